@@ -1,0 +1,76 @@
+package digest
+
+import (
+	"fmt"
+	"reflect"
+	"testing"
+	"unsafe"
+)
+
+var sink uint64
+
+func BenchmarkHash(b *testing.B) {
+	for _, n := range []int{8, 64, 1 << 10, 64 << 10, 64 << 20} {
+		b.Run(fmt.Sprintf("op=bytes/n=%d", n), func(b *testing.B) {
+			buf := make([]byte, n)
+			b.SetBytes(int64(n))
+			for b.Loop() {
+				sink = sumOf(buf)
+			}
+		})
+	}
+	b.Run("op=uint64/n=1024", func(b *testing.B) {
+		b.SetBytes(1024 * 8)
+		for b.Loop() {
+			var h Hash
+			for i := range uint64(1024) {
+				h.Uint64(i)
+			}
+			sink = h.Sum()
+		}
+	})
+}
+
+// BenchmarkDigest digests the same 40-byte items as memory and by walking,
+// and items that have to be walked everywhere.
+func BenchmarkDigest(b *testing.B) {
+	for _, n := range []int{1000, 1_000_000} {
+		items := make([]unit, n)
+		base := unsafe.Pointer(unsafe.SliceData(items))
+		for _, impl := range []struct {
+			name   string
+			layout layout
+		}{{"memory", layout{memory: littleEndian}}, {"walk", walkAll}} {
+			b.Run(fmt.Sprintf("op=digest/impl=%s/n=%d", impl.name, n), func(b *testing.B) {
+				p := newProgram(reflect.TypeFor[unit](), impl.layout)
+				b.SetBytes(int64(n) * int64(unsafe.Sizeof(unit{})))
+				for b.Loop() {
+					sink = p.sum(base, n)
+				}
+				b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(n), "ns/item")
+			})
+		}
+		benchmarkItems(b, "padded", make([]padded, n))
+		named := make([]struct {
+			Name string
+			Pos  point
+			Up   *int
+		}, n)
+		for i := range named {
+			named[i].Name = "a name"
+		}
+		benchmarkItems(b, "named", named)
+	}
+}
+
+func benchmarkItems[T any](b *testing.B, name string, items []T) {
+	b.Run(fmt.Sprintf("op=digest/impl=walk/type=%s/n=%d", name, len(items)), func(b *testing.B) {
+		p := For[T]()
+		h := new(Hash)
+		for b.Loop() {
+			p.Items(h, items)
+		}
+		sink = h.Sum()
+		b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(len(items)), "ns/item")
+	})
+}

@@ -1,0 +1,200 @@
+package digest
+
+import (
+	"encoding/binary"
+	"reflect"
+)
+
+var littleEndian = binary.NativeEndian.Uint16([]byte{1, 0}) == 1
+
+// layout says what may be taken as memory.
+type layout struct {
+	memory bool // false: nothing, as on a big-endian machine
+}
+
+// isMemory reports whether the memory of a t is its encoding.
+func (l layout) isMemory(t reflect.Type) bool {
+	if !l.memory {
+		return false
+	}
+	switch t.Kind() {
+	case reflect.Int, reflect.Uint, reflect.Uintptr:
+		return t.Size() == 8
+	case reflect.Bool,
+		reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64,
+		reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64,
+		reflect.Float32, reflect.Float64, reflect.Complex64, reflect.Complex128:
+		return true
+	case reflect.Array:
+		return t.Size() == 0 || l.isMemory(t.Elem())
+	case reflect.Struct:
+		return l.isMemoryStruct(t)
+	default:
+		return false
+	}
+}
+
+func (l layout) isMemoryStruct(t reflect.Type) bool {
+	end := uintptr(0)
+	for f := range t.Fields() {
+		// Without size there is nothing to encode and nothing in the way,
+		// whatever the type and the name: _ [0]*T in a typed handle.
+		if f.Type.Size() == 0 {
+			continue
+		}
+		if f.Name == "_" || f.Offset != end || !l.isMemory(f.Type) {
+			return false
+		}
+		end += f.Type.Size()
+	}
+	return end == t.Size()
+}
+
+// isSilent reports whether every t encodes to nothing.
+func isSilent(t reflect.Type) bool {
+	switch t.Kind() {
+	case reflect.Pointer, reflect.Func, reflect.Chan, reflect.UnsafePointer:
+		return true
+	case reflect.Array:
+		return t.Len() == 0 || isSilent(t.Elem())
+	case reflect.Struct:
+		for f := range t.Fields() {
+			if f.Name != "_" && !isSilent(f.Type) {
+				return false
+			}
+		}
+		return true
+	default:
+		return false
+	}
+}
+
+// node is the encoding of one type.
+type node struct {
+	size   uintptr // of the type, in bytes of memory
+	silent bool    // encodes to nothing; no ops
+	memory bool    // encodes to its memory; no ops
+	ops    []op    // in order of the encoding
+}
+
+// op encodes one piece of a value, from its offset in the value.
+type op struct {
+	kind   opKind
+	offset uintptr
+	count  int          // opMemory: bytes; opArray: elements
+	elem   *node        // opArray, opSlice, opMap
+	key    *node        // opMap
+	typ    reflect.Type // opMap, opInterface
+}
+
+type opKind uint8
+
+const (
+	opUint8      opKind = iota // 1 byte
+	opUint16                   // 2 bytes
+	opUint32                   // 4 bytes
+	opUint64                   // 8 bytes
+	opInt32To64                // 4 bytes widened with the sign
+	opUint32To64               // 4 bytes widened with zeros
+	opMemory                   // bytes as they lie
+	opArray                    // elements
+	opString                   // length, bytes
+	opSlice                    // length, elements
+	opMap                      // length, entries in order
+	opInterface                // 0; or 1, type, value
+)
+
+// compile returns the node of t.
+func compile(t reflect.Type, l layout) *node {
+	c := compiler{layout: l, nodes: map[reflect.Type]*node{}}
+	return c.node(t)
+}
+
+type compiler struct {
+	layout layout
+	nodes  map[reflect.Type]*node // a type that contains itself finds its node here
+}
+
+func (c *compiler) node(t reflect.Type) *node {
+	if n, ok := c.nodes[t]; ok {
+		return n
+	}
+	n := &node{size: t.Size(), silent: isSilent(t), memory: c.layout.isMemory(t)}
+	c.nodes[t] = n
+	if !n.silent && !n.memory {
+		n.ops = c.emit(nil, t, 0)
+	}
+	return n
+}
+
+// emit appends the ops of a t that lies at offset.
+func (c *compiler) emit(ops []op, t reflect.Type, offset uintptr) []op {
+	if isSilent(t) {
+		return ops
+	}
+	if c.layout.isMemory(t) {
+		return emitMemory(ops, offset, t.Size())
+	}
+	switch t.Kind() {
+	case reflect.Struct:
+		for f := range t.Fields() {
+			if f.Name != "_" {
+				ops = c.emit(ops, f.Type, offset+f.Offset)
+			}
+		}
+		return ops
+	case reflect.Array:
+		return append(ops, op{kind: opArray, offset: offset, count: t.Len(), elem: c.node(t.Elem())})
+	case reflect.String:
+		return append(ops, op{kind: opString, offset: offset})
+	case reflect.Slice:
+		return append(ops, op{kind: opSlice, offset: offset, elem: c.node(t.Elem())})
+	case reflect.Map:
+		return append(ops, op{kind: opMap, offset: offset, key: c.node(t.Key()), elem: c.node(t.Elem()), typ: t})
+	case reflect.Interface:
+		return append(ops, op{kind: opInterface, offset: offset, typ: t})
+	default:
+		return emitNumber(ops, t, offset)
+	}
+}
+
+// emitMemory appends a run of bytes, joined with the run before when the two
+// touch.
+func emitMemory(ops []op, offset, size uintptr) []op {
+	if len(ops) > 0 {
+		if last := &ops[len(ops)-1]; last.kind == opMemory && last.offset+uintptr(last.count) == offset {
+			last.count += int(size)
+			return ops
+		}
+	}
+	return append(ops, op{kind: opMemory, offset: offset, count: int(size)})
+}
+
+func emitNumber(ops []op, t reflect.Type, offset uintptr) []op {
+	size := t.Size()
+	switch kind := t.Kind(); {
+	case kind == reflect.Int && size == 4:
+		return append(ops, op{kind: opInt32To64, offset: offset})
+	case (kind == reflect.Uint || kind == reflect.Uintptr) && size == 4:
+		return append(ops, op{kind: opUint32To64, offset: offset})
+	case kind == reflect.Complex64 || kind == reflect.Complex128:
+		ops = append(ops, op{kind: loadOf(size / 2), offset: offset})
+		return append(ops, op{kind: loadOf(size / 2), offset: offset + size/2})
+	default:
+		return append(ops, op{kind: loadOf(size), offset: offset})
+	}
+}
+
+// loadOf returns the op that reads a number of size bytes.
+func loadOf(size uintptr) opKind {
+	switch size {
+	case 1:
+		return opUint8
+	case 2:
+		return opUint16
+	case 4:
+		return opUint32
+	default:
+		return opUint64
+	}
+}

@@ -1,0 +1,526 @@
+package digest
+
+import (
+	"bytes"
+	"fmt"
+	"math"
+	"reflect"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+	"unsafe"
+
+	"pgregory.net/rapid"
+)
+
+// walkAll is the layout of a machine on which no type is a memory type.
+var walkAll = layout{memory: false}
+
+func digestOf[T any](items ...T) uint64 {
+	var h Hash
+	For[T]().Items(&h, items)
+	return h.Sum()
+}
+
+// newProgram returns a program for t.
+func newProgram(t reflect.Type, l layout) *program {
+	p := new(program)
+	p.init(t, l)
+	return p
+}
+
+// stream returns the encoding of n values at base, which the hash never saw.
+func (p *program) stream(base unsafe.Pointer, n int) []byte {
+	w := p.walker(nil)
+	defer p.release(w)
+	w.buf = p.root.appendItems(w, w.buf, base, n)
+	return slices.Clone(w.buf)
+}
+
+// sum returns the digest of n values at base.
+func (p *program) sum(base unsafe.Pointer, n int) uint64 {
+	var h Hash
+	p.items(&h, base, n)
+	return h.Sum()
+}
+
+// checkItems compares the memory path, the walking path and the slow encoder
+// on the slice of any type in items.
+func checkItems(t interface {
+	Helper()
+	Errorf(format string, args ...any)
+}, items reflect.Value,
+) {
+	t.Helper()
+	base, n := items.UnsafePointer(), items.Len()
+	want := encodeElements(items)
+	for _, l := range []layout{{memory: littleEndian}, walkAll} {
+		p := newProgram(items.Type().Elem(), l)
+		if got := p.stream(base, n); !bytes.Equal(got, want) {
+			t.Errorf("%v, %+v: encoding\n% x, want\n% x", items.Type(), l, got, want)
+		}
+		if got := p.sum(base, n); got != sumOf(want) {
+			t.Errorf("%v, %+v: sum %#x, want %#x", items.Type(), l, got, sumOf(want))
+		}
+	}
+}
+
+type point struct{ X, Y, Z float32 }
+
+type padded struct {
+	A uint8
+	B uint32
+	C uint16
+}
+
+// typed is a handle as package handle has it: a number and a phantom.
+type typed[T any] struct {
+	_  [0]*T
+	ID uint64
+}
+
+type unit struct {
+	Pos, Vel point
+	Target   typed[unit]
+	Life     uint32
+	Team     uint8
+	alive    bool
+	flags    [2]uint8
+}
+
+type everything struct {
+	name    string
+	On      bool
+	I       int
+	I8      int8
+	U       uint
+	U16     uint16
+	P       uintptr
+	F       float64
+	C       complex64
+	D       complex128
+	Where   [3]point
+	Tags    []string
+	Raw     []byte
+	scores  map[string]int32
+	Any     any
+	Text    fmt.Stringer
+	Next    *everything
+	Call    func()
+	Wire    chan int
+	Raw2    unsafe.Pointer
+	_       int64
+	Empty   struct{}
+	None    [0]string
+	Nested  struct{ a, b padded }
+	Matrix  [2][2]int
+	Handles []typed[unit]
+	padded
+}
+
+func sampleEverything() []everything {
+	return []everything{{}, {
+		name: "a name", On: true, I: -5, I8: -1, U: 7, U16: 0x0102, P: 9, F: math.Pi, C: complex(1, -2), D: complex(3, 4),
+		Where: [3]point{{1, 2, 3}, {4, 5, 6}, {7, 8, 9}}, Tags: []string{"x", "", "yz"}, Raw: []byte("raw bytes"),
+		scores: map[string]int32{"b": 2, "a": 1, "": 3}, Any: padded{1, 2, 3}, Text: time.Second,
+		Next: new(everything), Call: func() {}, Wire: make(chan int), Raw2: unsafe.Pointer(new(int)),
+		Nested: struct{ a, b padded }{padded{1, 2, 3}, padded{4, 5, 6}}, Matrix: [2][2]int{{1, -2}, {3, -4}},
+		Handles: []typed[unit]{{ID: 1}, {ID: 2}}, padded: padded{7, 8, 9},
+	}}
+}
+
+func TestEveryKindEncodesAsDocumented(t *testing.T) {
+	checkItems(t, reflect.ValueOf(sampleEverything()))
+	checkItems(t, reflect.ValueOf([]point{{1, 2, 3}, {4, 5, 6}}))
+	checkItems(t, reflect.ValueOf([]unit{{Life: 3, alive: true}, {Team: 1, flags: [2]uint8{1, 2}}}))
+	checkItems(t, reflect.ValueOf([]string{"", "a", strings.Repeat("long", 5000)}))
+	checkItems(t, reflect.ValueOf([]any{nil, 1, "two", 3.0, []int{4}, map[any]any{5: "five", "six": 6}, new(int), any(nil)}))
+	checkItems(t, reflect.ValueOf([]error{nil, &time.ParseError{}}))
+	checkItems(t, reflect.ValueOf([][]byte{nil, {}, []byte("abc"), make([]byte, 3*spillBytes)}))
+	checkItems(t, reflect.ValueOf([]bool{true, false}))
+	checkItems(t, reflect.ValueOf([]int{-1, 0, math.MaxInt}))
+	checkItems(t, reflect.ValueOf([]uint{0, math.MaxUint}))
+	checkItems(t, reflect.ValueOf([][0]string{{}, {}}))
+	checkItems(t, reflect.ValueOf([]map[[2]string]bool{{{"a", "b"}: true, {"a", ""}: false}}))
+}
+
+// Golden encodings of a few values, byte by byte, with their digests. A
+// change here is a change of every stored digest.
+func TestEncodingsArePinned(t *testing.T) {
+	type mixed struct {
+		A    int8
+		B    int
+		C    bool
+		D    string
+		_    uint32
+		E    []uint16
+		F    *int
+		G    [2]float32
+		H    map[uint8]bool
+		I, J any
+	}
+	for _, c := range []struct {
+		name   string
+		sum    uint64
+		stream string
+		want   uint64
+	}{
+		{"nothing", digestOf[point](), "", 0x6646841769918d3f},
+		{"floats", digestOf(point{1, -2, 0}), "\x00\x00\x80\x3f" + "\x00\x00\x00\xc0" + "\x00\x00\x00\x00", 0x0c9b5c848f0ee9b0},
+		{"padding", digestOf(padded{1, 2, 3}), "\x01" + "\x02\x00\x00\x00" + "\x03\x00", 0xf0d795846027f04b},
+		{"widened", digestOf(-2), "\xfe\xff\xff\xff\xff\xff\xff\xff", 0xbd972ea86c9b6417},
+		{"string", digestOf("abc"), "\x03\x00\x00\x00\x00\x00\x00\x00" + "abc", 0xe74b46033bba47a3},
+		{
+			"mixed",
+			digestOf(mixed{
+				A: -1, B: 258, C: true, D: "hi", E: []uint16{1, 2}, F: new(int), G: [2]float32{1, 2},
+				H: map[uint8]bool{9: false, 3: true}, J: uint16(7),
+			}),
+			"\xff" +
+				"\x02\x01\x00\x00\x00\x00\x00\x00" +
+				"\x01" +
+				"\x02\x00\x00\x00\x00\x00\x00\x00" + "hi" +
+				"\x02\x00\x00\x00\x00\x00\x00\x00" + "\x01\x00" + "\x02\x00" +
+				"\x00\x00\x80\x3f" + "\x00\x00\x00\x40" +
+				"\x02\x00\x00\x00\x00\x00\x00\x00" + "\x03\x01" + "\x09\x00" +
+				"\x00" +
+				"\x01" + "\x06\x00\x00\x00\x00\x00\x00\x00" + "uint16" + "\x07\x00",
+			0xaaab4d0dce8f455c,
+		},
+	} {
+		if got := sumOf([]byte(c.stream)); got != c.sum {
+			t.Errorf("%s: digest %#016x, but the sum of the documented bytes is %#016x", c.name, c.sum, got)
+		}
+		if c.sum != c.want {
+			t.Errorf("%s: digest %#016x, want %#016x", c.name, c.sum, c.want)
+		}
+	}
+}
+
+func TestMemoryTypes(t *testing.T) {
+	if !littleEndian {
+		t.Skip("no type is a memory type on a big-endian machine")
+	}
+	wide := unsafe.Sizeof(int(0)) == 8
+	for _, c := range []struct {
+		typ       string
+		got, want bool
+	}{
+		{"uint8", Memory[uint8](), true},
+		{"point", Memory[point](), true},
+		{"unit, with typed handle and unexported fields", Memory[unit](), true},
+		{"typed handle", Memory[typed[string]](), true},
+		{"[4]complex128", Memory[[4]complex128](), true},
+		{"struct{}", Memory[struct{}](), true},
+		{"[0]string", Memory[[0]string](), true},
+		{"int", Memory[int](), wide},
+		{"[2]uintptr", Memory[[2]uintptr](), wide},
+		{"padded", Memory[padded](), false},
+		{"trailing padding", Memory[struct {
+			A uint32
+			B uint8
+		}](), false},
+		{"trailing struct{}, which adds padding", Memory[struct {
+			A uint32
+			B struct{}
+		}](), false},
+		{"blank field", Memory[struct{ A, _ uint32 }](), false},
+		{"pointer", Memory[*int](), false},
+		{"string", Memory[string](), false},
+		{"any", Memory[any](), false},
+		{"slice in struct", Memory[struct{ A []uint8 }](), false},
+	} {
+		if c.got != c.want {
+			t.Errorf("Memory of %s is %v, want %v", c.typ, c.got, c.want)
+		}
+	}
+}
+
+func TestSkippedFieldsContributeNothing(t *testing.T) {
+	type skipping struct {
+		A uint32
+		_ uint32
+		P *int
+		F func()
+		C chan int
+		U unsafe.Pointer
+		B uint32
+	}
+	i := 1
+	full := skipping{A: 1, P: &i, F: func() {}, C: make(chan int), U: unsafe.Pointer(&i), B: 2}
+	*(*uint32)(unsafe.Add(unsafe.Pointer(&full), 4)) = 99
+	if got, want := digestOf(full), sumOf([]byte{1, 0, 0, 0, 2, 0, 0, 0}); got != want {
+		t.Errorf("digest %#x, want %#x", got, want)
+	}
+	if got, want := digestOf(&i, nil, &i), sumOf(nil); got != want {
+		t.Errorf("digest of pointers %#x, want that of nothing, %#x", got, want)
+	}
+	if got, want := digestOf(make([]struct{}, math.MaxInt32)...), sumOf(nil); got != want {
+		t.Errorf("digest of items without size %#x, want that of nothing, %#x", got, want)
+	}
+}
+
+func TestPaddingContributesNothing(t *testing.T) {
+	items := make([]padded, 2)
+	for i := range items {
+		raw := unsafe.Slice((*byte)(unsafe.Pointer(&items[i])), unsafe.Sizeof(padded{}))
+		for j := range raw {
+			raw[j] = byte(i * 0xff)
+		}
+		items[i].A, items[i].B, items[i].C = 1, 2, 3
+	}
+	if digestOf(items[0]) != digestOf(items[1]) {
+		t.Error("two equal values with different padding have different digests")
+	}
+}
+
+func TestUnexportedFieldsCount(t *testing.T) {
+	base := sampleEverything()[1]
+	renamed, rescored := base, base
+	renamed.name = "another name"
+	rescored.scores = map[string]int32{"b": 2, "a": 1, "": 4}
+	if digestOf(base) == digestOf(renamed) || digestOf(base) == digestOf(rescored) {
+		t.Error("a changed unexported field left the digest as it was")
+	}
+}
+
+func TestNilAndEmptyAreEqual(t *testing.T) {
+	if digestOf([]int(nil)) != digestOf([]int{}) {
+		t.Error("nil and empty slice differ")
+	}
+	if digestOf(map[int]int(nil)) != digestOf(map[int]int{}) {
+		t.Error("nil and empty map differ")
+	}
+	if digestOf[any](nil) == digestOf[any]([]int(nil)) {
+		t.Error("a nil interface and an interface with a nil slice do not differ")
+	}
+}
+
+func TestEqualMapsHaveEqualDigests(t *testing.T) {
+	forward, backward := map[string][]int{}, map[string][]int{}
+	for i := range 500 {
+		forward[fmt.Sprint(i)] = []int{i}
+		backward[fmt.Sprint(499-i)] = []int{499 - i}
+	}
+	want := digestOf(forward)
+	for range 10 {
+		if digestOf(forward) != want || digestOf(backward) != want {
+			t.Fatal("equal maps have different digests")
+		}
+	}
+}
+
+func TestMapKeysWithoutOrderAreOrderedByTheirEntries(t *testing.T) {
+	nans := func(values ...int) map[float64]int {
+		m := map[float64]int{}
+		for _, v := range values {
+			m[math.NaN()] = v
+		}
+		return m
+	}
+	if digestOf(nans(1, 2, 3)) != digestOf(nans(3, 1, 2)) {
+		t.Error("maps with the same entries under NaN keys differ")
+	}
+	if digestOf(nans(1, 2)) == digestOf(nans(1, 3)) {
+		t.Error("maps with different entries under NaN keys do not differ")
+	}
+	if digestOf(map[*int]int{new(int): 1, new(int): 2}) != digestOf(map[*int]int{new(int): 2, new(int): 1}) {
+		t.Error("maps with the same values under pointer keys differ")
+	}
+}
+
+type tree struct {
+	Name  string
+	Kids  []tree
+	Named map[string]tree
+	Other any
+	Pairs []([2]tree)
+	Up    *tree
+}
+
+type nest []nest
+
+type chain map[string]chain
+
+func TestRecursiveTypes(t *testing.T) {
+	leaf := tree{Name: "leaf"}
+	root := tree{
+		Name: "root", Kids: []tree{leaf, {Kids: []tree{leaf}}}, Named: map[string]tree{"b": leaf, "a": {}},
+		Other: leaf, Pairs: [][2]tree{{leaf, {}}},
+	}
+	root.Up = &root
+	checkItems(t, reflect.ValueOf([]tree{root, leaf}))
+	checkItems(t, reflect.ValueOf([]nest{{}, {{}, {{}}}}))
+	checkItems(t, reflect.ValueOf([]chain{{"a": {"b": nil}, "c": {}}}))
+}
+
+func TestForWorksForEveryType(t *testing.T) {
+	For[any]()
+	For[error]()
+	For[func()]()
+	For[chan int]()
+	For[unsafe.Pointer]()
+	For[struct{}]()
+	For[[1 << 20]struct{}]()
+	For[nest]()
+	For[[0]nest]()
+	For[map[any]any]()
+	For[reflect.Value]()
+	For[sync.Mutex]()
+	checkItems(t, reflect.ValueOf([]time.Time{{}, time.Unix(1, 2).UTC()}))
+	checkItems(t, reflect.ValueOf([][1 << 20]struct{}{{}, {}}))
+}
+
+func TestItemsAreOneStream(t *testing.T) {
+	items := sampleEverything()
+	var whole, apart Hash
+	p := For[everything]()
+	p.Items(&whole, items)
+	for i := range items {
+		p.Items(&apart, items[i:i+1])
+	}
+	p.Items(&apart, nil)
+	if whole.Sum() != apart.Sum() {
+		t.Error("items hashed one by one differ from items hashed at once")
+	}
+}
+
+// drawType draws a type of every kind there is, with nesting up to depth.
+func drawType(t *rapid.T, depth int) reflect.Type {
+	scalars := []reflect.Type{
+		reflect.TypeFor[bool](), reflect.TypeFor[int](), reflect.TypeFor[int8](), reflect.TypeFor[int16](),
+		reflect.TypeFor[int32](), reflect.TypeFor[int64](), reflect.TypeFor[uint](), reflect.TypeFor[uint8](),
+		reflect.TypeFor[uint16](), reflect.TypeFor[uint32](), reflect.TypeFor[uint64](), reflect.TypeFor[uintptr](),
+		reflect.TypeFor[float32](), reflect.TypeFor[float64](), reflect.TypeFor[complex64](),
+		reflect.TypeFor[complex128](), reflect.TypeFor[point](), reflect.TypeFor[unit](),
+	}
+	others := []reflect.Type{
+		reflect.TypeFor[string](), reflect.TypeFor[any](), reflect.TypeFor[*int](), reflect.TypeFor[func()](),
+		reflect.TypeFor[padded](), reflect.TypeFor[map[string]int16](), reflect.TypeFor[struct{}](),
+	}
+	kind := rapid.IntRange(0, 9).Draw(t, "kind")
+	switch {
+	case depth == 0 || kind < 3:
+		return rapid.SampledFrom(scalars).Draw(t, "scalar")
+	case kind == 3:
+		return rapid.SampledFrom(others).Draw(t, "other")
+	case kind == 4:
+		return reflect.ArrayOf(rapid.IntRange(0, 3).Draw(t, "length"), drawType(t, depth-1))
+	case kind == 5:
+		return reflect.SliceOf(drawType(t, depth-1))
+	case kind == 6:
+		return reflect.MapOf(rapid.SampledFrom(scalars).Draw(t, "key"), drawType(t, depth-1))
+	}
+	fields := make([]reflect.StructField, rapid.IntRange(0, 6).Draw(t, "fields"))
+	for i := range fields {
+		fields[i] = reflect.StructField{Name: fmt.Sprintf("F%d", i), Type: drawType(t, depth-1)}
+		if rapid.IntRange(0, 9).Draw(t, "blank") == 0 {
+			fields[i].Name, fields[i].PkgPath = "_", "handloom/internal/digest"
+		}
+	}
+	return reflect.StructOf(fields)
+}
+
+// fill draws a value into v, which is addressable.
+func fill(t *rapid.T, v reflect.Value) {
+	switch v.Kind() {
+	case reflect.Bool:
+		v.SetBool(rapid.Bool().Draw(t, "bool"))
+	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
+		v.SetInt(rapid.Int64().Draw(t, "int"))
+	case reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64, reflect.Uintptr:
+		v.SetUint(rapid.Uint64().Draw(t, "uint"))
+	case reflect.Float32, reflect.Float64:
+		v.SetFloat(rapid.Float64().Draw(t, "float"))
+	case reflect.Complex64, reflect.Complex128:
+		v.SetComplex(complex(rapid.Float64().Draw(t, "real"), rapid.Float64().Draw(t, "imaginary")))
+	case reflect.String:
+		v.SetString(rapid.String().Draw(t, "string"))
+	case reflect.Slice:
+		v.Set(reflect.MakeSlice(v.Type(), rapid.IntRange(0, 4).Draw(t, "len"), 4))
+		fallthrough
+	case reflect.Array:
+		for i := range v.Len() {
+			fill(t, v.Index(i))
+		}
+	case reflect.Map:
+		v.Set(reflect.MakeMap(v.Type()))
+		for range rapid.IntRange(0, 4).Draw(t, "entries") {
+			key, value := reflect.New(v.Type().Key()).Elem(), reflect.New(v.Type().Elem()).Elem()
+			fill(t, key)
+			fill(t, value)
+			v.SetMapIndex(key, value)
+		}
+	case reflect.Struct:
+		for _, f := range v.Fields() {
+			fill(t, reflect.NewAt(f.Type(), f.Addr().UnsafePointer()).Elem())
+		}
+	case reflect.Interface:
+		boxed := reflect.New(drawType(t, 1)).Elem()
+		if boxed.Kind() != reflect.Func && rapid.Bool().Draw(t, "set") {
+			fill(t, boxed)
+			v.Set(boxed)
+		}
+	case reflect.Pointer:
+		if rapid.Bool().Draw(t, "set") {
+			v.Set(reflect.New(v.Type().Elem()))
+		}
+	}
+}
+
+func TestMemoryAndWalkAgreeOnRandomTypes(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		typ := drawType(t, 3)
+		n := rapid.IntRange(0, 5).Draw(t, "items")
+		items := reflect.MakeSlice(reflect.SliceOf(typ), n, n)
+		for i := range n {
+			fill(t, items.Index(i))
+		}
+		checkItems(t, items)
+	})
+}
+
+func TestLongStreamsSpillInOrder(t *testing.T) {
+	items := make([]tree, 3000)
+	for i := range items {
+		items[i].Name = strings.Repeat("x", i%37)
+		if i%500 == 0 {
+			items[i].Other = bytes.Repeat([]byte{byte(i)}, 3*spillBytes)
+			items[i].Named = map[string]tree{"long": {Name: strings.Repeat("y", 2*spillBytes)}, "a": {}}
+		}
+	}
+	checkItems(t, reflect.ValueOf(items))
+}
+
+func TestOnePlanServesManyGoroutines(t *testing.T) {
+	items := append(sampleEverything(), everything{Any: sampleEverything()[1].scores, Text: time.Minute})
+	want := digestOf(items...)
+	p := For[everything]()
+	var wg sync.WaitGroup
+	for range 8 {
+		wg.Go(func() {
+			for range 50 {
+				var h Hash
+				p.Items(&h, items)
+				if got := h.Sum(); got != want {
+					t.Errorf("digest %#x, want %#x", got, want)
+					return
+				}
+			}
+		})
+	}
+	wg.Wait()
+}
+
+func TestWalkingAllocatesNothingPerItem(t *testing.T) {
+	items := make([]padded, 1000)
+	p := For[padded]()
+	h := new(Hash)
+	p.Items(h, items)
+	// The pool may be emptied by a collection in between.
+	if n := testing.AllocsPerRun(100, func() { p.Items(h, items) }); n > 5 {
+		t.Errorf("%v allocations for 1000 items, want about 0", n)
+	}
+}

@@ -1,0 +1,145 @@
+package digest
+
+import (
+	"bytes"
+	"encoding/binary"
+	"reflect"
+	"slices"
+	"unsafe"
+)
+
+const (
+	spillBytes = 4 << 10  // encoded bytes that are handed to the hash at once
+	keepBuffer = 64 << 10 // bytes of buffer worth keeping for the next walk
+)
+
+// walker turns values into their encoding. Encoded bytes collect in a buffer,
+// which every function takes and returns as append does.
+type walker struct {
+	program *program
+	hash    *Hash  // takes what spills; nil: nothing spills
+	buf     []byte // the buffer between walks
+}
+
+// spill hands a long enough buffer to the hash.
+func (w *walker) spill(b []byte) []byte {
+	if len(b) < spillBytes || w.hash == nil {
+		return b
+	}
+	w.hash.Bytes(b)
+	return b[:0]
+}
+
+// put appends run, or hands it to the hash without a copy when it is long.
+func (w *walker) put(b, run []byte) []byte {
+	if len(run) < spillBytes || w.hash == nil {
+		return append(b, run...)
+	}
+	w.hash.Bytes(b)
+	w.hash.Bytes(run)
+	return b[:0]
+}
+
+// appendItems encodes count values that lie one after another from base.
+func (n *node) appendItems(w *walker, b []byte, base unsafe.Pointer, count int) []byte {
+	switch {
+	case n.silent || count == 0:
+		return b
+	case n.memory:
+		return w.put(b, unsafe.Slice((*byte)(base), uintptr(count)*n.size))
+	}
+	for i := range uintptr(count) {
+		b = w.spill(n.appendItem(w, b, unsafe.Add(base, i*n.size)))
+	}
+	return b
+}
+
+// appendItem runs the ops of one value. It is one switch, kept whole because
+// it runs for every item of a table.
+func (n *node) appendItem(w *walker, b []byte, base unsafe.Pointer) []byte {
+	for i := range n.ops {
+		o := &n.ops[i]
+		at := unsafe.Add(base, o.offset)
+		switch o.kind {
+		case opUint8:
+			b = append(b, *(*uint8)(at))
+		case opUint16:
+			b = binary.LittleEndian.AppendUint16(b, *(*uint16)(at))
+		case opUint32:
+			b = binary.LittleEndian.AppendUint32(b, *(*uint32)(at))
+		case opUint64:
+			b = binary.LittleEndian.AppendUint64(b, *(*uint64)(at))
+		case opInt32To64:
+			b = binary.LittleEndian.AppendUint64(b, uint64(*(*int32)(at)))
+		case opUint32To64:
+			b = binary.LittleEndian.AppendUint64(b, uint64(*(*uint32)(at)))
+		case opMemory:
+			b = w.put(b, unsafe.Slice((*byte)(at), o.count))
+		case opArray:
+			b = o.elem.appendItems(w, b, at, o.count)
+		case opString:
+			b = w.appendString(b, *(*string)(at))
+		case opSlice:
+			// The three words of a slice are the same for every element type;
+			// this one has no size to multiply by and no pointers to scan.
+			s := *(*[]struct{})(at)
+			b = binary.LittleEndian.AppendUint64(b, uint64(len(s)))
+			b = o.elem.appendItems(w, b, unsafe.Pointer(unsafe.SliceData(s)), len(s))
+		case opMap:
+			b = w.appendMap(b, o, reflect.NewAt(o.typ, at).Elem())
+		case opInterface:
+			b = w.appendInterface(b, reflect.NewAt(o.typ, at).Elem())
+		}
+	}
+	return b
+}
+
+func (w *walker) appendString(b []byte, s string) []byte {
+	b = binary.LittleEndian.AppendUint64(b, uint64(len(s)))
+	return w.put(b, unsafe.Slice(unsafe.StringData(s), len(s)))
+}
+
+// appendMap encodes every entry beside the stream first, because the order of
+// the entries is the order of their bytes.
+func (w *walker) appendMap(b []byte, o *op, m reflect.Value) []byte {
+	b = binary.LittleEndian.AppendUint64(b, uint64(m.Len()))
+	if m.Len() == 0 || o.key.silent && o.elem.silent {
+		return b
+	}
+	side := w.program.walker(nil)
+	defer w.program.release(side)
+	key, value := reflect.New(o.typ.Key()), reflect.New(o.typ.Elem())
+	cuts := make([]int, 0, m.Len())
+	for entries := m.MapRange(); entries.Next(); {
+		key.Elem().SetIterKey(entries)
+		value.Elem().SetIterValue(entries)
+		side.buf = o.key.appendItems(side, side.buf, key.UnsafePointer(), 1)
+		side.buf = o.elem.appendItems(side, side.buf, value.UnsafePointer(), 1)
+		cuts = append(cuts, len(side.buf))
+	}
+	runs, from := make([][]byte, len(cuts)), 0
+	for i, to := range cuts {
+		runs[i], from = side.buf[from:to], to
+	}
+	slices.SortFunc(runs, bytes.Compare)
+	for _, run := range runs {
+		b = w.spill(w.put(b, run))
+	}
+	return b
+}
+
+func (w *walker) appendInterface(b []byte, v reflect.Value) []byte {
+	if v.IsNil() {
+		return append(b, 0)
+	}
+	v = v.Elem()
+	b = w.appendString(append(b, 1), v.Type().String())
+	n := w.program.nodeOf(v.Type())
+	if n.silent {
+		return b
+	}
+	// A value in an interface has no address; its copy has one.
+	boxed := reflect.New(v.Type())
+	boxed.Elem().Set(v)
+	return n.appendItems(w, b, boxed.UnsafePointer(), 1)
+}

@@ -1,0 +1,49 @@
+// Package sparse holds what both maps share: slot words, generations and the
+// freelist that runs through the vacant slots.
+//
+// # Slot words
+//
+// A sparse set is an array of slot words, one per slot, each laid out like a
+// handle (see package handle):
+//
+//	live      free=0   typeId   generation        row of the item
+//	vacant    free=1   typeId   next generation   link to the next vacant slot
+//	depleted  free=1   typeId   0                 0
+//
+// One compare of the upper half therefore decides whether a handle names a
+// live item: free bit, typeId and generation at once (see [Set.Lookup]). A
+// vacant slot has its free bit set, so a handle made of its next generation
+// fails; a handle made of a vacant word's own upper half has its free bit set
+// and fails the bounds check, because the index keeps that bit.
+//
+// # Freelist
+//
+// Vacant slots form a first-in first-out queue, so that a slot rests as long as
+// possible before it is issued again. A link is slot+1, and 0 ends the queue,
+// so that the zero Set is an empty one.
+//
+//	front = 3         slot   0     1     2     3
+//	back  = 1         link   -     0     -     1+1     issued next: 3, then 1
+//
+// A slot that used its last generation is depleted: it joins no queue and is
+// never issued again. Wrapping instead would hand out a handle twice.
+//
+// # Invariants
+//
+//	S3  every slot is exactly one of live, vacant, depleted, and the counts sum
+//	    to the slots
+//	F1  front is empty iff back is empty iff the length is 0
+//	F2  the walk from front visits exactly length distinct vacant slots and
+//	    ends at back
+//	F3  every vacant slot is on the walk
+//	G1  a generation never decreases and rises by exactly one per erase
+//	    (reset and rollback aside)
+//	G2  a depleted slot is on no list and never issued
+//	G3  along one history no handle value is issued twice
+//
+// # Sources
+//
+// The embedded FIFO freelist is from "Game Engine Containers - handle_map"
+// (Jeff Kiah) and "The ID Lookup Table" (Bitsquid). Both let generations wrap;
+// depletion replaces that here.
+package sparse

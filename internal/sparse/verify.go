@@ -1,0 +1,97 @@
+package sparse
+
+import (
+	"fmt"
+
+	"handloom/internal/digest"
+	"handloom/shard/handle"
+)
+
+// Verify walks all slots and the freelist and returns an error that cites the
+// first invariant broken. It calls live for every live slot with the row it
+// holds and stops at its error. It takes O(slots) time and memory.
+func (s *Set) Verify(live func(Slot, Row) error) error {
+	var vacant, depleted uint32
+	for i, w := range s.Words {
+		switch {
+		case w.TypeID() != s.TypeID():
+			return fmt.Errorf("S3: slot %d carries typeId %d, not %d", i, w.TypeID(), s.TypeID())
+		case !w.IsProvisional():
+			if g := w.Generation(); g <= s.floor || g > s.highest {
+				return fmt.Errorf("G1: live slot %d has generation %d, outside %d..%d", i, g, s.floor+1, s.highest)
+			}
+			if err := live(Slot(i), Row(w)); err != nil {
+				return err
+			}
+		case w.Generation() == 0:
+			depleted++
+			if w&rowMask != 0 {
+				return fmt.Errorf("G2: depleted slot %d links to slot %d", i, w&rowMask-1)
+			}
+		default:
+			vacant++
+			if g := w.Generation() - 1; g <= s.floor || g > s.highest || g >= s.last {
+				return fmt.Errorf("G1: vacant slot %d was last issued at generation %d, outside %d..%d and below %d",
+					i, g, s.floor+1, s.highest, s.last)
+			}
+		}
+	}
+	if vacant != s.vacant || depleted != s.depleted {
+		return fmt.Errorf("S3: %d vacant and %d depleted slots, but the counts say %d and %d",
+			vacant, depleted, s.vacant, s.depleted)
+	}
+	return s.verifyList()
+}
+
+// verifyList checks F1 to F3; that the counted vacant slots are right is known.
+func (s *Set) verifyList() error {
+	if (s.front == 0) != (s.vacant == 0) || (s.back == 0) != (s.vacant == 0) {
+		return fmt.Errorf("F1: front %d, back %d, length %d", s.front, s.back, s.vacant)
+	}
+	visited := make([]bool, len(s.Words))
+	at, walked := link(0), uint32(0)
+	for next := s.front; next != 0; next = link(s.Words[at-1] & rowMask) {
+		if uint64(next) > uint64(len(s.Words)) {
+			return fmt.Errorf("F2: the walk leaves the %d slots for slot %d", len(s.Words), next-1)
+		}
+		w := s.Words[next-1]
+		if !w.IsProvisional() || w.Generation() == 0 || visited[next-1] {
+			return fmt.Errorf("F2: the walk comes to slot %d (word %v), visited before: %t", next-1, w, visited[next-1])
+		}
+		visited[next-1] = true
+		at = next
+		walked++
+	}
+	if walked != s.vacant {
+		return fmt.Errorf("F3: the walk visits %d of %d vacant slots", walked, s.vacant)
+	}
+	if at != s.back {
+		return fmt.Errorf("F2: the walk ends at slot %d, but the back is slot %d", at-1, s.back-1)
+	}
+	return nil
+}
+
+// Digest adds slots, generations, floor, freelist order and depletion to h.
+func (s *Set) Digest(h *digest.Hash) {
+	h.Uint64(uint64(s.typeID))
+	h.Uint64(uint64(len(s.Words)))
+	for _, w := range s.Words {
+		h.Uint64(uint64(w))
+	}
+	h.Uint32(uint32(s.front))
+	h.Uint32(uint32(s.back))
+	h.Uint32(s.vacant)
+	h.Uint32(s.depleted)
+	h.Uint16(s.highest)
+	h.Uint16(s.floor)
+}
+
+// Held returns what the slot that id points at holds: its word with the slot in
+// place of the row, or the null handle when there is no such slot. It serves
+// messages.
+func (s *Set) Held(id handle.ID) handle.ID {
+	if uint64(id.Slot()) >= uint64(len(s.Words)) {
+		return 0
+	}
+	return s.Handle(Slot(id.Slot()))
+}

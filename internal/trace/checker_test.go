@@ -1,0 +1,112 @@
+package trace_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"handloom/internal/trace"
+)
+
+// checkText reads text and checks it batch by batch.
+func checkText(text string) (*trace.Checker, error) {
+	c := trace.NewChecker("x.trace")
+	r, err := trace.NewReader(strings.NewReader("handloom-trace 1\n"+text), "x.trace")
+	if err != nil {
+		return c, err
+	}
+	for events, err := range r.Ticks() {
+		if err == nil {
+			err = c.CheckBatch(events)
+		}
+		if err != nil {
+			return c, err
+		}
+	}
+	return c, nil
+}
+
+func TestCheckerTakesValidLifetimes(t *testing.T) {
+	c, err := checkText("C 1 5\nC 2 5\nT\nU 1 5\nE 1 5\nC 1 5\nE 2 5\nT\nU 1 5\n")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c.Len() != 1 || !c.Has(1, 5) || c.Has(2, 5) || c.Has(2000, 5) {
+		t.Errorf("%d keys are alive, want 1: key 5 of table 1", c.Len())
+	}
+}
+
+func TestCheckerNamesFileLineAndRule(t *testing.T) {
+	tests := []struct{ name, text, want string }{
+		{"created twice", "C 1 5\nT\nC 1 5\n", "x.trace:4: key 5 of table 1 is created twice; it is alive since line 2"},
+		{"created twice after a return", "C 1 5\nE 1 5\nC 1 5\nC 1 5\n", "x.trace:5: key 5 of table 1 is created twice; it is alive since line 4"},
+		{"update of an unknown key", "C 1 5\nU 2 5\n", "x.trace:3: update of key 5 in table 2, which is not alive"},
+		{"erase of an unknown key", "E 1 5\n", "x.trace:2: erase of key 5 in table 1, which is not alive"},
+		{"erased twice", "C 1 5\nE 1 5\nE 1 5\n", "x.trace:4: erase of key 5 in table 1, which is not alive"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			_, err := checkText(tt.text)
+			var fault *trace.Error
+			if !errors.As(err, &fault) || err.Error() != tt.want {
+				t.Errorf("error is\n%v\nwant\n%s", err, tt.want)
+			}
+		})
+	}
+}
+
+func TestCheckerTakesNothingBehindAFault(t *testing.T) {
+	c := trace.NewChecker("x")
+	first := c.Check(trace.Event{Kind: trace.Erase, Line: 2})
+	second := c.Check(trace.Event{Kind: trace.Create, Line: 3})
+	if first == nil || first != second || c.Len() != 0 {
+		t.Errorf("errors are %v and then %v, %d alive; want one error twice, 0 alive", first, second, c.Len())
+	}
+}
+
+func TestCheckerRefusesWhatNoReaderGives(t *testing.T) {
+	for _, e := range []trace.Event{{Kind: 'X'}, {}, {Kind: trace.Create, Table: 1024}} {
+		if err := trace.NewChecker("x").Check(e); err == nil {
+			t.Errorf("%v is accepted", e)
+		}
+	}
+}
+
+// The model keeps the history of each key as a list and looks at its end.
+func TestCheckerAgreesWithAModel(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		last := map[[2]uint64]trace.Kind{}
+		c := trace.NewChecker("x")
+		for _, e := range rapid.SliceOf(smallEvent()).Draw(t, "events") {
+			name := [2]uint64{uint64(e.Table), e.Key}
+			kind, seen := last[name]
+			alive := seen && kind != trace.Erase
+			valid := e.Kind == trace.Tick || alive == (e.Kind != trace.Create)
+			if err := c.Check(e); (err == nil) != valid {
+				t.Fatalf("%v is %v: error %v; want valid = %v", name, e.Kind, err, valid)
+			}
+			if !valid {
+				return
+			}
+			if e.Kind != trace.Tick {
+				last[name] = e.Kind
+			}
+		}
+	})
+}
+
+// smallEvent draws events whose keys meet often.
+func smallEvent() *rapid.Generator[trace.Event] {
+	return rapid.Custom(func(t *rapid.T) trace.Event {
+		e := trace.Event{Kind: rapid.SampledFrom(kinds).Draw(t, "kind")}
+		if e.Kind != trace.Tick {
+			e.Table = rapid.Uint16Range(0, 1).Draw(t, "table")
+			e.Key = rapid.Uint64Range(0, 1).Draw(t, "key")
+		}
+		return e
+	})
+}
+
+var kinds = []trace.Kind{trace.Tick, trace.Create, trace.Update, trace.Erase}

@@ -1,0 +1,87 @@
+package trace_test
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"handloom/internal/trace"
+)
+
+// FuzzReader: whatever the bytes, the reader ends in io.EOF or in one *Error
+// with a line and a reason, and what it accepts survives being written and
+// read again.
+func FuzzReader(f *testing.F) {
+	for _, text := range []string{
+		"",
+		"handloom-trace 1\n",
+		"handloom-trace 2\n",
+		"handloom-trace 1\nC 1 2\nU 1 2\nT\nE 1 2\n",
+		"handloom-trace 1 # c\n\n \t C\t1023 18446744073709551615 # c\nT#\nE 0 0",
+		"handloom-trace 1\r\nT\r\n",
+		"handloom-trace 1\nC 1024 1\n",
+		"handloom-trace 1\nC 1 18446744073709551616\n",
+		"handloom-trace 1\nC 01 1\n",
+		"handloom-trace 1\nC 1 2 3\n",
+		"handloom-trace 1\nC -1 +2\n",
+		"\x1f\x8b",
+		"\x1f\x8b\x08\x00",
+		zipped(f, "handloom-trace 1\nC 1 2\nT\n"),
+		zipped(f, "handloom-trace 1\nC 1 2\nT\n")[:40],
+	} {
+		f.Add([]byte(text))
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		events, err := readSome(data)
+		if err != nil {
+			checkFault(t, err)
+			return
+		}
+		again, err := readAll(rewrite(t, events))
+		if err != nil {
+			t.Fatalf("what was accepted is refused when written again: %v", err)
+		}
+		if diff := cmp.Diff(withoutLines(events), withoutLines(again)); diff != "" {
+			t.Fatalf("events differ (-first +again):\n%s", diff)
+		}
+	})
+}
+
+// readSome reads at most as many events as a small file may hold when it is
+// not made to expand without end.
+func readSome(data []byte) ([]trace.Event, error) {
+	r, err := trace.NewReader(bytes.NewReader(data), "fuzz")
+	if err != nil {
+		return nil, err
+	}
+	events := []trace.Event{}
+	for len(events) < 10_000 {
+		e, err := r.Next()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return nil, err
+		}
+		events = append(events, e)
+	}
+	return events, nil
+}
+
+func checkFault(t *testing.T, err error) {
+	var fault *trace.Error
+	if !errors.As(err, &fault) {
+		t.Fatalf("error %v is a %T; want a *trace.Error", err, err)
+	}
+	if fault.File != "fuzz" || fault.Line < 1 || fault.Reason == "" || strings.Contains(err.Error(), "\n") {
+		t.Fatalf("error %q lacks file, line or reason, or is more than a line", err)
+	}
+	// What explain says when it found nothing wrong.
+	if strings.Contains(fault.Reason, `extra field ""`) || strings.Contains(fault.Reason, "unreadable line") {
+		t.Fatalf("error %q gives no reason", err)
+	}
+}

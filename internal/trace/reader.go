@@ -1,0 +1,119 @@
+package trace
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+)
+
+// MaxLine is how many bytes a line may have, comment included, line end not.
+const MaxLine = 4096
+
+const (
+	headerWord = "handloom-trace"
+	header     = headerWord + " 1"
+)
+
+// Reader gives the events of one trace in the order of its lines. It streams:
+// its memory does not grow with the file.
+type Reader struct {
+	name string
+	in   *bufio.Reader // a buffer longer than MaxLine, so that a line is one slice of it
+	line int           // lines read so far
+	err  error         // what every later call returns
+}
+
+// NewReader returns a Reader of the trace in r, plain or gzip, and has read
+// its first line. The name is what errors call the file. It fails with an
+// [*Error] if the header is missing, wrong or of another version, if the file
+// is empty, or if r fails. The caller closes r, not before the last event is
+// read.
+func NewReader(r io.Reader, name string) (*Reader, error) {
+	t := &Reader{name: name}
+	in, err := open(r)
+	if err != nil {
+		return nil, t.fail(readReason(err), err)
+	}
+	t.in = in
+	if err := t.readHeader(); err != nil {
+		return nil, err
+	}
+	return t, nil
+}
+
+// Next returns the next event, or [io.EOF] behind the last one. Any other
+// error is an [*Error]. Once an error was returned, every later call returns
+// the same one. Next takes time in the length of the line and does not
+// allocate.
+func (t *Reader) Next() (Event, error) {
+	for t.err == nil {
+		line, err := t.readLine()
+		if err != nil {
+			return Event{}, err
+		}
+		e, ok := parseLine(line)
+		if !ok {
+			return Event{}, t.fail(explain(line), nil)
+		}
+		if e.Kind != 0 {
+			e.Line = t.line
+			return e, nil
+		}
+	}
+	return Event{}, t.err
+}
+
+// readHeader reads the first line and keeps nothing of it.
+func (t *Reader) readHeader() error {
+	line, err := t.readLine()
+	if errors.Is(err, io.EOF) {
+		return t.fail(fmt.Sprintf("the file is empty; its first line should be %q", header), nil)
+	}
+	if err != nil {
+		return err
+	}
+	text, _, _ := strings.Cut(string(line), "#")
+	text = strings.Trim(text, " \t")
+	if text == header {
+		return nil
+	}
+	if version, ok := strings.CutPrefix(text, headerWord+" "); ok {
+		return t.fail(fmt.Sprintf("trace version %s is not known here; want version 1", quote(version)), nil)
+	}
+	return t.fail(fmt.Sprintf("the first line is %s; it should be %q", quote(string(line)), header), nil)
+}
+
+// readLine returns the next line without its line end. The line is good until
+// the next call.
+func (t *Reader) readLine() ([]byte, error) {
+	line, err := t.in.ReadSlice('\n')
+	if err == nil {
+		line = line[:len(line)-1]
+	}
+	switch {
+	case len(line) > MaxLine:
+		t.line++
+		return nil, t.fail(fmt.Sprintf("the line is longer than %d bytes", MaxLine), nil)
+	case err == nil:
+	case err == io.EOF && len(line) == 0:
+		t.err = io.EOF
+		return nil, io.EOF
+	case err != io.EOF:
+		// What is left of a line is not shown: half a number is another number.
+		return nil, t.fail(readReason(err), err)
+	}
+	t.line++
+	if len(line) > 0 && line[len(line)-1] == '\r' {
+		return nil, t.fail("the line ends in CR LF; lines of a trace end in LF alone", nil)
+	}
+	return line, nil
+}
+
+// fail makes the error that this and every later call returns. Before the
+// first line is read, a fault is one of line 1.
+func (t *Reader) fail(reason string, cause error) error {
+	t.err = &Error{File: t.name, Line: max(t.line, 1), Reason: reason, Err: cause}
+	return t.err
+}

@@ -1,0 +1,212 @@
+package trace_test
+
+import (
+	"bytes"
+	"compress/gzip"
+	"errors"
+	"io"
+	"strings"
+	"testing"
+	"testing/iotest"
+
+	"github.com/google/go-cmp/cmp"
+
+	"handloom/internal/trace"
+)
+
+// readAll returns the events of text up to its end or first fault.
+func readAll(text string) ([]trace.Event, error) {
+	r, err := trace.NewReader(strings.NewReader(text), "x.trace")
+	if err != nil {
+		return nil, err
+	}
+	var events []trace.Event
+	for {
+		e, err := r.Next()
+		if errors.Is(err, io.EOF) {
+			return events, nil
+		}
+		if err != nil {
+			return events, err
+		}
+		events = append(events, e)
+	}
+}
+
+func zipped(t testing.TB, text string) string {
+	t.Helper()
+	var b bytes.Buffer
+	w := gzip.NewWriter(&b)
+	if _, err := io.WriteString(w, text); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+func TestReaderGivesEventsWithTheirLines(t *testing.T) {
+	text := "handloom-trace 1 # header\n" +
+		"# a comment\n" +
+		"\n" +
+		"C 0 0\n" +
+		"  U\t1023   18446744073709551615 \t# behind an event\n" +
+		"T# ends\n" +
+		"E 7 42"
+	want := []trace.Event{
+		{Kind: trace.Create, Line: 4},
+		{Kind: trace.Update, Table: 1023, Key: 1<<64 - 1, Line: 5},
+		{Kind: trace.Tick, Line: 6},
+		{Kind: trace.Erase, Table: 7, Key: 42, Line: 7},
+	}
+	for name, text := range map[string]string{"plain": text, "gzip": zipped(t, text)} {
+		got, err := readAll(text)
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s: events differ (-want +got):\n%s", name, diff)
+		}
+	}
+}
+
+func TestReaderNamesFileLineAndReason(t *testing.T) {
+	const h = "handloom-trace 1\n"
+	tests := []struct{ name, text, want string }{
+		{"empty file", "", `1: the file is empty; its first line should be "handloom-trace 1"`},
+		{"empty gzip", zipped(t, ""), `1: the file is empty; its first line should be "handloom-trace 1"`},
+		{"no header", "C 1 2\n", `1: the first line is "C 1 2"; it should be "handloom-trace 1"`},
+		{"comment before header", "# c\n" + h, `1: the first line is "# c"; it should be "handloom-trace 1"`},
+		{"one byte", "\x1f", `1: the first line is "\x1f"; it should be "handloom-trace 1"`},
+		{"other version", "handloom-trace 2\n", `1: trace version "2" is not known here; want version 1`},
+		{"no version", "handloom-trace\n", `1: the first line is "handloom-trace"; it should be "handloom-trace 1"`},
+		{"header in CR LF", "handloom-trace 1\r\n", "1: the line ends in CR LF; lines of a trace end in LF alone"},
+		{"line in CR LF", h + "C 1 2\r\n", "2: the line ends in CR LF; lines of a trace end in LF alone"},
+		{"blank line in CR LF", h + "\r\n", "2: the line ends in CR LF; lines of a trace end in LF alone"},
+		{"unknown letter", h + "\nX 1 2\n", `3: unknown event "X"; want T, C, U or E`},
+		{"small letter", h + "c 1 2\n", `2: unknown event "c"; want T, C, U or E`},
+		{"letter and table in one", h + "C1 2\n", `2: unknown event "C1"; want T, C, U or E`},
+		{"tick with a field", h + "T 1\n", `2: T stands alone, but "1" follows it`},
+		{"no fields", h + "C\n", "2: C without table and key; want C <table> <key>"},
+		{"no key", h + "E 1 # 2\n", "2: E without key; want E <table> <key>"},
+		{"extra field", h + "U 1 2 3\n", `2: extra field "3" after the key`},
+		{"table too high", h + "C 1024 2\n", `2: table "1024" is out of range 0..1023`},
+		{"table far too high", h + "C 99999999999999999999 2\n", `2: table "99999999999999999999" is out of range 0..1023`},
+		{"table not decimal", h + "C 0x1 2\n", `2: table "0x1" is not an unsigned decimal number`},
+		{"key with sign", h + "C 1 -2\n", `2: key "-2" is not an unsigned decimal number`},
+		{"key with plus", h + "C 1 +2\n", `2: key "+2" is not an unsigned decimal number`},
+		{"key too high", h + "C 1 18446744073709551616\n", `2: key "18446744073709551616" is above 18446744073709551615, the highest of 64 bits`},
+		{"leading zero", h + "C 1 02\n", `2: key "02" has a leading zero; a number has one spelling`},
+		{"leading zero of table", h + "C 00 2\n", `2: table "00" has a leading zero; a number has one spelling`},
+		{"long line", h + "#" + strings.Repeat("x", trace.MaxLine) + "\n", "2: the line is longer than 4096 bytes"},
+		{"very long line", h + "#" + strings.Repeat("x", 1<<20), "2: the line is longer than 4096 bytes"},
+		{"long text in message", h + strings.Repeat("x", 50), `2: unknown event "` + strings.Repeat("x", 40) + `"...; want T, C, U or E`},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			_, err := readAll(tt.text)
+			var fault *trace.Error
+			if !errors.As(err, &fault) {
+				t.Fatalf("error is %v, a %T; want a *trace.Error", err, err)
+			}
+			if got, want := err.Error(), "x.trace:"+tt.want; got != want {
+				t.Errorf("error is\n%s\nwant\n%s", got, want)
+			}
+		})
+	}
+}
+
+func TestReaderTakesTheLongestLine(t *testing.T) {
+	got, err := readAll("handloom-trace 1\nT #" + strings.Repeat("x", trace.MaxLine-3) + "\n")
+	if err != nil || len(got) != 1 {
+		t.Errorf("got %v, %v; want one event", got, err)
+	}
+}
+
+func TestReaderOfBrokenGzipNamesTheLastLineRead(t *testing.T) {
+	var text strings.Builder
+	text.WriteString("handloom-trace 1\n")
+	for range 1000 {
+		text.WriteString("T\n")
+	}
+	whole := zipped(t, text.String())
+	flipped := []byte(whole)
+	flipped[len(flipped)-6] ^= 1 // in the checksum
+	tests := []struct{ name, text, want string }{
+		{"only the first bytes", whole[:2], "x.trace:1: the gzip data is cut off after this line"},
+		{"without checksum", whole[:len(whole)-8], "x.trace:1001: the gzip data is cut off after this line"},
+		{"wrong checksum", string(flipped), "x.trace:1001: the gzip data is corrupt after this line (gzip: invalid checksum)"},
+		{"text behind it", whole + "C 1 2\n", "x.trace:1001: the gzip data is cut off after this line"},
+		{"more text behind it", whole + "C 1 2\nC 1 3\n", "x.trace:1001: the gzip data is corrupt after this line (gzip: invalid header)"},
+		{"wrong method", "\x1f\x8b\x07\x00\x00\x00\x00\x00\x00\x00", "x.trace:1: the gzip data is corrupt after this line (gzip: invalid header)"},
+		{"wrong block", whole[:10] + "\xff\xff", "x.trace:1: the gzip data is corrupt after this line (flate: corrupt input before offset 1)"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			if _, err := readAll(tt.text); err == nil || err.Error() != tt.want {
+				t.Errorf("error is\n%v\nwant\n%s", err, tt.want)
+			}
+		})
+	}
+}
+
+func TestReaderShowsNoPartOfALineThatIsCutOff(t *testing.T) {
+	boom := errors.New("disk on fire")
+	in := io.MultiReader(strings.NewReader("handloom-trace 1\nT\nC 1 23"), iotest.ErrReader(boom))
+	r, err := trace.NewReader(in, "x.trace")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := r.Next(); err != nil {
+		t.Fatal(err)
+	}
+	e, err := r.Next()
+	if want := "x.trace:2: reading failed after this line: disk on fire"; err == nil || err.Error() != want {
+		t.Errorf("Next = %v, %v; want error %s", e, err, want)
+	}
+	if !errors.Is(err, boom) {
+		t.Errorf("%v does not wrap what the input said", err)
+	}
+}
+
+func TestReaderRepeatsItsError(t *testing.T) {
+	r, err := trace.NewReader(strings.NewReader("handloom-trace 1\nX\nT\n"), "x.trace")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, first := r.Next()
+	_, second := r.Next()
+	if first == nil || first != second {
+		t.Errorf("errors are %v and then %v; want one and the same", first, second)
+	}
+}
+
+func TestReaderTakesInputByteByByte(t *testing.T) {
+	text := "handloom-trace 1\nC 1 2\nT\n"
+	for _, text := range []string{text, zipped(t, text)} {
+		r, err := trace.NewReader(iotest.OneByteReader(strings.NewReader(text)), "x")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if e, err := r.Next(); err != nil || e.Key != 2 {
+			t.Errorf("Next = %v, %v; want key 2", e, err)
+		}
+	}
+}
+
+func TestReaderDoesNotAllocatePerEvent(t *testing.T) {
+	text := "handloom-trace 1\n" + strings.Repeat("C 12 1234567\n", 2000)
+	r, err := trace.NewReader(strings.NewReader(text), "x")
+	if err != nil {
+		t.Fatal(err)
+	}
+	allocs := testing.AllocsPerRun(1000, func() {
+		if _, err := r.Next(); err != nil {
+			t.Fatal(err)
+		}
+	})
+	if allocs != 0 {
+		t.Errorf("%v allocations per event; want 0", allocs)
+	}
+}

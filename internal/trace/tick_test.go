@@ -1,0 +1,98 @@
+package trace_test
+
+import (
+	"errors"
+	"io"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"handloom/internal/trace"
+)
+
+// keysOf returns the keys of every batch of text, and the error that ended it.
+func keysOf(text string) ([][]uint64, error) {
+	r, err := trace.NewReader(strings.NewReader(text), "x.trace")
+	if err != nil {
+		return nil, err
+	}
+	batches := [][]uint64{}
+	for events, err := range r.Ticks() {
+		if err != nil {
+			return batches, err
+		}
+		keys := []uint64{}
+		for _, e := range events {
+			keys = append(keys, e.Key)
+		}
+		batches = append(batches, keys)
+	}
+	return batches, nil
+}
+
+func TestTicksCutsBatchesAtT(t *testing.T) {
+	tests := []struct {
+		name, text string
+		want       [][]uint64
+	}{
+		{"nothing", "", [][]uint64{}},
+		{"one empty tick", "T\n", [][]uint64{{}}},
+		{"empty ticks between", "C 1 1\nT\nT\nT\nC 1 2\nT\n", [][]uint64{{1}, {}, {}, {2}}},
+		{"events behind the last T", "C 1 1\nT\nC 1 2\nC 1 3", [][]uint64{{1}, {2, 3}}},
+		{"no T at all", "C 1 1\nC 1 2\n", [][]uint64{{1, 2}}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			got, err := keysOf("handloom-trace 1\n" + tt.text)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(tt.want, got); diff != "" {
+				t.Errorf("batches differ (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestTicksWithholdsTheBatchOfAFault(t *testing.T) {
+	got, err := keysOf("handloom-trace 1\nC 1 1\nT\nC 1 2\nC 1 x\nT\n")
+	if err == nil || err.Error() != `x.trace:5: key "x" is not an unsigned decimal number` {
+		t.Errorf("error is %v", err)
+	}
+	if diff := cmp.Diff([][]uint64{{1}}, got); diff != "" {
+		t.Errorf("batches differ (-want +got):\n%s", diff)
+	}
+}
+
+func TestReadTickReusesItsMemory(t *testing.T) {
+	r, err := trace.NewReader(strings.NewReader("handloom-trace 1\nC 1 1\nT\nC 1 2\nT\n"), "x")
+	if err != nil {
+		t.Fatal(err)
+	}
+	memory := make([]trace.Event, 5, 8)
+	for range 2 {
+		got, err := r.ReadTick(memory)
+		if err != nil || len(got) != 1 || &got[0] != &memory[0] {
+			t.Errorf("ReadTick = %v, %v; want one event in the memory given", got, err)
+		}
+	}
+	for range 2 {
+		if got, err := r.ReadTick(memory); !errors.Is(err, io.EOF) || len(got) != 0 {
+			t.Errorf("ReadTick = %v, %v behind the end; want EOF", got, err)
+		}
+	}
+}
+
+func TestTicksStopsWhenTold(t *testing.T) {
+	r, err := trace.NewReader(strings.NewReader("handloom-trace 1\nT\nC 1 1\nT\n"), "x")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range r.Ticks() {
+		break
+	}
+	if got, err := r.ReadTick(nil); err != nil || len(got) != 1 {
+		t.Errorf("ReadTick = %v, %v; want the second batch", got, err)
+	}
+}

@@ -1,0 +1,19 @@
+// Package shard owns one typeId: one map, and the part of a batch that concerns
+// it.
+//
+// A table spreads its items over one or more shards. In a flush every shard is
+// planned and then changed by exactly one worker, all shards in parallel:
+//
+//	Plan      reads the map: which rows are erased, which puts count, what is stale
+//	Room      checks the limits for the creates dealt to the shard
+//	Reserve   makes all memory, so that nothing can fail from here on
+//	Apply     puts, then erases, then creates
+//	Link      makes the provisional handles in new values real
+//
+// The order within Apply is fixed, and each step depends on the set of commands
+// and their keys alone, so that the state after it does not depend on workers.
+//
+// # What it does not do
+//
+// A Shard has no locks and starts no goroutine. Outside a flush it is its map.
+package shard

@@ -1,0 +1,46 @@
+package handle
+
+import "cmp"
+
+// MaxTypeID is the highest typeId that fits a handle.
+const MaxTypeID = 1<<15 - 1
+
+// FreeBit is the highest bit of a handle: set in the handle of a recorded item
+// it means provisional, set in a slot word it means vacant or depleted.
+const FreeBit ID = 1 << 63
+
+const (
+	generationShift = 32
+	typeShift       = 48
+)
+
+// ID is an untyped handle. The zero value is the null handle.
+type ID uint64
+
+// New returns the handle made of its three parts, with the free bit clear.
+// A typeID above [MaxTypeID] is the caller's bug; its highest bit is dropped,
+// so that the result is never provisional.
+func New(typeID, generation uint16, slot uint32) ID {
+	return ID(typeID&MaxTypeID)<<typeShift | ID(generation)<<generationShift | ID(slot)
+}
+
+// Slot returns the position in the sparse set, 0 to 1<<32-1.
+func (id ID) Slot() uint32 { return uint32(id) }
+
+// Generation returns how often the slot had been issued when id was, 1 to
+// 65535; 0 only in handles that were never issued.
+func (id ID) Generation() uint16 { return uint16(id >> generationShift) }
+
+// TypeID returns the number of the map that issued id, 0 to 32767.
+func (id ID) TypeID() uint16 { return uint16(id>>typeShift) & MaxTypeID }
+
+// IsZero reports whether id is the null handle, which names nothing.
+func (id ID) IsZero() bool { return id == 0 }
+
+// IsProvisional reports whether id names an item that is recorded but not yet
+// flushed. Such a handle resolves in no lookup.
+func (id ID) IsProvisional() bool { return id&FreeBit != 0 }
+
+// Compare orders handles by free bit, typeId, generation and slot: -1 when id
+// comes first, 0 when both are equal, 1 otherwise.
+func (id ID) Compare(other ID) int { return cmp.Compare(id, other) }

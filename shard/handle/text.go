@@ -1,0 +1,100 @@
+package handle
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strconv"
+	"strings"
+)
+
+// ErrSyntax is what [Parse] and the Unmarshal methods return, wrapped with the
+// input, for anything that is not the text or binary form of a handle.
+var ErrSyntax = errors.New("not a handle")
+
+// String returns the text form, type:slot.generation, for example "7:42.3".
+// A provisional handle begins with a tilde: "~7:42.3".
+func (id ID) String() string {
+	var buf [24]byte
+	return string(id.appendTo(buf[:0]))
+}
+
+// AppendText appends the text form to b. The error is always nil.
+func (id ID) AppendText(b []byte) ([]byte, error) { return id.appendTo(b), nil }
+
+// MarshalText returns the text form, so that handles work in JSON, also as map
+// keys. The error is always nil.
+func (id ID) MarshalText() ([]byte, error) { return id.appendTo(nil), nil }
+
+// UnmarshalText sets id from its text form. On error, which wraps [ErrSyntax],
+// id is unchanged.
+func (id *ID) UnmarshalText(text []byte) error {
+	parsed, err := Parse(string(text))
+	if err == nil {
+		*id = parsed
+	}
+	return err
+}
+
+// AppendBinary appends the 8 bytes of id to b, highest first, so that encoded
+// handles sort as handles do. The error is always nil.
+func (id ID) AppendBinary(b []byte) ([]byte, error) {
+	return binary.BigEndian.AppendUint64(b, uint64(id)), nil
+}
+
+// MarshalBinary returns the bytes of [ID.AppendBinary].
+func (id ID) MarshalBinary() ([]byte, error) { return id.AppendBinary(nil) }
+
+// UnmarshalBinary sets id from the bytes of [ID.AppendBinary]. On error, which
+// wraps [ErrSyntax], id is unchanged.
+func (id *ID) UnmarshalBinary(data []byte) error {
+	if len(data) != 8 {
+		return fmt.Errorf("%w: %d bytes, want 8", ErrSyntax, len(data))
+	}
+	*id = ID(binary.BigEndian.Uint64(data))
+	return nil
+}
+
+// LogValue gives log/slog the parts of the handle as a group.
+func (id ID) LogValue() slog.Value {
+	return slog.GroupValue(
+		slog.Int("type", int(id.TypeID())),
+		slog.Uint64("slot", uint64(id.Slot())),
+		slog.Int("generation", int(id.Generation())),
+		slog.Bool("provisional", id.IsProvisional()),
+	)
+}
+
+func (id ID) appendTo(b []byte) []byte {
+	if id.IsProvisional() {
+		b = append(b, '~')
+	}
+	b = strconv.AppendUint(b, uint64(id.TypeID()), 10)
+	b = append(b, ':')
+	b = strconv.AppendUint(b, uint64(id.Slot()), 10)
+	b = append(b, '.')
+	return strconv.AppendUint(b, uint64(id.Generation()), 10)
+}
+
+// Parse is the inverse of [ID.String]. It refuses anything else, other
+// spellings of the same numbers included, with an error that wraps [ErrSyntax].
+func Parse(s string) (ID, error) {
+	rest, provisional := strings.CutPrefix(s, "~")
+	typeText, rest, _ := strings.Cut(rest, ":")
+	slotText, generationText, _ := strings.Cut(rest, ".")
+	typeID, err1 := strconv.ParseUint(typeText, 10, 15)
+	slot, err2 := strconv.ParseUint(slotText, 10, 32)
+	generation, err3 := strconv.ParseUint(generationText, 10, 16)
+
+	id := New(uint16(typeID), uint16(generation), uint32(slot))
+	if provisional {
+		id |= FreeBit
+	}
+	// Comparing with the one spelling that String has refuses signs, leading
+	// zeros and trailing text in one place.
+	if err1 != nil || err2 != nil || err3 != nil || id.String() != s {
+		return 0, fmt.Errorf("%w: %q (want type:slot.generation, such as 7:42.3)", ErrSyntax, s)
+	}
+	return id, nil
+}

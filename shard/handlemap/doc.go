@@ -1,0 +1,70 @@
+// Package handlemap is the packed container: items of one type lie side by side
+// in a dense array and are named by handles that never dangle.
+//
+// # Terms
+//
+//   - slot: a position in the sparse set; never moves while its item lives.
+//   - row: a position in the dense set; moves when items are erased or sorted.
+//   - dense set: the items by row. Meta set: row to slot. Sparse set: slot to
+//     row and generation.
+//   - vacant: said of a slot without an item; it waits in the freelist, oldest
+//     first, until it is issued again with the next generation.
+//   - stale: said of a handle whose generation is behind its slot's.
+//   - depleted: said of a slot that used its last generation; it is never
+//     issued again, so that no handle value ever comes back.
+//
+// # How the three sets fit
+//
+//	slot     0  1  2  3  4
+//	sparse   0  -  -  1  2     slot 3 owns row 1; slots 1 and 2 are vacant
+//
+//	row      0  1  2
+//	dense    a  b  c           so the handle naming slot 3 names b
+//	meta     0  3  4           and row 1 knows its owner is slot 3
+//
+// Erasing b moves the last item into its row and tells c's slot so:
+//
+//	slot     0  1  2  3  4
+//	sparse   0  -  -  -  1     slot 3 joins the freelist behind 1 and 2
+//
+//	row      0  1
+//	dense    a  c
+//	meta     0  4
+//
+// # Looking up
+//
+// A slot word has the layout of a handle with the row in place of the slot, so
+// that one compare of the upper halves checks free bit, typeId and generation.
+// A handle that is not live resolves to nothing, whatever its bits.
+//
+// # Invariants
+//
+//	S1  dense and meta sets have equal length
+//	S2  for every row r: sparse[meta[r]] is live and holds r
+//	S4  items between length and capacity are zero (but for those that an
+//	    insert callback is filling)
+//	H1  a live handle resolves to its item
+//	H2  a handle that is not live resolves to nothing, whatever its bits
+//
+// S3, F1 to F3 and G1 to G3, on slots, freelist and generations, belong to the
+// sparse set. [Map.Verify] walks them all.
+//
+// # What it does not do
+//
+// A Map has no locks, starts no goroutine and calls back only where nothing is
+// half done. One goroutine at a time may change it; any number may read while
+// none changes it. A pointer from a lookup is good until the next insert, erase
+// or reorder; keep the handle, not the pointer.
+//
+// Handles are issued at most once along one history of the map, across
+// [Map.Clear], [Map.Reset] and growth. [Map.Clone] begins a second history.
+//
+// # Sources
+//
+// Dense, meta and sparse set, the FIFO freelist and the free bit are from "Game
+// Engine Containers - handle_map" (Jeff Kiah); the swap with the last row also
+// from "The ID Lookup Table" (Bitsquid) and "Handle Lookup Container" (Tom
+// Hulton-Harrop). Changed because they go wrong there: lookups ignore the free
+// bit, generations wrap, clear burns generations of vacant slots, reset revives
+// old handles.
+package handlemap

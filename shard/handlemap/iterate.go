@@ -1,0 +1,53 @@
+package handlemap
+
+import (
+	"iter"
+
+	"handloom/shard/handle"
+)
+
+// Items returns the dense set: every item, by row. The slice shares the map's
+// memory, so that writing its elements writes the items; its capacity equals
+// its length, so that appending to it copies. It is good until the next insert,
+// erase or reorder.
+func (m *Map[T]) Items() []T { return m.items[:len(m.items):len(m.items)] }
+
+// All iterates over handles and items in dense order (op=iterate). The map must
+// not change meanwhile; to erase while iterating, use [Map.Backward] or
+// [Map.EraseFunc].
+func (m *Map[T]) All() iter.Seq2[handle.Of[T], *T] {
+	return func(yield func(handle.Of[T], *T) bool) {
+		items := m.items
+		meta := m.meta[:len(items)]
+		for row := range items {
+			if !yield(handle.Of[T]{ID: m.set.Handle(meta[row])}, &items[row]) {
+				return
+			}
+		}
+	}
+}
+
+// Backward iterates over handles and items from the last row to the first. The
+// current item may be erased meanwhile, and items may be inserted, which are
+// not visited.
+func (m *Map[T]) Backward() iter.Seq2[handle.Of[T], *T] {
+	return func(yield func(handle.Of[T], *T) bool) {
+		for row := len(m.items) - 1; row >= 0; row-- {
+			if !yield(m.HandleAt(row), &m.items[row]) {
+				return
+			}
+		}
+	}
+}
+
+// Handles iterates over the handles in dense order. The map must not change
+// meanwhile.
+func (m *Map[T]) Handles() iter.Seq[handle.Of[T]] {
+	return func(yield func(handle.Of[T]) bool) {
+		for _, slot := range m.meta {
+			if !yield(handle.Of[T]{ID: m.set.Handle(slot)}) {
+				return
+			}
+		}
+	}
+}

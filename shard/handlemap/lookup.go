@@ -1,0 +1,85 @@
+package handlemap
+
+import (
+	"fmt"
+
+	"handloom/internal/sparse"
+	"handloom/shard/handle"
+)
+
+// Get returns a pointer to the item that h names, and whether there is one. It
+// takes O(1) time and inlines (op=get).
+//
+// The pointer is good until the next insert, erase or reorder of the map.
+func (m *Map[T]) Get(h handle.Of[T]) (*T, bool) {
+	words := m.set.Words
+	if i := uint64(h.ID) & sparse.IndexMask; i < uint64(len(words)) {
+		if w := words[i]; (w^h.ID)>>32 == 0 {
+			return &m.items[uint32(w)], true
+		}
+	}
+	return nil, false
+}
+
+// Has reports whether h names an item. It takes O(1) time and inlines.
+func (m *Map[T]) Has(h handle.Of[T]) bool {
+	_, ok := m.set.Lookup(h.ID)
+	return ok
+}
+
+// At returns a pointer to the item that h names, as [Map.Get] does. It panics
+// with a [*StaleError] if there is none; use it where that is a bug.
+func (m *Map[T]) At(h handle.Of[T]) *T {
+	item, ok := m.Get(h)
+	if !ok {
+		panic(&StaleError{Handle: h.ID, Held: m.set.Held(h.ID)})
+	}
+	return item
+}
+
+// Call calls f with the item that h names and reports whether there is one. f
+// may look things up but not change the map; a change panics.
+func (m *Map[T]) Call(h handle.Of[T], f func(*T)) bool {
+	item, ok := m.Get(h)
+	if ok {
+		m.busy++
+		defer func() { m.busy-- }()
+		f(item)
+	}
+	return ok
+}
+
+// RowOf returns the row of the item that h names, and whether there is one. It
+// takes O(1) time. Erasing and reordering change rows.
+func (m *Map[T]) RowOf(h handle.Of[T]) (int, bool) {
+	row, ok := m.set.Lookup(h.ID)
+	return int(row), ok
+}
+
+// HandleAt returns the handle of the item at row, 0 to Len()-1, in O(1) time.
+// It panics, as indexing a slice does, when there is no such row.
+func (m *Map[T]) HandleAt(row int) handle.Of[T] {
+	return handle.Of[T]{ID: m.set.Handle(m.meta[row])}
+}
+
+// StaleError is what [Map.At] panics with: a handle that names no item, and
+// what its slot holds instead.
+type StaleError struct {
+	Handle handle.ID
+	Held   handle.ID // generation and typeId of the slot; free bit set: vacant or depleted; null: no such slot
+}
+
+// Error names the handle and what the slot holds.
+func (e *StaleError) Error() string {
+	held := "there is no such slot"
+	switch {
+	case e.Held == 0:
+	case !e.Held.IsProvisional():
+		held = fmt.Sprintf("the slot holds %v", e.Held)
+	case e.Held.Generation() == 0:
+		held = "the slot is depleted"
+	default:
+		held = fmt.Sprintf("the slot is vacant, its next handle is %v", e.Held&^handle.FreeBit)
+	}
+	return fmt.Sprintf("handlemap: handle %v names no item: %s; use Get where a handle may be stale", e.Handle, held)
+}

@@ -1,0 +1,141 @@
+package handlemap
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"unsafe"
+
+	"handloom/internal/narrow"
+	"handloom/internal/sparse"
+	"handloom/shard/handle"
+)
+
+// ErrFull is what inserts return, wrapped with the figures, when the items
+// would exceed MaxItems or the slots would exceed what a handle can name.
+// Nothing has changed then.
+var ErrFull = errors.New("handle map is full")
+
+// Options configure a [Map]. The zero Options are good.
+type Options struct {
+	TypeID   int // in every handle; 0 to 32767
+	Reserve  int // items to make room for at once
+	MinFree  int // vacant slots held back, so that a slot rests for at least as many erases
+	MaxItems int // 0: as many as slots allow
+}
+
+// Map holds items of type T. The zero Map is ready to use and has typeId 0.
+// A Map must not be copied; see [Map.Clone].
+type Map[T any] struct {
+	items []T           // by row; zero from length to capacity (S4)
+	meta  []sparse.Slot // by row (S1, S2)
+	set   sparse.Set    // by slot
+
+	maxItems int            // 0: no limit but the slots
+	busy     int            // callbacks running
+	staged   int            // rows beyond the length that an insert callback is filling
+	marks    *Marks         // scratch of the bulk erases
+	one      []handle.Of[T] // scratch of InsertFunc
+}
+
+// New returns an empty map. It fails, with every fault named, on a typeId that
+// does not fit a handle and on sizes that are negative or beyond what a handle
+// can name.
+func New[T any](o Options) (*Map[T], error) {
+	m := new(Map[T])
+	if err := m.Init(o); err != nil {
+		return nil, err
+	}
+	return m, nil
+}
+
+// Init prepares a Map that lies within another value, as [New] does for one of
+// its own. It must come before every other use of the map.
+func (m *Map[T]) Init(o Options) error {
+	if err := o.validate(); err != nil {
+		return err
+	}
+	m.set.Init(uint16(o.TypeID), uint32(o.MinFree))
+	m.maxItems = o.MaxItems
+	m.Reserve(o.Reserve)
+	return nil
+}
+
+func (o Options) validate() error {
+	var errs []error
+	if o.TypeID < 0 || o.TypeID > handle.MaxTypeID {
+		errs = append(errs, fmt.Errorf("handlemap: TypeID %d is outside 0..%d", o.TypeID, handle.MaxTypeID))
+	}
+	for _, size := range []struct {
+		name  string
+		value int
+	}{{"Reserve", o.Reserve}, {"MinFree", o.MinFree}, {"MaxItems", o.MaxItems}} {
+		if size.value < 0 || uint64(size.value) > uint64(narrow.SlotLimit) {
+			errs = append(errs, fmt.Errorf("handlemap: %s %d is outside 0..%d", size.name, size.value, narrow.SlotLimit))
+		}
+	}
+	if o.MaxItems > 0 && o.Reserve > o.MaxItems {
+		errs = append(errs, fmt.Errorf("handlemap: Reserve %d exceeds MaxItems %d", o.Reserve, o.MaxItems))
+	}
+	return errors.Join(errs...)
+}
+
+// Len returns the number of items.
+func (m *Map[T]) Len() int { return len(m.items) }
+
+// Cap returns the number of items that the map can hold before the dense set
+// grows.
+func (m *Map[T]) Cap() int { return cap(m.items) }
+
+// TypeID returns the typeId in the handles of the map.
+func (m *Map[T]) TypeID() uint16 { return m.set.TypeID() }
+
+// Stats are the figures of a map at one moment.
+type Stats struct {
+	Live     int   // items
+	Vacant   int   // slots waiting to be issued again
+	Depleted int   // slots that used their last generation
+	Slots    int   // the three together
+	Bytes    int64 // memory of the three sets, capacity included
+}
+
+// Stats returns the figures of the map in O(1) time.
+func (m *Map[T]) Stats() Stats {
+	var item T
+	return Stats{
+		Live:     m.set.Live(),
+		Vacant:   m.set.Vacant(),
+		Depleted: m.set.Depleted(),
+		Slots:    m.set.Slots(),
+		Bytes: int64(cap(m.items))*int64(unsafe.Sizeof(item)) +
+			int64(cap(m.meta))*4 + int64(cap(m.set.Words))*8,
+	}
+}
+
+// Clone returns a copy with the same items, handles, freelist order,
+// generations and depletion; fed the same calls, both evolve equally. Items are
+// copied by assignment. Clone takes O(slots) time.
+//
+// The copy begins a history of its own: both maps will issue the same handle
+// values for different items, so a handle issued by one after the cloning must
+// not be used with the other.
+func (m *Map[T]) Clone() *Map[T] {
+	m.guard("Clone")
+	// Clipped, because inserts take room in the dense set as room in the meta
+	// set and as leave by MaxItems, and append makes more room than asked for.
+	return &Map[T]{
+		items:    slices.Clip(append([]T(nil), m.items...)),
+		meta:     slices.Clip(append([]sparse.Slot(nil), m.meta...)),
+		set:      m.set.Clone(),
+		maxItems: m.maxItems,
+	}
+}
+
+// guard panics when a callback of the map is running: it would find the map
+// changed under its feet.
+func (m *Map[T]) guard(operation string) {
+	if m.busy != 0 {
+		panic("handlemap: " + operation + " called from a callback of the same map; " +
+			"collect handles in the callback and change the map after it returned")
+	}
+}

@@ -1,0 +1,126 @@
+package handlemap
+
+import (
+	"fmt"
+	"slices"
+
+	"handloom/internal/sparse"
+)
+
+const (
+	smallest = 8       // rows that the first growth makes room for
+	doubling = 1 << 15 // rows up to which capacity doubles; above, it grows by half
+)
+
+// CanInsert reports whether n more items fit the map once erased of its items
+// are gone, without changing anything: nil, or an error that wraps [ErrFull].
+// depleting of the erased ones are at their last generation, so that their
+// slots do not come back.
+func (m *Map[T]) CanInsert(n, erased, depleting int) error {
+	live := len(m.items) - erased + n
+	if m.maxItems > 0 && live > m.maxItems {
+		return fmt.Errorf("%w: %d items and %d more exceed MaxItems %d", ErrFull, len(m.items)-erased, n, m.maxItems)
+	}
+	if !m.set.CanIssue(n, erased-depleting) {
+		return fmt.Errorf("%w: %d more items need more than %d slots (%d depleted)",
+			ErrFull, n, m.set.Limit(), m.set.Depleted()+depleting)
+	}
+	return nil
+}
+
+// makeRoom checks the limits for n more items and grows the arrays that need
+// it, each once.
+func (m *Map[T]) makeRoom(n int) error {
+	if err := m.CanInsert(n, 0, 0); err != nil {
+		return err
+	}
+	m.grow(n)
+	return nil
+}
+
+// HasRoom reports whether n more items need no array to grow.
+func (m *Map[T]) HasRoom(n int) bool {
+	return len(m.items)+n <= cap(m.items) && m.set.Slots()+m.set.Fresh(n) <= cap(m.set.Words)
+}
+
+// ReserveMore makes room for n more items, as inserting them would; beyond what
+// the map may hold it makes none. It changes capacity only, never slots.
+func (m *Map[T]) ReserveMore(n int) {
+	m.guard("ReserveMore")
+	if n < 0 {
+		panic(fmt.Sprintf("handlemap: ReserveMore of %d items", n))
+	}
+	if m.maxItems > 0 {
+		n = min(n, m.maxItems-len(m.items))
+	}
+	m.grow(n)
+}
+
+// grow makes room for n more items, with some to spare.
+func (m *Map[T]) grow(n int) {
+	if need := len(m.items) + n; need > cap(m.items) {
+		m.growRows(m.roomy(need, cap(m.items)))
+	}
+	if need := m.set.Slots() + m.set.Fresh(n); need > cap(m.set.Words) {
+		m.growWords(max(m.roomy(need, cap(m.set.Words)), cap(m.items)))
+	}
+}
+
+// roomy returns the capacity to grow to from have when need are needed. All
+// three arrays follow one policy, so that they grow together.
+func (m *Map[T]) roomy(need, have int) int {
+	grown := max(smallest, have*2)
+	if have > doubling {
+		grown = have + have/2
+	}
+	if m.maxItems > 0 {
+		grown = min(grown, m.maxItems)
+	}
+	return max(need, grown)
+}
+
+// growRows moves dense and meta set to arrays of n rows. Nothing is moved when
+// they are that large.
+func (m *Map[T]) growRows(n int) {
+	if n <= cap(m.items) {
+		return
+	}
+	items := make([]T, len(m.items), n)
+	copy(items, m.items)
+	meta := make([]sparse.Slot, len(m.meta), n)
+	copy(meta, m.meta)
+	m.items, m.meta = items, meta
+}
+
+func (m *Map[T]) growWords(n int) {
+	m.set.Grow(int(min(uint64(n), m.set.Limit())))
+}
+
+// Reserve makes room for n items in all, so that inserts up to there grow no
+// array. It changes capacity only, never slots; more than the map may hold is
+// taken as what it may hold. A negative n panics. It takes O(Len()) time and
+// invalidates pointers to items when it grows.
+func (m *Map[T]) Reserve(n int) {
+	m.guard("Reserve")
+	if n < 0 {
+		panic(fmt.Sprintf("handlemap: Reserve of %d items", n))
+	}
+	if m.maxItems > 0 {
+		n = min(n, m.maxItems)
+	}
+	if more := n - len(m.items); more > 0 {
+		more = int(min(uint64(more), m.set.Limit()-uint64(len(m.items))))
+		m.growRows(len(m.items) + more)
+		m.growWords(m.set.Slots() + m.set.Fresh(more))
+	}
+}
+
+// Shrink gives back the capacity that the items and slots do not use. It takes
+// O(slots) time and invalidates pointers to items.
+func (m *Map[T]) Shrink() {
+	m.guard("Shrink")
+	m.items = slices.Clip(append([]T(nil), m.items...))
+	m.meta = slices.Clip(append([]sparse.Slot(nil), m.meta...))
+	m.set.Shrink()
+	m.marks, m.one = nil, nil
+}

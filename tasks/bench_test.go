@@ -1,0 +1,106 @@
+package tasks
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+)
+
+// burn is work that touches no memory, so that its duration depends on the
+// processor alone.
+//
+//go:noinline
+func burn(rounds int) uint64 {
+	x := uint64(rounds) | 1
+	for range rounds {
+		x ^= x << 13
+		x ^= x >> 7
+		x ^= x << 17
+	}
+	return x
+}
+
+var sink [64]struct {
+	x uint64
+	_ [cacheLine - 8]byte
+}
+
+// roundsFor returns how many rounds of burn take d, by the fastest of many
+// tries.
+func roundsFor(d time.Duration) int {
+	const rounds = 10_000
+	best := time.Hour
+	for range 200 {
+		start := time.Now()
+		sink[0].x += burn(rounds)
+		best = min(best, time.Since(start))
+	}
+	return int(int64(rounds) * int64(d) / int64(best))
+}
+
+// BenchmarkPhase measures one Run of as many tasks as workers, each of the
+// same length, and reports beside the mean the median and the minimum as
+// multiples of that length: 1 would be perfect, the number of workers means
+// that nothing ran beside the caller. gap is work the caller does alone
+// between two phases: the workers must still be spinning when it ends.
+func BenchmarkPhase(b *testing.B) {
+	for _, team := range []string{"warm", "none"} {
+		for _, length := range []time.Duration{0, 5, 20, 100, 500} {
+			for _, gap := range []time.Duration{0, 20, 200, 2000} {
+				if gap != 0 && length != 20 {
+					continue
+				}
+				length, gap := length*time.Microsecond, gap*time.Microsecond
+				b.Run(fmt.Sprintf("op=phase/team=%s/workers=2/task=%v/gap=%v", team, length, gap), func(b *testing.B) {
+					if team == "none" {
+						benchmarkPhase(b, b.Context(), length, gap)
+						return
+					}
+					_ = WithTeam(b.Context(), 2, func(ctx context.Context) error {
+						benchmarkPhase(b, ctx, length, gap)
+						return nil
+					})
+				})
+			}
+		}
+	}
+}
+
+func benchmarkPhase(b *testing.B, ctx context.Context, length, gap time.Duration) {
+	rounds, alone := roundsFor(length), roundsFor(gap)
+	fn := func(task int) error {
+		sink[task].x += burn(rounds)
+		return nil
+	}
+	var took []time.Duration
+	b.ReportAllocs()
+	for b.Loop() {
+		sink[2].x += burn(alone)
+		start := time.Now()
+		_ = Run(ctx, 2, fn, Options{Workers: 2})
+		if len(took) < cap(took) || len(took) < 1<<16 {
+			took = append(took, time.Since(start))
+		}
+	}
+	if length > 0 {
+		slices.Sort(took)
+		b.ReportMetric(float64(took[0])/float64(length), "min-ratio")
+		b.ReportMetric(float64(took[len(took)/2])/float64(length), "median-ratio")
+		b.ReportMetric(float64(took[len(took)*9/10])/float64(length), "p90-ratio")
+	}
+}
+
+// BenchmarkInline measures what Run costs beside the tasks it does not share.
+func BenchmarkInline(b *testing.B) {
+	for _, n := range []int{1, 1000} {
+		b.Run(fmt.Sprintf("op=inline/n=%d", n), func(b *testing.B) {
+			fn := func(int) error { return nil }
+			b.ReportAllocs()
+			for b.Loop() {
+				_ = Run(b.Context(), n, fn, Options{Workers: 1})
+			}
+		})
+	}
+}

@@ -1,0 +1,60 @@
+package tasks
+
+import (
+	"errors"
+	"fmt"
+	"sync"
+)
+
+// ErrGoexit says that a task ended its goroutine with runtime.Goexit (which
+// is what t.FailNow and t.Skip of package testing do) instead of returning.
+// [Run] returns it wrapped in an error that names the task.
+var ErrGoexit = errors.New("task called runtime.Goexit")
+
+// A PanicError is the error of a task that panicked.
+type PanicError struct {
+	Task  int    // the task that panicked
+	Value any    // what it panicked with
+	Stack []byte // of its goroutine at the panic, as debug.Stack formats it
+}
+
+// Error names the task and the value. It leaves the stack to those who ask
+// for [PanicError.Stack], so that the message stays one line.
+func (e *PanicError) Error() string {
+	return fmt.Sprintf("tasks: task %d panicked: %v", e.Task, e.Value)
+}
+
+// Unwrap returns the value of the panic if it is an error, otherwise nil.
+func (e *PanicError) Unwrap() error {
+	err, _ := e.Value.(error)
+	return err
+}
+
+func goexited(task int) error {
+	return fmt.Errorf("tasks: task %d: %w", task, ErrGoexit)
+}
+
+// failure keeps the error of the lowest task that failed. The lock is taken
+// on the way of failure only, so that tasks that succeed share nothing.
+type failure struct {
+	mu   sync.Mutex
+	task int
+	err  error
+}
+
+func (f *failure) record(task int, err error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.err == nil || task < f.task {
+		f.task, f.err = task, err
+	}
+}
+
+// take returns the error and forgets it.
+func (f *failure) take() error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	err := f.err
+	f.task, f.err = 0, nil
+	return err
+}

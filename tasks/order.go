@@ -1,0 +1,44 @@
+package tasks
+
+import (
+	"cmp"
+	"slices"
+)
+
+// inlineBelow is the sum of weights, in nanoseconds, below which sharing the
+// work costs more than it gains.
+const inlineBelow = 10_000
+
+// light reports whether there are weights and they add up to less than
+// inlineBelow. It looks at no more of them than that takes.
+func light(weights []int64) bool {
+	if weights == nil {
+		return false
+	}
+	room := int64(inlineBelow)
+	for _, w := range weights {
+		if w >= room {
+			return false
+		}
+		room -= max(w, 0)
+	}
+	return true
+}
+
+// arrange computes the claim order: heaviest first, of equal ones the lowest.
+// A heavy task claimed last would leave the other workers idle while it runs.
+func (p *phase) arrange() {
+	if p.weights == nil {
+		return
+	}
+	p.scratch = slices.Grow(p.scratch[:0], p.n)[:p.n]
+	p.order = p.scratch
+	for i := range p.order {
+		p.order[i] = uint32(i)
+	}
+	weights := p.weights
+	slices.SortFunc(p.order, func(a, b uint32) int {
+		return cmp.Or(cmp.Compare(weights[b], weights[a]), cmp.Compare(a, b))
+	})
+	p.weights = nil // they are the caller's again
+}

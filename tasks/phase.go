@@ -1,0 +1,153 @@
+package tasks
+
+import (
+	"runtime/debug"
+	"sync/atomic"
+)
+
+// cacheLine is at least the unit in which processors exchange memory, in
+// bytes. What different workers write is kept that far apart.
+const cacheLine = 128
+
+// phase hands the tasks of one Run to its workers. It is used for one Run
+// after another; the doc comment of the package tells why that is safe.
+type phase struct {
+	// word is phase number << 32 | tasks left to claim.
+	word atomic.Uint64
+	_    [cacheLine - 8]byte
+
+	// limit is how many workers may claim: those with an index below it. It
+	// is read before the claim, and the claim proves that it was the right
+	// one: it changes only while no task is left to claim.
+	limit atomic.Int64
+
+	// The rest belongs to a phase. It is written while no task is left, and
+	// read between a claim and the end of the phase only.
+	work
+	order   []uint32 // by position of the claim: the task; empty: the position itself
+	scratch []uint32 // the memory of order
+	skipped atomic.Int64
+	failure failure
+}
+
+// begin opens the next phase. Nobody may hold a claim of the one before.
+func (p *phase) begin(w work, limit int) {
+	p.work = w
+	p.arrange()
+	p.skipped.Store(0)
+	p.limit.Store(int64(limit))
+	number := p.word.Load()>>32 + 1
+	p.word.Store(number<<32 | uint64(w.n)) // n fits, see Options.check
+}
+
+// open reports whether the worker could claim a task now.
+func (p *phase) open(worker int) bool {
+	return uint32(p.word.Load()) != 0 && int64(worker) < p.limit.Load()
+}
+
+// end forgets what the phase referred to and returns its error. All claimed
+// tasks must be done.
+func (p *phase) end() error {
+	err := p.failure.take()
+	if skipped := int(p.skipped.Load()); err == nil && skipped > 0 {
+		err = stopped(p.ctx, p.n-skipped, p.n)
+	}
+	p.work, p.order = work{}, nil
+	return err
+}
+
+// idle is the task of a hand that holds none.
+const idle = -1
+
+// hand is one worker's grip on a phase.
+type hand struct {
+	worker  int
+	task    int // the task claimed and not yet returned from, or idle
+	claimed int // tasks claimed and not yet settled
+}
+
+// drain runs tasks until none is left to claim.
+func (p *phase) drain(h *hand) {
+	for p.stretch(h) {
+	}
+}
+
+// stretch runs tasks until none is left to claim, or until one panicked and
+// it reports that there may be more. One deferred call serves the whole
+// stretch instead of every task.
+func (p *phase) stretch(h *hand) (more bool) {
+	defer func() {
+		if h.task != idle {
+			more = p.broken(h, recover())
+		}
+	}()
+	for p.claim(h) {
+		if p.canceled() {
+			p.abandon(h)
+			return false
+		}
+		if err := p.fn(h.task); err != nil {
+			p.failure.record(h.task, err)
+		}
+		h.task = idle
+	}
+	return false
+}
+
+// claim takes one task for the hand and reports whether one was left.
+func (p *phase) claim(h *hand) bool {
+	for {
+		word := p.word.Load()
+		left := uint32(word)
+		if left == 0 || int64(h.worker) >= p.limit.Load() {
+			return false
+		}
+		if hook != nil {
+			hook(beforeClaim, h.worker)
+		}
+		if p.word.CompareAndSwap(word, word-1) {
+			h.claimed++
+			h.task = p.at(p.n - int(left))
+			return true
+		}
+	}
+}
+
+// at is the task at a position of the claim order.
+func (p *phase) at(position int) int {
+	if len(p.order) == 0 {
+		return position
+	}
+	return int(p.order[position])
+}
+
+// abandon gives up the task in the hand together with all that nobody has
+// claimed yet.
+func (p *phase) abandon(h *hand) {
+	word := p.word.Load()
+	for !p.word.CompareAndSwap(word, word>>32<<32) {
+		word = p.word.Load()
+	}
+	rest := int(uint32(word))
+	h.task = idle
+	h.claimed += rest
+	p.skipped.Add(int64(rest) + 1)
+}
+
+// broken accounts for the task in the hand, which panicked with the value or,
+// if there is none, called Goexit. In that case the goroutine ends as soon as
+// its deferred calls are done. For a worker that is all: the others go on. The
+// caller is the one worker a phase cannot do without, so it goes on here.
+func (p *phase) broken(h *hand, value any) (more bool) {
+	task := h.task
+	h.task = idle
+	if value != nil {
+		p.failure.record(task, &PanicError{Task: task, Value: value, Stack: debug.Stack()})
+		return true
+	}
+	p.failure.record(task, goexited(task))
+	if h.worker == 0 {
+		p.drain(h)
+	}
+	return false
+}
