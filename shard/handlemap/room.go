@@ -73,7 +73,7 @@ func (m *Map[T]) roomy(need, have int) int {
 	if have > doubling {
 		grown = have + have/2
 	}
-	if m.maxItems > 0 {
+	if need <= m.maxItems { // slots may be more than MaxItems: vacant and depleted ones
 		grown = min(grown, m.maxItems)
 	}
 	return max(need, grown)

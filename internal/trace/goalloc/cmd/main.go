@@ -2,16 +2,17 @@
 //
 //	GODEBUG=traceallocfree=1 go test -trace out.trace ./pkg
 //	go tool trace -d=wire out.trace > out.wire
-//	go tool trace -d=parsed out.trace |
-//	    go run ./internal/trace/goalloc/cmd -types out.wire -max 120000 -o out.gz
+//	go tool trace -d=parsed out.trace > out.parsed
+//	go run ./internal/trace/goalloc/cmd -types out.wire -max 120000 -o out.gz out.parsed
 //
 // It reads the parsed text from a file or from standard input, writes the
 // trace to -o, compressed if that ends in .gz, or to standard output, and
-// prints a summary on standard error. On any fault it prints one line, exits
-// with code 2 and leaves no file.
+// prints a summary on standard error. On any fault it prints the reason, exits
+// with code 2 and writes no trace.
 package main
 
 import (
+	"bytes"
 	"compress/gzip"
 	"errors"
 	"flag"
@@ -24,7 +25,8 @@ import (
 )
 
 func main() {
-	if err := run(os.Args[1:]); err != nil {
+	err := run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
+	if err != nil && !errors.Is(err, flag.ErrHelp) {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(2)
 	}
@@ -32,50 +34,52 @@ func main() {
 
 // job is one command line.
 type job struct {
-	types, out string
-	options    goalloc.Options
+	in, types, out string
+	options        goalloc.Options
 }
 
-func run(args []string) error {
-	var j job
+func run(args []string, stdin io.Reader, stdout, stderr io.Writer) error {
+	j, err := parse(args, stderr)
+	if err != nil {
+		return err
+	}
+	if err := j.readTypes(); err != nil {
+		return err
+	}
+	// In memory first, so that a fault leaves the file as it was.
+	var text bytes.Buffer
+	sum, err := j.convert(stdin, &text)
+	if err != nil {
+		return err
+	}
+	if err := j.write(text.Bytes(), stdout); err != nil {
+		return err
+	}
+	_, err = fmt.Fprint(stderr, sum)
+	return err
+}
+
+func parse(args []string, stderr io.Writer) (*job, error) {
+	j := &job{}
 	flags := flag.NewFlagSet("cmd", flag.ContinueOnError)
+	flags.SetOutput(io.Discard) // an error is printed once, by main
 	flags.StringVar(&j.types, "types", "", "text of go tool trace -d=wire, for the names of types")
 	flags.StringVar(&j.out, "o", "", "trace to write, compressed if it ends in .gz (default: standard output)")
 	flags.IntVar(&j.options.Tables, "tables", goalloc.DefaultTables, "most tables of the trace")
 	flags.IntVar(&j.options.MaxEvents, "max", 0, "most events of the trace, cut at a tick (0: all)")
-	if err := flags.Parse(args); err != nil {
-		return err
+	err := flags.Parse(args)
+	if errors.Is(err, flag.ErrHelp) {
+		flags.SetOutput(stderr)
+		flags.Usage()
 	}
-	switch flags.NArg() {
-	case 0:
-		return j.convert(os.Stdin, "stdin")
-	case 1:
-		in, err := os.Open(flags.Arg(0))
-		if err != nil {
-			return err
-		}
-		defer in.Close()
-		return j.convert(in, flags.Arg(0))
-	}
-	return errors.New("want one file or standard input")
-}
-
-func (j *job) convert(in io.Reader, name string) error {
-	if err := j.readTypes(); err != nil {
-		return err
-	}
-	if j.out == "" {
-		return j.write(in, name, os.Stdout)
-	}
-	f, err := os.Create(j.out)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	err = errors.Join(j.write(in, name, f), f.Close())
-	if err != nil {
-		os.Remove(j.out)
+	if flags.NArg() > 1 {
+		return nil, fmt.Errorf("want one file or standard input, not %d files", flags.NArg())
 	}
-	return err
+	j.in = flags.Arg(0)
+	return j, nil
 }
 
 func (j *job) readTypes() error {
@@ -91,22 +95,32 @@ func (j *job) readTypes() error {
 	return err
 }
 
-func (j *job) write(in io.Reader, name string, out io.Writer) error {
-	finish := func() error { return nil }
-	if strings.HasSuffix(j.out, ".gz") {
-		zip, err := gzip.NewWriterLevel(out, gzip.BestCompression)
+// convert makes the trace, compressed if the output is to be.
+func (j *job) convert(stdin io.Reader, out io.Writer) (goalloc.Summary, error) {
+	in, name := stdin, "stdin"
+	if j.in != "" {
+		f, err := os.Open(j.in)
 		if err != nil {
-			return err
+			return goalloc.Summary{}, err
 		}
-		out, finish = zip, zip.Close
+		defer f.Close()
+		in, name = f, j.in
 	}
-	sum, err := goalloc.Convert(in, name, out, j.options)
-	if err == nil {
-		err = finish()
+	if !strings.HasSuffix(j.out, ".gz") {
+		return goalloc.Convert(in, name, out, j.options)
 	}
+	zip, err := gzip.NewWriterLevel(out, gzip.BestCompression)
 	if err != nil {
-		return err
+		return goalloc.Summary{}, err
 	}
-	fmt.Fprint(os.Stderr, sum)
-	return nil
+	sum, err := goalloc.Convert(in, name, zip, j.options)
+	return sum, errors.Join(err, zip.Close())
+}
+
+func (j *job) write(text []byte, stdout io.Writer) error {
+	if j.out != "" {
+		return os.WriteFile(j.out, text, 0o644)
+	}
+	_, err := stdout.Write(text)
+	return err
 }

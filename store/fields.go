@@ -1,0 +1,100 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+	"reflect"
+
+	"handloom/shard/handle"
+)
+
+var idType = reflect.TypeFor[handle.ID]()
+
+// handleFields returns the offsets of the handles in values of type t, also in
+// nested structures and arrays, so that a flush can make provisional ones real.
+// A handle behind a slice, map or pointer is an error that names the field: a
+// provisional one there would never become real.
+func handleFields(t reflect.Type) ([]uintptr, error) {
+	w := fieldWalk{seen: make(map[reflect.Type]bool)}
+	w.walk(t, t.String(), 0, "")
+	return w.offsets, errors.Join(w.errs...)
+}
+
+type fieldWalk struct {
+	offsets []uintptr
+	errs    []error
+	seen    map[reflect.Type]bool // types behind references, which may be recursive
+}
+
+// walk visits a part of the value at offset. behind is empty, or names the kind
+// of reference that the part lies behind.
+func (w *fieldWalk) walk(t reflect.Type, path string, offset uintptr, behind string) {
+	if t == idType {
+		if behind == "" {
+			w.offsets = append(w.offsets, offset)
+		} else {
+			w.errs = append(w.errs, fmt.Errorf(
+				"%s is a handle behind a %s, where provisional handles cannot be made real; keep handles in fields or arrays", path, behind))
+		}
+		return
+	}
+	switch t.Kind() {
+	case reflect.Struct:
+		for i := range t.NumField() {
+			f := t.Field(i)
+			w.walk(f.Type, path+"."+f.Name, offset+f.Offset, behind)
+		}
+	case reflect.Array:
+		for i := range t.Len() {
+			w.walk(t.Elem(), fmt.Sprintf("%s[%d]", path, i), offset+uintptr(i)*t.Elem().Size(), behind)
+			if behind != "" || !mentions(t.Elem()) {
+				return
+			}
+		}
+	case reflect.Slice, reflect.Map, reflect.Pointer:
+		if w.seen[t] {
+			return
+		}
+		w.seen[t] = true
+		if t.Kind() == reflect.Map {
+			w.walk(t.Key(), path+"[key]", 0, "map")
+		}
+		w.walk(t.Elem(), path+"[]", 0, t.Kind().String())
+	}
+}
+
+// mentions reports whether values of t hold handles in themselves, so that the
+// elements of a large array need not all be walked.
+func mentions(t reflect.Type) bool {
+	switch t.Kind() {
+	case reflect.Struct:
+		for i := range t.NumField() {
+			if mentions(t.Field(i).Type) {
+				return true
+			}
+		}
+	case reflect.Array:
+		return t.Len() > 0 && mentions(t.Elem())
+	}
+	return t == idType
+}
+
+// hasPointers reports whether the collector has to look into values of t.
+func hasPointers(t reflect.Type) bool {
+	switch t.Kind() {
+	case reflect.Struct:
+		for i := range t.NumField() {
+			if hasPointers(t.Field(i).Type) {
+				return true
+			}
+		}
+		return false
+	case reflect.Array:
+		return t.Len() > 0 && hasPointers(t.Elem())
+	case reflect.Bool, reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64,
+		reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64, reflect.Uintptr,
+		reflect.Float32, reflect.Float64, reflect.Complex64, reflect.Complex128:
+		return false
+	}
+	return true
+}

@@ -1,0 +1,224 @@
+package store
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"sync/atomic"
+	"time"
+
+	"handloom/batch"
+)
+
+// Flush applies the pending batch: every shard by exactly one worker, all shards
+// in parallel, in an order that depends only on what was recorded. The state
+// after it is the same for any number of workers.
+//
+// It applies everything or nothing. When it fails, with ctx ended before the
+// commit point, [ErrFull] or [ErrQueueFull], state and batch are as before;
+// Discard drops the batch. A batch without commands changes nothing and does not
+// advance the epoch. The report is good until the next flush.
+//
+// Flush holds the store alone, or joins the Write whose context it is given. A
+// second flush at the same time is [ErrPhase].
+func (s *Store) Flush(ctx context.Context) (*Report, error) {
+	if !s.flush.running.CompareAndSwap(false, true) {
+		return nil, fmt.Errorf("store: Flush while another flush runs: %w; one goroutine flushes", ErrPhase)
+	}
+	defer s.flush.running.Store(false)
+	p, err := s.enter(ctx, opFlush)
+	if err != nil {
+		return nil, err
+	}
+	defer p.leave()
+	return s.flush.flush(p)
+}
+
+// flush is the state of a store's flushes, kept from one to the next so that the
+// steady state allocates nothing.
+type flush struct {
+	store   *Store
+	running atomic.Bool
+
+	tables []table // with commands in the batch
+	work   []shardWork
+	cost   []int64 // of work, in nanoseconds
+	report Report
+	empty  Report
+
+	// The steps and visits, bound once.
+	gather                                  func(ordinal int, c batch.Recorded, pass, task int)
+	stray                                   func(batch.Sample)
+	planTask, roomTask, applyTask, linkTask func(int) error
+}
+
+// shardWork is one shard of a table with commands.
+type shardWork struct {
+	table table
+	shard int
+}
+
+func (f *flush) init(s *Store) {
+	f.store = s
+	f.gather = func(ordinal int, c batch.Recorded, pass, task int) {
+		if t := s.tables[ordinal]; t.gather(c, pass, task) {
+			f.tables = append(f.tables, t)
+		}
+	}
+	f.stray = func(sample batch.Sample) {
+		f.report.Total.Stale++
+		if len(f.report.Stale) < 2*batch.MaxSamples {
+			f.report.Stale = append(f.report.Stale, sample)
+		}
+	}
+	each := func(step func(w shardWork)) func(int) error {
+		return func(i int) error {
+			step(f.work[i])
+			return nil
+		}
+	}
+	f.planTask = each(func(w shardWork) { w.table.plan(w.shard) })
+	f.roomTask = each(func(w shardWork) { w.table.makeRoom(w.shard) })
+	f.applyTask = each(func(w shardWork) { w.table.apply(w.shard) })
+	f.linkTask = each(func(w shardWork) { w.table.link(w.shard) })
+}
+
+func (f *flush) flush(ctx context.Context) (*Report, error) {
+	s := f.store
+	if !s.batch.Started() {
+		return f.nothing(), nil
+	}
+	if err := s.batch.Check(); err != nil {
+		return nil, fmt.Errorf("store: Flush: %w; nothing was applied", err)
+	}
+	if s.batch.Pending() == 0 {
+		s.batch.Finish(false)
+		return f.nothing(), nil
+	}
+	begin := time.Now()
+	f.collect()
+	if err := f.prepare(ctx); err != nil {
+		f.cancel()
+		return nil, fmt.Errorf("store: Flush: %w; nothing was applied", err)
+	}
+	planned := time.Now()
+	if err := f.commit(ctx); err != nil {
+		s.broken = true
+		return nil, fmt.Errorf("store: Flush: %w: %w", ErrBroken, err)
+	}
+	f.publish()
+	f.report.Plan, f.report.Apply = planned.Sub(begin), time.Since(planned)
+	return &f.report, nil
+}
+
+// nothing is the report of a flush without commands.
+func (f *flush) nothing() *Report {
+	f.empty = Report{Epoch: f.store.Epoch()}
+	return &f.empty
+}
+
+// collect finds the tables that have commands, and all work on their shards.
+func (f *flush) collect() {
+	f.reset()
+	f.store.batch.Gather(f.gather)
+	slices.SortFunc(f.tables, byTypeID)
+	for _, t := range f.tables {
+		t.number()
+		_, shards := t.typeIDs()
+		for i := range shards {
+			f.work = append(f.work, shardWork{t, i})
+			f.cost = append(f.cost, t.cost(i))
+		}
+	}
+}
+
+func byTypeID(a, b table) int {
+	x, _ := a.typeIDs()
+	y, _ := b.typeIDs()
+	return cmp.Compare(x, y)
+}
+
+func (f *flush) reset() {
+	clear(f.tables)
+	clear(f.work)
+	f.tables, f.work, f.cost = f.tables[:0], f.work[:0], f.cost[:0]
+}
+
+// prepare does all that can fail: it plans every shard, deals the creates,
+// checks the limits and obtains all memory. It changes no state.
+func (f *flush) prepare(ctx context.Context) error {
+	s := f.store
+	if err := s.run(ctx, len(f.work), f.planTask, f.cost); err != nil {
+		return err
+	}
+	for _, t := range f.tables {
+		if err := t.deal(); err != nil {
+			return err
+		}
+	}
+	if slices.ContainsFunc(f.work, func(w shardWork) bool { return w.table.needsMemory(w.shard) }) {
+		if err := s.run(ctx, len(f.work), f.roomTask, f.cost); err != nil {
+			return err
+		}
+	}
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	return nil
+}
+
+// commit applies the batch. Nothing in it can fail, no code of the user runs,
+// and cancellation is no longer looked at: ctx serves to find the team.
+func (f *flush) commit(ctx context.Context) error {
+	s := f.store
+	ctx = uncancelled{ctx}
+	if err := s.run(ctx, len(f.work), f.applyTask, f.cost); err != nil {
+		return err
+	}
+	if slices.ContainsFunc(f.tables, table.hasLinks) {
+		return s.run(ctx, len(f.work), f.linkTask, f.cost)
+	}
+	return nil
+}
+
+func (f *flush) cancel() {
+	for _, t := range f.tables {
+		t.cancel()
+	}
+	f.reset()
+}
+
+// publish makes the outcome known and begins the next batch.
+func (f *flush) publish() {
+	s := f.store
+	r := &f.report
+	r.begin(s.epoch.Add(1))
+	s.batch.Strays(f.stray)
+	for _, t := range f.tables {
+		of, samples := t.publish(r.Epoch)
+		r.Total.Add(of.Counts)
+		r.Tables = append(r.Tables, of)
+		r.Stale = append(r.Stale, samples...)
+	}
+	r.Stale = batch.KeepLowest(r.Stale)
+	s.batch.Finish(true)
+	s.publishStats(f.tables)
+	f.reset()
+}
+
+// pendingName returns the real handle for a provisional one in a recorded value, or
+// null.
+func (s *Store) pendingName(id ID) ID {
+	if t := s.owner(id); t != nil {
+		return t.pendingName(id)
+	}
+	return 0
+}
+
+// uncancelled is a context that never ends but keeps its values.
+type uncancelled struct{ context.Context }
+
+func (uncancelled) Deadline() (time.Time, bool) { return time.Time{}, false }
+func (uncancelled) Done() <-chan struct{}       { return nil }
+func (uncancelled) Err() error                  { return nil }

@@ -1,0 +1,168 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"sync/atomic"
+)
+
+// everyone is the weight of the gate: an exclusive phase takes all of it, a
+// shared one takes 1.
+const everyone = 1 << 30
+
+// operation is what a caller asks the gate for, and afterwards what a phase is.
+type operation int
+
+const (
+	opRead operation = iota
+	opReduce
+	opInspect // Digest, Verify
+	opForEach
+	opEach
+	opFlush
+	opWrite
+	opClose
+	opDiscard
+)
+
+func (o operation) String() string {
+	return [...]string{"Read", "Reduce", "Digest or Verify", "ForEach", "Each", "Flush", "Write", "Close", "Discard"}[o]
+}
+
+// shared operations only read, so that any number of them hold the gate at once.
+func (o operation) shared() bool { return o <= opInspect }
+
+// joins reports whether o may run inside a phase of kind outer:
+//
+//	outer                joined by
+//	Read                 Reduce, Digest, Verify
+//	Write                these, and ForEach, Each, Flush
+//	task of a pass       Reduce, which runs inline
+//	anything else        nothing
+func (o operation) joins(outer operation) bool {
+	switch outer {
+	case opRead:
+		return o == opReduce || o == opInspect
+	case opWrite:
+		return o == opReduce || o == opInspect || o == opForEach || o == opEach || o == opFlush
+	case opForEach, opEach, opReduce:
+		return o == opReduce
+	}
+	return false
+}
+
+// phase is an open phase and the context that carries it; what is called with
+// that context joins the phase.
+type phase struct {
+	context.Context
+	store  *Store
+	op     operation
+	outer  *phase // joined; nil when the phase holds the gate itself
+	writes table  // the table whose items a ForEach writes
+	writer Writer
+	busy   atomic.Bool // a pass or flush has joined this Write
+	ended  atomic.Bool
+}
+
+// phaseKey finds the phase of one store in a context, among those of others.
+type phaseKey struct{ store *Store }
+
+// Value makes the phase findable.
+func (p *phase) Value(key any) any {
+	if k, ok := key.(phaseKey); ok && k.store == p.store {
+		return p
+	}
+	return p.Context.Value(key)
+}
+
+// enter joins the phase that ctx carries or, if it carries none, waits at the
+// gate. Every successful enter is followed by one leave.
+func (s *Store) enter(ctx context.Context, op operation) (*phase, error) {
+	outer, _ := ctx.Value(phaseKey{s}).(*phase)
+	p := &phase{Context: ctx, store: s, op: op, outer: outer}
+	if outer != nil {
+		return p, p.join()
+	}
+	if err := s.gate.Acquire(ctx, p.weight()); err != nil {
+		return nil, fmt.Errorf("store: %v waited for other phases: %w", op, context.Cause(ctx))
+	}
+	if err := s.usable(op); err != nil {
+		s.gate.Release(p.weight())
+		return nil, err
+	}
+	return p, nil
+}
+
+func (p *phase) weight() int64 {
+	if p.op.shared() {
+		return 1
+	}
+	return everyone
+}
+
+// usable is asked while the gate is held.
+func (s *Store) usable(op operation) error {
+	switch {
+	case s.closed:
+		return fmt.Errorf("store: %v: %w", op, ErrClosed)
+	case s.broken && op != opClose:
+		return fmt.Errorf("store: %v: %w by an earlier flush", op, ErrBroken)
+	}
+	return nil
+}
+
+func (p *phase) join() error {
+	outer := p.outer
+	switch {
+	case outer.ended.Load():
+		return fmt.Errorf("store: %v: %w: the context is of a %v that has ended; use the context of the current phase",
+			p.op, ErrPhase, outer.op)
+	case !p.op.joins(outer.op):
+		return fmt.Errorf("store: %v inside %v: %w; call it outside, or inside Write where it joins", p.op, outer.op, ErrPhase)
+	case outer.op == opWrite && !outer.busy.CompareAndSwap(false, true):
+		return fmt.Errorf("store: %v while another pass or flush runs in the same Write: %w; run them one after another",
+			p.op, ErrPhase)
+	}
+	return nil
+}
+
+// leave ends the phase.
+func (p *phase) leave() {
+	p.ended.Store(true)
+	switch {
+	case p.outer == nil:
+		p.store.gate.Release(p.weight())
+	case p.outer.op == opWrite:
+		p.outer.busy.Store(false)
+	}
+}
+
+// inline reports whether the phase runs inside a task, whose worker must do the
+// work alone.
+func (p *phase) inline() bool {
+	return p.outer != nil && p.outer.op != opRead && p.outer.op != opWrite
+}
+
+// writesTable reports whether a pass that this phase is inside of writes t.
+func (p *phase) writesTable(t table) bool {
+	for ; p != nil; p = p.outer {
+		if p.writes == t {
+			return true
+		}
+	}
+	return false
+}
+
+// Read holds a read-only phase open while fn runs. Any number of reads hold the
+// gate together; lookups and iteration are safe inside, from any goroutine that
+// fn starts and waits for. Only Reduce, Digest and Verify join it, through the
+// context that fn is given. Read returns the error of fn, or the cause of ctx
+// when that ends before the gate opens.
+func (s *Store) Read(ctx context.Context, fn func(ctx context.Context) error) error {
+	p, err := s.enter(ctx, opRead)
+	if err != nil {
+		return err
+	}
+	defer p.leave()
+	return fn(p)
+}

@@ -1,0 +1,104 @@
+package store
+
+import (
+	"context"
+	"fmt"
+
+	"handloom/batch"
+)
+
+// Each runs f for the tasks 0 to n-1 of a pass, in parallel, each with a queue
+// of its own. All tasks run, whatever happens in one of them; then the error of
+// the lowest task is returned, a panic as a [*PanicError], and everything the
+// pass recorded is dropped. Each looks at ctx once, before the first task, so
+// that a pass runs whole or not at all.
+//
+// A pass holds the store alone, or joins the Write whose context it is given.
+// Inside a task only Reduce joins. A negative n panics.
+func (s *Store) Each(ctx context.Context, n int, f func(ctx context.Context, task int, q Queue) error) error {
+	if n < 0 {
+		panic(fmt.Sprintf("store: Each of %d tasks", n))
+	}
+	p, err := s.enter(ctx, opEach)
+	if err != nil {
+		return err
+	}
+	defer p.leave()
+	e := &s.each
+	e.ctx, e.f, e.queues = p, f, s.batch.Begin(n)
+	defer e.release()
+	return s.runPass(p, e.queues, n, e.task)
+}
+
+// eachPass is the state of the pass of Each that runs; the store keeps it, so
+// that a pass allocates nothing but its phase.
+type eachPass struct {
+	ctx    context.Context
+	f      func(context.Context, int, Queue) error
+	queues *batch.Pass
+	task   func(int) error // run, bound once
+}
+
+func (e *eachPass) init(*Store) { e.task = e.run }
+
+func (e *eachPass) run(task int) error { return e.f(e.ctx, task, e.queues.Queue(task)) }
+
+func (e *eachPass) release() { e.ctx, e.f, e.queues = nil, nil, nil }
+
+// runPass runs the tasks of a pass and closes its queues, dropping what they
+// hold unless every task succeeded. That is done too when the caller's goroutine
+// ends inside a task.
+func (s *Store) runPass(ctx context.Context, queues *batch.Pass, n int, task func(int) error) (err error) {
+	failed := true
+	defer func() {
+		if full := queues.End(failed); err == nil {
+			err = full
+		}
+	}()
+	err = s.run(ctx, n, task, nil)
+	failed = err != nil
+	return err
+}
+
+// Queues begins a pass of n queues for a caller with goroutines of its own. Each
+// queue belongs to one goroutine at a time, until the next flush or Discard ends
+// them; recording must be over by then. A queue that reaches its limit makes
+// that flush return [ErrQueueFull] and apply nothing.
+//
+// Queues is called by the goroutine that flushes, outside of phases; inside one
+// it is [ErrPhase]. A negative n panics.
+func (s *Store) Queues(n int) ([]Queue, error) {
+	if n < 0 {
+		panic(fmt.Sprintf("store: Queues of %d", n))
+	}
+	if !s.gate.TryAcquire(1) {
+		return nil, fmt.Errorf("store: Queues: %w: a phase holds the store; call it between phases", ErrPhase)
+	}
+	defer s.gate.Release(1)
+	if err := s.usable(opEach); err != nil {
+		return nil, err
+	}
+	pass := s.batch.Begin(n)
+	queues := make([]Queue, n)
+	for i := range queues {
+		queues[i] = pass.Queue(i)
+	}
+	return queues, nil
+}
+
+// Discard drops the pending batch: every command recorded since the last flush.
+// Its queues panic from now on, and its provisional handles are stale.
+//
+// Discard is called by the goroutine that flushes, outside of phases; inside one
+// it is [ErrPhase].
+func (s *Store) Discard() error {
+	if !s.gate.TryAcquire(1) {
+		return fmt.Errorf("store: Discard: %w: a phase holds the store; call it between phases", ErrPhase)
+	}
+	defer s.gate.Release(1)
+	if err := s.usable(opDiscard); err != nil {
+		return err
+	}
+	s.batch.Finish(false)
+	return nil
+}

@@ -1,0 +1,95 @@
+package store
+
+import (
+	"context"
+	"fmt"
+
+	"handloom/shard"
+)
+
+// Rows is a run of rows of a table given to one task that only reads.
+type Rows[T any] struct {
+	Items []T // not to be written
+	Index int // of the run; depends on row counts alone
+
+	shard *shard.Shard[T]
+	row   int
+}
+
+// Handle returns the handle of Items[i].
+func (r Rows[T]) Handle(i int) Handle[T] {
+	_ = r.Items[i]
+	return r.shard.HandleAt(r.row + i)
+}
+
+// Reduce computes one partial result per chunk of t with f, in parallel, and
+// combines them from the first chunk to the last, so that the result, also a
+// floating-point sum, does not depend on workers. For an empty table it is the
+// zero R.
+//
+// f only reads. Reduce shares the gate with Read; it joins a Read or a Write,
+// and inside a task of a pass it runs inline, over tables that the pass does not
+// write. All chunks run even if one fails, and the error of the lowest is
+// returned; when ctx ends, Reduce stops between chunks and returns its cause.
+func Reduce[T, R any](ctx context.Context, t *Table[T], f func(ctx context.Context, r Rows[T]) (R, error), combine func(a, b R) R) (R, error) {
+	var none R
+	p, err := t.store.enter(ctx, opReduce)
+	if err != nil {
+		return none, err
+	}
+	defer p.leave()
+	if p.outer.writesTable(t) {
+		return none, fmt.Errorf("store: Reduce over table %q inside a pass that writes it: %w; read it in a pass of its own", t.name, ErrPhase)
+	}
+	// One piece of scratch per result type is kept, which serves a frame loop.
+	r, ok := t.reducers.Get().(*reduction[T, R])
+	if !ok {
+		r = new(reduction[T, R])
+		r.task = r.run
+	}
+	defer r.release()
+	return r.reduce(p, t, f, combine)
+}
+
+type reduction[T, R any] struct {
+	table    *Table[T]
+	ctx      context.Context
+	f        func(context.Context, Rows[T]) (R, error)
+	chunks   chunking
+	partials []R
+	task     func(int) error
+}
+
+func (r *reduction[T, R]) reduce(p *phase, t *Table[T], f func(context.Context, Rows[T]) (R, error), combine func(a, b R) R) (result R, err error) {
+	r.table, r.ctx, r.f = t, p, f
+	n := r.chunks.cut(t)
+	if n > cap(r.partials) {
+		r.partials = make([]R, n)
+	}
+	r.partials = r.partials[:n]
+	if err := t.store.runReading(p, n, r.task); err != nil || n == 0 {
+		return result, err
+	}
+	result = r.partials[0]
+	for _, partial := range r.partials[1:] {
+		result = combine(result, partial)
+	}
+	return result, nil
+}
+
+func (r *reduction[T, R]) run(task int) (err error) {
+	s, lo, hi := r.chunks.find(task)
+	sh := r.table.order[s]
+	hi = min(hi, sh.Len())
+	r.partials[task], err = r.f(r.ctx, Rows[T]{Items: sh.Items()[lo:hi:hi], Index: task, shard: sh, row: lo})
+	return err
+}
+
+func (r *reduction[T, R]) release() {
+	t := r.table
+	clear(r.partials[:cap(r.partials)])
+	r.table, r.ctx, r.f = nil, nil, nil
+	if t != nil {
+		t.reducers.Put(r)
+	}
+}

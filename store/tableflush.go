@@ -1,0 +1,136 @@
+package store
+
+import (
+	"fmt"
+
+	"handloom/batch"
+	"handloom/shard"
+)
+
+// tableFlush is what a table needs to take part in flushes.
+type tableFlush[T any] struct {
+	pending   *batch.Commands[T] // of the flush that runs
+	published *batch.Commands[T] // of the flush before, whose names resolve
+	epoch     uint64             // of published
+
+	sizes, take, sorted []int // of the shards, for dealing
+	names               func(ID) ID
+}
+
+func (f *tableFlush[T]) init(s *Store, shards int) {
+	f.names = s.pendingName
+	f.pending, f.published = new(batch.Commands[T]), new(batch.Commands[T])
+	f.sizes, f.take, f.sorted = make([]int, shards), make([]int, shards), make([]int, shards)
+}
+
+func (f *tableFlush[T]) forget() {
+	f.pending.Forget()
+	f.published.Forget()
+}
+
+func (f *tableFlush[T]) resolve(p Handle[T], epoch uint64) (Handle[T], bool) {
+	if f.epoch != epoch {
+		return Handle[T]{}, false // a later flush had nothing for this table
+	}
+	h, ok := f.published.Resolve(p.ID)
+	return h, ok && !h.IsZero()
+}
+
+// list returns where the columns keep the commands to a shard.
+func (t *Table[T]) list(shard int) int { return t.recorder.List(t.first + uint16(shard)) }
+
+func (t *Table[T]) gather(c batch.Recorded, pass, task int) (first bool) {
+	commands := t.flushing.pending
+	commands.Gather(c, pass, task)
+	return len(commands.Columns) == 1
+}
+
+func (t *Table[T]) number() { t.flushing.pending.Number(&t.recorder) }
+
+// Estimated nanoseconds per command, which decide only whether a flush runs
+// inline and which shard is begun first (op=flush).
+const (
+	createCost = 4
+	eraseCost  = 20
+	putCost    = 10
+)
+
+func (t *Table[T]) cost(shard int) int64 {
+	commands, list := t.flushing.pending, t.list(shard)
+	n := commands.Creates() / len(t.order) * createCost
+	for _, col := range commands.Columns {
+		n += len(col.Erases(list))*eraseCost + len(col.Puts(list))*putCost
+	}
+	return int64(n)
+}
+
+func (t *Table[T]) plan(shard int) { t.order[shard].Plan(t.flushing.pending, t.list(shard)) }
+
+// deal spreads the surviving creates over the shards and checks the limits.
+func (t *Table[T]) deal() error {
+	f := &t.flushing
+	f.pending.Settle()
+	creates, kept := f.pending.Creates(), 0
+	for i, sh := range t.order {
+		f.sizes[i] = sh.Len() - sh.Erased()
+		kept += f.sizes[i]
+	}
+	if t.maxItems > 0 && creates > 0 && kept+creates > t.maxItems {
+		return fmt.Errorf("table %q: %w: %d items and %d more exceed MaxItems %d", t.name, ErrFull, kept, creates, t.maxItems)
+	}
+	shard.Deal(f.sizes, creates, f.take, f.sorted)
+	lo := 0
+	for i, sh := range t.order {
+		if err := sh.Deal(lo, lo+f.take[i]); err != nil {
+			return fmt.Errorf("table %q: %w", t.name, err)
+		}
+		lo += f.take[i]
+	}
+	return nil
+}
+
+func (t *Table[T]) needsMemory(shard int) bool { return t.order[shard].NeedsMemory() }
+
+func (t *Table[T]) makeRoom(shard int) { t.order[shard].MakeRoom() }
+
+func (t *Table[T]) apply(shard int) { t.order[shard].Apply(t.flushing.pending, t.list(shard)) }
+
+func (t *Table[T]) hasLinks() bool { return len(t.fields) > 0 }
+
+func (t *Table[T]) link(shard int) {
+	if t.hasLinks() {
+		t.order[shard].Link(t.flushing.pending, t.list(shard), t.fields, t.flushing.names)
+	}
+}
+
+// pendingName returns the handle of an item that the running flush created, or
+// null.
+func (t *Table[T]) pendingName(id ID) ID {
+	h, _ := t.flushing.pending.Resolve(id)
+	return h.ID
+}
+
+func (t *Table[T]) cancel() {
+	for _, sh := range t.order {
+		sh.Cancel()
+	}
+	t.flushing.pending.Forget()
+}
+
+// publish ends the table's part of a flush: the names of its creates resolve
+// from now on.
+func (t *Table[T]) publish(epoch uint64) (TableReport, []Sample) {
+	f := &t.flushing
+	report := TableReport{Name: t.name}
+	var samples []Sample
+	for _, sh := range t.order {
+		counts, stale := sh.Counts()
+		report.Counts.Add(counts)
+		samples = append(samples, stale...)
+	}
+	f.pending.Release()
+	f.pending, f.published = f.published, f.pending
+	f.pending.Forget()
+	f.epoch = epoch
+	return report, samples
+}

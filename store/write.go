@@ -1,0 +1,96 @@
+package store
+
+import (
+	"context"
+	"fmt"
+
+	"handloom/shard/handlemap"
+)
+
+// Writer proves that its holder is inside a Write, where tables may be changed
+// at once. It is good until that Write ends.
+type Writer struct {
+	phase   *phase
+	changed []table
+}
+
+// Write holds the store alone while fn runs. Inside, w gives immediate changes,
+// and ForEach, Each, Reduce, Flush, Digest and Verify join through the context,
+// one after another, so that a whole tick can be one phase and readers see whole
+// ticks. Changes made before fn fails stay. Write returns the error of fn, or
+// the cause of ctx when that ends before the gate opens.
+func (s *Store) Write(ctx context.Context, fn func(ctx context.Context, w *Writer) error) error {
+	p, err := s.enter(ctx, opWrite)
+	if err != nil {
+		return err
+	}
+	defer p.leave()
+	p.writer.phase = p
+	defer func() {
+		s.publishStats(p.writer.changed)
+	}()
+	return fn(p, &p.writer)
+}
+
+// use panics unless w is inside a Write of the table's store that no pass or
+// flush is running in; it notes that t changes.
+func (w *Writer) use(s *Store, t table, operation string) {
+	switch {
+	case w.phase == nil || w.phase.store != s:
+		panic(fmt.Sprintf("store: %s with the Writer of another store; use the one that this store's Write gave to its function", operation))
+	case w.phase.ended.Load():
+		panic(fmt.Sprintf("store: %s with a Writer whose Write has ended; change tables inside the function given to Write", operation))
+	case w.phase.busy.Load():
+		panic(fmt.Sprintf("store: %s while a pass or flush runs in the same Write; record into the queue of the task instead", operation))
+	}
+	for _, known := range w.changed {
+		if known == t {
+			return
+		}
+	}
+	w.changed = append(w.changed, t)
+}
+
+// Insert adds v to the shard with the fewest items, the first of those by
+// typeId, and returns its handle. It fails with [ErrFull], and then nothing has
+// changed. It takes O(shards) time and panics when w is not in its Write.
+func (t *Table[T]) Insert(w *Writer, v T) (Handle[T], error) {
+	w.use(t.store, t, "Insert")
+	least, items := t.order[0], 0
+	for _, sh := range t.order {
+		items += sh.Len()
+		if sh.Len() < least.Len() {
+			least = sh
+		}
+	}
+	if t.maxItems > 0 && items >= t.maxItems {
+		return Handle[T]{}, fmt.Errorf("store: table %q: %w: %d items are MaxItems", t.name, ErrFull, items)
+	}
+	h, err := least.Insert(v)
+	if err != nil {
+		return h, fmt.Errorf("store: table %q: %w", t.name, err)
+	}
+	return h, nil
+}
+
+// Clear erases every item, as [handlemap.Map.Clear] does for each shard. It
+// takes O(Len()) time and panics when w is not in its Write.
+func (t *Table[T]) Clear(w *Writer) {
+	w.use(t.store, t, "Clear")
+	for _, sh := range t.order {
+		sh.Clear()
+	}
+}
+
+// Maps returns the maps of the shards, by typeId, with their whole vocabulary.
+// They may be used until the Write ends, but not while a pass or flush runs in
+// it. MaxItems of the table bounds each of them, not their sum. It allocates the
+// slice it returns and panics when w is not in its Write.
+func (t *Table[T]) Maps(w *Writer) []*handlemap.Map[T] {
+	w.use(t.store, t, "Maps")
+	maps := make([]*handlemap.Map[T], len(t.order))
+	for i, sh := range t.order {
+		maps[i] = &sh.Map
+	}
+	return maps
+}
