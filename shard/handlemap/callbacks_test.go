@@ -94,6 +94,7 @@ func TestChangingTheMapFromACallbackPanics(t *testing.T) {
 		"Clear":        func(m *handlemap.Map[uint64]) { m.Clear() },
 		"Reset":        func(m *handlemap.Map[uint64]) { m.Reset() },
 		"Reserve":      func(m *handlemap.Map[uint64]) { m.Reserve(16) },
+		"ReserveMore":  func(m *handlemap.Map[uint64]) { m.ReserveMore(1) },
 		"Shrink":       func(m *handlemap.Map[uint64]) { m.Shrink() },
 	}
 	eachWidth(t, func(t *testing.T) {

@@ -101,7 +101,7 @@ func (e *exactModel) clear() {
 }
 
 func (e *exactModel) reset() {
-	if e.highest*2 >= e.last+1 && e.highest > 0 {
+	if e.highest >= (e.last+1)/2 && e.highest > 0 {
 		e.clear()
 		return
 	}

@@ -40,11 +40,11 @@ type kind[T any] struct {
 }
 
 func newHistory[T any](r reporter, c choices, k kind[T]) *history[T] {
+	most := int(min(narrow.SlotLimit, 16))
 	o := handlemap.Options{
 		TypeID:  []int{0, 1, 7, handle.MaxTypeID}[c.below(4, "typeID")],
-		MinFree: max(0, c.below(8, "minFree")-2),
+		MinFree: min(most, max(0, c.below(8, "minFree")-2)),
 	}
-	most := 16
 	if c.below(2, "limited") == 1 {
 		o.MaxItems = 1 + c.below(most, "maxItems")
 		most = o.MaxItems

@@ -135,6 +135,48 @@ func TestReserveMakesRoomAndChangesNoSlot(t *testing.T) {
 	})
 }
 
+func TestReserveMoreMakesRoomForSoManyInserts(t *testing.T) {
+	eachWidth(t, func(t *testing.T) {
+		for _, minFree := range []int{0, 2} {
+			m := newMap[uint64](t, handlemap.Options{MinFree: minFree})
+			m.EraseItems(insertN(t, m, 8)[3:6])
+			before := m.Digest()
+			m.ReserveMore(7)
+			if m.Digest() != before || !m.HasRoom(7) {
+				t.Error("ReserveMore changed more than capacity, or too little")
+			}
+			bytes := m.Stats().Bytes
+			insertN(t, m, 7)
+			if m.Stats().Bytes != bytes {
+				t.Errorf("inserts into reserved room grew the map from %d to %d bytes", bytes, m.Stats().Bytes)
+			}
+			if m.HasRoom(m.Cap() - m.Len() + 1) {
+				t.Error("HasRoom promises more than there is")
+			}
+			if msg := panicOf(func() { m.ReserveMore(-1) }); msg != "handlemap: ReserveMore of -1 items" {
+				t.Errorf("ReserveMore(-1) panics with %v", msg)
+			}
+		}
+	})
+}
+
+func TestNoRoomIsMadeBeyondTheLimits(t *testing.T) {
+	setWidths(t, 7, 16)
+	for _, o := range []handlemap.Options{{}, {MaxItems: 9}} {
+		for _, reserve := range []func(*handlemap.Map[uint64]){
+			func(m *handlemap.Map[uint64]) { m.Reserve(1 << 30) },
+			func(m *handlemap.Map[uint64]) { m.ReserveMore(1 << 30) },
+		} {
+			m := newMap[uint64](t, o)
+			insertN(t, m, 3)
+			reserve(m)
+			if limit := max(o.MaxItems, 9); m.Cap() < limit || m.Cap() > 16 || o.MaxItems > 0 && m.Cap() != 9 {
+				t.Errorf("%+v: room for %d items", o, m.Cap())
+			}
+		}
+	}
+}
+
 func TestShrinkGivesBackCapacityOnly(t *testing.T) {
 	eachWidth(t, func(t *testing.T) {
 		m := newMap[uint64](t, handlemap.Options{Reserve: 16})

@@ -27,6 +27,7 @@ func (h *history[T]) operations() map[string]func() {
 		"Clear":        h.rarely((*history[T]).clearAll),
 		"Reset":        h.rarely((*history[T]).resetAll),
 		"Reserve":      h.reserve,
+		"ReserveMore":  h.reserveMore,
 		"Shrink":       h.shrink,
 		"Clone":        h.clone,
 		"CanInsert":    h.canInsert,
@@ -36,7 +37,7 @@ func (h *history[T]) operations() map[string]func() {
 // rarely lets a map grow old between two operations that empty it.
 func (h *history[T]) rarely(empty func(*history[T])) func() {
 	return func() {
-		if h.below(4, "really") == 0 {
+		if h.below(8, "really") == 0 {
 			empty(h)
 		} else {
 			h.insertOne()
@@ -320,6 +321,14 @@ func (h *history[T]) reserve() {
 	}
 	if uint64(room) <= h.exact.limit && h.m.Cap() < room || h.m.Digest() != before {
 		h.Fatalf("Reserve(%d) left capacity %d, or changed the map", n, h.m.Cap())
+	}
+}
+
+func (h *history[T]) reserveMore() {
+	before, n := h.m.Digest(), h.below(20, "n")
+	h.m.ReserveMore(n)
+	if h.exact.fits(n) && !h.m.HasRoom(n) || h.m.Digest() != before {
+		h.Fatalf("ReserveMore(%d) makes no room for so many, or changed the map", n)
 	}
 }
 

@@ -1,6 +1,7 @@
 package handlemap_test
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 	"strconv"
@@ -57,6 +58,16 @@ func TestRandomHistories(t *testing.T) {
 	t.Run("item=page", func(t *testing.T) { eachWidth(t, randomHistories(pages)) })
 }
 
+// Nearly every slot of these histories ends depleted.
+func TestShortLivedHistories(t *testing.T) {
+	for last := range uint16(3) {
+		for _, slots := range []uint32{1, 5, 16} {
+			setWidths(t, last+1, slots)
+			t.Run(fmt.Sprintf("generations=%d/slots=%d", last+1, slots), randomHistories(numbers))
+		}
+	}
+}
+
 func randomHistories[T any](k kind[T]) func(*testing.T) {
 	return rapid.MakeCheck(func(t *rapid.T) {
 		h := newHistory(t, fromRapid{t}, k)
@@ -64,7 +75,9 @@ func randomHistories[T any](k kind[T]) func(*testing.T) {
 		for name, operation := range h.operations() {
 			actions[name] = func(*rapid.T) { operation() }
 		}
-		t.Repeat(actions)
+		for range 3 { // three times the length that rapid gives a history
+			t.Repeat(actions)
+		}
 	})
 }
 
@@ -76,7 +89,10 @@ func FuzzHistory(f *testing.F) {
 	f.Add([]byte("\x05narrow fields: 01234567890123456789012345678901234567890123456789012345678901234567890123456789"))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		in := &fromBytes{data}
-		if in.below(4, "width") != 0 {
+		switch in.below(4, "width") {
+		case 0:
+			setWidths(t, 2, 5)
+		case 1, 2:
 			setWidths(t, 7, 16)
 		}
 		switch in.below(3, "item") {

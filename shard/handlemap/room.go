@@ -53,6 +53,7 @@ func (m *Map[T]) ReserveMore(n int) {
 	if m.maxItems > 0 {
 		n = min(n, m.maxItems-len(m.items))
 	}
+	n = int(min(uint64(n), m.set.Limit()-uint64(len(m.items))))
 	m.grow(n)
 }
 

@@ -1,0 +1,42 @@
+# What CI runs is `make check`. Linters are pinned here and are no part of go.mod.
+STATICCHECK = go run honnef.co/go/tools/cmd/staticcheck@v0.8.2
+GOFUMPT     = go run mvdan.cc/gofumpt@v0.12.0
+FUZZTIME   ?= 60s
+
+.PHONY: help check test race lint portable fuzz bench stress
+
+help: ## this list
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/ -/'
+
+check: lint portable test race stress ## all that CI runs
+
+test: ## the tests
+	go test ./...
+
+race: ## the tests under the race detector, in random order
+	go test -race -shuffle=on ./...
+
+lint: ## formatting, vet, staticcheck, go fix, go mod tidy
+	@out=$$($(GOFUMPT) -l .); test -z "$$out" || { echo "gofumpt would change:"; echo "$$out"; exit 1; }
+	go vet ./...
+	$(STATICCHECK) ./...
+	go fix -diff ./...
+	go mod tidy -diff
+
+portable: ## compiles for 32 bits and for the browser
+	GOARCH=386 go vet ./...
+	GOOS=js GOARCH=wasm go build ./store/...
+
+stress: ## the main job, and that bad input is refused
+	sh stress/check.sh
+
+fuzz: ## every fuzz target for FUZZTIME each
+	@for pkg in $$(go list ./...); do \
+		for target in $$(go test -list '^Fuzz' $$pkg | grep '^Fuzz'); do \
+			echo "$$pkg $$target"; \
+			go test -run '^$$' -fuzz "^$$target$$" -fuzztime $(FUZZTIME) $$pkg || exit 1; \
+		done; \
+	done
+
+bench: ## the benchmarks of every package
+	go test -run '^$$' -bench . -benchmem ./...

@@ -1,0 +1,120 @@
+// Package layout has no code. Its test states the architecture as data: which
+// folder may import which, and what users inherit.
+package layout
+
+import (
+	"encoding/json"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// mayImport lists, for each package, the packages of this module that it may
+// import, directly. Imports point one way only.
+var mayImport = map[string][]string{
+	"store":                  {"tasks", "batch", "shard", "shard/handle", "shard/handlemap", "internal/digest"},
+	"tasks":                  {},
+	"shard":                  {"batch", "shard/handlemap", "shard/handle"},
+	"batch":                  {"shard/handle"},
+	"shard/handlemap":        {"shard/handle", "internal/sparse", "internal/digest", "internal/narrow"},
+	"shard/handle":           {},
+	"internal/sparse":        {"shard/handle", "internal/digest", "internal/narrow"},
+	"internal/digest":        {},
+	"internal/narrow":        {},
+	"internal/histogram":     {},
+	"internal/report":        {},
+	"internal/trace":         {},
+	"internal/trace/goalloc": {"internal/trace"},
+	"internal/layout":        {},
+	"stress":                 {anything},
+	"bench":                  {anything},
+}
+
+const anything = "*"
+
+// inherited is what the library may need beyond the standard library.
+var inherited = []string{"golang.org/x/sync/errgroup", "golang.org/x/sync/semaphore"}
+
+// topLevel is every folder in the root, but for those with a leading dot.
+var topLevel = []string{"batch", "bench", "internal", "shard", "store", "stress", "tasks"}
+
+type pkg struct {
+	ImportPath string
+	Imports    []string
+	Standard   bool
+}
+
+func TestImportsPointTheWayTheyShould(t *testing.T) {
+	for _, p := range list(t, "./...") {
+		name := strings.TrimPrefix(p.ImportPath, "handloom/")
+		allowed, known := mayImport[name]
+		if !known {
+			t.Errorf("package %s has no line in the import map", name)
+		}
+		for _, path := range p.Imports {
+			imported, ours := strings.CutPrefix(path, "handloom/")
+			if ours && !slices.Contains(allowed, imported) && !slices.Contains(allowed, anything) {
+				t.Errorf("%s imports %s", name, imported)
+			}
+		}
+	}
+}
+
+func TestProgramsAreImportedByNothing(t *testing.T) {
+	for _, p := range list(t, "./...") {
+		for _, path := range p.Imports {
+			if path == "handloom/stress" || path == "handloom/bench" {
+				t.Errorf("%s imports the program %s", p.ImportPath, path)
+			}
+		}
+	}
+}
+
+func TestUsersInheritTheStandardLibraryAndSyncAlone(t *testing.T) {
+	for _, p := range list(t, "-deps", "./store/...", "./shard/...", "./batch/...", "./tasks/...") {
+		if !p.Standard && !strings.HasPrefix(p.ImportPath, "handloom/") && !slices.Contains(inherited, p.ImportPath) {
+			t.Errorf("the library depends on %s", p.ImportPath)
+		}
+	}
+}
+
+func TestFoldersAreTheArchitecture(t *testing.T) {
+	entries, err := os.ReadDir("../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var folders []string
+	for _, e := range entries {
+		if e.IsDir() && !strings.HasPrefix(e.Name(), ".") {
+			folders = append(folders, e.Name())
+		}
+	}
+	if !slices.Equal(folders, topLevel) {
+		t.Errorf("folders in the root are %v, want %v", folders, topLevel)
+	}
+}
+
+// list returns what go list says of the packages, run in the root.
+func list(t *testing.T, args ...string) []pkg {
+	t.Helper()
+	cmd := exec.Command("go", append([]string{"list", "-json=ImportPath,Imports,Standard"}, args...)...)
+	cmd.Dir = "../.."
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("go list: %v", err)
+	}
+	var pkgs []pkg
+	for d := json.NewDecoder(strings.NewReader(string(out))); d.More(); {
+		var p pkg
+		if err := d.Decode(&p); err != nil {
+			t.Fatal(err)
+		}
+		pkgs = append(pkgs, p)
+	}
+	if len(pkgs) == 0 {
+		t.Fatal("go list found no package")
+	}
+	return pkgs
+}

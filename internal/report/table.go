@@ -1,0 +1,51 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"unicode/utf8"
+)
+
+// Table collects rows and prints them with every column as wide as its widest
+// cell. Cells stand to the right of their column, because most are numbers.
+type Table struct {
+	rows [][]string // the first is the head
+}
+
+// NewTable returns a table with the names of its columns and no rows.
+func NewTable(columns ...string) *Table { return &Table{rows: [][]string{columns}} }
+
+// Row adds a row. It panics unless there is one cell for each column.
+func (t *Table) Row(cells ...string) {
+	if len(cells) != len(t.rows[0]) {
+		panic(fmt.Sprintf("report: a row of %d cells in a table of %d columns", len(cells), len(t.rows[0])))
+	}
+	t.rows = append(t.rows, cells)
+}
+
+// Len returns the number of rows.
+func (t *Table) Len() int { return len(t.rows) - 1 }
+
+// WriteTo writes the head and the rows, a line each. Between columns are two
+// spaces, and no line ends in one.
+func (t *Table) WriteTo(w io.Writer) (int64, error) {
+	widths := make([]int, len(t.rows[0]))
+	for _, row := range t.rows {
+		for i, cell := range row {
+			widths[i] = max(widths[i], utf8.RuneCountInString(cell))
+		}
+	}
+	var b strings.Builder
+	for _, row := range t.rows {
+		for i, cell := range row {
+			if i > 0 {
+				b.WriteString("  ")
+			}
+			fmt.Fprintf(&b, "%*s", widths[i], cell)
+		}
+		b.WriteByte('\n')
+	}
+	n, err := io.WriteString(w, b.String())
+	return int64(n), err
+}

@@ -1,0 +1,91 @@
+// Package store keeps the objects of a simulation in tables and changes them in
+// deterministic parallel flushes. It is the package programs import.
+//
+// # Terms
+//
+//   - table: all items of one Go type; one or more shards.
+//   - handle: the name of one item. It never dangles and is never issued twice.
+//   - phase: a period with one rule for access.
+//   - pass: a parallel phase in which tasks record commands into queues.
+//   - queue: one task's private record of creates, erases and puts.
+//   - batch: every queue recorded since the last flush.
+//   - flush: the phase that applies the batch.
+//   - chunk: a run of rows given to one task in a parallel pass.
+//
+// # One tick
+//
+//	ForEach / Each                           Flush
+//	task 0: reads, writes its rows, records  \
+//	task 1: reads, writes its rows, records   >  plan, commit, apply  ->  next tick
+//	task 2: reads, writes its rows, records  /   shard by shard, in parallel
+//
+// While a pass runs nothing structural changes, so a pointer from a lookup stays
+// good and any number of goroutines may look things up. Changes are recorded:
+// [Table.Emplace], [Table.Erase], [Table.Put]. [Store.Flush] then applies them,
+// every shard by exactly one goroutine, in an order that depends only on what
+// was recorded. There are no locks on containers; work is divided instead.
+//
+// # Determinism
+//
+// The state after a flush is bit-identical whatever the number of workers.
+// Queues are ordered by a key that comes from the work: the number of the pass,
+// then the chunk or task. Chunks depend on row counts and the table's chunk size
+// alone. Erases are a set; creates are dealt to shards by a fixed rule; errors
+// are chosen by lowest task. [Store.Digest] hashes the whole state, so that two
+// runs can be compared after every flush.
+//
+// What a program adds must be deterministic too: seed random numbers from
+// [Store.Epoch] and [Chunk.Index], sum floating-point numbers with [Reduce],
+// write no item but the chunk's own.
+//
+// # Names for what is not there yet
+//
+// [Table.Emplace] returns a provisional handle at once. It may be stored in
+// values recorded for the same flush and used to erase or put in the same batch;
+// it resolves in no lookup. The flush makes it real wherever it was stored in a
+// handle field, and [Table.Resolve] translates it until the next flush.
+//
+// # Who may do what
+//
+//	call                                inside                        from
+//	Get Has At All Len                  Read, pass, Reduce, Write     any goroutine of that phase
+//	                                    no phase                      the goroutine that flushes
+//	Emplace Erase Put Staged            pass, or until the flush for  the goroutine that owns the queue
+//	                                    the queues of Store.Queues
+//	write items in place                ForEach                       the task, its own chunk
+//	ForEach Each Flush                  no phase, or Write            one at a time
+//	Reduce                              no phase, Read, Write, task   any
+//	Digest Verify                       no phase, Read, Write         any
+//	Write Read Close                    no phase                      any
+//	Queues Discard                      no phase                      the goroutine that flushes
+//	Register                            no phase open at all          any
+//	Stats Epoch                         anywhere                      any
+//
+// "Inside" means through the context that the phase gave to its function: that
+// is how a call joins. A call that does not fit is [ErrPhase] at once; a call
+// with a context from outside waits at the gate, which is first come, first
+// served. A pass called from inside another phase with the outer context would
+// therefore wait for itself.
+//
+// # Failure
+//
+// A stale handle is data: lookups say false, commands are counted. A flush that
+// meets a limit, or whose context ends before the commit point, changes nothing
+// and keeps the batch. A pass in which a task fails runs all other tasks, drops
+// what it recorded and returns the error of the lowest task. A panic in a task
+// is returned as [*PanicError]. Misuse that no caller can mean (a queue kept past
+// its pass, a Writer kept past its Write) panics and says the fix.
+//
+// # What it does not do
+//
+// It is not an entity-component system (one struct type, one table), not a cache
+// (nothing is evicted) and not a database (nothing is written to disk). A store
+// starts no goroutine that outlives a call.
+//
+// # Sources
+//
+// That a lock inside each container call protects too little and costs too much,
+// and that work should be divided into tasks instead, is the advice of "Game
+// Engine Containers - handle_map" (Jeff Kiah), whose typeId routing, batched
+// EmplaceItems and EraseItems and dense iteration this package turns into phases.
+package store

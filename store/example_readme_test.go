@@ -1,0 +1,86 @@
+package store_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"handloom/store"
+)
+
+type Particle struct {
+	Pos, Vel float32
+	Life     int
+}
+
+func Example() {
+	ctx := context.Background()
+	s, _ := store.New(store.Options{})
+	particles, _ := store.Register(s, store.TableOptions[Particle]{Name: "particle", Shards: 4})
+
+	// A pass of three tasks: each records into a queue of its own.
+	err := s.Each(ctx, 3, func(ctx context.Context, task int, q store.Queue) error {
+		for i := range 1000 {
+			particles.Emplace(q, Particle{Vel: float32(task), Life: 1 + i%5})
+		}
+		return nil
+	})
+	fmt.Println(err)
+	fmt.Println(s.Flush(ctx)) // now they exist, in the same order on any machine
+
+	for range 3 { // ticks
+		// A pass over all particles: a chunk's rows are its task's alone.
+		_ = particles.ForEach(ctx, func(ctx context.Context, c store.Chunk[Particle]) error {
+			for i := range c.Items {
+				p := &c.Items[i]
+				p.Pos += p.Vel
+				if p.Life--; p.Life == 0 {
+					particles.Erase(c.Queue, c.Handle(i))
+				}
+			}
+			return nil
+		})
+		fmt.Println(s.Flush(ctx))
+	}
+	fmt.Println(particles.Len(), "particles left")
+	// Output:
+	// <nil>
+	// epoch 1: 3000 created <nil>
+	// epoch 2: 600 erased <nil>
+	// epoch 3: 600 erased <nil>
+	// epoch 4: 600 erased <nil>
+	// 1200 particles left
+}
+
+// The README shows the example above; this keeps the two the same.
+func TestReadmeShowsTheExample(t *testing.T) {
+	readme, err := os.ReadFile("../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	source, err := os.ReadFile("example_readme_test.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, block, found := strings.Cut(string(readme), "```go\n")
+	block, _, closed := strings.Cut(block, "```\n")
+	if !found || !closed {
+		t.Fatal("the README has no Go block")
+	}
+	if !strings.Contains(squeeze(string(source)), squeeze(block)) {
+		t.Errorf("the README's first Go block is not in example_readme_test.go:\n%s", block)
+	}
+}
+
+// squeeze drops indentation and blank lines.
+func squeeze(s string) string {
+	var b strings.Builder
+	for line := range strings.Lines(s) {
+		if line = strings.TrimSpace(line); line != "" {
+			b.WriteString(line + "\n")
+		}
+	}
+	return b.String()
+}

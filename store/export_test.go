@@ -1,0 +1,5 @@
+package store
+
+// SetPerturb has f called once per parallel step of s with the number of its
+// tasks; the function it returns says which task runs in place of which.
+func (s *Store) SetPerturb(f func(n int) func(task int) int) { s.perturb = f }

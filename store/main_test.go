@@ -1,0 +1,155 @@
+package store_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"handloom/internal/narrow"
+	"handloom/store"
+
+	"go.uber.org/goleak"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// tb is what testing.T and rapid.T have in common.
+type tb interface {
+	Helper()
+	Fatal(args ...any)
+	Fatalf(format string, args ...any)
+	Errorf(format string, args ...any)
+	Cleanup(f func())
+}
+
+// item is what most tables here hold: a number and handles of every form.
+type item struct {
+	Value  uint64
+	Parent store.Handle[item]
+	Links  [2]store.ID
+}
+
+// newStore returns a store that is verified and closed when the test ends.
+func newStore(t tb, o store.Options) *store.Store {
+	t.Helper()
+	s, err := store.New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		ctx := context.Background()
+		if err := s.Verify(ctx); err != nil && !errors.Is(err, store.ErrClosed) && !errors.Is(err, store.ErrBroken) {
+			t.Errorf("at the end: %v", err)
+		}
+		if _, err := s.Close(ctx); err != nil && !errors.Is(err, store.ErrClosed) {
+			t.Errorf("at the end: %v", err)
+		}
+	})
+	return s
+}
+
+func register[T any](t tb, s *store.Store, o store.TableOptions[T]) *store.Table[T] {
+	t.Helper()
+	table, err := store.Register(s, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return table
+}
+
+// newTable returns a store with one table of items.
+func newTable(t tb, o store.Options, to store.TableOptions[item]) (*store.Store, *store.Table[item]) {
+	t.Helper()
+	s := newStore(t, o)
+	return s, register(t, s, to)
+}
+
+// flush flushes, which must succeed, and returns a report that stays good.
+func flush(t tb, s *store.Store) *store.Report {
+	t.Helper()
+	report, err := s.Flush(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return report.Clone()
+}
+
+func digest(t tb, s *store.Store) uint64 {
+	t.Helper()
+	d, err := s.Digest(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+// queues begins a pass of n queues that the flush ends.
+func queues(t tb, s *store.Store, n int) []store.Queue {
+	t.Helper()
+	qs, err := s.Queues(n)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return qs
+}
+
+// fill creates items with the values from 0 to n-1 and returns their handles.
+func fill(t tb, s *store.Store, table *store.Table[item], n int) []store.Handle[item] {
+	t.Helper()
+	q := queues(t, s, 1)[0]
+	names := make([]store.Handle[item], n)
+	for i := range names {
+		names[i] = table.Emplace(q, item{Value: uint64(i)})
+	}
+	flush(t, s)
+	for i, p := range names {
+		names[i] = resolve(t, table, p)
+	}
+	return names
+}
+
+func resolve[T any](t tb, table *store.Table[T], p store.Handle[T]) store.Handle[T] {
+	t.Helper()
+	h, ok := table.Resolve(p)
+	if !ok {
+		t.Fatalf("%v does not resolve", p)
+	}
+	return h
+}
+
+// setWidths makes handle fields narrow until the test ends.
+func setWidths(t tb, lastGeneration uint16, slotLimit uint32) {
+	t.Helper()
+	generation, slots := narrow.LastGeneration, narrow.SlotLimit
+	t.Cleanup(func() { narrow.LastGeneration, narrow.SlotLimit = generation, slots })
+	narrow.LastGeneration, narrow.SlotLimit = lastGeneration, slotLimit
+}
+
+// panicOf returns what f panics with, as text; it is empty when f does not.
+func panicOf(f func()) (message string) {
+	defer func() {
+		if value := recover(); value != nil {
+			message = fmt.Sprint(value)
+		}
+	}()
+	f()
+	return ""
+}
+
+// atOnce runs test under virtual time and fails it unless it ends without
+// waiting for anything: a call that would block for a second blocks for good.
+func atOnce(t *testing.T, test func(t *testing.T)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		begin := time.Now()
+		alarm := time.AfterFunc(time.Second, func() { panic("a call blocks") })
+		defer alarm.Stop()
+		test(t)
+		if waited := time.Since(begin); waited > 0 {
+			t.Errorf("waited %v", waited)
+		}
+	})
+}

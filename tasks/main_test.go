@@ -1,0 +1,91 @@
+package tasks
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"runtime"
+	"sync/atomic"
+	"testing"
+
+	"go.uber.org/goleak"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// everyForm runs the test inline, with goroutines of the Run's own and in
+// teams of several sizes: what Run promises does not depend on where tasks run.
+func everyForm(t *testing.T, test func(t *testing.T, ctx context.Context, workers int)) {
+	t.Helper()
+	for _, workers := range []int{1, 2, 3, 64} {
+		t.Run(fmt.Sprintf("team=none/workers=%d", workers), func(t *testing.T) {
+			test(t, t.Context(), workers)
+		})
+		t.Run(fmt.Sprintf("team=%d/workers=%d", workers, workers), func(t *testing.T) {
+			inTeam(t, workers, func(ctx context.Context, _ *team) { test(t, ctx, workers) })
+		})
+	}
+}
+
+// inTeam calls fn in a team and fails the test if that does not end well.
+func inTeam(t *testing.T, workers int, fn func(ctx context.Context, team *team)) {
+	t.Helper()
+	err := WithTeam(t.Context(), workers, func(ctx context.Context) error {
+		fn(ctx, teamOf(ctx))
+		return nil
+	})
+	if err != nil {
+		t.Errorf("WithTeam: %v", err)
+	}
+}
+
+// setHook delays workers as f does, until the test ends. It must be called
+// before the team of the test starts.
+func setHook(t *testing.T, f func(at point, worker int)) {
+	t.Helper()
+	hook = f
+	t.Cleanup(func() { hook = nil })
+}
+
+// repeats is how often to repeat what takes long with the race detector on.
+func repeats(n int) int {
+	if raceDetector || testing.Short() {
+		return n / 20
+	}
+	return n
+}
+
+// goroutine identifies the calling goroutine.
+func goroutine() string {
+	buf := make([]byte, 64)
+	buf = buf[:runtime.Stack(buf, false)]
+	return string(bytes.Fields(buf)[1])
+}
+
+// meeting lets two tasks wait for each other, which puts them on different
+// goroutines.
+type meeting struct {
+	came  atomic.Int32
+	ready chan struct{}
+}
+
+func newMeeting() *meeting { return &meeting{ready: make(chan struct{})} }
+
+func (m *meeting) wait() {
+	if m.came.Add(1) == 2 {
+		close(m.ready)
+	}
+	<-m.ready
+}
+
+// counts counts how often each task ran.
+type counts []atomic.Int32
+
+func (c counts) checkOnce(t *testing.T) {
+	t.Helper()
+	for task := range c {
+		if ran := c[task].Load(); ran != 1 {
+			t.Fatalf("task %d of %d ran %d times", task, len(c), ran)
+		}
+	}
+}

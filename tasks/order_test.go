@@ -1,0 +1,97 @@
+package tasks
+
+import (
+	"context"
+	"math"
+	"slices"
+	"sync"
+	"testing"
+)
+
+func TestHeaviestFirstAndOfEqualOnesTheLowest(t *testing.T) {
+	var p phase
+	weights := []int64{3, 9, 3, 0, 9, -1, 5}
+	for range 2 { // the second time in the memory of the first
+		p.begin(work{n: len(weights), weights: weights}, 1)
+		if want := []uint32{1, 4, 6, 0, 2, 3, 5}; !slices.Equal(p.order, want) {
+			t.Errorf("claim order %v, want %v", p.order, want)
+		}
+	}
+	p.end()
+	p.begin(work{n: 2}, 1)
+	if p.at(0) != 0 || p.at(1) != 1 {
+		t.Error("a phase without weights has the order of the one before")
+	}
+}
+
+// The heaviest task stays with whoever claims it until the others have run,
+// so that one worker runs all of those: in the order of the claims.
+func TestClaimsFollowTheWeightsWithOneExtraWorker(t *testing.T) {
+	weights := []int64{2, 7, 3, 5, 7, 1}
+	for i := range weights {
+		weights[i] *= inlineBelow
+	}
+	check := func(ctx context.Context) {
+		var order []int
+		var rest sync.WaitGroup
+		rest.Add(len(weights) - 1)
+		err := Run(ctx, len(weights), func(task int) error {
+			if task == 1 {
+				rest.Wait()
+				return nil
+			}
+			order = append(order, task)
+			rest.Done()
+			return nil
+		}, Options{Workers: 2, Weights: weights})
+		if want := []int{4, 3, 2, 0, 5}; err != nil || !slices.Equal(order, want) {
+			t.Fatalf("claims %v, want %v; error %v", order, want, err)
+		}
+	}
+	for range 100 {
+		check(t.Context())
+	}
+	inTeam(t, 2, func(ctx context.Context, _ *team) {
+		for range 100 {
+			check(ctx)
+		}
+	})
+}
+
+func TestLightWorkRunsInlineInTheOrderOfTasks(t *testing.T) {
+	inTeam(t, 2, func(ctx context.Context, team *team) {
+		var order []int // no lock: one goroutine
+		err := Run(ctx, 4, func(task int) error {
+			if team.busy.Load() {
+				t.Error("the team takes part")
+			}
+			order = append(order, task)
+			return nil
+		}, Options{Weights: []int64{1, 2, 3, 4}})
+		if want := []int{0, 1, 2, 3}; err != nil || !slices.Equal(order, want) {
+			t.Errorf("order %v, want %v; error %v", order, want, err)
+		}
+	})
+}
+
+func TestLightIsBelowTheThreshold(t *testing.T) {
+	for _, c := range []struct {
+		weights []int64
+		want    bool
+	}{
+		{nil, false},
+		{[]int64{}, true},
+		{[]int64{0, 0}, true},
+		{[]int64{inlineBelow - 1}, true},
+		{[]int64{inlineBelow}, false},
+		{[]int64{inlineBelow / 2, inlineBelow / 2}, false},
+		{[]int64{inlineBelow / 2, inlineBelow/2 - 1}, true},
+		{[]int64{-inlineBelow, inlineBelow}, false},
+		{[]int64{math.MinInt64, 1}, true},
+		{[]int64{1, math.MaxInt64, math.MaxInt64}, false},
+	} {
+		if got := light(c.weights); got != c.want {
+			t.Errorf("light(%v) = %v", c.weights, got)
+		}
+	}
+}

@@ -1,0 +1,434 @@
+package tasks
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+)
+
+func TestEachTaskRunsExactlyOnce(t *testing.T) {
+	everyForm(t, func(t *testing.T, ctx context.Context, workers int) {
+		for _, n := range []int{0, 1, 2, 3, 7, 64, 1000} {
+			for _, weights := range [][]int64{nil, make([]int64, n)} {
+				for i := range weights {
+					weights[i] = int64(i%5) * inlineBelow
+				}
+				ran := make(counts, n)
+				err := Run(ctx, n, func(task int) error {
+					ran[task].Add(1)
+					return nil
+				}, Options{Workers: workers, Weights: weights})
+				if err != nil {
+					t.Fatalf("%d tasks: %v", n, err)
+				}
+				ran.checkOnce(t)
+			}
+		}
+	})
+}
+
+func TestErrorOfTheLowestTaskWinsAThousandTimes(t *testing.T) {
+	first, second := errors.New("task 3"), errors.New("task 5")
+	everyForm(t, func(t *testing.T, ctx context.Context, workers int) {
+		for range 1000 {
+			ran := make(counts, 8)
+			var secondFailed atomic.Bool
+			err := Run(ctx, 8, func(task int) error {
+				ran[task].Add(1)
+				switch task {
+				case 3:
+					// Give the other one the chance to be first in time.
+					for i := 0; i < 10 && !secondFailed.Load(); i++ {
+						runtime.Gosched()
+					}
+					return first
+				case 5:
+					secondFailed.Store(true)
+					return second
+				}
+				return nil
+			}, Options{Workers: workers})
+			if err != first {
+				t.Fatalf("got %v, want the error of the lowest task, unchanged", err)
+			}
+			ran.checkOnce(t)
+		}
+	})
+}
+
+func TestErrorFirstInTimeLosesToTheLowest(t *testing.T) {
+	low, high := errors.New("low"), errors.New("high")
+	inTeam(t, 2, func(ctx context.Context, _ *team) {
+		for range 100 {
+			failed := make(chan struct{})
+			err := Run(ctx, 2, func(task int) error {
+				if task == 0 {
+					<-failed
+					return low
+				}
+				close(failed)
+				return high
+			}, Options{})
+			if err != low {
+				t.Fatalf("got %v", err)
+			}
+		}
+	})
+}
+
+func TestPanicBecomesAnErrorAndStopsNoOtherTask(t *testing.T) {
+	cause := errors.New("broken")
+	everyForm(t, func(t *testing.T, ctx context.Context, workers int) {
+		ran := make(counts, 100)
+		err := Run(ctx, len(ran), func(task int) error {
+			ran[task].Add(1)
+			if task%10 == 7 {
+				panic(fmt.Errorf("task %d: %w", task, cause))
+			}
+			return nil
+		}, Options{Workers: workers})
+		ran.checkOnce(t)
+
+		var p *PanicError
+		if !errors.As(err, &p) {
+			t.Fatalf("got %v, want a *PanicError", err)
+		}
+		if p.Task != 7 || !errors.Is(err, cause) {
+			t.Errorf("task %d panicked with %v", p.Task, p.Value)
+		}
+		if !strings.Contains(string(p.Stack), "run_test.go") {
+			t.Errorf("the stack does not lead to the panic:\n%s", p.Stack)
+		}
+		if got, want := err.Error(), "tasks: task 7 panicked: task 7: broken"; got != want {
+			t.Errorf("message %q, want %q", got, want)
+		}
+	})
+}
+
+func TestPanicWithAValueThatIsNoErrorUnwrapsToNil(t *testing.T) {
+	err := Run(t.Context(), 1, func(int) error { panic("words") }, Options{})
+	if errors.Unwrap(err) != nil || !strings.HasSuffix(err.Error(), "words") {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestContextEndedBeforeTheFirstTask(t *testing.T) {
+	cause := errors.New("shutdown")
+	everyForm(t, func(t *testing.T, ctx context.Context, workers int) {
+		ctx, cancel := context.WithCancelCause(ctx)
+		cancel(cause)
+		for _, whole := range []bool{false, true} {
+			err := Run(ctx, 9, func(int) error {
+				t.Error("a task ran")
+				return nil
+			}, Options{Workers: workers, Whole: whole})
+			if !errors.Is(err, cause) || err.Error() != "tasks: 0 of 9 tasks ran: shutdown" {
+				t.Errorf("got %v", err)
+			}
+			if err := Run(ctx, 0, nil, Options{Whole: whole}); err != nil {
+				t.Errorf("no tasks: %v", err)
+			}
+		}
+	})
+}
+
+func TestContextEndedBetweenTasksStopsTheClaiming(t *testing.T) {
+	const n = 10_000
+	everyForm(t, func(t *testing.T, ctx context.Context, workers int) {
+		ctx, cancel := context.WithCancel(ctx)
+		var ran atomic.Int32
+		err := Run(ctx, n, func(int) error {
+			switch k := ran.Add(1); {
+			case k == 10:
+				cancel()
+			case k > 10:
+				<-ctx.Done() // claimed before the end, so it runs
+			}
+			return nil
+		}, Options{Workers: workers})
+		if want := fmt.Sprintf("tasks: %d of %d tasks ran: context canceled", ran.Load(), n); err == nil || err.Error() != want {
+			t.Errorf("got %v, want %v", err, want)
+		}
+		if !errors.Is(err, context.Canceled) {
+			t.Errorf("%v is not context.Canceled", err)
+		}
+		if got := int(ran.Load()); got >= 10+workers {
+			t.Errorf("%d tasks ran, the 10th canceled, %d workers", got, workers)
+		}
+	})
+}
+
+func TestContextEndedWithWholeOrInTheLastTaskChangesNothing(t *testing.T) {
+	everyForm(t, func(t *testing.T, ctx context.Context, workers int) {
+		const n = 50
+		for _, whole := range []bool{true, false} {
+			ctx, cancel := context.WithCancel(ctx)
+			ran := make(counts, n)
+			var finished atomic.Int32
+			err := Run(ctx, n, func(task int) error {
+				ran[task].Add(1)
+				// Without Whole: when all others are done, so that nothing
+				// is left to claim.
+				if finished.Add(1) == n || whole {
+					cancel()
+				}
+				return nil
+			}, Options{Workers: workers, Whole: whole})
+			if err != nil {
+				t.Errorf("whole %v: all tasks ran, but %v", whole, err)
+			}
+			ran.checkOnce(t)
+		}
+	})
+}
+
+func TestErrorOfATaskBeatsTheEndOfTheContext(t *testing.T) {
+	failed := errors.New("failed")
+	everyForm(t, func(t *testing.T, ctx context.Context, workers int) {
+		ctx, cancel := context.WithCancel(ctx)
+		err := Run(ctx, 1000, func(task int) error {
+			if task == 0 {
+				cancel()
+				return failed
+			}
+			return nil
+		}, Options{Workers: workers})
+		if err != failed {
+			t.Errorf("got %v", err)
+		}
+	})
+}
+
+func TestGoexitOnAWorkerNamesTheTaskAndStopsNoOther(t *testing.T) {
+	for _, workers := range []int{2, 3, 64} {
+		t.Run(fmt.Sprintf("team=none/workers=%d", workers), func(t *testing.T) {
+			goexitOnWorker(t, t.Context(), workers)
+		})
+		t.Run(fmt.Sprintf("team=%d", workers), func(t *testing.T) {
+			inTeam(t, workers, func(ctx context.Context, _ *team) {
+				for range 100 {
+					goexitOnWorker(t, ctx, 2) // always worker 1, so each time its replacement
+				}
+			})
+		})
+	}
+}
+
+func goexitOnWorker(t *testing.T, ctx context.Context, workers int) {
+	t.Helper()
+	const n = 100
+	caller, m := goroutine(), newMeeting()
+	ran := make(counts, n)
+	var exited atomic.Int32
+	err := Run(ctx, n, func(task int) error {
+		ran[task].Add(1)
+		if task < 2 {
+			m.wait()
+			if goroutine() != caller {
+				exited.Store(int32(task))
+				runtime.Goexit()
+			}
+		}
+		return nil
+	}, Options{Workers: workers})
+	ran.checkOnce(t)
+	// With more than two workers neither of the two tasks need be on the
+	// caller; the lower one is named then.
+	if want := "tasks: task 0: task called runtime.Goexit"; workers == 2 {
+		want = fmt.Sprintf("tasks: task %d: task called runtime.Goexit", exited.Load())
+		if err == nil || err.Error() != want {
+			t.Fatalf("got %v, want %v", err, want)
+		}
+	}
+	if !errors.Is(err, ErrGoexit) {
+		t.Fatalf("got %v, want ErrGoexit", err)
+	}
+}
+
+func TestGoexitInEveryTaskOfAllWorkersStillRunsAll(t *testing.T) {
+	everyForm(t, func(t *testing.T, ctx context.Context, workers int) {
+		ran := make(counts, 300)
+		done := make(chan struct{})
+		go func() {
+			defer close(done)
+			_ = Run(ctx, len(ran), func(task int) error {
+				ran[task].Add(1)
+				runtime.Goexit()
+				return nil
+			}, Options{Workers: workers})
+		}()
+		<-done
+		ran.checkOnce(t)
+	})
+}
+
+func TestGoexitOnTheCallerEndsItAfterEverythingIsReleased(t *testing.T) {
+	everyForm(t, func(t *testing.T, ctx context.Context, workers int) {
+		const n = 100
+		ran := make(counts, n)
+		ended := make(chan bool)
+		go func() {
+			returned := false
+			defer func() { ended <- returned }()
+			caller, left := goroutine(), sync.Once{}
+			_ = Run(ctx, n, func(task int) error {
+				ran[task].Add(1)
+				if goroutine() == caller {
+					left.Do(runtime.Goexit)
+				} else if workers > 1 {
+					for i := 0; i < 100 && task < n/2; i++ {
+						runtime.Gosched() // leave some to the caller
+					}
+				}
+				return nil
+			}, Options{Workers: workers})
+			returned = true
+		}()
+		if <-ended && workers == 1 {
+			t.Error("Run returned to a goroutine that called Goexit")
+		}
+		ran.checkOnce(t)
+		if team := teamOf(ctx); team != nil && team.busy.Load() {
+			t.Error("the team is still busy")
+		}
+		// The team, if there is one, is whole: two tasks that meet.
+		if workers > 1 {
+			m := newMeeting()
+			if err := Run(ctx, 2, func(int) error { m.wait(); return nil }, Options{Workers: workers}); err != nil {
+				t.Error(err)
+			}
+		}
+	})
+}
+
+func TestGoexitOnTheCallerWhileAWorkerIsInATask(t *testing.T) {
+	inTeam(t, 2, func(ctx context.Context, _ *team) {
+		m := newMeeting()
+		ran := make(counts, 50)
+		done := make(chan struct{})
+		go func() {
+			defer close(done)
+			caller := goroutine()
+			_ = Run(ctx, len(ran), func(task int) error {
+				ran[task].Add(1)
+				if task < 2 {
+					m.wait()
+					if goroutine() == caller {
+						runtime.Goexit()
+					}
+				}
+				return nil
+			}, Options{})
+			t.Error("Run returned")
+		}()
+		<-done
+		ran.checkOnce(t)
+	})
+}
+
+func TestNoMoreWorkersThanAskedFor(t *testing.T) {
+	check := func(t *testing.T, ctx context.Context, ask, want int) {
+		t.Helper()
+		var now, most atomic.Int32
+		err := Run(ctx, 200, func(int) error {
+			n := now.Add(1)
+			for m := most.Load(); n > m && !most.CompareAndSwap(m, n); m = most.Load() {
+			}
+			runtime.Gosched()
+			now.Add(-1)
+			return nil
+		}, Options{Workers: ask})
+		if err != nil || int(most.Load()) > want {
+			t.Errorf("asked for %d workers: %d at once, want at most %d; error %v", ask, most.Load(), want, err)
+		}
+	}
+	for ask := 1; ask <= 8; ask++ {
+		check(t, t.Context(), ask, ask)
+	}
+	inTeam(t, 4, func(ctx context.Context, _ *team) {
+		for range 50 {
+			for ask := 1; ask <= 8; ask++ {
+				check(t, ctx, ask, min(ask, 4))
+			}
+			check(t, ctx, 0, 4)
+		}
+	})
+}
+
+func TestEveryWorkerOfALargeTeamCanBeHad(t *testing.T) {
+	const workers = 64
+	meet := func(t *testing.T, ctx context.Context) {
+		var wg sync.WaitGroup
+		wg.Add(workers)
+		err := Run(ctx, workers, func(int) error {
+			wg.Done()
+			wg.Wait() // all of them at once
+			return nil
+		}, Options{Workers: workers})
+		if err != nil {
+			t.Error(err)
+		}
+	}
+	meet(t, t.Context())
+	inTeam(t, workers, func(ctx context.Context, _ *team) {
+		for range repeats(2000) {
+			meet(t, ctx)
+		}
+	})
+}
+
+func TestZeroWorkersIsGOMAXPROCSNow(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	var order []int // no lock: one worker
+	fn := func(task int) error {
+		order = append(order, task)
+		return nil
+	}
+	weights := []int64{inlineBelow, 2 * inlineBelow, 3 * inlineBelow}
+	if err := Run(t.Context(), 3, fn, Options{Weights: weights}); err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(order, []int{0, 1, 2}) {
+		t.Errorf("with GOMAXPROCS 1 tasks ran in the order %v", order)
+	}
+	runtime.GOMAXPROCS(2)
+	m := newMeeting()
+	if err := Run(t.Context(), 2, func(int) error { m.wait(); return nil }, Options{}); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestMisuse(t *testing.T) {
+	fn := func(int) error { t.Error("a task ran"); return nil }
+	if err := Run(t.Context(), 3, fn, Options{Workers: -1}); err == nil || !strings.Contains(err.Error(), "-1 workers") {
+		t.Errorf("negative workers: %v", err)
+	}
+	err := WithTeam(t.Context(), -1, func(context.Context) error { t.Error("called"); return nil })
+	if err == nil || !strings.Contains(err.Error(), "-1 workers") {
+		t.Errorf("negative team: %v", err)
+	}
+	mustPanic(t, "n = -1", func() { _ = Run(t.Context(), -1, fn, Options{}) })
+	mustPanic(t, "2 weights for 3", func() { _ = Run(t.Context(), 3, fn, Options{Weights: make([]int64, 2)}) })
+	if math.MaxInt > math.MaxUint32 {
+		n := math.MaxInt
+		mustPanic(t, "2^32-1", func() { _ = Run(t.Context(), n, fn, Options{}) })
+	}
+}
+
+func mustPanic(t *testing.T, message string, f func()) {
+	t.Helper()
+	defer func() {
+		t.Helper()
+		if got := fmt.Sprint(recover()); !strings.Contains(got, message) {
+			t.Errorf("panic with %q, want %q in it", got, message)
+		}
+	}()
+	f()
+}

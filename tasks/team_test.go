@@ -1,0 +1,459 @@
+package tasks
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"go.uber.org/goleak"
+)
+
+func TestTeamRunsEveryTaskOfEveryPhaseOnce(t *testing.T) {
+	manyPhases(t, 2, repeats(200_000))
+	manyPhases(t, 64, repeats(5_000))
+}
+
+func TestTeamRunsEveryTaskOnceWhateverDelaysItsWorkers(t *testing.T) {
+	setHook(t, func(at point, worker int) {
+		// A caller that pauses too lets the workers end phases by themselves.
+		for range rand.IntN(8) {
+			runtime.Gosched()
+		}
+	})
+	manyPhases(t, 2, repeats(50_000))
+	manyPhases(t, 5, repeats(20_000))
+}
+
+func manyPhases(t *testing.T, workers, phases int) {
+	t.Helper()
+	inTeam(t, workers, func(ctx context.Context, team *team) {
+		var ran [9]atomic.Int64
+		var now atomic.Int64
+		for phase := range int64(phases) {
+			n := int(phase % int64(len(ran)+1))
+			now.Store(phase)
+			err := Run(ctx, n, func(task int) error {
+				if now.Load() != phase {
+					t.Errorf("a task of phase %d ran in phase %d", phase, now.Load())
+				}
+				ran[task].Add(1)
+				return nil
+			}, Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for task := range ran {
+				if got := ran[task].Swap(0); (task < n && got != 1) || (task >= n && got != 0) {
+					t.Fatalf("phase %d of %d tasks: task %d ran %d times", phase, n, task, got)
+				}
+			}
+		}
+	})
+}
+
+// The worker is held between reading the phase word and its claim until the
+// phase is over and the next one has begun, whose word then differs.
+func TestWorkerDelayedPastTheEndOfItsPhaseRunsNothingOfIt(t *testing.T) {
+	held, release := make(chan struct{}), make(chan struct{})
+	var once sync.Once
+	setHook(t, func(at point, worker int) {
+		if at == beforeClaim && worker == 1 {
+			once.Do(func() {
+				close(held)
+				<-release
+			})
+		}
+	})
+	inTeam(t, 2, func(ctx context.Context, team *team) {
+		var over atomic.Bool
+		ran := make(counts, 5)
+		err := Run(ctx, len(ran), func(task int) error {
+			if over.Load() {
+				t.Error("a task of a phase that was over")
+			}
+			<-held // the worker has seen this phase
+			ran[task].Add(1)
+			return nil
+		}, Options{})
+		over.Store(true)
+		if err != nil {
+			t.Error(err)
+		}
+		ran.checkOnce(t)
+
+		// The same number of tasks, so that only the number of the phase
+		// tells the words apart.
+		next := make(counts, len(ran))
+		caller, m := goroutine(), newMeeting()
+		err = Run(ctx, len(next), func(task int) error {
+			next[task].Add(1)
+			if task == 0 {
+				if goroutine() != caller {
+					t.Error("the held worker has the first claim")
+				}
+				close(release)
+			}
+			if task < 2 {
+				m.wait() // so the worker claims task 1 of this phase
+			}
+			return nil
+		}, Options{})
+		if err != nil {
+			t.Error(err)
+		}
+		next.checkOnce(t)
+	})
+}
+
+// The team's only other worker is held on its way to parking: it has said
+// that it parks and the phase begins before it looks again.
+func TestNoWakeUpIsLostBetweenSayingAndParking(t *testing.T) {
+	held, release := make(chan struct{}), make(chan struct{})
+	var once sync.Once
+	setHook(t, func(at point, worker int) {
+		if at == beforePark {
+			once.Do(func() {
+				close(held)
+				<-release
+			})
+		}
+	})
+	inTeam(t, 2, func(ctx context.Context, _ *team) {
+		<-held
+		m := newMeeting()
+		err := Run(ctx, 3, func(task int) error {
+			if task == 0 {
+				close(release)
+			}
+			if task < 2 {
+				m.wait()
+			}
+			return nil
+		}, Options{})
+		if err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+func TestPhaseDoesNotWaitForAWorkerThatSleeps(t *testing.T) {
+	release := make(chan struct{})
+	setHook(t, func(at point, worker int) {
+		if worker != 0 {
+			<-release
+		}
+	})
+	inTeam(t, 4, func(ctx context.Context, _ *team) {
+		for n := range 100 {
+			ran := make(counts, n)
+			if err := Run(ctx, n, func(task int) error { ran[task].Add(1); return nil }, Options{}); err != nil {
+				t.Error(err)
+			}
+			ran.checkOnce(t)
+		}
+		close(release)
+	})
+}
+
+// In a bubble time passes only while every goroutine is blocked: an hour of
+// it shows that parked workers use no processor.
+func TestIdleWorkersParkAndStayParked(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var parks atomic.Int64
+		setHook(t, func(at point, _ int) {
+			if at == beforePark {
+				parks.Add(1)
+			}
+		})
+		inTeam(t, 8, func(ctx context.Context, team *team) {
+			for range 3 {
+				synctest.Wait()
+				before := parks.Load()
+				time.Sleep(time.Hour)
+				synctest.Wait()
+				if got := parks.Load(); got != before {
+					t.Errorf("%d workers woke without being called", got-before)
+				}
+				if got := team.parked.Load(); got != 7 {
+					t.Errorf("%d of 7 idle workers are parked", got)
+				}
+				for i := range team.workers[1:] {
+					if !team.workers[1+i].isParked() {
+						t.Errorf("worker %d is not parked", 1+i)
+					}
+				}
+				var all sync.WaitGroup
+				all.Add(8)
+				_ = Run(ctx, 8, func(int) error { all.Done(); all.Wait(); return nil }, Options{})
+			}
+		})
+	})
+}
+
+func TestTeamWithVirtualTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		start := time.Now()
+		inTeam(t, 4, func(ctx context.Context, _ *team) {
+			for range 5 {
+				// The caller parks too: sleeping tasks would keep it spinning
+				// for ever if it went by a clock.
+				err := Run(ctx, 4, func(int) error { time.Sleep(time.Second); return nil }, Options{})
+				if err != nil {
+					t.Error(err)
+				}
+			}
+		})
+		_ = Run(t.Context(), 4, func(int) error { time.Sleep(time.Second); return nil }, Options{Workers: 4})
+		if took := time.Since(start); took != 6*time.Second {
+			t.Errorf("six phases of four sleeping tasks took %v, want 6s", took)
+		}
+	})
+}
+
+func TestPhaseWakesNoMoreWorkersThanItHasTasks(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		inTeam(t, 8, func(ctx context.Context, team *team) {
+			synctest.Wait()
+			_ = Run(ctx, 3, func(task int) error {
+				if task == 0 {
+					if got := team.parked.Load(); got < 5 {
+						t.Errorf("%d workers left parked, want 5 or more", got)
+					}
+				}
+				return nil
+			}, Options{})
+		})
+	})
+}
+
+func TestSpinnersAreBounded(t *testing.T) {
+	never := func() bool { t.Error("looked"); return false }
+	none := &team{spinners: 0}
+	if none.linger(never) {
+		t.Error("spun without a processor to spare")
+	}
+
+	one := &team{spinners: 1}
+	looking, done := make(chan struct{}), make(chan struct{})
+	var once sync.Once
+	result := make(chan bool)
+	go func() {
+		result <- one.linger(func() bool {
+			once.Do(func() { close(looking); <-done })
+			return true
+		})
+	}()
+	<-looking
+	if one.linger(never) {
+		t.Error("the second worker spun")
+	}
+	close(done)
+	if !<-result {
+		t.Error("the first worker did not spin")
+	}
+	if got := spinning.Load(); got != 0 {
+		t.Errorf("%d workers are said to spin", got)
+	}
+}
+
+func TestTeamWithOneProcessor(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	inTeam(t, 4, func(ctx context.Context, team *team) {
+		if team.spinners != 0 {
+			t.Errorf("%d workers may spin", team.spinners)
+		}
+	})
+	manyPhases(t, 4, repeats(20_000))
+}
+
+func TestTeamOfOneRunsInline(t *testing.T) {
+	inTeam(t, 1, func(ctx context.Context, _ *team) {
+		var order []int
+		_ = Run(ctx, 3, func(task int) error { order = append(order, task); return nil }, Options{Workers: 8})
+		if len(order) != 3 {
+			t.Errorf("ran %v", order)
+		}
+	})
+}
+
+func TestConcurrentRunsShareATeam(t *testing.T) {
+	inTeam(t, 3, func(ctx context.Context, team *team) {
+		var callers sync.WaitGroup
+		for range 8 {
+			callers.Go(func() {
+				for n := range repeats(4000) {
+					ran := make(counts, n%17)
+					if err := Run(ctx, len(ran), func(task int) error { ran[task].Add(1); return nil }, Options{}); err != nil {
+						t.Error(err)
+					}
+					ran.checkOnce(t)
+				}
+			})
+		}
+		callers.Wait()
+	})
+}
+
+func TestRunInsideATaskRunsInline(t *testing.T) {
+	inTeam(t, 2, func(ctx context.Context, _ *team) {
+		ran := make(counts, 40)
+		err := Run(ctx, 4, func(outer int) error {
+			next := 0 // no lock: the inner tasks are on our goroutine
+			return Run(ctx, 10, func(inner int) error {
+				if inner != next {
+					t.Errorf("inner task %d, want %d", inner, next)
+				}
+				next++
+				ran[outer*10+inner].Add(1)
+				return nil
+			}, Options{})
+		}, Options{})
+		if err != nil {
+			t.Error(err)
+		}
+		ran.checkOnce(t)
+	})
+}
+
+func TestNestedTeamIsTheOuterOne(t *testing.T) {
+	failed := errors.New("failed")
+	inTeam(t, 2, func(ctx context.Context, outer *team) {
+		err := WithTeam(ctx, 16, func(ctx context.Context) error {
+			if teamOf(ctx) != outer {
+				t.Error("another team")
+			}
+			return failed
+		})
+		if err != failed {
+			t.Errorf("got %v", err)
+		}
+		if teamOf(ctx) != outer {
+			t.Error("the end of the nested team ended the outer one")
+		}
+	})
+}
+
+func TestContextKeptAfterTheEndCarriesNoTeam(t *testing.T) {
+	var kept context.Context
+	inTeam(t, 2, func(ctx context.Context, _ *team) { kept = ctx })
+	if teamOf(kept) != nil {
+		t.Fatal("the team outlived its function")
+	}
+	m := newMeeting() // goroutines of its own
+	if err := Run(kept, 2, func(int) error { m.wait(); return nil }, Options{Workers: 2}); err != nil {
+		t.Error(err)
+	}
+	if err := WithTeam(kept, 2, func(ctx context.Context) error {
+		if teamOf(ctx) == nil {
+			t.Error("no new team")
+		}
+		return nil
+	}); err != nil {
+		t.Error(err)
+	}
+}
+
+// A Run that its function did not wait for may have the team while it ends.
+func TestTeamThatEndsDuringARunLosesNoTask(t *testing.T) {
+	for range repeats(2000) {
+		done := make(chan struct{})
+		ran := make(counts, 20)
+		inTeam(t, 3, func(ctx context.Context, _ *team) {
+			begun := make(chan struct{})
+			go func() {
+				defer close(done)
+				close(begun)
+				_ = Run(ctx, len(ran), func(task int) error { ran[task].Add(1); return nil }, Options{Workers: 3})
+			}()
+			<-begun
+		})
+		<-done
+		ran.checkOnce(t)
+	}
+}
+
+func TestTeamIsJoinedWhenItsFunctionPanics(t *testing.T) {
+	defer goleak.VerifyNone(t)
+	defer func() {
+		if got := recover(); got != "stop" {
+			t.Errorf("recovered %v", got)
+		}
+	}()
+	_ = WithTeam(t.Context(), 4, func(context.Context) error { panic("stop") })
+}
+
+func TestTeamIsJoinedWhenItsFunctionCallsGoexit(t *testing.T) {
+	defer goleak.VerifyNone(t)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		_ = WithTeam(t.Context(), 4, func(ctx context.Context) error {
+			return Run(ctx, 20, func(int) error { runtime.Goexit(); return nil }, Options{})
+		})
+		t.Error("WithTeam returned")
+	}()
+	<-done
+}
+
+func TestTeamSurvivesFailuresOfItsTasks(t *testing.T) {
+	failed := errors.New("failed")
+	inTeam(t, 3, func(ctx context.Context, _ *team) {
+		for range repeats(2000) {
+			var p *PanicError
+			if err := Run(ctx, 9, func(task int) error { panic(task) }, Options{}); !errors.As(err, &p) || p.Task != 0 {
+				t.Fatalf("panics: %v", err)
+			}
+			if err := Run(ctx, 9, func(int) error { return failed }, Options{}); err != failed {
+				t.Fatalf("errors: %v", err)
+			}
+			canceled, cancel := context.WithCancel(ctx)
+			if err := Run(canceled, 9, func(task int) error { cancel(); return nil }, Options{}); err != nil && !errors.Is(err, context.Canceled) {
+				t.Fatalf("cancel: %v", err)
+			}
+			cancel()
+			if err := Run(ctx, 9, func(int) error { return nil }, Options{}); err != nil {
+				t.Fatalf("a failure stayed: %v", err)
+			}
+		}
+	})
+}
+
+// testing.AllocsPerRun would set GOMAXPROCS to 1.
+func TestSteadyStateAllocatesNothing(t *testing.T) {
+	const phases = 2000
+	weights := make([]int64, 100)
+	for i := range weights {
+		weights[i] = int64(i) * inlineBelow
+	}
+	fn := func(int) error { return nil }
+	check := func(ctx context.Context, name string, n int, o Options) {
+		t.Helper()
+		var before, after runtime.MemStats
+		for _, stats := range []*runtime.MemStats{&before, &after} {
+			for range phases {
+				_ = Run(ctx, n, fn, o)
+			}
+			runtime.ReadMemStats(stats)
+		}
+		// What the runtime allocates for itself is a few objects at any time.
+		if got := after.Mallocs - before.Mallocs; got > phases/20 {
+			t.Errorf("%s: %d allocations in %d phases", name, got, phases)
+		}
+	}
+	check(t.Context(), "inline", 100, Options{Workers: 1})
+	inTeam(t, 2, func(ctx context.Context, _ *team) {
+		cancelable, cancel := context.WithCancel(ctx)
+		defer cancel()
+		check(ctx, "one task", 1, Options{})
+		check(ctx, "team", 100, Options{Workers: 2})
+		check(cancelable, "cancelable", 100, Options{})
+		check(ctx, "weights", 100, Options{Weights: weights})
+		check(ctx, "whole", 100, Options{Whole: true})
+	})
+}
