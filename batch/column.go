@@ -17,7 +17,7 @@ type Column[T any] struct {
 	base     handle.ID    // the provisional handle of current[0]
 	segments []segment[T] // the first used ones hold creates; the newest is stale while current grows
 	used     int
-	erases   [][]handle.ID      // by typeId & mask of the recorder
+	erases   [][]handle.ID      // by Recorder.List of the typeId
 	puts     [][]Replacement[T] // likewise
 	pointers bool               // values hold pointers that the collector follows
 	pass     int                // the key of the queue, once gathered

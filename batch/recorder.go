@@ -13,7 +13,7 @@ type Recorder[T any] struct {
 	batch    *Batch
 	ordinal  int
 	first    handle.ID // the table's first typeId, in its place within a handle
-	mask     uint64    // typeId & mask tells the table's shards apart
+	shards   uint16
 	pointers bool
 	segments atomic.Uint64 // low half of the batch's serial << 32 | segment numbers given out in it
 }
@@ -24,10 +24,7 @@ type Recorder[T any] struct {
 // those typeIds to the recorder from now on.
 func (r *Recorder[T]) Init(b *Batch, ordinal int, first uint16, shards int, pointers bool) {
 	r.batch, r.ordinal, r.pointers = b, ordinal, pointers
-	r.first = handle.New(first, 0, 0)
-	for r.mask+1 < uint64(shards) {
-		r.mask = r.mask*2 + 1
-	}
+	r.first, r.shards = handle.New(first, 0, 0), uint16(shards)
 	for len(b.owners) < int(first)+shards {
 		b.owners = append(b.owners, nil)
 	}
@@ -36,8 +33,15 @@ func (r *Recorder[T]) Init(b *Batch, ordinal int, first uint16, shards int, poin
 	}
 }
 
-// List returns which list of a column the commands to typeID are in.
-func (r *Recorder[T]) List(typeID uint16) int { return int(uint64(typeID) & r.mask) }
+// List returns which list of a column the commands to typeID are in: one per
+// shard. Handles of other tables are in the first, whose shard counts them as
+// stale, so that no command is lost (B1).
+func (r *Recorder[T]) List(typeID uint16) int {
+	if list := typeID - r.first.TypeID(); list < r.shards {
+		return int(list)
+	}
+	return 0
+}
 
 // column returns the queue's column for the table and counts one command, or
 // nil if the queue has reached its limit.
@@ -73,8 +77,8 @@ func (r *Recorder[T]) firstUse(q Queue, n int) *Column[T] {
 	}
 	if l.spare[r.ordinal] == nil {
 		l.spare[r.ordinal] = unsafe.Pointer(&Column[T]{
-			erases:   make([][]handle.ID, r.mask+1),
-			puts:     make([][]Replacement[T], r.mask+1),
+			erases:   make([][]handle.ID, r.shards),
+			puts:     make([][]Replacement[T], r.shards),
 			pointers: r.pointers,
 		})
 	}

@@ -68,8 +68,9 @@ func (f *flush) init(s *Store) {
 	}
 	f.stray = func(sample batch.Sample) {
 		f.report.Total.Stale++
-		if len(f.report.Stale) < 2*batch.MaxSamples {
-			f.report.Stale = append(f.report.Stale, sample)
+		f.report.Stale = append(f.report.Stale, sample)
+		if len(f.report.Stale) == 2*batch.MaxSamples { // typeIds come in any order
+			f.report.Stale = batch.KeepLowest(f.report.Stale)
 		}
 	}
 	each := func(step func(w shardWork)) func(int) error {

@@ -107,13 +107,16 @@ func (m *modelStore) flush(passes []modelPass) (modelReport, bool) {
 func anything(passes []modelPass) bool {
 	for _, p := range passes {
 		for _, task := range p.tasks {
-			if !p.failed && len(task) > 0 {
+			if !p.failed && slices.ContainsFunc(task, command.says) {
 				return true
 			}
 		}
 	}
 	return false
 }
+
+// says reports whether a command is one at all: a bulk call of nothing is not.
+func (c command) says() bool { return len(c.creates)+len(c.targets) > 0 }
 
 // each visits the commands of passes that did not fail, in key order.
 func (f *flushing) each(passes []modelPass, visit func(c command, pass, task int)) {
@@ -132,6 +135,7 @@ func (f *flushing) each(passes []modelPass, visit func(c command, pass, task int
 // note sees that a command is in the batch.
 func (f *flushing) note(c command) {
 	switch {
+	case !c.says():
 	case c.do != doEraseUntyped:
 		f.counts(c.table)
 	case f.owner(c.targets[0]) != nil:

@@ -123,6 +123,10 @@ func (p *phase) join() error {
 		return fmt.Errorf("store: %v while another pass or flush runs in the same Write: %w; run them one after another",
 			p.op, ErrPhase)
 	}
+	if err := p.store.usable(p.op); err != nil { // a flush may have broken the store since the gate was passed
+		p.leave()
+		return err
+	}
 	return nil
 }
 

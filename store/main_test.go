@@ -3,6 +3,7 @@ package store_test
 import (
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"testing"
 	"testing/synctest"
@@ -14,7 +15,10 @@ import (
 	"go.uber.org/goleak"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	_ = flag.Set("rapid.checks", "250") // a flag of the command line comes later
+	goleak.VerifyTestMain(m)
+}
 
 // tb is what testing.T and rapid.T have in common.
 type tb interface {

@@ -11,7 +11,10 @@ import (
 	"go.uber.org/goleak"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	// The runtime's own goroutine for events, under GOOS=js.
+	goleak.VerifyTestMain(m, goleak.IgnoreAnyFunction("runtime.handleEvent"))
+}
 
 // everyForm runs the test inline, with goroutines of the Run's own and in
 // teams of several sizes: what Run promises does not depend on where tasks run.

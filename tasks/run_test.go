@@ -399,6 +399,9 @@ func TestZeroWorkersIsGOMAXPROCSNow(t *testing.T) {
 		t.Errorf("with GOMAXPROCS 1 tasks ran in the order %v", order)
 	}
 	runtime.GOMAXPROCS(2)
+	if runtime.GOMAXPROCS(0) == 1 {
+		return // the platform has one thread, js for one
+	}
 	m := newMeeting()
 	if err := Run(t.Context(), 2, func(int) error { m.wait(); return nil }, Options{}); err != nil {
 		t.Error(err)

@@ -26,7 +26,9 @@ import (
 // An idle worker spins for a while, which keeps it fast to begin and a
 // processor busy, and then parks, which costs nothing but makes it slow to
 // begin. So a team is for stretches of work with short gaps, such as the
-// phases of one tick, and may be kept over gaps of any length.
+// phases of one tick, and may be kept over gaps of any length. It expects its
+// processors to be free: a worker whose processor is taken by another program
+// in the middle of a task keeps the caller waiting.
 func WithTeam(ctx context.Context, workers int, fn func(ctx context.Context) error) error {
 	if err := checkWorkers(workers); err != nil {
 		return err
@@ -119,14 +121,14 @@ func (t *team) run(w work, limit int) (err error) {
 	return nil
 }
 
-// call wakes parked workers, as many as there are tasks for them, those that
-// are awake counted in. It does not wait for anyone: a worker that comes late
-// finds less to do.
+// call wakes parked workers below the limit, as many as there are tasks for,
+// those that are awake counted in. It does not wait for anyone: a worker that
+// comes late finds less to do.
 func (t *team) call(limit int) {
 	if t.parked.Load() == 0 {
 		return
 	}
-	wanted := limit - 1
+	wanted := min(limit, t.phase.n) - 1
 	for i := 1; i < limit; i++ {
 		if !t.workers[i].isParked() {
 			wanted--
@@ -152,7 +154,7 @@ func (t *team) settle(h *hand) {
 // await returns when no task is pending.
 func (t *team) await() {
 	done := func() bool { return t.pending.Load() == 0 }
-	if t.spinners > 0 && spin(awaitSpins, done) {
+	if t.spinners > 0 && spin(done) {
 		return
 	}
 	// The addition decides, once and for both sides, who saw whom first:

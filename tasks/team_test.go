@@ -10,8 +10,6 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
-
-	"go.uber.org/goleak"
 )
 
 func TestTeamRunsEveryTaskOfEveryPhaseOnce(t *testing.T) {
@@ -378,27 +376,55 @@ func TestTeamThatEndsDuringARunLosesNoTask(t *testing.T) {
 	}
 }
 
-func TestTeamIsJoinedWhenItsFunctionPanics(t *testing.T) {
-	defer goleak.VerifyNone(t)
-	defer func() {
-		if got := recover(); got != "stop" {
-			t.Errorf("recovered %v", got)
-		}
-	}()
-	_ = WithTeam(t.Context(), 4, func(context.Context) error { panic("stop") })
-}
-
-func TestTeamIsJoinedWhenItsFunctionCallsGoexit(t *testing.T) {
-	defer goleak.VerifyNone(t)
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		_ = WithTeam(t.Context(), 4, func(ctx context.Context) error {
-			return Run(ctx, 20, func(int) error { runtime.Goexit(); return nil }, Options{})
+// Workers are held until everything else in the bubble is blocked. WithTeam
+// must be among what is blocked, however its function ended.
+func TestTeamIsJoinedHoweverItsFunctionEnds(t *testing.T) {
+	for name, end := range map[string]func(context.Context) error{
+		"return": func(context.Context) error { return nil },
+		"panic":  func(context.Context) error { panic("stop") },
+		"goexit": func(context.Context) error { runtime.Goexit(); return nil },
+		"goexit in a task": func(ctx context.Context) error {
+			return Run(ctx, 20, func(int) error { runtime.Goexit(); return nil }, Options{Workers: 1})
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				held, release := make(chan struct{}, 3), make(chan struct{})
+				setHook(t, func(at point, worker int) {
+					if at == beforePark {
+						select {
+						case held <- struct{}{}:
+						default:
+						}
+						<-release
+					}
+				})
+				var ended atomic.Bool
+				var recovered any
+				go func() {
+					defer func() {
+						recovered = recover()
+						ended.Store(true)
+					}()
+					_ = WithTeam(t.Context(), 4, func(ctx context.Context) error {
+						for range cap(held) {
+							<-held
+						}
+						return end(ctx)
+					})
+				}()
+				synctest.Wait()
+				if ended.Load() {
+					t.Error("WithTeam left its workers behind")
+				}
+				close(release)
+				synctest.Wait()
+				if want := map[bool]any{true: "stop"}[name == "panic"]; !ended.Load() || recovered != want {
+					t.Errorf("ended %v, recovered %v, want %v", ended.Load(), recovered, want)
+				}
+			})
 		})
-		t.Error("WithTeam returned")
-	}()
-	<-done
+	}
 }
 
 func TestTeamSurvivesFailuresOfItsTasks(t *testing.T) {

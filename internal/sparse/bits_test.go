@@ -12,6 +12,9 @@ import (
 // numbersOf walks b by its words.
 func numbersOf(b *Bits) (numbers []int) {
 	for base, word := range b.Words() {
+		if word == 0 {
+			numbers = append(numbers, -1) // only words with numbers are walked
+		}
 		for ; word != 0; word &= word - 1 {
 			numbers = append(numbers, base+bits.TrailingZeros64(word))
 		}

@@ -1,0 +1,294 @@
+package store_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"handloom/store"
+)
+
+// player runs the frames of a program in a store and compares it with the model
+// after each.
+type player struct {
+	*trial
+	model  *modelStore
+	tables []*store.Table[item]
+	names  [][]store.ID // by frame and number of the create
+}
+
+var errTask = errors.New("the task fails")
+
+// play is one run of a program: the model and the store take turns.
+func (p program) play(r *trial) {
+	r.Helper()
+	o := slices.Clone(p.tables)
+	for i := range o {
+		o[i].Name = tableName(i)
+	}
+	y := &player{trial: r, model: newModel(o)}
+	for i := range o {
+		y.tables = append(y.tables, register(r, r.Store, o[i]))
+	}
+	var known []*create
+	for number, drawn := range p.frames {
+		f := y.model.spell(number, drawn, known)
+		y.names = append(y.names, make([]store.ID, len(f.creates)))
+		y.frame(f)
+		known = append(known, f.creates...)
+	}
+}
+
+func (y *player) frame(f frame) {
+	y.Helper()
+	y.write(f)
+	var passes []modelPass
+	for _, p := range f.passes {
+		y.pass(p)
+		passes = append(passes, p.modelPass)
+	}
+	if f.cancel {
+		y.cancelledFlush(passes)
+	}
+	want, ok := y.model.flush(passes)
+	report, err := y.Flush(y.ctx)
+	switch {
+	case ok != (err == nil) || !ok && !errors.Is(err, store.ErrFull):
+		y.Fatalf("Flush: %v; the model says ok is %t", err, ok)
+	case ok:
+		y.note(report, y.names[len(y.names)-1])
+		y.compareReport(report, want)
+		y.compareNames(f.creates)
+	default:
+		if err := y.Discard(); err != nil {
+			y.Fatal(err)
+		}
+		for _, c := range f.creates {
+			c.real = 0
+		}
+	}
+	y.compareTables()
+}
+
+// cancelledFlush must change nothing if there is anything to change.
+func (y *player) cancelledFlush(passes []modelPass) {
+	y.Helper()
+	ctx, cancel := context.WithCancel(y.ctx)
+	before := digest(y, y.Store)
+	// Err and not Done, so that the flush gets as far as it can.
+	if _, err := y.Flush(ended{ctx}); anything(passes) != errors.Is(err, context.Canceled) {
+		y.Fatalf("Flush with an ended context: %v", err)
+	}
+	cancel()
+	if digest(y, y.Store) != before {
+		y.Fatal("a cancelled flush changed the state")
+	}
+}
+
+// ended is a context that looks open to whoever waits for its end, and ended to
+// whoever asks.
+type ended struct{ context.Context }
+
+func (ended) Done() <-chan struct{} { return nil }
+func (ended) Err() error            { return context.Canceled }
+func (e ended) Value(key any) any   { return e.Context.Value(key) }
+
+func (y *player) write(f frame) {
+	y.Helper()
+	err := y.Write(y.ctx, func(_ context.Context, w *store.Writer) error {
+		for _, i := range f.inserts {
+			h, err := y.tables[i.table].Insert(w, item{Value: uint64(len(y.names) - 1)})
+			if h.ID != i.id || (err == nil) != i.ok {
+				y.Fatalf("Insert gave %v, %v; the model %v, %t", h, err, i.id, i.ok)
+			}
+		}
+		if f.clear < len(y.tables) {
+			y.tables[f.clear].Clear(w)
+		}
+		return nil
+	})
+	if err != nil {
+		y.Fatal(err)
+	}
+}
+
+func (y *player) pass(p pass) {
+	y.Helper()
+	var err error
+	switch p.kind {
+	case forEachPass:
+		err = y.tables[p.table].ForEach(y.ctx, func(_ context.Context, c store.Chunk[item]) error {
+			for i := range c.Items {
+				c.Items[i].Value += p.delta
+			}
+			return y.task(p, c.Index, c.Queue)
+		})
+	case eachPass:
+		err = y.Each(y.ctx, len(p.tasks), func(_ context.Context, task int, q store.Queue) error {
+			return y.task(p, task, q)
+		})
+	case queuesPass:
+		for task, q := range slices.Backward(queues(y, y.Store, len(p.tasks))) {
+			_ = y.task(pass{modelPass: p.modelPass, fail: -1}, task, q)
+		}
+	}
+	if p.failed != errors.Is(err, errTask) {
+		y.Fatalf("the pass returned %v", err)
+	}
+}
+
+func (y *player) task(p pass, task int, q store.Queue) error {
+	for _, c := range p.tasks[task] {
+		y.record(c, q)
+	}
+	if task == p.fail {
+		return errTask
+	}
+	return nil
+}
+
+func (y *player) record(c command, q store.Queue) {
+	t := y.table(c.table)
+	switch c.do {
+	case doCreate:
+		y.name(c.creates[0], t.Emplace(q, y.item(c.creates[0].value)))
+	case doCreateMany:
+		var values []item
+		for _, made := range c.creates {
+			// Names of the same call are not known yet when its values are made.
+			values = append(values, y.item(made.value))
+		}
+		for i, h := range t.EmplaceItems(q, values, nil) {
+			y.name(c.creates[i], h)
+		}
+		for _, made := range c.creates {
+			v, ok := t.Staged(q, handleOf(y.id(ref{create: made})))
+			if !ok {
+				y.Errorf("%v is not staged", y.id(ref{create: made}))
+				return
+			}
+			*v = y.item(made.value)
+		}
+	case doCreateFunc:
+		t.EmplaceFunc(q, func(h store.Handle[item], v *item) {
+			y.name(c.creates[0], h)
+			*v = y.item(c.creates[0].value)
+		})
+	case doErase:
+		t.Erase(q, handleOf(y.id(c.targets[0])))
+	case doEraseMany:
+		var hs []store.Handle[item]
+		for _, r := range c.targets {
+			hs = append(hs, handleOf(y.id(r)))
+		}
+		t.EraseItems(q, hs)
+	case doEraseUntyped:
+		q.Erase(y.id(c.targets[0]))
+	case doPut:
+		t.Put(q, handleOf(y.id(c.targets[0])), y.item(c.value))
+	}
+}
+
+func (y *player) table(t *modelTable) *store.Table[item] {
+	return y.tables[slices.Index(y.model.tables, t)]
+}
+
+func (y *player) name(c *create, h store.Handle[item]) { y.names[c.frame][c.number] = h.ID }
+
+func (y *player) id(r ref) store.ID {
+	if r.create != nil {
+		return y.names[r.create.frame][r.create.number]
+	}
+	return r.id
+}
+
+func (y *player) item(v staged) item {
+	return item{
+		Value:  v.value,
+		Parent: handleOf(y.id(v.links[0])),
+		Links:  [2]store.ID{y.id(v.links[1]), y.id(v.links[2])},
+	}
+}
+
+func handleOf(id store.ID) store.Handle[item] { return store.Handle[item]{ID: id} }
+
+// compareTables compares every item, its handle and its place, and the slots.
+func (y *player) compareTables() {
+	y.Helper()
+	stats := y.Stats()
+	for i, t := range y.model.tables {
+		var handles, wantHandles []store.ID
+		var items, wantItems []modelItem
+		for h, v := range y.tables[i].All() {
+			handles = append(handles, h.ID)
+			items = append(items, modelItem{v.Value, [3]store.ID{v.Parent.ID, v.Links[0], v.Links[1]}})
+		}
+		vacant, depleted := 0, 0
+		for _, shard := range t.shards {
+			for _, id := range shard.live {
+				wantHandles = append(wantHandles, id)
+				wantItems = append(wantItems, shard.items[id])
+			}
+			vacant += len(shard.free)
+			depleted += shard.depleted()
+		}
+		if !slices.Equal(handles, wantHandles) || !slices.Equal(items, wantItems) {
+			y.Fatalf("%s holds\n\t%v\n\t%v\nthe model\n\t%v\n\t%v", tableName(i), handles, items, wantHandles, wantItems)
+		}
+		if s := stats.Tables[i]; s.Live != len(handles) || s.Vacant != vacant || s.Depleted != depleted {
+			y.Fatalf("%s: %+v; the model has %d vacant and %d depleted slots", tableName(i), s, vacant, depleted)
+		}
+	}
+	for _, id := range y.model.dead {
+		if y.Has(id) {
+			y.Fatalf("%v was erased and resolves", id)
+		}
+	}
+}
+
+func (y *player) compareNames(creates []*create) {
+	y.Helper()
+	for _, c := range creates {
+		p := y.id(ref{create: c})
+		h, ok := y.table(c.table).Resolve(handleOf(p))
+		id, okID := y.Resolve(p)
+		if h.ID != c.real || id != c.real || ok != (c.real != 0) || okID != ok || y.Has(p) {
+			y.Fatalf("%v resolves to %v, %t and %v, %t; the model says %v", p, h, ok, id, okID, c.real)
+		}
+	}
+}
+
+func (y *player) compareReport(got *store.Report, want modelReport) {
+	y.Helper()
+	if got.Total != want.total || got.Epoch != y.model.epoch {
+		y.Fatalf("the report says epoch %d,\n\t%+v, the model epoch %d,\n\t%+v", got.Epoch, got.Total, y.model.epoch, want.total)
+	}
+	at := 0
+	for i, t := range y.model.tables {
+		counts := want.tables[t]
+		if counts == nil {
+			continue
+		}
+		if at >= len(got.Tables) || got.Tables[at] != (store.TableReport{Name: tableName(i), Counts: *counts}) {
+			y.Fatalf("the report says of %s\n\t%+v, the model\n\t%+v", tableName(i), got.Tables[at:], *counts)
+		}
+		at++
+	}
+	if at != len(got.Tables) {
+		y.Fatalf("the report names tables without commands: %+v", got.Tables)
+	}
+	if a, b := unnamed(got.Stale), unnamed(want.stale); !slices.Equal(a, b) {
+		y.Fatalf("stale are\n\t%+v, in the model\n\t%+v", a, b)
+	}
+}
+
+// unnamed takes the names out of provisional handles, whose bits mean nothing.
+func unnamed(samples []store.Sample) []store.Sample {
+	samples = slices.Clone(samples)
+	for i := range samples {
+		if h := &samples[i].Handle; *h == 0 || h.IsProvisional() {
+			*h = 0
+		}
+	}
+	return samples
+}
