@@ -39,7 +39,7 @@ func (s *script) free(micros, id int) *script {
 	return s.event(micros, "Experimental Name=HeapObjectFree Args=[id=Value{Uint64(%d)}]", id)
 }
 
-func (s *script) span(page, pages, class int) *script {
+func (s *script) span(page int, pages int64, class int) *script {
 	return s.event(0, "Experimental Name=SpanAlloc Args=[id=Value{Uint64(%d)}, npages_value=Value{Uint64(%d)}, kindclass=Value{Uint64(%d)}]", page, pages, class)
 }
 
@@ -124,8 +124,8 @@ func TestConvertOfARealExcerpt(t *testing.T) {
 		t.Fatal(err)
 	}
 	for golden, options := range map[string]goalloc.Options{
-		"small.trace":       {Types: readTypes(t, "testdata/small.wire")},
-		"small.plain.trace": {Tables: 4},
+		"small.trace.txt":       {Types: readTypes(t, "testdata/small.wire")},
+		"small.plain.trace.txt": {Tables: 4},
 	} {
 		got, sum := convert(t, string(text), options)
 		got += "# " + strings.ReplaceAll(strings.TrimSpace(sum.String()), "\n", "\n# ") + "\n"

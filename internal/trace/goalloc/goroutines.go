@@ -20,7 +20,7 @@ func (h *history) addGoroutine(l line) error {
 	if alive {
 		h.repaired.LostEnds++
 	}
-	if len(h.goroutines) == maxSerial {
+	if uint64(len(h.goroutines)) == maxSerial {
 		return errTooMany
 	}
 	serial = uint32(len(h.goroutines))

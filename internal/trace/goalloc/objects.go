@@ -24,7 +24,7 @@ func (h *history) addObject(l line) error {
 		h.repaired.LostFrees++
 		h.free(l.id)
 	}
-	if len(h.objects) == maxSerial {
+	if uint64(len(h.objects)) == maxSerial {
 		return errTooMany
 	}
 	serial := uint32(len(h.objects))

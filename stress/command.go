@@ -1,0 +1,100 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"runtime"
+	"time"
+
+	"handloom/internal/report"
+)
+
+// replay is the commands "" and "replay": it replays a trace and tells what
+// came of it.
+func (p *program) replay(ctx context.Context, command string, args []string) int {
+	s, err := parseReplay(command, args)
+	switch {
+	case errors.Is(err, flag.ErrHelp) && command == "":
+		return p.help(nil)
+	case errors.Is(err, flag.ErrHelp):
+		return p.help([]string{command})
+	case err != nil:
+		return p.misused(command, err)
+	}
+	if s.json != "" && s.json != "-" {
+		if err := checkOut(s.json); err != nil {
+			return p.failed(command, fmt.Errorf("-json: %w", err))
+		}
+	}
+	src, err := p.open(s.file)
+	if err != nil {
+		return p.failed(command, err)
+	}
+	defer src.Close()
+	r, err := newReplay(src.name, s.workers, s.shards)
+	if err != nil {
+		return p.failed(command, err)
+	}
+	r.fault = p.fault
+	return p.tell(s, r, p.play(ctx, s, r, src))
+}
+
+// human is where text for people goes.
+func (p *program) human(s settings) io.Writer {
+	if s.json == "-" {
+		return p.stderr
+	}
+	return p.stdout
+}
+
+// play runs the replay, with progress.
+func (p *program) play(ctx context.Context, s settings, r *replay, src *source) outcome {
+	fmt.Fprintf(p.human(s), "%s\n%s, %s %s/%s, GOMAXPROCS %d\n", s.command(),
+		src.name, runtime.Version(), runtime.GOOS, runtime.GOARCH, runtime.GOMAXPROCS(0))
+	shown := newProgress(p.stderr, src, time.Now)
+	r.onTick = shown.tick
+	err := r.run(ctx, src)
+	shown.done()
+	o := r.outcome(err)
+	if o.exit == exitBad {
+		p.bad(err)
+	}
+	return o
+}
+
+// tell prints the results; the verdict comes last.
+func (p *program) tell(s settings, r *replay, o outcome) int {
+	out := p.human(s)
+	if o.exit != exitBad {
+		fmt.Fprintf(out, "ticks %s, tables %s, shards %d of each table\n\n",
+			report.Count(r.model.tick), report.Count(len(r.model.tables)), r.shards)
+		writeTable(out, r.rows())
+		fmt.Fprintln(out)
+	}
+	for _, m := range r.mismatches {
+		fmt.Fprintln(out, "mismatch:", m)
+	}
+	if s.json != "" {
+		if err := p.writeJSON(s, r, o); err != nil {
+			p.bad(err)
+			o = outcome{"failed", exitBad, "the outcome was " + o.verdict + ", but -json could not be written"}
+		}
+	}
+	fmt.Fprintln(out, o)
+	return o.exit
+}
+
+func (p *program) writeJSON(s settings, r *replay, o outcome) error {
+	text, err := r.document(s, o)
+	if err != nil {
+		return err
+	}
+	if s.json == "-" {
+		_, err = p.stdout.Write(text)
+		return err
+	}
+	return writeOut(s.json, text)
+}

@@ -1,0 +1,67 @@
+// Command stress replays traces of object lifetimes, and proves while it does
+// that the state of a store depends on what was recorded and on nothing else.
+//
+//	go run ./stress                         the embedded trace on 1, 2, 4, 8 workers
+//	go run ./stress replay FILE             another trace
+//	go run ./stress import goalloc FILE -o OUT
+//	                                        makes a trace of a real Go program
+//
+// # Terms
+//
+//   - trace: what happened to the objects of a real program; see package trace.
+//   - tick: the events between two T lines. It is one batch and one flush.
+//   - player: one store, its number of workers, and the handles of its items.
+//   - model: plain Go maps from key to what the item must hold.
+//
+// # One tick
+//
+//	trace ──> reader ──> checker ──> deal by key ──┬─> player, 1 worker  ──┐
+//	                         │                     ├─> player, 2 workers ──┼─> compare
+//	                         │                     └─> player, 8 workers ──┘      │
+//	                         └──────> model ───────────────────────────────────> check
+//
+// The reader and the checker see a whole tick before anything of it is played,
+// so that a malformed trace leaves no tick half done. A player's tick is
+//
+//	age      ForEach over every table counts one up in every item, in place
+//	record   Each with 16 tasks: creates are Emplace, updates Put, erases Erase
+//	flush    Flush, after which provisional handles are resolved
+//	sum      Reduce over every table
+//
+// The number of tasks is fixed and a key belongs to the task it hashes to, so
+// the batch is the same for any number of workers, and the events of one key
+// keep their order. A key that is created and erased within the tick is erased
+// by its provisional handle. An update of an item of the same tick is a put to
+// that handle if the key is even, and completes the staged value if it is odd.
+// Every second tick is one Write that all of this joins; in the others every
+// phase goes through the gate. The workers of a player are one team for the
+// whole replay.
+//
+// # What a run proves
+//
+// After every tick:
+//
+//	R1  the digests of all players are equal, and so are the reports of the flush
+//	R2  the report counts for every table what its events must come to: created,
+//	    erased, put, superseded, dropped, cancelled out; nothing is stale
+//	R3  the length, the figures and the sums of every table are the model's
+//	R4  every key that the tick touched finds the item it must, or nothing
+//	R5  every handle that the tick ended finds nothing, and no cancelled create
+//	    resolves
+//
+// Every 16 ticks and at the end:
+//
+//	R6  Verify finds every invariant kept
+//	R7  the items of every table are those of the model, both ways, each under
+//	    the handle that its player holds
+//
+// The model shares no code with the store. What a run cannot prove: that an order
+// of workers which did not occur gives the same state. Many ticks on more workers
+// than processors make such an order likely to occur.
+//
+// # Memory
+//
+// The players run in lock step and the trace is streamed: memory grows with the
+// live items, times the number of players, and with the longest tick, not with
+// the trace.
+package main

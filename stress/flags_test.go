@@ -1,0 +1,94 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+func TestWrongUsageIsOneLine(t *testing.T) {
+	trace := filepath.Join(t.TempDir(), "x.txt")
+	if err := os.WriteFile(trace, lines(someTicks), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	tests := []struct{ args, want string }{
+		{"bogus", `stress: unknown command "bogus"; want replay, import or help; see: go run ./stress -h`},
+		{"-bogus", "stress: flag provided but not defined: -bogus; see: go run ./stress -h"},
+		{"-shards 0", "stress: -shards is 0; want 1 to 64; see: go run ./stress -h"},
+		{"-shards -1", "stress: -shards is -1; want 1 to 64; see: go run ./stress -h"},
+		{"-shards 65", "stress: -shards is 65; want 1 to 64; see: go run ./stress -h"},
+		{"-shards x", `stress: invalid value "x" for flag -shards: parse error; see: go run ./stress -h`},
+		{"-workers 0", `stress: invalid value "0" for flag -workers: 0 workers; want 1 to 1024; see: go run ./stress -h`},
+		{"-workers 1,-2", `stress: invalid value "1,-2" for flag -workers: -2 workers; want 1 to 1024; see: go run ./stress -h`},
+		{"-workers 1025", `stress: invalid value "1025" for flag -workers: 1025 workers; want 1 to 1024; see: go run ./stress -h`},
+		{"-workers 1,1", `stress: invalid value "1,1" for flag -workers: 1 is named twice; see: go run ./stress -h`},
+		{"-workers 1,,2", `stress: invalid value "1,,2" for flag -workers: "" is not a number; see: go run ./stress -h`},
+		{"-workers 1 -workers 2", `stress: invalid value "2" for flag -workers: the flag is given twice; see: go run ./stress -h`},
+		{"-shards 2 FILE", `stress: "FILE" is too much; a file is replayed by: replay FILE; see: go run ./stress -h`},
+		{"replay", "stress replay: want one FILE, not 0; the embedded trace is replayed without the command; see: go run ./stress replay -h"},
+		{"replay a b", "stress replay: want one FILE, not 2; the embedded trace is replayed without the command; see: go run ./stress replay -h"},
+		{"replay no/such", "stress replay: open no/such: no such file or directory"},
+		{"replay " + trace + " -json " + trace, "stress replay: -json " + trace + " would overwrite the trace; see: go run ./stress replay -h"},
+		{"-json no/such", "stress: -json: stat no: no such file or directory"},
+		{"-json testdata", "stress: -json: testdata: is a directory"},
+		{"help bogus", `stress help: no help about ["bogus"]; want replay or import; see: go run ./stress help -h`},
+		{"import", "stress import: want a kind of text before the file: goalloc; see: go run ./stress import -h"},
+		{"import goalloc", "stress import: want one FILE behind goalloc, not 0; see: go run ./stress import -h"},
+		{"import goalloc x", "stress import: want -o OUT, the trace to write; see: go run ./stress import -h"},
+		{"import goalloc x -o y -max -1", "stress import: -max is -1; want 0 or more; see: go run ./stress import -h"},
+		{"import goalloc x -o y -tables 1", "stress import: -tables is 1; want 2 to 1024; see: go run ./stress import -h"},
+		{"import goalloc " + trace + " -o " + trace, "stress import: -o " + trace + " would overwrite what it is made from; see: go run ./stress import -h"},
+	}
+	for _, tt := range tests {
+		got := stress(t, strings.Fields(tt.args)...)
+		if got.code != exitBad || got.stdout != "" || got.stderr != tt.want+"\n" {
+			t.Errorf("%s: exit code %d, %q and on standard error %q\nwant %q", tt.args, got.code, got.stdout, got.stderr, tt.want)
+		}
+	}
+}
+
+func TestFlagsComeBeforeAndBehindTheFile(t *testing.T) {
+	trace := filepath.Join(t.TempDir(), "a trace")
+	if err := os.WriteFile(trace, lines(someTicks), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	want := "go run ./stress replay '" + trace + "' -workers 1,3 -shards 2"
+	for _, args := range [][]string{
+		{"replay", trace, "-workers", "1,3", "-shards=2"},
+		{"replay", "-workers=1,3", "--shards", "2", trace},
+		{"replay", "-workers", "1,3", trace, "-shards", "2"},
+		{"replay", "-shards", "2", "-workers", "1,3", "--", trace},
+	} {
+		got := stress(t, args...)
+		if first, _, _ := strings.Cut(got.stdout, "\n"); got.code != 0 || first != want {
+			t.Errorf("%q: exit code %d, first line %q; want %q", args, got.code, first, want)
+		}
+	}
+}
+
+func TestHelpTeaches(t *testing.T) {
+	tests := []struct{ args, want string }{
+		{"-h", usage},
+		{"help", usage},
+		{"-help", usage},
+		{"replay -h", usageReplay},
+		{"help replay", usageReplay},
+		{"replay x --help", usageReplay},
+		{"import -h", usageImport},
+		{"help import", usageImport},
+		{"import goalloc -h", usageImport},
+	}
+	for _, tt := range tests {
+		if got := stress(t, strings.Fields(tt.args)...); got.code != 0 || got.stdout != tt.want || got.stderr != "" {
+			t.Errorf("%s: exit code %d, %q", tt.args, got.code, got.stderr)
+		}
+	}
+	for _, text := range []string{usage, usageReplay, usageImport} {
+		for line := range strings.Lines(text) {
+			if len(line) > 101 {
+				t.Errorf("a line of the help is too long: %s", line)
+			}
+		}
+	}
+}

@@ -1,0 +1,119 @@
+package main
+
+import (
+	"bytes"
+	"cmp"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"handloom/internal/trace"
+)
+
+// random writes a trace of events that keep the rules of a lifetime. A few
+// tables and keys are hot, keys return, many items do not outlive the tick that
+// creates them, ticks differ in length and some are empty.
+type random struct {
+	*rand.Rand
+	w    *trace.Writer
+	live map[name]bool
+	keys []uint64 // by popularity
+}
+
+func generate(t testing.TB, seed uint64, ticks int) []byte {
+	t.Helper()
+	var text bytes.Buffer
+	g := &random{Rand: rand.New(rand.NewPCG(seed, 0)), w: trace.NewWriter(&text), live: make(map[name]bool)}
+	for range 400 {
+		g.keys = append(g.keys, g.Uint64()>>g.IntN(64))
+	}
+	for range ticks {
+		if g.IntN(20) > 0 {
+			for range g.IntN(1 << g.IntN(10)) {
+				g.life(g.pick())
+			}
+		}
+		g.w.Tick()
+	}
+	if g.IntN(2) == 0 {
+		g.life(g.pick()) // a last batch without a T
+	}
+	if err := g.w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return text.Bytes()
+}
+
+// pick returns a name; low numbers are far more likely than high ones.
+func (g *random) pick() name {
+	skewed := func(n int) int { return int(float64(n) * g.Float64() * g.Float64() * g.Float64()) }
+	return name{uint16(skewed(24) * 41), g.keys[skewed(len(g.keys))]}
+}
+
+// life writes an event or a few about one key.
+func (g *random) life(n name) {
+	if !g.live[n] {
+		g.w.Create(n.table, n.key)
+		g.live[n] = true
+	}
+	for range g.IntN(3) {
+		g.w.Update(n.table, n.key)
+	}
+	if g.IntN(3) == 0 {
+		g.w.Erase(n.table, n.key)
+		delete(g.live, n)
+		if g.IntN(3) == 0 {
+			g.life(n)
+		}
+	}
+}
+
+// replayed replays text and calls each after every tick, if it is not nil.
+func replayed(t testing.TB, text []byte, shards int, each func(*replay), workers ...int) *replay {
+	t.Helper()
+	r, err := newReplay("random", workers, shards)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if each != nil {
+		r.onTick = each
+	}
+	if err := r.run(t.Context(), bytes.NewReader(text)); err != nil || len(r.mismatches) > 0 {
+		t.Fatalf("workers %v, shards %d: %v, mismatches %v", workers, shards, err, r.mismatches)
+	}
+	return r
+}
+
+// items returns what a player's store holds, by table and key.
+func (p *player) items() []item {
+	all := make(map[name]item)
+	for _, t := range p.tables {
+		for _, it := range t.items.All() {
+			all[name{t.number, it.Key}] = *it
+		}
+	}
+	order := slices.SortedFunc(maps.Keys(all), func(a, b name) int {
+		return cmp.Or(cmp.Compare(a.table, b.table), cmp.Compare(a.key, b.key))
+	})
+	items := make([]item, len(order))
+	for i, n := range order {
+		items[i] = all[n]
+	}
+	return items
+}
+
+// lines makes a trace of events that are parted by blanks alone.
+func lines(events string) []byte {
+	var text strings.Builder
+	text.WriteString("handloom-trace 1")
+	for word := range strings.FieldsSeq(events) {
+		if strings.ContainsAny(word, "TCUE") {
+			text.WriteString("\n" + word)
+		} else {
+			text.WriteString(" " + word)
+		}
+	}
+	return []byte(text.String() + "\n")
+}

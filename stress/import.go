@@ -1,0 +1,142 @@
+package main
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"handloom/internal/trace"
+	"handloom/internal/trace/goalloc"
+)
+
+// importing is one command line of import.
+type importing struct {
+	in, types, out string
+	options        goalloc.Options
+}
+
+// importTrace is the command "import": it makes a trace in memory and writes it
+// when all is read, so that a fault leaves the output as it was.
+func (p *program) importTrace(ctx context.Context, args []string) int {
+	const command = "import"
+	job, err := parseImport(args)
+	switch {
+	case errors.Is(err, flag.ErrHelp):
+		return p.help([]string{command})
+	case err != nil:
+		return p.misused(command, err)
+	}
+	if job.out != "-" {
+		if err := checkOut(job.out); err != nil {
+			return p.failed(command, err)
+		}
+	}
+	var text bytes.Buffer
+	sum, err := job.convert(ctx, p, &text)
+	if err == nil && ctx.Err() == nil {
+		err = job.write(p, text.Bytes())
+	}
+	var malformed *trace.Error
+	switch {
+	case ctx.Err() != nil:
+		fmt.Fprintf(p.stderr, "stress import: interrupted; %s is as it was\n", job.out)
+		return exitInterrupted
+	case errors.As(err, &malformed):
+		return p.bad(err)
+	case err != nil:
+		return p.failed(command, err)
+	}
+	fmt.Fprint(p.stderr, sum)
+	return 0
+}
+
+func parseImport(args []string) (importing, error) {
+	j := importing{}
+	flags := newFlags()
+	flags.StringVar(&j.types, "types", "", "")
+	flags.StringVar(&j.out, "o", "", "")
+	flags.IntVar(&j.options.Tables, "tables", goalloc.DefaultTables, "")
+	flags.IntVar(&j.options.MaxEvents, "max", 0, "")
+	words, err := parse(flags, args)
+	switch {
+	case err != nil:
+		return j, err
+	case len(words) == 0 || words[0] != "goalloc":
+		return j, fmt.Errorf("want a kind of text before the file: goalloc")
+	case len(words) != 2:
+		return j, fmt.Errorf("want one FILE behind goalloc, not %d", len(words)-1)
+	case j.out == "":
+		return j, errors.New("want -o OUT, the trace to write")
+	case j.options.Tables < 2 || j.options.Tables > trace.MaxTable+1:
+		return j, fmt.Errorf("-tables is %d; want 2 to %d", j.options.Tables, trace.MaxTable+1)
+	case j.options.MaxEvents < 0:
+		return j, fmt.Errorf("-max is %d; want 0 or more", j.options.MaxEvents)
+	}
+	j.in = words[1]
+	for _, file := range []string{j.in, j.types} {
+		if j.out != "-" && file != "" && sameFile(j.out, file) {
+			return j, fmt.Errorf("-o %s would overwrite what it is made from", j.out)
+		}
+	}
+	return j, nil
+}
+
+// convert makes the trace, compressed if the output is to be.
+func (j *importing) convert(ctx context.Context, p *program, out io.Writer) (sum goalloc.Summary, err error) {
+	if j.types != "" {
+		f, err := os.Open(j.types)
+		if err != nil {
+			return sum, err
+		}
+		defer f.Close()
+		if j.options.Types, err = goalloc.ReadTypeNames(untilEnd{ctx, f}, j.types); err != nil {
+			return sum, err
+		}
+	}
+	in, name := p.stdin, "stdin"
+	if j.in != "-" {
+		f, err := os.Open(j.in)
+		if err != nil {
+			return sum, err
+		}
+		defer f.Close()
+		in, name = f, j.in
+	}
+	in = untilEnd{ctx, in}
+	if !strings.HasSuffix(j.out, ".gz") {
+		return goalloc.Convert(in, name, out, j.options)
+	}
+	zip, err := gzip.NewWriterLevel(out, gzip.BestCompression)
+	if err != nil {
+		return sum, err
+	}
+	sum, err = goalloc.Convert(in, name, zip, j.options)
+	return sum, errors.Join(err, zip.Close())
+}
+
+func (j *importing) write(p *program, text []byte) error {
+	if j.out == "-" {
+		_, err := p.stdout.Write(text)
+		return err
+	}
+	return writeOut(j.out, text)
+}
+
+// untilEnd is a reader that fails once its context has ended.
+type untilEnd struct {
+	ctx context.Context
+	io.Reader
+}
+
+func (r untilEnd) Read(b []byte) (int, error) {
+	if r.ctx.Err() != nil {
+		return 0, context.Cause(r.ctx)
+	}
+	return r.Reader.Read(b)
+}

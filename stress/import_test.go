@@ -1,0 +1,91 @@
+package main
+
+import (
+	"compress/gzip"
+	"context"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+const small = "../internal/trace/goalloc/testdata/small"
+
+func TestImportPrintsTraceAndSummary(t *testing.T) {
+	got := stress(t, "import", "goalloc", "-types", small+".wire", small+".parsed", "-o", "-")
+	if got.code != 0 || !strings.HasPrefix(got.stdout, "handloom-trace 1\n") || !strings.Contains(got.stdout, "# table 4: string\n") {
+		t.Errorf("exit code %d; it printed %s", got.code, got.stdout)
+	}
+	if !strings.HasPrefix(got.stderr, "77 events ") {
+		t.Errorf("its summary is %s", got.stderr)
+	}
+}
+
+func TestImportCompressesWhatReplayReads(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "x.gz")
+	if got := stress(t, "import", "goalloc", small+".parsed", "-types", small+".wire", "-o", path); got.code != 0 {
+		t.Fatal(got.stderr)
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	zip, err := gzip.NewReader(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := io.ReadAll(zip)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := stress(t, "import", "goalloc", small+".parsed", "-types", small+".wire", "-o", "-"); string(text) != want.stdout {
+		t.Error("the compressed trace is another than the printed one")
+	}
+	if got := stress(t, "replay", path); got.code != exitVerified {
+		t.Errorf("its replay: exit code %d, %s", got.code, got.lastLine())
+	}
+}
+
+func TestImportReadsStandardInputAndCuts(t *testing.T) {
+	f, err := os.Open(small + ".parsed")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	path := filepath.Join(t.TempDir(), "x.txt")
+	got := program{stdin: f}.stress(t.Context(), "import", "goalloc", "-", "-o", path, "-max", "76", "-tables", "2")
+	if got.code != 0 || !strings.Contains(got.stderr, "and 2 tables") || !strings.Contains(got.stderr, "cut at a tick") {
+		t.Errorf("exit code %d, %s", got.code, got.stderr)
+	}
+}
+
+func TestImportKeepsTheFileOnAFault(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "x.txt")
+	if err := os.WriteFile(path, []byte("old"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	ended, end := context.WithCancel(t.Context())
+	end()
+	tests := []struct {
+		ctx  context.Context
+		in   string
+		code int
+		want string
+	}{
+		{t.Context(), "-", exitBad, "stdin:1: no heap objects in the text"},
+		{t.Context(), "testdata/no-header.txt", exitBad, "testdata/no-header.txt:1: "},
+		{t.Context(), "no/such", exitBad, "stress import: open no/such: "},
+		{ended, small + ".parsed", exitInterrupted, "stress import: interrupted; " + path + " is as it was"},
+	}
+	for _, tt := range tests {
+		got := program{}.stress(tt.ctx, "import", "goalloc", tt.in, "-o", path)
+		if got.code != tt.code || !strings.HasPrefix(got.stderr, tt.want) || strings.Count(got.stderr, "\n") != 1 {
+			t.Errorf("%s: exit code %d, %q; want %d, %q", tt.in, got.code, got.stderr, tt.code, tt.want)
+		}
+		if text, err := os.ReadFile(path); err != nil || string(text) != "old" {
+			t.Errorf("%s: the file holds %q, %v; want what it held before", tt.in, text, err)
+		}
+	}
+}

@@ -1,0 +1,72 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"strings"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	context.AfterFunc(ctx, stop) // a second interrupt kills at once
+	os.Exit(run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+}
+
+// Exit codes.
+const (
+	exitVerified    = 0
+	exitMismatch    = 1
+	exitBad         = 2 // usage, malformed input, a file that cannot be read or written
+	exitInterrupted = 130
+)
+
+// run is the program: it returns the exit code, and leaves no goroutine behind.
+func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	p := &program{stdin: stdin, stdout: stdout, stderr: stderr}
+	return p.run(ctx, args)
+}
+
+// program is one run and what it talks to.
+type program struct {
+	stdin          io.Reader
+	stdout, stderr io.Writer
+	fault          fault
+}
+
+func (p *program) run(ctx context.Context, args []string) int {
+	command := ""
+	if len(args) > 0 && !strings.HasPrefix(args[0], "-") {
+		command, args = args[0], args[1:]
+	}
+	switch command {
+	case "", "replay":
+		return p.replay(ctx, command, args)
+	case "import":
+		return p.importTrace(ctx, args)
+	case "help":
+		return p.help(args)
+	}
+	return p.misused("", fmt.Errorf("unknown command %q; want replay, import or help", command))
+}
+
+// bad prints the one line that exit code 2 comes with.
+func (p *program) bad(err error) int {
+	fmt.Fprintln(p.stderr, strings.ReplaceAll(err.Error(), "\n", "; "))
+	return exitBad
+}
+
+// failed is bad for what a command could not do.
+func (p *program) failed(command string, err error) int {
+	return p.bad(fmt.Errorf("%s: %w", called(command), err))
+}
+
+// misused is bad for a command line that cannot be followed.
+func (p *program) misused(command string, err error) int {
+	return p.bad(fmt.Errorf("%s: %w; see: go run ./%s -h", called(command), err, called(command)))
+}
+
+// called is what a user called the program by.
+func called(command string) string { return strings.TrimSpace("stress " + command) }

@@ -1,0 +1,41 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"strings"
+	"testing"
+
+	"go.uber.org/goleak"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// outcomeOf is what a command line came to.
+type outcomeOf struct {
+	code           int
+	stdout, stderr string
+}
+
+// lastLine returns the last line of standard output.
+func (o outcomeOf) lastLine() string {
+	lines := strings.Split(strings.TrimSuffix(o.stdout, "\n"), "\n")
+	return lines[len(lines)-1]
+}
+
+// stress runs a command line in process. The program p may come with standard
+// input and a fault.
+func (p program) stress(ctx context.Context, args ...string) outcomeOf {
+	var stdout, stderr bytes.Buffer
+	p.stdout, p.stderr = &stdout, &stderr
+	if p.stdin == nil {
+		p.stdin = strings.NewReader("")
+	}
+	code := p.run(ctx, args)
+	return outcomeOf{code, stdout.String(), stderr.String()}
+}
+
+func stress(t *testing.T, args ...string) outcomeOf {
+	t.Helper()
+	return program{}.stress(t.Context(), args...)
+}

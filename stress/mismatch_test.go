@@ -1,0 +1,97 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"strings"
+	"testing"
+
+	"handloom/internal/trace"
+)
+
+const someTicks = "C 0 1 C 0 2 T U 0 1 C 1 1 T E 0 2 U 1 1 T U 0 1 T"
+
+// Every player but one misses an event, or all do: the first is found by
+// comparing digests, the second by the model alone.
+func TestMissedEventsAreMismatches(t *testing.T) {
+	kinds := []trace.Kind{trace.Create, trace.Update, trace.Erase}
+	tests := []struct {
+		kind  trace.Kind
+		lost  string // to all
+		where int
+	}{
+		{trace.Create, `tick 2: workers 1: table 1: the flush reports nothing of it; want .*created:1.*`, 2},
+		{trace.Update, `tick 2: workers 1: table 0: the flush reports nothing of it; want .*put:1.*`, 2},
+		{trace.Erase, `tick 3: workers 1: table 0: the flush reports nothing of it; want .*erased:1.*`, 3},
+	}
+	for i, tt := range tests {
+		for _, all := range []bool{false, true} {
+			p := program{stdin: bytes.NewReader(lines(someTicks))}
+			p.fault = func(workers, tick int, e trace.Event) bool {
+				return tick > 1 && e.Kind == kinds[i] && (all || workers == 4)
+			}
+			want := tt.lost
+			if !all {
+				want = fmt.Sprintf("tick %d: workers 1 have digest [0-9a-f]{16}, workers 4 have [0-9a-f]{16}", tt.where)
+			}
+			got := p.stress(t.Context(), "replay", "-")
+			line := regexp.MustCompile(`^verdict: mismatch \(exit code 1\): ` + want + "$")
+			if got.code != exitMismatch || !line.MatchString(got.lastLine()) {
+				t.Errorf("missed %v (all %v): exit code %d, %s\nwant 1, %v", tt.kind, all, got.code, got.lastLine(), line)
+			}
+		}
+	}
+}
+
+func TestMismatchesAreInTheJSON(t *testing.T) {
+	p := program{stdin: bytes.NewReader(lines(someTicks))}
+	p.fault = func(workers, _ int, e trace.Event) bool { return workers == 8 && e.Kind == trace.Erase }
+	got := p.stress(t.Context(), "replay", "-", "-workers", "2,8", "-json", "-")
+	var d document
+	if err := json.Unmarshal([]byte(got.stdout), &d); err != nil {
+		t.Fatal(err)
+	}
+	if d.Verdict != "mismatch" || d.ExitCode != 1 || len(d.Mismatches) != 2 || d.Mismatches[1].Workers != 8 || d.Mismatches[0].Tick != 3 {
+		t.Errorf("the document is %+v", d)
+	}
+}
+
+// Each check alone finds what it is there for: the state is spoiled behind the
+// player's back, and the reports are left as they were.
+func TestChecksFindSpoiledState(t *testing.T) {
+	spoil := map[string]func(p *player){
+		"a pass sums up": func(p *player) { p.tables[0].sums.Versions++ },
+		"and its handle finds nothing": func(p *player) {
+			delete(p.parts[name{0, 1}.task()].live, name{0, 1})
+		},
+		"want {Key:1 ": func(p *player) {
+			it, _ := p.byTable[0].items.Get(p.parts[name{0, 1}.task()].live[name{0, 1}].handle)
+			it.Version++
+		},
+		"slots are depleted": func(p *player) { p.depleted++ },
+		"the epoch is":       func(p *player) { p.epochs++ },
+	}
+	for want, f := range spoil {
+		r, err := newReplay("spoiled", []int{1}, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.onTick = func(r *replay) {
+			if r.model.tick == 4 {
+				f(r.players[0])
+				err = checkTick(r.model, r.players[0])
+			}
+		}
+		if err := r.run(t.Context(), bytes.NewReader(lines(someTicks))); err != nil {
+			t.Fatal(err)
+		}
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("the check says %v; want %q", err, want)
+		}
+		if len(r.mismatches) == 0 {
+			t.Errorf("%s: the check of everything at the end finds nothing", want)
+		}
+	}
+}

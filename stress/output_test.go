@@ -1,0 +1,133 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestJSONAloneIsOnStandardOutput(t *testing.T) {
+	p := program{stdin: bytes.NewReader(lines(someTicks))}
+	got := p.stress(t.Context(), "replay", "-json", "-", "-", "-workers", "1,2")
+	var d document
+	if err := json.Unmarshal([]byte(got.stdout), &d); err != nil {
+		t.Fatalf("%v:\n%s", err, got.stdout)
+	}
+	if d.Version != 1 || d.Verdict != "verified" || d.ExitCode != 0 || d.Events != 7 || d.Ticks != 4 || d.Tables != 2 || len(d.Mismatches) != 0 {
+		t.Errorf("the document is %+v", d)
+	}
+	if d.Command != "go run ./stress replay - -workers 1,2 -shards 1 -json -" || !strings.HasPrefix(got.stderr, d.Command+"\n") {
+		t.Errorf("the command is %q", d.Command)
+	}
+	if len(d.Rows) != 2 || d.Rows[0].Digest != d.Rows[1].Digest || d.Rows[1].Workers != 2 || d.Rows[1].Live != 2 || d.Rows[0].Flushes != 4 {
+		t.Errorf("the rows are %+v", d.Rows)
+	}
+	if !strings.Contains(got.stderr, "\nverdict: verified (exit code 0): ") {
+		t.Errorf("on standard error is %s", got.stderr)
+	}
+}
+
+func TestJSONFileIsReplacedWhole(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "out.json")
+	for _, trace := range []string{"testdata/created-twice.txt", "testdata/empty.txt"} {
+		if got := stress(t, "replay", trace, "-json", path); got.code != exitBad {
+			t.Fatalf("exit code %d", got.code)
+		}
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var d document
+		if err := json.Unmarshal(text, &d); err != nil || d.Verdict != "malformed" || d.ExitCode != 2 || !strings.HasPrefix(d.Reason, trace) {
+			t.Errorf("%v, %+v", err, d)
+		}
+	}
+	if left, err := filepath.Glob(path + ".*"); err != nil || len(left) > 0 {
+		t.Errorf("%v is left behind (%v)", left, err)
+	}
+}
+
+func TestJSONThatCannotBeWrittenIsExitCode2(t *testing.T) {
+	if _, err := os.Stat("/dev/full"); err != nil {
+		t.Skip("no device that is full")
+	}
+	p := program{stdin: bytes.NewReader(lines(someTicks))}
+	got := p.stress(t.Context(), "replay", "-", "-json", "/dev/full")
+	if got.code != exitBad || !strings.Contains(got.stderr, "no space left") || !strings.HasPrefix(got.lastLine(), "verdict: failed (exit code 2): the outcome was verified") {
+		t.Errorf("exit code %d, %q, %q", got.code, got.stderr, got.lastLine())
+	}
+}
+
+func TestOutputThroughASymlinkKeepsTheLinkAndTheMode(t *testing.T) {
+	dir := t.TempDir()
+	file, link := filepath.Join(dir, "file"), filepath.Join(dir, "link")
+	if err := os.WriteFile(file, []byte("old"), 0o640); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(file, link); err != nil {
+		t.Skip(err)
+	}
+	if err := writeOut(link, []byte("new")); err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(file)
+	info, errInfo := os.Lstat(link)
+	mode, errMode := os.Stat(file)
+	if err != nil || errInfo != nil || errMode != nil || string(text) != "new" ||
+		info.Mode()&os.ModeSymlink == 0 || mode.Mode().Perm() != 0o640 {
+		t.Errorf("%q, %v, %v; %v, %v, %v", text, info, mode, err, errInfo, errMode)
+	}
+}
+
+// clock is a time that tests set.
+type clock struct{ time.Time }
+
+func (c *clock) now() time.Time { return c.Time }
+
+func TestProgressLinesArePlainAndApart(t *testing.T) {
+	var out strings.Builder
+	c := &clock{time.Unix(0, 0)}
+	r, err := newReplay("x", []int{1}, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := newProgress(&out, &source{size: 200, read: 50}, c.now)
+	for i := range 50 { // 5 seconds
+		r.model.tick, r.events = i, 1000*i
+		p.tick(r)
+		c.Time = c.Add(100 * time.Millisecond)
+	}
+	p.done()
+	want := `tick 2, 0 live items, 2,000 events, 10.0k/s, 25 % read
+tick 22, 0 live items, 22,000 events, 10.0k/s, 25 % read
+tick 42, 0 live items, 42,000 events, 10.0k/s, 25 % read
+`
+	if out.String() != want {
+		t.Errorf("it printed\n%swant\n%s", out.String(), want)
+	}
+}
+
+func TestProgressOnATerminalIsOneLineThatGoes(t *testing.T) {
+	var out strings.Builder
+	c := &clock{time.Unix(0, 0)}
+	r, err := newReplay("x", []int{1}, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := newProgress(&out, &source{}, c.now)
+	p.terminal = true
+	for i := range 2 {
+		c.Time = c.Add(time.Second)
+		r.model.tick, r.events = 1000-999*i, 5
+		p.tick(r)
+	}
+	p.done()
+	const first, second = "tick 1,000, 0 live items, 5 events, 5/s", "tick 1, 0 live items, 5 events, 0/s    "
+	if want := "\r" + first + "\r" + second + "\r" + strings.Repeat(" ", len(second)-4) + "\r"; out.String() != want {
+		t.Errorf("it printed %q\nwant %q", out.String(), want)
+	}
+}

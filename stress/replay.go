@@ -1,0 +1,208 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"handloom/internal/trace"
+)
+
+const (
+	fullEvery     = 16 // ticks from one check of everything to the next
+	maxMismatches = 8
+)
+
+// errInterrupted ends a replay between two ticks.
+var errInterrupted = errors.New("interrupted")
+
+// fault makes a player miss an event, so that tests see what a replay does
+// about it. A nil fault misses none.
+type fault func(workers, tick int, e trace.Event) bool
+
+// replay runs one trace on several players in lock step: each tick is played by
+// all of them before the next is read, so that memory is bounded by the live
+// items and the longest tick, and a trace may come from a pipe.
+type replay struct {
+	name    string
+	shards  int
+	fault   fault
+	onTick  func(*replay) // after every tick that was checked
+	model   *model
+	players []*player
+
+	events     int
+	full       int // checks of everything
+	mismatches []mismatch
+	split      [tasks][]trace.Event
+}
+
+func newReplay(name string, workers []int, shards int) (*replay, error) {
+	r := &replay{name: name, shards: shards, model: newModel(), onTick: func(*replay) {}}
+	for _, w := range workers {
+		p, err := newPlayer(w)
+		if err != nil {
+			return nil, err
+		}
+		r.players = append(r.players, p)
+	}
+	return r, nil
+}
+
+// run replays the trace in in. It returns nil at its end or at the first tick
+// with mismatches, a [*trace.Error] at the first fault of the trace, and
+// errInterrupted when ctx ends.
+func (r *replay) run(ctx context.Context, in io.Reader) error {
+	reader, err := trace.NewReader(in, r.name)
+	if err != nil {
+		return err
+	}
+	err = r.withTeams(ctx, r.players, func() error { return r.ticks(ctx, reader) })
+	for _, p := range r.players {
+		if _, closing := p.store.Close(context.WithoutCancel(ctx)); closing != nil && err == nil {
+			err = closing
+		}
+	}
+	return err
+}
+
+// withTeams calls f while every player has a team of its own.
+func (r *replay) withTeams(ctx context.Context, players []*player, f func() error) error {
+	if len(players) == 0 {
+		return f()
+	}
+	p := players[0]
+	return p.store.Team(context.WithoutCancel(ctx), func(team context.Context) error {
+		p.ctx = team
+		return r.withTeams(ctx, players[1:], f)
+	})
+}
+
+func (r *replay) ticks(ctx context.Context, reader *trace.Reader) error {
+	checker := trace.NewChecker(r.name)
+	var events []trace.Event
+	for {
+		if ctx.Err() != nil {
+			r.finish()
+			return errInterrupted
+		}
+		var err error
+		events, err = reader.ReadTick(events)
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err == nil {
+			err = checker.CheckBatch(events)
+		}
+		if err == nil {
+			err = r.register(events)
+		}
+		if err != nil {
+			return err
+		}
+		if r.tick(events); len(r.mismatches) > 0 {
+			return nil
+		}
+		r.onTick(r)
+	}
+	if r.model.tick == 0 {
+		return &trace.Error{File: r.name, Line: 1, Reason: "the trace is empty: nothing follows its first line"}
+	}
+	r.finish()
+	return nil
+}
+
+// register adds the tables that the trace names for the first time.
+func (r *replay) register(events []trace.Event) error {
+	for _, e := range events {
+		if !r.model.register(e.Table) {
+			continue
+		}
+		for _, p := range r.players {
+			if err := p.register(e.Table, r.shards); err != nil {
+				return &trace.Error{File: r.name, Line: e.Line, Reason: fmt.Sprintf("table %d does not fit: %v", e.Table, err), Err: err}
+			}
+		}
+	}
+	return nil
+}
+
+// tick plays and checks one tick. The players take turns in who begins, so that
+// none has the caches to itself every time.
+func (r *replay) tick(events []trace.Event) {
+	r.model.apply(events)
+	tick := r.model.tick
+	r.events += len(events)
+	r.deal(events)
+	for i := range r.players {
+		p := r.players[(i+tick)%len(r.players)]
+		if err := p.play(tick, r.missing(p)); err != nil {
+			r.differ(p.workers, err.Error())
+		}
+	}
+	if len(r.mismatches) == 0 {
+		r.check(tick%fullEvery == 0)
+	}
+}
+
+// deal gives each event to the task of its key.
+func (r *replay) deal(events []trace.Event) {
+	for i := range r.split {
+		r.split[i] = r.split[i][:0]
+	}
+	for _, e := range events {
+		task := name{e.Table, e.Key}.task()
+		r.split[task] = append(r.split[task], e)
+	}
+}
+
+// missing returns what p is given to play: everything, but for a fault.
+func (r *replay) missing(p *player) *[tasks][]trace.Event {
+	if r.fault == nil {
+		return &r.split
+	}
+	var split [tasks][]trace.Event
+	for i, events := range r.split {
+		for _, e := range events {
+			if !r.fault(p.workers, r.model.tick, e) {
+				split[i] = append(split[i], e)
+			}
+		}
+	}
+	return &split
+}
+
+// check compares the players with one another and each with the model.
+func (r *replay) check(full bool) {
+	for _, p := range r.players[1:] {
+		if what := compare(r.players[0], p); what != "" {
+			r.differ(0, what)
+		}
+	}
+	for _, p := range r.players {
+		err := checkTick(r.model, p)
+		if err == nil && full {
+			err = checkAll(r.model, p)
+		}
+		if err != nil {
+			r.differ(p.workers, err.Error())
+		}
+	}
+	if full {
+		r.full++
+	}
+}
+
+// finish checks everything at the end, if the last tick did not.
+func (r *replay) finish() {
+	if r.model.tick%fullEvery != 0 {
+		r.check(true)
+	}
+}
+
+func (r *replay) differ(workers int, what string) {
+	if len(r.mismatches) < maxMismatches {
+		r.mismatches = append(r.mismatches, mismatch{Tick: r.model.tick, Workers: workers, What: what})
+	}
+}

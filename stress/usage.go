@@ -1,0 +1,99 @@
+package main
+
+import (
+	"fmt"
+	"io"
+)
+
+const usage = `stress replays traces of object lifetimes on stores with different numbers of
+workers, and proves after every tick that all of them hold the same, and the
+right, items.
+
+  go run ./stress                          the embedded trace on 1, 2, 4, 8 workers
+  go run ./stress -workers 1,16 -shards 4  the same, otherwise
+  go run ./stress replay FILE              another trace
+  go run ./stress import goalloc FILE -o OUT
+                                           makes a trace of a real Go program
+  go run ./stress help replay|import       more about these
+
+What is checked, after every tick and for every number of workers: the digest of
+the store and the report of the flush are those of the first number; the report's
+counters, the length and the sums of each table, and each key that the tick
+touched are what a plain Go map says. Every 16 ticks and at the end: all items,
+both ways, and Verify.
+
+The first line of output repeats the run. The last line is the verdict, because
+go run hides the exit code:
+
+  0    verified
+  1    mismatch: one line names tick, workers and what differs
+  2    wrong usage or malformed input: one line names file, line and reason
+  130  interrupted: the tick was finished and everything verified
+`
+
+const usageReplay = `Usage: go run ./stress replay FILE [-workers LIST] [-shards N] [-json FILE|-]
+
+Replays the trace in FILE (see package internal/trace for the format; plain or
+gzip; - is standard input) on a store for each number of workers. Flags may come
+before or after FILE. Without "replay FILE" the embedded trace is replayed.
+
+  -workers LIST   numbers of workers, 1 to 1024 each (default 1,2,4,8)
+  -shards N       shards of every table, 1 to 64 (default 1)
+  -json FILE|-    writes the outcome as one JSON document; with - it goes to
+                  standard output and all else to standard error
+
+Examples:
+
+  go run ./stress replay lifetimes.trace.gz
+  go run ./stress replay -workers 1,2,3,64 -shards 8 lifetimes.trace.gz
+  go run ./stress replay lifetimes.trace.gz -json - | jq .verdict
+  zcat lifetimes.trace.gz | go run ./stress replay -
+
+Columns of the table: events/s is over the time in phases (aging, recording,
+flush, sums), without checks and digests; flush times are of the flushes that had
+commands, and at most 1/64 too high; slots are live, vacant and depleted ones.
+
+Exit codes: 0 verified, 1 mismatch, 2 wrong usage or malformed input (nothing
+is replayed of the tick with the fault, or after it), 130 interrupted. A second
+interrupt kills at once.
+`
+
+const usageImport = `Usage: go run ./stress import goalloc FILE -o OUT [-types WIRE] [-tables N] [-max N]
+
+Makes a trace of the object lifetimes of a Go program, as the execution tracer
+saw them: its heap objects, a table for each type, and its goroutines in table 0.
+FILE is the text of go tool trace -d=parsed; - is standard input.
+
+  -o OUT        the trace to write, compressed if OUT ends in .gz; - is standard
+                output
+  -types WIRE   text of go tool trace -d=wire, for the names of types
+  -tables N     most tables, 2 to 1024; the rarest types share the last (default 64)
+  -max N        most events; the trace is cut at a tick (default 0: all)
+
+Example:
+
+  GODEBUG=traceallocfree=1 go test -short -count=1 -trace out.trace -o t.test ./shard/handlemap
+  go tool trace -d=wire out.trace > out.wire
+  go tool trace -d=parsed out.trace > out.parsed
+  go run ./stress import goalloc -types out.wire -o lifetimes.trace.gz out.parsed
+  go run ./stress replay lifetimes.trace.gz
+
+A summary goes to standard error. Exit codes: 0 written, 2 wrong usage or
+malformed input (one line names file, line and reason), 130 interrupted. Unless
+it is 0, OUT is left as it was.
+`
+
+// help answers: help, help replay, help import.
+func (p *program) help(words []string) int {
+	topics := map[string]string{"": usage, "replay": usageReplay, "import": usageImport}
+	topic := ""
+	if len(words) > 0 {
+		topic = words[0]
+	}
+	text, ok := topics[topic]
+	if !ok || len(words) > 1 {
+		return p.misused("help", fmt.Errorf("no help about %q; want replay or import", words))
+	}
+	io.WriteString(p.stdout, text)
+	return 0
+}
