@@ -25,12 +25,21 @@ type (
 	StaleError = handlemap.StaleError
 )
 
-// Errors of the packages below; see there.
 var (
-	ErrFull      = handlemap.ErrFull
+	// ErrFull is what a flush or an insert returns, wrapped with table and
+	// figures, when MaxItems or the slots would be exceeded. Nothing has changed
+	// then, and the batch is kept.
+	ErrFull = handlemap.ErrFull
+	// ErrQueueFull is what a pass returns when a queue of it was given more
+	// commands than its limit, and what a flush returns for those of
+	// [Store.Queues].
 	ErrQueueFull = batch.ErrQueueFull
-	ErrGoexit    = tasks.ErrGoexit
+	// ErrGoexit is what a pass returns when a task ended its goroutine with
+	// runtime.Goexit.
+	ErrGoexit = tasks.ErrGoexit
+	// ErrSyntax is what [ParseID] and the Unmarshal methods of handles return.
+	ErrSyntax = handle.ErrSyntax
 )
 
-// ParseID is the inverse of [ID.String].
+// ParseID is the inverse of [ID.String]; anything else is [ErrSyntax].
 func ParseID(s string) (ID, error) { return handle.Parse(s) }

@@ -57,7 +57,7 @@
 //	Reduce                              no phase, Read, Write, task   any
 //	Digest Verify                       no phase, Read, Write         any
 //	Write Read Close                    no phase                      any
-//	Queues Discard                      no phase                      the goroutine that flushes
+//	Queues Discard                      no phase of its own           the goroutine that flushes
 //	Register                            no phase open at all          any
 //	Stats Epoch                         anywhere                      any
 //

@@ -40,8 +40,7 @@ func (w *fieldWalk) walk(t reflect.Type, path string, offset uintptr, behind str
 	}
 	switch t.Kind() {
 	case reflect.Struct:
-		for i := range t.NumField() {
-			f := t.Field(i)
+		for f := range t.Fields() {
 			w.walk(f.Type, path+"."+f.Name, offset+f.Offset, behind)
 		}
 	case reflect.Array:
@@ -56,10 +55,15 @@ func (w *fieldWalk) walk(t reflect.Type, path string, offset uintptr, behind str
 			return
 		}
 		w.seen[t] = true
-		if t.Kind() == reflect.Map {
+		switch t.Kind() {
+		case reflect.Map:
 			w.walk(t.Key(), path+"[key]", 0, "map")
+			w.walk(t.Elem(), path+"[]", 0, "map")
+		case reflect.Slice:
+			w.walk(t.Elem(), path+"[]", 0, "slice")
+		default:
+			w.walk(t.Elem(), path+"[]", 0, "pointer")
 		}
-		w.walk(t.Elem(), path+"[]", 0, t.Kind().String())
 	}
 }
 
@@ -68,8 +72,8 @@ func (w *fieldWalk) walk(t reflect.Type, path string, offset uintptr, behind str
 func mentions(t reflect.Type) bool {
 	switch t.Kind() {
 	case reflect.Struct:
-		for i := range t.NumField() {
-			if mentions(t.Field(i).Type) {
+		for f := range t.Fields() {
+			if mentions(f.Type) {
 				return true
 			}
 		}
@@ -83,8 +87,8 @@ func mentions(t reflect.Type) bool {
 func hasPointers(t reflect.Type) bool {
 	switch t.Kind() {
 	case reflect.Struct:
-		for i := range t.NumField() {
-			if hasPointers(t.Field(i).Type) {
+		for f := range t.Fields() {
+			if hasPointers(f.Type) {
 				return true
 			}
 		}

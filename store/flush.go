@@ -23,15 +23,18 @@ import (
 // Flush holds the store alone, or joins the Write whose context it is given. A
 // second flush at the same time is [ErrPhase].
 func (s *Store) Flush(ctx context.Context) (*Report, error) {
-	if !s.flush.running.CompareAndSwap(false, true) {
+	// A flush that only waits at the gate does not count: the Write it waits for
+	// may flush as well.
+	if s.flush.running.Load() {
 		return nil, fmt.Errorf("store: Flush while another flush runs: %w; one goroutine flushes", ErrPhase)
 	}
-	defer s.flush.running.Store(false)
 	p, err := s.enter(ctx, opFlush)
 	if err != nil {
 		return nil, err
 	}
 	defer p.leave()
+	s.flush.running.Store(true)
+	defer s.flush.running.Store(false)
 	return s.flush.flush(p)
 }
 
@@ -43,7 +46,8 @@ type flush struct {
 
 	tables []table // with commands in the batch
 	work   []shardWork
-	cost   []int64 // of work, in nanoseconds
+	cost   []int64     // of work, in nanoseconds
+	shield uncancelled // of the context, beyond the commit point
 	report Report
 	empty  Report
 
@@ -173,12 +177,13 @@ func (f *flush) prepare(ctx context.Context) error {
 // and cancellation is no longer looked at: ctx serves to find the team.
 func (f *flush) commit(ctx context.Context) error {
 	s := f.store
-	ctx = uncancelled{ctx}
-	if err := s.run(ctx, len(f.work), f.applyTask, f.cost); err != nil {
+	f.shield.Context = ctx
+	defer func() { f.shield.Context = nil }()
+	if err := s.run(&f.shield, len(f.work), f.applyTask, f.cost); err != nil {
 		return err
 	}
 	if slices.ContainsFunc(f.tables, table.hasLinks) {
-		return s.run(ctx, len(f.work), f.linkTask, f.cost)
+		return s.run(&f.shield, len(f.work), f.linkTask, f.cost)
 	}
 	return nil
 }
@@ -197,10 +202,10 @@ func (f *flush) publish() {
 	r.begin(s.epoch.Add(1))
 	s.batch.Strays(f.stray)
 	for _, t := range f.tables {
-		of, samples := t.publish(r.Epoch)
+		var of TableReport
+		of, r.Stale = t.publish(r.Epoch, r.Stale)
 		r.Total.Add(of.Counts)
 		r.Tables = append(r.Tables, of)
-		r.Stale = append(r.Stale, samples...)
 	}
 	r.Stale = batch.KeepLowest(r.Stale)
 	s.batch.Finish(true)
@@ -220,6 +225,6 @@ func (s *Store) pendingName(id ID) ID {
 // uncancelled is a context that never ends but keeps its values.
 type uncancelled struct{ context.Context }
 
-func (uncancelled) Deadline() (time.Time, bool) { return time.Time{}, false }
-func (uncancelled) Done() <-chan struct{}       { return nil }
-func (uncancelled) Err() error                  { return nil }
+func (*uncancelled) Deadline() (time.Time, bool) { return time.Time{}, false }
+func (*uncancelled) Done() <-chan struct{}       { return nil }
+func (*uncancelled) Err() error                  { return nil }

@@ -93,12 +93,15 @@ func (c *chunking) cut(t interface {
 	typeIDs() (uint16, int)
 	shardLen(int) int
 	chunkSize() int
-}) int {
+},
+) int {
 	c.rows = t.chunkSize()
 	_, c.shards = t.typeIDs()
 	n := 0
 	for s := range c.shards {
-		n += (t.shardLen(s) + c.rows - 1) / c.rows
+		if rows := t.shardLen(s); rows > 0 {
+			n += (rows-1)/c.rows + 1 // c.rows may be as large as an int can be
+		}
 		c.ends[s] = n
 	}
 	return n

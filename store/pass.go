@@ -65,8 +65,9 @@ func (s *Store) runPass(ctx context.Context, queues *batch.Pass, n int, task fun
 // them; recording must be over by then. A queue that reaches its limit makes
 // that flush return [ErrQueueFull] and apply nothing.
 //
-// Queues is called by the goroutine that flushes, outside of phases; inside one
-// it is [ErrPhase]. A negative n panics.
+// Queues is called by the goroutine that flushes, outside of phases of its own.
+// While an exclusive phase is open it is [ErrPhase]; readers on other goroutines
+// do not matter. A negative n panics.
 func (s *Store) Queues(n int) ([]Queue, error) {
 	if n < 0 {
 		panic(fmt.Sprintf("store: Queues of %d", n))
@@ -89,8 +90,9 @@ func (s *Store) Queues(n int) ([]Queue, error) {
 // Discard drops the pending batch: every command recorded since the last flush.
 // Its queues panic from now on, and its provisional handles are stale.
 //
-// Discard is called by the goroutine that flushes, outside of phases; inside one
-// it is [ErrPhase].
+// Discard is called by the goroutine that flushes, outside of phases of its own.
+// While an exclusive phase is open it is [ErrPhase]; readers on other goroutines
+// do not matter.
 func (s *Store) Discard() error {
 	if !s.gate.TryAcquire(1) {
 		return fmt.Errorf("store: Discard: %w: a phase holds the store; call it between phases", ErrPhase)

@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"fmt"
+	"sync"
 
 	"handloom/shard"
 )
@@ -41,17 +42,29 @@ func Reduce[T, R any](ctx context.Context, t *Table[T], f func(ctx context.Conte
 	if p.outer.writesTable(t) {
 		return none, fmt.Errorf("store: Reduce over table %q inside a pass that writes it: %w; read it in a pass of its own", t.name, ErrPhase)
 	}
-	// One piece of scratch per result type is kept, which serves a frame loop.
-	r, ok := t.reducers.Get().(*reduction[T, R])
-	if !ok {
-		r = new(reduction[T, R])
-		r.task = r.run
-	}
+	r := takeReduction[T, R](t)
 	defer r.release()
 	return r.reduce(p, t, f, combine)
 }
 
+// takeReduction returns scratch for a Reduce. It is kept by result type, so that
+// a frame loop with several allocates nothing for any of them.
+func takeReduction[T, R any](t *Table[T]) *reduction[T, R] {
+	key := (*reduction[T, R])(nil)
+	pool, ok := t.reducers.Load(key)
+	if !ok {
+		pool, _ = t.reducers.LoadOrStore(key, new(sync.Pool))
+	}
+	r, ok := pool.(*sync.Pool).Get().(*reduction[T, R])
+	if !ok {
+		r = &reduction[T, R]{pool: pool.(*sync.Pool)}
+		r.task = r.run
+	}
+	return r
+}
+
 type reduction[T, R any] struct {
+	pool     *sync.Pool
 	table    *Table[T]
 	ctx      context.Context
 	f        func(context.Context, Rows[T]) (R, error)
@@ -86,10 +99,7 @@ func (r *reduction[T, R]) run(task int) (err error) {
 }
 
 func (r *reduction[T, R]) release() {
-	t := r.table
 	clear(r.partials[:cap(r.partials)])
 	r.table, r.ctx, r.f = nil, nil, nil
-	if t != nil {
-		t.reducers.Put(r)
-	}
+	r.pool.Put(r)
 }

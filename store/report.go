@@ -60,9 +60,16 @@ func (r *Report) String() string {
 		name  string
 		value int
 	}{
-		{"created", c.Created}, {"erased", c.Erased}, {"put", c.Put}, {"superseded", c.Superseded},
-		{"dropped", c.Dropped}, {"redundant", c.Redundant}, {"stale", c.Stale},
-		{"cancelled out", c.CancelledOut}, {"dangling", c.Dangling}, {"depleted", c.Depleted},
+		{"created", c.Created},
+		{"erased", c.Erased},
+		{"put", c.Put},
+		{"superseded", c.Superseded},
+		{"dropped", c.Dropped},
+		{"redundant", c.Redundant},
+		{"stale", c.Stale},
+		{"cancelled out", c.CancelledOut},
+		{"dangling", c.Dangling},
+		{"depleted", c.Depleted},
 	} {
 		if counter.value != 0 {
 			fmt.Fprintf(&b, " %d %s", counter.value, counter.name)

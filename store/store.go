@@ -27,7 +27,7 @@ var (
 
 // Options configure a [Store]. The zero Options are good.
 type Options struct {
-	Workers    int // goroutines of a pass or flush, the caller's included; 0: GOMAXPROCS, read anew each time
+	Workers    int // goroutines of a pass or flush, the caller's included; 0: the team's, else GOMAXPROCS, read anew each time
 	QueueLimit int // commands one queue may hold; 0: 16,777,216
 }
 

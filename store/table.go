@@ -45,7 +45,7 @@ type Table[T any] struct {
 	recorder batch.Recorder[T]
 	flushing tableFlush[T]
 	pass     forEachPass[T]
-	reducers sync.Pool // of *reduction[T, R]
+	reducers sync.Map // by result type, a *reduction[T, R] that is nil: the *sync.Pool of them
 }
 
 // table is a Table of any item type, as the store sees it.
@@ -71,7 +71,7 @@ type table interface {
 	hasLinks() bool
 	pendingName(id ID) ID
 	cancel()
-	publish(epoch uint64) (TableReport, []Sample)
+	publish(epoch uint64, stale []Sample) (TableReport, []Sample)
 }
 
 // Register adds a table of items of type T to s. It asks the gate and fails
@@ -123,6 +123,10 @@ func (o TableOptions[T]) validate(s *Store) error {
 	}
 	if o.ChunkItems < 0 {
 		fault("ChunkItems %d is negative", o.ChunkItems)
+	}
+	// The maps check the rest of the sizes, but see a shard's part of this one.
+	if o.Reserve < 0 || o.MaxItems > 0 && o.Reserve > o.MaxItems {
+		fault("Reserve %d is negative or exceeds MaxItems %d", o.Reserve, o.MaxItems)
 	}
 	switch last := o.TypeID + o.Shards - 1; {
 	case o.TypeID < 0 || o.TypeID > handle.MaxTypeID || last > handle.MaxTypeID:
@@ -219,7 +223,8 @@ func (t *Table[T]) Get(h Handle[T]) (*T, bool) {
 
 // Has reports whether h names an item; see [Table.Get].
 func (t *Table[T]) Has(h Handle[T]) bool {
-	return t.shards[h.ID>>48&(MaxShards-1)].Has(h)
+	_, ok := t.shards[h.ID>>48&(MaxShards-1)].Get(h) // Has of the map is beyond what inlines here
+	return ok
 }
 
 // At returns a pointer to the item that h names, as [Table.Get] does, and

@@ -118,19 +118,18 @@ func (t *Table[T]) cancel() {
 }
 
 // publish ends the table's part of a flush: the names of its creates resolve
-// from now on.
-func (t *Table[T]) publish(epoch uint64) (TableReport, []Sample) {
+// from now on. It appends the first stale commands of each shard to stale.
+func (t *Table[T]) publish(epoch uint64, stale []Sample) (TableReport, []Sample) {
 	f := &t.flushing
 	report := TableReport{Name: t.name}
-	var samples []Sample
 	for _, sh := range t.order {
-		counts, stale := sh.Counts()
+		counts, samples := sh.Counts()
 		report.Counts.Add(counts)
-		samples = append(samples, stale...)
+		stale = append(stale, samples...)
 	}
 	f.pending.Release()
 	f.pending, f.published = f.published, f.pending
 	f.pending.Forget()
 	f.epoch = epoch
-	return report, samples
+	return report, stale
 }

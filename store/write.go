@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"handloom/shard/handlemap"
 )
@@ -43,12 +44,9 @@ func (w *Writer) use(s *Store, t table, operation string) {
 	case w.phase.busy.Load():
 		panic(fmt.Sprintf("store: %s while a pass or flush runs in the same Write; record into the queue of the task instead", operation))
 	}
-	for _, known := range w.changed {
-		if known == t {
-			return
-		}
+	if !slices.Contains(w.changed, t) {
+		w.changed = append(w.changed, t)
 	}
-	w.changed = append(w.changed, t)
 }
 
 // Insert adds v to the shard with the fewest items, the first of those by

@@ -1,0 +1,68 @@
+package batch_test
+
+import (
+	"runtime"
+	"testing"
+	"weak"
+
+	"handloom/batch"
+	"handloom/shard/handle"
+)
+
+// Memory is kept by key: what a task recorded once it records again without
+// allocating, even when another worker runs it.
+func TestQueuesReuseTheMemoryOfTheirKey(t *testing.T) {
+	b := newBench(1<<20, 2)
+	names := make([]name, 0, 2*segmentItems)
+	items := make([]value, segmentItems/2)
+	record := func() {
+		for range 2 {
+			p := b.Begin(3)
+			for task := range 3 {
+				q := p.Queue(task)
+				names = names[:0]
+				for i := range 1000 * task {
+					names = append(names, b.Emplace(q, value{N: uint64(i)}))
+				}
+				names = b.EmplaceItems(q, items, names)
+				for i, h := range names {
+					if i%3 == 0 {
+						b.Put(q, h, value{})
+					}
+				}
+				b.EraseItems(q, names[:task])
+				q.Erase(handle.New(9, 1, 1))
+			}
+			if err := p.End(false); err != nil {
+				t.Fatal(err)
+			}
+		}
+		b.Finish(true)
+	}
+	record()
+	if n := testing.AllocsPerRun(20, record); n > 0 {
+		t.Errorf("a batch like the one before allocates %v objects", n)
+	}
+}
+
+func TestAnEmptiedBatchHoldsNothingAlive(t *testing.T) {
+	type big struct{ data *[1 << 16]byte }
+	var r batch.Recorder[big]
+	b := batch.New(100)
+	r.Init(b, 0, 1, 1, true)
+	var created, put, cancelled weak.Pointer[[1 << 16]byte]
+	func() {
+		q := b.Begin(1).Queue(0)
+		a, c, d := new([1 << 16]byte), new([1 << 16]byte), new([1 << 16]byte)
+		created, put, cancelled = weak.Make(a), weak.Make(c), weak.Make(d)
+		r.Emplace(q, big{a})
+		r.Put(q, handle.Of[big]{}, big{c})
+		r.Erase(q, r.Emplace(q, big{d}))
+	}()
+	b.Finish(false)
+	runtime.GC()
+	if created.Value() != nil || put.Value() != nil || cancelled.Value() != nil {
+		t.Error("the payload of a batch that ended is still reachable")
+	}
+	runtime.KeepAlive(b)
+}

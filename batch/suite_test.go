@@ -1,0 +1,94 @@
+package batch_test
+
+import (
+	"testing"
+
+	"handloom/batch"
+	"handloom/shard/handle"
+)
+
+// value is what the table of most tests here holds.
+type value struct {
+	N    uint64
+	Link handle.ID
+}
+
+type name = handle.Of[value]
+
+const segmentItems = 16_384
+
+// bench is a batch and the recorder of one table, whose typeIds begin at 7.
+type bench struct {
+	*batch.Batch
+	batch.Recorder[value]
+}
+
+func newBench(limit, shards int) *bench {
+	b := &bench{Batch: batch.New(limit)}
+	b.Init(b.Batch, 0, 7, shards, false)
+	return b
+}
+
+// commands gathers the batch as a flush does.
+func (b *bench) commands() *batch.Commands[value] {
+	c := new(batch.Commands[value])
+	b.Gather(func(_ int, column batch.Recorded, pass, task int) { c.Gather(column, pass, task) })
+	c.Number(&b.Recorder)
+	return c
+}
+
+// plan applies the erases and then the puts of provisional handles.
+func (b *bench) plan(c *batch.Commands[value]) (counts batch.Counts) {
+	for _, column := range c.Columns {
+		for _, id := range column.Erases(0) {
+			c.Cancel(id, &counts)
+		}
+	}
+	for _, column := range c.Columns {
+		for _, put := range column.Puts(0) {
+			c.Replace(put.Handle, put.Value, &counts)
+		}
+	}
+	c.Settle()
+	counts.Created = c.Creates()
+	return counts
+}
+
+// survivors returns the values from the lo-th to before the hi-th create that
+// survives, and names them by their position.
+func survivors(c *batch.Commands[value], lo, hi int) (values []uint64) {
+	c.Runs(lo, hi, func(run []value, names []name) {
+		for i, v := range run {
+			names[i] = real(lo + len(values))
+			values = append(values, v.N)
+		}
+	})
+	return values
+}
+
+func real(n int) name { return name{ID: handle.New(7, 1, uint32(n))} }
+
+func expectRange(t *testing.T, values []uint64, from, n int) {
+	t.Helper()
+	if len(values) != n {
+		t.Fatalf("%d values, want %d", len(values), n)
+	}
+	for i, v := range values {
+		if v != uint64(from+i) {
+			t.Fatalf("value %d is %d, want %d", i, v, from+i)
+		}
+	}
+}
+
+func panicOf(f func()) (value any) {
+	defer func() { value = recover() }()
+	f()
+	return nil
+}
+
+type queue = batch.Queue
+
+// nameOf makes the provisional handle that the package comment describes.
+func (b *bench) nameOf(number uint16, segment, offset int) name {
+	return name{ID: handle.FreeBit | handle.New(7, number, uint32(segment<<14|offset))}
+}

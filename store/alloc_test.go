@@ -1,0 +1,134 @@
+package store_test
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"testing"
+
+	"handloom/store"
+)
+
+const (
+	warmUp        = 20
+	frameCount    = 100
+	phasesInFrame = 7
+	// The collector empties pools now and then, and the runtime allocates for
+	// itself.
+	slack = 40
+)
+
+// steady is a frame loop that erases as much as it creates, with every kind of
+// command; the number of items scales it.
+func steady(t *testing.T, s *store.Store, items int) func(ctx context.Context) {
+	table := register(t, s, store.TableOptions[item]{Shards: 2, ChunkItems: 64})
+	fill(t, s, table, items)
+	stale := compose(1, 60000, 0)
+	names := make([]store.Handle[item], 0, items)
+	values := make([]item, items/8)
+	age := func(_ context.Context, c store.Chunk[item]) error {
+		for i := range c.Items {
+			switch v := &c.Items[i]; {
+			case i%4 == 0:
+				c.Erase(i)
+				table.Emplace(c.Queue, item{Value: v.Value, Parent: c.Handle(i)})
+			case i%4 == 1:
+				table.Put(c.Queue, c.Handle(i), item{Value: v.Value + 1, Links: v.Links})
+			}
+		}
+		return nil
+	}
+	launch := func(_ context.Context, task int, q store.Queue) error {
+		if task == 0 {
+			names = table.EmplaceItems(q, values, names[:0])
+			table.EraseItems(q, names)
+			q.Erase(stale)
+			table.Erase(q, handleOf(stale))
+		}
+		return nil
+	}
+	look := func(context.Context) error { return nil }
+	change := func(context.Context, *store.Writer) error { return nil }
+	count := func(_ context.Context, r store.Rows[item]) (int, error) { return len(r.Items), nil }
+	mean := func(_ context.Context, r store.Rows[item]) (float64, error) { return float64(r.Items[0].Value), nil }
+	addInt := func(a, b int) int { return a + b }
+	addFloat := func(a, b float64) float64 { return a + b }
+	return func(ctx context.Context) {
+		check := func(err error) {
+			if err != nil {
+				t.Error(err)
+			}
+		}
+		check(table.ForEach(ctx, age))
+		check(s.Each(ctx, 4, launch))
+		check(s.Read(ctx, look))
+		check(s.Write(ctx, change))
+		_, err := store.Reduce(ctx, table, count, addInt)
+		check(err)
+		_, err = store.Reduce(ctx, table, mean, addFloat)
+		check(err)
+		_, err = s.Flush(ctx)
+		check(err)
+	}
+}
+
+// allocations returns how many objects a hundred frames allocate.
+func allocations(ctx context.Context, frame func(context.Context)) uint64 {
+	for range warmUp {
+		frame(ctx)
+	}
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	for range frameCount {
+		frame(ctx)
+	}
+	runtime.ReadMemStats(&after)
+	return after.Mallocs - before.Mallocs
+}
+
+func TestASteadyFrameAllocatesOneObjectPerPhase(t *testing.T) {
+	if raceDetector {
+		t.Log("the race detector empties pools at random; nothing to measure")
+		return
+	}
+	for _, items := range []int{500, 20_000} {
+		t.Run(fmt.Sprintf("workers=1/items=%d", items), func(t *testing.T) {
+			s := newStore(t, store.Options{Workers: 1})
+			checkSteady(t, t.Context(), steady(t, s, items))
+		})
+		t.Run(fmt.Sprintf("team/items=%d", items), func(t *testing.T) {
+			s := newStore(t, store.Options{Workers: 3})
+			frame := steady(t, s, items)
+			err := s.Team(t.Context(), func(ctx context.Context) error {
+				checkSteady(t, ctx, frame)
+				return nil
+			})
+			if err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+func checkSteady(t *testing.T, ctx context.Context, frame func(context.Context)) {
+	t.Helper()
+	if n := allocations(ctx, frame); n > frameCount*phasesInFrame+slack {
+		t.Errorf("%d frames of %d phases allocate %d objects", frameCount, phasesInFrame, n)
+	}
+}
+
+func TestWithoutATeamAFrameAllocatesAConstantMore(t *testing.T) {
+	if raceDetector {
+		t.Log("the race detector empties pools at random; nothing to measure")
+		return
+	}
+	var counts []uint64
+	for _, items := range []int{2_000, 20_000} {
+		s := newStore(t, store.Options{Workers: 3})
+		counts = append(counts, allocations(t.Context(), steady(t, s, items)))
+	}
+	const perPhase = 15 // goroutines and what joins them
+	if counts[1] > frameCount*phasesInFrame*perPhase || counts[1] > counts[0]+counts[0]/2 {
+		t.Errorf("%d objects with few items, %d with ten times as many", counts[0], counts[1])
+	}
+}

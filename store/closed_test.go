@@ -1,0 +1,84 @@
+package store_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"handloom/store"
+)
+
+func TestAfterClosePhasesAreErrClosedAndLookupsFindNothing(t *testing.T) {
+	atOnce(t, func(t *testing.T) {
+		s, table := newTable(t, store.Options{}, store.TableOptions[item]{Shards: 3})
+		p := table.EmplaceItems(queues(t, s, 1)[0], make([]item, 5), nil)[4]
+		flush(t, s)
+		h := resolve(t, table, p)
+		q := queues(t, s, 1)[0]
+		table.EmplaceItems(q, make([]item, 4), nil)
+		err := s.Each(t.Context(), 2, func(_ context.Context, task int, q store.Queue) error { table.Erase(q, h); return nil })
+		if err != nil {
+			t.Fatal(err)
+		}
+		if unapplied, err := s.Close(t.Context()); unapplied != 6 || err != nil {
+			t.Errorf("Close: %d commands, %v; want 6", unapplied, err)
+		}
+
+		calls := phases(s, table)
+		calls["Close"] = func(ctx context.Context) error { _, err := s.Close(ctx); return err }
+		calls["Register"] = func(context.Context) error {
+			_, err := store.Register(s, store.TableOptions[item]{Name: "late"})
+			return err
+		}
+		calls["Queues"] = func(context.Context) error { _, err := s.Queues(1); return err }
+		calls["Discard"] = func(context.Context) error { return s.Discard() }
+		for what, call := range calls {
+			if err := call(t.Context()); !errors.Is(err, store.ErrClosed) {
+				t.Errorf("%s: %v", what, err)
+			}
+		}
+		if _, ok := table.Get(h); ok || table.Has(h) || s.Has(h.ID) || table.Len() != 0 {
+			t.Errorf("a lookup finds an item of %d", table.Len())
+		}
+		if panicOf(func() { table.At(h) }) == "" {
+			t.Error("At finds an item")
+		}
+		for h := range table.All() {
+			t.Errorf("All finds %v", h)
+		}
+		if h, ok := table.Resolve(p); ok {
+			t.Errorf("a name resolves to %v", h)
+		}
+		if h, ok := s.Resolve(p.ID); ok {
+			t.Errorf("a name resolves to %v", h)
+		}
+		if got := s.Stats(); got.Epoch != 1 || got.Tables[0].Live != 5 {
+			t.Errorf("Stats are no longer those of the last flush: %+v", got)
+		}
+		refused(t, table, q, "kept past its flush")
+	})
+}
+
+func TestCloseWaitsForOpenPhasesUnlessItsContextEnds(t *testing.T) {
+	virtual(t, func(t *testing.T) {
+		s, table := newTable(t, store.Options{}, store.TableOptions[item]{})
+		table.Emplace(queues(t, s, 1)[0], item{})
+		_ = s.Read(t.Context(), func(context.Context) error {
+			ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+			defer cancel()
+			if n, err := s.Close(ctx); !errors.Is(err, context.DeadlineExceeded) || n != 0 {
+				t.Errorf("Close during a Read: %d, %v", n, err)
+			}
+			return nil
+		})
+		flush(t, s)
+		release := hold(t, s)
+		closed := begin(func() error { _, err := s.Close(context.Background()); return err })
+		closed.waits(t, "Close")
+		release()
+		if err := closed.result(); err != nil {
+			t.Error(err)
+		}
+	})
+}

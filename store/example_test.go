@@ -1,0 +1,203 @@
+package store_test
+
+import (
+	"context"
+	"fmt"
+
+	"handloom/store"
+)
+
+type Ship struct {
+	Name   string
+	Hull   int
+	Target store.Handle[Ship]
+}
+
+func ExampleRegister() {
+	s, _ := store.New(store.Options{Workers: 4})
+	ships, err := store.Register(s, store.TableOptions[Ship]{Name: "ship", Shards: 2})
+	fmt.Println(ships.Name(), ships.Len(), err)
+
+	_, err = store.Register(s, store.TableOptions[Ship]{Name: "ship", ChunkItems: -1})
+	fmt.Println(err)
+	// Output:
+	// ship 0 <nil>
+	// store: Register table "ship": the name is taken
+	// ChunkItems -1 is negative
+}
+
+// An item gets its name when it is recorded, and items recorded in the same
+// batch may hold it.
+func ExampleStore_Each() {
+	ctx := context.Background()
+	s, _ := store.New(store.Options{})
+	ships, _ := store.Register(s, store.TableOptions[Ship]{})
+
+	err := s.Each(ctx, 2, func(_ context.Context, task int, q store.Queue) error {
+		leader := ships.Emplace(q, Ship{Name: fmt.Sprint("leader ", task)})
+		ships.Emplace(q, Ship{Name: fmt.Sprint("wingman ", task), Target: leader})
+		return nil
+	})
+	fmt.Println(err)
+	fmt.Println(s.Flush(ctx))
+	for h, ship := range ships.All() {
+		fmt.Println(h, ship.Name, ship.Target)
+	}
+	// Output:
+	// <nil>
+	// epoch 1: 4 created <nil>
+	// 1:0.1 leader 0 0:0.0
+	// 1:1.1 wingman 0 1:0.1
+	// 1:2.1 leader 1 0:0.0
+	// 1:3.1 wingman 1 1:2.1
+}
+
+func ExampleTable_ForEach() {
+	ctx := context.Background()
+	s, _ := store.New(store.Options{})
+	ships, _ := store.Register(s, store.TableOptions[Ship]{})
+	qs, _ := s.Queues(1)
+	for hull := range 4 {
+		ships.Emplace(qs[0], Ship{Hull: hull})
+	}
+	_, _ = s.Flush(ctx)
+
+	err := ships.ForEach(ctx, func(_ context.Context, c store.Chunk[Ship]) error {
+		for i := range c.Items {
+			c.Items[i].Hull--
+			if c.Items[i].Hull < 0 {
+				c.Erase(i)
+			}
+		}
+		return nil
+	})
+	fmt.Println(err)
+	fmt.Println(s.Flush(ctx))
+	for h, ship := range ships.All() {
+		fmt.Println(h, ship.Hull) // the last row took the place of the first
+	}
+	// Output:
+	// <nil>
+	// epoch 2: 1 erased <nil>
+	// 1:3.1 2
+	// 1:1.1 0
+	// 1:2.1 1
+}
+
+// Queues serve goroutines that the store does not start.
+func ExampleStore_Queues() {
+	ctx := context.Background()
+	s, _ := store.New(store.Options{})
+	ships, _ := store.Register(s, store.TableOptions[Ship]{})
+
+	qs, err := s.Queues(2)
+	ships.Emplace(qs[1], Ship{Name: "second"})
+	ships.Emplace(qs[0], Ship{Name: "first"}) // queues are ordered, calls are not
+	fmt.Println(err)
+	fmt.Println(s.Flush(ctx))
+	for h, ship := range ships.All() {
+		fmt.Println(h, ship.Name)
+	}
+	// Output:
+	// <nil>
+	// epoch 1: 2 created <nil>
+	// 1:0.1 first
+	// 1:1.1 second
+}
+
+func ExampleReduce() {
+	ctx := context.Background()
+	s, _ := store.New(store.Options{})
+	ships, _ := store.Register(s, store.TableOptions[Ship]{Shards: 4, ChunkItems: 10})
+	qs, _ := s.Queues(1)
+	for hull := range 101 {
+		ships.Emplace(qs[0], Ship{Hull: hull})
+	}
+	_, _ = s.Flush(ctx)
+
+	sum, err := store.Reduce(ctx, ships, func(_ context.Context, r store.Rows[Ship]) (sum int, err error) {
+		for i := range r.Items {
+			sum += r.Items[i].Hull
+		}
+		return sum, nil
+	}, func(a, b int) int { return a + b })
+	fmt.Println(sum, err)
+	// Output: 5050 <nil>
+}
+
+func ExampleStore_Write() {
+	ctx := context.Background()
+	s, _ := store.New(store.Options{})
+	ships, _ := store.Register(s, store.TableOptions[Ship]{})
+
+	var flagship store.Handle[Ship]
+	err := s.Write(ctx, func(ctx context.Context, w *store.Writer) (err error) {
+		flagship, err = ships.Insert(w, Ship{Name: "flagship"}) // at once, without a flush
+		if err != nil {
+			return err
+		}
+		return ships.ForEach(ctx, func(_ context.Context, c store.Chunk[Ship]) error {
+			for i := range c.Items {
+				c.Items[i].Hull = 100
+			}
+			return nil
+		})
+	})
+	fmt.Println(err)
+
+	err = s.Read(ctx, func(context.Context) error {
+		fmt.Println(flagship, ships.At(flagship).Name, ships.At(flagship).Hull)
+		return nil
+	})
+	fmt.Println(err)
+	// Output:
+	// <nil>
+	// 1:0.1 flagship 100
+	// <nil>
+}
+
+func ExampleTable_Resolve() {
+	ctx := context.Background()
+	s, _ := store.New(store.Options{})
+	ships, _ := store.Register(s, store.TableOptions[Ship]{})
+
+	qs, _ := s.Queues(1)
+	kept := ships.Emplace(qs[0], Ship{Name: "kept"})
+	gone := ships.Emplace(qs[0], Ship{Name: "gone"})
+	ships.Erase(qs[0], gone)
+	fmt.Println(s.Flush(ctx))
+
+	fmt.Println(ships.Has(kept)) // it is a name for the batch, not for lookups
+	fmt.Println(ships.Resolve(kept))
+	fmt.Println(ships.Resolve(gone))
+	// Output:
+	// epoch 1: 1 created 2 cancelled out <nil>
+	// false
+	// 1:0.1 true
+	// 0:0.0 false
+}
+
+// A team keeps workers warm from one phase to the next.
+func ExampleStore_Team() {
+	ctx := context.Background()
+	s, _ := store.New(store.Options{Workers: 2})
+	ships, _ := store.Register(s, store.TableOptions[Ship]{})
+
+	err := s.Team(ctx, func(ctx context.Context) error {
+		for range 3 {
+			err := s.Each(ctx, 10, func(_ context.Context, _ int, q store.Queue) error {
+				ships.Emplace(q, Ship{})
+				return nil
+			})
+			if err != nil {
+				return err
+			}
+			if _, err := s.Flush(ctx); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	fmt.Println(ships.Len(), s.Epoch(), err)
+	// Output: 30 3 <nil>
+}

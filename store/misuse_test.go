@@ -1,0 +1,338 @@
+package store_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	"handloom/store"
+)
+
+// joins says what may run inside a phase, through its context; everything else
+// is ErrPhase.
+var joins = map[string][]string{
+	"Read":    {"Reduce", "Digest", "Verify"},
+	"Write":   {"Reduce", "Digest", "Verify", "ForEach", "Each", "Flush"},
+	"ForEach": {"Reduce"},
+	"Each":    {"Reduce"},
+	"Reduce":  {"Reduce"},
+}
+
+// inside calls f once inside a phase of a kind.
+func inside(s *store.Store, table *store.Table[item], kind string, f func(ctx context.Context)) error {
+	ctx := context.Background()
+	switch kind {
+	case "Read":
+		return s.Read(ctx, func(ctx context.Context) error { f(ctx); return nil })
+	case "Write":
+		return s.Write(ctx, func(ctx context.Context, _ *store.Writer) error { f(ctx); return nil })
+	case "ForEach":
+		return table.ForEach(ctx, func(ctx context.Context, _ store.Chunk[item]) error { f(ctx); return nil })
+	case "Each":
+		return s.Each(ctx, 1, func(ctx context.Context, _ int, _ store.Queue) error { f(ctx); return nil })
+	default:
+		_, err := store.Reduce(ctx, table, func(ctx context.Context, _ store.Rows[item]) (int, error) { f(ctx); return 0, nil },
+			func(a, b int) int { return a + b })
+		return err
+	}
+}
+
+func TestWhatDoesNotFitAPhaseIsErrPhaseAtOnce(t *testing.T) {
+	for kind, allowed := range joins {
+		t.Run(kind, func(t *testing.T) {
+			atOnce(t, func(t *testing.T) {
+				s, table := newTable(t, store.Options{Workers: 2}, store.TableOptions[item]{})
+				other := register(t, s, store.TableOptions[item]{Name: "other"})
+				fill(t, s, table, 1)
+				calls := phases(s, other)
+				calls["Close"] = func(ctx context.Context) error { _, err := s.Close(ctx); return err }
+				var kept context.Context
+				err := inside(s, table, kind, func(ctx context.Context) {
+					kept = ctx
+					for what, call := range calls {
+						err := call(ctx)
+						if fits := slices.Contains(allowed, what); fits && err != nil || !fits && !errors.Is(err, store.ErrPhase) {
+							t.Errorf("%s inside %s: %v", what, kind, err)
+						}
+					}
+				})
+				if err != nil {
+					t.Fatal(err)
+				}
+				for what, call := range calls {
+					if err := call(kept); !errors.Is(err, store.ErrPhase) {
+						t.Errorf("%s with the context of a %s that has ended: %v", what, kind, err)
+					}
+				}
+				usable(t, s, table)
+			})
+		})
+	}
+}
+
+func TestRegisterInsideAPhaseIsErrPhaseAndChangesNothing(t *testing.T) {
+	for kind := range joins {
+		s, table := newTable(t, store.Options{}, store.TableOptions[item]{})
+		fill(t, s, table, 1)
+		err := inside(s, table, kind, func(context.Context) {
+			if _, err := store.Register(s, store.TableOptions[item]{Name: "late"}); !errors.Is(err, store.ErrPhase) {
+				t.Errorf("inside %s: %v", kind, err)
+			}
+		})
+		if err != nil || len(s.Stats().Tables) != 1 {
+			t.Errorf("%v, %d tables", err, len(s.Stats().Tables))
+		}
+		register(t, s, store.TableOptions[item]{Name: "late"})
+	}
+}
+
+func TestQueuesAndDiscardInsideAnExclusivePhaseAreErrPhase(t *testing.T) {
+	for _, kind := range []string{"Write", "ForEach", "Each"} {
+		s, table := newTable(t, store.Options{}, store.TableOptions[item]{})
+		fill(t, s, table, 1)
+		table.Emplace(queues(t, s, 1)[0], item{})
+		err := inside(s, table, kind, func(context.Context) {
+			if _, err := s.Queues(1); !errors.Is(err, store.ErrPhase) {
+				t.Errorf("Queues inside %s: %v", kind, err)
+			}
+			if err := s.Discard(); !errors.Is(err, store.ErrPhase) {
+				t.Errorf("Discard inside %s: %v", kind, err)
+			}
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if report := flush(t, s); report.Total.Created != 1 {
+			t.Errorf("%v", report)
+		}
+	}
+}
+
+func TestASecondPassAtTheSameTimeInOneWriteIsErrPhase(t *testing.T) {
+	atOnce(t, func(t *testing.T) {
+		s, table := newTable(t, store.Options{}, store.TableOptions[item]{})
+		err := s.Write(t.Context(), func(ctx context.Context, _ *store.Writer) error {
+			return s.Each(ctx, 1, func(context.Context, int, store.Queue) error {
+				for what, call := range phases(s, table) {
+					// With the context of the Write, as another goroutine would.
+					if err := call(ctx); !errors.Is(err, store.ErrPhase) {
+						t.Errorf("%s: %v", what, err)
+					}
+				}
+				return nil
+			})
+		})
+		if err != nil {
+			t.Error(err)
+		}
+		usable(t, s, table)
+	})
+}
+
+func TestASecondFlushAtTheSameTimeIsErrPhase(t *testing.T) {
+	atOnce(t, func(t *testing.T) {
+		s, table := newTable(t, store.Options{}, store.TableOptions[item]{})
+		table.Emplace(queues(t, s, 1)[0], item{})
+		first := make(chan error)
+		err := s.Read(t.Context(), func(context.Context) error {
+			go func() {
+				_, err := s.Flush(context.Background())
+				first <- err
+			}()
+			synctest.Wait()
+			if _, err := s.Flush(t.Context()); !errors.Is(err, store.ErrPhase) {
+				t.Errorf("the second flush: %v", err)
+			}
+			return nil
+		})
+		if err := errors.Join(err, <-first); err != nil || table.Len() != 1 {
+			t.Errorf("%v, %d items", err, table.Len())
+		}
+	})
+}
+
+func TestReduceInsideAPassReadsOnlyTablesThatNobodyWrites(t *testing.T) {
+	for _, workers := range []int{1, 4} {
+		s, table := newTable(t, store.Options{Workers: workers}, store.TableOptions[item]{ChunkItems: 1})
+		other := register(t, s, store.TableOptions[item]{Name: "other", ChunkItems: 1})
+		fill(t, s, table, 10)
+		fill(t, s, other, 10)
+		check := func(ctx context.Context) {
+			err := table.ForEach(ctx, func(ctx context.Context, _ store.Chunk[item]) error {
+				if _, err := sum(ctx, table); !errors.Is(err, store.ErrPhase) {
+					t.Errorf("over the table that the pass writes: %v", err)
+				}
+				if got, err := sum(ctx, other); got != 45 || err != nil {
+					t.Errorf("over another table: %d, %v", got, err)
+				}
+				return nil
+			})
+			if err != nil {
+				t.Error(err)
+			}
+		}
+		check(t.Context())
+		err := s.Write(t.Context(), func(ctx context.Context, _ *store.Writer) error { check(ctx); return nil })
+		if err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// sum adds up the values of a table.
+func sum(ctx context.Context, table *store.Table[item]) (uint64, error) {
+	return store.Reduce(ctx, table, func(_ context.Context, r store.Rows[item]) (n uint64, err error) {
+		for i := range r.Items {
+			n += r.Items[i].Value
+		}
+		return n, nil
+	}, func(a, b uint64) uint64 { return a + b })
+}
+
+// recordings are all ways to record, or to look at what was recorded.
+func recordings(table *store.Table[item], q store.Queue) map[string]func() {
+	return map[string]func(){
+		"Emplace":      func() { table.Emplace(q, item{}) },
+		"EmplaceItems": func() { table.EmplaceItems(q, make([]item, 2), nil) },
+		"EmplaceFunc":  func() { table.EmplaceFunc(q, func(store.Handle[item], *item) {}) },
+		"Staged":       func() { table.Staged(q, store.Handle[item]{}) },
+		"Erase":        func() { table.Erase(q, store.Handle[item]{}) },
+		"EraseItems":   func() { table.EraseItems(q, make([]store.Handle[item], 2)) },
+		"Put":          func() { table.Put(q, store.Handle[item]{}, item{}) },
+		"Queue.Erase":  func() { q.Erase(compose(1, 1, 0)) },
+	}
+}
+
+func refused(t *testing.T, table *store.Table[item], q store.Queue, message string) {
+	t.Helper()
+	for what, record := range recordings(table, q) {
+		if got := panicOf(record); !strings.Contains(got, message) {
+			t.Errorf("%s panics with %q; want it to say %q", what, got, message)
+		}
+	}
+}
+
+func TestAQueueUsedTooLateOrElsewherePanicsAndRecordsNothing(t *testing.T) {
+	atOnce(t, func(t *testing.T) {
+		s, table := newTable(t, store.Options{}, store.TableOptions[item]{})
+		fill(t, s, table, 1)
+		refused(t, table, store.Queue{}, "zero Queue")
+
+		stranger := newStore(t, store.Options{})
+		register(t, stranger, store.TableOptions[item]{})
+		foreign := queues(t, stranger, 1)[0]
+		for what, record := range recordings(table, foreign) {
+			if what == "Queue.Erase" {
+				continue // it names no table of ours
+			}
+			if got := panicOf(record); !strings.Contains(got, "task 0 in pass 0 belongs to another store") {
+				t.Errorf("%s with a queue of another store panics with %q", what, got)
+			}
+		}
+		if unapplied, err := stranger.Close(t.Context()); unapplied != 0 || err != nil {
+			t.Errorf("the other store has %d commands, %v", unapplied, err)
+		}
+
+		var kept store.Queue
+		record := func(task int, q store.Queue) {
+			table.Emplace(q, item{})
+			if task == 2 {
+				kept = q
+			}
+		}
+		err := s.Each(t.Context(), 3, func(_ context.Context, task int, q store.Queue) error { record(task, q); return nil })
+		if err != nil {
+			t.Fatal(err)
+		}
+		refused(t, table, kept, "task 2 in pass 0 was kept past its pass")
+		_ = s.Each(t.Context(), 3, func(_ context.Context, task int, q store.Queue) error { record(task, q); return errTask })
+		refused(t, table, kept, "task 2 in pass 1 was kept past its pass")
+		if report := flush(t, s); report.Total != (store.Counts{Created: 3}) {
+			t.Errorf("%v", report)
+		}
+		refused(t, table, kept, "task 2 in pass 1 was kept past its flush")
+
+		for _, end := range []func(){
+			func() { flush(t, s) },
+			func() { table.Emplace(queues(t, s, 1)[0], item{}); flush(t, s) },
+			func() { _ = s.Discard() },
+			func() { _, _ = s.Close(t.Context()) },
+		} {
+			kept = queues(t, s, 1)[0]
+			end()
+			refused(t, table, kept, "task 0 in pass 0 was kept past its flush")
+		}
+	})
+}
+
+func TestAWriterUsedTooLateOrElsewherePanicsAndChangesNothing(t *testing.T) {
+	atOnce(t, func(t *testing.T) {
+		s, table := newTable(t, store.Options{}, store.TableOptions[item]{})
+		stranger := newStore(t, store.Options{})
+		refuses := func(w *store.Writer, message string) {
+			t.Helper()
+			for what, change := range map[string]func(){
+				"Insert": func() { _, _ = table.Insert(w, item{}) },
+				"Clear":  func() { table.Clear(w) },
+				"Maps":   func() { table.Maps(w) },
+			} {
+				if got := panicOf(change); !strings.Contains(got, what+" ") || !strings.Contains(got, message) {
+					t.Errorf("%s panics with %q; want it to say %q", what, got, message)
+				}
+			}
+		}
+		refuses(&store.Writer{}, "the Writer of another store")
+		var kept *store.Writer
+		err := s.Write(t.Context(), func(ctx context.Context, w *store.Writer) error {
+			kept = w
+			return s.Each(ctx, 1, func(context.Context, int, store.Queue) error {
+				refuses(w, "while a pass or flush runs in the same Write")
+				return nil
+			})
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		refuses(kept, "a Writer whose Write has ended")
+		err = stranger.Write(t.Context(), func(_ context.Context, w *store.Writer) error {
+			refuses(w, "the Writer of another store")
+			return nil
+		})
+		if err != nil || table.Len() != 0 {
+			t.Errorf("%v, %d items", err, table.Len())
+		}
+	})
+}
+
+func TestNegativeSizesOfPassesPanic(t *testing.T) {
+	s := newStore(t, store.Options{})
+	if got := panicOf(func() { _, _ = s.Queues(-1) }); !strings.Contains(got, "Queues of -1") {
+		t.Error(got)
+	}
+	got := panicOf(func() {
+		_ = s.Each(t.Context(), -1, func(context.Context, int, store.Queue) error { return nil })
+	})
+	if !strings.Contains(got, "Each of -1 tasks") {
+		t.Error(got)
+	}
+}
+
+func TestAHandleOutsideItsChunkPanics(t *testing.T) {
+	s, table := newTable(t, store.Options{}, store.TableOptions[item]{ChunkItems: 2})
+	hs := fill(t, s, table, 4)
+	err := table.ForEach(t.Context(), func(_ context.Context, c store.Chunk[item]) error {
+		if c.Handle(1) != hs[c.Index*2+1] || cap(c.Items) != 2 {
+			t.Errorf("chunk %d: %v, capacity %d", c.Index, c.Handle(1), cap(c.Items))
+		}
+		if panicOf(func() { c.Handle(2) }) == "" || panicOf(func() { c.Erase(-1) }) == "" {
+			t.Error("a row of another chunk has a handle")
+		}
+		return nil
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}

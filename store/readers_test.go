@@ -1,0 +1,78 @@
+package store_test
+
+import (
+	"context"
+	"sync/atomic"
+	"testing"
+
+	"handloom/store"
+
+	"golang.org/x/sync/errgroup"
+)
+
+// Readers look at items, untyped and typed, while a frame loop writes them. Both
+// go on until each has done its share, so that neither can starve the other.
+func TestReadersAndAFrameLoopBothMakeProgress(t *testing.T) {
+	const readers, frames, looks = 3, 60, 60
+	s, table := newTable(t, store.Options{Workers: 2}, store.TableOptions[item]{Shards: 2, ChunkItems: 16})
+	hs := fill(t, s, table, 200)
+	var looked [readers]atomic.Int64
+	var framed atomic.Int64
+	behind := func() bool {
+		for i := range looked {
+			if looked[i].Load() < looks {
+				return true
+			}
+		}
+		return framed.Load() < frames
+	}
+	var g errgroup.Group
+	for i := range readers {
+		g.Go(func() error {
+			for behind() {
+				if err := s.Read(t.Context(), func(ctx context.Context) error { return look(ctx, t, s, table, hs) }); err != nil {
+					return err
+				}
+				looked[i].Add(1)
+				s.Stats()
+			}
+			return nil
+		})
+	}
+	for behind() {
+		err := table.ForEach(t.Context(), func(_ context.Context, c store.Chunk[item]) error {
+			for i := range c.Items {
+				c.Items[i].Value++
+				if i == int(framed.Load())%16 {
+					c.Erase(i)
+					table.Emplace(c.Queue, c.Items[i])
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		flush(t, s)
+		framed.Add(1)
+	}
+	if err := g.Wait(); err != nil {
+		t.Error(err)
+	}
+}
+
+func look(ctx context.Context, t *testing.T, s *store.Store, table *store.Table[item], hs []store.Handle[item]) error {
+	var total uint64
+	for _, v := range table.All() {
+		total += v.Value
+	}
+	if got, err := sum(ctx, table); got != total {
+		t.Errorf("Reduce adds up to %d, the items to %d, %v", got, total, err)
+	}
+	for _, h := range hs {
+		if v, ok := table.Get(h); ok != s.Has(h.ID) || ok && v.Value == 1<<63 {
+			t.Errorf("%v: %v, %t", h, v, ok)
+		}
+	}
+	return s.Verify(ctx)
+}
