@@ -23,26 +23,43 @@ import (
 // Flush holds the store alone, or joins the Write whose context it is given. A
 // second flush at the same time is [ErrPhase].
 func (s *Store) Flush(ctx context.Context) (*Report, error) {
-	// A flush that only waits at the gate does not count: the Write it waits for
-	// may flush as well.
-	if s.flush.running.Load() {
+	p, err := s.enterFlush(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer s.leaveFlush(p)
+	return s.flush.flush(p)
+}
+
+// enterFlush refuses a flush while another waits at the gate or runs, instead of
+// letting it wait and then apply nothing. A flush that joins a Write has no
+// rival: the Write holds the gate, and lets one pass or flush join at a time.
+func (s *Store) enterFlush(ctx context.Context) (*phase, error) {
+	if s.phaseOf(ctx) != nil {
+		return s.enter(ctx, opFlush)
+	}
+	if !s.flush.claimed.CompareAndSwap(false, true) {
 		return nil, fmt.Errorf("store: Flush while another flush runs: %w; one goroutine flushes", ErrPhase)
 	}
 	p, err := s.enter(ctx, opFlush)
 	if err != nil {
-		return nil, err
+		s.flush.claimed.Store(false)
 	}
-	defer p.leave()
-	s.flush.running.Store(true)
-	defer s.flush.running.Store(false)
-	return s.flush.flush(p)
+	return p, err
+}
+
+func (s *Store) leaveFlush(p *phase) {
+	p.leave()
+	if p.outer == nil {
+		s.flush.claimed.Store(false)
+	}
 }
 
 // flush is the state of a store's flushes, kept from one to the next so that the
 // steady state allocates nothing.
 type flush struct {
 	store   *Store
-	running atomic.Bool
+	claimed atomic.Bool // by a flush that joins no Write
 
 	tables []table // with commands in the batch
 	work   []shardWork

@@ -75,10 +75,16 @@ func (p *phase) Value(key any) any {
 	return p.Context.Value(key)
 }
 
+// phaseOf returns the phase of s that ctx carries, or nil.
+func (s *Store) phaseOf(ctx context.Context) *phase {
+	p, _ := ctx.Value(phaseKey{s}).(*phase)
+	return p
+}
+
 // enter joins the phase that ctx carries or, if it carries none, waits at the
 // gate. Every successful enter is followed by one leave.
 func (s *Store) enter(ctx context.Context, op operation) (*phase, error) {
-	outer, _ := ctx.Value(phaseKey{s}).(*phase)
+	outer := s.phaseOf(ctx)
 	p := &phase{Context: ctx, store: s, op: op, outer: outer}
 	if outer != nil {
 		return p, p.join()

@@ -154,6 +154,26 @@ func TestASecondFlushAtTheSameTimeIsErrPhase(t *testing.T) {
 	})
 }
 
+func TestAWriteFlushesWhileAnotherFlushWaitsForIt(t *testing.T) {
+	atOnce(t, func(t *testing.T) {
+		s, table := newTable(t, store.Options{}, store.TableOptions[item]{})
+		table.Emplace(queues(t, s, 1)[0], item{})
+		waiting := make(chan error)
+		err := s.Write(t.Context(), func(ctx context.Context, _ *store.Writer) error {
+			go func() {
+				_, err := s.Flush(context.Background())
+				waiting <- err
+			}()
+			synctest.Wait()
+			_, err := s.Flush(ctx)
+			return err
+		})
+		if err := errors.Join(err, <-waiting); err != nil || table.Len() != 1 {
+			t.Errorf("%v, %d items", err, table.Len())
+		}
+	})
+}
+
 func TestReduceInsideAPassReadsOnlyTablesThatNobodyWrites(t *testing.T) {
 	for _, workers := range []int{1, 4} {
 		s, table := newTable(t, store.Options{Workers: workers}, store.TableOptions[item]{ChunkItems: 1})
