@@ -11,15 +11,17 @@ import (
 // Shard is one typeId of a table: its map and, during a flush, what the batch
 // does to it.
 type Shard[T any] struct {
-	handlemap.Map[T]
+	Container[T]
 
-	erasing handlemap.Marks // rows that the batch erases
-	putting handlemap.Marks // rows that the batch puts a value to
+	erasing handlemap.Marks // items that the batch erases
+	putting handlemap.Marks // items that the batch puts a value to
 	counts  batch.Counts
 	samples []batch.Sample
 	lo, hi  int // the surviving creates dealt to the shard
-	tail    int // first row of a create, once applied
 }
+
+// New returns the shard that owns a map.
+func New[T any](m Container[T]) *Shard[T] { return &Shard[T]{Container: m} }
 
 // Plan finds out what the commands in one list of c do to the shard: which
 // items are erased, which puts count, what is stale. It changes neither the map
@@ -116,7 +118,6 @@ func (s *Shard[T]) Apply(c *batch.Commands[T], list int) {
 		s.EraseMarked(&s.erasing)
 	}
 	s.putting.Clear()
-	s.tail = s.Len()
 	c.Runs(s.lo, s.hi, func(values []T, names []handle.Of[T]) {
 		if _, err := s.InsertItems(values, names[:0]); err != nil {
 			panic(err) // planned wrongly: the store stops answering
@@ -133,9 +134,7 @@ func (s *Shard[T]) applyPuts(c *batch.Commands[T], list int) {
 	for _, col := range c.Columns {
 		puts := col.Puts(list)
 		for i := range puts {
-			if item, ok := s.Get(handle.Of[T]{ID: puts[i].Handle}); ok {
-				*item = puts[i].Value
-			}
+			s.Put(puts[i].Handle, &puts[i].Value)
 		}
 	}
 }
@@ -144,15 +143,20 @@ func (s *Shard[T]) applyPuts(c *batch.Commands[T], list int) {
 // or put: fields are their offsets within T, and resolve returns the handle of
 // an item of this batch, or null. It counts those that stay null.
 func (s *Shard[T]) Link(c *batch.Commands[T], list int, fields []uintptr, resolve func(handle.ID) handle.ID) {
-	for row := range s.Items()[s.tail:] {
-		s.link(&s.Items()[s.tail+row], fields, resolve)
+	visit := func(h handle.Of[T]) {
+		if item, ok := s.Get(h); ok { // not if it was put and erased
+			s.link(item, fields, resolve)
+		}
 	}
+	c.Runs(s.lo, s.hi, func(_ []T, names []handle.Of[T]) {
+		for _, h := range names {
+			visit(h)
+		}
+	})
 	for _, col := range c.Columns {
 		puts := col.Puts(list)
 		for i := range puts {
-			if item, ok := s.Get(handle.Of[T]{ID: puts[i].Handle}); ok {
-				s.link(item, fields, resolve)
-			}
+			visit(handle.Of[T]{ID: puts[i].Handle})
 		}
 	}
 }

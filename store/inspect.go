@@ -42,7 +42,7 @@ func (s *Store) publishStats(changed []table) {
 	}
 }
 
-func (t *Table[T]) stats() TableStats {
+func (t *tableBase[T]) stats() TableStats {
 	sum := TableStats{Name: t.name, Shards: len(t.order)}
 	for _, sh := range t.order {
 		of := sh.Stats()

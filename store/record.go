@@ -9,49 +9,49 @@ package store
 // panics when q was kept past its pass or belongs to another store. A queue that
 // reaches its limit fails as a whole: Emplace returns the null handle and the
 // pass returns [ErrQueueFull].
-func (t *Table[T]) Emplace(q Queue, v T) Handle[T] { return t.recorder.Emplace(q, v) }
+func (t *tableBase[T]) Emplace(q Queue, v T) Handle[T] { return t.recorder.Emplace(q, v) }
 
 // EmplaceItems records a create per item, in order, and appends the provisional
 // handles to dst, which it returns; see [Table.Emplace]. It costs a bulk copy.
-func (t *Table[T]) EmplaceItems(q Queue, items []T, dst []Handle[T]) []Handle[T] {
+func (t *tableBase[T]) EmplaceItems(q Queue, items []T, dst []Handle[T]) []Handle[T] {
 	return t.recorder.EmplaceItems(q, items, dst)
 }
 
 // EmplaceFunc records a create whose value f fills in, knowing its own
 // provisional handle; see [Table.Emplace]. f may record more into q. When f
 // panics the create is cancelled.
-func (t *Table[T]) EmplaceFunc(q Queue, f func(h Handle[T], v *T)) Handle[T] {
+func (t *tableBase[T]) EmplaceFunc(q Queue, f func(h Handle[T], v *T)) Handle[T] {
 	return t.recorder.EmplaceFunc(q, f)
 }
 
 // Staged returns the value recorded in q under the provisional handle p, so that
 // it can be completed, and whether q holds it. The pointer is good until the
 // next create recorded in q for the table.
-func (t *Table[T]) Staged(q Queue, p Handle[T]) (*T, bool) { return t.recorder.Staged(q, p) }
+func (t *tableBase[T]) Staged(q Queue, p Handle[T]) (*T, bool) { return t.recorder.Staged(q, p) }
 
 // Erase records that the item h names is to be erased. A provisional handle of
 // the same batch cancels the create. Erases are a set: their order, and whether
 // two queues erase the same item, changes nothing but the report's counters.
-func (t *Table[T]) Erase(q Queue, h Handle[T]) { t.recorder.Erase(q, h) }
+func (t *tableBase[T]) Erase(q Queue, h Handle[T]) { t.recorder.Erase(q, h) }
 
 // EraseItems records an erase per handle; see [Table.Erase].
-func (t *Table[T]) EraseItems(q Queue, hs []Handle[T]) { t.recorder.EraseItems(q, hs) }
+func (t *tableBase[T]) EraseItems(q Queue, hs []Handle[T]) { t.recorder.EraseItems(q, hs) }
 
 // Put records that the item h names is to be replaced by v, writes in place
 // since the last flush included. The last put by (key, sequence) wins; a put to
 // an item erased in the same batch is dropped. A provisional handle of the same
 // batch replaces the value of the create.
-func (t *Table[T]) Put(q Queue, h Handle[T], v T) { t.recorder.Put(q, h, v) }
+func (t *tableBase[T]) Put(q Queue, h Handle[T], v T) { t.recorder.Put(q, h, v) }
 
 // Resolve returns the handle of the item that the provisional handle p of the
 // last flushed batch was recorded for, and whether there is one: false when the
 // create was cancelled or p is of another batch. Flushes without commands do not
 // count. It takes O(1) time.
-func (t *Table[T]) Resolve(p Handle[T]) (Handle[T], bool) {
+func (t *tableBase[T]) Resolve(p Handle[T]) (Handle[T], bool) {
 	return t.flushing.resolve(p, t.store.epoch.Load())
 }
 
-func (t *Table[T]) resolveID(id ID) (ID, bool) {
+func (t *tableBase[T]) resolveID(id ID) (ID, bool) {
 	h, ok := t.Resolve(Handle[T]{ID: id})
 	return h.ID, ok
 }

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"sync"
 
-	"handloom/shard"
+	"handloom/shard/handlemap"
 )
 
 // Rows is a run of rows of a table given to one task that only reads.
@@ -13,14 +13,14 @@ type Rows[T any] struct {
 	Items []T // not to be written
 	Index int // of the run; depends on row counts alone
 
-	shard *shard.Shard[T]
+	items *handlemap.Map[T]
 	row   int
 }
 
 // Handle returns the handle of Items[i].
 func (r Rows[T]) Handle(i int) Handle[T] {
 	_ = r.Items[i]
-	return r.shard.HandleAt(r.row + i)
+	return r.items.HandleAt(r.row + i)
 }
 
 // Reduce computes one partial result per chunk of t with f, in parallel, and
@@ -33,6 +33,19 @@ func (r Rows[T]) Handle(i int) Handle[T] {
 // write. All chunks run even if one fails, and the error of the lowest is
 // returned; when ctx ends, Reduce stops between chunks and returns its cause.
 func Reduce[T, R any](ctx context.Context, t *Table[T], f func(ctx context.Context, r Rows[T]) (R, error), combine func(a, b R) R) (R, error) {
+	return reduce(ctx, &t.tableBase, t.view, f, combine)
+}
+
+func (t *Table[T]) rows(shard, lo, hi, index int) Rows[T] {
+	m := t.mapOf(shard)
+	return Rows[T]{Items: m.Items()[lo:hi:hi], Index: index, items: m, row: lo}
+}
+
+// reduce is Reduce for tables of both kinds: V is what f is given of the rows,
+// and view makes it.
+func reduce[T, V, R any](ctx context.Context, t *tableBase[T], view func(shard, lo, hi, index int) V,
+	f func(context.Context, V) (R, error), combine func(a, b R) R,
+) (R, error) {
 	var none R
 	p, err := t.store.enter(ctx, opReduce)
 	if err != nil {
@@ -42,45 +55,46 @@ func Reduce[T, R any](ctx context.Context, t *Table[T], f func(ctx context.Conte
 	if p.outer.writesTable(t) {
 		return none, fmt.Errorf("store: Reduce over table %q inside a pass that writes it: %w; read it in a pass of its own", t.name, ErrPhase)
 	}
-	r := takeReduction[T, R](t)
+	r := takeReduction[T, V, R](t)
 	defer r.release()
-	return r.reduce(p, t, f, combine)
+	r.table, r.ctx, r.view, r.f = t, p, view, f
+	return r.reduce(p, combine)
 }
 
 // takeReduction returns scratch for a Reduce. It is kept by result type, so that
 // a frame loop with several allocates nothing for any of them.
-func takeReduction[T, R any](t *Table[T]) *reduction[T, R] {
-	key := (*reduction[T, R])(nil)
+func takeReduction[T, V, R any](t *tableBase[T]) *reduction[T, V, R] {
+	key := (*reduction[T, V, R])(nil)
 	pool, ok := t.reducers.Load(key)
 	if !ok {
 		pool, _ = t.reducers.LoadOrStore(key, new(sync.Pool))
 	}
-	r, ok := pool.(*sync.Pool).Get().(*reduction[T, R])
+	r, ok := pool.(*sync.Pool).Get().(*reduction[T, V, R])
 	if !ok {
-		r = &reduction[T, R]{pool: pool.(*sync.Pool)}
+		r = &reduction[T, V, R]{pool: pool.(*sync.Pool)}
 		r.task = r.run
 	}
 	return r
 }
 
-type reduction[T, R any] struct {
+type reduction[T, V, R any] struct {
 	pool     *sync.Pool
-	table    *Table[T]
+	table    *tableBase[T]
 	ctx      context.Context
-	f        func(context.Context, Rows[T]) (R, error)
+	view     func(shard, lo, hi, index int) V
+	f        func(context.Context, V) (R, error)
 	chunks   chunking
 	partials []R
-	task     func(int) error
+	task     func(int) error // run, bound once
 }
 
-func (r *reduction[T, R]) reduce(p *phase, t *Table[T], f func(context.Context, Rows[T]) (R, error), combine func(a, b R) R) (result R, err error) {
-	r.table, r.ctx, r.f = t, p, f
-	n := r.chunks.cut(t)
+func (r *reduction[T, V, R]) reduce(p *phase, combine func(a, b R) R) (result R, err error) {
+	n := cut(&r.chunks, r.table)
 	if n > cap(r.partials) {
 		r.partials = make([]R, n)
 	}
 	r.partials = r.partials[:n]
-	if err := t.store.runReading(p, n, r.task); err != nil || n == 0 {
+	if err := r.table.store.runReading(p, n, r.task); err != nil || n == 0 {
 		return result, err
 	}
 	result = r.partials[0]
@@ -90,16 +104,15 @@ func (r *reduction[T, R]) reduce(p *phase, t *Table[T], f func(context.Context, 
 	return result, nil
 }
 
-func (r *reduction[T, R]) run(task int) (err error) {
-	s, lo, hi := r.chunks.find(task)
-	sh := r.table.order[s]
-	hi = min(hi, sh.Len())
-	r.partials[task], err = r.f(r.ctx, Rows[T]{Items: sh.Items()[lo:hi:hi], Index: task, shard: sh, row: lo})
+func (r *reduction[T, V, R]) run(task int) (err error) {
+	shard, lo, hi := r.chunks.find(task)
+	hi = min(hi, r.table.order[shard].Rows())
+	r.partials[task], err = r.f(r.ctx, r.view(shard, lo, hi, task))
 	return err
 }
 
-func (r *reduction[T, R]) release() {
+func (r *reduction[T, V, R]) release() {
 	clear(r.partials[:cap(r.partials)])
-	r.table, r.ctx, r.f = nil, nil, nil
+	r.table, r.ctx, r.view, r.f = nil, nil, nil, nil
 	r.pool.Put(r)
 }

@@ -37,15 +37,15 @@ func (f *tableFlush[T]) resolve(p Handle[T], epoch uint64) (Handle[T], bool) {
 }
 
 // list returns where the columns keep the commands to a shard.
-func (t *Table[T]) list(shard int) int { return t.recorder.List(t.first + uint16(shard)) }
+func (t *tableBase[T]) list(shard int) int { return t.recorder.List(t.first + uint16(shard)) }
 
-func (t *Table[T]) gather(c batch.Recorded, pass, task int) (first bool) {
+func (t *tableBase[T]) gather(c batch.Recorded, pass, task int) (first bool) {
 	commands := t.flushing.pending
 	commands.Gather(c, pass, task)
 	return len(commands.Columns) == 1
 }
 
-func (t *Table[T]) number() { t.flushing.pending.Number(&t.recorder) }
+func (t *tableBase[T]) number() { t.flushing.pending.Number(&t.recorder) }
 
 // Estimated nanoseconds per command, which decide only whether a flush runs
 // inline and which shard is begun first (op=flush).
@@ -55,7 +55,7 @@ const (
 	putCost    = 10
 )
 
-func (t *Table[T]) cost(shard int) int64 {
+func (t *tableBase[T]) cost(shard int) int64 {
 	commands, list := t.flushing.pending, t.list(shard)
 	n := commands.Creates() / len(t.order) * createCost
 	for _, col := range commands.Columns {
@@ -64,10 +64,10 @@ func (t *Table[T]) cost(shard int) int64 {
 	return int64(n)
 }
 
-func (t *Table[T]) plan(shard int) { t.order[shard].Plan(t.flushing.pending, t.list(shard)) }
+func (t *tableBase[T]) plan(shard int) { t.order[shard].Plan(t.flushing.pending, t.list(shard)) }
 
 // deal spreads the surviving creates over the shards and checks the limits.
-func (t *Table[T]) deal() error {
+func (t *tableBase[T]) deal() error {
 	f := &t.flushing
 	f.pending.Settle()
 	creates, kept := f.pending.Creates(), 0
@@ -89,15 +89,15 @@ func (t *Table[T]) deal() error {
 	return nil
 }
 
-func (t *Table[T]) needsMemory(shard int) bool { return t.order[shard].NeedsMemory() }
+func (t *tableBase[T]) needsMemory(shard int) bool { return t.order[shard].NeedsMemory() }
 
-func (t *Table[T]) makeRoom(shard int) { t.order[shard].MakeRoom() }
+func (t *tableBase[T]) makeRoom(shard int) { t.order[shard].MakeRoom() }
 
-func (t *Table[T]) apply(shard int) { t.order[shard].Apply(t.flushing.pending, t.list(shard)) }
+func (t *tableBase[T]) apply(shard int) { t.order[shard].Apply(t.flushing.pending, t.list(shard)) }
 
-func (t *Table[T]) hasLinks() bool { return len(t.fields) > 0 }
+func (t *tableBase[T]) hasLinks() bool { return len(t.fields) > 0 }
 
-func (t *Table[T]) link(shard int) {
+func (t *tableBase[T]) link(shard int) {
 	if t.hasLinks() {
 		t.order[shard].Link(t.flushing.pending, t.list(shard), t.fields, t.flushing.names)
 	}
@@ -105,12 +105,12 @@ func (t *Table[T]) link(shard int) {
 
 // pendingName returns the handle of an item that the running flush created, or
 // null.
-func (t *Table[T]) pendingName(id ID) ID {
+func (t *tableBase[T]) pendingName(id ID) ID {
 	h, _ := t.flushing.pending.Resolve(id)
 	return h.ID
 }
 
-func (t *Table[T]) cancel() {
+func (t *tableBase[T]) cancel() {
 	for _, sh := range t.order {
 		sh.Cancel()
 	}
@@ -119,7 +119,7 @@ func (t *Table[T]) cancel() {
 
 // publish ends the table's part of a flush: the names of its creates resolve
 // from now on. It appends the first stale commands of each shard to stale.
-func (t *Table[T]) publish(epoch uint64, stale []Sample) (TableReport, []Sample) {
+func (t *tableBase[T]) publish(epoch uint64, stale []Sample) (TableReport, []Sample) {
 	f := &t.flushing
 	report := TableReport{Name: t.name}
 	for _, sh := range t.order {

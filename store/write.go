@@ -52,7 +52,7 @@ func (w *Writer) use(s *Store, t table, operation string) {
 // Insert adds v to the shard with the fewest items, the first of those by
 // typeId, and returns its handle. It fails with [ErrFull], and then nothing has
 // changed. It takes O(shards) time and panics when w is not in its Write.
-func (t *Table[T]) Insert(w *Writer, v T) (Handle[T], error) {
+func (t *tableBase[T]) Insert(w *Writer, v T) (Handle[T], error) {
 	w.use(t.store, t, "Insert")
 	least, items := t.order[0], 0
 	for _, sh := range t.order {
@@ -73,7 +73,7 @@ func (t *Table[T]) Insert(w *Writer, v T) (Handle[T], error) {
 
 // Clear erases every item, as [handlemap.Map.Clear] does for each shard. It
 // takes O(Len()) time and panics when w is not in its Write.
-func (t *Table[T]) Clear(w *Writer) {
+func (t *tableBase[T]) Clear(w *Writer) {
 	w.use(t.store, t, "Clear")
 	for _, sh := range t.order {
 		sh.Clear()
@@ -85,10 +85,10 @@ func (t *Table[T]) Clear(w *Writer) {
 // it. MaxItems of the table bounds each of them, not their sum. It allocates the
 // slice it returns and panics when w is not in its Write.
 func (t *Table[T]) Maps(w *Writer) []*handlemap.Map[T] {
-	w.use(t.store, t, "Maps")
+	w.use(t.store, &t.tableBase, "Maps")
 	maps := make([]*handlemap.Map[T], len(t.order))
-	for i, sh := range t.order {
-		maps[i] = &sh.Map
+	for i := range maps {
+		maps[i] = t.mapOf(i)
 	}
 	return maps
 }

@@ -1,0 +1,75 @@
+package store
+
+import (
+	"context"
+
+	"handloom/batch"
+)
+
+// pass is the state of a table's ForEach that runs; the table keeps it, so that
+// a pass allocates nothing but its phase. C is what a task is given of the rows.
+type pass[T, C any] struct {
+	table  *tableBase[T]
+	chunk  func(shard, lo, hi, index int, q Queue) C
+	task   func(int) error // run, bound once
+	ctx    context.Context
+	f      func(context.Context, C) error
+	queues *batch.Pass
+	chunks chunking
+}
+
+func (p *pass[T, C]) init(t *tableBase[T], chunk func(shard, lo, hi, index int, q Queue) C) {
+	p.table, p.chunk, p.task = t, chunk, p.run
+}
+
+func (p *pass[T, C]) forEach(ctx context.Context, f func(context.Context, C) error) error {
+	s := p.table.store
+	ph, err := s.enter(ctx, opForEach)
+	if err != nil {
+		return err
+	}
+	defer ph.leave()
+	ph.writes = p.table
+	n := cut(&p.chunks, p.table)
+	p.ctx, p.f, p.queues = ph, f, s.batch.Begin(n)
+	defer p.release()
+	return s.runPass(ph, p.queues, n, p.task)
+}
+
+func (p *pass[T, C]) run(task int) error {
+	shard, lo, hi := p.chunks.find(task)
+	hi = min(hi, p.table.order[shard].Rows())
+	return p.f(p.ctx, p.chunk(shard, lo, hi, task, p.queues.Queue(task)))
+}
+
+func (p *pass[T, C]) release() { p.ctx, p.f, p.queues = nil, nil, nil }
+
+// chunking says where the chunks of a table begin.
+type chunking struct {
+	rows int            // of a chunk; the last of a shard may have fewer
+	ends [MaxShards]int // chunks up to and including each shard's
+}
+
+// cut computes the chunks of t and returns their number.
+func cut[T any](c *chunking, t *tableBase[T]) int {
+	c.rows = t.chunk
+	n := 0
+	for i, sh := range t.order {
+		if rows := sh.Rows(); rows > 0 {
+			n += (rows-1)/c.rows + 1 // c.rows may be as large as an int can be
+		}
+		c.ends[i] = n
+	}
+	return n
+}
+
+// find returns the shard of a chunk and its rows; hi may lie beyond the last.
+func (c *chunking) find(chunk int) (shard, lo, hi int) {
+	begin := 0
+	for c.ends[shard] <= chunk {
+		begin = c.ends[shard]
+		shard++
+	}
+	lo = (chunk - begin) * c.rows
+	return shard, lo, lo + c.rows
+}
