@@ -1,6 +1,7 @@
 package store_test
 
 import (
+	"cmp"
 	"slices"
 
 	"handloom/internal/narrow"
@@ -17,11 +18,13 @@ type modelItem struct {
 	links [3]store.ID
 }
 
-// modelShard is what design 5 calls a packed map.
+// modelShard is what design 5 calls a packed map or, if it is stable, design 6 a
+// stable one.
 type modelShard struct {
 	typeID      uint16
 	minFree     int
-	live        []store.ID // by row
+	stable      bool
+	live        []store.ID // by row; the empty rows of a stable one left out
 	items       map[store.ID]modelItem
 	generations []uint16 // by slot: issued, or to be issued next; 0: depleted
 	free        []uint32 // vacant slots, oldest first
@@ -29,7 +32,7 @@ type modelShard struct {
 
 // modelTable is a table of one or more shards.
 type modelTable struct {
-	options store.TableOptions[item]
+	options drawnTable
 	first   uint16
 	shards  []*modelShard
 }
@@ -41,13 +44,15 @@ type modelStore struct {
 	dead   []store.ID
 }
 
-func newModel(options []store.TableOptions[item]) *modelStore {
+func newModel(options []drawnTable) *modelStore {
 	m := &modelStore{}
 	typeID := uint16(1)
 	for _, o := range options {
 		t := &modelTable{options: o, first: typeID}
 		for range o.Shards {
-			t.shards = append(t.shards, &modelShard{typeID: typeID, minFree: o.MinFree, items: map[store.ID]modelItem{}})
+			t.shards = append(t.shards, &modelShard{
+				typeID: typeID, minFree: o.MinFree, stable: o.stable, items: map[store.ID]modelItem{},
+			})
 			typeID++
 		}
 		m.tables = append(m.tables, t)
@@ -58,6 +63,15 @@ func newModel(options []store.TableOptions[item]) *modelStore {
 // compose makes a handle as design 4 lays it out.
 func compose(typeID, generation uint16, slot uint32) store.ID {
 	return store.ID(typeID)<<48 | store.ID(generation)<<32 | store.ID(slot)
+}
+
+// rows returns how many rows a pass steps through: in a stable shard a row is a
+// slot, whatever became of its item.
+func (s *modelShard) rows() int {
+	if s.stable {
+		return len(s.generations)
+	}
+	return len(s.live)
 }
 
 // vacateRow ends the life of the item in a row, which stays in its place.
@@ -90,14 +104,32 @@ func (s *modelShard) create(v modelItem) store.ID {
 	}
 	id := compose(s.typeID, s.generations[slot], slot)
 	s.live = append(s.live, id)
+	if s.stable {
+		slices.SortFunc(s.live, func(a, b store.ID) int { return cmp.Compare(uint32(a), uint32(b)) })
+	}
 	s.items[id] = v
 	return id
 }
 
-// erase removes a set of items: the holes below the new length, in ascending
-// order, take the survivors at or above it, in ascending order; slots become
-// vacant in the order of the rows they had.
+// erase removes a set of items: slots become vacant in the order of the rows
+// they had.
 func (s *modelShard) erase(set map[store.ID]bool) {
+	for row, id := range s.live {
+		if set[id] {
+			s.vacateRow(row)
+		}
+	}
+	if s.stable {
+		s.live = slices.DeleteFunc(s.live, func(id store.ID) bool { return set[id] })
+		return
+	}
+	s.pack(set)
+}
+
+// pack closes the gaps that a set of items leaves: the holes below the new
+// length, in ascending order, take the survivors at or above it, in ascending
+// order.
+func (s *modelShard) pack(set map[store.ID]bool) {
 	length := len(s.live) - len(set)
 	var holes []int
 	var movers []store.ID
@@ -107,11 +139,6 @@ func (s *modelShard) erase(set map[store.ID]bool) {
 			holes = append(holes, row)
 		case !set[id] && row >= length:
 			movers = append(movers, id)
-		}
-	}
-	for row, id := range s.live {
-		if set[id] {
-			s.vacateRow(row)
 		}
 	}
 	for i, row := range holes {

@@ -12,9 +12,10 @@ import (
 // after each.
 type player struct {
 	*trial
-	model  *modelStore
-	tables []*store.Table[item]
-	names  [][]store.ID // by frame and number of the create
+	model     *modelStore
+	tables    []itemTable
+	names     [][]store.ID        // by frame and number of the create
+	addresses map[store.ID]*item // of items of stable tables
 }
 
 var errTask = errors.New("the task fails")
@@ -26,9 +27,9 @@ func (p program) play(r *trial) {
 	for i := range o {
 		o[i].Name = tableName(i)
 	}
-	y := &player{trial: r, model: newModel(o)}
+	y := &player{trial: r, model: newModel(o), addresses: map[store.ID]*item{}}
 	for i := range o {
-		y.tables = append(y.tables, register(r, r.Store, o[i]))
+		y.tables = append(y.tables, registerKind(r, r.Store, o[i].TableOptions, o[i].stable))
 	}
 	var known []*create
 	for number, drawn := range p.frames {
@@ -117,11 +118,11 @@ func (y *player) pass(p pass) {
 	var err error
 	switch p.kind {
 	case forEachPass:
-		err = y.tables[p.table].ForEach(y.ctx, func(_ context.Context, c store.Chunk[item]) error {
-			for i := range c.Items {
-				c.Items[i].Value += p.delta
+		err = y.tables[p.table].visit(y.ctx, func(task int, q store.Queue, items itemSeq) error {
+			for _, v := range items {
+				v.Value += p.delta
 			}
-			return y.task(p, c.Index, c.Queue)
+			return y.task(p, task, q)
 		})
 	case eachPass:
 		err = y.Each(y.ctx, len(p.tasks), func(_ context.Context, task int, q store.Queue) error {
@@ -189,7 +190,7 @@ func (y *player) record(c command, q store.Queue) {
 	}
 }
 
-func (y *player) table(t *modelTable) *store.Table[item] {
+func (y *player) table(t *modelTable) itemTable {
 	return y.tables[slices.Index(y.model.tables, t)]
 }
 
@@ -220,6 +221,7 @@ func (y *player) compareTables() {
 		var handles, wantHandles []store.ID
 		var items, wantItems []modelItem
 		for h, v := range y.tables[i].All() {
+			y.checkLookup(i, h, v)
 			handles = append(handles, h.ID)
 			items = append(items, modelItem{v.Value, [3]store.ID{v.Parent.ID, v.Links[0], v.Links[1]}})
 		}
@@ -238,12 +240,31 @@ func (y *player) compareTables() {
 		if s := stats.Tables[i]; s.Live != len(handles) || s.Vacant != vacant || s.Depleted != depleted {
 			y.Fatalf("%s: %+v; the model has %d vacant and %d depleted slots", tableName(i), s, vacant, depleted)
 		}
+		if n := y.tables[i].Len(); n != len(wantHandles) {
+			y.Fatalf("%s says it holds %d items; the model has %d", tableName(i), n, len(wantHandles))
+		}
 	}
 	for _, id := range y.model.dead {
 		if y.Has(id) {
 			y.Fatalf("%v was erased and resolves", id)
 		}
 	}
+}
+
+// checkLookup looks up what an iteration gave; in a stable table it must lie
+// where it always did.
+func (y *player) checkLookup(table int, h store.Handle[item], v *item) {
+	y.Helper()
+	if got, ok := y.tables[table].Get(h); !ok || got != v || !y.tables[table].Has(h) || !y.Has(h.ID) {
+		y.Fatalf("%s: Get(%v) is %p, %t; the iteration gave %p", tableName(table), h, got, ok, v)
+	}
+	if !y.model.tables[table].options.stable {
+		return
+	}
+	if before, ok := y.addresses[h.ID]; ok && before != v {
+		y.Fatalf("%s: %v was at %p and is at %p", tableName(table), h, before, v)
+	}
+	y.addresses[h.ID] = v
 }
 
 func (y *player) compareNames(creates []*create) {

@@ -11,8 +11,13 @@ import (
 // A program is what rapid draws: numbers that say what to do. The model turns a
 // frame of it into commands when it knows which handles there are.
 type program struct {
-	tables []store.TableOptions[item]
+	tables []drawnTable
 	frames []drawnFrame
+}
+
+type drawnTable struct {
+	store.TableOptions[item]
+	stable bool
 }
 
 type drawnFrame struct {
@@ -48,12 +53,15 @@ func drawProgram(maxFrames int) *rapid.Generator[program] {
 	})
 }
 
-func drawTable(t *rapid.T) store.TableOptions[item] {
-	return store.TableOptions[item]{
-		Shards:     rapid.IntRange(1, 8).Draw(t, "shards"),
-		ChunkItems: rapid.SampledFrom([]int{1, 2, 5, 16}).Draw(t, "chunk"),
-		MinFree:    rapid.SampledFrom([]int{0, 0, 3}).Draw(t, "minfree"),
-		MaxItems:   rapid.SampledFrom([]int{0, 0, 12}).Draw(t, "maxitems"),
+func drawTable(t *rapid.T) drawnTable {
+	return drawnTable{
+		TableOptions: store.TableOptions[item]{
+			Shards:     rapid.IntRange(1, 8).Draw(t, "shards"),
+			ChunkItems: rapid.SampledFrom([]int{1, 2, 5, 16}).Draw(t, "chunk"),
+			MinFree:    rapid.SampledFrom([]int{0, 0, 3}).Draw(t, "minfree"),
+			MaxItems:   rapid.SampledFrom([]int{0, 0, 12}).Draw(t, "maxitems"),
+		},
+		stable: rapid.Bool().Draw(t, "stable"),
 	}
 }
 
@@ -158,7 +166,7 @@ func (s *spelling) pass(d drawnPass) pass {
 func (s *spelling) chunks(t *modelTable) int {
 	n := 0
 	for _, shard := range t.shards {
-		for row := 0; row < len(shard.live); row += t.options.ChunkItems {
+		for row := 0; row < shard.rows(); row += t.options.ChunkItems {
 			n++
 		}
 	}

@@ -14,11 +14,12 @@ import (
 // mayImport lists, for each package, the packages of this module that it may
 // import, directly. Imports point one way only.
 var mayImport = map[string][]string{
-	"store":                  {"tasks", "batch", "shard", "shard/handle", "shard/handlemap", "internal/digest"},
+	"store":                  {"tasks", "batch", "shard", "shard/handle", "shard/handlemap", "shard/slotmap", "internal/digest"},
 	"tasks":                  {},
-	"shard":                  {"batch", "shard/handlemap", "shard/handle"},
+	"shard":                  {"batch", "shard/handlemap", "shard/slotmap", "shard/handle"},
 	"batch":                  {"shard/handle"},
 	"shard/handlemap":        {"shard/handle", "internal/sparse", "internal/digest", "internal/narrow"},
+	"shard/slotmap":          {"shard/handle", "internal/sparse", "internal/digest", "internal/narrow"},
 	"shard/handle":           {},
 	"internal/sparse":        {"shard/handle", "internal/digest", "internal/narrow"},
 	"internal/digest":        {},

@@ -1,9 +1,6 @@
 package sparse
 
-import (
-	"iter"
-	"math/bits"
-)
+import "math/bits"
 
 // Bits is a set of small numbers (rows, say) kept as a bitmap of two levels: a
 // bit per number, and a bit per word of those. Adding and asking take O(1);
@@ -73,15 +70,14 @@ func (b *Bits) window(i int) uint64 {
 }
 
 // Words yields the words that are not 0, in ascending order, each with the
-// number that its lowest bit stands for.
-func (b *Bits) Words() iter.Seq2[int, uint64] {
-	return func(yield func(int, uint64) bool) {
-		for i, s := range b.summary {
-			for ; s != 0; s &= s - 1 {
-				w := i*64 + bits.TrailingZeros64(s)
-				if !yield(w*64, b.words[w]) {
-					return
-				}
+// number that its lowest bit stands for. It is an iterator itself, to be ranged
+// over without a call, so that no closure is allocated in a flush.
+func (b *Bits) Words(yield func(base int, word uint64) bool) {
+	for i, s := range b.summary {
+		for ; s != 0; s &= s - 1 {
+			w := i*64 + bits.TrailingZeros64(s)
+			if !yield(w*64, b.words[w]) {
+				return
 			}
 		}
 	}

@@ -11,7 +11,7 @@ import (
 
 // numbersOf walks b by its words.
 func numbersOf(b *Bits) (numbers []int) {
-	for base, word := range b.Words() {
+	for base, word := range b.Words {
 		if word == 0 {
 			numbers = append(numbers, -1) // only words with numbers are walked
 		}
@@ -109,7 +109,7 @@ func TestAWalkOverBitsCanStop(t *testing.T) {
 	b.Add(5)
 	b.Add(9_000)
 	visits := 0
-	for range b.Words() {
+	for range b.Words {
 		visits++
 		break
 	}

@@ -16,6 +16,16 @@
 // fails; a handle made of a vacant word's own upper half has its free bit set
 // and fails the bounds check, because the index keeps that bit.
 //
+// [Set] keeps the words of the packed map in one array. The stable map keeps
+// them beside its items; there, row and slot are the same number, and the word of
+// a live slot is the handle of its item. [Freelist] is what both have in common:
+// it says what a word becomes when its slot is issued or vacated.
+//
+// Methods of a generic map are compiled where the map is used, and there a
+// function of this package is called and not inlined, unless that package
+// imports this one itself. So the hot paths of the maps read words themselves,
+// or hand over whole slices.
+//
 // # Freelist
 //
 // Vacant slots form a first-in first-out queue, so that a slot rests as long as

@@ -3,7 +3,6 @@ package sparse
 import (
 	"slices"
 
-	"handloom/internal/narrow"
 	"handloom/shard/handle"
 )
 
@@ -18,57 +17,29 @@ type (
 // handle with that bit set is beyond the length of any sparse set.
 const IndexMask = 1<<63 | 1<<32 - 1
 
+// UpperHalf takes free bit, typeId and generation out of a word or handle.
+const UpperHalf handle.ID = 1<<64 - 1<<32
+
 const (
-	rowMask       handle.ID = 1<<32 - 1
-	oneGeneration handle.ID = 1 << 32
+	rowMask        handle.ID = 1<<32 - 1
+	oneGeneration  handle.ID = 1 << 32
+	generationMask handle.ID = 1<<48 - 1<<32
 )
 
-// Set is the sparse set of one map. The zero Set is empty, has typeId 0 and
-// holds no slot back. One goroutine at a time may use it.
+// Set is the sparse set of a packed map: all words in one array. The zero Set
+// is empty, has typeId 0 and holds no slot back. One goroutine at a time may use
+// it.
 type Set struct {
-	// Words are the slot words. They are exported for the maps' lookups, which
+	// Words are the slot words. They are exported for the map's lookups, which
 	// have to inline; only this package writes them.
 	Words []handle.ID
 
-	typeID   handle.ID // the typeId in its place within a word
-	front    link      // of the freelist (F1)
-	back     link
-	vacant   uint32
-	depleted uint32
-	minFree  uint32 // vacant slots held back from reuse
-	limit    uint32 // of slots; 0 until the first growth
-	highest  uint16 // generation ever issued
-	floor    uint16 // new slots begin above this generation
-	last     uint16 // generation after which a slot is depleted; 0 until the first growth
+	Freelist
 }
 
-// link is slot+1; 0 is none.
-type link uint32
-
-// Init sets the typeId of the handles to issue and the number of vacant slots
-// to hold back from reuse. It may be called on an empty Set only.
-func (s *Set) Init(typeID uint16, minFree uint32) {
-	s.typeID = handle.New(typeID, 0, 0)
-	s.minFree = minFree
-}
-
-// setWidths takes the field widths when the first slot is about to be made, so
-// that the zero Set needs no constructor.
-func (s *Set) setWidths() {
-	if s.last == 0 {
-		s.last, s.limit = narrow.LastGeneration, narrow.SlotLimit
-	}
-}
-
-// TypeID returns the typeId of the handles the set issues.
-func (s *Set) TypeID() uint16 { return s.typeID.TypeID() }
-
-// Live, Vacant, Depleted and Slots count slots; the first three sum to the
-// fourth (S3).
-func (s *Set) Live() int     { return len(s.Words) - int(s.vacant) - int(s.depleted) }
-func (s *Set) Vacant() int   { return int(s.vacant) }
-func (s *Set) Depleted() int { return int(s.depleted) }
-func (s *Set) Slots() int    { return len(s.Words) }
+// Live and Slots count slots: the live ones, and all of them.
+func (s *Set) Live() int  { return s.Freelist.Live(len(s.Words)) }
+func (s *Set) Slots() int { return len(s.Words) }
 
 // Lookup returns the row of the item that id names. No other rule decides
 // validity anywhere.
@@ -86,10 +57,42 @@ func (s *Set) Handle(slot Slot) handle.ID {
 	return s.Words[slot]&^rowMask | handle.ID(slot)
 }
 
+// Held returns what the slot that id points at holds: its word with the slot in
+// place of the row, or the null handle when there is no such slot. It serves
+// messages.
+func (s *Set) Held(id handle.ID) handle.ID {
+	if uint64(id.Slot()) >= uint64(len(s.Words)) {
+		return 0
+	}
+	return s.Handle(Slot(id.Slot()))
+}
+
 // SetRow tells a live slot that its item moved to row.
 func (s *Set) SetRow(slot Slot, row Row) {
 	w := &s.Words[slot]
 	*w = *w&^rowMask | handle.ID(row)
+}
+
+// Grow makes capacity for n words in all, and never less than there is. Slots
+// do not change.
+func (s *Set) Grow(n int) {
+	s.setWidths()
+	if n > cap(s.Words) {
+		grown := make([]handle.ID, len(s.Words), n)
+		copy(grown, s.Words)
+		s.Words = grown
+	}
+}
+
+// Shrink gives back capacity beyond the slots.
+func (s *Set) Shrink() {
+	s.Words = slices.Clip(append([]handle.ID(nil), s.Words...))
+}
+
+// Drop forgets every slot, where [Freelist.CanDrop] allows it.
+func (s *Set) Drop() {
+	s.Freelist.Drop()
+	s.Words = nil
 }
 
 // Clone returns a copy that evolves as the original would: freelist order,

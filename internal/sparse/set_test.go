@@ -38,7 +38,7 @@ func (o *owners) issue(n int) []itemID {
 	row := len(o.slots)
 	o.slots = append(o.slots, make([]Slot, n)...)
 	ids := make([]itemID, n)
-	Issue(&o.Set, Row(row), o.slots[row:], ids)
+	o.Issue(Row(row), o.slots[row:], handle.IDs(ids))
 	return ids
 }
 
@@ -105,7 +105,7 @@ func TestWhatIsForetoldIsWhatIssueDoes(t *testing.T) {
 		}
 		before, fresh, slots := state(&o.Set), o.Fresh(n), o.Slots()
 		preview := make([]itemID, n)
-		Preview(&o.Set, preview)
+		o.Preview(handle.IDs(preview))
 		if state(&o.Set) != before {
 			t.Fatal("Preview changed the set")
 		}

@@ -11,8 +11,14 @@ import (
 // first invariant broken. It calls live for every live slot with the row it
 // holds and stops at its error. It takes O(slots) time and memory.
 func (s *Set) Verify(live func(Slot, Row) error) error {
+	return s.VerifyWords(len(s.Words), func(slot Slot) handle.ID { return s.Words[slot] }, live)
+}
+
+// VerifyWords is [Set.Verify] for slots whose words word returns.
+func (s *Freelist) VerifyWords(slots int, word func(Slot) handle.ID, live func(Slot, Row) error) error {
 	var vacant, depleted uint32
-	for i, w := range s.Words {
+	for i := range slots {
+		w := word(Slot(i))
 		switch {
 		case w.TypeID() != s.TypeID():
 			return fmt.Errorf("S3: slot %d carries typeId %d, not %d", i, w.TypeID(), s.TypeID())
@@ -40,26 +46,26 @@ func (s *Set) Verify(live func(Slot, Row) error) error {
 		return fmt.Errorf("S3: %d vacant and %d depleted slots, but the counts say %d and %d",
 			vacant, depleted, s.vacant, s.depleted)
 	}
-	return s.verifyList()
+	return s.verifyList(slots, word)
 }
 
 // verifyList checks F1 to F3; that the counted vacant slots are right is known.
-func (s *Set) verifyList() error {
+func (s *Freelist) verifyList(slots int, word func(Slot) handle.ID) error {
 	if (s.front == 0) != (s.vacant == 0) || (s.back == 0) != (s.vacant == 0) {
 		return fmt.Errorf("F1: front %d, back %d, length %d", s.front, s.back, s.vacant)
 	}
-	visited := make([]bool, len(s.Words))
+	visited := make([]bool, slots)
 	at, walked := link(0), uint32(0)
-	for next := s.front; next != 0; next = link(s.Words[at-1] & rowMask) {
-		if uint64(next) > uint64(len(s.Words)) {
-			return fmt.Errorf("F2: the walk leaves the %d slots for slot %d", len(s.Words), next-1)
+	for next := s.front; next != 0; {
+		if uint64(next) > uint64(slots) {
+			return fmt.Errorf("F2: the walk leaves the %d slots for slot %d", slots, next-1)
 		}
-		w := s.Words[next-1]
+		w := word(Slot(next - 1))
 		if !w.IsProvisional() || w.Generation() == 0 || visited[next-1] {
 			return fmt.Errorf("F2: the walk comes to slot %d (word %v), visited before: %t", next-1, w, visited[next-1])
 		}
 		visited[next-1] = true
-		at = next
+		at, next = next, link(w&rowMask)
 		walked++
 	}
 	if walked != s.vacant {
@@ -73,25 +79,22 @@ func (s *Set) verifyList() error {
 
 // Digest adds slots, generations, floor, freelist order and depletion to h.
 func (s *Set) Digest(h *digest.Hash) {
+	s.DigestWords(h, len(s.Words), func() {
+		for _, w := range s.Words {
+			h.Uint64(uint64(w))
+		}
+	})
+}
+
+// DigestWords is [Set.Digest] for slots whose words words adds to h.
+func (s *Freelist) DigestWords(h *digest.Hash, slots int, words func()) {
 	h.Uint64(uint64(s.typeID))
-	h.Uint64(uint64(len(s.Words)))
-	for _, w := range s.Words {
-		h.Uint64(uint64(w))
-	}
+	h.Uint64(uint64(slots))
+	words()
 	h.Uint32(uint32(s.front))
 	h.Uint32(uint32(s.back))
 	h.Uint32(s.vacant)
 	h.Uint32(s.depleted)
 	h.Uint16(s.highest)
 	h.Uint16(s.floor)
-}
-
-// Held returns what the slot that id points at holds: its word with the slot in
-// place of the row, or the null handle when there is no such slot. It serves
-// messages.
-func (s *Set) Held(id handle.ID) handle.ID {
-	if uint64(id.Slot()) >= uint64(len(s.Words)) {
-		return 0
-	}
-	return s.Handle(Slot(id.Slot()))
 }

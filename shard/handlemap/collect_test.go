@@ -12,7 +12,7 @@ import (
 // pointee is what the items point at; it is too large and has a pointer too
 // many to share an allocation with another object.
 type pointee struct {
-	self *pointee
+	_    *pointee
 	data [64]byte
 }
 

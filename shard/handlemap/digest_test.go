@@ -10,7 +10,7 @@ func TestEqualHistoriesHaveEqualDigests(t *testing.T) {
 	eachWidth(t, func(t *testing.T) {
 		a, _ := wornMap(t)
 		b, _ := wornMap(t)
-		if a.Digest() != b.Digest() || a.Digest() != a.Digest() {
+		if first := a.Digest(); first != b.Digest() || first != a.Digest() {
 			t.Fatal("equal maps have different digests")
 		}
 		lead(a)

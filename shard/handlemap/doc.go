@@ -37,6 +37,14 @@
 // that one compare of the upper halves checks free bit, typeId and generation.
 // A handle that is not live resolves to nothing, whatever its bits.
 //
+// # Which map to take
+//
+// This one, where items are iterated, sorted, or handed over as one slice.
+// Package slotmap, where an item's address must not change while it lives, or
+// where no single insert may take long: it never copies items, finds a random
+// one with one wait for memory less, and pays with empty rows, a slower
+// iteration and no order.
+//
 // # Invariants
 //
 //	S1  dense and meta sets have equal length

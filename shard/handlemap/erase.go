@@ -13,9 +13,9 @@ import (
 // [Map.Get] are no longer good.
 func (m *Map[T]) Erase(h handle.Of[T]) bool {
 	m.guard("Erase")
-	row, ok := m.set.Lookup(h.ID)
+	row, ok := m.RowOf(h)
 	if ok {
-		m.eraseRow(row)
+		m.eraseRow(row, sparse.Slot(h.Slot()))
 	}
 	return ok
 }
@@ -24,25 +24,28 @@ func (m *Map[T]) Erase(h handle.Of[T]) bool {
 func (m *Map[T]) Take(h handle.Of[T]) (T, bool) {
 	m.guard("Take")
 	var v T
-	row, ok := m.set.Lookup(h.ID)
+	row, ok := m.RowOf(h)
 	if ok {
 		v = m.items[row]
-		m.eraseRow(row)
+		m.eraseRow(row, sparse.Slot(h.Slot()))
 	}
 	return v, ok
 }
 
-// eraseRow swaps the row with the last one and pops that.
-func (m *Map[T]) eraseRow(row sparse.Row) {
+// eraseRow swaps the row with the last one and pops that. slot is the row's
+// owner; the meta set is not asked, which at random rows would be one more wait
+// for memory (op=erase).
+func (m *Map[T]) eraseRow(row int, slot sparse.Slot) {
 	last := len(m.items) - 1
-	slot := m.meta[row]
-	if int(row) != last {
+	if row != last {
 		moved := m.meta[last]
 		m.items[row] = m.items[last]
 		m.meta[row] = moved
-		m.set.SetRow(moved, row)
+		w := &m.set.Words[moved]
+		*w = *w&sparse.UpperHalf | handle.ID(row)
 	}
-	clear(m.items[last:]) // S4: the collector can free what the item held
+	var none T
+	m.items[last] = none // S4: the collector can free what the item held
 	m.items = m.items[:last]
 	m.meta = m.meta[:last]
 	m.set.Vacate(slot)
@@ -65,9 +68,7 @@ func (m *Map[T]) EraseItems(hs []handle.Of[T]) int {
 		return 0
 	}
 	marks := m.scratch()
-	for _, h := range hs {
-		m.Mark(marks, h.ID)
-	}
+	m.set.MarkAll(marks, handle.IDs(hs), len(m.items))
 	return m.EraseMarked(marks)
 }
 
@@ -78,7 +79,7 @@ func (m *Map[T]) EraseItems(hs []handle.Of[T]) int {
 func (m *Map[T]) EraseFunc(f func(h handle.Of[T], v *T) bool) int {
 	m.guard("EraseFunc")
 	marks := m.scratch()
-	marks.rows.Grow(len(m.items))
+	marks.Rows.Grow(len(m.items))
 	m.markFunc(f, marks)
 	return m.EraseMarked(marks)
 }
@@ -94,7 +95,7 @@ func (m *Map[T]) markFunc(f func(handle.Of[T], *T) bool, marks *Marks) {
 	}()
 	for row := range m.items {
 		if f(m.HandleAt(row), &m.items[row]) {
-			marks.rows.Add(row)
+			marks.Rows.Add(row)
 		}
 	}
 	done = true

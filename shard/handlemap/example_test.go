@@ -88,7 +88,7 @@ func ExampleMap_At() {
 	m.Erase(a)
 	defer func() { fmt.Println(recover()) }()
 	m.At(a)
-	// Output: handlemap: handle 0:0.1 names no item: the slot is vacant, its next handle is 0:0.2; use Get where a handle may be stale
+	// Output: handle 0:0.1 names no item: the slot is vacant, its next handle is 0:0.2; use Get where a handle may be stale
 }
 
 func ExampleMap_EmplaceItems() {

@@ -15,17 +15,25 @@ import (
 // reused, oldest first, before a new one is made, unless no more than MinFree
 // are vacant; at the slot limit those are used as well.
 func (m *Map[T]) Insert(v T) (handle.Of[T], error) {
-	row := len(m.items)
-	if row < cap(m.items) && m.busy == 0 {
-		if id, ok := m.set.TryIssue(sparse.Row(row)); ok {
-			m.meta = m.meta[:row+1]
-			m.meta[row] = sparse.Slot(id)
-			m.items = m.items[:row+1]
-			m.items[row] = v
-			return handle.Of[T]{ID: id}, nil
-		}
+	row, slot := len(m.items), len(m.set.Words)
+	if row >= cap(m.items) || m.busy != 0 {
+		return m.insertSlow(v)
 	}
-	return m.insertSlow(v)
+	id := m.set.Next | handle.ID(slot)
+	if m.set.Next != 0 && slot < cap(m.set.Words) {
+		// A call to the sparse set would cost as much as all the rest.
+		m.set.Words = m.set.Words[:slot+1]
+		m.set.Words[slot] = m.set.Next | handle.ID(row)
+	} else if vacant, ok := m.set.TryIssue(sparse.Row(row)); ok {
+		id = vacant
+	} else {
+		return m.insertSlow(v)
+	}
+	m.meta = m.meta[:row+1]
+	m.meta[row] = sparse.Slot(id)
+	m.items = m.items[:row+1]
+	m.items[row] = v
+	return handle.Of[T]{ID: id}, nil
 }
 
 // insertSlow is Insert where an array grows, a limit is near or a callback
@@ -93,7 +101,7 @@ func (m *Map[T]) EmplaceItems(n int, f func(i int, h handle.Of[T], v *T), dst []
 	}
 	dst = slices.Grow(dst, n)
 	handles := dst[len(dst) : len(dst)+n]
-	sparse.Preview(&m.set, handles)
+	m.set.Preview(handle.IDs(handles))
 	m.fill(f, handles)
 
 	row := len(m.items)
@@ -125,5 +133,5 @@ func (m *Map[T]) fill(f func(int, handle.Of[T], *T), handles []handle.Of[T]) {
 // issue names the items from row on, which are in the dense set already.
 func (m *Map[T]) issue(row int, handles []handle.Of[T]) {
 	m.meta = m.meta[:row+len(handles)]
-	sparse.Issue(&m.set, sparse.Row(row), m.meta[row:], handles)
+	m.set.Issue(sparse.Row(row), m.meta[row:], handle.IDs(handles))
 }

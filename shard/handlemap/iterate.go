@@ -3,6 +3,7 @@ package handlemap
 import (
 	"iter"
 
+	"handloom/internal/sparse"
 	"handloom/shard/handle"
 )
 
@@ -19,8 +20,11 @@ func (m *Map[T]) All() iter.Seq2[handle.Of[T], *T] {
 	return func(yield func(handle.Of[T], *T) bool) {
 		items := m.items
 		meta := m.meta[:len(items)]
+		words := m.set.Words
 		for row := range items {
-			if !yield(handle.Of[T]{ID: m.set.Handle(meta[row])}, &items[row]) {
+			slot := meta[row]
+			h := words[slot]&sparse.UpperHalf | handle.ID(slot)
+			if !yield(handle.Of[T]{ID: h}, &items[row]) {
 				return
 			}
 		}
@@ -44,8 +48,9 @@ func (m *Map[T]) Backward() iter.Seq2[handle.Of[T], *T] {
 // meanwhile.
 func (m *Map[T]) Handles() iter.Seq[handle.Of[T]] {
 	return func(yield func(handle.Of[T]) bool) {
+		words := m.set.Words
 		for _, slot := range m.meta {
-			if !yield(handle.Of[T]{ID: m.set.Handle(slot)}) {
+			if !yield(handle.Of[T]{ID: words[slot]&sparse.UpperHalf | handle.ID(slot)}) {
 				return
 			}
 		}

@@ -1,11 +1,13 @@
 package handlemap
 
 import (
-	"fmt"
-
 	"handloom/internal/sparse"
 	"handloom/shard/handle"
 )
+
+// StaleError is what [Map.At] panics with: a handle that names no item, and
+// what its slot holds instead.
+type StaleError = handle.StaleError
 
 // Get returns a pointer to the item that h names, and whether there is one. It
 // takes O(1) time and inlines (op=get).
@@ -23,8 +25,8 @@ func (m *Map[T]) Get(h handle.Of[T]) (*T, bool) {
 
 // Has reports whether h names an item. It takes O(1) time and inlines.
 func (m *Map[T]) Has(h handle.Of[T]) bool {
-	_, ok := m.set.Lookup(h.ID)
-	return ok
+	i := uint64(h.ID) & sparse.IndexMask
+	return i < uint64(len(m.set.Words)) && (m.set.Words[i]^h.ID)>>32 == 0
 }
 
 // At returns a pointer to the item that h names, as [Map.Get] does. It panics
@@ -52,34 +54,18 @@ func (m *Map[T]) Call(h handle.Of[T], f func(*T)) bool {
 // RowOf returns the row of the item that h names, and whether there is one. It
 // takes O(1) time. Erasing and reordering change rows.
 func (m *Map[T]) RowOf(h handle.Of[T]) (int, bool) {
-	row, ok := m.set.Lookup(h.ID)
-	return int(row), ok
+	words := m.set.Words
+	if i := uint64(h.ID) & sparse.IndexMask; i < uint64(len(words)) {
+		if w := words[i]; (w^h.ID)>>32 == 0 {
+			return int(uint32(w)), true
+		}
+	}
+	return 0, false
 }
 
 // HandleAt returns the handle of the item at row, 0 to Len()-1, in O(1) time.
 // It panics, as indexing a slice does, when there is no such row.
 func (m *Map[T]) HandleAt(row int) handle.Of[T] {
-	return handle.Of[T]{ID: m.set.Handle(m.meta[row])}
-}
-
-// StaleError is what [Map.At] panics with: a handle that names no item, and
-// what its slot holds instead.
-type StaleError struct {
-	Handle handle.ID
-	Held   handle.ID // generation and typeId of the slot; free bit set: vacant or depleted; null: no such slot
-}
-
-// Error names the handle and what the slot holds.
-func (e *StaleError) Error() string {
-	held := "there is no such slot"
-	switch {
-	case e.Held == 0:
-	case !e.Held.IsProvisional():
-		held = fmt.Sprintf("the slot holds %v", e.Held)
-	case e.Held.Generation() == 0:
-		held = "the slot is depleted"
-	default:
-		held = fmt.Sprintf("the slot is vacant, its next handle is %v", e.Held&^handle.FreeBit)
-	}
-	return fmt.Sprintf("handlemap: handle %v names no item: %s; use Get where a handle may be stale", e.Handle, held)
+	slot := m.meta[row]
+	return handle.Of[T]{ID: m.set.Words[slot]&sparse.UpperHalf | handle.ID(slot)}
 }

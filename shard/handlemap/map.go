@@ -1,20 +1,17 @@
 package handlemap
 
 import (
-	"errors"
-	"fmt"
 	"slices"
 	"unsafe"
 
-	"handloom/internal/narrow"
 	"handloom/internal/sparse"
 	"handloom/shard/handle"
 )
 
 // ErrFull is what inserts return, wrapped with the figures, when the items
 // would exceed MaxItems or the slots would exceed what a handle can name.
-// Nothing has changed then.
-var ErrFull = errors.New("handle map is full")
+// Nothing has changed then. It is the ErrFull of package slotmap, too.
+var ErrFull = sparse.ErrFull
 
 // Options configure a [Map]. The zero Options are good.
 type Options struct {
@@ -36,6 +33,8 @@ type Map[T any] struct {
 	staged   int            // rows beyond the length that an insert callback is filling
 	marks    *Marks         // scratch of the bulk erases
 	one      []handle.Of[T] // scratch of InsertFunc
+	order    []sparse.Row   // scratch of the sorts
+	keys     []keyed        // likewise
 }
 
 // New returns an empty map. It fails, with every fault named, on a typeId that
@@ -52,32 +51,13 @@ func New[T any](o Options) (*Map[T], error) {
 // Init prepares a Map that lies within another value, as [New] does for one of
 // its own. It must come before every other use of the map.
 func (m *Map[T]) Init(o Options) error {
-	if err := o.validate(); err != nil {
+	if err := sparse.Options(o).Validate("handlemap"); err != nil {
 		return err
 	}
 	m.set.Init(uint16(o.TypeID), uint32(o.MinFree))
 	m.maxItems = o.MaxItems
 	m.Reserve(o.Reserve)
 	return nil
-}
-
-func (o Options) validate() error {
-	var errs []error
-	if o.TypeID < 0 || o.TypeID > handle.MaxTypeID {
-		errs = append(errs, fmt.Errorf("handlemap: TypeID %d is outside 0..%d", o.TypeID, handle.MaxTypeID))
-	}
-	for _, size := range []struct {
-		name  string
-		value int
-	}{{"Reserve", o.Reserve}, {"MinFree", o.MinFree}, {"MaxItems", o.MaxItems}} {
-		if size.value < 0 || uint64(size.value) > uint64(narrow.SlotLimit) {
-			errs = append(errs, fmt.Errorf("handlemap: %s %d is outside 0..%d", size.name, size.value, narrow.SlotLimit))
-		}
-	}
-	if o.MaxItems > 0 && o.Reserve > o.MaxItems {
-		errs = append(errs, fmt.Errorf("handlemap: Reserve %d exceeds MaxItems %d", o.Reserve, o.MaxItems))
-	}
-	return errors.Join(errs...)
 }
 
 // Len returns the number of items.

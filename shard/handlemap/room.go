@@ -17,15 +17,7 @@ const (
 // depleting of the erased ones are at their last generation, so that their
 // slots do not come back.
 func (m *Map[T]) CanInsert(n, erased, depleting int) error {
-	live := len(m.items) - erased + n
-	if m.maxItems > 0 && live > m.maxItems {
-		return fmt.Errorf("%w: %d items and %d more exceed MaxItems %d", ErrFull, len(m.items)-erased, n, m.maxItems)
-	}
-	if !m.set.CanIssue(n, erased-depleting) {
-		return fmt.Errorf("%w: %d more items need more than %d slots (%d depleted)",
-			ErrFull, n, m.set.Limit(), m.set.Depleted()+depleting)
-	}
-	return nil
+	return m.set.CanInsert(n, erased, depleting, m.maxItems)
 }
 
 // makeRoom checks the limits for n more items and grows the arrays that need

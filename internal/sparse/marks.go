@@ -1,0 +1,135 @@
+package sparse
+
+import (
+	"math/bits"
+	"slices"
+
+	"handloom/shard/handle"
+)
+
+// Marks is a set of items of one map, to be erased together. It lets a caller
+// find out what an erase will do before doing it: marking only reads the map.
+// Marks are good until the map changes; the zero Marks is empty.
+type Marks struct {
+	Rows Bits // of the marked items; for the maps
+
+	depleting int
+	moves     []Move // scratch of EraseMarked
+}
+
+// Marking is what marking did with a handle.
+type Marking int
+
+const (
+	Stale  Marking = iota // the handle names no item
+	Again                 // the item was marked before
+	Marked                // the item is marked now
+)
+
+// Add marks a row of a map of n rows; depleting says that its item is at its
+// last generation.
+func (k *Marks) Add(row, n int, depleting bool) Marking {
+	k.Rows.Grow(n)
+	if !k.Rows.Add(row) {
+		return Again
+	}
+	if depleting {
+		k.depleting++
+	}
+	return Marked
+}
+
+// Len returns how many items are marked.
+func (k *Marks) Len() int { return k.Rows.Count() }
+
+// Depleting returns how many of the items marked by handle are at their last
+// generation, so that erasing them depletes their slots.
+func (k *Marks) Depleting() int { return k.depleting }
+
+// Clear unmarks everything and keeps the memory.
+func (k *Marks) Clear() {
+	k.Rows.Clear()
+	k.depleting = 0
+}
+
+// Mark marks the item that id names in a map of rows rows.
+func (s *Set) Mark(k *Marks, id handle.ID, rows int) Marking {
+	row, ok := s.Lookup(id)
+	if !ok {
+		return Stale
+	}
+	return k.Add(int(row), rows, s.IsLast(id))
+}
+
+// MarkAll marks the items that ids name in a map of rows rows, for an erase that
+// follows at once: depleting ones are not counted.
+func (s *Set) MarkAll(k *Marks, ids []handle.ID, rows int) {
+	k.Rows.Grow(rows)
+	for _, id := range ids {
+		if row, ok := s.Lookup(id); ok {
+			k.Rows.Add(int(row))
+		}
+	}
+}
+
+// Move says that the item of one row goes to another.
+type Move struct{ To, From Row }
+
+// EraseMarked vacates the slots of the marked rows in ascending order, and fills
+// the gaps below the number of rows that stay with the rows at or above it that
+// are not marked, both in ascending order. It changes words and meta and returns
+// the moves, which are the caller's to make with the items, and good until the
+// next call. The marks stay.
+//
+// The loop is kept whole: it runs for every erase of a flush (op=eraseitems).
+func (s *Set) EraseMarked(k *Marks, meta []Slot) []Move {
+	kept := len(meta) - k.Len()
+	moves := slices.Grow(k.moves[:0], min(kept, k.Len()))
+	word := kept / 64 // of the rows that may have to move
+	var staying uint64
+	if word < len(k.Rows.words) {
+		staying = ^k.Rows.words[word] & (^uint64(0) << (kept % 64))
+	}
+	deplete := s.highest >= s.last
+	words := s.Words
+	var first, last Slot // of the chain of vacant slots
+	chained := 0
+	for base, marked := range k.Rows.Words {
+		for ; marked != 0; marked &= marked - 1 {
+			row := base + bits.TrailingZeros64(marked)
+			slot := meta[row]
+			if deplete {
+				s.Vacate(slot)
+			} else {
+				words[slot] = handle.FreeBit | (words[slot]&UpperHalf + oneGeneration)
+				if chained == 0 {
+					first = slot
+				} else {
+					words[last] |= Link(slot)
+				}
+				last = slot
+				chained++
+			}
+			if row >= kept {
+				continue
+			}
+			for staying == 0 {
+				word++
+				staying = ^k.Rows.words[word]
+			}
+			from := word*64 + bits.TrailingZeros64(staying)
+			staying &= staying - 1
+			moved := meta[from]
+			meta[row] = moved
+			words[moved] = words[moved]&UpperHalf | handle.ID(row)
+			moves = append(moves, Move{Row(row), Row(from)})
+		}
+	}
+	if chained > 0 {
+		if before, ok := s.Push(first, last, chained); ok {
+			words[before] |= Link(first)
+		}
+	}
+	k.moves = moves
+	return moves
+}

@@ -1,0 +1,181 @@
+package slotmap_test
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	"handloom/shard/handle"
+	"handloom/shard/slotmap"
+)
+
+func TestAddressesNeverChange(t *testing.T) {
+	t.Run("item=number", addressesNeverChange(numbers))
+	t.Run("item=page", addressesNeverChange(pages)) // few items per page
+}
+
+func addressesNeverChange[T any](k kind[T]) func(*testing.T) {
+	return func(t *testing.T) {
+		random := rand.New(rand.NewPCG(1, 2))
+		m := newMap[T](t, slotmap.Options{TypeID: 3})
+		addresses := map[handle.Of[T]]*T{}
+		var live []handle.Of[T]
+		check := func() {
+			t.Helper()
+			visited := 0
+			for h, v := range m.All() {
+				if visited++; addresses[h] != v {
+					t.Fatalf("%v lies at %p, not at %p", h, v, addresses[h])
+				}
+			}
+			if visited != len(live) || m.Len() != len(live) {
+				t.Fatalf("%d items visited, length %d, want %d", visited, m.Len(), len(live))
+			}
+		}
+		for step := range 100_000 {
+			// More inserts than erases at first, then the other way round.
+			if grow := random.IntN(100) < 80-step*60/100_000; grow || len(live) == 0 {
+				h, v := insert(t, m, k.item(uint64(step))), (*T)(nil)
+				if v = m.At(h); v == nil {
+					t.Fatalf("%v has no address", h)
+				}
+				addresses[h], live = v, append(live, h)
+			} else {
+				i := random.IntN(len(live))
+				h := live[i]
+				if m.At(h) != addresses[h] || !m.Erase(h) {
+					t.Fatalf("%v moved before its erase", h)
+				}
+				delete(addresses, h)
+				live[i] = live[len(live)-1]
+				live = live[:len(live)-1]
+			}
+			if step%5_000 == 0 {
+				m.Shrink() // moves nothing either
+				check()
+				verify(t, m)
+			}
+		}
+		m.Reserve(2 * m.Rows())
+		check()
+	}
+}
+
+func TestShrinkGivesPagesBackAndKeepsHandles(t *testing.T) {
+	const n = 100_000
+	m := newMap[[8]uint64](t, slotmap.Options{TypeID: 2})
+	hs, err := m.InsertItems(make([][8]uint64, n), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, h := range hs {
+		m.At(h)[0] = uint64(i)
+	}
+	kept := []handle.Of[[8]uint64]{hs[0], hs[n/2], hs[n-1]}
+	addresses := []*[8]uint64{m.At(kept[0]), m.At(kept[1]), m.At(kept[2])}
+	full := m.Stats().Bytes
+	m.EraseFunc(func(h handle.Of[[8]uint64], _ *[8]uint64) bool {
+		return h != kept[0] && h != kept[1] && h != kept[2]
+	})
+	before := m.Digest()
+	m.Shrink()
+	if bytes := m.Stats().Bytes; bytes > full/5 || bytes < n*8 {
+		t.Errorf("%d of %d bytes left for 3 items and %d slots", bytes, full, n)
+	}
+	if m.Digest() != before || m.Rows() != n {
+		t.Error("Shrink changed more than memory")
+	}
+	for i, h := range kept {
+		if m.At(h) != addresses[i] {
+			t.Errorf("%v moved", h)
+		}
+	}
+	for _, h := range []handle.Of[[8]uint64]{hs[1], hs[n-2], {}, {ID: m.HandleAt(0).ID | handle.FreeBit}} {
+		expectNothing(t, m, "on a page given back or not", h)
+	}
+	verify(t, m)
+
+	// Page after page comes back when its slots are issued again.
+	if m.HasRoom(n - 3) {
+		t.Error("HasRoom takes pages given back for room")
+	}
+	m.ReserveMore(n / 4)
+	if !m.HasRoom(n/4) || m.HasRoom(n-3) || m.Stats().Bytes > full/2 {
+		t.Errorf("%d bytes after ReserveMore of a quarter", m.Stats().Bytes)
+	}
+	verify(t, m)
+	for i := 1; i < n; i++ {
+		if i == n/2 || i == n-1 {
+			continue
+		}
+		if h := insert(t, m, [8]uint64{uint64(i)}); int(h.Slot()) != i || h.Generation() != 2 {
+			t.Fatalf("insert %d gives %v", i, h)
+		}
+		if i == n/3 {
+			verifyAtEnd(t, m.Clone()) // pages of both kinds
+			m.Shrink()
+		}
+	}
+	for h, v := range m.All() {
+		if v[0] != uint64(h.Slot()) {
+			t.Fatalf("%v names item %d", h, v[0])
+		}
+	}
+	if m.Stats().Bytes > full+1<<16 {
+		t.Errorf("%d bytes, %d before", m.Stats().Bytes, full)
+	}
+}
+
+func TestShrinkOfAnEmptiedMapAndReset(t *testing.T) {
+	m := newMap[page](t, slotmap.Options{})
+	hs, _ := m.InsertItems(make([]page, 100), nil)
+	full := m.Stats().Bytes
+	m.Clear()
+	m.Shrink()
+	m.Shrink()
+	if m.Stats().Bytes > full/10 {
+		t.Errorf("%d of %d bytes left for no item", m.Stats().Bytes, full)
+	}
+	for _, h := range hs {
+		expectNothing(t, m, "erased", h)
+	}
+	verify(t, m)
+	m.Reset()
+	if s := m.Stats(); s.Bytes != 0 || m.Cap() != 0 {
+		t.Errorf("after Reset: %+v", s)
+	}
+	if h := insert(t, m, page{}); h.Generation() != 2 || h.Slot() != 0 {
+		t.Errorf("after Reset %v is issued", h)
+	}
+}
+
+func TestGrowthMakesOnePageAtATime(t *testing.T) {
+	m := newMap[uint64](t, slotmap.Options{})
+	bytes := m.Stats().Bytes
+	for range 100_000 {
+		insert(t, m, 1)
+		if b := m.Stats().Bytes; b-bytes > 50_000 {
+			t.Fatalf("an insert made %d bytes", b-bytes)
+		} else {
+			bytes = b
+		}
+	}
+}
+
+func TestNoRoomIsMadeBeyondTheLimits(t *testing.T) {
+	setWidths(t, 7, 16)
+	for _, o := range []slotmap.Options{{}, {MaxItems: 9}} {
+		for _, reserve := range []func(*slotmap.Map[page]){
+			func(m *slotmap.Map[page]) { m.Reserve(1 << 30) },
+			func(m *slotmap.Map[page]) { m.ReserveMore(1 << 30) },
+		} {
+			m := newMap[page](t, o)
+			reserve(m)
+			if limit := max(o.MaxItems, 9); m.Cap() < limit || m.Cap() > 16 || o.MaxItems > 0 && m.Cap() > 12 {
+				t.Errorf("%+v: room for %d items", o, m.Cap())
+			}
+			if m.HasRoom(17) || m.HasRoom(1<<30) {
+				t.Error("HasRoom promises more than slots allow")
+			}
+		}
+	}
+}

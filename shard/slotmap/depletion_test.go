@@ -1,0 +1,114 @@
+package slotmap_test
+
+import (
+	"errors"
+	"testing"
+
+	"handloom/internal/narrow"
+	"handloom/shard/slotmap"
+)
+
+func TestASlotIsDepletedAtItsLastGeneration(t *testing.T) {
+	eachWidth(t, func(t *testing.T) {
+		m := newMap[uint64](t, slotmap.Options{TypeID: 3})
+		last := deplete(t, m)
+		if want := number64(3, narrow.LastGeneration, 0); last != want {
+			t.Fatalf("the last handle of slot 0 is %v, want %v", last, want)
+		}
+		if got, want := m.Stats().Depleted, 1; got != want || m.Stats().Vacant != 0 {
+			t.Errorf("stats %+v, want %d depleted", m.Stats(), want)
+		}
+		if h := insert(t, m, 1); h != number64(3, 1, 1) {
+			t.Errorf("the next handle is %v, want a new slot", h)
+		}
+	})
+}
+
+func TestCyclesPastTheLastGenerationIssueNoHandleTwice(t *testing.T) {
+	eachWidth(t, func(t *testing.T) {
+		m := newMap[uint64](t, slotmap.Options{TypeID: 3})
+		last := int(narrow.LastGeneration)
+		for i := range 2 * (last + 1) {
+			h := insert(t, m, uint64(i))
+			// Every value of (slot, generation) in turn: none is null or twice.
+			if want := number64(3, uint16(i%last+1), uint32(i/last)); h != want {
+				t.Fatalf("cycle %d issues %v, want %v", i, h, want)
+			}
+			m.Erase(h)
+		}
+		if m.Stats().Depleted != 2 {
+			t.Errorf("%d slots are depleted, want 2", m.Stats().Depleted)
+		}
+	})
+}
+
+func TestEveryWayToEraseDepletes(t *testing.T) {
+	erasures := map[string]func(m *slotmap.Map[uint64], h number){
+		"Erase":      func(m *slotmap.Map[uint64], h number) { m.Erase(h) },
+		"Take":       func(m *slotmap.Map[uint64], h number) { m.Take(h) },
+		"EraseItems": func(m *slotmap.Map[uint64], h number) { m.EraseItems([]number{h, h}) },
+		"EraseFunc":  func(m *slotmap.Map[uint64], _ number) { m.EraseFunc(func(number, *uint64) bool { return true }) },
+		"Clear":      func(m *slotmap.Map[uint64], _ number) { m.Clear() },
+		"Reset":      func(m *slotmap.Map[uint64], _ number) { m.Reset() },
+	}
+	eachWidth(t, func(t *testing.T) {
+		for name, erase := range erasures {
+			m := newMap[uint64](t, slotmap.Options{})
+			for range narrow.LastGeneration - 1 {
+				m.Erase(insert(t, m, 0))
+			}
+			h := insert(t, m, 0)
+			erase(m, h)
+			if s := m.Stats(); s.Depleted != 1 || s.Vacant != 0 || s.Live != 0 {
+				t.Errorf("%s at the last generation leaves %+v", name, s)
+			}
+			expectNothing(t, m, name, h)
+		}
+	})
+}
+
+func TestClearAndResetKeepDepletedSlotsDepleted(t *testing.T) {
+	eachWidth(t, func(t *testing.T) {
+		m := newMap[uint64](t, slotmap.Options{})
+		last := deplete(t, m)
+		insert(t, m, 1)
+		m.Clear()
+		m.Reset()
+		if s := m.Stats(); s.Depleted != 1 || s.Vacant != 1 || s.Slots != 2 {
+			t.Errorf("after clear and reset: %+v", s)
+		}
+		for range 3 {
+			if h := insert(t, m, 2); h.Slot() == last.Slot() {
+				t.Errorf("the depleted slot was issued again: %v", h)
+			}
+		}
+	})
+}
+
+func TestDepletionOfEverySlotExhaustsTheMap(t *testing.T) {
+	setWidths(t, 7, 16)
+	m := newMap[uint64](t, slotmap.Options{TypeID: 1, MinFree: 3})
+	issued := map[number]bool{}
+	for {
+		h, err := m.Insert(0)
+		if err != nil {
+			if !errors.Is(err, slotmap.ErrFull) {
+				t.Fatal(err)
+			}
+			break
+		}
+		if issued[h] || h.IsZero() {
+			t.Fatalf("%v is issued twice or null", h)
+		}
+		issued[h] = true
+		m.Erase(h)
+	}
+	if len(issued) != 7*16 || m.Stats().Depleted != 16 {
+		t.Errorf("%d handles issued, %d slots depleted; want 112 and 16", len(issued), m.Stats().Depleted)
+	}
+	m.Clear()
+	m.Reset()
+	if _, err := m.Insert(0); !errors.Is(err, slotmap.ErrFull) {
+		t.Errorf("insert after reset: %v", err)
+	}
+}

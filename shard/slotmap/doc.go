@@ -1,0 +1,88 @@
+// Package slotmap is the stable container: an item keeps its address for as
+// long as it lives, and is named by a handle that never dangles.
+//
+// # Terms
+//
+//   - slot: a position in the map. It is the row of its item, too: slot and row
+//     are one number.
+//   - word: what a slot knows of itself, laid out like a handle.
+//   - cell: a row: the word of a slot and, beside it, the item.
+//   - page: a run of cells, as many as fit 32 KiB, rounded down to a power of
+//     two. A page is never moved.
+//   - empty: said of a row whose item was erased (a tombstone) or whose slot was
+//     never issued. Its item is zero.
+//   - vacant, stale, depleted: as in package handlemap.
+//
+// # How it fits
+//
+//	bitmap    1 0 1 1              1 0 0 0
+//
+//	page 0    0    1    2    3     4    5    6    7      page 1
+//	word      0.1  -    2.1  3.2   4.1  -    -    -
+//	item      a         b    c     d
+//
+//	freelist  1                    slots 5, 6 and 7 were never issued
+//
+// Erasing b leaves its row empty and puts slot 2 behind slot 1 in the freelist.
+// The next two items take the rows 1 and 2, the one after them row 5; nothing
+// else moves, and when page 1 is full a page 2 is made.
+//
+// # Looking up
+//
+// The word of a live slot is the handle of its item, so that one compare checks
+// free bit, typeId and generation here too, and there is no second step from a
+// slot to a row: a lookup is one step to a page and one cell. A handle that is
+// not live resolves to nothing, whatever its bits.
+//
+// # Which map to take
+//
+// Nanoseconds per item for items of 8 bytes, 100,000 and 1,000,000 of them, on
+// one machine (op=..., see package bench):
+//
+//	                         slotmap        handlemap
+//	look up at random        2.5 / 14       2.8 / 18
+//	iterate                  2.6 / 2.7      0.7 / 0.7
+//	insert                   9.1 / 9.6      4.2 / 4.0
+//	erase at random          14 / 80        15 / 80
+//	longest single insert while growing to 10,000,000 items: a thousandth
+//
+// Take a slotmap where an address must stay good, where looking up matters more
+// than iterating, or where no single insert may take long. Take a handlemap
+// where items are iterated, sorted, or handed over as one slice, and where rows
+// without items would be many: here they keep their memory until [Map.Shrink]
+// finds a whole page of them.
+//
+// # Invariants
+//
+// S3, F1 to F3 and G1 to G3, on slots, freelist and generations, are those of
+// the sparse set, and H1 and H2 those of package handlemap. For the dense and
+// the meta set, which this map does not have, stand:
+//
+//	S1  every slot has a cell on a page, and a bit in the bitmap
+//	S2  the bit of a row is set iff its slot is live, and the word of a live
+//	    slot holds its own number as the row
+//	S4  the item of an empty row is zero (but for those that an insert callback
+//	    is filling)
+//
+// [Map.Verify] checks them all.
+//
+// # What it does not do
+//
+// A Map has no locks, starts no goroutine and calls back only where nothing is
+// half done. One goroutine at a time may change it; any number may read while
+// none changes it. Items cannot be reordered: that is the price of a stable
+// address. A depleted slot costs its row.
+//
+// Handles are issued at most once along one history of the map, across
+// [Map.Clear], [Map.Reset] and growth. [Map.Clone] begins a second history.
+//
+// # Sources
+//
+// Rows with holes and the freelist through them are the array with holes of "The
+// ID Lookup Table" (Bitsquid); items in chunks that do not move are from "Data
+// Structures for Game Developers: The Slot Map" (Sean Middleditch); the version
+// beside the item, where the lookup comes by anyway, is from "ECS back and
+// forth: sparse sets and pointer stability" (Michele Caini). Changed because
+// they go wrong there: freelists that are stacks reuse a slot at once, and
+// generations wrap.
+package slotmap

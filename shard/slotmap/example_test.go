@@ -1,0 +1,130 @@
+package slotmap_test
+
+import (
+	"errors"
+	"fmt"
+
+	"handloom/shard/handle"
+	"handloom/shard/slotmap"
+)
+
+type ship struct {
+	Name string
+	Hull int
+}
+
+func Example() {
+	m, err := slotmap.New[ship](slotmap.Options{TypeID: 7, Reserve: 100})
+	if err != nil {
+		panic(err)
+	}
+	argo, _ := m.Insert(ship{"Argo", 40})
+	beagle, _ := m.Insert(ship{"Beagle", 30})
+	where := m.At(beagle)
+	m.Erase(argo)
+	endeavour, _ := m.Insert(ship{"Endeavour", 50})
+	where.Hull = 25 // still the Beagle's address
+
+	_, ok := m.Get(argo)
+	fmt.Println("argo is there:", ok)
+	fmt.Println("same slot, next generation:", argo, endeavour)
+	for h, s := range m.All() { // a row is a slot
+		fmt.Println(h, s.Name, s.Hull)
+	}
+	// Output:
+	// argo is there: false
+	// same slot, next generation: 7:0.1 7:0.2
+	// 7:0.2 Endeavour 50
+	// 7:1.1 Beagle 25
+}
+
+func ExampleMap() {
+	var m slotmap.Map[string] // ready to use, with typeId 0
+	h, err := m.Insert("first")
+	fmt.Println(h, err, *m.At(h))
+	// Output: 0:0.1 <nil> first
+}
+
+func ExampleNew() {
+	_, err := slotmap.New[ship](slotmap.Options{TypeID: 32768, MinFree: -1})
+	fmt.Println(err)
+	// Output:
+	// slotmap: TypeID 32768 is outside 0..32767
+	// slotmap: MinFree -1 is outside 0..4294967295
+}
+
+func ExampleMap_Insert() {
+	m, _ := slotmap.New[ship](slotmap.Options{MaxItems: 1})
+	m.Insert(ship{Name: "Argo"})
+	_, err := m.Insert(ship{Name: "Beagle"})
+	fmt.Println(errors.Is(err, slotmap.ErrFull), m.Len())
+	fmt.Println(err)
+	// Output:
+	// true 1
+	// handle map is full: 1 items and 1 more exceed MaxItems 1
+}
+
+func ExampleMap_InsertFunc() {
+	type node struct{ parent *node }
+	var m slotmap.Map[node]
+	root, _ := m.Insert(node{})
+	child, _ := m.InsertFunc(func(_ handle.Of[node], v *node) { v.parent = m.At(root) })
+	m.InsertItems(make([]node, 100_000), nil) // growth moves nothing
+	fmt.Println(m.At(child).parent == m.At(root))
+	// Output: true
+}
+
+func ExampleMap_Erase() {
+	var m slotmap.Map[string]
+	a, _ := m.Insert("a")
+	m.Insert("b")
+	fmt.Println(m.Erase(a), m.Erase(a), m.Len(), m.Rows()) // the row stays
+	// Output: true false 1 2
+}
+
+func ExampleMap_At() {
+	var m slotmap.Map[string]
+	a, _ := m.Insert("a")
+	m.Erase(a)
+	defer func() { fmt.Println(recover()) }()
+	m.At(a)
+	// Output: handle 0:0.1 names no item: the slot is vacant, its next handle is 0:0.2; use Get where a handle may be stale
+}
+
+func ExampleMap_EraseItems() {
+	var m slotmap.Map[string]
+	hs, _ := m.InsertItems([]string{"a", "b", "c", "d", "e"}, nil)
+	erased := m.EraseItems([]handle.Of[string]{hs[3], hs[0], hs[3]}) // in any order, twice or not
+	f, _ := m.Insert("f")
+	fmt.Println(erased, m.Len(), f)
+	// Output: 2 4 0:0.2
+}
+
+func ExampleMap_Range() {
+	var m slotmap.Map[int]
+	hs, _ := m.InsertItems([]int{1, 2, 3, 4, 5, 6}, nil)
+	m.Erase(hs[1])
+	const rows = 2 // per chunk
+	for lo := 0; lo < m.Rows(); lo += rows {
+		sum := 0
+		for _, v := range m.Range(lo, min(lo+rows, m.Rows())) {
+			sum += *v
+		}
+		fmt.Println(lo, sum)
+	}
+	// Output:
+	// 0 1
+	// 2 7
+	// 4 11
+}
+
+func ExampleMap_Shrink() {
+	var m slotmap.Map[int]
+	hs, _ := m.InsertItems(make([]int, 1_000_000), nil)
+	last := hs[999_999]
+	before := m.Stats().Bytes
+	m.EraseItems(hs[:999_999])
+	m.Shrink()
+	fmt.Println(m.Has(last), m.Stats().Bytes < before*6/10)
+	// Output: true true
+}

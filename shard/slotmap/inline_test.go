@@ -1,0 +1,33 @@
+package slotmap_test
+
+import (
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// A lookup that does not inline costs a call, which is more than the lookup.
+func TestGetAndHasInline(t *testing.T) {
+	if testing.Short() {
+		t.Skip("runs the compiler")
+	}
+	mod, err := exec.Command("go", "env", "GOMOD").Output()
+	if err != nil {
+		t.Skip("no go command:", err)
+	}
+	// A generic method is compiled where it is instantiated: in testdata.
+	build := exec.Command("go", "build", "-gcflags=-m", "./shard/slotmap/testdata/inline")
+	build.Dir = filepath.Dir(strings.TrimSpace(string(mod)))
+	out, err := build.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	for _, method := range []string{"Get", "Has"} {
+		inlined := regexp.MustCompile(`inlining call to slotmap\.\(\*Map\[.*\]\)\.` + method + `\n`)
+		if !inlined.Match(out) {
+			t.Errorf("the compiler does not inline %s:\n%s", method, out)
+		}
+	}
+}

@@ -1,0 +1,160 @@
+package slotmap_test
+
+import (
+	"iter"
+	"slices"
+	"testing"
+
+	"handloom/shard/slotmap"
+)
+
+func TestEveryIterationSkipsEmptyRows(t *testing.T) {
+	eachWidth(t, func(t *testing.T) {
+		m := newMap[uint64](t, slotmap.Options{})
+		hs := insertN(t, m, 8)
+		m.Erase(hs[1])
+		m.Erase(hs[3])
+		left := []number{hs[0], hs[2], hs[4], hs[5], hs[6], hs[7]}
+		var all, backward []number
+		for h, v := range m.All() {
+			all = append(all, h)
+			if v != m.At(h) {
+				t.Errorf("All: %v comes with another item", h)
+			}
+		}
+		for h, v := range m.Backward() {
+			backward = append(backward, h)
+			if v != m.At(h) {
+				t.Errorf("Backward: %v comes with another item", h)
+			}
+		}
+		slices.Reverse(backward)
+		if !slices.Equal(all, left) || !slices.Equal(backward, left) || !slices.Equal(slices.Collect(m.Handles()), left) {
+			t.Errorf("All %v, Backward %v, Handles %v, want %v", all, backward, slices.Collect(m.Handles()), left)
+		}
+	})
+}
+
+func TestRangesVisitTheItemsOfTheirRows(t *testing.T) {
+	m := newMap[uint64](t, slotmap.Options{})
+	hs := insertN(t, m, 200) // more than three words of the bitmap
+	erased := func(i int) bool { return i%3 == 0 || i > 64 && i < 128 }
+	for i, h := range hs {
+		if erased(i) {
+			m.Erase(h)
+		}
+	}
+	bounds := []int{0, 1, 2, 3, 62, 63, 64, 65, 66, 127, 128, 129, 190, 192, 199, 200}
+	for _, lo := range bounds {
+		for _, hi := range bounds {
+			if lo > hi {
+				continue
+			}
+			var got, want []number
+			for i := lo; i < hi; i++ {
+				if !erased(i) {
+					want = append(want, hs[i])
+				}
+			}
+			for h, v := range m.Range(lo, hi) {
+				if got = append(got, h); v != m.At(h) {
+					t.Errorf("Range(%d, %d): %v comes with another item", lo, hi, h)
+				}
+			}
+			if !slices.Equal(got, want) {
+				t.Errorf("Range(%d, %d) visits %v, want %v", lo, hi, got, want)
+			}
+		}
+	}
+	for _, bad := range [][2]int{{-1, 3}, {3, 2}, {0, 201}} {
+		if panicOf(func() { m.Range(bad[0], bad[1]) }) == nil {
+			t.Errorf("Range(%d, %d) of 200 rows does not panic", bad[0], bad[1])
+		}
+	}
+}
+
+// Nothing moves, so that an iteration can go on whatever is erased.
+func TestAnyItemMayBeErasedWhileIterating(t *testing.T) {
+	iterations := map[string]func(m *slotmap.Map[uint64]) iter.Seq2[number, *uint64]{
+		"All":      (*slotmap.Map[uint64]).All,
+		"Backward": (*slotmap.Map[uint64]).Backward,
+		"Range":    func(m *slotmap.Map[uint64]) iter.Seq2[number, *uint64] { return m.Range(0, m.Rows()) },
+	}
+	for name, iterate := range iterations {
+		m := newMap[uint64](t, slotmap.Options{})
+		hs := insertN(t, m, 150)
+		visited := map[number]bool{}
+		for h := range iterate(m) {
+			if visited[h] || !m.Has(h) {
+				t.Fatalf("%s visits %v, visited before: %t", name, h, visited[h])
+			}
+			visited[h] = true
+			m.Erase(h)
+			m.Erase(hs[(h.Slot()+1)%150]) // the next one of All
+			m.Erase(hs[(h.Slot()+149)%150])
+			m.Erase(hs[(h.Slot()+70)%150])
+		}
+		if m.Len() != 0 || len(visited) < 150/4 {
+			t.Errorf("%s leaves %d items after %d visits", name, m.Len(), len(visited))
+		}
+		insertN(t, m, 150)
+		for range iterate(m) {
+			m.Reset()
+		}
+	}
+}
+
+func TestIterationCanStop(t *testing.T) {
+	m := newMap[uint64](t, slotmap.Options{})
+	insertN(t, m, 5)
+	visited := 0
+	for range m.All() {
+		visited++
+		break
+	}
+	for range m.Backward() {
+		visited++
+		break
+	}
+	for range m.Handles() {
+		visited++
+		break
+	}
+	if visited != 3 {
+		t.Errorf("%d visits, want 3", visited)
+	}
+}
+
+func TestIterationOfAnEmptyMap(t *testing.T) {
+	var m slotmap.Map[uint64]
+	for range m.All() {
+		t.Error("All visits an item")
+	}
+	for range m.Backward() {
+		t.Error("Backward visits an item")
+	}
+	for range m.Handles() {
+		t.Error("Handles visits an item")
+	}
+}
+
+func TestBackwardWithEraseVisitsEverythingOnce(t *testing.T) {
+	eachWidth(t, func(t *testing.T) {
+		for mask := range 1 << 6 { // every subset of six items
+			m := newMap[uint64](t, slotmap.Options{})
+			hs := insertN(t, m, 6)
+			visited := map[uint64]int{}
+			for h, v := range m.Backward() {
+				visited[*v]++
+				if mask>>*v&1 == 1 {
+					m.Erase(h)
+				}
+			}
+			for i, h := range hs {
+				if visited[uint64(i)] != 1 || m.Has(h) == (mask>>i&1 == 1) {
+					t.Errorf("subset %06b: item %d visited %d times, lives %t", mask, i, visited[uint64(i)], m.Has(h))
+				}
+			}
+		}
+	})
+}

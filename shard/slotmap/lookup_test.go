@@ -1,0 +1,168 @@
+package slotmap_test
+
+import (
+	"strings"
+	"testing"
+
+	"handloom/internal/narrow"
+	"handloom/shard/handle"
+	"handloom/shard/slotmap"
+)
+
+func TestNoForgeryOfAVacantSlotResolves(t *testing.T) {
+	eachWidth(t, func(t *testing.T) {
+		m := newMap[uint64](t, slotmap.Options{TypeID: 5})
+		hs := insertN(t, m, 12)
+		// The freelist becomes 8, 2, 6, 0, with live slots between, so that the
+		// front, the middle and the back of it are forged.
+		for _, slot := range []int{8, 2, 6, 0} {
+			m.Erase(hs[slot])
+			hs[slot] = number{}
+		}
+		for _, slot := range []uint32{8, 2, 6, 0} {
+			next := number64(5, 2, slot)
+			expectNothing(t, m, "next generation of a vacant slot", next)
+			next.ID |= handle.FreeBit
+			expectNothing(t, m, "upper half of a vacant slot", next)
+			expectNothing(t, m, "last generation of a vacant slot", number64(5, 1, slot))
+		}
+		for slot, h := range hs {
+			if !h.IsZero() && *m.At(h) != uint64(slot) {
+				t.Errorf("%v names %d", h, *m.At(h))
+			}
+		}
+	})
+}
+
+func TestNoForgeryOfADepletedSlotResolves(t *testing.T) {
+	eachWidth(t, func(t *testing.T) {
+		m := newMap[uint64](t, slotmap.Options{TypeID: 5})
+		last := deplete(t, m)
+		insert(t, m, 1) // row 0 has an owner, which the depleted slot is not
+		expectNothing(t, m, "last handle of a depleted slot", last)
+		for _, generation := range []uint16{0, 1, narrow.LastGeneration, narrow.LastGeneration + 1} {
+			forged := number64(5, generation, last.Slot())
+			expectNothing(t, m, "depleted slot", forged)
+			forged.ID |= handle.FreeBit
+			expectNothing(t, m, "depleted slot with its free bit", forged)
+		}
+	})
+}
+
+func TestHandlesThatWereNeverIssuedDoNotResolve(t *testing.T) {
+	eachWidth(t, func(t *testing.T) {
+		m := newMap[uint64](t, slotmap.Options{TypeID: 5})
+		hs := insertN(t, m, 3)
+		for _, forged := range []struct {
+			what string
+			id   handle.ID
+		}{
+			{"null", 0},
+			{"all ones", ^handle.ID(0)},
+			{"slot = len", handle.New(5, 1, 3)},
+			{"slot = len + 1", handle.New(5, 1, 4)},
+			{"greatest slot", handle.New(5, 1, 1<<32-1)},
+			{"slot within capacity", handle.New(5, 1, uint32(m.Cap()-1))},
+			{"slot within capacity, all else 0", 5},
+			{"another typeId", handle.New(4, 1, 1)},
+			{"typeId 0", handle.New(0, 1, 1)},
+			{"greatest typeId", handle.New(handle.MaxTypeID, 1, 1)},
+			{"generation 0", handle.New(5, 0, 1)},
+			{"free bit", hs[1].ID | handle.FreeBit},
+			{"free bit alone", handle.FreeBit},
+		} {
+			expectNothing(t, m, forged.what, number{ID: forged.id})
+		}
+		expectNumbers(t, m, hs)
+	})
+}
+
+func TestOneFlippedBitResolvesOnlyToALiveHandle(t *testing.T) {
+	eachWidth(t, func(t *testing.T) {
+		m := newMap[uint64](t, slotmap.Options{TypeID: 21})
+		hs := insertN(t, m, 13)
+		for _, slot := range []int{3, 4, 9} {
+			m.Erase(hs[slot])
+		}
+		insert(t, m, 3)
+		live := map[number]uint64{}
+		for h, v := range m.All() {
+			live[h] = *v
+		}
+		resolved := 0
+		for h := range live {
+			for bit := range 64 {
+				flipped := number{ID: h.ID ^ 1<<bit}
+				want, isLive := live[flipped]
+				if !isLive {
+					expectNothing(t, m, "flipped bit", flipped)
+				} else if resolved++; *m.At(flipped) != want {
+					t.Errorf("%v names %d, not %d", flipped, *m.At(flipped), want)
+				}
+			}
+		}
+		if resolved == 0 {
+			t.Error("no flipped handle was a live one: the test shows nothing")
+		}
+	})
+}
+
+func TestAnEmptyMapResolvesNothing(t *testing.T) {
+	for _, id := range []handle.ID{0, ^handle.ID(0), handle.FreeBit, handle.New(0, 1, 0), handle.New(0, 1, 1<<32-1)} {
+		var m slotmap.Map[uint64]
+		expectNothing(t, &m, "zero map", number{ID: id})
+		verify(t, &m)
+	}
+}
+
+func TestAtSaysWhatTheSlotHolds(t *testing.T) {
+	setWidths(t, 7, 16)
+	m := newMap[uint64](t, slotmap.Options{TypeID: 5})
+	deplete(t, m) // slot 0
+	insert(t, m, 1)
+	m.Erase(insert(t, m, 2)) // slot 2 becomes vacant
+	for _, at := range []struct {
+		id   handle.ID
+		says string
+	}{
+		{handle.New(5, 3, 1), "handle 5:1.3 names no item: the slot holds 5:1.1"},
+		{handle.New(6, 1, 1), "handle 6:1.1 names no item: the slot holds 5:1.1"},
+		{handle.New(5, 1, 1) | handle.FreeBit, "handle ~5:1.1 names no item: the slot holds 5:1.1"},
+		{handle.New(5, 1, 2), "handle 5:2.1 names no item: the slot is vacant, its next handle is 5:2.2"},
+		{handle.New(5, 2, 2) | handle.FreeBit, "handle ~5:2.2 names no item: the slot is vacant, its next handle is 5:2.2"},
+		{handle.New(5, 7, 0), "handle 5:0.7 names no item: the slot is depleted"},
+		{0, "handle 0:0.0 names no item: the slot is depleted"},
+		{handle.New(5, 1, 3), "handle 5:3.1 names no item: there is no such slot"},
+		{^handle.ID(0), "handle ~32767:4294967295.65535 names no item: there is no such slot"},
+	} {
+		err, ok := panicOf(func() { m.At(number{ID: at.id}) }).(*slotmap.StaleError)
+		if !ok || !strings.Contains(err.Error(), at.says+"; use Get") {
+			t.Errorf("At panics with %v, want %q", err, at.says)
+		}
+	}
+}
+
+func TestRowsAndHandlesLeadToEachOther(t *testing.T) {
+	eachWidth(t, func(t *testing.T) {
+		m := newMap[uint64](t, slotmap.Options{})
+		hs := insertN(t, m, 9)
+		m.EraseItems(hs[2:5])
+		for row := range m.Rows() {
+			h := m.HandleAt(row)
+			if row >= 2 && row < 5 {
+				if !h.IsZero() {
+					t.Errorf("row %d, which is empty, has handle %v", row, h)
+				}
+				continue
+			}
+			if back, ok := m.RowOf(h); !ok || back != row || row != int(h.Slot()) {
+				t.Errorf("row %d has handle %v, which has row %d", row, h, back)
+			}
+		}
+		for _, row := range []int{-1, m.Rows(), 1 << 30} {
+			if panicOf(func() { m.HandleAt(row) }) == nil {
+				t.Errorf("HandleAt(%d) of %d rows does not panic", row, m.Rows())
+			}
+		}
+	})
+}

@@ -1,0 +1,68 @@
+package slotmap_test
+
+import (
+	"strings"
+	"testing"
+
+	"handloom/shard/handle"
+	"handloom/shard/slotmap"
+)
+
+func TestNewNamesEveryFaultOfTheOptions(t *testing.T) {
+	setWidths(t, 7, 16)
+	for _, bad := range []struct {
+		options slotmap.Options
+		faults  []string
+	}{
+		{slotmap.Options{TypeID: 32768}, []string{"TypeID 32768 is outside 0..32767"}},
+		{slotmap.Options{TypeID: -1}, []string{"TypeID -1"}},
+		{slotmap.Options{Reserve: -1}, []string{"Reserve -1"}},
+		{slotmap.Options{Reserve: 17}, []string{"Reserve 17 is outside 0..16"}},
+		{slotmap.Options{MinFree: -1}, []string{"MinFree -1"}},
+		{slotmap.Options{MinFree: 17}, []string{"MinFree 17"}},
+		{slotmap.Options{MaxItems: -1}, []string{"MaxItems -1"}},
+		{slotmap.Options{MaxItems: 17}, []string{"MaxItems 17"}},
+		{slotmap.Options{Reserve: 5, MaxItems: 4}, []string{"Reserve 5 exceeds MaxItems 4"}},
+		{slotmap.Options{-1, -1, -1, -1}, []string{"TypeID -1", "Reserve -1", "MinFree -1", "MaxItems -1"}},
+	} {
+		m, err := slotmap.New[uint64](bad.options)
+		if err == nil || m != nil {
+			t.Fatalf("%+v is accepted", bad.options)
+		}
+		for _, fault := range bad.faults {
+			if !strings.Contains(err.Error(), fault) {
+				t.Errorf("%+v: %q does not say %q", bad.options, err, fault)
+			}
+		}
+	}
+}
+
+func TestTheTypeIDIsInEveryHandle(t *testing.T) {
+	eachWidth(t, func(t *testing.T) {
+		for _, typeID := range []int{0, 1, handle.MaxTypeID} {
+			m := newMap[uint64](t, slotmap.Options{TypeID: typeID, Reserve: 4})
+			hs := insertN(t, m, 9)
+			m.EraseItems(hs[:3])
+			insertN(t, m, 3)
+			for h := range m.Handles() {
+				if int(h.TypeID()) != typeID || int(m.TypeID()) != typeID || h.IsProvisional() {
+					t.Errorf("typeId %d: handle %v, map %d", typeID, h, m.TypeID())
+				}
+			}
+		}
+	})
+}
+
+func TestInitPreparesAMapInPlace(t *testing.T) {
+	var shard struct{ m slotmap.Map[uint64] }
+	if err := shard.m.Init(slotmap.Options{TypeID: 32768}); err == nil {
+		t.Error("typeId 32768 is accepted")
+	}
+	if err := shard.m.Init(slotmap.Options{TypeID: 9, Reserve: 10, MaxItems: 20}); err != nil {
+		t.Fatal(err)
+	}
+	verifyAtEnd(t, &shard.m)
+	if h := insert(t, &shard.m, 1); h != number64(9, 1, 0) || shard.m.Cap() < 10 {
+		t.Errorf("issued %v, capacity %d", h, shard.m.Cap())
+	}
+}

@@ -1,0 +1,120 @@
+package slotmap_test
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// Items of the kinds that are handled differently somewhere: without size,
+// plain, with pointers, large.
+type (
+	empty struct{}
+	rich  struct {
+		name string
+		next *uint64
+		list []uint64
+	}
+	page [512]uint64 // 4 KiB
+)
+
+var (
+	empties = kind[empty]{func(uint64) empty { return empty{} }}
+	numbers = kind[uint64]{func(v uint64) uint64 { return v }}
+	riches  = kind[rich]{func(v uint64) rich { return rich{strconv.FormatUint(v, 10), &v, []uint64{v, v}} }}
+	pages   = kind[page]{func(v uint64) page { return page{0: v, 511: v} }}
+)
+
+// fromRapid lets rapid choose, which prints and shrinks what it chose.
+type fromRapid struct{ *rapid.T }
+
+func (r fromRapid) below(n int, what string) int {
+	return rapid.IntRange(0, n-1).Draw(r.T, what)
+}
+
+// fromBytes lets bytes choose; when they are used up, always the first.
+type fromBytes struct{ data []byte }
+
+func (f *fromBytes) below(n int, _ string) int {
+	if len(f.data) == 0 {
+		return 0
+	}
+	v := int(f.data[0])
+	if f.data = f.data[1:]; n > 256 && len(f.data) > 0 {
+		v = v<<8 | int(f.data[0])
+		f.data = f.data[1:]
+	}
+	return v % n
+}
+
+func TestRandomHistories(t *testing.T) {
+	t.Run("item=empty", func(t *testing.T) { eachWidth(t, randomHistories(empties)) })
+	t.Run("item=number", func(t *testing.T) { eachWidth(t, randomHistories(numbers)) })
+	t.Run("item=rich", func(t *testing.T) { eachWidth(t, randomHistories(riches)) })
+	t.Run("item=page", func(t *testing.T) { eachWidth(t, randomHistories(pages)) })
+}
+
+// Nearly every slot of these histories ends depleted.
+func TestShortLivedHistories(t *testing.T) {
+	for last := range uint16(3) {
+		for _, slots := range []uint32{1, 5, 16} {
+			setWidths(t, last+1, slots)
+			t.Run(fmt.Sprintf("generations=%d/slots=%d", last+1, slots), randomHistories(numbers))
+		}
+	}
+}
+
+func randomHistories[T any](k kind[T]) func(*testing.T) {
+	return rapid.MakeCheck(func(t *rapid.T) {
+		h := newHistory(t, fromRapid{t}, k)
+		actions := map[string]func(*rapid.T){"": func(*rapid.T) { h.check() }}
+		for name, operation := range h.operations() {
+			actions[name] = func(*rapid.T) { operation() }
+		}
+		for range 3 { // three times the length that rapid gives a history
+			t.Repeat(actions)
+		}
+	})
+}
+
+func FuzzHistory(f *testing.F) {
+	f.Add([]byte("\x00an empty start, full width"))
+	f.Add([]byte("\x01\x01\x00\x00\x00" + "\x0b\x07\x0b\x07\x0b\x07\x05\x05\x05\x05\x05\x05"))
+	f.Add([]byte("\x02\x02\x03\x01\x0f\x01\x03" + "insert, erase and clone in some order, with values of three kinds"))
+	f.Add([]byte("\x03\x03\x06\x00\x01\x00" + "\x0a\x04\x00\x0a\x05\x01\x0d\x03\x02\x08\x00\x06\x00\x00"))
+	f.Add([]byte("\x05narrow fields: 01234567890123456789012345678901234567890123456789012345678901234567890123456789"))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		in := &fromBytes{data}
+		switch in.below(4, "width") {
+		case 0:
+			setWidths(t, 2, 5)
+		case 1, 2:
+			setWidths(t, 7, 16)
+		}
+		switch in.below(3, "item") {
+		case 0:
+			replay(t, in, empties)
+		case 1:
+			replay(t, in, numbers)
+		case 2:
+			replay(t, in, riches)
+		}
+	})
+}
+
+func replay[T any](t *testing.T, in *fromBytes, k kind[T]) {
+	h := newHistory(t, in, k)
+	operations := h.operations()
+	names := slices.Sorted(maps.Keys(operations))
+	for range 200 {
+		if len(in.data) == 0 {
+			return
+		}
+		operations[names[in.below(len(names), "operation")]]()
+		h.check()
+	}
+}

@@ -1,0 +1,17 @@
+// Package inline looks items up, so that the compiler can be asked what it did
+// with the calls.
+package inline
+
+import (
+	"handloom/shard/handle"
+	"handloom/shard/slotmap"
+)
+
+// Item is what is looked up.
+type Item struct{ A, B uint64 }
+
+// Get looks h up.
+func Get(m *slotmap.Map[Item], h handle.Of[Item]) (*Item, bool) { return m.Get(h) }
+
+// Has looks h up.
+func Has(m *slotmap.Map[Item], h handle.Of[Item]) bool { return m.Has(h) }
