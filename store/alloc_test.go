@@ -18,14 +18,18 @@ const (
 	slack = 40
 )
 
-// steady is a frame loop that erases as much as it creates, with every kind of
-// command; the number of items scales it.
-func steady(t *testing.T, s *store.Store, items int) func(ctx context.Context) {
-	table := register(t, s, store.TableOptions[item]{Shards: 2, ChunkItems: 64})
-	fill(t, s, table, items)
-	stale := compose(1, 60000, 0)
-	names := make([]store.Handle[item], 0, items)
-	values := make([]item, items/8)
+// worked is a table with the passes over it that differ by kind.
+type worked struct {
+	itemTable
+	age, count, mean func(ctx context.Context) error
+}
+
+func addInt(a, b int) int { return a + b }
+
+func addFloat(a, b float64) float64 { return a + b }
+
+func workPacked(t tb, s *store.Store, o store.TableOptions[item]) worked {
+	table := register(t, s, o)
 	age := func(_ context.Context, c store.Chunk[item]) error {
 		for i := range c.Items {
 			switch v := &c.Items[i]; {
@@ -38,6 +42,64 @@ func steady(t *testing.T, s *store.Store, items int) func(ctx context.Context) {
 		}
 		return nil
 	}
+	count := func(_ context.Context, r store.Rows[item]) (int, error) { return len(r.Items), nil }
+	mean := func(_ context.Context, r store.Rows[item]) (float64, error) { return float64(r.Items[0].Value), nil }
+	return worked{
+		itemTable: packedTable{table},
+		age:       func(ctx context.Context) error { return table.ForEach(ctx, age) },
+		count:     func(ctx context.Context) error { _, err := store.Reduce(ctx, table, count, addInt); return err },
+		mean:      func(ctx context.Context) error { _, err := store.Reduce(ctx, table, mean, addFloat); return err },
+	}
+}
+
+func workStable(t tb, s *store.Store, o store.TableOptions[item]) worked {
+	table := registerStable(t, s, o)
+	age := func(_ context.Context, c store.StableChunk[item]) error {
+		for h, v := range c.All() {
+			switch h.Slot() % 4 {
+			case 0:
+				table.Erase(c.Queue, h)
+				table.Emplace(c.Queue, item{Value: v.Value, Parent: h})
+			case 1:
+				table.Put(c.Queue, h, item{Value: v.Value + 1, Links: v.Links})
+			}
+		}
+		return nil
+	}
+	count := func(_ context.Context, r store.StableRows[item]) (n int, err error) {
+		for range r.All() {
+			n++
+		}
+		return n, nil
+	}
+	mean := func(_ context.Context, r store.StableRows[item]) (sum float64, err error) {
+		for _, v := range r.All() {
+			sum += float64(v.Value)
+		}
+		return sum, nil
+	}
+	return worked{
+		itemTable: stableTable{table},
+		age:       func(ctx context.Context) error { return table.ForEach(ctx, age) },
+		count:     func(ctx context.Context) error { _, err := store.ReduceStable(ctx, table, count, addInt); return err },
+		mean:      func(ctx context.Context) error { _, err := store.ReduceStable(ctx, table, mean, addFloat); return err },
+	}
+}
+
+// steady is a frame loop that erases as much as it creates, with every kind of
+// command; the number of items scales it.
+func steady(t *testing.T, s *store.Store, items int, stable bool) func(ctx context.Context) {
+	o := store.TableOptions[item]{Shards: 2, ChunkItems: 64}
+	table := workPacked(t, s, o)
+	if stable {
+		o.Name = "stable"
+		table = workStable(t, s, o)
+	}
+	table.EmplaceItems(queues(t, s, 1)[0], make([]item, items), nil)
+	flush(t, s)
+	stale := compose(1, 60000, 0)
+	names := make([]store.Handle[item], 0, items)
+	values := make([]item, items/8)
 	launch := func(_ context.Context, task int, q store.Queue) error {
 		if task == 0 {
 			names = table.EmplaceItems(q, values, names[:0])
@@ -49,25 +111,19 @@ func steady(t *testing.T, s *store.Store, items int) func(ctx context.Context) {
 	}
 	look := func(context.Context) error { return nil }
 	change := func(context.Context, *store.Writer) error { return nil }
-	count := func(_ context.Context, r store.Rows[item]) (int, error) { return len(r.Items), nil }
-	mean := func(_ context.Context, r store.Rows[item]) (float64, error) { return float64(r.Items[0].Value), nil }
-	addInt := func(a, b int) int { return a + b }
-	addFloat := func(a, b float64) float64 { return a + b }
 	return func(ctx context.Context) {
 		check := func(err error) {
 			if err != nil {
 				t.Error(err)
 			}
 		}
-		check(table.ForEach(ctx, age))
+		check(table.age(ctx))
 		check(s.Each(ctx, 4, launch))
 		check(s.Read(ctx, look))
 		check(s.Write(ctx, change))
-		_, err := store.Reduce(ctx, table, count, addInt)
-		check(err)
-		_, err = store.Reduce(ctx, table, mean, addFloat)
-		check(err)
-		_, err = s.Flush(ctx)
+		check(table.count(ctx))
+		check(table.mean(ctx))
+		_, err := s.Flush(ctx)
 		check(err)
 	}
 }
@@ -91,23 +147,25 @@ func TestASteadyFrameAllocatesOneObjectPerPhase(t *testing.T) {
 		t.Log("the race detector empties pools at random; nothing to measure")
 		return
 	}
-	for _, items := range []int{500, 20_000} {
-		t.Run(fmt.Sprintf("workers=1/items=%d", items), func(t *testing.T) {
-			s := newStore(t, store.Options{Workers: 1})
-			checkSteady(t, t.Context(), steady(t, s, items))
-		})
-		t.Run(fmt.Sprintf("team/items=%d", items), func(t *testing.T) {
-			s := newStore(t, store.Options{Workers: 3})
-			frame := steady(t, s, items)
-			err := s.Team(t.Context(), func(ctx context.Context) error {
-				checkSteady(t, ctx, frame)
-				return nil
+	bothKinds(t, func(t *testing.T, stable bool) {
+		for _, items := range []int{500, 20_000} {
+			t.Run(fmt.Sprintf("workers=1/items=%d", items), func(t *testing.T) {
+				s := newStore(t, store.Options{Workers: 1})
+				checkSteady(t, t.Context(), steady(t, s, items, stable))
 			})
-			if err != nil {
-				t.Error(err)
-			}
-		})
-	}
+			t.Run(fmt.Sprintf("team/items=%d", items), func(t *testing.T) {
+				s := newStore(t, store.Options{Workers: 3})
+				frame := steady(t, s, items, stable)
+				err := s.Team(t.Context(), func(ctx context.Context) error {
+					checkSteady(t, ctx, frame)
+					return nil
+				})
+				if err != nil {
+					t.Error(err)
+				}
+			})
+		}
+	})
 }
 
 func checkSteady(t *testing.T, ctx context.Context, frame func(context.Context)) {
@@ -122,13 +180,15 @@ func TestWithoutATeamAFrameAllocatesAConstantMore(t *testing.T) {
 		t.Log("the race detector empties pools at random; nothing to measure")
 		return
 	}
-	var counts []uint64
-	for _, items := range []int{2_000, 20_000} {
-		s := newStore(t, store.Options{Workers: 3})
-		counts = append(counts, allocations(t.Context(), steady(t, s, items)))
-	}
-	const perPhase = 15 // goroutines and what joins them
-	if counts[1] > frameCount*phasesInFrame*perPhase || counts[1] > counts[0]+counts[0]/2 {
-		t.Errorf("%d objects with few items, %d with ten times as many", counts[0], counts[1])
-	}
+	bothKinds(t, func(t *testing.T, stable bool) {
+		var counts []uint64
+		for _, items := range []int{2_000, 20_000} {
+			s := newStore(t, store.Options{Workers: 3})
+			counts = append(counts, allocations(t.Context(), steady(t, s, items, stable)))
+		}
+		const perPhase = 15 // goroutines and what joins them
+		if counts[1] > frameCount*phasesInFrame*perPhase || counts[1] > counts[0]+counts[0]/2 {
+			t.Errorf("%d objects with few items, %d with ten times as many", counts[0], counts[1])
+		}
+	})
 }

@@ -14,7 +14,7 @@ type player struct {
 	*trial
 	model     *modelStore
 	tables    []itemTable
-	names     [][]store.ID        // by frame and number of the create
+	names     [][]store.ID       // by frame and number of the create
 	addresses map[store.ID]*item // of items of stable tables
 }
 

@@ -9,11 +9,12 @@ import (
 )
 
 // frames is a small simulation: items that live for a while, name each other
-// across two tables, and are recorded from passes of every kind.
-func frames(n int) func(r *trial) {
+// across two tables, and are recorded from passes of every kind. One table is
+// stable and one packed, or the other way round.
+func frames(n int, stable bool) func(r *trial) {
 	return func(r *trial) {
-		ships := register(r, r.Store, store.TableOptions[item]{Name: "ships", Shards: 5, ChunkItems: 16, MinFree: 3})
-		shots := register(r, r.Store, store.TableOptions[item]{Name: "shots", Shards: 2, ChunkItems: 1})
+		ships := registerKind(r, r.Store, store.TableOptions[item]{Name: "ships", Shards: 5, ChunkItems: 16, MinFree: 3}, stable)
+		shots := registerKind(r, r.Store, store.TableOptions[item]{Name: "shots", Shards: 2, ChunkItems: 1}, !stable)
 		for range n {
 			launch(r, ships, shots)
 			age(r, ships, shots)
@@ -23,7 +24,7 @@ func frames(n int) func(r *trial) {
 	}
 }
 
-func launch(r *trial, ships, shots *store.Table[item]) {
+func launch(r *trial, ships, shots itemTable) {
 	err := r.Each(r.ctx, 9, func(_ context.Context, task int, q store.Queue) error {
 		var last store.Handle[item]
 		for i := range 5 * task {
@@ -46,25 +47,26 @@ func launch(r *trial, ships, shots *store.Table[item]) {
 
 // age has every task erase items of its chunk and of another table, so that
 // several tasks erase and put the same ones.
-func age(r *trial, ships, shots *store.Table[item]) {
-	err := ships.ForEach(r.ctx, func(_ context.Context, c store.Chunk[item]) error {
-		for i := range c.Items {
-			v := &c.Items[i]
+func age(r *trial, ships, shots itemTable) {
+	err := ships.visit(r.ctx, func(chunk int, q store.Queue, items itemSeq) error {
+		var own store.Handle[item]
+		for h, v := range items {
+			own = h
 			v.Value += 3
 			switch {
 			case v.Value%5 == 0:
-				c.Erase(i)
+				ships.Erase(q, h)
 			case v.Value%6 == 0:
-				ships.Put(c.Queue, c.Handle(i), item{Value: v.Value + uint64(c.Index), Links: v.Links})
+				ships.Put(q, h, item{Value: v.Value + uint64(chunk), Links: v.Links})
 			case shots.Has(handleOf(v.Links[0])):
-				c.Queue.Erase(v.Links[0])
+				q.Erase(v.Links[0])
 			}
 		}
 		for h, v := range shots.All() {
 			if v.Value+3 < r.Epoch() {
-				shots.Erase(c.Queue, h)
-			} else if v.Value%3 == uint64(c.Index)%3 {
-				shots.Put(c.Queue, h, item{Value: v.Value, Parent: h, Links: [2]store.ID{c.Handle(0).ID}})
+				shots.Erase(q, h)
+			} else if v.Value%3 == uint64(chunk)%3 {
+				shots.Put(q, h, item{Value: v.Value, Parent: h, Links: [2]store.ID{own.ID}})
 			}
 		}
 		return nil
@@ -74,7 +76,7 @@ func age(r *trial, ships, shots *store.Table[item]) {
 	}
 }
 
-func recordFromOutside(r *trial, ships *store.Table[item]) []store.ID {
+func recordFromOutside(r *trial, ships itemTable) []store.ID {
 	var names []store.ID
 	for _, q := range queues(r, r.Store, 3) {
 		for _, h := range ships.EmplaceItems(q, make([]item, 11), nil) {
@@ -85,12 +87,12 @@ func recordFromOutside(r *trial, ships *store.Table[item]) []store.ID {
 }
 
 func TestEveryFlushIsTheSameForAnyWorkersProcessorsAndOrderOfTasks(t *testing.T) {
-	sameEverywhere(t, store.Options{}, frames(12))
+	bothKinds(t, func(t *testing.T, stable bool) { sameEverywhere(t, store.Options{}, frames(12, stable)) })
 }
 
 func TestWithNarrowFieldsEveryFlushIsTheSameToo(t *testing.T) {
 	setWidths(t, 7, 400)
-	sameEverywhere(t, store.Options{}, frames(16))
+	bothKinds(t, func(t *testing.T, stable bool) { sameEverywhere(t, store.Options{}, frames(16, stable)) })
 }
 
 // boundaries records from every row of a table that has a number of rows per
