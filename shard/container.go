@@ -47,9 +47,11 @@ func NewPacked[T any](o handlemap.Options) (*Packed[T], error) {
 // Rows returns the number of items: rows have no gaps.
 func (p *Packed[T]) Rows() int { return p.Len() }
 
-// Put replaces the item that id names, if there is one.
+// Put replaces the item that id names, if there is one, and notes the change for
+// Defragment.
 func (p *Packed[T]) Put(id handle.ID, v *T) {
-	if item, ok := p.Get(handle.Of[T]{ID: id}); ok {
-		*item = *v
+	if row, ok := p.RowOf(handle.Of[T]{ID: id}); ok {
+		p.Items()[row] = *v
+		p.TouchRows(row, row+1)
 	}
 }

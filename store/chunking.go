@@ -16,6 +16,8 @@ type pass[T, C any] struct {
 	f      func(context.Context, C) error
 	queues *batch.Pass
 	chunks chunking
+
+	before, after func(chunks int) // what the kind of table does around a pass; may be nil
 }
 
 func (p *pass[T, C]) init(t *tableBase[T], chunk func(shard, lo, hi, index int, q Queue) C) {
@@ -33,6 +35,10 @@ func (p *pass[T, C]) forEach(ctx context.Context, f func(context.Context, C) err
 	n := cut(&p.chunks, p.table)
 	p.ctx, p.f, p.queues = ph, f, s.batch.Begin(n)
 	defer p.release()
+	if p.before != nil {
+		p.before(n)
+		defer p.after(n)
+	}
 	return s.runPass(ph, p.queues, n, p.task)
 }
 

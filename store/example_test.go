@@ -26,6 +26,49 @@ func ExampleRegister() {
 	// ChunkItems -1 is negative
 }
 
+// In a stable table a pointer stays good until its item is erased, whatever
+// happens around it.
+func ExampleRegisterStable() {
+	ctx := context.Background()
+	s, _ := store.New(store.Options{})
+	ships, err := store.RegisterStable(s, store.TableOptions[Ship]{Name: "ship"})
+	fmt.Println(ships.Name(), ships.Len(), err)
+
+	qs, _ := s.Queues(1)
+	for hull := range 4 {
+		ships.Emplace(qs[0], Ship{Hull: hull})
+	}
+	last := ships.Emplace(qs[0], Ship{Name: "last"})
+	_, _ = s.Flush(ctx)
+	last, _ = ships.Resolve(last)
+	pointer := ships.At(last)
+
+	err = ships.ForEach(ctx, func(_ context.Context, c store.StableChunk[Ship]) error {
+		for h, ship := range c.All() {
+			if ship.Hull == 1 || ship.Hull == 2 {
+				ships.Erase(c.Queue, h)
+			}
+		}
+		ships.Emplace(c.Queue, Ship{Name: "new"})
+		return nil
+	})
+	fmt.Println(err)
+	fmt.Println(s.Flush(ctx))
+	for h, ship := range ships.All() {
+		fmt.Println(h, ship.Name, ship.Hull) // the slot erased first has a new item, the other none
+	}
+	fmt.Println(pointer == ships.At(last), pointer.Name)
+	// Output:
+	// ship 0 <nil>
+	// <nil>
+	// epoch 2: 1 created 2 erased <nil>
+	// 1:0.1  0
+	// 1:1.2 new 0
+	// 1:3.1  3
+	// 1:4.1 last 0
+	// true last
+}
+
 // An item gets its name when it is recorded, and items recorded in the same
 // batch may hold it.
 func ExampleStore_Each() {

@@ -13,6 +13,7 @@ type Chunk[T any] struct {
 	Index int   // of the chunk in the pass; depends on row counts alone, and seeds random numbers well
 
 	table *Table[T]
+	notes *notes
 	items *handlemap.Map[T]
 	row   int // of Items[0] in the map
 }
@@ -25,6 +26,14 @@ func (c Chunk[T]) Handle(i int) Handle[T] {
 
 // Erase records that Items[i] is to be erased.
 func (c Chunk[T]) Erase(i int) { c.table.Erase(c.Queue, c.Handle(i)) }
+
+// Touch notes that Items[i] changed in a way that matters to the order that
+// [handlemap.Map.Defragment] keeps. After a pass in which nothing was touched
+// every item counts as changed, unless the table was registered with FixedKeys.
+func (c Chunk[T]) Touch(i int) {
+	_ = c.Items[i]
+	c.notes.rows = append(c.notes.rows, c.row+i)
+}
 
 // ForEach runs f for every chunk of the table, in parallel. A chunk's rows are
 // that task's alone: it may write them and read anything that nobody writes in
@@ -44,5 +53,8 @@ func (t *Table[T]) ForEach(ctx context.Context, f func(ctx context.Context, c Ch
 
 func (t *Table[T]) chunkOf(shard, lo, hi, index int, q Queue) Chunk[T] {
 	m := t.mapOf(shard)
-	return Chunk[T]{Items: m.Items()[lo:hi:hi], Queue: q, Index: index, table: t, items: m, row: lo}
+	return Chunk[T]{
+		Items: m.Items()[lo:hi:hi], Queue: q, Index: index,
+		table: t, notes: &t.touched.chunks[index], items: m, row: lo,
+	}
 }

@@ -7,17 +7,19 @@ import (
 )
 
 // A lookup in a table must cost what one in a map does, and not a call more.
-func TestGetAndHasOfATableInline(t *testing.T) {
+func TestGetAndHasOfATableOfEitherKindInline(t *testing.T) {
 	// A generic method is compiled where it is instantiated: in testdata.
 	out, err := exec.Command("go", "build", "-gcflags=-m", "./testdata/inline").CombinedOutput()
 	if err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	for _, method := range []string{"Get", "Has"} {
-		inlined := regexp.MustCompile(`inlining call to store\.\(\*Table\[.*\]\)\.` + method + `\n`)
-		inner := regexp.MustCompile(`inlining call to handlemap\.\(\*Map\[.*\]\)\.` + method + `\n`)
-		if !inlined.Match(out) || !inner.Match(out) {
-			t.Errorf("the compiler does not inline %s:\n%s", method, out)
+	for table, container := range map[string]string{"Table": "handlemap", "StableTable": "slotmap"} {
+		for _, method := range []string{"Get", "Has"} {
+			inlined := regexp.MustCompile(`lookup\.go:.*inlining call to store\.\(\*` + table + `\[.*\]\)\.` + method + `\n`)
+			inner := regexp.MustCompile(`inlining call to ` + container + `\.\(\*Map\[.*\]\)\.` + method + `\n`)
+			if !inlined.Match(out) || !inner.Match(out) {
+				t.Errorf("the compiler does not inline %s of a %s:\n%s", method, table, out)
+			}
 		}
 	}
 }

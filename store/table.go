@@ -24,6 +24,7 @@ type TableOptions[T any] struct {
 	MaxItems   int    // in all shards together; 0: as many as slots allow
 	MinFree    int    // vacant slots each shard holds back, so that a slot rests for at least as many erases
 	ChunkItems int    // rows of a chunk; 0: a multiple of 64, at least 1,024 rows and 64 KiB
+	FixedKeys  bool   // ForEach changes no key that Defragment sorts by, unless Chunk.Touch says so
 }
 
 // Table holds all items of one type T in a store, packed: items move when others
@@ -31,8 +32,9 @@ type TableOptions[T any] struct {
 type Table[T any] struct {
 	maps [MaxShards]*handlemap.Map[T] // by typeId & 63; unused entries point at an empty map
 	tableBase[T]
-	pass pass[T, Chunk[T]]
-	view func(shard, lo, hi, index int) Rows[T] // rows, bound once
+	pass    pass[T, Chunk[T]]
+	touched touched[T]
+	view    func(shard, lo, hi, index int) Rows[T] // rows, bound once
 }
 
 // Register adds a table of items of type T to s. It asks the gate and fails
@@ -55,6 +57,7 @@ func Register[T any](s *Store, o TableOptions[T]) (*Table[T], error) {
 		return nil, err
 	}
 	t.pass.init(&t.tableBase, t.chunkOf)
+	t.touched.init(t, o.FixedKeys)
 	t.view = t.rows
 	return t, nil
 }

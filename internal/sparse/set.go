@@ -78,9 +78,9 @@ func (s *Set) SetRow(slot Slot, row Row) {
 func (s *Set) Grow(n int) {
 	s.setWidths()
 	if n > cap(s.Words) {
-		grown := make([]handle.ID, len(s.Words), n)
+		grown := make([]handle.ID, n)
 		copy(grown, s.Words)
-		s.Words = grown
+		s.Words = grown[:len(s.Words)]
 	}
 }
 

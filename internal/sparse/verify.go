@@ -46,6 +46,9 @@ func (s *Freelist) VerifyWords(slots int, word func(Slot) handle.ID, live func(S
 		return fmt.Errorf("S3: %d vacant and %d depleted slots, but the counts say %d and %d",
 			vacant, depleted, s.vacant, s.depleted)
 	}
+	if upper := s.typeID | handle.ID(s.floor)<<32 + oneGeneration; s.Next != 0 && (s.CanReuse() || s.Next != upper) {
+		return fmt.Errorf("G3: the next slot would be a new one with handle %v, not %v; %d vacant", s.Next, upper, s.vacant)
+	}
 	return s.verifyList(slots, word)
 }
 

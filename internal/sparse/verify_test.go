@@ -62,6 +62,8 @@ func TestVerifyCitesTheInvariantThatIsBroken(t *testing.T) {
 		{"G1", "a live slot at or below the floor", func(s *Set) { s.floor = 1 }},
 		{"G1", "a vacant slot that was never issued", func(s *Set) { s.Words[4] -= oneGeneration }},
 		{"G1", "a vacant slot beyond the last generation", func(s *Set) { s.Words[4] += 6 * oneGeneration }},
+		{"G3", "a new slot while vacant ones wait", func(s *Set) { s.Next = s.typeID | oneGeneration }},
+		{"G3", "a new slot at another generation", func(s *Set) { s.minFree, s.Next = 16, s.typeID|2*oneGeneration }},
 		{"G2", "a depleted slot with a link", func(s *Set) { s.Words[0] |= 1 }},
 	} {
 		s := sampleSet(t)

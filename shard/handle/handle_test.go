@@ -36,7 +36,7 @@ func ExampleOf() {
 	// Output: {"1:0.1":"Argo"}
 }
 
-type item struct{ a, b int }
+type item struct{ _, _ int }
 
 // A typed handle costs what a number costs.
 var _ [8]byte = [unsafe.Sizeof(handle.Of[item]{})]byte{}

@@ -49,6 +49,10 @@ func (m *Map[T]) eraseRow(row int, slot sparse.Slot) {
 	m.items = m.items[:last]
 	m.meta = m.meta[:last]
 	m.set.Vacate(slot)
+	if m.known != nil {
+		m.known.shorten(last)
+		m.known.change(row)
+	}
 }
 
 // EraseItems removes the items that hs name and returns how many there were.
@@ -109,6 +113,7 @@ func (m *Map[T]) Clear() {
 	m.set.VacateAll(m.meta)
 	clear(m.items)
 	m.items, m.meta = m.items[:0], m.meta[:0]
+	m.forgetOrder()
 }
 
 // Reset removes every item and gives back the memory. While the highest
@@ -124,6 +129,7 @@ func (m *Map[T]) Reset() {
 	}
 	m.set.Drop()
 	m.items, m.meta, m.marks = nil, nil, nil
+	m.known, m.reordering = nil, reordering[T]{}
 }
 
 func (m *Map[T]) scratch() *Marks {

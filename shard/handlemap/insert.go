@@ -16,24 +16,34 @@ import (
 // are vacant; at the slot limit those are used as well.
 func (m *Map[T]) Insert(v T) (handle.Of[T], error) {
 	row, slot := len(m.items), len(m.set.Words)
-	if row >= cap(m.items) || m.busy != 0 {
-		return m.insertSlow(v)
+	next := m.set.Next
+	if next == 0 || row >= cap(m.items) || slot >= cap(m.set.Words) || m.busy != 0 {
+		return m.insertReused(v)
 	}
-	id := m.set.Next | handle.ID(slot)
-	if m.set.Next != 0 && slot < cap(m.set.Words) {
-		// A call to the sparse set would cost as much as all the rest.
-		m.set.Words = m.set.Words[:slot+1]
-		m.set.Words[slot] = m.set.Next | handle.ID(row)
-	} else if vacant, ok := m.set.TryIssue(sparse.Row(row)); ok {
-		id = vacant
-	} else {
-		return m.insertSlow(v)
-	}
+	// Written out, for calls to the sparse set would cost as much as all the
+	// rest (op=insert).
+	m.set.Words = m.set.Words[:slot+1]
+	m.set.Words[slot] = next | handle.ID(row)
 	m.meta = m.meta[:row+1]
-	m.meta[row] = sparse.Slot(id)
+	m.meta[row] = sparse.Slot(slot)
 	m.items = m.items[:row+1]
 	m.items[row] = v
-	return handle.Of[T]{ID: id}, nil
+	return handle.Of[T]{ID: next | handle.ID(slot)}, nil
+}
+
+// insertReused is Insert where a vacant slot is issued.
+func (m *Map[T]) insertReused(v T) (handle.Of[T], error) {
+	row := len(m.items)
+	if row < cap(m.items) && m.busy == 0 {
+		if id, ok := m.set.TryIssue(sparse.Row(row)); ok {
+			m.meta = m.meta[:row+1]
+			m.meta[row] = sparse.Slot(id)
+			m.items = m.items[:row+1]
+			m.items[row] = v
+			return handle.Of[T]{ID: id}, nil
+		}
+	}
+	return m.insertSlow(v)
 }
 
 // insertSlow is Insert where an array grows, a limit is near or a callback

@@ -33,8 +33,15 @@ type Map[T any] struct {
 	staged   int            // rows beyond the length that an insert callback is filling
 	marks    *Marks         // scratch of the bulk erases
 	one      []handle.Of[T] // scratch of InsertFunc
-	order    []sparse.Row   // scratch of the sorts
-	keys     []keyed        // likewise
+	known    *ordering      // what Defragment knows; nil: nothing
+	reordering[T]
+}
+
+// reordering is scratch of the reorders; it holds nothing between calls.
+type reordering[T any] struct {
+	order, spare, origin []sparse.Row
+	keys                 []keyed
+	gathered             []T
 }
 
 // New returns an empty map. It fails, with every fault named, on a typeId that
@@ -108,6 +115,7 @@ func (m *Map[T]) Clone() *Map[T] {
 		meta:     slices.Clip(append([]sparse.Slot(nil), m.meta...)),
 		set:      m.set.Clone(),
 		maxItems: m.maxItems,
+		known:    m.known.clone(),
 	}
 }
 

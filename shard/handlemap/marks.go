@@ -40,11 +40,15 @@ func (m *Map[T]) EraseMarked(marks *Marks) int {
 	items := m.items
 	erased := marks.Len()
 	kept := len(items) - erased
-	for _, move := range m.set.EraseMarked(marks, m.meta) {
+	moves := m.set.EraseMarked(marks, m.meta)
+	for _, move := range moves {
 		items[move.To] = items[move.From]
 	}
 	clear(items[kept:]) // S4
 	m.items, m.meta = items[:kept], m.meta[:kept]
+	if m.known != nil {
+		m.known.erased(moves, kept)
+	}
 	marks.Clear()
 	return erased
 }

@@ -78,11 +78,13 @@ func (m *Map[T]) growRows(n int) {
 	if n <= cap(m.items) {
 		return
 	}
-	items := make([]T, len(m.items), n)
+	// Made at full length and copied to at once, what is copied to is not zeroed
+	// before (op=create).
+	items := make([]T, n)
 	copy(items, m.items)
-	meta := make([]sparse.Slot, len(m.meta), n)
+	meta := make([]sparse.Slot, n)
 	copy(meta, m.meta)
-	m.items, m.meta = items, meta
+	m.items, m.meta = items[:len(m.items)], meta[:len(m.meta)]
 }
 
 func (m *Map[T]) growWords(n int) {
@@ -115,5 +117,6 @@ func (m *Map[T]) Shrink() {
 	m.items = slices.Clip(append([]T(nil), m.items...))
 	m.meta = slices.Clip(append([]sparse.Slot(nil), m.meta...))
 	m.set.Shrink()
-	m.marks, m.one = nil, nil
+	m.marks, m.one, m.reordering = nil, nil, reordering[T]{}
+	m.known = m.known.shrink()
 }

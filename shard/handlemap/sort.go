@@ -2,20 +2,28 @@ package handlemap
 
 import (
 	"fmt"
-	"slices"
+	"unsafe"
 
 	"handloom/internal/sparse"
-	"handloom/shard/handle"
+)
+
+const (
+	lineBytes  = 64      // of the nearest memory: items up to here are cheaper to move than to fetch
+	blockBytes = 1 << 16 // of such items that are sorted before larger distances are (op=sort)
 )
 
 // SortFunc orders the dense set by cmp, which is negative when a comes first.
 // The sort is stable. Every handle keeps naming its item; pointers are no longer
 // good. cmp sees the items where they lie; it may not change the map, and when
-// it panics nothing has moved.
+// it panics every item is where it was before.
 //
 // SortFunc takes O(n log n) comparisons, about n if the items are in order
-// already, and 8 bytes of scratch per item, which the map keeps (op=sort).
-func (m *Map[T]) SortFunc(cmp func(a, b *T) int) { m.SortRange(0, len(m.items), cmp) }
+// already. Its scratch, which the map keeps until [Map.Shrink], is 12 bytes per
+// item and, for items of up to 64 bytes, room for as many items (op=sort).
+func (m *Map[T]) SortFunc(cmp func(a, b *T) int) {
+	m.guard("SortFunc")
+	m.sortRange(0, len(m.items), cmp)
+}
 
 // SortRange orders the rows i to j-1 as [Map.SortFunc] orders all. It panics
 // unless 0 <= i <= j <= Len().
@@ -25,139 +33,49 @@ func (m *Map[T]) SortRange(i, j int, cmp func(a, b *T) int) {
 		panic(fmt.Sprintf("handlemap: SortRange of rows %d to %d of a map of %d", i, j, len(m.items)))
 	}
 	m.sortRange(i, j, cmp)
+}
+
+func (m *Map[T]) sortRange(i, j int, cmp func(a, b *T) int) {
+	m.busy++
+	defer func() { m.busy-- }()
+	if size := int(unsafe.Sizeof(*new(T))); 0 < size && size <= lineBytes && (j-i)*size > 2*blockBytes {
+		m.sortBlocks(i, j, blockBytes/size, cmp)
+		return
+	}
+	order, spare := mergeSort(m.items, m.rowsFrom(i, j), m.spareRows(j-i), cmp)
+	m.reorder(i, order, spare)
+}
+
+// sortBlocks orders block after block, each small enough for the nearest memory,
+// and then merges them. Merging rows that lie in order reads memory forwards;
+// without the blocks it would jump about in it, once for every comparison.
+func (m *Map[T]) sortBlocks(i, j, block int, cmp func(a, b *T) int) {
+	order, spare := m.rowsFrom(i, j), m.spareRows(j-i)
+	m.origin = m.origin[:0]
+	merged := false
+	defer func() {
+		if !merged {
+			m.restore(i)
+		}
+	}()
+	for lo := 0; lo < len(order); lo += block {
+		hi := min(lo+block, len(order))
+		sorted, rest := mergeSort(m.items, order[lo:hi], spare[lo:hi], cmp)
+		m.origin = append(m.origin, sorted...)
+		m.arrange(i+lo, sorted, rest)
+	}
+	order, spare = mergeRuns(m.items, m.rowsFrom(i, j), spare, block, cmp)
+	merged = true
+	m.arrange(i, order, spare)
 	m.touchRange(i, j)
 }
 
-// sortRange is SortRange without its checks; it returns the number of rows that
-// moved.
-func (m *Map[T]) sortRange(i, j int, cmp func(a, b *T) int) (moves int) {
-	order, spare := m.scratchRows(i, j)
-	m.busy++
-	defer func() { m.busy-- }()
-	order = mergeSort(m.items, order, spare, cmp)
-	return m.arrange(i, order)
-}
-
-// scratchRows returns the rows i to j-1 in order, and as much space again.
-func (m *Map[T]) scratchRows(i, j int) (order, spare []sparse.Row) {
-	n := j - i
-	m.order = slices.Grow(m.order[:0], 2*n)[:2*n]
-	order, spare = m.order[:n:n], m.order[n:]
-	for k := range order {
-		order[k] = sparse.Row(i + k)
+// restore moves the items from row i on back to the rows in m.origin.
+func (m *Map[T]) restore(i int) {
+	n := len(m.origin)
+	order := m.rowsFrom(i, i+n)
+	for k, row := range m.origin {
+		order[int(row)-i] = sparse.Row(i + k)
 	}
-	return order, spare
+	m.arrange(i, order, m.spareRows(n))
 }
-
-// arrange moves the item at row order[k] to row first+k, for every k; order is
-// a permutation of the rows from first on, and is used up. It walks the cycles
-// of the permutation, so that each item moves once and needs no second array.
-func (m *Map[T]) arrange(first int, order []sparse.Row) (moves int) {
-	items, meta := m.items, m.meta
-	for k := range order {
-		begin := first + k
-		from := int(order[k])
-		if from == begin {
-			continue
-		}
-		item, slot := items[begin], meta[begin]
-		at := begin
-		for from != begin {
-			items[at], meta[at] = items[from], meta[from]
-			order[at-first] = sparse.Row(at)
-			at, from = from, int(order[from-first])
-			moves++
-		}
-		items[at], meta[at] = item, slot
-		order[at-first] = sparse.Row(at)
-	}
-	if moves > 0 {
-		for k, slot := range meta[first : first+len(order)] {
-			m.set.SetRow(slot, sparse.Row(first+k))
-		}
-	}
-	return moves
-}
-
-// SortAs moves the items that hs name to the first rows, in the order of hs; the
-// others follow in the order they had. Stale handles are passed over, and of
-// duplicates the first counts. It takes O(len(hs) + n) time and keeps the
-// scratch of [Map.SortFunc].
-func (m *Map[T]) SortAs(hs []handle.Of[T]) {
-	m.guard("SortAs")
-	_, order := m.scratchRows(0, len(m.items))
-	order = order[:0]
-	marks := m.scratch()
-	for _, h := range hs {
-		if m.Mark(marks, h.ID) == Marked {
-			row, _ := m.set.Lookup(h.ID)
-			order = append(order, row)
-		}
-	}
-	for row := range m.items {
-		if !marks.Rows.Has(row) {
-			order = append(order, sparse.Row(row))
-		}
-	}
-	marks.Clear()
-	m.arrange(0, order)
-	m.touchRange(0, len(m.items))
-}
-
-// Partition moves the items for which pred returns true to the first rows and
-// returns how many there are; both parts keep their order. pred sees every item
-// once, in dense order, before any moves; it may not change the map, and when it
-// panics nothing has moved. Partition takes O(n) time and keeps the scratch of
-// [Map.SortFunc].
-func (m *Map[T]) Partition(pred func(*T) bool) int {
-	m.guard("Partition")
-	_, order := m.scratchRows(0, len(m.items))
-	front := m.choose(order, pred)
-	m.arrange(0, order)
-	m.touchRange(0, len(m.items))
-	return front
-}
-
-// choose writes the chosen rows to the front of order and the others behind
-// them, and returns the number of the first.
-func (m *Map[T]) choose(order []sparse.Row, pred func(*T) bool) int {
-	m.busy++
-	defer func() { m.busy-- }()
-	front, back := 0, len(order)
-	for row := range m.items {
-		if pred(&m.items[row]) {
-			order[front] = sparse.Row(row)
-			front++
-		} else {
-			back--
-			order[back] = sparse.Row(row)
-		}
-	}
-	slices.Reverse(order[back:])
-	return front
-}
-
-// Swap exchanges the rows of the items that h1 and h2 name, and reports whether
-// both name one; if not, nothing changes. It takes O(1) time.
-func (m *Map[T]) Swap(h1, h2 handle.Of[T]) bool {
-	m.guard("Swap")
-	r1, ok1 := m.set.Lookup(h1.ID)
-	r2, ok2 := m.set.Lookup(h2.ID)
-	if ok1 && ok2 && r1 != r2 {
-		m.exchange(r1, r2)
-		m.touchRange(int(r1), int(r1)+1)
-		m.touchRange(int(r2), int(r2)+1)
-	}
-	return ok1 && ok2
-}
-
-// exchange swaps two rows.
-func (m *Map[T]) exchange(a, b sparse.Row) {
-	m.items[a], m.items[b] = m.items[b], m.items[a]
-	m.meta[a], m.meta[b] = m.meta[b], m.meta[a]
-	m.set.SetRow(m.meta[a], a)
-	m.set.SetRow(m.meta[b], b)
-}
-
-// touchRange marks the rows i to j-1 as changed for Defragment.
-func (m *Map[T]) touchRange(i, j int) {}

@@ -1,6 +1,7 @@
 package handlemap
 
 import (
+	"cmp"
 	"math/bits"
 	"slices"
 
@@ -23,9 +24,9 @@ type keyed struct {
 // once, in dense order; it may not change the map, and when it panics nothing
 // has moved.
 //
-// SortByKey takes O(n) time for each 11 bits in which keys differ, O(n) in all
-// if the items are in order already, and 32 bytes of scratch per item, which the
-// map keeps (op=sortbykey).
+// SortByKey takes O(n) time for each 11 bits by which keys differ, O(n) in all
+// if the items are in order already. Its scratch is that of [Map.SortFunc] and 32
+// bytes per item (op=sort).
 func (m *Map[T]) SortByKey(key func(*T) uint64) {
 	m.guard("SortByKey")
 	n := len(m.items)
@@ -36,12 +37,11 @@ func (m *Map[T]) SortByKey(key func(*T) uint64) {
 		return
 	}
 	keys = radixSort(keys, spare, differ)
-	order, _ := m.scratchRows(0, n)
+	order := m.rowsFrom(0, n)
 	for i, k := range keys {
 		order[i] = k.row
 	}
-	m.arrange(0, order)
-	m.touchRange(0, n)
+	m.reorder(0, order, m.spareRows(n))
 }
 
 // readKeys fills keys in dense order. It returns the bits in which they differ
@@ -66,33 +66,29 @@ func (m *Map[T]) readKeys(keys []keyed, key func(*T) uint64) (differ uint64, sor
 // the one of the two that holds the result.
 func radixSort(keys, spare []keyed, differ uint64) []keyed {
 	if len(keys) < fewKeys {
-		slices.SortStableFunc(keys, func(a, b keyed) int {
-			if a.key < b.key {
-				return -1
-			}
-			return int(min(a.key-b.key, 1))
-		})
+		slices.SortStableFunc(keys, func(a, b keyed) int { return cmp.Compare(a.key, b.key) })
 		return keys
 	}
-	for shift := bits.TrailingZeros64(differ); shift < 64; shift += digitBits {
-		if differ>>shift == 0 {
-			break
+	low, high := bits.TrailingZeros64(differ), bits.Len64(differ)
+	passes := (high - low + digitBits - 1) / digitBits
+	width := (high - low + passes - 1) / passes // digits of equal width
+	for shift := low; shift < high; shift += width {
+		if differ>>shift&(1<<width-1) != 0 {
+			radixPass(keys, spare, shift, width)
+			keys, spare = spare, keys
 		}
-		if differ>>shift&(1<<digitBits-1) == 0 {
-			continue
-		}
-		radixPass(keys, spare, shift)
-		keys, spare = spare, keys
 	}
 	return keys
 }
 
-// radixPass is one stable distribution by the digit at shift. Its loops are kept
-// straight (op=sortbykey).
-func radixPass(keys, dst []keyed, shift int) {
-	var next [1 << digitBits]uint32
+// radixPass is one stable distribution by the digit of width bits at shift. Its
+// loops are kept straight (op=sort/impl=SortByKey).
+func radixPass(keys, dst []keyed, shift, width int) {
+	var counters [1 << digitBits]uint32
+	next := counters[:1<<width]
+	mask := uint64(len(next) - 1)
 	for i := range keys {
-		next[keys[i].key>>shift&(1<<digitBits-1)]++
+		next[keys[i].key>>(shift&63)&mask]++
 	}
 	at := uint32(0)
 	for d, count := range next {
@@ -100,7 +96,7 @@ func radixPass(keys, dst []keyed, shift int) {
 		at += count
 	}
 	for _, k := range keys {
-		d := k.key >> shift & (1<<digitBits - 1)
+		d := k.key >> (shift & 63) & mask
 		dst[next[d]] = k
 		next[d]++
 	}

@@ -44,20 +44,18 @@ func (m *Map[T]) verify() error {
 			return fmt.Errorf("S4: the item at row %d, beyond the length %d, is not zero", beyond+i, beyond)
 		}
 	}
-	return nil
+	return m.verifyOrdering()
 }
 
 // Digest returns a 64-bit hash of the state: slots, generations, freelist
-// order, depletion, row order and item values, but not capacity. Maps with
-// equal digests answer every future sequence of calls equally, but for a chance
-// of one in 2^64. It takes O(slots) time; package digest of the module says how
-// values are encoded.
+// order, depletion, row order, what Defragment knows, and item values, but not
+// capacity. Maps with equal digests answer every future sequence of calls
+// equally, but for a chance of one in 2^64. It takes O(slots) time; package
+// digest of the module says how values are encoded.
 func (m *Map[T]) Digest() uint64 {
 	var h digest.Hash
-	m.set.Digest(&h)
-	for _, slot := range m.meta {
-		h.Uint32(uint32(slot))
-	}
+	m.set.Digest(&h) // the words of live slots hold the row order
+	m.known.digest(&h)
 	digest.For[T]().Items(&h, m.items)
 	return h.Sum()
 }

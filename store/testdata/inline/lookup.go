@@ -12,3 +12,9 @@ func Get(t *store.Table[Item], h store.Handle[Item]) (*Item, bool) { return t.Ge
 
 // Has looks h up.
 func Has(t *store.Table[Item], h store.Handle[Item]) bool { return t.Has(h) }
+
+// StableGet looks h up.
+func StableGet(t *store.StableTable[Item], h store.Handle[Item]) (*Item, bool) { return t.Get(h) }
+
+// StableHas looks h up.
+func StableHas(t *store.StableTable[Item], h store.Handle[Item]) bool { return t.Has(h) }

@@ -1,0 +1,225 @@
+package handlemap
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"handloom/shard/handle"
+)
+
+func ascending(a, b *int) int { return *a - *b }
+
+// verifyOrder checks O4, and while rows are being moved that what is in its
+// place and what is still to come are in order together.
+func verifyOrder(t *testing.T, m *Map[int]) {
+	t.Helper()
+	if err := m.Verify(); err != nil {
+		t.Fatal(err)
+	}
+	o := m.known
+	if o == nil {
+		return
+	}
+	d := defragmenter[int]{Map: m, known: o}
+	var rows []int
+	settled := func(lo, hi int) {
+		for row := lo; row < min(hi, o.seen); row++ {
+			if o.isSettled(row) {
+				rows = append(rows, row)
+			}
+		}
+	}
+	if o.stage == moving {
+		settled(0, o.lo)
+		for _, slot := range o.list[o.at:] {
+			if row, valid := d.rowOf(slot); valid {
+				rows = append(rows, int(row))
+			}
+		}
+		settled(o.hi, o.seen)
+	} else {
+		settled(0, o.seen)
+	}
+	for i := 1; i < len(rows); i++ {
+		if a, b := m.items[rows[i-1]], m.items[rows[i]]; a > b {
+			t.Fatalf("O4: stage %d: %d at row %d comes before %d at row %d", o.stage, a, rows[i-1], b, rows[i])
+		}
+	}
+	for k := 1; o.stage == placing && k < len(o.list); k++ {
+		a, valid := d.rowOf(o.list[k-1])
+		b, valid2 := d.rowOf(o.list[k])
+		if valid && valid2 && m.items[a] > m.items[b] {
+			t.Fatalf("item %d of the round, %d, comes before %d", k-1, m.items[a], m.items[b])
+		}
+	}
+}
+
+// Whatever happens between two calls, and in whatever stage, settled rows stay
+// in order, every call keeps within its budget, and the last finds the map in
+// order.
+func TestKnowledgeSurvivesEveryChange(t *testing.T) {
+	stages := map[string]int{}
+	for seed := range uint64(300) {
+		r := rand.New(rand.NewPCG(seed, 1))
+		m := new(Map[int])
+		values := []int{1, 3, 10, 1000}[seed%4]
+		for range r.IntN(200) {
+			m.Insert(r.IntN(values))
+		}
+		for range 300 {
+			for range r.IntN(3) * r.IntN(3) {
+				name := disturb(m, r, values)
+				verifyOrder(t, m)
+				if m.known != nil {
+					stages[fmt.Sprint(name, m.known.stage)]++
+				}
+			}
+			budget := 1 + r.IntN(30)
+			left := budget
+			moves, done := m.Defragment(func(a, b *int) int { left--; return ascending(a, b) }, budget)
+			if verifyOrder(t, m); left-moves < 0 {
+				t.Fatalf("seed %d: %d of budget %d left after %d moves", seed, left, budget, moves)
+			}
+			if done != m.known.isDone(m.Len()) {
+				t.Fatalf("seed %d: done: %t", seed, done)
+			}
+		}
+		if _, done := m.Defragment(ascending, 0); !done {
+			t.Fatalf("seed %d: not done without a bound", seed)
+		}
+		verifyOrder(t, m)
+	}
+	if len(stages) < 40 { // the changes below in the five stages, less a few
+		t.Errorf("only %d changes and stages met: %v", len(stages), stages)
+	}
+}
+
+func disturb(m *Map[int], r *rand.Rand, values int) string {
+	n := m.Len()
+	if n < 2 || r.IntN(3) == 0 && n < 300 {
+		m.Insert(r.IntN(values))
+		return "insert"
+	}
+	i, j := r.IntN(n), r.IntN(n)
+	i, j = min(i, j), max(i, j)
+	switch r.IntN(12) {
+	case 0, 1:
+		m.Erase(m.HandleAt(i))
+		return "erase"
+	case 2:
+		m.Erase(m.HandleAt(n - 1))
+		return "erase last"
+	case 3:
+		var hs []handle.Of[int]
+		for range r.IntN(10) {
+			hs = append(hs, m.HandleAt(r.IntN(n)))
+		}
+		m.EraseItems(hs)
+		return "erase items"
+	case 4, 5, 6:
+		m.items[i] = r.IntN(values)
+		m.Touch(m.HandleAt(i))
+		return "touch"
+	case 7:
+		m.Swap(m.HandleAt(i), m.HandleAt(j))
+		return "swap"
+	case 8:
+		m.SortRange(i, min(j, i+10), func(a, b *int) int { return *b - *a })
+		return "sort range"
+	case 9:
+		if r.IntN(20) == 0 {
+			m.Partition(func(v *int) bool { return *v%2 == 0 })
+			return "partition"
+		}
+		m.InsertItems(make([]int, r.IntN(5)), nil)
+		return "insert items"
+	case 10:
+		if r.IntN(20) == 0 {
+			m.SortAs([]handle.Of[int]{m.HandleAt(j), m.HandleAt(i)})
+			return "sort as"
+		}
+		*m = *m.Clone()
+		return "clone"
+	default:
+		switch r.IntN(40) {
+		case 0:
+			m.Clear()
+			return "clear"
+		case 1:
+			m.Reset()
+			return "reset"
+		case 2:
+			m.Defragment(nil, 0)
+			return "forget"
+		}
+		m.Shrink()
+		return "shrink"
+	}
+}
+
+// Long stretches of changed rows, and changes to what is compared with while
+// places are sought, are where the search for a settled row could take long.
+func TestTheNextSettledRowIsFoundByShortPaths(t *testing.T) {
+	const n = 1 << 17
+	m := new(Map[int])
+	m.InsertItems(make([]int, n), nil)
+	m.Defragment(ascending, 0)
+	m.touchRange(100, n/2)
+	for m.known.stage != placing {
+		m.Defragment(ascending, 1)
+	}
+	m.touchRange(n/2, n-100)
+	o := m.known
+	for range 12 {
+		if at := o.nextSettled(100, n); at != n-100 {
+			t.Fatalf("the next settled row is %d", at)
+		}
+	}
+	steps := 0
+	for w := 2; int(o.skips[w]) != w; w = int(o.skips[w]) {
+		steps++
+	}
+	if steps > 20 {
+		t.Errorf("%d steps over %d rows", steps, n)
+	}
+}
+
+func TestVerifyCitesTheInvariantOfOrderingThatIsBroken(t *testing.T) {
+	for _, c := range []struct {
+		cites   string
+		what    string
+		stage   stage
+		corrupt func(o *ordering)
+	}{
+		{"O1", "more rows known than there are", finding, func(o *ordering) { o.seen++ }},
+		{"O1", "a changed row beyond those known", finding, func(o *ordering) { o.changed.grow(100); o.changed.add(70) }},
+		{"O1", "a wrong count", finding, func(o *ordering) { o.sorting.count++ }},
+		{"O1", "a row in both sets", finding, func(o *ordering) { o.changed.add(4) }},
+		{"O2", "sorting without a round", finding, func(o *ordering) { o.rest() }},
+		{"O2", "sorting while all are placed", moving, func(o *ordering) { o.sorting.add(4) }},
+		{"O3", "an item twice", finding, func(o *ordering) { o.list[3] = o.list[4] }},
+		{"O3", "an item lost", finding, func(o *ordering) { o.list = o.list[1:] }},
+		{"O3", "an item of no round", finding, func(o *ordering) { o.sorting.remove(4) }},
+		{"O3", "a merged item twice", merging, func(o *ordering) { o.spare[0] = o.spare[1] }},
+		{"O3", "a row wanted twice", moving, func(o *ordering) { o.list[len(o.list)-1] = o.list[len(o.list)-2] }},
+		{"O3", "a row wanted too late", moving, func(o *ordering) { o.lo++ }},
+	} {
+		m := new(Map[int])
+		for i := range 32 {
+			m.Insert(i * 5 % 32)
+		}
+		for m.known == nil || m.known.stage != c.stage {
+			m.Defragment(ascending, 1)
+		}
+		m.Defragment(ascending, 3)
+		if err := m.Verify(); err != nil || m.known.stage != c.stage {
+			t.Fatalf("setup for %s: stage %d, %v", c.what, m.known.stage, err)
+		}
+		c.corrupt(m.known)
+		if err := m.Verify(); err == nil || !strings.Contains(err.Error(), c.cites+":") {
+			t.Errorf("%s: Verify says %v, want %s", c.what, err, c.cites)
+		}
+	}
+}
