@@ -15,26 +15,28 @@ import (
 func (m *Map[T]) All() iter.Seq2[handle.Of[T], *T] { return m.Range(0, m.slots) }
 
 // Range iterates over handles and items of the rows lo to hi-1, as [Map.All]
-// does over all. It takes O(items + (hi-lo)/64) time and panics unless
-// 0 <= lo <= hi <= Rows().
-//
-// The loop is kept whole for speed (op=iterate).
+// does over all. It takes O(items + (hi-lo)/64) time. Ranging over it panics
+// unless 0 <= lo <= hi <= Rows(); Range itself does not look, so that it inlines
+// and its loop needs no memory.
 func (m *Map[T]) Range(lo, hi int) iter.Seq2[handle.Of[T], *T] {
+	return func(yield func(handle.Of[T], *T) bool) { m.walk(lo, hi, yield) }
+}
+
+// walk is the loop of Range, kept whole for speed (op=iterate).
+func (m *Map[T]) walk(lo, hi int, yield func(handle.Of[T], *T) bool) {
 	if lo < 0 || lo > hi || hi > m.slots {
 		m.badRange(lo, hi)
 	}
-	return func(yield func(handle.Of[T], *T) bool) {
-		for w := lo / 64; w*64 < hi && w/sparse.BitmapWords < len(m.live.Pages); w++ {
-			live := &m.live.Pages[w/sparse.BitmapWords][w%sparse.BitmapWords]
-			todo := window(w*64, lo, hi)
-			// The bitmap is read anew for each item, for yield may erase.
-			for left := *live & todo; left != 0; left = *live & todo {
-				todo = -(left & -left) << 1 & todo
-				slot := uint(w*64 + bits.TrailingZeros64(left))
-				c := &m.pages[slot>>(m.shift&63)][slot&uint(m.mask)]
-				if !yield(handle.Of[T]{ID: c.word}, &c.item) {
-					return
-				}
+	for w := lo / 64; w*64 < hi && w/sparse.BitmapWords < len(m.live.Pages); w++ {
+		live := &m.live.Pages[w/sparse.BitmapWords][w%sparse.BitmapWords]
+		todo := window(w*64, lo, hi)
+		// The bitmap is read anew for each item, for yield may erase.
+		for left := *live & todo; left != 0; left = *live & todo {
+			todo = -(left & -left) << 1 & todo
+			slot := uint(w*64 + bits.TrailingZeros64(left))
+			c := &m.pages[slot>>(m.shift&63)][slot&uint(m.mask)]
+			if !yield(handle.Of[T]{ID: c.word}, &c.item) {
+				return
 			}
 		}
 	}

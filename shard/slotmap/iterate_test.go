@@ -67,7 +67,12 @@ func TestRangesVisitTheItemsOfTheirRows(t *testing.T) {
 		}
 	}
 	for _, bad := range [][2]int{{-1, 3}, {3, 2}, {0, 201}} {
-		if panicOf(func() { m.Range(bad[0], bad[1]) }) == nil {
+		visit := func() {
+			for range m.Range(bad[0], bad[1]) {
+				t.Error("it visits something")
+			}
+		}
+		if panicOf(visit) == nil {
 			t.Errorf("Range(%d, %d) of 200 rows does not panic", bad[0], bad[1])
 		}
 	}

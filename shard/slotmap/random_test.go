@@ -75,7 +75,7 @@ func randomHistories[T any](k kind[T]) func(*testing.T) {
 		for name, operation := range h.operations() {
 			actions[name] = func(*rapid.T) { operation() }
 		}
-		for range 3 { // three times the length that rapid gives a history
+		for range stretches {
 			t.Repeat(actions)
 		}
 	})

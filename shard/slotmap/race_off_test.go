@@ -1,0 +1,6 @@
+//go:build !race
+
+package slotmap_test
+
+// stretches is how many times the length that rapid gives it a history has.
+const stretches = 3
