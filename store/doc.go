@@ -3,7 +3,8 @@
 //
 // # Terms
 //
-//   - table: all items of one Go type; one or more shards.
+//   - table: all items of one Go type; one or more shards. A [Table] packs its
+//     items; a [StableTable] keeps each at its address.
 //   - handle: the name of one item. It never dangles and is never issued twice.
 //   - phase: a period with one rule for access.
 //   - pass: a parallel phase in which tasks record commands into queues.
@@ -54,11 +55,11 @@
 //	                                    the queues of Store.Queues
 //	write items in place                ForEach                       the task, its own chunk
 //	ForEach Each Flush                  no phase, or Write            one at a time
-//	Reduce                              no phase, Read, Write, task   any
+//	Reduce ReduceStable                 no phase, Read, Write, task   any
 //	Digest Verify                       no phase, Read, Write         any
 //	Write Read Close                    no phase                      any
 //	Queues Discard                      no phase of its own           the goroutine that flushes
-//	Register                            no phase open at all          any
+//	Register RegisterStable             no phase open at all          any
 //	Stats Epoch                         anywhere                      any
 //
 // "Inside" means through the context that the phase gave to its function: that
