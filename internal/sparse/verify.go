@@ -83,9 +83,7 @@ func (s *Freelist) verifyList(slots int, word func(Slot) handle.ID) error {
 // Digest adds slots, generations, floor, freelist order and depletion to h.
 func (s *Set) Digest(h *digest.Hash) {
 	s.DigestWords(h, len(s.Words), func() {
-		for _, w := range s.Words {
-			h.Uint64(uint64(w))
-		}
+		digest.For[handle.ID]().Items(h, s.Words)
 	})
 }
 

@@ -34,6 +34,27 @@ var callbacks = map[string]func(m *handlemap.Map[uint64], body func()){
 			return true
 		})
 	},
+	"SortFunc": func(m *handlemap.Map[uint64], body func()) {
+		m.SortFunc(func(a, b *uint64) int { body(); return ascend(b, a) })
+	},
+	"SortRange": func(m *handlemap.Map[uint64], body func()) {
+		m.SortRange(1, 3, func(a, b *uint64) int { body(); return ascend(b, a) })
+	},
+	"SortByKey": func(m *handlemap.Map[uint64], body func()) {
+		m.SortByKey(func(v *uint64) uint64 { body(); return -*v })
+	},
+	"Partition": func(m *handlemap.Map[uint64], body func()) {
+		m.Partition(func(v *uint64) bool { body(); return *v%2 == 1 })
+	},
+	"Defragment": func(m *handlemap.Map[uint64], body func()) {
+		m.Defragment(func(a, b *uint64) int { body(); return ascend(a, b) }, 0)
+	},
+}
+
+// beginRound lets Defragment begin, so that one that comes no further changes
+// nothing.
+func beginRound(m *handlemap.Map[uint64]) {
+	panicOf(func() { m.Defragment(func(a, b *uint64) int { panic("no") }, 0) })
 }
 
 func TestACallbackThatPanicsLeavesTheMapAsItWas(t *testing.T) {
@@ -42,6 +63,7 @@ func TestACallbackThatPanicsLeavesTheMapAsItWas(t *testing.T) {
 			m := newMap[uint64](t, handlemap.Options{})
 			hs := insertN(t, m, 5)
 			m.Erase(hs[4])
+			beginRound(m)
 			before := m.Digest()
 			if v := panicOf(func() { call(m, func() { panic(name) }) }); v != name {
 				t.Errorf("%s panics with %v", name, v)
@@ -65,6 +87,7 @@ func TestACallbackThatExitsItsGoroutineLeavesTheMapAsItWas(t *testing.T) {
 	for name, call := range callbacks {
 		m := newMap[uint64](t, handlemap.Options{})
 		hs := insertN(t, m, 5)
+		beginRound(m)
 		before := m.Digest()
 		done := make(chan struct{})
 		go func() {
@@ -96,12 +119,23 @@ func TestChangingTheMapFromACallbackPanics(t *testing.T) {
 		"Reserve":      func(m *handlemap.Map[uint64]) { m.Reserve(16) },
 		"ReserveMore":  func(m *handlemap.Map[uint64]) { m.ReserveMore(1) },
 		"Shrink":       func(m *handlemap.Map[uint64]) { m.Shrink() },
+		"Clone":        func(m *handlemap.Map[uint64]) { m.Clone() },
+		"SortFunc":     func(m *handlemap.Map[uint64]) { m.SortFunc(ascend) },
+		"SortRange":    func(m *handlemap.Map[uint64]) { m.SortRange(0, 0, ascend) },
+		"SortByKey":    func(m *handlemap.Map[uint64]) { m.SortByKey(func(v *uint64) uint64 { return *v }) },
+		"SortAs":       func(m *handlemap.Map[uint64]) { m.SortAs(nil) },
+		"Partition":    func(m *handlemap.Map[uint64]) { m.Partition(func(*uint64) bool { return true }) },
+		"Swap":         func(m *handlemap.Map[uint64]) { m.Swap(m.HandleAt(0), m.HandleAt(1)) },
+		"Defragment":   func(m *handlemap.Map[uint64]) { m.Defragment(ascend, 1) },
+		"Touch":        func(m *handlemap.Map[uint64]) { m.Touch(m.HandleAt(0)) },
+		"TouchRows":    func(m *handlemap.Map[uint64]) { m.TouchRows(0, 1) },
 	}
 	eachWidth(t, func(t *testing.T) {
 		for callback, call := range callbacks {
 			for mutator, mutate := range mutators {
 				m := newMap[uint64](t, handlemap.Options{Reserve: 10}) // room, so that no growth is needed
 				insertN(t, m, 5)
+				beginRound(m)
 				before := m.Digest()
 				message := fmt.Sprint(panicOf(func() { call(m, func() { mutate(m) }) }))
 				if !strings.Contains(message, "handlemap: "+mutator+" called from a callback of the same map") {

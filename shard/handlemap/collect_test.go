@@ -56,6 +56,24 @@ func TestWhatErasedItemsHeldIsCollected(t *testing.T) {
 	}
 }
 
+func TestWhatIsErasedAfterASortIsCollected(t *testing.T) {
+	m := newMap[*pointee](t, handlemap.Options{Reserve: 16})
+	var refs []weak.Pointer[pointee]
+	for range 8 {
+		_, ref := insertPointee(t, m)
+		refs = append(refs, ref)
+	}
+	first := m.HandleAt(0)
+	m.SortAs([]holder{m.HandleAt(7), m.HandleAt(3)})
+	m.SortFunc(func(a, b **pointee) int { return int((*a).data[0]) - int((*b).data[0]) })
+	if m.HandleAt(0) == first {
+		t.Error("nothing has moved")
+	}
+	m.Clear()
+	expectCollected(t, refs)
+	runtime.KeepAlive(m)
+}
+
 func TestWhatAPanickingInsertHeldIsCollected(t *testing.T) {
 	m := newMap[*pointee](t, handlemap.Options{Reserve: 16})
 	var refs []weak.Pointer[pointee]

@@ -22,11 +22,11 @@ import (
 // known, for another cmp or after changes that nobody noted; it returns 0 and
 // false.
 //
-// After k changes it takes O(k log n) comparisons and at most n moves over
-// all calls, whatever their budgets; changes made between two calls are left for
-// a next round and undo nothing. Without changes a call takes O(1) time.
-// A round takes O(n) time and up to 4 bytes of scratch per item besides, which
-// the map keeps; the first takes 8 (op=defragment).
+// After k changes it takes O(k log n) comparisons and at most n moves over all
+// calls, whatever their budgets. Changes made between two calls of such a round
+// undo nothing; they are left for a next one. Without changes a call takes O(1)
+// time. Besides, a round takes O(n) time and up to 16 bytes of scratch per item,
+// which the map keeps until [Map.Shrink] (op=defragment).
 //
 // cmp sees the items where they lie; it may not change the map. When it panics
 // the work done so far is kept.
@@ -74,7 +74,7 @@ func (m *Map[T]) Touch(h handle.Of[T]) bool {
 // and panics unless 0 <= i <= j <= Len().
 func (m *Map[T]) TouchRows(i, j int) {
 	m.guard("TouchRows")
-	_ = m.items[i:j]
+	_ = m.Items()[i:j]
 	m.touchRange(i, j)
 }
 

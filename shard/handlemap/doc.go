@@ -45,17 +45,42 @@
 // one with one wait for memory less, and pays with empty rows, a slower
 // iteration and no order.
 //
+// # Order
+//
+// Rows are in no order of their own: insertion appends, erasure fills gaps from
+// the end. [Map.SortFunc], [Map.SortByKey] and their kin order them at once, and
+// [Map.Defragment] a little in every frame. Handles go on naming their items,
+// because the slots are told every new row; only pointers and rows are no longer
+// good.
+//
+// Defragment keeps what it found out. A row is settled when its place is known,
+// and only rows that changed since are compared, in rounds:
+//
+//	find    the ascending runs among the changed items   one comparison at a time,
+//	merge   the runs                                     or one exchange: a round
+//	place   each item among the settled rows             may pause between any two
+//	move    items to their rows
+//
+// Items of a round are kept as slots, which do not move. What is inserted,
+// erased or changed during a round waits for the next one.
+//
 // # Invariants
 //
 //	S1  dense and meta sets have equal length
 //	S2  for every row r: sparse[meta[r]] is live and holds r
 //	S4  items between length and capacity are zero (but for those that an
 //	    insert callback is filling)
+//	O1  a row that changed or is being sorted is known, that is below the length
+//	    and counted, and not both
+//	O2  rows are being sorted only before the round's items have their places
+//	O3  a round has every row being sorted once, or every row to be filled, less
+//	    what changed since
+//	O4  settled rows are in order; those being filled, in the order to come
 //	H1  a live handle resolves to its item
 //	H2  a handle that is not live resolves to nothing, whatever its bits
 //
 // S3, F1 to F3 and G1 to G3, on slots, freelist and generations, belong to the
-// sparse set. [Map.Verify] walks them all.
+// sparse set. [Map.Verify] walks them all but O4, which takes the comparison.
 //
 // # What it does not do
 //

@@ -113,3 +113,40 @@ func (e *exactModel) rowOf(id handle.ID) (row int, ok bool) {
 	row = slices.IndexFunc(e.rows, func(r exactRow) bool { return e.id(r.slot) == id })
 	return row, row >= 0
 }
+
+// sort orders the rows i to j-1 by a comparison of their values.
+func (e *exactModel) sort(i, j int, compare func(a, b uint64) int) {
+	slices.SortStableFunc(e.rows[i:j], func(a, b exactRow) int { return compare(a.value, b.value) })
+}
+
+// sortAs moves the rows given to the front, each once.
+func (e *exactModel) sortAs(rows []int) {
+	var front, back []exactRow
+	for _, row := range rows {
+		front = append(front, e.rows[row])
+	}
+	for row, r := range e.rows {
+		if !slices.Contains(rows, row) {
+			back = append(back, r)
+		}
+	}
+	e.rows = append(front, back...)
+}
+
+// follow takes over an order of which the model knows no more than that it has
+// every row once, and reports whether that is so.
+func (e *exactModel) follow(ids []handle.ID) bool {
+	if len(ids) != len(e.rows) {
+		return false
+	}
+	rows := make([]exactRow, 0, len(ids))
+	for _, id := range ids {
+		row, ok := e.rowOf(id)
+		if !ok || slices.Contains(rows, e.rows[row]) {
+			return false
+		}
+		rows = append(rows, e.rows[row])
+	}
+	e.rows = rows
+	return true
+}

@@ -37,6 +37,7 @@ type reporter interface {
 // kind makes items from numbers, which is what the models know.
 type kind[T any] struct {
 	item func(uint64) T
+	key  func(*T) uint64 // by which they are ordered; of few values
 }
 
 func newHistory[T any](r reporter, c choices, k kind[T]) *history[T] {

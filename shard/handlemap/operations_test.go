@@ -31,6 +31,13 @@ func (h *history[T]) operations() map[string]func() {
 		"Shrink":       h.shrink,
 		"Clone":        h.clone,
 		"CanInsert":    h.canInsert,
+		"Sort":         h.sort,
+		"SortRange":    h.sortRange,
+		"SortAs":       h.sortAs,
+		"Partition":    h.partition,
+		"Swap":         h.swap,
+		"Defragment":   h.defragment,
+		"Order":        h.order,
 	}
 }
 
@@ -166,6 +173,7 @@ func (h *history[T]) write() {
 	}
 	h.exact.rows[row].value = value
 	h.abstract.live[hd.ID] = value
+	h.report(hd)
 }
 
 func (h *history[T]) eraseOne() {

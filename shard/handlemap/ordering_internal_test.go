@@ -60,8 +60,12 @@ func verifyOrder(t *testing.T, m *Map[int]) {
 // in order, every call keeps within its budget, and the last finds the map in
 // order.
 func TestKnowledgeSurvivesEveryChange(t *testing.T) {
+	seeds := uint64(150)
+	if testing.Short() {
+		seeds = 60
+	}
 	stages := map[string]int{}
-	for seed := range uint64(300) {
+	for seed := range seeds {
 		r := rand.New(rand.NewPCG(seed, 1))
 		m := new(Map[int])
 		values := []int{1, 3, 10, 1000}[seed%4]

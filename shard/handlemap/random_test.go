@@ -23,10 +23,22 @@ type (
 )
 
 var (
-	empties = kind[empty]{func(uint64) empty { return empty{} }}
-	numbers = kind[uint64]{func(v uint64) uint64 { return v }}
-	riches  = kind[rich]{func(v uint64) rich { return rich{strconv.FormatUint(v, 10), &v, []uint64{v, v}} }}
-	pages   = kind[page]{func(v uint64) page { return page{0: v, 511: v} }}
+	empties = kind[empty]{
+		func(uint64) empty { return empty{} },
+		func(*empty) uint64 { return 0 },
+	}
+	numbers = kind[uint64]{
+		func(v uint64) uint64 { return v },
+		func(v *uint64) uint64 { return *v * 5 % 11 },
+	}
+	riches = kind[rich]{
+		func(v uint64) rich { return rich{strconv.FormatUint(v, 10), &v, []uint64{v, v}} },
+		func(v *rich) uint64 { return *v.next * 5 % 11 },
+	}
+	pages = kind[page]{
+		func(v uint64) page { return page{0: v, 511: v} },
+		func(v *page) uint64 { return v[511] * 5 % 11 },
+	}
 )
 
 // fromRapid lets rapid choose, which prints and shrinks what it chose.

@@ -52,7 +52,7 @@ func (m *Map[T]) sortRange(i, j int, cmp func(a, b *T) int) {
 func (m *Map[T]) sortBlocks(i, j, block int, cmp func(a, b *T) int) {
 	order, spare := m.rowsFrom(i, j), m.spareRows(j-i)
 	m.origin = m.origin[:0]
-	merged := false
+	moves, merged := 0, false
 	defer func() {
 		if !merged {
 			m.restore(i)
@@ -62,12 +62,13 @@ func (m *Map[T]) sortBlocks(i, j, block int, cmp func(a, b *T) int) {
 		hi := min(lo+block, len(order))
 		sorted, rest := mergeSort(m.items, order[lo:hi], spare[lo:hi], cmp)
 		m.origin = append(m.origin, sorted...)
-		m.arrange(i+lo, sorted, rest)
+		moves += m.arrange(i+lo, sorted, rest)
 	}
 	order, spare = mergeRuns(m.items, m.rowsFrom(i, j), spare, block, cmp)
 	merged = true
-	m.arrange(i, order, spare)
-	m.touchRange(i, j)
+	if moves += m.arrange(i, order, spare); moves > 0 {
+		m.touchRange(i, j)
+	}
 }
 
 // restore moves the items from row i on back to the rows in m.origin.

@@ -1,0 +1,116 @@
+package handlemap_test
+
+import (
+	"slices"
+	"testing"
+
+	"handloom/shard/handlemap"
+)
+
+// What Defragment knows decides what later calls do, so two maps that differ in
+// it alone are in different states.
+func TestWhatDefragmentKnowsIsInTheDigest(t *testing.T) {
+	fresh, _ := large(t, 100)
+	m := fresh.Clone()
+	seen := map[uint64]bool{fresh.Digest(): true}
+	digests := 1
+	for done := false; !done; {
+		_, done = m.Defragment(ascend, 1)
+		seen[m.Digest()] = true
+		digests++
+	}
+	m.Touch(m.HandleAt(7))
+	seen[m.Digest()] = true
+	m.Touch(m.HandleAt(8))
+	seen[m.Digest()] = true
+	if digests += 2; len(seen) != digests {
+		t.Errorf("%d digests of %d states", len(seen), digests)
+	}
+	m.Defragment(nil, 0)
+	sorted := newMap[uint64](t, handlemap.Options{})
+	_, items := contents(m)
+	hs, _ := sorted.InsertItems(items, nil)
+	if len(hs) != m.Len() || seen[m.Digest()] {
+		t.Error("what was forgotten is in the digest")
+	}
+}
+
+func TestForgettingAndEmptyingLeaveNoTraceInTheDigest(t *testing.T) {
+	for name, drop := range map[string]func(m *handlemap.Map[uint64]){
+		"forget": func(m *handlemap.Map[uint64]) { m.Defragment(nil, 0) },
+		"Clear":  func(m *handlemap.Map[uint64]) { m.Clear() },
+		"Reset":  func(m *handlemap.Map[uint64]) { m.Reset() },
+		"erase":  func(m *handlemap.Map[uint64]) { m.EraseFunc(func(number, *uint64) bool { return true }) },
+		"touch":  func(m *handlemap.Map[uint64]) { m.TouchRows(0, m.Len()) },
+		"sort":   func(m *handlemap.Map[uint64]) { m.SortFunc(func(a, b *uint64) int { return ascend(b, a) }) },
+	} {
+		a, _ := large(t, 60)
+		b := a.Clone()
+		for range 60 {
+			a.Defragment(ascend, 1)
+		}
+		if slices.Equal(a.Items(), b.Items()) == false {
+			t.Fatal("setup: rows have moved already")
+		}
+		for _, m := range []*handlemap.Map[uint64]{a, b} {
+			drop(m)
+			if name == "erase" {
+				m.Defragment(nil, 0)
+			}
+		}
+		if a.Digest() != b.Digest() || a.Clone().Digest() != b.Digest() {
+			t.Errorf("%s: digests differ", name)
+		}
+		for range 3 {
+			insert(t, a, 5)
+			insert(t, b, 5)
+		}
+		if x, y := countCalls(a), countCalls(b); x != y || a.Digest() != b.Digest() {
+			t.Errorf("%s: %d and %d comparisons", name, x, y)
+		}
+	}
+}
+
+func countCalls(m *handlemap.Map[uint64]) int {
+	var c counter
+	m.Defragment(c.ascend, 0)
+	return c.calls
+}
+
+// A copy goes on in the middle of a round as the original does, whichever goes
+// first.
+func TestACloneDefragmentsEqually(t *testing.T) {
+	m, r := large(t, 200)
+	finish(t, m, 0)
+	for range 40 {
+		h := m.HandleAt(r.IntN(m.Len()))
+		*m.At(h) = r.Uint64N(200)
+		m.Touch(h)
+	}
+	for at := 0; ; at++ {
+		c := m.Clone()
+		verify(t, c)
+		before := m.Digest()
+		if c.Digest() != before {
+			t.Fatalf("step %d: a fresh clone differs", at)
+		}
+		for _, m := range []*handlemap.Map[uint64]{m.Clone(), c} {
+			m.Shrink()
+			m.Erase(m.HandleAt(at % m.Len()))
+			m.Touch(m.HandleAt(at * 7 % m.Len()))
+		}
+		comparisons, moves := finish(t, c, 3)
+		if m.Digest() != before {
+			t.Fatalf("step %d: the clone changed the original", at)
+		}
+		d := m.Clone()
+		d.Erase(d.HandleAt(at % d.Len()))
+		d.Touch(d.HandleAt(at * 7 % d.Len()))
+		if k, l := finish(t, d, 3); k != comparisons || l != moves || d.Digest() != c.Digest() {
+			t.Fatalf("step %d: %d comparisons and %d moves, then %d and %d", at, comparisons, moves, k, l)
+		}
+		if _, _, done := step(t, m, 1); done {
+			return
+		}
+	}
+}

@@ -1,0 +1,523 @@
+package handlemap_test
+
+import (
+	"cmp"
+	"fmt"
+	"math/bits"
+	"math/rand/v2"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+
+	"handloom/shard/handle"
+	"handloom/shard/handlemap"
+)
+
+func ascend(a, b *uint64) int { return cmp.Compare(*a, *b) }
+
+// counter counts the calls of a comparison.
+type counter struct{ calls int }
+
+func (c *counter) ascend(a, b *uint64) int {
+	c.calls++
+	return ascend(a, b)
+}
+
+// step makes one call of Defragment and checks what can be said of any: it keeps
+// within the budget, and done means in order.
+func step(t testing.TB, m *handlemap.Map[uint64], budget int) (spent, moves int, done bool) {
+	t.Helper()
+	var c counter
+	moves, done = m.Defragment(c.ascend, budget)
+	if budget > 0 && c.calls+moves > budget {
+		t.Fatalf("%d comparisons and %d moves with a budget of %d", c.calls, moves, budget)
+	}
+	if done && !slices.IsSorted(m.Items()) {
+		t.Fatalf("done, but %v", m.Items())
+	}
+	return c.calls, moves, done
+}
+
+// finish calls Defragment until it is done. It must not take more calls than
+// there is work for.
+func finish(t testing.TB, m *handlemap.Map[uint64], budget int) (comparisons, moves int) {
+	t.Helper()
+	n := m.Len()
+	for calls := 0; ; calls++ {
+		c, k, done := step(t, m, budget)
+		comparisons, moves = comparisons+c, moves+k
+		if done {
+			return comparisons, moves
+		}
+		if c+k != budget || calls > 4*n*(bits.Len(uint(n))+2) {
+			t.Fatalf("call %d of %d items spends %d of %d and is not done", calls, n, c+k, budget)
+		}
+	}
+}
+
+// eachOrder calls f with every permutation of 0 to n-1, and with the same halved,
+// so that there are duplicates.
+func eachOrder(n int, f func(values []uint64)) {
+	values := make([]uint64, n)
+	for i := range values {
+		values[i] = uint64(i)
+	}
+	var permute func(k int)
+	permute = func(k int) {
+		if k < 2 {
+			f(slices.Clone(values))
+			halves := slices.Clone(values)
+			for i := range halves {
+				halves[i] /= 2
+			}
+			f(halves)
+			return
+		}
+		for i := range k {
+			permute(k - 1)
+			j := i * (1 - k%2) // Heap's algorithm
+			values[j], values[k-1] = values[k-1], values[j]
+		}
+	}
+	permute(n)
+}
+
+// ordered returns a map of values, the handle of each at its index.
+func ordered(t testing.TB, values []uint64) (*handlemap.Map[uint64], []number) {
+	t.Helper()
+	var m handlemap.Map[uint64]
+	hs, err := m.InsertItems(values, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &m, hs
+}
+
+func expectValues(t testing.TB, m *handlemap.Map[uint64], hs []number, values []uint64) {
+	t.Helper()
+	for i, h := range hs {
+		if v, ok := m.Get(h); !ok || *v != values[i] {
+			t.Fatalf("%v names %s, not %d", h, describe(v), values[i])
+		}
+	}
+}
+
+func TestEveryOrderIsReachedWithEveryBudget(t *testing.T) {
+	most := 7
+	if testing.Short() || raceEnabled {
+		most = 5
+	}
+	for n := range most + 1 {
+		eachOrder(n, func(values []uint64) {
+			fewest, most := 1<<30, 0
+			for budget := 0; budget <= n*n; budget++ {
+				m, hs := ordered(t, values)
+				comparisons, moves := finish(t, m, budget)
+				if moves > n {
+					t.Fatalf("%v: %d moves with budget %d", values, moves, budget)
+				}
+				if budget > 0 {
+					fewest, most = min(fewest, comparisons), max(most, comparisons)
+				}
+				expectValues(t, m, hs, values)
+				if c, k, done := step(t, m, budget); c+k != 0 || !done {
+					t.Fatalf("%v: in order, but %d more comparisons and %d moves", values, c, k)
+				}
+			}
+			if n > 0 && fewest != most {
+				t.Fatalf("%v: %d to %d comparisons, depending on the budget", values, fewest, most)
+			}
+		})
+	}
+}
+
+// disturbances are changes between two calls. Each tells hs and values of it.
+var disturbances = map[string]func(d *disturbed){
+	"nothing": func(d *disturbed) {},
+	"insert":  func(d *disturbed) { d.insert(2) },
+	"insert many": func(d *disturbed) {
+		d.insert(9)
+		d.insert(0)
+		d.insert(3)
+	},
+	"erase first":  func(d *disturbed) { d.erase(0) },
+	"erase last":   func(d *disturbed) { d.erase(d.m.Len() - 1) },
+	"erase middle": func(d *disturbed) { d.erase(d.m.Len() / 2) },
+	"erase and insert": func(d *disturbed) {
+		d.erase(d.m.Len() / 2)
+		d.insert(1)
+	},
+	"erase many": func(d *disturbed) { d.eraseMany(0, 2, d.m.Len()-2) },
+	"erase all": func(d *disturbed) {
+		d.m.EraseFunc(func(number, *uint64) bool { return true })
+		clear(d.values)
+	},
+	"erase all, insert": func(d *disturbed) {
+		for range d.m.Len() {
+			d.erase(0)
+		}
+		d.insert(4)
+		d.insert(2)
+	},
+	"touch": func(d *disturbed) { d.put(d.m.Len()/2, 0) },
+	"touch twice": func(d *disturbed) {
+		d.put(0, 8)
+		d.put(d.m.Len()-1, 1)
+	},
+	"touch, erase": func(d *disturbed) {
+		d.put(d.m.Len()-1, 0)
+		d.erase(0)
+	},
+	"swap": func(d *disturbed) {
+		if n := d.m.Len(); n > 0 {
+			d.m.Swap(d.m.HandleAt(0), d.m.HandleAt(n-1))
+		}
+	},
+	"sort":       func(d *disturbed) { d.m.SortFunc(func(a, b *uint64) int { return ascend(b, a) }) },
+	"sort right": func(d *disturbed) { d.m.SortFunc(ascend) },
+	"sort range": func(d *disturbed) {
+		d.m.SortRange(min(1, d.m.Len()), d.m.Len(), func(a, b *uint64) int { return ascend(b, a) })
+	},
+	"sort by key": func(d *disturbed) { d.m.SortByKey(func(v *uint64) uint64 { return *v * 5 % 7 }) },
+	"sort as": func(d *disturbed) {
+		if n := d.m.Len(); n > 0 {
+			d.m.SortAs([]number{d.m.HandleAt(n - 1)})
+		}
+	},
+	"partition": func(d *disturbed) { d.m.Partition(func(v *uint64) bool { return *v%2 == 1 }) },
+	"forget": func(d *disturbed) {
+		for _, v := range d.m.Items() {
+			d.unreported(v)
+		}
+		if moves, done := d.m.Defragment(nil, 0); moves != 0 || done {
+			panic("Defragment(nil) moves items or is done")
+		}
+	},
+	"shrink": func(d *disturbed) { d.m.Shrink() },
+	"clone":  func(d *disturbed) { d.m = d.m.Clone() },
+	"clear, insert": func(d *disturbed) {
+		d.m.Clear()
+		clear(d.values)
+		d.insert(5)
+		d.insert(1)
+	},
+	"reset, insert": func(d *disturbed) {
+		d.m.Reset()
+		clear(d.values)
+		d.insert(5)
+		d.insert(1)
+	},
+	"a panic": func(d *disturbed) { panicOf(func() { d.m.Defragment(func(a, b *uint64) int { panic("no") }, 5) }) },
+}
+
+type disturbed struct {
+	m      *handlemap.Map[uint64]
+	values map[number]uint64
+}
+
+func (d *disturbed) insert(v uint64) {
+	h, _ := d.m.Insert(v)
+	d.values[h] = v
+}
+
+func (d *disturbed) erase(row int) {
+	if row >= 0 && row < d.m.Len() {
+		delete(d.values, d.m.HandleAt(row))
+		d.m.Erase(d.m.HandleAt(row))
+	}
+}
+
+func (d *disturbed) eraseMany(rows ...int) {
+	var hs []number
+	for _, row := range rows {
+		if row >= 0 && row < d.m.Len() {
+			hs = append(hs, d.m.HandleAt(row))
+			delete(d.values, d.m.HandleAt(row))
+		}
+	}
+	d.m.EraseItems(hs)
+}
+
+func (d *disturbed) put(row int, v uint64) {
+	if row >= 0 && row < d.m.Len() {
+		h := d.m.HandleAt(row)
+		*d.m.At(h), d.values[h] = v, v
+		d.m.Touch(h)
+	}
+}
+
+// unreported changes items without telling the map.
+func (d *disturbed) unreported(uint64) {
+	for h, v := range d.m.All() {
+		*v = (*v*3 + 1) % 8
+		d.values[h] = *v
+	}
+}
+
+func TestChangesBetweenCallsAreSurvivedAtEveryStep(t *testing.T) {
+	most, stride := 5, 1
+	if testing.Short() || raceEnabled {
+		most, stride = 4, 3
+	}
+	for n := range most + 1 {
+		eachOrder(n, func(order []uint64) {
+			for name, disturb := range disturbances {
+				for at := 0; ; at += stride {
+					m, hs := ordered(t, order)
+					d := &disturbed{m, map[number]uint64{}}
+					for i, h := range hs {
+						d.values[h] = order[i]
+					}
+					done := false
+					for range at {
+						_, _, done = step(t, d.m, 1)
+					}
+					disturb(d)
+					if err := d.m.Verify(); err != nil {
+						t.Fatalf("%v, %s after %d steps: %v", order, name, at, err)
+					}
+					finish(t, d.m, 1+at%3)
+					if d.m.Len() != len(d.values) {
+						t.Fatalf("%v, %s after %d steps: %d items", order, name, at, d.m.Len())
+					}
+					for h, want := range d.values {
+						if v, ok := d.m.Get(h); !ok || *v != want {
+							t.Fatalf("%v, %s after %d steps: %v names %s, not %d", order, name, at, h, describe(v), want)
+						}
+					}
+					if done {
+						break
+					}
+				}
+			}
+		})
+	}
+}
+
+// large returns a map of n items in random order, of which few are equal.
+func large(t testing.TB, n int) (*handlemap.Map[uint64], *rand.Rand) {
+	t.Helper()
+	r := rand.New(rand.NewPCG(uint64(n), 1))
+	m := newMap[uint64](t, handlemap.Options{})
+	for range n {
+		insert(t, m, r.Uint64N(uint64(n)))
+	}
+	return m, r
+}
+
+func TestKChangesTakeKLogNComparisons(t *testing.T) {
+	const n = 20_000
+	changes := map[string]func(m *handlemap.Map[uint64], r *rand.Rand){
+		"insert": func(m *handlemap.Map[uint64], r *rand.Rand) { m.Insert(r.Uint64N(n)) },
+		"erase":  func(m *handlemap.Map[uint64], r *rand.Rand) { m.Erase(m.HandleAt(r.IntN(m.Len()))) },
+		"touch": func(m *handlemap.Map[uint64], r *rand.Rand) {
+			h := m.HandleAt(r.IntN(m.Len()))
+			*m.At(h) = r.Uint64N(n)
+			m.Touch(h)
+		},
+		"touch at the end": func(m *handlemap.Map[uint64], r *rand.Rand) {
+			h := m.HandleAt(r.IntN(m.Len()))
+			*m.At(h) += n
+			m.Touch(h)
+		},
+		"swap": func(m *handlemap.Map[uint64], r *rand.Rand) {
+			m.Swap(m.HandleAt(r.IntN(m.Len())), m.HandleAt(r.IntN(m.Len())))
+		},
+		"erase two": func(m *handlemap.Map[uint64], r *rand.Rand) {
+			m.EraseItems([]number{m.HandleAt(r.IntN(m.Len())), m.HandleAt(r.IntN(m.Len()))})
+		},
+		"sort two": func(m *handlemap.Map[uint64], r *rand.Rand) {
+			i := r.IntN(m.Len() - 2)
+			m.SortRange(i, i+2, func(a, b *uint64) int { return ascend(b, a) })
+		},
+	}
+	logN := bits.Len(n)
+	for name, change := range changes {
+		m, r := large(t, n)
+		if c, k := finish(t, m, 0); c > n*(logN+1) || k > n {
+			t.Errorf("the first order takes %d comparisons and %d moves", c, k)
+		}
+		for _, k := range []int{0, 1, 2, 10, 100, 1000, 5000} {
+			for _, budget := range []int{0, 1000, 77} {
+				for range min(k, m.Len()/4) {
+					change(m, r)
+				}
+				comparisons, moves := finish(t, m, budget)
+				if comparisons > 2*k*(logN+2) || moves > m.Len() {
+					t.Errorf("%d times %s, budget %d: %d comparisons and %d moves", k, name, budget, comparisons, moves)
+				}
+			}
+		}
+	}
+}
+
+// Where every call would begin anew, a stream of changes would keep it from ever
+// coming to an end.
+func TestAStreamOfChangesDoesNotUndoTheWork(t *testing.T) {
+	const n, frames, budget = 5000, 3000, 200
+	m, r := large(t, n)
+	work := 0
+	for range frames {
+		h := m.HandleAt(r.IntN(m.Len()))
+		*m.At(h) = r.Uint64N(n)
+		m.Touch(h)
+		m.Erase(m.HandleAt(r.IntN(m.Len())))
+		insert(t, m, r.Uint64N(n))
+		c, k, _ := step(t, m, budget)
+		work += c + k
+	}
+	left, _ := finish(t, m, 0)
+	if late := 200 * 3 * 2 * bits.Len(n); left > late {
+		t.Errorf("%d comparisons are left after %d frames that spent %d", left, frames, work)
+	}
+}
+
+func TestDefragmentOfAnEmptyMapIsDone(t *testing.T) {
+	m := newMap[uint64](t, handlemap.Options{})
+	for range 2 {
+		if c, k, done := step(t, m, 1); c+k != 0 || !done {
+			t.Error("an empty map takes work")
+		}
+		insert(t, m, 1)
+		if c, k, done := step(t, m, 1); c+k != 0 || !done {
+			t.Error("a single item takes work")
+		}
+		m.Clear()
+	}
+}
+
+func TestANegativeBudgetPanics(t *testing.T) {
+	m := newMap[uint64](t, handlemap.Options{})
+	message := fmt.Sprint(panicOf(func() { m.Defragment(ascend, -1) }))
+	if !strings.Contains(message, "budget of -1; 0 is no bound") {
+		t.Error(message)
+	}
+}
+
+func TestTouchRowsRefusesRowsThatAreNotThere(t *testing.T) {
+	m := newMap[uint64](t, handlemap.Options{Reserve: 10})
+	insertN(t, m, 3)
+	finish(t, m, 0)
+	for _, rows := range [][2]int{{-1, 2}, {2, 1}, {0, 4}, {5, 5}} {
+		if panicOf(func() { m.TouchRows(rows[0], rows[1]) }) == nil {
+			t.Errorf("TouchRows%v does not panic", rows)
+		}
+	}
+	m.TouchRows(3, 3)
+	if c, _, _ := step(t, m, 0); c != 0 {
+		t.Errorf("no row touched, but %d comparisons", c)
+	}
+	m.Items()[0], m.Items()[1] = 2, 1
+	m.TouchRows(0, 2)
+	if _, _, done := step(t, m, 0); !done {
+		t.Error("not done")
+	}
+}
+
+func TestTouchReportsWhetherThereIsAnItem(t *testing.T) {
+	eachWidth(t, func(t *testing.T) {
+		m := newMap[uint64](t, handlemap.Options{})
+		hs := insertN(t, m, 5)
+		m.Erase(hs[1])
+		for range 2 {
+			if !m.Touch(hs[0]) || m.Touch(hs[1]) || m.Touch(number{}) || m.Touch(number64(0, 1, 5)) {
+				t.Error("Touch is wrong about what lives")
+			}
+			finish(t, m, 0)
+		}
+	})
+}
+
+func TestAComparisonThatPanicsKeepsTheWork(t *testing.T) {
+	m, _ := large(t, 300)
+	values := map[number]uint64{}
+	for h, v := range m.All() {
+		values[h] = *v
+	}
+	spent := 0
+	for round := 0; ; round++ {
+		if round > 10_000 {
+			t.Fatal("no end")
+		}
+		left := round % 7
+		done := false
+		exit := func() { panic("no") }
+		if round%2 == 0 {
+			exit = runtime.Goexit
+		}
+		finished := make(chan struct{})
+		go func() {
+			defer close(finished)
+			defer func() { _ = recover() }()
+			_, done = m.Defragment(func(a, b *uint64) int {
+				if left--; left < 0 {
+					exit()
+				}
+				spent++
+				return ascend(a, b)
+			}, 20)
+		}()
+		<-finished
+		verify(t, m)
+		if done {
+			break
+		}
+	}
+	if spent > 300*12 {
+		t.Errorf("%d comparisons", spent)
+	}
+	panicOf(func() { m.Defragment(nil, 0); m.Defragment(func(a, b *uint64) int { panic("no") }, 0) })
+	finish(t, m, 0)
+	for h, want := range values {
+		if *m.At(h) != want {
+			t.Fatalf("%v names %d, not %d", h, *m.At(h), want)
+		}
+	}
+	if !slices.IsSorted(m.Items()) {
+		t.Error("not in order")
+	}
+}
+
+func TestAComparisonWithoutOrderDoesNoHarm(t *testing.T) {
+	m, r := large(t, 500)
+	hs := slices.Collect(m.Handles())
+	items := slices.Clone(m.Items())
+	for range 2000 {
+		m.Defragment(func(a, b *uint64) int { return r.IntN(3) - 1 }, r.IntN(100))
+		if r.IntN(3) == 0 {
+			m.Touch(hs[r.IntN(len(hs))])
+		}
+	}
+	m.SortFunc(func(a, b *uint64) int { return r.IntN(3) - 1 })
+	verify(t, m)
+	expectValues(t, m, hs, items)
+}
+
+func TestComparisonsAllocateNothing(t *testing.T) {
+	m := newMap[page](t, handlemap.Options{})
+	var hs []handle.Of[page]
+	for i := range uint64(50) {
+		hs = append(hs, insert(t, m, page{0: i * 13 % 50}))
+	}
+	byFirst := func(a, b *page) int { return cmp.Compare(a[0], b[0]) }
+	m.SortFunc(byFirst)
+	m.Defragment(byFirst, 0)
+	up := true
+	n := testing.AllocsPerRun(10, func() {
+		up = !up
+		sign := 1
+		if up {
+			sign = -1
+		}
+		m.SortFunc(func(a, b *page) int { return sign * byFirst(a, b) })
+		for done := false; !done; {
+			_, done = m.Defragment(byFirst, 7)
+		}
+		m.Touch(hs[3])
+		m.Defragment(byFirst, 0)
+	})
+	if n != 0 {
+		t.Errorf("%v allocations", n)
+	}
+}

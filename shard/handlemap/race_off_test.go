@@ -1,0 +1,5 @@
+//go:build !race
+
+package handlemap_test
+
+const raceEnabled = false

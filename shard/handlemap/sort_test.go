@@ -1,0 +1,324 @@
+package handlemap_test
+
+import (
+	"cmp"
+	"fmt"
+	"math/rand/v2"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+
+	"handloom/shard/handle"
+	"handloom/shard/handlemap"
+)
+
+// card has few keys, so that the order of equal ones shows. Its size is that of
+// one line of memory, and oversize is larger: they are moved in different ways.
+type (
+	card struct {
+		key, id uint64
+		_       [6]uint64
+	}
+	oversize struct {
+		card
+		_ [8]uint64
+	}
+)
+
+func byKey(a, b *card) int { return cmp.Compare(a.key, b.key) }
+
+// cards is a map of n cards in which the handle at index id names the card with
+// that id, and of which some were erased, so that slots and rows differ.
+func cards(t testing.TB, n, keys int) (*handlemap.Map[card], []handle.Of[card]) {
+	t.Helper()
+	r := rand.New(rand.NewPCG(uint64(n), uint64(keys)))
+	m := newMap[card](t, handlemap.Options{TypeID: 3})
+	var spoil []handle.Of[card]
+	for range min(n/2, 5) {
+		spoil = append(spoil, insert(t, m, card{}))
+	}
+	hs := make([]handle.Of[card], n)
+	for id := range hs {
+		hs[id] = insert(t, m, card{key: uint64(r.IntN(keys)), id: uint64(id)})
+		if id < len(spoil) {
+			m.Erase(spoil[len(spoil)-1-id])
+		}
+	}
+	return m, hs
+}
+
+// expectCards fails the test unless the rows are want and every handle names its
+// card.
+func expectCards(t testing.TB, m *handlemap.Map[card], hs []handle.Of[card], want []card) {
+	t.Helper()
+	if !slices.Equal(m.Items(), want) {
+		t.Fatal("wrong order, or cards lost")
+	}
+	for id, h := range hs {
+		if v, ok := m.Get(h); !ok || v.id != uint64(id) {
+			t.Fatalf("%v names %+v, not card %d", h, v, id)
+		}
+	}
+	verify(t, m)
+}
+
+// Sizes around those of the runs, of a block and of many blocks.
+var cardCounts = []int{0, 1, 2, 3, 9, 10, 11, 20, 100, 255, 256, 257, 2047, 2049, 10_000}
+
+func TestSortsAreStableAndKeepHandles(t *testing.T) {
+	for name, sort := range map[string]func(*handlemap.Map[card]){
+		"SortFunc":  func(m *handlemap.Map[card]) { m.SortFunc(byKey) },
+		"SortRange": func(m *handlemap.Map[card]) { m.SortRange(0, m.Len(), byKey) },
+		"SortByKey": func(m *handlemap.Map[card]) { m.SortByKey(func(v *card) uint64 { return v.key }) },
+	} {
+		for _, n := range cardCounts {
+			for _, keys := range []int{1, 3, 40, 1 << 30} {
+				m, hs := cards(t, n, keys)
+				want := slices.Clone(m.Items())
+				slices.SortStableFunc(want, func(a, b card) int { return byKey(&a, &b) })
+				sort(m)
+				expectCards(t, m, hs, want)
+				sort(m) // what is in order stays
+				expectCards(t, m, hs, want)
+				if t.Failed() {
+					t.Fatalf("%s of %d cards with %d keys", name, n, keys)
+				}
+			}
+		}
+	}
+}
+
+func TestNarrowMapsSort(t *testing.T) {
+	eachWidth(t, func(t *testing.T) {
+		m, hs := wornMap(t)
+		values := map[number]uint64{}
+		for _, h := range hs {
+			values[h] = *m.At(h)
+		}
+		m.SortFunc(func(a, b *uint64) int { return cmp.Compare(*b, *a) })
+		if !slices.IsSortedFunc(m.Items(), func(a, b uint64) int { return cmp.Compare(b, a) }) {
+			t.Errorf("order %v", m.Items())
+		}
+		for h, v := range values {
+			if *m.At(h) != v {
+				t.Errorf("%v names %d, not %d", h, *m.At(h), v)
+			}
+		}
+		verify(t, m)
+	})
+}
+
+func TestSortRangeOrdersItsRowsOnly(t *testing.T) {
+	for _, n := range cardCounts {
+		for _, cut := range [][2]int{{1, n}, {0, n - 1}, {n / 3, 2 * n / 3}, {n, n}, {n / 2, n / 2}} {
+			i, j := max(0, min(cut[0], n)), max(0, cut[1])
+			if i > j {
+				continue
+			}
+			m, hs := cards(t, n, 20)
+			want := slices.Clone(m.Items())
+			slices.SortStableFunc(want[i:j], func(a, b card) int { return byKey(&a, &b) })
+			m.SortRange(i, j, byKey)
+			expectCards(t, m, hs, want)
+		}
+	}
+}
+
+func TestSortRangeRefusesRowsThatAreNotThere(t *testing.T) {
+	m, _ := cards(t, 3, 9)
+	for _, cut := range [][2]int{{-1, 2}, {2, 1}, {0, 4}, {4, 4}} {
+		message := fmt.Sprint(panicOf(func() { m.SortRange(cut[0], cut[1], byKey) }))
+		if !strings.Contains(message, fmt.Sprintf("SortRange of rows %d to %d of a map of 3", cut[0], cut[1])) {
+			t.Errorf("SortRange%v: %s", cut, message)
+		}
+	}
+}
+
+func TestLargeItemsSort(t *testing.T) {
+	m := newMap[oversize](t, handlemap.Options{})
+	var hs []handle.Of[oversize]
+	r := rand.New(rand.NewPCG(1, 1))
+	for id := range 3000 {
+		hs = append(hs, insert(t, m, oversize{card: card{key: uint64(r.IntN(50)), id: uint64(id)}}))
+	}
+	want := slices.Clone(m.Items())
+	slices.SortStableFunc(want, func(a, b oversize) int { return byKey(&a.card, &b.card) })
+	m.SortFunc(func(a, b *oversize) int { return byKey(&a.card, &b.card) })
+	if !slices.Equal(m.Items(), want) {
+		t.Error("wrong order")
+	}
+	for id, h := range hs {
+		if m.At(h).id != uint64(id) {
+			t.Fatalf("%v names card %d, not %d", h, m.At(h).id, id)
+		}
+	}
+}
+
+func TestKeysUseAllTheirBits(t *testing.T) {
+	r := rand.New(rand.NewPCG(2, 2))
+	for _, mask := range []uint64{1, 1 << 63, 1<<63 | 1, 0xfff, 1<<11 - 1, 1<<12 - 1, 1 << 40, ^uint64(0), 0xff0000ff00000000} {
+		for _, n := range []int{5, 255, 256, 1000} {
+			m := newMap[card](t, handlemap.Options{})
+			var hs []handle.Of[card]
+			for id := range n {
+				hs = append(hs, insert(t, m, card{key: r.Uint64()&mask | 0x5a0&^mask, id: uint64(id)}))
+			}
+			want := slices.Clone(m.Items())
+			slices.SortStableFunc(want, func(a, b card) int { return byKey(&a, &b) })
+			m.SortByKey(func(v *card) uint64 { return v.key })
+			expectCards(t, m, hs, want)
+		}
+	}
+}
+
+func TestSortingComparesAsOftenAsItMust(t *testing.T) {
+	for _, n := range []int{1, 100, 10_000} {
+		m, _ := cards(t, n, 1<<30)
+		count := 0
+		counting := func(a, b *card) int { count++; return byKey(a, b) }
+		m.SortFunc(counting)
+		logN := 0
+		for 1<<logN < n {
+			logN++
+		}
+		if count > n*(logN+1) {
+			t.Errorf("%d comparisons of %d cards", count, n)
+		}
+		count = 0
+		if m.SortFunc(counting); count > n+n/4 {
+			t.Errorf("%d comparisons of %d cards that are in order", count, n)
+		}
+	}
+}
+
+func TestComparisonsSeeItemsWhereTheyLie(t *testing.T) {
+	m, _ := cards(t, 5000, 100)
+	first, last := &m.Items()[0], &m.Items()[m.Len()-1]
+	inside := func(v *card) bool {
+		row, ok := m.RowOf(m.HandleAt(0))
+		return ok && row == 0 && addr(v) >= addr(first) && addr(v) <= addr(last)
+	}
+	outside := 0
+	look := func(a, b *card) int {
+		if !inside(a) || !inside(b) {
+			outside++
+		}
+		return byKey(a, b)
+	}
+	m.SortFunc(look)
+	m.Defragment(look, 0)
+	m.SortByKey(func(v *card) uint64 {
+		if !inside(v) {
+			outside++
+		}
+		return v.id
+	})
+	for done := false; !done; {
+		_, done = m.Defragment(look, 1000)
+	}
+	if outside != 0 {
+		t.Errorf("%d operands outside of the dense set", outside)
+	}
+}
+
+// A reorder that is interrupted at any point must leave everything where it was.
+func TestASortThatPanicsMovesNothing(t *testing.T) {
+	for _, n := range []int{2, 12, 30, 3000} {
+		m, hs := cards(t, n, 50)
+		m.Defragment(byKey, 20)
+		want := slices.Clone(m.Items())
+		before := m.Digest()
+		full := 0
+		m.Clone().SortFunc(func(a, b *card) int { full++; return byKey(a, b) })
+		for at := 0; at < full; at += 1 + full/97 {
+			for name, exit := range map[string]func(){"panic": func() { panic("no") }, "exit": runtime.Goexit} {
+				done := make(chan struct{})
+				go func() {
+					defer close(done)
+					defer func() { _ = recover() }()
+					count := 0
+					m.SortFunc(func(a, b *card) int {
+						if count++; count > at {
+							exit()
+						}
+						return byKey(a, b)
+					})
+				}()
+				<-done
+				if m.Digest() != before {
+					t.Fatalf("%s at comparison %d of %d changed the map", name, at, full)
+				}
+			}
+		}
+		expectCards(t, m, hs, want)
+		panicOf(func() { m.SortByKey(func(v *card) uint64 { return 1 / (v.id % uint64(n-1)) }) })
+		panicOf(func() { m.Partition(func(v *card) bool { return 1/(v.id%uint64(n-1)) == 0 }) })
+		expectCards(t, m, hs, want)
+		m.Erase(hs[0]) // and afterwards changes are allowed
+	}
+}
+
+// So many items are sorted in blocks.
+func TestDefragmentKnowsOfLargeSorts(t *testing.T) {
+	m, _ := cards(t, 10_000, 1<<30)
+	m.Defragment(byKey, 0)
+	m.SortFunc(func(a, b *card) int { return byKey(b, a) })
+	if _, done := m.Defragment(byKey, 0); !done || !slices.IsSortedFunc(m.Items(), func(a, b card) int { return byKey(&a, &b) }) {
+		t.Error("not in order")
+	}
+	count := 0
+	counting := func(a, b *card) int { count++; return byKey(a, b) }
+	m.SortFunc(byKey)
+	if _, done := m.Defragment(counting, 0); !done || count > 0 {
+		t.Errorf("%d comparisons after a sort that moved nothing", count)
+	}
+}
+
+func TestSortedItemsKeepWhatTheyPointAt(t *testing.T) {
+	m := newMap[*uint64](t, handlemap.Options{})
+	for i := range uint64(500) {
+		v := i * 7 % 500
+		insert(t, m, &v)
+	}
+	m.SortFunc(func(a, b **uint64) int { return cmp.Compare(**a, **b) })
+	runtime.GC()
+	for row, p := range m.Items() {
+		if *p != uint64(row) {
+			t.Fatalf("row %d holds %d", row, *p)
+		}
+	}
+}
+
+func TestReorderingReusesItsScratch(t *testing.T) {
+	m, hs := cards(t, 3000, 1000)
+	shuffled := slices.Clone(hs)
+	rand.New(rand.NewPCG(1, 2)).Shuffle(len(hs), func(i, j int) { shuffled[i], shuffled[j] = shuffled[j], shuffled[i] })
+	frame := func() {
+		m.SortAs(shuffled)
+		m.SortFunc(byKey)
+		m.SortRange(10, 2900, func(a, b *card) int { return -byKey(a, b) })
+		m.SortByKey(func(v *card) uint64 { return v.id * 77 % 1000 })
+		m.Partition(func(v *card) bool { return v.id%3 == 0 })
+		m.Swap(hs[0], hs[1])
+		for done := false; !done; {
+			_, done = m.Defragment(byKey, 500)
+		}
+		for _, h := range hs[:40] {
+			m.At(h).key ^= 5
+			m.Touch(h)
+		}
+		for done := false; !done; {
+			_, done = m.Defragment(byKey, 100)
+		}
+		m.Defragment(nil, 0)
+		m.Defragment(byKey, 0)
+	}
+	frame()
+	if n := testing.AllocsPerRun(5, frame); n != 0 {
+		t.Errorf("%v allocations", n)
+	}
+	m.Shrink()
+	verify(t, m)
+	frame()
+}

@@ -1,0 +1,127 @@
+package handlemap_test
+
+import (
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"unsafe"
+
+	"handloom/shard/handle"
+	"handloom/shard/handlemap"
+)
+
+func addr[T any](v *T) uintptr { return uintptr(unsafe.Pointer(v)) }
+
+func TestSortAsFollowsTheHandles(t *testing.T) {
+	eachWidth(t, func(t *testing.T) {
+		m := newMap[uint64](t, handlemap.Options{TypeID: 2})
+		hs := insertN(t, m, 9)
+		m.Erase(hs[2])
+		m.Erase(hs[5]) // rows: 0 1 8 3 4 7 6
+		stale := hs[2]
+		m.SortAs([]number{hs[7], stale, hs[1], hs[7], {}, number64(1, 1, 3), hs[8], hs[1]})
+		if want := []uint64{7, 1, 8, 0, 3, 4, 6}; !slices.Equal(m.Items(), want) {
+			t.Errorf("order %v, want %v", m.Items(), want)
+		}
+		for _, i := range []int{0, 1, 3, 4, 6, 7, 8} {
+			if *m.At(hs[i]) != uint64(i) {
+				t.Errorf("%v names %d, not %d", hs[i], *m.At(hs[i]), i)
+			}
+		}
+		if m.SortAs(nil); !slices.Equal(m.Items(), []uint64{7, 1, 8, 0, 3, 4, 6}) {
+			t.Errorf("SortAs of nothing: %v", m.Items())
+		}
+		if n := m.EraseFunc(func(number, *uint64) bool { return false }); n != 0 {
+			t.Errorf("SortAs leaves %d marks", n)
+		}
+	})
+}
+
+func TestPartitionKeepsTheOrderOfBothParts(t *testing.T) {
+	for _, n := range cardCounts {
+		for _, divisor := range []uint64{1, 2, 3, 1 << 40} {
+			m, hs := cards(t, n, 10)
+			var front, back []card
+			for _, v := range m.Items() {
+				if v.id%divisor == 0 {
+					front = append(front, v)
+				} else {
+					back = append(back, v)
+				}
+			}
+			visits := 0
+			got := m.Partition(func(v *card) bool {
+				visits++
+				return v.id%divisor == 0
+			})
+			if got != len(front) || visits != n {
+				t.Errorf("Partition says %d of %d after %d calls", got, n, visits)
+			}
+			expectCards(t, m, hs, append(front, back...))
+		}
+	}
+}
+
+func TestSwapExchangesRows(t *testing.T) {
+	eachWidth(t, func(t *testing.T) {
+		m := newMap[uint64](t, handlemap.Options{})
+		hs := insertN(t, m, 5)
+		if !m.Swap(hs[1], hs[3]) || !m.Swap(hs[0], hs[0]) {
+			t.Error("Swap of live handles fails")
+		}
+		if want := []uint64{0, 3, 2, 1, 4}; !slices.Equal(m.Items(), want) {
+			t.Errorf("order %v, want %v", m.Items(), want)
+		}
+		expectNumbers(t, m, hs)
+		m.Erase(hs[4])
+		before := m.Digest()
+		if m.Swap(hs[4], hs[0]) || m.Swap(hs[0], hs[4]) || m.Swap(number{}, number{}) || m.Digest() != before {
+			t.Error("Swap with a stale handle changes something")
+		}
+	})
+}
+
+// This sequence lost items in the container that the design comes from.
+func TestElevenItemsErasedInShuffledOrderReturn(t *testing.T) {
+	eachWidth(t, func(t *testing.T) {
+		r := rand.New(rand.NewPCG(7, 7))
+		for range 7 {
+			m := newMap[uint64](t, handlemap.Options{})
+			hs := insertN(t, m, 11)
+			for round := range 6 {
+				for _, i := range r.Perm(11) {
+					if v, ok := m.Take(hs[i]); !ok || v != uint64(i) {
+						t.Fatalf("Take gives %d for %d", v, i)
+					}
+				}
+				for _, i := range r.Perm(11) {
+					hs[i] = insert(t, m, uint64(i))
+				}
+				switch round % 3 {
+				case 0:
+					m.SortFunc(func(a, b *uint64) int { return int(*b) - int(*a) })
+				case 1:
+					m.SortByKey(func(v *uint64) uint64 { return *v * 5 % 11 })
+				case 2:
+					m.Defragment(func(a, b *uint64) int { return int(*a) - int(*b) }, r.IntN(40))
+				}
+				expectNumbers(t, m, hs)
+			}
+		}
+	})
+}
+
+func TestItemsWithoutSizeReorder(t *testing.T) {
+	m := newMap[empty](t, handlemap.Options{})
+	var hs []handle.Of[empty]
+	for range 600 {
+		hs = append(hs, insert(t, m, empty{}))
+	}
+	same := func(a, b *empty) int { return 0 }
+	m.SortAs([]handle.Of[empty]{hs[5], hs[3]})
+	m.SortFunc(same)
+	m.SortByKey(func(*empty) uint64 { return 3 })
+	if _, done := m.Defragment(same, 0); !done || m.HandleAt(0) != hs[5] {
+		t.Error("equal items have moved")
+	}
+}
