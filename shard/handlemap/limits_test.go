@@ -273,3 +273,18 @@ func TestBulkInsertsEqualSingleOnes(t *testing.T) {
 		}
 	})
 }
+
+// A flush makes room before it erases: the slots of what it erases may be
+// depleted, so that every item that comes needs a new one.
+func TestRoomIsMadeForItemsWhoseSlotsWillBeDepleted(t *testing.T) {
+	setWidths(t, 1, 64) // every erase depletes
+	m := newMap[uint64](t, handlemap.Options{MaxItems: 8, Reserve: 8})
+	hs := insertN(t, m, 8)
+	m.ReserveMore(8)
+	bytes := m.Stats().Bytes
+	m.EraseItems(hs)
+	insertN(t, m, 8)
+	if got := m.Stats(); got.Bytes != bytes || got.Depleted != 8 {
+		t.Errorf("with %d slots depleted the map grew from %d to %d bytes", got.Depleted, bytes, got.Bytes)
+	}
+}

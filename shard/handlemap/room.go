@@ -2,6 +2,7 @@ package handlemap
 
 import (
 	"fmt"
+	"math"
 	"slices"
 
 	"handloom/internal/sparse"
@@ -42,20 +43,29 @@ func (m *Map[T]) ReserveMore(n int) {
 	if n < 0 {
 		panic(fmt.Sprintf("handlemap: ReserveMore of %d items", n))
 	}
-	if m.maxItems > 0 {
-		n = min(n, m.maxItems-len(m.items))
-	}
-	n = int(min(uint64(n), m.set.Limit()-uint64(len(m.items))))
 	m.grow(n)
+}
+
+// needs returns how many rows and slot words the map has with n more items. Some
+// items may be erased before those come, and their slots be depleted or held
+// back; so n counts in full for the words, even where MaxItems leaves no row.
+func (m *Map[T]) needs(n int) (rows, words int) {
+	most := int(min(m.set.Limit(), math.MaxInt))
+	if m.maxItems > 0 {
+		most = min(most, m.maxItems)
+	}
+	n = min(n, most)
+	return min(len(m.items)+n, max(most, len(m.items))), m.set.Slots() + m.set.Fresh(n)
 }
 
 // grow makes room for n more items, with some to spare.
 func (m *Map[T]) grow(n int) {
-	if need := len(m.items) + n; need > cap(m.items) {
-		m.growRows(m.roomy(need, cap(m.items)))
+	rows, words := m.needs(n)
+	if rows > cap(m.items) {
+		m.growRows(m.roomy(rows, cap(m.items)))
 	}
-	if need := m.set.Slots() + m.set.Fresh(n); need > cap(m.set.Words) {
-		m.growWords(max(m.roomy(need, cap(m.set.Words)), cap(m.items)))
+	if words > cap(m.set.Words) {
+		m.growWords(max(m.roomy(words, cap(m.set.Words)), cap(m.items)))
 	}
 }
 

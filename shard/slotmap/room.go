@@ -49,6 +49,9 @@ func (m *Map[T]) Reserve(n int) {
 	if n < 0 {
 		panic(fmt.Sprintf("slotmap: Reserve of %d items", n))
 	}
+	if m.maxItems > 0 {
+		n = min(n, m.maxItems)
+	}
 	m.reserve(n - m.Len())
 }
 
@@ -65,7 +68,7 @@ func (m *Map[T]) ReserveMore(n int) {
 
 func (m *Map[T]) reserve(n int) {
 	if m.maxItems > 0 {
-		n = min(n, m.maxItems-m.Len())
+		n = min(n, m.maxItems) // in full: items may be erased before these come, and their slots be depleted
 	}
 	if n = min(n, m.issuable()); n > 0 {
 		m.grow(n)
