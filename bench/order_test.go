@@ -25,7 +25,7 @@ func order[T value](b *testing.B, n, size int) {
 	raw := make([]T, n)
 	m, _ := handlemap.New[T](handlemap.Options{Reserve: n})
 	hs, _ := m.InsertItems(vs, nil)
-	shuffle := func() { // slots and rows in no relation to the keys
+	shuffle := func() { // back to rows in the order of slots, keys in none
 		m.SortAs(hs)
 		copy(m.Items(), vs)
 	}

@@ -19,11 +19,18 @@ func TestWhatDefragmentKnowsIsInTheDigest(t *testing.T) {
 		seen[m.Digest()] = true
 		digests++
 	}
-	m.Touch(m.HandleAt(7))
-	seen[m.Digest()] = true
-	m.Touch(m.HandleAt(8))
-	seen[m.Digest()] = true
-	if digests += 2; len(seen) != digests {
+	for row := 7; row < 100; row += 10 {
+		*m.At(m.HandleAt(row)) = uint64(row) * 37 % 100
+		m.Touch(m.HandleAt(row))
+		seen[m.Digest()] = true
+		digests++
+	}
+	for done := false; !done; {
+		_, done = m.Defragment(ascend, 1)
+		seen[m.Digest()] = true
+		digests++
+	}
+	if len(seen) != digests {
 		t.Errorf("%d digests of %d states", len(seen), digests)
 	}
 	m.Defragment(nil, 0)

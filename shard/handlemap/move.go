@@ -34,17 +34,16 @@ func (d *defragmenter[T]) beginMoving() {
 	o.lo, o.hi = lo, hi
 }
 
-// moveAtOnce fills all rows without a pause. That takes a permutation, which
-// there is unless an item was erased or changed since the rows were counted.
+// moveAtOnce fills all rows without a pause and reports whether it could: it
+// takes a permutation, which there is unless an item was erased or changed since
+// the rows were counted.
 func (d *defragmenter[T]) moveAtOnce() bool {
 	o := d.known
 	order := d.rowsFrom(0, len(o.list))[:0]
 	for _, slot := range o.list {
-		row, valid := d.rowOf(slot)
-		if !valid {
-			return false
+		if row, valid := d.rowOf(slot); valid {
+			order = append(order, row)
 		}
-		order = append(order, row)
 	}
 	if len(order) != o.hi-o.lo {
 		return false

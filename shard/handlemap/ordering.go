@@ -50,8 +50,8 @@ type cursor struct {
 	at    int // finding, moving: index in list
 	pair  int // merging: index in ends of the first run of the two
 	made  int // merging: runs made
-	left  int // merging: index in list of the next of either run; right is 0 before the first
-	right int
+	left  int // merging: index in list of the next of the first run
+	right int // merging: the same of the second, or less when none was taken
 	lo    int // placing: settled rows below come before the item; moving: the row to fill next
 	hi    int // placing: settled rows from here on come after it; moving: end of the rows to fill
 	top   int // placing: no settled row from here on

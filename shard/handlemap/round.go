@@ -75,7 +75,7 @@ func (d *defragmenter[T]) mergeRuns() bool {
 			o.ends[o.made] = uint32(hi)
 			o.made++
 			o.pair += 2
-			o.left, o.right = hi, 0
+			o.left = hi
 		}
 		o.list, o.spare, o.ends = o.spare, o.list, o.ends[:o.made]
 		o.enter(merging)

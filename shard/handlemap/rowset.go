@@ -6,7 +6,7 @@ import (
 )
 
 // rowSet is a set of rows as a bitmap. Unlike [sparse.Bits], which is filled
-// and emptied as a whole, it gives up rows one by one and in ranges.
+// and emptied as a whole, it gives rows up again.
 type rowSet struct {
 	words []uint64
 	count int
@@ -29,17 +29,6 @@ func (s *rowSet) word(w int) uint64 {
 		return s.words[w]
 	}
 	return 0
-}
-
-// add adds a row that there is room for.
-func (s *rowSet) add(row int) { s.addRange(row, row+1) }
-
-// remove takes row out of the set, if it is there.
-func (s *rowSet) remove(row int) {
-	if s.has(row) {
-		s.words[row/64] &^= 1 << (row % 64)
-		s.count--
-	}
 }
 
 // addRange adds the rows lo to hi-1, which there is room for.

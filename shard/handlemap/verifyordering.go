@@ -43,7 +43,8 @@ func (m *Map[T]) verifyOrdering() error {
 
 // verifySets checks O1.
 func (o *ordering) verifySets() error {
-	for name, s := range map[string]*rowSet{"changed": &o.changed, "being sorted": &o.sorting} {
+	for i, s := range []*rowSet{&o.changed, &o.sorting} {
+		name := [2]string{"changed", "being sorted"}[i]
 		count, last := 0, -1
 		for w, word := range s.words {
 			if count += bits.OnesCount64(word); word != 0 {
