@@ -2,73 +2,108 @@ package batch
 
 import (
 	"errors"
-	"fmt"
+	"slices"
 	"sync/atomic"
 
 	"handloom/shard/handle"
 )
 
 // ErrQueueFull is what a pass returns, wrapped with task and limit, when a
-// queue of it was given more commands than its limit.
+// queue of it was given more than its limit, and what the start of a pass or a
+// call of the inbox returns when the batch is at its own.
 var ErrQueueFull = errors.New("queue is full")
 
-// serials numbers batches across all stores of the program, so that one compare
-// tells a queue of this store and batch from every other. Nothing that decides
-// an outcome looks at the value.
+// serials numbers the uses of queues across all stores of the program, so that
+// one compare tells a queue that may record from every other. Nothing that
+// decides an outcome looks at the value.
 var serials atomic.Uint64
 
 // Batch is every queue that one store recorded since its last flush.
 type Batch struct {
-	serial   uint64 // of this batch among all batches of the program; never 0
-	number   uint16 // of this batch in the provisional handles of the store
+	serial   uint64 // of this batch among all uses; never 0
 	resolved uint16 // number of the last batch that was flushed
-	limit    int    // commands a queue may hold
-	passes   []*Pass
-	started  int     // passes begun in this batch: passes[:started]
-	ended    int     // commands in the passes that have ended
-	owners   []owner // by typeId: the recorder of the table that has it
+	limits   Limits
+	names    naming                  // of the keyed queues
+	lists    int                     // erase lists of all tables; list 0 is none
+	byType   atomic.Pointer[[]int32] // by typeId: its erase list, or 0; replaced as a whole, the inbox reads it
+
+	order []*Pass // of this batch, in key order
+	pool  passPool
+	open  int  // passes that have not ended
+	ended Load // of those that have
+	inbox inbox
 }
 
-// owner is a Recorder of any item type.
-type owner interface{ eraseID(q Queue, id handle.ID) }
+// New returns an empty batch.
+func New(limits Limits) *Batch {
+	b := &Batch{serial: serials.Add(1), limits: limits}
+	b.names.number = 1
+	b.byType.Store(new([]int32))
+	b.inbox.init(b)
+	return b
+}
 
-// New returns an empty batch whose queues hold up to limit commands each.
-func New(limit int) *Batch {
-	return &Batch{serial: serials.Add(1), number: 1, limit: limit}
+// listOf returns the erase list of a typeId, or 0 if no table has it.
+func (b *Batch) listOf(typeID uint16) int {
+	if byType := *b.byType.Load(); int(typeID) < len(byType) {
+		return int(byType[typeID])
+	}
+	return 0
+}
+
+// addLists gives each of n typeIds from first on an erase list, and returns the
+// first list.
+func (b *Batch) addLists(first uint16, n int) int {
+	byType := slices.Clone(*b.byType.Load())
+	for len(byType) < int(first)+n {
+		byType = append(byType, 0)
+	}
+	for i := range n {
+		b.lists++
+		byType[int(first)+i] = int32(b.lists)
+	}
+	b.byType.Store(&byType)
+	return b.lists - n + 1
 }
 
 // Begin starts the next pass of the batch with n queues. Passes are numbered in
 // the order of these calls.
 func (b *Batch) Begin(n int) *Pass {
-	if b.started == len(b.passes) {
-		b.passes = append(b.passes, &Pass{batch: b, number: b.started})
-	}
-	p := b.passes[b.started]
-	b.started++
-	p.begin(n)
+	p := b.pool.take(b, n, len(b.order))
+	p.joined = true
+	b.order = append(b.order, p)
+	b.open++
 	return p
 }
 
-// Started reports whether the batch has passes, with or without commands.
-func (b *Batch) Started() bool { return b.started > 0 }
-
-// Pending returns how many commands the batch holds. It takes O(queues) time
-// for passes that have not ended.
-func (b *Batch) Pending() int {
-	n := b.ended
-	for _, p := range b.passes[:b.started] {
-		if p.open {
-			n += p.commands()
-		}
-	}
-	return n
+// Admit returns an error that wraps [ErrQueueFull] when the batch holds as much
+// as its limits allow, so that no further pass should start.
+func (b *Batch) Admit() error {
+	return b.limits.admit(b.Pending())
 }
 
-// Check returns the error of the lowest queue, by key, that was given more
-// commands than its limit in a pass that has not ended.
+// Started reports whether the batch has passes or calls of the inbox, with or
+// without commands.
+func (b *Batch) Started() bool { return len(b.order) > 0 || b.inbox.waiting.Load() > 0 }
+
+// Pending returns what the batch holds. It takes O(queues) time for passes that
+// have not ended.
+func (b *Batch) Pending() Load {
+	sum := b.ended
+	for i := 0; i < len(b.order) && b.open > 0; i++ {
+		if b.order[i].open {
+			sum.Add(b.order[i].load())
+		}
+	}
+	sum.Add(b.inbox.pending())
+	return sum
+}
+
+// Check returns the error of the lowest queue, by key, that was given more than
+// its limit in a pass that has not ended.
 func (b *Batch) Check() error {
-	for _, p := range b.passes[:b.started] {
-		if p.open {
+	for i := 0; i < len(b.order) && b.open > 0; i++ {
+		if p := b.order[i]; p.open {
 			if err := p.full(); err != nil {
 				return err
 			}
@@ -77,59 +112,77 @@ func (b *Batch) Check() error {
 	return nil
 }
 
-// Gather calls visit for each column that holds commands, queues in key order.
-// ordinal is the table's; the columns of one table come in key order.
-func (b *Batch) Gather(visit func(ordinal int, c Recorded, pass, task int)) {
-	for _, p := range b.passes[:b.started] {
-		for task := range p.lanes[:p.tasks] {
-			for _, t := range p.lanes[task].touched {
-				visit(t.ordinal, t.column, p.number, task)
-			}
+// Gather seals the inbox, calls columns for the creates and puts and erases for
+// each erase list of each queue, queues in key order, and reports whether there
+// is any command.
+func (b *Batch) Gather(columns func(ordinal int, c Recorded, k Key), erases func(list int, ids []handle.ID, k Key)) bool {
+	b.inbox.seal()
+	found := false
+	for l := range b.lanes {
+		k := Key{l.pass, l.task}
+		for _, t := range l.touched {
+			columns(t.ordinal, t.column, k)
 		}
+		for _, list := range l.lists {
+			erases(list, l.erases[list], k)
+		}
+		found = found || len(l.touched)+len(l.lists)+len(l.strays) > 0
 	}
+	return found
 }
 
 // Strays calls visit for every untyped erase whose typeId belongs to no table,
 // in (key, sequence) order.
 func (b *Batch) Strays(visit func(s Sample)) {
-	for _, p := range b.passes[:b.started] {
-		for task := range p.lanes[:p.tasks] {
-			for sequence, id := range p.lanes[task].strays {
-				visit(Sample{Handle: id, TypeID: id.TypeID(), Kind: Erase, Pass: p.number, Task: task, Sequence: sequence})
-			}
+	for l := range b.lanes {
+		for sequence, id := range l.strays {
+			visit(Sample{Handle: id, TypeID: id.TypeID(), Kind: Erase, Pass: l.pass, Task: l.task, Sequence: sequence})
 		}
 	}
 }
 
-// Finish empties the batch, whose queues panic from now on, and begins the next
-// one. flushed says that the commands were applied, so that the names of this
-// batch are the ones that resolve from now on.
-func (b *Batch) Finish(flushed bool) {
-	for _, p := range b.passes[:b.started] {
-		p.drop()
-		p.open = false
+// lanes yields the queues in key order, the sealed calls of the inbox last. It
+// is an iterator itself, so that no closure is allocated in a flush.
+func (b *Batch) lanes(yield func(l *lane) bool) {
+	for _, p := range b.order {
+		for task := range p.lanes[:p.tasks] {
+			if !yield(&p.lanes[task]) {
+				return
+			}
+		}
 	}
-	b.started, b.ended = 0, 0
-	if flushed {
-		b.resolved = b.number
-	}
-	b.serial = serials.Add(1)
-	b.number++
-	if b.number == b.resolved {
-		b.number++ // a name of the next batch must not look like one that resolves
+	for _, l := range b.inbox.sealed {
+		if !yield(l) {
+			return
+		}
 	}
 }
 
-// check panics unless q belongs to this batch and its pass has not ended.
-func (b *Batch) check(q Queue) {
-	switch {
-	case q.lane == nil:
-		panic("batch: the zero Queue records nothing; use the queue that a pass gives to its task")
-	case q.lane.batch != b:
-		panic(fmt.Sprintf("batch: %v belongs to another store than the table; use a queue of a pass of the table's own store", q))
-	case q.serial != b.serial:
-		panic(fmt.Sprintf("batch: %v was kept past its flush; take the queue that the current pass gives to its task", q))
-	case q.lane.closed:
-		panic(fmt.Sprintf("batch: %v was kept past its pass; take the queue that the current pass gives to its task", q))
+// Drop empties the batch, calls that arrived in the inbox included, and begins
+// the next one.
+func (b *Batch) Drop() {
+	b.inbox.seal()
+	b.Finish(false)
+}
+
+// Finish ends the flush of a batch, whose queues panic from now on, and begins
+// the next one. applied says that it had commands, so that the names of this
+// batch are the ones that resolve from now on.
+func (b *Batch) Finish(applied bool) {
+	for i, p := range b.order {
+		p.finish()
+		b.order[i] = nil
 	}
+	b.order, b.open, b.ended = b.order[:0], 0, Load{}
+	b.pool.rewind()
+	b.inbox.finish()
+	number := b.names.number
+	if applied {
+		b.resolved = number
+	}
+	if number++; number == b.resolved {
+		number++ // a name of the next batch must not look like one that resolves
+	}
+	b.names.restart(number)
+	b.serial = serials.Add(1)
 }

@@ -1,32 +1,37 @@
 package batch
 
-import "handloom/shard/handle"
+import (
+	"unsafe"
 
-const (
-	offsetBits   = 14
-	segmentItems = 1 << offsetBits // creates that share a segment number
-	maxSegments  = 1 << (32 - offsetBits)
+	"handloom/shard/handle"
 )
 
 // Recorded is a column of any item type.
-type Recorded interface{ reset() }
+type Recorded interface {
+	reset()
+	load() Load
+}
 
-// Column is what one queue recorded for one table.
+// Column is what one queue recorded for one table, but for erases, which need
+// no type.
 type Column[T any] struct {
 	current  []T          // creates of the newest segment
 	base     handle.ID    // the provisional handle of current[0]
 	segments []segment[T] // the first used ones hold creates; the newest is stale while current grows
 	used     int
-	erases   [][]handle.ID      // by Recorder.List of the typeId
-	puts     [][]Replacement[T] // likewise
+	puts     [][]Replacement[T] // by shard
+	names    *naming            // of the creates
 	pointers bool               // values hold pointers that the collector follows
-	pass     int                // the key of the queue, once gathered
-	task     int
+	key      Key                // of the queue, once gathered
+
+	created habit   // segments
+	put     []habit // by shard
 }
 
 type segment[T any] struct {
 	values []T
 	number uint32
+	habit  habit
 }
 
 // Replacement is a put: Value replaces the item that Handle names.
@@ -35,8 +40,9 @@ type Replacement[T any] struct {
 	Value  T
 }
 
-// reset empties the column and keeps its memory. Payload is zeroed where the
-// collector would otherwise keep alive what it points to.
+// reset empties the column and keeps its memory, unless recent batches needed
+// much less. Payload is zeroed where the collector would otherwise keep alive
+// what it points to.
 func (c *Column[T]) reset() {
 	c.seal()
 	for i := range c.segments[:c.used] {
@@ -44,18 +50,33 @@ func (c *Column[T]) reset() {
 		if c.pointers {
 			clear(s.values)
 		}
-		s.values = s.values[:0]
+		s.values = trim(&s.habit, s.values)
 	}
-	c.current, c.used = nil, 0
-	for i := range c.erases {
-		c.erases[i] = c.erases[i][:0]
+	if keep := c.created.note(c.used, 1); len(c.segments) > keep {
+		clear(c.segments[keep:])
+		c.segments = c.segments[:keep]
 	}
+	c.current, c.used, c.names = nil, 0, nil
 	for i := range c.puts {
 		if c.pointers {
 			clear(c.puts[i])
 		}
-		c.puts[i] = c.puts[i][:0]
+		c.puts[i] = trim(&c.put[i], c.puts[i])
 	}
+}
+
+func (c *Column[T]) load() Load {
+	c.seal()
+	var value T
+	var put Replacement[T]
+	creates, puts := 0, 0
+	for i := range c.segments[:c.used] {
+		creates += len(c.segments[i].values)
+	}
+	for i := range c.puts {
+		puts += len(c.puts[i])
+	}
+	return Load{creates + puts, int64(creates)*int64(unsafe.Sizeof(value)) + int64(puts)*int64(unsafe.Sizeof(put))}
 }
 
 // seal writes the newest segment back to the list.
@@ -77,16 +98,11 @@ func (c *Column[T]) find(id handle.ID) *T {
 	return nil
 }
 
-// Erases returns the handles to erase in one list of the column, in sequence.
-func (c *Column[T]) Erases(list int) []handle.ID { return c.erases[list] }
+// Puts returns the puts to a shard, in sequence.
+func (c *Column[T]) Puts(shard int) []Replacement[T] { return c.puts[shard] }
 
-// Puts returns the puts in one list of the column, in sequence.
-func (c *Column[T]) Puts(list int) []Replacement[T] { return c.puts[list] }
-
-// Sample describes a stale command of the column, once gathered.
-func (c *Column[T]) Sample(typeID uint16, kind Kind, id handle.ID, sequence int) Sample {
-	return Sample{Handle: id, TypeID: typeID, Kind: kind, Pass: c.pass, Task: c.task, Sequence: sequence}
-}
+// Key returns the key of the queue, once gathered.
+func (c *Column[T]) Key() Key { return c.key }
 
 // split takes a provisional handle apart into segment number and offset.
 func split(id handle.ID) (number uint32, offset int) {

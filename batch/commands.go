@@ -10,19 +10,38 @@ import (
 // Commands are what the queues of a batch say to one table, in (key, sequence)
 // order, and the names that the creates among them get.
 //
-// A flush fills them in ([Commands.Gather], [Commands.Number]), cancels and
-// replaces creates while it plans, and has each shard take a range of the
-// surviving creates while it applies ([Commands.Runs]).
+// A flush fills them in ([Commands.Gather], [Commands.GatherErases],
+// [Commands.Number]), cancels and replaces creates while it plans, and has each
+// shard take a range of the surviving creates while it applies
+// ([Commands.Runs]).
 type Commands[T any] struct {
 	Columns []*Column[T] // in key order
 
 	recorder  *Recorder[T]
-	number    uint16         // of the batch
+	erases    [][]Erases     // by shard, in key order
+	spaces    []space        // the numbers that names are made of
 	order     []run[T]       // segments in key order
-	bySegment []int32        // segment number to index in order, plus 1; 0: not in the batch
+	bySegment []int32        // by place in a space: index in order, plus 1; 0: not in the batch
 	marks     []mark         // by creation number, which counts creates in (key, sequence) order
 	names     []handle.Of[T] // by creation number; null if cancelled
 	cancelled int            // creates
+	begun     bool           // something is gathered
+	habit     habit          // of creates
+}
+
+// Erases are the erases that one queue recorded for one shard, in sequence.
+type Erases struct {
+	IDs []handle.ID
+	Key
+}
+
+// space is where the segments of one naming are in bySegment.
+type space struct {
+	names  *naming // nil once released
+	number uint16
+	first  uint32 // segment number
+	begin  int    // in bySegment
+	count  int
 }
 
 // mark says what a batch does to one of its own creates.
@@ -43,32 +62,89 @@ type run[T any] struct {
 	survivors int // creates that survive in the segments before
 }
 
-// Gather adds a column of the batch; queues come in key order.
-func (c *Commands[T]) Gather(column Recorded, pass, task int) {
+// Gather adds a column of the batch, queues in key order, and reports whether it
+// is the first thing gathered.
+func (c *Commands[T]) Gather(column Recorded, key Key) (first bool) {
 	col := column.(*Column[T])
-	col.pass, col.task = pass, task
+	col.key = key
 	col.seal()
 	c.Columns = append(c.Columns, col)
+	return c.begin()
+}
+
+// GatherErases adds an erase list of the batch, as [Commands.Gather] does.
+func (c *Commands[T]) GatherErases(r *Recorder[T], list int, ids []handle.ID, key Key) (first bool) {
+	for len(c.erases) < int(r.shards) {
+		c.erases = append(c.erases, nil)
+	}
+	shard := list - r.list
+	c.erases[shard] = append(c.erases[shard], Erases{ids, key})
+	return c.begin()
+}
+
+func (c *Commands[T]) begin() (first bool) {
+	first = !c.begun
+	c.begun = true
+	return first
+}
+
+// Erases returns the erases of a shard, in key order.
+func (c *Commands[T]) Erases(shard int) []Erases {
+	if shard < len(c.erases) {
+		return c.erases[shard]
+	}
+	return nil
 }
 
 // Number gives every create its creation number and makes room for its name.
 func (c *Commands[T]) Number(r *Recorder[T]) {
-	c.recorder, c.number, c.cancelled = r, r.batch.number, 0
+	c.recorder, c.cancelled = r, 0
+	c.place(r)
 	c.order = c.order[:0]
-	c.bySegment = slices.Grow(c.bySegment[:0], r.segmentCount())[:r.segmentCount()]
-	clear(c.bySegment)
 	creates := 0
 	for _, col := range c.Columns {
 		for _, s := range col.segments[:col.used] {
 			c.order = append(c.order, run[T]{values: s.values, creates: len(s.values), first: creates})
-			c.bySegment[s.number] = int32(len(c.order))
+			c.bySegment[c.spaceOf(col.names).at(s.number)] = int32(len(c.order))
 			creates += len(s.values)
 		}
+	}
+	if cap(c.names) > c.habit.note(creates, fewElements) {
+		c.names, c.marks = nil, nil
 	}
 	c.names = slices.Grow(c.names[:0], creates)[:creates]
 	c.marks = slices.Grow(c.marks[:0], creates)[:creates]
 	clear(c.marks)
 }
+
+// place lays the segments of every naming that the columns use out in bySegment.
+func (c *Commands[T]) place(r *Recorder[T]) {
+	c.spaces = c.spaces[:0]
+	segments := 0
+	for _, col := range c.Columns {
+		if names := col.names; c.spaceOf(names) == nil {
+			s := space{names: names, number: names.number, first: names.first, begin: segments, count: names.given(r.ordinal)}
+			c.spaces = append(c.spaces, s)
+			segments += s.count
+		}
+	}
+	c.bySegment = slices.Grow(c.bySegment[:0], segments)[:segments]
+	clear(c.bySegment)
+}
+
+// spaceOf returns the space of a naming, or nil. There are few: one of the keyed
+// queues and, as a rule, one of the inbox.
+func (c *Commands[T]) spaceOf(names *naming) *space {
+	for i := range c.spaces {
+		if c.spaces[i].names == names {
+			return &c.spaces[i]
+		}
+	}
+	return nil
+}
+
+// at returns the place of a segment of the space in bySegment.
+func (s *space) at(segment uint32) int { return s.begin + int(segment-s.first) }
 
 // Creates returns how many creates survive.
 func (c *Commands[T]) Creates() int { return len(c.names) - c.cancelled }
@@ -76,15 +152,21 @@ func (c *Commands[T]) Creates() int { return len(c.names) - c.cancelled }
 // locate returns the segment and the creation number that a provisional handle
 // of this table and batch stands for.
 func (c *Commands[T]) locate(id handle.ID) (*run[T], int, bool) {
-	if c.recorder == nil || id>>32 != (handle.FreeBit|c.recorder.first|handle.ID(c.number)<<32)>>32 {
+	if c.recorder == nil {
 		return nil, 0, false
 	}
 	number, offset := split(id)
-	if int(number) >= len(c.bySegment) || c.bySegment[number] == 0 {
-		return nil, 0, false // of a pass that was dropped, or made up
+	for i := range c.spaces {
+		space := &c.spaces[i]
+		if id>>32 != c.recorder.name(space.number)>>32 || uint(number-space.first) >= uint(space.count) {
+			continue
+		}
+		if at := c.bySegment[space.at(number)]; at > 0 { // 0: of a pass that was dropped, or not sealed
+			s := &c.order[at-1]
+			return s, s.first + offset, offset < s.creates
+		}
 	}
-	s := &c.order[c.bySegment[number]-1]
-	return s, s.first + offset, offset < s.creates
+	return nil, 0, false
 }
 
 // Cancel applies an erase of a provisional handle, counts it, and reports
@@ -204,9 +286,16 @@ func (c *Commands[T]) Resolve(id handle.ID) (h handle.Of[T], ok bool) {
 // names.
 func (c *Commands[T]) Release() {
 	clear(c.Columns)
-	c.Columns = c.Columns[:0]
+	c.Columns, c.begun = c.Columns[:0], false
+	for i := range c.erases {
+		clear(c.erases[i])
+		c.erases[i] = c.erases[i][:0]
+	}
 	for i := range c.order {
 		c.order[i].values = nil
+	}
+	for i := range c.spaces {
+		c.spaces[i].names = nil
 	}
 }
 
@@ -214,4 +303,13 @@ func (c *Commands[T]) Release() {
 func (c *Commands[T]) Forget() {
 	c.Release()
 	c.recorder = nil
+	c.names = c.names[:0]
 }
+
+// Known reports whether there are names, even if none, of a flush that was not
+// forgotten.
+func (c *Commands[T]) Known() bool { return c.recorder != nil }
+
+// Names returns the handles of the items created, in the order of creation; null
+// ones stand for creates that were cancelled.
+func (c *Commands[T]) Names() []handle.Of[T] { return c.names }

@@ -2,7 +2,10 @@ package batch
 
 import (
 	"cmp"
+	"fmt"
+	"log/slog"
 	"slices"
+	"strings"
 
 	"handloom/shard/handle"
 )
@@ -10,17 +13,17 @@ import (
 // Counts say what became of the commands of a batch. Each command is in exactly
 // one of the first eight counters (B1).
 type Counts struct {
-	Created      int // items that live now
-	Erased       int // items that lived before
-	Put          int // items that were replaced, created ones included
-	Superseded   int // puts that a later put to the same item replaced
-	Dropped      int // puts to an item that was erased in the same batch
-	Redundant    int // erases of an item that another command erased already
-	Stale        int // commands whose handle named no item
-	CancelledOut int // creates erased in the same batch, and the first erase of each
+	Created      int `json:"created"`       // items that live now
+	Erased       int `json:"erased"`        // items that lived before
+	Put          int `json:"put"`           // items that were replaced, created ones included
+	Superseded   int `json:"superseded"`    // puts that a later put to the same item replaced
+	Dropped      int `json:"dropped"`       // puts to an item that was erased in the same batch
+	Redundant    int `json:"redundant"`     // erases of an item that another command erased already
+	Stale        int `json:"stale"`         // commands whose handle named no item
+	CancelledOut int `json:"cancelled_out"` // creates erased in the same batch, and the first erase of each
 
-	Dangling int // provisional handles in values whose target was cancelled or unknown; now null
-	Depleted int // slots that used their last generation
+	Dangling int `json:"dangling"` // provisional handles in values whose target was cancelled or unknown; now null
+	Depleted int `json:"depleted"` // slots that used their last generation
 }
 
 // Commands returns the number of commands counted.
@@ -42,6 +45,52 @@ func (c *Counts) Add(o Counts) {
 	c.Depleted += o.Depleted
 }
 
+// counter is one of the [Counts], with the name it has in JSON.
+type counter struct {
+	name  string
+	value int
+}
+
+// nonzero returns the counters that are not 0, as declared.
+func (c Counts) nonzero() []counter {
+	all := []counter{
+		{"created", c.Created},
+		{"erased", c.Erased},
+		{"put", c.Put},
+		{"superseded", c.Superseded},
+		{"dropped", c.Dropped},
+		{"redundant", c.Redundant},
+		{"stale", c.Stale},
+		{"cancelled_out", c.CancelledOut},
+		{"dangling", c.Dangling},
+		{"depleted", c.Depleted},
+	}
+	return slices.DeleteFunc(all, func(c counter) bool { return c.value == 0 })
+}
+
+// String returns the counters that are not 0 in one line, such as
+// "3 created 1 cancelled out", or "nothing".
+func (c Counts) String() string {
+	var b strings.Builder
+	for i, counter := range c.nonzero() {
+		if i > 0 {
+			b.WriteByte(' ')
+		}
+		fmt.Fprintf(&b, "%d %s", counter.value, strings.ReplaceAll(counter.name, "_", " "))
+	}
+	return cmp.Or(b.String(), "nothing")
+}
+
+// LogValue gives log/slog the counters that are not 0 as a group, under their
+// names in JSON.
+func (c Counts) LogValue() slog.Value {
+	var attrs []slog.Attr
+	for _, counter := range c.nonzero() {
+		attrs = append(attrs, slog.Int(counter.name, counter.value))
+	}
+	return slog.GroupValue(attrs...)
+}
+
 // Kind is the kind of a command.
 type Kind uint8
 
@@ -51,17 +100,38 @@ const (
 	Put
 )
 
+var kindNames = []string{Erase: "erase", Put: "put"}
+
 // String returns the name of the kind.
-func (k Kind) String() string { return [...]string{"erase", "put"}[k] }
+func (k Kind) String() string {
+	if int(k) < len(kindNames) {
+		return kindNames[k]
+	}
+	return fmt.Sprintf("kind %d", uint8(k))
+}
+
+// MarshalText returns the name, so that kinds are words in JSON. The error is
+// always nil.
+func (k Kind) MarshalText() ([]byte, error) { return []byte(k.String()), nil }
+
+// UnmarshalText sets k from the name of a kind. On error k is unchanged.
+func (k *Kind) UnmarshalText(text []byte) error {
+	i := slices.Index(kindNames, string(text))
+	if i < 0 {
+		return fmt.Errorf("batch: %q is no kind of command (want one of %q)", text, kindNames)
+	}
+	*k = Kind(i)
+	return nil
+}
 
 // Sample is one stale command: what it named and where it was recorded.
 type Sample struct {
-	Handle   handle.ID
-	TypeID   uint16 // of the shard that did not find the item
-	Kind     Kind
-	Pass     int // the key of the queue
-	Task     int
-	Sequence int // position among the queue's commands of that kind to that typeId
+	Handle   handle.ID `json:"handle"`
+	TypeID   uint16    `json:"type_id"` // of the shard that did not find the item
+	Kind     Kind      `json:"kind"`
+	Pass     int       `json:"pass"` // the key of the queue
+	Task     int       `json:"task"`
+	Sequence int       `json:"sequence"` // position among the queue's commands of that kind to that typeId
 }
 
 // MaxSamples is how many stale commands a report keeps.

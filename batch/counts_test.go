@@ -27,7 +27,7 @@ func TestCountsSumToTheCommands(t *testing.T) {
 				b.Put(q, names[len(names)*do/9], value{})
 			}
 		}
-		pending := b.Pending()
+		pending := b.Pending().Commands
 		if counts := b.plan(b.commands()); counts.Commands() != pending {
 			t.Fatalf("%+v count %d commands of %d", counts, counts.Commands(), pending)
 		}
@@ -50,7 +50,7 @@ func TestPendingCountsWhatIsRecordedAndNotWhatIsDropped(t *testing.T) {
 	b := newBench(10, 1)
 	expect := func(when string, want int) {
 		t.Helper()
-		if got := b.Pending(); got != want {
+		if got := b.Pending().Commands; got != want {
 			t.Errorf("%s %d commands are pending, want %d", when, got, want)
 		}
 	}

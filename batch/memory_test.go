@@ -48,7 +48,7 @@ func TestQueuesReuseTheMemoryOfTheirKey(t *testing.T) {
 func TestAnEmptiedBatchHoldsNothingAlive(t *testing.T) {
 	type big struct{ data *[1 << 16]byte }
 	var r batch.Recorder[big]
-	b := batch.New(100)
+	b := batch.New(batch.Limits{})
 	r.Init(b, 0, 1, 1, true)
 	var created, put, cancelled weak.Pointer[[1 << 16]byte]
 	func() {

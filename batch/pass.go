@@ -2,22 +2,28 @@ package batch
 
 import "fmt"
 
+// Key says which queue a command was recorded in, and orders the queues of a
+// batch.
+type Key struct{ Pass, Task int }
+
 // Pass is a numbered set of queues, one per task.
 type Pass struct {
 	batch  *Batch
-	number int
 	lanes  []lane // by task; kept from batch to batch
 	tasks  int    // lanes in use
 	open   bool
+	joined bool // what it holds counts for the batch
+	held   Load // once ended
+	habit  habit
 }
 
-func (p *Pass) begin(n int) {
+func (p *Pass) begin(b *Batch, n, number int) {
 	if n > len(p.lanes) {
 		p.lanes = append(p.lanes, make([]lane, n-len(p.lanes))...)
 	}
-	p.tasks, p.open = n, true
+	p.batch, p.tasks, p.open, p.joined, p.held = b, n, true, false, Load{}
 	for task := range p.lanes[:n] {
-		p.lanes[task].begin(p.batch, p.number, task)
+		p.lanes[task].begin(b, b.serial, &b.names, number, task)
 	}
 }
 
@@ -31,36 +37,76 @@ func (p *Pass) Queue(task int) Queue {
 // returns the error of the lowest such task.
 func (p *Pass) End(failed bool) error {
 	err := p.full()
-	if failed || err != nil {
-		p.drop()
-	}
-	p.batch.ended += p.commands()
 	p.open = false
 	for task := range p.lanes[:p.tasks] {
+		if failed || err != nil {
+			p.lanes[task].reset()
+		}
 		p.lanes[task].close()
+	}
+	p.held = p.load()
+	if p.joined {
+		p.batch.open--
+		p.batch.ended.Add(p.held)
 	}
 	return err
 }
 
-func (p *Pass) commands() int {
-	n := 0
+func (p *Pass) load() Load {
+	var sum Load
 	for task := range p.lanes[:p.tasks] {
-		n += p.lanes[task].commands()
+		sum.Add(p.lanes[task].load())
 	}
-	return n
+	return sum
 }
 
 func (p *Pass) full() error {
 	for task := range p.lanes[:p.tasks] {
-		if p.lanes[task].over {
-			return fmt.Errorf("%w: task %d recorded more than %d commands", ErrQueueFull, task, p.batch.limit)
+		if l := &p.lanes[task]; l.overflowed() {
+			return fmt.Errorf("%w: task %d recorded more than %v", ErrQueueFull, task, p.batch.limits.ofQueue())
 		}
 	}
 	return nil
 }
 
-func (p *Pass) drop() {
+// finish drops what the queues hold and closes them for good.
+func (p *Pass) finish() {
 	for task := range p.lanes[:p.tasks] {
-		p.lanes[task].reset()
+		l := &p.lanes[task]
+		l.reset()
+		l.close()
+		l.last = 0
 	}
+	p.open = false
+	if keep := p.habit.note(p.tasks, fewLanes); len(p.lanes) > keep {
+		p.lanes = append(make([]lane, 0, keep), p.lanes[:keep]...)
+	}
+}
+
+// passPool is the memory of passes, reused in order, so that a pass finds the
+// queues of the pass with its number in the batch before.
+type passPool struct {
+	passes []*Pass
+	used   int
+	habit  habit
+}
+
+func (o *passPool) take(b *Batch, n, number int) *Pass {
+	if o.used == len(o.passes) {
+		o.passes = append(o.passes, new(Pass))
+	}
+	p := o.passes[o.used]
+	o.used++
+	p.begin(b, n, number)
+	return p
+}
+
+// rewind makes all passes free, and gives up those that recent batches had no
+// use for.
+func (o *passPool) rewind() {
+	if keep := o.habit.note(o.used, fewLanes); len(o.passes) > keep {
+		clear(o.passes[keep:])
+		o.passes = o.passes[:keep]
+	}
+	o.used = 0
 }

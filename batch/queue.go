@@ -2,44 +2,59 @@ package batch
 
 import (
 	"fmt"
+	"sync/atomic"
 	"unsafe"
 
+	"handloom/internal/check"
 	"handloom/shard/handle"
 )
 
-// Queue records the commands of one task. It belongs to the goroutine that runs
-// the task, until the pass ends; recording into a queue that was kept longer, or
-// through a table of another store, panics. The zero Queue panics as well.
+// Queue records the commands of one task, or of one call of the inbox. It
+// belongs to the goroutine that runs the task, until the pass ends; recording
+// into a queue that was kept longer, or through a table of another store,
+// panics. The zero Queue panics as well.
 //
-// A queue that is given more commands than its limit fails as a whole: it
-// ignores what follows, and its pass returns [ErrQueueFull].
+// A queue that is given more than its limit fails as a whole: what it holds is
+// dropped and its pass returns [ErrQueueFull].
 type Queue struct {
 	lane   *lane
-	serial uint64 // of the batch that made the queue
+	serial uint64 // of the use that the queue was handed out for
 }
 
 // String names the queue by its key, for messages.
 func (q Queue) String() string {
-	if q.lane == nil {
+	switch {
+	case q.lane == nil:
 		return "the zero queue"
+	case q.lane.pass == InboxPass:
+		return "the queue of a call of the inbox"
 	}
 	return fmt.Sprintf("the queue of task %d in pass %d", q.lane.task, q.lane.pass)
 }
 
 // lane is what a queue records into. Lanes of neighbouring tasks lie side by
 // side and are written by different workers, hence the padding at the end.
+//
+// Nothing is counted per command: how much a lane holds is what its arrays
+// hold, and limits are looked at when one of them grows and when the pass ends.
 type lane struct {
+	serial  uint64 // of the use that records now; 0: closed
 	batch   *Batch
-	columns []unsafe.Pointer // by table ordinal: the *Column[T] of this batch, or nil
-	spare   []unsafe.Pointer // by table ordinal: the *Column[T] kept from batch to batch
-	touched []touched        // the columns of this batch, in order of first use
-	strays  []handle.ID      // untyped erases of typeIds that no table has
-	left    int              // commands until the limit; 0 when closed
-	used    int              // commands recorded, once closed
-	pass    int
-	task    int
-	over    bool // more than the limit were recorded
-	closed  bool
+	erases  [][]handle.ID    // by list (see router): of this use, or nil
+	columns []unsafe.Pointer // by table ordinal: the *Column[T] of this use, or nil
+
+	names       *naming
+	spareErases [][]handle.ID    // by list: kept from use to use
+	spare       []unsafe.Pointer // by table ordinal: the *Column[T] kept from use to use
+	lists       []int            // the lists of this use
+	touched     []touched        // the columns of this use, in order of first use
+	strays      []handle.ID      // untyped erases of typeIds that no table has
+	habits      []habit          // by list: of spareErases
+	last        uint64           // serial of the use that is closed, until its batch ends
+	pass        int
+	task        int
+	state       state
+	busy        atomic.Bool // checked builds: a goroutine is inside a method
 
 	_ [64]byte
 }
@@ -49,24 +64,30 @@ type touched struct {
 	column  Recorded
 }
 
-func (l *lane) begin(b *Batch, pass, task int) {
-	l.batch, l.pass, l.task = b, pass, task
-	l.left, l.used, l.over, l.closed = b.limit, 0, false, false
+// state says why a lane is closed.
+type state uint8
+
+const (
+	recording state = iota
+	ended           // with its pass
+	full            // beyond its limit; what it held is dropped
+)
+
+func (l *lane) begin(b *Batch, serial uint64, names *naming, pass, task int) {
+	l.batch, l.serial, l.last, l.names, l.pass, l.task = b, serial, serial, names, pass, task
+	l.state = recording
 }
 
 // close makes the queue panic from now on, without a check of its own in the
-// recording path: nothing is left of its limit.
+// recording path: no queue has serial 0.
 func (l *lane) close() {
-	if !l.closed {
-		l.used, l.left, l.closed = l.commands(), 0, true
-	}
+	l.serial, l.state = 0, ended
 }
 
-func (l *lane) commands() int {
-	if l.closed {
-		return l.used
-	}
-	return l.batch.limit - l.left
+// fail drops what was recorded and ignores what follows.
+func (l *lane) fail() {
+	l.reset()
+	l.serial, l.state = 0, full
 }
 
 // reset drops what was recorded and keeps the memory.
@@ -76,40 +97,131 @@ func (l *lane) reset() {
 		l.columns[t.ordinal] = nil
 		l.touched[i] = touched{}
 	}
-	l.touched = l.touched[:0]
-	l.strays = l.strays[:0]
-	if l.closed {
-		l.used = 0
-	} else {
-		l.left = l.batch.limit
+	for _, list := range l.lists {
+		l.spareErases[list] = trim(&l.habits[list], l.erases[list])
+		l.erases[list] = nil
+	}
+	l.touched, l.lists, l.strays = l.touched[:0], l.lists[:0], l.strays[:0]
+}
+
+// load is what the lane holds. It takes O(tables used) time.
+func (l *lane) load() Load {
+	sum := Load{len(l.strays), int64(len(l.strays)) * idBytes}
+	for _, list := range l.lists {
+		n := len(l.erases[list])
+		sum.Add(Load{n, int64(n) * idBytes})
+	}
+	for _, t := range l.touched {
+		sum.Add(t.column.load())
+	}
+	return sum
+}
+
+// admit reports whether n more commands of size bytes each stay within the
+// limits of the queue, and fails it if not.
+func (l *lane) admit(n int, size uintptr) bool {
+	load := l.load()
+	load.Add(Load{n, int64(n) * int64(size)})
+	if load.within(l.batch.limits.QueueCommands, l.batch.limits.QueueBytes) {
+		return true
+	}
+	l.fail()
+	return false
+}
+
+// overflowed reports whether more than its limits was recorded, and fails the
+// queue if so.
+func (l *lane) overflowed() bool {
+	return l.state == full || l.state == recording && !l.admit(0, 0)
+}
+
+// enter and leave surround a call in checked builds: two goroutines inside at
+// once are a bug that would otherwise lose commands.
+func (q Queue) enter() {
+	if q.lane != nil && !q.lane.busy.CompareAndSwap(false, true) {
+		panic(fmt.Sprintf("batch: %v is used by two goroutines at once; give each task its own queue", q))
 	}
 }
 
-// take counts n more commands, or reports that they are beyond the limit and
-// fails the queue.
-func (l *lane) take(n int) bool {
-	if n > l.left {
-		l.over, l.left = true, 0
-		return false
+func (q Queue) leave() {
+	if q.lane != nil {
+		q.lane.busy.Store(false)
 	}
-	l.left -= n
-	return true
 }
 
 // Erase records that the item id names is to be erased, whichever table of the
 // store it is in; a provisional handle of this batch cancels the create. A
 // handle whose typeId belongs to no table is counted as stale.
 func (q Queue) Erase(id handle.ID) {
+	if check.Cheap {
+		q.enter()
+		defer q.leave()
+	}
 	if q.lane == nil {
-		(*Batch)(nil).check(q) // panics
+		q.usable(nil) // panics
 	}
 	b := q.lane.batch
-	if typeID := int(id.TypeID()); typeID < len(b.owners) && b.owners[typeID] != nil {
-		b.owners[typeID].eraseID(q, id)
+	if list := b.listOf(id.TypeID()); list > 0 {
+		q.eraseIn(b, list, id)
+	} else if q.usable(b) && (len(q.lane.strays) < cap(q.lane.strays) || q.lane.admit(1, idBytes)) {
+		q.lane.strays = append(q.lane.strays, id)
+	}
+}
+
+// eraseIn records an erase in one of the lists of batch b (op=record/kind=erase).
+func (q Queue) eraseIn(b *Batch, list int, id handle.ID) {
+	if l := q.lane; l != nil && q.serial == l.serial && l.batch == b && uint(list) < uint(len(l.erases)) {
+		ids := &l.erases[list]
+		if n := len(*ids); n < cap(*ids) {
+			*ids = (*ids)[:n+1]
+			(*ids)[n] = id
+			return
+		}
+	}
+	q.erasesIn(b, list, 1)
+	q.appendIn(list, id)
+}
+
+// erasesIn makes room for n erases in a list, if the queue may take them.
+func (q Queue) erasesIn(b *Batch, list, n int) {
+	if !q.usable(b) || !q.lane.admit(n, idBytes) {
 		return
 	}
-	b.check(q)
-	if q.lane.take(1) {
-		q.lane.strays = append(q.lane.strays, id)
+	l := q.lane
+	for len(l.erases) <= list {
+		l.erases = append(l.erases, nil)
+		l.spareErases = append(l.spareErases, nil)
+		l.habits = append(l.habits, habit{})
+	}
+	if l.erases[list] == nil {
+		l.lists = append(l.lists, list)
+		l.erases[list] = l.spareErases[list]
+	}
+	l.erases[list] = grow(l.erases[list], n)
+}
+
+// appendIn appends to a list that erasesIn made room in, unless it refused.
+func (q Queue) appendIn(list int, id handle.ID) {
+	if l := q.lane; l.serial == q.serial {
+		l.erases[list] = append(l.erases[list], id)
+	}
+}
+
+// usable panics unless q belongs to batch b and may still be recorded into. It
+// reports false when the queue has failed, so that commands are ignored.
+func (q Queue) usable(b *Batch) bool {
+	switch l := q.lane; {
+	case l == nil:
+		panic("batch: the zero Queue records nothing; use the queue that a pass gives to its task")
+	case l.batch != b:
+		panic(fmt.Sprintf("batch: %v belongs to another store than the table; use a queue of a pass of the table's own store", q))
+	case q.serial == l.serial:
+		return true
+	case q.serial != l.last:
+		panic(fmt.Sprintf("batch: %v was kept past its flush; take the queue that the current pass gives to its task", q))
+	case l.state == full:
+		return false
+	default:
+		panic(fmt.Sprintf("batch: %v was kept past its pass; take the queue that the current pass gives to its task", q))
 	}
 }

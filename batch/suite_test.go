@@ -24,7 +24,7 @@ type bench struct {
 }
 
 func newBench(limit, shards int) *bench {
-	b := &bench{Batch: batch.New(limit)}
+	b := &bench{Batch: batch.New(batch.Limits{QueueCommands: limit})}
 	b.Init(b.Batch, 0, 7, shards, false)
 	return b
 }
@@ -32,15 +32,17 @@ func newBench(limit, shards int) *bench {
 // commands gathers the batch as a flush does.
 func (b *bench) commands() *batch.Commands[value] {
 	c := new(batch.Commands[value])
-	b.Gather(func(_ int, column batch.Recorded, pass, task int) { c.Gather(column, pass, task) })
+	b.Gather(
+		func(_ int, column batch.Recorded, key batch.Key) { c.Gather(column, key) },
+		func(list int, ids []handle.ID, key batch.Key) { c.GatherErases(&b.Recorder, list, ids, key) })
 	c.Number(&b.Recorder)
 	return c
 }
 
 // plan applies the erases and then the puts of provisional handles.
 func (b *bench) plan(c *batch.Commands[value]) (counts batch.Counts) {
-	for _, column := range c.Columns {
-		for _, id := range column.Erases(0) {
+	for _, erases := range c.Erases(0) {
+		for _, id := range erases.IDs {
 			c.Cancel(id, &counts)
 		}
 	}

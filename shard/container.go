@@ -23,6 +23,8 @@ type Container[T any] interface {
 	ReserveMore(n int)
 
 	Mark(marks *handlemap.Marks, id handle.ID) handlemap.Marking
+	MarkItems(marks *handlemap.Marks, ids []handle.ID, odd []handlemap.Odd) []handlemap.Odd
+	VisitMarked(marks *handlemap.Marks, f func(h handle.Of[T], v *T))
 	IsMarked(marks *handlemap.Marks, id handle.ID) bool
 	EraseMarked(marks *handlemap.Marks) int
 	Clear()

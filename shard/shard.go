@@ -1,8 +1,6 @@
 package shard
 
 import (
-	"unsafe"
-
 	"handloom/batch"
 	"handloom/shard/handle"
 	"handloom/shard/handlemap"
@@ -15,54 +13,56 @@ type Shard[T any] struct {
 
 	erasing handlemap.Marks // items that the batch erases
 	putting handlemap.Marks // items that the batch puts a value to
+	odd     []handlemap.Odd // scratch
 	counts  batch.Counts
 	samples []batch.Sample
 	lo, hi  int // the surviving creates dealt to the shard
+	links   links
+	changes changes[T]
 }
 
 // New returns the shard that owns a map.
 func New[T any](m Container[T]) *Shard[T] { return &Shard[T]{Container: m} }
 
-// Plan finds out what the commands in one list of c do to the shard: which
+// Plan finds out what the commands to the index-th shard in c do to it: which
 // items are erased, which puts count, what is stale. It changes neither the map
 // nor the order of anything. It takes O(commands) time.
-func (s *Shard[T]) Plan(c *batch.Commands[T], list int) {
+func (s *Shard[T]) Plan(c *batch.Commands[T], index int) {
 	s.counts, s.samples = batch.Counts{}, s.samples[:0]
-	for _, col := range c.Columns {
-		s.planErases(c, col, list)
+	for _, erases := range c.Erases(index) {
+		s.planErases(c, erases)
 	}
 	for _, col := range c.Columns {
-		s.planPuts(c, col, list)
+		s.planPuts(c, col, index)
 	}
 	s.counts.Erased = s.erasing.Len()
 	s.counts.Depleted = s.erasing.Depleting()
 }
 
-func (s *Shard[T]) planErases(c *batch.Commands[T], col *batch.Column[T], list int) {
-	for sequence, id := range col.Erases(list) {
-		if id.IsProvisional() {
-			if !c.Cancel(id, &s.counts) {
-				s.sample(col, batch.Erase, id, sequence)
-			}
-			continue
-		}
-		switch s.Mark(&s.erasing, id) {
-		case handlemap.Stale:
-			s.counts.Stale++
-			s.sample(col, batch.Erase, id, sequence)
-		case handlemap.Again:
+// planErases marks the items all at once and then looks at the few handles that
+// marked nothing.
+func (s *Shard[T]) planErases(c *batch.Commands[T], erases batch.Erases) {
+	s.odd = s.MarkItems(&s.erasing, erases.IDs, s.odd[:0])
+	for _, odd := range s.odd {
+		switch id := erases.IDs[odd.Index]; {
+		case odd.Marking == handlemap.Again:
 			s.counts.Redundant++
+		case !id.IsProvisional():
+			s.counts.Stale++
+			s.sample(batch.Erase, id, erases.Key, odd.Index)
+		case !c.Cancel(id, &s.counts):
+			s.sample(batch.Erase, id, erases.Key, odd.Index)
 		}
 	}
 }
 
-func (s *Shard[T]) planPuts(c *batch.Commands[T], col *batch.Column[T], list int) {
-	puts := col.Puts(list)
+func (s *Shard[T]) planPuts(c *batch.Commands[T], col *batch.Column[T], index int) {
+	puts := col.Puts(index)
 	for sequence := range puts {
 		put := &puts[sequence]
 		if put.Handle.IsProvisional() {
 			if !c.Replace(put.Handle, put.Value, &s.counts) {
-				s.sample(col, batch.Put, put.Handle, sequence)
+				s.sample(batch.Put, put.Handle, col.Key(), sequence)
 			}
 			continue
 		}
@@ -73,7 +73,7 @@ func (s *Shard[T]) planPuts(c *batch.Commands[T], col *batch.Column[T], list int
 		switch s.Mark(&s.putting, put.Handle) {
 		case handlemap.Stale:
 			s.counts.Stale++
-			s.sample(col, batch.Put, put.Handle, sequence)
+			s.sample(batch.Put, put.Handle, col.Key(), sequence)
 		case handlemap.Again:
 			s.counts.Superseded++
 		case handlemap.Marked:
@@ -82,11 +82,13 @@ func (s *Shard[T]) planPuts(c *batch.Commands[T], col *batch.Column[T], list int
 	}
 }
 
-// sample keeps the first stale commands of each kind, which come in the order
-// of keys.
-func (s *Shard[T]) sample(col *batch.Column[T], kind batch.Kind, id handle.ID, sequence int) {
+// sample keeps the first stale commands: erases come before puts, both in the
+// order of keys.
+func (s *Shard[T]) sample(kind batch.Kind, id handle.ID, key batch.Key, sequence int) {
 	if len(s.samples) < batch.MaxSamples {
-		s.samples = append(s.samples, col.Sample(s.TypeID(), kind, id, sequence))
+		s.samples = append(s.samples, batch.Sample{
+			Handle: id, TypeID: s.TypeID(), Kind: kind, Pass: key.Pass, Task: key.Task, Sequence: sequence,
+		})
 	}
 }
 
@@ -102,18 +104,23 @@ func (s *Shard[T]) Deal(lo, hi int) error {
 	return s.CanInsert(hi-lo, s.erasing.Len(), s.erasing.Depleting())
 }
 
-// NeedsMemory reports whether the creates dealt to the shard need an array to
-// grow.
-func (s *Shard[T]) NeedsMemory() bool { return !s.HasRoom(s.hi - s.lo) }
+// NeedsMemory reports whether the planned batch needs an array to grow.
+func (s *Shard[T]) NeedsMemory() bool {
+	return !s.HasRoom(s.hi-s.lo) || !s.changes.hasRoom(s.erasing.Len(), s.putting.Len())
+}
 
-// MakeRoom obtains the memory for the creates dealt to the shard. Capacity is
-// no part of the state, so that a flush that fails later has changed nothing.
-func (s *Shard[T]) MakeRoom() { s.ReserveMore(s.hi - s.lo) }
+// MakeRoom obtains the memory for the planned batch. Capacity is no part of the
+// state, so that a flush that fails later has changed nothing.
+func (s *Shard[T]) MakeRoom() {
+	s.ReserveMore(s.hi - s.lo)
+	s.changes.makeRoom(s.erasing.Len(), s.putting.Len())
+}
 
 // Apply changes the map as planned: puts, erases, creates. Nothing in it can
 // fail and no code of the user runs.
-func (s *Shard[T]) Apply(c *batch.Commands[T], list int) {
-	s.applyPuts(c, list)
+func (s *Shard[T]) Apply(c *batch.Commands[T], index int) {
+	s.changes.record(s.Container, &s.erasing, &s.putting)
+	s.applyPuts(c, index)
 	if s.erasing.Len() > 0 {
 		s.EraseMarked(&s.erasing)
 	}
@@ -127,47 +134,14 @@ func (s *Shard[T]) Apply(c *batch.Commands[T], list int) {
 
 // applyPuts writes the values in the order of keys, so that the last put to an
 // item wins. Puts to items that are erased write to rows about to go.
-func (s *Shard[T]) applyPuts(c *batch.Commands[T], list int) {
+func (s *Shard[T]) applyPuts(c *batch.Commands[T], index int) {
 	if s.putting.Len() == 0 {
 		return
 	}
 	for _, col := range c.Columns {
-		puts := col.Puts(list)
+		puts := col.Puts(index)
 		for i := range puts {
 			s.Put(puts[i].Handle, &puts[i].Value)
-		}
-	}
-}
-
-// Link makes the provisional handles real in every value that the batch created
-// or put: fields are their offsets within T, and resolve returns the handle of
-// an item of this batch, or null. It counts those that stay null.
-func (s *Shard[T]) Link(c *batch.Commands[T], list int, fields []uintptr, resolve func(handle.ID) handle.ID) {
-	visit := func(h handle.Of[T]) {
-		if item, ok := s.Get(h); ok { // not if it was put and erased
-			s.link(item, fields, resolve)
-		}
-	}
-	c.Runs(s.lo, s.hi, func(_ []T, names []handle.Of[T]) {
-		for _, h := range names {
-			visit(h)
-		}
-	})
-	for _, col := range c.Columns {
-		puts := col.Puts(list)
-		for i := range puts {
-			visit(handle.Of[T]{ID: puts[i].Handle})
-		}
-	}
-}
-
-func (s *Shard[T]) link(item *T, fields []uintptr, resolve func(handle.ID) handle.ID) {
-	for _, offset := range fields {
-		id := (*handle.ID)(unsafe.Add(unsafe.Pointer(item), offset))
-		if id.IsProvisional() {
-			if *id = resolve(*id); id.IsZero() {
-				s.counts.Dangling++
-			}
 		}
 	}
 }
@@ -176,6 +150,7 @@ func (s *Shard[T]) link(item *T, fields []uintptr, resolve func(handle.ID) handl
 func (s *Shard[T]) Cancel() {
 	s.erasing.Clear()
 	s.putting.Clear()
+	s.links.clear()
 }
 
 // Counts returns what the planned or applied batch does to the shard, and its

@@ -21,9 +21,11 @@ type tableBase[T any] struct {
 	first    uint16            // typeId of the first shard
 	order    []*shard.Shard[T] // by typeId
 	maxItems int
-	chunk    int       // rows
-	fields   []uintptr // offsets of handles within T
-	forget   func()    // empties the lookups of the kind, when the store closes
+	chunk    int              // rows
+	fields   []uintptr        // offsets of handles within T
+	visitor  shard.Visitor[T] // of handles behind references; nil: there are none
+	tracked  bool             // keeps change lists
+	forget   func()           // empties the lookups of the kind, when the store closes
 
 	recorder batch.Recorder[T]
 	flushing tableFlush[T]
@@ -41,7 +43,8 @@ type table interface {
 	verify(shard int) error
 	close()
 
-	gather(c batch.Recorded, pass, task int) (first bool)
+	gather(c batch.Recorded, k batch.Key) (first bool)
+	gatherErases(list int, ids []ID, k batch.Key) (first bool)
 	number()
 	cost(shard int) int64
 	plan(shard int)
@@ -51,6 +54,11 @@ type table interface {
 	apply(shard int)
 	link(shard int)
 	hasLinks() bool
+	visits() bool
+	findLinks(shard int)
+	patch(shard int)
+	tracks() bool
+	forgetChanges(epoch uint64)
 	pendingName(id ID) ID
 	cancel()
 	publish(epoch uint64, stale []Sample) (TableReport, []Sample)
@@ -80,7 +88,7 @@ func (t *tableBase[T]) register(s *Store, o TableOptions[T], make func(handlemap
 }
 
 func (t *tableBase[T]) init(s *Store, o TableOptions[T], make func(handlemap.Options) (shard.Container[T], error)) error {
-	fields, err := handleFields(reflect.TypeFor[T]())
+	fields, err := handleFields(reflect.TypeFor[T](), o.Links != nil)
 	if err := errors.Join(err, o.validate(s)); err != nil {
 		return err
 	}
@@ -89,6 +97,7 @@ func (t *tableBase[T]) init(s *Store, o TableOptions[T], make func(handlemap.Opt
 	}
 	t.store, t.name, t.ordinal, t.first = s, o.Name, len(s.tables), uint16(o.TypeID)
 	t.maxItems, t.chunk, t.fields = o.MaxItems, o.chunkRows(), fields
+	t.visitor, t.tracked = o.Links, o.Changes
 	for i := range o.Shards {
 		m, err := make(handlemap.Options{
 			TypeID: o.TypeID + i, Reserve: (o.Reserve + o.Shards - 1) / o.Shards,
@@ -98,6 +107,9 @@ func (t *tableBase[T]) init(s *Store, o TableOptions[T], make func(handlemap.Opt
 			return err
 		}
 		t.order = append(t.order, shard.New(m))
+		if o.Changes {
+			t.order[i].Track()
+		}
 	}
 	t.recorder.Init(s.batch, t.ordinal, t.first, o.Shards, hasPointers(reflect.TypeFor[T]()))
 	t.flushing.init(s, o.Shards)

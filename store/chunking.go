@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"fmt"
 
 	"handloom/batch"
 )
@@ -33,7 +34,11 @@ func (p *pass[T, C]) forEach(ctx context.Context, f func(context.Context, C) err
 	defer ph.leave()
 	ph.writes = p.table
 	n := cut(&p.chunks, p.table)
-	p.ctx, p.f, p.queues = ph, f, s.batch.Begin(n)
+	queues, err := s.begin(n)
+	if err != nil {
+		return fmt.Errorf("store: ForEach of table %q: %w", p.table.name, err)
+	}
+	p.ctx, p.f, p.queues = ph, f, queues
 	defer p.release()
 	if p.before != nil {
 		p.before(n)

@@ -311,12 +311,17 @@ func checkLimit(t *testing.T, s *store.Store, table *store.Table[item], exceeds 
 	}
 }
 
-func TestAQueueBeyondItsLimitNamesNothing(t *testing.T) {
+// A queue looks at its limit when an array of it has to grow, so that it names a
+// few more creates; none of them is ever applied.
+func TestAQueueBeyondItsLimitSoonNamesNothing(t *testing.T) {
 	s, table := newTable(t, store.Options{QueueLimit: 2}, store.TableOptions[item]{})
 	q := queues(t, s, 1)[0]
 	table.EmplaceItems(q, make([]item, 2), nil)
-	if h := table.Emplace(q, item{}); !h.IsZero() {
-		t.Errorf("Emplace gave %v", h)
+	var names []store.Handle[item]
+	for h := table.Emplace(q, item{}); !h.IsZero(); h = table.Emplace(q, item{}) {
+		if names = append(names, h); len(names) > 1000 {
+			t.Fatal("the queue goes on and on")
+		}
 	}
 	if hs := table.EmplaceItems(q, make([]item, 1), nil); len(hs) != 0 {
 		t.Errorf("EmplaceItems gave %v", hs)
@@ -325,8 +330,20 @@ func TestAQueueBeyondItsLimitNamesNothing(t *testing.T) {
 	if h := table.EmplaceFunc(q, func(store.Handle[item], *item) { called = true }); !h.IsZero() || called {
 		t.Errorf("EmplaceFunc gave %v, called %t", h, called)
 	}
+	table.Erase(q, store.Handle[item]{})
+	table.Put(q, store.Handle[item]{}, item{})
+	if n := s.Pending().Commands; n != 0 {
+		t.Errorf("a queue that failed holds %d commands", n)
+	}
 	if err := s.Discard(); err != nil {
 		t.Fatal(err)
+	}
+	table.Emplace(queues(t, s, 1)[0], item{})
+	flush(t, s)
+	for _, h := range names {
+		if _, ok := table.Resolve(h); ok {
+			t.Errorf("%v was applied", h)
+		}
 	}
 }
 

@@ -12,10 +12,11 @@ var idType = reflect.TypeFor[handle.ID]()
 
 // handleFields returns the offsets of the handles in values of type t, also in
 // nested structures and arrays, so that a flush can make provisional ones real.
-// A handle behind a slice, map or pointer is an error that names the field: a
-// provisional one there would never become real.
-func handleFields(t reflect.Type) ([]uintptr, error) {
-	w := fieldWalk{seen: make(map[reflect.Type]bool)}
+// A handle behind a slice, map or pointer is an error that names the field,
+// unless it is declared otherwise: a provisional one there would never become
+// real.
+func handleFields(t reflect.Type, declared bool) ([]uintptr, error) {
+	w := fieldWalk{seen: make(map[reflect.Type]bool), declared: declared}
 	w.walk(t, t.String(), 0, "")
 	return w.offsets, errors.Join(w.errs...)
 }
@@ -24,6 +25,8 @@ type fieldWalk struct {
 	offsets []uintptr
 	errs    []error
 	seen    map[reflect.Type]bool // types behind references, which may be recursive
+
+	declared bool // handles behind references are found by other means
 }
 
 // walk visits a part of the value at offset. behind is empty, or names the kind
@@ -32,9 +35,9 @@ func (w *fieldWalk) walk(t reflect.Type, path string, offset uintptr, behind str
 	if t == idType {
 		if behind == "" {
 			w.offsets = append(w.offsets, offset)
-		} else {
+		} else if !w.declared {
 			w.errs = append(w.errs, fmt.Errorf(
-				"%s is a handle behind a %s, where provisional handles cannot be made real; keep handles in fields or arrays", path, behind))
+				"%s is a handle behind a %s, where a flush does not find provisional ones; declare it by TableOptions.Links, or keep handles in fields or arrays", path, behind))
 		}
 		return
 	}

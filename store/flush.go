@@ -16,9 +16,12 @@ import (
 // after it is the same for any number of workers.
 //
 // It applies everything or nothing. When it fails, with ctx ended before the
-// commit point, [ErrFull] or [ErrQueueFull], state and batch are as before;
-// Discard drops the batch. A batch without commands changes nothing and does not
+// commit point, [ErrFull], [ErrQueueFull] or the [*PanicError] of a Links
+// function, state and batch are as before; Discard drops the batch. A batch without commands changes nothing and does not
 // advance the epoch. The report is good until the next flush.
+//
+// When it succeeds and there were commands, Options.AfterFlush is called with
+// the report, on the same goroutine, after the phase has ended.
 //
 // Flush holds the store alone, or joins the Write whose context it is given. A
 // second flush at the same time is [ErrPhase].
@@ -27,6 +30,14 @@ func (s *Store) Flush(ctx context.Context) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
+	r, err := s.flushAlone(p)
+	if err == nil && r != &s.flush.empty && s.options.AfterFlush != nil {
+		s.options.AfterFlush(r)
+	}
+	return r, err
+}
+
+func (s *Store) flushAlone(p *phase) (*Report, error) {
 	defer s.leaveFlush(p)
 	return s.flush.flush(p)
 }
@@ -61,17 +72,23 @@ type flush struct {
 	store   *Store
 	claimed atomic.Bool // by a flush that joins no Write
 
-	tables []table // with commands in the batch
-	work   []shardWork
-	cost   []int64     // of work, in nanoseconds
-	shield uncancelled // of the context, beyond the commit point
-	report Report
-	empty  Report
+	tables  []table // with commands in the batch
+	work    []shardWork
+	cost    []int64     // of work, in nanoseconds
+	tracked []table     // whose change lists are of the last flush
+	shield  uncancelled // of the context, beyond the commit point
+	report  Report
+	empty   Report
 
 	// The steps and visits, bound once.
-	gather                                  func(ordinal int, c batch.Recorded, pass, task int)
-	stray                                   func(batch.Sample)
-	planTask, roomTask, applyTask, linkTask func(int) error
+	gather       func(ordinal int, c batch.Recorded, k batch.Key)
+	gatherErases func(list int, ids []ID, k batch.Key)
+	stray        func(batch.Sample)
+	planTask     func(int) error
+	roomTask     func(int) error
+	findTask     func(int) error
+	applyTask    func(int) error
+	linkTask     func(int) error
 }
 
 // shardWork is one shard of a table with commands.
@@ -82,8 +99,13 @@ type shardWork struct {
 
 func (f *flush) init(s *Store) {
 	f.store = s
-	f.gather = func(ordinal int, c batch.Recorded, pass, task int) {
-		if t := s.tables[ordinal]; t.gather(c, pass, task) {
+	f.gather = func(ordinal int, c batch.Recorded, k batch.Key) {
+		if t := s.tables[ordinal]; t.gather(c, k) {
+			f.tables = append(f.tables, t)
+		}
+	}
+	f.gatherErases = func(list int, ids []ID, k batch.Key) {
+		if t := s.byList[list]; t.gatherErases(list, ids, k) {
 			f.tables = append(f.tables, t)
 		}
 	}
@@ -102,6 +124,7 @@ func (f *flush) init(s *Store) {
 	}
 	f.planTask = each(func(w shardWork) { w.table.plan(w.shard) })
 	f.roomTask = each(func(w shardWork) { w.table.makeRoom(w.shard) })
+	f.findTask = each(func(w shardWork) { w.table.findLinks(w.shard) })
 	f.applyTask = each(func(w shardWork) { w.table.apply(w.shard) })
 	f.linkTask = each(func(w shardWork) { w.table.link(w.shard) })
 }
@@ -114,14 +137,12 @@ func (f *flush) flush(ctx context.Context) (*Report, error) {
 	if err := s.batch.Check(); err != nil {
 		return nil, fmt.Errorf("store: Flush: %w; nothing was applied", err)
 	}
-	if s.batch.Pending() == 0 {
+	begin := time.Now()
+	if !f.collect() {
 		s.batch.Finish(false)
 		return f.nothing(), nil
 	}
-	begin := time.Now()
-	f.collect()
 	if err := f.prepare(ctx); err != nil {
-		f.cancel()
 		return nil, fmt.Errorf("store: Flush: %w; nothing was applied", err)
 	}
 	planned := time.Now()
@@ -140,10 +161,11 @@ func (f *flush) nothing() *Report {
 	return &f.empty
 }
 
-// collect finds the tables that have commands, and all work on their shards.
-func (f *flush) collect() {
+// collect finds the tables that have commands, and all work on their shards. It
+// reports whether there is any command, if only to typeIds that no table has.
+func (f *flush) collect() (found bool) {
 	f.reset()
-	f.store.batch.Gather(f.gather)
+	found = f.store.batch.Gather(f.gather, f.gatherErases)
 	slices.SortFunc(f.tables, byTypeID)
 	for _, t := range f.tables {
 		t.number()
@@ -153,6 +175,7 @@ func (f *flush) collect() {
 			f.cost = append(f.cost, t.cost(i))
 		}
 	}
+	return found
 }
 
 func byTypeID(a, b table) int {
@@ -168,10 +191,32 @@ func (f *flush) reset() {
 }
 
 // prepare does all that can fail: it plans every shard, deals the creates,
-// checks the limits and obtains all memory. It changes no state.
+// checks the limits, obtains all memory and finds links. It changes no state,
+// and forgets the plan when it fails or a Links function ends the goroutine.
 func (f *flush) prepare(ctx context.Context) error {
-	s := f.store
-	if err := s.run(ctx, len(f.work), f.planTask, f.cost); err != nil {
+	ready := false
+	defer func() {
+		if !ready {
+			f.cancel()
+		}
+	}()
+	if err := f.plan(ctx); err != nil {
+		return err
+	}
+	if slices.ContainsFunc(f.tables, table.visits) {
+		if err := f.run(ctx, f.findTask); err != nil {
+			return err
+		}
+	}
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	ready = true
+	return nil
+}
+
+func (f *flush) plan(ctx context.Context) error {
+	if err := f.run(ctx, f.planTask); err != nil {
 		return err
 	}
 	for _, t := range f.tables {
@@ -180,27 +225,31 @@ func (f *flush) prepare(ctx context.Context) error {
 		}
 	}
 	if slices.ContainsFunc(f.work, func(w shardWork) bool { return w.table.needsMemory(w.shard) }) {
-		if err := s.run(ctx, len(f.work), f.roomTask, f.cost); err != nil {
-			return err
-		}
-	}
-	if ctx.Err() != nil {
-		return context.Cause(ctx)
+		return f.run(ctx, f.roomTask)
 	}
 	return nil
+}
+
+// run runs one step of the flush for every shard with work.
+func (f *flush) run(ctx context.Context, step func(int) error) error {
+	return f.store.run(ctx, len(f.work), step, f.cost)
 }
 
 // commit applies the batch. Nothing in it can fail, no code of the user runs,
 // and cancellation is no longer looked at: ctx serves to find the team.
 func (f *flush) commit(ctx context.Context) error {
-	s := f.store
 	f.shield.Context = ctx
 	defer func() { f.shield.Context = nil }()
-	if err := s.run(&f.shield, len(f.work), f.applyTask, f.cost); err != nil {
+	if err := f.run(&f.shield, f.applyTask); err != nil {
 		return err
 	}
 	if slices.ContainsFunc(f.tables, table.hasLinks) {
-		return s.run(&f.shield, len(f.work), f.linkTask, f.cost)
+		if err := f.run(&f.shield, f.linkTask); err != nil {
+			return err
+		}
+	}
+	for _, w := range f.work {
+		w.table.patch(w.shard)
 	}
 	return nil
 }
@@ -225,9 +274,25 @@ func (f *flush) publish() {
 		r.Tables = append(r.Tables, of)
 	}
 	r.Stale = batch.KeepLowest(r.Stale)
+	f.forgetChanges()
 	s.batch.Finish(true)
 	s.publishStats(f.tables)
 	f.reset()
+}
+
+// forgetChanges empties the change lists of tables that only the flush before
+// touched.
+func (f *flush) forgetChanges() {
+	for _, t := range f.tracked {
+		t.forgetChanges(f.report.Epoch)
+	}
+	clear(f.tracked)
+	f.tracked = f.tracked[:0]
+	for _, t := range f.tables {
+		if t.tracks() {
+			f.tracked = append(f.tracked, t)
+		}
+	}
 }
 
 // pendingName returns the real handle for a provisional one in a recorded value, or

@@ -24,8 +24,12 @@ func (s *Store) Each(ctx context.Context, n int, f func(ctx context.Context, tas
 		return err
 	}
 	defer p.leave()
+	queues, err := s.begin(n)
+	if err != nil {
+		return fmt.Errorf("store: Each: %w", err)
+	}
 	e := &s.each
-	e.ctx, e.f, e.queues = p, f, s.batch.Begin(n)
+	e.ctx, e.f, e.queues = p, f, queues
 	defer e.release()
 	return s.runPass(p, e.queues, n, e.task)
 }
@@ -79,7 +83,10 @@ func (s *Store) Queues(n int) ([]Queue, error) {
 	if err := s.usable(opEach); err != nil {
 		return nil, err
 	}
-	pass := s.batch.Begin(n)
+	pass, err := s.begin(n)
+	if err != nil {
+		return nil, fmt.Errorf("store: Queues: %w", err)
+	}
 	queues := make([]Queue, n)
 	for i := range queues {
 		queues[i] = pass.Queue(i)
@@ -101,6 +108,6 @@ func (s *Store) Discard() error {
 	if err := s.usable(opDiscard); err != nil {
 		return err
 	}
-	s.batch.Finish(false)
+	s.batch.Drop()
 	return nil
 }

@@ -7,8 +7,9 @@ package store
 //
 // It takes O(1) time and allocates nothing in the steady state (op=record). It
 // panics when q was kept past its pass or belongs to another store. A queue that
-// reaches its limit fails as a whole: Emplace returns the null handle and the
-// pass returns [ErrQueueFull].
+// exceeds its limit fails as a whole: the pass returns [ErrQueueFull], nothing
+// of the queue is applied, and Emplace returns the null handle as soon as the
+// queue has noticed, which is when an array of it would grow.
 func (t *tableBase[T]) Emplace(q Queue, v T) Handle[T] { return t.recorder.Emplace(q, v) }
 
 // EmplaceItems records a create per item, in order, and appends the provisional

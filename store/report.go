@@ -2,25 +2,26 @@ package store
 
 import (
 	"fmt"
+	"log/slog"
 	"slices"
-	"strings"
 	"time"
 )
 
 // Report says what a flush did. The one that Flush returns is good until the
-// next flush; [Report.Clone] keeps it.
+// next flush; [Report.Clone] keeps it. As JSON it reads back equal, durations
+// included.
 type Report struct {
-	Epoch  uint64        // flushes with commands so far, this one included
-	Total  Counts        // over all tables, and commands that name no table
-	Tables []TableReport // of the tables that had commands, by typeId
-	Stale  []Sample      // the first 8 stale commands by typeId, kind, key and sequence
-	Plan   time.Duration // until the commit point
-	Apply  time.Duration // after it
+	Epoch  uint64        `json:"epoch"`                   // flushes with commands so far, this one included
+	Total  Counts        `json:"total"`                   // over all tables, and commands that name no table
+	Tables []TableReport `json:"tables,omitempty"`        // of the tables that had commands, by typeId
+	Stale  []Sample      `json:"stale_samples,omitempty"` // the first 8 stale commands by typeId, kind, key and sequence
+	Plan   time.Duration `json:"plan_ns"`                 // until the commit point
+	Apply  time.Duration `json:"apply_ns"`                // after it
 }
 
 // TableReport says what a flush did to one table.
 type TableReport struct {
-	Name string
+	Name string `json:"name"`
 	Counts
 }
 
@@ -51,32 +52,29 @@ func sameSample(a, b Sample) bool {
 	return a == b
 }
 
-// String returns one line with every counter that is not 0.
-func (r *Report) String() string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "epoch %d:", r.Epoch)
-	c := r.Total
-	for _, counter := range []struct {
-		name  string
-		value int
-	}{
-		{"created", c.Created},
-		{"erased", c.Erased},
-		{"put", c.Put},
-		{"superseded", c.Superseded},
-		{"dropped", c.Dropped},
-		{"redundant", c.Redundant},
-		{"stale", c.Stale},
-		{"cancelled out", c.CancelledOut},
-		{"dangling", c.Dangling},
-		{"depleted", c.Depleted},
-	} {
-		if counter.value != 0 {
-			fmt.Fprintf(&b, " %d %s", counter.value, counter.name)
-		}
+// String returns one line with every counter that is not 0, such as
+// "epoch 7: 3 created 1 erased". What no command was recorded for is not in it,
+// nor are the tables; print those by themselves.
+func (r *Report) String() string { return fmt.Sprintf("epoch %d: %v", r.Epoch, r.Total) }
+
+// String returns one line with every counter that is not 0, such as
+// "particle: 3 created 1 erased".
+func (r TableReport) String() string { return r.Name + ": " + r.Counts.String() }
+
+// LogValue gives log/slog the epoch, the counters that are not 0, in total and
+// in a group per table, and both durations. A handler that logs later needs a
+// [Report.Clone].
+func (r *Report) LogValue() slog.Value {
+	attrs := append([]slog.Attr{slog.Uint64("epoch", r.Epoch)}, r.Total.LogValue().Group()...)
+	attrs = append(attrs, slog.Duration("plan", r.Plan), slog.Duration("apply", r.Apply))
+	var tables []slog.Attr
+	for _, t := range r.Tables {
+		tables = append(tables, slog.Attr{Key: t.Name, Value: t.Counts.LogValue()})
 	}
-	if c == (Counts{}) {
-		b.WriteString(" nothing")
-	}
-	return b.String()
+	return slog.GroupValue(append(attrs, slog.Attr{Key: "tables", Value: slog.GroupValue(tables...)})...)
+}
+
+// LogValue gives log/slog the name and the counters that are not 0 as a group.
+func (r TableReport) LogValue() slog.Value {
+	return slog.GroupValue(append([]slog.Attr{slog.String("name", r.Name)}, r.Counts.LogValue().Group()...)...)
 }

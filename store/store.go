@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -29,9 +30,21 @@ var (
 type Options struct {
 	Workers    int // goroutines of a pass or flush, the caller's included; 0: the team's, else GOMAXPROCS, read anew each time
 	QueueLimit int // commands one queue may hold; 0: 16,777,216
+
+	QueueBytes int64 // values and handles one queue may hold; 0: no limit
+	BatchLimit int   // commands from which on no further pass starts; 0: no limit
+	BatchBytes int64 // likewise for their values and handles
+	InboxLimit int   // commands that may wait in the inbox; 0: 1,048,576
+
+	// AfterFlush is called after each flush that had commands, by the goroutine
+	// that flushed, with the report that Flush is about to return.
+	AfterFlush func(r *Report)
 }
 
-const defaultQueueLimit = 1 << 24
+const (
+	defaultQueueLimit = 1 << 24
+	defaultInboxLimit = 1 << 20
+)
 
 // Store holds tables and divides all work on them into phases. The package
 // comment says which goroutine may do what.
@@ -45,6 +58,7 @@ type Store struct {
 
 	tables []table // by ordinal
 	byType []table // by typeId; nil: no table has it
+	byList []table // by erase list of the batch, one per typeId; the first is none
 	names  map[string]bool
 
 	flush   flush
@@ -58,28 +72,44 @@ type Store struct {
 // New returns a store without tables. It starts no goroutine. It fails, with
 // every fault named, on negative options.
 func New(o Options) (*Store, error) {
-	var errs []error
-	if o.Workers < 0 {
-		errs = append(errs, fmt.Errorf("store: Workers %d is negative; 0 means GOMAXPROCS", o.Workers))
-	}
-	if o.QueueLimit < 0 {
-		errs = append(errs, fmt.Errorf("store: QueueLimit %d is negative; 0 means %d", o.QueueLimit, defaultQueueLimit))
-	}
-	if len(errs) > 0 {
-		return nil, errors.Join(errs...)
-	}
-	if o.QueueLimit == 0 {
-		o.QueueLimit = defaultQueueLimit
+	if err := o.validate(); err != nil {
+		return nil, err
 	}
 	s := &Store{
 		options: o,
 		gate:    semaphore.NewWeighted(everyone),
-		batch:   batch.New(o.QueueLimit),
-		names:   make(map[string]bool),
+		batch: batch.New(batch.Limits{
+			QueueCommands: cmp.Or(o.QueueLimit, defaultQueueLimit), QueueBytes: o.QueueBytes,
+			BatchCommands: o.BatchLimit, BatchBytes: o.BatchBytes,
+			InboxCommands: cmp.Or(o.InboxLimit, defaultInboxLimit),
+		}),
+		names:  make(map[string]bool),
+		byList: make([]table, 1),
 	}
 	s.flush.init(s)
 	s.each.init(s)
 	return s, nil
+}
+
+func (o Options) validate() error {
+	var errs []error
+	for _, size := range []struct {
+		name    string
+		value   int64
+		meaning string
+	}{
+		{"Workers", int64(o.Workers), "GOMAXPROCS"},
+		{"QueueLimit", int64(o.QueueLimit), "16,777,216"},
+		{"QueueBytes", o.QueueBytes, "no limit"},
+		{"BatchLimit", int64(o.BatchLimit), "no limit"},
+		{"BatchBytes", o.BatchBytes, "no limit"},
+		{"InboxLimit", int64(o.InboxLimit), "1,048,576"},
+	} {
+		if size.value < 0 {
+			errs = append(errs, fmt.Errorf("store: %s %d is negative; 0 means %s", size.name, size.value, size.meaning))
+		}
+	}
+	return errors.Join(errs...)
 }
 
 // Epoch returns how many flushes with commands the store has seen. It may be
@@ -137,8 +167,9 @@ func (s *Store) Close(ctx context.Context) (unapplied int, err error) {
 		return 0, err
 	}
 	defer p.leave()
-	unapplied = s.batch.Pending()
-	s.batch.Finish(false)
+	s.batch.Close(ErrClosed)
+	unapplied = s.batch.Pending().Commands
+	s.batch.Drop()
 	s.closed = true
 	for _, t := range s.tables {
 		t.close()

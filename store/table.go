@@ -24,7 +24,17 @@ type TableOptions[T any] struct {
 	MaxItems   int    // in all shards together; 0: as many as slots allow
 	MinFree    int    // vacant slots each shard holds back, so that a slot rests for at least as many erases
 	ChunkItems int    // rows of a chunk; 0: a multiple of 64, at least 1,024 rows and 64 KiB
+	Changes    bool   // keeps what each flush did to the table; see [Table.Created]
 	FixedKeys  bool   // ForEach changes no key that Defragment sorts by, unless Chunk.Touch says so
+
+	// Links calls visit with the address of each handle behind a slice, map or
+	// pointer of v (a typed one as &v.Children[i].ID), so that a flush finds the
+	// provisional ones and makes them real; those in fields and arrays of T it
+	// finds by itself. It may only read, runs on any worker, for recorded values
+	// alone, before anything is applied; when it panics the flush returns that
+	// and nothing has changed. Register needs it when T has such handles. A
+	// handle kept by value in a map has no address; keep a pointer there.
+	Links func(v *T, visit func(id *ID))
 }
 
 // Table holds all items of one type T in a store, packed: items move when others
@@ -137,6 +147,7 @@ func (s *Store) add(t table, name string) {
 	}
 	for i := range shards {
 		s.byType[int(first)+i] = t
+		s.byList = append(s.byList, t)
 	}
 	s.tables = append(s.tables, t)
 	s.names[name] = true

@@ -36,13 +36,12 @@ func (f *tableFlush[T]) resolve(p Handle[T], epoch uint64) (Handle[T], bool) {
 	return h, ok && !h.IsZero()
 }
 
-// list returns where the columns keep the commands to a shard.
-func (t *tableBase[T]) list(shard int) int { return t.recorder.List(t.first + uint16(shard)) }
+func (t *tableBase[T]) gather(c batch.Recorded, k batch.Key) (first bool) {
+	return t.flushing.pending.Gather(c, k)
+}
 
-func (t *tableBase[T]) gather(c batch.Recorded, pass, task int) (first bool) {
-	commands := t.flushing.pending
-	commands.Gather(c, pass, task)
-	return len(commands.Columns) == 1
+func (t *tableBase[T]) gatherErases(list int, ids []ID, k batch.Key) (first bool) {
+	return t.flushing.pending.GatherErases(&t.recorder, list, ids, k)
 }
 
 func (t *tableBase[T]) number() { t.flushing.pending.Number(&t.recorder) }
@@ -56,15 +55,18 @@ const (
 )
 
 func (t *tableBase[T]) cost(shard int) int64 {
-	commands, list := t.flushing.pending, t.list(shard)
+	commands := t.flushing.pending
 	n := commands.Creates() / len(t.order) * createCost
+	for _, erases := range commands.Erases(shard) {
+		n += len(erases.IDs) * eraseCost
+	}
 	for _, col := range commands.Columns {
-		n += len(col.Erases(list))*eraseCost + len(col.Puts(list))*putCost
+		n += len(col.Puts(shard)) * putCost
 	}
 	return int64(n)
 }
 
-func (t *tableBase[T]) plan(shard int) { t.order[shard].Plan(t.flushing.pending, t.list(shard)) }
+func (t *tableBase[T]) plan(shard int) { t.order[shard].Plan(t.flushing.pending, shard) }
 
 // deal spreads the surviving creates over the shards and checks the limits.
 func (t *tableBase[T]) deal() error {
@@ -93,13 +95,28 @@ func (t *tableBase[T]) needsMemory(shard int) bool { return t.order[shard].Needs
 
 func (t *tableBase[T]) makeRoom(shard int) { t.order[shard].MakeRoom() }
 
-func (t *tableBase[T]) apply(shard int) { t.order[shard].Apply(t.flushing.pending, t.list(shard)) }
+func (t *tableBase[T]) apply(shard int) { t.order[shard].Apply(t.flushing.pending, shard) }
 
 func (t *tableBase[T]) hasLinks() bool { return len(t.fields) > 0 }
 
 func (t *tableBase[T]) link(shard int) {
 	if t.hasLinks() {
-		t.order[shard].Link(t.flushing.pending, t.list(shard), t.fields, t.flushing.names)
+		t.order[shard].Link(t.flushing.pending, shard, t.fields, t.flushing.names)
+	}
+}
+
+// visits reports whether a flush has to call the table's Links function.
+func (t *tableBase[T]) visits() bool { return t.visitor != nil }
+
+func (t *tableBase[T]) findLinks(shard int) {
+	if t.visits() {
+		t.order[shard].FindLinks(t.flushing.pending, shard, t.visitor)
+	}
+}
+
+func (t *tableBase[T]) patch(shard int) {
+	if t.visits() {
+		t.order[shard].Patch(t.flushing.names)
 	}
 }
 

@@ -87,13 +87,3 @@ func (l *Live) Shrink(n int) {
 
 // Bytes returns the memory of the bitmap in O(1) time.
 func (l *Live) Bytes() int64 { return int64(len(l.Pages))*BitmapWords*8 + int64(cap(l.Pages))*8 }
-
-// Clone returns a copy.
-func (l *Live) Clone() Live {
-	var c Live
-	for _, page := range l.Pages {
-		copied := *page
-		c.Pages = append(c.Pages, &copied)
-	}
-	return c
-}

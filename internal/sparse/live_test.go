@@ -76,8 +76,11 @@ func TestLiveAgainstAMap(t *testing.T) {
 				l.Clear()
 				clear(model)
 			},
-			"Clone": func(t *rapid.T) {
-				c := l.Clone()
+			"CopyTo": func(t *rapid.T) {
+				var c Live
+				c.Grow(rapid.IntRange(1, 20_000).Draw(t, "room"))
+				c.Add(Row(rapid.IntRange(0, c.Cap()-1).Draw(t, "row"))) // of before
+				l.CopyTo(&c)
 				l.Grow(1)
 				l.Add(0) // of the spoiled original
 				l = c

@@ -94,11 +94,3 @@ func (s *Set) Drop() {
 	s.Freelist.Drop()
 	s.Words = nil
 }
-
-// Clone returns a copy that evolves as the original would: freelist order,
-// generations, floor and depletion included.
-func (s *Set) Clone() Set {
-	clone := *s
-	clone.Words = slices.Clip(append([]handle.ID(nil), s.Words...)) // capacity counts as room below the limit
-	return clone
-}

@@ -52,7 +52,10 @@ func (o *owners) vacate(row int) {
 }
 
 func (o *owners) clone() *owners {
-	return &owners{o.Clone(), slices.Clone(o.slots)}
+	c := &owners{slots: slices.Clone(o.slots)}
+	c.Grow(o.Slots())
+	o.CopyTo(&c.Set)
+	return c
 }
 
 func (o *owners) verify() error { return o.Verify(func(Slot, Row) error { return nil }) }

@@ -23,6 +23,13 @@ var callbacks = map[string]func(m *handlemap.Map[uint64], body func()){
 			}
 		}, nil)
 	},
+	"CopyTo": func(m *handlemap.Map[uint64], body func()) {
+		m.CopyTo(new(handlemap.Map[uint64]), func(dst, src *uint64) {
+			if *dst = *src; *src == 2 {
+				body()
+			}
+		})
+	},
 	"Call": func(m *handlemap.Map[uint64], body func()) {
 		m.Call(m.HandleAt(1), func(*uint64) { body() })
 	},
@@ -120,6 +127,7 @@ func TestChangingTheMapFromACallbackPanics(t *testing.T) {
 		"ReserveMore":  func(m *handlemap.Map[uint64]) { m.ReserveMore(1) },
 		"Shrink":       func(m *handlemap.Map[uint64]) { m.Shrink() },
 		"Clone":        func(m *handlemap.Map[uint64]) { m.Clone() },
+		"CopyTo":       func(m *handlemap.Map[uint64]) { m.CopyTo(new(handlemap.Map[uint64]), nil) },
 		"SortFunc":     func(m *handlemap.Map[uint64]) { m.SortFunc(ascend) },
 		"SortRange":    func(m *handlemap.Map[uint64]) { m.SortRange(0, 0, ascend) },
 		"SortByKey":    func(m *handlemap.Map[uint64]) { m.SortByKey(func(v *uint64) uint64 { return *v }) },

@@ -21,6 +21,7 @@ type history[T any] struct {
 	exact    *exactModel
 	issued   []handle.ID // in order
 	values   uint64      // given out so far
+	saved    *saved[T]   // nil: nothing
 }
 
 type choices interface {

@@ -1,7 +1,6 @@
 package handlemap
 
 import (
-	"slices"
 	"unsafe"
 
 	"handloom/internal/sparse"
@@ -96,26 +95,6 @@ func (m *Map[T]) Stats() Stats {
 		Slots:    m.set.Slots(),
 		Bytes: int64(cap(m.items))*int64(unsafe.Sizeof(item)) +
 			int64(cap(m.meta))*4 + int64(cap(m.set.Words))*8,
-	}
-}
-
-// Clone returns a copy with the same items, handles, freelist order,
-// generations and depletion; fed the same calls, both evolve equally. Items are
-// copied by assignment. Clone takes O(slots) time.
-//
-// The copy begins a history of its own: both maps will issue the same handle
-// values for different items, so a handle issued by one after the cloning must
-// not be used with the other.
-func (m *Map[T]) Clone() *Map[T] {
-	m.guard("Clone")
-	// Clipped, because inserts take room in the dense set as room in the meta
-	// set and as leave by MaxItems, and append makes more room than asked for.
-	return &Map[T]{
-		items:    slices.Clip(append([]T(nil), m.items...)),
-		meta:     slices.Clip(append([]sparse.Slot(nil), m.meta...)),
-		set:      m.set.Clone(),
-		maxItems: m.maxItems,
-		known:    m.known.clone(),
 	}
 }
 

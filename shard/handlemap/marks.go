@@ -1,6 +1,8 @@
 package handlemap
 
 import (
+	"math/bits"
+
 	"handloom/internal/sparse"
 	"handloom/shard/handle"
 )
@@ -25,6 +27,26 @@ const (
 // nothing but the marks.
 func (m *Map[T]) Mark(marks *Marks, id handle.ID) Marking {
 	return m.set.Mark(marks, id, len(m.items))
+}
+
+// Odd is a handle, by its index among others, that marked nothing.
+type Odd = sparse.Odd
+
+// MarkItems marks the items that ids name, appends those handles that mark
+// nothing to odd and returns it. It takes O(len(ids)) amortized time and changes
+// nothing but the marks.
+func (m *Map[T]) MarkItems(marks *Marks, ids []handle.ID, odd []Odd) []Odd {
+	return m.set.MarkItems(marks, ids, len(m.items), odd)
+}
+
+// VisitMarked calls f for each marked item, in ascending order of rows.
+func (m *Map[T]) VisitMarked(marks *Marks, f func(h handle.Of[T], v *T)) {
+	for base, marked := range marks.Rows.Words {
+		for ; marked != 0; marked &= marked - 1 {
+			row := base + bits.TrailingZeros64(marked)
+			f(m.HandleAt(row), &m.items[row])
+		}
+	}
 }
 
 // IsMarked reports whether id names an item that is marked.

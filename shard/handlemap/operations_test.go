@@ -30,6 +30,8 @@ func (h *history[T]) operations() map[string]func() {
 		"ReserveMore":  h.reserveMore,
 		"Shrink":       h.shrink,
 		"Clone":        h.clone,
+		"Save":         h.save,
+		"Restore":      h.restore,
 		"CanInsert":    h.canInsert,
 		"Sort":         h.sort,
 		"SortRange":    h.sortRange,

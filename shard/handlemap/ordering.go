@@ -1,10 +1,6 @@
 package handlemap
 
-import (
-	"slices"
-
-	"handloom/internal/sparse"
-)
+import "handloom/internal/sparse"
 
 // ordering is what a map knows about the order of its rows, and the round of
 // sorting that [Map.Defragment] is in the middle of.
@@ -132,16 +128,4 @@ func (o *ordering) shrink() *ordering {
 		o.round = round{}
 	}
 	return o
-}
-
-func (o *ordering) clone() *ordering {
-	if o.isBlank() {
-		return nil
-	}
-	c := *o
-	c.changed.words = slices.Clone(o.changed.words)
-	c.sorting.words = slices.Clone(o.sorting.words)
-	c.list, c.spare = slices.Clone(o.list), slices.Clone(o.spare)
-	c.ends, c.places, c.skips = slices.Clone(o.ends), slices.Clone(o.places), slices.Clone(o.skips)
-	return &c
 }

@@ -23,6 +23,13 @@ var callbacks = map[string]func(m *slotmap.Map[uint64], body func()){
 			}
 		}, nil)
 	},
+	"CopyTo": func(m *slotmap.Map[uint64], body func()) {
+		m.CopyTo(new(slotmap.Map[uint64]), func(dst, src *uint64) {
+			if *dst = *src; *src == 2 {
+				body()
+			}
+		})
+	},
 	"Call": func(m *slotmap.Map[uint64], body func()) {
 		m.Call(m.HandleAt(1), func(*uint64) { body() })
 	},
@@ -96,6 +103,8 @@ func TestChangingTheMapFromACallbackPanics(t *testing.T) {
 		"Reserve":      func(m *slotmap.Map[uint64]) { m.Reserve(16) },
 		"ReserveMore":  func(m *slotmap.Map[uint64]) { m.ReserveMore(1) },
 		"Shrink":       func(m *slotmap.Map[uint64]) { m.Shrink() },
+		"Clone":        func(m *slotmap.Map[uint64]) { m.Clone() },
+		"CopyTo":       func(m *slotmap.Map[uint64]) { new(slotmap.Map[uint64]).CopyTo(m, nil) },
 	}
 	eachWidth(t, func(t *testing.T) {
 		for callback, call := range callbacks {

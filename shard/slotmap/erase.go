@@ -102,6 +102,32 @@ func (m *Map[T]) Mark(marks *Marks, id handle.ID) Marking {
 	return marks.Add(int(id.Slot()), m.slots, m.list.IsLast(id))
 }
 
+// Odd is a handle, by its index among others, that marked nothing.
+type Odd = sparse.Odd
+
+// MarkItems marks the items that ids name, appends those handles that mark
+// nothing to odd and returns it. It takes O(len(ids)) amortized time and changes
+// nothing but the marks.
+func (m *Map[T]) MarkItems(marks *Marks, ids []handle.ID, odd []Odd) []Odd {
+	for i, id := range ids {
+		if marking := m.Mark(marks, id); marking != Marked {
+			odd = append(odd, Odd{Index: i, Marking: marking})
+		}
+	}
+	return odd
+}
+
+// VisitMarked calls f for each marked item, in ascending order of slots.
+func (m *Map[T]) VisitMarked(marks *Marks, f func(h handle.Of[T], v *T)) {
+	for base, marked := range marks.Rows.Words {
+		for ; marked != 0; marked &= marked - 1 {
+			slot := base + bits.TrailingZeros64(marked)
+			c := &m.pages[slot>>m.shift][handle.ID(slot)&m.mask]
+			f(handle.Of[T]{ID: c.word}, &c.item)
+		}
+	}
+}
+
 // IsMarked reports whether id names an item that is marked.
 func (m *Map[T]) IsMarked(marks *Marks, id handle.ID) bool {
 	return m.has(id) && marks.Rows.Has(int(id.Slot()))

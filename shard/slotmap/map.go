@@ -103,38 +103,6 @@ func (m *Map[T]) Stats() Stats {
 	}
 }
 
-// Clone returns a copy with the same items, handles, freelist order,
-// generations and depletion; fed the same calls, both evolve equally. Items are
-// copied by assignment, to addresses of their own. Clone takes O(slots) time.
-//
-// The copy begins a history of its own: both maps will issue the same handle
-// values for different items, so a handle issued by one after the cloning must
-// not be used with the other.
-func (m *Map[T]) Clone() *Map[T] {
-	m.guard("Clone")
-	c := &Map[T]{
-		pages:    make([][]cell[T], len(m.pages)),
-		shift:    m.shift,
-		mask:     m.mask,
-		slots:    m.slots,
-		list:     m.list,
-		live:     m.live.Clone(),
-		room:     m.room,
-		maxItems: m.maxItems,
-	}
-	for p := range m.pages {
-		c.pages[p] = make([]cell[T], 1<<m.shift)
-		if !m.isReleased(p) {
-			copy(c.pages[p], m.pages[p])
-			continue
-		}
-		for i, w := range m.kept[p] {
-			c.pages[p][i].word = w
-		}
-	}
-	return c
-}
-
 // guard panics when a callback of the map is running: it would find the map
 // changed under its feet.
 func (m *Map[T]) guard(operation string) {

@@ -94,20 +94,28 @@ func (m *Map[T]) foretell(n int, f func(i int, id handle.ID)) {
 // grow makes the pages that the next n inserts need, which the limits allow.
 func (m *Map[T]) grow(n int) {
 	if slots := m.slots + m.fresh(n); slots > m.room {
-		if len(m.pages) == 0 {
-			m.shift = pageShift[T]()
-			m.mask = 1<<m.shift - 1
-		}
-		for len(m.pages)<<m.shift < slots {
-			m.pages = append(m.pages, m.newPage(len(m.pages)))
-		}
-		m.live.Grow(len(m.pages) << m.shift)
-		m.setRoom()
+		m.addPages(slots)
 	}
 	if m.released > 0 {
 		m.foretell(n, func(_ int, id handle.ID) { m.restore(int(id.Slot() >> m.shift)) })
 	}
 }
+
+// addPages makes the pages missing for so many slots.
+func (m *Map[T]) addPages(slots int) {
+	if len(m.pages) == 0 {
+		m.shift = pageShift[T]()
+		m.mask = 1<<m.shift - 1
+	}
+	for len(m.pages)<<m.shift < slots {
+		m.pages = append(m.pages, m.newPage(len(m.pages)))
+	}
+	m.live.Grow(len(m.pages) << m.shift)
+	m.setRoom()
+}
+
+// usedPages returns how many pages have slots that were issued.
+func (m *Map[T]) usedPages() int { return (m.slots + 1<<m.shift - 1) >> m.shift }
 
 func (m *Map[T]) setRoom() {
 	m.room = int(min(uint64(len(m.pages))<<m.shift, m.list.Limit()))

@@ -9,7 +9,7 @@ import "handloom/shard/handle"
 // what it gives back.
 func (m *Map[T]) Shrink() {
 	m.guard("Shrink")
-	used := (m.slots + 1<<m.shift - 1) >> m.shift
+	used := m.usedPages()
 	m.pages = append(make([][]cell[T], 0, used), m.pages[:used]...)
 	m.live.Shrink(used << m.shift)
 	m.setRoom()

@@ -1,0 +1,184 @@
+package batch
+
+import (
+	"fmt"
+	"math"
+	"sync"
+	"sync/atomic"
+)
+
+// InboxPass is the number that stands for the inbox in keys: it comes after
+// every pass. The task is the number of the call among those of a flush, in the
+// order in which they arrived.
+const InboxPass = math.MaxInt32
+
+// inbox takes commands from goroutines that take part in no pass. Its lock
+// guards the list of calls, never what a call records.
+type inbox struct {
+	batch   *Batch
+	waiting atomic.Int64 // calls that arrived and were not flushed
+
+	mu      sync.Mutex
+	closed  error   // what calls return once the store is closed
+	sealed  []*lane // of the flush that runs, or failed, in order of arrival
+	arrived []*lane // since then
+	free    []*lane
+	held    Load // of sealed and arrived
+	number  uint16
+	names   *naming // of calls that begin now
+	spare   []*naming
+	habit   habit
+}
+
+func (x *inbox) init(b *Batch) {
+	x.batch, x.names = b, &naming{first: inboxSegments, number: 1}
+	x.number = 1
+}
+
+// Enter begins a call of the inbox and returns the queue that it records into.
+// It may be called from any goroutine at any time. It fails with
+// [ErrQueueFull] while as much waits for a flush as the limits allow, and with
+// the error of [Batch.Close] after that.
+func (b *Batch) Enter() (Queue, error) {
+	x := &b.inbox
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.closed != nil {
+		return Queue{}, x.closed
+	}
+	if limit := b.limits.InboxCommands; limit > 0 && x.held.Commands >= limit {
+		return Queue{}, fmt.Errorf("%w: the inbox holds %d commands, its limit is %d; flush first", ErrQueueFull, x.held.Commands, limit)
+	}
+	l := x.lane()
+	x.names.users++
+	l.begin(b, serials.Add(1), x.names, InboxPass, 0)
+	return Queue{lane: l, serial: l.serial}, nil
+}
+
+func (x *inbox) lane() *lane {
+	if n := len(x.free); n > 0 {
+		l := x.free[n-1]
+		x.free = x.free[:n-1]
+		return l
+	}
+	return new(lane)
+}
+
+// Arrive ends a call whose commands are to be applied by the next flush that
+// seals the inbox, after those of keyed queues and of calls before. When the
+// call, or the inbox with it, exceeds its limits nothing of it is kept and
+// Arrive returns [ErrQueueFull].
+func (b *Batch) Arrive(q Queue) error {
+	x, l := &b.inbox, q.lane
+	overflowed := l.overflowed()
+	load := l.load()
+	l.close()
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	switch {
+	case x.closed != nil:
+		x.recycle(l)
+		return x.closed
+	case overflowed:
+		x.recycle(l)
+		return fmt.Errorf("%w: the call recorded more than %v", ErrQueueFull, b.limits.ofQueue())
+	}
+	with := x.held
+	with.Add(load)
+	if limit := b.limits.InboxCommands; !with.within(limit, 0) {
+		x.recycle(l)
+		return fmt.Errorf("%w: %d commands and the %d of this call exceed the limit %d of the inbox", ErrQueueFull, x.held.Commands, load.Commands, limit)
+	}
+	x.held = with
+	x.arrived = append(x.arrived, l)
+	x.waiting.Add(1)
+	return nil
+}
+
+// Leave ends a call that failed: nothing of it is kept.
+func (b *Batch) Leave(q Queue) {
+	b.inbox.mu.Lock()
+	defer b.inbox.mu.Unlock()
+	q.lane.close()
+	b.inbox.recycle(q.lane)
+}
+
+// Close makes every further call of the inbox return err.
+func (b *Batch) Close(err error) {
+	b.inbox.mu.Lock()
+	defer b.inbox.mu.Unlock()
+	b.inbox.closed = err
+}
+
+// recycle empties a lane whose call is over and frees its names.
+func (x *inbox) recycle(l *lane) {
+	l.reset()
+	l.names.users--
+	if l.names.users == 0 && l.names != x.names {
+		x.spare = append(x.spare, l.names)
+	}
+	l.names = nil
+	x.free = append(x.free, l)
+}
+
+func (x *inbox) pending() Load {
+	if x.waiting.Load() == 0 {
+		return Load{}
+	}
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return x.held
+}
+
+// seal hands the calls that arrived to the flush; what arrives later belongs to
+// the next batch, and so do calls that are still recording. New calls get names
+// of a new number, because those that record now keep theirs.
+func (x *inbox) seal() {
+	if x.waiting.Load() == 0 {
+		return
+	}
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	for _, l := range x.arrived {
+		l.task = len(x.sealed)
+		x.sealed = append(x.sealed, l)
+	}
+	clear(x.arrived)
+	x.arrived = x.arrived[:0]
+	if x.names.users == 0 {
+		return
+	}
+	x.number++
+	x.names = x.naming()
+	x.names.restart(x.number)
+}
+
+func (x *inbox) naming() *naming {
+	if n := len(x.spare); n > 0 {
+		s := x.spare[n-1]
+		x.spare = x.spare[:n-1]
+		return s
+	}
+	return &naming{first: inboxSegments}
+}
+
+// finish drops the sealed calls.
+func (x *inbox) finish() {
+	if len(x.sealed) == 0 {
+		return
+	}
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	for i, l := range x.sealed {
+		x.held.subtract(l.load())
+		l.last = 0
+		x.recycle(l)
+		x.sealed[i] = nil
+	}
+	x.waiting.Add(-int64(len(x.sealed)))
+	if keep := x.habit.note(len(x.sealed), fewLanes); len(x.free) > keep {
+		clear(x.free[keep:])
+		x.free = x.free[:keep]
+	}
+	x.sealed = x.sealed[:0]
+}

@@ -1,0 +1,115 @@
+package batch
+
+import (
+	"fmt"
+	"math"
+	"slices"
+)
+
+// Limits bound what may be recorded. A limit of 0 is none.
+type Limits struct {
+	QueueCommands int   // of one queue, or one call of the inbox
+	QueueBytes    int64 // likewise
+	BatchCommands int   // recorded so far when a pass starts or the inbox is entered
+	BatchBytes    int64 // likewise
+	InboxCommands int   // of all calls that wait for a flush
+}
+
+// Load is an amount of recorded commands. Bytes are those of their values and
+// handles, not of the arrays that hold them.
+type Load struct {
+	Commands int
+	Bytes    int64
+}
+
+// Add adds the amount of o.
+func (l *Load) Add(o Load) {
+	l.Commands += o.Commands
+	l.Bytes += o.Bytes
+}
+
+func (l *Load) subtract(o Load) {
+	l.Commands -= o.Commands
+	l.Bytes -= o.Bytes
+}
+
+// within reports whether the amount does not exceed the limits.
+func (l Load) within(commands int, bytes int64) bool {
+	return (commands == 0 || l.Commands <= commands) && (bytes == 0 || l.Bytes <= bytes)
+}
+
+// Fill is the part of the limits that the amount is, the greater of the two: 1
+// is all of it.
+func (l Load) Fill(commands int, bytes int64) float64 {
+	fill := 0.0
+	if commands > 0 {
+		fill = float64(l.Commands) / float64(commands)
+	}
+	if bytes > 0 {
+		fill = math.Max(fill, float64(l.Bytes)/float64(bytes))
+	}
+	return fill
+}
+
+// ofQueue names the limits of a queue, for messages.
+func (l Limits) ofQueue() string {
+	if l.QueueBytes == 0 {
+		return fmt.Sprintf("%d commands", l.QueueCommands)
+	}
+	return fmt.Sprintf("%d commands or %d bytes", l.QueueCommands, l.QueueBytes)
+}
+
+// admit returns an error when a batch of the given load is at its limit.
+func (l Limits) admit(load Load) error {
+	if load.Fill(l.BatchCommands, l.BatchBytes) < 1 {
+		return nil
+	}
+	return fmt.Errorf("%w: the batch holds %d commands of %d bytes; its limits are %d and %d (0: none); flush first",
+		ErrQueueFull, load.Commands, load.Bytes, l.BatchCommands, l.BatchBytes)
+}
+
+const idBytes = 8
+
+// habit is how much of an array its recent uses needed: the most in the current
+// period of uses and in the one before. It decides when memory that a burst left
+// behind is given back.
+type habit struct {
+	uses   int32
+	now    int32
+	before int32
+}
+
+const (
+	habitPeriod = 64 // uses
+	habitSlack  = 4  // what is kept may be so many times what recent uses needed
+
+	fewElements = 1024 // of an array, kept anyway
+	fewLanes    = 16   // of a pass or of the inbox, kept anyway
+)
+
+// note counts a use of n elements and returns how many are worth keeping, at
+// least the floor.
+func (h *habit) note(n, floor int) int {
+	h.now = max(h.now, int32(min(n, math.MaxInt32)))
+	if h.uses++; h.uses == habitPeriod {
+		h.before, h.now, h.uses = h.now, 0, 0
+	}
+	return max(floor, habitSlack*int(max(h.now, h.before)))
+}
+
+// trim empties an array, and gives up its memory when recent uses needed much
+// less.
+func trim[E any](h *habit, s []E) []E {
+	if cap(s) > h.note(len(s), fewElements) {
+		return nil
+	}
+	return s[:0]
+}
+
+// grow returns s with room for n more elements, at least twice what it had.
+func grow[E any](s []E, n int) []E {
+	if cap(s)-len(s) >= n {
+		return s
+	}
+	return slices.Grow(s, max(n, len(s), 32))
+}

@@ -1,0 +1,52 @@
+package batch
+
+// Sequence is a run of passes with numbers of its own, for systems that record
+// at the same time: the passes of each get their place in the batch afterwards,
+// by [Batch.Join], in an order that does not depend on who was first. It keeps
+// the memory of its queues from batch to batch.
+type Sequence struct {
+	batch  *Batch
+	serial uint64  // of the batch that the pool serves
+	passes []*Pass // since the last Join or Drop
+	pool   passPool
+}
+
+// NewSequence returns an empty sequence.
+func (b *Batch) NewSequence() *Sequence { return &Sequence{batch: b} }
+
+// Begin starts the next pass of the sequence with n queues, as [Batch.Begin]
+// does. Goroutines may do so at the same time for sequences of their own.
+func (s *Sequence) Begin(n int) *Pass {
+	if s.serial != s.batch.serial { // what the batches before took is free again
+		s.serial = s.batch.serial
+		s.pool.rewind()
+	}
+	p := s.pool.take(s.batch, n, len(s.passes))
+	s.passes = append(s.passes, p)
+	return p
+}
+
+// Join appends the passes of a sequence to the batch; they must have ended. It
+// is called for the sequences of a wave one after another, in the order of the
+// systems.
+func (b *Batch) Join(s *Sequence) {
+	for i, p := range s.passes {
+		for task := range p.lanes[:p.tasks] {
+			p.lanes[task].pass = len(b.order)
+		}
+		p.joined = true
+		b.ended.Add(p.held)
+		b.order = append(b.order, p)
+		s.passes[i] = nil
+	}
+	s.passes = s.passes[:0]
+}
+
+// Drop drops what the sequence recorded since the last Join.
+func (s *Sequence) Drop() {
+	for i, p := range s.passes {
+		p.finish()
+		s.passes[i] = nil
+	}
+	s.passes = s.passes[:0]
+}

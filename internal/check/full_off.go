@@ -1,0 +1,5 @@
+//go:build !handloom_check
+
+package check
+
+const full = false

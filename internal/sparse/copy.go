@@ -1,0 +1,41 @@
+package sparse
+
+// CopyTo makes dst a copy of s, to evolve as s would: freelist order,
+// generations, floor and depletion included. dst has capacity for the words of
+// s; see [Set.Grow].
+func (s *Set) CopyTo(dst *Set) {
+	s.Freelist.CopyTo(&dst.Freelist)
+	dst.Words = dst.Words[:len(s.Words)]
+	copy(dst.Words, s.Words)
+}
+
+// Forget makes the set that of a map never used, with the same typeId and number
+// of slots held back. It keeps the memory.
+func (s *Set) Forget() {
+	s.Freelist.Forget()
+	s.Words = s.Words[:0]
+}
+
+// CopyTo makes dst a copy of s. The words are the caller's to copy.
+func (s *Freelist) CopyTo(dst *Freelist) {
+	*dst = *s
+	dst.setWidths() // dst may have room for slots where s never grew
+}
+
+// Forget makes the freelist that of a map never used, with the same typeId and
+// number of slots held back.
+func (s *Freelist) Forget() {
+	(&Freelist{typeID: s.typeID, minFree: s.minFree}).CopyTo(s)
+}
+
+// CopyTo makes dst say of every row what l says. It makes the room that dst
+// lacks, and keeps what it has.
+func (l *Live) CopyTo(dst *Live) {
+	dst.Grow(l.Cap())
+	for i, page := range l.Pages {
+		*dst.Pages[i] = *page
+	}
+	for _, page := range dst.Pages[len(l.Pages):] {
+		clear(page[:])
+	}
+}

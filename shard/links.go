@@ -1,0 +1,102 @@
+package shard
+
+import (
+	"unsafe"
+
+	"handloom/batch"
+	"handloom/shard/handle"
+	"handloom/shard/handlemap"
+)
+
+// Visitor is how a table finds the handles of an item that lie behind slices,
+// maps and pointers: it calls visit with the address of each.
+type Visitor[T any] func(v *T, visit func(*handle.ID))
+
+// links are the provisional handles behind references in staged values, by
+// address. The values are copied into the map, but what they refer to is not, so
+// that the addresses stay good beyond the commit point.
+type links struct {
+	found  []*handle.ID
+	marked handlemap.Marks // scratch: items whose last put was seen
+}
+
+func (l *links) clear() {
+	clear(l.found)
+	l.found = l.found[:0]
+	l.marked.Clear()
+}
+
+// FindLinks collects the addresses of provisional handles behind references, in
+// the values that the planned batch leaves in the shard. It runs code of the
+// user, which may panic; nothing has changed then.
+func (s *Shard[T]) FindLinks(c *batch.Commands[T], index int, visitor Visitor[T]) {
+	s.links.clear()
+	var value *T
+	visit := func(id *handle.ID) {
+		inside := uintptr(unsafe.Pointer(id))-uintptr(unsafe.Pointer(value)) < unsafe.Sizeof(*value)
+		if id.IsProvisional() && !inside { // what lies inside is copied; Link finds it in the map
+			s.links.found = append(s.links.found, id)
+		}
+	}
+	c.Runs(s.lo, s.hi, func(values []T, _ []handle.Of[T]) {
+		for i := range values {
+			value = &values[i]
+			visitor(value, visit)
+		}
+	})
+	for i := len(c.Columns) - 1; i >= 0; i-- { // the last put to an item is the one that stays
+		puts := c.Columns[i].Puts(index)
+		for j := len(puts) - 1; j >= 0; j-- {
+			put := &puts[j]
+			if !s.IsMarked(&s.putting, put.Handle) || s.Mark(&s.links.marked, put.Handle) != handlemap.Marked {
+				continue
+			}
+			value = &put.Value
+			visitor(value, visit)
+		}
+	}
+	s.links.marked.Clear()
+}
+
+// Patch makes the handles that FindLinks found real: resolve returns the handle
+// of an item of this batch, or null. It counts those that stay null. Values of
+// several shards may share what they refer to, so that one goroutine patches all
+// shards, one after another.
+func (s *Shard[T]) Patch(resolve func(handle.ID) handle.ID) {
+	for _, id := range s.links.found {
+		s.makeReal(id, resolve)
+	}
+	s.links.clear()
+}
+
+// Link makes the provisional handles real in every value that the batch created
+// or put: fields are their offsets within T, and resolve is as for Patch. It
+// counts those that stay null.
+func (s *Shard[T]) Link(c *batch.Commands[T], index int, fields []uintptr, resolve func(handle.ID) handle.ID) {
+	visit := func(h handle.Of[T]) {
+		if item, ok := s.Get(h); ok { // not if it was put and erased
+			for _, offset := range fields {
+				s.makeReal((*handle.ID)(unsafe.Add(unsafe.Pointer(item), offset)), resolve)
+			}
+		}
+	}
+	c.Runs(s.lo, s.hi, func(_ []T, names []handle.Of[T]) {
+		for _, h := range names {
+			visit(h)
+		}
+	})
+	for _, col := range c.Columns {
+		puts := col.Puts(index)
+		for i := range puts {
+			visit(handle.Of[T]{ID: puts[i].Handle})
+		}
+	}
+}
+
+func (s *Shard[T]) makeReal(id *handle.ID, resolve func(handle.ID) handle.ID) {
+	if id.IsProvisional() {
+		if *id = resolve(*id); id.IsZero() {
+			s.counts.Dangling++
+		}
+	}
+}

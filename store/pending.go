@@ -1,0 +1,33 @@
+package store
+
+import "handloom/batch"
+
+// Pending is what has been recorded since the last flush.
+type Pending struct {
+	Commands int   `json:"commands"`
+	Bytes    int64 `json:"bytes"` // of their values and handles
+	// Fill is the part used of what Options allow a batch, 1 being all of it; a
+	// frame loop flushes before it gets there. It is 0 without such limits.
+	Fill float64 `json:"fill"`
+}
+
+// Pending returns what waits for a flush, calls of the inbox included. It is
+// called by the goroutine that flushes, outside of passes, and takes O(queues)
+// time only for those of [Store.Queues].
+func (s *Store) Pending() Pending {
+	load := s.batch.Pending()
+	return Pending{
+		Commands: load.Commands, Bytes: load.Bytes,
+		Fill: load.Fill(s.options.BatchLimit, s.options.BatchBytes),
+	}
+}
+
+// begin starts a pass of n queues, unless the batch is at its limit.
+func (s *Store) begin(n int) (*batch.Pass, error) {
+	if s.options.BatchLimit > 0 || s.options.BatchBytes > 0 {
+		if err := s.batch.Admit(); err != nil {
+			return nil, err
+		}
+	}
+	return s.batch.Begin(n), nil
+}
