@@ -29,8 +29,8 @@ type Batch struct {
 
 	order []*Pass // of this batch, in key order
 	pool  passPool
-	open  int  // passes that have not ended
-	ended Load // of those that have
+	open  int   // passes that have not ended
+	ended tally // of those that have
 	inbox inbox
 }
 
@@ -77,9 +77,13 @@ func (b *Batch) Begin(n int) *Pass {
 }
 
 // Admit returns an error that wraps [ErrQueueFull] when the batch holds as much
-// as its limits allow, so that no further pass should start.
+// as its limits allow, so that no further pass should start. What passes hold
+// that have not ended does not count: their tasks may be recording, and how far
+// they are is timing.
 func (b *Batch) Admit() error {
-	return b.limits.admit(b.Pending())
+	load := b.ended.load()
+	load.Add(b.inbox.pending())
+	return b.limits.admit(load)
 }
 
 // Started reports whether the batch has passes or calls of the inbox, with or
@@ -89,13 +93,22 @@ func (b *Batch) Started() bool { return len(b.order) > 0 || b.inbox.waiting.Load
 // Pending returns what the batch holds. It takes O(queues) time for passes that
 // have not ended.
 func (b *Batch) Pending() Load {
-	sum := b.ended
+	sum := b.ended.load()
 	for i := 0; i < len(b.order) && b.open > 0; i++ {
 		if b.order[i].open {
 			sum.Add(b.order[i].load())
 		}
 	}
 	sum.Add(b.inbox.pending())
+	return sum
+}
+
+// Sealed returns what a flush finds, once [Batch.Gather] has sealed the inbox.
+func (b *Batch) Sealed() Load {
+	var sum Load
+	for l := range b.lanes {
+		sum.Add(l.load())
+	}
 	return sum
 }
 
@@ -126,7 +139,7 @@ func (b *Batch) Gather(columns func(ordinal int, c Recorded, k Key), erases func
 		for _, list := range l.lists {
 			erases(list, l.erases[list], k)
 		}
-		found = found || len(l.touched)+len(l.lists)+len(l.strays) > 0
+		found = found || !l.empty()
 	}
 	return found
 }
@@ -173,9 +186,10 @@ func (b *Batch) Finish(applied bool) {
 		p.finish()
 		b.order[i] = nil
 	}
-	b.order, b.open, b.ended = b.order[:0], 0, Load{}
+	b.order, b.open = b.order[:0], 0
+	b.ended.reset()
 	b.pool.rewind()
-	b.inbox.finish()
+	b.inbox.finish(applied)
 	number := b.names.number
 	if applied {
 		b.resolved = number

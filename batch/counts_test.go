@@ -1,7 +1,11 @@
 package batch_test
 
 import (
+	"encoding/json"
 	"errors"
+	"fmt"
+	"reflect"
+	"strings"
 	"testing"
 
 	"handloom/batch"
@@ -99,7 +103,60 @@ func TestSamplesSortByTypeKindKeyAndSequence(t *testing.T) {
 			t.Errorf("sample %d is %+v", i, s)
 		}
 	}
-	if batch.Erase.String() != "erase" || batch.Put.String() != "put" {
-		t.Error("the kinds are named", batch.Erase, batch.Put)
+}
+
+// Every counter has one name: what String shows, what log/slog gets and what
+// JSON has.
+func TestEveryCounterHasItsNameInTextLogAndJSON(t *testing.T) {
+	names := []string{
+		"created", "erased", "put", "superseded", "dropped", "redundant", "stale", "cancelled_out", "dangling", "depleted",
+	}
+	if n := reflect.TypeFor[batch.Counts]().NumField(); n != len(names) {
+		t.Fatalf("%d counters, but %d names here", n, len(names))
+	}
+	for i, name := range names {
+		var c batch.Counts
+		reflect.ValueOf(&c).Elem().Field(i).SetInt(int64(i) + 3)
+		if got, want := c.String(), fmt.Sprint(i+3, " ", strings.ReplaceAll(name, "_", " ")); got != want {
+			t.Errorf("String is %q, want %q", got, want)
+		}
+		if got, want := fmt.Sprint(c.LogValue()), fmt.Sprintf("[%s=%d]", name, i+3); got != want {
+			t.Errorf("LogValue is %s, want %s", got, want)
+		}
+		text, err := json.Marshal(c)
+		if !strings.Contains(string(text), fmt.Sprintf("%q:%d", name, i+3)) || err != nil {
+			t.Errorf("%s of %d is %s in JSON, %v", name, i+3, text, err)
+		}
+		var back batch.Counts
+		if err := json.Unmarshal(text, &back); err != nil || back != c {
+			t.Errorf("%s reads back as %+v, %v", text, back, err)
+		}
+	}
+	if got := (batch.Counts{}).String(); got != "nothing" {
+		t.Errorf("without commands String is %q", got)
+	}
+	if got := (batch.Counts{Created: 2, Erased: 1}).String(); got != "2 created 1 erased" {
+		t.Errorf("String is %q", got)
+	}
+}
+
+func TestKindsAreWords(t *testing.T) {
+	for kind, name := range []string{"erase", "put"} {
+		kind := batch.Kind(kind)
+		text, err := kind.MarshalText()
+		if kind.String() != name || string(text) != name || err != nil {
+			t.Errorf("kind %d is %q, and %q, %v", uint8(kind), kind, text, err)
+		}
+		var back batch.Kind
+		if err := back.UnmarshalText(text); back != kind || err != nil {
+			t.Errorf("%s reads back as %v, %v", text, back, err)
+		}
+	}
+	k := batch.Put
+	if err := k.UnmarshalText([]byte("update")); err == nil || k != batch.Put || !strings.Contains(err.Error(), `"update"`) {
+		t.Errorf("an unknown kind: %v, %v", k, err)
+	}
+	if got := batch.Kind(7).String(); got != "kind 7" {
+		t.Errorf("kind 7 is %q", got)
 	}
 }

@@ -3,6 +3,7 @@ package batch
 import (
 	"fmt"
 	"math"
+	"slices"
 	"sync"
 	"sync/atomic"
 )
@@ -24,21 +25,19 @@ type inbox struct {
 	arrived []*lane // since then
 	free    []*lane
 	held    Load // of sealed and arrived
-	number  uint16
-	names   *naming // of calls that begin now
-	spare   []*naming
+	names   namings
 	habit   habit
 }
 
 func (x *inbox) init(b *Batch) {
-	x.batch, x.names = b, &naming{first: inboxSegments, number: 1}
-	x.number = 1
+	x.batch = b
+	x.names.init()
 }
 
 // Enter begins a call of the inbox and returns the queue that it records into.
 // It may be called from any goroutine at any time. It fails with
-// [ErrQueueFull] while as much waits for a flush as the limits allow, and with
-// the error of [Batch.Close] after that.
+// [ErrQueueFull] while as much waits for a flush as the limits of the inbox or of
+// the batch allow, and with the error of [Batch.Close] after that.
 func (b *Batch) Enter() (Queue, error) {
 	x := &b.inbox
 	x.mu.Lock()
@@ -49,9 +48,13 @@ func (b *Batch) Enter() (Queue, error) {
 	if limit := b.limits.InboxCommands; limit > 0 && x.held.Commands >= limit {
 		return Queue{}, fmt.Errorf("%w: the inbox holds %d commands, its limit is %d; flush first", ErrQueueFull, x.held.Commands, limit)
 	}
+	load := b.ended.load()
+	load.Add(x.held)
+	if err := b.limits.admit(load); err != nil {
+		return Queue{}, err
+	}
 	l := x.lane()
-	x.names.users++
-	l.begin(b, serials.Add(1), x.names, InboxPass, 0)
+	l.begin(b, serials.Add(1), x.names.take(), InboxPass, 0)
 	return Queue{lane: l, serial: l.serial}, nil
 }
 
@@ -82,6 +85,9 @@ func (b *Batch) Arrive(q Queue) error {
 	case overflowed:
 		x.recycle(l)
 		return fmt.Errorf("%w: the call recorded more than %v", ErrQueueFull, b.limits.ofQueue())
+	case l.empty(): // nothing to wait for a flush, and nothing that limits count
+		x.recycle(l)
+		return nil
 	}
 	with := x.held
 	with.Add(load)
@@ -113,10 +119,7 @@ func (b *Batch) Close(err error) {
 // recycle empties a lane whose call is over and frees its names.
 func (x *inbox) recycle(l *lane) {
 	l.reset()
-	l.names.users--
-	if l.names.users == 0 && l.names != x.names {
-		x.spare = append(x.spare, l.names)
-	}
+	x.names.release(l.names)
 	l.names = nil
 	x.free = append(x.free, l)
 }
@@ -145,32 +148,29 @@ func (x *inbox) seal() {
 	}
 	clear(x.arrived)
 	x.arrived = x.arrived[:0]
-	if x.names.users == 0 {
-		return
+	if x.names.current.users > 0 {
+		x.names.renew()
 	}
-	x.number++
-	x.names = x.naming()
-	x.names.restart(x.number)
 }
 
-func (x *inbox) naming() *naming {
-	if n := len(x.spare); n > 0 {
-		s := x.spare[n-1]
-		x.spare = x.spare[:n-1]
-		return s
-	}
-	return &naming{first: inboxSegments}
-}
-
-// finish drops the sealed calls.
-func (x *inbox) finish() {
-	if len(x.sealed) == 0 {
-		return
+// finish drops the sealed calls. applied says that their names are among those
+// that resolve from now on.
+func (x *inbox) finish(applied bool) {
+	var held Load
+	for _, l := range x.sealed { // nobody need wait for the lock meanwhile
+		held.Add(l.load())
+		l.reset()
 	}
 	x.mu.Lock()
 	defer x.mu.Unlock()
+	if applied {
+		x.names.resolved = x.names.resolved[:0]
+	}
+	x.held.subtract(held)
 	for i, l := range x.sealed {
-		x.held.subtract(l.load())
+		if n := l.names.number; applied && !slices.Contains(x.names.resolved, n) {
+			x.names.resolved = append(x.names.resolved, n)
+		}
 		l.last = 0
 		x.recycle(l)
 		x.sealed[i] = nil

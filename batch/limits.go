@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"sync/atomic"
 )
 
 // Limits bound what may be recorded. A limit of 0 is none.
@@ -31,6 +32,21 @@ func (l *Load) Add(o Load) {
 func (l *Load) subtract(o Load) {
 	l.Commands -= o.Commands
 	l.Bytes -= o.Bytes
+}
+
+// tally is a Load that goroutines of the inbox look at while passes end.
+type tally struct{ commands, bytes atomic.Int64 }
+
+func (t *tally) add(o Load) {
+	t.commands.Add(int64(o.Commands))
+	t.bytes.Add(o.Bytes)
+}
+
+func (t *tally) load() Load { return Load{int(t.commands.Load()), t.bytes.Load()} }
+
+func (t *tally) reset() {
+	t.commands.Store(0)
+	t.bytes.Store(0)
 }
 
 // within reports whether the amount does not exceed the limits.

@@ -1,6 +1,9 @@
 package batch
 
-import "sync"
+import (
+	"sync"
+	"sync/atomic"
+)
 
 // naming gives out segment numbers, which together with its own number make up
 // the names of creates. There is one for all keyed queues of a batch; the calls
@@ -13,7 +16,8 @@ type naming struct {
 	mu   sync.Mutex // taken once per segment, that is for up to 16,384 creates
 	next []uint32   // by table ordinal: segments given out
 
-	users int // inbox: lanes that refer to it
+	low   atomic.Bool // half of the segments of a table are given out
+	users int         // inbox: lanes that refer to it
 }
 
 const (
@@ -26,6 +30,7 @@ const (
 // restart gives the naming a new number, under which all segments are free.
 func (s *naming) restart(number uint16) {
 	s.number = number
+	s.low.Store(false)
 	clear(s.next)
 }
 
@@ -40,7 +45,9 @@ func (s *naming) segment(ordinal int) (uint32, bool) {
 	if s.next[ordinal] == maxSegments {
 		return 0, false
 	}
-	s.next[ordinal]++
+	if s.next[ordinal]++; s.next[ordinal] == maxSegments/2 {
+		s.low.Store(true)
+	}
 	return s.first + s.next[ordinal] - 1, true
 }
 

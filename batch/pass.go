@@ -47,7 +47,7 @@ func (p *Pass) End(failed bool) error {
 	p.held = p.load()
 	if p.joined {
 		p.batch.open--
-		p.batch.ended.Add(p.held)
+		p.batch.ended.add(p.held)
 	}
 	return err
 }

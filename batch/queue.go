@@ -104,8 +104,14 @@ func (l *lane) reset() {
 	l.touched, l.lists, l.strays = l.touched[:0], l.lists[:0], l.strays[:0]
 }
 
+// empty reports whether the lane holds nothing.
+func (l *lane) empty() bool { return len(l.touched)+len(l.lists)+len(l.strays) == 0 }
+
 // load is what the lane holds. It takes O(tables used) time.
 func (l *lane) load() Load {
+	if l.empty() {
+		return Load{}
+	}
 	sum := Load{len(l.strays), int64(len(l.strays)) * idBytes}
 	for _, list := range l.lists {
 		n := len(l.erases[list])
@@ -132,7 +138,7 @@ func (l *lane) admit(n int, size uintptr) bool {
 // overflowed reports whether more than its limits was recorded, and fails the
 // queue if so.
 func (l *lane) overflowed() bool {
-	return l.state == full || l.state == recording && !l.admit(0, 0)
+	return l.state == full || l.state == recording && !l.empty() && !l.admit(0, 0)
 }
 
 // enter and leave surround a call in checked builds: two goroutines inside at
@@ -153,24 +159,50 @@ func (q Queue) leave() {
 // store it is in; a provisional handle of this batch cancels the create. A
 // handle whose typeId belongs to no table is counted as stale.
 func (q Queue) Erase(id handle.ID) {
-	if check.Cheap {
-		q.enter()
-		defer q.leave()
-	}
 	if q.lane == nil {
 		q.usable(nil) // panics
 	}
 	b := q.lane.batch
 	if list := b.listOf(id.TypeID()); list > 0 {
-		q.eraseIn(b, list, id)
-	} else if q.usable(b) && (len(q.lane.strays) < cap(q.lane.strays) || q.lane.admit(1, idBytes)) {
+		(&router{batch: b, list: list}).erase(q, id)
+		return
+	}
+	if check.Cheap {
+		q.enter()
+		defer q.leave()
+	}
+	if q.usable(b) && (len(q.lane.strays) < cap(q.lane.strays) || q.lane.admit(1, idBytes)) {
 		q.lane.strays = append(q.lane.strays, id)
 	}
 }
 
-// eraseIn records an erase in one of the lists of batch b (op=record/kind=erase).
-func (q Queue) eraseIn(b *Batch, list int, id handle.ID) {
-	if l := q.lane; l != nil && q.serial == l.serial && l.batch == b && uint(list) < uint(len(l.erases)) {
+// router says which erase list of a batch a handle goes to: that of its shard,
+// or of the table's first, which counts handles of other tables as stale, so
+// that no command is lost (B1).
+type router struct {
+	batch  *Batch
+	list   int // erase list of the first shard; the others follow
+	first  uint16
+	shards uint16
+}
+
+// shard returns the shard of the table that commands to typeID go to.
+func (r *router) shard(typeID uint16) int {
+	if shard := typeID - r.first; shard < r.shards {
+		return int(shard)
+	}
+	return 0
+}
+
+// erase records an erase. It is no method of a generic type and kept whole,
+// because a call costs as much as the rest of it (op=record/kind=erase).
+func (r *router) erase(q Queue, id handle.ID) {
+	if check.Cheap {
+		q.enter()
+		defer q.leave()
+	}
+	list := r.list + r.shard(id.TypeID())
+	if l := q.lane; l != nil && q.serial == l.serial && l.batch == r.batch && uint(list) < uint(len(l.erases)) {
 		ids := &l.erases[list]
 		if n := len(*ids); n < cap(*ids) {
 			*ids = (*ids)[:n+1]
@@ -178,7 +210,7 @@ func (q Queue) eraseIn(b *Batch, list int, id handle.ID) {
 			return
 		}
 	}
-	q.erasesIn(b, list, 1)
+	q.erasesIn(r.batch, list, 1)
 	q.appendIn(list, id)
 }
 
@@ -217,6 +249,8 @@ func (q Queue) usable(b *Batch) bool {
 		panic(fmt.Sprintf("batch: %v belongs to another store than the table; use a queue of a pass of the table's own store", q))
 	case q.serial == l.serial:
 		return true
+	case l.pass == InboxPass && l.state != full:
+		panic(fmt.Sprintf("batch: %v was kept past it; record inside the function given to the inbox", q))
 	case q.serial != l.last:
 		panic(fmt.Sprintf("batch: %v was kept past its flush; take the queue that the current pass gives to its task", q))
 	case l.state == full:

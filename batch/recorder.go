@@ -10,11 +10,9 @@ import (
 // Recorder writes the commands of one table into queues. Every method may be
 // called by any goroutine with its own queue.
 type Recorder[T any] struct {
-	batch    *Batch
+	router
 	ordinal  int
-	first    handle.ID // the table's first typeId, in its place within a handle
-	shards   uint16
-	list     int // erase list of the first shard
+	prefix   handle.ID // the free bit and the table's first typeId, in their places within a handle
 	pointers bool
 }
 
@@ -23,23 +21,10 @@ type Recorder[T any] struct {
 // says whether values of T hold pointers. The batch routes untyped erases of
 // those typeIds to the table from now on.
 func (r *Recorder[T]) Init(b *Batch, ordinal int, first uint16, shards int, pointers bool) {
-	r.batch, r.ordinal, r.pointers = b, ordinal, pointers
-	r.first, r.shards = handle.New(first, 0, 0), uint16(shards)
-	r.list = b.addLists(first, shards)
+	r.router = router{batch: b, list: b.addLists(first, shards), first: first, shards: uint16(shards)}
+	r.ordinal, r.pointers = ordinal, pointers
+	r.prefix = handle.FreeBit | handle.New(first, 0, 0)
 }
-
-// Shard returns the shard that commands to typeID go to. Handles of other
-// tables go to the first, which counts them as stale, so that no command is
-// lost (B1).
-func (r *Recorder[T]) Shard(typeID uint16) int {
-	if shard := typeID - r.first.TypeID(); shard < r.shards {
-		return int(shard)
-	}
-	return 0
-}
-
-// List returns the erase list of the first shard; the others follow.
-func (r *Recorder[T]) List() int { return r.list }
 
 // Emplace records that v is to be created and returns its provisional handle,
 // or the null handle when the queue is full.
@@ -151,30 +136,20 @@ func (r *Recorder[T]) Staged(q Queue, p handle.Of[T]) (*T, bool) {
 // name returns the provisional handle of the table's create 0 in segment 0 under
 // a number.
 func (r *Recorder[T]) name(number uint16) handle.ID {
-	return handle.FreeBit | r.first | handle.ID(number)<<32
+	return r.prefix | handle.ID(number)<<32
 }
 
 // Erase records that the item h names is to be erased; a provisional handle of
 // this batch cancels the create.
-func (r *Recorder[T]) Erase(q Queue, h handle.Of[T]) {
-	if check.Cheap {
-		q.enter()
-		defer q.leave()
-	}
-	q.eraseIn(r.batch, r.list+r.Shard(h.TypeID()), h.ID)
-}
+func (r *Recorder[T]) Erase(q Queue, h handle.Of[T]) { r.erase(q, h.ID) }
 
 // EraseItems records an erase per handle.
 func (r *Recorder[T]) EraseItems(q Queue, hs []handle.Of[T]) {
-	if check.Cheap {
-		q.enter()
-		defer q.leave()
-	}
 	if !q.usable(r.batch) || !q.lane.admit(len(hs), idBytes) {
 		return
 	}
 	for _, h := range hs {
-		q.eraseIn(r.batch, r.list+r.Shard(h.TypeID()), h.ID)
+		r.erase(q, h.ID)
 	}
 }
 
@@ -185,7 +160,7 @@ func (r *Recorder[T]) Put(q Queue, h handle.Of[T], v T) {
 		q.enter()
 		defer q.leave()
 	}
-	shard := r.Shard(h.TypeID())
+	shard := r.shard(h.TypeID())
 	if l := q.lane; l != nil && q.serial == l.serial && l.batch == r.batch && r.ordinal < len(l.columns) {
 		if c := (*Column[T])(l.columns[r.ordinal]); c != nil {
 			puts := &c.puts[shard]

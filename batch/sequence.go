@@ -35,11 +35,23 @@ func (b *Batch) Join(s *Sequence) {
 			p.lanes[task].pass = len(b.order)
 		}
 		p.joined = true
-		b.ended.Add(p.held)
+		b.ended.add(p.held)
 		b.order = append(b.order, p)
 		s.passes[i] = nil
 	}
 	s.passes = s.passes[:0]
+}
+
+// Lapsed reports whether the batch that the sequence recorded for is gone: its
+// passes cannot be joined any more.
+func (s *Sequence) Lapsed() bool { return len(s.passes) > 0 && s.serial != s.batch.serial }
+
+// Load returns what the sequence holds that is not joined.
+func (s *Sequence) Load() (sum Load) {
+	for _, p := range s.passes {
+		sum.Add(p.held)
+	}
+	return sum
 }
 
 // Drop drops what the sequence recorded since the last Join.
@@ -48,5 +60,6 @@ func (s *Sequence) Drop() {
 		p.finish()
 		s.passes[i] = nil
 	}
+	s.pool.used -= len(s.passes) // they were the last, and no flush may ever come
 	s.passes = s.passes[:0]
 }

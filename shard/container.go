@@ -1,6 +1,8 @@
 package shard
 
 import (
+	"iter"
+
 	"handloom/shard/handle"
 	"handloom/shard/handlemap"
 )
@@ -15,6 +17,7 @@ type Container[T any] interface {
 	Get(h handle.Of[T]) (*T, bool)
 	Has(h handle.Of[T]) bool
 	Put(id handle.ID, v *T) // replaces the item that id names, if there is one
+	All() iter.Seq2[handle.Of[T], *T]
 
 	Insert(v T) (handle.Of[T], error)
 	InsertItems(items []T, dst []handle.Of[T]) ([]handle.Of[T], error)
@@ -28,6 +31,8 @@ type Container[T any] interface {
 	IsMarked(marks *handlemap.Marks, id handle.ID) bool
 	EraseMarked(marks *handlemap.Marks) int
 	Clear()
+
+	CopyTo(dst Container[T], clone func(dst, src *T)) Container[T]
 
 	Stats() handlemap.Stats
 	Verify() error

@@ -21,6 +21,10 @@ type (
 	Sample = batch.Sample
 	// PanicError is the error of a task that panicked.
 	PanicError = tasks.PanicError
+	// SystemError is the error of a system of a [Schedule].
+	SystemError = tasks.SystemError
+	// Timings say how long the systems of a [Schedule] took.
+	Timings = tasks.Timings
 	// StaleError is what Table.At panics with.
 	StaleError = handlemap.StaleError
 )

@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"handloom/batch"
+	"handloom/internal/check"
 	"handloom/shard"
 	"handloom/shard/handlemap"
 )
@@ -25,6 +26,7 @@ type tableBase[T any] struct {
 	fields   []uintptr        // offsets of handles within T
 	visitor  shard.Visitor[T] // of handles behind references; nil: there are none
 	tracked  bool             // keeps change lists
+	copying  copying[T]       // of items, for checkpoints
 	forget   func()           // empties the lookups of the kind, when the store closes
 
 	recorder batch.Recorder[T]
@@ -34,6 +36,7 @@ type tableBase[T any] struct {
 
 // table is a tableBase of any item type, as the store sees it.
 type table interface {
+	Name() string
 	has(id ID) bool
 	resolveID(id ID) (ID, bool)
 	typeIDs() (first uint16, shards int)
@@ -41,7 +44,13 @@ type table interface {
 	stats() TableStats
 	digest(shard int) uint64
 	verify(shard int) error
+	leak() error
+	dump(shard int, yield func(ID, any) bool)
 	close()
+
+	copyable() error
+	newCopy() tableCopy
+	forgetFlush()
 
 	gather(c batch.Recorded, k batch.Key) (first bool)
 	gatherErases(list int, ids []ID, k batch.Key) (first bool)
@@ -98,6 +107,7 @@ func (t *tableBase[T]) init(s *Store, o TableOptions[T], make func(handlemap.Opt
 	t.store, t.name, t.ordinal, t.first = s, o.Name, len(s.tables), uint16(o.TypeID)
 	t.maxItems, t.chunk, t.fields = o.MaxItems, o.chunkRows(), fields
 	t.visitor, t.tracked = o.Links, o.Changes
+	t.copying.init(o.Clone)
 	for i := range o.Shards {
 		m, err := make(handlemap.Options{
 			TypeID: o.TypeID + i, Reserve: (o.Reserve + o.Shards - 1) / o.Shards,
@@ -111,7 +121,7 @@ func (t *tableBase[T]) init(s *Store, o TableOptions[T], make func(handlemap.Opt
 			t.order[i].Track()
 		}
 	}
-	t.recorder.Init(s.batch, t.ordinal, t.first, o.Shards, hasPointers(reflect.TypeFor[T]()))
+	t.recorder.Init(s.batch, t.ordinal, t.first, o.Shards, check.HasPointers(reflect.TypeFor[T]()))
 	t.flushing.init(s, o.Shards)
 	return nil
 }
@@ -153,6 +163,15 @@ func (t *tableBase[T]) verify(shard int) error {
 		return fmt.Errorf("store: table %q: %w", t.name, err)
 	}
 	return nil
+}
+
+// dump calls yield for every handle and item of a shard until it says false.
+func (t *tableBase[T]) dump(shard int, yield func(ID, any) bool) {
+	for h, item := range t.order[shard].All() {
+		if !yield(h.ID, item) {
+			return
+		}
+	}
 }
 
 // close forgets the items; lookups find nothing.

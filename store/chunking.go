@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"handloom/batch"
+	"handloom/internal/check"
 )
 
 // pass is the state of a table's ForEach that runs; the table keeps it, so that
@@ -33,8 +34,13 @@ func (p *pass[T, C]) forEach(ctx context.Context, f func(context.Context, C) err
 	}
 	defer ph.leave()
 	ph.writes = p.table
+	if check.Cheap {
+		if err := ph.mayWrite(p.table); err != nil {
+			return err
+		}
+	}
 	n := cut(&p.chunks, p.table)
-	queues, err := s.begin(n)
+	queues, err := s.begin(ph.systemOf(), n)
 	if err != nil {
 		return fmt.Errorf("store: ForEach of table %q: %w", p.table.name, err)
 	}

@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"runtime"
 	"slices"
+	"sync"
 	"sync/atomic"
 	"testing"
 
@@ -85,13 +86,17 @@ func (c config) run(t tb, o store.Options, scenario func(r *trial)) outcome {
 	return r.out
 }
 
-// shuffler has tasks run in random order, some of them delayed. One phase after
-// another calls it, and their tasks run at the same time.
+// shuffler has tasks run in random order, some of them delayed. Passes of
+// several systems may call it at the same time, and tasks run at the same time
+// anyway.
 func shuffler(seed uint64) func(n int) func(task int) int {
 	random := rand.New(rand.NewPCG(seed, 1))
+	var lock sync.Mutex
 	return func(n int) func(task int) int {
+		lock.Lock()
 		order := random.Perm(n)
 		delays := random.IntN(3)
+		lock.Unlock()
 		var began atomic.Int64
 		return func(task int) int {
 			for range int(began.Add(1)) % (delays + 1) {

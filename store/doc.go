@@ -46,6 +46,15 @@
 // it resolves in no lookup. The flush makes it real wherever it was stored in a
 // handle field, and [Table.Resolve] translates it until the next flush.
 //
+// # Checkpoints
+//
+// [Store.Checkpoint] copies the whole state into memory that is used again and
+// again, and [Store.Rollback] puts it back, at little more than the cost of
+// copying the bytes: for undo, and for netcode that runs ahead with a guessed
+// input and takes ticks back when the real one arrives. Run again with the same
+// input, the store comes to the same digests. Items that hold slices, maps or
+// pointers say how they are copied: [TableOptions.Clone].
+//
 // # Who may do what
 //
 //	call                                inside                        from
@@ -55,6 +64,7 @@
 //	                                    the queues of Store.Queues
 //	write items in place                ForEach                       the task, its own chunk
 //	ForEach Each Flush                  no phase, or Write            one at a time
+//	Checkpoint Rollback                 no phase, or Write            one at a time
 //	Reduce ReduceStable                 no phase, Read, Write, task   any
 //	Digest Verify                       no phase, Read, Write         any
 //	Write Read Close                    no phase                      any

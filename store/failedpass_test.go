@@ -148,9 +148,14 @@ func phases(s *store.Store, table *store.Table[item]) map[string]func(context.Co
 				func(a, b int) int { return a + b })
 			return err
 		},
-		"Digest": func(ctx context.Context) error { _, err := s.Digest(ctx); return err },
-		"Verify": func(ctx context.Context) error { return s.Verify(ctx) },
-		"Flush":  func(ctx context.Context) error { _, err := s.Flush(ctx); return err },
+		"Digest":     func(ctx context.Context) error { _, err := s.Digest(ctx); return err },
+		"Verify":     func(ctx context.Context) error { return s.Verify(ctx) },
+		"Flush":      func(ctx context.Context) error { _, err := s.Flush(ctx); return err },
+		"Checkpoint": func(ctx context.Context) error { return s.Checkpoint(ctx, new(store.Checkpoint)) },
+		"Rollback": func(ctx context.Context) error {
+			var c store.Checkpoint
+			return errors.Join(s.Checkpoint(ctx, &c), s.Rollback(ctx, &c))
+		},
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"handloom/batch"
+	"handloom/internal/check"
 )
 
 // Flush applies the pending batch: every shard by exactly one worker, all shards
@@ -142,15 +143,26 @@ func (f *flush) flush(ctx context.Context) (*Report, error) {
 		s.batch.Finish(false)
 		return f.nothing(), nil
 	}
+	recorded := 0
+	if check.Full {
+		recorded = s.batch.Sealed().Commands
+	}
 	if err := f.prepare(ctx); err != nil {
 		return nil, fmt.Errorf("store: Flush: %w; nothing was applied", err)
 	}
 	planned := time.Now()
+	if check.Cheap {
+		s.applying.Store(true)
+		defer s.applying.Store(false)
+	}
 	if err := f.commit(ctx); err != nil {
 		s.broken = true
 		return nil, fmt.Errorf("store: Flush: %w: %w", ErrBroken, err)
 	}
 	f.publish()
+	if check.Full {
+		f.settled(recorded)
+	}
 	f.report.Plan, f.report.Apply = planned.Sub(begin), time.Since(planned)
 	return &f.report, nil
 }
@@ -216,6 +228,11 @@ func (f *flush) prepare(ctx context.Context) error {
 }
 
 func (f *flush) plan(ctx context.Context) error {
+	if check.Full {
+		if err := f.store.leaks(); err != nil {
+			return err
+		}
+	}
 	if err := f.run(ctx, f.planTask); err != nil {
 		return err
 	}

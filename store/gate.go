@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"sync/atomic"
+
+	"handloom/internal/check"
 )
 
 // everyone is the weight of the gate: an exclusive phase takes all of it, a
@@ -20,13 +22,23 @@ const (
 	opForEach
 	opEach
 	opFlush
+	opCheckpoint
+	opRollback
 	opWrite
+	opWave   // of the systems of a schedule
+	opSystem // of one of them
 	opClose
 	opDiscard
+	opSortFunc
+	opSortByKey
+	opDefragment
 )
 
 func (o operation) String() string {
-	return [...]string{"Read", "Reduce", "Digest or Verify", "ForEach", "Each", "Flush", "Write", "Close", "Discard"}[o]
+	return [...]string{
+		"Read", "Reduce", "Digest or Verify", "ForEach", "Each", "Flush", "Checkpoint", "Rollback", "Write", "a wave", "a system", "Close", "Discard",
+		"SortFunc", "SortByKey", "Defragment",
+	}[o]
 }
 
 // shared operations only read, so that any number of them hold the gate at once.
@@ -36,7 +48,9 @@ func (o operation) shared() bool { return o <= opInspect }
 //
 //	outer                joined by
 //	Read                 Reduce, Digest, Verify
-//	Write                these, and ForEach, Each, Flush
+//	Write                these, and ForEach, Each, Flush, Checkpoint, Rollback,
+//	                     a frame of a Schedule, the orderings of tables
+//	system of a frame    ForEach, Each, Reduce
 //	task of a pass       Reduce, which runs inline
 //	anything else        nothing
 func (o operation) joins(outer operation) bool {
@@ -44,7 +58,10 @@ func (o operation) joins(outer operation) bool {
 	case opRead:
 		return o == opReduce || o == opInspect
 	case opWrite:
-		return o == opReduce || o == opInspect || o == opForEach || o == opEach || o == opFlush
+		return o == opReduce || o == opInspect || o == opForEach || o == opEach || o == opFlush ||
+			o == opCheckpoint || o == opRollback || o == opWave || o >= opSortFunc
+	case opSystem:
+		return o == opReduce || o == opForEach || o == opEach
 	case opForEach, opEach, opReduce:
 		return o == opReduce
 	}
@@ -57,10 +74,11 @@ type phase struct {
 	context.Context
 	store  *Store
 	op     operation
-	outer  *phase // joined; nil when the phase holds the gate itself
-	writes table  // the table whose items a ForEach writes
+	outer  *phase  // joined; nil when the phase holds the gate itself
+	system *system // that runs in this phase, if it is of one
+	writes table   // the table whose items a ForEach writes
 	writer Writer
-	busy   atomic.Bool // a pass or flush has joined this Write
+	busy   atomic.Bool // something has joined this Write or system
 	ended  atomic.Bool
 }
 
@@ -125,9 +143,9 @@ func (p *phase) join() error {
 			p.op, ErrPhase, outer.op)
 	case !p.op.joins(outer.op):
 		return fmt.Errorf("store: %v inside %v: %w; call it outside, or inside Write where it joins", p.op, outer.op, ErrPhase)
-	case outer.op == opWrite && !outer.busy.CompareAndSwap(false, true):
-		return fmt.Errorf("store: %v while another pass or flush runs in the same Write: %w; run them one after another",
-			p.op, ErrPhase)
+	case outer.takesTurns() && !outer.busy.CompareAndSwap(false, true):
+		return fmt.Errorf("store: %v while another pass or flush runs in the same %v: %w; run them one after another",
+			p.op, outer.op, ErrPhase)
 	}
 	if err := p.store.usable(p.op); err != nil { // a flush may have broken the store since the gate was passed
 		p.leave()
@@ -142,15 +160,18 @@ func (p *phase) leave() {
 	switch {
 	case p.outer == nil:
 		p.store.gate.Release(p.weight())
-	case p.outer.op == opWrite:
+	case p.outer.takesTurns():
 		p.outer.busy.Store(false)
 	}
 }
 
+// takesTurns reports whether what joins the phase does so one after another.
+func (p *phase) takesTurns() bool { return p.op == opWrite || p.op == opSystem }
+
 // inline reports whether the phase runs inside a task, whose worker must do the
 // work alone.
 func (p *phase) inline() bool {
-	return p.outer != nil && p.outer.op != opRead && p.outer.op != opWrite
+	return p.outer != nil && p.outer.op != opRead && !p.outer.takesTurns()
 }
 
 // writesTable reports whether a pass that this phase is inside of writes t.
@@ -174,5 +195,8 @@ func (s *Store) Read(ctx context.Context, fn func(ctx context.Context) error) er
 		return err
 	}
 	defer p.leave()
+	if check.Full {
+		defer s.watch(p)()
+	}
 	return fn(p)
 }

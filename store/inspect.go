@@ -2,58 +2,10 @@ package store
 
 import (
 	"context"
-	"slices"
+	"iter"
 
 	"handloom/internal/digest"
 )
-
-// Stats are the figures of a store after its last flush.
-type Stats struct {
-	Epoch  uint64
-	Tables []TableStats // in the order of registration
-}
-
-// TableStats are the figures of one table, over all its shards.
-type TableStats struct {
-	Name     string
-	Shards   int
-	Live     int   // items
-	Vacant   int   // slots waiting to be issued again
-	Depleted int   // slots that used their last generation
-	Slots    int   // the three together
-	Bytes    int64 // memory of the containers, capacity included
-}
-
-// Stats returns the figures as of the last flush or Write. It may be called from
-// any goroutine at any time, and takes O(tables) time.
-func (s *Store) Stats() Stats {
-	s.statsLock.Lock()
-	defer s.statsLock.Unlock()
-	return Stats{Epoch: s.stats.Epoch, Tables: slices.Clone(s.stats.Tables)}
-}
-
-// publishStats refreshes the figures of the tables that changed.
-func (s *Store) publishStats(changed []table) {
-	s.statsLock.Lock()
-	defer s.statsLock.Unlock()
-	s.stats.Epoch = s.epoch.Load()
-	for _, t := range changed {
-		s.stats.Tables[t.index()] = t.stats()
-	}
-}
-
-func (t *tableBase[T]) stats() TableStats {
-	sum := TableStats{Name: t.name, Shards: len(t.order)}
-	for _, sh := range t.order {
-		of := sh.Stats()
-		sum.Live += of.Live
-		sum.Vacant += of.Vacant
-		sum.Depleted += of.Depleted
-		sum.Slots += of.Slots
-		sum.Bytes += of.Bytes
-	}
-	return sum
-}
 
 // Digest returns a 64-bit hash of the whole state: slots, generations, freelist
 // order, depletion, row order and item values of every table; not capacity,
@@ -91,6 +43,7 @@ func (s *Store) inspect(ctx context.Context, f func(t table, shard int, out *uin
 		return nil, err
 	}
 	defer p.leave()
+	defer p.trace("").end()
 	var work []shardWork
 	for _, t := range s.tables {
 		_, shards := t.typeIDs()
@@ -101,4 +54,46 @@ func (s *Store) inspect(ctx context.Context, f func(t table, shard int, out *uin
 	out := make([]uint64, len(work))
 	err = s.runReading(p, len(work), func(i int) error { return f(work[i].table, work[i].shard, &out[i]) })
 	return out, err
+}
+
+// TableDigest is the digest of a table, shard by shard.
+type TableDigest struct {
+	Name   string
+	TypeID uint16   // of the first shard
+	Shards []uint64 // by typeId
+}
+
+// DigestTables returns the hash of each shard of each table, in the order of
+// registration, so that two stores whose [Store.Digest] differs can be told where
+// they do. It hashes on the caller's goroutine and asks no gate: like a lookup it
+// may be called inside a phase that changes nothing, and between phases by the
+// goroutine that flushes, also from Options.AfterFlush.
+func (s *Store) DigestTables() []TableDigest {
+	digests := make([]TableDigest, len(s.tables))
+	for i, t := range s.tables {
+		first, shards := t.typeIDs()
+		digests[i] = TableDigest{Name: t.Name(), TypeID: first, Shards: make([]uint64, shards)}
+		for shard := range shards {
+			digests[i].Shards[shard] = t.digest(shard)
+		}
+	}
+	return digests
+}
+
+// Dump iterates over the handles and items of one shard, which its typeId names,
+// in the order in which the shard holds them. An item of type T is given as a *T
+// that must not be written to. A typeId that no table has yields nothing. Nothing
+// structural may change meanwhile; who may call Dump is as for DigestTables.
+//
+// It serves tools that look at stores of any kind, and costs an indirect call per
+// item; a program that knows its types uses [Table.All].
+func (s *Store) Dump(typeID uint16) iter.Seq2[ID, any] {
+	return func(yield func(ID, any) bool) {
+		if int(typeID) >= len(s.byType) || s.byType[typeID] == nil {
+			return
+		}
+		t := s.byType[typeID]
+		first, _ := t.typeIDs()
+		t.dump(int(typeID-first), yield)
+	}
 }

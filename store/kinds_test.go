@@ -8,49 +8,63 @@ import (
 	"handloom/store"
 )
 
-// itemTable is what tables of both kinds do, under one name.
-type itemTable interface {
+// anyTable is what tables of both kinds do, under one name.
+type anyTable[T any] interface {
+	store.Resource
 	Len() int
-	Get(h store.Handle[item]) (*item, bool)
-	Has(h store.Handle[item]) bool
-	All() itemSeq
-	Resolve(p store.Handle[item]) (store.Handle[item], bool)
+	Get(h store.Handle[T]) (*T, bool)
+	Has(h store.Handle[T]) bool
+	At(h store.Handle[T]) *T
+	All() seqOf[T]
+	Resolve(p store.Handle[T]) (store.Handle[T], bool)
 
-	Emplace(q store.Queue, v item) store.Handle[item]
-	EmplaceItems(q store.Queue, items []item, dst []store.Handle[item]) []store.Handle[item]
-	EmplaceFunc(q store.Queue, f func(h store.Handle[item], v *item)) store.Handle[item]
-	Staged(q store.Queue, p store.Handle[item]) (*item, bool)
-	Erase(q store.Queue, h store.Handle[item])
-	EraseItems(q store.Queue, hs []store.Handle[item])
-	Put(q store.Queue, h store.Handle[item], v item)
+	Emplace(q store.Queue, v T) store.Handle[T]
+	EmplaceItems(q store.Queue, items []T, dst []store.Handle[T]) []store.Handle[T]
+	EmplaceFunc(q store.Queue, f func(h store.Handle[T], v *T)) store.Handle[T]
+	Staged(q store.Queue, p store.Handle[T]) (*T, bool)
+	Erase(q store.Queue, h store.Handle[T])
+	EraseItems(q store.Queue, hs []store.Handle[T])
+	Put(q store.Queue, h store.Handle[T], v T)
 
-	Insert(w *store.Writer, v item) (store.Handle[item], error)
+	Created() seqOf[T]
+	Erased() seqOf[T]
+	Replaced() seqOf[T]
+
+	Insert(w *store.Writer, v T) (store.Handle[T], error)
 	Clear(w *store.Writer)
 
 	// visit is ForEach, and fold is Reduce to a sum.
-	visit(ctx context.Context, f func(chunk int, q store.Queue, items itemSeq) error) error
-	fold(ctx context.Context, f func(chunk int, items itemSeq) (uint64, error)) (uint64, error)
+	visit(ctx context.Context, f func(chunk int, q store.Queue, items seqOf[T]) error) error
+	fold(ctx context.Context, f func(chunk int, items seqOf[T]) (uint64, error)) (uint64, error)
 }
 
-type itemSeq = iter.Seq2[store.Handle[item], *item]
+// seqOf is what iterates over the items of a table.
+type seqOf[T any] = iter.Seq2[store.Handle[T], *T]
 
-type packedTable struct{ *store.Table[item] }
+type (
+	itemTable   = anyTable[item]
+	itemSeq     = seqOf[item]
+	packedTable = packed[item]
+	stableTable = stable[item]
+)
 
-func (t packedTable) visit(ctx context.Context, f func(int, store.Queue, itemSeq) error) error {
-	return t.ForEach(ctx, func(_ context.Context, c store.Chunk[item]) error {
+type packed[T any] struct{ *store.Table[T] }
+
+func (t packed[T]) visit(ctx context.Context, f func(int, store.Queue, seqOf[T]) error) error {
+	return t.ForEach(ctx, func(_ context.Context, c store.Chunk[T]) error {
 		return f(c.Index, c.Queue, each(c.Items, c.Handle))
 	})
 }
 
-func (t packedTable) fold(ctx context.Context, f func(int, itemSeq) (uint64, error)) (uint64, error) {
-	return store.Reduce(ctx, t.Table, func(_ context.Context, r store.Rows[item]) (uint64, error) {
+func (t packed[T]) fold(ctx context.Context, f func(int, seqOf[T]) (uint64, error)) (uint64, error) {
+	return store.Reduce(ctx, t.Table, func(_ context.Context, r store.Rows[T]) (uint64, error) {
 		return f(r.Index, each(r.Items, r.Handle))
 	}, add)
 }
 
 // each iterates over rows as those of a stable table do themselves.
-func each(items []item, handle func(i int) store.Handle[item]) itemSeq {
-	return func(yield func(store.Handle[item], *item) bool) {
+func each[T any](items []T, handle func(i int) store.Handle[T]) seqOf[T] {
+	return func(yield func(store.Handle[T], *T) bool) {
 		for i := range items {
 			if !yield(handle(i), &items[i]) {
 				return
@@ -59,29 +73,29 @@ func each(items []item, handle func(i int) store.Handle[item]) itemSeq {
 	}
 }
 
-type stableTable struct{ *store.StableTable[item] }
+type stable[T any] struct{ *store.StableTable[T] }
 
-func (t stableTable) visit(ctx context.Context, f func(int, store.Queue, itemSeq) error) error {
-	return t.ForEach(ctx, func(_ context.Context, c store.StableChunk[item]) error {
+func (t stable[T]) visit(ctx context.Context, f func(int, store.Queue, seqOf[T]) error) error {
+	return t.ForEach(ctx, func(_ context.Context, c store.StableChunk[T]) error {
 		return f(c.Index, c.Queue, c.All())
 	})
 }
 
-func (t stableTable) fold(ctx context.Context, f func(int, itemSeq) (uint64, error)) (uint64, error) {
-	return store.ReduceStable(ctx, t.StableTable, func(_ context.Context, r store.StableRows[item]) (uint64, error) {
+func (t stable[T]) fold(ctx context.Context, f func(int, seqOf[T]) (uint64, error)) (uint64, error) {
+	return store.ReduceStable(ctx, t.StableTable, func(_ context.Context, r store.StableRows[T]) (uint64, error) {
 		return f(r.Index, r.All())
 	}, add)
 }
 
 func add(a, b uint64) uint64 { return a + b }
 
-// registerKind adds a table of items of either kind.
-func registerKind(t tb, s *store.Store, o store.TableOptions[item], stable bool) itemTable {
+// registerKind adds a table of either kind.
+func registerKind[T any](t tb, s *store.Store, o store.TableOptions[T], isStable bool) anyTable[T] {
 	t.Helper()
-	if stable {
-		return stableTable{registerStable(t, s, o)}
+	if isStable {
+		return stable[T]{registerStable(t, s, o)}
 	}
-	return packedTable{register(t, s, o)}
+	return packed[T]{register(t, s, o)}
 }
 
 func registerStable[T any](t tb, s *store.Store, o store.TableOptions[T]) *store.StableTable[T] {

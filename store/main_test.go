@@ -115,13 +115,17 @@ func fill(t tb, s *store.Store, table *store.Table[item], n int) []store.Handle[
 	return names
 }
 
-func resolve[T any](t tb, table *store.Table[T], p store.Handle[T]) store.Handle[T] {
+func resolve[T any](t tb, table resolver[T], p store.Handle[T]) store.Handle[T] {
 	t.Helper()
 	h, ok := table.Resolve(p)
 	if !ok {
 		t.Fatalf("%v does not resolve", p)
 	}
 	return h
+}
+
+type resolver[T any] interface {
+	Resolve(p store.Handle[T]) (store.Handle[T], bool)
 }
 
 // setWidths makes handle fields narrow until the test ends.

@@ -15,7 +15,7 @@ import (
 // is ErrPhase.
 var joins = map[string][]string{
 	"Read":    {"Reduce", "Digest", "Verify"},
-	"Write":   {"Reduce", "Digest", "Verify", "ForEach", "Each", "Flush"},
+	"Write":   {"Reduce", "Digest", "Verify", "ForEach", "Each", "Flush", "Checkpoint", "Rollback"},
 	"ForEach": {"Reduce"},
 	"Each":    {"Reduce"},
 	"Reduce":  {"Reduce"},

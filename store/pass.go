@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"handloom/batch"
+	"handloom/internal/check"
 )
 
 // Each runs f for the tasks 0 to n-1 of a pass, in parallel, each with a queue
@@ -24,11 +25,14 @@ func (s *Store) Each(ctx context.Context, n int, f func(ctx context.Context, tas
 		return err
 	}
 	defer p.leave()
-	queues, err := s.begin(n)
+	e, y := &s.each, p.systemOf()
+	if y != nil {
+		e = &y.each // those of other systems may run at the same time
+	}
+	queues, err := s.begin(y, n)
 	if err != nil {
 		return fmt.Errorf("store: Each: %w", err)
 	}
-	e := &s.each
 	e.ctx, e.f, e.queues = p, f, queues
 	defer e.release()
 	return s.runPass(p, e.queues, n, e.task)
@@ -52,14 +56,20 @@ func (e *eachPass) release() { e.ctx, e.f, e.queues = nil, nil, nil }
 // runPass runs the tasks of a pass and closes its queues, dropping what they
 // hold unless every task succeeded. That is done too when the caller's goroutine
 // ends inside a task.
-func (s *Store) runPass(ctx context.Context, queues *batch.Pass, n int, task func(int) error) (err error) {
+func (s *Store) runPass(p *phase, queues *batch.Pass, n int, task func(int) error) (err error) {
+	if check.Full {
+		defer s.watch(p)()
+	}
 	failed := true
 	defer func() {
 		if full := queues.End(failed); err == nil {
 			err = full
 		}
 	}()
-	err = s.run(ctx, n, task, nil)
+	err = s.run(p, n, task, nil)
+	if check.Cheap && err == nil {
+		err = p.mayRecord(queues)
+	}
 	failed = err != nil
 	return err
 }
@@ -83,7 +93,7 @@ func (s *Store) Queues(n int) ([]Queue, error) {
 	if err := s.usable(opEach); err != nil {
 		return nil, err
 	}
-	pass, err := s.begin(n)
+	pass, err := s.begin(nil, n)
 	if err != nil {
 		return nil, fmt.Errorf("store: Queues: %w", err)
 	}

@@ -22,12 +22,16 @@ func (s *Store) Pending() Pending {
 	}
 }
 
-// begin starts a pass of n queues, unless the batch is at its limit.
-func (s *Store) begin(n int) (*batch.Pass, error) {
+// begin starts a pass of n queues, unless the batch is at its limit. y is the
+// system that it is a pass of, or nil.
+func (s *Store) begin(y *system, n int) (*batch.Pass, error) {
 	if s.options.BatchLimit > 0 || s.options.BatchBytes > 0 {
 		if err := s.batch.Admit(); err != nil {
 			return nil, err
 		}
+	}
+	if y != nil {
+		return y.queues.Begin(n), nil
 	}
 	return s.batch.Begin(n), nil
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"sync"
 
+	"handloom/internal/check"
 	"handloom/shard/handlemap"
 )
 
@@ -52,8 +53,16 @@ func reduce[T, V, R any](ctx context.Context, t *tableBase[T], view func(shard, 
 		return none, err
 	}
 	defer p.leave()
+	if check.Cheap {
+		if err := p.mayRead(t); err != nil {
+			return none, err
+		}
+	}
 	if p.outer.writesTable(t) {
 		return none, fmt.Errorf("store: Reduce over table %q inside a pass that writes it: %w; read it in a pass of its own", t.name, ErrPhase)
+	}
+	if check.Full {
+		defer t.store.watch(p)()
 	}
 	r := takeReduction[T, V, R](t)
 	defer r.release()

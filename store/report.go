@@ -53,8 +53,8 @@ func sameSample(a, b Sample) bool {
 }
 
 // String returns one line with every counter that is not 0, such as
-// "epoch 7: 3 created 1 erased". What no command was recorded for is not in it,
-// nor are the tables; print those by themselves.
+// "epoch 7: 3 created 1 erased". Tables and durations are not in it, so that it
+// is the same in every run.
 func (r *Report) String() string { return fmt.Sprintf("epoch %d: %v", r.Epoch, r.Total) }
 
 // String returns one line with every counter that is not 0, such as

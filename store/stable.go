@@ -4,6 +4,7 @@ import (
 	"context"
 	"iter"
 
+	"handloom/internal/check"
 	"handloom/shard"
 	"handloom/shard/handlemap"
 	"handloom/shard/slotmap"
@@ -44,17 +45,26 @@ func RegisterStable[T any](s *Store, o TableOptions[T]) (*StableTable[T], error)
 // takes O(1) time (op=get/impl=stabletable). Who may call it is as for
 // [Table.Get]; the pointer is good until the item is erased.
 func (t *StableTable[T]) Get(h Handle[T]) (*T, bool) {
+	if check.Cheap {
+		t.lookup("Get")
+	}
 	return t.maps[h.ID>>48&(MaxShards-1)].Get(h)
 }
 
 // Has reports whether h names an item; see [StableTable.Get].
 func (t *StableTable[T]) Has(h Handle[T]) bool {
+	if check.Cheap {
+		t.lookup("Has")
+	}
 	return t.maps[h.ID>>48&(MaxShards-1)].Has(h)
 }
 
 // At returns a pointer to the item that h names, as [StableTable.Get] does, and
 // panics with a [*StaleError] if there is none.
 func (t *StableTable[T]) At(h Handle[T]) *T {
+	if check.Cheap {
+		t.lookup("At")
+	}
 	return t.maps[h.ID>>48&(MaxShards-1)].At(h)
 }
 

@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 
 	"handloom/batch"
+	"handloom/internal/perturb"
 	"handloom/shard/handle"
 	"handloom/tasks"
 
@@ -56,6 +57,8 @@ type Store struct {
 	closed  bool          // kept under the gate
 	broken  bool          // likewise
 
+	applying atomic.Bool // checked builds: a flush is beyond its commit point
+
 	tables []table // by ordinal
 	byType []table // by typeId; nil: no table has it
 	byList []table // by erase list of the batch, one per typeId; the first is none
@@ -83,8 +86,9 @@ func New(o Options) (*Store, error) {
 			BatchCommands: o.BatchLimit, BatchBytes: o.BatchBytes,
 			InboxCommands: cmp.Or(o.InboxLimit, defaultInboxLimit),
 		}),
-		names:  make(map[string]bool),
-		byList: make([]table, 1),
+		names:   make(map[string]bool),
+		byList:  make([]table, 1),
+		perturb: perturb.Step,
 	}
 	s.flush.init(s)
 	s.each.init(s)
@@ -151,8 +155,9 @@ func (s *Store) owner(id handle.ID) table {
 // the first, none. cost estimates each in nanoseconds and may be nil.
 func (s *Store) run(ctx context.Context, n int, task func(int) error, cost []int64) error {
 	if s.perturb != nil {
-		shuffled, inner := s.perturb(n), task
-		task, cost = func(i int) error { return inner(shuffled(i)) }, nil
+		if instead := s.perturb(n); instead != nil {
+			return s.runPerturbed(ctx, n, task, instead)
+		}
 	}
 	return tasks.Run(ctx, n, task, tasks.Options{Workers: s.options.Workers, Weights: cost, Whole: true})
 }

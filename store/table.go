@@ -6,6 +6,7 @@ import (
 	"iter"
 	"unsafe"
 
+	"handloom/internal/check"
 	"handloom/shard"
 	"handloom/shard/handle"
 	"handloom/shard/handlemap"
@@ -35,6 +36,22 @@ type TableOptions[T any] struct {
 	// and nothing has changed. Register needs it when T has such handles. A
 	// handle kept by value in a map has no address; keep a pointer there.
 	Links func(v *T, visit func(id *ID))
+
+	// Clone makes *dst a copy of *src that shares with it no memory that the
+	// program writes to. Types that hold slices, maps, pointers and the like need
+	// it to be copied by [Store.Checkpoint] and [Store.Rollback]; others are copied
+	// in bulk.
+	//
+	//	Clone: func(dst, src *Agent) {
+	//		path := append(dst.Path[:0], src.Path...)
+	//		*dst = *src
+	//		dst.Path = path
+	//	}
+	//
+	// *dst is zero or what Clone itself made of some item earlier, whose memory it
+	// may use again. Clone runs on any worker, for several items at the same time,
+	// and may look at nothing but the two.
+	Clone func(dst, src *T)
 }
 
 // Table holds all items of one type T in a store, packed: items move when others
@@ -163,11 +180,17 @@ func (s *Store) add(t table, name string) {
 // between phases by the goroutine that flushes. The pointer is good until the
 // phase ends.
 func (t *Table[T]) Get(h Handle[T]) (*T, bool) {
+	if check.Cheap {
+		t.lookup("Get")
+	}
 	return t.maps[h.ID>>48&(MaxShards-1)].Get(h)
 }
 
 // Has reports whether h names an item; see [Table.Get].
 func (t *Table[T]) Has(h Handle[T]) bool {
+	if check.Cheap {
+		t.lookup("Has")
+	}
 	_, ok := t.maps[h.ID>>48&(MaxShards-1)].Get(h) // Has of the map is beyond what inlines here
 	return ok
 }
@@ -175,6 +198,9 @@ func (t *Table[T]) Has(h Handle[T]) bool {
 // At returns a pointer to the item that h names, as [Table.Get] does, and
 // panics with a [*StaleError] if there is none.
 func (t *Table[T]) At(h Handle[T]) *T {
+	if check.Cheap {
+		t.lookup("At")
+	}
 	return t.maps[h.ID>>48&(MaxShards-1)].At(h)
 }
 

@@ -32,7 +32,7 @@ func TestWrongUsageIsOneLine(t *testing.T) {
 		{"replay " + trace + " -json " + trace, "stress replay: -json " + trace + " would overwrite the trace; see: go run ./stress replay -h"},
 		{"-json no/such", "stress: -json: stat no: no such file or directory"},
 		{"-json testdata", "stress: -json: testdata: is a directory"},
-		{"help bogus", `stress help: no help about ["bogus"]; want replay or import; see: go run ./stress help -h`},
+		{"help bogus", `stress help: no help about ["bogus"]; want replay, import or scenario; see: go run ./stress help -h`},
 		{"import", "stress import: want a kind of text before the file: goalloc; see: go run ./stress import -h"},
 		{"import goalloc", "stress import: want one FILE behind goalloc, not 0; see: go run ./stress import -h"},
 		{"import goalloc x", "stress import: want -o OUT, the trace to write; see: go run ./stress import -h"},
@@ -78,13 +78,15 @@ func TestHelpTeaches(t *testing.T) {
 		{"import -h", usageImport},
 		{"help import", usageImport},
 		{"import goalloc -h", usageImport},
+		{"-scenario x -h", usageScenario},
+		{"help scenario", usageScenario},
 	}
 	for _, tt := range tests {
 		if got := stress(t, strings.Fields(tt.args)...); got.code != 0 || got.stdout != tt.want || got.stderr != "" {
 			t.Errorf("%s: exit code %d, %q", tt.args, got.code, got.stderr)
 		}
 	}
-	for _, text := range []string{usage, usageReplay, usageImport} {
+	for _, text := range []string{usage, usageReplay, usageImport, usageScenario} {
 		for line := range strings.Lines(text) {
 			if len(line) > 101 {
 				t.Errorf("a line of the help is too long: %s", line)

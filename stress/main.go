@@ -41,6 +41,9 @@ func (p *program) run(ctx context.Context, args []string) int {
 	if len(args) > 0 && !strings.HasPrefix(args[0], "-") {
 		command, args = args[0], args[1:]
 	}
+	if command == "" && wantsScenario(args) {
+		return p.scenario(ctx, args)
+	}
 	switch command {
 	case "", "replay":
 		return p.replay(ctx, command, args)

@@ -58,6 +58,18 @@ func (p *progress) tick(r *replay) {
 		line += fmt.Sprintf(", %d %% read", 100*p.from.read/p.from.size)
 	}
 	p.begun, p.events = now, r.events
+	p.write(now, line)
+}
+
+// line prints text if a line is due.
+func (p *progress) line(text string) {
+	if now := p.now(); !now.Before(p.due) {
+		p.write(now, text)
+	}
+}
+
+// write prints a line and says when the next is due.
+func (p *progress) write(now time.Time, line string) {
 	if !p.terminal {
 		fmt.Fprintln(p.out, line)
 		p.due = now.Add(plainEvery)

@@ -14,7 +14,9 @@ right, items.
   go run ./stress replay FILE              another trace
   go run ./stress import goalloc FILE -o OUT
                                            makes a trace of a real Go program
-  go run ./stress help replay|import       more about these
+  go run ./stress -scenario NAME|FILE      a workload on this machine, and what it costs
+  go run ./stress help replay|import|scenario
+                                           more about these
 
 What is checked, after every tick and for every number of workers: the digest of
 the store and the report of the flush are those of the first number; the report's
@@ -83,16 +85,73 @@ malformed input (one line names file, line and reason), 130 interrupted. Unless
 it is 0, OUT is left as it was.
 `
 
-// help answers: help, help replay, help import.
+const usageScenario = `Usage: go run ./stress -scenario NAME|FILE [flags]
+
+Runs a workload on a store at the pace of a frame loop and tells what this
+machine makes of it. NAME is one of
+
+  arena         64 players and what they throw: small tables, short ticks
+  bullet-hell   100,000 bullets of which one in twelve is replaced in every tick
+  churn         half of all items are replaced in every tick, as fast as it goes
+  city-traffic  200,000 vehicles that come and go seldom and are written often
+  hot-shard     nine of ten commands go to one of eight shards
+  mmo-zone      large items, many readers, commands from the network
+
+and FILE is JSON like theirs (stress/internal/scenario/scenarios):
+
+  {
+    "about": "one line", "hz": 60, "ticks": 600, "readers": 2,
+    "tables": [
+      {"name": "bullet", "items": 100000, "max_items": 200000, "bytes": 64,
+       "shards": 4, "stable": false, "creates": 8000, "links": 100,
+       "erases": 8000, "puts": 1000, "skew": 0, "inbox": 0}
+    ],
+    "passes": [{"table": "bullet", "steps": 8, "follow": true}]
+  }
+
+bytes (of an item) are 32, 64, 128, 256 or 1024. creates, links (creates that
+name another), erases, puts and inbox (puts from outside the passes) are per
+tick. skew is the share of erases and puts that the first shard has. A pass does
+so many steps of arithmetic, one to two nanoseconds each, on every item, and with
+follow asks whether the item it names still lives. What is left out is 0.
+
+  -hz N           ticks due per second, 0: as fast as it goes (default: FILE's)
+  -ticks N        ticks (default: FILE's); or
+  -duration D     how long, such as 30s, at the given rate
+  -workers N      of every phase (default 0: GOMAXPROCS)
+  -seed N         of everything random (default 1)
+  -max-p99 D      fails the run when the p99 of the tick time is above, such as 16ms
+  -max-heap SIZE  fails it when the heap grows above, such as 512MiB
+  -html FILE      writes a report: one page without scripts, with charts
+  -http ADDR      shows the same while it runs, such as -http 127.0.0.1:8080
+  -http-public    allows an ADDR that other machines can reach
+  -json FILE|-    writes events, one JSON object a line: start, samples, verdict
+
+The tick time begins when a tick is due, not when it begins: after a stall the
+ticks that wait are late by as much, and none is left out. A tick is late when it
+has not ended before the next is due. The digest in the last table is the same
+for the same scenario, seed and ticks, whatever the workers and the machine.
+
+Examples:
+
+  go run ./stress -scenario bullet-hell -html report.html
+  go run ./stress -scenario mmo-zone -duration 5m -http 127.0.0.1:8080
+  go run ./stress -scenario my.json -hz 60 -max-p99 16ms -max-heap 1GiB
+
+Exit codes: 0 passed, 2 wrong usage, malformed FILE or output that could not be
+written, 11 an invariant is broken, 16 a limit, 130 interrupted.
+`
+
+// help answers: help, help replay, help import, help scenario.
 func (p *program) help(words []string) int {
-	topics := map[string]string{"": usage, "replay": usageReplay, "import": usageImport}
+	topics := map[string]string{"": usage, "replay": usageReplay, "import": usageImport, "scenario": usageScenario}
 	topic := ""
 	if len(words) > 0 {
 		topic = words[0]
 	}
 	text, ok := topics[topic]
 	if !ok || len(words) > 1 {
-		return p.misused("help", fmt.Errorf("no help about %q; want replay or import", words))
+		return p.misused("help", fmt.Errorf("no help about %q; want replay, import or scenario", words))
 	}
 	io.WriteString(p.stdout, text)
 	return 0

@@ -14,7 +14,8 @@ import (
 // mayImport lists, for each package, the packages of this module that it may
 // import, directly. Imports point one way only.
 var mayImport = map[string][]string{
-	"store":                    {"tasks", "batch", "shard", "shard/handle", "shard/handlemap", "shard/slotmap", "internal/digest", "internal/check"},
+	"store":                    {"tasks", "batch", "shard", "shard/handle", "shard/handlemap", "shard/slotmap", "internal/digest", "internal/report", "internal/check", "internal/perturb"},
+	"store/storetest":          {"store"},
 	"tasks":                    {},
 	"shard":                    {"batch", "shard/handlemap", "shard/slotmap", "shard/handle", "internal/check"},
 	"batch":                    {"shard/handle", "internal/check"},
@@ -25,6 +26,7 @@ var mayImport = map[string][]string{
 	"internal/digest":          {},
 	"internal/narrow":          {},
 	"internal/check":           {},
+	"internal/perturb":         {},
 	"internal/histogram":       {},
 	"internal/report":          {},
 	"internal/trace":           {},
@@ -32,6 +34,11 @@ var mayImport = map[string][]string{
 	"internal/layout":          {},
 	"internal/chart":           {},
 	"stress/internal/feed":     {},
+	"stress/internal/program":  {},
+	"stress/internal/model":    {},
+	"stress/internal/draw":     {"stress/internal/program"},
+	"stress/internal/shrink":   {"stress/internal/program"},
+	"stress/internal/play":     {"store", "shard/handlemap", "shard/slotmap", "internal/narrow", "internal/perturb", "stress/internal/model", "stress/internal/program"},
 	"stress/internal/scenario": {"store", "internal/histogram", "internal/report", "stress/internal/feed"},
 	"stress/internal/page":     {"internal/chart", "internal/report", "stress/internal/feed"},
 	"bench/internal/measure":   {},

@@ -1,6 +1,7 @@
 package report_test
 
 import (
+	"math"
 	"os"
 	"strings"
 	"testing"
@@ -63,6 +64,39 @@ func TestRate(t *testing.T) {
 		if got := report.Rate(tt.n, tt.d); got != tt.want {
 			t.Errorf("Rate(%d, %v) = %q; want %q", tt.n, tt.d, got, tt.want)
 		}
+	}
+}
+
+func TestDigitsHaveThreeOfThem(t *testing.T) {
+	tests := map[float64]string{0: "0.00", 0.284: "0.28", 9.999: "10.0", 99.94: "99.9", 999.4: "999", 999.6: "1,000", 1234567.8: "1,234,568"}
+	for v, want := range tests {
+		if got := report.Digits(v); got != want {
+			t.Errorf("Digits(%v) = %q; want %q", v, got, want)
+		}
+	}
+}
+
+func TestShare(t *testing.T) {
+	tests := map[float64]string{0: "0 %", 0.014: "1 %", 1.5: "150 %", math.Inf(1): "?"}
+	for v, want := range tests {
+		if got := report.Share(v); got != want {
+			t.Errorf("Share(%v) = %q; want %q", v, got, want)
+		}
+	}
+	if got := report.Share(math.NaN()); got != "?" {
+		t.Errorf("of no number it is %q", got)
+	}
+}
+
+func TestTableLinesUpToTheLeftWhereAsked(t *testing.T) {
+	table := report.NewTable("name", "n", "why")
+	table.Left("name", "why")
+	table.Row("a", "10", "x")
+	table.Row("bcdef", "1", "")
+	var b strings.Builder
+	table.WriteTo(&b)
+	if want := "name    n  why\na      10  x\nbcdef   1\n"; b.String() != want {
+		t.Errorf("the table is\n%swant\n%s", b.String(), want)
 	}
 }
 

@@ -3,18 +3,30 @@ package report
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
 
 // Table collects rows and prints them with every column as wide as its widest
-// cell. Cells stand to the right of their column, because most are numbers.
+// cell. Cells stand to the right of their column, because most are numbers, unless
+// [Table.Left] says otherwise.
 type Table struct {
 	rows [][]string // the first is the head
+	left []bool     // by column
 }
 
 // NewTable returns a table with the names of its columns and no rows.
-func NewTable(columns ...string) *Table { return &Table{rows: [][]string{columns}} }
+func NewTable(columns ...string) *Table {
+	return &Table{rows: [][]string{columns}, left: make([]bool, len(columns))}
+}
+
+// Left makes the cells of the named columns stand to the left.
+func (t *Table) Left(columns ...string) {
+	for i, name := range t.rows[0] {
+		t.left[i] = t.left[i] || slices.Contains(columns, name)
+	}
+}
 
 // Row adds a row. It panics unless there is one cell for each column.
 func (t *Table) Row(cells ...string) {
@@ -38,12 +50,18 @@ func (t *Table) WriteTo(w io.Writer) (int64, error) {
 	}
 	var b strings.Builder
 	for _, row := range t.rows {
+		var line strings.Builder
 		for i, cell := range row {
 			if i > 0 {
-				b.WriteString("  ")
+				line.WriteString("  ")
 			}
-			fmt.Fprintf(&b, "%*s", widths[i], cell)
+			width := widths[i]
+			if t.left[i] {
+				width = -width
+			}
+			fmt.Fprintf(&line, "%*s", width, cell)
 		}
+		b.WriteString(strings.TrimRight(line.String(), " "))
 		b.WriteByte('\n')
 	}
 	n, err := io.WriteString(w, b.String())

@@ -37,6 +37,15 @@ func Duration(d time.Duration) string {
 	return scale(float64(d), " ns", " us", " ms", " s")
 }
 
+// Share returns a share of a whole in per cent: 12 %. One that is not known, which
+// is infinite or not a number, is "?".
+func Share(v float64) string {
+	if math.IsInf(v, 0) || math.IsNaN(v) {
+		return "?"
+	}
+	return strconv.FormatFloat(100*v, 'f', 0, 64) + " %"
+}
+
 // scale divides v by 1000 until it is below that, or out of units. A whole v
 // that needs no division has no digits behind the point.
 func scale(v float64, units ...string) string {
@@ -48,6 +57,15 @@ func scale(v float64, units ...string) string {
 		units = units[1:]
 	}
 	return digits(v) + units[0]
+}
+
+// Digits returns v with three digits, or all that are before the point, with
+// commas between thousands.
+func Digits(v float64) string {
+	if v >= 999.5 && v < math.MaxInt64 {
+		return Count(int(math.Round(v)))
+	}
+	return digits(v)
 }
 
 // digits returns v with three digits, or all that are before the point.

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"handloom/internal/check"
 	"handloom/shard/handle"
 	"handloom/shard/handlemap"
 )
@@ -517,7 +518,7 @@ func TestComparisonsAllocateNothing(t *testing.T) {
 		m.Touch(hs[3])
 		m.Defragment(byFirst, 0)
 	})
-	if n != 0 {
+	if n != 0 && !check.Full {
 		t.Errorf("%v allocations", n)
 	}
 }

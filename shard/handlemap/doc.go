@@ -90,7 +90,8 @@
 // or reorder; keep the handle, not the pointer.
 //
 // Handles are issued at most once along one history of the map, across
-// [Map.Clear], [Map.Reset] and growth. [Map.Clone] begins a second history.
+// [Map.Clear], [Map.Reset] and growth. [Map.Clone] and [Map.CopyTo] begin a
+// second history.
 //
 // # Sources
 //

@@ -3,6 +3,7 @@ package handlemap
 import (
 	"unsafe"
 
+	"handloom/internal/check"
 	"handloom/internal/sparse"
 	"handloom/shard/handle"
 )
@@ -23,6 +24,7 @@ type Options struct {
 // Map holds items of type T. The zero Map is ready to use and has typeId 0.
 // A Map must not be copied; see [Map.Clone].
 type Map[T any] struct {
+	audit check.Audit
 	items []T           // by row; zero from length to capacity (S4)
 	meta  []sparse.Slot // by row (S1, S2)
 	set   sparse.Set    // by slot
@@ -99,10 +101,14 @@ func (m *Map[T]) Stats() Stats {
 }
 
 // guard panics when a callback of the map is running: it would find the map
-// changed under its feet.
+// changed under its feet. In a checked build it verifies what the operation
+// before left.
 func (m *Map[T]) guard(operation string) {
 	if m.busy != 0 {
 		panic("handlemap: " + operation + " called from a callback of the same map; " +
 			"collect handles in the callback and change the map after it returned")
+	}
+	if check.Full {
+		m.audit.Next(operation, len(m.items), m.Verify)
 	}
 }

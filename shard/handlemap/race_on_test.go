@@ -1,4 +1,4 @@
-//go:build race
+//go:build race || handloom_check
 
 package handlemap_test
 

@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"handloom/internal/check"
 	"handloom/internal/sparse"
 )
 
@@ -94,6 +95,7 @@ func (m *Map[T]) growRows(n int) {
 	copy(items, m.items)
 	meta := make([]sparse.Slot, n)
 	copy(meta, m.meta)
+	check.Poison(m.items)
 	m.items, m.meta = items[:len(m.items)], meta[:len(m.meta)]
 }
 

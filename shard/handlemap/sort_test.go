@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"handloom/internal/check"
 	"handloom/shard/handle"
 	"handloom/shard/handlemap"
 )
@@ -315,7 +316,7 @@ func TestReorderingReusesItsScratch(t *testing.T) {
 		m.Defragment(byKey, 0)
 	}
 	frame()
-	if n := testing.AllocsPerRun(5, frame); n != 0 {
+	if n := testing.AllocsPerRun(5, frame); n != 0 && !check.Full {
 		t.Errorf("%v allocations", n)
 	}
 	m.Shrink()

@@ -3,6 +3,7 @@ package slotmap
 import (
 	"unsafe"
 
+	"handloom/internal/check"
 	"handloom/internal/sparse"
 	"handloom/shard/handle"
 )
@@ -24,6 +25,7 @@ type Options struct {
 // The zero Map is ready to use and has typeId 0. A Map must not be copied; see
 // [Map.Clone].
 type Map[T any] struct {
+	audit check.Audit
 	pages [][]cell[T] // by slot (S1)
 	shift uint8       // a page has 1<<shift cells; 0 before the first page
 	mask  handle.ID   // 1<<shift - 1
@@ -104,10 +106,14 @@ func (m *Map[T]) Stats() Stats {
 }
 
 // guard panics when a callback of the map is running: it would find the map
-// changed under its feet.
+// changed under its feet. In a checked build it verifies what the operation
+// before left.
 func (m *Map[T]) guard(operation string) {
 	if m.busy != 0 {
 		panic("slotmap: " + operation + " called from a callback of the same map; " +
 			"collect handles in the callback and change the map after it returned")
+	}
+	if check.Full {
+		m.audit.Next(operation, m.slots, m.Verify)
 	}
 }

@@ -1,7 +1,8 @@
-//go:build race
+//go:build race || handloom_check
 
 package slotmap_test
 
 // stretches is how many times the length that rapid gives it a history has. The
-// race detector makes them slow and has nothing to find on one goroutine.
+// race detector and checked builds make them slow; the former has nothing to find
+// on one goroutine.
 const stretches = 1

@@ -1,0 +1,207 @@
+package main
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"regexp"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// settings are what the flags say.
+type settings struct {
+	targets    bool
+	list       bool
+	json       bool
+	format     string
+	html       string
+	baseline   string
+	threshold  share
+	from       string
+	run        pattern
+	n          numbers
+	cpu        numbers
+	count      int
+	benchtime  time.Duration
+	seed       uint64
+	cpuprofile string
+
+	given map[string]bool // flags, by name
+}
+
+const (
+	headlineRounds = 10
+	targetRounds   = 15
+	fewestRounds   = 6 // that an interval can be told from
+)
+
+// formats are what -format takes.
+var formats = []string{"table", "go", "json", "csv", "md"}
+
+// parse reads the command line.
+func parse(args []string) (*settings, error) {
+	s := &settings{
+		format: "table", threshold: 0.05, count: headlineRounds, benchtime: 5 * time.Millisecond, seed: 1,
+		cpu: doublings(runtime.GOMAXPROCS(0)), given: make(map[string]bool),
+	}
+	flags := flag.NewFlagSet("", flag.ContinueOnError)
+	flags.SetOutput(io.Discard) // an error is printed once, in one line
+	flags.BoolVar(&s.targets, "targets", false, "")
+	flags.BoolVar(&s.list, "list", false, "")
+	flags.BoolVar(&s.json, "json", false, "")
+	flags.StringVar(&s.format, "format", s.format, "")
+	flags.StringVar(&s.html, "html", "", "")
+	flags.StringVar(&s.baseline, "baseline", "", "")
+	flags.Var(&s.threshold, "threshold", "")
+	flags.StringVar(&s.from, "from", "", "")
+	flags.Var(&s.run, "run", "")
+	flags.Var(&s.n, "n", "")
+	flags.Var(&s.cpu, "cpu", "")
+	flags.IntVar(&s.count, "count", s.count, "")
+	flags.DurationVar(&s.benchtime, "benchtime", s.benchtime, "")
+	flags.Uint64Var(&s.seed, "seed", s.seed, "")
+	flags.StringVar(&s.cpuprofile, "cpuprofile", "", "")
+	if err := flags.Parse(args); err != nil {
+		return nil, err
+	}
+	if flags.NArg() > 0 {
+		return nil, fmt.Errorf("%q is too much; cases are chosen by -run REGEXP", flags.Arg(0))
+	}
+	flags.Visit(func(f *flag.Flag) { s.given[f.Name] = true })
+	if err := errors.Join(s.conflict(), s.check()); err != nil {
+		return nil, err
+	}
+	s.complete()
+	return s, nil
+}
+
+// conflicts lists flags that mean nothing beside another one.
+var conflicts = []struct {
+	flag   string
+	beside []string
+	why    string
+}{
+	{"list", []string{"targets", "json", "format", "html", "baseline", "from", "count", "benchtime", "cpuprofile"}, "names are all that -list prints"},
+	{"targets", []string{"baseline", "n"}, "the targets say what is measured"},
+	{"from", []string{"n", "cpu", "count", "benchtime", "seed", "cpuprofile"}, "with -from nothing is measured"},
+}
+
+// conflict returns what is wrong with the flags together.
+func (s *settings) conflict() error {
+	for _, c := range conflicts {
+		for _, other := range c.beside {
+			if s.given[c.flag] && s.given[other] {
+				return fmt.Errorf("-%s and -%s do not go together: %s", c.flag, other, c.why)
+			}
+		}
+	}
+	switch {
+	case s.json && s.given["format"] && s.format != "json":
+		return fmt.Errorf("-json and -format %s do not go together", s.format)
+	case s.targets && s.given["format"] && s.format != "table" && s.format != "json":
+		return fmt.Errorf("targets are printed as a table or as JSON, not as -format %s", s.format)
+	case s.given["threshold"] && s.baseline == "":
+		return errors.New("-threshold means nothing without -baseline")
+	}
+	return nil
+}
+
+// check returns what is wrong with single flags.
+func (s *settings) check() error {
+	switch {
+	case !slices.Contains(formats, s.format):
+		return fmt.Errorf("-format %q is not known; want %s", s.format, strings.Join(formats, ", "))
+	case s.count < 1 || s.count > 1000:
+		return fmt.Errorf("-count is %d; want 1 to 1000 rounds", s.count)
+	case s.benchtime <= 0 || s.benchtime > time.Hour:
+		return fmt.Errorf("-benchtime is %v; want more than 0 and at most 1h", s.benchtime)
+	case s.cpu[len(s.cpu)-1] > 1024:
+		return fmt.Errorf("-cpu has %d; want at most 1024 workers", s.cpu[len(s.cpu)-1])
+	}
+	for _, file := range []string{"html", "baseline", "from", "cpuprofile"} {
+		if s.given[file] && map[string]string{"html": s.html, "baseline": s.baseline, "from": s.from, "cpuprofile": s.cpuprofile}[file] == "" {
+			return fmt.Errorf("-%s needs the name of a file", file)
+		}
+	}
+	return nil
+}
+
+// complete fills in what follows from other flags.
+func (s *settings) complete() {
+	if s.json {
+		s.format = "json"
+	}
+	if s.targets && !s.given["count"] {
+		s.count = targetRounds
+	}
+}
+
+// doublings returns 1, 2, 4 and so on up to n, and n.
+func doublings(n int) (list numbers) {
+	for i := 1; i < n; i *= 2 {
+		list = append(list, i)
+	}
+	return append(list, n)
+}
+
+// numbers is a value like 1000,100000. Once set it is ascending.
+type numbers []int
+
+func (l *numbers) Set(text string) error {
+	*l = nil
+	for word := range strings.SplitSeq(text, ",") {
+		n, err := strconv.Atoi(word)
+		switch {
+		case err != nil:
+			return fmt.Errorf("%q is not a number", word)
+		case n < 1 || n > 100_000_000:
+			return fmt.Errorf("%d is outside 1 to 100,000,000", n)
+		case slices.Contains(*l, n):
+			return fmt.Errorf("%d is named twice", n)
+		}
+		*l = append(*l, n)
+	}
+	slices.Sort(*l)
+	return nil
+}
+
+func (l *numbers) String() string {
+	return strings.Trim(strings.ReplaceAll(fmt.Sprint([]int(*l)), " ", ","), "[]")
+}
+
+// share is a value like 5%.
+type share float64
+
+func (v *share) Set(text string) error {
+	number, ok := strings.CutSuffix(text, "%")
+	f, err := strconv.ParseFloat(number, 64)
+	if !ok || err != nil || !(f >= 0 && f <= 1000) {
+		return errors.New("want a percentage from 0% to 1000%")
+	}
+	*v = share(f / 100)
+	return nil
+}
+
+func (v *share) String() string { return fmt.Sprintf("%g%%", 100*float64(*v)) }
+
+// pattern is a regular expression; the zero pattern matches everything.
+type pattern struct{ *regexp.Regexp }
+
+func (p *pattern) Set(text string) (err error) {
+	p.Regexp, err = regexp.Compile(text)
+	return err
+}
+
+func (p *pattern) String() string {
+	if p.Regexp == nil {
+		return ""
+	}
+	return p.Regexp.String()
+}
+
+func (p *pattern) matches(s string) bool { return p.Regexp == nil || p.MatchString(s) }

@@ -1,0 +1,122 @@
+package measure
+
+import (
+	"context"
+	"math/rand/v2"
+	"time"
+)
+
+// Options say how cases are run.
+type Options struct {
+	Rounds   int
+	Time     time.Duration // of bodies in a sample, at least; 0: one body
+	Seed     uint64        // of the order
+	Progress func(Progress)
+}
+
+// Progress says which case is measured next and how far the whole is.
+type Progress struct {
+	Case        *Case
+	Done, Total int // samples, those dropped included
+}
+
+// Result is what was measured of one case.
+type Result struct {
+	Case
+	Samples []Sample // by round; those of a comparison belong together
+}
+
+// Run measures the cases and returns their results in the order of the cases.
+// When ctx ends it stops before the next sample; results have fewer samples then,
+// or none, and Run returns the cause.
+func (o Options) Run(ctx context.Context, cases []Case) ([]Result, error) {
+	results := make([]Result, len(cases))
+	for i, c := range cases {
+		results[i].Case = c
+	}
+	r := runner{Options: o, random: rand.New(rand.NewPCG(o.Seed, uint64(len(cases))))}
+	r.at.Total = len(cases) * (o.Rounds + 1)
+	comparisons := group(results)
+	r.random.Shuffle(len(comparisons), func(i, j int) { comparisons[i], comparisons[j] = comparisons[j], comparisons[i] })
+	for _, c := range comparisons {
+		if err := r.compare(ctx, c); err != nil {
+			return results, err
+		}
+	}
+	return results, nil
+}
+
+// group returns the results by comparison, in the order of the first ones.
+func group(results []Result) (comparisons [][]*Result) {
+	index := make(map[Comparison]int)
+	for i := range results {
+		c := results[i].Comparison()
+		at, ok := index[c]
+		if !ok {
+			at = len(comparisons)
+			index[c] = at
+			comparisons = append(comparisons, nil)
+		}
+		comparisons[at] = append(comparisons[at], &results[i])
+	}
+	return comparisons
+}
+
+type runner struct {
+	Options
+	random *rand.Rand
+	at     Progress
+}
+
+// compare runs all rounds of one comparison.
+func (r *runner) compare(ctx context.Context, results []*Result) error {
+	works := make(map[*Result]*Work, len(results))
+	defer func() {
+		for _, w := range works {
+			w.close()
+		}
+	}()
+	order := append([]*Result(nil), results...)
+	for round := range r.Rounds + 1 {
+		r.random.Shuffle(len(order), func(i, j int) { order[i], order[j] = order[j], order[i] })
+		for _, result := range order {
+			if ctx.Err() != nil {
+				return context.Cause(ctx)
+			}
+			r.tell(result)
+			if works[result] == nil {
+				works[result] = result.Open()
+			}
+			r.sample(works[result], result, round)
+		}
+	}
+	return nil
+}
+
+// sample takes a sample, and drops that of round 0. A [Work.Measure] needs no
+// round 0: it makes everything anew.
+func (r *runner) sample(w *Work, result *Result, round int) {
+	switch {
+	case round > 0:
+		result.Samples = append(result.Samples, w.Sample(result.Unit, r.Time))
+	case w.Measure == nil:
+		w.Sample(result.Unit, r.Time/2)
+	}
+	r.at.Done++
+}
+
+func (r *runner) tell(result *Result) {
+	r.at.Case = &result.Case
+	if r.Progress != nil {
+		r.Progress(r.at)
+	}
+}
+
+// Values returns the values of the samples, by round.
+func (r *Result) Values() []float64 {
+	values := make([]float64, len(r.Samples))
+	for i, s := range r.Samples {
+		values[i] = s.Value
+	}
+	return values
+}

@@ -1,0 +1,101 @@
+package page
+
+import (
+	_ "embed"
+	"fmt"
+	"html/template"
+	"io"
+
+	"handloom/bench/internal/results"
+	"handloom/bench/internal/targets"
+	"handloom/internal/chart"
+)
+
+//go:embed page.html
+var pageHTML string
+
+//go:embed page.css
+var pageCSS string
+
+var page = template.Must(template.New("page").Parse(pageHTML))
+
+// policy is the content security policy: nothing is loaded or run.
+const policy = "default-src 'none'; style-src 'unsafe-inline'"
+
+// view is what the template shows.
+type view struct {
+	Policy  string
+	Style   template.CSS
+	Command string
+	Partial bool
+	Facts   []fact
+	Charts  []template.HTML
+	Targets *table
+	Results *table
+}
+
+type fact struct{ Name, Value string }
+
+// table is a table of the page: a cell is to the left where its column is.
+type table struct {
+	Title string
+	Head  []column
+	Rows  [][]string
+}
+
+type column struct {
+	Name string
+	Left bool
+}
+
+// Write writes the run as a page, with the targets if there are any.
+func Write(w io.Writer, r *results.Run, reached []targets.Target) error {
+	v := view{
+		Policy: policy, Style: template.CSS(pageCSS + chart.Style),
+		Command: r.Command, Partial: r.Partial, Results: resultTable(r),
+	}
+	e := r.Environment
+	for _, f := range [][2]string{
+		{"Go", e.Go},
+		{"platform", e.GOOS + "/" + e.GOARCH},
+		{"processor", e.CPU},
+		{"processors", fmt.Sprint(e.CPUs)},
+		{"GOMAXPROCS", fmt.Sprint(e.GOMAXPROCS)},
+		{"GOGC", e.GOGC},
+		{"revision", e.Revision},
+		{"date", e.Date},
+		{"seed", fmt.Sprint(e.Seed)},
+		{"rounds", fmt.Sprintf("%d of %s", e.Rounds, e.BenchTime)},
+	} {
+		v.Facts = append(v.Facts, fact{f[0], f[1]})
+	}
+	for _, c := range charts(r) {
+		v.Charts = append(v.Charts, template.HTML(chart.Figure(c))) // escaped there
+	}
+	if len(reached) > 0 {
+		v.Targets = targetTable(reached)
+	}
+	return page.Execute(w, v)
+}
+
+func resultTable(r *results.Run) *table {
+	t := &table{Title: "Results"}
+	for _, name := range results.Head {
+		t.Head = append(t.Head, column{name, name == "op" || name == "impl" || name == "unit"})
+	}
+	for _, group := range r.Rows() {
+		t.Rows = append(t.Rows, group...)
+	}
+	return t
+}
+
+func targetTable(reached []targets.Target) *table {
+	t := &table{Title: "Targets"}
+	for _, name := range targets.Head {
+		t.Head = append(t.Head, column{name, name == "id" || name == "work" || name == ""})
+	}
+	for _, target := range reached {
+		t.Rows = append(t.Rows, target.Row())
+	}
+	return t
+}

@@ -1,0 +1,116 @@
+package results
+
+import (
+	"bufio"
+	"os"
+	"os/exec"
+	"runtime"
+	"runtime/debug"
+	"runtime/metrics"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Environment is what results depend on besides the code.
+type Environment struct {
+	Go         string `json:"go"`
+	GOOS       string `json:"goos"`
+	GOARCH     string `json:"goarch"`
+	CPU        string `json:"cpu"`
+	CPUs       int    `json:"cpus"`
+	GOMAXPROCS int    `json:"gomaxprocs"`
+	GOGC       string `json:"gogc"`
+	Revision   string `json:"revision"`
+	Date       string `json:"date"`
+	Seed       uint64 `json:"seed"`
+	Rounds     int    `json:"rounds"`
+	BenchTime  string `json:"benchtime"`
+}
+
+// Here returns the environment of this process, less what was asked for.
+func Here() Environment {
+	return Environment{
+		Go: runtime.Version(), GOOS: runtime.GOOS, GOARCH: runtime.GOARCH,
+		CPU: processor(), CPUs: runtime.NumCPU(), GOMAXPROCS: runtime.GOMAXPROCS(0),
+		GOGC: gogc(), Revision: revision(), Date: time.Now().UTC().Format("2006-01-02T15:04Z"),
+	}
+}
+
+// fields returns the environment as keys and values, in the order in which they
+// are printed. The keys are those that benchmark text has.
+func (e Environment) fields() [][2]string {
+	return [][2]string{
+		{"goos", e.GOOS},
+		{"goarch", e.GOARCH},
+		{"cpu", e.CPU},
+		{"cpus", strconv.Itoa(e.CPUs)},
+		{"gomaxprocs", strconv.Itoa(e.GOMAXPROCS)},
+		{"gogc", e.GOGC},
+		{"go", e.Go},
+		{"revision", e.Revision},
+		{"date", e.Date},
+		{"seed", strconv.FormatUint(e.Seed, 10)},
+		{"rounds", strconv.Itoa(e.Rounds)},
+		{"benchtime", e.BenchTime},
+	}
+}
+
+// processor returns what the processor calls itself.
+func processor() string {
+	f, err := os.Open("/proc/cpuinfo")
+	if err != nil {
+		return "unknown"
+	}
+	defer f.Close()
+	for lines := bufio.NewScanner(f); lines.Scan(); {
+		key, value, _ := strings.Cut(lines.Text(), ":")
+		if strings.TrimSpace(key) == "model name" {
+			return strings.TrimSpace(value)
+		}
+	}
+	return "unknown"
+}
+
+// gogc returns what the collector was told, as the GOGC variable has it.
+func gogc() string {
+	sample := []metrics.Sample{{Name: "/gc/gogc:percent"}}
+	metrics.Read(sample)
+	if percent := sample[0].Value.Uint64(); percent <= 1<<31 {
+		return strconv.FormatUint(percent, 10)
+	}
+	return "off"
+}
+
+// revision returns the revision that was built, as the toolchain noted it or,
+// because go run notes none, as git says. A + behind it means changed files.
+func revision() string {
+	info, _ := debug.ReadBuildInfo()
+	of := make(map[string]string)
+	if info != nil {
+		for _, s := range info.Settings {
+			of[s.Key] = s.Value
+		}
+	}
+	if of["vcs.revision"] == "" {
+		return fromGit()
+	}
+	return mark(of["vcs.revision"], of["vcs.modified"] == "true")
+}
+
+func fromGit() string {
+	head, err := exec.Command("git", "rev-parse", "HEAD").Output()
+	if err != nil {
+		return "unknown"
+	}
+	changes, err := exec.Command("git", "status", "--porcelain", "--untracked-files=no").Output()
+	return mark(strings.TrimSpace(string(head)), err != nil || len(changes) > 0)
+}
+
+func mark(revision string, changed bool) string {
+	revision = revision[:min(12, len(revision))]
+	if changed {
+		revision += "+"
+	}
+	return revision
+}

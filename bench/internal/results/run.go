@@ -1,0 +1,72 @@
+package results
+
+import (
+	"handloom/bench/internal/measure"
+	"handloom/internal/stats"
+)
+
+// Run is what one call of the program has measured.
+type Run struct {
+	Command     string
+	Environment Environment
+	Partial     bool // interrupted before everything was measured
+	Results     []measure.Result
+}
+
+// Groups returns the results that have samples, by what they have in common and
+// in the order of the first ones: operation, n and size of an item.
+func (r *Run) Groups() (groups [][]*measure.Result) {
+	index := make(map[measure.Comparison]int)
+	for i := range r.Results {
+		result := &r.Results[i]
+		if len(result.Samples) == 0 {
+			continue
+		}
+		key := measure.Comparison{Op: result.Op, N: result.N, Size: result.Size}
+		at, ok := index[key]
+		if !ok {
+			at = len(groups)
+			index[key] = at
+			groups = append(groups, nil)
+		}
+		groups[at] = append(groups[at], result)
+	}
+	return groups
+}
+
+// Reference returns the result of the group that r is set beside: the first one
+// with as many workers or, if that is r's own implementation, the first one of
+// all. It is nil for the first one.
+func Reference(group []*measure.Result, r *measure.Result) *measure.Result {
+	if r == group[0] {
+		return nil
+	}
+	if r.Impl == group[0].Impl {
+		return group[0]
+	}
+	for _, other := range group {
+		if other.Impl == group[0].Impl && other.Workers == r.Workers {
+			return other
+		}
+	}
+	return group[0]
+}
+
+// Ratio is how many times as much one result is as another.
+type Ratio struct {
+	stats.Summary
+	Apart bool // whether it is certain that they differ
+}
+
+// RatioOf returns a to b: the median over the rounds that both have, for the two
+// samples of a round saw the same machine.
+func RatioOf(a, b *measure.Result) Ratio {
+	ratios := make([]float64, min(len(a.Samples), len(b.Samples)))
+	for i := range ratios {
+		ratios[i] = a.Samples[i].Value / b.Samples[i].Value
+	}
+	return Ratio{stats.Summarize(ratios), stats.Apart(Summary(a), Summary(b))}
+}
+
+// Summary returns the summary of a result that has samples.
+func Summary(r *measure.Result) stats.Summary { return stats.Summarize(r.Values()) }

@@ -1,0 +1,121 @@
+package results
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"strings"
+
+	"handloom/bench/internal/measure"
+	"handloom/internal/report"
+)
+
+// Head names the columns of a table for people.
+var Head = []string{"op", "n", "size", "workers", "impl", "median", "unit", "±", "beside the first"}
+
+// Rows returns the cells of the table, by group. What a row has in common with the
+// one above is left out.
+func (r *Run) Rows() (groups [][][]string) {
+	for _, group := range r.Groups() {
+		var rows [][]string
+		for i, result := range group {
+			row := []string{"", "", "", count(result.Workers), result.Impl, "", string(result.Unit), "", ""}
+			if i == 0 {
+				row[0], row[1], row[2] = result.Op, count(result.N), count(result.Size)
+			}
+			s := Summary(result)
+			row[5], row[7] = report.Digits(s.Median), report.Share(s.Noise())
+			if beside := Reference(group, result); beside != nil {
+				row[8] = RatioOf(result, beside).words(result.Unit)
+			}
+			rows = append(rows, row)
+		}
+		groups = append(groups, rows)
+	}
+	return groups
+}
+
+// words says how a result compares with the one beside it: "1.25x slower" took
+// 1.25 times as long. Where it is not certain that they differ there is no word.
+func (r Ratio) words(unit measure.Unit) string {
+	times := r.Median
+	if unit.HigherIsBetter() {
+		times = 1 / times
+	}
+	switch {
+	case math.IsNaN(times) || math.IsInf(times, 0):
+		return ""
+	case !r.Apart:
+		return report.Digits(r.Median) + "x       "
+	case unit.HigherIsBetter() || strings.HasPrefix(string(unit), "ns/") || strings.HasPrefix(string(unit), "ms/"):
+		return speed(times)
+	case times > 1:
+		return report.Digits(times) + "x    more"
+	}
+	return report.Digits(1/times) + "x    less"
+}
+
+func speed(times float64) string {
+	if times > 1 {
+		return report.Digits(times) + "x  slower"
+	}
+	return report.Digits(1/times) + "x  faster"
+}
+
+// count returns a number for a cell; 0 is one that a case does not have.
+func count(n int) string {
+	if n == 0 {
+		return ""
+	}
+	return report.Count(n)
+}
+
+// WriteTable writes the environment and the results for people.
+func (r *Run) WriteTable(w io.Writer) error {
+	t := report.NewTable(Head...)
+	t.Left("op", "impl", "unit")
+	for i, group := range r.Rows() {
+		if i > 0 {
+			t.Row(make([]string, len(Head))...)
+		}
+		for _, row := range group {
+			t.Row(row...)
+		}
+	}
+	_, err := fmt.Fprintf(w, "%s\n%s\n\n", r.Command, r.Environment)
+	if err == nil {
+		_, err = t.WriteTo(w)
+	}
+	if err == nil && r.Partial {
+		_, err = fmt.Fprintln(w, "\npartial: interrupted before everything was measured")
+	}
+	return err
+}
+
+// WriteMarkdown writes what WriteTable writes as Markdown.
+func (r *Run) WriteMarkdown(w io.Writer) error {
+	var b strings.Builder
+	fmt.Fprintf(&b, "`%s`\n\n%s\n\n", r.Command, r.Environment)
+	line := func(cells []string) { fmt.Fprintf(&b, "| %s |\n", strings.Join(cells, " | ")) }
+	line(Head)
+	line([]string{"---", "--:", "--:", "--:", "---", "--:", "---", "--:", "--:"})
+	for _, group := range r.Rows() {
+		for _, row := range group {
+			for i := range row {
+				row[i] = strings.Join(strings.Fields(row[i]), " ")
+			}
+			line(row)
+		}
+	}
+	if r.Partial {
+		b.WriteString("\nPartial: interrupted before everything was measured.\n")
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// String returns the environment in one line.
+func (e Environment) String() string {
+	return fmt.Sprintf("%s %s/%s, %s, %d processors, GOMAXPROCS %d, GOGC %s, revision %s, %s, seed %d, %d rounds of %s",
+		e.Go, e.GOOS, e.GOARCH, e.CPU, e.CPUs, e.GOMAXPROCS, e.GOGC, e.Revision, e.Date, e.Seed, e.Rounds, e.BenchTime)
+}

@@ -1,0 +1,60 @@
+package suite
+
+// byHand is the handle map written by hand.
+type byHand[T item] struct {
+	load[T]
+	names[uint64]
+	m *straight[T]
+}
+
+func (c *byHand[T]) fresh(reserve bool) {
+	c.m = new(straight[T])
+	if reserve {
+		c.m = newStraight[T](len(c.values))
+	}
+	c.reset(len(c.values))
+}
+
+func (c *byHand[T]) fill() {
+	c.fresh(true)
+	c.insert()
+	c.shuffle(c.order)
+}
+
+func (c *byHand[T]) insert() {
+	for i, v := range c.values {
+		c.inOrder[i] = c.m.insert(v)
+	}
+}
+
+func (c *byHand[T]) iterate() { sumItems(c.m.items) }
+
+func (c *byHand[T]) lookUp()         { getStraight(c.m, c.inOrder) }
+func (c *byHand[T]) lookUpShuffled() { getStraight(c.m, c.shuffled) }
+
+func getStraight[T item](m *straight[T], hs []uint64) {
+	var sum uint64
+	for _, h := range hs {
+		if v, ok := m.get(h); ok {
+			sum += *first(v)
+		}
+	}
+	sink += sum
+}
+
+func (c *byHand[T]) erase() { c.eraseOneByOne(c.shuffled) }
+
+func (c *byHand[T]) eraseOneByOne(hs []uint64) {
+	for _, h := range hs {
+		c.m.erase(h)
+	}
+}
+
+func (c *byHand[T]) churn() {
+	for _, i := range c.order {
+		c.m.erase(c.inOrder[i])
+		c.inOrder[i] = c.m.insert(c.values[i])
+	}
+}
+
+func (c *byHand[T]) clear() { c.m.clear() }

@@ -1,0 +1,113 @@
+package suite
+
+import (
+	"math/rand/v2"
+
+	"handloom/bench/internal/measure"
+)
+
+// container is one implementation together with the n items that go through it
+// and the names that it gave them. A call is a whole loop over the items, so that
+// what the call itself costs does not show.
+type container interface {
+	fresh(reserve bool) // a new one, without room or with room for all items
+	fill()              // a new one with every item in it
+	insert()            // every item, one by one
+	iterate()           // over the first words of all items
+	lookUp()            // every item by name, in the order of insertion
+	lookUpShuffled()    // every item by name, in random order
+	erase()             // every item by name, in random order
+	churn()             // by name, in random order: erase an item and insert another
+	clear()
+}
+
+// containers returns the containers for items of type T, by the name of the
+// implementation. Handloom's are first.
+func containers[T item]() []implementation[T] {
+	return []implementation[T]{
+		{"handlemap", func(l load[T]) container { return &packed[T]{load: l} }},
+		{"slotmap", func(l load[T]) container { return &stable[T]{load: l} }},
+		{"straight", func(l load[T]) container { return &byHand[T]{load: l} }},
+		{"pointers", func(l load[T]) container { return &pointers[T]{load: l} }},
+		{"map", func(l load[T]) container { return &goMap[T]{load: l} }},
+		{"mapofpointers", func(l load[T]) container { return &goPointerMap[T]{load: l} }},
+	}
+}
+
+type implementation[T item] struct {
+	name string
+	make func(load[T]) container
+}
+
+// load is what goes through a container.
+type load[T item] struct {
+	values []T
+	order  []uint32 // a permutation of their indices
+}
+
+func newLoad[T item](n int, r *rand.Rand) load[T] {
+	return load[T]{values[T](n), permutation(r, n)}
+}
+
+// names are what a container called the items: handles, indices or keys.
+type names[N any] struct {
+	inOrder  []N // of insertion
+	shuffled []N
+}
+
+func (n *names[N]) reset(size int) {
+	n.inOrder = append(n.inOrder[:0], make([]N, size)...)
+}
+
+func (n *names[N]) shuffle(order []uint32) {
+	n.shuffled = n.shuffled[:0]
+	for _, i := range order {
+		n.shuffled = append(n.shuffled, n.inOrder[i])
+	}
+}
+
+// operation is what can be done with any container.
+type operation struct {
+	op      string
+	with    string          // the op whose comparison it belongs to; "": its own
+	once    func(container) // before the first body
+	prepare func(container) // before every body
+	body    func(container)
+}
+
+var operations = []operation{
+	{op: "create", with: "insert", prepare: func(c container) { c.fresh(false) }, body: container.insert},
+	{op: "insert", prepare: func(c container) { c.fresh(true) }, body: container.insert},
+	{op: "refill", once: container.fill, prepare: container.clear, body: container.insert},
+	{op: "iterate", once: container.fill, body: container.iterate},
+	{op: "getinorder", once: container.fill, body: container.lookUp},
+	{op: "get", once: container.fill, body: container.lookUpShuffled},
+	{op: "erase", prepare: container.fill, body: container.erase},
+	{op: "churn", once: container.fill, body: container.churn},
+	{op: "clear", prepare: container.fill, body: container.clear},
+}
+
+// containers returns the cases of every operation on every container.
+func (s set[T]) containers() (cases []measure.Case) {
+	for _, o := range operations {
+		for _, impl := range containers[T]() {
+			c := s.newCase(o.op, impl.name, func() *measure.Work { return s.work(impl.make(s.load()), o) })
+			c.With = o.with
+			cases = append(cases, c)
+		}
+	}
+	return cases
+}
+
+func (s set[T]) load() load[T] { return newLoad[T](s.n, s.random()) }
+
+func (s set[T]) work(c container, o operation) *measure.Work {
+	w := &measure.Work{Items: s.n, Body: func() { o.body(c) }}
+	if o.once != nil {
+		o.once(c)
+	}
+	if o.prepare != nil {
+		w.Prepare = func() { o.prepare(c) }
+	}
+	return w
+}

@@ -1,0 +1,131 @@
+package suite
+
+import (
+	"context"
+	"math/rand/v2"
+
+	"handloom/bench/internal/measure"
+	"handloom/shard/handlemap"
+	"handloom/store"
+)
+
+// queues is how many tasks record where several do.
+const queues = 8
+
+// flushes returns the cases of a flush of n commands over 8 shards that hold n
+// items: half of the commands erase items in random order, half create others.
+// Beside it stand the same bulk calls by hand, on one plain map for each shard.
+func (s set[T]) flushes() (cases []measure.Case) {
+	for _, workers := range s.workers {
+		c := s.newCase("flush", "table", func() *measure.Work { return s.flush(workers) })
+		c.Workers = workers
+		cases = append(cases, c)
+	}
+	c := s.newCase("flush", "handlemap", s.flushByHand)
+	c.Workers = 1
+	return append(cases, c)
+}
+
+// flush is a flush in a team.
+func (s set[T]) flush(workers int) *measure.Work {
+	st := newStore(workers)
+	t := must(newFullTable[T](st, s.n))
+	live := make([]store.Handle[T], 0, s.n)
+	created := values[T](s.n / 2)
+	r := s.random()
+	var ctx context.Context
+	return &measure.Work{
+		Items:  len(created) * 2,
+		Within: within(st, &ctx),
+		Prepare: func() {
+			live = live[:0]
+			for h := range t.All() {
+				live = append(live, h)
+			}
+			drawFirst(r, live, len(created))
+			check(st.Each(ctx, queues, func(_ context.Context, task int, q store.Queue) error {
+				t.EraseItems(q, part(live[:len(created)], task))
+				for _, v := range part(created, task) {
+					t.Emplace(q, v)
+				}
+				return nil
+			}))
+		},
+		Body: func() { must(st.Flush(ctx)) },
+	}
+}
+
+// flushByHand makes the calls that a flush amounts to.
+func (s set[T]) flushByHand() *measure.Work {
+	r := s.random()
+	created := values[T](s.n / 2)
+	var (
+		maps   [shards]*handlemap.Map[T]
+		live   = make([]store.Handle[T], 0, s.n)
+		erased [shards][]store.Handle[T]
+		names  []store.Handle[T]
+	)
+	for i := range maps {
+		maps[i] = must(handlemap.New[T](handlemap.Options{TypeID: i + 1, Reserve: s.n / shards}))
+		must(maps[i].InsertItems(part(values[T](s.n), i), nil))
+	}
+	return &measure.Work{
+		Items: len(created) * 2,
+		Prepare: func() {
+			live = live[:0]
+			for i, m := range maps {
+				erased[i] = erased[i][:0]
+				for h := range m.All() {
+					live = append(live, h)
+				}
+			}
+			drawFirst(r, live, len(created))
+			for _, h := range live[:len(created)] {
+				of := h.ID.TypeID() - 1
+				erased[of] = append(erased[of], h)
+			}
+		},
+		Body: func() {
+			rest := created
+			for i, m := range maps {
+				n := m.EraseItems(erased[i])
+				names = must(m.InsertItems(rest[:n], names[:0]))
+				rest = rest[n:]
+			}
+		},
+	}
+}
+
+// drawFirst moves a random choice of n elements to the front, in random order.
+func drawFirst[E any](r *rand.Rand, all []E, n int) {
+	for i := range n {
+		j := i + r.IntN(len(all)-i)
+		all[i], all[j] = all[j], all[i]
+	}
+}
+
+// part returns what is a task's of all.
+func part[E any](all []E, task int) []E {
+	return all[len(all)*task/queues : len(all)*(task+1)/queues]
+}
+
+// within returns a Within that runs samples in the store's team, and puts the
+// context of the team into ctx.
+func within(st *store.Store, ctx *context.Context) func(sample func()) {
+	return func(sample func()) {
+		check(st.Team(context.Background(), func(team context.Context) error {
+			*ctx = team
+			sample()
+			return nil
+		}))
+	}
+}
+
+// newFullTable returns a table of 8 shards that holds n items.
+func newFullTable[T item](st *store.Store, n int) (*store.Table[T], error) {
+	t, err := store.Register(st, store.TableOptions[T]{Shards: shards, Reserve: n})
+	if err == nil {
+		emplace(st, t, values[T](n))
+	}
+	return t, err
+}

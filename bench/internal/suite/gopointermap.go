@@ -1,0 +1,74 @@
+package suite
+
+// goPointerMap is a map of pointers to items, each allocated by itself. Its keys
+// are those of [goMap].
+type goPointerMap[T item] struct {
+	load[T]
+	names[uint64]
+	m    map[uint64]*T
+	keys uint64 // given out so far
+}
+
+func (c *goPointerMap[T]) fresh(reserve bool) {
+	c.m = make(map[uint64]*T)
+	if reserve {
+		c.m = make(map[uint64]*T, len(c.values))
+	}
+	c.reset(len(c.values))
+}
+
+func (c *goPointerMap[T]) fill() {
+	c.fresh(true)
+	c.insert()
+	c.shuffle(c.order)
+}
+
+func (c *goPointerMap[T]) insert() {
+	for i, v := range c.values {
+		c.inOrder[i] = c.add(v)
+	}
+}
+
+func (c *goPointerMap[T]) add(v T) uint64 {
+	c.keys++
+	p := new(T)
+	*p = v
+	c.m[c.keys] = p
+	return c.keys
+}
+
+func (c *goPointerMap[T]) iterate() {
+	var sum uint64
+	for _, v := range c.m {
+		sum += *first(v)
+	}
+	sink += sum
+}
+
+func (c *goPointerMap[T]) lookUp()         { getPointerMap(c.m, c.inOrder) }
+func (c *goPointerMap[T]) lookUpShuffled() { getPointerMap(c.m, c.shuffled) }
+
+func getPointerMap[T item](m map[uint64]*T, keys []uint64) {
+	var sum uint64
+	for _, k := range keys {
+		if v, ok := m[k]; ok {
+			sum += *first(v)
+		}
+	}
+	sink += sum
+}
+
+func (c *goPointerMap[T]) erase() {
+	for _, k := range c.shuffled {
+		delete(c.m, k)
+	}
+}
+
+func (c *goPointerMap[T]) churn() {
+	for _, i := range c.order {
+		delete(c.m, c.inOrder[i])
+		c.inOrder[i] = c.add(c.values[i])
+	}
+}
+
+func (c *goPointerMap[T]) clear() { clear(c.m) }

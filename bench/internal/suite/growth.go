@@ -1,0 +1,74 @@
+package suite
+
+import (
+	"runtime"
+	"runtime/debug"
+	"slices"
+	"time"
+
+	"handloom/bench/internal/measure"
+	"handloom/shard/handlemap"
+	"handloom/shard/slotmap"
+)
+
+// growth returns the cases of the longest single insert while a map grows to n
+// items.
+func (s set[T]) growth() []measure.Case {
+	return []measure.Case{
+		s.longest("handlemap", func() (insert func(T), full func() bool) {
+			m := new(handlemap.Map[T])
+			return func(v T) { _, _ = m.Insert(v) }, func() bool { return m.Len() == m.Cap() }
+		}),
+		s.longest("slotmap", func() (insert func(T), full func() bool) {
+			m := new(slotmap.Map[T])
+			return func(v T) { _, _ = m.Insert(v) }, func() bool { return m.Rows() == m.Cap() }
+		}),
+	}
+}
+
+// longest is a case of the longest insert. Only inserts that make memory are
+// timed, and each counts with its median of several growths, for which they are
+// the same; else the longest would be what the scheduler did. The collector does
+// not run meanwhile.
+func (s set[T]) longest(impl string, newMap func() (insert func(T), full func() bool)) measure.Case {
+	const repeats = 5
+	c := s.newCase("growth", impl, func() *measure.Work {
+		return &measure.Work{Measure: func() float64 {
+			var took [][]time.Duration // by insert that makes memory, then by repeat
+			for range repeats {
+				insert, full := newMap()
+				for i, d := range growths(s.n, insert, full) {
+					if i == len(took) {
+						took = append(took, nil)
+					}
+					took[i] = append(took[i], d)
+				}
+			}
+			var longest time.Duration
+			for _, repeats := range took {
+				slices.Sort(repeats)
+				longest = max(longest, repeats[len(repeats)/2])
+			}
+			return float64(longest.Nanoseconds())
+		}}
+	})
+	c.Unit = "ns/longest"
+	return c
+}
+
+// growths returns how long each insert took that found the map full.
+func growths[T item](n int, insert func(T), full func() bool) (took []time.Duration) {
+	runtime.GC()
+	defer debug.SetGCPercent(debug.SetGCPercent(-1))
+	for i := range n {
+		v := itemOf[T](uint64(i))
+		if !full() {
+			insert(v)
+			continue
+		}
+		began := time.Now()
+		insert(v)
+		took = append(took, time.Since(began))
+	}
+	return took
+}

@@ -1,0 +1,58 @@
+package suite
+
+import (
+	"math/rand/v2"
+	"unsafe"
+)
+
+// The items that are held: 8, 32 and 64 bytes without pointers.
+type (
+	item8  struct{ v uint64 }
+	item32 struct {
+		v uint64
+		_ [3]uint64
+	}
+	item64 struct {
+		v uint64
+		_ [7]uint64
+	}
+	item interface{ item8 | item32 | item64 }
+)
+
+// first returns where the first word of an item is, whatever its size, so that
+// one loop serves all of them.
+func first[T item](v *T) *uint64 { return (*uint64)(unsafe.Pointer(v)) }
+
+// itemOf returns an item whose first word is v.
+func itemOf[T item](v uint64) (item T) {
+	*first(&item) = v
+	return item
+}
+
+// sizeOf returns the bytes of an item.
+func sizeOf[T item]() int {
+	var item T
+	return int(unsafe.Sizeof(item))
+}
+
+// values returns n items whose first words count from 0.
+func values[T item](n int) []T {
+	vs := make([]T, n)
+	for i := range vs {
+		vs[i] = itemOf[T](uint64(i))
+	}
+	return vs
+}
+
+// permutation returns the numbers below n in random order.
+func permutation(r *rand.Rand, n int) []uint32 {
+	order := make([]uint32, n)
+	for i := range order {
+		order[i] = uint32(i)
+	}
+	r.Shuffle(n, func(i, j int) { order[i], order[j] = order[j], order[i] })
+	return order
+}
+
+// sink is where loops leave their results, so that they are not left out.
+var sink uint64

@@ -1,0 +1,117 @@
+package suite
+
+import "sync"
+
+// lockedMap is a map behind one lock.
+type lockedMap[T item] struct {
+	directory
+	lock sync.RWMutex
+	m    map[uint64]T
+}
+
+func newLockedMap[T item]() *lockedMap[T] { return &lockedMap[T]{m: make(map[uint64]T)} }
+
+func (m *lockedMap[T]) run(keys *keys, steps []step) {
+	var sum uint64
+	for _, s := range steps {
+		switch s.kind {
+		case lookUp:
+			key := m.directory[s.entry]
+			m.lock.RLock()
+			if v, ok := m.m[key]; ok {
+				sum += *first(&v)
+			}
+			m.lock.RUnlock()
+		case insert:
+			key := keys.new()
+			m.directory[s.entry] = key
+			m.lock.Lock()
+			m.m[key] = itemOf[T](uint64(s.entry))
+			m.lock.Unlock()
+		case erase:
+			key := m.directory[s.entry]
+			m.lock.Lock()
+			delete(m.m, key)
+			m.lock.Unlock()
+		}
+	}
+	keep(sum)
+}
+
+// shardedMap is 64 maps, each behind a lock of its own, chosen by the key.
+type shardedMap[T item] struct {
+	directory
+	shards [64]struct {
+		lock sync.Mutex
+		m    map[uint64]T
+		_    [64]byte // locks share no cache line
+	}
+}
+
+func newShardedMap[T item]() *shardedMap[T] {
+	m := new(shardedMap[T])
+	for i := range m.shards {
+		m.shards[i].m = make(map[uint64]T)
+	}
+	return m
+}
+
+func (m *shardedMap[T]) run(keys *keys, steps []step) {
+	const odd = 0x9e3779b97f4a7c15 // 2^64 divided by the golden ratio
+	var sum uint64
+	for _, s := range steps {
+		key := m.directory[s.entry]
+		if s.kind == insert {
+			key = keys.new()
+			m.directory[s.entry] = key
+		}
+		shard := &m.shards[key*odd>>58]
+		shard.lock.Lock()
+		switch s.kind {
+		case lookUp:
+			if v, ok := shard.m[key]; ok {
+				sum += *first(&v)
+			}
+		case insert:
+			shard.m[key] = itemOf[T](uint64(s.entry))
+		case erase:
+			delete(shard.m, key)
+		}
+		shard.lock.Unlock()
+	}
+	keep(sum)
+}
+
+// lockedStraight is the handle map written by hand behind one lock. Names come
+// from the map.
+type lockedStraight[T item] struct {
+	directory
+	lock sync.RWMutex
+	m    *straight[T]
+}
+
+func newLockedStraight[T item]() *lockedStraight[T] { return &lockedStraight[T]{m: new(straight[T])} }
+
+func (m *lockedStraight[T]) run(_ *keys, steps []step) {
+	var sum uint64
+	for _, s := range steps {
+		switch s.kind {
+		case lookUp:
+			m.lock.RLock()
+			if v, ok := m.m.get(m.directory[s.entry]); ok {
+				sum += *first(v)
+			}
+			m.lock.RUnlock()
+		case insert:
+			m.lock.Lock()
+			name := m.m.insert(itemOf[T](uint64(s.entry)))
+			m.lock.Unlock()
+			m.directory[s.entry] = name
+		case erase:
+			m.lock.Lock()
+			m.m.erase(m.directory[s.entry])
+			m.lock.Unlock()
+		}
+	}
+	keep(sum)
+}

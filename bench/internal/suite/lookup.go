@@ -1,0 +1,94 @@
+package suite
+
+import (
+	"context"
+
+	"handloom/bench/internal/measure"
+	"handloom/store"
+)
+
+// shards is how many shards the tables have.
+const shards = 8
+
+// tableLookUp returns the cases of looking items up through tables, which find
+// the shard first.
+func (s set[T]) tableLookUp() []measure.Case {
+	return []measure.Case{
+		s.newCase("get", "table", func() *measure.Work {
+			st := newStore(1)
+			t := must(store.Register(st, store.TableOptions[T]{Shards: shards, Reserve: s.n}))
+			hs := s.fill(st, t)
+			return &measure.Work{Items: s.n, Body: func() { getTable(t, hs) }}
+		}),
+		s.newCase("get", "stabletable", func() *measure.Work {
+			st := newStore(1)
+			t := must(store.RegisterStable(st, store.TableOptions[T]{Shards: shards, Reserve: s.n}))
+			hs := s.fill(st, t)
+			return &measure.Work{Items: s.n, Body: func() { getStableTable(t, hs) }}
+		}),
+	}
+}
+
+// emplacer is a table of either kind.
+type emplacer[T any] interface {
+	EmplaceItems(q store.Queue, items []T, dst []store.Handle[T]) []store.Handle[T]
+	Resolve(p store.Handle[T]) (store.Handle[T], bool)
+}
+
+// fill fills the table with n items and returns their handles in random order.
+func (s set[T]) fill(st *store.Store, t emplacer[T]) []store.Handle[T] {
+	hs := emplace(st, t, values[T](s.n))
+	s.random().Shuffle(len(hs), func(i, j int) { hs[i], hs[j] = hs[j], hs[i] })
+	return hs
+}
+
+// emplace adds the items to the table and returns their handles in order.
+func emplace[T any](st *store.Store, t emplacer[T], items []T) (hs []store.Handle[T]) {
+	ctx := context.Background()
+	check(st.Each(ctx, 1, func(_ context.Context, _ int, q store.Queue) error {
+		hs = t.EmplaceItems(q, items, nil)
+		return nil
+	}))
+	must(st.Flush(ctx))
+	for i, p := range hs {
+		hs[i], _ = t.Resolve(p)
+	}
+	return hs
+}
+
+func getTable[T item](t *store.Table[T], hs []store.Handle[T]) {
+	var sum uint64
+	for _, h := range hs {
+		if v, ok := t.Get(h); ok {
+			sum += *first(v)
+		}
+	}
+	sink += sum
+}
+
+func getStableTable[T item](t *store.StableTable[T], hs []store.Handle[T]) {
+	var sum uint64
+	for _, h := range hs {
+		if v, ok := t.Get(h); ok {
+			sum += *first(v)
+		}
+	}
+	sink += sum
+}
+
+// newStore returns a store whose options cannot be wrong.
+func newStore(workers int) *store.Store {
+	return must(store.New(store.Options{Workers: workers}))
+}
+
+// must returns v. An error of what is measured is a bug of the suite.
+func must[V any](v V, err error) V {
+	check(err)
+	return v
+}
+
+func check(err error) {
+	if err != nil {
+		panic(err)
+	}
+}

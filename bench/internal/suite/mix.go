@@ -1,0 +1,82 @@
+package suite
+
+import "math/rand/v2"
+
+// kind is what a step does.
+type kind uint8
+
+const (
+	lookUp kind = iota
+	insert
+	erase
+)
+
+// step is one operation of the mixed load: what is done, to which entry of the
+// directory that holds the name of every item.
+type step struct {
+	kind  kind
+	entry uint32
+}
+
+// frame is the steps of one tick, by task. Those of a task that insert are listed
+// a second time, because names that a flush changes have to be taken over.
+type frame struct {
+	steps    [queues][]step
+	inserted [queues][]uint32
+}
+
+// mix draws ticks of n steps: 90 % look up, 5 % insert, 5 % erase, in random
+// order. Entries to look up live when the tick begins, though another task may
+// erase them meanwhile. An entry is erased once, and an insert fills an entry that
+// an earlier tick has emptied; so no entry of the directory is written by one task
+// and read by another, in whatever order they come.
+type mix struct {
+	random *rand.Rand
+	live   []uint32
+	empty  []uint32
+	all    []step
+}
+
+func newMix(r *rand.Rand, n int) *mix {
+	m := &mix{random: r, all: make([]step, n)}
+	for i := range n + changed(n) {
+		if i < n {
+			m.live = append(m.live, uint32(i))
+		} else {
+			m.empty = append(m.empty, uint32(i))
+		}
+	}
+	return m
+}
+
+// changed is how many of n steps insert, and how many erase.
+func changed(n int) int { return max(1, n/20) }
+
+// entries is how large a directory must be for n steps a tick.
+func entries(n int) int { return n + changed(n) }
+
+// draw draws the next tick.
+func (m *mix) draw(f *frame) {
+	n := changed(len(m.all))
+	drawFirst(m.random, m.live, n)
+	steps := m.all[:0]
+	for i := range n {
+		steps = append(steps, step{insert, m.empty[i]}, step{erase, m.live[i]})
+	}
+	for len(steps) < cap(m.all) {
+		steps = append(steps, step{lookUp, m.live[m.random.IntN(len(m.live))]})
+	}
+	m.random.Shuffle(len(steps), func(i, j int) { steps[i], steps[j] = steps[j], steps[i] })
+	for i := range n {
+		m.live[i], m.empty[i] = m.empty[i], m.live[i]
+	}
+	for task := range f.steps {
+		f.steps[task] = append(f.steps[task][:0], part(steps, task)...)
+		f.inserted[task] = f.inserted[task][:0]
+		for _, s := range f.steps[task] {
+			if s.kind == insert {
+				f.inserted[task] = append(f.inserted[task], s.entry)
+			}
+		}
+	}
+}

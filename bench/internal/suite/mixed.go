@@ -1,0 +1,119 @@
+package suite
+
+import (
+	"context"
+
+	"handloom/bench/internal/measure"
+	"handloom/store"
+	"handloom/tasks"
+)
+
+// rival is what holds the items of the mixed load.
+type rival interface {
+	fill(n int)                         // with items for the entries 0 to n-1
+	tick(ctx context.Context, f *frame) // runs the steps of every task
+}
+
+// mixed returns the cases of the mixed load on n items, in ticks of n steps by 8
+// tasks on a team.
+func (s set[T]) mixed() (cases []measure.Case) {
+	for _, workers := range s.workers {
+		for _, r := range []struct {
+			impl  string
+			ticks int // that a body runs, one after another, so that workers stay warm
+			make  func() rival
+		}{
+			{"table", 8, func() rival { return newTableRival[T](workers) }},
+			{"syncmap", 8, func() rival { return newShared(&syncMap[T]{}) }},
+			{"xsync", 8, func() rival { return newShared(newXsync[T]()) }},
+			{"rwmutexmap", 8, func() rival { return newShared(newLockedMap[T]()) }},
+			{"shardedmap", 8, func() rival { return newShared(newShardedMap[T]()) }},
+			{"rwmutexstraight", 8, func() rival { return newShared(newLockedStraight[T]()) }},
+			{"memdb", 1, func() rival { return newMemdb[T]() }},
+		} {
+			c := s.newCase("mixed", r.impl, func() *measure.Work { return s.mix(r.make(), workers, r.ticks) })
+			c.Workers = workers
+			cases = append(cases, c)
+		}
+	}
+	return cases
+}
+
+func (s set[T]) mix(r rival, workers, ticks int) *measure.Work {
+	r.fill(s.n)
+	m := newMix(s.random(), s.n)
+	frames := make([]frame, ticks)
+	var ctx context.Context
+	return &measure.Work{
+		Items: ticks * s.n,
+		Within: func(sample func()) {
+			check(tasks.WithTeam(context.Background(), workers, func(team context.Context) error {
+				ctx = team
+				sample()
+				return nil
+			}))
+		},
+		Prepare: func() {
+			for i := range frames {
+				m.draw(&frames[i])
+			}
+		},
+		Body: func() {
+			for i := range frames {
+				r.tick(ctx, &frames[i])
+			}
+		},
+	}
+}
+
+// tableRival is a table of 8 shards. The names that inserts get at once are
+// provisional, so that every tick ends by taking over the real ones.
+type tableRival[T item] struct {
+	store     *store.Store
+	table     *store.Table[T]
+	directory []store.Handle[T]
+	frame     *frame
+}
+
+func newTableRival[T item](workers int) *tableRival[T] {
+	st := newStore(workers)
+	return &tableRival[T]{store: st, table: must(store.Register(st, store.TableOptions[T]{Shards: shards}))}
+}
+
+func (r *tableRival[T]) fill(n int) {
+	r.directory = make([]store.Handle[T], entries(n))
+	copy(r.directory, emplace(r.store, r.table, values[T](n)))
+}
+
+func (r *tableRival[T]) tick(ctx context.Context, f *frame) {
+	r.frame = f
+	check(r.store.Each(ctx, queues, r.record))
+	must(r.store.Flush(ctx))
+	check(r.store.Each(ctx, queues, r.takeOver))
+}
+
+func (r *tableRival[T]) record(_ context.Context, task int, q store.Queue) error {
+	t, directory := r.table, r.directory
+	var sum uint64
+	for _, s := range r.frame.steps[task] {
+		switch s.kind {
+		case lookUp:
+			if v, ok := t.Get(directory[s.entry]); ok {
+				sum += *first(v)
+			}
+		case insert:
+			directory[s.entry] = t.Emplace(q, itemOf[T](uint64(s.entry)))
+		case erase:
+			t.Erase(q, directory[s.entry])
+		}
+	}
+	keep(sum)
+	return nil
+}
+
+func (r *tableRival[T]) takeOver(_ context.Context, task int, _ store.Queue) error {
+	for _, entry := range r.frame.inserted[task] {
+		r.directory[entry], _ = r.table.Resolve(r.directory[entry])
+	}
+	return nil
+}

@@ -1,0 +1,144 @@
+package suite
+
+import (
+	"cmp"
+	"math/rand/v2"
+	"slices"
+
+	"handloom/bench/internal/measure"
+	"handloom/shard/handle"
+	"handloom/shard/handlemap"
+)
+
+// budget is how many comparisons and moves a call of Defragment may make where it
+// is called once per frame.
+const budget = 1000
+
+// sorts returns the cases of ordering shuffled items, and of restoring the order
+// after one item in a thousand has changed. A raw slice has no handles to keep.
+func (s set[T]) sorts() []measure.Case {
+	return []measure.Case{
+		s.sort("handlemap.SortFunc", func(m *handlemap.Map[T]) { m.SortFunc(byItem[T]) }),
+		s.sort("handlemap.SortByKey", func(m *handlemap.Map[T]) { m.SortByKey(keyOf[T]) }),
+		s.sort("handlemap.Defragment", func(m *handlemap.Map[T]) { m.Defragment(byItem[T], 0) }),
+		s.newCase("sort", "slices.SortFunc", func() *measure.Work {
+			shuffled := s.shuffled()
+			raw := slices.Clone(shuffled)
+			return &measure.Work{
+				Items:   s.n,
+				Prepare: func() { copy(raw, shuffled) },
+				Body:    func() { slices.SortFunc(raw, byValue[T]) },
+			}
+		}),
+		s.newCase("sort", "pointers", func() *measure.Work {
+			shuffled := pointersTo(s.shuffled())
+			raw := slices.Clone(shuffled)
+			return &measure.Work{
+				Items:   s.n,
+				Prepare: func() { copy(raw, shuffled) },
+				Body:    func() { slices.SortFunc(raw, byItem[T]) },
+			}
+		}),
+		s.restore("handlemap.Defragment", func(m *handlemap.Map[T]) { m.Defragment(byItem[T], 0) }),
+		s.restore("handlemap.Defragment.1000", func(m *handlemap.Map[T]) { inFrames(m, byItem[T]) }),
+		s.restore("handlemap.SortFunc", func(m *handlemap.Map[T]) { m.SortFunc(byItem[T]) }),
+		s.restoreSlice(),
+	}
+}
+
+// sort is a case that orders a shuffled map.
+func (s set[T]) sort(impl string, f func(*handlemap.Map[T])) measure.Case {
+	return s.newCase("sort", impl, func() *measure.Work {
+		m := newShuffled(s.shuffled())
+		return &measure.Work{Items: s.n, Prepare: m.restore, Body: func() { f(m.Map) }}
+	})
+}
+
+// restore is a case that orders a map of which little is out of order.
+func (s set[T]) restore(impl string, f func(*handlemap.Map[T])) measure.Case {
+	c := s.newCase("defragment", impl, func() *measure.Work {
+		m := newShuffled(s.shuffled())
+		m.Defragment(byItem[T], 0)
+		r := s.random()
+		return &measure.Work{Items: s.n, Prepare: func() { disturb(m.Map, r) }, Body: func() { f(m.Map) }}
+	})
+	c.With = "sort"
+	return c
+}
+
+func (s set[T]) restoreSlice() measure.Case {
+	c := s.newCase("defragment", "slices.SortFunc", func() *measure.Work {
+		raw, r := values[T](s.n), s.random()
+		return &measure.Work{
+			Items: s.n,
+			Prepare: func() {
+				for range changes(s.n) {
+					raw[r.IntN(s.n)] = itemOf[T](r.Uint64N(uint64(s.n)))
+				}
+			},
+			Body: func() { slices.SortFunc(raw, byValue[T]) },
+		}
+	})
+	c.With = "sort"
+	return c
+}
+
+// changes is one item in a thousand.
+func changes(n int) int { return max(1, n/1000) }
+
+// disturb changes the keys of one item in a thousand and tells the map.
+func disturb[T item](m *handlemap.Map[T], r *rand.Rand) {
+	n := m.Len()
+	for range changes(n) {
+		row := r.IntN(n)
+		m.Items()[row] = itemOf[T](r.Uint64N(uint64(n)))
+		m.Touch(m.HandleAt(row))
+	}
+}
+
+// shuffled returns n items in random order.
+func (s set[T]) shuffled() []T {
+	vs := values[T](s.n)
+	s.random().Shuffle(s.n, func(i, j int) { vs[i], vs[j] = vs[j], vs[i] })
+	return vs
+}
+
+// shuffledMap is a map whose items can be put out of order again.
+type shuffledMap[T item] struct {
+	*handlemap.Map[T]
+	values  []T
+	handles []handle.Of[T]
+}
+
+func newShuffled[T item](vs []T) *shuffledMap[T] {
+	m := must(handlemap.New[T](handlemap.Options{Reserve: len(vs)}))
+	return &shuffledMap[T]{m, vs, must(m.InsertItems(vs, nil))}
+}
+
+// restore puts rows in the order of slots and keys in none.
+func (m *shuffledMap[T]) restore() {
+	m.SortAs(m.handles)
+	copy(m.Items(), m.values)
+	m.Defragment(nil, 0)
+}
+
+// inFrames restores the order by one call per frame, each within the budget.
+func inFrames[T item](m *handlemap.Map[T], cmp func(a, b *T) int) {
+	for done := false; !done; {
+		_, done = m.Defragment(cmp, budget)
+	}
+}
+
+func byValue[T item](a, b T) int { return cmp.Compare(*first(&a), *first(&b)) }
+
+func byItem[T item](a, b *T) int { return cmp.Compare(*first(a), *first(b)) }
+
+func keyOf[T item](v *T) uint64 { return *first(v) }
+
+func pointersTo[T item](vs []T) []*T {
+	ps := make([]*T, len(vs))
+	for i, v := range vs {
+		ps[i] = &v
+	}
+	return ps
+}

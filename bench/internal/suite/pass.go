@@ -1,0 +1,140 @@
+package suite
+
+import (
+	"context"
+	"runtime/metrics"
+
+	"handloom/bench/internal/measure"
+	"handloom/store"
+	"handloom/tasks"
+)
+
+// passes returns the cases of a pass that does about 5 ns of work for each item,
+// beside the same loop over a raw slice.
+func (s set[T]) passes() (cases []measure.Case) {
+	for _, workers := range s.workers {
+		c := s.newCase("foreach", "table", func() *measure.Work {
+			st := newStore(workers)
+			t := must(newFullTable[T](st, s.n))
+			var ctx context.Context
+			return &measure.Work{
+				Items: s.n, Within: within(st, &ctx),
+				Body: func() {
+					check(t.ForEach(ctx, func(_ context.Context, c store.Chunk[T]) error {
+						simulate(c.Items)
+						return nil
+					}))
+				},
+			}
+		})
+		c.Workers = workers
+		cases = append(cases, c)
+	}
+	c := s.newCase("foreach", "slice", func() *measure.Work {
+		vs := values[T](s.n)
+		return &measure.Work{Items: s.n, Body: func() { simulate(vs) }}
+	})
+	c.Workers = 1
+	return append(cases, c)
+}
+
+// simulate does about 5 ns of work for each item.
+func simulate[T item](items []T) {
+	for i := range items {
+		x := *first(&items[i])
+		for range 8 {
+			x = (x ^ x>>29) * 0xbf58476d1ce4e5b9
+		}
+		*first(&items[i]) = x
+	}
+}
+
+// emptyPasses returns the cases of a pass over a small table that does nothing:
+// what a phase costs by itself, and how many goroutines it starts.
+func (s set[T]) emptyPasses() []measure.Case {
+	open := func() func() {
+		st := newStore(2)
+		t := must(newFullTable[T](st, s.n))
+		ctx := context.Background()
+		n := 0
+		return func() {
+			check(t.ForEach(ctx, func(context.Context, store.Chunk[T]) error { return nil }))
+			if n++; n%1000 == 0 {
+				must(st.Flush(ctx)) // passes are numbered anew
+			}
+		}
+	}
+	time := s.newCase("emptypass", "table", func() *measure.Work { return &measure.Work{Body: open()} })
+	time.Unit = measure.PerOp
+	started := s.newCase("emptypass.goroutines", "table", func() *measure.Work {
+		pass := open()
+		return &measure.Work{Measure: func() float64 {
+			const passes = 1000
+			before := goroutinesCreated()
+			for range passes {
+				pass()
+			}
+			return float64((goroutinesCreated() - before) / passes)
+		}}
+	})
+	started.Unit = "goroutines/op"
+	return []measure.Case{time, started}
+}
+
+// goroutinesCreated returns how many goroutines there have been.
+func goroutinesCreated() uint64 {
+	sample := []metrics.Sample{{Name: "/sched/goroutines-created:goroutines"}}
+	metrics.Read(sample)
+	return sample[0].Value.Uint64()
+}
+
+// halves returns the cases of a phase of two halves of 20 us: in a warm team of
+// two, without a team, and one half alone, which is what the phase cannot be
+// shorter than.
+func halves(family) (cases []measure.Case) {
+	half := func(int) error {
+		keep(spin(halfRounds))
+		return nil
+	}
+	phase := func(ctx context.Context) { check(tasks.Run(ctx, 2, half, tasks.Options{Workers: 2})) }
+	for _, c := range []struct {
+		impl string
+		open func() *measure.Work
+	}{
+		{"half", func() *measure.Work { return &measure.Work{Body: func() { check(half(0)) }} }},
+		{"team", func() *measure.Work {
+			var ctx context.Context
+			return &measure.Work{
+				Body: func() { phase(ctx) },
+				Within: func(sample func()) {
+					check(tasks.WithTeam(context.Background(), 2, func(team context.Context) error {
+						ctx = team
+						sample()
+						return nil
+					}))
+				},
+			}
+		}},
+		{"fresh", func() *measure.Work { return &measure.Work{Body: func() { phase(context.Background()) }} }},
+	} {
+		cases = append(cases, measure.Case{Op: "halves", Impl: c.impl, Unit: measure.PerOp, Open: c.open})
+	}
+	return cases
+}
+
+// halfRounds is about 20 us.
+const halfRounds = 14_500
+
+// spin works in registers for a number of rounds.
+func spin(rounds int) uint64 {
+	x := uint64(rounds)
+	for range rounds {
+		x = (x ^ x>>29) * 0xbf58476d1ce4e5b9
+	}
+	return x
+}
+
+// keep takes a value that would else be left out.
+//
+//go:noinline
+func keep(uint64) {}

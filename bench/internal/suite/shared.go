@@ -1,0 +1,127 @@
+package suite
+
+import (
+	"context"
+	"sync"
+
+	"handloom/tasks"
+
+	"github.com/puzpuzpuz/xsync/v4"
+)
+
+// sharedMap is a container that any goroutine may change at any time.
+type sharedMap interface {
+	size(entries int)
+	run(keys *keys, steps []step) // of one task
+}
+
+// shared is a sharedMap under the mixed load.
+type shared struct {
+	sharedMap
+	keys  [queues]keys
+	frame *frame
+	task  func(task int) error
+}
+
+// keys gives out keys that were never used, without asking another task.
+type keys struct {
+	next uint64
+	_    [7]uint64 // tasks share no cache line
+}
+
+func (k *keys) new() uint64 {
+	k.next++
+	return k.next
+}
+
+func newShared(m sharedMap) *shared {
+	s := &shared{sharedMap: m}
+	for i := range s.keys {
+		s.keys[i].next = uint64(i) << 48
+	}
+	s.task = func(task int) error {
+		s.run(&s.keys[task], s.frame.steps[task])
+		return nil
+	}
+	return s
+}
+
+func (s *shared) fill(n int) {
+	s.size(entries(n))
+	steps := make([]step, n)
+	for i := range steps {
+		steps[i] = step{insert, uint32(i)}
+	}
+	for task := range queues {
+		s.run(&s.keys[task], part(steps, task))
+	}
+}
+
+func (s *shared) tick(ctx context.Context, f *frame) {
+	s.frame = f
+	check(tasks.Run(ctx, queues, s.task, tasks.Options{}))
+}
+
+// directory holds the key of every entry.
+type directory []uint64
+
+func (d *directory) size(entries int) { *d = make(directory, entries) }
+
+// syncMap is the standard library's concurrent map.
+type syncMap[T item] struct {
+	directory
+	m sync.Map
+}
+
+func newSyncMap[T item](n int) *shared {
+	s := newShared(&syncMap[T]{})
+	s.fill(n)
+	return s
+}
+
+func (m *syncMap[T]) run(keys *keys, steps []step) {
+	var sum uint64
+	for _, s := range steps {
+		switch s.kind {
+		case lookUp:
+			if v, ok := m.m.Load(m.directory[s.entry]); ok {
+				item := v.(T)
+				sum += *first(&item)
+			}
+		case insert:
+			key := keys.new()
+			m.directory[s.entry] = key
+			m.m.Store(key, itemOf[T](uint64(s.entry)))
+		case erase:
+			m.m.Delete(m.directory[s.entry])
+		}
+	}
+	keep(sum)
+}
+
+// xsyncMap is a concurrent map of cache-line buckets.
+type xsyncMap[T item] struct {
+	directory
+	m *xsync.Map[uint64, T]
+}
+
+func newXsync[T item]() *xsyncMap[T] { return &xsyncMap[T]{m: xsync.NewMap[uint64, T]()} }
+
+func (m *xsyncMap[T]) run(keys *keys, steps []step) {
+	var sum uint64
+	for _, s := range steps {
+		switch s.kind {
+		case lookUp:
+			if v, ok := m.m.Load(m.directory[s.entry]); ok {
+				sum += *first(&v)
+			}
+		case insert:
+			key := keys.new()
+			m.directory[s.entry] = key
+			m.m.Store(key, itemOf[T](uint64(s.entry)))
+		case erase:
+			m.m.Delete(m.directory[s.entry])
+		}
+	}
+	keep(sum)
+}

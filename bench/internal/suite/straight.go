@@ -1,0 +1,65 @@
+package suite
+
+// straight is the obvious handle map written by hand: three slices, a LIFO list
+// of free slots, and no checks beyond the one compare. It is what the packed map
+// has to keep up with.
+type straight[T any] struct {
+	items  []T
+	meta   []uint32
+	sparse []uint64 // generation << 32 | row
+	free   []uint32
+}
+
+func newStraight[T any](n int) *straight[T] {
+	return &straight[T]{items: make([]T, 0, n), meta: make([]uint32, 0, n), sparse: make([]uint64, 0, n)}
+}
+
+func (m *straight[T]) insert(v T) uint64 {
+	row := uint64(len(m.items))
+	m.items = append(m.items, v)
+	var slot uint32
+	if n := len(m.free); n > 0 {
+		slot = m.free[n-1]
+		m.free = m.free[:n-1]
+		m.sparse[slot] = m.sparse[slot]>>32<<32 | row
+	} else {
+		slot = uint32(len(m.sparse))
+		m.sparse = append(m.sparse, 1<<32|row)
+	}
+	m.meta = append(m.meta, slot)
+	return m.sparse[slot]>>32<<32 | uint64(slot)
+}
+
+func (m *straight[T]) get(h uint64) (*T, bool) {
+	if i := uint32(h); int(i) < len(m.sparse) {
+		if w := m.sparse[i]; (w^h)>>32 == 0 {
+			return &m.items[uint32(w)], true
+		}
+	}
+	return nil, false
+}
+
+func (m *straight[T]) erase(h uint64) bool {
+	slot := uint32(h)
+	if int(slot) >= len(m.sparse) || (m.sparse[slot]^h)>>32 != 0 {
+		return false
+	}
+	row := uint32(m.sparse[slot])
+	last := uint32(len(m.items) - 1)
+	m.items[row] = m.items[last]
+	moved := m.meta[last]
+	m.meta[row] = moved
+	m.sparse[moved] = m.sparse[moved]>>32<<32 | uint64(row)
+	m.items, m.meta = m.items[:last], m.meta[:last]
+	m.sparse[slot] = (m.sparse[slot]>>32 + 1) << 32
+	m.free = append(m.free, slot)
+	return true
+}
+
+func (m *straight[T]) clear() {
+	for _, slot := range m.meta {
+		m.sparse[slot] = (m.sparse[slot]>>32 + 1) << 32
+	}
+	m.free = append(m.free, m.meta...)
+	m.items, m.meta = m.items[:0], m.meta[:0]
+}

@@ -1,0 +1,159 @@
+package suite
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+
+	"handloom/bench/internal/measure"
+)
+
+// Options say which cases there are.
+type Options struct {
+	N       []int  // items; nil: what fits the operation
+	Workers []int  // of the cases that scale, ascending
+	Seed    uint64 // of all that is drawn
+}
+
+// set is the cases for items of type T of one n.
+type set[T item] struct {
+	n       int
+	workers []int
+	seed    uint64
+}
+
+// family makes the cases of one set.
+type family interface {
+	containers() []measure.Case
+	bulk() []measure.Case
+	tableLookUp() []measure.Case
+	sorts() []measure.Case
+	comparisons() []measure.Case
+	memory() []measure.Case
+	collector() []measure.Case
+	growth() []measure.Case
+	record() []measure.Case
+	flushes() []measure.Case
+	passes() []measure.Case
+	emptyPasses() []measure.Case
+	mixed() []measure.Case
+	replays() []measure.Case
+}
+
+func (o Options) set(n, size int) family {
+	switch size {
+	case 8:
+		return set[item8]{n, o.Workers, o.Seed}
+	case 32:
+		return set[item32]{n, o.Workers, o.Seed}
+	case 64:
+		return set[item64]{n, o.Workers, o.Seed}
+	}
+	panic(fmt.Sprintf("suite: no item has %d bytes", size))
+}
+
+// newCase returns a case of the set.
+func (s set[T]) newCase(op, impl string, open func() *measure.Work) measure.Case {
+	return measure.Case{Op: op, Impl: impl, N: s.n, Size: sizeOf[T](), Unit: measure.PerItem, Open: open}
+}
+
+// random returns random numbers, the same for every case of one n.
+func (s set[T]) random() *rand.Rand { return rand.New(rand.NewPCG(s.seed, uint64(s.n))) }
+
+// kinds lists the makers of cases with the n and sizes that they have; the first
+// of each are those of the headline.
+var kinds = []struct {
+	make     func(family) []measure.Case
+	n, sizes []int
+	headline func(o Options, c *measure.Case) bool // nil: every case
+}{
+	{family.containers, []int{1e5, 1e6}, []int{8, 64}, allBut("refill")},
+	{family.tableLookUp, []int{1e5, 1e6}, []int{8, 64}, nil},
+	{family.bulk, []int{1e5, 1e6}, []int{8, 64}, nil},
+	{family.sorts, []int{1e5, 1e6}, []int{8, 64}, nil},
+	{family.record, []int{1e5}, []int{32, 8}, allBut("record.emplace.allocs", "record.erase.allocs")},
+	{family.flushes, []int{1e6}, []int{8, 64}, nil},
+	{family.passes, []int{1e6}, []int{8, 64}, nil},
+	{family.emptyPasses, []int{10}, []int{8}, allBut("emptypass.goroutines")},
+	{halves, nil, nil, nil},
+	{family.mixed, []int{1e5}, []int{8, 64}, func(o Options, c *measure.Case) bool {
+		return c.Impl == "table" || c.Impl != "memdb" && c.Workers == o.Workers[len(o.Workers)-1]
+	}},
+	{family.replays, nil, []int{32}, nil},
+	{family.collector, []int{1e6, 5e6}, []int{8}, func(_ Options, c *measure.Case) bool { return c.Impl != "syncmap" }},
+	{family.memory, []int{1e5, 1e6}, []int{8, 64}, allBut("memoryreserved")},
+	{family.comparisons, []int{1e5, 1e6}, []int{8, 64}, none},
+	{family.growth, []int{1e7}, []int{8}, none},
+	{overN, []int{1e3, 1e4, 1e5, 1e6, 1e7}, []int{8}, none},
+}
+
+func allBut(ops ...string) func(Options, *measure.Case) bool {
+	return func(_ Options, c *measure.Case) bool { return !slices.Contains(ops, c.Op) }
+}
+
+func none(Options, *measure.Case) bool { return false }
+
+// overN returns the cases whose cost is followed over n.
+func overN(f family) []measure.Case {
+	ops := []string{"insert", "iterate", "get", "erase"}
+	impls := []string{"handlemap", "slotmap", "straight", "map"}
+	return slices.DeleteFunc(f.containers(), func(c measure.Case) bool {
+		return !slices.Contains(ops, c.Op) || !slices.Contains(impls, c.Impl)
+	})
+}
+
+// All returns every case, each once.
+func (o Options) All() []measure.Case {
+	var cases []measure.Case
+	for _, k := range kinds {
+		cases = append(cases, o.cases(k.make, k.n, k.sizes)...)
+	}
+	return Unique(cases)
+}
+
+// Headline returns the cases of the run that shows the most in the least time.
+func (o Options) Headline() []measure.Case {
+	var cases []measure.Case
+	for _, k := range kinds {
+		made := o.cases(k.make, k.n[:min(1, len(k.n))], k.sizes[:min(1, len(k.sizes))])
+		cases = append(cases, slices.DeleteFunc(made, func(c measure.Case) bool {
+			return k.headline != nil && !k.headline(o, &c)
+		})...)
+	}
+	return Unique(cases)
+}
+
+// OverN returns the cases that show how the cost of an item grows with n.
+func (o Options) OverN() []measure.Case {
+	k := kinds[len(kinds)-1]
+	return Unique(o.cases(k.make, k.n, k.sizes))
+}
+
+// cases returns what make makes for every n and size.
+func (o Options) cases(make func(family) []measure.Case, ns, sizes []int) (cases []measure.Case) {
+	if len(ns) == 0 {
+		ns = []int{0}
+	} else if o.N != nil {
+		ns = o.N
+	}
+	if len(sizes) == 0 {
+		sizes = []int{8}
+	}
+	for _, n := range ns {
+		for _, size := range sizes {
+			cases = append(cases, make(o.set(n, size))...)
+		}
+	}
+	return cases
+}
+
+// Unique keeps the first case of each name.
+func Unique(cases []measure.Case) []measure.Case {
+	seen := make(map[string]bool)
+	return slices.DeleteFunc(cases, func(c measure.Case) bool {
+		name := c.Name()
+		twice := seen[name]
+		seen[name] = true
+		return twice
+	})
+}

@@ -1,0 +1,59 @@
+package targets
+
+// clause is one line of the contract, for every n and size that it holds for.
+type clause struct {
+	id    string
+	work  string
+	at    []place
+	value value
+	limit limit
+}
+
+// place is an n and a size of items in bytes; 0 where there is none.
+type place struct{ n, size int }
+
+var (
+	usual   = []place{{1e5, 8}, {1e5, 64}, {1e6, 8}, {1e6, 64}}
+	smaller = []place{{1e5, 8}, {1e5, 64}}
+	larger  = []place{{1e6, 8}, {1e6, 64}}
+)
+
+// contract is P1 to P18. Cases are called op/impl, and /workers behind it where
+// there are several.
+var contract = []clause{
+	{"P1", "InsertItems, warm: of the bulk loop by hand", usual, ratio("insertitems/handlemap", "insertitems/straight"), atMost(1.15)},
+	{"P2", "Insert, reserved: of straight Go", usual, ratio("insert/handlemap", "insert/straight"), atMost(1)},
+	{"P2", "Insert, reserved: map[uint64]T takes", smaller, ratio("insert/map", "insert/handlemap"), atLeast(3)},
+	{"P2", "Insert, reserved: map[uint64]T takes", larger, ratio("insert/map", "insert/handlemap"), atLeast(10)},
+	{"P3", "create without reserve: of reserved", usual, ratio("create/handlemap", "insert/handlemap"), atMost(3)},
+	{"P4", "iterate Items: of a raw slice loop", usual, ratio("iterate/handlemap", "iterate/straight"), atMost(1.05)},
+	{"P4", "iterate All: of a raw slice loop", usual, ratio("iterate/handlemap.All", "iterate/straight"), atMost(2)},
+	{"P5", "Get, random: of straight Go", usual, ratio("get/handlemap", "get/straight"), atMost(1)},
+	{"P5", "Get, random: map[uint64]T takes", smaller, ratio("get/map", "get/handlemap"), atLeast(4)},
+	{"P5", "Get, random, Table of 8 shards: of the map's own", usual, ratio("get/table", "get/handlemap"), atMost(1.4)},
+	{"P6", "EraseItems, half: one by one takes", usual, ratio("eraseitems/handlemap.Erase", "eraseitems/handlemap"), atLeast(1.8)},
+	{"P7", "Clear: ns per item", usual, of("clear/handlemap"), atMost(1.3)},
+	{"P8", "SortFunc: of slices.SortFunc on the raw slice", usual, ratio("sort/handlemap.SortFunc", "sort/slices.SortFunc"), atMost(1.4)},
+	{"P8", "SortByKey: ns per item", smaller, of("sort/handlemap.SortByKey"), atMost(15)},
+	{"P9", "Defragment after 0.1 % changes: of SortFunc's comparisons", usual, ratio("comparisons/handlemap.Defragment.1000", "comparisons/handlemap.SortFunc"), atMost(0.05)},
+	{"P9", "Defragment after 0.1 % changes: of SortFunc's time", usual, ratio("defragment/handlemap.Defragment.1000", "sort/handlemap.SortFunc"), atMost(0.3)},
+	{"P10", "recording Emplace of 32 B: ns", []place{{1e5, 32}}, of("record.emplace/table"), atMost(2.5)},
+	{"P10", "recording Emplace of 32 B: allocations", []place{{1e5, 32}}, of("record.emplace.allocs/table"), atMost(0)},
+	{"P10", "recording Erase: ns", []place{{1e5, 32}}, of("record.erase/table"), atMost(2.5)},
+	{"P10", "recording Erase: allocations", []place{{1e5, 32}}, of("record.erase.allocs/table"), atMost(0)},
+	{"P11", "flush of 1M commands, 8 shards, 1 worker: of bulk calls by hand", larger, ratio("flush/table/1", "flush/handlemap/1"), atMost(1.5)},
+	{"P12", "the same flush: 1 worker takes, of 2 in a team", larger, ratio("flush/table/1", "flush/table/2"), atLeast(1.7)},
+	{"P12", "the same flush: 1 worker takes, of 16 in a team", larger, ratio("flush/table/1", "flush/table/16"), atLeast(10)},
+	{"P13", "ForEach, 5 ns body: 1 worker takes, of 2 in a team", larger, ratio("foreach/table/1", "foreach/table/2"), atLeast(1.8)},
+	{"P13", "empty pass over a small table: ns", []place{{10, 8}}, of("emptypass/table"), atMost(150)},
+	{"P13", "empty pass over a small table: goroutines", []place{{10, 8}}, of("emptypass.goroutines/table"), atMost(0)},
+	{"P14", "mixed load, 8 tasks, in a team: the best rival takes", smaller, best("mixed/table", "mixed/syncmap", "mixed/xsync", "mixed/rwmutexmap", "mixed/shardedmap", "mixed/rwmutexstraight"), atLeast(4)},
+	{"P15", "GC with 5M items: of map[uint64]*T", []place{{5e6, 8}}, ratio("gc/table", "gc/mapofpointers"), atMost(0.02)},
+	{"P16", "memory beyond the item, reserved: bytes", usual, of("memoryreserved/handlemap"), atMost(12)},
+	{"P16", "memory beyond the item, grown: bytes", usual, of("memory/handlemap"), atMost(24)},
+	{"P17", "Get on the stable map, random: of the packed map's", smaller, ratio("get/slotmap", "get/handlemap"), atMost(1.15)},
+	{"P17", "Get on the stable map, random: of the packed map's", larger, ratio("get/slotmap", "get/handlemap"), atMost(0.8)},
+	{"P17", "longest insert, growing to 10M: the packed map's, of the stable map's", []place{{1e7, 8}}, ratio("growth/handlemap", "growth/slotmap"), atLeast(500)},
+	{"P18", "phase of two halves of 20 us, warm team of 2: of one half", []place{{0, 0}}, ratio("halves/team", "halves/half"), atMost(1.15)},
+	{"P18", "the same without a team, for comparison", []place{{0, 0}}, ratio("halves/fresh", "halves/half"), noLimit},
+}

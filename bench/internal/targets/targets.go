@@ -1,0 +1,132 @@
+package targets
+
+import (
+	"regexp"
+	"slices"
+
+	"handloom/bench/internal/measure"
+	"handloom/internal/stats"
+)
+
+// Target is one target and what came of it.
+type Target struct {
+	ID      string
+	Work    string
+	N, Size int
+	Value   stats.Summary
+	Limit   float64
+	Better  string // lower or higher
+	Met     bool
+	Promise bool // false: reported for comparison, with no limit
+}
+
+// Plan is the targets that can be measured here.
+type Plan struct {
+	workers int
+	clauses []planned
+}
+
+type planned struct {
+	clause
+	place
+}
+
+// NewPlan returns the plan of the targets whose id matches, with their n, on a
+// machine with the given processors: those that need more workers are left out.
+func NewPlan(id *regexp.Regexp, processors int) *Plan {
+	p := &Plan{workers: processors}
+	for _, c := range contract {
+		for _, at := range c.at {
+			if id.MatchString(c.id) && p.fits(c) {
+				p.clauses = append(p.clauses, planned{c, at})
+			}
+		}
+	}
+	return p
+}
+
+// fits reports whether no case of the clause has more workers than processors.
+func (p *Plan) fits(c clause) bool {
+	for _, called := range c.value.cases {
+		if name(called, place{}, p.workers).Workers > p.workers {
+			return false
+		}
+	}
+	return true
+}
+
+// Select returns those of the cases that the plan needs.
+func (p *Plan) Select(cases []measure.Case) (needed []measure.Case) {
+	names := make(map[string]bool)
+	for _, c := range p.clauses {
+		for _, called := range c.value.cases {
+			needs := name(called, c.place, p.workers)
+			names[needs.Name()] = true
+		}
+	}
+	for _, c := range cases {
+		if names[c.Name()] {
+			needed = append(needed, c)
+		}
+	}
+	return needed
+}
+
+// Evaluate returns what the results say, target by target. One whose cases were
+// not all measured is left out.
+func (p *Plan) Evaluate(results []measure.Result) (targets []Target) {
+	of := make(map[string]*measure.Result)
+	for i := range results {
+		of[results[i].Name()] = &results[i]
+	}
+	for _, c := range p.clauses {
+		values := c.rounds(of, p.workers)
+		if len(values) == 0 {
+			continue
+		}
+		s := stats.Summarize(values)
+		targets = append(targets, Target{
+			ID: c.id, Work: c.work, N: c.n, Size: c.size, Value: s,
+			Limit: c.limit.value, Better: c.limit.better(),
+			Met: c.limit.met(s.Median), Promise: !c.limit.none,
+		})
+	}
+	return targets
+}
+
+// rounds returns the value of each round that all cases of the clause have.
+func (c planned) rounds(of map[string]*measure.Result, workers int) (values []float64) {
+	var cases []*measure.Result
+	for _, called := range c.value.cases {
+		needs := name(called, c.place, workers)
+		r := of[needs.Name()]
+		if r == nil {
+			return nil
+		}
+		cases = append(cases, r)
+	}
+	samples := make([]float64, len(cases))
+	for round := 0; ; round++ {
+		for i, r := range cases {
+			if round >= len(r.Samples) {
+				return values
+			}
+			samples[i] = r.Samples[round].Value
+		}
+		values = append(values, c.value.from(samples))
+	}
+}
+
+// Workers returns the numbers of workers that the cases of the plan have.
+func (p *Plan) Workers() []int {
+	all := []int{p.workers}
+	for _, c := range p.clauses {
+		for _, called := range c.value.cases {
+			if w := name(called, c.place, p.workers).Workers; w > 0 && !slices.Contains(all, w) {
+				all = append(all, w)
+			}
+		}
+	}
+	slices.Sort(all)
+	return all
+}

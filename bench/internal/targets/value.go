@@ -1,0 +1,71 @@
+package targets
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"handloom/bench/internal/measure"
+)
+
+// value is how a clause comes to its value: from which cases, and how from one
+// sample of each.
+type value struct {
+	cases []string // op/impl or op/impl/workers
+	from  func(samples []float64) float64
+}
+
+// of is the value of a case itself.
+func of(name string) value {
+	return value{[]string{name}, func(s []float64) float64 { return s[0] }}
+}
+
+// ratio is how many times as much a is as b.
+func ratio(a, b string) value {
+	return value{[]string{a, b}, func(s []float64) float64 { return s[0] / s[1] }}
+}
+
+// best is how many times as much the least of the rivals is as a.
+func best(a string, rivals ...string) value {
+	return value{append([]string{a}, rivals...), func(s []float64) float64 { return slices.Min(s[1:]) / s[0] }}
+}
+
+// name returns the name of the result that a clause calls op/impl. Where the
+// clause names no workers but the case has some, these are the most.
+func name(called string, at place, workers int) measure.Case {
+	parts := strings.Split(called, "/")
+	c := measure.Case{Op: parts[0], Impl: parts[1], N: at.n, Size: at.size}
+	if c.Op == "mixed" {
+		c.Workers = workers
+	}
+	if len(parts) == 3 {
+		c.Workers, _ = strconv.Atoi(parts[2])
+	}
+	return c
+}
+
+// limit is what a value must not exceed or, higher, must not fall short of.
+type limit struct {
+	value  float64
+	higher bool
+	none   bool // nothing is promised
+}
+
+func atMost(v float64) limit  { return limit{value: v} }
+func atLeast(v float64) limit { return limit{value: v, higher: true} }
+
+var noLimit = limit{none: true}
+
+func (l limit) met(v float64) bool {
+	if l.higher {
+		return v >= l.value
+	}
+	return v <= l.value
+}
+
+func (l limit) better() string {
+	if l.higher {
+		return "higher"
+	}
+	return "lower"
+}

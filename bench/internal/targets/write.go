@@ -1,0 +1,110 @@
+package targets
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"math"
+	"strconv"
+
+	"handloom/internal/report"
+)
+
+// Head names the columns of a table for people.
+var Head = []string{"id", "n", "size", "work", "value", "±", "target", ""}
+
+// Row returns the cells of the target.
+func (t Target) Row() []string {
+	return []string{
+		t.ID, count(t.N), count(t.Size), t.Work,
+		digits(t.Value.Median), report.Share(t.Value.Noise()), t.limit(), t.verdict(),
+	}
+}
+
+func (t Target) verdict() string {
+	switch {
+	case !t.Promise:
+		return ""
+	case t.Met:
+		return "met"
+	}
+	return "missed"
+}
+
+// Write writes the targets for people.
+func Write(w io.Writer, targets []Target) error {
+	t := report.NewTable(Head...)
+	t.Left("id", "work", "")
+	met, promised := 0, 0
+	for _, target := range targets {
+		t.Row(target.Row()...)
+		if target.Promise {
+			promised++
+			if target.Met {
+				met++
+			}
+		}
+	}
+	if _, err := t.WriteTo(w); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintf(w, "\n%d of %d targets met\n", met, promised)
+	return err
+}
+
+func (t Target) limit() string {
+	switch {
+	case !t.Promise:
+		return ""
+	case t.Better == "higher":
+		return ">= " + digits(t.Limit)
+	}
+	return "<= " + digits(t.Limit)
+}
+
+// digits returns v with as many digits as a limit needs to be told from it.
+func digits(v float64) string {
+	if math.Abs(v) < 1 {
+		return strconv.FormatFloat(v, 'f', 3, 64)
+	}
+	return report.Digits(v)
+}
+
+func count(n int) string {
+	if n == 0 {
+		return ""
+	}
+	return report.Count(n)
+}
+
+// entry is one target as JSON.
+type entry struct {
+	ID     string  `json:"id"`
+	N      int     `json:"n"`
+	Size   int     `json:"size"`
+	Value  float64 `json:"value"`
+	Target float64 `json:"target"`
+	Better string  `json:"better"`
+	Met    bool    `json:"met"`
+	Work   string  `json:"work"`
+}
+
+// WriteJSON writes the targets as one JSON document; partial says that some are
+// missing because the run was interrupted.
+func WriteJSON(w io.Writer, targets []Target, partial bool) error {
+	doc := struct {
+		Targets []entry `json:"targets"`
+		Partial bool    `json:"partial,omitempty"`
+	}{[]entry{}, partial}
+	for _, t := range targets {
+		if t.Promise {
+			doc.Targets = append(doc.Targets, entry{t.ID, t.N, t.Size, t.Value.Median, t.Limit, t.Better, t.Met, t.Work})
+		}
+	}
+	text, err := json.MarshalIndent(doc, "", "\t")
+	if err != nil {
+		return err
+	}
+	_, err = w.Write(append(text, '\n'))
+	return err
+}

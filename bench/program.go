@@ -1,0 +1,197 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"runtime/pprof"
+	"strings"
+
+	"handloom/bench/internal/measure"
+	"handloom/bench/internal/results"
+	"handloom/bench/internal/suite"
+	"handloom/bench/internal/targets"
+)
+
+// program is one run and what it talks to.
+type program struct {
+	args           []string
+	stdout, stderr io.Writer
+
+	*settings
+	plan *targets.Plan // nil: no targets were asked for
+}
+
+// run returns the exit code, or the error that exit code 2 comes with.
+func (p *program) run(ctx context.Context) (int, error) {
+	s, err := parse(p.args)
+	if errors.Is(err, flag.ErrHelp) {
+		_, err = io.WriteString(p.stdout, usage)
+		return exitDone, err
+	}
+	if err != nil {
+		return 0, fmt.Errorf("%w; see: go run ./bench -h", err)
+	}
+	p.settings = s
+	if p.targets {
+		p.plan = targets.NewPlan(p.id(), runtime.GOMAXPROCS(0))
+	}
+	before, err := p.read(p.baseline)
+	if err != nil {
+		return 0, err
+	}
+	if err := p.canWrite(p.html); err != nil {
+		return 0, err
+	}
+	r, err := p.results(ctx)
+	if err != nil || r == nil {
+		return exitDone, err
+	}
+	return p.tell(before, r)
+}
+
+// id is the pattern of -run, for targets.
+func (p *program) id() *regexp.Regexp {
+	if p.settings.run.Regexp == nil {
+		return regexp.MustCompile("")
+	}
+	return p.settings.run.Regexp
+}
+
+// results measures, or reads what was measured. It returns nil when the names of
+// cases were all that was asked for.
+func (p *program) results(ctx context.Context) (*results.Run, error) {
+	if p.from != "" {
+		return p.reread()
+	}
+	cases := p.cases()
+	if len(cases) == 0 {
+		return nil, fmt.Errorf("nothing matches -run %s; -list prints the names of all cases", p.settings.run.String())
+	}
+	if p.list {
+		for _, c := range cases {
+			fmt.Fprintln(p.stdout, c.Name())
+		}
+		return nil, nil
+	}
+	return p.measure(ctx, cases)
+}
+
+// reread reads the results of an earlier run.
+func (p *program) reread() (*results.Run, error) {
+	r, err := p.read(p.from)
+	if err != nil || p.targets {
+		return r, err
+	}
+	chosen := r.Results[:0]
+	for _, result := range r.Results {
+		if p.settings.run.matches(result.Name()) {
+			chosen = append(chosen, result)
+		}
+	}
+	if r.Results = chosen; len(chosen) == 0 {
+		return nil, fmt.Errorf("nothing in %s matches -run %s", p.from, p.settings.run.String())
+	}
+	return r, nil
+}
+
+// cases returns what is to be measured.
+func (p *program) cases() []measure.Case {
+	o := suite.Options{N: p.n, Workers: p.cpu, Seed: p.seed}
+	switch {
+	case p.plan != nil:
+		o.Workers = p.plan.Workers()
+		return p.plan.Select(o.All())
+	case p.list, p.given["run"]:
+		var chosen []measure.Case
+		for _, c := range o.All() {
+			if p.settings.run.matches(c.Name()) {
+				chosen = append(chosen, c)
+			}
+		}
+		return chosen
+	case p.html != "":
+		return suite.Unique(append(o.Headline(), o.OverN()...))
+	}
+	return o.Headline()
+}
+
+// measure measures the cases. An interrupt leaves a partial run.
+func (p *program) measure(ctx context.Context, cases []measure.Case) (*results.Run, error) {
+	r := &results.Run{Command: p.command(), Environment: results.Here()}
+	r.Environment.Seed, r.Environment.Rounds, r.Environment.BenchTime = p.seed, p.count, p.benchtime.String()
+	stop, err := p.profile()
+	if err != nil {
+		return nil, err
+	}
+	shown := newProgress(p.stderr)
+	o := measure.Options{Rounds: p.count, Time: p.benchtime, Seed: p.seed, Progress: shown.show}
+	r.Results, err = o.Run(ctx, cases)
+	shown.done()
+	r.Partial = err != nil
+	return r, stop()
+}
+
+// profile starts the profile, if one is asked for, and returns what ends it.
+func (p *program) profile() (stop func() error, err error) {
+	if p.cpuprofile == "" {
+		return func() error { return nil }, nil
+	}
+	f, err := os.Create(p.cpuprofile)
+	if err != nil {
+		return nil, fmt.Errorf("-cpuprofile: %w", err)
+	}
+	if err := pprof.StartCPUProfile(f); err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return func() error {
+		pprof.StopCPUProfile()
+		return f.Close()
+	}, nil
+}
+
+// read reads results from a file, or none where there is none.
+func (p *program) read(file string) (*results.Run, error) {
+	if file == "" {
+		return nil, nil
+	}
+	data, err := os.ReadFile(file)
+	if err != nil {
+		return nil, err
+	}
+	return results.Read(file, data)
+}
+
+// canWrite reports early that a file cannot be written, before the work whose
+// result it is to hold.
+func (p *program) canWrite(file string) error {
+	if file == "" {
+		return nil
+	}
+	info, err := os.Stat(filepath.Dir(file))
+	if err == nil && !info.IsDir() {
+		err = fmt.Errorf("%s is not a directory", filepath.Dir(file))
+	}
+	if info, statErr := os.Stat(file); statErr == nil && info.IsDir() {
+		err = fmt.Errorf("%s is a directory", file)
+	}
+	return err
+}
+
+// command returns the command line that repeats the run.
+func (p *program) command() string {
+	words := []string{"go run ./bench"}
+	for _, arg := range p.args {
+		if strings.Trim(arg, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./,=:%+") != "" {
+			arg = "'" + strings.ReplaceAll(arg, "'", `'\''`) + "'"
+		}
+		words = append(words, arg)
+	}
+	return strings.Join(words, " ")
+}

@@ -1,0 +1,81 @@
+package chart
+
+import "math"
+
+// Axis says what is measured along one side of a chart.
+type Axis struct {
+	Title string
+	Unit  Unit
+	Scale Scale
+}
+
+// Scale is how values become positions.
+type Scale int
+
+// The scales. A logarithmic axis leaves out what is not above zero.
+const (
+	Linear Scale = iota
+	Log10
+	Log2 // labels at powers of two, for workers and sizes
+)
+
+// scale maps the values lo to hi to the pixels from to to.
+type scale struct {
+	kind     Scale
+	lo, hi   float64
+	from, to float64
+	ticks    []tick
+}
+
+// shows reports whether the axis has a place for v.
+func (k Scale) shows(v float64) bool {
+	return !math.IsNaN(v) && !math.IsInf(v, 0) && (k == Linear || v > 0)
+}
+
+// at returns the pixel of v, which the axis must be able to show. Values beyond
+// the ends have theirs at the ends.
+func (s *scale) at(v float64) float64 {
+	lo, hi, v := s.lo, s.hi, min(max(v, s.lo), s.hi)
+	if s.kind != Linear {
+		lo, hi, v = math.Log(lo), math.Log(hi), math.Log(v)
+	}
+	return s.from + (v-lo)/(hi-lo)*(s.to-s.from)
+}
+
+// extent collects the least and the greatest of what an axis shows.
+type extent struct {
+	lo, hi float64
+	some   bool
+}
+
+func (e *extent) add(v float64, of Scale) {
+	if !of.shows(v) {
+		return
+	}
+	if !e.some {
+		*e = extent{v, v, true}
+	}
+	e.lo, e.hi = min(e.lo, v), max(e.hi, v)
+}
+
+// overhang returns how far the labels of a horizontal axis reach beyond its ends.
+func (s *scale) overhang(font float64) (left, right float64) {
+	if n := len(s.ticks); n > 0 {
+		left, right = width(s.ticks[0].label, font)/2, width(s.ticks[n-1].label, font)/2
+	}
+	return left, right
+}
+
+// apart reports whether neighbouring labels of a horizontal axis have a gap.
+func (s *scale) apart(font float64) bool {
+	for i, b := range s.ticks {
+		if i == 0 {
+			continue
+		}
+		a := s.ticks[i-1]
+		if s.at(b.value)-s.at(a.value) < (width(a.label, font)+width(b.label, font))/2+8 {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,121 @@
+package chart
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// canvas is a drawing that grows downwards: its height is known at the end.
+type canvas struct {
+	strings.Builder
+	width float64
+	font  float64 // size of labels
+	y     float64 // below all that is drawn
+}
+
+const (
+	wideWidth   = 640
+	narrowWidth = 360
+	margin      = 10
+)
+
+func newCanvas(narrow bool) *canvas {
+	if narrow {
+		return &canvas{width: narrowWidth, font: 12, y: margin}
+	}
+	return &canvas{width: wideWidth, font: 13, y: margin}
+}
+
+// room returns the width between the margins.
+func (c *canvas) room() float64 { return c.width - 2*margin }
+
+// line returns the height of a line of labels.
+func (c *canvas) line() float64 { return c.font * 1.4 }
+
+// px writes a length in tenths of a pixel.
+func px(v float64) string {
+	text := strings.TrimSuffix(strconv.FormatFloat(v, 'f', 1, 64), ".0")
+	if text == "-0" {
+		return "0"
+	}
+	return text
+}
+
+// text writes s with its baseline at y. The anchor is start, middle or end.
+func (c *canvas) text(x, y float64, anchor, color, s string) {
+	fmt.Fprintf(c, `<text x="%s" y="%s" text-anchor="%s" fill="%s">%s</text>`+"\n", px(x), px(y), anchor, color, escape(s))
+}
+
+// stroke draws a path.
+func (c *canvas) stroke(path, color string, width float64, dash string) {
+	fmt.Fprintf(c, `<path d="%s" fill="none" stroke="%s" stroke-width="%s" stroke-linejoin="round"`, path, color, px(width))
+	if dash != "" {
+		fmt.Fprintf(c, ` stroke-dasharray="%s"`, dash)
+	}
+	c.WriteString("/>\n")
+}
+
+// fill fills a path.
+func (c *canvas) fill(path, color string) {
+	fmt.Fprintf(c, `<path d="%s" fill="%s"/>`+"\n", path, color)
+}
+
+func horizontal(x1, x2, y float64) string { return "M" + px(x1) + " " + px(y) + "H" + px(x2) }
+
+func vertical(x, y1, y2 float64) string { return "M" + px(x) + " " + px(y1) + "V" + px(y2) }
+
+// title writes a heading over as many lines as it needs.
+func (c *canvas) title(s string) {
+	size := c.font + 2
+	for _, line := range wrap(s, size*1.08, c.room()) { // bold is wider
+		c.y += size * 1.3
+		fmt.Fprintf(c, `<text x="%s" y="%s" font-size="%s" font-weight="bold" fill="%s">%s</text>`+"\n",
+			px(margin), px(c.y-size*0.3), px(size), ink, escape(line))
+	}
+	c.y += 4
+}
+
+// note writes small print.
+func (c *canvas) note(s string) {
+	for _, line := range wrap(s, c.font, c.room()) {
+		c.y += c.line()
+		c.text(margin, c.y-4, "start", faint, line)
+	}
+}
+
+// key is an entry of a legend.
+type key struct {
+	name string
+	draw func(x, y float64) // the sample, keyWidth wide, around y
+}
+
+const keyWidth = 30
+
+// legend writes the keys one after another, over as many lines as they need.
+func (c *canvas) legend(keys []key) {
+	x := float64(margin)
+	if len(keys) > 0 {
+		c.y += c.line()
+	}
+	for _, k := range keys {
+		name := fit(k.name, c.font, c.room()-keyWidth-6)
+		w := keyWidth + 6 + width(name, c.font)
+		if x > margin && x+w > c.width-margin {
+			x, c.y = margin, c.y+c.line()
+		}
+		middle := c.y - c.line()/2
+		k.draw(x, middle)
+		c.text(x+keyWidth+6, middle+c.font*0.35, "start", ink, name)
+		x += w + 14
+	}
+}
+
+// document returns the drawing.
+func (c *canvas) document(class, title string) string {
+	height := px(c.y + margin)
+	return fmt.Sprintf(`<svg xmlns="http://www.w3.org/2000/svg" class="%s" viewBox="0 0 %s %s" width="%s" height="%s" role="img" aria-label="%s" font-family="system-ui, -apple-system, 'Segoe UI', 'DejaVu Sans', Arial, sans-serif" font-size="%s">`+
+		"\n<title>%s</title>\n"+`<rect width="%s" height="%s" fill="%s"/>`+"\n%s</svg>\n",
+		class, px(c.width), height, px(c.width), height, escape(title), px(c.font),
+		escape(title), px(c.width), height, paper, c.String())
+}

@@ -1,0 +1,162 @@
+package chart
+
+import "strings"
+
+// Lines is a chart of values over another figure: time, or a size.
+type Lines struct {
+	Title  string
+	X, Y   Axis
+	Series []Series
+	Limit  *Limit // nil: none
+	Note   string // small print below
+}
+
+// Series is one line. Where a point cannot be shown, being no number or not
+// above zero on a logarithmic axis, the line has a gap.
+type Series struct {
+	Name   string
+	Points []Point // by rising X
+}
+
+// Point is one value.
+type Point struct{ X, Y float64 }
+
+// Limit is a value to compare with.
+type Limit struct {
+	Name string
+	At   float64
+}
+
+// SVG returns the drawing for room of about 640 pixels.
+func (l Lines) SVG() string { return l.draw(false) }
+
+// Narrow returns the drawing for room of about 360 pixels.
+func (l Lines) Narrow() string { return l.draw(true) }
+
+func (l Lines) draw(narrow bool) string {
+	c := newCanvas(narrow)
+	c.title(l.Title)
+	c.legend(l.keys(c))
+	x, y := l.axes(c, narrow)
+	c.grid(x, y, l.X, l.Y)
+	for i, s := range l.Series {
+		c.series(s, x, y, i, len(l.Series))
+	}
+	if l.Limit != nil && l.Y.Scale.shows(l.Limit.At) {
+		c.stroke(horizontal(x.from, x.to, y.at(l.Limit.At)), limit, 1.5, "3 3")
+	}
+	if l.empty() {
+		c.text((x.from+x.to)/2, (y.from+y.to)/2, "middle", faint, "no values yet")
+	}
+	c.note(l.Note)
+	return c.document(class(narrow), l.Title)
+}
+
+func (l Lines) keys(c *canvas) []key {
+	var keys []key
+	for i, s := range l.Series {
+		keys = append(keys, key{s.Name, func(x, y float64) {
+			look := lookOf(i)
+			c.stroke(horizontal(x, x+keyWidth, y), look.color, 2, look.dash)
+			c.fill(look.marker(x+keyWidth/2, y, 3.5), look.color)
+		}})
+	}
+	return c.withLimit(keys, l.Limit)
+}
+
+// withLimit adds the key of a limit.
+func (c *canvas) withLimit(keys []key, l *Limit) []key {
+	if l == nil {
+		return keys
+	}
+	return append(keys, key{l.Name, func(x, y float64) { c.stroke(horizontal(x, x+keyWidth, y), limit, 1.5, "3 3") }})
+}
+
+// shows reports whether p has a place on both axes.
+func (l Lines) shows(p Point) bool { return l.X.Scale.shows(p.X) && l.Y.Scale.shows(p.Y) }
+
+func (l Lines) empty() bool {
+	for _, s := range l.Series {
+		for _, p := range s.Points {
+			if l.shows(p) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// axes returns both axes, with their place below what is drawn already.
+func (l Lines) axes(c *canvas, narrow bool) (x, y scale) {
+	var ex, ey extent
+	for _, s := range l.Series {
+		for _, p := range s.Points {
+			if l.shows(p) {
+				ex.add(p.X, l.X.Scale)
+				ey.add(p.Y, l.Y.Scale)
+			}
+		}
+	}
+	if l.Limit != nil {
+		ey.add(l.Limit.At, l.Y.Scale)
+	}
+	height, across, up := 240.0, 9, 6
+	if narrow {
+		height, across = 200, 5
+	}
+	if l.Y.Scale != Linear {
+		up = 9 // unevenly spaced ticks need more of them
+	}
+	y = newScale(l.Y, ey, up, true)
+	left := margin + 8 + widest(y.ticks, c.font)
+	for want := across; ; want-- { // as many labels as keep apart
+		x = newScale(l.X, ex, want, false)
+		_, right := x.overhang(c.font)
+		x.from, x.to = left, c.width-margin-right
+		if want == 2 || x.apart(c.font) {
+			break
+		}
+	}
+	top := c.y + c.line()*1.6 // the title of the y axis stands above it
+	y.from, y.to = top+height, top
+	return x, y
+}
+
+// widest returns the room that the labels need.
+func widest(ticks []tick, font float64) float64 {
+	w := 0.0
+	for _, t := range ticks {
+		w = max(w, width(t.label, font))
+	}
+	return w
+}
+
+// series draws the i-th of n lines.
+func (c *canvas) series(s Series, x, y scale, i, n int) {
+	look := lookOf(i)
+	var path, marks strings.Builder
+	every := max(len(s.Points)/8, 1) // markers lie apart, those of two lines not upon each other
+	inLine := false
+	for j, p := range s.Points {
+		if !x.kind.shows(p.X) || !y.kind.shows(p.Y) {
+			inLine = false
+			continue
+		}
+		step := "M"
+		if inLine {
+			step = "L"
+		}
+		px1, py1 := x.at(p.X), y.at(p.Y)
+		path.WriteString(step + px(px1) + " " + px(py1))
+		if j%every == every*i/n {
+			marks.WriteString(look.marker(px1, py1, 3))
+		}
+		inLine = true
+	}
+	if path.Len() > 0 {
+		c.stroke(path.String(), look.color, 1.8, look.dash)
+	}
+	if marks.Len() > 0 {
+		c.fill(marks.String(), look.color)
+	}
+}

@@ -1,0 +1,70 @@
+package chart
+
+import (
+	"html"
+	"strings"
+	"unicode/utf8"
+)
+
+// escape returns s as text of an XML document: what XML has no place for, such
+// as control characters, becomes the replacement character.
+func escape(s string) string {
+	clean := func(r rune) rune {
+		if r < ' ' && r != '\t' && r != '\n' || r == 0xFFFE || r == 0xFFFF {
+			return utf8.RuneError
+		}
+		return r
+	}
+	return html.EscapeString(strings.Map(clean, strings.ToValidUTF8(s, string(utf8.RuneError))))
+}
+
+// width returns about how wide s is in pixels of a font of that size: at least
+// as wide as the common sans-serif fonts make it.
+func width(s string, size float64) float64 {
+	sum := 0.0
+	for _, r := range s {
+		switch {
+		case strings.ContainsRune(" .,:;'|!iljI()[]", r):
+			sum += 0.4
+		case strings.ContainsRune("mwMW%@", r):
+			sum += 0.98
+		case r >= 'A' && r <= 'Z':
+			sum += 0.76
+		case r < 0x2000:
+			sum += 0.64
+		default: // ideographs and signs
+			sum += 1.1
+		}
+	}
+	return sum * size
+}
+
+// fit returns s, or as much of its beginning as fits into room, with an ellipsis.
+func fit(s string, size, room float64) string {
+	if width(s, size) <= room {
+		return s
+	}
+	runes := []rune(s)
+	for len(runes) > 1 && width(string(runes)+"…", size) > room {
+		runes = runes[:len(runes)-1]
+	}
+	return strings.TrimRight(string(runes), " ") + "…"
+}
+
+// wrap breaks s between words into lines that fit into room.
+func wrap(s string, size, room float64) []string {
+	var lines []string
+	line := ""
+	for _, word := range strings.Fields(s) {
+		longer := strings.TrimLeft(line+" "+word, " ")
+		if line != "" && width(longer, size) > room {
+			lines = append(lines, line)
+			longer = word
+		}
+		line = longer
+	}
+	if line != "" {
+		lines = append(lines, fit(line, size, room))
+	}
+	return lines
+}

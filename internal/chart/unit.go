@@ -1,0 +1,95 @@
+package chart
+
+import (
+	"math"
+	"strconv"
+	"strings"
+)
+
+// Unit is what the values of an axis are, and how they are written.
+type Unit int
+
+// The units.
+const (
+	Plain       Unit = iota // 1,500,000 is 1.5M
+	Nanoseconds             // 1,500,000 is 1.5 ms
+	Bytes                   // 1,572,864 is 1.5 MiB
+	Times                   // 1.5 is 1.5x
+	Percent                 // 1.5 is 1.5 %
+)
+
+// prefix is a power that values are written in.
+type prefix struct {
+	size float64
+	name string
+}
+
+var prefixes = map[Unit][]prefix{
+	Plain:       {{1, ""}, {1e3, "k"}, {1e6, "M"}, {1e9, "G"}, {1e12, "T"}},
+	Nanoseconds: {{1, " ns"}, {1e3, " us"}, {1e6, " ms"}, {1e9, " s"}, {120e9, " min"}, {7200e9, " h"}},
+	Bytes:       {{1, " B"}, {1 << 10, " KiB"}, {1 << 20, " MiB"}, {1 << 30, " GiB"}, {1 << 40, " TiB"}},
+	Times:       {{1, "x"}, {1e3, "kx"}, {1e6, "Mx"}, {1e9, "Gx"}},
+	Percent:     {{1, " %"}, {1e3, "k %"}, {1e6, "M %"}, {1e9, "G %"}},
+}
+
+// prefix returns the greatest prefix that v fills. Minutes and hours begin at
+// two of them.
+func (u Unit) prefix(v float64) prefix {
+	all := prefixes[u]
+	best := all[0]
+	for _, p := range all[1:] {
+		if math.Abs(v) >= p.size*(1-1e-9) {
+			best = p
+		}
+	}
+	switch best.name {
+	case " min":
+		best.size = 60e9
+	case " h":
+		best.size = 3600e9
+	}
+	return best
+}
+
+// label returns the ticks at values. With a step, those of a linear axis, all
+// are written alike; without, each in the prefix that suits it.
+func (u Unit) label(values []float64, step float64) []tick {
+	ticks := make([]tick, len(values))
+	for i, v := range values {
+		if step == 0 {
+			ticks[i] = tick{v, u.format(v)}
+			continue
+		}
+		p := u.prefix(max(math.Abs(values[0]), math.Abs(values[len(values)-1])))
+		ticks[i] = tick{v, "0"}
+		if math.Abs(v) > step/2 {
+			ticks[i].label = strconv.FormatFloat(v/p.size, 'f', decimals(step/p.size), 64) + p.name
+		}
+	}
+	return ticks
+}
+
+// decimals returns how many digits behind the point multiples of step need.
+func decimals(step float64) int {
+	for n := range 9 {
+		if scaled := step * math.Pow10(n); math.Abs(scaled-math.Round(scaled)) < scaled*1e-6 {
+			return n
+		}
+	}
+	return 9
+}
+
+// format returns one value in three digits, without zeros at their end.
+func (u Unit) format(v float64) string {
+	if v == 0 {
+		return "0"
+	}
+	p := u.prefix(v)
+	v /= p.size
+	digits := min(max(2-int(math.Floor(math.Log10(math.Abs(v))+1e-9)), 0), 9)
+	text := strconv.FormatFloat(v, 'f', digits, 64)
+	if strings.Contains(text, ".") {
+		text = strings.TrimRight(strings.TrimRight(text, "0"), ".")
+	}
+	return text + p.name
+}

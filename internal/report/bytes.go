@@ -1,0 +1,17 @@
+package report
+
+import "strconv"
+
+// Bytes returns n in three digits and the unit that leaves one to four of them
+// before the point: 512 B, 1.50 KiB, 1000 MiB. A unit is 1024 of the one before.
+func Bytes(n int64) string {
+	v, units := float64(n), []string{" B", " KiB", " MiB", " GiB", " TiB", " PiB"}
+	if n < 1024 {
+		return strconv.FormatInt(n, 10) + units[0]
+	}
+	for v >= 1023.5 && len(units) > 1 {
+		v /= 1024
+		units = units[1:]
+	}
+	return digits(v) + units[0]
+}

@@ -1,0 +1,38 @@
+package shard
+
+import (
+	"fmt"
+	"unsafe"
+
+	"handloom/shard/handle"
+)
+
+// Leak returns an error that names the first item, by row, that holds a
+// provisional handle: in one of the fields, given by their offsets, or where
+// visitor, unless it is nil, leads. It takes O(Rows()) time and is for checked
+// builds.
+func (s *Shard[T]) Leak(fields []uintptr, visitor Visitor[T]) error {
+	if len(fields) == 0 && visitor == nil {
+		return nil
+	}
+	for h, v := range s.All() {
+		for _, offset := range fields {
+			if id := *(*handle.ID)(unsafe.Add(unsafe.Pointer(v), offset)); id.IsProvisional() {
+				return fmt.Errorf("item %v holds %v at offset %d", h, id, offset)
+			}
+		}
+		if visitor == nil {
+			continue
+		}
+		var leaked handle.ID
+		visitor(v, func(id *handle.ID) {
+			if id.IsProvisional() && leaked.IsZero() {
+				leaked = *id
+			}
+		})
+		if !leaked.IsZero() {
+			return fmt.Errorf("item %v holds %v behind a reference", h, leaked)
+		}
+	}
+	return nil
+}

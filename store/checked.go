@@ -1,0 +1,93 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+
+	"handloom/internal/check"
+)
+
+// ErrLeak is what a flush returns in a checked build, wrapped with table, item
+// and handle, when a live item holds a provisional handle: it was written in
+// place, where no flush makes it real. Nothing was applied.
+var ErrLeak = errors.New("provisional handle in a live item")
+
+// What follows runs under the build tag handloom_check alone, but for lookup,
+// which the race detector turns on as well.
+
+// lookup panics while a flush applies, when items move.
+func (t *tableBase[T]) lookup(method string) {
+	if t.store != nil && t.store.applying.Load() {
+		panic(fmt.Sprintf("store: %s of table %q while a flush applies; look things up in a phase (Read, a pass, Write)", method, t.name))
+	}
+}
+
+// leaks returns an error for the first live item, by table and row, that holds a
+// provisional handle.
+func (s *Store) leaks() error {
+	for _, t := range s.tables {
+		if err := t.leak(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (t *tableBase[T]) leak() (err error) {
+	for _, sh := range t.order {
+		if err := sh.Leak(t.fields, t.visitor); err != nil {
+			return fmt.Errorf("table %q: %w: %w; store it in values given to Emplace and Put", t.name, ErrLeak, err)
+		}
+	}
+	return nil
+}
+
+// settled panics when a flush left a broken invariant behind, or lost a command
+// (B1).
+func (f *flush) settled(recorded int) {
+	s := f.store
+	for _, t := range s.tables {
+		_, shards := t.typeIDs()
+		for i := range shards {
+			if err := t.verify(i); err != nil {
+				panic(fmt.Sprintf("checked build: %v; found after the flush to epoch %d", err, f.report.Epoch))
+			}
+		}
+	}
+	if counted := f.report.Total.Commands(); counted != recorded {
+		panic(fmt.Sprintf("checked build: B1: the flush to epoch %d counted %d commands of %d", f.report.Epoch, counted, recorded))
+	}
+}
+
+// watch returns a function that panics when a table that the phase must not
+// write has changed since (P1): all but the one that a ForEach is over. Systems
+// of a wave write at the same time and are left out.
+func (s *Store) watch(p *phase) func() {
+	if !check.Full || p.outer != nil && p.outer.op != opWrite {
+		return func() {}
+	}
+	before := s.digests(p.writes)
+	return func() {
+		for i, after := range s.digests(p.writes) {
+			if before[i] != after {
+				panic(fmt.Sprintf("checked build: P1: table %q changed during %v, which must not write it; record a Put, or write it in a ForEach of its own",
+					s.tables[i].Name(), p.op))
+			}
+		}
+	}
+}
+
+// digests returns a digest per table, 0 for the one that is written.
+func (s *Store) digests(written table) []uint64 {
+	sums := make([]uint64, len(s.tables))
+	for i, t := range s.tables {
+		if t == written {
+			continue
+		}
+		_, shards := t.typeIDs()
+		for shard := range shards {
+			sums[i] = sums[i]*31 + t.digest(shard)
+		}
+	}
+	return sums
+}

@@ -1,0 +1,135 @@
+//go:build handloom_check
+
+package store_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"handloom/store"
+)
+
+// leaky is an item with a handle in a field, and more behind a slice.
+type leaky struct {
+	Next store.Handle[leaky]
+	More []store.Handle[leaky]
+}
+
+func leakyTable(t *testing.T) (*store.Store, *store.Table[leaky], []store.Handle[leaky]) {
+	t.Helper()
+	s := newStore(t, store.Options{})
+	table, err := store.Register(s, store.TableOptions[leaky]{
+		Name: "leaky",
+		Links: func(v *leaky, visit func(*store.ID)) {
+			for i := range v.More {
+				visit(&v.More[i].ID)
+			}
+		},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	names := table.EmplaceItems(queues(t, s, 1)[0], make([]leaky, 5), nil)
+	flush(t, s)
+	for i, p := range names {
+		names[i], _ = table.Resolve(p)
+	}
+	return s, table, names
+}
+
+func says(t *testing.T, message string, words ...string) {
+	t.Helper()
+	for _, word := range words {
+		if !strings.Contains(message, word) {
+			t.Errorf("%q does not say %q", message, word)
+		}
+	}
+}
+
+func TestACheckedFlushFindsProvisionalHandlesInLiveItems(t *testing.T) {
+	for where, write := range map[string]func(v *leaky, p store.Handle[leaky]){
+		"at offset 0":        func(v *leaky, p store.Handle[leaky]) { v.Next = p },
+		"behind a reference": func(v *leaky, p store.Handle[leaky]) { v.More = append(v.More, p) },
+	} {
+		s, table, hs := leakyTable(t)
+		var p store.Handle[leaky]
+		err := table.ForEach(t.Context(), func(_ context.Context, c store.Chunk[leaky]) error {
+			p = table.Emplace(c.Queue, leaky{})
+			write(&c.Items[3], p)
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = s.Flush(t.Context())
+		if !errors.Is(err, store.ErrLeak) || table.Len() != 5 {
+			t.Fatalf("%s: Flush: %v, %d items", where, err, table.Len())
+		}
+		says(t, err.Error(), `table "leaky"`, hs[3].String(), p.String(), where)
+		*table.At(hs[3]) = leaky{}
+		if report := flush(t, s); report.Total.Created != 1 {
+			t.Errorf("the flush after the repair: %v", report)
+		}
+	}
+}
+
+func TestACheckedPhaseNoticesWritesToWhatItMustNotWrite(t *testing.T) {
+	s, table, hs := leakyTable(t)
+	other := register(t, s, store.TableOptions[item]{Name: "other"})
+	fill(t, s, other, 1)
+	ctx, last := t.Context(), 0
+	write := func() error {
+		last++
+		table.At(hs[0]).Next = hs[last%5]
+		return nil
+	}
+	for phase, run := range map[string]func() error{
+		"Read": func() error { return s.Read(ctx, func(context.Context) error { return write() }) },
+		"Each": func() error {
+			return s.Each(ctx, 1, func(context.Context, int, store.Queue) error { return write() })
+		},
+		"ForEach": func() error {
+			return other.ForEach(ctx, func(context.Context, store.Chunk[item]) error { return write() })
+		},
+		"Reduce": func() error {
+			_, err := store.Reduce(ctx, table, func(context.Context, store.Rows[leaky]) (int, error) { return 0, write() },
+				func(a, _ int) int { return a })
+			return err
+		},
+	} {
+		says(t, panicOf(func() { _ = run() }), "P1", `table "leaky"`, phase)
+	}
+	err := table.ForEach(ctx, func(context.Context, store.Chunk[leaky]) error { return write() })
+	if err != nil {
+		t.Errorf("a pass over the table itself: %v", err)
+	}
+}
+
+func TestACheckedLookupWhileAFlushAppliesPanics(t *testing.T) {
+	s, table, hs := leakyTable(t)
+	table.Erase(queues(t, s, 1)[0], hs[0])
+	steps := 0
+	s.SetPerturb(func(int) func(int) int {
+		steps++
+		apply := steps == 3 // after plan and links
+		return func(i int) int {
+			if apply {
+				table.Get(hs[1])
+			}
+			return i
+		}
+	})
+	_, err := s.Flush(t.Context())
+	says(t, fmt.Sprint(err), "Get", `table "leaky"`, "while a flush applies")
+}
+
+func TestACheckedFlushThatLosesACommandPanics(t *testing.T) {
+	s, table, hs := leakyTable(t)
+	table.Erase(queues(t, s, 1)[0], hs[0])
+	flush(t, s)
+	says(t, panicOf(func() { s.Settled(2) }), "B1", "1 commands of 2")
+	s.Settled(1)
+}

@@ -1,0 +1,202 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+)
+
+// ErrCheckpoint is what Checkpoint and Rollback return, wrapped with the reason,
+// when a table cannot be copied or a [Checkpoint] holds nothing that the store
+// can go back to.
+var ErrCheckpoint = errors.New("no usable checkpoint")
+
+// Checkpoint is the state of a store at one moment, as [Store.Checkpoint] copied
+// it. The zero Checkpoint is ready to use and empty. It may be used again and
+// again, for one store, and keeps the memory that the largest state took; a few
+// of them in turn are a history. It must not be copied.
+type Checkpoint struct {
+	store  *Store
+	whole  bool // a state was copied, to the end
+	epoch  uint64
+	tables []tableCopy // by ordinal
+
+	copyRun
+}
+
+// copyRun is scratch of the copying: it holds nothing between calls, but memory.
+type copyRun struct {
+	work   []copyWork
+	cost   []int64 // of work, in nanoseconds
+	step   func(t tableCopy, shard int)
+	task   func(i int) error // bound once
+	shield uncancelled
+}
+
+// copyWork is one shard of a table to be copied.
+type copyWork struct {
+	table tableCopy
+	shard int
+}
+
+// Checkpoint copies the whole state into into, which [Store.Rollback] goes back
+// to later: everything that [Store.Digest] covers, and the epoch, but not the
+// pending batch. What into held before is gone.
+//
+// It costs little more than copying the memory of the items, handles and slots,
+// all shards in parallel, and in the steady state allocates nothing
+// (op=checkpoint). Items that hold slices, maps or pointers need
+// [TableOptions.Clone].
+//
+// Checkpoint holds the store alone, or joins the Write whose context it is given.
+// It fails with [ErrCheckpoint] when a table lacks Clone, and with the cause of
+// ctx when that has ended; nothing was copied then. When Clone panics, the error
+// is a [*PanicError], the store is untouched and into is empty.
+func (s *Store) Checkpoint(ctx context.Context, into *Checkpoint) error {
+	p, err := s.enter(ctx, opCheckpoint)
+	if err != nil {
+		return err
+	}
+	defer p.leave()
+	if err := errors.Join(into.servesFor(s), s.copyable()); err != nil {
+		return fmt.Errorf("store: Checkpoint: %w; nothing was copied", err)
+	}
+	if p.Err() != nil {
+		return fmt.Errorf("store: Checkpoint: %w; nothing was copied", context.Cause(p))
+	}
+	return into.save(p)
+}
+
+// Rollback makes the state of the store that which c holds, as if nothing had
+// happened since: handles that named an item then name it again, and the epoch
+// counts on from where it was. Run again with the same input, the store comes to
+// the same digests. c stays as it is, to be rolled back to again.
+//
+// The pending batch is dropped, as [Store.Discard] does, and names of earlier
+// flushes resolve no more. Handles issued since c was taken must be dropped:
+// some are stale, others will name another item. Pointers into a [StableTable]
+// stay good for items that lived at both times and at which Rollback wrote what
+// they held; all others are no longer good. Costs are those of
+// [Store.Checkpoint].
+//
+// Rollback holds the store alone, or joins the Write whose context it is given.
+// It fails with [ErrCheckpoint] when c is empty, of another store or older than
+// one of the tables, and with the cause of ctx when that has ended; nothing has
+// changed then. Once begun it comes to an end: when Clone panics, the store takes
+// the items that c holds instead of copies of them, c is empty and Rollback
+// returns the [*PanicError], but the state is that of c all the same.
+func (s *Store) Rollback(ctx context.Context, c *Checkpoint) error {
+	p, err := s.enter(ctx, opRollback)
+	if err != nil {
+		return err
+	}
+	defer p.leave()
+	if err := errors.Join(c.servesFor(s), s.copyable()); err != nil {
+		return fmt.Errorf("store: Rollback: %w; nothing has changed", err)
+	}
+	if err := c.covers(s); err != nil {
+		return fmt.Errorf("store: Rollback: %w; nothing has changed", err)
+	}
+	if p.Err() != nil {
+		return fmt.Errorf("store: Rollback: %w; nothing has changed", context.Cause(p))
+	}
+	defer s.rolledBack(c.epoch)
+	return c.restore(p)
+}
+
+// rolledBack does what a rollback does beside the items.
+func (s *Store) rolledBack(epoch uint64) {
+	s.batch.Drop()
+	for _, t := range s.tables {
+		t.forgetFlush() // a later flush may have the epoch of the last one
+	}
+	s.epoch.Store(epoch)
+	s.publishStats(s.tables)
+}
+
+// servesFor reports whether c may be used with s.
+func (c *Checkpoint) servesFor(s *Store) error {
+	switch {
+	case c == nil:
+		return fmt.Errorf("%w: it is nil; give the address of one", ErrCheckpoint)
+	case c.store != nil && c.store != s:
+		return fmt.Errorf("%w: it is of another store; each store takes its own", ErrCheckpoint)
+	}
+	return nil
+}
+
+// covers reports whether c holds a state of s.
+func (c *Checkpoint) covers(s *Store) error {
+	switch {
+	case !c.whole:
+		return fmt.Errorf("%w: it is empty, for no Checkpoint into it has succeeded", ErrCheckpoint)
+	case len(c.tables) < len(s.tables):
+		return fmt.Errorf("%w: it was taken before table %q was registered", ErrCheckpoint, s.tables[len(c.tables)].Name())
+	}
+	return nil
+}
+
+// copyable names every table whose items cannot be copied.
+func (s *Store) copyable() error {
+	var errs []error
+	for _, t := range s.tables {
+		if err := t.copyable(); err != nil {
+			errs = append(errs, err)
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// save copies the state of the phase's store.
+func (c *Checkpoint) save(p *phase) error {
+	s := p.store
+	for _, t := range s.tables[len(c.tables):] {
+		c.tables = append(c.tables, t.newCopy())
+	}
+	c.store, c.epoch, c.whole = s, s.Epoch(), false
+	if err := c.each(p, tableCopy.save); err != nil {
+		return fmt.Errorf("store: Checkpoint: %w; the checkpoint is empty", err)
+	}
+	c.whole = true
+	return nil
+}
+
+// restore copies the state back.
+func (c *Checkpoint) restore(p *phase) error {
+	restored := false
+	defer func() {
+		if !restored { // even when the goroutine is ending
+			for _, t := range c.tables {
+				t.giveUp()
+			}
+			*c = Checkpoint{}
+		}
+	}()
+	if err := c.each(p, tableCopy.restore); err != nil {
+		return fmt.Errorf("store: Rollback: %w; the store took the items out of the checkpoint, which is empty now", err)
+	}
+	restored = true
+	return nil
+}
+
+// each runs step for every shard, in parallel and to the end: that ctx may end
+// meanwhile is no longer looked at.
+func (c *Checkpoint) each(p *phase, step func(t tableCopy, shard int)) error {
+	c.work, c.cost = c.work[:0], c.cost[:0]
+	for i, t := range c.tables {
+		_, shards := p.store.tables[i].typeIDs()
+		for shard := range shards {
+			c.work = append(c.work, copyWork{t, shard})
+			c.cost = append(c.cost, t.cost(shard))
+		}
+	}
+	if c.task == nil {
+		c.task = func(i int) error {
+			c.step(c.work[i].table, c.work[i].shard)
+			return nil
+		}
+	}
+	c.step, c.shield.Context = step, p
+	defer func() { c.step, c.shield.Context = nil, nil }()
+	return p.store.run(&c.shield, len(c.work), c.task, c.cost)
+}

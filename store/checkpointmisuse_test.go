@@ -1,0 +1,125 @@
+package store_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+
+	"handloom/store"
+)
+
+func TestWhatNoStoreCanGoBackToIsErrCheckpointAndChangesNothing(t *testing.T) {
+	s, table := newTable(t, store.Options{}, store.TableOptions[item]{})
+	fill(t, s, table, 3)
+	stranger, _ := newTable(t, store.Options{}, store.TableOptions[item]{})
+	var zero, foreign store.Checkpoint
+	checkpoint(t, stranger, &foreign)
+	q := queues(t, s, 1)[0]
+	p := table.Emplace(q, item{})
+	before := digest(t, s)
+	for says, call := range map[string]func() error{
+		"empty":              func() error { return s.Rollback(t.Context(), &zero) },
+		"another store":      func() error { return s.Rollback(t.Context(), &foreign) },
+		"nil":                func() error { return s.Rollback(t.Context(), nil) },
+		"takes its own":      func() error { return s.Checkpoint(t.Context(), &foreign) },
+		"the address of one": func() error { return s.Checkpoint(t.Context(), nil) },
+	} {
+		if err := call(); !errors.Is(err, store.ErrCheckpoint) || !strings.Contains(err.Error(), says) {
+			t.Errorf("%v; it should say %q", err, says)
+		}
+	}
+	if digest(t, s) != before || s.Epoch() != 1 {
+		t.Error("the state has changed")
+	}
+	if err := stranger.Rollback(t.Context(), &foreign); err != nil {
+		t.Errorf("to the other store the checkpoint is good no more: %v", err)
+	}
+	table.Emplace(q, item{}) // the batch goes on
+	if report := flush(t, s); report.Total.Created != 2 {
+		t.Errorf("%v", report)
+	}
+	resolve(t, table, p)
+}
+
+func TestAnEndedContextStopsACheckpointOrRollbackBeforeItBegins(t *testing.T) {
+	s, table := newTable(t, store.Options{}, store.TableOptions[item]{})
+	fill(t, s, table, 3)
+	var c store.Checkpoint
+	checkpoint(t, s, &c)
+	old := digest(t, s)
+	fill(t, s, table, 3)
+	before := digest(t, s)
+	table.Emplace(queues(t, s, 1)[0], item{})
+	ctx := ended{t.Context()} // found out inside the gate
+	if err := s.Checkpoint(ctx, &c); !errors.Is(err, context.Canceled) {
+		t.Errorf("Checkpoint: %v", err)
+	}
+	if err := s.Rollback(ctx, &c); !errors.Is(err, context.Canceled) || digest(t, s) != before {
+		t.Errorf("Rollback: %v", err)
+	}
+	cancelled, cancel := context.WithCancelCause(t.Context())
+	cancel(errTask)
+	if err := s.Rollback(cancelled, &c); !errors.Is(err, errTask) || digest(t, s) != before {
+		t.Errorf("Rollback: %v", err)
+	}
+	if report := flush(t, s); report.Total.Created != 1 {
+		t.Errorf("the batch is gone: %v", report)
+	}
+	rollback(t, s, &c)
+	if digest(t, s) != old {
+		t.Error("a Checkpoint that did not begin spoiled the one before")
+	}
+}
+
+func TestCheckpointsOfAClosedStoreAreErrClosed(t *testing.T) {
+	s, table := newTable(t, store.Options{}, store.TableOptions[item]{})
+	fill(t, s, table, 3)
+	var c store.Checkpoint
+	checkpoint(t, s, &c)
+	if _, err := s.Close(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Checkpoint(t.Context(), &c); !errors.Is(err, store.ErrClosed) {
+		t.Errorf("Checkpoint: %v", err)
+	}
+	if err := s.Rollback(t.Context(), &c); !errors.Is(err, store.ErrClosed) {
+		t.Errorf("Rollback: %v", err)
+	}
+}
+
+func TestAWholeTickCanBeUndoneInsideAWrite(t *testing.T) {
+	s, table := newTable(t, store.Options{Workers: 3}, store.TableOptions[item]{Shards: 2, ChunkItems: 3})
+	fill(t, s, table, 50)
+	before := digest(t, s)
+	var c store.Checkpoint
+	err := s.Write(t.Context(), func(ctx context.Context, w *store.Writer) error {
+		if err := s.Checkpoint(ctx, &c); err != nil {
+			return err
+		}
+		maps := table.Maps(w)
+		for range 3 {
+			err := table.ForEach(ctx, func(_ context.Context, c store.Chunk[item]) error {
+				c.Erase(0)
+				table.Emplace(c.Queue, c.Items[0])
+				return s.Rollback(ctx, new(store.Checkpoint)) // a second pass at the same time
+			})
+			if !errors.Is(err, store.ErrPhase) {
+				t.Errorf("Rollback beside a pass: %v", err)
+			}
+			_, err = table.Insert(w, item{})
+			_, err2 := s.Flush(ctx)
+			maps[0].SortFunc(func(a, b *item) int { return int(b.Value) - int(a.Value) })
+			if err := errors.Join(err, err2, s.Rollback(ctx, &c)); err != nil {
+				return err
+			}
+			if maps[0].Len()+maps[1].Len() != 50 || s.Stats().Tables[0].Live != 50 {
+				t.Error("the maps are not those of the checkpoint")
+			}
+		}
+		return nil
+	})
+	if err != nil || digest(t, s) != before {
+		t.Errorf("%v", err)
+	}
+}

@@ -1,0 +1,90 @@
+package store_test
+
+import (
+	"context"
+	"fmt"
+
+	"handloom/store"
+)
+
+// Rollback netcode: run ahead with a guessed input, and when the real one
+// arrives go back to the tick it is for and run the ticks since again.
+func ExampleStore_Rollback() {
+	ctx := context.Background()
+	s, _ := store.New(store.Options{})
+	ships, _ := store.Register(s, store.TableOptions[Ship]{Name: "ship"})
+	tick := func(input int) {
+		_ = ships.ForEach(ctx, func(_ context.Context, c store.Chunk[Ship]) error {
+			for i := range c.Items {
+				if c.Items[i].Hull -= input; c.Items[i].Hull <= 0 {
+					c.Erase(i)
+				}
+			}
+			return nil
+		})
+		_, _ = s.Flush(ctx)
+	}
+	show := func(when string) {
+		fmt.Println(when, "epoch", s.Epoch())
+		for h, ship := range ships.All() {
+			fmt.Println(" ", h, ship.Name, ship.Hull)
+		}
+	}
+	qs, _ := s.Queues(1)
+	ships.EmplaceItems(qs[0], []Ship{{Name: "a", Hull: 5}, {Name: "b", Hull: 9}}, nil)
+	_, _ = s.Flush(ctx)
+
+	var before [4]store.Checkpoint // of the last ticks, used again and again
+	for i, guess := range []int{1, 1, 4} {
+		_ = s.Checkpoint(ctx, &before[i])
+		tick(guess)
+	}
+	show("guessed:")
+
+	_ = s.Rollback(ctx, &before[1]) // the input of tick 1 was another one
+	show("back:")
+	for i, input := range []int{2, 1} {
+		_ = s.Checkpoint(ctx, &before[1+i])
+		tick(input)
+	}
+	show("corrected:")
+	// Output:
+	// guessed: epoch 2
+	//   1:1.1 b 3
+	// back: epoch 1
+	//   1:0.1 a 4
+	//   1:1.1 b 8
+	// corrected: epoch 1
+	//   1:0.1 a 1
+	//   1:1.1 b 5
+}
+
+// Items that hold slices say how they are copied.
+func ExampleStore_Checkpoint() {
+	type Route struct{ Stops []string }
+	ctx := context.Background()
+	s, _ := store.New(store.Options{})
+	routes, _ := store.Register(s, store.TableOptions[Route]{
+		Name: "route",
+		Clone: func(dst, src *Route) {
+			dst.Stops = append(dst.Stops[:0], src.Stops...)
+		},
+	})
+	qs, _ := s.Queues(1)
+	name := routes.Emplace(qs[0], Route{Stops: []string{"here", "there"}})
+	_, _ = s.Flush(ctx)
+	h, _ := routes.Resolve(name)
+
+	var undo store.Checkpoint
+	_ = s.Checkpoint(ctx, &undo)
+	_ = s.Write(ctx, func(_ context.Context, w *store.Writer) error {
+		routes.At(h).Stops[1] = "nowhere"
+		return nil
+	})
+	fmt.Println(routes.At(h).Stops)
+	_ = s.Rollback(ctx, &undo)
+	fmt.Println(routes.At(h).Stops)
+	// Output:
+	// [here nowhere]
+	// [here there]
+}

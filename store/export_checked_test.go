@@ -1,0 +1,6 @@
+//go:build handloom_check
+
+package store
+
+// Settled checks the last flush as if so many commands had been recorded.
+func (s *Store) Settled(recorded int) { s.flush.settled(recorded) }

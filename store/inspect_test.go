@@ -1,0 +1,97 @@
+package store_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"testing"
+
+	hash "handloom/internal/digest"
+	"handloom/store"
+)
+
+// Digest hashes what DigestTables tells apart.
+func TestDigestTablesNamesEveryShardOnce(t *testing.T) {
+	s := newStore(t, store.Options{Workers: 3})
+	ships := register(t, s, store.TableOptions[item]{Name: "ships", Shards: 5})
+	shots := registerStable(t, s, store.TableOptions[item]{Name: "shots", Shards: 2, TypeID: 40})
+	fill(t, s, ships, 100)
+	shots.EmplaceItems(queues(t, s, 1)[0], make([]item, 50), nil)
+	flush(t, s)
+
+	var all hash.Hash
+	tables := s.DigestTables()
+	for i, want := range []store.TableDigest{{Name: "ships", TypeID: 1}, {Name: "shots", TypeID: 40}} {
+		shards := tables[i].Shards
+		if tables[i].Name != want.Name || tables[i].TypeID != want.TypeID || len(shards) != []int{5, 2}[i] {
+			t.Errorf("table %d is %+v", i, tables[i])
+		}
+		for _, d := range shards {
+			all.Uint64(d)
+		}
+	}
+	if all.Sum() != digest(t, s) || len(tables) != 2 {
+		t.Errorf("the digests of %d tables do not add up to the store's", len(tables))
+	}
+
+	// A change of one item shows in its shard alone.
+	err := s.Write(t.Context(), func(_ context.Context, w *store.Writer) error {
+		ships.Maps(w)[3].Items()[7].Value++
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, after := range s.DigestTables() {
+		for shard, d := range after.Shards {
+			if changed := d != tables[i].Shards[shard]; changed != (i == 0 && shard == 3) {
+				t.Errorf("table %s, shard %d: changed is %v", after.Name, shard, changed)
+			}
+		}
+	}
+}
+
+func TestDumpYieldsTheItemsOfAShardAsTheyLie(t *testing.T) {
+	bothKinds(t, func(t *testing.T, stable bool) {
+		s := newStore(t, store.Options{})
+		first := registerKind(t, s, store.TableOptions[item]{Name: "first", Shards: 3}, stable)
+		table := registerKind(t, s, store.TableOptions[item]{Name: "second", Shards: 2, TypeID: 9}, stable)
+		for _, table := range []itemTable{first, table} {
+			q := queues(t, s, 1)[0]
+			for i := range 40 {
+				table.Emplace(q, item{Value: uint64(i)})
+			}
+			flush(t, s)
+		}
+		for h := range table.All() {
+			if h.ID.Slot()%3 == 0 {
+				table.Erase(queues(t, s, 1)[0], h)
+			}
+		}
+		flush(t, s)
+
+		var want, got []string
+		for h, v := range table.All() {
+			want = append(want, fmt.Sprint(h.ID, v, *v))
+		}
+		for typeID := range uint16(2) {
+			for id, v := range s.Dump(9 + typeID) {
+				got = append(got, fmt.Sprint(id, v, *v.(*item)))
+				if other, ok := table.Get(handleOf(id)); !ok || other != v || id.TypeID() != 9+typeID {
+					t.Errorf("typeId %d: %v names another item", 9+typeID, id)
+				}
+			}
+		}
+		if !slices.Equal(got, want) || len(got) == 0 {
+			t.Errorf("it yields\n%v, want\n%v", got, want)
+		}
+		for range s.Dump(10) {
+			break // and no more is yielded
+		}
+		for _, none := range []uint16{0, 4, 8, 11, 40_000} {
+			for id := range s.Dump(none) {
+				t.Errorf("typeId %d, which no table has: %v", none, id)
+			}
+		}
+	})
+}

@@ -1,0 +1,282 @@
+package store_test
+
+import (
+	"context"
+	"errors"
+	"runtime"
+	"slices"
+	"sync"
+	"testing"
+
+	"handloom/store"
+)
+
+// calls notes for which values a Links function was called, on any worker.
+type calls struct {
+	mu     sync.Mutex
+	values []uint64
+	before func(call int) // runs first, if not nil
+}
+
+func (c *calls) visit(v *node, visit func(*store.ID)) {
+	c.mu.Lock()
+	number := len(c.values)
+	c.values = append(c.values, v.Value)
+	before := c.before
+	c.mu.Unlock()
+	if before != nil {
+		before(number)
+	}
+	visitNode(v, visit)
+}
+
+// take returns the values in ascending order, and forgets them.
+func (c *calls) take() []uint64 {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	values := c.values
+	c.values = nil
+	slices.Sort(values)
+	return values
+}
+
+// linked is a store with two tables of nodes, one of either kind, and a batch
+// that has commands of every kind for both.
+type linked struct {
+	*store.Store
+	tables []nodes
+	calls  calls
+	slices [][]store.Handle[node] // behind the values recorded
+	names  []store.Handle[node]   // in the order of recording, tables in turn
+}
+
+func newLinked(t tb, workers int) *linked {
+	t.Helper()
+	l := &linked{Store: newStore(t, store.Options{Workers: workers})}
+	l.SetPerturb(func(int) func(int) int { return func(i int) int { return i } }) // small work is shared as well
+	for i, name := range []string{"packed", "stable"} {
+		o := store.TableOptions[node]{Name: name, Shards: 2 + i, Links: l.calls.visit}
+		l.tables = append(l.tables, registerNodes(t, l.Store, o, i == 1))
+	}
+	l.record(t, nil)
+	flush(t, l.Store)
+	var live []store.Handle[node]
+	for i, p := range l.names {
+		live = append(live, resolve(t, l.tables[i%2], p))
+	}
+	l.names, l.slices = nil, nil
+	l.calls.take()
+	l.record(t, live)
+	return l
+}
+
+// record creates items that name each other, changes the live ones, and erases
+// some of both.
+func (l *linked) record(t tb, live []store.Handle[node]) {
+	qs := queues(t, l.Store, 2)
+	value := func(i int) node {
+		v := kids(uint64(i))
+		if n := len(l.names); n > 0 {
+			v.Kids = append(v.Kids, l.names[n-1], l.names[n/2])
+			v.Parent = l.names[n/3]
+		}
+		l.slices = append(l.slices, v.Kids)
+		return v
+	}
+	for i := range 12 {
+		l.names = append(l.names, l.tables[i%2].Emplace(qs[i%3%2], value(i)))
+	}
+	for i, h := range live {
+		switch table, q := l.tables[i%2], qs[i%2]; i % 4 {
+		case 0:
+			table.Erase(q, h)
+		case 3:
+		default:
+			table.Put(q, h, value(100+i))
+		}
+	}
+	if live != nil {
+		l.tables[0].Erase(qs[1], l.names[4])
+		l.tables[1].Put(qs[0], l.names[5], value(200))
+	}
+}
+
+// checkUntouched fails the test unless neither the store nor the batch has
+// changed: recorded slices hold what they held.
+func (l *linked) checkUntouched(t *testing.T, what string, d uint64, pending store.Pending, recorded [][]store.Handle[node]) {
+	t.Helper()
+	if got := digest(t, l.Store); got != d || l.Epoch() != 1 {
+		t.Errorf("%s: digest %x, epoch %d; want %x and 1", what, got, l.Epoch(), d)
+	}
+	if got := l.Pending(); got != pending {
+		t.Errorf("%s: %+v is pending, want %+v", what, got, pending)
+	}
+	if !slices.EqualFunc(l.slices, recorded, slices.Equal) {
+		t.Errorf("%s: recorded values were changed", what)
+	}
+}
+
+// Links may end in every way there is, at each of its calls: on the goroutine
+// that flushes when there is one worker, and on any when there are more.
+func TestALinksThatFailsLeavesStoreAndBatchAsTheyWere(t *testing.T) {
+	fault := errors.New("a fault of the test")
+	for name, way := range map[string]struct {
+		end  func(cancel context.CancelFunc)
+		fits func(err error, returned bool, workers int) bool
+	}{
+		"panic": {
+			func(context.CancelFunc) { panic(fault) },
+			func(err error, returned bool, _ int) bool {
+				var p *store.PanicError
+				return returned && errors.As(err, &p) && p.Value == fault
+			},
+		},
+		"exit": {
+			func(context.CancelFunc) { runtime.Goexit() },
+			func(err error, returned bool, workers int) bool {
+				return !returned || workers > 1 && errors.Is(err, store.ErrGoexit)
+			},
+		},
+		"cancel": {
+			func(cancel context.CancelFunc) { cancel() },
+			func(err error, returned bool, _ int) bool { return returned && errors.Is(err, context.Canceled) },
+		},
+	} {
+		for _, workers := range []int{1, 3} {
+			t.Run(name, func(t *testing.T) {
+				plain := newLinked(t, 1)
+				report := flush(t, plain.Store)
+				want, calls := digest(t, plain.Store), len(plain.calls.take())
+				if calls < 12 || report.Total.Dangling == 0 {
+					t.Fatalf("%d calls, %v", calls, report)
+				}
+				for at := range calls {
+					l := newLinked(t, workers)
+					d, pending, recorded := digest(t, l.Store), l.Pending(), cloneAll(l.slices)
+					ctx, cancel := context.WithCancel(t.Context())
+					l.calls.before = func(call int) {
+						if call == at {
+							way.end(cancel)
+						}
+					}
+					err, returned := flushApart(ctx, l.Store)
+					cancel()
+					if !way.fits(err, returned, workers) {
+						t.Errorf("call %d: %v, returned: %t", at, err, returned)
+					}
+					l.calls.before = nil
+					l.checkUntouched(t, name, d, pending, recorded)
+					if got := flush(t, l.Store); !got.Equal(report) || digest(t, l.Store) != want {
+						t.Errorf("call %d: the next flush says %+v, want %+v", at, got, report)
+					}
+				}
+			})
+		}
+	}
+}
+
+func cloneAll[E any](lists [][]E) [][]E {
+	var clones [][]E
+	for _, list := range lists {
+		clones = append(clones, slices.Clone(list))
+	}
+	return clones
+}
+
+// flushApart flushes on a goroutine of its own, and says whether Flush returned.
+func flushApart(ctx context.Context, s *store.Store) (err error, returned bool) {
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		_, err = s.Flush(ctx)
+		returned = true
+	}()
+	<-done
+	return err, returned
+}
+
+// What a batch that failed in Links can be replaced by: nothing of it is left.
+func TestAfterALinksThatFailsTheBatchCanBeDiscarded(t *testing.T) {
+	l := newLinked(t, 2)
+	d := digest(t, l.Store)
+	l.calls.before = func(int) { panic("a fault of the test") }
+	if _, err := l.Flush(t.Context()); err == nil {
+		t.Fatal("Flush succeeded")
+	}
+	if err := l.Discard(); err != nil {
+		t.Fatal(err)
+	}
+	l.calls.before = nil
+	if report := flush(t, l.Store); report.Total != (store.Counts{}) || digest(t, l.Store) != d {
+		t.Errorf("%v", report)
+	}
+	h := l.tables[0].Emplace(queues(t, l.Store, 1)[0], kids(1, l.names[0]))
+	if report := flush(t, l.Store); report.Total != (store.Counts{Created: 1, Dangling: 1}) {
+		t.Errorf("%v", report)
+	}
+	if got := l.tables[0].At(resolve(t, l.tables[0], h)).Kids[0]; !got.IsZero() {
+		t.Errorf("a name that was discarded became %v", got)
+	}
+}
+
+// grow is a scenario in which items of two tables name each other behind
+// references, some of which several of them share.
+func grow(stable bool) func(r *trial) {
+	return func(r *trial) {
+		trees := registerNodes(r, r.Store, store.TableOptions[node]{Name: "trees", Shards: 5, ChunkItems: 4}, stable)
+		roots := registerNodes(r, r.Store, store.TableOptions[node]{Name: "roots", Shards: 2, ChunkItems: 1}, !stable)
+		for range 6 {
+			err := r.Each(r.ctx, 7, func(_ context.Context, task int, q store.Queue) error {
+				var last store.Handle[node]
+				shared := make([]store.Handle[node], 3)
+				for i := range 3 * task {
+					last = trees.Emplace(q, node{Value: uint64(i), Parent: last, Kids: shared})
+					shared[i%3] = last
+					if i%2 == 0 {
+						roots.Emplace(q, node{Value: r.Epoch(), Kids: shared, Deep: &branch{To: [2]store.ID{last.ID, shared[0].ID}}})
+					}
+					if i%5 == 2 {
+						trees.Erase(q, last)
+					}
+				}
+				return nil
+			})
+			if err != nil {
+				r.Fatal(err)
+			}
+			var names []store.ID
+			err = trees.visit(r.ctx, func(chunk int, q store.Queue, items seqOf[node]) error {
+				for h, v := range items {
+					switch v.Value += 2; v.Value % 5 {
+					case 0:
+						trees.Erase(q, h)
+					case 1:
+						trees.Put(q, h, node{Value: v.Value, Kids: []store.Handle[node]{h, roots.Emplace(q, kids(v.Value, v.Kids...))}})
+					}
+				}
+				for h, v := range roots.All() {
+					if v.Value+2 < r.Epoch() {
+						roots.Erase(q, h)
+					} else if v.Value%3 == uint64(chunk)%3 { // several chunks put it
+						roots.Put(q, h, kids(v.Value, v.Kids...))
+					}
+				}
+				return nil
+			})
+			if err != nil {
+				r.Fatal(err)
+			}
+			for _, q := range queues(r, r.Store, 2) {
+				names = append(names, trees.EmplaceFunc(q, func(h store.Handle[node], v *node) { *v = kids(9, h) }).ID)
+			}
+			r.flush(names...)
+		}
+		if trees.Len() == 0 || roots.Len() == 0 || r.out.reports[5].Total.Dangling == 0 {
+			r.Fatalf("%d trees, %d roots, %v", trees.Len(), roots.Len(), r.out.reports[5])
+		}
+	}
+}
+
+func TestLinksBehindReferencesAreTheSameForAnyWorkersProcessorsAndOrderOfTasks(t *testing.T) {
+	bothKinds(t, func(t *testing.T, stable bool) { sameEverywhere(t, store.Options{}, grow(stable)) })
+}

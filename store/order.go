@@ -1,0 +1,102 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"math/bits"
+)
+
+// SortFunc orders the items of every shard by cmp, as [handlemap.Map.SortFunc]
+// does for one map. Shards are sorted in parallel, so that cmp is called by
+// several goroutines at once; no item changes its shard. Every handle keeps
+// naming its item, and pointers are no longer good.
+//
+// When cmp panics, the shard it was called for keeps its order, the others are
+// sorted, and the error is that of the lowest such shard: a [*PanicError] whose
+// task is the shard's number. When ctx has ended before the first shard begins,
+// nothing changes and its cause is returned.
+//
+// SortFunc joins the Write of w as a pass does: passes and flushes called
+// meanwhile are [ErrPhase]. It panics when w is not in its Write.
+func (t *Table[T]) SortFunc(ctx context.Context, w *Writer, cmp func(a, b *T) int) error {
+	return t.reorder(ctx, w, opSortFunc, func(shard int) { t.mapOf(shard).SortFunc(cmp) })
+}
+
+// SortByKey orders the items of every shard by ascending key, as
+// [handlemap.Map.SortByKey] does for one map; see [Table.SortFunc].
+func (t *Table[T]) SortByKey(ctx context.Context, w *Writer, key func(*T) uint64) error {
+	return t.reorder(ctx, w, opSortByKey, func(shard int) { t.mapOf(shard).SortByKey(key) })
+}
+
+// Defragment brings every shard closer to the order by cmp, as
+// [handlemap.Map.Defragment] does for one map. It returns the moves it made and
+// whether every shard is in order now; the next call goes on where this one
+// stopped.
+//
+// budget bounds the comparisons and exchanges of all shards together. Each shard
+// has an equal part of it, the first ones by typeId one more where it does not
+// divide, and at least 1. A budget of 0 is no bound; a negative one panics.
+//
+// When cmp panics, what was done so far is kept, and the moves of that shard are
+// not counted. Everything else is as for [Table.SortFunc].
+func (t *Table[T]) Defragment(ctx context.Context, w *Writer, cmp func(a, b *T) int, budget int) (moves int, done bool, err error) {
+	if budget < 0 {
+		panic(fmt.Sprintf("store: Defragment of table %q with a budget of %d; 0 is no bound", t.name, budget))
+	}
+	shards := make([]struct {
+		moves int
+		done  bool
+	}, len(t.order))
+	err = t.reorder(ctx, w, opDefragment, func(shard int) {
+		of := &shards[shard]
+		of.moves, of.done = t.mapOf(shard).Defragment(cmp, part(budget, len(shards), shard))
+	})
+	done = true
+	for _, of := range shards {
+		moves += of.moves
+		done = done && of.done
+	}
+	return moves, done, err
+}
+
+// part returns the i-th of n parts of a budget. Only no bound at all has parts
+// without bound.
+func part(budget, n, i int) int {
+	if budget == 0 {
+		return 0
+	}
+	of := budget / n
+	if i < budget%n {
+		of++
+	}
+	return max(of, 1)
+}
+
+// reorder calls f for every shard, in parallel, in a phase of its own that joins
+// the Write of w.
+func (t *Table[T]) reorder(ctx context.Context, w *Writer, op operation, f func(shard int)) error {
+	w.use(t.store, &t.tableBase, op.String())
+	p := &phase{Context: ctx, store: t.store, op: op, outer: w.phase}
+	if err := p.join(); err != nil {
+		return err
+	}
+	defer p.leave()
+	defer p.trace(t.name).end()
+	cost := make([]int64, len(t.order))
+	for i, sh := range t.order {
+		cost[i] = orderCost * int64(sh.Len()) * int64(bits.Len(uint(sh.Len())))
+	}
+	err := t.store.run(p, len(t.order), func(shard int) error {
+		f(shard)
+		return nil
+	}, cost)
+	if err != nil {
+		return fmt.Errorf("store: %v of table %q: %w", op, t.name, err)
+	}
+	return nil
+}
+
+// orderCost is the estimated nanoseconds that an item costs for each bit of the
+// number of items, which decides only whether the shards are ordered inline and
+// which is begun first.
+const orderCost = 5

@@ -1,0 +1,330 @@
+package store_test
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"handloom/shard/handlemap"
+	"handloom/store"
+)
+
+func byValue(a, b *item) int { return cmp.Compare(a.Value, b.Value) }
+
+// mixed is a table of several shards in no order, with rows that moved.
+func mixed(t tb, s *store.Store, shards, items int) *store.Table[item] {
+	t.Helper()
+	table := register(t, s, store.TableOptions[item]{Shards: shards, ChunkItems: 16})
+	hs := fill(t, s, table, items)
+	q := queues(t, s, 1)[0]
+	for i, h := range hs {
+		switch {
+		case i%5 == 0:
+			table.Erase(q, h)
+		case i%3 == 0:
+			table.Put(q, h, item{Value: uint64(i) * 7919 % 1000, Parent: hs[i-1]})
+		}
+	}
+	flush(t, s)
+	return table
+}
+
+// write calls f inside a Write, which must succeed.
+func write(t tb, s *store.Store, f func(ctx context.Context, w *store.Writer) error) {
+	t.Helper()
+	if err := s.Write(context.Background(), f); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Ordering all shards is ordering each of them, for any number of workers.
+func TestOrderingATableIsOrderingEachOfItsMaps(t *testing.T) {
+	const shards, items = 5, 3000
+	orderings := map[string]struct {
+		all  func(ctx context.Context, w *store.Writer, table *store.Table[item]) error
+		each func(shard int, m *handlemap.Map[item])
+	}{
+		"SortFunc": {
+			func(ctx context.Context, w *store.Writer, table *store.Table[item]) error {
+				return table.SortFunc(ctx, w, byValue)
+			},
+			func(_ int, m *handlemap.Map[item]) { m.SortFunc(byValue) },
+		},
+		"SortByKey": {
+			func(ctx context.Context, w *store.Writer, table *store.Table[item]) error {
+				return table.SortByKey(ctx, w, func(v *item) uint64 { return v.Value % 100 })
+			},
+			func(_ int, m *handlemap.Map[item]) { m.SortByKey(func(v *item) uint64 { return v.Value % 100 }) },
+		},
+		"Defragment without bound": {
+			func(ctx context.Context, w *store.Writer, table *store.Table[item]) error {
+				_, done, err := table.Defragment(ctx, w, byValue, 0)
+				if !done {
+					t.Error("not done without a bound")
+				}
+				return err
+			},
+			func(_ int, m *handlemap.Map[item]) { m.Defragment(byValue, 0) },
+		},
+		"Defragment within a budget": {
+			func(ctx context.Context, w *store.Writer, table *store.Table[item]) error {
+				_, done, err := table.Defragment(ctx, w, byValue, 4003)
+				if done {
+					t.Error("done within a small budget")
+				}
+				return err
+			},
+			func(shard int, m *handlemap.Map[item]) { m.Defragment(byValue, []int{801, 801, 801, 800, 800}[shard]) },
+		},
+	}
+	for name, ordering := range orderings {
+		t.Run(name, func(t *testing.T) {
+			byHand := newStore(t, store.Options{})
+			table := mixed(t, byHand, shards, items)
+			write(t, byHand, func(_ context.Context, w *store.Writer) error {
+				for shard, m := range table.Maps(w) {
+					ordering.each(shard, m)
+				}
+				return nil
+			})
+			want := outcome{digests: []uint64{digest(t, byHand)}, reports: []*store.Report{flush(t, byHand)}, names: [][]store.ID{{}}}
+			for _, c := range configs() {
+				got := c.run(t, store.Options{}, func(r *trial) {
+					table := mixed(r, r.Store, shards, items)
+					err := r.Write(r.ctx, func(ctx context.Context, w *store.Writer) error { return ordering.all(ctx, w, table) })
+					if err != nil {
+						r.Fatal(err)
+					}
+					r.flush()
+				})
+				if difference := want.differs(got); difference != "" {
+					t.Errorf("%v: %s", c, difference)
+				}
+			}
+		})
+	}
+}
+
+// The parts of a budget add up to it; a call does no more than its part, and
+// calls go on where the last one stopped until all shards are in order.
+func TestDefragmentGoesOnUntilEveryShardIsInOrder(t *testing.T) {
+	for _, budget := range []int{1, 2, 3, 4, 7, 50, 1000} {
+		s := newStore(t, store.Options{Workers: 1})
+		table := mixed(t, s, 3, 90)
+		compared, calls, moved := 0, 0, 0
+		counting := func(a, b *item) int { compared++; return byValue(a, b) }
+		for done := false; !done; calls++ {
+			write(t, s, func(ctx context.Context, w *store.Writer) (err error) {
+				compared = 0
+				var moves int
+				moves, done, err = table.Defragment(ctx, w, counting, budget)
+				moved += moves
+				if compared+moves > max(budget, 3) {
+					t.Fatalf("%d comparisons and %d moves within a budget of %d", compared, moves, budget)
+				}
+				inOrder := true
+				for _, m := range table.Maps(w) {
+					inOrder = inOrder && slices.IsSortedFunc(m.Items(), func(a, b item) int { return byValue(&a, &b) })
+				}
+				if done && !inOrder {
+					t.Fatalf("done after %d calls, but not in order", calls)
+				}
+				return err
+			})
+			if calls > 10_000 {
+				t.Fatalf("not done after %d calls with a budget of %d", calls, budget)
+			}
+		}
+		if moved == 0 || budget < 90 && calls < 2 {
+			t.Errorf("%d moves in %d calls with a budget of %d", moved, calls, budget)
+		}
+	}
+}
+
+func TestDefragmentWithoutAComparisonForgetsInEveryShard(t *testing.T) {
+	s := newStore(t, store.Options{})
+	table := mixed(t, s, 3, 90)
+	blank := digest(t, s)
+	write(t, s, func(ctx context.Context, w *store.Writer) error {
+		same := func(a, b *item) int { return 0 }
+		if moves, done, err := table.Defragment(ctx, w, same, 0); moves != 0 || !done || err != nil {
+			t.Errorf("Defragment of equal items: %d moves, %v, %v", moves, done, err)
+		}
+		if d, _ := s.Digest(ctx); d == blank {
+			t.Error("nothing is known after Defragment")
+		}
+		if moves, done, err := table.Defragment(ctx, w, nil, 2); moves != 0 || done || err != nil {
+			t.Errorf("Defragment without a comparison: %d moves, %v, %v", moves, done, err)
+		}
+		return nil
+	})
+	if digest(t, s) != blank {
+		t.Error("something is still known")
+	}
+}
+
+func TestAnOrderingWhoseCallbackPanicsIsAnErrorAndSortsTheOtherShards(t *testing.T) {
+	for _, workers := range []int{1, 2, 7} {
+		s := newStore(t, store.Options{Workers: workers})
+		table := mixed(t, s, 4, 400)
+		bad := func(v *item) bool { return v.Value == 1<<60 }
+		write(t, s, func(ctx context.Context, w *store.Writer) error {
+			for _, shard := range []int{2, 1} {
+				table.Maps(w)[shard].Items()[20].Value = 1 << 60
+			}
+			before := [][]item{slices.Clone(table.Maps(w)[1].Items()), slices.Clone(table.Maps(w)[2].Items())}
+			comparison := func(a, b *item) int {
+				if bad(a) || bad(b) {
+					panic("a fault of the test")
+				}
+				return byValue(a, b)
+			}
+			_, done, defragmented := table.Defragment(ctx, w, comparison, 0)
+			for name, err := range map[string]error{
+				"SortFunc":   table.SortFunc(ctx, w, comparison),
+				"SortByKey":  table.SortByKey(ctx, w, func(v *item) uint64 { return uint64(comparison(v, v)) + v.Value }),
+				"Defragment": defragmented,
+			} {
+				var fault *store.PanicError
+				if !errors.As(err, &fault) || fault.Task != 1 || fault.Value != "a fault of the test" ||
+					!strings.Contains(err.Error(), name+` of table "store_test.item"`) {
+					t.Errorf("%d workers, %s: %v", workers, name, err)
+				}
+			}
+			if done {
+				t.Error("done, with a comparison that panics")
+			}
+			for shard, m := range table.Maps(w) {
+				inOrder := slices.IsSortedFunc(m.Items(), func(a, b item) int { return byValue(&a, &b) })
+				if bad := shard == 1 || shard == 2; bad && !slices.Equal(m.Items(), before[shard-1]) || !bad && !inOrder {
+					t.Errorf("%d workers: shard %d is in order: %v", workers, shard, inOrder)
+				}
+			}
+			return s.Verify(ctx)
+		})
+		usable(t, s, table)
+	}
+}
+
+func TestAnOrderingWhoseContextHasEndedChangesNothing(t *testing.T) {
+	s := newStore(t, store.Options{})
+	table := mixed(t, s, 4, 400)
+	before := digest(t, s)
+	write(t, s, func(ctx context.Context, w *store.Writer) error {
+		ended, cancel := context.WithCancelCause(ctx)
+		cancel(errTask)
+		if err := table.SortFunc(ended, w, byValue); !errors.Is(err, errTask) {
+			t.Errorf("SortFunc: %v", err)
+		}
+		if _, done, err := table.Defragment(ended, w, byValue, 0); done || !errors.Is(err, errTask) {
+			t.Errorf("Defragment: %v, %v", done, err)
+		}
+		return nil
+	})
+	if digest(t, s) != before {
+		t.Error("the state has changed")
+	}
+}
+
+// refusals calls every ordering and returns what each panics with.
+func refusals(ctx context.Context, table *store.Table[item], w *store.Writer) map[string]string {
+	return map[string]string{
+		"SortFunc":   panicOf(func() { _ = table.SortFunc(ctx, w, byValue) }),
+		"SortByKey":  panicOf(func() { _ = table.SortByKey(ctx, w, func(v *item) uint64 { return v.Value }) }),
+		"Defragment": panicOf(func() { _, _, _ = table.Defragment(ctx, w, byValue, 0) }),
+	}
+}
+
+func TestOrderingWithAWriterThatDoesNotFitPanics(t *testing.T) {
+	s := newStore(t, store.Options{})
+	table := mixed(t, s, 2, 40)
+	other := newStore(t, store.Options{})
+	before := digest(t, s)
+	expect := func(panics map[string]string, want string) {
+		t.Helper()
+		for name, got := range panics {
+			if !strings.Contains(got, "store: "+name+" "+want) {
+				t.Errorf("%s panics with %q; want %q in it", name, got, want)
+			}
+		}
+	}
+	var kept *store.Writer
+	write(t, s, func(ctx context.Context, w *store.Writer) error {
+		kept = w
+		return s.Each(ctx, 1, func(context.Context, int, store.Queue) error {
+			expect(refusals(ctx, table, w), "while a pass or flush runs in the same Write")
+			return nil
+		})
+	})
+	expect(refusals(t.Context(), table, kept), "with a Writer whose Write has ended")
+	expect(refusals(t.Context(), table, new(store.Writer)), "with the Writer of another store")
+	write(t, other, func(ctx context.Context, w *store.Writer) error {
+		expect(refusals(ctx, table, w), "with the Writer of another store")
+		return nil
+	})
+	write(t, s, func(ctx context.Context, w *store.Writer) error {
+		want := `store: Defragment of table "store_test.item" with a budget of -1; 0 is no bound`
+		if got := panicOf(func() { _, _, _ = table.Defragment(ctx, w, byValue, -1) }); got != want {
+			t.Errorf("it panics with %q", got)
+		}
+		return nil
+	})
+	if digest(t, s) != before {
+		t.Error("the state has changed")
+	}
+}
+
+// While shards are ordered nothing else runs in the Write, and afterwards
+// anything may; the ordering itself needs no context of the Write.
+func TestAnOrderingHoldsItsWriteAlone(t *testing.T) {
+	s := newStore(t, store.Options{Workers: 1})
+	table := mixed(t, s, 2, 40)
+	outside := t.Context()
+	write(t, s, func(ctx context.Context, w *store.Writer) error {
+		calls := 0
+		err := table.SortFunc(outside, w, func(a, b *item) int {
+			if calls++; calls == 1 {
+				for what, call := range phases(s, table) {
+					if err := call(ctx); !errors.Is(err, store.ErrPhase) {
+						t.Errorf("%s inside SortFunc: %v", what, err)
+					}
+				}
+				if got := panicOf(func() { table.Clear(w) }); !strings.Contains(got, "while a pass or flush runs") {
+					t.Errorf("Clear inside SortFunc panics with %q", got)
+				}
+			}
+			return byValue(a, b)
+		})
+		return errors.Join(err, s.Each(ctx, 1, func(context.Context, int, store.Queue) error { return nil }), s.Verify(ctx))
+	})
+}
+
+// A sorted table is walked in order, and handles keep their items.
+func ExampleTable_SortFunc() {
+	ctx := context.Background()
+	s, _ := store.New(store.Options{})
+	ships, _ := store.Register(s, store.TableOptions[Ship]{Name: "ship", Shards: 2})
+	qs, _ := s.Queues(1)
+	for _, hull := range []int{30, 10, 40, 20} {
+		ships.Emplace(qs[0], Ship{Hull: hull})
+	}
+	_, _ = s.Flush(ctx)
+
+	err := s.Write(ctx, func(ctx context.Context, w *store.Writer) error {
+		return ships.SortFunc(ctx, w, func(a, b *Ship) int { return cmp.Compare(a.Hull, b.Hull) })
+	})
+	fmt.Println(err)
+	for h, ship := range ships.All() {
+		fmt.Println(h, ship.Hull) // each shard by itself
+	}
+	// Output:
+	// <nil>
+	// 1:1.1 10
+	// 1:0.1 30
+	// 2:1.1 20
+	// 2:0.1 40
+}

@@ -1,0 +1,171 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync/atomic"
+
+	"handloom/batch"
+	"handloom/tasks"
+)
+
+// System is one step of a frame, and what it says about itself. What it reads,
+// writes and emits decides which systems may run at the same time. In a checked
+// build (tag handloom_check, or the race detector) a pass that does more than
+// its system says is [ErrUndeclared]; lookups are not checked.
+type System struct {
+	Name string // unique in the schedule
+
+	Reads  []Resource // looked at: lookups, Reduce
+	Writes []Resource // items written in place: ForEach; reading is included
+	Emits  []Resource // recorded into: tables that the next flush changes
+
+	// After names systems that have to end before this one begins, for reasons
+	// that the tables do not tell. It puts no flush between them.
+	After []string
+
+	// If, when it is not nil, is asked in every frame whether the system runs in
+	// it: on the goroutine that runs the frame, when the system's wave begins
+	// and no system runs. It may look things up, but start no phase.
+	If func() bool
+
+	// Run does the work. It may be called on any goroutine. With its context
+	// ForEach, Each and Reduce join the wave, one after another.
+	Run func(ctx context.Context) error
+}
+
+// Resource is what systems can be in each other's way over: a [*Table], a
+// [*StableTable], or an [Other].
+type Resource interface {
+	Name() string
+	tableOf() table // nil: none
+}
+
+// Other is a resource that is no table, told from others by its name: a search
+// tree, a window, a random number generator. Nothing is emitted to it, because
+// no flush applies that.
+type Other string
+
+// Name returns the name.
+func (o Other) Name() string { return string(o) }
+
+func (Other) tableOf() table { return nil }
+
+func (t *tableBase[T]) tableOf() table { return t }
+
+// Schedule runs systems frame after frame, those that do not conflict at the
+// same time, and flushes between them. Which systems share a wave and where the
+// flushes are is computed once; package [tasks] says how.
+type Schedule struct {
+	store     *Store
+	plan      *tasks.Schedule
+	systems   []*system  // in serial order
+	resources []Resource // by number
+	running   atomic.Bool
+	report    Report // of the frame
+
+	wave  func(ctx context.Context, run func(ctx context.Context) error) error // bound once
+	flush func(ctx context.Context) error                                      // likewise
+}
+
+// system is a system of a schedule, and the state of what it runs.
+type system struct {
+	System
+	store  *Store
+	queues *batch.Sequence
+	each   eachPass
+}
+
+// NewSchedule computes waves and flush points of systems that work on the tables
+// of s. Of two systems that conflict, the one given first runs first.
+//
+// No systems, names that are empty or used twice, systems without Run, tables of
+// another store, unknown names in After and systems that wait for each other are
+// errors; all are reported at once.
+func NewSchedule(s *Store, systems ...System) (*Schedule, error) {
+	c := &Schedule{store: s}
+	var errs []error
+	plain := make([]tasks.System, len(systems))
+	all := make([]*system, len(systems))
+	for i, given := range systems {
+		errs = append(errs, given.faults(s)...)
+		y := &system{System: given, store: s, queues: s.batch.NewSequence()}
+		y.each.init(s)
+		all[i] = y
+		plain[i] = tasks.System{
+			Name: given.Name, After: given.After, If: given.If,
+			Reads: c.numbers(given.Reads), Writes: c.numbers(given.Writes), Emits: c.numbers(given.Emits),
+		}
+		if given.Run != nil {
+			plain[i].Run = y.run
+		}
+	}
+	var err error
+	c.plan, err = tasks.NewScheduleFunc(func(r tasks.Resource) string { return c.resources[r].Name() }, plain...)
+	if err := errors.Join(append(errs, err)...); err != nil {
+		return nil, fmt.Errorf("store: NewSchedule: %w", err)
+	}
+	for _, i := range c.plan.Order() {
+		c.systems = append(c.systems, all[i])
+	}
+	c.bind()
+	return c, nil
+}
+
+// faults returns what is wrong with the resources of a system.
+func (y *System) faults(s *Store) (errs []error) {
+	for _, r := range slices.Concat(y.Reads, y.Writes, y.Emits) {
+		switch {
+		case r == nil:
+			errs = append(errs, fmt.Errorf("system %q: a resource is nil", y.Name))
+		case r.tableOf() != nil && !slices.Contains(s.tables, r.tableOf()):
+			errs = append(errs, fmt.Errorf("system %q: table %q is of another store", y.Name, r.Name()))
+		}
+	}
+	for _, r := range y.Emits {
+		if r != nil && r.tableOf() == nil {
+			errs = append(errs, fmt.Errorf("system %q emits to %q, which is no table, so that no flush would apply it; use Writes", y.Name, r.Name()))
+		}
+	}
+	return errs
+}
+
+// numbers returns the numbers of resources; new ones get the next.
+func (c *Schedule) numbers(resources []Resource) []tasks.Resource {
+	var numbers []tasks.Resource
+	for _, r := range resources {
+		if r == nil { // one of the faults
+			continue
+		}
+		at := slices.IndexFunc(c.resources, func(o Resource) bool { return same(o, r) })
+		if at < 0 {
+			at = len(c.resources)
+			c.resources = append(c.resources, r)
+		}
+		numbers = append(numbers, tasks.Resource(at))
+	}
+	return numbers
+}
+
+// same reports whether two resources are one. A table may come as a field of
+// something else.
+func same(a, b Resource) bool {
+	if a.tableOf() != nil || b.tableOf() != nil {
+		return a.tableOf() == b.tableOf()
+	}
+	return a.Name() == b.Name()
+}
+
+// Explain describes the schedule in words: the waves and, below each system,
+// what kept it out of the wave before; the flush points, and why they are there.
+func (c *Schedule) Explain() string { return c.plan.Explain() }
+
+// DOT describes the schedule as a graph for Graphviz.
+func (c *Schedule) DOT() string { return c.plan.DOT() }
+
+// Timings returns how long the systems took in the last frames, in the order
+// they were given to NewSchedule. It may be called from any goroutine at any
+// time. The durations decide nothing.
+func (c *Schedule) Timings() Timings { return c.plan.Timings() }

@@ -1,0 +1,261 @@
+package store_test
+
+import (
+	"context"
+	"errors"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+
+	"handloom/internal/check"
+	"handloom/store"
+)
+
+// emplace is the Run of a system that creates one item with a value.
+func emplace(s *store.Store, table *store.Table[item], value uint64) func(context.Context) error {
+	return func(ctx context.Context) error {
+		return s.Each(ctx, 1, func(_ context.Context, _ int, q store.Queue) error {
+			table.Emplace(q, item{Value: value})
+			return nil
+		})
+	}
+}
+
+func values(table *store.Table[item]) (all []uint64) {
+	for _, v := range table.All() {
+		all = append(all, v.Value)
+	}
+	return all
+}
+
+func TestAFailedFrameDropsWhatItRecordedSinceTheLastFlush(t *testing.T) {
+	for name, how := range map[string]func(context.Context) error{
+		"error":  func(context.Context) error { return errTask },
+		"panic":  func(context.Context) error { panic(errTask) },
+		"Goexit": func(context.Context) error { runtime.Goexit(); return nil },
+	} {
+		t.Run(name, func(t *testing.T) {
+			s, table := newTable(t, store.Options{Workers: 1}, store.TableOptions[item]{})
+			fill(t, s, table, 1)
+			broken := true
+			c := newSchedule(
+				t, s,
+				store.System{Name: "first", Emits: on(table), Run: emplace(s, table, 10)},
+				store.System{Name: "age", Writes: on(table), Emits: on(table), Run: func(ctx context.Context) error {
+					return table.ForEach(ctx, func(_ context.Context, c store.Chunk[item]) error {
+						for i := range c.Items {
+							c.Items[i].Value++ // stays
+							c.Erase(i)         // does not
+						}
+						return nil
+					})
+				}},
+				store.System{Name: "second", Emits: on(table), After: []string{"age"}, Run: emplace(s, table, 20)},
+				store.System{Name: "fail", After: []string{"age"}, If: func() bool { return broken }, Run: how},
+				store.System{Name: "last", After: []string{"fail"}, Emits: on(table), Run: emplace(s, table, 30)},
+			)
+			before := queues(t, s, 1)[0]
+			var wg sync.WaitGroup
+			wg.Go(func() {
+				// By hand, as a caller would who records beside the schedule.
+				table.Emplace(before, item{Value: 40})
+				_, err := c.Run(t.Context())
+				var failed *store.SystemError
+				if !errors.As(err, &failed) || failed.System != "fail" || !errors.Is(err, errTask) {
+					t.Errorf("the frame returned %v", err)
+				}
+			})
+			wg.Wait()
+			// The flush before age had the items recorded until then.
+			if got := values(table); !slices.Equal(got, []uint64{1, 41, 11}) {
+				t.Errorf("the items are %v", got)
+			}
+			table.Emplace(queues(t, s, 1)[0], item{Value: 50})
+			if report := flush(t, s); report.Total != (store.Counts{Created: 1}) {
+				t.Errorf("the next flush: %v", report)
+			}
+			broken = false
+			if _, err := c.Run(t.Context()); err != nil {
+				t.Errorf("the next frame: %v", err)
+			}
+			if got := values(table); !slices.Equal(got, []uint64{20, 30}) {
+				t.Errorf("after it the items are %v", got)
+			}
+		})
+	}
+}
+
+func TestWhatOthersRecordedOutlivesAFailedFrame(t *testing.T) {
+	s, table := newTable(t, store.Options{}, store.TableOptions[item]{})
+	c := newSchedule(
+		t, s, store.System{Name: "a", Emits: on(table), Run: emplace(s, table, 1)},
+		store.System{Name: "b", Run: func(context.Context) error { return errTask }},
+	)
+	table.Emplace(queues(t, s, 1)[0], item{Value: 2})
+	if _, err := c.Run(t.Context()); !errors.Is(err, errTask) {
+		t.Fatal(err)
+	}
+	flush(t, s)
+	if got := values(table); !slices.Equal(got, []uint64{2}) {
+		t.Errorf("the items are %v", got)
+	}
+}
+
+func TestAFlushThatFailsEndsTheFrameAndKeepsTheBatch(t *testing.T) {
+	s, table := newTable(t, store.Options{}, store.TableOptions[item]{MaxItems: 1})
+	ran := 0
+	c := newSchedule(
+		t, s, store.System{Name: "a", Emits: on(table), Run: emplace(s, table, 1)},
+		store.System{Name: "b", Reads: on(table), Run: func(context.Context) error { ran++; return nil }},
+	)
+	if _, err := c.Run(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.Run(t.Context()); !errors.Is(err, store.ErrFull) || ran != 1 {
+		t.Errorf("b ran %d times, %v", ran, err)
+	}
+	if _, err := s.Flush(t.Context()); !errors.Is(err, store.ErrFull) {
+		t.Errorf("the next flush: %v", err)
+	}
+	if err := s.Discard(); err != nil {
+		t.Fatal(err)
+	}
+	if report := flush(t, s); report.Total != (store.Counts{}) {
+		t.Errorf("after Discard: %v", report)
+	}
+}
+
+func TestAPassOfASystemThatFailsDropsItsOwnRecordings(t *testing.T) {
+	s, table := newTable(t, store.Options{}, store.TableOptions[item]{})
+	c := newSchedule(t, s, store.System{Name: "a", Emits: on(table), Run: func(ctx context.Context) error {
+		err := s.Each(ctx, 3, func(_ context.Context, task int, q store.Queue) error {
+			table.Emplace(q, item{Value: 1})
+			return errTask
+		})
+		if !errors.Is(err, errTask) {
+			t.Errorf("the pass returned %v", err)
+		}
+		return emplace(s, table, 2)(ctx)
+	}})
+	if _, err := c.Run(t.Context()); err != nil || !slices.Equal(values(table), []uint64{2}) {
+		t.Errorf("the items are %v, %v", values(table), err)
+	}
+}
+
+func TestACheckedBuildFindsWhatASystemDoesNotDeclare(t *testing.T) {
+	s, table := newTable(t, store.Options{}, store.TableOptions[item]{Name: "ships"})
+	other := register(t, s, store.TableOptions[item]{Name: "shots"})
+	h := fill(t, s, table, 3)[0]
+	skip := func(context.Context, store.Chunk[item]) error { return nil }
+	reduce := func(ctx context.Context) error { _, err := sum(ctx, table); return err }
+	for _, c := range []struct {
+		want   string // empty: it is allowed
+		system store.System
+	}{
+		{`"x" runs ForEach over table "ships"`, store.System{Reads: on(table), Emits: on(table), Writes: on(other), Run: func(ctx context.Context) error {
+			return table.ForEach(ctx, skip)
+		}}},
+		{"", store.System{Writes: on(table), Run: func(ctx context.Context) error { return table.ForEach(ctx, skip) }}},
+		{`"x" reduces table "ships"`, store.System{Emits: on(table), Run: reduce}},
+		{"", store.System{Writes: on(table), Run: reduce}},
+		{"", store.System{Reads: on(table), Run: reduce}},
+		{`"x" reduces table "ships"`, store.System{Writes: on(other), Run: func(ctx context.Context) error {
+			return s.Each(ctx, 1, func(ctx context.Context, _ int, _ store.Queue) error { return reduce(ctx) })
+		}}},
+		{`"x" records into table "ships"`, store.System{Writes: on(table), Emits: on(other), Run: emplace(s, table, 1)}},
+		{"", store.System{Emits: on(table), Run: emplace(s, table, 1)}},
+		{`"x" records into table "ships"`, store.System{Reads: on(table), Run: func(ctx context.Context) error {
+			return s.Each(ctx, 1, func(_ context.Context, _ int, q store.Queue) error {
+				q.Erase(h.ID)
+				return nil
+			})
+		}}},
+		{`"x" records into table "shots"`, store.System{Writes: on(table), Emits: on(table), Run: func(ctx context.Context) error {
+			return table.ForEach(ctx, func(_ context.Context, c store.Chunk[item]) error {
+				c.Erase(0)
+				other.Put(c.Queue, h, item{})
+				return nil
+			})
+		}}},
+	} {
+		c.system.Name = "x"
+		before := s.Pending().Commands
+		_, err := newSchedule(t, s, c.system).Run(t.Context())
+		if !check.Cheap || c.want == "" {
+			if err != nil {
+				t.Errorf("%s: %v", c.want, err)
+			}
+			flush(t, s) // also what was recorded without being declared
+			continue
+		}
+		if !errors.Is(err, store.ErrUndeclared) || !strings.Contains(err.Error(), c.want) || s.Pending().Commands != before {
+			t.Errorf("%v, with %d commands pending; want %s", err, s.Pending().Commands, c.want)
+		}
+	}
+}
+
+func TestWhatIsRecordedUndeclaredWaitsForTheNextFlush(t *testing.T) {
+	if check.Cheap {
+		t.Log("a checked build refuses it")
+		return
+	}
+	s, table := newTable(t, store.Options{}, store.TableOptions[item]{})
+	c := newSchedule(t, s, store.System{Name: "a", Run: emplace(s, table, 1)})
+	for range 2 {
+		if report, err := c.Run(t.Context()); err != nil || report.Total != (store.Counts{}) {
+			t.Errorf("%v, %v", report, err)
+		}
+	}
+	if report := flush(t, s); report.Total.Created != 2 {
+		t.Errorf("%v", report)
+	}
+}
+
+func TestNewScheduleReportsEveryFault(t *testing.T) {
+	s, table := newTable(t, store.Options{}, store.TableOptions[item]{Name: "ships"})
+	_, foreign := newTable(t, store.Options{}, store.TableOptions[item]{Name: "aliens"})
+	_, err := store.NewSchedule(
+		s,
+		store.System{Name: "a", Reads: on(foreign, nil), Emits: on(store.Other("window")), Writes: on(table), After: []string{"b"}, Run: nothing},
+		store.System{Name: "b", Reads: on(table), Run: nothing},
+		store.System{Name: "b"},
+	)
+	want := `store: NewSchedule: system "a": table "aliens" is of another store
+system "a": a resource is nil
+system "a" emits to "window", which is no table, so that no flush would apply it; use Writes
+tasks: NewSchedule: system "b": the name is taken
+system "b": Run is nil
+systems wait for each other: a -> b -> a: a is after b; b reads ships, which a writes`
+	if err == nil || err.Error() != want {
+		t.Errorf("the error is\n%v\nwant\n%s", err, want)
+	}
+	if _, err := store.NewSchedule(s); err == nil {
+		t.Error("a schedule of no systems")
+	}
+}
+
+func TestAFlushBetweenTheWavesOfAFrameIsErrPhase(t *testing.T) {
+	virtual(t, func(t *testing.T) {
+		s, table := newTable(t, store.Options{Workers: 1}, store.TableOptions[item]{})
+		table.Emplace(queues(t, s, 1)[0], item{Value: 1})
+		var other *call
+		c := newSchedule(
+			t, s, store.System{Name: "a", Emits: on(table), Run: func(ctx context.Context) error {
+				other = begin(func() error { _, err := s.Flush(context.Background()); return err })
+				synctest.Wait() // it is next at the gate
+				return emplace(s, table, 2)(ctx)
+			}},
+			store.System{Name: "b", After: []string{"a"}, Run: nothing},
+		)
+		_, err := c.Run(t.Context())
+		if !errors.Is(err, store.ErrPhase) || other.result() != nil || !slices.Equal(values(table), []uint64{1}) {
+			t.Errorf("the items are %v, the frame returned %v", values(table), err)
+		}
+		if _, err := c.Run(t.Context()); err == nil {
+			_ = other.result()
+		}
+	})
+}

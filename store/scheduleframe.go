@@ -1,0 +1,154 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"handloom/batch"
+	"handloom/tasks"
+)
+
+// Run runs one frame: the waves one after another, and the flushes between them
+// and at the end. A wave holds the store alone, and so does a flush; inside a
+// Write whose context it is given the frame joins, so that readers see whole
+// frames. Its report adds up what the flushes did, Epoch being that of the last,
+// and is good until the next frame.
+//
+// All systems of a wave run, even if one fails; then the error of the one given
+// first is returned, as a [*SystemError], and nothing later runs. What the
+// systems recorded since the last flush is dropped, and other pending commands
+// are kept; items written in place stay written, which a rollback to a
+// checkpoint would undo. A flush that fails ends the frame and keeps the whole
+// batch, as it does anywhere. Run looks at ctx before each wave and flush.
+//
+// Keys of queues follow the order of systems, so that a frame ends in the same
+// state for any number of workers. Systems of one wave share the team of ctx, or
+// the one that the frame opens: their passes run inline, each on the goroutine
+// of its system, and the passes of a system that is alone in its wave have all
+// workers.
+//
+// Run is called by the goroutine that flushes. A frame while another one of the
+// same schedule runs is [ErrPhase]. Run allocates an object per wave, system and
+// pass.
+func (c *Schedule) Run(ctx context.Context) (*Report, error) {
+	if !c.running.CompareAndSwap(false, true) {
+		return nil, fmt.Errorf("store: Run of a schedule while a frame of it runs: %w; run frames one after another", ErrPhase)
+	}
+	defer c.running.Store(false)
+	c.report.begin(c.store.Epoch())
+	defer c.drop() // nothing is left of a frame that succeeds; Goexit may end the caller
+	f := tasks.Frame{Workers: c.store.options.Workers, Wave: c.wave, Flush: c.flush}
+	if c.store.perturb != nil {
+		f.Shuffle = c.store.shuffleSystems
+	}
+	err := c.plan.Run(ctx, f)
+	if err == nil {
+		err = c.keep(ctx)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return &c.report, nil
+}
+
+func (c *Schedule) bind() {
+	s := c.store
+	c.wave = func(ctx context.Context, run func(ctx context.Context) error) error {
+		p, err := s.enter(ctx, opWave)
+		if err != nil {
+			return err
+		}
+		defer p.leave()
+		return run(p)
+	}
+	c.flush = func(ctx context.Context) error {
+		p, err := s.enterFlush(ctx)
+		if err != nil {
+			return err
+		}
+		defer s.leaveFlush(p)
+		if err := c.join(); err != nil {
+			return err
+		}
+		r, err := s.flush.flush(p)
+		if err == nil {
+			c.report.add(r, s.tables)
+		}
+		return err
+	}
+}
+
+// join gives what the systems recorded its place in the batch: in the order in
+// which they would have recorded it one by one.
+func (c *Schedule) join() error {
+	for _, y := range c.systems {
+		if y.queues.Lapsed() {
+			return fmt.Errorf("store: a flush or Discard between the waves of a frame: %w; only one goroutine flushes", ErrPhase)
+		}
+		c.store.batch.Join(y.queues)
+	}
+	return nil
+}
+
+// keep leaves to the next flush what systems recorded without saying so, and no
+// flush of the frame was for.
+func (c *Schedule) keep(ctx context.Context) error {
+	if !slices.ContainsFunc(c.systems, func(y *system) bool { return y.queues.Load().Commands > 0 }) {
+		return nil
+	}
+	p, err := c.store.enter(ctx, opWave)
+	if err != nil {
+		return err
+	}
+	defer p.leave()
+	return c.join()
+}
+
+func (c *Schedule) drop() {
+	for _, y := range c.systems {
+		y.queues.Drop()
+	}
+}
+
+// shuffleSystems orders the n systems of a wave as the tasks of a pass are.
+func (s *Store) shuffleSystems(n int) []int {
+	order := make([]int, n)
+	instead := s.perturb(n)
+	for i := range order {
+		order[i] = i
+		if instead != nil {
+			order[i] = instead(i)
+		}
+	}
+	return order
+}
+
+// run runs the system in the wave whose context it is given.
+func (y *system) run(ctx context.Context) error {
+	p := &phase{Context: ctx, store: y.store, op: opSystem, outer: y.store.phaseOf(ctx), system: y}
+	defer p.ended.Store(true)
+	return y.Run(p)
+}
+
+// add adds what another flush did.
+func (r *Report) add(o *Report, tables []table) {
+	r.Epoch = o.Epoch
+	r.Plan += o.Plan
+	r.Apply += o.Apply
+	r.Total.Add(o.Total)
+	for _, t := range o.Tables {
+		at := slices.IndexFunc(r.Tables, func(of TableReport) bool { return of.Name == t.Name })
+		if at < 0 {
+			r.Tables = append(r.Tables, t)
+		} else {
+			r.Tables[at].Add(t.Counts)
+		}
+	}
+	r.Stale = batch.KeepLowest(append(r.Stale, o.Stale...))
+	slices.SortFunc(r.Tables, func(a, b TableReport) int { return byTypeID(named(tables, a.Name), named(tables, b.Name)) })
+}
+
+func named(tables []table, name string) table {
+	return tables[slices.IndexFunc(tables, func(t table) bool { return t.Name() == name })]
+}

@@ -1,0 +1,170 @@
+package store_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"testing"
+	"testing/synctest"
+
+	"handloom/store"
+)
+
+// onlySystem is a schedule of one system, which may do anything with a table.
+func onlySystem(t tb, s *store.Store, table *store.Table[item], run func(ctx context.Context) error) *store.Schedule {
+	t.Helper()
+	return newSchedule(t, s, store.System{Name: "only", Writes: on(table), Emits: on(table), Run: run})
+}
+
+func TestWhatFitsASystem(t *testing.T) {
+	atOnce(t, func(t *testing.T) {
+		s, table := newTable(t, store.Options{Workers: 2}, store.TableOptions[item]{})
+		fill(t, s, table, 1)
+		calls := phases(s, table)
+		calls["Close"] = func(ctx context.Context) error { _, err := s.Close(ctx); return err }
+		var kept context.Context
+		var c *store.Schedule
+		c = onlySystem(t, s, table, func(ctx context.Context) error {
+			kept = ctx
+			calls["Run"] = func(ctx context.Context) error { _, err := c.Run(ctx); return err }
+			for what, call := range calls {
+				err := call(ctx)
+				fits := slices.Contains([]string{"ForEach", "Each", "Reduce"}, what)
+				if fits && err != nil || !fits && !errors.Is(err, store.ErrPhase) {
+					t.Errorf("%s inside a system: %v", what, err)
+				}
+			}
+			if _, err := s.Queues(1); !errors.Is(err, store.ErrPhase) {
+				t.Errorf("Queues inside a system: %v", err)
+			}
+			return nil
+		})
+		if _, err := c.Run(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		for what, call := range calls {
+			if err := call(kept); !errors.Is(err, store.ErrPhase) {
+				t.Errorf("%s with the context of a system that has ended: %v", what, err)
+			}
+		}
+		usable(t, s, table)
+	})
+}
+
+func TestAFrameFitsAWriteAndNothingElse(t *testing.T) {
+	for kind := range joins {
+		atOnce(t, func(t *testing.T) {
+			s, table := newTable(t, store.Options{}, store.TableOptions[item]{})
+			fill(t, s, table, 1)
+			c := newSchedule(t, s, store.System{Name: "a", Run: nothing})
+			err := inside(s, table, kind, func(ctx context.Context) {
+				if _, err := c.Run(ctx); kind == "Write" && err != nil || kind != "Write" && !errors.Is(err, store.ErrPhase) {
+					t.Errorf("a frame inside %s: %v", kind, err)
+				}
+			})
+			if err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+func TestPassesOfASystemTakeTurns(t *testing.T) {
+	atOnce(t, func(t *testing.T) {
+		s, table := newTable(t, store.Options{}, store.TableOptions[item]{})
+		c := onlySystem(t, s, table, func(ctx context.Context) error {
+			return s.Each(ctx, 1, func(context.Context, int, store.Queue) error {
+				for what, call := range phases(s, table) {
+					// With the context of the system, as another goroutine would.
+					if err := call(ctx); !errors.Is(err, store.ErrPhase) {
+						t.Errorf("%s: %v", what, err)
+					}
+				}
+				return nil
+			})
+		})
+		if _, err := c.Run(t.Context()); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+func TestTwoFramesOfAScheduleAtOnceAreErrPhase(t *testing.T) {
+	virtual(t, func(t *testing.T) {
+		s, _ := newTable(t, store.Options{}, store.TableOptions[item]{})
+		release := hold(t, s)
+		c := newSchedule(t, s, store.System{Name: "a", Run: nothing})
+		first := begin(func() error { _, err := c.Run(t.Context()); return err })
+		first.waits(t, "a frame while a Read is open")
+		if _, err := c.Run(t.Context()); !errors.Is(err, store.ErrPhase) {
+			t.Errorf("the second frame: %v", err)
+		}
+		release()
+		if err := first.result(); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+func TestAFrameThatWaitsAtTheGateEndsWithItsContext(t *testing.T) {
+	virtual(t, func(t *testing.T) {
+		s, _ := newTable(t, store.Options{}, store.TableOptions[item]{})
+		release := hold(t, s)
+		ctx, cancel := context.WithCancel(t.Context())
+		c := newSchedule(t, s, store.System{Name: "a", Run: nothing})
+		frame := begin(func() error { _, err := c.Run(ctx); return err })
+		frame.waits(t, "a frame while a Read is open")
+		cancel()
+		if err := frame.result(); !errors.Is(err, context.Canceled) {
+			t.Error(err)
+		}
+		release()
+		if _, err := s.Close(t.Context()); err != nil {
+			t.Error(err)
+		}
+		if _, err := c.Run(t.Context()); !errors.Is(err, store.ErrClosed) {
+			t.Errorf("a frame of a closed store: %v", err)
+		}
+	})
+}
+
+func TestAWaveHoldsTheStoreAloneAndReadersComeBetweenWaves(t *testing.T) {
+	virtual(t, func(t *testing.T) {
+		s, table := newTable(t, store.Options{Workers: 1}, store.TableOptions[item]{})
+		var reader *call
+		seen := -1
+		wait := func(context.Context) error {
+			if reader == nil {
+				reader = begin(func() error {
+					return s.Read(context.Background(), func(context.Context) error { seen = table.Len(); return nil })
+				})
+				reader.waits(t, "a Read while a wave runs")
+			}
+			return nil
+		}
+		c := newSchedule(
+			t, s,
+			store.System{Name: "a", Emits: on(table), Run: emplace(s, table, 1)},
+			store.System{Name: "b", Reads: on(table), Emits: on(table), Run: wait},
+			store.System{Name: "c", After: []string{"b"}, Run: func(context.Context) error {
+				synctest.Wait()
+				if seen != 1 {
+					t.Errorf("between the waves a reader saw %d items", seen)
+				}
+				return nil
+			}},
+		)
+		if _, err := c.Run(t.Context()); err != nil || reader.result() != nil {
+			t.Error(err, reader.err)
+		}
+		reader, seen = nil, -1
+		err := s.Write(t.Context(), func(ctx context.Context, _ *store.Writer) error {
+			seen = 1 // nobody comes in between
+			_, err := c.Run(ctx)
+			return err
+		})
+		if err != nil || reader.result() != nil || seen != 2 {
+			t.Errorf("after a frame inside a Write a reader saw %d items; %v", seen, err)
+		}
+	})
+}

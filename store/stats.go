@@ -1,0 +1,107 @@
+package store
+
+import (
+	"fmt"
+	"log/slog"
+	"slices"
+	"strings"
+
+	"handloom/internal/report"
+)
+
+// Stats are the figures of a store after its last flush. As JSON they read back
+// equal.
+type Stats struct {
+	Epoch  uint64       `json:"epoch"`
+	Tables []TableStats `json:"tables,omitempty"` // in the order of registration
+}
+
+// TableStats are the figures of one table, over all its shards.
+type TableStats struct {
+	Name     string `json:"name"`
+	Shards   int    `json:"shards"`
+	Live     int    `json:"live"`     // items
+	Vacant   int    `json:"vacant"`   // slots waiting to be issued again
+	Depleted int    `json:"depleted"` // slots that used their last generation
+	Slots    int    `json:"slots"`    // the three together
+	Bytes    int64  `json:"bytes"`    // memory of the containers, capacity included
+}
+
+// Stats returns the figures as of the last flush or Write. It may be called from
+// any goroutine at any time, and takes O(tables) time.
+func (s *Store) Stats() Stats {
+	s.statsLock.Lock()
+	defer s.statsLock.Unlock()
+	return Stats{Epoch: s.stats.Epoch, Tables: slices.Clone(s.stats.Tables)}
+}
+
+// publishStats refreshes the figures of the tables that changed.
+func (s *Store) publishStats(changed []table) {
+	s.statsLock.Lock()
+	defer s.statsLock.Unlock()
+	s.stats.Epoch = s.epoch.Load()
+	for _, t := range changed {
+		s.stats.Tables[t.index()] = t.stats()
+	}
+}
+
+func (t *tableBase[T]) stats() TableStats {
+	sum := TableStats{Name: t.name, Shards: len(t.order)}
+	for _, sh := range t.order {
+		of := sh.Stats()
+		sum.Live += of.Live
+		sum.Vacant += of.Vacant
+		sum.Depleted += of.Depleted
+		sum.Slots += of.Slots
+		sum.Bytes += of.Bytes
+	}
+	return sum
+}
+
+// String returns a line with the epoch and a small table of the tables, in which
+// columns line up.
+//
+//	epoch 7
+//	   table  shards   live  vacant  depleted  slots    memory
+//	particle       4  1,200      80         0  1,280  59.0 KiB
+func (s Stats) String() string {
+	out := report.NewTable("table", "shards", "live", "vacant", "depleted", "slots", "memory")
+	for _, t := range s.Tables {
+		out.Row(t.Name, report.Count(t.Shards), report.Count(t.Live), report.Count(t.Vacant), report.Count(t.Depleted),
+			report.Count(t.Slots), report.Bytes(t.Bytes))
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "epoch %d\n", s.Epoch)
+	_, _ = out.WriteTo(&b) // a Builder takes everything
+	return strings.TrimSuffix(b.String(), "\n")
+}
+
+// String returns one line, such as
+// "particle: 1200 live 80 vacant 0 depleted 1280 slots 4 shards 59.0 KiB".
+func (t TableStats) String() string {
+	return fmt.Sprintf("%s: %d live %d vacant %d depleted %d slots %d shards %s",
+		t.Name, t.Live, t.Vacant, t.Depleted, t.Slots, t.Shards, report.Bytes(t.Bytes))
+}
+
+// LogValue gives log/slog the epoch and a group per table with its figures that
+// are not 0.
+func (s Stats) LogValue() slog.Value {
+	var tables []slog.Attr
+	for _, t := range s.Tables {
+		tables = append(tables, slog.Attr{Key: t.Name, Value: slog.GroupValue(t.figures()...)})
+	}
+	return slog.GroupValue(slog.Uint64("epoch", s.Epoch), slog.Attr{Key: "tables", Value: slog.GroupValue(tables...)})
+}
+
+// LogValue gives log/slog the name and the figures that are not 0 as a group.
+func (t TableStats) LogValue() slog.Value {
+	return slog.GroupValue(append([]slog.Attr{slog.String("name", t.Name)}, t.figures()...)...)
+}
+
+func (t TableStats) figures() []slog.Attr {
+	all := []slog.Attr{
+		slog.Int("shards", t.Shards), slog.Int("live", t.Live), slog.Int("vacant", t.Vacant),
+		slog.Int("depleted", t.Depleted), slog.Int("slots", t.Slots), slog.Int64("bytes", t.Bytes),
+	}
+	return slices.DeleteFunc(all, func(a slog.Attr) bool { return a.Value.Int64() == 0 })
+}

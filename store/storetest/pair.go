@@ -1,0 +1,126 @@
+package storetest
+
+import (
+	"fmt"
+	"strings"
+
+	"handloom/store"
+)
+
+// pair is two runs that are compared. Its methods say, in lines of their own, how
+// what the first has (x) differs from what the second has (y); nothing if it does
+// not.
+type pair [2]*run
+
+// say returns a line that says what something is in each run.
+func (p pair) say(what string, x, y any) string {
+	return fmt.Sprintf("\n\t%s %v with %v, %v with %v", what, x, p[0], y, p[1])
+}
+
+// tables compares the digests of two states.
+func (p pair) tables(x, y []store.TableDigest) string {
+	if a, b := shape(x), shape(y); a != b {
+		return p.say("the tables are", a, b)
+	}
+	shards := differing(x, y)
+	if len(shards) == 0 {
+		return ""
+	}
+	first := shards[0]
+	where := fmt.Sprintf("\n\ttable %q, shard %d (typeId %d)", x[first.table].Name, first.number, first.typeID)
+	switch len(shards) {
+	case 1:
+	case 2:
+		where += ", and 1 more shard"
+	default:
+		where += fmt.Sprintf(", and %d more shards", len(shards)-1)
+	}
+	// What it held after a flush is gone if the frame went on to change it.
+	switch a, b := first.in(p[0].end), first.in(p[1].end); {
+	case a == b:
+		return where + "\n\tat the end of the frame it is the same again"
+	case a != first.in(x) || b != first.in(y):
+		where += "; at the end of the frame"
+	}
+	return where + p.items(dump(p[0].store, first.typeID), dump(p[1].store, first.typeID))
+}
+
+// shape lists tables and their typeIds.
+func shape(tables []store.TableDigest) string {
+	names := make([]string, len(tables))
+	for i, t := range tables {
+		names[i] = fmt.Sprintf("%q (typeIds %d to %d)", t.Name, t.TypeID, int(t.TypeID)+len(t.Shards)-1)
+	}
+	return strings.Join(names, ", ")
+}
+
+// shard is a place among the digests of a store.
+type shard struct {
+	table, number int
+	typeID        uint16
+}
+
+func (s shard) in(tables []store.TableDigest) uint64 { return tables[s.table].Shards[s.number] }
+
+// differing returns the shards whose digests differ, of tables of the same shape.
+func differing(x, y []store.TableDigest) []shard {
+	var shards []shard
+	for table, t := range x {
+		for number := range t.Shards {
+			if s := (shard{table, number, t.TypeID + uint16(number)}); s.in(x) != s.in(y) {
+				shards = append(shards, s)
+			}
+		}
+	}
+	return shards
+}
+
+// reports compares what two flushes say.
+func (p pair) reports(x, y *store.Report) string {
+	switch {
+	case x.Equal(y):
+		return ""
+	case x.Epoch != y.Epoch || x.Total != y.Total:
+		return p.say("the report is", x, y)
+	}
+	for i := range min(len(x.Tables), len(y.Tables)) {
+		if x.Tables[i] != y.Tables[i] {
+			return p.say("the report says", x.Tables[i], y.Tables[i])
+		}
+	}
+	return p.say("the first stale commands are", x.Stale, y.Stale)
+}
+
+// row is an item where it lies.
+type row struct {
+	id   store.ID
+	item any // a pointer to it
+}
+
+func dump(s *store.Store, typeID uint16) []row {
+	var rows []row
+	for id, item := range s.Dump(typeID) {
+		rows = append(rows, row{id, item})
+	}
+	return rows
+}
+
+// items compares the rows of two shards whose digests differ.
+func (p pair) items(x, y []row) string {
+	counts := ""
+	if len(x) != len(y) {
+		counts = p.say("the number of items is", len(x), len(y))
+	}
+	for i := range min(len(x), len(y)) {
+		if x[i].id != y[i].id {
+			return counts + p.say(fmt.Sprintf("row %d holds", i), x[i].id, y[i].id)
+		}
+		if where, a, b := difference(x[i].item, y[i].item); a != b {
+			return counts + p.say(fmt.Sprintf("row %d (%v): %s is", i, x[i].id, where), a, b)
+		}
+	}
+	if counts != "" {
+		return counts + "; the first rows are the same"
+	}
+	return "\n\titems and rows are the same; the order or the generations of vacant slots differ, or what Defragment knows"
+}

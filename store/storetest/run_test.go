@@ -1,0 +1,344 @@
+package storetest_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"handloom/store"
+	"handloom/store/storetest"
+
+	"go.uber.org/goleak"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+type ship struct {
+	Hull   int
+	Leader store.Handle[ship]
+}
+
+type (
+	frame = func(ctx context.Context, tick int) error
+	setup = func(s *store.Store) (frame, error)
+)
+
+// recorder is a test that keeps what it is failed with.
+type recorder struct {
+	testing.TB
+	messages []string
+}
+
+func (r *recorder) Helper() {}
+
+func (r *recorder) Errorf(format string, args ...any) {
+	r.messages = append(r.messages, fmt.Sprintf(format, args...))
+}
+
+// run returns what Run fails a test with, or nothing.
+func run(t *testing.T, o storetest.Options, f setup) string {
+	t.Helper()
+	r := &recorder{TB: t}
+	storetest.Run(r, o, f)
+	if len(r.messages) > 1 {
+		t.Errorf("Run fails the test %d times", len(r.messages))
+	}
+	return strings.Join(r.messages, "\n")
+}
+
+// expect fails the test unless the message has all parts, one after the other.
+func expect(t *testing.T, message string, parts ...string) {
+	t.Helper()
+	rest := message
+	for _, part := range parts {
+		_, after, found := strings.Cut(rest, part)
+		if !found {
+			t.Errorf("the message\n%s\nlacks, in its place, %q", message, part)
+			return
+		}
+		rest = after
+	}
+}
+
+// fleet is a table of n ships and the store it is in.
+type fleet struct {
+	*store.Store
+	ships *store.Table[ship]
+}
+
+func newFleet(s *store.Store, n int) (fleet, error) {
+	ships, err := store.Register(s, store.TableOptions[ship]{Name: "ship", Shards: 3, ChunkItems: 8})
+	if err != nil {
+		return fleet{}, err
+	}
+	f := fleet{s, ships}
+	return f, f.create(context.Background(), n, func(i int) ship { return ship{Hull: i} })
+}
+
+// create makes n ships in one queue and flushes.
+func (f fleet) create(ctx context.Context, n int, of func(i int) ship) error {
+	qs, err := f.Queues(1)
+	if err != nil {
+		return err
+	}
+	for i := range n {
+		f.ships.Emplace(qs[0], of(i))
+	}
+	_, err = f.Flush(ctx)
+	return err
+}
+
+// game is a deterministic program with passes, flushes and phases of all kinds.
+func game(s *store.Store) (frame, error) {
+	f, err := newFleet(s, 100)
+	if err != nil {
+		return nil, err
+	}
+	shots, err := store.RegisterStable(s, store.TableOptions[int]{Name: "shot", Shards: 2})
+	if err != nil {
+		return nil, err
+	}
+	return func(ctx context.Context, tick int) error {
+		err := f.ships.ForEach(ctx, func(_ context.Context, c store.Chunk[ship]) error {
+			for i := range c.Items {
+				if c.Items[i].Hull += tick; c.Items[i].Hull%7 == 3 {
+					c.Erase(i)
+					leader := f.ships.Emplace(c.Queue, ship{Hull: c.Index})
+					f.ships.Emplace(c.Queue, ship{Hull: i, Leader: leader})
+					shots.Emplace(c.Queue, tick)
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+		if _, err := s.Flush(ctx); err != nil {
+			return err
+		}
+		return s.Write(ctx, func(ctx context.Context, w *store.Writer) error {
+			if err := f.ships.SortByKey(ctx, w, func(v *ship) uint64 { return uint64(v.Hull) % 16 }); err != nil {
+				return err
+			}
+			err := s.Each(ctx, 4, func(_ context.Context, task int, q store.Queue) error {
+				for h, v := range shots.All() {
+					if *v%4 == task && *v+2 < tick {
+						shots.Erase(q, h)
+					}
+				}
+				return nil
+			})
+			if err != nil {
+				return err
+			}
+			_, err = s.Flush(ctx)
+			return err
+		})
+	}, nil
+}
+
+func TestADeterministicProgramPasses(t *testing.T) {
+	storetest.Run(t, storetest.Options{Frames: 12}, game)
+}
+
+// The number of stores and frames is as documented, a store is played by its own
+// frames only, and one frame at a time.
+func TestEveryRunHasAStoreOfItsOwnAndPlaysEveryFrame(t *testing.T) {
+	flushes, stores, ticks := 0, 0, []int(nil)
+	o := storetest.Options{Workers: []int{2, 1, 5}, Frames: 4}
+	o.Store.AfterFlush = func(*store.Report) { flushes++ }
+	message := run(t, o, func(s *store.Store) (frame, error) {
+		stores++
+		f, err := newFleet(s, 1)
+		return func(ctx context.Context, tick int) error {
+			ticks = append(ticks, tick)
+			return f.create(ctx, 2, func(i int) ship { return ship{Hull: i} })
+		}, err
+	})
+	if want := slices.Repeat([]int{0, 1, 2, 3}, 7); message != "" || stores != 7 || flushes != 7*5 || !slices.Equal(slices.Sorted(slices.Values(ticks)), slices.Sorted(slices.Values(want))) {
+		t.Errorf("%d stores played the frames %v with %d flushes: %s", stores, ticks, flushes, message)
+	}
+	stores = 0
+	_ = run(t, storetest.Options{}, func(*store.Store) (frame, error) {
+		stores++
+		return func(context.Context, int) error { stores += 100; return nil }, nil
+	})
+	if stores != 13+13*32*100 {
+		t.Errorf("without options there are %d stores and frames", stores)
+	}
+}
+
+// arrivals has tasks note what they find in one slice, and creates from it.
+func arrivals(s *store.Store) (frame, error) {
+	f, err := newFleet(s, 30)
+	return func(ctx context.Context, tick int) error {
+		if tick < 2 {
+			return nil
+		}
+		var lock sync.Mutex
+		var found []int
+		err := f.ships.ForEach(ctx, func(_ context.Context, c store.Chunk[ship]) error {
+			lock.Lock()
+			defer lock.Unlock()
+			found = append(found, c.Index)
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+		return f.create(ctx, len(found), func(i int) ship { return ship{Hull: found[i]} })
+	}, err
+}
+
+func TestWhatDependsOnArrivalIsFoundOnOneWorkerToo(t *testing.T) {
+	message := run(t, storetest.Options{Workers: []int{1}}, arrivals)
+	shuffled, _, _ := strings.Cut(message[strings.LastIndex(message, "Hull is 0 with 1 worker, ")+25:], " ")
+	want := strings.Join([]string{
+		"storetest: tick 2, flush 1: 1 worker and shuffled tasks differs from 1 worker",
+		`table "ship", shard 0 (typeId 1), and 2 more shards`,
+		"row 10 (1:10.1): Hull is 0 with 1 worker, " + shuffled + " with 1 worker and shuffled tasks",
+		"the same: 1 worker once more",
+		"different: 1 worker and shuffled tasks",
+		"the order of tasks matters: look for what tasks of one pass share, such as a slice, a counter, or an item that one writes and another reads",
+	}, "\n\t")
+	if message != want || !strings.Contains("12345", shuffled) {
+		t.Errorf("it says\n%s\nwant\n%s", message, want)
+	}
+	expect(t, run(t, storetest.Options{}, arrivals), "tick 2, flush 1: ", " differs from 1 worker\n", `table "ship", shard `,
+		"Hull is ", "the order of tasks matters: ")
+}
+
+func TestWorkDividedByTheNumberOfWorkersIsFound(t *testing.T) {
+	counts := []int{1, 2, 4}
+	workers := storetest.WorkersOfRuns(counts)
+	message := run(t, storetest.Options{Workers: counts}, func(s *store.Store) (frame, error) {
+		n := workers[0]
+		workers = workers[1:]
+		f, err := newFleet(s, 0)
+		return func(ctx context.Context, tick int) error {
+			if tick < 5 {
+				return nil
+			}
+			err := f.Each(ctx, n, func(_ context.Context, task int, q store.Queue) error {
+				for i := range 12 / n {
+					f.ships.Emplace(q, ship{Hull: 100*task + i})
+				}
+				return nil
+			})
+			if err != nil {
+				return err
+			}
+			_, err = f.Flush(ctx)
+			return err
+		}, err
+	})
+	expect(t, message, "tick 5, flush 1: 2 workers differs from 1 worker\n", `table "ship", shard 1 (typeId 2), and 1 more shard`+"\n",
+		"row 2 (2:2.1): Hull is 6 with 1 worker, 100 with 2 workers\n",
+		"the same: 1 worker once more; 1 worker and shuffled tasks\n",
+		"different: 2 workers; 4 workers; 2 workers and shuffled tasks; 4 workers and shuffled tasks\n",
+		"the number of workers matters: ")
+}
+
+func TestWhatDiffersBetweenEqualRunsIsSaidToDoSo(t *testing.T) {
+	made := 0
+	for name, f := range map[string]func() []int{
+		"the order of a map": func() []int {
+			m := make(map[int]bool)
+			for i := range 100 {
+				m[i] = true
+			}
+			var keys []int
+			for k := range m {
+				keys = append(keys, k)
+			}
+			return keys
+		},
+		"what outlives a store": func() []int { made++; return []int{made} },
+	} {
+		message := run(t, storetest.Options{Workers: []int{3, 1}}, func(s *store.Store) (frame, error) {
+			table, err := newFleet(s, 1)
+			return func(ctx context.Context, _ int) error {
+				values := f()
+				return table.create(ctx, len(values), func(i int) ship { return ship{Hull: values[i]} })
+			}, err
+		})
+		t.Log(name)
+		expect(t, message, "tick 0, flush 1: 3 workers once more differs from 3 workers\n", `table "ship"`, "Hull is ",
+			"different: 3 workers once more; 1 worker", "equal runs differ: ")
+	}
+}
+
+var errFrame = errors.New("a fault of the test")
+
+func TestFramesThatFailAreSaidToDoSo(t *testing.T) {
+	for after, want := range map[int]string{
+		0: "storetest: tick 1, the frame failed with 1 worker: a fault of the test",
+		1: "storetest: tick 1, the frame failed with 1 worker once more, and not with 1 worker: a fault of the test\n",
+		2: "storetest: tick 1, the frame failed with 2 workers, and not with 1 worker: a fault of the test\n\tthe same: 1 worker once more\n\tdifferent: 2 workers;",
+	} {
+		stores := 0
+		message := run(t, storetest.Options{Workers: []int{1, 2}}, func(*store.Store) (frame, error) {
+			number := stores
+			stores++
+			return func(_ context.Context, tick int) error {
+				if tick == 1 && number >= after {
+					return errFrame
+				}
+				return nil
+			}, nil
+		})
+		if !strings.HasPrefix(message, want) {
+			t.Errorf("it says\n%s\nwant\n%s", message, want)
+		}
+	}
+}
+
+func TestASetupThatDoesNotWorkIsSaidToDoSo(t *testing.T) {
+	idle := func(context.Context, int) error { return nil }
+	for _, c := range []struct {
+		options storetest.Options
+		setup   func(number int, s *store.Store) (frame, error)
+		want    string
+	}{
+		{storetest.Options{}, func(number int, _ *store.Store) (frame, error) {
+			if number == 3 {
+				return nil, errFrame
+			}
+			return idle, nil
+		}, "storetest: setup with 3 workers: a fault of the test"},
+		{
+			storetest.Options{},
+			func(int, *store.Store) (frame, error) { return nil, nil },
+			"storetest: setup with 1 worker: it returned no function that plays a frame",
+		},
+		{
+			storetest.Options{Workers: []int{1, -1}},
+			func(int, *store.Store) (frame, error) { return idle, nil },
+			"storetest: setup with -1 workers: store: Workers -1 is negative; 0 means GOMAXPROCS",
+		},
+		{storetest.Options{Workers: []int{}}, nil, "storetest: 0 numbers of workers and 32 frames leave nothing to run"},
+		{storetest.Options{Frames: -1}, nil, "storetest: 6 numbers of workers and -1 frames leave nothing to run"},
+		{storetest.Options{Workers: []int{0}}, func(number int, s *store.Store) (frame, error) {
+			_, err := newFleet(s, 2+number/2)
+			return idle, err
+		}, "storetest: setup, flush 1: GOMAXPROCS workers and shuffled tasks differs from GOMAXPROCS workers\n"},
+		{storetest.Options{Workers: []int{1}}, func(number int, s *store.Store) (frame, error) {
+			_, err := store.Register(s, store.TableOptions[ship]{Name: "ship", Shards: 2, TypeID: 7 + number})
+			return idle, err
+		}, "storetest: setup, at its end: 1 worker once more differs from 1 worker\n" +
+			"\tthe tables are \"ship\" (typeIds 7 to 8) with 1 worker, \"ship\" (typeIds 8 to 9) with 1 worker once more\n"},
+	} {
+		number := -1
+		message := run(t, c.options, func(s *store.Store) (frame, error) {
+			number++
+			return c.setup(number, s)
+		})
+		if !strings.HasPrefix(message, c.want) {
+			t.Errorf("it says\n%s\nwant\n%s", message, c.want)
+		}
+	}
+}

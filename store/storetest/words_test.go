@@ -1,0 +1,173 @@
+package storetest_test
+
+import (
+	"context"
+	"testing"
+
+	"handloom/store"
+	"handloom/store/storetest"
+)
+
+// unlike plays a frame that differs between the two runs of one worker: number is
+// 0 in the first store, 1 in the second and 0 again in the third.
+func unlike(t *testing.T, play func(ctx context.Context, s *store.Store, f fleet, number int) error) string {
+	t.Helper()
+	stores := 0
+	return run(t, storetest.Options{Workers: []int{1}}, func(s *store.Store) (frame, error) {
+		number := stores % 2
+		stores++
+		f, err := newFleet(s, 30)
+		return func(ctx context.Context, tick int) error {
+			if tick < 3 {
+				return nil
+			}
+			return play(ctx, s, f, number)
+		}, err
+	})
+}
+
+// erase erases the ships with the given hulls, in one queue and in that order.
+func (f fleet) erase(ctx context.Context, hulls ...int) error {
+	qs, err := f.Queues(1)
+	if err != nil {
+		return err
+	}
+	for _, hull := range hulls {
+		for h, v := range f.ships.All() {
+			if v.Hull == hull {
+				f.ships.Erase(qs[0], h)
+			}
+		}
+	}
+	_, err = f.Flush(ctx)
+	return err
+}
+
+func TestTheMessageSaysWhatDiffers(t *testing.T) {
+	for name, c := range map[string]struct {
+		play func(ctx context.Context, s *store.Store, f fleet, number int) error
+		want []string
+	}{
+		"an item written in place": {
+			func(ctx context.Context, _ *store.Store, f fleet, number int) error {
+				return f.ships.ForEach(ctx, func(_ context.Context, c store.Chunk[ship]) error {
+					if c.Index == 2 {
+						c.Items[1].Leader.ID += store.ID(number)
+					}
+					return nil
+				})
+			},
+			[]string{
+				"tick 3, at its end: 1 worker once more differs from 1 worker\n",
+				`table "ship", shard 1 (typeId 2)` + "\n", "row 1 (2:1.1): Leader.ID is 0:0.0 with 1 worker, 0:1.0 with 1 worker once more\n",
+			},
+		},
+		"items that one has": {
+			func(ctx context.Context, _ *store.Store, f fleet, number int) error {
+				return f.create(ctx, 1+number, func(i int) ship { return ship{Hull: i} })
+			},
+			[]string{
+				"tick 3, flush 1: ", `table "ship", shard 1 (typeId 2)` + "\n",
+				"the number of items is 10 with 1 worker, 11 with 1 worker once more; the first rows are the same\n",
+				"the report is epoch 2: 1 created with 1 worker, epoch 2: 2 created with 1 worker once more\n",
+			},
+		},
+		"rows": {
+			func(ctx context.Context, _ *store.Store, f fleet, number int) error { return f.erase(ctx, 3+number) },
+			[]string{
+				"tick 3, flush 1: ", `table "ship", shard 0 (typeId 1)` + "\n",
+				"row 3 holds 1:9.1 with 1 worker, 1:3.1 with 1 worker once more\n",
+			},
+		},
+		"the order of vacant slots": {
+			func(ctx context.Context, s *store.Store, f fleet, number int) error {
+				return s.Write(ctx, func(_ context.Context, w *store.Writer) error {
+					m := f.ships.Maps(w)[0]
+					last, before := m.HandleAt(9-number), m.HandleAt(8+number)
+					m.Erase(last)
+					m.Erase(before)
+					return nil
+				})
+			},
+			[]string{
+				"tick 3, at its end: ", `table "ship", shard 0 (typeId 1)` + "\n",
+				"items and rows are the same; the order or the generations of vacant slots differ, or what Defragment knows\n",
+			},
+		},
+		"a report": {
+			func(ctx context.Context, s *store.Store, f fleet, number int) error {
+				if err := f.erase(ctx, 3); err != nil {
+					return err
+				}
+				if number == 0 {
+					return f.erase(ctx, 4, 5)
+				}
+				return f.erase(ctx, 4, 5, 4)
+			},
+			[]string{
+				"tick 3, flush 2: ", "the state is the same\n",
+				"the report is epoch 3: 2 erased with 1 worker, epoch 3: 2 erased 1 redundant with 1 worker once more\n",
+			},
+		},
+		"a stale command": {
+			func(ctx context.Context, s *store.Store, f fleet, number int) error {
+				qs, err := s.Queues(2)
+				if err != nil {
+					return err
+				}
+				qs[number].Erase(1)
+				_, err = s.Flush(ctx)
+				return err
+			},
+			[]string{"tick 3, flush 1: ", "the state is the same\n", "the first stale commands are [{0:1.0 0 erase ", "}] with 1 worker, [{0:1.0 0 erase "},
+		},
+		"a flush": {
+			func(ctx context.Context, _ *store.Store, f fleet, number int) error {
+				if err := f.erase(ctx, 3); err != nil || number == 0 {
+					return err
+				}
+				return f.erase(ctx, 4)
+			},
+			[]string{"tick 3, at its end: flushes with commands are 1 with 1 worker, 2 with 1 worker once more\n"},
+		},
+		"what a later flush changes": {
+			func(ctx context.Context, _ *store.Store, f fleet, number int) error {
+				err := f.create(ctx, 6, func(i int) ship { return ship{Hull: 100 + i*number} })
+				if err != nil {
+					return err
+				}
+				return f.create(ctx, 6, func(i int) ship { return ship{Hull: 7} })
+			},
+			[]string{
+				"tick 3, flush 1: ", `table "ship", shard 0 (typeId 1), and 2 more shards; at the end of the frame` + "\n",
+				"row 11 (1:11.1): Hull is 100 with 1 worker, 101 with 1 worker once more\n",
+			},
+		},
+		"what a later flush mends": {
+			func(ctx context.Context, s *store.Store, f fleet, number int) error {
+				for _, hull := range []int{number, 0} {
+					qs, err := s.Queues(1)
+					if err != nil {
+						return err
+					}
+					for h := range f.ships.All() {
+						f.ships.Put(qs[0], h, ship{Hull: hull})
+					}
+					if _, err := s.Flush(ctx); err != nil {
+						return err
+					}
+				}
+				return nil
+			},
+			[]string{
+				"tick 3, flush 1: ", `table "ship", shard 0 (typeId 1), and 2 more shards` + "\n",
+				"at the end of the frame it is the same again\n",
+			},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			expect(t, unlike(t, c.play), append([]string{"storetest: "}, append(c.want,
+				"the same: 1 worker and shuffled tasks\n", "different: 1 worker once more\n", "equal runs differ: ")...)...)
+		})
+	}
+}

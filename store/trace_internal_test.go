@@ -1,0 +1,130 @@
+package store
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"runtime/trace"
+	"testing"
+)
+
+// traced takes an execution trace while f runs.
+func traced(t *testing.T, f func(ctx context.Context)) []byte {
+	t.Helper()
+	var out bytes.Buffer
+	if err := trace.Start(&out); err != nil {
+		t.Skip("a trace of the whole test is taken:", err)
+	}
+	defer trace.Stop()
+	f(t.Context())
+	trace.Stop()
+	return out.Bytes()
+}
+
+// A trace keeps the names of its regions as they are, so that they are found
+// without a parser.
+func expectRegions(t *testing.T, out []byte, names ...string) {
+	t.Helper()
+	for _, name := range names {
+		if !bytes.Contains(out, []byte(name)) {
+			t.Errorf("the trace has no region %q", name)
+		}
+	}
+}
+
+func newTraced(t *testing.T) (*Store, *Table[int]) {
+	t.Helper()
+	s, err := New(Options{Workers: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	table, err := Register(s, TableOptions[int]{Name: "ships", Shards: 3})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s, table
+}
+
+func TestATraceShowsPhasesAndWhatTheyDoToEachShard(t *testing.T) {
+	s, table := newTraced(t)
+	out := traced(t, func(ctx context.Context) {
+		err := s.Write(ctx, func(ctx context.Context, w *Writer) error {
+			if _, err := table.Insert(w, 1); err != nil {
+				return err
+			}
+			_, _, err := table.Defragment(ctx, w, func(a, b *int) int { return *a - *b }, 0)
+			return err
+		})
+		if err != nil {
+			t.Error(err)
+		}
+		if err := s.Verify(ctx); err != nil {
+			t.Error(err)
+		}
+		step := traceStep(ctx, "plan")
+		traceShard(ctx, "apply", shardWork{table, 2}).end()
+		step.end()
+	})
+	expectRegions(t, out, "store: Defragment ships", "store: Digest or Verify", "store: plan", "store: apply ships/2")
+	if bytes.Contains(out, []byte("ships/1")) {
+		t.Error("a region that did not begin is in the trace")
+	}
+}
+
+// A region that begins before a trace does, or ends after it, does no harm.
+func TestARegionMayOutliveATrace(t *testing.T) {
+	s, _ := newTraced(t)
+	p := &phase{Context: t.Context(), store: s, op: opFlush}
+	var inside region
+	before := p.trace("")
+	out := traced(t, func(context.Context) {
+		before.end()
+		inside = p.trace("")
+	})
+	inside.end()
+	expectRegions(t, out, "store: Flush")
+	if before != (region{}) {
+		t.Error("without a trace there is a region")
+	}
+}
+
+func TestRegionsCostNothingWithoutATrace(t *testing.T) {
+	if trace.IsEnabled() {
+		t.Skip("a trace of the whole test is taken")
+	}
+	s, table := newTraced(t)
+	p := &phase{Context: t.Context(), store: s, op: opForEach}
+	w := shardWork{table, 1}
+	n := testing.AllocsPerRun(100, func() {
+		p.trace("ships").end()
+		traceStep(p, "plan").end()
+		traceShard(p, "apply", w).end()
+	})
+	if n != 0 {
+		t.Errorf("they allocate %v objects", n)
+	}
+}
+
+func BenchmarkRegion(b *testing.B) {
+	s, err := New(Options{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	p := &phase{Context: b.Context(), store: s, op: opForEach}
+	b.Run("op=trace/taken=false", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			p.trace("ships").end()
+		}
+	})
+	b.Run("op=trace/taken=true", func(b *testing.B) {
+		if err := trace.Start(io.Discard); err != nil {
+			b.Skip(err)
+		}
+		defer trace.Stop()
+		b.ReportAllocs()
+		for b.Loop() {
+			p.trace("ships").end()
+		}
+	})
+}

@@ -1,0 +1,161 @@
+package store_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"handloom/store"
+)
+
+// busyReport is of a flush that made every counter but two rise.
+func busyReport(t *testing.T) (*store.Store, *store.Report) {
+	t.Helper()
+	s := newStore(t, store.Options{})
+	ships := register(t, s, store.TableOptions[item]{Name: "ships", Shards: 2})
+	shots := register(t, s, store.TableOptions[item]{Name: "shots"})
+	hs := fill(t, s, ships, 1000)
+	q := queues(t, s, 1)[0]
+	p := ships.Emplace(q, item{Value: 1})
+	shots.Emplace(q, item{Links: [2]store.ID{p.ID}})
+	ships.Erase(q, p)
+	ships.EraseItems(q, hs[:10])
+	ships.EraseItems(q, hs[:3])
+	ships.Put(q, hs[0], item{})
+	ships.Put(q, hs[20], item{Value: 1})
+	ships.Put(q, hs[20], item{Value: 2})
+	shots.Put(q, handleOf(compose(3, 9, 1)), item{})
+	q.Erase(compose(77, 1, 1))
+	q.Erase(store.ID(1<<63 | 7)) // provisional, of no batch
+	report := flush(t, s)
+	report.Plan, report.Apply = 41_200*time.Nanosecond, 7*time.Millisecond
+	return s, report
+}
+
+func TestAReportReadsAsALine(t *testing.T) {
+	_, report := busyReport(t)
+	want := []string{
+		"epoch 2: 1 created 10 erased 1 put 1 superseded 1 dropped 3 redundant 3 stale 2 cancelled out 1 dangling",
+		"ships: 10 erased 1 put 1 superseded 1 dropped 3 redundant 2 cancelled out",
+		"shots: 1 created 1 stale 1 dangling",
+	}
+	got := []string{report.String()}
+	for _, table := range report.Tables {
+		got = append(got, table.String())
+	}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("it reads\n\t%s\nwant\n\t%s", strings.Join(got, "\n\t"), strings.Join(want, "\n\t"))
+	}
+	if got := new(store.Report).String(); got != "epoch 0: nothing" {
+		t.Errorf("an empty report reads %q", got)
+	}
+}
+
+func TestAReportInJSONReadsBackTheSame(t *testing.T) {
+	_, report := busyReport(t)
+	for _, report := range []*store.Report{report, {Epoch: 1<<64 - 1}} {
+		text, err := json.Marshal(report)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var back store.Report
+		if err := json.Unmarshal(text, &back); err != nil || !reflect.DeepEqual(&back, report) && len(report.Tables) > 0 || !back.Equal(report) {
+			t.Errorf("%s reads back as\n%#v, want\n%#v, %v", text, &back, report, err)
+		}
+	}
+	text, _ := json.Marshal(report)
+	for _, part := range []string{
+		`{"epoch":2,"total":{"created":1,"erased":10,`, `"cancelled_out":2,`, `"tables":[{"name":"ships","created":0,"erased":10,`,
+		`"stale_samples":[{"handle":"~0:7.0","type_id":0,"kind":"erase","pass":`, `"plan_ns":41200,"apply_ns":7000000}`,
+	} {
+		if !strings.Contains(string(text), part) {
+			t.Errorf("%s lacks %s", text, part)
+		}
+	}
+	if text, _ := json.Marshal(&store.Report{Epoch: 3}); strings.Contains(string(text), "null") {
+		t.Errorf("an empty report is %s", text)
+	}
+}
+
+// logged returns the line that log/slog writes of a value.
+func logged(v any) string {
+	var b bytes.Buffer
+	h := slog.NewTextHandler(&b, &slog.HandlerOptions{ReplaceAttr: func(groups []string, a slog.Attr) slog.Attr {
+		if len(groups) == 0 && (a.Key == slog.TimeKey || a.Key == slog.LevelKey || a.Key == slog.MessageKey) {
+			return slog.Attr{}
+		}
+		return a
+	}})
+	slog.New(h).Info("", "x", v)
+	return strings.TrimSpace(b.String())
+}
+
+func TestLogsShowWhatIsNotZero(t *testing.T) {
+	_, report := busyReport(t)
+	stats := store.TableStats{Name: "ships", Shards: 2, Live: 990, Slots: 990, Bytes: 1 << 20}
+	for _, c := range []struct {
+		value any
+		want  string
+	}{
+		{report, "x.epoch=2 x.created=1 x.erased=10 x.put=1 x.superseded=1 x.dropped=1 x.redundant=3 x.stale=3 x.cancelled_out=2" +
+			" x.dangling=1 x.plan=41.2µs x.apply=7ms x.tables.ships.erased=10 x.tables.ships.put=1 x.tables.ships.superseded=1" +
+			" x.tables.ships.dropped=1 x.tables.ships.redundant=3 x.tables.ships.cancelled_out=2 x.tables.shots.created=1" +
+			" x.tables.shots.stale=1 x.tables.shots.dangling=1"},
+		{&store.Report{Epoch: 9}, "x.epoch=9 x.plan=0s x.apply=0s"},
+		{report.Tables[1], "x.name=shots x.created=1 x.stale=1 x.dangling=1"},
+		{report.Tables[1].Counts, "x.created=1 x.stale=1 x.dangling=1"},
+		{stats, "x.name=ships x.shards=2 x.live=990 x.slots=990 x.bytes=1048576"},
+		{store.Stats{Epoch: 5, Tables: []store.TableStats{stats, {Name: "shots", Shards: 1}}},
+			"x.epoch=5 x.tables.ships.shards=2 x.tables.ships.live=990 x.tables.ships.slots=990 x.tables.ships.bytes=1048576 x.tables.shots.shards=1"},
+	} {
+		if got := logged(c.value); got != c.want {
+			t.Errorf("%T is logged as\n%s\nwant\n%s", c.value, got, c.want)
+		}
+	}
+}
+
+func TestStatsReadAsATable(t *testing.T) {
+	stats := store.Stats{Epoch: 7, Tables: []store.TableStats{
+		{Name: "particle", Shards: 4, Live: 1200, Vacant: 80, Slots: 1280, Bytes: 59 << 10},
+		{Name: "shot", Shards: 1, Depleted: 3, Slots: 3},
+	}}
+	want := strings.Join([]string{
+		"epoch 7",
+		"   table  shards   live  vacant  depleted  slots    memory",
+		"particle       4  1,200      80         0  1,280  59.0 KiB",
+		"    shot       1      0       0         3      3       0 B",
+	}, "\n")
+	if got := stats.String(); got != want {
+		t.Errorf("they read\n%s\nwant\n%s", got, want)
+	}
+	if got, want := stats.Tables[0].String(), "particle: 1200 live 80 vacant 0 depleted 1280 slots 4 shards 59.0 KiB"; got != want {
+		t.Errorf("a table reads %q, want %q", got, want)
+	}
+	if got := fmt.Sprint(store.Stats{}); got != "epoch 0\ntable  shards  live  vacant  depleted  slots  memory" {
+		t.Errorf("a store without tables reads %q", got)
+	}
+}
+
+func TestStatsInJSONReadBackTheSame(t *testing.T) {
+	s, _ := busyReport(t)
+	for _, stats := range []store.Stats{s.Stats(), {Epoch: 3}} {
+		text, err := json.Marshal(stats)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var back store.Stats
+		if err := json.Unmarshal(text, &back); err != nil || !reflect.DeepEqual(back, stats) {
+			t.Errorf("%s reads back as %+v, want %+v, %v", text, back, stats, err)
+		}
+	}
+	text, _ := json.Marshal(s.Stats())
+	want := `{"epoch":2,"tables":[{"name":"ships","shards":2,"live":990,"vacant":10,"depleted":0,"slots":1000,"bytes":`
+	if !strings.HasPrefix(string(text), want) {
+		t.Errorf("in JSON they are %s, want them to begin with %s", text, want)
+	}
+}

@@ -1,0 +1,135 @@
+package model
+
+import (
+	"fmt"
+	"maps"
+)
+
+// Abstract knows who lives, with what value.
+type Abstract struct {
+	tables []Table
+	live   map[uint64]living
+	counts []int               // live items, by table
+	ever   map[uint64]struct{} // every handle issued in this history
+	issued []uint64            // the same, in the order of issue
+	batch  []Command           // of the passes that succeeded, in key order
+	late   []Command           // of the inbox, which comes after them
+}
+
+type living struct {
+	table int
+	item  Item
+}
+
+// NewAbstract returns a model of empty tables.
+func NewAbstract(tables []Table) *Abstract {
+	return &Abstract{
+		tables: tables, live: make(map[uint64]living), counts: make([]int, len(tables)),
+		ever: make(map[uint64]struct{}),
+	}
+}
+
+// Find returns the item that a handle of any bits names, and its table.
+func (a *Abstract) Find(id uint64) (item Item, table int, ok bool) {
+	l, ok := a.live[id]
+	return l.item, l.table, ok
+}
+
+// Len returns how many items of a table live.
+func (a *Abstract) Len(table int) int { return a.counts[table] }
+
+// Issued returns every handle issued in this history, oldest first.
+func (a *Abstract) Issued() []uint64 { return a.issued }
+
+// Record adds commands to the batch: those of a pass that succeeded, task by
+// task. late says that they come through the inbox.
+func (a *Abstract) Record(commands []Command, late bool) {
+	if late {
+		a.late = append(a.late, commands...)
+	} else {
+		a.batch = append(a.batch, commands...)
+	}
+}
+
+// Discard drops the batch.
+func (a *Abstract) Discard() { a.batch, a.late = nil, nil }
+
+// Insert notes a handle that the store gave at once.
+func (a *Abstract) Insert(table int, id uint64, item Item) error {
+	if err := a.begin(table, id); err != nil {
+		return err
+	}
+	a.live[id] = living{table, item}
+	a.counts[table]++
+	return nil
+}
+
+// begin sees that a handle is a new one, of the table (G3).
+func (a *Abstract) begin(table int, id uint64) error {
+	if _, old := a.ever[id]; old {
+		return fmt.Errorf("the handle %s is issued a second time", Text(id))
+	}
+	if id == 0 || isProvisional(id) || !a.tables[table].has(id) {
+		return fmt.Errorf("the handle %s is issued in table %d, whose typeIds are %d to %d",
+			Text(id), table, a.tables[table].TypeID, int(a.tables[table].TypeID)+a.tables[table].Shards-1)
+	}
+	a.ever[id] = struct{}{}
+	a.issued = append(a.issued, id)
+	return nil
+}
+
+// Erase ends the life of an item at once and reports whether there was one.
+func (a *Abstract) Erase(table int, id uint64) bool {
+	l, ok := a.live[id]
+	if !ok || l.table != table {
+		return false
+	}
+	delete(a.live, id)
+	a.counts[table]--
+	return true
+}
+
+// EraseWhere ends the lives of the items of a shard, or of a whole table if shard
+// is negative, for which f is true.
+func (a *Abstract) EraseWhere(table, shard int, f func(Item) bool) {
+	for id, l := range a.live {
+		if l.table == table && (shard < 0 || int(typeIDOf(id))-int(a.tables[table].TypeID) == shard) && f(l.item) {
+			delete(a.live, id)
+			a.counts[table]--
+		}
+	}
+}
+
+// Change changes the items of a table in place.
+func (a *Abstract) Change(table int, f func(*Item)) {
+	for id, l := range a.live {
+		if l.table == table {
+			f(&l.item)
+			a.live[id] = l
+		}
+	}
+}
+
+// Set replaces an item in place.
+func (a *Abstract) Set(id uint64, item Item) {
+	l := a.live[id]
+	l.item = item
+	a.live[id] = l
+}
+
+// Clone returns a copy, for a checkpoint. The batch is no part of it.
+func (a *Abstract) Clone() *Abstract {
+	return &Abstract{
+		tables: a.tables, live: maps.Clone(a.live), counts: append([]int(nil), a.counts...),
+		ever: maps.Clone(a.ever), issued: append([]uint64(nil), a.issued...),
+	}
+}
+
+// Text writes a handle as documents do: typeId:slot.generation.
+func Text(id uint64) string {
+	free := ""
+	if isProvisional(id) {
+		free = "~"
+	}
+	return fmt.Sprintf("%s%d:%d.%d (%#x)", free, typeIDOf(id), uint32(id), uint16(id>>32), id)
+}

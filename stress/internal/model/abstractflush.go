@@ -1,0 +1,113 @@
+package model
+
+import "fmt"
+
+// pending is a create of the batch.
+type pending struct {
+	table     int
+	value     Value
+	cancelled bool
+}
+
+// Flush applies the batch. resolve is the store's answer, after its own flush,
+// to what became of a provisional handle. It returns what is impossible about
+// the answers.
+func (a *Abstract) Flush(resolve func(table int, provisional uint64) (uint64, bool)) error {
+	batch := append(a.batch, a.late...)
+	creates := make(map[uint64]*pending)
+	var order []uint64
+	for _, c := range batch {
+		if c.Kind == Create {
+			creates[c.ID] = &pending{table: c.Table, value: c.Value}
+			order = append(order, c.ID)
+		}
+	}
+	values := a.commands(batch, creates)
+	real, err := a.appear(order, creates, resolve)
+	if err != nil {
+		return err
+	}
+	for id, v := range values {
+		if l, ok := a.live[id]; ok {
+			l.item = linked(v, real)
+			a.live[id] = l
+		}
+	}
+	for p, id := range real {
+		a.live[id] = living{creates[p].table, linked(creates[p].value, real)}
+	}
+	a.Discard()
+	return nil
+}
+
+// commands applies erases to what lives, and returns the last put to each item.
+// Puts to items of the batch change its creates.
+func (a *Abstract) commands(batch []Command, creates map[uint64]*pending) map[uint64]Value {
+	values := make(map[uint64]Value)
+	for _, c := range batch {
+		if p := creates[c.ID]; c.Kind == Stage && c.OK && p != nil {
+			p.value = c.Value
+		}
+	}
+	for _, c := range batch {
+		p := creates[c.ID]
+		if p != nil && c.Kind != EraseUntyped && p.table != c.Table {
+			continue
+		}
+		switch l, lives := a.live[c.ID]; {
+		case c.Kind == Put && p != nil:
+			p.value = c.Value
+		case c.Kind == Put && lives && l.table == c.Table:
+			values[c.ID] = c.Value
+		case c.Kind == Erase || c.Kind == EraseUntyped:
+			if p != nil {
+				p.cancelled = true
+			}
+		}
+	}
+	for _, c := range batch {
+		l, lives := a.live[c.ID]
+		if lives && (c.Kind == EraseUntyped || c.Kind == Erase && l.table == c.Table) {
+			a.Erase(l.table, c.ID)
+		}
+	}
+	return values
+}
+
+// appear asks the store what became of the creates.
+func (a *Abstract) appear(order []uint64, creates map[uint64]*pending, resolve func(int, uint64) (uint64, bool)) (map[uint64]uint64, error) {
+	real := make(map[uint64]uint64)
+	for _, p := range order {
+		c := creates[p]
+		id, ok := resolve(c.table, p)
+		switch {
+		case ok && c.cancelled:
+			return nil, fmt.Errorf("a create of table %d that the batch erases resolves to %s", c.table, Text(id))
+		case !ok && !c.cancelled:
+			return nil, fmt.Errorf("a create of table %d resolves to nothing", c.table)
+		case !ok:
+			continue
+		}
+		if err := a.begin(c.table, id); err != nil {
+			return nil, err
+		}
+		real[p] = id
+		a.counts[c.table]++
+	}
+	for t, n := range a.counts {
+		if most := a.tables[t].Max; most > 0 && n > most && len(order) > 0 {
+			return nil, fmt.Errorf("table %d has %d items after the flush; MaxItems is %d", t, n, most)
+		}
+	}
+	return real, nil
+}
+
+// linked is the item that a value becomes: provisional handles are real, or null.
+func linked(v Value, real map[uint64]uint64) Item {
+	for i, l := range v.Links {
+		if isProvisional(l) {
+			v.Links[i] = real[l]
+		}
+	}
+	return v.Item
+}

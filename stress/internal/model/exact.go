@@ -1,0 +1,194 @@
+package model
+
+// Exact predicts every handle, row, limit and counter.
+type Exact struct {
+	limits
+	tables []*table
+	byType map[uint16]int // index in tables
+	queue  int            // commands a queue may hold; 0: no limit
+	batch  int            // commands a batch may hold when a pass starts; 0: no limit
+
+	epoch    uint64
+	serial   int // of the batch
+	passes   []*pass
+	calls    [][]Command     // of the inbox
+	creates  map[int]*create // by name
+	depleted int             // slots, all together
+}
+
+type table struct {
+	Table
+	shards []*shard
+}
+
+// pass is a pass of the batch, or one call to the inbox.
+type pass struct {
+	tasks [][]Command // nil: it failed, and recorded nothing
+	open  bool        // its queues take more until the flush
+}
+
+// create is a create and what became of it.
+type create struct {
+	name, table int
+	value       Value
+	batch       int // serial
+	pass, task  int
+	dropped     bool
+	real        uint64 // once flushed; 0: it never appeared
+	flushed     int    // epoch
+}
+
+// Widths are the widths of the handle fields and the limits of the store.
+type Widths struct {
+	LastGeneration uint16
+	Slots          uint64
+	QueueLimit     int // 0: none that a program could reach
+	BatchLimit     int
+}
+
+// NewExact returns a model of empty tables, which counts rare states in seen.
+func NewExact(tables []Table, w Widths, seen *Counters) *Exact {
+	m := &Exact{
+		limits: limits{last: w.LastGeneration, slots: w.Slots, seen: seen}, queue: w.QueueLimit, batch: w.BatchLimit,
+		creates: make(map[int]*create), serial: 1, byType: make(map[uint16]int),
+	}
+	for at, t := range tables {
+		made := &table{Table: t}
+		for i := range t.Shards {
+			m.byType[t.TypeID+uint16(i)] = at
+			made.shards = append(made.shards, &shard{
+				limits: &m.limits, typeID: t.TypeID + uint16(i), stable: t.Stable, minFree: t.MinFree, max: t.Max,
+			})
+		}
+		m.tables = append(m.tables, made)
+	}
+	return m
+}
+
+// Lives reports whether a handle of any bits names an item.
+func (m *Exact) Lives(id uint64) bool {
+	_, _, ok := m.find(id)
+	return ok
+}
+
+func (m *Exact) find(id uint64) (*shard, uint32, bool) {
+	t := m.owner(id)
+	if t < 0 || isProvisional(id) {
+		return nil, 0, false
+	}
+	s := m.shardOf(t, id)
+	n, ok := s.find(id)
+	return s, n, ok
+}
+
+// owner returns the table that has the typeId of a handle, or -1.
+func (m *Exact) owner(id uint64) int {
+	if t, ok := m.byType[typeIDOf(id)]; ok {
+		return t
+	}
+	return -1
+}
+
+// shardOf returns the shard of a table that has the typeId of a handle.
+func (m *Exact) shardOf(t int, id uint64) *shard {
+	return m.tables[t].shards[typeIDOf(id)-m.tables[t].TypeID]
+}
+
+// Slot says what a handle's slot holds: whether there is such a slot, whether its
+// item lives, and the generation it has now or will have next, 0 if it is
+// depleted.
+func (m *Exact) Slot(id uint64) (generation uint16, live, ok bool) {
+	t := m.owner(id)
+	if t < 0 {
+		return 0, false, false
+	}
+	s := m.shardOf(t, id)
+	if n := uint64(uint32(id)); n < uint64(len(s.slots)) {
+		return s.slots[n].generation, s.slots[n].live, true
+	}
+	return 0, false, false
+}
+
+// Figures are what Stats must say of a table.
+type Figures struct{ Live, Vacant, Depleted, Slots int }
+
+// Figures returns the figures of a table.
+func (m *Exact) Figures(table int) Figures {
+	var f Figures
+	for _, s := range m.tables[table].shards {
+		f.Live += s.live
+		f.Vacant += len(s.free)
+		f.Depleted += s.depleted()
+		f.Slots += len(s.slots)
+	}
+	return f
+}
+
+// Epoch returns how many flushes with commands there were.
+func (m *Exact) Epoch() uint64 { return m.epoch }
+
+// Chunk is a run of rows of a table.
+type Chunk struct {
+	Shard   int
+	Handles []uint64 // by row; empty rows left out
+	items   []Item
+}
+
+// Chunks returns the chunks of a table, as every pass must cut it.
+func (m *Exact) Chunks(table int) []Chunk {
+	t := m.tables[table]
+	var all []Chunk
+	for i, s := range t.shards {
+		rows := s.rowCount()
+		for lo := 0; lo < rows; lo += t.Chunk {
+			c := Chunk{Shard: i}
+			hi := min(rows-lo, t.Chunk) + lo
+			for _, n := range s.order(lo, hi) {
+				c.Handles = append(c.Handles, s.handle(n))
+				c.items = append(c.items, s.slots[n].item)
+			}
+			all = append(all, c)
+		}
+		if rows > 0 && rows%t.Chunk == 0 {
+			m.seen.See(ChunkFull)
+		}
+		if rows%t.Chunk == 1 {
+			m.seen.See(ChunkOneMore)
+		}
+	}
+	if len(all) > 4 {
+		m.seen.See(ManyChunks)
+	}
+	return all
+}
+
+// Sum is what a Reduce comes to: besides a sum, which no order changes, a hash
+// that every order changes.
+type Sum struct{ Items, Keys, Hash uint64 }
+
+// FoldItem adds an item to the sum of its chunk.
+func FoldItem(s Sum, key uint64) Sum {
+	return Sum{s.Items + 1, s.Keys + key, s.Hash*0x100000001b3 ^ (key + 1)}
+}
+
+// FoldChunks combines the sums of two neighbouring runs of chunks.
+func FoldChunks(a, b Sum) Sum {
+	return Sum{a.Items + b.Items, a.Keys + b.Keys, a.Hash*0x9e3779b97f4a7c15 + b.Hash}
+}
+
+// Fold returns what a Reduce over a table must come to.
+func (m *Exact) Fold(table int) Sum {
+	var sum Sum
+	for i, c := range m.Chunks(table) {
+		var part Sum
+		for _, item := range c.items {
+			part = FoldItem(part, item.Key)
+		}
+		if i == 0 {
+			sum = part
+		} else {
+			sum = FoldChunks(sum, part)
+		}
+	}
+	return sum
+}

@@ -1,0 +1,153 @@
+package page
+
+import (
+	"bytes"
+	"crypto/sha256"
+	_ "embed"
+	"encoding/base64"
+	"fmt"
+	"html/template"
+	"io"
+
+	"handloom/internal/chart"
+	"handloom/internal/report"
+	"handloom/stress/internal/feed"
+)
+
+//go:embed page.html
+var pageHTML string
+
+//go:embed page.css
+var pageCSS string
+
+//go:embed page.js
+var pageJS string
+
+var pages = template.Must(template.New("page").Parse(pageHTML))
+
+// filePolicy is the content security policy of a report.
+const filePolicy = "default-src 'none'; style-src 'unsafe-inline'"
+
+// livePolicy returns that of the live page, which has the one script.
+func livePolicy() string {
+	sum := sha256.Sum256([]byte(pageJS))
+	return filePolicy + "; connect-src 'self'; script-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) +
+		"'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+}
+
+// view is what the template shows.
+type view struct {
+	Title, Command string
+	Verdict, Mood  string // the mood is good, bad or neither
+	Facts, Totals  []feed.Fact
+	Failures       []feed.Failure
+	Failed         int
+	Charts         []template.HTML
+	Shards         []shardRow
+
+	Policy string
+	Style  template.CSS
+	Script template.JS
+}
+
+// More reports whether some failures are not shown.
+func (v view) More() bool { return v.Failed > len(v.Failures) }
+
+type shardRow struct {
+	Table       string
+	Index       int
+	Items, Part string
+}
+
+func newView(c *feed.Collector) view {
+	v := view{
+		Title: c.Start.Title, Command: c.Start.Command, Facts: facts(c),
+		Failures: c.Failures, Failed: c.Failed, Shards: shardRows(c),
+		Style: template.CSS(pageCSS + chart.Style),
+	}
+	v.Verdict, v.Mood = verdict(c)
+	if c.Verdict != nil {
+		v.Totals = c.Verdict.Totals
+	}
+	for _, figure := range figures(c) {
+		v.Charts = append(v.Charts, template.HTML(chart.Figure(figure))) // escaped there
+	}
+	return v
+}
+
+// facts says where and how long the run ran.
+func facts(c *feed.Collector) []feed.Fact {
+	all := append([]feed.Fact{}, c.Start.Details...)
+	all = append(all, feed.Fact{Name: "time", Value: report.Duration(c.Elapsed)})
+	if n := len(c.Points); n > 0 {
+		last := &c.Points[n-1]
+		all = append(all, feed.Fact{Name: "ticks", Value: report.Count(last.Ticks)},
+			feed.Fact{Name: "late ticks", Value: report.Count(last.Late)},
+			feed.Fact{Name: "items", Value: report.Count(last.Live)},
+			feed.Fact{Name: "goroutines", Value: report.Count(last.Goroutines)})
+	}
+	return append(all, feed.Fact{Name: "Go", Value: c.Start.Go}, feed.Fact{Name: "platform", Value: c.Start.Platform},
+		feed.Fact{Name: "GOMAXPROCS", Value: fmt.Sprint(c.Start.GOMAXPROCS)})
+}
+
+// verdict returns the verdict, or how it looks so far, and its mood.
+func verdict(c *feed.Collector) (text, mood string) {
+	if v := c.Verdict; v != nil {
+		text = fmt.Sprintf("verdict: %s (exit code %d): %s", v.Verdict, v.ExitCode, v.Reason)
+		switch v.ExitCode {
+		case 0:
+			return text, "good"
+		case 1, 130: // inconclusive, interrupted
+			return text, ""
+		}
+		return text, "bad"
+	}
+	text = "running"
+	if n := len(c.Points); n > 0 && c.Points[n-1].Verdict != "" {
+		text = "so far: " + c.Points[n-1].Verdict
+	}
+	if c.Failed > 0 {
+		return text + ", failures " + report.Count(c.Failed), "bad"
+	}
+	return text, ""
+}
+
+func shardRows(c *feed.Collector) []shardRow {
+	sums := make(map[string]int)
+	for _, s := range c.Shards {
+		sums[s.Table] += s.Live
+	}
+	var rows []shardRow
+	for _, s := range c.Shards {
+		r := shardRow{Table: s.Table, Index: s.Index, Items: report.Count(s.Live), Part: "-"}
+		if sum := sums[s.Table]; sum > 0 {
+			r.Part = fmt.Sprintf("%.1f %%", 100*float64(s.Live)/float64(sum))
+		}
+		rows = append(rows, r)
+	}
+	return rows
+}
+
+// Report writes the run as a page that needs no other file. It fails when out
+// does.
+func Report(out io.Writer, c *feed.Collector) error {
+	v := newView(c)
+	v.Policy = filePolicy
+	return pages.Execute(out, v)
+}
+
+// whole returns the live page as it is now.
+func whole(c *feed.Collector) ([]byte, error) {
+	v := newView(c)
+	v.Script = template.JS(pageJS)
+	var b bytes.Buffer
+	err := pages.Execute(&b, v)
+	return b.Bytes(), err
+}
+
+// body returns the part of the live page that changes.
+func body(c *feed.Collector) ([]byte, error) {
+	var b bytes.Buffer
+	err := pages.ExecuteTemplate(&b, "body", newView(c))
+	return b.Bytes(), err
+}

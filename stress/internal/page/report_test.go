@@ -1,0 +1,135 @@
+package page
+
+import (
+	"bytes"
+	"flag"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"handloom/stress/internal/feed"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+var update = flag.Bool("update", false, "write the golden files anew")
+
+var (
+	drawing = regexp.MustCompile(`(?s)<svg [^>]*class="(\w+)"[^>]*>\n<title>(.*?)</title>.*?</svg>`)
+	sheet   = regexp.MustCompile(`(?s)<style>.*?</style>`)
+)
+
+// structure returns a page without what the charts look like, of which package
+// chart has tests.
+func structure(page []byte) string {
+	page = drawing.ReplaceAll(page, []byte("[$1: $2]"))
+	return string(sheet.ReplaceAll(page, []byte("<style></style>")))
+}
+
+func reportOf(t *testing.T, c *feed.Collector) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	if err := Report(&b, c); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+func TestReportsAreAsTheyWere(t *testing.T) {
+	var passed, failed, empty feed.Collector
+	follow(&passed, 40)
+	passed.Event(feed.Event{Kind: feed.KindVerdict, Verdict: &passing})
+	follow(&failed, 1)
+	for range 60 {
+		failed.Event(feed.Event{Kind: feed.KindFailure, Failure: &failure})
+	}
+	failed.Failures = failed.Failures[:2]
+	failed.Event(feed.Event{Kind: feed.KindVerdict, Verdict: &feed.Verdict{Verdict: "model", ExitCode: 10, Reason: failure.What}})
+	for name, c := range map[string]*feed.Collector{"passed": &passed, "failed": &failed, "empty": &empty} {
+		got := structure(reportOf(t, c))
+		path := filepath.Join("testdata", name+".html")
+		if *update {
+			if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		want, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(string(want), got); diff != "" {
+			t.Errorf("%s differs; look at it, then run with -update:\n%s", name, diff)
+		}
+	}
+}
+
+func TestAReportNeedsNothingFromElsewhere(t *testing.T) {
+	var c feed.Collector
+	follow(&c, 40)
+	text := string(reportOf(t, &c))
+	for _, foreign := range []string{"<script", "src=", "href=", "url(", "@import", "<link", "<iframe", "https://"} {
+		if strings.Contains(text, foreign) {
+			t.Errorf("the report has %s", foreign)
+		}
+	}
+	if rest := strings.ReplaceAll(text, `xmlns="http://www.w3.org/2000/svg"`, ""); strings.Contains(rest, "http://") {
+		t.Error("the report names an address")
+	}
+	if !strings.Contains(text, "default-src 'none'") && !strings.Contains(text, "default-src &#39;none&#39;") {
+		t.Error("the report has no content security policy")
+	}
+}
+
+const evil = "</svg></style><script>alert(1)</script>\"'&\x00\x1b\r\revent: end\rdata: x\r\r"
+
+// evilRun has something evil wherever a run has text.
+func evilRun(s feed.Sink) {
+	facts := []feed.Fact{{Name: evil, Value: evil}}
+	for _, e := range []feed.Event{
+		{Kind: feed.KindStart, Start: &feed.Start{Title: evil, Command: evil, Unit: evil, Details: facts, Go: evil, Platform: evil}},
+		{Kind: feed.KindSample, Elapsed: 1, Sample: &feed.Sample{Verdict: evil, Shards: []feed.Shard{{Table: evil, Live: 1}, {Table: evil, Index: 1, Live: 1}, {Table: evil + "2", Live: 1}}}},
+		{Kind: feed.KindFailure, Failure: &feed.Failure{What: evil, Replay: evil, Detail: evil}},
+		{Kind: feed.KindVerdict, Verdict: &feed.Verdict{Verdict: evil, Reason: evil, Totals: facts}},
+	} {
+		s.Event(e)
+	}
+}
+
+func TestEverythingShownIsEscaped(t *testing.T) {
+	var c feed.Collector
+	evilRun(&c)
+	running := c
+	running.Verdict = nil
+	for _, c := range []*feed.Collector{&c, &running} {
+		text := string(reportOf(t, c))
+		if strings.Contains(text, "<script") || strings.Contains(text, "</svg></style>") || strings.ContainsAny(text, "\x00\x1b") {
+			t.Errorf("something came through:\n%s", structure([]byte(text)))
+		}
+		if strings.Count(text, "&lt;script&gt;") < 10 {
+			t.Errorf("the texts are not shown:\n%s", structure([]byte(text)))
+		}
+	}
+}
+
+func TestManyTablesAndShardsStayReadable(t *testing.T) {
+	var c feed.Collector
+	s := &feed.Sample{}
+	for table := range 100 {
+		for shard := range 3 {
+			s.Shards = append(s.Shards, feed.Shard{Table: strings.Repeat("t", table+1), Index: shard, Live: 10})
+		}
+	}
+	c.Event(feed.Event{Kind: feed.KindSample, Elapsed: 1, Sample: s})
+	text := string(reportOf(t, &c))
+	if n := strings.Count(text, "<tr><td>"); n != 300 {
+		t.Errorf("the table of shards has %d rows; want 300", n)
+	}
+	if !strings.Contains(text, "Load of the shards of each table") || !strings.Contains(text, "fullest shard") {
+		t.Error("the chart of loads does not sum up by table")
+	}
+	if len(text) > 400_000 {
+		t.Errorf("the report has %d bytes", len(text))
+	}
+}

@@ -1,0 +1,87 @@
+package play
+
+import (
+	"context"
+
+	"handloom/store"
+	"handloom/stress/internal/model"
+)
+
+// packed is a [store.Table] as a [bound].
+type packed[T any] struct {
+	binding[T]
+	table *store.Table[T]
+}
+
+func (b *packed[T]) forEach(ctx context.Context, f func(ctx context.Context, c chunk) error) error {
+	return b.table.ForEach(ctx, func(ctx context.Context, c store.Chunk[T]) error {
+		view := chunk{queue: c.Queue, index: c.Index, erase: c.Erase}
+		for i := range c.Items {
+			view.handles = append(view.handles, uint64(c.Handle(i).ID))
+		}
+		view.change = func(change func(*uint64) bool, touch bool) {
+			for i := range c.Items {
+				if b.changeKey(&c.Items[i], change) && touch {
+					c.Touch(i)
+				}
+			}
+		}
+		return f(ctx, view)
+	})
+}
+
+func (b *packed[T]) reduce(ctx context.Context) (model.Sum, error) {
+	return store.Reduce(ctx, b.table, func(_ context.Context, r store.Rows[T]) (s model.Sum, err error) {
+		for i := range r.Items {
+			s = b.fold(s, &r.Items[i])
+		}
+		return s, nil
+	}, model.FoldChunks)
+}
+
+func (b *packed[T]) maps(w *store.Writer) []boundMap {
+	var maps []boundMap
+	for _, m := range b.table.Maps(w) {
+		maps = append(maps, &packedMap[T]{mapBinding[T]{m, b.kind}, m})
+	}
+	return maps
+}
+
+// stable is a [store.StableTable] as a [bound].
+type stable[T any] struct {
+	binding[T]
+	table *store.StableTable[T]
+}
+
+func (b *stable[T]) forEach(ctx context.Context, f func(ctx context.Context, c chunk) error) error {
+	return b.table.ForEach(ctx, func(ctx context.Context, c store.StableChunk[T]) error {
+		view := chunk{queue: c.Queue, index: c.Index}
+		for h := range c.All() {
+			view.handles = append(view.handles, uint64(h.ID))
+		}
+		view.erase = func(i int) { b.table.Erase(c.Queue, handleOf[T](view.handles[i])) }
+		view.change = func(change func(*uint64) bool, _ bool) {
+			for _, v := range c.All() {
+				b.changeKey(v, change)
+			}
+		}
+		return f(ctx, view)
+	})
+}
+
+func (b *stable[T]) reduce(ctx context.Context) (model.Sum, error) {
+	return store.ReduceStable(ctx, b.table, func(_ context.Context, r store.StableRows[T]) (s model.Sum, err error) {
+		for _, v := range r.All() {
+			s = b.fold(s, v)
+		}
+		return s, nil
+	}, model.FoldChunks)
+}
+
+func (b *stable[T]) maps(w *store.Writer) []boundMap {
+	var maps []boundMap
+	for _, m := range b.table.Maps(w) {
+		maps = append(maps, &stableMap[T]{mapBinding[T]{m, b.kind}, m})
+	}
+	return maps
+}

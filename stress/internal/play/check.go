@@ -1,0 +1,173 @@
+package play
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"handloom/store"
+	"handloom/stress/internal/model"
+)
+
+func (p *player) see(s model.Seen) {
+	p.lock.Lock()
+	defer p.lock.Unlock()
+	p.result.Seen.See(s)
+}
+
+// expect fails unless an error is the one that documents name.
+func (p *player) expect(err, want error, what string) {
+	if !errors.Is(err, want) {
+		p.fail(kindFor(want), "%s: the error is %v; want %v", what, err, want)
+	}
+}
+
+func kindFor(err error) Kind {
+	if errors.Is(err, store.ErrFull) || errors.Is(err, store.ErrQueueFull) {
+		return Limit
+	}
+	return Model
+}
+
+// accepted fails for a handle that is found and names nothing, or the other way
+// round.
+func (p *player) accepted(id uint64, found bool) {
+	if found {
+		p.fail(Forged, "the handle %s is found and names nothing", model.Text(id))
+	} else {
+		p.fail(Model, "the handle %s names an item that is not found", model.Text(id))
+	}
+}
+
+// digestOf returns the digest of the store.
+func (p *player) digestOf(ctx context.Context) uint64 {
+	digest, err := p.store.Digest(ctx)
+	if err != nil {
+		p.fail(Model, "Digest: %v", err)
+	}
+	return digest
+}
+
+// mark appends the digest and a text to the marks.
+func (p *player) mark(ctx context.Context, text string) {
+	p.result.Marks = append(p.result.Marks, strings.TrimSpace(fmt.Sprintf("%016x %s", p.digestOf(ctx), text)))
+}
+
+// unchanged takes the digest and returns a function that fails if it is another
+// one by then (P1).
+func (p *player) unchanged(ctx context.Context, what string) func() {
+	before := p.digestOf(ctx)
+	return func() {
+		if after := p.digestOf(ctx); after != before && !p.failed() {
+			p.fail(Model, "%s changed the digest of the state from %016x to %016x", what, before, after)
+		}
+	}
+}
+
+// inspect compares everything that lives, and what is left of what lived.
+func (p *player) inspect(ctx context.Context) {
+	if err := p.store.Verify(ctx); err != nil {
+		p.fail(Invariant, "%v", err)
+	}
+	if got, want := p.store.Epoch(), p.exact.Epoch(); got != want {
+		p.fail(Model, "the epoch is %d; want %d", got, want)
+	}
+	for i := range p.tables {
+		p.inspectTable(i)
+	}
+	p.inspectFigures()
+	p.probeSome()
+}
+
+func (p *player) inspectTable(table int) {
+	t := p.tables[table]
+	if n := t.len(); n != p.abstract.Len(table) {
+		p.fail(Model, "table %s has %d items; want %d", p.program.Tables[table].Name, n, p.abstract.Len(table))
+	}
+	var want []uint64
+	for shard := range p.modelled[table].Shards {
+		want = append(want, p.exact.Rows(table, shard)...)
+	}
+	for id, item := range t.all() {
+		if len(want) == 0 || want[0] != id {
+			p.fail(Model, "table %s: %s stands where %s must", p.program.Tables[table].Name, model.Text(id), list(want[:min(1, len(want))]))
+			return
+		}
+		want = want[1:]
+		lives, of, ok := p.abstract.Find(id)
+		if !ok || of != table || lives != item {
+			p.fail(Model, "table %s: %s is %+v; want %+v, %v", p.program.Tables[table].Name, model.Text(id), item, lives, ok)
+		}
+		if exact, ok := p.exact.Item(id); !ok || exact != item {
+			p.fail(Model, "table %s: %s is %+v; want %+v, %v", p.program.Tables[table].Name, model.Text(id), item, exact, ok)
+		}
+	}
+	if len(want) > 0 {
+		p.fail(Model, "table %s: %s is missing", p.program.Tables[table].Name, list(want))
+	}
+}
+
+func (p *player) inspectFigures() {
+	for i, s := range p.store.Stats().Tables {
+		got := model.Figures{Live: s.Live, Vacant: s.Vacant, Depleted: s.Depleted, Slots: s.Slots}
+		if want := p.exact.Figures(i); got != want || s.Name != p.program.Tables[i].Name {
+			p.fail(Model, "Stats says of %s %+v; want %+v", s.Name, got, want)
+		}
+	}
+}
+
+// checkChanges compares the change lists of the tables that keep them.
+func (p *player) checkChanges(r model.Report) {
+	for i := range p.tables {
+		if p.program.Tables[i].Changes == 0 {
+			continue
+		}
+		var counts model.Counts
+		for _, t := range r.Tables {
+			if t.Table == i {
+				counts = t.Counts
+			}
+		}
+		p.checkChanged(i, counts)
+	}
+}
+
+func (p *player) checkChanged(table int, counts model.Counts) {
+	created, replaced, erased := p.tables[table].changes()
+	puts := 0
+	for _, id := range replaced {
+		if p.exact.Lives(id) {
+			puts++
+		}
+	}
+	if len(created) != counts.Created || len(erased) != counts.Erased || puts > counts.Put || puts != len(replaced) {
+		p.fail(Model, "table %s: %d created, %d erased, %d replaced by the lists; the report says %+v",
+			p.program.Tables[table].Name, len(created), len(erased), len(replaced), counts)
+	}
+	for _, id := range created {
+		if !p.exact.Lives(id) {
+			p.fail(Model, "table %s: Created has %s, which does not live", p.program.Tables[table].Name, model.Text(id))
+		}
+	}
+	for _, id := range erased {
+		if p.exact.Lives(id) {
+			p.fail(Model, "table %s: Erased has %s, which lives", p.program.Tables[table].Name, model.Text(id))
+		}
+	}
+}
+
+// list writes handles for a message.
+func list(ids []uint64) string {
+	if len(ids) == 0 {
+		return "nothing"
+	}
+	var all []string
+	for _, id := range ids[:min(len(ids), 8)] {
+		all = append(all, model.Text(id))
+	}
+	if len(ids) > 8 {
+		all = append(all, fmt.Sprintf("and %d more", len(ids)-8))
+	}
+	return strings.Join(all, ", ")
+}

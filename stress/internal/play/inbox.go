@@ -1,0 +1,52 @@
+package play
+
+import (
+	"context"
+	"errors"
+	"sync"
+
+	"handloom/store"
+	"handloom/stress/internal/model"
+	"handloom/stress/internal/program"
+)
+
+// outside is the context of what records without being a task.
+var outside context.Context
+
+var errInbox = errors.New("the call fails")
+
+// inbox records through the inbox, from a goroutine that takes part in nothing
+// else. With fail=1 the call fails and leaves nothing.
+func (p *player) inbox(s *program.Step) {
+	r := p.running(s, 1)
+	var err error
+	var call sync.WaitGroup
+	call.Go(func() {
+		err = p.store.Inbox(func(q store.Queue) error {
+			for _, c := range r.bodies[0] {
+				if r.places[0].at++; !fails(c.Op) {
+					r.command(outside, c, 0, q)
+				}
+			}
+			if s.Arg("fail") == 1 {
+				return errInbox
+			}
+			return nil
+		})
+	})
+	call.Wait()
+	full, wrong := p.exact.Arrive(r.logs[0], s.Arg("fail") == 1)
+	switch {
+	case wrong != nil:
+		p.fail(Model, "%v", wrong)
+	case s.Arg("fail") == 1:
+		p.expect(err, errInbox, "Inbox")
+	case full:
+		p.expect(err, store.ErrQueueFull, "Inbox beyond the limit of a queue")
+	case err != nil:
+		p.fail(Model, "Inbox: %v", err)
+	default:
+		r.record(true)
+		p.see(model.InboxCall)
+	}
+}

@@ -1,0 +1,85 @@
+package play
+
+import (
+	"handloom/internal/narrow"
+	"handloom/store"
+	"handloom/stress/internal/model"
+	"handloom/stress/internal/program"
+)
+
+// open makes the store, its tables and the models.
+func (p *player) open() (err error) {
+	o := p.program.Store
+	p.store, err = store.New(store.Options{Workers: p.config.Workers, QueueLimit: o.QueueLimit, BatchLimit: o.BatchLimit})
+	if err != nil {
+		return err
+	}
+	typeID := 1
+	for i := range p.program.Tables {
+		t := &p.program.Tables[i]
+		made, err := p.register(t)
+		if err != nil {
+			return err
+		}
+		m := model.Table{
+			TypeID: uint16(typeID), Shards: max(1, t.Shards), Stable: t.Kind == program.Stable,
+			MinFree: t.MinFree, Max: t.Max, Chunk: t.Chunk,
+		}
+		if m.Chunk == 0 {
+			m.Chunk = chunkRows(t.Item)
+		}
+		typeID += m.Shards
+		p.tables, p.modelled = append(p.tables, made), append(p.modelled, m)
+	}
+	p.exact = model.NewExact(p.modelled, model.Widths{
+		LastGeneration: narrow.LastGeneration, Slots: uint64(narrow.SlotLimit),
+		QueueLimit: o.QueueLimit, BatchLimit: o.BatchLimit,
+	}, &p.result.Seen)
+	p.abstract = model.NewAbstract(p.modelled)
+	if len(p.tables) >= 1000 {
+		p.result.Seen.See(model.ManyTables)
+	}
+	p.nameAll()
+	return p.openOther()
+}
+
+// openOther makes the second store.
+func (p *player) openOther() (err error) {
+	if p.other, err = store.New(store.Options{Workers: 1}); err != nil {
+		return err
+	}
+	p.elsewhere, err = store.Register(p.other, store.TableOptions[word]{Name: "elsewhere"})
+	return err
+}
+
+func (p *player) register(t *program.Table) (bound, error) {
+	switch t.Item {
+	case program.Empty:
+		return registerAs(p, t, emptyKind, store.TableOptions[empty]{})
+	case program.Word:
+		return registerAs(p, t, wordKind, store.TableOptions[word]{})
+	case program.Linked:
+		return registerAs(p, t, linkedKind, store.TableOptions[linked]{})
+	case program.Rich:
+		return registerAs(p, t, richKind, store.TableOptions[rich]{Links: richLinks(&p.fuse)})
+	}
+	return registerAs(p, t, bigKind, store.TableOptions[big]{})
+}
+
+func registerAs[T any](p *player, t *program.Table, k kind[T], o store.TableOptions[T]) (bound, error) {
+	o.Name, o.Shards, o.Reserve, o.MaxItems = t.Name, t.Shards, t.Reserve, t.Max
+	o.MinFree, o.ChunkItems, o.FixedKeys, o.Changes = t.MinFree, t.Chunk, t.Fixed == 1, t.Changes == 1
+	if t.Kind == program.Stable {
+		o.FixedKeys = false
+		made, err := store.RegisterStable(p.store, o)
+		if err != nil {
+			return nil, err
+		}
+		return &stable[T]{binding[T]{made, k}, made}, nil
+	}
+	made, err := store.Register(p.store, o)
+	if err != nil {
+		return nil, err
+	}
+	return &packed[T]{binding[T]{made, k}, made}, nil
+}

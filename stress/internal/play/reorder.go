@@ -1,0 +1,122 @@
+package play
+
+import (
+	"cmp"
+
+	"handloom/stress/internal/model"
+	"handloom/stress/internal/program"
+)
+
+func reorders(op program.Op) bool {
+	return op >= program.SortFunc && op <= program.ForgetOrder
+}
+
+// orders are the comparisons that programs sort by.
+var orders = []func(a, b model.Item) int{
+	func(a, b model.Item) int { return cmp.Compare(a.Key, b.Key) },
+	func(a, b model.Item) int { return cmp.Compare(b.Key, a.Key) },
+	func(a, b model.Item) int { return cmp.Compare(a.Key%8, b.Key%8) },
+	func(a, b model.Item) int { return cmp.Compare(a.Serial, b.Serial) },
+}
+
+func order(s *program.Step) func(a, b model.Item) int { return orders[s.Arg("by")%len(orders)] }
+
+// reorder changes the rows of a packed map.
+func (p *player) reorder(s *program.Step, m orderedMap) {
+	n := m.len()
+	switch s.Op {
+	case program.SortFunc:
+		p.sort(s, m)
+	case program.SortByKey:
+		mask := uint64(1)<<(s.Arg("by")%64+1) - 1
+		m.sortByKey(func(i model.Item) uint64 { return i.Key & mask })
+		p.exact.Sort(s.Table, s.Shard, 0, n, func(a, b model.Item) int { return cmp.Compare(a.Key&mask, b.Key&mask) })
+	case program.SortRange:
+		i := min(s.Arg("i"), n)
+		j := max(i, min(s.Arg("j"), n))
+		m.sortRange(i, j, order(s))
+		p.exact.Sort(s.Table, s.Shard, i, j, order(s))
+	case program.SortAs:
+		var ids []uint64
+		for _, t := range p.targets(s.Refs, place{step: p.step}) {
+			ids = append(ids, t.id)
+		}
+		m.sortAs(ids)
+		p.exact.SortAs(s.Table, s.Shard, ids)
+	case program.Partition:
+		got, want := m.partition(picking(s)), p.exact.Partition(s.Table, s.Shard, picking(s))
+		if got != want {
+			p.fail(Model, "Partition returns %d; want %d", got, want)
+		}
+	case program.Swap:
+		p.swap(s, m)
+	case program.Defragment:
+		p.defragment(s, m)
+	case program.ForgetOrder:
+		m.defragment(nil, 0)
+		delete(p.sortedBy, [2]int{s.Table, s.Shard})
+	}
+}
+
+// sort sorts, or with panic=k panics at the k-th comparison, and then every item
+// is where it was.
+func (p *player) sort(s *program.Step, m orderedMap) {
+	compare, calls, digest := order(s), 0, m.digest()
+	thrown := p.guarded(func() error {
+		m.sortFunc(func(a, b model.Item) int {
+			if calls++; calls == s.Arg("panic") {
+				panic(errTask)
+			}
+			return compare(a, b)
+		})
+		return nil
+	}, errTask)
+	if thrown == nil {
+		p.exact.Sort(s.Table, s.Shard, 0, m.len(), compare)
+		return
+	}
+	p.see(model.CallbackPanic)
+	if after := m.digest(); after != digest {
+		p.fail(Model, "a comparison panicked, and the digest of the map was %016x and is %016x", digest, after)
+	}
+}
+
+func (p *player) swap(s *program.Step, m orderedMap) {
+	t := p.targets(s.Refs, place{step: p.step})
+	if len(t) < 2 {
+		return
+	}
+	got, want := m.swap(t[0].id, t[1].id), p.exact.Swap(s.Table, s.Shard, t[0].id, t[1].id)
+	if got != want {
+		p.fail(Model, "Swap of %s and %s returns %v; want %v", model.Text(t[0].id), model.Text(t[1].id), got, want)
+	}
+}
+
+// defragment goes on with ordering a map. The comparison must be the same in
+// every call, or else the map is told to forget.
+func (p *player) defragment(s *program.Step, m orderedMap) {
+	at, by := [2]int{s.Table, s.Shard}, s.Arg("by")%len(orders)+1
+	if last := p.sortedBy[at]; last != 0 && last != by {
+		m.defragment(nil, 0)
+	}
+	p.sortedBy[at] = by
+	budget, compared := s.Arg("budget"), 0
+	moves, done := m.defragment(func(a, b model.Item) int {
+		compared++
+		return order(s)(a, b)
+	}, budget)
+	if budget > 0 && compared+moves > budget {
+		p.fail(Model, "Defragment compares %d times and moves %d with a budget of %d", compared, moves, budget)
+	}
+	if budget == 0 && !done {
+		p.fail(Model, "Defragment without a bound is not done")
+	}
+	if err := p.exact.Defragmented(s.Table, s.Shard, m.rows(), done, order(s)); err != nil {
+		p.fail(Model, "%v", err)
+	}
+	if done {
+		p.see(model.DefragmentDone)
+	} else {
+		p.see(model.DefragmentPaused)
+	}
+}

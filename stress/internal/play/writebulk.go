@@ -1,0 +1,184 @@
+package play
+
+import (
+	"handloom/store"
+	"handloom/stress/internal/model"
+	"handloom/stress/internal/program"
+)
+
+// bulk does one step to the map of a shard, whatever its kind.
+func (p *player) bulk(s *program.Step, m boundMap) {
+	switch s.Op {
+	case program.InsertItems, program.EmplaceItemsNow, program.InsertFunc:
+		p.insertMany(s, m)
+	case program.EraseItemsNow:
+		p.eraseMany(s, m)
+	case program.EraseFunc:
+		p.eraseFunc(s, m)
+	case program.EraseBackward:
+		f := picking(s)
+		m.eraseBackward(f)
+		p.exact.EraseBackward(s.Table, s.Shard, f)
+		p.abstract.EraseWhere(s.Table, s.Shard, f)
+	case program.ClearMap:
+		m.clearAll()
+		p.exact.Clear(s.Table, s.Shard)
+		p.abstract.EraseWhere(s.Table, s.Shard, every)
+	case program.Reset:
+		m.reset()
+		delete(p.sortedBy, [2]int{s.Table, s.Shard})
+		p.exact.Reset(s.Table, s.Shard)
+		p.abstract.EraseWhere(s.Table, s.Shard, every)
+	case program.ReserveNow:
+		p.sameDigest(m, func() { m.reserve(s.Arg("n")) })
+	case program.Shrink:
+		p.sameDigest(m, m.shrink)
+	case program.Clone:
+		p.clone(s, m)
+	}
+}
+
+// picking is what a step erases, or moves to the front.
+func picking(s *program.Step) func(model.Item) bool {
+	every, rem := s.Arg("every"), s.Arg("rem")
+	return func(i model.Item) bool { return picks(every, rem, i.Key) }
+}
+
+// sameDigest sees that something that changes capacity changes nothing else.
+func (p *player) sameDigest(m boundMap, f func()) {
+	before := m.digest()
+	f()
+	if after := m.digest(); after != before {
+		p.fail(Model, "the digest of the map was %016x and is %016x", before, after)
+	}
+}
+
+func (p *player) madeMany(s *program.Step) []model.Item {
+	items := make([]model.Item, s.N)
+	for i := range items {
+		items[i] = p.made(s, i)
+	}
+	return items
+}
+
+// insertMany inserts items in one call. With panic=k the callback panics at the
+// k-th, and then nothing is inserted.
+func (p *player) insertMany(s *program.Step, m boundMap) {
+	items := p.madeMany(s)
+	var ids []uint64
+	var err error
+	var foreseen []uint64
+	fill := func(i int, id uint64) model.Item {
+		foreseen = append(foreseen, id)
+		if s.Op != program.InsertItems && s.Arg("panic") == i+1 {
+			panic(errTask)
+		}
+		return items[i]
+	}
+	digest := m.digest()
+	thrown := p.guarded(func() error {
+		switch s.Op {
+		case program.InsertItems:
+			ids, err = m.insertItems(items)
+		case program.EmplaceItemsNow:
+			ids, err = m.emplaceItems(len(items), fill)
+		default:
+			var id uint64
+			id, err = m.insertFunc(func(id uint64) model.Item { return fill(0, id) })
+			ids = []uint64{id}
+		}
+		return nil
+	}, errTask)
+	if thrown != nil {
+		p.see(model.CallbackPanic)
+		if after := m.digest(); after != digest {
+			p.fail(Model, "a callback panicked, and the digest of the map was %016x and is %016x", digest, after)
+		}
+		return
+	}
+	want := p.exact.InsertItems(s.Table, s.Shard, items)
+	p.inserted(s, ids, err, want, want != nil, items)
+	for i, id := range foreseen {
+		if i >= len(want) || id != want[i] {
+			p.fail(Model, "the callback of item %d is given %s; want %s", i, model.Text(id), list(want))
+			return
+		}
+	}
+}
+
+func (p *player) eraseMany(s *program.Step, m boundMap) {
+	var ids []uint64
+	for _, t := range p.targets(s.Refs, place{step: p.step}) {
+		ids = append(ids, t.id)
+	}
+	got, want := m.eraseItems(ids), p.exact.EraseItems(s.Table, s.Shard, ids)
+	n := 0
+	for _, id := range ids {
+		if int(id>>48&0x7fff) == int(p.modelled[s.Table].TypeID)+s.Shard && p.abstract.Erase(s.Table, id) {
+			n++
+		}
+	}
+	if got != want || n != want {
+		p.fail(Model, "EraseItems of %s returns %d; want %d, %d", list(ids), got, want, n)
+	}
+}
+
+// eraseFunc erases by a function, which panics at its k-th call with panic=k.
+func (p *player) eraseFunc(s *program.Step, m boundMap) {
+	f, calls, got := picking(s), 0, 0
+	digest := m.digest()
+	thrown := p.guarded(func() error {
+		got = m.eraseFunc(func(i model.Item) bool {
+			if calls++; calls == s.Arg("panic") {
+				panic(errTask)
+			}
+			return f(i)
+		})
+		return nil
+	}, errTask)
+	if thrown != nil {
+		p.see(model.CallbackPanic)
+		if after := m.digest(); after != digest {
+			p.fail(Model, "a callback panicked, and the digest of the map was %016x and is %016x", digest, after)
+		}
+		return
+	}
+	if want := p.exact.EraseWhere(s.Table, s.Shard, f); got != want {
+		p.fail(Model, "EraseFunc returns %d; want %d", got, want)
+	}
+	p.abstract.EraseWhere(s.Table, s.Shard, f)
+}
+
+// clone copies the map and lets the copy go its own way, as a model of the shard
+// alone does.
+func (p *player) clone(s *program.Step, m boundMap) {
+	c, digest, err := m.copied()
+	if want := m.digest(); digest != want || err != nil {
+		p.fail(Model, "a clone has digest %016x, %v; want %016x", digest, err, want)
+	}
+	alone := p.exact.CloneShard(s.Table, s.Shard)
+	for i := range s.Arg("n") {
+		item := p.tables[s.Table].keeps(model.Item{Key: uint64(i)})
+		got, err := c.insertItems([]model.Item{item})
+		want := alone.InsertItems(0, 0, []model.Item{item})
+		switch {
+		case want == nil:
+			p.expect(err, store.ErrFull, "an insert into a clone")
+		case err != nil || len(got) != 1 || got[0] != want[0]:
+			p.fail(Model, "a clone issues %s, %v; want %s", list(got), err, list(want))
+		case i%3 == 0:
+			c.erase(got[0])
+			alone.Erase(0, got[0])
+		}
+		if p.failed() {
+			return
+		}
+	}
+	if err := c.verify(); err != nil {
+		p.fail(Invariant, "a clone: %v", err)
+	}
+	if n := c.len(); n != alone.Figures(0).Live {
+		p.fail(Model, "a clone has %d items; want %d", n, alone.Figures(0).Live)
+	}
+	p.see(model.CloneDiverged)
+}

@@ -1,0 +1,184 @@
+package program
+
+// Op is what a step does.
+type Op int
+
+// The operations. Those of the first group stand alone or, but for a few, inside
+// a write; those of the second inside a write; those of the third in a task.
+const (
+	Each Op = iota
+	ForEach
+	Queues
+	Inbox
+	Flush
+	FlushCancelled // with a context that has ended
+	FlushCancelPlan
+	FlushCancelLate // cancelled in the second step of the flush
+	FlushLinkPanic  // Links panics at its n-th call
+	Discard
+	Reduce
+	Read
+	Write
+	Checkpoint
+	Rollback
+	Schedule
+	Misuse
+
+	Insert
+	InsertItems
+	EmplaceItemsNow
+	InsertFunc
+	EraseNow
+	TakeNow
+	EraseItemsNow
+	EraseFunc
+	EraseBackward
+	Clear
+	ClearMap
+	Reset
+	SortFunc
+	SortByKey
+	SortRange
+	SortAs
+	Partition
+	Swap
+	Defragment
+	ForgetOrder
+	SetNow
+	ReserveNow
+	Shrink
+	Clone
+
+	Emplace
+	EmplaceItems
+	EmplaceFunc
+	Staged
+	Erase
+	EraseItems
+	EraseID
+	EraseRow
+	Put
+	Has
+	ReduceInTask
+	FailError
+	FailPanic
+	FailGoexit
+
+	ops
+)
+
+// where an operation may stand.
+type where int
+
+const (
+	alone where = 1 << iota
+	inWrite
+	inTask
+)
+
+// takes says what a line of an operation has besides key=value.
+type takes int
+
+const (
+	table takes = 1 << iota
+	shard       // with a table: NAME or NAME.SHARD
+	name        // %N
+	names       // %N or %N*COUNT
+	refs
+	target // of the refs the first is the target and the others are links
+	word
+	body // lines of tasks, or up to end
+)
+
+type spec struct {
+	name  string
+	where where
+	takes takes
+	keys  []string
+}
+
+var specs = [ops]spec{
+	Each:            {"each", alone | inWrite, body, []string{"tasks", "cancel"}},
+	ForEach:         {"foreach", alone | inWrite, table | body, []string{"add", "every", "rem", "touch", "cancel"}},
+	Queues:          {"queues", alone, body, []string{"tasks"}},
+	Inbox:           {"inbox", alone | inWrite, body, []string{"fail"}},
+	Flush:           {"flush", alone | inWrite, 0, nil},
+	FlushCancelled:  {"flush-cancelled", alone | inWrite, 0, nil},
+	FlushCancelPlan: {"flush-cancel-plan", alone | inWrite, 0, nil},
+	FlushCancelLate: {"flush-cancel-late", alone | inWrite, 0, nil},
+	FlushLinkPanic:  {"flush-link-panic", alone | inWrite, 0, []string{"n"}},
+	Discard:         {"discard", alone, 0, nil},
+	Reduce:          {"reduce", alone | inWrite, table, nil},
+	Read:            {"read", alone, refs, nil},
+	Write:           {"write", alone, body, []string{"fail"}},
+	Checkpoint:      {"checkpoint", alone, 0, []string{"as"}},
+	Rollback:        {"rollback", alone, 0, []string{"to"}},
+	Schedule:        {"schedule", alone, 0, []string{"systems", "seed"}},
+	Misuse:          {"misuse", alone, word, nil},
+
+	Insert:          {"insert", inWrite, table | name | refs, []string{"v"}},
+	InsertItems:     {"insert-items", inWrite, table | shard | names, []string{"v"}},
+	EmplaceItemsNow: {"emplace-items-now", inWrite, table | shard | names, []string{"v", "panic"}},
+	InsertFunc:      {"insert-func", inWrite, table | shard | name, []string{"v", "panic"}},
+	EraseNow:        {"erase-now", inWrite, table | refs, nil},
+	TakeNow:         {"take-now", inWrite, table | refs, nil},
+	EraseItemsNow:   {"erase-items-now", inWrite, table | shard | refs, nil},
+	EraseFunc:       {"erase-func", inWrite, table | shard, []string{"every", "rem", "panic"}},
+	EraseBackward:   {"erase-backward", inWrite, table | shard, []string{"every", "rem"}},
+	Clear:           {"clear", inWrite, table, nil},
+	ClearMap:        {"clear-map", inWrite, table | shard, nil},
+	Reset:           {"reset", inWrite, table | shard, nil},
+	SortFunc:        {"sort", inWrite, table | shard, []string{"by", "panic"}},
+	SortByKey:       {"sort-key", inWrite, table | shard, []string{"by"}},
+	SortRange:       {"sort-range", inWrite, table | shard, []string{"by", "i", "j"}},
+	SortAs:          {"sort-as", inWrite, table | shard | refs, nil},
+	Partition:       {"partition", inWrite, table | shard, []string{"every", "rem"}},
+	Swap:            {"swap", inWrite, table | shard | refs, nil},
+	Defragment:      {"defragment", inWrite, table | shard, []string{"by", "budget"}},
+	ForgetOrder:     {"forget-order", inWrite, table | shard, nil},
+	SetNow:          {"set-now", inWrite, table | refs, []string{"v"}},
+	ReserveNow:      {"reserve", inWrite, table | shard, []string{"n"}},
+	Shrink:          {"shrink", inWrite, table | shard, nil},
+	Clone:           {"clone", inWrite, table | shard, []string{"n"}},
+
+	Emplace:      {"emplace", inTask, table | name | refs, []string{"v"}},
+	EmplaceItems: {"emplace-items", inTask, table | names | refs, []string{"v"}},
+	EmplaceFunc:  {"emplace-func", inTask, table | name | refs, []string{"v", "self", "panic"}},
+	Staged:       {"staged", inTask, table | refs | target, []string{"v", "s"}},
+	Erase:        {"erase", inTask, table | refs, nil},
+	EraseItems:   {"erase-items", inTask, table | refs, nil},
+	EraseID:      {"erase-id", inTask, refs, nil},
+	EraseRow:     {"erase-row", inTask, 0, []string{"i"}},
+	Put:          {"put", inTask, table | refs | target, []string{"v", "s"}},
+	Has:          {"has", inTask, refs, nil},
+	ReduceInTask: {"reduce-in-task", inTask, table, nil},
+	FailError:    {"error", inTask, 0, nil},
+	FailPanic:    {"panic", inTask, 0, nil},
+	FailGoexit:   {"goexit", inTask, 0, nil},
+}
+
+var byName = func() map[string]Op {
+	m := make(map[string]Op, ops)
+	for op := range ops {
+		m[specs[op].name] = op
+	}
+	return m
+}()
+
+// String returns the word that an operation is written as.
+func (o Op) String() string { return specs[o].name }
+
+// HasBody reports whether lines of tasks, or up to end, belong to the operation.
+func (o Op) HasBody() bool { return specs[o].takes&body != 0 }
+
+// InTask reports whether the operation stands in a task.
+func (o Op) InTask() bool { return specs[o].where == inTask }
+
+// Ops returns all operations.
+func Ops() []Op {
+	all := make([]Op, ops)
+	for i := range all {
+		all[i] = Op(i)
+	}
+	return all
+}

@@ -1,0 +1,165 @@
+package tasks
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync/atomic"
+	"time"
+)
+
+// Resource is the number, 0 or more, of something that systems share: what it
+// stands for is up to the caller.
+type Resource int
+
+// System is one step of a frame, and what it says about itself. What it reads,
+// writes and emits decides which systems may run at the same time, and nothing
+// checks that it is true: a system that touches more than it says may race.
+type System struct {
+	Name string // unique in the schedule
+
+	Reads  []Resource // looked at
+	Writes []Resource // changed at once; reading them is included
+	Emits  []Resource // to be changed by the next flush, which applies what was recorded
+
+	// After names systems that have to end before this one begins, for reasons
+	// that the resources do not tell. It puts no flush between them.
+	After []string
+
+	// If, when it is not nil, is asked in every frame whether the system runs
+	// in it: on the goroutine of [Schedule.Run], when the system's wave begins
+	// and no system runs. It changes neither waves nor flush points.
+	If func() bool
+
+	// Run does the work. It may be called on any goroutine and returns when
+	// everything it started has ended.
+	Run func(ctx context.Context) error
+}
+
+// Schedule runs systems frame after frame, those that do not conflict at the
+// same time; see the comment of the package. It belongs to one goroutine at a
+// time, but for [Schedule.Timings].
+type Schedule struct {
+	words
+	plan
+	running atomic.Bool
+	frame   frame
+	timings timings
+}
+
+// NewSchedule computes waves and flush points, once and for all; they depend on
+// nothing but the systems and the order they are given in. It takes time in the
+// square of the number of systems.
+//
+// No systems, names that are empty or used twice, systems without Run, negative
+// resources, unknown names in After and systems that wait for each other are
+// errors; all are reported at once.
+func NewSchedule(systems ...System) (*Schedule, error) {
+	return NewScheduleFunc(func(r Resource) string { return fmt.Sprintf("resource %d", r) }, systems...)
+}
+
+// NewScheduleFunc is NewSchedule with names for the resources, which errors,
+// [Schedule.Explain] and [Schedule.DOT] use. name is called by these alone.
+func NewScheduleFunc(name func(Resource) string, systems ...System) (*Schedule, error) {
+	if len(systems) == 0 {
+		return nil, errors.New("tasks: NewSchedule of no systems does nothing; give at least one")
+	}
+	s := &Schedule{words: words{slices.Clone(systems), name}}
+	var err error
+	s.plan, err = newPlan(s.words)
+	if err := errors.Join(append(faults(systems), err)...); err != nil {
+		return nil, fmt.Errorf("tasks: NewSchedule: %w", err)
+	}
+	s.frame.init(s)
+	s.timings.rings = make([]ring, len(systems))
+	return s, nil
+}
+
+// Order returns the numbers of the systems, as they were given to NewSchedule,
+// in serial order: the one in which they would run one by one.
+func (s *Schedule) Order() []int { return slices.Clone(s.serial) }
+
+// A SystemError is the error of a system, or of its condition.
+type SystemError struct {
+	System string
+	Err    error // what Run returned, a [*PanicError], or ErrGoexit
+}
+
+// Error names the system.
+func (e *SystemError) Error() string { return fmt.Sprintf("tasks: system %q: %v", e.System, e.Err) }
+
+// Unwrap returns what the system returned.
+func (e *SystemError) Unwrap() error { return e.Err }
+
+// Frame says how [Schedule.Run] runs the systems once. The zero Frame is good.
+type Frame struct {
+	// Workers is the number of goroutines, the caller's included, of the team
+	// that the frame opens if the context carries none, and the most that a
+	// wave uses of one. 0 means GOMAXPROCS, or all of the team.
+	Workers int
+
+	// Wave, if it is not nil, is called for each wave, on the goroutine of Run.
+	// It calls run once, with the context that the systems are to be given, and
+	// returns its error; or it returns an error of its own, and the frame ends.
+	Wave func(ctx context.Context, run func(ctx context.Context) error) error
+
+	// Flush is called at each flush point, on the goroutine of Run while no
+	// system runs. nil: nothing is done.
+	Flush func(ctx context.Context) error
+
+	// Shuffle is for tests. If it is not nil, the n systems of a wave are begun
+	// in the order it returns, a permutation of 0 to n-1; the method Perm of a
+	// rand.Rand fits. No outcome may depend on it.
+	Shuffle func(n int) []int
+}
+
+// Run runs one frame: the waves one after another, with the flushes between
+// them. All systems of a wave run, even if one fails; then the error of the one
+// that was registered first is returned, as a [*SystemError], and nothing later
+// runs, no flush either. Run looks at ctx before each wave that has a system to
+// run and returns its cause if it has ended.
+//
+// Frame and passes share one team (see [WithTeam]): that of ctx or, if there is
+// none, one that Run opens for the frame. The systems of a wave use it, and a
+// Run inside them finds it busy and works inline. A system that has a wave to
+// itself runs on the caller, and a Run inside it has the team. So there are
+// never more goroutines at work than the team has workers.
+//
+// Run allocates nothing in the steady state of a team, errors aside. It panics
+// if a frame of the same schedule is running.
+func (s *Schedule) Run(ctx context.Context, f Frame) error {
+	if err := checkWorkers(f.Workers); err != nil {
+		return err
+	}
+	if !s.running.CompareAndSwap(false, true) {
+		panic("tasks: Run of a schedule whose frame has not ended; run frames one after another, or make a schedule for each goroutine")
+	}
+	defer s.running.Store(false)
+	if teamOf(ctx) != nil {
+		return s.frame.begin(ctx, f)
+	}
+	return WithTeam(ctx, f.Workers, func(ctx context.Context) error { return s.frame.begin(ctx, f) })
+}
+
+// Timings returns how long the systems took in the last frames, in the order
+// they were given to NewSchedule. It may be called from any goroutine at any
+// time. The durations decide nothing.
+func (s *Schedule) Timings() Timings {
+	all := make(Timings, len(s.systems))
+	s.timings.lock.Lock()
+	defer s.timings.lock.Unlock()
+	for i := range all {
+		all[i] = s.timings.rings[i].timing(s.systems[i].Name)
+	}
+	return all
+}
+
+// Timing says how long one system took.
+type Timing struct {
+	System   string
+	Runs     int           // of the last 128, on which the rest rests
+	Last     time.Duration // the last of them
+	P50, P99 time.Duration // half of them, and 99 of 100, took no longer
+	Max      time.Duration
+}

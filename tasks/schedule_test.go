@@ -1,0 +1,439 @@
+package tasks
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// The resources of most tests.
+const (
+	position Resource = iota
+	velocity
+	particle
+	event
+)
+
+func resourceName(r Resource) string {
+	return [...]string{"position", "velocity", "particle", "event"}[r]
+}
+
+func nothing(context.Context) error { return nil }
+
+// newSchedule gives every system without Run one that does nothing.
+func newSchedule(t testing.TB, systems ...System) *Schedule {
+	t.Helper()
+	for i := range systems {
+		if systems[i].Run == nil {
+			systems[i].Run = nothing
+		}
+	}
+	s, err := NewSchedule(systems...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// shape is the waves of a schedule, with a bar where a flush is.
+func shape(s *Schedule) string {
+	var parts []string
+	for w := range len(s.waves) + 1 {
+		if len(s.flushes[w]) > 0 {
+			parts = append(parts, "|")
+		}
+		if w == len(s.waves) {
+			break
+		}
+		var names []string
+		for _, i := range s.waves[w] {
+			names = append(names, s.systems[i].Name)
+		}
+		parts = append(parts, strings.Join(names, "+"))
+	}
+	return strings.Join(parts, " ")
+}
+
+func on(r ...Resource) []Resource { return r }
+
+func TestWavesFollowFromWhatSystemsDeclare(t *testing.T) {
+	for _, c := range []struct {
+		name, want string
+		systems    []System
+	}{
+		{
+			"readers share a wave", "a+b",
+			[]System{{Name: "a", Reads: on(position)}, {Name: "b", Reads: on(position)}},
+		},
+		{
+			"a writer is behind readers", "a+b c",
+			[]System{{Name: "a", Reads: on(position)}, {Name: "b", Reads: on(position)}, {Name: "c", Writes: on(position)}},
+		},
+		{
+			"readers are behind a writer", "a b+c",
+			[]System{{Name: "a", Writes: on(position)}, {Name: "b", Reads: on(position)}, {Name: "c", Reads: on(position)}},
+		},
+		{
+			"writers are one behind the other", "a b c",
+			[]System{{Name: "a", Writes: on(position)}, {Name: "b", Writes: on(position)}, {Name: "c", Writes: on(position)}},
+		},
+		{
+			"writers of different resources share a wave", "a+b",
+			[]System{{Name: "a", Writes: on(position)}, {Name: "b", Writes: on(velocity)}},
+		},
+		{
+			"the earliest wave is taken", "a+c b",
+			[]System{{Name: "a", Writes: on(position)}, {Name: "b", Reads: on(position)}, {Name: "c", Writes: on(velocity)}},
+		},
+		{
+			"two emitters share a wave", "a+b |",
+			[]System{{Name: "a", Emits: on(particle)}, {Name: "b", Emits: on(particle)}},
+		},
+		{
+			"an emitter shares the wave of those who touch what it emits", "a+b+c |",
+			[]System{{Name: "a", Reads: on(particle)}, {Name: "b", Writes: on(event)}, {Name: "c", Emits: on(particle, event)}},
+		},
+		{
+			"a reader sees what was emitted before", "a | b",
+			[]System{{Name: "a", Emits: on(particle)}, {Name: "b", Reads: on(particle)}},
+		},
+		{
+			"a writer too", "a | b",
+			[]System{{Name: "a", Emits: on(particle)}, {Name: "b", Writes: on(particle)}},
+		},
+		{
+			"who emits and does not look needs no flush", "a+c | b",
+			[]System{{Name: "a", Emits: on(particle)}, {Name: "b", Reads: on(particle)}, {Name: "c", Emits: on(event)}},
+		},
+		{
+			"nor does it in a later wave", "a b |",
+			[]System{
+				{Name: "a", Writes: on(position), Emits: on(particle)},
+				{Name: "b", Writes: on(position), Emits: on(particle)},
+			},
+		},
+		{
+			"one flush serves several", "a+b | c+d",
+			[]System{
+				{Name: "a", Emits: on(particle)},
+				{Name: "b", Emits: on(event)},
+				{Name: "c", Reads: on(particle)},
+				{Name: "d", Reads: on(event)},
+			},
+		},
+		{
+			"nobody's commands are applied before a system that was registered earlier", "a | b+c | d",
+			[]System{
+				{Name: "a", Emits: on(particle)},
+				{Name: "b", Reads: on(particle, event)},
+				{Name: "c", Emits: on(event)}, // in the first wave, b would see its events
+				{Name: "d", Reads: on(event)},
+			},
+		},
+		{
+			"after", "b a+c",
+			[]System{{Name: "a", After: []string{"b"}}, {Name: "b"}, {Name: "c", After: []string{"b"}}},
+		},
+		{
+			"after asks for no flush", "a b |",
+			[]System{{Name: "a", Emits: on(particle)}, {Name: "b", After: []string{"a"}}},
+		},
+		{
+			"reading, writing and emitting the same", "a | b |",
+			[]System{
+				{Name: "a", Reads: on(particle), Writes: on(particle), Emits: on(particle)},
+				{Name: "b", Reads: on(particle), Emits: on(particle, particle)},
+			},
+		},
+	} {
+		if got := shape(newSchedule(t, c.systems...)); got != c.want {
+			t.Errorf("%s: %s, want %s", c.name, got, c.want)
+		}
+	}
+}
+
+func TestTheSerialOrderIsThatOfRegistrationButForAfter(t *testing.T) {
+	s := newSchedule(t,
+		System{Name: "a", After: []string{"d"}},
+		System{Name: "b", Writes: on(position)},
+		System{Name: "c", Reads: on(position)},
+		System{Name: "d"},
+		System{Name: "e"},
+	)
+	if got := s.Order(); !slices.Equal(got, []int{1, 2, 3, 0, 4}) {
+		t.Errorf("the serial order is %v", got)
+	}
+}
+
+func TestFaultsAreReportedTogether(t *testing.T) {
+	_, err := NewSchedule(
+		System{Name: "a", Run: nothing, Reads: on(-2), Emits: on(-3)},
+		System{Name: "", Run: nothing},
+		System{Name: "a", After: []string{"nobody"}},
+		System{Name: "p", Run: nothing, After: []string{"q"}},
+		System{Name: "q", Run: nothing, After: []string{"p"}},
+	)
+	want := `tasks: NewSchedule: system "a": resource -2 is negative
+system "a": resource -3 is negative
+system 1: it has no name
+system "a": the name is taken
+system "a": Run is nil
+system "a": After names "nobody", which is no system of the schedule
+systems wait for each other: p -> q -> p: p is after q; q is after p`
+	if err == nil || err.Error() != want {
+		t.Errorf("the error is\n%v\nwant\n%s", err, want)
+	}
+	if _, err := NewSchedule(); err == nil {
+		t.Error("a schedule of no systems")
+	}
+}
+
+func TestSystemsThatWaitForEachOtherAreListed(t *testing.T) {
+	for _, c := range []struct {
+		want    string
+		systems []System
+	}{
+		{
+			"a -> a: a is after a",
+			[]System{{Name: "a", After: []string{"a"}}},
+		},
+		{
+			"a -> b -> a: a is after b; b reads resource 0, which a writes",
+			[]System{{Name: "a", Writes: on(position), After: []string{"b"}}, {Name: "b", Reads: on(position)}},
+		},
+		{
+			"a -> b -> a: a is after b; b emits resource 2, which a reads",
+			[]System{{Name: "a", Reads: on(particle), After: []string{"b"}}, {Name: "b", Emits: on(particle)}},
+		},
+		{
+			"b -> d -> c -> b: b is after c; d is after b; c is after d",
+			[]System{
+				{Name: "a", After: []string{"d"}},
+				{Name: "b", After: []string{"c"}},
+				{Name: "c", After: []string{"d"}},
+				{Name: "d", After: []string{"b"}},
+			},
+		},
+		{
+			"a -> b -> a: a is after b; b is after a\nsystems wait for each other: c -> d -> c: c is after d; d is after c",
+			[]System{
+				{Name: "a", After: []string{"b"}},
+				{Name: "b", After: []string{"a"}},
+				{Name: "c", After: []string{"d"}},
+				{Name: "d", After: []string{"c"}},
+				{Name: "e", After: []string{"a", "c"}},
+			},
+		},
+	} {
+		for i := range c.systems {
+			c.systems[i].Run = nothing
+		}
+		_, err := NewSchedule(c.systems...)
+		if want := "tasks: NewSchedule: systems wait for each other: " + c.want; err == nil || err.Error() != want {
+			t.Errorf("the error is\n%v\nwant\n%s", err, want)
+		}
+	}
+}
+
+// recorded runs a frame and returns what happened in it, one word each.
+func recorded(t *testing.T, ctx context.Context, f Frame, systems ...System) (events []string, err error) {
+	t.Helper()
+	note := make(chan string, 3*len(systems)+1)
+	for i := range systems {
+		run := systems[i].Run
+		systems[i].Run = func(ctx context.Context) error {
+			note <- systems[i].Name
+			if run != nil {
+				return run(ctx)
+			}
+			return nil
+		}
+	}
+	if f.Flush == nil {
+		f.Flush = func(context.Context) error {
+			note <- "flush"
+			return nil
+		}
+	}
+	err = newSchedule(t, systems...).Run(ctx, f)
+	close(note)
+	for e := range note {
+		events = append(events, e)
+	}
+	return events, err
+}
+
+func TestAFrameRunsWavesAndFlushesInOrder(t *testing.T) {
+	got, err := recorded(
+		t, t.Context(), Frame{Workers: 1},
+		System{Name: "spawn", Emits: on(particle)},
+		System{Name: "move", Writes: on(particle)},
+		System{Name: "expire", Reads: on(particle), Emits: on(particle)},
+	)
+	if want := []string{"spawn", "flush", "move", "expire", "flush"}; err != nil || !slices.Equal(got, want) {
+		t.Errorf("%v, %v, want %v", got, err, want)
+	}
+}
+
+func TestAConditionIsAskedBeforeItsWaveAndMovesNothing(t *testing.T) {
+	alarmed := false
+	systems := []System{
+		{Name: "watch", Writes: on(position), Run: func(context.Context) error {
+			alarmed = true
+			return nil
+		}},
+		{Name: "flee", Writes: on(position), Emits: on(event), If: func() bool { return alarmed }},
+		{Name: "rest", Reads: on(position, event), If: func() bool { return !alarmed }},
+	}
+	got, err := recorded(t, t.Context(), Frame{Workers: 1}, systems...)
+	if want := []string{"watch", "flee", "flush"}; err != nil || !slices.Equal(got, want) {
+		t.Errorf("%v, %v, want %v", got, err, want)
+	}
+	never := System{Name: "a", Emits: on(event), If: func() bool { return false }}
+	got, err = recorded(t, t.Context(), Frame{}, never, System{Name: "b", Reads: on(event)})
+	if want := []string{"flush", "b"}; err != nil || !slices.Equal(got, want) {
+		t.Errorf("%v, %v, want %v", got, err, want)
+	}
+}
+
+var errSystem = errors.New("the system fails")
+
+func fails(context.Context) error { return errSystem }
+
+func TestAfterAFailureTheWaveEndsAndNothingLaterRuns(t *testing.T) {
+	everyForm(t, func(t *testing.T, ctx context.Context, workers int) {
+		got, err := recorded(
+			t, ctx, Frame{Workers: workers},
+			System{Name: "a", Writes: on(position)},
+			System{Name: "b", Emits: on(particle), Run: func(context.Context) error { panic("boom") }},
+			System{Name: "c", Run: fails},
+			System{Name: "d"},
+			System{Name: "e", Reads: on(position)},
+			System{Name: "f", Reads: on(particle)},
+		)
+		slices.Sort(got)
+		if want := []string{"a", "b", "c", "d"}; !slices.Equal(got, want) {
+			t.Errorf("%v ran, want %v", got, want)
+		}
+		var failed *SystemError
+		var panicked *PanicError
+		if !errors.As(err, &failed) || failed.System != "b" || !errors.As(err, &panicked) || panicked.Value != "boom" {
+			t.Fatalf("the error is %v, want the panic of b", err)
+		}
+		if want := `tasks: system "b": tasks: task 1 panicked: boom`; err.Error() != want || len(panicked.Stack) == 0 {
+			t.Errorf("the error is %v, want %s", err, want)
+		}
+	})
+}
+
+func TestEveryKindOfFailureNamesItsSystem(t *testing.T) {
+	for want, s := range map[string]System{
+		`tasks: system "x": the system fails`:                      {Run: fails},
+		`tasks: system "x": tasks: task 0 panicked: panic called`:  {Run: func(context.Context) error { panic(error(nil)) }},
+		`tasks: system "x": tasks: task 0 panicked: no condition`:  {If: func() bool { panic("no condition") }},
+		`tasks: flush at the end: the system fails`:                {Emits: on(event)},
+		`tasks: schedule stopped: tasks: 0 of 1 tasks ran: enough`: {Name: "late"},
+	} {
+		ctx, cancel := context.WithCancelCause(t.Context())
+		if s.Name == "late" {
+			cancel(errors.New("enough"))
+		}
+		s.Name = "x"
+		_, err := recorded(t, ctx, Frame{Flush: fails}, s)
+		if err == nil || !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("the error is\n%v, want\n%s", err, want)
+		}
+		cancel(nil)
+	}
+}
+
+func TestAWaveRunsWholeOrNotAtAll(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	got, err := recorded(
+		t, ctx, Frame{Workers: 1},
+		System{Name: "a", Run: func(context.Context) error {
+			cancel()
+			return nil
+		}},
+		System{Name: "b"},
+		System{Name: "c", After: []string{"b"}},
+	)
+	if !errors.Is(err, context.Canceled) || !slices.Equal(got, []string{"a", "b"}) {
+		t.Errorf("%v ran, then %v", got, err)
+	}
+}
+
+func TestAConditionThatFailsKeepsItsWaveFromRunning(t *testing.T) {
+	got, err := recorded(t, t.Context(), Frame{}, System{Name: "a"}, System{Name: "b", If: func() bool { panic(1) }})
+	if err == nil || len(got) > 0 {
+		t.Errorf("%v ran, then %v", got, err)
+	}
+}
+
+func TestAFailedFlushEndsTheFrame(t *testing.T) {
+	got, err := recorded(
+		t, t.Context(), Frame{Flush: fails},
+		System{Name: "a", Emits: on(particle)}, System{Name: "b", Reads: on(particle)},
+	)
+	if !errors.Is(err, errSystem) || !strings.Contains(err.Error(), "flush before wave 2") || !slices.Equal(got, []string{"a"}) {
+		t.Errorf("%v ran, then %v", got, err)
+	}
+}
+
+func TestAfterAFailedFrameTheNextOneRuns(t *testing.T) {
+	broken := true
+	s := newSchedule(t, System{Name: "a", Run: func(context.Context) error {
+		if broken {
+			panic("broken")
+		}
+		return nil
+	}}, System{Name: "b"})
+	for range 2 {
+		if err := s.Run(t.Context(), Frame{}); broken != (err != nil) {
+			t.Errorf("broken %t: %v", broken, err)
+		}
+		broken = false
+	}
+}
+
+func TestAFrameInsideAFrameOfTheSameSchedulePanics(t *testing.T) {
+	var s *Schedule
+	s = newSchedule(t, System{Name: "a", Run: func(ctx context.Context) error { return s.Run(ctx, Frame{}) }})
+	err := s.Run(t.Context(), Frame{})
+	if err == nil || !strings.Contains(err.Error(), "whose frame has not ended") {
+		t.Errorf("the error is %v", err)
+	}
+	if err := s.Run(t.Context(), Frame{Workers: -1}); err == nil || errors.As(err, new(*SystemError)) {
+		t.Errorf("with -1 workers: %v", err)
+	}
+}
+
+func TestEveryWaveIsRunByTheFunctionGiven(t *testing.T) {
+	type key struct{}
+	waves := 0
+	f := Frame{Wave: func(ctx context.Context, run func(context.Context) error) error {
+		if waves++; waves == 3 {
+			return errSystem
+		}
+		return run(context.WithValue(ctx, key{}, waves))
+	}}
+	check := func(wave int) func(context.Context) error {
+		return func(ctx context.Context) error {
+			if got := ctx.Value(key{}); got != wave {
+				t.Errorf("a system of wave %d was given the context of wave %v", wave, got)
+			}
+			return nil
+		}
+	}
+	got, err := recorded(
+		t, t.Context(), f,
+		System{Name: "a", Writes: on(position), Run: check(1)},
+		System{Name: "b", Writes: on(position), Run: check(2)},
+		System{Name: "c", Writes: on(position)},
+	)
+	if err != errSystem || !slices.Equal(got, []string{"a", "b"}) {
+		t.Errorf("%v ran, then %v", got, err)
+	}
+}

@@ -1,0 +1,47 @@
+package tasks
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Explain describes the schedule in words: the waves and, below each system,
+// what kept it out of the wave before; the flush points, and why they are there.
+func (s *Schedule) Explain() string {
+	var b strings.Builder
+	for w, systems := range s.waves {
+		s.explainFlush(&b, w)
+		fmt.Fprintf(&b, "wave %d\n", w+1)
+		for _, i := range systems {
+			b.WriteString("  " + s.systems[i].Name)
+			if s.systems[i].If != nil {
+				b.WriteString(" (if its condition holds)")
+			}
+			b.WriteByte('\n')
+			for _, r := range s.binding(i) {
+				fmt.Fprintf(&b, "    %s\n", s.because(r))
+			}
+		}
+	}
+	s.explainFlush(&b, len(s.waves))
+	return b.String()
+}
+
+func (s *Schedule) explainFlush(b *strings.Builder, wave int) {
+	for i, c := range s.flushes[wave] {
+		if i == 0 {
+			b.WriteString("flush\n")
+		}
+		fmt.Fprintf(b, "    %s\n", s.flushBecause(c))
+	}
+}
+
+// binding returns the reasons that keep a system out of the wave before.
+func (p *plan) binding(i int) (of []reason) {
+	for _, r := range p.reasons[i] {
+		if p.wave[i] > 0 && p.wave[r.other]+r.distance() == p.wave[i] {
+			of = append(of, r)
+		}
+	}
+	return of
+}

@@ -1,0 +1,169 @@
+package tasks
+
+import (
+	"context"
+	"fmt"
+	"runtime/debug"
+	"runtime/trace"
+	"time"
+)
+
+// frame is the state of one frame, kept by the schedule so that frames allocate
+// nothing.
+type frame struct {
+	Frame
+	schedule *Schedule
+	ctx      context.Context
+	running  context.Context // of the running wave
+	systems  []int           // of the running wave
+	due      []int           // those that run, as registered
+	order    []int           // in which they are begun; nil: as they are
+
+	// What each system's own goroutine writes, by system.
+	took   []time.Duration // didNotRun: it did not run
+	failed []error
+
+	run  func(ctx context.Context) error // wave, bound once
+	step func(task int) error            // of a wave, likewise
+}
+
+const didNotRun time.Duration = -1
+
+func (f *frame) init(s *Schedule) {
+	n := len(s.systems)
+	f.schedule = s
+	f.due, f.took, f.failed = make([]int, 0, n), make([]time.Duration, n), make([]error, n)
+	f.run = f.wave
+	f.step = func(task int) error {
+		if f.order != nil {
+			task = f.order[task]
+		}
+		return f.system(f.due[task])
+	}
+}
+
+func (f *frame) begin(ctx context.Context, o Frame) error {
+	f.Frame, f.ctx = o, ctx
+	for i := range f.took {
+		f.took[i] = didNotRun
+	}
+	defer f.end() // deferred, because Goexit may end the caller
+	s := f.schedule
+	for w, systems := range s.waves {
+		if err := f.flush(w); err != nil {
+			return fmt.Errorf("tasks: flush before wave %d: %w", w+1, err)
+		}
+		f.systems = systems
+		if err := f.enter(); err != nil {
+			return err
+		}
+	}
+	if err := f.flush(len(s.waves)); err != nil {
+		return fmt.Errorf("tasks: flush at the end: %w", err)
+	}
+	return nil
+}
+
+func (f *frame) end() {
+	f.schedule.timings.add(f.took)
+	clear(f.failed)
+	f.Frame, f.ctx, f.running, f.order = Frame{}, nil, nil, nil
+}
+
+// flush flushes before a wave, if there is a flush point.
+func (f *frame) flush(wave int) error {
+	if f.Flush == nil || len(f.schedule.flushes[wave]) == 0 {
+		return nil
+	}
+	return f.Flush(f.ctx)
+}
+
+func (f *frame) enter() error {
+	if f.Wave != nil {
+		return f.Wave(f.ctx, f.run)
+	}
+	return f.wave(f.ctx)
+}
+
+func (f *frame) wave(ctx context.Context) error {
+	f.running, f.due = ctx, f.due[:0]
+	for _, i := range f.systems {
+		if f.holds(i) {
+			f.due = append(f.due, i)
+		}
+	}
+	if err := f.lowest(); err != nil {
+		return err
+	}
+	if f.Shuffle != nil {
+		f.order = f.Shuffle(len(f.due))
+	}
+	err := Run(ctx, len(f.due), f.step, Options{Workers: f.Workers, Whole: true})
+	if failed := f.lowest(); failed != nil {
+		return failed
+	}
+	if err != nil {
+		return fmt.Errorf("tasks: schedule stopped: %w", err)
+	}
+	return nil
+}
+
+// holds asks the condition of a system.
+func (f *frame) holds(i int) (run bool) {
+	condition := f.schedule.systems[i].If
+	if condition == nil {
+		return true
+	}
+	returned := false
+	defer func() {
+		if !returned {
+			f.broken(i, recover())
+		}
+	}()
+	run = condition()
+	returned = true
+	return run
+}
+
+// system runs one system. It notes failures by system, because the tasks of a
+// shuffled wave have other numbers.
+func (f *frame) system(i int) error {
+	s := &f.schedule.systems[i]
+	begin, returned := time.Now(), false
+	defer func() {
+		f.took[i] = time.Since(begin)
+		if !returned {
+			f.broken(i, recover())
+		}
+	}()
+	defer trace.StartRegion(f.running, s.Name).End()
+	if err := s.Run(f.running); err != nil {
+		f.fail(i, err)
+	}
+	returned = true
+	return nil
+}
+
+// broken notes that a system panicked with the value or, if there is none,
+// called Goexit.
+func (f *frame) broken(i int, value any) {
+	if value == nil {
+		f.fail(i, ErrGoexit)
+		return
+	}
+	f.fail(i, &PanicError{Task: i, Value: value, Stack: debug.Stack()})
+}
+
+func (f *frame) fail(i int, err error) {
+	f.failed[i] = &SystemError{System: f.schedule.systems[i].Name, Err: err}
+}
+
+// lowest returns the failure of the first system of the wave that has one.
+func (f *frame) lowest() error {
+	for _, i := range f.systems {
+		if f.failed[i] != nil {
+			return f.failed[i]
+		}
+	}
+	return nil
+}

@@ -1,0 +1,234 @@
+package tasks
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"runtime"
+	"runtime/trace"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// atWork counts the goroutines that work at the same time.
+type atWork struct{ now, most atomic.Int64 }
+
+func (a *atWork) work() {
+	n := a.now.Add(1)
+	for most := a.most.Load(); n > most && !a.most.CompareAndSwap(most, n); most = a.most.Load() {
+	}
+	runtime.Gosched()
+	a.now.Add(-1)
+}
+
+func TestNoMoreGoroutinesWorkThanTheTeamHas(t *testing.T) {
+	for _, workers := range []int{1, 2, 3} {
+		var a atWork
+		pass := func(ctx context.Context) error {
+			return Run(ctx, 20, func(int) error {
+				a.work()
+				return nil
+			}, Options{Workers: workers})
+		}
+		systems := []System{{Name: "alone", Run: pass}}
+		for i := range 5 {
+			systems = append(systems, System{Name: fmt.Sprint(i), After: []string{"alone"}, Run: pass})
+		}
+		s := newSchedule(t, systems...)
+		for range 20 {
+			if err := s.Run(t.Context(), Frame{Workers: workers}); err != nil {
+				t.Fatal(err)
+			}
+			inTeam(t, workers, func(ctx context.Context, _ *team) {
+				if err := s.Run(ctx, Frame{Workers: 2 * workers}); err != nil {
+					t.Fatal(err)
+				}
+			})
+		}
+		if most := a.most.Load(); most > int64(workers) {
+			t.Errorf("%d goroutines at work with %d workers", most, workers)
+		}
+	}
+}
+
+func TestASystemWithAWaveOfItsOwnHasTheTeam(t *testing.T) {
+	meet := newMeeting()
+	both := func(ctx context.Context) error {
+		return Run(ctx, 2, func(int) error {
+			meet.wait() // they run at the same time, or the test hangs
+			return nil
+		}, Options{})
+	}
+	s := newSchedule(t, System{Name: "a", Run: both})
+	if err := s.Run(t.Context(), Frame{Workers: 2}); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestSystemsOfAWaveRunAtTheSameTimeAndTheirPassesInline(t *testing.T) {
+	meet := newMeeting()
+	system := func(ctx context.Context) error {
+		meet.wait()
+		home := goroutine()
+		return Run(ctx, 50, func(int) error {
+			if goroutine() != home {
+				return errors.New("a pass of a busy team has left its goroutine")
+			}
+			return nil
+		}, Options{})
+	}
+	s := newSchedule(t, System{Name: "a", Run: system}, System{Name: "b", Run: system})
+	if err := s.Run(t.Context(), Frame{Workers: 2}); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestAShuffledWaveRunsAllAndReturnsTheErrorOfTheFirstRegistered(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	begun := map[string]bool{}
+	for range 200 {
+		systems := []System{{Name: "a"}, {Name: "b", Run: fails}, {Name: "c", Run: fails}, {Name: "d"}}
+		got, err := recorded(t, t.Context(), Frame{Workers: 1, Shuffle: random.Perm}, systems...)
+		var failed *SystemError
+		if !errors.As(err, &failed) || failed.System != "b" {
+			t.Fatalf("the error is %v, want that of b", err)
+		}
+		begun[strings.Join(got, "")] = true
+		if slices.Sort(got); strings.Join(got, "") != "abcd" {
+			t.Fatalf("%v ran", got)
+		}
+	}
+	if len(begun) < 20 {
+		t.Errorf("200 shuffles gave %d orders of 24", len(begun))
+	}
+}
+
+func TestGoexitOfASystemNamesItOrEndsTheCaller(t *testing.T) {
+	meet := newMeeting()
+	var s *Schedule
+	var caller atomic.Pointer[string]
+	leave := func(context.Context) error {
+		meet.wait()
+		if goroutine() != *caller.Load() {
+			runtime.Goexit()
+		}
+		return nil
+	}
+	s = newSchedule(t, System{Name: "a", Run: leave}, System{Name: "b", Run: leave})
+	home := goroutine()
+	caller.Store(&home)
+	err := s.Run(t.Context(), Frame{Workers: 2})
+	if !errors.Is(err, ErrGoexit) || !errors.As(err, new(*SystemError)) {
+		t.Errorf("the error is %v", err)
+	}
+
+	var wg sync.WaitGroup
+	ran := atomic.Int64{}
+	s = newSchedule(
+		t, System{Name: "a", Run: func(context.Context) error { runtime.Goexit(); return nil }},
+		System{Name: "b", Run: func(context.Context) error { ran.Add(1); return nil }},
+	)
+	wg.Go(func() {
+		_ = s.Run(t.Context(), Frame{Workers: 1})
+		t.Error("Run returned")
+	})
+	wg.Wait()
+	if ran.Load() != 1 {
+		t.Error("the other system of the wave did not run")
+	}
+	wg.Go(func() { _ = s.Run(t.Context(), Frame{Workers: 1}) }) // would panic, were the first still running
+	wg.Wait()
+}
+
+func TestAFrameInATeamAllocatesNothing(t *testing.T) {
+	if raceDetector {
+		t.Log("the race detector empties pools at random; nothing to measure")
+		return
+	}
+	var systems []System
+	for i := range 10 {
+		systems = append(systems, System{Name: fmt.Sprint(i), Writes: on(Resource(i % 3)), Emits: on(Resource(5))})
+	}
+	s := newSchedule(t, systems...)
+	inTeam(t, 2, func(ctx context.Context, _ *team) {
+		frame := func() {
+			if err := s.Run(ctx, Frame{Flush: nothing}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		frame()
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		for range 1000 {
+			frame()
+		}
+		runtime.ReadMemStats(&after)
+		if n := after.Mallocs - before.Mallocs; n > 100 {
+			t.Errorf("1000 frames allocate %d objects", n)
+		}
+	})
+}
+
+func TestTimingsAreOfTheLastRuns(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		frame := 0
+		s := newSchedule(t, System{Name: "slow", Run: func(context.Context) error {
+			time.Sleep(time.Duration(frame) * time.Millisecond)
+			return nil
+		}}, System{Name: "rare", If: func() bool { return frame%100 == 0 }}, System{Name: "never", If: func() bool { return false }})
+		for frame = 1; frame <= 300; frame++ {
+			if err := s.Run(t.Context(), Frame{Workers: 1}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		ms := time.Millisecond // the last 128 took 173 to 300 ms
+		want := Timings{
+			{System: "slow", Runs: 128, Last: 300 * ms, P50: 236 * ms, P99: 299 * ms, Max: 300 * ms},
+			{System: "rare", Runs: 3},
+			{System: "never"},
+		}
+		got := s.Timings()
+		if !slices.Equal(got, want) {
+			t.Errorf("%+v, want %+v", got, want)
+		}
+		if line := "slow   128 runs  p50 236ms  p99 299ms  max 300ms\n"; !strings.HasPrefix(got.String(), line) {
+			t.Errorf("in words: %s", got)
+		}
+	})
+}
+
+func TestTimingsMayBeReadWhileAFrameRuns(t *testing.T) {
+	s := newSchedule(t, System{Name: "a"})
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		for range 100 {
+			_ = s.Timings()
+		}
+	})
+	for range 100 {
+		if err := s.Run(t.Context(), Frame{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	wg.Wait()
+}
+
+func TestATraceShowsTheSystems(t *testing.T) {
+	var b bytes.Buffer
+	if err := trace.Start(&b); err != nil {
+		t.Skip(err)
+	}
+	s := newSchedule(t, System{Name: "steering-of-boids"})
+	err := s.Run(t.Context(), Frame{})
+	trace.Stop()
+	if err != nil || !bytes.Contains(b.Bytes(), []byte("steering-of-boids")) {
+		t.Errorf("a trace of %d bytes does not name the system; %v", b.Len(), err)
+	}
+}

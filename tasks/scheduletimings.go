@@ -1,0 +1,74 @@
+package tasks
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+)
+
+// ringSize is how many runs of a system its timing rests on: two seconds of
+// frames at 60 Hz.
+const ringSize = 128
+
+// timings keeps the last durations of every system.
+type timings struct {
+	lock  sync.Mutex
+	rings []ring // by system
+}
+
+// add notes what a frame took, by system.
+func (t *timings) add(took []time.Duration) {
+	t.lock.Lock()
+	defer t.lock.Unlock()
+	for i, d := range took {
+		if d != didNotRun {
+			t.rings[i].add(d)
+		}
+	}
+}
+
+// ring holds the last ringSize durations.
+type ring struct {
+	durations [ringSize]time.Duration
+	added     int
+}
+
+func (r *ring) add(d time.Duration) {
+	r.durations[r.added%ringSize] = d
+	r.added++
+}
+
+func (r *ring) timing(system string) Timing {
+	t := Timing{System: system, Runs: min(r.added, ringSize)}
+	if t.Runs == 0 {
+		return t
+	}
+	t.Last = r.durations[(r.added-1)%ringSize]
+	sorted := slices.Sorted(slices.Values(r.durations[:t.Runs]))
+	t.P50, t.P99, t.Max = quantile(sorted, 50), quantile(sorted, 99), sorted[t.Runs-1]
+	return t
+}
+
+// quantile returns the lowest of the sorted durations that percent of 100 of
+// them do not exceed.
+func quantile(sorted []time.Duration, percent int) time.Duration {
+	return sorted[(len(sorted)*percent+99)/100-1]
+}
+
+// Timings are the timings of the systems of a schedule.
+type Timings []Timing
+
+// String returns a line for each system.
+func (t Timings) String() string {
+	width := 0
+	for _, s := range t {
+		width = max(width, len(s.System))
+	}
+	var b strings.Builder
+	for _, s := range t {
+		fmt.Fprintf(&b, "%-*s  %3d runs  p50 %v  p99 %v  max %v\n", width, s.System, s.Runs, s.P50, s.P99, s.Max)
+	}
+	return b.String()
+}
