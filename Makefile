@@ -3,18 +3,21 @@ STATICCHECK = go run honnef.co/go/tools/cmd/staticcheck@v0.8.2
 GOFUMPT     = go run mvdan.cc/gofumpt@v0.12.0
 FUZZTIME   ?= 60s
 
-.PHONY: help check test race lint portable fuzz bench stress
+.PHONY: help check test race checked lint portable fuzz bench bench-compare stress
 
 help: ## this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/ -/'
 
-check: lint portable test race stress ## all that CI runs
+check: lint portable test race checked stress ## all that CI runs
 
 test: ## the tests
 	go test ./...
 
 race: ## the tests under the race detector, in random order
 	go test -race -shuffle=on ./...
+
+checked: ## the tests of the library in the checked build
+	go test -tags handloom_check ./store/... ./shard/... ./batch
 
 lint: ## formatting, vet, staticcheck, go fix, go mod tidy
 	@out=$$($(GOFUMPT) -l .); test -z "$$out" || { echo "gofumpt would change:"; echo "$$out"; exit 1; }
@@ -40,3 +43,6 @@ fuzz: ## every fuzz target for FUZZTIME each
 
 bench: ## the benchmarks of every package
 	go test -run '^$$' -bench . -benchmem ./...
+
+bench-compare: ## BASE=rev and the working tree in turns; RUN=regexp chooses cases, ROUNDS=10
+	sh bench/compare.sh "$(BASE)" "$(RUN)" "$(ROUNDS)"

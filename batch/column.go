@@ -3,6 +3,7 @@ package batch
 import (
 	"unsafe"
 
+	"handloom/internal/habit"
 	"handloom/shard/handle"
 )
 
@@ -24,14 +25,14 @@ type Column[T any] struct {
 	pointers bool               // values hold pointers that the collector follows
 	key      Key                // of the queue, once gathered
 
-	created habit   // segments
-	put     []habit // by shard
+	created habit.Habit   // segments
+	put     []habit.Habit // by shard
 }
 
 type segment[T any] struct {
 	values []T
 	number uint32
-	habit  habit
+	habit  habit.Habit
 }
 
 // Replacement is a put: Value replaces the item that Handle names.
@@ -50,18 +51,19 @@ func (c *Column[T]) reset() {
 		if c.pointers {
 			clear(s.values)
 		}
-		s.values = trim(&s.habit, s.values)
+		s.values = habit.Trim(&s.habit, s.values)
 	}
-	if keep := c.created.note(c.used, 1); len(c.segments) > keep {
-		clear(c.segments[keep:])
-		c.segments = c.segments[:keep]
+	c.created.Note(c.used, 1)
+	if recent := c.created.Recent(); c.created.Begins() && len(c.segments) > recent {
+		clear(c.segments[recent:])
+		c.segments = c.segments[:recent]
 	}
 	c.current, c.used, c.names = nil, 0, nil
 	for i := range c.puts {
 		if c.pointers {
 			clear(c.puts[i])
 		}
-		c.puts[i] = trim(&c.put[i], c.puts[i])
+		c.puts[i] = habit.Trim(&c.put[i], c.puts[i])
 	}
 }
 

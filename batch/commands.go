@@ -1,9 +1,9 @@
 package batch
 
 import (
-	"slices"
 	"sort"
 
+	"handloom/internal/habit"
 	"handloom/shard/handle"
 )
 
@@ -26,7 +26,11 @@ type Commands[T any] struct {
 	names     []handle.Of[T] // by creation number; null if cancelled
 	cancelled int            // creates
 	begun     bool           // something is gathered
-	habit     habit          // of creates
+
+	habits struct { // of the arrays of the same names
+		columns, order, bySegment, marks, names habit.Habit
+		erases                                  []habit.Habit
+	}
 }
 
 // Erases are the erases that one queue recorded for one shard, in sequence.
@@ -76,6 +80,7 @@ func (c *Commands[T]) Gather(column Recorded, key Key) (first bool) {
 func (c *Commands[T]) GatherErases(r *Recorder[T], list int, ids []handle.ID, key Key) (first bool) {
 	for len(c.erases) < int(r.shards) {
 		c.erases = append(c.erases, nil)
+		c.habits.erases = append(c.habits.erases, habit.Habit{})
 	}
 	shard := list - r.list
 	c.erases[shard] = append(c.erases[shard], Erases{ids, key})
@@ -109,11 +114,8 @@ func (c *Commands[T]) Number(r *Recorder[T]) {
 			creates += len(s.values)
 		}
 	}
-	if cap(c.names) > c.habit.note(creates, fewElements) {
-		c.names, c.marks = nil, nil
-	}
-	c.names = slices.Grow(c.names[:0], creates)[:creates]
-	c.marks = slices.Grow(c.marks[:0], creates)[:creates]
+	c.names = habit.Room(&c.habits.names, c.names, creates)
+	c.marks = habit.Room(&c.habits.marks, c.marks, creates)
 	clear(c.marks)
 }
 
@@ -128,7 +130,7 @@ func (c *Commands[T]) place(r *Recorder[T]) {
 			segments += s.count
 		}
 	}
-	c.bySegment = slices.Grow(c.bySegment[:0], segments)[:segments]
+	c.bySegment = habit.Room(&c.habits.bySegment, c.bySegment, segments)
 	clear(c.bySegment)
 }
 
@@ -286,10 +288,10 @@ func (c *Commands[T]) Resolve(id handle.ID) (h handle.Of[T], ok bool) {
 // names.
 func (c *Commands[T]) Release() {
 	clear(c.Columns)
-	c.Columns, c.begun = c.Columns[:0], false
+	c.Columns, c.begun = habit.Trim(&c.habits.columns, c.Columns), false
 	for i := range c.erases {
 		clear(c.erases[i])
-		c.erases[i] = c.erases[i][:0]
+		c.erases[i] = habit.Trim(&c.habits.erases[i], c.erases[i])
 	}
 	for i := range c.order {
 		c.order[i].values = nil
@@ -303,7 +305,8 @@ func (c *Commands[T]) Release() {
 func (c *Commands[T]) Forget() {
 	c.Release()
 	c.recorder = nil
-	c.names = c.names[:0]
+	c.names, c.marks = habit.Trim(&c.habits.names, c.names), habit.Trim(&c.habits.marks, c.marks)
+	c.order, c.bySegment = habit.Trim(&c.habits.order, c.order), habit.Trim(&c.habits.bySegment, c.bySegment)
 }
 
 // Known reports whether there are names, even if none, of a flush that was not

@@ -7,24 +7,32 @@
 //   - key: (pass, task), which orders the queues of a batch. It comes from the
 //     work, never from the worker, and the caller never sees it.
 //   - batch: every queue recorded since the last flush.
-//   - column: what one queue recorded for one table: creates, erases and puts,
-//     each in its own typed array. A position in such an array is a sequence.
+//   - column: what one queue recorded for one table: creates and puts, each in
+//     a typed array. A position in such an array is a sequence.
+//   - list: the erases that one queue recorded for one typeId; they need no type.
 //   - segment: up to 16,384 creates of one column. Its number is what the names
 //     of the creates are made of.
 //   - provisional handle: the name of an item that is recorded but not yet
 //     flushed.
+//   - inbox: where goroutines that take part in no pass leave commands. One call
+//     is a queue of its own.
+//   - sequence: a run of passes that gets its place among the others afterwards.
 //
 // # From queues to commands
 //
-//	pass 0            pass 1                  table A, in key order
-//	task 0  task 1    task 0                  (0,0) (0,1) (1,0)
-//	  A B     A         A C            ->     table B  (0,0)
-//	                                          table C  (1,0)
+//	pass 0            pass 1    inbox       table A, in key order
+//	task 0  task 1    task 0    call 0      (0,0) (0,1) (1,0)
+//	  A B     A         A C       B    ->   table B  (0,0) (inbox,0)
+//	                                        table C  (1,0)
 //
 // Commands are data: values lie in typed arrays, with no closure and no boxing,
 // and in the steady state recording allocates nothing. The memory of a queue is
 // reused by the queue of the same key in the next batch, so that growth does not
-// depend on timing either.
+// depend on timing either. When batches have needed much less for a while, what
+// a burst left behind is given back.
+//
+// Nothing is counted per command. What a queue holds is what its arrays hold,
+// and its limits are looked at when one of them grows and when its pass ends.
 //
 // # Provisional handles
 //
@@ -36,6 +44,12 @@
 // bits are a name without order: they may differ from run to run, and nothing
 // in a flush depends on them. What a name stands for is looked up by segment
 // and offset (see [Commands.Resolve]).
+//
+// A call of the inbox may begin before a flush and end after it, and its
+// commands then belong to the next one. Its names must stay good meanwhile, so
+// the inbox has batch numbers and segments of its own: the upper half of the
+// segment numbers, and a new batch number whenever a flush seals it, for the
+// calls that begin from then on.
 //
 // # Who may call
 //

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
+
+	"handloom/internal/habit"
 )
 
 // InboxPass is the number that stands for the inbox in keys: it comes after
@@ -26,7 +28,9 @@ type inbox struct {
 	free    []*lane
 	held    Load // of sealed and arrived
 	names   namings
-	habit   habit
+	idle    int // free lanes that no call took since the period began
+	habit   habit.Habit
+	ofNext  habit.Habit // of arrived
 }
 
 func (x *inbox) init(b *Batch) {
@@ -62,6 +66,7 @@ func (x *inbox) lane() *lane {
 	if n := len(x.free); n > 0 {
 		l := x.free[n-1]
 		x.free = x.free[:n-1]
+		x.idle = min(x.idle, n-1)
 		return l
 	}
 	return new(lane)
@@ -147,7 +152,7 @@ func (x *inbox) seal() {
 		x.sealed = append(x.sealed, l)
 	}
 	clear(x.arrived)
-	x.arrived = x.arrived[:0]
+	x.arrived = habit.Trim(&x.ofNext, x.arrived)
 	if x.names.current.users > 0 {
 		x.names.renew()
 	}
@@ -176,9 +181,11 @@ func (x *inbox) finish(applied bool) {
 		x.sealed[i] = nil
 	}
 	x.waiting.Add(-int64(len(x.sealed)))
-	if keep := x.habit.note(len(x.sealed), fewLanes); len(x.free) > keep {
-		clear(x.free[keep:])
-		x.free = x.free[:keep]
+	x.sealed = habit.Trim(&x.habit, x.sealed)
+	if x.habit.Begins() {
+		if x.idle > 0 { // lanes are taken from the end
+			x.free = slices.Clone(x.free[x.idle:])
+		}
+		x.idle = len(x.free)
 	}
-	x.sealed = x.sealed[:0]
 }

@@ -86,41 +86,7 @@ func (l Limits) admit(load Load) error {
 
 const idBytes = 8
 
-// habit is how much of an array its recent uses needed: the most in the current
-// period of uses and in the one before. It decides when memory that a burst left
-// behind is given back.
-type habit struct {
-	uses   int32
-	now    int32
-	before int32
-}
-
-const (
-	habitPeriod = 64 // uses
-	habitSlack  = 4  // what is kept may be so many times what recent uses needed
-
-	fewElements = 1024 // of an array, kept anyway
-	fewLanes    = 16   // of a pass or of the inbox, kept anyway
-)
-
-// note counts a use of n elements and returns how many are worth keeping, at
-// least the floor.
-func (h *habit) note(n, floor int) int {
-	h.now = max(h.now, int32(min(n, math.MaxInt32)))
-	if h.uses++; h.uses == habitPeriod {
-		h.before, h.now, h.uses = h.now, 0, 0
-	}
-	return max(floor, habitSlack*int(max(h.now, h.before)))
-}
-
-// trim empties an array, and gives up its memory when recent uses needed much
-// less.
-func trim[E any](h *habit, s []E) []E {
-	if cap(s) > h.note(len(s), fewElements) {
-		return nil
-	}
-	return s[:0]
-}
+const fewLanes = 16 // of a pass, kept anyway
 
 // grow returns s with room for n more elements, at least twice what it had.
 func grow[E any](s []E, n int) []E {

@@ -1,6 +1,10 @@
 package batch
 
-import "fmt"
+import (
+	"fmt"
+
+	"handloom/internal/habit"
+)
 
 // Key says which queue a command was recorded in, and orders the queues of a
 // batch.
@@ -14,7 +18,7 @@ type Pass struct {
 	open   bool
 	joined bool // what it holds counts for the batch
 	held   Load // once ended
-	habit  habit
+	habit  habit.Habit
 }
 
 func (p *Pass) begin(b *Batch, n, number int) {
@@ -78,8 +82,13 @@ func (p *Pass) finish() {
 		l.last = 0
 	}
 	p.open = false
-	if keep := p.habit.note(p.tasks, fewLanes); len(p.lanes) > keep {
+	if keep := p.habit.Note(p.tasks, fewLanes); len(p.lanes) > keep {
 		p.lanes = append(make([]lane, 0, keep), p.lanes[:keep]...)
+	}
+	if p.habit.Begins() { // of the few that are kept anyway, those out of use keep no arrays
+		for i := p.habit.Recent(); i < len(p.lanes); i++ {
+			p.lanes[i].forget()
+		}
 	}
 }
 
@@ -88,12 +97,15 @@ func (p *Pass) finish() {
 type passPool struct {
 	passes []*Pass
 	used   int
-	habit  habit
+	habit  habit.Habit
 }
 
 func (o *passPool) take(b *Batch, n, number int) *Pass {
 	if o.used == len(o.passes) {
-		o.passes = append(o.passes, new(Pass))
+		o.passes = append(o.passes, nil)
+	}
+	if o.passes[o.used] == nil {
+		o.passes[o.used] = new(Pass)
 	}
 	p := o.passes[o.used]
 	o.used++
@@ -104,9 +116,9 @@ func (o *passPool) take(b *Batch, n, number int) *Pass {
 // rewind makes all passes free, and gives up those that recent batches had no
 // use for.
 func (o *passPool) rewind() {
-	if keep := o.habit.note(o.used, fewLanes); len(o.passes) > keep {
-		clear(o.passes[keep:])
-		o.passes = o.passes[:keep]
+	o.habit.Note(o.used, 0)
+	if recent := o.habit.Recent(); o.habit.Begins() && len(o.passes) > recent {
+		clear(o.passes[recent:])
 	}
 	o.used = 0
 }

@@ -6,6 +6,7 @@ import (
 	"unsafe"
 
 	"handloom/internal/check"
+	"handloom/internal/habit"
 	"handloom/shard/handle"
 )
 
@@ -49,8 +50,12 @@ type lane struct {
 	lists       []int            // the lists of this use
 	touched     []touched        // the columns of this use, in order of first use
 	strays      []handle.ID      // untyped erases of typeIds that no table has
-	habits      []habit          // by list: of spareErases
-	last        uint64           // serial of the use that is closed, until its batch ends
+	habits      []habit.Habit    // by list: of spareErases
+	ofStrays    habit.Habit
+	uses        int    // since idle arrays were given up
+	usedTables  []bool // by table ordinal: since then
+	usedLists   []bool // by list: since then
+	last        uint64 // serial of the use that is closed, until its batch ends
 	pass        int
 	task        int
 	state       state
@@ -98,10 +103,39 @@ func (l *lane) reset() {
 		l.touched[i] = touched{}
 	}
 	for _, list := range l.lists {
-		l.spareErases[list] = trim(&l.habits[list], l.erases[list])
+		l.spareErases[list] = habit.Trim(&l.habits[list], l.erases[list])
 		l.erases[list] = nil
 	}
-	l.touched, l.lists, l.strays = l.touched[:0], l.lists[:0], l.strays[:0]
+	l.touched, l.lists = l.touched[:0], l.lists[:0]
+	l.strays = habit.Trim(&l.ofStrays, l.strays)
+	l.giveUpIdle()
+}
+
+// giveUpIdle gives up, now and then, the arrays for tables that had no commands
+// in this queue since the last time.
+func (l *lane) giveUpIdle() {
+	if l.uses++; l.uses < habit.Period {
+		return
+	}
+	l.uses = 0
+	for ordinal, used := range l.usedTables {
+		if !used {
+			l.spare[ordinal] = nil
+		}
+	}
+	for list, used := range l.usedLists {
+		if !used {
+			l.spareErases[list] = nil
+		}
+	}
+	clear(l.usedTables)
+	clear(l.usedLists)
+}
+
+// forget gives up all memory of a lane that is out of use. What is left lets a
+// queue that was kept panic with its name.
+func (l *lane) forget() {
+	*l = lane{batch: l.batch, pass: l.pass, task: l.task}
 }
 
 // empty reports whether the lane holds nothing.
@@ -223,11 +257,13 @@ func (q Queue) erasesIn(b *Batch, list, n int) {
 	for len(l.erases) <= list {
 		l.erases = append(l.erases, nil)
 		l.spareErases = append(l.spareErases, nil)
-		l.habits = append(l.habits, habit{})
+		l.habits = append(l.habits, habit.Habit{})
+		l.usedLists = append(l.usedLists, false)
 	}
 	if l.erases[list] == nil {
 		l.lists = append(l.lists, list)
 		l.erases[list] = l.spareErases[list]
+		l.usedLists[list] = true
 	}
 	l.erases[list] = grow(l.erases[list], n)
 }

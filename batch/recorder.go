@@ -4,6 +4,7 @@ import (
 	"unsafe"
 
 	"handloom/internal/check"
+	"handloom/internal/habit"
 	"handloom/shard/handle"
 )
 
@@ -187,6 +188,7 @@ func (r *Recorder[T]) column(q Queue) *Column[T] {
 	for len(l.columns) <= r.ordinal {
 		l.columns = append(l.columns, nil)
 		l.spare = append(l.spare, nil)
+		l.usedTables = append(l.usedTables, false)
 	}
 	if c := l.columns[r.ordinal]; c != nil {
 		return (*Column[T])(c)
@@ -194,13 +196,14 @@ func (r *Recorder[T]) column(q Queue) *Column[T] {
 	if l.spare[r.ordinal] == nil {
 		l.spare[r.ordinal] = unsafe.Pointer(&Column[T]{
 			puts:     make([][]Replacement[T], r.shards),
-			put:      make([]habit, r.shards),
+			put:      make([]habit.Habit, r.shards),
 			pointers: r.pointers,
 		})
 	}
 	c := (*Column[T])(l.spare[r.ordinal])
 	c.names = l.names
 	l.columns[r.ordinal] = l.spare[r.ordinal]
+	l.usedTables[r.ordinal] = true
 	l.touched = append(l.touched, touched{r.ordinal, c})
 	return c
 }

@@ -1,8 +1,7 @@
 package shard
 
 import (
-	"slices"
-
+	"handloom/internal/habit"
 	"handloom/shard/handle"
 	"handloom/shard/handlemap"
 )
@@ -20,6 +19,9 @@ type changes[T any] struct {
 	tracked  bool
 	erased   []Change[T]
 	replaced []handle.Of[T]
+
+	ofErased, ofReplaced     habit.Habit
+	keepErased, keepReplaced int // capacities beyond these are given up
 }
 
 // Track makes the shard remember what a flush does to it.
@@ -38,16 +40,38 @@ func (s *Shard[T]) ForgetChanges() {
 	c.erased, c.replaced = c.erased[:0], c.replaced[:0]
 }
 
+// expect is told once per flush how long the lists will be.
+func (c *changes[T]) expect(erased, replaced int) {
+	c.keepErased = c.ofErased.Note(erased, fewChanges)
+	c.keepReplaced = c.ofReplaced.Note(replaced, fewChanges)
+}
+
+const fewChanges = 64 // kept anyway
+
 func (c *changes[T]) hasRoom(erased, replaced int) bool {
-	return !c.tracked || erased <= cap(c.erased) && replaced <= cap(c.replaced)
+	return !c.tracked || fits(c.erased, erased, c.keepErased) && fits(c.replaced, replaced, c.keepReplaced)
 }
 
 func (c *changes[T]) makeRoom(erased, replaced int) {
 	if c.tracked {
-		// The lists of the flush before are still good, if this one fails.
-		c.erased = slices.Grow(c.erased, max(0, erased-len(c.erased)))
-		c.replaced = slices.Grow(c.replaced, max(0, replaced-len(c.replaced)))
+		c.erased = fit(c.erased, erased, c.keepErased)
+		c.replaced = fit(c.replaced, replaced, c.keepReplaced)
 	}
+}
+
+// fits reports whether n elements find room in the memory of s, and whether
+// that, unless it holds many, is no more than what is worth keeping.
+func fits[E any](s []E, n, keep int) bool {
+	return n <= cap(s) && cap(s) <= max(keep, len(s))
+}
+
+// fit sees to it. The elements stay: they are good until the flush has
+// succeeded.
+func fit[E any](s []E, n, keep int) []E {
+	if fits(s, n, keep) {
+		return s
+	}
+	return append(make([]E, 0, max(n, len(s))), s...)
 }
 
 // record notes the marked items before anything happens to them.

@@ -4,6 +4,7 @@ import (
 	"unsafe"
 
 	"handloom/batch"
+	"handloom/internal/habit"
 	"handloom/shard/handle"
 	"handloom/shard/handlemap"
 )
@@ -17,12 +18,13 @@ type Visitor[T any] func(v *T, visit func(*handle.ID))
 // that the addresses stay good beyond the commit point.
 type links struct {
 	found  []*handle.ID
+	habit  habit.Habit
 	marked handlemap.Marks // scratch: items whose last put was seen
 }
 
 func (l *links) clear() {
 	clear(l.found)
-	l.found = l.found[:0]
+	l.found = habit.Trim(&l.habit, l.found)
 	l.marked.Clear()
 }
 

@@ -2,6 +2,7 @@ package shard
 
 import (
 	"handloom/batch"
+	"handloom/internal/habit"
 	"handloom/shard/handle"
 	"handloom/shard/handlemap"
 )
@@ -13,7 +14,9 @@ type Shard[T any] struct {
 
 	erasing handlemap.Marks // items that the batch erases
 	putting handlemap.Marks // items that the batch puts a value to
-	odd     []handlemap.Odd // scratch
+	odd     []handlemap.Odd // scratch: the handles of one queue that marked nothing
+	mostOdd int             // the most of them in this plan
+	ofOdd   habit.Habit
 	counts  batch.Counts
 	samples []batch.Sample
 	lo, hi  int // the surviving creates dealt to the shard
@@ -29,9 +32,11 @@ func New[T any](m Container[T]) *Shard[T] { return &Shard[T]{Container: m} }
 // nor the order of anything. It takes O(commands) time.
 func (s *Shard[T]) Plan(c *batch.Commands[T], index int) {
 	s.counts, s.samples = batch.Counts{}, s.samples[:0]
+	s.mostOdd = 0
 	for _, erases := range c.Erases(index) {
 		s.planErases(c, erases)
 	}
+	s.odd = habit.Trim(&s.ofOdd, s.odd[:s.mostOdd])
 	for _, col := range c.Columns {
 		s.planPuts(c, col, index)
 	}
@@ -43,6 +48,7 @@ func (s *Shard[T]) Plan(c *batch.Commands[T], index int) {
 // marked nothing.
 func (s *Shard[T]) planErases(c *batch.Commands[T], erases batch.Erases) {
 	s.odd = s.MarkItems(&s.erasing, erases.IDs, s.odd[:0])
+	s.mostOdd = max(s.mostOdd, len(s.odd))
 	for _, odd := range s.odd {
 		switch id := erases.IDs[odd.Index]; {
 		case odd.Marking == handlemap.Again:
@@ -101,6 +107,7 @@ func (s *Shard[T]) Erased() int { return s.erasing.Len() }
 func (s *Shard[T]) Deal(lo, hi int) error {
 	s.lo, s.hi = lo, hi
 	s.counts.Created = hi - lo
+	s.changes.expect(s.erasing.Len(), s.putting.Len())
 	return s.CanInsert(hi-lo, s.erasing.Len(), s.erasing.Depleting())
 }
 
@@ -151,6 +158,12 @@ func (s *Shard[T]) Cancel() {
 	s.erasing.Clear()
 	s.putting.Clear()
 	s.links.clear()
+}
+
+// Rest gives up the memory that flushes keep from one to the next, and forgets
+// what the last one changed. The map stays as it is.
+func (s *Shard[T]) Rest() {
+	*s = Shard[T]{Container: s.Container, changes: changes[T]{tracked: s.changes.tracked}}
 }
 
 // Counts returns what the planned or applied batch does to the shard, and its

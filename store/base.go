@@ -68,6 +68,8 @@ type table interface {
 	patch(shard int)
 	tracks() bool
 	forgetChanges(epoch uint64)
+	wake() (slept bool)
+	restIfIdle() (rests bool)
 	pendingName(id ID) ID
 	cancel()
 	publish(epoch uint64, stale []Sample) (TableReport, []Sample)

@@ -27,19 +27,27 @@ import (
 // Flush holds the store alone, or joins the Write whose context it is given. A
 // second flush at the same time is [ErrPhase].
 func (s *Store) Flush(ctx context.Context) (*Report, error) {
-	p, err := s.enterFlush(ctx)
-	if err != nil {
-		return nil, err
-	}
-	r, err := s.flushAlone(p)
+	return s.flushAfter(ctx, func() error { return nil })
+}
+
+// flushAfter flushes once before has run inside the phase.
+func (s *Store) flushAfter(ctx context.Context, before func() error) (*Report, error) {
+	r, err := s.flushAlone(ctx, before)
 	if err == nil && r != &s.flush.empty && s.options.AfterFlush != nil {
 		s.options.AfterFlush(r)
 	}
 	return r, err
 }
 
-func (s *Store) flushAlone(p *phase) (*Report, error) {
+func (s *Store) flushAlone(ctx context.Context, before func() error) (*Report, error) {
+	p, err := s.enterFlush(ctx)
+	if err != nil {
+		return nil, err
+	}
 	defer s.leaveFlush(p)
+	if err := before(); err != nil {
+		return nil, err
+	}
 	return s.flush.flush(p)
 }
 
@@ -77,6 +85,7 @@ type flush struct {
 	work    []shardWork
 	cost    []int64     // of work, in nanoseconds
 	tracked []table     // whose change lists are of the last flush
+	awake   awake       // tables that keep memory for flushes
 	shield  uncancelled // of the context, beyond the commit point
 	report  Report
 	empty   Report
@@ -180,6 +189,7 @@ func (f *flush) collect() (found bool) {
 	found = f.store.batch.Gather(f.gather, f.gatherErases)
 	slices.SortFunc(f.tables, byTypeID)
 	for _, t := range f.tables {
+		f.awake.add(t)
 		t.number()
 		_, shards := t.typeIDs()
 		for i := range shards {
@@ -295,6 +305,7 @@ func (f *flush) publish() {
 	s.batch.Finish(true)
 	s.publishStats(f.tables)
 	f.reset()
+	f.awake.rest()
 }
 
 // forgetChanges empties the change lists of tables that only the flush before

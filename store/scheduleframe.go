@@ -53,7 +53,7 @@ func (c *Schedule) Run(ctx context.Context) (*Report, error) {
 }
 
 func (c *Schedule) bind() {
-	s := c.store
+	s, join := c.store, c.join
 	c.wave = func(ctx context.Context, run func(ctx context.Context) error) error {
 		p, err := s.enter(ctx, opWave)
 		if err != nil {
@@ -63,15 +63,7 @@ func (c *Schedule) bind() {
 		return run(p)
 	}
 	c.flush = func(ctx context.Context) error {
-		p, err := s.enterFlush(ctx)
-		if err != nil {
-			return err
-		}
-		defer s.leaveFlush(p)
-		if err := c.join(); err != nil {
-			return err
-		}
-		r, err := s.flush.flush(p)
+		r, err := s.flushAfter(ctx, join)
 		if err == nil {
 			c.report.add(r, s.tables)
 		}

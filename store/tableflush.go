@@ -12,6 +12,8 @@ type tableFlush[T any] struct {
 	pending   *batch.Commands[T] // of the flush that runs
 	published *batch.Commands[T] // of the flush before, whose names resolve
 	epoch     uint64             // of published
+	awake     bool               // keeps memory for flushes
+	used      bool               // since the table was last asked whether it is idle
 
 	sizes, take, sorted []int // of the shards, for dealing
 	names               func(ID) ID

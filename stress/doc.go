@@ -5,6 +5,7 @@
 //	go run ./stress replay FILE             another trace
 //	go run ./stress import goalloc FILE -o OUT
 //	                                        makes a trace of a real Go program
+//	go run ./stress -scenario NAME|FILE     a workload on this machine
 //
 // # Terms
 //
@@ -58,6 +59,22 @@
 // The model shares no code with the store. What a run cannot prove: that an order
 // of workers which did not occur gives the same state. Many ticks on more workers
 // than processors make such an order likely to occur.
+//
+// # Scenarios
+//
+// A scenario is a workload for those who want to know what their own machine
+// makes of a frame loop: tables, what comes and goes in every tick, passes with a
+// cost, readers beside it. Ticks are due at a rate, and a tick's time begins when
+// it is due, so that a stall shows in every tick that waited; see package
+// scenario. The digest at the end is the seed's, whatever the workers.
+//
+//	run ─> feed ─┬─> terminal   the last figures
+//	             ├─> -json      events, one JSON object a line
+//	             ├─> -http      the live page
+//	             └─> -html      the report, at the end
+//
+// A report is one file without scripts. The live page has the same charts and is
+// gone when the run is; other machines reach it only with -http-public.
 //
 // # Memory
 //

@@ -103,6 +103,12 @@ type once struct {
 	given bool
 }
 
+// IsBoolFlag reports whether the flag may stand without a value.
+func (o *once) IsBoolFlag() bool {
+	b, ok := o.Value.(interface{ IsBoolFlag() bool })
+	return ok && b.IsBoolFlag()
+}
+
 func (o *once) Set(text string) error {
 	if o.given {
 		return errors.New("the flag is given twice")

@@ -7,25 +7,34 @@ import (
 	"os"
 	"os/signal"
 	"strings"
+
+	"handloom/stress/internal/campaign"
+	"handloom/stress/internal/child"
 )
 
 func main() {
+	if len(os.Args) == 2 && os.Args[1] == childCommand {
+		child.Serve(os.Stdin, os.Stdout)
+	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	context.AfterFunc(ctx, stop) // a second interrupt kills at once
 	os.Exit(run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 }
 
-// Exit codes.
+// childCommand is what the program starts itself with, to play programs.
+const childCommand = "child"
+
+// Exit codes; those of package campaign are others.
 const (
 	exitVerified    = 0
-	exitMismatch    = 1
 	exitBad         = 2 // usage, malformed input, a file that cannot be read or written
-	exitInterrupted = 130
+	exitMismatch    = campaign.ExitModel
+	exitInterrupted = campaign.ExitInterrupted
 )
 
 // run is the program: it returns the exit code, and leaves no goroutine behind.
 func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	p := &program{stdin: stdin, stdout: stdout, stderr: stderr}
+	p := &program{stdin: stdin, stdout: stdout, stderr: stderr, smokes: true}
 	return p.run(ctx, args)
 }
 
@@ -34,6 +43,7 @@ type program struct {
 	stdin          io.Reader
 	stdout, stderr io.Writer
 	fault          fault
+	smokes         bool // the replay of the embedded trace is followed by a smoke run
 }
 
 func (p *program) run(ctx context.Context, args []string) int {
@@ -44,8 +54,13 @@ func (p *program) run(ctx context.Context, args []string) int {
 	if command == "" && wantsScenario(args) {
 		return p.scenario(ctx, args)
 	}
+	if command == "" && wantsHarness(args) {
+		return p.harness(ctx, args)
+	}
 	switch command {
-	case "", "replay":
+	case "":
+		return p.smoke(ctx, p.replay(ctx, command, args))
+	case "replay":
 		return p.replay(ctx, command, args)
 	case "import":
 		return p.importTrace(ctx, args)

@@ -3,13 +3,22 @@ package main
 import (
 	"bytes"
 	"context"
+	"os"
 	"strings"
 	"testing"
+
+	"handloom/stress/internal/child"
 
 	"go.uber.org/goleak"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+// TestMain is also the program that the tests of children start.
+func TestMain(m *testing.M) {
+	if len(os.Args) == 2 && os.Args[1] == childCommand {
+		child.Serve(os.Stdin, os.Stdout)
+	}
+	goleak.VerifyTestMain(m)
+}
 
 // outcomeOf is what a command line came to.
 type outcomeOf struct {

@@ -70,38 +70,42 @@ type following struct {
 
 // follow opens the outputs. Text for people goes to human from then on, which is
 // standard error if events take standard output.
-func (p *program) follow(o outputs) (f *following, err error) {
-	f = &following{outputs: o, human: p.stdout, shown: &shown{progress: newProgress(p.stderr, nil, time.Now)}}
+func (p *program) follow(o outputs) (*following, error) {
+	f := &following{outputs: o, human: p.stdout, shown: &shown{progress: newProgress(p.stderr, nil, time.Now)}}
 	sinks := []feed.Sink{f.shown, &f.kept}
-	switch o.json {
-	case "":
-	case "-":
-		f.human = p.stderr
-		sinks = append(sinks, feed.NewLines(p.stdout))
-	default:
-		if f.lines, err = os.Create(o.json); err != nil {
-			return nil, fmt.Errorf("-json: %w", err)
-		}
-		sinks = append(sinks, feed.NewLines(f.lines))
-	}
-	defer func() {
-		if err != nil && f.lines != nil {
-			f.lines.Close()
-		}
-	}()
 	if o.html != "" {
 		if err := checkOut(o.html); err != nil {
 			return nil, fmt.Errorf("-html: %w", err)
 		}
 	}
+	events, err := p.openEvents(f)
+	if err != nil {
+		return nil, fmt.Errorf("-json: %w", err)
+	}
+	if events != nil {
+		sinks = append(sinks, feed.NewLines(events))
+	}
 	if o.http != "" {
 		if f.served, err = page.Serve(o.http, o.public); err != nil {
-			return nil, fmt.Errorf("-http: %w", err)
+			return nil, errors.Join(fmt.Errorf("-http: %w", err), f.closeLines())
 		}
 		sinks = append(sinks, f.served)
 	}
 	f.Feed = feed.New(sinks...)
 	return f, nil
+}
+
+// openEvents returns what events are written to, or nil.
+func (p *program) openEvents(f *following) (_ io.Writer, err error) {
+	switch f.json {
+	case "":
+		return nil, nil
+	case "-":
+		f.human = p.stderr
+		return p.stdout, nil
+	}
+	f.lines, err = os.Create(f.json)
+	return f.lines, err
 }
 
 // begin says what runs: its first line on the terminal repeats it.

@@ -126,7 +126,7 @@ func (b Bars) group(c *canvas, g Group, x scale, names float64) {
 	height := b.height(c, g, names)
 	bars := c.y + (height-b.barsHeight(c))/2
 	if names == 0 {
-		c.text(margin, c.y+c.font*1.1, "start", ink, fit(g.Name, c.font, c.room()))
+		c.halo(margin, c.y+c.font*1.1, fit(g.Name, c.font, c.room()))
 		bars = c.y + c.line() + groupGap/2
 	} else {
 		name := wrap(g.Name, c.font, names)

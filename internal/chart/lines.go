@@ -1,6 +1,9 @@
 package chart
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // Lines is a chart of values over another figure: time, or a size.
 type Lines struct {
@@ -77,10 +80,8 @@ func (l Lines) shows(p Point) bool { return l.X.Scale.shows(p.X) && l.Y.Scale.sh
 
 func (l Lines) empty() bool {
 	for _, s := range l.Series {
-		for _, p := range s.Points {
-			if l.shows(p) {
-				return false
-			}
+		if slices.ContainsFunc(s.Points, l.shows) {
+			return false
 		}
 	}
 	return true

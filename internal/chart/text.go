@@ -55,7 +55,7 @@ func fit(s string, size, room float64) string {
 func wrap(s string, size, room float64) []string {
 	var lines []string
 	line := ""
-	for _, word := range strings.Fields(s) {
+	for word := range strings.FieldsSeq(s) {
 		longer := strings.TrimLeft(line+" "+word, " ")
 		if line != "" && width(longer, size) > room {
 			lines = append(lines, line)

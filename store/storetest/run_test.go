@@ -239,7 +239,7 @@ func TestWorkDividedByTheNumberOfWorkersIsFound(t *testing.T) {
 	expect(t, message, "tick 5, flush 1: 2 workers differs from 1 worker\n", `table "ship", shard 1 (typeId 2), and 1 more shard`+"\n",
 		"row 2 (2:2.1): Hull is 6 with 1 worker, 100 with 2 workers\n",
 		"the same: 1 worker once more; 1 worker and shuffled tasks\n",
-		"different: 2 workers; 4 workers; 2 workers and shuffled tasks; 4 workers and shuffled tasks\n",
+		"different: 2, 4 workers; 2, 4 workers and shuffled tasks\n",
 		"the number of workers matters: ")
 }
 

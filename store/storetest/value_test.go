@@ -4,6 +4,7 @@ import (
 	"math"
 	"reflect"
 	"testing"
+	"unsafe"
 
 	"handloom/store"
 )
@@ -23,7 +24,8 @@ type body struct {
 
 // Every difference is named by its path, also in fields that are not exported.
 func TestDifferenceNamesTheFirstPartThatDiffers(t *testing.T) {
-	plain := 1
+	plain, blank := 1, body{c: 2}
+	*(*int)(unsafe.Pointer(reflect.ValueOf(&blank).Elem().FieldByName("_").UnsafeAddr())) = 7
 	for _, c := range []struct {
 		x, y       any
 		path, a, b string
@@ -45,6 +47,7 @@ func TestDifferenceNamesTheFirstPartThatDiffers(t *testing.T) {
 		{7, 8, "the item", "7", "8"},
 		{true, false, "the item", "true", "false"},
 		{[3]int8{1, 2, 3}, [3]int8{1, 2, 4}, "[2]", "3", "4"},
+		{body{c: 2}, blank, "", "", ""},
 		{body{next: &plain, call: func() {}, c: 2, tags: []string{}}, body{c: 2}, "", "", ""},
 	} {
 		path, a, b := difference(pointer(c.x), pointer(c.y))

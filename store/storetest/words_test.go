@@ -143,6 +143,57 @@ func TestTheMessageSaysWhatDiffers(t *testing.T) {
 				"row 11 (1:11.1): Hull is 100 with 1 worker, 101 with 1 worker once more\n",
 			},
 		},
+		"what one run changes later": {
+			func(ctx context.Context, _ *store.Store, f fleet, number int) error {
+				if err := f.create(ctx, 1, func(int) ship { return ship{Hull: number} }); err != nil || number == 0 {
+					return err
+				}
+				return f.ships.ForEach(ctx, func(_ context.Context, c store.Chunk[ship]) error {
+					c.Items[0].Hull = -1
+					return nil
+				})
+			},
+			[]string{
+				"tick 3, flush 1: ", `table "ship", shard 0 (typeId 1)` + "; at the end of the frame\n",
+				"row 0 (1:0.1): Hull is 0 with 1 worker, -1 with 1 worker once more\n",
+			},
+		},
+		"the report of a table": {
+			func(ctx context.Context, s *store.Store, f fleet, number int) error {
+				crew, err := store.Register(s, store.TableOptions[int]{Name: "crew", TypeID: 9 + int(s.Epoch())})
+				if err != nil {
+					return err
+				}
+				qs, err := s.Queues(1)
+				if err != nil {
+					return err
+				}
+				sailor := crew.Emplace(qs[0], 1)
+				if _, err := s.Flush(ctx); err != nil {
+					return err
+				}
+				sailor, _ = crew.Resolve(sailor)
+				if qs, err = s.Queues(1); err != nil {
+					return err
+				}
+				for h := range f.ships.All() {
+					for range 2 - number {
+						f.ships.Erase(qs[0], h)
+					}
+					f.ships.Erase(qs[0], h)
+					break
+				}
+				for range 1 + number {
+					crew.Erase(qs[0], sailor)
+				}
+				_, err = s.Flush(ctx)
+				return err
+			},
+			[]string{
+				"tick 3, flush 2: ", "the state is the same\n",
+				"the report says ship: 1 erased 2 redundant with 1 worker, ship: 1 erased 1 redundant with 1 worker once more\n",
+			},
+		},
 		"what a later flush mends": {
 			func(ctx context.Context, s *store.Store, f fleet, number int) error {
 				for _, hull := range []int{number, 0} {

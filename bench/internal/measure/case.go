@@ -11,6 +11,7 @@ type Case struct {
 	N, Size, Workers int // items, bytes of one, goroutines; 0: has none, and the name does not say it
 	Unit             Unit
 	With             string // the op of the comparison it belongs to; "": its own
+	Rounds           int    // at most; 0: as many as are asked for. For what takes long
 
 	// Open makes the case ready. It is called right before the first round of
 	// its comparison, so that memory is held for one comparison at a time.

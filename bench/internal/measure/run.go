@@ -35,7 +35,9 @@ func (o Options) Run(ctx context.Context, cases []Case) ([]Result, error) {
 		results[i].Case = c
 	}
 	r := runner{Options: o, random: rand.New(rand.NewPCG(o.Seed, uint64(len(cases))))}
-	r.at.Total = len(cases) * (o.Rounds + 1)
+	for i := range cases {
+		r.at.Total += 1 + o.rounds(&cases[i])
+	}
 	comparisons := group(results)
 	r.random.Shuffle(len(comparisons), func(i, j int) { comparisons[i], comparisons[j] = comparisons[j], comparisons[i] })
 	for _, c := range comparisons {
@@ -44,6 +46,14 @@ func (o Options) Run(ctx context.Context, cases []Case) ([]Result, error) {
 		}
 	}
 	return results, nil
+}
+
+// rounds returns how many samples of a case are kept.
+func (o Options) rounds(c *Case) int {
+	if c.Rounds > 0 {
+		return min(o.Rounds, c.Rounds)
+	}
+	return o.Rounds
 }
 
 // group returns the results by comparison, in the order of the first ones.
@@ -72,14 +82,19 @@ type runner struct {
 func (r *runner) compare(ctx context.Context, results []*Result) error {
 	works := make(map[*Result]*Work, len(results))
 	defer func() {
-		for _, w := range works {
-			w.close()
+		for _, result := range results {
+			if w := works[result]; w != nil {
+				w.close()
+			}
 		}
 	}()
 	order := append([]*Result(nil), results...)
 	for round := range r.Rounds + 1 {
 		r.random.Shuffle(len(order), func(i, j int) { order[i], order[j] = order[j], order[i] })
 		for _, result := range order {
+			if round > r.rounds(&result.Case) {
+				continue
+			}
 			if ctx.Err() != nil {
 				return context.Cause(ctx)
 			}

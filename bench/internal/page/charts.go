@@ -18,7 +18,7 @@ func charts(r *results.Run) (charts []chart.Chart) {
 	for _, c := range []chart.Chart{
 		d.containers(),
 		d.bars("Ordering and bulk operations", "time per item, logarithmic", measure.PerItem, "insertitems", "eraseitems", "sort", "defragment"),
-		d.bars("Mixed load on 8 tasks: 90 % look up, 5 % insert, 5 % erase", "time per operation, logarithmic", measure.PerItem, "mixed"),
+		d.bars("Mixed load on 8 tasks", "time per operation, logarithmic", measure.PerItem, "mixed"),
 		d.speedUp(),
 		d.overN("get", "Look up, random order: cost over n"),
 		d.overN("insert", "Insert into reserved room: cost over n"),
@@ -139,8 +139,8 @@ func (d data) bars(title, axis string, unit measure.Unit, ops ...string) chart.C
 // note says what bars are of.
 func note(r *measure.Result) string {
 	s := fmt.Sprintf("%s items of %d bytes", report.Count(r.N), r.Size)
-	if r.Workers > 0 {
-		s += ", on all workers"
+	if r.Op == "mixed" {
+		s += ", on all workers; of 100 operations 90 look up, 5 insert and 5 erase"
 	}
 	return s
 }
@@ -194,37 +194,46 @@ func (d data) overN(op, title string) chart.Chart {
 // one, beside the line on which twice the workers are twice as fast.
 func (d data) speedUp() chart.Chart {
 	l := chart.Lines{
-		Title:  "Speed-up over workers (higher is better)",
-		X:      chart.Axis{Title: "workers", Scale: chart.Log2},
-		Y:      chart.Axis{Title: "times faster than one worker", Unit: chart.Times},
-		Series: []chart.Series{{Name: "ideal"}},
+		Title: "Speed-up over workers (higher is better)",
+		X:     chart.Axis{Title: "workers", Scale: chart.Log2},
+		Y:     chart.Axis{Title: "times faster than one worker", Unit: chart.Times, Scale: chart.Log2},
 	}
-	ideal := &l.Series[0]
+	ideal := chart.Series{Name: "ideal"}
 	for _, op := range []string{"foreach", "flush", "mixed", "replay"} {
 		s := chart.Series{Name: op}
-		found := d.where(func(r *measure.Result) bool { return r.Op == op && r.Impl == "table" && r.Workers > 0 })
-		for _, r := range found {
-			if r.N != found[0].N || r.Size != found[0].Size {
-				continue
+		for _, r := range d.where(func(r *measure.Result) bool { return r.Op == op && r.Impl == "table" }) {
+			if first := d.first(op); first.N == r.N && first.Size == r.Size {
+				s.Points = append(s.Points, chart.Point{X: float64(r.Workers), Y: speedUp(first, r)})
 			}
-			times := results.RatioOf(found[0], r).Median
-			if r.Unit.HigherIsBetter() {
-				times = 1 / times
-			}
-			s.Points = append(s.Points, chart.Point{X: float64(r.Workers), Y: times})
 		}
 		if len(s.Points) > 1 {
 			l.Series = append(l.Series, s)
-			if len(s.Points) > len(ideal.Points) {
-				ideal.Points = nil
-				for _, p := range s.Points {
-					ideal.Points = append(ideal.Points, chart.Point{X: p.X, Y: p.X})
-				}
+		}
+		if len(s.Points) > len(ideal.Points) {
+			ideal.Points = nil
+			for _, p := range s.Points {
+				ideal.Points = append(ideal.Points, chart.Point{X: p.X, Y: p.X})
 			}
 		}
 	}
-	if len(l.Series) == 1 {
+	if len(l.Series) == 0 {
 		return nil
 	}
+	l.Series = append(l.Series, ideal)
 	return l
+}
+
+// first returns the result of the operation on a table that has the fewest
+// workers, and the n and size that results of it are shown for.
+func (d data) first(op string) *measure.Result {
+	return d.where(func(r *measure.Result) bool { return r.Op == op && r.Impl == "table" })[0]
+}
+
+// speedUp returns how many times faster b is than a.
+func speedUp(a, b *measure.Result) float64 {
+	times := results.RatioOf(a, b).Median
+	if a.Unit.HigherIsBetter() {
+		return 1 / times
+	}
+	return times
 }

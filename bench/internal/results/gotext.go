@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -17,17 +18,26 @@ import (
 // those that go test -bench prints.
 const benchmark = "BenchmarkHandloom/"
 
+// settings are the keys of what benchstat is to tell runs apart by. Those that
+// differ from run to run are hidden from it, or it would compare nothing.
+var settings = []string{"goos", "goarch", "cpu"}
+
+const comment = "# "
+
 // WriteGo writes the run as benchmark text, which benchstat reads: a line for
 // each sample, so that benchstat does the statistics.
 func (r *Run) WriteGo(w io.Writer) error {
 	out := bufio.NewWriter(w)
+	fmt.Fprintln(out, "pkg: handloom/bench")
 	for _, f := range r.Environment.fields() {
+		if !slices.Contains(settings, f[0]) {
+			f[0] = comment + f[0]
+		}
 		fmt.Fprintf(out, "%s: %s\n", f[0], f[1])
 	}
 	if r.Partial {
-		fmt.Fprintln(out, "partial: true")
+		fmt.Fprintln(out, comment+"partial: true")
 	}
-	fmt.Fprintln(out, "pkg: handloom/bench")
 	fmt.Fprintf(out, "Unit %s better=higher\n", measure.PerSecond)
 	for i := range r.Results {
 		result := &r.Results[i]
@@ -112,7 +122,7 @@ func parseLine(line string) (name string, unit measure.Unit, s measure.Sample, e
 
 // readOther reads a line that is no sample: "key: value", or what go test says.
 func (r *Run) readOther(line string) error {
-	key, value, ok := strings.Cut(line, ": ")
+	key, value, ok := strings.Cut(strings.TrimPrefix(line, comment), ": ")
 	switch e := &r.Environment; key {
 	case "goos":
 		e.GOOS = value

@@ -141,11 +141,23 @@ func (o Options) cases(make func(family) []measure.Case, ns, sizes []int) (cases
 	}
 	for _, n := range ns {
 		for _, size := range sizes {
-			cases = append(cases, make(o.set(n, size))...)
+			for _, c := range make(o.set(n, size)) {
+				if n >= large {
+					c.Rounds = fewRounds
+				}
+				cases = append(cases, c)
+			}
 		}
 	}
 	return cases
 }
+
+// With that many items a sample takes long, and as few rounds have to do as an
+// interval can be told from.
+const (
+	large     = 5_000_000
+	fewRounds = 6
+)
 
 // Unique keeps the first case of each name.
 func Unique(cases []measure.Case) []measure.Case {

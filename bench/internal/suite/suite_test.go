@@ -1,26 +1,99 @@
 package suite_test
 
 import (
+	"slices"
+	"strings"
 	"testing"
 
+	"handloom/bench/internal/measure"
 	"handloom/bench/internal/suite"
 )
 
-// Tiny is every case with few items.
-func tiny() suite.Options {
-	return suite.Options{N: []int{100}, Workers: []int{1, 2}}
+// defaults are what the program asks for on a machine of two processors.
+var defaults = suite.Options{Workers: []int{1, 2}, Seed: 1}
+
+func names(cases []measure.Case) (names []string) {
+	for _, c := range cases {
+		names = append(names, c.Name())
+	}
+	return names
 }
 
-func TestEveryCaseRuns(t *testing.T) {
-	for _, c := range tiny().All() {
-		w := c.Open()
-		for range 2 {
-			if s := w.Sample(c.Unit, 0); s.Value < 0 || s.Bodies == 0 {
+func TestEveryCaseRunsAlsoWithOneItem(t *testing.T) {
+	for _, n := range []int{1, 100} {
+		for _, c := range (suite.Options{N: []int{n}, Workers: []int{1, 2}}).All() {
+			w := c.Open()
+			if s := w.Sample(c.Unit, 0); s.Bodies == 0 || s.Value < 0 && c.Unit != "B/item" {
 				t.Errorf("%s: a sample is %+v", c.Name(), s)
 			}
+			if w.Close != nil {
+				w.Close()
+			}
 		}
-		if w.Close != nil {
-			w.Close()
+	}
+}
+
+func TestNamesAreUnique(t *testing.T) {
+	seen := make(map[string]bool)
+	for _, name := range names(defaults.All()) {
+		if seen[name] {
+			t.Errorf("%s is there twice", name)
+		}
+		seen[name] = true
+	}
+	if len(seen) < 300 {
+		t.Errorf("there are %d cases", len(seen))
+	}
+}
+
+func TestTheHeadlineIsPartOfAll(t *testing.T) {
+	all, headline := names(defaults.All()), names(defaults.Headline())
+	for _, name := range append(headline, names(defaults.OverN())...) {
+		if !slices.Contains(all, name) {
+			t.Errorf("%s is not among all", name)
+		}
+	}
+	for _, want := range []string{
+		"op=create/impl=handlemap/n=100000/size=8",
+		"op=iterate/impl=slotmap/n=100000/size=8",
+		"op=getinorder/impl=map/n=100000/size=8",
+		"op=get/impl=mapofpointers/n=100000/size=8",
+		"op=erase/impl=pointers/n=100000/size=8",
+		"op=clear/impl=straight/n=100000/size=8",
+		"op=defragment/impl=handlemap.Defragment/n=100000/size=8",
+		"op=flush/impl=table/n=1000000/size=8/workers=2",
+		"op=foreach/impl=table/n=1000000/size=8/workers=1",
+		"op=mixed/impl=xsync/n=100000/size=8/workers=2",
+		"op=gc/impl=mapofpointers/n=1000000/size=8",
+		"op=replay/impl=table/size=32/workers=2",
+	} {
+		if !slices.Contains(headline, want) {
+			t.Errorf("%s is not in the headline", want)
+		}
+	}
+}
+
+// Every comparison begins with what is Handloom's, which the others are set beside.
+func TestComparisonsBeginWithHandloom(t *testing.T) {
+	seen := make(map[measure.Comparison]bool)
+	for _, c := range defaults.All() {
+		key := measure.Comparison{Op: c.Op, N: c.N, Size: c.Size}
+		if seen[key] {
+			continue
+		}
+		seen[key] = true
+		if first, _, _ := strings.Cut(c.Impl, "."); first != "handlemap" && first != "table" && c.Op != "halves" {
+			t.Errorf("%v begins with %s", key, c.Impl)
+		}
+	}
+}
+
+func TestOtherNReplaceTheDefaults(t *testing.T) {
+	o := defaults
+	o.N = []int{77}
+	for _, c := range append(o.All(), o.Headline()...) {
+		if c.N != 77 && c.N != 0 {
+			t.Errorf("%s has another n", c.Name())
 		}
 	}
 }

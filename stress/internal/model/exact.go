@@ -12,6 +12,7 @@ type Exact struct {
 	serial   int // of the batch
 	passes   []*pass
 	calls    [][]Command     // of the inbox
+	attempts int             // to call it, those that failed included
 	creates  map[int]*create // by name
 	depleted int             // slots, all together
 }

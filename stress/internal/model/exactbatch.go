@@ -106,8 +106,9 @@ func (m *Exact) Arrive(commands []Command, failed bool) (full bool, err error) {
 	if full {
 		m.seen.See(QueueLimit)
 	}
+	m.attempts++
 	for i := range commands {
-		if e := m.note(&commands[i], inboxPass, len(m.calls), failed || full); e != nil && err == nil && !full {
+		if e := m.note(&commands[i], inboxPass, m.attempts, failed || full); e != nil && err == nil && !full {
 			err = e
 		}
 	}

@@ -17,7 +17,6 @@ const (
 	maxViewers   = 32
 	restBetween  = 200 * time.Millisecond // between two pictures to one viewer
 	writeTimeout = 5 * time.Second
-	stopTimeout  = 2 * time.Second
 )
 
 // Live is a sink that serves the live page until it is closed.
@@ -26,6 +25,8 @@ type Live struct {
 	listener net.Listener
 	server   *http.Server
 	served   chan error // of Serve, once
+	end      func() error
+	patience time.Duration // how long the end waits for viewers
 
 	lock    sync.Mutex
 	seen    feed.Collector
@@ -45,7 +46,8 @@ func Serve(address string, public bool) (*Live, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := &Live{public: public, listener: listener, served: make(chan error, 1), changed: make(chan struct{})}
+	l := &Live{public: public, listener: listener, served: make(chan error, 1), patience: 2 * time.Second, changed: make(chan struct{})}
+	l.end = sync.OnceValue(l.close)
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /{$}", l.page)
 	mux.HandleFunc("GET /events", l.events)
@@ -72,13 +74,16 @@ func (l *Live) announce() {
 }
 
 // Close sends the last picture to every viewer, stops the server and returns
-// when nothing of it is left, which takes two seconds at most.
-func (l *Live) Close() error {
+// when nothing of it is left, which takes two seconds at most. Closing twice does
+// no harm.
+func (l *Live) Close() error { return l.end() }
+
+func (l *Live) close() error {
 	l.lock.Lock()
 	l.closed = true
 	l.announce()
 	l.lock.Unlock()
-	ctx, cancel := context.WithTimeout(context.Background(), stopTimeout)
+	ctx, cancel := context.WithTimeout(context.Background(), l.patience)
 	defer cancel()
 	err := l.server.Shutdown(ctx)
 	if errors.Is(err, context.DeadlineExceeded) { // a viewer that does not read

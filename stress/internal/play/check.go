@@ -76,7 +76,6 @@ func (p *player) inspect(ctx context.Context) {
 	for i := range p.tables {
 		p.inspectTable(i)
 	}
-	p.inspectFigures()
 	p.probeSome()
 }
 

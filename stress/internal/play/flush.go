@@ -50,6 +50,9 @@ func (p *player) flush(ctx context.Context, s *program.Step, inWrite bool) {
 		p.fail(Model, "Flush succeeds, whose context ended before")
 	case err == nil:
 		p.flushed(outer, plan, report, cancelled)
+		if !inWrite { // Stats is of the last write as well, which has not ended
+			p.inspectFigures()
+		}
 	case plan.IsRefused:
 		p.expect(err, store.ErrFull, "Flush beyond a limit")
 		p.see(plan.Refused)

@@ -41,6 +41,7 @@ func (p *player) write(ctx context.Context, s *program.Step) {
 	}
 	if !p.failed() {
 		p.inspect(ctx)
+		p.inspectFigures()
 		p.mark(ctx, "write")
 	}
 }

@@ -182,3 +182,12 @@ func Ops() []Op {
 	}
 	return all
 }
+
+// Alone reports whether the operation may stand outside of writes and tasks.
+func (o Op) Alone() bool { return specs[o].where&alone != 0 }
+
+// HasTable reports whether the operation is about a table.
+func (o Op) HasTable() bool { return specs[o].takes&table != 0 }
+
+// NeedsRef reports whether the operation has a target, its first reference.
+func (o Op) NeedsRef() bool { return specs[o].takes&target != 0 }

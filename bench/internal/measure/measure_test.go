@@ -1,0 +1,262 @@
+package measure_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"handloom/bench/internal/measure"
+)
+
+// journal is what happened to the cases of a test, in order.
+type journal []string
+
+func (j *journal) add(format string, args ...any) { *j = append(*j, fmt.Sprintf(format, args...)) }
+
+// newCase returns a case of a comparison that keeps the journal. Its bodies take
+// no time.
+func (j *journal) newCase(op, impl string) measure.Case {
+	return measure.Case{Op: op, Impl: impl, N: 10, Unit: measure.PerItem, Open: func() *measure.Work {
+		j.add("open %s/%s", op, impl)
+		return &measure.Work{
+			Items:   10,
+			Prepare: func() {},
+			Body:    func() { j.add("%s/%s", op, impl) },
+			Close:   func() { j.add("close %s/%s", op, impl) },
+		}
+	}}
+}
+
+// rounds returns the bodies of an op that were measured, by round: two for each
+// sample, the first of them untimed.
+func (j journal) rounds(op string, cases int) (rounds [][]string) {
+	var bodies []string
+	for _, line := range j {
+		if impl, ok := strings.CutPrefix(line, op+"/"); ok {
+			bodies = append(bodies, impl)
+		}
+	}
+	for len(bodies) > 0 {
+		var round []string
+		for range min(cases, len(bodies)/2) {
+			if bodies[0] != bodies[1] {
+				return nil
+			}
+			round = append(round, bodies[0])
+			bodies = bodies[2:]
+		}
+		rounds = append(rounds, round)
+	}
+	return rounds
+}
+
+func run(t *testing.T, o measure.Options, cases ...measure.Case) []measure.Result {
+	t.Helper()
+	results, err := o.Run(t.Context(), cases)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return results
+}
+
+func TestCasesOfAComparisonTakeTurns(t *testing.T) {
+	var j journal
+	cases := []measure.Case{j.newCase("get", "a"), j.newCase("get", "b"), j.newCase("get", "c")}
+	results := run(t, measure.Options{Rounds: 20, Seed: 1}, cases...)
+	rounds := j.rounds("get", 3)
+	if len(rounds) != 21 {
+		t.Fatalf("there were %d rounds; want 20 and one to warm up:\n%v", len(rounds), j)
+	}
+	orders := make(map[string]int)
+	for _, round := range rounds {
+		orders[strings.Join(round, "")]++
+		if slices.Sort(round); !slices.Equal(round, []string{"a", "b", "c"}) {
+			t.Errorf("a round measured %v; want each case once", round)
+		}
+	}
+	if len(orders) < 4 {
+		t.Errorf("the orders of 21 rounds were %v; want them drawn", orders)
+	}
+	for i, r := range results {
+		if r.Name() != cases[i].Name() || len(r.Samples) != 20 {
+			t.Errorf("result %d is of %s with %d samples; want %s with 20", i, r.Name(), len(r.Samples), cases[i].Name())
+		}
+	}
+}
+
+func TestTheOrderIsThatOfTheSeed(t *testing.T) {
+	order := func(seed uint64) string {
+		var j journal
+		var cases []measure.Case
+		for _, op := range []string{"x", "y", "z"} {
+			cases = append(cases, j.newCase(op, "a"), j.newCase(op, "b"))
+		}
+		run(t, measure.Options{Rounds: 5, Seed: seed}, cases...)
+		return strings.Join(j, "\n")
+	}
+	if order(7) != order(7) {
+		t.Error("the same seed gave two orders")
+	}
+	if order(7) == order(8) {
+		t.Error("two seeds gave the same order")
+	}
+}
+
+func TestOneComparisonIsOpenAtATime(t *testing.T) {
+	var j journal
+	shared := j.newCase("sort", "c")
+	shared.Op, shared.With = "defragment", "sort"
+	run(t, measure.Options{Rounds: 2}, j.newCase("get", "a"), j.newCase("sort", "a"), j.newCase("get", "b"), shared)
+	open := make(map[string]bool)
+	for _, line := range j {
+		switch word, what, _ := strings.Cut(line, " "); word {
+		case "open":
+			open[what] = true
+		case "close":
+			delete(open, what)
+		default:
+			of, _, _ := strings.Cut(line, "/")
+			for other := range open {
+				if !strings.HasPrefix(other, of) {
+					t.Fatalf("%s is measured while %s is open", line, other)
+				}
+			}
+		}
+	}
+	if len(open) > 0 {
+		t.Errorf("these were not closed: %v", open)
+	}
+	if n := len(j.rounds("sort", 2)); n != 3 {
+		t.Errorf("sort and what goes with it had %d rounds together; want 3", n)
+	}
+}
+
+func TestAnInterruptLeavesWhatWasMeasured(t *testing.T) {
+	ctx, stop := context.WithCancelCause(t.Context())
+	var j journal
+	seen := 0
+	o := measure.Options{Rounds: 4, Progress: func(p measure.Progress) {
+		if seen++; p.Done == 5 {
+			stop(errors.New("that is enough"))
+		}
+		if p.Total != 10 || p.Done != seen-1 {
+			t.Errorf("progress %d says %d of %d; want 10 in all", seen, p.Done, p.Total)
+		}
+	}}
+	results, err := o.Run(ctx, []measure.Case{j.newCase("get", "a"), j.newCase("get", "b")})
+	if err == nil || err.Error() != "that is enough" {
+		t.Errorf("the error is %v; want the cause", err)
+	}
+	if n := len(results[0].Samples) + len(results[1].Samples); n != 4 { // 5 are done and 2 of them dropped, one is under way
+		t.Errorf("there are %d samples; want 4", n)
+	}
+	if closed := slices.Contains(j, "close get/a") && slices.Contains(j, "close get/b"); !closed {
+		t.Error("not everything was closed")
+	}
+}
+
+func TestACaseMayAskForFewerRounds(t *testing.T) {
+	var j journal
+	slow := j.newCase("get", "slow")
+	slow.Rounds = 2
+	results := run(t, measure.Options{Rounds: 5}, slow, j.newCase("get", "fast"))
+	if a, b := len(results[0].Samples), len(results[1].Samples); a != 2 || b != 5 {
+		t.Errorf("there are %d and %d samples; want 2 and 5", a, b)
+	}
+}
+
+func TestPreparingIsNotTimed(t *testing.T) {
+	prepared, bodies := 0, 0
+	w := &measure.Work{
+		Items:   2,
+		Prepare: func() { prepared++; time.Sleep(2 * time.Millisecond) },
+		Body: func() {
+			if bodies++; prepared != bodies {
+				t.Fatalf("body %d came after %d preparations", bodies, prepared)
+			}
+			for began := time.Now(); time.Since(began) < 100*time.Microsecond; {
+			}
+		},
+	}
+	s := w.Sample(measure.PerItem, 500*time.Microsecond)
+	if s.Bodies != bodies-1 || s.Took < 500*time.Microsecond {
+		t.Errorf("the sample is of %d bodies that took %v; there were %d, the first to warm up", s.Bodies, s.Took, bodies)
+	}
+	if want := float64(s.Took) / float64(2*s.Bodies); s.Value != want || s.Value >= 1e6 {
+		t.Errorf("the value is %v ns; want %v, without the preparations of 2 ms", s.Value, want)
+	}
+}
+
+func TestShortBodiesAreTimedTogether(t *testing.T) {
+	bodies := 0
+	w := &measure.Work{Body: func() { bodies++ }}
+	s := w.Sample(measure.PerOp, 200*time.Microsecond)
+	if s.Bodies < 1000 || s.Bodies > bodies {
+		t.Errorf("the sample is of %d bodies of %d in %v", s.Bodies, bodies, s.Took)
+	}
+}
+
+func TestALongBodyNeedsNoSecondOne(t *testing.T) {
+	bodies := 0
+	w := &measure.Work{Body: func() { bodies++; time.Sleep(25 * time.Millisecond) }}
+	if s := w.Sample(measure.PerOp, time.Millisecond); bodies != 1 || s.Bodies != 1 || s.Value < 25e6 {
+		t.Errorf("there were %d bodies, and the sample is %+v", bodies, s)
+	}
+}
+
+func TestBodiesRunWithinWhatTheyNeed(t *testing.T) {
+	inside, entered := false, 0
+	w := &measure.Work{
+		Within: func(sample func()) { inside = true; entered++; sample(); inside = false },
+		Body: func() {
+			if !inside {
+				t.Error("a body ran outside")
+			}
+		},
+	}
+	if w.Sample(measure.PerOp, 0); entered != 1 {
+		t.Errorf("it was entered %d times", entered)
+	}
+}
+
+func TestAMeasureIsItsOwnSample(t *testing.T) {
+	calls := 0
+	c := measure.Case{Op: "memory", Impl: "a", Unit: "B/item", Open: func() *measure.Work {
+		return &measure.Work{Measure: func() float64 { calls++; return 12 + float64(calls) }}
+	}}
+	r := run(t, measure.Options{Rounds: 3}, c)[0]
+	if values := r.Values(); !slices.Equal(values, []float64{13, 14, 15}) {
+		t.Errorf("the samples are %v; want none dropped", values)
+	}
+}
+
+func TestUnits(t *testing.T) {
+	for _, tt := range []struct {
+		unit   measure.Unit
+		want   float64
+		higher bool
+	}{{measure.PerItem, 5, false}, {measure.PerOp, 5, false}, {measure.PerSecond, 2e8, true}, {"B/item", 5, false}} {
+		if got := tt.unit.Of(500, 100); got != tt.want || tt.unit.HigherIsBetter() != tt.higher {
+			t.Errorf("100 items in 500 ns are %v %s, higher is better: %v; want %v", got, tt.unit, tt.unit.HigherIsBetter(), tt.want)
+		}
+	}
+}
+
+func TestNamesSayWhatACaseHas(t *testing.T) {
+	for _, tt := range []struct {
+		c    measure.Case
+		want string
+	}{
+		{measure.Case{Op: "get", Impl: "map", N: 1000, Size: 8}, "op=get/impl=map/n=1000/size=8"},
+		{measure.Case{Op: "flush", Impl: "table", N: 1, Size: 64, Workers: 2}, "op=flush/impl=table/n=1/size=64/workers=2"},
+		{measure.Case{Op: "halves", Impl: "team"}, "op=halves/impl=team"},
+	} {
+		if got := tt.c.Name(); got != tt.want {
+			t.Errorf("the name is %q; want %q", got, tt.want)
+		}
+	}
+}

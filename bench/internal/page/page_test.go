@@ -1,0 +1,182 @@
+package page_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/xml"
+	"flag"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"handloom/bench/internal/measure"
+	"handloom/bench/internal/page"
+	"handloom/bench/internal/results"
+	"handloom/bench/internal/suite"
+	"handloom/bench/internal/targets"
+	"handloom/internal/browser"
+	"handloom/internal/stats"
+)
+
+var screenshots = flag.String("screenshots", "", "a folder for pictures of what the browser shows")
+
+// charts are the titles of a run that has everything.
+var charts = []string{
+	"Containers of 100,000 items of 8 bytes (shorter is better)",
+	"Ordering and bulk operations",
+	"Mixed load on 8 tasks",
+	"Speed-up over workers (higher is better)",
+	"Look up, random order: cost over n (lower is better)",
+	"Insert into reserved room: cost over n (lower is better)",
+	"Erase, random order: cost over n (lower is better)",
+	"Iterate: cost over n (lower is better)",
+	"A full collection while the items live",
+	"Memory beyond the item, after growth",
+}
+
+// sample is a run of all cases that a page is made of, with figures like those of
+// a real one.
+func sample() *results.Run {
+	r := &results.Run{
+		Command: "go run ./bench -html '<report>.html'",
+		Environment: results.Environment{
+			Go: "go1.26.0", GOOS: "linux", GOARCH: "amd64", CPU: "A Processor With a Long Name @ 2.00GHz", CPUs: 8, GOMAXPROCS: 8,
+			GOGC: "100", Revision: "0123456789ab+", Date: "2026-01-02T03:04Z", Seed: 1, Rounds: 6, BenchTime: "5ms",
+		},
+	}
+	o := suite.Options{Workers: []int{1, 2, 4, 8}}
+	for _, c := range suite.Unique(append(o.Headline(), o.OverN()...)) {
+		result := measure.Result{Case: c}
+		value := float64(5+7*len(c.Impl)) * math.Pow(float64(max(c.N, 10)), 0.1) / float64(max(c.Workers, 1))
+		if c.Unit.HigherIsBetter() {
+			value = 1e7 * float64(c.Workers)
+		}
+		for i := range 6 {
+			result.Samples = append(result.Samples, measure.Sample{Value: value * (1 + 0.01*float64(i)), Bodies: 10})
+		}
+		r.Results = append(r.Results, result)
+	}
+	return r
+}
+
+var reached = []targets.Target{
+	{ID: "P1", Work: "InsertItems, warm: of the bulk loop by hand", N: 100_000, Size: 8, Value: stats.Summary{N: 6, Median: 1.03, Low: 1.02, High: 1.04}, Limit: 1.15, Better: "lower", Met: true, Promise: true},
+	{ID: "P17", Work: "longest insert, growing to 10M: the packed map's, of the stable map's", N: 10_000_000, Size: 8, Value: stats.Summary{N: 6, Median: 321, Low: 300, High: 340}, Limit: 500, Better: "higher", Promise: true},
+}
+
+func written(t *testing.T, r *results.Run, reached []targets.Target) string {
+	t.Helper()
+	var b bytes.Buffer
+	if err := page.Write(&b, r, reached); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+func TestThePageNeedsNothingElse(t *testing.T) {
+	text := written(t, sample(), reached)
+	for _, bad := range []string{"<script", "src=", "href=", "@import", "url(", "<report>"} {
+		if strings.Contains(text, bad) {
+			t.Errorf("the page has %q", bad)
+		}
+	}
+	for _, title := range charts {
+		if !strings.Contains(text, "<title>"+title) {
+			t.Errorf("the page has no chart %q", title)
+		}
+	}
+}
+
+func TestItsDrawingsAreWellFormed(t *testing.T) {
+	text := written(t, sample(), nil)
+	for part := range strings.SplitSeq(text, "<svg") {
+		drawing, _, ok := strings.Cut(part, "</svg>")
+		if !ok {
+			continue
+		}
+		d := xml.NewDecoder(strings.NewReader("<svg" + drawing + "</svg>"))
+		for {
+			if _, err := d.Token(); err == io.EOF {
+				break
+			} else if err != nil {
+				t.Fatalf("%v in <svg%s", err, drawing)
+			}
+		}
+	}
+}
+
+func TestChartsWithoutValuesAreLeftOut(t *testing.T) {
+	r := sample()
+	var some []measure.Result
+	for _, result := range r.Results {
+		if result.Op == "mixed" {
+			some = append(some, result)
+		}
+	}
+	r.Results, r.Partial = some, true
+	text := written(t, r, nil)
+	for i, title := range charts {
+		if has := strings.Contains(text, "<title>"+title); has != (i == 2 || i == 3) {
+			t.Errorf("the chart %q is there: %v", title, has)
+		}
+	}
+	if !strings.Contains(text, "Partial: the run was interrupted") {
+		t.Error("the page does not say that the run was interrupted")
+	}
+	if strings.Contains(written(t, &results.Run{}, nil), "<svg") {
+		t.Error("a run without results has a chart")
+	}
+}
+
+func TestThePageReadsWellInABrowser(t *testing.T) {
+	b := browser.Open(t)
+	file := filepath.Join(t.TempDir(), "report.html")
+	if err := os.WriteFile(file, []byte(written(t, sample(), reached)), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for _, width := range []int{1280, 400} {
+		b.Show("file://"+file, width)
+		keep(t, fmt.Sprintf("report-%d", width), b.Picture(false))
+		keep(t, fmt.Sprintf("report-%d-gray", width), b.Picture(true))
+		for _, fault := range b.Read().Faults(charts) {
+			t.Errorf("at %d: %s", width, fault)
+		}
+		var rows int
+		if b.Eval(`document.querySelectorAll("tbody tr").length`, &rows); rows < 100 {
+			t.Errorf("at %d: the tables have %d rows", width, rows)
+		}
+	}
+}
+
+// keep keeps a picture, if they are asked for.
+func keep(t *testing.T, name string, picture []byte) {
+	t.Helper()
+	if *screenshots == "" {
+		return
+	}
+	if err := os.WriteFile(filepath.Join(*screenshots, name+".png"), picture, 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// What a real run measures has a place on the page.
+func TestARealRunHasCharts(t *testing.T) {
+	o := suite.Options{N: []int{50}, Workers: []int{1, 2}}
+	var cases []measure.Case
+	for _, c := range o.All() {
+		if c.Op == "mixed" && c.Impl == "table" {
+			cases = append(cases, c)
+		}
+	}
+	measured, err := measure.Options{Rounds: 1}.Run(context.Background(), cases)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if text := written(t, &results.Run{Results: measured}, nil); !strings.Contains(text, "<title>Speed-up") {
+		t.Error("a run with two numbers of workers has no speed-up")
+	}
+}

@@ -1,0 +1,157 @@
+package suite
+
+import (
+	"context"
+	"math/rand/v2"
+	"testing"
+
+	"handloom/tasks"
+)
+
+// Whoever holds the items of the mixed load must do so truly, or its times mean
+// nothing: after many ticks exactly the entries that the load says are live are
+// found, each with the item that was inserted for it.
+func TestRivalsHoldWhatTheMixedLoadSays(t *testing.T) {
+	const n, workers = 400, 4
+	rivals := map[string]rival{
+		"table":           newTableRival[item8](workers),
+		"syncmap":         newShared(&syncMap[item8]{}),
+		"xsync":           newShared(newXsync[item8]()),
+		"rwmutexmap":      newShared(newLockedMap[item8]()),
+		"shardedmap":      newShared(newShardedMap[item8]()),
+		"rwmutexstraight": newShared(newLockedStraight[item8]()),
+		"memdb":           newMemdb[item8](),
+	}
+	for name, r := range rivals {
+		m := newMix(rand.New(rand.NewPCG(1, 2)), n)
+		r.fill(n)
+		_ = tasks.WithTeam(t.Context(), workers, func(ctx context.Context) error {
+			for range 60 {
+				var f frame
+				m.draw(&f)
+				r.tick(ctx, &f)
+			}
+			return nil
+		})
+		found := found(t, r)
+		if len(found) != n {
+			t.Errorf("%s holds %d items; want %d", name, len(found), n)
+		}
+		for _, entry := range m.live {
+			if v, ok := found[entry]; !ok || v != uint64(entry) {
+				t.Errorf("%s: entry %d is %d, %v", name, entry, v, ok)
+			}
+		}
+	}
+}
+
+// found looks every entry of the directory up.
+func found(t *testing.T, r rival) map[uint32]uint64 {
+	t.Helper()
+	of := make(map[uint32]uint64)
+	note := func(entry int, v item8, ok bool) {
+		if ok {
+			of[uint32(entry)] = v.v
+		}
+	}
+	switch r := r.(type) {
+	case *tableRival[item8]:
+		for i, h := range r.directory {
+			if v, ok := r.table.Get(h); ok {
+				note(i, *v, ok)
+			}
+		}
+	case *memdbRival[item8]:
+		for i, key := range r.directory {
+			v, err := r.db.Txn(false).First("items", "id", key)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if v != nil {
+				note(i, v.(*row[item8]).Item, true)
+			}
+		}
+	case *shared:
+		switch m := r.sharedMap.(type) {
+		case *syncMap[item8]:
+			for i, key := range m.directory {
+				if v, ok := m.m.Load(key); ok {
+					note(i, v.(item8), ok)
+				}
+			}
+		case *xsyncMap[item8]:
+			for i, key := range m.directory {
+				v, ok := m.m.Load(key)
+				note(i, v, ok)
+			}
+		case *lockedMap[item8]:
+			for i, key := range m.directory {
+				v, ok := m.m[key]
+				note(i, v, ok)
+			}
+		case *shardedMap[item8]:
+			for i, key := range m.directory {
+				for s := range m.shards {
+					if v, ok := m.shards[s].m[key]; ok {
+						note(i, v, ok)
+					}
+				}
+			}
+		case *lockedStraight[item8]:
+			for i, key := range m.directory {
+				if v, ok := m.m.get(key); ok {
+					note(i, *v, ok)
+				}
+			}
+		}
+	}
+	return of
+}
+
+// What the load promises, which is why tasks need no lock for the directory.
+func TestTheMixedLoadIsDrawnAsItSays(t *testing.T) {
+	const n = 1000
+	m := newMix(rand.New(rand.NewPCG(3, 4)), n)
+	live := make(map[uint32]bool)
+	for i := range n {
+		live[uint32(i)] = true
+	}
+	for tick := range 50 {
+		var f frame
+		m.draw(&f)
+		var count [3]int
+		written, erased := make(map[uint32]bool), make(map[uint32]bool)
+		for task := range f.steps {
+			inserted := 0
+			for _, s := range f.steps[task] {
+				count[s.kind]++
+				switch {
+				case s.kind == insert && (live[s.entry] || written[s.entry]),
+					s.kind == erase && (!live[s.entry] || erased[s.entry]),
+					s.kind == lookUp && !live[s.entry]:
+					t.Fatalf("tick %d: step %+v of an entry that is live: %v", tick, s, live[s.entry])
+				case s.kind == insert:
+					written[s.entry] = true
+					if f.inserted[task][inserted] != s.entry {
+						t.Fatalf("tick %d: what task %d inserted is listed as %v", tick, task, f.inserted[task])
+					}
+					inserted++
+				case s.kind == erase:
+					erased[s.entry] = true
+				}
+			}
+			if len(f.inserted[task]) != inserted {
+				t.Fatalf("tick %d: task %d inserts %d, %d are listed", tick, task, inserted, len(f.inserted[task]))
+			}
+		}
+		if count != [3]int{lookUp: 900, insert: 50, erase: 50} {
+			t.Fatalf("tick %d has %v steps of a kind", tick, count)
+		}
+		for e := range written {
+			live[e] = true
+		}
+		for e := range erased {
+			delete(live, e)
+		}
+	}
+}

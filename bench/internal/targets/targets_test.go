@@ -1,0 +1,224 @@
+package targets_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"handloom/bench/internal/measure"
+	"handloom/bench/internal/suite"
+	"handloom/bench/internal/targets"
+)
+
+var everything = regexp.MustCompile("")
+
+func plan(processors int) *targets.Plan { return targets.NewPlan(everything, processors) }
+
+// selected returns the cases that the plan needs, of those there are.
+func selected(p *targets.Plan) []measure.Case {
+	return p.Select(suite.Options{Workers: p.Workers()}.All())
+}
+
+// measured returns results of the cases, in which every sample is one.
+func measured(cases []measure.Case, rounds int) (results []measure.Result) {
+	for _, c := range cases {
+		r := measure.Result{Case: c}
+		for range rounds {
+			r.Samples = append(r.Samples, measure.Sample{Value: 1, Bodies: 1})
+		}
+		results = append(results, r)
+	}
+	return results
+}
+
+// Every case that the contract names is one that there is: if all of them have
+// been measured, all targets have a value.
+func TestEveryTargetCanBeMeasured(t *testing.T) {
+	for _, processors := range []int{2, 6, 16, 64} {
+		p := plan(processors)
+		ids := make(map[string]bool)
+		for _, target := range p.Evaluate(measured(selected(p), 6)) {
+			ids[target.ID] = true
+			if target.Value.Median != 1 {
+				t.Errorf("%s, %s: the value is %v; want 1", target.ID, target.Work, target.Value.Median)
+			}
+		}
+		for i := 1; i <= 18; i++ {
+			if id := "P" + strconv.Itoa(i); !ids[id] {
+				t.Errorf("with %d processors %s has no value", processors, id)
+			}
+		}
+	}
+}
+
+func TestTargetsThatNeedMoreProcessorsAreLeftOut(t *testing.T) {
+	count := func(processors int) (n int) {
+		for _, target := range plan(processors).Evaluate(measured(selected(plan(processors)), 6)) {
+			if target.ID == "P12" {
+				n++
+			}
+		}
+		return n
+	}
+	if a, b, c := count(1), count(2), count(16); a != 0 || b != 2 || c != 4 {
+		t.Errorf("on 1, 2 and 16 processors P12 has %d, %d and %d lines; want 0, 2, 4", a, b, c)
+	}
+}
+
+func TestOnlyWhatIsNeededIsMeasured(t *testing.T) {
+	p := targets.NewPlan(regexp.MustCompile("^P7$"), 2)
+	for _, c := range p.Select(suite.Options{Workers: p.Workers()}.All()) {
+		if c.Op != "clear" || c.Impl != "handlemap" {
+			t.Errorf("for P7 %s is measured", c.Name())
+		}
+	}
+	if n := len(selected(targets.NewPlan(regexp.MustCompile("^P99$"), 2))); n != 0 {
+		t.Errorf("for no target %d cases are measured", n)
+	}
+}
+
+// of returns the samples of cases that are not all one.
+func set(results []measure.Result, name string, samples ...float64) {
+	for i := range results {
+		if results[i].Name() == name {
+			results[i].Samples = nil
+			for _, v := range samples {
+				results[i].Samples = append(results[i].Samples, measure.Sample{Value: v, Bodies: 1})
+			}
+		}
+	}
+}
+
+func evaluate(t *testing.T, p *targets.Plan, results []measure.Result, id, work string, n, size int) targets.Target {
+	t.Helper()
+	for _, target := range p.Evaluate(results) {
+		if target.ID == id && strings.Contains(target.Work, work) && target.N == n && target.Size == size {
+			return target
+		}
+	}
+	t.Fatalf("there is no %s, %s", id, work)
+	return targets.Target{}
+}
+
+func TestAValueIsTheMedianOfTheRatiosOfRounds(t *testing.T) {
+	p := plan(2)
+	results := measured(selected(p), 6)
+	// The machine became ten times as slow; the ratio did not.
+	set(results, "op=get/impl=handlemap/n=100000/size=8", 3, 3, 3, 30, 30, 30)
+	set(results, "op=get/impl=straight/n=100000/size=8", 2, 2, 2, 20, 20, 20)
+	set(results, "op=get/impl=map/n=100000/size=8", 12, 12, 12, 120, 120, 120)
+	straight := evaluate(t, p, results, "P5", "straight", 100_000, 8)
+	if straight.Value.Median != 1.5 || straight.Value.High != 1.5 || straight.Met || straight.Better != "lower" || straight.Limit != 1 {
+		t.Errorf("beside straight Go the target is %+v; want 1.5, missed", straight)
+	}
+	gomap := evaluate(t, p, results, "P5", "map[uint64]T", 100_000, 8)
+	if gomap.Value.Median != 4 || !gomap.Met || gomap.Better != "higher" || gomap.Limit != 4 {
+		t.Errorf("beside the map the target is %+v; want 4, met", gomap)
+	}
+	if other := evaluate(t, p, results, "P5", "straight", 1_000_000, 8); other.Value.Median != 1 || !other.Met {
+		t.Errorf("with another n the target is %+v", other)
+	}
+}
+
+func TestTheBestRivalOfARoundCounts(t *testing.T) {
+	p := plan(2)
+	results := measured(selected(p), 6)
+	for impl, v := range map[string]float64{"table": 2, "syncmap": 90, "xsync": 12, "rwmutexmap": 50, "shardedmap": 40, "rwmutexstraight": 10} {
+		set(results, "op=mixed/impl="+impl+"/n=100000/size=8/workers=2", v, v, v, v, v, v)
+	}
+	if target := evaluate(t, p, results, "P14", "rival", 100_000, 8); target.Value.Median != 5 || !target.Met {
+		t.Errorf("the target is %+v; want 5 times the table's, met", target)
+	}
+}
+
+func TestATargetWithoutAllItsCasesIsLeftOut(t *testing.T) {
+	p := targets.NewPlan(regexp.MustCompile("^P18$"), 2)
+	results := measured(selected(p), 6)
+	set(results, "op=halves/impl=fresh")
+	got := p.Evaluate(results)
+	if len(got) != 1 || got[0].Value.Median != 1 || !got[0].Promise {
+		t.Errorf("the targets are %+v; want only that of the team", got)
+	}
+}
+
+func TestTheTableSaysWhatIsMet(t *testing.T) {
+	p := targets.NewPlan(regexp.MustCompile("^P(7|18)$"), 2)
+	results := measured(selected(p), 6)
+	set(results, "op=clear/impl=handlemap/n=100000/size=64", 1.25, 1.5, 1.5, 1.5, 1.5, 1.5)
+	var b bytes.Buffer
+	if err := targets.Write(&b, p.Evaluate(results)); err != nil {
+		t.Fatal(err)
+	}
+	const want = `id           n  size  work                                                       value     ±   target
+P7     100,000     8  Clear: ns per item                                          1.00   0 %  <= 1.30  met
+P7     100,000    64  Clear: ns per item                                          1.50  17 %  <= 1.30  missed
+P7   1,000,000     8  Clear: ns per item                                          1.00   0 %  <= 1.30  met
+P7   1,000,000    64  Clear: ns per item                                          1.00   0 %  <= 1.30  met
+P18                   phase of two halves of 20 us, warm team of 2: of one half   1.00   0 %  <= 1.15  met
+P18                   the same without a team, for comparison                     1.00   0 %
+
+4 of 5 targets met
+`
+	if b.String() != want {
+		t.Errorf("the table is\n%s\nwant\n%s", b.String(), want)
+	}
+}
+
+func TestTheDocumentHasTheFieldsThatWereAgreed(t *testing.T) {
+	p := plan(2)
+	var b bytes.Buffer
+	if err := targets.WriteJSON(&b, p.Evaluate(measured(selected(p), 1)), true); err != nil {
+		t.Fatal(err)
+	}
+	var doc struct {
+		Targets []map[string]any `json:"targets"`
+		Partial bool             `json:"partial"`
+	}
+	if err := json.Unmarshal(b.Bytes(), &doc); err != nil || len(doc.Targets) < 60 || !doc.Partial {
+		t.Fatalf("%d targets, partial %v, error %v", len(doc.Targets), doc.Partial, err)
+	}
+	first := doc.Targets[0]
+	delete(first, "work")
+	want := map[string]any{"id": "P1", "n": 1e5, "size": 8.0, "value": 1.0, "target": 1.15, "better": "lower", "met": true}
+	for key, v := range want {
+		if first[key] != v {
+			t.Errorf("%s is %v; want %v", key, first[key], v)
+		}
+	}
+	if len(first) != len(want) {
+		t.Errorf("the fields are %v", first)
+	}
+}
+
+// The README states the contract in words; every clause stands in its table.
+func TestTheReadmeStatesTheContract(t *testing.T) {
+	readme, err := os.ReadFile("../../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var lines []string
+	for line := range strings.Lines(string(readme)) {
+		if strings.HasPrefix(line, "| P") {
+			lines = append(lines, line)
+		}
+	}
+	p := plan(16)
+	for _, target := range p.Evaluate(measured(selected(p), 6)) {
+		i := slices.IndexFunc(lines, func(line string) bool { return strings.HasPrefix(line, "| "+target.ID+" |") })
+		if i < 0 {
+			t.Errorf("the README has no line for %s", target.ID)
+			continue
+		}
+		limit := strconv.FormatFloat(target.Limit, 'f', -1, 64)
+		percent := strconv.FormatFloat(100*target.Limit, 'f', -1, 64) + " %"
+		share := "1/" + strconv.FormatFloat(1/target.Limit, 'f', 0, 64)
+		if target.Promise && !strings.Contains(lines[i], limit) && !strings.Contains(lines[i], percent) && !strings.Contains(lines[i], share) {
+			t.Errorf("for %s, %s, the README has no %s: %s", target.ID, target.Work, limit, lines[i])
+		}
+	}
+}

@@ -1,0 +1,194 @@
+// Package browser lets tests see a page as somebody who reads it does, in a
+// headless Chromium. Tests that need one are skipped where none is installed.
+//
+// It talks to the browser through a pipe (the DevTools protocol: JSON objects, each
+// with a zero byte behind it), so no port is opened.
+package browser
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/base64"
+	"encoding/json"
+	"io"
+	"os"
+	"os/exec"
+	"testing"
+	"time"
+)
+
+// Browser is a running browser with one tab. It belongs to one test and ends with
+// it.
+type Browser struct {
+	t       testing.TB
+	in      io.Writer
+	out     *bufio.Reader
+	id      int
+	session string // of the tab
+}
+
+// names are what a Chromium is called.
+var names = []string{"chromium", "chromium-browser", "google-chrome", "headless_shell"}
+
+// Open starts a browser. The test is skipped where none is installed, and with
+// -short.
+func Open(t testing.TB) *Browser {
+	t.Helper()
+	path := ""
+	for _, name := range names {
+		if found, err := exec.LookPath(name); err == nil {
+			path = found
+			break
+		}
+	}
+	if path == "" || testing.Short() {
+		t.Skip("no Chromium is installed, or -short")
+	}
+	return start(t, path)
+}
+
+// start starts the browser at path, with its ends of the two pipes.
+func start(t testing.TB, path string) *Browser {
+	t.Helper()
+	cmd := exec.Command(path, "--headless", "--disable-gpu", "--no-first-run", "--hide-scrollbars",
+		"--remote-debugging-pipe", "--user-data-dir="+t.TempDir())
+	if os.Geteuid() == 0 {
+		cmd.Args = append(cmd.Args, "--no-sandbox") // which refuses to work for root
+	}
+	toRead, toWrite, errIn := os.Pipe()
+	fromRead, fromWrite, errOut := os.Pipe()
+	if errIn != nil || errOut != nil {
+		t.Fatal(errIn, errOut)
+	}
+	cmd.ExtraFiles = []*os.File{toRead, fromWrite}
+	if err := cmd.Start(); err != nil {
+		t.Skip(err)
+	}
+	toRead.Close()
+	fromWrite.Close()
+	watchdog := time.AfterFunc(time.Minute, func() { cmd.Process.Kill() })
+	b := &Browser{t: t, in: toWrite, out: bufio.NewReader(fromRead)}
+	t.Cleanup(func() {
+		b.session = ""
+		b.call("Browser.close", nil, nil)
+		toWrite.Close()
+		io.Copy(io.Discard, fromRead) // until it has ended
+		fromRead.Close()
+		cmd.Wait()
+		watchdog.Stop()
+	})
+	b.openTab()
+	return b
+}
+
+func (b *Browser) openTab() {
+	b.t.Helper()
+	var target struct{ TargetID string }
+	b.call("Target.createTarget", map[string]any{"url": "about:blank"}, &target)
+	var attached struct{ SessionID string }
+	b.call("Target.attachToTarget", map[string]any{"targetId": target.TargetID, "flatten": true}, &attached)
+	b.session = attached.SessionID
+}
+
+// call sends a command and reads its result into result, events aside.
+func (b *Browser) call(method string, params, result any) {
+	b.t.Helper()
+	b.id++
+	command := map[string]any{"id": b.id, "method": method}
+	if params != nil {
+		command["params"] = params
+	}
+	if b.session != "" {
+		command["sessionId"] = b.session
+	}
+	text, err := json.Marshal(command)
+	if err == nil {
+		_, err = b.in.Write(append(text, 0))
+	}
+	if err != nil {
+		b.t.Fatalf("%s: %v", method, err)
+	}
+	for {
+		text, err := b.out.ReadBytes(0)
+		if err != nil {
+			b.t.Fatalf("%s: the browser went away: %v", method, err)
+		}
+		var answer struct {
+			ID     int
+			Error  *struct{ Message string }
+			Result json.RawMessage
+		}
+		if err := json.Unmarshal(bytes.TrimSuffix(text, []byte{0}), &answer); err != nil {
+			b.t.Fatalf("%s: %v", method, err)
+		}
+		if answer.ID != b.id {
+			continue
+		}
+		if answer.Error != nil {
+			b.t.Fatalf("%s: %s", method, answer.Error.Message)
+		}
+		if result != nil {
+			if err := json.Unmarshal(answer.Result, result); err != nil {
+				b.t.Fatalf("%s: %v", method, err)
+			}
+		}
+		return
+	}
+}
+
+// Show shows an address in a window of that width, and returns when the page has
+// been loaded.
+func (b *Browser) Show(url string, width int) {
+	b.t.Helper()
+	b.call("Emulation.setDeviceMetricsOverride", map[string]any{"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": width < 600}, nil)
+	b.call("Page.navigate", map[string]any{"url": url}, nil)
+	b.Until(`document.readyState === "complete" && location.href !== "about:blank"`)
+}
+
+// Eval evaluates an expression in the page and reads its value into value.
+func (b *Browser) Eval(expression string, value any) {
+	b.t.Helper()
+	var answer struct {
+		Result           struct{ Value json.RawMessage }
+		ExceptionDetails *struct {
+			Exception struct{ Description string }
+		}
+	}
+	b.call("Runtime.evaluate", map[string]any{"expression": expression, "returnByValue": true}, &answer)
+	if answer.ExceptionDetails != nil {
+		b.t.Fatalf("%s: %s", expression, answer.ExceptionDetails.Exception.Description)
+	}
+	if err := json.Unmarshal(answer.Result.Value, value); err != nil {
+		b.t.Fatalf("%s: %v", expression, err)
+	}
+}
+
+// Until waits for an expression to be true.
+func (b *Browser) Until(expression string) {
+	b.t.Helper()
+	for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); {
+		var yes bool
+		if b.Eval(expression, &yes); yes {
+			return
+		}
+		time.Sleep(20 * time.Millisecond) // another process has to get there
+	}
+	b.t.Fatalf("%s did not come true", expression)
+}
+
+// Picture returns the whole page as PNG, without colours if gray.
+func (b *Browser) Picture(gray bool) []byte {
+	b.t.Helper()
+	vision := "none"
+	if gray {
+		vision = "achromatopsia"
+	}
+	b.call("Emulation.setEmulatedVisionDeficiency", map[string]any{"type": vision}, nil)
+	var picture struct{ Data string }
+	b.call("Page.captureScreenshot", map[string]any{"captureBeyondViewport": true}, &picture)
+	data, err := base64.StdEncoding.DecodeString(picture.Data)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return data
+}

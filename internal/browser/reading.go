@@ -1,0 +1,73 @@
+package browser
+
+import (
+	"fmt"
+	"slices"
+)
+
+// Reading is what a page looks like to somebody who reads it.
+type Reading struct {
+	Window, Content int      // widths
+	Charts          []string // titles of the drawings that are visible
+	Texts           []string // in them
+	Smallest        float64  // height of the lowest of these, in pixels
+	Overlaps        []string // texts of one drawing that cover one another
+	Outside         []string // texts that leave their drawing, or the window unless they can be scrolled to
+}
+
+const read = `(() => {
+	const r = {Window: innerWidth, Content: document.documentElement.scrollWidth, Charts: [], Texts: [], Smallest: 1e9, Overlaps: [], Outside: []};
+	for (const svg of document.querySelectorAll("svg")) {
+		const frame = svg.getBoundingClientRect();
+		if (frame.width === 0) continue;
+		r.Charts.push(svg.querySelector("title").textContent);
+		const texts = [...svg.querySelectorAll("text")].map(e => ({text: e.textContent, box: e.getBoundingClientRect()}));
+		r.Texts.push(...texts.map(t => t.text));
+		texts.forEach((a, i) => {
+			r.Smallest = Math.min(r.Smallest, a.box.height);
+			if (a.box.left < frame.left || a.box.right > frame.right || a.box.top < frame.top || a.box.bottom > frame.bottom) r.Outside.push(a.text);
+			for (const b of texts.slice(0, i))
+				if (a.box.left < b.box.right && b.box.left < a.box.right && a.box.top + 2 < b.box.bottom - 2 && b.box.top + 2 < a.box.bottom - 2)
+					r.Overlaps.push(a.text + " and " + b.text);
+		});
+	}
+	for (const e of document.querySelectorAll("h1, h2, p, pre, dd, dt, td, th, figure")) {
+		if (e.closest(".scroll")) continue;
+		const box = e.getBoundingClientRect();
+		if (box.left < 0 || box.right > innerWidth + 1) r.Outside.push(e.textContent.slice(0, 40));
+	}
+	return r;
+})()`
+
+// Read reads the page that is shown.
+func (b *Browser) Read() Reading {
+	b.t.Helper()
+	var r Reading
+	b.Eval(read, &r)
+	return r
+}
+
+// lowest is the height of a line of text that is still easy to read.
+const lowest = 11
+
+// Faults returns what is wrong with the page, charts in the order in which they
+// should be seen.
+func (r Reading) Faults(charts []string) (faults []string) {
+	fault := func(format string, args ...any) { faults = append(faults, fmt.Sprintf(format, args...)) }
+	if r.Content > r.Window {
+		fault("the page is %d wide in a window of %d", r.Content, r.Window)
+	}
+	if !slices.Equal(r.Charts, charts) {
+		fault("the charts are %q; want %q", r.Charts, charts)
+	}
+	if len(r.Overlaps) > 0 {
+		fault("texts overlap: %q", r.Overlaps)
+	}
+	if len(r.Outside) > 0 {
+		fault("texts leave their place: %q", r.Outside)
+	}
+	if len(r.Texts) > 0 && r.Smallest < lowest {
+		fault("the lowest text is %.1f pixels", r.Smallest)
+	}
+	return faults
+}

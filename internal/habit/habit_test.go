@@ -1,0 +1,91 @@
+package habit_test
+
+import (
+	"testing"
+
+	"handloom/internal/habit"
+)
+
+func TestMemoryOfABurstIsGivenBackAfterOneToTwoPeriods(t *testing.T) {
+	for before := range habit.Period {
+		var h habit.Habit
+		s := make([]byte, 0, 10_000)
+		for range before {
+			s = habit.Trim(&h, s[:2500]) // a quarter of it is worth keeping the rest
+		}
+		s = habit.Trim(&h, s[:10_000])
+		uses := 0
+		for ; s != nil; uses++ {
+			s = habit.Trim(&h, s[:10])
+		}
+		if uses < habit.Period || uses >= 2*habit.Period {
+			t.Errorf("after %d uses, a burst is kept for %d uses", before, uses)
+		}
+	}
+}
+
+func TestMemoryThatIsNeededNowAndThenIsKept(t *testing.T) {
+	var h habit.Habit
+	s := make([]byte, 0, 10_000)
+	for use := range 1000 {
+		n := 0
+		if use%habit.Period == 0 {
+			n = 3000
+		}
+		if s = habit.Trim(&h, s[:n]); s == nil {
+			t.Fatalf("it is given back in use %d", use)
+		}
+	}
+}
+
+func TestFewElementsAreKeptAnyway(t *testing.T) {
+	var h habit.Habit
+	s := make([]byte, 0, 1024)
+	for range 1000 {
+		if s = habit.Trim(&h, s[:0]); s == nil {
+			t.Fatal("a small array is given back")
+		}
+	}
+}
+
+func TestRoomGrowsAtOnceAndShrinksLater(t *testing.T) {
+	var h habit.Habit
+	var s []int
+	small := 0
+	for use := range 1000 {
+		n := use % 7
+		if use == 500 {
+			n = 100_000
+		}
+		if s = habit.Room(&h, s, n); len(s) != n {
+			t.Fatalf("%d elements, want %d", len(s), n)
+		}
+		if cap(s) < 100_000 {
+			small++
+		}
+	}
+	if small < 1000-2*habit.Period || small > 1000-habit.Period {
+		t.Errorf("the array was small %d times", small)
+	}
+	if n := testing.AllocsPerRun(100, func() { s = habit.Room(&h, s, 5) }); n > 0 {
+		t.Errorf("it is made anew each time")
+	}
+}
+
+func TestAPeriodEndsWhenItsUsesAreCounted(t *testing.T) {
+	var h habit.Habit
+	for use := 1; use <= 3*habit.Period; use++ {
+		n := use / habit.Period * 10
+		h.Note(n, 0)
+		if h.Begins() != (use%habit.Period == 0) {
+			t.Errorf("use %d: a period begins: %t", use, h.Begins())
+		}
+	}
+	if h.Recent() != 30 { // the last use was the first of the most
+		t.Errorf("recent is %d", h.Recent())
+	}
+	h.Note(1<<40, 0)
+	if h.Note(0, 0) <= 0 {
+		t.Error("a burst beyond all bounds overflows")
+	}
+}

@@ -1,0 +1,159 @@
+package store_test
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"strings"
+
+	"handloom/store"
+)
+
+// part is a node of a scene graph. It names its parent, and nobody names its
+// children.
+type part struct {
+	Name   byte
+	Parent store.Handle[part] // null: a root
+	Depth  int                // parents on the way to the root
+	Spin   int                // quarter turns per tick
+	Bud    byte               // grows into a part of that name, if not 0
+	Local  pose               // as the parent sees it
+	World  pose               // as everybody sees it
+}
+
+// pose is a turn and then a move.
+type pose struct{ Quarters, X, Y int }
+
+// then is q, as who sees p sees it, when q is as p sees it.
+func (p pose) then(q pose) pose {
+	x, y := q.X, q.Y
+	for range p.Quarters & 3 {
+		x, y = -y, x
+	}
+	return pose{(p.Quarters + q.Quarters) & 3, p.X + x, p.Y + y}
+}
+
+// scene keeps its parts ordered by depth, so that the transforms of all of them
+// are brought up to date by one walk through memory: parents come first.
+type scene struct {
+	store *store.Store
+	parts *store.Table[part]
+	moves int // of the last tick, to keep the order
+}
+
+func newScene(s *store.Store) (*scene, error) {
+	// Nobody changes the depth of a part in place, hence FixedKeys; and a walk
+	// in one order takes one shard.
+	parts, err := store.Register(s, store.TableOptions[part]{Name: "part", FixedKeys: true})
+	return &scene{store: s, parts: parts}, err
+}
+
+// add hangs a new part on a parent, which is null for a root.
+func (g *scene) add(ctx context.Context, parent store.Handle[part], p part) (h store.Handle[part], err error) {
+	err = g.store.Write(ctx, func(_ context.Context, w *store.Writer) error {
+		if at, ok := g.parts.Get(parent); ok {
+			p.Parent, p.Depth = parent, at.Depth+1
+		}
+		h, err = g.parts.Insert(w, p)
+		return err
+	})
+	return h, err
+}
+
+// cut takes a part off. What hangs on it falls off in the ticks that follow.
+func (g *scene) cut(ctx context.Context, h store.Handle[part]) error {
+	return g.store.Write(ctx, func(_ context.Context, w *store.Writer) error {
+		g.parts.Maps(w)[0].Erase(h)
+		return nil
+	})
+}
+
+// tick moves the scene on. It is one Write, so that nobody sees half of it.
+func (g *scene) tick(ctx context.Context) error {
+	return g.store.Write(ctx, func(ctx context.Context, w *store.Writer) error {
+		if err := g.parts.ForEach(ctx, g.live); err != nil {
+			return err
+		}
+		if _, err := g.store.Flush(ctx); err != nil {
+			return err
+		}
+		// No budget: the map remembers which parts are new, and that is all
+		// there is to be put in place.
+		moves, _, err := g.parts.Defragment(ctx, w, byDepth, 0)
+		g.moves = moves
+		for _, p := range g.parts.All() {
+			if parent, ok := g.parts.Get(p.Parent); ok {
+				p.World = parent.World.then(p.Local)
+			} else if p.Parent.IsZero() {
+				p.World = p.Local
+			}
+		}
+		return err
+	})
+}
+
+func byDepth(a, b *part) int { return cmp.Compare(a.Depth, b.Depth) }
+
+// live turns the parts of a chunk, lets those fall whose parent is gone, and lets
+// buds grow: into a part, and a leaf on that part. The leaf's parent is a
+// provisional handle, which the flush makes real.
+func (g *scene) live(_ context.Context, c store.Chunk[part]) error {
+	for i := range c.Items {
+		p := &c.Items[i]
+		p.Local.Quarters = (p.Local.Quarters + p.Spin) & 3
+		switch {
+		case !p.Parent.IsZero() && !g.parts.Has(p.Parent):
+			c.Erase(i)
+		case p.Bud != 0:
+			twig := g.parts.Emplace(c.Queue, part{Name: p.Bud, Parent: c.Handle(i), Depth: p.Depth + 1, Local: pose{X: 1}})
+			g.parts.Emplace(c.Queue, part{Name: p.Bud + 1, Parent: twig, Depth: p.Depth + 2, Local: pose{X: 1}})
+			p.Bud = 0
+		}
+	}
+	return nil
+}
+
+func (g *scene) String() string {
+	var b strings.Builder
+	for _, p := range g.parts.All() {
+		fmt.Fprintf(&b, " %c(%d,%d)", p.Name, p.World.X, p.World.Y)
+	}
+	return b.String()
+}
+
+// A scene graph: parents named by handle, links to parts that are only recorded,
+// and transforms in an order that Defragment keeps.
+func Example_sceneGraph() {
+	ctx := context.Background()
+	s, _ := store.New(store.Options{})
+	g, err := newScene(s)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	body, _ := g.add(ctx, store.Handle[part]{}, part{Name: 'b', Spin: 1})
+	arm, _ := g.add(ctx, body, part{Name: 'a', Local: pose{X: 10}})
+	hand, _ := g.add(ctx, arm, part{Name: 'h', Local: pose{X: 5}, Spin: 1})
+	_, _ = g.add(ctx, body, part{Name: 'l', Local: pose{Y: 7}, Bud: 't'})
+
+	for tick := range 7 {
+		if tick == 2 {
+			_, _ = g.add(ctx, hand, part{Name: 'f', Local: pose{X: 1}})
+		}
+		if tick == 4 {
+			_ = g.cut(ctx, arm)
+		}
+		if err := g.tick(ctx); err != nil {
+			fmt.Println(err)
+		}
+		fmt.Printf("%d moves:%v\n", g.moves, g)
+	}
+	// Output:
+	// 1 moves: b(0,0) a(0,10) l(-7,0) h(0,15) t(-7,1) u(-7,2)
+	// 0 moves: b(0,0) a(-10,0) l(0,-7) h(-15,0) t(-1,-7) u(-2,-7)
+	// 0 moves: b(0,0) a(0,-10) l(7,0) h(0,-15) t(7,-1) u(7,-2) f(-1,-15)
+	// 0 moves: b(0,0) a(10,0) l(0,7) h(15,0) t(1,7) u(2,7) f(16,0)
+	// 3 moves: b(0,0) l(-7,0) t(-7,1) f(16,0) u(-7,2)
+	// 0 moves: b(0,0) l(0,-7) t(-1,-7) u(-2,-7)
+	// 0 moves: b(0,0) l(7,0) t(7,-1) u(7,-2)
+}

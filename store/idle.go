@@ -1,0 +1,55 @@
+package store
+
+import (
+	"slices"
+
+	"handloom/batch"
+	"handloom/internal/habit"
+)
+
+// awake are the tables that keep memory from one flush to the next. Those that
+// have no commands for a while give it up, so that a table which is filled once
+// and never changed again costs its items alone.
+type awake struct {
+	tables  []table
+	flushes int // since they were asked
+}
+
+// add notes that a table takes part in a flush.
+func (a *awake) add(t table) {
+	if t.wake() {
+		a.tables = append(a.tables, t)
+	}
+}
+
+// rest asks, now and then, all of them; it is called after each flush.
+func (a *awake) rest() {
+	if a.flushes++; a.flushes < habit.Period {
+		return
+	}
+	a.flushes = 0
+	a.tables = slices.DeleteFunc(a.tables, table.restIfIdle)
+}
+
+func (t *tableBase[T]) wake() (slept bool) {
+	slept = !t.flushing.awake
+	t.flushing.awake, t.flushing.used = true, true
+	return slept
+}
+
+// restIfIdle gives up the memory that the table keeps for flushes if it had no
+// commands since it was asked last. Nothing that resolves or is listed is lost:
+// that is of the last flush.
+func (t *tableBase[T]) restIfIdle() (rests bool) {
+	f := &t.flushing
+	if f.used {
+		f.used = false
+		return false
+	}
+	f.awake = false
+	*f.pending, *f.published = batch.Commands[T]{}, batch.Commands[T]{}
+	for _, sh := range t.order {
+		sh.Rest()
+	}
+	return true
+}

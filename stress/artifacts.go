@@ -1,0 +1,129 @@
+package main
+
+import (
+	"embed"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"handloom/stress/internal/campaign"
+	"handloom/stress/internal/draw"
+	"handloom/stress/internal/play"
+	stressed "handloom/stress/internal/program"
+)
+
+// programSuffix ends the names of files with programs.
+const programSuffix = ".program"
+
+// regress are programs that are played before any other: each brings about a
+// rare state, or what once failed.
+//
+//go:embed testdata/regress/*.program
+var regress embed.FS
+
+// knownPrograms returns the programs of regress.
+func knownPrograms() ([]*stressed.Program, error) {
+	entries, err := regress.ReadDir("testdata/regress")
+	if err != nil {
+		return nil, err
+	}
+	var all []*stressed.Program
+	for _, e := range entries {
+		text, err := regress.ReadFile("testdata/regress/" + e.Name())
+		if err != nil {
+			return nil, err
+		}
+		p, err := parseProgram(text, e.Name())
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, p)
+	}
+	return all, nil
+}
+
+func parseProgram(text []byte, name string) (*stressed.Program, error) {
+	p, err := stressed.Parse(text, name)
+	if err != nil {
+		return nil, err
+	}
+	return p, play.Check(p, name)
+}
+
+func loadProgram(file string) (*stressed.Program, error) {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return nil, fmt.Errorf("stress: %w", err)
+	}
+	return parseProgram(text, file)
+}
+
+// defaultConfigs are what a program without configurations is played under.
+func defaultConfigs(seed uint64) []stressed.Config { return draw.Configs(seed, 4) }
+
+// artifacts are the files that a failure leaves.
+type artifacts struct {
+	program string // the smallest; "": it could not be written
+	whole   string // as it was drawn
+	detail  string // what was found, in full
+	trace   string
+	again   bool // it failed once more under the flight recorder
+	faults  []error
+}
+
+// keep writes the files of a failure.
+func keep(h harnessing, whole, small *campaign.Failure) artifacts {
+	var a artifacts
+	if err := os.MkdirAll(h.artifacts, 0o755); err != nil {
+		a.faults = append(a.faults, err)
+		return a
+	}
+	name := "seed" + strconv.FormatUint(whole.Program.Seed, 10)
+	if h.replay != "" {
+		name = baseName(h.replay) + "-again"
+	}
+	base := filepath.Join(h.artifacts, name)
+	a.program = a.write(base+programSuffix, small.Program.Text())
+	a.detail = a.write(base+".txt", []byte(small.Error()+"\n"))
+	if small != whole {
+		a.whole = a.write(base+"-whole"+programSuffix, whole.Program.Text())
+	}
+	return a
+}
+
+// write returns the name of the file, or nothing if it could not be written.
+func (a *artifacts) write(file string, text []byte) string {
+	if err := writeOut(file, text); err != nil {
+		a.faults = append(a.faults, err)
+		return ""
+	}
+	return file
+}
+
+// line returns the command line that replays the failure.
+func (a *artifacts) line() string {
+	if a.program == "" {
+		return ""
+	}
+	return "go run ./stress -replay " + quote(a.program)
+}
+
+func (a *artifacts) text() string {
+	var b strings.Builder
+	for _, f := range []struct{ what, file string }{
+		{"program", a.program}, {"as it was drawn", a.whole}, {"what was found", a.detail}, {"flight recorder", a.trace},
+	} {
+		if f.file != "" {
+			fmt.Fprintf(&b, "%s: %s\n", f.what, f.file)
+		}
+	}
+	if line := a.line(); line != "" {
+		fmt.Fprintf(&b, "replay: %s\n", line)
+		if !a.again {
+			b.WriteString("played once more it did not fail: it depends on the order in which workers run\n")
+		}
+	}
+	return b.String()
+}

@@ -1,0 +1,70 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"handloom/internal/canary"
+	"handloom/internal/report"
+	"handloom/stress/internal/campaign"
+	"handloom/stress/internal/feed"
+)
+
+// canaries turns seeded faults on, one after another, and sees that each is
+// found within the time of a smoke run.
+func (p *program) canaries(ctx context.Context, h harnessing) int {
+	if !canary.Enabled {
+		return p.failed("", canary.Choose("any"))
+	}
+	names := []string{h.canary}
+	if h.canary == "all" {
+		names = nil
+		for _, f := range canary.All() {
+			names = append(names, f.String())
+		}
+	} else if err := canary.Choose(h.canary); err != nil {
+		return p.misused("", err)
+	}
+	known, err := knownPrograms()
+	if err != nil {
+		return p.failed("", err)
+	}
+	f, err := p.follow(h.outputs)
+	if err != nil {
+		return p.failed("", err)
+	}
+	f.begin(feed.Start{Title: "seeded faults", Command: h.line(), Unit: "operations", Details: h.details()})
+	table := report.NewTable("fault", "found as", "operations", "after", "seed")
+	var missed []string
+	for _, name := range names {
+		profile, _ := campaign.Find("smoke")
+		begun := time.Now()
+		o := campaign.Run(ctx, campaign.Options{
+			Profile: profile, Seed: h.seed, Duration: h.lasts(profile.Duration), Known: known,
+			Command: h.command, Children: h.children, Canary: name, Feed: f.Feed,
+		})
+		switch after := report.Duration(time.Since(begun)); {
+		case o.Failure != nil:
+			table.Row(name, string(o.Failure.Kind), report.Count(o.Failure.Found), after, fmt.Sprint(o.Failure.Program.Seed))
+		default:
+			missed = append(missed, name)
+			table.Row(name, "missed", report.Count(o.Operations), after, "-")
+		}
+	}
+	fmt.Fprintln(f.human)
+	table.WriteTo(f.human)
+	fmt.Fprintln(f.human)
+	return p.end(f, canaryVerdict(names, missed, ctx.Err() != nil))
+}
+
+func canaryVerdict(names, missed []string, interrupted bool) feed.Verdict {
+	switch {
+	case interrupted:
+		return feed.Verdict{Verdict: "interrupted", ExitCode: campaign.ExitInterrupted, Reason: "not every fault was tried"}
+	case len(missed) > 0:
+		return feed.Verdict{Verdict: "canary-missed", ExitCode: campaign.ExitCanaryMissed, Reason: strings.Join(missed, ", ")}
+	}
+	return feed.Verdict{Verdict: "passed", Reason: fmt.Sprintf("%d of %d seeded faults found", len(names), len(names))}
+}

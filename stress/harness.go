@@ -1,0 +1,215 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"handloom/internal/report"
+	"handloom/stress/internal/campaign"
+	"handloom/stress/internal/child"
+	"handloom/stress/internal/feed"
+	"handloom/stress/internal/play"
+)
+
+// harness is the program with one of the flags that are about random programs.
+func (p *program) harness(ctx context.Context, args []string) int {
+	h, err := parseHarness(args)
+	switch {
+	case errors.Is(err, flag.ErrHelp):
+		return p.help([]string{"profile"})
+	case err != nil:
+		return p.misused("", err)
+	}
+	command, err := p.children()
+	if err != nil {
+		return p.failed("", err)
+	}
+	h.command = command
+	switch {
+	case h.replay != "":
+		return p.replayProgram(ctx, h)
+	case h.canary != "":
+		return p.canaries(ctx, h)
+	case h.profile == "soak":
+		return p.soak(ctx, h)
+	}
+	return p.campaign(ctx, h)
+}
+
+// children returns how children are started: the program starts itself.
+func (p *program) children() (child.Command, error) {
+	path, err := os.Executable()
+	return child.Command{Path: path}, err
+}
+
+// smoke is what follows the replay of the embedded trace.
+func (p *program) smoke(ctx context.Context, replayed int) int {
+	if !p.smokes || replayed != exitVerified || ctx.Err() != nil {
+		return replayed
+	}
+	fmt.Fprintln(p.stdout)
+	return p.harness(ctx, []string{"-profile", "smoke"})
+}
+
+// campaign plays random programs.
+func (p *program) campaign(ctx context.Context, h harnessing) int {
+	profile, _ := campaign.Find(h.profile)
+	known, err := knownPrograms()
+	if err != nil {
+		return p.failed("", err)
+	}
+	f, err := p.follow(h.outputs)
+	if err != nil {
+		return p.failed("", err)
+	}
+	f.begin(feed.Start{
+		Title: "profile " + profile.Name + ": " + profile.About, Command: h.line(), Unit: "operations", Details: h.details(),
+	})
+	o := campaign.Options{
+		Profile: profile, Seed: h.seed, Seeds: h.seeds, Duration: h.lasts(profile.Duration), Known: known,
+		Command: h.command, Children: h.children, Revision: revision(), Feed: f.Feed,
+	}
+	done := campaign.Run(ctx, o)
+	var notes []string
+	if h.bounded() {
+		profile.Promises = nil // they are of the whole profile
+	} else {
+		notes = p.arms(ctx, profile, o, done)
+	}
+	verdict, exit, reason := done.Verdict(profile.Promises, ctx.Err() != nil)
+	p.tellSeen(f.human, done)
+	for _, n := range notes {
+		fmt.Fprintln(f.human, n)
+	}
+	if done.Failure != nil {
+		p.explain(ctx, h, f, done.Failure)
+	}
+	return p.end(f, feed.Verdict{Verdict: verdict, ExitCode: exit, Reason: reason, Totals: totals(done)})
+}
+
+// end says the verdict, last.
+func (p *program) end(f *following, v feed.Verdict) int {
+	v, err := f.finish(v)
+	if err != nil {
+		p.bad(err)
+	}
+	fmt.Fprintln(f.human, outcome{v.Verdict, v.ExitCode, v.Reason})
+	return v.ExitCode
+}
+
+// arms plays on with other builds, and adds what came of it to done. It returns
+// what to say about it.
+func (p *program) arms(ctx context.Context, profile campaign.Profile, o campaign.Options, done *campaign.Outcome) (notes []string) {
+	for _, arm := range profile.Arms {
+		if done.Failure != nil || done.Err != nil || ctx.Err() != nil {
+			break
+		}
+		command, remove, err := campaign.Build(ctx, arm)
+		if err != nil {
+			notes = append(notes, fmt.Sprintf("the %s arm was left out: %v", arm.Name, err))
+			continue
+		}
+		o.Command, o.Duration, o.Slower, o.Seed = command, arm.Duration, arm.Slower, o.Seed+1<<32
+		of := campaign.Run(ctx, o)
+		remove()
+		notes = append(notes, fmt.Sprintf("the %s arm: programs %s, operations %s", arm.Name,
+			report.Count(of.Programs), report.Count(of.Operations)))
+		done.Merge(of)
+	}
+	return notes
+}
+
+// tellSeen says which rare states came up.
+func (p *program) tellSeen(out io.Writer, o *campaign.Outcome) {
+	seen, least := o.Rare(6)
+	fmt.Fprintf(out, "\nrare states: %d of %d came up; least often %s\n", seen, len(o.Seen), strings.Join(least, ", "))
+}
+
+func totals(o *campaign.Outcome) []feed.Fact {
+	return []feed.Fact{
+		{Name: "programs", Value: report.Count(o.Programs)},
+		{Name: "plays", Value: report.Count(o.Plays)},
+		{Name: "operations", Value: report.Count(o.Operations)},
+		{Name: "flushes", Value: report.Count(o.Flushes)},
+	}
+}
+
+// replayProgram plays the program in a file.
+func (p *program) replayProgram(ctx context.Context, h harnessing) int {
+	prog, err := loadProgram(h.replay)
+	if err != nil {
+		return p.bad(err)
+	}
+	if len(prog.Configs) == 0 {
+		prog.Configs = defaultConfigs(prog.Seed)
+	}
+	f, err := p.follow(h.outputs)
+	if err != nil {
+		return p.failed("", err)
+	}
+	f.begin(feed.Start{Title: "program " + h.replay, Command: h.line(), Unit: "operations", Details: h.details()})
+	failure, done, err := campaign.Again(ctx, prog, h.how(""))
+	done.Failure, done.Err = failure, err
+	verdict, exit, reason := done.Verdict(nil, ctx.Err() != nil)
+	if failure != nil {
+		if !h.shrink {
+			h.shrinkTime = 0
+		}
+		p.explain(ctx, h, f, failure)
+	}
+	return p.end(f, feed.Verdict{Verdict: verdict, ExitCode: exit, Reason: reason, Totals: totals(done)})
+}
+
+// explain shrinks a failure, keeps it in files and says how to see it again.
+func (p *program) explain(ctx context.Context, h harnessing, f *following, failure *campaign.Failure) {
+	out := f.human
+	fmt.Fprintf(out, "\nFAIL %s: seed %d, at %q\n%s\n", failure.Kind, failure.Program.Seed, failure.Line, failure.What)
+	small := failure
+	if h.shrinkTime > 0 && ctx.Err() == nil {
+		fmt.Fprintf(out, "\nshrinking %s operations for %v at most ...\n", report.Count(failure.Program.Len()), h.shrinkTime)
+		limited, cancel := context.WithTimeout(ctx, h.shrinkTime)
+		small = campaign.Shrink(limited, failure, h.how(""))
+		cancel()
+		fmt.Fprintf(out, "%s operations are left:\n\n%s\n", report.Count(small.Program.Len()), small.Program.Text())
+		fmt.Fprintf(out, "at %q\n%s\n\n", small.Line, firstLines(small.What, 12))
+	}
+	kept := keep(h, failure, small)
+	if err := p.record(ctx, h, small, &kept); err != nil {
+		kept.faults = append(kept.faults, err)
+	}
+	for _, err := range kept.faults {
+		p.bad(fmt.Errorf("stress: an artifact is missing: %w", err))
+	}
+	fmt.Fprint(out, kept.text())
+	f.Failure(feed.Failure{What: small.Error(), Replay: kept.line(), Detail: string(small.Program.Text())})
+}
+
+// record plays the smallest program once more, under the flight recorder.
+func (p *program) record(ctx context.Context, h harnessing, small *campaign.Failure, kept *artifacts) error {
+	if kept.program == "" || small.Kind == play.Race || ctx.Err() != nil {
+		return nil
+	}
+	file := strings.TrimSuffix(kept.program, programSuffix) + ".trace"
+	again, _, err := campaign.Again(ctx, small.Program, h.how(file))
+	if err != nil {
+		return err
+	}
+	if _, err := os.Stat(file); err == nil {
+		kept.trace = file
+	}
+	kept.again = again != nil
+	return nil
+}
+
+func firstLines(s string, n int) string {
+	lines := strings.SplitN(s, "\n", n+1)
+	if len(lines) > n {
+		lines[n] = "..."
+	}
+	return strings.Join(lines, "\n")
+}

@@ -1,0 +1,216 @@
+package main
+
+import (
+	"crypto/rand"
+	"encoding/binary"
+	"errors"
+	"flag"
+	"fmt"
+	"path/filepath"
+	"runtime/debug"
+	"slices"
+	"strings"
+	"time"
+
+	"handloom/internal/report"
+	"handloom/stress/internal/campaign"
+	"handloom/stress/internal/child"
+	"handloom/stress/internal/feed"
+)
+
+// harnessing is one command line about random programs.
+type harnessing struct {
+	profile    string
+	seed       uint64
+	seeds      int // 0: until the time is over
+	duration   time.Duration
+	replay     string // a file
+	shrink     bool
+	shrinkTime time.Duration
+	canary     string // or "all"
+	artifacts  string // a folder
+	children   int
+	command    child.Command
+	given      map[string]bool
+	outputs
+}
+
+// harnessFlags are those of which one is enough to be about random programs.
+var harnessFlags = []string{
+	"profile", "seed", "seeds", "duration", "replay", "shrink", "shrink-time", "canary", "artifacts", "children",
+}
+
+// wantsHarness reports whether a command line has a flag about random programs.
+func wantsHarness(args []string) bool {
+	return slices.ContainsFunc(args, func(a string) bool {
+		name, _, _ := strings.Cut(strings.TrimPrefix(strings.TrimPrefix(a, "-"), "-"), "=")
+		return strings.HasPrefix(a, "-") && slices.Contains(harnessFlags, name)
+	})
+}
+
+func parseHarness(args []string) (harnessing, error) {
+	h := harnessing{profile: "smoke", shrinkTime: time.Minute, artifacts: "artifacts", given: make(map[string]bool)}
+	flags := newFlags()
+	flags.StringVar(&h.profile, "profile", h.profile, "")
+	flags.Uint64Var(&h.seed, "seed", 0, "")
+	flags.IntVar(&h.seeds, "seeds", 0, "")
+	flags.DurationVar(&h.duration, "duration", 0, "")
+	flags.StringVar(&h.replay, "replay", "", "")
+	flags.BoolVar(&h.shrink, "shrink", false, "")
+	flags.DurationVar(&h.shrinkTime, "shrink-time", h.shrinkTime, "")
+	flags.StringVar(&h.canary, "canary", "", "")
+	flags.StringVar(&h.artifacts, "artifacts", h.artifacts, "")
+	flags.IntVar(&h.children, "children", 0, "")
+	h.define(flags)
+	words, err := parse(flags, args)
+	flags.Visit(func(f *flag.Flag) { h.given[f.Name] = true })
+	switch {
+	case err != nil:
+		return h, err
+	case len(words) > 0:
+		return h, fmt.Errorf("%q is too much; a program is replayed by -replay %s", words[0], quote(words[0]))
+	}
+	if err := h.conflicts(); err != nil {
+		return h, err
+	}
+	if h.seed == 0 {
+		h.seed = randomSeed()
+	}
+	return h, h.check()
+}
+
+// conflicts returns what the flags cannot mean, alone or together.
+func (h *harnessing) conflicts() error {
+	_, known := campaign.Find(h.profile)
+	both := func(names ...string) bool {
+		return !slices.ContainsFunc(names, func(n string) bool { return !h.given[n] })
+	}
+	switch {
+	case !known && h.profile != "soak":
+		return fmt.Errorf("no profile is called %q; want %s or soak", h.profile, strings.Join(profileNames(), ", "))
+	case h.seeds < 0 || h.given["seeds"] && h.seeds == 0:
+		return fmt.Errorf("-seeds is %d; want 1 or more", h.seeds)
+	case h.given["duration"] && h.duration <= 0:
+		return fmt.Errorf("-duration is %v; want more than 0", h.duration)
+	case h.shrinkTime < 0:
+		return fmt.Errorf("-shrink-time is %v; want 0 or more", h.shrinkTime)
+	case h.children < 0 || h.children > 256:
+		return fmt.Errorf("-children is %d; want 0 to 256, 0 being one for each processor", h.children)
+	case h.given["replay"] && h.replay == "":
+		return errors.New("-replay wants a file")
+	case h.given["canary"] && h.canary == "":
+		return errors.New("-canary wants the name of a fault, or all")
+	case h.shrink && !h.given["replay"]:
+		return errors.New("-shrink goes with -replay; what a profile finds is shrunk anyway")
+	case h.profile == "soak" && h.seeds > 0:
+		return errors.New("-profile soak plays no seeds; give -duration")
+	}
+	for _, pair := range [][2]string{
+		{"replay", "profile"}, {"replay", "seed"}, {"replay", "seeds"}, {"replay", "duration"},
+		{"canary", "profile"}, {"seeds", "duration"},
+	} {
+		if both(pair[0], pair[1]) {
+			return fmt.Errorf("-%s and -%s do not go together", pair[0], pair[1])
+		}
+	}
+	if both("replay", "canary") && h.canary == "all" {
+		return errors.New("-replay goes with one canary, not with all")
+	}
+	return nil
+}
+
+func profileNames() []string {
+	var names []string
+	for _, p := range campaign.Profiles {
+		names = append(names, p.Name)
+	}
+	return names
+}
+
+func randomSeed() uint64 {
+	var b [8]byte
+	rand.Read(b[:]) // it never fails
+	return binary.LittleEndian.Uint64(b[:])>>33 + 1
+}
+
+// bounded reports whether the command line says how long a profile lasts.
+func (h *harnessing) bounded() bool { return h.seeds > 0 || h.duration > 0 }
+
+// lasts is how long a profile runs that by itself would for d.
+func (h *harnessing) lasts(d time.Duration) time.Duration {
+	switch {
+	case h.duration > 0:
+		return h.duration
+	case h.seeds > 0:
+		return 0
+	}
+	return d
+}
+
+// line returns the command line that repeats the run.
+func (h *harnessing) line() string {
+	var b strings.Builder
+	b.WriteString("go run ./stress")
+	switch {
+	case h.replay != "":
+		fmt.Fprintf(&b, " -replay %s", quote(h.replay))
+		if h.shrink {
+			b.WriteString(" -shrink")
+		}
+	case h.canary == "":
+		fmt.Fprintf(&b, " -profile %s", h.profile)
+	}
+	if h.canary != "" {
+		fmt.Fprintf(&b, " -canary %s", quote(h.canary))
+	}
+	if h.replay == "" && h.profile != "soak" {
+		fmt.Fprintf(&b, " -seed %d", h.seed)
+	}
+	if h.seeds > 0 {
+		fmt.Fprintf(&b, " -seeds %d", h.seeds)
+	}
+	if h.duration > 0 {
+		fmt.Fprintf(&b, " -duration %v", h.duration)
+	}
+	if h.given["children"] {
+		fmt.Fprintf(&b, " -children %d", h.children)
+	}
+	return b.String() + h.outputs.command()
+}
+
+func (h *harnessing) details() []feed.Fact {
+	facts := []feed.Fact{{Name: "revision", Value: revision()}}
+	if h.replay == "" {
+		facts = append(facts, feed.Fact{Name: "seed", Value: report.Count(int(h.seed))})
+	}
+	return facts
+}
+
+// how says how programs are played again; trace is a file for the flight
+// recorder.
+func (h *harnessing) how(trace string) campaign.How {
+	return campaign.How{Command: h.command, Canary: h.canary, Trace: trace}
+}
+
+// revision names the code that runs, as far as it knows.
+func revision() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return "unknown"
+	}
+	name, dirty := "unknown", ""
+	for _, s := range info.Settings {
+		switch {
+		case s.Key == "vcs.revision":
+			name = s.Value[:min(len(s.Value), 12)]
+		case s.Key == "vcs.modified" && s.Value == "true":
+			dirty = "+changes"
+		}
+	}
+	return name + dirty
+}
+
+// baseName returns the name of a file without folder and suffix.
+func baseName(file string) string {
+	return strings.TrimSuffix(filepath.Base(file), programSuffix)
+}

@@ -1,0 +1,176 @@
+package campaign
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"sync"
+	"time"
+
+	"handloom/internal/report"
+	"handloom/stress/internal/child"
+	"handloom/stress/internal/draw"
+	"handloom/stress/internal/feed"
+	"handloom/stress/internal/model"
+	"handloom/stress/internal/play"
+	"handloom/stress/internal/program"
+)
+
+// Options configure a campaign.
+type Options struct {
+	Profile  Profile
+	Seed     uint64
+	Seeds    int                // programs to draw; 0: until Duration is over
+	Duration time.Duration      // 0: no end
+	Known    []*program.Program // played before any other
+	Command  child.Command      // of the children
+	Children int                // pairs of them; 0: one for each processor
+	Slower   int                // than a plain build, about; 0: 1
+	Canary   string
+	Revision string
+	Feed     *feed.Feed
+}
+
+// Outcome is what a campaign came to.
+type Outcome struct {
+	Programs   int
+	Plays      int // of programs, under one configuration each
+	Operations int
+	Flushes    int
+	Repeated   int // plays repeated
+	Seen       model.Counters
+	Failure    *Failure // nil: nothing failed
+	Err        error    // why the campaign could not go on
+}
+
+// Failure is a program that fails.
+type Failure struct {
+	play.Failure
+	Program *program.Program // with the configurations to play it under
+	Found   int              // operations until then, of all programs
+}
+
+// Run runs a campaign until it is over, something fails or ctx ends.
+func Run(ctx context.Context, o Options) *Outcome {
+	if o.Duration > 0 {
+		limited, cancel := context.WithTimeout(ctx, o.Duration)
+		defer cancel()
+		ctx = limited
+	}
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	c := &campaign{Options: o, stop: stop, begun: time.Now()}
+	c.patience = patience * time.Duration(max(1, o.Slower))
+	if c.Children == 0 {
+		c.Children = runtime.NumCPU()
+	}
+	var working sync.WaitGroup
+	for range c.Children {
+		working.Go(func() { c.work(ctx) })
+	}
+	working.Wait()
+	return &c.outcome
+}
+
+// patience is how long a program may take.
+const patience = 30 * time.Second
+
+type campaign struct {
+	Options
+	patience time.Duration
+	stop     func()
+	begun    time.Time
+
+	lock    sync.Mutex
+	next    int // program: one of Known, then a seed
+	told    time.Time
+	outcome Outcome
+}
+
+// work plays one program after another with a pair of children.
+func (c *campaign) work(ctx context.Context) {
+	pair := newPair(c.Command)
+	defer pair.close()
+	for ctx.Err() == nil {
+		p, ok := c.draw()
+		if !ok {
+			return
+		}
+		c.play(ctx, p, pair)
+	}
+}
+
+// draw returns the next program with its configurations.
+func (c *campaign) draw() (*program.Program, bool) {
+	c.lock.Lock()
+	number := c.next
+	c.next++
+	c.lock.Unlock()
+	if number < len(c.Known) {
+		p := *c.Known[number]
+		if len(p.Configs) == 0 {
+			p.Configs = draw.Configs(p.Seed, c.Profile.Configs)
+		}
+		return &p, true
+	}
+	if number -= len(c.Known); c.Seeds > 0 && number >= c.Seeds {
+		return nil, false
+	}
+	return c.Profile.Draw(c.Seed+uint64(number), c.Revision), true
+}
+
+// Draw returns the program of a seed with its configurations.
+func (p Profile) Draw(seed uint64, revision string) *program.Program {
+	drawn := draw.Program(seed, draw.Options{Steps: p.Steps, Misuses: play.Misuses(), Misusing: p.Misusing})
+	drawn.Revision = revision
+	drawn.Configs = draw.Configs(seed, p.Configs)
+	return drawn
+}
+
+// repeatEvery is one in how many seeds is played once more.
+const repeatEvery = 20
+
+// play plays a program under its configurations and compares.
+func (c *campaign) play(ctx context.Context, p *program.Program, with *pair) {
+	total := Outcome{Programs: 1}
+	failure, err := with.compare(ctx, p, request{patience: c.patience, canary: c.Canary}, p.Seed%repeatEvery == 0, &total)
+	c.lock.Lock()
+	defer c.lock.Unlock()
+	if ctx.Err() != nil && failure == nil {
+		return // cut short
+	}
+	c.outcome.Merge(&total)
+	switch {
+	case err != nil && c.outcome.Err == nil:
+		c.outcome.Err = err
+		c.stop()
+	case failure != nil && c.outcome.Failure == nil:
+		failure.Found = c.outcome.Operations
+		c.outcome.Failure = failure
+		c.stop()
+	}
+	c.tell()
+}
+
+// tell says how far the campaign is.
+func (c *campaign) tell() {
+	now := time.Now()
+	if now.Sub(c.told) < time.Second {
+		return
+	}
+	c.told = now
+	o := &c.outcome
+	c.Feed.Progress(fmt.Sprintf("%s programs, %s plays, %s operations, %s, %s flushes", report.Count(o.Programs), report.Count(o.Plays),
+		report.Count(o.Operations), report.Rate(o.Operations, now.Sub(c.begun)), report.Count(o.Flushes)))
+}
+
+// Missing returns the promised states that were not seen.
+func (o *Outcome) Missing(promises []model.Seen) []model.Seen {
+	var missing []model.Seen
+	for _, s := range promises {
+		if o.Seen[s] == 0 {
+			missing = append(missing, s)
+		}
+	}
+	return missing
+}

@@ -1,0 +1,87 @@
+package campaign
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"handloom/stress/internal/child"
+	"handloom/stress/internal/play"
+	"handloom/stress/internal/program"
+)
+
+// pair is two children: the first plays the first configuration of a program,
+// the second all others.
+type pair [2]child.Child
+
+func newPair(command child.Command) *pair { return &pair{{Command: command}, {Command: command}} }
+
+func (p *pair) close() {
+	p[0].Close()
+	p[1].Close()
+}
+
+// request is how programs are played.
+type request struct {
+	patience time.Duration
+	canary   string
+	trace    string
+}
+
+// compare plays a program under its configurations, the first once more if repeat
+// is set, and returns how it fails, or nil. It adds up what was done in total.
+func (p *pair) compare(ctx context.Context, prog *program.Program, how request, repeat bool, total *Outcome) (*Failure, error) {
+	text := string(prog.Text())
+	configs := prog.Configs
+	if repeat {
+		configs = append(configs[:len(configs):len(configs)], configs[0])
+	}
+	var first *play.Result
+	for i, c := range configs {
+		result, err := p[min(i, 1)].Play(ctx, child.Request{
+			Program: text, Config: c.String(), Patience: how.patience, Canary: how.canary, Trace: how.trace,
+		})
+		if err != nil {
+			return nil, err
+		}
+		total.Plays++
+		total.Operations += result.Operations
+		total.Flushes += result.Flushes
+		total.Seen.Add(&result.Seen)
+		if i == len(configs)-1 && repeat {
+			total.Repeated++
+		}
+		switch {
+		case result.Failure != nil:
+			return failing(prog, *result.Failure, c), nil
+		case i == 0:
+			first = result
+		default:
+			if what := differ(first.Marks, result.Marks); what != "" {
+				f := play.Failure{Kind: play.Determinism, What: fmt.Sprintf("%v and %v: %s", configs[0], c, what)}
+				return failing(prog, f, configs[0], c), nil
+			}
+		}
+	}
+	return nil, nil
+}
+
+// failing is the failure of a program under some of its configurations.
+func failing(p *program.Program, f play.Failure, configs ...program.Config) *Failure {
+	failed := *p
+	failed.Configs = configs
+	return &Failure{Failure: f, Program: &failed}
+}
+
+// differ says where two lists of marks part, or nothing.
+func differ(a, b []string) string {
+	for i := range min(len(a), len(b)) {
+		if a[i] != b[i] {
+			return fmt.Sprintf("mark %d is %q and %q", i, a[i], b[i])
+		}
+	}
+	if len(a) != len(b) {
+		return fmt.Sprintf("there are %d and %d marks", len(a), len(b))
+	}
+	return ""
+}

@@ -1,0 +1,92 @@
+package campaign
+
+import (
+	"time"
+
+	"handloom/stress/internal/model"
+)
+
+// Profile is a kind of campaign.
+type Profile struct {
+	Name     string
+	About    string
+	Duration time.Duration // 0: until it is interrupted
+	Steps    int           // of a program, about
+	Configs  int           // of a seed
+	Misusing bool
+	Arms     []Arm // after the first part, with a build of its own each
+	Promises []model.Seen
+}
+
+// Arm is a part of a campaign that plays with a build of its own.
+type Arm struct {
+	Name     string
+	Flags    []string // of go build
+	Duration time.Duration
+	Slower   int // than a plain build, about
+}
+
+var (
+	raceArm  = Arm{Name: "race", Flags: []string{"-race"}, Slower: 8}
+	checkArm = Arm{Name: "checked", Flags: []string{"-tags", "handloom_check"}, Slower: 4}
+)
+
+func (a Arm) lasting(d time.Duration) Arm {
+	a.Duration = d
+	return a
+}
+
+// Profiles are the campaigns there are. Soak is one by name only; it plays no
+// programs.
+var Profiles = []Profile{
+	{
+		Name: "smoke", About: "random programs for 20 seconds",
+		Duration: 20 * time.Second, Steps: 150, Configs: 3, Promises: common,
+	},
+	{
+		Name: "pr", About: "for 2 minutes, and 1 minute under the race detector",
+		Duration: 2 * time.Minute, Steps: 250, Configs: 4, Promises: all(),
+		Arms: []Arm{raceArm.lasting(time.Minute)},
+	},
+	{
+		Name: "nightly", About: "for 4 hours, 1 hour under the race detector and 1 hour with the checked build",
+		Duration: 4 * time.Hour, Steps: 500, Configs: 8, Promises: all(),
+		Arms: []Arm{raceArm.lasting(time.Hour), checkArm.lasting(time.Hour)},
+	},
+	{
+		Name: "misuse", About: "for 20 seconds, half of all steps are misuse",
+		Duration: 20 * time.Second, Steps: 100, Configs: 3, Misusing: true,
+		Promises: []model.Seen{model.MisuseRefused},
+	},
+}
+
+// Find returns the profile of a name.
+func Find(name string) (Profile, bool) {
+	for _, p := range Profiles {
+		if p.Name == name {
+			return p, true
+		}
+	}
+	return Profile{}, false
+}
+
+// common are the states that a short campaign comes to on any machine.
+var common = []model.Seen{
+	model.Depletion, model.HoldBack, model.SlotLimit, model.ItemLimit, model.QueueLimit, model.RemoveLast, model.RemoveOnly,
+	model.Annihilated, model.Superseded, model.Dropped, model.Redundant, model.StaleReused, model.StaleDepleted,
+	model.ForgedVacant, model.ForgedFree, model.ForeignHandle, model.ChunkFull, model.ChunkOneMore, model.ManyChunks,
+	model.UnevenDeal, model.ResetDropped, model.AboveFloor, model.SelfLink, model.LinkAcross, model.LinkDangling,
+	model.PutToCreate, model.StagedValue, model.CancelBefore, model.CancelInPlan, model.CancelTooLate, model.LinkPanic,
+	model.TaskError, model.TaskPanic, model.TaskGoexit, model.CallbackPanic, model.WriteFailed, model.EmptyFlush,
+	model.DiscardedBatch, model.DefragmentPaused, model.DefragmentDone, model.CloneDiverged, model.InboxCall,
+	model.CheckpointTaken, model.RolledBack, model.RolledBackOverDepletion, model.MisuseRefused,
+}
+
+// all are all states.
+func all() []model.Seen {
+	seen := make([]model.Seen, model.Seens)
+	for i := range seen {
+		seen[i] = model.Seen(i)
+	}
+	return seen
+}

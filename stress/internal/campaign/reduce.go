@@ -1,0 +1,83 @@
+package campaign
+
+import (
+	"context"
+	"time"
+
+	"handloom/stress/internal/child"
+	"handloom/stress/internal/program"
+	"handloom/stress/internal/shrink"
+)
+
+// How says how failing programs are played again.
+type How struct {
+	Command child.Command
+	Canary  string
+	Slower  int
+	Trace   string // file for a flight-recorder trace
+}
+
+func (h How) request() request {
+	return request{patience: patience * time.Duration(max(1, h.Slower)), canary: h.Canary, trace: h.Trace}
+}
+
+// Again plays a program under its configurations and returns how it fails, or
+// nil.
+func Again(ctx context.Context, p *program.Program, how How) (*Failure, *Outcome, error) {
+	with := newPair(how.Command)
+	defer with.close()
+	total := &Outcome{Programs: 1}
+	f, err := with.compare(ctx, p, how.request(), false, total)
+	return f, total, err
+}
+
+// Shrink returns a smaller program that fails in the same way, the smallest found
+// until ctx ends. A program that hangs is given less patience, or else each try
+// would take as long.
+func Shrink(ctx context.Context, f *Failure, how How) *Failure {
+	with := newPair(how.Command)
+	defer with.close()
+	request := how.request()
+	request.patience = min(request.patience, 5*time.Second)
+	request.trace = ""
+	best := f
+	fails := func(p *program.Program) bool {
+		if _, err := program.Parse(p.Text(), "smaller"); err != nil {
+			return false
+		}
+		got, err := with.compare(ctx, p, request, false, new(Outcome))
+		if err != nil || got == nil || got.Kind != f.Kind {
+			return false
+		}
+		got.Found, got.Program.Configs = f.Found, p.Configs
+		best = got
+		return true
+	}
+	shrink.Program(ctx, f.Program, fails)
+	for i := range best.Program.Configs {
+		plainer(best, i, fails)
+	}
+	return best
+}
+
+// plainer makes a configuration plainer while the program fails.
+func plainer(f *Failure, i int, fails func(*program.Program) bool) {
+	for _, edit := range []func(c *program.Config){
+		func(c *program.Config) { c.Shift = 0 },
+		func(c *program.Config) { c.Collect = 0 },
+		func(c *program.Config) { c.Delay = 0 },
+		func(c *program.Config) { c.Yield = 0 },
+		func(c *program.Config) { c.Team = 0 },
+		func(c *program.Config) { c.Procs = 0 },
+		func(c *program.Config) { c.Shuffle = 0 },
+		func(c *program.Config) { c.Workers = 2 },
+		func(c *program.Config) { c.Workers = 1 },
+	} {
+		p := *f.Program
+		p.Configs = append([]program.Config(nil), p.Configs...)
+		edit(&p.Configs[i])
+		if p.Configs[i] != f.Program.Configs[i] && fails(&p) {
+			f.Program = &p
+		}
+	}
+}

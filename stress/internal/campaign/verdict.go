@@ -1,0 +1,102 @@
+package campaign
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"handloom/internal/report"
+	"handloom/stress/internal/model"
+	"handloom/stress/internal/play"
+)
+
+// Exit codes of a campaign; those of usage and malformed input are the
+// program's.
+const (
+	ExitPassed       = 0
+	ExitInconclusive = 1
+	ExitModel        = 10
+	ExitInvariant    = 11
+	ExitDeterminism  = 12
+	ExitLiveness     = 14
+	ExitLeak         = 15
+	ExitLimit        = 16
+	ExitForged       = 17
+	ExitCanaryMissed = 20
+	ExitNeverSeen    = 21
+	ExitRace         = 66
+	ExitInterrupted  = 130
+)
+
+var exitCodes = map[play.Kind]int{
+	play.Model: ExitModel, play.Invariant: ExitInvariant, play.Determinism: ExitDeterminism, play.Liveness: ExitLiveness,
+	play.Leak: ExitLeak, play.Limit: ExitLimit, play.Forged: ExitForged, play.Race: ExitRace,
+}
+
+// Exit returns the exit code of a kind of failure.
+func Exit(k play.Kind) int { return exitCodes[k] }
+
+// Verdict is the verdict on a campaign, its exit code, and the reason in a line.
+func (o *Outcome) Verdict(promises []model.Seen, interrupted bool) (verdict string, exit int, reason string) {
+	missing := o.Missing(promises)
+	switch {
+	case o.Failure != nil:
+		return string(o.Failure.Kind), Exit(o.Failure.Kind), firstLine(o.Failure.What)
+	case o.Err != nil:
+		return "inconclusive", ExitInconclusive, firstLine(o.Err.Error())
+	case interrupted:
+		return "interrupted", ExitInterrupted, "nothing failed so far: " + o.scope()
+	case o.Programs == 0:
+		return "inconclusive", ExitInconclusive, "no program was played"
+	case len(missing) > 0:
+		var names []string
+		for _, s := range missing {
+			names = append(names, s.String())
+		}
+		return "never-seen", ExitNeverSeen, "nothing failed, but promised states never came up: " + strings.Join(names, ", ")
+	}
+	return "passed", ExitPassed, o.scope()
+}
+
+func (o *Outcome) scope() string {
+	return fmt.Sprintf("programs %s, plays %s, operations %s, flushes %s, repeated %s", report.Count(o.Programs),
+		report.Count(o.Plays), report.Count(o.Operations), report.Count(o.Flushes), report.Count(o.Repeated))
+}
+
+func firstLine(s string) string {
+	line, _, _ := strings.Cut(s, "\n")
+	return line
+}
+
+// Merge adds what another campaign came to.
+func (o *Outcome) Merge(of *Outcome) {
+	o.Programs += of.Programs
+	o.Plays += of.Plays
+	o.Operations += of.Operations
+	o.Flushes += of.Flushes
+	o.Repeated += of.Repeated
+	o.Seen.Add(&of.Seen)
+	if o.Failure == nil {
+		o.Failure = of.Failure
+	}
+	if o.Err == nil {
+		o.Err = of.Err
+	}
+}
+
+// Rare returns how many states came up, and the n of them that did so least
+// often, with how often.
+func (o *Outcome) Rare(n int) (seen int, least []string) {
+	var order []model.Seen
+	for i, times := range o.Seen {
+		if times > 0 {
+			order = append(order, model.Seen(i))
+		}
+	}
+	slices.SortStableFunc(order, func(a, b model.Seen) int { return cmp.Compare(o.Seen[a], o.Seen[b]) })
+	for _, s := range order[:min(n, len(order))] {
+		least = append(least, fmt.Sprintf("%v %s", s, report.Count(o.Seen[s])))
+	}
+	return len(order), least
+}

@@ -1,0 +1,22 @@
+package child
+
+import (
+	"time"
+
+	"handloom/stress/internal/play"
+)
+
+// Request is one program to play.
+type Request struct {
+	Program  string        `json:"program"` // its text
+	Config   string        `json:"config"`
+	Patience time.Duration `json:"patience"` // until the program counts as hung
+	Canary   string        `json:"canary,omitempty"`
+	Trace    string        `json:"trace,omitempty"` // file for a flight-recorder trace, written if the program fails
+}
+
+// Response is what came of it.
+type Response struct {
+	Result *play.Result `json:"result,omitempty"`
+	Error  string       `json:"error,omitempty"` // why there is no result
+}

@@ -1,0 +1,123 @@
+package child
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"runtime"
+	"runtime/trace"
+	"sync"
+	"time"
+
+	"handloom/internal/canary"
+	"handloom/stress/internal/play"
+	"handloom/stress/internal/program"
+)
+
+// Exit codes of a child.
+const (
+	exitDone = 0
+	exitHung = 3
+)
+
+// Serve plays what it is asked to until in ends, and then ends the process.
+func Serve(in io.Reader, out io.Writer) {
+	s := &server{out: out}
+	requests := make(chan Request)
+	go func() {
+		lines := json.NewDecoder(bufio.NewReaderSize(in, 1<<16))
+		for {
+			var r Request
+			if err := lines.Decode(&r); err != nil {
+				os.Exit(exitDone) // the parent is gone, or done with us
+			}
+			requests <- r
+		}
+	}()
+	for r := range requests {
+		s.serve(r)
+	}
+}
+
+type server struct {
+	lock sync.Mutex // of out
+	out  io.Writer
+}
+
+func (s *server) serve(r Request) {
+	watchdog := time.AfterFunc(r.Patience, func() { s.hung(r.Patience) })
+	result, err := s.play(r)
+	if !watchdog.Stop() {
+		select {} // it is about to end the process
+	}
+	if err != nil {
+		s.answer(Response{Error: err.Error()})
+		return
+	}
+	s.answer(Response{Result: result})
+}
+
+func (s *server) answer(r Response) {
+	s.lock.Lock()
+	defer s.lock.Unlock()
+	if err := json.NewEncoder(s.out).Encode(r); err != nil {
+		os.Exit(exitDone)
+	}
+}
+
+// hung answers for a program that does not end.
+func (s *server) hung(after time.Duration) {
+	stacks := make([]byte, 1<<20)
+	stacks = stacks[:runtime.Stack(stacks, true)]
+	s.answer(Response{Result: &play.Result{Failure: &play.Failure{
+		Kind: play.Liveness, What: fmt.Sprintf("the program did not end in %v\n%s", after, stacks),
+	}}})
+	os.Exit(exitHung)
+}
+
+func (s *server) play(r Request) (*play.Result, error) {
+	p, err := program.Parse([]byte(r.Program), "program")
+	if err != nil {
+		return nil, err
+	}
+	if err := play.Check(p, "program"); err != nil {
+		return nil, err
+	}
+	c, err := program.ParseConfig(r.Config)
+	if err != nil {
+		return nil, err
+	}
+	if err := canary.Choose(r.Canary); err != nil {
+		return nil, err
+	}
+	if r.Trace == "" {
+		return play.Play(context.Background(), p, c), nil
+	}
+	return recorded(r.Trace, func() *play.Result { return play.Play(context.Background(), p, c) })
+}
+
+// recorded plays under the flight recorder, and writes what it holds if the
+// program fails.
+func recorded(file string, f func() *play.Result) (*play.Result, error) {
+	recorder := trace.NewFlightRecorder(trace.FlightRecorderConfig{MinAge: 10 * time.Second})
+	if err := recorder.Start(); err != nil {
+		return nil, err
+	}
+	defer recorder.Stop()
+	result := f()
+	if result.Failure == nil {
+		return result, nil
+	}
+	out, err := os.Create(file)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := recorder.WriteTo(out); err != nil {
+		out.Close()
+		return nil, err
+	}
+	return result, out.Close()
+}

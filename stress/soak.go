@@ -1,0 +1,5 @@
+package main
+
+import "context"
+
+func (p *program) soak(context.Context, harnessing) int { return exitBad }
