@@ -195,7 +195,7 @@ func TestHelp(t *testing.T) {
 	if got.code != exitDone || got.stdout != usage {
 		t.Errorf("exit code %d: %s", got.code, got.stderr)
 	}
-	for _, line := range strings.Split(usage, "\n") {
+	for line := range strings.SplitSeq(usage, "\n") {
 		if len(line) > 90 {
 			t.Errorf("a line of the help has %d characters: %s", len(line), line)
 		}

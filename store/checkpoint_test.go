@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"testing"
 
@@ -165,6 +166,9 @@ func TestARollbackDropsCallsOfTheInboxAndChangeLists(t *testing.T) {
 		t.Fatal(err)
 	}
 	rollback(t, s, &c)
+	if pending := s.Pending(); pending.Commands != 0 {
+		t.Errorf("%+v wait for a flush", pending)
+	}
 	for range 2 { // the second time at the epoch that the lists were of
 		for what, list := range map[string]itemSeq{"created": table.Created(), "replaced": table.Replaced(), "erased": table.Erased()} {
 			for h, v := range list {
@@ -237,10 +241,7 @@ func TestItemsOfAStableTableAreAtTheirAddressesAfterARollback(t *testing.T) {
 		q := queues(t, s, 1)[0]
 		table.EraseItems(q, hs[1000:2000])
 		flush(t, s)
-		addresses := map[store.Handle[item]]*item{}
-		for h, v := range table.All() {
-			addresses[h] = v
-		}
+		addresses := maps.Collect(table.All())
 		var c store.Checkpoint
 		checkpoint(t, s, &c)
 		for range 5 {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"runtime"
 	"slices"
 	"strings"
@@ -256,10 +257,7 @@ func TestACloneThatPanicsInARollbackLeavesAStoreRolledBackAndNoCheckpoint(t *tes
 				f := &faulty{fail: func() { panic("no") }}
 				a := newAgents(t, 12, workers, stable, f.clone)
 				before := digest(t, a.Store)
-				addresses := map[store.Handle[agent]]*agent{}
-				for h, v := range a.All() {
-					addresses[h] = v
-				}
+				addresses := maps.Collect(a.All())
 				var c store.Checkpoint
 				checkpoint(t, a.Store, &c)
 				a.walk()

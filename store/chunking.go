@@ -33,6 +33,7 @@ func (p *pass[T, C]) forEach(ctx context.Context, f func(context.Context, C) err
 		return err
 	}
 	defer ph.leave()
+	defer ph.trace(p.table.name).end()
 	ph.writes = p.table
 	if check.Cheap {
 		if err := ph.mayWrite(p.table); err != nil {

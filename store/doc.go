@@ -67,9 +67,10 @@
 //	Checkpoint Rollback                 no phase, or Write            one at a time
 //	Reduce ReduceStable                 no phase, Read, Write, task   any
 //	Digest Verify                       no phase, Read, Write         any
+//	SortFunc SortByKey Defragment       Write                         one at a time
 //	Write Read Close                    no phase                      any
 //	Queues Discard                      no phase of its own           the goroutine that flushes
-//	Register RegisterStable             no phase open at all          any
+//	Register RegisterStable Shuffle     no phase open at all          any
 //	Stats Epoch                         anywhere                      any
 //
 // "Inside" means through the context that the phase gave to its function: that
@@ -86,6 +87,23 @@
 // what it recorded and returns the error of the lowest task. A panic in a task
 // is returned as [*PanicError]. Misuse that no caller can mean (a queue kept past
 // its pass, a Writer kept past its Write) panics and says the fix.
+//
+// # Watching a store
+//
+// The store keeps no log and registers no metrics; it hands out values. A
+// [Report] says what became of every command of a flush, and Options.AfterFlush
+// is called with each; [Store.Stats] has the size of every table and may be asked
+// at any time, from any goroutine. Both print as text, read and write themselves
+// as JSON, and give log/slog what is not zero. The example Expvar publishes them.
+//
+// An execution trace (runtime/trace, go tool trace) shows a region for each phase,
+// for the steps of a flush and for what it does to each shard, on the worker that
+// does it. Without a trace they cost a branch.
+//
+// Whether a program computes the same for any number of workers, and where it
+// first does not, package storetest finds out. It compares [Store.DigestTables]
+// after every flush, on stores whose tasks run in shuffled order ([Store.Shuffle]),
+// and looks at items with [Store.Dump].
 //
 // # What it does not do
 //

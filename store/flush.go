@@ -45,6 +45,7 @@ func (s *Store) flushAlone(ctx context.Context, before func() error) (*Report, e
 		return nil, err
 	}
 	defer s.leaveFlush(p)
+	defer p.trace("").end()
 	if err := before(); err != nil {
 		return nil, err
 	}
@@ -83,10 +84,11 @@ type flush struct {
 
 	tables  []table // with commands in the batch
 	work    []shardWork
-	cost    []int64     // of work, in nanoseconds
-	tracked []table     // whose change lists are of the last flush
-	awake   awake       // tables that keep memory for flushes
-	shield  uncancelled // of the context, beyond the commit point
+	cost    []int64         // of work, in nanoseconds
+	tracked []table         // whose change lists are of the last flush
+	awake   awake           // tables that keep memory for flushes
+	ctx     context.Context // for regions of traces
+	shield  uncancelled     // of the context, beyond the commit point
 	report  Report
 	empty   Report
 
@@ -126,17 +128,18 @@ func (f *flush) init(s *Store) {
 			f.report.Stale = batch.KeepLowest(f.report.Stale)
 		}
 	}
-	each := func(step func(w shardWork)) func(int) error {
+	each := func(name string, step func(w shardWork)) func(int) error {
 		return func(i int) error {
+			defer traceShard(f.ctx, name, f.work[i]).end()
 			step(f.work[i])
 			return nil
 		}
 	}
-	f.planTask = each(func(w shardWork) { w.table.plan(w.shard) })
-	f.roomTask = each(func(w shardWork) { w.table.makeRoom(w.shard) })
-	f.findTask = each(func(w shardWork) { w.table.findLinks(w.shard) })
-	f.applyTask = each(func(w shardWork) { w.table.apply(w.shard) })
-	f.linkTask = each(func(w shardWork) { w.table.link(w.shard) })
+	f.planTask = each("plan", func(w shardWork) { w.table.plan(w.shard) })
+	f.roomTask = each("make room", func(w shardWork) { w.table.makeRoom(w.shard) })
+	f.findTask = each("find links", func(w shardWork) { w.table.findLinks(w.shard) })
+	f.applyTask = each("apply", func(w shardWork) { w.table.apply(w.shard) })
+	f.linkTask = each("link", func(w shardWork) { w.table.link(w.shard) })
 }
 
 func (f *flush) flush(ctx context.Context) (*Report, error) {
@@ -147,6 +150,8 @@ func (f *flush) flush(ctx context.Context) (*Report, error) {
 	if err := s.batch.Check(); err != nil {
 		return nil, fmt.Errorf("store: Flush: %w; nothing was applied", err)
 	}
+	f.ctx = ctx
+	defer func() { f.ctx = nil }()
 	begin := time.Now()
 	if !f.collect() {
 		s.batch.Finish(false)
@@ -226,7 +231,7 @@ func (f *flush) prepare(ctx context.Context) error {
 		return err
 	}
 	if slices.ContainsFunc(f.tables, table.visits) {
-		if err := f.run(ctx, f.findTask); err != nil {
+		if err := f.run(ctx, "find links", f.findTask); err != nil {
 			return err
 		}
 	}
@@ -243,7 +248,7 @@ func (f *flush) plan(ctx context.Context) error {
 			return err
 		}
 	}
-	if err := f.run(ctx, f.planTask); err != nil {
+	if err := f.run(ctx, "plan", f.planTask); err != nil {
 		return err
 	}
 	for _, t := range f.tables {
@@ -252,13 +257,14 @@ func (f *flush) plan(ctx context.Context) error {
 		}
 	}
 	if slices.ContainsFunc(f.work, func(w shardWork) bool { return w.table.needsMemory(w.shard) }) {
-		return f.run(ctx, f.roomTask)
+		return f.run(ctx, "make room", f.roomTask)
 	}
 	return nil
 }
 
 // run runs one step of the flush for every shard with work.
-func (f *flush) run(ctx context.Context, step func(int) error) error {
+func (f *flush) run(ctx context.Context, name string, step func(int) error) error {
+	defer traceStep(ctx, name).end()
 	return f.store.run(ctx, len(f.work), step, f.cost)
 }
 
@@ -267,11 +273,11 @@ func (f *flush) run(ctx context.Context, step func(int) error) error {
 func (f *flush) commit(ctx context.Context) error {
 	f.shield.Context = ctx
 	defer func() { f.shield.Context = nil }()
-	if err := f.run(&f.shield, f.applyTask); err != nil {
+	if err := f.run(&f.shield, "apply", f.applyTask); err != nil {
 		return err
 	}
 	if slices.ContainsFunc(f.tables, table.hasLinks) {
-		if err := f.run(&f.shield, f.linkTask); err != nil {
+		if err := f.run(&f.shield, "link", f.linkTask); err != nil {
 			return err
 		}
 	}

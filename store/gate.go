@@ -195,6 +195,7 @@ func (s *Store) Read(ctx context.Context, fn func(ctx context.Context) error) er
 		return err
 	}
 	defer p.leave()
+	defer p.trace("").end()
 	if check.Full {
 		defer s.watch(p)()
 	}

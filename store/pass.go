@@ -25,6 +25,7 @@ func (s *Store) Each(ctx context.Context, n int, f func(ctx context.Context, tas
 		return err
 	}
 	defer p.leave()
+	defer p.trace("").end()
 	e, y := &s.each, p.systemOf()
 	if y != nil {
 		e = &y.each // those of other systems may run at the same time

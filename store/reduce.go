@@ -53,6 +53,7 @@ func reduce[T, V, R any](ctx context.Context, t *tableBase[T], view func(shard, 
 		return none, err
 	}
 	defer p.leave()
+	defer p.trace(t.name).end()
 	if check.Cheap {
 		if err := p.mayRead(t); err != nil {
 			return none, err

@@ -26,6 +26,7 @@ func (s *Store) Write(ctx context.Context, fn func(ctx context.Context, w *Write
 		return err
 	}
 	defer p.leave()
+	defer p.trace("").end()
 	p.writer.phase = p
 	defer func() {
 		s.publishStats(p.writer.changed)

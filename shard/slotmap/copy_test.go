@@ -201,10 +201,7 @@ func copyingBackKeepsAddresses[T any](k kind[T], n int) func(*testing.T) {
 		m := newMap[T](t, slotmap.Options{})
 		var c slotmap.Map[T]
 		for round := range 20 {
-			addresses := map[handle.Of[T]]*T{}
-			for h, v := range m.All() {
-				addresses[h] = v
-			}
+			addresses := maps.Collect(m.All())
 			m.CopyTo(&c, nil)
 			verify(t, &c)
 			before := m.Digest()

@@ -81,13 +81,13 @@ func (want *run) differs(r *run) string {
 		if state == "" {
 			state = "\n\tthe state is the same"
 		}
-		return fmt.Sprintf("flush %d: %v differs from %v", i+1, r, want) + state + reports
+		return fmt.Sprintf("flush %d: not the same with %v as with %v", i+1, r, want) + state + reports
 	}
 	if x, y := len(want.flushes), len(r.flushes); x != y {
 		return fmt.Sprintf("at its end: flushes with commands are %d with %v, %d with %v", x, want, y, r)
 	}
 	if state := p.tables(want.end, r.end); state != "" {
-		return fmt.Sprintf("at its end: %v differs from %v", r, want) + state
+		return fmt.Sprintf("at its end: not the same with %v as with %v", r, want) + state
 	}
 	return ""
 }

@@ -32,10 +32,12 @@
 // tick, flush, runs, table and shard, then the first row, handle and field that
 // differ, and what to look for:
 //
-//	tick 6, flush 1: 1 worker, tasks shuffled differs from 1 worker
-//		table "shots", shard 0 (typeId 2), and no other shard
-//		row 3 (2:3.1): Owner.ID is 1:17.1 with 1 worker, 1:4.1 with 1 worker, tasks shuffled
-//		...
+//	storetest: tick 2, flush 1: not the same with 1 worker and shuffled tasks as with 1 worker
+//		table "ship", shard 0 (typeId 1), and 2 more shards
+//		row 10 (1:10.1): Hull is 0 with 1 worker, 5 with 1 worker and shuffled tasks
+//		the same: 1 worker once more; 2, 3, 7, 16, 64 workers
+//		different: 1, 2, 3, 7, 16, 64 workers and shuffled tasks
+//		the order of tasks matters: look for what tasks of one pass share, such as a slice, a counter, ...
 //
 // What lies behind pointers is no part of a digest, and not compared.
 package storetest

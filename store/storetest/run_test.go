@@ -198,7 +198,7 @@ func TestWhatDependsOnArrivalIsFoundOnOneWorkerToo(t *testing.T) {
 	message := run(t, storetest.Options{Workers: []int{1}}, arrivals)
 	shuffled, _, _ := strings.Cut(message[strings.LastIndex(message, "Hull is 0 with 1 worker, ")+25:], " ")
 	want := strings.Join([]string{
-		"storetest: tick 2, flush 1: 1 worker and shuffled tasks differs from 1 worker",
+		"storetest: tick 2, flush 1: not the same with 1 worker and shuffled tasks as with 1 worker",
 		`table "ship", shard 0 (typeId 1), and 2 more shards`,
 		"row 10 (1:10.1): Hull is 0 with 1 worker, " + shuffled + " with 1 worker and shuffled tasks",
 		"the same: 1 worker once more",
@@ -208,7 +208,7 @@ func TestWhatDependsOnArrivalIsFoundOnOneWorkerToo(t *testing.T) {
 	if message != want || !strings.Contains("12345", shuffled) {
 		t.Errorf("it says\n%s\nwant\n%s", message, want)
 	}
-	expect(t, run(t, storetest.Options{}, arrivals), "tick 2, flush 1: ", " differs from 1 worker\n", `table "ship", shard `,
+	expect(t, run(t, storetest.Options{}, arrivals), "tick 2, flush 1: not the same with ", " as with 1 worker\n", `table "ship", shard `,
 		"Hull is ", "the order of tasks matters: ")
 }
 
@@ -236,7 +236,7 @@ func TestWorkDividedByTheNumberOfWorkersIsFound(t *testing.T) {
 			return err
 		}, err
 	})
-	expect(t, message, "tick 5, flush 1: 2 workers differs from 1 worker\n", `table "ship", shard 1 (typeId 2), and 1 more shard`+"\n",
+	expect(t, message, "tick 5, flush 1: not the same with 2 workers as with 1 worker\n", `table "ship", shard 1 (typeId 2), and 1 more shard`+"\n",
 		"row 2 (2:2.1): Hull is 6 with 1 worker, 100 with 2 workers\n",
 		"the same: 1 worker once more; 1 worker and shuffled tasks\n",
 		"different: 2, 4 workers; 2, 4 workers and shuffled tasks\n",
@@ -267,7 +267,7 @@ func TestWhatDiffersBetweenEqualRunsIsSaidToDoSo(t *testing.T) {
 			}, err
 		})
 		t.Log(name)
-		expect(t, message, "tick 0, flush 1: 3 workers once more differs from 3 workers\n", `table "ship"`, "Hull is ",
+		expect(t, message, "tick 0, flush 1: not the same with 3 workers once more as with 3 workers\n", `table "ship"`, "Hull is ",
 			"different: 3 workers once more; 1 worker", "equal runs differ: ")
 	}
 }
@@ -325,11 +325,11 @@ func TestASetupThatDoesNotWorkIsSaidToDoSo(t *testing.T) {
 		{storetest.Options{Workers: []int{0}}, func(number int, s *store.Store) (frame, error) {
 			_, err := newFleet(s, 2+number/2)
 			return idle, err
-		}, "storetest: setup, flush 1: GOMAXPROCS workers and shuffled tasks differs from GOMAXPROCS workers\n"},
+		}, "storetest: setup, flush 1: not the same with GOMAXPROCS workers and shuffled tasks as with GOMAXPROCS workers\n"},
 		{storetest.Options{Workers: []int{1}}, func(number int, s *store.Store) (frame, error) {
 			_, err := store.Register(s, store.TableOptions[ship]{Name: "ship", Shards: 2, TypeID: 7 + number})
 			return idle, err
-		}, "storetest: setup, at its end: 1 worker once more differs from 1 worker\n" +
+		}, "storetest: setup, at its end: not the same with 1 worker once more as with 1 worker\n" +
 			"\tthe tables are \"ship\" (typeIds 7 to 8) with 1 worker, \"ship\" (typeIds 8 to 9) with 1 worker once more\n"},
 	} {
 		number := -1

@@ -58,7 +58,7 @@ func TestTheMessageSaysWhatDiffers(t *testing.T) {
 				})
 			},
 			[]string{
-				"tick 3, at its end: 1 worker once more differs from 1 worker\n",
+				"tick 3, at its end: not the same with 1 worker once more as with 1 worker\n",
 				`table "ship", shard 1 (typeId 2)` + "\n", "row 1 (2:1.1): Leader.ID is 0:0.0 with 1 worker, 0:1.0 with 1 worker once more\n",
 			},
 		},

@@ -19,6 +19,9 @@ type (
 	item interface{ item8 | item32 | item64 }
 )
 
+// The first word of an item is its value.
+var _ [0]struct{} = [unsafe.Offsetof(item8{}.v) + unsafe.Offsetof(item32{}.v) + unsafe.Offsetof(item64{}.v)]struct{}{}
+
 // first returns where the first word of an item is, whatever its size, so that
 // one loop serves all of them.
 func first[T item](v *T) *uint64 { return (*uint64)(unsafe.Pointer(v)) }

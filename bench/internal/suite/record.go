@@ -103,7 +103,7 @@ func appendItems[T item](column []T, names []uint64) []T {
 
 func (s set[T]) appendingHandles() *measure.Work {
 	var column []uint64
-	names := make([]uint64, s.n)
+	names := make([]handle.ID, s.n)
 	return &measure.Work{
 		Items:   s.n,
 		Prepare: func() { column = column[:0] },
@@ -111,9 +111,9 @@ func (s set[T]) appendingHandles() *measure.Work {
 	}
 }
 
-func appendHandles(column, names []uint64) []uint64 {
+func appendHandles(column []uint64, names []handle.ID) []uint64 {
 	for _, h := range names {
-		column = append(column, h)
+		column = append(column, uint64(h))
 	}
 	return column
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strings"
 
 	"handloom/bench/internal/measure"
 )
@@ -34,6 +35,7 @@ type family interface {
 	growth() []measure.Case
 	record() []measure.Case
 	flushes() []measure.Case
+	checkpoints() []measure.Case
 	passes() []measure.Case
 	emptyPasses() []measure.Case
 	mixed() []measure.Case
@@ -73,6 +75,7 @@ var kinds = []struct {
 	{family.sorts, []int{1e5, 1e6}, []int{8, 64}, nil},
 	{family.record, []int{1e5}, []int{32, 8}, allBut("record.emplace.allocs", "record.erase.allocs")},
 	{family.flushes, []int{1e6}, []int{8, 64}, nil},
+	{family.checkpoints, []int{1e6, 1e5}, []int{8, 64}, func(_ Options, c *measure.Case) bool { return !strings.HasSuffix(c.Impl, ".1shard") }},
 	{family.passes, []int{1e6}, []int{8, 64}, nil},
 	{family.emptyPasses, []int{10}, []int{8}, allBut("emptypass.goroutines")},
 	{halves, nil, nil, nil},

@@ -7,7 +7,7 @@ import "handloom/stress/internal/program"
 var (
 	joins = []program.Op{
 		program.Each, program.ForEach, program.Inbox, program.Flush, program.FlushCancelled, program.FlushCancelPlan,
-		program.FlushCancelLate, program.FlushLinkPanic, program.Reduce,
+		program.FlushCancelLate, program.FlushLinkPanic, program.Reduce, program.Checkpoint, program.Rollback, program.Schedule,
 	}
 	alone = append([]program.Op{
 		program.Queues, program.Discard, program.Read, program.Write,
@@ -51,6 +51,15 @@ func (d *drawing) make(op program.Op) program.Step {
 		if d.IntN(2) == 0 {
 			s = s.Set("every", d.of(2, 3, 10)).Set("rem", d.IntN(3))
 		}
+	case program.Checkpoint:
+		s = s.Set("as", d.of(0, 0, 1, 2))
+	case program.Rollback:
+		s = s.Set("to", d.of(0, 0, 1, 2))
+	case program.Schedule:
+		tasks := 1 + d.IntN(6)
+		s = s.Set("tasks", tasks).Set("reader", d.IntN(tasks+2))
+		s.Body = d.commands(tasks, -1, false)
+		d.settle()
 	case program.Inbox:
 		s.Body = d.commands(1, -1, false)
 		s = s.Set("fail", d.of(0, 0, 0, 1))

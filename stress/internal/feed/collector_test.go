@@ -24,7 +24,10 @@ func TestPointsAreBoundedAndLoseNoSum(t *testing.T) {
 		}
 		var operations int
 		var interval, at, longest time.Duration
-		for _, p := range c.Points {
+		for i, p := range c.Points {
+			if p.Interval != c.Points[0].Interval && i < len(c.Points)-1 {
+				t.Fatalf("%d samples: point %d is of %v, the first of %v", n, i, p.Interval, c.Points[0].Interval)
+			}
 			operations += p.Operations
 			interval += p.Interval
 			longest = max(longest, p.Flush.Max)

@@ -117,6 +117,27 @@ func TestAFullDiskIsAnErrorAtTheEndAndStopsNobody(t *testing.T) {
 	}
 }
 
+// full is a disk that is full once.
+type full struct{ bytes.Buffer }
+
+func (w *full) Write(b []byte) (int, error) {
+	if w.Len() == 0 {
+		w.Buffer.WriteString("-")
+		return 0, errors.New("full")
+	}
+	return w.Buffer.Write(b)
+}
+
+func TestNothingIsWrittenBehindAGap(t *testing.T) {
+	var disk full
+	l := NewLines(&disk)
+	l.Event(Event{})
+	l.Event(Event{})
+	if err := l.Close(); err == nil || err.Error() != "full" || disk.String() != "-" {
+		t.Errorf("Close returned %v and %q is written", err, disk.String())
+	}
+}
+
 // broken is a sink that fails.
 type broken struct{ Collector }
 

@@ -1,9 +1,6 @@
 package model
 
-import (
-	"fmt"
-	"maps"
-)
+import "fmt"
 
 // Abstract knows who lives, with what value.
 type Abstract struct {
@@ -115,14 +112,6 @@ func (a *Abstract) Set(id uint64, item Item) {
 	l := a.live[id]
 	l.item = item
 	a.live[id] = l
-}
-
-// Clone returns a copy, for a checkpoint. The batch is no part of it.
-func (a *Abstract) Clone() *Abstract {
-	return &Abstract{
-		tables: a.tables, live: maps.Clone(a.live), counts: append([]int(nil), a.counts...),
-		ever: maps.Clone(a.ever), issued: append([]uint64(nil), a.issued...),
-	}
 }
 
 // Text writes a handle as documents do: typeId:slot.generation.

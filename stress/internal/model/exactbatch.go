@@ -95,8 +95,19 @@ func (m *Exact) Pending() int {
 	return n
 }
 
-// BatchFull reports whether no further pass may start.
-func (m *Exact) BatchFull() bool { return m.batch > 0 && m.Pending() >= m.batch }
+// BatchFull reports whether no further pass may start and no call of the inbox is
+// taken: what open queues hold does not count.
+func (m *Exact) BatchFull() bool {
+	n := m.Pending()
+	for _, p := range m.passes {
+		for _, commands := range p.tasks {
+			if p.open {
+				n -= records(commands)
+			}
+		}
+	}
+	return m.batch > 0 && n >= m.batch
+}
 
 // Arrive says what a call of the inbox recorded, and whether it failed. It
 // reports whether the call is more than a queue may hold, so that nothing of it
@@ -112,7 +123,7 @@ func (m *Exact) Arrive(commands []Command, failed bool) (full bool, err error) {
 			err = e
 		}
 	}
-	if !failed && !full {
+	if !failed && !full && records(commands) > 0 {
 		m.calls = append(m.calls, commands)
 	}
 	return full, err

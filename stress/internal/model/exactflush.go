@@ -366,6 +366,23 @@ func (p *Plan) linked(table int, v Value, self *create) Item {
 	return v.Item
 }
 
+// MergeReports returns the report of a frame that flushed twice.
+func MergeReports(a, b Report) Report {
+	r := Report{Epoch: b.Epoch, Total: a.Total, Tables: slices.Clone(a.Tables), Stale: slices.Concat(a.Stale, b.Stale)}
+	r.Total.add(b.Total)
+	for _, t := range b.Tables {
+		at := slices.IndexFunc(r.Tables, func(of TableReport) bool { return of.Table == t.Table })
+		if at < 0 {
+			r.Tables = append(r.Tables, t)
+		} else {
+			r.Tables[at].add(t.Counts)
+		}
+	}
+	slices.SortStableFunc(r.Stale, compareSamples)
+	r.Stale = r.Stale[:min(len(r.Stale), 8)]
+	return r
+}
+
 // finish sums up.
 func (p *Plan) finish() Report {
 	r := &p.report

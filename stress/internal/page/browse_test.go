@@ -1,25 +1,40 @@
 package page
 
 import (
+	"flag"
+	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"testing"
 	"time"
 
+	"handloom/internal/browser"
 	"handloom/stress/internal/feed"
+)
+
+var screenshots = flag.String("screenshots", "", "a folder for pictures of what the browser shows")
+
+var (
+	titles = []string{
+		"Rate: commands per second", "Live items", "Tick time, from the intended start", "Flush time",
+		"Balance of shards: the fullest by the mean", "Load of each shard", "Heap",
+	}
+	legends = regexp.MustCompile(`^(p50|p99|p99\.9|max|limit.*|all tables|commands|bullet|ship|heap)$`)
+	units   = regexp.MustCompile(`^[\d.,]+ ?(us|ms|s|MiB|k|M|x)$`)
 )
 
 // TestPagesReadWellInABrowser is one test, because a browser takes its time to
 // start.
 func TestPagesReadWellInABrowser(t *testing.T) {
-	b := openBrowser(t)
-	for _, width := range widths {
-		b.browseReport(t, width)
-		b.browseLive(t, width)
+	b := browser.Open(t)
+	for _, width := range []int{1280, 400} {
+		browseReport(t, b, width)
+		browseLive(t, b, width)
 	}
 }
 
-func (b *browser) browseReport(t *testing.T, width int) {
+func browseReport(t *testing.T, b *browser.Browser, width int) {
 	var c feed.Collector
 	follow(&c, 40)
 	c.Event(feed.Event{Kind: feed.KindFailure, Failure: &failure})
@@ -28,27 +43,63 @@ func (b *browser) browseReport(t *testing.T, width int) {
 	if err := os.WriteFile(path, reportOf(t, &c), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	b.open("file://"+path, width)
-	b.check("report", width)
+	b.Show("file://"+path, width)
+	readsWell(t, b, "report", width)
 	var headings []string
-	b.eval(`[...document.querySelectorAll("h1, h2")].map(e => e.textContent)`, &headings)
+	b.Eval(`[...document.querySelectorAll("h1, h2")].map(e => e.textContent)`, &headings)
 	if len(headings) != 4 {
 		t.Errorf("the headings are %q", headings)
 	}
 }
 
-func (b *browser) browseLive(t *testing.T, width int) {
+func browseLive(t *testing.T, b *browser.Browser, width int) {
 	l := serve(t)
 	follow(l, 39)
-	b.open(l.URL(), width)
-	b.until(`document.getElementById("link").textContent === "live"`)
+	b.Show(l.URL(), width)
+	b.Until(`document.getElementById("link").textContent === "live"`)
 	l.Event(feed.Event{Kind: feed.KindSample, Elapsed: 10 * time.Second, Sample: sample(39)})
-	b.until(`[...document.querySelectorAll("dd")].some(e => e.textContent === "600")`) // ticks
-	b.check("live", width)
+	b.Until(`[...document.querySelectorAll("dd")].some(e => e.textContent === "600")`) // ticks
+	readsWell(t, b, "live", width)
 	l.Event(feed.Event{Kind: feed.KindVerdict, Verdict: &passing})
 	if err := l.Close(); err != nil {
 		t.Error(err)
 	}
-	b.until(`document.getElementById("link").textContent === "the run has ended"`)
-	b.until(`document.querySelector(".verdict").textContent.startsWith("verdict: passed")`)
+	b.Until(`document.getElementById("link").textContent === "the run has ended"`)
+	b.Until(`document.querySelector(".verdict").textContent.startsWith("verdict: passed")`)
+}
+
+// readsWell holds what the browser shows to what can be read well, and keeps a
+// picture of it if they are asked for.
+func readsWell(t *testing.T, b *browser.Browser, name string, width int) {
+	t.Helper()
+	r := b.Read()
+	for _, fault := range r.Faults(titles) {
+		t.Errorf("%s at %d: %s", name, width, fault)
+	}
+	named, measured := 0, 0
+	for _, text := range r.Texts {
+		if legends.MatchString(text) {
+			named++
+		}
+		if units.MatchString(text) {
+			measured++
+		}
+	}
+	if r.Window != width || named < 15 || measured < 30 {
+		t.Errorf("%s at %d: in a window of %d, of %d texts %d are in legends and %d have units", name, width, r.Window, len(r.Texts), named, measured)
+	}
+	var broken []string
+	b.Eval(`[...document.querySelectorAll("td + td")].filter(e => {
+		const range = document.createRange();
+		range.selectNodeContents(e);
+		return range.getClientRects().length > 1;
+	}).map(e => e.textContent)`, &broken)
+	if len(broken) > 0 {
+		t.Errorf("%s at %d: figures run over two lines: %q", name, width, broken)
+	}
+	if *screenshots != "" {
+		if err := os.WriteFile(filepath.Join(*screenshots, fmt.Sprintf("%s-%d.png", name, width)), b.Picture(false), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
 }

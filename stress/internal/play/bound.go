@@ -12,6 +12,7 @@ import (
 // of the models, handles are words.
 type bound interface {
 	keeps(i model.Item) model.Item
+	resource() store.Resource
 
 	emplace(q store.Queue, i model.Item) uint64
 	emplaceItems(q store.Queue, items []model.Item) []uint64

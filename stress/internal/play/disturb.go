@@ -13,10 +13,6 @@ type disturber struct {
 	config program.Config
 	steps  atomic.Uint64 // so far
 
-	// inOrder says that tasks run under their own numbers, because an error
-	// of one is to name it.
-	inOrder bool
-
 	// A flush to be cancelled: in its which-th step.
 	cancel func()
 	which  int
@@ -73,7 +69,7 @@ func (d *disturber) step(tasks int) func(task int) int {
 // order returns a permutation of the tasks, one that needs no memory: task i is
 // (a*i+b) mod tasks, a having no divisor in common with tasks.
 func (d *disturber) order(tasks int, dice uint64) func(int) int {
-	if d.config.Shuffle == 0 || d.inOrder || tasks < 2 {
+	if d.config.Shuffle == 0 || tasks < 2 {
 		return func(i int) int { return i }
 	}
 	a := int(dice%uint64(tasks-1)) + 1

@@ -91,22 +91,25 @@ func (p *player) flushed(ctx context.Context, plan *model.Plan, report *store.Re
 		p.fresh = nil
 		return
 	}
-	err := p.abstract.Flush(func(table int, id uint64) (uint64, bool) { return p.tables[table].resolve(id) })
+	err := p.abstract.Flush(p.resolved)
 	if err != nil {
 		p.fail(Model, "%v", err)
 		return
 	}
-	p.settle()
+	p.settle(p.resolved)
 	p.checkChanges(want)
 	p.inspect(ctx)
 	p.mark(ctx, summary(want))
 }
 
+// resolved is what the store says became of a create.
+func (p *player) resolved(table int, id uint64) (uint64, bool) { return p.tables[table].resolve(id) }
+
 // settle asks what became of the creates of the batch, and of some before.
-func (p *player) settle() {
+func (p *player) settle(resolve func(table int, id uint64) (uint64, bool)) {
 	for _, name := range p.old {
 		if v := p.names[name]; v.provisional != 0 {
-			if id, ok := p.tables[v.table].resolve(v.provisional); ok {
+			if id, ok := resolve(v.table, v.provisional); ok {
 				p.fail(Model, "%%%d of an earlier batch still resolves, to %s", name, model.Text(id))
 			}
 		}
@@ -114,7 +117,7 @@ func (p *player) settle() {
 	p.old = nil
 	for i, name := range p.fresh {
 		v := p.names[name]
-		got, ok := p.tables[v.table].resolve(v.provisional)
+		got, ok := resolve(v.table, v.provisional)
 		want, wanted := p.exact.Resolve(name)
 		if ok != wanted || ok && got != want {
 			p.fail(Model, "%%%d resolves to %s, %v; want %s, %v", name, model.Text(got), ok, model.Text(want), wanted)

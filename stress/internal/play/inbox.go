@@ -19,6 +19,7 @@ var errInbox = errors.New("the call fails")
 // else. With fail=1 the call fails and leaves nothing.
 func (p *player) inbox(s *program.Step) {
 	r := p.running(s, 1)
+	refused := p.exact.BatchFull()
 	var err error
 	var call sync.WaitGroup
 	call.Go(func() {
@@ -35,6 +36,14 @@ func (p *player) inbox(s *program.Step) {
 		})
 	})
 	call.Wait()
+	if refused {
+		p.expect(err, store.ErrQueueFull, "Inbox of a batch that is full")
+		p.see(model.BatchLimit)
+		if len(r.logs[0]) > 0 {
+			p.fail(Model, "Inbox calls its function although the batch is full")
+		}
+		return
+	}
 	full, wrong := p.exact.Arrive(r.logs[0], s.Arg("fail") == 1)
 	switch {
 	case wrong != nil:

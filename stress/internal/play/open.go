@@ -61,7 +61,7 @@ func (p *player) register(t *program.Table) (bound, error) {
 	case program.Linked:
 		return registerAs(p, t, linkedKind, store.TableOptions[linked]{})
 	case program.Rich:
-		return registerAs(p, t, richKind, store.TableOptions[rich]{Links: richLinks(&p.fuse)})
+		return registerAs(p, t, richKind, store.TableOptions[rich]{Links: richLinks(&p.fuse), Clone: cloneRich})
 	}
 	return registerAs(p, t, bigKind, store.TableOptions[big]{})
 }

@@ -32,9 +32,7 @@ func (r *running) run(ctx context.Context, inWrite bool, pass func(context.Conte
 	}
 	number := r.exact.BeginPass()
 	failed := r.failed < len(r.bodies)
-	r.disturb.inOrder = failed
 	err, ended := r.call(ctx, pass)
-	r.disturb.inOrder = false
 	overflow, wrong := r.exact.EndPass(number, r.logs, failed, false)
 	if wrong != nil {
 		r.fail(Model, "%v", wrong)

@@ -160,7 +160,7 @@ func (p *player) do(ctx context.Context, s *program.Step, w *store.Writer) {
 	case program.Write:
 		p.write(ctx, s)
 	case program.Checkpoint:
-		p.takeCheckpoint(ctx, s.Arg("as"))
+		p.checkpoint(ctx, s.Arg("as"))
 	case program.Rollback:
 		p.rollback(ctx, s.Arg("to"))
 	case program.Schedule:

@@ -111,9 +111,9 @@ var specs = [ops]spec{
 	Reduce:          {"reduce", alone | inWrite, table, nil},
 	Read:            {"read", alone, refs, nil},
 	Write:           {"write", alone, body, []string{"fail"}},
-	Checkpoint:      {"checkpoint", alone, 0, []string{"as"}},
-	Rollback:        {"rollback", alone, 0, []string{"to"}},
-	Schedule:        {"schedule", alone, 0, []string{"systems", "seed"}},
+	Checkpoint:      {"checkpoint", alone | inWrite, 0, []string{"as"}},
+	Rollback:        {"rollback", alone | inWrite, 0, []string{"to"}},
+	Schedule:        {"schedule", alone | inWrite, body, []string{"tasks", "reader"}},
 	Misuse:          {"misuse", alone, word, nil},
 
 	Insert:          {"insert", inWrite, table | name | refs, []string{"v"}},

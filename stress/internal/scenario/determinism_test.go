@@ -5,14 +5,12 @@ import "testing"
 func TestTheDigestIsThatOfTheSeedAlone(t *testing.T) {
 	s := small()
 	want := passed(t, s, Options{Workers: 1, Seed: 7})
-	for _, workers := range []int{0, 2, 5} {
-		for _, readers := range []int{0, 4} {
-			s := small()
-			s.Readers = readers
-			got := passed(t, s, Options{Workers: workers, Seed: 7})
-			if got.Digest != want.Digest || got.Counts != want.Counts {
-				t.Errorf("workers %d, readers %d: digest %x and %v; want %x and %v", workers, readers, got.Digest, got.Counts, want.Digest, want.Counts)
-			}
+	for _, with := range []struct{ workers, readers int }{{0, 4}, {2, 0}, {5, 1}} {
+		s := small()
+		s.Readers = with.readers
+		got := passed(t, s, Options{Workers: with.workers, Seed: 7})
+		if got.Digest != want.Digest || got.Counts != want.Counts {
+			t.Errorf("%+v: digest %x and %v; want %x and %v", with, got.Digest, got.Counts, want.Digest, want.Counts)
 		}
 	}
 	if other := passed(t, small(), Options{Seed: 8}); other.Digest == want.Digest {

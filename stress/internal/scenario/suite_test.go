@@ -11,7 +11,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 // small returns a scenario that has everything and takes a few milliseconds.
 func small() *Scenario {
 	return &Scenario{
-		Name: "small", Ticks: 70, Readers: 2, // more than two refreshes
+		Name: "small", Ticks: 40, Readers: 2, // more than one refresh
 		Tables: []Table{
 			{Name: "a", Items: 3000, Bytes: 64, Shards: 4, Creates: 100, Erases: 100, Puts: 200, Links: 50, Skew: 0.7, Inbox: 20},
 			{Name: "b", Items: 500, MaxItems: 600, Bytes: 32, Shards: 1, Creates: 30, Erases: 10},

@@ -68,7 +68,7 @@ func heads(t *testing.T, w *world, table int) (all [][]head) {
 
 func TestWhatComesAndGoesIsWhatTheScenarioSays(t *testing.T) {
 	s := small()
-	s.Ticks = 300
+	s.Ticks = 150
 	r := passed(t, s, Options{})
 	items, live := 0, 0
 	for i, table := range s.Tables {
@@ -85,8 +85,8 @@ func TestWhatComesAndGoesIsWhatTheScenarioSays(t *testing.T) {
 		}
 	}
 	// b is full after some ticks, and then gets what it loses.
-	near("erased", r.Counts.Erased, 300*(100+20+10))
-	near("put and superseded", r.Counts.Put+r.Counts.Superseded+r.Counts.Dropped+r.Counts.Stale, 300*(200+20+10+5))
+	near("erased", r.Counts.Erased, 150*(100+20+10))
+	near("put and superseded", r.Counts.Put+r.Counts.Superseded+r.Counts.Dropped+r.Counts.Stale, 150*(200+20+10+5))
 	if r.Tables[1].Live > 600 || r.Tables[1].Live < 580 {
 		t.Errorf("b has %d items; want up to 600", r.Tables[1].Live)
 	}

@@ -1,0 +1,77 @@
+package suite
+
+import (
+	"context"
+
+	"handloom/bench/internal/measure"
+	"handloom/store"
+)
+
+// checkpoints returns the cases of Checkpoint and Rollback on one worker, beside
+// what copying the same memory by hand takes, in three arrays: items, and 8 bytes
+// of a slot and 4 of a row for each.
+//
+// Copying is bound by memory, and Go's copy goes past the caches from a megabyte
+// on, which saves a third of the traffic. A million items of 8 bytes in 8 shards
+// are just below that, and pages of a stable table far: they take as long as
+// pieces of the same size do by hand.
+func (s set[T]) checkpoints() (cases []measure.Case) {
+	for _, op := range []struct {
+		name string
+		f    func(context.Context, *store.Store, *store.Checkpoint) error
+	}{
+		{"checkpoint", func(ctx context.Context, st *store.Store, c *store.Checkpoint) error { return st.Checkpoint(ctx, c) }},
+		{"rollback", func(ctx context.Context, st *store.Store, c *store.Checkpoint) error { return st.Rollback(ctx, c) }},
+	} {
+		for _, impl := range []struct {
+			name   string
+			shards int
+			stable bool
+		}{{"table", shards, false}, {"table.1shard", 1, false}, {"stabletable", shards, true}, {"stabletable.1shard", 1, true}} {
+			cases = append(cases, s.newCase(op.name, impl.name, func() *measure.Work {
+				st, c := newStore(1), new(store.Checkpoint)
+				emplace(st, s.register(st, impl.shards, impl.stable), values[T](s.n))
+				ctx := context.Background()
+				check(st.Checkpoint(ctx, c))
+				return &measure.Work{Items: s.n, Body: func() { check(op.f(ctx, st, c)) }}
+			}))
+		}
+		cases = append(cases, s.newCase(op.name, "copy", func() *measure.Work {
+			h := newHandCopy[T](s.n)
+			return &measure.Work{Items: s.n, Body: h.copy}
+		}))
+	}
+	return cases
+}
+
+// register adds a table of either kind.
+func (s set[T]) register(st *store.Store, shards int, stable bool) emplacer[T] {
+	o := store.TableOptions[T]{Shards: shards}
+	if stable {
+		return must(store.RegisterStable(st, o))
+	}
+	return must(store.Register(st, o))
+}
+
+// handCopy is the memory of n items and its copy.
+type handCopy[T item] struct {
+	items, items2 []T
+	slots, slots2 []uint64
+	rows, rows2   []uint32
+}
+
+func newHandCopy[T item](n int) *handCopy[T] {
+	h := &handCopy[T]{
+		values[T](n), make([]T, n), make([]uint64, n), make([]uint64, n), make([]uint32, n), make([]uint32, n),
+	}
+	for i := range n { // pages of zeros that nobody wrote to would all be one
+		h.slots[i], h.rows[i] = uint64(i), uint32(i)
+	}
+	return h
+}
+
+func (h *handCopy[T]) copy() {
+	copy(h.items2, h.items)
+	copy(h.slots2, h.slots)
+	copy(h.rows2, h.rows)
+}

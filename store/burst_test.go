@@ -1,0 +1,238 @@
+package store_test
+
+import (
+	"context"
+	"errors"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"handloom/store"
+)
+
+// heap returns how many bytes are reachable.
+func heap() int64 {
+	runtime.GC()
+	runtime.GC() // what finalizers and pools held is gone after the second
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return int64(m.HeapAlloc)
+}
+
+// swollen is a store that a burst of commands has gone through, and a table that
+// nothing else uses.
+type swollen struct {
+	*store.Store
+	table, other *store.Table[item]
+}
+
+const burstItems = 100_000
+
+// bursts make queues of every kind, or what flushes keep, large.
+var bursts = map[string]func(t tb, s swollen){
+	"creates that are cancelled": func(t tb, s swollen) {
+		q := queues(t, s.Store, 1)[0]
+		s.table.EraseItems(q, s.table.EmplaceItems(q, make([]item, burstItems), nil))
+	},
+	"creates": func(t tb, s swollen) {
+		s.table.EmplaceItems(queues(t, s.Store, 1)[0], make([]item, burstItems), nil)
+	},
+	"erases": func(t tb, s swollen) {
+		hs := s.table.EmplaceItems(queues(t, s.Store, 1)[0], make([]item, burstItems), nil)
+		flush(t, s.Store)
+		q := queues(t, s.Store, 1)[0]
+		for _, p := range hs {
+			s.table.Erase(q, resolve(t, s.table, p))
+		}
+	},
+	"stale erases": func(t tb, s swollen) {
+		s.table.EraseItems(queues(t, s.Store, 1)[0], make([]store.Handle[item], 2*burstItems))
+	},
+	"strays": func(t tb, s swollen) {
+		q := queues(t, s.Store, 1)[0]
+		for range 2 * burstItems {
+			q.Erase(compose(9000, 1, 1))
+		}
+	},
+	"puts": func(t tb, s swollen) {
+		q := queues(t, s.Store, 1)[0]
+		for range burstItems {
+			s.table.Put(q, store.Handle[item]{}, item{})
+		}
+	},
+	"queues": func(t tb, s swollen) {
+		for _, q := range queues(t, s.Store, burstItems/100) {
+			s.table.Emplace(q, item{})
+		}
+	},
+	"creates of some queues": func(t tb, s swollen) {
+		for _, q := range queues(t, s.Store, 16) {
+			s.table.EmplaceItems(q, make([]item, burstItems/16), nil)
+		}
+	},
+	"passes": func(t tb, s swollen) {
+		for range burstItems / 100 {
+			s.table.Emplace(queues(t, s.Store, 1)[0], item{})
+		}
+	},
+	"creates of some passes": func(t tb, s swollen) {
+		for range 16 {
+			s.table.EmplaceItems(queues(t, s.Store, 1)[0], make([]item, burstItems/16), nil)
+		}
+	},
+	"calls of the inbox": func(t tb, s swollen) {
+		for range burstItems / 100 {
+			_ = s.Inbox(func(q store.Queue) error { s.table.Emplace(q, item{}); return nil })
+		}
+	},
+	"creates of some calls": func(t tb, s swollen) {
+		for range 16 {
+			_ = s.Inbox(func(q store.Queue) error {
+				s.table.EmplaceItems(q, make([]item, burstItems/16), nil)
+				return nil
+			})
+		}
+	},
+	"calls that fail": func(t tb, s swollen) {
+		_ = s.Inbox(func(q store.Queue) error {
+			s.table.EmplaceItems(q, make([]item, burstItems), nil)
+			return errTask
+		})
+	},
+	"another table": func(t tb, s swollen) {
+		q := queues(t, s.Store, 1)[0]
+		s.other.EraseItems(q, s.other.EmplaceItems(q, make([]item, burstItems), nil))
+		s.other.EraseItems(q, make([]store.Handle[item], burstItems))
+	},
+}
+
+// small records the small batches of which the heap has to shrink.
+var small = map[string]func(s swollen, ctx context.Context) error{
+	"a pass": func(s swollen, ctx context.Context) error { return s.Each(ctx, 1, s.record) },
+	"a call": func(s swollen, ctx context.Context) error {
+		return s.Inbox(func(q store.Queue) error { return s.record(ctx, 0, q) })
+	},
+}
+
+func (s swollen) record(_ context.Context, _ int, q store.Queue) error {
+	s.table.Erase(q, s.table.Emplace(q, item{}))
+	s.table.Put(q, store.Handle[item]{}, item{})
+	return nil
+}
+
+func TestMemoryOfABurstIsGivenBack(t *testing.T) {
+	for burst, record := range bursts {
+		for by, step := range small {
+			s := swollen{Store: newStore(t, store.Options{Workers: 1})}
+			s.table = register(t, s.Store, store.TableOptions[item]{Name: "table", Changes: true})
+			s.other = register(t, s.Store, store.TableOptions[item]{Name: "other"})
+			frame := func(ctx context.Context) {
+				if err := step(s, ctx); err != nil {
+					t.Error(err)
+				}
+				if _, err := s.Flush(ctx); err != nil {
+					t.Error(err)
+				}
+			}
+			frame(t.Context())
+			before := heap()
+			record(t, s)
+			flush(t, s.Store)
+			s.empty(t)
+			if swell := heap() - before; swell < 500<<10 {
+				t.Errorf("%s: the heap grew by %d KiB, which shows nothing", burst, swell>>10)
+			}
+			for range 300 {
+				frame(t.Context())
+			}
+			s.empty(t)
+			if left := heap() - before; left > 64<<10 {
+				t.Errorf("%s: %d KiB are left after small batches of %s", burst, left>>10, by)
+			}
+			if n := allocations(t.Context(), frame); n > 2*frameCount+slack && !raceDetector {
+				t.Errorf("%s: %d small batches of %s allocate %d objects", burst, frameCount, by, n)
+			}
+		}
+	}
+}
+
+// empty erases all items and gives back their memory, which is no part of what is
+// measured.
+func (s swollen) empty(t tb) {
+	t.Helper()
+	err := s.Write(context.Background(), func(_ context.Context, w *store.Writer) error {
+		s.table.Clear(w)
+		m := s.table.Maps(w)[0]
+		m.Reset()
+		m.Shrink()
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Producers that outrun flushes are refused when a limit is reached, and what
+// waits for a flush stays within it.
+func TestMemoryStaysBoundedWhileProducersOutrunFlushes(t *testing.T) {
+	const limit = 2_000
+	s, table := newTable(t, store.Options{InboxLimit: limit, QueueLimit: limit, BatchLimit: limit}, store.TableOptions[item]{})
+	refused, stop := new(atomic.Int64), make(chan struct{})
+	var wg sync.WaitGroup
+	for range 4 {
+		wg.Go(func() {
+			batch := make([]item, 50)
+			for {
+				select {
+				case <-stop:
+					return
+				default:
+				}
+				err := s.Inbox(func(q store.Queue) error {
+					table.EraseItems(q, table.EmplaceItems(q, batch, nil))
+					return nil
+				})
+				if errors.Is(err, store.ErrQueueFull) {
+					refused.Add(1)
+					runtime.Gosched()
+				} else if err != nil {
+					t.Error(err)
+					return
+				}
+			}
+		})
+	}
+	before, most, commands := heap(), int64(0), 0
+	for flushes := 0; flushes < 20; {
+		// The frame loop records as long as it is let, and then waits until the
+		// producers were refused, too.
+		err := s.Each(t.Context(), 2, func(_ context.Context, _ int, q store.Queue) error {
+			table.EraseItems(q, table.EmplaceItems(q, make([]item, 10), nil))
+			return nil
+		})
+		if err == nil || refused.Load() == 0 {
+			runtime.Gosched()
+			continue
+		}
+		if !errors.Is(err, store.ErrQueueFull) {
+			t.Fatal(err)
+		}
+		most = max(most, heap()-before)
+		if pending := s.Pending().Commands; pending > 3*limit {
+			t.Errorf("%d commands are pending", pending)
+		}
+		commands += flush(t, s).Total.Commands()
+		flushes++
+		refused.Store(0)
+	}
+	close(stop)
+	wg.Wait()
+	// Twice for arrays that double, and as much for calls that record.
+	if bound := int64(4*3*limit) * (itemBytes + 8); most > bound {
+		t.Errorf("the heap grew by %d KiB, more than %d KiB", most>>10, bound>>10)
+	}
+	if commands < 20*limit {
+		t.Errorf("%d commands were flushed", commands)
+	}
+}

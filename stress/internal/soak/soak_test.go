@@ -1,0 +1,54 @@
+package soak
+
+import (
+	"context"
+	"testing"
+	"time"
+)
+
+func TestASteadyWorkloadLeaksNothing(t *testing.T) {
+	r := Run(t.Context(), Options{Duration: 500 * time.Millisecond, Live: 4000, Workers: 2, Seed: 1})
+	if r.Kind == Leak || r.Kind == Model {
+		t.Errorf("%s: %s", r.Kind, r.Fault)
+	}
+	if len(r.Tenths) != tenths || r.Tenths[0].Live != 4000 {
+		t.Errorf("%d tenths, %+v", len(r.Tenths), r.Tenths[0])
+	}
+}
+
+func TestARunEndsWithItsContext(t *testing.T) {
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	if r := Run(ctx, Options{Duration: time.Hour, Live: 1000, Seed: 1}); !r.Interrupted || r.Fault != "" {
+		t.Errorf("%+v", r)
+	}
+}
+
+// Whatever rises is told, and under its own name.
+func TestWhatRisesIsAFault(t *testing.T) {
+	steady := Tenth{Heap: 50 << 20, Goroutines: 4, Files: 7, Slots: 1000, Live: 900}
+	steady.Flush.P999 = 10 * time.Millisecond
+	for name, tt := range map[string]struct {
+		kind Kind
+		edit func(*Tenth)
+	}{
+		"nothing":    {"", func(*Tenth) {}},
+		"some heap":  {"", func(t *Tenth) { t.Heap += 3 << 20 }},
+		"heap":       {Leak, func(t *Tenth) { t.Heap += 4 << 20 }},
+		"goroutines": {Leak, func(t *Tenth) { t.Goroutines++ }},
+		"files":      {Leak, func(t *Tenth) { t.Files++ }},
+		"slots":      {Leak, func(t *Tenth) { t.Slots += 51 }},
+		"items":      {Model, func(t *Tenth) { t.Live-- }},
+		"some time":  {"", func(t *Tenth) { t.Flush.P999 = 15 * time.Millisecond }},
+		"time":       {Limit, func(t *Tenth) { t.Flush.P999 = 16 * time.Millisecond }},
+	} {
+		r := &Result{}
+		for range tenths {
+			r.Tenths = append(r.Tenths, steady)
+		}
+		tt.edit(&r.Tenths[tenths-1])
+		if r.judge(); r.Kind != tt.kind {
+			t.Errorf("%s: %q, %s; want %q", name, r.Kind, r.Fault, tt.kind)
+		}
+	}
+}
