@@ -3,6 +3,7 @@ package batch
 import (
 	"sort"
 
+	"handloom/internal/canary"
 	"handloom/internal/habit"
 	"handloom/shard/handle"
 )
@@ -107,6 +108,9 @@ func (c *Commands[T]) Number(r *Recorder[T]) {
 	c.place(r)
 	c.order = c.order[:0]
 	creates := 0
+	if canary.Enabled && canary.On(canary.MergeByArrival) {
+		c.byArrival()
+	}
 	for _, col := range c.Columns {
 		for _, s := range col.segments[:col.used] {
 			c.order = append(c.order, run[T]{values: s.values, creates: len(s.values), first: creates})

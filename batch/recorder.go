@@ -3,6 +3,7 @@ package batch
 import (
 	"unsafe"
 
+	"handloom/internal/canary"
 	"handloom/internal/check"
 	"handloom/internal/habit"
 	"handloom/shard/handle"
@@ -220,6 +221,9 @@ func (r *Recorder[T]) room(q Queue, c *Column[T]) bool {
 		grown := make([]T, room, min(max(room*2, r.smallest()), segmentItems))
 		copy(grown, c.current)
 		c.current = grown
+		if canary.Enabled && canary.On(canary.LastCommandDropped) {
+			c.current = grown[:room-1]
+		}
 		return true
 	}
 	number, ok := c.names.segment(r.ordinal)

@@ -22,6 +22,8 @@ type changes[T any] struct {
 
 	ofErased, ofReplaced     habit.Habit
 	keepErased, keepReplaced int // capacities beyond these are given up
+
+	onErased, onReplaced func(h handle.Of[T], v *T) // bound once
 }
 
 // Track makes the shard remember what a flush does to it.
@@ -81,6 +83,10 @@ func (c *changes[T]) record(m Container[T], erasing, putting *handlemap.Marks) {
 	}
 	clear(c.erased)
 	c.erased, c.replaced = c.erased[:0], c.replaced[:0]
-	m.VisitMarked(erasing, func(h handle.Of[T], v *T) { c.erased = append(c.erased, Change[T]{h, *v}) })
-	m.VisitMarked(putting, func(h handle.Of[T], _ *T) { c.replaced = append(c.replaced, h) })
+	if c.onErased == nil {
+		c.onErased = func(h handle.Of[T], v *T) { c.erased = append(c.erased, Change[T]{h, *v}) }
+		c.onReplaced = func(h handle.Of[T], _ *T) { c.replaced = append(c.replaced, h) }
+	}
+	m.VisitMarked(erasing, c.onErased)
+	m.VisitMarked(putting, c.onReplaced)
 }

@@ -4,6 +4,7 @@ import (
 	"unsafe"
 
 	"handloom/batch"
+	"handloom/internal/canary"
 	"handloom/internal/habit"
 	"handloom/shard/handle"
 	"handloom/shard/handlemap"
@@ -20,44 +21,56 @@ type links struct {
 	found  []*handle.ID
 	habit  habit.Habit
 	marked handlemap.Marks // scratch: items whose last put was seen
+
+	visit func(*handle.ID) // note, bound once
+	value unsafe.Pointer   // the value that is visited
+	size  uintptr          // of it
+}
+
+// note is told of a handle of the value.
+func (l *links) note(id *handle.ID) {
+	inside := uintptr(unsafe.Pointer(id))-uintptr(l.value) < l.size
+	if id.IsProvisional() && !inside { // what lies inside is copied; Link finds it in the map
+		l.found = append(l.found, id)
+	}
 }
 
 func (l *links) clear() {
 	clear(l.found)
 	l.found = habit.Trim(&l.habit, l.found)
 	l.marked.Clear()
+	l.value = nil
 }
 
 // FindLinks collects the addresses of provisional handles behind references, in
 // the values that the planned batch leaves in the shard. It runs code of the
 // user, which may panic; nothing has changed then.
 func (s *Shard[T]) FindLinks(c *batch.Commands[T], index int, visitor Visitor[T]) {
-	s.links.clear()
-	var value *T
-	visit := func(id *handle.ID) {
-		inside := uintptr(unsafe.Pointer(id))-uintptr(unsafe.Pointer(value)) < unsafe.Sizeof(*value)
-		if id.IsProvisional() && !inside { // what lies inside is copied; Link finds it in the map
-			s.links.found = append(s.links.found, id)
-		}
+	l := &s.links
+	l.clear()
+	if l.visit == nil {
+		l.visit = l.note
+	}
+	find := func(value *T) {
+		l.value, l.size = unsafe.Pointer(value), unsafe.Sizeof(*value)
+		visitor(value, l.visit)
 	}
 	c.Runs(s.lo, s.hi, func(values []T, _ []handle.Of[T]) {
 		for i := range values {
-			value = &values[i]
-			visitor(value, visit)
+			find(&values[i])
 		}
 	})
 	for i := len(c.Columns) - 1; i >= 0; i-- { // the last put to an item is the one that stays
 		puts := c.Columns[i].Puts(index)
 		for j := len(puts) - 1; j >= 0; j-- {
 			put := &puts[j]
-			if !s.IsMarked(&s.putting, put.Handle) || s.Mark(&s.links.marked, put.Handle) != handlemap.Marked {
-				continue
+			if s.IsMarked(&s.putting, put.Handle) && s.Mark(&l.marked, put.Handle) == handlemap.Marked {
+				find(&put.Value)
 			}
-			value = &put.Value
-			visitor(value, visit)
 		}
 	}
-	s.links.marked.Clear()
+	l.marked.Clear()
+	l.value = nil
 }
 
 // Patch makes the handles that FindLinks found real: resolve returns the handle
@@ -96,6 +109,9 @@ func (s *Shard[T]) Link(c *batch.Commands[T], index int, fields []uintptr, resol
 }
 
 func (s *Shard[T]) makeReal(id *handle.ID, resolve func(handle.ID) handle.ID) {
+	if canary.Enabled && canary.On(canary.LinkLeft) && s.counts.Created%5 == 4 {
+		return
+	}
 	if id.IsProvisional() {
 		if *id = resolve(*id); id.IsZero() {
 			s.counts.Dangling++

@@ -2,6 +2,7 @@ package shard
 
 import (
 	"handloom/batch"
+	"handloom/internal/canary"
 	"handloom/internal/habit"
 	"handloom/shard/handle"
 	"handloom/shard/handlemap"
@@ -99,7 +100,12 @@ func (s *Shard[T]) sample(kind batch.Kind, id handle.ID, key batch.Key, sequence
 }
 
 // Erased returns how many items the planned batch erases.
-func (s *Shard[T]) Erased() int { return s.erasing.Len() }
+func (s *Shard[T]) Erased() int {
+	if canary.Enabled && canary.On(canary.DuplicateEraseCounts) && s.counts.Redundant > 0 {
+		return s.erasing.Len() + 1
+	}
+	return s.erasing.Len()
+}
 
 // Deal gives the shard the surviving creates from the lo-th to before the hi-th
 // and reports whether they fit: nil, or an error that wraps
@@ -128,6 +134,9 @@ func (s *Shard[T]) MakeRoom() {
 func (s *Shard[T]) Apply(c *batch.Commands[T], index int) {
 	s.changes.record(s.Container, &s.erasing, &s.putting)
 	s.applyPuts(c, index)
+	if canary.Enabled && canary.On(canary.PutAfterErase) {
+		defer s.putLate(c, index)()
+	}
 	if s.erasing.Len() > 0 {
 		s.EraseMarked(&s.erasing)
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"handloom/batch"
+	"handloom/internal/canary"
 	"handloom/internal/check"
 )
 
@@ -71,6 +72,9 @@ type chunking struct {
 // cut computes the chunks of t and returns their number.
 func cut[T any](c *chunking, t *tableBase[T]) int {
 	c.rows = t.chunk
+	if canary.Enabled && canary.On(canary.ChunksByWorkers) {
+		c.rows = t.Len()/max(1, t.store.options.Workers) + 1
+	}
 	n := 0
 	for i, sh := range t.order {
 		if rows := sh.Rows(); rows > 0 {

@@ -12,19 +12,98 @@
 //   - batch: every queue recorded since the last flush.
 //   - flush: the phase that applies the batch.
 //   - chunk: a run of rows given to one task in a parallel pass.
+//   - system: a step of a frame that says what it reads, writes and emits.
+//   - frame, wave: one run of all systems; those of them that run at the same
+//     time.
 //
-// # One tick
+// # A table and its handles
+//
+//	s, err := store.New(store.Options{})
+//	ships, err := store.Register(s, store.TableOptions[Ship]{Name: "ship", Shards: 4})
+//
+// A table holds all items of one Go type. A [Handle] names an item wherever it
+// moves, and [Table.Get] finds it with one compare; once the item is erased the
+// handle finds nothing, for good. A handle is a number of 64 bits: put it into
+// other items, use it as a key, send it over a network. A type of which many items
+// come and go gets several shards, which a flush changes in parallel.
+//
+// # A pass and its queues
+//
+//	err = ships.ForEach(ctx, func(ctx context.Context, c store.Chunk[Ship]) error {
+//		for i := range c.Items {
+//			ship := &c.Items[i]
+//			ship.Pos += ship.Vel
+//			if ship.Hull <= 0 {
+//				c.Erase(i)
+//				wrecks.Emplace(c.Queue, Wreck{Pos: ship.Pos})
+//			}
+//		}
+//		return nil
+//	})
+//
+// A pass divides work into tasks, here one per chunk of rows. A task changes the
+// items of its own chunk in place. Everything else it would change it records, in
+// a queue of its own: [Table.Emplace], [Table.Erase], [Table.Put]. While a pass
+// runs nothing structural changes, so a pointer from a lookup stays good and any
+// number of goroutines may look things up.
+//
+// [Store.Each] is a pass of n tasks over no table in particular, [Store.Queues]
+// serves goroutines of the caller's own, and [Store.Inbox] whoever comes from
+// outside. [Reduce] only reads, and adds things up.
+//
+// # The flush
 //
 //	ForEach / Each                           Flush
 //	task 0: reads, writes its rows, records  \
 //	task 1: reads, writes its rows, records   >  plan, commit, apply  ->  next tick
 //	task 2: reads, writes its rows, records  /   shard by shard, in parallel
 //
-// While a pass runs nothing structural changes, so a pointer from a lookup stays
-// good and any number of goroutines may look things up. Changes are recorded:
-// [Table.Emplace], [Table.Erase], [Table.Put]. [Store.Flush] then applies them,
-// every shard by exactly one goroutine, in an order that depends only on what
-// was recorded. There are no locks on containers; work is divided instead.
+// [Store.Flush] applies what was recorded, every shard by exactly one goroutine,
+// in an order that depends only on what was recorded. There are no locks on
+// containers; work is divided instead. A [Report] says what became of each
+// command.
+//
+// [Table.Emplace] returns a provisional handle at once. It may be stored in
+// values recorded for the same flush and used to erase or put in the same batch;
+// it resolves in no lookup. The flush makes it real wherever it was stored in a
+// handle field, and [Table.Resolve] translates it until the next flush.
+//
+// Many changes to one item, ten bullets that hit one target, are not puts. They
+// are events, and events are items: emplace them into a table of their own, flush,
+// reduce them in one pass, clear the table.
+//
+// # A schedule
+//
+//	type on = []store.Resource
+//	frame, err := store.NewSchedule(s,
+//		store.System{Name: "steer", Reads: on{ships}, Writes: on{pilots}, Run: steer},
+//		store.System{Name: "shoot", Reads: on{ships}, Emits: on{shots}, Run: shoot},
+//		store.System{Name: "hit", Reads: on{shots}, Writes: on{ships}, Run: hit},
+//	)
+//	for running {
+//		report, err := frame.Run(ctx)
+//	}
+//
+// A program of many passes says what each step does and leaves the rest to a
+// [Schedule]: steer and shoot run at the same time, then what shoot recorded is
+// flushed, because hit reads it, and then hit runs. Of two systems that conflict
+// the one given first runs first. [Schedule.Explain] tells why each is where it
+// is. A [Loop] runs frames at a fixed rate, and [Store.Team] keeps workers awake
+// between them.
+//
+// A frame inside a [Store.Write] is one phase: readers, who wait in [Store.Read],
+// see whole frames.
+//
+// # Going back
+//
+// [Store.Checkpoint] copies the whole state into memory that is used again and
+// again, and [Store.Rollback] puts it back, at little more than the cost of
+// copying the bytes: for undo, and for netcode that runs ahead with a guessed
+// input and takes ticks back when the real one arrives. Run again with the same
+// input, the store comes to the same digests. Items that hold slices, maps or
+// pointers say how they are copied: [TableOptions.Clone].
+//
+// The examples Particles, SceneGraph and ArenaServer are whole programs.
 //
 // # Determinism
 //
@@ -39,39 +118,26 @@
 // [Store.Epoch] and [Chunk.Index], sum floating-point numbers with [Reduce],
 // write no item but the chunk's own.
 //
-// # Names for what is not there yet
-//
-// [Table.Emplace] returns a provisional handle at once. It may be stored in
-// values recorded for the same flush and used to erase or put in the same batch;
-// it resolves in no lookup. The flush makes it real wherever it was stored in a
-// handle field, and [Table.Resolve] translates it until the next flush.
-//
-// # Checkpoints
-//
-// [Store.Checkpoint] copies the whole state into memory that is used again and
-// again, and [Store.Rollback] puts it back, at little more than the cost of
-// copying the bytes: for undo, and for netcode that runs ahead with a guessed
-// input and takes ticks back when the real one arrives. Run again with the same
-// input, the store comes to the same digests. Items that hold slices, maps or
-// pointers say how they are copied: [TableOptions.Clone].
-//
 // # Who may do what
 //
 //	call                                inside                        from
-//	Get Has At All Len                  Read, pass, Reduce, Write     any goroutine of that phase
-//	                                    no phase                      the goroutine that flushes
-//	Emplace Erase Put Staged            pass, or until the flush for  the goroutine that owns the queue
-//	                                    the queues of Store.Queues
+//	Get Has At All Len                  Read, pass, Reduce, Write,    any goroutine of that phase
+//	                                    system
+//	                                    no phase, System.If           the goroutine that flushes
+//	Emplace Erase Put Staged            pass, call of the inbox       the goroutine that owns the queue
+//	                                    Store.Queues: till the flush
 //	write items in place                ForEach                       the task, its own chunk
-//	ForEach Each Flush                  no phase, or Write            one at a time
-//	Checkpoint Rollback                 no phase, or Write            one at a time
-//	Reduce ReduceStable                 no phase, Read, Write, task   any
-//	Digest Verify                       no phase, Read, Write         any
+//	ForEach Each                        no phase, Write, system       one at a time in each
+//	Flush Schedule.Run                  no phase, Write               one at a time
+//	Checkpoint Rollback                 no phase, Write               one at a time
 //	SortFunc SortByKey Defragment       Write                         one at a time
+//	Reduce ReduceStable                 no phase, Read, Write,        any
+//	                                    system, task
+//	Digest Verify                       no phase, Read, Write         any
 //	Write Read Close                    no phase                      any
 //	Queues Discard                      no phase of its own           the goroutine that flushes
 //	Register RegisterStable Shuffle     no phase open at all          any
-//	Stats Epoch                         anywhere                      any
+//	Inbox Stats Epoch Timings           anywhere                      any
 //
 // "Inside" means through the context that the phase gave to its function: that
 // is how a call joins. A call that does not fit is [ErrPhase] at once; a call
@@ -84,8 +150,9 @@
 // A stale handle is data: lookups say false, commands are counted. A flush that
 // meets a limit, or whose context ends before the commit point, changes nothing
 // and keeps the batch. A pass in which a task fails runs all other tasks, drops
-// what it recorded and returns the error of the lowest task. A panic in a task
-// is returned as [*PanicError]. Misuse that no caller can mean (a queue kept past
+// what it recorded and returns the error of the lowest task; so does a frame in
+// which a system fails, with what it recorded since its last flush. A panic in a
+// task or system is returned as [*PanicError]. Misuse that no caller can mean (a queue kept past
 // its pass, a Writer kept past its Write) panics and says the fix.
 //
 // # Watching a store

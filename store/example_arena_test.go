@@ -59,13 +59,13 @@ func newArena(s *store.Store, players int) (*arena, error) {
 	if a.wounds, err = store.Register(s, store.TableOptions[wound]{Name: "wound", ChunkItems: 4}); err != nil {
 		return nil, err
 	}
-	all := func(r ...store.Resource) []store.Resource { return r }
+	type on = []store.Resource
 	a.frame, err = store.NewSchedule(
 		s,
-		store.System{Name: "fly", Writes: all(a.bullets), Emits: all(a.bullets), Run: a.fly},
-		store.System{Name: "steer", Writes: all(a.fighters), Emits: all(a.bullets), Run: a.steer},
-		store.System{Name: "hit", Reads: all(a.fighters), Writes: all(a.bullets), Emits: all(a.bullets, a.wounds), Run: a.hit},
-		store.System{Name: "suffer", Reads: all(a.wounds), Writes: all(a.fighters), Run: a.suffer},
+		store.System{Name: "fly", Writes: on{a.bullets}, Emits: on{a.bullets}, Run: a.fly},
+		store.System{Name: "steer", Writes: on{a.fighters}, Emits: on{a.bullets}, Run: a.steer},
+		store.System{Name: "hit", Reads: on{a.fighters}, Writes: on{a.bullets}, Emits: on{a.bullets, a.wounds}, Run: a.hit},
+		store.System{Name: "suffer", Reads: on{a.wounds}, Writes: on{a.fighters}, Run: a.suffer},
 	)
 	if err != nil {
 		return nil, err

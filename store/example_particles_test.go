@@ -44,12 +44,12 @@ func newFountain(s *store.Store) (*fountain, error) {
 	if f.sparks, err = store.Register(s, store.TableOptions[spark]{Name: "spark", Shards: 4}); err != nil {
 		return nil, err
 	}
-	nozzles, sparks := []store.Resource{f.nozzles}, []store.Resource{f.sparks}
+	type on = []store.Resource
 	f.frame, err = store.NewSchedule(
 		s,
-		store.System{Name: "move", Writes: sparks, Run: f.move},
-		store.System{Name: "expire", Writes: sparks, Emits: sparks, Run: f.expire},
-		store.System{Name: "emit", Writes: nozzles, Emits: sparks, Run: f.emit},
+		store.System{Name: "move", Writes: on{f.sparks}, Run: f.move},
+		store.System{Name: "expire", Writes: on{f.sparks}, Emits: on{f.sparks}, Run: f.expire},
+		store.System{Name: "emit", Writes: on{f.nozzles}, Emits: on{f.sparks}, Run: f.emit},
 	)
 	return f, err
 }

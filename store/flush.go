@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"handloom/batch"
+	"handloom/internal/canary"
 	"handloom/internal/check"
 )
 
@@ -202,6 +203,9 @@ func (f *flush) collect() (found bool) {
 			f.cost = append(f.cost, t.cost(i))
 		}
 	}
+	if canary.Enabled && canary.On(canary.ShardTwice) && len(f.work) > 1 {
+		f.work[1] = f.work[0]
+	}
 	return found
 }
 
@@ -236,6 +240,9 @@ func (f *flush) prepare(ctx context.Context) error {
 		}
 	}
 	if ctx.Err() != nil {
+		if canary.Enabled && canary.On(canary.AppliedTwice) {
+			_ = f.commit(ctx)
+		}
 		return context.Cause(ctx)
 	}
 	ready = true

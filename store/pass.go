@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"handloom/batch"
+	"handloom/internal/canary"
 	"handloom/internal/check"
 )
 
@@ -68,6 +69,9 @@ func (s *Store) runPass(p *phase, queues *batch.Pass, n int, task func(int) erro
 		}
 	}()
 	err = s.run(p, n, task, nil)
+	if canary.Enabled && canary.On(canary.ErrorSwallowed) {
+		err = nil
+	}
 	if check.Cheap && err == nil {
 		err = p.mayRecord(queues)
 	}

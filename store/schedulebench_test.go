@@ -9,8 +9,9 @@ import (
 )
 
 // BenchmarkSchedule measures a frame of ten systems that do nothing, in waves of
-// one, two and five, with an empty flush at the end, on two workers of a team.
-// inside=none lets readers in between waves; inside=write keeps them out.
+// one, two and five, with an empty flush at the end, on two workers.
+// inside=none lets readers in between waves; inside=write keeps them out. With
+// team=none each frame starts its workers anew.
 func BenchmarkSchedule(b *testing.B) {
 	for _, perWave := range []int{1, 2, 5} {
 		s, err := store.New(store.Options{Workers: 2})
@@ -43,7 +44,7 @@ func BenchmarkSchedule(b *testing.B) {
 				b.Fatal(err)
 			}
 		}
-		b.Run(fmt.Sprintf("op=schedule/systems=10/wave=%d/workers=2/inside=none", perWave), func(b *testing.B) {
+		b.Run(fmt.Sprintf("op=schedule/systems=10/wave=%d/workers=2/team=2/inside=none", perWave), func(b *testing.B) {
 			b.ReportAllocs()
 			_ = s.Team(b.Context(), func(ctx context.Context) error {
 				for b.Loop() {
@@ -52,7 +53,7 @@ func BenchmarkSchedule(b *testing.B) {
 				return nil
 			})
 		})
-		b.Run(fmt.Sprintf("op=schedule/systems=10/wave=%d/workers=2/inside=write", perWave), func(b *testing.B) {
+		b.Run(fmt.Sprintf("op=schedule/systems=10/wave=%d/workers=2/team=2/inside=write", perWave), func(b *testing.B) {
 			b.ReportAllocs()
 			_ = s.Team(b.Context(), func(ctx context.Context) error {
 				return s.Write(ctx, func(ctx context.Context, _ *store.Writer) error {
@@ -62,6 +63,12 @@ func BenchmarkSchedule(b *testing.B) {
 					return nil
 				})
 			})
+		})
+		b.Run(fmt.Sprintf("op=schedule/systems=10/wave=%d/workers=2/team=none/inside=none", perWave), func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				frame(b.Context())
+			}
 		})
 	}
 }

@@ -60,6 +60,7 @@ func (c *Schedule) bind() {
 			return err
 		}
 		defer p.leave()
+		defer p.trace("").end()
 		return run(p)
 	}
 	c.flush = func(ctx context.Context) error {

@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 
 	"handloom/batch"
+	"handloom/internal/canary"
 	"handloom/internal/perturb"
 	"handloom/shard/handle"
 	"handloom/tasks"
@@ -176,6 +177,9 @@ func (s *Store) Close(ctx context.Context) (unapplied int, err error) {
 	unapplied = s.batch.Pending().Commands
 	s.batch.Drop()
 	s.closed = true
+	if canary.Enabled && canary.On(canary.GoroutineLeft) {
+		go func() { <-make(chan int) }()
+	}
 	for _, t := range s.tables {
 		t.close()
 	}

@@ -71,8 +71,20 @@ func TestATraceShowsPhasesAndWhatTheyDoToEachShard(t *testing.T) {
 		if _, err := s.Flush(ctx); err != nil {
 			t.Error(err)
 		}
+		err = s.Read(ctx, func(ctx context.Context) error {
+			_, err := Reduce(ctx, table, func(_ context.Context, r Rows[int]) (int, error) { return len(r.Items), nil },
+				func(a, b int) int { return a + b })
+			return err
+		})
+		if err != nil {
+			t.Error(err)
+		}
+		if err := s.Each(ctx, 1, func(context.Context, int, Queue) error { return nil }); err != nil {
+			t.Error(err)
+		}
 	})
 	expectRegions(t, out, "store: Write", "store: Defragment ships", "store: Digest or Verify", "store: ForEach ships",
+		"store: Read", "store: Reduce ships", "store: Each",
 		"store: Flush", "store: plan", "store: plan ships/0", "store: apply", "store: apply ships/2")
 	if bytes.Contains(out, []byte("store: link")) {
 		t.Error("a region that did not begin is in the trace")

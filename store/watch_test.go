@@ -110,8 +110,10 @@ func TestLogsShowWhatIsNotZero(t *testing.T) {
 		{report.Tables[1], "x.name=shots x.created=1 x.stale=1 x.dangling=1"},
 		{report.Tables[1].Counts, "x.created=1 x.stale=1 x.dangling=1"},
 		{stats, "x.name=ships x.shards=2 x.live=990 x.slots=990 x.bytes=1048576"},
-		{store.Stats{Epoch: 5, Tables: []store.TableStats{stats, {Name: "shots", Shards: 1}}},
-			"x.epoch=5 x.tables.ships.shards=2 x.tables.ships.live=990 x.tables.ships.slots=990 x.tables.ships.bytes=1048576 x.tables.shots.shards=1"},
+		{
+			store.Stats{Epoch: 5, Tables: []store.TableStats{stats, {Name: "shots", Shards: 1}}},
+			"x.epoch=5 x.tables.ships.shards=2 x.tables.ships.live=990 x.tables.ships.slots=990 x.tables.ships.bytes=1048576 x.tables.shots.shards=1",
+		},
 	} {
 		if got := logged(c.value); got != c.want {
 			t.Errorf("%T is logged as\n%s\nwant\n%s", c.value, got, c.want)

@@ -1,11 +1,34 @@
-// Command stress replays traces of object lifetimes, and proves while it does
-// that the state of a store depends on what was recorded and on nothing else.
+// Command stress proves that the state of a store depends on what was recorded
+// and on nothing else, and that every answer of a store is the one the documents
+// promise. It does so in two ways: by traces of real programs, and by random
+// programs that use everything there is.
 //
-//	go run ./stress                         the embedded trace on 1, 2, 4, 8 workers
+//	go run ./stress                         the embedded trace, then random programs
+//	go run ./stress -profile NAME           random programs: smoke, pr, nightly, misuse, soak
+//	go run ./stress -replay FILE            one program
+//	go run ./stress -canary all             faults put in on purpose
 //	go run ./stress replay FILE             another trace
 //	go run ./stress import goalloc FILE -o OUT
 //	                                        makes a trace of a real Go program
 //	go run ./stress -scenario NAME|FILE     a workload on this machine
+//
+// # Random programs
+//
+//	campaign   draws programs, has them played and compared, shrinks what fails
+//	draw       makes a program of a seed
+//	program    its text: one operation a line
+//	child      plays a program in a process of its own
+//	play       runs it on a store under one configuration, beside both models
+//	model      predicts the answers, in two ways
+//	shrink     makes a failing program smaller
+//
+// What is drawn differs from program to program, so that the rare becomes common
+// in some of them: half of the operations are left out, handles are narrow, one
+// table gets everything. States that must come up are counted; a run in which one
+// did not is no proof. Faults put in on purpose (package internal/canary) prove
+// that the harness finds what it is there to find.
+//
+// What follows is about traces.
 //
 // # Terms
 //

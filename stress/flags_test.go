@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"handloom/stress/internal/play"
 )
 
 func TestWrongUsageIsOneLine(t *testing.T) {
@@ -32,7 +34,25 @@ func TestWrongUsageIsOneLine(t *testing.T) {
 		{"replay " + trace + " -json " + trace, "stress replay: -json " + trace + " would overwrite the trace; see: go run ./stress replay -h"},
 		{"-json no/such", "stress: -json: stat no: no such file or directory"},
 		{"-json testdata", "stress: -json: testdata: is a directory"},
-		{"help bogus", `stress help: no help about ["bogus"]; want replay, import or scenario; see: go run ./stress help -h`},
+		{"help bogus", `stress help: no help about ["bogus"]; want profile, replay, import or scenario; see: go run ./stress help -h`},
+		{"-profile quick", `stress: no profile is called "quick"; want smoke, pr, nightly, misuse or soak; see: go run ./stress -h`},
+		{"-profile smoke -workers 1", "stress: flag provided but not defined: -workers; see: go run ./stress -h"},
+		{"-profile smoke FILE", `stress: "FILE" is too much; a program is replayed by -replay FILE; see: go run ./stress -h`},
+		{"-seeds 0", "stress: -seeds is 0; want 1 or more; see: go run ./stress -h"},
+		{"-duration 0s", "stress: -duration is 0s; want more than 0; see: go run ./stress -h"},
+		{"-seeds 3 -duration 1s", "stress: -seeds and -duration do not go together; see: go run ./stress -h"},
+		{"-replay x -seed 3", "stress: -replay and -seed do not go together; see: go run ./stress -h"},
+		{"-replay x -profile pr", "stress: -replay and -profile do not go together; see: go run ./stress -h"},
+		{"-replay x -canary all", "stress: -replay goes with one canary, not with all; see: go run ./stress -h"},
+		{"-canary lifo -profile pr", "stress: -canary and -profile do not go together; see: go run ./stress -h"},
+		{"-canary=", "stress: -canary wants the name of a fault, or all; see: go run ./stress -h"},
+		{"-shrink", "stress: -shrink goes with -replay; what a profile finds is shrunk anyway; see: go run ./stress -h"},
+		{"-profile soak -seeds 2", "stress: -profile soak plays no seeds; give -duration; see: go run ./stress -h"},
+		{"-children -1", "stress: -children is -1; want 0 to 256, 0 being one for each processor; see: go run ./stress -h"},
+		{"-profile smoke -http-public", "stress: -http-public says nothing without -http; see: go run ./stress -h"},
+		{"-replay no/such", "stress: open no/such: no such file or directory"},
+		{"-replay testdata/bad-operation.txt", `testdata/bad-operation.txt:5: no operation is called "jump"`},
+		{"-replay testdata/bad-misuse.txt", `testdata/bad-misuse.txt:5: no misuse is called "kindness"; want one of ` + strings.Join(play.Misuses(), ", ")},
 		{"import", "stress import: want a kind of text before the file: goalloc; see: go run ./stress import -h"},
 		{"import goalloc", "stress import: want one FILE behind goalloc, not 0; see: go run ./stress import -h"},
 		{"import goalloc x", "stress import: want -o OUT, the trace to write; see: go run ./stress import -h"},
@@ -80,13 +100,15 @@ func TestHelpTeaches(t *testing.T) {
 		{"import goalloc -h", usageImport},
 		{"-scenario x -h", usageScenario},
 		{"help scenario", usageScenario},
+		{"-profile pr -h", usageProfile},
+		{"help profile", usageProfile},
 	}
 	for _, tt := range tests {
 		if got := stress(t, strings.Fields(tt.args)...); got.code != 0 || got.stdout != tt.want || got.stderr != "" {
 			t.Errorf("%s: exit code %d, %q", tt.args, got.code, got.stderr)
 		}
 	}
-	for _, text := range []string{usage, usageReplay, usageImport, usageScenario} {
+	for _, text := range []string{usage, usageProfile, usageReplay, usageImport, usageScenario} {
 		for line := range strings.Lines(text) {
 			if len(line) > 101 {
 				t.Errorf("a line of the help is too long: %s", line)

@@ -37,7 +37,7 @@ func TestMissedEventsAreMismatches(t *testing.T) {
 				want = fmt.Sprintf("tick %d: workers 1 have digest [0-9a-f]{16}, workers 4 have [0-9a-f]{16}", tt.where)
 			}
 			got := p.stress(t.Context(), "replay", "-")
-			line := regexp.MustCompile(`^verdict: mismatch \(exit code 1\): ` + want + "$")
+			line := regexp.MustCompile(`^verdict: mismatch \(exit code 10\): ` + want + "$")
 			if got.code != exitMismatch || !line.MatchString(got.lastLine()) {
 				t.Errorf("missed %v (all %v): exit code %d, %s\nwant 1, %v", tt.kind, all, got.code, got.lastLine(), line)
 			}

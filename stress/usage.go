@@ -5,32 +5,95 @@ import (
 	"io"
 )
 
-const usage = `stress replays traces of object lifetimes on stores with different numbers of
-workers, and proves after every tick that all of them hold the same, and the
-right, items.
+const usage = `stress proves that the state of a store depends on what was recorded and on nothing
+else: it plays programs and traces on stores with different numbers of workers,
+and holds every answer to models that share no code with the store.
 
-  go run ./stress                          the embedded trace on 1, 2, 4, 8 workers
-  go run ./stress -workers 1,16 -shards 4  the same, otherwise
+  go run ./stress                          the embedded trace on 1, 2, 4, 8 workers,
+                                           then random programs for 20 seconds
+  go run ./stress -profile NAME            random programs: smoke, pr, nightly, misuse, soak
+  go run ./stress -replay FILE             one program, such as one that failed
+  go run ./stress -canary all              faults put in on purpose: each must be found
   go run ./stress replay FILE              another trace
   go run ./stress import goalloc FILE -o OUT
                                            makes a trace of a real Go program
   go run ./stress -scenario NAME|FILE      a workload on this machine, and what it costs
-  go run ./stress help replay|import|scenario
+  go run ./stress help profile|replay|import|scenario
                                            more about these
 
-What is checked, after every tick and for every number of workers: the digest of
-the store and the report of the flush are those of the first number; the report's
-counters, the length and the sums of each table, and each key that the tick
-touched are what a plain Go map says. Every 16 ticks and at the end: all items,
-both ways, and Verify.
+What is checked of a trace, after every tick and for every number of workers: the
+digest of the store and the report of the flush are those of the first number; the
+report's counters, the length and the sums of each table, and each key that the
+tick touched are what a plain Go map says. Every 16 ticks and at the end: all
+items, both ways, and Verify.
 
 The first line of output repeats the run. The last line is the verdict, because
 go run hides the exit code:
 
-  0    verified
-  1    mismatch: one line names tick, workers and what differs
+  0    passed, or verified
+  1    inconclusive: something kept the run from its end
   2    wrong usage or malformed input: one line names file, line and reason
-  130  interrupted: the tick was finished and everything verified
+  10   an answer is not what a model says, or a trace does not replay alike
+  11   an invariant is broken, or the store panicked
+  12   two runs of one program differ
+  14   a program does not end
+  15   something is left behind: goroutines, memory, files
+  16   a limit is not kept
+  17   a handle that names nothing was accepted
+  20   a fault put in on purpose was not found
+  21   a rare state that the profile promises never came up
+  66   a data race
+  130  interrupted: what was played until then is checked
+`
+
+const usageProfile = `Usage: go run ./stress -profile NAME [flags]
+       go run ./stress -replay FILE [-shrink] [flags]
+       go run ./stress -canary NAME|all [flags]
+
+Draws random programs, one from each seed, and plays each under several
+configurations, every one in a process of its own: numbers of workers, GOMAXPROCS,
+the order in which tasks are claimed, yields, delays, collections. Two models
+predict every answer, and all configurations must come to the same digest and
+report after every flush. A program that fails is made smaller while it still
+fails, and written to a file.
+
+  smoke     20 seconds (what "go run ./stress" does behind the trace)
+  pr        2 minutes, and 1 minute under the race detector
+  nightly   4 hours, and 1 hour each under the race detector and with the checked build
+  misuse    20 seconds of calls that the documents refuse
+  soak      10 minutes of one steady workload: heap, goroutines, open files and the
+            slowest flushes must not rise
+
+  -seed N          of the first program (default: random)
+  -seeds K         plays K programs; or
+  -duration D      plays as long, such as 30s (default: the profile's)
+  -children N      pairs of processes (default 0: one for each processor)
+  -shrink-time D   for making a failing program smaller (default 1m0s; 0: not at all)
+  -artifacts DIR   where failing programs go (default artifacts)
+  -html FILE  -http ADDR  -http-public  -json FILE|-
+                   as for -scenario
+
+A run whose length the flags say promises no rare states.
+
+  -replay FILE     plays the program in FILE under the configurations that it
+                   names, or some
+  -shrink          and makes it smaller if it fails
+
+FILE is text, one operation a line; package stress/internal/program says what each
+means. A program that is worth keeping goes to stress/testdata/regress, and is part
+of go test and of every run from then on.
+
+  -canary NAME|all puts a fault into the store on purpose, or one after another, and
+                   fails with exit code 20 unless each is found. Faults are compiled
+                   in under a tag alone:
+
+  go run -tags handloom_canary ./stress -canary all
+
+Examples:
+
+  go run ./stress -profile pr
+  go run ./stress -profile smoke -seed 42 -seeds 1
+  go run ./stress -replay artifacts/seed42.program
 `
 
 const usageReplay = `Usage: go run ./stress replay FILE [-workers LIST] [-shards N] [-json FILE|-]
@@ -55,7 +118,7 @@ Columns of the table: events/s is over the time in phases (aging, recording,
 flush, sums), without checks and digests; flush times are of the flushes that had
 commands, and at most 1/64 too high; slots are live, vacant and depleted ones.
 
-Exit codes: 0 verified, 1 mismatch, 2 wrong usage or malformed input (nothing
+Exit codes: 0 verified, 10 mismatch, 2 wrong usage or malformed input (nothing
 is replayed of the tick with the fault, or after it), 130 interrupted. A second
 interrupt kills at once.
 `
@@ -142,16 +205,18 @@ Exit codes: 0 passed, 2 wrong usage, malformed FILE or output that could not be
 written, 11 an invariant is broken, 16 a limit, 130 interrupted.
 `
 
-// help answers: help, help replay, help import, help scenario.
+// help answers: help, and help with one of the topics.
 func (p *program) help(words []string) int {
-	topics := map[string]string{"": usage, "replay": usageReplay, "import": usageImport, "scenario": usageScenario}
+	topics := map[string]string{
+		"": usage, "profile": usageProfile, "replay": usageReplay, "import": usageImport, "scenario": usageScenario,
+	}
 	topic := ""
 	if len(words) > 0 {
 		topic = words[0]
 	}
 	text, ok := topics[topic]
 	if !ok || len(words) > 1 {
-		return p.misused("help", fmt.Errorf("no help about %q; want replay, import or scenario", words))
+		return p.misused("help", fmt.Errorf("no help about %q; want profile, replay, import or scenario", words))
 	}
 	io.WriteString(p.stdout, text)
 	return 0

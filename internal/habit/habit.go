@@ -3,7 +3,10 @@
 // memory was used since, never time.
 package habit
 
-import "math"
+import (
+	"math"
+	"unsafe"
+)
 
 // Habit is how much of some memory its recent uses needed: the most in the
 // current period of uses and in the one before. The zero Habit knows of none.
@@ -18,8 +21,8 @@ const (
 	// least and for less than two.
 	Period = 64
 
-	slack = 4    // what is kept may be so many times what recent uses needed
-	few   = 1024 // elements of an array that are kept anyway
+	slack = 4       // what is kept may be so many times what recent uses needed
+	few   = 8 << 10 // bytes of an array that are kept anyway
 )
 
 // Note counts a use of n elements, and returns how many are worth keeping, which
@@ -42,16 +45,21 @@ func (h *Habit) Begins() bool { return h.uses == 0 }
 // Trim empties an array, and gives up its memory when recent uses needed much
 // less. It does not zero what the array holds.
 func Trim[E any](h *Habit, s []E) []E {
-	if cap(s) > h.Note(len(s), few) {
+	if cap(s) > h.Note(len(s), fewOf[E]()) {
 		return nil
 	}
 	return s[:0]
 }
 
+func fewOf[E any]() int {
+	var element E
+	return few / max(1, int(unsafe.Sizeof(element)))
+}
+
 // Room returns an array of n elements, whose values are any, in the memory of s
 // unless that is too small, or much larger than recent uses needed.
 func Room[E any](h *Habit, s []E, n int) []E {
-	if keep := h.Note(n, few); cap(s) < n || cap(s) > keep {
+	if keep := h.Note(n, fewOf[E]()); cap(s) < n || cap(s) > keep {
 		return make([]E, n)
 	}
 	return s[:n]

@@ -9,7 +9,7 @@ import (
 func TestMemoryOfABurstIsGivenBackAfterOneToTwoPeriods(t *testing.T) {
 	for before := range habit.Period {
 		var h habit.Habit
-		s := make([]byte, 0, 10_000)
+		s := make([]uint64, 0, 10_000)
 		for range before {
 			s = habit.Trim(&h, s[:2500]) // a quarter of it is worth keeping the rest
 		}
@@ -40,11 +40,14 @@ func TestMemoryThatIsNeededNowAndThenIsKept(t *testing.T) {
 
 func TestFewElementsAreKeptAnyway(t *testing.T) {
 	var h habit.Habit
-	s := make([]byte, 0, 1024)
+	bytes, words := make([]byte, 0, 8192), make([]uint64, 0, 1024)
 	for range 1000 {
-		if s = habit.Trim(&h, s[:0]); s == nil {
+		if bytes, words = habit.Trim(&h, bytes[:0]), habit.Trim(&h, words[:0]); bytes == nil || words == nil {
 			t.Fatal("a small array is given back")
 		}
+	}
+	if habit.Trim(&h, make([]uint64, 1025)[:0]) != nil {
+		t.Error("one that is not small is kept")
 	}
 }
 

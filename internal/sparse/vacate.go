@@ -1,6 +1,9 @@
 package sparse
 
-import "handloom/shard/handle"
+import (
+	"handloom/internal/canary"
+	"handloom/shard/handle"
+)
 
 // Vacate ends the life of the item in a live slot: the slot's generation rises
 // and the slot joins the back of the freelist, or it is depleted.
@@ -8,6 +11,9 @@ func (s *Set) Vacate(slot Slot) {
 	w, vacant := s.Retire(s.Words[slot])
 	s.Words[slot] = w
 	if !vacant {
+		return
+	}
+	if canary.Enabled && canary.On(canary.LastInFirstOut) && s.pushFront(slot) {
 		return
 	}
 	if before, ok := s.Push(slot, slot, 1); ok {
@@ -18,6 +24,9 @@ func (s *Set) Vacate(slot Slot) {
 // VacateAll vacates the live slots in the order given, which is every live
 // slot of the set.
 func (s *Set) VacateAll(slots []Slot) {
+	if canary.Enabled {
+		defer s.clearedWrongly(slots)()
+	}
 	if s.highest >= s.last || len(slots) == 0 {
 		for _, slot := range slots {
 			s.Vacate(slot)

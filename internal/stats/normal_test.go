@@ -18,7 +18,7 @@ func TestTheNormalDistributionIsNearWhatCountingSays(t *testing.T) {
 		}
 		ranks, sum := rank(a, b)
 		counted, near := exact(ranks, len(a), sum), normal(ranks, len(a), sum)
-		if math.Abs(counted-near) > 0.01 {
+		if math.Abs(counted-near) > 0.005 {
 			t.Errorf("%d and %d samples: %.4f by counting, %.4f by the normal distribution", len(a), len(b), counted, near)
 		}
 	}

@@ -1,6 +1,7 @@
 package handlemap
 
 import (
+	"handloom/internal/canary"
 	"handloom/internal/sparse"
 	"handloom/shard/handle"
 )
@@ -41,14 +42,22 @@ func (m *Map[T]) eraseRow(row int, slot sparse.Slot) {
 		moved := m.meta[last]
 		m.items[row] = m.items[last]
 		m.meta[row] = moved
+		if canary.Enabled && canary.On(canary.SwapForgetsSlot) {
+			moved = slot
+		}
 		w := &m.set.Words[moved]
 		*w = *w&sparse.UpperHalf | handle.ID(row)
 	}
 	var none T
-	m.items[last] = none // S4: the collector can free what the item held
+	if !canary.Enabled || !canary.On(canary.TailNotZeroed) {
+		m.items[last] = none // S4: the collector can free what the item held
+	}
 	m.items = m.items[:last]
 	m.meta = m.meta[:last]
 	m.set.Vacate(slot)
+	if canary.Enabled && canary.On(canary.SwapWhenLast) && row == last {
+		m.set.SetRow(slot, sparse.Row(row))
+	}
 	if m.known != nil {
 		m.known.shorten(last)
 		m.known.change(row)

@@ -1,6 +1,7 @@
 package handlemap
 
 import (
+	"handloom/internal/canary"
 	"handloom/internal/sparse"
 	"handloom/shard/handle"
 )
@@ -14,6 +15,9 @@ type StaleError = handle.StaleError
 //
 // The pointer is good until the next insert, erase or reorder of the map.
 func (m *Map[T]) Get(h handle.Of[T]) (*T, bool) {
+	if canary.Enabled {
+		h.ID = m.set.Unchecked(h.ID)
+	}
 	words := m.set.Words
 	if i := uint64(h.ID) & sparse.IndexMask; i < uint64(len(words)) {
 		if w := words[i]; (w^h.ID)>>32 == 0 {

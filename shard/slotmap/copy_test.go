@@ -155,6 +155,20 @@ func TestACopyOfAnUnusedMapKnowsItsLimits(t *testing.T) {
 	}
 }
 
+func TestCopyingFromOrToAMapInItsCallbackPanics(t *testing.T) {
+	m, hs := wornMap(t)
+	other := newMap[uint64](t, slotmap.Options{})
+	before := m.Digest()
+	m.Call(hs[0], func(*uint64) {
+		if panicOf(func() { m.CopyTo(other, nil) }) == nil || panicOf(func() { other.CopyTo(m, nil) }) == nil {
+			t.Error("CopyTo does not panic")
+		}
+	})
+	if m.Digest() != before || other.Len() != 0 {
+		t.Error("something was copied")
+	}
+}
+
 func TestCopyingAMapToItselfDoesNothing(t *testing.T) {
 	m, _ := wornMap(t)
 	before := m.Digest()

@@ -46,5 +46,8 @@ func TestContainersDoWhatIsMeasured(t *testing.T) {
 		c.insert()
 		values()
 		count("look up after refill", c.lookUp, sum)
+		if c, ok := c.(*byHand[item64]); ok && len(c.m.sparse) != n {
+			t.Errorf("%s has %d slots after a refill; want %d, used again", impl.name, len(c.m.sparse), n)
+		}
 	}
 }

@@ -50,11 +50,13 @@ func simulate[T item](items []T) {
 }
 
 // emptyPasses returns the cases of a pass over a small table that does nothing:
-// what a phase costs by itself, and how many goroutines it starts.
+// what a phase costs by itself, and how many goroutines it starts. A table of 8
+// shards has 8 chunks, however small they are, and those may be shared.
 func (s set[T]) emptyPasses() []measure.Case {
-	open := func() func() {
+	open := func(shards int) func() {
 		st := newStore(2)
-		t := must(newFullTable[T](st, s.n))
+		t := must(store.Register(st, store.TableOptions[T]{Shards: shards}))
+		emplace(st, t, values[T](s.n))
 		ctx := context.Background()
 		n := 0
 		return func() {
@@ -64,10 +66,11 @@ func (s set[T]) emptyPasses() []measure.Case {
 			}
 		}
 	}
-	time := s.newCase("emptypass", "table", func() *measure.Work { return &measure.Work{Body: open()} })
-	time.Unit = measure.PerOp
-	started := s.newCase("emptypass.goroutines", "table", func() *measure.Work {
-		pass := open()
+	one := s.newCase("emptypass", "table.1shard", func() *measure.Work { return &measure.Work{Body: open(1)} })
+	many := s.newCase("emptypass", "table", func() *measure.Work { return &measure.Work{Body: open(shards)} })
+	one.Unit, many.Unit = measure.PerOp, measure.PerOp
+	started := s.newCase("emptypass.goroutines", "table.1shard", func() *measure.Work {
+		pass := open(1)
 		return &measure.Work{Measure: func() float64 {
 			const passes = 1000
 			before := goroutinesCreated()
@@ -78,7 +81,7 @@ func (s set[T]) emptyPasses() []measure.Case {
 		}}
 	})
 	started.Unit = "goroutines/op"
-	return []measure.Case{time, started}
+	return []measure.Case{one, many, started}
 }
 
 // goroutinesCreated returns how many goroutines there have been.

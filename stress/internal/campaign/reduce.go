@@ -1,6 +1,7 @@
 package campaign
 
 import (
+	"cmp"
 	"context"
 	"time"
 
@@ -11,14 +12,14 @@ import (
 
 // How says how failing programs are played again.
 type How struct {
-	Command child.Command
-	Canary  string
-	Slower  int
-	Trace   string // file for a flight-recorder trace
+	Command  child.Command
+	Canary   string
+	Patience time.Duration // 0: what a campaign has
+	Trace    string        // file for a flight-recorder trace
 }
 
 func (h How) request() request {
-	return request{patience: patience * time.Duration(max(1, h.Slower)), canary: h.Canary, trace: h.Trace}
+	return request{patience: cmp.Or(h.Patience, patience), canary: h.Canary, trace: h.Trace}
 }
 
 // Again plays a program under its configurations and returns how it fails, or

@@ -82,7 +82,7 @@ func (d *drawing) choose() {
 	a.links = d.share(0, 0.2, 0.6, 1)
 	a.grow = d.share(0.3, 0.5, 0.7, 0.95)
 	if !d.options.Wide && d.IntN(5) < 2 {
-		d.program.Narrow = program.Narrow{Generations: d.of(1, 2, 3, 7, 7, 7, 30), Slots: d.of(0, 0, 4, 16, 16, 64)}
+		d.program.Narrow = program.Narrow{Generations: d.of(1, 1, 2, 2, 3, 7, 7, 30), Slots: d.of(0, 0, 4, 16, 16, 64)}
 	}
 	if d.IntN(8) == 0 {
 		d.program.Store.QueueLimit = d.of(1, 5, 20, 100)
@@ -108,9 +108,11 @@ func weight(op program.Op) float64 {
 		return 8
 	case program.Flush, program.ForEach, program.Emplace, program.Erase, program.Put:
 		return 4
-	case program.Write, program.EmplaceItems, program.EraseItems:
+	case program.Write:
+		return 3
+	case program.EmplaceItems, program.EraseItems:
 		return 2
-	case program.Reset, program.Clear, program.ClearMap, program.Discard, program.Misuse,
+	case program.Reset, program.Discard, program.Misuse,
 		program.FailError, program.FailPanic, program.FailGoexit, program.Rollback, program.ReduceInTask:
 		return 0.3
 	}

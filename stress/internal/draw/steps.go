@@ -150,7 +150,7 @@ func (d *drawing) command(chunk int, fails bool) (program.Step, bool) {
 func (d *drawing) create(s *program.Step, inChunk bool) {
 	s.N = 1
 	if s.Op == program.EmplaceItems {
-		s.N = d.size()
+		s.N = d.size(s.Table)
 	}
 	s.Name = d.name(s.N)
 	s.Refs = d.links(inChunk)

@@ -71,9 +71,12 @@ func (d *drawing) sizes() {
 	}
 }
 
-// size is how many items a bulk operation is about.
-func (d *drawing) size() int {
+// size is how many items a bulk operation on a table is about.
+func (d *drawing) size(table int) int {
 	n := d.of(d.theme.sizes...)
+	if most := d.program.Tables[table].Max; most > 0 && d.IntN(3) == 0 {
+		n = d.of(most-1, most, most+1)
+	}
 	if d.program.Narrow.Slots == 0 && d.IntN(2000) == 0 {
 		n = 1<<14 + 100 // names need a second segment
 	}

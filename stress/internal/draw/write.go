@@ -64,7 +64,7 @@ func (d *drawing) writeStep(op program.Op) {
 	case program.Swap:
 		s.Refs = d.refs(s.Table, 2, false)
 	case program.ReserveNow:
-		s = s.Set("n", d.size())
+		s = s.Set("n", d.size(s.Table))
 	case program.Clone:
 		s = s.Set("n", d.IntN(12))
 	}
@@ -83,7 +83,7 @@ func (d *drawing) insert(s *program.Step) {
 	case program.Insert:
 		s.Shard, s.Refs = 0, d.links(false)
 	case program.InsertItems, program.EmplaceItemsNow:
-		s.N = d.size()
+		s.N = d.size(s.Table)
 	}
 	s.Name = d.name(s.N)
 	*s = s.Set("v", d.IntN(d.theme.keys))

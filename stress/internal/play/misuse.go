@@ -148,10 +148,24 @@ var misuses = map[string]func(p *player, ctx context.Context) error{
 	},
 }
 
-// Misuses returns the kinds of misuse that a program may name.
+// Kinds of misuse that are none of the store: they end the process, or do not end,
+// so that tests see what the harness makes of that. No program is drawn with them.
+const (
+	Crash = "crash"
+	Hang  = "hang"
+)
+
+// Misuses returns the kinds of misuse that a program may be drawn with.
 func Misuses() []string { return slices.Sorted(maps.Keys(misuses)) }
 
 func (p *player) misuse(ctx context.Context, word string) {
+	switch word {
+	case Crash:
+		go panic("the program asks for it")
+		select {}
+	case Hang:
+		select {}
+	}
 	unchanged := p.unchanged(ctx, "misuse")
 	if err := misuses[word](p, ctx); err != nil {
 		p.fail(Model, "%v", err)
@@ -225,7 +239,8 @@ func inWrite(f func(p *player, ctx context.Context, w *store.Writer) error) func
 func Check(prog *program.Program, name string) error {
 	var fault error
 	program.Walk(prog.Steps, func(s *program.Step) {
-		if s.Op == program.Misuse && misuses[s.Word] == nil && fault == nil {
+		known := misuses[s.Word] != nil || s.Word == Crash || s.Word == Hang
+		if s.Op == program.Misuse && !known && fault == nil {
 			fault = &program.Error{File: name, Line: s.Line, Reason: fmt.Sprintf(
 				"no misuse is called %q; want one of %s", s.Word, strings.Join(Misuses(), ", "))}
 		}

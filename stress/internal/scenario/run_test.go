@@ -129,7 +129,8 @@ func TestAnInterruptKeepsWhatWasMeasured(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		s := small()
 		s.Hz, s.Ticks = hz, MaxTicks
-		r := s.Run(ctx, Options{Feed: feed.New(atSample(cancel))})
+		soon := func() { time.AfterFunc(30*time.Millisecond, cancel) } // some ticks after a sample
+		r := s.Run(ctx, Options{Feed: feed.New(atSample(soon))})
 		if r.Verdict.ExitCode != ExitInterrupted || r.Ticks == 0 || r.Digest == 0 || r.Flush.Len() != r.Ticks || !strings.Contains(r.Verdict.Reason, "ticks ") {
 			t.Errorf("%+v after %d ticks and %d flushes", r.Verdict, r.Ticks, r.Flush.Len())
 		}

@@ -1,0 +1,45 @@
+package storetest_test
+
+import (
+	"context"
+	"fmt"
+	"testing"
+
+	"handloom/store"
+	"handloom/store/storetest"
+)
+
+// printer is a test that prints what it is failed with.
+type printer struct{ testing.TB }
+
+func (printer) Helper()                           {}
+func (printer) Context() context.Context          { return context.Background() }
+func (printer) Errorf(format string, args ...any) { fmt.Printf(format, args...) }
+
+// launched outlives a store, which is the mistake.
+var launched = 100
+
+// A real test calls Run with its *testing.T.
+func ExampleRun() {
+	storetest.Run(printer{}, storetest.Options{Frames: 10}, func(s *store.Store) (func(context.Context, int) error, error) {
+		ships, err := store.Register(s, store.TableOptions[ship]{Name: "ship"})
+		return func(ctx context.Context, tick int) error {
+			err := s.Each(ctx, 1, func(_ context.Context, _ int, q store.Queue) error {
+				launched++
+				ships.Emplace(q, ship{Hull: launched})
+				return nil
+			})
+			if err != nil {
+				return err
+			}
+			_, err = s.Flush(ctx)
+			return err
+		}, err
+	})
+	// Output:
+	// storetest: tick 0, flush 1: not the same with 1 worker once more as with 1 worker
+	// 	table "ship", shard 0 (typeId 1)
+	// 	row 0 (1:0.1): Hull is 101 with 1 worker, 102 with 1 worker once more
+	// 	different: 1 worker once more; 2, 3, 7, 16, 64 workers; 1, 2, 3, 7, 16, 64 workers and shuffled tasks
+	// 	equal runs differ: look for the order of a map, the clock, random numbers without a fixed seed, and for what setup does not make anew
+}

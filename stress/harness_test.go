@@ -1,0 +1,183 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"handloom/stress/internal/campaign"
+	"handloom/stress/internal/play"
+)
+
+// smokeTime is how long the random programs of a test run are played.
+const smokeTime = 3 * time.Second
+
+func TestSmoke(t *testing.T) {
+	duration := smokeTime
+	if testing.Short() {
+		duration /= 3
+	}
+	got := stress(t, "-profile", "smoke", "-duration", duration.String(), "-artifacts", t.TempDir())
+	if got.code != campaign.ExitPassed || !strings.HasPrefix(got.lastLine(), "verdict: passed (exit code 0): programs ") {
+		t.Errorf("exit code %d\n%s", got.code, got.stdout)
+	}
+}
+
+// Every program that failed once, or brings about a rare state, stays right.
+func TestRegressions(t *testing.T) {
+	known, err := knownPrograms()
+	if err != nil || len(known) == 0 {
+		t.Fatalf("%d programs, %v", len(known), err)
+	}
+	for i, p := range known {
+		var first []string
+		for k, c := range append(p.Configs, defaultConfigs(p.Seed)...) {
+			r := play.Play(t.Context(), p, c)
+			if r.Failure != nil {
+				t.Errorf("program %d under %v: %v\n%s", i, c, r.Failure, p.Text())
+			}
+			if k == 0 {
+				first = r.Marks
+			} else if strings.Join(r.Marks, "\n") != strings.Join(first, "\n") {
+				t.Errorf("program %d under %v comes to other states\n%s", i, c, p.Text())
+			}
+		}
+	}
+}
+
+// The regressions bring about every rare state, so that no run depends on luck.
+func TestRegressionsComeToEveryRareState(t *testing.T) {
+	known, err := knownPrograms()
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := new(campaign.Outcome)
+	for _, p := range known {
+		r := play.Play(t.Context(), p, defaultConfigs(p.Seed)[0])
+		o.Seen.Add(&r.Seen)
+	}
+	profile, _ := campaign.Find("pr")
+	if missing := o.Missing(profile.Promises); len(missing) > 0 {
+		t.Errorf("no regression comes to %v", missing)
+	}
+}
+
+func TestTheFirstLineRepeatsARun(t *testing.T) {
+	first, _, _ := strings.Cut(stress(t, "-seed", "7", "-seeds", "2").stdout, "\n")
+	if want := "go run ./stress -profile smoke -seed 7 -seeds 2"; first != want {
+		t.Errorf("the first line is %q; want %q", first, want)
+	}
+	again := stress(t, strings.Fields(first)[3:]...)
+	if line, _, _ := strings.Cut(again.stdout, "\n"); line != first || again.code != 0 {
+		t.Errorf("exit code %d, first line %q", again.code, line)
+	}
+}
+
+func TestAProgramReplays(t *testing.T) {
+	got := stress(t, "-replay", "testdata/regress/everything.program")
+	if got.code != campaign.ExitPassed || !strings.Contains(got.lastLine(), "programs 1, plays 4, ") {
+		t.Errorf("exit code %d\n%s", got.code, got.stdout)
+	}
+}
+
+// A test of the harness itself: a program whose last step names a misuse that
+// crashes the child on purpose.
+func TestACrashIsAVerdictShrunkAndKept(t *testing.T) {
+	dir := t.TempDir()
+	file := filepath.Join(dir, "crash.program")
+	text := "handloom-stress 1\nseed 9\ntable a packed word\ndo\nflush\nwrite\n  insert a %1\nend\nmisuse " + play.Crash + "\nflush\n"
+	if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	got := stress(t, "-replay", file, "-shrink", "-shrink-time", "10s", "-artifacts", dir)
+	if got.code != campaign.ExitInvariant || !strings.Contains(got.lastLine(), "the process crashed") {
+		t.Errorf("exit code %d\n%s%s", got.code, got.stdout, got.stderr)
+	}
+	small, err := os.ReadFile(filepath.Join(dir, "crash-again.program"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p, err := parseProgram(small, "small"); err != nil || p.Len() != 1 {
+		t.Errorf("%v, it is\n%s", err, small)
+	}
+	if !strings.Contains(got.stdout, "replay: go run ./stress -replay ") {
+		t.Errorf("no line replays it:\n%s", got.stdout)
+	}
+}
+
+func TestAProgramThatDoesNotEndIsAVerdict(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "hang.program")
+	text := "handloom-stress 1\nseed 9\ntable a packed word\ndo\nmisuse " + play.Hang + "\n"
+	if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	prog, err := loadProgram(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	prog.Configs = defaultConfigs(9)[:1]
+	command, err := new(program).children()
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, _, err := campaign.Again(t.Context(), prog, campaign.How{Command: command, Patience: 200 * time.Millisecond})
+	if err != nil || f == nil || f.Kind != play.Liveness || !strings.Contains(f.What, "goroutine ") {
+		t.Errorf("%v, %v", f, err)
+	}
+}
+
+// A disk that is full, or a folder that cannot be made, keeps no verdict back.
+func TestAVerdictComesWithoutArtifacts(t *testing.T) {
+	dir := t.TempDir()
+	file := filepath.Join(dir, "crash.program")
+	text := "handloom-stress 1\nseed 9\ntable a packed word\ndo\nmisuse " + play.Crash + "\n"
+	if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	got := stress(t, "-replay", file, "-artifacts", filepath.Join(file, "below a file"))
+	if got.code != campaign.ExitInvariant || !strings.Contains(got.stderr, "an artifact is missing") {
+		t.Errorf("exit code %d\n%s%s", got.code, got.stdout, got.stderr)
+	}
+}
+
+func TestAnInterruptedCampaignReports(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	time.AfterFunc(time.Second, cancel)
+	got := program{}.stress(ctx, "-profile", "smoke", "-duration", "1h")
+	if got.code != exitInterrupted || !strings.HasPrefix(got.lastLine(), "verdict: interrupted (exit code 130): nothing failed so far: ") {
+		t.Errorf("exit code %d\n%s", got.code, got.stdout)
+	}
+	if !strings.Contains(got.stdout, "rare states: ") {
+		t.Errorf("it reports\n%s", got.stdout)
+	}
+}
+
+// What the smoke run follows is the replay of the embedded trace.
+func TestTheMainJobEndsWithRandomPrograms(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	out := &cancelling{at: []byte("profile smoke: "), cancel: cancel}
+	code := run(ctx, []string{"-workers", "1,2"}, strings.NewReader(""), out, new(bytes.Buffer))
+	if code != exitInterrupted || !strings.Contains(out.String(), "verdict: verified (exit code 0)") {
+		t.Errorf("exit code %d\n%s", code, out)
+	}
+}
+
+// cancelling is an output that calls cancel when a text was written to it.
+type cancelling struct {
+	bytes.Buffer
+	at     []byte
+	cancel func()
+}
+
+func (c *cancelling) Write(b []byte) (int, error) {
+	n, err := c.Buffer.Write(b)
+	if bytes.Contains(c.Bytes(), c.at) {
+		c.cancel()
+	}
+	return n, err
+}
