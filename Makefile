@@ -3,12 +3,12 @@ STATICCHECK = go run honnef.co/go/tools/cmd/staticcheck@v0.8.2
 GOFUMPT     = go run mvdan.cc/gofumpt@v0.12.0
 FUZZTIME   ?= 60s
 
-.PHONY: help check test race checked lint portable fuzz bench bench-compare stress
+.PHONY: help check test race checked lint portable fuzz bench bench-compare stress canaries
 
 help: ## this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/ -/'
 
-check: lint portable test race checked stress ## all that CI runs
+check: lint portable test race checked stress canaries ## all that CI runs
 
 test: ## the tests
 	go test ./...
@@ -32,6 +32,9 @@ portable: ## compiles for 32 bits and for the browser
 
 stress: ## the main job, and that bad input is refused
 	sh stress/check.sh
+
+canaries: ## that the harness finds faults put in on purpose
+	go run -tags handloom_canary ./stress -canary all -seed 1
 
 fuzz: ## every fuzz target for FUZZTIME each
 	@for pkg in $$(go list ./...); do \

@@ -197,7 +197,7 @@ func TestSegmentsOfTheInboxDoNotRunOut(t *testing.T) {
 			b := newBench(1<<20, 1)
 			first := b.enter(t)
 			b.Emplace(first, value{N: 1}) // holds on to the names of the beginning
-			for i := range 2*segments + 10 {
+			for i := range segments + 10 {
 				q := b.enter(t)
 				if b.Emplace(q, value{N: uint64(i)}).IsZero() {
 					t.Fatalf("call %d names nothing", i)
@@ -246,7 +246,11 @@ func TestManyGoroutinesNameWithoutClash(t *testing.T) {
 	for range 8 {
 		wg.Go(func() {
 			for i := range 200 {
-				q := b.enter(t)
+				q, err := b.Enter()
+				if err != nil {
+					t.Error(err)
+					return
+				}
 				var names []name
 				for range i % 5 {
 					names = append(names, b.Emplace(q, value{}))
@@ -261,8 +265,8 @@ func TestManyGoroutinesNameWithoutClash(t *testing.T) {
 				mu.Unlock()
 				if i%7 == 0 {
 					b.Leave(q)
-				} else {
-					b.arrive(t, q)
+				} else if err := b.Arrive(q); err != nil {
+					t.Error(err)
 				}
 			}
 		})

@@ -50,6 +50,7 @@ type outcome struct {
 	digests []uint64
 	reports []*store.Report
 	names   [][]store.ID // what the provisional handles resolved to
+	notes   []string     // what the scenario saw besides
 }
 
 // trial is a run of a scenario in one configuration.
@@ -150,6 +151,14 @@ func (o outcome) differs(other outcome) string {
 		case o.digests[i] != other.digests[i]:
 			return fmt.Sprintf("flush %d leaves digest %x, not %x", i, other.digests[i], o.digests[i])
 		}
+	}
+	for i := range min(len(o.notes), len(other.notes)) {
+		if o.notes[i] != other.notes[i] {
+			return fmt.Sprintf("note %d is\n\t%s, not\n\t%s", i, other.notes[i], o.notes[i])
+		}
+	}
+	if len(o.notes) != len(other.notes) {
+		return fmt.Sprintf("%d notes, not %d", len(other.notes), len(o.notes))
 	}
 	return ""
 }

@@ -2,6 +2,7 @@ package store_test
 
 import (
 	"cmp"
+	"math"
 	"slices"
 
 	"handloom/internal/narrow"
@@ -30,6 +31,13 @@ type create struct {
 type staged struct {
 	value uint64
 	links [3]ref
+	far   *far // behind a slice; nil: there is none
+}
+
+// far are the links behind a slice, which several values may share.
+type far struct {
+	links []ref
+	made  []store.ID // by the player
 }
 
 type action int
@@ -42,6 +50,7 @@ const (
 	doEraseMany
 	doEraseUntyped
 	doPut
+	doStaged
 	actions
 )
 
@@ -51,13 +60,15 @@ type command struct {
 	table   *modelTable
 	creates []*create
 	targets []ref
-	value   staged // of a put
+	value   staged  // of a put, or to complete a create with
+	staged  *create // to be completed
 }
 
-// modelPass is what the tasks of one pass record.
+// modelPass is what the tasks of one pass record, or one call of the inbox.
 type modelPass struct {
 	tasks  [][]command
 	failed bool // so that nothing of it is recorded
+	call   bool
 }
 
 // modelReport is what the model expects of a Report.
@@ -65,6 +76,7 @@ type modelReport struct {
 	total  store.Counts
 	tables map[*modelTable]*store.Counts
 	stale  []store.Sample
+	stay   int // values that the batch leaves in the tables
 }
 
 // flushing is the work of one flush of the model.
@@ -74,6 +86,7 @@ type flushing struct {
 	erased  map[*modelShard]map[store.ID]bool
 	values  map[store.ID]staged // of the puts that count
 	creates map[*modelTable][]*create
+	linked  map[*far]bool // counted
 }
 
 // flush applies the passes or, when something does not fit, changes nothing.
@@ -84,6 +97,7 @@ func (m *modelStore) flush(passes []modelPass) (modelReport, bool) {
 		erased:     map[*modelShard]map[store.ID]bool{},
 		values:     map[store.ID]staged{},
 		creates:    map[*modelTable][]*create{},
+		linked:     map[*far]bool{},
 	}
 	f.each(passes, func(c command, _, _ int) { f.note(c) })
 	if len(f.report.tables) == 0 && !anything(passes) {
@@ -99,6 +113,7 @@ func (m *modelStore) flush(passes []modelPass) (modelReport, bool) {
 		}
 		return f.report, false
 	}
+	m.changes = map[*modelTable]*modelChanges{}
 	f.apply()
 	f.finish()
 	return f.report, true
@@ -118,17 +133,30 @@ func anything(passes []modelPass) bool {
 // says reports whether a command is one at all: a bulk call of nothing is not.
 func (c command) says() bool { return len(c.creates)+len(c.targets) > 0 }
 
-// each visits the commands of passes that did not fail, in key order.
+// each visits the commands of passes that did not fail, in key order: calls of
+// the inbox come after all passes, in the order they arrived.
 func (f *flushing) each(passes []modelPass, visit func(c command, pass, task int)) {
-	for number, p := range passes {
-		if p.failed {
-			continue
-		}
+	number, calls := 0, 0
+	for _, p := range passes {
 		for task, commands := range p.tasks {
 			for _, c := range commands {
-				visit(c, number, task)
+				if !p.call && !p.failed {
+					visit(c, number, task)
+				}
 			}
 		}
+		if !p.call {
+			number++
+		}
+	}
+	for _, p := range passes {
+		if !p.call || !anything([]modelPass{p}) {
+			continue
+		}
+		for _, c := range p.tasks[0] {
+			visit(c, math.MaxInt32, calls)
+		}
+		calls++
 	}
 }
 
@@ -140,6 +168,9 @@ func (f *flushing) note(c command) {
 		f.counts(c.table)
 	case f.owner(c.targets[0]) != nil:
 		f.counts(f.owner(c.targets[0]))
+	}
+	if c.staged != nil {
+		c.staged.value = c.value
 	}
 	for _, made := range c.creates {
 		made.recorded = true
@@ -324,6 +355,7 @@ func (f *flushing) fits() bool {
 // apply does puts, erases and creates, shard by shard, and then the links.
 func (f *flushing) apply() {
 	for _, t := range f.tables {
+		f.noteChanges(t)
 		creates, take := f.survivors(t), f.dealt(t)
 		f.counts0(t).Created += len(creates)
 		for i, s := range t.shards {
@@ -341,11 +373,36 @@ func (f *flushing) apply() {
 	for _, t := range f.tables {
 		for _, c := range f.survivors(t) {
 			t.holder(c.real).items[c.real] = f.link(t, c.value)
+			f.changes[t].created = append(f.changes[t].created, modelChange{id: c.real})
+			f.report.stay++
+		}
+		for id, v := range f.values {
+			if f.tableOf(id) == t {
+				t.holder(id).items[id] = f.link(t, v)
+				f.report.stay++
+			}
+		}
+		for _, list := range [][]modelChange{f.changes[t].created, f.changes[t].replaced} {
+			for i, c := range list {
+				list[i].value = t.holder(c.id).items[c.id]
+			}
 		}
 	}
-	for id, v := range f.values {
-		t := f.tableOf(id)
-		t.holder(id).items[id] = f.link(t, v)
+}
+
+// noteChanges lists what is erased and replaced, in the order of rows, with what
+// the erased items hold.
+func (f *flushing) noteChanges(t *modelTable) {
+	c := &modelChanges{}
+	f.changes[t] = c
+	for _, s := range t.shards {
+		for _, id := range s.live {
+			if f.erased[s][id] {
+				c.erased = append(c.erased, modelChange{id, s.items[id]})
+			} else if _, put := f.values[id]; put {
+				c.replaced = append(c.replaced, modelChange{id: id})
+			}
+		}
 	}
 }
 
@@ -361,19 +418,33 @@ func (f *flushing) counts0(t *modelTable) *store.Counts {
 func (f *flushing) link(t *modelTable, v staged) modelItem {
 	made := modelItem{value: v.value}
 	for i, l := range v.links {
-		made.links[i] = l.id
-		if l.create == nil && l.id>>63 == 0 {
-			continue
-		}
-		made.links[i] = 0
-		if l.create != nil && l.create.recorded {
-			made.links[i] = l.create.real
-		}
-		if made.links[i] == 0 {
+		var dangles bool
+		if made.links[i], dangles = f.real(l); dangles {
 			f.counts(t).Dangling++
 		}
 	}
+	if v.far == nil {
+		return made
+	}
+	for i, l := range v.far.links {
+		var dangles bool
+		if made.far[i], dangles = f.real(l); dangles && !f.linked[v.far] {
+			f.counts(t).Dangling++
+		}
+	}
+	f.linked[v.far] = true // of the values that share it the first one counts
 	return made
+}
+
+// real is what becomes of a handle in a value.
+func (f *flushing) real(l ref) (id store.ID, dangles bool) {
+	if l.create == nil && l.id>>63 == 0 {
+		return l.id, false
+	}
+	if l.create != nil && l.create.recorded {
+		id = l.create.real
+	}
+	return id, id == 0
 }
 
 // finish sums up, and ends the batch.

@@ -12,10 +12,11 @@ import (
 // tables are Go maps, lists are searched from the front, and every rule is
 // spelled out where it applies. See flushmodel_test.go for its flush.
 
-// modelItem is what an item holds; the links are real handles or null.
+// modelItem is what an item holds; the handles are real or null.
 type modelItem struct {
 	value uint64
 	links [3]store.ID
+	far   [2]store.ID // behind a slice, which may hold fewer
 }
 
 // modelShard is what design 5 calls a packed map or, if it is stable, design 6 a
@@ -39,9 +40,18 @@ type modelTable struct {
 
 // modelStore is a store, and the handles that named an item once.
 type modelStore struct {
-	tables []*modelTable
-	epoch  uint64
-	dead   []store.ID
+	tables  []*modelTable
+	epoch   uint64
+	dead    []store.ID
+	changes map[*modelTable]*modelChanges // of the last flush
+}
+
+// modelChanges are the change lists of a table.
+type modelChanges struct{ created, erased, replaced []modelChange }
+
+type modelChange struct {
+	id    store.ID
+	value modelItem
 }
 
 func newModel(options []drawnTable) *modelStore {

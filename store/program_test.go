@@ -16,7 +16,7 @@ type program struct {
 }
 
 type drawnTable struct {
-	store.TableOptions[item]
+	store.TableOptions[thing]
 	stable bool
 }
 
@@ -24,7 +24,9 @@ type drawnFrame struct {
 	inserts []int // in a Write of its own: tables
 	clear   int   // likewise: a table; none if there is no such table
 	passes  []drawnPass
-	cancel  bool // flush with an ended context first
+	around  [2][]uint64 // what a call of the inbox records before and after the rest of the frame
+	cancel  bool        // flush with an ended context first
+	fault   bool        // flush with a Links that panics first
 }
 
 type drawnPass struct {
@@ -41,6 +43,7 @@ const (
 	forEachPass passKind = iota
 	eachPass
 	queuesPass
+	inboxCall
 	passKinds
 )
 
@@ -55,23 +58,31 @@ func drawProgram(maxFrames int) *rapid.Generator[program] {
 
 func drawTable(t *rapid.T) drawnTable {
 	return drawnTable{
-		TableOptions: store.TableOptions[item]{
+		TableOptions: store.TableOptions[thing]{
 			Shards:     rapid.IntRange(1, 8).Draw(t, "shards"),
 			ChunkItems: rapid.SampledFrom([]int{1, 2, 5, 16}).Draw(t, "chunk"),
 			MinFree:    rapid.SampledFrom([]int{0, 0, 3}).Draw(t, "minfree"),
 			MaxItems:   rapid.SampledFrom([]int{0, 0, 12}).Draw(t, "maxitems"),
+			Changes:    rapid.Bool().Draw(t, "changes"),
 		},
 		stable: rapid.Bool().Draw(t, "stable"),
 	}
 }
 
 func drawFrame(t *rapid.T) drawnFrame {
-	return drawnFrame{
+	f := drawnFrame{
 		inserts: rapid.SliceOfN(rapid.IntRange(0, 2), 0, 3).Draw(t, "inserts"),
 		clear:   rapid.IntRange(0, 20).Draw(t, "clear"),
 		passes:  rapid.SliceOfN(rapid.Custom(drawPass), 0, 4).Draw(t, "passes"),
 		cancel:  rapid.Bool().Draw(t, "cancel"),
+		fault:   rapid.Bool().Draw(t, "fault"),
 	}
+	if rapid.IntRange(0, 3).Draw(t, "call around") == 3 {
+		for i := range f.around {
+			f.around[i] = rapid.SliceOfN(rapid.Uint64(), 0, 4).Draw(t, "around")
+		}
+	}
+	return f
 }
 
 func drawPass(t *rapid.T) drawnPass {
@@ -92,6 +103,7 @@ type frame struct {
 	passes  []pass
 	creates []*create
 	cancel  bool
+	fault   bool
 }
 
 type insertion struct {
@@ -115,13 +127,18 @@ type spelling struct {
 	out    frame
 	known  []*create // whose names a task may use: of earlier frames and passes
 	own    []*create // and of the task itself
+	fars   []*far    // of the task itself
+}
+
+func (m *modelStore) spelling(number int, known []*create) *spelling {
+	return &spelling{modelStore: m, number: number, known: known}
 }
 
 // spell decodes a frame; what its Write and its passes do to items at once is
 // done to the model meanwhile.
 func (m *modelStore) spell(number int, d drawnFrame, known []*create) frame {
-	s := &spelling{modelStore: m, number: number, known: known}
-	s.out.clear, s.out.cancel = d.clear, d.cancel
+	s := m.spelling(number, known)
+	s.out.clear, s.out.cancel, s.out.fault = d.clear, d.cancel, d.fault
 	for _, table := range d.inserts {
 		table %= len(m.tables)
 		id, ok := m.tables[table].insert(modelItem{value: uint64(number)})
@@ -142,25 +159,34 @@ func (m *modelStore) spell(number int, d drawnFrame, known []*create) frame {
 func (s *spelling) pass(d drawnPass) pass {
 	p := pass{kind: d.kind, table: d.table % len(s.tables), fail: d.fail, delta: d.delta}
 	tasks := len(d.tasks)
-	if p.kind == forEachPass {
+	switch p.kind {
+	case forEachPass:
 		tasks = s.chunks(s.tables[p.table])
 		s.addInPlace(s.tables[p.table], p.delta)
+	case inboxCall:
+		p.call, tasks = true, 1
 	}
 	var made []*create
 	for task := range tasks {
-		s.own = nil
-		var commands []command
+		s.own, s.fars = nil, nil
+		var codes []uint64
 		if len(d.tasks) > 0 {
-			for _, code := range d.tasks[task%len(d.tasks)] {
-				commands = append(commands, s.command(digits(code^uint64(task)<<40)))
-			}
+			codes = d.tasks[task%len(d.tasks)]
 		}
-		p.tasks = append(p.tasks, commands)
+		p.tasks = append(p.tasks, s.commands(codes, task))
 		made = append(made, s.own...)
 	}
 	p.failed = p.kind != queuesPass && p.fail < tasks
 	s.known = append(s.known, made...)
 	return p
+}
+
+// commands spells what a task records.
+func (s *spelling) commands(codes []uint64, task int) (commands []command) {
+	for _, code := range codes {
+		commands = append(commands, s.command(digits(code^uint64(task)<<40)))
+	}
+	return commands
 }
 
 func (s *spelling) chunks(t *modelTable) int {
@@ -213,6 +239,12 @@ func (s *spelling) command(d digits) command {
 		for range d.next(4) {
 			c.targets = append(c.targets, s.ref(&d))
 		}
+	case doStaged:
+		c.value = s.value(&d)
+		if n := len(s.own); n > 0 {
+			c.staged = s.own[d.next(n)]
+			c.table = c.staged.table
+		}
 	case doPut:
 		c.targets, c.value = []ref{s.ref(&d)}, s.value(&d)
 	default:
@@ -233,6 +265,18 @@ func (s *spelling) value(d *digits) staged {
 	for i := range v.links {
 		if d.next(3) == 0 {
 			v.links[i] = s.ref(d)
+		}
+	}
+	switch n := len(s.fars); d.next(4) {
+	case 0:
+		v.far = &far{}
+		for range d.next(3) {
+			v.far.links = append(v.far.links, s.ref(d))
+		}
+		s.fars = append(s.fars, v.far)
+	case 1:
+		if n > 0 {
+			v.far = s.fars[d.next(n)]
 		}
 	}
 	return v

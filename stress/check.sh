@@ -1,13 +1,35 @@
 #!/bin/sh
-# Runs the main job from a binary, because go run hides exit codes, and checks
-# that a malformed trace is refused with exit code 2.
+# Runs the main job from a binary, because go run hides exit codes; checks that a
+# malformed trace or program is refused with exit code 2, and that a child ends
+# with its parent.
 set -eu
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 go build -o "$dir/stress" ./stress
-"$dir/stress"
+"$dir/stress" -h >"$dir/help"
+(cd "$dir" && ./stress)
+
+refused() {
+	code=0
+	"$dir/stress" "$@" >"$dir/out" 2>&1 || code=$?
+	cat "$dir/out"
+	test "$code" = 2 || { echo "stress $* ended with exit code $code, not 2"; exit 1; }
+}
 printf 'handloom-trace 1\nC 0 1\nC 0 1\n' >"$dir/twice.trace"
-code=0
-"$dir/stress" replay "$dir/twice.trace" >"$dir/out" 2>&1 || code=$?
-cat "$dir/out"
-test "$code" = 2 || { echo "a malformed trace ended with exit code $code, not 2"; exit 1; }
+refused replay "$dir/twice.trace"
+printf 'handloom-stress 1\ndo\njump\n' >"$dir/jump.program"
+refused -replay "$dir/jump.program"
+
+"$dir/stress" -profile smoke -duration 1h >"$dir/out" 2>&1 &
+parent=$!
+sleep 2
+children=$(ps -o pid= --ppid "$parent" 2>/dev/null || true)
+kill -KILL "$parent"
+wait "$parent" 2>/dev/null || true
+sleep 1
+for child in $children; do
+	case $(ps -o stat= -p "$child" 2>/dev/null || true) in
+	'' | Z*) ;; # gone, or ended and nobody has asked yet
+	*) echo "process $child outlives its parent"; exit 1 ;;
+	esac
+done

@@ -106,8 +106,12 @@ func (h *harnessing) conflicts() error {
 		return errors.New("-profile soak plays no seeds; give -duration")
 	}
 	for _, pair := range [][2]string{
-		{"replay", "profile"}, {"replay", "seed"}, {"replay", "seeds"}, {"replay", "duration"},
-		{"canary", "profile"}, {"seeds", "duration"},
+		{"replay", "profile"},
+		{"replay", "seed"},
+		{"replay", "seeds"},
+		{"replay", "duration"},
+		{"canary", "profile"},
+		{"seeds", "duration"},
 	} {
 		if both(pair[0], pair[1]) {
 			return fmt.Errorf("-%s and -%s do not go together", pair[0], pair[1])

@@ -53,7 +53,7 @@ func TestMismatchesAreInTheJSON(t *testing.T) {
 	if err := json.Unmarshal([]byte(got.stdout), &d); err != nil {
 		t.Fatal(err)
 	}
-	if d.Verdict != "mismatch" || d.ExitCode != 1 || len(d.Mismatches) != 2 || d.Mismatches[1].Workers != 8 || d.Mismatches[0].Tick != 3 {
+	if d.Verdict != "mismatch" || d.ExitCode != exitMismatch || len(d.Mismatches) != 2 || d.Mismatches[1].Workers != 8 || d.Mismatches[0].Tick != 3 {
 		t.Errorf("the document is %+v", d)
 	}
 }

@@ -146,7 +146,7 @@ func (f *following) closeLines() error {
 
 func (f *following) report(v feed.Verdict) error {
 	kept := f.kept.Clone()
-	kept.Verdict = &v
+	kept.Verdict, kept.Elapsed = &v, f.Elapsed()
 	var text bytes.Buffer
 	if err := page.Report(&text, kept); err != nil {
 		return err
@@ -178,8 +178,9 @@ func (s *shown) Event(e feed.Event) {
 		s.progress.line(e.Progress.Text)
 	case feed.KindSample:
 		x := e.Sample
-		s.progress.line(fmt.Sprintf("tick %s, %s late, %s live items, %s %s, tick p99 %s", report.Count(x.Ticks), report.Count(x.Late),
-			report.Count(x.Live), report.Rate(x.Operations, x.Interval), s.unit, report.Duration(x.Tick.P99)))
+		s.progress.line(fmt.Sprintf("tick %s, %s late, %s live items, %s %s, p99 of ticks %s, of flushes %s",
+			report.Count(x.Ticks), report.Count(x.Late), report.Count(x.Live), report.Rate(x.Operations, x.Interval), s.unit,
+			report.Duration(x.Tick.P99), report.Duration(x.Flush.P99)))
 	}
 }
 

@@ -118,7 +118,7 @@ func TestApartOnlyWhenNothingIsShared(t *testing.T) {
 // The model: every way to say which of the samples are a's.
 func TestMannWhitneyCountsEveryCase(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
-	for range 300 {
+	for range 100 {
 		a, b := make([]float64, 1+r.IntN(5)), make([]float64, 1+r.IntN(5))
 		for _, xs := range [][]float64{a, b} {
 			for i := range xs {

@@ -61,7 +61,6 @@ func (m *Map[T]) CopyTo(dst *Map[T], clone func(dst, src *T)) {
 	m.live.CopyTo(&dst.live)
 	m.list.CopyTo(&dst.list)
 	dst.slots, dst.maxItems = m.slots, m.maxItems
-	dst.setRoom()
 }
 
 // makeCopyPages makes the pages that a copy of m takes in dst, with memory where
@@ -137,5 +136,4 @@ func (m *Map[T]) empty(pages int) {
 	m.live.Clear()
 	m.list.Forget()
 	m.slots = 0
-	m.setRoom()
 }

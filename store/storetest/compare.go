@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -17,13 +18,10 @@ func compare(runs []*run) string {
 	var same, other []*run
 	found := ""
 	for _, r := range runs[1:] {
-		switch difference := want.differs(r); {
-		case difference == "":
+		if difference := want.differs(r); difference == "" {
 			same = append(same, r)
-		case found == "":
-			found = difference
-			fallthrough
-		default:
+		} else {
+			found = cmp.Or(found, difference)
 			other = append(other, r)
 		}
 	}

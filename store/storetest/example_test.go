@@ -16,11 +16,9 @@ func (printer) Helper()                           {}
 func (printer) Context() context.Context          { return context.Background() }
 func (printer) Errorf(format string, args ...any) { fmt.Printf(format, args...) }
 
-// launched outlives a store, which is the mistake.
-var launched = 100
-
 // A real test calls Run with its *testing.T.
 func ExampleRun() {
+	launched := 100 // outlives the stores, which is the mistake
 	storetest.Run(printer{}, storetest.Options{Frames: 10}, func(s *store.Store) (func(context.Context, int) error, error) {
 		ships, err := store.Register(s, store.TableOptions[ship]{Name: "ship"})
 		return func(ctx context.Context, tick int) error {

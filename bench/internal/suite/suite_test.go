@@ -19,16 +19,15 @@ func names(cases []measure.Case) (names []string) {
 	return names
 }
 
-func TestEveryCaseRunsAlsoWithOneItem(t *testing.T) {
-	for _, n := range []int{1, 100} {
-		for _, c := range (suite.Options{N: []int{n}, Workers: []int{1, 2}}).All() {
-			w := c.Open()
-			if s := w.Sample(c.Unit, 0); s.Bodies == 0 || s.Value < 0 && c.Unit != "B/item" {
-				t.Errorf("%s: a sample is %+v", c.Name(), s)
-			}
-			if w.Close != nil {
-				w.Close()
-			}
+// The tests of the program run every case with more.
+func TestEveryCaseRunsWithOneItem(t *testing.T) {
+	for _, c := range (suite.Options{N: []int{1}, Workers: []int{1, 2}}).All() {
+		w := c.Open()
+		if s := w.Sample(c.Unit, 0); s.Bodies == 0 || s.Value < 0 && c.Unit != "B/item" {
+			t.Errorf("%s: a sample is %+v", c.Name(), s)
+		}
+		if w.Close != nil {
+			w.Close()
 		}
 	}
 }

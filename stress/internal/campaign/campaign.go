@@ -60,6 +60,7 @@ func Run(ctx context.Context, o Options) *Outcome {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	c := &campaign{Options: o, stop: stop, begun: time.Now()}
+	c.sampled = c.begun
 	c.patience = patience * time.Duration(max(1, o.Slower))
 	if c.Children == 0 {
 		c.Children = runtime.NumCPU()
@@ -85,6 +86,9 @@ type campaign struct {
 	next    int // program: one of Known, then a seed
 	told    time.Time
 	outcome Outcome
+
+	sampled time.Time // of the last sample
+	counted int       // operations by then
 }
 
 // work plays one program after another with a pair of children.
@@ -162,6 +166,8 @@ func (c *campaign) tell() {
 	o := &c.outcome
 	c.Feed.Progress(fmt.Sprintf("%s programs, %s plays, %s operations, %s, %s flushes", report.Count(o.Programs), report.Count(o.Plays),
 		report.Count(o.Operations), report.Rate(o.Operations, now.Sub(c.begun)), report.Count(o.Flushes)))
+	c.Feed.Sample(feed.Sample{Interval: now.Sub(c.sampled), Operations: o.Operations - c.counted, Verdict: "no failure"})
+	c.sampled, c.counted = now, o.Operations
 }
 
 // Missing returns the promised states that were not seen.

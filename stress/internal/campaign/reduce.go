@@ -64,6 +64,7 @@ func Shrink(ctx context.Context, f *Failure, how How) *Failure {
 // plainer makes a configuration plainer while the program fails.
 func plainer(f *Failure, i int, fails func(*program.Program) bool) {
 	for _, edit := range []func(c *program.Config){
+		func(c *program.Config) { c.Readers = 0 },
 		func(c *program.Config) { c.Shift = 0 },
 		func(c *program.Config) { c.Collect = 0 },
 		func(c *program.Config) { c.Delay = 0 },

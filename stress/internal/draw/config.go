@@ -37,5 +37,8 @@ func (d *drawing) config() program.Config {
 	if d.IntN(6) == 0 {
 		c.Shift = d.of(1, 20)
 	}
+	if d.IntN(5) == 0 {
+		c.Readers = d.of(1, 2, 4)
+	}
 	return c
 }

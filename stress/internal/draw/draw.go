@@ -43,7 +43,6 @@ type drawing struct {
 	dead    []int // names of items that were erased, most likely
 	writing bool  // inside a write, into body
 	body    []program.Step
-	saved   int // checkpoints taken
 }
 
 // population is the rough account of one table.
@@ -86,6 +85,9 @@ func (d *drawing) choose() {
 	}
 	if d.IntN(8) == 0 {
 		d.program.Store.QueueLimit = d.of(1, 5, 20, 100)
+	}
+	if d.IntN(8) == 0 {
+		d.program.Store.InboxLimit = d.of(1, 5, 20)
 	}
 	if d.IntN(12) == 0 && d.program.Store.QueueLimit == 0 { // what a full queue adds to a batch is left open
 		d.program.Store.BatchLimit = d.of(1, 20, 200)

@@ -9,6 +9,7 @@ import (
 const (
 	maxPoints   = 600 // more than a chart is pixels wide, halved
 	maxFailures = 50
+	maxProgress = 20
 )
 
 // Collector is a sink that keeps what a report shows. Its memory is bounded
@@ -17,6 +18,7 @@ type Collector struct {
 	Start    Start
 	Points   []Point
 	Shards   []Shard   // of the last sample
+	Progress []string  // the last lines
 	Failures []Failure // the first of them
 	Failed   int       // all of them
 	Verdict  *Verdict  // nil: the run goes on
@@ -62,6 +64,11 @@ func (c *Collector) Event(e Event) {
 	switch e.Kind {
 	case KindStart:
 		c.Start = *e.Start
+	case KindProgress:
+		c.Progress = append(c.Progress, e.Progress.Text)
+		if n := len(c.Progress); n > maxProgress {
+			c.Progress = slices.Clone(c.Progress[n-maxProgress:])
+		}
 	case KindSample:
 		c.Shards = e.Sample.Shards
 		c.add(Point{e.Elapsed, *e.Sample, loads(c.Shards)})
@@ -80,7 +87,7 @@ func (c *Collector) Close() error { return nil }
 // Clone returns a copy that later events leave alone.
 func (c *Collector) Clone() *Collector {
 	o := *c
-	o.Points, o.Failures = slices.Clone(c.Points), slices.Clone(c.Failures)
+	o.Points, o.Failures, o.Progress = slices.Clone(c.Points), slices.Clone(c.Failures), slices.Clone(c.Progress)
 	return &o
 }
 

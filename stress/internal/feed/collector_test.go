@@ -1,6 +1,7 @@
 package feed
 
 import (
+	"strconv"
 	"testing"
 	"time"
 )
@@ -68,6 +69,16 @@ func TestFailuresAreBoundedAndCounted(t *testing.T) {
 	}
 	if len(c.Failures) != maxFailures || c.Failed != maxFailures+10 {
 		t.Errorf("%d failures are kept of %d", len(c.Failures), c.Failed)
+	}
+}
+
+func TestTheLastLinesOfProgressAreKept(t *testing.T) {
+	var c Collector
+	for i := range maxProgress + 5 {
+		c.Event(Event{Kind: KindProgress, Progress: &Progress{Text: strconv.Itoa(i)}})
+	}
+	if len(c.Progress) != maxProgress || c.Progress[0] != "5" || c.Progress[maxProgress-1] != "24" {
+		t.Errorf("it keeps %q", c.Progress)
 	}
 }
 

@@ -64,11 +64,19 @@ func (f *Feed) Verdict(v Verdict) { f.say(Event{Kind: KindVerdict, Verdict: &v})
 // Relay passes on what another feed said, a child process say, with its time.
 func (f *Feed) Relay(e Event) { f.give(e) }
 
+// Elapsed returns the time since the feed began; of a nil Feed, 0.
+func (f *Feed) Elapsed() time.Duration {
+	if f == nil {
+		return 0
+	}
+	return f.now().Sub(f.begun)
+}
+
 func (f *Feed) say(e Event) {
 	if f == nil {
 		return
 	}
-	e.Version, e.Elapsed = Version, f.now().Sub(f.begun)
+	e.Version, e.Elapsed = Version, f.Elapsed()
 	f.give(e)
 }
 

@@ -158,6 +158,9 @@ func TestANilFeedTellsNobody(t *testing.T) {
 	var f *Feed
 	say(&clock{}, f)
 	f.Relay(Event{})
+	if d := f.Elapsed(); d != 0 {
+		t.Errorf("it has run for %v", d)
+	}
 	if err := f.Close(); err != nil {
 		t.Error(err)
 	}

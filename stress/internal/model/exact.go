@@ -7,6 +7,7 @@ type Exact struct {
 	byType map[uint16]int // index in tables
 	queue  int            // commands a queue may hold; 0: no limit
 	batch  int            // commands a batch may hold when a pass starts; 0: no limit
+	inbox  int            // commands the inbox may hold; 0: no limit
 
 	epoch    uint64
 	serial   int // of the batch
@@ -45,12 +46,13 @@ type Widths struct {
 	Slots          uint64
 	QueueLimit     int // 0: none that a program could reach
 	BatchLimit     int
+	InboxLimit     int
 }
 
 // NewExact returns a model of empty tables, which counts rare states in seen.
 func NewExact(tables []Table, w Widths, seen *Counters) *Exact {
 	m := &Exact{
-		limits: limits{last: w.LastGeneration, slots: w.Slots, seen: seen}, queue: w.QueueLimit, batch: w.BatchLimit,
+		limits: limits{last: w.LastGeneration, slots: w.Slots, seen: seen}, queue: w.QueueLimit, batch: w.BatchLimit, inbox: w.InboxLimit,
 		creates: make(map[int]*create), serial: 1, byType: make(map[uint16]int),
 	}
 	for at, t := range tables {

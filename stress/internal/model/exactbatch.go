@@ -89,10 +89,7 @@ func (m *Exact) Pending() int {
 			n += records(commands)
 		}
 	}
-	for _, commands := range m.calls {
-		n += records(commands)
-	}
-	return n
+	return n + m.held()
 }
 
 // BatchFull reports whether no further pass may start and no call of the inbox is
@@ -109,20 +106,39 @@ func (m *Exact) BatchFull() bool {
 	return m.batch > 0 && n >= m.batch
 }
 
+// held is how many commands wait in the inbox.
+func (m *Exact) held() int {
+	n := 0
+	for _, commands := range m.calls {
+		n += records(commands)
+	}
+	return n
+}
+
+// InboxFull reports whether no call of the inbox is taken.
+func (m *Exact) InboxFull() bool {
+	return m.BatchFull() || m.inbox > 0 && m.held() >= m.inbox
+}
+
 // Arrive says what a call of the inbox recorded, and whether it failed. It
-// reports whether the call is more than a queue may hold, so that nothing of it
-// is kept.
+// reports whether the call is more than a queue, or with those before it more
+// than the inbox may hold, so that nothing of it is kept.
 func (m *Exact) Arrive(commands []Command, failed bool) (full bool, err error) {
 	full = m.overflows([][]Command{commands})
 	if full {
 		m.seen.See(QueueLimit)
 	}
+	over := m.inbox > 0 && records(commands) > 0 && m.held()+records(commands) > m.inbox
+	if over {
+		m.seen.See(InboxLimit)
+	}
 	m.attempts++
 	for i := range commands {
-		if e := m.note(&commands[i], inboxPass, m.attempts, failed || full); e != nil && err == nil && !full {
+		if e := m.note(&commands[i], inboxPass, m.attempts, failed || full || over); e != nil && err == nil && !full {
 			err = e
 		}
 	}
+	full = full || over
 	if !failed && !full && records(commands) > 0 {
 		m.calls = append(m.calls, commands)
 	}

@@ -8,22 +8,34 @@ import (
 // Plan is what a flush would do, found out without doing it.
 type Plan struct {
 	// Refused says why the flush must fail with ErrFull, if it must.
-	Refused    Seen
-	IsRefused  bool
-	IsFull     bool // with ErrQueueFull
-	IsEmpty    bool // there is nothing to do
-	m          *Exact
-	report     Report
-	counts     map[int]*Counts // by table; -1: no table
-	erased     map[*shard]map[uint32]bool
-	values     map[*shard]map[uint32]Value // last puts that count
-	creates    map[int][]*create           // by table, in key order
-	cancelled  map[*create]bool
-	put        map[*create]bool
-	putValue   map[*create]Value
-	depleting  map[*shard]int
-	unevenDeal bool
+	Refused   Seen
+	IsRefused bool
+	IsFull    bool // with ErrQueueFull
+	IsEmpty   bool // there is nothing to do
+
+	m         *Exact
+	report    Report
+	counts    map[int]*Counts // by table; -1: no table
+	erased    map[*shard]map[uint32]bool
+	values    map[*shard]map[uint32]Value // last puts that count
+	creates   map[int][]*create           // by table, in key order
+	cancelled map[*create]bool
+	put       map[*create]bool
+	putValue  map[*create]Value
+	depleting map[*shard]int
+	changes   map[int]Changes
 }
+
+// Changes is what a flush does to the items of one table.
+type Changes struct {
+	Created  []uint64 // in the order of recording
+	Replaced []uint64 // by typeId and row before
+	Erased   []uint64 // likewise
+	Values   []Item   // of Erased, before
+}
+
+// Changes returns what the flush did to a table, once it was applied.
+func (p *Plan) Changes(table int) Changes { return p.changes[table] }
 
 // Plan finds out what a flush of the batch does.
 func (m *Exact) Plan() *Plan {
@@ -31,7 +43,7 @@ func (m *Exact) Plan() *Plan {
 		m: m, counts: make(map[int]*Counts), erased: make(map[*shard]map[uint32]bool),
 		values: make(map[*shard]map[uint32]Value), creates: make(map[int][]*create),
 		cancelled: make(map[*create]bool), put: make(map[*create]bool), putValue: make(map[*create]Value),
-		depleting: make(map[*shard]int),
+		depleting: make(map[*shard]int), changes: make(map[int]Changes),
 	}
 	p.IsFull = m.Full()
 	p.IsEmpty = m.Pending() == 0
@@ -309,6 +321,7 @@ func (p *Plan) applyTable(i int, t *table) {
 		p.m.depleted += p.depleting[s]
 	}
 	creates := p.survivors(i)
+	p.note(i, t)
 	if len(creates) > 0 {
 		p.of(i).Created += len(creates)
 	}
@@ -329,10 +342,29 @@ func (p *Plan) applyTable(i int, t *table) {
 	}
 }
 
+// note takes down what is about to be erased and replaced.
+func (p *Plan) note(i int, t *table) {
+	var c Changes
+	for _, s := range t.shards {
+		for _, n := range s.order(0, s.rowCount()) {
+			if p.erased[s][n] {
+				c.Erased, c.Values = append(c.Erased, s.handle(n)), append(c.Values, s.slots[n].item)
+			}
+			if _, put := p.values[s][n]; put {
+				c.Replaced = append(c.Replaced, s.handle(n))
+			}
+		}
+	}
+	p.changes[i] = c
+}
+
 // link writes the values, with real handles in the place of provisional ones.
 func (p *Plan) link(i int) {
 	t := p.m.tables[i]
+	changes := p.changes[i]
 	for _, c := range p.survivors(i) {
+		changes.Created = append(changes.Created, c.real)
+		p.changes[i] = changes
 		s, n, _ := p.m.find(c.real)
 		s.slots[n].item = p.linked(i, p.putValue[c], c)
 	}

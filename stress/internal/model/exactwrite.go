@@ -182,20 +182,20 @@ func (m *Exact) Swap(table, shard int, a, b uint64) bool {
 func (m *Exact) Defragmented(table, shard int, rows []uint64, done bool, compare func(a, b Item) int) error {
 	s := m.tables[table].shards[shard]
 	if len(rows) != len(s.rows) {
-		return fmt.Errorf("Defragment left %d rows of %d", len(rows), len(s.rows))
+		return fmt.Errorf("the call of Defragment left %d rows of %d", len(rows), len(s.rows))
 	}
 	seen := make(map[uint32]bool)
 	for row, id := range rows {
 		n, ok := s.find(id)
 		if !ok || seen[n] {
-			return fmt.Errorf("Defragment left %s in row %d, which lives %v and came before %v", Text(id), row, ok, seen[n])
+			return fmt.Errorf("the call of Defragment left %s in row %d, which lives %v and came before %v", Text(id), row, ok, seen[n])
 		}
 		seen[n] = true
 		s.place(row, n)
 	}
 	for row := 1; done && row < len(s.rows); row++ {
 		if a, b := s.slots[s.rows[row-1]].item, s.slots[s.rows[row]].item; compare(a, b) > 0 {
-			return fmt.Errorf("Defragment is done, and row %d has key %d behind key %d", row, b.Key, a.Key)
+			return fmt.Errorf("the call of Defragment is done, and row %d has key %d behind key %d", row, b.Key, a.Key)
 		}
 	}
 	return nil

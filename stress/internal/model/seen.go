@@ -13,6 +13,7 @@ const (
 	ItemLimit
 	QueueLimit
 	BatchLimit
+	InboxLimit
 	RemoveLast
 	RemoveOnly
 	Annihilated
@@ -71,6 +72,7 @@ var seenNames = [seens]string{
 	ItemLimit:               "item-limit",
 	QueueLimit:              "queue-limit",
 	BatchLimit:              "batch-limit",
+	InboxLimit:              "inbox-limit",
 	RemoveLast:              "remove-last",
 	RemoveOnly:              "remove-only",
 	Annihilated:             "annihilated-create",

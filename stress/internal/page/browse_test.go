@@ -47,7 +47,7 @@ func browseReport(t *testing.T, b *browser.Browser, width int) {
 	readsWell(t, b, "report", width)
 	var headings []string
 	b.Eval(`[...document.querySelectorAll("h1, h2")].map(e => e.textContent)`, &headings)
-	if len(headings) != 4 {
+	if len(headings) != 5 {
 		t.Errorf("the headings are %q", headings)
 	}
 }

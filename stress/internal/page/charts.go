@@ -2,6 +2,7 @@ package page
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"handloom/internal/chart"
@@ -16,15 +17,32 @@ const (
 
 var elapsed = chart.Axis{Title: "time since the start", Unit: chart.Nanoseconds}
 
-// figures returns the charts of a run, those without a value left out.
+// figures returns the charts of a run. Those without a value are left out: not
+// every run has ticks, shards, or a heap of its own.
 func figures(c *feed.Collector) []chart.Chart {
-	charts := []chart.Chart{rate(c), live(c)}
-	for _, l := range []chart.Lines{tickTime(c), flushTime(c), balance(c)} {
-		if l.Series != nil {
+	var charts []chart.Chart
+	for _, l := range []chart.Lines{rate(c), live(c), tickTime(c), flushTime(c), balance(c)} {
+		if some(l) {
 			charts = append(charts, l)
 		}
 	}
-	return append(charts, load(c), heap(c))
+	if len(c.Shards) > 0 {
+		charts = append(charts, load(c))
+	}
+	if l := heap(c); some(l) {
+		charts = append(charts, l)
+	}
+	return charts
+}
+
+// some reports whether a chart has a value above 0.
+func some(l chart.Lines) bool {
+	for _, s := range l.Series {
+		if slices.ContainsFunc(s.Points, func(p chart.Point) bool { return p.Y > 0 }) {
+			return true
+		}
+	}
+	return false
 }
 
 // line returns one value of every point.
@@ -36,7 +54,7 @@ func line(c *feed.Collector, name string, value func(*feed.Point) float64) chart
 	return s
 }
 
-func rate(c *feed.Collector) chart.Chart {
+func rate(c *feed.Collector) chart.Lines {
 	unit := c.Start.Unit
 	if unit == "" {
 		unit = "operations"
@@ -47,7 +65,7 @@ func rate(c *feed.Collector) chart.Chart {
 	}
 }
 
-func live(c *feed.Collector) chart.Chart {
+func live(c *feed.Collector) chart.Lines {
 	l := chart.Lines{Title: "Live items", X: elapsed, Y: chart.Axis{Title: "items"}}
 	l.Series = append(l.Series, line(c, "all tables", func(p *feed.Point) float64 { return float64(p.Live) }))
 	names := tables(c)
@@ -89,19 +107,12 @@ func tickTime(c *feed.Collector) chart.Lines {
 	return l
 }
 
-// percentiles is a chart of quantiles; without a series if all are 0.
+// percentiles is a chart of quantiles.
 func percentiles(c *feed.Collector, title, of string, q func(*feed.Point) *feed.Quantiles) chart.Lines {
 	l := chart.Lines{
 		Title: title, X: elapsed,
 		Y:    chart.Axis{Title: of + ", logarithmic", Unit: chart.Nanoseconds, Scale: chart.Log10},
 		Note: "Each point is of one interval. Of fewer than 100 ticks the p99 is the longest.",
-	}
-	some := false
-	for i := range c.Points {
-		some = some || q(&c.Points[i]).Max > 0
-	}
-	if !some {
-		return l
 	}
 	for _, kind := range []struct {
 		name  string
@@ -143,8 +154,8 @@ func lastLoads(c *feed.Collector) []feed.Load {
 	return nil
 }
 
-// balance shows how evenly the shards of each table were loaded over time; it
-// has no series if no table has more than one.
+// balance shows how evenly the shards of each table were loaded over time, of
+// those that have more than one.
 func balance(c *feed.Collector) chart.Lines {
 	l := chart.Lines{
 		Title: "Balance of shards: the fullest by the mean", X: elapsed,
@@ -165,7 +176,7 @@ func balance(c *feed.Collector) chart.Lines {
 	return l
 }
 
-func heap(c *feed.Collector) chart.Chart {
+func heap(c *feed.Collector) chart.Lines {
 	l := chart.Lines{
 		Title: "Heap", X: elapsed, Y: chart.Axis{Title: "heap objects, garbage included", Unit: chart.Bytes},
 		Series: []chart.Series{line(c, "heap", func(p *feed.Point) float64 { return float64(p.Heap) })},

@@ -2,9 +2,11 @@ package page
 
 import (
 	"bufio"
+	"errors"
 	"io"
 	"net"
 	"net/http"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -232,5 +234,20 @@ func TestCloseWaitsForNobodyLong(t *testing.T) {
 	}
 	if took := time.Since(begun); took > 2*time.Second {
 		t.Errorf("Close took %v", took)
+	}
+	silent.SetReadDeadline(time.Now().Add(2 * time.Second))
+	if n, err := silent.Read(make([]byte, 1)); n > 0 || errors.Is(err, os.ErrDeadlineExceeded) {
+		t.Errorf("a connection outlives the page: %d, %v", n, err)
+	}
+}
+
+func TestCloseTellsAViewerThatWaits(t *testing.T) {
+	l := serve(t)
+	s := stream{bufio.NewReader(get(t, l.URL()+"events", "").Body)}
+	s.next(t)
+	time.AfterFunc(restBetween+50*time.Millisecond, func() { l.Close() }) // when it has rested and waits
+	s.next(t)
+	if name, data := s.next(t); name != "end" || data != "end\n" {
+		t.Errorf("the last event is %q, %q", name, data)
 	}
 }

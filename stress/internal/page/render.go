@@ -42,6 +42,7 @@ type view struct {
 	Facts, Totals  []feed.Fact
 	Failures       []feed.Failure
 	Failed         int
+	Progress       []string
 	Charts         []template.HTML
 	Shards         []shardRow
 
@@ -62,7 +63,7 @@ type shardRow struct {
 func newView(c *feed.Collector) view {
 	v := view{
 		Title: c.Start.Title, Command: c.Start.Command, Facts: facts(c),
-		Failures: c.Failures, Failed: c.Failed, Shards: shardRows(c),
+		Failures: c.Failures, Failed: c.Failed, Progress: c.Progress, Shards: shardRows(c),
 		Style: template.CSS(pageCSS + chart.Style),
 	}
 	v.Verdict, v.Mood = verdict(c)
@@ -81,10 +82,14 @@ func facts(c *feed.Collector) []feed.Fact {
 	all = append(all, feed.Fact{Name: "time", Value: report.Duration(c.Elapsed)})
 	if n := len(c.Points); n > 0 {
 		last := &c.Points[n-1]
-		all = append(all, feed.Fact{Name: "ticks", Value: report.Count(last.Ticks)},
-			feed.Fact{Name: "late ticks", Value: report.Count(last.Late)},
-			feed.Fact{Name: "items", Value: report.Count(last.Live)},
-			feed.Fact{Name: "goroutines", Value: report.Count(last.Goroutines)})
+		for _, f := range []struct {
+			name  string
+			value int
+		}{{"ticks", last.Ticks}, {"late ticks", last.Late}, {"items", last.Live}, {"goroutines", last.Goroutines}} {
+			if last.Ticks > 0 { // not every run has them
+				all = append(all, feed.Fact{Name: f.name, Value: report.Count(f.value)})
+			}
+		}
 	}
 	return append(all, feed.Fact{Name: "Go", Value: c.Start.Go}, feed.Fact{Name: "platform", Value: c.Start.Platform},
 		feed.Fact{Name: "GOMAXPROCS", Value: fmt.Sprint(c.Start.GOMAXPROCS)})

@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"handloom/stress/internal/feed"
 
@@ -38,7 +39,7 @@ func reportOf(t *testing.T, c *feed.Collector) []byte {
 }
 
 func TestReportsAreAsTheyWere(t *testing.T) {
-	var passed, failed, empty feed.Collector
+	var passed, failed, plain, empty feed.Collector
 	follow(&passed, 40)
 	passed.Event(feed.Event{Kind: feed.KindVerdict, Verdict: &passing})
 	follow(&failed, 1)
@@ -47,7 +48,10 @@ func TestReportsAreAsTheyWere(t *testing.T) {
 	}
 	failed.Failures = failed.Failures[:2]
 	failed.Event(feed.Event{Kind: feed.KindVerdict, Verdict: &feed.Verdict{Verdict: "model", ExitCode: 10, Reason: failure.What}})
-	for name, c := range map[string]*feed.Collector{"passed": &passed, "failed": &failed, "empty": &empty} {
+	for i := range 3 { // a run that knows its rate alone
+		plain.Event(feed.Event{Kind: feed.KindSample, Elapsed: time.Duration(i + 1), Sample: &feed.Sample{Interval: 1, Operations: 5, Verdict: "no failure"}})
+	}
+	for name, c := range map[string]*feed.Collector{"passed": &passed, "failed": &failed, "plain": &plain, "empty": &empty} {
 		got := structure(reportOf(t, c))
 		path := filepath.Join("testdata", name+".html")
 		if *update {
@@ -90,6 +94,7 @@ func evilRun(s feed.Sink) {
 	for _, e := range []feed.Event{
 		{Kind: feed.KindStart, Start: &feed.Start{Title: evil, Command: evil, Unit: evil, Details: facts, Go: evil, Platform: evil}},
 		{Kind: feed.KindSample, Elapsed: 1, Sample: &feed.Sample{Verdict: evil, Shards: []feed.Shard{{Table: evil, Live: 1}, {Table: evil, Index: 1, Live: 1}, {Table: evil + "2", Live: 1}}}},
+		{Kind: feed.KindProgress, Progress: &feed.Progress{Text: evil}},
 		{Kind: feed.KindFailure, Failure: &feed.Failure{What: evil, Replay: evil, Detail: evil}},
 		{Kind: feed.KindVerdict, Verdict: &feed.Verdict{Verdict: evil, Reason: evil, Totals: facts}},
 	} {

@@ -47,6 +47,7 @@ func sample(i int) *feed.Sample {
 func follow(s feed.Sink, n int) {
 	begun := start()
 	s.Event(feed.Event{Kind: feed.KindStart, Start: &begun})
+	s.Event(feed.Event{Kind: feed.KindProgress, Progress: &feed.Progress{Text: "a line of <progress>"}})
 	for i := range n {
 		s.Event(feed.Event{Kind: feed.KindSample, Elapsed: time.Duration(i+1) * 250 * time.Millisecond, Sample: sample(i)})
 	}

@@ -28,7 +28,7 @@ type bound interface {
 	at(id uint64) // panics unless the item lives
 	len() int
 	all() iter.Seq2[uint64, model.Item]
-	changes() (created, replaced, erased []uint64)
+	changes() model.Changes
 
 	forEach(ctx context.Context, f func(ctx context.Context, c chunk) error) error
 	reduce(ctx context.Context) (model.Sum, error)
@@ -158,17 +158,17 @@ func (b *binding[T]) all() iter.Seq2[uint64, model.Item] {
 	}
 }
 
-func (b *binding[T]) changes() (created, replaced, erased []uint64) {
+func (b *binding[T]) changes() (c model.Changes) {
 	for h := range b.Created() {
-		created = append(created, uint64(h.ID))
+		c.Created = append(c.Created, uint64(h.ID))
 	}
 	for h := range b.Replaced() {
-		replaced = append(replaced, uint64(h.ID))
+		c.Replaced = append(c.Replaced, uint64(h.ID))
 	}
-	for h := range b.Erased() {
-		erased = append(erased, uint64(h.ID))
+	for h, v := range b.Erased() {
+		c.Erased, c.Values = append(c.Erased, uint64(h.ID)), append(c.Values, b.read(v))
 	}
-	return created, replaced, erased
+	return c
 }
 
 func (b *binding[T]) insert(w *store.Writer, i model.Item) (uint64, error) {

@@ -97,9 +97,18 @@ func (p *player) flushed(ctx context.Context, plan *model.Plan, report *store.Re
 		return
 	}
 	p.settle(p.resolved)
-	p.checkChanges(want)
+	p.checkChanges(plan)
+	p.checkAfter(want)
 	p.inspect(ctx)
 	p.mark(ctx, summary(want))
+}
+
+// checkAfter sees that AfterFlush was called, once, with the report.
+func (p *player) checkAfter(want model.Report) {
+	if n := len(p.after); n != 1 || !reportsEqual(p.after[0], want) {
+		p.fail(Model, "AfterFlush was called %d times, with %+v; want once, with %+v", n, p.after, want)
+	}
+	p.after = nil
 }
 
 // resolved is what the store says became of a create.

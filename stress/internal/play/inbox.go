@@ -19,7 +19,7 @@ var errInbox = errors.New("the call fails")
 // else. With fail=1 the call fails and leaves nothing.
 func (p *player) inbox(s *program.Step) {
 	r := p.running(s, 1)
-	refused := p.exact.BatchFull()
+	refused := p.exact.InboxFull()
 	var err error
 	var call sync.WaitGroup
 	call.Go(func() {
@@ -37,8 +37,8 @@ func (p *player) inbox(s *program.Step) {
 	})
 	call.Wait()
 	if refused {
-		p.expect(err, store.ErrQueueFull, "Inbox of a batch that is full")
-		p.see(model.BatchLimit)
+		p.expect(err, store.ErrQueueFull, "Inbox when it, or the batch, is full")
+		p.see(model.InboxLimit)
 		if len(r.logs[0]) > 0 {
 			p.fail(Model, "Inbox calls its function although the batch is full")
 		}
@@ -51,11 +51,12 @@ func (p *player) inbox(s *program.Step) {
 	case s.Arg("fail") == 1:
 		p.expect(err, errInbox, "Inbox")
 	case full:
-		p.expect(err, store.ErrQueueFull, "Inbox beyond the limit of a queue")
+		p.expect(err, store.ErrQueueFull, "Inbox beyond a limit")
 	case err != nil:
 		p.fail(Model, "Inbox: %v", err)
 	default:
 		r.record(true)
 		p.see(model.InboxCall)
 	}
+	p.checkPending()
 }

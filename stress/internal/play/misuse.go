@@ -111,7 +111,7 @@ var misuses = map[string]func(p *player, ctx context.Context) error{
 
 	"bad-options": func(p *player, _ context.Context) error {
 		if _, err := store.New(store.Options{Workers: -1}); err == nil {
-			return errors.New("New accepts -1 workers")
+			return errors.New("a store of -1 workers is accepted")
 		}
 		for _, o := range []store.TableOptions[word]{
 			{Name: p.program.Tables[0].Name},
@@ -124,7 +124,7 @@ var misuses = map[string]func(p *player, ctx context.Context) error{
 			{Name: "x", ChunkItems: -1},
 		} {
 			if _, err := store.Register(p.store, o); err == nil {
-				return fmt.Errorf("Register accepts %+v", o)
+				return fmt.Errorf("a table with %+v is accepted", o)
 			}
 		}
 		return nil

@@ -10,7 +10,10 @@ import (
 // open makes the store, its tables and the models.
 func (p *player) open() (err error) {
 	o := p.program.Store
-	p.store, err = store.New(store.Options{Workers: p.config.Workers, QueueLimit: o.QueueLimit, BatchLimit: o.BatchLimit})
+	p.store, err = store.New(store.Options{
+		Workers: p.config.Workers, QueueLimit: o.QueueLimit, BatchLimit: o.BatchLimit, InboxLimit: o.InboxLimit,
+		AfterFlush: func(r *store.Report) { p.after = append(p.after, p.reported(r)) },
+	})
 	if err != nil {
 		return err
 	}
@@ -33,7 +36,7 @@ func (p *player) open() (err error) {
 	}
 	p.exact = model.NewExact(p.modelled, model.Widths{
 		LastGeneration: narrow.LastGeneration, Slots: uint64(narrow.SlotLimit),
-		QueueLimit: o.QueueLimit, BatchLimit: o.BatchLimit,
+		QueueLimit: o.QueueLimit, BatchLimit: o.BatchLimit, InboxLimit: o.InboxLimit,
 	}, &p.result.Seen)
 	p.abstract = model.NewAbstract(p.modelled)
 	if len(p.tables) >= 1000 {

@@ -177,4 +177,5 @@ func (p *player) queues(s *program.Step) {
 		p.fail(Model, "%v", wrong)
 	}
 	r.record(false)
+	p.checkPending()
 }

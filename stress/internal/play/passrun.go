@@ -45,6 +45,7 @@ func (r *running) run(ctx context.Context, inWrite bool, pass func(context.Conte
 	if !failed && !overflow {
 		r.record(false)
 	}
+	r.checkPending()
 	return true
 }
 

@@ -30,6 +30,7 @@ type player struct {
 
 	names       map[int]*variable
 	order       map[*program.Step]int // of steps that stand in no task
+	after       []model.Report        // what AfterFlush was called with
 	fresh       []int                 // names of creates since the batch began
 	old         []int                 // some names of earlier batches
 	checkpoints map[int]*checkpoint
@@ -122,6 +123,8 @@ func (p *player) failed() bool {
 
 // steps does all steps, and closes the store.
 func (p *player) steps(ctx context.Context) {
+	stop := p.startReaders(ctx)
+	defer stop()
 	p.mark(ctx, "")
 	for i := range p.program.Steps {
 		if p.failed() || ctx.Err() != nil {
@@ -130,6 +133,7 @@ func (p *player) steps(ctx context.Context) {
 		p.do(ctx, &p.program.Steps[i], nil)
 	}
 	p.line = nil
+	stop()
 	if !p.failed() && ctx.Err() == nil {
 		p.finish(ctx)
 	}

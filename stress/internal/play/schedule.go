@@ -39,6 +39,7 @@ func (p *player) schedule(ctx context.Context, s *program.Step) {
 		return
 	}
 	report, err := schedule.Run(ctx)
+	p.after = nil // each flush of the frame has called it
 	p.see(model.ScheduleRun)
 	f.compare(ctx, report, err)
 }

@@ -21,6 +21,7 @@ type Narrow struct {
 type Store struct {
 	QueueLimit int
 	BatchLimit int
+	InboxLimit int
 }
 
 // Kinds of tables and of their items, as they are written.
@@ -63,6 +64,7 @@ type Config struct {
 	Delay   int // likewise: sleep up to 100 us
 	Collect int // likewise: run the collector
 	Shift   int // likewise: change GOMAXPROCS
+	Readers int // goroutines that read all the time
 }
 
 // Step is one operation.

@@ -17,7 +17,7 @@ func (n *Narrow) settings() []setting {
 }
 
 func (s *Store) settings() []setting {
-	return []setting{{"queue", &s.QueueLimit, 1<<31 - 1}, {"batch", &s.BatchLimit, 1<<31 - 1}}
+	return []setting{{"queue", &s.QueueLimit, 1<<31 - 1}, {"batch", &s.BatchLimit, 1<<31 - 1}, {"inbox", &s.InboxLimit, 1<<31 - 1}}
 }
 
 func (t *Table) settings() []setting {
@@ -43,6 +43,7 @@ func (c *Config) settings() []setting {
 		{"delay", &c.Delay, 1000},
 		{"collect", &c.Collect, 1000},
 		{"shift", &c.Shift, 1000},
+		{"readers", &c.Readers, 64},
 	}
 }
 

@@ -31,6 +31,7 @@ func (s *search) numbers() {
 	s.number(func(p *program.Program) *int { return &p.Narrow.Generations })
 	s.number(func(p *program.Program) *int { return &p.Store.QueueLimit })
 	s.number(func(p *program.Program) *int { return &p.Store.BatchLimit })
+	s.number(func(p *program.Program) *int { return &p.Store.InboxLimit })
 }
 
 // tables moves steps to the first table, takes away tables that no step uses, and

@@ -35,7 +35,6 @@ type workload struct {
 	rich   *store.StableTable[rich]
 	live   int
 	parts  [tasks]part
-	epoch  uint64
 }
 
 // part is what one task has.

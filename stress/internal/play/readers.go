@@ -1,0 +1,55 @@
+package play
+
+import (
+	"context"
+	"errors"
+	"runtime"
+	"sync"
+
+	"handloom/store"
+)
+
+// startReaders starts goroutines that open one read phase after another, while
+// the program runs, and look at every item there is. What they find is nobody's
+// to say; that it can be read is for the race detector, and that neither waits
+// for ever. It returns what ends them.
+func (p *player) startReaders(ctx context.Context) (stop func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	var reading sync.WaitGroup
+	for range p.config.Readers {
+		reading.Go(func() {
+			for ctx.Err() == nil {
+				err := p.store.Read(ctx, p.readAll)
+				if err != nil && !errors.Is(err, context.Canceled) && !errors.Is(err, store.ErrClosed) {
+					p.fail(Model, "a reader: %v", err)
+				}
+				runtime.Gosched()
+			}
+		})
+	}
+	return func() {
+		cancel()
+		reading.Wait()
+	}
+}
+
+// readAll walks the first tables and looks up what it comes by.
+func (p *player) readAll(ctx context.Context) error {
+	for _, t := range p.tables[:min(len(p.tables), 4)] {
+		n := 0
+		for id, item := range t.all() {
+			if got, ok := t.get(id); !ok || got != item {
+				return errLookup
+			}
+			if n++; n == 200 {
+				break
+			}
+		}
+		if _, err := t.reduce(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+var errLookup = errors.New("an item that All yields is not found")
