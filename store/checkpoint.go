@@ -44,8 +44,8 @@ type copyWork struct {
 // pending batch. What into held before is gone.
 //
 // It costs little more than copying the memory of the items, handles and slots,
-// all shards in parallel, and in the steady state allocates nothing
-// (op=checkpoint). Items that hold slices, maps or pointers need
+// all shards in parallel, and in the steady state allocates nothing that grows
+// with them (op=checkpoint). Items that hold slices, maps or pointers need
 // [TableOptions.Clone].
 //
 // Checkpoint holds the store alone, or joins the Write whose context it is given.
@@ -58,11 +58,8 @@ func (s *Store) Checkpoint(ctx context.Context, into *Checkpoint) error {
 		return err
 	}
 	defer p.leave()
-	if err := errors.Join(into.servesFor(s), s.copyable()); err != nil {
+	if err := into.mayServe(p); err != nil {
 		return fmt.Errorf("store: Checkpoint: %w; nothing was copied", err)
-	}
-	if p.Err() != nil {
-		return fmt.Errorf("store: Checkpoint: %w; nothing was copied", context.Cause(p))
 	}
 	return into.save(p)
 }
@@ -73,10 +70,10 @@ func (s *Store) Checkpoint(ctx context.Context, into *Checkpoint) error {
 // the same digests. c stays as it is, to be rolled back to again.
 //
 // The pending batch is dropped, as [Store.Discard] does, and names of earlier
-// flushes resolve no more. Handles issued since c was taken must be dropped:
-// some are stale, others will name another item. Pointers into a [StableTable]
-// stay good for items that lived at both times and at which Rollback wrote what
-// they held; all others are no longer good. Costs are those of
+// flushes resolve no more. Handles issued since c was taken must be dropped: some
+// are stale, others will name another item. Items of a [StableTable] are at the
+// addresses they had when c was taken, unless Shrink has given the memory back
+// since; other pointers are no longer good. Costs are those of
 // [Store.Checkpoint].
 //
 // Rollback holds the store alone, or joins the Write whose context it is given.
@@ -91,14 +88,11 @@ func (s *Store) Rollback(ctx context.Context, c *Checkpoint) error {
 		return err
 	}
 	defer p.leave()
-	if err := errors.Join(c.servesFor(s), s.copyable()); err != nil {
-		return fmt.Errorf("store: Rollback: %w; nothing has changed", err)
+	if err = c.mayServe(p); err == nil {
+		err = c.covers(s)
 	}
-	if err := c.covers(s); err != nil {
+	if err != nil {
 		return fmt.Errorf("store: Rollback: %w; nothing has changed", err)
-	}
-	if p.Err() != nil {
-		return fmt.Errorf("store: Rollback: %w; nothing has changed", context.Cause(p))
 	}
 	defer s.rolledBack(c.epoch)
 	return c.restore(p)
@@ -114,15 +108,17 @@ func (s *Store) rolledBack(epoch uint64) {
 	s.publishStats(s.tables)
 }
 
-// servesFor reports whether c may be used with s.
-func (c *Checkpoint) servesFor(s *Store) error {
+// mayServe returns what keeps the phase from copying to or from c, or nil.
+func (c *Checkpoint) mayServe(p *phase) error {
 	switch {
 	case c == nil:
 		return fmt.Errorf("%w: it is nil; give the address of one", ErrCheckpoint)
-	case c.store != nil && c.store != s:
+	case c.store != nil && c.store != p.store:
 		return fmt.Errorf("%w: it is of another store; each store takes its own", ErrCheckpoint)
+	case p.Err() != nil:
+		return context.Cause(p)
 	}
-	return nil
+	return p.store.copyable()
 }
 
 // covers reports whether c holds a state of s.

@@ -189,11 +189,11 @@ func (f *flushing) counts(t *modelTable) *store.Counts {
 }
 
 // owner is the table that the typeId of a handle belongs to.
-func (f *flushing) owner(r ref) *modelTable {
+func (m *modelStore) owner(r ref) *modelTable {
 	if r.create != nil {
 		return r.create.table
 	}
-	return f.tableOf(r.id)
+	return m.tableOf(r.id)
 }
 
 // target is one erase or put of one item.

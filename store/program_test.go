@@ -47,11 +47,11 @@ const (
 	passKinds
 )
 
-func drawProgram(maxFrames int) *rapid.Generator[program] {
+func drawProgram(minFrames, maxFrames int) *rapid.Generator[program] {
 	return rapid.Custom(func(t *rapid.T) program {
 		return program{
 			tables: rapid.SliceOfN(rapid.Custom(drawTable), 1, 3).Draw(t, "tables"),
-			frames: rapid.SliceOfN(rapid.Custom(drawFrame), 1, maxFrames).Draw(t, "frames"),
+			frames: rapid.SliceOfN(rapid.Custom(drawFrame), minFrames, maxFrames).Draw(t, "frames"),
 		}
 	})
 }
@@ -71,7 +71,7 @@ func drawTable(t *rapid.T) drawnTable {
 
 func drawFrame(t *rapid.T) drawnFrame {
 	f := drawnFrame{
-		inserts: rapid.SliceOfN(rapid.IntRange(0, 2), 0, 3).Draw(t, "inserts"),
+		inserts: rapid.SliceOfN(rapid.IntRange(0, 2), 0, 12).Draw(t, "inserts"),
 		clear:   rapid.IntRange(0, 20).Draw(t, "clear"),
 		passes:  rapid.SliceOfN(rapid.Custom(drawPass), 0, 4).Draw(t, "passes"),
 		cancel:  rapid.Bool().Draw(t, "cancel"),
@@ -128,6 +128,7 @@ type spelling struct {
 	known  []*create // whose names a task may use: of earlier frames and passes
 	own    []*create // and of the task itself
 	fars   []*far    // of the task itself
+	hot    store.ID  // the live item picked last
 }
 
 func (m *modelStore) spelling(number int, known []*create) *spelling {
@@ -250,6 +251,11 @@ func (s *spelling) command(d digits) command {
 	default:
 		c.targets = []ref{s.ref(&d)}
 	}
+	if len(c.targets) > 0 && d.next(4) > 0 { // else the handle is likely one of another table
+		if owner := s.owner(c.targets[0]); owner != nil {
+			c.table = owner
+		}
+	}
 	return c
 }
 
@@ -301,20 +307,25 @@ func (s *spelling) ref(d *digits) ref {
 		return ref{id: compose(9000, 1, uint32(d.next(20)))}
 	case kind < 10 && len(s.own) > 0:
 		return ref{create: s.own[d.next(len(s.own))]}
-	case kind < 14 && len(s.known) > 0:
+	case kind < 13:
+		return ref{id: s.hot}
+	case kind < 16 && len(s.known) > 0:
 		return ref{create: s.known[len(s.known)-1-d.next(min(len(s.known), 40))]}
 	}
+	s.hot = live
 	return ref{id: live}
 }
 
-// live picks a live item of any table.
+// live picks a live item of any table, if that has one.
 func (s *spelling) live(d *digits) store.ID {
 	t := s.tables[d.next(len(s.tables))]
-	shard := t.shards[d.next(len(t.shards))]
-	if len(shard.live) == 0 {
-		return compose(shard.typeID, 1, 0)
+	first := d.next(len(t.shards))
+	for i := range t.shards {
+		if shard := t.shards[(first+i)%len(t.shards)]; len(shard.live) > 0 {
+			return shard.live[d.next(len(shard.live))]
+		}
 	}
-	return shard.live[d.next(len(shard.live))]
+	return compose(t.first, 1, 0)
 }
 
 func tableName(i int) string { return fmt.Sprintf("table %d", i) }

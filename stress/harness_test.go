@@ -84,37 +84,54 @@ func TestAProgramReplays(t *testing.T) {
 	}
 }
 
-// A test of the harness itself: a program whose last step names a misuse that
-// crashes the child on purpose.
-func TestACrashIsAVerdictShrunkAndKept(t *testing.T) {
-	dir := t.TempDir()
-	file := filepath.Join(dir, "crash.program")
-	text := "handloom-stress 1\nseed 9\ntable a packed word\ndo\nflush\nwrite\n  insert a %1\nend\nmisuse " + play.Crash + "\nflush\n"
+// mishap writes a program that goes wrong by itself, among others.
+func mishap(t *testing.T, word string) (file string) {
+	t.Helper()
+	file = filepath.Join(t.TempDir(), word+".program")
+	text := "handloom-stress 1\nseed 9\ntable a packed word\ndo\nflush\nwrite\n  insert a %1\nend\nmisuse " + word + "\nflush\n"
 	if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	got := stress(t, "-replay", file, "-shrink", "-shrink-time", "10s", "-artifacts", dir)
-	if got.code != campaign.ExitInvariant || !strings.Contains(got.lastLine(), "the process crashed") {
-		t.Errorf("exit code %d\n%s%s", got.code, got.stdout, got.stderr)
-	}
-	small, err := os.ReadFile(filepath.Join(dir, "crash-again.program"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if p, err := parseProgram(small, "small"); err != nil || p.Len() != 1 {
-		t.Errorf("%v, it is\n%s", err, small)
-	}
-	if !strings.Contains(got.stdout, "replay: go run ./stress -replay ") {
-		t.Errorf("no line replays it:\n%s", got.stdout)
+	return file
+}
+
+// Tests of the harness itself: what goes wrong is a verdict of its own kind,
+// shrunk to the one line that does it, and kept with the line that replays it.
+func TestWhatGoesWrongIsAVerdictShrunkAndKept(t *testing.T) {
+	for word, want := range map[string]struct {
+		exit int
+		what string
+		time string // for shrinking
+		left int    // operations
+	}{
+		play.Crash:  {campaign.ExitInvariant, "invariant (exit code 11): the process crashed", "10s", 1},
+		play.Chance: {campaign.ExitDeterminism, "determinism (exit code 12): workers=1 and ", "10s", 1},
+		play.Stray:  {campaign.ExitLeak, "leak (exit code 15): ", "0s", 5}, // it takes its time
+	} {
+		t.Run(word, func(t *testing.T) {
+			t.Parallel()
+			file := mishap(t, word)
+			dir := filepath.Dir(file)
+			got := stress(t, "-replay", file, "-shrink", "-shrink-time", want.time, "-artifacts", dir)
+			if got.code != want.exit || !strings.Contains(got.lastLine(), want.what) {
+				t.Errorf("exit code %d\n%s%s", got.code, got.stdout, got.stderr)
+			}
+			small, err := os.ReadFile(filepath.Join(dir, word+"-again.program"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if p, err := parseProgram(small, "small"); err != nil || p.Len() != want.left {
+				t.Errorf("%v, it is\n%s", err, small)
+			}
+			if !strings.Contains(got.stdout, "replay: go run ./stress -replay ") {
+				t.Errorf("no line replays it:\n%s", got.stdout)
+			}
+		})
 	}
 }
 
 func TestAProgramThatDoesNotEndIsAVerdict(t *testing.T) {
-	file := filepath.Join(t.TempDir(), "hang.program")
-	text := "handloom-stress 1\nseed 9\ntable a packed word\ndo\nmisuse " + play.Hang + "\n"
-	if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	file := mishap(t, play.Hang)
 	prog, err := loadProgram(file)
 	if err != nil {
 		t.Fatal(err)
@@ -132,12 +149,7 @@ func TestAProgramThatDoesNotEndIsAVerdict(t *testing.T) {
 
 // A disk that is full, or a folder that cannot be made, keeps no verdict back.
 func TestAVerdictComesWithoutArtifacts(t *testing.T) {
-	dir := t.TempDir()
-	file := filepath.Join(dir, "crash.program")
-	text := "handloom-stress 1\nseed 9\ntable a packed word\ndo\nmisuse " + play.Crash + "\n"
-	if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	file := mishap(t, play.Crash)
 	got := stress(t, "-replay", file, "-artifacts", filepath.Join(file, "below a file"))
 	if got.code != campaign.ExitInvariant || !strings.Contains(got.stderr, "an artifact is missing") {
 		t.Errorf("exit code %d\n%s%s", got.code, got.stdout, got.stderr)

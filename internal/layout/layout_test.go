@@ -14,7 +14,7 @@ import (
 // mayImport lists, for each package, the packages of this module that it may
 // import, directly. Imports point one way only.
 var mayImport = map[string][]string{
-	"store":                    {"tasks", "batch", "shard", "shard/handle", "shard/handlemap", "shard/slotmap", "internal/digest", "internal/report", "internal/canary", "internal/check", "internal/perturb"},
+	"store":                    {"tasks", "batch", "shard", "shard/handle", "shard/handlemap", "shard/slotmap", "internal/digest", "internal/report", "internal/canary", "internal/check", "internal/habit", "internal/perturb"},
 	"store/storetest":          {"store"},
 	"tasks":                    {},
 	"shard":                    {"batch", "shard/handlemap", "shard/slotmap", "shard/handle", "internal/canary", "internal/check", "internal/habit"},

@@ -22,10 +22,10 @@ func (m *Map[T]) Clone() *Map[T] {
 
 // CopyTo makes dst a copy of m: items, handles, freelist order, generations,
 // depletion and options. Fed the same calls, both evolve equally. What dst held
-// is gone, but for its pages, which stay where they are and are used again: a map
-// that is copied back has every item at the address it had when it was copied,
-// and with CopyTo there and back it is saved and restored without allocating.
-// dst may be a zero Map; copying a map to itself does nothing.
+// is gone, but for its pages, which stay where they are and are used again. So a
+// map that is copied and copied back has every item at the address it had, unless
+// [Map.Shrink] gave its page back in between, and nothing is allocated. dst may be
+// a zero Map; copying a map to itself does nothing.
 //
 // Items are copied by assignment, in bulk, unless clone is given. It is called
 // for each item in ascending order of rows, to make *dst one that shares no

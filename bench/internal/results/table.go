@@ -38,28 +38,22 @@ func (r *Run) Rows() (groups [][][]string) {
 // words says how a result compares with the one beside it: "1.25x slower" took
 // 1.25 times as long. Where it is not certain that they differ there is no word.
 func (r Ratio) words(unit measure.Unit) string {
-	times := r.Median
 	if unit.HigherIsBetter() {
-		times = 1 / times
+		r.Median = 1 / r.Median
+	}
+	more, less := "more", "less"
+	if unit.HigherIsBetter() || strings.HasPrefix(string(unit), "ns/") || strings.HasPrefix(string(unit), "ms/") {
+		more, less = "slower", "faster"
 	}
 	switch {
-	case math.IsNaN(times) || math.IsInf(times, 0):
+	case math.IsNaN(r.Median) || math.IsInf(r.Median, 0): // beside nothing at all
 		return ""
 	case !r.Apart:
-		return report.Digits(r.Median) + "x       "
-	case unit.HigherIsBetter() || strings.HasPrefix(string(unit), "ns/") || strings.HasPrefix(string(unit), "ms/"):
-		return speed(times)
-	case times > 1:
-		return report.Digits(times) + "x    more"
+		return fmt.Sprintf("%sx  %6s", report.Digits(r.Median), "")
+	case r.Median > 1:
+		return fmt.Sprintf("%sx  %6s", report.Digits(r.Median), more)
 	}
-	return report.Digits(1/times) + "x    less"
-}
-
-func speed(times float64) string {
-	if times > 1 {
-		return report.Digits(times) + "x  slower"
-	}
-	return report.Digits(1/times) + "x  faster"
+	return fmt.Sprintf("%sx  %6s", report.Digits(1/r.Median), less)
 }
 
 // count returns a number for a cell; 0 is one that a case does not have.

@@ -22,7 +22,7 @@ func (s set[T]) collector() (cases []measure.Case) {
 			st := newStore(1)
 			return must(newFullTable[T](st, s.n))
 		}),
-		s.collection("syncmap", func() any { return newSyncMap[T](s.n) }),
+		s.collection("syncmap", func() any { return newSyncMap(s.n) }),
 	)
 }
 

@@ -8,10 +8,7 @@ import (
 // The items that are held: 8, 32 and 64 bytes without pointers.
 type (
 	item8  struct{ v uint64 }
-	item32 struct {
-		v uint64
-		_ [3]uint64
-	}
+	item32 struct{ v, x, y, z uint64 }
 	item64 struct {
 		v uint64
 		_ [7]uint64

@@ -3,33 +3,33 @@ package suite
 import "sync"
 
 // lockedMap is a map behind one lock.
-type lockedMap[T item] struct {
+type lockedMap struct {
 	directory
 	lock sync.RWMutex
-	m    map[uint64]T
+	m    map[uint64]item8
 }
 
-func newLockedMap[T item]() *lockedMap[T] { return &lockedMap[T]{m: make(map[uint64]T)} }
+func newLockedMap() *lockedMap { return &lockedMap{m: make(map[uint64]item8)} }
 
-func (m *lockedMap[T]) run(keys *keys, steps []step) {
+func (m *lockedMap) run(keys *keys, steps []step) {
 	var sum uint64
 	for _, s := range steps {
-		switch s.kind {
+		switch s.kind() {
 		case lookUp:
-			key := m.directory[s.entry]
+			key := m.directory[s.entry()]
 			m.lock.RLock()
 			if v, ok := m.m[key]; ok {
-				sum += *first(&v)
+				sum += v.v
 			}
 			m.lock.RUnlock()
 		case insert:
 			key := keys.new()
-			m.directory[s.entry] = key
+			m.directory[s.entry()] = key
 			m.lock.Lock()
-			m.m[key] = itemOf[T](uint64(s.entry))
+			m.m[key] = item8{uint64(s.entry())}
 			m.lock.Unlock()
 		case erase:
-			key := m.directory[s.entry]
+			key := m.directory[s.entry()]
 			m.lock.Lock()
 			delete(m.m, key)
 			m.lock.Unlock()
@@ -39,41 +39,41 @@ func (m *lockedMap[T]) run(keys *keys, steps []step) {
 }
 
 // shardedMap is 64 maps, each behind a lock of its own, chosen by the key.
-type shardedMap[T item] struct {
+type shardedMap struct {
 	directory
 	shards [64]struct {
 		lock sync.Mutex
-		m    map[uint64]T
+		m    map[uint64]item8
 		_    [64]byte // locks share no cache line
 	}
 }
 
-func newShardedMap[T item]() *shardedMap[T] {
-	m := new(shardedMap[T])
+func newShardedMap() *shardedMap {
+	m := new(shardedMap)
 	for i := range m.shards {
-		m.shards[i].m = make(map[uint64]T)
+		m.shards[i].m = make(map[uint64]item8)
 	}
 	return m
 }
 
-func (m *shardedMap[T]) run(keys *keys, steps []step) {
+func (m *shardedMap) run(keys *keys, steps []step) {
 	const odd = 0x9e3779b97f4a7c15 // 2^64 divided by the golden ratio
 	var sum uint64
 	for _, s := range steps {
-		key := m.directory[s.entry]
-		if s.kind == insert {
+		key := m.directory[s.entry()]
+		if s.kind() == insert {
 			key = keys.new()
-			m.directory[s.entry] = key
+			m.directory[s.entry()] = key
 		}
 		shard := &m.shards[key*odd>>58]
 		shard.lock.Lock()
-		switch s.kind {
+		switch s.kind() {
 		case lookUp:
 			if v, ok := shard.m[key]; ok {
-				sum += *first(&v)
+				sum += v.v
 			}
 		case insert:
-			shard.m[key] = itemOf[T](uint64(s.entry))
+			shard.m[key] = item8{uint64(s.entry())}
 		case erase:
 			delete(shard.m, key)
 		}
@@ -84,32 +84,32 @@ func (m *shardedMap[T]) run(keys *keys, steps []step) {
 
 // lockedStraight is the handle map written by hand behind one lock. Names come
 // from the map.
-type lockedStraight[T item] struct {
+type lockedStraight struct {
 	directory
 	lock sync.RWMutex
-	m    *straight[T]
+	m    *straight[item8]
 }
 
-func newLockedStraight[T item]() *lockedStraight[T] { return &lockedStraight[T]{m: new(straight[T])} }
+func newLockedStraight() *lockedStraight { return &lockedStraight{m: new(straight[item8])} }
 
-func (m *lockedStraight[T]) run(_ *keys, steps []step) {
+func (m *lockedStraight) run(_ *keys, steps []step) {
 	var sum uint64
 	for _, s := range steps {
-		switch s.kind {
+		switch s.kind() {
 		case lookUp:
 			m.lock.RLock()
-			if v, ok := m.m.get(m.directory[s.entry]); ok {
-				sum += *first(v)
+			if v, ok := m.m.get(m.directory[s.entry()]); ok {
+				sum += v.v
 			}
 			m.lock.RUnlock()
 		case insert:
 			m.lock.Lock()
-			name := m.m.insert(itemOf[T](uint64(s.entry)))
+			name := m.m.insert(item8{uint64(s.entry())})
 			m.lock.Unlock()
-			m.directory[s.entry] = name
+			m.directory[s.entry()] = name
 		case erase:
 			m.lock.Lock()
-			m.m.erase(m.directory[s.entry])
+			m.m.erase(m.directory[s.entry()])
 			m.lock.Unlock()
 		}
 	}

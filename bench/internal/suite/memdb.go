@@ -11,28 +11,28 @@ import (
 // memdbRival is an in-memory database of immutable trees: tasks read a snapshot,
 // and what they want changed is one transaction at the end of the tick. Of all
 // rivals it is the one that works in phases, too.
-type memdbRival[T item] struct {
+type memdbRival struct {
 	directory
 	keys    [queues]keys
 	db      *memdb.MemDB
-	pending [queues][]change[T]
+	pending [queues][]change
 	frame   *frame
 }
 
-// record is a row: an item and its key.
-type row[T item] struct {
+// row is an item and its key.
+type row struct {
 	Key  uint64
-	Item T
+	Item item8
 }
 
 // change is a row to insert or erase.
-type change[T item] struct {
+type change struct {
 	kind kind
-	row  *row[T]
+	row  *row
 }
 
-func newMemdb[T item]() *memdbRival[T] {
-	r := new(memdbRival[T])
+func newMemdb() *memdbRival {
+	r := new(memdbRival)
 	for i := range r.keys {
 		r.keys[i].next = uint64(i) << 48
 	}
@@ -44,17 +44,17 @@ func newMemdb[T item]() *memdbRival[T] {
 	return r
 }
 
-func (r *memdbRival[T]) fill(n int) {
+func (r *memdbRival) fill(n int) {
 	r.size(entries(n))
 	txn := r.db.Txn(true)
 	for i := range n {
 		r.directory[i] = r.keys[0].new()
-		check(txn.Insert("items", &row[T]{r.directory[i], itemOf[T](uint64(i))}))
+		check(txn.Insert("items", &row{r.directory[i], item8{uint64(i)}}))
 	}
 	txn.Commit()
 }
 
-func (r *memdbRival[T]) tick(ctx context.Context, f *frame) {
+func (r *memdbRival) tick(ctx context.Context, f *frame) {
 	r.frame = f
 	check(tasks.Run(ctx, queues, r.read, tasks.Options{}))
 	txn := r.db.Txn(true)
@@ -70,25 +70,25 @@ func (r *memdbRival[T]) tick(ctx context.Context, f *frame) {
 	txn.Commit()
 }
 
-func (r *memdbRival[T]) read(task int) error {
+func (r *memdbRival) read(task int) error {
 	txn := r.db.Txn(false)
 	pending := r.pending[task][:0]
 	var sum uint64
 	for _, s := range r.frame.steps[task] {
-		key := r.directory[s.entry]
-		switch s.kind {
+		key := r.directory[s.entry()]
+		switch s.kind() {
 		case lookUp:
 			v, err := txn.First("items", "id", key)
 			if err != nil {
 				return err
 			}
-			sum += *first(&v.(*row[T]).Item)
+			sum += v.(*row).Item.v
 		case insert:
 			key = r.keys[task].new()
-			r.directory[s.entry] = key
-			pending = append(pending, change[T]{insert, &row[T]{key, itemOf[T](uint64(s.entry))}})
+			r.directory[s.entry()] = key
+			pending = append(pending, change{insert, &row{key, item8{uint64(s.entry())}}})
 		case erase:
-			pending = append(pending, change[T]{erase, &row[T]{Key: key}})
+			pending = append(pending, change{erase, &row{Key: key}})
 		}
 	}
 	r.pending[task] = pending

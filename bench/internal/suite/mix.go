@@ -11,12 +11,18 @@ const (
 	erase
 )
 
-// step is one operation of the mixed load: what is done, to which entry of the
-// directory that holds the name of every item.
-type step struct {
-	kind  kind
-	entry uint32
-}
+// step is one operation of the mixed load: what is done, and to which entry of the
+// directory that holds the name of every item. It is one word, because a program
+// would not have to read it from memory at all.
+type step uint32
+
+const kindShift = 30
+
+func newStep(k kind, entry uint32) step { return step(k)<<kindShift | step(entry) }
+
+func (s step) kind() kind { return kind(s >> kindShift) }
+
+func (s step) entry() uint32 { return uint32(s) & (1<<kindShift - 1) }
 
 // frame is the steps of one tick, by task. Those of a task that insert are listed
 // a second time, because names that a flush changes have to be taken over.
@@ -61,10 +67,10 @@ func (m *mix) draw(f *frame) {
 	drawFirst(m.random, m.live, n)
 	steps := m.all[:0]
 	for i := range n {
-		steps = append(steps, step{insert, m.empty[i]}, step{erase, m.live[i]})
+		steps = append(steps, newStep(insert, m.empty[i]), newStep(erase, m.live[i]))
 	}
 	for len(steps) < cap(m.all) {
-		steps = append(steps, step{lookUp, m.live[m.random.IntN(len(m.live))]})
+		steps = append(steps, newStep(lookUp, m.live[m.random.IntN(len(m.live))]))
 	}
 	m.random.Shuffle(len(steps), func(i, j int) { steps[i], steps[j] = steps[j], steps[i] })
 	for i := range n {
@@ -74,8 +80,8 @@ func (m *mix) draw(f *frame) {
 		f.steps[task] = append(f.steps[task][:0], part(steps, task)...)
 		f.inserted[task] = f.inserted[task][:0]
 		for _, s := range f.steps[task] {
-			if s.kind == insert {
-				f.inserted[task] = append(f.inserted[task], s.entry)
+			if s.kind() == insert {
+				f.inserted[task] = append(f.inserted[task], s.entry())
 			}
 		}
 	}

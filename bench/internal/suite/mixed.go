@@ -16,22 +16,22 @@ type rival interface {
 
 // mixed returns the cases of the mixed load on n items, in ticks of n steps by 8
 // tasks on a team.
-func (s set[T]) mixed() (cases []measure.Case) {
+func mixed(s set[item8]) (cases []measure.Case) {
 	for _, workers := range s.workers {
 		for _, r := range []struct {
 			impl  string
 			ticks int // that a body runs, one after another, so that workers stay warm
 			make  func() rival
 		}{
-			{"table", 8, func() rival { return newTableRival[T](workers) }},
-			{"syncmap", 8, func() rival { return newShared(&syncMap[T]{}) }},
-			{"xsync", 8, func() rival { return newShared(newXsync[T]()) }},
-			{"rwmutexmap", 8, func() rival { return newShared(newLockedMap[T]()) }},
-			{"shardedmap", 8, func() rival { return newShared(newShardedMap[T]()) }},
-			{"rwmutexstraight", 8, func() rival { return newShared(newLockedStraight[T]()) }},
-			{"memdb", 1, func() rival { return newMemdb[T]() }},
+			{"table", 8, func() rival { return newTableRival(workers) }},
+			{"syncmap", 8, func() rival { return newShared(&syncMap{}) }},
+			{"xsync", 8, func() rival { return newShared(newXsync()) }},
+			{"rwmutexmap", 8, func() rival { return newShared(newLockedMap()) }},
+			{"shardedmap", 8, func() rival { return newShared(newShardedMap()) }},
+			{"rwmutexstraight", 8, func() rival { return newShared(newLockedStraight()) }},
+			{"memdb", 1, func() rival { return newMemdb() }},
 		} {
-			c := s.newCase("mixed", r.impl, func() *measure.Work { return s.mix(r.make(), workers, r.ticks) })
+			c := s.newCase("mixed", r.impl, func() *measure.Work { return runMix(s, r.make(), workers, r.ticks) })
 			c.Workers = workers
 			cases = append(cases, c)
 		}
@@ -39,7 +39,7 @@ func (s set[T]) mixed() (cases []measure.Case) {
 	return cases
 }
 
-func (s set[T]) mix(r rival, workers, ticks int) *measure.Work {
+func runMix(s set[item8], r rival, workers, ticks int) *measure.Work {
 	r.fill(s.n)
 	m := newMix(s.random(), s.n)
 	frames := make([]frame, ticks)
@@ -68,50 +68,50 @@ func (s set[T]) mix(r rival, workers, ticks int) *measure.Work {
 
 // tableRival is a table of 8 shards. The names that inserts get at once are
 // provisional, so that every tick ends by taking over the real ones.
-type tableRival[T item] struct {
+type tableRival struct {
 	store     *store.Store
-	table     *store.Table[T]
-	directory []store.Handle[T]
+	table     *store.Table[item8]
+	directory []store.Handle[item8]
 	frame     *frame
 }
 
-func newTableRival[T item](workers int) *tableRival[T] {
+func newTableRival(workers int) *tableRival {
 	st := newStore(workers)
-	return &tableRival[T]{store: st, table: must(store.Register(st, store.TableOptions[T]{Shards: shards}))}
+	return &tableRival{store: st, table: must(store.Register(st, store.TableOptions[item8]{Shards: shards}))}
 }
 
-func (r *tableRival[T]) fill(n int) {
-	r.directory = make([]store.Handle[T], entries(n))
-	copy(r.directory, emplace(r.store, r.table, values[T](n)))
+func (r *tableRival) fill(n int) {
+	r.directory = make([]store.Handle[item8], entries(n))
+	copy(r.directory, emplace(r.store, r.table, values[item8](n)))
 }
 
-func (r *tableRival[T]) tick(ctx context.Context, f *frame) {
+func (r *tableRival) tick(ctx context.Context, f *frame) {
 	r.frame = f
 	check(r.store.Each(ctx, queues, r.record))
 	must(r.store.Flush(ctx))
 	check(r.store.Each(ctx, queues, r.takeOver))
 }
 
-func (r *tableRival[T]) record(_ context.Context, task int, q store.Queue) error {
+func (r *tableRival) record(_ context.Context, task int, q store.Queue) error {
 	t, directory := r.table, r.directory
 	var sum uint64
 	for _, s := range r.frame.steps[task] {
-		switch s.kind {
+		switch s.kind() {
 		case lookUp:
-			if v, ok := t.Get(directory[s.entry]); ok {
-				sum += *first(v)
+			if v, ok := t.Get(directory[s.entry()]); ok {
+				sum += v.v
 			}
 		case insert:
-			directory[s.entry] = t.Emplace(q, itemOf[T](uint64(s.entry)))
+			directory[s.entry()] = t.Emplace(q, item8{uint64(s.entry())})
 		case erase:
-			t.Erase(q, directory[s.entry])
+			t.Erase(q, directory[s.entry()])
 		}
 	}
 	keep(sum)
 	return nil
 }
 
-func (r *tableRival[T]) takeOver(_ context.Context, task int, _ store.Queue) error {
+func (r *tableRival) takeOver(_ context.Context, task int, _ store.Queue) error {
 	for _, entry := range r.frame.inserted[task] {
 		r.directory[entry], _ = r.table.Resolve(r.directory[entry])
 	}

@@ -14,16 +14,16 @@ import (
 // replays returns the cases of replaying the embedded trace, whose ticks are
 // mostly small: in queues of 8 tasks with a flush for every tick, and at once on
 // plain maps and maps written by hand, in one goroutine.
-func (s set[T]) replays() (cases []measure.Case) {
+func replays(s set[item32]) (cases []measure.Case) {
 	add := func(impl string, workers int, open func() *measure.Work) {
-		c := measure.Case{Op: "replay", Impl: impl, Size: sizeOf[T](), Workers: workers, Unit: measure.PerSecond, Open: open}
+		c := measure.Case{Op: "replay", Impl: impl, Size: sizeOf[item32](), Workers: workers, Unit: measure.PerSecond, Open: open}
 		cases = append(cases, c)
 	}
 	for _, workers := range s.workers {
-		add("table", workers, func() *measure.Work { return newReplay[T](workers) })
+		add("table", workers, func() *measure.Work { return newReplay(workers) })
 	}
-	add("map", 1, func() *measure.Work { return s.replayAtOnce(newMapTrace[T]) })
-	add("straight", 1, func() *measure.Work { return s.replayAtOnce(newStraightTrace[T]) })
+	add("map", 1, func() *measure.Work { return replayAtOnce(newMapTrace) })
+	add("straight", 1, func() *measure.Work { return replayAtOnce(newStraightTrace) })
 	return cases
 }
 
@@ -69,18 +69,18 @@ var embedded = sync.OnceValue(func() *history {
 })
 
 // replay is a store that replays the embedded trace.
-type replay[T item] struct {
+type replay struct {
 	*history
 	store     *store.Store
-	tables    []*store.Table[T]
-	directory []store.Handle[T]
+	tables    []*store.Table[item32]
+	directory []store.Handle[item32]
 	tasks     [][queues][]event // by tick
 	tick      int
 	ctx       context.Context
 }
 
-func newReplay[T item](workers int) *measure.Work {
-	r := &replay[T]{history: embedded()}
+func newReplay(workers int) *measure.Work {
+	r := &replay{history: embedded()}
 	r.tasks = make([][queues][]event, len(r.ticks))
 	for i, tick := range r.ticks {
 		for _, e := range tick {
@@ -95,15 +95,15 @@ func newReplay[T item](workers int) *measure.Work {
 	}
 }
 
-func (r *replay[T]) begin(workers int) {
+func (r *replay) begin(workers int) {
 	r.store, r.tables = newStore(workers), r.tables[:0]
 	for i := range r.history.tables {
-		r.tables = append(r.tables, must(store.Register(r.store, store.TableOptions[T]{Name: string(rune('A' + i))})))
+		r.tables = append(r.tables, must(store.Register(r.store, store.TableOptions[item32]{Name: string(rune('A' + i))})))
 	}
-	r.directory = make([]store.Handle[T], r.entries)
+	r.directory = make([]store.Handle[item32], r.entries)
 }
 
-func (r *replay[T]) run() {
+func (r *replay) run() {
 	for r.tick = range r.ticks {
 		check(r.store.Each(r.ctx, queues, r.record))
 		must(r.store.Flush(r.ctx))
@@ -111,14 +111,14 @@ func (r *replay[T]) run() {
 	}
 }
 
-func (r *replay[T]) record(_ context.Context, task int, q store.Queue) error {
+func (r *replay) record(_ context.Context, task int, q store.Queue) error {
 	for _, e := range r.tasks[r.tick][task] {
 		t := r.tables[e.table]
 		switch h := &r.directory[e.entry]; e.kind {
 		case trace.Create:
-			*h = t.Emplace(q, itemOf[T](uint64(e.entry)))
+			*h = t.Emplace(q, item32{v: uint64(e.entry)})
 		case trace.Update:
-			t.Put(q, *h, itemOf[T](uint64(e.entry)+1))
+			t.Put(q, *h, item32{v: uint64(e.entry) + 1})
 		case trace.Erase:
 			t.Erase(q, *h)
 		}
@@ -126,7 +126,7 @@ func (r *replay[T]) record(_ context.Context, task int, q store.Queue) error {
 	return nil
 }
 
-func (r *replay[T]) takeOver() {
+func (r *replay) takeOver() {
 	for _, e := range r.ticks[r.tick] {
 		if e.kind == trace.Create {
 			r.directory[e.entry], _ = r.tables[e.table].Resolve(r.directory[e.entry])
@@ -137,7 +137,7 @@ func (r *replay[T]) takeOver() {
 // atOnce applies events one by one.
 type atOnce interface{ apply(ticks [][]event) }
 
-func (s set[T]) replayAtOnce(make func(*history) atOnce) *measure.Work {
+func replayAtOnce(make func(*history) atOnce) *measure.Work {
 	h := embedded()
 	var to atOnce
 	return &measure.Work{
@@ -147,24 +147,24 @@ func (s set[T]) replayAtOnce(make func(*history) atOnce) *measure.Work {
 	}
 }
 
-type mapTrace[T item] []map[uint64]T // by table
+type mapTrace []map[uint64]item32 // by table
 
-func newMapTrace[T item](h *history) atOnce {
-	m := make(mapTrace[T], h.tables)
+func newMapTrace(h *history) atOnce {
+	m := make(mapTrace, h.tables)
 	for i := range m {
-		m[i] = make(map[uint64]T)
+		m[i] = make(map[uint64]item32)
 	}
 	return m
 }
 
-func (m mapTrace[T]) apply(ticks [][]event) {
+func (m mapTrace) apply(ticks [][]event) {
 	for _, tick := range ticks {
 		for _, e := range tick {
 			switch key := uint64(e.entry); e.kind {
 			case trace.Create:
-				m[e.table][key] = itemOf[T](key)
+				m[e.table][key] = item32{v: key}
 			case trace.Update:
-				m[e.table][key] = itemOf[T](key + 1)
+				m[e.table][key] = item32{v: key + 1}
 			case trace.Erase:
 				delete(m[e.table], key)
 			}
@@ -172,24 +172,24 @@ func (m mapTrace[T]) apply(ticks [][]event) {
 	}
 }
 
-type straightTrace[T item] struct {
-	tables    []straight[T]
+type straightTrace struct {
+	tables    []straight[item32]
 	directory directory
 }
 
-func newStraightTrace[T item](h *history) atOnce {
-	return &straightTrace[T]{make([]straight[T], h.tables), make(directory, h.entries)}
+func newStraightTrace(h *history) atOnce {
+	return &straightTrace{make([]straight[item32], h.tables), make(directory, h.entries)}
 }
 
-func (m *straightTrace[T]) apply(ticks [][]event) {
+func (m *straightTrace) apply(ticks [][]event) {
 	for _, tick := range ticks {
 		for _, e := range tick {
 			switch t, name := &m.tables[e.table], &m.directory[e.entry]; e.kind {
 			case trace.Create:
-				*name = t.insert(itemOf[T](uint64(e.entry)))
+				*name = t.insert(item32{v: uint64(e.entry)})
 			case trace.Update:
 				if v, ok := t.get(*name); ok {
-					*v = itemOf[T](uint64(e.entry) + 1)
+					*v = item32{v: uint64(e.entry) + 1}
 				}
 			case trace.Erase:
 				t.erase(*name)

@@ -14,13 +14,13 @@ import (
 func TestRivalsHoldWhatTheMixedLoadSays(t *testing.T) {
 	const n, workers = 400, 4
 	rivals := map[string]rival{
-		"table":           newTableRival[item8](workers),
-		"syncmap":         newShared(&syncMap[item8]{}),
-		"xsync":           newShared(newXsync[item8]()),
-		"rwmutexmap":      newShared(newLockedMap[item8]()),
-		"shardedmap":      newShared(newShardedMap[item8]()),
-		"rwmutexstraight": newShared(newLockedStraight[item8]()),
-		"memdb":           newMemdb[item8](),
+		"table":           newTableRival(workers),
+		"syncmap":         newShared(&syncMap{}),
+		"xsync":           newShared(newXsync()),
+		"rwmutexmap":      newShared(newLockedMap()),
+		"shardedmap":      newShared(newShardedMap()),
+		"rwmutexstraight": newShared(newLockedStraight()),
+		"memdb":           newMemdb(),
 	}
 	for name, r := range rivals {
 		m := newMix(rand.New(rand.NewPCG(1, 2)), n)
@@ -55,41 +55,41 @@ func found(t *testing.T, r rival) map[uint32]uint64 {
 		}
 	}
 	switch r := r.(type) {
-	case *tableRival[item8]:
+	case *tableRival:
 		for i, h := range r.directory {
 			if v, ok := r.table.Get(h); ok {
 				note(i, *v, ok)
 			}
 		}
-	case *memdbRival[item8]:
+	case *memdbRival:
 		for i, key := range r.directory {
 			v, err := r.db.Txn(false).First("items", "id", key)
 			if err != nil {
 				t.Fatal(err)
 			}
 			if v != nil {
-				note(i, v.(*row[item8]).Item, true)
+				note(i, v.(*row).Item, true)
 			}
 		}
 	case *shared:
 		switch m := r.sharedMap.(type) {
-		case *syncMap[item8]:
+		case *syncMap:
 			for i, key := range m.directory {
 				if v, ok := m.m.Load(key); ok {
 					note(i, v.(item8), ok)
 				}
 			}
-		case *xsyncMap[item8]:
+		case *xsyncMap:
 			for i, key := range m.directory {
 				v, ok := m.m.Load(key)
 				note(i, v, ok)
 			}
-		case *lockedMap[item8]:
+		case *lockedMap:
 			for i, key := range m.directory {
 				v, ok := m.m[key]
 				note(i, v, ok)
 			}
-		case *shardedMap[item8]:
+		case *shardedMap:
 			for i, key := range m.directory {
 				for s := range m.shards {
 					if v, ok := m.shards[s].m[key]; ok {
@@ -97,7 +97,7 @@ func found(t *testing.T, r rival) map[uint32]uint64 {
 					}
 				}
 			}
-		case *lockedStraight[item8]:
+		case *lockedStraight:
 			for i, key := range m.directory {
 				if v, ok := m.m.get(key); ok {
 					note(i, *v, ok)
@@ -124,20 +124,20 @@ func TestTheMixedLoadIsDrawnAsItSays(t *testing.T) {
 		for task := range f.steps {
 			inserted := 0
 			for _, s := range f.steps[task] {
-				count[s.kind]++
+				count[s.kind()]++
 				switch {
-				case s.kind == insert && (live[s.entry] || written[s.entry]),
-					s.kind == erase && (!live[s.entry] || erased[s.entry]),
-					s.kind == lookUp && !live[s.entry]:
-					t.Fatalf("tick %d: step %+v of an entry that is live: %v", tick, s, live[s.entry])
-				case s.kind == insert:
-					written[s.entry] = true
-					if f.inserted[task][inserted] != s.entry {
+				case s.kind() == insert && (live[s.entry()] || written[s.entry()]),
+					s.kind() == erase && (!live[s.entry()] || erased[s.entry()]),
+					s.kind() == lookUp && !live[s.entry()]:
+					t.Fatalf("tick %d: step %+v of an entry that is live: %v", tick, s, live[s.entry()])
+				case s.kind() == insert:
+					written[s.entry()] = true
+					if f.inserted[task][inserted] != s.entry() {
 						t.Fatalf("tick %d: what task %d inserted is listed as %v", tick, task, f.inserted[task])
 					}
 					inserted++
-				case s.kind == erase:
-					erased[s.entry] = true
+				case s.kind() == erase:
+					erased[s.entry()] = true
 				}
 			}
 			if len(f.inserted[task]) != inserted {

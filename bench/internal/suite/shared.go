@@ -50,7 +50,7 @@ func (s *shared) fill(n int) {
 	s.size(entries(n))
 	steps := make([]step, n)
 	for i := range steps {
-		steps[i] = step{insert, uint32(i)}
+		steps[i] = newStep(insert, uint32(i))
 	}
 	for task := range queues {
 		s.run(&s.keys[task], part(steps, task))
@@ -68,59 +68,58 @@ type directory []uint64
 func (d *directory) size(entries int) { *d = make(directory, entries) }
 
 // syncMap is the standard library's concurrent map.
-type syncMap[T item] struct {
+type syncMap struct {
 	directory
 	m sync.Map
 }
 
-func newSyncMap[T item](n int) *shared {
-	s := newShared(&syncMap[T]{})
+func newSyncMap(n int) *shared {
+	s := newShared(&syncMap{})
 	s.fill(n)
 	return s
 }
 
-func (m *syncMap[T]) run(keys *keys, steps []step) {
+func (m *syncMap) run(keys *keys, steps []step) {
 	var sum uint64
 	for _, s := range steps {
-		switch s.kind {
+		switch s.kind() {
 		case lookUp:
-			if v, ok := m.m.Load(m.directory[s.entry]); ok {
-				item := v.(T)
-				sum += *first(&item)
+			if v, ok := m.m.Load(m.directory[s.entry()]); ok {
+				sum += v.(item8).v
 			}
 		case insert:
 			key := keys.new()
-			m.directory[s.entry] = key
-			m.m.Store(key, itemOf[T](uint64(s.entry)))
+			m.directory[s.entry()] = key
+			m.m.Store(key, item8{uint64(s.entry())})
 		case erase:
-			m.m.Delete(m.directory[s.entry])
+			m.m.Delete(m.directory[s.entry()])
 		}
 	}
 	keep(sum)
 }
 
 // xsyncMap is a concurrent map of cache-line buckets.
-type xsyncMap[T item] struct {
+type xsyncMap struct {
 	directory
-	m *xsync.Map[uint64, T]
+	m *xsync.Map[uint64, item8]
 }
 
-func newXsync[T item]() *xsyncMap[T] { return &xsyncMap[T]{m: xsync.NewMap[uint64, T]()} }
+func newXsync() *xsyncMap { return &xsyncMap{m: xsync.NewMap[uint64, item8]()} }
 
-func (m *xsyncMap[T]) run(keys *keys, steps []step) {
+func (m *xsyncMap) run(keys *keys, steps []step) {
 	var sum uint64
 	for _, s := range steps {
-		switch s.kind {
+		switch s.kind() {
 		case lookUp:
-			if v, ok := m.m.Load(m.directory[s.entry]); ok {
-				sum += *first(&v)
+			if v, ok := m.m.Load(m.directory[s.entry()]); ok {
+				sum += v.v
 			}
 		case insert:
 			key := keys.new()
-			m.directory[s.entry] = key
-			m.m.Store(key, itemOf[T](uint64(s.entry)))
+			m.directory[s.entry()] = key
+			m.m.Store(key, item8{uint64(s.entry())})
 		case erase:
-			m.m.Delete(m.directory[s.entry])
+			m.m.Delete(m.directory[s.entry()])
 		}
 	}
 	keep(sum)

@@ -33,13 +33,10 @@ type family interface {
 	memory() []measure.Case
 	collector() []measure.Case
 	growth() []measure.Case
-	record() []measure.Case
 	flushes() []measure.Case
 	checkpoints() []measure.Case
 	passes() []measure.Case
 	emptyPasses() []measure.Case
-	mixed() []measure.Case
-	replays() []measure.Case
 }
 
 func (o Options) set(n, size int) family {
@@ -73,21 +70,27 @@ var kinds = []struct {
 	{family.tableLookUp, []int{1e5, 1e6}, []int{8, 64}, nil},
 	{family.bulk, []int{1e5, 1e6}, []int{8, 64}, nil},
 	{family.sorts, []int{1e5, 1e6}, []int{8, 64}, nil},
-	{family.record, []int{1e5}, []int{32, 8}, allBut("record.emplace.allocs", "record.erase.allocs")},
+	{of(record), []int{1e5}, []int{32}, allBut("record.emplace.allocs", "record.erase.allocs")},
 	{family.flushes, []int{1e6}, []int{8, 64}, nil},
 	{family.checkpoints, []int{1e6, 1e5}, []int{8, 64}, func(_ Options, c *measure.Case) bool { return !strings.HasSuffix(c.Impl, ".1shard") }},
 	{family.passes, []int{1e6}, []int{8, 64}, nil},
 	{family.emptyPasses, []int{10}, []int{8}, allBut("emptypass.goroutines")},
 	{halves, nil, nil, nil},
-	{family.mixed, []int{1e5}, []int{8, 64}, func(o Options, c *measure.Case) bool {
+	{of(mixed), []int{1e5}, []int{8}, func(o Options, c *measure.Case) bool {
 		return c.Impl == "table" || c.Impl != "memdb" && c.Workers == o.Workers[len(o.Workers)-1]
 	}},
-	{family.replays, nil, []int{32}, nil},
+	{of(replays), nil, []int{32}, nil},
 	{family.collector, []int{1e6, 5e6}, []int{8}, func(_ Options, c *measure.Case) bool { return c.Impl != "syncmap" }},
 	{family.memory, []int{1e5, 1e6}, []int{8, 64}, allBut("memoryreserved")},
 	{family.comparisons, []int{1e5, 1e6}, []int{8, 64}, none},
 	{family.growth, []int{1e7}, []int{8}, none},
 	{overN, []int{1e3, 1e4, 1e5, 1e6, 1e7}, []int{8}, none},
+}
+
+// of makes cases that there are for one type of items only: their loops are written
+// for it, as a program has them.
+func of[T item](make func(set[T]) []measure.Case) func(family) []measure.Case {
+	return func(f family) []measure.Case { return make(f.(set[T])) }
 }
 
 func allBut(ops ...string) func(Options, *measure.Case) bool {

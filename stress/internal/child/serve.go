@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/signal"
 	"runtime"
 	"runtime/trace"
 	"sync"
@@ -23,8 +24,11 @@ const (
 	exitHung = 3
 )
 
-// Serve plays what it is asked to until in ends, and then ends the process.
+// Serve plays what it is asked to until in ends, and then ends the process. An
+// interrupt, which a terminal sends to parent and child alike, is the parent's to
+// answer.
 func Serve(in io.Reader, out io.Writer) {
+	signal.Ignore(os.Interrupt)
 	s := &server{out: out}
 	requests := make(chan Request)
 	go func() {

@@ -1,0 +1,83 @@
+package campaign
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+
+	"handloom/stress/internal/model"
+	"handloom/stress/internal/play"
+)
+
+func TestAFailureOutweighsAllElse(t *testing.T) {
+	failed := &Failure{Failure: play.Failure{Kind: play.Forged, What: "a handle\nstack"}}
+	seen := Outcome{Programs: 3}
+	seen.Seen.See(model.Depletion)
+	promises := []model.Seen{model.Depletion}
+	tests := []struct {
+		name        string
+		o           Outcome
+		interrupted bool
+		verdict     string
+		exit        int
+		reason      string
+	}{
+		{"failure", Outcome{Failure: failed, Err: errors.New("x")}, true, "forged", ExitForged, "a handle"},
+		{"error", Outcome{Programs: 1, Err: errors.New("no process\nmore")}, true, "inconclusive", ExitInconclusive, "no process"},
+		{"interrupt", Outcome{}, true, "interrupted", ExitInterrupted, "nothing failed so far: "},
+		{"nothing played", Outcome{}, false, "inconclusive", ExitInconclusive, "no program was played"},
+		{"never seen", Outcome{Programs: 1}, false, "never-seen", ExitNeverSeen, "nothing failed, but promised states never came up: depletion"},
+		{"passed", seen, false, "passed", ExitPassed, "programs 3, "},
+	}
+	for _, tt := range tests {
+		verdict, exit, reason := tt.o.Verdict(promises, tt.interrupted)
+		if verdict != tt.verdict || exit != tt.exit || !strings.HasPrefix(reason, tt.reason) || strings.Contains(reason, "\n") {
+			t.Errorf("%s: %q, %d, %q; want %q, %d, %q", tt.name, verdict, exit, reason, tt.verdict, tt.exit, tt.reason)
+		}
+	}
+}
+
+func TestEveryKindOfFailureHasAnExitCode(t *testing.T) {
+	codes := make(map[int]bool)
+	for _, k := range []play.Kind{
+		play.Model, play.Invariant, play.Determinism, play.Liveness, play.Leak, play.Limit, play.Forged, play.Race,
+	} {
+		if code := Exit(k); code < 10 || codes[code] {
+			t.Errorf("%s has exit code %d", k, code)
+		}
+		codes[Exit(k)] = true
+	}
+}
+
+func TestMarksAreComparedToTheEnd(t *testing.T) {
+	for _, tt := range []struct {
+		a, b []string
+		want string
+	}{
+		{nil, nil, ""},
+		{[]string{"x", "y"}, []string{"x", "y"}, ""},
+		{[]string{"x", "y"}, []string{"x", "z"}, `mark 1 is "y" and "z"`},
+		{[]string{"x"}, []string{"x", "y"}, "there are 1 and 2 marks"},
+	} {
+		if got := differ(tt.a, tt.b); got != tt.want {
+			t.Errorf("%q and %q: %q; want %q", tt.a, tt.b, got, tt.want)
+		}
+	}
+}
+
+func TestACampaignWithoutItsProgramIsInconclusive(t *testing.T) {
+	profile, _ := Find("smoke")
+	o := Run(t.Context(), Options{Profile: profile, Seeds: 3, Children: 1})
+	if verdict, _, _ := o.Verdict(nil, false); verdict != "inconclusive" || o.Err == nil {
+		t.Errorf("%s, %v", verdict, o.Err)
+	}
+}
+
+func TestACampaignThatIsOverBeforeItBeginsPlaysNothing(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if o := Run(ctx, Options{Children: 1}); o.Programs != 0 || o.Err != nil || o.Failure != nil {
+		t.Errorf("%+v", o)
+	}
+}

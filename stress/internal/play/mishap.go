@@ -1,0 +1,27 @@
+package play
+
+import (
+	"fmt"
+	"os"
+)
+
+// Kinds of misuse that are none of the store: they go wrong by themselves, so that
+// tests see what the harness makes of it. No program is drawn with them.
+const (
+	Crash  = "crash"  // the process ends
+	Hang   = "hang"   // the program does not
+	Chance = "chance" // the outcome differs from process to process
+	Stray  = "stray"  // a goroutine is left behind
+)
+
+var mishaps = map[string]func(p *player){
+	Crash: func(*player) {
+		go panic("the program asks for it")
+		select {}
+	},
+	Hang:   func(*player) { select {} },
+	Chance: func(p *player) { p.result.Marks = append(p.result.Marks, fmt.Sprint("process ", os.Getpid())) },
+	Stray: func(*player) {
+		go func() { <-make(chan int) }()
+	},
+}
