@@ -292,7 +292,7 @@ func (s *spelling) value(d *digits) staged {
 // resolve.
 func (s *spelling) ref(d *digits) ref {
 	live := s.live(d)
-	switch kind := d.next(20); {
+	switch kind := d.next(40); {
 	case kind == 0 && len(s.dead) > 0:
 		return ref{id: s.dead[d.next(len(s.dead))]}
 	case kind == 1: // with the free bit, and the number of a batch to come
@@ -305,11 +305,11 @@ func (s *spelling) ref(d *digits) ref {
 		return ref{}
 	case kind == 5:
 		return ref{id: compose(9000, 1, uint32(d.next(20)))}
-	case kind < 10 && len(s.own) > 0:
+	case kind < 12 && len(s.own) > 0:
 		return ref{create: s.own[d.next(len(s.own))]}
-	case kind < 13:
+	case kind < 20 && s.hot != 0:
 		return ref{id: s.hot}
-	case kind < 16 && len(s.known) > 0:
+	case kind < 25 && len(s.known) > 0:
 		return ref{create: s.known[len(s.known)-1-d.next(min(len(s.known), 40))]}
 	}
 	s.hot = live

@@ -454,7 +454,9 @@ func TestFramesWithoutAFlushKeepNothing(t *testing.T) {
 	s, table := newTable(t, store.Options{Workers: 1}, store.TableOptions[item]{})
 	fill(t, s, table, 10)
 	visit := func(context.Context, store.Chunk[item]) error { return nil }
-	c := onlySystem(t, s, table, func(ctx context.Context) error { return table.ForEach(ctx, visit) })
+	c := newSchedule(t, s, store.System{Name: "a", Writes: on(table), Run: func(ctx context.Context) error {
+		return table.ForEach(ctx, visit)
+	}})
 	err := s.Team(t.Context(), func(ctx context.Context) error {
 		n := allocations(ctx, func(ctx context.Context) {
 			if _, err := c.Run(ctx); err != nil {
@@ -501,21 +503,20 @@ func TestSystemsAreShuffledAsTasksAre(t *testing.T) {
 func TestASystemThatIsAloneHasAllWorkers(t *testing.T) {
 	s, table := newTable(t, store.Options{Workers: 2}, store.TableOptions[item]{ChunkItems: 1})
 	fill(t, s, table, 2)
-	var both sync.WaitGroup
-	both.Add(4)
-	meet := func() {
+	var reading, writing sync.WaitGroup
+	meet := func(both *sync.WaitGroup) {
 		both.Done()
 		both.Wait() // for the other chunk, or the test hangs
 	}
+	reading.Add(2)
+	writing.Add(2)
 	c := onlySystem(t, s, table, func(ctx context.Context) error {
-		both.Add(-2)
 		_, err := store.Reduce(ctx, table, func(context.Context, store.Rows[item]) (int, error) {
-			meet()
+			meet(&reading)
 			return 0, nil
 		}, addInt)
-		both.Add(2)
 		return errors.Join(err, table.ForEach(ctx, func(context.Context, store.Chunk[item]) error {
-			meet()
+			meet(&writing)
 			return nil
 		}))
 	})

@@ -11,11 +11,11 @@ import (
 func TestWhatACopyByAssignmentWouldShareIsNamed(t *testing.T) {
 	type inner struct {
 		_ [0]*int
-		n [2]struct{ f func() }
+		N [2]struct{ f func() }
 	}
 	for want, typ := range map[string]reflect.Type{
 		"[]int of kind slice":                   reflect.TypeFor[[]int](),
-		"store.inner.n[0].f of kind func":       reflect.TypeFor[inner](),
+		"store.inner.N[0].f of kind func":       reflect.TypeFor[inner](),
 		"io.Reader of kind interface":           reflect.TypeFor[io.Reader](),
 		"[1]map[string]int[0] of kind map":      reflect.TypeFor[[1]map[string]int](),
 		"struct { c chan int }.c of kind chan":  reflect.TypeFor[struct{ c chan int }](),

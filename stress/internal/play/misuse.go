@@ -85,6 +85,9 @@ var misuses = map[string]func(p *player, ctx context.Context) error{
 	},
 
 	"queue-kept": func(p *player, ctx context.Context) error {
+		if p.exact.BatchFull() {
+			return nil
+		}
 		var kept store.Queue
 		err := p.lonePass(ctx, func(_ context.Context, q store.Queue) error { kept = q; return nil })
 		return errors.Join(err,
