@@ -1,6 +1,7 @@
 package habit_test
 
 import (
+	"math"
 	"testing"
 
 	"handloom/internal/habit"
@@ -87,7 +88,7 @@ func TestAPeriodEndsWhenItsUsesAreCounted(t *testing.T) {
 	if h.Recent() != 30 { // the last use was the first of the most
 		t.Errorf("recent is %d", h.Recent())
 	}
-	h.Note(1<<40, 0)
+	h.Note(math.MaxInt, 0)
 	if h.Note(0, 0) <= 0 {
 		t.Error("a burst beyond all bounds overflows")
 	}

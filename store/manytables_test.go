@@ -1,0 +1,111 @@
+package store_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"handloom/store"
+)
+
+// crowd is a store with many tables, of which three have work in each frame.
+type crowd struct {
+	*store.Store
+	working []itemTable
+	names   [3]store.Handle[item]
+	task    func(ctx context.Context, task int, q store.Queue) error // record, bound once
+}
+
+func newCrowd(t *testing.T, tables int) *crowd {
+	t.Helper()
+	c := &crowd{Store: newStore(t, store.Options{Workers: 1})}
+	for i := range tables {
+		table := registerKind(t, c.Store, store.TableOptions[item]{Name: fmt.Sprint(i), Shards: 1 + i%3, Changes: i%2 == 0}, i%5 == 4)
+		if i == 0 || i == tables/2 || i == tables-1 {
+			c.working = append(c.working, table)
+		}
+		table.Emplace(queues(t, c.Store, 1)[0], item{Value: uint64(i)})
+	}
+	flush(t, c.Store) // every table has had work once
+	c.task = c.record
+	return c
+}
+
+func (c *crowd) record(_ context.Context, _ int, q store.Queue) error {
+	for i, table := range c.working {
+		if h, ok := table.Resolve(c.names[i]); ok {
+			table.Erase(q, h)
+		}
+		c.names[i] = table.Emplace(q, item{Value: 7, Parent: c.names[i]})
+		table.Put(q, c.names[i], item{Value: 8})
+	}
+	return nil
+}
+
+// frame returns how long its flush took.
+func (c *crowd) frame(ctx context.Context) (took time.Duration, err error) {
+	if err := c.Each(ctx, 1, c.task); err != nil {
+		return 0, err
+	}
+	begin := time.Now()
+	_, err = c.Flush(ctx)
+	return time.Since(begin), err
+}
+
+func TestAFlushCostsAsMuchAsTheTablesWithWorkDo(t *testing.T) {
+	few, many := newCrowd(t, 3), newCrowd(t, 1000)
+	for _, c := range []*crowd{few, many} {
+		tasks := 0
+		c.SetPerturb(func(n int) func(int) int { tasks = max(tasks, n); return func(i int) int { return i } })
+		if _, err := c.frame(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		c.SetPerturb(nil)
+		want := 0
+		for _, table := range c.working {
+			want += c.shards(table.Name())
+		}
+		if tasks != want {
+			t.Errorf("a flush has %d tasks, for tables with %d shards", tasks, want)
+		}
+	}
+	if raceDetector {
+		return // durations mean nothing
+	}
+	// What goes through all tables takes several times as long, what does not the
+	// same; noise of the machine is given another try.
+	var ratio float64
+	for range 5 {
+		if ratio = medianOf(t, many) / medianOf(t, few); ratio < 2 {
+			break
+		}
+	}
+	if ratio >= 2 {
+		t.Errorf("a flush with work for three of a thousand tables takes %.1f times as long as with three tables", ratio)
+	}
+	if n := allocations(t.Context(), func(ctx context.Context) { _, _ = many.frame(ctx) }); n > 2*frameCount+slack {
+		t.Errorf("%d frames allocate %d objects", frameCount, n)
+	}
+}
+
+func (c *crowd) shards(name string) int {
+	tables := c.Stats().Tables
+	return tables[slices.IndexFunc(tables, func(s store.TableStats) bool { return s.Name == name })].Shards
+}
+
+// medianOf is the median of the durations of flushes.
+func medianOf(t *testing.T, c *crowd) float64 {
+	t.Helper()
+	var all []time.Duration
+	for range 300 {
+		took, err := c.frame(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, took)
+	}
+	slices.Sort(all)
+	return float64(all[len(all)/2])
+}
