@@ -10,17 +10,17 @@ import (
 	"handloom/store"
 )
 
-// crowd is a store with many tables, of which three have work in each frame.
-type crowd struct {
+// ofMany is a store with many tables, of which three have work in each frame.
+type ofMany struct {
 	*store.Store
 	working []itemTable
 	names   [3]store.Handle[item]
 	task    func(ctx context.Context, task int, q store.Queue) error // record, bound once
 }
 
-func newCrowd(t *testing.T, tables int) *crowd {
+func newOfMany(t *testing.T, tables int) *ofMany {
 	t.Helper()
-	c := &crowd{Store: newStore(t, store.Options{Workers: 1})}
+	c := &ofMany{Store: newStore(t, store.Options{Workers: 1})}
 	for i := range tables {
 		table := registerKind(t, c.Store, store.TableOptions[item]{Name: fmt.Sprint(i), Shards: 1 + i%3, Changes: i%2 == 0}, i%5 == 4)
 		if i == 0 || i == tables/2 || i == tables-1 {
@@ -33,7 +33,7 @@ func newCrowd(t *testing.T, tables int) *crowd {
 	return c
 }
 
-func (c *crowd) record(_ context.Context, _ int, q store.Queue) error {
+func (c *ofMany) record(_ context.Context, _ int, q store.Queue) error {
 	for i, table := range c.working {
 		if h, ok := table.Resolve(c.names[i]); ok {
 			table.Erase(q, h)
@@ -45,7 +45,7 @@ func (c *crowd) record(_ context.Context, _ int, q store.Queue) error {
 }
 
 // frame returns how long its flush took.
-func (c *crowd) frame(ctx context.Context) (took time.Duration, err error) {
+func (c *ofMany) frame(ctx context.Context) (took time.Duration, err error) {
 	if err := c.Each(ctx, 1, c.task); err != nil {
 		return 0, err
 	}
@@ -55,8 +55,8 @@ func (c *crowd) frame(ctx context.Context) (took time.Duration, err error) {
 }
 
 func TestAFlushCostsAsMuchAsTheTablesWithWorkDo(t *testing.T) {
-	few, many := newCrowd(t, 3), newCrowd(t, 1000)
-	for _, c := range []*crowd{few, many} {
+	few, many := newOfMany(t, 3), newOfMany(t, 1000)
+	for _, c := range []*ofMany{few, many} {
 		tasks := 0
 		c.SetPerturb(func(n int) func(int) int { tasks = max(tasks, n); return func(i int) int { return i } })
 		if _, err := c.frame(t.Context()); err != nil {
@@ -90,13 +90,13 @@ func TestAFlushCostsAsMuchAsTheTablesWithWorkDo(t *testing.T) {
 	}
 }
 
-func (c *crowd) shards(name string) int {
+func (c *ofMany) shards(name string) int {
 	tables := c.Stats().Tables
 	return tables[slices.IndexFunc(tables, func(s store.TableStats) bool { return s.Name == name })].Shards
 }
 
 // medianOf is the median of the durations of flushes.
-func medianOf(t *testing.T, c *crowd) float64 {
+func medianOf(t *testing.T, c *ofMany) float64 {
 	t.Helper()
 	var all []time.Duration
 	for range 300 {
