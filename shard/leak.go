@@ -21,18 +21,24 @@ func (s *Shard[T]) Leak(fields []uintptr, visitor Visitor[T]) error {
 				return fmt.Errorf("item %v holds %v at offset %d", h, id, offset)
 			}
 		}
-		if visitor == nil {
-			continue
-		}
-		var leaked handle.ID
-		visitor(v, func(id *handle.ID) {
-			if id.IsProvisional() && leaked.IsZero() {
-				leaked = *id
-			}
-		})
-		if !leaked.IsZero() {
+		if leaked := behind(v, visitor); !leaked.IsZero() {
 			return fmt.Errorf("item %v holds %v behind a reference", h, leaked)
 		}
 	}
 	return nil
+}
+
+// behind returns the first provisional handle that visitor leads to, or null. A
+// visitor that panics is the flush's to report, for a recorded value.
+func behind[T any](v *T, visitor Visitor[T]) (leaked handle.ID) {
+	if visitor == nil {
+		return 0
+	}
+	defer func() { _ = recover() }()
+	visitor(v, func(id *handle.ID) {
+		if id.IsProvisional() && leaked.IsZero() {
+			leaked = *id
+		}
+	})
+	return leaked
 }

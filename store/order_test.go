@@ -145,6 +145,26 @@ func TestDefragmentGoesOnUntilEveryShardIsInOrder(t *testing.T) {
 	}
 }
 
+func TestDefragmentAddsUpTheMovesOfAllShards(t *testing.T) {
+	s, byHand := newStore(t, store.Options{}), newStore(t, store.Options{})
+	table, maps := mixed(t, s, 3, 90), mixed(t, byHand, 3, 90)
+	want, moved := 0, 0
+	write(t, byHand, func(_ context.Context, w *store.Writer) error {
+		for _, m := range maps.Maps(w) {
+			moves, _ := m.Defragment(byValue, 0)
+			want += moves
+		}
+		return nil
+	})
+	write(t, s, func(ctx context.Context, w *store.Writer) (err error) {
+		moved, _, err = table.Defragment(ctx, w, byValue, 0)
+		return err
+	})
+	if moved != want || want == 0 {
+		t.Errorf("%d moves, want %d", moved, want)
+	}
+}
+
 func TestDefragmentWithoutAComparisonForgetsInEveryShard(t *testing.T) {
 	s := newStore(t, store.Options{})
 	table := mixed(t, s, 3, 90)

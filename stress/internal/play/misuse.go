@@ -115,6 +115,40 @@ var misuses = map[string]func(p *player, ctx context.Context) error{
 		return errors.Join(err, wrong, panics("", func() { p.tables[0].erase(kept, 0) }))
 	},
 
+	"checkpoint-in-task": inTask(func(p *player, ctx context.Context) error {
+		return phase(p.store.Checkpoint(ctx, new(store.Checkpoint)))
+	}),
+	"rollback-in-read": inRead(func(p *player, ctx context.Context) error {
+		return phase(p.store.Rollback(ctx, new(store.Checkpoint)))
+	}),
+	"rollback-of-another-store": func(p *player, ctx context.Context) error {
+		var c store.Checkpoint
+		if err := p.other.Checkpoint(ctx, &c); err != nil {
+			return err
+		}
+		return errors.Join(
+			wraps(p.store.Rollback(ctx, &c), store.ErrCheckpoint),
+			wraps(p.store.Checkpoint(ctx, &c), store.ErrCheckpoint),
+			wraps(p.store.Rollback(ctx, nil), store.ErrCheckpoint))
+	},
+	"bad-schedule": func(p *player, _ context.Context) error {
+		run := func(context.Context) error { return nil }
+		for _, systems := range [][]store.System{
+			nil,
+			{{Name: "", Run: run}},
+			{{Name: "a"}},
+			{{Name: "a", Run: run}, {Name: "a", Run: run}},
+			{{Name: "a", Run: run, Writes: []store.Resource{p.elsewhere}}},
+			{{Name: "a", Run: run, Emits: []store.Resource{store.Other("sun")}}},
+			{{Name: "a", Run: run, After: []string{"b"}}},
+			{{Name: "a", Run: run, After: []string{"b"}}, {Name: "b", Run: run, After: []string{"a"}}},
+		} {
+			if _, err := store.NewSchedule(p.store, systems...); err == nil {
+				return fmt.Errorf("a schedule of %+v is accepted", systems)
+			}
+		}
+		return nil
+	},
 	"bad-options": func(p *player, _ context.Context) error {
 		if _, err := store.New(store.Options{Workers: -1}); err == nil {
 			return errors.New("a store of -1 workers is accepted")
@@ -180,11 +214,14 @@ func registerAnother(p *player) error {
 }
 
 // phase returns nil for an error that wraps ErrPhase.
-func phase(err error) error {
-	if errors.Is(err, store.ErrPhase) {
+func phase(err error) error { return wraps(err, store.ErrPhase) }
+
+// wraps returns nil for an error that wraps another.
+func wraps(err, want error) error {
+	if errors.Is(err, want) {
 		return nil
 	}
-	return fmt.Errorf("the error is %v; want one that wraps ErrPhase", err)
+	return fmt.Errorf("the error is %v; want one that wraps %q", err, want)
 }
 
 // panics returns nil if f panics with a text that contains want.
