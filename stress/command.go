@@ -18,6 +18,7 @@ func (p *program) replay(ctx context.Context, command string, args []string) int
 	s, err := parseReplay(command, args)
 	switch {
 	case errors.Is(err, flag.ErrHelp) && command == "":
+		p.smokes = false
 		return p.help(nil)
 	case errors.Is(err, flag.ErrHelp):
 		return p.help([]string{command})

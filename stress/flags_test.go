@@ -9,6 +9,14 @@ import (
 	"handloom/stress/internal/play"
 )
 
+func TestHelpIsNotFollowedByARun(t *testing.T) {
+	var out strings.Builder
+	p := &program{stdin: strings.NewReader(""), stdout: &out, stderr: &out, smokes: true}
+	if code := p.run(t.Context(), []string{"-h"}); code != exitVerified || strings.Contains(out.String(), "profile smoke:") {
+		t.Errorf("exit code %d:\n%s", code, out.String())
+	}
+}
+
 func TestWrongUsageIsOneLine(t *testing.T) {
 	trace := filepath.Join(t.TempDir(), "x.txt")
 	if err := os.WriteFile(trace, lines(someTicks), 0o644); err != nil {
