@@ -89,7 +89,7 @@ func (h *history[T]) restore() {
 
 func TestACopyOverAnyMapIsLikeTheOriginal(t *testing.T) {
 	eachWidth(t, func(t *testing.T) {
-		for name, make := range map[string]func(t *testing.T) *slotmap.Map[uint64]{
+		for name, other := range map[string]func(t *testing.T) *slotmap.Map[uint64]{
 			"zero": func(*testing.T) *slotmap.Map[uint64] { return new(slotmap.Map[uint64]) },
 			"another": func(t *testing.T) *slotmap.Map[uint64] {
 				m := newMap[uint64](t, slotmap.Options{TypeID: 9, MinFree: 3, MaxItems: 14, Reserve: 14})
@@ -116,7 +116,7 @@ func TestACopyOverAnyMapIsLikeTheOriginal(t *testing.T) {
 			},
 		} {
 			m, hs := wornMap(t)
-			c := make(t)
+			c := other(t)
 			m.CopyTo(c, nil)
 			verifyAtEnd(t, c)
 			if c.Digest() != m.Digest() || c.TypeID() != 6 {

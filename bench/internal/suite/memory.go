@@ -21,7 +21,22 @@ func (s set[T]) memory() (cases []measure.Case) {
 			cases = append(cases, c)
 		}
 	}
-	return cases
+	return append(cases, s.ownMemory("memory.own", false), s.ownMemory("memoryreserved.own", true))
+}
+
+// ownMemory is a case of what the packed map says of itself: the arrays, to the
+// byte, and not what the allocator rounds them up to.
+func (s set[T]) ownMemory(op string, reserve bool) measure.Case {
+	c := s.newCase(op, "handlemap", func() *measure.Work {
+		return &measure.Work{Measure: func() float64 {
+			c := &packed[T]{load: s.load()}
+			c.fresh(reserve)
+			c.insert()
+			return float64(c.m.Stats().Bytes)/float64(s.n) - float64(sizeOf[T]())
+		}}
+	})
+	c.Unit = "B/item"
+	return c
 }
 
 // bytesPerItem asks the heap before and after.

@@ -70,18 +70,18 @@ var kinds = []struct {
 	{family.tableLookUp, []int{1e5, 1e6}, []int{8, 64}, nil},
 	{family.bulk, []int{1e5, 1e6}, []int{8, 64}, nil},
 	{family.sorts, []int{1e5, 1e6}, []int{8, 64}, nil},
-	{of(record), []int{1e5}, []int{32}, allBut("record.emplace.allocs", "record.erase.allocs")},
+	{of(record), []int{1e5}, []int{32}, only("record.emplace", "record.erase")},
 	{family.flushes, []int{1e6}, []int{8, 64}, nil},
 	{family.checkpoints, []int{1e6, 1e5}, []int{8, 64}, func(_ Options, c *measure.Case) bool { return !strings.HasSuffix(c.Impl, ".1shard") }},
 	{family.passes, []int{1e6}, []int{8, 64}, nil},
-	{family.emptyPasses, []int{10}, []int{8}, allBut("emptypass.goroutines")},
+	{family.emptyPasses, []int{10}, []int{8}, only("emptypass")},
 	{halves, nil, nil, nil},
 	{of(mixed), []int{1e5}, []int{8}, func(o Options, c *measure.Case) bool {
 		return c.Impl == "table" || c.Impl != "memdb" && c.Workers == o.Workers[len(o.Workers)-1]
 	}},
 	{of(replays), nil, []int{32}, nil},
 	{family.collector, []int{1e6, 5e6}, []int{8}, func(_ Options, c *measure.Case) bool { return c.Impl != "syncmap" }},
-	{family.memory, []int{1e5, 1e6}, []int{8, 64}, allBut("memoryreserved")},
+	{family.memory, []int{1e5, 1e6}, []int{8, 64}, only("memory")},
 	{family.comparisons, []int{1e5, 1e6}, []int{8, 64}, none},
 	{family.growth, []int{1e7}, []int{8}, none},
 	{overN, []int{1e3, 1e4, 1e5, 1e6, 1e7}, []int{8}, none},
@@ -91,6 +91,10 @@ var kinds = []struct {
 // for it, as a program has them.
 func of[T item](make func(set[T]) []measure.Case) func(family) []measure.Case {
 	return func(f family) []measure.Case { return make(f.(set[T])) }
+}
+
+func only(ops ...string) func(Options, *measure.Case) bool {
+	return func(_ Options, c *measure.Case) bool { return slices.Contains(ops, c.Op) }
 }
 
 func allBut(ops ...string) func(Options, *measure.Case) bool {
