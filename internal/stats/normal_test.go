@@ -8,7 +8,7 @@ import (
 
 func TestTheNormalDistributionIsNearWhatCountingSays(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
-	for range 10 {
+	for range 4 {
 		a, b := make([]float64, 25+r.IntN(10)), make([]float64, 25)
 		for i := range a {
 			a[i] = math.Round(20 * r.NormFloat64()) // with ties
