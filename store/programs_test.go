@@ -239,6 +239,9 @@ func replica(t *testing.T, o store.Options, all [][]intent, shuffle uint64, deli
 		if err := v.tick(t.Context()); err != nil {
 			t.Fatal(err)
 		}
+		if wounds, intents := v.arena.wounds.Len(), len(v.log[v.next-1]); wounds > 0 || intents > players {
+			t.Fatalf("after tick %d %d wounds are left, and %d players sent %d intents", v.next-1, wounds, players, intents)
+		}
 	}
 	if v.lost > 0 || len(v.log) > history {
 		t.Errorf("%d intents were lost, and the log keeps %d ticks", v.lost, len(v.log))

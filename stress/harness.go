@@ -63,6 +63,9 @@ func (p *program) campaign(ctx context.Context, h harnessing) int {
 	if err != nil {
 		return p.failed("", err)
 	}
+	if h.seeds > 0 {
+		known = nil // the seeds alone are asked for
+	}
 	f, err := p.follow(h.outputs)
 	if err != nil {
 		return p.failed("", err)

@@ -80,7 +80,7 @@ func (d *drawing) choose() {
 	a.tasks = d.of(1, 2, 4, 4, 8, 16, 40)
 	a.links = d.share(0, 0.2, 0.6, 1)
 	a.grow = d.share(0.3, 0.5, 0.7, 0.95)
-	if !d.options.Wide && d.IntN(5) < 2 {
+	if !d.options.Wide && d.IntN(2) == 0 {
 		d.program.Narrow = program.Narrow{Generations: d.of(1, 1, 2, 2, 3, 7, 7, 30), Slots: d.of(0, 0, 4, 16, 16, 64)}
 	}
 	if d.IntN(8) == 0 {
