@@ -69,7 +69,8 @@ type artifacts struct {
 	whole   string // as it was drawn
 	detail  string // what was found, in full
 	trace   string
-	again   bool // it failed once more under the flight recorder
+	replay  string // the command line that replays the failure; "": none does
+	chance  bool   // played once more it did not fail
 	faults  []error
 }
 
@@ -85,7 +86,9 @@ func keep(h harnessing, whole, small *campaign.Failure) artifacts {
 		name = baseName(h.replay) + "-again"
 	}
 	base := filepath.Join(h.artifacts, name)
-	a.program = a.write(base+programSuffix, small.Program.Text())
+	if a.program = a.write(base+programSuffix, small.Program.Text()); a.program != "" {
+		a.replay = h.again(a.program)
+	}
 	a.detail = a.write(base+".txt", []byte(small.Error()+"\n"))
 	if small != whole {
 		a.whole = a.write(base+"-whole"+programSuffix, whole.Program.Text())
@@ -102,14 +105,6 @@ func (a *artifacts) write(file string, text []byte) string {
 	return file
 }
 
-// line returns the command line that replays the failure.
-func (a *artifacts) line() string {
-	if a.program == "" {
-		return ""
-	}
-	return "go run ./stress -replay " + quote(a.program)
-}
-
 func (a *artifacts) text() string {
 	var b strings.Builder
 	for _, f := range []struct{ what, file string }{
@@ -119,11 +114,11 @@ func (a *artifacts) text() string {
 			fmt.Fprintf(&b, "%s: %s\n", f.what, f.file)
 		}
 	}
-	if line := a.line(); line != "" {
-		fmt.Fprintf(&b, "replay: %s\n", line)
-		if !a.again {
-			b.WriteString("played once more it did not fail: it depends on the order in which workers run\n")
-		}
+	if a.replay != "" {
+		fmt.Fprintf(&b, "replay: %s\n", a.replay)
+	}
+	if a.chance {
+		b.WriteString("played once more it did not fail: it depends on the order in which workers run\n")
 	}
 	return b.String()
 }

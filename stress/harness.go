@@ -29,7 +29,7 @@ func (p *program) harness(ctx context.Context, args []string) int {
 	if err != nil {
 		return p.failed("", err)
 	}
-	h.command = command
+	h.command, h.build = command, buildFlags()
 	switch {
 	case h.replay != "":
 		return p.replayProgram(ctx, h)
@@ -44,7 +44,7 @@ func (p *program) harness(ctx context.Context, args []string) int {
 // children returns how children are started: the program starts itself.
 func (p *program) children() (child.Command, error) {
 	path, err := os.Executable()
-	return child.Command{Path: path}, err
+	return campaign.Command(path), err
 }
 
 // smoke is what follows the replay of the embedded trace.
@@ -82,7 +82,12 @@ func (p *program) campaign(ctx context.Context, h harnessing) int {
 	if h.bounded() {
 		profile.Promises = nil // they are of the whole profile
 	} else {
-		notes = p.arms(ctx, profile, o, done)
+		dir, err := os.MkdirTemp("", "handloom-stress-")
+		if err != nil {
+			return p.failed("", err)
+		}
+		defer os.RemoveAll(dir)
+		notes = h.arms(ctx, profile, o, dir, done)
 	}
 	verdict, exit, reason := done.Verdict(profile.Promises, ctx.Err() != nil)
 	p.tellSeen(f.human, done)
@@ -105,21 +110,22 @@ func (p *program) end(f *following, v feed.Verdict) int {
 	return v.ExitCode
 }
 
-// arms plays on with other builds, and adds what came of it to done. It returns
-// what to say about it.
-func (p *program) arms(ctx context.Context, profile campaign.Profile, o campaign.Options, done *campaign.Outcome) (notes []string) {
+// arms plays on with other builds, kept in dir, and adds what came of it to done:
+// a profile that lacks an arm has not passed. Of a failure h knows then how to see
+// it again. It returns what to say about the arms.
+func (h *harnessing) arms(ctx context.Context, profile campaign.Profile, o campaign.Options, dir string, done *campaign.Outcome) (notes []string) {
 	for _, arm := range profile.Arms {
 		if done.Failure != nil || done.Err != nil || ctx.Err() != nil {
 			break
 		}
-		command, remove, err := campaign.Build(ctx, arm)
+		command, err := campaign.Build(ctx, arm, dir)
 		if err != nil {
-			notes = append(notes, fmt.Sprintf("the %s arm was left out: %v", arm.Name, err))
-			continue
+			done.Err = fmt.Errorf("the %s arm cannot be played: %w", arm.Name, err)
+			break
 		}
+		h.command, h.build, h.slower = command, arm.Flags, arm.Slower
 		o.Command, o.Duration, o.Slower, o.Seed = command, arm.Duration, arm.Slower, o.Seed+1<<32
 		of := campaign.Run(ctx, o)
-		remove()
 		notes = append(notes, fmt.Sprintf("the %s arm: programs %s, operations %s", arm.Name,
 			report.Count(of.Programs), report.Count(of.Operations)))
 		done.Merge(of)
@@ -189,7 +195,7 @@ func (p *program) explain(ctx context.Context, h harnessing, f *following, failu
 		p.bad(fmt.Errorf("stress: an artifact is missing: %w", err))
 	}
 	fmt.Fprint(out, kept.text())
-	f.Failure(feed.Failure{What: small.Error(), Replay: kept.line(), Detail: string(small.Program.Text())})
+	f.Failure(feed.Failure{What: small.Error(), Replay: kept.replay, Detail: string(small.Program.Text())})
 }
 
 // record plays the smallest program once more, under the flight recorder.
@@ -205,7 +211,7 @@ func (p *program) record(ctx context.Context, h harnessing, small *campaign.Fail
 	if _, err := os.Stat(file); err == nil {
 		kept.trace = file
 	}
-	kept.again = again != nil
+	kept.chance = again == nil
 	return nil
 }
 

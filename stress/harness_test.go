@@ -5,6 +5,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -68,10 +69,10 @@ func TestRegressionsComeToEveryRareState(t *testing.T) {
 
 func TestTheFirstLineRepeatsARun(t *testing.T) {
 	first, _, _ := strings.Cut(stress(t, "-seed", "7", "-seeds", "2").stdout, "\n")
-	if want := "go run ./stress -profile smoke -seed 7 -seeds 2"; first != want {
+	if want := goRun(buildFlags()) + " -profile smoke -seed 7 -seeds 2"; first != want {
 		t.Errorf("the first line is %q; want %q", first, want)
 	}
-	again := stress(t, strings.Fields(first)[3:]...)
+	again := stress(t, strings.Fields(strings.TrimPrefix(first, goRun(buildFlags())))...)
 	if line, _, _ := strings.Cut(again.stdout, "\n"); line != first || again.code != 0 {
 		t.Errorf("exit code %d, first line %q", again.code, line)
 	}
@@ -107,8 +108,12 @@ func TestWhatGoesWrongIsAVerdictShrunkAndKept(t *testing.T) {
 		play.Crash:  {campaign.ExitInvariant, "invariant (exit code 11): the process crashed", "10s", 1},
 		play.Chance: {campaign.ExitDeterminism, "determinism (exit code 12): workers=1 and ", "10s", 1},
 		play.Stray:  {campaign.ExitLeak, "leak (exit code 15): ", "0s", 5}, // it takes its time
+		play.Racing: {campaign.ExitRace, "race (exit code 66): a data race", "10s", 1},
 	} {
 		t.Run(word, func(t *testing.T) {
+			if word == play.Racing && !slices.Contains(buildFlags(), "-race") {
+				t.Skip("the race detector alone sees it")
+			}
 			t.Parallel()
 			file := mishap(t, word)
 			dir := filepath.Dir(file)
@@ -123,7 +128,7 @@ func TestWhatGoesWrongIsAVerdictShrunkAndKept(t *testing.T) {
 			if p, err := parseProgram(small, "small"); err != nil || p.Len() != want.left {
 				t.Errorf("%v, it is\n%s", err, small)
 			}
-			if !strings.Contains(got.stdout, "replay: go run ./stress -replay ") {
+			if !strings.Contains(got.stdout, "replay: "+goRun(buildFlags())+" -replay ") {
 				t.Errorf("no line replays it:\n%s", got.stdout)
 			}
 		})
@@ -165,6 +170,19 @@ func TestAnInterruptedCampaignReports(t *testing.T) {
 	}
 	if !strings.Contains(got.stdout, "rare states: ") {
 		t.Errorf("it reports\n%s", got.stdout)
+	}
+}
+
+// A run under the race detector takes a toolchain; without one a profile that
+// promises it has not passed.
+func TestAnArmThatCannotBeBuiltLeavesAProfileInconclusive(t *testing.T) {
+	t.Setenv("PATH", "")
+	profile, _ := campaign.Find("pr")
+	done := &campaign.Outcome{Programs: 1}
+	new(harnessing).arms(t.Context(), profile, campaign.Options{}, t.TempDir(), done)
+	verdict, exit, reason := done.Verdict(nil, false)
+	if exit != campaign.ExitInconclusive || !strings.HasPrefix(reason, "the race arm cannot be played: there is no Go toolchain") {
+		t.Errorf("%s (exit code %d): %s", verdict, exit, reason)
 	}
 }
 

@@ -7,7 +7,6 @@ import (
 	"flag"
 	"fmt"
 	"path/filepath"
-	"runtime/debug"
 	"slices"
 	"strings"
 	"time"
@@ -31,6 +30,8 @@ type harnessing struct {
 	artifacts  string // a folder
 	children   int
 	command    child.Command
+	build      []string // flags of go run that give the program that command starts
+	slower     int      // than a plain build, about; 0: 1
 	given      map[string]bool
 	outputs
 }
@@ -154,7 +155,7 @@ func (h *harnessing) lasts(d time.Duration) time.Duration {
 // line returns the command line that repeats the run.
 func (h *harnessing) line() string {
 	var b strings.Builder
-	b.WriteString("go run ./stress")
+	b.WriteString(goRun(h.build))
 	switch {
 	case h.replay != "":
 		fmt.Fprintf(&b, " -replay %s", quote(h.replay))
@@ -190,28 +191,19 @@ func (h *harnessing) details() []feed.Fact {
 	return facts
 }
 
+// again returns the command line that replays a program under the same build.
+func (h *harnessing) again(file string) string {
+	line := goRun(h.build) + " -replay " + quote(file)
+	if h.canary != "" {
+		line += " -canary " + quote(h.canary)
+	}
+	return line
+}
+
 // how says how programs are played again; trace is a file for the flight
 // recorder.
 func (h *harnessing) how(trace string) campaign.How {
-	return campaign.How{Command: h.command, Canary: h.canary, Trace: trace}
-}
-
-// revision names the code that runs, as far as it knows.
-func revision() string {
-	info, ok := debug.ReadBuildInfo()
-	if !ok {
-		return "unknown"
-	}
-	name, dirty := "unknown", ""
-	for _, s := range info.Settings {
-		switch {
-		case s.Key == "vcs.revision":
-			name = s.Value[:min(len(s.Value), 12)]
-		case s.Key == "vcs.modified" && s.Value == "true":
-			dirty = "+changes"
-		}
-	}
-	return name + dirty
+	return campaign.How{Command: h.command, Canary: h.canary, Slower: h.slower, Trace: trace}
 }
 
 // baseName returns the name of a file without folder and suffix.

@@ -3,7 +3,6 @@ package campaign
 import (
 	"context"
 	"fmt"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -11,26 +10,24 @@ import (
 	"handloom/stress/internal/child"
 )
 
-// Build builds the program as an arm wants it and returns how to start it, and
-// what removes it again. It takes a Go toolchain, and the module to be that of
-// the current folder.
-func Build(ctx context.Context, arm Arm) (command child.Command, remove func(), err error) {
+// Build builds the program into a folder as an arm wants it, and returns how to
+// start it. It takes a Go toolchain, and the module to be that of the current
+// folder.
+func Build(ctx context.Context, arm Arm, dir string) (command child.Command, err error) {
 	if _, err := exec.LookPath("go"); err != nil {
-		return command, nil, fmt.Errorf("there is no Go toolchain: %w", err)
+		return command, fmt.Errorf("there is no Go toolchain: %w", err)
 	}
-	dir, err := os.MkdirTemp("", "handloom-stress-")
-	if err != nil {
-		return command, nil, err
-	}
-	remove = func() { os.RemoveAll(dir) }
-	command.Path = filepath.Join(dir, "stress")
+	command = Command(filepath.Join(dir, "stress-"+arm.Name))
 	build := exec.CommandContext(ctx, "go", append(append([]string{"build"}, arm.Flags...), "-o", command.Path, "handloom/stress")...)
 	if out, err := build.CombinedOutput(); err != nil {
-		remove()
 		text, _, _ := strings.Cut(strings.TrimSpace(string(out)), "\n")
-		return command, nil, fmt.Errorf("go build %s: %w: %s", strings.Join(arm.Flags, " "), err, text)
+		return command, fmt.Errorf("go build %s: %w: %s", strings.Join(arm.Flags, " "), err, text)
 	}
-	// A race ends the child at once, so that its report is the last thing said.
-	command.Env = []string{fmt.Sprintf("GORACE=halt_on_error=1 exitcode=%d", ExitRace)}
-	return command, remove, nil
+	return command, nil
+}
+
+// Command returns how a program is started as a child. A race ends it at once, so
+// that its report is the last thing said.
+func Command(path string) child.Command {
+	return child.Command{Path: path, Env: []string{fmt.Sprintf("GORACE=halt_on_error=1 exitcode=%d", ExitRace)}}
 }

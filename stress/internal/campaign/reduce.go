@@ -15,11 +15,14 @@ type How struct {
 	Command  child.Command
 	Canary   string
 	Patience time.Duration // 0: what a campaign has
+	Slower   int           // than a plain build, about; 0: 1
 	Trace    string        // file for a flight-recorder trace
 }
 
 func (h How) request() request {
-	return request{patience: cmp.Or(h.Patience, patience), canary: h.Canary, trace: h.Trace}
+	return request{
+		patience: cmp.Or(h.Patience, patience) * time.Duration(max(1, h.Slower)), canary: h.Canary, trace: h.Trace,
+	}
 }
 
 // Again plays a program under its configurations and returns how it fails, or
@@ -39,7 +42,7 @@ func Shrink(ctx context.Context, f *Failure, how How) *Failure {
 	with := newPair(how.Command)
 	defer with.close()
 	request := how.request()
-	request.patience = min(request.patience, 5*time.Second)
+	request.patience = min(request.patience, 5*time.Second*time.Duration(max(1, how.Slower)))
 	request.trace = ""
 	best := f
 	fails := func(p *program.Program) bool {

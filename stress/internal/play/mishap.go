@@ -3,6 +3,7 @@ package play
 import (
 	"fmt"
 	"os"
+	"sync"
 )
 
 // Kinds of misuse that are none of the store: they go wrong by themselves, so that
@@ -12,6 +13,7 @@ const (
 	Hang   = "hang"   // the program does not
 	Chance = "chance" // the outcome differs from process to process
 	Stray  = "stray"  // a goroutine is left behind
+	Racing = "racing" // two goroutines write one variable
 )
 
 var mishaps = map[string]func(p *player){
@@ -23,5 +25,13 @@ var mishaps = map[string]func(p *player){
 	Chance: func(p *player) { p.result.Marks = append(p.result.Marks, fmt.Sprint("process ", os.Getpid())) },
 	Stray: func(*player) {
 		go func() { <-make(chan int) }()
+	},
+	Racing: func(*player) {
+		var both sync.WaitGroup
+		n := 0
+		for range 2 {
+			both.Go(func() { n++ })
+		}
+		both.Wait()
 	},
 }

@@ -1,0 +1,66 @@
+package model
+
+import (
+	"cmp"
+	"slices"
+)
+
+// MergeReports returns the report of a frame that flushed twice.
+func MergeReports(a, b Report) Report {
+	r := Report{Epoch: b.Epoch, Total: a.Total, Tables: slices.Clone(a.Tables), Stale: slices.Concat(a.Stale, b.Stale)}
+	r.Total.add(b.Total)
+	for _, t := range b.Tables {
+		at := slices.IndexFunc(r.Tables, func(of TableReport) bool { return of.Table == t.Table })
+		if at < 0 {
+			r.Tables = append(r.Tables, t)
+		} else {
+			r.Tables[at].add(t.Counts)
+		}
+	}
+	slices.SortStableFunc(r.Stale, compareSamples)
+	r.Stale = r.Stale[:min(len(r.Stale), 8)]
+	return r
+}
+
+// finish sums up.
+func (p *Plan) finish() Report {
+	r := &p.report
+	r.Epoch = p.m.epoch
+	for i := range p.m.tables {
+		if c := p.counts[i]; c != nil {
+			r.Tables = append(r.Tables, TableReport{i, *c})
+			r.Total.add(*c)
+		}
+	}
+	if c := p.counts[-1]; c != nil {
+		r.Total.add(*c)
+	}
+	slices.SortFunc(r.Tables, func(a, b TableReport) int {
+		return cmp.Compare(p.m.tables[a.Table].TypeID, p.m.tables[b.Table].TypeID)
+	})
+	slices.SortFunc(r.Stale, compareSamples)
+	r.Stale = r.Stale[:min(len(r.Stale), 8)]
+	p.m.seeCounts(r.Total)
+	return *r
+}
+
+func compareSamples(a, b Sample) int {
+	order := func(put bool) int {
+		if put {
+			return 1
+		}
+		return 0
+	}
+	return cmp.Or(cmp.Compare(a.TypeID, b.TypeID), cmp.Compare(order(a.Put), order(b.Put)),
+		cmp.Compare(a.Pass, b.Pass), cmp.Compare(a.Task, b.Task), cmp.Compare(a.Sequence, b.Sequence))
+}
+
+func (m *Exact) seeCounts(c Counts) {
+	for seen, n := range map[Seen]int{
+		Annihilated: c.CancelledOut, Superseded: c.Superseded, Dropped: c.Dropped, Redundant: c.Redundant,
+	} {
+		if n > 0 {
+			m.seen.See(seen)
+		}
+	}
+}
