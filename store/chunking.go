@@ -77,8 +77,11 @@ func cut[T any](c *chunking, t *tableBase[T]) int {
 	}
 	n := 0
 	for i, sh := range t.order {
-		if rows := sh.Rows(); rows > 0 {
+		switch rows := sh.Rows(); {
+		case rows > c.rows:
 			n += (rows-1)/c.rows + 1 // c.rows may be as large as an int can be
+		case rows > 0:
+			n++ // without a division (op=emptypass)
 		}
 		c.ends[i] = n
 	}

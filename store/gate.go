@@ -75,10 +75,9 @@ type phase struct {
 	context.Context
 	store  *Store
 	op     operation
-	outer  *phase  // joined; nil when the phase holds the gate itself
-	system *system // that runs in this phase, if it is of one
-	writes table   // the table whose items a ForEach writes
-	writer Writer
+	outer  *phase      // joined; nil when the phase holds the gate itself
+	system *system     // that runs in this phase, if it is of one
+	writes table       // the table whose items a ForEach writes
 	busy   atomic.Bool // something has joined this Write or system
 	ended  atomic.Bool
 }
@@ -103,19 +102,24 @@ func (s *Store) phaseOf(ctx context.Context) *phase {
 // enter joins the phase that ctx carries or, if it carries none, waits at the
 // gate. Every successful enter is followed by one leave.
 func (s *Store) enter(ctx context.Context, op operation) (*phase, error) {
-	outer := s.phaseOf(ctx)
-	p := &phase{Context: ctx, store: s, op: op, outer: outer}
-	if outer != nil {
-		return p, p.join()
+	p := new(phase)
+	return p, p.enter(ctx, s, op)
+}
+
+// enter is what [Store.enter] does, with a phase that is part of something else.
+func (p *phase) enter(ctx context.Context, s *Store, op operation) error {
+	p.Context, p.store, p.op, p.outer = ctx, s, op, s.phaseOf(ctx)
+	if p.outer != nil {
+		return p.join()
 	}
 	if err := s.gate.Acquire(ctx, p.weight()); err != nil {
-		return nil, fmt.Errorf("store: %v waited for other phases: %w", op, context.Cause(ctx))
+		return fmt.Errorf("store: %v waited for other phases: %w", op, context.Cause(ctx))
 	}
 	if err := s.usable(op); err != nil {
 		s.gate.Release(p.weight())
-		return nil, err
+		return err
 	}
-	return p, nil
+	return nil
 }
 
 func (p *phase) weight() int64 {

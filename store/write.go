@@ -21,17 +21,19 @@ type Writer struct {
 // ticks. Changes made before fn fails stay. Write returns the error of fn, or
 // the cause of ctx when that ends before the gate opens.
 func (s *Store) Write(ctx context.Context, fn func(ctx context.Context, w *Writer) error) error {
-	p, err := s.enter(ctx, opWrite)
-	if err != nil {
+	both := new(struct { // one object
+		phase  phase
+		writer Writer
+	})
+	p, w := &both.phase, &both.writer
+	if err := p.enter(ctx, s, opWrite); err != nil {
 		return err
 	}
 	defer p.leave()
 	defer p.trace("").end()
-	p.writer.phase = p
-	defer func() {
-		s.publishStats(p.writer.changed)
-	}()
-	return fn(p, &p.writer)
+	w.phase = p
+	defer func() { s.publishStats(w.changed) }()
+	return fn(p, w)
 }
 
 // use panics unless w is inside a Write of the table's store that no pass or

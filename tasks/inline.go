@@ -3,11 +3,10 @@ package tasks
 import "runtime/debug"
 
 // inline runs all tasks in order on the calling goroutine.
-func (w *work) inline() (err error) {
-	s := sequence{work: *w}
+func (s *sequence) inline() error {
 	s.run()
-	if s.err == nil && s.next < w.n {
-		return stopped(w.ctx, s.next, w.n)
+	if s.err == nil && s.next < s.n {
+		return stopped(s.ctx, s.next, s.n)
 	}
 	return s.err
 }

@@ -64,7 +64,7 @@ func Run(ctx context.Context, n int, fn func(task int) error, o Options) error {
 	if o.Whole && ctx.Err() != nil {
 		return stopped(ctx, 0, n)
 	}
-	w := work{ctx: ctx, n: n, fn: fn, weights: o.Weights, watch: !o.Whole && ctx.Done() != nil}
+	w := sequence{work: work{ctx: ctx, n: n, fn: fn, weights: o.Weights, watch: !o.Whole && ctx.Done() != nil}}
 	if n == 1 || light(o.Weights) {
 		return w.inline()
 	}
@@ -77,7 +77,7 @@ func Run(ctx context.Context, n int, fn func(task int) error, o Options) error {
 	case t == nil:
 		return w.fresh(min(workers, n))
 	case t.busy.CompareAndSwap(false, true):
-		return t.run(w, workers)
+		return t.run(w.work, workers)
 	default:
 		// Another Run has the team: one at the same time, or the one whose
 		// task we are in. Waiting for it could be waiting for ourselves.

@@ -51,33 +51,38 @@ func simulate[T item](items []T) {
 
 // emptyPasses returns the cases of a pass over a small table that does nothing:
 // what a phase costs by itself, and how many goroutines it starts. A table of 8
-// shards has 8 chunks, however small they are, and those may be shared.
+// shards has 8 chunks, however small they are, and those may be shared. After
+// some passes a flush, which is not timed, numbers them anew.
 func (s set[T]) emptyPasses() []measure.Case {
-	open := func(shards int) func() {
+	const passes = 64
+	open := func(shards int) *measure.Work {
 		st := newStore(2)
 		t := must(store.Register(st, store.TableOptions[T]{Shards: shards}))
 		emplace(st, t, values[T](s.n))
 		ctx := context.Background()
-		n := 0
-		return func() {
-			check(t.ForEach(ctx, func(context.Context, store.Chunk[T]) error { return nil }))
-			if n++; n%1000 == 0 {
-				must(st.Flush(ctx)) // passes are numbered anew
-			}
+		return &measure.Work{
+			Items:   passes,
+			Prepare: func() { must(st.Flush(ctx)) },
+			Body: func() {
+				for range passes {
+					check(t.ForEach(ctx, func(context.Context, store.Chunk[T]) error { return nil }))
+				}
+			},
 		}
 	}
-	one := s.newCase("emptypass", "table.1shard", func() *measure.Work { return &measure.Work{Body: open(1)} })
-	many := s.newCase("emptypass", "table", func() *measure.Work { return &measure.Work{Body: open(shards)} })
+	one := s.newCase("emptypass", "table.1shard", func() *measure.Work { return open(1) })
+	many := s.newCase("emptypass", "table", func() *measure.Work { return open(shards) })
 	one.Unit, many.Unit = measure.PerOp, measure.PerOp
 	started := s.newCase("emptypass.goroutines", "table.1shard", func() *measure.Work {
-		pass := open(1)
+		w := open(1)
 		return &measure.Work{Measure: func() float64 {
-			const passes = 1000
+			const bodies = 1000 / passes
 			before := goroutinesCreated()
-			for range passes {
-				pass()
+			for range bodies {
+				w.Prepare()
+				w.Body()
 			}
-			return float64((goroutinesCreated() - before) / passes)
+			return float64((goroutinesCreated() - before) / (bodies * passes))
 		}}
 	})
 	started.Unit = "goroutines/op"
