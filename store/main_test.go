@@ -16,7 +16,11 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	_ = flag.Set("rapid.checks", "250") // a flag of the command line comes later
+	checks := "250"
+	if raceDetector {
+		checks = "80"
+	}
+	_ = flag.Set("rapid.checks", checks) // a flag of the command line comes later
 	goleak.VerifyTestMain(m)
 }
 
