@@ -38,7 +38,7 @@ func (p *program) canaries(ctx context.Context, h harnessing) int {
 		profile, _ := campaign.Find("smoke")
 		begun := time.Now()
 		o := campaign.Run(ctx, campaign.Options{
-			Profile: profile, Seed: h.seed, Duration: h.lasts(profile.Duration),
+			Name: name + ": ", Profile: profile, Seed: h.seed, Duration: h.lasts(profile.Duration),
 			Command: h.command, Children: h.children, Canary: name, Feed: f.Feed,
 		})
 		switch after := report.Duration(time.Since(begun)); {

@@ -9,6 +9,7 @@ import (
 	"os"
 	"strings"
 
+	"handloom/internal/built"
 	"handloom/internal/report"
 	"handloom/stress/internal/campaign"
 	"handloom/stress/internal/child"
@@ -29,7 +30,7 @@ func (p *program) harness(ctx context.Context, args []string) int {
 	if err != nil {
 		return p.failed("", err)
 	}
-	h.command, h.build = command, buildFlags()
+	h.command, h.build = command, built.Flags()
 	switch {
 	case h.replay != "":
 		return p.replayProgram(ctx, h)
@@ -71,11 +72,11 @@ func (p *program) campaign(ctx context.Context, h harnessing) int {
 		return p.failed("", err)
 	}
 	f.begin(feed.Start{
-		Title: "profile " + profile.Name + ": " + profile.About, Command: h.line(), Unit: "operations", Details: h.details(),
+		Title: h.title(profile), Command: h.line(), Unit: "operations", Details: h.details(),
 	})
 	o := campaign.Options{
 		Profile: profile, Seed: h.seed, Seeds: h.seeds, Duration: h.lasts(profile.Duration), Known: known,
-		Command: h.command, Children: h.children, Revision: revision(), Feed: f.Feed,
+		Command: h.command, Children: h.children, Revision: built.Revision(), Feed: f.Feed,
 	}
 	done := campaign.Run(ctx, o)
 	var notes []string
@@ -125,6 +126,7 @@ func (h *harnessing) arms(ctx context.Context, profile campaign.Profile, o campa
 		}
 		h.command, h.build, h.slower = command, arm.Flags, arm.Slower
 		o.Command, o.Duration, o.Slower, o.Seed = command, arm.Duration, arm.Slower, o.Seed+1<<32
+		o.Name = "the " + arm.Name + " arm: "
 		of := campaign.Run(ctx, o)
 		notes = append(notes, fmt.Sprintf("the %s arm: programs %s, operations %s", arm.Name,
 			report.Count(of.Programs), report.Count(of.Operations)))
@@ -140,11 +142,13 @@ func (p *program) tellSeen(out io.Writer, o *campaign.Outcome) {
 }
 
 func totals(o *campaign.Outcome) []feed.Fact {
+	seen, _ := o.Rare(0)
 	return []feed.Fact{
 		{Name: "programs", Value: report.Count(o.Programs)},
 		{Name: "plays", Value: report.Count(o.Plays)},
 		{Name: "operations", Value: report.Count(o.Operations)},
 		{Name: "flushes", Value: report.Count(o.Flushes)},
+		{Name: "rare states", Value: fmt.Sprintf("%d of %d", seen, len(o.Seen))},
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"handloom/internal/built"
 	"handloom/stress/internal/campaign"
 	"handloom/stress/internal/play"
 )
@@ -69,10 +70,10 @@ func TestRegressionsComeToEveryRareState(t *testing.T) {
 
 func TestTheFirstLineRepeatsARun(t *testing.T) {
 	first, _, _ := strings.Cut(stress(t, "-seed", "7", "-seeds", "2").stdout, "\n")
-	if want := goRun(buildFlags()) + " -profile smoke -seed 7 -seeds 2"; first != want {
+	if want := goRun(built.Flags()) + " -profile smoke -seed 7 -seeds 2"; first != want {
 		t.Errorf("the first line is %q; want %q", first, want)
 	}
-	again := stress(t, strings.Fields(strings.TrimPrefix(first, goRun(buildFlags())))...)
+	again := stress(t, strings.Fields(strings.TrimPrefix(first, goRun(built.Flags())))...)
 	if line, _, _ := strings.Cut(again.stdout, "\n"); line != first || again.code != 0 {
 		t.Errorf("exit code %d, first line %q", again.code, line)
 	}
@@ -111,7 +112,7 @@ func TestWhatGoesWrongIsAVerdictShrunkAndKept(t *testing.T) {
 		play.Racing: {campaign.ExitRace, "race (exit code 66): a data race", "10s", 1},
 	} {
 		t.Run(word, func(t *testing.T) {
-			if word == play.Racing && !slices.Contains(buildFlags(), "-race") {
+			if word == play.Racing && !slices.Contains(built.Flags(), "-race") {
 				t.Skip("the race detector alone sees it")
 			}
 			t.Parallel()
@@ -128,7 +129,7 @@ func TestWhatGoesWrongIsAVerdictShrunkAndKept(t *testing.T) {
 			if p, err := parseProgram(small, "small"); err != nil || p.Len() != want.left {
 				t.Errorf("%v, it is\n%s", err, small)
 			}
-			if !strings.Contains(got.stdout, "replay: "+goRun(buildFlags())+" -replay ") {
+			if !strings.Contains(got.stdout, "replay: "+goRun(built.Flags())+" -replay ") {
 				t.Errorf("no line replays it:\n%s", got.stdout)
 			}
 		})

@@ -8,10 +8,11 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
-	"handloom/internal/report"
+	"handloom/internal/built"
 	"handloom/stress/internal/campaign"
 	"handloom/stress/internal/child"
 	"handloom/stress/internal/feed"
@@ -152,6 +153,17 @@ func (h *harnessing) lasts(d time.Duration) time.Duration {
 	return d
 }
 
+// title says what runs, and for how long.
+func (h *harnessing) title(p campaign.Profile) string {
+	switch {
+	case h.seeds > 0:
+		return fmt.Sprintf("profile %s: %d random programs", p.Name, h.seeds)
+	case h.duration > 0:
+		return fmt.Sprintf("profile %s: random programs for %v", p.Name, h.duration)
+	}
+	return "profile " + p.Name + ": " + p.About
+}
+
 // line returns the command line that repeats the run.
 func (h *harnessing) line() string {
 	var b strings.Builder
@@ -180,13 +192,16 @@ func (h *harnessing) line() string {
 	if h.given["children"] {
 		fmt.Fprintf(&b, " -children %d", h.children)
 	}
+	if h.given["artifacts"] {
+		fmt.Fprintf(&b, " -artifacts %s", quote(h.artifacts))
+	}
 	return b.String() + h.outputs.command()
 }
 
 func (h *harnessing) details() []feed.Fact {
-	facts := []feed.Fact{{Name: "revision", Value: revision()}}
+	facts := []feed.Fact{{Name: "revision", Value: built.Revision()}}
 	if h.replay == "" {
-		facts = append(facts, feed.Fact{Name: "seed", Value: report.Count(int(h.seed))})
+		facts = append(facts, feed.Fact{Name: "seed", Value: strconv.FormatUint(h.seed, 10)})
 	}
 	return facts
 }
@@ -198,6 +213,11 @@ func (h *harnessing) again(file string) string {
 		line += " -canary " + quote(h.canary)
 	}
 	return line
+}
+
+// goRun returns how a command line of the program begins, built with such flags.
+func goRun(flags []string) string {
+	return strings.Join(append(append([]string{"go", "run"}, flags...), "./stress"), " ")
 }
 
 // how says how programs are played again; trace is a file for the flight

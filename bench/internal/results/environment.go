@@ -3,13 +3,13 @@ package results
 import (
 	"bufio"
 	"os"
-	"os/exec"
 	"runtime"
-	"runtime/debug"
 	"runtime/metrics"
 	"strconv"
 	"strings"
 	"time"
+
+	"handloom/internal/built"
 )
 
 // Environment is what results depend on besides the code.
@@ -33,7 +33,7 @@ func Here() Environment {
 	return Environment{
 		Go: runtime.Version(), GOOS: runtime.GOOS, GOARCH: runtime.GOARCH,
 		CPU: processor(), CPUs: runtime.NumCPU(), GOMAXPROCS: runtime.GOMAXPROCS(0),
-		GOGC: gogc(), Revision: revision(), Date: time.Now().UTC().Format("2006-01-02T15:04Z"),
+		GOGC: gogc(), Revision: built.Revision(), Date: time.Now().UTC().Format("2006-01-02T15:04Z"),
 	}
 }
 
@@ -80,37 +80,4 @@ func gogc() string {
 		return strconv.FormatUint(percent, 10)
 	}
 	return "off"
-}
-
-// revision returns the revision that was built, as the toolchain noted it or,
-// because go run notes none, as git says. A + behind it means changed files.
-func revision() string {
-	info, _ := debug.ReadBuildInfo()
-	of := make(map[string]string)
-	if info != nil {
-		for _, s := range info.Settings {
-			of[s.Key] = s.Value
-		}
-	}
-	if of["vcs.revision"] == "" {
-		return fromGit()
-	}
-	return mark(of["vcs.revision"], of["vcs.modified"] == "true")
-}
-
-func fromGit() string {
-	head, err := exec.Command("git", "rev-parse", "HEAD").Output()
-	if err != nil {
-		return "unknown"
-	}
-	changes, err := exec.Command("git", "status", "--porcelain", "--untracked-files=no").Output()
-	return mark(strings.TrimSpace(string(head)), err != nil || len(changes) > 0)
-}
-
-func mark(revision string, changed bool) string {
-	revision = revision[:min(12, len(revision))]
-	if changed {
-		revision += "+"
-	}
-	return revision
 }

@@ -18,6 +18,7 @@ import (
 
 // Options configure a campaign.
 type Options struct {
+	Name     string // begins the lines of progress
 	Profile  Profile
 	Seed     uint64
 	Seeds    int                // programs to draw; 0: until Duration is over
@@ -164,7 +165,7 @@ func (c *campaign) tell() {
 	}
 	c.told = now
 	o := &c.outcome
-	c.Feed.Progress(fmt.Sprintf("%s programs, %s plays, %s operations, %s, %s flushes", report.Count(o.Programs), report.Count(o.Plays),
+	c.Feed.Progress(fmt.Sprintf("%s%s programs, %s plays, %s operations, %s, %s flushes", c.Name, report.Count(o.Programs), report.Count(o.Plays),
 		report.Count(o.Operations), report.Rate(o.Operations, now.Sub(c.begun)), report.Count(o.Flushes)))
 	c.Feed.Sample(feed.Sample{Interval: now.Sub(c.sampled), Operations: o.Operations - c.counted, Verdict: "no failure"})
 	c.sampled, c.counted = now, o.Operations

@@ -44,17 +44,17 @@ var Profiles = []Profile{
 		Duration: 20 * time.Second, Steps: 150, Configs: 3, Promises: common,
 	},
 	{
-		Name: "pr", About: "for 2 minutes, and 1 minute under the race detector",
+		Name: "pr", About: "random programs for 2 minutes, and 1 minute under the race detector",
 		Duration: 2 * time.Minute, Steps: 250, Configs: 4, Promises: all(),
 		Arms: []Arm{raceArm.lasting(time.Minute)},
 	},
 	{
-		Name: "nightly", About: "for 4 hours, 1 hour under the race detector and 1 hour with the checked build",
+		Name: "nightly", About: "random programs for 4 hours, 1 hour under the race detector and 1 hour with the checked build",
 		Duration: 4 * time.Hour, Steps: 500, Configs: 8, Promises: all(),
 		Arms: []Arm{raceArm.lasting(time.Hour), checkArm.lasting(time.Hour)},
 	},
 	{
-		Name: "misuse", About: "for 20 seconds, half of all steps are misuse",
+		Name: "misuse", About: "random programs for 20 seconds, half of all steps misuse",
 		Duration: 20 * time.Second, Steps: 100, Configs: 3, Misusing: true,
 		Promises: []model.Seen{model.MisuseRefused},
 	},
