@@ -16,7 +16,7 @@ func (s *Shard[T]) putLate(c *batch.Commands[T], index int) func() {
 	var all []late
 	for _, col := range c.Columns {
 		for _, put := range col.Puts(index) {
-			if v, ok := s.Get(handle.Of[T]{ID: put.Handle}); ok {
+			if v, ok := s.Map.Get(handle.Of[T]{ID: put.Handle}); ok {
 				all = append(all, late{v, put.Value})
 			}
 		}

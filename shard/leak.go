@@ -15,7 +15,7 @@ func (s *Shard[T]) Leak(fields []uintptr, visitor Visitor[T]) error {
 	if len(fields) == 0 && visitor == nil {
 		return nil
 	}
-	for h, v := range s.All() {
+	for h, v := range s.Map.All() {
 		for _, offset := range fields {
 			if id := *(*handle.ID)(unsafe.Add(unsafe.Pointer(v), offset)); id.IsProvisional() {
 				return fmt.Errorf("item %v holds %v at offset %d", h, id, offset)

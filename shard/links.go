@@ -64,7 +64,7 @@ func (s *Shard[T]) FindLinks(c *batch.Commands[T], index int, visitor Visitor[T]
 		puts := c.Columns[i].Puts(index)
 		for j := len(puts) - 1; j >= 0; j-- {
 			put := &puts[j]
-			if s.IsMarked(&s.putting, put.Handle) && s.Mark(&l.marked, put.Handle) == handlemap.Marked {
+			if s.Map.IsMarked(&s.putting, put.Handle) && s.Map.Mark(&l.marked, put.Handle) == handlemap.Marked {
 				find(&put.Value)
 			}
 		}
@@ -89,7 +89,7 @@ func (s *Shard[T]) Patch(resolve func(handle.ID) handle.ID) {
 // counts those that stay null.
 func (s *Shard[T]) Link(c *batch.Commands[T], index int, fields []uintptr, resolve func(handle.ID) handle.ID) {
 	visit := func(h handle.Of[T]) {
-		if item, ok := s.Get(h); ok { // not if it was put and erased
+		if item, ok := s.Map.Get(h); ok { // not if it was put and erased
 			for _, offset := range fields {
 				s.makeReal((*handle.ID)(unsafe.Add(unsafe.Pointer(item), offset)), resolve)
 			}

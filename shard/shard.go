@@ -11,7 +11,7 @@ import (
 // Shard is one typeId of a table: its map and, during a flush, what the batch
 // does to it.
 type Shard[T any] struct {
-	Container[T]
+	Map Container[T] // not embedded, as each method would be compiled four times more for each item type
 
 	erasing handlemap.Marks // items that the batch erases
 	putting handlemap.Marks // items that the batch puts a value to
@@ -26,7 +26,7 @@ type Shard[T any] struct {
 }
 
 // New returns the shard that owns a map.
-func New[T any](m Container[T]) *Shard[T] { return &Shard[T]{Container: m} }
+func New[T any](m Container[T]) *Shard[T] { return &Shard[T]{Map: m} }
 
 // Plan finds out what the commands to the index-th shard in c do to it: which
 // items are erased, which puts count, what is stale. It changes neither the map
@@ -48,7 +48,7 @@ func (s *Shard[T]) Plan(c *batch.Commands[T], index int) {
 // planErases marks the items all at once and then looks at the few handles that
 // marked nothing.
 func (s *Shard[T]) planErases(c *batch.Commands[T], erases batch.Erases) {
-	s.odd = s.MarkItems(&s.erasing, erases.IDs, s.odd[:0])
+	s.odd = s.Map.MarkItems(&s.erasing, erases.IDs, s.odd[:0])
 	s.mostOdd = max(s.mostOdd, len(s.odd))
 	for _, odd := range s.odd {
 		switch id := erases.IDs[odd.Index]; {
@@ -73,11 +73,11 @@ func (s *Shard[T]) planPuts(c *batch.Commands[T], col *batch.Column[T], index in
 			}
 			continue
 		}
-		if s.IsMarked(&s.erasing, put.Handle) {
+		if s.Map.IsMarked(&s.erasing, put.Handle) {
 			s.counts.Dropped++
 			continue
 		}
-		switch s.Mark(&s.putting, put.Handle) {
+		switch s.Map.Mark(&s.putting, put.Handle) {
 		case handlemap.Stale:
 			s.counts.Stale++
 			s.sample(batch.Put, put.Handle, col.Key(), sequence)
@@ -94,7 +94,7 @@ func (s *Shard[T]) planPuts(c *batch.Commands[T], col *batch.Column[T], index in
 func (s *Shard[T]) sample(kind batch.Kind, id handle.ID, key batch.Key, sequence int) {
 	if len(s.samples) < batch.MaxSamples {
 		s.samples = append(s.samples, batch.Sample{
-			Handle: id, TypeID: s.TypeID(), Kind: kind, Pass: key.Pass, Task: key.Task, Sequence: sequence,
+			Handle: id, TypeID: s.Map.TypeID(), Kind: kind, Pass: key.Pass, Task: key.Task, Sequence: sequence,
 		})
 	}
 }
@@ -114,35 +114,35 @@ func (s *Shard[T]) Deal(lo, hi int) error {
 	s.lo, s.hi = lo, hi
 	s.counts.Created = hi - lo
 	s.changes.expect(s.erasing.Len(), s.putting.Len())
-	return s.CanInsert(hi-lo, s.erasing.Len(), s.erasing.Depleting())
+	return s.Map.CanInsert(hi-lo, s.erasing.Len(), s.erasing.Depleting())
 }
 
 // NeedsMemory reports whether the planned batch needs an array to grow.
 func (s *Shard[T]) NeedsMemory() bool {
-	return !s.HasRoom(s.hi-s.lo) || !s.changes.hasRoom(s.erasing.Len(), s.putting.Len())
+	return !s.Map.HasRoom(s.hi-s.lo) || !s.changes.hasRoom(s.erasing.Len(), s.putting.Len())
 }
 
 // MakeRoom obtains the memory for the planned batch. Capacity is no part of the
 // state, so that a flush that fails later has changed nothing.
 func (s *Shard[T]) MakeRoom() {
-	s.ReserveMore(s.hi - s.lo)
+	s.Map.ReserveMore(s.hi - s.lo)
 	s.changes.makeRoom(s.erasing.Len(), s.putting.Len())
 }
 
 // Apply changes the map as planned: puts, erases, creates. Nothing in it can
 // fail and no code of the user runs.
 func (s *Shard[T]) Apply(c *batch.Commands[T], index int) {
-	s.changes.record(s.Container, &s.erasing, &s.putting)
+	s.changes.record(s.Map, &s.erasing, &s.putting)
 	s.applyPuts(c, index)
 	if canary.Enabled && canary.On(canary.PutAfterErase) {
 		defer s.putLate(c, index)()
 	}
 	if s.erasing.Len() > 0 {
-		s.EraseMarked(&s.erasing)
+		s.Map.EraseMarked(&s.erasing)
 	}
 	s.putting.Clear()
 	c.Runs(s.lo, s.hi, func(values []T, names []handle.Of[T]) {
-		if _, err := s.InsertItems(values, names[:0]); err != nil {
+		if _, err := s.Map.InsertItems(values, names[:0]); err != nil {
 			panic(err) // planned wrongly: the store stops answering
 		}
 	})
@@ -157,7 +157,7 @@ func (s *Shard[T]) applyPuts(c *batch.Commands[T], index int) {
 	for _, col := range c.Columns {
 		puts := col.Puts(index)
 		for i := range puts {
-			s.Put(puts[i].Handle, &puts[i].Value)
+			s.Map.Put(puts[i].Handle, &puts[i].Value)
 		}
 	}
 }
@@ -172,7 +172,7 @@ func (s *Shard[T]) Cancel() {
 // Rest gives up the memory that flushes keep from one to the next, and forgets
 // what the last one changed. The map stays as it is.
 func (s *Shard[T]) Rest() {
-	*s = Shard[T]{Container: s.Container, changes: changes[T]{tracked: s.changes.tracked}}
+	*s = Shard[T]{Map: s.Map, changes: changes[T]{tracked: s.changes.tracked}}
 }
 
 // Counts returns what the planned or applied batch does to the shard, and its

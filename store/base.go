@@ -135,7 +135,7 @@ func (t *tableBase[T]) Name() string { return t.name }
 func (t *tableBase[T]) Len() int {
 	n := 0
 	for _, sh := range t.order {
-		n += sh.Len()
+		n += sh.Map.Len()
 	}
 	return n
 }
@@ -151,17 +151,17 @@ func (t *tableBase[T]) Handle(id ID) (Handle[T], bool) {
 
 func (t *tableBase[T]) has(id ID) bool {
 	h, ok := t.Handle(id)
-	return ok && t.order[id.TypeID()-t.first].Has(h)
+	return ok && t.order[id.TypeID()-t.first].Map.Has(h)
 }
 
 func (t *tableBase[T]) typeIDs() (first uint16, shards int) { return t.first, len(t.order) }
 
 func (t *tableBase[T]) index() int { return t.ordinal }
 
-func (t *tableBase[T]) digest(shard int) uint64 { return t.order[shard].Digest() }
+func (t *tableBase[T]) digest(shard int) uint64 { return t.order[shard].Map.Digest() }
 
 func (t *tableBase[T]) verify(shard int) error {
-	if err := t.order[shard].Verify(); err != nil {
+	if err := t.order[shard].Map.Verify(); err != nil {
 		return fmt.Errorf("store: table %q: %w", t.name, err)
 	}
 	return nil
@@ -169,7 +169,7 @@ func (t *tableBase[T]) verify(shard int) error {
 
 // dump calls yield for every handle and item of a shard until it says false.
 func (t *tableBase[T]) dump(shard int, yield func(ID, any) bool) {
-	for h, item := range t.order[shard].All() {
+	for h, item := range t.order[shard].Map.All() {
 		if !yield(h.ID, item) {
 			return
 		}

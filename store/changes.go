@@ -69,7 +69,7 @@ func (t *tableBase[T]) living(hs []Handle[T]) iter.Seq2[Handle[T], *T] {
 			if h.IsZero() {
 				continue
 			}
-			if v, ok := t.order[h.TypeID()-t.first].Get(h); ok && !yield(h, v) {
+			if v, ok := t.order[h.TypeID()-t.first].Map.Get(h); ok && !yield(h, v) {
 				return
 			}
 		}

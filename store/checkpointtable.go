@@ -66,12 +66,12 @@ func (t *tableBase[T]) forgetFlush() {
 }
 
 func (c *savedTable[T]) save(shard int) {
-	c.shards[shard] = c.table.order[shard].CopyTo(c.shards[shard], c.table.copying.clone)
+	c.shards[shard] = c.table.order[shard].Map.CopyTo(c.shards[shard], c.table.copying.clone)
 }
 
 func (c *savedTable[T]) restore(shard int) {
 	c.begun[shard] = true
-	c.shards[shard].CopyTo(c.table.order[shard].Container, c.table.copying.afresh)
+	c.shards[shard].CopyTo(c.table.order[shard].Map, c.table.copying.afresh)
 	c.begun[shard] = false
 }
 
@@ -80,7 +80,7 @@ func (c *savedTable[T]) restore(shard int) {
 func (c *savedTable[T]) giveUp() {
 	for i, begun := range c.begun {
 		if begun {
-			c.shards[i].CopyTo(c.table.order[i].Container, nil)
+			c.shards[i].CopyTo(c.table.order[i].Map, nil)
 		}
 	}
 }
@@ -93,7 +93,7 @@ const (
 )
 
 func (c *savedTable[T]) cost(shard int) int64 {
-	from := c.table.order[shard].Stats()
+	from := c.table.order[shard].Map.Stats()
 	if saved := c.shards[shard]; saved != nil {
 		if of := saved.Stats(); of.Bytes > from.Bytes {
 			from = of

@@ -57,7 +57,7 @@ func (p *pass[T, C]) forEach(ctx context.Context, f func(context.Context, C) err
 
 func (p *pass[T, C]) run(task int) error {
 	shard, lo, hi := p.chunks.find(task)
-	hi = min(hi, p.table.order[shard].Rows())
+	hi = min(hi, p.table.order[shard].Map.Rows())
 	return p.f(p.ctx, p.chunk(shard, lo, hi, task, p.queues.Queue(task)))
 }
 
@@ -77,7 +77,7 @@ func cut[T any](c *chunking, t *tableBase[T]) int {
 	}
 	n := 0
 	for i, sh := range t.order {
-		switch rows := sh.Rows(); {
+		switch rows := sh.Map.Rows(); {
 		case rows > c.rows:
 			n += (rows-1)/c.rows + 1 // c.rows may be as large as an int can be
 		case rows > 0:

@@ -84,7 +84,7 @@ func (t *Table[T]) reorder(ctx context.Context, w *Writer, op operation, f func(
 	defer p.trace(t.name).end()
 	cost := make([]int64, len(t.order))
 	for i, sh := range t.order {
-		cost[i] = orderCost * int64(sh.Len()) * int64(bits.Len(uint(sh.Len())))
+		cost[i] = orderCost * int64(sh.Map.Len()) * int64(bits.Len(uint(sh.Map.Len())))
 	}
 	err := t.store.run(p, len(t.order), func(shard int) error {
 		f(shard)

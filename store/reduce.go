@@ -116,7 +116,7 @@ func (r *reduction[T, V, R]) reduce(p *phase, combine func(a, b R) R) (result R,
 
 func (r *reduction[T, V, R]) run(task int) (err error) {
 	shard, lo, hi := r.chunks.find(task)
-	hi = min(hi, r.table.order[shard].Rows())
+	hi = min(hi, r.table.order[shard].Map.Rows())
 	r.partials[task], err = r.f(r.ctx, r.view(shard, lo, hi, task))
 	return err
 }

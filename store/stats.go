@@ -48,7 +48,7 @@ func (s *Store) publishStats(changed []table) {
 func (t *tableBase[T]) stats() TableStats {
 	sum := TableStats{Name: t.name, Shards: len(t.order)}
 	for _, sh := range t.order {
-		of := sh.Stats()
+		of := sh.Map.Stats()
 		sum.Live += of.Live
 		sum.Vacant += of.Vacant
 		sum.Depleted += of.Depleted

@@ -76,7 +76,7 @@ func (t *tableBase[T]) deal() error {
 	f.pending.Settle()
 	creates, kept := f.pending.Creates(), 0
 	for i, sh := range t.order {
-		f.sizes[i] = sh.Len() - sh.Erased()
+		f.sizes[i] = sh.Map.Len() - sh.Erased()
 		kept += f.sizes[i]
 	}
 	if t.maxItems > 0 && creates > 0 && kept+creates > t.maxItems {

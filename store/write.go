@@ -59,15 +59,15 @@ func (t *tableBase[T]) Insert(w *Writer, v T) (Handle[T], error) {
 	w.use(t.store, t, "Insert")
 	least, items := t.order[0], 0
 	for _, sh := range t.order {
-		items += sh.Len()
-		if sh.Len() < least.Len() {
+		items += sh.Map.Len()
+		if sh.Map.Len() < least.Map.Len() {
 			least = sh
 		}
 	}
 	if t.maxItems > 0 && items >= t.maxItems {
 		return Handle[T]{}, fmt.Errorf("store: table %q: %w: %d items are MaxItems", t.name, ErrFull, items)
 	}
-	h, err := least.Insert(v)
+	h, err := least.Map.Insert(v)
 	if err != nil {
 		return h, fmt.Errorf("store: table %q: %w", t.name, err)
 	}
@@ -79,7 +79,7 @@ func (t *tableBase[T]) Insert(w *Writer, v T) (Handle[T], error) {
 func (t *tableBase[T]) Clear(w *Writer) {
 	w.use(t.store, t, "Clear")
 	for _, sh := range t.order {
-		sh.Clear()
+		sh.Map.Clear()
 	}
 }
 

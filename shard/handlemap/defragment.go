@@ -47,7 +47,7 @@ func (m *Map[T]) Defragment(cmp func(a, b *T) int, budget int) (moves int, done 
 	if m.known == nil {
 		m.known = new(ordering)
 	}
-	d := defragmenter[T]{Map: m, known: m.known, cmp: cmp, left: budget, unbounded: budget == 0}
+	d := defragmenter[T]{m: m, known: m.known, cmp: cmp, left: budget, unbounded: budget == 0}
 	if d.unbounded {
 		d.left = math.MaxInt
 	}
@@ -99,7 +99,7 @@ func (m *Map[T]) forgetOrder() {
 // defragmenter is one call of Defragment. Every step leaves map and round such
 // that another call can go on from there: cmp may panic, and budgets end.
 type defragmenter[T any] struct {
-	*Map[T]
+	m         *Map[T] // not embedded: that compiles all its methods once more for each item type
 	known     *ordering
 	cmp       func(a, b *T) int
 	left      int // of the budget
@@ -114,10 +114,10 @@ func (d *defragmenter[T]) run() (done bool) {
 		paused := false
 		switch d.known.stage {
 		case resting:
-			if d.known.isDone(len(d.items)) {
+			if d.known.isDone(len(d.m.items)) {
 				return true
 			}
-			d.known.begin(d.meta)
+			d.known.begin(d.m.meta)
 		case finding:
 			if d.unbounded && d.known.at == 0 {
 				d.sortAtOnce()
@@ -152,7 +152,7 @@ func (d *defragmenter[T]) spend() bool {
 // changed since the round began. A slot that was issued again is at a row that
 // changed, because insertion does not settle rows.
 func (d *defragmenter[T]) rowOf(slot sparse.Slot) (sparse.Row, bool) {
-	word := d.set.Words[slot]
+	word := d.m.set.Words[slot]
 	row := int(uint32(word))
 	if word.IsProvisional() || row >= d.known.seen || d.known.changed.count > 0 && d.known.changed.has(row) {
 		return 0, false

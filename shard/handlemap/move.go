@@ -24,7 +24,7 @@ func (d *defragmenter[T]) beginMoving() {
 			wanted = append(wanted, o.list[k])
 		}
 		if o.isSettled(row) {
-			wanted = append(wanted, d.meta[row])
+			wanted = append(wanted, d.m.meta[row])
 		}
 	}
 	wanted = append(wanted, o.list[k:]...)
@@ -39,7 +39,7 @@ func (d *defragmenter[T]) beginMoving() {
 // the rows were counted.
 func (d *defragmenter[T]) moveAtOnce() bool {
 	o := d.known
-	order := d.rowsFrom(0, len(o.list))[:0]
+	order := d.m.rowsFrom(0, len(o.list))[:0]
 	for _, slot := range o.list {
 		if row, valid := d.rowOf(slot); valid {
 			order = append(order, row)
@@ -48,7 +48,7 @@ func (d *defragmenter[T]) moveAtOnce() bool {
 	if len(order) != o.hi-o.lo {
 		return false
 	}
-	d.moves += d.arrange(o.lo, order, d.spareRows(len(order)))
+	d.moves += d.m.arrange(o.lo, order, d.m.spareRows(len(order)))
 	o.rest()
 	return true
 }
@@ -66,7 +66,7 @@ func (d *defragmenter[T]) move() bool {
 			if !d.spend() {
 				return false
 			}
-			d.exchange(row, sparse.Row(o.lo))
+			d.m.exchange(row, sparse.Row(o.lo))
 			o.changed.exchange(int(row), o.lo)
 			d.moves++
 		}

@@ -22,7 +22,7 @@ func verifyOrder(t *testing.T, m *Map[int]) {
 	if o == nil {
 		return
 	}
-	d := defragmenter[int]{Map: m, known: o}
+	d := defragmenter[int]{m: m, known: o}
 	var rows []int
 	settled := func(lo, hi int) {
 		for row := lo; row < min(hi, o.seen); row++ {

@@ -64,7 +64,7 @@ func (d *defragmenter[T]) narrow(row sparse.Row) bool {
 		o.hi, o.step = guess, 0
 	case !d.spend():
 		return false
-	case d.cmp(&d.items[at], &d.items[row]) <= 0:
+	case d.cmp(&d.m.items[at], &d.m.items[row]) <= 0:
 		o.lo, o.step = at+1, o.step*2
 	default:
 		o.hi, o.step = guess, 0

@@ -24,16 +24,16 @@ func (o *ordering) begin(meta []sparse.Slot) {
 // sortAtOnce sorts the list without a pause.
 func (d *defragmenter[T]) sortAtOnce() {
 	o := d.known
-	order := d.rowsFrom(0, len(o.list))[:0]
+	order := d.m.rowsFrom(0, len(o.list))[:0]
 	for _, slot := range o.list {
 		if row, valid := d.rowOf(slot); valid {
 			order = append(order, row)
 		}
 	}
-	order, _ = mergeSort(d.items, order, d.spareRows(len(order)), d.cmp)
+	order, _ = mergeSort(d.m.items, order, d.m.spareRows(len(order)), d.cmp)
 	o.list = o.list[:0]
 	for _, row := range order {
-		o.list = append(o.list, d.meta[row])
+		o.list = append(o.list, d.m.meta[row])
 	}
 	o.beginPlacing()
 }
@@ -51,7 +51,7 @@ func (d *defragmenter[T]) findRuns() bool {
 		if valid = valid && valid2; valid && !d.spend() {
 			return false
 		}
-		if !valid || d.cmp(&d.items[a], &d.items[b]) > 0 {
+		if !valid || d.cmp(&d.m.items[a], &d.m.items[b]) > 0 {
 			o.ends = append(o.ends, uint32(o.at))
 		}
 	}
@@ -97,7 +97,7 @@ func (d *defragmenter[T]) mergePair(mid, hi int) bool {
 			if !d.spend() {
 				return false
 			}
-			first = d.cmp(&d.items[a], &d.items[b]) <= 0
+			first = d.cmp(&d.m.items[a], &d.m.items[b]) <= 0
 		}
 		if first {
 			o.spare[out] = o.list[o.left]

@@ -20,7 +20,7 @@ func (m *Map[T]) verifyOrdering() error {
 	if err := o.verifySets(); err != nil {
 		return err
 	}
-	d := defragmenter[T]{Map: m, known: o}
+	d := defragmenter[T]{m: m, known: o}
 	switch o.stage {
 	case resting:
 		if o.sorting.count > 0 {
