@@ -49,10 +49,10 @@ func soakVerdict(r *soak.Result) feed.Verdict {
 }
 
 func writeTenths(out io.Writer, r *soak.Result) {
-	t := report.NewTable("tenth", "ticks", "commands", "heap", "goroutines", "files", "slots", "flush p50", "p99.9", "max")
+	t := report.NewTable("tenth", "ticks", "commands", "heap", "goroutines", "files", "slots", "depleted", "flush p50", "p99.9", "max")
 	for i, x := range r.Tenths {
 		t.Row(strconv.Itoa(i+1), report.Count(x.Ticks), report.Count(x.Operations), report.Bytes(int64(x.Heap)),
-			strconv.Itoa(x.Goroutines), strconv.Itoa(x.Files), report.Count(x.Slots),
+			strconv.Itoa(x.Goroutines), strconv.Itoa(x.Files), report.Count(x.Slots), report.Count(x.Depleted),
 			report.Duration(x.Flush.P50), report.Duration(x.Flush.P999), report.Duration(x.Flush.Max))
 	}
 	t.WriteTo(out)

@@ -30,7 +30,11 @@ func mixed(s set[item8]) (cases []measure.Case) {
 			{"shardedmap", 8, func() rival { return newShared(newShardedMap()) }},
 			{"rwmutexstraight", 8, func() rival { return newShared(newLockedStraight()) }},
 			{"memdb", 1, func() rival { return newMemdb() }},
+			{"straight", 8, func() rival { return newShared(newLoneStraight()) }},
 		} {
+			if r.impl == "straight" && workers > 1 {
+				continue // it has no lock
+			}
 			c := s.newCase("mixed", r.impl, func() *measure.Work { return runMix(s, r.make(), workers, r.ticks) })
 			c.Workers = workers
 			cases = append(cases, c)

@@ -12,17 +12,22 @@ import (
 // nothing: after many ticks exactly the entries that the load says are live are
 // found, each with the item that was inserted for it.
 func TestRivalsHoldWhatTheMixedLoadSays(t *testing.T) {
-	const n, workers = 400, 4
+	const n = 400
 	rivals := map[string]rival{
-		"table":           newTableRival(workers),
+		"table":           newTableRival(4),
 		"syncmap":         newShared(&syncMap{}),
 		"xsync":           newShared(newXsync()),
 		"rwmutexmap":      newShared(newLockedMap()),
 		"shardedmap":      newShared(newShardedMap()),
 		"rwmutexstraight": newShared(newLockedStraight()),
 		"memdb":           newMemdb(),
+		"straight":        newShared(newLoneStraight()),
 	}
 	for name, r := range rivals {
+		workers := 4
+		if name == "straight" { // it has no lock
+			workers = 1
+		}
 		m := newMix(rand.New(rand.NewPCG(1, 2)), n)
 		r.fill(n)
 		_ = tasks.WithTeam(t.Context(), workers, func(ctx context.Context) error {
@@ -98,14 +103,20 @@ func found(t *testing.T, r rival) map[uint32]uint64 {
 				}
 			}
 		case *lockedStraight:
-			for i, key := range m.directory {
-				if v, ok := m.m.get(key); ok {
-					note(i, *v, ok)
-				}
-			}
+			noteStraight(note, m.m, m.directory)
+		case *loneStraight:
+			noteStraight(note, m.m, m.directory)
 		}
 	}
 	return of
+}
+
+func noteStraight(note func(int, item8, bool), m *straight[item8], d directory) {
+	for i, key := range d {
+		if v, ok := m.get(key); ok {
+			note(i, *v, ok)
+		}
+	}
 }
 
 // What the load promises, which is why tasks need no lock for the directory.

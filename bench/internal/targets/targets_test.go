@@ -125,11 +125,16 @@ func TestAValueIsTheMedianOfTheRatiosOfRounds(t *testing.T) {
 	}
 }
 
-func TestTheBestRivalOfARoundCounts(t *testing.T) {
+// Which rival is the best is a fact of the run: one that is lucky in a round is not.
+func TestTheBestRivalOfARunCounts(t *testing.T) {
 	p := plan(2)
 	results := measured(selected(p), 6)
 	for impl, v := range map[string]float64{"table": 2, "syncmap": 90, "xsync": 12, "rwmutexmap": 50, "shardedmap": 40, "rwmutexstraight": 10} {
-		set(results, "op=mixed/impl="+impl+"/n=100000/size=8/workers=2", v, v, v, v, v, v)
+		lucky := v
+		if impl == "xsync" {
+			lucky = 4
+		}
+		set(results, "op=mixed/impl="+impl+"/n=100000/size=8/workers=2", lucky, v, v, v, lucky, v)
 	}
 	if target := evaluate(t, p, results, "P14", "rival", 100_000, 8); target.Value.Median != 5 || !target.Met {
 		t.Errorf("the target is %+v; want 5 times the table's, met", target)

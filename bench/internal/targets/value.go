@@ -1,7 +1,6 @@
 package targets
 
 import (
-	"slices"
 	"strconv"
 	"strings"
 
@@ -13,21 +12,22 @@ import (
 type value struct {
 	cases []string // op/impl or op/impl/workers
 	from  func(samples []float64) float64
+	best  bool // all cases but the first are rivals, of which the one with the lowest median stays
 }
 
 // of is the value of a case itself.
 func of(name string) value {
-	return value{[]string{name}, func(s []float64) float64 { return s[0] }}
+	return value{cases: []string{name}, from: func(s []float64) float64 { return s[0] }}
 }
 
 // ratio is how many times as much a is as b.
 func ratio(a, b string) value {
-	return value{[]string{a, b}, func(s []float64) float64 { return s[0] / s[1] }}
+	return value{cases: []string{a, b}, from: func(s []float64) float64 { return s[0] / s[1] }}
 }
 
-// best is how many times as much the least of the rivals is as a.
+// best is how many times as much the best of the rivals is as a.
 func best(a string, rivals ...string) value {
-	return value{append([]string{a}, rivals...), func(s []float64) float64 { return slices.Min(s[1:]) / s[0] }}
+	return value{append([]string{a}, rivals...), func(s []float64) float64 { return s[1] / s[0] }, true}
 }
 
 // name returns the name of the result that a clause calls op/impl. Where the

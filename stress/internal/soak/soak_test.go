@@ -4,6 +4,8 @@ import (
 	"context"
 	"testing"
 	"time"
+
+	"handloom/internal/narrow"
 )
 
 func TestASteadyWorkloadLeaksNothing(t *testing.T) {
@@ -13,6 +15,20 @@ func TestASteadyWorkloadLeaksNothing(t *testing.T) {
 	}
 	if len(r.Tenths) != tenths || r.Tenths[0].Live != 4000 {
 		t.Errorf("%d tenths, %+v", len(r.Tenths), r.Tenths[0])
+	}
+}
+
+// A workload that goes on for long enough depletes its slots.
+func TestAWorkloadMayDepleteItsSlots(t *testing.T) {
+	last := narrow.LastGeneration
+	defer func() { narrow.LastGeneration = last }()
+	narrow.LastGeneration = 7
+	r := Run(t.Context(), Options{Duration: 200 * time.Millisecond, Live: 2000, Workers: 2, Seed: 1})
+	if r.Kind == Leak || r.Kind == Model {
+		t.Errorf("%s: %s", r.Kind, r.Fault)
+	}
+	if end := r.Tenths[len(r.Tenths)-1]; end.Depleted < end.Live {
+		t.Errorf("it ends with %+v", end)
 	}
 }
 
@@ -38,9 +54,13 @@ func TestWhatRisesIsAFault(t *testing.T) {
 		"goroutines": {Leak, func(t *Tenth) { t.Goroutines++ }},
 		"files":      {Leak, func(t *Tenth) { t.Files++ }},
 		"slots":      {Leak, func(t *Tenth) { t.Slots += 51 }},
-		"items":      {Model, func(t *Tenth) { t.Live-- }},
-		"some time":  {"", func(t *Tenth) { t.Flush.P999 = 15 * time.Millisecond }},
-		"time":       {Limit, func(t *Tenth) { t.Flush.P999 = 16 * time.Millisecond }},
+		"depletion":  {"", func(t *Tenth) { t.Slots, t.Depleted = 2*t.Slots, t.Slots }},
+		"heap of depletion": {"", func(t *Tenth) {
+			t.Slots, t.Depleted, t.Heap = t.Slots+100_000, 100_000, t.Heap+(15<<20)
+		}},
+		"items":     {Model, func(t *Tenth) { t.Live-- }},
+		"some time": {"", func(t *Tenth) { t.Flush.P999 = 15 * time.Millisecond }},
+		"time":      {Limit, func(t *Tenth) { t.Flush.P999 = 16 * time.Millisecond }},
 	} {
 		r := &Result{}
 		for range tenths {
