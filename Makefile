@@ -1,14 +1,15 @@
-# What CI runs is `make check`. Linters are pinned here and are no part of go.mod.
+# What CI runs is `make check`. Tools are pinned here and are no part of go.mod.
 STATICCHECK = go run honnef.co/go/tools/cmd/staticcheck@v0.8.2
 GOFUMPT     = go run mvdan.cc/gofumpt@v0.12.0
+BENCHSTAT   = go run golang.org/x/perf/cmd/benchstat@v0.0.0-20260908200009-22c9c6c9d4da
 FUZZTIME   ?= 60s
 
-.PHONY: help check test race checked lint portable fuzz bench bench-compare stress canaries
+.PHONY: help check test race checked lint portable fuzz bench bench-check bench-compare stress canaries
 
 help: ## this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/ -/'
 
-check: lint portable test race checked stress canaries ## all that CI runs
+check: lint portable test race checked bench-check stress canaries ## all that CI runs
 
 test: ## the tests
 	go test ./...
@@ -46,6 +47,9 @@ fuzz: ## every fuzz target for FUZZTIME each
 
 bench: ## the benchmarks of every package
 	go test -run '^$$' -bench . -benchmem ./...
+
+bench-check: ## that what the bench program prints is read by benchstat, and bad input refused
+	BENCHSTAT="$(BENCHSTAT)" sh bench/check.sh
 
 bench-compare: ## BASE=rev and the working tree in turns; RUN=regexp chooses cases, ROUNDS=10
 	sh bench/compare.sh "$(BASE)" "$(RUN)" "$(ROUNDS)"

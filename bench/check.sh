@@ -1,0 +1,31 @@
+#!/bin/sh
+# Sees that benchstat reads what -format go prints, all of it and without a
+# complaint, that a run can be compared with itself, and that wrong usage ends with
+# exit code 2. BENCHSTAT is the command that runs benchstat.
+set -eu
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+go build -o "$dir/bench" ./bench
+cases='op=(get|flush|memory|gc|halves|mixed)/.*n=(100000|0)/size=(0|8)'
+
+"$dir/bench" -list -run "$cases" >"$dir/names"
+test "$(wc -l <"$dir/names")" -gt 10
+"$dir/bench" -run "$cases" -count 2 -benchtime 1ms -format go >"$dir/run.txt" 2>"$dir/progress"
+$BENCHSTAT "$dir/run.txt" >"$dir/table" 2>"$dir/complaints"
+test ! -s "$dir/complaints" || { cat "$dir/complaints"; exit 1; }
+while read -r name; do
+	grep -qF "$name" "$dir/table" || { echo "benchstat does not list $name"; exit 1; }
+done <"$dir/names"
+"$dir/bench" -from "$dir/run.txt" -baseline "$dir/run.txt" >"$dir/compared"
+tail -1 "$dir/compared"
+
+for wrong in '-run op=nothing' '-count 0' '-n 0' '-from /nowhere' '-targets -format go'; do
+	code=0
+	# shellcheck disable=SC2086 # words
+	"$dir/bench" $wrong >"$dir/out" 2>&1 || code=$?
+	test "$code" = 2 && test "$(wc -l <"$dir/out")" = 1 || {
+		cat "$dir/out"
+		echo "bench $wrong ended with exit code $code and these lines; want 2 and one line"
+		exit 1
+	}
+done
