@@ -38,6 +38,8 @@ func (q Queue) String() string {
 //
 // Nothing is counted per command: how much a lane holds is what its arrays
 // hold, and limits are looked at when one of them grows and when the pass ends.
+// Most of the time the room in all arrays together is below the limits, and then
+// what they hold need not be added up.
 type lane struct {
 	serial  uint64 // of the use that records now; 0: closed
 	batch   *Batch
@@ -51,6 +53,7 @@ type lane struct {
 	touched     []touched        // the columns of this use, in order of first use
 	strays      []handle.ID      // untyped erases of typeIds that no table has
 	habits      []habit.Habit    // by list: of spareErases
+	room        Load             // in the arrays of this use: it holds no more
 	ofStrays    habit.Habit
 	uses        int    // since idle arrays were given up
 	usedTables  []bool // by table ordinal: since then
@@ -108,6 +111,8 @@ func (l *lane) reset() {
 	}
 	l.touched, l.lists = l.touched[:0], l.lists[:0]
 	l.strays = habit.Trim(&l.ofStrays, l.strays)
+	l.room = Load{}
+	l.roomier(cap(l.strays), idBytes)
 	l.giveUpIdle()
 }
 
@@ -160,19 +165,40 @@ func (l *lane) load() Load {
 // admit reports whether n more commands of size bytes each stay within the
 // limits of the queue, and fails it if not.
 func (l *lane) admit(n int, size uintptr) bool {
-	load := l.load()
-	load.Add(Load{n, int64(n) * int64(size)})
-	if load.within(l.batch.limits.QueueCommands, l.batch.limits.QueueBytes) {
+	more := Load{n, int64(n) * int64(size)}
+	if l.fits(l.room, more) || l.fits(l.load(), more) {
 		return true
 	}
 	l.fail()
 	return false
 }
 
+func (l *lane) fits(load, more Load) bool {
+	load.Add(more)
+	return load.within(l.batch.limits.QueueCommands, l.batch.limits.QueueBytes)
+}
+
+// roomier notes that the arrays of this use have room for n more commands of size
+// bytes each.
+func (l *lane) roomier(n int, size uintptr) {
+	l.room.Add(Load{n, int64(n) * int64(size)})
+}
+
 // overflowed reports whether more than its limits was recorded, and fails the
 // queue if so.
 func (l *lane) overflowed() bool {
+	if check.Full {
+		l.auditRoom()
+	}
 	return l.state == full || l.state == recording && !l.empty() && !l.admit(0, 0)
+}
+
+// auditRoom panics when the room was not counted in full, for then limits would be
+// missed.
+func (l *lane) auditRoom() {
+	if held := l.load(); held.Commands > l.room.Commands || held.Bytes > l.room.Bytes {
+		panic(fmt.Sprintf("batch: checked build: a queue with room for %+v holds %+v", l.room, held))
+	}
 }
 
 // enter and leave surround a call in checked builds: two goroutines inside at
@@ -205,8 +231,10 @@ func (q Queue) Erase(id handle.ID) {
 		q.enter()
 		defer q.leave()
 	}
-	if q.usable(b) && (len(q.lane.strays) < cap(q.lane.strays) || q.lane.admit(1, idBytes)) {
-		q.lane.strays = append(q.lane.strays, id)
+	if l := q.lane; q.usable(b) && (len(l.strays) < cap(l.strays) || l.admit(1, idBytes)) {
+		before := cap(l.strays)
+		l.strays = append(l.strays, id)
+		l.roomier(cap(l.strays)-before, idBytes)
 	}
 }
 
@@ -264,8 +292,11 @@ func (q Queue) erasesIn(b *Batch, list, n int) {
 		l.lists = append(l.lists, list)
 		l.erases[list] = l.spareErases[list]
 		l.usedLists[list] = true
+		l.roomier(cap(l.erases[list]), idBytes)
 	}
+	before := cap(l.erases[list])
 	l.erases[list] = grow(l.erases[list], n)
+	l.roomier(cap(l.erases[list])-before, idBytes)
 }
 
 // appendIn appends to a list that erasesIn made room in, unless it refused.

@@ -175,7 +175,9 @@ func (r *Recorder[T]) Put(q Queue, h handle.Of[T], v T) {
 	}
 	var put Replacement[T]
 	if c := r.column(q); c != nil && q.lane.admit(1, unsafe.Sizeof(put)) {
+		before := cap(c.puts[shard])
 		c.puts[shard] = append(grow(c.puts[shard], 1), Replacement[T]{h.ID, v})
+		q.lane.roomier(cap(c.puts[shard])-before, unsafe.Sizeof(put))
 	}
 }
 
@@ -206,6 +208,10 @@ func (r *Recorder[T]) column(q Queue) *Column[T] {
 	l.columns[r.ordinal] = l.spare[r.ordinal]
 	l.usedTables[r.ordinal] = true
 	l.touched = append(l.touched, touched{r.ordinal, c})
+	for _, puts := range c.puts {
+		var put Replacement[T]
+		l.roomier(cap(puts), unsafe.Sizeof(put))
+	}
 	return c
 }
 
@@ -221,6 +227,7 @@ func (r *Recorder[T]) room(q Queue, c *Column[T]) bool {
 		grown := make([]T, room, min(max(room*2, r.smallest()), segmentItems))
 		copy(grown, c.current)
 		c.current = grown
+		q.lane.roomier(cap(grown)-room, unsafe.Sizeof(value))
 		if canary.Enabled && canary.On(canary.LastCommandDropped) {
 			c.current = grown[:room-1]
 		}
@@ -232,6 +239,7 @@ func (r *Recorder[T]) room(q Queue, c *Column[T]) bool {
 		return false
 	}
 	c.begin(number, r)
+	q.lane.roomier(cap(c.current), unsafe.Sizeof(value))
 	return true
 }
 
