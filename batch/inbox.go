@@ -89,7 +89,7 @@ func (b *Batch) Arrive(q Queue) error {
 		return x.closed
 	case overflowed:
 		x.recycle(l)
-		return fmt.Errorf("%w: the call recorded more than %v", ErrQueueFull, b.limits.ofQueue())
+		return fmt.Errorf("%w: the call recorded more than %v; record in more calls, or raise the limit", ErrQueueFull, b.limits.ofQueue())
 	case l.empty(): // nothing to wait for a flush, and nothing that limits count
 		x.recycle(l)
 		return nil
@@ -98,7 +98,7 @@ func (b *Batch) Arrive(q Queue) error {
 	with.Add(load)
 	if limit := b.limits.InboxCommands; !with.within(limit, 0) {
 		x.recycle(l)
-		return fmt.Errorf("%w: %d commands and the %d of this call exceed the limit %d of the inbox", ErrQueueFull, x.held.Commands, load.Commands, limit)
+		return fmt.Errorf("%w: %d commands and the %d of this call exceed the limit %d of the inbox; flush more often, or raise the limit", ErrQueueFull, x.held.Commands, load.Commands, limit)
 	}
 	x.held = with
 	x.arrived = append(x.arrived, l)

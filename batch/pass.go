@@ -67,7 +67,7 @@ func (p *Pass) load() Load {
 func (p *Pass) full() error {
 	for task := range p.lanes[:p.tasks] {
 		if l := &p.lanes[task]; l.overflowed() {
-			return fmt.Errorf("%w: task %d recorded more than %v", ErrQueueFull, task, p.batch.limits.ofQueue())
+			return fmt.Errorf("%w: task %d recorded more than %v; record in more tasks, or raise the limit", ErrQueueFull, task, p.batch.limits.ofQueue())
 		}
 	}
 	return nil

@@ -92,10 +92,23 @@ func (t *tableBase[T]) register(s *Store, o TableOptions[T], make func(handlemap
 		o.Shards = 1
 	}
 	if err := t.init(s, o, make); err != nil {
-		return fmt.Errorf("store: Register table %q: %w", o.Name, err)
+		return prefixed(fmt.Sprintf("store: Register table %q", o.Name), err)
 	}
 	s.add(t, o.Name)
 	return nil
+}
+
+// prefixed returns err with prefix before each of the faults that it joins.
+func prefixed(prefix string, err error) error {
+	joined, ok := err.(interface{ Unwrap() []error })
+	if !ok {
+		return fmt.Errorf("%s: %w", prefix, err)
+	}
+	var errs []error
+	for _, fault := range joined.Unwrap() {
+		errs = append(errs, prefixed(prefix, fault))
+	}
+	return errors.Join(errs...)
 }
 
 func (t *tableBase[T]) init(s *Store, o TableOptions[T], make func(handlemap.Options) (shard.Container[T], error)) error {

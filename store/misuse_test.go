@@ -304,7 +304,8 @@ func TestAWriterUsedTooLateOrElsewherePanicsAndChangesNothing(t *testing.T) {
 				}
 			}
 		}
-		refuses(&store.Writer{}, "the Writer of another store")
+		refuses(nil, "a Writer that no Write gave")
+		refuses(&store.Writer{}, "a Writer that no Write gave")
 		var kept *store.Writer
 		err := s.Write(t.Context(), func(ctx context.Context, w *store.Writer) error {
 			kept = w

@@ -281,7 +281,7 @@ func TestOrderingWithAWriterThatDoesNotFitPanics(t *testing.T) {
 		})
 	})
 	expect(refusals(t.Context(), table, kept), "with a Writer whose Write has ended")
-	expect(refusals(t.Context(), table, new(store.Writer)), "with the Writer of another store")
+	expect(refusals(t.Context(), table, new(store.Writer)), "with a Writer that no Write gave")
 	write(t, other, func(ctx context.Context, w *store.Writer) error {
 		expect(refusals(ctx, table, w), "with the Writer of another store")
 		return nil

@@ -19,7 +19,7 @@ import (
 // Inside a task only Reduce joins. A negative n panics.
 func (s *Store) Each(ctx context.Context, n int, f func(ctx context.Context, task int, q Queue) error) error {
 	if n < 0 {
-		panic(fmt.Sprintf("store: Each of %d tasks", n))
+		panic(fmt.Sprintf("store: Each of %d tasks; n must not be negative", n))
 	}
 	p, err := s.enter(ctx, opEach)
 	if err != nil {
@@ -64,8 +64,8 @@ func (s *Store) runPass(p *phase, queues *batch.Pass, n int, task func(int) erro
 	}
 	failed := true
 	defer func() {
-		if full := queues.End(failed); err == nil {
-			err = full
+		if full := queues.End(failed); full != nil && err == nil {
+			err = fmt.Errorf("store: %v: %w", p.op, full)
 		}
 	}()
 	err = s.run(p, n, task, nil)
@@ -89,13 +89,13 @@ func (s *Store) runPass(p *phase, queues *batch.Pass, n int, task func(int) erro
 // do not matter. A negative n panics.
 func (s *Store) Queues(n int) ([]Queue, error) {
 	if n < 0 {
-		panic(fmt.Sprintf("store: Queues of %d", n))
+		panic(fmt.Sprintf("store: Queues of %d; n must not be negative", n))
 	}
 	if !s.gate.TryAcquire(1) {
 		return nil, fmt.Errorf("store: Queues: %w: a phase holds the store; call it between phases", ErrPhase)
 	}
 	defer s.gate.Release(1)
-	if err := s.usable(opEach); err != nil {
+	if err := s.usable(opQueues); err != nil {
 		return nil, err
 	}
 	pass, err := s.begin(nil, n)

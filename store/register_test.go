@@ -63,6 +63,12 @@ func TestAllFaultsAreReportedAtOnce(t *testing.T) {
 			t.Errorf("the error does not mention %s: %v", part, err)
 		}
 	}
+	_, err = store.Register(s, store.TableOptions[item]{Name: "a", Shards: 65, TypeID: 40000, Reserve: -1, MaxItems: -1, MinFree: -1, ChunkItems: -1})
+	for _, part := range []string{"taken", "Shards 65", "TypeIDs 40000", "Reserve", "MaxItems", "MinFree", "ChunkItems"} {
+		if line := `store: Register table "a": `; err == nil || !strings.Contains(err.Error(), part) || strings.Count(err.Error(), line) != 7 {
+			t.Errorf("the error does not mention %s in a line of its own: %v", part, err)
+		}
+	}
 	_, err = store.New(store.Options{Workers: -1, QueueLimit: -2})
 	for _, part := range []string{"Workers -1", "QueueLimit -2"} {
 		if err == nil || !strings.Contains(err.Error(), part) {

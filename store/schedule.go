@@ -64,7 +64,8 @@ type Schedule struct {
 	systems   []*system  // in serial order
 	resources []Resource // by number
 	running   atomic.Bool
-	report    Report // of the frame
+	report    Report        // of the frame
+	spare     []TableReport // memory for the next
 
 	wave  func(ctx context.Context, run func(ctx context.Context) error) error // bound once
 	flush func(ctx context.Context) error                                      // likewise

@@ -66,7 +66,7 @@ func (c *Schedule) bind() {
 	c.flush = func(ctx context.Context) error {
 		r, err := s.flushAfter(ctx, join)
 		if err == nil {
-			c.report.add(r, s.tables)
+			c.add(r)
 		}
 		return err
 	}
@@ -124,24 +124,31 @@ func (y *system) run(ctx context.Context) error {
 	return y.Run(p)
 }
 
-// add adds what another flush did.
-func (r *Report) add(o *Report, tables []table) {
+// add adds what another flush did to the report of the frame. Both have their
+// tables by typeId.
+func (c *Schedule) add(o *Report) {
+	r := &c.report
 	r.Epoch = o.Epoch
 	r.Plan += o.Plan
 	r.Apply += o.Apply
 	r.Total.Add(o.Total)
-	for _, t := range o.Tables {
-		at := slices.IndexFunc(r.Tables, func(of TableReport) bool { return of.Name == t.Name })
-		if at < 0 {
-			r.Tables = append(r.Tables, t)
-		} else {
-			r.Tables[at].Add(t.Counts)
-		}
-	}
 	r.Stale = batch.KeepLowest(append(r.Stale, o.Stale...))
-	slices.SortFunc(r.Tables, func(a, b TableReport) int { return byTypeID(named(tables, a.Name), named(tables, b.Name)) })
+	r.Tables, c.spare = c.merge(c.spare[:0], r.Tables, o.Tables), r.Tables
 }
 
-func named(tables []table, name string) table {
-	return tables[slices.IndexFunc(tables, func(t table) bool { return t.Name() == name })]
+// merge appends the tables of both lists to all.
+func (c *Schedule) merge(all, a, b []TableReport) []TableReport {
+	for len(a) > 0 && len(b) > 0 {
+		switch order := byTypeID(c.store.names[a[0].Name], c.store.names[b[0].Name]); {
+		case order < 0:
+			all, a = append(all, a[0]), a[1:]
+		case order > 0:
+			all, b = append(all, b[0]), b[1:]
+		default:
+			all, a = append(all, a[0]), a[1:]
+			all[len(all)-1].Add(b[0].Counts)
+			b = b[1:]
+		}
+	}
+	return append(append(all, a...), b...)
 }

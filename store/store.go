@@ -60,10 +60,12 @@ type Store struct {
 
 	applying atomic.Bool // checked builds: a flush is beyond its commit point
 
-	tables []table // by ordinal
-	byType []table // by typeId; nil: no table has it
-	byList []table // by erase list of the batch, one per typeId; the first is none
-	names  map[string]bool
+	tables  []table  // by ordinal
+	writes  uint64   // calls of Write, kept under the gate
+	written []uint64 // by ordinal: the call of Write that changed the table last
+	byType  []table  // by typeId; nil: no table has it
+	byList  []table  // by erase list of the batch, one per typeId; the first is none
+	names   map[string]table
 
 	flush   flush
 	each    eachPass
@@ -87,7 +89,7 @@ func New(o Options) (*Store, error) {
 			BatchCommands: o.BatchLimit, BatchBytes: o.BatchBytes,
 			InboxCommands: cmp.Or(o.InboxLimit, defaultInboxLimit),
 		}),
-		names:   make(map[string]bool),
+		names:   make(map[string]table),
 		byList:  make([]table, 1),
 		perturb: perturb.Step,
 	}

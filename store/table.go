@@ -98,27 +98,33 @@ func fill[E any](all []E, v E) {
 func (o TableOptions[T]) validate(s *Store) error {
 	var errs []error
 	fault := func(format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) }
-	if s.names[o.Name] {
-		fault("the name is taken")
+	if s.names[o.Name] != nil {
+		fault("the name is taken; give each table a Name of its own")
 	}
 	if o.Shards < 0 || o.Shards > MaxShards {
 		fault("Shards %d is outside 1..%d", o.Shards, MaxShards)
-		return errors.Join(errs...)
+		o.Shards = 1 // so that the other faults are found, too
 	}
-	if o.ChunkItems < 0 {
-		fault("ChunkItems %d is negative", o.ChunkItems)
+	// The maps check the other bounds of sizes, but see a shard's part of Reserve.
+	for _, size := range []struct {
+		name  string
+		value int
+	}{{"ChunkItems", o.ChunkItems}, {"Reserve", o.Reserve}, {"MaxItems", o.MaxItems}, {"MinFree", o.MinFree}} {
+		if size.value < 0 {
+			fault("%s %d is negative", size.name, size.value)
+		}
 	}
-	// The maps check the rest of the sizes, but see a shard's part of this one.
-	if o.Reserve < 0 || o.MaxItems > 0 && o.Reserve > o.MaxItems {
-		fault("Reserve %d is negative or exceeds MaxItems %d", o.Reserve, o.MaxItems)
+	if o.MaxItems > 0 && o.Reserve > o.MaxItems {
+		fault("Reserve %d exceeds MaxItems %d", o.Reserve, o.MaxItems)
 	}
-	switch last := o.TypeID + o.Shards - 1; {
+	last := o.TypeID + o.Shards - 1
+	switch run := fmt.Sprintf("TypeIDs %d to %d", o.TypeID, last); {
 	case o.TypeID < 0 || o.TypeID > handle.MaxTypeID || last > handle.MaxTypeID:
-		fault("TypeIDs %d to %d are outside 1..%d", o.TypeID, last, handle.MaxTypeID)
+		fault("%s are outside 1..%d; 0 means the next free ones", run, handle.MaxTypeID)
 	case o.TypeID == 0 && s.freeRun(o.Shards) == 0:
 		fault("no %d consecutive typeIds are free", o.Shards)
 	case o.TypeID > 0 && !s.isFree(o.TypeID, o.Shards):
-		fault("of the TypeIDs %d to %d at least one is taken", o.TypeID, last)
+		fault("%s are not all free; 0 means the next free ones", run)
 	}
 	return errors.Join(errs...)
 }
@@ -167,7 +173,8 @@ func (s *Store) add(t table, name string) {
 		s.byList = append(s.byList, t)
 	}
 	s.tables = append(s.tables, t)
-	s.names[name] = true
+	s.written = append(s.written, 0)
+	s.names[name] = t
 	s.statsLock.Lock()
 	s.stats.Tables = append(s.stats.Tables, t.stats())
 	s.statsLock.Unlock()

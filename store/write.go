@@ -3,7 +3,6 @@ package store
 import (
 	"context"
 	"fmt"
-	"slices"
 
 	"handloom/shard/handlemap"
 )
@@ -32,6 +31,7 @@ func (s *Store) Write(ctx context.Context, fn func(ctx context.Context, w *Write
 	defer p.leave()
 	defer p.trace("").end()
 	w.phase = p
+	s.writes++
 	defer func() { s.publishStats(w.changed) }()
 	return fn(p, w)
 }
@@ -40,14 +40,17 @@ func (s *Store) Write(ctx context.Context, fn func(ctx context.Context, w *Write
 // flush is running in; it notes that t changes.
 func (w *Writer) use(s *Store, t table, operation string) {
 	switch {
-	case w.phase == nil || w.phase.store != s:
+	case w == nil || w.phase == nil:
+		panic(fmt.Sprintf("store: %s with a Writer that no Write gave; change tables inside the function given to Write", operation))
+	case w.phase.store != s:
 		panic(fmt.Sprintf("store: %s with the Writer of another store; use the one that this store's Write gave to its function", operation))
 	case w.phase.ended.Load():
 		panic(fmt.Sprintf("store: %s with a Writer whose Write has ended; change tables inside the function given to Write", operation))
 	case w.phase.busy.Load():
 		panic(fmt.Sprintf("store: %s while a pass or flush runs in the same Write; record into the queue of the task instead", operation))
 	}
-	if !slices.Contains(w.changed, t) {
+	if written := &s.written[t.index()]; *written != s.writes {
+		*written = s.writes
 		w.changed = append(w.changed, t)
 	}
 }

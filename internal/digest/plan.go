@@ -12,12 +12,21 @@ type Plan[T any] struct {
 	program program
 }
 
-// For returns the plan of T. It works for every type and never panics. It
-// costs some microseconds for each type T is made of: keep the plan.
+// plans are those that were asked for: reflect.Type to the *Plan of that type.
+var plans sync.Map
+
+// For returns the plan of T. It works for every type and never panics. The first
+// call for a T costs some microseconds for each type that T is made of, others a
+// look-up.
 func For[T any]() *Plan[T] {
-	p := new(Plan[T])
-	p.program.init(reflect.TypeFor[T](), layout{memory: littleEndian})
-	return p
+	t := reflect.TypeFor[T]()
+	if p, ok := plans.Load(t); ok {
+		return p.(*Plan[T])
+	}
+	made := new(Plan[T])
+	made.program.init(t, layout{memory: littleEndian})
+	p, _ := plans.LoadOrStore(t, made)
+	return p.(*Plan[T])
 }
 
 // Items adds the encodings of items to h, one after another and without their

@@ -9,17 +9,26 @@ type StaleError struct {
 	Held   ID // generation and typeId of the slot; free bit set: vacant or depleted; null: no such slot
 }
 
-// Error names the handle and what the slot holds.
+// Error names the handle and what the slot holds, and says what to do.
 func (e *StaleError) Error() string {
-	held := "there is no such slot"
 	switch {
-	case e.Held == 0:
-	case !e.Held.IsProvisional():
-		held = fmt.Sprintf("the slot holds %v", e.Held)
-	case e.Held.Generation() == 0:
-		held = "the slot is depleted"
-	default:
-		held = fmt.Sprintf("the slot is vacant, its next handle is %v", e.Held&^FreeBit)
+	case e.Handle.IsZero():
+		return "the null handle names no item; use Get where a handle may be null"
+	case e.Handle.IsProvisional():
+		return fmt.Sprintf("handle %v names no item: it is provisional; after the flush Resolve gives the real one", e.Handle)
 	}
-	return fmt.Sprintf("handle %v names no item: %s; use Get where a handle may be stale", e.Handle, held)
+	return fmt.Sprintf("handle %v names no item: %s; use Get where a handle may be stale", e.Handle, e.held())
+}
+
+func (e *StaleError) held() string {
+	switch {
+	case e.Held.IsZero():
+		return "there is no such slot"
+	case !e.Held.IsProvisional():
+		return fmt.Sprintf("the slot holds %v", e.Held)
+	case e.Held.Generation() == 0:
+		return "the slot is depleted"
+	default:
+		return fmt.Sprintf("the slot is vacant, its next handle is %v", e.Held&^FreeBit)
+	}
 }
