@@ -11,7 +11,8 @@ import (
 type (
 	// ID is an untyped handle.
 	ID = handle.ID
-	// Handle is the handle of an item of type T.
+	// Handle is the handle of an item of type T. It embeds its ID, so that h.ID is
+	// the untyped one and Handle[T]{ID: id} the way back; see also Table.Handle.
 	Handle[T any] = handle.Of[T]
 	// Queue records the commands of one task.
 	Queue = batch.Queue
@@ -19,7 +20,8 @@ type (
 	Counts = batch.Counts
 	// Sample is one stale command.
 	Sample = batch.Sample
-	// PanicError is the error of a task that panicked.
+	// PanicError is the error of a task that panicked; errors.As finds it, and
+	// its Stack says where.
 	PanicError = tasks.PanicError
 	// SystemError is the error of a system of a [Schedule].
 	SystemError = tasks.SystemError
@@ -36,7 +38,8 @@ var (
 	ErrFull = handlemap.ErrFull
 	// ErrQueueFull is what a pass returns when a queue of it was given more
 	// commands than its limit, and what a flush returns for those of
-	// [Store.Queues].
+	// [Store.Queues]; also what passes, Queues and Inbox return when the batch or
+	// the inbox is at its limit. Options has the limits.
 	ErrQueueFull = batch.ErrQueueFull
 	// ErrGoexit is what a pass returns when a task ended its goroutine with
 	// runtime.Goexit.

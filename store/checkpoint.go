@@ -69,12 +69,13 @@ func (s *Store) Checkpoint(ctx context.Context, into *Checkpoint) error {
 // counts on from where it was. Run again with the same input, the store comes to
 // the same digests. c stays as it is, to be rolled back to again.
 //
-// The pending batch is dropped, as [Store.Discard] does, and names of earlier
-// flushes resolve no more. Handles issued since c was taken must be dropped: some
-// are stale, others will name another item. Items of a [StableTable] are at the
-// addresses they had when c was taken, unless Shrink has given the memory back
-// since; other pointers are no longer good. Costs are those of
-// [Store.Checkpoint].
+// The pending batch is dropped, as [Store.Discard] does, the inbox included (the
+// example ArenaServer keeps what arrives in a store of its own), and names of
+// earlier flushes resolve no more. Handles issued since c was taken must be
+// dropped: some are stale, others will name another item. Items of a
+// [StableTable] are at the addresses they had when c was taken, unless Shrink has
+// given the memory back since; other pointers are no longer good. Costs are those
+// of [Store.Checkpoint].
 //
 // Rollback holds the store alone, or joins the Write whose context it is given.
 // It fails with [ErrCheckpoint] when c is empty, of another store or older than

@@ -66,11 +66,13 @@
 // [Table.Emplace] returns a provisional handle at once. It may be stored in
 // values recorded for the same flush and used to erase or put in the same batch;
 // it resolves in no lookup. The flush makes it real wherever it was stored in a
-// handle field, and [Table.Resolve] translates it until the next flush.
+// handle field of a recorded value, and [Table.Resolve] translates it until the
+// next flush. Nothing makes it real in a live item that was written in place;
+// record a Put there, or write the item after the flush.
 //
 // Many changes to one item, ten bullets that hit one target, are not puts. They
 // are events, and events are items: emplace them into a table of their own, flush,
-// reduce them in one pass, clear the table.
+// reduce them in one pass, clear the table ([Table.Clear], in a [Store.Write]).
 //
 // # A schedule
 //
@@ -91,8 +93,12 @@
 // is. A [Loop] runs frames at a fixed rate, and [Store.Team] keeps workers awake
 // between them.
 //
+// A ForEach counts as a write, even if its function only looks: its tasks may.
+// A system that only reads a table uses [Reduce], or, to record something,
+// [Store.Each] and lookups.
+//
 // A frame inside a [Store.Write] is one phase: readers, who wait in [Store.Read],
-// see whole frames.
+// see whole frames, and tables of events are cleared behind it.
 //
 // # Going back
 //
@@ -103,7 +109,8 @@
 // input, the store comes to the same digests. Items that hold slices, maps or
 // pointers say how they are copied: [TableOptions.Clone].
 //
-// The examples Particles, SceneGraph and ArenaServer are whole programs.
+// The examples Tour, Particles, SceneGraph and ArenaServer are whole programs; go
+// doc does not print them, but they are the files example_*_test.go.
 //
 // # Determinism
 //
@@ -121,12 +128,14 @@
 // # Who may do what
 //
 //	call                                inside                        from
-//	Get Has At All Len                  Read, pass, Reduce, Write,    any goroutine of that phase
-//	                                    system
-//	                                    no phase, System.If           the goroutine that flushes
+//	Get Has At All Len Resolve          Read, pass, Reduce, Write,    any goroutine of that phase
+//	Created Erased Replaced             system
+//	Dump DigestTables                   no phase, System.If           the goroutine that flushes
 //	Emplace Erase Put Staged            pass, call of the inbox       the goroutine that owns the queue
 //	                                    Store.Queues: till the flush
 //	write items in place                ForEach                       the task, its own chunk
+//	                                    Write                         one goroutine, while no pass or flush runs
+//	Insert Clear Maps                   Write                         likewise
 //	ForEach Each                        no phase, Write, system       one at a time in each
 //	Flush Schedule.Run                  no phase, Write               one at a time
 //	Checkpoint Rollback                 no phase, Write               one at a time
@@ -135,7 +144,7 @@
 //	                                    system, task
 //	Digest Verify                       no phase, Read, Write         any
 //	Write Read Close                    no phase                      any
-//	Queues Discard                      no phase of its own           the goroutine that flushes
+//	Queues Discard Pending              no phase of its own           the goroutine that flushes
 //	Register RegisterStable Shuffle     no phase open at all          any
 //	Inbox Stats Epoch Timings           anywhere                      any
 //
@@ -143,7 +152,7 @@
 // is how a call joins. A call that does not fit is [ErrPhase] at once; a call
 // with a context from outside waits at the gate, which is first come, first
 // served. A pass called from inside another phase with the outer context would
-// therefore wait for itself.
+// therefore wait for itself, for ever.
 //
 // # Failure
 //
@@ -152,8 +161,9 @@
 // and keeps the batch. A pass in which a task fails runs all other tasks, drops
 // what it recorded and returns the error of the lowest task; so does a frame in
 // which a system fails, with what it recorded since its last flush. A panic in a
-// task or system is returned as [*PanicError]. Misuse that no caller can mean (a queue kept past
-// its pass, a Writer kept past its Write) panics and says the fix.
+// task or system is returned as [*PanicError], which has the stack. Misuse that
+// no caller can mean (a queue kept past its pass, a Writer kept past its Write)
+// panics and says the fix.
 //
 // # Watching a store
 //

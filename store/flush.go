@@ -149,7 +149,7 @@ func (f *flush) flush(ctx context.Context) (*Report, error) {
 		return f.nothing(), nil
 	}
 	if err := s.batch.Check(); err != nil {
-		return nil, fmt.Errorf("store: Flush: %w; nothing was applied", err)
+		return nil, fmt.Errorf("store: Flush: %w; nothing was applied, the batch is kept", err)
 	}
 	f.ctx = ctx
 	defer func() { f.ctx = nil }()
@@ -163,7 +163,7 @@ func (f *flush) flush(ctx context.Context) (*Report, error) {
 		recorded = s.batch.Sealed().Commands
 	}
 	if err := f.prepare(ctx); err != nil {
-		return nil, fmt.Errorf("store: Flush: %w; nothing was applied", err)
+		return nil, fmt.Errorf("store: Flush: %w; nothing was applied, the batch is kept", err)
 	}
 	planned := time.Now()
 	if check.Cheap {

@@ -6,7 +6,8 @@ import (
 	"handloom/shard/handlemap"
 )
 
-// Chunk is a run of rows of a table given to one task.
+// Chunk is a run of rows of a table given to one task, and good until that
+// returns.
 type Chunk[T any] struct {
 	Items []T   // the task may write them; capacity equals length
 	Queue Queue // the task's own
@@ -45,8 +46,9 @@ func (c Chunk[T]) Touch(i int) {
 // recorded is dropped, while items written in place stay written. ForEach looks
 // at ctx once, before the first chunk.
 //
-// A pass holds the store alone, or joins the Write whose context it is given.
-// Inside a task only Reduce joins, over other tables.
+// A pass holds the store alone, or joins the Write or system whose context it is
+// given. A system that calls ForEach names the table in its Writes, even if f
+// only looks. Inside a task only Reduce joins, over other tables.
 func (t *Table[T]) ForEach(ctx context.Context, f func(ctx context.Context, c Chunk[T]) error) error {
 	return t.pass.forEach(ctx, f)
 }

@@ -109,7 +109,8 @@ func (s *Store) Queues(n int) ([]Queue, error) {
 	return queues, nil
 }
 
-// Discard drops the pending batch: every command recorded since the last flush.
+// Discard drops the pending batch: every command recorded since the last flush,
+// calls of the inbox that have returned included.
 // Its queues panic from now on, and its provisional handles are stale.
 //
 // Discard is called by the goroutine that flushes, outside of phases of its own.

@@ -3,7 +3,8 @@ package store
 // Emplace records that v is to be created and returns its provisional handle at
 // once. The handle may be stored in values recorded for the same flush and used
 // with Erase and Put of the same batch; after the flush [Table.Resolve] gives
-// the real one. Lookups never find it.
+// the real one. Lookups never find it, and no flush makes it real in a live item
+// that it was written to in place.
 //
 // It takes O(1) time and allocates nothing in the steady state (op=record). It
 // panics when q was kept past its pass or belongs to another store. A queue that
@@ -46,8 +47,9 @@ func (t *tableBase[T]) Put(q Queue, h Handle[T], v T) { t.recorder.Put(q, h, v) 
 
 // Resolve returns the handle of the item that the provisional handle p of the
 // last flushed batch was recorded for, and whether there is one: false when the
-// create was cancelled or p is of another batch. Flushes without commands do not
-// count. It takes O(1) time.
+// create was cancelled, when p is of another batch, and when p is no provisional
+// handle but a real one already. Flushes without commands do not count. It takes
+// O(1) time. Who may call it is as for [Table.Get].
 func (t *tableBase[T]) Resolve(p Handle[T]) (Handle[T], bool) {
 	return t.flushing.resolve(p, t.store.epoch.Load())
 }

@@ -18,8 +18,8 @@ import (
 )
 
 var (
-	// ErrPhase is what a call returns, wrapped with what it ran into, that is
-	// not allowed in the phase its context carries.
+	// ErrPhase is what a call returns, wrapped with what it ran into and what to
+	// do instead, that is not allowed in the phase its context carries.
 	ErrPhase = errors.New("not allowed in this phase")
 	// ErrClosed is what phases of a closed store return.
 	ErrClosed = errors.New("store is closed")
@@ -48,8 +48,8 @@ const (
 	defaultInboxLimit = 1 << 20
 )
 
-// Store holds tables and divides all work on them into phases. The package
-// comment says which goroutine may do what.
+// Store holds tables and divides all work on them into phases. New makes one;
+// the package comment says which goroutine may do what.
 type Store struct {
 	options Options
 	gate    *semaphore.Weighted

@@ -24,7 +24,7 @@ type TableOptions[T any] struct {
 	Reserve    int    // items to make room for at once
 	MaxItems   int    // in all shards together; 0: as many as slots allow
 	MinFree    int    // vacant slots each shard holds back, so that a slot rests for at least as many erases
-	ChunkItems int    // rows of a chunk; 0: a multiple of 64, at least 1,024 rows and 64 KiB
+	ChunkItems int    // rows of a chunk, 1 where each item takes long; 0: a multiple of 64, at least 1,024 rows and 64 KiB
 	Changes    bool   // keeps what each flush did to the table; see [Table.Created]
 	FixedKeys  bool   // ForEach changes no key that Defragment sorts by, unless Chunk.Touch says so
 
@@ -55,7 +55,7 @@ type TableOptions[T any] struct {
 }
 
 // Table holds all items of one type T in a store, packed: items move when others
-// are erased, so that passes run over slices without gaps.
+// are erased, so that passes run over slices without gaps. [Register] makes one.
 type Table[T any] struct {
 	maps [MaxShards]*handlemap.Map[T] // by typeId & 63; unused entries point at an empty map
 	tableBase[T]

@@ -19,7 +19,7 @@ type PanicError struct {
 }
 
 // Error names the task and the value. It leaves the stack to those who ask
-// for [PanicError.Stack], so that the message stays one line.
+// for PanicError.Stack (by errors.As), so that the message stays one line.
 func (e *PanicError) Error() string {
 	return fmt.Sprintf("tasks: task %d panicked: %v", e.Task, e.Value)
 }

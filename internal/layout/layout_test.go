@@ -43,7 +43,7 @@ var mayImport = map[string][]string{
 	"stress/internal/model":    {},
 	"stress/internal/draw":     {"stress/internal/program"},
 	"stress/internal/shrink":   {"stress/internal/program"},
-	"stress/internal/play":     {"store", "shard/handlemap", "shard/slotmap", "internal/narrow", "internal/perturb", "stress/internal/model", "stress/internal/program"},
+	"stress/internal/play":     {"store", "shard/handlemap", "shard/slotmap", "internal/check", "internal/narrow", "internal/perturb", "stress/internal/model", "stress/internal/program"},
 	"stress/internal/scenario": {"store", "internal/histogram", "internal/report", "stress/internal/feed"},
 	"stress/internal/page":     {"internal/chart", "internal/report", "stress/internal/feed"},
 	"bench/internal/measure":   {},

@@ -3,6 +3,7 @@
 //
 // # Terms
 //
+//   - handle: the name of one item, a handle.Of[T] of package shard/handle.
 //   - slot: a position in the map. It is the row of its item, too: slot and row
 //     are one number.
 //   - word: what a slot knows of itself, laid out like a handle.

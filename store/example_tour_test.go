@@ -1,0 +1,96 @@
+package store_test
+
+import (
+	"context"
+	"fmt"
+
+	"handloom/store"
+)
+
+type Squad struct{ Name string }
+
+type Unit struct {
+	Squad store.Handle[Squad] // one item names another
+	Hull  int
+}
+
+// Items that name each other, systems, commands from outside, a tick that others see
+// whole or not at all, and going back.
+func Example_tour() {
+	ctx := context.Background()
+	s, _ := store.New(store.Options{})
+	units, _ := store.Register(s, store.TableOptions[Unit]{Name: "unit", Shards: 4})
+	squads, _ := store.RegisterStable(s, store.TableOptions[Squad]{Name: "squad"}) // a *Squad stays good
+
+	// Emplace gives a name at once. The flush makes it real wherever it was
+	// stored in recorded values; Resolve tells the real one.
+	var red store.Handle[Squad]
+	_ = s.Each(ctx, 1, func(ctx context.Context, _ int, q store.Queue) error {
+		red = squads.Emplace(q, Squad{Name: "red"})
+		for hull := range 3 {
+			units.Emplace(q, Unit{Squad: red, Hull: 1 + hull})
+		}
+		return nil
+	})
+	fmt.Println(s.Flush(ctx))
+	red, _ = squads.Resolve(red)
+
+	// Systems say what they touch. Those that are not in each other's way run at
+	// the same time, and a flush comes before whoever looks at what was emitted.
+	type on = []store.Resource
+	frame, _ := store.NewSchedule(
+		s,
+		store.System{Name: "burn", Writes: on{units}, Emits: on{units}, Run: func(ctx context.Context) error {
+			return units.ForEach(ctx, func(ctx context.Context, c store.Chunk[Unit]) error {
+				for i := range c.Items {
+					if c.Items[i].Hull--; c.Items[i].Hull == 0 {
+						c.Erase(i)
+					}
+				}
+				return nil
+			})
+		}},
+		store.System{Name: "count", Reads: on{units}, Run: func(ctx context.Context) error {
+			hull, err := store.Reduce(ctx, units, func(_ context.Context, r store.Rows[Unit]) (sum int, _ error) {
+				for _, u := range r.Items {
+					sum += u.Hull
+				}
+				return sum, nil
+			}, func(a, b int) int { return a + b })
+			fmt.Println(units.Len(), "units of squad", squads.At(red).Name, "with hull", hull)
+			return err
+		}},
+	)
+
+	// Any goroutine may leave commands, at any time.
+	arrived := make(chan error)
+	go func() {
+		arrived <- s.Inbox(func(q store.Queue) error {
+			units.Emplace(q, Unit{Squad: red, Hull: 9})
+			return nil
+		})
+	}()
+	fmt.Println(<-arrived)
+
+	// A tick is one Write, so that others, who look inside s.Read, see whole ticks.
+	var before store.Checkpoint
+	tick := func(ctx context.Context, _ *store.Writer) error {
+		if err := s.Checkpoint(ctx, &before); err != nil {
+			return err
+		}
+		report, err := frame.Run(ctx)
+		fmt.Println(report)
+		return err
+	}
+	_ = s.Write(ctx, tick)
+	_ = s.Write(ctx, tick)
+	fmt.Println(s.Rollback(ctx, &before), "back to", units.Len(), "units")
+	// Output:
+	// epoch 1: 4 created <nil>
+	// <nil>
+	// 3 units of squad red with hull 12
+	// epoch 2: 1 created 1 erased
+	// 2 units of squad red with hull 9
+	// epoch 3: 1 erased
+	// <nil> back to 3 units
+}

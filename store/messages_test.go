@@ -1,0 +1,89 @@
+package store_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"handloom/store"
+)
+
+// What people do wrong first is told with what to do instead.
+func TestARefusedCallSaysWhatToDo(t *testing.T) {
+	s, table := newTable(t, store.Options{QueueLimit: 2, InboxLimit: 4}, store.TableOptions[item]{})
+	fill(t, s, table, 1)
+	calls := phases(s, register(t, s, store.TableOptions[item]{Name: "other"}))
+	for _, c := range []struct{ what, inside, says string }{
+		{"Flush", "ForEach", "Flush inside ForEach: not allowed in this phase; only Reduce joins a task, so call it when ForEach has returned"},
+		{"ForEach", "Each", "only Reduce joins a task, so call it when Each has returned"},
+		{"ForEach", "Read", "only Reduce, Digest and Verify join a Read, so call it when Read has returned"},
+		{"Write", "Write", "use the Writer of the outer one"},
+		{"Read", "Write", "lookups need no Read here"},
+		{"Read", "ForEach", "lookups need no Read here"},
+	} {
+		call := calls[c.what]
+		if call == nil {
+			t.Fatalf("no call of %s", c.what)
+		}
+		err := inside(s, table, c.inside, func(ctx context.Context) { expectSays(t, call(ctx), c.says) })
+		if err != nil {
+			t.Error(err)
+		}
+	}
+	err := s.Write(t.Context(), func(ctx context.Context, _ *store.Writer) error {
+		_, err := s.Close(ctx)
+		return err
+	})
+	expectSays(t, err, "Close inside Write: not allowed in this phase; call it when Write has returned")
+
+	flushing, err := store.NewSchedule(s, store.System{Name: "flushing", Run: func(ctx context.Context) error {
+		_, err := s.Flush(ctx)
+		return err
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = flushing.Run(t.Context())
+	expectSays(t, err, "the schedule flushes by itself, what systems name in Emits")
+
+	record := func(q store.Queue, n int) error {
+		for range n {
+			table.Emplace(q, item{})
+		}
+		return nil
+	}
+	err = s.Each(t.Context(), 1, func(_ context.Context, _ int, q store.Queue) error { return record(q, 3) })
+	expectSays(t, err, "store: Each: queue is full: task 0 recorded more than 2 commands; record in more tasks, or raise the limit")
+	expectSays(t, s.Inbox(func(q store.Queue) error { return record(q, 3) }), "record in more calls, or raise the limit")
+
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	expectSays(t, calls["ForEach"](ended), "store: ForEach did not begin, its context ended first: context canceled; inside a phase use the context that the phase gave")
+
+	if _, err := s.Close(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	_, err = s.Queues(1)
+	expectSays(t, err, "store: Queues: store is closed")
+}
+
+func expectSays(t *testing.T, err error, says string) {
+	t.Helper()
+	if err == nil || !strings.Contains(err.Error(), says) {
+		t.Errorf("%v; want it to say %q", err, says)
+	}
+}
+
+func TestAtSaysWhatIsWrongWithTheHandle(t *testing.T) {
+	s, table := newTable(t, store.Options{}, store.TableOptions[item]{})
+	recorded := table.Emplace(queues(t, s, 1)[0], item{})
+	for says, h := range map[string]store.Handle[item]{
+		"it is provisional; after the flush Resolve gives the real one":             recorded,
+		"the null handle names no item; use Get where a handle may be null":         {},
+		"names no item: there is no such slot; use Get where a handle may be stale": {ID: 1<<48 | 1<<32},
+	} {
+		if got := panicOf(func() { table.At(h) }); !strings.Contains(got, says) {
+			t.Errorf("At(%v) panics with %q; want it to say %q", h, got, says)
+		}
+	}
+}
