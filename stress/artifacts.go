@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"embed"
 	"fmt"
 	"os"
@@ -57,7 +58,16 @@ func loadProgram(file string) (*stressed.Program, error) {
 	if err != nil {
 		return nil, fmt.Errorf("stress: %w", err)
 	}
+	if isTrace(text) {
+		return nil, &stressed.Error{File: file, Line: 1, Reason: "it is a trace, or compressed; a trace is replayed by: replay " + quote(file)}
+	}
 	return parseProgram(text, file)
+}
+
+// isTrace reports whether a file begins as a trace does, and no program.
+func isTrace(text []byte) bool {
+	const gzip = "\x1f\x8b"
+	return bytes.HasPrefix(text, []byte("handloom-trace ")) || bytes.HasPrefix(text, []byte(gzip))
 }
 
 // defaultConfigs are what a program without configurations is played under.

@@ -130,9 +130,19 @@ func (h *harnessing) arms(ctx context.Context, profile campaign.Profile, o campa
 		of := campaign.Run(ctx, o)
 		notes = append(notes, fmt.Sprintf("the %s arm: programs %s, operations %s", arm.Name,
 			report.Count(of.Programs), report.Count(of.Operations)))
-		done.Merge(of)
+		if done.Merge(of); ctx.Err() == nil {
+			done.Err = played(arm, of)
+		}
 	}
 	return notes
+}
+
+// played returns why an arm that came to an end did not do its part, or nil.
+func played(arm campaign.Arm, of *campaign.Outcome) error {
+	if of.Err == nil && of.Failure == nil && of.Programs == 0 {
+		return fmt.Errorf("the %s arm played no program in %v", arm.Name, arm.Duration)
+	}
+	return of.Err
 }
 
 // tellSeen says which rare states came up.

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -12,6 +13,7 @@ import (
 
 	"handloom/internal/built"
 	"handloom/stress/internal/campaign"
+	models "handloom/stress/internal/model"
 	"handloom/stress/internal/play"
 )
 
@@ -68,6 +70,26 @@ func TestRegressionsComeToEveryRareState(t *testing.T) {
 	}
 }
 
+// A regression that is named after a state comes to it by itself, so that its name
+// stays true.
+func TestARegressionComesToTheStateItIsNamedAfter(t *testing.T) {
+	for state := range models.Seen(models.Seens) {
+		text, err := regress.ReadFile("testdata/regress/" + state.String() + programSuffix)
+		if err != nil {
+			t.Errorf("no regression is named after %v", state)
+			continue
+		}
+		p, err := parseProgram(text, state.String())
+		if err != nil {
+			t.Error(err)
+			continue
+		}
+		if r := play.Play(t.Context(), p, defaultConfigs(p.Seed)[0]); r.Seen[state] == 0 {
+			t.Errorf("the regression %v does not come to it", state)
+		}
+	}
+}
+
 func TestTheFirstLineRepeatsARun(t *testing.T) {
 	first, _, _ := strings.Cut(stress(t, "-seed", "7", "-seeds", "2").stdout, "\n")
 	if want := goRun(built.Flags()) + " -profile smoke -seed 7 -seeds 2"; first != want {
@@ -76,6 +98,34 @@ func TestTheFirstLineRepeatsARun(t *testing.T) {
 	again := stress(t, strings.Fields(strings.TrimPrefix(first, goRun(built.Flags())))...)
 	if line, _, _ := strings.Cut(again.stdout, "\n"); line != first || again.code != 0 {
 		t.Errorf("exit code %d, first line %q", again.code, line)
+	}
+}
+
+// 0 is a seed like any other; what is left out is random.
+func TestASeedOfZeroIsKept(t *testing.T) {
+	h, err := parseHarness([]string{"-seed", "0", "-seeds", "1"})
+	if err != nil || h.seed != 0 || !strings.Contains(h.line(), " -seed 0 ") {
+		t.Errorf("seed %d, %q, %v", h.seed, h.line(), err)
+	}
+	if h, err := parseHarness([]string{"-profile", "soak", "-seed", "7"}); err != nil || !strings.HasSuffix(h.line(), " -profile soak -seed 7") {
+		t.Errorf("the soak of seed 7 is repeated by %q, %v", h.line(), err)
+	}
+	if h, err := parseHarness([]string{"-seeds", "1"}); err != nil || h.seed == 0 {
+		t.Errorf("without -seed: %d, %v", h.seed, err)
+	}
+}
+
+func TestTheSameSeedsCountTheSame(t *testing.T) {
+	first, again := stress(t, "-seed", "3", "-seeds", "3"), stress(t, "-seed", "3", "-seeds", "3")
+	if first.code != 0 || !strings.Contains(first.stdout, "rare states: ") || first.lastLine() != again.lastLine() {
+		t.Errorf("%s\nand then\n%s", first.stdout, again.stdout)
+	}
+	states := func(r outcomeOf) string {
+		_, line, _ := strings.Cut(r.stdout, "rare states: ")
+		return line
+	}
+	if states(first) != states(again) {
+		t.Errorf("%s\nand then\n%s", states(first), states(again))
 	}
 }
 
@@ -184,6 +234,36 @@ func TestAnArmThatCannotBeBuiltLeavesAProfileInconclusive(t *testing.T) {
 	verdict, exit, reason := done.Verdict(nil, false)
 	if exit != campaign.ExitInconclusive || !strings.HasPrefix(reason, "the race arm cannot be played: there is no Go toolchain") {
 		t.Errorf("%s (exit code %d): %s", verdict, exit, reason)
+	}
+}
+
+func TestAnArmThatPlaysNothingLeavesAProfileInconclusive(t *testing.T) {
+	arm := campaign.Arm{Name: "race", Duration: time.Minute}
+	if err := played(arm, new(campaign.Outcome)); err == nil || err.Error() != "the race arm played no program in 1m0s" {
+		t.Errorf("nothing was played, and the error is %v", err)
+	}
+	if err := played(arm, &campaign.Outcome{Programs: 1}); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestAFaultThatCouldNotBeTriedIsNotMissed(t *testing.T) {
+	names := []string{"a", "b"}
+	for _, tt := range []struct {
+		missed      []string
+		stopped     error
+		interrupted bool
+		exit        int
+	}{
+		{nil, nil, false, campaign.ExitPassed},
+		{names[:1], nil, false, campaign.ExitCanaryMissed},
+		{nil, errors.New("no process"), false, campaign.ExitInconclusive},
+		{names[:1], errors.New("no process"), false, campaign.ExitInconclusive},
+		{names[:1], nil, true, campaign.ExitInterrupted},
+	} {
+		if v := canaryVerdict(names, tt.missed, tt.stopped, tt.interrupted); v.ExitCode != tt.exit {
+			t.Errorf("missed %q, %v, interrupted %v: %+v; want exit code %d", tt.missed, tt.stopped, tt.interrupted, v, tt.exit)
+		}
 	}
 }
 

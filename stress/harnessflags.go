@@ -75,7 +75,7 @@ func parseHarness(args []string) (harnessing, error) {
 	if err := h.conflicts(); err != nil {
 		return h, err
 	}
-	if h.seed == 0 {
+	if !h.given["seed"] {
 		h.seed = randomSeed()
 	}
 	return h, h.check()
@@ -104,14 +104,25 @@ func (h *harnessing) conflicts() error {
 		return errors.New("-canary wants the name of a fault, or all")
 	case h.shrink && !h.given["replay"]:
 		return errors.New("-shrink goes with -replay; what a profile finds is shrunk anyway")
+	case h.given["shrink-time"] && h.given["replay"] && !h.shrink:
+		return errors.New("-shrink-time says nothing without -shrink")
 	case h.profile == "soak" && h.seeds > 0:
 		return errors.New("-profile soak plays no seeds; give -duration")
+	}
+	for _, name := range []string{"children", "shrink-time", "artifacts"} {
+		switch {
+		case h.given[name] && h.profile == "soak":
+			return fmt.Errorf("-profile soak plays no programs, so that -%s says nothing", name)
+		case h.given[name] && h.given["canary"] && !h.given["replay"] && name != "children":
+			return fmt.Errorf("-canary keeps no programs, so that -%s says nothing", name)
+		}
 	}
 	for _, pair := range [][2]string{
 		{"replay", "profile"},
 		{"replay", "seed"},
 		{"replay", "seeds"},
 		{"replay", "duration"},
+		{"replay", "children"},
 		{"canary", "profile"},
 		{"seeds", "duration"},
 	} {
@@ -180,7 +191,7 @@ func (h *harnessing) line() string {
 	if h.canary != "" {
 		fmt.Fprintf(&b, " -canary %s", quote(h.canary))
 	}
-	if h.replay == "" && h.profile != "soak" {
+	if h.replay == "" {
 		fmt.Fprintf(&b, " -seed %d", h.seed)
 	}
 	if h.seeds > 0 {

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"slices"
 )
 
 const usage = `stress proves that the state of a store depends on what was recorded and on nothing
@@ -211,7 +212,7 @@ func (p *program) help(words []string) int {
 		"": usage, "profile": usageProfile, "replay": usageReplay, "import": usageImport, "scenario": usageScenario,
 	}
 	topic := ""
-	if len(words) > 0 {
+	if len(words) > 0 && !slices.Contains([]string{"-h", "-help", "--help"}, words[0]) {
 		topic = words[0]
 	}
 	text, ok := topics[topic]

@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"handloom/stress/internal/play"
@@ -39,6 +40,7 @@ type process struct {
 	in      io.WriteCloser
 	answers *json.Decoder
 	errors  tail
+	silent  atomic.Bool // it said nothing for so long that it was killed
 }
 
 // Play has a program played. A crash, a race and a program that does not end are
@@ -108,7 +110,10 @@ func (c Command) start() (*process, error) {
 func (p *process) ask(r Request) (Response, error) {
 	// A child that does not even tell that it hangs is killed, which ends the
 	// reading.
-	kill := time.AfterFunc(r.Patience+grace, func() { p.cmd.Process.Kill() })
+	kill := time.AfterFunc(r.Patience+grace, func() {
+		p.silent.Store(true)
+		p.cmd.Process.Kill()
+	})
 	defer kill.Stop()
 	var answer Response
 	if err := json.NewEncoder(p.in).Encode(r); err != nil {
@@ -140,6 +145,8 @@ func (p *process) verdict(cause, ended error) (*play.Result, error) {
 	switch {
 	case exit.ExitCode() == raceExit || strings.Contains(text, "WARNING: DATA RACE"):
 		f.Kind, f.What = play.Race, "a data race\n"+text
+	case p.silent.Load():
+		f.Kind, f.What = play.Liveness, "the process did not answer, nor tell where it hangs\n"+text
 	case text == "" && exit.ExitCode() < 0:
 		return nil, fmt.Errorf("a child was ended from outside: %v", exit)
 	}

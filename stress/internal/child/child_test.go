@@ -3,6 +3,7 @@ package child
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"handloom/stress/internal/play"
 )
@@ -29,6 +30,19 @@ func TestAProgramThatCannotBeStartedIsAnError(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 	c.Close()
+}
+
+// A program that does not even tell that it hangs, hangs.
+func TestAProcessThatDoesNotAnswerDoesNotEnd(t *testing.T) {
+	p, err := (Command{Path: "testdata/shell.sh", Env: []string{"SCRIPT=exec sleep 60"}}).start()
+	if err != nil {
+		t.Skip(err) // no shell here
+	}
+	_, cause := p.ask(Request{Patience: 50*time.Millisecond - grace})
+	r, err := p.verdict(cause, p.end(false))
+	if err != nil || r.Failure.Kind != play.Liveness {
+		t.Errorf("%+v, %v; want %s", r, err, play.Liveness)
+	}
 }
 
 // A program that ends without an answer, and says nothing, was ended by others;

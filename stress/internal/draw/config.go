@@ -35,7 +35,7 @@ func (d *drawing) config() program.Config {
 		c.Collect = d.of(1, 10)
 	}
 	if d.IntN(6) == 0 {
-		c.Shift = d.of(1, 20)
+		c.Shift = d.of(5, 50, 300)
 	}
 	if d.IntN(5) == 0 {
 		c.Readers = d.of(1, 2, 4)

@@ -71,12 +71,18 @@ func (d *drawing) forge(r *program.Ref) {
 	}
 }
 
+// elsewhere is the handle of an item of another store, if its typeId is the last
+// one there is.
+const elsewhere = 0x7fff<<48 | 1<<32
+
 func (d *drawing) bits() uint64 {
-	switch d.IntN(4) {
+	switch d.IntN(5) {
 	case 0:
 		return 0
 	case 1:
 		return 1<<64 - 1
+	case 3:
+		return elsewhere
 	case 2:
 		return uint64(1+d.IntN(8))<<48 | uint64(d.IntN(4))<<32 | uint64(d.IntN(20))
 	}

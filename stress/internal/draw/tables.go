@@ -13,9 +13,17 @@ func (d *drawing) tables() {
 	if d.IntN(100) == 0 {
 		n = 1000
 	}
+	typeID := 0 // the store is to choose
+	if n <= 10 && d.IntN(4) == 0 {
+		typeID = d.of(1, 2, 63, 64, 1000, 32000)
+	}
 	for i := range n {
 		t := d.table(n)
 		t.Name = fmt.Sprintf("t%d", i)
+		if typeID > 0 { // some 64 apart, as the shards of the largest table are
+			t.TypeID = typeID
+			typeID += t.Shards + d.of(0, 0, 1, 64-t.Shards)
+		}
 		d.program.Tables = append(d.program.Tables, t)
 		d.known = append(d.known, new(population))
 	}

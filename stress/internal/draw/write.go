@@ -6,7 +6,8 @@ var inWrites = []program.Op{
 	program.Insert, program.InsertItems, program.EmplaceItemsNow, program.InsertFunc, program.EraseNow, program.TakeNow,
 	program.EraseItemsNow, program.EraseFunc, program.EraseBackward, program.Clear, program.ClearMap, program.Reset,
 	program.SortFunc, program.SortByKey, program.SortRange, program.SortAs, program.Partition, program.Swap,
-	program.Defragment, program.ForgetOrder, program.SetNow, program.ReserveNow, program.Shrink, program.Clone,
+	program.Defragment, program.ForgetOrder, program.SetNow, program.CallNow, program.Look,
+	program.SortTable, program.SortTableByKey, program.DefragmentTable, program.ReserveNow, program.Shrink, program.Clone,
 }
 
 // write draws a write: some steps at once, or a whole tick.
@@ -34,7 +35,7 @@ func (d *drawing) write() {
 
 func (d *drawing) writeStep(op program.Op) {
 	s := program.Step{Op: op, Table: d.index()}
-	if op >= program.SortFunc && op <= program.ForgetOrder && !d.packed(s.Table) {
+	if op.NeedsOrder() && !d.packed(s.Table) {
 		return
 	}
 	s.Shard = d.shard(s.Table)
@@ -44,9 +45,11 @@ func (d *drawing) writeStep(op program.Op) {
 	case program.EraseNow, program.TakeNow:
 		s.Shard, s.Refs = 0, d.refs(s.Table, 1+d.IntN(3), false)
 		d.gone(s.Table, s.Refs)
-	case program.SetNow:
+	case program.SetNow, program.CallNow:
 		s.Shard, s.Refs = 0, d.refs(s.Table, 1+d.IntN(3), false)
 		s = s.Set("v", d.IntN(d.theme.keys))
+	case program.Look:
+		s.Refs = d.refs(s.Table, d.IntN(6), false)
 	case program.EraseItemsNow:
 		s.Refs = append(d.refs(s.Table, d.IntN(4), false), d.run(s.Table))
 		d.gone(s.Table, s.Refs)
@@ -55,6 +58,9 @@ func (d *drawing) writeStep(op program.Op) {
 	case program.Clear:
 		s.Shard = 0
 		d.cleared(s.Table)
+	case program.SortTable, program.SortTableByKey, program.DefragmentTable:
+		s.Shard = 0
+		s = s.Set("by", d.of(0, 0, 0, 1, 2, 3))
 	case program.SortFunc, program.SortByKey, program.Defragment:
 		s = s.Set("by", d.of(0, 0, 0, 1, 2, 3))
 	case program.SortRange:
@@ -69,7 +75,9 @@ func (d *drawing) writeStep(op program.Op) {
 		s = s.Set("n", d.IntN(12))
 	}
 	switch {
-	case op == program.Defragment:
+	case op == program.SortTable && d.IntN(4) == 0:
+		s = s.Set("panic", d.of(0, 1, 1, 2, 8)).Set("cancel", d.IntN(2))
+	case op == program.Defragment || op == program.DefragmentTable:
 		s = s.Set("budget", d.of(0, 1, 3, 10, 100))
 	case (op == program.EraseFunc || op == program.SortFunc) && d.IntN(5) == 0:
 		s = s.Set("panic", 1+d.IntN(10))

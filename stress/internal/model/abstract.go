@@ -7,7 +7,7 @@ type Abstract struct {
 	tables []Table
 	live   map[uint64]living
 	counts []int               // live items, by table
-	ever   map[uint64]struct{} // every handle issued in this history
+	ever   map[uint64]struct{} // every handle issued in this history: a program makes a million items at most
 	issued []uint64            // the same, in the order of issue
 	batch  []Command           // of the passes that succeeded, in key order
 	late   []Command           // of the inbox, which comes after them

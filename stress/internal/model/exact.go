@@ -118,13 +118,20 @@ type Figures struct{ Live, Vacant, Depleted, Slots int }
 // Figures returns the figures of a table.
 func (m *Exact) Figures(table int) Figures {
 	var f Figures
-	for _, s := range m.tables[table].shards {
-		f.Live += s.live
-		f.Vacant += len(s.free)
-		f.Depleted += s.depleted()
-		f.Slots += len(s.slots)
+	for i := range m.tables[table].shards {
+		of := m.ShardFigures(table, i)
+		f.Live += of.Live
+		f.Vacant += of.Vacant
+		f.Depleted += of.Depleted
+		f.Slots += of.Slots
 	}
 	return f
+}
+
+// ShardFigures returns the figures of one shard.
+func (m *Exact) ShardFigures(table, shard int) Figures {
+	s := m.tables[table].shards[shard]
+	return Figures{Live: s.live, Vacant: len(s.free), Depleted: s.depleted(), Slots: len(s.slots)}
 }
 
 // Epoch returns how many flushes with commands there were.
@@ -152,10 +159,10 @@ func (m *Exact) Chunks(table int) []Chunk {
 			}
 			all = append(all, c)
 		}
-		if rows > 0 && rows%t.Chunk == 0 {
+		if t.Chunk > 1 && rows > 0 && rows%t.Chunk == 0 { // of chunks of one row all are full
 			m.seen.See(ChunkFull)
 		}
-		if rows%t.Chunk == 1 {
+		if rows > t.Chunk && rows%t.Chunk == 1 {
 			m.seen.See(ChunkOneMore)
 		}
 	}

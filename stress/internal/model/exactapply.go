@@ -38,9 +38,6 @@ func (p *Plan) applyTable(i int, t *table) {
 	if slices.Max(take) != slices.Min(take) && slices.Max(sizes) == slices.Min(sizes) {
 		p.m.seen.See(UnevenDeal)
 	}
-	if len(creates) > 1<<14 {
-		p.m.seen.See(SecondSegment)
-	}
 	for k, s := range t.shards {
 		s.eraseSet(p.erased[s])
 		for _, c := range creates[:take[k]] {

@@ -173,19 +173,34 @@ func (p *Plan) find(id uint64, table int) (*shard, uint32, bool) {
 func (p *Plan) stale(c *Command, counts *Counts, s Sample) {
 	counts.Stale++
 	p.report.Stale = append(p.report.Stale, s)
-	generation, live, ok := p.m.Slot(c.ID)
-	switch {
-	case isProvisional(c.ID):
-		p.m.seen.See(ForgedFree)
-	case ok && live && generation > uint16(c.ID>>32):
-		p.m.seen.See(StaleReused)
-	case ok && !live && generation == 0:
-		p.m.seen.See(StaleDepleted)
-	case ok && !live && generation == uint16(c.ID>>32):
-		p.m.seen.See(ForgedVacant)
-	case !ok || p.m.Lives(c.ID):
-		p.m.seen.See(ForeignHandle)
+	if why, rare := p.m.staleFor(c); rare {
+		p.m.seen.See(why)
 	}
+}
+
+// staleFor says which rare state a stale command shows, if any. A generation that
+// no slot is ever issued with is none: it was forged, and is not stale.
+func (m *Exact) staleFor(c *Command) (Seen, bool) {
+	generation, live, ok := m.Slot(c.ID)
+	own := uint16(c.ID >> 32)
+	issuable := own >= 1 && own <= m.last
+	switch {
+	case isProvisional(c.ID) && c.Name != 0:
+		return StaleProvisional, true
+	case isProvisional(c.ID):
+		return ForgedFree, true
+	case !ok:
+		return UnknownSlot, true
+	case m.Lives(c.ID):
+		return ForeignHandle, true
+	case live && issuable && generation > own:
+		return StaleReused, true
+	case !live && issuable && generation == 0:
+		return StaleDepleted, true
+	case !live && issuable && generation == own:
+		return ForgedVacant, true
+	}
+	return 0, false
 }
 
 func (p *Plan) replace(c *Command, table int, s Sample) {

@@ -24,7 +24,9 @@ const (
 	StaleDepleted
 	ForgedVacant
 	ForgedFree
+	StaleProvisional
 	ForeignHandle
+	UnknownSlot
 	ChunkFull
 	ChunkOneMore
 	ManyChunks
@@ -83,7 +85,9 @@ var seenNames = [seens]string{
 	StaleDepleted:           "stale-on-depleted-slot",
 	ForgedVacant:            "forged-next-generation",
 	ForgedFree:              "forged-free-bit",
+	StaleProvisional:        "stale-provisional",
 	ForeignHandle:           "foreign-handle",
+	UnknownSlot:             "unknown-slot",
 	ChunkFull:               "chunk-full",
 	ChunkOneMore:            "chunk-one-more",
 	ManyChunks:              "many-chunks",

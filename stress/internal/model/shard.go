@@ -203,7 +203,9 @@ func (s *shard) reset() {
 		s.clear()
 		return
 	}
-	s.seen.See(ResetDropped)
+	if len(s.slots) > 0 {
+		s.seen.See(ResetDropped)
+	}
 	s.slots, s.rows, s.free, s.live, s.floor = nil, nil, nil, 0, s.highest
 }
 

@@ -36,6 +36,17 @@ type bound interface {
 	insert(w *store.Writer, i model.Item) (uint64, error)
 	clear(w *store.Writer)
 	maps(w *store.Writer) []boundMap
+
+	handle(id uint64) (uint64, bool)
+	name() string
+}
+
+// orderedTable is a bound whose rows have an order to change.
+type orderedTable interface {
+	bound
+	sortTable(ctx context.Context, w *store.Writer, compare func(a, b model.Item) int) error
+	sortTableByKey(ctx context.Context, w *store.Writer, key func(model.Item) uint64) error
+	defragmentTable(ctx context.Context, w *store.Writer, compare func(a, b model.Item) int, budget int) (moves int, done bool, err error)
 }
 
 // chunk is a task's chunk of a table.
@@ -61,6 +72,8 @@ type common[T any] interface {
 	Has(h store.Handle[T]) bool
 	At(h store.Handle[T]) *T
 	Len() int
+	Name() string
+	Handle(id store.ID) (store.Handle[T], bool)
 	All() iter.Seq2[store.Handle[T], *T]
 	Insert(w *store.Writer, v T) (store.Handle[T], error)
 	Clear(w *store.Writer)
@@ -175,6 +188,13 @@ func (b *binding[T]) insert(w *store.Writer, i model.Item) (uint64, error) {
 	h, err := b.Insert(w, b.make(i))
 	return uint64(h.ID), err
 }
+
+func (b *binding[T]) handle(id uint64) (uint64, bool) {
+	h, ok := b.Handle(store.ID(id))
+	return uint64(h.ID), ok
+}
+
+func (b *binding[T]) name() string { return b.Name() }
 
 func (b *binding[T]) clear(w *store.Writer) { b.Clear(w) }
 

@@ -24,6 +24,12 @@ type boundMap interface {
 	reserve(n int)
 	shrink()
 	set(id uint64, change func(*uint64))
+	call(id uint64, change func(*uint64)) bool
+	has(id uint64) bool
+	rowOf(id uint64) (int, bool)
+	handleAt(row int) uint64
+	backward() []uint64
+	figures() model.Figures
 	copied() (boundMap, uint64, error) // with its digest, which must be that of the map
 	digest() uint64
 	verify() error
@@ -34,6 +40,7 @@ type boundMap interface {
 // orderedMap is a boundMap whose rows have an order to change.
 type orderedMap interface {
 	boundMap
+	items() []model.Item
 	sortFunc(compare func(a, b model.Item) int)
 	sortByKey(key func(model.Item) uint64)
 	sortRange(i, j int, compare func(a, b model.Item) int)
@@ -49,6 +56,10 @@ type commonMap[T any] interface {
 	EmplaceItems(n int, f func(i int, h store.Handle[T], v *T), dst []store.Handle[T]) ([]store.Handle[T], error)
 	InsertFunc(f func(h store.Handle[T], v *T)) (store.Handle[T], error)
 	Get(h store.Handle[T]) (*T, bool)
+	Has(h store.Handle[T]) bool
+	Call(h store.Handle[T], f func(*T)) bool
+	RowOf(h store.Handle[T]) (int, bool)
+	HandleAt(row int) store.Handle[T]
 	Erase(h store.Handle[T]) bool
 	Take(h store.Handle[T]) (T, bool)
 	EraseItems(hs []store.Handle[T]) int
@@ -126,6 +137,26 @@ func (b *mapBinding[T]) set(id uint64, change func(*uint64)) {
 	}
 }
 
+func (b *mapBinding[T]) call(id uint64, change func(*uint64)) bool {
+	return b.Call(handleOf[T](id), func(v *T) {
+		if b.key != nil {
+			change(b.key(v))
+		}
+	})
+}
+
+func (b *mapBinding[T]) has(id uint64) bool          { return b.Has(handleOf[T](id)) }
+func (b *mapBinding[T]) rowOf(id uint64) (int, bool) { return b.RowOf(handleOf[T](id)) }
+func (b *mapBinding[T]) handleAt(row int) uint64     { return uint64(b.HandleAt(row).ID) }
+
+func (b *mapBinding[T]) backward() []uint64 {
+	var ids []uint64
+	for h := range b.Backward() {
+		ids = append(ids, uint64(h.ID))
+	}
+	return ids
+}
+
 func (b *mapBinding[T]) rows() []uint64 {
 	var ids []uint64
 	for h := range b.Handles() {
@@ -144,17 +175,27 @@ func (b *packedMap[T]) set(id uint64, change func(*uint64)) {
 	b.m.Touch(handleOf[T](id))
 }
 
+func (b *packedMap[T]) call(id uint64, change func(*uint64)) bool {
+	defer b.m.Touch(handleOf[T](id))
+	return b.mapBinding.call(id, change)
+}
+
+func (b *packedMap[T]) figures() model.Figures {
+	s := b.m.Stats()
+	return model.Figures{Live: s.Live, Vacant: s.Vacant, Depleted: s.Depleted, Slots: s.Slots}
+}
+
+func (b *packedMap[T]) items() []model.Item {
+	var all []model.Item
+	for i := range b.m.Items() {
+		all = append(all, b.read(&b.m.Items()[i]))
+	}
+	return all
+}
+
 func (b *packedMap[T]) copied() (boundMap, uint64, error) {
 	c := b.m.Clone()
 	return &packedMap[T]{mapBinding[T]{c, b.kind}, c}, c.Digest(), c.Verify()
-}
-
-// compares makes a comparison of items one of values.
-func (b *packedMap[T]) compares(compare func(a, b model.Item) int) func(x, y *T) int {
-	if compare == nil {
-		return nil
-	}
-	return func(x, y *T) int { return compare(b.read(x), b.read(y)) }
 }
 
 func (b *packedMap[T]) sortFunc(compare func(a, b model.Item) int) { b.m.SortFunc(b.compares(compare)) }
@@ -187,4 +228,9 @@ type stableMap[T any] struct {
 func (b *stableMap[T]) copied() (boundMap, uint64, error) {
 	c := b.m.Clone()
 	return &stableMap[T]{mapBinding[T]{c, b.kind}, c}, c.Digest(), c.Verify()
+}
+
+func (b *stableMap[T]) figures() model.Figures {
+	s := b.m.Stats()
+	return model.Figures{Live: s.Live, Vacant: s.Vacant, Depleted: s.Depleted, Slots: s.Slots}
 }

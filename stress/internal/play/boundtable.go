@@ -49,6 +49,18 @@ func (b *packed[T]) maps(w *store.Writer) []boundMap {
 	return maps
 }
 
+func (b *packed[T]) sortTable(ctx context.Context, w *store.Writer, compare func(a, b model.Item) int) error {
+	return b.table.SortFunc(ctx, w, b.compares(compare))
+}
+
+func (b *packed[T]) sortTableByKey(ctx context.Context, w *store.Writer, key func(model.Item) uint64) error {
+	return b.table.SortByKey(ctx, w, func(v *T) uint64 { return key(b.read(v)) })
+}
+
+func (b *packed[T]) defragmentTable(ctx context.Context, w *store.Writer, compare func(a, b model.Item) int, budget int) (moves int, done bool, err error) {
+	return b.table.Defragment(ctx, w, b.compares(compare), budget)
+}
+
 // stable is a [store.StableTable] as a [bound].
 type stable[T any] struct {
 	binding[T]

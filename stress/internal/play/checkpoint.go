@@ -42,6 +42,16 @@ func (p *player) checkpoint(ctx context.Context, as int) {
 	unchanged()
 }
 
+// mostAbandoned is how many handles of ended histories are kept.
+const mostAbandoned = 4096
+
+// abandon keeps the handles that were issued since a state: in the history that
+// goes on from it they name nothing, or what is issued anew by the same name.
+func (p *player) abandon(to *model.Abstract) {
+	p.abandoned = append(p.abandoned, p.abstract.Issued()[len(to.Issued()):]...)
+	p.abandoned = p.abandoned[max(0, len(p.abandoned)-mostAbandoned):]
+}
+
 // rollback goes back to a checkpoint. What was named since names nothing any
 // more.
 func (p *player) rollback(ctx context.Context, to int) {
@@ -56,6 +66,7 @@ func (p *player) rollback(ctx context.Context, to int) {
 		p.fail(Model, "Rollback: %v", err)
 		return
 	}
+	p.abandon(c.abstract)
 	p.exact.Rollback(c.exact)
 	p.abstract, p.sortedBy = c.abstract.Copy(), maps.Clone(c.sortedBy)
 	p.fresh, p.old = nil, nil

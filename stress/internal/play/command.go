@@ -96,8 +96,12 @@ func (p *player) kept(table int, v model.Value) model.Value {
 // so that the create is cancelled.
 func (r *running) emplaceFunc(c *program.Step, q store.Queue, v *model.Value) (id uint64, cancelled bool) {
 	defer func() {
-		if cancelled = recover() != nil; cancelled {
+		switch v := recover(); {
+		case v == errTask:
+			cancelled = true
 			r.see(model.CallbackPanic)
+		case v != nil:
+			panic(v) // it is the store's
 		}
 	}()
 	r.tables[c.Table].emplaceFunc(q, func(own uint64) model.Item {

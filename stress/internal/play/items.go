@@ -48,6 +48,14 @@ type kind[T any] struct {
 	keeps func(model.Item) model.Item
 }
 
+// compares makes a comparison of items one of values.
+func (k *kind[T]) compares(compare func(a, b model.Item) int) func(x, y *T) int {
+	if compare == nil {
+		return nil
+	}
+	return func(x, y *T) int { return compare(k.read(x), k.read(y)) }
+}
+
 // richLinks shows a flush the handles of a rich item. It panics when a test has
 // lit the fuse and it burns down.
 func richLinks(fuse *fuse) func(v *rich, visit func(*store.ID)) {

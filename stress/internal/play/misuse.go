@@ -86,7 +86,7 @@ var misuses = map[string]func(p *player, ctx context.Context) error{
 
 	"queue-kept": func(p *player, ctx context.Context) error {
 		if p.exact.BatchFull() {
-			return nil
+			return errUntried
 		}
 		var kept store.Queue
 		err := p.lonePass(ctx, func(_ context.Context, q store.Queue) error { kept = q; return nil })
@@ -107,7 +107,7 @@ var misuses = map[string]func(p *player, ctx context.Context) error{
 	},
 	"inbox-queue-kept": func(p *player, _ context.Context) error {
 		if p.exact.InboxFull() {
-			return nil
+			return errUntried
 		}
 		var kept store.Queue
 		err := p.store.Inbox(func(q store.Queue) error { kept = q; return nil })
@@ -179,7 +179,7 @@ var misuses = map[string]func(p *player, ctx context.Context) error{
 				m.eraseFunc(func(model.Item) bool { m.clearAll(); return false })
 			})
 		}
-		return nil
+		return errUntried
 	}),
 	"negative-sizes": func(p *player, ctx context.Context) error {
 		return errors.Join(
@@ -187,6 +187,10 @@ var misuses = map[string]func(p *player, ctx context.Context) error{
 			panics("-1", func() { _, _ = p.store.Queues(-1) }))
 	},
 }
+
+// errUntried says that the store was in no state to be misused so: the batch was
+// full, or no item there.
+var errUntried = errors.New("not tried")
 
 // Misuses returns the kinds of misuse that a program may be drawn with.
 func Misuses() []string { return slices.Sorted(maps.Keys(misuses)) }
@@ -197,11 +201,15 @@ func (p *player) misuse(ctx context.Context, word string) {
 		return
 	}
 	unchanged := p.unchanged(ctx, "misuse")
-	if err := misuses[word](p, ctx); err != nil {
+	switch err := misuses[word](p, ctx); err {
+	case nil:
+		p.see(model.MisuseRefused)
+	case errUntried: // and nothing else: an error beside it would count
+	default:
 		p.fail(Model, "%v", err)
 		return
 	}
-	p.see(model.MisuseRefused)
+	p.checkPending()
 	unchanged()
 }
 
@@ -244,7 +252,7 @@ func (p *player) lonePass(ctx context.Context, f func(ctx context.Context, q sto
 		return nil
 	})
 	if full && errors.Is(err, store.ErrQueueFull) {
-		return nil
+		return errUntried
 	}
 	_, wrong := p.exact.EndPass(p.exact.BeginPass(), nil, false, false)
 	return errors.Join(err, inner, wrong)
@@ -278,6 +286,9 @@ func Check(prog *program.Program, name string) error {
 				"no misuse is called %q; want one of %s", s.Word, strings.Join(Misuses(), ", "))}
 		}
 	})
+	if _, err := typeIDs(prog.Tables); err != nil && fault == nil {
+		fault = &program.Error{File: name, Line: 1, Reason: err.Error()}
+	}
 	if len(prog.Tables) == 0 && fault == nil {
 		fault = &program.Error{File: name, Line: 1, Reason: "the program has no table"}
 	}

@@ -1,6 +1,9 @@
 package play
 
 import (
+	"context"
+	"slices"
+
 	"handloom/internal/narrow"
 	"handloom/store"
 	"handloom/stress/internal/model"
@@ -17,7 +20,10 @@ func (p *player) open() (err error) {
 	if err != nil {
 		return err
 	}
-	typeID := 1
+	first, err := typeIDs(p.program.Tables)
+	if err != nil {
+		return err
+	}
 	for i := range p.program.Tables {
 		t := &p.program.Tables[i]
 		made, err := p.register(t)
@@ -25,13 +31,12 @@ func (p *player) open() (err error) {
 			return err
 		}
 		m := model.Table{
-			TypeID: uint16(typeID), Shards: max(1, t.Shards), Stable: t.Kind == program.Stable,
+			TypeID: uint16(first[i]), Shards: max(1, t.Shards), Stable: t.Kind == program.Stable,
 			MinFree: t.MinFree, Max: t.Max, Chunk: t.Chunk,
 		}
 		if m.Chunk == 0 {
 			m.Chunk = chunkRows(t.Item)
 		}
-		typeID += m.Shards
 		p.tables, p.modelled = append(p.tables, made), append(p.modelled, m)
 	}
 	p.exact = model.NewExact(p.modelled, model.Widths{
@@ -46,13 +51,33 @@ func (p *player) open() (err error) {
 	return p.openOther()
 }
 
-// openOther makes the second store.
+// openOther makes the second store, with one item. Handles of two stores are told
+// apart by their typeIds alone, so that it has one that the program leaves free.
 func (p *player) openOther() (err error) {
 	if p.other, err = store.New(store.Options{Workers: 1}); err != nil {
 		return err
 	}
-	p.elsewhere, err = store.Register(p.other, store.TableOptions[word]{Name: "elsewhere"})
-	return err
+	free := slices.Index(taken(p.modelled), false)
+	p.elsewhere, err = store.Register(p.other, store.TableOptions[word]{Name: "elsewhere", TypeID: lastTypeID - free})
+	if err != nil {
+		return err
+	}
+	return p.other.Write(context.Background(), func(_ context.Context, w *store.Writer) error {
+		h, err := p.elsewhere.Insert(w, 1)
+		p.foreign = uint64(h.ID)
+		return err
+	})
+}
+
+// taken returns which typeIds tables have, the last one first.
+func taken(tables []model.Table) []bool {
+	taken := make([]bool, lastTypeID+1)
+	for i := range tables {
+		for k := range tables[i].Shards {
+			taken[lastTypeID-int(tables[i].TypeID)-k] = true
+		}
+	}
+	return taken
 }
 
 func (p *player) register(t *program.Table) (bound, error) {
@@ -70,7 +95,7 @@ func (p *player) register(t *program.Table) (bound, error) {
 }
 
 func registerAs[T any](p *player, t *program.Table, k kind[T], o store.TableOptions[T]) (bound, error) {
-	o.Name, o.Shards, o.Reserve, o.MaxItems = t.Name, t.Shards, t.Reserve, t.Max
+	o.Name, o.TypeID, o.Shards, o.Reserve, o.MaxItems = t.Name, t.TypeID, t.Shards, t.Reserve, t.Max
 	o.MinFree, o.ChunkItems, o.FixedKeys, o.Changes = t.MinFree, t.Chunk, t.Fixed == 1, t.Changes == 1
 	if t.Kind == program.Stable {
 		o.FixedKeys = false

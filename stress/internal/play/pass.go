@@ -78,7 +78,7 @@ func (r *running) record(late bool) {
 		r.abstract.Record(log, late)
 		for i := range log {
 			if log[i].Kind == model.Create {
-				r.fresh = append(r.fresh, log[i].Name)
+				r.fresh, r.recorded = append(r.fresh, log[i].Name), append(r.recorded, log[i].Name)
 			}
 		}
 	}

@@ -23,6 +23,7 @@ type player struct {
 	store     *store.Store
 	other     *store.Store // another one, for misuse
 	elsewhere *store.Table[word]
+	foreign   uint64 // the handle of an item of the other store
 	tables    []bound
 	modelled  []model.Table
 	exact     *model.Exact
@@ -33,6 +34,8 @@ type player struct {
 	after       []model.Report        // what AfterFlush was called with
 	fresh       []int                 // names of creates since the batch began
 	old         []int                 // some names of earlier batches
+	recorded    []int                 // names of all creates of this history that a queue took
+	abandoned   []uint64              // handles of histories that a rollback ended
 	checkpoints map[int]*checkpoint
 	sortedBy    map[[2]int]int // by table and shard: what Defragment was last asked for, plus 1
 
@@ -49,8 +52,7 @@ type player struct {
 func Play(ctx context.Context, p *program.Program, c program.Config) *Result {
 	setNarrow := narrowed(p.Narrow)
 	defer setNarrow()
-	pl := &player{program: p, config: c, checkpoints: make(map[int]*checkpoint), sortedBy: make(map[[2]int]int)}
-	pl.disturb.init(c)
+	pl := newPlayer(p, c)
 	perturb.Step = pl.disturb.step
 	defer func() { perturb.Step = nil }()
 	restore := pl.disturb.procs()
@@ -60,6 +62,12 @@ func Play(ctx context.Context, p *program.Program, c program.Config) *Result {
 	pl.checkGoroutines(before)
 	pl.result.Failure = pl.failure
 	return &pl.result
+}
+
+func newPlayer(p *program.Program, c program.Config) *player {
+	pl := &player{program: p, config: c, checkpoints: make(map[int]*checkpoint), sortedBy: make(map[[2]int]int)}
+	pl.disturb.init(c)
+	return pl
 }
 
 // narrowed sets the widths of handle fields and returns what undoes it.
@@ -172,6 +180,6 @@ func (p *player) do(ctx context.Context, s *program.Step, w *store.Writer) {
 	case program.Misuse:
 		p.misuse(ctx, s.Word)
 	default:
-		p.writeStep(s, w)
+		p.writeStep(ctx, s, w)
 	}
 }

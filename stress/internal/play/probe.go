@@ -26,15 +26,60 @@ func (p *player) probeSome() {
 			p.probeForged(issued[at], random)
 		}
 	}
+	p.probeOthers(random)
+	p.probeRecorded(random)
+}
+
+// probeOthers looks up handles that were never issued in this history: those of
+// one that a rollback ended, that of another store, and random bits.
+func (p *player) probeOthers(random *rand.Rand) {
+	for range min(probes/4, len(p.abandoned)) {
+		p.probe(p.abandoned[random.IntN(len(p.abandoned))])
+	}
+	p.probe(p.foreign)
 	p.probe(0)
 	p.probe(random.Uint64())
 	p.probe(1<<64 - 1)
+	some := p.modelled[random.IntN(len(p.modelled))]
+	p.probe(uint64(some.TypeID)<<48 | random.Uint64N(4)<<32 | random.Uint64N(64))
+}
+
+// probeRecorded looks up provisional handles: the newest and others at random.
+// They name no item, and stand for one until the next flush alone.
+func (p *player) probeRecorded(random *rand.Rand) {
+	for i := range min(probes/4, len(p.recorded)) {
+		at := len(p.recorded) - 1 - i
+		if i%2 == 1 {
+			at = random.IntN(len(p.recorded))
+		}
+		p.probeProvisional(p.recorded[at])
+	}
+}
+
+func (p *player) probeProvisional(name int) {
+	v := p.names[name]
+	if v.provisional == 0 { // a queue that was full did not take it
+		return
+	}
+	if p.store.Has(store.ID(v.provisional)) || p.tables[v.table].has(v.provisional) {
+		p.fail(Forged, "the provisional handle of %%%d is found", name)
+	}
+	want, wanted := p.exact.Resolve(name)
+	if got, ok := p.resolved(v.table, v.provisional); ok != wanted || ok && got != want {
+		p.fail(Model, "%%%d resolves to %s, %v; want %s, %v", name, model.Text(got), ok, model.Text(want), wanted)
+	}
 }
 
 // probeAll looks up every handle of the history.
 func (p *player) probeAll() {
 	for _, id := range p.abstract.Issued() {
 		p.probe(id)
+	}
+	for _, id := range p.abandoned {
+		p.probe(id)
+	}
+	for _, name := range p.recorded {
+		p.probeProvisional(name)
 	}
 }
 
@@ -81,8 +126,24 @@ func (p *player) probe(id uint64) {
 			p.fail(Model, "Has and Get differ over %s", model.Text(id))
 		}
 	}
-	if !lives && mix(id)%16 == 0 { // panics take their time
-		p.probeAt(id)
+	if mix(id)%16 == 0 { // panics take their time, and so does text
+		p.probeText(id)
+		if !lives {
+			p.probeAt(id)
+		}
+	}
+}
+
+// probeText writes a handle and reads it back, and asks tables whether it may be
+// one of theirs.
+func (p *player) probeText(id uint64) {
+	text := store.ID(id).String()
+	if back, err := store.ParseID(text); err != nil || uint64(back) != id {
+		p.fail(Model, "%s is written %q, which reads as %s, %v", model.Text(id), text, model.Text(uint64(back)), err)
+	}
+	i := int(id % uint64(len(p.tables)))
+	if got, ok := p.tables[i].handle(id); ok != p.owns(i, id) || ok && got != id {
+		p.fail(Model, "table %s: Handle of %s is %s, %v", p.program.Tables[i].Name, model.Text(id), model.Text(got), ok)
 	}
 }
 

@@ -3,6 +3,7 @@ package play
 import (
 	"context"
 	"errors"
+	"fmt"
 	"sync"
 
 	"handloom/store"
@@ -53,7 +54,8 @@ func (p *player) read(ctx context.Context, s *program.Step) {
 // is closed.
 func (p *player) finish(ctx context.Context) {
 	p.inspect(ctx)
-	p.mark(ctx, "end")
+	p.mark(ctx, fmt.Sprintf("end %016x", p.inspectShards()))
+	p.checkFigures()
 	p.probeAll()
 	if p.failed() {
 		return

@@ -7,10 +7,6 @@ import (
 	"handloom/stress/internal/program"
 )
 
-func reorders(op program.Op) bool {
-	return op >= program.SortFunc && op <= program.ForgetOrder
-}
-
 // orders are the comparisons that programs sort by.
 var orders = []func(a, b model.Item) int{
 	func(a, b model.Item) int { return cmp.Compare(a.Key, b.Key) },
@@ -21,6 +17,9 @@ var orders = []func(a, b model.Item) int{
 
 func order(s *program.Step) func(a, b model.Item) int { return orders[s.Arg("by")%len(orders)] }
 
+// keyMask are the bits of keys that a step sorts by.
+func keyMask(s *program.Step) uint64 { return uint64(1)<<(s.Arg("by")%64+1) - 1 }
+
 // reorder changes the rows of a packed map.
 func (p *player) reorder(s *program.Step, m orderedMap) {
 	n := m.len()
@@ -28,7 +27,7 @@ func (p *player) reorder(s *program.Step, m orderedMap) {
 	case program.SortFunc:
 		p.sort(s, m)
 	case program.SortByKey:
-		mask := uint64(1)<<(s.Arg("by")%64+1) - 1
+		mask := keyMask(s)
 		m.sortByKey(func(i model.Item) uint64 { return i.Key & mask })
 		p.exact.Sort(s.Table, s.Shard, 0, n, func(a, b model.Item) int { return cmp.Compare(a.Key&mask, b.Key&mask) })
 	case program.SortRange:
@@ -92,31 +91,50 @@ func (p *player) swap(s *program.Step, m orderedMap) {
 	}
 }
 
-// defragment goes on with ordering a map. The comparison must be the same in
-// every call, or else the map is told to forget.
-func (p *player) defragment(s *program.Step, m orderedMap) {
-	at, by := [2]int{s.Table, s.Shard}, s.Arg("by")%len(orders)+1
+// sortsBy notes what a shard is put in the order of, and has its map forget the
+// order it was put in if that is another one.
+func (p *player) sortsBy(s *program.Step, shard int, m orderedMap) {
+	at, by := [2]int{s.Table, shard}, s.Arg("by")%len(orders)+1
 	if last := p.sortedBy[at]; last != 0 && last != by {
 		m.defragment(nil, 0)
 	}
 	p.sortedBy[at] = by
-	budget, compared := s.Arg("budget"), 0
-	moves, done := m.defragment(func(a, b model.Item) int {
-		compared++
-		return order(s)(a, b)
-	}, budget)
+}
+
+// checkBudget compares the work of a call of Defragment with its budget, of which
+// 0 is no bound.
+func (p *player) checkBudget(compared, moves, budget int, done bool) {
 	if budget > 0 && compared+moves > budget {
 		p.fail(Model, "Defragment compares %d times and moves %d with a budget of %d", compared, moves, budget)
 	}
 	if budget == 0 && !done {
 		p.fail(Model, "Defragment without a bound is not done")
 	}
+}
+
+// seeDefragmented counts a call of Defragment over n rows. Fewer than two are in
+// order anyway.
+func (p *player) seeDefragmented(done bool, n int) {
+	switch {
+	case !done:
+		p.see(model.DefragmentPaused)
+	case n > 1:
+		p.see(model.DefragmentDone)
+	}
+}
+
+// defragment goes on with ordering a map. The comparison must be the same in
+// every call, or else the map is told to forget.
+func (p *player) defragment(s *program.Step, m orderedMap) {
+	p.sortsBy(s, s.Shard, m)
+	budget, compared := s.Arg("budget"), 0
+	moves, done := m.defragment(func(a, b model.Item) int {
+		compared++
+		return order(s)(a, b)
+	}, budget)
+	p.checkBudget(compared, moves, budget, done)
 	if err := p.exact.Defragmented(s.Table, s.Shard, m.rows(), done, order(s)); err != nil {
 		p.fail(Model, "%v", err)
 	}
-	if done {
-		p.see(model.DefragmentDone)
-	} else {
-		p.see(model.DefragmentPaused)
-	}
+	p.seeDefragmented(done, m.len())
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	"handloom/store"
 	"handloom/stress/internal/model"
@@ -37,6 +38,9 @@ func (p *player) schedule(ctx context.Context, s *program.Step) {
 	if err != nil {
 		p.fail(Model, "NewSchedule: %v", err)
 		return
+	}
+	if text := schedule.Explain(); !strings.Contains(text, fmt.Sprintf("system %d", n-1)) {
+		p.fail(Model, "Explain leaves out a system:\n%s", text)
 	}
 	report, err := schedule.Run(ctx)
 	p.after = nil // each flush of the frame has called it

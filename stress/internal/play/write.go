@@ -60,7 +60,7 @@ func (p *player) guarded(f func() error, own error) (err error) {
 }
 
 // writeStep does one step of a write that is none of its own phase.
-func (p *player) writeStep(s *program.Step, w *store.Writer) {
+func (p *player) writeStep(ctx context.Context, s *program.Step, w *store.Writer) {
 	switch s.Op {
 	case program.Insert:
 		p.insert(s, w)
@@ -68,15 +68,19 @@ func (p *player) writeStep(s *program.Step, w *store.Writer) {
 		p.tables[s.Table].clear(w)
 		p.exact.Clear(s.Table, -1)
 		p.abstract.EraseWhere(s.Table, -1, every)
-	case program.EraseNow, program.TakeNow, program.SetNow:
+	case program.SortTable, program.SortTableByKey, program.DefragmentTable:
+		if t, ok := p.tables[s.Table].(orderedTable); ok {
+			p.reorderTable(ctx, s, t, w)
+		}
+	case program.EraseNow, program.TakeNow, program.SetNow, program.CallNow:
 		for _, t := range p.targets(s.Refs, place{step: p.step}) {
 			p.single(s, p.mapOf(s, w, t.id), t.id)
 		}
 	default:
 		m := p.tables[s.Table].maps(w)[s.Shard]
-		if ordered, ok := m.(orderedMap); ok && reorders(s.Op) {
+		if ordered, ok := m.(orderedMap); ok && s.Op.NeedsOrder() {
 			p.reorder(s, ordered)
-		} else if !reorders(s.Op) {
+		} else if !s.Op.NeedsOrder() {
 			p.bulk(s, m)
 		}
 	}
@@ -143,17 +147,27 @@ func (p *player) single(s *program.Step, m boundMap, id uint64) {
 		if got, ok := m.take(id); ok != lives || ok && got != item {
 			p.fail(Model, "Take(%s) is %+v, %v; want %+v, %v", model.Text(id), got, ok, item, lives)
 		}
-	case program.SetNow:
-		m.set(id, func(key *uint64) { *key = uint64(s.Arg("v")) })
-		if lives && p.program.Tables[s.Table].Item != program.Empty {
-			item.Key = uint64(s.Arg("v"))
-			p.abstract.Set(id, item)
-			p.exact.Set(id, item)
-		}
+	case program.SetNow, program.CallNow:
+		p.change(s, m, id, lives, item)
 		return
 	}
 	if p.exact.Erase(s.Table, id) != p.abstract.Erase(s.Table, id) {
 		p.fail(Model, "the models differ over erasing %s", model.Text(id))
+	}
+}
+
+// change sets the key of one item in place.
+func (p *player) change(s *program.Step, m boundMap, id uint64, lives bool, item model.Item) {
+	set := func(key *uint64) { *key = uint64(s.Arg("v")) }
+	if s.Op == program.SetNow {
+		m.set(id, set)
+	} else if got := m.call(id, set); got != lives {
+		p.accepted(id, got)
+	}
+	if lives && p.program.Tables[s.Table].Item != program.Empty {
+		item.Key = uint64(s.Arg("v"))
+		p.abstract.Set(id, item)
+		p.exact.Set(id, item)
 	}
 }
 

@@ -1,6 +1,9 @@
 package play
 
 import (
+	"fmt"
+	"slices"
+
 	"handloom/store"
 	"handloom/stress/internal/model"
 	"handloom/stress/internal/program"
@@ -35,6 +38,8 @@ func (p *player) bulk(s *program.Step, m boundMap) {
 		p.sameDigest(m, m.shrink)
 	case program.Clone:
 		p.clone(s, m)
+	case program.Look:
+		p.look(s, m)
 	}
 }
 
@@ -157,28 +162,49 @@ func (p *player) clone(s *program.Step, m boundMap) {
 		p.fail(Model, "a clone has digest %016x, %v; want %016x", digest, err, want)
 	}
 	alone := p.exact.CloneShard(s.Table, s.Shard)
+	if err := p.evolve(s, c, alone); err != nil {
+		p.fail(Model, "a clone %v", err)
+		return
+	}
+	if err := c.verify(); err != nil {
+		p.fail(Invariant, "a clone: %v", err)
+	}
+	if got, want := c.rows(), alone.Rows(0, 0); !slices.Equal(got, want) {
+		p.fail(Model, "a clone holds %s; want %s", list(got), list(want))
+	}
+	if after := m.digest(); after != digest {
+		p.fail(Model, "a clone changed, and with it the digest of the map from %016x to %016x", digest, after)
+	}
+}
+
+// evolve inserts items into a clone and its model, and erases every third again,
+// and the first row.
+func (p *player) evolve(s *program.Step, c boundMap, alone *model.Exact) error {
+	erase := func(id uint64) error {
+		if got, want := c.erase(id), alone.Erase(0, id); got != want {
+			return fmt.Errorf("erases %s: %v; want %v", model.Text(id), got, want)
+		}
+		return nil
+	}
 	for i := range s.Arg("n") {
 		item := p.tables[s.Table].keeps(model.Item{Key: uint64(i)})
 		got, err := c.insertItems([]model.Item{item})
 		want := alone.InsertItems(0, 0, []model.Item{item})
 		switch {
 		case want == nil:
-			p.expect(err, store.ErrFull, "an insert into a clone")
-		case err != nil || len(got) != 1 || got[0] != want[0]:
-			p.fail(Model, "a clone issues %s, %v; want %s", list(got), err, list(want))
+			err = wraps(err, store.ErrFull)
+		case err != nil || !slices.Equal(got, want):
+			err = fmt.Errorf("issues %s, %v; want %s", list(got), err, list(want))
 		case i%3 == 0:
-			c.erase(got[0])
-			alone.Erase(0, got[0])
+			p.see(model.CloneDiverged)
+			err = erase(got[0])
 		}
-		if p.failed() {
-			return
+		if err != nil {
+			return err
 		}
 	}
-	if err := c.verify(); err != nil {
-		p.fail(Invariant, "a clone: %v", err)
+	if rows := alone.Rows(0, 0); s.Arg("n") > 0 && len(rows) > 0 {
+		return erase(rows[0])
 	}
-	if n := c.len(); n != alone.Figures(0).Live {
-		p.fail(Model, "a clone has %d items; want %d", n, alone.Figures(0).Live)
-	}
-	p.see(model.CloneDiverged)
+	return nil
 }

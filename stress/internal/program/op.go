@@ -45,6 +45,11 @@ const (
 	Defragment
 	ForgetOrder
 	SetNow
+	CallNow
+	Look
+	SortTable
+	SortTableByKey
+	DefragmentTable
 	ReserveNow
 	Shrink
 	Clone
@@ -137,6 +142,11 @@ var specs = [ops]spec{
 	Defragment:      {"defragment", inWrite, table | shard, []string{"by", "budget"}},
 	ForgetOrder:     {"forget-order", inWrite, table | shard, nil},
 	SetNow:          {"set-now", inWrite, table | refs, []string{"v"}},
+	CallNow:         {"call-now", inWrite, table | refs, []string{"v"}},
+	Look:            {"look", inWrite, table | shard | refs, nil},
+	SortTable:       {"sort-table", inWrite, table, []string{"by", "panic", "cancel"}},
+	SortTableByKey:  {"sort-table-key", inWrite, table, []string{"by"}},
+	DefragmentTable: {"defragment-table", inWrite, table, []string{"by", "budget"}},
 	ReserveNow:      {"reserve", inWrite, table | shard, []string{"n"}},
 	Shrink:          {"shrink", inWrite, table | shard, nil},
 	Clone:           {"clone", inWrite, table | shard, []string{"n"}},
@@ -188,6 +198,12 @@ func (o Op) Alone() bool { return specs[o].where&alone != 0 }
 
 // HasTable reports whether the operation is about a table.
 func (o Op) HasTable() bool { return specs[o].takes&table != 0 }
+
+// NeedsOrder reports whether the operation is about the order of rows, which a
+// stable table keeps to itself.
+func (o Op) NeedsOrder() bool {
+	return o >= SortFunc && o <= ForgetOrder || o >= SortTable && o <= DefragmentTable
+}
 
 // NeedsRef reports whether the operation has a target, its first reference.
 func (o Op) NeedsRef() bool { return specs[o].takes&target != 0 }
