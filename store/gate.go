@@ -138,6 +138,11 @@ func (p *phase) enter(ctx context.Context, s *Store, op operation) error {
 	if p.outer != nil {
 		return p.join()
 	}
+	if check.Cheap {
+		if err := s.insiders.waits(p); err != nil {
+			return err
+		}
+	}
 	if err := s.gate.Acquire(ctx, p.weight()); err != nil {
 		return fmt.Errorf("store: %v did not begin, its context ended first: %w; inside a phase use the context that the phase gave", op, context.Cause(ctx))
 	}
@@ -229,6 +234,9 @@ func (s *Store) Read(ctx context.Context, fn func(ctx context.Context) error) er
 	defer p.trace("").end()
 	if check.Full {
 		defer s.watch(p)()
+	}
+	if check.Cheap {
+		defer s.insiders.enter(p)()
 	}
 	return fn(p)
 }

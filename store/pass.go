@@ -62,6 +62,9 @@ func (s *Store) runPass(p *phase, queues *batch.Pass, n int, task func(int) erro
 	if check.Full {
 		defer s.watch(p)()
 	}
+	if check.Cheap {
+		task = s.insiders.around(p, task)
+	}
 	failed := true
 	defer func() {
 		if full := queues.End(failed); full != nil && err == nil {

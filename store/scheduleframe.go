@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"handloom/batch"
+	"handloom/internal/check"
 	"handloom/tasks"
 )
 
@@ -121,6 +122,9 @@ func (s *Store) shuffleSystems(n int) []int {
 func (y *system) run(ctx context.Context) error {
 	p := &phase{Context: ctx, store: y.store, op: opSystem, outer: y.store.phaseOf(ctx), system: y}
 	defer p.ended.Store(true)
+	if check.Cheap {
+		defer y.store.insiders.enter(p)()
+	}
 	return y.Run(p)
 }
 

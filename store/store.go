@@ -10,6 +10,7 @@ import (
 
 	"handloom/batch"
 	"handloom/internal/canary"
+	"handloom/internal/check"
 	"handloom/internal/perturb"
 	"handloom/shard/handle"
 	"handloom/tasks"
@@ -58,6 +59,7 @@ type Store struct {
 	closed  bool          // kept under the gate
 	broken  bool          // likewise
 
+	insiders insiders
 	applying atomic.Bool // checked builds: a flush is beyond its commit point
 
 	tables  []table  // by ordinal
@@ -194,6 +196,9 @@ func (s *Store) runReading(p *phase, n int, task func(int) error) error {
 	workers := s.options.Workers
 	if p.inline() {
 		workers = 1
+	}
+	if check.Cheap {
+		task = s.insiders.around(p, task)
 	}
 	return tasks.Run(p, n, task, tasks.Options{Workers: workers})
 }

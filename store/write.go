@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"handloom/internal/check"
 	"handloom/shard/handlemap"
 )
 
@@ -33,6 +34,9 @@ func (s *Store) Write(ctx context.Context, fn func(ctx context.Context, w *Write
 	w.phase = p
 	s.writes++
 	defer func() { s.publishStats(w.changed) }()
+	if check.Cheap {
+		defer s.insiders.enter(p)()
+	}
 	return fn(p, w)
 }
 
