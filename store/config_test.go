@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"handloom/internal/check"
 	"handloom/store"
 )
 
@@ -30,8 +31,8 @@ var alone = config{workers: 1}
 
 var workerCounts = []int{1, 2, 3, 7, 16, 64}
 
-// configs are all combinations; under the race detector, which makes them slow,
-// every fifth, which are of every kind.
+// configs are all combinations; in checked builds, which make them slow, every
+// fifth, which are of every kind.
 func configs() []config {
 	var all []config
 	for _, workers := range workerCounts {
@@ -43,7 +44,7 @@ func configs() []config {
 			}
 		}
 	}
-	if !raceDetector {
+	if !check.Cheap {
 		return all
 	}
 	var some []config

@@ -152,8 +152,8 @@
 // is how a call joins. A call that does not fit is [ErrPhase] at once; a call
 // with a context from outside waits at the gate, which is first come, first
 // served. A pass called from inside another phase with the outer context would
-// therefore wait for itself, for ever. A checked build, or the race detector,
-// makes that [ErrPhase], unless the context has a deadline.
+// therefore wait for itself, for ever. A build with the tag handloom_check makes
+// that [ErrPhase], unless the context has a deadline.
 //
 // # Failure
 //

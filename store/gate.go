@@ -138,17 +138,29 @@ func (p *phase) enter(ctx context.Context, s *Store, op operation) error {
 	if p.outer != nil {
 		return p.join()
 	}
-	if check.Cheap {
-		if err := s.insiders.waits(p); err != nil {
-			return err
-		}
-	}
-	if err := s.gate.Acquire(ctx, p.weight()); err != nil {
-		return fmt.Errorf("store: %v did not begin, its context ended first: %w; inside a phase use the context that the phase gave", op, context.Cause(ctx))
+	if err := s.acquire(p); err != nil {
+		return err
 	}
 	if err := s.usable(op); err != nil {
 		s.gate.Release(p.weight())
 		return err
+	}
+	return nil
+}
+
+// acquire waits at the gate.
+func (s *Store) acquire(p *phase) error {
+	if check.Full && p.Err() == nil {
+		if s.gate.TryAcquire(p.weight()) {
+			return nil
+		}
+		if err := s.insiders.waits(p); err != nil {
+			return err
+		}
+	}
+	if err := s.gate.Acquire(p.Context, p.weight()); err != nil {
+		return fmt.Errorf("store: %v did not begin, its context ended first: %w; inside a phase use the context that the phase gave",
+			p.op, context.Cause(p.Context))
 	}
 	return nil
 }
@@ -234,8 +246,6 @@ func (s *Store) Read(ctx context.Context, fn func(ctx context.Context) error) er
 	defer p.trace("").end()
 	if check.Full {
 		defer s.watch(p)()
-	}
-	if check.Cheap {
 		defer s.insiders.enter(p)()
 	}
 	return fn(p)

@@ -57,8 +57,8 @@ var inPhase = map[string]func(ctx context.Context, s *store.Store, table *store.
 // A call with a context from outside would wait for the phase it is in. A checked
 // build says so instead.
 func TestACheckedBuildNamesTheCallThatWouldWaitForItself(t *testing.T) {
-	if !check.Cheap {
-		t.Skip("a normal build waits")
+	if !check.Full {
+		t.Skip("other builds wait")
 	}
 	outside := t.Context()
 	for phase, within := range inPhase {
@@ -95,6 +95,31 @@ func TestACheckedBuildNamesTheCallThatWouldWaitForItself(t *testing.T) {
 			})
 		}
 	}
+}
+
+// Two reads hold the gate together, unless somebody who waits for the first is
+// served before the second.
+func TestACheckedBuildNamesTheReadThatWaitsBehindAWriteThatWaitsForIt(t *testing.T) {
+	if !check.Full {
+		t.Skip("other builds wait")
+	}
+	virtual(t, func(t *testing.T) {
+		s, _ := newTable(t, store.Options{}, store.TableOptions[item]{})
+		var waiting *call
+		_ = s.Read(t.Context(), func(context.Context) error {
+			waiting = begin(func() error {
+				return s.Write(context.Background(), func(context.Context, *store.Writer) error { return nil })
+			})
+			waiting.waits(t, "Write")
+			if err := s.Read(t.Context(), func(context.Context) error { return nil }); !errors.Is(err, store.ErrPhase) {
+				t.Errorf("the second Read: %v", err)
+			}
+			return nil
+		})
+		if err := waiting.result(); err != nil {
+			t.Error(err)
+		}
+	})
 }
 
 func TestACallOfAnotherStoreInsideAPhaseIsNoMistake(t *testing.T) {

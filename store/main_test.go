@@ -9,6 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"handloom/internal/check"
 	"handloom/internal/narrow"
 	"handloom/store"
 
@@ -17,7 +18,7 @@ import (
 
 func TestMain(m *testing.M) {
 	checks := "250"
-	if raceDetector {
+	if check.Cheap {
 		checks = "80"
 	}
 	_ = flag.Set("rapid.checks", checks) // a flag of the command line comes later

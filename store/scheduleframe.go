@@ -122,7 +122,7 @@ func (s *Store) shuffleSystems(n int) []int {
 func (y *system) run(ctx context.Context) error {
 	p := &phase{Context: ctx, store: y.store, op: opSystem, outer: y.store.phaseOf(ctx), system: y}
 	defer p.ended.Store(true)
-	if check.Cheap {
+	if check.Full {
 		defer y.store.insiders.enter(p)()
 	}
 	return y.Run(p)

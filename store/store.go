@@ -197,7 +197,7 @@ func (s *Store) runReading(p *phase, n int, task func(int) error) error {
 	if p.inline() {
 		workers = 1
 	}
-	if check.Cheap {
+	if check.Full {
 		task = s.insiders.around(p, task)
 	}
 	return tasks.Run(p, n, task, tasks.Options{Workers: workers})

@@ -34,7 +34,7 @@ func (s *Store) Write(ctx context.Context, fn func(ctx context.Context, w *Write
 	w.phase = p
 	s.writes++
 	defer func() { s.publishStats(w.changed) }()
-	if check.Cheap {
+	if check.Full {
 		defer s.insiders.enter(p)()
 	}
 	return fn(p, w)

@@ -3,7 +3,6 @@ package check
 import (
 	"bytes"
 	"runtime"
-	"strconv"
 )
 
 // Goroutine returns the number of the calling goroutine, as stack traces have it,
@@ -11,7 +10,12 @@ import (
 func Goroutine() uint64 {
 	var line [64]byte
 	text := bytes.TrimPrefix(line[:runtime.Stack(line[:], false)], []byte("goroutine "))
-	digits, _, _ := bytes.Cut(text, []byte(" "))
-	number, _ := strconv.ParseUint(string(digits), 10, 64)
+	number := uint64(0)
+	for _, c := range text {
+		if c < '0' || c > '9' {
+			break
+		}
+		number = number*10 + uint64(c-'0')
+	}
 	return number
 }

@@ -1,6 +1,9 @@
 package model
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // Abstract knows who lives, with what value.
 type Abstract struct {
@@ -37,6 +40,15 @@ func (a *Abstract) Len(table int) int { return a.counts[table] }
 
 // Issued returns every handle issued in this history, oldest first.
 func (a *Abstract) Issued() []uint64 { return a.issued }
+
+// IssuedBeside returns the handles issued in this history and not in another,
+// oldest first.
+func (a *Abstract) IssuedBeside(other *Abstract) []uint64 {
+	return slices.DeleteFunc(slices.Clone(a.issued), func(id uint64) bool {
+		_, both := other.ever[id]
+		return both
+	})
+}
 
 // Record adds commands to the batch: those of a pass that succeeded, task by
 // task. late says that they come through the inbox.

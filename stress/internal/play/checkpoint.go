@@ -45,10 +45,10 @@ func (p *player) checkpoint(ctx context.Context, as int) {
 // mostAbandoned is how many handles of ended histories are kept.
 const mostAbandoned = 4096
 
-// abandon keeps the handles that were issued since a state: in the history that
+// abandon keeps the handles that were not issued in a state: in the history that
 // goes on from it they name nothing, or what is issued anew by the same name.
 func (p *player) abandon(to *model.Abstract) {
-	p.abandoned = append(p.abandoned, p.abstract.Issued()[len(to.Issued()):]...)
+	p.abandoned = append(p.abandoned, p.abstract.IssuedBeside(to)...)
 	p.abandoned = p.abandoned[max(0, len(p.abandoned)-mostAbandoned):]
 }
 
