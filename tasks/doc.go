@@ -30,12 +30,14 @@
 //	+------------+------------+
 //
 // A claim replaces the whole word by the word less one, provided that it still
-// is what the worker has seen. With k of n tasks left the claim is for
-// position n-k of the claim order, which is the order of the tasks or, with
-// weights, from the heaviest down.
+// is what the worker has seen. With weights and k of n tasks left the claim is for
+// position n-k of the claim order, which is from the heaviest down. Without, a
+// claim is for any task: the worker picks one of its own part, a run of
+// neighbouring tasks, and when none is left there, of the parts of others.
 //
 //   - T1 Each position is claimed once: the word never has the same value twice
-//     in a phase.
+//     in a phase. Each task is picked once: parts count up, and claims are as
+//     many as tasks.
 //   - T2 What belongs to the phase (function, order, context) is read between
 //     a claim and its settlement only, and written only by the Run that has
 //     the team, while no task is left and all are settled.
@@ -66,7 +68,8 @@
 //
 // In the open phase workers come and claim; in the draining one they finish
 // what they claimed. Each adds up what it claims and settles it at once when
-// nothing is left, so a task costs one atomic operation. The caller then waits
+// nothing is left, so a task costs the claim and, without weights, a count in a
+// part that mostly nobody else touches. The caller then waits
 // for the others: it spins, and then adds a large number to the count of
 // pending tasks and blocks on a channel. The worker whose subtraction leaves
 // exactly that number is the last and sends to the channel. Both operations

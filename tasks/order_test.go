@@ -19,7 +19,7 @@ func TestHeaviestFirstAndOfEqualOnesTheLowest(t *testing.T) {
 	}
 	p.end()
 	p.begin(work{n: 2}, 1)
-	if p.at(0) != 0 || p.at(1) != 1 {
+	if p.at(0, 0) != 0 || p.at(1, 0) != 1 {
 		t.Error("a phase without weights has the order of the one before")
 	}
 }

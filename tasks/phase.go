@@ -24,8 +24,9 @@ type phase struct {
 	// The rest belongs to a phase. It is written while no task is left, and
 	// read between a claim and the end of the phase only.
 	work
-	order   []uint32 // by position of the claim: the task; empty: the position itself
+	order   []uint32 // by position of the claim: the task; empty: the worker picks
 	scratch []uint32 // the memory of order
+	parts   []part   // to pick from
 	skipped atomic.Int64
 	failure failure
 }
@@ -33,7 +34,9 @@ type phase struct {
 // begin opens the next phase. Nobody may hold a claim of the one before.
 func (p *phase) begin(w work, limit int) {
 	p.work = w
-	p.arrange()
+	if p.arrange(); len(p.order) == 0 {
+		p.divide(limit)
+	}
 	p.skipped.Store(0)
 	p.limit.Store(int64(limit))
 	number := p.word.Load()>>32 + 1
@@ -107,16 +110,17 @@ func (p *phase) claim(h *hand) bool {
 		}
 		if p.word.CompareAndSwap(word, word-1) {
 			h.claimed++
-			h.task = p.at(p.n - int(left))
+			h.task = p.at(p.n-int(left), h.worker)
 			return true
 		}
 	}
 }
 
-// at is the task at a position of the claim order.
-func (p *phase) at(position int) int {
+// at is the task at a position of the claim order or, without weights, one that
+// the worker picks.
+func (p *phase) at(position, worker int) int {
 	if len(p.order) == 0 {
-		return position
+		return p.pick(worker)
 	}
 	return int(p.order[position])
 }
