@@ -18,10 +18,7 @@ func (s set[T]) collector() (cases []measure.Case) {
 		}))
 	}
 	return append(cases,
-		s.collection("table", func() any {
-			st := newStore(1)
-			return must(newFullTable[T](st, s.n))
-		}),
+		s.collection("table", func() any { return newFullTable[T](s.n) }),
 		s.collection("syncmap", func() any { return newSyncMap(s.n) }),
 	)
 }

@@ -7,6 +7,7 @@ import (
 	"handloom/bench/internal/measure"
 	"handloom/shard/handlemap"
 	"handloom/store"
+	"handloom/tasks"
 )
 
 // queues is how many tasks record where several do.
@@ -16,8 +17,9 @@ const queues = 8
 // items: half of the commands erase items in random order, half create others.
 // Beside it stand the same bulk calls by hand, on one plain map for each shard.
 func (s set[T]) flushes() (cases []measure.Case) {
+	on := s.fullTable()
 	for _, workers := range s.workers {
-		c := s.newCase("flush", "table", func() *measure.Work { return s.flush(workers) })
+		c := s.newCase("flush", "table", func() *measure.Work { return s.flush(on, workers) })
 		c.Workers = workers
 		cases = append(cases, c)
 	}
@@ -27,16 +29,15 @@ func (s set[T]) flushes() (cases []measure.Case) {
 }
 
 // flush is a flush in a team.
-func (s set[T]) flush(workers int) *measure.Work {
-	st := newStore(workers)
-	t := must(newFullTable[T](st, s.n))
+func (s set[T]) flush(on *common[fullTable[T]], workers int) *measure.Work {
+	st, t := on.open().both()
 	live := make([]store.Handle[T], 0, s.n)
 	created := values[T](s.n / 2)
 	r := s.random()
 	var ctx context.Context
 	return &measure.Work{
 		Items:  len(created) * 2,
-		Within: within(st, &ctx),
+		Within: within(workers, &ctx), Close: on.close,
 		Prepare: func() {
 			live = live[:0]
 			for h := range t.All() {
@@ -109,11 +110,11 @@ func part[E any](all []E, task int) []E {
 	return all[len(all)*task/queues : len(all)*(task+1)/queues]
 }
 
-// within returns a Within that runs samples in the store's team, and puts the
-// context of the team into ctx.
-func within(st *store.Store, ctx *context.Context) func(sample func()) {
+// within returns a Within that runs samples in a team, and puts the context of the
+// team into ctx.
+func within(workers int, ctx *context.Context) func(sample func()) {
 	return func(sample func()) {
-		check(st.Team(context.Background(), func(team context.Context) error {
+		check(tasks.WithTeam(context.Background(), workers, func(team context.Context) error {
 			*ctx = team
 			sample()
 			return nil
@@ -121,11 +122,22 @@ func within(st *store.Store, ctx *context.Context) func(sample func()) {
 	}
 }
 
-// newFullTable returns a table of 8 shards that holds n items.
-func newFullTable[T item](st *store.Store, n int) (*store.Table[T], error) {
-	t, err := store.Register(st, store.TableOptions[T]{Shards: shards, Reserve: n})
-	if err == nil {
-		emplace(st, t, values[T](n))
-	}
-	return t, err
+// fullTable is a table of 8 shards that holds n items, in a store whose phases have
+// as many workers as their team.
+type fullTable[T item] struct {
+	store *store.Store
+	table *store.Table[T]
+}
+
+func (f fullTable[T]) both() (*store.Store, *store.Table[T]) { return f.store, f.table }
+
+func newFullTable[T item](n int) fullTable[T] {
+	st := newStore(0)
+	t := must(store.Register(st, store.TableOptions[T]{Shards: shards, Reserve: n}))
+	emplace(st, t, values[T](n))
+	return fullTable[T]{st, t}
+}
+
+func (s set[T]) fullTable() *common[fullTable[T]] {
+	return &common[fullTable[T]]{make: func() fullTable[T] { return newFullTable[T](s.n) }}
 }

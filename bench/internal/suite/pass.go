@@ -13,13 +13,13 @@ import (
 // passes returns the cases of a pass that does about 5 ns of work for each item,
 // beside the same loop over a raw slice.
 func (s set[T]) passes() (cases []measure.Case) {
+	on := s.fullTable()
 	for _, workers := range s.workers {
 		c := s.newCase("foreach", "table", func() *measure.Work {
-			st := newStore(workers)
-			t := must(newFullTable[T](st, s.n))
+			_, t := on.open().both()
 			var ctx context.Context
 			return &measure.Work{
-				Items: s.n, Within: within(st, &ctx),
+				Items: s.n, Within: within(workers, &ctx), Close: on.close,
 				Body: func() {
 					check(t.ForEach(ctx, func(_ context.Context, c store.Chunk[T]) error {
 						simulate(c.Items)

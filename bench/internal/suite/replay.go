@@ -89,7 +89,7 @@ func newReplay(workers int) *measure.Work {
 		}
 	}
 	return &measure.Work{
-		Items: r.events, Within: within(newStore(workers), &r.ctx),
+		Items: r.events, Within: within(workers, &r.ctx),
 		Prepare: func() { r.begin(workers) },
 		Body:    r.run,
 	}
