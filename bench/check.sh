@@ -1,7 +1,8 @@
 #!/bin/sh
 # Sees that benchstat reads what -format go prints, all of it and without a
-# complaint, that a run can be compared with itself, and that wrong usage ends with
-# exit code 2. BENCHSTAT is the command that runs benchstat.
+# complaint, that a run can be compared with itself, that SIGTERM leaves what was
+# measured, that a reader may leave early, and that wrong usage ends with exit code
+# 2. BENCHSTAT is the command that runs benchstat.
 set -eu
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
@@ -18,6 +19,32 @@ while read -r name; do
 done <"$dir/names"
 "$dir/bench" -from "$dir/run.txt" -baseline "$dir/run.txt" >"$dir/compared"
 tail -1 "$dir/compared"
+
+"$dir/bench" -run "$cases" -count 1000 -cpuprofile "$dir/profile" >"$dir/out" 2>"$dir/progress" &
+until test -e "$dir/profile"; do sleep 0.1; done # it measures
+kill -TERM $!
+code=0
+wait $! || code=$?
+tail -1 "$dir/out"
+test "$code" = 143 && grep -q '^partial: ' "$dir/out" || {
+	echo "bench ended by SIGTERM with exit code $code; want 143 and a table marked as partial"
+	exit 1
+}
+
+{
+	until test -e "$dir/gone"; do sleep 0.1; done
+	code=0
+	"$dir/bench" -list 2>"$dir/out" || code=$?
+	echo $code >"$dir/code"
+} | {
+	exec <&-
+	: >"$dir/gone"
+}
+test "$(cat "$dir/code")" = 0 && test ! -s "$dir/out" || {
+	cat "$dir/out"
+	echo "bench -list ended with exit code $(cat "$dir/code") when nobody read on; want 0 and nothing said"
+	exit 1
+}
 
 for wrong in '-run op=nothing' '-count 0' '-n 0' '-from /nowhere' '-targets -format go'; do
 	code=0

@@ -2,31 +2,36 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
 	"os/signal"
 	"strings"
+	"syscall"
+
+	"handloom/internal/interrupt"
 )
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	context.AfterFunc(ctx, stop) // a second interrupt kills at once
-	os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr))
+	signal.Ignore(syscall.SIGPIPE) // a write says so instead, see run
+	os.Exit(run(interrupt.Context(), os.Args[1:], os.Stdout, os.Stderr))
 }
 
-// Exit codes.
+// Exit codes; package interrupt has those of a run that a signal cut short.
 const (
-	exitDone        = 0
-	exitBad         = 2 // usage, malformed input, a file that cannot be read or written
-	exitRegression  = 3
-	exitInterrupted = 130
+	exitDone       = 0
+	exitBad        = 2 // usage, malformed input, a file that cannot be read or written
+	exitRegression = 3
 )
 
 // run is the program: it returns the exit code.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	p := &program{args: args, stdout: stdout, stderr: stderr}
 	code, err := p.run(ctx)
+	if errors.Is(err, syscall.EPIPE) && (p.settings == nil || p.baseline == "") {
+		return exitDone // whoever reads the output has read enough, and no exit code is asked for
+	}
 	if err != nil {
 		// One line, whatever the error.
 		fmt.Fprintln(stderr, "bench:", strings.ReplaceAll(err.Error(), "\n", "; "))

@@ -53,7 +53,7 @@ func (p *program) run(ctx context.Context) (int, error) {
 	if err != nil || r == nil {
 		return exitDone, err
 	}
-	return p.tell(before, r)
+	return p.tell(ctx, before, r)
 }
 
 // id is the pattern of -run, for targets.
@@ -76,7 +76,9 @@ func (p *program) results(ctx context.Context) (*results.Run, error) {
 	}
 	if p.list {
 		for _, c := range cases {
-			fmt.Fprintln(p.stdout, c.Name())
+			if _, err := fmt.Fprintln(p.stdout, c.Name()); err != nil {
+				return nil, err
+			}
 		}
 		return nil, nil
 	}

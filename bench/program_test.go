@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"handloom/bench/internal/results"
+	"handloom/internal/interrupt"
 )
 
 // outcome is what somebody who calls the program sees.
@@ -176,17 +177,33 @@ func TestARegressionIsExitCode3(t *testing.T) {
 
 func TestAnInterruptedRunIsMarked(t *testing.T) {
 	for format, mark := range map[string]string{"table": "partial: interrupted", "md": "Partial: interrupted", "json": `"partial": true`, "go": "# partial: true"} {
-		ctx, stop := context.WithCancel(t.Context())
-		stop()
+		ctx, stop := context.WithCancelCause(t.Context())
+		stop(interrupt.ErrTerminated)
 		got := bench(ctx, append([]string{"-run", "op=clear/impl=map/", "-format", format}, tiny...)...)
-		if got.code != exitInterrupted || !strings.Contains(got.stdout, mark) || !strings.Contains(got.stderr, "interrupted") {
-			t.Errorf("-format %s: exit code %d; want %d and %q in\n%s%s", format, got.code, exitInterrupted, mark, got.stdout, got.stderr)
+		if got.code != interrupt.ExitTerminated || !strings.Contains(got.stdout, mark) || !strings.Contains(got.stderr, "interrupted") {
+			t.Errorf("-format %s: exit code %d; want %d and %q in\n%s%s", format, got.code, interrupt.ExitTerminated, mark, got.stdout, got.stderr)
 		}
 	}
 	ctx, stop := context.WithCancel(t.Context())
 	stop()
-	if got := bench(ctx, "-targets", "-run", "^P18$", "-json"); got.code != exitInterrupted || !strings.Contains(got.stdout, `"partial": true`) {
+	if got := bench(ctx, "-targets", "-run", "^P18$", "-json"); got.code != interrupt.ExitInterrupted || !strings.Contains(got.stdout, `"partial": true`) {
 		t.Errorf("-targets: exit code %d:\n%s", got.code, got.stdout)
+	}
+}
+
+// A reader that has read enough, such as head, is no fault.
+func TestOutputThatNobodyReadsOnEndsQuietly(t *testing.T) {
+	for _, args := range []string{"-list", "-from " + saved(t), "-from " + saved(t) + " -format json"} {
+		in, out, err := os.Pipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		in.Close()
+		var stderr bytes.Buffer
+		if code := run(t.Context(), strings.Fields(args), out, &stderr); code != exitDone || stderr.Len() > 0 {
+			t.Errorf("%s: exit code %d: %s", args, code, stderr.String())
+		}
+		out.Close()
 	}
 }
 

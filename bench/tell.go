@@ -2,20 +2,22 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"os"
 
 	"handloom/bench/internal/page"
 	"handloom/bench/internal/results"
 	"handloom/bench/internal/targets"
+	"handloom/internal/interrupt"
 )
 
 // tell prints what came of the run and returns the exit code.
-func (p *program) tell(before, r *results.Run) (int, error) {
-	if err := p.print(r); err != nil {
+func (p *program) tell(ctx context.Context, before, r *results.Run) (int, error) {
+	if err := p.writePage(r); err != nil { // first: printing ends where nobody reads on
 		return 0, err
 	}
-	if err := p.writePage(r); err != nil {
+	if err := p.print(r); err != nil {
 		return 0, err
 	}
 	regressions := 0
@@ -29,7 +31,7 @@ func (p *program) tell(before, r *results.Run) (int, error) {
 	switch {
 	case r.Partial && p.from == "":
 		fmt.Fprintln(p.stderr, "bench: interrupted; what was measured is printed, marked as partial")
-		return exitInterrupted, nil
+		return interrupt.Exit(ctx), nil
 	case regressions > 0:
 		return exitRegression, nil
 	}

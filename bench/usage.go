@@ -43,5 +43,6 @@ compares with the first of its group; faster and slower are said only where the
 intervals have nothing in common.
 
 Exit codes: 0 done, 2 wrong usage or malformed input, 3 a significant regression,
-130 interrupted: what was measured is printed, marked as partial.
+130 interrupted and 143 told to end by SIGTERM: what was measured is printed,
+marked as partial.
 `

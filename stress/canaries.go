@@ -57,7 +57,7 @@ func (p *program) canaries(ctx context.Context, h harnessing) int {
 	fmt.Fprintln(f.human)
 	table.WriteTo(f.human)
 	fmt.Fprintln(f.human)
-	return p.end(f, canaryVerdict(names, missed, stopped, ctx.Err() != nil))
+	return p.end(ctx, f, canaryVerdict(names, missed, stopped, ctx.Err() != nil))
 }
 
 // canaryVerdict is the verdict on faults of which some were missed. stopped is why

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Runs the main job from a binary, because go run hides exit codes; checks that a
-# malformed trace or program is refused with exit code 2, and that a child ends
-# with its parent.
+# malformed trace or program is refused with exit code 2, that SIGTERM ends a run
+# with its verdict, and that a child ends with its parent.
 set -eu
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
@@ -19,6 +19,21 @@ printf 'handloom-trace 1\nC 0 1\nC 0 1\n' >"$dir/twice.trace"
 refused replay "$dir/twice.trace"
 printf 'handloom-stress 1\ndo\njump\n' >"$dir/jump.program"
 refused -replay "$dir/jump.program"
+
+# Both answer once they have said what runs.
+for endless in '-scenario arena -ticks 100000000' '-profile smoke -duration 1h'; do
+	# shellcheck disable=SC2086 # words
+	"$dir/stress" $endless >"$dir/out" 2>&1 &
+	until test -s "$dir/out"; do sleep 0.1; done
+	kill -TERM $!
+	code=0
+	wait $! || code=$?
+	tail -1 "$dir/out"
+	test "$code" = 143 && tail -1 "$dir/out" | grep -q '^verdict: interrupted (exit code 143)' || {
+		echo "stress $endless ended with exit code $code and this line; want 143 and the verdict"
+		exit 1
+	}
+done
 
 "$dir/stress" -profile smoke -duration 1h >"$dir/out" 2>&1 &
 parent=$!

@@ -60,6 +60,7 @@ func (p *program) play(ctx context.Context, s settings, r *replay, src *source) 
 	err := r.run(ctx, src)
 	shown.done()
 	o := r.outcome(err)
+	o.exit = bySignal(ctx, o.exit)
 	if o.exit == exitBad {
 		p.bad(err)
 	}

@@ -98,11 +98,12 @@ func (p *program) campaign(ctx context.Context, h harnessing) int {
 	if done.Failure != nil {
 		p.explain(ctx, h, f, done.Failure)
 	}
-	return p.end(f, feed.Verdict{Verdict: verdict, ExitCode: exit, Reason: reason, Totals: totals(done)})
+	return p.end(ctx, f, feed.Verdict{Verdict: verdict, ExitCode: exit, Reason: reason, Totals: totals(done)})
 }
 
 // end says the verdict, last.
-func (p *program) end(f *following, v feed.Verdict) int {
+func (p *program) end(ctx context.Context, f *following, v feed.Verdict) int {
+	v.ExitCode = bySignal(ctx, v.ExitCode)
 	v, err := f.finish(v)
 	if err != nil {
 		p.bad(err)
@@ -185,7 +186,7 @@ func (p *program) replayProgram(ctx context.Context, h harnessing) int {
 		}
 		p.explain(ctx, h, f, failure)
 	}
-	return p.end(f, feed.Verdict{Verdict: verdict, ExitCode: exit, Reason: reason, Totals: totals(done)})
+	return p.end(ctx, f, feed.Verdict{Verdict: verdict, ExitCode: exit, Reason: reason, Totals: totals(done)})
 }
 
 // explain shrinks a failure, keeps it in files and says how to see it again.

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"handloom/internal/built"
+	"handloom/internal/interrupt"
 	"handloom/stress/internal/campaign"
 	models "handloom/stress/internal/model"
 	"handloom/stress/internal/play"
@@ -213,10 +214,10 @@ func TestAVerdictComesWithoutArtifacts(t *testing.T) {
 }
 
 func TestAnInterruptedCampaignReports(t *testing.T) {
-	ctx, cancel := context.WithCancel(t.Context())
-	time.AfterFunc(time.Second, cancel)
+	ctx, cancel := context.WithCancelCause(t.Context())
+	time.AfterFunc(time.Second, func() { cancel(interrupt.ErrTerminated) })
 	got := program{}.stress(ctx, "-profile", "smoke", "-duration", "1h")
-	if got.code != exitInterrupted || !strings.HasPrefix(got.lastLine(), "verdict: interrupted (exit code 130): nothing failed so far: ") {
+	if got.code != interrupt.ExitTerminated || !strings.HasPrefix(got.lastLine(), "verdict: interrupted (exit code 143): nothing failed so far: ") {
 		t.Errorf("exit code %d\n%s", got.code, got.stdout)
 	}
 	if !strings.Contains(got.stdout, "rare states: ") {

@@ -11,6 +11,7 @@ import (
 	"os"
 	"strings"
 
+	"handloom/internal/interrupt"
 	"handloom/internal/trace"
 	"handloom/internal/trace/goalloc"
 )
@@ -46,7 +47,7 @@ func (p *program) importTrace(ctx context.Context, args []string) int {
 	switch {
 	case ctx.Err() != nil:
 		fmt.Fprintf(p.stderr, "stress import: interrupted; %s is as it was\n", job.out)
-		return exitInterrupted
+		return interrupt.Exit(ctx)
 	case errors.As(err, &malformed):
 		return p.bad(err)
 	case err != nil:

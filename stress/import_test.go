@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"handloom/internal/interrupt"
 )
 
 const small = "../internal/trace/goalloc/testdata/small"
@@ -68,6 +70,8 @@ func TestImportKeepsTheFileOnAFault(t *testing.T) {
 	}
 	ended, end := context.WithCancel(t.Context())
 	end()
+	terminated, terminate := context.WithCancelCause(t.Context())
+	terminate(interrupt.ErrTerminated)
 	tests := []struct {
 		ctx  context.Context
 		in   string
@@ -78,6 +82,7 @@ func TestImportKeepsTheFileOnAFault(t *testing.T) {
 		{t.Context(), "testdata/no-header.txt", exitBad, "testdata/no-header.txt:1: "},
 		{t.Context(), "no/such", exitBad, "stress import: open no/such: "},
 		{ended, small + ".parsed", exitInterrupted, "stress import: interrupted; " + path + " is as it was"},
+		{terminated, small + ".parsed", interrupt.ExitTerminated, "stress import: interrupted; " + path + " is as it was"},
 	}
 	for _, tt := range tests {
 		got := program{}.stress(tt.ctx, "import", "goalloc", tt.in, "-o", path)

@@ -3,9 +3,12 @@ package main
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"io"
 	"strings"
 	"testing"
+
+	"handloom/internal/interrupt"
 )
 
 // interruptedBy ends the context at its second read.
@@ -22,15 +25,18 @@ func (r *interruptedBy) Read(b []byte) (int, error) {
 	return r.Reader.Read(b[:min(len(b), 4<<10)])
 }
 
-func TestAnInterruptFinishesTheTickVerifiesAndReports(t *testing.T) {
-	ctx, end := context.WithCancel(t.Context())
-	p := program{stdin: &interruptedBy{Reader: bytes.NewReader(generate(t, 1, 300)), end: end}}
-	got := p.stress(ctx, "replay", "-")
-	if want := "verdict: interrupted (exit code 130): what was replayed is verified: ticks "; got.code != exitInterrupted || !strings.HasPrefix(got.lastLine(), want) {
-		t.Errorf("exit code %d, %s\nwant 130, %s", got.code, got.lastLine(), want)
-	}
-	if !strings.Contains(got.stdout, "flush p50") || strings.Contains(got.stdout, "ticks 300,") {
-		t.Errorf("want a table of fewer than all ticks:\n%s", got.stdout)
+func TestASignalFinishesTheTickVerifiesAndReports(t *testing.T) {
+	for cause, exit := range map[error]int{interrupt.ErrInterrupted: 130, interrupt.ErrTerminated: 143} {
+		ctx, end := context.WithCancelCause(t.Context())
+		p := program{stdin: &interruptedBy{Reader: bytes.NewReader(generate(t, 1, 300)), end: func() { end(cause) }}}
+		got := p.stress(ctx, "replay", "-")
+		want := fmt.Sprintf("verdict: interrupted (exit code %d): what was replayed is verified: ticks ", exit)
+		if got.code != exit || !strings.HasPrefix(got.lastLine(), want) {
+			t.Errorf("%v: exit code %d, %s\nwant %s", cause, got.code, got.lastLine(), want)
+		}
+		if !strings.Contains(got.stdout, "flush p50") || strings.Contains(got.stdout, "ticks 300,") {
+			t.Errorf("want a table of fewer than all ticks:\n%s", got.stdout)
+		}
 	}
 }
 

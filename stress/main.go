@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/signal"
 	"strings"
 
+	"handloom/internal/interrupt"
 	"handloom/stress/internal/campaign"
 	"handloom/stress/internal/child"
 )
@@ -16,9 +16,7 @@ func main() {
 	if len(os.Args) == 2 && os.Args[1] == childCommand {
 		child.Serve(os.Stdin, os.Stdout)
 	}
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	context.AfterFunc(ctx, stop) // a second interrupt kills at once
-	os.Exit(run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+	os.Exit(run(interrupt.Context(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 }
 
 // childCommand is what the program starts itself with, to play programs.
@@ -31,6 +29,15 @@ const (
 	exitMismatch    = campaign.ExitModel
 	exitInterrupted = campaign.ExitInterrupted
 )
+
+// bySignal returns the exit code of a run: where it was cut short, that of the
+// signal that ended ctx.
+func bySignal(ctx context.Context, exit int) int {
+	if exit == exitInterrupted {
+		return interrupt.Exit(ctx)
+	}
+	return exit
+}
 
 // run is the program: it returns the exit code, and leaves no goroutine behind.
 func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {

@@ -65,6 +65,7 @@ func (p *program) scenario(ctx context.Context, args []string) int {
 	result := s.Run(ctx, scenario.Options{
 		Workers: g.workers, Seed: g.seed, MaxP99: g.maxP99, MaxHeap: int64(g.maxHeap), Feed: f.Feed,
 	})
+	result.Verdict.ExitCode = bySignal(ctx, result.Verdict.ExitCode)
 	v, err := f.finish(result.Verdict)
 	fmt.Fprintln(f.human)
 	result.WriteTo(f.human)

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"handloom/internal/interrupt"
 	"handloom/stress/internal/feed"
 )
 
@@ -188,11 +189,11 @@ func TestTheLivePageIsThereWhileItRuns(t *testing.T) {
 }
 
 func TestAnInterruptEndsAScenarioWithItsReport(t *testing.T) {
-	ctx, end := context.WithCancel(t.Context())
-	time.AfterFunc(100*time.Millisecond, end)
+	ctx, end := context.WithCancelCause(t.Context())
+	time.AfterFunc(100*time.Millisecond, func() { end(interrupt.ErrTerminated) })
 	report := filepath.Join(t.TempDir(), "report.html")
 	got := program{}.stress(ctx, "-scenario", "arena", "-ticks", "1000000", "-html", report)
-	if got.code != exitInterrupted || !strings.HasPrefix(got.lastLine(), "verdict: interrupted (exit code 130): ticks ") || !strings.Contains(got.stdout, "\ndigest ") {
+	if got.code != interrupt.ExitTerminated || !strings.HasPrefix(got.lastLine(), "verdict: interrupted (exit code 143): ticks ") || !strings.Contains(got.stdout, "\ndigest ") {
 		t.Errorf("exit code %d, %s", got.code, got.stdout)
 	}
 	page, err := os.ReadFile(report)

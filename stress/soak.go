@@ -31,7 +31,7 @@ func (p *program) soak(ctx context.Context, h harnessing) int {
 	r := soak.Run(ctx, soak.Options{Duration: duration, Seed: h.seed, Feed: f.Feed})
 	fmt.Fprintln(f.human)
 	writeTenths(f.human, r)
-	return p.end(f, soakVerdict(r))
+	return p.end(ctx, f, soakVerdict(r))
 }
 
 func soakVerdict(r *soak.Result) feed.Verdict {

@@ -45,6 +45,7 @@ go run hides the exit code:
   21   a rare state that the profile promises never came up
   66   a data race
   130  interrupted: what was played until then is checked
+  143  the same, by SIGTERM
 `
 
 const usageProfile = `Usage: go run ./stress -profile NAME [flags]
@@ -120,8 +121,8 @@ flush, sums), without checks and digests; flush times are of the flushes that ha
 commands, and at most 1/64 too high; slots are live, vacant and depleted ones.
 
 Exit codes: 0 verified, 10 mismatch, 2 wrong usage or malformed input (nothing
-is replayed of the tick with the fault, or after it), 130 interrupted. A second
-interrupt kills at once.
+is replayed of the tick with the fault, or after it), 130 interrupted, 143 told to
+end by SIGTERM. A second signal kills at once.
 `
 
 const usageImport = `Usage: go run ./stress import goalloc FILE -o OUT [-types WIRE] [-tables N] [-max N]
@@ -145,8 +146,8 @@ Example:
   go run ./stress replay lifetimes.trace.gz
 
 A summary goes to standard error. Exit codes: 0 written, 2 wrong usage or
-malformed input (one line names file, line and reason), 130 interrupted. Unless
-it is 0, OUT is left as it was.
+malformed input (one line names file, line and reason), 130 or 143 interrupted.
+Unless it is 0, OUT is left as it was.
 `
 
 const usageScenario = `Usage: go run ./stress -scenario NAME|FILE [flags]
@@ -203,7 +204,8 @@ Examples:
   go run ./stress -scenario my.json -hz 60 -max-p99 16ms -max-heap 1GiB
 
 Exit codes: 0 passed, 2 wrong usage, malformed FILE or output that could not be
-written, 11 an invariant is broken, 16 a limit, 130 interrupted.
+written, 11 an invariant is broken, 16 a limit, 130 interrupted, 143 told to end by
+SIGTERM: what was measured until then is told.
 `
 
 // help answers: help, and help with one of the topics.

@@ -11,6 +11,7 @@ import (
 	"runtime"
 	"runtime/trace"
 	"sync"
+	"syscall"
 	"time"
 
 	"handloom/internal/canary"
@@ -24,11 +25,11 @@ const (
 	exitHung = 3
 )
 
-// Serve plays what it is asked to until in ends, and then ends the process. An
-// interrupt, which a terminal sends to parent and child alike, is the parent's to
-// answer.
+// Serve plays what it is asked to until in ends, and then ends the process. The
+// signals that end a run, which a terminal or a time limit sends to parent and
+// child alike, are the parent's to answer.
 func Serve(in io.Reader, out io.Writer) {
-	signal.Ignore(os.Interrupt)
+	signal.Ignore(os.Interrupt, syscall.SIGTERM)
 	s := &server{out: out}
 	requests := make(chan Request)
 	go func() {

@@ -102,7 +102,7 @@ func verdict(c *feed.Collector) (text, mood string) {
 		switch v.ExitCode {
 		case 0:
 			return text, "good"
-		case 1, 130: // inconclusive, interrupted
+		case 1, 130, 143: // inconclusive, interrupted, terminated
 			return text, ""
 		}
 		return text, "bad"
