@@ -63,7 +63,7 @@ func (p *program) scenario(ctx context.Context, args []string) int {
 		MaxP99: g.maxP99, MaxHeap: int64(g.maxHeap),
 	})
 	result := s.Run(ctx, scenario.Options{
-		Workers: g.workers, Seed: g.seed, MaxP99: g.maxP99, MaxHeap: int64(g.maxHeap), Feed: f.Feed,
+		Workers: g.workers, Seed: g.seed, Duration: g.duration, MaxP99: g.maxP99, MaxHeap: int64(g.maxHeap), Feed: f.Feed,
 	})
 	result.Verdict.ExitCode = bySignal(ctx, result.Verdict.ExitCode)
 	v, err := f.finish(result.Verdict)
@@ -143,7 +143,12 @@ func (g *staging) load() (*scenario.Scenario, error) {
 // command returns the command line that repeats the run.
 func (g *staging) command(s *scenario.Scenario) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "go run ./stress -scenario %s -seed %d -workers %d -hz %d -ticks %d", quote(g.name), g.seed, g.workers, s.Hz, s.Ticks)
+	fmt.Fprintf(&b, "go run ./stress -scenario %s -seed %d -workers %d -hz %d", quote(g.name), g.seed, g.workers, s.Hz)
+	if g.duration > 0 {
+		fmt.Fprintf(&b, " -duration %v", g.duration)
+	} else {
+		fmt.Fprintf(&b, " -ticks %d", s.Ticks)
+	}
 	if g.maxP99 > 0 {
 		fmt.Fprintf(&b, " -max-p99 %v", g.maxP99)
 	}
@@ -163,13 +168,17 @@ func (g *staging) details(s *scenario.Scenario) []feed.Fact {
 	if g.workers > 0 {
 		workers = report.Count(g.workers)
 	}
-	return []feed.Fact{
+	facts := []feed.Fact{
 		{Name: "seed", Value: strconv.FormatUint(g.seed, 10)},
 		{Name: "workers", Value: workers},
 		{Name: "readers", Value: report.Count(s.Readers)},
 		{Name: "ticks due", Value: rate},
 		{Name: "ticks asked for", Value: report.Count(s.Ticks)},
 	}
+	if g.duration > 0 {
+		facts = append(facts, feed.Fact{Name: "time they have", Value: g.duration.String()})
+	}
+	return facts
 }
 
 // byteCount is a value like 512MiB.

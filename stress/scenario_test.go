@@ -60,7 +60,7 @@ func TestAScenarioOfAFile(t *testing.T) {
 	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	got := stress(t, "-scenario", path, "-duration", "80ms")
+	got := stress(t, "-scenario", path, "-ticks", "8")
 	first, _, _ := strings.Cut(got.stdout, "\n")
 	if want := "go run ./stress -scenario '" + path + "' -seed 1 -workers 0 -hz 100 -ticks 8"; got.code != 0 || first != want {
 		t.Errorf("exit code %d, first line %q; want %q", got.code, first, want)
@@ -73,6 +73,16 @@ func TestAScenarioOfAFile(t *testing.T) {
 	}
 	if got := stress(t, "-scenario="+path); got.code != exitBad || got.stdout != "" || got.stderr != path+":2: unknown field \"tables[0].bites\"\n" {
 		t.Errorf("exit code %d, %q, %q", got.code, got.stdout, got.stderr)
+	}
+}
+
+// What repeats a run of so much time is the time: how many ticks it has is the
+// machine's to say.
+func TestTheFirstLineOfARunOfSoMuchTimeHasTheTime(t *testing.T) {
+	got := stress(t, "-scenario", "arena", "-hz", "100", "-duration", "80ms")
+	first, _, _ := strings.Cut(got.stdout, "\n")
+	if want := "go run ./stress -scenario arena -seed 1 -workers 0 -hz 100 -duration 80ms"; got.code != 0 || first != want {
+		t.Errorf("exit code %d, first line %q; want %q", got.code, first, want)
 	}
 }
 

@@ -31,7 +31,7 @@ items, both ways, and Verify.
 The first line of output repeats the run. The last line is the verdict, because
 go run hides the exit code:
 
-  0    passed, or verified
+  0    passed, late (a scenario) or verified
   1    inconclusive: something kept the run from its end
   2    wrong usage or malformed input: one line names file, line and reason
   10   an answer is not what a model says, or a trace does not replay alike
@@ -182,7 +182,8 @@ follow asks whether the item it names still lives. What is left out is 0.
 
   -hz N           ticks due per second, 0: as fast as it goes (default: FILE's)
   -ticks N        ticks (default: FILE's); or
-  -duration D     how long, such as 30s, at the given rate
+  -duration D     for so long, such as 30s: the last tick is the one in which it is
+                  over, and a machine that does not keep the rate plays fewer
   -workers N      of every phase (default 0: GOMAXPROCS)
   -seed N         of everything random (default 1)
   -max-p99 D      fails the run when the p99 of the tick time is above, such as 16ms
@@ -194,8 +195,10 @@ follow asks whether the item it names still lives. What is left out is 0.
 
 The tick time begins when a tick is due, not when it begins: after a stall the
 ticks that wait are late by as much, and none is left out. A tick is late when it
-has not ended before the next is due. The digest in the last table is the same
-for the same scenario, seed and ticks, whatever the workers and the machine.
+has not ended before the next is due. A run with late ticks in which nothing failed
+is called late, not passed, and its exit code is 0 all the same, for late is not
+wrong; what is too late is for -max-p99 to say. The digest in the last table is the
+same for the same scenario, seed and ticks, whatever the workers and the machine.
 
 Examples:
 
@@ -203,8 +206,8 @@ Examples:
   go run ./stress -scenario mmo-zone -duration 5m -http 127.0.0.1:8080
   go run ./stress -scenario my.json -hz 60 -max-p99 16ms -max-heap 1GiB
 
-Exit codes: 0 passed, 2 wrong usage, malformed FILE or output that could not be
-written, 11 an invariant is broken, 16 a limit, 130 interrupted, 143 told to end by
+Exit codes: 0 passed or late, 2 wrong usage, malformed FILE or output that could not
+be written, 11 an invariant is broken, 16 a limit, 130 interrupted, 143 told to end by
 SIGTERM: what was measured until then is told.
 `
 

@@ -104,6 +104,10 @@ type Failure struct {
 	Detail string `json:"detail,omitempty"` // any number of lines
 }
 
+// Late is the verdict, also of a sample, on a run in which nothing failed and that
+// did not keep its pace.
+const Late = "late"
+
 // Verdict is the last thing said.
 type Verdict struct {
 	Verdict  string `json:"verdict"` // one word

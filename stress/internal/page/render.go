@@ -38,7 +38,7 @@ func livePolicy() string {
 // view is what the template shows.
 type view struct {
 	Title, Command string
-	Verdict, Mood  string // the mood is good, bad or neither
+	Verdict, Mood  string // the mood is good, late, bad or neither
 	Facts, Totals  []feed.Fact
 	Failures       []feed.Failure
 	Failed         int
@@ -99,22 +99,32 @@ func facts(c *feed.Collector) []feed.Fact {
 func verdict(c *feed.Collector) (text, mood string) {
 	if v := c.Verdict; v != nil {
 		text = fmt.Sprintf("verdict: %s (exit code %d): %s", v.Verdict, v.ExitCode, v.Reason)
-		switch v.ExitCode {
-		case 0:
-			return text, "good"
-		case 1, 130, 143: // inconclusive, interrupted, terminated
-			return text, ""
-		}
-		return text, "bad"
+		return text, moodOf(v)
 	}
 	text = "running"
 	if n := len(c.Points); n > 0 && c.Points[n-1].Verdict != "" {
 		text = "so far: " + c.Points[n-1].Verdict
+		if c.Points[n-1].Verdict == feed.Late {
+			mood = "late"
+		}
 	}
 	if c.Failed > 0 {
 		return text + ", failures " + report.Count(c.Failed), "bad"
 	}
-	return text, ""
+	return text, mood
+}
+
+func moodOf(v *feed.Verdict) string {
+	switch v.ExitCode {
+	case 0:
+		if v.Verdict == feed.Late {
+			return "late"
+		}
+		return "good"
+	case 1, 130, 143: // inconclusive, interrupted, terminated
+		return ""
+	}
+	return "bad"
 }
 
 func shardRows(c *feed.Collector) []shardRow {

@@ -39,9 +39,13 @@ func reportOf(t *testing.T, c *feed.Collector) []byte {
 }
 
 func TestReportsAreAsTheyWere(t *testing.T) {
-	var passed, failed, plain, empty feed.Collector
+	var passed, late, failed, plain, empty feed.Collector
 	follow(&passed, 40)
 	passed.Event(feed.Event{Kind: feed.KindVerdict, Verdict: &passing})
+	follow(&late, 40)
+	late.Points[39].Late, late.Points[39].Sample.Verdict = 3, feed.Late
+	running := late // so far
+	late.Event(feed.Event{Kind: feed.KindVerdict, Verdict: &feed.Verdict{Verdict: feed.Late, Reason: "ticks 600, late 3, p99 9.00 ms"}})
 	follow(&failed, 1)
 	for range 60 {
 		failed.Event(feed.Event{Kind: feed.KindFailure, Failure: &failure})
@@ -51,7 +55,9 @@ func TestReportsAreAsTheyWere(t *testing.T) {
 	for i := range 3 { // a run that knows its rate alone
 		plain.Event(feed.Event{Kind: feed.KindSample, Elapsed: time.Duration(i + 1), Sample: &feed.Sample{Interval: 1, Operations: 5, Verdict: "no failure"}})
 	}
-	for name, c := range map[string]*feed.Collector{"passed": &passed, "failed": &failed, "plain": &plain, "empty": &empty} {
+	for name, c := range map[string]*feed.Collector{
+		"passed": &passed, "late": &late, "running": &running, "failed": &failed, "plain": &plain, "empty": &empty,
+	} {
 		got := structure(reportOf(t, c))
 		path := filepath.Join("testdata", name+".html")
 		if *update {
@@ -65,6 +71,19 @@ func TestReportsAreAsTheyWere(t *testing.T) {
 		}
 		if diff := cmp.Diff(string(want), got); diff != "" {
 			t.Errorf("%s differs; look at it, then run with -update:\n%s", name, diff)
+		}
+	}
+}
+
+// Green is for what is as it should be.
+func TestALateRunIsNotGreen(t *testing.T) {
+	for _, name := range []string{"late", "running"} {
+		text, err := os.ReadFile(filepath.Join("testdata", name+".html"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !bytes.Contains(text, []byte(`<p class="verdict late">`)) || bytes.Contains(text, []byte("verdict good")) {
+			t.Errorf("%s is\n%s", name, text)
 		}
 	}
 }

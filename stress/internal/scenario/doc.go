@@ -8,7 +8,8 @@
 //   - tick: one Write that holds everything of a frame, its flush included.
 //   - intended start: when a tick is due, whether or not the one before has ended.
 //   - tick time: from the intended start of a tick to its end.
-//   - late tick: one that ended after the next was due.
+//   - late tick: one that ended after the next was due. With one of them a run that
+//     nothing failed in is late, not passed.
 //
 // # One tick
 //
@@ -27,9 +28,12 @@
 // time begins at the intended start, and no tick is left out. Without a rate a
 // tick is due when the one before has ended.
 //
+// A run of so much time ends with the tick in which the time is over, however many
+// are left: a machine that does not keep the pace plays fewer ticks.
+//
 // # Determinism
 //
 // What a tick does follows from the seed, the number of the tick and the items
 // alone. The digest after the last tick is therefore the same for any number of
-// workers and readers, on any machine.
+// workers and readers, on any machine that played as many ticks.
 package scenario

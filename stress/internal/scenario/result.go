@@ -48,7 +48,14 @@ type Result struct {
 // judge makes the verdict of a run that ended with err.
 func (r *Result) judge(err error) *Result {
 	v := feed.Verdict{Verdict: "passed", ExitCode: ExitPassed}
-	v.Reason = fmt.Sprintf("ticks %s, late %s, p99 %s", report.Count(r.Ticks), report.Count(r.Late), report.Duration(r.Tick.Quantile(0.99)))
+	if r.Late > 0 {
+		v.Verdict = feed.Late // and nothing wrong: what is too late, -max-p99 says
+	}
+	ticks := r.ticks()
+	if r.cut() {
+		ticks += " within " + report.Duration(r.Options.Duration)
+	}
+	v.Reason = fmt.Sprintf("ticks %s, late %s, p99 %s", ticks, report.Count(r.Late), report.Duration(r.Tick.Quantile(0.99)))
 	switch {
 	case errors.Is(err, errInvariant):
 		v.Verdict, v.ExitCode, v.Reason = "invariant", ExitInvariant, err.Error()
@@ -64,6 +71,19 @@ func (r *Result) judge(err error) *Result {
 	return r
 }
 
+// cut reports whether the time of the run was over before its ticks were played.
+func (r *Result) cut() bool {
+	return r.Options.Duration > 0 && r.Elapsed >= r.Options.Duration && r.Ticks < r.Scenario.Ticks
+}
+
+// ticks says how many there were, and of how many if not of all.
+func (r *Result) ticks() string {
+	if r.cut() {
+		return report.Count(r.Ticks) + " of " + report.Count(r.Scenario.Ticks)
+	}
+	return report.Count(r.Ticks)
+}
+
 // facts returns the figures for people.
 func (r *Result) facts() []feed.Fact {
 	var all []feed.Fact
@@ -74,7 +94,7 @@ func (r *Result) facts() []feed.Fact {
 		return fmt.Sprintf("p50 %s, p99 %s, p99.9 %s, max %s", report.Duration(h.Quantile(0.5)),
 			report.Duration(h.Quantile(0.99)), report.Duration(h.Quantile(0.999)), report.Duration(h.Max()))
 	}
-	add("ticks", "%s in %s, %s late", report.Count(r.Ticks), report.Duration(r.Elapsed), report.Count(r.Late))
+	add("ticks", "%s in %s, %s late", r.ticks(), report.Duration(r.Elapsed), report.Count(r.Late))
 	add("tick time", "%s", times(&r.Tick))
 	add("flush time", "%s", times(&r.Flush))
 	if r.Scenario.Readers > 0 {

@@ -13,11 +13,12 @@ import (
 
 // Options say how a scenario is run. The zero Options are good.
 type Options struct {
-	Workers int           // of passes and flushes; 0: GOMAXPROCS
-	Seed    uint64        // of everything random
-	MaxP99  time.Duration // of the tick time; 0: no limit
-	MaxHeap int64         // bytes; 0: no limit
-	Feed    *feed.Feed    // told samples and progress; nil: nobody
+	Workers  int           // of passes and flushes; 0: GOMAXPROCS
+	Seed     uint64        // of everything random
+	Duration time.Duration // no tick begins after it; 0: all ticks are played
+	MaxP99   time.Duration // of the tick time; 0: no limit
+	MaxHeap  int64         // bytes; 0: no limit
+	Feed     *feed.Feed    // told samples and progress; nil: nobody
 }
 
 const sampleEvery = 250 * time.Millisecond
@@ -40,8 +41,8 @@ type run struct {
 	shards   []feed.Shard
 }
 
-// Run plays the scenario to its end and says how it went, also when ctx ends
-// first, a limit is reached or something fails: the result holds what was
+// Run plays the scenario to its end and says how it went, also when its time or
+// ctx ends first, a limit is reached or something fails: the result holds what was
 // measured until then. It leaves no goroutine behind.
 func (s *Scenario) Run(ctx context.Context, o Options) *Result {
 	r := &run{Options: o, result: &Result{Scenario: s, Options: o}}
@@ -99,9 +100,15 @@ func (r *run) loop(ctx, team context.Context) error {
 		if err := r.one(team, tick, due); err != nil {
 			return err
 		}
+		if r.over(r.result.Elapsed) {
+			break
+		}
 	}
 	return r.slow()
 }
+
+// over reports whether the time of the run is over.
+func (r *run) over(elapsed time.Duration) bool { return r.Duration > 0 && elapsed >= r.Duration }
 
 // one runs a tick that was due then. The clock stops before the sample is taken.
 func (r *run) one(team context.Context, tick int, due time.Time) error {
@@ -109,7 +116,8 @@ func (r *run) one(team context.Context, tick int, due time.Time) error {
 	var sampled bool
 	err := r.world.play(team, func(w *store.Writer) {
 		ended = time.Now()
-		if sampled = ended.Sub(r.since) >= sampleEvery || tick == r.scenario.Ticks-1; sampled {
+		last := tick == r.scenario.Ticks-1 || r.over(ended.Sub(r.pace.begun))
+		if sampled = last || ended.Sub(r.since) >= sampleEvery; sampled {
 			r.load(w)
 		}
 	})

@@ -56,6 +56,42 @@ func TestAStallIsNotHidden(t *testing.T) {
 	})
 }
 
+// TestARunEndsWhenItsTimeIsOver has 100 ticks due in one second, and stalls for
+// three when the first 26 of them are played: one more begins, is late, and is the
+// last.
+func TestARunEndsWhenItsTimeIsOver(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		sink := &stalling{stall: 3 * time.Second}
+		s := small()
+		s.Hz, s.Ticks, s.Readers = 100, 100, 0
+		r := s.Run(t.Context(), Options{Duration: time.Second, Feed: feed.New(sink)})
+		if r.Ticks != 27 || r.Late != 1 || r.Elapsed != 3250*time.Millisecond {
+			t.Errorf("%d ticks, %d late, in %v; want 27, 1 and 3.25 s", r.Ticks, r.Late, r.Elapsed)
+		}
+		if v := r.Verdict; v.Verdict != feed.Late || v.ExitCode != ExitPassed || v.Reason != "ticks 27 of 100 within 1.00 s, late 1, p99 2.99 s" {
+			t.Errorf("the verdict is %+v", v)
+		}
+		if v := r.Verdict.Totals[0].Value; v != "27 of 100 in 3.25 s, 1 late" {
+			t.Errorf("the totals say of ticks: %s", v)
+		}
+		if last := sink.Points[len(sink.Points)-1]; last.Ticks != 27 || last.Late != 1 || last.Sample.Verdict != feed.Late {
+			t.Errorf("the last sample is %+v", last.Sample)
+		}
+	})
+}
+
+// A machine that keeps up plays every tick that its time has.
+func TestARunInTimeHasAllItsTicks(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := small()
+		s.Hz, s.Ticks, s.Readers = 100, 100, 0
+		r := passed(t, s, Options{Duration: time.Second})
+		if v := r.Verdict; v.Verdict != "passed" || v.Reason != "ticks 100, late 0, p99 0 ns" {
+			t.Errorf("the verdict is %+v", v)
+		}
+	})
+}
+
 func TestWithoutARateATickIsDueWhenTheOneBeforeHasEnded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := small()

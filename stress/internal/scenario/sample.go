@@ -36,6 +36,9 @@ func (r *run) sample(now time.Time) error {
 	r.result.Heap = max(r.result.Heap, heap)
 	r.collect()
 	r.since = now
+	if s.Late > 0 {
+		s.Verdict = feed.Late
+	}
 	err := r.limits()
 	if err != nil || r.slow() != nil {
 		s.Verdict = "over a limit"
