@@ -10,6 +10,7 @@ const (
 	HoldBack
 	GaveWay
 	SlotLimit
+	SlotLimitDepleting
 	ItemLimit
 	QueueLimit
 	BatchLimit
@@ -71,6 +72,7 @@ var seenNames = [seens]string{
 	HoldBack:                "minfree-hold-back",
 	GaveWay:                 "minfree-gave-way",
 	SlotLimit:               "slot-limit",
+	SlotLimitDepleting:      "slot-limit-depleting",
 	ItemLimit:               "item-limit",
 	QueueLimit:              "queue-limit",
 	BatchLimit:              "batch-limit",

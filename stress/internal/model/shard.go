@@ -74,11 +74,14 @@ func (s *shard) order(lo, hi int) []uint32 {
 // depleting of their slots depleted, or nothing.
 func (s *shard) full(n, erased, depleting int) (Seen, bool) {
 	vacant := len(s.free) + erased - depleting
+	room := uint64(vacant) + s.limits.slots - uint64(len(s.slots))
 	switch {
 	case s.max > 0 && s.live-erased+n > s.max:
 		return ItemLimit, true
-	case uint64(n) > uint64(vacant)+s.limits.slots-uint64(len(s.slots)):
+	case uint64(n) > room+uint64(depleting):
 		return SlotLimit, true
+	case uint64(n) > room:
+		return SlotLimitDepleting, true
 	}
 	return 0, false
 }
