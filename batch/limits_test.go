@@ -32,3 +32,40 @@ func TestALimitIsKeptInMemoryThatIsUsedAgain(t *testing.T) {
 		}
 	}
 }
+
+// A flush, failed or not, and a Drop leave of calls of the inbox exactly what
+// still waits, in commands and in bytes.
+func TestWhatAFlushAppliedCountsForTheBatchNoMore(t *testing.T) {
+	const bytes = 16 + 8
+	for what, limits := range map[string]batch.Limits{
+		"commands": {BatchCommands: 3},
+		"bytes":    {BatchBytes: 2*bytes - 8},
+	} {
+		b := &bench{Batch: batch.New(limits)}
+		b.Init(b.Batch, 0, 7, 1, false)
+		for round := range 20 {
+			q, err := b.Enter()
+			if err != nil {
+				t.Fatalf("limit of %s, after %d batches: %v", what, round, err)
+			}
+			b.Erase(q, b.Emplace(q, value{}))
+			b.arrive(t, q)
+			if got := b.Pending(); got != (batch.Load{Commands: 2, Bytes: bytes}) {
+				t.Errorf("%+v wait for the flush", got)
+			}
+			b.commands() // the flush fails, the first time
+			if b.commands(); round%2 == 0 {
+				b.Finish(true)
+			} else {
+				b.Drop()
+			}
+			waiting := b.enter(t) // so that what waits is looked at
+			b.Erase(waiting, name{})
+			b.arrive(t, waiting)
+			if got := b.Pending(); got != (batch.Load{Commands: 1, Bytes: 8}) {
+				t.Errorf("after %d batches %+v wait for the flush", round+1, got)
+			}
+			b.Drop()
+		}
+	}
+}
