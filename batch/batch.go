@@ -20,12 +20,10 @@ var serials atomic.Uint64
 
 // Batch is every queue that one store recorded since its last flush.
 type Batch struct {
-	serial   uint64 // of this batch among all uses; never 0
-	resolved uint16 // number of the last batch that was flushed
-	limits   Limits
-	names    naming                  // of the keyed queues
-	lists    int                     // erase lists of all tables; list 0 is none
-	byType   atomic.Pointer[[]int32] // by typeId: its erase list, or 0; replaced as a whole, the inbox reads it
+	serial uint64 // of this batch among all uses; never 0
+	limits Limits
+	lists  int                     // erase lists of all tables; list 0 is none
+	byType atomic.Pointer[[]int32] // by typeId: its erase list, or 0; replaced as a whole, the inbox reads it
 
 	order []*Pass // of this batch, in key order
 	pool  passPool
@@ -37,9 +35,7 @@ type Batch struct {
 // New returns an empty batch.
 func New(limits Limits) *Batch {
 	b := &Batch{serial: serials.Add(1), limits: limits}
-	b.names.number = 1
 	b.byType.Store(new([]int32))
-	b.inbox.init(b)
 	return b
 }
 
@@ -175,13 +171,12 @@ func (b *Batch) lanes(yield func(l *lane) bool) {
 // the next one.
 func (b *Batch) Drop() {
 	b.inbox.seal()
-	b.Finish(false)
+	b.Finish()
 }
 
 // Finish ends the flush of a batch, whose queues panic from now on, and begins
-// the next one. applied says that it had commands, so that the names of this
-// batch are the ones that resolve from now on.
-func (b *Batch) Finish(applied bool) {
+// the next one.
+func (b *Batch) Finish() {
 	for i, p := range b.order {
 		p.finish()
 		b.order[i] = nil
@@ -189,14 +184,6 @@ func (b *Batch) Finish(applied bool) {
 	b.order, b.open = b.order[:0], 0
 	b.ended.reset()
 	b.pool.rewind()
-	b.inbox.finish(applied)
-	number := b.names.number
-	if applied {
-		b.resolved = number
-	}
-	if number++; number == b.resolved {
-		number++ // a name of the next batch must not look like one that resolves
-	}
-	b.names.restart(number)
+	b.inbox.finish()
 	b.serial = serials.Add(1)
 }

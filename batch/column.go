@@ -21,7 +21,6 @@ type Column[T any] struct {
 	segments []segment[T] // the first used ones hold creates; the newest is stale while current grows
 	used     int
 	puts     [][]Replacement[T] // by shard
-	names    *naming            // of the creates
 	pointers bool               // values hold pointers that the collector follows
 	key      Key                // of the queue, once gathered
 
@@ -31,7 +30,7 @@ type Column[T any] struct {
 
 type segment[T any] struct {
 	values []T
-	number uint32
+	number uint64 // by which names find it
 	habit  habit.Habit
 }
 
@@ -58,7 +57,7 @@ func (c *Column[T]) reset() {
 		clear(c.segments[recent:])
 		c.segments = c.segments[:recent]
 	}
-	c.current, c.used, c.names = nil, 0, nil
+	c.current, c.used = nil, 0
 	for i := range c.puts {
 		if c.pointers {
 			clear(c.puts[i])
@@ -105,8 +104,3 @@ func (c *Column[T]) Puts(shard int) []Replacement[T] { return c.puts[shard] }
 
 // Key returns the key of the queue, once gathered.
 func (c *Column[T]) Key() Key { return c.key }
-
-// split takes a provisional handle apart into segment number and offset.
-func split(id handle.ID) (number uint32, offset int) {
-	return id.Slot() >> offsetBits, int(id.Slot() & (segmentItems - 1))
-}

@@ -20,17 +20,16 @@ type Commands[T any] struct {
 
 	recorder  *Recorder[T]
 	erases    [][]Erases     // by shard, in key order
-	spaces    []space        // the numbers that names are made of
 	order     []run[T]       // segments in key order
-	bySegment []int32        // by place in a space: index in order, plus 1; 0: not in the batch
+	places    places         // of segments in order
 	marks     []mark         // by creation number, which counts creates in (key, sequence) order
 	names     []handle.Of[T] // by creation number; null if cancelled
 	cancelled int            // creates
 	begun     bool           // something is gathered
 
 	habits struct { // of the arrays of the same names
-		columns, order, bySegment, marks, names habit.Habit
-		erases                                  []habit.Habit
+		columns, order, marks, names habit.Habit
+		erases                       []habit.Habit
 	}
 }
 
@@ -38,15 +37,6 @@ type Commands[T any] struct {
 type Erases struct {
 	IDs []handle.ID
 	Key
-}
-
-// space is where the segments of one naming are in bySegment.
-type space struct {
-	names  *naming // nil once released
-	number uint16
-	first  uint32 // segment number
-	begin  int    // in bySegment
-	count  int
 }
 
 // mark says what a batch does to one of its own creates.
@@ -105,16 +95,19 @@ func (c *Commands[T]) Erases(shard int) []Erases {
 // Number gives every create its creation number and makes room for its name.
 func (c *Commands[T]) Number(r *Recorder[T]) {
 	c.recorder, c.cancelled = r, 0
-	c.place(r)
 	c.order = c.order[:0]
-	creates := 0
+	creates, segments := 0, 0
+	for _, col := range c.Columns {
+		segments += col.used
+	}
+	c.places.reset(segments)
 	if canary.Enabled && canary.On(canary.MergeByArrival) {
 		c.byArrival()
 	}
 	for _, col := range c.Columns {
 		for _, s := range col.segments[:col.used] {
+			c.places.add(s.number, len(c.order))
 			c.order = append(c.order, run[T]{values: s.values, creates: len(s.values), first: creates})
-			c.bySegment[c.spaceOf(col.names).at(s.number)] = int32(len(c.order))
 			creates += len(s.values)
 		}
 	}
@@ -123,56 +116,22 @@ func (c *Commands[T]) Number(r *Recorder[T]) {
 	clear(c.marks)
 }
 
-// place lays the segments of every naming that the columns use out in bySegment.
-func (c *Commands[T]) place(r *Recorder[T]) {
-	c.spaces = c.spaces[:0]
-	segments := 0
-	for _, col := range c.Columns {
-		if names := col.names; c.spaceOf(names) == nil {
-			s := space{names: names, number: names.number, first: names.first, begin: segments, count: names.given(r.ordinal)}
-			c.spaces = append(c.spaces, s)
-			segments += s.count
-		}
-	}
-	c.bySegment = habit.Room(&c.habits.bySegment, c.bySegment, segments)
-	clear(c.bySegment)
-}
-
-// spaceOf returns the space of a naming, or nil. There are few: one of the keyed
-// queues and, as a rule, one of the inbox.
-func (c *Commands[T]) spaceOf(names *naming) *space {
-	for i := range c.spaces {
-		if c.spaces[i].names == names {
-			return &c.spaces[i]
-		}
-	}
-	return nil
-}
-
-// at returns the place of a segment of the space in bySegment.
-func (s *space) at(segment uint32) int { return s.begin + int(segment-s.first) }
-
 // Creates returns how many creates survive.
 func (c *Commands[T]) Creates() int { return len(c.names) - c.cancelled }
 
 // locate returns the segment and the creation number that a provisional handle
 // of this table and batch stands for.
 func (c *Commands[T]) locate(id handle.ID) (*run[T], int, bool) {
-	if c.recorder == nil {
+	if c.recorder == nil || !c.recorder.names(id) {
 		return nil, 0, false
 	}
 	number, offset := split(id)
-	for i := range c.spaces {
-		space := &c.spaces[i]
-		if id>>32 != c.recorder.name(space.number)>>32 || uint(number-space.first) >= uint(space.count) {
-			continue
-		}
-		if at := c.bySegment[space.at(number)]; at > 0 { // 0: of a pass that was dropped, or not sealed
-			s := &c.order[at-1]
-			return s, s.first + offset, offset < s.creates
-		}
+	at := c.places.find(number)
+	if at < 0 { // of another batch, or of a pass that was dropped, or not sealed
+		return nil, 0, false
 	}
-	return nil, 0, false
+	s := &c.order[at]
+	return s, s.first + offset, offset < s.creates
 }
 
 // Cancel applies an erase of a provisional handle, counts it, and reports
@@ -300,9 +259,6 @@ func (c *Commands[T]) Release() {
 	for i := range c.order {
 		c.order[i].values = nil
 	}
-	for i := range c.spaces {
-		c.spaces[i].names = nil
-	}
 }
 
 // Forget drops the names as well: nothing resolves until the next Number.
@@ -310,7 +266,8 @@ func (c *Commands[T]) Forget() {
 	c.Release()
 	c.recorder = nil
 	c.names, c.marks = habit.Trim(&c.habits.names, c.names), habit.Trim(&c.habits.marks, c.marks)
-	c.order, c.bySegment = habit.Trim(&c.habits.order, c.order), habit.Trim(&c.habits.bySegment, c.bySegment)
+	c.order = habit.Trim(&c.habits.order, c.order)
+	c.places.forget()
 }
 
 // Known reports whether there are names, even if none, of a flush that was not

@@ -82,7 +82,7 @@ func TestPendingCountsWhatIsRecordedAndNotWhatIsDropped(t *testing.T) {
 	if err := b.Check(); err != nil {
 		t.Errorf("Check of what is left: %v", err)
 	}
-	b.Finish(false)
+	b.Finish()
 	expect("in a new batch", 0)
 }
 

@@ -20,3 +20,9 @@ func (q Queue) Watch(w *Witness, ordinal int) {
 	}
 	q.lane.touched = append(q.lane.touched, touched{ordinal, w})
 }
+
+// SkipSegments numbers the next segments of the table as if it had used n more.
+func (r *Recorder[T]) SkipSegments(n uint64) { r.segments.given.Add(n) }
+
+// Places returns how much room c has for the numbers of segments.
+func (c *Commands[T]) Places() int { return len(c.places.at) }

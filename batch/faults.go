@@ -8,7 +8,7 @@ import (
 // byArrival is a seeded fault, for builds with package canary enabled: it orders
 // queues by which recorded first.
 func (c *Commands[T]) byArrival() {
-	first := func(col *Column[T]) uint32 {
+	first := func(col *Column[T]) uint64 {
 		if col.used == 0 {
 			return 0
 		}

@@ -18,7 +18,6 @@ const InboxPass = math.MaxInt32
 // inbox takes commands from goroutines that take part in no pass. Its lock
 // guards the list of calls, never what a call records.
 type inbox struct {
-	batch   *Batch
 	waiting atomic.Int64 // calls that arrived and were not flushed
 
 	mu      sync.Mutex
@@ -27,15 +26,9 @@ type inbox struct {
 	arrived []*lane // since then
 	free    []*lane
 	held    Load // of sealed and arrived
-	names   namings
-	idle    int // free lanes that no call took since the period began
+	idle    int  // free lanes that no call took since the period began
 	habit   habit.Habit
 	ofNext  habit.Habit // of arrived
-}
-
-func (x *inbox) init(b *Batch) {
-	x.batch = b
-	x.names.init()
 }
 
 // Enter begins a call of the inbox and returns the queue that it records into.
@@ -58,7 +51,7 @@ func (b *Batch) Enter() (Queue, error) {
 		return Queue{}, err
 	}
 	l := x.lane()
-	l.begin(b, serials.Add(1), x.names.take(), InboxPass, 0)
+	l.begin(b, serials.Add(1), InboxPass, 0)
 	return Queue{lane: l, serial: l.serial}, nil
 }
 
@@ -121,11 +114,9 @@ func (b *Batch) Close(err error) {
 	b.inbox.closed = err
 }
 
-// recycle empties a lane whose call is over and frees its names.
+// recycle empties a lane whose call is over.
 func (x *inbox) recycle(l *lane) {
 	l.reset()
-	x.names.release(l.names)
-	l.names = nil
 	x.free = append(x.free, l)
 }
 
@@ -139,8 +130,7 @@ func (x *inbox) pending() Load {
 }
 
 // seal hands the calls that arrived to the flush; what arrives later belongs to
-// the next batch, and so do calls that are still recording. New calls get names
-// of a new number, because those that record now keep theirs.
+// the next batch, and so do calls that are still recording.
 func (x *inbox) seal() {
 	if x.waiting.Load() == 0 {
 		return
@@ -153,14 +143,10 @@ func (x *inbox) seal() {
 	}
 	clear(x.arrived)
 	x.arrived = habit.Trim(&x.ofNext, x.arrived)
-	if x.names.current.users > 0 {
-		x.names.renew()
-	}
 }
 
-// finish drops the sealed calls. applied says that their names are among those
-// that resolve from now on.
-func (x *inbox) finish(applied bool) {
+// finish drops the sealed calls.
+func (x *inbox) finish() {
 	var held Load
 	for _, l := range x.sealed { // nobody need wait for the lock meanwhile
 		held.Add(l.load())
@@ -168,14 +154,8 @@ func (x *inbox) finish(applied bool) {
 	}
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	if applied {
-		x.names.resolved = x.names.resolved[:0]
-	}
 	x.held.subtract(held)
 	for i, l := range x.sealed {
-		if n := l.names.number; applied && !slices.Contains(x.names.resolved, n) {
-			x.names.resolved = append(x.names.resolved, n)
-		}
 		l.last = 0
 		x.recycle(l)
 		x.sealed[i] = nil

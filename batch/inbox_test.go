@@ -50,7 +50,8 @@ type history struct {
 
 type create struct {
 	name
-	n uint64
+	n     uint64
+	keyed bool // of a pass
 }
 
 // entry is a call of the inbox that records.
@@ -105,6 +106,7 @@ func (h *history) pass() {
 	p := h.Begin(2)
 	for task := range 2 {
 		c := h.emplace(p.Queue(task))
+		c.keyed = true
 		h.next = slices.Insert(h.next, h.keyed(), c)
 	}
 	if err := p.End(false); err != nil {
@@ -114,7 +116,7 @@ func (h *history) pass() {
 
 // keyed returns how many of the creates that wait are not of the inbox.
 func (h *history) keyed() int {
-	n := slices.IndexFunc(h.next, func(c *create) bool { return c.Slot()>>31 == 1 })
+	n := slices.IndexFunc(h.next, func(c *create) bool { return !c.keyed })
 	if n < 0 {
 		return len(h.next)
 	}
@@ -136,7 +138,7 @@ func (h *history) flush(do int) {
 	if do == 17 { // it fails: the batch is kept
 		return
 	}
-	h.Finish(len(want) > 0)
+	h.Finish()
 	if len(want) > 0 {
 		h.table, h.before = c, h.next
 	}
@@ -180,24 +182,24 @@ func TestNamesOfTheInboxAreUniqueAndKnownToTheirBatchAlone(t *testing.T) {
 	})
 }
 
-// Every call that creates something takes a segment of each table. They do not
-// run out, neither within one batch nor by calls of which nothing is kept.
-func TestSegmentsOfTheInboxDoNotRunOut(t *testing.T) {
-	const segments = 1 << 17
+// A call may record for as long as it likes, whatever becomes of the calls beside
+// it: its creates keep their names and their order.
+func TestACallOfTheInboxMayOutlastManyOthers(t *testing.T) {
+	const calls = 1 << 17
 	for name, end := range map[string]func(b *bench, q batch.Queue){
 		"kept": func(b *bench, q batch.Queue) { b.arrive(t, q) },
 		"left": func(b *bench, q batch.Queue) { b.Leave(q) },
 		"flushed": func(b *bench, q batch.Queue) {
 			b.arrive(t, q)
 			b.Gather(func(int, batch.Recorded, batch.Key) {}, nil)
-			b.Finish(true)
+			b.Finish()
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := newBench(1<<20, 1)
 			first := b.enter(t)
-			b.Emplace(first, value{N: 1}) // holds on to the names of the beginning
-			for i := range segments + 10 {
+			b.Emplace(first, value{N: 1}) // in a segment of the beginning
+			for i := range calls {
 				q := b.enter(t)
 				if b.Emplace(q, value{N: uint64(i)}).IsZero() {
 					t.Fatalf("call %d names nothing", i)
@@ -216,23 +218,25 @@ func TestSegmentsOfTheInboxDoNotRunOut(t *testing.T) {
 	}
 }
 
-// A number in names has 16 bits. What is given under one that comes around must
-// differ from what a call that still records was given, and from what resolves.
-func TestNumbersOfTheInboxThatComeAroundSpareNamesInUse(t *testing.T) {
+// What a call of the inbox was given is given to none after it, however many
+// batches are dropped meanwhile: neither while it records, nor when its name
+// resolves, nor when nobody knows it any more.
+func TestNamesOfTheInboxStayStaleForEver(t *testing.T) {
 	b := newBench(1<<20, 1)
 	resolving := b.enter(t)
-	resolved := b.Emplace(resolving, value{})
+	given := map[name]bool{b.Emplace(resolving, value{}): true}
 	b.arrive(t, resolving)
 	long := b.enter(t)
 	b.commands()
-	b.Finish(true)
-	late := b.enter(t)
-	mine := map[handle.ID]bool{b.Emplace(long, value{}).ID: true, b.Emplace(late, value{}).ID: true}
+	b.Finish()
+	given[b.Emplace(long, value{})] = true
 	for range 1<<16 + 5 {
 		q := b.enter(t)
-		if p := b.Emplace(q, value{}); mine[p.ID] || p == resolved {
+		p := b.Emplace(q, value{})
+		if given[p] {
 			t.Fatalf("%v is given again", p)
 		}
+		given[p] = true
 		b.arrive(t, q)
 		b.Drop()
 	}
@@ -273,7 +277,7 @@ func TestManyGoroutinesNameWithoutClash(t *testing.T) {
 	}
 	for range 50 {
 		b.Gather(func(int, batch.Recorded, batch.Key) {}, nil)
-		b.Finish(true)
+		b.Finish()
 	}
 	wg.Wait()
 }
@@ -309,7 +313,7 @@ func TestTheLimitOfTheInboxIsExact(t *testing.T) {
 		q = open
 		b.arrive(t, q) // of a call that records nothing
 		b.commands()
-		b.Finish(true)
+		b.Finish()
 		q = b.enter(t)
 		b.EmplaceItems(q, make([]value, 10), nil)
 		b.arrive(t, q)
@@ -339,7 +343,7 @@ func TestACallIsRefusedWhenTheBatchIsFull(t *testing.T) {
 			t.Errorf("%+v: a call of a full batch: %v", limits, err)
 		}
 		b.commands()
-		b.Finish(true)
+		b.Finish()
 		b.enter(t)
 	}
 }

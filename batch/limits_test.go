@@ -55,7 +55,7 @@ func TestWhatAFlushAppliedCountsForTheBatchNoMore(t *testing.T) {
 			}
 			b.commands() // the flush fails, the first time
 			if b.commands(); round%2 == 0 {
-				b.Finish(true)
+				b.Finish()
 			} else {
 				b.Drop()
 			}

@@ -37,7 +37,7 @@ func TestQueuesReuseTheMemoryOfTheirKey(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		b.Finish(true)
+		b.Finish()
 	}
 	record()
 	if n := testing.AllocsPerRun(20, record); n > 0 {
@@ -59,7 +59,7 @@ func TestAnEmptiedBatchHoldsNothingAlive(t *testing.T) {
 		r.Put(q, handle.Of[big]{}, big{c})
 		r.Erase(q, r.Emplace(q, big{d}))
 	}()
-	b.Finish(false)
+	b.Finish()
 	runtime.GC()
 	if created.Value() != nil || put.Value() != nil || cancelled.Value() != nil {
 		t.Error("the payload of a batch that ended is still reachable")

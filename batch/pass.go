@@ -27,7 +27,7 @@ func (p *Pass) begin(b *Batch, n, number int) {
 	}
 	p.batch, p.tasks, p.open, p.joined, p.held = b, n, true, false, Load{}
 	for task := range p.lanes[:n] {
-		p.lanes[task].begin(b, b.serial, &b.names, number, task)
+		p.lanes[task].begin(b, b.serial, number, task)
 	}
 }
 

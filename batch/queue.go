@@ -46,7 +46,6 @@ type lane struct {
 	erases  [][]handle.ID    // by list (see router): of this use, or nil
 	columns []unsafe.Pointer // by table ordinal: the *Column[T] of this use, or nil
 
-	names       *naming
 	spareErases [][]handle.ID    // by list: kept from use to use
 	spare       []unsafe.Pointer // by table ordinal: the *Column[T] kept from use to use
 	lists       []int            // the lists of this use
@@ -81,8 +80,8 @@ const (
 	full            // beyond its limit; what it held is dropped
 )
 
-func (l *lane) begin(b *Batch, serial uint64, names *naming, pass, task int) {
-	l.batch, l.serial, l.last, l.names, l.pass, l.task = b, serial, serial, names, pass, task
+func (l *lane) begin(b *Batch, serial uint64, pass, task int) {
+	l.batch, l.serial, l.last, l.pass, l.task = b, serial, serial, pass, task
 	l.state = recording
 }
 

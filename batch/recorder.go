@@ -16,6 +16,7 @@ type Recorder[T any] struct {
 	ordinal  int
 	prefix   handle.ID // the free bit and the table's first typeId, in their places within a handle
 	pointers bool
+	segments naming
 }
 
 // Init prepares a recorder that lies within a table: ordinal is the table's
@@ -128,18 +129,15 @@ func (r *Recorder[T]) Staged(q Queue, p handle.Of[T]) (*T, bool) {
 		return nil, false
 	}
 	c := (*Column[T])(q.lane.columns[r.ordinal])
-	if c == nil || p.ID>>32 != r.name(c.names.number)>>32 {
+	if c == nil || !r.names(p.ID) {
 		return nil, false
 	}
 	v := c.find(p.ID)
 	return v, v != nil
 }
 
-// name returns the provisional handle of the table's create 0 in segment 0 under
-// a number.
-func (r *Recorder[T]) name(number uint16) handle.ID {
-	return r.prefix | handle.ID(number)<<32
-}
+// names reports whether id is a provisional handle of the table.
+func (r *Recorder[T]) names(id handle.ID) bool { return id>>typeShift == r.prefix>>typeShift }
 
 // Erase records that the item h names is to be erased; a provisional handle of
 // this batch cancels the create.
@@ -204,7 +202,6 @@ func (r *Recorder[T]) column(q Queue) *Column[T] {
 		})
 	}
 	c := (*Column[T])(l.spare[r.ordinal])
-	c.names = l.names
 	l.columns[r.ordinal] = l.spare[r.ordinal]
 	l.usedTables[r.ordinal] = true
 	l.touched = append(l.touched, touched{r.ordinal, c})
@@ -217,7 +214,7 @@ func (r *Recorder[T]) column(q Queue) *Column[T] {
 
 // room makes room for one more create when there is none: in the current segment's
 // array, or in a new segment. It reports false, and the queue has failed, when
-// they exceed its limits or the names of the batch are used up.
+// that exceeds its limits.
 func (r *Recorder[T]) room(q Queue, c *Column[T]) bool {
 	var value T
 	if !q.lane.admit(1, unsafe.Sizeof(value)) {
@@ -233,18 +230,13 @@ func (r *Recorder[T]) room(q Queue, c *Column[T]) bool {
 		}
 		return true
 	}
-	number, ok := c.names.segment(r.ordinal)
-	if !ok {
-		q.lane.fail()
-		return false
-	}
-	c.begin(number, r)
+	c.begin(r.segments.next(), r)
 	q.lane.roomier(cap(c.current), unsafe.Sizeof(value))
 	return true
 }
 
 // begin starts the next segment of the column.
-func (c *Column[T]) begin(number uint32, r *Recorder[T]) {
+func (c *Column[T]) begin(number uint64, r *Recorder[T]) {
 	c.seal()
 	if c.used == len(c.segments) {
 		c.segments = append(c.segments, segment[T]{})
@@ -252,7 +244,7 @@ func (c *Column[T]) begin(number uint32, r *Recorder[T]) {
 	s := &c.segments[c.used]
 	s.number = number
 	c.used++
-	c.base = r.name(c.names.number) | handle.ID(number)<<offsetBits
+	c.base = r.prefix | handle.ID(number)<<offsetBits
 	c.current = s.values
 	if cap(c.current) == 0 {
 		c.current = make([]T, 0, r.smallest())

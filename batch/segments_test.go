@@ -80,7 +80,7 @@ func TestRunsGiveEveryRangeOfTheSurvivors(t *testing.T) {
 func (b *bench) stagedAt(t *testing.T, q queue, offset int) *value {
 	t.Helper()
 	for segment := range 5 {
-		if v, ok := b.Staged(q, b.nameOf(1, segment, offset)); ok {
+		if v, ok := b.Staged(q, nameOf(1+segment, offset)); ok {
 			return v
 		}
 	}

@@ -72,7 +72,7 @@ func TestSequencesGetTheirKeysInTheOrderOfJoin(t *testing.T) {
 		if pending := b.Pending().Commands; pending != len(values) || pending != 2+systems*passes*tasks {
 			t.Errorf("%d commands are pending", pending)
 		}
-		b.Finish(true)
+		b.Finish()
 	}
 }
 
@@ -145,7 +145,7 @@ func TestWhatASequenceDropsIsGoneAndItsQueuesPanic(t *testing.T) {
 // cannot be joined to the next one.
 func TestASequenceLapsesWithItsBatch(t *testing.T) {
 	for name, end := range map[string]func(b *bench){
-		"flushed": func(b *bench) { b.Finish(true) },
+		"flushed": func(b *bench) { b.Finish() },
 		"dropped": func(b *bench) { b.Drop() },
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -216,7 +216,7 @@ func TestASequenceReusesItsMemory(t *testing.T) {
 		_ = p.End(false)
 		s.Drop()
 		b.Gather(func(int, batch.Recorded, batch.Key) {}, func(int, []handle.ID, batch.Key) {})
-		b.Finish(true)
+		b.Finish()
 	}
 	for range 5 {
 		round()

@@ -91,6 +91,6 @@ func panicOf(f func()) (value any) {
 type queue = batch.Queue
 
 // nameOf makes the provisional handle that the package comment describes.
-func (b *bench) nameOf(number uint16, segment, offset int) name {
-	return name{ID: handle.FreeBit | handle.New(7, number, uint32(segment<<14|offset))}
+func nameOf(segment, offset int) name {
+	return name{ID: handle.FreeBit | handle.New(7, 0, 0) | handle.ID(segment<<14|offset)}
 }

@@ -155,7 +155,7 @@ func (f *flush) flush(ctx context.Context) (*Report, error) {
 	defer func() { f.ctx = nil }()
 	begin := time.Now()
 	if !f.collect() {
-		s.batch.Finish(false)
+		s.batch.Finish()
 		return f.nothing(), nil
 	}
 	recorded := 0
@@ -315,7 +315,7 @@ func (f *flush) publish() {
 	}
 	r.Stale = batch.KeepLowest(r.Stale)
 	f.forgetChanges()
-	s.batch.Finish(true)
+	s.batch.Finish()
 	s.publishStats(f.tables)
 	f.reset()
 	f.awake.rest()

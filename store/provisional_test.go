@@ -132,6 +132,41 @@ func TestProvisionalHandlesOfAnotherBatchAreStale(t *testing.T) {
 	useStaleNames(t, s, table, names)
 }
 
+// However many batches come and go between, flushed, discarded or rolled back:
+// no create gets the name of one that somebody may still hold.
+func TestProvisionalHandlesAreStaleForEver(t *testing.T) {
+	s, table := newTable(t, store.Options{}, store.TableOptions[item]{})
+	old := table.Emplace(queues(t, s, 1)[0], item{})
+	flush(t, s)
+	var start store.Checkpoint
+	checkpoint(t, s, &start)
+	const batches = 1<<16 + 10
+	for i := range batches {
+		q := queues(t, s, 1)[0]
+		p := table.Emplace(q, item{Value: 1})
+		table.Erase(q, old)
+		table.Put(q, old, item{Value: 2})
+		if i > 0 && i < batches-20 {
+			if err := s.Discard(); err != nil {
+				t.Fatal(err)
+			}
+			continue
+		}
+		if report := flush(t, s); report.Total != (store.Counts{Created: 1, Stale: 2}) {
+			t.Fatalf("after %d batches: %v", i, report)
+		}
+		if h, ok := table.Resolve(old); ok {
+			t.Fatalf("after %d batches the name of the first resolves to %v", i, h)
+		}
+		if v := table.At(resolve(t, table, p)); v.Value != 1 {
+			t.Fatalf("after %d batches: %+v", i, v)
+		}
+		if i%2 == 0 {
+			rollback(t, s, &start)
+		}
+	}
+}
+
 func TestProvisionalHandlesOfADroppedPassAreStale(t *testing.T) {
 	s, table := newTable(t, store.Options{}, store.TableOptions[item]{Shards: 2})
 	var names []store.Handle[item]

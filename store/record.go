@@ -4,7 +4,11 @@ package store
 // once. The handle may be stored in values recorded for the same flush and used
 // with Erase and Put of the same batch; after the flush [Table.Resolve] gives
 // the real one. Lookups never find it, and no flush makes it real in a live item
-// that it was written to in place.
+// that it was written to in place. In every other batch it is stale, however
+// often there was a flush, a Discard or a [Store.Rollback] in between, until the
+// table has recorded into 17 billion queues since (2^34; a queue counts once per
+// batch, and once more per 16,384 creates). Its bits are a name without order and
+// may differ from run to run; nothing that a flush does depends on them.
 //
 // It takes O(1) time and allocates nothing in the steady state (op=record). It
 // panics when q was kept past its pass or belongs to another store. A queue that
@@ -47,8 +51,9 @@ func (t *tableBase[T]) Put(q Queue, h Handle[T], v T) { t.recorder.Put(q, h, v) 
 
 // Resolve returns the handle of the item that the provisional handle p of the
 // last flushed batch was recorded for, and whether there is one: false when the
-// create was cancelled, when p is of another batch, and when p is no provisional
-// handle but a real one already. Flushes without commands do not count. It takes
+// create was cancelled, when p is of another batch (see [Table.Emplace]), and when
+// p is no provisional handle but a real one already. Flushes without commands do
+// not count. It takes
 // O(1) time. Who may call it is as for [Table.Get].
 func (t *tableBase[T]) Resolve(p Handle[T]) (Handle[T], bool) {
 	return t.flushing.resolve(p, t.store.epoch.Load())
