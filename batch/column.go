@@ -22,6 +22,7 @@ type Column[T any] struct {
 	used     int
 	puts     [][]Replacement[T] // by shard
 	pointers bool               // values hold pointers that the collector follows
+	staged   bool               // pointers to creates were given out: arrays do not move until reset
 	key      Key                // of the queue, once gathered
 
 	created habit.Habit   // segments
@@ -57,7 +58,7 @@ func (c *Column[T]) reset() {
 		clear(c.segments[recent:])
 		c.segments = c.segments[:recent]
 	}
-	c.current, c.used = nil, 0
+	c.current, c.used, c.staged = nil, 0, false
 	for i := range c.puts {
 		if c.pointers {
 			clear(c.puts[i])

@@ -31,6 +31,47 @@ func TestEmplaceFuncKnowsItsOwnNameAndMayRecordMore(t *testing.T) {
 	}
 }
 
+// What is written through a pointer to a staged value is kept until the pass
+// ends, however the array it lies in was extended since.
+func TestPointersToStagedValuesAreGoodUntilThePassEnds(t *testing.T) {
+	b := newBench(1<<20, 1)
+	for round := range 4 { // in new memory, then in memory that is used again
+		p := b.Begin(1)
+		q := p.Queue(0)
+		var pointers []*value
+		b.EmplaceFunc(q, func(h name, v *value) {
+			own, _ := b.Staged(q, h)
+			pointers = append(pointers, v)
+			for i := range 2 * segmentItems {
+				if next := b.Emplace(q, value{}); i%1000 < 2 || i+1 == segmentItems {
+					staged, _ := b.Staged(q, next)
+					pointers = append(pointers, staged)
+				} else {
+					b.Erase(q, next)
+				}
+			}
+			own.N++
+			v.N++
+			again, _ := b.Staged(q, h)
+			again.N++
+		})
+		if pointers[0].N != 3 {
+			t.Errorf("round %d: of three writes %d are kept", round, pointers[0].N)
+		}
+		for i, v := range pointers {
+			v.N = uint64(i)
+		}
+		c := b.commands()
+		b.plan(c)
+		expectRange(t, survivors(c, 0, c.Creates()), 0, len(pointers))
+		if round == 1 {
+			b.Finish()
+		} else {
+			b.Drop()
+		}
+	}
+}
+
 func TestAnEmplaceFuncThatPanicsIsCancelled(t *testing.T) {
 	b := newBench(100, 1)
 	q := b.Begin(1).Queue(0)

@@ -185,7 +185,7 @@ func TestNamesOfTheInboxAreUniqueAndKnownToTheirBatchAlone(t *testing.T) {
 // A call may record for as long as it likes, whatever becomes of the calls beside
 // it: its creates keep their names and their order.
 func TestACallOfTheInboxMayOutlastManyOthers(t *testing.T) {
-	const calls = 1 << 17
+	const calls = 1 << 12
 	for name, end := range map[string]func(b *bench, q batch.Queue){
 		"kept": func(b *bench, q batch.Queue) { b.arrive(t, q) },
 		"left": func(b *bench, q batch.Queue) { b.Leave(q) },

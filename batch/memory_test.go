@@ -45,6 +45,57 @@ func TestQueuesReuseTheMemoryOfTheirKey(t *testing.T) {
 	}
 }
 
+// So is memory that did not move because pointers into it were given out.
+func TestQueuesReuseTheMemoryOfStagedValues(t *testing.T) {
+	b := newBench(1<<20, 1)
+	record := func() {
+		q := b.Begin(1).Queue(0)
+		for range 2*segmentItems + 100 {
+			b.EmplaceFunc(q, func(_ name, v *value) { v.N = 1 })
+		}
+		b.Finish()
+	}
+	record()
+	if n := testing.AllocsPerRun(20, record); n > 0 {
+		t.Errorf("a batch like the one before allocates %v objects", n)
+	}
+}
+
+// A function that EmplaceFunc calls goes on when its queue has failed. What it
+// writes then is nowhere.
+func TestAFailedQueueHoldsNothingAlive(t *testing.T) {
+	type big struct{ data *[1 << 16]byte }
+	var r batch.Recorder[big]
+	b := batch.New(batch.Limits{QueueCommands: 10})
+	r.Init(b, 0, 1, 1, true)
+	var before, after weak.Pointer[[1 << 16]byte]
+	func() {
+		p := b.Begin(1)
+		q := p.Queue(0)
+		r.EmplaceItems(q, make([]big, 5), nil)
+		r.EmplaceFunc(q, func(_ handle.Of[big], v *big) {
+			v.data = new([1 << 16]byte)
+			before = weak.Make(v.data)
+			if h := r.EmplaceItems(q, make([]big, 10), nil); len(h) > 0 {
+				t.Error("the queue has not failed")
+			}
+			v.data = new([1 << 16]byte)
+			after = weak.Make(v.data)
+		})
+		if err := p.End(false); err == nil {
+			t.Error("the pass has not failed")
+		}
+		b.Drop()
+		r.Emplace(b.Begin(1).Queue(0), big{})
+		b.Drop()
+	}()
+	runtime.GC()
+	if before.Value() != nil || after.Value() != nil {
+		t.Error("what was written to a queue that failed is still reachable")
+	}
+	runtime.KeepAlive(b)
+}
+
 func TestAnEmptiedBatchHoldsNothingAlive(t *testing.T) {
 	type big struct{ data *[1 << 16]byte }
 	var r batch.Recorder[big]

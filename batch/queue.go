@@ -91,8 +91,13 @@ func (l *lane) close() {
 	l.serial, l.state = 0, ended
 }
 
-// fail drops what was recorded and ignores what follows.
+// fail drops what was recorded and ignores what follows. The columns are given up,
+// because the function of an EmplaceFunc may still write to one: what it put
+// there would stay alive.
 func (l *lane) fail() {
+	for _, t := range l.touched {
+		l.spare[t.ordinal] = nil
+	}
 	l.reset()
 	l.serial, l.state = 0, full
 }

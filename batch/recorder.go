@@ -96,8 +96,8 @@ func (r *Recorder[T]) EmplaceItems(q Queue, items []T, dst []handle.Of[T]) []han
 }
 
 // EmplaceFunc records a create whose value f fills in, knowing its own
-// provisional handle; f may record more into the same queue. When f panics, the
-// create is cancelled.
+// provisional handle; f may record more into the same queue. The pointer is good
+// as one of [Recorder.Staged] is. When f panics, the create is cancelled.
 func (r *Recorder[T]) EmplaceFunc(q Queue, f func(h handle.Of[T], v *T)) handle.Of[T] {
 	var zero T
 	h := r.Emplace(q, zero)
@@ -113,17 +113,12 @@ func (r *Recorder[T]) EmplaceFunc(q Queue, f func(h handle.Of[T], v *T)) handle.
 	}()
 	f(h, staged)
 	done = true
-	// When f recorded more creates the array may have grown, and what f wrote
-	// since then went to the old one. The queue may have failed, too.
-	if moved, ok := r.Staged(q, h); ok && moved != staged {
-		*moved = *staged
-	}
 	return h
 }
 
 // Staged returns the value recorded in q under the provisional handle p, to be
 // completed before the pass ends, and whether q holds it. The pointer is good
-// until the next create is recorded in q for the same table.
+// until the pass ends.
 func (r *Recorder[T]) Staged(q Queue, p handle.Of[T]) (*T, bool) {
 	if !q.usable(r.batch) || r.ordinal >= len(q.lane.columns) {
 		return nil, false
@@ -133,6 +128,7 @@ func (r *Recorder[T]) Staged(q Queue, p handle.Of[T]) (*T, bool) {
 		return nil, false
 	}
 	v := c.find(p.ID)
+	c.staged = c.staged || v != nil
 	return v, v != nil
 }
 
@@ -213,15 +209,20 @@ func (r *Recorder[T]) column(q Queue) *Column[T] {
 }
 
 // room makes room for one more create when there is none: in the current segment's
-// array, or in a new segment. It reports false, and the queue has failed, when
+// array, unless somebody may write through a pointer into it, or in a new segment. It reports false, and the queue has failed, when
 // that exceeds its limits.
 func (r *Recorder[T]) room(q Queue, c *Column[T]) bool {
 	var value T
 	if !q.lane.admit(1, unsafe.Sizeof(value)) {
 		return false
 	}
-	if room := cap(c.current); c.used > 0 && room < segmentItems {
-		grown := make([]T, room, min(max(room*2, r.smallest()), segmentItems))
+	room := cap(c.current)
+	larger := min(max(room*2, r.smallest()), segmentItems)
+	switch {
+	case c.used == 0 || room == segmentItems:
+		larger = r.smallest() // of a segment that begins
+	case !c.staged:
+		grown := make([]T, room, larger)
 		copy(grown, c.current)
 		c.current = grown
 		q.lane.roomier(cap(grown)-room, unsafe.Sizeof(value))
@@ -230,13 +231,14 @@ func (r *Recorder[T]) room(q Queue, c *Column[T]) bool {
 		}
 		return true
 	}
-	c.begin(r.segments.next(), r)
+	c.begin(r.segments.next(), r, larger)
 	q.lane.roomier(cap(c.current), unsafe.Sizeof(value))
 	return true
 }
 
-// begin starts the next segment of the column.
-func (c *Column[T]) begin(number uint64, r *Recorder[T]) {
+// begin starts the next segment of the column, in an array for n creates unless
+// it has one.
+func (c *Column[T]) begin(number uint64, r *Recorder[T], n int) {
 	c.seal()
 	if c.used == len(c.segments) {
 		c.segments = append(c.segments, segment[T]{})
@@ -247,7 +249,7 @@ func (c *Column[T]) begin(number uint64, r *Recorder[T]) {
 	c.base = r.prefix | handle.ID(number)<<offsetBits
 	c.current = s.values
 	if cap(c.current) == 0 {
-		c.current = make([]T, 0, r.smallest())
+		c.current = make([]T, 0, n)
 	}
 }
 

@@ -24,15 +24,17 @@ func (t *tableBase[T]) EmplaceItems(q Queue, items []T, dst []Handle[T]) []Handl
 }
 
 // EmplaceFunc records a create whose value f fills in, knowing its own
-// provisional handle; see [Table.Emplace]. f may record more into q. When f
-// panics the create is cancelled.
+// provisional handle; see [Table.Emplace]. f may record more into q. The pointer
+// is good until the pass ends, like one that [Table.Staged] gives. When f panics
+// the create is cancelled.
 func (t *tableBase[T]) EmplaceFunc(q Queue, f func(h Handle[T], v *T)) Handle[T] {
 	return t.recorder.EmplaceFunc(q, f)
 }
 
 // Staged returns the value recorded in q under the provisional handle p, so that
-// it can be completed, and whether q holds it. The pointer is good until the
-// next create recorded in q for the table.
+// it can be completed, and whether q holds it. The pointer is good until the pass
+// ends, whatever else is recorded, or until q fails. It takes O(1 + n/16,384)
+// time, n being the creates that q recorded for the table.
 func (t *tableBase[T]) Staged(q Queue, p Handle[T]) (*T, bool) { return t.recorder.Staged(q, p) }
 
 // Erase records that the item h names is to be erased. A provisional handle of

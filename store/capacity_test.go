@@ -1,0 +1,189 @@
+package store_test
+
+import (
+	"fmt"
+	"testing"
+
+	"handloom/store"
+
+	"pgregory.net/rapid"
+)
+
+// recordStep is one step of a task that records into two tables. A step that
+// takes a name or a pointer takes one of those that the task has got so far.
+type recordStep struct {
+	op    recordOp
+	table int
+	n     int // how many, or which
+	value uint64
+	inner []recordStep // what the function of an EmplaceFunc does
+}
+
+type recordOp int
+
+const (
+	opEmplace      recordOp = iota
+	opEmplaceItems          // n of them
+	opEmplaceFunc           // which writes, does the inner steps and writes again
+	opStage                 // takes a pointer to a recorded value, to keep
+	opWrite                 // through a pointer taken before
+	opEraseName
+	opPutName
+	opPutItem
+	numRecordOps
+)
+
+func drawRecordSteps(depth int) *rapid.Generator[[]recordStep] {
+	step := rapid.Custom(func(t *rapid.T) recordStep {
+		s := recordStep{
+			op:    recordOp(rapid.IntRange(0, int(numRecordOps)-1).Draw(t, "op")),
+			table: rapid.IntRange(0, 1).Draw(t, "table"),
+			n:     rapid.SampledFrom([]int{0, 1, 2, 7, 50, 100, 300}).Draw(t, "n"),
+			value: uint64(rapid.IntRange(1, 1000).Draw(t, "value")),
+		}
+		if s.op == opEmplaceFunc && depth > 0 {
+			s.inner = drawRecordSteps(depth-1).Draw(t, "inner")
+		}
+		return s
+	})
+	return rapid.SliceOfN(step, 0, 12)
+}
+
+// recordTask is a task that does steps in its queue.
+type recordTask struct {
+	store.Queue
+	tables [2]*store.Table[item]
+	items  [2][]store.Handle[item] // that live
+	names  [2][]store.Handle[item] // that the task recorded
+	staged []*item
+}
+
+func (r *recordTask) do(steps []recordStep) {
+	for _, s := range steps {
+		table, names := r.tables[s.table], &r.names[s.table]
+		switch s.op {
+		case opEmplace:
+			*names = append(*names, table.Emplace(r.Queue, item{Value: s.value, Parent: any1(*names, s.n)}))
+		case opEmplaceItems:
+			*names = table.EmplaceItems(r.Queue, make([]item, s.n), *names)
+		case opEmplaceFunc:
+			table.EmplaceFunc(r.Queue, func(h store.Handle[item], v *item) { r.fill(h, v, s) })
+		case opStage:
+			if v, ok := table.Staged(r.Queue, any1(*names, s.n)); ok {
+				r.staged = append(r.staged, v)
+			}
+		case opWrite:
+			if v := any1(r.staged, s.n); v != nil {
+				v.Value = v.Value*31 + s.value
+			}
+		case opEraseName:
+			table.Erase(r.Queue, any1(*names, s.n))
+		case opPutName:
+			table.Put(r.Queue, any1(*names, s.n), item{Value: s.value})
+		case opPutItem:
+			table.Put(r.Queue, any1(r.items[s.table], s.n), item{Value: s.value, Parent: any1(*names, s.n)})
+		}
+	}
+}
+
+// fill is what the function of an EmplaceFunc does: it writes through the pointer
+// it was given and through one of its own, before and after it records more.
+func (r *recordTask) fill(h store.Handle[item], v *item, s recordStep) {
+	r.names[s.table] = append(r.names[s.table], h)
+	v.Parent = h
+	own, _ := r.tables[s.table].Staged(r.Queue, h)
+	own.Value = s.value
+	r.do(s.inner)
+	if again, ok := r.tables[s.table].Staged(r.Queue, h); ok {
+		again.Value *= 7
+	}
+	v.Value += s.value
+	own.Links[0] = h.ID
+	v.Value *= 3
+}
+
+// any1 returns one of a list, or nothing.
+func any1[E any](list []E, n int) (e E) {
+	if len(list) > 0 {
+		e = list[n%len(list)]
+	}
+	return e
+}
+
+// capacityTrial is a store with two tables that hold a few items.
+type capacityTrial struct {
+	tb
+	*store.Store
+	tables [2]*store.Table[item]
+	items  [2][]store.Handle[item]
+}
+
+func newCapacityTrial(t tb) *capacityTrial {
+	c := &capacityTrial{tb: t, Store: newStore(t, store.Options{})}
+	for i := range c.tables {
+		c.tables[i] = register(t, c.Store, store.TableOptions[item]{Name: fmt.Sprint("table ", i), Shards: 1 + 2*i})
+		c.items[i] = fill(t, c.Store, c.tables[i], 5)
+	}
+	return c
+}
+
+// record records a task per list of steps.
+func (c *capacityTrial) record(tasks [][]recordStep) {
+	for i, q := range queues(c, c.Store, len(tasks)) {
+		r := recordTask{Queue: q, tables: c.tables, items: c.items}
+		r.do(tasks[i])
+	}
+}
+
+// run flushes what tasks record, and returns the digest.
+func (c *capacityTrial) run(tasks [][]recordStep) uint64 {
+	c.record(tasks)
+	flush(c, c.Store)
+	return digest(c, c.Store)
+}
+
+// burst records n creates and as many puts and erases in each of three queues.
+func (c *capacityTrial) burst(n int) {
+	for _, q := range queues(c, c.Store, 3) {
+		for i, table := range c.tables {
+			for _, h := range table.EmplaceItems(q, make([]item, n), nil) {
+				table.Put(q, c.items[i][0], item{Parent: h})
+				table.Erase(q, h)
+			}
+		}
+	}
+}
+
+func (c *capacityTrial) discard() {
+	if err := c.Discard(); err != nil {
+		c.Fatal(err)
+	}
+}
+
+// What was recorded decides the outcome, never how much memory there was to
+// record it in: neither which array had to grow meanwhile nor what numbers its
+// names were made of.
+func TestCapacityDecidesNoOutcome(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		tasks := rapid.SliceOfN(drawRecordSteps(2), 1, 3).Draw(t, "tasks")
+		burst := rapid.SampledFrom([]int{0, 10, 1000, 20000}).Draw(t, "burst")
+		want := newCapacityTrial(t).run(tasks)
+
+		warm := newCapacityTrial(t)
+		var start store.Checkpoint
+		checkpoint(t, warm.Store, &start)
+		for _, before := range []func(){
+			func() { warm.record(tasks); warm.discard() },
+			func() { warm.run(tasks) },
+			func() { warm.burst(burst); warm.discard() },
+			func() { warm.burst(burst); flush(t, warm.Store) },
+		} {
+			before()
+			rollback(t, warm.Store, &start)
+			if got := warm.run(tasks); got != want {
+				t.Fatalf("in memory that was used before the digest is %x, in new memory %x", got, want)
+			}
+			rollback(t, warm.Store, &start)
+		}
+	})
+}
