@@ -79,7 +79,7 @@ type artifacts struct {
 	whole   string // as it was drawn
 	detail  string // what was found, in full
 	trace   string
-	replay  string // the command line that replays the failure; "": none does
+	again   string // the command line that shows the failure again; "": none does
 	chance  bool   // played once more it did not fail
 	faults  []error
 }
@@ -92,12 +92,12 @@ func keep(h harnessing, whole, small *campaign.Failure) artifacts {
 		return a
 	}
 	name := "seed" + strconv.FormatUint(whole.Program.Seed, 10)
-	if h.replay != "" {
-		name = baseName(h.replay) + "-again"
+	if h.program != "" {
+		name = baseName(h.program) + "-again"
 	}
 	base := filepath.Join(h.artifacts, name)
 	if a.program = a.write(base+programSuffix, small.Program.Text()); a.program != "" {
-		a.replay = h.again(a.program)
+		a.again = h.again(a.program)
 	}
 	a.detail = a.write(base+".txt", []byte(small.Error()+"\n"))
 	if small != whole {
@@ -124,8 +124,8 @@ func (a *artifacts) text() string {
 			fmt.Fprintf(&b, "%s: %s\n", f.what, f.file)
 		}
 	}
-	if a.replay != "" {
-		fmt.Fprintf(&b, "replay: %s\n", a.replay)
+	if a.again != "" {
+		fmt.Fprintf(&b, "play it again: %s\n", a.again)
 	}
 	if a.chance {
 		b.WriteString("played once more it did not fail: it depends on the order in which workers run\n")

@@ -18,7 +18,7 @@ refused() {
 printf 'handloom-trace 1\nC 0 1\nC 0 1\n' >"$dir/twice.trace"
 refused replay "$dir/twice.trace"
 printf 'handloom-stress 1\ndo\njump\n' >"$dir/jump.program"
-refused -replay "$dir/jump.program"
+refused -program "$dir/jump.program"
 
 # Both answer once they have said what runs.
 for endless in '-scenario arena -ticks 100000000' '-profile smoke -duration 1h'; do

@@ -25,9 +25,9 @@ func (p *program) replay(ctx context.Context, command string, args []string) int
 	case err != nil:
 		return p.misused(command, err)
 	}
-	if s.json != "" && s.json != "-" {
-		if err := checkOut(s.json); err != nil {
-			return p.failed(command, fmt.Errorf("-json: %w", err))
+	for _, f := range s.files() {
+		if err := checkOut(f.name); err != nil {
+			return p.failed(command, fmt.Errorf("%s: %w", f.flag, err))
 		}
 	}
 	src, err := p.open(s.file)
@@ -40,7 +40,8 @@ func (p *program) replay(ctx context.Context, command string, args []string) int
 		return p.failed(command, err)
 	}
 	r.fault = p.fault
-	return p.tell(s, r, p.play(ctx, s, r, src))
+	shown := newReplayPage(s, src.name)
+	return p.tell(s, r, shown, p.play(ctx, s, r, shown, src))
 }
 
 // human is where text for people goes.
@@ -52,11 +53,14 @@ func (p *program) human(s settings) io.Writer {
 }
 
 // play runs the replay, with progress.
-func (p *program) play(ctx context.Context, s settings, r *replay, src *source) outcome {
+func (p *program) play(ctx context.Context, s settings, r *replay, page *replayPage, src *source) outcome {
 	fmt.Fprintf(p.human(s), "%s\n%s, %s %s/%s, GOMAXPROCS %d\n", s.command(),
 		src.name, runtime.Version(), runtime.GOOS, runtime.GOARCH, runtime.GOMAXPROCS(0))
 	shown := newProgress(p.stderr, src, time.Now)
-	r.onTick = shown.tick
+	r.onTick = func(r *replay) {
+		shown.tick(r)
+		page.tick(r)
+	}
 	err := r.run(ctx, src)
 	shown.done()
 	o := r.outcome(err)
@@ -68,7 +72,7 @@ func (p *program) play(ctx context.Context, s settings, r *replay, src *source) 
 }
 
 // tell prints the results; the verdict comes last.
-func (p *program) tell(s settings, r *replay, o outcome) int {
+func (p *program) tell(s settings, r *replay, page *replayPage, o outcome) int {
 	out := p.human(s)
 	if o.exit != exitBad {
 		fmt.Fprintf(out, "ticks %s, tables %s, shards %d of each table\n\n",
@@ -78,6 +82,12 @@ func (p *program) tell(s settings, r *replay, o outcome) int {
 	}
 	for _, m := range r.mismatches {
 		fmt.Fprintln(out, "mismatch:", m)
+	}
+	if s.html != "" {
+		if err := page.write(s.html, r, o); err != nil {
+			p.bad(err)
+			o = outcome{"failed", exitBad, "the outcome was " + o.verdict + ", but -html could not be written"}
+		}
 	}
 	if s.json != "" {
 		if err := p.writeJSON(s, r, o); err != nil {

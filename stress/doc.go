@@ -5,9 +5,9 @@
 //
 //	go run ./stress                         the embedded trace, then random programs
 //	go run ./stress -profile NAME           random programs: smoke, pr, nightly, misuse, soak
-//	go run ./stress -replay FILE            one program
+//	go run ./stress -program FILE           one random program
 //	go run ./stress -canary all             faults put in on purpose
-//	go run ./stress replay FILE             another trace
+//	go run ./stress replay TRACE            another trace
 //	go run ./stress import goalloc FILE -o OUT
 //	                                        makes a trace of a real Go program
 //	go run ./stress -scenario NAME|FILE     a workload on this machine

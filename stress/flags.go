@@ -16,7 +16,7 @@ type settings struct {
 	file    string // "": the embedded trace, "-": standard input
 	workers workerList
 	shards  int
-	json    string // "": none, "-": standard output
+	outputs // -json is one document, "-": on standard output; nothing is served
 }
 
 // parseReplay reads the command line behind the command, which is "" or
@@ -27,24 +27,27 @@ func parseReplay(command string, args []string) (settings, error) {
 	flags.Var(&s.workers, "workers", "")
 	flags.IntVar(&s.shards, "shards", s.shards, "")
 	flags.StringVar(&s.json, "json", "", "")
+	flags.StringVar(&s.html, "html", "", "")
 	files, err := parse(flags, args)
 	switch {
 	case err != nil:
 		return s, err
 	case command == "" && len(files) > 0:
-		return s, fmt.Errorf("%q is too much; a file is replayed by: replay %s", files[0], quote(files[0]))
+		return s, fmt.Errorf("%q is too much; a trace is replayed by: replay %s", files[0], quote(files[0]))
 	case command != "" && len(files) != 1:
-		return s, fmt.Errorf("want one FILE, not %d; the embedded trace is replayed without the command", len(files))
+		return s, fmt.Errorf("want one TRACE, not %d; the embedded trace is replayed without the command", len(files))
 	case s.shards < 1 || s.shards > store.MaxShards:
 		return s, fmt.Errorf("-shards is %d; want 1 to %d", s.shards, store.MaxShards)
 	}
 	if command != "" {
 		s.file = files[0]
 	}
-	if s.json != "" && s.json != "-" && sameFile(s.json, s.file) {
-		return s, fmt.Errorf("-json %s would overwrite the trace", s.json)
+	for _, f := range s.files() {
+		if sameFile(f.name, s.file) {
+			return s, fmt.Errorf("%s %s would overwrite the trace", f.flag, f.name)
+		}
 	}
-	return s, nil
+	return s, s.check()
 }
 
 // command returns the command line that repeats a replay.
@@ -55,10 +58,7 @@ func (s settings) command() string {
 		b.WriteString(" replay " + quote(s.file))
 	}
 	fmt.Fprintf(&b, " -workers %v -shards %d", &s.workers, s.shards)
-	if s.json != "" {
-		b.WriteString(" -json " + quote(s.json))
-	}
-	return b.String()
+	return b.String() + s.outputs.command()
 }
 
 // quote returns s as one word of a shell's command line.

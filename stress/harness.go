@@ -32,8 +32,8 @@ func (p *program) harness(ctx context.Context, args []string) int {
 	}
 	h.command, h.build = command, built.Flags()
 	switch {
-	case h.replay != "":
-		return p.replayProgram(ctx, h)
+	case h.program != "":
+		return p.playProgram(ctx, h)
 	case h.canary != "":
 		return p.canaries(ctx, h)
 	case h.profile == "soak":
@@ -163,9 +163,9 @@ func totals(o *campaign.Outcome) []feed.Fact {
 	}
 }
 
-// replayProgram plays the program in a file.
-func (p *program) replayProgram(ctx context.Context, h harnessing) int {
-	prog, err := loadProgram(h.replay)
+// playProgram plays the program in a file.
+func (p *program) playProgram(ctx context.Context, h harnessing) int {
+	prog, err := loadProgram(h.program)
 	if err != nil {
 		return p.bad(err)
 	}
@@ -176,7 +176,7 @@ func (p *program) replayProgram(ctx context.Context, h harnessing) int {
 	if err != nil {
 		return p.failed("", err)
 	}
-	f.begin(feed.Start{Title: "program " + h.replay, Command: h.line(), Unit: "operations", Details: h.details()})
+	f.begin(feed.Start{Title: "program " + h.program, Command: h.line(), Unit: "operations", Details: h.details()})
 	failure, done, err := campaign.Again(ctx, prog, h.how(""))
 	done.Failure, done.Err = failure, err
 	verdict, exit, reason := done.Verdict(nil, ctx.Err() != nil)
@@ -210,7 +210,7 @@ func (p *program) explain(ctx context.Context, h harnessing, f *following, failu
 		p.bad(fmt.Errorf("stress: an artifact is missing: %w", err))
 	}
 	fmt.Fprint(out, kept.text())
-	f.Failure(feed.Failure{What: small.Error(), Replay: kept.replay, Detail: string(small.Program.Text())})
+	f.Failure(feed.Failure{What: small.Error(), Replay: kept.again, Detail: string(small.Program.Text())})
 }
 
 // record plays the smallest program once more, under the flight recorder.

@@ -130,8 +130,8 @@ func TestTheSameSeedsCountTheSame(t *testing.T) {
 	}
 }
 
-func TestAProgramReplays(t *testing.T) {
-	got := stress(t, "-replay", "testdata/regress/everything.program")
+func TestAProgramIsPlayed(t *testing.T) {
+	got := stress(t, "-program", "testdata/regress/everything.program")
 	if got.code != campaign.ExitPassed || !strings.Contains(got.lastLine(), "programs 1, plays 4, ") {
 		t.Errorf("exit code %d\n%s", got.code, got.stdout)
 	}
@@ -149,7 +149,7 @@ func mishap(t *testing.T, word string) (file string) {
 }
 
 // Tests of the harness itself: what goes wrong is a verdict of its own kind,
-// shrunk to the one line that does it, and kept with the line that replays it.
+// shrunk to the one line that does it, and kept with the line that plays it again.
 func TestWhatGoesWrongIsAVerdictShrunkAndKept(t *testing.T) {
 	for word, want := range map[string]struct {
 		exit int
@@ -169,7 +169,7 @@ func TestWhatGoesWrongIsAVerdictShrunkAndKept(t *testing.T) {
 			t.Parallel()
 			file := mishap(t, word)
 			dir := filepath.Dir(file)
-			got := stress(t, "-replay", file, "-shrink", "-shrink-time", want.time, "-artifacts", dir)
+			got := stress(t, "-program", file, "-shrink", "-shrink-time", want.time, "-artifacts", dir)
 			if got.code != want.exit || !strings.Contains(got.lastLine(), want.what) {
 				t.Errorf("exit code %d\n%s%s", got.code, got.stdout, got.stderr)
 			}
@@ -180,8 +180,8 @@ func TestWhatGoesWrongIsAVerdictShrunkAndKept(t *testing.T) {
 			if p, err := parseProgram(small, "small"); err != nil || p.Len() != want.left {
 				t.Errorf("%v, it is\n%s", err, small)
 			}
-			if !strings.Contains(got.stdout, "replay: "+goRun(built.Flags())+" -replay ") {
-				t.Errorf("no line replays it:\n%s", got.stdout)
+			if !strings.Contains(got.stdout, "play it again: "+goRun(built.Flags())+" -program ") {
+				t.Errorf("no line plays it again:\n%s", got.stdout)
 			}
 		})
 	}
@@ -207,7 +207,7 @@ func TestAProgramThatDoesNotEndIsAVerdict(t *testing.T) {
 // A disk that is full, or a folder that cannot be made, keeps no verdict back.
 func TestAVerdictComesWithoutArtifacts(t *testing.T) {
 	file := mishap(t, play.Crash)
-	got := stress(t, "-replay", file, "-artifacts", filepath.Join(file, "below a file"))
+	got := stress(t, "-program", file, "-artifacts", filepath.Join(file, "below a file"))
 	if got.code != campaign.ExitInvariant || !strings.Contains(got.stderr, "an artifact is missing") {
 		t.Errorf("exit code %d\n%s%s", got.code, got.stdout, got.stderr)
 	}

@@ -24,7 +24,7 @@ type harnessing struct {
 	seed       uint64
 	seeds      int // 0: until the time is over
 	duration   time.Duration
-	replay     string // a file
+	program    string // a file
 	shrink     bool
 	shrinkTime time.Duration
 	canary     string // or "all"
@@ -39,7 +39,7 @@ type harnessing struct {
 
 // harnessFlags are those of which one is enough to be about random programs.
 var harnessFlags = []string{
-	"profile", "seed", "seeds", "duration", "replay", "shrink", "shrink-time", "canary", "artifacts", "children",
+	"profile", "seed", "seeds", "duration", "program", "shrink", "shrink-time", "canary", "artifacts", "children",
 }
 
 // wantsHarness reports whether a command line has a flag about random programs.
@@ -57,7 +57,7 @@ func parseHarness(args []string) (harnessing, error) {
 	flags.Uint64Var(&h.seed, "seed", 0, "")
 	flags.IntVar(&h.seeds, "seeds", 0, "")
 	flags.DurationVar(&h.duration, "duration", 0, "")
-	flags.StringVar(&h.replay, "replay", "", "")
+	flags.StringVar(&h.program, "program", "", "")
 	flags.BoolVar(&h.shrink, "shrink", false, "")
 	flags.DurationVar(&h.shrinkTime, "shrink-time", h.shrinkTime, "")
 	flags.StringVar(&h.canary, "canary", "", "")
@@ -70,7 +70,7 @@ func parseHarness(args []string) (harnessing, error) {
 	case err != nil:
 		return h, err
 	case len(words) > 0:
-		return h, fmt.Errorf("%q is too much; a program is replayed by -replay %s", words[0], quote(words[0]))
+		return h, fmt.Errorf("%q is too much; a program is played by -program %s", words[0], quote(words[0]))
 	}
 	if err := h.conflicts(); err != nil {
 		return h, err
@@ -98,13 +98,13 @@ func (h *harnessing) conflicts() error {
 		return fmt.Errorf("-shrink-time is %v; want 0 or more", h.shrinkTime)
 	case h.children < 0 || h.children > 256:
 		return fmt.Errorf("-children is %d; want 0 to 256, 0 being one for each processor", h.children)
-	case h.given["replay"] && h.replay == "":
-		return errors.New("-replay wants a file")
+	case h.given["program"] && h.program == "":
+		return errors.New("-program wants a file")
 	case h.given["canary"] && h.canary == "":
 		return errors.New("-canary wants the name of a fault, or all")
-	case h.shrink && !h.given["replay"]:
-		return errors.New("-shrink goes with -replay; what a profile finds is shrunk anyway")
-	case h.given["shrink-time"] && h.given["replay"] && !h.shrink:
+	case h.shrink && !h.given["program"]:
+		return errors.New("-shrink goes with -program; what a profile finds is shrunk anyway")
+	case h.given["shrink-time"] && h.given["program"] && !h.shrink:
 		return errors.New("-shrink-time says nothing without -shrink")
 	case h.profile == "soak" && h.seeds > 0:
 		return errors.New("-profile soak plays no seeds; give -duration")
@@ -113,16 +113,16 @@ func (h *harnessing) conflicts() error {
 		switch {
 		case h.given[name] && h.profile == "soak":
 			return fmt.Errorf("-profile soak plays no programs, so that -%s says nothing", name)
-		case h.given[name] && h.given["canary"] && !h.given["replay"] && name != "children":
+		case h.given[name] && h.given["canary"] && !h.given["program"] && name != "children":
 			return fmt.Errorf("-canary keeps no programs, so that -%s says nothing", name)
 		}
 	}
 	for _, pair := range [][2]string{
-		{"replay", "profile"},
-		{"replay", "seed"},
-		{"replay", "seeds"},
-		{"replay", "duration"},
-		{"replay", "children"},
+		{"program", "profile"},
+		{"program", "seed"},
+		{"program", "seeds"},
+		{"program", "duration"},
+		{"program", "children"},
 		{"canary", "profile"},
 		{"seeds", "duration"},
 	} {
@@ -130,8 +130,8 @@ func (h *harnessing) conflicts() error {
 			return fmt.Errorf("-%s and -%s do not go together", pair[0], pair[1])
 		}
 	}
-	if both("replay", "canary") && h.canary == "all" {
-		return errors.New("-replay goes with one canary, not with all")
+	if both("program", "canary") && h.canary == "all" {
+		return errors.New("-program goes with one canary, not with all")
 	}
 	return nil
 }
@@ -180,8 +180,8 @@ func (h *harnessing) line() string {
 	var b strings.Builder
 	b.WriteString(goRun(h.build))
 	switch {
-	case h.replay != "":
-		fmt.Fprintf(&b, " -replay %s", quote(h.replay))
+	case h.program != "":
+		fmt.Fprintf(&b, " -program %s", quote(h.program))
 		if h.shrink {
 			b.WriteString(" -shrink")
 		}
@@ -191,7 +191,7 @@ func (h *harnessing) line() string {
 	if h.canary != "" {
 		fmt.Fprintf(&b, " -canary %s", quote(h.canary))
 	}
-	if h.replay == "" {
+	if h.program == "" {
 		fmt.Fprintf(&b, " -seed %d", h.seed)
 	}
 	if h.seeds > 0 {
@@ -211,15 +211,15 @@ func (h *harnessing) line() string {
 
 func (h *harnessing) details() []feed.Fact {
 	facts := []feed.Fact{{Name: "revision", Value: built.Revision()}}
-	if h.replay == "" {
+	if h.program == "" {
 		facts = append(facts, feed.Fact{Name: "seed", Value: strconv.FormatUint(h.seed, 10)})
 	}
 	return facts
 }
 
-// again returns the command line that replays a program under the same build.
+// again returns the command line that plays a program under the same build.
 func (h *harnessing) again(file string) string {
-	line := goRun(h.build) + " -replay " + quote(file)
+	line := goRun(h.build) + " -program " + quote(file)
 	if h.canary != "" {
 		line += " -canary " + quote(h.canary)
 	}

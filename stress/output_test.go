@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"handloom/internal/trace"
 )
 
 func TestJSONAloneIsOnStandardOutput(t *testing.T) {
@@ -28,6 +30,46 @@ func TestJSONAloneIsOnStandardOutput(t *testing.T) {
 	}
 	if !strings.Contains(got.stderr, "\nverdict: verified (exit code 0): ") {
 		t.Errorf("on standard error is %s", got.stderr)
+	}
+}
+
+func TestThePageOfAReplaySaysWhatWasFoundOfEveryNumberOfWorkers(t *testing.T) {
+	for verdict, fault := range map[string]fault{
+		`<p class="verdict good">verdict: verified (exit code 0): `: nil,
+		`<p class="verdict bad">verdict: mismatch (exit code 10): `: func(workers, tick int, _ trace.Event) bool { return workers == 2 && tick == 2 },
+	} {
+		path := filepath.Join(t.TempDir(), "replay.html")
+		p := program{stdin: bytes.NewReader(lines(someTicks)), fault: fault}
+		got := p.stress(t.Context(), "replay", "-", "-workers", "1,2", "-html", path)
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		first, _, _ := strings.Cut(got.stdout, "\n")
+		for _, want := range []string{
+			verdict, "<h1>replay of stdin</h1>", first, "workers 1</th>", "workers 2</th>", "Live items</title>", "<dt>shards of each table</dt><dd>1</dd>",
+		} {
+			if !bytes.Contains(text, []byte(want)) {
+				t.Errorf("%q is not on the page\n%s", want, text)
+			}
+		}
+		if failures := bytes.Contains(text, []byte("<h2>Failures")); failures != (fault != nil) {
+			t.Errorf("that there are failures is %v on the page\n%s", failures, text)
+		}
+		if !strings.HasSuffix(first, " -html "+path) {
+			t.Errorf("the first line is %q", first)
+		}
+	}
+}
+
+func TestAPageThatCannotBeWrittenIsExitCode2(t *testing.T) {
+	if _, err := os.Stat("/dev/full"); err != nil {
+		t.Skip("no device that is full")
+	}
+	p := program{stdin: bytes.NewReader(lines(someTicks))}
+	got := p.stress(t.Context(), "replay", "-", "-html", "/dev/full", "-json", "-")
+	if got.code != exitBad || !strings.Contains(got.stderr, "no space left") || !strings.Contains(got.stdout, "but -html could not be written") {
+		t.Errorf("exit code %d, %q, %q", got.code, got.stderr, got.stdout)
 	}
 }
 

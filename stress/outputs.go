@@ -43,6 +43,19 @@ func (o *outputs) check() error {
 	return nil
 }
 
+// outFile is a file that a flag names.
+type outFile struct{ flag, name string }
+
+// files returns those that are written.
+func (o *outputs) files() (all []outFile) {
+	for _, f := range []outFile{{"-json", o.json}, {"-html", o.html}} {
+		if f.name != "" && f.name != "-" {
+			all = append(all, f)
+		}
+	}
+	return all
+}
+
 // command returns the flags of a command line that repeats them.
 func (o *outputs) command() string {
 	var b strings.Builder

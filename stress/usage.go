@@ -13,9 +13,9 @@ and holds every answer to models that share no code with the store.
   go run ./stress                          the embedded trace on 1, 2, 4, 8 workers,
                                            then random programs for 20 seconds
   go run ./stress -profile NAME            random programs: smoke, pr, nightly, misuse, soak
-  go run ./stress -replay FILE             one program, such as one that failed
+  go run ./stress -program FILE            one random program, such as one that failed
   go run ./stress -canary all              faults put in on purpose: each must be found
-  go run ./stress replay FILE              another trace
+  go run ./stress replay TRACE             another trace
   go run ./stress import goalloc FILE -o OUT
                                            makes a trace of a real Go program
   go run ./stress -scenario NAME|FILE      a workload on this machine, and what it costs
@@ -49,7 +49,7 @@ go run hides the exit code:
 `
 
 const usageProfile = `Usage: go run ./stress -profile NAME [flags]
-       go run ./stress -replay FILE [-shrink] [flags]
+       go run ./stress -program FILE [-shrink] [flags]
        go run ./stress -canary NAME|all [flags]
 
 Draws random programs, one from each seed, and plays each under several
@@ -77,7 +77,7 @@ fails, and written to a file.
 
 A run whose length the flags say promises no rare states.
 
-  -replay FILE     plays the program in FILE under the configurations that it
+  -program FILE    plays the program in FILE under the configurations that it
                    names, or some
   -shrink          and makes it smaller if it fails
 
@@ -95,23 +95,24 @@ Examples:
 
   go run ./stress -profile pr
   go run ./stress -profile smoke -seed 42 -seeds 1
-  go run ./stress -replay artifacts/seed42.program
+  go run ./stress -program artifacts/seed42.program
 `
 
-const usageReplay = `Usage: go run ./stress replay FILE [-workers LIST] [-shards N] [-json FILE|-]
+const usageReplay = `Usage: go run ./stress replay TRACE [-workers LIST] [-shards N] [-json FILE|-] [-html FILE]
 
-Replays the trace in FILE (see package internal/trace for the format; plain or
+Replays the trace in the file TRACE (see package internal/trace for the format; plain or
 gzip; - is standard input) on a store for each number of workers. Flags may come
-before or after FILE. Without "replay FILE" the embedded trace is replayed.
+before or after TRACE. Without "replay TRACE" the embedded trace is replayed.
 
   -workers LIST   numbers of workers, 1 to 1024 each (default 1,2,4,8)
   -shards N       shards of every table, 1 to 64 (default 1)
   -json FILE|-    writes the outcome as one JSON document; with - it goes to
                   standard output and all else to standard error
+  -html FILE      writes a report: one page without scripts, with charts
 
 Examples:
 
-  go run ./stress replay lifetimes.trace.gz
+  go run ./stress replay lifetimes.trace.gz -html report.html
   go run ./stress replay -workers 1,2,3,64 -shards 8 lifetimes.trace.gz
   go run ./stress replay lifetimes.trace.gz -json - | jq .verdict
   zcat lifetimes.trace.gz | go run ./stress replay -

@@ -54,7 +54,7 @@ func follow(s feed.Sink, n int) {
 }
 
 var (
-	failure = feed.Failure{What: "tick 7: digest & <model> differ", Replay: "go run ./stress -replay x", Detail: "line 1\nline 2"}
+	failure = feed.Failure{What: "tick 7: digest & <model> differ", Replay: "go run ./stress -program x", Detail: "line 1\nline 2"}
 	passing = feed.Verdict{
 		Verdict: "passed", Reason: "ticks 600, late 0, p99 9.00 ms",
 		Totals: []feed.Fact{{Name: "ticks", Value: "600 in 10.0 s, 0 late"}, {Name: "digest", Value: "0123456789abcdef after tick 600"}},
