@@ -7,6 +7,8 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"regexp"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -204,6 +206,22 @@ func TestOutputThatNobodyReadsOnEndsQuietly(t *testing.T) {
 			t.Errorf("%s: exit code %d: %s", args, code, stderr.String())
 		}
 		out.Close()
+	}
+}
+
+// What the documents recommend has intervals in its table.
+func TestTheDocumentsRecommendRoundsEnoughForAnInterval(t *testing.T) {
+	count := regexp.MustCompile(`go run \./bench[^` + "`" + `\n]* -count (\d+)`)
+	for _, file := range []string{"../README.md", "README.md"} {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range count.FindAllStringSubmatch(string(text), -1) {
+			if n, err := strconv.Atoi(m[1]); err != nil || n < fewestRounds {
+				t.Errorf("%s recommends %q; below %d rounds every ± is a question mark", file, m[0], fewestRounds)
+			}
+		}
 	}
 }
 

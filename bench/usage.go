@@ -18,7 +18,7 @@ What to measure:
 
 How:
   -count N          rounds: samples of every case (default 10; 15 with -targets);
-                    with fewer than 6 nothing is called faster
+                    fewer than 6 have no ±, and nothing is called faster
   -benchtime T      least time in one sample (default 5ms)
   -seed N           of the order and of all that is drawn (default 1)
   -cpuprofile FILE  writes a profile of the measuring
@@ -39,8 +39,9 @@ Examples:
   go run ./bench -targets -run '^P5$'
 
 Columns of the table: the median, how far its 95 % interval reaches, and how it
-compares with the first of its group; faster and slower are said only where the
-intervals have nothing in common.
+compares with the first of its group, which is the median of the ratios of the
+single rounds, for both saw the same machine then; it is not the ratio of the
+medians. Faster and slower are said only where the intervals have nothing in common.
 
 Exit codes: 0 done, 2 wrong usage or malformed input, 3 a significant regression,
 130 interrupted and 143 told to end by SIGTERM: what was measured is printed,

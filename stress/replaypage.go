@@ -69,7 +69,7 @@ func (r *replay) totals() []feed.Fact {
 	for _, of := range rows {
 		facts = append(facts, feed.Fact{
 			Name: fmt.Sprintf("workers %d", of.Workers),
-			Value: fmt.Sprintf("%s of events in phases; flush p50 %s, p99 %s, max %s; digest %s", report.Rate(of.Events, of.busy),
+			Value: fmt.Sprintf("events %s in phases; flush p50 %s, p99 %s, max %s; digest %s", report.Rate(of.Events, of.busy),
 				report.Duration(time.Duration(of.P50)), report.Duration(time.Duration(of.P99)), report.Duration(time.Duration(of.Max)), of.Digest),
 		})
 	}

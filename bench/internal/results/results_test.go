@@ -97,6 +97,26 @@ func TestEveryFormIsAsItWas(t *testing.T) {
 	}
 }
 
+// TestTheLastColumnIsTheMedianOverTheRounds has medians whose ratio is 2 where the
+// rounds say 4, 4 and 0.5, and says so; a result alone has nothing to explain.
+func TestTheLastColumnIsTheMedianOverTheRounds(t *testing.T) {
+	c := func(impl string) measure.Case { return measure.Case{Op: "get", Impl: impl, N: 10, Size: 8} }
+	r := &results.Run{Results: []measure.Result{result(c("a"), 1, 2, 4), result(c("b"), 4, 8, 2)}}
+	if rows := r.Rows()[0]; rows[0][5] != "2.00" || rows[1][5] != "4.00" || strings.TrimSpace(rows[1][8]) != "4.00x" {
+		t.Errorf("the rows are %q", rows)
+	}
+	for _, form := range []string{"table.txt", "table.md"} {
+		text := string(written(t, r, form))
+		if !strings.Contains(text, "\nbeside the first: the median of the ratios of the single rounds,") || !strings.Contains(text, "\n±: ? where there are too few rounds") {
+			t.Errorf("%s does not say what its columns are:\n%s", form, text)
+		}
+		r := &results.Run{Results: []measure.Result{result(c("a"), 1, 2, 4, 5, 6, 7)}}
+		if text := string(written(t, r, form)); strings.Contains(text, "beside the first:") || strings.Contains(text, "±:") {
+			t.Errorf("%s explains what is not there:\n%s", form, text)
+		}
+	}
+}
+
 // What the Go benchmark data format says, to the letter: a benchmark line begins
 // with Benchmark and an upper-case letter, and has fields of an iteration count and
 // pairs of value and unit; all else is "key: value" or "Unit", or no line of it, as comments are.

@@ -35,6 +35,31 @@ func (r *Run) Rows() (groups [][][]string) {
 	return groups
 }
 
+// What is said below a table of its cells.
+const (
+	besideNote = "beside the first: the median of the ratios of the single rounds, in each of which both saw the same machine;\n" +
+		"it is not the ratio of the medians"
+	unknownNote = "±: ? where there are too few rounds to tell; 6 are needed"
+)
+
+// notes returns what there is to say about the cells of a table.
+func notes(groups [][][]string) (lines []string) {
+	var ratios, unknowns bool
+	for _, group := range groups {
+		for _, row := range group {
+			unknowns = unknowns || row[7] == "?"
+			ratios = ratios || row[8] != ""
+		}
+	}
+	if ratios {
+		lines = append(lines, besideNote)
+	}
+	if unknowns {
+		lines = append(lines, unknownNote)
+	}
+	return lines
+}
+
 // words says how a result compares with the one beside it: "1.25x slower" took
 // 1.25 times as long. Where it is not certain that they differ there is no word.
 func (r Ratio) words(unit measure.Unit) string {
@@ -68,7 +93,8 @@ func count(n int) string {
 func (r *Run) WriteTable(w io.Writer) error {
 	t := report.NewTable(Head...)
 	t.Left("op", "impl", "unit")
-	for i, group := range r.Rows() {
+	groups := r.Rows()
+	for i, group := range groups {
 		if i > 0 {
 			t.Row(make([]string, len(Head))...)
 		}
@@ -80,8 +106,12 @@ func (r *Run) WriteTable(w io.Writer) error {
 	if err == nil {
 		_, err = t.WriteTo(w)
 	}
-	if err == nil && r.Partial {
-		_, err = fmt.Fprintln(w, "\npartial: interrupted before everything was measured")
+	below := notes(groups)
+	if r.Partial {
+		below = append(below, "partial: interrupted before everything was measured")
+	}
+	if err == nil && len(below) > 0 {
+		_, err = fmt.Fprintf(w, "\n%s\n", strings.Join(below, "\n"))
 	}
 	return err
 }
@@ -93,13 +123,17 @@ func (r *Run) WriteMarkdown(w io.Writer) error {
 	line := func(cells []string) { fmt.Fprintf(&b, "| %s |\n", strings.Join(cells, " | ")) }
 	line(Head)
 	line([]string{"---", "--:", "--:", "--:", "---", "--:", "---", "--:", "--:"})
-	for _, group := range r.Rows() {
+	groups := r.Rows()
+	for _, group := range groups {
 		for _, row := range group {
 			for i := range row {
 				row[i] = strings.Join(strings.Fields(row[i]), " ")
 			}
 			line(row)
 		}
+	}
+	for _, note := range notes(groups) {
+		fmt.Fprintf(&b, "\n%s.\n", strings.ReplaceAll(note, "\n", " "))
 	}
 	if r.Partial {
 		b.WriteString("\nPartial: interrupted before everything was measured.\n")
