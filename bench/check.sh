@@ -21,8 +21,8 @@ done <"$dir/names"
 tail -1 "$dir/compared"
 
 "$dir/bench" -run "$cases" -count 1000 -cpuprofile "$dir/profile" >"$dir/out" 2>"$dir/progress" &
-until test -e "$dir/profile"; do sleep 0.1; done # it measures
-kill -TERM $!
+until test -e "$dir/profile" || ! kill -0 $! 2>"$dir/complaints"; do sleep 0.1; done # it measures
+kill -TERM $! || true
 code=0
 wait $! || code=$?
 tail -1 "$dir/out"

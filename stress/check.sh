@@ -22,6 +22,7 @@ refused -program "$dir/jump.program"
 
 # Both answer once they have said what runs.
 for endless in '-scenario arena -ticks 100000000' '-profile smoke -duration 1h'; do
+	rm "$dir/out" # what another run said
 	# shellcheck disable=SC2086 # words
 	"$dir/stress" $endless >"$dir/out" 2>&1 &
 	until test -s "$dir/out"; do sleep 0.1; done
