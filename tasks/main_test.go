@@ -5,8 +5,10 @@ import (
 	"context"
 	"fmt"
 	"runtime"
+	"runtime/debug"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"go.uber.org/goleak"
 )
@@ -22,6 +24,7 @@ func everyForm(t *testing.T, test func(t *testing.T, ctx context.Context, worker
 	t.Helper()
 	for _, workers := range []int{1, 2, 3, 64} {
 		t.Run(fmt.Sprintf("team=none/workers=%d", workers), func(t *testing.T) {
+			defer alarm()()
 			test(t, t.Context(), workers)
 		})
 		t.Run(fmt.Sprintf("team=%d/workers=%d", workers, workers), func(t *testing.T) {
@@ -33,6 +36,7 @@ func everyForm(t *testing.T, test func(t *testing.T, ctx context.Context, worker
 // inTeam calls fn in a team and fails the test if that does not end well.
 func inTeam(t *testing.T, workers int, fn func(ctx context.Context, team *team)) {
 	t.Helper()
+	defer alarm()()
 	err := WithTeam(t.Context(), workers, func(ctx context.Context) error {
 		fn(ctx, teamOf(ctx))
 		return nil
@@ -40,6 +44,21 @@ func inTeam(t *testing.T, workers int, fn func(ctx context.Context, team *team))
 	if err != nil {
 		t.Errorf("WithTeam: %v", err)
 	}
+}
+
+// patience is how long a test may take. A busy machine must not reach it.
+const patience = 4 * time.Minute
+
+// alarm ends the tests, with the stacks of all goroutines, unless stop is called
+// in time: a wake-up that is lost leaves nobody who could fail the test.
+func alarm() (stop func() bool) {
+	if bytes.Contains(stack(), []byte("synctest bubble")) {
+		return func() bool { return true } // there a deadlock is found at once, and time may pass
+	}
+	return time.AfterFunc(patience, func() {
+		debug.SetTraceback("all")
+		panic(fmt.Sprintf("a test takes more than %v", patience))
+	}).Stop
 }
 
 // setHook delays workers as f does, until the test ends. It must be called
@@ -59,10 +78,13 @@ func repeats(n int) int {
 }
 
 // goroutine identifies the calling goroutine.
-func goroutine() string {
+func goroutine() string { return string(bytes.Fields(stack())[1]) }
+
+// stack begins with "goroutine 7 [running]:" or, in a bubble, with
+// "goroutine 7 [running, synctest bubble 1]:".
+func stack() []byte {
 	buf := make([]byte, 64)
-	buf = buf[:runtime.Stack(buf, false)]
-	return string(bytes.Fields(buf)[1])
+	return buf[:runtime.Stack(buf, false)]
 }
 
 // meeting lets two tasks wait for each other, which puts them on different

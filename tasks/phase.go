@@ -51,6 +51,9 @@ func (p *phase) open(worker int) bool {
 // end forgets what the phase referred to and returns its error. All claimed
 // tasks must be done.
 func (p *phase) end() error {
+	if hook != nil {
+		hook(beforeEnd, 0)
+	}
 	err := p.failure.take()
 	if skipped := int(p.skipped.Load()); err == nil && skipped > 0 {
 		err = stopped(p.ctx, p.n-skipped, p.n)

@@ -298,6 +298,77 @@ func TestConcurrentRunsShareATeam(t *testing.T) {
 	})
 }
 
+// Who found the team free now would write to the phase that is still there.
+func TestTheTeamIsBusyUntilThePhaseHasEnded(t *testing.T) {
+	var had *team
+	ends := 0
+	setHook(t, func(at point, _ int) {
+		if at != beforeEnd {
+			return
+		}
+		if ends++; !had.busy.Load() {
+			t.Error("the team is given back before the phase has ended")
+		}
+	})
+	inTeam(t, 3, func(ctx context.Context, its *team) {
+		had = its
+		for range 10 {
+			if err := Run(ctx, 40, func(int) error { return nil }, Options{}); err != nil {
+				t.Error(err)
+			}
+		}
+	})
+	if ends != 10 {
+		t.Errorf("%d phases have ended, want 10", ends)
+	}
+}
+
+// Callers take turns at a team larger than the machine, and pause where a phase
+// is easiest to mistake for the next one.
+func TestATeamUnderManyCallersRunsEachTaskOnce(t *testing.T) {
+	setHook(t, func(at point, _ int) {
+		if at == beforeEnd || rand.IntN(16) == 0 {
+			runtime.Gosched()
+		}
+	})
+	inTeam(t, 16, func(ctx context.Context, _ *team) {
+		var callers sync.WaitGroup
+		for caller := range 3 {
+			callers.Go(func() { manyRounds(t, ctx, repeats(20_000), caller == 1) })
+		}
+		callers.Wait()
+	})
+}
+
+// manyRounds runs 40 tasks again and again. When it fails, a task does, in every
+// second round.
+func manyRounds(t *testing.T, ctx context.Context, rounds int, fails bool) {
+	failed := errors.New("failed")
+	ran := make(counts, 40)
+	for round := range rounds {
+		var want error
+		if fails && round%2 == 0 {
+			want = failed
+		}
+		err := Run(ctx, len(ran), func(task int) error {
+			if ran[task].Add(1); task == 7 {
+				return want
+			}
+			return nil
+		}, Options{})
+		if err != want {
+			t.Errorf("round %d: %v, want %v", round, err, want)
+			return
+		}
+		for task := range ran {
+			if n := ran[task].Swap(0); n != 1 {
+				t.Errorf("round %d: task %d ran %d times", round, task, n)
+				return
+			}
+		}
+	}
+}
+
 func TestRunInsideATaskRunsInline(t *testing.T) {
 	inTeam(t, 2, func(ctx context.Context, _ *team) {
 		ran := make(counts, 40)

@@ -34,6 +34,7 @@ type point int
 const (
 	beforeClaim point = iota // the phase word is read and the claim not made
 	beforePark               // the worker has said that it parks and not looked again
+	beforeEnd                // all tasks are settled and the phase is still there
 )
 
 // worker is one member of a team.
