@@ -3,6 +3,7 @@ package tasks
 import (
 	"errors"
 	"fmt"
+	"runtime/debug"
 	"sync"
 )
 
@@ -30,8 +31,13 @@ func (e *PanicError) Unwrap() error {
 	return err
 }
 
-func goexited(task int) error {
-	return fmt.Errorf("tasks: task %d: %w", task, ErrGoexit)
+// broken is the error of a task that panicked with the value or, if there is
+// none, called Goexit.
+func broken(task int, value any) error {
+	if value == nil {
+		return fmt.Errorf("tasks: task %d: %w", task, ErrGoexit)
+	}
+	return &PanicError{Task: task, Value: value, Stack: debug.Stack()}
 }
 
 // failure keeps the error of the lowest task that failed. The lock is taken

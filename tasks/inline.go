@@ -1,10 +1,8 @@
 package tasks
 
-import "runtime/debug"
-
 // inline runs all tasks in order on the calling goroutine.
 func (s *sequence) inline() error {
-	s.run()
+	s.stretch()
 	if s.err == nil && s.next < s.n {
 		return stopped(s.ctx, s.next, s.n)
 	}
@@ -14,23 +12,26 @@ func (s *sequence) inline() error {
 // sequence is a position in the tasks of an inline run.
 type sequence struct {
 	work
-	next int   // the task that runs, or runs next
-	err  error // of the first task that failed, which in this order is the lowest
-}
-
-func (s *sequence) run() {
-	for s.stretch() {
-	}
+	next    int   // the task that runs, or runs next
+	err     error // of the first task that failed, which in this order is the lowest
+	resumed bool  // after a task that panicked or called Goexit
 }
 
 // stretch runs tasks until none is left, or until one panicked and it reports
 // that there may be more. One deferred call serves the whole stretch instead
-// of every task.
+// of every task, and runs what is left after the first that panicked: only then
+// need there be one for the whole run as well.
 func (s *sequence) stretch() (more bool) {
 	returned := false
 	defer func() {
-		if !returned {
-			more = s.broken(recover())
+		if returned {
+			return
+		}
+		s.fail(broken(s.next, recover()))
+		s.next++
+		if more = s.resumed; !more {
+			s.resumed = true
+			s.resume()
 		}
 	}()
 	for ; s.next < s.n && !s.canceled(); s.next++ {
@@ -42,19 +43,19 @@ func (s *sequence) stretch() (more bool) {
 	return false
 }
 
-// broken accounts for the task that panicked with the value or, if there is
-// none, called Goexit. The goroutine then ends as soon as its deferred calls
-// are done, and we are in one of them: the last chance for the other tasks.
-func (s *sequence) broken(value any) (more bool) {
-	if value != nil {
-		s.fail(&PanicError{Task: s.next, Value: value, Stack: debug.Stack()})
-		s.next++
-		return true
+// resume runs the tasks that are left. Goexit in a task ends the goroutine as
+// soon as its deferred calls are done, even if one of them panicked and we
+// recovered that. Ours is then the last chance for the other tasks.
+func (s *sequence) resume() {
+	ended := false
+	defer func() {
+		if !ended {
+			s.resume()
+		}
+	}()
+	for s.stretch() {
 	}
-	s.fail(goexited(s.next))
-	s.next++
-	s.run()
-	return false
+	ended = true
 }
 
 func (s *sequence) fail(err error) {

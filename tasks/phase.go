@@ -1,9 +1,6 @@
 package tasks
 
-import (
-	"runtime/debug"
-	"sync/atomic"
-)
+import "sync/atomic"
 
 // cacheLine is at least the unit in which processors exchange memory, in
 // bytes. What different workers write is kept that far apart.
@@ -72,10 +69,19 @@ type hand struct {
 	claimed int // tasks claimed and not yet settled
 }
 
-// drain runs tasks until none is left to claim.
+// drain runs tasks until none is left to claim. A worker that Goexit ends leaves
+// the rest to the others. The caller is the one worker a phase cannot do without,
+// so it goes on in a deferred call, the last chance (see sequence.resume).
 func (p *phase) drain(h *hand) {
+	ended := false
+	defer func() {
+		if !ended && h.worker == 0 {
+			p.drain(h)
+		}
+	}()
 	for p.stretch(h) {
 	}
+	ended = true
 }
 
 // stretch runs tasks until none is left to claim, or until one panicked and
@@ -84,7 +90,9 @@ func (p *phase) drain(h *hand) {
 func (p *phase) stretch(h *hand) (more bool) {
 	defer func() {
 		if h.task != idle {
-			more = p.broken(h, recover())
+			p.failure.record(h.task, broken(h.task, recover()))
+			h.task = idle
+			more = true
 		}
 	}()
 	for p.claim(h) {
@@ -139,22 +147,4 @@ func (p *phase) abandon(h *hand) {
 	h.task = idle
 	h.claimed += rest
 	p.skipped.Add(int64(rest) + 1)
-}
-
-// broken accounts for the task in the hand, which panicked with the value or,
-// if there is none, called Goexit. In that case the goroutine ends as soon as
-// its deferred calls are done. For a worker that is all: the others go on. The
-// caller is the one worker a phase cannot do without, so it goes on here.
-func (p *phase) broken(h *hand, value any) (more bool) {
-	task := h.task
-	h.task = idle
-	if value != nil {
-		p.failure.record(task, &PanicError{Task: task, Value: value, Stack: debug.Stack()})
-		return true
-	}
-	p.failure.record(task, goexited(task))
-	if h.worker == 0 {
-		p.drain(h)
-	}
-	return false
 }

@@ -269,6 +269,36 @@ func TestGoexitInEveryTaskOfAllWorkersStillRunsAll(t *testing.T) {
 	})
 }
 
+// A panic in a deferred call is recovered, but the goroutine goes on ending.
+func TestPanicInADeferredCallOfGoexitStopsNoOtherTask(t *testing.T) {
+	everyForm(t, func(t *testing.T, ctx context.Context, workers int) {
+		ran := make(counts, 300)
+		returned, done := false, make(chan struct{})
+		go func() {
+			defer close(done)
+			_ = Run(ctx, len(ran), func(task int) error {
+				ran[task].Add(1)
+				defer func() {
+					if task%3 > 0 {
+						panic("while Goexit unwinds")
+					}
+				}()
+				runtime.Goexit()
+				return nil
+			}, Options{Workers: workers})
+			returned = true
+		}()
+		<-done
+		ran.checkOnce(t)
+		if returned && workers == 1 {
+			t.Error("Run returned to a goroutine that called Goexit")
+		}
+		if team := teamOf(ctx); team != nil && team.busy.Load() {
+			t.Error("the team is still busy")
+		}
+	})
+}
+
 func TestGoexitOnTheCallerEndsItAfterEverythingIsReleased(t *testing.T) {
 	everyForm(t, func(t *testing.T, ctx context.Context, workers int) {
 		const n = 100

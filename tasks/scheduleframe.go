@@ -3,7 +3,6 @@ package tasks
 import (
 	"context"
 	"fmt"
-	"runtime/debug"
 	"runtime/trace"
 	"time"
 )
@@ -151,7 +150,7 @@ func (f *frame) broken(i int, value any) {
 		f.fail(i, ErrGoexit)
 		return
 	}
-	f.fail(i, &PanicError{Task: i, Value: value, Stack: debug.Stack()})
+	f.fail(i, broken(i, value))
 }
 
 func (f *frame) fail(i int, err error) {
