@@ -12,17 +12,31 @@ import (
 // [Run] returns it wrapped in an error that names the task.
 var ErrGoexit = errors.New("task called runtime.Goexit")
 
-// A PanicError is the error of a task that panicked.
+// A PanicError is the error of a task that panicked. The verbs %v and %s say in
+// one line where, %+v prints the whole stack after it.
 type PanicError struct {
 	Task  int    // the task that panicked
 	Value any    // what it panicked with
 	Stack []byte // of its goroutine at the panic, as debug.Stack formats it
 }
 
-// Error names the task and the value. It leaves the stack to those who ask
-// for PanicError.Stack (by errors.As), so that the message stays one line.
+// Error names the task, the value, and the function, file and line of the
+// caller's code that panicked, or that called the library with something that
+// made it panic. It reads the stack, which takes microseconds.
 func (e *PanicError) Error() string {
-	return fmt.Sprintf("tasks: task %d panicked: %v", e.Task, e.Value)
+	text := fmt.Sprintf("tasks: task %d panicked: %v", e.Task, e.Value)
+	if at := where(e.Stack); at != "" {
+		text += " (in " + at + ")"
+	}
+	return text
+}
+
+// Format prints the stack, too, when the verb is %+v.
+func (e *PanicError) Format(s fmt.State, verb rune) {
+	fmt.Fprintf(s, fmt.FormatString(s, verb), e.Error())
+	if verb == 'v' && s.Flag('+') {
+		fmt.Fprintf(s, "\n\n%s", e.Stack)
+	}
 }
 
 // Unwrap returns the value of the panic if it is an error, otherwise nil.

@@ -89,6 +89,15 @@ type SystemError struct {
 // Error names the system.
 func (e *SystemError) Error() string { return fmt.Sprintf("tasks: system %q: %v", e.System, e.Err) }
 
+// Format prints the stack of a panic, too, when the verb is %+v.
+func (e *SystemError) Format(s fmt.State, verb rune) {
+	if verb == 'v' && s.Flag('+') {
+		fmt.Fprintf(s, "tasks: system %q: %+v", e.System, e.Err)
+		return
+	}
+	fmt.Fprintf(s, fmt.FormatString(s, verb), e.Error())
+}
+
 // Unwrap returns what the system returned.
 func (e *SystemError) Unwrap() error { return e.Err }
 

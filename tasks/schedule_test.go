@@ -3,6 +3,7 @@ package tasks
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -322,8 +323,12 @@ func TestAfterAFailureTheWaveEndsAndNothingLaterRuns(t *testing.T) {
 		if !errors.As(err, &failed) || failed.System != "b" || !errors.As(err, &panicked) || panicked.Value != "boom" {
 			t.Fatalf("the error is %v, want the panic of b", err)
 		}
-		if want := `tasks: system "b": tasks: task 1 panicked: boom`; err.Error() != want || len(panicked.Stack) == 0 {
+		want := `tasks: system "b": tasks: task 1 panicked: boom (in handloom/tasks.TestAfterAFailureTheWaveEndsAndNothingLaterRuns.func1.1, schedule_test.go:`
+		if !strings.HasPrefix(err.Error(), want) || fmt.Sprint(err) != err.Error() {
 			t.Errorf("the error is %v, want %s", err, want)
+		}
+		if got := fmt.Sprintf("%+v", err); got != err.Error()+"\n\n"+string(panicked.Stack) {
+			t.Errorf("with the stack it is %s", got)
 		}
 	})
 }

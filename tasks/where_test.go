@@ -1,0 +1,90 @@
+package tasks
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+)
+
+// stackOf is the text of a stack: calls from the innermost, each a function and a
+// file. Files of the standard library are below root.
+func stackOf(root string, calls ...string) []byte {
+	text := "goroutine 7 [running]:\nruntime/debug.Stack()\n\t" + root + "runtime/debug/stack.go:26 +0x5e\n" +
+		"handloom/tasks.broken(0x7, {0x1, 0x2})\n\t/src/handloom/tasks/errors.go:54 +0x1\n" +
+		"handloom/tasks.(*phase).stretch.func1()\n\t/src/handloom/tasks/phase.go:93 +0x1\n"
+	for i := 0; i < len(calls); i += 2 {
+		text += calls[i] + "\n\t" + strings.Replace(calls[i+1], "ROOT/", root, 1) + " +0x1d\n"
+	}
+	return []byte(text + "handloom/tasks.(*phase).stretch(0x1, 0x2)\n\t/src/handloom/tasks/phase.go:103 +0x1\n" +
+		"main.main()\n\t/src/game/main.go:9 +0x1\ncreated by main.other in goroutine 1\n\t/src/game/main.go:1 +0x1\n")
+}
+
+func TestTheFirstCallOfTheUsersCodeIsNamed(t *testing.T) {
+	const panics, its = "panic({0x1, 0x2})", "ROOT/runtime/panic.go:860"
+	for want, calls := range map[string][]string{
+		"main.step, step.go:33":           {"main.step(0x1, {0x2, 0x3})", "/src/game/step.go:33"},
+		"main.(*T[...]).f, step.go:34":    {"runtime.panicmem(...)", "ROOT/runtime/panic.go:262", "main.(*T[...]).f(0x1)", "/src/game/step.go:34"},
+		"handloom/stress.f, stress.go:35": {"handloom/stress.f()", "/src/handloom/stress/stress.go:35"},
+		"main.bad, step.go:36":            {"strings.Repeat({0x1, 0x2}, 0x3)", "ROOT/strings/strings.go:628", "main.bad(...)", "/src/game/step.go:36"},
+		"main.stale, step.go:37": {
+			"handloom/shard/handlemap.(*Map[...]).At(...)", "/src/handloom/shard/handlemap/map.go:80",
+			"handloom/store.(*Table[...]).At(...)", "/src/handloom/store/table.go:205",
+			"main.stale()", "/src/game/step.go:37",
+		},
+		"main.again, step.go:38": {
+			"main.again()", "/src/game/step.go:38", panics, its, "main.first()", "/src/game/step.go:39",
+		},
+		// A fault of ours, or nobody's: the same whoever ran the task.
+		"handloom/shard.(*Shard[...]).apply, apply.go:40": {"handloom/shard.(*Shard[...]).apply(0x1)", "/src/handloom/shard/apply.go:40"},
+		"": nil,
+	} {
+		for _, root := range []string{"/usr/local/go/src/", ""} {
+			if root == "" && want == "main.bad, step.go:36" {
+				continue // a build with -trimpath does not tell
+			}
+			if got := where(stackOf(root, append([]string{panics, its}, calls...)...)); got != want {
+				t.Errorf("with the standard library below %q: %q, want %q", root, got, want)
+			}
+		}
+	}
+	for _, stack := range []string{"", "words", "goroutine 1 [running]:\npanic(", "x\npanic(\n", "x\npanic(1)\n\tf.go:1\nmain.f("} {
+		if got := where([]byte(stack)); got != "" {
+			t.Errorf("%q: %q", stack, got)
+		}
+	}
+}
+
+func TestAPanicTellsWhereForEveryKindOfIt(t *testing.T) {
+	var none *struct{ x int }
+	for what, task := range map[string]func(int) error{
+		"boom":              func(int) error { panic("boom") },
+		"invalid memory":    func(int) error { none.x++; return nil },
+		"index out of":      func(n int) error { _ = make([]int, n)[n]; return nil },
+		"again [recovered]": func(int) error { defer func() { panic(fmt.Sprint(recover(), " [recovered]")) }(); panic("again") },
+	} {
+		err := Run(t.Context(), 1, task, Options{})
+		if !strings.Contains(err.Error(), what) || !strings.Contains(err.Error(), "(in handloom/tasks.TestAPanicTellsWhereForEveryKindOfIt.") {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+}
+
+func TestVerbsOfAPanicError(t *testing.T) {
+	err := &PanicError{Task: 3, Value: errors.ErrUnsupported, Stack: stackOf("", "panic(0x1)", "runtime/panic.go:860", "main.f()", "/src/f.go:1")}
+	text := "tasks: task 3 panicked: unsupported operation (in main.f, f.go:1)"
+	for format, want := range map[string]string{
+		"%v": text, "%s": text, "%q": `"` + text + `"`, "%70s": strings.Repeat(" ", 5) + text, "%+v": text + "\n\n" + string(err.Stack),
+	} {
+		if got := fmt.Sprintf(format, err); got != want {
+			t.Errorf("%s: %q, want %q", format, got, want)
+		}
+	}
+	if got := (&PanicError{Value: "by hand"}).Error(); got != "tasks: task 0 panicked: by hand" {
+		t.Errorf("without a stack: %q", got)
+	}
+	system := &SystemError{System: "move", Err: err}
+	if got, want := fmt.Sprintf("%s|%+v", system, system), fmt.Sprintf(`tasks: system "move": %s|tasks: system "move": %+v`, err, err); got != want {
+		t.Errorf("of a system: %q, want %q", got, want)
+	}
+}
