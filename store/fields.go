@@ -12,9 +12,9 @@ var idType = reflect.TypeFor[handle.ID]()
 
 // handleFields returns the offsets of the handles in values of type t, also in
 // nested structures and arrays, so that a flush can make provisional ones real.
-// A handle behind a slice, map or pointer is an error that names the field,
-// unless it is declared otherwise: a provisional one there would never become
-// real.
+// A handle behind a slice, map, pointer or channel, and an interface that may hold
+// one, is an error that names the field, unless it is declared otherwise: a
+// provisional one there would never become real.
 func handleFields(t reflect.Type, declared bool) ([]uintptr, error) {
 	w := fieldWalk{seen: make(map[reflect.Type]bool), declared: declared}
 	w.walk(t, t.String(), 0, "")
@@ -42,6 +42,11 @@ func (w *fieldWalk) walk(t reflect.Type, path string, offset uintptr, behind str
 		return
 	}
 	switch t.Kind() {
+	case reflect.Interface:
+		if !w.declared && mayHoldHandle(t) {
+			w.errs = append(w.errs, fmt.Errorf(
+				"%s is of type %v, which may hold a handle, where a flush does not find provisional ones; declare it by TableOptions.Links, if only to say that it holds none, or take a type that no handle has", path, t))
+		}
 	case reflect.Struct:
 		for f := range t.Fields() {
 			w.walk(f.Type, path+"."+f.Name, offset+f.Offset, behind)
@@ -53,7 +58,7 @@ func (w *fieldWalk) walk(t reflect.Type, path string, offset uintptr, behind str
 				return
 			}
 		}
-	case reflect.Slice, reflect.Map, reflect.Pointer:
+	case reflect.Slice, reflect.Map, reflect.Pointer, reflect.Chan:
 		if w.seen[t] {
 			return
 		}
@@ -64,10 +69,32 @@ func (w *fieldWalk) walk(t reflect.Type, path string, offset uintptr, behind str
 			w.walk(t.Elem(), path+"[]", 0, "map")
 		case reflect.Slice:
 			w.walk(t.Elem(), path+"[]", 0, "slice")
+		case reflect.Chan:
+			w.walk(t.Elem(), path+"[]", 0, "channel")
 		default:
 			w.walk(t.Elem(), path+"[]", 0, "pointer")
 		}
 	}
+}
+
+// mayHoldHandle reports whether a handle, or a pointer to one, can be assigned to
+// the interface t: any, fmt.Stringer, encoding.TextMarshaler and the like.
+func mayHoldHandle(t reflect.Type) bool {
+	candidates := []reflect.Type{idType, reflect.TypeFor[handle.Of[struct{}]]()}
+	// All typed handles have the same methods, but for those that take another.
+	for m := range t.Methods() {
+		for p := range m.Type.Ins() {
+			if p.Kind() == reflect.Struct && p.PkgPath() == idType.PkgPath() {
+				candidates = append(candidates, p)
+			}
+		}
+	}
+	for _, c := range candidates {
+		if reflect.PointerTo(c).Implements(t) { // has the methods of c as well
+			return true
+		}
+	}
+	return false
 }
 
 // mentions reports whether values of t hold handles in themselves, so that the

@@ -112,6 +112,30 @@ func TestHandlesBehindReferencesAreRefusedByName(t *testing.T) {
 	register(t, s, store.TableOptions[list]{}) // recursive, and without handles
 }
 
+type loose struct{ Target any }
+
+func TestAHandleBehindAnInterfaceIsRefusedOrDeclared(t *testing.T) {
+	s := newStore(t, store.Options{})
+	_, err := store.Register(s, store.TableOptions[loose]{})
+	expectSays(t, err, "store_test.loose.Target is of type interface {}, which may hold a handle")
+	if len(s.Stats().Tables) != 0 {
+		t.Error("the store has changed")
+	}
+	table := register(t, s, store.TableOptions[loose]{Links: func(v *loose, visit func(*store.ID)) {
+		if id, ok := v.Target.(*store.ID); ok {
+			visit(id)
+		}
+	}})
+	q := queues(t, s, 1)[0]
+	h := table.Emplace(q, loose{})
+	to := h.ID
+	table.Emplace(q, loose{&to})
+	flush(t, s)
+	if got := resolve(t, table, h); to != got.ID {
+		t.Errorf("behind the interface is %v, want %v", to, got)
+	}
+}
+
 func TestHandlesInFieldsAndArraysAreFound(t *testing.T) {
 	type inner struct {
 		_ int8

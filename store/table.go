@@ -28,13 +28,18 @@ type TableOptions[T any] struct {
 	Changes    bool   // keeps what each flush did to the table; see [Table.Created]
 	FixedKeys  bool   // ForEach changes no key that Defragment sorts by, unless Chunk.Touch says so
 
-	// Links calls visit with the address of each handle behind a slice, map or
-	// pointer of v (a typed one as &v.Children[i].ID), so that a flush finds the
-	// provisional ones and makes them real; those in fields and arrays of T it
-	// finds by itself. It may only read, runs on any worker, for recorded values
+	// Links calls visit with the address of each handle behind a slice, map,
+	// pointer, channel or interface of v (a typed one as &v.Children[i].ID), so that
+	// a flush finds the provisional ones and makes them real; those in fields and
+	// arrays of T it finds by itself. It may only read, runs on any worker, for recorded values
 	// alone, before anything is applied; when it panics the flush returns that
-	// and nothing has changed. Register needs it when T has such handles. A
-	// handle kept by value in a map has no address; keep a pointer there.
+	// and nothing has changed. A handle kept by value in a map or interface has no
+	// address; keep a pointer there.
+	//
+	// Register needs it when T has such handles, or an interface that a handle or a
+	// pointer to one can be assigned to, such as any or fmt.Stringer. What else is
+	// behind an interface, function or unsafe pointer it cannot know: types of the
+	// program's own that hold handles there are the program's to declare.
 	Links func(v *T, visit func(id *ID))
 
 	// Clone makes *dst a copy of *src that shares with it no memory that the

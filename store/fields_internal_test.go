@@ -1,0 +1,60 @@
+package store
+
+import (
+	"encoding"
+	"fmt"
+	"io"
+	"reflect"
+	"strings"
+	"testing"
+)
+
+// ofInt and ofItem can hold handles of one type and of no other.
+type (
+	ofInt  interface{ Compare(other Handle[int]) int }
+	ofItem interface {
+		fmt.Stringer
+		Compare(other Handle[struct{ X int }]) int
+	}
+)
+
+func TestWhatMayHoldAHandleWhereAFlushDoesNotLookIsNamed(t *testing.T) {
+	for says, of := range map[string]reflect.Type{
+		".Target is of type interface {}": reflect.TypeFor[struct{ Target any }](),
+		".In[0].Name is of type fmt.Stringer": reflect.TypeFor[struct {
+			In [2]struct{ Name fmt.Stringer }
+		}](),
+		".ByKey[] is of type interface {}":            reflect.TypeFor[struct{ ByKey map[string]any }](),
+		".Keys[key] is of type interface {}":          reflect.TypeFor[struct{ Keys map[any]int }](),
+		".Read[] is of type encoding.TextUnmarshaler": reflect.TypeFor[struct{ Read *encoding.TextUnmarshaler }](),
+		".Mail[] is a handle behind a channel":        reflect.TypeFor[struct{ Mail chan ID }](),
+		".Order is of type store.ofInt":               reflect.TypeFor[struct{ Order ofInt }](),
+		".Order is of type store.ofItem":              reflect.TypeFor[struct{ Order ofItem }](),
+		"interface {} is of type interface {}":        reflect.TypeFor[any](),
+	} {
+		_, err := handleFields(of, false)
+		if err == nil || !strings.Contains(err.Error(), says) || !strings.Contains(err.Error(), "TableOptions.Links") || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%v; want it to say %q and TableOptions.Links, once", err, says)
+		}
+		if _, err := handleFields(of, true); err != nil {
+			t.Errorf("declared: %v", err)
+		}
+	}
+}
+
+// What no handle can be assigned to is the program's own business.
+func TestInterfacesThatHoldNoHandleAreTaken(t *testing.T) {
+	for _, of := range []reflect.Type{
+		reflect.TypeFor[error](), reflect.TypeFor[io.Reader](), reflect.TypeFor[func(any) ID](),
+		reflect.TypeFor[interface {
+			fmt.Stringer
+			io.Reader
+		}](),
+		reflect.TypeFor[interface{ Compare(other *int) int }](),
+		reflect.TypeFor[interface{ String() []byte }](),
+	} {
+		if offsets, err := handleFields(of, false); err != nil || len(offsets) > 0 {
+			t.Errorf("%v: %v, %v", of, offsets, err)
+		}
+	}
+}
