@@ -8,26 +8,108 @@ import (
 )
 
 // What users need of the packages below, so that a program imports store alone.
+// go doc shows no methods and fields of an alias, so each comment lists them.
 type (
-	// ID is an untyped handle.
+	// ID is an untyped handle: 64 bits that name one item, comparable and good as a
+	// map key. The zero value is the null handle, which names nothing. Text and
+	// binary forms make it work in JSON, also as a key, and [ParseID] reads it.
+	//
+	//   - TypeID() uint16: the number of the shard that issued it, 0 to 32767
+	//   - Slot() uint32: the position in the shard; it never moves while the item lives
+	//   - Generation() uint16: how often the slot had been issued, 1 to 65535
+	//   - IsZero() bool: whether it is the null handle
+	//   - IsProvisional() bool: whether it names an item that is recorded and not yet flushed
+	//   - Compare(other ID) int: order by provisional bit, typeId, generation and slot
+	//   - String() string: the text form, type:slot.generation, such as "7:42.3" or "~7:42.3"
+	//   - AppendText(b []byte) ([]byte, error): the text form after b; the error is always nil
+	//   - MarshalText() ([]byte, error): the text form; the error is always nil
+	//   - UnmarshalText(text []byte) error: sets it from the text form, or [ErrSyntax]
+	//   - AppendBinary(b []byte) ([]byte, error): 8 bytes after b, which sort as handles do; the error is always nil
+	//   - MarshalBinary() ([]byte, error): the 8 bytes; the error is always nil
+	//   - UnmarshalBinary(data []byte) error: sets it from the 8 bytes, or [ErrSyntax]
+	//   - LogValue() slog.Value: the parts as a group, for log/slog
 	ID = handle.ID
-	// Handle is the handle of an item of type T. It embeds its ID, so that h.ID is
-	// the untyped one and Handle[T]{ID: id} the way back; see also Table.Handle.
+
+	// Handle is the handle of an item of type T, which the compiler keeps apart from
+	// those of other types. It embeds its ID, whose methods it has: h.ID is the
+	// untyped one and Handle[T]{ID: id} the way back; see also Table.Handle.
+	//
+	//   - Compare(other Handle[T]) int: the order of [ID]
 	Handle[T any] = handle.Of[T]
-	// Queue records the commands of one task.
+
+	// Queue records the commands of one task, or of one call of the inbox; the
+	// methods of tables take it, such as [Table.Emplace]. It belongs to the goroutine
+	// that runs the task, until the pass ends, and panics when it is used later.
+	//
+	//   - Erase(id ID): records that the item is to be erased, whichever table of the store it is in
+	//   - String() string: its task and pass, for messages
 	Queue = batch.Queue
-	// Counts say what became of the commands of a batch.
+
+	// Counts say what became of the commands of a batch. Each command is in exactly
+	// one of the first eight:
+	//
+	//   - Created int: items that live now
+	//   - Erased int: items that lived before
+	//   - Put int: items that were replaced, created ones included
+	//   - Superseded int: puts that a later put to the same item replaced
+	//   - Dropped int: puts to an item that was erased in the same batch
+	//   - Redundant int: erases of an item that another command erased already
+	//   - Stale int: commands whose handle named no item
+	//   - CancelledOut int: creates erased in the same batch, and the first erase of each
+	//   - Dangling int: provisional handles in values whose target was cancelled or unknown; now null
+	//   - Depleted int: slots that used their last generation
+	//
+	// and the methods
+	//
+	//   - Commands() int: the sum of the first eight
+	//   - Add(o Counts): adds those of o
+	//   - String() string: those that are not 0 in one line, such as "3 created 1 erased"
+	//   - LogValue() slog.Value: those that are not 0 as a group, for log/slog
 	Counts = batch.Counts
-	// Sample is one stale command.
+
+	// Sample is one stale command: what it named and where it was recorded.
+	//
+	//   - Handle ID: what it named
+	//   - TypeID uint16: of the shard that did not find the item
+	//   - Kind: erase or put, as a number with String, MarshalText and UnmarshalText
+	//   - Pass int, Task int: the key of the queue; calls of the inbox come after all passes
+	//   - Sequence int: position among the queue's commands of that kind to that typeId
+	//   - Compare(o Sample) int: order by typeId, kind, key and sequence
+	//   - String() string: in words, such as "erase of 7:42.3 by task 2 in pass 0"
 	Sample = batch.Sample
-	// PanicError is the error of a task that panicked; errors.As finds it, and
-	// its Stack says where.
+
+	// PanicError is the error of a task that panicked. The verbs %v and %s name the
+	// value and the first function of the program's own code, with file and line;
+	// %+v prints the stack after it. errors.As finds it in an error that wraps it.
+	//
+	//   - Task int: the task that panicked
+	//   - Value any: what it panicked with
+	//   - Stack []byte: as debug.Stack formats it
+	//   - Error() string: in one line
+	//   - Format(s fmt.State, verb rune): for package fmt
+	//   - Unwrap() error: the value, if it is an error
 	PanicError = tasks.PanicError
-	// SystemError is the error of a system of a [Schedule].
+
+	// SystemError is the error of a system of a [Schedule], or of its condition.
+	//
+	//   - System string: the name
+	//   - Err error: what Run returned, a [*PanicError], or [ErrGoexit]
+	//   - Error() string: both in one line
+	//   - Format(s fmt.State, verb rune): for package fmt; %+v prints the stack of a panic, too
+	//   - Unwrap() error: Err
 	SystemError = tasks.SystemError
-	// Timings say how long the systems of a [Schedule] took.
+
+	// Timings say how long the systems of a [Schedule] took: a slice with an element
+	// for each, in the order of registration.
+	//
+	//   - String() string: a line for each system
 	Timings = tasks.Timings
+
 	// StaleError is what Table.At panics with.
+	//
+	//   - Handle ID: which names no item
+	//   - Held ID: what its slot holds instead
+	//   - Error() string: both, and what to do
 	StaleError = handlemap.StaleError
 )
 

@@ -3,7 +3,9 @@ package store_test
 import (
 	"context"
 	"errors"
+	"reflect"
 	"strings"
+	"sync"
 	"testing"
 
 	"handloom/store"
@@ -122,4 +124,15 @@ func TestAWholeTickCanBeUndoneInsideAWrite(t *testing.T) {
 	if err != nil || digest(t, s) != before {
 		t.Errorf("%v", err)
 	}
+}
+
+// What go vet takes for a lock it does not let be copied.
+func TestGoVetTellsThatACheckpointIsCopied(t *testing.T) {
+	for f := range reflect.TypeFor[store.Checkpoint]().Fields() {
+		locker := reflect.TypeFor[sync.Locker]()
+		if reflect.PointerTo(f.Type).Implements(locker) && !f.Type.Implements(locker) {
+			return
+		}
+	}
+	t.Error("no field looks like a lock")
 }

@@ -1,0 +1,102 @@
+package store_test
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"handloom/store"
+)
+
+// aliased are the types that the package gives another name.
+var aliased = map[string]reflect.Type{
+	"ID":          reflect.TypeFor[store.ID](),
+	"Handle":      reflect.TypeFor[store.Handle[item]](),
+	"Queue":       reflect.TypeFor[store.Queue](),
+	"Counts":      reflect.TypeFor[store.Counts](),
+	"Sample":      reflect.TypeFor[store.Sample](),
+	"PanicError":  reflect.TypeFor[store.PanicError](),
+	"SystemError": reflect.TypeFor[store.SystemError](),
+	"Timings":     reflect.TypeFor[store.Timings](),
+	"StaleError":  reflect.TypeFor[store.StaleError](),
+}
+
+// go doc shows neither methods nor fields of an alias.
+func TestTheCommentOfAnAliasListsWhatTheTypeHas(t *testing.T) {
+	file, err := parser.ParseFile(token.NewFileSet(), "alias.go", nil, parser.ParseComments)
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := 0
+	ast.Inspect(file, func(n ast.Node) bool {
+		spec, ok := n.(*ast.TypeSpec)
+		if !ok {
+			return true
+		}
+		of := aliased[spec.Name.Name]
+		if of == nil {
+			t.Errorf("%s is an alias that the test does not know", spec.Name)
+			return false
+		}
+		seen++
+		if got, want := listedIn(spec.Doc.Text()), members(of); !slices.Equal(got, want) {
+			t.Errorf("the comment of %s lists\n%q, the type has\n%q", spec.Name, got, want)
+		}
+		return false
+	})
+	if seen != len(aliased) {
+		t.Errorf("alias.go has %d aliases, the test %d", seen, len(aliased))
+	}
+}
+
+var name = regexp.MustCompile(`^([A-Z]\w*)\b|, ([A-Z]\w*) \w+:`)
+
+// listedIn returns the names that the items of the lists of a comment begin with.
+func listedIn(comment string) (names []string) {
+	for line := range strings.Lines(comment) {
+		line, isItem := strings.CutPrefix(line, "  - ")
+		if !isItem {
+			continue
+		}
+		for _, m := range name.FindAllStringSubmatch(line, -1) {
+			names = append(names, m[1]+m[2])
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+// members returns the names of the fields and methods of t and *t, those aside
+// that it has from what it embeds.
+func members(t reflect.Type) (names []string) {
+	var embedded []reflect.Type
+	if t.Kind() == reflect.Struct {
+		for f := range t.Fields() {
+			switch {
+			case f.Anonymous:
+				embedded = append(embedded, f.Type)
+			case f.IsExported():
+				names = append(names, f.Name)
+			}
+		}
+	}
+	for m := range reflect.PointerTo(t).Methods() {
+		if !slices.ContainsFunc(embedded, func(e reflect.Type) bool { return has(e, m) }) {
+			names = append(names, m.Name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+// has reports whether *e has the method, with the same parameters and results.
+func has(e reflect.Type, m reflect.Method) bool {
+	own, ok := reflect.PointerTo(e).MethodByName(m.Name)
+	return ok && slices.Equal(slices.Collect(own.Type.Ins())[1:], slices.Collect(m.Type.Ins())[1:]) &&
+		slices.Equal(slices.Collect(own.Type.Outs()), slices.Collect(m.Type.Outs()))
+}
