@@ -135,7 +135,7 @@
 //	                                    Store.Queues: till the flush
 //	write items in place                ForEach                       the task, its own chunk
 //	                                    Write                         one goroutine, while no pass or flush runs
-//	Insert Clear Maps                   Write                         likewise
+//	Insert Remove Clear Maps            Write                         likewise
 //	ForEach Each                        no phase, Write, system       one at a time in each
 //	Flush Schedule.Run                  no phase, Write               one at a time
 //	Checkpoint Rollback                 no phase, Write               one at a time
@@ -162,7 +162,8 @@
 // and keeps the batch. A pass in which a task fails runs all other tasks, drops
 // what it recorded and returns the error of the lowest task; so does a frame in
 // which a system fails, with what it recorded since its last flush. A panic in a
-// task or system is returned as [*PanicError], which has the stack. Misuse that
+// task or system is returned as [*PanicError], which says where, and prints the
+// stack by %+v. Misuse that
 // no caller can mean (a queue kept past its pass, a Writer kept past its Write)
 // panics and says the fix.
 //

@@ -31,6 +31,7 @@ type anyTable[T any] interface {
 	Replaced() seqOf[T]
 
 	Insert(w *store.Writer, v T) (store.Handle[T], error)
+	Remove(w *store.Writer, h store.Handle[T]) bool
 	Clear(w *store.Writer)
 
 	// visit is ForEach, and fold is Reduce to a sum.

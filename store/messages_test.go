@@ -2,6 +2,8 @@ package store_test
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -84,6 +86,27 @@ func TestAtSaysWhatIsWrongWithTheHandle(t *testing.T) {
 	} {
 		if got := panicOf(func() { table.At(h) }); !strings.Contains(got, says) {
 			t.Errorf("At(%v) panics with %q; want it to say %q", h, got, says)
+		}
+	}
+}
+
+// The user's own code is named, though it is the library that panicked.
+func TestAPanicInAPassSaysWhereAndHasTheStack(t *testing.T) {
+	for _, workers := range []int{1, 4} {
+		s, table := newTable(t, store.Options{Workers: workers}, store.TableOptions[item]{ChunkItems: 1})
+		fill(t, s, table, 5)
+		err := table.ForEach(t.Context(), func(context.Context, store.Chunk[item]) error {
+			table.At(handleOf(compose(1, 9, 0)))
+			return nil
+		})
+		var panicked *store.PanicError
+		if !errors.As(err, &panicked) {
+			t.Fatal(err)
+		}
+		expectSays(t, err, "task 0 panicked: ")
+		expectSays(t, err, " (in handloom/store_test.TestAPanicInAPassSaysWhereAndHasTheStack.func1, messages_test.go:")
+		if got := fmt.Sprintf("%+v", err); got != err.Error()+"\n\n"+string(panicked.Stack) {
+			t.Errorf("with the stack it is %s", got)
 		}
 	}
 }

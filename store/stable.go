@@ -83,6 +83,13 @@ func (t *StableTable[T]) All() iter.Seq2[Handle[T], *T] {
 	}
 }
 
+// Remove erases the item that h names and reports whether there was one; see
+// [Table.Remove]. It takes O(1) time and moves no item.
+func (t *StableTable[T]) Remove(w *Writer, h Handle[T]) bool {
+	w.use(t.store, &t.tableBase, "Remove")
+	return t.maps[h.ID>>48&(MaxShards-1)].Erase(h)
+}
+
 // Maps returns the maps of the shards, by typeId, with their whole vocabulary;
 // see [Table.Maps].
 func (t *StableTable[T]) Maps(w *Writer) []*slotmap.Map[T] {

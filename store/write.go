@@ -81,6 +81,18 @@ func (t *tableBase[T]) Insert(w *Writer, v T) (Handle[T], error) {
 	return h, nil
 }
 
+// Remove erases the item that h names and reports whether there was one, so that
+// removing twice is safe: the second time changes nothing. Handles of any other
+// table, and provisional ones, name none.
+//
+// It takes O(1) time, moves the last item of the shard into the gap and makes
+// pointers into the shard no good. It panics when w is not in its Write; anywhere
+// else record [Table.Erase].
+func (t *Table[T]) Remove(w *Writer, h Handle[T]) bool {
+	w.use(t.store, &t.tableBase, "Remove")
+	return t.maps[h.ID>>48&(MaxShards-1)].Erase(h)
+}
+
 // Clear erases every item, as [handlemap.Map.Clear] does for each shard. It
 // takes O(Len()) time and panics when w is not in its Write.
 func (t *tableBase[T]) Clear(w *Writer) {
