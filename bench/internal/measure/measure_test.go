@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"handloom/bench/internal/measure"
@@ -173,43 +174,49 @@ func TestACaseMayAskForFewerRounds(t *testing.T) {
 	}
 }
 
+// The time of the tests that sleep is virtual, and so exact on any machine.
 func TestPreparingIsNotTimed(t *testing.T) {
-	prepared, bodies := 0, 0
-	w := &measure.Work{
-		Items:   2,
-		Prepare: func() { prepared++; time.Sleep(2 * time.Millisecond) },
-		Body: func() {
-			if bodies++; prepared != bodies {
-				t.Fatalf("body %d came after %d preparations", bodies, prepared)
-			}
-			for began := time.Now(); time.Since(began) < 100*time.Microsecond; {
-			}
-		},
-	}
-	s := w.Sample(measure.PerItem, 500*time.Microsecond)
-	if s.Bodies != bodies-1 || s.Took < 500*time.Microsecond {
-		t.Errorf("the sample is of %d bodies that took %v; there were %d, the first to warm up", s.Bodies, s.Took, bodies)
-	}
-	if want := float64(s.Took) / float64(2*s.Bodies); s.Value != want || s.Value >= 1e6 {
-		t.Errorf("the value is %v ns; want %v, without the preparations of 2 ms", s.Value, want)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		prepared, bodies := 0, 0
+		w := &measure.Work{
+			Items:   2,
+			Prepare: func() { prepared++; time.Sleep(2 * time.Millisecond) },
+			Body: func() {
+				if bodies++; prepared != bodies {
+					t.Fatalf("body %d came after %d preparations", bodies, prepared)
+				}
+				time.Sleep(100 * time.Microsecond)
+			},
+		}
+		s := w.Sample(measure.PerItem, 450*time.Microsecond)
+		if want := (measure.Sample{Value: 50_000, Bodies: 5, Took: 500 * time.Microsecond}); s != want || bodies != 6 {
+			t.Errorf("the sample is %+v of %d bodies; want %+v, without the preparations and the body that warms up", s, bodies, want)
+		}
+	})
 }
 
 func TestShortBodiesAreTimedTogether(t *testing.T) {
-	bodies := 0
-	w := &measure.Work{Body: func() { bodies++ }}
-	s := w.Sample(measure.PerOp, 200*time.Microsecond)
-	if s.Bodies < 1000 || s.Bodies > bodies || s.Bodies%64 != 0 {
-		t.Errorf("the sample is of %d bodies of %d in %v; want as many as are timed together, several times", s.Bodies, bodies, s.Took)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		bodies := 0
+		w := &measure.Work{Body: func() { bodies++; time.Sleep(100) }}
+		s := w.Sample(measure.PerOp, 200*time.Microsecond)
+		// 256 bodies are the first power of two that takes 20 us, 8 times that is
+		// enough; doubling up to it took 511.
+		if want := (measure.Sample{Value: 100, Bodies: 2048, Took: 204_800}); s != want || bodies != 2048+511 {
+			t.Errorf("the sample is %+v of %d bodies; want %+v", s, bodies, want)
+		}
+	})
 }
 
 func TestALongBodyNeedsNoSecondOne(t *testing.T) {
-	bodies := 0
-	w := &measure.Work{Body: func() { bodies++; time.Sleep(25 * time.Millisecond) }}
-	if s := w.Sample(measure.PerOp, time.Millisecond); bodies != 1 || s.Bodies != 1 || s.Value < 25e6 {
-		t.Errorf("there were %d bodies, and the sample is %+v", bodies, s)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		bodies := 0
+		w := &measure.Work{Body: func() { bodies++; time.Sleep(25 * time.Millisecond) }}
+		s := w.Sample(measure.PerOp, time.Millisecond)
+		if want := (measure.Sample{Value: 25e6, Bodies: 1, Took: 25 * time.Millisecond}); s != want || bodies != 1 {
+			t.Errorf("there were %d bodies, and the sample is %+v; want %+v", bodies, s, want)
+		}
+	})
 }
 
 func TestBodiesRunWithinWhatTheyNeed(t *testing.T) {
