@@ -4,6 +4,11 @@ GOFUMPT     = go run mvdan.cc/gofumpt@v0.12.0
 BENCHSTAT   = go run golang.org/x/perf/cmd/benchstat@v0.0.0-20260908200009-22c9c6c9d4da
 FUZZTIME   ?= 60s
 
+# A wake-up that is lost or a lock that is kept shows as a test that hangs. A
+# package takes a fraction of these, even on a busy machine.
+TIMEOUT      ?= 5m
+RACE_TIMEOUT ?= 9m
+
 .PHONY: help check test race checked lint portable fuzz bench bench-check bench-compare stress canaries
 
 help: ## this list
@@ -12,13 +17,13 @@ help: ## this list
 check: lint portable test race checked bench-check stress canaries ## all that CI runs
 
 test: ## the tests
-	go test ./...
+	go test -timeout $(TIMEOUT) ./...
 
 race: ## the tests under the race detector, in random order
-	go test -race -shuffle=on ./...
+	go test -race -shuffle=on -timeout $(RACE_TIMEOUT) ./...
 
 checked: ## the tests of the library in the checked build
-	go test -tags handloom_check ./store/... ./shard/... ./batch
+	go test -tags handloom_check -timeout $(TIMEOUT) ./store/... ./shard/... ./batch
 
 lint: ## formatting, vet, staticcheck, go fix, go mod tidy
 	@out=$$($(GOFUMPT) -l .); test -z "$$out" || { echo "gofumpt would change:"; echo "$$out"; exit 1; }

@@ -1,10 +1,13 @@
 package store_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"flag"
 	"fmt"
+	"runtime"
+	"runtime/debug"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -48,7 +51,9 @@ func newStore(t tb, o store.Options) *store.Store {
 	if err != nil {
 		t.Fatal(err)
 	}
+	stop := alarm()
 	t.Cleanup(func() {
+		defer stop()
 		ctx := context.Background()
 		if err := s.Verify(ctx); err != nil && !errors.Is(err, store.ErrClosed) && !errors.Is(err, store.ErrBroken) {
 			t.Errorf("at the end: %v", err)
@@ -58,6 +63,22 @@ func newStore(t tb, o store.Options) *store.Store {
 		}
 	})
 	return s
+}
+
+// patience is how long a test may have a store. A busy machine must not reach it.
+const patience = 4 * time.Minute
+
+// alarm ends the tests, with the stacks of all goroutines, unless stop is called
+// in time: a gate that is not given back leaves nobody who could fail the test.
+func alarm() (stop func() bool) {
+	var stack [64]byte
+	if bytes.Contains(stack[:runtime.Stack(stack[:], false)], []byte("synctest bubble")) {
+		return func() bool { return true } // there a deadlock is found at once, and time may pass
+	}
+	return time.AfterFunc(patience, func() {
+		debug.SetTraceback("all")
+		panic(fmt.Sprintf("a test has a store for more than %v", patience))
+	}).Stop
 }
 
 func register[T any](t tb, s *store.Store, o store.TableOptions[T]) *store.Table[T] {
