@@ -58,6 +58,14 @@ func (t *tableBase[T]) tableOf() table { return t }
 // Schedule runs systems frame after frame, those that do not conflict at the
 // same time, and flushes between them. Which systems share a wave and where the
 // flushes are is computed once; package [tasks] says how.
+//
+// Each system finds in the tables it names what it would find if the systems ran one
+// by one, each followed by a flush: the same items with the same values. Of two puts
+// to one item the one of the later system wins, whatever else is in the schedule.
+// What depends on which commands share a flush is up to the schedule: the handles
+// that new items get and the order of rows, whether a limit is met, the counters of
+// reports and what [Table.Created] lists, and whether a provisional handle that one
+// system left to another is still of the batch. It is the same in every run.
 type Schedule struct {
 	store     *Store
 	plan      *tasks.Schedule

@@ -129,19 +129,22 @@
 //	reads     writes   in a later wave
 //	emits     touches  in a later wave, behind a flush
 //	touches   emits    beside it or later: an earlier flush would apply its commands too early
-//	emits     emits    whenever it likes: commands are only recorded
+//	emits     emits    beside it or later: an earlier flush would apply its commands first
 //
-// and [System.After] adds pairs of its own. Each system is in the earliest wave
-// that this allows. A flush is placed before each wave in which a system touches
-// what an earlier wave has emitted since the flush before, and at the end if
-// anything was emitted after the last. Emitting alone asks for no flush. All of
-// it depends on what systems declare and on the order of registration, never on
-// sizes, times or workers.
+// and [System.After] adds pairs of its own; of two systems that only emit to a
+// resource, it may make the one registered first the later one. Each system is in
+// the earliest wave that this allows. A flush is placed before each wave in which a
+// system touches what an earlier wave has emitted since the flush before, and at
+// the end if anything was emitted after the last. Emitting alone asks for no flush.
+// All of it depends on what systems declare and on the order of registration, never
+// on sizes, times or workers.
 //
-// So every system sees of what it touches what it would see if the systems ran
-// one by one in serial order: the order of registration, except that a system
-// with After waits for those it names. Commands should be applied in that order
-// too, within each flush.
+// So of each resource, what systems do to it at once and what flushes apply to it
+// come in one order, that of the systems running one by one in serial order with a
+// flush after each: the order of registration, except that a system with After
+// waits for those it names. And every system sees of what it touches what it would
+// see then. For that a flush has to apply commands in serial order, too. How many
+// flushes there are, and what is applied by which, is not the same.
 //
 // # What the package does not do
 //

@@ -134,6 +134,25 @@ func TestWavesFollowFromWhatSystemsDeclare(t *testing.T) {
 			},
 		},
 		{
+			"nobody's commands are applied before those of an emitter that was registered earlier", "W | first+second+G | C",
+			[]System{
+				{Name: "W", Writes: on(velocity), Emits: on(event)},
+				{Name: "first", Reads: on(velocity), Emits: on(particle)},
+				{Name: "second", Emits: on(particle)}, // in the first wave, the flush for G would apply its commands
+				{Name: "G", Reads: on(event)},
+				{Name: "C", Reads: on(particle)},
+			},
+		},
+		{
+			"of emitters the one that is after another is the later one", "b | c a+d |",
+			[]System{
+				{Name: "a", Emits: on(particle), After: []string{"c"}},
+				{Name: "b", Emits: on(event, particle)},
+				{Name: "c", Emits: on(particle), Reads: on(event)},
+				{Name: "d", Emits: on(particle)},
+			},
+		},
+		{
 			"after", "b a+c",
 			[]System{{Name: "a", After: []string{"b"}}, {Name: "b"}, {Name: "c", After: []string{"b"}}},
 		},

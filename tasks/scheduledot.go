@@ -37,7 +37,7 @@ func (s *Schedule) edge(b *strings.Builder, i int, r reason) {
 	switch {
 	case r.own|r.others == 0:
 		fmt.Fprintf(b, "\t%s -> %s [label=\"after\", style=dashed]\n", from, to)
-	case r.others != emits:
+	case r.others != emits || r.own == emits:
 		fmt.Fprintf(b, "\t%s -> %s [label=%s]\n", from, to, quote(s.name(r.resource)))
 	}
 }

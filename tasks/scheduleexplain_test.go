@@ -4,6 +4,7 @@ import (
 	"flag"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 )
 
@@ -55,6 +56,19 @@ func TestExplainSaysWhatKeptEachSystemBack(t *testing.T) {
 
 func TestDOTDrawsIt(t *testing.T) {
 	golden(t, "game.dot", game(t).DOT())
+}
+
+// An emitter that waits for another one waits for no flush.
+func TestExplainAndDOTNameTheEmitterThatAnotherWaitsFor(t *testing.T) {
+	s := newSchedule(t, System{Name: "a", Writes: on(7)}, System{Name: "b", Reads: on(7), Emits: on(8)}, System{Name: "c", Emits: on(8)})
+	want := "wave 1\n  a\nwave 2\n  b\n    reads resource 7, which a writes\n  c\n    emits resource 8, which b emits\n" +
+		"flush\n    b emits resource 8\n    c emits resource 8\n"
+	if got := s.Explain(); got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+	if got := s.DOT(); !strings.Contains(got, "\t\"b\" -> \"c\" [label=\"resource 8\"]\n") {
+		t.Errorf("got\n%s", got)
+	}
 }
 
 func TestWithoutNamesResourcesHaveNumbers(t *testing.T) {

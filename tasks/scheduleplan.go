@@ -22,9 +22,28 @@ func newPlan(w words) (p plan, err error) {
 	if p.serial, err = serialOrder(w, p.reasons); err != nil {
 		return plan{}, err
 	}
+	p.orderEmitters(all)
 	p.fill()
 	p.placeFlushes(all)
 	return p, nil
+}
+
+// orderEmitters has those who emit to one resource follow each other in serial
+// order. They only record, so it is all the same who runs first, unless a flush
+// between their waves applies what the later one recorded before what the earlier
+// one will record. That makes no system wait for itself, since it adds nothing to
+// the serial order. Where one of two touches the resource, too, they have a
+// reason already.
+func (p *plan) orderEmitters(all []accesses) {
+	for at, later := range p.serial {
+		for _, earlier := range p.serial[:at] {
+			for _, a := range all[later] {
+				if a.mode == emits && all[earlier].to(a.resource) == emits {
+					p.reasons[later] = append(p.reasons[later], reason{earlier, a.resource, emits, emits})
+				}
+			}
+		}
+	}
 }
 
 // fill gives every system the earliest wave that its reasons allow.

@@ -71,9 +71,9 @@ type reason struct {
 }
 
 // distance is how many waves later the system must be at least. A system that
-// emits what another one touches may run beside it, because commands are only
-// recorded, but not in an earlier wave: a flush in between would apply them too
-// early.
+// emits what another one touches or emits may run beside it, because commands are
+// only recorded, but not in an earlier wave: a flush in between would apply them
+// too early.
 func (r reason) distance() int {
 	if r.own == emits {
 		return 0
@@ -81,7 +81,8 @@ func (r reason) distance() int {
 	return 1
 }
 
-// reasons lists, by system, for whom it waits.
+// reasons lists, by system, for whom it waits, but for those who emit to the same
+// resource: see [plan.orderEmitters].
 func reasons(systems []System, all []accesses) [][]reason {
 	of := make([][]reason, len(systems))
 	for later := range systems {
