@@ -78,10 +78,10 @@ type table interface {
 // register adds a table of either kind to s: it checks the options, makes a
 // shard for each typeId with make, and leaves s unchanged if anything fails.
 func (t *tableBase[T]) register(s *Store, o TableOptions[T], make func(handlemap.Options) (shard.Container[T], error)) error {
-	if !s.gate.TryAcquire(everyone) {
+	if !s.gate.tryAcquire(false) {
 		return fmt.Errorf("store: Register: %w: a phase is open; register before the first one or between two", ErrPhase)
 	}
-	defer s.gate.Release(everyone)
+	defer s.gate.release(false)
 	if s.closed {
 		return fmt.Errorf("store: Register: %w", ErrClosed)
 	}

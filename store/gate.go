@@ -9,10 +9,6 @@ import (
 	"handloom/internal/check"
 )
 
-// everyone is the weight of the gate: an exclusive phase takes all of it, a
-// shared one takes 1.
-const everyone = 1 << 30
-
 // operation is what a caller asks the gate for, and afterwards what a phase is.
 type operation int
 
@@ -135,41 +131,44 @@ func (s *Store) enter(ctx context.Context, op operation) (*phase, error) {
 // enter is what [Store.enter] does, with a phase that is part of something else.
 func (p *phase) enter(ctx context.Context, s *Store, op operation) error {
 	p.Context, p.store, p.op, p.outer = ctx, s, op, s.phaseOf(ctx)
+	return p.open()
+}
+
+// open begins the phase, which knows what it is and what it is inside of.
+func (p *phase) open() error {
 	if p.outer != nil {
 		return p.join()
 	}
-	if err := s.acquire(p); err != nil {
+	return p.acquire()
+}
+
+// acquire takes the gate, and gives it back when the store is of no use.
+func (p *phase) acquire() error {
+	if err := p.wait(); err != nil {
 		return err
 	}
-	if err := s.usable(op); err != nil {
-		s.gate.Release(p.weight())
+	if err := p.store.usable(p.op); err != nil {
+		p.store.gate.release(p.op.shared())
 		return err
 	}
 	return nil
 }
 
-// acquire waits at the gate.
-func (s *Store) acquire(p *phase) error {
+func (p *phase) wait() error {
+	gate := &p.store.gate
 	if check.Full && p.Err() == nil {
-		if s.gate.TryAcquire(p.weight()) {
+		if gate.tryAcquire(p.op.shared()) {
 			return nil
 		}
-		if err := s.insiders.waits(p); err != nil {
+		if err := p.store.insiders.waits(p); err != nil {
 			return err
 		}
 	}
-	if err := s.gate.Acquire(p.Context, p.weight()); err != nil {
+	if !gate.acquire(p.Context, p.op.shared()) {
 		return fmt.Errorf("store: %v did not begin, its context ended first: %w; inside a phase use the context that the phase gave",
 			p.op, context.Cause(p.Context))
 	}
 	return nil
-}
-
-func (p *phase) weight() int64 {
-	if p.op.shared() {
-		return 1
-	}
-	return everyone
 }
 
 // usable is asked while the gate is held.
@@ -207,7 +206,7 @@ func (p *phase) leave() {
 	p.ended.Store(true)
 	switch {
 	case p.outer == nil:
-		p.store.gate.Release(p.weight())
+		p.store.gate.release(p.op.shared())
 	case p.outer.takesTurns():
 		p.outer.busy.Store(false)
 	}

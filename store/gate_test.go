@@ -3,6 +3,7 @@ package store_test
 import (
 	"context"
 	"errors"
+	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -197,16 +198,57 @@ func TestAPassOnceBegunRunsWholeThoughItsContextEnds(t *testing.T) {
 	}
 }
 
-// Readers of other goroutines do not keep the one that flushes from recording.
-func TestQueuesAndDiscardWorkBesideReadersOfOtherGoroutines(t *testing.T) {
+// Readers, also the caller's own, and those who wait for them do not keep the one
+// that flushes from recording.
+func TestQueuesAndDiscardWorkBesideReadersAndThoseWhoWaitForThem(t *testing.T) {
 	virtual(t, func(t *testing.T) {
 		s, table := newTable(t, store.Options{}, store.TableOptions[item]{})
+		record := func() {
+			t.Helper()
+			table.Emplace(queues(t, s, 1)[0], item{})
+			if err := s.Discard(); err != nil {
+				t.Error(err)
+			}
+			table.Emplace(queues(t, s, 1)[0], item{})
+		}
 		release := hold(t, s)
-		table.Emplace(queues(t, s, 1)[0], item{})
-		if err := s.Discard(); err != nil {
+		record()
+		var order []string
+		note := func(what string) func() error {
+			return func() error {
+				return s.Write(context.Background(), func(context.Context, *store.Writer) error { order = append(order, what); return nil })
+			}
+		}
+		first := begin(note("first"))
+		first.waits(t, "Write beside a Read")
+		record()
+		second := begin(note("second"))
+		second.waits(t, "a second Write")
+		record()
+		if len(order) > 0 {
+			t.Errorf("beside a Read there was a Write: %v", order)
+		}
+		release()
+		if err := errors.Join(first.result(), second.result()); err != nil || !slices.Equal(order, []string{"first", "second"}) {
+			t.Errorf("%v, %v", order, err)
+		}
+		err := s.Read(t.Context(), func(context.Context) error {
+			third := begin(note("third"))
+			third.waits(t, "Write beside a Read")
+			record()
+			return nil
+		})
+		if err != nil {
 			t.Error(err)
 		}
-		table.Emplace(queues(t, s, 1)[0], item{})
+		synctest.Wait()
+		release = holdAlone(t, s)
+		if _, err := s.Queues(1); !errors.Is(err, store.ErrPhase) {
+			t.Errorf("Queues beside a Write: %v", err)
+		}
+		if err := s.Discard(); !errors.Is(err, store.ErrPhase) {
+			t.Errorf("Discard beside a Write: %v", err)
+		}
 		release()
 		if report := flush(t, s); report.Total.Created != 1 {
 			t.Error(report)

@@ -85,17 +85,18 @@ func (s *Store) runPass(p *phase, queues *batch.Pass, n int, task func(int) erro
 // them; recording must be over by then. A queue that reaches its limit makes
 // that flush return [ErrQueueFull] and apply nothing.
 //
-// Queues is called by the goroutine that flushes, outside of phases of its own.
-// While an exclusive phase is open it is [ErrPhase]; readers on other goroutines
-// do not matter. A negative n panics.
+// Queues is called by the goroutine that flushes, between phases or inside a Read or
+// Reduce. While anything else is open (a pass, a Write, a Flush, a wave) it is
+// [ErrPhase]; readers, and who waits for them, do not matter. It waits for nothing.
+// A negative n panics.
 func (s *Store) Queues(n int) ([]Queue, error) {
 	if n < 0 {
 		panic(fmt.Sprintf("store: Queues of %d; n must not be negative", n))
 	}
-	if !s.gate.TryAcquire(1) {
-		return nil, fmt.Errorf("store: Queues: %w: a phase holds the store; call it between phases", ErrPhase)
+	if !s.gate.tryPass() {
+		return nil, fmt.Errorf("store: Queues: %w: a phase that is no Read or Reduce holds the store; call it between phases", ErrPhase)
 	}
-	defer s.gate.Release(1)
+	defer s.gate.release(true)
 	if err := s.usable(opQueues); err != nil {
 		return nil, err
 	}
@@ -114,14 +115,12 @@ func (s *Store) Queues(n int) ([]Queue, error) {
 // calls of the inbox that have returned included.
 // Its queues panic from now on, and its provisional handles are stale.
 //
-// Discard is called by the goroutine that flushes, outside of phases of its own.
-// While an exclusive phase is open it is [ErrPhase]; readers on other goroutines
-// do not matter.
+// Who may call Discard, and when it is [ErrPhase], is as for [Store.Queues].
 func (s *Store) Discard() error {
-	if !s.gate.TryAcquire(1) {
-		return fmt.Errorf("store: Discard: %w: a phase holds the store; call it between phases", ErrPhase)
+	if !s.gate.tryPass() {
+		return fmt.Errorf("store: Discard: %w: a phase that is no Read or Reduce holds the store; call it between phases", ErrPhase)
 	}
-	defer s.gate.Release(1)
+	defer s.gate.release(true)
 	if err := s.usable(opDiscard); err != nil {
 		return err
 	}

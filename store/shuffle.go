@@ -20,10 +20,10 @@ import (
 // Shuffle is called between phases, by the goroutine that flushes; while a phase
 // is open it is [ErrPhase]. It stays in force.
 func (s *Store) Shuffle(seed uint64) error {
-	if !s.gate.TryAcquire(everyone) {
+	if !s.gate.tryAcquire(false) {
 		return fmt.Errorf("store: Shuffle: %w: a phase is open; call it before the first one or between two", ErrPhase)
 	}
-	defer s.gate.Release(everyone)
+	defer s.gate.release(false)
 	var lock sync.Mutex // passes of systems run at the same time
 	random := rand.New(rand.NewPCG(seed, 0))
 	s.perturb = func(n int) func(task int) int {

@@ -14,8 +14,6 @@ import (
 	"handloom/internal/perturb"
 	"handloom/shard/handle"
 	"handloom/tasks"
-
-	"golang.org/x/sync/semaphore"
 )
 
 var (
@@ -53,7 +51,7 @@ const (
 // the package comment says which goroutine may do what.
 type Store struct {
 	options Options
-	gate    *semaphore.Weighted
+	gate    lock
 	batch   *batch.Batch
 	epoch   atomic.Uint64 // flushes with commands
 	closed  bool          // kept under the gate
@@ -85,7 +83,6 @@ func New(o Options) (*Store, error) {
 	}
 	s := &Store{
 		options: o,
-		gate:    semaphore.NewWeighted(everyone),
 		batch: batch.New(batch.Limits{
 			QueueCommands: cmp.Or(o.QueueLimit, defaultQueueLimit), QueueBytes: o.QueueBytes,
 			BatchCommands: o.BatchLimit, BatchBytes: o.BatchBytes,

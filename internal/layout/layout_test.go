@@ -62,7 +62,7 @@ var mayImport = map[string][]string{
 const anything = "*"
 
 // inherited is what the library may need beyond the standard library.
-var inherited = []string{"golang.org/x/sync/errgroup", "golang.org/x/sync/semaphore"}
+var inherited = []string{"golang.org/x/sync/errgroup"}
 
 // topLevel is every folder in the root, but for those with a leading dot.
 var topLevel = []string{"batch", "bench", "internal", "shard", "store", "stress", "tasks"}

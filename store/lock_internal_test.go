@@ -1,0 +1,166 @@
+package store
+
+import (
+	"context"
+	"math/rand/v2"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+)
+
+// waiterCall is somebody who asks for the gate on a goroutine of its own.
+type waiterCall struct {
+	cancel context.CancelFunc
+	done   chan bool
+}
+
+func wait(l *lock, shared bool) waiterCall {
+	ctx, cancel := context.WithCancel(context.Background())
+	w := waiterCall{cancel, make(chan bool, 1)}
+	go func() { w.done <- l.acquire(ctx, shared) }()
+	synctest.Wait()
+	return w
+}
+
+// outcome is what acquire returned, or "waits".
+func (w waiterCall) outcome() string {
+	synctest.Wait()
+	select {
+	case got := <-w.done:
+		w.done <- got
+		w.cancel()
+		if got {
+			return "has it"
+		}
+		return "gave up"
+	default:
+		return "waits"
+	}
+}
+
+func expectOutcomes(t *testing.T, ws []waiterCall, want ...string) {
+	t.Helper()
+	for i, w := range ws {
+		if got := w.outcome(); got != want[i] {
+			t.Errorf("waiter %d %s; it should be: %s", i, got, want[i])
+		}
+	}
+}
+
+func expectFree(t *testing.T, l *lock) {
+	t.Helper()
+	if state := l.state.Load(); state != 0 || l.queue.Len() > 0 {
+		t.Errorf("the state is %#x, and %d wait", state, l.queue.Len())
+	}
+}
+
+func TestTheLockIsGivenInTheOrderOfAsking(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var l lock
+		if !l.tryAcquire(false) || l.tryAcquire(true) || l.tryAcquire(false) || l.tryPass() {
+			t.Fatal("held alone")
+		}
+		ws := []waiterCall{wait(&l, true), wait(&l, true), wait(&l, false), wait(&l, true), wait(&l, false)}
+		l.release(false)
+		expectOutcomes(t, ws, "has it", "has it", "waits", "waits", "waits")
+		if l.tryAcquire(true) {
+			t.Error("a share overtakes those who wait")
+		}
+		l.release(true)
+		expectOutcomes(t, ws, "has it", "has it", "waits", "waits", "waits")
+		l.release(true)
+		expectOutcomes(t, ws, "has it", "has it", "has it", "waits", "waits")
+		l.release(false)
+		expectOutcomes(t, ws, "has it", "has it", "has it", "has it", "waits")
+		l.release(true)
+		expectOutcomes(t, ws, "has it", "has it", "has it", "has it", "has it")
+		l.release(false)
+		expectFree(t, &l)
+	})
+}
+
+func TestAShareInPassingIsTakenBesideThoseWhoWait(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var l lock
+		l.tryAcquire(true)
+		ws := []waiterCall{wait(&l, false), wait(&l, true)}
+		if !l.tryPass() {
+			t.Fatal("nobody holds it alone")
+		}
+		l.release(true)
+		expectOutcomes(t, ws, "waits", "waits") // for the share in passing
+		l.release(true)
+		expectOutcomes(t, ws, "has it", "waits")
+		l.release(false)
+		expectOutcomes(t, ws, "has it", "has it")
+		l.release(true)
+		expectFree(t, &l)
+	})
+}
+
+func TestWhoGivesUpWaitingLetsThoseBehindIn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var l lock
+		l.tryAcquire(true)
+		ws := []waiterCall{wait(&l, false), wait(&l, true), wait(&l, false), wait(&l, true)}
+		ws[2].cancel()
+		expectOutcomes(t, ws, "waits", "waits", "gave up", "waits")
+		ws[0].cancel()
+		expectOutcomes(t, ws, "gave up", "has it", "gave up", "has it")
+		for range 3 {
+			l.release(true)
+		}
+		expectFree(t, &l)
+		ended, cancel := context.WithCancel(context.Background())
+		cancel()
+		if l.acquire(ended, true) || l.acquire(ended, false) {
+			t.Error("it is given to one whose context has ended")
+		}
+		expectFree(t, &l)
+	})
+}
+
+// Whoever is given the gate in the moment in which its context ends gives it back.
+func TestNoShareIsLostWhenContextsEnd(t *testing.T) {
+	var l lock
+	var inside [2]atomic.Int64 // alone, shared
+	var all sync.WaitGroup
+	for seed := range uint64(8) {
+		all.Go(func() {
+			random := rand.New(rand.NewPCG(seed, 0))
+			for range 5000 {
+				shared := random.IntN(2) == 0
+				ctx, cancel := context.WithCancel(context.Background())
+				if random.IntN(3) == 0 {
+					go cancel()
+				}
+				var got bool
+				switch random.IntN(4) {
+				case 0:
+					got = l.tryAcquire(shared)
+				case 1:
+					shared = true
+					got = l.tryPass()
+				default:
+					got = l.acquire(ctx, shared)
+				}
+				if got {
+					kind := 0
+					if shared {
+						kind = 1
+					}
+					inside[kind].Add(1)
+					if alone := inside[0].Load(); !shared && (alone != 1 || inside[1].Load() != 0) || shared && alone != 0 {
+						t.Error("somebody is beside one who holds the gate alone")
+					}
+					inside[kind].Add(-1)
+					l.release(shared)
+				}
+				cancel()
+			}
+		})
+	}
+	all.Wait()
+	expectFree(t, &l)
+}
