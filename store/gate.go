@@ -135,11 +135,16 @@ func (p *phase) enter(ctx context.Context, s *Store, op operation) error {
 }
 
 // open begins the phase, which knows what it is and what it is inside of.
-func (p *phase) open() error {
+func (p *phase) open() (err error) {
 	if p.outer != nil {
-		return p.join()
+		err = p.join()
+	} else {
+		err = p.acquire()
 	}
-	return p.acquire()
+	if check.Full && err == nil {
+		p.store.insiders.enter(p)
+	}
+	return err
 }
 
 // acquire takes the gate, and gives it back when the store is of no use.
@@ -195,14 +200,21 @@ func (p *phase) join() error {
 			p.op, outer.op, ErrPhase)
 	}
 	if err := p.store.usable(p.op); err != nil { // a flush may have broken the store since the gate was passed
-		p.leave()
+		p.release()
 		return err
 	}
 	return nil
 }
 
-// leave ends the phase.
+// leave ends the phase, on the goroutine that began it.
 func (p *phase) leave() {
+	if check.Full {
+		p.store.insiders.leave()
+	}
+	p.release()
+}
+
+func (p *phase) release() {
 	p.ended.Store(true)
 	switch {
 	case p.outer == nil:
@@ -245,7 +257,6 @@ func (s *Store) Read(ctx context.Context, fn func(ctx context.Context) error) er
 	defer p.trace("").end()
 	if check.Full {
 		defer s.watch(p)()
-		defer s.insiders.enter(p)()
 	}
 	return fn(p)
 }

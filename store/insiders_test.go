@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -11,15 +12,63 @@ import (
 	"handloom/store"
 )
 
-// inPhase are functions that call f on a goroutine inside of a phase.
-var inPhase = map[string]func(ctx context.Context, s *store.Store, table *store.Table[item], f func() error) error{
-	"Read": func(ctx context.Context, s *store.Store, _ *store.Table[item], f func() error) error {
+// hooked is a store whose table calls a function of the test from its Links and
+// Clone, once.
+type hooked struct {
+	*store.Store
+	table *store.Table[item]
+	hook  atomic.Pointer[func()]
+}
+
+func newHooked(t *testing.T) *hooked {
+	t.Helper()
+	s := &hooked{Store: newStore(t, store.Options{Workers: 2})}
+	s.table = register(t, s.Store, store.TableOptions[item]{
+		Shards: 2, ChunkItems: 4,
+		Links: func(*item, func(*store.ID)) { s.call() },
+		Clone: func(dst, src *item) { s.call(); *dst = *src },
+	})
+	fill(t, s.Store, s.table, 20)
+	return s
+}
+
+func (s *hooked) call() {
+	if f := s.hook.Swap(nil); f != nil {
+		(*f)()
+	}
+}
+
+func (s *hooked) set(f func() error) {
+	call := func() { _ = f() }
+	s.hook.Store(&call)
+}
+
+// sorted calls one of the methods that order a table.
+func (s *hooked) sorted(ctx context.Context, f func() error, order func(ctx context.Context, w *store.Writer) error) error {
+	return s.Write(ctx, func(ctx context.Context, w *store.Writer) error {
+		s.set(f)
+		return order(ctx, w)
+	})
+}
+
+func (s *hooked) compare(a, b *item) int { s.call(); return int(b.Value) - int(a.Value) }
+
+// inPhase are functions that call f once, on a goroutine inside of a phase, by what
+// an error calls the phase; what a bracket says is left out there.
+var inPhase = map[string]func(ctx context.Context, s *hooked, f func() error) error{
+	"Read": func(ctx context.Context, s *hooked, f func() error) error {
 		return s.Read(ctx, func(context.Context) error { return f() })
 	},
-	"Write": func(ctx context.Context, s *store.Store, _ *store.Table[item], f func() error) error {
+	"Write": func(ctx context.Context, s *hooked, f func() error) error {
 		return s.Write(ctx, func(context.Context, *store.Writer) error { return f() })
 	},
-	"Each": func(ctx context.Context, s *store.Store, _ *store.Table[item], f func() error) error {
+	"Write (behind a pass)": func(ctx context.Context, s *hooked, f func() error) error {
+		return s.Write(ctx, func(ctx context.Context, _ *store.Writer) error {
+			err := s.Each(ctx, 3, func(context.Context, int, store.Queue) error { return nil })
+			return errors.Join(err, f())
+		})
+	},
+	"Each": func(ctx context.Context, s *hooked, f func() error) error {
 		return s.Each(ctx, 3, func(_ context.Context, task int, _ store.Queue) error {
 			if task < 2 {
 				return nil
@@ -27,30 +76,81 @@ var inPhase = map[string]func(ctx context.Context, s *store.Store, table *store.
 			return f()
 		})
 	},
-	"ForEach": func(ctx context.Context, s *store.Store, table *store.Table[item], f func() error) error {
-		return table.ForEach(ctx, func(_ context.Context, c store.Chunk[item]) error {
+	"ForEach": func(ctx context.Context, s *hooked, f func() error) error {
+		return s.table.ForEach(ctx, func(_ context.Context, c store.Chunk[item]) error {
 			if c.Index != 1 {
 				return nil
 			}
 			return f()
 		})
 	},
-	"Reduce": func(ctx context.Context, s *store.Store, table *store.Table[item], f func() error) error {
-		_, err := store.Reduce(ctx, table, func(_ context.Context, r store.Rows[item]) (int, error) {
+	"Reduce": func(ctx context.Context, s *hooked, f func() error) error {
+		_, err := store.Reduce(ctx, s.table, func(_ context.Context, r store.Rows[item]) (int, error) {
 			if r.Index != 1 {
 				return 0, nil
 			}
 			return 0, f()
-		}, func(a, b int) int { return a + b })
+		}, addInt)
 		return err
 	},
-	"a system": func(ctx context.Context, s *store.Store, _ *store.Table[item], f func() error) error {
-		frame, err := store.NewSchedule(s, store.System{Name: "it", Run: func(context.Context) error { return f() }})
+	"Reduce (combine)": func(ctx context.Context, s *hooked, f func() error) error {
+		s.set(f)
+		_, err := store.Reduce(ctx, s.table, func(context.Context, store.Rows[item]) (int, error) { return 0, nil },
+			func(int, int) int { s.call(); return 0 })
+		return err
+	},
+	"Reduce (in a task)": func(ctx context.Context, s *hooked, f func() error) error {
+		return s.Each(ctx, 1, func(ctx context.Context, _ int, _ store.Queue) error {
+			s.set(f)
+			_, err := store.Reduce(ctx, s.table, func(context.Context, store.Rows[item]) (int, error) { s.call(); return 0, nil }, addInt)
+			return err
+		})
+	},
+	"a system": func(ctx context.Context, s *hooked, f func() error) error {
+		frame, err := store.NewSchedule(s.Store, store.System{Name: "it", Run: func(context.Context) error { return f() }})
 		if err != nil {
 			return err
 		}
 		_, err = frame.Run(ctx)
 		return err
+	},
+	"a wave": func(ctx context.Context, s *hooked, f func() error) error {
+		frame, err := store.NewSchedule(s.Store, store.System{Name: "it", If: func() bool { return f() != nil }, Run: nothing})
+		if err != nil {
+			return err
+		}
+		_, err = frame.Run(ctx)
+		return err
+	},
+	"Flush": func(ctx context.Context, s *hooked, f func() error) error {
+		err := s.Each(ctx, 1, func(_ context.Context, _ int, q store.Queue) error { s.table.Emplace(q, item{}); return nil })
+		s.set(f) // for Links
+		_, err2 := s.Flush(ctx)
+		return errors.Join(err, err2)
+	},
+	"Checkpoint": func(ctx context.Context, s *hooked, f func() error) error {
+		s.set(f) // for Clone
+		return s.Checkpoint(ctx, new(store.Checkpoint))
+	},
+	"Rollback": func(ctx context.Context, s *hooked, f func() error) error {
+		var c store.Checkpoint
+		err := s.Checkpoint(ctx, &c)
+		s.set(f)
+		return errors.Join(err, s.Rollback(ctx, &c))
+	},
+	"SortFunc": func(ctx context.Context, s *hooked, f func() error) error {
+		return s.sorted(ctx, f, func(ctx context.Context, w *store.Writer) error { return s.table.SortFunc(ctx, w, s.compare) })
+	},
+	"SortByKey": func(ctx context.Context, s *hooked, f func() error) error {
+		return s.sorted(ctx, f, func(ctx context.Context, w *store.Writer) error {
+			return s.table.SortByKey(ctx, w, func(v *item) uint64 { s.call(); return v.Value })
+		})
+	},
+	"Defragment": func(ctx context.Context, s *hooked, f func() error) error {
+		return s.sorted(ctx, f, func(ctx context.Context, w *store.Writer) error {
+			_, _, err := s.table.Defragment(ctx, w, s.compare, 0)
+			return err
+		})
 	},
 }
 
@@ -62,34 +162,44 @@ func TestACheckedBuildNamesTheCallThatWouldWaitForItself(t *testing.T) {
 	}
 	outside := t.Context()
 	for phase, within := range inPhase {
-		for name, call := range map[string]func(s *store.Store, table *store.Table[item]) error{
-			"Flush": func(s *store.Store, _ *store.Table[item]) error { _, err := s.Flush(outside); return err },
-			"Write": func(s *store.Store, _ *store.Table[item]) error {
+		for name, call := range map[string]func(s *hooked) error{
+			"Flush": func(s *hooked) error { _, err := s.Flush(outside); return err },
+			"Write": func(s *hooked) error {
 				return s.Write(outside, func(context.Context, *store.Writer) error { return nil })
 			},
-			"ForEach": func(_ *store.Store, table *store.Table[item]) error {
-				return table.ForEach(outside, func(context.Context, store.Chunk[item]) error { return nil })
+			"ForEach": func(s *hooked) error {
+				return s.table.ForEach(outside, func(context.Context, store.Chunk[item]) error { return nil })
 			},
-			"Read": func(s *store.Store, _ *store.Table[item]) error {
+			"Read": func(s *hooked) error {
 				return s.Read(outside, func(context.Context) error { return nil })
 			},
 		} {
 			t.Run(name+" inside "+phase, func(t *testing.T) {
-				s, table := newTable(t, store.Options{Workers: 2}, store.TableOptions[item]{Shards: 2, ChunkItems: 4})
-				fill(t, s, table, 20)
+				s := newHooked(t)
 				ctx, cancel := context.WithTimeout(outside, time.Minute)
 				defer cancel()
 				var got error
-				_ = within(ctx, s, table, func() error { got = call(s, table); return nil })
-				if name == "Read" && (phase == "Read" || phase == "Reduce") { // they hold the gate together
+				called := 0
+				if err := within(ctx, s, func() error { called++; got = call(s); return nil }); err != nil || called != 1 {
+					t.Fatalf("it was called %d times: %v", called, err)
+				}
+				switch says := name + " inside " + phase; {
+				case name == "Read" && (phase == "Read" || strings.HasPrefix(phase, "Reduce") && phase != "Reduce (in a task)"): // they hold the gate together
 					if got != nil {
 						t.Error(got)
 					}
-				} else if !errors.Is(got, store.ErrPhase) || !strings.Contains(got.Error(), name+" inside "+phase+", with a context from outside") {
-					t.Errorf("the error is %v", got)
+				case says == "Flush inside Flush": // at the same time, in every build
+					if !errors.Is(got, store.ErrPhase) {
+						t.Errorf("the error is %v", got)
+					}
+				default:
+					says, _, _ = strings.Cut(says, " (")
+					if !errors.Is(got, store.ErrPhase) || !strings.Contains(got.Error(), says+", with a context from outside") {
+						t.Errorf("the error is %v", got)
+					}
 				}
 				// Nothing of it stays.
-				if err := call(s, table); err != nil {
+				if err := call(s); err != nil {
 					t.Errorf("after the phase: %v", err)
 				}
 			})
@@ -124,10 +234,8 @@ func TestACheckedBuildNamesTheReadThatWaitsBehindAWriteThatWaitsForIt(t *testing
 
 func TestACallOfAnotherStoreInsideAPhaseIsNoMistake(t *testing.T) {
 	for phase, within := range inPhase {
-		s, table := newTable(t, store.Options{Workers: 2}, store.TableOptions[item]{Shards: 2, ChunkItems: 4})
-		fill(t, s, table, 20)
-		other := newStore(t, store.Options{})
-		err := within(t.Context(), s, table, func() error {
+		s, other := newHooked(t), newStore(t, store.Options{})
+		err := within(t.Context(), s, func() error {
 			_, err := other.Flush(t.Context())
 			return err
 		})

@@ -77,7 +77,7 @@ func part(budget, n, i int) int {
 func (t *Table[T]) reorder(ctx context.Context, w *Writer, op operation, f func(shard int)) error {
 	w.use(t.store, &t.tableBase, op.String())
 	p := &phase{Context: ctx, store: t.store, op: op, outer: w.phase}
-	if err := p.join(); err != nil {
+	if err := p.open(); err != nil {
 		return err
 	}
 	defer p.leave()

@@ -61,7 +61,6 @@ func (e *eachPass) release() { e.ctx, e.f, e.queues = nil, nil, nil }
 func (s *Store) runPass(p *phase, queues *batch.Pass, n int, task func(int) error) (err error) {
 	if check.Full {
 		defer s.watch(p)()
-		task = s.insiders.around(p, task)
 	}
 	failed := true
 	defer func() {

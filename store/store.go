@@ -156,6 +156,9 @@ func (s *Store) owner(id handle.ID) table {
 // run runs the n tasks of a pass or flush, all or, when ctx has ended before
 // the first, none. cost estimates each in nanoseconds and may be nil.
 func (s *Store) run(ctx context.Context, n int, task func(int) error, cost []int64) error {
+	if check.Full {
+		task = s.insiders.around(s.phaseOf(ctx), task)
+	}
 	if s.perturb != nil {
 		if instead := s.perturb(n); instead != nil {
 			return s.runPerturbed(ctx, n, task, instead)

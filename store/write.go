@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 
-	"handloom/internal/check"
 	"handloom/shard/handlemap"
 )
 
@@ -34,9 +33,6 @@ func (s *Store) Write(ctx context.Context, fn func(ctx context.Context, w *Write
 	w.phase = p
 	s.writes++
 	defer func() { s.publishStats(w.changed) }()
-	if check.Full {
-		defer s.insiders.enter(p)()
-	}
 	return fn(p, w)
 }
 
