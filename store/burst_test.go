@@ -162,6 +162,39 @@ func TestMemoryOfABurstIsGivenBack(t *testing.T) {
 	}
 }
 
+// A table that has rested keeps memory again as soon as it has work, and has to give
+// that up again.
+func TestATableThatRestsAndWakesGivesItsMemoryBackEachTime(t *testing.T) {
+	if check.Full {
+		t.Skip("a checked build allocates")
+	}
+	s := swollen{Store: newStore(t, store.Options{Workers: 1})}
+	s.table = register(t, s.Store, store.TableOptions[item]{Name: "table"})
+	s.other = register(t, s.Store, store.TableOptions[item]{Name: "other", Changes: true})
+	frame := s.small()["a pass"]
+	rest := func() {
+		for range 300 {
+			if err := frame(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			flush(t, s.Store)
+		}
+	}
+	rest()
+	before := heap()
+	for wake := range 3 {
+		bursts["another table"](t, s)
+		flush(t, s.Store)
+		if swell := heap() - before; swell < 500<<10 {
+			t.Errorf("wake %d: the heap grew by %d KiB, which shows nothing", wake, swell>>10)
+		}
+		rest()
+		if left := heap() - before; left > 64<<10 {
+			t.Errorf("wake %d: %d KiB are left when the table rests", wake, left>>10)
+		}
+	}
+}
+
 // empty erases all items and gives back their memory, which is no part of what is
 // measured.
 func (s swollen) empty(t tb) {

@@ -261,6 +261,67 @@ func TestALimitReachedInOneOfEightShardsKeepsTheBatch(t *testing.T) {
 	})
 }
 
+// Maps bounds each shard by MaxItems, and so a table may come to hold more. It
+// takes no creates then, but all else.
+func TestATableThatHoldsMoreThanMaxItemsIsFlushedUnlessItWouldGrow(t *testing.T) {
+	bothKinds(t, func(t *testing.T, stable bool) {
+		s := newStore(t, store.Options{})
+		table := registerKind(t, s, store.TableOptions[item]{Shards: 2, MaxItems: 4}, stable)
+		var hs []store.Handle[item]
+		err := s.Write(t.Context(), func(_ context.Context, w *store.Writer) error {
+			for range 4 {
+				for _, insert := range inserters(table, w) {
+					h, err := insert(item{})
+					if err != nil {
+						return err
+					}
+					hs = append(hs, h)
+				}
+			}
+			return nil
+		})
+		if err != nil || table.Len() != 8 {
+			t.Fatalf("%d items, %v", table.Len(), err)
+		}
+		q := queues(t, s, 1)[0]
+		table.Put(q, hs[7], item{Value: 7})
+		table.Erase(q, hs[0])
+		if report := flush(t, s); report.Total != (store.Counts{Put: 1, Erased: 1}) || table.Len() != 7 {
+			t.Errorf("%v, %d items", report, table.Len())
+		}
+		q = queues(t, s, 1)[0]
+		table.Erase(q, table.Emplace(q, item{}))
+		if report := flush(t, s); report.Total != (store.Counts{CancelledOut: 2}) {
+			t.Errorf("%v", report)
+		}
+		q = queues(t, s, 1)[0]
+		table.EraseItems(q, hs[1:4])
+		table.Emplace(q, item{})
+		if _, err := s.Flush(t.Context()); !errors.Is(err, store.ErrFull) || table.Len() != 7 {
+			t.Errorf("a create for a fifth item: %v, %d items", err, table.Len())
+		}
+		table.Erase(q, hs[4])
+		if report := flush(t, s); report.Total != (store.Counts{Created: 1, Erased: 4}) || table.Len() != 4 {
+			t.Errorf("%v, %d items", report, table.Len())
+		}
+	})
+}
+
+// inserters are the Insert of each shard's map.
+func inserters(table itemTable, w *store.Writer) (all []func(item) (store.Handle[item], error)) {
+	switch table := table.(type) {
+	case packedTable:
+		for _, m := range table.Maps(w) {
+			all = append(all, m.Insert)
+		}
+	case stableTable:
+		for _, m := range table.Maps(w) {
+			all = append(all, m.Insert)
+		}
+	}
+	return all
+}
+
 // The report is that of Flush, the phase has ended, and a flush that does
 // nothing or fails is none.
 func TestAfterFlushIsCalledOnceForEachFlushThatAppliesSomething(t *testing.T) {

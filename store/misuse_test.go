@@ -202,6 +202,42 @@ func TestReduceInsideAPassReadsOnlyTablesThatNobodyWrites(t *testing.T) {
 	}
 }
 
+// However deep a Reduce is nested, it does not read what a pass around it writes.
+func TestReduceInsideAReduceDoesNotReadWhatThePassAroundThemWrites(t *testing.T) {
+	s, table := newTable(t, store.Options{Workers: 2}, store.TableOptions[item]{})
+	other := register(t, s, store.TableOptions[item]{Name: "other"})
+	fill(t, s, table, 1)
+	fill(t, s, other, 1)
+	nest := func(ctx context.Context, f func(ctx context.Context)) {
+		_, err := store.Reduce(ctx, other, func(ctx context.Context, _ store.Rows[item]) (int, error) { f(ctx); return 0, nil }, addInt)
+		if err != nil {
+			t.Error(err)
+		}
+	}
+	check := func(ctx context.Context, depth string) {
+		if _, err := sum(ctx, table); !errors.Is(err, store.ErrPhase) {
+			t.Errorf("%s: %v", depth, err)
+		}
+	}
+	pass := func(ctx context.Context) error {
+		return table.ForEach(ctx, func(ctx context.Context, _ store.Chunk[item]) error {
+			check(ctx, "in the pass")
+			nest(ctx, func(ctx context.Context) {
+				check(ctx, "in one Reduce")
+				nest(ctx, func(ctx context.Context) { check(ctx, "in two") })
+			})
+			return nil
+		})
+	}
+	alone := pass(t.Context())
+	whole := s.Write(t.Context(), func(ctx context.Context, _ *store.Writer) error { return pass(ctx) })
+	system := store.System{Name: "only", Reads: on(other), Writes: on(table), Run: pass}
+	_, framed := newSchedule(t, s, system).Run(t.Context())
+	if err := errors.Join(alone, whole, framed); err != nil {
+		t.Error(err)
+	}
+}
+
 // sum adds up the values of a table.
 func sum(ctx context.Context, table *store.Table[item]) (uint64, error) {
 	return store.Reduce(ctx, table, func(_ context.Context, r store.Rows[item]) (n uint64, err error) {

@@ -1,0 +1,203 @@
+package store_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"testing"
+	"weak"
+
+	"handloom/store"
+)
+
+// burden is what a program may put into a context, a closure, an item or a result.
+type burden struct{ _ [1 << 16]byte }
+
+type burdenKey struct{}
+
+// heldBy calls f with a context that has a burden, and one of its own for what it
+// does beside; it reports which of them can be reached afterwards. One collection
+// leaves alone what pools hold, and what is in use.
+func heldBy(t *testing.T, ctx context.Context, f func(ctx context.Context, own *burden) error) (carries, owns bool) {
+	t.Helper()
+	var refs [2]weak.Pointer[burden]
+	func() {
+		carried, of := new(burden), new(burden)
+		refs[0], refs[1] = weak.Make(carried), weak.Make(of)
+		if err := f(withValue(ctx, carried), of); err != nil {
+			t.Error(err)
+		}
+	}()
+	runtime.GC()
+	return refs[0].Value() != nil, refs[1].Value() != nil
+}
+
+func withValue(ctx context.Context, b *burden) context.Context {
+	return context.WithValue(ctx, burdenKey{}, b)
+}
+
+// A store keeps memory from one call to the next, but nothing of the program's.
+func TestNothingThatACallWasGivenIsHeldAfterIt(t *testing.T) {
+	type holder struct{ *burden }
+	for _, workers := range []int{1, 3} {
+		s := newStore(t, store.Options{Workers: workers})
+		table := register(t, s, store.TableOptions[item]{ChunkItems: 4, Shards: 2})
+		stable := registerStable(t, s, store.TableOptions[item]{Name: "stable", ChunkItems: 4})
+		holders := register(t, s, store.TableOptions[holder]{
+			Name: "holders", Clone: func(dst, src *holder) { *dst = *src },
+		})
+		fill(t, s, table, 20)
+		stable.EmplaceItems(queues(t, s, 1)[0], make([]item, 20), nil)
+		flush(t, s)
+		ctx := t.Context()
+		writing := func(f func(ctx context.Context, w *store.Writer, own *burden) error) func(context.Context, *burden) error {
+			return func(ctx context.Context, own *burden) error {
+				return s.Write(ctx, func(ctx context.Context, w *store.Writer) error { return f(ctx, w, own) })
+			}
+		}
+		calls := map[string]func(ctx context.Context, own *burden) error{
+			"Read": func(ctx context.Context, own *burden) error {
+				return s.Read(ctx, func(context.Context) error { _ = *own; return nil })
+			},
+			"Write": writing(func(_ context.Context, _ *store.Writer, own *burden) error { _ = *own; return nil }),
+			"Each": func(ctx context.Context, own *burden) error {
+				return s.Each(ctx, 4, func(context.Context, int, store.Queue) error { _ = *own; return nil })
+			},
+			"an Each that fails": func(ctx context.Context, own *burden) error {
+				err := s.Each(ctx, 4, func(_ context.Context, _ int, q store.Queue) error {
+					holders.Emplace(q, holder{own})
+					return errTask
+				})
+				if errors.Is(err, errTask) {
+					return nil
+				}
+				return err
+			},
+			"ForEach": func(ctx context.Context, own *burden) error {
+				return table.ForEach(ctx, func(context.Context, store.Chunk[item]) error { _ = *own; return nil })
+			},
+			"ForEach of a stable table": func(ctx context.Context, own *burden) error {
+				return stable.ForEach(ctx, func(context.Context, store.StableChunk[item]) error { _ = *own; return nil })
+			},
+			"Reduce": func(ctx context.Context, own *burden) error {
+				_, err := store.Reduce(ctx, table, func(context.Context, store.Rows[item]) (*burden, error) { return own, nil },
+					func(a, _ *burden) *burden { return a })
+				return err
+			},
+			"ReduceStable": func(ctx context.Context, own *burden) error {
+				_, err := store.ReduceStable(ctx, stable, func(context.Context, store.StableRows[item]) (*burden, error) { return own, nil },
+					func(a, _ *burden) *burden { return a })
+				return err
+			},
+			"a Reduce that fails": func(ctx context.Context, own *burden) error {
+				_, err := store.Reduce(ctx, table, func(_ context.Context, r store.Rows[item]) (*burden, error) {
+					if r.Index == 0 {
+						return own, errTask
+					}
+					return own, nil
+				}, func(a, _ *burden) *burden { return a })
+				if errors.Is(err, errTask) {
+					return nil
+				}
+				return err
+			},
+			"a Reduce whose combine panics": func(ctx context.Context, own *burden) error {
+				_ = panicOf(func() {
+					_, _ = store.Reduce(ctx, table, func(context.Context, store.Rows[item]) (*burden, error) { return own, nil },
+						func(_, _ *burden) *burden { panic("a fault of the test") })
+				})
+				return nil
+			},
+			"Flush": func(ctx context.Context, own *burden) error {
+				err := s.Each(ctx, 1, func(_ context.Context, _ int, q store.Queue) error {
+					p := holders.Emplace(q, holder{own})
+					holders.Put(q, p, holder{own})
+					holders.Erase(q, p)
+					return nil
+				})
+				_, err2 := s.Flush(ctx)
+				return errors.Join(err, err2)
+			},
+			"Discard": func(ctx context.Context, own *burden) error {
+				err := s.Each(ctx, 1, func(_ context.Context, _ int, q store.Queue) error { holders.Emplace(q, holder{own}); return nil })
+				return errors.Join(err, s.Discard())
+			},
+			"Inbox": func(_ context.Context, own *burden) error {
+				err := s.Inbox(func(q store.Queue) error { holders.Emplace(q, holder{own}); return errTask })
+				if errors.Is(err, errTask) {
+					return nil
+				}
+				return err
+			},
+			"Schedule.Run": func(ctx context.Context, own *burden) error {
+				frame, err := store.NewSchedule(s, store.System{Name: "it", Emits: on(holders), Run: func(ctx context.Context) error {
+					return s.Each(ctx, 1, func(_ context.Context, _ int, q store.Queue) error {
+						holders.Erase(q, holders.Emplace(q, holder{own}))
+						return nil
+					})
+				}})
+				if err == nil {
+					_, err = frame.Run(ctx)
+				}
+				return err
+			},
+			"Checkpoint and Rollback": func(ctx context.Context, _ *burden) error {
+				var c store.Checkpoint
+				return errors.Join(s.Checkpoint(ctx, &c), s.Rollback(ctx, &c))
+			},
+			"SortFunc and Defragment": writing(func(ctx context.Context, w *store.Writer, own *burden) error {
+				compare := func(a, b *item) int { _ = *own; return int(a.Value) - int(b.Value) }
+				_, _, err := table.Defragment(ctx, w, compare, 0)
+				return errors.Join(err, table.SortFunc(ctx, w, compare))
+			}),
+			"Insert and Clear": writing(func(_ context.Context, w *store.Writer, own *burden) error {
+				_, err := holders.Insert(w, holder{own})
+				holders.Clear(w)
+				return err
+			}),
+			"Digest and Verify": func(ctx context.Context, _ *burden) error {
+				_, err := s.Digest(ctx)
+				return errors.Join(err, s.Verify(ctx))
+			},
+		}
+		check := func(what string, ctx context.Context) {
+			for name, f := range calls {
+				if carries, owns := heldBy(t, ctx, f); carries || owns {
+					t.Errorf("%d workers, %s: after %s the context is held: %t, what else it was given: %t", workers, what, name, carries, owns)
+				}
+			}
+		}
+		check("no team", ctx)
+		err := s.Team(ctx, func(ctx context.Context) error { check("a team", ctx); return nil })
+		if err != nil {
+			t.Error(err)
+		}
+		runtime.KeepAlive(s)
+	}
+}
+
+// The state of a frame is the schedule's, which lives on.
+func TestAScheduleHoldsNothingOfTheFramesBefore(t *testing.T) {
+	s, table := newTable(t, store.Options{Workers: 2}, store.TableOptions[item]{})
+	fail := false
+	work := func(context.Context) error {
+		if fail {
+			return errTask
+		}
+		return nil
+	}
+	frame := newSchedule(t, s, store.System{Name: "a", Emits: on(table), Run: work}, store.System{Name: "b", Reads: on(table), Run: emplace(s, table, 1)})
+	for _, fail = range []bool{false, true, false} {
+		held, _ := heldBy(t, t.Context(), func(ctx context.Context, _ *burden) error {
+			if _, err := frame.Run(ctx); fail != errors.Is(err, errTask) {
+				return fmt.Errorf("it should fail: %t, and did with %w", fail, err)
+			}
+			return nil
+		})
+		if held {
+			t.Errorf("after a frame that failed: %t, its context is held", fail)
+		}
+	}
+	runtime.KeepAlive(frame)
+}
