@@ -130,30 +130,40 @@
 //	call                                inside                        from
 //	Get Has At All Len Resolve          Read, pass, Reduce, Write,    any goroutine of that phase
 //	Created Erased Replaced             system
-//	Dump DigestTables                   no phase, System.If           the goroutine that flushes
+//	Dump DigestTables
+//	                                    no phase, System.If           the goroutine that flushes
 //	Emplace Erase Put Staged            pass, call of the inbox       the goroutine that owns the queue
 //	                                    Store.Queues: till the flush
 //	write items in place                ForEach                       the task, its own chunk
 //	                                    Write                         one goroutine, while no pass or flush runs
 //	Insert Remove Clear Maps            Write                         likewise
-//	ForEach Each                        no phase, Write, system       one at a time in each
+//	ForEach Each                        no phase, Write, system       one at a time
+//	Reduce ReduceStable                 no phase, Read, task          any
+//	                                    Write, system                 one at a time
+//	Digest Verify                       no phase, Read                any
+//	                                    Write                         one at a time
 //	Flush Schedule.Run                  no phase, Write               one at a time
 //	Checkpoint Rollback                 no phase, Write               one at a time
 //	SortFunc SortByKey Defragment       Write                         one at a time
-//	Reduce ReduceStable                 no phase, Read, Write,        any
-//	                                    system, task
-//	Digest Verify                       no phase, Read, Write         any
 //	Write Read Close                    no phase                      any
-//	Queues Discard Pending              no phase of its own           the goroutine that flushes
+//	Queues Discard Pending              no phase, Read, Reduce        the goroutine that flushes
 //	Register RegisterStable Shuffle     no phase open at all          any
 //	Inbox Stats Epoch Timings           anywhere                      any
+//
+// A task is a call of the function of a pass or Reduce. Calls that are made one at a
+// time take turns with each other: inside a Write or system a second one, whichever
+// it is, is [ErrPhase]; without a phase they wait for each other at the gate, but for
+// a second Flush, or Run of one schedule, which is [ErrPhase] too.
 //
 // "Inside" means through the context that the phase gave to its function: that
 // is how a call joins. A call that does not fit is [ErrPhase] at once; a call
 // with a context from outside waits at the gate, which is first come, first
 // served. A pass called from inside another phase with the outer context would
 // therefore wait for itself, for ever. A build with the tag handloom_check makes
-// that [ErrPhase], unless the context has a deadline.
+// that [ErrPhase], unless the context has a deadline; a normal build cannot tell that
+// the goroutine is inside, or not for less than many times the cost of a pass. Run a
+// program that stands still with that tag. The functions that get no context
+// (System.If, Links, Clone, the comparison of a sort) open no phase at all.
 //
 // # Failure
 //

@@ -29,9 +29,9 @@ func (r Rows[T]) Handle(i int) Handle[T] {
 // floating-point sum, does not depend on workers. For an empty table it is the
 // zero R.
 //
-// f only reads. Reduce shares the gate with Read; it joins a Read or a Write,
-// and inside a task of a pass it runs inline, over tables that the pass does not
-// write. All chunks run even if one fails, and the error of the lowest is
+// f only reads. Reduce shares the gate with Read; it joins a Read, a Write or
+// system, where it takes turns with passes, and inside a task it runs inline, over
+// tables that no pass around it writes. All chunks run even if one fails, and the error of the lowest is
 // returned; when ctx ends, Reduce stops between chunks and returns its cause.
 func Reduce[T, R any](ctx context.Context, t *Table[T], f func(ctx context.Context, r Rows[T]) (R, error), combine func(a, b R) R) (R, error) {
 	return reduce(ctx, &t.tableBase, t.view, f, combine)

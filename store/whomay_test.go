@@ -1,0 +1,272 @@
+package store_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"handloom/store"
+)
+
+// may is a row of the table "Who may do what" of the package comment.
+type may struct {
+	calls, inside []string
+	from          string
+}
+
+// whoMay reads the table.
+func whoMay(t *testing.T) (rows []may) {
+	t.Helper()
+	source, err := os.ReadFile("doc.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, table, _ := strings.Cut(string(source), "// # Who may do what\n//\n")
+	table, _, _ = strings.Cut(table, "//\n// ")
+	for i, line := range slices.Collect(strings.Lines(table)) {
+		text := strings.TrimRight(strings.TrimPrefix(line, "//\t"), "\n")
+		column := func(from, to int) string { return strings.TrimSpace(text[min(from, len(text)):min(to, len(text))]) }
+		calls, inside, from := column(0, 36), column(36, 66), column(66, len(text))
+		switch {
+		case i == 0: // the head
+			if calls != "call" || inside != "inside" || from != "from" {
+				t.Fatalf("the columns of the table are not where they were: %q", text)
+			}
+		case from == "": // goes on
+			rows[len(rows)-1].add(calls, inside)
+		case calls == "": // of the same calls
+			rows = append(rows, may{calls: rows[len(rows)-1].calls, inside: phrases(inside), from: from})
+		default:
+			rows = append(rows, may{from: from})
+			rows[len(rows)-1].add(calls, inside)
+		}
+	}
+	return rows
+}
+
+func (m *may) add(calls, inside string) {
+	m.calls = append(m.calls, strings.Fields(calls)...)
+	m.inside = append(m.inside, phrases(inside)...)
+}
+
+func phrases(text string) []string {
+	return strings.FieldsFunc(strings.ReplaceAll(text, ", ", ","), func(r rune) bool { return r == ',' })
+}
+
+// fits reports whether the rows let a call be made inside phases, of which the last
+// is the innermost, and whether while another one runs there.
+func fits(rows []may, call string, phases []string) (fits, atOnce bool) {
+	means := map[string][]string{
+		"pass": {"ForEach", "Each"}, "task": {"ForEach", "Each", "Reduce"}, "no phase open at all": {"no phase"},
+	}
+	innermost := phases[len(phases)-1]
+	for _, row := range rows {
+		if !slices.Contains(row.calls, call) {
+			continue
+		}
+		for _, word := range row.inside {
+			if word == "anywhere" || word == innermost || slices.Contains(means[word], innermost) {
+				return true, row.from == "any"
+			}
+		}
+	}
+	return false, false
+}
+
+// visitor is a store, of which a test walks into phases.
+type visitor struct {
+	*store.Store
+	outer, other *store.Table[item]
+	stable       *store.StableTable[item]
+	frame        *store.Schedule
+	writer       *store.Writer // of the innermost Write
+	before       store.Checkpoint
+}
+
+func newVisitor(t *testing.T) *visitor {
+	t.Helper()
+	s, table := newTable(t, store.Options{Workers: 2}, store.TableOptions[item]{})
+	v := &visitor{Store: s, outer: table, other: register(t, s, store.TableOptions[item]{Name: "other"})}
+	v.stable = registerStable(t, s, store.TableOptions[item]{Name: "stable"})
+	v.frame = newSchedule(t, s, store.System{Name: "idle", Run: nothing})
+	fill(t, s, v.outer, 1)
+	fill(t, s, v.other, 1)
+	checkpoint(t, s, &v.before)
+	return v
+}
+
+// enter opens phases one inside the other and calls f once in the innermost.
+func (v *visitor) enter(ctx context.Context, phases []string, f func(ctx context.Context)) error {
+	if len(phases) == 0 {
+		f(ctx)
+		return nil
+	}
+	next := func(ctx context.Context) error { return v.enter(ctx, phases[1:], f) }
+	switch phases[0] {
+	case "no phase":
+		return next(ctx)
+	case "Read":
+		return v.Read(ctx, next)
+	case "Write":
+		return v.Write(ctx, func(ctx context.Context, w *store.Writer) error {
+			v.writer = w
+			return next(ctx)
+		})
+	case "ForEach":
+		return v.outer.ForEach(ctx, func(ctx context.Context, _ store.Chunk[item]) error { return next(ctx) })
+	case "Each":
+		return v.Each(ctx, 1, func(ctx context.Context, _ int, _ store.Queue) error { return next(ctx) })
+	case "Reduce":
+		_, err := store.Reduce(ctx, v.other, func(ctx context.Context, _ store.Rows[item]) (int, error) { return 0, next(ctx) }, addInt)
+		return err
+	case "system":
+		all := on(v.outer, v.other, v.stable)
+		frame, err := store.NewSchedule(v.Store, store.System{Name: "it", Writes: all, Emits: all, Run: next})
+		if err == nil {
+			_, err = frame.Run(ctx)
+		}
+		return err
+	}
+	panic("no phase is called " + phases[0])
+}
+
+// calls are the calls that something refuses where they do not fit.
+func (v *visitor) calls() map[string]func(ctx context.Context) error {
+	number := func(*item) uint64 { return 0 }
+	byNumber := func(_, _ *item) int { return 0 }
+	calls := phases(v.Store, v.other)
+	calls["Rollback"] = func(ctx context.Context) error { return v.Rollback(ctx, &v.before) }
+	calls["ReduceStable"] = func(ctx context.Context) error {
+		_, err := store.ReduceStable(ctx, v.stable, func(context.Context, store.StableRows[item]) (int, error) { return 0, nil }, addInt)
+		return err
+	}
+	calls["Schedule.Run"] = func(ctx context.Context) error { _, err := v.frame.Run(ctx); return err }
+	calls["SortFunc"] = func(ctx context.Context) error { return v.other.SortFunc(ctx, v.writer, byNumber) }
+	calls["SortByKey"] = func(ctx context.Context) error { return v.other.SortByKey(ctx, v.writer, number) }
+	calls["Defragment"] = func(ctx context.Context) error {
+		_, _, err := v.other.Defragment(ctx, v.writer, byNumber, 0)
+		return err
+	}
+	calls["Close"] = func(ctx context.Context) error { _, err := v.Close(ctx); return err }
+	calls["Queues"] = func(context.Context) error { _, err := v.Queues(1); return err }
+	calls["Discard"] = func(context.Context) error { return v.Discard() }
+	calls["Register"] = func(context.Context) error {
+		_, err := store.Register(v.Store, store.TableOptions[item]{Name: "late"})
+		return err
+	}
+	calls["RegisterStable"] = func(context.Context) error {
+		_, err := store.RegisterStable(v.Store, store.TableOptions[item]{Name: "late"})
+		return err
+	}
+	calls["Shuffle"] = func(context.Context) error { return v.Shuffle(1) }
+	calls["Inbox"] = func(context.Context) error { return v.Inbox(func(store.Queue) error { return nil }) }
+	calls["Stats"] = func(context.Context) error { v.Stats(); return nil }
+	calls["Epoch"] = func(context.Context) error { v.Epoch(); return nil }
+	calls["Timings"] = func(context.Context) error { v.frame.Timings(); return nil }
+	return calls
+}
+
+// unrefused are calls of the table that nothing refuses, in a normal build or
+// because no phase is asked: those of queues and writers have tests of their own.
+var unrefused = strings.Fields(`Get Has At All Len Resolve Created Erased Replaced Dump DigestTables Pending
+	Emplace Erase Put Staged write items in place Insert Remove Clear Maps`)
+
+// attempt makes a call; a Writer that is used in the wrong place panics.
+func attempt(call func(ctx context.Context) error, ctx context.Context) (err error) {
+	message := panicOf(func() { err = call(ctx) })
+	if message != "" {
+		return errors.Join(store.ErrPhase, errors.New(message))
+	}
+	return err
+}
+
+// alone are the phases that hold the gate alone.
+func alonePhase(phase string) bool {
+	return phase != "no phase" && phase != "Read" && phase != "Reduce"
+}
+
+func TestEveryCellOfWhoMayDoWhat(t *testing.T) {
+	rows := whoMay(t)
+	calls := newVisitor(t).calls()
+	named := make(map[string]bool)
+	for _, row := range rows {
+		for _, call := range row.calls {
+			named[call] = true
+			if calls[call] == nil && !slices.Contains(unrefused, call) {
+				t.Errorf("the table names %q, which this test does not know", call)
+			}
+		}
+	}
+	for call := range calls {
+		if !named[call] {
+			t.Errorf("the table does not name %q", call)
+		}
+	}
+	for _, phases := range [][]string{
+		{"no phase"},
+		{"Read"},
+		{"Write"},
+		{"ForEach"},
+		{"Each"},
+		{"Reduce"},
+		{"system"},
+		{"Read", "Reduce"},
+		{"Read", "Reduce", "Reduce"},
+		{"Reduce", "Reduce"},
+		{"Write", "ForEach"},
+		{"Write", "Each"},
+		{"Write", "Reduce"},
+		{"Write", "system"},
+		{"ForEach", "Reduce"},
+		{"Each", "Reduce", "Reduce"},
+		{"system", "ForEach"},
+		{"system", "Each"},
+		{"system", "Reduce"},
+		{"Write", "ForEach", "Reduce"},
+		{"Write", "system", "ForEach"},
+		{"Write", "system", "Each", "Reduce"},
+	} {
+		for name := range calls {
+			t.Run(name+" in "+strings.Join(phases, ", "), func(t *testing.T) {
+				atOnce(t, func(t *testing.T) { checkCell(t, rows, name, phases) })
+			})
+		}
+	}
+}
+
+// checkCell makes a call inside phases, and again while a Reduce runs there.
+func checkCell(t *testing.T, rows []may, name string, phases []string) {
+	fits, atOnce := fits(rows, name, phases)
+	if (name == "Queues" || name == "Discard") && slices.ContainsFunc(phases, alonePhase) {
+		fits = false // what the Reduce is inside of matters
+	}
+	v := newVisitor(t)
+	check := func(ctx context.Context, fits bool, while string) {
+		err := attempt(v.calls()[name], ctx)
+		if fits && err != nil || !fits && !errors.Is(err, store.ErrPhase) {
+			t.Errorf("%s: %v, which should fit: %t", while, err, fits)
+		}
+	}
+	err := v.enter(t.Context(), phases, func(ctx context.Context) { check(ctx, fits, "alone") })
+	if err != nil {
+		t.Fatal(err)
+	}
+	turns := phases[len(phases)-1] == "Write" || phases[len(phases)-1] == "system"
+	if _, reduces := map[string]bool{"Reduce": true, "ReduceStable": true, "Digest": true, "Verify": true}[name]; !turns && !reduces || !fits {
+		return
+	}
+	everywhere := slices.Contains([]string{"Inbox", "Stats", "Epoch", "Timings"}, name)
+	v = newVisitor(t)
+	err = v.enter(t.Context(), phases, func(outer context.Context) {
+		err := v.enter(outer, []string{"Reduce"}, func(context.Context) { check(outer, atOnce || everywhere, "while a Reduce runs") })
+		if err != nil {
+			t.Error(err)
+		}
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
