@@ -19,14 +19,15 @@ import (
 //
 // It applies everything or nothing. When it fails, with ctx ended before the
 // commit point, [ErrFull], [ErrQueueFull] or the [*PanicError] of a Links
-// function, state and batch are as before; Discard drops the batch. A batch without commands changes nothing and does not
-// advance the epoch. The report is good until the next flush.
+// function, state and batch are as before; Discard drops the batch. A batch without
+// commands changes nothing and does not advance the epoch. The report is good until
+// the next flush.
 //
 // When it succeeds and there were commands, Options.AfterFlush is called with
 // the report, on the same goroutine, after the phase has ended.
 //
 // Flush holds the store alone, or joins the Write whose context it is given. A
-// second flush at the same time is [ErrPhase].
+// second flush at the same time is [ErrPhase], also inside AfterFlush.
 func (s *Store) Flush(ctx context.Context) (*Report, error) {
 	return s.flushAfter(ctx, func() error { return nil })
 }
@@ -34,10 +35,16 @@ func (s *Store) Flush(ctx context.Context) (*Report, error) {
 // flushAfter flushes once before has run inside the phase.
 func (s *Store) flushAfter(ctx context.Context, before func() error) (*Report, error) {
 	r, err := s.flushAlone(ctx, before)
-	if err == nil && r != &s.flush.empty && s.options.AfterFlush != nil {
+	if s.reports(r, err) {
+		defer s.flush.reporting.Store(false)
 		s.options.AfterFlush(r)
 	}
 	return r, err
+}
+
+// reports tells whether AfterFlush is called with what a flush returns.
+func (s *Store) reports(r *Report, err error) bool {
+	return err == nil && r != &s.flush.empty && s.options.AfterFlush != nil
 }
 
 func (s *Store) flushAlone(ctx context.Context, before func() error) (*Report, error) {
@@ -50,13 +57,20 @@ func (s *Store) flushAlone(ctx context.Context, before func() error) (*Report, e
 	if err := before(); err != nil {
 		return nil, err
 	}
-	return s.flush.flush(p)
+	r, err := s.flush.flush(p)
+	if s.reports(r, err) {
+		s.flush.reporting.Store(true) // before the next flush can begin
+	}
+	return r, err
 }
 
 // enterFlush refuses a flush while another waits at the gate or runs, instead of
 // letting it wait and then apply nothing. A flush that joins a Write has no
 // rival: the Write holds the gate, and lets one pass or flush join at a time.
 func (s *Store) enterFlush(ctx context.Context) (*phase, error) {
+	if s.flush.reporting.Load() {
+		return nil, fmt.Errorf("store: Flush inside Options.AfterFlush: %w; it would overwrite the report, so flush when Flush or Run has returned", ErrPhase)
+	}
 	if s.phaseOf(ctx) != nil {
 		return s.enter(ctx, opFlush)
 	}
@@ -80,8 +94,9 @@ func (s *Store) leaveFlush(p *phase) {
 // flush is the state of a store's flushes, kept from one to the next so that the
 // steady state allocates nothing.
 type flush struct {
-	store   *Store
-	claimed atomic.Bool // by a flush that joins no Write
+	store     *Store
+	claimed   atomic.Bool // by a flush that joins no Write
+	reporting atomic.Bool // AfterFlush runs, with report
 
 	tables  []table // with commands in the batch
 	work    []shardWork

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"runtime"
 	"slices"
 	"testing"
 	"unsafe"
@@ -320,6 +321,70 @@ func inserters(table itemTable, w *store.Writer) (all []func(item) (store.Handle
 		}
 	}
 	return all
+}
+
+// The report is good until the next flush, and so no flush may come before the one
+// that returns it has.
+func TestAFlushInsideAfterFlushIsErrPhaseAndLeavesTheReport(t *testing.T) {
+	atOnce(t, func(t *testing.T) {
+		var again func() error
+		s := newStore(t, store.Options{AfterFlush: func(*store.Report) {
+			if err := again(); !errors.Is(err, store.ErrPhase) {
+				t.Errorf("a flush inside AfterFlush: %v", err)
+			}
+		}})
+		table := register(t, s, store.TableOptions[item]{})
+		frame := newSchedule(t, s, store.System{Name: "only", Emits: on(table), Run: emplace(s, table, 1)})
+		inside := t.Context() // that of the Write, if there is one
+		flushes := map[string]func() error{
+			"Flush":       func() error { _, err := s.Flush(inside); return err },
+			"Flush alone": func() error { _, err := s.Flush(t.Context()); return err },
+			"frame":       func() error { _, err := frame.Run(inside); return err },
+			"Write": func() error {
+				return s.Write(t.Context(), func(ctx context.Context, _ *store.Writer) error { _, err := s.Flush(ctx); return err })
+			},
+		}
+		items := 0
+		check := func(what string, flush func(ctx context.Context) (*store.Report, error)) {
+			for name, f := range flushes {
+				if what == "a Write" && name == "Write" {
+					continue // it would wait for itself
+				}
+				again = f
+				items++
+				report, err := flush(inside)
+				if err != nil || report.Total != (store.Counts{Created: 1}) || report.Epoch != uint64(items) || table.Len() != items {
+					t.Errorf("%s, with %s inside AfterFlush: %v, %v, %d items", what, name, report, err, table.Len())
+				}
+			}
+		}
+		one := func(ctx context.Context) (*store.Report, error) {
+			err := s.Each(ctx, 1, func(_ context.Context, _ int, q store.Queue) error { table.Emplace(q, item{}); return nil })
+			report, err2 := s.Flush(ctx)
+			return report, errors.Join(err, err2)
+		}
+		check("a flush", one)
+		check("a frame", frame.Run)
+		err := s.Write(t.Context(), func(ctx context.Context, _ *store.Writer) error {
+			inside = ctx
+			check("a Write", one)
+			return nil
+		})
+		if err != nil {
+			t.Error(err)
+		}
+		for _, end := range []func(){func() { panic("a fault of the test") }, runtime.Goexit} {
+			again = func() error { end(); return nil }
+			done := make(chan struct{})
+			go func() {
+				defer close(done)
+				_ = panicOf(func() { _, _ = one(t.Context()) })
+			}()
+			<-done
+		}
+		again = func() error { return store.ErrPhase }
+		usable(t, s, table)
+	})
 }
 
 // The report is that of Flush, the phase has ended, and a flush that does

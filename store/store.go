@@ -38,7 +38,8 @@ type Options struct {
 	InboxLimit int   // commands that may wait in the inbox; 0: 1,048,576
 
 	// AfterFlush is called after each flush that had commands, by the goroutine
-	// that flushed, with the report that Flush is about to return.
+	// that flushed, with the report that Flush is about to return. It may open
+	// phases, but a flush inside it is [ErrPhase]. What it records is for the next.
 	AfterFlush func(r *Report)
 }
 
