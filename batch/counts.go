@@ -134,13 +134,14 @@ type Sample struct {
 	Sequence int       `json:"sequence"` // position among the queue's commands of that kind to that typeId
 }
 
-// String says it in words, such as "erase of 7:42.3 by task 2 in pass 0".
+// String says it in words, such as
+// "erase of 7:42.3 by task 2 in pass 0 (typeId 7, sequence 5)".
 func (s Sample) String() string {
 	by := fmt.Sprintf("task %d in pass %d", s.Task, s.Pass)
 	if s.Pass == InboxPass {
 		by = fmt.Sprintf("call %d of the inbox", s.Task)
 	}
-	return fmt.Sprintf("%v of %v by %s", s.Kind, s.Handle, by)
+	return fmt.Sprintf("%v of %v by %s (typeId %d, sequence %d)", s.Kind, s.Handle, by, s.TypeID, s.Sequence)
 }
 
 // MaxSamples is how many stale commands a report keeps.

@@ -52,11 +52,11 @@ func TestCommandsAreTheFirstEightCounters(t *testing.T) {
 
 func TestASampleSaysWhatWasRecordedAndWhere(t *testing.T) {
 	s := batch.Sample{Handle: handle.New(7, 3, 42), TypeID: 7, Task: 2, Sequence: 5}
-	if got, want := fmt.Sprint(s), "erase of 7:42.3 by task 2 in pass 0"; got != want {
+	if got, want := fmt.Sprint(s), "erase of 7:42.3 by task 2 in pass 0 (typeId 7, sequence 5)"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 	s.Kind, s.Pass = batch.Put, batch.InboxPass
-	if got, want := fmt.Sprint(s), "put of 7:42.3 by call 2 of the inbox"; got != want {
+	if got, want := fmt.Sprint(s), "put of 7:42.3 by call 2 of the inbox (typeId 7, sequence 5)"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 }

@@ -75,7 +75,7 @@ type (
 	//   - Pass int, Task int: the key of the queue; calls of the inbox come after all passes
 	//   - Sequence int: position among the queue's commands of that kind to that typeId
 	//   - Compare(o Sample) int: order by typeId, kind, key and sequence
-	//   - String() string: in words, such as "erase of 7:42.3 by task 2 in pass 0"
+	//   - String() string: in words, such as "erase of 7:42.3 by task 2 in pass 0 (typeId 7, sequence 5)"
 	Sample = batch.Sample
 
 	// PanicError is the error of a task that panicked. The verbs %v and %s name the

@@ -119,7 +119,7 @@ func TestTheMessageSaysWhatDiffers(t *testing.T) {
 				_, err = s.Flush(ctx)
 				return err
 			},
-			[]string{"tick 3, flush 1: ", "the state is the same\n", "the first stale commands are [{0:1.0 0 erase ", "}] with 1 worker, [{0:1.0 0 erase "},
+			[]string{"tick 3, flush 1: ", "the state is the same\n", "the first stale commands are [erase of 0:1.0 by task 0 in pass 0 (typeId 0, sequence 0)] with 1 worker, [erase of 0:1.0 by task 1 "},
 		},
 		"a flush": {
 			func(ctx context.Context, _ *store.Store, f fleet, number int) error {
