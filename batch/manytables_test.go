@@ -17,7 +17,7 @@ func TestACommandCostsTheSameBesideManyTables(t *testing.T) {
 		recorders[i].Init(b, i, uint16(1+i), 1, false)
 	}
 	for round := range 3 { // in new memory, and in memory that is used again
-		var seen batch.Witness
+		var seen witness
 		p := b.Begin(1)
 		q := p.Queue(0)
 		q.Watch(&seen, tables)
@@ -35,6 +35,26 @@ func TestACommandCostsTheSameBesideManyTables(t *testing.T) {
 		}
 		if seen.Visits == 0 || seen.Visits > 5 {
 			t.Errorf("batch %d: the end of its pass looks %d times at a table", round, seen.Visits)
+		}
+		b.Drop()
+	}
+}
+
+type witness = batch.Witness
+
+// Nor does what its batches before held.
+func TestACommandCostsTheSameAfterManyBatches(t *testing.T) {
+	b := newBench(10_000, 1)
+	for batch := range 500 {
+		var seen witness
+		q := b.Begin(1).Queue(0)
+		q.Watch(&seen, 1)
+		b.Emplace(q, value{})
+		b.Put(q, someItem, value{})
+		b.Erase(q, someItem)
+		q.Erase(1)
+		if seen.Visits > 0 {
+			t.Fatalf("batch %d: its commands look %d times at what the queue holds", batch, seen.Visits)
 		}
 		b.Drop()
 	}

@@ -70,6 +70,20 @@ func TestANameIsKnownToItsOwnBatchAlone(t *testing.T) {
 	}
 }
 
+func TestForgottenNamesResolveNoMore(t *testing.T) {
+	b := newBench(100, 1)
+	p := b.Emplace(b.Begin(1).Queue(0), value{})
+	c := b.commands()
+	b.plan(c)
+	if !c.Known() {
+		t.Error("commands that were numbered have no names")
+	}
+	c.Forget()
+	if h, ok := c.Resolve(p.ID); ok || c.Known() || len(c.Names()) > 0 {
+		t.Errorf("a forgotten name resolves to %v, %t; known: %t; names: %v", h, ok, c.Known(), c.Names())
+	}
+}
+
 func TestNamesThatWereMadeUpAreStale(t *testing.T) {
 	b := newBench(100, 3)
 	q := b.Begin(1).Queue(0)

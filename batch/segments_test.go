@@ -2,6 +2,9 @@ package batch_test
 
 import (
 	"testing"
+
+	"handloom/batch"
+	"handloom/shard/handle"
 )
 
 // Creates are recorded one by one and in bulk, so that both cross from one
@@ -37,6 +40,42 @@ func TestCreatesKeepTheirOrderAcrossSegments(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// The array of a segment grows by doubling to exactly as many creates as offsets
+// can tell apart, whatever it began with, which depends on their size.
+func TestSegmentsOfItemsOfAnySizeEndWhereOffsetsDo(t *testing.T) {
+	crossSegments[struct{}](t)
+	crossSegments[[1]uint64](t)
+	crossSegments[[3]uint64](t)
+	crossSegments[[9]uint64](t)
+	crossSegments[[100]uint16](t)
+	crossSegments[[2000]byte](t)
+}
+
+func crossSegments[T any](t *testing.T) {
+	b := batch.New(batch.Limits{})
+	var r batch.Recorder[T]
+	r.Init(b, 0, 7, 1, false)
+	p := b.Begin(2)
+	seen := map[handle.Of[T]]bool{}
+	for i := range segmentItems + 100 {
+		var v T
+		h := r.Emplace(p.Queue(0), v)
+		if seen[h] {
+			t.Fatalf("%T: create %d is named %v, as another one", v, i, h)
+		}
+		seen[h] = true
+		if i == 50 { // the other queue takes the segment that follows
+			seen[r.Emplace(p.Queue(1), v)] = true
+		}
+	}
+	for _, h := range r.EmplaceItems(p.Queue(1), make([]T, segmentItems), nil) {
+		if seen[h] {
+			t.Fatalf("%v is given twice in bulk", h)
+		}
+		seen[h] = true
 	}
 }
 
