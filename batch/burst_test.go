@@ -126,6 +126,7 @@ var bursts = map[string]func(y *yard, n int){
 // What a burst left behind is given back when later batches need less, each time
 // there is one.
 func TestMemoryOfABurstIsGivenBack(t *testing.T) {
+	alone(t)
 	const quiet = 300 // batches: several periods in which memory is kept
 	for what, record := range bursts {
 		t.Run(what, func(t *testing.T) {

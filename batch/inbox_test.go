@@ -222,6 +222,7 @@ func TestACallOfTheInboxMayOutlastManyOthers(t *testing.T) {
 // batches are dropped meanwhile: neither while it records, nor when its name
 // resolves, nor when nobody knows it any more.
 func TestNamesOfTheInboxStayStaleForEver(t *testing.T) {
+	alone(t)
 	b := newBench(1<<20, 1)
 	resolving := b.enter(t)
 	given := map[name]bool{b.Emplace(resolving, value{}): true}

@@ -115,6 +115,7 @@ func TestNamesThatWereMadeUpAreStale(t *testing.T) {
 // What is kept from a batch is of no use in any other, whether the batches
 // between were flushed or dropped: a name is given once.
 func TestANameStaysStaleForEver(t *testing.T) {
+	alone(t)
 	const batches = 1<<16 + 5
 	for what, end := range map[string]func(b *bench){
 		"flushed": func(b *bench) { b.Finish() },

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"handloom/batch"
+	"handloom/internal/check"
 	"handloom/shard/handle"
 )
 
@@ -89,6 +90,15 @@ func panicOf(f func()) (value any) {
 }
 
 type queue = batch.Queue
+
+// alone skips a long test of one goroutine under the race detector, which finds
+// nothing in it.
+func alone(t *testing.T) {
+	t.Helper()
+	if check.Cheap && !check.Full {
+		t.Skip("the race detector finds nothing on one goroutine")
+	}
+}
 
 // nameOf makes the provisional handle that the package comment describes.
 func nameOf(segment, offset int) name {
