@@ -1,6 +1,7 @@
 package sparse
 
 import (
+	"math"
 	"slices"
 	"testing"
 
@@ -205,7 +206,7 @@ func TestVacateAllEqualsVacateOneByOne(t *testing.T) {
 
 func TestVacateAllNearTheLastGeneration(t *testing.T) {
 	for _, last := range []uint16{7, 1<<16 - 1} {
-		setWidths(t, last, 1<<32-1)
+		setWidths(t, last, narrow.MaxSlots)
 		for _, generation := range []uint16{last - 2, last - 1, last} {
 			var o owners
 			o.issue(3)
@@ -272,11 +273,15 @@ func TestGrowAndShrinkChangeNoSlot(t *testing.T) {
 	}
 }
 
-// The last slot number stays unused, so that slot+1 fits a link.
+// The last slot numbers stay unused: slot+1 is a link, and slot+2 the link to the
+// next one, with which a bulk issue compares words (see linkToNext).
 func TestTheFullWidthsFitTheFields(t *testing.T) {
 	var s Set
-	if s.Limit() != 1<<32-1 || narrow.LastGeneration != 1<<16-1 {
-		t.Errorf("limit %d, last generation %d", s.Limit(), narrow.LastGeneration)
+	if want := uint64(min(1<<32-2, math.MaxInt/8)); s.Limit() != want || narrow.LastGeneration != 1<<16-1 {
+		t.Errorf("limit %d, want %d; last generation %d", s.Limit(), want, narrow.LastGeneration)
+	}
+	if last := s.Limit() - 1; last+2 > 1<<32-1 {
+		t.Errorf("slot %d: the link to the next one is beyond 32 bits", last)
 	}
 }
 

@@ -45,11 +45,11 @@ func ExampleMap() {
 }
 
 func ExampleNew() {
-	_, err := handlemap.New[ship](handlemap.Options{TypeID: 32768, MinFree: -1})
+	_, err := handlemap.New[ship](handlemap.Options{TypeID: 32768, MaxItems: 5, Reserve: 6})
 	fmt.Println(err)
 	// Output:
 	// handlemap: TypeID 32768 is outside 0..32767
-	// handlemap: MinFree -1 is outside 0..4294967295
+	// handlemap: Reserve 6 exceeds MaxItems 5
 }
 
 func ExampleMap_Insert() {

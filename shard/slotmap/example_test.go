@@ -46,11 +46,11 @@ func ExampleMap() {
 }
 
 func ExampleNew() {
-	_, err := slotmap.New[ship](slotmap.Options{TypeID: 32768, MinFree: -1})
+	_, err := slotmap.New[ship](slotmap.Options{TypeID: 32768, MaxItems: 5, Reserve: 6})
 	fmt.Println(err)
 	// Output:
 	// slotmap: TypeID 32768 is outside 0..32767
-	// slotmap: MinFree -1 is outside 0..4294967295
+	// slotmap: Reserve 6 exceeds MaxItems 5
 }
 
 func ExampleMap_Insert() {
@@ -119,8 +119,8 @@ func ExampleMap_Range() {
 }
 
 func ExampleMap_Shrink() {
-	var m slotmap.Map[int]
-	hs, _ := m.InsertItems(make([]int, 1_000_000), nil)
+	var m slotmap.Map[int64]
+	hs, _ := m.InsertItems(make([]int64, 1_000_000), nil)
 	last := hs[999_999]
 	before := m.Stats().Bytes
 	m.EraseItems(hs[:999_999])
