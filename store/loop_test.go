@@ -47,7 +47,7 @@ func TestALoopKeepsItsRate(t *testing.T) {
 	var l store.Loop
 	began := played(t, &l, 601, func(tick uint64) time.Duration { return time.Duration(tick%16) * time.Millisecond })
 	for tick, at := range began {
-		if want := time.Duration((tick*1_000_000_000 + 59) / 60); at != want {
+		if want := (time.Duration(tick)*time.Second + 59) / 60; at != want {
 			t.Fatalf("tick %d began at %v, want %v", tick, at, want)
 		}
 	}

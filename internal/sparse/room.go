@@ -56,7 +56,7 @@ func (s *Freelist) CanInsert(slots, n, erased, depleting, maxItems int) error {
 		maxItems++
 	}
 	kept := s.Live(slots) - erased
-	if maxItems > 0 && kept+n > maxItems {
+	if maxItems > 0 && uint64(kept)+uint64(n) > uint64(maxItems) {
 		return fmt.Errorf("%w: %d items and %d more exceed MaxItems %d", ErrFull, kept, n, maxItems)
 	}
 	if !s.canIssue(slots, n, erased-depleting) {

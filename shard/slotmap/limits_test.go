@@ -3,6 +3,8 @@ package slotmap_test
 import (
 	"errors"
 	"fmt"
+	"math"
+	"strings"
 	"testing"
 
 	"handloom/shard/slotmap"
@@ -54,6 +56,32 @@ func TestMaxItems(t *testing.T) {
 			expectNumbers(t, m, hs)
 		}
 	})
+}
+
+// Where an int has 32 bits, such numbers are below the number of slots that a
+// handle could tell apart, and sums with them do not fit.
+func TestMoreItemsThanAnIntCanCountAreRefused(t *testing.T) {
+	for _, o := range []slotmap.Options{{}, {MaxItems: 1}, {MaxItems: 9}, {MaxItems: 9, MinFree: 2}} {
+		m := newMap[uint64](t, o)
+		insertN(t, m, 1)
+		before, capacity := m.Digest(), m.Cap()
+		for _, n := range []int{math.MaxInt, math.MaxInt - 1, math.MaxInt - 9, math.MaxInt/2 + 1} {
+			_, err := m.EmplaceItems(n, func(int, number, *uint64) { t.Error("an item is filled in") }, nil)
+			for _, err := range []error{err, m.CanInsert(n, 0, 0), m.CanInsert(n, 1, 0), m.CanInsert(n, 1, 1)} {
+				if !errors.Is(err, slotmap.ErrFull) || o.MaxItems > 0 != strings.Contains(err.Error(), "MaxItems") {
+					t.Errorf("%+v: %d items: %v", o, n, err)
+				}
+			}
+			if o.MaxItems > 0 {
+				m.Reserve(n)
+				m.ReserveMore(n)
+				capacity = max(capacity, m.Cap())
+			}
+		}
+		if m.Digest() != before || m.Cap() != capacity || m.Len() != 1 {
+			t.Errorf("%+v: the map has changed", o)
+		}
+	}
 }
 
 func TestSlotExhaustion(t *testing.T) {
