@@ -311,6 +311,82 @@ func TestChangeListsAreTheSameForAnyWorkersProcessorsAndOrderOfTasks(t *testing.
 	bothKinds(t, func(t *testing.T, stable bool) { sameEverywhere(t, store.Options{}, scenario(stable)) })
 }
 
+// A table without commands gives up what it keeps for flushes. That its changes
+// are to be kept is no part of that.
+func TestChangesAreListedAfterATableHasRested(t *testing.T) {
+	bothKinds(t, func(t *testing.T, stable bool) {
+		s := newStore(t, store.Options{})
+		table := registerKind(t, s, store.TableOptions[item]{Shards: 2, Changes: true}, stable)
+		other := registerKind(t, s, store.TableOptions[item]{Name: "other"}, stable)
+		q := queues(t, s, 1)[0]
+		for i := range 10 {
+			table.Emplace(q, item{Value: uint64(i)})
+		}
+		flush(t, s)
+		var before []change
+		for range 2 { // awake, it rests again
+			for range 300 {
+				other.Emplace(queues(t, s, 1)[0], item{})
+				flush(t, s)
+			}
+			if got := changesOf(table); !got.equal(changes{}) {
+				t.Errorf("before it has commands it lists %v", got)
+			}
+			before = listed(table.All())
+			q = queues(t, s, 1)[0]
+			table.Erase(q, handleOf(before[1].id))
+			table.Put(q, handleOf(before[2].id), item{Value: 100})
+			p := table.Emplace(q, item{Value: 101})
+			flush(t, s)
+			want := changes{
+				created:  []change{{resolve(t, table, p).ID, item{Value: 101}}},
+				erased:   []change{before[1]},
+				replaced: []change{{before[2].id, item{Value: 100}}},
+			}
+			if got := changesOf(table); !got.equal(want) {
+				t.Errorf("after a rest it lists\n%v, want\n%v", got, want)
+			}
+		}
+	})
+}
+
+// A flush that erases less than the one before leaves nothing of that behind its
+// own list.
+func TestErasedValuesAreForgottenWhenTheNextListIsShorter(t *testing.T) {
+	type big struct{ data *[1 << 16]byte }
+	bothKinds(t, func(t *testing.T, stable bool) {
+		s := newStore(t, store.Options{})
+		table := registerKind(t, s, store.TableOptions[big]{Changes: true}, stable)
+		var erased []weak.Pointer[[1 << 16]byte]
+		var last store.Handle[big]
+		func() {
+			var names []store.Handle[big]
+			q := queues(t, s, 1)[0]
+			for range 5 {
+				data := new([1 << 16]byte)
+				erased = append(erased, weak.Make(data))
+				names = append(names, table.Emplace(q, big{data}))
+			}
+			flush(t, s)
+			for i, p := range names {
+				names[i] = resolve(t, table, p)
+			}
+			last = names[4]
+			table.EraseItems(queues(t, s, 1)[0], names[:4])
+			flush(t, s)
+		}()
+		table.Erase(queues(t, s, 1)[0], last)
+		flush(t, s)
+		runtime.GC()
+		for i, data := range erased {
+			if reachable := data.Value() != nil; reachable != (i == 4) {
+				t.Errorf("value %d of 5, of which the last flush erased the last: reachable is %t", i, reachable)
+			}
+		}
+		runtime.KeepAlive(s)
+	})
+}
+
 // What was erased stays reachable as long as it is listed, and not at all when
 // nobody asked for lists.
 func TestErasedValuesAreForgottenWithTheirList(t *testing.T) {
