@@ -312,6 +312,31 @@ func TestEqualMapsHaveEqualDigests(t *testing.T) {
 	}
 }
 
+// Nothing is encoded of a value without size or of a pointer, but all of its key,
+// and the other way round.
+func TestMapsWithSilentValuesOrKeysAreToldApart(t *testing.T) {
+	type none struct{}
+	for what, pair := range map[string][2]uint64{
+		"map[int]struct{}":    {digestOf(map[int]struct{}{1: {}, 2: {}}), digestOf(map[int]struct{}{1: {}, 3: {}})},
+		"map[string]none":     {digestOf(map[string]none{"a": {}}), digestOf(map[string]none{"b": {}})},
+		"map[int]*int":        {digestOf(map[int]*int{1: nil}), digestOf(map[int]*int{2: nil})},
+		"map[int]func()":      {digestOf(map[int]func(){1: nil}), digestOf(map[int]func(){2: nil})},
+		"map[[2]int]chan":     {digestOf(map[[2]int]chan int{{1, 2}: nil}), digestOf(map[[2]int]chan int{{2, 1}: nil})},
+		"map[*int]int":        {digestOf(map[*int]int{nil: 1}), digestOf(map[*int]int{nil: 2})},
+		"map[none]string":     {digestOf(map[none]string{{}: "a"}), digestOf(map[none]string{{}: "b"})},
+		"any of a map":        {digestOf[any](map[int]none{1: {}}), digestOf[any](map[int]none{2: {}})},
+		"a slice of maps":     {digestOf([]map[int]none{{1: {}}}), digestOf([]map[int]none{{2: {}}})},
+		"lengths, all silent": {digestOf(map[*int]none{nil: {}}), digestOf(map[*int]none{})},
+	} {
+		if pair[0] == pair[1] {
+			t.Errorf("%s: two different maps have equal digests", what)
+		}
+	}
+	if digestOf(map[int]*int{1: new(int)}) != digestOf(map[int]*int{1: nil}) {
+		t.Error("what a map's pointers are is in the digest")
+	}
+}
+
 func TestMapKeysWithoutOrderAreOrderedByTheirEntries(t *testing.T) {
 	nans := func(values ...int) map[float64]int {
 		m := map[float64]int{}
