@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"strings"
 	"testing"
 
@@ -183,6 +184,38 @@ func TestReserveMoreMakesRoomForSoManyInserts(t *testing.T) {
 			}
 			if msg := panicOf(func() { m.ReserveMore(-1) }); msg != "handlemap: ReserveMore of -1 items" {
 				t.Errorf("ReserveMore(-1) panics with %v", msg)
+			}
+		}
+	})
+}
+
+// A flush asks HasRoom before the commit point, so that no array grows behind it:
+// rows may be there and slot words missing, where MinFree holds vacant slots back.
+func TestHasRoomSaysWhetherInsertsGrowAnArray(t *testing.T) {
+	eachWidth(t, func(t *testing.T) {
+		for _, minFree := range []int{0, 1, 3, 16} {
+			random := rand.New(rand.NewPCG(uint64(minFree), 1))
+			m := newMap[uint64](t, handlemap.Options{MinFree: minFree})
+			rooms := map[bool]int{}
+			for range 200 {
+				n := random.IntN(4)
+				if m.CanInsert(n, 0, 0) != nil {
+					m.Reset()
+					continue
+				}
+				room, bytes := m.HasRoom(n), m.Stats().Bytes
+				hs := insertN(t, m, n)
+				if grown := m.Stats().Bytes != bytes; grown == room {
+					t.Fatalf("MinFree %d: HasRoom(%d) is %t, and an array has grown: %t", minFree, n, room, grown)
+				}
+				rooms[room]++
+				if random.IntN(20) == 0 {
+					m.Shrink()
+				}
+				m.EraseItems(hs[:random.IntN(n+1)])
+			}
+			if rooms[true] == 0 || rooms[false] == 0 {
+				t.Errorf("MinFree %d: with and without room: %v", minFree, rooms)
 			}
 		}
 	})
