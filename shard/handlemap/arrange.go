@@ -31,8 +31,7 @@ func (m *Map[T]) reorder(first int, order, spare []sparse.Row) {
 
 // arrange moves the item at row order[k] to row first+k, for every k; order is
 // a permutation of the rows from first on. It uses up order and spare, which is
-// as long, and returns how many items it moved, less one for each cycle when it
-// moved them along the cycles.
+// as long, and returns how many items it moved.
 func (m *Map[T]) arrange(first int, order, spare []sparse.Row) (moves int) {
 	k := 0
 	for k < len(order) && int(order[k]) == first+k {
@@ -94,6 +93,7 @@ func permute[T any](items []T, first sparse.Row, order []sparse.Row) (moves int)
 		}
 		items[at] = item
 		order[at] = sparse.Row(at) + first
+		moves++
 	}
 	return moves
 }
