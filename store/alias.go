@@ -109,6 +109,7 @@ type (
 	//
 	//   - Handle ID: which names no item
 	//   - Held ID: what its slot holds instead
+	//   - TypeID uint16: of the handles that the map issues
 	//   - Error() string: both, and what to do
 	StaleError = handlemap.StaleError
 )

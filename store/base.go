@@ -122,6 +122,7 @@ func (t *tableBase[T]) init(s *Store, o TableOptions[T], make func(handlemap.Opt
 	t.store, t.name, t.ordinal, t.first = s, o.Name, len(s.tables), uint16(o.TypeID)
 	t.maxItems, t.chunk, t.fields = o.MaxItems, o.chunkRows(), fields
 	t.visitor, t.tracked = o.Links, o.Changes
+	t.forget()
 	t.copying.init(o.Clone)
 	for i := range o.Shards {
 		m, err := make(handlemap.Options{

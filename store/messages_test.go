@@ -110,3 +110,24 @@ func TestAPanicInAPassSaysWhereAndHasTheStack(t *testing.T) {
 		}
 	}
 }
+
+// A handle that was issued by another table has a slot there, and perhaps one of
+// the same number here.
+func TestAtOfAnotherTablesHandleNamesBothTypeIDs(t *testing.T) {
+	bothKinds(t, func(t *testing.T, stable bool) {
+		s := newStore(t, store.Options{})
+		others := register(t, s, store.TableOptions[item]{Name: "others", Shards: store.MaxShards, TypeID: 6})
+		table := registerKind(t, s, store.TableOptions[item]{Name: "table", TypeID: 70, Shards: 2}, stable)
+		for _, h := range fill(t, s, others, 64*3) {
+			// By 6 bits of the typeId, a table finds the shard: here one of its two or none.
+			asked := 70
+			if h.TypeID() == 71-64 {
+				asked = 71
+			}
+			want := fmt.Sprintf("handle %v names no item: it has typeId %d, but it was looked up among handles of typeId %d; ", h, h.TypeID(), asked)
+			if got := panicOf(func() { table.At(h) }); !strings.Contains(got, want) {
+				t.Fatalf("At(%v) panics with %q; want it to say %q", h, got, want)
+			}
+		}
+	})
+}

@@ -24,8 +24,11 @@ type StableTable[T any] struct {
 // RegisterStable adds a table whose items never move to s; see [Register].
 func RegisterStable[T any](s *Store, o TableOptions[T]) (*StableTable[T], error) {
 	t := new(StableTable[T])
-	t.forget = func() { fill(t.maps[:], new(slotmap.Map[T])) }
-	t.forget()
+	t.forget = func() {
+		none := new(slotmap.Map[T])
+		_ = none.Init(slotmap.Options{TypeID: int(t.first)}) // which is a typeId
+		fill(t.maps[:], none)
+	}
 	err := t.register(s, o, func(o handlemap.Options) (shard.Container[T], error) {
 		m, err := shard.NewStable[T](o)
 		if err == nil {

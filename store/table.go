@@ -76,8 +76,11 @@ type Table[T any] struct {
 // error, and the store is unchanged.
 func Register[T any](s *Store, o TableOptions[T]) (*Table[T], error) {
 	t := new(Table[T])
-	t.forget = func() { fill(t.maps[:], new(handlemap.Map[T])) }
-	t.forget()
+	t.forget = func() {
+		none := new(handlemap.Map[T])
+		_ = none.Init(handlemap.Options{TypeID: int(t.first)}) // which is a typeId
+		fill(t.maps[:], none)
+	}
 	err := t.register(s, o, func(o handlemap.Options) (shard.Container[T], error) {
 		m, err := shard.NewPacked[T](o)
 		if err == nil {

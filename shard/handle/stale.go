@@ -6,7 +6,8 @@ import "fmt"
 // item, and what its slot holds instead.
 type StaleError struct {
 	Handle ID
-	Held   ID // generation and typeId of the slot; free bit set: vacant or depleted; null: no such slot
+	Held   ID     // generation and typeId of the slot; free bit set: vacant or depleted; null: no such slot
+	TypeID uint16 // of the handles that the map issues
 }
 
 // Error names the handle and what the slot holds, and says what to do.
@@ -16,6 +17,9 @@ func (e *StaleError) Error() string {
 		return "the null handle names no item; use Get where a handle may be null"
 	case e.Handle.IsProvisional():
 		return fmt.Sprintf("handle %v names no item: it is provisional; after the flush Resolve gives the real one", e.Handle)
+	case e.Handle.TypeID() != e.TypeID:
+		return fmt.Sprintf("handle %v names no item: it has typeId %d, but it was looked up among handles of typeId %d; use the map that issued it",
+			e.Handle, e.Handle.TypeID(), e.TypeID)
 	}
 	return fmt.Sprintf("handle %v names no item: %s; use Get where a handle may be stale", e.Handle, e.held())
 }

@@ -38,7 +38,7 @@ func (m *Map[T]) Has(h handle.Of[T]) bool {
 func (m *Map[T]) At(h handle.Of[T]) *T {
 	item, ok := m.Get(h)
 	if !ok {
-		panic(&StaleError{Handle: h.ID, Held: m.set.Held(h.ID)})
+		panic(&StaleError{Handle: h.ID, Held: m.set.Held(h.ID), TypeID: m.TypeID()})
 	}
 	return item
 }

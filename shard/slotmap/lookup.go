@@ -40,7 +40,7 @@ func (m *Map[T]) has(id handle.ID) bool {
 func (m *Map[T]) At(h handle.Of[T]) *T {
 	item, ok := m.Get(h)
 	if !ok {
-		panic(&StaleError{Handle: h.ID, Held: m.held(h.ID)})
+		panic(&StaleError{Handle: h.ID, Held: m.held(h.ID), TypeID: m.TypeID()})
 	}
 	return item
 }
