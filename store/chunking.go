@@ -20,6 +20,8 @@ type pass[T, C any] struct {
 	queues *batch.Pass
 	chunks chunking
 
+	serial uint32 // of the pass that runs, so that a chunk kept past its own is told
+
 	before, after func(chunks int) // what the kind of table does around a pass; may be nil
 }
 
@@ -61,7 +63,24 @@ func (p *pass[T, C]) run(task int) error {
 	return p.f(p.ctx, p.chunk(shard, lo, hi, task, p.queues.Queue(task)))
 }
 
-func (p *pass[T, C]) release() { p.ctx, p.f, p.queues = nil, nil, nil }
+func (p *pass[T, C]) release() {
+	p.ctx, p.f, p.queues = nil, nil, nil
+	p.serial++
+}
+
+// keptChunk is what the methods of a chunk panic with when its pass has ended: its
+// rows may be those of other tasks by then, or gone. It is a value and no call, so
+// that they inline.
+type keptChunk struct {
+	method string
+	index  int
+	table  string
+}
+
+func (k keptChunk) Error() string {
+	return fmt.Sprintf("store: %s of chunk %d of table %q, which was kept past its pass; "+
+		"use the chunk that the current pass gives to its task", k.method, k.index, k.table)
+}
 
 // chunking says where the chunks of a table begin.
 type chunking struct {

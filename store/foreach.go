@@ -3,37 +3,52 @@ package store
 import (
 	"context"
 
+	"handloom/internal/check"
 	"handloom/shard/handlemap"
 )
 
 // Chunk is a run of rows of a table given to one task, and good until that
-// returns.
+// returns. Erase and Touch panic when the pass has ended; Handle does in checked
+// builds and under the race detector.
 type Chunk[T any] struct {
 	Items []T   // the task may write them; capacity equals length
 	Queue Queue // the task's own
 	Index int   // of the chunk in the pass; depends on row counts alone, and seeds random numbers well
 
-	table *Table[T]
-	notes *notes
-	items *handlemap.Map[T]
-	row   int // of Items[0] in the map
+	table  *Table[T]
+	notes  *notes
+	items  *handlemap.Map[T]
+	row    uint32 // of Items[0] in the map
+	serial uint32 // of the pass
 }
 
 // Handle returns the handle of Items[i].
 func (c Chunk[T]) Handle(i int) Handle[T] {
+	if check.Cheap && c.serial != c.table.pass.serial {
+		panic(keptChunk{"Handle", c.Index, c.table.name})
+	}
 	_ = c.Items[i] // the rows behind the chunk belong to others
-	return c.items.HandleAt(c.row + i)
+	return c.items.HandleAt(int(c.row) + i)
 }
 
 // Erase records that Items[i] is to be erased.
-func (c Chunk[T]) Erase(i int) { c.table.Erase(c.Queue, c.Handle(i)) }
+func (c Chunk[T]) Erase(i int) {
+	if c.serial != c.table.pass.serial {
+		panic(keptChunk{"Erase", c.Index, c.table.name})
+	}
+	_ = c.Items[i]
+	c.table.recorder.Erase(c.Queue, c.items.HandleAt(int(c.row)+i))
+}
 
 // Touch notes that Items[i] changed in a way that matters to the order that
 // [handlemap.Map.Defragment] keeps. After a pass in which nothing was touched
 // every item counts as changed, unless the table was registered with FixedKeys.
 func (c Chunk[T]) Touch(i int) {
+	if c.serial != c.table.pass.serial {
+		panic(keptChunk{"Touch", c.Index, c.table.name})
+	}
 	_ = c.Items[i]
-	c.notes.rows = append(c.notes.rows, c.row+i)
+	c.notes.rows = append(c.notes.rows, int(c.row)+i)
 }
 
 // ForEach runs f for every chunk of the table, in parallel. A chunk's rows are
@@ -57,6 +72,7 @@ func (t *Table[T]) chunkOf(shard, lo, hi, index int, q Queue) Chunk[T] {
 	m := t.mapOf(shard)
 	return Chunk[T]{
 		Items: m.Items()[lo:hi:hi], Queue: q, Index: index,
-		table: t, notes: &t.touched.chunks[index], items: m, row: lo,
+		table: t, notes: &t.touched.chunks[index], items: m, row: uint32(lo),
+		serial: t.pass.serial,
 	}
 }

@@ -126,6 +126,18 @@ func (r StableRows[T]) All() iter.Seq2[Handle[T], *T] { return r.items.Range(r.l
 type StableChunk[T any] struct {
 	Queue Queue // the task's own
 	StableRows[T]
+
+	table  *StableTable[T]
+	serial uint32 // of the pass
+}
+
+// All iterates over the handles and items of the chunk, in the order of slots. It
+// panics when the pass has ended.
+func (c StableChunk[T]) All() iter.Seq2[Handle[T], *T] {
+	if c.serial != c.table.pass.serial {
+		panic(keptChunk{"All", c.Index, c.table.name})
+	}
+	return c.StableRows.All()
 }
 
 // ForEach runs f for every chunk of the table, in parallel; see [Table.ForEach].
@@ -135,7 +147,7 @@ func (t *StableTable[T]) ForEach(ctx context.Context, f func(ctx context.Context
 }
 
 func (t *StableTable[T]) chunkOf(shard, lo, hi, index int, q Queue) StableChunk[T] {
-	return StableChunk[T]{Queue: q, StableRows: t.rows(shard, lo, hi, index)}
+	return StableChunk[T]{Queue: q, StableRows: t.rows(shard, lo, hi, index), table: t, serial: t.pass.serial}
 }
 
 // ReduceStable computes one partial result per chunk of t with f, in parallel,

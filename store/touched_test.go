@@ -2,9 +2,12 @@ package store_test
 
 import (
 	"context"
+	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
+	"handloom/internal/check"
 	"handloom/store"
 )
 
@@ -104,6 +107,106 @@ func TestAPutChangesItsItem(t *testing.T) {
 	if n := tidy(t, s, table); n == 0 || n > many/4 {
 		t.Errorf("%d comparisons after 2 of %d items were put", n, many)
 	}
+}
+
+// By the next pass rows have moved and chunks begin elsewhere, so that a note of
+// theirs would be about another row, or none.
+func TestAChunkUsedPastItsPassPanicsAndNotesNothing(t *testing.T) {
+	s, table, hs := ordered(t, many, true)
+	var kept store.Chunk[item]
+	keep := func(index int) {
+		t.Helper()
+		forEach(t, table, func(c store.Chunk[item]) {
+			if c.Index == index {
+				kept = c
+			}
+		})
+	}
+	refused := func(when string) {
+		t.Helper()
+		c := kept // what is given to a goroutine of one's own, say
+		uses := map[string]func(){"Touch": func() { c.Touch(5) }, "Erase": func() { c.Erase(5) }}
+		if check.Cheap {
+			uses["Handle"] = func() { c.Handle(5) }
+		}
+		for what, use := range uses {
+			want := fmt.Sprintf("store: %s of chunk %d of table \"store_test.item\", which was kept past its pass; "+
+				"use the chunk that the current pass gives to its task", what, c.Index)
+			if got := panicOf(use); got != want {
+				t.Errorf("%s: %s panics with %q, want %q", when, what, got, want)
+			}
+		}
+	}
+	keep(99)
+	refused("after the pass")
+	forEach(t, table, func(c store.Chunk[item]) {
+		if c.Index == 99 {
+			refused("in the same chunk of the next pass")
+		}
+	})
+	table.EraseItems(queues(t, s, 1)[0], hs[10:])
+	flush(t, s)
+	refused("with its rows gone")
+	forEach(t, table, func(store.Chunk[item]) {}) // with fewer chunks
+	keep(1)
+	_ = table.ForEach(t.Context(), func(context.Context, store.Chunk[item]) error { return errTask })
+	refused("after a pass that failed")
+	tidy(t, s, table)
+	if n := tidy(t, s, table); n != 0 {
+		t.Errorf("%d comparisons although nothing was touched", n)
+	}
+}
+
+func TestAStableChunkUsedPastItsPassPanics(t *testing.T) {
+	s := newStore(t, store.Options{})
+	table := registerStable(t, s, store.TableOptions[item]{ChunkItems: 64})
+	table.EmplaceItems(queues(t, s, 1)[0], make([]item, 300), nil)
+	flush(t, s)
+	var kept store.StableChunk[item]
+	n := 0
+	pass := func(f func(c store.StableChunk[item])) {
+		t.Helper()
+		err := table.ForEach(t.Context(), func(_ context.Context, c store.StableChunk[item]) error { f(c); return nil })
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	pass(func(c store.StableChunk[item]) {
+		if c.Index == 3 {
+			kept = c
+			for range c.All() {
+				n++
+			}
+		}
+	})
+	if n != 64 {
+		t.Errorf("within its pass the chunk has %d items", n)
+	}
+	refused := func(when string) {
+		t.Helper()
+		got := panicOf(func() {
+			for range kept.All() {
+				t.Fatalf("%s: it yields an item", when)
+			}
+		})
+		if want := `store: All of chunk 3 of table "store_test.item", which was kept past its pass; `; !strings.HasPrefix(got, want) {
+			t.Errorf("%s: All panics with %q, want %q", when, got, want)
+		}
+	}
+	refused("after the pass")
+	pass(func(c store.StableChunk[item]) {
+		if c.Index == 3 {
+			refused("in the next pass")
+		}
+	})
+	err := s.Write(t.Context(), func(_ context.Context, w *store.Writer) error {
+		table.Maps(w)[0].Reset()
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	refused("with its rows gone")
 }
 
 func TestTouchingBeyondTheChunkPanics(t *testing.T) {
