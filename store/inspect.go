@@ -8,10 +8,16 @@ import (
 )
 
 // Digest returns a 64-bit hash of the whole state: slots, generations, freelist
-// order, depletion, row order and item values of every table; not capacity,
-// epoch or pending batch. Stores with equal digests answer every future sequence
-// of calls equally, but for a chance of one in 2^64. It shares the gate with
-// Read and joins a Read or a Write.
+// order, depletion, MinFree, row order and item values of every table; not
+// capacity, epoch or pending batch. It shares the gate with Read and joins a Read
+// or a Write.
+//
+// Stores with equal digests answer every future sequence of calls equally, but for
+// a chance of one in 2^64, as far as digests see. They see what fields hold, in
+// nested structs, arrays, strings, slices, maps and interfaces too. They do not see
+// what lies behind pointers, functions and channels, nor fields named _: two items
+// that differ in those alone are equal to them. Nor do they see options other than
+// MinFree (MaxItems and ChunkItems, say), so compare stores that were made alike.
 func (s *Store) Digest(ctx context.Context) (uint64, error) {
 	shards, err := s.inspect(ctx, func(t table, shard int, out *uint64) error {
 		*out = t.digest(shard)

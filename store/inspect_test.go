@@ -51,6 +51,30 @@ func TestDigestTablesNamesEveryShardOnce(t *testing.T) {
 	}
 }
 
+// MinFree decides which slot the next item gets, so that stores which differ in it
+// alone do not answer equally.
+func TestMinFreeIsInTheDigest(t *testing.T) {
+	bothKinds(t, func(t *testing.T, stable bool) {
+		var digests [2]uint64
+		var next [2]store.ID
+		for minFree := range next {
+			s := newStore(t, store.Options{})
+			table := registerKind(t, s, store.TableOptions[item]{MinFree: minFree}, stable)
+			table.EmplaceItems(queues(t, s, 1)[0], make([]item, 2), nil)
+			flush(t, s)
+			table.Erase(queues(t, s, 1)[0], handleOf(compose(1, 1, 0)))
+			flush(t, s)
+			digests[minFree] = digest(t, s)
+			p := table.Emplace(queues(t, s, 1)[0], item{})
+			flush(t, s)
+			next[minFree] = resolve(t, table, p).ID
+		}
+		if next != [2]store.ID{compose(1, 2, 0), compose(1, 1, 2)} || digests[0] == digests[1] {
+			t.Errorf("stores with digests %x issue %v next", digests, next)
+		}
+	})
+}
+
 func TestDumpYieldsTheItemsOfAShardAsTheyLie(t *testing.T) {
 	bothKinds(t, func(t *testing.T, stable bool) {
 		s := newStore(t, store.Options{})

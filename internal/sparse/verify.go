@@ -80,7 +80,7 @@ func (s *Freelist) verifyList(slots int, word func(Slot) handle.ID) error {
 	return nil
 }
 
-// Digest adds slots, generations, floor, freelist order and depletion to h.
+// Digest adds slots, generations, floor, freelist order, depletion and MinFree to h.
 func (s *Set) Digest(h *digest.Hash) {
 	s.DigestWords(h, len(s.Words), func() {
 		digest.For[handle.ID]().Items(h, s.Words)
@@ -98,4 +98,5 @@ func (s *Freelist) DigestWords(h *digest.Hash, slots int, words func()) {
 	h.Uint32(s.depleted)
 	h.Uint16(s.highest)
 	h.Uint16(s.floor)
+	h.Uint32(s.minFree)
 }

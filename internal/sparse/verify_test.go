@@ -116,6 +116,7 @@ func TestEveryPartOfASetIsInItsDigest(t *testing.T) {
 		"depletion":      func(s *Set) { s.depleted++ },
 		"floor":          func(s *Set) { s.floor++ },
 		"highest":        func(s *Set) { s.highest++ },
+		"MinFree":        func(s *Set) { s.minFree++ },
 	} {
 		s := sampleSet(t)
 		if change(s); sum(s) == want {

@@ -100,6 +100,23 @@ func TestTheTypeIDIsInTheDigest(t *testing.T) {
 	}
 }
 
+// MinFree decides whether the next insert takes the vacant slot, MaxItems whether
+// there will be one; the first is part of the state, the second a bound on it.
+func TestOfTheOptionsMinFreeIsInTheDigest(t *testing.T) {
+	digest := func(o slotmap.Options) uint64 {
+		m := newMap[uint64](t, o)
+		m.Erase(insertN(t, m, 2)[0])
+		return m.Digest()
+	}
+	none := digest(slotmap.Options{})
+	if digest(slotmap.Options{MinFree: 1}) == none {
+		t.Error("maps of which one reuses a vacant slot next and the other does not have equal digests")
+	}
+	if digest(slotmap.Options{MaxItems: 5, Reserve: 5}) != none {
+		t.Error("MaxItems or Reserve is in the digest")
+	}
+}
+
 func TestItemsOfEqualContentHaveEqualDigests(t *testing.T) {
 	type item struct {
 		name string

@@ -101,10 +101,14 @@ func (m *Map[T]) isStaged(row int) bool {
 }
 
 // Digest returns a 64-bit hash of the state: slots, generations, freelist
-// order, depletion and item values, but not capacity. Maps with equal digests
-// answer every future sequence of calls equally, but for a chance of one in
-// 2^64. It takes O(slots) time; package digest of the module says how values
-// are encoded.
+// order, depletion, MinFree and item values, but not capacity. It takes O(slots)
+// time.
+//
+// Maps with equal digests answer every future sequence of calls equally, but for a
+// chance of one in 2^64, as far as digests see: not what lies behind pointers,
+// functions and channels, nor fields named _, nor MaxItems. Slices, maps and
+// interfaces are followed; package digest of the module says how values are
+// encoded.
 func (m *Map[T]) Digest() uint64 {
 	var h digest.Hash
 	m.list.DigestWords(&h, m.slots, func() {

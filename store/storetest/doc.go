@@ -39,5 +39,6 @@
 //		different: 1, 2, 3, 7, 16, 64 workers and shuffled tasks
 //		the order of tasks matters: look for what tasks of one pass share, such as a slice, a counter, ...
 //
-// What lies behind pointers is no part of a digest, and not compared.
+// What lies behind pointers, functions and channels, and fields named _, is no part
+// of a digest, and not compared; see [store.Store.Digest].
 package storetest
