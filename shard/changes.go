@@ -29,8 +29,7 @@ type changes[T any] struct {
 // Track makes the shard remember what a flush does to it.
 func (s *Shard[T]) Track() { s.changes.tracked = true }
 
-// Erased and Replaced return what the last flush erased and replaced, if the
-// shard tracks it.
+// Changes returns what the last flush erased and replaced, if the shard tracks it.
 func (s *Shard[T]) Changes() (erased []Change[T], replaced []handle.Of[T]) {
 	return s.changes.erased, s.changes.replaced
 }

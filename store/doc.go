@@ -5,7 +5,8 @@
 //
 //   - table: all items of one Go type; one or more shards. A [Table] packs its
 //     items; a [StableTable] keeps each at its address.
-//   - handle: the name of one item. It never dangles and is never issued twice.
+//   - handle: the name of one item. It never dangles, and along one history it is
+//     never issued twice; a [Store.Rollback] begins another one.
 //   - phase: a period with one rule for access.
 //   - pass: a parallel phase in which tasks record commands into queues.
 //   - queue: one task's private record of creates, erases and puts.
@@ -118,8 +119,8 @@
 // Queues are ordered by a key that comes from the work: the number of the pass,
 // then the chunk or task. Chunks depend on row counts and the table's chunk size
 // alone. Erases are a set; creates are dealt to shards by a fixed rule; errors
-// are chosen by lowest task. [Store.Digest] hashes the whole state, so that two
-// runs can be compared after every flush.
+// are chosen by lowest task. [Store.Digest] hashes the whole state, but for what
+// pointers lead to, so that two runs can be compared after every flush.
 //
 // What a program adds must be deterministic too: seed random numbers from
 // [Store.Epoch] and [Chunk.Index], sum floating-point numbers with [Reduce],

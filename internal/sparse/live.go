@@ -16,7 +16,8 @@ const (
 // zero Live has no rows.
 type Live struct {
 	// Pages have bit i%64 of word i/64 for row i. They are exported for the
-	// map's iterations (op=iterate); only this package writes them.
+	// map's iterations (op=iterate), and for the insert that sets a bit itself
+	// (op=insert).
 	Pages []*[BitmapWords]uint64
 }
 

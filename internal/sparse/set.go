@@ -31,7 +31,9 @@ const (
 // it.
 type Set struct {
 	// Words are the slot words. They are exported for the map's lookups, which
-	// have to inline; only this package writes them.
+	// have to inline, and for the inserts and erases that write a word themselves
+	// where a call costs more than the work (op=insert, op=erase); the rest is
+	// written here.
 	Words []handle.ID
 
 	Freelist

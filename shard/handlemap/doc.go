@@ -12,7 +12,8 @@
 //     first, until it is issued again with the next generation.
 //   - stale: said of a handle whose generation is behind its slot's.
 //   - depleted: said of a slot that used its last generation; it is never
-//     issued again, so that no handle value ever comes back.
+//     issued again, so that no handle value ever comes back. Only [Map.Clone] and
+//     [Map.CopyTo] begin a history in which values come again.
 //
 // # How the three sets fit
 //
