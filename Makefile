@@ -35,7 +35,7 @@ lint: ## formatting, vet, staticcheck, go fix, go mod tidy
 portable: ## the library on 32 bits, and that it compiles for the browser
 	GOARCH=386 go vet ./...
 	@if [ "$$(go env GOHOSTARCH)" = amd64 ]; then \
-		set -x; GOARCH=386 go test -short -timeout 5m ./store/... ./shard/... ./batch ./tasks ./internal/sparse ./internal/digest ./internal/habit; \
+		set -x; GOARCH=386 go test -short -timeout $(TIMEOUT) ./store/... ./shard/... ./batch ./tasks ./internal/sparse ./internal/digest ./internal/habit; \
 	else echo "the tests on 32 bits run where the machine is an amd64"; fi
 	GOOS=js GOARCH=wasm go build ./store/...
 
