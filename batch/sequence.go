@@ -17,19 +17,26 @@ func (b *Batch) NewSequence() *Sequence { return &Sequence{batch: b} }
 // Begin starts the next pass of the sequence with n queues, as [Batch.Begin]
 // does. Goroutines may do so at the same time for sequences of their own.
 func (s *Sequence) Begin(n int) *Pass {
-	if s.serial != s.batch.serial { // what the batches before took is free again
-		s.serial = s.batch.serial
-		s.pool.rewind()
-	}
+	s.renew()
 	p := s.pool.take(s.batch, n, len(s.passes))
 	s.passes = append(s.passes, p)
 	return p
 }
 
-// Join appends the passes of a sequence to the batch; they must have ended. It
-// is called for the sequences of a wave one after another, in the order of the
-// systems.
+// renew makes free what the batches before took, once in each batch. A sequence that
+// begins no pass learns in this way that it keeps more memory than it needs.
+func (s *Sequence) renew() {
+	if s.serial != s.batch.serial {
+		s.serial = s.batch.serial
+		s.pool.rewind()
+	}
+}
+
+// Join appends the passes of a sequence to the batch; they must have ended and may
+// be none. It is called for the sequences of a wave one after another, in the order
+// of the systems.
 func (b *Batch) Join(s *Sequence) {
+	s.renew()
 	for i, p := range s.passes {
 		for task := range p.lanes[:p.tasks] {
 			p.lanes[task].pass = len(b.order)

@@ -195,6 +195,152 @@ func TestATableThatRestsAndWakesGivesItsMemoryBackEachTime(t *testing.T) {
 	}
 }
 
+// A table that has work now and then keeps the memory for it.
+func TestATableWithWorkNowAndThenDoesNotRest(t *testing.T) {
+	if check.Full || raceDetector {
+		t.Skip("checks allocate, and the race detector empties pools at random")
+	}
+	s := swollen{Store: newStore(t, store.Options{Workers: 1})}
+	s.table = register(t, s.Store, store.TableOptions[item]{Name: "table"})
+	s.other = register(t, s.Store, store.TableOptions[item]{Name: "other", Shards: 4, Changes: true})
+	small, flushes := s.small()["a pass"], 0
+	items := make([]item, 1000)
+	names := make([]store.Handle[item], 0, len(items))
+	now := func(_ context.Context, _ int, q store.Queue) error {
+		names = s.other.EmplaceItems(q, items, names[:0])
+		s.other.EraseItems(q, names)
+		return nil
+	}
+	frame := func(ctx context.Context) {
+		err := small(ctx)
+		if flushes++; flushes%20 == 0 {
+			err = errors.Join(err, s.Each(ctx, 1, now))
+		}
+		if _, err2 := s.Flush(ctx); err != nil || err2 != nil {
+			t.Error(err, err2)
+		}
+	}
+	for range 200 {
+		frame(t.Context())
+	}
+	if n := allocations(t.Context(), frame); n > 2*frameCount+20+slack {
+		t.Errorf("%d frames, of which some have work for the table, allocate %d objects", frameCount, n)
+	}
+}
+
+// So does a system that its condition keeps from running.
+func TestASystemThatRestsGivesTheMemoryOfItsQueuesBack(t *testing.T) {
+	if check.Full {
+		t.Skip("a checked build allocates")
+	}
+	s := swollen{Store: newStore(t, store.Options{Workers: 1})}
+	s.table = register(t, s.Store, store.TableOptions[item]{Name: "table"})
+	runs := false
+	burst := func(_ context.Context, _ int, q store.Queue) error {
+		s.table.EraseItems(q, s.table.EmplaceItems(q, make([]item, burstItems), nil))
+		return nil
+	}
+	c := newSchedule(
+		t, s.Store,
+		store.System{Name: "rests", Emits: on(s.table), If: func() bool { return runs }, Run: func(ctx context.Context) error {
+			return s.Each(ctx, 1, burst)
+		}},
+		store.System{Name: "works", Emits: on(s.table), Run: s.small()["a pass"]},
+	)
+	frames := func(n int) {
+		for range n {
+			if _, err := c.Run(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	frames(300)
+	before := heap()
+	for wake := range 3 {
+		runs = true
+		frames(1)
+		runs = false
+		if swell := heap() - before; swell < 500<<10 {
+			t.Errorf("wake %d: the heap grew by %d KiB, which shows nothing", wake, swell>>10)
+		}
+		frames(300)
+		if left := heap() - before; left > 64<<10 {
+			t.Errorf("wake %d: %d KiB are left when the system rests", wake, left>>10)
+		}
+	}
+}
+
+// What tasks touched is noted in memory of the table.
+func TestTheMemoryOfManyTouchedRowsIsGivenBack(t *testing.T) {
+	s, table := newTable(t, store.Options{Workers: 1}, store.TableOptions[item]{})
+	table.EmplaceItems(queues(t, s, 1)[0], make([]item, burstItems), nil)
+	flush(t, s)
+	pass := func(rows int) {
+		err := table.ForEach(t.Context(), func(_ context.Context, c store.Chunk[item]) error {
+			for i := range min(rows, len(c.Items)) {
+				c.Touch(i)
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		flush(t, s) // or the queues of all passes are kept for it
+	}
+	rest := func() {
+		for range 300 {
+			pass(1)
+		}
+	}
+	rest() // from the flush, too
+	before := heap()
+	pass(burstItems)
+	if swell := heap() - before; swell < 500<<10 {
+		t.Errorf("the heap grew by %d KiB, which shows nothing", swell>>10)
+	}
+	rest()
+	if left := heap() - before; left > 64<<10 {
+		t.Errorf("%d KiB are left after passes that touch little", left>>10)
+	}
+}
+
+// Of a table that was large, what was noted by chunk is given up, too.
+func TestTheMemoryOfPassesOverManyChunksIsGivenBack(t *testing.T) {
+	s := swollen{Store: newStore(t, store.Options{Workers: 1})}
+	s.table = register(t, s.Store, store.TableOptions[item]{Name: "table", ChunkItems: 8})
+	frame := func() {
+		err := s.table.ForEach(t.Context(), func(_ context.Context, c store.Chunk[item]) error {
+			c.Touch(0)
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		q := queues(t, s.Store, 1)[0]
+		s.table.Erase(q, s.table.Emplace(q, item{}))
+		flush(t, s.Store)
+	}
+	few := func() {
+		s.empty(t)
+		fill(t, s.Store, s.table, 1)
+		for range 300 {
+			frame()
+		}
+	}
+	few()
+	before := heap()
+	s.table.EmplaceItems(queues(t, s.Store, 1)[0], make([]item, burstItems), nil)
+	flush(t, s.Store)
+	frame()
+	if swell := heap() - before; swell < 500<<10 {
+		t.Errorf("the heap grew by %d KiB, which shows nothing", swell>>10)
+	}
+	few()
+	if left := heap() - before; left > 64<<10 {
+		t.Errorf("%d KiB are left after passes over few chunks", left>>10)
+	}
+}
+
 // empty erases all items and gives back their memory, which is no part of what is
 // measured.
 func (s swollen) empty(t tb) {

@@ -1,30 +1,55 @@
 package store
 
+import "handloom/internal/habit"
+
 // touched is what the tasks of a pass say they changed, kept from pass to pass.
 // Tasks of neighbouring chunks may not write to one bitmap, so each notes rows in
 // a list of its own, and the lists are read when the pass is over.
 type touched[T any] struct {
 	table     *Table[T]
 	fixedKeys bool
-	chunks    []notes // by chunk
+	noted
+}
+
+// noted are the notes of a pass, by chunk.
+type noted struct {
+	chunks []notes
+	habit  habit.Habit // of how many there are
 }
 
 // notes are the rows that one task touched.
 type notes struct {
-	rows []int
-	_    [40]byte // neighbours are written by different workers
+	rows  []int
+	habit habit.Habit
+	_     [28]byte // neighbours are written by different workers
+}
+
+const fewChunks = 64 // whose notes are kept anyway
+
+// begin makes a list for each of n chunks, and gives up those that passes over a
+// larger table left behind.
+func (l *noted) begin(n int) {
+	if n > len(l.chunks) {
+		l.chunks = append(l.chunks, make([]notes, n-len(l.chunks))...)
+	}
+	if len(l.chunks) <= fewChunks {
+		return
+	}
+	if keep := l.habit.Note(n, fewChunks); len(l.chunks) > keep {
+		l.chunks = append(make([]notes, 0, keep), l.chunks[:keep]...)
+	}
+}
+
+// forget empties the notes.
+func (n *notes) forget() {
+	if cap(n.rows) > 0 {
+		n.rows = habit.Trim(&n.habit, n.rows)
+	}
 }
 
 func (t *touched[T]) init(table *Table[T], fixedKeys bool) {
 	t.table, t.fixedKeys = table, fixedKeys
 	table.pass.before, table.pass.after = t.begin, t.settle
-}
-
-// begin makes a list for each of n chunks.
-func (t *touched[T]) begin(n int) {
-	if n > len(t.chunks) {
-		t.chunks = append(t.chunks, make([]notes, n-len(t.chunks))...)
-	}
 }
 
 // settle tells the maps what changed in a pass of n chunks, whether it failed or
@@ -38,7 +63,7 @@ func (t *touched[T]) settle(n int) {
 			t.table.mapOf(shard).TouchRows(row, row+1)
 		}
 		any = any || len(notes.rows) > 0
-		notes.rows = notes.rows[:0]
+		notes.forget()
 	}
 	if any || t.fixedKeys {
 		return
