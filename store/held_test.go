@@ -50,6 +50,8 @@ func TestNothingThatACallWasGivenIsHeldAfterIt(t *testing.T) {
 		fill(t, s, table, 20)
 		stable.EmplaceItems(queues(t, s, 1)[0], make([]item, 20), nil)
 		flush(t, s)
+		var old, saved store.Checkpoint
+		checkpoint(t, s, &old)
 		ctx := t.Context()
 		writing := func(f func(ctx context.Context, w *store.Writer, own *burden) error) func(context.Context, *burden) error {
 			return func(ctx context.Context, own *burden) error {
@@ -142,10 +144,8 @@ func TestNothingThatACallWasGivenIsHeldAfterIt(t *testing.T) {
 				}
 				return err
 			},
-			"Checkpoint and Rollback": func(ctx context.Context, _ *burden) error {
-				var c store.Checkpoint
-				return errors.Join(s.Checkpoint(ctx, &c), s.Rollback(ctx, &c))
-			},
+			"Checkpoint": func(ctx context.Context, _ *burden) error { return s.Checkpoint(ctx, &saved) },
+			"Rollback":   func(ctx context.Context, _ *burden) error { return s.Rollback(ctx, &old) },
 			"SortFunc and Defragment": writing(func(ctx context.Context, w *store.Writer, own *burden) error {
 				compare := func(a, b *item) int { _ = *own; return int(a.Value) - int(b.Value) }
 				_, _, err := table.Defragment(ctx, w, compare, 0)
@@ -174,7 +174,36 @@ func TestNothingThatACallWasGivenIsHeldAfterIt(t *testing.T) {
 			t.Error(err)
 		}
 		runtime.KeepAlive(s)
+		runtime.KeepAlive(&saved)
+		runtime.KeepAlive(&old)
 	}
+}
+
+// Tables outlive their store, in whatever program holds them.
+func TestAClosedStoreHoldsNoItems(t *testing.T) {
+	type holder struct{ *burden }
+	bothKinds(t, func(t *testing.T, stable bool) {
+		s, err := store.New(store.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		table := registerKind(t, s, store.TableOptions[holder]{Changes: true}, stable)
+		_, held := heldBy(t, t.Context(), func(ctx context.Context, own *burden) error {
+			names := table.EmplaceItems(queues(t, s, 1)[0], []holder{{own}, {own}, {own}}, nil)
+			flush(t, s)
+			q := queues(t, s, 1)[0]
+			table.Erase(q, resolve(t, table, names[0])) // it is on a list of changes
+			table.Put(q, resolve(t, table, names[1]), holder{own})
+			flush(t, s)
+			table.Emplace(queues(t, s, 1)[0], holder{own}) // no flush applies it
+			_, err := s.Close(ctx)
+			return err
+		})
+		if held {
+			t.Error("what an item held is held by the closed store")
+		}
+		runtime.KeepAlive(table)
+	})
 }
 
 // The state of a frame is the schedule's, which lives on.

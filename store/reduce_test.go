@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"math"
+	"runtime"
 	"testing"
 
+	"handloom/internal/check"
 	"handloom/store"
 )
 
@@ -98,6 +100,49 @@ func TestReduceReturnsTheErrorOfTheLowestChunk(t *testing.T) {
 		}, func(a, b int) int { return a + b })
 		if got != 0 || err == nil || err.Error() != "two" {
 			t.Fatalf("%d, %v", got, err)
+		}
+	}
+}
+
+// The workers are busy with the pass, which a Reduce in one of its tasks is part of,
+// however deep.
+func TestAReduceInsideATaskRunsOnTheGoroutineOfTheTask(t *testing.T) {
+	s, table := newTable(t, store.Options{Workers: 4}, store.TableOptions[item]{ChunkItems: 1})
+	other := register(t, s, store.TableOptions[item]{Name: "other", ChunkItems: 1})
+	fill(t, s, table, 30)
+	fill(t, s, other, 2)
+	var within func(ctx context.Context, depth int) error
+	within = func(ctx context.Context, depth int) error {
+		task := check.Goroutine()
+		_, err := store.Reduce(ctx, table, func(ctx context.Context, r store.Rows[item]) (int, error) {
+			if runs := check.Goroutine(); runs != task {
+				t.Errorf("at depth %d the task of goroutine %d is helped by goroutine %d", depth, task, runs)
+			}
+			runtime.Gosched()
+			if depth < 2 && r.Index == 0 {
+				return 0, within(ctx, depth+1)
+			}
+			return 0, nil
+		}, addInt)
+		return err
+	}
+	inEach := func(ctx context.Context) error {
+		return s.Each(ctx, 2, func(ctx context.Context, _ int, _ store.Queue) error { return within(ctx, 0) })
+	}
+	inForEach := func(ctx context.Context) error {
+		return other.ForEach(ctx, func(ctx context.Context, _ store.Chunk[item]) error { return within(ctx, 0) })
+	}
+	inReduce := func(ctx context.Context) error {
+		_, err := store.Reduce(ctx, other, func(ctx context.Context, _ store.Rows[item]) (int, error) { return 0, within(ctx, 0) }, addInt)
+		return err
+	}
+	for name, pass := range map[string]func(ctx context.Context) error{"Each": inEach, "ForEach": inForEach, "Reduce": inReduce} {
+		inRead := func(ctx context.Context) error { return s.Read(ctx, inReduce) }
+		inWrite := func(ctx context.Context) error {
+			return s.Write(ctx, func(ctx context.Context, _ *store.Writer) error { return pass(ctx) })
+		}
+		if err := errors.Join(pass(t.Context()), inRead(t.Context()), inWrite(t.Context())); err != nil {
+			t.Errorf("%s: %v", name, err)
 		}
 	}
 }

@@ -95,6 +95,16 @@ func TestTouchedItemsAreTheOnesThatChanged(t *testing.T) {
 		if n := tidy(t, s, table); n == 0 || n > many/4 {
 			t.Errorf("fixed keys %t: %d comparisons after 5 of %d items changed", fixedKeys, n, many)
 		}
+		forEach(t, table, func(c store.Chunk[item]) { // what the pass before touched is no more
+			for i := range c.Items {
+				if !fixedKeys {
+					c.Items[i].Value = many - c.Items[i].Value
+				}
+			}
+		})
+		if n := tidy(t, s, table); fixedKeys && n != 0 || !fixedKeys && n < many-2 {
+			t.Errorf("fixed keys %t: %d comparisons after a pass that touched nothing", fixedKeys, n)
+		}
 	}
 }
 
