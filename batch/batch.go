@@ -124,7 +124,7 @@ func (b *Batch) Check() error {
 // Gather seals the inbox, calls columns for the creates and puts and erases for
 // each erase list of each queue, queues in key order, and reports whether there
 // is any command.
-func (b *Batch) Gather(columns func(ordinal int, c Recorded, k Key), erases func(list int, ids []handle.ID, k Key)) bool {
+func (b *Batch) Gather(columns func(ordinal int, c *Column, k Key), erases func(list int, ids []handle.ID, k Key)) bool {
 	b.inbox.seal()
 	found := false
 	for l := range b.lanes {

@@ -5,20 +5,21 @@ import (
 	"testing"
 
 	"handloom/batch"
+	"handloom/internal/items"
 	"handloom/shard/handle"
 )
 
 // yard is a batch with many tables, and commands that are used again.
 type yard struct {
 	*batch.Batch
-	tables []batch.Recorder[value]
-	c      [2]batch.Commands[value] // of the first table: pending and published
+	tables []recorder[value]
+	c      [2]batch.Commands // of the first table: pending and published
 }
 
 func newYard(tables int) *yard {
-	y := &yard{Batch: batch.New(batch.Limits{}), tables: make([]batch.Recorder[value], tables)}
+	y := &yard{Batch: batch.New(batch.Limits{}), tables: make([]recorder[value], tables)}
 	for i := range y.tables {
-		y.tables[i].Init(y.Batch, i, uint16(7+i), 1, false)
+		y.tables[i].Init(y.Batch, i, uint16(7+i), 1, items.For[value]())
 	}
 	return y
 }
@@ -27,17 +28,17 @@ func newYard(tables int) *yard {
 func (y *yard) flush() {
 	pending, r := &y.c[0], &y.tables[0]
 	y.Gather(
-		func(ordinal int, column batch.Recorded, key batch.Key) {
+		func(ordinal int, column *batch.Column, key batch.Key) {
 			if ordinal == 0 {
 				pending.Gather(column, key)
 			}
 		},
 		func(list int, ids []handle.ID, key batch.Key) {
 			if list == 1 {
-				pending.GatherErases(r, list, ids, key)
+				pending.GatherErases(&r.Recorder, list, ids, key)
 			}
 		})
-	pending.Number(r)
+	pending.Number(&r.Recorder)
 	pending.Settle()
 	pending.Release()
 	y.c[0], y.c[1] = y.c[1], y.c[0]

@@ -2,9 +2,11 @@ package batch
 
 import (
 	"sort"
+	"unsafe"
 
 	"handloom/internal/canary"
 	"handloom/internal/habit"
+	"handloom/internal/items"
 	"handloom/shard/handle"
 )
 
@@ -15,17 +17,17 @@ import (
 // [Commands.Number]), cancels and replaces creates while it plans, and has each
 // shard take a range of the surviving creates while it applies
 // ([Commands.Runs]).
-type Commands[T any] struct {
-	Columns []*Column[T] // in key order
+type Commands struct {
+	Columns []*Column // in key order
 
-	recorder  *Recorder[T]
-	erases    [][]Erases     // by shard, in key order
-	order     []run[T]       // segments in key order
-	places    places         // of segments in order
-	marks     []mark         // by creation number, which counts creates in (key, sequence) order
-	names     []handle.Of[T] // by creation number; null if cancelled
-	cancelled int            // creates
-	begun     bool           // something is gathered
+	recorder  *Recorder
+	erases    [][]Erases  // by shard, in key order
+	order     []run       // segments in key order
+	places    places      // of segments in order
+	marks     []mark      // by creation number, which counts creates in (key, sequence) order
+	names     []handle.ID // by creation number; null if cancelled
+	cancelled int         // creates
+	begun     bool        // something is gathered
 
 	habits struct { // of the arrays of the same names
 		columns, order, marks, names habit.Habit
@@ -49,18 +51,17 @@ const (
 )
 
 // run is a segment in its place among the creates of the table.
-type run[T any] struct {
-	values    []T // nil once released
-	creates   int // len(values)
-	first     int // creation number of values[0]
-	cancelled int // creates of the segment
-	survivors int // creates that survive in the segments before
+type run struct {
+	values    items.Slice // empty once released
+	creates   int         // len(values)
+	first     int         // creation number of values[0]
+	cancelled int         // creates of the segment
+	survivors int         // creates that survive in the segments before
 }
 
 // Gather adds a column of the batch, queues in key order, and reports whether it
 // is the first thing gathered.
-func (c *Commands[T]) Gather(column Recorded, key Key) (first bool) {
-	col := column.(*Column[T])
+func (c *Commands) Gather(col *Column, key Key) (first bool) {
 	col.key = key
 	col.seal()
 	c.Columns = append(c.Columns, col)
@@ -68,7 +69,7 @@ func (c *Commands[T]) Gather(column Recorded, key Key) (first bool) {
 }
 
 // GatherErases adds an erase list of the batch, as [Commands.Gather] does.
-func (c *Commands[T]) GatherErases(r *Recorder[T], list int, ids []handle.ID, key Key) (first bool) {
+func (c *Commands) GatherErases(r *Recorder, list int, ids []handle.ID, key Key) (first bool) {
 	for len(c.erases) < int(r.shards) {
 		c.erases = append(c.erases, nil)
 		c.habits.erases = append(c.habits.erases, habit.Habit{})
@@ -78,14 +79,14 @@ func (c *Commands[T]) GatherErases(r *Recorder[T], list int, ids []handle.ID, ke
 	return c.begin()
 }
 
-func (c *Commands[T]) begin() (first bool) {
+func (c *Commands) begin() (first bool) {
 	first = !c.begun
 	c.begun = true
 	return first
 }
 
 // Erases returns the erases of a shard, in key order.
-func (c *Commands[T]) Erases(shard int) []Erases {
+func (c *Commands) Erases(shard int) []Erases {
 	if shard < len(c.erases) {
 		return c.erases[shard]
 	}
@@ -93,7 +94,7 @@ func (c *Commands[T]) Erases(shard int) []Erases {
 }
 
 // Number gives every create its creation number and makes room for its name.
-func (c *Commands[T]) Number(r *Recorder[T]) {
+func (c *Commands) Number(r *Recorder) {
 	c.recorder, c.cancelled = r, 0
 	c.order = c.order[:0]
 	creates, segments := 0, 0
@@ -107,8 +108,8 @@ func (c *Commands[T]) Number(r *Recorder[T]) {
 	for _, col := range c.Columns {
 		for _, s := range col.segments[:col.used] {
 			c.places.add(s.number, len(c.order))
-			c.order = append(c.order, run[T]{values: s.values, creates: len(s.values), first: creates})
-			creates += len(s.values)
+			c.order = append(c.order, run{values: s.values, creates: s.values.Len(), first: creates})
+			creates += s.values.Len()
 		}
 	}
 	c.names = habit.Room(&c.habits.names, c.names, creates)
@@ -117,11 +118,11 @@ func (c *Commands[T]) Number(r *Recorder[T]) {
 }
 
 // Creates returns how many creates survive.
-func (c *Commands[T]) Creates() int { return len(c.names) - c.cancelled }
+func (c *Commands) Creates() int { return len(c.names) - c.cancelled }
 
 // locate returns the segment and the creation number that a provisional handle
 // of this table and batch stands for.
-func (c *Commands[T]) locate(id handle.ID) (*run[T], int, bool) {
+func (c *Commands) locate(id handle.ID) (*run, int, bool) {
 	if c.recorder == nil || !c.recorder.names(id) {
 		return nil, 0, false
 	}
@@ -138,7 +139,7 @@ func (c *Commands[T]) locate(id handle.ID) (*run[T], int, bool) {
 // whether id is a name of this batch. Only the worker that plans the table's
 // first typeId may call it for handles of that typeId; others are stale, and
 // any worker may ask.
-func (c *Commands[T]) Cancel(id handle.ID, counts *Counts) bool {
+func (c *Commands) Cancel(id handle.ID, counts *Counts) bool {
 	s, creation, ok := c.locate(id)
 	switch {
 	case !ok:
@@ -147,7 +148,7 @@ func (c *Commands[T]) Cancel(id handle.ID, counts *Counts) bool {
 		counts.Redundant++
 	default:
 		c.marks[creation] = cancelled
-		c.names[creation] = handle.Of[T]{}
+		c.names[creation] = 0
 		s.cancelled++
 		c.cancelled++
 		counts.CancelledOut += 2 // the create and its erase
@@ -155,12 +156,12 @@ func (c *Commands[T]) Cancel(id handle.ID, counts *Counts) bool {
 	return ok
 }
 
-// Replace applies a put to a provisional handle, as [Commands.Cancel] applies
+// Replace applies a put of the value at v to a provisional handle, as [Commands.Cancel] applies
 // an erase. Every erase has been applied before.
 //
 // It overwrites the recorded value. That is safe to repeat when a flush fails
 // and the batch is planned again: the last put wins each time.
-func (c *Commands[T]) Replace(id handle.ID, v T, counts *Counts) bool {
+func (c *Commands) Replace(id handle.ID, v unsafe.Pointer, counts *Counts) bool {
 	s, creation, ok := c.locate(id)
 	if !ok {
 		counts.Stale++
@@ -176,12 +177,13 @@ func (c *Commands[T]) Replace(id handle.ID, v T, counts *Counts) bool {
 		counts.Put++
 	}
 	c.marks[creation] = replaced
-	s.values[creation-s.first] = v
+	size := c.recorder.typ.Size
+	c.recorder.typ.Set(s.values.Pointer(creation-s.first, size), v)
 	return true
 }
 
 // Settle fixes which creates survive, once all erases have been applied.
-func (c *Commands[T]) Settle() {
+func (c *Commands) Settle() {
 	survivors := 0
 	for i := range c.order {
 		s := &c.order[i]
@@ -194,10 +196,11 @@ func (c *Commands[T]) Settle() {
 // hi-th, cut into runs of values that lie side by side. insert stores the
 // handles of the items in names, which has the length of values. Workers may
 // call Runs at the same time for ranges that do not overlap.
-func (c *Commands[T]) Runs(lo, hi int, insert func(values []T, names []handle.Of[T])) {
+func (c *Commands) Runs(lo, hi int, insert func(values items.Slice, names []handle.ID)) {
 	if lo == hi {
 		return
 	}
+	size := c.recorder.typ.Size
 	// The last segment with at most lo survivors before it has the lo-th,
 	// unless segments without survivors follow; those have no runs.
 	at := sort.Search(len(c.order), func(i int) bool { return c.order[i].survivors > lo }) - 1
@@ -206,18 +209,18 @@ func (c *Commands[T]) Runs(lo, hi int, insert func(values []T, names []handle.Of
 		names := c.names[s.first : s.first+s.creates]
 		if s.cancelled == 0 {
 			from, to := max(0, lo-s.survivors), min(hi-s.survivors, s.creates)
-			insert(s.values[from:to], names[from:to])
+			insert(s.values.Sub(from, to, size), names[from:to])
 			continue
 		}
 		s.runs(c.marks[s.first:s.first+s.creates], lo, hi, func(from, to int) {
-			insert(s.values[from:to], names[from:to])
+			insert(s.values.Sub(from, to, size), names[from:to])
 		})
 	}
 }
 
 // runs calls f for each run of creates between cancelled ones, cut to the
 // survivors from lo to before hi.
-func (s *run[T]) runs(marks []mark, lo, hi int, f func(from, to int)) {
+func (s *run) runs(marks []mark, lo, hi int, f func(from, to int)) {
 	survivor := s.survivors
 	for i := 0; i < len(marks); {
 		if marks[i] == cancelled {
@@ -239,17 +242,17 @@ func (s *run[T]) runs(marks []mark, lo, hi int, f func(from, to int)) {
 // Resolve returns the handle of the item that the provisional handle id was
 // recorded for, once the creates have been applied. It is null, and ok true,
 // when the create was cancelled; ok is false when id is no name of this batch.
-func (c *Commands[T]) Resolve(id handle.ID) (h handle.Of[T], ok bool) {
+func (c *Commands) Resolve(id handle.ID) (h handle.ID, ok bool) {
 	_, creation, ok := c.locate(id)
 	if !ok {
-		return h, false
+		return 0, false
 	}
 	return c.names[creation], true
 }
 
 // Release forgets the columns, which the next batch writes to, and keeps the
 // names.
-func (c *Commands[T]) Release() {
+func (c *Commands) Release() {
 	clear(c.Columns)
 	c.Columns, c.begun = habit.Trim(&c.habits.columns, c.Columns), false
 	for i := range c.erases {
@@ -257,12 +260,12 @@ func (c *Commands[T]) Release() {
 		c.erases[i] = habit.Trim(&c.habits.erases[i], c.erases[i])
 	}
 	for i := range c.order {
-		c.order[i].values = nil
+		c.order[i].values = items.Slice{}
 	}
 }
 
 // Forget drops the names as well: nothing resolves until the next Number.
-func (c *Commands[T]) Forget() {
+func (c *Commands) Forget() {
 	c.Release()
 	c.recorder = nil
 	c.names, c.marks = habit.Trim(&c.habits.names, c.names), habit.Trim(&c.habits.marks, c.marks)
@@ -272,8 +275,8 @@ func (c *Commands[T]) Forget() {
 
 // Known reports whether there are names, even if none, of a flush that was not
 // forgotten.
-func (c *Commands[T]) Known() bool { return c.recorder != nil }
+func (c *Commands) Known() bool { return c.recorder != nil }
 
 // Names returns the handles of the items created, in the order of creation; null
 // ones stand for creates that were cancelled.
-func (c *Commands[T]) Names() []handle.Of[T] { return c.names }
+func (c *Commands) Names() []handle.ID { return c.names }

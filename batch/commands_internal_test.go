@@ -3,6 +3,7 @@ package batch
 import (
 	"testing"
 
+	"handloom/internal/items"
 	"handloom/shard/handle"
 )
 
@@ -10,16 +11,16 @@ import (
 // and give memory back.
 func TestReleasedCommandsReferToNoQueue(t *testing.T) {
 	b := New(Limits{})
-	var r Recorder[int]
-	r.Init(b, 0, 7, 1, false)
-	var c Commands[int]
+	var r Recorder
+	r.Init(b, 0, 7, 1, items.For[int]())
+	var c Commands
 	for _, queues := range []int{10, 3} {
 		p := b.Begin(queues)
 		for task := range queues {
-			r.Erase(p.Queue(task), r.Emplace(p.Queue(task), task))
+			r.Erase(p.Queue(task), Emplace(&r, p.Queue(task), task).ID)
 		}
 		b.Gather(
-			func(_ int, column Recorded, k Key) { c.Gather(column, k) },
+			func(_ int, column *Column, k Key) { c.Gather(column, k) },
 			func(list int, ids []handle.ID, k Key) { c.GatherErases(&r, list, ids, k) })
 		c.Number(&r)
 		c.Release()
@@ -35,7 +36,7 @@ func TestReleasedCommandsReferToNoQueue(t *testing.T) {
 			}
 		}
 		for _, s := range c.order[:cap(c.order)] {
-			if s.values != nil {
+			if s.values.Cap() > 0 {
 				t.Errorf("after a batch of %d queues creates are left", queues)
 			}
 		}
@@ -45,14 +46,14 @@ func TestReleasedCommandsReferToNoQueue(t *testing.T) {
 // Nor do the lists of a batch refer to passes and calls that are gone.
 func TestABatchThatEndedRefersToNothingOfIt(t *testing.T) {
 	b := New(Limits{})
-	var r Recorder[int]
-	r.Init(b, 0, 7, 1, false)
+	var r Recorder
+	r.Init(b, 0, 7, 1, items.For[int]())
 	s := b.NewSequence()
 	for range 10 {
-		r.Emplace(b.Begin(1).Queue(0), 1)
+		Emplace(&r, b.Begin(1).Queue(0), 1)
 		_ = s.Begin(1).End(false)
 		q, _ := b.Enter()
-		r.Emplace(q, 1)
+		Emplace(&r, q, 1)
 		if err := b.Arrive(q); err != nil {
 			t.Fatal(err)
 		}

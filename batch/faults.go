@@ -7,12 +7,12 @@ import (
 
 // byArrival is a seeded fault, for builds with package canary enabled: it orders
 // queues by which recorded first.
-func (c *Commands[T]) byArrival() {
-	first := func(col *Column[T]) uint64 {
+func (c *Commands) byArrival() {
+	first := func(col *Column) uint64 {
 		if col.used == 0 {
 			return 0
 		}
 		return col.segments[0].number
 	}
-	slices.SortStableFunc(c.Columns, func(a, b *Column[T]) int { return cmp.Compare(first(a), first(b)) })
+	slices.SortStableFunc(c.Columns, func(a, b *Column) int { return cmp.Compare(first(a), first(b)) })
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"handloom/batch"
+	"handloom/internal/items"
 	"handloom/shard/handle"
 
 	"pgregory.net/rapid"
@@ -40,7 +41,7 @@ type fataler interface {
 type history struct {
 	*rapid.T
 	*bench
-	table  *batch.Commands[value]
+	table  *batch.Commands
 	given  map[handle.ID]*create // ever
 	open   []*entry
 	next   []*create // of the batch that a flush would seal now, in order
@@ -64,7 +65,7 @@ type entry struct {
 func (h *history) emplace(q batch.Queue) *create {
 	c := &create{n: uint64(len(h.given))}
 	c.name = h.Emplace(q, value{N: c.n})
-	if h.given[c.ID] != nil || !c.IsProvisional() {
+	if h.given[c.ID] != nil || !c.ID.IsProvisional() {
 		h.Fatalf("create %d is named %v, as create %v was", c.n, c.name, h.given[c.ID])
 	}
 	h.given[c.ID] = c
@@ -147,7 +148,7 @@ func (h *history) flush(do int) {
 }
 
 // checkNames sees that names of these creates are known, and no other ever given.
-func (h *history) checkNames(c *batch.Commands[value], known []*create) {
+func (h *history) checkNames(c *batch.Commands, known []*create) {
 	if c == nil {
 		return
 	}
@@ -158,7 +159,7 @@ func (h *history) checkNames(c *batch.Commands[value], known []*create) {
 	for id := range h.given {
 		i, ours := at[id]
 		real, ok := c.Resolve(id)
-		if ok != ours || ok && real != realOrNull(c, i) {
+		if ok != ours || ok && real != realOrNull(c, i).ID {
 			h.Fatalf("name %v resolves: %t, to %v; is of the batch: %t, number %d", id, ok, real, ours, i)
 		}
 	}
@@ -166,7 +167,7 @@ func (h *history) checkNames(c *batch.Commands[value], known []*create) {
 
 // realOrNull is what the name of the i-th create resolves to: nothing yet, while
 // the batch is not applied.
-func realOrNull(c *batch.Commands[value], i int) name {
+func realOrNull(c *batch.Commands, i int) name {
 	if names := c.Names(); !names[i].IsZero() {
 		return real(i)
 	}
@@ -191,7 +192,7 @@ func TestACallOfTheInboxMayOutlastManyOthers(t *testing.T) {
 		"left": func(b *bench, q batch.Queue) { b.Leave(q) },
 		"flushed": func(b *bench, q batch.Queue) {
 			b.arrive(t, q)
-			b.Gather(func(int, batch.Recorded, batch.Key) {}, nil)
+			b.Gather(func(int, *batch.Column, batch.Key) {}, nil)
 			b.Finish()
 		},
 	} {
@@ -201,7 +202,7 @@ func TestACallOfTheInboxMayOutlastManyOthers(t *testing.T) {
 			b.Emplace(first, value{N: 1}) // in a segment of the beginning
 			for i := range calls {
 				q := b.enter(t)
-				if b.Emplace(q, value{N: uint64(i)}).IsZero() {
+				if b.Emplace(q, value{N: uint64(i)}).ID.IsZero() {
 					t.Fatalf("call %d names nothing", i)
 				}
 				end(b, q)
@@ -277,7 +278,7 @@ func TestManyGoroutinesNameWithoutClash(t *testing.T) {
 		})
 	}
 	for range 50 {
-		b.Gather(func(int, batch.Recorded, batch.Key) {}, nil)
+		b.Gather(func(int, *batch.Column, batch.Key) {}, nil)
 		b.Finish()
 	}
 	wg.Wait()
@@ -288,7 +289,7 @@ func TestManyGoroutinesNameWithoutClash(t *testing.T) {
 func TestTheLimitOfTheInboxIsExact(t *testing.T) {
 	for _, more := range []int{0, 1} {
 		b := &bench{Batch: batch.New(batch.Limits{InboxCommands: 10})}
-		b.Init(b.Batch, 0, 7, 1, false)
+		b.Init(b.Batch, 0, 7, 1, items.For[value]())
 		for i := range 4 {
 			q := b.enter(t)
 			b.EmplaceItems(q, make([]value, 2), nil)
@@ -325,7 +326,7 @@ func TestTheLimitOfTheInboxIsExact(t *testing.T) {
 func TestACallIsRefusedWhenTheBatchIsFull(t *testing.T) {
 	for _, limits := range []batch.Limits{{BatchCommands: 3}, {BatchBytes: 3 * 16}} {
 		b := &bench{Batch: batch.New(limits)}
-		b.Init(b.Batch, 0, 7, 1, false)
+		b.Init(b.Batch, 0, 7, 1, items.For[value]())
 		for i := range 3 {
 			if i == 1 {
 				q := b.enter(t)

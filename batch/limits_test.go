@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"handloom/batch"
+	"handloom/internal/items"
 	"handloom/shard/handle"
 )
 
@@ -29,7 +30,7 @@ func TestTheLimitOfAQueueIsExact(t *testing.T) {
 		for _, limits := range []batch.Limits{{QueueCommands: limit}, {QueueBytes: limit * kind.bytes}} {
 			for _, batches := range [][]int{{limit + 1}, {10 * limit}, {limit, limit, limit + 1, limit}} {
 				b := &bench{Batch: batch.New(limits)}
-				b.Init(b.Batch, 0, 7, 1, false)
+				b.Init(b.Batch, 0, 7, 1, items.For[value]())
 				for _, n := range batches {
 					p := b.Begin(1)
 					for range n {
@@ -54,7 +55,7 @@ func TestWhatAFlushAppliedCountsForTheBatchNoMore(t *testing.T) {
 		"bytes":    {BatchBytes: bytes},
 	} {
 		b := &bench{Batch: batch.New(limits)}
-		b.Init(b.Batch, 0, 7, 1, false)
+		b.Init(b.Batch, 0, 7, 1, items.For[value]())
 		for round := range 20 {
 			p := b.Begin(1)
 			b.Erase(p.Queue(0), name{})
@@ -95,7 +96,7 @@ func TestAQueueThatFailedPanicsOnceItsBatchHasEnded(t *testing.T) {
 	p := b.Begin(2)
 	q, other := p.Queue(0), p.Queue(1)
 	b.EmplaceItems(q, make([]value, 2), nil)
-	if h := b.Emplace(q, value{}); !h.IsZero() {
+	if h := b.Emplace(q, value{}); !h.ID.IsZero() {
 		t.Errorf("a queue that failed names a create %v", h)
 	}
 	_ = p.End(false)

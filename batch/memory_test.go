@@ -6,6 +6,7 @@ import (
 	"weak"
 
 	"handloom/batch"
+	"handloom/internal/items"
 	"handloom/shard/handle"
 )
 
@@ -65,18 +66,18 @@ func TestQueuesReuseTheMemoryOfStagedValues(t *testing.T) {
 // writes then is nowhere.
 func TestAFailedQueueHoldsNothingAlive(t *testing.T) {
 	type big struct{ data *[1 << 16]byte }
-	var r batch.Recorder[big]
+	var r batch.Recorder
 	b := batch.New(batch.Limits{QueueCommands: 10})
-	r.Init(b, 0, 1, 1, true)
+	r.Init(b, 0, 1, 1, items.For[big]())
 	var before, after weak.Pointer[[1 << 16]byte]
 	func() {
 		p := b.Begin(1)
 		q := p.Queue(0)
-		r.EmplaceItems(q, make([]big, 5), nil)
-		r.EmplaceFunc(q, func(_ handle.Of[big], v *big) {
+		r.EmplaceItems(q, items.From(make([]big, 5)), nil)
+		batch.EmplaceFunc(&r, q, func(_ handle.Of[big], v *big) {
 			v.data = new([1 << 16]byte)
 			before = weak.Make(v.data)
-			if h := r.EmplaceItems(q, make([]big, 10), nil); len(h) > 0 {
+			if h := r.EmplaceItems(q, items.From(make([]big, 10)), nil); len(h) > 0 {
 				t.Error("the queue has not failed")
 			}
 			v.data = new([1 << 16]byte)
@@ -86,7 +87,7 @@ func TestAFailedQueueHoldsNothingAlive(t *testing.T) {
 			t.Error("the pass has not failed")
 		}
 		b.Drop()
-		r.Emplace(b.Begin(1).Queue(0), big{})
+		batch.Emplace(&r, b.Begin(1).Queue(0), big{})
 		b.Drop()
 	}()
 	runtime.GC()
@@ -98,17 +99,17 @@ func TestAFailedQueueHoldsNothingAlive(t *testing.T) {
 
 func TestAnEmptiedBatchHoldsNothingAlive(t *testing.T) {
 	type big struct{ data *[1 << 16]byte }
-	var r batch.Recorder[big]
+	var r batch.Recorder
 	b := batch.New(batch.Limits{})
-	r.Init(b, 0, 1, 1, true)
+	r.Init(b, 0, 1, 1, items.For[big]())
 	var created, put, cancelled weak.Pointer[[1 << 16]byte]
 	func() {
 		q := b.Begin(1).Queue(0)
 		a, c, d := new([1 << 16]byte), new([1 << 16]byte), new([1 << 16]byte)
 		created, put, cancelled = weak.Make(a), weak.Make(c), weak.Make(d)
-		r.Emplace(q, big{a})
-		r.Put(q, handle.Of[big]{}, big{c})
-		r.Erase(q, r.Emplace(q, big{d}))
+		batch.Emplace(&r, q, big{a})
+		batch.PutItem(&r, q, handle.Of[big]{}, big{c})
+		r.Erase(q, batch.Emplace(&r, q, big{d}).ID)
 	}()
 	b.Finish()
 	runtime.GC()

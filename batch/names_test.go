@@ -3,6 +3,7 @@ package batch_test
 import (
 	"sync"
 	"testing"
+	"unsafe"
 
 	"handloom/batch"
 	"handloom/shard/handle"
@@ -32,7 +33,7 @@ func TestNamesAreUniqueWithinABatch(t *testing.T) {
 	seen := map[handle.ID]bool{}
 	for _, list := range names {
 		for _, p := range list {
-			if seen[p.ID] || !p.IsProvisional() || p.TypeID() != 7 {
+			if seen[p.ID] || !p.ID.IsProvisional() || p.ID.TypeID() != 7 {
 				t.Fatalf("%v is given twice, or no provisional handle of the table", p)
 			}
 			seen[p.ID] = true
@@ -59,13 +60,13 @@ func TestANameIsKnownToItsOwnBatchAlone(t *testing.T) {
 	}
 	next := b.commands()
 	var counts batch.Counts
-	if next.Cancel(old.ID, &counts) || next.Replace(old.ID, value{}, &counts) || counts != (batch.Counts{Stale: 2}) {
+	if next.Cancel(old.ID, &counts) || next.Replace(old.ID, unsafe.Pointer(new(value)), &counts) || counts != (batch.Counts{Stale: 2}) {
 		t.Errorf("%+v, want 2 stale", counts)
 	}
 	if _, ok := next.Resolve(old.ID); ok {
 		t.Error("a name of the batch before resolves")
 	}
-	if h, ok := c.Resolve(old.ID); !ok || h != real(0) {
+	if h, ok := c.Resolve(old.ID); !ok || h != real(0).ID {
 		t.Errorf("in its own batch it resolves to %v, %t", h, ok)
 	}
 }
@@ -100,7 +101,7 @@ func TestNamesThatWereMadeUpAreStale(t *testing.T) {
 		"the free bit only": handle.FreeBit,
 	} {
 		var counts batch.Counts
-		if c.Cancel(id, &counts) || c.Replace(id, value{}, &counts) || counts != (batch.Counts{Stale: 2}) {
+		if c.Cancel(id, &counts) || c.Replace(id, unsafe.Pointer(new(value)), &counts) || counts != (batch.Counts{Stale: 2}) {
 			t.Errorf("%s: %+v, want 2 stale", what, counts)
 		}
 		if _, ok := c.Resolve(id); ok {
@@ -143,10 +144,10 @@ func TestANameStaysStaleForEver(t *testing.T) {
 }
 
 // expectStale sees that a name is none of the batch of c.
-func expectStale(t *testing.T, c *batch.Commands[value], p name) {
+func expectStale(t *testing.T, c *batch.Commands, p name) {
 	t.Helper()
 	var counts batch.Counts
-	if c.Cancel(p.ID, &counts) || c.Replace(p.ID, value{}, &counts) || counts != (batch.Counts{Stale: 2}) {
+	if c.Cancel(p.ID, &counts) || c.Replace(p.ID, unsafe.Pointer(new(value)), &counts) || counts != (batch.Counts{Stale: 2}) {
 		t.Fatalf("commands to %v of another batch: %+v, want 2 stale", p, counts)
 	}
 	if h, ok := c.Resolve(p.ID); ok {
@@ -171,7 +172,7 @@ func TestNamesAcrossTheEndOfTheNumbers(t *testing.T) {
 			names = b.EmplaceItems(p.Queue(task), make([]value, each), names)
 		}
 		for i, h := range names {
-			if seen[h] || !h.IsProvisional() || h.TypeID() != 7 {
+			if seen[h] || !h.ID.IsProvisional() || h.ID.TypeID() != 7 {
 				t.Fatalf("%d segments before the end: %v is given twice, or no provisional handle of the table", before, h)
 			}
 			seen[h] = true
@@ -185,7 +186,7 @@ func TestNamesAcrossTheEndOfTheNumbers(t *testing.T) {
 		b.plan(c)
 		expectRange(t, survivors(c, 0, len(names)), 0, len(names))
 		for i, h := range names {
-			if got, ok := c.Resolve(h.ID); !ok || got != real(i) {
+			if got, ok := c.Resolve(h.ID); !ok || got != real(i).ID {
 				t.Fatalf("%d segments before the end: create %d resolves to %v, %t", before, i, got, ok)
 			}
 		}

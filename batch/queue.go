@@ -3,7 +3,6 @@ package batch
 import (
 	"fmt"
 	"sync/atomic"
-	"unsafe"
 
 	"handloom/internal/check"
 	"handloom/internal/habit"
@@ -43,16 +42,16 @@ func (q Queue) String() string {
 type lane struct {
 	serial  uint64 // of the use that records now; 0: closed
 	batch   *Batch
-	erases  [][]handle.ID    // by list (see router): of this use, or nil
-	columns []unsafe.Pointer // by table ordinal: the *Column[T] of this use, or nil
+	erases  [][]handle.ID // by list (see router): of this use, or nil
+	columns []*Column     // by table ordinal: of this use, or nil
 
-	spareErases [][]handle.ID    // by list: kept from use to use
-	spare       []unsafe.Pointer // by table ordinal: the *Column[T] kept from use to use
-	lists       []int            // the lists of this use
-	touched     []touched        // the columns of this use, in order of first use
-	strays      []handle.ID      // untyped erases of typeIds that no table has
-	habits      []habit.Habit    // by list: of spareErases
-	room        Load             // in the arrays of this use: it holds no more
+	spareErases [][]handle.ID // by list: kept from use to use
+	spare       []*Column     // by table ordinal: kept from use to use
+	lists       []int         // the lists of this use
+	touched     []touched     // the columns of this use, in order of first use
+	strays      []handle.ID   // untyped erases of typeIds that no table has
+	habits      []habit.Habit // by list: of spareErases
+	room        Load          // in the arrays of this use: it holds no more
 	ofStrays    habit.Habit
 	uses        int    // since idle arrays were given up
 	usedTables  []bool // by table ordinal: since then
@@ -68,7 +67,7 @@ type lane struct {
 
 type touched struct {
 	ordinal int
-	column  Recorded
+	column  *Column
 }
 
 // state says why a lane is closed.

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"handloom/batch"
+	"handloom/internal/items"
 	"handloom/shard/handle"
 )
 
@@ -35,7 +36,7 @@ func TestCreatesKeepTheirOrderAcrossSegments(t *testing.T) {
 			n := first + bulk + 1
 			expectRange(t, survivors(c, 0, n), 0, n)
 			for i, p := range names {
-				if h, ok := c.Resolve(p.ID); !ok || h != real(i) {
+				if h, ok := c.Resolve(p.ID); !ok || h != real(i).ID {
 					t.Fatalf("create %d resolves to %v, %t", i, h, ok)
 				}
 			}
@@ -56,8 +57,8 @@ func TestSegmentsOfItemsOfAnySizeEndWhereOffsetsDo(t *testing.T) {
 
 func crossSegments[T any](t *testing.T) {
 	b := batch.New(batch.Limits{})
-	var r batch.Recorder[T]
-	r.Init(b, 0, 7, 1, false)
+	var r recorder[T]
+	r.Init(b, 0, 7, 1, items.For[T]())
 	p := b.Begin(2)
 	seen := map[handle.Of[T]]bool{}
 	for i := range segmentItems + 100 {

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"handloom/batch"
+	"handloom/internal/items"
 	"handloom/shard/handle"
 )
 
@@ -54,7 +55,7 @@ func TestSequencesGetTheirKeysInTheOrderOfJoin(t *testing.T) {
 		b.Emplace(b.Begin(1).Queue(0), value{N: 1 + systems*passes*tasks})
 
 		var keys []batch.Key
-		b.Gather(func(_ int, _ batch.Recorded, k batch.Key) { keys = append(keys, k) }, nil)
+		b.Gather(func(_ int, _ *batch.Column, k batch.Key) { keys = append(keys, k) }, nil)
 		for i, k := range keys {
 			want := batch.Key{} // of the pass before
 			switch n := i - 1; {
@@ -80,7 +81,7 @@ func TestSequencesGetTheirKeysInTheOrderOfJoin(t *testing.T) {
 // limit.
 func TestASequenceCountsOnceItIsJoined(t *testing.T) {
 	b := &bench{Batch: batch.New(batch.Limits{BatchCommands: 5})}
-	b.Init(b.Batch, 0, 7, 1, false)
+	b.Init(b.Batch, 0, 7, 1, items.For[value]())
 	s := b.NewSequence()
 	b.recordPasses(t, s, 2, 3, 0)
 	if n := b.Pending().Commands; n != 0 || b.Started() || b.Admit() != nil {
@@ -232,7 +233,7 @@ func TestASequenceReusesItsMemory(t *testing.T) {
 		b.Emplace(p.Queue(0), value{})
 		_ = p.End(false)
 		s.Drop()
-		b.Gather(func(int, batch.Recorded, batch.Key) {}, func(int, []handle.ID, batch.Key) {})
+		b.Gather(func(int, *batch.Column, batch.Key) {}, func(int, []handle.ID, batch.Key) {})
 		b.Finish()
 	}
 	for range 5 {

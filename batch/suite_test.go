@@ -2,9 +2,11 @@ package batch_test
 
 import (
 	"testing"
+	"unsafe"
 
 	"handloom/batch"
 	"handloom/internal/check"
+	"handloom/internal/items"
 	"handloom/shard/handle"
 )
 
@@ -21,35 +23,62 @@ const segmentItems = 16_384
 // bench is a batch and the recorder of one table, whose typeIds begin at 7.
 type bench struct {
 	*batch.Batch
-	batch.Recorder[value]
+	recorder[value]
 }
 
 func newBench(limit, shards int) *bench {
 	b := &bench{Batch: batch.New(batch.Limits{QueueCommands: limit})}
-	b.Init(b.Batch, 0, 7, shards, false)
+	b.Init(b.Batch, 0, 7, shards, items.For[value]())
 	return b
 }
 
+// recorder is a [batch.Recorder] with its typed side as methods.
+type recorder[T any] struct{ batch.Recorder }
+
+func (r *recorder[T]) Emplace(q queue, v T) handle.Of[T] { return batch.Emplace(&r.Recorder, q, v) }
+
+func (r *recorder[T]) EmplaceItems(q queue, values []T, dst []handle.Of[T]) []handle.Of[T] {
+	return handle.Typed[T](r.Recorder.EmplaceItems(q, items.From(values), handle.IDs(dst)))
+}
+
+func (r *recorder[T]) EmplaceFunc(q queue, f func(handle.Of[T], *T)) handle.Of[T] {
+	return batch.EmplaceFunc(&r.Recorder, q, f)
+}
+
+func (r *recorder[T]) Staged(q queue, p handle.Of[T]) (*T, bool) {
+	v := (*T)(r.Recorder.Staged(q, p.ID))
+	return v, v != nil
+}
+
+func (r *recorder[T]) Put(q queue, h handle.Of[T], v T) { batch.PutItem(&r.Recorder, q, h, v) }
+
+func (r *recorder[T]) Erase(q queue, h handle.Of[T]) { r.Recorder.Erase(q, h.ID) }
+
+func (r *recorder[T]) EraseItems(q queue, hs []handle.Of[T]) {
+	r.Recorder.EraseItems(q, handle.IDs(hs))
+}
+
 // commands gathers the batch as a flush does.
-func (b *bench) commands() *batch.Commands[value] {
-	c := new(batch.Commands[value])
+func (b *bench) commands() *batch.Commands {
+	c := new(batch.Commands)
 	b.Gather(
-		func(_ int, column batch.Recorded, key batch.Key) { c.Gather(column, key) },
+		func(_ int, column *batch.Column, key batch.Key) { c.Gather(column, key) },
 		func(list int, ids []handle.ID, key batch.Key) { c.GatherErases(&b.Recorder, list, ids, key) })
 	c.Number(&b.Recorder)
 	return c
 }
 
 // plan applies the erases and then the puts of provisional handles.
-func (b *bench) plan(c *batch.Commands[value]) (counts batch.Counts) {
+func (b *bench) plan(c *batch.Commands) (counts batch.Counts) {
 	for _, erases := range c.Erases(0) {
 		for _, id := range erases.IDs {
 			c.Cancel(id, &counts)
 		}
 	}
 	for _, column := range c.Columns {
-		for _, put := range column.Puts(0) {
-			c.Replace(put.Handle, put.Value, &counts)
+		puts := column.Puts(0)
+		for i, id := range puts.IDs {
+			c.Replace(id, puts.Values.Pointer(i, unsafe.Sizeof(value{})), &counts)
 		}
 	}
 	c.Settle()
@@ -59,10 +88,10 @@ func (b *bench) plan(c *batch.Commands[value]) (counts batch.Counts) {
 
 // survivors returns the values from the lo-th to before the hi-th create that
 // survives, and names them by their position.
-func survivors(c *batch.Commands[value], lo, hi int) (values []uint64) {
-	c.Runs(lo, hi, func(run []value, names []name) {
-		for i, v := range run {
-			names[i] = real(lo + len(values))
+func survivors(c *batch.Commands, lo, hi int) (values []uint64) {
+	c.Runs(lo, hi, func(run items.Slice, names []handle.ID) {
+		for i, v := range *items.As[value](&run) {
+			names[i] = real(lo + len(values)).ID
 			values = append(values, v.N)
 		}
 	})

@@ -11,18 +11,18 @@ import (
 // provisional handle: in one of the fields, given by their offsets, or where
 // visitor, unless it is nil, leads. It takes O(Rows()) time and is for checked
 // builds.
-func (s *Shard[T]) Leak(fields []uintptr, visitor Visitor[T]) error {
+func (s *Shard) Leak(fields []uintptr, visitor Visitor) error {
 	if len(fields) == 0 && visitor == nil {
 		return nil
 	}
-	for h, v := range s.Map.All() {
+	for id, v := range s.Map.All {
 		for _, offset := range fields {
-			if id := *(*handle.ID)(unsafe.Add(unsafe.Pointer(v), offset)); id.IsProvisional() {
-				return fmt.Errorf("item %v holds %v at offset %d", h, id, offset)
+			if held := *(*handle.ID)(unsafe.Add(v, offset)); held.IsProvisional() {
+				return fmt.Errorf("item %v holds %v at offset %d", id, held, offset)
 			}
 		}
 		if leaked := behind(v, visitor); !leaked.IsZero() {
-			return fmt.Errorf("item %v holds %v behind a reference", h, leaked)
+			return fmt.Errorf("item %v holds %v behind a reference", id, leaked)
 		}
 	}
 	return nil
@@ -30,7 +30,7 @@ func (s *Shard[T]) Leak(fields []uintptr, visitor Visitor[T]) error {
 
 // behind returns the first provisional handle that visitor leads to, or null. A
 // visitor that panics is the flush's to report, for a recorded value.
-func behind[T any](v *T, visitor Visitor[T]) (leaked handle.ID) {
+func behind(v unsafe.Pointer, visitor Visitor) (leaked handle.ID) {
 	if visitor == nil {
 		return 0
 	}

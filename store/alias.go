@@ -31,10 +31,13 @@ type (
 	ID = handle.ID
 
 	// Handle is the handle of an item of type T, which the compiler keeps apart from
-	// those of other types. It embeds its ID, whose methods it has: h.ID is the
-	// untyped one and Handle[T]{ID: id} the way back; see also Table.Handle.
+	// those of other types. What it can tell its ID tells, such as h.ID.IsZero();
+	// Handle[T]{ID: id} is the way back from an untyped one, see also Table.Handle.
 	//
-	//   - Compare(other Handle[T]) int: the order of [ID]
+	//   - ID [ID]: the handle, untyped
+	//   - String() string: the text form, such as "7:42.3"
+	//   - MarshalText() ([]byte, error): the text form; the error is always nil
+	//   - UnmarshalText(text []byte) error: sets it from the text form, or [ErrSyntax]
 	Handle[T any] = handle.Of[T]
 
 	// Queue records the commands of one task, or of one call of the inbox; the

@@ -58,7 +58,7 @@ func workStable(t tb, s *store.Store, o store.TableOptions[item]) worked {
 	table := registerStable(t, s, o)
 	age := func(_ context.Context, c store.StableChunk[item]) error {
 		for h, v := range c.All() {
-			switch h.Slot() % 4 {
+			switch h.ID.Slot() % 4 {
 			case 0:
 				table.Erase(c.Queue, h)
 				table.Emplace(c.Queue, item{Value: v.Value, Parent: h})

@@ -3,81 +3,89 @@ package store
 import (
 	"errors"
 	"fmt"
-	"reflect"
 	"sync"
+	"unsafe"
 
 	"handloom/batch"
-	"handloom/internal/check"
+	"handloom/internal/items"
+	"handloom/internal/pages"
+	"handloom/internal/rows"
+	"handloom/internal/sparse"
 	"handloom/shard"
-	"handloom/shard/handlemap"
 )
 
-// tableBase is what tables of both kinds have in common: shards, recording and
-// flushing. Where items lie, and so how they are looked up and visited, is up to
-// the kind.
-type tableBase[T any] struct {
+// table is all of a table but what a user's code calls with items: shards,
+// commands, flushing, copies. It knows handles and numbers but no item type, so
+// that it is compiled once for all tables of a program; [Table] and [StableTable]
+// are thin typed shells over it.
+type table struct {
 	store    *Store
 	name     string
 	ordinal  int
-	first    uint16            // typeId of the first shard
-	order    []*shard.Shard[T] // by typeId
+	first    uint16         // typeId of the first shard
+	order    []*shard.Shard // by typeId
+	typ      *items.Type    // of the items
 	maxItems int
-	chunk    int              // rows
-	fields   []uintptr        // offsets of handles within T
-	visitor  shard.Visitor[T] // of handles behind references; nil: there are none
-	tracked  bool             // keeps change lists
-	copying  copying[T]       // of items, for checkpoints
-	forget   func()           // empties the lookups of the kind, when the store closes
+	chunk    int           // rows
+	fields   []uintptr     // offsets of handles within an item
+	visitor  shard.Visitor // of handles behind references; nil: there are none
+	tracked  bool          // keeps change lists
+	copying  copying       // of items, for checkpoints
+	lookups  lookups       // where the typed shell finds the maps
 
-	recorder batch.Recorder[T]
-	flushing tableFlush[T]
+	recorder batch.Recorder
+	flushing tableFlush
+	pass     pass
+	touched  touched
 	reducers sync.Map // by result type, a *reduction that is nil: the *sync.Pool of them
 }
 
-// table is a tableBase of any item type, as the store sees it.
-type table interface {
-	Name() string
-	has(id ID) bool
-	resolveID(id ID) (ID, bool)
-	typeIDs() (first uint16, shards int)
-	index() int // ordinal
-	stats() TableStats
-	digest(shard int) uint64
-	verify(shard int) error
-	leak() error
-	dump(shard int, yield func(ID, any) bool)
-	close()
-
-	copyable() error
-	newCopy() tableCopy
-	forgetFlush()
-
-	gather(c batch.Recorded, k batch.Key) (first bool)
-	gatherErases(list int, ids []ID, k batch.Key) (first bool)
-	number()
-	cost(shard int) int64
-	plan(shard int)
-	deal() error
-	needsMemory(shard int) bool
-	makeRoom(shard int)
-	apply(shard int)
-	link(shard int)
-	hasLinks() bool
-	visits() bool
-	findLinks(shard int)
-	patch(shard int)
-	tracks() bool
-	forgetChanges(epoch uint64)
-	wake() (slept bool)
-	restIfIdle() (rests bool)
-	pendingName(id ID) ID
-	cancel()
-	publish(epoch uint64, stale []Sample) (TableReport, []Sample)
+// lookups are the maps of a table by typeId & 63, where the lookups of its shell
+// find them: one of the two, for the kind that the table is of. Unused entries point
+// at an empty map.
+type lookups struct {
+	packed *[MaxShards]*rows.Dense
+	stable *[MaxShards]*pages.Stable
+	cells  *pages.Type // of the items, for stable
 }
 
-// register adds a table of either kind to s: it checks the options, makes a
-// shard for each typeId with make, and leaves s unchanged if anything fails.
-func (t *tableBase[T]) register(s *Store, o TableOptions[T], make func(handlemap.Options) (shard.Container[T], error)) error {
+// makeMap makes the map of a shard and puts it where lookups find it.
+func (l *lookups) makeMap(t *items.Type, o sparse.Options) (shard.Map, error) {
+	if l.packed != nil {
+		m, err := rows.New(t, o)
+		if err == nil {
+			l.packed[o.TypeID%MaxShards] = m
+		}
+		return m, err
+	}
+	m, err := pages.New(l.cells, o)
+	if err == nil {
+		l.stable[o.TypeID%MaxShards] = m
+	}
+	return m, err
+}
+
+// forget empties the lookups: they find nothing, in maps of the given typeId.
+func (l *lookups) forget(t *items.Type, typeID uint16) {
+	if l.packed != nil {
+		none, _ := rows.New(t, sparse.Options{TypeID: int(typeID)}) // which is a typeId
+		fill(l.packed[:], none)
+		return
+	}
+	none, _ := pages.New(l.cells, sparse.Options{TypeID: int(typeID)})
+	fill(l.stable[:], none)
+}
+
+func fill[E any](all []E, v E) {
+	for i := range all {
+		all[i] = v
+	}
+}
+
+// register adds the table, of either kind, to s: it checks the options, makes a
+// shard for each typeId, and leaves s unchanged if anything fails. cells is nil
+// for a packed table.
+func (t *table) register(s *Store, o options, of *items.Type, cells *pages.Type) error {
 	if !s.gate.tryAcquire(false) {
 		return fmt.Errorf("store: Register: %w: a phase is open; register before the first one or between two", ErrPhase)
 	}
@@ -86,12 +94,13 @@ func (t *tableBase[T]) register(s *Store, o TableOptions[T], make func(handlemap
 		return fmt.Errorf("store: Register: %w", ErrClosed)
 	}
 	if o.Name == "" {
-		o.Name = reflect.TypeFor[T]().String()
+		o.Name = of.Reflect.String()
 	}
 	if o.Shards == 0 {
 		o.Shards = 1
 	}
-	if err := t.init(s, o, make); err != nil {
+	t.typ, t.lookups.cells = of, cells
+	if err := t.init(s, o); err != nil {
 		return prefixed(fmt.Sprintf("store: Register table %q", o.Name), err)
 	}
 	s.add(t, o.Name)
@@ -111,8 +120,8 @@ func prefixed(prefix string, err error) error {
 	return errors.Join(errs...)
 }
 
-func (t *tableBase[T]) init(s *Store, o TableOptions[T], make func(handlemap.Options) (shard.Container[T], error)) error {
-	fields, err := handleFields(reflect.TypeFor[T](), o.Links != nil)
+func (t *table) init(s *Store, o options) error {
+	fields, err := handleFields(t.typ.Reflect, o.links != nil)
 	if err := errors.Join(err, o.validate(s)); err != nil {
 		return err
 	}
@@ -120,33 +129,31 @@ func (t *tableBase[T]) init(s *Store, o TableOptions[T], make func(handlemap.Opt
 		o.TypeID = s.freeRun(o.Shards)
 	}
 	t.store, t.name, t.ordinal, t.first = s, o.Name, len(s.tables), uint16(o.TypeID)
-	t.maxItems, t.chunk, t.fields = o.MaxItems, o.chunkRows(), fields
-	t.visitor, t.tracked = o.Links, o.Changes
-	t.forget()
-	t.copying.init(o.Clone)
+	t.maxItems, t.chunk, t.fields = o.MaxItems, o.chunkRows(t.typ.Size), fields
+	t.visitor, t.tracked = o.links, o.Changes
+	t.lookups.forget(t.typ, t.first)
+	t.copying.init(t.typ, o.clone)
 	for i := range o.Shards {
-		m, err := make(handlemap.Options{
+		m, err := t.lookups.makeMap(t.typ, sparse.Options{
 			TypeID: o.TypeID + i, Reserve: (o.Reserve + o.Shards - 1) / o.Shards,
 			MinFree: o.MinFree, MaxItems: o.MaxItems,
 		})
 		if err != nil {
 			return err
 		}
-		t.order = append(t.order, shard.New(m))
+		t.order = append(t.order, shard.New(m, t.typ))
 		if o.Changes {
 			t.order[i].Track()
 		}
 	}
-	t.recorder.Init(s.batch, t.ordinal, t.first, o.Shards, check.HasPointers(reflect.TypeFor[T]()))
+	t.recorder.Init(s.batch, t.ordinal, t.first, o.Shards, t.typ)
 	t.flushing.init(s, o.Shards)
+	t.touched.init(t, o.FixedKeys)
 	return nil
 }
 
-// Name returns the name of the table.
-func (t *tableBase[T]) Name() string { return t.name }
-
-// Len returns the number of items, in O(shards) time.
-func (t *tableBase[T]) Len() int {
+// len returns the number of items, in O(shards) time.
+func (t *table) len() int {
 	n := 0
 	for _, sh := range t.order {
 		n += sh.Map.Len()
@@ -154,27 +161,22 @@ func (t *tableBase[T]) Len() int {
 	return n
 }
 
-// Handle returns id as a handle of the table, and whether its typeId is one of
-// the table's. It does not look whether the item lives.
-func (t *tableBase[T]) Handle(id ID) (Handle[T], bool) {
-	if uint(id.TypeID())-uint(t.first) < uint(len(t.order)) {
-		return Handle[T]{ID: id}, true
+// owns reports whether the typeId of id is one of the table's.
+func (t *table) owns(id ID) bool { return uint(id.TypeID())-uint(t.first) < uint(len(t.order)) }
+
+func (t *table) has(id ID) bool { return t.item(id) != nil }
+
+// item returns the address of the item that id names, or nil.
+func (t *table) item(id ID) unsafe.Pointer {
+	if !t.owns(id) {
+		return nil
 	}
-	return Handle[T]{}, false
+	return t.order[id.TypeID()-t.first].Map.Item(id)
 }
 
-func (t *tableBase[T]) has(id ID) bool {
-	h, ok := t.Handle(id)
-	return ok && t.order[id.TypeID()-t.first].Map.Has(h)
-}
+func (t *table) digest(shard int) uint64 { return t.order[shard].Map.Digest() }
 
-func (t *tableBase[T]) typeIDs() (first uint16, shards int) { return t.first, len(t.order) }
-
-func (t *tableBase[T]) index() int { return t.ordinal }
-
-func (t *tableBase[T]) digest(shard int) uint64 { return t.order[shard].Map.Digest() }
-
-func (t *tableBase[T]) verify(shard int) error {
+func (t *table) verify(shard int) error {
 	if err := t.order[shard].Map.Verify(); err != nil {
 		return fmt.Errorf("store: table %q: %w", t.name, err)
 	}
@@ -182,19 +184,19 @@ func (t *tableBase[T]) verify(shard int) error {
 }
 
 // dump calls yield for every handle and item of a shard until it says false.
-func (t *tableBase[T]) dump(shard int, yield func(ID, any) bool) {
-	for h, item := range t.order[shard].Map.All() {
-		if !yield(h.ID, item) {
+func (t *table) dump(shard int, yield func(ID, any) bool) {
+	for id, item := range t.order[shard].Map.All {
+		if !yield(id, t.typ.Any(item)) {
 			return
 		}
 	}
 }
 
 // close forgets the items; lookups find nothing.
-func (t *tableBase[T]) close() {
-	t.forget()
-	for i := range t.order {
-		t.order[i] = shard.New[T](new(shard.Packed[T]))
+func (t *table) close() {
+	t.lookups.forget(t.typ, t.first)
+	for i, sh := range t.order {
+		t.order[i] = shard.New(shard.EmptyLike(sh.Map), t.typ)
 	}
 	t.flushing.forget()
 }

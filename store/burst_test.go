@@ -347,7 +347,7 @@ func (s swollen) empty(t tb) {
 	t.Helper()
 	err := s.Write(context.Background(), func(_ context.Context, w *store.Writer) error {
 		s.table.Clear(w)
-		m := s.table.Maps(w)[0]
+		m := store.Maps(s.table, w)[0]
 		m.Reset()
 		m.Shrink()
 		return nil

@@ -67,7 +67,7 @@ func (r *recordTask) do(steps []recordStep) {
 		case opEmplaceItems:
 			*names = table.EmplaceItems(r.Queue, make([]item, s.n), *names)
 		case opEmplaceFunc:
-			table.EmplaceFunc(r.Queue, func(h store.Handle[item], v *item) { r.fill(h, v, s) })
+			store.EmplaceFunc(table, r.Queue, func(h store.Handle[item], v *item) { r.fill(h, v, s) })
 		case opStage:
 			if v, ok := table.Staged(r.Queue, any1(*names, s.n)); ok {
 				r.staged = append(r.staged, v)

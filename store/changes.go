@@ -3,9 +3,11 @@ package store
 import (
 	"fmt"
 	"iter"
+
+	"handloom/internal/items"
 )
 
-// Created iterates over the items that the last flush created, in the order of
+// Created iterates over the items of t that the last flush created, in the order of
 // recording: by queue key, then by sequence. What a spatial index, a network
 // layer or a renderer has to add is here, what it has to remove in Erased, and
 // what it has to look at again in Replaced.
@@ -15,24 +17,25 @@ import (
 // Write has erased since are left out. They panic unless the table was
 // registered with Changes. Created costs nothing; the other two cost a copy of
 // the erased items and of the handles in each flush.
-func (t *tableBase[T]) Created() iter.Seq2[Handle[T], *T] {
-	if !t.changed("Created") {
+func Created[T any](t TableOf[T]) iter.Seq2[Handle[T], *T] {
+	of := t.tableOf()
+	if !of.changed("Created") {
 		return nothing
 	}
-	return t.living(t.flushing.published.Names())
+	return living[T](of, of.flushing.published.Names())
 }
 
-// Replaced iterates over the items that the last flush put a value to, by
+// Replaced iterates over the items of t that the last flush put a value to, by
 // typeId and then in the order their rows had before. Items that were created by
-// the same flush are not among them. See [Table.Created].
-func (t *tableBase[T]) Replaced() iter.Seq2[Handle[T], *T] {
-	if !t.changed("Replaced") {
+// the same flush are not among them. See [Created].
+func Replaced[T any](t TableOf[T]) iter.Seq2[Handle[T], *T] {
+	of := t.tableOf()
+	if !of.changed("Replaced") {
 		return nothing
 	}
 	return func(yield func(Handle[T], *T) bool) {
-		for _, sh := range t.order {
-			_, replaced := sh.Changes()
-			for h, v := range t.living(replaced) {
+		for _, sh := range of.order {
+			for h, v := range living[T](of, sh.ReplacedItems()) {
 				if !yield(h, v) {
 					return
 				}
@@ -41,18 +44,20 @@ func (t *tableBase[T]) Replaced() iter.Seq2[Handle[T], *T] {
 	}
 }
 
-// Erased iterates over the items that the last flush erased, with the handles
+// Erased iterates over the items of t that the last flush erased, with the handles
 // they had and their values before the batch, by typeId and then in the order of
-// their rows. Puts of the same batch to them were dropped. See [Table.Created].
-func (t *tableBase[T]) Erased() iter.Seq2[Handle[T], *T] {
-	if !t.changed("Erased") {
+// their rows. Puts of the same batch to them were dropped. See [Created].
+func Erased[T any](t TableOf[T]) iter.Seq2[Handle[T], *T] {
+	of := t.tableOf()
+	if !of.changed("Erased") {
 		return nothing
 	}
 	return func(yield func(Handle[T], *T) bool) {
-		for _, sh := range t.order {
-			erased, _ := sh.Changes()
-			for i := range erased {
-				if !yield(erased[i].Handle, &erased[i].Value) {
+		for _, sh := range of.order {
+			ids, values := sh.ErasedItems()
+			erased := *items.As[T](&values)
+			for i, id := range ids {
+				if !yield(Handle[T]{ID: id}, &erased[i]) {
 					return
 				}
 			}
@@ -62,14 +67,11 @@ func (t *tableBase[T]) Erased() iter.Seq2[Handle[T], *T] {
 
 func nothing[H, V any](func(H, V) bool) {}
 
-// living iterates over the items that hs name, null handles left out.
-func (t *tableBase[T]) living(hs []Handle[T]) iter.Seq2[Handle[T], *T] {
+// living iterates over the items that ids name, null handles left out.
+func living[T any](t *table, ids []ID) iter.Seq2[Handle[T], *T] {
 	return func(yield func(Handle[T], *T) bool) {
-		for _, h := range hs {
-			if h.IsZero() {
-				continue
-			}
-			if v, ok := t.order[h.TypeID()-t.first].Map.Get(h); ok && !yield(h, v) {
+		for _, id := range ids {
+			if item := t.item(id); item != nil && !yield(Handle[T]{ID: id}, (*T)(item)) {
 				return
 			}
 		}
@@ -78,18 +80,16 @@ func (t *tableBase[T]) living(hs []Handle[T]) iter.Seq2[Handle[T], *T] {
 
 // changed reports whether the last flush had commands for the table, whose
 // changes the table must keep.
-func (t *tableBase[T]) changed(method string) bool {
+func (t *table) changed(method string) bool {
 	if !t.tracked {
 		panic(fmt.Sprintf("store: %s of table %q, which keeps no changes; register it with TableOptions.Changes", method, t.name))
 	}
 	return t.flushing.epoch == t.store.epoch.Load() && t.flushing.published.Known()
 }
 
-func (t *tableBase[T]) tracks() bool { return t.tracked }
-
 // forgetChanges empties the lists unless they are of the flush with the given
 // epoch.
-func (t *tableBase[T]) forgetChanges(epoch uint64) {
+func (t *table) forgetChanges(epoch uint64) {
 	if t.flushing.epoch == epoch {
 		return
 	}

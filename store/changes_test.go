@@ -31,7 +31,7 @@ func listed(seq itemSeq) (list []change) {
 type changes struct{ created, erased, replaced []change }
 
 func changesOf(table itemTable) changes {
-	return changes{listed(table.Created()), listed(table.Erased()), listed(table.Replaced())}
+	return changes{listed(store.Created(table)), listed(store.Erased(table)), listed(store.Replaced(table))}
 }
 
 func (c changes) equal(o changes) bool {
@@ -240,7 +240,7 @@ func TestItemsErasedByAWriteAreLeftOut(t *testing.T) {
 func TestChangeListsCanBeLeftEarly(t *testing.T) {
 	bothKinds(t, func(t *testing.T, stable bool) {
 		_, table, _ := tracked(t, stable)
-		for name, list := range map[string]itemSeq{"Created": table.Created(), "Erased": table.Erased(), "Replaced": table.Replaced()} {
+		for name, list := range map[string]itemSeq{"Created": store.Created(table), "Erased": store.Erased(table), "Replaced": store.Replaced(table)} {
 			n := 0
 			for range list {
 				n++
@@ -268,8 +268,8 @@ func TestChangeListsOfAClosedStoreAreEmpty(t *testing.T) {
 func TestATableWithoutChangesPanicsWhenAsked(t *testing.T) {
 	bothKinds(t, func(t *testing.T, stable bool) {
 		table := registerKind(t, newStore(t, store.Options{}), store.TableOptions[item]{Name: "plain"}, stable)
-		for name, list := range map[string]func() itemSeq{"Created": table.Created, "Erased": table.Erased, "Replaced": table.Replaced} {
-			got := panicOf(func() { list() })
+		for name, list := range map[string]func(store.TableOf[item]) itemSeq{"Created": store.Created[item], "Erased": store.Erased[item], "Replaced": store.Replaced[item]} {
+			got := panicOf(func() { list(table) })
 			if !strings.Contains(got, name+` of table "plain"`) || !strings.Contains(got, "TableOptions.Changes") {
 				t.Errorf("%s panics with %q", name, got)
 			}

@@ -16,7 +16,7 @@ var ErrLeak = errors.New("provisional handle in a live item")
 // which the race detector turns on as well.
 
 // lookup panics while a flush applies, when items move.
-func (t *tableBase[T]) lookup(method string) {
+func (t *table) lookup(method string) {
 	if t.store != nil && t.store.applying.Load() {
 		panic(fmt.Sprintf("store: %s of table %q while a flush applies; look things up in a phase (Read, a pass, Write)", method, t.name))
 	}
@@ -33,7 +33,7 @@ func (s *Store) leaks() error {
 	return nil
 }
 
-func (t *tableBase[T]) leak() (err error) {
+func (t *table) leak() (err error) {
 	for _, sh := range t.order {
 		if err := sh.Leak(t.fields, t.visitor); err != nil {
 			return fmt.Errorf("table %q: %w: %w; store it in values given to Emplace and Put", t.name, ErrLeak, err)
@@ -47,7 +47,7 @@ func (t *tableBase[T]) leak() (err error) {
 func (f *flush) settled(recorded int) {
 	s := f.store
 	for _, t := range s.tables {
-		_, shards := t.typeIDs()
+		shards := len(t.order)
 		for i := range shards {
 			if err := t.verify(i); err != nil {
 				panic(fmt.Sprintf("checked build: %v; found after the flush to epoch %d", err, f.report.Epoch))
@@ -71,20 +71,20 @@ func (s *Store) watch(p *phase) func() {
 		for i, after := range s.digests(p.writes) {
 			if before[i] != after {
 				panic(fmt.Sprintf("checked build: P1: table %q changed during %v, which must not write it; record a Put, or write it in a ForEach of its own",
-					s.tables[i].Name(), p.op))
+					s.tables[i].name, p.op))
 			}
 		}
 	}
 }
 
 // digests returns a digest per table, 0 for the one that is written.
-func (s *Store) digests(written table) []uint64 {
+func (s *Store) digests(written *table) []uint64 {
 	sums := make([]uint64, len(s.tables))
 	for i, t := range s.tables {
 		if t == written {
 			continue
 		}
-		_, shards := t.typeIDs()
+		shards := len(t.order)
 		for shard := range shards {
 			sums[i] = sums[i]*31 + t.digest(shard)
 		}

@@ -20,7 +20,7 @@ type Checkpoint struct {
 	store  *Store
 	whole  bool // a state was copied, to the end
 	epoch  uint64
-	tables []tableCopy // by ordinal
+	tables []*savedTable // by ordinal
 
 	copyRun
 }
@@ -35,14 +35,14 @@ func (*noCopy) Unlock() {}
 type copyRun struct {
 	work   []copyWork
 	cost   []int64 // of work, in nanoseconds
-	step   func(t tableCopy, shard int)
+	step   func(t *savedTable, shard int)
 	task   func(i int) error // bound once
 	shield uncancelled
 }
 
 // copyWork is one shard of a table to be copied.
 type copyWork struct {
-	table tableCopy
+	table *savedTable
 	shard int
 }
 
@@ -135,7 +135,7 @@ func (c *Checkpoint) covers(s *Store) error {
 	case !c.whole:
 		return fmt.Errorf("%w: it is empty, for no Checkpoint into it has succeeded", ErrCheckpoint)
 	case len(c.tables) < len(s.tables):
-		return fmt.Errorf("%w: it was taken before table %q was registered", ErrCheckpoint, s.tables[len(c.tables)].Name())
+		return fmt.Errorf("%w: it was taken before table %q was registered", ErrCheckpoint, s.tables[len(c.tables)].name)
 	}
 	return nil
 }
@@ -158,7 +158,7 @@ func (c *Checkpoint) save(p *phase) error {
 		c.tables = append(c.tables, t.newCopy())
 	}
 	c.store, c.epoch, c.whole = s, s.Epoch(), false
-	if err := c.each(p, tableCopy.save); err != nil {
+	if err := c.each(p, (*savedTable).save); err != nil {
 		return fmt.Errorf("store: Checkpoint: %w; the checkpoint is empty", err)
 	}
 	c.whole = true
@@ -176,7 +176,7 @@ func (c *Checkpoint) restore(p *phase) error {
 			*c = Checkpoint{}
 		}
 	}()
-	if err := c.each(p, tableCopy.restore); err != nil {
+	if err := c.each(p, (*savedTable).restore); err != nil {
 		return fmt.Errorf("store: Rollback: %w; the store took the items out of the checkpoint, which is empty now", err)
 	}
 	restored = true
@@ -185,10 +185,10 @@ func (c *Checkpoint) restore(p *phase) error {
 
 // each runs step for every shard, in parallel and to the end: that ctx may end
 // meanwhile is no longer looked at.
-func (c *Checkpoint) each(p *phase, step func(t tableCopy, shard int)) error {
+func (c *Checkpoint) each(p *phase, step func(t *savedTable, shard int)) error {
 	c.work, c.cost = c.work[:0], c.cost[:0]
 	for i, t := range c.tables {
-		_, shards := p.store.tables[i].typeIDs()
+		shards := len(p.store.tables[i].order)
 		for shard := range shards {
 			c.work = append(c.work, copyWork{t, shard})
 			c.cost = append(c.cost, t.cost(shard))

@@ -170,7 +170,7 @@ func TestARollbackDropsCallsOfTheInboxAndChangeLists(t *testing.T) {
 		t.Errorf("%+v wait for a flush", pending)
 	}
 	for range 2 { // the second time at the epoch that the lists were of
-		for what, list := range map[string]itemSeq{"created": table.Created(), "replaced": table.Replaced(), "erased": table.Erased()} {
+		for what, list := range map[string]itemSeq{"created": store.Created(table), "replaced": store.Replaced(table), "erased": store.Erased(table)} {
 			for h, v := range list {
 				t.Errorf("at epoch %d %v with %+v counts as %s", s.Epoch(), h, v, what)
 			}
@@ -248,13 +248,13 @@ func TestItemsOfAStableTableAreAtTheirAddressesAfterARollback(t *testing.T) {
 			fillStable(t, s, table, 3000)
 			q := queues(t, s, 1)[0]
 			for _, h := range hs[2000:] {
-				if h.Slot()%64 != 0 { // some stay on every page
+				if h.ID.Slot()%64 != 0 { // some stay on every page
 					table.Erase(q, h)
 				}
 			}
 			flush(t, s)
 			err := s.Write(t.Context(), func(_ context.Context, w *store.Writer) error {
-				for _, m := range table.Maps(w) {
+				for _, m := range store.StableMaps(table, w) {
 					m.Shrink()
 				}
 				return nil

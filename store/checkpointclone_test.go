@@ -302,7 +302,7 @@ func TestWhatWasRolledBackIsCollected(t *testing.T) {
 		dropped := create(20)
 		q := queues(t, a.Store, 1)[0]
 		for h := range a.All() {
-			if h.Slot()%2 == 0 { // these are on change lists then
+			if h.ID.Slot()%2 == 0 { // these are on change lists then
 				q.Erase(h.ID)
 			}
 		}

@@ -99,7 +99,7 @@ func TestAWholeTickCanBeUndoneInsideAWrite(t *testing.T) {
 		if err := s.Checkpoint(ctx, &c); err != nil {
 			return err
 		}
-		maps := table.Maps(w)
+		maps := store.Maps(table, w)
 		for range 3 {
 			err := table.ForEach(ctx, func(_ context.Context, c store.Chunk[item]) error {
 				c.Erase(0)

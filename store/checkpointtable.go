@@ -3,48 +3,41 @@ package store
 import (
 	"fmt"
 	"reflect"
+	"unsafe"
 
+	"handloom/internal/items"
 	"handloom/shard"
 )
 
 // copying is how the items of a table are copied.
-type copying[T any] struct {
-	clone  func(dst, src *T) // nil: by assignment
-	afresh func(dst, src *T) // clone, to a zero *dst
-	shared string            // what assignment would share; "": nothing, or there is clone
+type copying struct {
+	clone  func(dst, src unsafe.Pointer) // nil: by assignment
+	afresh func(dst, src unsafe.Pointer) // clone, to a zero *dst
+	shared string                        // what assignment would share; "": nothing, or there is clone
 }
 
-func (c *copying[T]) init(clone func(dst, src *T)) {
+func (c *copying) init(of *items.Type, clone func(dst, src unsafe.Pointer)) {
 	if clone == nil {
-		c.shared = sharedField(reflect.TypeFor[T]())
+		c.shared = sharedField(of.Reflect)
 		return
 	}
 	c.clone = clone
-	c.afresh = func(dst, src *T) {
+	c.afresh = func(dst, src unsafe.Pointer) {
 		// What a live item holds, the program may hold as well: Clone must not
 		// write to it.
-		var none T
-		*dst = none
+		of.Zero(dst)
 		clone(dst, src)
 	}
 }
 
-// tableCopy is the copy of a table of any item type.
-type tableCopy interface {
-	save(shard int)
-	restore(shard int)
-	giveUp()
-	cost(shard int) int64
-}
-
 // savedTable is the copy of a table in a [Checkpoint].
-type savedTable[T any] struct {
-	table  *tableBase[T]
-	shards []shard.Container[T] // nil: never copied
-	begun  []bool               // restores that have not come to their end
+type savedTable struct {
+	table  *table
+	shards []shard.Map // nil: never copied
+	begun  []bool      // restores that have not come to their end
 }
 
-func (t *tableBase[T]) copyable() error {
+func (t *table) copyable() error {
 	if t.copying.shared == "" {
 		return nil
 	}
@@ -52,35 +45,35 @@ func (t *tableBase[T]) copyable() error {
 		ErrCheckpoint, t.name, t.copying.shared)
 }
 
-func (t *tableBase[T]) newCopy() tableCopy {
+func (t *table) newCopy() *savedTable {
 	n := len(t.order)
-	return &savedTable[T]{table: t, shards: make([]shard.Container[T], n), begun: make([]bool, n)}
+	return &savedTable{table: t, shards: make([]shard.Map, n), begun: make([]bool, n)}
 }
 
 // forgetFlush forgets the names and changes of the last flush.
-func (t *tableBase[T]) forgetFlush() {
+func (t *table) forgetFlush() {
 	t.flushing.forget()
 	for _, sh := range t.order {
 		sh.ForgetChanges()
 	}
 }
 
-func (c *savedTable[T]) save(shard int) {
-	c.shards[shard] = c.table.order[shard].Map.CopyTo(c.shards[shard], c.table.copying.clone)
+func (c *savedTable) save(i int) {
+	c.shards[i] = shard.Copy(c.table.order[i].Map, c.shards[i], c.table.copying.clone)
 }
 
-func (c *savedTable[T]) restore(shard int) {
-	c.begun[shard] = true
-	c.shards[shard].CopyTo(c.table.order[shard].Map, c.table.copying.afresh)
-	c.begun[shard] = false
+func (c *savedTable) restore(i int) {
+	c.begun[i] = true
+	shard.Copy(c.shards[i], c.table.order[i].Map, c.table.copying.afresh)
+	c.begun[i] = false
 }
 
 // giveUp restores the shards whose restore failed with the items themselves.
 // The copy is of no use afterwards.
-func (c *savedTable[T]) giveUp() {
+func (c *savedTable) giveUp() {
 	for i, begun := range c.begun {
 		if begun {
-			c.shards[i].CopyTo(c.table.order[i].Map, nil)
+			shard.Copy(c.shards[i], c.table.order[i].Map, nil)
 		}
 	}
 }
@@ -92,7 +85,7 @@ const (
 	cloneCost                = 20 // of an item, by Clone
 )
 
-func (c *savedTable[T]) cost(shard int) int64 {
+func (c *savedTable) cost(shard int) int64 {
 	from := c.table.order[shard].Map.Stats()
 	if saved := c.shards[shard]; saved != nil {
 		if of := saved.Stats(); of.Bytes > from.Bytes {

@@ -10,62 +10,73 @@ import (
 )
 
 // pass is the state of a table's ForEach that runs; the table keeps it, so that
-// a pass allocates nothing but its phase. C is what a task is given of the rows.
-type pass[T, C any] struct {
-	table  *tableBase[T]
-	chunk  func(shard, lo, hi, index int, q Queue) C
-	task   func(int) error // run, bound once
+// a pass allocates nothing but its phase. What a task is given of the rows, the
+// typed shell of the table knows.
+type pass struct {
+	table  *table
+	task   func(int) error // of the shell, bound once
 	ctx    context.Context
-	f      func(context.Context, C) error
 	queues *batch.Pass
 	chunks chunking
-
+	n      int    // chunks
 	serial uint32 // of the pass that runs, so that a chunk kept past its own is told
-
-	before, after func(chunks int) // what the kind of table does around a pass; may be nil
 }
 
-func (p *pass[T, C]) init(t *tableBase[T], chunk func(shard, lo, hi, index int, q Queue) C) {
-	p.table, p.chunk, p.task = t, chunk, p.run
+func (p *pass) init(t *table, task func(int) error) { p.table, p.task = t, task }
+
+// find returns the rows of a chunk.
+func (p *pass) find(chunk int) (shard, lo, hi int) {
+	shard, lo, hi = p.chunks.find(chunk)
+	return shard, lo, min(hi, p.table.order[shard].Map.Rows())
 }
 
-func (p *pass[T, C]) forEach(ctx context.Context, f func(context.Context, C) error) error {
-	s := p.table.store
+// enterForEach begins the phase of a ForEach over the table and cuts its chunks.
+// When it succeeds, [table.forEach] and [table.leaveForEach] follow.
+func (t *table) enterForEach(ctx context.Context) (*phase, error) {
+	s, p := t.store, &t.pass
 	ph, err := s.enter(ctx, opForEach)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	defer ph.leave()
-	defer ph.trace(p.table.name).end()
-	ph.writes = p.table
+	ph.writes = t
+	if err := p.begin(ph); err != nil {
+		ph.leave()
+		return nil, err
+	}
+	return ph, nil
+}
+
+func (p *pass) begin(ph *phase) (err error) {
+	t := p.table
 	if check.Cheap {
-		if err := ph.mayWrite(p.table); err != nil {
+		if err := ph.mayWrite(t); err != nil {
 			return err
 		}
 	}
-	n := cut(&p.chunks, p.table)
-	queues, err := s.begin(ph.systemOf(), n)
-	if err != nil {
-		return fmt.Errorf("store: ForEach of table %q: %w", p.table.name, err)
+	p.n = t.cut(&p.chunks)
+	if p.queues, err = t.store.begin(ph.systemOf(), p.n); err != nil {
+		return fmt.Errorf("store: ForEach of table %q: %w", t.name, err)
 	}
-	p.ctx, p.f, p.queues = ph, f, queues
-	defer p.release()
-	if p.before != nil {
-		p.before(n)
-		defer p.after(n)
-	}
-	return s.runPass(ph, p.queues, n, p.task)
+	p.ctx = ph
+	return nil
 }
 
-func (p *pass[T, C]) run(task int) error {
-	shard, lo, hi := p.chunks.find(task)
-	hi = min(hi, p.table.order[shard].Map.Rows())
-	return p.f(p.ctx, p.chunk(shard, lo, hi, task, p.queues.Queue(task)))
+// forEach runs the tasks of the shell.
+func (t *table) forEach(ph *phase) error {
+	defer ph.trace(t.name).end()
+	p := &t.pass
+	if t.lookups.packed != nil {
+		t.touched.begin(p.n)
+		defer t.touched.settle(p.n)
+	}
+	return t.store.runPass(ph, p.queues, p.n, p.task)
 }
 
-func (p *pass[T, C]) release() {
-	p.ctx, p.f, p.queues = nil, nil, nil
-	p.serial++
+// leaveForEach ends the phase.
+func (t *table) leaveForEach(ph *phase) {
+	t.pass.ctx, t.pass.queues = nil, nil
+	t.pass.serial++
+	ph.leave()
 }
 
 // keptChunk is what the methods of a chunk panic with when its pass has ended: its
@@ -88,11 +99,11 @@ type chunking struct {
 	ends [MaxShards]int // chunks up to and including each shard's
 }
 
-// cut computes the chunks of t and returns their number.
-func cut[T any](c *chunking, t *tableBase[T]) int {
+// cut computes the chunks of the table and returns their number.
+func (t *table) cut(c *chunking) int {
 	c.rows = t.chunk
 	if canary.Enabled && canary.On(canary.ChunksByWorkers) {
-		c.rows = t.Len()/max(1, t.store.options.Workers) + 1
+		c.rows = t.len()/max(1, t.store.options.Workers) + 1
 	}
 	n := 0
 	for i, sh := range t.order {

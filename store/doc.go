@@ -195,6 +195,25 @@
 // after every flush, on stores whose tasks run in shuffled order ([Store.Shuffle]),
 // and looks at items with [Store.Dump].
 //
+// # How it is built
+//
+// No item type is known below the typed shells: a table, its queues and its shards
+// work by handles, rows and bytes, and are compiled once for all tables of a program.
+// An item's way from Emplace to its row:
+//
+//	record.go            Table.Emplace
+//	batch/recorder.go      appends the value to the queue's column, names it by its place
+//	flush.go             Flush: plan, commit, apply
+//	batch/commands.go      columns in key order: which creates survive, and as which runs
+//	shard/shard.go         plans and applies the part of one shard: puts, erases, creates
+//	internal/rows          copies a run of values behind the last row
+//	internal/sparse        issues a slot for each, which is the handle
+//
+// And a handle's way from Get to its item:
+//
+//	table.go             Table.Get finds the map by the handle's typeId
+//	internal/rows        Find compares the slot's word with the handle and takes its row
+//
 // # What it does not do
 //
 // It is not an entity-component system (one struct type, one table), not a cache

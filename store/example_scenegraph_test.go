@@ -63,7 +63,7 @@ func (g *scene) add(ctx context.Context, parent store.Handle[part], p part) (h s
 // cut takes a part off. What hangs on it falls off in the ticks that follow.
 func (g *scene) cut(ctx context.Context, h store.Handle[part]) error {
 	return g.store.Write(ctx, func(_ context.Context, w *store.Writer) error {
-		g.parts.Maps(w)[0].Erase(h)
+		store.Maps(g.parts, w)[0].Erase(h)
 		return nil
 	})
 }
@@ -79,12 +79,12 @@ func (g *scene) tick(ctx context.Context) error {
 		}
 		// No budget: the map remembers which parts are new, and that is all
 		// there is to be put in place.
-		moves, _, err := g.parts.Defragment(ctx, w, byDepth, 0)
+		moves, _, err := store.Defragment(ctx, g.parts, w, byDepth, 0)
 		g.moves = moves
 		for _, p := range g.parts.All() {
 			if parent, ok := g.parts.Get(p.Parent); ok {
 				p.World = parent.World.then(p.Local)
-			} else if p.Parent.IsZero() {
+			} else if p.Parent.ID.IsZero() {
 				p.World = p.Local
 			}
 		}
@@ -102,7 +102,7 @@ func (g *scene) live(_ context.Context, c store.Chunk[part]) error {
 		p := &c.Items[i]
 		p.Local.Quarters = (p.Local.Quarters + p.Spin) & 3
 		switch {
-		case !p.Parent.IsZero() && !g.parts.Has(p.Parent):
+		case !p.Parent.ID.IsZero() && !g.parts.Has(p.Parent):
 			c.Erase(i)
 		case p.Bud != 0:
 			twig := g.parts.Emplace(c.Queue, part{Name: p.Bud, Parent: c.Handle(i), Depth: p.Depth + 1, Local: pose{X: 1}})

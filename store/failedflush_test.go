@@ -318,7 +318,7 @@ func TestAQueueBeyondItsLimitSoonNamesNothing(t *testing.T) {
 	q := queues(t, s, 1)[0]
 	table.EmplaceItems(q, make([]item, 2), nil)
 	var names []store.Handle[item]
-	for h := table.Emplace(q, item{}); !h.IsZero(); h = table.Emplace(q, item{}) {
+	for h := table.Emplace(q, item{}); !h.ID.IsZero(); h = table.Emplace(q, item{}) {
 		if names = append(names, h); len(names) > 1000 {
 			t.Fatal("the queue goes on and on")
 		}
@@ -327,7 +327,7 @@ func TestAQueueBeyondItsLimitSoonNamesNothing(t *testing.T) {
 		t.Errorf("EmplaceItems gave %v", hs)
 	}
 	called := false
-	if h := table.EmplaceFunc(q, func(store.Handle[item], *item) { called = true }); !h.IsZero() || called {
+	if h := store.EmplaceFunc(table, q, func(store.Handle[item], *item) { called = true }); !h.ID.IsZero() || called {
 		t.Errorf("EmplaceFunc gave %v, called %t", h, called)
 	}
 	table.Erase(q, store.Handle[item]{})

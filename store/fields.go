@@ -80,17 +80,8 @@ func (w *fieldWalk) walk(t reflect.Type, path string, offset uintptr, behind str
 // mayHoldHandle reports whether a handle, or a pointer to one, can be assigned to
 // the interface t: any, fmt.Stringer, encoding.TextMarshaler and the like.
 func mayHoldHandle(t reflect.Type) bool {
-	candidates := []reflect.Type{idType, reflect.TypeFor[handle.Of[struct{}]]()}
-	// All typed handles have the same methods, but for those that take another.
-	for m := range t.Methods() {
-		for p := range m.Type.Ins() {
-			if p.Kind() == reflect.Struct && p.PkgPath() == idType.PkgPath() {
-				candidates = append(candidates, p)
-			}
-		}
-	}
-	for _, c := range candidates {
-		if reflect.PointerTo(c).Implements(t) { // has the methods of c as well
+	for _, of := range []reflect.Type{idType, reflect.TypeFor[handle.Of[struct{}]]()} { // typed ones all have the same methods
+		if reflect.PointerTo(of).Implements(t) { // has the methods of the handle as well
 			return true
 		}
 	}

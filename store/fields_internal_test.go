@@ -9,15 +9,6 @@ import (
 	"testing"
 )
 
-// ofInt and ofItem can hold handles of one type and of no other.
-type (
-	ofInt  interface{ Compare(other Handle[int]) int }
-	ofItem interface {
-		fmt.Stringer
-		Compare(other Handle[struct{ X int }]) int
-	}
-)
-
 func TestWhatMayHoldAHandleWhereAFlushDoesNotLookIsNamed(t *testing.T) {
 	for says, of := range map[string]reflect.Type{
 		".Target is of type interface {}": reflect.TypeFor[struct{ Target any }](),
@@ -28,9 +19,10 @@ func TestWhatMayHoldAHandleWhereAFlushDoesNotLookIsNamed(t *testing.T) {
 		".Keys[key] is of type interface {}":          reflect.TypeFor[struct{ Keys map[any]int }](),
 		".Read[] is of type encoding.TextUnmarshaler": reflect.TypeFor[struct{ Read *encoding.TextUnmarshaler }](),
 		".Mail[] is a handle behind a channel":        reflect.TypeFor[struct{ Mail chan ID }](),
-		".Order is of type store.ofInt":               reflect.TypeFor[struct{ Order ofInt }](),
-		".Order is of type store.ofItem":              reflect.TypeFor[struct{ Order ofItem }](),
-		"interface {} is of type interface {}":        reflect.TypeFor[any](),
+		".Order is of type interface { Compare(handle.ID) int }": reflect.TypeFor[struct {
+			Order interface{ Compare(other ID) int }
+		}](),
+		"interface {} is of type interface {}": reflect.TypeFor[any](),
 	} {
 		_, err := handleFields(of, false)
 		if err == nil || !strings.Contains(err.Error(), says) || !strings.Contains(err.Error(), "TableOptions.Links") || strings.Contains(err.Error(), "\n") {

@@ -98,10 +98,10 @@ type flush struct {
 	claimed   atomic.Bool // by a flush that joins no Write
 	reporting atomic.Bool // AfterFlush runs, with report
 
-	tables  []table // with commands in the batch
+	tables  []*table // with commands in the batch
 	work    []shardWork
 	cost    []int64         // of work, in nanoseconds
-	tracked []table         // whose change lists are of the last flush
+	tracked []*table        // whose change lists are of the last flush
 	awake   awake           // tables that keep memory for flushes
 	ctx     context.Context // for regions of traces
 	shield  uncancelled     // of the context, beyond the commit point
@@ -109,7 +109,7 @@ type flush struct {
 	empty   Report
 
 	// The steps and visits, bound once.
-	gather       func(ordinal int, c batch.Recorded, k batch.Key)
+	gather       func(ordinal int, c *batch.Column, k batch.Key)
 	gatherErases func(list int, ids []ID, k batch.Key)
 	stray        func(batch.Sample)
 	planTask     func(int) error
@@ -121,13 +121,13 @@ type flush struct {
 
 // shardWork is one shard of a table with commands.
 type shardWork struct {
-	table table
+	table *table
 	shard int
 }
 
 func (f *flush) init(s *Store) {
 	f.store = s
-	f.gather = func(ordinal int, c batch.Recorded, k batch.Key) {
+	f.gather = func(ordinal int, c *batch.Column, k batch.Key) {
 		if t := s.tables[ordinal]; t.gather(c, k) {
 			f.tables = append(f.tables, t)
 		}
@@ -212,7 +212,7 @@ func (f *flush) collect() (found bool) {
 	for _, t := range f.tables {
 		f.awake.add(t)
 		t.number()
-		_, shards := t.typeIDs()
+		shards := len(t.order)
 		for i := range shards {
 			f.work = append(f.work, shardWork{t, i})
 			f.cost = append(f.cost, t.cost(i))
@@ -224,11 +224,7 @@ func (f *flush) collect() (found bool) {
 	return found
 }
 
-func byTypeID(a, b table) int {
-	x, _ := a.typeIDs()
-	y, _ := b.typeIDs()
-	return cmp.Compare(x, y)
-}
+func byTypeID(a, b *table) int { return cmp.Compare(a.first, b.first) }
 
 func (f *flush) reset() {
 	clear(f.tables)
@@ -249,7 +245,7 @@ func (f *flush) prepare(ctx context.Context) error {
 	if err := f.plan(ctx); err != nil {
 		return err
 	}
-	if slices.ContainsFunc(f.tables, table.visits) {
+	if slices.ContainsFunc(f.tables, (*table).visits) {
 		if err := f.run(ctx, "find links", f.findTask); err != nil {
 			return err
 		}
@@ -298,7 +294,7 @@ func (f *flush) commit(ctx context.Context) error {
 	if err := f.run(&f.shield, "apply", f.applyTask); err != nil {
 		return err
 	}
-	if slices.ContainsFunc(f.tables, table.hasLinks) {
+	if slices.ContainsFunc(f.tables, (*table).hasLinks) {
 		if err := f.run(&f.shield, "link", f.linkTask); err != nil {
 			return err
 		}
@@ -345,7 +341,7 @@ func (f *flush) forgetChanges() {
 	clear(f.tracked)
 	f.tracked = f.tracked[:0]
 	for _, t := range f.tables {
-		if t.tracks() {
+		if t.tracked {
 			f.tracked = append(f.tracked, t)
 		}
 	}

@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"handloom/internal/check"
-	"handloom/shard/handlemap"
+	"handloom/internal/rows"
 )
 
 // Chunk is a run of rows of a table given to one task, and good until that
@@ -15,35 +15,35 @@ type Chunk[T any] struct {
 	Queue Queue // the task's own
 	Index int   // of the chunk in the pass; depends on row counts alone, and seeds random numbers well
 
-	table  *Table[T]
+	table  *table
 	notes  *notes
-	items  *handlemap.Map[T]
+	items  *rows.Dense
 	row    uint32 // of Items[0] in the map
 	serial uint32 // of the pass
 }
 
 // Handle returns the handle of Items[i].
-func (c Chunk[T]) Handle(i int) Handle[T] {
+func (c *Chunk[T]) Handle(i int) Handle[T] {
 	if check.Cheap && c.serial != c.table.pass.serial {
 		panic(keptChunk{"Handle", c.Index, c.table.name})
 	}
 	_ = c.Items[i] // the rows behind the chunk belong to others
-	return c.items.HandleAt(int(c.row) + i)
+	return Handle[T]{ID: c.items.IDAt(int(c.row) + i)}
 }
 
 // Erase records that Items[i] is to be erased.
-func (c Chunk[T]) Erase(i int) {
+func (c *Chunk[T]) Erase(i int) {
 	if c.serial != c.table.pass.serial {
 		panic(keptChunk{"Erase", c.Index, c.table.name})
 	}
 	_ = c.Items[i]
-	c.table.recorder.Erase(c.Queue, c.items.HandleAt(int(c.row)+i))
+	c.table.recorder.Erase(c.Queue, c.items.IDAt(int(c.row)+i))
 }
 
 // Touch notes that Items[i] changed in a way that matters to the order that
 // [handlemap.Map.Defragment] keeps. After a pass in which nothing was touched
 // every item counts as changed, unless the table was registered with FixedKeys.
-func (c Chunk[T]) Touch(i int) {
+func (c *Chunk[T]) Touch(i int) {
 	if c.serial != c.table.pass.serial {
 		panic(keptChunk{"Touch", c.Index, c.table.name})
 	}
@@ -65,14 +65,22 @@ func (c Chunk[T]) Touch(i int) {
 // given. A system that calls ForEach names the table in its Writes, even if f
 // only looks. Inside a task only Reduce joins, over other tables.
 func (t *Table[T]) ForEach(ctx context.Context, f func(ctx context.Context, c Chunk[T]) error) error {
-	return t.pass.forEach(ctx, f)
+	p, err := t.core.enterForEach(ctx)
+	if err != nil {
+		return err
+	}
+	t.visit = f
+	defer func() { t.visit = nil; t.core.leaveForEach(p) }()
+	return t.core.forEach(p)
 }
 
-func (t *Table[T]) chunkOf(shard, lo, hi, index int, q Queue) Chunk[T] {
+func (t *Table[T]) task(index int) error {
+	p := &t.core.pass
+	shard, lo, hi := p.find(index)
 	m := t.mapOf(shard)
-	return Chunk[T]{
-		Items: m.Items()[lo:hi:hi], Queue: q, Index: index,
-		table: t, notes: &t.touched.chunks[index], items: m, row: uint32(lo),
-		serial: t.pass.serial,
-	}
+	return t.visit(p.ctx, Chunk[T]{
+		Items: rows.Range[T](m, lo, hi), Queue: p.queues.Queue(index), Index: index,
+		table: &t.core, notes: &t.core.touched.chunks[index], items: m, row: uint32(lo),
+		serial: p.serial,
+	})
 }

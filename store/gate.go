@@ -99,7 +99,7 @@ type phase struct {
 	op     operation
 	outer  *phase      // joined; nil when the phase holds the gate itself
 	system *system     // that runs in this phase, if it is of one
-	writes table       // the table whose items a ForEach writes
+	writes *table      // the table whose items a ForEach writes
 	busy   atomic.Bool // something has joined this Write or system
 	ended  atomic.Bool
 }
@@ -234,7 +234,7 @@ func (p *phase) inline() bool {
 }
 
 // writesTable reports whether a pass that this phase is inside of writes t.
-func (p *phase) writesTable(t table) bool {
+func (p *phase) writesTable(t *table) bool {
 	for ; p != nil; p = p.outer {
 		if p.writes == t {
 			return true

@@ -148,8 +148,8 @@ func TestNothingThatACallWasGivenIsHeldAfterIt(t *testing.T) {
 			"Rollback":   func(ctx context.Context, _ *burden) error { return s.Rollback(ctx, &old) },
 			"SortFunc and Defragment": writing(func(ctx context.Context, w *store.Writer, own *burden) error {
 				compare := func(a, b *item) int { _ = *own; return int(a.Value) - int(b.Value) }
-				_, _, err := table.Defragment(ctx, w, compare, 0)
-				return errors.Join(err, table.SortFunc(ctx, w, compare))
+				_, _, err := store.Defragment(ctx, table, w, compare, 0)
+				return errors.Join(err, store.SortFunc(ctx, table, w, compare))
 			}),
 			"Insert and Clear": writing(func(_ context.Context, w *store.Writer, own *burden) error {
 				_, err := holders.Insert(w, holder{own})

@@ -11,12 +11,12 @@ import (
 // have no commands for a while give it up, so that a table which is filled once
 // and never changed again costs its items alone.
 type awake struct {
-	tables  []table
+	tables  []*table
 	flushes int // since they were asked
 }
 
 // add notes that a table takes part in a flush.
-func (a *awake) add(t table) {
+func (a *awake) add(t *table) {
 	if t.wake() {
 		a.tables = append(a.tables, t)
 	}
@@ -28,10 +28,10 @@ func (a *awake) rest() {
 		return
 	}
 	a.flushes = 0
-	a.tables = slices.DeleteFunc(a.tables, table.restIfIdle)
+	a.tables = slices.DeleteFunc(a.tables, (*table).restIfIdle)
 }
 
-func (t *tableBase[T]) wake() (slept bool) {
+func (t *table) wake() (slept bool) {
 	slept = !t.flushing.awake
 	t.flushing.awake, t.flushing.used = true, true
 	return slept
@@ -40,14 +40,14 @@ func (t *tableBase[T]) wake() (slept bool) {
 // restIfIdle gives up the memory that the table keeps for flushes if it had no
 // commands since it was asked last. Nothing that resolves or is listed is lost:
 // that is of the last flush.
-func (t *tableBase[T]) restIfIdle() (rests bool) {
+func (t *table) restIfIdle() (rests bool) {
 	f := &t.flushing
 	if f.used {
 		f.used = false
 		return false
 	}
 	f.awake = false
-	*f.pending, *f.published = batch.Commands[T]{}, batch.Commands[T]{}
+	*f.pending, *f.published = batch.Commands{}, batch.Commands{}
 	for _, sh := range t.order {
 		sh.Rest()
 	}

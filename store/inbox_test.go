@@ -22,7 +22,7 @@ func send(t tb, s *store.Store, record func(q store.Queue)) {
 
 // created are the values that the last flush created, in its order.
 func created(table itemTable) (values []uint64) {
-	for _, v := range table.Created() {
+	for _, v := range store.Created(table) {
 		values = append(values, v.Value)
 	}
 	return values
@@ -137,10 +137,10 @@ func TestACallThatSpansFlushesBelongsToTheBatchItArrivesIn(t *testing.T) {
 				t.Errorf("created %v", got)
 			}
 			first, third, last := resolve(t, table, mine[0]), resolve(t, table, mine[2]), resolve(t, table, mine[3])
-			if table.At(live).Parent != first || !table.At(first).Parent.IsZero() || table.At(third).Parent != third {
+			if table.At(live).Parent != first || !table.At(first).Parent.ID.IsZero() || table.At(third).Parent != third {
 				t.Errorf("links %+v, %+v, %+v", *table.At(live), *table.At(first), *table.At(third))
 			}
-			for h, v := range table.Created() {
+			for h, v := range store.Created(table) {
 				if v.Value == 5 && v.Parent != last {
 					t.Errorf("%v names %v, not %v", h, v.Parent, last)
 				}

@@ -13,10 +13,10 @@ func TestGetAndHasOfATableOfEitherKindInline(t *testing.T) {
 	if err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	for table, container := range map[string]string{"Table": "handlemap", "StableTable": "slotmap"} {
+	for table, container := range map[string]string{"Table": "rows", "StableTable": "pages"} {
 		for _, method := range []string{"Get", "Has"} {
 			inlined := regexp.MustCompile(`lookup\.go:.*inlining call to store\.\(\*` + table + `\[.*\]\)\.` + method + `\n`)
-			inner := regexp.MustCompile(`inlining call to ` + container + `\.\(\*Map\[.*\]\)\.` + method + `\n`)
+			inner := regexp.MustCompile(`inlining call to ` + container + `\.Find\[.*\]\n`)
 			if !inlined.Match(out) || !inner.Match(out) {
 				t.Errorf("the compiler does not inline %s of a %s:\n%s", method, table, out)
 			}

@@ -139,16 +139,16 @@ var inPhase = map[string]func(ctx context.Context, s *hooked, f func() error) er
 		return errors.Join(err, s.Rollback(ctx, &c))
 	},
 	"SortFunc": func(ctx context.Context, s *hooked, f func() error) error {
-		return s.sorted(ctx, f, func(ctx context.Context, w *store.Writer) error { return s.table.SortFunc(ctx, w, s.compare) })
+		return s.sorted(ctx, f, func(ctx context.Context, w *store.Writer) error { return store.SortFunc(ctx, s.table, w, s.compare) })
 	},
 	"SortByKey": func(ctx context.Context, s *hooked, f func() error) error {
 		return s.sorted(ctx, f, func(ctx context.Context, w *store.Writer) error {
-			return s.table.SortByKey(ctx, w, func(v *item) uint64 { s.call(); return v.Value })
+			return store.SortByKey(ctx, s.table, w, func(v *item) uint64 { s.call(); return v.Value })
 		})
 	},
 	"Defragment": func(ctx context.Context, s *hooked, f func() error) error {
 		return s.sorted(ctx, f, func(ctx context.Context, w *store.Writer) error {
-			_, _, err := s.table.Defragment(ctx, w, s.compare, 0)
+			_, _, err := store.Defragment(ctx, s.table, w, s.compare, 0)
 			return err
 		})
 	},

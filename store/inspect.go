@@ -19,7 +19,7 @@ import (
 // that differ in those alone are equal to them. Nor do they see options other than
 // MinFree (MaxItems and ChunkItems, say), so compare stores that were made alike.
 func (s *Store) Digest(ctx context.Context) (uint64, error) {
-	shards, err := s.inspect(ctx, func(t table, shard int, out *uint64) error {
+	shards, err := s.inspect(ctx, func(t *table, shard int, out *uint64) error {
 		*out = t.digest(shard)
 		return nil
 	})
@@ -37,13 +37,13 @@ func (s *Store) Digest(ctx context.Context) (uint64, error) {
 // the first one broken, by table and typeId, or nil. It shares the gate with
 // Read and joins a Read or a Write.
 func (s *Store) Verify(ctx context.Context) error {
-	_, err := s.inspect(ctx, func(t table, shard int, _ *uint64) error { return t.verify(shard) })
+	_, err := s.inspect(ctx, func(t *table, shard int, _ *uint64) error { return t.verify(shard) })
 	return err
 }
 
 // inspect calls f for every shard of every table, in parallel, and returns what
 // it wrote in the order of tables and shards.
-func (s *Store) inspect(ctx context.Context, f func(t table, shard int, out *uint64) error) ([]uint64, error) {
+func (s *Store) inspect(ctx context.Context, f func(t *table, shard int, out *uint64) error) ([]uint64, error) {
 	p, err := s.enter(ctx, opInspect)
 	if err != nil {
 		return nil, err
@@ -52,7 +52,7 @@ func (s *Store) inspect(ctx context.Context, f func(t table, shard int, out *uin
 	defer p.trace("").end()
 	var work []shardWork
 	for _, t := range s.tables {
-		_, shards := t.typeIDs()
+		shards := len(t.order)
 		for i := range shards {
 			work = append(work, shardWork{t, i})
 		}
@@ -77,8 +77,8 @@ type TableDigest struct {
 func (s *Store) DigestTables() []TableDigest {
 	digests := make([]TableDigest, len(s.tables))
 	for i, t := range s.tables {
-		first, shards := t.typeIDs()
-		digests[i] = TableDigest{Name: t.Name(), TypeID: first, Shards: make([]uint64, shards)}
+		first, shards := t.first, len(t.order)
+		digests[i] = TableDigest{Name: t.name, TypeID: first, Shards: make([]uint64, shards)}
 		for shard := range shards {
 			digests[i].Shards[shard] = t.digest(shard)
 		}
@@ -99,7 +99,7 @@ func (s *Store) Dump(typeID uint16) iter.Seq2[ID, any] {
 			return
 		}
 		t := s.byType[typeID]
-		first, _ := t.typeIDs()
+		first := t.first
 		t.dump(int(typeID-first), yield)
 	}
 }

@@ -36,7 +36,7 @@ func TestDigestTablesNamesEveryShardOnce(t *testing.T) {
 
 	// A change of one item shows in its shard alone.
 	err := s.Write(t.Context(), func(_ context.Context, w *store.Writer) error {
-		ships.Maps(w)[3].Items()[7].Value++
+		store.Maps(ships, w)[3].Items()[7].Value++
 		return nil
 	})
 	if err != nil {

@@ -10,9 +10,8 @@ import (
 
 // anyTable is what tables of both kinds do, under one name.
 type anyTable[T any] interface {
-	store.Resource
+	store.TableOf[T]
 	Len() int
-	Get(h store.Handle[T]) (*T, bool)
 	Has(h store.Handle[T]) bool
 	At(h store.Handle[T]) *T
 	All() seqOf[T]
@@ -20,15 +19,10 @@ type anyTable[T any] interface {
 
 	Emplace(q store.Queue, v T) store.Handle[T]
 	EmplaceItems(q store.Queue, items []T, dst []store.Handle[T]) []store.Handle[T]
-	EmplaceFunc(q store.Queue, f func(h store.Handle[T], v *T)) store.Handle[T]
 	Staged(q store.Queue, p store.Handle[T]) (*T, bool)
 	Erase(q store.Queue, h store.Handle[T])
 	EraseItems(q store.Queue, hs []store.Handle[T])
 	Put(q store.Queue, h store.Handle[T], v T)
-
-	Created() seqOf[T]
-	Erased() seqOf[T]
-	Replaced() seqOf[T]
 
 	Insert(w *store.Writer, v T) (store.Handle[T], error)
 	Remove(w *store.Writer, h store.Handle[T]) bool

@@ -312,11 +312,11 @@ func TestATableThatHoldsMoreThanMaxItemsIsFlushedUnlessItWouldGrow(t *testing.T)
 func inserters(table itemTable, w *store.Writer) (all []func(item) (store.Handle[item], error)) {
 	switch table := table.(type) {
 	case packedTable:
-		for _, m := range table.Maps(w) {
+		for _, m := range store.Maps(table.Table, w) {
 			all = append(all, m.Insert)
 		}
 	case stableTable:
-		for _, m := range table.Maps(w) {
+		for _, m := range store.StableMaps(table.StableTable, w) {
 			all = append(all, m.Insert)
 		}
 	}

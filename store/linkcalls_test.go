@@ -218,7 +218,7 @@ func TestAfterALinksThatFailsTheBatchCanBeDiscarded(t *testing.T) {
 	if report := flush(t, l.Store); report.Total != (store.Counts{Created: 1, Dangling: 1}) {
 		t.Errorf("%v", report)
 	}
-	if got := l.tables[0].At(resolve(t, l.tables[0], h)).Kids[0]; !got.IsZero() {
+	if got := l.tables[0].At(resolve(t, l.tables[0], h)).Kids[0]; !got.ID.IsZero() {
 		t.Errorf("a name that was discarded became %v", got)
 	}
 }
@@ -271,7 +271,7 @@ func grow(stable bool) func(r *trial) {
 				r.Fatal(err)
 			}
 			for _, q := range queues(r, r.Store, 2) {
-				names = append(names, trees.EmplaceFunc(q, func(h store.Handle[node], v *node) { *v = kids(9, h) }).ID)
+				names = append(names, store.EmplaceFunc(trees, q, func(h store.Handle[node], v *node) { *v = kids(9, h) }).ID)
 			}
 			r.flush(names...)
 		}

@@ -129,7 +129,7 @@ func TestAChainOfAThousandNamesBehindSlicesBecomesReal(t *testing.T) {
 			}
 			at = v.Kids[0]
 		}
-		if !at.IsZero() {
+		if !at.ID.IsZero() {
 			r.Errorf("the chain begins at %v", at)
 		}
 	})
@@ -147,7 +147,7 @@ func TestCyclesAndSelfReferencesBecomeReal(t *testing.T) {
 		qs := queues(t, s, 3)
 		ring := make([]store.Handle[node], 6)
 		for i := range ring {
-			ring[i] = tables[i%2].EmplaceFunc(qs[i%3], func(h store.Handle[node], v *node) { *v = kids(uint64(i), h) })
+			ring[i] = store.EmplaceFunc(tables[i%2], qs[i%3], func(h store.Handle[node], v *node) { *v = kids(uint64(i), h) })
 		}
 		for i, h := range ring {
 			v, ok := tables[i%2].Staged(qs[i%3], h)
@@ -316,7 +316,7 @@ func TestWhatDanglesBehindReferencesBecomesNullAndCountsOnce(t *testing.T) {
 			t.Errorf("the shared handles are %v and %v, want %v and null", shared, id, kept)
 		}
 		first, second := table.At(resolve(t, table, made[0])), table.At(resolve(t, table, made[1]))
-		if !first.Parent.IsZero() || second.Parent != kept || !table.At(live).Parent.IsZero() {
+		if !first.Parent.ID.IsZero() || second.Parent != kept || !table.At(live).Parent.ID.IsZero() {
 			t.Errorf("the fields hold %v, %v, %v", first.Parent, second.Parent, table.At(live).Parent)
 		}
 		if deep := other.At(resolve(t, other, far)).Deep.To; deep != [2]store.ID{0, kept.ID} {

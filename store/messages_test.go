@@ -121,10 +121,10 @@ func TestAtOfAnotherTablesHandleNamesBothTypeIDs(t *testing.T) {
 		for _, h := range fill(t, s, others, 64*3) {
 			// By 6 bits of the typeId, a table finds the shard: here one of its two or none.
 			asked := 70
-			if h.TypeID() == 71-64 {
+			if h.ID.TypeID() == 71-64 {
 				asked = 71
 			}
-			want := fmt.Sprintf("handle %v names no item: it has typeId %d, but it was looked up among handles of typeId %d; ", h, h.TypeID(), asked)
+			want := fmt.Sprintf("handle %v names no item: it has typeId %d, but it was looked up among handles of typeId %d; ", h, h.ID.TypeID(), asked)
 			if got := panicOf(func() { table.At(h) }); !strings.Contains(got, want) {
 				t.Fatalf("At(%v) panics with %q; want it to say %q", h, got, want)
 			}

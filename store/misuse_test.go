@@ -253,7 +253,7 @@ func recordings(table *store.Table[item], q store.Queue) map[string]func() {
 	return map[string]func(){
 		"Emplace":      func() { table.Emplace(q, item{}) },
 		"EmplaceItems": func() { table.EmplaceItems(q, make([]item, 2), nil) },
-		"EmplaceFunc":  func() { table.EmplaceFunc(q, func(store.Handle[item], *item) {}) },
+		"EmplaceFunc":  func() { store.EmplaceFunc(table, q, func(store.Handle[item], *item) {}) },
 		"Staged":       func() { table.Staged(q, store.Handle[item]{}) },
 		"Erase":        func() { table.Erase(q, store.Handle[item]{}) },
 		"EraseItems":   func() { table.EraseItems(q, make([]store.Handle[item], 2)) },
@@ -335,7 +335,7 @@ func TestAWriterUsedTooLateOrElsewherePanicsAndChangesNothing(t *testing.T) {
 				"Insert": func() { _, _ = table.Insert(w, item{}) },
 				"Remove": func() { table.Remove(w, live) },
 				"Clear":  func() { table.Clear(w) },
-				"Maps":   func() { table.Maps(w) },
+				"Maps":   func() { store.Maps(table, w) },
 			} {
 				if got := panicOf(change); !strings.Contains(got, what+" ") || !strings.Contains(got, message) {
 					t.Errorf("%s panics with %q; want it to say %q", what, got, message)

@@ -4,9 +4,11 @@ import (
 	"context"
 	"fmt"
 	"math/bits"
+
+	"handloom/internal/rows"
 )
 
-// SortFunc orders the items of every shard by cmp, as [handlemap.Map.SortFunc]
+// SortFunc orders the items of every shard of t by cmp, as [handlemap.Map.SortFunc]
 // does for one map. Shards are sorted in parallel, so that cmp is called by
 // several goroutines at once; no item changes its shard. Every handle keeps
 // naming its item, and pointers are no longer good.
@@ -18,17 +20,17 @@ import (
 //
 // SortFunc joins the Write of w as a pass does: passes and flushes called
 // meanwhile are [ErrPhase]. It panics when w is not in its Write.
-func (t *Table[T]) SortFunc(ctx context.Context, w *Writer, cmp func(a, b *T) int) error {
-	return t.reorder(ctx, w, opSortFunc, func(shard int) { t.mapOf(shard).SortFunc(cmp) })
+func SortFunc[T any](ctx context.Context, t *Table[T], w *Writer, cmp func(a, b *T) int) error {
+	return t.core.reorder(ctx, w, opSortFunc, func(shard int) { rows.SortFunc(t.mapOf(shard), cmp) })
 }
 
-// SortByKey orders the items of every shard by ascending key, as
-// [handlemap.Map.SortByKey] does for one map; see [Table.SortFunc].
-func (t *Table[T]) SortByKey(ctx context.Context, w *Writer, key func(*T) uint64) error {
-	return t.reorder(ctx, w, opSortByKey, func(shard int) { t.mapOf(shard).SortByKey(key) })
+// SortByKey orders the items of every shard of t by ascending key, as
+// [handlemap.Map.SortByKey] does for one map; see [SortFunc].
+func SortByKey[T any](ctx context.Context, t *Table[T], w *Writer, key func(*T) uint64) error {
+	return t.core.reorder(ctx, w, opSortByKey, func(shard int) { rows.SortByKey(t.mapOf(shard), key) })
 }
 
-// Defragment brings every shard closer to the order by cmp, as
+// Defragment brings every shard of t closer to the order by cmp, as
 // [handlemap.Map.Defragment] does for one map. It returns the moves it made and
 // whether every shard is in order now; the next call goes on where this one
 // stopped.
@@ -38,8 +40,14 @@ func (t *Table[T]) SortByKey(ctx context.Context, w *Writer, key func(*T) uint64
 // divide, and at least 1. A budget of 0 is no bound; a negative one panics.
 //
 // When cmp panics, what was done so far is kept, and the moves of that shard are
-// not counted. Everything else is as for [Table.SortFunc].
-func (t *Table[T]) Defragment(ctx context.Context, w *Writer, cmp func(a, b *T) int, budget int) (moves int, done bool, err error) {
+// not counted. Everything else is as for [SortFunc].
+func Defragment[T any](ctx context.Context, t *Table[T], w *Writer, cmp func(a, b *T) int, budget int) (moves int, done bool, err error) {
+	return t.core.defragment(ctx, w, budget, func(shard, budget int) (int, bool) {
+		return rows.Defragment(t.mapOf(shard), cmp, budget)
+	})
+}
+
+func (t *table) defragment(ctx context.Context, w *Writer, budget int, one func(shard, budget int) (int, bool)) (moves int, done bool, err error) {
 	if budget < 0 {
 		panic(fmt.Sprintf("store: Defragment of table %q with a budget of %d; 0 is no bound", t.name, budget))
 	}
@@ -49,7 +57,7 @@ func (t *Table[T]) Defragment(ctx context.Context, w *Writer, cmp func(a, b *T) 
 	}, len(t.order))
 	err = t.reorder(ctx, w, opDefragment, func(shard int) {
 		of := &shards[shard]
-		of.moves, of.done = t.mapOf(shard).Defragment(cmp, part(budget, len(shards), shard))
+		of.moves, of.done = one(shard, part(budget, len(shards), shard))
 	})
 	done = true
 	for _, of := range shards {
@@ -74,8 +82,8 @@ func part(budget, n, i int) int {
 
 // reorder calls f for every shard, in parallel, in a phase of its own that joins
 // the Write of w.
-func (t *Table[T]) reorder(ctx context.Context, w *Writer, op operation, f func(shard int)) error {
-	w.use(t.store, &t.tableBase, op.String())
+func (t *table) reorder(ctx context.Context, w *Writer, op operation, f func(shard int)) error {
+	w.use(t, op.String())
 	p := &phase{Context: ctx, store: t.store, op: op, outer: w.phase}
 	if err := p.open(); err != nil {
 		return err

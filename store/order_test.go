@@ -50,19 +50,19 @@ func TestOrderingATableIsOrderingEachOfItsMaps(t *testing.T) {
 	}{
 		"SortFunc": {
 			func(ctx context.Context, w *store.Writer, table *store.Table[item]) error {
-				return table.SortFunc(ctx, w, byValue)
+				return store.SortFunc(ctx, table, w, byValue)
 			},
 			func(_ int, m *handlemap.Map[item]) { m.SortFunc(byValue) },
 		},
 		"SortByKey": {
 			func(ctx context.Context, w *store.Writer, table *store.Table[item]) error {
-				return table.SortByKey(ctx, w, func(v *item) uint64 { return v.Value % 100 })
+				return store.SortByKey(ctx, table, w, func(v *item) uint64 { return v.Value % 100 })
 			},
 			func(_ int, m *handlemap.Map[item]) { m.SortByKey(func(v *item) uint64 { return v.Value % 100 }) },
 		},
 		"Defragment without bound": {
 			func(ctx context.Context, w *store.Writer, table *store.Table[item]) error {
-				_, done, err := table.Defragment(ctx, w, byValue, 0)
+				_, done, err := store.Defragment(ctx, table, w, byValue, 0)
 				if !done {
 					t.Error("not done without a bound")
 				}
@@ -72,7 +72,7 @@ func TestOrderingATableIsOrderingEachOfItsMaps(t *testing.T) {
 		},
 		"Defragment within a budget": {
 			func(ctx context.Context, w *store.Writer, table *store.Table[item]) error {
-				_, done, err := table.Defragment(ctx, w, byValue, 4003)
+				_, done, err := store.Defragment(ctx, table, w, byValue, 4003)
 				if done {
 					t.Error("done within a small budget")
 				}
@@ -86,7 +86,7 @@ func TestOrderingATableIsOrderingEachOfItsMaps(t *testing.T) {
 			byHand := newStore(t, store.Options{})
 			table := mixed(t, byHand, shards, items)
 			write(t, byHand, func(_ context.Context, w *store.Writer) error {
-				for shard, m := range table.Maps(w) {
+				for shard, m := range store.Maps(table, w) {
 					ordering.each(shard, m)
 				}
 				return nil
@@ -121,13 +121,13 @@ func TestDefragmentGoesOnUntilEveryShardIsInOrder(t *testing.T) {
 			write(t, s, func(ctx context.Context, w *store.Writer) (err error) {
 				compared = 0
 				var moves int
-				moves, done, err = table.Defragment(ctx, w, counting, budget)
+				moves, done, err = store.Defragment(ctx, table, w, counting, budget)
 				moved += moves
 				if compared+moves > max(budget, 3) {
 					t.Fatalf("%d comparisons and %d moves within a budget of %d", compared, moves, budget)
 				}
 				inOrder := true
-				for _, m := range table.Maps(w) {
+				for _, m := range store.Maps(table, w) {
 					inOrder = inOrder && slices.IsSortedFunc(m.Items(), func(a, b item) int { return byValue(&a, &b) })
 				}
 				if done && !inOrder {
@@ -150,14 +150,14 @@ func TestDefragmentAddsUpTheMovesOfAllShards(t *testing.T) {
 	table, maps := mixed(t, s, 3, 90), mixed(t, byHand, 3, 90)
 	want, moved := 0, 0
 	write(t, byHand, func(_ context.Context, w *store.Writer) error {
-		for _, m := range maps.Maps(w) {
+		for _, m := range store.Maps(maps, w) {
 			moves, _ := m.Defragment(byValue, 0)
 			want += moves
 		}
 		return nil
 	})
 	write(t, s, func(ctx context.Context, w *store.Writer) (err error) {
-		moved, _, err = table.Defragment(ctx, w, byValue, 0)
+		moved, _, err = store.Defragment(ctx, table, w, byValue, 0)
 		return err
 	})
 	if moved != want || want == 0 {
@@ -171,13 +171,13 @@ func TestDefragmentWithoutAComparisonForgetsInEveryShard(t *testing.T) {
 	blank := digest(t, s)
 	write(t, s, func(ctx context.Context, w *store.Writer) error {
 		same := func(a, b *item) int { return 0 }
-		if moves, done, err := table.Defragment(ctx, w, same, 0); moves != 0 || !done || err != nil {
+		if moves, done, err := store.Defragment(ctx, table, w, same, 0); moves != 0 || !done || err != nil {
 			t.Errorf("Defragment of equal items: %d moves, %v, %v", moves, done, err)
 		}
 		if d, _ := s.Digest(ctx); d == blank {
 			t.Error("nothing is known after Defragment")
 		}
-		if moves, done, err := table.Defragment(ctx, w, nil, 2); moves != 0 || done || err != nil {
+		if moves, done, err := store.Defragment(ctx, table, w, nil, 2); moves != 0 || done || err != nil {
 			t.Errorf("Defragment without a comparison: %d moves, %v, %v", moves, done, err)
 		}
 		return nil
@@ -194,19 +194,19 @@ func TestAnOrderingWhoseCallbackPanicsIsAnErrorAndSortsTheOtherShards(t *testing
 		bad := func(v *item) bool { return v.Value == 1<<60 }
 		write(t, s, func(ctx context.Context, w *store.Writer) error {
 			for _, shard := range []int{2, 1} {
-				table.Maps(w)[shard].Items()[20].Value = 1 << 60
+				store.Maps(table, w)[shard].Items()[20].Value = 1 << 60
 			}
-			before := [][]item{slices.Clone(table.Maps(w)[1].Items()), slices.Clone(table.Maps(w)[2].Items())}
+			before := [][]item{slices.Clone(store.Maps(table, w)[1].Items()), slices.Clone(store.Maps(table, w)[2].Items())}
 			comparison := func(a, b *item) int {
 				if bad(a) || bad(b) {
 					panic("a fault of the test")
 				}
 				return byValue(a, b)
 			}
-			_, done, defragmented := table.Defragment(ctx, w, comparison, 0)
+			_, done, defragmented := store.Defragment(ctx, table, w, comparison, 0)
 			for name, err := range map[string]error{
-				"SortFunc":   table.SortFunc(ctx, w, comparison),
-				"SortByKey":  table.SortByKey(ctx, w, func(v *item) uint64 { return uint64(comparison(v, v)) + v.Value }),
+				"SortFunc":   store.SortFunc(ctx, table, w, comparison),
+				"SortByKey":  store.SortByKey(ctx, table, w, func(v *item) uint64 { return uint64(comparison(v, v)) + v.Value }),
 				"Defragment": defragmented,
 			} {
 				var fault *store.PanicError
@@ -218,7 +218,7 @@ func TestAnOrderingWhoseCallbackPanicsIsAnErrorAndSortsTheOtherShards(t *testing
 			if done {
 				t.Error("done, with a comparison that panics")
 			}
-			for shard, m := range table.Maps(w) {
+			for shard, m := range store.Maps(table, w) {
 				inOrder := slices.IsSortedFunc(m.Items(), func(a, b item) int { return byValue(&a, &b) })
 				if bad := shard == 1 || shard == 2; bad && !slices.Equal(m.Items(), before[shard-1]) || !bad && !inOrder {
 					t.Errorf("%d workers: shard %d is in order: %v", workers, shard, inOrder)
@@ -237,10 +237,10 @@ func TestAnOrderingWhoseContextHasEndedChangesNothing(t *testing.T) {
 	write(t, s, func(ctx context.Context, w *store.Writer) error {
 		ended, cancel := context.WithCancelCause(ctx)
 		cancel(errTask)
-		if err := table.SortFunc(ended, w, byValue); !errors.Is(err, errTask) {
+		if err := store.SortFunc(ended, table, w, byValue); !errors.Is(err, errTask) {
 			t.Errorf("SortFunc: %v", err)
 		}
-		if _, done, err := table.Defragment(ended, w, byValue, 0); done || !errors.Is(err, errTask) {
+		if _, done, err := store.Defragment(ended, table, w, byValue, 0); done || !errors.Is(err, errTask) {
 			t.Errorf("Defragment: %v, %v", done, err)
 		}
 		return nil
@@ -253,9 +253,9 @@ func TestAnOrderingWhoseContextHasEndedChangesNothing(t *testing.T) {
 // refusals calls every ordering and returns what each panics with.
 func refusals(ctx context.Context, table *store.Table[item], w *store.Writer) map[string]string {
 	return map[string]string{
-		"SortFunc":   panicOf(func() { _ = table.SortFunc(ctx, w, byValue) }),
-		"SortByKey":  panicOf(func() { _ = table.SortByKey(ctx, w, func(v *item) uint64 { return v.Value }) }),
-		"Defragment": panicOf(func() { _, _, _ = table.Defragment(ctx, w, byValue, 0) }),
+		"SortFunc":   panicOf(func() { _ = store.SortFunc(ctx, table, w, byValue) }),
+		"SortByKey":  panicOf(func() { _ = store.SortByKey(ctx, table, w, func(v *item) uint64 { return v.Value }) }),
+		"Defragment": panicOf(func() { _, _, _ = store.Defragment(ctx, table, w, byValue, 0) }),
 	}
 }
 
@@ -288,7 +288,7 @@ func TestOrderingWithAWriterThatDoesNotFitPanics(t *testing.T) {
 	})
 	write(t, s, func(ctx context.Context, w *store.Writer) error {
 		want := `store: Defragment of table "store_test.item" with a budget of -1; 0 is no bound`
-		if got := panicOf(func() { _, _, _ = table.Defragment(ctx, w, byValue, -1) }); got != want {
+		if got := panicOf(func() { _, _, _ = store.Defragment(ctx, table, w, byValue, -1) }); got != want {
 			t.Errorf("it panics with %q", got)
 		}
 		return nil
@@ -306,7 +306,7 @@ func TestAnOrderingHoldsItsWriteAlone(t *testing.T) {
 	outside := t.Context()
 	write(t, s, func(ctx context.Context, w *store.Writer) error {
 		calls := 0
-		err := table.SortFunc(outside, w, func(a, b *item) int {
+		err := store.SortFunc(outside, table, w, func(a, b *item) int {
 			if calls++; calls == 1 {
 				for what, call := range phases(s, table) {
 					if err := call(ctx); !errors.Is(err, store.ErrPhase) {
@@ -324,7 +324,7 @@ func TestAnOrderingHoldsItsWriteAlone(t *testing.T) {
 }
 
 // A sorted table is walked in order, and handles keep their items.
-func ExampleTable_SortFunc() {
+func ExampleSortFunc() {
 	ctx := context.Background()
 	s, _ := store.New(store.Options{})
 	ships, _ := store.Register(s, store.TableOptions[Ship]{Name: "ship", Shards: 2})
@@ -335,7 +335,7 @@ func ExampleTable_SortFunc() {
 	_, _ = s.Flush(ctx)
 
 	err := s.Write(ctx, func(ctx context.Context, w *store.Writer) error {
-		return ships.SortFunc(ctx, w, func(a, b *Ship) int { return cmp.Compare(a.Hull, b.Hull) })
+		return store.SortFunc(ctx, ships, w, func(a, b *Ship) int { return cmp.Compare(a.Hull, b.Hull) })
 	})
 	fmt.Println(err)
 	for h, ship := range ships.All() {

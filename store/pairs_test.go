@@ -186,7 +186,7 @@ func TestSlotsFreedByABatchServeItsCreates(t *testing.T) {
 	table.EraseItems(q, []store.Handle[item]{hs[7], hs[3], hs[12], hs[5]})
 	flush(t, s)
 	for i, slot := range []uint32{3, 5, 7, 12} { // in ascending order of the rows
-		if h := resolve(t, table, names[i]); h.Slot() != slot || h.Generation() != 2 {
+		if h := resolve(t, table, names[i]); h.ID.Slot() != slot || h.ID.Generation() != 2 {
 			t.Errorf("create %d got %v, want slot %d, generation 2", i, h, slot)
 		}
 	}

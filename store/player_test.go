@@ -173,7 +173,7 @@ func (y *player) compareChanges() {
 		if !t.options.Changes {
 			continue
 		}
-		got := modelChanges{listedThings(y.tables[i].Created()), listedThings(y.tables[i].Erased()), listedThings(y.tables[i].Replaced())}
+		got := modelChanges{listedThings(store.Created(y.tables[i])), listedThings(store.Erased(y.tables[i])), listedThings(store.Replaced(y.tables[i]))}
 		want := y.model.changes[t]
 		if !slices.Equal(got.created, want.created) || !slices.Equal(got.erased, want.erased) || !slices.Equal(got.replaced, want.replaced) {
 			y.Fatalf("%s has changes\n\t%v, the model\n\t%v", tableName(i), got, *want)
@@ -291,7 +291,7 @@ func (y *player) record(c command, q store.Queue) {
 			y.complete(made, made.value, q)
 		}
 	case doCreateFunc:
-		t.EmplaceFunc(q, func(h store.Handle[thing], v *thing) {
+		store.EmplaceFunc(t, q, func(h store.Handle[thing], v *thing) {
 			y.name(c.creates[0], h)
 			*v = y.thing(c.creates[0].value)
 		})

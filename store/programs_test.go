@@ -63,7 +63,7 @@ func TestParticlesSpreadOverTheShards(t *testing.T) {
 		t.Errorf("%d sparks live", n)
 	}
 	err = s.Write(t.Context(), func(_ context.Context, w *store.Writer) error {
-		for _, m := range f.sparks.Maps(w) {
+		for _, m := range store.Maps(f.sparks, w) {
 			if n := m.Len() - f.sparks.Len()/4; n < -1 || n > 1 {
 				t.Errorf("a shard holds %d of %d sparks", m.Len(), f.sparks.Len())
 			}
@@ -124,7 +124,7 @@ func TestASceneIsTheSameOnOneToSixteenWorkers(t *testing.T) {
 // part that was cut off.
 func (g *scene) seen(h store.Handle[part]) (at pose, known bool) {
 	p, ok := g.parts.Get(h)
-	if !ok || p.Parent.IsZero() {
+	if !ok || p.Parent.ID.IsZero() {
 		return pose{}.then(g.parts.At(h).Local), ok
 	}
 	if !g.parts.Has(p.Parent) {
@@ -155,7 +155,7 @@ func TestInASceneParentsComeFirstAndTransformsAreUpToDate(t *testing.T) {
 			if parent, ok := g.parts.Get(p.Parent); ok && parent.Depth != p.Depth-1 {
 				t.Fatalf("tick %d: a part of depth %d has a parent of depth %d", tick, p.Depth, parent.Depth)
 			}
-			if p.Parent.IsProvisional() {
+			if p.Parent.ID.IsProvisional() {
 				t.Fatalf("tick %d: the parent of %v is %v", tick, h, p.Parent)
 			}
 			if at, known := g.seen(h); !known {

@@ -14,7 +14,7 @@ func TestProvisionalHandlesStoredAnywhereInABatchBecomeReal(t *testing.T) {
 		other := register(t, s, store.TableOptions[[2]item]{Name: "arrays", Shards: shards})
 		old := fill(t, s, table, 1)[0]
 		qs := queues(t, s, 3)
-		self := table.EmplaceFunc(qs[1], func(h store.Handle[item], v *item) { v.Parent, v.Links[1] = h, h.ID })
+		self := store.EmplaceFunc(table, qs[1], func(h store.Handle[item], v *item) { v.Parent, v.Links[1] = h, h.ID })
 		array := other.Emplace(qs[0], [2]item{1: {Parent: self}}) // recorded before it by key
 		table.Put(qs[2], old, item{Parent: self, Links: [2]store.ID{array.ID, old.ID}})
 		flush(t, s)
@@ -52,7 +52,7 @@ func TestAChainOfAThousandProvisionalHandlesBecomesReal(t *testing.T) {
 			}
 			at = v.Parent
 		}
-		if !at.IsZero() {
+		if !at.ID.IsZero() {
 			r.Errorf("the chain begins at %v", at)
 		}
 	})
@@ -202,7 +202,7 @@ func useStaleNames(t *testing.T, s *store.Store, table *store.Table[item], names
 	if len(report.Stale) != 3 || report.Stale[0].Handle != names[0].ID || report.Stale[2].Handle != names[1].ID {
 		t.Errorf("samples %+v, want %v", report.Stale, names)
 	}
-	if v := table.At(resolve(t, table, holder)); !v.Parent.IsZero() {
+	if v := table.At(resolve(t, table, holder)); !v.Parent.ID.IsZero() {
 		t.Errorf("the stored name became %v", v.Parent)
 	}
 	for _, p := range names {
@@ -230,7 +230,7 @@ func TestANameWhoseTargetWasCancelledBecomesNullAndCountsAsDangling(t *testing.T
 	if v := *other.At(resolve(t, other, holder)); v != (item{}) {
 		t.Errorf("the holder keeps %+v", v)
 	}
-	if h, ok := table.Resolve(gone); ok || !h.IsZero() {
+	if h, ok := table.Resolve(gone); ok || !h.ID.IsZero() {
 		t.Errorf("a cancelled create resolves to %v", h)
 	}
 }

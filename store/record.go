@@ -1,5 +1,11 @@
 package store
 
+import (
+	"handloom/batch"
+	"handloom/internal/items"
+	"handloom/shard/handle"
+)
+
 // Emplace records that v is to be created and returns its provisional handle at
 // once. The handle may be stored in values recorded for the same flush and used
 // with Erase and Put of the same batch; after the flush [Table.Resolve] gives
@@ -15,41 +21,38 @@ package store
 // exceeds its limit fails as a whole: the pass returns [ErrQueueFull], nothing
 // of the queue is applied, and Emplace returns the null handle as soon as the
 // queue has noticed, which is when an array of it would grow.
-func (t *tableBase[T]) Emplace(q Queue, v T) Handle[T] { return t.recorder.Emplace(q, v) }
+func (t *Table[T]) Emplace(q Queue, v T) Handle[T] { return batch.Emplace(&t.core.recorder, q, v) }
 
 // EmplaceItems records a create per item, in order, and appends the provisional
 // handles to dst, which it returns; see [Table.Emplace]. It costs a bulk copy.
-func (t *tableBase[T]) EmplaceItems(q Queue, items []T, dst []Handle[T]) []Handle[T] {
-	return t.recorder.EmplaceItems(q, items, dst)
-}
-
-// EmplaceFunc records a create whose value f fills in, knowing its own
-// provisional handle; see [Table.Emplace]. f may record more into q. The pointer
-// is good until the pass ends, like one that [Table.Staged] gives. When f panics
-// the create is cancelled.
-func (t *tableBase[T]) EmplaceFunc(q Queue, f func(h Handle[T], v *T)) Handle[T] {
-	return t.recorder.EmplaceFunc(q, f)
+func (t *Table[T]) EmplaceItems(q Queue, values []T, dst []Handle[T]) []Handle[T] {
+	return handle.Typed[T](t.core.recorder.EmplaceItems(q, items.From(values), handle.IDs(dst)))
 }
 
 // Staged returns the value recorded in q under the provisional handle p, so that
 // it can be completed, and whether q holds it. The pointer is good until the pass
 // ends, whatever else is recorded, or until q fails. It takes O(1 + n/16,384)
 // time, n being the creates that q recorded for the table.
-func (t *tableBase[T]) Staged(q Queue, p Handle[T]) (*T, bool) { return t.recorder.Staged(q, p) }
+func (t *Table[T]) Staged(q Queue, p Handle[T]) (*T, bool) {
+	v := (*T)(t.core.recorder.Staged(q, p.ID))
+	return v, v != nil
+}
 
 // Erase records that the item h names is to be erased. A provisional handle of
 // the same batch cancels the create. Erases are a set: their order, and whether
 // two queues erase the same item, changes nothing but the report's counters.
-func (t *tableBase[T]) Erase(q Queue, h Handle[T]) { t.recorder.Erase(q, h) }
+func (t *Table[T]) Erase(q Queue, h Handle[T]) { t.core.recorder.Erase(q, h.ID) }
 
 // EraseItems records an erase per handle; see [Table.Erase].
-func (t *tableBase[T]) EraseItems(q Queue, hs []Handle[T]) { t.recorder.EraseItems(q, hs) }
+func (t *Table[T]) EraseItems(q Queue, hs []Handle[T]) {
+	t.core.recorder.EraseItems(q, handle.IDs(hs))
+}
 
 // Put records that the item h names is to be replaced by v, writes in place
 // since the last flush included. The last put by (key, sequence) wins; a put to
 // an item erased in the same batch is dropped. A provisional handle of the same
 // batch replaces the value of the create.
-func (t *tableBase[T]) Put(q Queue, h Handle[T], v T) { t.recorder.Put(q, h, v) }
+func (t *Table[T]) Put(q Queue, h Handle[T], v T) { batch.PutItem(&t.core.recorder, q, h, v) }
 
 // Resolve returns the handle of the item that the provisional handle p of the
 // last flushed batch was recorded for, and whether there is one: false when the
@@ -57,11 +60,22 @@ func (t *tableBase[T]) Put(q Queue, h Handle[T], v T) { t.recorder.Put(q, h, v) 
 // p is no provisional handle but a real one already. Flushes without commands do
 // not count. It takes
 // O(1) time. Who may call it is as for [Table.Get].
-func (t *tableBase[T]) Resolve(p Handle[T]) (Handle[T], bool) {
-	return t.flushing.resolve(p, t.store.epoch.Load())
+func (t *Table[T]) Resolve(p Handle[T]) (Handle[T], bool) {
+	id, ok := t.core.resolve(p.ID)
+	return Handle[T]{ID: id}, ok
 }
 
-func (t *tableBase[T]) resolveID(id ID) (ID, bool) {
-	h, ok := t.Resolve(Handle[T]{ID: id})
-	return h.ID, ok
+// EmplaceFunc records a create in t whose value f fills in, knowing its own
+// provisional handle; see [Table.Emplace]. f may record more into q. The pointer
+// is good until the pass ends, like one that [Table.Staged] gives. When f panics
+// the create is cancelled.
+func EmplaceFunc[T any](t TableOf[T], q Queue, f func(h Handle[T], v *T)) Handle[T] {
+	return batch.EmplaceFunc(&t.tableOf().recorder, q, f)
+}
+
+// TableOf is a table of either kind whose items are of type T, a [*Table] or a
+// [*StableTable], for the functions that serve both.
+type TableOf[T any] interface {
+	Resource
+	Get(h Handle[T]) (*T, bool)
 }

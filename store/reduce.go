@@ -6,7 +6,7 @@ import (
 	"sync"
 
 	"handloom/internal/check"
-	"handloom/shard/handlemap"
+	"handloom/internal/rows"
 )
 
 // Rows is a run of rows of a table given to one task that only reads.
@@ -14,14 +14,14 @@ type Rows[T any] struct {
 	Items []T // not to be written
 	Index int // of the run; depends on row counts alone
 
-	items *handlemap.Map[T]
+	items *rows.Dense
 	row   int
 }
 
 // Handle returns the handle of Items[i].
-func (r Rows[T]) Handle(i int) Handle[T] {
+func (r *Rows[T]) Handle(i int) Handle[T] {
 	_ = r.Items[i]
-	return r.items.HandleAt(r.row + i)
+	return Handle[T]{ID: r.items.IDAt(r.row + i)}
 }
 
 // Reduce computes one partial result per chunk of t with f, in parallel, and
@@ -34,17 +34,17 @@ func (r Rows[T]) Handle(i int) Handle[T] {
 // tables that no pass around it writes. All chunks run even if one fails, and the error of the lowest is
 // returned; when ctx ends, Reduce stops between chunks and returns its cause.
 func Reduce[T, R any](ctx context.Context, t *Table[T], f func(ctx context.Context, r Rows[T]) (R, error), combine func(a, b R) R) (R, error) {
-	return reduce(ctx, &t.tableBase, t.view, f, combine)
+	return reduce(ctx, &t.core, t.view, f, combine)
 }
 
 func (t *Table[T]) rows(shard, lo, hi, index int) Rows[T] {
 	m := t.mapOf(shard)
-	return Rows[T]{Items: m.Items()[lo:hi:hi], Index: index, items: m, row: lo}
+	return Rows[T]{Items: rows.Range[T](m, lo, hi), Index: index, items: m, row: lo}
 }
 
 // reduce is Reduce for tables of both kinds: V is what f is given of the rows,
 // and view makes it.
-func reduce[T, V, R any](ctx context.Context, t *tableBase[T], view func(shard, lo, hi, index int) V,
+func reduce[V, R any](ctx context.Context, t *table, view func(shard, lo, hi, index int) V,
 	f func(context.Context, V) (R, error), combine func(a, b R) R,
 ) (R, error) {
 	var none R
@@ -65,7 +65,7 @@ func reduce[T, V, R any](ctx context.Context, t *tableBase[T], view func(shard, 
 	if check.Full {
 		defer t.store.watch(p)()
 	}
-	r := takeReduction[T, V, R](t)
+	r := takeReduction[V, R](t)
 	defer r.release()
 	r.table, r.ctx, r.view, r.f = t, p, view, f
 	return r.reduce(p, combine)
@@ -73,23 +73,23 @@ func reduce[T, V, R any](ctx context.Context, t *tableBase[T], view func(shard, 
 
 // takeReduction returns scratch for a Reduce. It is kept by result type, so that
 // a frame loop with several allocates nothing for any of them.
-func takeReduction[T, V, R any](t *tableBase[T]) *reduction[T, V, R] {
-	key := (*reduction[T, V, R])(nil)
+func takeReduction[V, R any](t *table) *reduction[V, R] {
+	key := (*reduction[V, R])(nil)
 	pool, ok := t.reducers.Load(key)
 	if !ok {
 		pool, _ = t.reducers.LoadOrStore(key, new(sync.Pool))
 	}
-	r, ok := pool.(*sync.Pool).Get().(*reduction[T, V, R])
+	r, ok := pool.(*sync.Pool).Get().(*reduction[V, R])
 	if !ok {
-		r = &reduction[T, V, R]{pool: pool.(*sync.Pool)}
+		r = &reduction[V, R]{pool: pool.(*sync.Pool)}
 		r.task = r.run
 	}
 	return r
 }
 
-type reduction[T, V, R any] struct {
+type reduction[V, R any] struct {
 	pool     *sync.Pool
-	table    *tableBase[T]
+	table    *table
 	ctx      context.Context
 	view     func(shard, lo, hi, index int) V
 	f        func(context.Context, V) (R, error)
@@ -98,8 +98,8 @@ type reduction[T, V, R any] struct {
 	task     func(int) error // run, bound once
 }
 
-func (r *reduction[T, V, R]) reduce(p *phase, combine func(a, b R) R) (result R, err error) {
-	n := cut(&r.chunks, r.table)
+func (r *reduction[V, R]) reduce(p *phase, combine func(a, b R) R) (result R, err error) {
+	n := r.table.cut(&r.chunks)
 	if n > cap(r.partials) {
 		r.partials = make([]R, n)
 	}
@@ -114,14 +114,14 @@ func (r *reduction[T, V, R]) reduce(p *phase, combine func(a, b R) R) (result R,
 	return result, nil
 }
 
-func (r *reduction[T, V, R]) run(task int) (err error) {
+func (r *reduction[V, R]) run(task int) (err error) {
 	shard, lo, hi := r.chunks.find(task)
 	hi = min(hi, r.table.order[shard].Map.Rows())
 	r.partials[task], err = r.f(r.ctx, r.view(shard, lo, hi, task))
 	return err
 }
 
-func (r *reduction[T, V, R]) release() {
+func (r *reduction[V, R]) release() {
 	clear(r.partials[:cap(r.partials)])
 	r.table, r.ctx, r.view, r.f = nil, nil, nil, nil
 	r.pool.Put(r)

@@ -177,16 +177,16 @@ func TestTypeIDsAreGivenInFreeRuns(t *testing.T) {
 		table := register(t, s, store.TableOptions[item]{Name: name, TypeID: typeID, Shards: shards})
 		h := fill(t, s, table, 1)[0]
 		for n := range shards {
-			if _, ok := table.Handle(compose(h.TypeID()+uint16(n), 1, 0)); !ok {
-				t.Errorf("%s does not have typeId %d", name, int(h.TypeID())+n)
+			if _, ok := table.Handle(compose(h.ID.TypeID()+uint16(n), 1, 0)); !ok {
+				t.Errorf("%s does not have typeId %d", name, int(h.ID.TypeID())+n)
 			}
 		}
-		for _, other := range []uint16{h.TypeID() - 1, h.TypeID() + uint16(shards)} {
+		for _, other := range []uint16{h.ID.TypeID() - 1, h.ID.TypeID() + uint16(shards)} {
 			if _, ok := table.Handle(compose(other, 1, 0)); ok {
 				t.Errorf("%s has typeId %d", name, other)
 			}
 		}
-		return h.TypeID()
+		return h.ID.TypeID()
 	}
 	for _, c := range []struct {
 		name                 string

@@ -26,7 +26,7 @@ func TestRemoveErasesAtOnceAndOnlyWhatTheHandleNames(t *testing.T) {
 		recorded := table.Emplace(queues(t, s, 1)[0], item{Value: 99})
 
 		err := s.Write(t.Context(), func(_ context.Context, w *store.Writer) error {
-			for _, h := range []store.Handle[item]{{}, elsewhere, recorded, handleOf(compose(hs[0].TypeID(), 9, 0)), handleOf(compose(32767, 1, 0))} {
+			for _, h := range []store.Handle[item]{{}, elsewhere, recorded, handleOf(compose(hs[0].ID.TypeID(), 9, 0)), handleOf(compose(32767, 1, 0))} {
 				if table.Remove(w, h) {
 					t.Errorf("Remove(%v) removed", h)
 				}

@@ -104,7 +104,7 @@ func (w *world) age(r *rand.Rand, table itemTable, q store.Queue, items itemSeq)
 func (w *world) rearrange(_ context.Context, writer *store.Writer) error {
 	r := w.random(8, 0)
 	byValue := func(a, b *item) int { return int(a.Value) - int(b.Value) }
-	for _, m := range w.packed.Maps(writer) {
+	for _, m := range store.Maps(w.packed, writer) {
 		switch r.IntN(8) {
 		case 0:
 			m.SortFunc(byValue)

@@ -40,7 +40,7 @@ type System struct {
 // [*StableTable], or an [Other].
 type Resource interface {
 	Name() string
-	tableOf() table // nil: none
+	tableOf() *table // nil: none
 }
 
 // Other is a resource that is no table, told from others by its name: a search
@@ -51,9 +51,9 @@ type Other string
 // Name returns the name.
 func (o Other) Name() string { return string(o) }
 
-func (Other) tableOf() table { return nil }
+func (Other) tableOf() *table { return nil }
 
-func (t *tableBase[T]) tableOf() table { return t }
+func (t *table) tableOf() *table { return t }
 
 // Schedule runs systems frame after frame, those that do not conflict at the
 // same time, and flushes between them. Which systems share a wave and where the
@@ -64,7 +64,7 @@ func (t *tableBase[T]) tableOf() table { return t }
 // to one item the one of the later system wins, whatever else is in the schedule.
 // What depends on which commands share a flush is up to the schedule: the handles
 // that new items get and the order of rows, whether a limit is met, the counters of
-// reports and what [Table.Created] lists, and whether a provisional handle that one
+// reports and what [Created] lists, and whether a provisional handle that one
 // system left to another is still of the batch. It is the same in every run.
 type Schedule struct {
 	store     *Store

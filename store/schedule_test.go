@@ -87,7 +87,7 @@ func (w *crowd) burn(ctx context.Context) error {
 	return w.shots.visit(ctx, func(chunk int, q store.Queue, items itemSeq) error {
 		for h, v := range items {
 			v.Value++
-			switch h.Slot() % 5 {
+			switch h.ID.Slot() % 5 {
 			case 0:
 				w.shots.Erase(q, h)
 			case 1:
@@ -103,7 +103,7 @@ func (w *crowd) burn(ctx context.Context) error {
 func (w *crowd) hit(ctx context.Context, s *store.Store) error {
 	return s.Each(ctx, 3, func(_ context.Context, task int, q store.Queue) error {
 		for h, v := range w.shots.All() {
-			if h.Slot()%3 == uint32(task) {
+			if h.ID.Slot()%3 == uint32(task) {
 				w.ships.Put(q, v.Parent, item{Value: uint64(100 + task), Parent: v.Parent})
 			}
 		}

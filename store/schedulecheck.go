@@ -22,16 +22,16 @@ func (p *phase) systemOf() *system {
 	return nil
 }
 
-func (y *system) undeclared(does string, t table, where string) error {
-	return fmt.Errorf("store: system %q %s table %q: %w; add it to %s", y.Name, does, t.Name(), ErrUndeclared, where)
+func (y *system) undeclared(does string, t *table, where string) error {
+	return fmt.Errorf("store: system %q %s table %q: %w; add it to %s", y.Name, does, t.name, ErrUndeclared, where)
 }
 
-func contains(resources []Resource, t table) bool {
+func contains(resources []Resource, t *table) bool {
 	return slices.ContainsFunc(resources, func(r Resource) bool { return r.tableOf() == t })
 }
 
 // mayWrite is asked, in checked builds, by a pass that may write items in place.
-func (p *phase) mayWrite(t table) error {
+func (p *phase) mayWrite(t *table) error {
 	if y := p.systemOf(); y != nil && !contains(y.Writes, t) {
 		return y.undeclared("runs ForEach over", t, "Writes, or use Reduce")
 	}
@@ -39,7 +39,7 @@ func (p *phase) mayWrite(t table) error {
 }
 
 // mayRead is asked, in checked builds, by a pass that reads.
-func (p *phase) mayRead(t table) error {
+func (p *phase) mayRead(t *table) error {
 	if y := p.systemOf(); y != nil && !contains(y.Reads, t) && !contains(y.Writes, t) {
 		return y.undeclared("reduces", t, "Reads")
 	}
@@ -53,9 +53,9 @@ func (p *phase) mayRecord(queues *batch.Pass) error {
 	if y == nil {
 		return nil
 	}
-	var found table
-	visit := func(t table) {
-		if !contains(y.Emits, t) && (found == nil || t.index() < found.index()) {
+	var found *table
+	visit := func(t *table) {
+		if !contains(y.Emits, t) && (found == nil || t.ordinal < found.ordinal) {
 			found = t
 		}
 	}

@@ -5,8 +5,8 @@ import (
 	"iter"
 
 	"handloom/internal/check"
-	"handloom/shard"
-	"handloom/shard/handlemap"
+	"handloom/internal/items"
+	"handloom/internal/pages"
 	"handloom/shard/slotmap"
 )
 
@@ -15,60 +15,71 @@ import (
 // passes step over the gaps that erases leave; take it where a *T has to stay
 // good across flushes.
 type StableTable[T any] struct {
-	maps [MaxShards]*slotmap.Map[T] // by typeId & 63; unused entries point at an empty map
-	tableBase[T]
-	pass pass[T, StableChunk[T]]
-	view func(shard, lo, hi, index int) StableRows[T] // rows, bound once
+	maps  [MaxShards]*pages.Stable // by typeId & 63; unused entries point at an empty map
+	core  table
+	visit func(ctx context.Context, c StableChunk[T]) error // of the ForEach that runs
+	view  func(shard, lo, hi, index int) StableRows[T]      // rows, bound once
 }
 
 // RegisterStable adds a table whose items never move to s; see [Register].
 func RegisterStable[T any](s *Store, o TableOptions[T]) (*StableTable[T], error) {
 	t := new(StableTable[T])
-	t.forget = func() {
-		none := new(slotmap.Map[T])
-		_ = none.Init(slotmap.Options{TypeID: int(t.first)}) // which is a typeId
-		fill(t.maps[:], none)
-	}
-	err := t.register(s, o, func(o handlemap.Options) (shard.Container[T], error) {
-		m, err := shard.NewStable[T](o)
-		if err == nil {
-			t.maps[o.TypeID%MaxShards] = &m.Map
-		}
-		return m, err
-	})
-	if err != nil {
+	t.core.lookups.stable = &t.maps
+	if err := t.core.register(s, untyped(o), items.For[T](), pages.TypeFor[T]()); err != nil {
 		return nil, err
 	}
-	t.pass.init(&t.tableBase, t.chunkOf)
+	t.core.pass.init(&t.core, t.task)
 	t.view = t.rows
 	return t, nil
 }
 
+func (t *StableTable[T]) tableOf() *table { return &t.core }
+
+// Name returns the name of the table.
+func (t *StableTable[T]) Name() string { return t.core.name }
+
+// Len returns the number of items, in O(shards) time.
+func (t *StableTable[T]) Len() int { return t.core.len() }
+
+// Handle returns id as a handle of the table; see [Table.Handle].
+func (t *StableTable[T]) Handle(id ID) (Handle[T], bool) {
+	if t.core.owns(id) {
+		return Handle[T]{ID: id}, true
+	}
+	return Handle[T]{}, false
+}
+
 // Get returns a pointer to the item that h names, and whether there is one. It
-// takes O(1) time (op=get/impl=stabletable). Who may call it is as for
+// takes O(1) time and inlines (op=get/impl=stabletable). Who may call it is as for
 // [Table.Get]; the pointer is good until the item is erased.
 func (t *StableTable[T]) Get(h Handle[T]) (*T, bool) {
 	if check.Cheap {
-		t.lookup("Get")
+		t.core.lookup("Get")
 	}
-	return t.maps[h.ID>>48&(MaxShards-1)].Get(h)
+	v := pages.Find[T](t.maps[h.ID>>48&(MaxShards-1)], h.ID)
+	return v, v != nil
 }
 
 // Has reports whether h names an item; see [StableTable.Get].
 func (t *StableTable[T]) Has(h Handle[T]) bool {
 	if check.Cheap {
-		t.lookup("Has")
+		t.core.lookup("Has")
 	}
-	return t.maps[h.ID>>48&(MaxShards-1)].Has(h)
+	return pages.Find[T](t.maps[h.ID>>48&(MaxShards-1)], h.ID) != nil
 }
 
 // At returns a pointer to the item that h names, as [StableTable.Get] does, and
 // panics with a [*StaleError] if there is none.
 func (t *StableTable[T]) At(h Handle[T]) *T {
 	if check.Cheap {
-		t.lookup("At")
+		t.core.lookup("At")
 	}
-	return t.maps[h.ID>>48&(MaxShards-1)].At(h)
+	m := t.maps[h.ID>>48&(MaxShards-1)]
+	v := pages.Find[T](m, h.ID)
+	if v == nil {
+		panic(m.Missing(h.ID))
+	}
+	return v
 }
 
 // All iterates over handles and items: shards by typeId, each in the order of
@@ -76,8 +87,9 @@ func (t *StableTable[T]) At(h Handle[T]) *T {
 // time.
 func (t *StableTable[T]) All() iter.Seq2[Handle[T], *T] {
 	return func(yield func(Handle[T], *T) bool) {
-		for i := range t.order {
-			for h, v := range t.mapOf(i).All() {
+		for i := range t.core.order {
+			m := t.mapOf(i)
+			for h, v := range pages.Range[T](m, 0, m.Rows()) {
 				if !yield(h, v) {
 					return
 				}
@@ -86,74 +98,76 @@ func (t *StableTable[T]) All() iter.Seq2[Handle[T], *T] {
 	}
 }
 
-// Remove erases the item that h names and reports whether there was one; see
-// [Table.Remove]. It takes O(1) time and moves no item.
-func (t *StableTable[T]) Remove(w *Writer, h Handle[T]) bool {
-	w.use(t.store, &t.tableBase, "Remove")
-	return t.maps[h.ID>>48&(MaxShards-1)].Erase(h)
-}
-
-// Maps returns the maps of the shards, by typeId, with their whole vocabulary;
-// see [Table.Maps].
-func (t *StableTable[T]) Maps(w *Writer) []*slotmap.Map[T] {
-	w.use(t.store, &t.tableBase, "Maps")
-	maps := make([]*slotmap.Map[T], len(t.order))
+// StableMaps returns the maps of the shards of t, by typeId, with their whole
+// vocabulary; see [Maps].
+func StableMaps[T any](t *StableTable[T], w *Writer) []*slotmap.Map[T] {
+	w.use(&t.core, "StableMaps")
+	maps := make([]*slotmap.Map[T], len(t.core.order))
 	for i := range maps {
-		maps[i] = t.mapOf(i)
+		maps[i] = slotmap.Of[T](t.mapOf(i))
 	}
 	return maps
 }
 
 // mapOf returns the map of a shard.
-func (t *StableTable[T]) mapOf(shard int) *slotmap.Map[T] {
-	return t.maps[(int(t.first)+shard)%MaxShards]
+func (t *StableTable[T]) mapOf(shard int) *pages.Stable {
+	return t.maps[(int(t.core.first)+shard)%MaxShards]
 }
 
-// StableRows is a run of rows of a stable table given to one task that only
+// StableRows is a run of rows of a stable *table given to one task that only
 // reads. Rows without an item are stepped over.
 type StableRows[T any] struct {
 	Index int // of the run; depends on row counts alone
 
-	items  *slotmap.Map[T]
+	items  *pages.Stable
 	lo, hi int
 }
 
 // All iterates over the handles and items of the run, in the order of slots.
-func (r StableRows[T]) All() iter.Seq2[Handle[T], *T] { return r.items.Range(r.lo, r.hi) }
+func (r *StableRows[T]) All() iter.Seq2[Handle[T], *T] { return pages.Range[T](r.items, r.lo, r.hi) }
 
-// StableChunk is a run of rows of a stable table given to one task, which may
+// StableChunk is a run of rows of a stable *table given to one task, which may
 // write the items. Rows without an item are stepped over.
 type StableChunk[T any] struct {
 	Queue Queue // the task's own
-	StableRows[T]
+	Index int   // of the chunk; depends on row counts alone, and seeds random numbers well
 
-	table  *StableTable[T]
+	rows   StableRows[T]
+	table  *table
 	serial uint32 // of the pass
 }
 
 // All iterates over the handles and items of the chunk, in the order of slots. It
 // panics when the pass has ended.
-func (c StableChunk[T]) All() iter.Seq2[Handle[T], *T] {
+func (c *StableChunk[T]) All() iter.Seq2[Handle[T], *T] {
 	if c.serial != c.table.pass.serial {
 		panic(keptChunk{"All", c.Index, c.table.name})
 	}
-	return c.StableRows.All()
+	return c.rows.All()
 }
 
 // ForEach runs f for every chunk of the table, in parallel; see [Table.ForEach].
 // Chunks are cut by rows, the empty ones included.
 func (t *StableTable[T]) ForEach(ctx context.Context, f func(ctx context.Context, c StableChunk[T]) error) error {
-	return t.pass.forEach(ctx, f)
+	p, err := t.core.enterForEach(ctx)
+	if err != nil {
+		return err
+	}
+	t.visit = f
+	defer func() { t.visit = nil; t.core.leaveForEach(p) }()
+	return t.core.forEach(p)
 }
 
-func (t *StableTable[T]) chunkOf(shard, lo, hi, index int, q Queue) StableChunk[T] {
-	return StableChunk[T]{Queue: q, StableRows: t.rows(shard, lo, hi, index), table: t, serial: t.pass.serial}
+func (t *StableTable[T]) task(index int) error {
+	p := &t.core.pass
+	shard, lo, hi := p.find(index)
+	return t.visit(p.ctx, StableChunk[T]{Queue: p.queues.Queue(index), Index: index, rows: t.rows(shard, lo, hi, index), table: &t.core, serial: p.serial})
 }
 
 // ReduceStable computes one partial result per chunk of t with f, in parallel,
 // and combines them in chunk order; see [Reduce].
 func ReduceStable[T, R any](ctx context.Context, t *StableTable[T], f func(ctx context.Context, r StableRows[T]) (R, error), combine func(a, b R) R) (R, error) {
-	return reduce(ctx, &t.tableBase, t.view, f, combine)
+	return reduce(ctx, &t.core, t.view, f, combine)
 }
 
 func (t *StableTable[T]) rows(shard, lo, hi, index int) StableRows[T] {

@@ -121,7 +121,7 @@ func TestForEachVisitsEveryItemOfAStableTableOnce(t *testing.T) {
 				err := table.ForEach(t.Context(), func(_ context.Context, c store.StableChunk[item]) error {
 					visits.Add(1)
 					for h, v := range c.All() {
-						if int(h.Slot())/chunk != c.Index || table.At(h) != v {
+						if int(h.ID.Slot())/chunk != c.Index || table.At(h) != v {
 							t.Errorf("chunk %d holds %v", c.Index, h)
 						}
 						chunks[c.Index] = append(chunks[c.Index], v.Value)
@@ -306,7 +306,7 @@ func TestAPassOverAStableTableThatFailsRecordsNothing(t *testing.T) {
 			r.Fatalf("%v, %d items", report, table.Len())
 		}
 		for h, v := range table.All() { // fillStable gave 0 to 39 to slots of two shards in order
-			if want := uint64(h.Slot()) + 20*uint64(h.TypeID()-1) + 2; v.Value != want {
+			if want := uint64(h.ID.Slot()) + 20*uint64(h.ID.TypeID()-1) + 2; v.Value != want {
 				r.Fatalf("%v holds %d, want %d", h, v.Value, want)
 			}
 		}
@@ -378,12 +378,12 @@ func TestAWriterChangesAStableTableAtOnce(t *testing.T) {
 		kept = w
 		for i := range 6 {
 			h, err := table.Insert(w, item{Value: uint64(i)})
-			if full := i == 5; full != errors.Is(err, store.ErrFull) || full != h.IsZero() {
+			if full := i == 5; full != errors.Is(err, store.ErrFull) || full != h.ID.IsZero() {
 				t.Fatalf("Insert %d: %v, %v", i, h, err)
 			}
 			hs = append(hs, h)
 		}
-		maps := table.Maps(w)
+		maps := store.StableMaps(table, w)
 		if len(maps) != 2 || maps[0].Len() != 3 || maps[1].Len() != 2 || maps[1].TypeID() != 2 {
 			t.Fatalf("the maps are %v", maps)
 		}
@@ -391,7 +391,7 @@ func TestAWriterChangesAStableTableAtOnce(t *testing.T) {
 			t.Errorf("an erase through the maps does not show")
 		}
 		return stranger.Write(context.Background(), func(_ context.Context, other *store.Writer) error {
-			if got := panicOf(func() { table.Maps(other) }); !strings.Contains(got, "Maps with the Writer of another store") {
+			if got := panicOf(func() { store.StableMaps(table, other) }); !strings.Contains(got, "Maps with the Writer of another store") {
 				t.Errorf("Maps panics with %q", got)
 			}
 			return nil
@@ -406,7 +406,7 @@ func TestAWriterChangesAStableTableAtOnce(t *testing.T) {
 	for what, change := range map[string]func(){
 		"Insert": func() { _, _ = table.Insert(kept, item{}) },
 		"Clear":  func() { table.Clear(kept) },
-		"Maps":   func() { table.Maps(kept) },
+		"Maps":   func() { store.StableMaps(table, kept) },
 	} {
 		if got := panicOf(change); !strings.Contains(got, what+" with a Writer whose Write has ended") {
 			t.Errorf("%s panics with %q", what, got)
@@ -431,7 +431,7 @@ func TestLinksBetweenTablesOfBothKindsBecomeReal(t *testing.T) {
 	old := fillStable(t, s, stable, 1)[0]
 	at := stable.At(old)
 	qs := queues(t, s, 2)
-	self := stable.EmplaceFunc(qs[1], func(h store.Handle[item], v *item) { v.Parent = h })
+	self := store.EmplaceFunc(stable, qs[1], func(h store.Handle[item], v *item) { v.Parent = h })
 	p := packed.Emplace(qs[0], item{Links: [2]store.ID{self.ID, old.ID}})
 	gone := packed.Emplace(qs[1], item{})
 	packed.Erase(qs[1], gone)
@@ -516,7 +516,7 @@ func TestDepletedSlotsOfAStableTableStayEmptyRows(t *testing.T) {
 	for range 2 {
 		q := queues(t, s, 1)[0]
 		for h := range table.All() {
-			if h.Slot()%2 == 0 {
+			if h.ID.Slot()%2 == 0 {
 				table.Erase(q, h)
 			}
 		}
@@ -616,7 +616,7 @@ func TestRegisterStableRefusesWhatRegisterDoes(t *testing.T) {
 	}
 	var maps []*slotmap.Map[item]
 	stable := registerStable(t, s, store.TableOptions[item]{Reserve: 100, Shards: 2})
-	err = s.Write(t.Context(), func(_ context.Context, w *store.Writer) error { maps = stable.Maps(w); return nil })
+	err = s.Write(t.Context(), func(_ context.Context, w *store.Writer) error { maps = store.StableMaps(stable, w); return nil })
 	if err != nil || len(maps) != 2 || maps[0].Cap() < 50 || maps[0].TypeID() != 1 || maps[1].TypeID() != 2 {
 		t.Errorf("%v, %v", err, maps)
 	}

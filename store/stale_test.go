@@ -68,7 +68,7 @@ func TestOneStaleCommandAmongManyIsCountedAndPoisonsNothing(t *testing.T) {
 	if report.Total != (store.Counts{Put: 9_999, Stale: 1}) {
 		t.Error(report)
 	}
-	want := store.Sample{Handle: hs[5000].ID, TypeID: hs[5000].TypeID(), Kind: 1, Sequence: 1250}
+	want := store.Sample{Handle: hs[5000].ID, TypeID: hs[5000].ID.TypeID(), Kind: 1, Sequence: 1250}
 	if len(report.Stale) != 1 || report.Stale[0].Handle != want.Handle || report.Stale[0].Kind != want.Kind {
 		t.Errorf("samples %+v, want one of %v", report.Stale, want.Handle)
 	}

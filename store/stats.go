@@ -36,16 +36,16 @@ func (s *Store) Stats() Stats {
 }
 
 // publishStats refreshes the figures of the tables that changed.
-func (s *Store) publishStats(changed []table) {
+func (s *Store) publishStats(changed []*table) {
 	s.statsLock.Lock()
 	defer s.statsLock.Unlock()
 	s.stats.Epoch = s.epoch.Load()
 	for _, t := range changed {
-		s.stats.Tables[t.index()] = t.stats()
+		s.stats.Tables[t.ordinal] = t.stats()
 	}
 }
 
-func (t *tableBase[T]) stats() TableStats {
+func (t *table) stats() TableStats {
 	sum := TableStats{Name: t.name, Shards: len(t.order)}
 	for _, sh := range t.order {
 		of := sh.Map.Stats()

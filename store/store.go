@@ -61,12 +61,12 @@ type Store struct {
 	insiders insiders
 	applying atomic.Bool // checked builds: a flush is beyond its commit point
 
-	tables  []table  // by ordinal
+	tables  []*table // by ordinal
 	writes  uint64   // calls of Write, kept under the gate
 	written []uint64 // by ordinal: the call of Write that changed the table last
-	byType  []table  // by typeId; nil: no table has it
-	byList  []table  // by erase list of the batch, one per typeId; the first is none
-	names   map[string]table
+	byType  []*table // by typeId; nil: no table has it
+	byList  []*table // by erase list of the batch, one per typeId; the first is none
+	names   map[string]*table
 
 	flush   flush
 	each    eachPass
@@ -89,8 +89,8 @@ func New(o Options) (*Store, error) {
 			BatchCommands: o.BatchLimit, BatchBytes: o.BatchBytes,
 			InboxCommands: cmp.Or(o.InboxLimit, defaultInboxLimit),
 		}),
-		names:   make(map[string]table),
-		byList:  make([]table, 1),
+		names:   make(map[string]*table),
+		byList:  make([]*table, 1),
 		perturb: perturb.Step,
 	}
 	s.flush.init(s)
@@ -141,13 +141,13 @@ func (s *Store) Has(id ID) bool {
 // [Table.Resolve].
 func (s *Store) Resolve(id ID) (ID, bool) {
 	if t := s.owner(id); t != nil {
-		return t.resolveID(id)
+		return t.resolve(id)
 	}
 	return 0, false
 }
 
 // owner returns the table that has the typeId of id, or nil.
-func (s *Store) owner(id handle.ID) table {
+func (s *Store) owner(id handle.ID) *table {
 	if typeID := int(id.TypeID()); typeID < len(s.byType) {
 		return s.byType[typeID]
 	}

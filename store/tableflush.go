@@ -8,45 +8,48 @@ import (
 )
 
 // tableFlush is what a table needs to take part in flushes.
-type tableFlush[T any] struct {
-	pending   *batch.Commands[T] // of the flush that runs
-	published *batch.Commands[T] // of the flush before, whose names resolve
-	epoch     uint64             // of published
-	awake     bool               // keeps memory for flushes
-	used      bool               // since the table was last asked whether it is idle
+type tableFlush struct {
+	pending   *batch.Commands // of the flush that runs
+	published *batch.Commands // of the flush before, whose names resolve
+	epoch     uint64          // of published
+	awake     bool            // keeps memory for flushes
+	used      bool            // since the table was last asked whether it is idle
 
 	sizes, take, sorted []int // of the shards, for dealing
 	names               func(ID) ID
 }
 
-func (f *tableFlush[T]) init(s *Store, shards int) {
+func (f *tableFlush) init(s *Store, shards int) {
 	f.names = s.pendingName
-	f.pending, f.published = new(batch.Commands[T]), new(batch.Commands[T])
+	f.pending, f.published = new(batch.Commands), new(batch.Commands)
 	f.sizes, f.take, f.sorted = make([]int, shards), make([]int, shards), make([]int, shards)
 }
 
-func (f *tableFlush[T]) forget() {
+func (f *tableFlush) forget() {
 	f.pending.Forget()
 	f.published.Forget()
 }
 
-func (f *tableFlush[T]) resolve(p Handle[T], epoch uint64) (Handle[T], bool) {
-	if f.epoch != epoch {
-		return Handle[T]{}, false // a later flush had nothing for this table
+// resolve returns the handle of the item that the provisional handle id of the last
+// flushed batch was recorded for, and whether there is one.
+func (t *table) resolve(id ID) (ID, bool) {
+	f := &t.flushing
+	if f.epoch != t.store.epoch.Load() {
+		return 0, false // a later flush had nothing for this table
 	}
-	h, ok := f.published.Resolve(p.ID)
-	return h, ok && !h.IsZero()
+	real, ok := f.published.Resolve(id)
+	return real, ok && !real.IsZero()
 }
 
-func (t *tableBase[T]) gather(c batch.Recorded, k batch.Key) (first bool) {
+func (t *table) gather(c *batch.Column, k batch.Key) (first bool) {
 	return t.flushing.pending.Gather(c, k)
 }
 
-func (t *tableBase[T]) gatherErases(list int, ids []ID, k batch.Key) (first bool) {
+func (t *table) gatherErases(list int, ids []ID, k batch.Key) (first bool) {
 	return t.flushing.pending.GatherErases(&t.recorder, list, ids, k)
 }
 
-func (t *tableBase[T]) number() { t.flushing.pending.Number(&t.recorder) }
+func (t *table) number() { t.flushing.pending.Number(&t.recorder) }
 
 // Estimated nanoseconds per command, which decide only whether a flush runs
 // inline and which shard is begun first (op=flush).
@@ -56,22 +59,22 @@ const (
 	putCost    = 10
 )
 
-func (t *tableBase[T]) cost(shard int) int64 {
+func (t *table) cost(shard int) int64 {
 	commands := t.flushing.pending
 	n := commands.Creates() / len(t.order) * createCost
 	for _, erases := range commands.Erases(shard) {
 		n += len(erases.IDs) * eraseCost
 	}
 	for _, col := range commands.Columns {
-		n += len(col.Puts(shard)) * putCost
+		n += len(col.Puts(shard).IDs) * putCost
 	}
 	return int64(n)
 }
 
-func (t *tableBase[T]) plan(shard int) { t.order[shard].Plan(t.flushing.pending, shard) }
+func (t *table) plan(shard int) { t.order[shard].Plan(t.flushing.pending, shard) }
 
 // deal spreads the surviving creates over the shards and checks the limits.
-func (t *tableBase[T]) deal() error {
+func (t *table) deal() error {
 	f := &t.flushing
 	f.pending.Settle()
 	creates, kept := f.pending.Creates(), 0
@@ -93,30 +96,30 @@ func (t *tableBase[T]) deal() error {
 	return nil
 }
 
-func (t *tableBase[T]) needsMemory(shard int) bool { return t.order[shard].NeedsMemory() }
+func (t *table) needsMemory(shard int) bool { return t.order[shard].NeedsMemory() }
 
-func (t *tableBase[T]) makeRoom(shard int) { t.order[shard].MakeRoom() }
+func (t *table) makeRoom(shard int) { t.order[shard].MakeRoom() }
 
-func (t *tableBase[T]) apply(shard int) { t.order[shard].Apply(t.flushing.pending, shard) }
+func (t *table) apply(shard int) { t.order[shard].Apply(t.flushing.pending, shard) }
 
-func (t *tableBase[T]) hasLinks() bool { return len(t.fields) > 0 }
+func (t *table) hasLinks() bool { return len(t.fields) > 0 }
 
-func (t *tableBase[T]) link(shard int) {
+func (t *table) link(shard int) {
 	if t.hasLinks() {
 		t.order[shard].Link(t.flushing.pending, shard, t.fields, t.flushing.names)
 	}
 }
 
 // visits reports whether a flush has to call the table's Links function.
-func (t *tableBase[T]) visits() bool { return t.visitor != nil }
+func (t *table) visits() bool { return t.visitor != nil }
 
-func (t *tableBase[T]) findLinks(shard int) {
+func (t *table) findLinks(shard int) {
 	if t.visits() {
 		t.order[shard].FindLinks(t.flushing.pending, shard, t.visitor)
 	}
 }
 
-func (t *tableBase[T]) patch(shard int) {
+func (t *table) patch(shard int) {
 	if t.visits() {
 		t.order[shard].Patch(t.flushing.names)
 	}
@@ -124,12 +127,12 @@ func (t *tableBase[T]) patch(shard int) {
 
 // pendingName returns the handle of an item that the running flush created, or
 // null.
-func (t *tableBase[T]) pendingName(id ID) ID {
-	h, _ := t.flushing.pending.Resolve(id)
-	return h.ID
+func (t *table) pendingName(id ID) ID {
+	real, _ := t.flushing.pending.Resolve(id)
+	return real
 }
 
-func (t *tableBase[T]) cancel() {
+func (t *table) cancel() {
 	for _, sh := range t.order {
 		sh.Cancel()
 	}
@@ -138,7 +141,7 @@ func (t *tableBase[T]) cancel() {
 
 // publish ends the table's part of a flush: the names of its creates resolve
 // from now on. It appends the first stale commands of each shard to stale.
-func (t *tableBase[T]) publish(epoch uint64, stale []Sample) (TableReport, []Sample) {
+func (t *table) publish(epoch uint64, stale []Sample) (TableReport, []Sample) {
 	f := &t.flushing
 	report := TableReport{Name: t.name}
 	for _, sh := range t.order {

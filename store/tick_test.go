@@ -30,7 +30,7 @@ func tick(ctx context.Context, s *store.Store, table *store.Table[item]) error {
 		if after != before+3 {
 			err = errors.Join(err, errors.New("the flush inside a Write is not seen by what follows"))
 		}
-		if maps := table.Maps(w); len(maps) != 2 || maps[0].Len()+maps[1].Len() != table.Len() {
+		if maps := store.Maps(table, w); len(maps) != 2 || maps[0].Len()+maps[1].Len() != table.Len() {
 			err = errors.Join(err, errors.New("the maps hold something else than the table"))
 		}
 		_, err4 := s.Digest(ctx)
@@ -106,7 +106,7 @@ func TestInsertFillsTheShardWithTheFewestItems(t *testing.T) {
 			if err != nil {
 				return err
 			}
-			types = append(types, h.TypeID())
+			types = append(types, h.ID.TypeID())
 		}
 		table.Clear(w)
 		return nil

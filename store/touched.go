@@ -1,12 +1,16 @@
 package store
 
-import "handloom/internal/habit"
+import (
+	"handloom/internal/habit"
+	"handloom/internal/rows"
+)
 
 // touched is what the tasks of a pass say they changed, kept from pass to pass.
 // Tasks of neighbouring chunks may not write to one bitmap, so each notes rows in
-// a list of its own, and the lists are read when the pass is over.
-type touched[T any] struct {
-	table     *Table[T]
+// a list of its own, and the lists are read when the pass is over. Only packed
+// tables have any.
+type touched struct {
+	table     *table
 	fixedKeys bool
 	noted
 }
@@ -47,20 +51,17 @@ func (n *notes) forget() {
 	}
 }
 
-func (t *touched[T]) init(table *Table[T], fixedKeys bool) {
-	t.table, t.fixedKeys = table, fixedKeys
-	table.pass.before, table.pass.after = t.begin, t.settle
-}
+func (t *touched) init(table *table, fixedKeys bool) { t.table, t.fixedKeys = table, fixedKeys }
 
 // settle tells the maps what changed in a pass of n chunks, whether it failed or
 // not: what was written in place stays.
-func (t *touched[T]) settle(n int) {
+func (t *touched) settle(n int) {
 	any := false
 	for chunk := range t.chunks[:n] {
 		notes := &t.chunks[chunk]
 		for _, row := range notes.rows {
 			shard, _, _ := t.table.pass.chunks.find(chunk)
-			t.table.mapOf(shard).TouchRows(row, row+1)
+			t.packed(shard).TouchRows(row, row+1)
 		}
 		any = any || len(notes.rows) > 0
 		notes.forget()
@@ -69,7 +70,10 @@ func (t *touched[T]) settle(n int) {
 		return
 	}
 	for shard := range t.table.order {
-		m := t.table.mapOf(shard)
+		m := t.packed(shard)
 		m.TouchRows(0, m.Len())
 	}
 }
+
+// packed returns the map of a shard.
+func (t *touched) packed(shard int) *rows.Dense { return t.table.order[shard].Map.(*rows.Dense) }

@@ -20,7 +20,7 @@ func tidy(t *testing.T, s *store.Store, table *store.Table[item]) (comparisons i
 		return int(a.Value) - int(b.Value)
 	}
 	err := s.Write(t.Context(), func(_ context.Context, w *store.Writer) error {
-		for _, m := range table.Maps(w) {
+		for _, m := range store.Maps(table, w) {
 			if _, done := m.Defragment(byValue, 0); !done {
 				t.Error("Defragment without a bound is not done")
 			}
@@ -210,7 +210,7 @@ func TestAStableChunkUsedPastItsPassPanics(t *testing.T) {
 		}
 	})
 	err := s.Write(t.Context(), func(_ context.Context, w *store.Writer) error {
-		table.Maps(w)[0].Reset()
+		store.StableMaps(table, w)[0].Reset()
 		return nil
 	})
 	if err != nil {

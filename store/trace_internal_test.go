@@ -52,7 +52,7 @@ func TestATraceShowsPhasesAndWhatTheyDoToEachShard(t *testing.T) {
 			if _, err := table.Insert(w, 1); err != nil {
 				return err
 			}
-			_, _, err := table.Defragment(ctx, w, func(a, b *int) int { return *a - *b }, 0)
+			_, _, err := Defragment(ctx, table, w, func(a, b *int) int { return *a - *b }, 0)
 			return err
 		})
 		if err != nil {
@@ -114,7 +114,7 @@ func TestRegionsCostNothingWithoutATrace(t *testing.T) {
 	}
 	s, table := newTraced(t)
 	p := &phase{Context: t.Context(), store: s, op: opForEach}
-	w := shardWork{table, 1}
+	w := shardWork{&table.core, 1}
 	n := testing.AllocsPerRun(100, func() {
 		p.trace("ships").end()
 		traceStep(p, "plan").end()

@@ -144,10 +144,10 @@ func (v *visitor) calls() map[string]func(ctx context.Context) error {
 		return err
 	}
 	calls["Schedule.Run"] = func(ctx context.Context) error { _, err := v.frame.Run(ctx); return err }
-	calls["SortFunc"] = func(ctx context.Context) error { return v.other.SortFunc(ctx, v.writer, byNumber) }
-	calls["SortByKey"] = func(ctx context.Context) error { return v.other.SortByKey(ctx, v.writer, number) }
+	calls["SortFunc"] = func(ctx context.Context) error { return store.SortFunc(ctx, v.other, v.writer, byNumber) }
+	calls["SortByKey"] = func(ctx context.Context) error { return store.SortByKey(ctx, v.other, v.writer, number) }
 	calls["Defragment"] = func(ctx context.Context) error {
-		_, _, err := v.other.Defragment(ctx, v.writer, byNumber, 0)
+		_, _, err := store.Defragment(ctx, v.other, v.writer, byNumber, 0)
 		return err
 	}
 	calls["Close"] = func(ctx context.Context) error { _, err := v.Close(ctx); return err }

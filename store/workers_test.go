@@ -30,7 +30,7 @@ func launch(r *trial, ships, shots itemTable) {
 		for i := range 5 * task {
 			last = ships.Emplace(q, item{Value: uint64(i), Parent: last})
 			if i%4 == 0 {
-				shots.EmplaceFunc(q, func(h store.Handle[item], v *item) {
+				store.EmplaceFunc(shots, q, func(h store.Handle[item], v *item) {
 					*v = item{Value: r.Epoch(), Parent: h, Links: [2]store.ID{last.ID}}
 				})
 			}

@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 
+	"handloom/internal/pages"
+	"handloom/internal/rows"
 	"handloom/shard/handlemap"
 )
 
@@ -11,7 +13,7 @@ import (
 // at once. It is good until that Write ends.
 type Writer struct {
 	phase   *phase
-	changed []table
+	changed []*table
 }
 
 // Write holds the store alone while fn runs. Inside, w gives immediate changes,
@@ -38,7 +40,8 @@ func (s *Store) Write(ctx context.Context, fn func(ctx context.Context, w *Write
 
 // use panics unless w is inside a Write of the table's store that no pass or
 // flush is running in; it notes that t changes.
-func (w *Writer) use(s *Store, t table, operation string) {
+func (w *Writer) use(t *table, operation string) {
+	s := t.store
 	switch {
 	case w == nil || w.phase == nil:
 		panic(fmt.Sprintf("store: %s with a Writer that no Write gave; change tables inside the function given to Write", operation))
@@ -49,7 +52,7 @@ func (w *Writer) use(s *Store, t table, operation string) {
 	case w.phase.busy.Load():
 		panic(fmt.Sprintf("store: %s while a pass or flush runs in the same Write; record into the queue of the task instead", operation))
 	}
-	if written := &s.written[t.index()]; *written != s.writes {
+	if written := &s.written[t.ordinal]; *written != s.writes {
 		*written = s.writes
 		w.changed = append(w.changed, t)
 	}
@@ -58,23 +61,47 @@ func (w *Writer) use(s *Store, t table, operation string) {
 // Insert adds v to the shard with the fewest items, the first of those by
 // typeId, and returns its handle. It fails with [ErrFull], and then nothing has
 // changed. It takes O(shards) time and panics when w is not in its Write.
-func (t *tableBase[T]) Insert(w *Writer, v T) (Handle[T], error) {
-	w.use(t.store, t, "Insert")
-	least, items := t.order[0], 0
-	for _, sh := range t.order {
+func (t *Table[T]) Insert(w *Writer, v T) (Handle[T], error) {
+	shard, err := t.core.insertInto(w)
+	if err != nil {
+		return Handle[T]{}, err
+	}
+	h, err := rows.Insert(t.mapOf(shard), v)
+	return h, t.core.named(err)
+}
+
+// Insert adds v at once; see [Table.Insert].
+func (t *StableTable[T]) Insert(w *Writer, v T) (Handle[T], error) {
+	shard, err := t.core.insertInto(w)
+	if err != nil {
+		return Handle[T]{}, err
+	}
+	h, err := pages.Insert(t.mapOf(shard), v)
+	return h, t.core.named(err)
+}
+
+// insertInto returns the shard that the next item goes to.
+func (t *table) insertInto(w *Writer) (least int, err error) {
+	w.use(t, "Insert")
+	items := 0
+	for i, sh := range t.order {
 		items += sh.Map.Len()
-		if sh.Map.Len() < least.Map.Len() {
-			least = sh
+		if sh.Map.Len() < t.order[least].Map.Len() {
+			least = i
 		}
 	}
 	if t.maxItems > 0 && items >= t.maxItems {
-		return Handle[T]{}, fmt.Errorf("store: table %q: %w: %d items are MaxItems", t.name, ErrFull, items)
+		return 0, t.named(fmt.Errorf("%w: %d items are MaxItems", ErrFull, items))
 	}
-	h, err := least.Map.Insert(v)
+	return least, nil
+}
+
+// named returns err, if there is one, with the name of the table.
+func (t *table) named(err error) error {
 	if err != nil {
-		return h, fmt.Errorf("store: table %q: %w", t.name, err)
+		err = fmt.Errorf("store: table %q: %w", t.name, err)
 	}
-	return h, nil
+	return err
 }
 
 // Remove erases the item that h names and reports whether there was one, so that
@@ -85,28 +112,40 @@ func (t *tableBase[T]) Insert(w *Writer, v T) (Handle[T], error) {
 // pointers into the shard no good. It panics when w is not in its Write; anywhere
 // else record [Table.Erase].
 func (t *Table[T]) Remove(w *Writer, h Handle[T]) bool {
-	w.use(t.store, &t.tableBase, "Remove")
-	return t.maps[h.ID>>48&(MaxShards-1)].Erase(h)
+	w.use(&t.core, "Remove")
+	return rows.Erase(t.maps[h.ID>>48&(MaxShards-1)], h)
+}
+
+// Remove erases the item that h names and reports whether there was one; see
+// [Table.Remove]. It takes O(1) time and moves no item.
+func (t *StableTable[T]) Remove(w *Writer, h Handle[T]) bool {
+	w.use(&t.core, "Remove")
+	return pages.Erase(t.maps[h.ID>>48&(MaxShards-1)], h)
 }
 
 // Clear erases every item, as [handlemap.Map.Clear] does for each shard. It
 // takes O(Len()) time and panics when w is not in its Write.
-func (t *tableBase[T]) Clear(w *Writer) {
-	w.use(t.store, t, "Clear")
+func (t *Table[T]) Clear(w *Writer) { t.core.clear(w) }
+
+// Clear erases every item; see [Table.Clear].
+func (t *StableTable[T]) Clear(w *Writer) { t.core.clear(w) }
+
+func (t *table) clear(w *Writer) {
+	w.use(t, "Clear")
 	for _, sh := range t.order {
 		sh.Map.Clear()
 	}
 }
 
-// Maps returns the maps of the shards, by typeId, with their whole vocabulary.
-// They may be used until the Write ends, but not while a pass or flush runs in
-// it. MaxItems of the table bounds each of them, not their sum. It allocates the
-// slice it returns and panics when w is not in its Write.
-func (t *Table[T]) Maps(w *Writer) []*handlemap.Map[T] {
-	w.use(t.store, &t.tableBase, "Maps")
-	maps := make([]*handlemap.Map[T], len(t.order))
+// Maps returns the maps of the shards of t, by typeId, with their whole
+// vocabulary. They may be used until the Write ends, but not while a pass or flush
+// runs in it. MaxItems of the table bounds each of them, not their sum. It allocates
+// the slice it returns and panics when w is not in its Write.
+func Maps[T any](t *Table[T], w *Writer) []*handlemap.Map[T] {
+	w.use(&t.core, "Maps")
+	maps := make([]*handlemap.Map[T], len(t.core.order))
 	for i := range maps {
-		maps[i] = t.mapOf(i)
+		maps[i] = handlemap.Of[T](t.mapOf(i))
 	}
 	return maps
 }

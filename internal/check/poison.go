@@ -1,24 +1,19 @@
 package check
 
-import (
-	"reflect"
-	"unsafe"
-)
+import "unsafe"
 
 // PoisonByte is what abandoned memory is filled with.
 const PoisonByte = 0xDB
 
-// Poison fills an array that growth abandoned, so that a pointer kept too long
-// reads nonsense instead of yesterday's value. Elements with pointers are left
-// alone: the collector follows them. It does nothing unless [Full] is set.
-func Poison[T any](abandoned []T) {
-	if !Full || cap(abandoned) == 0 || HasPointers(reflect.TypeFor[T]()) {
+// Poison fills so many bytes of an array that growth abandoned, so that a pointer
+// kept too long reads nonsense instead of yesterday's value. Arrays with pointers
+// must be left alone: the collector follows them. It does nothing unless [Full] is
+// set.
+func Poison(abandoned unsafe.Pointer, bytes uintptr) {
+	if !Full || bytes == 0 {
 		return
 	}
-	abandoned = abandoned[:cap(abandoned)]
-	size := uintptr(cap(abandoned)) * unsafe.Sizeof(abandoned[0])
-	bytes := unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(abandoned))), size)
-	for i := range bytes {
-		bytes[i] = PoisonByte
+	for i := range unsafe.Slice((*byte)(abandoned), bytes) {
+		*(*byte)(unsafe.Add(abandoned, i)) = PoisonByte
 	}
 }

@@ -6,28 +6,37 @@ import (
 	"unsafe"
 )
 
-// Plan is the encoding of one type, worked out once. Any number of goroutines
-// may use one Plan at the same time, each with a Hash of its own.
-type Plan[T any] struct {
-	program program
+// Program is the encoding of one type, worked out once. Any number of goroutines
+// may use one Program at the same time, each with a Hash of its own.
+type Program struct {
+	layout  layout
+	root    *node
+	dynamic sync.Map  // reflect.Type to *node, for values in interfaces
+	walkers sync.Pool // of *walker
 }
 
-// plans are those that were asked for: reflect.Type to the *Plan of that type.
-var plans sync.Map
+// programs are those that were asked for: reflect.Type to the *Program of that
+// type.
+var programs sync.Map
 
-// For returns the plan of T. It works for every type and never panics. The first
-// call for a T costs some microseconds for each type that T is made of, others a
-// look-up.
-func For[T any]() *Plan[T] {
-	t := reflect.TypeFor[T]()
-	if p, ok := plans.Load(t); ok {
-		return p.(*Plan[T])
+// Of returns the program of t. It works for every type and never panics. The
+// first call for a type costs some microseconds for each type that it is made of,
+// others a look-up.
+func Of(t reflect.Type) *Program {
+	if p, ok := programs.Load(t); ok {
+		return p.(*Program)
 	}
-	made := new(Plan[T])
-	made.program.init(t, layout{memory: littleEndian})
-	p, _ := plans.LoadOrStore(t, made)
-	return p.(*Plan[T])
+	made := new(Program)
+	made.init(t, layout{memory: littleEndian})
+	p, _ := programs.LoadOrStore(t, made)
+	return p.(*Program)
 }
+
+// Plan is the [Program] of a T.
+type Plan[T any] struct{ program *Program }
+
+// For returns the plan of T; see [Of].
+func For[T any]() Plan[T] { return Plan[T]{Of(reflect.TypeFor[T]())} }
 
 // Items adds the encodings of items to h, one after another and without their
 // number. A T that encodes to nothing adds nothing.
@@ -35,8 +44,8 @@ func For[T any]() *Plan[T] {
 // Items takes time in proportion to the encoded bytes: for a memory type the
 // speed of [Hash.Bytes]; else some nanoseconds for each field. Maps are sorted
 // and need memory in proportion to their encoding.
-func (p *Plan[T]) Items(h *Hash, items []T) {
-	p.program.items(h, unsafe.Pointer(unsafe.SliceData(items)), len(items))
+func (p Plan[T]) Items(h *Hash, items []T) {
+	p.program.Items(h, unsafe.Pointer(unsafe.SliceData(items)), len(items))
 }
 
 // Memory reports whether T is a memory type on this machine, which makes
@@ -46,21 +55,14 @@ func Memory[T any]() bool {
 	return layout{memory: littleEndian}.isMemory(reflect.TypeFor[T]())
 }
 
-// program is a plan without its type parameter.
-type program struct {
-	layout  layout
-	root    *node
-	dynamic sync.Map  // reflect.Type to *node, for values in interfaces
-	walkers sync.Pool // of *walker
-}
-
-func (p *program) init(t reflect.Type, l layout) {
+func (p *Program) init(t reflect.Type, l layout) {
 	p.layout = l
 	p.root = compile(t, l)
 	p.walkers.New = func() any { return &walker{program: p} }
 }
 
-func (p *program) items(h *Hash, base unsafe.Pointer, n int) {
+// Items is [Plan.Items] for the n items that begin at base.
+func (p *Program) Items(h *Hash, base unsafe.Pointer, n int) {
 	switch {
 	case n == 0 || p.root.silent:
 	case p.root.memory:
@@ -74,13 +76,13 @@ func (p *program) items(h *Hash, base unsafe.Pointer, n int) {
 }
 
 // walker returns a walker that spills into h, or keeps all when h is nil.
-func (p *program) walker(h *Hash) *walker {
+func (p *Program) walker(h *Hash) *walker {
 	w := p.walkers.Get().(*walker)
 	w.hash, w.buf = h, w.buf[:0]
 	return w
 }
 
-func (p *program) release(w *walker) {
+func (p *Program) release(w *walker) {
 	w.hash = nil
 	if cap(w.buf) > keepBuffer {
 		w.buf = nil
@@ -89,7 +91,7 @@ func (p *program) release(w *walker) {
 }
 
 // nodeOf returns the node of a type met in an interface.
-func (p *program) nodeOf(t reflect.Type) *node {
+func (p *Program) nodeOf(t reflect.Type) *node {
 	if n, ok := p.dynamic.Load(t); ok {
 		return n.(*node)
 	}

@@ -51,9 +51,12 @@ func Trim[E any](h *Habit, s []E) []E {
 	return s[:0]
 }
 
+// Few returns how many elements of so many bytes each are kept anyway.
+func Few(size uintptr) int { return few / max(1, int(size)) }
+
 func fewOf[E any]() int {
 	var element E
-	return few / max(1, int(unsafe.Sizeof(element)))
+	return Few(unsafe.Sizeof(element))
 }
 
 // Room returns an array of n elements, whose values are any, in the memory of s

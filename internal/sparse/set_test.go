@@ -123,7 +123,7 @@ func TestWhatIsForetoldIsWhatIssueDoes(t *testing.T) {
 			t.Fatalf("Fresh says %d new slots, Issue makes %d", fresh, o.Slots()-slots)
 		}
 		for i, id := range ids {
-			if got, ok := o.Lookup(id.ID); !ok || int(got) != row+i || o.slots[row+i] != Slot(id.Slot()) || o.Handle(o.slots[row+i]) != id.ID {
+			if got, ok := o.Lookup(id.ID); !ok || int(got) != row+i || o.slots[row+i] != Slot(id.ID.Slot()) || o.Handle(o.slots[row+i]) != id.ID {
 				t.Fatalf("%v leads to row %d, %t; want %d", id, got, ok, row+i)
 			}
 		}
@@ -236,8 +236,8 @@ func TestDropRaisesTheFloor(t *testing.T) {
 	setWidths(t, 7, 16)
 	var o owners
 	for generation := range uint16(3) {
-		if id := o.issue(2)[0]; id.Generation() != generation+1 {
-			t.Fatalf("after %d drops generation %d is issued", generation, id.Generation())
+		if id := o.issue(2)[0]; id.ID.Generation() != generation+1 {
+			t.Fatalf("after %d drops generation %d is issued", generation, id.ID.Generation())
 		}
 		o.slots = nil
 		if !o.CanDrop() {

@@ -78,7 +78,7 @@ func TestCloneKeepsDepletionAndFloor(t *testing.T) {
 	eachWidth(t, func(t *testing.T) {
 		m := newMap[uint64](t, handlemap.Options{})
 		deplete(t, m)
-		if c := m.Clone(); c.Stats().Depleted != 1 || insert(t, c, 0).Slot() != 1 {
+		if c := m.Clone(); c.Stats().Depleted != 1 || insert(t, c, 0).ID.Slot() != 1 {
 			t.Errorf("the clone has %+v", c.Stats())
 		}
 		m = newMap[uint64](t, handlemap.Options{})
@@ -86,7 +86,7 @@ func TestCloneKeepsDepletionAndFloor(t *testing.T) {
 			m.Erase(insert(t, m, 0))
 		}
 		m.Reset()
-		if h := insert(t, m.Clone(), 0); h.Generation() != narrow.LastGeneration/2+1 {
+		if h := insert(t, m.Clone(), 0); h.ID.Generation() != narrow.LastGeneration/2+1 {
 			t.Errorf("the clone of a reset map issues %v", h)
 		}
 	})

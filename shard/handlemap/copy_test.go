@@ -145,7 +145,7 @@ func TestACopyOfAnUnusedMapKnowsItsLimits(t *testing.T) {
 		t.Errorf("the copy has %+v", m.Stats())
 	}
 	deplete(t, m)
-	if h := insert(t, m, 0); h.Slot() != 1 || m.Stats().Depleted != 1 {
+	if h := insert(t, m, 0); h.ID.Slot() != 1 || m.Stats().Depleted != 1 {
 		t.Errorf("%v is issued after %d generations", h, narrow.LastGeneration)
 	}
 	insertN(t, m, 14)
@@ -321,7 +321,7 @@ func TestACloneThatPanicsLeavesAnEmptyCopy(t *testing.T) {
 				t.Fatalf("the copy has %+v, or the original has changed", c.Stats())
 			}
 			m.Clone().CopyTo(m, nil) // neither is busy any more
-			if first := insert(t, c, 1); first.Slot() != 0 || first.Generation() != 1 {
+			if first := insert(t, c, 1); first.ID.Slot() != 0 || first.ID.Generation() != 1 {
 				t.Errorf("the empty copy issues %v", first)
 			}
 		}

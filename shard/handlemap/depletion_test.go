@@ -78,7 +78,7 @@ func TestClearAndResetKeepDepletedSlotsDepleted(t *testing.T) {
 			t.Errorf("after clear and reset: %+v", s)
 		}
 		for range 3 {
-			if h := insert(t, m, 2); h.Slot() == last.Slot() {
+			if h := insert(t, m, 2); h.ID.Slot() == last.ID.Slot() {
 				t.Errorf("the depleted slot was issued again: %v", h)
 			}
 		}
@@ -97,7 +97,7 @@ func TestDepletionOfEverySlotExhaustsTheMap(t *testing.T) {
 			}
 			break
 		}
-		if issued[h] || h.IsZero() {
+		if issued[h] || h.ID.IsZero() {
 			t.Fatalf("%v is issued twice or null", h)
 		}
 		issued[h] = true

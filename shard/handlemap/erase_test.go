@@ -107,7 +107,7 @@ func TestEraseItemsOfManyItems(t *testing.T) {
 		t.Fatalf("%d of %d erased, %d of %d left", n, len(erased), m.Len(), len(kept))
 	}
 	for _, h := range kept {
-		if v, ok := m.Get(h); !ok || *v != uint64(h.Slot()) {
+		if v, ok := m.Get(h); !ok || *v != uint64(h.ID.Slot()) {
 			t.Fatalf("%v names %s", h, describe(v))
 		}
 	}

@@ -3,7 +3,7 @@ package handlemap
 import (
 	"iter"
 
-	"handloom/internal/sparse"
+	"handloom/internal/rows"
 	"handloom/shard/handle"
 )
 
@@ -11,33 +11,20 @@ import (
 // memory, so that writing its elements writes the items; its capacity equals
 // its length, so that appending to it copies. It is good until the next insert,
 // erase or reorder.
-func (m *Map[T]) Items() []T { return m.items[:len(m.items):len(m.items)] }
+func (m *Map[T]) Items() []T { return rows.Items[T](&m.dense) }
 
 // All iterates over handles and items in dense order (op=iterate). The map must
 // not change meanwhile; to erase while iterating, use [Map.Backward] or
 // [Map.EraseFunc].
-func (m *Map[T]) All() iter.Seq2[handle.Of[T], *T] {
-	return func(yield func(handle.Of[T], *T) bool) {
-		items := m.items
-		meta := m.meta[:len(items)]
-		words := m.set.Words
-		for row := range items {
-			slot := meta[row]
-			h := words[slot]&sparse.UpperHalf | handle.ID(slot)
-			if !yield(handle.Of[T]{ID: h}, &items[row]) {
-				return
-			}
-		}
-	}
-}
+func (m *Map[T]) All() iter.Seq2[handle.Of[T], *T] { return rows.All[T](&m.dense) }
 
 // Backward iterates over handles and items from the last row to the first. The
 // current item may be erased meanwhile, and items may be inserted, which are
 // not visited.
 func (m *Map[T]) Backward() iter.Seq2[handle.Of[T], *T] {
 	return func(yield func(handle.Of[T], *T) bool) {
-		for row := len(m.items) - 1; row >= 0; row-- {
-			if !yield(m.HandleAt(row), &m.items[row]) {
+		for row := m.Len() - 1; row >= 0; row-- {
+			if !yield(m.HandleAt(row), &m.Items()[row]) {
 				return
 			}
 		}
@@ -48,9 +35,8 @@ func (m *Map[T]) Backward() iter.Seq2[handle.Of[T], *T] {
 // meanwhile.
 func (m *Map[T]) Handles() iter.Seq[handle.Of[T]] {
 	return func(yield func(handle.Of[T]) bool) {
-		words := m.set.Words
-		for _, slot := range m.meta {
-			if !yield(handle.Of[T]{ID: words[slot]&sparse.UpperHalf | handle.ID(slot)}) {
+		for id := range m.dense.IDs {
+			if !yield(handle.Of[T]{ID: id}) {
 				return
 			}
 		}

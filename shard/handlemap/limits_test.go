@@ -25,7 +25,7 @@ func expectFull(t *testing.T, m *handlemap.Map[uint64], n int) {
 		h1, err1 := m.Insert(1)
 		h2, err2 := m.InsertFunc(func(number, *uint64) { called = true })
 		errs = append(errs, err1, err2)
-		if !h1.IsZero() || !h2.IsZero() {
+		if !h1.ID.IsZero() || !h2.ID.IsZero() {
 			t.Errorf("handles %v and %v from a full map", h1, h2)
 		}
 	}
@@ -320,7 +320,7 @@ func TestBulkInsertsEqualSingleOnes(t *testing.T) {
 				}
 				*v = uint64(i)
 			}, nil)
-			if err1 != nil || err2 != nil || len(a) != 15 || !a[0].IsZero() || len(b) != 14 {
+			if err1 != nil || err2 != nil || len(a) != 15 || !a[0].ID.IsZero() || len(b) != 14 {
 				t.Fatalf("%d handles, %v and %d handles, %v", len(a), err1, len(b), err2)
 			}
 			for i, h := range want {

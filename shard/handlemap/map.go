@@ -3,9 +3,8 @@ package handlemap
 import (
 	"unsafe"
 
-	"handloom/internal/check"
+	"handloom/internal/rows"
 	"handloom/internal/sparse"
-	"handloom/shard/handle"
 )
 
 // ErrFull is what inserts return, wrapped with the figures, when the items
@@ -24,59 +23,38 @@ type Options struct {
 // Map holds items of type T. The zero Map is ready to use and has typeId 0.
 // A Map must not be copied; see [Map.Clone].
 type Map[T any] struct {
-	audit check.Audit
-	items []T           // by row; zero from length to capacity (S4)
-	meta  []sparse.Slot // by row (S1, S2)
-	set   sparse.Set    // by slot
-
-	maxItems int            // 0: no limit but the slots
-	busy     int            // callbacks running
-	staged   int            // rows beyond the length that an insert callback is filling
-	marks    *Marks         // scratch of the bulk erases
-	one      []handle.Of[T] // scratch of InsertFunc
-	known    *ordering      // what Defragment knows; nil: nothing
-	reordering[T]
+	_     [0]*T // keeps the maps of different types apart
+	dense rows.Dense
 }
 
-// reordering is scratch of the reorders; it holds nothing between calls.
-type reordering[T any] struct {
-	order, spare, origin []sparse.Row
-	keys                 []keyed
-	gathered             []T
-}
+// Of returns a dense set as the map that it is; T is its item type. It serves
+// package store.
+func Of[T any](d *rows.Dense) *Map[T] { return (*Map[T])(unsafe.Pointer(d)) }
 
 // New returns an empty map. It fails, with every fault named, on a typeId that
 // does not fit a handle and on sizes that are negative or beyond what a handle
 // can name.
 func New[T any](o Options) (*Map[T], error) {
 	m := new(Map[T])
-	if err := m.Init(o); err != nil {
+	if err := m.bound().Init(sparse.Options(o)); err != nil {
 		return nil, err
 	}
 	return m, nil
 }
 
-// Init prepares a Map that lies within another value, as [New] does for one of
-// its own. It must come before every other use of the map.
-func (m *Map[T]) Init(o Options) error {
-	if err := sparse.Options(o).Validate("handlemap"); err != nil {
-		return err
-	}
-	m.set.Init(uint16(o.TypeID), uint32(o.MinFree))
-	m.maxItems = o.MaxItems
-	m.Reserve(o.Reserve)
-	return nil
-}
+// bound returns the dense set, which knows T from then on: the zero Map needs no
+// constructor.
+func (m *Map[T]) bound() *rows.Dense { return rows.Bind[T](&m.dense) }
 
 // Len returns the number of items.
-func (m *Map[T]) Len() int { return len(m.items) }
+func (m *Map[T]) Len() int { return m.dense.Len() }
 
 // Cap returns the number of items that the map can hold before the dense set
 // grows.
-func (m *Map[T]) Cap() int { return cap(m.items) }
+func (m *Map[T]) Cap() int { return m.dense.Cap() }
 
 // TypeID returns the typeId in the handles of the map.
-func (m *Map[T]) TypeID() uint16 { return m.set.TypeID() }
+func (m *Map[T]) TypeID() uint16 { return m.dense.TypeID() }
 
 // Stats are the figures of a map at one moment.
 type Stats struct {
@@ -88,27 +66,20 @@ type Stats struct {
 }
 
 // Stats returns the figures of the map in O(1) time.
-func (m *Map[T]) Stats() Stats {
-	var item T
-	return Stats{
-		Live:     m.set.Live(),
-		Vacant:   m.set.Vacant(),
-		Depleted: m.set.Depleted(),
-		Slots:    m.set.Slots(),
-		Bytes: int64(cap(m.items))*int64(unsafe.Sizeof(item)) +
-			int64(cap(m.meta))*4 + int64(cap(m.set.Words))*8,
-	}
-}
+func (m *Map[T]) Stats() Stats { return Stats(m.bound().Stats()) }
 
-// guard panics when a callback of the map is running: it would find the map
-// changed under its feet. In a checked build it verifies what the operation
-// before left.
-func (m *Map[T]) guard(operation string) {
-	if m.busy != 0 {
-		panic("handlemap: " + operation + " called from a callback of the same map; " +
-			"collect handles in the callback and change the map after it returned")
-	}
-	if check.Full {
-		m.audit.Next(operation, len(m.items), m.Verify)
-	}
-}
+// Verify checks every invariant of the map and of its sparse set and returns
+// an error that cites the first one broken, or nil. It takes O(slots + Cap())
+// time and changes nothing.
+func (m *Map[T]) Verify() error { return m.dense.Verify() }
+
+// Digest returns a 64-bit hash of the state: slots, generations, freelist
+// order, depletion, MinFree, row order, what Defragment knows, and item values, but
+// not capacity. It takes O(slots) time.
+//
+// Maps with equal digests answer every future sequence of calls equally, but for a
+// chance of one in 2^64, as far as digests see: not what lies behind pointers,
+// functions and channels, nor fields named _, nor MaxItems. Slices, maps and
+// interfaces are followed; package digest of the module says how values are
+// encoded.
+func (m *Map[T]) Digest() uint64 { return m.bound().Digest() }

@@ -107,7 +107,7 @@ func TestShrinkGivesPagesBackAndKeepsHandles(t *testing.T) {
 		if i == n/2 || i == n-1 {
 			continue
 		}
-		if h := insert(t, m, [8]uint64{uint64(i)}); int(h.Slot()) != i || h.Generation() != 2 {
+		if h := insert(t, m, [8]uint64{uint64(i)}); int(h.ID.Slot()) != i || h.ID.Generation() != 2 {
 			t.Fatalf("insert %d gives %v", i, h)
 		}
 		if i == n/3 {
@@ -116,7 +116,7 @@ func TestShrinkGivesPagesBackAndKeepsHandles(t *testing.T) {
 		}
 	}
 	for h, v := range m.All() {
-		if v[0] != uint64(h.Slot()) {
+		if v[0] != uint64(h.ID.Slot()) {
 			t.Fatalf("%v names item %d", h, v[0])
 		}
 	}
@@ -143,7 +143,7 @@ func TestShrinkOfAnEmptiedMapAndReset(t *testing.T) {
 	if s := m.Stats(); s.Bytes != 0 || m.Cap() != 0 {
 		t.Errorf("after Reset: %+v", s)
 	}
-	if h := insert(t, m, page{}); h.Generation() != 2 || h.Slot() != 0 {
+	if h := insert(t, m, page{}); h.ID.Generation() != 2 || h.ID.Slot() != 0 {
 		t.Errorf("after Reset %v is issued", h)
 	}
 }

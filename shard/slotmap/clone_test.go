@@ -81,7 +81,7 @@ func TestCloneKeepsDepletionAndFloor(t *testing.T) {
 	eachWidth(t, func(t *testing.T) {
 		m := newMap[uint64](t, slotmap.Options{})
 		deplete(t, m)
-		if c := m.Clone(); c.Stats().Depleted != 1 || insert(t, c, 0).Slot() != 1 {
+		if c := m.Clone(); c.Stats().Depleted != 1 || insert(t, c, 0).ID.Slot() != 1 {
 			t.Errorf("the clone has %+v", c.Stats())
 		}
 		m = newMap[uint64](t, slotmap.Options{})
@@ -89,7 +89,7 @@ func TestCloneKeepsDepletionAndFloor(t *testing.T) {
 			m.Erase(insert(t, m, 0))
 		}
 		m.Reset()
-		if h := insert(t, m.Clone(), 0); h.Generation() != narrow.LastGeneration/2+1 {
+		if h := insert(t, m.Clone(), 0); h.ID.Generation() != narrow.LastGeneration/2+1 {
 			t.Errorf("the clone of a reset map issues %v", h)
 		}
 	})
@@ -104,7 +104,7 @@ func TestClonesOfEverySizeCanGrow(t *testing.T) {
 				c.Shrink()
 			}
 			for i := range 70 {
-				if h := insert(t, c, uint8(i)); int(h.Slot()) != n+i || *c.At(h) != uint8(i) {
+				if h := insert(t, c, uint8(i)); int(h.ID.Slot()) != n+i || *c.At(h) != uint8(i) {
 					t.Fatalf("the clone of %d items gives %v for insert %d", n, h, i)
 				}
 			}

@@ -32,7 +32,7 @@ func TestWhatErasedItemsHeldIsCollected(t *testing.T) {
 		},
 		"EraseItems": func(m *slotmap.Map[*pointee], hs []holder) { m.EraseItems(hs) },
 		"EraseFunc": func(m *slotmap.Map[*pointee], hs []holder) {
-			m.EraseFunc(func(h holder, _ **pointee) bool { return h.Slot() < uint32(len(hs)) })
+			m.EraseFunc(func(h holder, _ **pointee) bool { return h.ID.Slot() < uint32(len(hs)) })
 		},
 		"Clear": func(m *slotmap.Map[*pointee], _ []holder) { m.Clear() },
 		"Reset": func(m *slotmap.Map[*pointee], _ []holder) { m.Reset() },

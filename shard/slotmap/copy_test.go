@@ -146,7 +146,7 @@ func TestACopyOfAnUnusedMapKnowsItsLimits(t *testing.T) {
 		t.Errorf("the copy has %+v", m.Stats())
 	}
 	deplete(t, m)
-	if h := insert(t, m, 0); h.Slot() != 1 || m.Stats().Depleted != 1 {
+	if h := insert(t, m, 0); h.ID.Slot() != 1 || m.Stats().Depleted != 1 {
 		t.Errorf("%v is issued after %d generations", h, narrow.LastGeneration)
 	}
 	insertN(t, m, 14)
@@ -249,7 +249,7 @@ func TestCopiesOfShrunkMaps(t *testing.T) {
 	fill := func(n int, gone func(slot uint32) bool, shrink bool) *slotmap.Map[page] {
 		m := newMap[page](t, slotmap.Options{})
 		m.EmplaceItems(n, func(i int, _ handle.Of[page], v *page) { v[0] = uint64(i) }, nil)
-		m.EraseFunc(func(h handle.Of[page], _ *page) bool { return gone(h.Slot()) })
+		m.EraseFunc(func(h handle.Of[page], _ *page) bool { return gone(h.ID.Slot()) })
 		if shrink {
 			m.Shrink()
 		}
@@ -388,7 +388,7 @@ func TestACloneThatPanicsLeavesAnEmptyCopy(t *testing.T) {
 				t.Fatalf("the copy has %+v, or the original has changed", c.Stats())
 			}
 			m.Clone().CopyTo(m, nil) // neither is busy any more
-			if first := insert(t, c, 1); first.Slot() != 0 || first.Generation() != 1 {
+			if first := insert(t, c, 1); first.ID.Slot() != 0 || first.ID.Generation() != 1 {
 				t.Errorf("the empty copy issues %v", first)
 			}
 		}

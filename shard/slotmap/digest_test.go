@@ -89,7 +89,7 @@ func TestEveryPartOfTheStateIsInTheDigest(t *testing.T) {
 }
 
 func slotAbove(slot uint32) func(number, *uint64) bool {
-	return func(h number, _ *uint64) bool { return h.Slot() > slot }
+	return func(h number, _ *uint64) bool { return h.ID.Slot() > slot }
 }
 
 func TestTheTypeIDIsInTheDigest(t *testing.T) {

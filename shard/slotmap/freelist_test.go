@@ -19,7 +19,7 @@ func TestEraseOfAnyRowThenReuse(t *testing.T) {
 				t.Errorf("the last item moved to row %d", row)
 			}
 			again := insert(t, m, uint64(erased))
-			if again.Slot() != hs[erased].Slot() || again.Generation() != 2 {
+			if again.ID.Slot() != hs[erased].ID.Slot() || again.ID.Generation() != 2 {
 				t.Errorf("slot of %v is issued again as %v", hs[erased], again)
 			}
 			old := hs[erased]
@@ -85,8 +85,8 @@ func TestASlotRestsForAsManyInsertsAsThereAreVacantSlots(t *testing.T) {
 			m.Erase(insert(t, m, 0))
 		}
 		for range 10 { // 20 pairs over 10 slots: all of them are two further on
-			if h := insert(t, m, 0); h.Generation() != 4 {
-				t.Errorf("%v was issued %d times, want 4", h, h.Generation())
+			if h := insert(t, m, 0); h.ID.Generation() != 4 {
+				t.Errorf("%v was issued %d times, want 4", h, h.ID.Generation())
 			}
 		}
 	})
@@ -99,11 +99,11 @@ func TestMinFreeVacantSlotsAreHeldBack(t *testing.T) {
 			erasedAt := map[uint32]int{}
 			for i := range 6 * (minFree + 1) { // below the last generation
 				h := insert(t, m, 0)
-				if at, reused := erasedAt[h.Slot()]; reused && i-at < minFree+1 {
+				if at, reused := erasedAt[h.ID.Slot()]; reused && i-at < minFree+1 {
 					t.Fatalf("MinFree %d: %v is issued %d erases after its slot's", minFree, h, i-at-1)
 				}
 				m.Erase(h)
-				erasedAt[h.Slot()] = i
+				erasedAt[h.ID.Slot()] = i
 			}
 			if s := m.Stats(); s.Slots != minFree+1 {
 				t.Errorf("MinFree %d makes %d slots, want %d", minFree, s.Slots, minFree+1)

@@ -95,9 +95,9 @@ func TestAnyItemMayBeErasedWhileIterating(t *testing.T) {
 			}
 			visited[h] = true
 			m.Erase(h)
-			m.Erase(hs[(h.Slot()+1)%150]) // the next one of All
-			m.Erase(hs[(h.Slot()+149)%150])
-			m.Erase(hs[(h.Slot()+70)%150])
+			m.Erase(hs[(h.ID.Slot()+1)%150]) // the next one of All
+			m.Erase(hs[(h.ID.Slot()+149)%150])
+			m.Erase(hs[(h.ID.Slot()+70)%150])
 		}
 		if m.Len() != 0 || len(visited) < 150/4 {
 			t.Errorf("%s leaves %d items after %d visits", name, m.Len(), len(visited))

@@ -27,7 +27,7 @@ func TestNoForgeryOfAVacantSlotResolves(t *testing.T) {
 			expectNothing(t, m, "last generation of a vacant slot", number64(5, 1, slot))
 		}
 		for slot, h := range hs {
-			if !h.IsZero() && *m.At(h) != uint64(slot) {
+			if !h.ID.IsZero() && *m.At(h) != uint64(slot) {
 				t.Errorf("%v names %d", h, *m.At(h))
 			}
 		}
@@ -41,7 +41,7 @@ func TestNoForgeryOfADepletedSlotResolves(t *testing.T) {
 		insert(t, m, 1) // row 0 has an owner, which the depleted slot is not
 		expectNothing(t, m, "last handle of a depleted slot", last)
 		for _, generation := range []uint16{0, 1, narrow.LastGeneration, narrow.LastGeneration + 1} {
-			forged := number64(5, generation, last.Slot())
+			forged := number64(5, generation, last.ID.Slot())
 			expectNothing(t, m, "depleted slot", forged)
 			forged.ID |= handle.FreeBit
 			expectNothing(t, m, "depleted slot with its free bit", forged)
@@ -152,12 +152,12 @@ func TestRowsAndHandlesLeadToEachOther(t *testing.T) {
 		for row := range m.Rows() {
 			h := m.HandleAt(row)
 			if row >= 2 && row < 5 {
-				if !h.IsZero() {
+				if !h.ID.IsZero() {
 					t.Errorf("row %d, which is empty, has handle %v", row, h)
 				}
 				continue
 			}
-			if back, ok := m.RowOf(h); !ok || back != row || row != int(h.Slot()) {
+			if back, ok := m.RowOf(h); !ok || back != row || row != int(h.ID.Slot()) {
 				t.Errorf("row %d has handle %v, which has row %d", row, h, back)
 			}
 		}

@@ -3,9 +3,8 @@ package slotmap
 import (
 	"unsafe"
 
-	"handloom/internal/check"
+	"handloom/internal/pages"
 	"handloom/internal/sparse"
-	"handloom/shard/handle"
 )
 
 // ErrFull is what inserts return, wrapped with the figures, when the items
@@ -25,60 +24,42 @@ type Options struct {
 // The zero Map is ready to use and has typeId 0. A Map must not be copied; see
 // [Map.Clone].
 type Map[T any] struct {
-	audit check.Audit
-	pages [][]cell[T] // by slot (S1)
-	shift uint8       // a page has 1<<shift cells; 0 before the first page
-	mask  handle.ID   // 1<<shift - 1
-	slots int         // issued so far: rows in use and empty ones
-	list  sparse.Freelist
-	live  sparse.Live // rows with an item (S2)
-
-	kept     [][]handle.ID  // words of pages that Shrink gave back; nil for others
-	released int            // how many such pages there are
-	room     int            // slots that there are pages for, within the limit
-	maxItems int            // 0: no limit but the slots
-	busy     int            // callbacks running
-	staged   []handle.Of[T] // items that an insert callback is filling
-	marks    *Marks         // scratch of the bulk erases
-	one      []handle.Of[T] // scratch of InsertFunc
+	_      [0]*T // keeps the maps of different types apart
+	stable pages.Stable
 }
+
+// Of returns a stable set as the map that it is; T is its item type. It serves
+// package store.
+func Of[T any](s *pages.Stable) *Map[T] { return (*Map[T])(unsafe.Pointer(s)) }
 
 // New returns an empty map. It fails, with every fault named, on a typeId that
 // does not fit a handle and on sizes that are negative or beyond what a handle
 // can name.
 func New[T any](o Options) (*Map[T], error) {
 	m := new(Map[T])
-	if err := m.Init(o); err != nil {
+	if err := m.bound().Init(sparse.Options(o)); err != nil {
 		return nil, err
 	}
 	return m, nil
 }
 
-// Init prepares a Map that lies within another value, as [New] does for one of
-// its own. It must come before every other use of the map.
-func (m *Map[T]) Init(o Options) error {
-	if err := sparse.Options(o).Validate("slotmap"); err != nil {
-		return err
-	}
-	m.list.Init(uint16(o.TypeID), uint32(o.MinFree))
-	m.maxItems = o.MaxItems
-	m.Reserve(o.Reserve)
-	return nil
-}
+// bound returns the stable set, which knows T from then on: the zero Map needs no
+// constructor.
+func (m *Map[T]) bound() *pages.Stable { return pages.Bind[T](&m.stable) }
 
 // Len returns the number of items.
-func (m *Map[T]) Len() int { return m.list.Live(m.slots) }
+func (m *Map[T]) Len() int { return m.stable.Len() }
 
 // Rows returns the number of rows, those without an item included: every row is
 // below it. It is the number of slots ever made, and shrinks only by
 // [Map.Reset].
-func (m *Map[T]) Rows() int { return m.slots }
+func (m *Map[T]) Rows() int { return m.stable.Rows() }
 
 // Cap returns the number of rows that there may be before a page is added.
-func (m *Map[T]) Cap() int { return m.room }
+func (m *Map[T]) Cap() int { return m.stable.Cap() }
 
 // TypeID returns the typeId in the handles of the map.
-func (m *Map[T]) TypeID() uint16 { return m.list.TypeID() }
+func (m *Map[T]) TypeID() uint16 { return m.stable.TypeID() }
 
 // Stats are the figures of a map at one moment.
 type Stats struct {
@@ -90,30 +71,20 @@ type Stats struct {
 }
 
 // Stats returns the figures of the map in O(1) time.
-func (m *Map[T]) Stats() Stats {
-	pages := int64(len(m.pages) - m.released)
-	if m.released > 0 {
-		pages++ // the blank one
-	}
-	return Stats{
-		Live:     m.Len(),
-		Vacant:   m.list.Vacant(),
-		Depleted: m.list.Depleted(),
-		Slots:    m.slots,
-		Bytes: (pages*int64(unsafe.Sizeof(cell[T]{}))+int64(m.released)*8)<<m.shift +
-			int64(cap(m.pages)+cap(m.kept))*int64(unsafe.Sizeof(m.pages)) + m.live.Bytes(),
-	}
-}
+func (m *Map[T]) Stats() Stats { return Stats(m.bound().Stats()) }
 
-// guard panics when a callback of the map is running: it would find the map
-// changed under its feet. In a checked build it verifies what the operation
-// before left.
-func (m *Map[T]) guard(operation string) {
-	if m.busy != 0 {
-		panic("slotmap: " + operation + " called from a callback of the same map; " +
-			"collect handles in the callback and change the map after it returned")
-	}
-	if check.Full {
-		m.audit.Next(operation, m.slots, m.Verify)
-	}
-}
+// Verify checks every invariant of the map and of its sparse set and returns
+// an error that cites the first one broken, or nil. It takes O(Cap()) time and
+// changes nothing.
+func (m *Map[T]) Verify() error { return m.bound().Verify() }
+
+// Digest returns a 64-bit hash of the state: slots, generations, freelist
+// order, depletion, MinFree and item values, but not capacity. It takes O(slots)
+// time.
+//
+// Maps with equal digests answer every future sequence of calls equally, but for a
+// chance of one in 2^64, as far as digests see: not what lies behind pointers,
+// functions and channels, nor fields named _, nor MaxItems. Slices, maps and
+// interfaces are followed; package digest of the module says how values are
+// encoded.
+func (m *Map[T]) Digest() uint64 { return m.bound().Digest() }

@@ -45,24 +45,10 @@ func TestTheTypeIDIsInEveryHandle(t *testing.T) {
 			m.EraseItems(hs[:3])
 			insertN(t, m, 3)
 			for h := range m.Handles() {
-				if int(h.TypeID()) != typeID || int(m.TypeID()) != typeID || h.IsProvisional() {
+				if int(h.ID.TypeID()) != typeID || int(m.TypeID()) != typeID || h.ID.IsProvisional() {
 					t.Errorf("typeId %d: handle %v, map %d", typeID, h, m.TypeID())
 				}
 			}
 		}
 	})
-}
-
-func TestInitPreparesAMapInPlace(t *testing.T) {
-	var shard struct{ m slotmap.Map[uint64] }
-	if err := shard.m.Init(slotmap.Options{TypeID: 32768}); err == nil {
-		t.Error("typeId 32768 is accepted")
-	}
-	if err := shard.m.Init(slotmap.Options{TypeID: 9, Reserve: 10, MaxItems: 20}); err != nil {
-		t.Fatal(err)
-	}
-	verifyAtEnd(t, &shard.m)
-	if h := insert(t, &shard.m, 1); h != number64(9, 1, 0) || shard.m.Cap() < 10 {
-		t.Errorf("issued %v, capacity %d", h, shard.m.Cap())
-	}
 }

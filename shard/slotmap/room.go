@@ -1,132 +1,50 @@
 package slotmap
 
-import (
-	"fmt"
-	"math"
-
-	"handloom/internal/sparse"
-	"handloom/shard/handle"
-)
-
-// CanInsert reports whether n more items fit the map once erased of its items
-// are gone, without changing anything: nil, or an error that wraps [ErrFull].
-// depleting of the erased ones are at their last generation, so that their
-// slots do not come back.
-func (m *Map[T]) CanInsert(n, erased, depleting int) error {
-	return m.list.CanInsert(m.slots, n, erased, depleting, m.maxItems)
-}
-
-// makeRoom checks the limits for n more items and makes the pages that they
-// need.
-func (m *Map[T]) makeRoom(n int) error {
-	if err := m.CanInsert(n, 0, 0); err != nil {
-		return err
-	}
-	m.grow(n)
-	return nil
-}
-
-// HasRoom reports whether n more items fit the pages there are. It takes O(1)
-// time, O(n) after [Map.Shrink] gave back pages.
-func (m *Map[T]) HasRoom(n int) bool {
-	if n > m.issuable() || m.slots+m.fresh(n) > m.room {
-		return false
-	}
-	room := true
-	if m.released > 0 {
-		m.foretell(n, func(_ int, id handle.ID) {
-			room = room && !m.isReleased(int(id.Slot()>>m.shift))
-		})
-	}
-	return room
-}
+import "unsafe"
 
 // Reserve makes room for n items in all, so that inserts up to there make no
 // page. It moves no item and changes capacity only, never slots; more than the
 // map may hold is taken as what it may hold. A negative n panics.
-func (m *Map[T]) Reserve(n int) {
-	m.guard("Reserve")
-	if n < 0 {
-		panic(fmt.Sprintf("slotmap: Reserve of %d items", n))
-	}
-	if m.maxItems > 0 {
-		n = min(n, m.maxItems)
-	}
-	m.reserve(n - m.Len())
-}
+func (m *Map[T]) Reserve(n int) { m.bound().Reserve(n) }
 
-// ReserveMore makes room for n more items; beyond what the map may hold it
-// makes none. It moves no item and changes capacity only, never slots. A
-// negative n panics.
-func (m *Map[T]) ReserveMore(n int) {
-	m.guard("ReserveMore")
-	if n < 0 {
-		panic(fmt.Sprintf("slotmap: ReserveMore of %d items", n))
+// Shrink gives back the memory of pages without items; inserts make it again
+// where they need it. Items stay where they are and slots as they are, so that
+// 8 bytes per slot of such a page remain, and the first page given back leaves a
+// blank one in the place of all. It takes O(Rows()/64) time, and O(Rows()) for
+// what it gives back.
+func (m *Map[T]) Shrink() { m.bound().Shrink() }
+
+// Clone returns a copy with the same items, handles, freelist order,
+// generations and depletion; fed the same calls, both evolve equally. Items are
+// copied by assignment, to addresses of their own. Clone takes O(slots) time;
+// see [Map.CopyTo].
+//
+// The copy begins a history of its own: both maps will issue the same handle
+// values for different items, so a handle issued by one after the cloning must
+// not be used with the other.
+func (m *Map[T]) Clone() *Map[T] { return Of[T](m.bound().Clone()) }
+
+// CopyTo makes dst a copy of m: items, handles, freelist order, generations,
+// depletion and options. Fed the same calls, both evolve equally. What dst held
+// is gone, but for its pages, which stay where they are and are used again. So a
+// map that is copied and copied back has every item at the address it had, unless
+// [Map.Shrink] gave its page back in between, and nothing is allocated. dst may be
+// a zero Map; copying a map to itself does nothing.
+//
+// Items are copied by assignment, in bulk, unless clone is given. It is called
+// for each item in ascending order of rows, to make *dst one that shares no
+// memory with *src where that matters. *dst is what the row of dst held before,
+// or zero; its slices, say, may be filled anew. clone may look at nothing else of
+// the two maps, and when it panics, dst is left empty, as if never used.
+//
+// CopyTo takes O(slots) time, mostly that of copying the memory (op=checkpoint).
+// It begins a new history in dst, as [Map.Clone] does: handles that dst issued
+// may name other items from now on, and handle values that it issued may come
+// again.
+func (m *Map[T]) CopyTo(dst *Map[T], clone func(dst, src *T)) {
+	var untyped func(dst, src unsafe.Pointer)
+	if clone != nil {
+		untyped = func(dst, src unsafe.Pointer) { clone((*T)(dst), (*T)(src)) }
 	}
-	m.reserve(n)
-}
-
-func (m *Map[T]) reserve(n int) {
-	if m.maxItems > 0 {
-		n = min(n, m.maxItems) // in full: items may be erased before these come, and their slots be depleted
-	}
-	if n = min(n, m.issuable()); n > 0 {
-		m.grow(n)
-	}
-}
-
-// issuable returns how many more items slots allow.
-func (m *Map[T]) issuable() int {
-	return int(min(m.list.Limit()-uint64(m.Len())-uint64(m.list.Depleted()), math.MaxInt))
-}
-
-// fresh returns how many new slots the next n inserts make.
-func (m *Map[T]) fresh(n int) int {
-	_, fresh, _ := m.list.Split(m.slots, n)
-	return fresh
-}
-
-// foretell calls f with the handles that the next n inserts will give.
-func (m *Map[T]) foretell(n int, f func(i int, id handle.ID)) {
-	m.list.Foretell(m.slots, n, func(slot sparse.Slot) handle.ID { return *m.word(slot) }, f)
-}
-
-// grow makes the pages that the next n inserts need, which the limits allow.
-func (m *Map[T]) grow(n int) {
-	if slots := m.slots + m.fresh(n); slots > m.room {
-		m.addPages(slots)
-	}
-	if m.released > 0 {
-		m.foretell(n, func(_ int, id handle.ID) { m.restore(int(id.Slot() >> m.shift)) })
-	}
-}
-
-// addPages makes the pages missing for so many slots.
-func (m *Map[T]) addPages(slots int) {
-	if len(m.pages) == 0 {
-		m.shift = pageShift[T]()
-		m.mask = 1<<m.shift - 1
-	}
-	for len(m.pages)<<m.shift < slots {
-		m.pages = append(m.pages, m.newPage(len(m.pages)))
-	}
-	m.live.Grow(len(m.pages) << m.shift)
-	m.setRoom()
-}
-
-// usedPages returns how many pages have slots that were issued.
-func (m *Map[T]) usedPages() int { return (m.slots + 1<<m.shift - 1) >> m.shift }
-
-func (m *Map[T]) setRoom() {
-	m.room = int(min(uint64(len(m.pages))<<m.shift, m.list.Limit()))
-}
-
-// newPage makes the page p. Words are 0 until their slots are issued. That
-// matches no handle but the null handle, which asks for slot 0.
-func (m *Map[T]) newPage(p int) []cell[T] {
-	page := make([]cell[T], 1<<m.shift)
-	if p == 0 {
-		page[0].word = handle.FreeBit
-	}
-	return page
+	m.bound().CopyTo(dst.bound(), untyped)
 }

@@ -121,7 +121,7 @@ func game(s *store.Store) (frame, error) {
 			return err
 		}
 		return s.Write(ctx, func(ctx context.Context, w *store.Writer) error {
-			if err := f.ships.SortByKey(ctx, w, func(v *ship) uint64 { return uint64(v.Hull) % 16 }); err != nil {
+			if err := store.SortByKey(ctx, f.ships, w, func(v *ship) uint64 { return uint64(v.Hull) % 16 }); err != nil {
 				return err
 			}
 			err := s.Each(ctx, 4, func(_ context.Context, task int, q store.Queue) error {

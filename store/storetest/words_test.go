@@ -82,7 +82,7 @@ func TestTheMessageSaysWhatDiffers(t *testing.T) {
 		"the order of vacant slots": {
 			func(ctx context.Context, s *store.Store, f fleet, number int) error {
 				return s.Write(ctx, func(_ context.Context, w *store.Writer) error {
-					m := f.ships.Maps(w)[0]
+					m := store.Maps(f.ships, w)[0]
 					last, before := m.HandleAt(9-number), m.HandleAt(8+number)
 					m.Erase(last)
 					m.Erase(before)

@@ -60,26 +60,21 @@ type chunk struct {
 
 // common is what tables of both kinds have in common.
 type common[T any] interface {
+	store.TableOf[T]
 	Emplace(q store.Queue, v T) store.Handle[T]
 	EmplaceItems(q store.Queue, items []T, dst []store.Handle[T]) []store.Handle[T]
-	EmplaceFunc(q store.Queue, f func(h store.Handle[T], v *T)) store.Handle[T]
 	Staged(q store.Queue, p store.Handle[T]) (*T, bool)
 	Erase(q store.Queue, h store.Handle[T])
 	EraseItems(q store.Queue, hs []store.Handle[T])
 	Put(q store.Queue, h store.Handle[T], v T)
 	Resolve(p store.Handle[T]) (store.Handle[T], bool)
-	Get(h store.Handle[T]) (*T, bool)
 	Has(h store.Handle[T]) bool
 	At(h store.Handle[T]) *T
 	Len() int
-	Name() string
 	Handle(id store.ID) (store.Handle[T], bool)
 	All() iter.Seq2[store.Handle[T], *T]
 	Insert(w *store.Writer, v T) (store.Handle[T], error)
 	Clear(w *store.Writer)
-	Created() iter.Seq2[store.Handle[T], *T]
-	Replaced() iter.Seq2[store.Handle[T], *T]
-	Erased() iter.Seq2[store.Handle[T], *T]
 }
 
 // binding is what [bound] needs that both kinds of tables do alike.
@@ -125,7 +120,7 @@ func (b *binding[T]) emplaceItems(q store.Queue, items []model.Item) []uint64 {
 }
 
 func (b *binding[T]) emplaceFunc(q store.Queue, fill func(id uint64) model.Item) uint64 {
-	return uint64(b.EmplaceFunc(q, func(h store.Handle[T], v *T) { *v = b.make(fill(uint64(h.ID))) }).ID)
+	return uint64(store.EmplaceFunc(b.common, q, func(h store.Handle[T], v *T) { *v = b.make(fill(uint64(h.ID))) }).ID)
 }
 
 func (b *binding[T]) staged(q store.Queue, id uint64, i model.Item) bool {
@@ -172,13 +167,13 @@ func (b *binding[T]) all() iter.Seq2[uint64, model.Item] {
 }
 
 func (b *binding[T]) changes() (c model.Changes) {
-	for h := range b.Created() {
+	for h := range store.Created(b.common) {
 		c.Created = append(c.Created, uint64(h.ID))
 	}
-	for h := range b.Replaced() {
+	for h := range store.Replaced(b.common) {
 		c.Replaced = append(c.Replaced, uint64(h.ID))
 	}
-	for h, v := range b.Erased() {
+	for h, v := range store.Erased(b.common) {
 		c.Erased, c.Values = append(c.Erased, uint64(h.ID)), append(c.Values, b.read(v))
 	}
 	return c

@@ -43,22 +43,22 @@ func (b *packed[T]) reduce(ctx context.Context) (model.Sum, error) {
 
 func (b *packed[T]) maps(w *store.Writer) []boundMap {
 	var maps []boundMap
-	for _, m := range b.table.Maps(w) {
+	for _, m := range store.Maps(b.table, w) {
 		maps = append(maps, &packedMap[T]{mapBinding[T]{m, b.kind}, m})
 	}
 	return maps
 }
 
 func (b *packed[T]) sortTable(ctx context.Context, w *store.Writer, compare func(a, b model.Item) int) error {
-	return b.table.SortFunc(ctx, w, b.compares(compare))
+	return store.SortFunc(ctx, b.table, w, b.compares(compare))
 }
 
 func (b *packed[T]) sortTableByKey(ctx context.Context, w *store.Writer, key func(model.Item) uint64) error {
-	return b.table.SortByKey(ctx, w, func(v *T) uint64 { return key(b.read(v)) })
+	return store.SortByKey(ctx, b.table, w, func(v *T) uint64 { return key(b.read(v)) })
 }
 
 func (b *packed[T]) defragmentTable(ctx context.Context, w *store.Writer, compare func(a, b model.Item) int, budget int) (moves int, done bool, err error) {
-	return b.table.Defragment(ctx, w, b.compares(compare), budget)
+	return store.Defragment(ctx, b.table, w, b.compares(compare), budget)
 }
 
 // stable is a [store.StableTable] as a [bound].
@@ -96,7 +96,7 @@ func (b *stable[T]) reduce(ctx context.Context) (model.Sum, error) {
 
 func (b *stable[T]) maps(w *store.Writer) []boundMap {
 	var maps []boundMap
-	for _, m := range b.table.Maps(w) {
+	for _, m := range store.StableMaps(b.table, w) {
 		maps = append(maps, &stableMap[T]{mapBinding[T]{m, b.kind}, m})
 	}
 	return maps

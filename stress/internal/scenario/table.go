@@ -119,7 +119,7 @@ func (t packed[P]) pass(ctx context.Context, p Pass, c *choices) error {
 }
 
 func (t packed[P]) shards(w *store.Writer, f func(shard, items int, ids iter.Seq[store.ID])) {
-	eachShard[P](t.table.Maps(w), f)
+	eachShard[P](store.Maps(t.table, w), f)
 }
 
 type stable[P any] struct {
@@ -137,7 +137,7 @@ func (t stable[P]) pass(ctx context.Context, p Pass, c *choices) error {
 }
 
 func (t stable[P]) shards(w *store.Writer, f func(shard, items int, ids iter.Seq[store.ID])) {
-	eachShard[P](t.table.Maps(w), f)
+	eachShard[P](store.StableMaps(t.table, w), f)
 }
 
 func eachShard[P any, M interface {

@@ -1,0 +1,152 @@
+package pages
+
+import (
+	"math/bits"
+	"unsafe"
+
+	"handloom/internal/items"
+	"handloom/internal/sparse"
+	"handloom/shard/handle"
+)
+
+// cell is a row: an item and, beside it, the word of its slot, so that a lookup
+// that finds one has the other at hand.
+type cell[T any] struct {
+	word handle.ID
+	item T // zero unless the slot is live (S4)
+}
+
+// Type is what a [Stable] has to know of its item type.
+type Type struct {
+	items  *items.Type
+	cells  *items.Type
+	offset uintptr // of the item in its cell
+	steps
+}
+
+// steps is what has to be typed beside the steps of [items.Type]: how the slots
+// of many items come to life and end, which for speed calls nothing per item.
+type steps interface {
+	insert(s *Stable, values items.Slice, dst []handle.ID)
+	erase(s *Stable, slots []sparse.Slot)
+}
+
+// typed is steps for T.
+type typed[T any] struct{}
+
+// TypeFor returns the Type of T. It takes some microseconds.
+func TypeFor[T any]() *Type {
+	return &Type{
+		items: items.For[T](), cells: items.For[cell[T]](),
+		offset: unsafe.Offsetof(cell[T]{}.item), steps: new(typed[T]),
+	}
+}
+
+// pageBytes is what the cells of a page take at most, if more than one fits:
+// large enough that the list of pages stays small, small enough that making a
+// page is not felt (op=get, op=growth).
+const pageBytes = 32 << 10
+
+// pageShift returns how many bits of a slot say where in its page its cell lies.
+func (t *Type) pageShift() uint8 {
+	return uint8(bits.Len64(uint64(pageBytes/t.cells.Size) / 2))
+}
+
+// cellOf returns the cell of a slot on a page with memory.
+func cellOf[T any](s *Stable, slot sparse.Slot) *cell[T] {
+	return &(*items.As[cell[T]](&s.pages[slot>>s.shift]))[slot&sparse.Slot(s.mask)]
+}
+
+// cell returns the address of the cell of a slot on a page with memory, which is
+// that of its word.
+func (s *Stable) cell(slot sparse.Slot) *handle.ID {
+	return (*handle.ID)(s.pages[slot>>s.shift].Pointer(int(slot&sparse.Slot(s.mask)), s.typ.cells.Size))
+}
+
+// item returns the address of the item of a slot on a page with memory.
+func (s *Stable) item(slot sparse.Slot) unsafe.Pointer {
+	return unsafe.Add(unsafe.Pointer(s.cell(slot)), s.typ.offset)
+}
+
+// word returns where the word of a slot is: in its cell, or among those that
+// were kept when the page was given back.
+func (s *Stable) word(slot sparse.Slot) *handle.ID {
+	if p := int(slot >> s.shift); s.isReleased(p) {
+		return &s.kept[p][slot&sparse.Slot(s.mask)]
+	}
+	return s.cell(slot)
+}
+
+// reuse issues the slot at the front of the freelist, whose page has memory.
+func reuse[T any](s *Stable) *cell[T] {
+	slot := s.list.Front()
+	c := cellOf[T](s, slot)
+	c.word = s.list.Pop(c.word) | handle.ID(slot)
+	s.live.Add(sparse.Row(slot))
+	return c
+}
+
+// makeSlot issues a new slot, for which there is room.
+func makeSlot[T any](s *Stable) *cell[T] {
+	slot := sparse.Slot(s.slots)
+	s.slots++
+	c := cellOf[T](s, slot)
+	c.word = s.list.NextFresh() | handle.ID(slot)
+	s.live.Add(sparse.Row(slot))
+	return c
+}
+
+// insert issues a slot for each value, for which there is room and memory.
+func (*typed[T]) insert(s *Stable, values items.Slice, dst []handle.ID) {
+	all := *items.As[T](&values)
+	reused, fresh, _ := s.list.Split(s.slots, len(all))
+	for i := range all {
+		var c *cell[T]
+		if i >= reused && i < reused+fresh {
+			c = makeSlot[T](s)
+		} else {
+			c = reuse[T](s)
+		}
+		c.item = all[i]
+		dst[i] = c.word
+	}
+}
+
+// issue issues n slots, for which there is room and memory, and whose items are in
+// place.
+func (s *Stable) issue(n int) {
+	reused, fresh, _ := s.list.Split(s.slots, n)
+	for i := range n {
+		if i >= reused && i < reused+fresh {
+			slot := sparse.Slot(s.slots)
+			s.slots++
+			*s.cell(slot) = s.list.NextFresh() | handle.ID(slot)
+			s.live.Add(sparse.Row(slot))
+		} else {
+			slot := s.list.Front()
+			word := s.cell(slot)
+			*word = s.list.Pop(*word) | handle.ID(slot)
+			s.live.Add(sparse.Row(slot))
+		}
+	}
+}
+
+// eraseSlot ends the life of the item in a live slot. The cell is zeroed so that
+// the collector can free what the item held.
+func eraseSlot[T any](s *Stable, slot sparse.Slot) {
+	c := cellOf[T](s, slot)
+	w, vacant := s.list.Retire(c.word)
+	*c = cell[T]{word: w}
+	s.live.Remove(sparse.Row(slot))
+	if vacant {
+		if before, ok := s.list.Push(slot, slot, 1); ok {
+			*s.word(before) |= sparse.Link(slot)
+		}
+	}
+}
+
+func (*typed[T]) erase(s *Stable, slots []sparse.Slot) {
+	for _, slot := range slots {
+		eraseSlot[T](s, slot)
+	}
+}

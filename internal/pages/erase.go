@@ -1,0 +1,173 @@
+package pages
+
+import (
+	"math/bits"
+	"unsafe"
+
+	"handloom/internal/items"
+	"handloom/internal/sparse"
+	"handloom/shard/handle"
+)
+
+// Erase removes the item that h names and reports whether there was one, in O(1)
+// time.
+func Erase[T any](s *Stable, h handle.Of[T]) bool {
+	s.guard("Erase")
+	ok := s.Has(h.ID)
+	if ok {
+		eraseSlot[T](s, sparse.Slot(h.ID.Slot()))
+	}
+	return ok
+}
+
+// Take removes the item that h names, as [Erase] does, and returns it.
+func Take[T any](s *Stable, h handle.Of[T]) (T, bool) {
+	s.guard("Take")
+	var v T
+	item := Find[T](s, h.ID)
+	if item == nil {
+		return v, false
+	}
+	v = *item
+	eraseSlot[T](s, sparse.Slot(h.ID.Slot()))
+	return v, true
+}
+
+// EraseItems removes the items that ids name and returns how many there were; see
+// slotmap.Map.EraseItems.
+func (s *Stable) EraseItems(ids []handle.ID) int {
+	s.guard("EraseItems")
+	marks := s.scratchMarks()
+	for _, id := range ids {
+		s.Mark(marks, id)
+	}
+	return s.EraseMarked(marks)
+}
+
+// EraseFunc removes the items for which f returns true and returns how many there
+// were. f sees every item once, in ascending order of rows, before any is removed.
+// When f panics nothing is removed.
+func EraseFunc[T any](s *Stable, f func(h handle.Of[T], v *T) bool) int {
+	s.guard("EraseFunc")
+	marks := s.scratchMarks()
+	marks.Rows.Grow(s.slots)
+	markSlots(s, f, marks)
+	return s.EraseMarked(marks)
+}
+
+func markSlots[T any](s *Stable, f func(handle.Of[T], *T) bool, marks *sparse.Marks) {
+	done := false
+	s.busy++
+	defer func() {
+		s.busy--
+		if !done {
+			marks.Clear()
+		}
+	}()
+	for h, v := range Range[T](s, 0, s.slots) {
+		if f(h, v) {
+			marks.Rows.Add(int(h.ID.Slot()))
+		}
+	}
+	done = true
+}
+
+// Mark marks the item that id names. It takes O(1) amortized time and changes
+// nothing but the marks.
+func (s *Stable) Mark(marks *sparse.Marks, id handle.ID) sparse.Marking {
+	if !s.Has(id) {
+		return sparse.Stale
+	}
+	return marks.Add(int(id.Slot()), s.slots, s.list.IsLast(id))
+}
+
+// MarkItems marks the items that ids name, appends those handles that mark
+// nothing to odd and returns it.
+func (s *Stable) MarkItems(marks *sparse.Marks, ids []handle.ID, odd []sparse.Odd) []sparse.Odd {
+	for i, id := range ids {
+		if marking := s.Mark(marks, id); marking != sparse.Marked {
+			odd = append(odd, sparse.Odd{Index: i, Marking: marking})
+		}
+	}
+	return odd
+}
+
+// Marked calls yield for each marked item, in ascending order of slots, until it
+// says false.
+func (s *Stable) Marked(marks *sparse.Marks, yield func(id handle.ID, item unsafe.Pointer) bool) {
+	for base, marked := range marks.Rows.Words {
+		for ; marked != 0; marked &= marked - 1 {
+			slot := sparse.Slot(base + bits.TrailingZeros64(marked))
+			if !yield(*s.cell(slot), s.item(slot)) {
+				return
+			}
+		}
+	}
+}
+
+// IsMarked reports whether id names an item that is marked.
+func (s *Stable) IsMarked(marks *sparse.Marks, id handle.ID) bool {
+	return s.Has(id) && marks.Rows.Has(int(id.Slot()))
+}
+
+// PutItems replaces the items that ids name by values, one after another. Handles
+// that name none are passed over.
+func (s *Stable) PutItems(ids []handle.ID, values items.Slice) {
+	typ := s.typ.items
+	for i, id := range ids {
+		if s.Has(id) {
+			typ.Set(s.item(sparse.Slot(id.Slot())), values.Pointer(i, typ.Size))
+		}
+	}
+}
+
+// EraseMarked removes the marked items, empties marks and returns how many
+// there were. The order is that of [Stable.EraseItems].
+func (s *Stable) EraseMarked(marks *sparse.Marks) int {
+	s.guard("EraseMarked")
+	for base, word := range marks.Rows.Words {
+		slots := s.erasing[:0]
+		for ; word != 0; word &= word - 1 {
+			slots = append(slots, sparse.Slot(base+bits.TrailingZeros64(word)))
+		}
+		s.typ.erase(s, slots)
+		s.erasing = slots
+	}
+	erased := marks.Len()
+	marks.Clear()
+	return erased
+}
+
+// Clear removes every item and keeps the memory, in O(Len() + Rows()/64) time.
+func (s *Stable) Clear() {
+	s.guard("Clear")
+	for first, end := range s.live.Runs(0, s.slots) {
+		slots := s.erasing[:0]
+		for slot := first; slot < end; slot++ {
+			slots = append(slots, sparse.Slot(slot))
+		}
+		s.typ.erase(s, slots)
+		s.erasing = slots
+	}
+}
+
+// Reset removes every item and gives back the memory; see slotmap.Map.Reset.
+func (s *Stable) Reset() {
+	s.guard("Reset")
+	if !s.list.CanDrop() {
+		s.Clear()
+		return
+	}
+	s.list.Drop()
+	s.pages, s.kept, s.marks, s.erasing = nil, nil, nil, nil
+	s.slots, s.room, s.released = 0, 0, 0
+	s.live.Clear() // an iteration may be reading it
+	s.live = sparse.Live{}
+}
+
+func (s *Stable) scratchMarks() *sparse.Marks {
+	if s.marks == nil {
+		s.marks = new(sparse.Marks)
+	}
+	return s.marks
+}

@@ -1,0 +1,88 @@
+package pages
+
+import (
+	"fmt"
+	"unsafe"
+
+	"handloom/internal/sparse"
+	"handloom/shard/handle"
+)
+
+// Find returns the address of the item that id names, or nil. It takes O(1) time
+// and inlines, also within a method of a table that finds the map first; it is cut
+// to the inliner's budget (op=get).
+func Find[T any](s *Stable, id handle.ID) (v *T) {
+	i := id & sparse.IndexMask
+	if p := i >> (s.shift & 63); p < handle.ID(len(s.pages)) {
+		if c := &(*(*[]cell[T])(unsafe.Pointer(&s.pages[p])))[i&s.mask]; c.word == id {
+			v = &c.item
+		}
+	}
+	return
+}
+
+// Has reports whether id names an item. It takes O(1) time.
+func (s *Stable) Has(id handle.ID) bool {
+	i := id & sparse.IndexMask
+	p := i >> (s.shift & 63)
+	return p < handle.ID(len(s.pages)) && *s.cell(sparse.Slot(i)) == id
+}
+
+// Missing is what the At methods panic with when id names no item.
+func (s *Stable) Missing(id handle.ID) *handle.StaleError {
+	return &handle.StaleError{Handle: id, Held: s.held(id), TypeID: s.TypeID()}
+}
+
+// held returns what the slot that id points at holds: its word with the slot in
+// place of the link, or the null handle when there is no such slot.
+func (s *Stable) held(id handle.ID) handle.ID {
+	if uint64(id.Slot()) >= uint64(s.slots) {
+		return 0
+	}
+	return *s.word(sparse.Slot(id.Slot()))&sparse.UpperHalf | handle.ID(id.Slot())
+}
+
+// Call calls f with the item that h names and reports whether there is one. f may
+// look things up but not change the map; a change panics.
+func Call[T any](s *Stable, h handle.Of[T], f func(*T)) bool {
+	item := Find[T](s, h.ID)
+	if item == nil {
+		return false
+	}
+	s.busy++
+	defer func() { s.busy-- }()
+	f(item)
+	return true
+}
+
+// Item returns the address of the item that id names, or nil.
+func (s *Stable) Item(id handle.ID) unsafe.Pointer {
+	if s.Has(id) {
+		return s.item(sparse.Slot(id.Slot()))
+	}
+	return nil
+}
+
+// IDAt returns the handle of the item at row, 0 to Rows()-1, or the null handle
+// when the row has none, in O(1) time. It panics when there is no such row.
+func (s *Stable) IDAt(row int) handle.ID {
+	if row < 0 || row >= s.slots {
+		panic(fmt.Sprintf("slotmap: HandleAt of row %d of %d", row, s.slots))
+	}
+	if !s.live.Has(sparse.Row(row)) {
+		return 0
+	}
+	return *s.cell(sparse.Slot(row))
+}
+
+// All calls yield for every handle and item, in ascending order of rows, until it
+// says false.
+func (s *Stable) All(yield func(id handle.ID, item unsafe.Pointer) bool) {
+	for first, end := range s.live.Runs(0, s.slots) {
+		for slot := first; slot < end; slot++ {
+			if !yield(*s.cell(sparse.Slot(slot)), s.item(sparse.Slot(slot))) {
+				return
+			}
+		}
+	}
+}

@@ -1,0 +1,100 @@
+package pages
+
+import (
+	"unsafe"
+
+	"handloom/internal/check"
+	"handloom/internal/items"
+	"handloom/internal/sparse"
+	"handloom/shard/handle"
+)
+
+// Stable is a stable map whose item type only its [items.Type] knows. The zero
+// Stable has typeId 0 and needs [Bind] before anything else.
+type Stable struct {
+	pages []items.Slice // of cells, by slot (S1)
+	shift uint8         // a page has 1<<shift cells; 0 before the first page
+	mask  handle.ID     // 1<<shift - 1
+	slots int           // issued so far: rows in use and empty ones
+	list  sparse.Freelist
+	live  sparse.Live // rows with an item (S2)
+	typ   *Type       // nil until bound
+
+	kept     [][]handle.ID // words of pages that Shrink gave back; nil for others
+	released int           // how many such pages there are
+	room     int           // slots that there are pages for, within the limit
+	maxItems int           // 0: no limit but the slots
+	busy     int           // callbacks running
+	staged   []handle.ID   // items that an insert callback is filling
+	marks    *sparse.Marks // scratch of the bulk erases
+	one      []handle.ID   // scratch of InsertFunc
+	erasing  []sparse.Slot // scratch: slots of one word, erased by one typed step
+	audit    check.Audit
+}
+
+// Bind tells s that its items are of type T, unless it knows, and returns it.
+func Bind[T any](s *Stable) *Stable {
+	if s.typ == nil {
+		s.typ = TypeFor[T]()
+	}
+	return s
+}
+
+// New returns an empty map of items of a type. It fails, with every fault named,
+// on a typeId that does not fit a handle and on sizes that are negative or beyond
+// what a handle can name.
+func New(t *Type, o sparse.Options) (*Stable, error) {
+	s := &Stable{typ: t}
+	if err := s.Init(o); err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// Init is New for a Stable that is bound. It must come before every other use.
+func (s *Stable) Init(o sparse.Options) error {
+	if err := o.Validate("slotmap"); err != nil {
+		return err
+	}
+	s.list.Init(uint16(o.TypeID), uint32(o.MinFree))
+	s.maxItems = o.MaxItems
+	s.Reserve(o.Reserve)
+	return nil
+}
+
+// Len returns the number of items, Rows that of rows, those without an item
+// included, Cap how many rows there may be before a page is added, and TypeID the
+// typeId in the handles.
+func (s *Stable) Len() int       { return s.list.Live(s.slots) }
+func (s *Stable) Rows() int      { return s.slots }
+func (s *Stable) Cap() int       { return s.room }
+func (s *Stable) TypeID() uint16 { return s.list.TypeID() }
+
+// Stats returns the figures of the map in O(1) time.
+func (s *Stable) Stats() sparse.Stats {
+	pages := int64(len(s.pages) - s.released)
+	if s.released > 0 {
+		pages++ // the blank one
+	}
+	return sparse.Stats{
+		Live:     s.Len(),
+		Vacant:   s.list.Vacant(),
+		Depleted: s.list.Depleted(),
+		Slots:    s.slots,
+		Bytes: (pages*int64(s.typ.cells.Size)+int64(s.released)*8)<<s.shift +
+			int64(cap(s.pages)+cap(s.kept))*int64(unsafe.Sizeof(items.Slice{})) + s.live.Bytes(),
+	}
+}
+
+// guard panics when a callback of the map is running: it would find the map
+// changed under its feet. In a checked build it verifies what the operation
+// before left.
+func (s *Stable) guard(operation string) {
+	if s.busy != 0 {
+		panic("slotmap: " + operation + " called from a callback of the same map; " +
+			"collect handles in the callback and change the map after it returned")
+	}
+	if check.Full {
+		s.audit.Next(operation, s.slots, s.Verify)
+	}
+}

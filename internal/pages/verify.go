@@ -1,0 +1,104 @@
+package pages
+
+import (
+	"fmt"
+	"slices"
+
+	"handloom/internal/digest"
+	"handloom/internal/sparse"
+	"handloom/shard/handle"
+)
+
+// Verify checks every invariant of the map and of its sparse set and returns
+// an error that cites the first one broken, or nil. It takes O(Cap()) time and
+// changes nothing.
+func (s *Stable) Verify() error {
+	if err := s.verify(); err != nil {
+		return fmt.Errorf("slotmap: typeId %d: %w", s.TypeID(), err)
+	}
+	return nil
+}
+
+func (s *Stable) verify() error {
+	if err := s.verifyPages(); err != nil {
+		return err
+	}
+	word := func(slot sparse.Slot) handle.ID { return *s.word(slot) }
+	err := s.list.VerifyWords(s.slots, word, func(slot sparse.Slot, row sparse.Row) error {
+		if sparse.Slot(row) != slot {
+			return fmt.Errorf("S2: live slot %d holds row %d", slot, row)
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	for slot := range len(s.pages) << s.shift {
+		if err := s.verifyCell(sparse.Slot(slot)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// verifyPages checks that there is a page for every slot.
+func (s *Stable) verifyPages() error {
+	released := 0
+	for p, page := range s.pages {
+		if page.Len() != 1<<s.shift {
+			return fmt.Errorf("S1: page %d has %d rows, not %d", p, page.Len(), 1<<s.shift)
+		}
+		if s.isReleased(p) {
+			released++
+		}
+	}
+	if released != s.released {
+		return fmt.Errorf("S1: %d pages are given back, but the count says %d", released, s.released)
+	}
+	if rows := len(s.pages) << s.shift; s.slots > s.room || s.room > rows || rows > s.live.Cap() {
+		return fmt.Errorf("S1: %d slots, room for %d, %d pages of %d rows, a bitmap of %d",
+			s.slots, s.room, len(s.pages), 1<<s.shift, s.live.Cap())
+	}
+	return nil
+}
+
+// verifyCell checks that the bitmap is right about the slot, that a cell without
+// an item is empty, and that a slot without memory or not issued yet matches no
+// handle.
+func (s *Stable) verifyCell(slot sparse.Slot) error {
+	row, word := sparse.Row(slot), *s.cell(slot)
+	issued := int(slot) < s.slots
+	live := issued && !s.word(slot).IsProvisional()
+	if s.live.Has(row) != live {
+		return fmt.Errorf("S2: slot %d has word %v, an item by the bitmap: %t", slot, *s.word(slot), !live)
+	}
+	if released := s.isReleased(int(slot >> s.shift)); released || !issued {
+		if live || word != 0 && (slot&sparse.Slot(s.mask) != 0 || word != handle.FreeBit) || slot == 0 && word == 0 {
+			return fmt.Errorf("H2: slot %d, without an item, has word %v where lookups look", slot, word)
+		}
+	}
+	if !live && !s.isStaged(int(row)) && !s.typ.items.IsZero(s.item(slot)) {
+		return fmt.Errorf("S4: the item at row %d, which is empty, is not zero", row)
+	}
+	return nil
+}
+
+func (s *Stable) isStaged(row int) bool {
+	return slices.ContainsFunc(s.staged, func(id handle.ID) bool { return int(id.Slot()) == row })
+}
+
+// Digest returns a 64-bit hash of the state; see slotmap.Map.Digest.
+func (s *Stable) Digest() uint64 {
+	var h digest.Hash
+	s.list.DigestWords(&h, s.slots, func() {
+		for slot := range s.slots {
+			h.Uint64(uint64(*s.word(sparse.Slot(slot))))
+		}
+	})
+	for first, end := range s.live.Runs(0, s.slots) {
+		for slot := first; slot < end; slot++ {
+			s.typ.items.DigestItem(&h, s.item(sparse.Slot(slot)))
+		}
+	}
+	return h.Sum()
+}

@@ -1,0 +1,150 @@
+package rows
+
+import (
+	"handloom/internal/canary"
+	"handloom/internal/items"
+	"handloom/internal/sparse"
+	"handloom/shard/handle"
+)
+
+// Erase removes the item that h names and reports whether there was one, in O(1)
+// time.
+func Erase[T any](d *Dense, h handle.Of[T]) bool {
+	d.guard("Erase")
+	row, ok := d.set.Lookup(h.ID)
+	if ok {
+		eraseRow[T](d, int(row), sparse.Slot(h.ID.Slot()))
+	}
+	return ok
+}
+
+// Take removes the item that h names, as [Erase] does, and returns it.
+func Take[T any](d *Dense, h handle.Of[T]) (T, bool) {
+	d.guard("Take")
+	var v T
+	row, ok := d.set.Lookup(h.ID)
+	if ok {
+		v = (*items.As[T](&d.items))[row]
+		eraseRow[T](d, int(row), sparse.Slot(h.ID.Slot()))
+	}
+	return v, ok
+}
+
+// eraseRow swaps the row with the last one and pops that. slot is the row's
+// owner; the meta set is not asked, which at random rows would be one more wait
+// for memory. It is kept typed and whole (op=erase).
+func eraseRow[T any](d *Dense, row int, slot sparse.Slot) {
+	all := items.As[T](&d.items)
+	last := len(*all) - 1
+	if row != last {
+		moved := d.meta[last]
+		(*all)[row] = (*all)[last]
+		d.meta[row] = moved
+		if canary.Enabled && canary.On(canary.SwapForgetsSlot) {
+			moved = slot
+		}
+		w := &d.set.Words[moved]
+		*w = *w&sparse.UpperHalf | handle.ID(row)
+	}
+	var none T
+	if !canary.Enabled || !canary.On(canary.TailNotZeroed) {
+		(*all)[last] = none // S4: the collector can free what the item held
+	}
+	*all = (*all)[:last]
+	d.meta = d.meta[:last]
+	d.set.Vacate(slot)
+	if canary.Enabled && canary.On(canary.SwapWhenLast) && row == last {
+		d.set.SetRow(slot, sparse.Row(row))
+	}
+	if d.known != nil {
+		d.known.shorten(last)
+		d.known.change(row)
+	}
+}
+
+// EraseItems removes the items that ids name and returns how many there were; see
+// handlemap.Map.EraseItems.
+func (d *Dense) EraseItems(ids []handle.ID) int {
+	d.guard("EraseItems")
+	marks := d.scratchMarks()
+	d.set.MarkAll(marks, ids, len(d.meta))
+	return d.EraseMarked(marks)
+}
+
+// EraseFunc removes the rows for which f returns true and returns how many there
+// were. f sees every row once, in dense order, before any is removed. When f
+// panics nothing is removed.
+func EraseFunc[T any](d *Dense, f func(h handle.Of[T], v *T) bool) int {
+	d.guard("EraseFunc")
+	marks := d.scratchMarks()
+	marks.Rows.Grow(len(d.meta))
+	markRows(d, f, marks)
+	return d.EraseMarked(marks)
+}
+
+func markRows[T any](d *Dense, f func(handle.Of[T], *T) bool, marks *Marks) {
+	done := false
+	d.busy++
+	defer func() {
+		d.busy--
+		if !done {
+			marks.Clear()
+		}
+	}()
+	all := *items.As[T](&d.items)
+	for row := range all {
+		if f(handle.Of[T]{ID: d.IDAt(row)}, &all[row]) {
+			marks.Rows.Add(row)
+		}
+	}
+	done = true
+}
+
+// EraseMarked removes the marked items, empties marks and returns how many
+// there were. The order is that of [Dense.EraseItems].
+func (d *Dense) EraseMarked(marks *Marks) int {
+	d.guard("EraseMarked")
+	erased := marks.Len()
+	kept := len(d.meta) - erased
+	moves := d.set.EraseMarked(marks, d.meta)
+	d.typ.Move(d.items, moves)
+	d.truncate(kept)
+	if d.known != nil {
+		d.known.erased(moves, kept)
+	}
+	marks.Clear()
+	return erased
+}
+
+// truncate drops the rows from n on, whose slots are vacated already.
+func (d *Dense) truncate(n int) {
+	d.typ.Clear(d.items.Sub(n, len(d.meta), d.typ.Size)) // S4
+	d.items, d.meta = d.items.Resize(n), d.meta[:n]
+}
+
+// Clear removes every item and keeps the memory, in O(Len()) time (op=clear).
+func (d *Dense) Clear() {
+	d.guard("Clear")
+	d.set.VacateAll(d.meta)
+	d.truncate(0)
+	d.forgetOrder()
+}
+
+// Reset removes every item and gives back the memory; see handlemap.Map.Reset.
+func (d *Dense) Reset() {
+	d.guard("Reset")
+	if !d.set.CanDrop() {
+		d.Clear()
+		return
+	}
+	d.set.Drop()
+	d.items, d.meta, d.marks = items.Slice{}, nil, nil
+	d.known, d.scratch = nil, reordering{}
+}
+
+func (d *Dense) scratchMarks() *Marks {
+	if d.marks == nil {
+		d.marks = new(Marks)
+	}
+	return d.marks
+}

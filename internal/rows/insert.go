@@ -1,0 +1,153 @@
+package rows
+
+import (
+	"fmt"
+	"slices"
+
+	"handloom/internal/items"
+	"handloom/internal/sparse"
+	"handloom/shard/handle"
+)
+
+// Insert adds v behind the last row and returns its handle, in O(1) amortized
+// time, or fails with [sparse.ErrFull], and then nothing has changed.
+func Insert[T any](d *Dense, v T) (handle.Of[T], error) {
+	row, slot := len(d.meta), len(d.set.Words)
+	next := d.set.Next
+	if next == 0 || row >= d.items.Cap() || slot >= cap(d.set.Words) || d.busy != 0 {
+		return insertReused(d, v)
+	}
+	// Written out, for calls to the sparse set would cost as much as all the
+	// rest (op=insert).
+	d.set.Words = d.set.Words[:slot+1]
+	d.set.Words[slot] = next | handle.ID(row)
+	d.meta = d.meta[:row+1]
+	d.meta[row] = sparse.Slot(slot)
+	all := items.As[T](&d.items)
+	*all = (*all)[:row+1]
+	(*all)[row] = v
+	return handle.Of[T]{ID: next | handle.ID(slot)}, nil
+}
+
+// insertReused is Insert where a vacant slot is issued.
+func insertReused[T any](d *Dense, v T) (handle.Of[T], error) {
+	row := len(d.meta)
+	if row < d.items.Cap() && d.busy == 0 {
+		if id, ok := d.set.TryIssue(sparse.Row(row)); ok {
+			d.meta = d.meta[:row+1]
+			d.meta[row] = sparse.Slot(id)
+			all := items.As[T](&d.items)
+			*all = (*all)[:row+1]
+			(*all)[row] = v
+			return handle.Of[T]{ID: id}, nil
+		}
+	}
+	return insertSlow(d, v)
+}
+
+// insertSlow is Insert where an array grows, a limit is near or a callback
+// runs.
+func insertSlow[T any](d *Dense, v T) (handle.Of[T], error) {
+	Bind[T](d).guard("Insert")
+	if err := d.makeRoom(1); err != nil {
+		return handle.Of[T]{}, err
+	}
+	all := items.As[T](&d.items)
+	*all = append(*all, v)
+	var h [1]handle.ID
+	d.issue(h[:])
+	return handle.Of[T]{ID: h[0]}, nil
+}
+
+// InsertItems adds copies of values behind the last row and appends their handles
+// to dst, which it returns. All are inserted or, with [sparse.ErrFull], none. It
+// takes O(n) time and grows each array at most once (op=insertitems).
+func (d *Dense) InsertItems(values items.Slice, dst []handle.ID) ([]handle.ID, error) {
+	d.guard("InsertItems")
+	n := values.Len()
+	if n == 0 {
+		return dst, nil
+	}
+	if err := d.makeRoom(n); err != nil {
+		return dst, err
+	}
+	row := len(d.meta)
+	d.items = d.items.Resize(row + n)
+	d.typ.Copy(d.items.Sub(row, row+n, d.typ.Size), values)
+	dst = slices.Grow(dst, n)
+	d.issue(dst[len(dst) : len(dst)+n])
+	return dst[:len(dst)+n], nil
+}
+
+// stage begins to add n items: it makes room, appends the handles that they will
+// have to dst, and says that a callback runs. The caller fills rows from the
+// length on, which are not in the map yet, and calls settle.
+func (d *Dense) stage(operation string, n int, dst []handle.ID) ([]handle.ID, error) {
+	d.guard(operation)
+	if n < 0 {
+		panic(fmt.Sprintf("handlemap: %s of %d items", operation, n))
+	}
+	if err := d.makeRoom(n); err != nil {
+		return dst, err
+	}
+	dst = slices.Grow(dst, n)
+	d.set.Preview(dst[len(dst) : len(dst)+n])
+	d.busy++
+	d.staged = n
+	return dst[:len(dst)+n], nil
+}
+
+// settle ends what stage began: the rows are in the map, under handles, if all
+// were filled, or else zeroed again (S4).
+func (d *Dense) settle(handles []handle.ID, filled bool) {
+	d.busy--
+	d.staged = 0
+	row, n := len(d.meta), len(handles)
+	if !filled {
+		d.typ.Clear(d.items.Sub(row, row+n, d.typ.Size))
+		return
+	}
+	d.items = d.items.Resize(row + n)
+	d.issue(handles)
+}
+
+// EmplaceItems adds n items that f fills in where they lie, each knowing its own
+// handle, and appends the handles to dst, which it returns. All are inserted or,
+// with [sparse.ErrFull] or when f panics, none.
+func EmplaceItems[T any](d *Dense, n int, f func(i int, h handle.Of[T], v *T), dst []handle.ID) ([]handle.ID, error) {
+	if n == 0 {
+		d.guard("EmplaceItems")
+		return dst, nil
+	}
+	all, err := d.stage("EmplaceItems", n, dst)
+	if err != nil {
+		return dst, err
+	}
+	handles, filled := all[len(dst):], false
+	defer func() { d.settle(handles, filled) }()
+	rows := (*items.As[T](&d.items))[len(d.meta) : len(d.meta)+n]
+	for i := range rows {
+		f(i, handle.Of[T]{ID: handles[i]}, &rows[i])
+	}
+	filled = true
+	return all, nil
+}
+
+// issue names the rows that follow the last one, which are in the dense set
+// already.
+func (d *Dense) issue(handles []handle.ID) {
+	row := len(d.meta)
+	d.meta = d.meta[:row+len(handles)]
+	d.set.Issue(sparse.Row(row), d.meta[row:], handles)
+}
+
+// InsertFunc adds an item that f fills in where it lies; see [EmplaceItems].
+func InsertFunc[T any](d *Dense, f func(h handle.Of[T], v *T)) (handle.Of[T], error) {
+	d.guard("InsertFunc")
+	one, err := EmplaceItems(d, 1, func(_ int, h handle.Of[T], v *T) { f(h, v) }, d.one[:0])
+	if err != nil {
+		return handle.Of[T]{}, err
+	}
+	d.one = one
+	return handle.Of[T]{ID: one[0]}, nil
+}

@@ -1,0 +1,78 @@
+package rows
+
+import (
+	"unsafe"
+
+	"handloom/internal/canary"
+	"handloom/internal/sparse"
+	"handloom/shard/handle"
+)
+
+// Find returns the address of the item that id names, or nil. It takes O(1) time
+// and inlines, also within a method of a table that finds the map first (op=get).
+func Find[T any](d *Dense, id handle.ID) (v *T) {
+	if canary.Enabled {
+		id = d.set.Unchecked(id)
+	}
+	words := d.set.Words
+	if i := uint64(id) & sparse.IndexMask; i < uint64(len(words)) {
+		if w := words[i]; (w^id)>>32 == 0 {
+			v = &(*(*[]T)(unsafe.Pointer(&d.items)))[uint32(w)]
+		}
+	}
+	return
+}
+
+// Has reports whether id names an item. It takes O(1) time and inlines.
+func (d *Dense) Has(id handle.ID) bool {
+	i := uint64(id) & sparse.IndexMask
+	return i < uint64(len(d.set.Words)) && (d.set.Words[i]^id)>>32 == 0
+}
+
+// Missing is what the At methods panic with when id names no item.
+func (d *Dense) Missing(id handle.ID) *handle.StaleError {
+	return &handle.StaleError{Handle: id, Held: d.set.Held(id), TypeID: d.TypeID()}
+}
+
+// Item returns the address of the item that id names, or nil.
+func (d *Dense) Item(id handle.ID) unsafe.Pointer {
+	if row, ok := d.set.Lookup(id); ok {
+		return d.items.Pointer(int(row), d.typ.Size)
+	}
+	return nil
+}
+
+// RowOf returns the row of the item that id names, and whether there is one.
+func (d *Dense) RowOf(id handle.ID) (int, bool) {
+	row, ok := d.set.Lookup(id)
+	return int(row), ok
+}
+
+// IDAt returns the handle of the item at row, in O(1) time. It panics, as indexing
+// a slice does, when there is no such row.
+func (d *Dense) IDAt(row int) handle.ID {
+	slot := d.meta[row]
+	return d.set.Words[slot]&sparse.UpperHalf | handle.ID(slot)
+}
+
+// All calls yield for every handle and item, in dense order, until it says false.
+func (d *Dense) All(yield func(id handle.ID, item unsafe.Pointer) bool) {
+	for row := range d.meta {
+		if !yield(d.IDAt(row), d.items.Pointer(row, d.typ.Size)) {
+			return
+		}
+	}
+}
+
+// Call calls f with the item that h names and reports whether there is one. f may
+// look things up but not change the map; a change panics.
+func Call[T any](d *Dense, h handle.Of[T], f func(*T)) bool {
+	item := Find[T](d, h.ID)
+	if item == nil {
+		return false
+	}
+	d.busy++
+	defer func() { d.busy-- }()
+	f(item)
+	return true
+}

@@ -1,0 +1,56 @@
+package rows
+
+import (
+	"math/bits"
+	"unsafe"
+
+	"handloom/internal/items"
+	"handloom/internal/sparse"
+	"handloom/shard/handle"
+)
+
+// Marks are items of one map, to be erased together.
+type Marks = sparse.Marks
+
+// Mark marks the item that id names. It takes O(1) amortized time and changes
+// nothing but the marks.
+func (d *Dense) Mark(marks *Marks, id handle.ID) sparse.Marking {
+	return d.set.Mark(marks, id, len(d.meta))
+}
+
+// MarkItems marks the items that ids name, appends those handles that mark
+// nothing to odd and returns it. It takes O(len(ids)) amortized time and changes
+// nothing but the marks.
+func (d *Dense) MarkItems(marks *Marks, ids []handle.ID, odd []sparse.Odd) []sparse.Odd {
+	return d.set.MarkItems(marks, ids, len(d.meta), odd)
+}
+
+// Marked calls yield for each marked item, in ascending order of rows, until it
+// says false.
+func (d *Dense) Marked(marks *Marks, yield func(id handle.ID, item unsafe.Pointer) bool) {
+	for base, marked := range marks.Rows.Words {
+		for ; marked != 0; marked &= marked - 1 {
+			row := base + bits.TrailingZeros64(marked)
+			if !yield(d.IDAt(row), d.items.Pointer(row, d.typ.Size)) {
+				return
+			}
+		}
+	}
+}
+
+// IsMarked reports whether id names an item that is marked.
+func (d *Dense) IsMarked(marks *Marks, id handle.ID) bool {
+	row, ok := d.set.Lookup(id)
+	return ok && marks.Rows.Has(int(row))
+}
+
+// PutItems replaces the items that ids name by values, one after another, and
+// notes the changes for Defragment. Handles that name none are passed over.
+func (d *Dense) PutItems(ids []handle.ID, values items.Slice) {
+	for i, id := range ids {
+		if row, ok := d.set.Lookup(id); ok {
+			d.typ.Set(d.items.Pointer(int(row), d.typ.Size), values.Pointer(i, d.typ.Size))
+			d.touchRange(int(row), int(row)+1)
+		}
+	}
+}

@@ -1,0 +1,75 @@
+package rows
+
+import (
+	"slices"
+
+	"handloom/internal/items"
+	"handloom/internal/sparse"
+	"handloom/shard/handle"
+)
+
+// SortAs moves the items that ids name to the first rows, in the order of ids; see
+// handlemap.Map.SortAs.
+func (d *Dense) SortAs(ids []handle.ID) {
+	d.guard("SortAs")
+	order, spare := d.rowsFrom(0, len(d.meta)), d.spareRows(len(d.meta))
+	order = order[:0]
+	marks := d.scratchMarks()
+	for _, id := range ids {
+		if d.Mark(marks, id) == sparse.Marked {
+			row, _ := d.set.Lookup(id)
+			order = append(order, row)
+		}
+	}
+	for row := range d.meta {
+		if !marks.Rows.Has(row) {
+			order = append(order, sparse.Row(row))
+		}
+	}
+	marks.Clear()
+	d.reorder(0, order, spare)
+}
+
+// Partition moves the items for which pred returns true to the first rows and
+// returns how many there are; see handlemap.Map.Partition.
+func Partition[T any](d *Dense, pred func(*T) bool) int {
+	Bind[T](d).guard("Partition")
+	order, spare := d.rowsFrom(0, len(d.meta)), d.spareRows(len(d.meta))
+	front := choose(d, order, pred)
+	d.reorder(0, order, spare)
+	return front
+}
+
+// choose writes the chosen rows to the front of order and the others behind
+// them, and returns the number of the first.
+func choose[T any](d *Dense, order []sparse.Row, pred func(*T) bool) int {
+	d.busy++
+	defer func() { d.busy-- }()
+	front, back := 0, len(order)
+	all := *items.As[T](&d.items)
+	for row := range all {
+		if pred(&all[row]) {
+			order[front] = sparse.Row(row)
+			front++
+		} else {
+			back--
+			order[back] = sparse.Row(row)
+		}
+	}
+	slices.Reverse(order[back:])
+	return front
+}
+
+// Swap exchanges the rows of the items that two handles name; see
+// handlemap.Map.Swap.
+func (d *Dense) Swap(a, b handle.ID) bool {
+	d.guard("Swap")
+	r1, ok1 := d.set.Lookup(a)
+	r2, ok2 := d.set.Lookup(b)
+	if ok1 && ok2 && r1 != r2 {
+		d.exchange(r1, r2)
+		d.touchRange(int(r1), int(r1)+1)
+		d.touchRange(int(r2), int(r2)+1)
+	}
+	return ok1 && ok2
+}

@@ -1,0 +1,108 @@
+package rows
+
+import (
+	"cmp"
+	"math/bits"
+	"slices"
+
+	"handloom/internal/items"
+	"handloom/internal/sparse"
+)
+
+const (
+	digitBits = 11 // of a radix pass: few passes, and the counters fit the nearest cache
+	fewKeys   = 256
+)
+
+// keyed is a row and the key of its item.
+type keyed struct {
+	key uint64
+	row sparse.Row
+}
+
+// SortByKey orders the dense set by ascending key; see handlemap.Map.SortByKey.
+func SortByKey[T any](d *Dense, key func(*T) uint64) {
+	Bind[T](d).guard("SortByKey")
+	all := *items.As[T](&d.items)
+	keys, spare := d.keyScratch()
+	differ, sorted := readKeys(d, all, keys, key)
+	if !sorted {
+		d.sortKeys(keys, spare, differ)
+	}
+}
+
+// readKeys fills keys in dense order. It returns the bits in which they differ
+// and whether they ascend.
+func readKeys[T any](d *Dense, all []T, keys []keyed, key func(*T) uint64) (differ uint64, sorted bool) {
+	d.busy++
+	defer func() { d.busy-- }()
+	sorted = true
+	var last uint64
+	for row := range all {
+		k := key(&all[row])
+		keys[row] = keyed{k, sparse.Row(row)}
+		sorted = sorted && k >= last
+		differ |= k ^ keys[0].key
+		last = k
+	}
+	return differ, sorted
+}
+
+// keyScratch returns two arrays for the keys of all rows.
+func (d *Dense) keyScratch() (keys, spare []keyed) {
+	n := len(d.meta)
+	d.scratch.keys = slices.Grow(d.scratch.keys[:0], 2*n)[:2*n]
+	return d.scratch.keys[:n:n], d.scratch.keys[n:]
+}
+
+// sortKeys arranges the rows by their keys.
+func (d *Dense) sortKeys(keys, spare []keyed, differ uint64) {
+	n := len(keys)
+	keys = radixSort(keys, spare, differ)
+	order := d.rowsFrom(0, n)
+	for i, k := range keys {
+		order[i] = k.row
+	}
+	d.reorder(0, order, d.spareRows(n))
+}
+
+// radixSort sorts keys digit by digit from the lowest, passing over digits in
+// which no two differ. It is stable, uses spare, of the same length, and returns
+// the one of the two that holds the result.
+func radixSort(keys, spare []keyed, differ uint64) []keyed {
+	if len(keys) < fewKeys {
+		slices.SortStableFunc(keys, func(a, b keyed) int { return cmp.Compare(a.key, b.key) })
+		return keys
+	}
+	low, high := bits.TrailingZeros64(differ), bits.Len64(differ)
+	passes := (high - low + digitBits - 1) / digitBits
+	width := (high - low + passes - 1) / passes // digits of equal width
+	for shift := low; shift < high; shift += width {
+		if differ>>shift&(1<<width-1) != 0 {
+			radixPass(keys, spare, shift, width)
+			keys, spare = spare, keys
+		}
+	}
+	return keys
+}
+
+// radixPass is one stable distribution by the digit of width bits at shift. Its
+// loops are kept straight (op=sort/impl=SortByKey).
+func radixPass(keys, dst []keyed, shift, width int) {
+	var counters [1 << digitBits]uint32
+	next := counters[:1<<width]
+	mask := uint64(len(next) - 1)
+	for i := range keys {
+		next[keys[i].key>>(shift&63)&mask]++
+	}
+	at := uint32(0)
+	for d, count := range next {
+		next[d] = at
+		at += count
+	}
+	for _, k := range keys {
+		d := k.key >> (shift & 63) & mask
+		dst[next[d]] = k
+		next[d]++
+	}
+}

@@ -1,0 +1,65 @@
+package rows
+
+import (
+	"strings"
+	"testing"
+
+	"handloom/internal/items"
+	"handloom/internal/narrow"
+	"handloom/internal/sparse"
+	"handloom/shard/handle"
+)
+
+// Verify must be able to fail: each line breaks one thing, and Verify has to
+// name the invariant.
+func TestVerifyCitesTheInvariantThatIsBroken(t *testing.T) {
+	generation, slots := narrow.LastGeneration, narrow.SlotLimit
+	t.Cleanup(func() { narrow.LastGeneration, narrow.SlotLimit = generation, slots })
+	narrow.LastGeneration, narrow.SlotLimit = 7, 16
+
+	for _, c := range []struct {
+		cites   string
+		what    string
+		corrupt func(m *Dense)
+	}{
+		{"S1", "a row without owner", func(m *Dense) { m.meta = m.meta[:4] }},
+		{"S1", "an owner without row", func(m *Dense) { m.items = m.items.Resize(4) }},
+		{"S2", "owners exchanged", func(m *Dense) { m.meta[1], m.meta[2] = m.meta[2], m.meta[1] }},
+		{"S2", "one owner twice", func(m *Dense) { m.meta[1] = m.meta[2] }},
+		{"S2", "a slot with another's row", func(m *Dense) { m.set.SetRow(m.meta[1], 2) }},
+		{"S2", "a slot with a row beyond the last", func(m *Dense) { m.set.SetRow(m.meta[1], 5) }},
+		{"S2", "a row owned by a vacant slot", func(m *Dense) {
+			m.items, m.meta = m.items.Resize(6), append(m.meta, 3)
+		}},
+		{"S3", "a slot of another typeId", func(m *Dense) { m.set.Words[2] ^= handle.New(1, 0, 0) }},
+		{"S3", "a live slot marked vacant", func(m *Dense) { m.set.Words[1] += handle.FreeBit + 1<<32 }},
+		{"S4", "an item left behind", func(m *Dense) { (*items.As[uint64](&m.items))[:6][5] = 1 }},
+		{"S4", "an item left at the end of the array", func(m *Dense) { (*items.As[uint64](&m.items))[:m.Cap()][m.Cap()-1] = 1 }},
+		{"F2", "a freelist that is a circle", func(m *Dense) { m.set.Words[4] |= 3 + 1 }},
+		{"F2", "a freelist that leaves the slots", func(m *Dense) { m.set.Words[4] |= 1 << 20 }},
+		{"F3", "a freelist that is cut", func(m *Dense) { m.set.Words[3] &^= 1<<32 - 1 }},
+		{"G1", "a live slot at generation 0", func(m *Dense) { m.set.Words[1] &^= 0xffff << 32 }},
+		{"G1", "a vacant slot that was never issued", func(m *Dense) { m.set.Words[4] -= 1 << 32 }},
+		{"G2", "a depleted slot with a link", func(m *Dense) { m.set.Words[0] |= 2 }},
+	} {
+		// Slot 0 is depleted, slots 3 and 4 are vacant in this order.
+		m, err := New(items.For[uint64](), sparse.Options{TypeID: 5, Reserve: 10})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range 7 {
+			h, _ := Insert[uint64](m, 9)
+			Erase(m, h)
+		}
+		hs, _ := m.InsertItems(items.From(make([]uint64, 7)), nil)
+		m.EraseItems(hs[2:3])
+		m.EraseItems(hs[3:4])
+		if m.set.Handle(sparse.Slot(1)) != hs[0] || m.Stats().Depleted != 1 || m.Verify() != nil {
+			t.Fatalf("setup: %+v, %v", m.Stats(), m.Verify())
+		}
+		c.corrupt(m)
+		if err := m.Verify(); err == nil || !strings.Contains(err.Error(), "typeId 5: "+c.cites+":") {
+			t.Errorf("%s: Verify says %v, want %s", c.what, err, c.cites)
+		}
+	}
+}

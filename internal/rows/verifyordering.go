@@ -1,0 +1,133 @@
+package rows
+
+import (
+	"fmt"
+	"math/bits"
+
+	"handloom/internal/digest"
+	"handloom/internal/sparse"
+)
+
+// verifyOrdering checks O1 to O3. O4 cannot be checked without the comparison.
+func (d *Dense) verifyOrdering() error {
+	o := d.known
+	if o == nil {
+		return nil
+	}
+	if o.seen > len(d.meta) {
+		return fmt.Errorf("O1: %d rows are known of %d", o.seen, len(d.meta))
+	}
+	if err := o.verifySets(); err != nil {
+		return err
+	}
+	f := defragmenter{m: d, known: o}
+	switch o.stage {
+	case resting:
+		if o.sorting.count > 0 {
+			return fmt.Errorf("O2: %d rows are being sorted in no round", o.sorting.count)
+		}
+		return nil
+	case moving:
+		if o.sorting.count > 0 {
+			return fmt.Errorf("O2: %d rows are being sorted when all are placed", o.sorting.count)
+		}
+		return f.verifyList(o.list[o.at:], func(row int) bool {
+			return row >= o.lo && row < min(o.hi, o.seen) && !o.changed.has(row)
+		})
+	case merging:
+		return f.verifyList(append(o.unmerged(), o.spare[:o.merged()]...), o.sorting.has)
+	default:
+		return f.verifyList(o.list, o.sorting.has)
+	}
+}
+
+// verifySets checks O1.
+func (o *ordering) verifySets() error {
+	for i, s := range []*rowSet{&o.changed, &o.sorting} {
+		name := [2]string{"changed", "being sorted"}[i]
+		count, last := 0, -1
+		for w, word := range s.words {
+			if count += bits.OnesCount64(word); word != 0 {
+				last = w*64 + bits.Len64(word) - 1
+			}
+		}
+		if count != s.count {
+			return fmt.Errorf("O1: %d rows are %s, but the count says %d", count, name, s.count)
+		}
+		if last >= o.seen {
+			return fmt.Errorf("O1: row %d is %s, beyond the %d known", last, name, o.seen)
+		}
+	}
+	for row := range o.sorting.all() {
+		if o.changed.has(row) {
+			return fmt.Errorf("O1: row %d is changed and being sorted", row)
+		}
+	}
+	return nil
+}
+
+// unmerged returns the items that are not in spare yet.
+func (o *ordering) unmerged() []sparse.Slot {
+	if o.pair >= len(o.ends) {
+		return nil
+	}
+	mid := int(o.ends[o.pair])
+	todo := append([]sparse.Slot(nil), o.list[o.left:mid]...)
+	return append(todo, o.list[max(o.right, mid):]...)
+}
+
+// verifyList checks O2 and O3: the rows of the round's items that are still the
+// round's are those for which listed is true, each once.
+func (d *defragmenter) verifyList(list []sparse.Slot, listed func(row int) bool) error {
+	seen := make([]bool, d.known.seen)
+	for _, slot := range list {
+		row, valid := d.rowOf(slot)
+		if !valid {
+			continue
+		}
+		if !listed(int(row)) || seen[row] {
+			return fmt.Errorf("O3: slot %d at row %d is in the round, before: %t", slot, row, seen[row])
+		}
+		seen[row] = true
+	}
+	for row := range seen {
+		if listed(row) && !seen[row] {
+			return fmt.Errorf("O3: row %d is in no round", row)
+		}
+	}
+	return nil
+}
+
+// digest adds what is known to h.
+func (o *ordering) digest(h *digest.Hash) {
+	if o.isBlank() {
+		h.Uint8(0)
+		return
+	}
+	h.Uint8(1 + uint8(o.stage))
+	h.Uint64(uint64(o.seen))
+	for _, s := range []*rowSet{&o.changed, &o.sorting} {
+		h.Uint64(uint64(s.count))
+		for row := range s.all() {
+			h.Uint32(uint32(row))
+		}
+	}
+	for _, slots := range [][]sparse.Slot{o.list, o.spare[:o.merged()]} {
+		h.Uint64(uint64(len(slots)))
+		for _, slot := range slots {
+			h.Uint32(uint32(slot))
+		}
+	}
+	h.Uint64(uint64(len(o.ends)))
+	for _, end := range o.ends {
+		h.Uint32(end)
+	}
+	h.Uint64(uint64(len(o.places)))
+	for _, place := range o.places {
+		h.Uint32(uint32(place))
+	}
+	c := &o.cursor
+	for _, v := range []int{c.at, c.pair, c.made, c.left, c.right, c.lo, c.hi, c.top, c.step} {
+		h.Uint64(uint64(v))
+	}
+}

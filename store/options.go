@@ -1,0 +1,165 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+	"unsafe"
+
+	"handloom/shard"
+	"handloom/shard/handle"
+)
+
+// MaxShards is how many shards a table may have.
+const MaxShards = 64
+
+// TableOptions configure a table of items of type T. The zero TableOptions are
+// good.
+type TableOptions[T any] struct {
+	Name       string // unique in the store; "": the name of T
+	Shards     int    // 1 to 64; 0: 1. A hot type is spread by giving it more
+	TypeID     int    // of the first shard, 1 to 32767; 0: the next free run of Shards typeIds
+	Reserve    int    // items to make room for at once
+	MaxItems   int    // in all shards together; 0: as many as slots allow
+	MinFree    int    // vacant slots each shard holds back, so that a slot rests for at least as many erases
+	ChunkItems int    // rows of a chunk, 1 where each item takes long; 0: a multiple of 64, at least 1,024 rows and 64 KiB
+	Changes    bool   // keeps what each flush did to the table; see [Created]
+	FixedKeys  bool   // ForEach changes no key that Defragment sorts by, unless Chunk.Touch says so
+
+	// Links calls visit with the address of each handle behind a slice, map,
+	// pointer, channel or interface of v (a typed one as &v.Children[i].ID), so that
+	// a flush finds the provisional ones and makes them real; those in fields and
+	// arrays of T it finds by itself. It may only read, runs on any worker, for recorded values
+	// alone, before anything is applied; when it panics the flush returns that
+	// and nothing has changed. A handle kept by value in a map or interface has no
+	// address; keep a pointer there.
+	//
+	// Register needs it when T has such handles, or an interface that a handle or a
+	// pointer to one can be assigned to, such as any or fmt.Stringer. What else is
+	// behind an interface, function or unsafe pointer it cannot know: types of the
+	// program's own that hold handles there are the program's to declare.
+	Links func(v *T, visit func(id *ID))
+
+	// Clone makes *dst a copy of *src that shares with it no memory that the
+	// program writes to. Types that hold slices, maps, pointers and the like need
+	// it to be copied by [Store.Checkpoint] and [Store.Rollback]; others are copied
+	// in bulk.
+	//
+	//	Clone: func(dst, src *Agent) {
+	//		path := append(dst.Path[:0], src.Path...)
+	//		*dst = *src
+	//		dst.Path = path
+	//	}
+	//
+	// *dst is zero or what Clone itself made of some item earlier, whose memory it
+	// may use again. Clone runs on any worker, for several items at the same time,
+	// and may look at nothing but the two.
+	Clone func(dst, src *T)
+}
+
+// options are TableOptions of any item type.
+type options struct {
+	Name                                                   string
+	Shards, TypeID, Reserve, MaxItems, MinFree, ChunkItems int
+	Changes, FixedKeys                                     bool
+
+	links shard.Visitor                 // nil: none
+	clone func(dst, src unsafe.Pointer) // likewise
+}
+
+func untyped[T any](o TableOptions[T]) options {
+	all := options{
+		Name: o.Name, Shards: o.Shards, TypeID: o.TypeID, Reserve: o.Reserve, MaxItems: o.MaxItems, MinFree: o.MinFree,
+		ChunkItems: o.ChunkItems, Changes: o.Changes, FixedKeys: o.FixedKeys,
+	}
+	if o.Links != nil {
+		all.links = func(v unsafe.Pointer, visit func(*handle.ID)) { o.Links((*T)(v), visit) }
+	}
+	if o.Clone != nil {
+		all.clone = func(dst, src unsafe.Pointer) { o.Clone((*T)(dst), (*T)(src)) }
+	}
+	return all
+}
+
+func (o options) validate(s *Store) error {
+	var errs []error
+	fault := func(format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) }
+	if s.names[o.Name] != nil {
+		fault("the name is taken; give each table a Name of its own")
+	}
+	if o.Shards < 0 || o.Shards > MaxShards {
+		fault("Shards %d is outside 1..%d", o.Shards, MaxShards)
+		o.Shards = 1 // so that the other faults are found, too
+	}
+	// The maps check the other bounds of sizes, but see a shard's part of Reserve.
+	for _, size := range []struct {
+		name  string
+		value int
+	}{{"ChunkItems", o.ChunkItems}, {"Reserve", o.Reserve}, {"MaxItems", o.MaxItems}, {"MinFree", o.MinFree}} {
+		if size.value < 0 {
+			fault("%s %d is negative", size.name, size.value)
+		}
+	}
+	if o.MaxItems > 0 && o.Reserve > o.MaxItems {
+		fault("Reserve %d exceeds MaxItems %d", o.Reserve, o.MaxItems)
+	}
+	last := o.TypeID + o.Shards - 1
+	switch run := fmt.Sprintf("TypeIDs %d to %d", o.TypeID, last); {
+	case o.TypeID < 0 || o.TypeID > handle.MaxTypeID || last > handle.MaxTypeID:
+		fault("%s are outside 1..%d; 0 means the next free ones", run, handle.MaxTypeID)
+	case o.TypeID == 0 && s.freeRun(o.Shards) == 0:
+		fault("no %d consecutive typeIds are free", o.Shards)
+	case o.TypeID > 0 && !s.isFree(o.TypeID, o.Shards):
+		fault("%s are not all free; 0 means the next free ones", run)
+	}
+	return errors.Join(errs...)
+}
+
+// chunkRows is the default chunk: large enough that a task outweighs its claim,
+// a multiple of 64 so that chunks share no cache line whatever the item's size.
+func (o options) chunkRows(itemBytes uintptr) int {
+	if o.ChunkItems > 0 {
+		return o.ChunkItems
+	}
+	rows := 1024
+	if size := int(itemBytes); size > 0 {
+		rows = max(rows, (64<<10+size-1)/size)
+	}
+	return (rows + 63) / 64 * 64
+}
+
+// freeRun returns the lowest typeId that begins n free ones, or 0.
+func (s *Store) freeRun(n int) int {
+	for first := 1; first+n-1 <= handle.MaxTypeID; first++ {
+		if s.isFree(first, n) {
+			return first
+		}
+	}
+	return 0
+}
+
+func (s *Store) isFree(first, n int) bool {
+	for id := first; id < min(first+n, len(s.byType)); id++ {
+		if s.byType[id] != nil {
+			return false
+		}
+	}
+	return true
+}
+
+// add makes a table part of the store.
+func (s *Store) add(t *table, name string) {
+	first, shards := t.first, len(t.order)
+	for end := int(first) + shards; len(s.byType) < end; {
+		s.byType = append(s.byType, nil)
+	}
+	for i := range shards {
+		s.byType[int(first)+i] = t
+		s.byList = append(s.byList, t)
+	}
+	s.tables = append(s.tables, t)
+	s.written = append(s.written, 0)
+	s.names[name] = t
+	s.statsLock.Lock()
+	s.stats.Tables = append(s.stats.Tables, t.stats())
+	s.statsLock.Unlock()
+}
