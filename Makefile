@@ -1,7 +1,8 @@
-# What CI runs is `make check`. Tools are pinned here and are no part of go.mod.
+# What CI runs is `make check`. Tools are pinned here and are no part of go.mod; of
+# benchstat, the packages are, so that its version is theirs.
 STATICCHECK = go run honnef.co/go/tools/cmd/staticcheck@v0.8.2
 GOFUMPT     = go run mvdan.cc/gofumpt@v0.12.0
-BENCHSTAT   = go run golang.org/x/perf/cmd/benchstat@v0.0.0-20260908200009-22c9c6c9d4da
+BENCHSTAT   = go run golang.org/x/perf/cmd/benchstat@$(shell go list -m -f "{{.Version}}" golang.org/x/perf)
 FUZZTIME   ?= 60s
 
 # A wake-up that is lost or a lock that is kept shows as a test that hangs. A
@@ -60,4 +61,4 @@ bench-check: ## that what the bench program prints is read by benchstat, and bad
 	BENCHSTAT="$(BENCHSTAT)" sh bench/check.sh
 
 bench-compare: ## BASE=rev and the working tree in turns; RUN=regexp chooses cases, ROUNDS=10
-	sh bench/compare.sh "$(BASE)" "$(RUN)" "$(ROUNDS)"
+	BENCHSTAT="$(BENCHSTAT)" sh bench/compare.sh "$(BASE)" "$(RUN)" "$(ROUNDS)"

@@ -1,6 +1,8 @@
 #!/bin/sh
 # Runs the benchmarks of another revision and of the working tree in turns on this
-# machine, and says what has changed. Exit code 3: something has become worse.
+# machine, and lets benchstat say what has changed. Exit code 3: a case has become
+# worse by more than THRESHOLD per cent (5), significantly. BENCHSTAT is the command
+# that runs benchstat.
 #
 #	sh bench/compare.sh REVISION [REGEXP] [ROUNDS]
 set -eu
@@ -29,4 +31,11 @@ while [ "$round" -le "$rounds" ]; do
 	fi
 	round=$((round + 1))
 done
-"$dir/after" -from "$dir/after.txt" -baseline "$dir/before.txt"
+$BENCHSTAT "$dir/before.txt" "$dir/after.txt"
+# In CSV a table begins with its unit, and a row is: case, median and interval
+# before and after, change, p. Only a significant change is a number.
+$BENCHSTAT -format csv "$dir/before.txt" "$dir/after.txt" 2>"$dir/warnings" | awk -F, -v most="${THRESHOLD:-5}" '
+	$2 ~ /\// && $2 !~ /[0-9]/ { sign = $2 ~ /\/s$/ ? -1 : 1 }
+	$6 ~ /%$/ && $1 != "geomean" && sign * $6 > most { print "REGRESSION " $1 " " $6 " " $7; worse++ }
+	END { exit worse ? 3 : 0 }
+'

@@ -9,7 +9,7 @@
 //
 //	internal/measure   runs cases in turn and keeps every sample
 //	internal/suite     the cases: Handloom's containers and store, and its rivals
-//	internal/results   forms of output, reading them again, comparing two runs
+//	internal/results   forms of output, and reading them again
 //	internal/targets   the contract P1 to P18 as data
 //	internal/page      the report as a page with charts
 //	bench              flags, progress, exit codes

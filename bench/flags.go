@@ -20,8 +20,6 @@ type settings struct {
 	json       bool
 	format     string
 	html       string
-	baseline   string
-	threshold  share
 	from       string
 	run        pattern
 	n          numbers
@@ -46,7 +44,7 @@ var formats = []string{"table", "go", "json", "csv", "md"}
 // parse reads the command line.
 func parse(args []string) (*settings, error) {
 	s := &settings{
-		format: "table", threshold: 0.05, count: headlineRounds, benchtime: 5 * time.Millisecond, seed: 1,
+		format: "table", count: headlineRounds, benchtime: 5 * time.Millisecond, seed: 1,
 		cpu: doublings(runtime.GOMAXPROCS(0)), given: make(map[string]bool),
 	}
 	flags := flag.NewFlagSet("", flag.ContinueOnError)
@@ -56,8 +54,6 @@ func parse(args []string) (*settings, error) {
 	flags.BoolVar(&s.json, "json", false, "")
 	flags.StringVar(&s.format, "format", s.format, "")
 	flags.StringVar(&s.html, "html", "", "")
-	flags.StringVar(&s.baseline, "baseline", "", "")
-	flags.Var(&s.threshold, "threshold", "")
 	flags.StringVar(&s.from, "from", "", "")
 	flags.Var(&s.run, "run", "")
 	flags.Var(&s.n, "n", "")
@@ -86,8 +82,8 @@ var conflicts = []struct {
 	beside []string
 	why    string
 }{
-	{"list", []string{"targets", "json", "format", "html", "baseline", "from", "count", "benchtime", "cpuprofile"}, "names are all that -list prints"},
-	{"targets", []string{"baseline", "n"}, "the targets say what is measured"},
+	{"list", []string{"targets", "json", "format", "html", "from", "count", "benchtime", "cpuprofile"}, "names are all that -list prints"},
+	{"targets", []string{"n"}, "the targets say what is measured"},
 	{"from", []string{"n", "cpu", "count", "benchtime", "seed", "cpuprofile"}, "with -from nothing is measured"},
 }
 
@@ -105,8 +101,6 @@ func (s *settings) conflict() error {
 		return fmt.Errorf("-json and -format %s do not go together", s.format)
 	case s.targets && s.given["format"] && s.format != "table" && s.format != "json":
 		return fmt.Errorf("targets are printed as a table or as JSON, not as -format %s", s.format)
-	case s.given["threshold"] && s.baseline == "":
-		return errors.New("-threshold means nothing without -baseline")
 	}
 	return nil
 }
@@ -123,8 +117,8 @@ func (s *settings) check() error {
 	case s.cpu[len(s.cpu)-1] > 1024:
 		return fmt.Errorf("-cpu has %d; want at most 1024 workers", s.cpu[len(s.cpu)-1])
 	}
-	for _, file := range []string{"html", "baseline", "from", "cpuprofile"} {
-		if s.given[file] && map[string]string{"html": s.html, "baseline": s.baseline, "from": s.from, "cpuprofile": s.cpuprofile}[file] == "" {
+	for _, file := range []string{"html", "from", "cpuprofile"} {
+		if s.given[file] && map[string]string{"html": s.html, "from": s.from, "cpuprofile": s.cpuprofile}[file] == "" {
 			return fmt.Errorf("-%s needs the name of a file", file)
 		}
 	}
@@ -173,21 +167,6 @@ func (l *numbers) Set(text string) error {
 func (l *numbers) String() string {
 	return strings.Trim(strings.ReplaceAll(fmt.Sprint([]int(*l)), " ", ","), "[]")
 }
-
-// share is a value like 5%.
-type share float64
-
-func (v *share) Set(text string) error {
-	number, ok := strings.CutSuffix(text, "%")
-	f, err := strconv.ParseFloat(number, 64)
-	if !ok || err != nil || !(f >= 0 && f <= 1000) {
-		return errors.New("want a percentage from 0% to 1000%")
-	}
-	*v = share(f / 100)
-	return nil
-}
-
-func (v *share) String() string { return fmt.Sprintf("%g%%", 100*float64(*v)) }
 
 // pattern is a regular expression; the zero pattern matches everything.
 type pattern struct{ *regexp.Regexp }

@@ -20,17 +20,16 @@ func main() {
 
 // Exit codes; package interrupt has those of a run that a signal cut short.
 const (
-	exitDone       = 0
-	exitBad        = 2 // usage, malformed input, a file that cannot be read or written
-	exitRegression = 3
+	exitDone = 0
+	exitBad  = 2 // usage, malformed input, a file that cannot be read or written
 )
 
 // run is the program: it returns the exit code.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	p := &program{args: args, stdout: stdout, stderr: stderr}
 	code, err := p.run(ctx)
-	if errors.Is(err, syscall.EPIPE) && (p.settings == nil || p.baseline == "") {
-		return exitDone // whoever reads the output has read enough, and no exit code is asked for
+	if errors.Is(err, syscall.EPIPE) {
+		return exitDone // whoever reads the output has read enough
 	}
 	if err != nil {
 		// One line, whatever the error.

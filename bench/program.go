@@ -42,10 +42,6 @@ func (p *program) run(ctx context.Context) (int, error) {
 	if p.targets {
 		p.plan = targets.NewPlan(p.id(), runtime.GOMAXPROCS(0))
 	}
-	before, err := p.read(p.baseline)
-	if err != nil {
-		return 0, err
-	}
 	if err := p.canWrite(p.html); err != nil {
 		return 0, err
 	}
@@ -53,7 +49,7 @@ func (p *program) run(ctx context.Context) (int, error) {
 	if err != nil || r == nil {
 		return exitDone, err
 	}
-	return p.tell(ctx, before, r)
+	return p.tell(ctx, r)
 }
 
 // id is the pattern of -run, for targets.
@@ -87,7 +83,11 @@ func (p *program) results(ctx context.Context) (*results.Run, error) {
 
 // reread reads the results of an earlier run.
 func (p *program) reread() (*results.Run, error) {
-	r, err := p.read(p.from)
+	data, err := os.ReadFile(p.from)
+	if err != nil {
+		return nil, err
+	}
+	r, err := results.Read(p.from, data)
 	if err != nil || p.targets {
 		return r, err
 	}
@@ -156,18 +156,6 @@ func (p *program) profile() (stop func() error, err error) {
 		pprof.StopCPUProfile()
 		return f.Close()
 	}, nil
-}
-
-// read reads results from a file, or none where there is none.
-func (p *program) read(file string) (*results.Run, error) {
-	if file == "" {
-		return nil, nil
-	}
-	data, err := os.ReadFile(file)
-	if err != nil {
-		return nil, err
-	}
-	return results.Read(file, data)
 }
 
 // canWrite reports early that a file cannot be written, before the work whose

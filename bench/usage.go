@@ -28,14 +28,12 @@ What comes of it:
   -json             is -format json; with -targets the targets as JSON
   -html FILE        also writes a page with charts; measures, besides the headline,
                     cost over n from 1e3 to 1e7
-  -baseline FILE    compares with an earlier run, written by -format json or go
-  -threshold P%     how much worse is a regression (default 5%), if the chance that
-                    both runs are alike is below 5 % (Mann-Whitney)
 
 Examples:
   go run ./bench -run 'op=get/.*/size=8'
   go run ./bench -run op=mixed -cpu 1,2,4,8 -format csv
-  go run ./bench -format json > before.json; ...; go run ./bench -baseline before.json
+  go run ./bench -format go > before.txt; ...; benchstat before.txt after.txt
+  make bench-compare BASE=rev RUN=op=flush
   go run ./bench -targets -run '^P5$'
 
 Columns of the table: the median, how far its 95 % interval reaches, and how it
@@ -43,7 +41,6 @@ compares with the first of its group, which is the median of the ratios of the
 single rounds, for both saw the same machine then; it is not the ratio of the
 medians. Faster and slower are said only where the intervals have nothing in common.
 
-Exit codes: 0 done, 2 wrong usage or malformed input, 3 a significant regression,
-130 interrupted and 143 told to end by SIGTERM: what was measured is printed,
-marked as partial.
+Exit codes: 0 done, 2 wrong usage or malformed input, 130 interrupted and 143 told
+to end by SIGTERM: what was measured is printed, marked as partial.
 `

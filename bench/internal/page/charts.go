@@ -9,7 +9,6 @@ import (
 	"handloom/bench/internal/results"
 	"handloom/internal/chart"
 	"handloom/internal/report"
-	"handloom/internal/stats"
 )
 
 // charts returns the charts that the run has values for.
@@ -57,7 +56,7 @@ func (d data) where(f func(*measure.Result) bool) (found []*measure.Result) {
 	return found
 }
 
-func median(r *measure.Result) float64 { return stats.Median(r.Values()) }
+func median(r *measure.Result) float64 { return r.Summary().Median }
 
 // The containers that have a colour of their own, and the n and size that bars
 // are of.

@@ -14,10 +14,10 @@ func (r *Run) WriteCSV(w io.Writer) error {
 	lines := [][]string{{"op", "impl", "n", "size", "workers", "unit", "rounds", "median", "low", "high", "ratio", "beside", "apart", "partial"}}
 	for _, group := range r.Groups() {
 		for _, result := range group {
-			s := Summary(result)
+			s := result.Summary()
 			line := []string{
 				result.Op, result.Impl, strconv.Itoa(result.N), strconv.Itoa(result.Size), strconv.Itoa(result.Workers),
-				string(result.Unit), strconv.Itoa(s.N), number(s.Median), number(s.Low), number(s.High),
+				string(result.Unit), strconv.Itoa(len(result.Samples)), number(s.Median), number(s.Low), number(s.High),
 			}
 			if beside := Reference(group, result); beside != nil {
 				ratio := RatioOf(result, beside)

@@ -6,5 +6,5 @@
 //	json   for programs, and read again
 //
 // A run is the results together with the machine that they hold for. Two runs
-// can be compared: see [Compare].
+// are compared by benchstat.
 package results

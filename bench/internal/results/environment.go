@@ -37,25 +37,6 @@ func Here() Environment {
 	}
 }
 
-// fields returns the environment as keys and values, in the order in which they
-// are printed. The keys are those that benchmark text has.
-func (e Environment) fields() [][2]string {
-	return [][2]string{
-		{"goos", e.GOOS},
-		{"goarch", e.GOARCH},
-		{"cpu", e.CPU},
-		{"cpus", strconv.Itoa(e.CPUs)},
-		{"gomaxprocs", strconv.Itoa(e.GOMAXPROCS)},
-		{"gogc", e.GOGC},
-		{"go", e.Go},
-		{"revision", e.Revision},
-		{"date", e.Date},
-		{"seed", strconv.FormatUint(e.Seed, 10)},
-		{"rounds", strconv.Itoa(e.Rounds)},
-		{"benchtime", e.BenchTime},
-	}
-}
-
 // processor returns what the processor calls itself.
 func processor() string {
 	f, err := os.Open("/proc/cpuinfo")

@@ -54,7 +54,7 @@ func (r *Run) WriteJSON(w io.Writer) error {
 }
 
 func entryOf(r *measure.Result) entry {
-	s := Summary(r)
+	s := r.Summary()
 	e := entry{
 		Name: r.Name(), Op: r.Op, Impl: r.Impl, N: r.N, Size: r.Size, Workers: r.Workers, Unit: r.Unit,
 		Median: s.Median, Low: finite(s.Low), High: finite(s.High), Samples: r.Values(),

@@ -1,9 +1,6 @@
 package results
 
-import (
-	"handloom/bench/internal/measure"
-	"handloom/internal/stats"
-)
+import "handloom/bench/internal/measure"
 
 // Run is what one call of the program has measured.
 type Run struct {
@@ -54,7 +51,7 @@ func Reference(group []*measure.Result, r *measure.Result) *measure.Result {
 
 // Ratio is how many times as much one result is as another.
 type Ratio struct {
-	stats.Summary
+	measure.Summary
 	Apart bool // whether it is certain that they differ
 }
 
@@ -65,8 +62,5 @@ func RatioOf(a, b *measure.Result) Ratio {
 	for i := range ratios {
 		ratios[i] = a.Samples[i].Value / b.Samples[i].Value
 	}
-	return Ratio{stats.Summarize(ratios), stats.Apart(Summary(a), Summary(b))}
+	return Ratio{measure.Summarize(ratios), measure.Apart(a.Summary(), b.Summary())}
 }
-
-// Summary returns the summary of a result that has samples.
-func Summary(r *measure.Result) stats.Summary { return stats.Summarize(r.Values()) }

@@ -23,7 +23,7 @@ func (r *Run) Rows() (groups [][][]string) {
 			if i == 0 {
 				row[0], row[1], row[2] = result.Op, count(result.N), count(result.Size)
 			}
-			s := Summary(result)
+			s := result.Summary()
 			row[5], row[7] = report.Digits(s.Median), report.Share(s.Noise())
 			if beside := Reference(group, result); beside != nil {
 				row[8] = RatioOf(result, beside).words(result.Unit)

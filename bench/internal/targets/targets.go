@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"handloom/bench/internal/measure"
-	"handloom/internal/stats"
 )
 
 // Target is one target and what came of it.
@@ -14,7 +13,7 @@ type Target struct {
 	ID      string
 	Work    string
 	N, Size int
-	Value   stats.Summary
+	Value   measure.Summary
 	Limit   float64
 	Better  string // lower or higher
 	Met     bool
@@ -85,7 +84,7 @@ func (p *Plan) Evaluate(results []measure.Result) (targets []Target) {
 		if len(values) == 0 {
 			continue
 		}
-		s := stats.Summarize(values)
+		s := measure.Summarize(values)
 		targets = append(targets, Target{
 			ID: c.id, Work: c.work, N: c.n, Size: c.size, Value: s,
 			Limit: c.limit.value, Better: c.limit.better(),
@@ -107,7 +106,7 @@ func (c planned) rounds(of map[string]*measure.Result, workers int) (values []fl
 		cases = append(cases, r)
 	}
 	if c.value.best {
-		rival := slices.MinFunc(cases[1:], func(a, b *measure.Result) int { return cmp.Compare(median(a), median(b)) })
+		rival := slices.MinFunc(cases[1:], func(a, b *measure.Result) int { return cmp.Compare(a.Summary().Median, b.Summary().Median) })
 		cases = []*measure.Result{cases[0], rival}
 	}
 	samples := make([]float64, len(cases))
@@ -121,8 +120,6 @@ func (c planned) rounds(of map[string]*measure.Result, workers int) (values []fl
 		values = append(values, c.value.from(samples))
 	}
 }
-
-func median(r *measure.Result) float64 { return stats.Summarize(r.Values()).Median }
 
 // Workers returns the numbers of workers that the cases of the plan have.
 func (p *Plan) Workers() []int {
