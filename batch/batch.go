@@ -4,8 +4,6 @@ import (
 	"errors"
 	"slices"
 	"sync/atomic"
-
-	"handloom/shard/handle"
 )
 
 // ErrQueueFull is what a pass returns, wrapped with task and limit, when a
@@ -22,7 +20,8 @@ var serials atomic.Uint64
 type Batch struct {
 	serial uint64 // of this batch among all uses; never 0
 	limits Limits
-	lists  int                     // erase lists of all tables; list 0 is none
+	tables []*Recorder             // by ordinal
+	byList []*Recorder             // by erase list; list 0 is none
 	byType atomic.Pointer[[]int32] // by typeId: its erase list, or 0; replaced as a whole, the inbox reads it
 
 	order []*Pass // of this batch, in key order
@@ -30,11 +29,13 @@ type Batch struct {
 	open  int   // passes that have not ended
 	ended tally // of those that have
 	inbox inbox
+
+	gathered []int // ordinals of the tables with commands, in order of first use
 }
 
 // New returns an empty batch.
 func New(limits Limits) *Batch {
-	b := &Batch{serial: serials.Add(1), limits: limits}
+	b := &Batch{serial: serials.Add(1), limits: limits, byList: make([]*Recorder, 1)}
 	b.byType.Store(new([]int32))
 	return b
 }
@@ -47,19 +48,21 @@ func (b *Batch) listOf(typeID uint16) int {
 	return 0
 }
 
-// addLists gives each of n typeIds from first on an erase list, and returns the
-// first list.
-func (b *Batch) addLists(first uint16, n int) int {
+// addTable gives a table of n typeIds, from first on, the next ordinal and each
+// typeId an erase list. It returns the ordinal and the first list.
+func (b *Batch) addTable(r *Recorder, first uint16, n int) (ordinal, list int) {
+	ordinal, list = len(b.tables), len(b.byList)
+	b.tables = append(b.tables, r)
 	byType := slices.Clone(*b.byType.Load())
 	for len(byType) < int(first)+n {
 		byType = append(byType, 0)
 	}
 	for i := range n {
-		b.lists++
-		byType[int(first)+i] = int32(b.lists)
+		b.byList = append(b.byList, r)
+		byType[int(first)+i] = int32(list + i)
 	}
 	b.byType.Store(&byType)
-	return b.lists - n + 1
+	return ordinal, list
 }
 
 // Begin starts the next pass of the batch with n queues. Passes are numbered in
@@ -119,25 +122,6 @@ func (b *Batch) Check() error {
 		}
 	}
 	return nil
-}
-
-// Gather seals the inbox, calls columns for the creates and puts and erases for
-// each erase list of each queue, queues in key order, and reports whether there
-// is any command.
-func (b *Batch) Gather(columns func(ordinal int, c *Column, k Key), erases func(list int, ids []handle.ID, k Key)) bool {
-	b.inbox.seal()
-	found := false
-	for l := range b.lanes {
-		k := Key{l.pass, l.task}
-		for _, t := range l.touched {
-			columns(t.ordinal, t.column, k)
-		}
-		for _, list := range l.lists {
-			erases(list, l.erases[list], k)
-		}
-		found = found || !l.empty()
-	}
-	return found
 }
 
 // Strays calls visit for every untyped erase whose typeId belongs to no table,

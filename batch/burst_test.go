@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"handloom/batch"
+	"handloom/internal/habit"
 	"handloom/internal/items"
 	"handloom/shard/handle"
 )
@@ -13,37 +14,38 @@ import (
 type yard struct {
 	*batch.Batch
 	tables []recorder[value]
-	c      [2]batch.Commands // of the first table: pending and published
+
+	flushes int
+	used    []bool // by table: of late
 }
 
 func newYard(tables int) *yard {
-	y := &yard{Batch: batch.New(batch.Limits{}), tables: make([]recorder[value], tables)}
+	y := &yard{Batch: batch.New(batch.Limits{}), tables: make([]recorder[value], tables), used: make([]bool, tables)}
 	for i := range y.tables {
-		y.tables[i].Init(y.Batch, i, uint16(7+i), 1, items.For[value]())
+		y.tables[i].Init(y.Batch, uint16(7+i), 1, items.For[value]())
 	}
 	return y
 }
 
-// flush does what a store's flush does with the commands of the first table.
+// flush does what a store's flush does with the commands.
 func (y *yard) flush() {
-	pending, r := &y.c[0], &y.tables[0]
-	y.Gather(
-		func(ordinal int, column *batch.Column, key batch.Key) {
-			if ordinal == 0 {
-				pending.Gather(column, key)
-			}
-		},
-		func(list int, ids []handle.ID, key batch.Key) {
-			if list == 1 {
-				pending.GatherErases(&r.Recorder, list, ids, key)
-			}
-		})
-	pending.Number(&r.Recorder)
-	pending.Settle()
-	pending.Release()
-	y.c[0], y.c[1] = y.c[1], y.c[0]
-	y.c[0].Forget()
+	gathered, _ := y.Gather()
+	for _, ordinal := range gathered {
+		r := &y.tables[ordinal]
+		r.Pending.Settle()
+		r.Publish()
+		y.used[ordinal] = true
+	}
 	y.Finish()
+	if y.flushes++; y.flushes%habit.Period > 0 {
+		return
+	}
+	for i, used := range y.used { // as tables of a store that were idle
+		if !used {
+			y.tables[i].Rest()
+		}
+	}
+	clear(y.used)
 }
 
 // record has a pass of tasks record the same.

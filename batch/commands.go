@@ -13,9 +13,8 @@ import (
 // Commands are what the queues of a batch say to one table, in (key, sequence)
 // order, and the names that the creates among them get.
 //
-// A flush fills them in ([Commands.Gather], [Commands.GatherErases],
-// [Commands.Number]), cancels and replaces creates while it plans, and has each
-// shard take a range of the surviving creates while it applies
+// [Batch.Gather] fills them in. A flush cancels and replaces creates while it
+// plans, and has each shard take a range of the surviving creates while it applies
 // ([Commands.Runs]).
 type Commands struct {
 	Columns []*Column // in key order
@@ -59,30 +58,57 @@ type run struct {
 	survivors int         // creates that survive in the segments before
 }
 
-// Gather adds a column of the batch, queues in key order, and reports whether it
-// is the first thing gathered.
-func (c *Commands) Gather(col *Column, key Key) (first bool) {
-	col.key = key
-	col.seal()
-	c.Columns = append(c.Columns, col)
-	return c.begin()
+// Gather seals the inbox and hands each table, as [Recorder.Pending], what the
+// queues hold for it, queues in key order. It returns the ordinals of the tables that
+// have commands, good until the next call, and whether there is any command, if
+// only to typeIds that no table has.
+func (b *Batch) Gather() (tables []int, found bool) {
+	b.inbox.seal()
+	b.gathered = b.gathered[:0]
+	for l := range b.lanes {
+		key := Key{l.pass, l.task}
+		for _, t := range l.touched {
+			b.pending(b.tables[t.ordinal]).addColumn(t.column, key)
+		}
+		for _, list := range l.lists {
+			r := b.byList[list]
+			b.pending(r).addErases(list-r.list, l.erases[list], key)
+		}
+		found = found || !l.empty()
+	}
+	for _, ordinal := range b.gathered {
+		r := b.tables[ordinal]
+		r.Pending.number(r)
+	}
+	return b.gathered, found
 }
 
-// GatherErases adds an erase list of the batch, as [Commands.Gather] does.
-func (c *Commands) GatherErases(r *Recorder, list int, ids []handle.ID, key Key) (first bool) {
-	for len(c.erases) < int(r.shards) {
+// pending returns the commands of a table and notes that it has some.
+func (b *Batch) pending(r *Recorder) *Commands {
+	c := r.Pending
+	if !c.begun {
+		c.begin(int(r.shards))
+		b.gathered = append(b.gathered, r.ordinal)
+	}
+	return c
+}
+
+func (c *Commands) begin(shards int) {
+	c.begun = true
+	for len(c.erases) < shards {
 		c.erases = append(c.erases, nil)
 		c.habits.erases = append(c.habits.erases, habit.Habit{})
 	}
-	shard := list - r.list
-	c.erases[shard] = append(c.erases[shard], Erases{ids, key})
-	return c.begin()
 }
 
-func (c *Commands) begin() (first bool) {
-	first = !c.begun
-	c.begun = true
-	return first
+func (c *Commands) addColumn(col *Column, key Key) {
+	col.key = key
+	col.seal()
+	c.Columns = append(c.Columns, col)
+}
+
+func (c *Commands) addErases(shard int, ids []handle.ID, key Key) {
+	c.erases[shard] = append(c.erases[shard], Erases{ids, key})
 }
 
 // Erases returns the erases of a shard, in key order.
@@ -93,8 +119,8 @@ func (c *Commands) Erases(shard int) []Erases {
 	return nil
 }
 
-// Number gives every create its creation number and makes room for its name.
-func (c *Commands) Number(r *Recorder) {
+// number gives every create its creation number and makes room for its name.
+func (c *Commands) number(r *Recorder) {
 	c.recorder, c.cancelled = r, 0
 	c.order = c.order[:0]
 	creates, segments := 0, 0
@@ -250,9 +276,9 @@ func (c *Commands) Resolve(id handle.ID) (h handle.ID, ok bool) {
 	return c.names[creation], true
 }
 
-// Release forgets the columns, which the next batch writes to, and keeps the
+// release forgets the columns, which the next batch writes to, and keeps the
 // names.
-func (c *Commands) Release() {
+func (c *Commands) release() {
 	clear(c.Columns)
 	c.Columns, c.begun = habit.Trim(&c.habits.columns, c.Columns), false
 	for i := range c.erases {
@@ -264,9 +290,10 @@ func (c *Commands) Release() {
 	}
 }
 
-// Forget drops the names as well: nothing resolves until the next Number.
+// Forget drops the names as well: nothing resolves until the next
+// [Batch.Gather].
 func (c *Commands) Forget() {
-	c.Release()
+	c.release()
 	c.recorder = nil
 	c.names, c.marks = habit.Trim(&c.habits.names, c.names), habit.Trim(&c.habits.marks, c.marks)
 	c.order = habit.Trim(&c.habits.order, c.order)

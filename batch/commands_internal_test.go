@@ -4,7 +4,6 @@ import (
 	"testing"
 
 	"handloom/internal/items"
-	"handloom/shard/handle"
 )
 
 // Once released, commands refer to no array of the queues: those go on to record
@@ -12,18 +11,15 @@ import (
 func TestReleasedCommandsReferToNoQueue(t *testing.T) {
 	b := New(Limits{})
 	var r Recorder
-	r.Init(b, 0, 7, 1, items.For[int]())
-	var c Commands
+	r.Init(b, 7, 1, items.For[int]())
+	c := r.Pending
 	for _, queues := range []int{10, 3} {
 		p := b.Begin(queues)
 		for task := range queues {
 			r.Erase(p.Queue(task), Emplace(&r, p.Queue(task), task).ID)
 		}
-		b.Gather(
-			func(_ int, column *Column, k Key) { c.Gather(column, k) },
-			func(list int, ids []handle.ID, k Key) { c.GatherErases(&r, list, ids, k) })
-		c.Number(&r)
-		c.Release()
+		b.Gather()
+		c.release()
 		b.Finish()
 		for _, col := range c.Columns[:cap(c.Columns)] {
 			if col != nil {
@@ -47,7 +43,7 @@ func TestReleasedCommandsReferToNoQueue(t *testing.T) {
 func TestABatchThatEndedRefersToNothingOfIt(t *testing.T) {
 	b := New(Limits{})
 	var r Recorder
-	r.Init(b, 0, 7, 1, items.For[int]())
+	r.Init(b, 7, 1, items.For[int]())
 	s := b.NewSequence()
 	for range 10 {
 		Emplace(&r, b.Begin(1).Queue(0), 1)

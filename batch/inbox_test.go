@@ -192,7 +192,7 @@ func TestACallOfTheInboxMayOutlastManyOthers(t *testing.T) {
 		"left": func(b *bench, q batch.Queue) { b.Leave(q) },
 		"flushed": func(b *bench, q batch.Queue) {
 			b.arrive(t, q)
-			b.Gather(func(int, *batch.Column, batch.Key) {}, nil)
+			b.commands()
 			b.Finish()
 		},
 	} {
@@ -278,7 +278,8 @@ func TestManyGoroutinesNameWithoutClash(t *testing.T) {
 		})
 	}
 	for range 50 {
-		b.Gather(func(int, *batch.Column, batch.Key) {}, nil)
+		b.Gather()
+		b.Publish()
 		b.Finish()
 	}
 	wg.Wait()
@@ -289,7 +290,7 @@ func TestManyGoroutinesNameWithoutClash(t *testing.T) {
 func TestTheLimitOfTheInboxIsExact(t *testing.T) {
 	for _, more := range []int{0, 1} {
 		b := &bench{Batch: batch.New(batch.Limits{InboxCommands: 10})}
-		b.Init(b.Batch, 0, 7, 1, items.For[value]())
+		b.Init(b.Batch, 7, 1, items.For[value]())
 		for i := range 4 {
 			q := b.enter(t)
 			b.EmplaceItems(q, make([]value, 2), nil)
@@ -326,7 +327,7 @@ func TestTheLimitOfTheInboxIsExact(t *testing.T) {
 func TestACallIsRefusedWhenTheBatchIsFull(t *testing.T) {
 	for _, limits := range []batch.Limits{{BatchCommands: 3}, {BatchBytes: 3 * 16}} {
 		b := &bench{Batch: batch.New(limits)}
-		b.Init(b.Batch, 0, 7, 1, items.For[value]())
+		b.Init(b.Batch, 7, 1, items.For[value]())
 		for i := range 3 {
 			if i == 1 {
 				q := b.enter(t)

@@ -30,7 +30,7 @@ func TestTheLimitOfAQueueIsExact(t *testing.T) {
 		for _, limits := range []batch.Limits{{QueueCommands: limit}, {QueueBytes: limit * kind.bytes}} {
 			for _, batches := range [][]int{{limit + 1}, {10 * limit}, {limit, limit, limit + 1, limit}} {
 				b := &bench{Batch: batch.New(limits)}
-				b.Init(b.Batch, 0, 7, 1, items.For[value]())
+				b.Init(b.Batch, 7, 1, items.For[value]())
 				for _, n := range batches {
 					p := b.Begin(1)
 					for range n {
@@ -55,7 +55,7 @@ func TestWhatAFlushAppliedCountsForTheBatchNoMore(t *testing.T) {
 		"bytes":    {BatchBytes: bytes},
 	} {
 		b := &bench{Batch: batch.New(limits)}
-		b.Init(b.Batch, 0, 7, 1, items.For[value]())
+		b.Init(b.Batch, 7, 1, items.For[value]())
 		for round := range 20 {
 			p := b.Begin(1)
 			b.Erase(p.Queue(0), name{})

@@ -15,7 +15,7 @@ func TestACommandCostsTheSameBesideManyTables(t *testing.T) {
 	b := batch.New(batch.Limits{QueueCommands: 1 << 24})
 	recorders := make([]batch.Recorder, tables)
 	for i := range recorders {
-		recorders[i].Init(b, i, uint16(1+i), 1, items.For[uint64]())
+		recorders[i].Init(b, uint16(1+i), 1, items.For[uint64]())
 	}
 	for round := range 3 { // in new memory, and in memory that is used again
 		p := b.Begin(1)

@@ -68,7 +68,7 @@ func TestAFailedQueueHoldsNothingAlive(t *testing.T) {
 	type big struct{ data *[1 << 16]byte }
 	var r batch.Recorder
 	b := batch.New(batch.Limits{QueueCommands: 10})
-	r.Init(b, 0, 1, 1, items.For[big]())
+	r.Init(b, 1, 1, items.For[big]())
 	var before, after weak.Pointer[[1 << 16]byte]
 	func() {
 		p := b.Begin(1)
@@ -101,7 +101,7 @@ func TestAnEmptiedBatchHoldsNothingAlive(t *testing.T) {
 	type big struct{ data *[1 << 16]byte }
 	var r batch.Recorder
 	b := batch.New(batch.Limits{})
-	r.Init(b, 0, 1, 1, items.For[big]())
+	r.Init(b, 1, 1, items.For[big]())
 	var created, put, cancelled weak.Pointer[[1 << 16]byte]
 	func() {
 		q := b.Begin(1).Queue(0)

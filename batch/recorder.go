@@ -14,20 +14,38 @@ import (
 // its own queue.
 type Recorder struct {
 	router
-	ordinal  int
-	prefix   handle.ID   // the free bit and the table's first typeId, in their places within a handle
-	typ      *items.Type // of the table's items
+	ordinal int
+	prefix  handle.ID   // the free bit and the table's first typeId, in their places within a handle
+	typ     *items.Type // of the table's items
+
+	Pending   *Commands // of the flush that runs; [Batch.Gather] fills them in
+	Published *Commands // of the flush before, whose names resolve
+
 	segments naming
 }
 
-// Init prepares a recorder that lies within a table: ordinal is the table's
-// number in its store, first its first typeId, shards their number. The batch
-// routes untyped erases of those typeIds to the table from now on.
-func (r *Recorder) Init(b *Batch, ordinal int, first uint16, shards int, t *items.Type) {
-	r.router = router{batch: b, list: b.addLists(first, shards), first: first, shards: uint16(shards)}
+// Init prepares a recorder that lies within a table, which becomes the next of the
+// batch: first is its first typeId, shards their number. The batch routes untyped
+// erases of those typeIds to the table from now on.
+func (r *Recorder) Init(b *Batch, first uint16, shards int, t *items.Type) {
+	ordinal, list := b.addTable(r, first, shards)
+	r.router = router{batch: b, list: list, first: first, shards: uint16(shards)}
 	r.ordinal, r.typ = ordinal, t
 	r.prefix = handle.FreeBit | handle.New(first, 0, 0)
+	r.Pending, r.Published = new(Commands), new(Commands)
 }
+
+// Publish ends the table's part of a flush: the names of its creates resolve from
+// now on, and those of the flush before no more.
+func (r *Recorder) Publish() {
+	r.Pending.release()
+	r.Pending, r.Published = r.Published, r.Pending
+	r.Pending.Forget()
+}
+
+// Rest gives up the memory that commands keep from one flush to the next. No name
+// resolves any more.
+func (r *Recorder) Rest() { *r.Pending, *r.Published = Commands{}, Commands{} }
 
 // Emplace records that v is to be created and returns its provisional handle,
 // or the null handle when the queue is full. T is the item type of r.

@@ -58,7 +58,7 @@ func TestSegmentsOfItemsOfAnySizeEndWhereOffsetsDo(t *testing.T) {
 func crossSegments[T any](t *testing.T) {
 	b := batch.New(batch.Limits{})
 	var r recorder[T]
-	r.Init(b, 0, 7, 1, items.For[T]())
+	r.Init(b, 7, 1, items.For[T]())
 	p := b.Begin(2)
 	seen := map[handle.Of[T]]bool{}
 	for i := range segmentItems + 100 {

@@ -7,7 +7,6 @@ import (
 
 	"handloom/batch"
 	"handloom/internal/items"
-	"handloom/shard/handle"
 )
 
 // values returns what the batch creates, in its order.
@@ -55,7 +54,9 @@ func TestSequencesGetTheirKeysInTheOrderOfJoin(t *testing.T) {
 		b.Emplace(b.Begin(1).Queue(0), value{N: 1 + systems*passes*tasks})
 
 		var keys []batch.Key
-		b.Gather(func(_ int, _ *batch.Column, k batch.Key) { keys = append(keys, k) }, nil)
+		for _, column := range b.commands().Columns {
+			keys = append(keys, column.Key())
+		}
 		for i, k := range keys {
 			want := batch.Key{} // of the pass before
 			switch n := i - 1; {
@@ -81,7 +82,7 @@ func TestSequencesGetTheirKeysInTheOrderOfJoin(t *testing.T) {
 // limit.
 func TestASequenceCountsOnceItIsJoined(t *testing.T) {
 	b := &bench{Batch: batch.New(batch.Limits{BatchCommands: 5})}
-	b.Init(b.Batch, 0, 7, 1, items.For[value]())
+	b.Init(b.Batch, 7, 1, items.For[value]())
 	s := b.NewSequence()
 	b.recordPasses(t, s, 2, 3, 0)
 	if n := b.Pending().Commands; n != 0 || b.Started() || b.Admit() != nil {
@@ -233,7 +234,8 @@ func TestASequenceReusesItsMemory(t *testing.T) {
 		b.Emplace(p.Queue(0), value{})
 		_ = p.End(false)
 		s.Drop()
-		b.Gather(func(int, *batch.Column, batch.Key) {}, func(int, []handle.ID, batch.Key) {})
+		b.Gather()
+		b.Publish()
 		b.Finish()
 	}
 	for range 5 {

@@ -28,7 +28,7 @@ type bench struct {
 
 func newBench(limit, shards int) *bench {
 	b := &bench{Batch: batch.New(batch.Limits{QueueCommands: limit})}
-	b.Init(b.Batch, 0, 7, shards, items.For[value]())
+	b.Init(b.Batch, 7, shards, items.For[value]())
 	return b
 }
 
@@ -60,12 +60,9 @@ func (r *recorder[T]) EraseItems(q queue, hs []handle.Of[T]) {
 
 // commands gathers the batch as a flush does.
 func (b *bench) commands() *batch.Commands {
-	c := new(batch.Commands)
-	b.Gather(
-		func(_ int, column *batch.Column, key batch.Key) { c.Gather(column, key) },
-		func(list int, ids []handle.ID, key batch.Key) { c.GatherErases(&b.Recorder, list, ids, key) })
-	c.Number(&b.Recorder)
-	return c
+	b.Recorder.Pending = new(batch.Commands)
+	b.Gather()
+	return b.Recorder.Pending
 }
 
 // plan applies the erases and then the puts of provisional handles.

@@ -1,16 +1,16 @@
 package batch
 
-// Targets calls columns for each table that a queue of the pass holds creates or
-// puts for, and erases for each list of erases, as often as there are queues
-// that do. Checked builds compare it with what was declared.
-func (p *Pass) Targets(columns func(ordinal int), erases func(list int)) {
+// Targets calls visit with the ordinal of each table that a queue of the pass holds
+// commands for, as often as there are columns and erase lists that do. Checked
+// builds compare it with what was declared.
+func (p *Pass) Targets(visit func(ordinal int)) {
 	for task := range p.lanes[:p.tasks] {
 		l := &p.lanes[task]
 		for _, t := range l.touched {
-			columns(t.ordinal)
+			visit(t.ordinal)
 		}
 		for _, list := range l.lists {
-			erases(list)
+			visit(p.batch.byList[list].ordinal)
 		}
 	}
 }

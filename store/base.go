@@ -146,7 +146,7 @@ func (t *table) init(s *Store, o options) error {
 			t.order[i].Track()
 		}
 	}
-	t.recorder.Init(s.batch, t.ordinal, t.first, o.Shards, t.typ)
+	t.recorder.Init(s.batch, t.first, o.Shards, t.typ)
 	t.flushing.init(s, o.Shards)
 	t.touched.init(t, o.FixedKeys)
 	return nil
@@ -198,5 +198,5 @@ func (t *table) close() {
 	for i, sh := range t.order {
 		t.order[i] = shard.New(shard.EmptyLike(sh.Map), t.typ)
 	}
-	t.flushing.forget()
+	t.forgetNames()
 }

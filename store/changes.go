@@ -22,7 +22,7 @@ func Created[T any](t TableOf[T]) iter.Seq2[Handle[T], *T] {
 	if !of.changed("Created") {
 		return nothing
 	}
-	return living[T](of, of.flushing.published.Names())
+	return living[T](of, of.recorder.Published.Names())
 }
 
 // Replaced iterates over the items of t that the last flush put a value to, by
@@ -84,7 +84,7 @@ func (t *table) changed(method string) bool {
 	if !t.tracked {
 		panic(fmt.Sprintf("store: %s of table %q, which keeps no changes; register it with TableOptions.Changes", method, t.name))
 	}
-	return t.flushing.epoch == t.store.epoch.Load() && t.flushing.published.Known()
+	return t.flushing.epoch == t.store.epoch.Load() && t.recorder.Published.Known()
 }
 
 // forgetChanges empties the lists unless they are of the flush with the given

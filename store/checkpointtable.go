@@ -52,7 +52,7 @@ func (t *table) newCopy() *savedTable {
 
 // forgetFlush forgets the names and changes of the last flush.
 func (t *table) forgetFlush() {
-	t.flushing.forget()
+	t.forgetNames()
 	for _, sh := range t.order {
 		sh.ForgetChanges()
 	}

@@ -199,15 +199,17 @@
 //
 // No item type is known below the typed shells: a table, its queues and its shards
 // work by handles, rows and bytes, and are compiled once for all tables of a program.
-// An item's way from Emplace to its row:
+// An item's way from Emplace to its row, in seven files, each of which calls those
+// that are further in:
 //
-//	record.go            Table.Emplace
-//	batch/recorder.go      appends the value to the queue's column, names it by its place
-//	flush.go             Flush: plan, commit, apply
-//	batch/commands.go      columns in key order: which creates survive, and as which runs
-//	shard/shard.go         plans and applies the part of one shard: puts, erases, creates
-//	internal/rows          copies a run of values behind the last row
-//	internal/sparse        issues a slot for each, which is the handle
+//	record.go                    Table.Emplace
+//	  batch/recorder.go            appends the value to the queue's column, names it by its place
+//	flush.go                     Flush: gather, plan, deal, apply
+//	  batch/commands.go            gathers columns in key order; says which creates survive, and as which runs
+//	tableflush.go                deals the creates that survive to the table's shards
+//	  shard/shard.go               plans and applies the part of one shard: puts, erases, creates
+//	    internal/rows/insert.go      copies a run of values behind the last row
+//	                                 and has package internal/sparse issue a slot for each, which is the handle
 //
 // And a handle's way from Get to its item:
 //

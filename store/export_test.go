@@ -17,7 +17,7 @@ func (c *Schedule) Order() []int { return c.plan.Order() }
 // Hide makes every step panic that looks at a table but those to be seen, until the
 // function it returns is called: the others are nil.
 func (s *Store) Hide(seen func(name string) bool) (show func()) {
-	tables, byType, byList := s.tables, s.byType, s.byList
+	tables, byType := s.tables, s.byType
 	hide := func(all []*table) []*table {
 		all = slices.Clone(all)
 		for i, t := range all {
@@ -27,8 +27,8 @@ func (s *Store) Hide(seen func(name string) bool) (show func()) {
 		}
 		return all
 	}
-	s.tables, s.byType, s.byList = hide(tables), hide(byType), hide(byList)
-	return func() { s.tables, s.byType, s.byList = tables, byType, byList }
+	s.tables, s.byType = hide(tables), hide(byType)
+	return func() { s.tables, s.byType = tables, byType }
 }
 
 // counted is a map that counts how often a step asks what it holds.

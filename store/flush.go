@@ -11,6 +11,7 @@ import (
 	"handloom/batch"
 	"handloom/internal/canary"
 	"handloom/internal/check"
+	"handloom/shard"
 )
 
 // Flush applies the pending batch: every shard by exactly one worker, all shards
@@ -109,34 +110,28 @@ type flush struct {
 	empty   Report
 
 	// The steps and visits, bound once.
-	gather       func(ordinal int, c *batch.Column, k batch.Key)
-	gatherErases func(list int, ids []ID, k batch.Key)
-	stray        func(batch.Sample)
-	planTask     func(int) error
-	roomTask     func(int) error
-	findTask     func(int) error
-	applyTask    func(int) error
-	linkTask     func(int) error
+	stray     func(batch.Sample)
+	planTask  func(int) error
+	roomTask  func(int) error
+	findTask  func(int) error
+	applyTask func(int) error
+	linkTask  func(int) error
 }
 
-// shardWork is one shard of a table with commands.
+// shardWork is what a step does to one shard of a table.
 type shardWork struct {
-	table *table
-	shard int
+	*shard.Shard
+	table    *table
+	commands *batch.Commands // of the table
+	index    int             // of the shard in it
+}
+
+func (t *table) work(shard int) shardWork {
+	return shardWork{t.order[shard], t, t.recorder.Pending, shard}
 }
 
 func (f *flush) init(s *Store) {
 	f.store = s
-	f.gather = func(ordinal int, c *batch.Column, k batch.Key) {
-		if t := s.tables[ordinal]; t.gather(c, k) {
-			f.tables = append(f.tables, t)
-		}
-	}
-	f.gatherErases = func(list int, ids []ID, k batch.Key) {
-		if t := s.byList[list]; t.gatherErases(list, ids, k) {
-			f.tables = append(f.tables, t)
-		}
-	}
 	f.stray = func(sample batch.Sample) {
 		f.report.Total.Stale++
 		f.report.Stale = append(f.report.Stale, sample)
@@ -151,11 +146,11 @@ func (f *flush) init(s *Store) {
 			return nil
 		}
 	}
-	f.planTask = each("plan", func(w shardWork) { w.table.plan(w.shard) })
-	f.roomTask = each("make room", func(w shardWork) { w.table.makeRoom(w.shard) })
-	f.findTask = each("find links", func(w shardWork) { w.table.findLinks(w.shard) })
-	f.applyTask = each("apply", func(w shardWork) { w.table.apply(w.shard) })
-	f.linkTask = each("link", func(w shardWork) { w.table.link(w.shard) })
+	f.planTask = each("plan", func(w shardWork) { w.Plan(w.commands, w.index) })
+	f.roomTask = each("make room", func(w shardWork) { w.MakeRoom() })
+	f.findTask = each("find links", shardWork.findLinks)
+	f.applyTask = each("apply", func(w shardWork) { w.Apply(w.commands, w.index) })
+	f.linkTask = each("link", shardWork.link)
 }
 
 func (f *flush) flush(ctx context.Context) (*Report, error) {
@@ -207,15 +202,17 @@ func (f *flush) nothing() *Report {
 // reports whether there is any command, if only to typeIds that no table has.
 func (f *flush) collect() (found bool) {
 	f.reset()
-	found = f.store.batch.Gather(f.gather, f.gatherErases)
+	ordinals, found := f.store.batch.Gather()
+	for _, ordinal := range ordinals {
+		f.tables = append(f.tables, f.store.tables[ordinal])
+	}
 	slices.SortFunc(f.tables, byTypeID)
 	for _, t := range f.tables {
 		f.awake.add(t)
-		t.number()
-		shards := len(t.order)
-		for i := range shards {
-			f.work = append(f.work, shardWork{t, i})
-			f.cost = append(f.cost, t.cost(i))
+		for i := range t.order {
+			w := t.work(i)
+			f.work = append(f.work, w)
+			f.cost = append(f.cost, w.cost())
 		}
 	}
 	if canary.Enabled && canary.On(canary.ShardTwice) && len(f.work) > 1 {
@@ -274,7 +271,7 @@ func (f *flush) plan(ctx context.Context) error {
 			return err
 		}
 	}
-	if slices.ContainsFunc(f.work, func(w shardWork) bool { return w.table.needsMemory(w.shard) }) {
+	if slices.ContainsFunc(f.work, func(w shardWork) bool { return w.NeedsMemory() }) {
 		return f.run(ctx, "make room", f.roomTask)
 	}
 	return nil
@@ -300,7 +297,7 @@ func (f *flush) commit(ctx context.Context) error {
 		}
 	}
 	for _, w := range f.work {
-		w.table.patch(w.shard)
+		w.patch()
 	}
 	return nil
 }

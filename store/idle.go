@@ -3,7 +3,6 @@ package store
 import (
 	"slices"
 
-	"handloom/batch"
 	"handloom/internal/habit"
 )
 
@@ -47,7 +46,7 @@ func (t *table) restIfIdle() (rests bool) {
 		return false
 	}
 	f.awake = false
-	*f.pending, *f.published = batch.Commands{}, batch.Commands{}
+	t.recorder.Rest()
 	for _, sh := range t.order {
 		sh.Rest()
 	}

@@ -52,13 +52,12 @@ func (s *Store) inspect(ctx context.Context, f func(t *table, shard int, out *ui
 	defer p.trace("").end()
 	var work []shardWork
 	for _, t := range s.tables {
-		shards := len(t.order)
-		for i := range shards {
-			work = append(work, shardWork{t, i})
+		for i := range t.order {
+			work = append(work, t.work(i))
 		}
 	}
 	out := make([]uint64, len(work))
-	err = s.runReading(p, len(work), func(i int) error { return f(work[i].table, work[i].shard, &out[i]) })
+	err = s.runReading(p, len(work), func(i int) error { return f(work[i].table, work[i].index, &out[i]) })
 	return out, err
 }
 

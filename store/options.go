@@ -154,7 +154,6 @@ func (s *Store) add(t *table, name string) {
 	}
 	for i := range shards {
 		s.byType[int(first)+i] = t
-		s.byList = append(s.byList, t)
 	}
 	s.tables = append(s.tables, t)
 	s.written = append(s.written, 0)

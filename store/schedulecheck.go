@@ -54,13 +54,13 @@ func (p *phase) mayRecord(queues *batch.Pass) error {
 		return nil
 	}
 	var found *table
-	visit := func(t *table) {
+	s := p.store
+	queues.Targets(func(ordinal int) {
+		t := s.tables[ordinal]
 		if !contains(y.Emits, t) && (found == nil || t.ordinal < found.ordinal) {
 			found = t
 		}
-	}
-	s := p.store
-	queues.Targets(func(ordinal int) { visit(s.tables[ordinal]) }, func(list int) { visit(s.byList[list]) })
+	})
 	if found != nil {
 		return y.undeclared("records into", found, "Emits")
 	}

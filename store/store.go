@@ -65,7 +65,6 @@ type Store struct {
 	writes  uint64   // calls of Write, kept under the gate
 	written []uint64 // by ordinal: the call of Write that changed the table last
 	byType  []*table // by typeId; nil: no table has it
-	byList  []*table // by erase list of the batch, one per typeId; the first is none
 	names   map[string]*table
 
 	flush   flush
@@ -90,7 +89,6 @@ func New(o Options) (*Store, error) {
 			InboxCommands: cmp.Or(o.InboxLimit, defaultInboxLimit),
 		}),
 		names:   make(map[string]*table),
-		byList:  make([]*table, 1),
 		perturb: perturb.Step,
 	}
 	s.flush.init(s)

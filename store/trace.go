@@ -50,7 +50,7 @@ func traceStep(ctx context.Context, step string) region {
 // traceShard begins the region of what a step does to one shard.
 func traceShard(ctx context.Context, step string, w shardWork) region {
 	if trace.IsEnabled() {
-		return begin(ctx, step, w.table.name+"/"+strconv.Itoa(w.shard))
+		return begin(ctx, step, w.table.name+"/"+strconv.Itoa(w.index))
 	}
 	return region{}
 }

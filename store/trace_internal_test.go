@@ -114,7 +114,7 @@ func TestRegionsCostNothingWithoutATrace(t *testing.T) {
 	}
 	s, table := newTraced(t)
 	p := &phase{Context: t.Context(), store: s, op: opForEach}
-	w := shardWork{&table.core, 1}
+	w := table.core.work(1)
 	n := testing.AllocsPerRun(100, func() {
 		p.trace("ships").end()
 		traceStep(p, "plan").end()
