@@ -41,16 +41,16 @@ func (a Arm) lasting(d time.Duration) Arm {
 var Profiles = []Profile{
 	{
 		Name: "smoke", About: "random programs for 20 seconds",
-		Duration: 20 * time.Second, Steps: 150, Configs: 3, Promises: common,
+		Duration: 20 * time.Second, Steps: 400, Configs: 3, Promises: common,
 	},
 	{
 		Name: "pr", About: "random programs for 2 minutes, and 1 minute under the race detector",
-		Duration: 2 * time.Minute, Steps: 250, Configs: 4, Promises: all(),
+		Duration: 2 * time.Minute, Steps: 500, Configs: 4, Promises: all(),
 		Arms: []Arm{raceArm.lasting(time.Minute)},
 	},
 	{
 		Name: "nightly", About: "random programs for 4 hours, 1 hour under the race detector and 1 hour with the checked build",
-		Duration: 4 * time.Hour, Steps: 500, Configs: 8, Promises: all(),
+		Duration: 4 * time.Hour, Steps: 1000, Configs: 8, Promises: all(),
 		Arms: []Arm{raceArm.lasting(time.Hour), checkArm.lasting(time.Hour)},
 	},
 	{

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/signal"
 	"runtime"
+	"runtime/debug"
 	"runtime/trace"
 	"sync"
 	"syscall"
@@ -30,6 +31,10 @@ const (
 // child alike, are the parent's to answer.
 func Serve(in io.Reader, out io.Writer) {
 	signal.Ignore(os.Interrupt, syscall.SIGTERM)
+	// Most of the memory is garbage when a program has been played; the limit
+	// stands for the large ones.
+	debug.SetGCPercent(800)
+	debug.SetMemoryLimit(512 << 20)
 	s := &server{out: out}
 	requests := make(chan Request)
 	go func() {

@@ -19,8 +19,8 @@ func Configs(seed uint64, n int) []program.Config {
 
 func (d *drawing) config() program.Config {
 	c := program.Config{
-		Workers: d.of(0, 2, 2, 3, 4, 7, 8, 16, 33, 64), Procs: d.of(0, 1, 2, 3, 4, 8),
-		Team: d.IntN(2), Shuffle: 1 + d.IntN(1<<20),
+		Workers: d.of(0, 2, 2, 2, 3, 3, 4, 4, 7, 8, 16, d.of(33, 64)), Procs: d.of(0, 1, 2, 3, 4, 8),
+		Team: d.of(0, 0, 1), Shuffle: 1 + d.IntN(1<<20),
 	}
 	if d.IntN(4) == 0 {
 		c.Shuffle = 0 // the claiming of the workers themselves
@@ -37,7 +37,7 @@ func (d *drawing) config() program.Config {
 	if d.IntN(6) == 0 {
 		c.Shift = d.of(5, 50, 300)
 	}
-	if d.IntN(5) == 0 {
+	if d.IntN(8) == 0 {
 		c.Readers = d.of(1, 2, 4)
 	}
 	return c

@@ -55,12 +55,14 @@ type population struct {
 type theme struct {
 	weights [256]float64 // by operation
 	sizes   []int        // of bulk operations
+	items   int          // that bulk operations make, about, before they become small
 	keys    int          // values are below
 	hot     float64      // share of steps about the hot table
 	zipf    bool         // and the others by rank
 	forged  float64      // share of handles that are forged
 	stale   float64      // share of handles that name what was erased
 	tasks   int          // at most
+	busy    int          // commands of a task are fewer
 	links   float64      // share of values with links
 	grow    float64      // of creates to erases, drawn anew from time to time
 }
@@ -78,6 +80,7 @@ func (d *drawing) choose() {
 	a.forged = d.share(0, 0.05, 0.15, 0.4)
 	a.stale = d.share(0, 0.1, 0.3)
 	a.tasks = d.of(1, 2, 4, 4, 8, 16, 40)
+	a.busy = d.of(3, 8, 8, 20, 60)
 	a.links = d.share(0, 0.2, 0.6, 1)
 	a.grow = d.share(0.3, 0.5, 0.7, 0.95)
 	if !d.options.Wide && d.IntN(2) == 0 {

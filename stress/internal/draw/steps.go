@@ -89,7 +89,7 @@ func (d *drawing) make(op program.Op) program.Step {
 func (d *drawing) commands(tasks, table int, fails bool) []program.Step {
 	var all []program.Step
 	for task := range tasks {
-		for range d.IntN(8) {
+		for range d.IntN(d.theme.busy) {
 			if c, ok := d.command(table, fails); ok {
 				c.Task = task
 				all = append(all, c)

@@ -10,7 +10,7 @@ import (
 // thousand.
 func (d *drawing) tables() {
 	n := d.of(1, 1, 2, 2, 3, 4, 6)
-	if d.IntN(100) == 0 {
+	if d.program.Seed%500 == 0 { // of consecutive seeds one comes soon
 		n = 1000
 	}
 	typeID := 0 // the store is to choose
@@ -35,7 +35,7 @@ func (d *drawing) table(n int) program.Table {
 		Kind: program.Packed, Item: program.Items[d.IntN(len(program.Items))],
 		Shards: d.of(1, 1, 1, 2, 3, 4, 8, 64), Chunk: d.of(0, 1, 2, 5, 16, 64),
 	}
-	if d.IntN(3) == 0 {
+	if d.IntN(3) == 0 || t.Item == program.Big && d.IntN(4) > 0 { // big ones take their time
 		t.Item = program.Linked
 	}
 	if d.IntN(3) == 0 {
@@ -70,12 +70,14 @@ func (d *drawing) table(n int) program.Table {
 // or large.
 func (d *drawing) sizes() {
 	chunk := max(d.program.Tables[0].Chunk, 1)
+	d.theme.items = d.of(200, 500, 1000, 2000)
 	d.theme.sizes = []int{0, 1, 1, 2, 3, chunk - 1, chunk, chunk + 1, 3*chunk + 1}
 	switch slots := d.program.Narrow.Slots; {
 	case slots > 0:
 		d.theme.sizes = append(d.theme.sizes, slots-1, slots, slots+1)
-	case d.IntN(4) == 0:
+	case d.IntN(16) == 0:
 		d.theme.sizes = append(d.theme.sizes, 100, 1023, 1024, 1025, 3000)
+		d.theme.items = 20_000
 	}
 }
 
@@ -85,13 +87,16 @@ func (d *drawing) size(table int) int {
 	if most := d.program.Tables[table].Max; most > 0 && d.IntN(3) == 0 {
 		n = d.of(most-1, most, most+1)
 	}
-	if d.program.Narrow.Slots == 0 && d.IntN(2000) == 0 {
+	if d.program.Narrow.Slots == 0 && d.items == 0 && d.program.Seed%500 == 250 {
 		n = 1<<14 + 100 // names need a second segment
 	}
-	if d.items > 60_000 {
+	if d.items > d.theme.items {
 		n = min(n, 3)
 	}
 	d.items += n
+	if d.program.Tables[table].Item == program.Big {
+		d.items += 7 * n
+	}
 	return n
 }
 

@@ -60,6 +60,19 @@ func (a *Abstract) Record(commands []Command, late bool) {
 	}
 }
 
+// Touched returns what the commands of the batch name that is no create of it.
+func (a *Abstract) Touched() []uint64 {
+	var ids []uint64
+	for _, commands := range [][]Command{a.batch, a.late} {
+		for i := range commands {
+			if c := &commands[i]; !isProvisional(c.ID) {
+				ids = append(ids, c.ID)
+			}
+		}
+	}
+	return ids
+}
+
 // Discard drops the batch.
 func (a *Abstract) Discard() { a.batch, a.late = nil, nil }
 

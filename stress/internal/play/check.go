@@ -9,6 +9,7 @@ import (
 
 	"handloom/store"
 	"handloom/stress/internal/model"
+	"handloom/stress/internal/program"
 )
 
 func (p *player) see(s model.Seen) {
@@ -66,25 +67,46 @@ func (p *player) unchanged(ctx context.Context, what string) func() {
 	}
 }
 
-// inspect compares everything that lives, and what is left of what lived.
+// inspect compares how many items live and some of what is left of what lived;
+// of a small state everything, and of a large one now and then.
 func (p *player) inspect(ctx context.Context) {
-	if err := p.store.Verify(ctx); err != nil {
-		p.fail(Invariant, "%v", err)
-	}
 	if got, want := p.store.Epoch(), p.exact.Epoch(); got != want {
 		p.fail(Model, "the epoch is %d; want %d", got, want)
 	}
-	for i := range p.tables {
-		p.inspectTable(i)
+	rows := 0
+	for i, t := range p.tables {
+		n := t.len()
+		if n != p.abstract.Len(i) {
+			p.fail(Model, "table %s has %d items; want %d", p.program.Tables[i].Name, n, p.abstract.Len(i))
+		}
+		of := &p.program.Tables[i]
+		rows += 8 + of.Shards + (n+of.Reserve*of.Shards)*weights[of.Item]
+	}
+	if mix(p.program.Seed^uint64(p.step))%uint64(rows/small+1) == 0 {
+		p.inspectAll(ctx)
 	}
 	p.probeSome()
 }
 
+// small is a state of which everything is compared after each change. One that is
+// n times as large is compared after one change in n, so that a step costs the
+// same.
+const small = 100
+
+// weights are how long it takes to look at an item, beside the smallest.
+var weights = map[string]int{program.Empty: 1, program.Word: 1, program.Linked: 2, program.Rich: 4, program.Big: 16}
+
+func (p *player) inspectAll(ctx context.Context) {
+	if err := p.store.Verify(ctx); err != nil {
+		p.fail(Invariant, "%v", err)
+	}
+	for i := range p.tables {
+		p.inspectTable(i)
+	}
+}
+
 func (p *player) inspectTable(table int) {
 	t := p.tables[table]
-	if n := t.len(); n != p.abstract.Len(table) {
-		p.fail(Model, "table %s has %d items; want %d", p.program.Tables[table].Name, n, p.abstract.Len(table))
-	}
 	var want []uint64
 	for shard := range p.modelled[table].Shards {
 		want = append(want, p.exact.Rows(table, shard)...)

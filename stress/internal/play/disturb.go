@@ -13,6 +13,8 @@ type disturber struct {
 	config program.Config
 	steps  atomic.Uint64 // so far
 
+	collected atomic.Uint64 // garbage
+
 	// A flush to be cancelled: in its which-th step.
 	cancel func()
 	which  int
@@ -96,13 +98,17 @@ func (d *disturber) disturb(dice uint64) {
 	if dice = mix(dice); int(dice%1000) < c.Delay {
 		time.Sleep(time.Duration(dice >> 32 % 100_000))
 	}
-	if dice = mix(dice); int(dice%1000) < c.Collect {
+	if dice = mix(dice); int(dice%1000) < c.Collect && d.collected.Add(1) <= mostCollections {
 		runtime.GC()
 	}
 	if dice = mix(dice); int(dice%1000) < c.Shift {
 		runtime.GOMAXPROCS(1 + int(dice>>32%4))
 	}
 }
+
+// mostCollections is how often a play collects garbage: each takes as long as a
+// hundred operations.
+const mostCollections = 3
 
 // mix scrambles a number (SplitMix64).
 func mix(x uint64) uint64 {

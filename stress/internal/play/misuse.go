@@ -72,7 +72,7 @@ var misuses = map[string]func(p *player, ctx context.Context) error{
 			panics("Write has ended", func() { p.tables[0].clear(writer) }))
 	},
 	"writer-of-another-store": func(p *player, ctx context.Context) error {
-		return p.other.Write(ctx, func(_ context.Context, w *store.Writer) error {
+		return p.other().Write(ctx, func(_ context.Context, w *store.Writer) error {
 			return panics("another store", func() { p.tables[0].clear(w) })
 		})
 	},
@@ -96,7 +96,7 @@ var misuses = map[string]func(p *player, ctx context.Context) error{
 			panics("kept past its", func() { kept.Erase(0) }))
 	},
 	"queue-of-another-store": func(p *player, ctx context.Context) error {
-		return p.other.Each(ctx, 1, func(_ context.Context, _ int, q store.Queue) error {
+		return p.other().Each(ctx, 1, func(_ context.Context, _ int, q store.Queue) error {
 			return panics("another store", func() { p.tables[0].emplace(q, model.Item{}) })
 		})
 	},
@@ -123,7 +123,7 @@ var misuses = map[string]func(p *player, ctx context.Context) error{
 	}),
 	"rollback-of-another-store": func(p *player, ctx context.Context) error {
 		var c store.Checkpoint
-		if err := p.other.Checkpoint(ctx, &c); err != nil {
+		if err := p.other().Checkpoint(ctx, &c); err != nil {
 			return err
 		}
 		return errors.Join(
@@ -138,7 +138,7 @@ var misuses = map[string]func(p *player, ctx context.Context) error{
 			{{Name: "", Run: run}},
 			{{Name: "a"}},
 			{{Name: "a", Run: run}, {Name: "a", Run: run}},
-			{{Name: "a", Run: run, Writes: []store.Resource{p.elsewhere}}},
+			{{Name: "a", Run: run, Writes: []store.Resource{p.other().table}}},
 			{{Name: "a", Run: run, Emits: []store.Resource{store.Other("sun")}}},
 			{{Name: "a", Run: run, After: []string{"b"}}},
 			{{Name: "a", Run: run, After: []string{"b"}}, {Name: "b", Run: run, After: []string{"a"}}},

@@ -20,14 +20,13 @@ type player struct {
 	disturb disturber
 	fuse    fuse // in the Links of rich items
 
-	store     *store.Store
-	other     *store.Store // another one, for misuse
-	elsewhere *store.Table[word]
-	foreign   uint64 // the handle of an item of the other store
-	tables    []bound
-	modelled  []model.Table
-	exact     *model.Exact
-	abstract  *model.Abstract
+	store    *store.Store
+	another  *otherStore // once it is asked for
+	foreign  uint64      // the handle of an item of the other store
+	tables   []bound
+	modelled []model.Table
+	exact    *model.Exact
+	abstract *model.Abstract
 
 	names       map[int]*variable
 	order       map[*program.Step]int // of steps that stand in no task
@@ -38,6 +37,8 @@ type player struct {
 	abandoned   []uint64              // handles of histories that a rollback ended
 	checkpoints map[int]*checkpoint
 	sortedBy    map[[2]int]int // by table and shard: what Defragment was last asked for, plus 1
+
+	reading chan struct{} // wakes a reader
 
 	step   int // number of the step that runs
 	line   *program.Step
@@ -151,6 +152,7 @@ func (p *player) steps(ctx context.Context) {
 func (p *player) do(ctx context.Context, s *program.Step, w *store.Writer) {
 	p.line = s
 	p.step = p.order[s]
+	p.wakeReaders()
 	p.result.Operations++
 	switch s.Op {
 	case program.Each:

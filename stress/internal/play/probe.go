@@ -9,7 +9,7 @@ import (
 )
 
 // probes is how many handles of the history are looked up after each flush.
-const probes = 24
+const probes = 8
 
 // probeSome looks up some handles of the history: the newest and others at
 // random, each as it is and forged.

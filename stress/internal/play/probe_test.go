@@ -54,7 +54,7 @@ func TestHandlesOfEndedHistoriesAndOtherStoresAreKept(t *testing.T) {
 	if len(p.abandoned) != 2 || p.abstract.Issued()[len(p.abstract.Issued())-1] == p.abandoned[0] {
 		t.Errorf("abandoned are %s; issued are %s", list(p.abandoned), list(p.abstract.Issued()))
 	}
-	if p.foreign == 0 || !p.other.Has(store.ID(p.foreign)) || p.store.Has(store.ID(p.foreign)) {
+	if !p.other().Has(store.ID(p.foreign)) || p.store.Has(store.ID(p.foreign)) {
 		t.Errorf("%#x is no item of the other store, or one of both", p.foreign)
 	}
 	if len(p.recorded) != 5 {

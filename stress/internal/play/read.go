@@ -54,6 +54,7 @@ func (p *player) read(ctx context.Context, s *program.Step) {
 // is closed.
 func (p *player) finish(ctx context.Context) {
 	p.inspect(ctx)
+	p.inspectAll(ctx)
 	p.mark(ctx, fmt.Sprintf("end %016x", p.inspectShards()))
 	p.checkFigures()
 	p.probeAll()

@@ -3,33 +3,52 @@ package play
 import (
 	"context"
 	"errors"
-	"runtime"
 	"sync"
 
 	"handloom/store"
 )
 
-// startReaders starts goroutines that open one read phase after another, while
-// the program runs, and look at every item there is. What they find is nobody's
-// to say; that it can be read is for the race detector, and that neither waits
-// for ever. It returns what ends them.
+// startReaders starts goroutines that open read phases while the program runs and
+// look at every item there is. What they find is nobody's to say; that it can be
+// read is for the race detector, and that neither waits for ever. It returns what
+// ends them.
 func (p *player) startReaders(ctx context.Context) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
+	p.reading = make(chan struct{}, p.config.Readers)
 	var reading sync.WaitGroup
 	for range p.config.Readers {
-		reading.Go(func() {
-			for ctx.Err() == nil {
-				err := p.store.Read(ctx, p.readAll)
-				if err != nil && !errors.Is(err, context.Canceled) && !errors.Is(err, store.ErrClosed) {
-					p.fail(Model, "a reader: %v", err)
-				}
-				runtime.Gosched()
-			}
-		})
+		reading.Go(func() { p.readOn(ctx) })
 	}
 	return func() {
 		cancel()
 		reading.Wait()
+	}
+}
+
+// readOn reads whenever it is woken. Readers that went on and on would take the
+// processors from what they are to disturb.
+func (p *player) readOn(ctx context.Context) {
+	for {
+		select {
+		case <-p.reading:
+		case <-ctx.Done():
+			return
+		}
+		err := p.store.Read(ctx, p.readAll)
+		if err != nil && !errors.Is(err, context.Canceled) && !errors.Is(err, store.ErrClosed) {
+			p.fail(Model, "a reader: %v", err)
+		}
+	}
+}
+
+// wakeReaders has every reader open a phase beside the step that comes.
+func (p *player) wakeReaders() {
+	for range p.config.Readers {
+		select {
+		case p.reading <- struct{}{}:
+		default:
+			return // they have not come to the last step's yet
+		}
 	}
 }
 
