@@ -5,115 +5,26 @@ import (
 	"testing"
 	"weak"
 
+	"handloom/internal/maptest"
+
 	"handloom/shard/handle"
 	"handloom/shard/handlemap"
 )
 
-// pointee is what the items point at; it is too large and has a pointer too
-// many to share an allocation with another object.
-type pointee struct {
-	_    *pointee
-	data [64]byte
-}
-
-type holder = handle.Of[*pointee]
-
-func TestWhatErasedItemsHeldIsCollected(t *testing.T) {
-	for name, erase := range map[string]func(m *handlemap.Map[*pointee], hs []holder){
-		"Erase": func(m *handlemap.Map[*pointee], hs []holder) {
-			for _, h := range hs {
-				m.Erase(h)
-			}
-		},
-		"Take": func(m *handlemap.Map[*pointee], hs []holder) {
-			for _, h := range hs {
-				m.Take(h)
-			}
-		},
-		"EraseItems": func(m *handlemap.Map[*pointee], hs []holder) { m.EraseItems(hs) },
-		"EraseFunc": func(m *handlemap.Map[*pointee], hs []holder) {
-			m.EraseFunc(func(h holder, _ **pointee) bool { return h.ID.Slot() < uint32(len(hs)) })
-		},
-		"Clear": func(m *handlemap.Map[*pointee], _ []holder) { m.Clear() },
-		"Reset": func(m *handlemap.Map[*pointee], _ []holder) { m.Reset() },
-	} {
-		t.Run(name, func(t *testing.T) {
-			m := newMap[*pointee](t, handlemap.Options{Reserve: 16})
-			var hs []holder
-			var refs []weak.Pointer[pointee]
-			for range 8 {
-				h, ref := insertPointee(t, m)
-				hs, refs = append(hs, h), append(refs, ref)
-			}
-			_, kept := insertPointee(t, m)
-			erase(m, hs)
-			expectCollected(t, refs)
-			if m.Len() == 1 && kept.Value() == nil {
-				t.Error("the pointee of a live item is collected")
-			}
-			runtime.KeepAlive(m)
-		})
-	}
-}
-
 func TestWhatIsErasedAfterASortIsCollected(t *testing.T) {
-	m := newMap[*pointee](t, handlemap.Options{Reserve: 16})
-	var refs []weak.Pointer[pointee]
+	m := newMap[*maptest.Pointee](t, handlemap.Options{Reserve: 16})
+	var refs []weak.Pointer[maptest.Pointee]
 	for range 8 {
-		_, ref := insertPointee(t, m)
+		_, ref := maptest.InsertPointee(t, m)
 		refs = append(refs, ref)
 	}
 	first := m.HandleAt(0)
-	m.SortAs([]holder{m.HandleAt(7), m.HandleAt(3)})
-	m.SortFunc(func(a, b **pointee) int { return int((*a).data[0]) - int((*b).data[0]) })
+	m.SortAs([]handle.Of[*maptest.Pointee]{m.HandleAt(7), m.HandleAt(3)})
+	m.SortFunc(func(a, b **maptest.Pointee) int { return int((*a).Data[0]) - int((*b).Data[0]) })
 	if m.HandleAt(0) == first {
 		t.Error("nothing has moved")
 	}
 	m.Clear()
-	expectCollected(t, refs)
+	maptest.ExpectCollected(t, refs)
 	runtime.KeepAlive(m)
-}
-
-func TestWhatAPanickingInsertHeldIsCollected(t *testing.T) {
-	m := newMap[*pointee](t, handlemap.Options{Reserve: 16})
-	var refs []weak.Pointer[pointee]
-	fill := func(v **pointee) {
-		*v = newPointee()
-		refs = append(refs, weak.Make(*v))
-	}
-	panicOf(func() {
-		m.InsertFunc(func(_ holder, v **pointee) { fill(v); panic("no") })
-	})
-	panicOf(func() {
-		m.EmplaceItems(5, func(i int, _ holder, v **pointee) {
-			if fill(v); i == 3 {
-				panic("no")
-			}
-		}, nil)
-	})
-	if len(refs) != 5 {
-		t.Fatalf("%d pointees made, want 5", len(refs))
-	}
-	expectCollected(t, refs)
-	runtime.KeepAlive(m)
-}
-
-//go:noinline
-func newPointee() *pointee { return &pointee{data: [64]byte{1}} }
-
-//go:noinline
-func insertPointee(t *testing.T, m *handlemap.Map[*pointee]) (holder, weak.Pointer[pointee]) {
-	p := newPointee()
-	return insert(t, m, p), weak.Make(p)
-}
-
-func expectCollected(t *testing.T, refs []weak.Pointer[pointee]) {
-	t.Helper()
-	runtime.GC()
-	runtime.GC()
-	for i, ref := range refs {
-		if ref.Value() != nil {
-			t.Errorf("pointee %d of %d is still held", i, len(refs))
-		}
-	}
 }

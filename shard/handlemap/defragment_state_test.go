@@ -4,6 +4,8 @@ import (
 	"slices"
 	"testing"
 
+	"handloom/internal/maptest"
+
 	"handloom/shard/handlemap"
 )
 
@@ -35,7 +37,7 @@ func TestWhatDefragmentKnowsIsInTheDigest(t *testing.T) {
 	}
 	m.Defragment(nil, 0)
 	sorted := newMap[uint64](t, handlemap.Options{})
-	_, items := contents(m)
+	items := slices.Clone(m.Items())
 	hs, _ := sorted.InsertItems(items, nil)
 	if len(hs) != m.Len() || seen[m.Digest()] {
 		t.Error("what was forgotten is in the digest")
@@ -69,8 +71,8 @@ func TestForgettingAndEmptyingLeaveNoTraceInTheDigest(t *testing.T) {
 			t.Errorf("%s: digests differ", name)
 		}
 		for range 3 {
-			insert(t, a, 5)
-			insert(t, b, 5)
+			maptest.Insert(t, a, 5)
+			maptest.Insert(t, b, 5)
 		}
 		if x, y := countCalls(a), countCalls(b); x != y || a.Digest() != b.Digest() {
 			t.Errorf("%s: %d and %d comparisons", name, x, y)
@@ -96,7 +98,7 @@ func TestACloneDefragmentsEqually(t *testing.T) {
 	}
 	for at := 0; ; at++ {
 		c := m.Clone()
-		verify(t, c)
+		maptest.Verify(t, c)
 		before := m.Digest()
 		if c.Digest() != before {
 			t.Fatalf("step %d: a fresh clone differs", at)

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 
+	"handloom/internal/maptest"
+
 	"handloom/internal/check"
 	"handloom/shard/handle"
 	"handloom/shard/handlemap"
@@ -99,14 +101,14 @@ func expectValues(t testing.TB, m *handlemap.Map[uint64], hs []number, values []
 	t.Helper()
 	for i, h := range hs {
 		if v, ok := m.Get(h); !ok || *v != values[i] {
-			t.Fatalf("%v names %s, not %d", h, describe(v), values[i])
+			t.Fatalf("%v names %s, not %d", h, maptest.Describe(v), values[i])
 		}
 	}
 }
 
 func TestEveryOrderIsReachedWithEveryBudget(t *testing.T) {
 	most := 7
-	if testing.Short() || raceEnabled {
+	if testing.Short() || check.Cheap {
 		most = 5
 	}
 	for n := range most + 1 {
@@ -209,7 +211,9 @@ var disturbances = map[string]func(d *disturbed){
 		d.insert(5)
 		d.insert(1)
 	},
-	"a panic": func(d *disturbed) { panicOf(func() { d.m.Defragment(func(a, b *uint64) int { panic("no") }, 5) }) },
+	"a panic": func(d *disturbed) {
+		maptest.PanicOf(func() { d.m.Defragment(func(a, b *uint64) int { panic("no") }, 5) })
+	},
 }
 
 type disturbed struct {
@@ -258,7 +262,7 @@ func (d *disturbed) unreported(uint64) {
 
 func TestChangesBetweenCallsAreSurvivedAtEveryStep(t *testing.T) {
 	most, stride := 5, 1
-	if testing.Short() || raceEnabled {
+	if testing.Short() || check.Cheap {
 		most, stride = 4, 3
 	}
 	for n := range most + 1 {
@@ -284,7 +288,7 @@ func TestChangesBetweenCallsAreSurvivedAtEveryStep(t *testing.T) {
 					}
 					for h, want := range d.values {
 						if v, ok := d.m.Get(h); !ok || *v != want {
-							t.Fatalf("%v, %s after %d steps: %v names %s, not %d", order, name, at, h, describe(v), want)
+							t.Fatalf("%v, %s after %d steps: %v names %s, not %d", order, name, at, h, maptest.Describe(v), want)
 						}
 					}
 					if done {
@@ -302,7 +306,7 @@ func large(t testing.TB, n int) (*handlemap.Map[uint64], *rand.Rand) {
 	r := rand.New(rand.NewPCG(uint64(n), 1))
 	m := newMap[uint64](t, handlemap.Options{})
 	for range n {
-		insert(t, m, r.Uint64N(uint64(n)))
+		maptest.Insert(t, m, r.Uint64N(uint64(n)))
 	}
 	return m, r
 }
@@ -364,7 +368,7 @@ func TestAStreamOfChangesDoesNotUndoTheWork(t *testing.T) {
 		*m.At(h) = r.Uint64N(n)
 		m.Touch(h)
 		m.Erase(m.HandleAt(r.IntN(m.Len())))
-		insert(t, m, r.Uint64N(n))
+		maptest.Insert(t, m, r.Uint64N(n))
 		c, k, _ := step(t, m, budget)
 		work += c + k
 	}
@@ -380,7 +384,7 @@ func TestDefragmentOfAnEmptyMapIsDone(t *testing.T) {
 		if c, k, done := step(t, m, 1); c+k != 0 || !done {
 			t.Error("an empty map takes work")
 		}
-		insert(t, m, 1)
+		maptest.Insert(t, m, 1)
 		if c, k, done := step(t, m, 1); c+k != 0 || !done {
 			t.Error("a single item takes work")
 		}
@@ -390,7 +394,7 @@ func TestDefragmentOfAnEmptyMapIsDone(t *testing.T) {
 
 func TestANegativeBudgetPanics(t *testing.T) {
 	m := newMap[uint64](t, handlemap.Options{})
-	message := fmt.Sprint(panicOf(func() { m.Defragment(ascend, -1) }))
+	message := fmt.Sprint(maptest.PanicOf(func() { m.Defragment(ascend, -1) }))
 	if !strings.Contains(message, "budget of -1; 0 is no bound") {
 		t.Error(message)
 	}
@@ -398,10 +402,10 @@ func TestANegativeBudgetPanics(t *testing.T) {
 
 func TestTouchRowsRefusesRowsThatAreNotThere(t *testing.T) {
 	m := newMap[uint64](t, handlemap.Options{Reserve: 10})
-	insertN(t, m, 3)
+	maptest.InsertN(t, m, 3)
 	finish(t, m, 0)
 	for _, rows := range [][2]int{{-1, 2}, {2, 1}, {0, 4}, {5, 5}} {
-		if panicOf(func() { m.TouchRows(rows[0], rows[1]) }) == nil {
+		if maptest.PanicOf(func() { m.TouchRows(rows[0], rows[1]) }) == nil {
 			t.Errorf("TouchRows%v does not panic", rows)
 		}
 	}
@@ -417,12 +421,12 @@ func TestTouchRowsRefusesRowsThatAreNotThere(t *testing.T) {
 }
 
 func TestTouchReportsWhetherThereIsAnItem(t *testing.T) {
-	eachWidth(t, func(t *testing.T) {
+	maptest.EachWidth(t, func(t *testing.T) {
 		m := newMap[uint64](t, handlemap.Options{})
-		hs := insertN(t, m, 5)
+		hs := maptest.InsertN(t, m, 5)
 		m.Erase(hs[1])
 		for range 2 {
-			if !m.Touch(hs[0]) || m.Touch(hs[1]) || m.Touch(number{}) || m.Touch(number64(0, 1, 5)) {
+			if !m.Touch(hs[0]) || m.Touch(hs[1]) || m.Touch(number{}) || m.Touch(maptest.Numbered(0, 1, 5)) {
 				t.Error("Touch is wrong about what lives")
 			}
 			finish(t, m, 0)
@@ -460,7 +464,7 @@ func TestAComparisonThatPanicsKeepsTheWork(t *testing.T) {
 			}, 20)
 		}()
 		<-finished
-		verify(t, m)
+		maptest.Verify(t, m)
 		if done {
 			break
 		}
@@ -468,7 +472,7 @@ func TestAComparisonThatPanicsKeepsTheWork(t *testing.T) {
 	if spent > 300*12 {
 		t.Errorf("%d comparisons", spent)
 	}
-	panicOf(func() { m.Defragment(nil, 0); m.Defragment(func(a, b *uint64) int { panic("no") }, 0) })
+	maptest.PanicOf(func() { m.Defragment(nil, 0); m.Defragment(func(a, b *uint64) int { panic("no") }, 0) })
 	finish(t, m, 0)
 	for h, want := range values {
 		if *m.At(h) != want {
@@ -491,17 +495,17 @@ func TestAComparisonWithoutOrderDoesNoHarm(t *testing.T) {
 		}
 	}
 	m.SortFunc(func(a, b *uint64) int { return r.IntN(3) - 1 })
-	verify(t, m)
+	maptest.Verify(t, m)
 	expectValues(t, m, hs, items)
 }
 
 func TestComparisonsAllocateNothing(t *testing.T) {
-	m := newMap[page](t, handlemap.Options{})
-	var hs []handle.Of[page]
+	m := newMap[maptest.Page](t, handlemap.Options{})
+	var hs []handle.Of[maptest.Page]
 	for i := range uint64(50) {
-		hs = append(hs, insert(t, m, page{0: i * 13 % 50}))
+		hs = append(hs, maptest.Insert(t, m, maptest.Page{0: i * 13 % 50}))
 	}
-	byFirst := func(a, b *page) int { return cmp.Compare(a[0], b[0]) }
+	byFirst := func(a, b *maptest.Page) int { return cmp.Compare(a[0], b[0]) }
 	m.SortFunc(byFirst)
 	m.Defragment(byFirst, 0)
 	up := true
@@ -511,7 +515,7 @@ func TestComparisonsAllocateNothing(t *testing.T) {
 		if up {
 			sign = -1
 		}
-		m.SortFunc(func(a, b *page) int { return sign * byFirst(a, b) })
+		m.SortFunc(func(a, b *maptest.Page) int { return sign * byFirst(a, b) })
 		for done := false; !done; {
 			_, done = m.Defragment(byFirst, 7)
 		}

@@ -1,46 +1,17 @@
 package handlemap_test
 
 import (
-	"reflect"
 	"testing"
 
-	"handloom/shard/handle"
+	"handloom/internal/maptest"
+
 	"handloom/shard/handlemap"
 )
-
-// Random histories go through every operation with each of these kinds; here is
-// what a reader wants to see said once.
-func TestItemsOfEveryKind(t *testing.T) {
-	t.Run("item=empty", func(t *testing.T) { eachWidth(t, keepsItems(empties)) })
-	t.Run("item=number", func(t *testing.T) { eachWidth(t, keepsItems(numbers)) })
-	t.Run("item=rich", func(t *testing.T) { eachWidth(t, keepsItems(riches)) })
-	t.Run("item=page", func(t *testing.T) { eachWidth(t, keepsItems(pages)) })
-}
-
-func keepsItems[T any](k kind[T]) func(*testing.T) {
-	return func(t *testing.T) {
-		m := newMap[T](t, handlemap.Options{TypeID: 1})
-		var hs []handle.Of[T]
-		for i := range uint64(12) {
-			hs = append(hs, insert(t, m, k.item(i)))
-		}
-		m.EraseItems(hs[4:8])
-		for i, h := range hs {
-			v, ok := m.Get(h)
-			if erased := i >= 4 && i < 8; ok == erased || ok && !reflect.DeepEqual(*v, k.item(uint64(i))) {
-				t.Errorf("item %d: %v, %t", i, v, ok)
-			}
-		}
-		if v, ok := m.Take(hs[11]); !ok || !reflect.DeepEqual(v, k.item(11)) || m.Len() != 7 {
-			t.Errorf("Take gives %v, %t and leaves %d", v, ok, m.Len())
-		}
-	}
-}
 
 func TestItemsWithoutSizeTakeNoMemory(t *testing.T) {
 	m := newMap[struct{}](t, handlemap.Options{})
 	for range 8 {
-		insert(t, m, struct{}{})
+		maptest.Insert(t, m, struct{}{})
 	}
 	m.Shrink()
 	if got := m.Stats().Bytes; got != 8*4+8*8 { // meta set and slot words

@@ -1,210 +1,30 @@
 package handlemap_test
 
 import (
-	"errors"
-	"fmt"
-	"math"
 	"math/rand/v2"
-	"strings"
 	"testing"
+
+	"handloom/internal/maptest"
 
 	"handloom/shard/handlemap"
 )
 
-// expectFull fails the test unless every way to insert n items says that the
-// map is full and changes nothing.
-func expectFull(t *testing.T, m *handlemap.Map[uint64], n int) {
-	t.Helper()
-	before, capacity := m.Digest(), m.Cap()
-	dst := make([]number, 1, 100)
-	called := false
-	items, err1 := m.InsertItems(make([]uint64, n), dst)
-	emplaced, err2 := m.EmplaceItems(n, func(int, number, *uint64) { called = true }, dst)
-	errs := []error{err1, err2, m.CanInsert(n, 0, 0)}
-	if n == 1 {
-		h1, err1 := m.Insert(1)
-		h2, err2 := m.InsertFunc(func(number, *uint64) { called = true })
-		errs = append(errs, err1, err2)
-		if !h1.ID.IsZero() || !h2.ID.IsZero() {
-			t.Errorf("handles %v and %v from a full map", h1, h2)
-		}
-	}
-	for i, err := range errs {
-		if !errors.Is(err, handlemap.ErrFull) {
-			t.Errorf("insert of %d items: error %d is %v", n, i, err)
-		}
-	}
-	if called || len(items) != 1 || len(emplaced) != 1 {
-		t.Errorf("callback called: %t; handles returned: %d and %d, want 1", called, len(items), len(emplaced))
-	}
-	if m.Digest() != before || m.Cap() != capacity {
-		t.Errorf("a failed insert of %d items changed the map", n)
-	}
-}
-
-func TestMaxItems(t *testing.T) {
-	eachWidth(t, func(t *testing.T) {
-		for _, limit := range []int{1, 2, 9, 16} {
-			m := newMap[uint64](t, handlemap.Options{MaxItems: limit})
-			hs := insertN(t, m, limit-1)
-			expectFull(t, m, 2)
-			hs = append(hs, insert(t, m, uint64(limit-1)))
-			expectFull(t, m, 1)
-			expectNumbers(t, m, hs)
-			m.Erase(hs[0])
-			hs[0] = insert(t, m, 0)
-			expectFull(t, m, 1)
-			expectNumbers(t, m, hs)
-		}
-	})
-}
-
-// Where an int has 32 bits, such numbers are below the number of slots that a
-// handle could tell apart, and sums with them do not fit.
-func TestMoreItemsThanAnIntCanCountAreRefused(t *testing.T) {
-	for _, o := range []handlemap.Options{{}, {MaxItems: 1}, {MaxItems: 9}, {MaxItems: 9, MinFree: 2}} {
-		m := newMap[uint64](t, o)
-		insertN(t, m, 1)
-		before, capacity := m.Digest(), m.Cap()
-		for _, n := range []int{math.MaxInt, math.MaxInt - 1, math.MaxInt - 9, math.MaxInt/2 + 1} {
-			_, err := m.EmplaceItems(n, func(int, number, *uint64) { t.Error("an item is filled in") }, nil)
-			for _, err := range []error{err, m.CanInsert(n, 0, 0), m.CanInsert(n, 1, 0), m.CanInsert(n, 1, 1)} {
-				if !errors.Is(err, handlemap.ErrFull) || o.MaxItems > 0 != strings.Contains(err.Error(), "MaxItems") {
-					t.Errorf("%+v: %d items: %v", o, n, err)
-				}
-			}
-			if o.MaxItems > 0 {
-				m.Reserve(n)
-				m.ReserveMore(n)
-				capacity = max(capacity, m.Cap())
-			}
-		}
-		if m.Digest() != before || m.Cap() != capacity || m.Len() != 1 {
-			t.Errorf("%+v: the map has changed", o)
-		}
-	}
-}
-
-func TestSlotExhaustion(t *testing.T) {
-	for _, limit := range []uint32{1, 5, 9, 16} { // also such as fill no size class of the allocator
-		setWidths(t, 7, limit)
-		m := newMap[uint64](t, handlemap.Options{})
-		n := int(limit)
-		expectFull(t, m, n+1)
-		hs := insertN(t, m, n)
-		expectFull(t, m, 1)
-		m.EraseItems(hs[n/2:])
-		expectFull(t, m, n-n/2+1)
-		expectNumbers(t, m, hs[:n/2])
-		insertN(t, m, n-n/2)
-		expectFull(t, m, 1)
-	}
-}
-
-func TestLimitsHoldAfterACopyOrAChangeOfCapacity(t *testing.T) {
-	changes := map[string]func(*handlemap.Map[uint64]) *handlemap.Map[uint64]{
-		"Clone":   func(m *handlemap.Map[uint64]) *handlemap.Map[uint64] { return m.Clone() },
-		"Shrink":  func(m *handlemap.Map[uint64]) *handlemap.Map[uint64] { m.Shrink(); return m },
-		"Reserve": func(m *handlemap.Map[uint64]) *handlemap.Map[uint64] { m.Reserve(1 << 20); return m },
-		"Reset":   func(m *handlemap.Map[uint64]) *handlemap.Map[uint64] { m.Reset(); return m },
-	}
-	for limit := range 17 {
-		for name, change := range changes {
-			t.Run(fmt.Sprintf("%s/limit=%d", name, limit), func(t *testing.T) {
-				setWidths(t, 7, uint32(max(limit, 1)))
-				for _, maxItems := range []int{0, limit} {
-					m := newMap[uint64](t, handlemap.Options{MaxItems: maxItems})
-					insertN(t, m, max(limit, 1)-1)
-					m = change(m)
-					verifyAtEnd(t, m)
-					insertN(t, m, max(limit, 1)-m.Len())
-					expectFull(t, m, 1)
-				}
-			})
-		}
-	}
-	for limit := 1; limit < 40; limit++ { // at the full width MaxItems is all there is
-		m := newMap[uint64](t, handlemap.Options{MaxItems: limit})
-		insertN(t, m, limit)
-		for name, change := range changes {
-			changed := change(m.Clone())
-			insertN(t, changed, limit-changed.Len())
-			t.Run(name, func(t *testing.T) { expectFull(t, changed, 1) })
-		}
-	}
-}
-
-func TestReserveMakesRoomAndChangesNoSlot(t *testing.T) {
-	eachWidth(t, func(t *testing.T) {
-		m := newMap[uint64](t, handlemap.Options{})
-		hs := insertN(t, m, 8)
-		m.EraseItems(hs[2:6])
-		before, slots := m.Digest(), m.Stats().Slots
-		m.Reserve(14)
-		if m.Digest() != before || m.Stats().Slots != slots {
-			t.Error("Reserve changed more than capacity")
-		}
-		bytes := m.Stats().Bytes
-		for i := range 10 { // four vacant slots first, then new ones
-			h := insert(t, m, 0)
-			if i < 4 && h != number64(0, 2, uint32(2+i)) || i >= 4 && h != number64(0, 1, uint32(4+i)) {
-				t.Errorf("insert %d after Reserve gives %v", i, h)
-			}
-		}
-		if m.Stats().Bytes != bytes || m.Cap() < 14 {
-			t.Errorf("inserts into reserved room grew the map from %d to %d bytes", bytes, m.Stats().Bytes)
-		}
-		m.Reserve(0)
-		if m.Cap() < 14 {
-			t.Error("Reserve gave room back")
-		}
-		if msg := panicOf(func() { m.Reserve(-1) }); msg != "handlemap: Reserve of -1 items" {
-			t.Errorf("Reserve(-1) panics with %v", msg)
-		}
-	})
-}
-
-func TestReserveMoreMakesRoomForSoManyInserts(t *testing.T) {
-	eachWidth(t, func(t *testing.T) {
-		for _, minFree := range []int{0, 2} {
-			m := newMap[uint64](t, handlemap.Options{MinFree: minFree})
-			m.EraseItems(insertN(t, m, 8)[3:6])
-			before := m.Digest()
-			m.ReserveMore(7)
-			if m.Digest() != before || !m.HasRoom(7) {
-				t.Error("ReserveMore changed more than capacity, or too little")
-			}
-			bytes := m.Stats().Bytes
-			insertN(t, m, 7)
-			if m.Stats().Bytes != bytes {
-				t.Errorf("inserts into reserved room grew the map from %d to %d bytes", bytes, m.Stats().Bytes)
-			}
-			if m.HasRoom(m.Cap() - m.Len() + 1) {
-				t.Error("HasRoom promises more than there is")
-			}
-			if msg := panicOf(func() { m.ReserveMore(-1) }); msg != "handlemap: ReserveMore of -1 items" {
-				t.Errorf("ReserveMore(-1) panics with %v", msg)
-			}
-		}
-	})
-}
-
 // A flush asks HasRoom before the commit point, so that no array grows behind it:
 // rows may be there and slot words missing, where MinFree holds vacant slots back.
 func TestHasRoomSaysWhetherInsertsGrowAnArray(t *testing.T) {
-	eachWidth(t, func(t *testing.T) {
+	maptest.EachWidth(t, func(t *testing.T) {
 		for _, minFree := range []int{0, 1, 3, 16} {
 			random := rand.New(rand.NewPCG(uint64(minFree), 1))
 			m := newMap[uint64](t, handlemap.Options{MinFree: minFree})
 			rooms := map[bool]int{}
 			for range 200 {
 				n := random.IntN(4)
-				if m.CanInsert(n, 0, 0) != nil {
+				if m.Core().CanInsert(n, 0, 0) != nil {
 					m.Reset()
 					continue
 				}
-				room, bytes := m.HasRoom(n), m.Stats().Bytes
-				hs := insertN(t, m, n)
+				room, bytes := m.Core().HasRoom(n), m.Stats().Bytes
+				hs := maptest.InsertN(t, m, n)
 				if grown := m.Stats().Bytes != bytes; grown == room {
 					t.Fatalf("MinFree %d: HasRoom(%d) is %t, and an array has grown: %t", minFree, n, room, grown)
 				}
@@ -221,27 +41,10 @@ func TestHasRoomSaysWhetherInsertsGrowAnArray(t *testing.T) {
 	})
 }
 
-func TestNoRoomIsMadeBeyondTheLimits(t *testing.T) {
-	setWidths(t, 7, 16)
-	for _, o := range []handlemap.Options{{}, {MaxItems: 9}} {
-		for _, reserve := range []func(*handlemap.Map[uint64]){
-			func(m *handlemap.Map[uint64]) { m.Reserve(1 << 30) },
-			func(m *handlemap.Map[uint64]) { m.ReserveMore(1 << 30) },
-		} {
-			m := newMap[uint64](t, o)
-			insertN(t, m, 3)
-			reserve(m)
-			if limit := max(o.MaxItems, 9); m.Cap() < limit || m.Cap() > 16 || o.MaxItems > 0 && m.Cap() != 9 {
-				t.Errorf("%+v: room for %d items", o, m.Cap())
-			}
-		}
-	}
-}
-
 func TestShrinkGivesBackCapacityOnly(t *testing.T) {
-	eachWidth(t, func(t *testing.T) {
+	maptest.EachWidth(t, func(t *testing.T) {
 		m := newMap[uint64](t, handlemap.Options{Reserve: 16})
-		hs := insertN(t, m, 12)
+		hs := maptest.InsertN(t, m, 12)
 		m.EraseItems(hs[4:7])
 		before := m.Digest()
 		m.Shrink()
@@ -249,17 +52,11 @@ func TestShrinkGivesBackCapacityOnly(t *testing.T) {
 		if m.Digest() != before || m.Cap() != 9 || m.Stats().Bytes != want {
 			t.Errorf("after Shrink: capacity %d, %d bytes, want 9 and %d", m.Cap(), m.Stats().Bytes, want)
 		}
-		expectNumbers(t, m, hs[:4])
-		if h := insert(t, m, 0); h != number64(0, 2, 4) {
+		maptest.ExpectNumbers(t, m, hs[:4])
+		if h := maptest.Insert(t, m, 0); h != maptest.Numbered(0, 2, 4) {
 			t.Errorf("issued %v, want slot 4", h)
 		}
 	})
-}
-
-func TestGrowthKeepsEveryHandle(t *testing.T) {
-	m := newMap[uint64](t, handlemap.Options{TypeID: 1})
-	hs := insertN(t, m, 100_000)
-	expectNumbers(t, m, hs)
 }
 
 func TestGrowthIsRareInEveryArray(t *testing.T) {
@@ -268,7 +65,7 @@ func TestGrowthIsRareInEveryArray(t *testing.T) {
 		m := newMap[uint64](t, o)
 		grown, bytes := 0, m.Stats().Bytes
 		for range cycles { // with MinFree each makes a slot, of which few are live
-			h := insert(t, m, 0)
+			h := maptest.Insert(t, m, 0)
 			if b := m.Stats().Bytes; b != bytes {
 				grown, bytes = grown+1, b
 			}
@@ -282,69 +79,16 @@ func TestGrowthIsRareInEveryArray(t *testing.T) {
 	}
 }
 
-func TestBulkInsertsOfNothing(t *testing.T) {
-	eachWidth(t, func(t *testing.T) {
-		m := newMap[uint64](t, handlemap.Options{MaxItems: 1})
-		insertN(t, m, 1)
-		before := m.Digest()
-		a, err1 := m.InsertItems(nil, nil)
-		b, err2 := m.EmplaceItems(0, nil, nil)
-		if err1 != nil || err2 != nil || a != nil || b != nil || m.Digest() != before {
-			t.Errorf("got %v, %v and %v, %v", a, err1, b, err2)
-		}
-		if msg := panicOf(func() { m.EmplaceItems(-1, nil, nil) }); msg != "handlemap: EmplaceItems of -1 items" {
-			t.Errorf("a negative count panics with %v", msg)
-		}
-	})
-}
-
-func TestBulkInsertsEqualSingleOnes(t *testing.T) {
-	eachWidth(t, func(t *testing.T) {
-		// Vacant slots, then new ones; under narrow fields held-back ones too.
-		for _, minFree := range []int{0, 2, 16} {
-			single := newMap[uint64](t, handlemap.Options{MinFree: minFree})
-			single.EraseItems(insertN(t, single, 6)[1:5])
-			items, emplaced := single.Clone(), single.Clone()
-			var want []number
-			for i := range 14 {
-				want = append(want, insert(t, single, uint64(i)))
-			}
-			values := make([]uint64, 14)
-			for i := range values {
-				values[i] = uint64(i)
-			}
-			a, err1 := items.InsertItems(values, []number{{}})
-			b, err2 := emplaced.EmplaceItems(14, func(i int, h number, v *uint64) {
-				if h != want[i] || emplaced.Has(h) || *v != 0 {
-					t.Errorf("callback %d sees %v, want %v; resolves: %t; value %d", i, h, want[i], emplaced.Has(h), *v)
-				}
-				*v = uint64(i)
-			}, nil)
-			if err1 != nil || err2 != nil || len(a) != 15 || !a[0].ID.IsZero() || len(b) != 14 {
-				t.Fatalf("%d handles, %v and %d handles, %v", len(a), err1, len(b), err2)
-			}
-			for i, h := range want {
-				if a[i+1] != h || b[i] != h {
-					t.Errorf("insert %d: handles %v and %v, want %v", i, a[i+1], b[i], h)
-				}
-			}
-			if items.Digest() != single.Digest() || emplaced.Digest() != single.Digest() {
-				t.Error("bulk inserts leave another state than single ones")
-			}
-		}
-	})
-}
-
 // A flush makes room before it erases: the slots of what it erases may be
 // depleted, so that every item that comes needs a new one.
 func TestRoomIsMadeForItemsWhoseSlotsWillBeDepleted(t *testing.T) {
-	setWidths(t, 1, 64) // every erase depletes
+	maptest.SetWidths(t, 1, 64) // every erase depletes
 	m := newMap[uint64](t, handlemap.Options{MaxItems: 8, Reserve: 8})
-	hs := insertN(t, m, 8)
-	m.ReserveMore(8)
+	hs := maptest.InsertN(t, m, 8)
+	m.Core().ReserveMore(8)
 	bytes := m.Stats().Bytes
 	m.EraseItems(hs)
-	insertN(t, m, 8)
+	maptest.InsertN(t, m, 8)
 	if got := m.Stats(); got.Bytes != bytes || got.Depleted != 8 {
 		t.Errorf("with %d slots depleted the map grew from %d to %d bytes", got.Depleted, bytes, got.Bytes)
 	}

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"handloom/internal/maptest"
+
 	"handloom/internal/check"
 	"handloom/shard/handle"
 	"handloom/shard/handlemap"
@@ -37,11 +39,11 @@ func cards(t testing.TB, n, keys int) (*handlemap.Map[card], []handle.Of[card]) 
 	m := newMap[card](t, handlemap.Options{TypeID: 3})
 	var spoil []handle.Of[card]
 	for range min(n/2, 5) {
-		spoil = append(spoil, insert(t, m, card{}))
+		spoil = append(spoil, maptest.Insert(t, m, card{}))
 	}
 	hs := make([]handle.Of[card], n)
 	for id := range hs {
-		hs[id] = insert(t, m, card{key: uint64(r.IntN(keys)), id: uint64(id)})
+		hs[id] = maptest.Insert(t, m, card{key: uint64(r.IntN(keys)), id: uint64(id)})
 		if id < len(spoil) {
 			m.Erase(spoil[len(spoil)-1-id])
 		}
@@ -61,7 +63,7 @@ func expectCards(t testing.TB, m *handlemap.Map[card], hs []handle.Of[card], wan
 			t.Fatalf("%v names %+v, not card %d", h, v, id)
 		}
 	}
-	verify(t, m)
+	maptest.Verify(t, m)
 }
 
 // Sizes around those of the runs, of a block and of many blocks.
@@ -91,8 +93,9 @@ func TestSortsAreStableAndKeepHandles(t *testing.T) {
 }
 
 func TestNarrowMapsSort(t *testing.T) {
-	eachWidth(t, func(t *testing.T) {
-		m, hs := wornMap(t)
+	maptest.EachWidth(t, func(t *testing.T) {
+		worn, hs := maptest.Worn(t, underTest.Numbers)
+		m := worn.(*handlemap.Map[uint64])
 		values := map[number]uint64{}
 		for _, h := range hs {
 			values[h] = *m.At(h)
@@ -106,7 +109,7 @@ func TestNarrowMapsSort(t *testing.T) {
 				t.Errorf("%v names %d, not %d", h, *m.At(h), v)
 			}
 		}
-		verify(t, m)
+		maptest.Verify(t, m)
 	})
 }
 
@@ -129,7 +132,7 @@ func TestSortRangeOrdersItsRowsOnly(t *testing.T) {
 func TestSortRangeRefusesRowsThatAreNotThere(t *testing.T) {
 	m, _ := cards(t, 3, 9)
 	for _, cut := range [][2]int{{-1, 2}, {2, 1}, {0, 4}, {4, 4}} {
-		message := fmt.Sprint(panicOf(func() { m.SortRange(cut[0], cut[1], byKey) }))
+		message := fmt.Sprint(maptest.PanicOf(func() { m.SortRange(cut[0], cut[1], byKey) }))
 		if !strings.Contains(message, fmt.Sprintf("SortRange of rows %d to %d of a map of 3", cut[0], cut[1])) {
 			t.Errorf("SortRange%v: %s", cut, message)
 		}
@@ -141,7 +144,7 @@ func TestLargeItemsSort(t *testing.T) {
 	var hs []handle.Of[oversize]
 	r := rand.New(rand.NewPCG(1, 1))
 	for id := range 3000 {
-		hs = append(hs, insert(t, m, oversize{card: card{key: uint64(r.IntN(50)), id: uint64(id)}}))
+		hs = append(hs, maptest.Insert(t, m, oversize{card: card{key: uint64(r.IntN(50)), id: uint64(id)}}))
 	}
 	want := slices.Clone(m.Items())
 	slices.SortStableFunc(want, func(a, b oversize) int { return byKey(&a.card, &b.card) })
@@ -163,7 +166,7 @@ func TestKeysUseAllTheirBits(t *testing.T) {
 			m := newMap[card](t, handlemap.Options{})
 			var hs []handle.Of[card]
 			for id := range n {
-				hs = append(hs, insert(t, m, card{key: r.Uint64()&mask | 0x5a0&^mask, id: uint64(id)}))
+				hs = append(hs, maptest.Insert(t, m, card{key: r.Uint64()&mask | 0x5a0&^mask, id: uint64(id)}))
 			}
 			want := slices.Clone(m.Items())
 			slices.SortStableFunc(want, func(a, b card) int { return byKey(&a, &b) })
@@ -253,8 +256,8 @@ func TestASortThatPanicsMovesNothing(t *testing.T) {
 			}
 		}
 		expectCards(t, m, hs, want)
-		panicOf(func() { m.SortByKey(func(v *card) uint64 { return 1 / (v.id % uint64(n-1)) }) })
-		panicOf(func() { m.Partition(func(v *card) bool { return 1/(v.id%uint64(n-1)) == 0 }) })
+		maptest.PanicOf(func() { m.SortByKey(func(v *card) uint64 { return 1 / (v.id % uint64(n-1)) }) })
+		maptest.PanicOf(func() { m.Partition(func(v *card) bool { return 1/(v.id%uint64(n-1)) == 0 }) })
 		expectCards(t, m, hs, want)
 		m.Erase(hs[0]) // and afterwards changes are allowed
 	}
@@ -280,7 +283,7 @@ func TestSortedItemsKeepWhatTheyPointAt(t *testing.T) {
 	m := newMap[*uint64](t, handlemap.Options{})
 	for i := range uint64(500) {
 		v := i * 7 % 500
-		insert(t, m, &v)
+		maptest.Insert(t, m, &v)
 	}
 	m.SortFunc(func(a, b **uint64) int { return cmp.Compare(**a, **b) })
 	runtime.GC()
@@ -320,6 +323,6 @@ func TestReorderingReusesItsScratch(t *testing.T) {
 		t.Errorf("%v allocations", n)
 	}
 	m.Shrink()
-	verify(t, m)
+	maptest.Verify(t, m)
 	frame()
 }

@@ -6,6 +6,8 @@ import (
 	"testing"
 	"unsafe"
 
+	"handloom/internal/maptest"
+
 	"handloom/shard/handle"
 	"handloom/shard/handlemap"
 )
@@ -13,13 +15,13 @@ import (
 func addr[T any](v *T) uintptr { return uintptr(unsafe.Pointer(v)) }
 
 func TestSortAsFollowsTheHandles(t *testing.T) {
-	eachWidth(t, func(t *testing.T) {
+	maptest.EachWidth(t, func(t *testing.T) {
 		m := newMap[uint64](t, handlemap.Options{TypeID: 2})
-		hs := insertN(t, m, 9)
+		hs := maptest.InsertN(t, m, 9)
 		m.Erase(hs[2])
 		m.Erase(hs[5]) // rows: 0 1 8 3 4 7 6
 		stale := hs[2]
-		m.SortAs([]number{hs[7], stale, hs[1], hs[7], {}, number64(1, 1, 3), hs[8], hs[1]})
+		m.SortAs([]number{hs[7], stale, hs[1], hs[7], {}, maptest.Numbered(1, 1, 3), hs[8], hs[1]})
 		if want := []uint64{7, 1, 8, 0, 3, 4, 6}; !slices.Equal(m.Items(), want) {
 			t.Errorf("order %v, want %v", m.Items(), want)
 		}
@@ -63,16 +65,16 @@ func TestPartitionKeepsTheOrderOfBothParts(t *testing.T) {
 }
 
 func TestSwapExchangesRows(t *testing.T) {
-	eachWidth(t, func(t *testing.T) {
+	maptest.EachWidth(t, func(t *testing.T) {
 		m := newMap[uint64](t, handlemap.Options{})
-		hs := insertN(t, m, 5)
+		hs := maptest.InsertN(t, m, 5)
 		if !m.Swap(hs[1], hs[3]) || !m.Swap(hs[0], hs[0]) {
 			t.Error("Swap of live handles fails")
 		}
 		if want := []uint64{0, 3, 2, 1, 4}; !slices.Equal(m.Items(), want) {
 			t.Errorf("order %v, want %v", m.Items(), want)
 		}
-		expectNumbers(t, m, hs)
+		maptest.ExpectNumbers(t, m, hs)
 		m.Erase(hs[4])
 		before := m.Digest()
 		if m.Swap(hs[4], hs[0]) || m.Swap(hs[0], hs[4]) || m.Swap(number{}, number{}) || m.Digest() != before {
@@ -83,11 +85,11 @@ func TestSwapExchangesRows(t *testing.T) {
 
 // This sequence lost items in the container that the design comes from.
 func TestElevenItemsErasedInShuffledOrderReturn(t *testing.T) {
-	eachWidth(t, func(t *testing.T) {
+	maptest.EachWidth(t, func(t *testing.T) {
 		r := rand.New(rand.NewPCG(7, 7))
 		for range 7 {
 			m := newMap[uint64](t, handlemap.Options{})
-			hs := insertN(t, m, 11)
+			hs := maptest.InsertN(t, m, 11)
 			for round := range 6 {
 				for _, i := range r.Perm(11) {
 					if v, ok := m.Take(hs[i]); !ok || v != uint64(i) {
@@ -95,7 +97,7 @@ func TestElevenItemsErasedInShuffledOrderReturn(t *testing.T) {
 					}
 				}
 				for _, i := range r.Perm(11) {
-					hs[i] = insert(t, m, uint64(i))
+					hs[i] = maptest.Insert(t, m, uint64(i))
 				}
 				switch round % 3 {
 				case 0:
@@ -105,22 +107,22 @@ func TestElevenItemsErasedInShuffledOrderReturn(t *testing.T) {
 				case 2:
 					m.Defragment(func(a, b *uint64) int { return int(*a) - int(*b) }, r.IntN(40))
 				}
-				expectNumbers(t, m, hs)
+				maptest.ExpectNumbers(t, m, hs)
 			}
 		}
 	})
 }
 
 func TestItemsWithoutSizeReorder(t *testing.T) {
-	m := newMap[empty](t, handlemap.Options{})
-	var hs []handle.Of[empty]
+	m := newMap[maptest.Empty](t, handlemap.Options{})
+	var hs []handle.Of[maptest.Empty]
 	for range 600 {
-		hs = append(hs, insert(t, m, empty{}))
+		hs = append(hs, maptest.Insert(t, m, maptest.Empty{}))
 	}
-	same := func(a, b *empty) int { return 0 }
-	m.SortAs([]handle.Of[empty]{hs[5], hs[3]})
+	same := func(a, b *maptest.Empty) int { return 0 }
+	m.SortAs([]handle.Of[maptest.Empty]{hs[5], hs[3]})
 	m.SortFunc(same)
-	m.SortByKey(func(*empty) uint64 { return 3 })
+	m.SortByKey(func(*maptest.Empty) uint64 { return 3 })
 	if _, done := m.Defragment(same, 0); !done || m.HandleAt(0) != hs[5] {
 		t.Error("equal items have moved")
 	}

@@ -4,16 +4,21 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"handloom/internal/maptest"
+
 	"handloom/shard/handle"
 	"handloom/shard/slotmap"
 )
 
 func TestAddressesNeverChange(t *testing.T) {
-	t.Run("item=number", addressesNeverChange(numbers, 100_000))
-	t.Run("item=page", addressesNeverChange(pages, 2_000)) // few items per page
+	t.Run("item=number", addressesNeverChange(numberOf, 100_000))
+	t.Run("item=page", addressesNeverChange(pageOf, 2_000)) // few items per page
 }
 
-func addressesNeverChange[T any](k kind[T], steps int) func(*testing.T) {
+func numberOf(v uint64) uint64     { return v }
+func pageOf(v uint64) maptest.Page { return maptest.Page{0: v, 511: v} }
+
+func addressesNeverChange[T any](item func(uint64) T, steps int) func(*testing.T) {
 	return func(t *testing.T) {
 		random := rand.New(rand.NewPCG(1, 2))
 		m := newMap[T](t, slotmap.Options{TypeID: 3})
@@ -34,7 +39,7 @@ func addressesNeverChange[T any](k kind[T], steps int) func(*testing.T) {
 		for step := range steps {
 			// More inserts than erases at first, then the other way round.
 			if grow := random.IntN(100) < 80-step*60/steps; grow || len(live) == 0 {
-				h, v := insert(t, m, k.item(uint64(step))), (*T)(nil)
+				h, v := maptest.Insert(t, m, item(uint64(step))), (*T)(nil)
 				if v = m.At(h); v == nil {
 					t.Fatalf("%v has no address", h)
 				}
@@ -52,7 +57,7 @@ func addressesNeverChange[T any](k kind[T], steps int) func(*testing.T) {
 			if step%(steps/20) == 0 {
 				m.Shrink() // moves nothing either
 				check()
-				verify(t, m)
+				maptest.Verify(t, m)
 			}
 		}
 		m.Reserve(2 * m.Rows())
@@ -90,28 +95,28 @@ func TestShrinkGivesPagesBackAndKeepsHandles(t *testing.T) {
 		}
 	}
 	for _, h := range []handle.Of[[8]uint64]{hs[1], hs[n-2], {}, {ID: m.HandleAt(0).ID | handle.FreeBit}} {
-		expectNothing(t, m, "on a page given back or not", h)
+		maptest.ExpectNothing(t, m, "on a page given back or not", h)
 	}
-	verify(t, m)
+	maptest.Verify(t, m)
 
 	// Page after page comes back when its slots are issued again.
-	if m.HasRoom(n - 3) {
+	if m.Core().HasRoom(n - 3) {
 		t.Error("HasRoom takes pages given back for room")
 	}
-	m.ReserveMore(n / 4)
-	if !m.HasRoom(n/4) || m.HasRoom(n-3) || m.Stats().Bytes > full/2 {
+	m.Core().ReserveMore(n / 4)
+	if !m.Core().HasRoom(n/4) || m.Core().HasRoom(n-3) || m.Stats().Bytes > full/2 {
 		t.Errorf("%d bytes after ReserveMore of a quarter", m.Stats().Bytes)
 	}
-	verify(t, m)
+	maptest.Verify(t, m)
 	for i := 1; i < n; i++ {
 		if i == n/2 || i == n-1 {
 			continue
 		}
-		if h := insert(t, m, [8]uint64{uint64(i)}); int(h.ID.Slot()) != i || h.ID.Generation() != 2 {
+		if h := maptest.Insert(t, m, [8]uint64{uint64(i)}); int(h.ID.Slot()) != i || h.ID.Generation() != 2 {
 			t.Fatalf("insert %d gives %v", i, h)
 		}
 		if i == n/3 {
-			verifyAtEnd(t, m.Clone()) // pages of both kinds
+			maptest.VerifyAtEnd(t, m.Clone()) // pages of both kinds
 			m.Shrink()
 		}
 	}
@@ -126,8 +131,8 @@ func TestShrinkGivesPagesBackAndKeepsHandles(t *testing.T) {
 }
 
 func TestShrinkOfAnEmptiedMapAndReset(t *testing.T) {
-	m := newMap[page](t, slotmap.Options{})
-	hs, _ := m.InsertItems(make([]page, 100), nil)
+	m := newMap[maptest.Page](t, slotmap.Options{})
+	hs, _ := m.InsertItems(make([]maptest.Page, 100), nil)
 	full := m.Stats().Bytes
 	m.Clear()
 	m.Shrink()
@@ -136,14 +141,14 @@ func TestShrinkOfAnEmptiedMapAndReset(t *testing.T) {
 		t.Errorf("%d of %d bytes left for no item", m.Stats().Bytes, full)
 	}
 	for _, h := range hs {
-		expectNothing(t, m, "erased", h)
+		maptest.ExpectNothing(t, m, "erased", h)
 	}
-	verify(t, m)
+	maptest.Verify(t, m)
 	m.Reset()
 	if s := m.Stats(); s.Bytes != 0 || m.Cap() != 0 {
 		t.Errorf("after Reset: %+v", s)
 	}
-	if h := insert(t, m, page{}); h.ID.Generation() != 2 || h.ID.Slot() != 0 {
+	if h := maptest.Insert(t, m, maptest.Page{}); h.ID.Generation() != 2 || h.ID.Slot() != 0 {
 		t.Errorf("after Reset %v is issued", h)
 	}
 }
@@ -152,30 +157,11 @@ func TestGrowthMakesOnePageAtATime(t *testing.T) {
 	m := newMap[uint64](t, slotmap.Options{})
 	bytes := m.Stats().Bytes
 	for range 100_000 {
-		insert(t, m, 1)
+		maptest.Insert(t, m, 1)
 		if b := m.Stats().Bytes; b-bytes > 50_000 {
 			t.Fatalf("an insert made %d bytes", b-bytes)
 		} else {
 			bytes = b
-		}
-	}
-}
-
-func TestNoRoomIsMadeBeyondTheLimits(t *testing.T) {
-	setWidths(t, 7, 16)
-	for _, o := range []slotmap.Options{{}, {MaxItems: 9}} {
-		for _, reserve := range []func(*slotmap.Map[page]){
-			func(m *slotmap.Map[page]) { m.Reserve(1 << 30) },
-			func(m *slotmap.Map[page]) { m.ReserveMore(1 << 30) },
-		} {
-			m := newMap[page](t, o)
-			reserve(m)
-			if limit := max(o.MaxItems, 9); m.Cap() < limit || m.Cap() > 16 || o.MaxItems > 0 && m.Cap() > 12 {
-				t.Errorf("%+v: room for %d items", o, m.Cap())
-			}
-			if m.HasRoom(17) || m.HasRoom(1<<30) {
-				t.Error("HasRoom promises more than slots allow")
-			}
 		}
 	}
 }

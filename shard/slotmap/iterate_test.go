@@ -5,39 +5,14 @@ import (
 	"slices"
 	"testing"
 
+	"handloom/internal/maptest"
+
 	"handloom/shard/slotmap"
 )
 
-func TestEveryIterationSkipsEmptyRows(t *testing.T) {
-	eachWidth(t, func(t *testing.T) {
-		m := newMap[uint64](t, slotmap.Options{})
-		hs := insertN(t, m, 8)
-		m.Erase(hs[1])
-		m.Erase(hs[3])
-		left := []number{hs[0], hs[2], hs[4], hs[5], hs[6], hs[7]}
-		var all, backward []number
-		for h, v := range m.All() {
-			all = append(all, h)
-			if v != m.At(h) {
-				t.Errorf("All: %v comes with another item", h)
-			}
-		}
-		for h, v := range m.Backward() {
-			backward = append(backward, h)
-			if v != m.At(h) {
-				t.Errorf("Backward: %v comes with another item", h)
-			}
-		}
-		slices.Reverse(backward)
-		if !slices.Equal(all, left) || !slices.Equal(backward, left) || !slices.Equal(slices.Collect(m.Handles()), left) {
-			t.Errorf("All %v, Backward %v, Handles %v, want %v", all, backward, slices.Collect(m.Handles()), left)
-		}
-	})
-}
-
 func TestRangesVisitTheItemsOfTheirRows(t *testing.T) {
 	m := newMap[uint64](t, slotmap.Options{})
-	hs := insertN(t, m, 200) // more than three words of the bitmap
+	hs := maptest.InsertN(t, m, 200) // more than three words of the bitmap
 	erased := func(i int) bool { return i%3 == 0 || i > 64 && i < 128 }
 	for i, h := range hs {
 		if erased(i) {
@@ -72,7 +47,7 @@ func TestRangesVisitTheItemsOfTheirRows(t *testing.T) {
 				t.Error("it visits something")
 			}
 		}
-		if panicOf(visit) == nil {
+		if maptest.PanicOf(visit) == nil {
 			t.Errorf("Range(%d, %d) of 200 rows does not panic", bad[0], bad[1])
 		}
 	}
@@ -87,7 +62,7 @@ func TestAnyItemMayBeErasedWhileIterating(t *testing.T) {
 	}
 	for name, iterate := range iterations {
 		m := newMap[uint64](t, slotmap.Options{})
-		hs := insertN(t, m, 150)
+		hs := maptest.InsertN(t, m, 150)
 		visited := map[number]bool{}
 		for h := range iterate(m) {
 			if visited[h] || !m.Has(h) {
@@ -102,64 +77,9 @@ func TestAnyItemMayBeErasedWhileIterating(t *testing.T) {
 		if m.Len() != 0 || len(visited) < 150/4 {
 			t.Errorf("%s leaves %d items after %d visits", name, m.Len(), len(visited))
 		}
-		insertN(t, m, 150)
+		maptest.InsertN(t, m, 150)
 		for range iterate(m) {
 			m.Reset()
 		}
 	}
-}
-
-func TestIterationCanStop(t *testing.T) {
-	m := newMap[uint64](t, slotmap.Options{})
-	insertN(t, m, 5)
-	visited := 0
-	for range m.All() {
-		visited++
-		break
-	}
-	for range m.Backward() {
-		visited++
-		break
-	}
-	for range m.Handles() {
-		visited++
-		break
-	}
-	if visited != 3 {
-		t.Errorf("%d visits, want 3", visited)
-	}
-}
-
-func TestIterationOfAnEmptyMap(t *testing.T) {
-	var m slotmap.Map[uint64]
-	for range m.All() {
-		t.Error("All visits an item")
-	}
-	for range m.Backward() {
-		t.Error("Backward visits an item")
-	}
-	for range m.Handles() {
-		t.Error("Handles visits an item")
-	}
-}
-
-func TestBackwardWithEraseVisitsEverythingOnce(t *testing.T) {
-	eachWidth(t, func(t *testing.T) {
-		for mask := range 1 << 6 { // every subset of six items
-			m := newMap[uint64](t, slotmap.Options{})
-			hs := insertN(t, m, 6)
-			visited := map[uint64]int{}
-			for h, v := range m.Backward() {
-				visited[*v]++
-				if mask>>*v&1 == 1 {
-					m.Erase(h)
-				}
-			}
-			for i, h := range hs {
-				if visited[uint64(i)] != 1 || m.Has(h) == (mask>>i&1 == 1) {
-					t.Errorf("subset %06b: item %d visited %d times, lives %t", mask, i, visited[uint64(i)], m.Has(h))
-				}
-			}
-		}
-	})
 }

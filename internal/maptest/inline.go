@@ -1,4 +1,4 @@
-package handlemap_test
+package maptest
 
 import (
 	"os/exec"
@@ -9,7 +9,7 @@ import (
 )
 
 // A lookup that does not inline costs a call, which is more than the lookup.
-func TestGetAndHasInline(t *testing.T) {
+func (s suite) GetAndHasInline(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs the compiler")
 	}
@@ -18,14 +18,14 @@ func TestGetAndHasInline(t *testing.T) {
 		t.Skip("no go command:", err)
 	}
 	// A generic method is compiled where it is instantiated: in testdata.
-	build := exec.Command("go", "build", "-gcflags=-m", "./shard/handlemap/testdata/inline")
+	build := exec.Command("go", "build", "-gcflags=-m", "./shard/"+s.Name+"/testdata/inline")
 	build.Dir = filepath.Dir(strings.TrimSpace(string(mod)))
 	out, err := build.CombinedOutput()
 	if err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	for _, method := range []string{"Get", "Has"} {
-		inlined := regexp.MustCompile(`inlining call to handlemap\.\(\*Map\[.*\]\)\.` + method + `\n`)
+		inlined := regexp.MustCompile(`inlining call to ` + s.Name + `\.\(\*Map\[.*\]\)\.` + method + `\n`)
 		if !inlined.Match(out) {
 			t.Errorf("the compiler does not inline %s:\n%s", method, out)
 		}

@@ -1,6 +1,7 @@
-package handlemap_test
+package maptest
 
 import (
+	"flag"
 	"fmt"
 	"maps"
 	"slices"
@@ -8,36 +9,38 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"handloom/internal/check"
 )
 
 // Items of the kinds that are handled differently somewhere: without size,
 // plain, with pointers, large.
 type (
-	empty struct{}
-	rich  struct {
-		name string
-		next *uint64
-		list []uint64
+	Empty struct{}
+	Rich  struct {
+		Name string
+		Next *uint64
+		List []uint64
 	}
-	page [512]uint64 // 4 KiB
+	Page [512]uint64 // 4 KiB
 )
 
 var (
-	empties = kind[empty]{
-		func(uint64) empty { return empty{} },
-		func(*empty) uint64 { return 0 },
+	empties = kind[Empty]{
+		func(uint64) Empty { return Empty{} },
+		func(*Empty) uint64 { return 0 },
 	}
 	numbers = kind[uint64]{
 		func(v uint64) uint64 { return v },
 		func(v *uint64) uint64 { return *v * 5 % 11 },
 	}
-	riches = kind[rich]{
-		func(v uint64) rich { return rich{strconv.FormatUint(v, 10), &v, []uint64{v, v}} },
-		func(v *rich) uint64 { return *v.next * 5 % 11 },
+	riches = kind[Rich]{
+		func(v uint64) Rich { return Rich{strconv.FormatUint(v, 10), &v, []uint64{v, v}} },
+		func(v *Rich) uint64 { return *v.Next * 5 % 11 },
 	}
-	pages = kind[page]{
-		func(v uint64) page { return page{0: v, 511: v} },
-		func(v *page) uint64 { return v[511] * 5 % 11 },
+	pages = kind[Page]{
+		func(v uint64) Page { return Page{0: v, 511: v} },
+		func(v *Page) uint64 { return v[511] * 5 % 11 },
 	}
 )
 
@@ -63,37 +66,54 @@ func (f *fromBytes) below(n int, _ string) int {
 	return v % n
 }
 
-func TestRandomHistories(t *testing.T) {
-	t.Run("item=empty", func(t *testing.T) { eachWidth(t, randomHistories(empties)) })
-	t.Run("item=number", func(t *testing.T) { eachWidth(t, randomHistories(numbers)) })
-	t.Run("item=rich", func(t *testing.T) { eachWidth(t, randomHistories(riches)) })
-	t.Run("item=page", func(t *testing.T) { eachWidth(t, randomHistories(pages)) })
+func (s suite) RandomHistories(t *testing.T) {
+	t.Run("item=empty", func(t *testing.T) { EachWidth(t, randomHistories(s.Empties, empties)) })
+	t.Run("item=number", func(t *testing.T) { EachWidth(t, randomHistories(s.Numbers, numbers)) })
+	t.Run("item=Rich", func(t *testing.T) { EachWidth(t, randomHistories(s.Riches, riches)) })
+	t.Run("item=Page", func(t *testing.T) { EachWidth(t, randomHistories(s.Pages, pages)) })
 }
 
 // Nearly every slot of these histories ends depleted.
-func TestShortLivedHistories(t *testing.T) {
+func (s suite) ShortLivedHistories(t *testing.T) {
 	for last := range uint16(3) {
 		for _, slots := range []uint32{1, 5, 16} {
-			setWidths(t, last+1, slots)
-			t.Run(fmt.Sprintf("generations=%d/slots=%d", last+1, slots), randomHistories(numbers))
+			SetWidths(t, last+1, slots)
+			t.Run(fmt.Sprintf("generations=%d/slots=%d", last+1, slots), randomHistories(s.Numbers, numbers))
 		}
 	}
 }
 
-func randomHistories[T any](k kind[T]) func(*testing.T) {
+// Fewer histories where everything is slow; a flag of the command line comes later.
+func init() {
+	if check.Cheap {
+		_ = flag.Set("rapid.checks", "30")
+	}
+}
+
+// stretches is how many times the length that rapid gives it a history has. Where
+// builds check themselves, those of the stable map are slow.
+func stretches(packed bool) int {
+	if check.Cheap && !packed {
+		return 1
+	}
+	return 3
+}
+
+func randomHistories[T any](maker Maker[T], k kind[T]) func(*testing.T) {
 	return rapid.MakeCheck(func(t *rapid.T) {
-		h := newHistory(t, fromRapid{t}, k)
+		h := newHistory(t, fromRapid{t}, maker, k)
 		actions := map[string]func(*rapid.T){"": func(*rapid.T) { h.check() }}
 		for name, operation := range h.operations() {
 			actions[name] = func(*rapid.T) { operation() }
 		}
-		for range 3 { // three times the length that rapid gives a history
+		for range stretches(h.exact.packed) {
 			t.Repeat(actions)
 		}
 	})
 }
 
-func FuzzHistory(f *testing.F) {
+// Fuzz runs histories that the fuzzer chooses.
+func Fuzz(f *testing.F, m Maps) {
 	f.Add([]byte("\x00an empty start, full width"))
 	f.Add([]byte("\x01\x01\x00\x00\x00" + "\x0b\x07\x0b\x07\x0b\x07\x05\x05\x05\x05\x05\x05"))
 	f.Add([]byte("\x02\x02\x03\x01\x0f\x01\x03" + "insert, erase and clone in some order, with values of three kinds"))
@@ -103,23 +123,23 @@ func FuzzHistory(f *testing.F) {
 		in := &fromBytes{data}
 		switch in.below(4, "width") {
 		case 0:
-			setWidths(t, 2, 5)
+			SetWidths(t, 2, 5)
 		case 1, 2:
-			setWidths(t, 7, 16)
+			SetWidths(t, 7, 16)
 		}
 		switch in.below(3, "item") {
 		case 0:
-			replay(t, in, empties)
+			replay(t, in, m.Empties, empties)
 		case 1:
-			replay(t, in, numbers)
+			replay(t, in, m.Numbers, numbers)
 		case 2:
-			replay(t, in, riches)
+			replay(t, in, m.Riches, riches)
 		}
 	})
 }
 
-func replay[T any](t *testing.T, in *fromBytes, k kind[T]) {
-	h := newHistory(t, in, k)
+func replay[T any](t *testing.T, in *fromBytes, maker Maker[T], k kind[T]) {
+	h := newHistory(t, in, maker, k)
 	operations := h.operations()
 	names := slices.Sorted(maps.Keys(operations))
 	for range 200 {

@@ -1,11 +1,10 @@
-package handlemap_test
+package maptest
 
 import (
 	"reflect"
 
 	"handloom/internal/narrow"
 	"handloom/shard/handle"
-	"handloom/shard/handlemap"
 )
 
 // A history runs operations on a map and on both models and compares the three
@@ -15,8 +14,9 @@ type history[T any] struct {
 	reporter
 	choices
 	kind[T]
+	Maker[T]
 
-	m        *handlemap.Map[T]
+	m        Map[T]
 	abstract *abstractModel
 	exact    *exactModel
 	issued   []handle.ID // in order
@@ -41,9 +41,9 @@ type kind[T any] struct {
 	key  func(*T) uint64 // by which they are ordered; of few values
 }
 
-func newHistory[T any](r reporter, c choices, k kind[T]) *history[T] {
+func newHistory[T any](r reporter, c choices, maker Maker[T], k kind[T]) *history[T] {
 	most := int(min(narrow.SlotLimit, 16))
-	o := handlemap.Options{
+	o := Options{
 		TypeID:  []int{0, 1, 7, handle.MaxTypeID}[c.below(4, "typeID")],
 		MinFree: min(most, max(0, c.below(8, "minFree")-2)),
 	}
@@ -54,17 +54,20 @@ func newHistory[T any](r reporter, c choices, k kind[T]) *history[T] {
 	if c.below(2, "reserved") == 1 {
 		o.Reserve = 1 + c.below(most, "reserve")
 	}
-	m, err := handlemap.New[T](o)
+	m, err := maker.New(o)
 	if err != nil {
 		r.Fatal(err)
 	}
+	_, packed := m.(Packed[T])
 	return &history[T]{
 		reporter: r,
 		choices:  c,
 		kind:     k,
+		Maker:    maker,
 		m:        m,
 		abstract: newAbstractModel(),
 		exact: &exactModel{
+			packed:   packed,
 			typeID:   uint16(o.TypeID),
 			last:     int(narrow.LastGeneration),
 			limit:    uint64(narrow.SlotLimit),
@@ -91,20 +94,20 @@ func (h *history[T]) inserted(id handle.ID, value uint64) {
 	h.issued = append(h.issued, id)
 }
 
-// erased tells the models of rows that were erased in one operation.
-func (h *history[T]) erased(rows ...int) {
-	for _, row := range rows {
-		h.abstract.erase(h.exact.idAt(row))
+// erased tells the models of items that were erased in one operation.
+func (h *history[T]) erased(places ...int) {
+	for _, place := range places {
+		h.abstract.erase(h.exact.idAt(place))
 	}
-	h.exact.erase(rows...)
+	h.exact.erase(places...)
 }
 
 // anyHandle is live, stale or forged.
 func (h *history[T]) anyHandle() handle.ID {
 	slots := len(h.exact.slots)
 	switch source := h.below(8, "handle"); {
-	case source < 4 && len(h.exact.rows) > 0:
-		return h.exact.idAt(h.below(len(h.exact.rows), "row"))
+	case source < 4 && len(h.exact.items) > 0:
+		return h.exact.idAt(h.below(len(h.exact.items), "item"))
 	case source < 5 && len(h.issued) > 0:
 		return h.issued[h.below(len(h.issued), "issued")]
 	case source < 6 && len(h.issued) > 0:
@@ -123,7 +126,7 @@ func (h *history[T]) same(item T, value uint64) bool {
 // check compares map and models and verifies the invariants.
 func (h *history[T]) check() {
 	h.Helper()
-	verify(h, h.m)
+	Verify(h, h.m)
 	h.checkExact()
 	h.checkAbstract()
 }
@@ -131,21 +134,31 @@ func (h *history[T]) check() {
 func (h *history[T]) checkExact() {
 	h.Helper()
 	e := h.exact
-	s := h.m.Stats()
-	if s.Live != len(e.rows) || s.Vacant != len(e.vacant) || s.Depleted != e.depleted || s.Slots != len(e.slots) {
-		h.Fatalf("stats %+v, want %d live, %d vacant, %d depleted of %d", s, len(e.rows), len(e.vacant), e.depleted, len(e.slots))
+	s := h.m.Core().Stats()
+	if s.Live != len(e.items) || s.Vacant != len(e.vacant) || s.Depleted != e.depleted || s.Slots != len(e.slots) {
+		h.Fatalf("stats %+v, want %d live, %d vacant, %d depleted of %d", s, len(e.items), len(e.vacant), e.depleted, len(e.slots))
 	}
-	items := h.m.Items()
-	if len(items) != len(e.rows) || h.m.Len() != len(e.rows) {
-		h.Fatalf("%d items, length %d, want %d", len(items), h.m.Len(), len(e.rows))
+	rows := e.rows()
+	if h.m.Len() != len(e.items) || h.m.Core().Rows() != len(rows) {
+		h.Fatalf("%d items in %d rows, want %d in %d", h.m.Len(), h.m.Core().Rows(), len(e.items), len(rows))
 	}
-	for row := range items {
-		if got, want := h.m.HandleAt(row).ID, e.idAt(row); got != want {
+	if m, ok := h.m.(Packed[T]); ok && len(m.Items()) != len(e.items) {
+		h.Fatalf("Items has %d, want %d", len(m.Items()), len(e.items))
+	}
+	for row, want := range rows {
+		if got := h.m.HandleAt(row).ID; got != want {
 			h.Fatalf("row %d has handle %v, want %v", row, got, want)
 		}
-		if !h.same(items[row], e.rows[row].value) {
-			h.Fatalf("row %d holds %v, want number %d", row, items[row], e.rows[row].value)
+	}
+	visited := 0
+	for hd, v := range h.m.All() {
+		if visited == len(e.items) || hd.ID != e.idAt(visited) || !h.same(*v, e.items[visited].value) {
+			h.Fatalf("visit %d of All is of %v with %v, want the items %v", visited, hd, *v, e.items)
 		}
+		if itemAt(h.m, e.row(visited)) != v {
+			h.Fatalf("visit %d of All is not of row %d", visited, e.row(visited))
+		}
+		visited++
 	}
 }
 

@@ -1,4 +1,4 @@
-package handlemap_test
+package maptest
 
 import (
 	"strings"
@@ -6,13 +6,12 @@ import (
 
 	"handloom/internal/narrow"
 	"handloom/shard/handle"
-	"handloom/shard/handlemap"
 )
 
-func TestNoForgeryOfAVacantSlotResolves(t *testing.T) {
-	eachWidth(t, func(t *testing.T) {
-		m := newMap[uint64](t, handlemap.Options{TypeID: 5})
-		hs := insertN(t, m, 12)
+func (s suite) NoForgeryOfAVacantSlotResolves(t *testing.T) {
+	EachWidth(t, func(t *testing.T) {
+		m := newMap(t, s.Numbers, Options{TypeID: 5})
+		hs := InsertN(t, m, 12)
 		// The freelist becomes 8, 2, 6, 0, with live slots between, so that the
 		// front, the middle and the back of it are forged.
 		for _, slot := range []int{8, 2, 6, 0} {
@@ -20,11 +19,11 @@ func TestNoForgeryOfAVacantSlotResolves(t *testing.T) {
 			hs[slot] = number{}
 		}
 		for _, slot := range []uint32{8, 2, 6, 0} {
-			next := number64(5, 2, slot)
-			expectNothing(t, m, "next generation of a vacant slot", next)
+			next := Numbered(5, 2, slot)
+			ExpectNothing(t, m, "next generation of a vacant slot", next)
 			next.ID |= handle.FreeBit
-			expectNothing(t, m, "upper half of a vacant slot", next)
-			expectNothing(t, m, "last generation of a vacant slot", number64(5, 1, slot))
+			ExpectNothing(t, m, "upper half of a vacant slot", next)
+			ExpectNothing(t, m, "last generation of a vacant slot", Numbered(5, 1, slot))
 		}
 		for slot, h := range hs {
 			if !h.ID.IsZero() && *m.At(h) != uint64(slot) {
@@ -34,25 +33,25 @@ func TestNoForgeryOfAVacantSlotResolves(t *testing.T) {
 	})
 }
 
-func TestNoForgeryOfADepletedSlotResolves(t *testing.T) {
-	eachWidth(t, func(t *testing.T) {
-		m := newMap[uint64](t, handlemap.Options{TypeID: 5})
+func (s suite) NoForgeryOfADepletedSlotResolves(t *testing.T) {
+	EachWidth(t, func(t *testing.T) {
+		m := newMap(t, s.Numbers, Options{TypeID: 5})
 		last := deplete(t, m)
-		insert(t, m, 1) // row 0 has an owner, which the depleted slot is not
-		expectNothing(t, m, "last handle of a depleted slot", last)
+		Insert(t, m, 1) // row 0 has an owner, which the depleted slot is not
+		ExpectNothing(t, m, "last handle of a depleted slot", last)
 		for _, generation := range []uint16{0, 1, narrow.LastGeneration, narrow.LastGeneration + 1} {
-			forged := number64(5, generation, last.ID.Slot())
-			expectNothing(t, m, "depleted slot", forged)
+			forged := Numbered(5, generation, last.ID.Slot())
+			ExpectNothing(t, m, "depleted slot", forged)
 			forged.ID |= handle.FreeBit
-			expectNothing(t, m, "depleted slot with its free bit", forged)
+			ExpectNothing(t, m, "depleted slot with its free bit", forged)
 		}
 	})
 }
 
-func TestHandlesThatWereNeverIssuedDoNotResolve(t *testing.T) {
-	eachWidth(t, func(t *testing.T) {
-		m := newMap[uint64](t, handlemap.Options{TypeID: 5})
-		hs := insertN(t, m, 3)
+func (s suite) HandlesThatWereNeverIssuedDoNotResolve(t *testing.T) {
+	EachWidth(t, func(t *testing.T) {
+		m := newMap(t, s.Numbers, Options{TypeID: 5})
+		hs := InsertN(t, m, 3)
 		for _, forged := range []struct {
 			what string
 			id   handle.ID
@@ -63,6 +62,7 @@ func TestHandlesThatWereNeverIssuedDoNotResolve(t *testing.T) {
 			{"slot = len + 1", handle.New(5, 1, 4)},
 			{"greatest slot", handle.New(5, 1, 1<<32-1)},
 			{"slot within capacity", handle.New(5, 1, uint32(m.Cap()-1))},
+			{"slot within capacity, all else 0", 5},
 			{"another typeId", handle.New(4, 1, 1)},
 			{"typeId 0", handle.New(0, 1, 1)},
 			{"greatest typeId", handle.New(handle.MaxTypeID, 1, 1)},
@@ -70,20 +70,20 @@ func TestHandlesThatWereNeverIssuedDoNotResolve(t *testing.T) {
 			{"free bit", hs[1].ID | handle.FreeBit},
 			{"free bit alone", handle.FreeBit},
 		} {
-			expectNothing(t, m, forged.what, number{ID: forged.id})
+			ExpectNothing(t, m, forged.what, number{ID: forged.id})
 		}
-		expectNumbers(t, m, hs)
+		ExpectNumbers(t, m, hs)
 	})
 }
 
-func TestOneFlippedBitResolvesOnlyToALiveHandle(t *testing.T) {
-	eachWidth(t, func(t *testing.T) {
-		m := newMap[uint64](t, handlemap.Options{TypeID: 21})
-		hs := insertN(t, m, 13)
+func (s suite) OneFlippedBitResolvesOnlyToALiveHandle(t *testing.T) {
+	EachWidth(t, func(t *testing.T) {
+		m := newMap(t, s.Numbers, Options{TypeID: 21})
+		hs := InsertN(t, m, 13)
 		for _, slot := range []int{3, 4, 9} {
 			m.Erase(hs[slot])
 		}
-		insert(t, m, 3)
+		Insert(t, m, 3)
 		live := map[number]uint64{}
 		for h, v := range m.All() {
 			live[h] = *v
@@ -94,7 +94,7 @@ func TestOneFlippedBitResolvesOnlyToALiveHandle(t *testing.T) {
 				flipped := number{ID: h.ID ^ 1<<bit}
 				want, isLive := live[flipped]
 				if !isLive {
-					expectNothing(t, m, "flipped bit", flipped)
+					ExpectNothing(t, m, "flipped bit", flipped)
 				} else if resolved++; *m.At(flipped) != want {
 					t.Errorf("%v names %d, not %d", flipped, *m.At(flipped), want)
 				}
@@ -106,20 +106,20 @@ func TestOneFlippedBitResolvesOnlyToALiveHandle(t *testing.T) {
 	})
 }
 
-func TestAnEmptyMapResolvesNothing(t *testing.T) {
+func (s suite) AnEmptyMapResolvesNothing(t *testing.T) {
 	for _, id := range []handle.ID{0, ^handle.ID(0), handle.FreeBit, handle.New(0, 1, 0), handle.New(0, 1, 1<<32-1)} {
-		var m handlemap.Map[uint64]
-		expectNothing(t, &m, "zero map", number{ID: id})
-		verify(t, &m)
+		m := s.Numbers.Zero()
+		ExpectNothing(t, m, "zero map", number{ID: id})
+		Verify(t, m)
 	}
 }
 
-func TestAtSaysWhatTheSlotHolds(t *testing.T) {
-	setWidths(t, 7, 16)
-	m := newMap[uint64](t, handlemap.Options{TypeID: 5})
+func (s suite) AtSaysWhatTheSlotHolds(t *testing.T) {
+	SetWidths(t, 7, 16)
+	m := newMap(t, s.Numbers, Options{TypeID: 5})
 	deplete(t, m) // slot 0
-	insert(t, m, 1)
-	m.Erase(insert(t, m, 2)) // slot 2 becomes vacant
+	Insert(t, m, 1)
+	m.Erase(Insert(t, m, 2)) // slot 2 becomes vacant
 	for _, at := range []struct {
 		id   handle.ID
 		says string
@@ -136,27 +136,36 @@ func TestAtSaysWhatTheSlotHolds(t *testing.T) {
 		{handle.New(5, 1, 3), "handle 5:3.1 names no item: there is no such slot; use Get"},
 		{^handle.ID(0), "handle ~32767:4294967295.65535 names no item: it is provisional; after the flush Resolve"},
 	} {
-		err, ok := panicOf(func() { m.At(number{ID: at.id}) }).(*handlemap.StaleError)
+		err, ok := PanicOf(func() { m.At(number{ID: at.id}) }).(*handle.StaleError)
 		if !ok || !strings.Contains(err.Error(), at.says) {
 			t.Errorf("At panics with %v, want %q", err, at.says)
 		}
 	}
 }
 
-func TestRowsAndHandlesLeadToEachOther(t *testing.T) {
-	eachWidth(t, func(t *testing.T) {
-		m := newMap[uint64](t, handlemap.Options{})
-		hs := insertN(t, m, 9)
+func (s suite) RowsAndHandlesLeadToEachOther(t *testing.T) {
+	EachWidth(t, func(t *testing.T) {
+		m := newMap(t, s.Numbers, Options{})
+		hs := InsertN(t, m, 9)
 		m.EraseItems(hs[2:5])
-		for row := range m.Len() {
+		for row := range m.Core().Rows() {
 			h := m.HandleAt(row)
-			if back, ok := m.RowOf(h); !ok || back != row || m.At(h) != &m.Items()[row] {
+			if !s.Packed && row >= 2 && row < 5 {
+				if !h.ID.IsZero() {
+					t.Errorf("row %d, which is empty, has handle %v", row, h)
+				}
+				continue
+			}
+			if back, ok := m.RowOf(h); !ok || back != row || m.At(h) != itemAt(m, row) {
 				t.Errorf("row %d has handle %v, which has row %d", row, h, back)
 			}
+			if !s.Packed && row != int(h.ID.Slot()) {
+				t.Errorf("row %d has handle %v, which has another slot", row, h)
+			}
 		}
-		for _, row := range []int{-1, m.Len()} {
-			if panicOf(func() { m.HandleAt(row) }) == nil {
-				t.Errorf("HandleAt(%d) of %d rows does not panic", row, m.Len())
+		for _, row := range []int{-1, m.Core().Rows(), 1 << 30} {
+			if PanicOf(func() { m.HandleAt(row) }) == nil {
+				t.Errorf("HandleAt(%d) of %d rows does not panic", row, m.Core().Rows())
 			}
 		}
 	})

@@ -1,4 +1,4 @@
-package handlemap_test
+package maptest
 
 import "handloom/shard/handle"
 

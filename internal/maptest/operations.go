@@ -1,17 +1,18 @@
-package slotmap_test
+package maptest
 
 import (
 	"errors"
+	"maps"
 	"slices"
 
+	"handloom/internal/sparse"
 	"handloom/shard/handle"
-	"handloom/shard/slotmap"
 )
 
 // operations are everything that can be done to a map, each with what the
 // models say of it.
 func (h *history[T]) operations() map[string]func() {
-	return map[string]func(){
+	operations := map[string]func(){
 		"Insert":       h.insertOne,
 		"InsertFunc":   h.insertFunc,
 		"InsertItems":  h.insertItems,
@@ -34,6 +35,10 @@ func (h *history[T]) operations() map[string]func() {
 		"Restore":      h.restore,
 		"CanInsert":    h.canInsert,
 	}
+	if h.exact.packed {
+		maps.Copy(operations, h.orderOperations())
+	}
+	return operations
 }
 
 // rarely lets a map grow old between two operations that empty it.
@@ -56,7 +61,7 @@ func (h *history[T]) full(n int, err error) bool {
 		}
 		return false
 	}
-	if !errors.Is(err, slotmap.ErrFull) {
+	if !errors.Is(err, sparse.ErrFull) {
 		h.Fatalf("insert of %d items into a full map: %v", n, err)
 	}
 	return true
@@ -109,7 +114,7 @@ func (h *history[T]) emplaceItems() {
 	h.values += uint64(n)
 	var seen, hs []handle.Of[T]
 	var err error
-	panicked := panicOf(func() {
+	panicked := PanicOf(func() {
 		hs, err = h.m.EmplaceItems(n, func(i int, hd handle.Of[T], v *T) {
 			*v = h.item(first + uint64(i))
 			if seen = append(seen, hd); i == panicAt {
@@ -132,7 +137,7 @@ func (h *history[T]) lookup() {
 	id := h.anyHandle()
 	hd := handle.Of[T]{ID: id}
 	value, live := h.abstract.live[id]
-	wantRow, exact := h.exact.rowOf(id)
+	place, exact := h.exact.find(id)
 	row, rowed := h.m.RowOf(hd)
 	v, ok := h.m.Get(hd)
 	called := h.m.Call(hd, func(at *T) {
@@ -143,113 +148,114 @@ func (h *history[T]) lookup() {
 	if ok != live || exact != live || h.m.Has(hd) != live || rowed != live || called != live {
 		h.Fatalf("%v: lookups disagree, live: %t", hd, live)
 	}
-	if live && (row != wantRow || !h.same(*v, value) || h.m.At(hd) != v) {
-		h.Fatalf("%v: row %d holds %v, want row %d and number %d", hd, row, *v, wantRow, value)
+	if live && (row != h.exact.row(place) || !h.same(*v, value) || h.m.At(hd) != v) {
+		h.Fatalf("%v: row %d holds %v, want row %d and number %d", hd, row, *v, h.exact.row(place), value)
 	}
-	if _, stale := panicOf(func() { h.m.At(hd) }).(*slotmap.StaleError); stale == live {
+	if _, stale := PanicOf(func() { h.m.At(hd) }).(*handle.StaleError); stale == live {
 		h.Fatalf("%v: At is stale: %t", hd, stale)
 	}
 }
 
 // write changes an item in place.
 func (h *history[T]) write() {
-	if len(h.exact.rows()) == 0 {
+	if len(h.exact.items) == 0 {
 		return
 	}
-	row, value := h.anyRow(), h.value()
+	place, value := h.below(len(h.exact.items), "item"), h.value()
+	row := h.exact.row(place)
 	hd := h.m.HandleAt(row)
 	switch h.below(3, "way") {
 	case 0:
 		*h.m.At(hd) = h.item(value)
 	case 1:
-		for _, v := range h.m.Range(row, row+1) {
-			*v = h.item(value)
-		}
+		*itemAt(h.m, row) = h.item(value)
 	case 2:
 		h.m.Call(hd, func(v *T) { *v = h.item(value) })
 	}
-	h.exact.slots[row].value = value
+	h.exact.items[place].value = value
 	h.abstract.live[hd.ID] = value
+	h.report(hd)
 }
 
 func (h *history[T]) eraseOne() {
 	id := h.anyHandle()
-	row, live := h.exact.rowOf(id)
+	place, live := h.exact.find(id)
 	if h.m.Erase(handle.Of[T]{ID: id}) != live {
 		h.Fatalf("Erase of %v, live: %t", id, live)
 	}
 	if live {
-		h.erased(row)
+		h.erased(place)
 	}
 }
 
 func (h *history[T]) take() {
 	id := h.anyHandle()
-	row, live := h.exact.rowOf(id)
+	place, live := h.exact.find(id)
 	v, ok := h.m.Take(handle.Of[T]{ID: id})
 	if ok != live {
 		h.Fatalf("Take of %v, live: %t", id, live)
 	}
 	if live {
-		if !h.same(v, h.exact.slots[row].value) {
+		if !h.same(v, h.exact.items[place].value) {
 			h.Fatalf("Take of %v gives %v", id, v)
 		}
-		h.erased(row)
+		h.erased(place)
 	}
 }
 
-// someRows chooses handles of every sort and returns the rows they name.
-func (h *history[T]) someRows() (ids []handle.ID, rows []int) {
+// someItems chooses handles of every sort and returns the places of those they
+// name.
+func (h *history[T]) someItems() (ids []handle.ID, places []int) {
 	for range h.below(9, "n") {
 		id := h.anyHandle()
 		ids = append(ids, id)
-		if row, ok := h.exact.rowOf(id); ok && !slices.Contains(rows, row) {
-			rows = append(rows, row)
+		if place, ok := h.exact.find(id); ok && !slices.Contains(places, place) {
+			places = append(places, place)
 		}
 	}
-	return ids, rows
+	return ids, places
 }
 
 func (h *history[T]) eraseItems() {
-	ids, rows := h.someRows()
+	ids, places := h.someItems()
 	var hs []handle.Of[T]
 	for _, id := range ids {
 		hs = append(hs, handle.Of[T]{ID: id})
 	}
-	if n := h.m.EraseItems(hs); n != len(rows) {
-		h.Fatalf("EraseItems(%v) erases %d, want %d", hs, n, len(rows))
+	if n := h.m.EraseItems(hs); n != len(places) {
+		h.Fatalf("EraseItems(%v) erases %d, want %d", hs, n, len(places))
 	}
-	h.erased(rows...)
+	h.erased(places...)
 }
 
 func (h *history[T]) eraseMarked() {
-	ids, rows := h.someRows()
-	var marks slotmap.Marks
+	ids, places := h.someItems()
+	var marks sparse.Marks
 	before, depleting := h.m.Digest(), 0
 	marked := map[handle.ID]bool{}
 	for _, id := range ids {
-		want := slotmap.Stale
+		want := sparse.Stale
 		if _, live := h.abstract.live[id]; marked[id] {
-			want = slotmap.Again
+			want = sparse.Again
 		} else if live {
-			want = slotmap.Marked
+			want = sparse.Marked
 			if marked[id] = true; int(id.Generation()) == h.exact.last {
 				depleting++
 			}
 		}
-		if got := h.m.Mark(&marks, id); got != want || h.m.IsMarked(&marks, id) != marked[id] {
+		if got := h.m.Core().Mark(&marks, id); got != want || h.m.Core().IsMarked(&marks, id) != marked[id] {
 			h.Fatalf("Mark of %v says %v, want %v", id, got, want)
 		}
 	}
-	if marks.Len() != len(rows) || marks.Depleting() != depleting || h.m.Digest() != before {
-		h.Fatalf("%d marked, %d depleting, want %d and %d", marks.Len(), marks.Depleting(), len(rows), depleting)
+	if marks.Len() != len(places) || marks.Depleting() != depleting || h.m.Digest() != before {
+		h.Fatalf("%d marked, %d depleting, want %d and %d", marks.Len(), marks.Depleting(), len(places), depleting)
 	}
 	n := h.below(20, "n")
-	promised := h.m.CanInsert(n, marks.Len(), marks.Depleting())
-	if erased := h.m.EraseMarked(&marks); erased != len(rows) || marks.Len() != 0 {
-		h.Fatalf("EraseMarked erases %d, want %d", erased, len(rows))
+	promised := h.m.Core().CanInsert(n, marks.Len(), marks.Depleting())
+	if erased := h.m.Core().EraseMarked(&marks); erased != len(places) || marks.Len() != 0 {
+		h.Fatalf("EraseMarked erases %d, want %d", erased, len(places))
 	}
-	h.erased(rows...)
+	h.erased(places...)
 	if fits := h.exact.fits(n); (promised == nil) != fits {
 		h.Fatalf("before the erase %d items fitted: %v; after it: %t", n, promised, fits)
 	}
@@ -257,44 +263,45 @@ func (h *history[T]) eraseMarked() {
 
 func (h *history[T]) eraseFunc() {
 	divisor, panicAt := 1+h.below(4, "divisor"), h.below(32, "panic at")
-	var rows []int
-	visited, erased, all := 0, 0, h.exact.rows()
-	panicked := panicOf(func() {
+	var places []int
+	visited, erased := 0, 0
+	panicked := PanicOf(func() {
 		erased = h.m.EraseFunc(func(hd handle.Of[T], v *T) bool {
-			row := all[visited]
-			if visited++; hd.ID != h.exact.id(row) || !h.same(*v, h.exact.slots[row].value) {
-				h.Fatalf("visit of row %d is of %v", row, hd)
+			place := visited
+			if visited++; hd.ID != h.exact.idAt(place) || !h.same(*v, h.exact.items[place].value) {
+				h.Fatalf("visit %d is of %v", place, hd)
 			}
-			if visited-1 == panicAt {
+			if place == panicAt {
 				panic("on purpose")
 			}
-			if h.exact.slots[row].value%uint64(divisor) != 0 {
+			if h.exact.items[place].value%uint64(divisor) != 0 {
 				return false
 			}
-			rows = append(rows, row)
+			places = append(places, place)
 			return true
 		})
 	})
 	if panicked != nil {
 		return
 	}
-	if visited != len(all) || erased != len(rows) {
-		h.Fatalf("%d visits, %d erased, want %d and %d", visited, erased, len(all), len(rows))
+	if visited != len(h.exact.items) || erased != len(places) {
+		h.Fatalf("%d visits, %d erased, want %d and %d", visited, erased, len(h.exact.items), len(places))
 	}
-	h.erased(rows...)
+	h.erased(places...)
 }
 
-// eraseBackward erases single items, so that slots are freed last row first.
+// eraseBackward erases single items: in the packed map the last row fills each
+// gap, in the stable one slots are freed last row first.
 func (h *history[T]) eraseBackward() {
 	divisor := 1 + h.below(4, "divisor")
 	visited := map[handle.ID]bool{}
 	for hd := range h.m.Backward() {
 		visited[hd.ID] = true
-		if row, live := h.exact.rowOf(hd.ID); !live {
+		if place, live := h.exact.find(hd.ID); !live {
 			h.Fatalf("Backward visits %v, which is not live", hd)
-		} else if h.exact.slots[row].value%uint64(divisor) == 0 {
+		} else if h.exact.items[place].value%uint64(divisor) == 0 {
 			h.m.Erase(hd)
-			h.erased(row)
+			h.erased(place)
 		}
 	}
 	for id := range h.abstract.live {
@@ -330,8 +337,8 @@ func (h *history[T]) reserve() {
 
 func (h *history[T]) reserveMore() {
 	before, n := h.m.Digest(), h.below(20, "n")
-	h.m.ReserveMore(n)
-	if h.exact.fits(n) && !h.m.HasRoom(n) || h.m.Digest() != before {
+	h.m.Core().ReserveMore(n)
+	if h.exact.fits(n) && !h.m.Core().HasRoom(n) || h.m.Digest() != before {
 		h.Fatalf("ReserveMore(%d) makes no room for so many, or changed the map", n)
 	}
 }
@@ -339,14 +346,15 @@ func (h *history[T]) reserveMore() {
 func (h *history[T]) shrink() {
 	before := h.m.Digest()
 	h.m.Shrink()
-	if h.m.Cap() < h.m.Rows() || h.m.Digest() != before {
-		h.Fatalf("Shrink left capacity %d for %d rows, or changed the map", h.m.Cap(), h.m.Rows())
+	room, rows := h.m.Cap(), h.m.Core().Rows() // a page has room for several rows
+	if room < rows || h.exact.packed && room > rows || h.m.Digest() != before {
+		h.Fatalf("Shrink left capacity %d for %d rows, or changed the map", room, rows)
 	}
 }
 
 // clone goes on with the copy and spoils the original, or the other way round.
 func (h *history[T]) clone() {
-	kept, spoiled := h.m.Clone(), h.m
+	kept, spoiled := h.m.Cloned(), h.m
 	if kept.Digest() != spoiled.Digest() {
 		h.Fatal("a clone has another digest than its original")
 	}
@@ -356,12 +364,12 @@ func (h *history[T]) clone() {
 	h.m = kept
 	spoiled.Insert(h.item(0))
 	spoiled.EraseFunc(func(_ handle.Of[T], v *T) bool { *v = h.item(0); return true })
-	verify(h, spoiled)
+	Verify(h, spoiled)
 }
 
 func (h *history[T]) canInsert() {
 	n := 1 + h.below(20, "n")
-	if err := h.m.CanInsert(n, 0, 0); h.full(n, err) != (err != nil) {
+	if err := h.m.Core().CanInsert(n, 0, 0); h.full(n, err) != (err != nil) {
 		h.Fatalf("CanInsert(%d) says %v", n, err)
 	}
 }

@@ -1,28 +1,27 @@
-package slotmap_test
+package maptest
 
 import (
 	"reflect"
 	"testing"
 
 	"handloom/shard/handle"
-	"handloom/shard/slotmap"
 )
 
 // Random histories go through every operation with each of these kinds; here is
 // what a reader wants to see said once.
-func TestItemsOfEveryKind(t *testing.T) {
-	t.Run("item=empty", func(t *testing.T) { eachWidth(t, keepsItems(empties)) })
-	t.Run("item=number", func(t *testing.T) { eachWidth(t, keepsItems(numbers)) })
-	t.Run("item=rich", func(t *testing.T) { eachWidth(t, keepsItems(riches)) })
-	t.Run("item=page", func(t *testing.T) { eachWidth(t, keepsItems(pages)) })
+func (s suite) ItemsOfEveryKind(t *testing.T) {
+	t.Run("item=empty", func(t *testing.T) { EachWidth(t, keepsItems(s.Empties, empties)) })
+	t.Run("item=number", func(t *testing.T) { EachWidth(t, keepsItems(s.Numbers, numbers)) })
+	t.Run("item=Rich", func(t *testing.T) { EachWidth(t, keepsItems(s.Riches, riches)) })
+	t.Run("item=Page", func(t *testing.T) { EachWidth(t, keepsItems(s.Pages, pages)) })
 }
 
-func keepsItems[T any](k kind[T]) func(*testing.T) {
+func keepsItems[T any](maker Maker[T], k kind[T]) func(*testing.T) {
 	return func(t *testing.T) {
-		m := newMap[T](t, slotmap.Options{TypeID: 1})
+		m := newMap(t, maker, Options{TypeID: 1})
 		var hs []handle.Of[T]
 		for i := range uint64(12) {
-			hs = append(hs, insert(t, m, k.item(i)))
+			hs = append(hs, Insert(t, m, k.item(i)))
 		}
 		m.EraseItems(hs[4:8])
 		for i, h := range hs {

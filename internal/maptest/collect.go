@@ -1,0 +1,103 @@
+package maptest
+
+import (
+	"runtime"
+	"testing"
+	"weak"
+
+	"handloom/shard/handle"
+)
+
+// Pointee is what the items point at; it is too large and has a pointer too
+// many to share an allocation with another object.
+type Pointee struct {
+	_    *Pointee
+	Data [64]byte
+}
+
+type holder = handle.Of[*Pointee]
+
+func (s suite) WhatErasedItemsHeldIsCollected(t *testing.T) {
+	for name, erase := range map[string]func(m Map[*Pointee], hs []holder){
+		"Erase": func(m Map[*Pointee], hs []holder) {
+			for _, h := range hs {
+				m.Erase(h)
+			}
+		},
+		"Take": func(m Map[*Pointee], hs []holder) {
+			for _, h := range hs {
+				m.Take(h)
+			}
+		},
+		"EraseItems": func(m Map[*Pointee], hs []holder) { m.EraseItems(hs) },
+		"EraseFunc": func(m Map[*Pointee], hs []holder) {
+			m.EraseFunc(func(h holder, _ **Pointee) bool { return h.ID.Slot() < uint32(len(hs)) })
+		},
+		"Clear": func(m Map[*Pointee], _ []holder) { m.Clear() },
+		"Reset": func(m Map[*Pointee], _ []holder) { m.Reset() },
+	} {
+		t.Run(name, func(t *testing.T) {
+			m := newMap(t, s.Pointees, Options{Reserve: 16})
+			var hs []holder
+			var refs []weak.Pointer[Pointee]
+			for range 8 {
+				h, ref := InsertPointee(t, m)
+				hs, refs = append(hs, h), append(refs, ref)
+			}
+			_, kept := InsertPointee(t, m)
+			erase(m, hs)
+			ExpectCollected(t, refs)
+			if m.Len() == 1 && kept.Value() == nil {
+				t.Error("the Pointee of a live item is collected")
+			}
+			runtime.KeepAlive(m)
+		})
+	}
+}
+
+func (s suite) WhatAPanickingInsertHeldIsCollected(t *testing.T) {
+	m := newMap(t, s.Pointees, Options{Reserve: 16})
+	var refs []weak.Pointer[Pointee]
+	fill := func(v **Pointee) {
+		*v = newPointee()
+		refs = append(refs, weak.Make(*v))
+	}
+	PanicOf(func() {
+		m.InsertFunc(func(_ holder, v **Pointee) { fill(v); panic("no") })
+	})
+	PanicOf(func() {
+		m.EmplaceItems(5, func(i int, _ holder, v **Pointee) {
+			if fill(v); i == 3 {
+				panic("no")
+			}
+		}, nil)
+	})
+	if len(refs) != 5 {
+		t.Fatalf("%d pointees made, want 5", len(refs))
+	}
+	ExpectCollected(t, refs)
+	runtime.KeepAlive(m)
+}
+
+//go:noinline
+func newPointee() *Pointee { return &Pointee{Data: [64]byte{1}} }
+
+// InsertPointee inserts a pointee that nothing else holds.
+//
+//go:noinline
+func InsertPointee(t *testing.T, m inserter[*Pointee]) (holder, weak.Pointer[Pointee]) {
+	p := newPointee()
+	return Insert(t, m, p), weak.Make(p)
+}
+
+// ExpectCollected fails the test if anything holds what refs point at.
+func ExpectCollected(t *testing.T, refs []weak.Pointer[Pointee]) {
+	t.Helper()
+	runtime.GC()
+	runtime.GC()
+	for i, ref := range refs {
+		if ref.Value() != nil {
+			t.Errorf("Pointee %d of %d is still held", i, len(refs))
+		}
+	}
+}

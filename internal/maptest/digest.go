@@ -1,0 +1,142 @@
+package maptest
+
+import (
+	"testing"
+)
+
+func (s suite) EqualHistoriesHaveEqualDigests(t *testing.T) {
+	EachWidth(t, func(t *testing.T) {
+		a, _ := Worn(t, s.Numbers)
+		b, _ := Worn(t, s.Numbers)
+		if first := a.Digest(); first != b.Digest() || first != a.Digest() {
+			t.Fatal("equal maps have different digests")
+		}
+		lead(a)
+		lead(b)
+		if a.Digest() != b.Digest() {
+			t.Error("equal histories have different digests")
+		}
+	})
+}
+
+func (s suite) CapacityIsNotInTheDigest(t *testing.T) {
+	EachWidth(t, func(t *testing.T) {
+		m, hs := Worn(t, s.Numbers)
+		before := m.Digest()
+		for name, change := range map[string]func(){
+			"Reserve":     func() { m.Reserve(12) },
+			"ReserveMore": func() { m.Core().ReserveMore(4) },
+			"Shrink":      func() { m.Shrink() },
+			"lookups":     func() { m.Get(hs[0]); m.Has(number{}); m.RowOf(hs[1]) },
+			"iteration":   func() { itemsOf(m) },
+			"a failure":   func() { m.InsertItems(make([]uint64, 100), nil) },
+			"an erase":    func() { m.Erase(number{}); m.EraseItems(nil) },
+			"Verify":      func() { Verify(t, m) },
+		} {
+			if change(); m.Digest() != before {
+				t.Errorf("%s changed the digest", name)
+			}
+		}
+	})
+}
+
+func (s suite) EveryPartOfTheStateIsInTheDigest(t *testing.T) {
+	EachWidth(t, func(t *testing.T) {
+		// Each pair differs in one respect only.
+		pairs := map[string][2]func(m Map[uint64], hs []number){
+			"a value": {
+				func(m Map[uint64], hs []number) {},
+				func(m Map[uint64], hs []number) { *m.At(hs[3]) ^= 1 << 63 },
+			},
+			"a generation": {
+				func(m Map[uint64], hs []number) {},
+				func(m Map[uint64], hs []number) { m.Erase(hs[5]); m.Insert(7) },
+			},
+			"freelist order": {
+				func(m Map[uint64], hs []number) { m.Erase(hs[5]); m.Erase(hs[4]) },
+				func(m Map[uint64], hs []number) { m.EraseItems(hs[4:]) },
+			},
+			"the number of slots": {
+				func(m Map[uint64], hs []number) { m.Erase(hs[5]) },
+				func(m Map[uint64], hs []number) { m.Insert(7); m.EraseFunc(slotAbove(4)) },
+			},
+			"the floor": {
+				func(m Map[uint64], hs []number) { s.Numbers.Zero().CopiedTo(m, nil) },
+				func(m Map[uint64], hs []number) { m.Reset() },
+			},
+			"the number of items": {
+				func(m Map[uint64], hs []number) {},
+				func(m Map[uint64], hs []number) { m.Insert(7) },
+			},
+		}
+		if s.Packed {
+			// Equal values, so that only the owners of rows differ.
+			pairs["row order"] = [2]func(m Map[uint64], hs []number){
+				func(m Map[uint64], hs []number) { m.Erase(hs[0]); m.Erase(hs[1]) },
+				func(m Map[uint64], hs []number) { m.EraseItems(hs[:2]) },
+			}
+		}
+		for name, pair := range pairs {
+			var digests [2]uint64
+			for i, change := range pair {
+				m := newMap(t, s.Numbers, Options{})
+				var hs []number
+				for range 6 {
+					hs = append(hs, Insert(t, m, 7))
+				}
+				change(m, hs)
+				digests[i] = m.Digest()
+			}
+			if digests[0] == digests[1] {
+				t.Errorf("%s is not in the digest", name)
+			}
+		}
+	})
+}
+
+func slotAbove(slot uint32) func(number, *uint64) bool {
+	return func(h number, _ *uint64) bool { return h.ID.Slot() > slot }
+}
+
+func (s suite) TheTypeIDIsInTheDigest(t *testing.T) {
+	a := newMap(t, s.Numbers, Options{TypeID: 1})
+	b := newMap(t, s.Numbers, Options{TypeID: 2})
+	if a.Digest() == b.Digest() {
+		t.Error("empty maps of different typeIds have equal digests")
+	}
+}
+
+// MinFree decides whether the next insert takes the vacant slot, MaxItems whether
+// there will be one; the first is part of the state, the second a bound on it.
+func (s suite) OfTheOptionsMinFreeIsInTheDigest(t *testing.T) {
+	digest := func(o Options) uint64 {
+		m := newMap(t, s.Numbers, o)
+		m.Erase(InsertN(t, m, 2)[0])
+		return m.Digest()
+	}
+	none := digest(Options{})
+	if digest(Options{MinFree: 1}) == none {
+		t.Error("maps of which one reuses a vacant slot next and the other does not have equal digests")
+	}
+	if digest(Options{MaxItems: 5, Reserve: 5}) != none {
+		t.Error("MaxItems or Reserve is in the digest")
+	}
+}
+
+func (s suite) ItemsOfEqualContentHaveEqualDigests(t *testing.T) {
+	digest := func(items ...Rich) uint64 {
+		m := newMap(t, s.Riches, Options{})
+		m.InsertItems(items, nil)
+		return m.Digest()
+	}
+	one := digest(Rich{"a", new(uint64), []uint64{1}})
+	if digest(Rich{"a", nil, []uint64{1}}) != one {
+		t.Error("a pointer is in the digest")
+	}
+	if digest(Rich{"b", nil, []uint64{1}}) == one || digest(Rich{"a", nil, []uint64{2}}) == one {
+		t.Error("a string or a slice is not in the digest")
+	}
+	if digest(Rich{Name: "ab"}, Rich{Name: "c"}) == digest(Rich{Name: "a"}, Rich{Name: "bc"}) {
+		t.Error("the border between items is not in the digest")
+	}
+}

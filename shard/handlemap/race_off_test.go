@@ -1,5 +1,0 @@
-//go:build !race && !handloom_check
-
-package handlemap_test
-
-const raceEnabled = false
