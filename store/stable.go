@@ -56,8 +56,7 @@ func (t *StableTable[T]) Get(h Handle[T]) (*T, bool) {
 	if check.Cheap {
 		t.core.lookup("Get")
 	}
-	v := pages.Find[T](t.maps[h.ID>>48&(MaxShards-1)], h.ID)
-	return v, v != nil
+	return pages.Find[T](t.maps[h.ID>>48&(MaxShards-1)], h.ID)
 }
 
 // Has reports whether h names an item; see [StableTable.Get].
@@ -65,7 +64,8 @@ func (t *StableTable[T]) Has(h Handle[T]) bool {
 	if check.Cheap {
 		t.core.lookup("Has")
 	}
-	return pages.Find[T](t.maps[h.ID>>48&(MaxShards-1)], h.ID) != nil
+	_, ok := pages.Find[T](t.maps[h.ID>>48&(MaxShards-1)], h.ID)
+	return ok
 }
 
 // At returns a pointer to the item that h names, as [StableTable.Get] does, and
@@ -75,8 +75,8 @@ func (t *StableTable[T]) At(h Handle[T]) *T {
 		t.core.lookup("At")
 	}
 	m := t.maps[h.ID>>48&(MaxShards-1)]
-	v := pages.Find[T](m, h.ID)
-	if v == nil {
+	v, ok := pages.Find[T](m, h.ID)
+	if !ok {
 		panic(m.Missing(h.ID))
 	}
 	return v

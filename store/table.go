@@ -61,8 +61,7 @@ func (t *Table[T]) Get(h Handle[T]) (*T, bool) {
 	if check.Cheap {
 		t.core.lookup("Get")
 	}
-	v := rows.Find[T](t.maps[h.ID>>48&(MaxShards-1)], h.ID)
-	return v, v != nil
+	return rows.Find[T](t.maps[h.ID>>48&(MaxShards-1)], h.ID)
 }
 
 // Has reports whether h names an item; see [Table.Get].
@@ -70,7 +69,8 @@ func (t *Table[T]) Has(h Handle[T]) bool {
 	if check.Cheap {
 		t.core.lookup("Has")
 	}
-	return rows.Find[T](t.maps[h.ID>>48&(MaxShards-1)], h.ID) != nil // Has of the map is beyond what inlines here
+	_, ok := rows.Find[T](t.maps[h.ID>>48&(MaxShards-1)], h.ID)
+	return ok
 }
 
 // At returns a pointer to the item that h names, as [Table.Get] does, and
@@ -80,8 +80,8 @@ func (t *Table[T]) At(h Handle[T]) *T {
 		t.core.lookup("At")
 	}
 	m := t.maps[h.ID>>48&(MaxShards-1)]
-	v := rows.Find[T](m, h.ID)
-	if v == nil {
+	v, ok := rows.Find[T](m, h.ID)
+	if !ok {
 		panic(m.Missing(h.ID))
 	}
 	return v

@@ -19,7 +19,7 @@ var mayImport = map[string][]string{
 	"tasks":                    {},
 	"shard":                    {"batch", "internal/rows", "internal/pages", "internal/items", "internal/sparse", "shard/handle", "internal/canary", "internal/habit"},
 	"batch":                    {"internal/items", "shard/handle", "internal/canary", "internal/check", "internal/habit"},
-	"shard/handlemap":          {"internal/rows", "internal/items", "internal/sparse", "shard/handle", "internal/narrow", "internal/check"},
+	"shard/handlemap":          {"internal/rows", "internal/items", "internal/sparse", "shard/handle", "internal/narrow", "internal/check", "internal/canary"},
 	"shard/slotmap":            {"internal/pages", "internal/items", "internal/sparse", "shard/handle", "internal/narrow", "internal/check"},
 	"shard/handle":             {},
 	"internal/sparse":          {"shard/handle", "internal/digest", "internal/narrow", "internal/canary", "internal/check"},

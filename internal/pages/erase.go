@@ -4,6 +4,7 @@ import (
 	"math/bits"
 	"unsafe"
 
+	"handloom/internal/check"
 	"handloom/internal/items"
 	"handloom/internal/sparse"
 	"handloom/shard/handle"
@@ -12,10 +13,12 @@ import (
 // Erase removes the item that h names and reports whether there was one, in O(1)
 // time.
 func Erase[T any](s *Stable, h handle.Of[T]) bool {
-	s.guard("Erase")
-	ok := s.Has(h.ID)
+	if s.busy != 0 || check.Full {
+		s.guard("Erase")
+	}
+	_, ok := Find[T](s, h.ID) // Has would be a call
 	if ok {
-		eraseSlot[T](s, sparse.Slot(h.ID.Slot()))
+		eraseSlot[T](s, sparse.Slot(h.ID))
 	}
 	return ok
 }
@@ -24,8 +27,8 @@ func Erase[T any](s *Stable, h handle.Of[T]) bool {
 func Take[T any](s *Stable, h handle.Of[T]) (T, bool) {
 	s.guard("Take")
 	var v T
-	item := Find[T](s, h.ID)
-	if item == nil {
+	item, ok := Find[T](s, h.ID)
+	if !ok {
 		return v, false
 	}
 	v = *item

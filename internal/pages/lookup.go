@@ -8,17 +8,17 @@ import (
 	"handloom/shard/handle"
 )
 
-// Find returns the address of the item that id names, or nil. It takes O(1) time
-// and inlines, also within a method of a table that finds the map first; it is cut
-// to the inliner's budget (op=get).
-func Find[T any](s *Stable, id handle.ID) (v *T) {
+// Find returns the address of the item that id names, and whether there is one. It
+// takes O(1) time and inlines, also within a method of a table that finds the map
+// first; it is cut to the inliner's budget (op=get).
+func Find[T any](s *Stable, id handle.ID) (*T, bool) {
 	i := id & sparse.IndexMask
 	if p := i >> (s.shift & 63); p < handle.ID(len(s.pages)) {
 		if c := &(*(*[]cell[T])(unsafe.Pointer(&s.pages[p])))[i&s.mask]; c.word == id {
-			v = &c.item
+			return &c.item, true
 		}
 	}
-	return
+	return nil, false
 }
 
 // Has reports whether id names an item. It takes O(1) time.
@@ -45,8 +45,8 @@ func (s *Stable) held(id handle.ID) handle.ID {
 // Call calls f with the item that h names and reports whether there is one. f may
 // look things up but not change the map; a change panics.
 func Call[T any](s *Stable, h handle.Of[T], f func(*T)) bool {
-	item := Find[T](s, h.ID)
-	if item == nil {
+	item, ok := Find[T](s, h.ID)
+	if !ok {
 		return false
 	}
 	s.busy++

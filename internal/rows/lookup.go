@@ -8,19 +8,30 @@ import (
 	"handloom/shard/handle"
 )
 
-// Find returns the address of the item that id names, or nil. It takes O(1) time
-// and inlines, also within a method of a table that finds the map first (op=get).
-func Find[T any](d *Dense, id handle.ID) (v *T) {
+// Inline stands for the type of generic functions that are generic only to be
+// inlined: a package passes on the bodies of generic functions to who imports it,
+// those of others only if it inlines them itself.
+type Inline struct{}
+
+// Words returns the slot words, and Array where the dense set lies, a []T, for the
+// lookups of a map, which inline (op=get).
+func Words[_ any](d *Dense) []handle.ID    { return d.set.Words }
+func Array[_ any](d *Dense) unsafe.Pointer { return unsafe.Pointer(&d.items) }
+
+// Find returns the address of the item that id names, and whether there is one. It
+// takes O(1) time and inlines, also within a method of a table that finds the map
+// first (op=get).
+func Find[T any](d *Dense, id handle.ID) (*T, bool) {
 	if canary.Enabled {
 		id = d.set.Unchecked(id)
 	}
 	words := d.set.Words
 	if i := uint64(id) & sparse.IndexMask; i < uint64(len(words)) {
 		if w := words[i]; (w^id)>>32 == 0 {
-			v = &(*(*[]T)(unsafe.Pointer(&d.items)))[uint32(w)]
+			return &(*(*[]T)(unsafe.Pointer(&d.items)))[uint32(w)], true
 		}
 	}
-	return
+	return nil, false
 }
 
 // Has reports whether id names an item. It takes O(1) time and inlines.
@@ -67,8 +78,8 @@ func (d *Dense) All(yield func(id handle.ID, item unsafe.Pointer) bool) {
 // Call calls f with the item that h names and reports whether there is one. f may
 // look things up but not change the map; a change panics.
 func Call[T any](d *Dense, h handle.Of[T], f func(*T)) bool {
-	item := Find[T](d, h.ID)
-	if item == nil {
+	item, ok := Find[T](d, h.ID)
+	if !ok {
 		return false
 	}
 	d.busy++

@@ -15,20 +15,20 @@ type StaleError = handle.StaleError
 // The pointer is good as long as the item lives. Afterwards its memory belongs
 // to the item that takes the slot next.
 func (m *Map[T]) Get(h handle.Of[T]) (*T, bool) {
-	v := pages.Find[T](&m.stable, h.ID)
-	return v, v != nil
+	return pages.Find[T](&m.stable, h.ID)
 }
 
 // Has reports whether h names an item. It takes O(1) time and inlines.
 func (m *Map[T]) Has(h handle.Of[T]) bool {
-	return pages.Find[T](&m.stable, h.ID) != nil
+	_, ok := pages.Find[T](&m.stable, h.ID)
+	return ok
 }
 
 // At returns a pointer to the item that h names, as [Map.Get] does. It panics
 // with a [*StaleError] if there is none; use it where that is a bug.
 func (m *Map[T]) At(h handle.Of[T]) *T {
-	item := pages.Find[T](&m.stable, h.ID)
-	if item == nil {
+	item, ok := pages.Find[T](&m.stable, h.ID)
+	if !ok {
 		panic(m.stable.Missing(h.ID))
 	}
 	return item
