@@ -1,41 +1,31 @@
 package rows
 
 import (
+	"unsafe"
+
 	"handloom/internal/canary"
+	"handloom/internal/check"
 	"handloom/internal/items"
 	"handloom/internal/sparse"
 	"handloom/shard/handle"
 )
 
 // Erase removes the item that h names and reports whether there was one, in O(1)
-// time.
+// time. It swaps the row with the last one and pops that. The meta set is not asked
+// for the owner of the row, which at random rows would be one more wait for memory.
+//
+// It is kept typed and in one piece, and calls nothing but what ends the life of
+// the slot (op=erase).
 func Erase[T any](d *Dense, h handle.Of[T]) bool {
-	d.guard("Erase")
-	row, ok := d.set.Lookup(h.ID)
-	if ok {
-		eraseRow[T](d, int(row), sparse.Slot(h.ID.Slot()))
+	if d.busy != 0 || check.Full {
+		d.guard("Erase")
 	}
-	return ok
-}
-
-// Take removes the item that h names, as [Erase] does, and returns it.
-func Take[T any](d *Dense, h handle.Of[T]) (T, bool) {
-	d.guard("Take")
-	var v T
-	row, ok := d.set.Lookup(h.ID)
-	if ok {
-		v = (*items.As[T](&d.items))[row]
-		eraseRow[T](d, int(row), sparse.Slot(h.ID.Slot()))
+	words, all := d.set.Words, (*[]T)(unsafe.Pointer(&d.items))
+	i := uint64(h.ID) & sparse.IndexMask
+	if i >= uint64(len(words)) || (words[i]^h.ID)>>32 != 0 {
+		return false
 	}
-	return v, ok
-}
-
-// eraseRow swaps the row with the last one and pops that. slot is the row's
-// owner; the meta set is not asked, which at random rows would be one more wait
-// for memory. It is kept typed and whole (op=erase).
-func eraseRow[T any](d *Dense, row int, slot sparse.Slot) {
-	all := items.As[T](&d.items)
-	last := len(*all) - 1
+	slot, row, last := sparse.Slot(i), int(uint32(words[i])), len(*all)-1
 	if row != last {
 		moved := d.meta[last]
 		(*all)[row] = (*all)[last]
@@ -43,7 +33,7 @@ func eraseRow[T any](d *Dense, row int, slot sparse.Slot) {
 		if canary.Enabled && canary.On(canary.SwapForgetsSlot) {
 			moved = slot
 		}
-		w := &d.set.Words[moved]
+		w := &words[moved]
 		*w = *w&sparse.UpperHalf | handle.ID(row)
 	}
 	var none T
@@ -60,6 +50,19 @@ func eraseRow[T any](d *Dense, row int, slot sparse.Slot) {
 		d.known.shorten(last)
 		d.known.change(row)
 	}
+	return true
+}
+
+// Take removes the item that h names, as [Erase] does, and returns it.
+func Take[T any](d *Dense, h handle.Of[T]) (T, bool) {
+	d.guard("Take")
+	var v T
+	item, ok := Find[T](d, h.ID)
+	if ok {
+		v = *item
+		Erase(d, h)
+	}
+	return v, ok
 }
 
 // EraseItems removes the items that ids name and returns how many there were; see

@@ -3,6 +3,7 @@ package rows
 import (
 	"fmt"
 	"slices"
+	"unsafe"
 
 	"handloom/internal/items"
 	"handloom/internal/sparse"
@@ -12,9 +13,10 @@ import (
 // Insert adds v behind the last row and returns its handle, in O(1) amortized
 // time, or fails with [sparse.ErrFull], and then nothing has changed.
 func Insert[T any](d *Dense, v T) (handle.Of[T], error) {
+	all := (*[]T)(unsafe.Pointer(&d.items)) // As would cost a load, though it inlines
 	row, slot := len(d.meta), len(d.set.Words)
 	next := d.set.Next
-	if next == 0 || row >= d.items.Cap() || slot >= cap(d.set.Words) || d.busy != 0 {
+	if next == 0 || row >= cap(*all) || slot >= cap(d.set.Words) || d.busy != 0 {
 		return insertReused(d, v)
 	}
 	// Written out, for calls to the sparse set would cost as much as all the
@@ -23,7 +25,6 @@ func Insert[T any](d *Dense, v T) (handle.Of[T], error) {
 	d.set.Words[slot] = next | handle.ID(row)
 	d.meta = d.meta[:row+1]
 	d.meta[row] = sparse.Slot(slot)
-	all := items.As[T](&d.items)
 	*all = (*all)[:row+1]
 	(*all)[row] = v
 	return handle.Of[T]{ID: next | handle.ID(slot)}, nil
@@ -31,12 +32,12 @@ func Insert[T any](d *Dense, v T) (handle.Of[T], error) {
 
 // insertReused is Insert where a vacant slot is issued.
 func insertReused[T any](d *Dense, v T) (handle.Of[T], error) {
+	all := (*[]T)(unsafe.Pointer(&d.items))
 	row := len(d.meta)
-	if row < d.items.Cap() && d.busy == 0 {
+	if row < cap(*all) && d.busy == 0 {
 		if id, ok := d.set.TryIssue(sparse.Row(row)); ok {
 			d.meta = d.meta[:row+1]
 			d.meta[row] = sparse.Slot(id)
-			all := items.As[T](&d.items)
 			*all = (*all)[:row+1]
 			(*all)[row] = v
 			return handle.Of[T]{ID: id}, nil
