@@ -32,9 +32,7 @@ func (s *Slice) Cap() int { return s.cap }
 // Pointer returns the address of element i, of so many bytes each. It panics
 // when there is no such element.
 func (s *Slice) Pointer(i int, size uintptr) unsafe.Pointer {
-	if uint(i) >= uint(s.len) {
-		outOfRange(i, s.len)
-	}
+	_ = (*(*[]struct{})(unsafe.Pointer(s)))[i] // a check that inlines
 	return unsafe.Add(s.data, uintptr(i)*size)
 }
 

@@ -54,13 +54,13 @@ func (t *Type) pageShift() uint8 {
 
 // cellOf returns the cell of a slot on a page with memory.
 func cellOf[T any](s *Stable, slot sparse.Slot) *cell[T] {
-	return &(*items.As[cell[T]](&s.pages[slot>>s.shift]))[slot&sparse.Slot(s.mask)]
+	return &(*(*[]cell[T])(unsafe.Pointer(&s.pages[slot>>(s.shift&31)])))[slot&sparse.Slot(s.mask)]
 }
 
 // cell returns the address of the cell of a slot on a page with memory, which is
 // that of its word.
 func (s *Stable) cell(slot sparse.Slot) *handle.ID {
-	return (*handle.ID)(s.pages[slot>>s.shift].Pointer(int(slot&sparse.Slot(s.mask)), s.typ.cells.Size))
+	return (*handle.ID)(s.pages[slot>>(s.shift&31)].Pointer(int(slot&sparse.Slot(s.mask)), s.size))
 }
 
 // item returns the address of the item of a slot on a page with memory.
@@ -134,9 +134,17 @@ func (s *Stable) issue(n int) {
 // eraseSlot ends the life of the item in a live slot. The cell is zeroed so that
 // the collector can free what the item held.
 func eraseSlot[T any](s *Stable, slot sparse.Slot) {
+	var none T
 	c := cellOf[T](s, slot)
-	w, vacant := s.list.Retire(c.word)
-	*c = cell[T]{word: w}
+	c.item = none
+	s.retire(slot, &c.word)
+}
+
+// retire ends the life of a live slot, whose word is w. It knows no T, and all that
+// it calls inlines; in generic code nothing of that would (op=erase).
+func (s *Stable) retire(slot sparse.Slot, w *handle.ID) {
+	word, vacant := s.list.Retire(*w)
+	*w = word
 	s.live.Remove(sparse.Row(slot))
 	if vacant {
 		if before, ok := s.list.Push(slot, slot, 1); ok {

@@ -107,6 +107,7 @@ func (s *Stable) addPages(slots int) {
 	if len(s.pages) == 0 {
 		s.shift = s.typ.pageShift()
 		s.mask = 1<<s.shift - 1
+		s.size = s.typ.cells.Size
 	}
 	for len(s.pages)<<s.shift < slots {
 		s.pages = append(s.pages, s.newPage(len(s.pages)))

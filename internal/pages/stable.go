@@ -15,6 +15,7 @@ type Stable struct {
 	pages []items.Slice // of cells, by slot (S1)
 	shift uint8         // a page has 1<<shift cells; 0 before the first page
 	mask  handle.ID     // 1<<shift - 1
+	size  uintptr       // of a cell; 0 before the first page
 	slots int           // issued so far: rows in use and empty ones
 	list  sparse.Freelist
 	live  sparse.Live // rows with an item (S2)
