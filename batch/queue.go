@@ -227,7 +227,7 @@ func (q Queue) Erase(id handle.ID) {
 	}
 	b := q.lane.batch
 	if list := b.listOf(id.TypeID()); list > 0 {
-		(&router{batch: b, list: list}).erase(q, id)
+		(&router{batch: b, list: list}).Erase(q, id)
 		return
 	}
 	if check.Cheap {
@@ -259,9 +259,10 @@ func (r *router) shard(typeID uint16) int {
 	return 0
 }
 
-// erase records an erase. It is no method of a generic type and kept whole,
+// Erase records that the item id names is to be erased; a provisional handle of
+// this batch cancels the create. It is no method of a generic type and kept whole,
 // because a call costs as much as the rest of it (op=record/kind=erase).
-func (r *router) erase(q Queue, id handle.ID) {
+func (r *router) Erase(q Queue, id handle.ID) {
 	if check.Cheap {
 		q.enter()
 		defer q.leave()

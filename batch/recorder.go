@@ -156,17 +156,13 @@ func (r *Recorder) Staged(q Queue, p handle.ID) unsafe.Pointer {
 // names reports whether id is a provisional handle of the table.
 func (r *Recorder) names(id handle.ID) bool { return id>>typeShift == r.prefix>>typeShift }
 
-// Erase records that the item id names is to be erased; a provisional handle of
-// this batch cancels the create.
-func (r *Recorder) Erase(q Queue, id handle.ID) { r.erase(q, id) }
-
 // EraseItems records an erase per handle.
 func (r *Recorder) EraseItems(q Queue, ids []handle.ID) {
 	if !q.usable(r.batch) || !q.lane.admit(len(ids), idBytes) {
 		return
 	}
 	for _, id := range ids {
-		r.erase(q, id)
+		r.Erase(q, id)
 	}
 }
 
