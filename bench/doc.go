@@ -3,6 +3,7 @@
 //
 //	go run ./bench               the headline cases, in less than a minute
 //	go run ./bench -targets      what has been promised, and whether it holds
+//	go run ./bench -build        what a table costs who builds a program
 //	go run ./bench -h            all else
 //
 // The program is in layers, of which each knows those above it only:
@@ -10,6 +11,7 @@
 //	internal/measure   runs cases in turn and keeps every sample
 //	internal/suite     the cases: Handloom's containers and store, and its rivals
 //	internal/results   forms of output, and reading them again
+//	internal/buildcost what builds of generated programs cost
 //	internal/targets   the contract P1 to P18 as data
 //	internal/page      the report as a page with charts
 //	bench              flags, progress, exit codes

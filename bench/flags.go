@@ -16,6 +16,7 @@ import (
 // settings are what the flags say.
 type settings struct {
 	targets    bool
+	build      bool
 	list       bool
 	json       bool
 	format     string
@@ -35,6 +36,7 @@ type settings struct {
 const (
 	headlineRounds = 10
 	targetRounds   = 15
+	buildRounds    = 3
 	fewestRounds   = 6 // that an interval can be told from
 )
 
@@ -50,6 +52,7 @@ func parse(args []string) (*settings, error) {
 	flags := flag.NewFlagSet("", flag.ContinueOnError)
 	flags.SetOutput(io.Discard) // an error is printed once, in one line
 	flags.BoolVar(&s.targets, "targets", false, "")
+	flags.BoolVar(&s.build, "build", false, "")
 	flags.BoolVar(&s.list, "list", false, "")
 	flags.BoolVar(&s.json, "json", false, "")
 	flags.StringVar(&s.format, "format", s.format, "")
@@ -84,6 +87,7 @@ var conflicts = []struct {
 }{
 	{"list", []string{"targets", "json", "format", "html", "from", "count", "benchtime", "cpuprofile"}, "names are all that -list prints"},
 	{"targets", []string{"n"}, "the targets say what is measured"},
+	{"build", []string{"targets", "list", "json", "format", "html", "from", "run", "n", "cpu", "benchtime", "seed", "cpuprofile"}, "-build builds programs and prints a table"},
 	{"from", []string{"n", "cpu", "count", "benchtime", "seed", "cpuprofile"}, "with -from nothing is measured"},
 }
 
@@ -132,6 +136,9 @@ func (s *settings) complete() {
 	}
 	if s.targets && !s.given["count"] {
 		s.count = targetRounds
+	}
+	if s.build && !s.given["count"] {
+		s.count = buildRounds
 	}
 }
 

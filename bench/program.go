@@ -39,6 +39,9 @@ func (p *program) run(ctx context.Context) (int, error) {
 		return 0, fmt.Errorf("%w; see: go run ./bench -h", err)
 	}
 	p.settings = s
+	if p.build {
+		return p.builds(ctx)
+	}
 	if p.targets {
 		p.plan = targets.NewPlan(p.id(), runtime.GOMAXPROCS(0))
 	}

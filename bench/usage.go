@@ -13,12 +13,15 @@ What to measure:
   -n LIST           other numbers of items: 1000,100000
   -cpu LIST         workers of the cases that scale (default 1,2,4 .. GOMAXPROCS)
   -targets          measures what has been promised (bench/README.md, P1 to P18)
+  -build            what item types cost who builds a program with tables of them:
+                    builds generated programs of 1, 8 and 32 tables, with the go
+                    command, in the module; minutes
   -from FILE        measures nothing and takes the results in FILE, which -format
                     json or go has written
 
 How:
-  -count N          rounds: samples of every case (default 10; 15 with -targets);
-                    fewer than 6 have no ±, and nothing is called faster
+  -count N          rounds: samples of every case (default 10; 15 with -targets, 3 with
+                    -build); fewer than 6 have no ±, and nothing is called faster
   -benchtime T      least time in one sample (default 5ms)
   -seed N           of the order and of all that is drawn (default 1)
   -cpuprofile FILE  writes a profile of the measuring

@@ -52,6 +52,7 @@ var mayImport = map[string][]string{
 	"stress/internal/scenario": {"store", "internal/histogram", "internal/report", "stress/internal/feed"},
 	"stress/internal/page":     {"internal/chart", "internal/report", "stress/internal/feed"},
 	"bench/internal/measure":   {},
+	"bench/internal/buildcost": {"internal/report"},
 	"internal/browser":         {},
 	"bench/internal/targets":   {"bench/internal/measure", "internal/report"},
 	"internal/built":           {},

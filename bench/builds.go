@@ -1,0 +1,34 @@
+package main
+
+import (
+	"context"
+	"fmt"
+
+	"handloom/bench/internal/buildcost"
+	"handloom/bench/internal/results"
+	"handloom/internal/interrupt"
+)
+
+// builds builds the generated programs and prints what they cost. An interrupt
+// leaves those that were built.
+func (p *program) builds(ctx context.Context) (int, error) {
+	here := results.Here()
+	fmt.Fprintf(p.stdout, "%s\n%s %s/%s, %s, %d processors, revision %s, %s, %d rounds\n\n",
+		p.command(), here.Go, here.GOOS, here.GOARCH, here.CPU, here.CPUs, here.Revision, here.Date, p.count)
+	var all []buildcost.Cost
+	for _, of := range buildcost.Programs() {
+		fmt.Fprintf(p.stderr, "bench: building %v\n", of)
+		costs, err := of.Measure(ctx, p.count)
+		if ctx.Err() != nil {
+			fmt.Fprintln(p.stderr, "bench: interrupted; what was measured is printed, marked as partial")
+			err := buildcost.Write(p.stdout, all)
+			fmt.Fprintln(p.stdout, "partial: interrupted before everything was measured")
+			return interrupt.Exit(ctx), err
+		}
+		if err != nil {
+			return 0, err
+		}
+		all = append(all, buildcost.Median(costs))
+	}
+	return exitDone, buildcost.Write(p.stdout, all)
+}

@@ -1,0 +1,63 @@
+package buildcost
+
+import (
+	"strings"
+	"testing"
+	"time"
+)
+
+// What a further item type costs in functions is what it costs in time, memory
+// and bytes, on every machine. A method on a table, or on what a table of a type
+// holds, is at least two.
+func TestAFurtherTableCostsFewFunctions(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it compiles four programs")
+	}
+	for _, most := range []struct {
+		every     bool
+		functions int
+	}{{false, 160}, {true, 220}} {
+		one := functions(t, Program{Tables: 1, Every: most.every})
+		three := functions(t, Program{Tables: 3, Every: most.every})
+		further := (three - one + 1) / 2
+		t.Logf("every operation: %v: %d functions for a further type", most.every, further)
+		if further > most.functions || further < 40 {
+			t.Errorf("every operation: %v: a further type costs %d functions; want at most %d", most.every, further, most.functions)
+		}
+	}
+}
+
+func functions(t *testing.T, p Program) int {
+	t.Helper()
+	n, err := p.Functions(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+func TestTheTableSaysWhatAFurtherTableCosts(t *testing.T) {
+	one := Program{Tables: 1}
+	costs := []Cost{
+		Median([]Cost{
+			{one, 5 * time.Second, 9 << 20, 301, 5 << 20},
+			{one, time.Second, 7 << 20, 301, 5 << 20},
+			{one, 2 * time.Second, 8 << 20, 301, 5 << 20},
+		}),
+		{Program{Tables: 3}, 3 * time.Second, 8 << 20, 552, 5<<20 + 100<<10},
+		{Program{Tables: 8, Apart: true}, time.Second, 8 << 20, 100, 5 << 20},
+	}
+	var b strings.Builder
+	if err := Write(&b, costs); err != nil {
+		t.Fatal(err)
+	}
+	want := `
+program                    CPU    memory  functions    binary  a table: CPU  functions    binary
+tables=1/ops=few        2.00 s  8.00 MiB        301  5.00 MiB
+tables=3/ops=few        3.00 s  8.00 MiB        552  5.10 MiB        500 ms        126  50.0 KiB
+tables=8/ops=few/apart  1.00 s  8.00 MiB        100  5.00 MiB
+`
+	if got := "\n" + b.String(); got != want {
+		t.Errorf("got%s", got)
+	}
+}

@@ -1,0 +1,73 @@
+package buildcost
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"time"
+
+	"handloom/internal/report"
+)
+
+// Programs are those that a measurement builds, ascending in tables.
+func Programs() (all []Program) {
+	for _, every := range []bool{false, true} {
+		for _, tables := range []int{1, 8, 32} {
+			all = append(all, Program{Tables: tables, Every: every})
+		}
+	}
+	return append(all, Program{Tables: 8, Apart: true})
+}
+
+// Median returns the median of each figure of the same program.
+func Median(costs []Cost) Cost {
+	return Cost{
+		Program:   costs[0].Program,
+		CPU:       median(costs, func(c Cost) time.Duration { return c.CPU }),
+		Memory:    median(costs, func(c Cost) int64 { return c.Memory }),
+		Functions: median(costs, func(c Cost) int { return c.Functions }),
+		Binary:    median(costs, func(c Cost) int64 { return c.Binary }),
+	}
+}
+
+func median[N cmp.Ordered](costs []Cost, of func(c Cost) N) N {
+	var all []N
+	for _, c := range costs {
+		all = append(all, of(c))
+	}
+	slices.Sort(all)
+	return all[len(all)/2]
+}
+
+// Write writes a table: what each program costs, and beside it what each of the
+// tables costs that the one before has not.
+func Write(w io.Writer, costs []Cost) error {
+	t := report.NewTable("program", "CPU", "memory", "functions", "binary", "a table: CPU", "functions", "binary")
+	t.Left("program")
+	for i, c := range costs {
+		row := []string{c.String(), report.Duration(c.CPU), report.Bytes(c.Memory), report.Count(c.Functions), report.Bytes(c.Binary)}
+		if i > 0 && costs[i-1].Tables < c.Tables && costs[i-1].Every == c.Every && costs[i-1].Apart == c.Apart {
+			row = append(row, c.further(costs[i-1])...)
+		} else {
+			row = append(row, "", "", "")
+		}
+		t.Row(row...)
+	}
+	_, err := t.WriteTo(w)
+	if err != nil {
+		return fmt.Errorf("buildcost: %w", err)
+	}
+	return nil
+}
+
+// further returns what each table costs that fewer lacks.
+func (c Cost) further(fewer Cost) []string {
+	n := c.Tables - fewer.Tables
+	return []string{
+		report.Duration((c.CPU - fewer.CPU) / time.Duration(n)),
+		strconv.Itoa((c.Functions - fewer.Functions + n/2) / n),
+		report.Bytes((c.Binary - fewer.Binary) / int64(n)),
+	}
+}
