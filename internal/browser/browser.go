@@ -145,6 +145,16 @@ func (b *Browser) Show(url string, width int) {
 	b.Until(`document.readyState === "complete" && location.href !== "about:blank"`)
 }
 
+// Scheme makes pages believe that their reader wants dark ones, or light ones.
+func (b *Browser) Scheme(dark bool) {
+	b.t.Helper()
+	scheme := "light"
+	if dark {
+		scheme = "dark"
+	}
+	b.call("Emulation.setEmulatedMedia", map[string]any{"features": []map[string]string{{"name": "prefers-color-scheme", "value": scheme}}}, nil)
+}
+
 // Eval evaluates an expression in the page and reads its value into value.
 func (b *Browser) Eval(expression string, value any) {
 	b.t.Helper()

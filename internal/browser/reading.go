@@ -12,11 +12,12 @@ type Reading struct {
 	Texts           []string // in them
 	Smallest        float64  // height of the lowest of these, in pixels
 	Overlaps        []string // texts of one drawing that cover one another
+	Pale            []string // texts whose contrast with what is behind them is below 4.5 (WCAG AA)
 	Outside         []string // texts that leave their drawing, or the window unless they can be scrolled to
 }
 
 const read = `(() => {
-	const r = {Window: innerWidth, Content: document.documentElement.scrollWidth, Charts: [], Texts: [], Smallest: 1e9, Overlaps: [], Outside: []};
+	const r = {Window: innerWidth, Content: document.documentElement.scrollWidth, Charts: [], Texts: [], Smallest: 1e9, Overlaps: [], Pale: [], Outside: []};
 	for (const svg of document.querySelectorAll("svg")) {
 		const frame = svg.getBoundingClientRect();
 		if (frame.width === 0) continue;
@@ -30,6 +31,22 @@ const read = `(() => {
 				if (a.box.left < b.box.right && b.box.left < a.box.right && a.box.top + 2 < b.box.bottom - 2 && b.box.top + 2 < a.box.bottom - 2)
 					r.Overlaps.push(a.text + " and " + b.text);
 		});
+	}
+	const rgb = color => color.match(/[\d.]+/g).map(Number);
+	const luminance = color => rgb(color).slice(0, 3).map(v => v / 255)
+		.map(v => v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4)
+		.reduce((sum, v, i) => sum + v * [0.2126, 0.7152, 0.0722][i], 0);
+	const behind = e => {
+		for (; e; e = e.parentElement) {
+			const color = getComputedStyle(e).backgroundColor;
+			if (rgb(color).length === 3) return color;
+		}
+		return "rgb(255, 255, 255)";
+	};
+	for (const e of document.querySelectorAll("h1, h2, p, a, pre, dt, dd, th, td, text")) {
+		const style = getComputedStyle(e);
+		const [low, high] = [luminance(e.tagName === "text" ? style.fill : style.color), luminance(behind(e))].sort((a, b) => a - b);
+		if ((high + 0.05) / (low + 0.05) < 4.5) r.Pale.push(e.textContent.slice(0, 40));
 	}
 	for (const e of document.querySelectorAll("h1, h2, p, pre, dd, dt, td, th, figure")) {
 		if (e.closest(".scroll")) continue;
@@ -62,6 +79,9 @@ func (r Reading) Faults(charts []string) (faults []string) {
 	}
 	if len(r.Overlaps) > 0 {
 		fault("texts overlap: %q", r.Overlaps)
+	}
+	if len(r.Pale) > 0 {
+		fault("texts are pale: %q", r.Pale)
 	}
 	if len(r.Outside) > 0 {
 		fault("texts leave their place: %q", r.Outside)

@@ -1,10 +1,16 @@
 package chart
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
-// Bars is a chart of horizontal bars: for each group one bar of every series.
+// Bars compares things that have names: in each group a row for every series. On a
+// linear axis a value is a bar from 0; on a logarithmic one, which has no 0 for a
+// length to begin at, it is a dot. A whisker is its interval.
 type Bars struct {
 	Title  string
+	Says   string   // what to take away, below the title
 	X      Axis     // of the values
 	Series []string // names; with one series there is no legend
 	Groups []Group
@@ -12,10 +18,10 @@ type Bars struct {
 	Note   string // small print below
 }
 
-// Group is some bars that belong together.
+// Group is some rows that belong together.
 type Group struct {
 	Name   string
-	Values []float64 // by series; NaN, or what the axis cannot show, has no bar
+	Values []Value // by series; what is NaN, or what the axis cannot show, is left out
 }
 
 // SVG returns the drawing for room of about 640 pixels, with names at the left.
@@ -26,7 +32,7 @@ func (b Bars) Narrow() string { return b.draw(true) }
 
 func (b Bars) draw(narrow bool) string {
 	c := newCanvas(narrow)
-	c.title(b.Title)
+	c.title(b.Title, b.Says)
 	c.legend(b.keys(c))
 	c.y += 6
 	x, names := b.axis(c, narrow)
@@ -39,7 +45,7 @@ func (b Bars) draw(narrow bool) string {
 		c.text((x.from+x.to)/2, c.y-4, "middle", faint, "no values yet")
 	}
 	b.labels(c, x)
-	c.note(b.Note)
+	c.note(b.Note, slices.ContainsFunc(b.Groups, func(g Group) bool { return slices.ContainsFunc(g.Values, Value.guess) }))
 	return c.document(class(narrow), b.Title)
 }
 
@@ -47,11 +53,20 @@ func (b Bars) keys(c *canvas) []key {
 	var keys []key
 	if len(b.Series) > 1 {
 		for i, name := range b.Series {
-			keys = append(keys, key{name, func(x, y float64) { c.fill(bar(x, x+keyWidth, y-5, 10), lookOf(i).color) }})
+			keys = append(keys, key{name, func(x, y float64) {
+				if b.X.Scale == Linear {
+					c.fill(bar(x, x+keyWidth, y-5, 10), lookOf(i).color)
+					return
+				}
+				c.fill(lookOf(i).marker(x+keyWidth/2, y, dot), lookOf(i).color)
+			}})
 		}
 	}
 	return c.withLimit(keys, b.Limit)
 }
+
+// dot is how far the marker of a value reaches.
+const dot = 4
 
 // bar returns a rectangle.
 func bar(x1, x2, y, height float64) string {
@@ -59,31 +74,30 @@ func bar(x1, x2, y, height float64) string {
 }
 
 // axis returns the axis of the values and the room for names at its left, which
-// is 0 where names stand above their bars.
+// is 0 where names stand above their rows.
 func (b Bars) axis(c *canvas, narrow bool) (x scale, names float64) {
 	var e extent
 	values, across := 0.0, 6
 	for _, g := range b.Groups {
 		names = max(names, width(g.Name, c.font))
 		for _, v := range g.Values {
-			if b.X.Scale.shows(v) {
-				e.add(v, b.X.Scale)
-				values = max(values, width(b.X.Unit.format(v), c.font))
+			if b.X.Scale.shows(v.At) {
+				e.addValue(v, b.X.Scale)
+				values = max(values, width(b.X.Unit.Format(v.At), c.font))
 			}
 		}
 	}
 	if b.Limit != nil {
 		e.add(b.Limit.At, b.X.Scale)
 	}
-	e.lo *= 0.7 // so that the least value has a bar, too, where the axis begins near it
 	if names = min(names, c.room()*0.4); narrow {
 		names, across = 0, 4
 	}
 	for want := across; ; want-- {
 		x = newScale(b.X, e, want, true)
 		left, right := x.overhang(c.font)
-		x.from = margin + max(names+8, left)
-		x.to = c.width - margin - max(values+6, right)
+		x.from = margin + max(names+8+dot, left)
+		x.to = c.width - margin - max(values+8+dot, right)
 		if want == 2 || x.apart(c.font) {
 			return x, names
 		}
@@ -94,7 +108,7 @@ const groupGap = 8
 
 func barHeight(c *canvas) float64 { return c.font + 3 }
 
-// barsHeight is that of all bars of one group.
+// barsHeight is that of all rows of one group.
 func (b Bars) barsHeight(c *canvas) float64 { return float64(max(len(b.Series), 1)) * barHeight(c) }
 
 // height returns that of g, with its name beside or above it.
@@ -105,7 +119,7 @@ func (b Bars) height(c *canvas, g Group, names float64) float64 {
 	return max(b.barsHeight(c), float64(len(wrap(g.Name, c.font, names)))*c.line()) + groupGap
 }
 
-// lines draws what stands behind the bars.
+// lines draws what stands behind the values.
 func (b Bars) lines(c *canvas, x scale, names float64) {
 	bottom := c.y
 	for _, g := range b.Groups {
@@ -115,35 +129,57 @@ func (b Bars) lines(c *canvas, x scale, names float64) {
 	for _, t := range x.ticks {
 		c.stroke(vertical(x.at(t.value), c.y, bottom+4), grid, 1, "")
 	}
-	c.stroke(vertical(x.from, c.y, bottom), axis, 1, "")
+	if b.X.Scale == Linear {
+		c.stroke(vertical(x.from, c.y, bottom), axis, 1, "")
+	}
 	if b.Limit != nil && b.X.Scale.shows(b.Limit.At) {
 		c.stroke(vertical(x.at(b.Limit.At), c.y, bottom), limit, 1.5, "3 3")
 	}
 }
 
-// group draws the bars of g, each with its value at the end.
+// group draws the rows of g, each with its value behind it.
 func (b Bars) group(c *canvas, g Group, x scale, names float64) {
 	height := b.height(c, g, names)
-	bars := c.y + (height-b.barsHeight(c))/2
+	top := c.y + (height-b.barsHeight(c))/2
 	if names == 0 {
 		c.halo(margin, c.y+c.font*1.1, fit(g.Name, c.font, c.room()))
-		bars = c.y + c.line() + groupGap/2
+		top = c.y + c.line() + groupGap/2
 	} else {
 		name := wrap(g.Name, c.font, names)
 		baseline := c.y + height/2 + c.font*0.35 - float64(len(name)-1)*c.line()/2
 		for i, line := range name {
-			c.text(x.from-8, baseline+float64(i)*c.line(), "end", ink, line)
+			c.text(x.from-8-dot, baseline+float64(i)*c.line(), "end", ink, line)
 		}
 	}
 	for i, v := range g.Values[:min(len(g.Values), len(b.Series))] {
-		if !b.X.Scale.shows(v) {
-			continue
+		if b.X.Scale.shows(v.At) {
+			b.row(c, v, x, lookOf(i), top+(float64(i)+0.5)*barHeight(c))
 		}
-		y, end := bars+float64(i)*barHeight(c), max(x.at(v), x.from+1)
-		c.fill(bar(x.from, end, y+1, barHeight(c)-2), lookOf(i).color)
-		c.halo(end+4, y+barHeight(c)/2+c.font*0.35, b.X.Unit.format(v))
 	}
 	c.y += height
+}
+
+// row draws one value around y.
+func (b Bars) row(c *canvas, v Value, x scale, l look, y float64) {
+	at, end := x.at(v.At), x.at(v.At)+dot
+	if b.X.Scale == Linear {
+		at = max(at, x.from+1)
+		c.mark(l, bar(x.from, at, y-barHeight(c)/2+1, barHeight(c)-2), v.guess())
+		end = at
+	}
+	if v.ranges() {
+		low, high := x.at(max(v.Low, x.lo)), x.at(v.High)
+		color := l.color
+		if b.X.Scale == Linear { // upon the bar
+			color = ink
+		}
+		c.stroke(horizontal(low, high, y)+vertical(low, y-3, y+3)+vertical(high, y-3, y+3), color, 1.5, "")
+		end = max(end, high)
+	}
+	if b.X.Scale != Linear {
+		c.mark(l, l.marker(at, y, dot), v.guess())
+	}
+	c.halo(end+4, y+c.font*0.35, b.X.Unit.Format(v.At))
 }
 
 // halo writes s so that lines behind it do not disturb.
@@ -152,7 +188,7 @@ func (c *canvas) halo(x, y float64, s string) {
 		px(x), px(y), ink, paper, escape(s))
 }
 
-// labels writes the axis below the bars.
+// labels writes the axis below the rows.
 func (b Bars) labels(c *canvas, x scale) {
 	for _, t := range x.ticks {
 		c.text(x.at(t.value), c.y+6+c.font, "middle", ink, t.label)

@@ -65,19 +65,26 @@ func horizontal(x1, x2, y float64) string { return "M" + px(x1) + " " + px(y) + 
 
 func vertical(x, y1, y2 float64) string { return "M" + px(x) + " " + px(y1) + "V" + px(y2) }
 
-// title writes a heading over as many lines as it needs.
-func (c *canvas) title(s string) {
+// title writes a heading over as many lines as it needs, and what to take away.
+func (c *canvas) title(s, says string) {
 	size := c.font + 2
 	for _, line := range wrap(s, size*1.08, c.room()) { // bold is wider
 		c.y += size * 1.3
 		fmt.Fprintf(c, `<text x="%s" y="%s" font-size="%s" font-weight="bold" fill="%s">%s</text>`+"\n",
 			px(margin), px(c.y-size*0.3), px(size), ink, escape(line))
 	}
+	for _, line := range wrap(says, c.font, c.room()) {
+		c.y += c.line()
+		c.text(margin, c.y-4, "start", ink, line)
+	}
 	c.y += 4
 }
 
-// note writes small print.
-func (c *canvas) note(s string) {
+// note writes small print, and what a hollow marker is where there are some.
+func (c *canvas) note(s string, guesses bool) {
+	if guesses {
+		s += " Hollow: measured too seldom to tell how far it can be trusted."
+	}
 	for _, line := range wrap(s, c.font, c.room()) {
 		c.y += c.line()
 		c.text(margin, c.y-4, "start", faint, line)
@@ -111,7 +118,7 @@ func (c *canvas) legend(keys []key) {
 	}
 }
 
-// document returns the drawing.
+// document returns the drawing. Its colours are those of [Style].
 func (c *canvas) document(class, title string) string {
 	height := px(c.y + margin)
 	return fmt.Sprintf(`<svg xmlns="http://www.w3.org/2000/svg" class="%s" viewBox="0 0 %s %s" width="%s" height="%s" role="img" aria-label="%s" font-family="system-ui, -apple-system, 'Segoe UI', 'DejaVu Sans', Arial, sans-serif" font-size="%s">`+

@@ -12,7 +12,7 @@ var charts = map[string]chart.Chart{
 		Title: "Flush time, per interval", Note: "An interval is one second.",
 		X:      chart.Axis{Title: "time since the start", Unit: chart.Nanoseconds},
 		Y:      chart.Axis{Title: "flush time", Unit: chart.Nanoseconds, Scale: chart.Log10},
-		Series: []chart.Series{wave("p50", 40e3, 60), wave("p99", 95e3, 60), wave("p99.9", 400e3, 60), wave("max", 2.4e6, 60)},
+		Series: []chart.Series{band(wave("p50", 40e3, 60), 2.4e6), wave("p99", 95e3, 60)},
 		Limit:  &chart.Limit{Name: "limit of -max-p99: 1 ms", At: 1e6},
 	},
 	"rate": chart.Lines{
@@ -34,29 +34,53 @@ var charts = map[string]chart.Chart{
 		Title:  "One flush of 1,000,000 commands over 64 shards, by number of workers: how much faster than one worker",
 		X:      chart.Axis{Title: "workers", Scale: chart.Log2},
 		Y:      chart.Axis{Title: "times faster than one worker", Unit: chart.Times},
-		Series: []chart.Series{{Name: "team", Points: []chart.Point{{1, 1}, {2, 1.9}, {4, 3.6}, {8, 6.8}, {16, 12.5}}}},
+		Series: []chart.Series{{Name: "team", Points: []chart.Point{{1, guess(1)}, {2, guess(1.9)}, {4, guess(3.6)}, {8, guess(6.8)}, {16, guess(12.5)}}}},
 	},
 	"bars": chart.Bars{
-		Title:  "Time per item (shorter is better)",
-		X:      chart.Axis{Title: "time per item, logarithmic", Unit: chart.Nanoseconds, Scale: chart.Log10},
+		Title:  "Time per item",
+		Says:   "handlemap is beaten by nothing in 4 of 5 operations; map[uint64]T takes up to 21x as long.",
+		X:      chart.Axis{Title: "logarithmic", Unit: chart.Nanoseconds, Scale: chart.Log10},
 		Series: []string{"100,000 items", "1,000,000 items"},
 		Groups: []chart.Group{
-			{"create one by one, reserved / handlemap", []float64{5.2, 5.4}},
-			{"create one by one, reserved / map[uint64]T", []float64{25, 114}},
-			{"look up, random", []float64{3.1, 22}},
-			{"erase all in random order, with <a> & \"quotes\"", []float64{8.9, math.NaN()}},
-			{"iterate", []float64{0.28, 0.35}},
+			{"create one by one, reserved / handlemap", values(5.2, 5.4)},
+			{"create one by one, reserved / map[uint64]T", values(25, 114)},
+			{"look up, random", values(3.1, 22)},
+			{"erase all in random order, with <a> & \"quotes\"", values(8.9, math.NaN())},
+			{"iterate", []chart.Value{guess(0.28), guess(0.35)}},
 		},
 	},
 	"ratios": chart.Bars{
 		Title:  "Ratio to straight Go",
 		X:      chart.Axis{Title: "times the time of straight Go", Unit: chart.Times},
 		Series: []string{"handlemap"},
-		Groups: []chart.Group{{"insert", []float64{0.92}}, {"get", []float64{1.02}}, {"erase", []float64{1.4}}},
+		Groups: []chart.Group{{"insert", []chart.Value{{At: 0.92}}}, {"get", values(1.02)}, {"erase", []chart.Value{guess(1.4)}}},
 		Limit:  &chart.Limit{Name: "as fast as straight Go", At: 1},
 	},
 	"empty-lines": chart.Lines{Title: "Nothing", X: chart.Axis{Unit: chart.Nanoseconds}, Y: chart.Axis{Title: "heap", Unit: chart.Bytes}, Series: []chart.Series{{Name: "heap"}}},
 	"empty-bars":  chart.Bars{Title: "Nothing", Series: []string{"x"}},
+}
+
+// measured returns v with an interval of 10 % around it.
+func measured(v float64) chart.Value { return chart.Value{At: v, Low: 0.9 * v, High: 1.1 * v} }
+
+// guess returns v as it is after too few rounds.
+func guess(v float64) chart.Value {
+	return chart.Value{At: v, Low: math.Inf(-1), High: math.Inf(1)}
+}
+
+func values(all ...float64) (values []chart.Value) {
+	for _, v := range all {
+		values = append(values, measured(v))
+	}
+	return values
+}
+
+// band returns s with a band up to high.
+func band(s chart.Series, high float64) chart.Series {
+	for i := range s.Points {
+		s.Points[i].Y.Low, s.Points[i].Y.High = s.Points[i].Y.At, high
+	}
+	return s
 }
 
 // wave returns n points a second apart, always the same.
@@ -64,7 +88,7 @@ func wave(name string, middle float64, n int) chart.Series {
 	s := chart.Series{Name: name}
 	for i := range n {
 		f := float64(i)
-		s.Points = append(s.Points, chart.Point{X: (f + 1) * 1e9, Y: middle * (1 + 0.3*math.Round(100*math.Sin(f/5))/100 + 0.1*float64(i*7%5))})
+		s.Points = append(s.Points, chart.Point{X: (f + 1) * 1e9, Y: chart.Value{At: middle * (1 + 0.3*math.Round(100*math.Sin(f/5))/100 + 0.1*float64(i*7%5))}})
 	}
 	return s
 }
@@ -73,7 +97,7 @@ func wave(name string, middle float64, n int) chart.Series {
 func power(name string, first, exponent float64) chart.Series {
 	s := chart.Series{Name: name}
 	for n := 1e3; n <= 1e7; n *= 10 {
-		s.Points = append(s.Points, chart.Point{X: n, Y: math.Round(100*first*math.Pow(n/1e3, exponent)) / 100})
+		s.Points = append(s.Points, chart.Point{X: n, Y: measured(math.Round(100*first*math.Pow(n/1e3, exponent)) / 100)})
 	}
 	return s
 }

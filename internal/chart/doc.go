@@ -1,14 +1,16 @@
-// Package chart draws figures as SVG text that needs nothing else: no script, no
-// style sheet, no font. A drawing can stand in a page or in a file of its own.
+// Package chart draws figures as SVG text for pages that have [Style], and need
+// nothing else: no script, no file, no font.
 //
 //	[Lines]   values over time or over another figure, linear or logarithmic
-//	[Bars]    horizontal bars in groups, to compare things that have names
+//	[Bars]    rows in groups, to compare things that have names: bars from
+//	          0, dots where the axis is logarithmic
 //
 // # Reading
 //
-// Every axis says what it measures, and its labels carry the unit. Series differ
+// The title says what is measured, and labels carry the unit: nothing is said
+// twice. Intervals are drawn, and what is not known to have one is hollow. Series differ
 // in colour, in lightness and in dash and marker, so that they can be told apart
-// by colour-blind readers and in a grey print.
+// by colour-blind readers and in a grey print, on light and on dark paper.
 //
 // # Two widths
 //

@@ -11,12 +11,12 @@ func TestAllTextIsEscaped(t *testing.T) {
 	const evil = "</svg><script>\"'&\x1b\x00\xff\uffff"
 	all := []chart.Chart{
 		chart.Lines{
-			Title: evil, Note: evil, X: chart.Axis{Title: evil}, Y: chart.Axis{Title: evil},
-			Series: []chart.Series{{Name: evil, Points: []chart.Point{{1, 2}, {3, 4}}}}, Limit: &chart.Limit{Name: evil, At: 3},
+			Title: evil, Says: evil, Note: evil, X: chart.Axis{Title: evil}, Y: chart.Axis{Title: evil},
+			Series: []chart.Series{{Name: evil}, {Name: evil, Points: []chart.Point{{X: 1, Y: chart.Value{At: 2}}, {X: 3, Y: chart.Value{At: 4}}}}}, Limit: &chart.Limit{Name: evil, At: 3},
 		},
 		chart.Bars{
-			Title: evil, Note: evil, X: chart.Axis{Title: evil}, Series: []string{evil, evil},
-			Groups: []chart.Group{{evil, []float64{1, 2}}}, Limit: &chart.Limit{Name: evil, At: 3},
+			Title: evil, Says: evil, Note: evil, X: chart.Axis{Title: evil}, Series: []string{evil, evil},
+			Groups: []chart.Group{{evil, []chart.Value{{At: 1}, {At: 2}}}}, Limit: &chart.Limit{Name: evil, At: 3},
 		},
 	}
 	for _, c := range all {

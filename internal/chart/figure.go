@@ -1,8 +1,13 @@
 package chart
 
+import (
+	_ "embed"
+	"fmt"
+)
+
 // Chart is a figure that can be drawn.
 type Chart interface {
-	SVG() string    // for room of about 640 pixels, and for files
+	SVG() string    // for room of about 640 pixels
 	Narrow() string // for room of about 360 pixels
 }
 
@@ -12,16 +17,14 @@ func Figure(c Chart) string {
 	return `<figure class="chart">` + "\n" + c.SVG() + c.Narrow() + "</figure>\n"
 }
 
-// Style is the style sheet that [Figure] needs. It asks for the room of the
-// figure, not of the window, so that figures may stand side by side.
-const Style = `.chart { margin: 0; container-type: inline-size; }
-.chart svg { display: block; width: 100%; height: auto; max-width: 860px; }
-.chart svg.narrow { display: none; max-width: 480px; }
-@container (max-width: 479px) {
-	.chart svg.wide { display: none; }
-	.chart svg.narrow { display: block; }
-}
-`
+//go:embed page.css
+var sheet string
+
+// Style is the style sheet of a page with figures: the colours of both schemes,
+// and what pages have in common. Figures ask for the room that they have, not for
+// the window, so that they may stand side by side.
+var Style = fmt.Sprintf(":root { color-scheme: light dark; %s }\n@media (prefers-color-scheme: dark) { :root { %s } }\n@media print { :root { %s } }\n%s",
+	light.variables(), dark.variables(), light.variables(), sheet)
 
 // class is the name that Style knows a drawing by.
 func class(narrow bool) string {

@@ -2,7 +2,9 @@ package chart
 
 // grid draws both axes of a chart of lines and moves below them.
 func (c *canvas) grid(x, y scale, ofX, ofY Axis) {
-	c.text(margin, y.to-c.line()*0.6, "start", faint, fit(ofY.Title, c.font, c.room()))
+	if ofY.Title != "" {
+		c.text(margin, y.to-c.line()*0.6, "start", faint, fit(ofY.Title, c.font, c.room()))
+	}
 	for _, t := range y.ticks {
 		at := y.at(t.value)
 		c.stroke(horizontal(x.from, x.to, at), grid, 1, "")

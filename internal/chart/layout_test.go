@@ -4,6 +4,7 @@ import (
 	"encoding/xml"
 	"fmt"
 	"io"
+	"math"
 	"math/rand/v2"
 	"strconv"
 	"strings"
@@ -140,6 +141,17 @@ func randomValue(r *rand.Rand) float64 {
 	return v
 }
 
+func randomInterval(r *rand.Rand) chart.Value {
+	v := chart.Value{At: randomValue(r)}
+	switch r.IntN(3) {
+	case 0:
+		v.Low, v.High = math.Inf(-1), math.Inf(1)
+	case 1:
+		v.Low, v.High = v.At-math.Abs(v.At)*r.Float64(), v.At+math.Abs(v.At)*10*r.Float64()
+	}
+	return v
+}
+
 func randomLimit(r *rand.Rand) *chart.Limit {
 	if r.IntN(2) == 0 {
 		return nil
@@ -148,13 +160,13 @@ func randomLimit(r *rand.Rand) *chart.Limit {
 }
 
 func randomLines(r *rand.Rand) chart.Lines {
-	l := chart.Lines{Title: words(r, 20), X: randomAxis(r), Y: randomAxis(r), Limit: randomLimit(r), Note: words(r, 30)}
+	l := chart.Lines{Title: words(r, 20), Says: words(r, 20), X: randomAxis(r), Y: randomAxis(r), Limit: randomLimit(r), Note: words(r, 30)}
 	for range r.IntN(9) {
 		s := chart.Series{Name: words(r, 8)}
 		x := 0.0
 		for range r.IntN(40) {
 			x += float64(r.IntN(1000))
-			s.Points = append(s.Points, chart.Point{X: x, Y: randomValue(r)})
+			s.Points = append(s.Points, chart.Point{X: x, Y: randomInterval(r)})
 		}
 		l.Series = append(l.Series, s)
 	}
@@ -162,14 +174,14 @@ func randomLines(r *rand.Rand) chart.Lines {
 }
 
 func randomBars(r *rand.Rand) chart.Bars {
-	b := chart.Bars{Title: words(r, 20), X: randomAxis(r), Limit: randomLimit(r), Note: words(r, 30)}
+	b := chart.Bars{Title: words(r, 20), Says: words(r, 20), X: randomAxis(r), Limit: randomLimit(r), Note: words(r, 30)}
 	for range 1 + r.IntN(4) {
 		b.Series = append(b.Series, words(r, 5))
 	}
 	for range r.IntN(8) {
 		g := chart.Group{Name: words(r, 12)}
 		for range r.IntN(len(b.Series) + 1) {
-			g.Values = append(g.Values, randomValue(r))
+			g.Values = append(g.Values, randomInterval(r))
 		}
 		b.Groups = append(b.Groups, g)
 	}

@@ -1,6 +1,7 @@
 package chart
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 )
@@ -8,21 +9,32 @@ import (
 // Lines is a chart of values over another figure: time, or a size.
 type Lines struct {
 	Title  string
+	Says   string // what to take away, below the title
 	X, Y   Axis
 	Series []Series
 	Limit  *Limit // nil: none
 	Note   string // small print below
 }
 
-// Series is one line. Where a point cannot be shown, being no number or not
-// above zero on a logarithmic axis, the line has a gap.
+// Series is one line, in a band of the intervals of its points. Where a point
+// cannot be shown, being no number or not above zero on a logarithmic axis, the
+// line has a gap. Points that are guesses are dots without a line, or one would
+// see more than was measured.
 type Series struct {
 	Name   string
 	Points []Point // by rising X
 }
 
-// Point is one value.
-type Point struct{ X, Y float64 }
+// Known reports whether no point is a guess.
+func (s Series) Known() bool {
+	return !slices.ContainsFunc(s.Points, func(p Point) bool { return p.Y.guess() })
+}
+
+// Point is one value over X.
+type Point struct {
+	X float64
+	Y Value
+}
 
 // Limit is a value to compare with.
 type Limit struct {
@@ -38,7 +50,7 @@ func (l Lines) Narrow() string { return l.draw(true) }
 
 func (l Lines) draw(narrow bool) string {
 	c := newCanvas(narrow)
-	c.title(l.Title)
+	c.title(l.Title, l.Says)
 	c.legend(l.keys(c))
 	x, y := l.axes(c, narrow)
 	c.grid(x, y, l.X, l.Y)
@@ -51,15 +63,21 @@ func (l Lines) draw(narrow bool) string {
 	if l.empty() {
 		c.text((x.from+x.to)/2, (y.from+y.to)/2, "middle", faint, "no values yet")
 	}
-	c.note(l.Note)
+	c.note(l.Note, slices.ContainsFunc(l.Series, func(s Series) bool { return !s.Known() }))
 	return c.document(class(narrow), l.Title)
 }
 
 func (l Lines) keys(c *canvas) []key {
 	var keys []key
 	for i, s := range l.Series {
+		if len(l.Series) == 1 { // which the title names
+			break
+		}
 		keys = append(keys, key{s.Name, func(x, y float64) {
 			look := lookOf(i)
+			if slices.ContainsFunc(s.Points, func(p Point) bool { return p.Y.ranges() }) {
+				c.band(bar(x, x+keyWidth, y-5, 10), look)
+			}
 			c.stroke(horizontal(x, x+keyWidth, y), look.color, 2, look.dash)
 			c.fill(look.marker(x+keyWidth/2, y, 3.5), look.color)
 		}})
@@ -76,7 +94,7 @@ func (c *canvas) withLimit(keys []key, l *Limit) []key {
 }
 
 // shows reports whether p has a place on both axes.
-func (l Lines) shows(p Point) bool { return l.X.Scale.shows(p.X) && l.Y.Scale.shows(p.Y) }
+func (l Lines) shows(p Point) bool { return l.X.Scale.shows(p.X) && l.Y.Scale.shows(p.Y.At) }
 
 func (l Lines) empty() bool {
 	for _, s := range l.Series {
@@ -94,7 +112,7 @@ func (l Lines) axes(c *canvas, narrow bool) (x, y scale) {
 		for _, p := range s.Points {
 			if l.shows(p) {
 				ex.add(p.X, l.X.Scale)
-				ey.add(p.Y, l.Y.Scale)
+				ey.addValue(p.Y, l.Y.Scale)
 			}
 		}
 	}
@@ -118,7 +136,10 @@ func (l Lines) axes(c *canvas, narrow bool) (x, y scale) {
 			break
 		}
 	}
-	top := c.y + c.line()*1.6 // the title of the y axis stands above it
+	top := c.y + c.line()*0.6
+	if l.Y.Title != "" {
+		top += c.line() // for it stands above the axis
+	}
 	y.from, y.to = top+height, top
 	return x, y
 }
@@ -135,29 +156,55 @@ func widest(ticks []tick, font float64) float64 {
 // series draws the i-th of n lines.
 func (c *canvas) series(s Series, x, y scale, i, n int) {
 	look := lookOf(i)
-	var path, marks strings.Builder
+	var path, marks, guesses strings.Builder
+	var upper, lower []string        // edges of the band
 	every := max(len(s.Points)/8, 1) // markers lie apart, those of two lines not upon each other
 	inLine := false
 	for j, p := range s.Points {
-		if !x.kind.shows(p.X) || !y.kind.shows(p.Y) {
-			inLine = false
+		if !x.kind.shows(p.X) || !y.kind.shows(p.Y.At) || p.Y.guess() {
+			c.bandOf(&upper, &lower, look)
+			if inLine = false; x.kind.shows(p.X) && y.kind.shows(p.Y.At) {
+				guesses.WriteString(look.marker(x.at(p.X), y.at(p.Y.At), 3))
+			}
 			continue
 		}
 		step := "M"
 		if inLine {
 			step = "L"
 		}
-		px1, py1 := x.at(p.X), y.at(p.Y)
+		px1, py1 := x.at(p.X), y.at(p.Y.At)
 		path.WriteString(step + px(px1) + " " + px(py1))
+		if p.Y.ranges() {
+			upper = append(upper, px(px1)+" "+px(y.at(p.Y.High)))
+			lower = append(lower, px(px1)+" "+px(y.at(max(p.Y.Low, y.lo))))
+		}
 		if j%every == every*i/n {
 			marks.WriteString(look.marker(px1, py1, 3))
 		}
 		inLine = true
 	}
+	c.bandOf(&upper, &lower, look)
 	if path.Len() > 0 {
 		c.stroke(path.String(), look.color, 1.8, look.dash)
 	}
 	if marks.Len() > 0 {
 		c.fill(marks.String(), look.color)
 	}
+	if guesses.Len() > 0 {
+		c.mark(look, guesses.String(), true)
+	}
+}
+
+// bandOf draws the band between both edges and forgets them.
+func (c *canvas) bandOf(upper, lower *[]string, l look) {
+	if len(*upper) > 0 {
+		slices.Reverse(*lower)
+		c.band("M"+strings.Join(append(*upper, *lower...), "L")+"z", l)
+	}
+	*upper, *lower = nil, nil
+}
+
+// band fills a path so that what lies behind it is seen.
+func (c *canvas) band(path string, l look) {
+	fmt.Fprintf(c, `<path d="%s" fill="%s" fill-opacity="0.22"/>`+"\n", path, l.color)
 }

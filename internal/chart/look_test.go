@@ -32,14 +32,30 @@ func lightness(color string) float64 {
 	return 116*math.Cbrt(y) - 16
 }
 
-func TestColoursDifferInGreyAndStandOutFromThePaper(t *testing.T) {
-	for i, a := range palette {
-		if contrast := 1.05 / (luminance(a) + 0.05); contrast < 3 {
-			t.Errorf("%s has a contrast of %.2f with the paper; want 3", a, contrast)
+func contrast(a, b string) float64 {
+	x, y := luminance(a), luminance(b)
+	return (max(x, y) + 0.05) / (min(x, y) + 0.05)
+}
+
+func TestColoursStandOut(t *testing.T) {
+	for name, th := range map[string]theme{"light": light, "dark": dark} {
+		for _, text := range []string{th.ink, th.faint, th.link} {
+			for _, behind := range []string{th.paper, th.back} {
+				if c := contrast(text, behind); c < 4.5 {
+					t.Errorf("%s: text of %s on %s has a contrast of %.2f; want 4.5 (WCAG AA)", name, text, behind, c)
+				}
+			}
 		}
-		for _, b := range palette[:i] {
-			if d := math.Abs(lightness(a) - lightness(b)); d < 8 {
-				t.Errorf("%s and %s differ by %.1f in lightness; want 8", a, b, d)
+		for _, mark := range append(th.series[:], th.axis, th.good, th.late, th.bad) {
+			if c := contrast(mark, th.paper); c < 3 {
+				t.Errorf("%s: %s has a contrast of %.2f with the paper; want 3", name, mark, c)
+			}
+		}
+		for i, a := range th.series {
+			for _, b := range th.series[:i] {
+				if d := math.Abs(lightness(a) - lightness(b)); d < 8 {
+					t.Errorf("%s: %s and %s differ by %.1f in lightness; want 8", name, a, b, d)
+				}
 			}
 		}
 	}

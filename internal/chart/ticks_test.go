@@ -113,7 +113,7 @@ func TestValuesHaveThreeDigits(t *testing.T) {
 		{Percent, 12.5, "12.5 %"},
 	}
 	for _, tt := range tests {
-		if got := tt.unit.format(tt.v); got != tt.want {
+		if got := tt.unit.Format(tt.v); got != tt.want {
 			t.Errorf("%g is written %q; want %q", tt.v, got, tt.want)
 		}
 	}

@@ -57,7 +57,7 @@ func (u Unit) label(values []float64, step float64) []tick {
 	ticks := make([]tick, len(values))
 	for i, v := range values {
 		if step == 0 {
-			ticks[i] = tick{v, u.format(v)}
+			ticks[i] = tick{v, u.Format(v)}
 			continue
 		}
 		p := u.prefix(max(math.Abs(values[0]), math.Abs(values[len(values)-1])))
@@ -79,8 +79,8 @@ func decimals(step float64) int {
 	return 9
 }
 
-// format returns one value in three digits, without zeros at their end.
-func (u Unit) format(v float64) string {
+// Format returns one value in three digits, without zeros at their end.
+func (u Unit) Format(v float64) string {
 	if v == 0 {
 		return "0"
 	}

@@ -1,6 +1,7 @@
 package page
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -16,15 +17,15 @@ func charts(r *results.Run) (charts []chart.Chart) {
 	d := newData(r)
 	for _, c := range []chart.Chart{
 		d.containers(),
-		d.bars("Ordering and bulk operations", "time per item, logarithmic", measure.PerItem, "insertitems", "eraseitems", "sort", "defragment"),
-		d.bars("Mixed load on 8 tasks", "time per operation, logarithmic", measure.PerItem, "mixed"),
+		d.bars("Ordering and bulk operations: time per item", measure.PerItem, "insertitems", "eraseitems", "sort", "defragment"),
+		d.bars("Mixed load on 8 tasks: time per operation", measure.PerItem, "mixed"),
 		d.speedUp(),
-		d.overN("get", "Look up, random order: cost over n"),
-		d.overN("insert", "Insert into reserved room: cost over n"),
-		d.overN("erase", "Erase, random order: cost over n"),
-		d.overN("iterate", "Iterate: cost over n"),
-		d.bars("A full collection while the items live", "time, logarithmic", "ms/gc", "gc"),
-		d.bars("Memory beyond the item, after growth", "bytes per item", "B/item", "memory"),
+		d.overN("get", "Look up in random order: time per item over n"),
+		d.overN("insert", "Insert into reserved room: time per item over n"),
+		d.overN("erase", "Erase in random order: time per item over n"),
+		d.overN("iterate", "Iterate: time per item over n"),
+		d.bars("A full collection while the items live", "ms/gc", "gc"),
+		d.bars("Memory beyond the item, after growth", "B/item", "memory"),
 	} {
 		if c != nil {
 			charts = append(charts, c)
@@ -56,7 +57,10 @@ func (d data) where(f func(*measure.Result) bool) (found []*measure.Result) {
 	return found
 }
 
-func median(r *measure.Result) float64 { return r.Summary().Median }
+// value returns the median of a result in its interval, times scale.
+func value(s measure.Summary, scale float64) chart.Value {
+	return chart.Value{At: s.Median * scale, Low: s.Low * scale, High: s.High * scale}
+}
 
 // The containers that have a colour of their own, and the n and size that bars
 // are of.
@@ -67,29 +71,32 @@ const (
 	barsSize = 8
 )
 
+// operations are those of containers.
+var operations = []struct{ op, name string }{
+	{"create", "create"},
+	{"insert", "create, reserved"},
+	{"iterate", "iterate"},
+	{"getinorder", "look up, in order"},
+	{"get", "look up, random"},
+	{"erase", "erase, random"},
+	{"churn", "erase and create"},
+	{"clear", "clear"},
+}
+
 // containers returns the bars of every operation on every container.
 func (d data) containers() chart.Chart {
 	b := chart.Bars{
-		Title:  fmt.Sprintf("Containers of %s items of %d bytes (shorter is better)", report.Count(barsN), barsSize),
-		X:      chart.Axis{Title: "time per item, logarithmic", Unit: chart.Nanoseconds, Scale: chart.Log10},
+		Title:  "Containers: time per item",
+		X:      chart.Axis{Title: "logarithmic", Unit: chart.Nanoseconds, Scale: chart.Log10},
 		Series: colours,
+		Note:   fmt.Sprintf("%s items of %d bytes.", report.Count(barsN), barsSize),
 	}
-	ops := []struct{ op, name string }{
-		{"create", "create"},
-		{"insert", "create, reserved"},
-		{"iterate", "iterate"},
-		{"getinorder", "look up, in order"},
-		{"get", "look up, random"},
-		{"erase", "erase, random"},
-		{"churn", "erase and create"},
-		{"clear", "clear"},
-	}
-	for _, o := range ops {
-		g := chart.Group{Name: o.name, Values: slices.Repeat([]float64{math.NaN()}, len(colours))}
-		found := d.where(func(r *measure.Result) bool { return r.Op == o.op && r.N == barsN && r.Size == barsSize })
+	for _, o := range operations {
+		g := chart.Group{Name: o.name, Values: slices.Repeat([]chart.Value{{At: math.NaN()}}, len(colours))}
+		found := d.ofContainers(o.op)
 		for _, r := range found {
 			if i := slices.Index(colours, r.Impl); i >= 0 {
-				g.Values[i] = median(r)
+				g.Values[i] = value(r.Summary(), 1)
 			}
 		}
 		if len(found) > 0 {
@@ -102,15 +109,52 @@ func (d data) containers() chart.Chart {
 	return b
 }
 
+// ofContainers returns the results of an operation that [data.containers] shows.
+func (d data) ofContainers(op string) []*measure.Result {
+	return d.where(func(r *measure.Result) bool { return r.Op == op && r.N == barsN && r.Size == barsSize })
+}
+
+// against says in how many operations nothing is faster than ours, as far as one
+// can tell, and how its time compares with a rival's.
+func (d data) against(ours, rival string) string {
+	unbeaten, all := 0, 0
+	low, high := math.Inf(1), math.Inf(-1)
+	for _, o := range operations {
+		found := d.ofContainers(o.op)
+		i := slices.IndexFunc(found, func(r *measure.Result) bool { return r.Impl == ours })
+		if i < 0 || !found[i].Summary().Known() {
+			continue
+		}
+		all++
+		if !slices.ContainsFunc(found, func(r *measure.Result) bool { return r.Summary().High < found[i].Summary().Low }) {
+			unbeaten++
+		}
+		for _, r := range found {
+			if r.Impl == rival {
+				ratio := results.RatioOf(r, found[i]).Median
+				low, high = min(low, ratio), max(high, ratio)
+			}
+		}
+	}
+	if all == 0 {
+		return ""
+	}
+	text := fmt.Sprintf("Nothing is faster than %s in %d of %d operations", ours, unbeaten, all)
+	if low <= high {
+		text += fmt.Sprintf("; %s takes %sx to %sx as long", rival, report.Digits(low), report.Digits(high))
+	}
+	return text + "."
+}
+
 // bars returns one bar for each implementation of the operations. Where there are
 // several n, sizes or workers, the bars are of those that the first result has and
 // of the most workers.
-func (d data) bars(title, axis string, unit measure.Unit, ops ...string) chart.Chart {
-	b := chart.Bars{Title: title, X: chart.Axis{Title: axis, Scale: chart.Log10}, Series: []string{"median"}}
+func (d data) bars(title string, unit measure.Unit, ops ...string) chart.Chart {
+	b := chart.Bars{Title: title, X: chart.Axis{Title: "logarithmic", Scale: chart.Log10}, Series: []string{"median"}}
 	scale := 1.0
 	switch unit {
 	case "B/item":
-		b.X.Unit, b.X.Scale = chart.Bytes, chart.Linear
+		b.X = chart.Axis{Unit: chart.Bytes}
 	case "ms/gc":
 		b.X.Unit, scale = chart.Nanoseconds, 1e6
 	default:
@@ -123,10 +167,13 @@ func (d data) bars(title, axis string, unit measure.Unit, ops ...string) chart.C
 			if len(ops) > 1 {
 				name = op + ": " + r.Impl
 			}
-			b.Groups = append(b.Groups, chart.Group{Name: name, Values: []float64{median(r) * scale}})
+			b.Groups = append(b.Groups, chart.Group{Name: name, Values: []chart.Value{value(r.Summary(), scale)}})
 		}
 		if len(found) > 0 {
 			b.Note = note(found[0])
+			if len(ops) == 1 {
+				b.Says = extremes(alike(found))
+			}
 		}
 	}
 	if len(b.Groups) == 0 {
@@ -135,13 +182,36 @@ func (d data) bars(title, axis string, unit measure.Unit, ops ...string) chart.C
 	return b
 }
 
+// extremes says which result is lowest and how far the others are from it, where
+// one can tell.
+func extremes(found []*measure.Result) string {
+	byMedian := func(a, b *measure.Result) int { return cmp.Compare(a.Summary().Median, b.Summary().Median) }
+	found = slices.SortedFunc(slices.Values(found), byMedian)
+	lowest, highest := found[0], found[len(found)-1]
+	if !measure.Apart(lowest.Summary(), highest.Summary()) {
+		return ""
+	}
+	times := func(r *measure.Result) string {
+		ratio := results.RatioOf(r, lowest).Median
+		if math.IsInf(ratio, 0) || math.IsNaN(ratio) { // beside nothing at all
+			return "more"
+		}
+		return report.Digits(ratio) + "x as much"
+	}
+	text := fmt.Sprintf("Lowest: %s. The highest, %s, is %s", lowest.Impl, highest.Impl, times(highest))
+	if next := found[1]; next != highest && measure.Apart(lowest.Summary(), next.Summary()) {
+		text += fmt.Sprintf("; the next, %s, %s", next.Impl, times(next))
+	}
+	return text + "."
+}
+
 // note says what bars are of.
 func note(r *measure.Result) string {
 	s := fmt.Sprintf("%s items of %d bytes", report.Count(r.N), r.Size)
 	if r.Op == "mixed" {
 		s += ", on all workers; of 100 operations 90 look up, 5 insert and 5 erase"
 	}
-	return s
+	return s + "."
 }
 
 // alike returns of each implementation the result with the n and size of the first

@@ -3,6 +3,7 @@ package page
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"handloom/bench/internal/measure"
 	"handloom/bench/internal/results"
@@ -13,19 +14,22 @@ import (
 // there are several n.
 func (d data) overN(op, title string) chart.Chart {
 	l := chart.Lines{
-		Title: title + " (lower is better)",
+		Title: title,
 		X:     chart.Axis{Title: "items", Scale: chart.Log10},
-		Y:     chart.Axis{Title: "time per item", Unit: chart.Nanoseconds, Scale: chart.Log10},
-		Note:  fmt.Sprintf("Items of %d bytes.", barsSize),
+		Y:     chart.Axis{Unit: chart.Nanoseconds, Scale: chart.Log10},
+		Note:  fmt.Sprintf("Items of %d bytes. Both axes are logarithmic.", barsSize),
 	}
 	for _, impl := range colours {
 		s := chart.Series{Name: impl}
 		for _, r := range d.where(func(r *measure.Result) bool { return r.Op == op && r.Impl == impl && r.Size == barsSize }) {
-			s.Points = append(s.Points, chart.Point{X: float64(r.N), Y: median(r)})
+			s.Points = append(s.Points, chart.Point{X: float64(r.N), Y: value(r.Summary(), 1)})
 		}
 		slices.SortFunc(s.Points, func(a, b chart.Point) int { return int(a.X - b.X) })
-		if len(s.Points) > 1 {
+		if n := len(s.Points); n > 1 {
 			l.Series = append(l.Series, s)
+			if len(l.Series) == 1 && s.Known() {
+				l.Says = fmt.Sprintf("%s goes from %s to %s.", impl, l.Y.Unit.Format(s.Points[0].Y.At), l.Y.Unit.Format(s.Points[n-1].Y.At))
+			}
 		}
 	}
 	if len(l.Series) == 0 {
@@ -38,11 +42,13 @@ func (d data) overN(op, title string) chart.Chart {
 // one, beside the line on which twice the workers are twice as fast.
 func (d data) speedUp() chart.Chart {
 	l := chart.Lines{
-		Title: "Speed-up over workers (higher is better)",
+		Title: "How many times faster than one worker",
 		X:     chart.Axis{Title: "workers", Scale: chart.Log2},
-		Y:     chart.Axis{Title: "times faster than one worker", Unit: chart.Times, Scale: chart.Log2},
+		Y:     chart.Axis{Unit: chart.Times, Scale: chart.Log2},
+		Note:  "Both axes are logarithmic.",
 	}
 	ideal := chart.Series{Name: "ideal"}
+	var best []string
 	for _, op := range []string{"foreach", "flush", "mixed", "replay"} {
 		s := chart.Series{Name: op}
 		for _, r := range d.where(func(r *measure.Result) bool { return r.Op == op && r.Impl == "table" }) {
@@ -50,13 +56,16 @@ func (d data) speedUp() chart.Chart {
 				s.Points = append(s.Points, chart.Point{X: float64(r.Workers), Y: speedUp(first, r)})
 			}
 		}
-		if len(s.Points) > 1 {
+		if n := len(s.Points); n > 1 {
 			l.Series = append(l.Series, s)
+			if s.Known() {
+				best = append(best, fmt.Sprintf("%s %s", op, l.Y.Unit.Format(s.Points[n-1].Y.At)))
+			}
 		}
 		if len(s.Points) > len(ideal.Points) {
 			ideal.Points = nil
 			for _, p := range s.Points {
-				ideal.Points = append(ideal.Points, chart.Point{X: p.X, Y: p.X})
+				ideal.Points = append(ideal.Points, chart.Point{X: p.X, Y: chart.Value{At: p.X}})
 			}
 		}
 	}
@@ -64,6 +73,9 @@ func (d data) speedUp() chart.Chart {
 		return nil
 	}
 	l.Series = append(l.Series, ideal)
+	if len(best) > 0 {
+		l.Says = "With the most workers: " + strings.Join(best, ", ") + "."
+	}
 	return l
 }
 
@@ -74,10 +86,9 @@ func (d data) first(op string) *measure.Result {
 }
 
 // speedUp returns how many times faster b is than a.
-func speedUp(a, b *measure.Result) float64 {
-	times := results.RatioOf(a, b).Median
+func speedUp(a, b *measure.Result) chart.Value {
 	if a.Unit.HigherIsBetter() {
-		return 1 / times
+		a, b = b, a
 	}
-	return times
+	return value(results.RatioOf(a, b).Summary, 1)
 }

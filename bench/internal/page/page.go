@@ -28,6 +28,7 @@ type view struct {
 	Style   template.CSS
 	Command string
 	Partial bool
+	Says    []string // what to take away
 	Facts   []fact
 	Charts  []template.HTML
 	Targets *table
@@ -40,7 +41,14 @@ type fact struct{ Name, Value string }
 type table struct {
 	Title string
 	Head  []column
-	Rows  [][]string
+	Rows  []row
+}
+
+// row may be the first of those that belong together: it has an id, and the first
+// one of a kind is jumped to from above the table.
+type row struct {
+	Cells    []string
+	ID, Jump string
 }
 
 type column struct {
@@ -51,7 +59,7 @@ type column struct {
 // Write writes the run as a page, with the targets if there are any.
 func Write(w io.Writer, r *results.Run, reached []targets.Target) error {
 	v := view{
-		Policy: policy, Style: template.CSS(pageCSS + chart.Style),
+		Policy: policy, Style: template.CSS(chart.Style + pageCSS),
 		Command: r.Command, Partial: r.Partial, Results: resultTable(r),
 	}
 	e := r.Environment
@@ -72,8 +80,13 @@ func Write(w io.Writer, r *results.Run, reached []targets.Target) error {
 	for _, c := range charts(r) {
 		v.Charts = append(v.Charts, template.HTML(chart.Figure(c))) // escaped there
 	}
+	if text := newData(r).against("handlemap", "map"); text != "" {
+		v.Says = append(v.Says, text)
+	}
 	if len(reached) > 0 {
 		v.Targets = targetTable(reached)
+		met, promised := targets.Met(reached)
+		v.Says = append(v.Says, fmt.Sprintf("%d of %d targets are met here.", met, promised))
 	}
 	return page.Execute(w, v)
 }
@@ -83,8 +96,18 @@ func resultTable(r *results.Run) *table {
 	for _, name := range results.Head {
 		t.Head = append(t.Head, column{name, name == "op" || name == "impl" || name == "unit"})
 	}
-	for _, group := range r.Rows() {
-		t.Rows = append(t.Rows, group...)
+	seen := make(map[string]bool)
+	for i, group := range r.Rows() {
+		for j, cells := range group {
+			next := row{Cells: cells}
+			if j == 0 {
+				next.ID = fmt.Sprintf("group-%d", i)
+				if op := cells[0]; !seen[op] {
+					next.Jump, seen[op] = op, true
+				}
+			}
+			t.Rows = append(t.Rows, next)
+		}
 	}
 	return t
 }
@@ -95,7 +118,7 @@ func targetTable(reached []targets.Target) *table {
 		t.Head = append(t.Head, column{name, name == "id" || name == "work" || name == ""})
 	}
 	for _, target := range reached {
-		t.Rows = append(t.Rows, target.Row())
+		t.Rows = append(t.Rows, row{Cells: target.Row(), ID: fmt.Sprintf("target-%d", len(t.Rows))})
 	}
 	return t
 }

@@ -35,21 +35,28 @@ func (t Target) verdict() string {
 func Write(w io.Writer, targets []Target) error {
 	t := report.NewTable(Head...)
 	t.Left("id", "work", "")
-	met, promised := 0, 0
 	for _, target := range targets {
 		t.Row(target.Row()...)
-		if target.Promise {
-			promised++
-			if target.Met {
-				met++
-			}
-		}
 	}
+	met, promised := Met(targets)
 	if _, err := t.WriteTo(w); err != nil {
 		return err
 	}
 	_, err := fmt.Fprintf(w, "\n%d of %d targets met\n", met, promised)
 	return err
+}
+
+// Met returns how many of those that are promised are met.
+func Met(targets []Target) (met, promised int) {
+	for _, t := range targets {
+		if t.Promise {
+			promised++
+			if t.Met {
+				met++
+			}
+		}
+	}
+	return met, promised
 }
 
 func (t Target) limit() string {

@@ -39,11 +39,13 @@ func livePolicy() string {
 type view struct {
 	Title, Command string
 	Verdict, Mood  string // the mood is good, late, bad or neither
+	Says           string // what to take away
 	Facts, Totals  []feed.Fact
 	Failures       []feed.Failure
 	Failed         int
 	Progress       []string
 	Charts         []template.HTML
+	Level          []string // what would be a level line
 	Shards         []shardRow
 
 	Policy string
@@ -56,6 +58,7 @@ func (v view) More() bool { return v.Failed > len(v.Failures) }
 
 type shardRow struct {
 	Table       string
+	First       int // the number of the table, from 1, in its first row
 	Index       int
 	Items, Part string
 }
@@ -64,13 +67,16 @@ func newView(c *feed.Collector) view {
 	v := view{
 		Title: c.Start.Title, Command: c.Start.Command, Facts: facts(c),
 		Failures: c.Failures, Failed: c.Failed, Progress: c.Progress, Shards: shardRows(c),
-		Style: template.CSS(pageCSS + chart.Style),
+		Style: template.CSS(chart.Style + pageCSS),
 	}
 	v.Verdict, v.Mood = verdict(c)
 	if c.Verdict != nil {
 		v.Totals = c.Verdict.Totals
 	}
-	for _, figure := range figures(c) {
+	v.Says = says(c)
+	charts, level := figures(c)
+	v.Level = level
+	for _, figure := range charts {
 		v.Charts = append(v.Charts, template.HTML(chart.Figure(figure))) // escaped there
 	}
 	return v
@@ -127,16 +133,44 @@ func moodOf(v *feed.Verdict) string {
 	return "bad"
 }
 
+// says tells in a sentence what a run came to.
+func says(c *feed.Collector) string {
+	n := len(c.Points)
+	if n == 0 {
+		return ""
+	}
+	done, last := 0, &c.Points[n-1]
+	for i := range c.Points {
+		done += c.Points[i].Operations
+	}
+	text := fmt.Sprintf("%s %s in %s, %s", report.Count(done), unit(c), report.Duration(c.Elapsed), report.Rate(done, c.Elapsed))
+	if _, longest := worst(c, func(p *feed.Point) *feed.Quantiles { return &p.Flush }); longest > 0 {
+		text += "; no flush took longer than " + report.Duration(longest)
+	}
+	switch {
+	case last.Ticks > 0 && last.Late > 0:
+		text += fmt.Sprintf("; %s of %s ticks were late", report.Count(last.Late), report.Count(last.Ticks))
+	case last.Ticks > 0:
+		text += fmt.Sprintf("; none of %s ticks was late", report.Count(last.Ticks))
+	}
+	return text + "."
+}
+
 func shardRows(c *feed.Collector) []shardRow {
 	sums := make(map[string]int)
 	for _, s := range c.Shards {
 		sums[s.Table] += s.Live
 	}
 	var rows []shardRow
-	for _, s := range c.Shards {
+	tables := 0
+	for i, s := range c.Shards {
 		r := shardRow{Table: s.Table, Index: s.Index, Items: report.Count(s.Live), Part: "-"}
 		if sum := sums[s.Table]; sum > 0 {
 			r.Part = fmt.Sprintf("%.1f %%", 100*float64(s.Live)/float64(sum))
+		}
+		if i == 0 || c.Shards[i-1].Table != s.Table {
+			tables++
+			r.First = tables
 		}
 		rows = append(rows, r)
 	}

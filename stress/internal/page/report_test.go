@@ -91,7 +91,7 @@ func TestALateRunIsNotGreen(t *testing.T) {
 func TestAReportNeedsNothingFromElsewhere(t *testing.T) {
 	var c feed.Collector
 	follow(&c, 40)
-	text := string(reportOf(t, &c))
+	text := strings.ReplaceAll(string(reportOf(t, &c)), `href="#`, "") // leads to a place in it
 	for _, foreign := range []string{"<script", "src=", "href=", "url(", "@import", "<link", "<iframe", "https://"} {
 		if strings.Contains(text, foreign) {
 			t.Errorf("the report has %s", foreign)
@@ -142,15 +142,15 @@ func TestManyTablesAndShardsStayReadable(t *testing.T) {
 	s := &feed.Sample{}
 	for table := range 100 {
 		for shard := range 3 {
-			s.Shards = append(s.Shards, feed.Shard{Table: strings.Repeat("t", table+1), Index: shard, Live: 10})
+			s.Shards = append(s.Shards, feed.Shard{Table: strings.Repeat("t", table+1), Index: shard, Live: 10 + shard})
 		}
 	}
 	c.Event(feed.Event{Kind: feed.KindSample, Elapsed: 1, Sample: s})
 	text := string(reportOf(t, &c))
-	if n := strings.Count(text, "<tr><td>"); n != 300 {
+	if n := strings.Count(text, "</td></tr>"); n != 300 {
 		t.Errorf("the table of shards has %d rows; want 300", n)
 	}
-	if !strings.Contains(text, "Load of the shards of each table") || !strings.Contains(text, "fullest shard") {
+	if !strings.Contains(text, "Items in the shards of each table") || !strings.Contains(text, "fullest shard") {
 		t.Error("the chart of loads does not sum up by table")
 	}
 	if len(text) > 400_000 {

@@ -28,7 +28,7 @@ func sample(i int) *feed.Sample {
 		return time.Duration(float64(d) * wave).Truncate(time.Microsecond)
 	}
 	s := &feed.Sample{
-		Interval: 250 * time.Millisecond, Ticks: 15 * (i + 1), Operations: 200_000 + 1000*(i%17), Live: 101_000 + 100*(i%13),
+		Interval: 250 * time.Millisecond, Ticks: 15 * (i + 1), Operations: 200_000 + 1000*(i%17), Live: 101_000 + 500*(i%13),
 		Flush: feed.Quantiles{P50: at(700 * time.Microsecond), P99: at(2 * time.Millisecond), P999: at(3 * time.Millisecond), Max: at(4 * time.Millisecond)},
 		Tick:  feed.Quantiles{P50: at(4 * time.Millisecond), P99: at(9 * time.Millisecond), P999: at(12 * time.Millisecond), Max: at(30 * time.Millisecond)},
 		Heap:  int64(30+i%7) << 20, Goroutines: 5, Verdict: "running",
@@ -37,7 +37,7 @@ func sample(i int) *feed.Sample {
 		s.Shards = append(s.Shards, feed.Shard{Table: "bullet", Index: shard, Live: 12_000 + 10*shard + i%13})
 	}
 	for shard := range 2 {
-		s.Shards = append(s.Shards, feed.Shard{Table: "a table with a long name, of forty bytes", Index: shard, Live: 300 + 50*shard})
+		s.Shards = append(s.Shards, feed.Shard{Table: "a table with a long name, of forty bytes", Index: shard, Live: 300 + (50+i)*shard})
 	}
 	s.Shards = append(s.Shards, feed.Shard{Table: "ship", Live: 200})
 	return s

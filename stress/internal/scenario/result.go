@@ -101,7 +101,7 @@ func (r *Result) facts() []feed.Fact {
 		add("read time", "%s", times(&r.Reads))
 	}
 	add("commands", "%s, %s", report.Count(r.Counts.Commands()), report.Rate(r.Counts.Commands(), r.Elapsed))
-	add("became of them", "%v", r.Counts)
+	add("became of them", "%s", report.Grouped(r.Counts.String()))
 	live, slots, bytes := 0, 0, int64(0)
 	for _, t := range r.Tables {
 		live, slots, bytes = live+t.Live, slots+t.Slots, bytes+t.Bytes
