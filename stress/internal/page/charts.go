@@ -33,11 +33,8 @@ func figures(c *feed.Collector) (charts []chart.Chart, level []string) {
 		case l.Limit == nil && len(c.Points) > 1 && !slices.ContainsFunc(l.Series, changes):
 			level = append(level, inWords(l))
 		default:
-			if l.Says == "" && low < high {
-				l.Says = fmt.Sprintf("Between %s and %s.", l.Y.Unit.Format(low), l.Y.Unit.Format(high))
-				if len(l.Series) > 1 {
-					l.Says = strings.TrimSuffix(l.Says, ".") + ": " + l.Series[0].Name + "."
-				}
+			if l.Says == "" && changes(l.Series[0]) {
+				l.Says = strings.TrimSpace(fmt.Sprintf("Between %s and %s %s", l.Y.Unit.Format(low), l.Y.Unit.Format(high), ofFirst(l))) + "."
 			}
 			charts = append(charts, l)
 		}
@@ -46,6 +43,14 @@ func figures(c *feed.Collector) (charts []chart.Chart, level []string) {
 		charts = append(charts, load(c))
 	}
 	return charts, level
+}
+
+// ofFirst says which of several lines a sentence is about.
+func ofFirst(l chart.Lines) string {
+	if len(l.Series) < 2 {
+		return ""
+	}
+	return "(" + l.Series[0].Name + ")"
 }
 
 // flat is by which share of itself a line may change and still be called level.
