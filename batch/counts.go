@@ -2,13 +2,20 @@ package batch
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"log/slog"
+	"math"
 	"slices"
 	"strings"
 
 	"handloom/shard/handle"
 )
+
+// ErrQueueFull is what a pass returns, wrapped with task and limit, when a
+// queue of it was given more than its limit, and what the start of a pass or a
+// call of the inbox returns when the batch is at its own.
+var ErrQueueFull = errors.New("queue is full")
 
 // Counts say what became of the commands of a batch. Each command is in exactly
 // one of the first eight counters (B1).
@@ -91,6 +98,11 @@ func (c Counts) LogValue() slog.Value {
 	return slog.GroupValue(attrs...)
 }
 
+// InboxPass is the number that stands for the inbox in a [Sample]: it comes after
+// every pass. The task is the number of the call among those of a flush, in the
+// order in which they arrived.
+const InboxPass = math.MaxInt32
+
 // Kind is the kind of a command.
 type Kind uint8
 
@@ -144,18 +156,9 @@ func (s Sample) String() string {
 	return fmt.Sprintf("%v of %v by %s (typeId %d, sequence %d)", s.Kind, s.Handle, by, s.TypeID, s.Sequence)
 }
 
-// MaxSamples is how many stale commands a report keeps.
-const MaxSamples = 8
-
 // Compare orders samples by typeId, kind, key and sequence.
 func (s Sample) Compare(o Sample) int {
 	return cmp.Or(
 		cmp.Compare(s.TypeID, o.TypeID), cmp.Compare(s.Kind, o.Kind),
 		cmp.Compare(s.Pass, o.Pass), cmp.Compare(s.Task, o.Task), cmp.Compare(s.Sequence, o.Sequence))
-}
-
-// KeepLowest sorts samples and cuts them to the lowest [MaxSamples].
-func KeepLowest(samples []Sample) []Sample {
-	slices.SortFunc(samples, Sample.Compare)
-	return samples[:min(len(samples), MaxSamples)]
 }

@@ -1,23 +1,8 @@
-// Package shard owns one typeId: one map, and the part of a batch that concerns
-// it.
+// Package shard has no code: it is the folder of what a shard holds, for users of
+// package store and for programs that need a container without a store.
 //
-// A table spreads its items over one or more shards. In a flush every shard is
-// planned and then changed by exactly one worker, all shards in parallel:
-//
-//	Plan        reads the map: which rows are erased, which puts count, what is stale
-//	Deal        takes the creates dealt to the shard and checks the limits
-//	MakeRoom    obtains all memory, if NeedsMemory says that some is missing
-//	FindLinks   collects the provisional handles behind references in new values
-//	Apply       puts, then erases, then creates; nothing can fail from here on
-//	Link        makes the provisional handles in the fields of new values real
-//	Patch       makes those that FindLinks collected real, one shard after another
-//
-// Until Apply, Cancel forgets the plan and nothing has changed.
-//
-// The order within Apply is fixed, and each step depends on the set of commands
-// and their keys alone, so that the state after it does not depend on workers.
-//
-// # What it does not do
-//
-// A Shard has no locks and starts no goroutine. Outside a flush it is its map.
+// A table spreads its items over one or more shards. Each issues handles of one
+// typeId (package handle) and keeps its items in one map: packed (package handlemap)
+// or at addresses that do not change (package slotmap). What a flush does to a shard
+// is internal/apply.
 package shard

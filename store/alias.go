@@ -40,14 +40,6 @@ type (
 	//   - UnmarshalText(text []byte) error: sets it from the text form, or [ErrSyntax]
 	Handle[T any] = handle.Of[T]
 
-	// Queue records the commands of one task, or of one call of the inbox; the
-	// methods of tables take it, such as [Table.Emplace]. It belongs to the goroutine
-	// that runs the task, until the pass ends, and panics when it is used later.
-	//
-	//   - Erase(id ID): records that the item is to be erased, whichever table of the store it is in
-	//   - String() string: its task and pass, for messages
-	Queue = batch.Queue
-
 	// Counts say what became of the commands of a batch. Each command is in exactly
 	// one of the first eight:
 	//

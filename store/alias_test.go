@@ -17,7 +17,6 @@ import (
 var aliased = map[string]reflect.Type{
 	"ID":          reflect.TypeFor[store.ID](),
 	"Handle":      reflect.TypeFor[store.Handle[item]](),
-	"Queue":       reflect.TypeFor[store.Queue](),
 	"Counts":      reflect.TypeFor[store.Counts](),
 	"Sample":      reflect.TypeFor[store.Sample](),
 	"PanicError":  reflect.TypeFor[store.PanicError](),

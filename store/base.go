@@ -6,12 +6,12 @@ import (
 	"sync"
 	"unsafe"
 
-	"handloom/batch"
+	"handloom/internal/apply"
 	"handloom/internal/items"
 	"handloom/internal/pages"
+	"handloom/internal/record"
 	"handloom/internal/rows"
 	"handloom/internal/sparse"
-	"handloom/shard"
 )
 
 // table is all of a table but what a user's code calls with items: shards,
@@ -23,17 +23,17 @@ type table struct {
 	name     string
 	ordinal  int
 	first    uint16         // typeId of the first shard
-	order    []*shard.Shard // by typeId
+	order    []*apply.Shard // by typeId
 	typ      *items.Type    // of the items
 	maxItems int
 	chunk    int           // rows
 	fields   []uintptr     // offsets of handles within an item
-	visitor  shard.Visitor // of handles behind references; nil: there are none
+	visitor  apply.Visitor // of handles behind references; nil: there are none
 	tracked  bool          // keeps change lists
 	copying  copying       // of items, for checkpoints
 	lookups  lookups       // where the typed shell finds the maps
 
-	recorder batch.Recorder
+	recorder record.Recorder
 	flushing tableFlush
 	pass     pass
 	touched  touched
@@ -50,7 +50,7 @@ type lookups struct {
 }
 
 // makeMap makes the map of a shard and puts it where lookups find it.
-func (l *lookups) makeMap(t *items.Type, o sparse.Options) (shard.Map, error) {
+func (l *lookups) makeMap(t *items.Type, o sparse.Options) (apply.Map, error) {
 	if l.packed != nil {
 		m, err := rows.New(t, o)
 		if err == nil {
@@ -141,7 +141,7 @@ func (t *table) init(s *Store, o options) error {
 		if err != nil {
 			return err
 		}
-		t.order = append(t.order, shard.New(m, t.typ))
+		t.order = append(t.order, apply.New(m, t.typ))
 		if o.Changes {
 			t.order[i].Track()
 		}
@@ -196,7 +196,7 @@ func (t *table) dump(shard int, yield func(ID, any) bool) {
 func (t *table) close() {
 	t.lookups.forget(t.typ, t.first)
 	for i, sh := range t.order {
-		t.order[i] = shard.New(shard.EmptyLike(sh.Map), t.typ)
+		t.order[i] = apply.New(apply.EmptyLike(sh.Map), t.typ)
 	}
 	t.forgetNames()
 }

@@ -5,8 +5,8 @@ import (
 	"reflect"
 	"unsafe"
 
+	"handloom/internal/apply"
 	"handloom/internal/items"
-	"handloom/shard"
 )
 
 // copying is how the items of a table are copied.
@@ -33,7 +33,7 @@ func (c *copying) init(of *items.Type, clone func(dst, src unsafe.Pointer)) {
 // savedTable is the copy of a table in a [Checkpoint].
 type savedTable struct {
 	table  *table
-	shards []shard.Map // nil: never copied
+	shards []apply.Map // nil: never copied
 	begun  []bool      // restores that have not come to their end
 }
 
@@ -47,7 +47,7 @@ func (t *table) copyable() error {
 
 func (t *table) newCopy() *savedTable {
 	n := len(t.order)
-	return &savedTable{table: t, shards: make([]shard.Map, n), begun: make([]bool, n)}
+	return &savedTable{table: t, shards: make([]apply.Map, n), begun: make([]bool, n)}
 }
 
 // forgetFlush forgets the names and changes of the last flush.
@@ -59,12 +59,12 @@ func (t *table) forgetFlush() {
 }
 
 func (c *savedTable) save(i int) {
-	c.shards[i] = shard.Copy(c.table.order[i].Map, c.shards[i], c.table.copying.clone)
+	c.shards[i] = apply.Copy(c.table.order[i].Map, c.shards[i], c.table.copying.clone)
 }
 
 func (c *savedTable) restore(i int) {
 	c.begun[i] = true
-	shard.Copy(c.shards[i], c.table.order[i].Map, c.table.copying.afresh)
+	apply.Copy(c.shards[i], c.table.order[i].Map, c.table.copying.afresh)
 	c.begun[i] = false
 }
 
@@ -73,7 +73,7 @@ func (c *savedTable) restore(i int) {
 func (c *savedTable) giveUp() {
 	for i, begun := range c.begun {
 		if begun {
-			shard.Copy(c.shards[i], c.table.order[i].Map, nil)
+			apply.Copy(c.shards[i], c.table.order[i].Map, nil)
 		}
 	}
 }

@@ -203,11 +203,11 @@
 // that are further in:
 //
 //	record.go                    Table.Emplace
-//	  batch/recorder.go            appends the value to the queue's column, names it by its place
+//	  internal/record/recorder.go  appends the value to the queue's column, names it by its place
 //	flush.go                     Flush: gather, plan, deal, apply
-//	  batch/commands.go            gathers columns in key order; says which creates survive, and as which runs
+//	  internal/record/commands.go  gathers columns in key order; says which creates survive, and as which runs
 //	tableflush.go                deals the creates that survive to the table's shards
-//	  shard/shard.go               plans and applies the part of one shard: puts, erases, creates
+//	  internal/apply/shard.go      plans and applies the part of one shard: puts, erases, creates
 //	    internal/rows/insert.go      copies a run of values behind the last row
 //	                                 and has package internal/sparse issue a slot for each, which is the handle
 //

@@ -3,8 +3,8 @@ package store
 import (
 	"slices"
 
+	"handloom/internal/apply"
 	"handloom/internal/sparse"
-	"handloom/shard"
 )
 
 // SetPerturb has f called once per parallel step of s with the number of its
@@ -33,7 +33,7 @@ func (s *Store) Hide(seen func(name string) bool) (show func()) {
 
 // counted is a map that counts how often a step asks what it holds.
 type counted struct {
-	shard.Map
+	apply.Map
 	looks *int
 }
 

@@ -9,9 +9,10 @@ import (
 	"time"
 
 	"handloom/batch"
+	"handloom/internal/apply"
 	"handloom/internal/canary"
 	"handloom/internal/check"
-	"handloom/shard"
+	"handloom/internal/record"
 )
 
 // Flush applies the pending batch: every shard by exactly one worker, all shards
@@ -120,10 +121,10 @@ type flush struct {
 
 // shardWork is what a step does to one shard of a table.
 type shardWork struct {
-	*shard.Shard
+	*apply.Shard
 	table    *table
-	commands *batch.Commands // of the table
-	index    int             // of the shard in it
+	commands *record.Commands // of the table
+	index    int              // of the shard in it
 }
 
 func (t *table) work(shard int) shardWork {
@@ -135,8 +136,8 @@ func (f *flush) init(s *Store) {
 	f.stray = func(sample batch.Sample) {
 		f.report.Total.Stale++
 		f.report.Stale = append(f.report.Stale, sample)
-		if len(f.report.Stale) == 2*batch.MaxSamples { // typeIds come in any order
-			f.report.Stale = batch.KeepLowest(f.report.Stale)
+		if len(f.report.Stale) == 2*record.MaxSamples { // typeIds come in any order
+			f.report.Stale = record.KeepLowest(f.report.Stale)
 		}
 	}
 	each := func(name string, step func(w shardWork)) func(int) error {
@@ -321,7 +322,7 @@ func (f *flush) publish() {
 		r.Total.Add(of.Counts)
 		r.Tables = append(r.Tables, of)
 	}
-	r.Stale = batch.KeepLowest(r.Stale)
+	r.Stale = record.KeepLowest(r.Stale)
 	f.forgetChanges()
 	s.batch.Finish()
 	s.publishStats(f.tables)

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"handloom/internal/check"
+	"handloom/internal/record"
 	"handloom/internal/rows"
 )
 
@@ -37,7 +38,7 @@ func (c *Chunk[T]) Erase(i int) {
 		panic(keptChunk{"Erase", c.Index, c.table.name})
 	}
 	_ = c.Items[i]
-	c.table.recorder.Erase(c.Queue, c.items.IDAt(int(c.row)+i))
+	c.table.recorder.Erase(record.Queue(c.Queue), c.items.IDAt(int(c.row)+i))
 }
 
 // Touch notes that Items[i] changed in a way that matters to the order that
@@ -79,7 +80,7 @@ func (t *Table[T]) task(index int) error {
 	shard, lo, hi := p.find(index)
 	m := t.mapOf(shard)
 	return t.visit(p.ctx, Chunk[T]{
-		Items: rows.Range[T](m, lo, hi), Queue: p.queues.Queue(index), Index: index,
+		Items: rows.Range[T](m, lo, hi), Queue: Queue(p.queues.Queue(index)), Index: index,
 		table: &t.core, notes: &t.core.touched.chunks[index], items: m, row: uint32(lo),
 		serial: p.serial,
 	})

@@ -28,7 +28,7 @@ func (s *Store) Inbox(fn func(q Queue) error) error {
 			s.batch.Leave(q)
 		}
 	}()
-	if err := fn(q); err != nil {
+	if err := fn(Queue(q)); err != nil {
 		return err
 	}
 	kept = true

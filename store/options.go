@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"unsafe"
 
-	"handloom/shard"
+	"handloom/internal/apply"
 	"handloom/shard/handle"
 )
 
@@ -62,7 +62,7 @@ type options struct {
 	Shards, TypeID, Reserve, MaxItems, MinFree, ChunkItems int
 	Changes, FixedKeys                                     bool
 
-	links shard.Visitor                 // nil: none
+	links apply.Visitor                 // nil: none
 	clone func(dst, src unsafe.Pointer) // likewise
 }
 

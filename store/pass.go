@@ -4,9 +4,9 @@ import (
 	"context"
 	"fmt"
 
-	"handloom/batch"
 	"handloom/internal/canary"
 	"handloom/internal/check"
+	"handloom/internal/record"
 )
 
 // Each runs f for the tasks 0 to n-1 of a pass, in parallel, each with a queue
@@ -45,20 +45,20 @@ func (s *Store) Each(ctx context.Context, n int, f func(ctx context.Context, tas
 type eachPass struct {
 	ctx    context.Context
 	f      func(context.Context, int, Queue) error
-	queues *batch.Pass
+	queues *record.Pass
 	task   func(int) error // run, bound once
 }
 
 func (e *eachPass) init(*Store) { e.task = e.run }
 
-func (e *eachPass) run(task int) error { return e.f(e.ctx, task, e.queues.Queue(task)) }
+func (e *eachPass) run(task int) error { return e.f(e.ctx, task, Queue(e.queues.Queue(task))) }
 
 func (e *eachPass) release() { e.ctx, e.f, e.queues = nil, nil, nil }
 
 // runPass runs the tasks of a pass and closes its queues, dropping what they
 // hold unless every task succeeded. That is done too when the caller's goroutine
 // ends inside a task.
-func (s *Store) runPass(p *phase, queues *batch.Pass, n int, task func(int) error) (err error) {
+func (s *Store) runPass(p *phase, queues *record.Pass, n int, task func(int) error) (err error) {
 	if check.Full {
 		defer s.watch(p)()
 	}
@@ -105,7 +105,7 @@ func (s *Store) Queues(n int) ([]Queue, error) {
 	}
 	queues := make([]Queue, n)
 	for i := range queues {
-		queues[i] = pass.Queue(i)
+		queues[i] = Queue(pass.Queue(i))
 	}
 	return queues, nil
 }

@@ -1,10 +1,27 @@
 package store
 
 import (
-	"handloom/batch"
 	"handloom/internal/items"
+	"handloom/internal/record"
 	"handloom/shard/handle"
 )
+
+// Queue records the commands of one task, or of one call of the inbox; the methods
+// of tables take it, such as [Table.Emplace]. It belongs to the goroutine that runs
+// the task, until the pass ends; recording into a queue that was kept longer, or
+// through a table of another store, panics. The zero Queue panics as well.
+//
+// A queue that is given more than its limit fails as a whole: what it holds is
+// dropped and its pass returns [ErrQueueFull].
+type Queue record.Queue
+
+// Erase records that the item id names is to be erased, whichever table of the
+// store it is in; a provisional handle of this batch cancels the create. A handle
+// whose typeId belongs to no table is counted as stale.
+func (q Queue) Erase(id ID) { record.Queue(q).Erase(id) }
+
+// String names the queue by its task and pass, for messages.
+func (q Queue) String() string { return record.Queue(q).String() }
 
 // Emplace records that v is to be created and returns its provisional handle at
 // once. The handle may be stored in values recorded for the same flush and used
@@ -21,12 +38,14 @@ import (
 // exceeds its limit fails as a whole: the pass returns [ErrQueueFull], nothing
 // of the queue is applied, and Emplace returns the null handle as soon as the
 // queue has noticed, which is when an array of it would grow.
-func (t *Table[T]) Emplace(q Queue, v T) Handle[T] { return batch.Emplace(&t.core.recorder, q, v) }
+func (t *Table[T]) Emplace(q Queue, v T) Handle[T] {
+	return record.Emplace(&t.core.recorder, record.Queue(q), v)
+}
 
 // EmplaceItems records a create per item, in order, and appends the provisional
 // handles to dst, which it returns; see [Table.Emplace]. It costs a bulk copy.
 func (t *Table[T]) EmplaceItems(q Queue, values []T, dst []Handle[T]) []Handle[T] {
-	return handle.Typed[T](t.core.recorder.EmplaceItems(q, items.From(values), handle.IDs(dst)))
+	return handle.Typed[T](t.core.recorder.EmplaceItems(record.Queue(q), items.From(values), handle.IDs(dst)))
 }
 
 // Staged returns the value recorded in q under the provisional handle p, so that
@@ -34,25 +53,27 @@ func (t *Table[T]) EmplaceItems(q Queue, values []T, dst []Handle[T]) []Handle[T
 // ends, whatever else is recorded, or until q fails. It takes O(1 + n/16,384)
 // time, n being the creates that q recorded for the table.
 func (t *Table[T]) Staged(q Queue, p Handle[T]) (*T, bool) {
-	v := (*T)(t.core.recorder.Staged(q, p.ID))
+	v := (*T)(t.core.recorder.Staged(record.Queue(q), p.ID))
 	return v, v != nil
 }
 
 // Erase records that the item h names is to be erased. A provisional handle of
 // the same batch cancels the create. Erases are a set: their order, and whether
 // two queues erase the same item, changes nothing but the report's counters.
-func (t *Table[T]) Erase(q Queue, h Handle[T]) { t.core.recorder.Erase(q, h.ID) }
+func (t *Table[T]) Erase(q Queue, h Handle[T]) { t.core.recorder.Erase(record.Queue(q), h.ID) }
 
 // EraseItems records an erase per handle; see [Table.Erase].
 func (t *Table[T]) EraseItems(q Queue, hs []Handle[T]) {
-	t.core.recorder.EraseItems(q, handle.IDs(hs))
+	t.core.recorder.EraseItems(record.Queue(q), handle.IDs(hs))
 }
 
 // Put records that the item h names is to be replaced by v, writes in place
 // since the last flush included. The last put by (key, sequence) wins; a put to
 // an item erased in the same batch is dropped. A provisional handle of the same
 // batch replaces the value of the create.
-func (t *Table[T]) Put(q Queue, h Handle[T], v T) { batch.PutItem(&t.core.recorder, q, h, v) }
+func (t *Table[T]) Put(q Queue, h Handle[T], v T) {
+	record.PutItem(&t.core.recorder, record.Queue(q), h, v)
+}
 
 // Resolve returns the handle of the item that the provisional handle p of the
 // last flushed batch was recorded for, and whether there is one: false when the
@@ -70,7 +91,7 @@ func (t *Table[T]) Resolve(p Handle[T]) (Handle[T], bool) {
 // is good until the pass ends, like one that [Table.Staged] gives. When f panics
 // the create is cancelled.
 func EmplaceFunc[T any](t TableOf[T], q Queue, f func(h Handle[T], v *T)) Handle[T] {
-	return batch.EmplaceFunc(&t.tableOf().recorder, q, f)
+	return record.EmplaceFunc(&t.tableOf().recorder, record.Queue(q), f)
 }
 
 // TableOf is a table of either kind whose items are of type T, a [*Table] or a

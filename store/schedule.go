@@ -7,7 +7,7 @@ import (
 	"slices"
 	"sync/atomic"
 
-	"handloom/batch"
+	"handloom/internal/record"
 	"handloom/tasks"
 )
 
@@ -83,7 +83,7 @@ type Schedule struct {
 type system struct {
 	System
 	store  *Store
-	queues *batch.Sequence
+	queues *record.Sequence
 	each   eachPass
 }
 

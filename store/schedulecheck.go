@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"slices"
 
-	"handloom/batch"
+	"handloom/internal/record"
 )
 
 // ErrUndeclared is what a pass returns in a checked build, wrapped with system
@@ -48,7 +48,7 @@ func (p *phase) mayRead(t *table) error {
 
 // mayRecord is asked, in checked builds, when the tasks of a pass have recorded
 // what they did, and returns an error for the first table by registration.
-func (p *phase) mayRecord(queues *batch.Pass) error {
+func (p *phase) mayRecord(queues *record.Pass) error {
 	y := p.systemOf()
 	if y == nil {
 		return nil

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"slices"
 
-	"handloom/batch"
 	"handloom/internal/check"
+	"handloom/internal/record"
 	"handloom/tasks"
 )
 
@@ -137,7 +137,7 @@ func (c *Schedule) add(o *Report) {
 	r.Plan += o.Plan
 	r.Apply += o.Apply
 	r.Total.Add(o.Total)
-	r.Stale = batch.KeepLowest(append(r.Stale, o.Stale...))
+	r.Stale = record.KeepLowest(append(r.Stale, o.Stale...))
 	r.Tables, c.spare = c.merge(c.spare[:0], r.Tables, o.Tables), r.Tables
 }
 

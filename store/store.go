@@ -8,10 +8,10 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"handloom/batch"
 	"handloom/internal/canary"
 	"handloom/internal/check"
 	"handloom/internal/perturb"
+	"handloom/internal/record"
 	"handloom/shard/handle"
 	"handloom/tasks"
 )
@@ -53,7 +53,7 @@ const (
 type Store struct {
 	options Options
 	gate    lock
-	batch   *batch.Batch
+	batch   *record.Batch
 	epoch   atomic.Uint64 // flushes with commands
 	closed  bool          // kept under the gate
 	broken  bool          // likewise
@@ -83,7 +83,7 @@ func New(o Options) (*Store, error) {
 	}
 	s := &Store{
 		options: o,
-		batch: batch.New(batch.Limits{
+		batch: record.New(record.Limits{
 			QueueCommands: cmp.Or(o.QueueLimit, defaultQueueLimit), QueueBytes: o.QueueBytes,
 			BatchCommands: o.BatchLimit, BatchBytes: o.BatchBytes,
 			InboxCommands: cmp.Or(o.InboxLimit, defaultInboxLimit),

@@ -3,7 +3,7 @@ package store
 import (
 	"fmt"
 
-	"handloom/shard"
+	"handloom/internal/apply"
 )
 
 // tableFlush is what a table needs to take part in flushes.
@@ -68,7 +68,7 @@ func (t *table) deal() error {
 	if t.maxItems > 0 && creates > 0 && kept+creates > t.maxItems {
 		return fmt.Errorf("table %q: %w: %d items and %d more exceed MaxItems %d", t.name, ErrFull, kept, creates, t.maxItems)
 	}
-	shard.Deal(f.sizes, creates, f.take, f.sorted)
+	apply.Deal(f.sizes, creates, f.take, f.sorted)
 	lo := 0
 	for i, sh := range t.order {
 		if err := sh.Deal(lo, lo+f.take[i]); err != nil {

@@ -14,11 +14,13 @@ import (
 // mayImport lists, for each package, the packages of this module that it may
 // import, directly. Imports point one way only.
 var mayImport = map[string][]string{
-	"store":                    {"tasks", "batch", "shard", "shard/handle", "shard/handlemap", "shard/slotmap", "internal/items", "internal/rows", "internal/pages", "internal/sparse", "internal/digest", "internal/report", "internal/canary", "internal/check", "internal/habit", "internal/perturb"},
+	"store":                    {"tasks", "batch", "internal/record", "internal/apply", "shard/handle", "shard/handlemap", "shard/slotmap", "internal/items", "internal/rows", "internal/pages", "internal/sparse", "internal/digest", "internal/report", "internal/canary", "internal/check", "internal/habit", "internal/perturb"},
 	"store/storetest":          {"store"},
 	"tasks":                    {},
-	"shard":                    {"batch", "internal/rows", "internal/pages", "internal/items", "internal/sparse", "shard/handle", "internal/canary", "internal/habit"},
-	"batch":                    {"internal/items", "shard/handle", "internal/canary", "internal/check", "internal/habit"},
+	"shard":                    {},
+	"internal/apply":           {"batch", "internal/record", "internal/rows", "internal/pages", "internal/items", "internal/sparse", "shard/handle", "internal/canary", "internal/habit"},
+	"batch":                    {"shard/handle"},
+	"internal/record":          {"batch", "internal/items", "shard/handle", "internal/canary", "internal/check", "internal/habit"},
 	"shard/handlemap":          {"internal/rows", "internal/items", "internal/sparse", "shard/handle", "internal/narrow", "internal/check", "internal/canary"},
 	"shard/slotmap":            {"internal/pages", "internal/items", "internal/sparse", "shard/handle", "internal/narrow", "internal/check"},
 	"shard/handle":             {},

@@ -1,8 +1,6 @@
 package handlemap
 
 import (
-	"unsafe"
-
 	"handloom/internal/rows"
 	"handloom/internal/sparse"
 )
@@ -26,10 +24,6 @@ type Map[T any] struct {
 	_     [0]*T // keeps the maps of different types apart
 	dense rows.Dense
 }
-
-// Of returns a dense set as the map that it is; T is its item type. It serves
-// package store.
-func Of[T any](d *rows.Dense) *Map[T] { return (*Map[T])(unsafe.Pointer(d)) }
 
 // New returns an empty map. It fails, with every fault named, on a typeId that
 // does not fit a handle and on sizes that are negative or beyond what a handle

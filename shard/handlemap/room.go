@@ -20,7 +20,7 @@ func (m *Map[T]) Shrink() { m.bound().Shrink() }
 // values for different items, so a handle issued by one after the cloning must
 // not be used with the other.
 func (m *Map[T]) Clone() *Map[T] {
-	return Of[T](m.bound().Clone())
+	return (*Map[T])(unsafe.Pointer(m.bound().Clone()))
 }
 
 // CopyTo makes dst a copy of m: items, handles, row and freelist order,

@@ -1,8 +1,6 @@
 package slotmap
 
 import (
-	"unsafe"
-
 	"handloom/internal/pages"
 	"handloom/internal/sparse"
 )
@@ -27,10 +25,6 @@ type Map[T any] struct {
 	_      [0]*T // keeps the maps of different types apart
 	stable pages.Stable
 }
-
-// Of returns a stable set as the map that it is; T is its item type. It serves
-// package store.
-func Of[T any](s *pages.Stable) *Map[T] { return (*Map[T])(unsafe.Pointer(s)) }
 
 // New returns an empty map. It fails, with every fault named, on a typeId that
 // does not fit a handle and on sizes that are negative or beyond what a handle

@@ -22,7 +22,7 @@ func (m *Map[T]) Shrink() { m.bound().Shrink() }
 // The copy begins a history of its own: both maps will issue the same handle
 // values for different items, so a handle issued by one after the cloning must
 // not be used with the other.
-func (m *Map[T]) Clone() *Map[T] { return Of[T](m.bound().Clone()) }
+func (m *Map[T]) Clone() *Map[T] { return (*Map[T])(unsafe.Pointer(m.bound().Clone())) }
 
 // CopyTo makes dst a copy of m: items, handles, freelist order, generations,
 // depletion and options. Fed the same calls, both evolve equally. What dst held

@@ -1,0 +1,23 @@
+// Package apply changes one shard of a table in a flush: a [Shard] owns one typeId,
+// with its map and the part of a batch that concerns it. It serves package store.
+//
+// A table spreads its items over one or more shards. In a flush every shard is
+// planned and then changed by exactly one worker, all shards in parallel:
+//
+//	Plan        reads the map: which rows are erased, which puts count, what is stale
+//	Deal        takes the creates dealt to the shard and checks the limits
+//	MakeRoom    obtains all memory, if NeedsMemory says that some is missing
+//	FindLinks   collects the provisional handles behind references in new values
+//	Apply       puts, then erases, then creates; nothing can fail from here on
+//	Link        makes the provisional handles in the fields of new values real
+//	Patch       makes those that FindLinks collected real, one shard after another
+//
+// Until Apply, Cancel forgets the plan and nothing has changed.
+//
+// The order within Apply is fixed, and each step depends on the set of commands
+// and their keys alone, so that the state after it does not depend on workers.
+//
+// # What it does not do
+//
+// A Shard has no locks and starts no goroutine. Outside a flush it is its map.
+package apply

@@ -1,0 +1,121 @@
+package apply
+
+import (
+	"unsafe"
+
+	"handloom/internal/canary"
+	"handloom/internal/habit"
+	"handloom/internal/items"
+	"handloom/internal/record"
+	"handloom/internal/sparse"
+	"handloom/shard/handle"
+)
+
+// Visitor is how a table finds the handles of an item that lie behind slices,
+// maps and pointers: it calls visit with the address of each.
+type Visitor func(v unsafe.Pointer, visit func(*handle.ID))
+
+// links are the provisional handles behind references in staged values, by
+// address. The values are copied into the map, but what they refer to is not, so
+// that the addresses stay good beyond the commit point.
+type links struct {
+	found  []*handle.ID
+	habit  habit.Habit
+	marked sparse.Marks // scratch: items whose last put was seen
+
+	visit func(*handle.ID) // note, bound once
+	value unsafe.Pointer   // the value that is visited
+	size  uintptr          // of it
+}
+
+// note is told of a handle of the value.
+func (l *links) note(id *handle.ID) {
+	inside := uintptr(unsafe.Pointer(id))-uintptr(l.value) < l.size
+	if id.IsProvisional() && !inside { // what lies inside is copied; Link finds it in the map
+		l.found = append(l.found, id)
+	}
+}
+
+func (l *links) clear() {
+	clear(l.found)
+	l.found = habit.Trim(&l.habit, l.found)
+	l.marked.Clear()
+	l.value = nil
+}
+
+// FindLinks collects the addresses of provisional handles behind references, in
+// the values that the planned batch leaves in the shard. It runs code of the
+// user, which may panic; nothing has changed then.
+func (s *Shard) FindLinks(c *record.Commands, index int, visitor Visitor) {
+	l := &s.links
+	l.clear()
+	if l.visit == nil {
+		l.visit = l.note
+	}
+	l.size = s.typ.Size
+	find := func(value unsafe.Pointer) {
+		l.value = value
+		visitor(value, l.visit)
+	}
+	c.Runs(s.lo, s.hi, func(values items.Slice, _ []handle.ID) {
+		for i := range values.Len() {
+			find(values.Pointer(i, s.typ.Size))
+		}
+	})
+	for i := len(c.Columns) - 1; i >= 0; i-- { // the last put to an item is the one that stays
+		puts := c.Columns[i].Puts(index)
+		for j := len(puts.IDs) - 1; j >= 0; j-- {
+			id := puts.IDs[j]
+			if s.Map.IsMarked(&s.putting, id) && s.Map.Mark(&l.marked, id) == sparse.Marked {
+				find(puts.Values.Pointer(j, s.typ.Size))
+			}
+		}
+	}
+	l.marked.Clear()
+	l.value = nil
+}
+
+// Patch makes the handles that FindLinks found real: resolve returns the handle
+// of an item of this batch, or null. It counts those that stay null. Values of
+// several shards may share what they refer to, so that one goroutine patches all
+// shards, one after another.
+func (s *Shard) Patch(resolve func(handle.ID) handle.ID) {
+	for _, id := range s.links.found {
+		s.makeReal(id, resolve)
+	}
+	s.links.clear()
+}
+
+// Link makes the provisional handles real in every value that the batch created
+// or put: fields are their offsets within T, and resolve is as for Patch. It
+// counts those that stay null.
+func (s *Shard) Link(c *record.Commands, index int, fields []uintptr, resolve func(handle.ID) handle.ID) {
+	visit := func(id handle.ID) {
+		if item := s.Map.Item(id); item != nil { // not if it was put and erased
+			for _, offset := range fields {
+				s.makeReal((*handle.ID)(unsafe.Add(item, offset)), resolve)
+			}
+		}
+	}
+	c.Runs(s.lo, s.hi, func(_ items.Slice, names []handle.ID) {
+		for _, id := range names {
+			visit(id)
+		}
+	})
+	for _, col := range c.Columns {
+		for _, id := range col.Puts(index).IDs {
+			visit(id)
+		}
+	}
+}
+
+func (s *Shard) makeReal(id *handle.ID, resolve func(handle.ID) handle.ID) {
+	if canary.Enabled && canary.On(canary.LinkLeft) && s.counts.Created%5 == 4 {
+		return
+	}
+	if id.IsProvisional() {
+		if *id = resolve(*id); id.IsZero() {
+			s.counts.Dangling++
+		}
+	}
+}

@@ -1,0 +1,69 @@
+package apply
+
+import (
+	"fmt"
+	"unsafe"
+
+	"handloom/internal/items"
+	"handloom/internal/pages"
+	"handloom/internal/rows"
+	"handloom/internal/sparse"
+	"handloom/shard/handle"
+)
+
+// Map is what a shard needs of its map: bulk steps, told by handles and values
+// without their type. Lookups of users do not go through it.
+type Map interface {
+	TypeID() uint16
+	Len() int
+	Rows() int // positions that a pass has to visit
+	Has(id handle.ID) bool
+	Item(id handle.ID) unsafe.Pointer // nil: there is none
+	All(yield func(id handle.ID, item unsafe.Pointer) bool)
+
+	PutItems(ids []handle.ID, values items.Slice)
+	InsertItems(values items.Slice, dst []handle.ID) ([]handle.ID, error)
+	CanInsert(n, erased, depleting int) error
+	HasRoom(n int) bool
+	ReserveMore(n int)
+
+	Mark(marks *sparse.Marks, id handle.ID) sparse.Marking
+	MarkItems(marks *sparse.Marks, ids []handle.ID, odd []sparse.Odd) []sparse.Odd
+	Marked(marks *sparse.Marks, yield func(id handle.ID, item unsafe.Pointer) bool)
+	IsMarked(marks *sparse.Marks, id handle.ID) bool
+	EraseMarked(marks *sparse.Marks) int
+	Clear()
+
+	Stats() sparse.Stats
+	Verify() error
+	Digest() uint64
+}
+
+// Copy copies the whole state of a map into to, which is another of its kind or
+// nil for a new one, and returns it. clone, if given, makes *dst a copy of *src;
+// see handlemap.Map.CopyTo and slotmap.Map.CopyTo.
+func Copy(from, to Map, clone func(dst, src unsafe.Pointer)) Map {
+	if to == nil {
+		to = EmptyLike(from)
+	}
+	switch from := from.(type) {
+	case *rows.Dense:
+		from.CopyTo(to.(*rows.Dense), clone)
+	case *pages.Stable:
+		from.CopyTo(to.(*pages.Stable), clone)
+	default:
+		panic(fmt.Sprintf("shard: a map of type %T", from))
+	}
+	return to
+}
+
+// EmptyLike returns a map of the same kind and item type that was never used.
+func EmptyLike(m Map) Map {
+	switch m := m.(type) {
+	case *rows.Dense:
+		return m.EmptyLike()
+	case *pages.Stable:
+		return m.EmptyLike()
+	}
+	panic(fmt.Sprintf("shard: a map of type %T", m))
+}

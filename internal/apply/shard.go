@@ -1,0 +1,180 @@
+package apply
+
+import (
+	"handloom/batch"
+	"handloom/internal/canary"
+	"handloom/internal/habit"
+	"handloom/internal/items"
+	"handloom/internal/record"
+	"handloom/internal/sparse"
+	"handloom/shard/handle"
+)
+
+// Shard is one typeId of a table: its map and, during a flush, what the batch
+// does to it.
+type Shard struct {
+	Map Map
+	typ *items.Type // of its items
+
+	erasing sparse.Marks // items that the batch erases
+	putting sparse.Marks // items that the batch puts a value to
+	odd     []sparse.Odd // scratch: the handles of one queue that marked nothing
+	mostOdd int          // the most of them in this plan
+	ofOdd   habit.Habit
+	counts  batch.Counts
+	samples []batch.Sample
+	lo, hi  int // the surviving creates dealt to the shard
+	links   links
+	changes changes
+}
+
+// New returns the shard that owns a map of items of a type.
+func New(m Map, t *items.Type) *Shard { return &Shard{Map: m, typ: t} }
+
+// Plan finds out what the commands to the index-th shard in c do to it: which
+// items are erased, which puts count, what is stale. It changes neither the map
+// nor the order of anything. It takes O(commands) time.
+func (s *Shard) Plan(c *record.Commands, index int) {
+	s.counts, s.samples = batch.Counts{}, s.samples[:0]
+	s.mostOdd = 0
+	for _, erases := range c.Erases(index) {
+		s.planErases(c, erases)
+	}
+	s.odd = habit.Trim(&s.ofOdd, s.odd[:s.mostOdd])
+	for _, col := range c.Columns {
+		s.planPuts(c, col, index)
+	}
+	s.counts.Erased = s.erasing.Len()
+	s.counts.Depleted = s.erasing.Depleting()
+}
+
+// planErases marks the items all at once and then looks at the few handles that
+// marked nothing.
+func (s *Shard) planErases(c *record.Commands, erases record.Erases) {
+	s.odd = s.Map.MarkItems(&s.erasing, erases.IDs, s.odd[:0])
+	s.mostOdd = max(s.mostOdd, len(s.odd))
+	for _, odd := range s.odd {
+		switch id := erases.IDs[odd.Index]; {
+		case odd.Marking == sparse.Again:
+			s.counts.Redundant++
+		case !id.IsProvisional():
+			s.counts.Stale++
+			s.sample(batch.Erase, id, erases.Key, odd.Index)
+		case !c.Cancel(id, &s.counts):
+			s.sample(batch.Erase, id, erases.Key, odd.Index)
+		}
+	}
+}
+
+func (s *Shard) planPuts(c *record.Commands, col *record.Column, index int) {
+	puts := col.Puts(index)
+	for sequence, id := range puts.IDs {
+		if id.IsProvisional() {
+			if !c.Replace(id, puts.Values.Pointer(sequence, s.typ.Size), &s.counts) {
+				s.sample(batch.Put, id, col.Key(), sequence)
+			}
+			continue
+		}
+		if s.Map.IsMarked(&s.erasing, id) {
+			s.counts.Dropped++
+			continue
+		}
+		switch s.Map.Mark(&s.putting, id) {
+		case sparse.Stale:
+			s.counts.Stale++
+			s.sample(batch.Put, id, col.Key(), sequence)
+		case sparse.Again:
+			s.counts.Superseded++
+		case sparse.Marked:
+			s.counts.Put++
+		}
+	}
+}
+
+// sample keeps the first stale commands: erases come before puts, both in the
+// order of keys.
+func (s *Shard) sample(kind batch.Kind, id handle.ID, key record.Key, sequence int) {
+	if len(s.samples) < record.MaxSamples {
+		s.samples = append(s.samples, batch.Sample{
+			Handle: id, TypeID: s.Map.TypeID(), Kind: kind, Pass: key.Pass, Task: key.Task, Sequence: sequence,
+		})
+	}
+}
+
+// Erased returns how many items the planned batch erases.
+func (s *Shard) Erased() int {
+	if canary.Enabled && canary.On(canary.DuplicateEraseCounts) && s.counts.Redundant > 0 {
+		return s.erasing.Len() + 1
+	}
+	return s.erasing.Len()
+}
+
+// Deal gives the shard the surviving creates from the lo-th to before the hi-th
+// and reports whether they fit: nil, or an error that wraps
+// [sparse.ErrFull].
+func (s *Shard) Deal(lo, hi int) error {
+	s.lo, s.hi = lo, hi
+	s.counts.Created = hi - lo
+	s.changes.expect(s.erasing.Len(), s.putting.Len())
+	return s.Map.CanInsert(hi-lo, s.erasing.Len(), s.erasing.Depleting())
+}
+
+// NeedsMemory reports whether the planned batch needs an array to grow.
+func (s *Shard) NeedsMemory() bool {
+	return !s.Map.HasRoom(s.hi-s.lo) || !s.changes.hasRoom(s.erasing.Len(), s.putting.Len())
+}
+
+// MakeRoom obtains the memory for the planned batch. Capacity is no part of the
+// state, so that a flush that fails later has changed nothing.
+func (s *Shard) MakeRoom() {
+	s.Map.ReserveMore(s.hi - s.lo)
+	s.changes.makeRoom(s.typ, s.erasing.Len(), s.putting.Len())
+}
+
+// Apply changes the map as planned: puts, erases, creates. Nothing in it can
+// fail and no code of the user runs.
+func (s *Shard) Apply(c *record.Commands, index int) {
+	s.changes.record(s.Map, s.typ, &s.erasing, &s.putting)
+	s.applyPuts(c, index)
+	if canary.Enabled && canary.On(canary.PutAfterErase) {
+		defer s.putLate(c, index)()
+	}
+	if s.erasing.Len() > 0 {
+		s.Map.EraseMarked(&s.erasing)
+	}
+	s.putting.Clear()
+	c.Runs(s.lo, s.hi, func(values items.Slice, names []handle.ID) {
+		if _, err := s.Map.InsertItems(values, names[:0]); err != nil {
+			panic(err) // planned wrongly: the store stops answering
+		}
+	})
+}
+
+// applyPuts writes the values in the order of keys, so that the last put to an
+// item wins. Puts to items that are erased write to rows about to go.
+func (s *Shard) applyPuts(c *record.Commands, index int) {
+	if s.putting.Len() == 0 {
+		return
+	}
+	for _, col := range c.Columns {
+		puts := col.Puts(index)
+		s.Map.PutItems(puts.IDs, puts.Values)
+	}
+}
+
+// Cancel forgets the plan.
+func (s *Shard) Cancel() {
+	s.erasing.Clear()
+	s.putting.Clear()
+	s.links.clear()
+}
+
+// Rest gives up the memory that flushes keep from one to the next, and forgets
+// what the last one changed. The map stays as it is.
+func (s *Shard) Rest() {
+	*s = Shard{Map: s.Map, typ: s.typ, changes: changes{tracked: s.changes.tracked}}
+}
+
+// Counts returns what the planned or applied batch does to the shard, and its
+// first stale commands.
+func (s *Shard) Counts() (batch.Counts, []batch.Sample) { return s.counts, s.samples }

@@ -1,0 +1,169 @@
+package record
+
+import (
+	"slices"
+	"sync/atomic"
+
+	"handloom/batch"
+)
+
+// serials numbers the uses of queues across all stores of the program, so that
+// one compare tells a queue that may record from every other. Nothing that
+// decides an outcome looks at the value.
+var serials atomic.Uint64
+
+// Batch is every queue that one store recorded since its last flush.
+type Batch struct {
+	serial uint64 // of this batch among all uses; never 0
+	limits Limits
+	tables []*Recorder             // by ordinal
+	byList []*Recorder             // by erase list; list 0 is none
+	byType atomic.Pointer[[]int32] // by typeId: its erase list, or 0; replaced as a whole, the inbox reads it
+
+	order []*Pass // of this batch, in key order
+	pool  passPool
+	open  int   // passes that have not ended
+	ended tally // of those that have
+	inbox inbox
+
+	gathered []int // ordinals of the tables with commands, in order of first use
+}
+
+// New returns an empty batch.
+func New(limits Limits) *Batch {
+	b := &Batch{serial: serials.Add(1), limits: limits, byList: make([]*Recorder, 1)}
+	b.byType.Store(new([]int32))
+	return b
+}
+
+// listOf returns the erase list of a typeId, or 0 if no table has it.
+func (b *Batch) listOf(typeID uint16) int {
+	if byType := *b.byType.Load(); int(typeID) < len(byType) {
+		return int(byType[typeID])
+	}
+	return 0
+}
+
+// addTable gives a table of n typeIds, from first on, the next ordinal and each
+// typeId an erase list. It returns the ordinal and the first list.
+func (b *Batch) addTable(r *Recorder, first uint16, n int) (ordinal, list int) {
+	ordinal, list = len(b.tables), len(b.byList)
+	b.tables = append(b.tables, r)
+	byType := slices.Clone(*b.byType.Load())
+	for len(byType) < int(first)+n {
+		byType = append(byType, 0)
+	}
+	for i := range n {
+		b.byList = append(b.byList, r)
+		byType[int(first)+i] = int32(list + i)
+	}
+	b.byType.Store(&byType)
+	return ordinal, list
+}
+
+// Begin starts the next pass of the batch with n queues. Passes are numbered in
+// the order of these calls.
+func (b *Batch) Begin(n int) *Pass {
+	p := b.pool.take(b, n, len(b.order))
+	p.joined = true
+	b.order = append(b.order, p)
+	b.open++
+	return p
+}
+
+// Admit returns an error that wraps [ErrQueueFull] when the batch holds as much
+// as its limits allow, so that no further pass should start. What passes hold
+// that have not ended does not count: their tasks may be recording, and how far
+// they are is timing.
+func (b *Batch) Admit() error {
+	load := b.ended.load()
+	load.Add(b.inbox.pending())
+	return b.limits.admit(load)
+}
+
+// Started reports whether the batch has passes or calls of the inbox, with or
+// without commands.
+func (b *Batch) Started() bool { return len(b.order) > 0 || b.inbox.waiting.Load() > 0 }
+
+// Pending returns what the batch holds. It takes O(queues) time for passes that
+// have not ended.
+func (b *Batch) Pending() Load {
+	sum := b.ended.load()
+	for i := 0; i < len(b.order) && b.open > 0; i++ {
+		if b.order[i].open {
+			sum.Add(b.order[i].load())
+		}
+	}
+	sum.Add(b.inbox.pending())
+	return sum
+}
+
+// Sealed returns what a flush finds, once [Batch.Gather] has sealed the inbox.
+func (b *Batch) Sealed() Load {
+	var sum Load
+	for l := range b.lanes {
+		sum.Add(l.load())
+	}
+	return sum
+}
+
+// Check returns the error of the lowest queue, by key, that was given more than
+// its limit in a pass that has not ended.
+func (b *Batch) Check() error {
+	for i := 0; i < len(b.order) && b.open > 0; i++ {
+		if p := b.order[i]; p.open {
+			if err := p.full(); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// Strays calls visit for every untyped erase whose typeId belongs to no table,
+// in (key, sequence) order.
+func (b *Batch) Strays(visit func(s batch.Sample)) {
+	for l := range b.lanes {
+		for sequence, id := range l.strays {
+			visit(batch.Sample{Handle: id, TypeID: id.TypeID(), Kind: batch.Erase, Pass: l.pass, Task: l.task, Sequence: sequence})
+		}
+	}
+}
+
+// lanes yields the queues in key order, the sealed calls of the inbox last. It
+// is an iterator itself, so that no closure is allocated in a flush.
+func (b *Batch) lanes(yield func(l *lane) bool) {
+	for _, p := range b.order {
+		for task := range p.lanes[:p.tasks] {
+			if !yield(&p.lanes[task]) {
+				return
+			}
+		}
+	}
+	for _, l := range b.inbox.sealed {
+		if !yield(l) {
+			return
+		}
+	}
+}
+
+// Drop empties the batch, calls that arrived in the inbox included, and begins
+// the next one.
+func (b *Batch) Drop() {
+	b.inbox.seal()
+	b.Finish()
+}
+
+// Finish ends the flush of a batch, whose queues panic from now on, and begins
+// the next one.
+func (b *Batch) Finish() {
+	for i, p := range b.order {
+		p.finish()
+		b.order[i] = nil
+	}
+	b.order, b.open = b.order[:0], 0
+	b.ended.reset()
+	b.pool.rewind()
+	b.inbox.finish()
+	b.serial = serials.Add(1)
+}

@@ -1,0 +1,120 @@
+package record
+
+import (
+	"unsafe"
+
+	"handloom/internal/habit"
+	"handloom/internal/items"
+	"handloom/shard/handle"
+)
+
+// Column is what one queue recorded for one table, but for erases. Its values lie
+// in arrays of the table's item type, which only the typed functions of recording
+// know; see [Emplace] and [PutItem].
+type Column struct {
+	current  items.Slice // creates of the newest segment
+	base     handle.ID   // the provisional handle of the first of current
+	segments []segment   // the first used ones hold creates; the newest is stale while current grows
+	used     int
+	puts     []Puts      // by shard
+	typ      *items.Type // of the values
+	staged   bool        // pointers to creates were given out: arrays do not move until reset
+	key      Key         // of the queue, once gathered
+
+	created habit.Habit // segments
+}
+
+type segment struct {
+	values items.Slice
+	number uint64 // by which names find it
+	habit  habit.Habit
+}
+
+// Puts are the puts that one queue recorded for one shard, in sequence: each value
+// replaces the item that the handle in its place names.
+type Puts struct {
+	IDs    []handle.ID
+	Values items.Slice
+	habit  habit.Habit
+}
+
+// newColumn returns an empty column of a table with so many shards.
+func newColumn(t *items.Type, shards uint16) *Column {
+	return &Column{typ: t, puts: make([]Puts, shards)}
+}
+
+// reset empties the column and keeps its memory, unless recent batches needed
+// much less. Payload is zeroed where the collector would otherwise keep alive
+// what it points to.
+func (c *Column) reset() {
+	c.seal()
+	for i := range c.segments[:c.used] {
+		s := &c.segments[i]
+		s.values = c.empty(s.values, &s.habit)
+	}
+	c.created.Note(c.used, 1)
+	if recent := c.created.Recent(); c.created.Begins() && len(c.segments) > recent {
+		clear(c.segments[recent:])
+		c.segments = c.segments[:recent]
+	}
+	c.current, c.used, c.staged = items.Slice{}, 0, false
+	for i := range c.puts {
+		p := &c.puts[i]
+		p.Values = c.empty(p.Values, &p.habit)
+		if p.IDs = p.IDs[:0]; p.Values.Cap() == 0 {
+			p.IDs = nil
+		}
+	}
+}
+
+// empty empties an array of values and keeps its memory, unless recent uses
+// needed much less.
+func (c *Column) empty(values items.Slice, h *habit.Habit) items.Slice {
+	if c.typ.Pointers {
+		c.typ.Clear(values)
+	}
+	if values.Cap() > h.Note(values.Len(), habit.Few(c.typ.Size)) {
+		return items.Slice{}
+	}
+	return values.Resize(0)
+}
+
+func (c *Column) load() Load {
+	c.seal()
+	creates, puts := 0, 0
+	for i := range c.segments[:c.used] {
+		creates += c.segments[i].values.Len()
+	}
+	for i := range c.puts {
+		puts += len(c.puts[i].IDs)
+	}
+	return Load{creates + puts, int64(creates)*int64(c.typ.Size) + int64(puts)*int64(c.putBytes())}
+}
+
+// putBytes is what a put counts for.
+func (c *Column) putBytes() uintptr { return idBytes + c.typ.Size }
+
+// seal writes the newest segment back to the list.
+func (c *Column) seal() {
+	if c.used > 0 {
+		c.segments[c.used-1].values = c.current
+	}
+}
+
+// find returns where the create that id names lies in this column, or nil.
+func (c *Column) find(id handle.ID) unsafe.Pointer {
+	c.seal()
+	number, offset := split(id)
+	for i := c.used - 1; i >= 0; i-- {
+		if s := &c.segments[i]; s.number == number && offset < s.values.Len() {
+			return s.values.Pointer(offset, c.typ.Size)
+		}
+	}
+	return nil
+}
+
+// Puts returns the puts to a shard.
+func (c *Column) Puts(shard int) *Puts { return &c.puts[shard] }
+
+// Key returns the key of the queue, once gathered.
+func (c *Column) Key() Key { return c.key }

@@ -1,0 +1,310 @@
+package record
+
+import (
+	"sort"
+	"unsafe"
+
+	"handloom/batch"
+	"handloom/internal/canary"
+	"handloom/internal/habit"
+	"handloom/internal/items"
+	"handloom/shard/handle"
+)
+
+// Commands are what the queues of a batch say to one table, in (key, sequence)
+// order, and the names that the creates among them get.
+//
+// [Batch.Gather] fills them in. A flush cancels and replaces creates while it
+// plans, and has each shard take a range of the surviving creates while it applies
+// ([Commands.Runs]).
+type Commands struct {
+	Columns []*Column // in key order
+
+	recorder  *Recorder
+	erases    [][]Erases  // by shard, in key order
+	order     []run       // segments in key order
+	places    places      // of segments in order
+	marks     []mark      // by creation number, which counts creates in (key, sequence) order
+	names     []handle.ID // by creation number; null if cancelled
+	cancelled int         // creates
+	begun     bool        // something is gathered
+
+	habits struct { // of the arrays of the same names
+		columns, order, marks, names habit.Habit
+		erases                       []habit.Habit
+	}
+}
+
+// Erases are the erases that one queue recorded for one shard, in sequence.
+type Erases struct {
+	IDs []handle.ID
+	Key
+}
+
+// mark says what a batch does to one of its own creates.
+type mark uint8
+
+const (
+	plain mark = iota
+	replaced
+	cancelled
+)
+
+// run is a segment in its place among the creates of the table.
+type run struct {
+	values    items.Slice // empty once released
+	creates   int         // len(values)
+	first     int         // creation number of values[0]
+	cancelled int         // creates of the segment
+	survivors int         // creates that survive in the segments before
+}
+
+// Gather seals the inbox and hands each table, as [Recorder.Pending], what the
+// queues hold for it, queues in key order. It returns the ordinals of the tables that
+// have commands, good until the next call, and whether there is any command, if
+// only to typeIds that no table has.
+func (b *Batch) Gather() (tables []int, found bool) {
+	b.inbox.seal()
+	b.gathered = b.gathered[:0]
+	for l := range b.lanes {
+		key := Key{l.pass, l.task}
+		for _, t := range l.touched {
+			b.pending(b.tables[t.ordinal]).addColumn(t.column, key)
+		}
+		for _, list := range l.lists {
+			r := b.byList[list]
+			b.pending(r).addErases(list-r.list, l.erases[list], key)
+		}
+		found = found || !l.empty()
+	}
+	for _, ordinal := range b.gathered {
+		r := b.tables[ordinal]
+		r.Pending.number(r)
+	}
+	return b.gathered, found
+}
+
+// pending returns the commands of a table and notes that it has some.
+func (b *Batch) pending(r *Recorder) *Commands {
+	c := r.Pending
+	if !c.begun {
+		c.begin(int(r.shards))
+		b.gathered = append(b.gathered, r.ordinal)
+	}
+	return c
+}
+
+func (c *Commands) begin(shards int) {
+	c.begun = true
+	for len(c.erases) < shards {
+		c.erases = append(c.erases, nil)
+		c.habits.erases = append(c.habits.erases, habit.Habit{})
+	}
+}
+
+func (c *Commands) addColumn(col *Column, key Key) {
+	col.key = key
+	col.seal()
+	c.Columns = append(c.Columns, col)
+}
+
+func (c *Commands) addErases(shard int, ids []handle.ID, key Key) {
+	c.erases[shard] = append(c.erases[shard], Erases{ids, key})
+}
+
+// Erases returns the erases of a shard, in key order.
+func (c *Commands) Erases(shard int) []Erases {
+	if shard < len(c.erases) {
+		return c.erases[shard]
+	}
+	return nil
+}
+
+// number gives every create its creation number and makes room for its name.
+func (c *Commands) number(r *Recorder) {
+	c.recorder, c.cancelled = r, 0
+	c.order = c.order[:0]
+	creates, segments := 0, 0
+	for _, col := range c.Columns {
+		segments += col.used
+	}
+	c.places.reset(segments)
+	if canary.Enabled && canary.On(canary.MergeByArrival) {
+		c.byArrival()
+	}
+	for _, col := range c.Columns {
+		for _, s := range col.segments[:col.used] {
+			c.places.add(s.number, len(c.order))
+			c.order = append(c.order, run{values: s.values, creates: s.values.Len(), first: creates})
+			creates += s.values.Len()
+		}
+	}
+	c.names = habit.Room(&c.habits.names, c.names, creates)
+	c.marks = habit.Room(&c.habits.marks, c.marks, creates)
+	clear(c.marks)
+}
+
+// Creates returns how many creates survive.
+func (c *Commands) Creates() int { return len(c.names) - c.cancelled }
+
+// locate returns the segment and the creation number that a provisional handle
+// of this table and batch stands for.
+func (c *Commands) locate(id handle.ID) (*run, int, bool) {
+	if c.recorder == nil || !c.recorder.names(id) {
+		return nil, 0, false
+	}
+	number, offset := split(id)
+	at := c.places.find(number)
+	if at < 0 { // of another batch, or of a pass that was dropped, or not sealed
+		return nil, 0, false
+	}
+	s := &c.order[at]
+	return s, s.first + offset, offset < s.creates
+}
+
+// Cancel applies an erase of a provisional handle, counts it, and reports
+// whether id is a name of this batch. Only the worker that plans the table's
+// first typeId may call it for handles of that typeId; others are stale, and
+// any worker may ask.
+func (c *Commands) Cancel(id handle.ID, counts *batch.Counts) bool {
+	s, creation, ok := c.locate(id)
+	switch {
+	case !ok:
+		counts.Stale++
+	case c.marks[creation] == cancelled:
+		counts.Redundant++
+	default:
+		c.marks[creation] = cancelled
+		c.names[creation] = 0
+		s.cancelled++
+		c.cancelled++
+		counts.CancelledOut += 2 // the create and its erase
+	}
+	return ok
+}
+
+// Replace applies a put of the value at v to a provisional handle, as [Commands.Cancel] applies
+// an erase. Every erase has been applied before.
+//
+// It overwrites the recorded value. That is safe to repeat when a flush fails
+// and the batch is planned again: the last put wins each time.
+func (c *Commands) Replace(id handle.ID, v unsafe.Pointer, counts *batch.Counts) bool {
+	s, creation, ok := c.locate(id)
+	if !ok {
+		counts.Stale++
+		return false
+	}
+	switch c.marks[creation] {
+	case cancelled:
+		counts.Dropped++
+		return true
+	case replaced:
+		counts.Superseded++
+	default:
+		counts.Put++
+	}
+	c.marks[creation] = replaced
+	size := c.recorder.typ.Size
+	c.recorder.typ.Set(s.values.Pointer(creation-s.first, size), v)
+	return true
+}
+
+// Settle fixes which creates survive, once all erases have been applied.
+func (c *Commands) Settle() {
+	survivors := 0
+	for i := range c.order {
+		s := &c.order[i]
+		s.survivors = survivors
+		survivors += s.creates - s.cancelled
+	}
+}
+
+// Runs calls insert with the surviving creates from the lo-th to before the
+// hi-th, cut into runs of values that lie side by side. insert stores the
+// handles of the items in names, which has the length of values. Workers may
+// call Runs at the same time for ranges that do not overlap.
+func (c *Commands) Runs(lo, hi int, insert func(values items.Slice, names []handle.ID)) {
+	if lo == hi {
+		return
+	}
+	size := c.recorder.typ.Size
+	// The last segment with at most lo survivors before it has the lo-th,
+	// unless segments without survivors follow; those have no runs.
+	at := sort.Search(len(c.order), func(i int) bool { return c.order[i].survivors > lo }) - 1
+	for ; at < len(c.order) && c.order[at].survivors < hi; at++ {
+		s := &c.order[at]
+		names := c.names[s.first : s.first+s.creates]
+		if s.cancelled == 0 {
+			from, to := max(0, lo-s.survivors), min(hi-s.survivors, s.creates)
+			insert(s.values.Sub(from, to, size), names[from:to])
+			continue
+		}
+		s.runs(c.marks[s.first:s.first+s.creates], lo, hi, func(from, to int) {
+			insert(s.values.Sub(from, to, size), names[from:to])
+		})
+	}
+}
+
+// runs calls f for each run of creates between cancelled ones, cut to the
+// survivors from lo to before hi.
+func (s *run) runs(marks []mark, lo, hi int, f func(from, to int)) {
+	survivor := s.survivors
+	for i := 0; i < len(marks); {
+		if marks[i] == cancelled {
+			i++
+			continue
+		}
+		from := i
+		for i < len(marks) && marks[i] != cancelled {
+			i++
+		}
+		cutFrom, cutTo := max(lo, survivor), min(hi, survivor+i-from)
+		if cutFrom < cutTo {
+			f(from+cutFrom-survivor, from+cutTo-survivor)
+		}
+		survivor += i - from
+	}
+}
+
+// Resolve returns the handle of the item that the provisional handle id was
+// recorded for, once the creates have been applied. It is null, and ok true,
+// when the create was cancelled; ok is false when id is no name of this batch.
+func (c *Commands) Resolve(id handle.ID) (h handle.ID, ok bool) {
+	_, creation, ok := c.locate(id)
+	if !ok {
+		return 0, false
+	}
+	return c.names[creation], true
+}
+
+// release forgets the columns, which the next batch writes to, and keeps the
+// names.
+func (c *Commands) release() {
+	clear(c.Columns)
+	c.Columns, c.begun = habit.Trim(&c.habits.columns, c.Columns), false
+	for i := range c.erases {
+		clear(c.erases[i])
+		c.erases[i] = habit.Trim(&c.habits.erases[i], c.erases[i])
+	}
+	for i := range c.order {
+		c.order[i].values = items.Slice{}
+	}
+}
+
+// Forget drops the names as well: nothing resolves until the next
+// [Batch.Gather].
+func (c *Commands) Forget() {
+	c.release()
+	c.recorder = nil
+	c.names, c.marks = habit.Trim(&c.habits.names, c.names), habit.Trim(&c.habits.marks, c.marks)
+	c.order = habit.Trim(&c.habits.order, c.order)
+	c.places.forget()
+}
+
+// Known reports whether there are names, even if none, of a flush that was not
+// forgotten.
+func (c *Commands) Known() bool { return c.recorder != nil }
+
+// Names returns the handles of the items created, in the order of creation; null
+// ones stand for creates that were cancelled.
+func (c *Commands) Names() []handle.ID { return c.names }

@@ -1,0 +1,31 @@
+package record
+
+import "handloom/internal/items"
+
+// Watch has the queue hold a column in the place of a table, and returns it: when
+// the queue adds up what it holds, the column notices.
+func (q Queue) Watch(ordinal int) *Column {
+	for len(q.lane.columns) <= ordinal {
+		q.lane.columns = append(q.lane.columns, nil)
+		q.lane.spare = append(q.lane.spare, nil)
+		q.lane.usedTables = append(q.lane.usedTables, false)
+	}
+	c := newColumn(items.For[byte](), 0)
+	c.current, c.segments, c.used = items.From([]byte{1}), make([]segment, 1), 1
+	q.lane.touched = append(q.lane.touched, touched{ordinal, c})
+	return c
+}
+
+// AddedUp reports whether the queue added up what the column holds, since the last
+// time: the newest segment is written back then.
+func (c *Column) AddedUp() bool {
+	added := c.segments[0].values.Len() > 0
+	c.segments[0].values = items.Slice{}
+	return added
+}
+
+// SkipSegments numbers the next segments of the table as if it had used n more.
+func (r *Recorder) SkipSegments(n uint64) { r.segments.given.Add(n) }
+
+// Places returns how much room c has for the numbers of segments.
+func (c *Commands) Places() int { return len(c.places.at) }

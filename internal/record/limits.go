@@ -1,0 +1,99 @@
+package record
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"sync/atomic"
+
+	"handloom/batch"
+)
+
+// Limits bound what may be recorded. A limit of 0 is none.
+type Limits struct {
+	QueueCommands int   // of one queue, or one call of the inbox
+	QueueBytes    int64 // likewise
+	BatchCommands int   // recorded so far when a pass starts or the inbox is entered
+	BatchBytes    int64 // likewise
+	InboxCommands int   // of all calls that wait for a flush
+}
+
+// Load is an amount of recorded commands. Bytes are those of their values and
+// handles, not of the arrays that hold them.
+type Load struct {
+	Commands int
+	Bytes    int64
+}
+
+// Add adds the amount of o.
+func (l *Load) Add(o Load) {
+	l.Commands += o.Commands
+	l.Bytes += o.Bytes
+}
+
+func (l *Load) subtract(o Load) {
+	l.Commands -= o.Commands
+	l.Bytes -= o.Bytes
+}
+
+// tally is a Load that goroutines of the inbox look at while passes end.
+type tally struct{ commands, bytes atomic.Int64 }
+
+func (t *tally) add(o Load) {
+	t.commands.Add(int64(o.Commands))
+	t.bytes.Add(o.Bytes)
+}
+
+func (t *tally) load() Load { return Load{int(t.commands.Load()), t.bytes.Load()} }
+
+func (t *tally) reset() {
+	t.commands.Store(0)
+	t.bytes.Store(0)
+}
+
+// within reports whether the amount does not exceed the limits.
+func (l Load) within(commands int, bytes int64) bool {
+	return (commands == 0 || l.Commands <= commands) && (bytes == 0 || l.Bytes <= bytes)
+}
+
+// Fill is the part of the limits that the amount is, the greater of the two: 1
+// is all of it.
+func (l Load) Fill(commands int, bytes int64) float64 {
+	fill := 0.0
+	if commands > 0 {
+		fill = float64(l.Commands) / float64(commands)
+	}
+	if bytes > 0 {
+		fill = math.Max(fill, float64(l.Bytes)/float64(bytes))
+	}
+	return fill
+}
+
+// ofQueue names the limits of a queue, for messages.
+func (l Limits) ofQueue() string {
+	if l.QueueBytes == 0 {
+		return fmt.Sprintf("%d commands", l.QueueCommands)
+	}
+	return fmt.Sprintf("%d commands or %d bytes", l.QueueCommands, l.QueueBytes)
+}
+
+// admit returns an error when a batch of the given load is at its limit.
+func (l Limits) admit(load Load) error {
+	if load.Fill(l.BatchCommands, l.BatchBytes) < 1 {
+		return nil
+	}
+	return fmt.Errorf("%w: the batch holds %d commands of %d bytes; its limits are %d and %d (0: none); flush first",
+		batch.ErrQueueFull, load.Commands, load.Bytes, l.BatchCommands, l.BatchBytes)
+}
+
+const idBytes = 8
+
+const fewLanes = 16 // of a pass, kept anyway
+
+// grow returns s with room for n more elements, at least twice what it had.
+func grow[E any](s []E, n int) []E {
+	if cap(s)-len(s) >= n {
+		return s
+	}
+	return slices.Grow(s, max(n, len(s), 32))
+}

@@ -1,0 +1,42 @@
+package record
+
+import (
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// Numbers may be any: side by side, across the end of the numbers, or far apart
+// with the low bits in common, so that all of them begin at one place.
+func TestPlacesFindEveryNumberAndNoOther(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var p places
+		for range rapid.IntRange(1, 3).Draw(t, "uses") {
+			first := rapid.Uint64Range(0, segmentMask).Draw(t, "first")
+			strides := rapid.SliceOfN(rapid.SampledFrom([]uint64{1, 1, 1, 2, 64, 1 << 12, 1 << 30}), 0, 100).Draw(t, "strides")
+			var numbers []uint64
+			given := map[uint64]bool{}
+			for _, stride := range strides {
+				if first = (first + stride) & segmentMask; !given[first] {
+					given[first] = true
+					numbers = append(numbers, first)
+				}
+			}
+			p.reset(len(numbers))
+			for i, number := range numbers {
+				p.add(number, i)
+			}
+			for i, number := range numbers {
+				if at := p.find(number); at != i {
+					t.Fatalf("number %d is found at %d, want %d", number, at, i)
+				}
+				for _, other := range []uint64{(number - 1) & segmentMask, (number + 1) & segmentMask, number ^ 1<<33} {
+					if at := p.find(other); !given[other] && at >= 0 {
+						t.Fatalf("number %d is found at %d and was not added", other, at)
+					}
+				}
+			}
+			p.forget()
+		}
+	})
+}

@@ -1,0 +1,289 @@
+package record
+
+import (
+	"unsafe"
+
+	"handloom/internal/canary"
+	"handloom/internal/check"
+	"handloom/internal/items"
+	"handloom/shard/handle"
+)
+
+// Recorder says where the commands of one table go. Its typed side is the
+// functions [Emplace], [EmplaceFunc] and [PutItem]: any goroutine may call them with
+// its own queue.
+type Recorder struct {
+	router
+	ordinal int
+	prefix  handle.ID   // the free bit and the table's first typeId, in their places within a handle
+	typ     *items.Type // of the table's items
+
+	Pending   *Commands // of the flush that runs; [Batch.Gather] fills them in
+	Published *Commands // of the flush before, whose names resolve
+
+	segments naming
+}
+
+// Init prepares a recorder that lies within a table, which becomes the next of the
+// batch: first is its first typeId, shards their number. The batch routes untyped
+// erases of those typeIds to the table from now on.
+func (r *Recorder) Init(b *Batch, first uint16, shards int, t *items.Type) {
+	ordinal, list := b.addTable(r, first, shards)
+	r.router = router{batch: b, list: list, first: first, shards: uint16(shards)}
+	r.ordinal, r.typ = ordinal, t
+	r.prefix = handle.FreeBit | handle.New(first, 0, 0)
+	r.Pending, r.Published = new(Commands), new(Commands)
+}
+
+// Publish ends the table's part of a flush: the names of its creates resolve from
+// now on, and those of the flush before no more.
+func (r *Recorder) Publish() {
+	r.Pending.release()
+	r.Pending, r.Published = r.Published, r.Pending
+	r.Pending.Forget()
+}
+
+// Rest gives up the memory that commands keep from one flush to the next. No name
+// resolves any more.
+func (r *Recorder) Rest() { *r.Pending, *r.Published = Commands{}, Commands{} }
+
+// Emplace records that v is to be created and returns its provisional handle,
+// or the null handle when the queue is full. T is the item type of r.
+//
+// Columns are found by table ordinal, and their arrays taken for those of T
+// without a check: only the table's own recorder makes them, and the batch compare
+// proves that the queue is of the same store. A call for the column would cost as
+// much as the rest of the recording (op=record/kind=emplace).
+func Emplace[T any](r *Recorder, q Queue, v T) handle.Of[T] {
+	if check.Cheap {
+		q.enter()
+		defer q.leave()
+	}
+	if l := q.lane; l != nil && q.serial == l.serial && l.batch == r.batch && r.ordinal < len(l.columns) {
+		if c := l.columns[r.ordinal]; c != nil {
+			current := items.As[T](&c.current)
+			if n := len(*current); n < cap(*current) {
+				*current = (*current)[:n+1]
+				(*current)[n] = v
+				return handle.Of[T]{ID: c.base + handle.ID(n)}
+			}
+		}
+	}
+	return emplace(r, q, v)
+}
+
+// emplace is Emplace where an array has to grow first, or the queue must not be
+// used at all.
+func emplace[T any](r *Recorder, q Queue, v T) handle.Of[T] {
+	c := r.column(q)
+	if c == nil || !r.room(q, c) {
+		return handle.Of[T]{}
+	}
+	current := items.As[T](&c.current)
+	n := len(*current)
+	*current = append(*current, v)
+	return handle.Of[T]{ID: c.base + handle.ID(n)}
+}
+
+// EmplaceItems records a create per value and appends the provisional handles to
+// dst, which it returns; nothing is appended when the queue is full.
+func (r *Recorder) EmplaceItems(q Queue, values items.Slice, dst []handle.ID) []handle.ID {
+	if check.Cheap {
+		q.enter()
+		defer q.leave()
+	}
+	n := values.Len()
+	if n == 0 {
+		return dst
+	}
+	c := r.column(q)
+	if c == nil || !q.lane.admit(n, r.typ.Size) {
+		return dst
+	}
+	before := len(dst)
+	for done := 0; done < n; {
+		if c.current.Len() == c.current.Cap() && !r.room(q, c) {
+			return dst[:before]
+		}
+		at := c.current.Len()
+		run := min(n-done, c.current.Cap()-at)
+		c.current = c.current.Resize(at + run)
+		r.typ.Copy(c.current.Sub(at, at+run, r.typ.Size), values.Sub(done, done+run, r.typ.Size))
+		for i := range run {
+			dst = append(dst, c.base+handle.ID(at+i))
+		}
+		done += run
+	}
+	return dst
+}
+
+// EmplaceFunc records a create whose value f fills in, knowing its own
+// provisional handle; f may record more into the same queue. The pointer is good
+// as one of [Recorder.Staged] is. When f panics, the create is cancelled.
+func EmplaceFunc[T any](r *Recorder, q Queue, f func(h handle.Of[T], v *T)) handle.Of[T] {
+	var zero T
+	h := Emplace(r, q, zero)
+	if h.ID.IsZero() {
+		return h
+	}
+	done := false
+	defer func() {
+		if !done {
+			r.Erase(q, h.ID)
+		}
+	}()
+	f(h, (*T)(r.Staged(q, h.ID)))
+	done = true
+	return h
+}
+
+// Staged returns where the value recorded in q under the provisional handle p
+// lies, to be completed before the pass ends, or nil if q does not hold it. The
+// pointer is good until the pass ends.
+func (r *Recorder) Staged(q Queue, p handle.ID) unsafe.Pointer {
+	if !q.usable(r.batch) || r.ordinal >= len(q.lane.columns) {
+		return nil
+	}
+	c := q.lane.columns[r.ordinal]
+	if c == nil || !r.names(p) {
+		return nil
+	}
+	v := c.find(p)
+	c.staged = c.staged || v != nil
+	return v
+}
+
+// names reports whether id is a provisional handle of the table.
+func (r *Recorder) names(id handle.ID) bool { return id>>typeShift == r.prefix>>typeShift }
+
+// EraseItems records an erase per handle.
+func (r *Recorder) EraseItems(q Queue, ids []handle.ID) {
+	if !q.usable(r.batch) || !q.lane.admit(len(ids), idBytes) {
+		return
+	}
+	for _, id := range ids {
+		r.Erase(q, id)
+	}
+}
+
+// PutItem records that the item h names is to be replaced by v; a provisional
+// handle of this batch replaces the value of the create. T is the item type of r.
+func PutItem[T any](r *Recorder, q Queue, h handle.Of[T], v T) {
+	if check.Cheap {
+		q.enter()
+		defer q.leave()
+	}
+	shard := r.shard(h.ID.TypeID())
+	if l := q.lane; l != nil && q.serial == l.serial && l.batch == r.batch && r.ordinal < len(l.columns) {
+		if c := l.columns[r.ordinal]; c != nil {
+			p := &c.puts[shard]
+			if n := len(p.IDs); n < cap(p.IDs) {
+				put(p, n, h.ID, v)
+				return
+			}
+		}
+	}
+	if p := r.roomForPut(q, shard); p != nil {
+		put(p, len(p.IDs), h.ID, v)
+	}
+}
+
+// put makes v the n-th put of p, which there is room for.
+func put[T any](p *Puts, n int, id handle.ID, v T) {
+	p.IDs = p.IDs[:n+1]
+	p.IDs[n] = id
+	values := items.As[T](&p.Values)
+	*values = (*values)[:n+1]
+	(*values)[n] = v
+}
+
+// roomForPut makes room for one more put to a shard, and returns the puts to it,
+// or nil when the queue has failed.
+func (r *Recorder) roomForPut(q Queue, shard int) *Puts {
+	c := r.column(q)
+	if c == nil || !q.lane.admit(1, c.putBytes()) {
+		return nil
+	}
+	p := &c.puts[shard]
+	n, before := len(p.IDs), cap(p.IDs)
+	if n == before {
+		p.IDs = grow(p.IDs, 1)
+		p.Values = r.typ.Grown(p.Values, cap(p.IDs)).Resize(n)
+		q.lane.roomier(cap(p.IDs)-before, c.putBytes())
+	}
+	return p
+}
+
+// column returns the queue's column for the table, which it makes at the first
+// use in a batch, or nil if the queue has failed.
+func (r *Recorder) column(q Queue) *Column {
+	if !q.usable(r.batch) {
+		return nil
+	}
+	l := q.lane
+	for len(l.columns) <= r.ordinal {
+		l.columns = append(l.columns, nil)
+		l.spare = append(l.spare, nil)
+		l.usedTables = append(l.usedTables, false)
+	}
+	if c := l.columns[r.ordinal]; c != nil {
+		return c
+	}
+	if l.spare[r.ordinal] == nil {
+		l.spare[r.ordinal] = newColumn(r.typ, r.shards)
+	}
+	c := l.spare[r.ordinal]
+	l.columns[r.ordinal] = c
+	l.usedTables[r.ordinal] = true
+	l.touched = append(l.touched, touched{r.ordinal, c})
+	for i := range c.puts {
+		l.roomier(cap(c.puts[i].IDs), c.putBytes())
+	}
+	return c
+}
+
+// room makes room for one more create when there is none: in the current segment's
+// array, unless somebody may write through a pointer into it, or in a new segment.
+// It reports false, and the queue has failed, when that exceeds its limits.
+func (r *Recorder) room(q Queue, c *Column) bool {
+	if !q.lane.admit(1, r.typ.Size) {
+		return false
+	}
+	room := c.current.Cap()
+	larger := min(max(room*2, r.smallest()), segmentItems)
+	switch {
+	case c.used == 0 || room == segmentItems:
+		larger = r.smallest() // of a segment that begins
+	case !c.staged:
+		c.current = r.typ.Grown(c.current, larger).Resize(room)
+		q.lane.roomier(larger-room, r.typ.Size)
+		if canary.Enabled && canary.On(canary.LastCommandDropped) {
+			c.current = c.current.Resize(room - 1)
+		}
+		return true
+	}
+	c.begin(r.segments.next(), r, larger)
+	q.lane.roomier(c.current.Cap(), r.typ.Size)
+	return true
+}
+
+// begin starts the next segment of the column, in an array for n creates unless
+// it has one.
+func (c *Column) begin(number uint64, r *Recorder, n int) {
+	c.seal()
+	if c.used == len(c.segments) {
+		c.segments = append(c.segments, segment{})
+	}
+	s := &c.segments[c.used]
+	s.number = number
+	c.used++
+	c.base = r.prefix | handle.ID(number)<<offsetBits
+	c.current = s.values
+	if c.current.Cap() == 0 {
+		c.current = r.typ.Make(n).Resize(0)
+	}
+}
+
+// smallest is the number of creates in the first array of a segment: about a
+// kilobyte.
+func (r *Recorder) smallest() int { return min(max(1, 1024/max(1, int(r.typ.Size))), 64) }

@@ -1,0 +1,16 @@
+package record
+
+// Targets calls visit with the ordinal of each table that a queue of the pass holds
+// commands for, as often as there are columns and erase lists that do. Checked
+// builds compare it with what was declared.
+func (p *Pass) Targets(visit func(ordinal int)) {
+	for task := range p.lanes[:p.tasks] {
+		l := &p.lanes[task]
+		for _, t := range l.touched {
+			visit(t.ordinal)
+		}
+		for _, list := range l.lists {
+			visit(p.batch.byList[list].ordinal)
+		}
+	}
+}
