@@ -22,7 +22,8 @@ func Program(seed uint64, o Options) *program.Program {
 	}
 	d.choose()
 	d.tables()
-	for d.made < o.Steps {
+	d.shape()
+	for d.made < d.options.Steps {
 		d.step()
 	}
 	d.add(program.Step{Op: program.Flush})

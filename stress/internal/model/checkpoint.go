@@ -14,7 +14,7 @@ func (m *Exact) Copy() *Exact {
 func copyTables(tables []*table, l *limits) []*table {
 	var all []*table
 	for _, t := range tables {
-		made := &table{Table: t.Table}
+		made := &table{Table: t.Table, used: t.used}
 		for _, s := range t.shards {
 			copied := s.clone()
 			copied.limits = l

@@ -21,6 +21,15 @@ type Exact struct {
 type table struct {
 	Table
 	shards []*shard
+	used   uint64 // epoch of the last flush that had commands of it
+}
+
+func (t *table) live() int {
+	n := 0
+	for _, s := range t.shards {
+		n += s.live
+	}
+	return n
 }
 
 // pass is a pass of the batch, or one call to the inbox.

@@ -63,6 +63,12 @@ const (
 	ManyTables
 	SecondSegment
 	MisuseRefused
+	Rested
+	SortedBlocks
+	InboxBytes
+	AboveMax
+	NestedRefused
+	FieldsDigested
 
 	seens
 )
@@ -125,6 +131,12 @@ var seenNames = [seens]string{
 	ManyTables:              "many-tables",
 	SecondSegment:           "second-segment",
 	MisuseRefused:           "misuse-refused",
+	Rested:                  "rested",
+	SortedBlocks:            "sorted-in-blocks",
+	InboxBytes:              "inbox-bytes",
+	AboveMax:                "above-max",
+	NestedRefused:           "nested-refused",
+	FieldsDigested:          "every-field-digested",
 }
 
 // String returns the name of the state.

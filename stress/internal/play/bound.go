@@ -32,6 +32,7 @@ type bound interface {
 
 	forEach(ctx context.Context, f func(ctx context.Context, c chunk) error) error
 	reduce(ctx context.Context) (model.Sum, error)
+	reduceBeside(ctx context.Context, f func(ctx context.Context) error) error // f is called for each chunk
 
 	insert(w *store.Writer, i model.Item) (uint64, error)
 	clear(w *store.Writer)

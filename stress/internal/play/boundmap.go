@@ -24,6 +24,7 @@ type boundMap interface {
 	reserve(n int)
 	shrink()
 	set(id uint64, change func(*uint64))
+	vary(id uint64, field int) bool // false: there is no such field
 	call(id uint64, change func(*uint64)) bool
 	has(id uint64) bool
 	rowOf(id uint64) (int, bool)
@@ -135,6 +136,14 @@ func (b *mapBinding[T]) set(id uint64, change func(*uint64)) {
 	if v, ok := b.Get(handleOf[T](id)); ok && b.key != nil {
 		change(b.key(v))
 	}
+}
+
+func (b *mapBinding[T]) vary(id uint64, field int) bool {
+	v, ok := b.Get(handleOf[T](id))
+	if ok = ok && field < len(b.fields); ok {
+		b.fields[field](v)
+	}
+	return ok
 }
 
 func (b *mapBinding[T]) call(id uint64, change func(*uint64)) bool {

@@ -41,6 +41,13 @@ func (b *packed[T]) reduce(ctx context.Context) (model.Sum, error) {
 	}, model.FoldChunks)
 }
 
+func (b *packed[T]) reduceBeside(ctx context.Context, f func(ctx context.Context) error) error {
+	_, err := store.Reduce(ctx, b.table, func(ctx context.Context, _ store.Rows[T]) (model.Sum, error) {
+		return model.Sum{}, f(ctx)
+	}, model.FoldChunks)
+	return err
+}
+
 func (b *packed[T]) maps(w *store.Writer) []boundMap {
 	var maps []boundMap
 	for _, m := range store.Maps(b.table, w) {
@@ -92,6 +99,13 @@ func (b *stable[T]) reduce(ctx context.Context) (model.Sum, error) {
 		}
 		return s, nil
 	}, model.FoldChunks)
+}
+
+func (b *stable[T]) reduceBeside(ctx context.Context, f func(ctx context.Context) error) error {
+	_, err := store.ReduceStable(ctx, b.table, func(ctx context.Context, _ store.StableRows[T]) (model.Sum, error) {
+		return model.Sum{}, f(ctx)
+	}, model.FoldChunks)
+	return err
 }
 
 func (b *stable[T]) maps(w *store.Writer) []boundMap {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"sync"
+	"unsafe"
 
 	"handloom/store"
 	"handloom/stress/internal/model"
@@ -59,6 +60,20 @@ func (p *player) inbox(s *program.Step) {
 		if len(r.logs[0]) > 0 {
 			p.see(model.InboxCall)
 		}
+		p.seeBytes(r.logs[0])
 	}
 	p.checkPending()
+}
+
+// seeBytes counts the inbox calls of a program that has a limit of bytes once
+// they recorded more than that, one batch after another.
+func (p *player) seeBytes(log []model.Command) {
+	for i := range log {
+		if log[i].Kind == model.Create && p.program.Tables[log[i].Table].Item == program.Big {
+			p.bytes += int(unsafe.Sizeof(big{}))
+		}
+	}
+	if limit := p.program.Store.BatchBytes; limit > 0 && p.bytes > limit {
+		p.see(model.InboxBytes)
+	}
 }

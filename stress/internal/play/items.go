@@ -1,6 +1,7 @@
 package play
 
 import (
+	"maps"
 	"slices"
 	"strconv"
 	"unsafe"
@@ -31,6 +32,8 @@ type (
 		Text    string // the serial
 		Numbers []uint64
 		Links   []store.ID
+		Set     map[uint64]struct{} // of the serial; of the values digests see nothing
+		Marks   map[uint64]*uint64  // likewise
 	}
 	// big is more than a page of memory, and of itself.
 	big struct {
@@ -46,6 +49,8 @@ type kind[T any] struct {
 	key  func(*T) *uint64 // nil: there is none
 	// keeps returns what of an item the type can hold.
 	keeps func(model.Item) model.Item
+	// fields change one field each, and nothing that copies share.
+	fields []func(*T)
 }
 
 // compares makes a comparison of items one of values.
@@ -68,7 +73,7 @@ func richLinks(fuse *fuse) func(v *rich, visit func(*store.ID)) {
 }
 
 func cloneRich(dst, src *rich) {
-	*dst = rich{src.Key, src.Text, slices.Clone(src.Numbers), slices.Clone(src.Links)}
+	*dst = rich{src.Key, src.Text, slices.Clone(src.Numbers), slices.Clone(src.Links), maps.Clone(src.Set), maps.Clone(src.Marks)}
 }
 
 func keyAlone(i model.Item) model.Item     { return model.Item{Key: i.Key} }
@@ -84,10 +89,11 @@ var emptyKind = kind[empty]{
 }
 
 var wordKind = kind[word]{
-	make:  func(i model.Item) word { return word(i.Key) },
-	read:  func(w *word) model.Item { return model.Item{Key: uint64(*w)} },
-	key:   func(w *word) *uint64 { return (*uint64)(w) },
-	keeps: keyAlone,
+	make:   func(i model.Item) word { return word(i.Key) },
+	read:   func(w *word) model.Item { return model.Item{Key: uint64(*w)} },
+	key:    func(w *word) *uint64 { return (*uint64)(w) },
+	keeps:  keyAlone,
+	fields: []func(*word){func(w *word) { *w++ }},
 }
 
 var linkedKind = kind[linked]{
@@ -109,6 +115,10 @@ var linkedKind = kind[linked]{
 	},
 	key:   func(l *linked) *uint64 { return &l.Key },
 	keeps: everything,
+	fields: []func(*linked){
+		func(l *linked) { l.Key++ }, func(l *linked) { l.Parent.ID++ }, func(l *linked) { l.Small++ },
+		func(l *linked) { l.Others.Serial++ }, func(l *linked) { l.Others.Links[1]++ },
+	},
 }
 
 var richKind = kind[rich]{
@@ -117,6 +127,7 @@ var richKind = kind[rich]{
 		for _, l := range i.Links {
 			r.Links = append(r.Links, store.ID(l))
 		}
+		r.Set, r.Marks = map[uint64]struct{}{i.Serial: {}}, map[uint64]*uint64{i.Serial: nil}
 		return r
 	},
 	read: func(r *rich) model.Item {
@@ -127,13 +138,19 @@ var richKind = kind[rich]{
 				i.Links[k] = uint64(l)
 			}
 		}
-		if err != nil || len(r.Links) != len(i.Links) || len(r.Numbers) != 2 || r.Numbers[0] != serial || r.Numbers[1] != ^serial {
+		_, set := r.Set[serial]
+		_, mark := r.Marks[serial]
+		if !set || !mark || err != nil || len(r.Links) != len(i.Links) || len(r.Numbers) != 2 || r.Numbers[0] != serial || r.Numbers[1] != ^serial {
 			return garbled(i)
 		}
 		return i
 	},
 	key:   func(r *rich) *uint64 { return &r.Key },
 	keeps: everything,
+	fields: []func(*rich){
+		func(r *rich) { r.Key++ }, func(r *rich) { r.Text += "." }, func(r *rich) { r.Numbers = []uint64{^r.Numbers[0]} }, func(r *rich) { r.Links = []store.ID{1} },
+		func(r *rich) { r.Set = map[uint64]struct{}{^r.Key: {}} }, func(r *rich) { r.Marks = map[uint64]*uint64{^r.Key: nil} },
+	},
 }
 
 var bigKind = kind[big]{
@@ -153,8 +170,9 @@ var bigKind = kind[big]{
 		}
 		return i
 	},
-	key:   func(b *big) *uint64 { return &b.Key },
-	keeps: keyAndSerial,
+	key:    func(b *big) *uint64 { return &b.Key },
+	keeps:  keyAndSerial,
+	fields: []func(*big){func(b *big) { b.Key++ }, func(b *big) { b.Serial++ }, func(b *big) { b.Fill[509]++ }},
 }
 
 // chunkRows is how many rows a chunk has by default: a multiple of 64, at least

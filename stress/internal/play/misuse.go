@@ -76,6 +76,18 @@ var misuses = map[string]func(p *player, ctx context.Context) error{
 			return panics("another store", func() { p.tables[0].clear(w) })
 		})
 	},
+	"reduce-in-reduce-in-foreach": func(p *player, ctx context.Context) error {
+		if p.exact.BatchFull() || len(p.tables) < 2 || p.tables[0].len() == 0 || p.tables[1].len() == 0 {
+			return errUntried
+		}
+		within := func(ctx context.Context) error { return phase(second(p.tables[0].reduce(ctx))) }
+		err := p.tables[0].forEach(ctx, func(ctx context.Context, _ chunk) error {
+			return errors.Join(within(ctx), p.tables[1].reduceBeside(ctx, within))
+		})
+		_, wrong := p.exact.EndPass(p.exact.BeginPass(), nil, false, false)
+		p.see(model.NestedRefused)
+		return errors.Join(err, wrong)
+	},
 	"writer-in-pass": func(p *player, ctx context.Context) error {
 		return p.store.Write(ctx, func(ctx context.Context, w *store.Writer) error {
 			return p.lonePass(ctx, func(context.Context, store.Queue) error {

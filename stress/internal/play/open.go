@@ -15,6 +15,7 @@ func (p *player) open() (err error) {
 	o := p.program.Store
 	p.store, err = store.New(store.Options{
 		Workers: p.config.Workers, QueueLimit: o.QueueLimit, BatchLimit: o.BatchLimit, InboxLimit: o.InboxLimit,
+		BatchBytes: int64(o.BatchBytes),
 		AfterFlush: func(r *store.Report) { p.after = append(p.after, p.reported(r)) },
 	})
 	if err != nil {

@@ -38,6 +38,7 @@ type player struct {
 	checkpoints map[int]*checkpoint
 	sortedBy    map[[2]int]int // by table and shard: what Defragment was last asked for, plus 1
 
+	bytes   int           // that calls of the inbox recorded
 	reading chan struct{} // wakes a reader
 
 	step   int // number of the step that runs

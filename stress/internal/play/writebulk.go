@@ -172,8 +172,28 @@ func (p *player) clone(s *program.Step, m boundMap) {
 	if got, want := c.rows(), alone.Rows(0, 0); !slices.Equal(got, want) {
 		p.fail(Model, "a clone holds %s; want %s", list(got), list(want))
 	}
+	p.varyEach(s, c)
 	if after := m.digest(); after != digest {
 		p.fail(Model, "a clone changed, and with it the digest of the map from %016x to %016x", digest, after)
+	}
+}
+
+// varyEach changes the fields of an item of a clone one by one and sees that the
+// digest tells.
+func (p *player) varyEach(s *program.Step, c boundMap) {
+	rows, before := c.rows(), c.digest()
+	if len(rows) == 0 {
+		return
+	}
+	for field := 0; c.vary(rows[0], field); field++ {
+		after := c.digest()
+		if after == before {
+			p.fail(Model, "field %d of %s changed, and the digest is still %016x", field, model.Text(rows[0]), after)
+		}
+		before = after
+	}
+	if p.program.Tables[s.Table].Item == program.Rich {
+		p.see(model.FieldsDigested)
 	}
 }
 

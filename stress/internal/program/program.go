@@ -22,6 +22,7 @@ type Store struct {
 	QueueLimit int
 	BatchLimit int
 	InboxLimit int
+	BatchBytes int // more than any batch of the program has: models count no bytes
 }
 
 // Kinds of tables and of their items, as they are written.
