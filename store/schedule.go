@@ -53,8 +53,6 @@ func (o Other) Name() string { return string(o) }
 
 func (Other) tableOf() *table { return nil }
 
-func (t *table) tableOf() *table { return t }
-
 // Schedule runs systems frame after frame, those that do not conflict at the
 // same time, and flushes between them. Which systems share a wave and where the
 // flushes are is computed once; package [tasks] says how.

@@ -10,13 +10,14 @@ import (
 // stackOf is the text of a stack: calls from the innermost, each a function and a
 // file. Files of the standard library are below root.
 func stackOf(root string, calls ...string) []byte {
-	text := "goroutine 7 [running]:\nruntime/debug.Stack()\n\t" + root + "runtime/debug/stack.go:26 +0x5e\n" +
+	var text strings.Builder
+	text.WriteString("goroutine 7 [running]:\nruntime/debug.Stack()\n\t" + root + "runtime/debug/stack.go:26 +0x5e\n" +
 		"handloom/tasks.broken(0x7, {0x1, 0x2})\n\t/src/handloom/tasks/errors.go:54 +0x1\n" +
-		"handloom/tasks.(*phase).stretch.func1()\n\t/src/handloom/tasks/phase.go:93 +0x1\n"
+		"handloom/tasks.(*phase).stretch.func1()\n\t/src/handloom/tasks/phase.go:93 +0x1\n")
 	for i := 0; i < len(calls); i += 2 {
-		text += calls[i] + "\n\t" + strings.Replace(calls[i+1], "ROOT/", root, 1) + " +0x1d\n"
+		text.WriteString(calls[i] + "\n\t" + strings.Replace(calls[i+1], "ROOT/", root, 1) + " +0x1d\n")
 	}
-	return []byte(text + "handloom/tasks.(*phase).stretch(0x1, 0x2)\n\t/src/handloom/tasks/phase.go:103 +0x1\n" +
+	return []byte(text.String() + "handloom/tasks.(*phase).stretch(0x1, 0x2)\n\t/src/handloom/tasks/phase.go:103 +0x1\n" +
 		"main.main()\n\t/src/game/main.go:9 +0x1\ncreated by main.other in goroutine 1\n\t/src/game/main.go:1 +0x1\n")
 }
 

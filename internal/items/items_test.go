@@ -139,8 +139,7 @@ func TestWhatIsOutOfRangePanics(t *testing.T) {
 
 // What items point to lives as long as the slice, and not longer.
 func TestTheCollectorSeesWhatLiesInASlice(t *testing.T) {
-	type big struct{ data *[1 << 16]byte }
-	of := items.For[big]()
+	of := items.For[*[1 << 16]byte]()
 	s := of.Make(3)
 	kept, dropped := weak.Make(put(s.Pointer(1, of.Size))), weak.Make(put(s.Pointer(2, of.Size)))
 	of.Zero(s.Pointer(2, of.Size))
@@ -175,7 +174,8 @@ func TestPointersAreFoundWhereverTheyAre(t *testing.T) {
 }
 
 func TestATypeIsMadeOnce(t *testing.T) {
-	if items.For[pair]() != items.For[pair]() || items.For[pair]() == items.For[struct{ name string }]() {
+	first, again, other := items.For[pair](), items.For[pair](), items.For[struct{ name string }]()
+	if first != again || first == other {
 		t.Error("types are told apart by something else than their type")
 	}
 }

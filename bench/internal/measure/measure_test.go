@@ -198,7 +198,7 @@ func TestPreparingIsNotTimed(t *testing.T) {
 func TestShortBodiesAreTimedTogether(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		bodies := 0
-		w := &measure.Work{Body: func() { bodies++; time.Sleep(100) }}
+		w := &measure.Work{Body: func() { bodies++; time.Sleep(100 * time.Nanosecond) }}
 		s := w.Sample(measure.PerOp, 200*time.Microsecond)
 		// 256 bodies are the first power of two that takes 20 us, 8 times that is
 		// enough; doubling up to it took 511.

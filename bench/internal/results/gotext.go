@@ -106,7 +106,7 @@ func (r *Run) readSample(line *benchfmt.Result, index map[string]int) error {
 	}
 	name := strings.TrimPrefix(string(bytes.Join(parts, nil)), "/")
 	if string(base)+"/" != benchmark {
-		return fmt.Errorf("Benchmark%s is no benchmark of this program; its names begin with Benchmark%s", line.Name, benchmark)
+		return fmt.Errorf("this program has no Benchmark%s; its names begin with Benchmark%s", line.Name, benchmark)
 	}
 	value, unit := measured(line)
 	if line.Iters < 1 || math.IsNaN(value) || math.IsInf(value, 0) {

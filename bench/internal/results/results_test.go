@@ -233,7 +233,7 @@ func TestMalformedResultsAreRefused(t *testing.T) {
 		{"", "file: there are no results in it"},
 		{"goos: linux\n", "file: there are no results in it"},
 		{"hello", "file: there are no results in it"},
-		{bench("BenchmarkOther/x=1-2 1 2 ns/op"), "file:2: BenchmarkOther/x=1-2 is no benchmark of this program; its names begin with BenchmarkHandloom/"},
+		{bench("BenchmarkOther/x=1-2 1 2 ns/op"), "file:2: this program has no BenchmarkOther/x=1-2; its names begin with BenchmarkHandloom/"},
 		{bench("BenchmarkHandloom/op=get/impl=map-2 1 2"), "file:2: missing units"},
 		{bench("BenchmarkHandloom/op=get/impl=map-2 0 2 ns/item"), "file:2: op=get/impl=map: 0 bodies of 2 ns/item are no sample"},
 		{bench("BenchmarkHandloom/op=get/impl=map-2 1 NaN ns/item"), "file:2: op=get/impl=map: 1 bodies of NaN ns/item are no sample"},
