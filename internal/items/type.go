@@ -2,6 +2,7 @@ package items
 
 import (
 	"reflect"
+	"slices"
 	"sync"
 	"unsafe"
 
@@ -33,8 +34,9 @@ type Steps interface {
 	Set(to, from unsafe.Pointer)
 	// Move makes the moves, one after another.
 	Move(s Slice, moves []sparse.Move)
-	// Gather assigns the item of row order[k] of from to element k of to.
-	Gather(to, from Slice, order []sparse.Row)
+	// Gather returns to with the item of row order[k] of from as element k, in other
+	// memory where to has too little.
+	Gather(to, from Slice, order []sparse.Row) Slice
 	// Exchange exchanges two items.
 	Exchange(s Slice, a, b sparse.Row)
 }
@@ -109,12 +111,13 @@ func (*typed[T]) Move(s Slice, moves []sparse.Move) {
 	}
 }
 
-func (*typed[T]) Gather(to, from Slice, order []sparse.Row) {
-	dst, src := *As[T](&to), *As[T](&from)
-	dst = dst[:len(order)]
+func (*typed[T]) Gather(to, from Slice, order []sparse.Row) Slice {
+	src := *As[T](&from)
+	dst := slices.Grow((*As[T](&to))[:0], len(order))[:len(order)] // not zeroed before (op=sort)
 	for k, row := range order {
 		dst[k] = src[row]
 	}
+	return From(dst)
 }
 
 func (*typed[T]) Exchange(s Slice, a, b sparse.Row) {

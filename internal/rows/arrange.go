@@ -65,11 +65,8 @@ func (d *Dense) arrangeOwners(first int, order, spare []sparse.Row) {
 // that the machine has many of them under way at a time (op=sort).
 func (d *Dense) gather(first int, order []sparse.Row) (moves int) {
 	n := len(order)
-	if n > d.scratch.gathered.Cap() {
-		d.scratch.gathered = d.typ.Make(n)
-	}
-	gathered := d.scratch.gathered.Resize(n)
-	d.typ.Gather(gathered, d.items, order)
+	gathered := d.typ.Gather(d.scratch.gathered, d.items, order)
+	d.scratch.gathered = gathered
 	for k, row := range order {
 		if int(row) != first+k {
 			moves++
