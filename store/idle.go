@@ -3,7 +3,7 @@ package store
 import (
 	"slices"
 
-	"handloom/internal/habit"
+	"handloom/internal/highwater"
 )
 
 // awake are the tables that keep memory from one flush to the next. Those that
@@ -23,7 +23,7 @@ func (a *awake) add(t *table) {
 
 // rest asks, now and then, all of them; it is called after each flush.
 func (a *awake) rest() {
-	if a.flushes++; a.flushes < habit.Period {
+	if a.flushes++; a.flushes < highwater.Period {
 		return
 	}
 	a.flushes = 0

@@ -1,7 +1,7 @@
 package store
 
 import (
-	"handloom/internal/habit"
+	"handloom/internal/highwater"
 	"handloom/internal/rows"
 )
 
@@ -18,14 +18,14 @@ type touched struct {
 // noted are the notes of a pass, by chunk.
 type noted struct {
 	chunks []notes
-	habit  habit.Habit // of how many there are
+	peak   highwater.Mark // of how many there are
 }
 
 // notes are the rows that one task touched.
 type notes struct {
-	rows  []int
-	habit habit.Habit
-	_     [28]byte // neighbours are written by different workers
+	rows []int
+	peak highwater.Mark
+	_    [28]byte // neighbours are written by different workers
 }
 
 const fewChunks = 64 // whose notes are kept anyway
@@ -39,7 +39,7 @@ func (l *noted) begin(n int) {
 	if len(l.chunks) <= fewChunks {
 		return
 	}
-	if keep := l.habit.Note(n, fewChunks); len(l.chunks) > keep {
+	if keep := l.peak.Note(n, fewChunks); len(l.chunks) > keep {
 		l.chunks = append(make([]notes, 0, keep), l.chunks[:keep]...)
 	}
 }
@@ -47,7 +47,7 @@ func (l *noted) begin(n int) {
 // forget empties the notes.
 func (n *notes) forget() {
 	if cap(n.rows) > 0 {
-		n.rows = habit.Trim(&n.habit, n.rows)
+		n.rows = highwater.Trim(&n.peak, n.rows)
 	}
 }
 

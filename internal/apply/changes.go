@@ -3,7 +3,7 @@ package apply
 import (
 	"unsafe"
 
-	"handloom/internal/habit"
+	"handloom/internal/highwater"
 	"handloom/internal/items"
 	"handloom/internal/sparse"
 	"handloom/shard/handle"
@@ -17,7 +17,7 @@ type changes struct {
 	values   items.Slice // of the items erased, before the batch
 	replaced []handle.ID
 
-	ofErased, ofReplaced     habit.Habit
+	erasedPeak, replacedPeak highwater.Mark
 	keepErased, keepReplaced int // capacities beyond these are given up
 
 	onErased, onReplaced func(id handle.ID, item unsafe.Pointer) bool // bound once
@@ -48,8 +48,8 @@ func (c *changes) forget(t *items.Type) {
 
 // expect is told once per flush how long the lists will be.
 func (c *changes) expect(erased, replaced int) {
-	c.keepErased = c.ofErased.Note(erased, fewChanges)
-	c.keepReplaced = c.ofReplaced.Note(replaced, fewChanges)
+	c.keepErased = c.erasedPeak.Note(erased, fewChanges)
+	c.keepReplaced = c.replacedPeak.Note(replaced, fewChanges)
 }
 
 const fewChanges = 64 // kept anyway

@@ -4,7 +4,7 @@ import (
 	"unsafe"
 
 	"handloom/internal/canary"
-	"handloom/internal/habit"
+	"handloom/internal/highwater"
 	"handloom/internal/items"
 	"handloom/internal/record"
 	"handloom/internal/sparse"
@@ -20,7 +20,7 @@ type Visitor func(v unsafe.Pointer, visit func(*handle.ID))
 // that the addresses stay good beyond the commit point.
 type links struct {
 	found  []*handle.ID
-	habit  habit.Habit
+	peak   highwater.Mark
 	marked sparse.Marks // scratch: items whose last put was seen
 
 	visit func(*handle.ID) // note, bound once
@@ -38,7 +38,7 @@ func (l *links) note(id *handle.ID) {
 
 func (l *links) clear() {
 	clear(l.found)
-	l.found = habit.Trim(&l.habit, l.found)
+	l.found = highwater.Trim(&l.peak, l.found)
 	l.marked.Clear()
 	l.value = nil
 }

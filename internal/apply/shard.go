@@ -3,7 +3,7 @@ package apply
 import (
 	"handloom/batch"
 	"handloom/internal/canary"
-	"handloom/internal/habit"
+	"handloom/internal/highwater"
 	"handloom/internal/items"
 	"handloom/internal/record"
 	"handloom/internal/sparse"
@@ -20,7 +20,7 @@ type Shard struct {
 	putting sparse.Marks // items that the batch puts a value to
 	odd     []sparse.Odd // scratch: the handles of one queue that marked nothing
 	mostOdd int          // the most of them in this plan
-	ofOdd   habit.Habit
+	oddPeak highwater.Mark
 	counts  batch.Counts
 	samples []batch.Sample
 	lo, hi  int // the surviving creates dealt to the shard
@@ -40,7 +40,7 @@ func (s *Shard) Plan(c *record.Commands, index int) {
 	for _, erases := range c.Erases(index) {
 		s.planErases(c, erases)
 	}
-	s.odd = habit.Trim(&s.ofOdd, s.odd[:s.mostOdd])
+	s.odd = highwater.Trim(&s.oddPeak, s.odd[:s.mostOdd])
 	for _, col := range c.Columns {
 		s.planPuts(c, col, index)
 	}

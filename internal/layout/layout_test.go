@@ -14,13 +14,13 @@ import (
 // mayImport lists, for each package, the packages of this module that it may
 // import, directly. Imports point one way only.
 var mayImport = map[string][]string{
-	"store":                    {"tasks", "batch", "internal/record", "internal/apply", "shard/handle", "shard/handlemap", "shard/slotmap", "internal/items", "internal/rows", "internal/pages", "internal/sparse", "internal/digest", "internal/report", "internal/canary", "internal/check", "internal/habit", "internal/perturb"},
+	"store":                    {"tasks", "batch", "internal/record", "internal/apply", "shard/handle", "shard/handlemap", "shard/slotmap", "internal/items", "internal/rows", "internal/pages", "internal/sparse", "internal/digest", "internal/report", "internal/canary", "internal/check", "internal/highwater", "internal/perturb"},
 	"store/storetest":          {"store"},
 	"tasks":                    {},
 	"shard":                    {},
-	"internal/apply":           {"batch", "internal/record", "internal/rows", "internal/pages", "internal/items", "internal/sparse", "shard/handle", "internal/canary", "internal/habit"},
+	"internal/apply":           {"batch", "internal/record", "internal/rows", "internal/pages", "internal/items", "internal/sparse", "shard/handle", "internal/canary", "internal/highwater"},
 	"batch":                    {"shard/handle"},
-	"internal/record":          {"batch", "internal/items", "shard/handle", "internal/canary", "internal/check", "internal/habit"},
+	"internal/record":          {"batch", "internal/items", "shard/handle", "internal/canary", "internal/check", "internal/highwater"},
 	"shard/handlemap":          {"internal/rows", "internal/items", "internal/sparse", "shard/handle", "internal/narrow", "internal/check", "internal/canary"},
 	"shard/slotmap":            {"internal/pages", "internal/items", "internal/sparse", "shard/handle", "internal/narrow", "internal/check"},
 	"shard/handle":             {},
@@ -33,7 +33,7 @@ var mayImport = map[string][]string{
 	"internal/narrow":          {},
 	"internal/maptest":         {"internal/check", "internal/narrow", "internal/sparse", "shard/handle"}, // for tests only
 	"internal/check":           {},
-	"internal/habit":           {},
+	"internal/highwater":       {},
 	"internal/perturb":         {},
 	"internal/histogram":       {},
 	"internal/report":          {},

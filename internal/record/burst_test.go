@@ -4,7 +4,7 @@ import (
 	"runtime"
 	"testing"
 
-	"handloom/internal/habit"
+	"handloom/internal/highwater"
 	"handloom/internal/items"
 	"handloom/internal/record"
 	"handloom/shard/handle"
@@ -37,7 +37,7 @@ func (y *yard) flush() {
 		y.used[ordinal] = true
 	}
 	y.Finish()
-	if y.flushes++; y.flushes%habit.Period > 0 {
+	if y.flushes++; y.flushes%highwater.Period > 0 {
 		return
 	}
 	for i, used := range y.used { // as tables of a store that were idle

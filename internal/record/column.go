@@ -3,7 +3,7 @@ package record
 import (
 	"unsafe"
 
-	"handloom/internal/habit"
+	"handloom/internal/highwater"
 	"handloom/internal/items"
 	"handloom/shard/handle"
 )
@@ -21,13 +21,13 @@ type Column struct {
 	staged   bool        // pointers to creates were given out: arrays do not move until reset
 	key      Key         // of the queue, once gathered
 
-	created habit.Habit // segments
+	segmentsPeak highwater.Mark
 }
 
 type segment struct {
 	values items.Slice
 	number uint64 // by which names find it
-	habit  habit.Habit
+	peak   highwater.Mark
 }
 
 // Puts are the puts that one queue recorded for one shard, in sequence: each value
@@ -35,7 +35,7 @@ type segment struct {
 type Puts struct {
 	IDs    []handle.ID
 	Values items.Slice
-	habit  habit.Habit
+	peak   highwater.Mark
 }
 
 // newColumn returns an empty column of a table with so many shards.
@@ -50,17 +50,17 @@ func (c *Column) reset() {
 	c.seal()
 	for i := range c.segments[:c.used] {
 		s := &c.segments[i]
-		s.values = c.empty(s.values, &s.habit)
+		s.values = c.empty(s.values, &s.peak)
 	}
-	c.created.Note(c.used, 1)
-	if recent := c.created.Recent(); c.created.Begins() && len(c.segments) > recent {
+	c.segmentsPeak.Note(c.used, 1)
+	if recent := c.segmentsPeak.Recent(); c.segmentsPeak.Begins() && len(c.segments) > recent {
 		clear(c.segments[recent:])
 		c.segments = c.segments[:recent]
 	}
 	c.current, c.used, c.staged = items.Slice{}, 0, false
 	for i := range c.puts {
 		p := &c.puts[i]
-		p.Values = c.empty(p.Values, &p.habit)
+		p.Values = c.empty(p.Values, &p.peak)
 		if p.IDs = p.IDs[:0]; p.Values.Cap() == 0 {
 			p.IDs = nil
 		}
@@ -69,11 +69,11 @@ func (c *Column) reset() {
 
 // empty empties an array of values and keeps its memory, unless recent uses
 // needed much less.
-func (c *Column) empty(values items.Slice, h *habit.Habit) items.Slice {
+func (c *Column) empty(values items.Slice, peak *highwater.Mark) items.Slice {
 	if c.typ.Pointers {
 		c.typ.Clear(values)
 	}
-	if values.Cap() > h.Note(values.Len(), habit.Few(c.typ.Size)) {
+	if values.Cap() > peak.Note(values.Len(), highwater.Few(c.typ.Size)) {
 		return items.Slice{}
 	}
 	return values.Resize(0)

@@ -6,7 +6,7 @@ import (
 
 	"handloom/batch"
 	"handloom/internal/canary"
-	"handloom/internal/habit"
+	"handloom/internal/highwater"
 	"handloom/internal/items"
 	"handloom/shard/handle"
 )
@@ -29,9 +29,9 @@ type Commands struct {
 	cancelled int         // creates
 	begun     bool        // something is gathered
 
-	habits struct { // of the arrays of the same names
-		columns, order, marks, names habit.Habit
-		erases                       []habit.Habit
+	peaks struct { // of the arrays of the same names
+		columns, order, marks, names highwater.Mark
+		erases                       []highwater.Mark
 	}
 }
 
@@ -98,7 +98,7 @@ func (c *Commands) begin(shards int) {
 	c.begun = true
 	for len(c.erases) < shards {
 		c.erases = append(c.erases, nil)
-		c.habits.erases = append(c.habits.erases, habit.Habit{})
+		c.peaks.erases = append(c.peaks.erases, highwater.Mark{})
 	}
 }
 
@@ -139,8 +139,8 @@ func (c *Commands) number(r *Recorder) {
 			creates += s.values.Len()
 		}
 	}
-	c.names = habit.Room(&c.habits.names, c.names, creates)
-	c.marks = habit.Room(&c.habits.marks, c.marks, creates)
+	c.names = highwater.Room(&c.peaks.names, c.names, creates)
+	c.marks = highwater.Room(&c.peaks.marks, c.marks, creates)
 	clear(c.marks)
 }
 
@@ -281,10 +281,10 @@ func (c *Commands) Resolve(id handle.ID) (h handle.ID, ok bool) {
 // names.
 func (c *Commands) release() {
 	clear(c.Columns)
-	c.Columns, c.begun = habit.Trim(&c.habits.columns, c.Columns), false
+	c.Columns, c.begun = highwater.Trim(&c.peaks.columns, c.Columns), false
 	for i := range c.erases {
 		clear(c.erases[i])
-		c.erases[i] = habit.Trim(&c.habits.erases[i], c.erases[i])
+		c.erases[i] = highwater.Trim(&c.peaks.erases[i], c.erases[i])
 	}
 	for i := range c.order {
 		c.order[i].values = items.Slice{}
@@ -296,8 +296,8 @@ func (c *Commands) release() {
 func (c *Commands) Forget() {
 	c.release()
 	c.recorder = nil
-	c.names, c.marks = habit.Trim(&c.habits.names, c.names), habit.Trim(&c.habits.marks, c.marks)
-	c.order = habit.Trim(&c.habits.order, c.order)
+	c.names, c.marks = highwater.Trim(&c.peaks.names, c.names), highwater.Trim(&c.peaks.marks, c.marks)
+	c.order = highwater.Trim(&c.peaks.order, c.order)
 	c.places.forget()
 }
 

@@ -7,7 +7,7 @@ import (
 	"sync/atomic"
 
 	"handloom/batch"
-	"handloom/internal/habit"
+	"handloom/internal/highwater"
 )
 
 // inbox takes commands from goroutines that take part in no pass. Its lock
@@ -15,15 +15,15 @@ import (
 type inbox struct {
 	waiting atomic.Int64 // calls that arrived and were not flushed
 
-	mu      sync.Mutex
-	closed  error   // what calls return once the store is closed
-	sealed  []*lane // of the flush that runs, or failed, in order of arrival
-	arrived []*lane // since then
-	free    []*lane
-	held    Load // of sealed and arrived
-	idle    int  // free lanes that no call took since the period began
-	habit   habit.Habit
-	ofNext  habit.Habit // of arrived
+	mu          sync.Mutex
+	closed      error   // what calls return once the store is closed
+	sealed      []*lane // of the flush that runs, or failed, in order of arrival
+	arrived     []*lane // since then
+	free        []*lane
+	held        Load // of sealed and arrived
+	idle        int  // free lanes that no call took since the period began
+	peak        highwater.Mark
+	arrivedPeak highwater.Mark // of arrived
 }
 
 // Enter begins a call of the inbox and returns the queue that it records into.
@@ -137,7 +137,7 @@ func (x *inbox) seal() {
 		x.sealed = append(x.sealed, l)
 	}
 	clear(x.arrived)
-	x.arrived = habit.Trim(&x.ofNext, x.arrived)
+	x.arrived = highwater.Trim(&x.arrivedPeak, x.arrived)
 }
 
 // finish drops the sealed calls.
@@ -156,8 +156,8 @@ func (x *inbox) finish() {
 		x.sealed[i] = nil
 	}
 	x.waiting.Add(-int64(len(x.sealed)))
-	x.sealed = habit.Trim(&x.habit, x.sealed)
-	if x.habit.Begins() {
+	x.sealed = highwater.Trim(&x.peak, x.sealed)
+	if x.peak.Begins() {
 		if x.idle > 0 { // lanes are taken from the end
 			x.free = slices.Clone(x.free[x.idle:])
 		}

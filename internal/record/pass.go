@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"handloom/batch"
-	"handloom/internal/habit"
+	"handloom/internal/highwater"
 )
 
 // Key says which queue a command was recorded in, and orders the queues of a
@@ -19,7 +19,7 @@ type Pass struct {
 	open   bool
 	joined bool // what it holds counts for the batch
 	held   Load // once ended
-	habit  habit.Habit
+	peak   highwater.Mark
 }
 
 func (p *Pass) begin(b *Batch, n, number int) {
@@ -83,11 +83,11 @@ func (p *Pass) finish() {
 		l.last = 0
 	}
 	p.open = false
-	if keep := p.habit.Note(p.tasks, fewLanes); len(p.lanes) > keep {
+	if keep := p.peak.Note(p.tasks, fewLanes); len(p.lanes) > keep {
 		p.lanes = append(make([]lane, 0, keep), p.lanes[:keep]...)
 	}
-	if p.habit.Begins() { // of the few that are kept anyway, those out of use keep no arrays
-		for i := p.habit.Recent(); i < len(p.lanes); i++ {
+	if p.peak.Begins() { // of the few that are kept anyway, those out of use keep no arrays
+		for i := p.peak.Recent(); i < len(p.lanes); i++ {
 			p.lanes[i].forget()
 		}
 	}
@@ -98,7 +98,7 @@ func (p *Pass) finish() {
 type passPool struct {
 	passes []*Pass
 	used   int
-	habit  habit.Habit
+	peak   highwater.Mark
 }
 
 func (o *passPool) take(b *Batch, n, number int) *Pass {
@@ -117,8 +117,8 @@ func (o *passPool) take(b *Batch, n, number int) *Pass {
 // rewind makes all passes free, and gives up those that recent batches had no
 // use for.
 func (o *passPool) rewind() {
-	o.habit.Note(o.used, 0)
-	if recent := o.habit.Recent(); o.habit.Begins() && len(o.passes) > recent {
+	o.peak.Note(o.used, 0)
+	if recent := o.peak.Recent(); o.peak.Begins() && len(o.passes) > recent {
 		clear(o.passes[recent:])
 	}
 	o.used = 0

@@ -3,7 +3,7 @@ package record
 import (
 	"math/bits"
 
-	"handloom/internal/habit"
+	"handloom/internal/highwater"
 )
 
 // places says where the segments of a batch are, by their numbers. It is a hash
@@ -12,15 +12,15 @@ import (
 // It is as large as the batch has segments, however far apart their numbers are,
 // as are those of calls of the inbox that take long.
 type places struct {
-	at    []uint64 // number and position plus 1; 0: vacant. A power of two, at most half of it taken
-	habit habit.Habit
+	at   []uint64 // number and position plus 1; 0: vacant. A power of two, at most half of it taken
+	peak highwater.Mark
 }
 
 const positionBits = 64 - (typeShift - offsetBits) // what the number leaves: a billion segments
 
 // reset empties the table and makes room for n segments.
 func (p *places) reset(n int) {
-	p.at = habit.Room(&p.habit, p.at, 1<<bits.Len(uint(2*max(n, 1)-1)))
+	p.at = highwater.Room(&p.peak, p.at, 1<<bits.Len(uint(2*max(n, 1)-1)))
 	clear(p.at)
 }
 
@@ -48,4 +48,4 @@ func (p *places) find(number uint64) int {
 }
 
 // forget empties the table; reset comes before its next use.
-func (p *places) forget() { p.at = habit.Trim(&p.habit, p.at) }
+func (p *places) forget() { p.at = highwater.Trim(&p.peak, p.at) }

@@ -6,7 +6,7 @@ import (
 
 	"handloom/batch"
 	"handloom/internal/check"
-	"handloom/internal/habit"
+	"handloom/internal/highwater"
 	"handloom/shard/handle"
 )
 
@@ -46,14 +46,14 @@ type lane struct {
 	erases  [][]handle.ID // by list (see router): of this use, or nil
 	columns []*Column     // by table ordinal: of this use, or nil
 
-	spareErases [][]handle.ID // by list: kept from use to use
-	spare       []*Column     // by table ordinal: kept from use to use
-	lists       []int         // the lists of this use
-	touched     []touched     // the columns of this use, in order of first use
-	strays      []handle.ID   // untyped erases of typeIds that no table has
-	habits      []habit.Habit // by list: of spareErases
-	room        Load          // in the arrays of this use: it holds no more
-	ofStrays    habit.Habit
+	spareErases [][]handle.ID    // by list: kept from use to use
+	spare       []*Column        // by table ordinal: kept from use to use
+	lists       []int            // the lists of this use
+	touched     []touched        // the columns of this use, in order of first use
+	strays      []handle.ID      // untyped erases of typeIds that no table has
+	peaks       []highwater.Mark // by list: of spareErases
+	room        Load             // in the arrays of this use: it holds no more
+	straysPeak  highwater.Mark
 	uses        int    // since idle arrays were given up
 	usedTables  []bool // by table ordinal: since then
 	usedLists   []bool // by list: since then
@@ -110,11 +110,11 @@ func (l *lane) reset() {
 		l.touched[i] = touched{}
 	}
 	for _, list := range l.lists {
-		l.spareErases[list] = habit.Trim(&l.habits[list], l.erases[list])
+		l.spareErases[list] = highwater.Trim(&l.peaks[list], l.erases[list])
 		l.erases[list] = nil
 	}
 	l.touched, l.lists = l.touched[:0], l.lists[:0]
-	l.strays = habit.Trim(&l.ofStrays, l.strays)
+	l.strays = highwater.Trim(&l.straysPeak, l.strays)
 	l.room = Load{}
 	l.roomier(cap(l.strays), idBytes)
 	l.giveUpIdle()
@@ -123,7 +123,7 @@ func (l *lane) reset() {
 // giveUpIdle gives up, now and then, the arrays for tables that had no commands
 // in this queue since the last time.
 func (l *lane) giveUpIdle() {
-	if l.uses++; l.uses < habit.Period {
+	if l.uses++; l.uses < highwater.Period {
 		return
 	}
 	l.uses = 0
@@ -290,7 +290,7 @@ func (q Queue) erasesIn(b *Batch, list, n int) {
 	for len(l.erases) <= list {
 		l.erases = append(l.erases, nil)
 		l.spareErases = append(l.spareErases, nil)
-		l.habits = append(l.habits, habit.Habit{})
+		l.peaks = append(l.peaks, highwater.Mark{})
 		l.usedLists = append(l.usedLists, false)
 	}
 	if l.erases[list] == nil {

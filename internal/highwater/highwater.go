@@ -1,16 +1,16 @@
-// Package habit decides when memory that a burst of work left behind is given
+// Package highwater decides when memory that a burst of work left behind is given
 // back: once it has not been needed for a while. What decides is how often
 // memory was used since, never time.
-package habit
+package highwater
 
 import (
 	"math"
 	"unsafe"
 )
 
-// Habit is how much of some memory its recent uses needed: the most in the
-// current period of uses and in the one before. The zero Habit knows of none.
-type Habit struct {
+// Mark is the high-water mark of some memory: the most that a recent use needed,
+// in the current period of uses or the one before. The zero Mark knows of none.
+type Mark struct {
 	uses   int32
 	now    int32
 	before int32
@@ -27,25 +27,25 @@ const (
 
 // Note counts a use of n elements, and returns how many are worth keeping, which
 // is the floor at least.
-func (h *Habit) Note(n, floor int) int {
-	h.now = max(h.now, int32(min(n, math.MaxInt32/slack)))
-	if h.uses++; h.uses == Period {
-		h.before, h.now, h.uses = h.now, 0, 0
+func (m *Mark) Note(n, floor int) int {
+	m.now = max(m.now, int32(min(n, math.MaxInt32/slack)))
+	if m.uses++; m.uses == Period {
+		m.before, m.now, m.uses = m.now, 0, 0
 	}
-	return max(floor, slack*h.Recent())
+	return max(floor, slack*m.Recent())
 }
 
 // Recent returns how many elements uses have needed lately.
-func (h *Habit) Recent() int { return int(max(h.now, h.before)) }
+func (m *Mark) Recent() int { return int(max(m.now, m.before)) }
 
 // Begins reports whether a period begins with the next use; Recent is of the one
 // that has ended then.
-func (h *Habit) Begins() bool { return h.uses == 0 }
+func (m *Mark) Begins() bool { return m.uses == 0 }
 
 // Trim empties an array, and gives up its memory when recent uses needed much
 // less. It does not zero what the array holds.
-func Trim[E any](h *Habit, s []E) []E {
-	if cap(s) > h.Note(len(s), fewOf[E]()) {
+func Trim[E any](m *Mark, s []E) []E {
+	if cap(s) > m.Note(len(s), fewOf[E]()) {
 		return nil
 	}
 	return s[:0]
@@ -61,8 +61,8 @@ func fewOf[E any]() int {
 
 // Room returns an array of n elements, whose values are any, in the memory of s
 // unless that is too small, or much larger than recent uses needed.
-func Room[E any](h *Habit, s []E, n int) []E {
-	if keep := h.Note(n, fewOf[E]()); cap(s) < n || cap(s) > keep {
+func Room[E any](m *Mark, s []E, n int) []E {
+	if keep := m.Note(n, fewOf[E]()); cap(s) < n || cap(s) > keep {
 		return make([]E, n)
 	}
 	return s[:n]

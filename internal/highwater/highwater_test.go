@@ -1,59 +1,59 @@
-package habit_test
+package highwater_test
 
 import (
 	"math"
 	"testing"
 
-	"handloom/internal/habit"
+	"handloom/internal/highwater"
 )
 
 func TestMemoryOfABurstIsGivenBackAfterOneToTwoPeriods(t *testing.T) {
-	for before := range habit.Period {
-		var h habit.Habit
+	for before := range highwater.Period {
+		var h highwater.Mark
 		s := make([]uint64, 0, 10_000)
 		for range before {
-			s = habit.Trim(&h, s[:2500]) // a quarter of it is worth keeping the rest
+			s = highwater.Trim(&h, s[:2500]) // a quarter of it is worth keeping the rest
 		}
-		s = habit.Trim(&h, s[:10_000])
+		s = highwater.Trim(&h, s[:10_000])
 		uses := 0
 		for ; s != nil; uses++ {
-			s = habit.Trim(&h, s[:10])
+			s = highwater.Trim(&h, s[:10])
 		}
-		if uses < habit.Period || uses >= 2*habit.Period {
+		if uses < highwater.Period || uses >= 2*highwater.Period {
 			t.Errorf("after %d uses, a burst is kept for %d uses", before, uses)
 		}
 	}
 }
 
 func TestMemoryThatIsNeededNowAndThenIsKept(t *testing.T) {
-	var h habit.Habit
+	var h highwater.Mark
 	s := make([]byte, 0, 10_000)
 	for use := range 1000 {
 		n := 0
-		if use%habit.Period == 0 {
+		if use%highwater.Period == 0 {
 			n = 3000
 		}
-		if s = habit.Trim(&h, s[:n]); s == nil {
+		if s = highwater.Trim(&h, s[:n]); s == nil {
 			t.Fatalf("it is given back in use %d", use)
 		}
 	}
 }
 
 func TestFewElementsAreKeptAnyway(t *testing.T) {
-	var h habit.Habit
+	var h highwater.Mark
 	bytes, words := make([]byte, 0, 8192), make([]uint64, 0, 1024)
 	for range 1000 {
-		if bytes, words = habit.Trim(&h, bytes[:0]), habit.Trim(&h, words[:0]); bytes == nil || words == nil {
+		if bytes, words = highwater.Trim(&h, bytes[:0]), highwater.Trim(&h, words[:0]); bytes == nil || words == nil {
 			t.Fatal("a small array is given back")
 		}
 	}
-	if habit.Trim(&h, make([]uint64, 1025)[:0]) != nil {
+	if highwater.Trim(&h, make([]uint64, 1025)[:0]) != nil {
 		t.Error("one that is not small is kept")
 	}
 }
 
 func TestRoomGrowsAtOnceAndShrinksLater(t *testing.T) {
-	var h habit.Habit
+	var h highwater.Mark
 	var s []int
 	small := 0
 	for use := range 1000 {
@@ -61,27 +61,27 @@ func TestRoomGrowsAtOnceAndShrinksLater(t *testing.T) {
 		if use == 500 {
 			n = 100_000
 		}
-		if s = habit.Room(&h, s, n); len(s) != n {
+		if s = highwater.Room(&h, s, n); len(s) != n {
 			t.Fatalf("%d elements, want %d", len(s), n)
 		}
 		if cap(s) < 100_000 {
 			small++
 		}
 	}
-	if small < 1000-2*habit.Period || small > 1000-habit.Period {
+	if small < 1000-2*highwater.Period || small > 1000-highwater.Period {
 		t.Errorf("the array was small %d times", small)
 	}
-	if n := testing.AllocsPerRun(100, func() { s = habit.Room(&h, s, 5) }); n > 0 {
+	if n := testing.AllocsPerRun(100, func() { s = highwater.Room(&h, s, 5) }); n > 0 {
 		t.Errorf("it is made anew each time")
 	}
 }
 
 func TestAPeriodEndsWhenItsUsesAreCounted(t *testing.T) {
-	var h habit.Habit
-	for use := 1; use <= 3*habit.Period; use++ {
-		n := use / habit.Period * 10
+	var h highwater.Mark
+	for use := 1; use <= 3*highwater.Period; use++ {
+		n := use / highwater.Period * 10
 		h.Note(n, 0)
-		if h.Begins() != (use%habit.Period == 0) {
+		if h.Begins() != (use%highwater.Period == 0) {
 			t.Errorf("use %d: a period begins: %t", use, h.Begins())
 		}
 	}
