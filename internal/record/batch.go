@@ -101,8 +101,8 @@ func (b *Batch) Pending() Load {
 // Sealed returns what a flush finds, once [Batch.Gather] has sealed the inbox.
 func (b *Batch) Sealed() Load {
 	var sum Load
-	for l := range b.lanes {
-		sum.Add(l.load())
+	for buf := range b.buffers {
+		sum.Add(buf.load())
 	}
 	return sum
 }
@@ -123,25 +123,25 @@ func (b *Batch) Check() error {
 // Strays calls visit for every untyped erase whose typeId belongs to no table,
 // in (key, sequence) order.
 func (b *Batch) Strays(visit func(s batch.Sample)) {
-	for l := range b.lanes {
-		for sequence, id := range l.strays {
-			visit(batch.Sample{Handle: id, TypeID: id.TypeID(), Kind: batch.Erase, Pass: l.pass, Task: l.task, Sequence: sequence})
+	for buf := range b.buffers {
+		for sequence, id := range buf.strays {
+			visit(batch.Sample{Handle: id, TypeID: id.TypeID(), Kind: batch.Erase, Pass: buf.pass, Task: buf.task, Sequence: sequence})
 		}
 	}
 }
 
-// lanes yields the queues in key order, the sealed calls of the inbox last. It
+// buffers yields the queues in key order, the sealed calls of the inbox last. It
 // is an iterator itself, so that no closure is allocated in a flush.
-func (b *Batch) lanes(yield func(l *lane) bool) {
+func (b *Batch) buffers(yield func(buf *buffer) bool) {
 	for _, p := range b.order {
-		for task := range p.lanes[:p.tasks] {
-			if !yield(&p.lanes[task]) {
+		for task := range p.buffers[:p.tasks] {
+			if !yield(&p.buffers[task]) {
 				return
 			}
 		}
 	}
-	for _, l := range b.inbox.sealed {
-		if !yield(l) {
+	for _, buf := range b.inbox.sealed {
+		if !yield(buf) {
 			return
 		}
 	}

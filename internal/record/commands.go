@@ -66,16 +66,16 @@ type run struct {
 func (b *Batch) Gather() (tables []int, found bool) {
 	b.inbox.seal()
 	b.gathered = b.gathered[:0]
-	for l := range b.lanes {
-		key := Key{l.pass, l.task}
-		for _, t := range l.touched {
+	for buf := range b.buffers {
+		key := Key{buf.pass, buf.task}
+		for _, t := range buf.touched {
 			b.pending(b.tables[t.ordinal]).addColumn(t.column, key)
 		}
-		for _, list := range l.lists {
+		for _, list := range buf.lists {
 			r := b.byList[list]
-			b.pending(r).addErases(list-r.list, l.erases[list], key)
+			b.pending(r).addErases(list-r.list, buf.erases[list], key)
 		}
-		found = found || !l.empty()
+		found = found || !buf.empty()
 	}
 	for _, ordinal := range b.gathered {
 		r := b.tables[ordinal]

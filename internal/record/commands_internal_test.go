@@ -62,17 +62,17 @@ func TestABatchThatEndedRefersToNothingOfIt(t *testing.T) {
 			}
 		}
 	}
-	lanes := func(what string, lanes []*lane) {
-		for i, l := range lanes[:cap(lanes)] {
-			if l != nil {
+	buffers := func(what string, buffers []*buffer) {
+		for i, buf := range buffers[:cap(buffers)] {
+			if buf != nil {
 				t.Errorf("call %d is left in what %s", i, what)
 			}
 		}
 	}
-	lanes("arrived", b.inbox.arrived)
+	buffers("arrived", b.inbox.arrived)
 	b.Finish()
 	s.Drop()
 	left("the batch", b.order)
 	left("the sequence", s.passes)
-	lanes("was sealed", b.inbox.sealed)
+	buffers("was sealed", b.inbox.sealed)
 }

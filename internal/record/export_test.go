@@ -5,14 +5,14 @@ import "handloom/internal/items"
 // Watch has the queue hold a column in the place of a table, and returns it: when
 // the queue adds up what it holds, the column notices.
 func (q Queue) Watch(ordinal int) *Column {
-	for len(q.lane.columns) <= ordinal {
-		q.lane.columns = append(q.lane.columns, nil)
-		q.lane.spare = append(q.lane.spare, nil)
-		q.lane.usedTables = append(q.lane.usedTables, false)
+	for len(q.buf.columns) <= ordinal {
+		q.buf.columns = append(q.buf.columns, nil)
+		q.buf.spare = append(q.buf.spare, nil)
+		q.buf.usedTables = append(q.buf.usedTables, false)
 	}
 	c := newColumn(items.For[byte](), 0)
 	c.current, c.segments, c.used = items.From([]byte{1}), make([]segment, 1), 1
-	q.lane.touched = append(q.lane.touched, touched{ordinal, c})
+	q.buf.touched = append(q.buf.touched, touched{ordinal, c})
 	return c
 }
 

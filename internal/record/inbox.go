@@ -16,12 +16,12 @@ type inbox struct {
 	waiting atomic.Int64 // calls that arrived and were not flushed
 
 	mu          sync.Mutex
-	closed      error   // what calls return once the store is closed
-	sealed      []*lane // of the flush that runs, or failed, in order of arrival
-	arrived     []*lane // since then
-	free        []*lane
+	closed      error     // what calls return once the store is closed
+	sealed      []*buffer // of the flush that runs, or failed, in order of arrival
+	arrived     []*buffer // since then
+	free        []*buffer
 	held        Load // of sealed and arrived
-	idle        int  // free lanes that no call took since the period began
+	idle        int  // free buffers that no call took since the period began
 	peak        highwater.Mark
 	arrivedPeak highwater.Mark // of arrived
 }
@@ -45,19 +45,19 @@ func (b *Batch) Enter() (Queue, error) {
 	if err := b.limits.admit(load); err != nil {
 		return Queue{}, err
 	}
-	l := x.lane()
-	l.begin(b, serials.Add(1), batch.InboxPass, 0)
-	return Queue{lane: l, serial: l.serial}, nil
+	buf := x.buffer()
+	buf.begin(b, serials.Add(1), batch.InboxPass, 0)
+	return Queue{buf: buf, serial: buf.serial}, nil
 }
 
-func (x *inbox) lane() *lane {
+func (x *inbox) buffer() *buffer {
 	if n := len(x.free); n > 0 {
-		l := x.free[n-1]
+		buf := x.free[n-1]
 		x.free = x.free[:n-1]
 		x.idle = min(x.idle, n-1)
-		return l
+		return buf
 	}
-	return new(lane)
+	return new(buffer)
 }
 
 // Arrive ends a call whose commands are to be applied by the next flush that
@@ -65,31 +65,31 @@ func (x *inbox) lane() *lane {
 // call, or the inbox with it, exceeds its limits nothing of it is kept and
 // Arrive returns [batch.ErrQueueFull].
 func (b *Batch) Arrive(q Queue) error {
-	x, l := &b.inbox, q.lane
-	overflowed := l.overflowed()
-	load := l.load()
-	l.close()
+	x, buf := &b.inbox, q.buf
+	overflowed := buf.overflowed()
+	load := buf.load()
+	buf.close()
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	switch {
 	case x.closed != nil:
-		x.recycle(l)
+		x.recycle(buf)
 		return x.closed
 	case overflowed:
-		x.recycle(l)
+		x.recycle(buf)
 		return fmt.Errorf("%w: the call recorded more than %v; record in more calls, or raise the limit", batch.ErrQueueFull, b.limits.ofQueue())
-	case l.empty(): // nothing to wait for a flush, and nothing that limits count
-		x.recycle(l)
+	case buf.empty(): // nothing to wait for a flush, and nothing that limits count
+		x.recycle(buf)
 		return nil
 	}
 	with := x.held
 	with.Add(load)
 	if limit := b.limits.InboxCommands; !with.within(limit, 0) {
-		x.recycle(l)
+		x.recycle(buf)
 		return fmt.Errorf("%w: %d commands and the %d of this call exceed the limit %d of the inbox; flush more often, or raise the limit", batch.ErrQueueFull, x.held.Commands, load.Commands, limit)
 	}
 	x.held = with
-	x.arrived = append(x.arrived, l)
+	x.arrived = append(x.arrived, buf)
 	x.waiting.Add(1)
 	return nil
 }
@@ -98,8 +98,8 @@ func (b *Batch) Arrive(q Queue) error {
 func (b *Batch) Leave(q Queue) {
 	b.inbox.mu.Lock()
 	defer b.inbox.mu.Unlock()
-	q.lane.close()
-	b.inbox.recycle(q.lane)
+	q.buf.close()
+	b.inbox.recycle(q.buf)
 }
 
 // Close makes every further call of the inbox return err.
@@ -109,10 +109,10 @@ func (b *Batch) Close(err error) {
 	b.inbox.closed = err
 }
 
-// recycle empties a lane whose call is over.
-func (x *inbox) recycle(l *lane) {
-	l.reset()
-	x.free = append(x.free, l)
+// recycle empties a buffer whose call is over.
+func (x *inbox) recycle(buf *buffer) {
+	buf.reset()
+	x.free = append(x.free, buf)
 }
 
 func (x *inbox) pending() Load {
@@ -132,9 +132,9 @@ func (x *inbox) seal() {
 	}
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	for _, l := range x.arrived {
-		l.task = len(x.sealed)
-		x.sealed = append(x.sealed, l)
+	for _, buf := range x.arrived {
+		buf.task = len(x.sealed)
+		x.sealed = append(x.sealed, buf)
 	}
 	clear(x.arrived)
 	x.arrived = highwater.Trim(&x.arrivedPeak, x.arrived)
@@ -143,22 +143,22 @@ func (x *inbox) seal() {
 // finish drops the sealed calls.
 func (x *inbox) finish() {
 	var held Load
-	for _, l := range x.sealed { // nobody need wait for the lock meanwhile
-		held.Add(l.load())
-		l.reset()
+	for _, buf := range x.sealed { // nobody need wait for the lock meanwhile
+		held.Add(buf.load())
+		buf.reset()
 	}
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	x.held.subtract(held)
-	for i, l := range x.sealed {
-		l.last = 0
-		x.recycle(l)
+	for i, buf := range x.sealed {
+		buf.last = 0
+		x.recycle(buf)
 		x.sealed[i] = nil
 	}
 	x.waiting.Add(-int64(len(x.sealed)))
 	x.sealed = highwater.Trim(&x.peak, x.sealed)
 	if x.peak.Begins() {
-		if x.idle > 0 { // lanes are taken from the end
+		if x.idle > 0 { // buffers are taken from the end
 			x.free = slices.Clone(x.free[x.idle:])
 		}
 		x.idle = len(x.free)

@@ -88,7 +88,7 @@ func (l Limits) admit(load Load) error {
 
 const idBytes = 8
 
-const fewLanes = 16 // of a pass, kept anyway
+const fewBuffers = 16 // of a pass, kept anyway
 
 // grow returns s with room for n more elements, at least twice what it had.
 func grow[E any](s []E, n int) []E {

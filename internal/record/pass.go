@@ -13,28 +13,28 @@ type Key struct{ Pass, Task int }
 
 // Pass is a numbered set of queues, one per task.
 type Pass struct {
-	batch  *Batch
-	lanes  []lane // by task; kept from batch to batch
-	tasks  int    // lanes in use
-	open   bool
-	joined bool // what it holds counts for the batch
-	held   Load // once ended
-	peak   highwater.Mark
+	batch   *Batch
+	buffers []buffer // by task; kept from batch to batch
+	tasks   int      // buffers in use
+	open    bool
+	joined  bool // what it holds counts for the batch
+	held    Load // once ended
+	peak    highwater.Mark
 }
 
 func (p *Pass) begin(b *Batch, n, number int) {
-	if n > len(p.lanes) {
-		p.lanes = append(p.lanes, make([]lane, n-len(p.lanes))...)
+	if n > len(p.buffers) {
+		p.buffers = append(p.buffers, make([]buffer, n-len(p.buffers))...)
 	}
 	p.batch, p.tasks, p.open, p.joined, p.held = b, n, true, false, Load{}
-	for task := range p.lanes[:n] {
-		p.lanes[task].begin(b, b.serial, number, task)
+	for task := range p.buffers[:n] {
+		p.buffers[task].begin(b, b.serial, number, task)
 	}
 }
 
 // Queue returns the queue of a task, 0 to the n of [Batch.Begin] less 1.
 func (p *Pass) Queue(task int) Queue {
-	return Queue{lane: &p.lanes[:p.tasks][task], serial: p.batch.serial}
+	return Queue{buf: &p.buffers[:p.tasks][task], serial: p.batch.serial}
 }
 
 // End closes the queues of the pass. When the pass failed, or a queue was given
@@ -43,11 +43,11 @@ func (p *Pass) Queue(task int) Queue {
 func (p *Pass) End(failed bool) error {
 	err := p.full()
 	p.open = false
-	for task := range p.lanes[:p.tasks] {
+	for task := range p.buffers[:p.tasks] {
 		if failed || err != nil {
-			p.lanes[task].reset()
+			p.buffers[task].reset()
 		}
-		p.lanes[task].close()
+		p.buffers[task].close()
 	}
 	p.held = p.load()
 	if p.joined {
@@ -59,15 +59,15 @@ func (p *Pass) End(failed bool) error {
 
 func (p *Pass) load() Load {
 	var sum Load
-	for task := range p.lanes[:p.tasks] {
-		sum.Add(p.lanes[task].load())
+	for task := range p.buffers[:p.tasks] {
+		sum.Add(p.buffers[task].load())
 	}
 	return sum
 }
 
 func (p *Pass) full() error {
-	for task := range p.lanes[:p.tasks] {
-		if l := &p.lanes[task]; l.overflowed() {
+	for task := range p.buffers[:p.tasks] {
+		if buf := &p.buffers[task]; buf.overflowed() {
 			return fmt.Errorf("%w: task %d recorded more than %v; record in more tasks, or raise the limit", batch.ErrQueueFull, task, p.batch.limits.ofQueue())
 		}
 	}
@@ -76,19 +76,19 @@ func (p *Pass) full() error {
 
 // finish drops what the queues hold and closes them for good.
 func (p *Pass) finish() {
-	for task := range p.lanes[:p.tasks] {
-		l := &p.lanes[task]
-		l.reset()
-		l.close()
-		l.last = 0
+	for task := range p.buffers[:p.tasks] {
+		buf := &p.buffers[task]
+		buf.reset()
+		buf.close()
+		buf.last = 0
 	}
 	p.open = false
-	if keep := p.peak.Note(p.tasks, fewLanes); len(p.lanes) > keep {
-		p.lanes = append(make([]lane, 0, keep), p.lanes[:keep]...)
+	if keep := p.peak.Note(p.tasks, fewBuffers); len(p.buffers) > keep {
+		p.buffers = append(make([]buffer, 0, keep), p.buffers[:keep]...)
 	}
 	if p.peak.Begins() { // of the few that are kept anyway, those out of use keep no arrays
-		for i := p.peak.Recent(); i < len(p.lanes); i++ {
-			p.lanes[i].forget()
+		for i := p.peak.Recent(); i < len(p.buffers); i++ {
+			p.buffers[i].forget()
 		}
 	}
 }

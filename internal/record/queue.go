@@ -18,29 +18,29 @@ import (
 // A queue that is given more than its limit fails as a whole: what it holds is
 // dropped and its pass returns [batch.ErrQueueFull].
 type Queue struct {
-	lane   *lane
+	buf    *buffer
 	serial uint64 // of the use that the queue was handed out for
 }
 
 // String names the queue by its key, for messages.
 func (q Queue) String() string {
 	switch {
-	case q.lane == nil:
+	case q.buf == nil:
 		return "the zero queue"
-	case q.lane.pass == batch.InboxPass:
+	case q.buf.pass == batch.InboxPass:
 		return "the queue of a call of the inbox"
 	}
-	return fmt.Sprintf("the queue of task %d in pass %d", q.lane.task, q.lane.pass)
+	return fmt.Sprintf("the queue of task %d in pass %d", q.buf.task, q.buf.pass)
 }
 
-// lane is what a queue records into. Lanes of neighbouring tasks lie side by
+// buffer is what a queue records into. Buffers of neighbouring tasks lie side by
 // side and are written by different workers, hence the padding at the end.
 //
-// Nothing is counted per command: how much a lane holds is what its arrays
+// Nothing is counted per command: how much a buffer holds is what its arrays
 // hold, and limits are looked at when one of them grows and when the pass ends.
 // Most of the time the room in all arrays together is below the limits, and then
 // what they hold need not be added up.
-type lane struct {
+type buffer struct {
 	serial  uint64 // of the use that records now; 0: closed
 	batch   *Batch
 	erases  [][]handle.ID // by list (see router): of this use, or nil
@@ -71,7 +71,7 @@ type touched struct {
 	column  *Column
 }
 
-// state says why a lane is closed.
+// state says why a buffer is closed.
 type state uint8
 
 const (
@@ -80,87 +80,87 @@ const (
 	full            // beyond its limit; what it held is dropped
 )
 
-func (l *lane) begin(b *Batch, serial uint64, pass, task int) {
-	l.batch, l.serial, l.last, l.pass, l.task = b, serial, serial, pass, task
-	l.state = recording
+func (buf *buffer) begin(b *Batch, serial uint64, pass, task int) {
+	buf.batch, buf.serial, buf.last, buf.pass, buf.task = b, serial, serial, pass, task
+	buf.state = recording
 }
 
 // close makes the queue panic from now on, without a check of its own in the
 // recording path: no queue has serial 0.
-func (l *lane) close() {
-	l.serial, l.state = 0, ended
+func (buf *buffer) close() {
+	buf.serial, buf.state = 0, ended
 }
 
 // fail drops what was recorded and ignores what follows. The columns are given up,
 // because the function of an EmplaceFunc may still write to one: what it put
 // there would stay alive.
-func (l *lane) fail() {
-	for _, t := range l.touched {
-		l.spare[t.ordinal] = nil
+func (buf *buffer) fail() {
+	for _, t := range buf.touched {
+		buf.spare[t.ordinal] = nil
 	}
-	l.reset()
-	l.serial, l.state = 0, full
+	buf.reset()
+	buf.serial, buf.state = 0, full
 }
 
 // reset drops what was recorded and keeps the memory.
-func (l *lane) reset() {
-	for i, t := range l.touched {
+func (buf *buffer) reset() {
+	for i, t := range buf.touched {
 		t.column.reset()
-		l.columns[t.ordinal] = nil
-		l.touched[i] = touched{}
+		buf.columns[t.ordinal] = nil
+		buf.touched[i] = touched{}
 	}
-	for _, list := range l.lists {
-		l.spareErases[list] = highwater.Trim(&l.peaks[list], l.erases[list])
-		l.erases[list] = nil
+	for _, list := range buf.lists {
+		buf.spareErases[list] = highwater.Trim(&buf.peaks[list], buf.erases[list])
+		buf.erases[list] = nil
 	}
-	l.touched, l.lists = l.touched[:0], l.lists[:0]
-	l.strays = highwater.Trim(&l.straysPeak, l.strays)
-	l.room = Load{}
-	l.roomier(cap(l.strays), idBytes)
-	l.giveUpIdle()
+	buf.touched, buf.lists = buf.touched[:0], buf.lists[:0]
+	buf.strays = highwater.Trim(&buf.straysPeak, buf.strays)
+	buf.room = Load{}
+	buf.roomier(cap(buf.strays), idBytes)
+	buf.giveUpIdle()
 }
 
 // giveUpIdle gives up, now and then, the arrays for tables that had no commands
 // in this queue since the last time.
-func (l *lane) giveUpIdle() {
-	if l.uses++; l.uses < highwater.Period {
+func (buf *buffer) giveUpIdle() {
+	if buf.uses++; buf.uses < highwater.Period {
 		return
 	}
-	l.uses = 0
-	for ordinal, used := range l.usedTables {
+	buf.uses = 0
+	for ordinal, used := range buf.usedTables {
 		if !used {
-			l.spare[ordinal] = nil
+			buf.spare[ordinal] = nil
 		}
 	}
-	for list, used := range l.usedLists {
+	for list, used := range buf.usedLists {
 		if !used {
-			l.spareErases[list] = nil
+			buf.spareErases[list] = nil
 		}
 	}
-	clear(l.usedTables)
-	clear(l.usedLists)
+	clear(buf.usedTables)
+	clear(buf.usedLists)
 }
 
-// forget gives up all memory of a lane that is out of use. What is left lets a
+// forget gives up all memory of a buffer that is out of use. What is left lets a
 // queue that was kept panic with its name.
-func (l *lane) forget() {
-	*l = lane{batch: l.batch, pass: l.pass, task: l.task}
+func (buf *buffer) forget() {
+	*buf = buffer{batch: buf.batch, pass: buf.pass, task: buf.task}
 }
 
-// empty reports whether the lane holds nothing.
-func (l *lane) empty() bool { return len(l.touched)+len(l.lists)+len(l.strays) == 0 }
+// empty reports whether the buffer holds nothing.
+func (buf *buffer) empty() bool { return len(buf.touched)+len(buf.lists)+len(buf.strays) == 0 }
 
-// load is what the lane holds. It takes O(tables used) time.
-func (l *lane) load() Load {
-	if l.empty() {
+// load is what the buffer holds. It takes O(tables used) time.
+func (buf *buffer) load() Load {
+	if buf.empty() {
 		return Load{}
 	}
-	sum := Load{len(l.strays), int64(len(l.strays)) * idBytes}
-	for _, list := range l.lists {
-		n := len(l.erases[list])
+	sum := Load{len(buf.strays), int64(len(buf.strays)) * idBytes}
+	for _, list := range buf.lists {
+		n := len(buf.erases[list])
 		sum.Add(Load{n, int64(n) * idBytes})
 	}
-	for _, t := range l.touched {
+	for _, t := range buf.touched {
 		sum.Add(t.column.load())
 	}
 	return sum
@@ -168,54 +168,54 @@ func (l *lane) load() Load {
 
 // admit reports whether n more commands of size bytes each stay within the
 // limits of the queue, and fails it if not.
-func (l *lane) admit(n int, size uintptr) bool {
+func (buf *buffer) admit(n int, size uintptr) bool {
 	more := Load{n, int64(n) * int64(size)}
-	if l.fits(l.room, more) || l.fits(l.load(), more) {
+	if buf.fits(buf.room, more) || buf.fits(buf.load(), more) {
 		return true
 	}
-	l.fail()
+	buf.fail()
 	return false
 }
 
-func (l *lane) fits(load, more Load) bool {
+func (buf *buffer) fits(load, more Load) bool {
 	load.Add(more)
-	return load.within(l.batch.limits.QueueCommands, l.batch.limits.QueueBytes)
+	return load.within(buf.batch.limits.QueueCommands, buf.batch.limits.QueueBytes)
 }
 
 // roomier notes that the arrays of this use have room for n more commands of size
 // bytes each.
-func (l *lane) roomier(n int, size uintptr) {
-	l.room.Add(Load{n, int64(n) * int64(size)})
+func (buf *buffer) roomier(n int, size uintptr) {
+	buf.room.Add(Load{n, int64(n) * int64(size)})
 }
 
 // overflowed reports whether more than its limits was recorded, and fails the
 // queue if so.
-func (l *lane) overflowed() bool {
+func (buf *buffer) overflowed() bool {
 	if check.Full {
-		l.auditRoom()
+		buf.auditRoom()
 	}
-	return l.state == full || l.state == recording && !l.empty() && !l.admit(0, 0)
+	return buf.state == full || buf.state == recording && !buf.empty() && !buf.admit(0, 0)
 }
 
 // auditRoom panics when the room was not counted in full, for then limits would be
 // missed.
-func (l *lane) auditRoom() {
-	if held := l.load(); held.Commands > l.room.Commands || held.Bytes > l.room.Bytes {
-		panic(fmt.Sprintf("batch: checked build: a queue with room for %+v holds %+v", l.room, held))
+func (buf *buffer) auditRoom() {
+	if held := buf.load(); held.Commands > buf.room.Commands || held.Bytes > buf.room.Bytes {
+		panic(fmt.Sprintf("batch: checked build: a queue with room for %+v holds %+v", buf.room, held))
 	}
 }
 
 // enter and leave surround a call in checked builds: two goroutines inside at
 // once are a bug that would otherwise lose commands.
 func (q Queue) enter() {
-	if q.lane != nil && !q.lane.busy.CompareAndSwap(false, true) {
+	if q.buf != nil && !q.buf.busy.CompareAndSwap(false, true) {
 		panic(fmt.Sprintf("batch: %v is used by two goroutines at once; give each task its own queue", q))
 	}
 }
 
 func (q Queue) leave() {
-	if q.lane != nil {
-		q.lane.busy.Store(false)
+	if q.buf != nil {
+		q.buf.busy.Store(false)
 	}
 }
 
@@ -223,10 +223,10 @@ func (q Queue) leave() {
 // store it is in; a provisional handle of this batch cancels the create. A
 // handle whose typeId belongs to no table is counted as stale.
 func (q Queue) Erase(id handle.ID) {
-	if q.lane == nil {
+	if q.buf == nil {
 		q.usable(nil) // panics
 	}
-	b := q.lane.batch
+	b := q.buf.batch
 	if list := b.listOf(id.TypeID()); list > 0 {
 		(&router{batch: b, list: list}).Erase(q, id)
 		return
@@ -235,10 +235,10 @@ func (q Queue) Erase(id handle.ID) {
 		q.enter()
 		defer q.leave()
 	}
-	if l := q.lane; q.usable(b) && (len(l.strays) < cap(l.strays) || l.admit(1, idBytes)) {
-		before := cap(l.strays)
-		l.strays = append(l.strays, id)
-		l.roomier(cap(l.strays)-before, idBytes)
+	if buf := q.buf; q.usable(b) && (len(buf.strays) < cap(buf.strays) || buf.admit(1, idBytes)) {
+		before := cap(buf.strays)
+		buf.strays = append(buf.strays, id)
+		buf.roomier(cap(buf.strays)-before, idBytes)
 	}
 }
 
@@ -269,8 +269,8 @@ func (r *router) Erase(q Queue, id handle.ID) {
 		defer q.leave()
 	}
 	list := r.list + r.shard(id.TypeID())
-	if l := q.lane; l != nil && q.serial == l.serial && l.batch == r.batch && uint(list) < uint(len(l.erases)) {
-		ids := &l.erases[list]
+	if buf := q.buf; buf != nil && q.serial == buf.serial && buf.batch == r.batch && uint(list) < uint(len(buf.erases)) {
+		ids := &buf.erases[list]
 		if n := len(*ids); n < cap(*ids) {
 			*ids = (*ids)[:n+1]
 			(*ids)[n] = id
@@ -283,49 +283,49 @@ func (r *router) Erase(q Queue, id handle.ID) {
 
 // erasesIn makes room for n erases in a list, if the queue may take them.
 func (q Queue) erasesIn(b *Batch, list, n int) {
-	if !q.usable(b) || !q.lane.admit(n, idBytes) {
+	if !q.usable(b) || !q.buf.admit(n, idBytes) {
 		return
 	}
-	l := q.lane
-	for len(l.erases) <= list {
-		l.erases = append(l.erases, nil)
-		l.spareErases = append(l.spareErases, nil)
-		l.peaks = append(l.peaks, highwater.Mark{})
-		l.usedLists = append(l.usedLists, false)
+	buf := q.buf
+	for len(buf.erases) <= list {
+		buf.erases = append(buf.erases, nil)
+		buf.spareErases = append(buf.spareErases, nil)
+		buf.peaks = append(buf.peaks, highwater.Mark{})
+		buf.usedLists = append(buf.usedLists, false)
 	}
-	if l.erases[list] == nil {
-		l.lists = append(l.lists, list)
-		l.erases[list] = l.spareErases[list]
-		l.usedLists[list] = true
-		l.roomier(cap(l.erases[list]), idBytes)
+	if buf.erases[list] == nil {
+		buf.lists = append(buf.lists, list)
+		buf.erases[list] = buf.spareErases[list]
+		buf.usedLists[list] = true
+		buf.roomier(cap(buf.erases[list]), idBytes)
 	}
-	before := cap(l.erases[list])
-	l.erases[list] = grow(l.erases[list], n)
-	l.roomier(cap(l.erases[list])-before, idBytes)
+	before := cap(buf.erases[list])
+	buf.erases[list] = grow(buf.erases[list], n)
+	buf.roomier(cap(buf.erases[list])-before, idBytes)
 }
 
 // appendIn appends to a list that erasesIn made room in, unless it refused.
 func (q Queue) appendIn(list int, id handle.ID) {
-	if l := q.lane; l.serial == q.serial {
-		l.erases[list] = append(l.erases[list], id)
+	if buf := q.buf; buf.serial == q.serial {
+		buf.erases[list] = append(buf.erases[list], id)
 	}
 }
 
 // usable panics unless q belongs to batch b and may still be recorded into. It
 // reports false when the queue has failed, so that commands are ignored.
 func (q Queue) usable(b *Batch) bool {
-	switch l := q.lane; {
-	case l == nil:
+	switch buf := q.buf; {
+	case buf == nil:
 		panic("batch: the zero Queue records nothing; use the queue that a pass gives to its task")
-	case l.batch != b:
+	case buf.batch != b:
 		panic(fmt.Sprintf("batch: %v belongs to another store than the table; use a queue of a pass of the table's own store", q))
-	case q.serial == l.serial:
+	case q.serial == buf.serial:
 		return true
-	case l.pass == batch.InboxPass && l.state != full:
+	case buf.pass == batch.InboxPass && buf.state != full:
 		panic(fmt.Sprintf("batch: %v was kept past it; record inside the function given to the inbox", q))
-	case q.serial != l.last:
+	case q.serial != buf.last:
 		panic(fmt.Sprintf("batch: %v was kept past its flush; take the queue that the current pass gives to its task", q))
-	case l.state == full:
+	case buf.state == full:
 		return false
 	default:
 		panic(fmt.Sprintf("batch: %v was kept past its pass; take the queue that the current pass gives to its task", q))

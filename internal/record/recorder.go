@@ -59,8 +59,8 @@ func Emplace[T any](r *Recorder, q Queue, v T) handle.Of[T] {
 		q.enter()
 		defer q.leave()
 	}
-	if l := q.lane; l != nil && q.serial == l.serial && l.batch == r.batch && r.ordinal < len(l.columns) {
-		if c := l.columns[r.ordinal]; c != nil {
+	if buf := q.buf; buf != nil && q.serial == buf.serial && buf.batch == r.batch && r.ordinal < len(buf.columns) {
+		if c := buf.columns[r.ordinal]; c != nil {
 			current := items.As[T](&c.current)
 			if n := len(*current); n < cap(*current) {
 				*current = (*current)[:n+1]
@@ -97,7 +97,7 @@ func (r *Recorder) EmplaceItems(q Queue, values items.Slice, dst []handle.ID) []
 		return dst
 	}
 	c := r.column(q)
-	if c == nil || !q.lane.admit(n, r.typ.Size) {
+	if c == nil || !q.buf.admit(n, r.typ.Size) {
 		return dst
 	}
 	before := len(dst)
@@ -141,10 +141,10 @@ func EmplaceFunc[T any](r *Recorder, q Queue, f func(h handle.Of[T], v *T)) hand
 // lies, to be completed before the pass ends, or nil if q does not hold it. The
 // pointer is good until the pass ends.
 func (r *Recorder) Staged(q Queue, p handle.ID) unsafe.Pointer {
-	if !q.usable(r.batch) || r.ordinal >= len(q.lane.columns) {
+	if !q.usable(r.batch) || r.ordinal >= len(q.buf.columns) {
 		return nil
 	}
-	c := q.lane.columns[r.ordinal]
+	c := q.buf.columns[r.ordinal]
 	if c == nil || !r.names(p) {
 		return nil
 	}
@@ -158,7 +158,7 @@ func (r *Recorder) names(id handle.ID) bool { return id>>typeShift == r.prefix>>
 
 // EraseItems records an erase per handle.
 func (r *Recorder) EraseItems(q Queue, ids []handle.ID) {
-	if !q.usable(r.batch) || !q.lane.admit(len(ids), idBytes) {
+	if !q.usable(r.batch) || !q.buf.admit(len(ids), idBytes) {
 		return
 	}
 	for _, id := range ids {
@@ -174,8 +174,8 @@ func PutItem[T any](r *Recorder, q Queue, h handle.Of[T], v T) {
 		defer q.leave()
 	}
 	shard := r.shard(h.ID.TypeID())
-	if l := q.lane; l != nil && q.serial == l.serial && l.batch == r.batch && r.ordinal < len(l.columns) {
-		if c := l.columns[r.ordinal]; c != nil {
+	if buf := q.buf; buf != nil && q.serial == buf.serial && buf.batch == r.batch && r.ordinal < len(buf.columns) {
+		if c := buf.columns[r.ordinal]; c != nil {
 			p := &c.puts[shard]
 			if n := len(p.IDs); n < cap(p.IDs) {
 				put(p, n, h.ID, v)
@@ -201,7 +201,7 @@ func put[T any](p *Puts, n int, id handle.ID, v T) {
 // or nil when the queue has failed.
 func (r *Recorder) roomForPut(q Queue, shard int) *Puts {
 	c := r.column(q)
-	if c == nil || !q.lane.admit(1, c.putBytes()) {
+	if c == nil || !q.buf.admit(1, c.putBytes()) {
 		return nil
 	}
 	p := &c.puts[shard]
@@ -209,7 +209,7 @@ func (r *Recorder) roomForPut(q Queue, shard int) *Puts {
 	if n == before {
 		p.IDs = grow(p.IDs, 1)
 		p.Values = r.typ.Grown(p.Values, cap(p.IDs)).Resize(n)
-		q.lane.roomier(cap(p.IDs)-before, c.putBytes())
+		q.buf.roomier(cap(p.IDs)-before, c.putBytes())
 	}
 	return p
 }
@@ -220,24 +220,24 @@ func (r *Recorder) column(q Queue) *Column {
 	if !q.usable(r.batch) {
 		return nil
 	}
-	l := q.lane
-	for len(l.columns) <= r.ordinal {
-		l.columns = append(l.columns, nil)
-		l.spare = append(l.spare, nil)
-		l.usedTables = append(l.usedTables, false)
+	buf := q.buf
+	for len(buf.columns) <= r.ordinal {
+		buf.columns = append(buf.columns, nil)
+		buf.spare = append(buf.spare, nil)
+		buf.usedTables = append(buf.usedTables, false)
 	}
-	if c := l.columns[r.ordinal]; c != nil {
+	if c := buf.columns[r.ordinal]; c != nil {
 		return c
 	}
-	if l.spare[r.ordinal] == nil {
-		l.spare[r.ordinal] = newColumn(r.typ, r.shards)
+	if buf.spare[r.ordinal] == nil {
+		buf.spare[r.ordinal] = newColumn(r.typ, r.shards)
 	}
-	c := l.spare[r.ordinal]
-	l.columns[r.ordinal] = c
-	l.usedTables[r.ordinal] = true
-	l.touched = append(l.touched, touched{r.ordinal, c})
+	c := buf.spare[r.ordinal]
+	buf.columns[r.ordinal] = c
+	buf.usedTables[r.ordinal] = true
+	buf.touched = append(buf.touched, touched{r.ordinal, c})
 	for i := range c.puts {
-		l.roomier(cap(c.puts[i].IDs), c.putBytes())
+		buf.roomier(cap(c.puts[i].IDs), c.putBytes())
 	}
 	return c
 }
@@ -246,7 +246,7 @@ func (r *Recorder) column(q Queue) *Column {
 // array, unless somebody may write through a pointer into it, or in a new segment.
 // It reports false, and the queue has failed, when that exceeds its limits.
 func (r *Recorder) room(q Queue, c *Column) bool {
-	if !q.lane.admit(1, r.typ.Size) {
+	if !q.buf.admit(1, r.typ.Size) {
 		return false
 	}
 	room := c.current.Cap()
@@ -256,14 +256,14 @@ func (r *Recorder) room(q Queue, c *Column) bool {
 		larger = r.smallest() // of a segment that begins
 	case !c.staged:
 		c.current = r.typ.Grown(c.current, larger).Resize(room)
-		q.lane.roomier(larger-room, r.typ.Size)
+		q.buf.roomier(larger-room, r.typ.Size)
 		if canary.Enabled && canary.On(canary.LastCommandDropped) {
 			c.current = c.current.Resize(room - 1)
 		}
 		return true
 	}
 	c.begin(r.segments.next(), r, larger)
-	q.lane.roomier(c.current.Cap(), r.typ.Size)
+	q.buf.roomier(c.current.Cap(), r.typ.Size)
 	return true
 }
 

@@ -38,8 +38,8 @@ func (s *Sequence) renew() {
 func (b *Batch) Join(s *Sequence) {
 	s.renew()
 	for i, p := range s.passes {
-		for task := range p.lanes[:p.tasks] {
-			p.lanes[task].pass = len(b.order)
+		for task := range p.buffers[:p.tasks] {
+			p.buffers[task].pass = len(b.order)
 		}
 		p.joined = true
 		b.ended.add(p.held)

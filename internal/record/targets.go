@@ -4,12 +4,12 @@ package record
 // commands for, as often as there are columns and erase lists that do. Checked
 // builds compare it with what was declared.
 func (p *Pass) Targets(visit func(ordinal int)) {
-	for task := range p.lanes[:p.tasks] {
-		l := &p.lanes[task]
-		for _, t := range l.touched {
+	for task := range p.buffers[:p.tasks] {
+		buf := &p.buffers[task]
+		for _, t := range buf.touched {
 			visit(t.ordinal)
 		}
-		for _, list := range l.lists {
+		for _, list := range buf.lists {
 			visit(p.batch.byList[list].ordinal)
 		}
 	}
