@@ -198,5 +198,5 @@ func (t *table) close() {
 	for i, sh := range t.order {
 		t.order[i] = apply.New(apply.EmptyLike(sh.Map), t.typ)
 	}
-	t.forgetNames()
+	t.forgetCreated()
 }

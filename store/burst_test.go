@@ -50,7 +50,7 @@ var bursts = map[string]func(t tb, s swollen){
 	"stale erases": func(t tb, s swollen) {
 		s.table.EraseItems(queues(t, s.Store, 1)[0], make([]store.Handle[item], 2*burstItems))
 	},
-	"strays": func(t tb, s swollen) {
+	"unrouted": func(t tb, s swollen) {
 		q := queues(t, s.Store, 1)[0]
 		for range 2 * burstItems {
 			q.Erase(compose(9000, 1, 1))

@@ -22,7 +22,7 @@ func Created[T any](t TableOf[T]) iter.Seq2[Handle[T], *T] {
 	if !of.changed("Created") {
 		return nothing
 	}
-	return living[T](of, of.recorder.Published.Names())
+	return living[T](of, of.recorder.Published.Created())
 }
 
 // Replaced iterates over the items of t that the last flush put a value to, by

@@ -50,9 +50,9 @@ func (t *table) newCopy() *savedTable {
 	return &savedTable{table: t, shards: make([]apply.Map, n), begun: make([]bool, n)}
 }
 
-// forgetFlush forgets the names and changes of the last flush.
+// forgetFlush forgets what the last flush created and changed.
 func (t *table) forgetFlush() {
-	t.forgetNames()
+	t.forgetCreated()
 	for _, sh := range t.order {
 		sh.ForgetChanges()
 	}

@@ -242,7 +242,7 @@ func TestTheLimitOfAQueueIsExact(t *testing.T) {
 			"erases": func(table *store.Table[item], q store.Queue, n int) {
 				table.EraseItems(q, make([]store.Handle[item], n))
 			},
-			"strays": func(_ *store.Table[item], q store.Queue, n int) {
+			"unrouted": func(_ *store.Table[item], q store.Queue, n int) {
 				for range n {
 					q.Erase(compose(9000, 1, 1))
 				}

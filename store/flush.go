@@ -111,7 +111,7 @@ type flush struct {
 	empty   Report
 
 	// The steps and visits, bound once.
-	stray     func(batch.Sample)
+	unrouted  func(batch.Sample)
 	planTask  func(int) error
 	roomTask  func(int) error
 	findTask  func(int) error
@@ -133,7 +133,7 @@ func (t *table) work(shard int) shardWork {
 
 func (f *flush) init(s *Store) {
 	f.store = s
-	f.stray = func(sample batch.Sample) {
+	f.unrouted = func(sample batch.Sample) {
 		f.report.Total.Stale++
 		f.report.Stale = append(f.report.Stale, sample)
 		if len(f.report.Stale) == 2*record.MaxSamples { // typeIds come in any order
@@ -315,7 +315,7 @@ func (f *flush) publish() {
 	s := f.store
 	r := &f.report
 	r.begin(s.epoch.Add(1))
-	s.batch.Strays(f.stray)
+	s.batch.Unrouted(f.unrouted)
 	for _, t := range f.tables {
 		var of TableReport
 		of, r.Stale = t.publish(r.Epoch, r.Stale)
@@ -345,11 +345,11 @@ func (f *flush) forgetChanges() {
 	}
 }
 
-// pendingName returns the real handle for a provisional one in a recorded value, or
+// resolvePending returns the real handle for a provisional one in a recorded value, or
 // null.
-func (s *Store) pendingName(id ID) ID {
+func (s *Store) resolvePending(id ID) ID {
 	if t := s.owner(id); t != nil {
-		return t.pendingName(id)
+		return t.resolvePending(id)
 	}
 	return 0
 }

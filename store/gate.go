@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync/atomic"
 
 	"handloom/internal/canary"
@@ -32,17 +33,7 @@ const (
 	opDefragment
 )
 
-func (o operation) String() string {
-	return [...]string{
-		"Read", "Reduce", "Digest or Verify", "ForEach", "Each", "Flush", "Checkpoint", "Rollback", "Write", "a wave", "a system", "Close", "Discard", "Queues",
-		"SortFunc", "SortByKey", "Defragment",
-	}[o]
-}
-
-// shared operations only read, so that any number of them hold the gate at once.
-func (o operation) shared() bool { return o <= opInspect }
-
-// joins reports whether o may run inside a phase of kind outer:
+// operations are the properties of each. What may run inside what:
 //
 //	outer                joined by
 //	Read                 Reduce, Digest, Verify
@@ -51,20 +42,38 @@ func (o operation) shared() bool { return o <= opInspect }
 //	system of a frame    ForEach, Each, Reduce
 //	task of a pass       Reduce, which runs inline
 //	anything else        nothing
-func (o operation) joins(outer operation) bool {
-	switch outer {
-	case opRead:
-		return o == opReduce || o == opInspect
-	case opWrite:
-		return o == opReduce || o == opInspect || o == opForEach || o == opEach || o == opFlush ||
-			o == opCheckpoint || o == opRollback || o == opWave || o >= opSortFunc
-	case opSystem:
-		return o == opReduce || o == opForEach || o == opEach
-	case opForEach, opEach, opReduce:
-		return o == opReduce
-	}
-	return false
+var operations = [...]struct {
+	name         string
+	shared       bool        // only reads, so that any number of them hold the gate at once
+	joins        []operation // phases that it may run inside of
+	givesContext bool        // to the functions of the caller that run in it
+}{
+	opRead:       {name: "Read", shared: true, givesContext: true},
+	opReduce:     {name: "Reduce", shared: true, givesContext: true, joins: []operation{opRead, opWrite, opSystem, opForEach, opEach, opReduce}},
+	opInspect:    {name: "Digest or Verify", shared: true, joins: []operation{opRead, opWrite}},
+	opForEach:    {name: "ForEach", givesContext: true, joins: []operation{opWrite, opSystem}},
+	opEach:       {name: "Each", givesContext: true, joins: []operation{opWrite, opSystem}},
+	opFlush:      {name: "Flush", joins: []operation{opWrite}},
+	opCheckpoint: {name: "Checkpoint", joins: []operation{opWrite}},
+	opRollback:   {name: "Rollback", joins: []operation{opWrite}},
+	opWrite:      {name: "Write", givesContext: true},
+	opWave:       {name: "a wave", joins: []operation{opWrite}},
+	opSystem:     {name: "a system", givesContext: true},
+	opClose:      {name: "Close"},
+	opDiscard:    {name: "Discard"},
+	opQueues:     {name: "Queues"},
+	opSortFunc:   {name: "SortFunc", joins: []operation{opWrite}},
+	opSortByKey:  {name: "SortByKey", joins: []operation{opWrite}},
+	opDefragment: {name: "Defragment", joins: []operation{opWrite}},
 }
+
+func (o operation) String() string { return operations[o].name }
+
+// shared reports whether phases of kind o hold the gate together.
+func (o operation) shared() bool { return operations[o].shared }
+
+// joins reports whether o may run inside a phase of kind outer.
+func (o operation) joins(outer operation) bool { return slices.Contains(operations[o].joins, outer) }
 
 // advice says what to do instead of o inside a phase of kind outer, which o does
 // not join.
@@ -142,7 +151,7 @@ func (p *phase) open() (err error) {
 		err = p.acquire()
 	}
 	if check.Full && err == nil {
-		p.store.insiders.enter(p)
+		p.store.goroutines.enter(p)
 	}
 	return err
 }
@@ -165,7 +174,7 @@ func (p *phase) wait() error {
 		if gate.tryAcquire(p.op.shared()) {
 			return nil
 		}
-		if err := p.store.insiders.waits(p); err != nil {
+		if err := p.store.goroutines.waits(p); err != nil {
 			return err
 		}
 	}
@@ -209,7 +218,7 @@ func (p *phase) join() error {
 // leave ends the phase, on the goroutine that began it.
 func (p *phase) leave() {
 	if check.Full {
-		p.store.insiders.leave()
+		p.store.goroutines.leave()
 	}
 	p.release()
 }

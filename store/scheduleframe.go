@@ -123,8 +123,8 @@ func (y *system) run(ctx context.Context) error {
 	p := &phase{Context: ctx, store: y.store, op: opSystem, outer: y.store.phaseOf(ctx), system: y}
 	defer p.ended.Store(true)
 	if check.Full {
-		y.store.insiders.enter(p)
-		defer y.store.insiders.leave()
+		y.store.goroutines.enter(p)
+		defer y.store.goroutines.leave()
 	}
 	return y.Run(p)
 }

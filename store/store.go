@@ -58,8 +58,8 @@ type Store struct {
 	closed  bool          // kept under the gate
 	broken  bool          // likewise
 
-	insiders insiders
-	applying atomic.Bool // checked builds: a flush is beyond its commit point
+	goroutines phaseGoroutines
+	applying   atomic.Bool // checked builds: a flush is beyond its commit point
 
 	tables  []*table // by ordinal
 	writes  uint64   // calls of Write, kept under the gate
@@ -156,7 +156,7 @@ func (s *Store) owner(id handle.ID) *table {
 // the first, none. cost estimates each in nanoseconds and may be nil.
 func (s *Store) run(ctx context.Context, n int, task func(int) error, cost []int64) error {
 	if check.Full {
-		task = s.insiders.around(s.phaseOf(ctx), task)
+		task = s.goroutines.around(s.phaseOf(ctx), task)
 	}
 	if s.perturb != nil {
 		if instead := s.perturb(n); instead != nil {
@@ -197,7 +197,7 @@ func (s *Store) runReading(p *phase, n int, task func(int) error) error {
 		workers = 1
 	}
 	if check.Full {
-		task = s.insiders.around(p, task)
+		task = s.goroutines.around(p, task)
 	}
 	return tasks.Run(p, n, task, tasks.Options{Workers: workers})
 }

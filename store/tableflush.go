@@ -13,16 +13,16 @@ type tableFlush struct {
 	used  bool   // since the table was last asked whether it is idle
 
 	sizes, take, sorted []int       // of the shards, for dealing
-	real                func(ID) ID // [Store.pendingName], bound once
+	real                func(ID) ID // [Store.resolvePending], bound once
 }
 
 func (f *tableFlush) init(s *Store, shards int) {
-	f.real = s.pendingName
+	f.real = s.resolvePending
 	f.sizes, f.take, f.sorted = make([]int, shards), make([]int, shards), make([]int, shards)
 }
 
-// forgetNames makes the names of the last flush resolve no more.
-func (t *table) forgetNames() {
+// forgetCreated makes provisional handles of the last flush resolve no more.
+func (t *table) forgetCreated() {
 	t.recorder.Pending.Forget()
 	t.recorder.Published.Forget()
 }
@@ -46,7 +46,7 @@ const (
 )
 
 func (w shardWork) cost() int64 {
-	n := w.commands.Creates() / len(w.table.order) * createCost
+	n := w.commands.Survivors() / len(w.table.order) * createCost
 	for _, erases := range w.commands.Erases(w.index) {
 		n += len(erases.IDs) * eraseCost
 	}
@@ -60,7 +60,7 @@ func (w shardWork) cost() int64 {
 func (t *table) deal() error {
 	f, commands := &t.flushing, t.recorder.Pending
 	commands.Settle()
-	creates, kept := commands.Creates(), 0
+	creates, kept := commands.Survivors(), 0
 	for i, sh := range t.order {
 		f.sizes[i] = sh.Map.Len() - sh.Erased()
 		kept += f.sizes[i]
@@ -102,9 +102,9 @@ func (w shardWork) patch() {
 	}
 }
 
-// pendingName returns the handle of an item that the running flush created, or
+// resolvePending returns the handle of an item that the running flush created, or
 // null.
-func (t *table) pendingName(id ID) ID {
+func (t *table) resolvePending(id ID) ID {
 	real, _ := t.recorder.Pending.Resolve(id)
 	return real
 }
@@ -116,8 +116,8 @@ func (t *table) cancel() {
 	t.recorder.Pending.Forget()
 }
 
-// publish ends the table's part of a flush: the names of its creates resolve
-// from now on. It appends the first stale commands of each shard to stale.
+// publish ends the table's part of a flush: what it created
+// resolves from now on. It appends the first stale commands of each shard to stale.
 func (t *table) publish(epoch uint64, stale []Sample) (TableReport, []Sample) {
 	report := TableReport{Name: t.name}
 	for _, sh := range t.order {

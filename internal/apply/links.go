@@ -97,8 +97,8 @@ func (s *Shard) Link(c *record.Commands, index int, fields []uintptr, resolve fu
 			}
 		}
 	}
-	c.Runs(s.lo, s.hi, func(_ items.Slice, names []handle.ID) {
-		for _, id := range names {
+	c.Runs(s.lo, s.hi, func(_ items.Slice, created []handle.ID) {
+		for _, id := range created {
 			visit(id)
 		}
 	})

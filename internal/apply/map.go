@@ -28,7 +28,7 @@ type Map interface {
 	ReserveMore(n int)
 
 	Mark(marks *sparse.Marks, id handle.ID) sparse.Marking
-	MarkItems(marks *sparse.Marks, ids []handle.ID, odd []sparse.Odd) []sparse.Odd
+	MarkItems(marks *sparse.Marks, ids []handle.ID, unmarked []sparse.Unmarked) []sparse.Unmarked
 	Marked(marks *sparse.Marks, yield func(id handle.ID, item unsafe.Pointer) bool)
 	IsMarked(marks *sparse.Marks, id handle.ID) bool
 	EraseMarked(marks *sparse.Marks) int

@@ -16,16 +16,16 @@ type Shard struct {
 	Map Map
 	typ *items.Type // of its items
 
-	erasing sparse.Marks // items that the batch erases
-	putting sparse.Marks // items that the batch puts a value to
-	odd     []sparse.Odd // scratch: the handles of one queue that marked nothing
-	mostOdd int          // the most of them in this plan
-	oddPeak highwater.Mark
-	counts  batch.Counts
-	samples []batch.Sample
-	lo, hi  int // the surviving creates dealt to the shard
-	links   links
-	changes changes
+	erasing      sparse.Marks      // items that the batch erases
+	putting      sparse.Marks      // items that the batch puts a value to
+	unmarked     []sparse.Unmarked // scratch: the handles of one queue that marked nothing
+	mostUnmarked int               // the most of them in this plan
+	unmarkedPeak highwater.Mark
+	counts       batch.Counts
+	samples      []batch.Sample
+	lo, hi       int // the surviving creates dealt to the shard
+	links        links
+	changes      changes
 }
 
 // New returns the shard that owns a map of items of a type.
@@ -36,11 +36,11 @@ func New(m Map, t *items.Type) *Shard { return &Shard{Map: m, typ: t} }
 // nor the order of anything. It takes O(commands) time.
 func (s *Shard) Plan(c *record.Commands, index int) {
 	s.counts, s.samples = batch.Counts{}, s.samples[:0]
-	s.mostOdd = 0
+	s.mostUnmarked = 0
 	for _, erases := range c.Erases(index) {
 		s.planErases(c, erases)
 	}
-	s.odd = highwater.Trim(&s.oddPeak, s.odd[:s.mostOdd])
+	s.unmarked = highwater.Trim(&s.unmarkedPeak, s.unmarked[:s.mostUnmarked])
 	for _, col := range c.Columns {
 		s.planPuts(c, col, index)
 	}
@@ -51,17 +51,17 @@ func (s *Shard) Plan(c *record.Commands, index int) {
 // planErases marks the items all at once and then looks at the few handles that
 // marked nothing.
 func (s *Shard) planErases(c *record.Commands, erases record.Erases) {
-	s.odd = s.Map.MarkItems(&s.erasing, erases.IDs, s.odd[:0])
-	s.mostOdd = max(s.mostOdd, len(s.odd))
-	for _, odd := range s.odd {
-		switch id := erases.IDs[odd.Index]; {
-		case odd.Marking == sparse.Again:
+	s.unmarked = s.Map.MarkItems(&s.erasing, erases.IDs, s.unmarked[:0])
+	s.mostUnmarked = max(s.mostUnmarked, len(s.unmarked))
+	for _, of := range s.unmarked {
+		switch id := erases.IDs[of.Index]; {
+		case of.Marking == sparse.Again:
 			s.counts.Redundant++
 		case !id.IsProvisional():
 			s.counts.Stale++
-			s.sample(batch.Erase, id, erases.Key, odd.Index)
+			s.sample(batch.Erase, id, erases.Key, of.Index)
 		case !c.Cancel(id, &s.counts):
-			s.sample(batch.Erase, id, erases.Key, odd.Index)
+			s.sample(batch.Erase, id, erases.Key, of.Index)
 		}
 	}
 }
@@ -143,8 +143,8 @@ func (s *Shard) Apply(c *record.Commands, index int) {
 		s.Map.EraseMarked(&s.erasing)
 	}
 	s.putting.Clear()
-	c.Runs(s.lo, s.hi, func(values items.Slice, names []handle.ID) {
-		if _, err := s.Map.InsertItems(values, names[:0]); err != nil {
+	c.Runs(s.lo, s.hi, func(values items.Slice, created []handle.ID) {
+		if _, err := s.Map.InsertItems(values, created[:0]); err != nil {
 			panic(err) // planned wrongly: the store stops answering
 		}
 	})

@@ -85,14 +85,14 @@ func (s *Stable) Mark(marks *sparse.Marks, id handle.ID) sparse.Marking {
 }
 
 // MarkItems marks the items that ids name, appends those handles that mark
-// nothing to odd and returns it.
-func (s *Stable) MarkItems(marks *sparse.Marks, ids []handle.ID, odd []sparse.Odd) []sparse.Odd {
+// nothing to unmarked and returns it.
+func (s *Stable) MarkItems(marks *sparse.Marks, ids []handle.ID, unmarked []sparse.Unmarked) []sparse.Unmarked {
 	for i, id := range ids {
 		if marking := s.Mark(marks, id); marking != sparse.Marked {
-			odd = append(odd, sparse.Odd{Index: i, Marking: marking})
+			unmarked = append(unmarked, sparse.Unmarked{Index: i, Marking: marking})
 		}
 	}
-	return odd
+	return unmarked
 }
 
 // Marked calls yield for each marked item, in ascending order of slots, until it

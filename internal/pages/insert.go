@@ -114,7 +114,7 @@ func (s *Stable) stage(operation string, n int, dst []handle.ID) ([]handle.ID, e
 	}
 	dst = slices.Grow(dst, n)
 	handles := dst[len(dst) : len(dst)+n]
-	s.foretell(n, func(i int, id handle.ID) { handles[i] = id })
+	s.peek(n, func(i int, id handle.ID) { handles[i] = id })
 	s.busy++
 	s.staged = handles
 	return dst[:len(dst)+n], nil

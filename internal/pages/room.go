@@ -35,7 +35,7 @@ func (s *Stable) HasRoom(n int) bool {
 	}
 	room := true
 	if s.released > 0 {
-		s.foretell(n, func(_ int, id handle.ID) {
+		s.peek(n, func(_ int, id handle.ID) {
 			room = room && !s.isReleased(int(id.Slot()>>s.shift))
 		})
 	}
@@ -87,9 +87,9 @@ func (s *Stable) fresh(n int) int {
 	return fresh
 }
 
-// foretell calls f with the handles that the next n inserts will give.
-func (s *Stable) foretell(n int, f func(i int, id handle.ID)) {
-	s.list.Foretell(s.slots, n, func(slot sparse.Slot) handle.ID { return *s.word(slot) }, f)
+// peek calls f with the handles that the next n inserts will give.
+func (s *Stable) peek(n int, f func(i int, id handle.ID)) {
+	s.list.Peek(s.slots, n, func(slot sparse.Slot) handle.ID { return *s.word(slot) }, f)
 }
 
 // grow makes the pages that the next n inserts need, which the limits allow.
@@ -98,7 +98,7 @@ func (s *Stable) grow(n int) {
 		s.addPages(slots)
 	}
 	if s.released > 0 {
-		s.foretell(n, func(_ int, id handle.ID) { s.restore(int(id.Slot() >> s.shift)) })
+		s.peek(n, func(_ int, id handle.ID) { s.restore(int(id.Slot() >> s.shift)) })
 	}
 }
 

@@ -120,11 +120,11 @@ func (b *Batch) Check() error {
 	return nil
 }
 
-// Strays calls visit for every untyped erase whose typeId belongs to no table,
+// Unrouted calls visit for every untyped erase whose typeId belongs to no table,
 // in (key, sequence) order.
-func (b *Batch) Strays(visit func(s batch.Sample)) {
+func (b *Batch) Unrouted(visit func(s batch.Sample)) {
 	for buf := range b.buffers {
-		for sequence, id := range buf.strays {
+		for sequence, id := range buf.unrouted {
 			visit(batch.Sample{Handle: id, TypeID: id.TypeID(), Kind: batch.Erase, Pass: buf.pass, Task: buf.task, Sequence: sequence})
 		}
 	}

@@ -91,7 +91,7 @@ var bursts = map[string]func(y *yard, n int){
 	"erases": func(y *yard, n int) {
 		y.record(1, func(q queue) { y.tables[0].EraseItems(q, make([]name, 128*n)) })
 	},
-	"strays": func(y *yard, n int) {
+	"unrouted": func(y *yard, n int) {
 		y.record(1, func(q queue) {
 			for range 128 * n {
 				q.Erase(1)

@@ -26,7 +26,7 @@ type Column struct {
 
 type segment struct {
 	values items.Slice
-	number uint64 // by which names find it
+	number uint64 // in provisional handles
 	peak   highwater.Mark
 }
 

@@ -12,7 +12,7 @@ import (
 )
 
 // Commands are what the queues of a batch say to one table, in (key, sequence)
-// order, and the names that the creates among them get.
+// order, and the handles that the creates among them get.
 //
 // [Batch.Gather] fills them in. A flush cancels and replaces creates while it
 // plans, and has each shard take a range of the surviving creates while it applies
@@ -25,13 +25,13 @@ type Commands struct {
 	order     []run       // segments in key order
 	places    places      // of segments in order
 	marks     []mark      // by creation number, which counts creates in (key, sequence) order
-	names     []handle.ID // by creation number; null if cancelled
+	created   []handle.ID // by creation number; null if cancelled
 	cancelled int         // creates
 	begun     bool        // something is gathered
 
 	peaks struct { // of the arrays of the same names
-		columns, order, marks, names highwater.Mark
-		erases                       []highwater.Mark
+		columns, order, marks, created highwater.Mark
+		erases                         []highwater.Mark
 	}
 }
 
@@ -120,7 +120,7 @@ func (c *Commands) Erases(shard int) []Erases {
 	return nil
 }
 
-// number gives every create its creation number and makes room for its name.
+// number gives every create its creation number and makes room for its handle.
 func (c *Commands) number(r *Recorder) {
 	c.recorder, c.cancelled = r, 0
 	c.order = c.order[:0]
@@ -139,18 +139,18 @@ func (c *Commands) number(r *Recorder) {
 			creates += s.values.Len()
 		}
 	}
-	c.names = highwater.Room(&c.peaks.names, c.names, creates)
+	c.created = highwater.Room(&c.peaks.created, c.created, creates)
 	c.marks = highwater.Room(&c.peaks.marks, c.marks, creates)
 	clear(c.marks)
 }
 
-// Creates returns how many creates survive.
-func (c *Commands) Creates() int { return len(c.names) - c.cancelled }
+// Survivors returns how many creates survive.
+func (c *Commands) Survivors() int { return len(c.created) - c.cancelled }
 
 // locate returns the segment and the creation number that a provisional handle
 // of this table and batch stands for.
 func (c *Commands) locate(id handle.ID) (*run, int, bool) {
-	if c.recorder == nil || !c.recorder.names(id) {
+	if c.recorder == nil || !c.recorder.isProvisional(id) {
 		return nil, 0, false
 	}
 	number, offset := split(id)
@@ -163,7 +163,7 @@ func (c *Commands) locate(id handle.ID) (*run, int, bool) {
 }
 
 // Cancel applies an erase of a provisional handle, counts it, and reports
-// whether id is a name of this batch. Only the worker that plans the table's
+// whether id is of this batch. Only the worker that plans the table's
 // first typeId may call it for handles of that typeId; others are stale, and
 // any worker may ask.
 func (c *Commands) Cancel(id handle.ID, counts *batch.Counts) bool {
@@ -175,7 +175,7 @@ func (c *Commands) Cancel(id handle.ID, counts *batch.Counts) bool {
 		counts.Redundant++
 	default:
 		c.marks[creation] = cancelled
-		c.names[creation] = 0
+		c.created[creation] = 0
 		s.cancelled++
 		c.cancelled++
 		counts.CancelledOut += 2 // the create and its erase
@@ -221,9 +221,9 @@ func (c *Commands) Settle() {
 
 // Runs calls insert with the surviving creates from the lo-th to before the
 // hi-th, cut into runs of values that lie side by side. insert stores the
-// handles of the items in names, which has the length of values. Workers may
+// handles of the items in created, which has the length of values. Workers may
 // call Runs at the same time for ranges that do not overlap.
-func (c *Commands) Runs(lo, hi int, insert func(values items.Slice, names []handle.ID)) {
+func (c *Commands) Runs(lo, hi int, insert func(values items.Slice, created []handle.ID)) {
 	if lo == hi {
 		return
 	}
@@ -233,14 +233,14 @@ func (c *Commands) Runs(lo, hi int, insert func(values items.Slice, names []hand
 	at := sort.Search(len(c.order), func(i int) bool { return c.order[i].survivors > lo }) - 1
 	for ; at < len(c.order) && c.order[at].survivors < hi; at++ {
 		s := &c.order[at]
-		names := c.names[s.first : s.first+s.creates]
+		created := c.created[s.first : s.first+s.creates]
 		if s.cancelled == 0 {
 			from, to := max(0, lo-s.survivors), min(hi-s.survivors, s.creates)
-			insert(s.values.Sub(from, to, size), names[from:to])
+			insert(s.values.Sub(from, to, size), created[from:to])
 			continue
 		}
 		s.runs(c.marks[s.first:s.first+s.creates], lo, hi, func(from, to int) {
-			insert(s.values.Sub(from, to, size), names[from:to])
+			insert(s.values.Sub(from, to, size), created[from:to])
 		})
 	}
 }
@@ -268,17 +268,17 @@ func (s *run) runs(marks []mark, lo, hi int, f func(from, to int)) {
 
 // Resolve returns the handle of the item that the provisional handle id was
 // recorded for, once the creates have been applied. It is null, and ok true,
-// when the create was cancelled; ok is false when id is no name of this batch.
+// when the create was cancelled; ok is false when id is not of this batch.
 func (c *Commands) Resolve(id handle.ID) (h handle.ID, ok bool) {
 	_, creation, ok := c.locate(id)
 	if !ok {
 		return 0, false
 	}
-	return c.names[creation], true
+	return c.created[creation], true
 }
 
 // release forgets the columns, which the next batch writes to, and keeps the
-// names.
+// handles of what was created.
 func (c *Commands) release() {
 	clear(c.Columns)
 	c.Columns, c.begun = highwater.Trim(&c.peaks.columns, c.Columns), false
@@ -291,20 +291,20 @@ func (c *Commands) release() {
 	}
 }
 
-// Forget drops the names as well: nothing resolves until the next
+// Forget drops those as well: nothing resolves until the next
 // [Batch.Gather].
 func (c *Commands) Forget() {
 	c.release()
 	c.recorder = nil
-	c.names, c.marks = highwater.Trim(&c.peaks.names, c.names), highwater.Trim(&c.peaks.marks, c.marks)
+	c.created, c.marks = highwater.Trim(&c.peaks.created, c.created), highwater.Trim(&c.peaks.marks, c.marks)
 	c.order = highwater.Trim(&c.peaks.order, c.order)
 	c.places.forget()
 }
 
-// Known reports whether there are names, even if none, of a flush that was not
+// Known reports whether there are handles, even if none, of a flush that was not
 // forgotten.
 func (c *Commands) Known() bool { return c.recorder != nil }
 
-// Names returns the handles of the items created, in the order of creation; null
+// Created returns the handles of the items created, in the order of creation; null
 // ones stand for creates that were cancelled.
-func (c *Commands) Names() []handle.ID { return c.names }
+func (c *Commands) Created() []handle.ID { return c.created }

@@ -11,7 +11,7 @@
 //     a typed array. A position in such an array is a sequence.
 //   - list: the erases that one queue recorded for one typeId; they need no type.
 //   - segment: up to 16,384 creates of one column. Its number, of those that the
-//     table has used so far, is what the names of the creates are made of.
+//     table has used so far, is what their provisional handles are made of.
 //   - provisional handle: the name of an item that is recorded but not yet
 //     flushed.
 //   - inbox: where goroutines that take part in no pass leave commands. One call
@@ -42,15 +42,15 @@
 //
 // Segments of a table are numbered along its whole history, in the order in which
 // queues ask for them, and whatever becomes of a batch: a pass that fails, a
-// batch that is dropped, a rollback use numbers up and give none back. So a name
-// is of one batch alone and stale in every other, until the table has used 17
-// billion segments (2^34) since; then its names begin again. That is 207 days of
+// batch that is dropped, a rollback use numbers up and give none back. So such a
+// handle is of one batch alone and stale in every other, until the table has used 17
+// billion segments (2^34) since; then they begin again. That is 207 days of
 // 16 queues that create something in each of 60 batches a second. A call of the
-// inbox may begin before a flush and end after it: its names are as good in the
+// inbox may begin before a flush and end after it: its handles are as good in the
 // batch that it ends in.
 //
-// The bits are a name without order: they may differ from run to run, and nothing
-// in a flush depends on them. What a name stands for is looked up among the
+// The bits have no order: they may differ from run to run, and nothing
+// in a flush depends on them. What a provisional handle stands for is looked up among the
 // segments of the batch by segment and offset (see [Commands.Resolve]), in memory
 // that depends on how many those are.
 //

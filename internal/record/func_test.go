@@ -63,7 +63,7 @@ func TestPointersToStagedValuesAreGoodUntilThePassEnds(t *testing.T) {
 		}
 		c := b.commands()
 		b.plan(c)
-		expectRange(t, survivors(c, 0, c.Creates()), 0, len(pointers))
+		expectRange(t, survivors(c, 0, c.Survivors()), 0, len(pointers))
 		if round == 1 {
 			b.Finish()
 		} else {

@@ -134,7 +134,7 @@ func (h *history) flush(do int) {
 	for _, made := range h.next {
 		want = append(want, made.n)
 	}
-	if got := survivors(c, 0, c.Creates()); !slices.Equal(got, want) {
+	if got := survivors(c, 0, c.Survivors()); !slices.Equal(got, want) {
 		h.Fatalf("the flush creates %v, want %v", got, want)
 	}
 	if do == 17 { // it fails: the batch is kept
@@ -169,7 +169,7 @@ func (h *history) checkNames(c *record.Commands, known []*create) {
 // realOrNull is what the name of the i-th create resolves to: nothing yet, while
 // the batch is not applied.
 func realOrNull(c *record.Commands, i int) name {
-	if names := c.Names(); !names[i].IsZero() {
+	if names := c.Created(); !names[i].IsZero() {
 		return real(i)
 	}
 	return name{}
@@ -212,7 +212,7 @@ func TestACallOfTheInboxMayOutlastManyOthers(t *testing.T) {
 			b.arrive(t, first)
 			c := b.commands()
 			b.plan(c)
-			n := c.Creates()
+			n := c.Survivors()
 			if got := survivors(c, n-2, n); !slices.Equal(got, []uint64{1, 2}) {
 				t.Errorf("the call that was there all the time creates %v", got)
 			}

@@ -81,8 +81,8 @@ func TestForgottenNamesResolveNoMore(t *testing.T) {
 		t.Error("commands that were numbered have no names")
 	}
 	c.Forget()
-	if h, ok := c.Resolve(p.ID); ok || c.Known() || len(c.Names()) > 0 {
-		t.Errorf("a forgotten name resolves to %v, %t; known: %t; names: %v", h, ok, c.Known(), c.Names())
+	if h, ok := c.Resolve(p.ID); ok || c.Known() || len(c.Created()) > 0 {
+		t.Errorf("a forgotten name resolves to %v, %t; known: %t; names: %v", h, ok, c.Known(), c.Created())
 	}
 }
 
@@ -109,8 +109,8 @@ func TestNamesThatWereMadeUpAreStale(t *testing.T) {
 			t.Errorf("%s resolves", what)
 		}
 	}
-	if b.plan(c); c.Creates() != 1 {
-		t.Errorf("%d creates are left of 1", c.Creates())
+	if b.plan(c); c.Survivors() != 1 {
+		t.Errorf("%d creates are left of 1", c.Survivors())
 	}
 }
 
@@ -240,8 +240,8 @@ func TestNamesTakeMemoryForTheSegmentsOfTheirBatchAlone(t *testing.T) {
 	}
 	b.arrive(t, long)
 	c := b.commands()
-	if b.plan(c); c.Creates() != 21 {
-		t.Errorf("%d creates", c.Creates())
+	if b.plan(c); c.Survivors() != 21 {
+		t.Errorf("%d creates", c.Survivors())
 	}
 	if n := c.Places(); n > 4*21 {
 		t.Errorf("%d places for 21 segments", n)

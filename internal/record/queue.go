@@ -46,22 +46,22 @@ type buffer struct {
 	erases  [][]handle.ID // by list (see router): of this use, or nil
 	columns []*Column     // by table ordinal: of this use, or nil
 
-	spareErases [][]handle.ID    // by list: kept from use to use
-	spare       []*Column        // by table ordinal: kept from use to use
-	lists       []int            // the lists of this use
-	touched     []touched        // the columns of this use, in order of first use
-	strays      []handle.ID      // untyped erases of typeIds that no table has
-	peaks       []highwater.Mark // by list: of spareErases
-	room        Load             // in the arrays of this use: it holds no more
-	straysPeak  highwater.Mark
-	uses        int    // since idle arrays were given up
-	usedTables  []bool // by table ordinal: since then
-	usedLists   []bool // by list: since then
-	last        uint64 // serial of the use that is closed, until its batch ends
-	pass        int
-	task        int
-	state       state
-	busy        atomic.Bool // checked builds: a goroutine is inside a method
+	spareErases  [][]handle.ID    // by list: kept from use to use
+	spare        []*Column        // by table ordinal: kept from use to use
+	lists        []int            // the lists of this use
+	touched      []touched        // the columns of this use, in order of first use
+	unrouted     []handle.ID      // untyped erases of typeIds that no table has
+	peaks        []highwater.Mark // by list: of spareErases
+	room         Load             // in the arrays of this use: it holds no more
+	unroutedPeak highwater.Mark
+	uses         int    // since idle arrays were given up
+	usedTables   []bool // by table ordinal: since then
+	usedLists    []bool // by list: since then
+	last         uint64 // serial of the use that is closed, until its batch ends
+	pass         int
+	task         int
+	state        state
+	busy         atomic.Bool // checked builds: a goroutine is inside a method
 
 	_ [64]byte
 }
@@ -114,9 +114,9 @@ func (buf *buffer) reset() {
 		buf.erases[list] = nil
 	}
 	buf.touched, buf.lists = buf.touched[:0], buf.lists[:0]
-	buf.strays = highwater.Trim(&buf.straysPeak, buf.strays)
+	buf.unrouted = highwater.Trim(&buf.unroutedPeak, buf.unrouted)
 	buf.room = Load{}
-	buf.roomier(cap(buf.strays), idBytes)
+	buf.grew(cap(buf.unrouted), idBytes)
 	buf.giveUpIdle()
 }
 
@@ -148,14 +148,14 @@ func (buf *buffer) forget() {
 }
 
 // empty reports whether the buffer holds nothing.
-func (buf *buffer) empty() bool { return len(buf.touched)+len(buf.lists)+len(buf.strays) == 0 }
+func (buf *buffer) empty() bool { return len(buf.touched)+len(buf.lists)+len(buf.unrouted) == 0 }
 
 // load is what the buffer holds. It takes O(tables used) time.
 func (buf *buffer) load() Load {
 	if buf.empty() {
 		return Load{}
 	}
-	sum := Load{len(buf.strays), int64(len(buf.strays)) * idBytes}
+	sum := Load{len(buf.unrouted), int64(len(buf.unrouted)) * idBytes}
 	for _, list := range buf.lists {
 		n := len(buf.erases[list])
 		sum.Add(Load{n, int64(n) * idBytes})
@@ -182,9 +182,9 @@ func (buf *buffer) fits(load, more Load) bool {
 	return load.within(buf.batch.limits.QueueCommands, buf.batch.limits.QueueBytes)
 }
 
-// roomier notes that the arrays of this use have room for n more commands of size
+// grew notes that the arrays of this use have room for n more commands of size
 // bytes each.
-func (buf *buffer) roomier(n int, size uintptr) {
+func (buf *buffer) grew(n int, size uintptr) {
 	buf.room.Add(Load{n, int64(n) * int64(size)})
 }
 
@@ -201,7 +201,7 @@ func (buf *buffer) overflowed() bool {
 // missed.
 func (buf *buffer) auditRoom() {
 	if held := buf.load(); held.Commands > buf.room.Commands || held.Bytes > buf.room.Bytes {
-		panic(fmt.Sprintf("batch: checked build: a queue with room for %+v holds %+v", buf.room, held))
+		panic(fmt.Sprintf("store: checked build: a queue with room for %+v holds %+v", buf.room, held))
 	}
 }
 
@@ -209,7 +209,7 @@ func (buf *buffer) auditRoom() {
 // once are a bug that would otherwise lose commands.
 func (q Queue) enter() {
 	if q.buf != nil && !q.buf.busy.CompareAndSwap(false, true) {
-		panic(fmt.Sprintf("batch: %v is used by two goroutines at once; give each task its own queue", q))
+		panic(fmt.Sprintf("store: %v is used by two goroutines at once; give each task its own queue", q))
 	}
 }
 
@@ -235,10 +235,10 @@ func (q Queue) Erase(id handle.ID) {
 		q.enter()
 		defer q.leave()
 	}
-	if buf := q.buf; q.usable(b) && (len(buf.strays) < cap(buf.strays) || buf.admit(1, idBytes)) {
-		before := cap(buf.strays)
-		buf.strays = append(buf.strays, id)
-		buf.roomier(cap(buf.strays)-before, idBytes)
+	if buf := q.buf; q.usable(b) && (len(buf.unrouted) < cap(buf.unrouted) || buf.admit(1, idBytes)) {
+		before := cap(buf.unrouted)
+		buf.unrouted = append(buf.unrouted, id)
+		buf.grew(cap(buf.unrouted)-before, idBytes)
 	}
 }
 
@@ -297,11 +297,11 @@ func (q Queue) erasesIn(b *Batch, list, n int) {
 		buf.lists = append(buf.lists, list)
 		buf.erases[list] = buf.spareErases[list]
 		buf.usedLists[list] = true
-		buf.roomier(cap(buf.erases[list]), idBytes)
+		buf.grew(cap(buf.erases[list]), idBytes)
 	}
 	before := cap(buf.erases[list])
 	buf.erases[list] = grow(buf.erases[list], n)
-	buf.roomier(cap(buf.erases[list])-before, idBytes)
+	buf.grew(cap(buf.erases[list])-before, idBytes)
 }
 
 // appendIn appends to a list that erasesIn made room in, unless it refused.
@@ -316,18 +316,18 @@ func (q Queue) appendIn(list int, id handle.ID) {
 func (q Queue) usable(b *Batch) bool {
 	switch buf := q.buf; {
 	case buf == nil:
-		panic("batch: the zero Queue records nothing; use the queue that a pass gives to its task")
+		panic("store: the zero Queue records nothing; use the queue that a pass gives to its task")
 	case buf.batch != b:
-		panic(fmt.Sprintf("batch: %v belongs to another store than the table; use a queue of a pass of the table's own store", q))
+		panic(fmt.Sprintf("store: %v belongs to another store than the table; use a queue of a pass of the table's own store", q))
 	case q.serial == buf.serial:
 		return true
 	case buf.pass == batch.InboxPass && buf.state != full:
-		panic(fmt.Sprintf("batch: %v was kept past it; record inside the function given to the inbox", q))
+		panic(fmt.Sprintf("store: %v was kept past it; record inside the function given to the inbox", q))
 	case q.serial != buf.last:
-		panic(fmt.Sprintf("batch: %v was kept past its flush; take the queue that the current pass gives to its task", q))
+		panic(fmt.Sprintf("store: %v was kept past its flush; take the queue that the current pass gives to its task", q))
 	case buf.state == full:
 		return false
 	default:
-		panic(fmt.Sprintf("batch: %v was kept past its pass; take the queue that the current pass gives to its task", q))
+		panic(fmt.Sprintf("store: %v was kept past its pass; take the queue that the current pass gives to its task", q))
 	}
 }

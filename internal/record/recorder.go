@@ -19,9 +19,9 @@ type Recorder struct {
 	typ     *items.Type // of the table's items
 
 	Pending   *Commands // of the flush that runs; [Batch.Gather] fills them in
-	Published *Commands // of the flush before, whose names resolve
+	Published *Commands // of the flush before, whose provisional handles resolve
 
-	segments naming
+	segments segmentNumbers
 }
 
 // Init prepares a recorder that lies within a table, which becomes the next of the
@@ -35,15 +35,15 @@ func (r *Recorder) Init(b *Batch, first uint16, shards int, t *items.Type) {
 	r.Pending, r.Published = new(Commands), new(Commands)
 }
 
-// Publish ends the table's part of a flush: the names of its creates resolve from
-// now on, and those of the flush before no more.
+// Publish ends the table's part of a flush: provisional handles of its creates resolve
+// from now on, and those of the flush before no more.
 func (r *Recorder) Publish() {
 	r.Pending.release()
 	r.Pending, r.Published = r.Published, r.Pending
 	r.Pending.Forget()
 }
 
-// Rest gives up the memory that commands keep from one flush to the next. No name
+// Rest gives up the memory that commands keep from one flush to the next. Nothing
 // resolves any more.
 func (r *Recorder) Rest() { *r.Pending, *r.Published = Commands{}, Commands{} }
 
@@ -145,7 +145,7 @@ func (r *Recorder) Staged(q Queue, p handle.ID) unsafe.Pointer {
 		return nil
 	}
 	c := q.buf.columns[r.ordinal]
-	if c == nil || !r.names(p) {
+	if c == nil || !r.isProvisional(p) {
 		return nil
 	}
 	v := c.find(p)
@@ -153,8 +153,8 @@ func (r *Recorder) Staged(q Queue, p handle.ID) unsafe.Pointer {
 	return v
 }
 
-// names reports whether id is a provisional handle of the table.
-func (r *Recorder) names(id handle.ID) bool { return id>>typeShift == r.prefix>>typeShift }
+// isProvisional reports whether id is a provisional handle of the table.
+func (r *Recorder) isProvisional(id handle.ID) bool { return id>>typeShift == r.prefix>>typeShift }
 
 // EraseItems records an erase per handle.
 func (r *Recorder) EraseItems(q Queue, ids []handle.ID) {
@@ -209,7 +209,7 @@ func (r *Recorder) roomForPut(q Queue, shard int) *Puts {
 	if n == before {
 		p.IDs = grow(p.IDs, 1)
 		p.Values = r.typ.Grown(p.Values, cap(p.IDs)).Resize(n)
-		q.buf.roomier(cap(p.IDs)-before, c.putBytes())
+		q.buf.grew(cap(p.IDs)-before, c.putBytes())
 	}
 	return p
 }
@@ -237,7 +237,7 @@ func (r *Recorder) column(q Queue) *Column {
 	buf.usedTables[r.ordinal] = true
 	buf.touched = append(buf.touched, touched{r.ordinal, c})
 	for i := range c.puts {
-		buf.roomier(cap(c.puts[i].IDs), c.putBytes())
+		buf.grew(cap(c.puts[i].IDs), c.putBytes())
 	}
 	return c
 }
@@ -256,14 +256,14 @@ func (r *Recorder) room(q Queue, c *Column) bool {
 		larger = r.smallest() // of a segment that begins
 	case !c.staged:
 		c.current = r.typ.Grown(c.current, larger).Resize(room)
-		q.buf.roomier(larger-room, r.typ.Size)
+		q.buf.grew(larger-room, r.typ.Size)
 		if canary.Enabled && canary.On(canary.LastCommandDropped) {
 			c.current = c.current.Resize(room - 1)
 		}
 		return true
 	}
 	c.begin(r.segments.next(), r, larger)
-	q.buf.roomier(c.current.Cap(), r.typ.Size)
+	q.buf.grew(c.current.Cap(), r.typ.Size)
 	return true
 }
 

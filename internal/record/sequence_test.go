@@ -13,7 +13,7 @@ import (
 func (b *bench) values() []uint64 {
 	c := b.commands()
 	b.plan(c)
-	return survivors(c, 0, c.Creates())
+	return survivors(c, 0, c.Survivors())
 }
 
 // recordPasses records passes of a sequence: their tasks create the numbers from
@@ -134,7 +134,7 @@ func TestWhatASequenceDropsIsGoneAndItsQueuesPanic(t *testing.T) {
 	b.Join(s)
 	c := b.commands()
 	b.plan(c)
-	expectRange(t, survivors(c, 0, c.Creates()), 0, 3)
+	expectRange(t, survivors(c, 0, c.Survivors()), 0, 3)
 	if h, ok := c.Resolve(dropped.ID); ok {
 		t.Errorf("a name that was dropped resolves to %v", h)
 	}

@@ -80,7 +80,7 @@ func (b *bench) plan(c *record.Commands) (counts batch.Counts) {
 		}
 	}
 	c.Settle()
-	counts.Created = c.Creates()
+	counts.Created = c.Survivors()
 	return counts
 }
 

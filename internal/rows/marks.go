@@ -19,10 +19,10 @@ func (d *Dense) Mark(marks *Marks, id handle.ID) sparse.Marking {
 }
 
 // MarkItems marks the items that ids name, appends those handles that mark
-// nothing to odd and returns it. It takes O(len(ids)) amortized time and changes
+// nothing to unmarked and returns it. It takes O(len(ids)) amortized time and changes
 // nothing but the marks.
-func (d *Dense) MarkItems(marks *Marks, ids []handle.ID, odd []sparse.Odd) []sparse.Odd {
-	return d.set.MarkItems(marks, ids, len(d.meta), odd)
+func (d *Dense) MarkItems(marks *Marks, ids []handle.ID, unmarked []sparse.Unmarked) []sparse.Unmarked {
+	return d.set.MarkItems(marks, ids, len(d.meta), unmarked)
 }
 
 // Marked calls yield for each marked item, in ascending order of rows, until it

@@ -123,5 +123,5 @@ func (s *Set) issueFresh(row Row, meta []Slot, dst []handle.ID) {
 // changing nothing.
 func (s *Set) Preview(dst []handle.ID) {
 	word := func(slot Slot) handle.ID { return s.Words[slot] }
-	s.Foretell(len(s.Words), len(dst), word, func(i int, id handle.ID) { dst[i] = id })
+	s.Peek(len(s.Words), len(dst), word, func(i int, id handle.ID) { dst[i] = id })
 }

@@ -61,29 +61,29 @@ func (s *Set) Mark(k *Marks, id handle.ID, rows int) Marking {
 	return k.Add(int(row), rows, s.IsLast(id))
 }
 
-// Odd is a handle, by its index among others, that marked nothing.
-type Odd struct {
+// Unmarked is a handle, by its index among others, that marked nothing.
+type Unmarked struct {
 	Index   int
 	Marking Marking // Stale or Again
 }
 
 // MarkItems marks the items that ids name in a map of rows rows, and appends
-// those that mark nothing to odd, which it returns.
-func (s *Set) MarkItems(k *Marks, ids []handle.ID, rows int, odd []Odd) []Odd {
+// those that mark nothing to unmarked, which it returns.
+func (s *Set) MarkItems(k *Marks, ids []handle.ID, rows int, unmarked []Unmarked) []Unmarked {
 	k.Rows.Grow(rows)
 	deplete := s.highest >= s.last
 	for i, id := range ids {
 		row, ok := s.Lookup(id)
 		switch {
 		case !ok:
-			odd = append(odd, Odd{i, Stale})
+			unmarked = append(unmarked, Unmarked{i, Stale})
 		case !k.Rows.Add(int(row)):
-			odd = append(odd, Odd{i, Again})
+			unmarked = append(unmarked, Unmarked{i, Again})
 		case deplete && s.IsLast(id):
 			k.depleting++
 		}
 	}
-	return odd
+	return unmarked
 }
 
 // MarkAll marks the items that ids name in a map of rows rows, for an erase that

@@ -79,9 +79,9 @@ func (s *Freelist) Split(slots, n int) (reuse, fresh, heldBack int) {
 	return reuse, fresh, heldBack
 }
 
-// Foretell calls f with the handles that the next n issues will give; word
+// Peek calls f with the handles that the next n issues will give; word
 // returns the word of a vacant slot.
-func (s *Freelist) Foretell(slots, n int, word func(Slot) handle.ID, f func(i int, id handle.ID)) {
+func (s *Freelist) Peek(slots, n int, word func(Slot) handle.ID, f func(i int, id handle.ID)) {
 	reuse, fresh, _ := s.Split(slots, n)
 	next := s.front
 	for i := range n {

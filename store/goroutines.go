@@ -7,7 +7,7 @@ import (
 	"handloom/internal/check"
 )
 
-// insiders are, under the build tag handloom_check, the goroutines that run
+// phaseGoroutines are, under the build tag handloom_check, the goroutines that run
 // functions of open phases: a call of such a goroutine that waits at the gate,
 // because it was given a context from outside, would wait for the phase that it is
 // in. They are the goroutines that opened phases and the workers of their tasks; of
@@ -18,50 +18,50 @@ import (
 // does. That a phase holds the gate, and that all its tasks wait there, proves
 // nothing: who waits may as well be somebody else. The race detector alone does not
 // turn this on either: the mutex would order tasks, and so hide their races.
-type insiders struct {
+type phaseGoroutines struct {
 	mutex  sync.Mutex
 	phases map[uint64][]*phase // by number of the goroutine; the innermost is the last
 }
 
 // enter notes that the calling goroutine runs a function of p, until it calls leave.
-func (i *insiders) enter(p *phase) {
+func (g *phaseGoroutines) enter(p *phase) {
 	number := check.Goroutine()
-	i.mutex.Lock()
-	defer i.mutex.Unlock()
-	if i.phases == nil {
-		i.phases = make(map[uint64][]*phase)
+	g.mutex.Lock()
+	defer g.mutex.Unlock()
+	if g.phases == nil {
+		g.phases = make(map[uint64][]*phase)
 	}
-	i.phases[number] = append(i.phases[number], p)
+	g.phases[number] = append(g.phases[number], p)
 }
 
-func (i *insiders) leave() {
+func (g *phaseGoroutines) leave() {
 	number := check.Goroutine()
-	i.mutex.Lock()
-	defer i.mutex.Unlock()
-	of := i.phases[number]
+	g.mutex.Lock()
+	defer g.mutex.Unlock()
+	of := g.phases[number]
 	if len(of) == 1 {
-		delete(i.phases, number)
+		delete(g.phases, number)
 		return
 	}
-	i.phases[number] = of[:len(of)-1]
+	g.phases[number] = of[:len(of)-1]
 }
 
 // around returns a task that is noted while it runs.
-func (i *insiders) around(p *phase, task func(int) error) func(int) error {
+func (g *phaseGoroutines) around(p *phase, task func(int) error) func(int) error {
 	return func(n int) error {
-		i.enter(p)
-		defer i.leave()
+		g.enter(p)
+		defer g.leave()
 		return task(n)
 	}
 }
 
 // innermost returns the innermost phase that the calling goroutine runs a function
 // of, or nil.
-func (i *insiders) innermost() *phase {
+func (g *phaseGoroutines) innermost() *phase {
 	number := check.Goroutine()
-	i.mutex.Lock()
-	defer i.mutex.Unlock()
-	of := i.phases[number]
+	g.mutex.Lock()
+	defer g.mutex.Unlock()
+	of := g.phases[number]
 	if len(of) == 0 {
 		return nil
 	}
@@ -72,24 +72,14 @@ func (i *insiders) innermost() *phase {
 // that would be for the phase whose function the goroutine runs, with no end of the
 // context in sight. Of two phases that share the gate the inner one waits only
 // behind somebody who waits for the outer one: for ever, too.
-func (i *insiders) waits(p *phase) error {
-	in := i.innermost()
+func (g *phaseGoroutines) waits(p *phase) error {
+	in := g.innermost()
 	if _, ends := p.Deadline(); in == nil || ends || p.Err() != nil {
 		return nil
 	}
 	instead := fmt.Sprintf("pass it the context that %v gave to its function", in.op)
-	if !in.op.givesContext() {
+	if !operations[in.op].givesContext {
 		instead = fmt.Sprintf("call it when %v has returned", in.op)
 	}
 	return fmt.Errorf("store: %v inside %v, with a context from outside: %w, and it would wait for ever; %s", p.op, in.op, ErrPhase, instead)
-}
-
-// givesContext reports whether the functions of a phase of kind o are given a
-// context. Those that Checkpoint, Flush or SortFunc call are not.
-func (o operation) givesContext() bool {
-	switch o {
-	case opRead, opReduce, opForEach, opEach, opWrite, opSystem:
-		return true
-	}
-	return false
 }
