@@ -23,12 +23,12 @@ func (s set[T]) collector() (cases []measure.Case) {
 	)
 }
 
-// collection is a case that holds what make returns while it collects, 3 times.
+// collection is a case that holds what build returns while it collects, 3 times.
 // Only one may be held at a time, for the collector walks all of the heap.
-func (s set[T]) collection(impl string, make func() any) measure.Case {
+func (s set[T]) collection(impl string, build func() any) measure.Case {
 	c := s.newCase("gc", impl, func() *measure.Work {
 		return &measure.Work{Measure: func() float64 {
-			held := make()
+			held := build()
 			runtime.GC() // what making it left behind
 			took := collections(3)
 			runtime.KeepAlive(held)

@@ -137,12 +137,12 @@ func (r *replay) takeOver() {
 // atOnce applies events one by one.
 type atOnce interface{ apply(ticks [][]event) }
 
-func replayAtOnce(make func(*history) atOnce) *measure.Work {
+func replayAtOnce(build func(*history) atOnce) *measure.Work {
 	h := embedded()
 	var to atOnce
 	return &measure.Work{
 		Items:   h.events,
-		Prepare: func() { to = make(h) },
+		Prepare: func() { to = build(h) },
 		Body:    func() { to.apply(h.ticks) },
 	}
 }

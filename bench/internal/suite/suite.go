@@ -89,8 +89,8 @@ var kinds = []struct {
 
 // of makes cases that there are for one type of items only: their loops are written
 // for it, as a program has them.
-func of[T item](make func(set[T]) []measure.Case) func(family) []measure.Case {
-	return func(f family) []measure.Case { return make(f.(set[T])) }
+func of[T item](cases func(set[T]) []measure.Case) func(family) []measure.Case {
+	return func(f family) []measure.Case { return cases(f.(set[T])) }
 }
 
 func only(ops ...string) func(Options, *measure.Case) bool {
@@ -139,8 +139,8 @@ func (o Options) OverN() []measure.Case {
 	return Unique(o.cases(k.make, k.n, k.sizes))
 }
 
-// cases returns what make makes for every n and size.
-func (o Options) cases(make func(family) []measure.Case, ns, sizes []int) (cases []measure.Case) {
+// cases returns what build makes for every n and size.
+func (o Options) cases(build func(family) []measure.Case, ns, sizes []int) (cases []measure.Case) {
 	if len(ns) == 0 {
 		ns = []int{0}
 	} else if o.N != nil {
@@ -151,7 +151,7 @@ func (o Options) cases(make func(family) []measure.Case, ns, sizes []int) (cases
 	}
 	for _, n := range ns {
 		for _, size := range sizes {
-			for _, c := range make(o.set(n, size)) {
+			for _, c := range build(o.set(n, size)) {
 				if n >= large {
 					c.Rounds = fewRounds
 				}
