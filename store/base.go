@@ -183,13 +183,15 @@ func (t *table) verify(shard int) error {
 	return nil
 }
 
-// dump calls yield for every handle and item of a shard until it says false.
-func (t *table) dump(shard int, yield func(ID, any) bool) {
-	for id, item := range t.order[shard].Map.All {
-		if !yield(id, t.typ.Any(item)) {
-			return
-		}
-	}
+// dump calls yield for every handle and item of a shard, without the first n, until
+// it says false, and reports whether it did not.
+func (t *table) dump(shard, n int, yield func(ID, any) bool) bool {
+	goesOn := true
+	t.order[shard].Map.From(n, func(id ID, item unsafe.Pointer) bool {
+		goesOn = yield(id, t.typ.Any(item))
+		return goesOn
+	})
+	return goesOn
 }
 
 // close forgets the items; lookups find nothing.

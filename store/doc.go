@@ -131,7 +131,7 @@
 //	call                                inside                        from
 //	Get Has At All Len Resolve          Read, pass, Reduce, Write,    any goroutine of that phase
 //	Created Erased Replaced             system
-//	Dump DigestTables
+//	Dump DumpTable DigestTables
 //	                                    no phase, System.If           the goroutine that flushes
 //	Emplace Erase Put Staged            pass, call of the inbox       the goroutine that owns the queue
 //	                                    Store.Queues: till the flush
@@ -149,7 +149,7 @@
 //	Write Read Close                    no phase                      any
 //	Queues Discard Pending              no phase, Read, Reduce        the goroutine that flushes
 //	Register RegisterStable Shuffle     no phase open at all          any
-//	Inbox Stats Epoch Timings           anywhere                      any
+//	Inbox Stats Flushed Epoch Timings   anywhere                      any
 //
 // A task is a call of the function of a pass or Reduce. Calls that are made one at a
 // time take turns with each other: inside a Write or system a second one, whichever

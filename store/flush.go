@@ -190,6 +190,7 @@ func (f *flush) flush(ctx context.Context) (*Report, error) {
 		f.settled(recorded)
 	}
 	f.report.Plan, f.report.Apply = planned.Sub(begin), time.Since(planned)
+	s.addFlush(&f.report)
 	return &f.report, nil
 }
 

@@ -99,6 +99,29 @@ func (s *Store) Dump(typeID uint16) iter.Seq2[ID, any] {
 		}
 		t := s.byType[typeID]
 		first := t.first
-		t.dump(int(typeID-first), yield)
+		t.dump(int(typeID-first), 0, yield)
+	}
+}
+
+// DumpTable iterates over the handles and items of the table with that name as
+// [Store.Dump] does, shard by shard, without the first n. It reaches the first one
+// that it yields in O(shards) time, in a stable table in O(slots/64). A name that no
+// table has yields nothing. It serves tools that show a part of a table.
+func (s *Store) DumpTable(name string, n int) iter.Seq2[ID, any] {
+	return func(yield func(ID, any) bool) {
+		t := s.names[name]
+		if t == nil {
+			return
+		}
+		left := max(n, 0)
+		for shard, sh := range t.order {
+			if items := sh.Map.Len(); left >= items {
+				left -= items
+			} else if !t.dump(shard, left, yield) {
+				return
+			} else {
+				left = 0
+			}
+		}
 	}
 }

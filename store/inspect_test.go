@@ -119,3 +119,47 @@ func TestDumpYieldsTheItemsOfAShardAsTheyLie(t *testing.T) {
 		}
 	})
 }
+
+// DumpTable yields what Dump yields of all shards, from anywhere on.
+func TestDumpTableBeginsWhereItIsAsked(t *testing.T) {
+	bothKinds(t, func(t *testing.T, stable bool) {
+		s := newStore(t, store.Options{})
+		table := registerKind(t, s, store.TableOptions[item]{Name: "ships", Shards: 3}, stable)
+		q := queues(t, s, 1)[0]
+		for i := range 300 {
+			table.Emplace(q, item{Value: uint64(i)})
+		}
+		flush(t, s)
+		for h := range table.All() {
+			if h.ID.Slot()%3 == 0 || h.ID.TypeID() == 2 {
+				table.Erase(queues(t, s, 1)[0], h)
+			}
+		}
+		flush(t, s)
+
+		var all, got []store.ID
+		for typeID := range uint16(3) {
+			for id := range s.Dump(1 + typeID) {
+				all = append(all, id)
+			}
+		}
+		for n := -1; n <= len(all)+1; n++ {
+			got = got[:0]
+			for id, v := range s.DumpTable("ships", n) {
+				got = append(got, id)
+				if other, ok := table.Get(handleOf(id)); !ok || other != v {
+					t.Errorf("%v names another item", id)
+				}
+			}
+			if want := all[min(max(n, 0), len(all)):]; !slices.Equal(got, want) {
+				t.Fatalf("without the first %d it yields\n%v, want\n%v", n, got, want)
+			}
+		}
+		for range s.DumpTable("ships", 60) {
+			break // and no more is yielded
+		}
+		for id := range s.DumpTable("shots", 0) {
+			t.Errorf("of a table that does not exist it yields %v", id)
+		}
+	})
+}

@@ -160,5 +160,6 @@ func (s *Store) add(t *table, name string) {
 	s.names[name] = t
 	s.statsLock.Lock()
 	s.stats.Tables = append(s.stats.Tables, t.stats())
+	s.flushed.Tables = append(s.flushed.Tables, TableReport{Name: name})
 	s.statsLock.Unlock()
 }

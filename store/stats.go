@@ -35,6 +35,34 @@ func (s *Store) Stats() Stats {
 	return Stats{Epoch: s.stats.Epoch, Tables: slices.Clone(s.stats.Tables)}
 }
 
+// Flushed returns the sum of the reports of all flushes so far, of those taken back
+// by a [Store.Rollback] as well: a table for each one of the store, in the order of
+// registration, the durations of all flushes, and no stale commands. What a Write
+// inserts, removes and clears is no command and not in it. Two of them say what
+// happened in between.
+//
+// It may be called from any goroutine at any time, and takes O(tables) time.
+func (s *Store) Flushed() *Report {
+	s.statsLock.Lock()
+	defer s.statsLock.Unlock()
+	return s.flushed.Clone()
+}
+
+// addFlush adds the report of a flush to the sum.
+func (s *Store) addFlush(r *Report) {
+	s.statsLock.Lock()
+	defer s.statsLock.Unlock()
+	sum := &s.flushed
+	sum.Epoch = r.Epoch
+	sum.Total.Add(r.Total)
+	for i := range r.Tables {
+		t := &r.Tables[i]
+		sum.Tables[s.names[t.Name].ordinal].Add(t.Counts)
+	}
+	sum.Plan += r.Plan
+	sum.Apply += r.Apply
+}
+
 // publishStats refreshes the figures of the tables that changed.
 func (s *Store) publishStats(changed []*table) {
 	s.statsLock.Lock()

@@ -73,6 +73,7 @@ type Store struct {
 
 	statsLock sync.Mutex
 	stats     Stats
+	flushed   Report // the sum of all
 }
 
 // New returns a store without tables. It starts no goroutine. It fails, with

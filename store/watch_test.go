@@ -161,3 +161,47 @@ func TestStatsInJSONReadBackTheSame(t *testing.T) {
 		t.Errorf("in JSON they are %s, want them to begin with %s", text, want)
 	}
 }
+
+func TestFlushedIsTheSumOfAllReports(t *testing.T) {
+	s := newStore(t, store.Options{})
+	ships := register(t, s, store.TableOptions[item]{Name: "ships", Shards: 2, TypeID: 7})
+	shots := register(t, s, store.TableOptions[item]{Name: "shots", TypeID: 3})
+	want := &store.Report{Tables: []store.TableReport{{Name: "ships"}, {Name: "shots"}}}
+	check := func(flushed *store.Report) {
+		t.Helper()
+		want.Epoch = flushed.Epoch
+		want.Total.Add(flushed.Total)
+		want.Plan += flushed.Plan
+		want.Apply += flushed.Apply
+		for _, of := range flushed.Tables {
+			for i := range want.Tables {
+				if want.Tables[i].Name == of.Name {
+					want.Tables[i].Add(of.Counts)
+				}
+			}
+		}
+		if got := s.Flushed(); !reflect.DeepEqual(got, want) {
+			t.Errorf("the sum is\n%+v, want\n%+v", got, want)
+		}
+	}
+	check(&store.Report{})
+	q := queues(t, s, 1)[0]
+	hs := ships.EmplaceItems(q, make([]item, 9), nil)
+	shots.Emplace(q, item{})
+	check(flush(t, s))
+	var before store.Checkpoint
+	checkpoint(t, s, &before)
+	q = queues(t, s, 1)[0]
+	ships.Erase(q, resolve(t, ships, hs[3]))
+	q.Erase(compose(77, 1, 1)) // of no table
+	check(flush(t, s))
+	check(&store.Report{Epoch: flush(t, s).Epoch}) // which had no command
+	if err := s.Rollback(t.Context(), &before); err != nil {
+		t.Fatal(err)
+	}
+	shots.Emplace(queues(t, s, 1)[0], item{})
+	check(flush(t, s)) // and what was taken back stays in it
+
+	s.Flushed().Tables[0].Created = 77
+	check(&store.Report{Epoch: s.Epoch()})
+}

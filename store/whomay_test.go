@@ -164,6 +164,7 @@ func (v *visitor) calls() map[string]func(ctx context.Context) error {
 	calls["Shuffle"] = func(context.Context) error { return v.Shuffle(1) }
 	calls["Inbox"] = func(context.Context) error { return v.Inbox(func(store.Queue) error { return nil }) }
 	calls["Stats"] = func(context.Context) error { v.Stats(); return nil }
+	calls["Flushed"] = func(context.Context) error { v.Flushed(); return nil }
 	calls["Epoch"] = func(context.Context) error { v.Epoch(); return nil }
 	calls["Timings"] = func(context.Context) error { v.frame.Timings(); return nil }
 	return calls
@@ -171,7 +172,7 @@ func (v *visitor) calls() map[string]func(ctx context.Context) error {
 
 // unrefused are calls of the table that nothing refuses, in a normal build or
 // because no phase is asked: those of queues and writers have tests of their own.
-var unrefused = strings.Fields(`Get Has At All Len Resolve Created Erased Replaced Dump DigestTables Pending
+var unrefused = strings.Fields(`Get Has At All Len Resolve Created Erased Replaced Dump DumpTable DigestTables Pending
 	Emplace Erase Put Staged write items in place Insert Remove Clear Maps`)
 
 // attempt makes a call; a Writer that is used in the wrong place panics.
@@ -258,7 +259,7 @@ func checkCell(t *testing.T, rows []may, name string, phases []string) {
 	if _, reduces := map[string]bool{"Reduce": true, "ReduceStable": true, "Digest": true, "Verify": true}[name]; !turns && !reduces || !fits {
 		return
 	}
-	everywhere := slices.Contains([]string{"Inbox", "Stats", "Epoch", "Timings"}, name)
+	everywhere := slices.Contains([]string{"Inbox", "Stats", "Flushed", "Epoch", "Timings"}, name)
 	v = newVisitor(t)
 	err = v.enter(t.Context(), phases, func(outer context.Context) {
 		err := v.enter(outer, []string{"Reduce"}, func(context.Context) { check(outer, atOnce || everywhere, "while a Reduce runs") })

@@ -20,6 +20,7 @@ type Map interface {
 	Has(id handle.ID) bool
 	Item(id handle.ID) unsafe.Pointer // nil: there is none
 	All(yield func(id handle.ID, item unsafe.Pointer) bool)
+	From(n int, yield func(id handle.ID, item unsafe.Pointer) bool) // All, without the first n
 
 	PutItems(ids []handle.ID, values items.Slice)
 	InsertItems(values items.Slice, dst []handle.ID) ([]handle.ID, error)

@@ -77,8 +77,12 @@ func (s *Stable) IDAt(row int) handle.ID {
 
 // All calls yield for every handle and item, in ascending order of rows, until it
 // says false.
-func (s *Stable) All(yield func(id handle.ID, item unsafe.Pointer) bool) {
-	for first, end := range s.live.Runs(0, s.slots) {
+func (s *Stable) All(yield func(id handle.ID, item unsafe.Pointer) bool) { s.From(0, yield) }
+
+// From does what All does, without the first n items. It reaches them in O(slots/64)
+// time.
+func (s *Stable) From(n int, yield func(id handle.ID, item unsafe.Pointer) bool) {
+	for first, end := range s.live.Runs(s.live.Nth(n), s.slots) {
 		for slot := first; slot < end; slot++ {
 			if !yield(*s.cell(sparse.Slot(slot)), s.item(sparse.Slot(slot))) {
 				return

@@ -67,8 +67,11 @@ func (d *Dense) IDAt(row int) handle.ID {
 }
 
 // All calls yield for every handle and item, in dense order, until it says false.
-func (d *Dense) All(yield func(id handle.ID, item unsafe.Pointer) bool) {
-	for row := range d.meta {
+func (d *Dense) All(yield func(id handle.ID, item unsafe.Pointer) bool) { d.From(0, yield) }
+
+// From does what All does, without the first n items. It reaches them in O(1) time.
+func (d *Dense) From(n int, yield func(id handle.ID, item unsafe.Pointer) bool) {
+	for row := n; row < len(d.meta); row++ {
 		if !yield(d.IDAt(row), d.items.Pointer(row, d.typ.Size)) {
 			return
 		}

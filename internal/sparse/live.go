@@ -67,6 +67,24 @@ func (l *Live) Runs(lo, hi int) iter.Seq2[int, int] {
 	}
 }
 
+// Nth returns the row of the item before which n others lie, or [Live.Cap] when
+// there are no more than n. It takes O(row/64) time.
+func (l *Live) Nth(n int) int {
+	for p, page := range l.Pages {
+		for w, word := range page {
+			if items := bits.OnesCount64(word); items <= n {
+				n -= items
+				continue
+			}
+			for range n {
+				word &= word - 1
+			}
+			return p<<bitmapBits + w*64 + bits.TrailingZeros64(word)
+		}
+	}
+	return l.Cap()
+}
+
 // window returns the bits that stand for the rows lo to hi-1 in a word whose
 // lowest bit stands for base, which is below hi.
 func window(base, lo, hi int) uint64 {

@@ -63,6 +63,17 @@ func TestLiveAgainstAMap(t *testing.T) {
 					t.Fatalf("Runs(%d, %d) has %d rows, want %d", lo, hi, got, want)
 				}
 			},
+			"Nth": func(t *rapid.T) {
+				rows := slices.Sorted(maps.Keys(model))
+				n := rapid.IntRange(0, len(rows)+1).Draw(t, "n")
+				want := l.Cap()
+				if n < len(rows) {
+					want = rows[n]
+				}
+				if got := l.Nth(n); got != want {
+					t.Fatalf("Nth(%d) = %d, want %d", n, got, want)
+				}
+			},
 			"Shrink": func(t *rapid.T) {
 				n := 0
 				for i := range model {
