@@ -13,9 +13,10 @@
 //   - batch: every queue recorded since the last flush.
 //   - flush: the phase that applies the batch.
 //   - chunk: a run of rows given to one task in a parallel pass.
-//   - system: a step of a frame that says what it reads, writes and emits.
-//   - frame, wave: one run of all systems; those of them that run at the same
-//     time.
+//   - frame: the outermost of [Store.Write], [Schedule.Run] and [Store.Flush]. What it
+//     did is one thing to the outside, however many flushes it had.
+//   - system: a step of a [Schedule] that says what it reads, writes and emits.
+//   - wave: those systems of a run that run at the same time.
 //
 // # A table and its handles
 //
@@ -138,6 +139,7 @@
 //	write items in place                ForEach                       the task, its own chunk
 //	                                    Write                         one goroutine, while no pass or flush runs
 //	Insert Remove Clear Maps            Write                         likewise
+//	EndFrame
 //	ForEach Each                        no phase, Write, system       one at a time
 //	Reduce ReduceStable                 no phase, Read, task          any
 //	                                    Write, system                 one at a time

@@ -25,18 +25,22 @@ import (
 // commands changes nothing and does not advance the epoch. The report is good until
 // the next flush.
 //
+// A Flush that no Write is around is a frame. Calls of the inbox are applied by the
+// first flush of a frame, even if that finds nothing; see [Store.Inbox].
+//
 // When it succeeds and there were commands, Options.AfterFlush is called with
 // the report, on the same goroutine, after the phase has ended.
 //
 // Flush holds the store alone, or joins the Write whose context it is given. A
 // second flush at the same time is [ErrPhase], also inside AfterFlush.
 func (s *Store) Flush(ctx context.Context) (*Report, error) {
-	return s.flushAfter(ctx, func() error { return nil })
+	return s.flushAfter(ctx, nil, func() error { return nil })
 }
 
-// flushAfter flushes once before has run inside the phase.
-func (s *Store) flushAfter(ctx context.Context, before func() error) (*Report, error) {
-	r, err := s.flushAlone(ctx, before)
+// flushAfter flushes once before has run inside the phase, for the Run of a frame or,
+// when run is nil, for itself.
+func (s *Store) flushAfter(ctx context.Context, run *frame, before func() error) (*Report, error) {
+	r, err := s.flushAlone(ctx, run, before)
 	if s.reports(r, err) {
 		defer s.flush.reporting.Store(false)
 		s.options.AfterFlush(r)
@@ -49,7 +53,7 @@ func (s *Store) reports(r *Report, err error) bool {
 	return err == nil && r != &s.flush.empty && s.options.AfterFlush != nil
 }
 
-func (s *Store) flushAlone(ctx context.Context, before func() error) (*Report, error) {
+func (s *Store) flushAlone(ctx context.Context, run *frame, before func() error) (*Report, error) {
 	p, err := s.enterFlush(ctx)
 	if err != nil {
 		return nil, err
@@ -59,7 +63,7 @@ func (s *Store) flushAlone(ctx context.Context, before func() error) (*Report, e
 	if err := before(); err != nil {
 		return nil, err
 	}
-	r, err := s.flush.flush(p)
+	r, err := s.flush.flush(p, s.frameOf(p, run))
 	if s.reports(r, err) {
 		s.flush.reporting.Store(true) // before the next flush can begin
 	}
@@ -99,6 +103,7 @@ type flush struct {
 	store     *Store
 	claimed   atomic.Bool // by a flush that joins no Write
 	reporting atomic.Bool // AfterFlush runs, with report
+	own       frame       // of a flush that is a frame by itself
 
 	tables  []*table // with commands in the batch
 	work    []shardWork
@@ -154,8 +159,9 @@ func (f *flush) init(s *Store) {
 	f.linkTask = each("link", shardWork.link)
 }
 
-func (f *flush) flush(ctx context.Context) (*Report, error) {
+func (f *flush) flush(ctx context.Context, of *frame) (*Report, error) {
 	s := f.store
+	of.seal(s)
 	if !s.batch.Started() {
 		return f.nothing(), nil
 	}

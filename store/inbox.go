@@ -4,10 +4,12 @@ import "fmt"
 
 // Inbox takes commands from outside of the passes: it calls fn with a queue and
 // what fn records is applied by one flush, whole or not at all, after the
-// commands of all passes and of calls that returned before. A flush takes the
-// calls that have returned when it begins; what is recorded later belongs to the
-// next one. The order in which calls return is input to the program: it is the
-// one thing that decides an outcome and is no function of what was recorded.
+// commands of all passes and of calls that returned before. The first flush of a
+// frame takes the calls that have returned when it begins, and those of a flush
+// that failed before them; what is recorded later belongs to the next frame, so
+// that which of its flushes applies a call does not depend on when it came. The
+// order in which calls return is input to the program: it is the one thing that
+// decides an outcome and is no function of what was recorded.
 //
 // Inbox may be called from any goroutine at any time (a network reader, say),
 // also while a phase is open, and waits for nothing. When fn returns an error or

@@ -70,6 +70,7 @@ type Schedule struct {
 	systems   []*system  // in serial order
 	resources []Resource // by number
 	running   atomic.Bool
+	frame     frame
 	report    Report        // of the frame
 	spare     []TableReport // memory for the next
 

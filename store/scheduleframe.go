@@ -10,8 +10,8 @@ import (
 	"handloom/tasks"
 )
 
-// Run runs one frame: the waves one after another, and the flushes between them
-// and at the end. A wave holds the store alone, and so does a flush; inside a
+// Run runs one frame, or a part of that of the Write whose context it is given: the
+// waves one after another, and the flushes between them and at the end. A wave holds the store alone, and so does a flush; inside a
 // Write whose context it is given the frame joins, so that readers see whole
 // frames. Its report adds up what the flushes did, Epoch being that of the last,
 // and is good until the next frame.
@@ -37,6 +37,7 @@ func (c *Schedule) Run(ctx context.Context) (*Report, error) {
 		return nil, fmt.Errorf("store: Run of a schedule while a frame of it runs: %w; run frames one after another", ErrPhase)
 	}
 	defer c.running.Store(false)
+	c.frame.begin(c.store)
 	c.report.begin(c.store.Epoch())
 	defer c.drop() // nothing is left of a frame that succeeds; Goexit may end the caller
 	f := tasks.Frame{Workers: c.store.options.Workers, Wave: c.wave, Flush: c.flush}
@@ -65,7 +66,7 @@ func (c *Schedule) bind() {
 		return run(p)
 	}
 	c.flush = func(ctx context.Context) error {
-		r, err := s.flushAfter(ctx, join)
+		r, err := s.flushAfter(ctx, &c.frame, join)
 		if err == nil {
 			c.add(r)
 		}

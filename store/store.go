@@ -55,6 +55,7 @@ type Store struct {
 	gate    lock
 	batch   *record.Batch
 	epoch   atomic.Uint64 // flushes with commands
+	frames  atomic.Uint64 // that have begun; their numbers decide nothing but which is which
 	closed  bool          // kept under the gate
 	broken  bool          // likewise
 

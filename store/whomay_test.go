@@ -150,6 +150,7 @@ func (v *visitor) calls() map[string]func(ctx context.Context) error {
 		_, _, err := store.Defragment(ctx, v.other, v.writer, byNumber, 0)
 		return err
 	}
+	calls["EndFrame"] = func(context.Context) error { v.writer.EndFrame(); return nil }
 	calls["Close"] = func(ctx context.Context) error { _, err := v.Close(ctx); return err }
 	calls["Queues"] = func(context.Context) error { _, err := v.Queues(1); return err }
 	calls["Discard"] = func(context.Context) error { return v.Discard() }

@@ -20,20 +20,22 @@ type Writer struct {
 // Write holds the store alone while fn runs. Inside, w gives immediate changes,
 // and ForEach, Each, Reduce, Flush, Digest and Verify join through the context,
 // one after another, so that a whole tick can be one phase and readers see whole
-// ticks. Changes made before fn fails stay. Write returns the error of fn, or
+// ticks. All of it is one frame, unless [Writer.EndFrame] ends it before. Changes made before fn fails stay. Write returns the error of fn, or
 // the cause of ctx when that ends before the gate opens.
 func (s *Store) Write(ctx context.Context, fn func(ctx context.Context, w *Writer) error) error {
-	both := new(struct { // one object
+	all := new(struct { // one object
 		phase  phase
 		writer Writer
+		frame  frame
 	})
-	p, w := &both.phase, &both.writer
+	p, w := &all.phase, &all.writer
 	if err := p.enter(ctx, s, opWrite); err != nil {
 		return err
 	}
 	defer p.leave()
 	defer p.trace("").end()
-	w.phase = p
+	w.phase, p.frame = p, &all.frame
+	p.frame.begin(s)
 	s.writes++
 	defer func() { s.publishStats(w.changed) }()
 	return fn(p, w)
@@ -42,20 +44,26 @@ func (s *Store) Write(ctx context.Context, fn func(ctx context.Context, w *Write
 // use panics unless w is inside a Write of the table's store that no pass or
 // flush is running in; it notes that t changes.
 func (w *Writer) use(t *table, operation string) {
+	w.check(operation)
 	s := t.store
-	switch {
-	case w == nil || w.phase == nil:
-		panic(fmt.Sprintf("store: %s with a Writer that no Write gave; change tables inside the function given to Write", operation))
-	case w.phase.store != s:
+	if w.phase.store != s {
 		panic(fmt.Sprintf("store: %s with the Writer of another store; use the one that this store's Write gave to its function", operation))
-	case w.phase.ended.Load():
-		panic(fmt.Sprintf("store: %s with a Writer whose Write has ended; change tables inside the function given to Write", operation))
-	case w.phase.busy.Load():
-		panic(fmt.Sprintf("store: %s while a pass or flush runs in the same Write; record into the queue of the task instead", operation))
 	}
 	if written := &s.written[t.ordinal]; *written != s.writes {
 		*written = s.writes
 		w.changed = append(w.changed, t)
+	}
+}
+
+// check panics unless w is inside a Write that no pass or flush is running in.
+func (w *Writer) check(operation string) {
+	switch {
+	case w == nil || w.phase == nil:
+		panic(fmt.Sprintf("store: %s with a Writer that no Write gave; change tables inside the function given to Write", operation))
+	case w.phase.ended.Load():
+		panic(fmt.Sprintf("store: %s with a Writer whose Write has ended; change tables inside the function given to Write", operation))
+	case w.phase.busy.Load():
+		panic(fmt.Sprintf("store: %s while a pass or flush runs in the same Write; record into the queue of the task instead", operation))
 	}
 }
 

@@ -81,9 +81,14 @@ func (b *Batch) Admit() error {
 	return b.limits.admit(load)
 }
 
-// Started reports whether the batch has passes or calls of the inbox, with or
+// Seal hands the calls of the inbox that arrived to the batch, behind those that a
+// flush which failed has left. What arrives later waits for the next Seal, and so do
+// calls that are still recording.
+func (b *Batch) Seal() { b.inbox.seal() }
+
+// Started reports whether the batch has passes or sealed calls of the inbox, with or
 // without commands.
-func (b *Batch) Started() bool { return len(b.order) > 0 || b.inbox.waiting.Load() > 0 }
+func (b *Batch) Started() bool { return len(b.order) > 0 || len(b.inbox.sealed) > 0 }
 
 // Pending returns what the batch holds. It takes O(queues) time for passes that
 // have not ended.
@@ -98,7 +103,7 @@ func (b *Batch) Pending() Load {
 	return sum
 }
 
-// Sealed returns what a flush finds, once [Batch.Gather] has sealed the inbox.
+// Sealed returns what a flush finds, once [Batch.Seal] has sealed the inbox.
 func (b *Batch) Sealed() Load {
 	var sum Load
 	for buf := range b.buffers {

@@ -29,6 +29,7 @@ func newYard(tables int) *yard {
 
 // flush does what a store's flush does with the commands.
 func (y *yard) flush() {
+	y.Seal()
 	gathered, _ := y.Gather()
 	for _, ordinal := range gathered {
 		r := &y.tables[ordinal]

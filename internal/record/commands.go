@@ -59,12 +59,11 @@ type run struct {
 	survivors int         // creates that survive in the segments before
 }
 
-// Gather seals the inbox and hands each table, as [Recorder.Pending], what the
-// queues hold for it, queues in key order. It returns the ordinals of the tables that
-// have commands, good until the next call, and whether there is any command, if
-// only to typeIds that no table has.
+// Gather hands each table, as [Recorder.Pending], what the queues hold for it, queues
+// in key order and the calls that [Batch.Seal] sealed behind them. It returns the
+// ordinals of the tables that have commands, good until the next call, and whether
+// there is any command, if only to typeIds that no table has.
 func (b *Batch) Gather() (tables []int, found bool) {
-	b.inbox.seal()
 	b.gathered = b.gathered[:0]
 	for buf := range b.buffers {
 		key := Key{buf.pass, buf.task}

@@ -17,7 +17,7 @@ type inbox struct {
 
 	mu          sync.Mutex
 	closed      error     // what calls return once the store is closed
-	sealed      []*buffer // of the flush that runs, or failed, in order of arrival
+	sealed      []*buffer // for the next flush, or the one that runs, in order of arrival; changed by who flushes alone
 	arrived     []*buffer // since then
 	free        []*buffer
 	held        Load // of sealed and arrived
@@ -124,8 +124,7 @@ func (x *inbox) pending() Load {
 	return x.held
 }
 
-// seal hands the calls that arrived to the flush; what arrives later belongs to
-// the next batch, and so do calls that are still recording.
+// seal is what [Batch.Seal] does.
 func (x *inbox) seal() {
 	if x.waiting.Load() == 0 {
 		return

@@ -279,6 +279,7 @@ func TestManyGoroutinesNameWithoutClash(t *testing.T) {
 		})
 	}
 	for range 50 {
+		b.Seal()
 		b.Gather()
 		b.Publish()
 		b.Finish()

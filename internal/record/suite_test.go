@@ -62,6 +62,7 @@ func (r *recorder[T]) EraseItems(q queue, hs []handle.Of[T]) {
 // commands gathers the batch as a flush does.
 func (b *bench) commands() *record.Commands {
 	b.Recorder.Pending = new(record.Commands)
+	b.Seal()
 	b.Gather()
 	return b.Recorder.Pending
 }

@@ -1,0 +1,46 @@
+package store
+
+// frame is the outermost of a Write, a Run of a schedule and a Flush, or the part of
+// a Write between two calls of [Writer.EndFrame]. What it did is one thing to the
+// outside, however many flushes it had.
+//
+// Each of them has a frame of its own, which begins with a new number. So one that
+// comes between the waves of a Run, which may be somebody else's, is no part of it.
+type frame struct {
+	number uint64 // no other frame of the store has it; 0: never begun
+	sealed bool   // the inbox, which is sealed once in a frame
+}
+
+func (f *frame) begin(s *Store) { f.number, f.sealed = s.frames.Add(1), false }
+
+// seal hands the calls of the inbox that have returned to the batch, unless a flush of
+// the frame did so before: which of its flushes applies a call must not depend on when
+// that call came.
+func (f *frame) seal(s *Store) {
+	if !f.sealed {
+		f.sealed = true
+		s.batch.Seal()
+	}
+}
+
+// frameOf returns the frame that a flush in phase p is part of: that of the Write or
+// Run around it, or own, which begins then.
+func (s *Store) frameOf(p *phase, run *frame) *frame {
+	switch {
+	case p.outer != nil: // only a Write is joined
+		return p.outer.frame
+	case run != nil:
+		return run
+	}
+	s.flush.own.begin(s)
+	return &s.flush.own
+}
+
+// EndFrame ends the frame, of which a Write is one otherwise, and begins the next: a
+// loop that lives in one Write calls it behind each turn. What a frame is to whom, the
+// package comment says. EndFrame takes O(1) time and panics when w is not in its Write,
+// or a pass or flush runs in it.
+func (w *Writer) EndFrame() {
+	w.check("EndFrame")
+	w.phase.frame.begin(w.phase.store)
+}
