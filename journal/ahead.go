@@ -1,0 +1,138 @@
+package journal
+
+import "errors"
+
+// An ahead is a file of zeros that becomes the next segment. It is written beside
+// the appends, for a file that grows while it is synced costs each record a second
+// sync, and written at once it would hold a record up for a tenth of a second.
+type ahead struct {
+	done chan struct{} // closed when the rest is set
+	file file
+	size int64
+	err  error
+}
+
+// aheadPiece is how much of it is written between two syncs: what a record has to
+// wait for at most, where the disk does one thing after the other.
+const aheadPiece = 1 << 20
+
+// prepare begins with the next segment, unless it has begun.
+func (j *Journal) prepare() {
+	if j.ahead != nil {
+		return
+	}
+	a := &ahead{done: make(chan struct{}), size: int64(j.o.SegmentBytes)}
+	j.ahead = a
+	j.o.background(func() { a.make(j.o.disk) })
+}
+
+func (a *ahead) make(d disk) {
+	defer close(a.done)
+	f, err := d.create(nextName)
+	if err != nil {
+		a.err = err
+		return
+	}
+	if err := writeZeros(f, 0, a.size); err != nil {
+		a.err = errors.Join(err, f.Close())
+		return
+	}
+	a.file = f
+}
+
+// writeZeros clears f from offset to end, and syncs it.
+func writeZeros(f file, offset, end int64) error {
+	piece := make([]byte, min(aheadPiece, max(end-offset, 0)))
+	for offset < end {
+		n, err := f.WriteAt(piece[:min(int64(len(piece)), end-offset)], offset)
+		if err != nil {
+			return err
+		}
+		if err := f.sync(); err != nil {
+			return err
+		}
+		offset += int64(n)
+	}
+	return nil
+}
+
+// makeRoom lets the next unit, of size bytes, fit into the last segment, by
+// beginning another one if it must. ErrRefused if there is no room on the disk.
+func (j *Journal) makeRoom(size int64) error {
+	if j.end+size <= j.size {
+		return nil
+	}
+	a, err := j.takeAhead(segmentHead + size)
+	if err != nil {
+		return refused(err)
+	}
+	s := segment{salt: j.salt, before: j.tail}
+	if err := a.begin(s); err != nil {
+		return refused(errors.Join(err, a.file.Close()))
+	}
+	// From here on the folder may have two last segments if something fails.
+	if j.o.Sync.mode == never {
+		if err := j.last.sync(); err != nil {
+			return j.breaks(errors.Join(err, a.file.Close()))
+		}
+	}
+	if err := j.enter(s, a); err != nil {
+		return j.breaks(errors.Join(err, a.file.Close()))
+	}
+	return nil
+}
+
+// takeAhead returns a prepared segment of at least least bytes.
+func (j *Journal) takeAhead(least int64) (*ahead, error) {
+	j.prepare()
+	a := j.ahead
+	<-a.done
+	j.ahead = nil
+	if a.err == nil && a.size >= least {
+		return a, nil
+	}
+	if a.file != nil {
+		a.file.Close()
+	}
+	a = &ahead{done: make(chan struct{}), size: max(least, int64(j.o.SegmentBytes))}
+	a.make(j.o.disk)
+	return a, a.err
+}
+
+// dropAhead forgets the segment that is being prepared. Open would remove it too.
+func (j *Journal) dropAhead() {
+	if j.ahead == nil {
+		return
+	}
+	<-j.ahead.done
+	if j.ahead.file != nil {
+		j.ahead.file.Close()
+		_ = j.o.disk.remove(nextName)
+	}
+	j.ahead = nil
+}
+
+// begin makes the file a segment, which no name leads to yet.
+func (a *ahead) begin(s segment) error {
+	if _, err := a.file.WriteAt(s.header(), 0); err != nil {
+		return err
+	}
+	return a.file.sync()
+}
+
+// enter makes a, which has begun, the last segment.
+func (j *Journal) enter(s segment, a *ahead) error {
+	if err := j.o.disk.rename(nextName, s.name()); err != nil {
+		return err
+	}
+	if err := j.o.disk.sync(); err != nil {
+		return err
+	}
+	var err error
+	if j.last != nil {
+		err = j.last.Close()
+	}
+	j.last, j.size, j.end = a.file, a.size, segmentHead
+	j.segments = append(j.segments, s.first())
+	return err
+}

@@ -1,0 +1,137 @@
+package journal
+
+import (
+	"context"
+	"fmt"
+	"slices"
+)
+
+// Read calls each with every record behind after, in order, and goes on with
+// those that are appended, until ctx ends or each fails: it returns that error.
+// rec is good during the call. Records that wait for their time (see [Every]) are
+// not seen before it.
+//
+// ErrTrimmed: the record behind after is no longer kept. ErrCorrupt: it cannot be
+// read back. ErrBroken: the Journal broke or was closed, and each has had all
+// there is.
+func (j *Journal) Read(ctx context.Context, after uint64, each func(at uint64, rec []byte) error) error {
+	r := reader{j: j, after: after, each: each}
+	defer r.close()
+	for {
+		written, more, broken := j.written()
+		if after > written {
+			return fmt.Errorf("%w: read behind record %d: the last is %d", ErrRefused, after, written)
+		}
+		for r.after < written {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			if err := r.unit(); err != nil {
+				return err
+			}
+		}
+		if broken != nil {
+			return broken
+		}
+		select {
+		case <-more:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// written returns the position of the last record in a file, and what tells of
+// further ones.
+func (j *Journal) written() (at uint64, more <-chan struct{}, broken error) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.tail.seq, j.more, j.broken
+}
+
+// A reader reads units from segment to segment.
+type reader struct {
+	j     *Journal
+	after uint64 // what each has had
+	each  func(at uint64, rec []byte) error
+	c     *cursor
+}
+
+func (r *reader) close() {
+	if r.c != nil {
+		r.c.close()
+		r.c = nil
+	}
+}
+
+// unit reads one unit and calls each with what is behind after.
+func (r *reader) unit() error {
+	if err := r.enter(); err != nil {
+		return err
+	}
+	at := r.c.at.seq
+	payload, err := r.c.next()
+	if err == errEnd {
+		return r.c.corrupt(err)
+	}
+	if err != nil {
+		return r.c.fault(err)
+	}
+	_, err = eachRecord(payload, func(rec []byte) error {
+		if at++; at <= r.after {
+			return nil
+		}
+		if err := r.each(at, rec); err != nil {
+			return err
+		}
+		r.after = at
+		return nil
+	})
+	return err
+}
+
+// enter opens the segment that the next unit is in.
+func (r *reader) enter() error {
+	at := r.after
+	if r.c != nil {
+		at = r.c.at.seq
+	}
+	first, ok := r.j.segmentOf(at + 1)
+	if !ok {
+		return fmt.Errorf("%w: record %d", ErrTrimmed, at+1)
+	}
+	if r.c != nil && first <= r.c.first() {
+		return nil
+	}
+	before := r.c
+	c, err := openCursor(r.j.o.disk, first)
+	if err != nil {
+		return err
+	}
+	r.c = c
+	if before == nil {
+		return nil
+	}
+	if err := before.close(); err != nil {
+		return err
+	}
+	if c.before != before.at {
+		return &CorruptError{File: c.name(), At: before.at.seq + 1, Reason: errChain.Error()}
+	}
+	return nil
+}
+
+// segmentOf returns the first record of the segment that the record at is in, as
+// far as names tell.
+func (j *Journal) segmentOf(at uint64) (first uint64, ok bool) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	i, found := slices.BinarySearch(j.segments, at)
+	if !found {
+		i--
+	}
+	if i < 0 {
+		return 0, false
+	}
+	return j.segments[i], true
+}

@@ -1,0 +1,180 @@
+package journal
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"slices"
+)
+
+// keptSnapshots are kept: the newest, and the one before it if the newest cannot
+// be read.
+const keptSnapshots = 2
+
+// Save keeps what write writes as the snapshot of the state behind the record at,
+// and removes all but the two newest snapshots. Records are appended meanwhile.
+// When it returns without an error the snapshot is on the disk; with one there is
+// no trace of it, and it may be tried again.
+func (j *Journal) Save(ctx context.Context, at uint64, write func(w io.Writer) error) error {
+	j.saving.Lock()
+	defer j.saving.Unlock()
+	if err := j.mayBeSaved(ctx, at); err != nil {
+		return err
+	}
+	if err := j.writeSnapshot(ctx, write); err != nil {
+		return refused(errors.Join(err, j.o.disk.remove(saveName)))
+	}
+	if err := j.o.disk.rename(saveName, fileName(at, snapshotExt)); err != nil {
+		return refused(err)
+	}
+	if err := j.o.disk.sync(); err != nil {
+		return refused(err)
+	}
+	return j.dropSnapshots()
+}
+
+// mayBeSaved returns when the records up to at are on the disk: a snapshot ahead
+// of its journal would be one of another history.
+func (j *Journal) mayBeSaved(ctx context.Context, at uint64) error {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	switch {
+	case j.broken != nil:
+		return j.broken
+	case ctx.Err() != nil:
+		return refused(context.Cause(ctx))
+	case at > j.accepted():
+		return fmt.Errorf("%w: a snapshot of record %d: the last is %d", ErrRefused, at, j.accepted())
+	}
+	return j.settle()
+}
+
+// writeSnapshot writes the file that becomes a snapshot, and syncs it piece by
+// piece, so that a record that is appended waits for one piece at most.
+func (j *Journal) writeSnapshot(ctx context.Context, write func(w io.Writer) error) error {
+	f, err := j.o.disk.create(saveName)
+	if err != nil {
+		return err
+	}
+	pieces := bufio.NewWriterSize(&pieceWriter{ctx: ctx, file: f}, snapshotPiece)
+	err = write(pieces)
+	if err == nil {
+		err = pieces.Flush()
+	}
+	if err == nil {
+		err = f.sync()
+	}
+	return errors.Join(err, f.Close())
+}
+
+const snapshotPiece = 1 << 20
+
+// A pieceWriter writes a file from its beginning.
+type pieceWriter struct {
+	ctx    context.Context
+	file   file
+	offset int64
+	synced int64
+}
+
+func (w *pieceWriter) Write(b []byte) (int, error) {
+	if w.ctx.Err() != nil {
+		return 0, context.Cause(w.ctx)
+	}
+	n, err := w.file.WriteAt(b, w.offset)
+	w.offset += int64(n)
+	if err == nil && w.offset-w.synced >= 8*snapshotPiece {
+		w.synced = w.offset
+		err = w.file.sync()
+	}
+	return n, err
+}
+
+// dropSnapshots removes all snapshots but the newest.
+func (j *Journal) dropSnapshots() error {
+	names, err := j.o.disk.list()
+	if err != nil {
+		return err
+	}
+	saved := numbered(names, snapshotExt)
+	for _, at := range saved[:max(0, len(saved)-keptSnapshots)] {
+		if err := j.o.disk.remove(fileName(at, snapshotExt)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Saved returns the positions of the snapshots, newest first.
+func (j *Journal) Saved(context.Context) (at []uint64, err error) {
+	names, err := j.o.disk.list()
+	if err != nil {
+		return nil, err
+	}
+	saved := numbered(names, snapshotExt)
+	slices.Reverse(saved)
+	return saved, nil
+}
+
+// Load opens the snapshot at this position, as [Journal.Saved] told it.
+func (j *Journal) Load(_ context.Context, at uint64) (io.ReadCloser, error) {
+	f, err := j.o.disk.open(fileName(at, snapshotExt))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("%w: %d", errNoSnapshot, at)
+	}
+	if err != nil {
+		return nil, err
+	}
+	size, err := f.size()
+	if err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return snapshotReader{io.NewSectionReader(f, 0, size), f}, nil
+}
+
+// A snapshotReader reads a snapshot. Its Size lets the reader allocate by what
+// the snapshot says of itself.
+type snapshotReader struct {
+	*io.SectionReader
+	io.Closer
+}
+
+// Trim gives back the files whose records lie all at or before through. It is
+// ErrRefused unless two snapshots at or behind through are kept: with one alone a
+// damaged file would be the end.
+func (j *Journal) Trim(ctx context.Context, through uint64) error {
+	j.saving.Lock()
+	defer j.saving.Unlock()
+	saved, err := j.Saved(ctx)
+	if err != nil {
+		return err
+	}
+	if len(saved) < keptSnapshots || saved[keptSnapshots-1] < through {
+		return fmt.Errorf("%w: trim through record %d: the snapshots are %d", ErrRefused, through, saved)
+	}
+	for {
+		first, ok := j.takeFirst(through)
+		if !ok {
+			return nil
+		}
+		if err := j.o.disk.remove(fileName(first, segmentExt)); err != nil {
+			return err
+		}
+	}
+}
+
+// takeFirst takes the first segment off the list if its records lie all at or
+// before through.
+func (j *Journal) takeFirst(through uint64) (first uint64, ok bool) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if len(j.segments) < 2 || j.segments[1]-1 > through {
+		return 0, false
+	}
+	first = j.segments[0]
+	j.segments = j.segments[1:]
+	return first, true
+}
