@@ -18,6 +18,7 @@ var mayImport = map[string][]string{
 	"store/storetest":          {"store"},
 	"tasks":                    {},
 	"shard":                    {},
+	"journal":                  {},
 	"internal/apply":           {"batch", "internal/record", "internal/rows", "internal/pages", "internal/items", "internal/sparse", "shard/handle", "internal/canary", "internal/highwater"},
 	"batch":                    {"shard/handle"},
 	"internal/record":          {"batch", "internal/items", "shard/handle", "internal/canary", "internal/check", "internal/highwater"},
@@ -72,7 +73,7 @@ const anything = "*"
 var inherited = []string{"golang.org/x/sync/errgroup"}
 
 // topLevel is every folder in the root, but for those with a leading dot.
-var topLevel = []string{"batch", "bench", "internal", "shard", "store", "stress", "tasks"}
+var topLevel = []string{"batch", "bench", "internal", "journal", "shard", "store", "stress", "tasks"}
 
 type pkg struct {
 	ImportPath string
@@ -107,7 +108,7 @@ func TestProgramsAreImportedByNothing(t *testing.T) {
 }
 
 func TestUsersInheritTheStandardLibraryAndSyncAlone(t *testing.T) {
-	for _, p := range list(t, "-deps", "./store/...", "./shard/...", "./batch/...", "./tasks/...") {
+	for _, p := range list(t, "-deps", "./store/...", "./shard/...", "./batch/...", "./tasks/...", "./journal/...") {
 		if !p.Standard && !strings.HasPrefix(p.ImportPath, "handloom/") && !slices.Contains(inherited, p.ImportPath) {
 			t.Errorf("the library depends on %s", p.ImportPath)
 		}
