@@ -10,9 +10,9 @@ import (
 
 // breakFlush has the second parallel step of a flush fail: that after the
 // commit point, when no memory is needed.
-func breakFlush(s *store.Store) {
+func breakFlush(t tb) {
 	step := 0
-	s.SetPerturb(func(int) func(int) int {
+	perturb(t, func(int) func(int) int {
 		step++
 		apply := step == 2
 		return func(i int) int {
@@ -28,12 +28,12 @@ func TestAStoreThatFailedBeyondTheCommitPointAnswersErrBroken(t *testing.T) {
 	s, table := newTable(t, store.Options{}, store.TableOptions[item]{})
 	hs := fill(t, s, table, 3)
 	table.EraseItems(queues(t, s, 1)[0], hs[:2])
-	breakFlush(s)
+	breakFlush(t)
 	err := s.Write(t.Context(), func(ctx context.Context, _ *store.Writer) error {
 		if _, err := s.Flush(ctx); !errors.Is(err, store.ErrBroken) {
 			t.Errorf("Flush: %v", err)
 		}
-		s.SetPerturb(nil)
+		perturb(t, nil)
 		for _, what := range joins["Write"] {
 			if err := phases(s, table)[what](ctx); !errors.Is(err, store.ErrBroken) {
 				t.Errorf("%s in the same Write: %v", what, err)

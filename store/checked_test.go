@@ -112,7 +112,7 @@ func TestACheckedLookupWhileAFlushAppliesPanics(t *testing.T) {
 	s, table, hs := leakyTable(t)
 	table.Erase(queues(t, s, 1)[0], hs[0])
 	steps := 0
-	s.SetPerturb(func(int) func(int) int {
+	perturb(t, func(int) func(int) int {
 		steps++
 		apply := steps == 3 // after plan and links
 		return func(i int) int {

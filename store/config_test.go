@@ -79,7 +79,8 @@ func (c config) run(t tb, o store.Options, scenario func(r *trial)) outcome {
 	o.Workers = c.workers
 	r := &trial{tb: t, Store: newStore(t, o), ctx: context.Background()}
 	if c.shuffle {
-		r.SetPerturb(shuffler(uint64(c.workers)))
+		perturb(t, shuffler(uint64(c.workers)))
+		defer perturb(t, nil)
 	}
 	if !c.team {
 		scenario(r)

@@ -119,7 +119,7 @@ func TestAFailureWhileAFlushPlansChangesNothing(t *testing.T) {
 	before := digest(t, s)
 	batchOn(t, s, table, hs)
 	for task := range 8 {
-		s.SetPerturb(func(int) func(int) int {
+		perturb(t, func(int) func(int) int {
 			return func(i int) int {
 				if i == task {
 					panic("a fault of the test")
@@ -131,7 +131,7 @@ func TestAFailureWhileAFlushPlansChangesNothing(t *testing.T) {
 		if _, err := s.Flush(t.Context()); !errors.As(err, &fault) {
 			t.Fatalf("Flush: %v", err)
 		}
-		s.SetPerturb(nil)
+		perturb(t, nil)
 		if digest(t, s) != before {
 			t.Fatalf("a failure in task %d changed the state", task)
 		}
@@ -378,7 +378,7 @@ func TestAContextThatEndsWhileAFlushPlansIsHonouredAndLaterIgnored(t *testing.T)
 		table.Put(queues(t, s, 1)[0], h, item{Value: 77})
 		ctx, cancel := context.WithCancel(t.Context())
 		steps := 0
-		s.SetPerturb(func(int) func(int) int {
+		perturb(t, func(int) func(int) int {
 			if steps == step {
 				cancel()
 			}
@@ -387,6 +387,7 @@ func TestAContextThatEndsWhileAFlushPlansIsHonouredAndLaterIgnored(t *testing.T)
 		})
 		_, err := s.Flush(ctx)
 		cancel()
+		perturb(t, nil)
 		if step == 0 && (!errors.Is(err, context.Canceled) || digest(t, s) != before) {
 			t.Errorf("ended while the flush planned: %v", err)
 		}
@@ -402,7 +403,7 @@ func TestAContextThatEndsAfterThePlanIsHonoured(t *testing.T) {
 	table.Erase(queues(t, s, 1)[0], h)
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	s.SetPerturb(func(int) func(int) int {
+	perturb(t, func(int) func(int) int {
 		return func(i int) int { cancel(); return i } // inside the first task
 	})
 	if _, err := s.Flush(ctx); !errors.Is(err, context.Canceled) || !table.Has(h) {

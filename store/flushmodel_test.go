@@ -5,7 +5,7 @@ import (
 	"math"
 	"slices"
 
-	"handloom/internal/narrow"
+	"handloom/internal/sparse"
 	"handloom/store"
 )
 
@@ -267,7 +267,7 @@ func (f *flushing) planErase(e target) {
 		}
 		f.erased[shard][e.id] = true
 		counts.Erased++
-		if uint16(e.id>>32) == narrow.LastGeneration {
+		if uint16(e.id>>32) == sparse.LastGeneration() {
 			counts.Depleted++
 		}
 	}
@@ -337,7 +337,7 @@ func (f *flushing) fits() bool {
 			erased += len(f.erased[s])
 			freed := 0
 			for id := range f.erased[s] {
-				if uint16(id>>32) != narrow.LastGeneration {
+				if uint16(id>>32) != sparse.LastGeneration() {
 					freed++
 				}
 			}

@@ -54,7 +54,7 @@ type linked struct {
 func newLinked(t tb, workers int) *linked {
 	t.Helper()
 	l := &linked{Store: newStore(t, store.Options{Workers: workers})}
-	l.SetPerturb(func(int) func(int) int { return func(i int) int { return i } }) // small work is shared as well
+	perturb(t, func(int) func(int) int { return func(i int) int { return i } }) // small work is shared as well
 	for i, name := range []string{"packed", "stable"} {
 		o := store.TableOptions[node]{Name: name, Shards: 2 + i, Links: l.calls.visit}
 		l.tables = append(l.tables, registerNodes(t, l.Store, o, i == 1))

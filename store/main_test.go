@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"handloom/internal/check"
-	"handloom/internal/narrow"
+	"handloom/internal/seam"
 	"handloom/store"
 
 	"go.uber.org/goleak"
@@ -157,9 +157,14 @@ type resolver[T any] interface {
 // setWidths makes handle fields narrow until the test ends.
 func setWidths(t tb, lastGeneration uint16, slotLimit uint32) {
 	t.Helper()
-	generation, slots := narrow.LastGeneration, narrow.SlotLimit
-	t.Cleanup(func() { narrow.LastGeneration, narrow.SlotLimit = generation, slots })
-	narrow.LastGeneration, narrow.SlotLimit = lastGeneration, slotLimit
+	t.Cleanup(seam.Narrow(lastGeneration, slotLimit))
+}
+
+// perturb sets [seam.Step] until the test ends, or the next call.
+func perturb(t tb, step func(tasks int) func(task int) int) {
+	t.Helper()
+	seam.Step = step
+	t.Cleanup(func() { seam.Step = nil })
 }
 
 // panicOf returns what f panics with, as text; it is empty when f does not.

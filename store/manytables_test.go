@@ -59,11 +59,11 @@ func TestAFlushLooksAtTheTablesWithWorkAlone(t *testing.T) {
 	few, many := newOfMany(t, 3), newOfMany(t, 1000)
 	for _, c := range []*ofMany{few, many} {
 		tasks := 0
-		c.SetPerturb(func(n int) func(int) int { tasks = max(tasks, n); return func(i int) int { return i } })
+		perturb(t, func(n int) func(int) int { tasks = max(tasks, n); return func(i int) int { return i } })
 		if err := c.frame(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		c.SetPerturb(nil)
+		perturb(t, nil)
 		want := 0
 		for _, table := range c.working {
 			want += c.shards(table.Name())

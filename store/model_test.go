@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"slices"
 
-	"handloom/internal/narrow"
+	"handloom/internal/sparse"
 	"handloom/store"
 )
 
@@ -89,7 +89,7 @@ func (s *modelShard) vacateRow(row int) {
 	id := s.live[row]
 	delete(s.items, id)
 	slot := uint32(id)
-	if s.generations[slot] == narrow.LastGeneration {
+	if s.generations[slot] == sparse.LastGeneration() {
 		s.generations[slot] = 0
 		return
 	}
@@ -99,12 +99,12 @@ func (s *modelShard) vacateRow(row int) {
 
 // fits reports whether n items can be created after freed slots became vacant.
 func (s *modelShard) fits(n, freed int) bool {
-	return uint64(n) <= uint64(len(s.free)+freed)+uint64(narrow.SlotLimit)-uint64(len(s.generations))
+	return uint64(n) <= uint64(len(s.free)+freed)+uint64(sparse.SlotLimit())-uint64(len(s.generations))
 }
 
 // create makes an item in the slot that design 5 says.
 func (s *modelShard) create(v modelItem) store.ID {
-	full := uint64(len(s.generations)) == uint64(narrow.SlotLimit)
+	full := uint64(len(s.generations)) == uint64(sparse.SlotLimit())
 	var slot uint32
 	if len(s.free) > s.minFree || full {
 		slot, s.free = s.free[0], s.free[1:]

@@ -7,6 +7,7 @@ import (
 
 	"handloom/internal/check"
 	"handloom/internal/record"
+	"handloom/internal/seam"
 	"handloom/tasks"
 )
 
@@ -41,7 +42,7 @@ func (c *Schedule) Run(ctx context.Context) (*Report, error) {
 	c.report.begin(c.store.Epoch())
 	defer c.drop() // nothing is left of a frame that succeeds; Goexit may end the caller
 	f := tasks.Frame{Workers: c.store.options.Workers, Wave: c.wave, Flush: c.flush}
-	if c.store.perturb != nil {
+	if c.store.shuffle != nil || seam.Step != nil {
 		f.Shuffle = c.store.shuffleSystems
 	}
 	err := c.plan.Run(ctx, f)
@@ -109,7 +110,7 @@ func (c *Schedule) drop() {
 // shuffleSystems orders the n systems of a wave as the tasks of a pass are.
 func (s *Store) shuffleSystems(n int) []int {
 	order := make([]int, n)
-	instead := s.perturb(n)
+	instead := s.order(n)
 	for i := range order {
 		order[i] = i
 		if instead != nil {

@@ -8,6 +8,7 @@ import (
 	"runtime/debug"
 	"sync"
 
+	"handloom/internal/seam"
 	"handloom/tasks"
 )
 
@@ -26,7 +27,7 @@ func (s *Store) Shuffle(seed uint64) error {
 	defer s.gate.release(false)
 	var lock sync.Mutex // passes of systems run at the same time
 	random := rand.New(rand.NewPCG(seed, 0))
-	s.perturb = func(n int) func(task int) int {
+	s.shuffle = func(n int) func(task int) int {
 		lock.Lock()
 		order := random.Perm(n)
 		lock.Unlock()
@@ -38,9 +39,21 @@ func (s *Store) Shuffle(seed uint64) error {
 	return nil
 }
 
-// runPerturbed runs the n tasks of a step, each in place of another. The error is
-// that of the lowest task, as in any order.
-func (s *Store) runPerturbed(ctx context.Context, n int, task func(int) error, instead func(task int) int) error {
+// order says which of the n tasks of a step runs in place of which; nil: each in its
+// own.
+func (s *Store) order(n int) func(task int) int {
+	switch {
+	case s.shuffle != nil:
+		return s.shuffle(n)
+	case seam.Step != nil:
+		return seam.Step(n)
+	}
+	return nil
+}
+
+// runInOrder runs the n tasks of a step, each in place of another. The error is that
+// of the lowest task, as in any order.
+func (s *Store) runInOrder(ctx context.Context, n int, task func(int) error, instead func(task int) int) error {
 	errs := make([]error, n)
 	err := tasks.Run(ctx, n, func(i int) error {
 		i, returned := instead(i), false

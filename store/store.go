@@ -10,7 +10,6 @@ import (
 
 	"handloom/internal/canary"
 	"handloom/internal/check"
-	"handloom/internal/perturb"
 	"handloom/internal/record"
 	"handloom/shard/handle"
 	"handloom/tasks"
@@ -70,7 +69,7 @@ type Store struct {
 
 	flush   flush
 	each    eachPass
-	perturb func(n int) func(task int) int // tests shuffle and delay tasks
+	shuffle func(n int) func(task int) int // see [Store.Shuffle]; nil: not
 
 	statsLock sync.Mutex
 	stats     Stats
@@ -90,8 +89,7 @@ func New(o Options) (*Store, error) {
 			BatchCommands: o.BatchLimit, BatchBytes: o.BatchBytes,
 			InboxCommands: cmp.Or(o.InboxLimit, defaultInboxLimit),
 		}),
-		names:   make(map[string]*table),
-		perturb: perturb.Step,
+		names: make(map[string]*table),
 	}
 	s.flush.init(s)
 	s.each.init(s)
@@ -160,10 +158,8 @@ func (s *Store) run(ctx context.Context, n int, task func(int) error, cost []int
 	if check.Full {
 		task = s.goroutines.around(s.phaseOf(ctx), task)
 	}
-	if s.perturb != nil {
-		if instead := s.perturb(n); instead != nil {
-			return s.runPerturbed(ctx, n, task, instead)
-		}
+	if instead := s.order(n); instead != nil {
+		return s.runInOrder(ctx, n, task, instead)
 	}
 	return tasks.Run(ctx, n, task, tasks.Options{Workers: s.options.Workers, Weights: cost, Whole: true})
 }

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"go.uber.org/goleak"
+
+	"handloom/internal/seam"
 )
 
 func TestMain(m *testing.M) {
@@ -63,10 +65,10 @@ func alarm() (stop func() bool) {
 
 // setHook delays workers as f does, until the test ends. It must be called
 // before the team of the test starts.
-func setHook(t *testing.T, f func(at point, worker int)) {
+func setHook(t *testing.T, f func(at seam.Point, worker int)) {
 	t.Helper()
-	hook = f
-	t.Cleanup(func() { hook = nil })
+	seam.Worker = f
+	t.Cleanup(func() { seam.Worker = nil })
 }
 
 // repeats is how often to repeat what takes long with the race detector on.

@@ -1,6 +1,10 @@
 package tasks
 
-import "sync/atomic"
+import (
+	"sync/atomic"
+
+	"handloom/internal/seam"
+)
 
 // cacheLine is at least the unit in which processors exchange memory, in
 // bytes. What different workers write is kept that far apart.
@@ -48,8 +52,8 @@ func (p *phase) open(worker int) bool {
 // end forgets what the phase referred to and returns its error. All claimed
 // tasks must be done.
 func (p *phase) end() error {
-	if hook != nil {
-		hook(beforeEnd, 0)
+	if seam.Worker != nil {
+		seam.Worker(seam.BeforeEnd, 0)
 	}
 	err := p.failure.take()
 	if skipped := int(p.skipped.Load()); err == nil && skipped > 0 {
@@ -116,8 +120,8 @@ func (p *phase) claim(h *hand) bool {
 		if left == 0 || int64(h.worker) >= p.limit.Load() {
 			return false
 		}
-		if hook != nil {
-			hook(beforeClaim, h.worker)
+		if seam.Worker != nil {
+			seam.Worker(seam.BeforeClaim, h.worker)
 		}
 		if p.word.CompareAndSwap(word, word-1) {
 			h.claimed++

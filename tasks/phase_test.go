@@ -1,6 +1,10 @@
 package tasks
 
-import "testing"
+import (
+	"testing"
+
+	"handloom/internal/seam"
+)
 
 func TestWorkerAtOrAboveTheLimitClaimsNothing(t *testing.T) {
 	var p phase
@@ -20,7 +24,7 @@ func TestClaimFailsWhenThePhaseChangedSinceTheLook(t *testing.T) {
 	nothing := func(int) error { return nil }
 	p.begin(work{n: 2, fn: nothing}, 3)
 	changed := false
-	setHook(t, func(point, int) {
+	setHook(t, func(seam.Point, int) {
 		if changed {
 			return
 		}

@@ -10,6 +10,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"handloom/internal/seam"
 )
 
 func TestTeamRunsEveryTaskOfEveryPhaseOnce(t *testing.T) {
@@ -18,7 +20,7 @@ func TestTeamRunsEveryTaskOfEveryPhaseOnce(t *testing.T) {
 }
 
 func TestTeamRunsEveryTaskOnceWhateverDelaysItsWorkers(t *testing.T) {
-	setHook(t, func(at point, worker int) {
+	setHook(t, func(at seam.Point, worker int) {
 		// A caller that pauses too lets the workers end phases by themselves.
 		for range rand.IntN(8) {
 			runtime.Gosched()
@@ -60,8 +62,8 @@ func manyPhases(t *testing.T, workers, phases int) {
 func TestWorkerDelayedPastTheEndOfItsPhaseRunsNothingOfIt(t *testing.T) {
 	held, release := make(chan struct{}), make(chan struct{})
 	var once sync.Once
-	setHook(t, func(at point, worker int) {
-		if at == beforeClaim && worker == 1 {
+	setHook(t, func(at seam.Point, worker int) {
+		if at == seam.BeforeClaim && worker == 1 {
 			once.Do(func() {
 				close(held)
 				<-release
@@ -114,8 +116,8 @@ func TestWorkerDelayedPastTheEndOfItsPhaseRunsNothingOfIt(t *testing.T) {
 func TestNoWakeUpIsLostBetweenSayingAndParking(t *testing.T) {
 	held, release := make(chan struct{}), make(chan struct{})
 	var once sync.Once
-	setHook(t, func(at point, worker int) {
-		if at == beforePark {
+	setHook(t, func(at seam.Point, worker int) {
+		if at == seam.BeforePark {
 			once.Do(func() {
 				close(held)
 				<-release
@@ -142,7 +144,7 @@ func TestNoWakeUpIsLostBetweenSayingAndParking(t *testing.T) {
 
 func TestPhaseDoesNotWaitForAWorkerThatSleeps(t *testing.T) {
 	release := make(chan struct{})
-	setHook(t, func(at point, worker int) {
+	setHook(t, func(at seam.Point, worker int) {
 		if worker != 0 {
 			<-release
 		}
@@ -164,8 +166,8 @@ func TestPhaseDoesNotWaitForAWorkerThatSleeps(t *testing.T) {
 func TestIdleWorkersParkAndStayParked(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var parks atomic.Int64
-		setHook(t, func(at point, _ int) {
-			if at == beforePark {
+		setHook(t, func(at seam.Point, _ int) {
+			if at == seam.BeforePark {
 				parks.Add(1)
 			}
 		})
@@ -302,8 +304,8 @@ func TestConcurrentRunsShareATeam(t *testing.T) {
 func TestTheTeamIsBusyUntilThePhaseHasEnded(t *testing.T) {
 	var had *team
 	ends := 0
-	setHook(t, func(at point, _ int) {
-		if at != beforeEnd {
+	setHook(t, func(at seam.Point, _ int) {
+		if at != seam.BeforeEnd {
 			return
 		}
 		if ends++; !had.busy.Load() {
@@ -326,8 +328,8 @@ func TestTheTeamIsBusyUntilThePhaseHasEnded(t *testing.T) {
 // Callers take turns at a team larger than the machine, and pause where a phase
 // is easiest to mistake for the next one.
 func TestATeamUnderManyCallersRunsEachTaskOnce(t *testing.T) {
-	setHook(t, func(at point, _ int) {
-		if at == beforeEnd || rand.IntN(16) == 0 {
+	setHook(t, func(at seam.Point, _ int) {
+		if at == seam.BeforeEnd || rand.IntN(16) == 0 {
 			runtime.Gosched()
 		}
 	})
@@ -461,8 +463,8 @@ func TestTeamIsJoinedHoweverItsFunctionEnds(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				held, release := make(chan struct{}, 3), make(chan struct{})
-				setHook(t, func(at point, worker int) {
-					if at == beforePark {
+				setHook(t, func(at seam.Point, worker int) {
+					if at == seam.BeforePark {
 						select {
 						case held <- struct{}{}:
 						default:

@@ -3,6 +3,8 @@ package tasks
 import (
 	"runtime"
 	"sync/atomic"
+
+	"handloom/internal/seam"
 )
 
 // The bounds of spinning are numbers of looks at a word in memory, because a
@@ -24,18 +26,6 @@ const (
 // spinning counts the workers that spin, of all teams of the process: they
 // compete for the same processors.
 var spinning atomic.Int64
-
-// hook, if not nil, is called at the points where a delay could do the most
-// harm. Tests set it while no worker runs.
-var hook func(at point, worker int)
-
-type point int
-
-const (
-	beforeClaim point = iota // the phase word is read and the claim not made
-	beforePark               // the worker has said that it parks and not looked again
-	beforeEnd                // all tasks are settled and the phase is still there
-)
 
 // worker is one member of a team.
 type worker struct {
@@ -112,8 +102,8 @@ func spin(seen func() bool) bool {
 func (t *team) park(w *worker, called func() bool) {
 	t.parked.Add(1)
 	w.parked.Store(true)
-	if hook != nil {
-		hook(beforePark, w.worker)
+	if seam.Worker != nil {
+		seam.Worker(seam.BeforePark, w.worker)
 	}
 	if called() && w.parked.CompareAndSwap(true, false) {
 		t.parked.Add(-1)

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"testing"
 
-	"handloom/internal/narrow"
+	"handloom/internal/sparse"
 )
 
 // Worn returns a map with live, vacant and depleted slots, a freelist out of
@@ -84,11 +84,11 @@ func (s suite) CloneKeepsDepletionAndFloor(t *testing.T) {
 			t.Errorf("the clone has %+v", c.Core().Stats())
 		}
 		m = newMap(t, s.Numbers, Options{})
-		for range narrow.LastGeneration / 2 {
+		for range sparse.LastGeneration() / 2 {
 			m.Erase(Insert(t, m, 0))
 		}
 		m.Reset()
-		if h := Insert(t, m.Cloned(), 0); h.ID.Generation() != narrow.LastGeneration/2+1 {
+		if h := Insert(t, m.Cloned(), 0); h.ID.Generation() != sparse.LastGeneration()/2+1 {
 			t.Errorf("the clone of a reset map issues %v", h)
 		}
 	})

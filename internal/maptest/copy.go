@@ -9,7 +9,7 @@ import (
 	"weak"
 
 	"handloom/internal/check"
-	"handloom/internal/narrow"
+	"handloom/internal/sparse"
 	"handloom/shard/handle"
 )
 
@@ -153,7 +153,7 @@ func (s suite) ACopyOfAnUnusedMapKnowsItsLimits(t *testing.T) {
 	}
 	deplete(t, m)
 	if h := Insert(t, m, 0); h.ID.Slot() != 1 || m.Core().Stats().Depleted != 1 {
-		t.Errorf("%v is issued after %d generations", h, narrow.LastGeneration)
+		t.Errorf("%v is issued after %d generations", h, sparse.LastGeneration())
 	}
 	InsertN(t, m, 14)
 	if _, err := m.Insert(0); err == nil {

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"testing"
 
-	"handloom/internal/narrow"
 	"handloom/internal/sparse"
 )
 
@@ -12,7 +11,7 @@ func (s suite) ASlotIsDepletedAtItsLastGeneration(t *testing.T) {
 	EachWidth(t, func(t *testing.T) {
 		m := newMap(t, s.Numbers, Options{TypeID: 3})
 		last := deplete(t, m)
-		if want := Numbered(3, narrow.LastGeneration, 0); last != want {
+		if want := Numbered(3, sparse.LastGeneration(), 0); last != want {
 			t.Fatalf("the last handle of slot 0 is %v, want %v", last, want)
 		}
 		if got, want := m.Core().Stats().Depleted, 1; got != want || m.Core().Stats().Vacant != 0 {
@@ -27,7 +26,7 @@ func (s suite) ASlotIsDepletedAtItsLastGeneration(t *testing.T) {
 func (s suite) CyclesPastTheLastGenerationIssueNoHandleTwice(t *testing.T) {
 	EachWidth(t, func(t *testing.T) {
 		m := newMap(t, s.Numbers, Options{TypeID: 3})
-		last := int(narrow.LastGeneration)
+		last := int(sparse.LastGeneration())
 		for i := range 2 * (last + 1) {
 			h := Insert(t, m, uint64(i))
 			// Every value of (slot, generation) in turn: none is null or twice.
@@ -54,7 +53,7 @@ func (s suite) EveryWayToEraseDepletes(t *testing.T) {
 	EachWidth(t, func(t *testing.T) {
 		for name, erase := range erasures {
 			m := newMap(t, s.Numbers, Options{})
-			for range narrow.LastGeneration - 1 {
+			for range sparse.LastGeneration() - 1 {
 				m.Erase(Insert(t, m, 0))
 			}
 			h := Insert(t, m, 0)

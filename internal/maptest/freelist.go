@@ -3,7 +3,7 @@ package maptest
 import (
 	"testing"
 
-	"handloom/internal/narrow"
+	"handloom/internal/sparse"
 )
 
 func (s suite) EraseOfAnyRowThenReuse(t *testing.T) {
@@ -33,7 +33,7 @@ func (s suite) EraseOfTheOnlyRowWhileTheFreelistIsEmpty(t *testing.T) {
 	EachWidth(t, func(t *testing.T) {
 		m := newMap(t, s.Numbers, Options{})
 		// The queue's front and back are the same slot, again and again.
-		for generation := uint16(1); generation < min(narrow.LastGeneration, 100); generation++ {
+		for generation := uint16(1); generation < min(sparse.LastGeneration(), 100); generation++ {
 			h := Insert(t, m, 0)
 			if h != Numbered(0, generation, 0) {
 				t.Fatalf("generation %d is issued as %v", generation, h)

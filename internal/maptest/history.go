@@ -3,7 +3,7 @@ package maptest
 import (
 	"reflect"
 
-	"handloom/internal/narrow"
+	"handloom/internal/sparse"
 	"handloom/shard/handle"
 )
 
@@ -42,7 +42,7 @@ type kind[T any] struct {
 }
 
 func newHistory[T any](r reporter, c choices, maker Maker[T], k kind[T]) *history[T] {
-	most := int(min(narrow.SlotLimit, 16))
+	most := int(min(sparse.SlotLimit(), 16))
 	o := Options{
 		TypeID:  []int{0, 1, 7, handle.MaxTypeID}[c.below(4, "typeID")],
 		MinFree: min(most, max(0, c.below(8, "minFree")-2)),
@@ -69,8 +69,8 @@ func newHistory[T any](r reporter, c choices, maker Maker[T], k kind[T]) *histor
 		exact: &exactModel{
 			packed:   packed,
 			typeID:   uint16(o.TypeID),
-			last:     int(narrow.LastGeneration),
-			limit:    uint64(narrow.SlotLimit),
+			last:     int(sparse.LastGeneration()),
+			limit:    uint64(sparse.SlotLimit()),
 			minFree:  o.MinFree,
 			maxItems: o.MaxItems,
 		},

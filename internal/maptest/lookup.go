@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"handloom/internal/narrow"
+	"handloom/internal/sparse"
 	"handloom/shard/handle"
 )
 
@@ -39,7 +39,7 @@ func (s suite) NoForgeryOfADepletedSlotResolves(t *testing.T) {
 		last := deplete(t, m)
 		Insert(t, m, 1) // row 0 has an owner, which the depleted slot is not
 		ExpectNothing(t, m, "last handle of a depleted slot", last)
-		for _, generation := range []uint16{0, 1, narrow.LastGeneration, narrow.LastGeneration + 1} {
+		for _, generation := range []uint16{0, 1, sparse.LastGeneration(), sparse.LastGeneration() + 1} {
 			forged := Numbered(5, generation, last.ID.Slot())
 			ExpectNothing(t, m, "depleted slot", forged)
 			forged.ID |= handle.FreeBit

@@ -3,7 +3,7 @@ package maptest
 import (
 	"testing"
 
-	"handloom/internal/narrow"
+	"handloom/internal/sparse"
 )
 
 func (s suite) HandlesFromBeforeAResetStayStale(t *testing.T) {
@@ -56,7 +56,7 @@ func (s suite) ResetForgetsSlotsAndStartsAboveTheHighestGeneration(t *testing.T)
 
 func (s suite) ResetKeepsSlotsInTheUpperHalfOfTheGenerations(t *testing.T) {
 	EachWidth(t, func(t *testing.T) {
-		half := (int(narrow.LastGeneration) + 1) / 2 // 32,768 at the full width
+		half := (int(sparse.LastGeneration()) + 1) / 2 // 32,768 at the full width
 		for _, highest := range []int{half - 1, half} {
 			m := newMap(t, s.Numbers, Options{})
 			for range highest {
@@ -64,7 +64,7 @@ func (s suite) ResetKeepsSlotsInTheUpperHalfOfTheGenerations(t *testing.T) {
 			}
 			m.Reset()
 			if kept := m.Core().Stats().Slots == 1; kept != (highest >= half) {
-				t.Errorf("highest generation %d of %d: slots are kept: %t", highest, narrow.LastGeneration, kept)
+				t.Errorf("highest generation %d of %d: slots are kept: %t", highest, sparse.LastGeneration(), kept)
 			}
 			if h := Insert(t, m, 0); h != Numbered(0, uint16(highest+1), 0) {
 				t.Errorf("issued %v, want generation %d", h, highest+1)

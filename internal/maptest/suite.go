@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"testing"
 
-	"handloom/internal/narrow"
+	"handloom/internal/seam"
 	"handloom/internal/sparse"
 	"handloom/shard/handle"
 )
@@ -47,9 +47,7 @@ func Verify(t interface {
 // SetWidths makes handle fields narrow until the test ends.
 func SetWidths(t testing.TB, lastGeneration uint16, slotLimit uint32) {
 	t.Helper()
-	generation, slots := narrow.LastGeneration, narrow.SlotLimit
-	t.Cleanup(func() { narrow.LastGeneration, narrow.SlotLimit = generation, slots })
-	narrow.LastGeneration, narrow.SlotLimit = lastGeneration, slotLimit
+	t.Cleanup(seam.Narrow(lastGeneration, slotLimit))
 }
 
 // EachWidth runs f with the full handle fields and with narrow ones, where
@@ -91,7 +89,7 @@ func Insert[T any](t testing.TB, m inserter[T], v T) handle.Of[T] {
 // deplete uses up every generation of one slot of m, which has none vacant.
 func deplete(t testing.TB, m Map[uint64]) (last number) {
 	t.Helper()
-	for range narrow.LastGeneration {
+	for range sparse.LastGeneration() {
 		last = Insert(t, m, 0)
 		m.Erase(last)
 	}

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"handloom/internal/items"
-	"handloom/internal/narrow"
+	"handloom/internal/seam"
 	"handloom/internal/sparse"
 	"handloom/shard/handle"
 )
@@ -16,9 +16,7 @@ type large [1 << 10]uint64
 // Verify must be able to fail: each line breaks one thing, and Verify has to
 // name the invariant.
 func TestVerifyCitesTheInvariantThatIsBroken(t *testing.T) {
-	generation, slots := narrow.LastGeneration, narrow.SlotLimit
-	t.Cleanup(func() { narrow.LastGeneration, narrow.SlotLimit = generation, slots })
-	narrow.LastGeneration, narrow.SlotLimit = 7, 16
+	t.Cleanup(seam.Narrow(7, 16))
 
 	for _, c := range []struct {
 		cites   string

@@ -7,7 +7,6 @@ import (
 	"testing"
 	"unsafe"
 
-	"handloom/internal/narrow"
 	"handloom/shard/handle"
 )
 
@@ -35,7 +34,7 @@ func wordsAtTheBound(t *testing.T, n uint64) []handle.ID {
 // Preview says, in whatever order they were vacated: nothing that is reckoned with
 // a slot's number carries into the generation beside it.
 func TestTheLastSlotsOfAllAreIssuedLikeAnyOther(t *testing.T) {
-	words := wordsAtTheBound(t, uint64(narrow.SlotLimit))
+	words := wordsAtTheBound(t, uint64(SlotLimit()))
 	first := Slot(len(words)) // of the last three
 	for _, order := range [][]Slot{{2}, {1, 2}, {0, 1, 2}, {2, 1, 0}, {2, 0, 1}, {1, 0, 2}} {
 		for _, bulk := range []bool{true, false} {

@@ -2,7 +2,6 @@ package sparse
 
 import (
 	"handloom/internal/canary"
-	"handloom/internal/narrow"
 	"handloom/shard/handle"
 )
 
@@ -44,7 +43,7 @@ func (s *Freelist) Init(typeID uint16, minFree uint32) {
 // that the zero Freelist needs no constructor.
 func (s *Freelist) setWidths() {
 	if s.last == 0 {
-		s.last, s.limit = narrow.LastGeneration, narrow.SlotLimit
+		s.last, s.limit = LastGeneration(), SlotLimit()
 	}
 }
 

@@ -75,7 +75,7 @@ func (s *Set) issueRun(row Row, meta []Slot, dst []handle.ID) int {
 	words, meta, dst = words[:n], meta[:n], dst[:n]
 	// In a run the word of slot is its upper half with the free bit set and the
 	// link to slot+1, so that one exclusive or leaves the bare upper half.
-	// No slot+2 carries into the generation; see narrow.MaxSlots.
+	// No slot+2 carries into the generation; see maxSlots.
 	const linkToNext = handle.FreeBit + 2
 	highest := s.typeID | handle.ID(s.highest)<<32
 	i := 0

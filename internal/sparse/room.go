@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"handloom/internal/canary"
-	"handloom/internal/narrow"
 	"handloom/shard/handle"
 )
 
@@ -31,8 +30,8 @@ func (o Options) Validate(pkg string) error {
 		name  string
 		value int
 	}{{"Reserve", o.Reserve}, {"MinFree", o.MinFree}, {"MaxItems", o.MaxItems}} {
-		if size.value < 0 || uint64(size.value) > uint64(narrow.SlotLimit) {
-			errs = append(errs, fmt.Errorf("%s: %s %d is outside 0..%d", pkg, size.name, size.value, narrow.SlotLimit))
+		if size.value < 0 || uint64(size.value) > uint64(SlotLimit()) {
+			errs = append(errs, fmt.Errorf("%s: %s %d is outside 0..%d", pkg, size.name, size.value, SlotLimit()))
 		}
 	}
 	if o.MaxItems > 0 && o.Reserve > o.MaxItems {

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"testing"
 
-	"handloom/internal/narrow"
+	"handloom/internal/seam"
 	"handloom/shard/handle"
 
 	"pgregory.net/rapid"
@@ -19,9 +19,7 @@ type (
 // setWidths makes handle fields narrow until the test ends.
 func setWidths(t testing.TB, lastGeneration uint16, slotLimit uint32) {
 	t.Helper()
-	generation, slots := narrow.LastGeneration, narrow.SlotLimit
-	t.Cleanup(func() { narrow.LastGeneration, narrow.SlotLimit = generation, slots })
-	narrow.LastGeneration, narrow.SlotLimit = lastGeneration, slotLimit
+	t.Cleanup(seam.Narrow(lastGeneration, slotLimit))
 }
 
 // owners are a set and the slots that own its rows: a map without items.
@@ -206,7 +204,7 @@ func TestVacateAllEqualsVacateOneByOne(t *testing.T) {
 
 func TestVacateAllNearTheLastGeneration(t *testing.T) {
 	for _, last := range []uint16{7, 1<<16 - 1} {
-		setWidths(t, last, narrow.MaxSlots)
+		setWidths(t, last, SlotLimit())
 		for _, generation := range []uint16{last - 2, last - 1, last} {
 			var o owners
 			o.issue(3)
@@ -277,8 +275,8 @@ func TestGrowAndShrinkChangeNoSlot(t *testing.T) {
 // next one, with which a bulk issue compares words (see linkToNext).
 func TestTheFullWidthsFitTheFields(t *testing.T) {
 	var s Set
-	if want := uint64(min(1<<32-2, math.MaxInt/8)); s.Limit() != want || narrow.LastGeneration != 1<<16-1 {
-		t.Errorf("limit %d, want %d; last generation %d", s.Limit(), want, narrow.LastGeneration)
+	if want := uint64(min(1<<32-2, math.MaxInt/8)); s.Limit() != want || LastGeneration() != 1<<16-1 {
+		t.Errorf("limit %d, want %d; last generation %d", s.Limit(), want, LastGeneration())
 	}
 	if last := s.Limit() - 1; last+2 > 1<<32-1 {
 		t.Errorf("slot %d: the link to the next one is beyond 32 bits", last)

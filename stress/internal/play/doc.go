@@ -26,9 +26,8 @@
 //
 // # Who may call
 //
-// One program is played at a time in a process: [narrow] and [perturb] are
-// variables of the process, and so is GOMAXPROCS.
+// One program is played at a time in a process: what [seam] holds are variables of
+// the process, and so is GOMAXPROCS.
 //
-// [narrow]: handloom/internal/narrow
-// [perturb]: handloom/internal/perturb
+// [seam]: handloom/internal/seam
 package play

@@ -4,7 +4,7 @@ import (
 	"context"
 	"slices"
 
-	"handloom/internal/narrow"
+	"handloom/internal/sparse"
 	"handloom/store"
 	"handloom/stress/internal/model"
 	"handloom/stress/internal/program"
@@ -41,7 +41,7 @@ func (p *player) open() (err error) {
 		p.tables, p.modelled = append(p.tables, made), append(p.modelled, m)
 	}
 	p.exact = model.NewExact(p.modelled, model.Widths{
-		LastGeneration: narrow.LastGeneration, Slots: uint64(narrow.SlotLimit),
+		LastGeneration: sparse.LastGeneration(), Slots: uint64(sparse.SlotLimit()),
 		QueueLimit: o.QueueLimit, BatchLimit: o.BatchLimit, InboxLimit: o.InboxLimit,
 	}, &p.result.Seen)
 	p.abstract = model.NewAbstract(p.modelled)

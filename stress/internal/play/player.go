@@ -6,8 +6,7 @@ import (
 	"runtime/debug"
 	"sync"
 
-	"handloom/internal/narrow"
-	"handloom/internal/perturb"
+	"handloom/internal/seam"
 	"handloom/store"
 	"handloom/stress/internal/model"
 	"handloom/stress/internal/program"
@@ -52,11 +51,10 @@ type player struct {
 // Play runs a program under a configuration. What it returns depends on the
 // program alone, if all is well.
 func Play(ctx context.Context, p *program.Program, c program.Config) *Result {
-	setNarrow := narrowed(p.Narrow)
-	defer setNarrow()
+	defer seam.Narrow(uint16(p.Narrow.Generations), uint32(p.Narrow.Slots))()
 	pl := newPlayer(p, c)
-	perturb.Step = pl.disturb.step
-	defer func() { perturb.Step = nil }()
+	seam.Step = pl.disturb.step
+	defer func() { seam.Step = nil }()
 	restore := pl.disturb.procs()
 	defer restore()
 	before := goroutines()
@@ -70,18 +68,6 @@ func newPlayer(p *program.Program, c program.Config) *player {
 	pl := &player{program: p, config: c, checkpoints: make(map[int]*checkpoint), sortedBy: make(map[[2]int]int)}
 	pl.disturb.init(c)
 	return pl
-}
-
-// narrowed sets the widths of handle fields and returns what undoes it.
-func narrowed(n program.Narrow) func() {
-	generation, slots := narrow.LastGeneration, narrow.SlotLimit
-	if n.Generations > 0 {
-		narrow.LastGeneration = uint16(n.Generations)
-	}
-	if n.Slots > 0 {
-		narrow.SlotLimit = uint32(n.Slots)
-	}
-	return func() { narrow.LastGeneration, narrow.SlotLimit = generation, slots }
 }
 
 func (p *player) whole(ctx context.Context) {

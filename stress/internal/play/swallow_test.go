@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"handloom/internal/check"
-	"handloom/internal/perturb"
+	"handloom/internal/seam"
 	"handloom/store"
 	"handloom/stress/internal/model"
 	"handloom/stress/internal/program"
@@ -18,8 +18,8 @@ func TestAFlushThatSwallowsAPanicIsNoticed(t *testing.T) {
 		t.Skip("a checked build leaves such panics")
 	}
 	var burn func()
-	perturb.Step = func(int) func(int) int { burn(); return nil }
-	defer func() { perturb.Step = nil }()
+	seam.Step = func(int) func(int) int { burn(); return nil }
+	defer func() { seam.Step = nil }()
 	burn = func() {}
 	p := opened(t, "table a packed word\ndo\neach tasks=1\n@0 emplace a %1\n")
 	burn = func() {

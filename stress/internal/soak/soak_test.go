@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"handloom/internal/narrow"
+	"handloom/internal/seam"
 )
 
 func TestASteadyWorkloadLeaksNothing(t *testing.T) {
@@ -21,9 +21,7 @@ func TestASteadyWorkloadLeaksNothing(t *testing.T) {
 // A workload that goes on for long enough depletes its slots. How long that is
 // depends on the machine.
 func TestAWorkloadMayDepleteItsSlots(t *testing.T) {
-	last := narrow.LastGeneration
-	defer func() { narrow.LastGeneration = last }()
-	narrow.LastGeneration = 1
+	defer seam.Narrow(1, 0)()
 	for duration := 100 * time.Millisecond; ; duration *= 2 {
 		r := Run(t.Context(), Options{Duration: duration, Live: 2000, Workers: 2, Seed: 1})
 		if r.Kind == Leak || r.Kind == Model {
