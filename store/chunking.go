@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 
-	"handloom/internal/canary"
 	"handloom/internal/check"
 	"handloom/internal/record"
 )
@@ -102,9 +101,6 @@ type chunking struct {
 // cut computes the chunks of the table and returns their number.
 func (t *table) cut(c *chunking) int {
 	c.rows = t.chunk
-	if canary.Enabled && canary.On(canary.ChunksByWorkers) {
-		c.rows = t.len()/max(1, t.store.options.Workers) + 1
-	}
 	n := 0
 	for i, sh := range t.order {
 		switch rows := sh.Map.Rows(); {

@@ -10,7 +10,6 @@ import (
 
 	"handloom/batch"
 	"handloom/internal/apply"
-	"handloom/internal/canary"
 	"handloom/internal/check"
 	"handloom/internal/record"
 )
@@ -223,9 +222,6 @@ func (f *flush) collect() (found bool) {
 			f.cost = append(f.cost, w.cost())
 		}
 	}
-	if canary.Enabled && canary.On(canary.ShardTwice) && len(f.work) > 1 {
-		f.work[1] = f.work[0]
-	}
 	return found
 }
 
@@ -256,9 +252,6 @@ func (f *flush) prepare(ctx context.Context) error {
 		}
 	}
 	if ctx.Err() != nil {
-		if canary.Enabled && canary.On(canary.AppliedTwice) {
-			_ = f.commit(ctx)
-		}
 		return context.Cause(ctx)
 	}
 	ready = true

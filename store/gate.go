@@ -6,7 +6,6 @@ import (
 	"slices"
 	"sync/atomic"
 
-	"handloom/internal/canary"
 	"handloom/internal/check"
 )
 
@@ -203,7 +202,7 @@ func (p *phase) join() error {
 	case outer.ended.Load():
 		return fmt.Errorf("store: %v: %w: the context is of a %v that has ended; use the context of the current phase",
 			p.op, ErrPhase, outer.op)
-	case !p.op.joins(outer.op) && !(canary.Enabled && canary.On(canary.PhaseUnchecked)):
+	case !p.op.joins(outer.op):
 		return fmt.Errorf("store: %v inside %v: %w; %s", p.op, outer.op, ErrPhase, p.op.advice(outer.op))
 	case outer.takesTurns() && !outer.busy.CompareAndSwap(false, true):
 		return fmt.Errorf("store: %v while another pass or flush runs in the same %v: %w; run them one after another",

@@ -8,7 +8,6 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"handloom/internal/canary"
 	"handloom/internal/check"
 	"handloom/internal/record"
 	"handloom/shard/handle"
@@ -178,9 +177,6 @@ func (s *Store) Close(ctx context.Context) (unapplied int, err error) {
 	unapplied = s.batch.Pending().Commands
 	s.batch.Drop()
 	s.closed = true
-	if canary.Enabled && canary.On(canary.GoroutineLeft) {
-		go func() { <-make(chan int) }()
-	}
 	for _, t := range s.tables {
 		t.close()
 	}

@@ -3,66 +3,158 @@ package main
 import (
 	"cmp"
 	"context"
+	"embed"
 	"fmt"
+	"io/fs"
+	"os"
+	"slices"
 	"strings"
 	"time"
 
-	"handloom/internal/canary"
 	"handloom/internal/report"
 	"handloom/stress/internal/campaign"
+	"handloom/stress/internal/child"
+	"handloom/stress/internal/faults"
 	"handloom/stress/internal/feed"
 )
 
-// canaries turns seeded faults on, one after another, and sees that each is
-// found within the time of a smoke run, by programs drawn at random alone.
-func (p *program) canaries(ctx context.Context, h harnessing) int {
-	if !canary.Enabled {
-		return p.failed("", canary.Choose("any"))
+// patches are the faults that there are.
+//
+//go:embed testdata/faults/*.patch
+var patches embed.FS
+
+func knownFaults() ([]*faults.Fault, error) {
+	folder, err := fs.Sub(patches, "testdata/faults")
+	if err != nil {
+		return nil, err
 	}
-	names := []string{h.canary}
-	if h.canary == "all" {
-		names = nil
-		for _, f := range canary.All() {
-			names = append(names, f.String())
-		}
-	} else if err := canary.Choose(h.canary); err != nil {
+	return faults.Load(folder)
+}
+
+// Words for many faults: those that programs find within the time of a smoke run,
+// and all others.
+const (
+	allFaults  = "all"
+	rareFaults = "rare"
+)
+
+// chooseFaults returns the fault of a name, or those that a word stands for.
+func chooseFaults(name string) ([]*faults.Fault, error) {
+	known, err := knownFaults()
+	if err != nil {
+		return nil, err
+	}
+	var names []string
+	chosen := slices.DeleteFunc(known, func(f *faults.Fault) bool {
+		names = append(names, f.Name)
+		common := !f.Rare && f.Test == ""
+		return name != f.Name && !(name == allFaults && common) && !(name == rareFaults && !common)
+	})
+	if len(chosen) == 0 {
+		return nil, fmt.Errorf("no fault is called %q; want %s, %s or one of %s", name, allFaults, rareFaults, strings.Join(names, ", "))
+	}
+	return chosen, nil
+}
+
+// canaries tries faults, one after another, and sees that each is found.
+func (p *program) canaries(ctx context.Context, h harnessing) int {
+	chosen, err := chooseFaults(h.canary)
+	if err != nil {
 		return p.misused("", err)
 	}
+	w, err := newWorkshop(ctx)
+	if err != nil {
+		return p.failed("", err)
+	}
+	defer w.close()
 	f, err := p.follow(h.outputs)
 	if err != nil {
 		return p.failed("", err)
 	}
 	f.begin(feed.Start{Title: "seeded faults", Command: h.line(), Unit: "operations", Details: h.details()})
-	table := report.NewTable("fault", "found as", "operations", "after", "seed")
+	table := report.NewTable("fault", "found as", "operations", "after", "seed", " ")
 	var missed []string
 	var stopped error
-	for _, name := range names {
-		profile, _ := campaign.Find("smoke")
-		begun := time.Now()
-		o := campaign.Run(ctx, campaign.Options{
-			Name: name + ": ", Profile: profile, Seed: h.seed, Seeds: h.seeds, Duration: h.lasts(profile.Duration),
-			Command: h.command, Children: h.children, Canary: name, Feed: f.Feed,
-		})
-		switch after := report.Duration(time.Since(begun)); {
-		case o.Err != nil && o.Failure == nil:
-			stopped = cmp.Or(stopped, fmt.Errorf("%s: %w", name, o.Err))
-			table.Row(name, "not tried", report.Count(o.Operations), after, "-")
-		case o.Failure != nil:
-			table.Row(name, string(o.Failure.Kind), report.Count(o.Failure.Found), after, fmt.Sprint(o.Failure.Program.Seed))
-		default:
-			missed = append(missed, name)
-			table.Row(name, "missed", report.Count(o.Operations), after, "-")
+	for _, fault := range chosen {
+		t := h.try(ctx, w, fault, f.Feed)
+		switch {
+		case t.err != nil:
+			stopped = cmp.Or(stopped, fmt.Errorf("%s: %w", fault.Name, t.err))
+			t.as = "not tried"
+		case t.as == "":
+			missed = append(missed, fault.Name)
+			t.as = "missed"
 		}
+		table.Row(fault.Name, t.as, t.operations, report.Duration(t.after), t.seed, t.what)
 	}
 	fmt.Fprintln(f.human)
 	table.WriteTo(f.human)
 	fmt.Fprintln(f.human)
-	return p.end(ctx, f, canaryVerdict(names, missed, stopped, ctx.Err() != nil))
+	return p.end(ctx, f, canaryVerdict(len(chosen), missed, stopped, ctx.Err() != nil))
 }
 
-// canaryVerdict is the verdict on faults of which some were missed. stopped is why
+// trial is what came of one fault.
+type trial struct {
+	as         string // the kind of the failure, or "test"; "": it was not found
+	what       string // was not as it must be
+	operations string
+	seed       string
+	after      time.Duration // without the build
+	err        error
+}
+
+// try builds with a fault and plays programs drawn at random, and no others, or
+// runs the test that finds it.
+func (h *harnessing) try(ctx context.Context, w *workshop, fault *faults.Fault, to *feed.Feed) trial {
+	t := trial{operations: "-", seed: "-"}
+	to.Progress(fault.Name + ": building")
+	if fault.Test != "" {
+		begun := time.Now()
+		found, err := w.test(ctx, fault)
+		t.after, t.err = time.Since(begun), err
+		if found {
+			t.as, t.what = "test", fault.Test+" of "+fault.Package
+		}
+		return t
+	}
+	command, err := w.build(ctx, fault)
+	if err != nil {
+		t.err = err
+		return t
+	}
+	profile, _ := campaign.Find("smoke")
+	lasts := profile.Duration
+	if fault.Rare {
+		profile, _ = campaign.Find("pr")
+		lasts = 3 * time.Minute
+	}
+	begun := time.Now()
+	o := campaign.Run(ctx, campaign.Options{
+		Name: fault.Name + ": ", Profile: profile, Seed: h.seed, Seeds: h.seeds, Duration: h.lasts(lasts),
+		Command: command, Children: h.children, Feed: to,
+	})
+	t.after, t.operations = time.Since(begun), report.Count(o.Operations)
+	if o.Failure == nil {
+		t.err = o.Err
+		return t
+	}
+	t.as, t.seed, t.operations = string(o.Failure.Kind), fmt.Sprint(o.Failure.Program.Seed), report.Count(o.Failure.Found)
+	t.what = shortened(firstLines(o.Failure.What, 1), 60)
+	return t
+}
+
+// shortened returns the first line of s, and of that n runes at most.
+func shortened(s string, n int) string {
+	s, _, _ = strings.Cut(s, "\n")
+	if r := []rune(s); len(r) > n {
+		return string(r[:n]) + "..."
+	}
+	return s
+}
+
+// canaryVerdict is the verdict on n faults of which some were missed. stopped is why
 // one could not be tried: it is not missed then.
-func canaryVerdict(names, missed []string, stopped error, interrupted bool) feed.Verdict {
+func canaryVerdict(n int, missed []string, stopped error, interrupted bool) feed.Verdict {
 	switch {
 	case interrupted:
 		return feed.Verdict{Verdict: "interrupted", ExitCode: campaign.ExitInterrupted, Reason: "not every fault was tried"}
@@ -71,5 +163,40 @@ func canaryVerdict(names, missed []string, stopped error, interrupted bool) feed
 	case len(missed) > 0:
 		return feed.Verdict{Verdict: "canary-missed", ExitCode: campaign.ExitCanaryMissed, Reason: strings.Join(missed, ", ")}
 	}
-	return feed.Verdict{Verdict: "passed", Reason: fmt.Sprintf("%d of %d seeded faults found", len(names), len(names))}
+	return feed.Verdict{Verdict: "passed", Reason: fmt.Sprintf("%d of %d seeded faults found", n, n)}
+}
+
+// workshop is where builds with faults are made.
+type workshop struct {
+	root string // folder of the module
+	dir  string // temporary
+}
+
+func newWorkshop(ctx context.Context) (*workshop, error) {
+	root, err := faults.Root(ctx)
+	if err != nil {
+		return nil, err
+	}
+	dir, err := os.MkdirTemp("", "handloom-stress-")
+	return &workshop{root, dir}, err
+}
+
+func (w *workshop) close() { os.RemoveAll(w.dir) }
+
+// build returns how a player with a fault is started.
+func (w *workshop) build(ctx context.Context, f *faults.Fault) (child.Command, error) {
+	overlay, err := f.Overlay(w.root, w.dir)
+	if err != nil {
+		return child.Command{}, err
+	}
+	return campaign.Build(ctx, campaign.Arm{Name: f.Name, Flags: []string{"-overlay", overlay}}, w.dir)
+}
+
+// test reports whether the test of a fault fails with the fault.
+func (w *workshop) test(ctx context.Context, f *faults.Fault) (found bool, err error) {
+	overlay, err := f.Overlay(w.root, w.dir)
+	if err != nil {
+		return false, err
+	}
+	return f.FailsTest(ctx, w.root, overlay)
 }

@@ -25,8 +25,8 @@
 // What is drawn differs from program to program, so that the rare becomes common
 // in some of them: half of the operations are left out, handles are narrow, one
 // table gets everything. States that must come up are counted; a run in which one
-// did not is no proof. Faults put in on purpose (package internal/canary) prove
-// that the harness finds what it is there to find.
+// did not is no proof. Faults put in on purpose (package faults), into a build with
+// a copy of some files, prove that the harness finds what it is there to find.
 //
 // What follows is about traces.
 //

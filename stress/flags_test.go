@@ -58,7 +58,7 @@ func TestWrongUsageIsOneLine(t *testing.T) {
 		{"-program x -profile pr", "stress: -program and -profile do not go together; see: go run ./stress -h"},
 		{"-program x -canary all", "stress: -program goes with one canary, not with all; see: go run ./stress -h"},
 		{"-canary lifo -profile pr", "stress: -canary and -profile do not go together; see: go run ./stress -h"},
-		{"-canary=", "stress: -canary wants the name of a fault, or all; see: go run ./stress -h"},
+		{"-canary=", "stress: -canary wants the name of a fault, all or rare; see: go run ./stress -h"},
 		{"-shrink", "stress: -shrink goes with -program; what a profile finds is shrunk anyway; see: go run ./stress -h"},
 		{"-profile soak -seeds 2", "stress: -profile soak plays no seeds; give -duration; see: go run ./stress -h"},
 		{"-profile soak -children 2", "stress: -profile soak plays no programs, so that -children says nothing; see: go run ./stress -h"},

@@ -32,6 +32,8 @@ func (p *program) harness(ctx context.Context, args []string) int {
 	}
 	h.command, h.build = command, built.Flags()
 	switch {
+	case h.program != "" && h.canary != "":
+		return p.playWithFault(ctx, h)
 	case h.program != "":
 		return p.playProgram(ctx, h)
 	case h.canary != "":
@@ -161,6 +163,23 @@ func totals(o *campaign.Outcome) []feed.Fact {
 		{Name: "flushes", Value: report.Count(o.Flushes)},
 		{Name: "rare states", Value: fmt.Sprintf("%d of %d", seen, len(o.Seen))},
 	}
+}
+
+// playWithFault plays the program in a file with a fault put in.
+func (p *program) playWithFault(ctx context.Context, h harnessing) int {
+	chosen, err := chooseFaults(h.canary)
+	if err != nil {
+		return p.misused("", err)
+	}
+	w, err := newWorkshop(ctx)
+	if err != nil {
+		return p.failed("", err)
+	}
+	defer w.close()
+	if h.command, err = w.build(ctx, chosen[0]); err != nil {
+		return p.failed("", err)
+	}
+	return p.playProgram(ctx, h)
 }
 
 // playProgram plays the program in a file.

@@ -27,7 +27,7 @@ type harnessing struct {
 	program    string // a file
 	shrink     bool
 	shrinkTime time.Duration
-	canary     string // or "all"
+	canary     string // a fault, or a word for many
 	artifacts  string // a folder
 	children   int
 	command    child.Command
@@ -101,7 +101,7 @@ func (h *harnessing) conflicts() error {
 	case h.given["program"] && h.program == "":
 		return errors.New("-program wants a file")
 	case h.given["canary"] && h.canary == "":
-		return errors.New("-canary wants the name of a fault, or all")
+		return errors.New("-canary wants the name of a fault, all or rare")
 	case h.shrink && !h.given["program"]:
 		return errors.New("-shrink goes with -program; what a profile finds is shrunk anyway")
 	case h.given["shrink-time"] && h.given["program"] && !h.shrink:
@@ -130,8 +130,8 @@ func (h *harnessing) conflicts() error {
 			return fmt.Errorf("-%s and -%s do not go together", pair[0], pair[1])
 		}
 	}
-	if both("program", "canary") && h.canary == "all" {
-		return errors.New("-program goes with one canary, not with all")
+	if both("program", "canary") && (h.canary == allFaults || h.canary == rareFaults) {
+		return errors.New("-program goes with one canary, not with " + h.canary)
 	}
 	return nil
 }
@@ -234,7 +234,7 @@ func goRun(flags []string) string {
 // how says how programs are played again; trace is a file for the flight
 // recorder.
 func (h *harnessing) how(trace string) campaign.How {
-	return campaign.How{Command: h.command, Canary: h.canary, Slower: h.slower, Trace: trace}
+	return campaign.How{Command: h.command, Slower: h.slower, Trace: trace}
 }
 
 // baseName returns the name of a file without folder and suffix.

@@ -50,7 +50,7 @@ go run hides the exit code:
 
 const usageProfile = `Usage: go run ./stress -profile NAME [flags]
        go run ./stress -program FILE [-shrink] [flags]
-       go run ./stress -canary NAME|all [flags]
+       go run ./stress -canary NAME|all|rare [flags]
 
 Draws random programs, one from each seed, and plays each under several
 configurations, every one in a process of its own: numbers of workers, GOMAXPROCS,
@@ -85,17 +85,25 @@ FILE is text, one operation a line; package stress/internal/program says what ea
 means. A program that is worth keeping goes to stress/testdata/regress, and is part
 of go test and of every run from then on.
 
-  -canary NAME|all puts a fault into the store on purpose, or one after another, and
-                   fails with exit code 20 unless each is found. Faults are compiled
-                   in under a tag alone:
+  -canary NAME     puts a fault on purpose into a copy of the source, builds what plays
+                   programs from it, and plays programs drawn at random alone until
+                   one fails; exit code 20: none does
+  -canary all      one fault after another that programs find in seconds
+  -canary rare     all others, minutes each; what no program can see, such as memory
+                   that is kept, a test must find, and the table names it
+  -seed N  -seeds K  -duration D  -children N  -html FILE  -http ADDR  -json FILE|-
+                   as above; the time is per fault (default: 20s, or 3m)
 
-  go run -tags handloom_canary ./stress -canary all
+The faults are the files stress/testdata/faults/NAME.patch; package
+stress/internal/faults says how they read.
 
 Examples:
 
   go run ./stress -profile pr
   go run ./stress -profile smoke -seed 42 -seeds 1
   go run ./stress -program artifacts/seed42.program
+  go run ./stress -canary all -seed 1
+  go run ./stress -canary lifo -program artifacts/seed42.program
 `
 
 const usageReplay = `Usage: go run ./stress replay TRACE [-workers LIST] [-shards N] [-json FILE|-] [-html FILE]

@@ -3,7 +3,6 @@ package apply
 import (
 	"unsafe"
 
-	"handloom/internal/canary"
 	"handloom/internal/highwater"
 	"handloom/internal/items"
 	"handloom/internal/record"
@@ -110,9 +109,6 @@ func (s *Shard) Link(c *record.Commands, index int, fields []uintptr, resolve fu
 }
 
 func (s *Shard) makeReal(id *handle.ID, resolve func(handle.ID) handle.ID) {
-	if canary.Enabled && canary.On(canary.LinkLeft) && s.counts.Created%5 == 4 {
-		return
-	}
 	if id.IsProvisional() {
 		if *id = resolve(*id); id.IsZero() {
 			s.counts.Dangling++

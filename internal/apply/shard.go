@@ -2,7 +2,6 @@ package apply
 
 import (
 	"handloom/batch"
-	"handloom/internal/canary"
 	"handloom/internal/highwater"
 	"handloom/internal/items"
 	"handloom/internal/record"
@@ -103,9 +102,6 @@ func (s *Shard) sample(kind batch.Kind, id handle.ID, key record.Key, sequence i
 
 // Erased returns how many items the planned batch erases.
 func (s *Shard) Erased() int {
-	if canary.Enabled && canary.On(canary.DuplicateEraseCounts) && s.counts.Redundant > 0 {
-		return s.erasing.Len() + 1
-	}
 	return s.erasing.Len()
 }
 
@@ -136,9 +132,6 @@ func (s *Shard) MakeRoom() {
 func (s *Shard) Apply(c *record.Commands, index int) {
 	s.changes.record(s.Map, s.typ, &s.erasing, &s.putting)
 	s.applyPuts(c, index)
-	if canary.Enabled && canary.On(canary.PutAfterErase) {
-		defer s.putLate(c, index)()
-	}
 	if s.erasing.Len() > 0 {
 		s.Map.EraseMarked(&s.erasing)
 	}

@@ -5,7 +5,6 @@ import (
 	"unsafe"
 
 	"handloom/batch"
-	"handloom/internal/canary"
 	"handloom/internal/highwater"
 	"handloom/internal/items"
 	"handloom/shard/handle"
@@ -128,9 +127,6 @@ func (c *Commands) number(r *Recorder) {
 		segments += col.used
 	}
 	c.places.reset(segments)
-	if canary.Enabled && canary.On(canary.MergeByArrival) {
-		c.byArrival()
-	}
 	for _, col := range c.Columns {
 		for _, s := range col.segments[:col.used] {
 			c.places.add(s.number, len(c.order))

@@ -3,7 +3,6 @@ package record
 import (
 	"unsafe"
 
-	"handloom/internal/canary"
 	"handloom/internal/check"
 	"handloom/internal/items"
 	"handloom/shard/handle"
@@ -257,9 +256,6 @@ func (r *Recorder) room(q Queue, c *Column) bool {
 	case !c.staged:
 		c.current = r.typ.Grown(c.current, larger).Resize(room)
 		q.buf.grew(larger-room, r.typ.Size)
-		if canary.Enabled && canary.On(canary.LastCommandDropped) {
-			c.current = c.current.Resize(room - 1)
-		}
 		return true
 	}
 	c.begin(r.segments.next(), r, larger)

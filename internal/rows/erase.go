@@ -3,7 +3,6 @@ package rows
 import (
 	"unsafe"
 
-	"handloom/internal/canary"
 	"handloom/internal/check"
 	"handloom/internal/items"
 	"handloom/internal/sparse"
@@ -30,22 +29,14 @@ func Erase[T any](d *Dense, h handle.Of[T]) bool {
 		moved := d.meta[last]
 		(*all)[row] = (*all)[last]
 		d.meta[row] = moved
-		if canary.Enabled && canary.On(canary.SwapForgetsSlot) {
-			moved = slot
-		}
 		w := &words[moved]
 		*w = *w&sparse.UpperHalf | handle.ID(row)
 	}
 	var none T
-	if !canary.Enabled || !canary.On(canary.TailNotZeroed) {
-		(*all)[last] = none // S4: the collector can free what the item held
-	}
+	(*all)[last] = none // S4: the collector can free what the item held
 	*all = (*all)[:last]
 	d.meta = d.meta[:last]
 	d.set.Vacate(slot)
-	if canary.Enabled && canary.On(canary.SwapWhenLast) && row == last {
-		d.set.SetRow(slot, sparse.Row(row))
-	}
 	if d.known != nil {
 		d.known.shorten(last)
 		d.known.change(row)

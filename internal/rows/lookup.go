@@ -3,7 +3,6 @@ package rows
 import (
 	"unsafe"
 
-	"handloom/internal/canary"
 	"handloom/internal/sparse"
 	"handloom/shard/handle"
 )
@@ -22,9 +21,6 @@ func Array[_ any](d *Dense) unsafe.Pointer { return unsafe.Pointer(&d.items) }
 // takes O(1) time and inlines, also within a method of a table that finds the map
 // first (op=get).
 func Find[T any](d *Dense, id handle.ID) (*T, bool) {
-	if canary.Enabled {
-		id = d.set.Unchecked(id)
-	}
 	words := d.set.Words
 	if i := uint64(id) & sparse.IndexMask; i < uint64(len(words)) {
 		if w := words[i]; (w^id)>>32 == 0 {

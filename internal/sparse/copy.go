@@ -1,7 +1,5 @@
 package sparse
 
-import "handloom/internal/canary"
-
 // CopyTo makes dst a copy of s, to evolve as s would: freelist order,
 // generations, floor and depletion included. dst has capacity for the words of
 // s; see [Set.Grow].
@@ -9,9 +7,6 @@ func (s *Set) CopyTo(dst *Set) {
 	s.Freelist.CopyTo(&dst.Freelist)
 	dst.Words = dst.Words[:len(s.Words)]
 	copy(dst.Words, s.Words)
-	if canary.Enabled && canary.On(canary.CloneForgetsFreelist) {
-		dst.Reordered()
-	}
 }
 
 // Forget makes the set that of a map never used, with the same typeId and number

@@ -1,7 +1,6 @@
 package sparse
 
 import (
-	"handloom/internal/canary"
 	"handloom/shard/handle"
 )
 
@@ -93,7 +92,7 @@ func (s *Freelist) NextFresh() handle.ID {
 // upper half of the handle it is issued with.
 func (s *Freelist) Pop(w handle.ID) handle.ID {
 	s.vacant--
-	if s.vacant == 0 && !(canary.Enabled && canary.On(canary.TailNotReset)) {
+	if s.vacant == 0 {
 		s.back = 0 // F1
 	}
 	return s.take(w)
@@ -112,13 +111,7 @@ func (s *Freelist) take(w handle.ID) handle.ID {
 // Retire returns what the word w of a live slot becomes when its item's life
 // ends, and whether the slot is vacant then, to be pushed, or depleted.
 func (s *Freelist) Retire(w handle.ID) (word handle.ID, vacant bool) {
-	if canary.Enabled && canary.On(canary.NoGenerationBump) {
-		return handle.FreeBit | w&^rowMask, true
-	}
 	if w.Generation() == s.last {
-		if canary.Enabled && canary.On(canary.WrapAtLast) {
-			return handle.FreeBit | s.typeID | oneGeneration, true
-		}
 		// Reusing the slot would need a generation that was already handed
 		// out, and an old handle would then name the new item. One slot is
 		// cheaper.

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 
-	"handloom/internal/canary"
 	"handloom/shard/handle"
 )
 
@@ -51,9 +50,6 @@ func (s *Freelist) canIssue(slots, n, freed int) bool {
 // is no limit but the slots, once erased of its items are gone and depleting of
 // their slots depleted: nil, or an error that wraps [ErrFull].
 func (s *Freelist) CanInsert(slots, n, erased, depleting, maxItems int) error {
-	if canary.Enabled && canary.On(canary.LimitOffByOne) && maxItems > 0 {
-		maxItems++
-	}
 	kept := s.Live(slots) - erased
 	if maxItems > 0 && uint64(kept)+uint64(n) > uint64(maxItems) {
 		return fmt.Errorf("%w: %d items and %d more exceed MaxItems %d", ErrFull, kept, n, maxItems)

@@ -1,7 +1,6 @@
 package sparse
 
 import (
-	"handloom/internal/canary"
 	"handloom/shard/handle"
 )
 
@@ -13,9 +12,6 @@ func (s *Set) Vacate(slot Slot) {
 	if !vacant {
 		return
 	}
-	if canary.Enabled && canary.On(canary.LastInFirstOut) && s.pushFront(slot) {
-		return
-	}
 	if before, ok := s.Push(slot, slot, 1); ok {
 		s.Words[before] |= Link(slot)
 	}
@@ -24,9 +20,6 @@ func (s *Set) Vacate(slot Slot) {
 // VacateAll vacates the live slots in the order given, which is every live
 // slot of the set.
 func (s *Set) VacateAll(slots []Slot) {
-	if canary.Enabled {
-		defer s.clearedWrongly(slots)()
-	}
 	if s.highest >= s.last || len(slots) == 0 {
 		for _, slot := range slots {
 			s.Vacate(slot)

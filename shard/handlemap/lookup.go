@@ -1,7 +1,6 @@
 package handlemap
 
 import (
-	"handloom/internal/canary"
 	"handloom/internal/rows"
 	"handloom/internal/sparse"
 	"handloom/shard/handle"
@@ -16,9 +15,6 @@ type StaleError = handle.StaleError
 //
 // The pointer is good until the next insert, erase or reorder of the map.
 func (m *Map[T]) Get(h handle.Of[T]) (*T, bool) {
-	if canary.Enabled {
-		return rows.Find[T](&m.dense, h.ID)
-	}
 	// Written out: in generic code a generic callee costs a load, though it inlines.
 	words := rows.Words[rows.Inline](&m.dense)
 	if i := uint64(h.ID) & sparse.IndexMask; i < uint64(len(words)) {

@@ -27,7 +27,6 @@ type Options struct {
 	Command  child.Command      // of the children
 	Children int                // pairs of them; 0: one for each processor
 	Slower   int                // than a plain build, about; 0: 1
-	Canary   string
 	Revision string
 	Feed     *feed.Feed
 }
@@ -138,7 +137,7 @@ const repeatEvery = 20
 // play plays a program under its configurations and compares.
 func (c *campaign) play(ctx context.Context, p *program.Program, with *pair) {
 	total := Outcome{Programs: 1}
-	failure, err := with.compare(ctx, p, request{patience: c.patience, canary: c.Canary}, p.Seed%repeatEvery == 0, &total)
+	failure, err := with.compare(ctx, p, request{patience: c.patience}, p.Seed%repeatEvery == 0, &total)
 	c.lock.Lock()
 	defer c.lock.Unlock()
 	if ctx.Err() != nil && failure == nil {

@@ -24,7 +24,6 @@ func (p *pair) close() {
 // request is how programs are played.
 type request struct {
 	patience time.Duration
-	canary   string
 	trace    string
 }
 
@@ -39,7 +38,7 @@ func (p *pair) compare(ctx context.Context, prog *program.Program, how request, 
 	var first *play.Result
 	for i, c := range configs {
 		result, err := p[min(i, 1)].Play(ctx, child.Request{
-			Program: text, Config: c.String(), Patience: how.patience, Canary: how.canary, Trace: how.trace,
+			Program: text, Config: c.String(), Patience: how.patience, Trace: how.trace,
 		})
 		if err != nil {
 			return nil, err

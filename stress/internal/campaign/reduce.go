@@ -13,7 +13,6 @@ import (
 // How says how failing programs are played again.
 type How struct {
 	Command  child.Command
-	Canary   string
 	Patience time.Duration // 0: what a campaign has
 	Slower   int           // than a plain build, about; 0: 1
 	Trace    string        // file for a flight-recorder trace
@@ -21,7 +20,7 @@ type How struct {
 
 func (h How) request() request {
 	return request{
-		patience: cmp.Or(h.Patience, patience) * time.Duration(max(1, h.Slower)), canary: h.Canary, trace: h.Trace,
+		patience: cmp.Or(h.Patience, patience) * time.Duration(max(1, h.Slower)), trace: h.Trace,
 	}
 }
 

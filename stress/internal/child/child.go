@@ -19,7 +19,7 @@ import (
 
 // Command is how children are started.
 type Command struct {
-	Path string // of a program whose "child" command calls [Serve]
+	Path string // of a program that calls [Serve] when its command is "child"
 	Env  []string
 }
 

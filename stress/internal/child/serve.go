@@ -15,7 +15,6 @@ import (
 	"syscall"
 	"time"
 
-	"handloom/internal/canary"
 	"handloom/stress/internal/play"
 	"handloom/stress/internal/program"
 )
@@ -98,9 +97,6 @@ func (s *server) play(r Request) (*play.Result, error) {
 	}
 	c, err := program.ParseConfig(r.Config)
 	if err != nil {
-		return nil, err
-	}
-	if err := canary.Choose(r.Canary); err != nil {
 		return nil, err
 	}
 	if r.Trace == "" {

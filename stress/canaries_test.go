@@ -1,0 +1,49 @@
+package main
+
+import (
+	"os"
+	"strings"
+	"testing"
+)
+
+// An edit that takes a patch its place shows here, not in the minutes of a run.
+func TestEveryFaultHasItsPlace(t *testing.T) {
+	known, err := knownFaults()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(known) < 24 {
+		t.Errorf("there are %d faults", len(known))
+	}
+	for _, f := range known {
+		if _, err := f.Apply(os.DirFS("..")); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+func TestWithoutAToolchainNoFaultIsTried(t *testing.T) {
+	t.Setenv("PATH", "")
+	for _, args := range []string{"-canary lifo", "-canary lifo -program testdata/regress/everything.program"} {
+		if got := stress(t, strings.Fields(args)...); got.code != exitBad || !strings.Contains(got.stderr, "there is no Go toolchain") {
+			t.Errorf("%s: exit code %d, %s", args, got.code, got.stderr)
+		}
+	}
+}
+
+func TestWordsStandForManyFaults(t *testing.T) {
+	all, err := chooseFaults(allFaults)
+	if err != nil || len(all) < 24 {
+		t.Errorf("%d faults, %v", len(all), err)
+	}
+	if one, err := chooseFaults("lifo"); err != nil || len(one) != 1 || one[0].Name != "lifo" {
+		t.Errorf("%v, %v", one, err)
+	}
+}
+
+func TestAnUnknownCanaryIsWrongUsage(t *testing.T) {
+	got := stress(t, "-canary", "budgie")
+	if got.code != exitBad || !strings.Contains(got.stderr, `no fault is called "budgie"; want all, rare or one of applied-twice, `) {
+		t.Errorf("exit code %d, %s", got.code, got.stderr)
+	}
+}

@@ -1,0 +1,110 @@
+package faults
+
+import (
+	"fmt"
+	"strings"
+)
+
+// hunk is one place of one file.
+type hunk struct {
+	file     string // below the module's root, with slashes
+	line     int    // of the patch, where it begins
+	old, new string // whole lines
+}
+
+// Parse reads the patch of the fault called name.
+func Parse(name, text string) (*Fault, error) {
+	f := &Fault{Name: name}
+	file, about := "", []string(nil)
+	for i, line := range strings.Split(strings.TrimSuffix(text, "\n"), "\n") {
+		bad := func(reason string) error { return fmt.Errorf("%s.patch:%d: %s", name, i+1, reason) }
+		path, isFile := strings.CutPrefix(line, "--- ")
+		switch {
+		case isFile:
+			file = path
+		case file == "":
+			if err := f.header(line, &about); err != nil {
+				return nil, bad(err.Error())
+			}
+		case line == "@@":
+			f.hunks = append(f.hunks, hunk{file: file, line: i + 1})
+		case len(f.hunks) == 0 || f.hunks[len(f.hunks)-1].file != file:
+			return nil, bad("want a line @@ before the first line of a place")
+		case !f.hunks[len(f.hunks)-1].add(line):
+			return nil, bad("want a line that begins with a space, - or +")
+		}
+	}
+	f.About = strings.Join(about, " ")
+	return f, f.check()
+}
+
+// header reads a line before the first file.
+func (f *Fault) header(line string, about *[]string) error {
+	test, isTest := strings.CutPrefix(line, "test: ")
+	switch {
+	case isTest:
+		var ok bool
+		if f.Package, f.Test, ok = strings.Cut(test, " "); !ok {
+			return fmt.Errorf("want test: PACKAGE NAME")
+		}
+	case line == "rare":
+		f.Rare = true
+	case line != "":
+		*about = append(*about, line)
+	}
+	return nil
+}
+
+// add adds a line of the patch to what is there or to what comes there, or both.
+func (h *hunk) add(line string) bool {
+	if line == "" {
+		line = " " // an empty line of context, of which editors cut the space
+	}
+	rest := line[1:] + "\n"
+	switch line[0] {
+	case ' ':
+		h.old += rest
+		h.new += rest
+	case '-':
+		h.old += rest
+	case '+':
+		h.new += rest
+	default:
+		return false
+	}
+	return true
+}
+
+func (f *Fault) check() error {
+	switch {
+	case f.About == "":
+		return fmt.Errorf("%s.patch: it does not say what is wrong then", f.Name)
+	case len(f.hunks) == 0:
+		return fmt.Errorf("%s.patch: it changes nothing", f.Name)
+	}
+	for _, h := range f.hunks {
+		if h.old == "" || h.old == h.new {
+			return fmt.Errorf("%s.patch:%d: want lines that are there, and a change of them", f.Name, h.line)
+		}
+	}
+	return nil
+}
+
+// apply returns the text of its file with the hunk in it. What is there must be
+// there once.
+func (h *hunk) apply(name, text string) (string, error) {
+	lines := "\n" + h.old // so that it begins with a line
+	text = "\n" + text
+	times, at := 0, 0
+	for i := 0; i < len(text); i++ {
+		if strings.HasPrefix(text[i:], lines) {
+			times++
+			at = i
+		}
+	}
+	if times != 1 {
+		first, _, _ := strings.Cut(h.old, "\n")
+		return "", fmt.Errorf("%s.patch:%d: the lines from %q are in %s %d times, not once", name, h.line, first, h.file, times)
+	}
+	return (text[:at] + "\n" + h.new + text[at+len(lines):])[1:], nil
+}
