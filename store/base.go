@@ -30,6 +30,7 @@ type table struct {
 	fields   []uintptr     // offsets of handles within an item
 	visitor  apply.Visitor // of handles behind references; nil: there are none
 	tracked  bool          // keeps change lists
+	version  uint64        // of its rows: higher whenever items came, went or moved
 	copying  copying       // of items, for checkpoints
 	lookups  lookups       // where the typed shell finds the maps
 
@@ -196,6 +197,7 @@ func (t *table) dump(shard, n int, yield func(ID, any) bool) bool {
 
 // close forgets the items; lookups find nothing.
 func (t *table) close() {
+	t.version++
 	t.lookups.forget(t.typ, t.first)
 	for i, sh := range t.order {
 		t.order[i] = apply.New(apply.EmptyLike(sh.Map), t.typ)

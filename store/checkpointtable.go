@@ -50,8 +50,9 @@ func (t *table) newCopy() *savedTable {
 	return &savedTable{table: t, shards: make([]apply.Map, n), begun: make([]bool, n)}
 }
 
-// forgetFlush forgets what the last flush created and changed.
+// forgetFlush forgets what the last flush created and changed, and where items were.
 func (t *table) forgetFlush() {
+	t.version++
 	t.forgetCreated()
 	for _, sh := range t.order {
 		sh.ForgetChanges()

@@ -60,15 +60,15 @@ func (p *pass) begin(ph *phase) (err error) {
 	return nil
 }
 
-// forEach runs the tasks of the shell.
-func (t *table) forEach(ph *phase) error {
+// forEach runs the tasks of a shell, which has bound them once.
+func (t *table) forEach(ph *phase, task func(int) error) error {
 	defer ph.trace(t.name).end()
 	p := &t.pass
 	if t.lookups.packed != nil {
 		t.touched.begin(p.n)
 		defer t.touched.settle(p.n)
 	}
-	return t.store.runPass(ph, p.queues, p.n, p.task)
+	return t.store.runPass(ph, p.queues, p.n, task)
 }
 
 // leaveForEach ends the phase.

@@ -74,7 +74,21 @@
 //
 // Many changes to one item, ten bullets that hit one target, are not puts. They
 // are events, and events are items: emplace them into a table of their own, flush,
-// reduce them in one pass, clear the table ([Table.Clear], in a [Store.Write]).
+// bring each to its target, clear the table ([Table.Clear], in a [Store.Write]). One
+// walk over them is a plain loop, in a Write, or in a system that writes the targets
+// and runs no pass meanwhile:
+//
+//	for _, hit := range hits.All() {
+//		if ship, ok := ships.Get(hit.Target); ok {
+//			ship.Hull -= hit.Damage
+//		}
+//	}
+//
+// [GroupBy] sorts them by target first, in parallel: then each task of
+// [Groups.ForEach] has targets of its own to write, and finds what hit them, in one
+// order for any number of workers. It pays where workers are many, where a target
+// records something for what hit it, and where events are walked over more than
+// once. The children of a parent are found in the same way.
 //
 // # A schedule
 //
@@ -131,16 +145,17 @@
 //
 //	call                                inside                        from
 //	Get Has At All Len Resolve          Read, pass, Reduce, Write,    any goroutine of that phase
-//	Created Erased Replaced             system
+//	Created Erased Replaced Of          system
 //	Dump DumpTable DigestTables
 //	                                    no phase, System.If           the goroutine that flushes
 //	Emplace Erase Put Staged            pass, call of the inbox       the goroutine that owns the queue
 //	                                    Store.Queues: till the flush
 //	write items in place                ForEach                       the task, its own chunk
+//	                                    system                        one goroutine, tables it writes, while no pass of it runs
 //	                                    Write                         one goroutine, while no pass or flush runs
 //	Insert Remove Clear Maps            Write                         likewise
 //	EndFrame
-//	ForEach Each                        no phase, Write, system       one at a time
+//	ForEach Each GroupBy Groups.ForEach no phase, Write, system       one at a time
 //	Reduce ReduceStable                 no phase, Read, task          any
 //	                                    Write, system                 one at a time
 //	Digest Verify                       no phase, Read                any

@@ -143,6 +143,9 @@ func phases(s *store.Store, table *store.Table[item]) map[string]func(context.Co
 		"ForEach": func(ctx context.Context) error {
 			return table.ForEach(ctx, func(context.Context, store.Chunk[item]) error { return nil })
 		},
+		"GroupBy": func(ctx context.Context) error {
+			return store.GroupBy(ctx, new(store.Groups[item, item]), table, table, parent)
+		},
 		"Reduce": func(ctx context.Context) error {
 			_, err := store.Reduce(ctx, table, func(context.Context, store.Rows[item]) (int, error) { return 1, nil },
 				func(a, b int) int { return a + b })

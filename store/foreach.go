@@ -72,16 +72,19 @@ func (t *Table[T]) ForEach(ctx context.Context, f func(ctx context.Context, c Ch
 	}
 	t.visit = f
 	defer func() { t.visit = nil; t.core.leaveForEach(p) }()
-	return t.core.forEach(p)
+	return t.core.forEach(p, t.core.pass.task)
 }
 
-func (t *Table[T]) task(index int) error {
+func (t *Table[T]) task(index int) error { return t.visit(t.core.pass.ctx, chunkOf(t, index)) }
+
+// chunkOf returns a chunk of the ForEach that runs.
+func chunkOf[T any](t *Table[T], index int) Chunk[T] {
 	p := &t.core.pass
 	shard, lo, hi := p.find(index)
 	m := t.mapOf(shard)
-	return t.visit(p.ctx, Chunk[T]{
+	return Chunk[T]{
 		Items: rows.Range[T](m, lo, hi), Queue: Queue(p.queues.Queue(index)), Index: index,
 		table: &t.core, notes: &t.core.touched.chunks[index], items: m, row: uint32(lo),
 		serial: p.serial,
-	})
+	}
 }

@@ -18,6 +18,7 @@ const (
 	opInspect // Digest, Verify
 	opForEach
 	opEach
+	opGroupBy
 	opFlush
 	opCheckpoint
 	opRollback
@@ -36,9 +37,9 @@ const (
 //
 //	outer                joined by
 //	Read                 Reduce, Digest, Verify
-//	Write                these, and ForEach, Each, Flush, Checkpoint, Rollback,
-//	                     a frame of a Schedule, the orderings of tables
-//	system of a frame    ForEach, Each, Reduce
+//	Write                these, and ForEach, Each, GroupBy, Flush, Checkpoint,
+//	                     Rollback, a frame of a Schedule, the orderings of tables
+//	system of a frame    ForEach, Each, GroupBy, Reduce
 //	task of a pass       Reduce, which runs inline
 //	anything else        nothing
 var operations = [...]struct {
@@ -52,6 +53,7 @@ var operations = [...]struct {
 	opInspect:    {name: "Digest or Verify", shared: true, joins: []operation{opRead, opWrite}},
 	opForEach:    {name: "ForEach", givesContext: true, joins: []operation{opWrite, opSystem}},
 	opEach:       {name: "Each", givesContext: true, joins: []operation{opWrite, opSystem}},
+	opGroupBy:    {name: "GroupBy", joins: []operation{opWrite, opSystem}},
 	opFlush:      {name: "Flush", joins: []operation{opWrite}},
 	opCheckpoint: {name: "Checkpoint", joins: []operation{opWrite}},
 	opRollback:   {name: "Rollback", joins: []operation{opWrite}},
@@ -84,7 +86,7 @@ func (o operation) advice(outer operation) string {
 	case opForEach, opEach, opReduce:
 		joined = "only Reduce joins a task"
 	case opSystem:
-		joined = "only ForEach, Each and Reduce join a system"
+		joined = "only ForEach, Each, GroupBy and Reduce join a system"
 	}
 	switch {
 	case o == opRead:

@@ -29,7 +29,7 @@ func TestWhatFitsASystem(t *testing.T) {
 			calls["Run"] = func(ctx context.Context) error { _, err := c.Run(ctx); return err }
 			for what, call := range calls {
 				err := call(ctx)
-				fits := slices.Contains([]string{"ForEach", "Each", "Reduce"}, what)
+				fits := slices.Contains([]string{"ForEach", "Each", "GroupBy", "Reduce"}, what)
 				if fits && err != nil || !fits && !errors.Is(err, store.ErrPhase) {
 					t.Errorf("%s inside a system: %v", what, err)
 				}

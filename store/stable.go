@@ -159,7 +159,7 @@ func (t *StableTable[T]) ForEach(ctx context.Context, f func(ctx context.Context
 	}
 	t.visit = f
 	defer func() { t.visit = nil; t.core.leaveForEach(p) }()
-	return t.core.forEach(p)
+	return t.core.forEach(p, t.core.pass.task)
 }
 
 func (t *StableTable[T]) task(index int) error {

@@ -127,5 +127,6 @@ func (t *table) publish(epoch uint64, stale []Sample) (TableReport, []Sample) {
 	}
 	t.recorder.Publish()
 	t.flushing.epoch = epoch
+	t.version++
 	return report, stale
 }

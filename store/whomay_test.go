@@ -83,6 +83,7 @@ type visitor struct {
 	stable       *store.StableTable[item]
 	frame        *store.Schedule
 	writer       *store.Writer // of the innermost Write
+	groups       store.Groups[item, item]
 	before       store.Checkpoint
 }
 
@@ -95,6 +96,9 @@ func newVisitor(t *testing.T) *visitor {
 	fill(t, s, v.outer, 1)
 	fill(t, s, v.other, 1)
 	checkpoint(t, s, &v.before)
+	if err := store.GroupBy(t.Context(), &v.groups, v.other, v.other, parent); err != nil {
+		t.Fatal(err)
+	}
 	return v
 }
 
@@ -143,6 +147,9 @@ func (v *visitor) calls() map[string]func(ctx context.Context) error {
 		_, err := store.ReduceStable(ctx, v.stable, func(context.Context, store.StableRows[item]) (int, error) { return 0, nil }, addInt)
 		return err
 	}
+	calls["Groups.ForEach"] = func(ctx context.Context) error {
+		return v.groups.ForEach(ctx, func(context.Context, store.GroupChunk[item, item]) error { return nil })
+	}
 	calls["Schedule.Run"] = func(ctx context.Context) error { _, err := v.frame.Run(ctx); return err }
 	calls["SortFunc"] = func(ctx context.Context) error { return store.SortFunc(ctx, v.other, v.writer, byNumber) }
 	calls["SortByKey"] = func(ctx context.Context) error { return store.SortByKey(ctx, v.other, v.writer, number) }
@@ -173,7 +180,7 @@ func (v *visitor) calls() map[string]func(ctx context.Context) error {
 
 // unrefused are calls of the table that nothing refuses, in a normal build or
 // because no phase is asked: those of queues and writers have tests of their own.
-var unrefused = strings.Fields(`Get Has At All Len Resolve Created Erased Replaced Dump DumpTable DigestTables Pending
+var unrefused = strings.Fields(`Get Has At All Len Resolve Created Erased Replaced Of Dump DumpTable DigestTables Pending
 	Emplace Erase Put Staged write items in place Insert Remove Clear Maps`)
 
 // attempt makes a call; a Writer that is used in the wrong place panics.

@@ -49,6 +49,7 @@ func (w *Writer) use(t *table, operation string) {
 	if w.phase.store != s {
 		panic(fmt.Sprintf("store: %s with the Writer of another store; use the one that this store's Write gave to its function", operation))
 	}
+	t.version++
 	if written := &s.written[t.ordinal]; *written != s.writes {
 		*written = s.writes
 		w.changed = append(w.changed, t)

@@ -1,0 +1,98 @@
+package store_test
+
+import (
+	"context"
+	"fmt"
+
+	"handloom/store"
+)
+
+// blow is an event: ten of them may hit one ship.
+type blow struct {
+	Target store.Handle[Ship]
+	Damage int
+}
+
+// Events are brought to their targets by tasks that own the targets.
+func ExampleGroupBy() {
+	ctx := context.Background()
+	s, _ := store.New(store.Options{})
+	ships, _ := store.Register(s, store.TableOptions[Ship]{})
+	blows, _ := store.Register(s, store.TableOptions[blow]{})
+
+	qs, _ := s.Queues(1)
+	for i, name := range []string{"Argo", "Bounty", "Calypso"} {
+		ship := ships.Emplace(qs[0], Ship{Name: name, Hull: 100})
+		for range 3 * i {
+			blows.Emplace(qs[0], blow{ship, 10 * i}) // the flush makes the handle real
+		}
+	}
+	blows.Emplace(qs[0], blow{Damage: 1000}) // into the water
+	fmt.Println(s.Flush(ctx))
+
+	var hits store.Groups[blow, Ship] // kept from tick to tick, for its memory
+	err := store.GroupBy(ctx, &hits, blows, ships, func(b *blow) store.Handle[Ship] { return b.Target })
+	fmt.Println(hits.Len(), "hits and", hits.Stale(), "miss,", err)
+
+	err = hits.ForEach(ctx, func(_ context.Context, c store.GroupChunk[blow, Ship]) error {
+		for i := range c.Owners {
+			ship, hits := &c.Owners[i], c.Members(i)
+			for k := range hits.Len() {
+				ship.Hull -= hits.At(k).Damage
+			}
+			if ship.Hull <= 0 {
+				c.Chunk().Erase(i)
+			}
+		}
+		return nil
+	})
+	for h, ship := range ships.All() {
+		fmt.Println(h, ship.Name, ship.Hull)
+	}
+	fmt.Println(err)
+	fmt.Println(s.Flush(ctx))
+	// Output:
+	// epoch 1: 13 created <nil>
+	// 9 hits and 1 miss, <nil>
+	// 1:0.1 Argo 100
+	// 1:1.1 Bounty 70
+	// 1:2.1 Calypso -20
+	// <nil>
+	// epoch 2: 1 erased <nil>
+}
+
+// A child names its parent; grouped by that, a parent finds its children.
+func ExampleGroups_Of() {
+	type node struct {
+		Name   string
+		Parent store.Handle[node]
+	}
+	ctx := context.Background()
+	s, _ := store.New(store.Options{})
+	nodes, _ := store.Register(s, store.TableOptions[node]{Name: "node"})
+	qs, _ := s.Queues(1)
+	tree := nodes.Emplace(qs[0], node{Name: "tree"})
+	branch := nodes.Emplace(qs[0], node{"branch", tree})
+	for _, name := range []string{"leaf", "flower", "fruit"} {
+		nodes.Emplace(qs[0], node{name, branch})
+	}
+	nodes.Emplace(qs[0], node{"nest", tree})
+	_, _ = s.Flush(ctx)
+
+	var children store.Groups[node, node]
+	err := store.GroupBy(ctx, &children, nodes, nodes, func(n *node) store.Handle[node] { return n.Parent })
+	fmt.Println(children.Stale(), "root,", err)
+	for h, n := range nodes.All() {
+		of := children.Of(h)
+		for k := range of.Len() {
+			fmt.Println(n.Name, "has", of.At(k).Name, of.Handle(k))
+		}
+	}
+	// Output:
+	// 1 root, <nil>
+	// tree has branch 1:1.1
+	// tree has nest 1:5.1
+	// branch has leaf 1:2.1
+	// branch has flower 1:3.1
+	// branch has fruit 1:4.1
+}

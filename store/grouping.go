@@ -1,0 +1,317 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/bits"
+
+	"handloom/internal/check"
+	"handloom/internal/highwater"
+)
+
+// grouping is a [Groups] without its types: the rows of one table sorted by the
+// rows of another that own them, by counting, in two parallel steps.
+//
+//	scatter   a block of rows: finds the owner of each, and sorts the block by
+//	          bucket of owners
+//	gather    a bucket of owners: counts what each of them has in all blocks, and
+//	          puts it where it belongs
+//
+//	pairs     | a  b  c  - | a  b  c  - | a b c - |    blocks; -: without an owner
+//	members   | a       | b       | c       |          buckets, each sorted by owner
+//
+// Both steps keep the order of rows, so that members of one owner are in (shard,
+// row) order. Every element is written by one task, into memory that is small
+// enough for a cache; where blocks and buckets begin depends on the two tables
+// alone, and the outcome not even on that.
+type grouping struct {
+	table, of *table
+	versions  [2]uint64 // of the two when they were grouped
+	state     groupState
+	stale     int
+
+	read    func(shard, lo, hi int, into []uint64) // the keys of rows, by the shell
+	members []uint64                               // references to rows, by owner
+	ends    []int                                  // by owner: of its members; one more 0 before them
+
+	owners  int
+	bases   [MaxShards]int // by typeId & 63: owners in the shards before
+	shift   int            // a bucket has 1<<shift owners
+	buckets int
+	blocks  []block
+	counts  []uint32 // by block: 0 and the end of each bucket in it, without an owner the last
+	starts  []int    // by bucket: of its members
+	pairs   []uint64 // by block and bucket: references, with the owner within the bucket above
+	cost    []int64  // of the tasks of a step, in nanoseconds
+
+	ofMembers, ofPairs, ofEnds, ofCounts highwater.Mark
+
+	phase             phase           // of the GroupBy that runs; no function of the user's has it
+	onBlock, onBucket func(int) error // bound once
+}
+
+// groupState says what a grouping is good for.
+type groupState int
+
+const (
+	notGrouped groupState = iota
+	groupingFailed
+	grouped
+)
+
+// block is a run of rows of one shard.
+type block struct{ shard, lo, hi, at int }
+
+const (
+	refBits     = 38 // of a reference: typeId & 63 and row
+	blockRows   = 8 << 10
+	mostBlocks  = 512 // beside one for each shard
+	bucketShift = 10
+	mostBuckets = 512
+	stripRows   = 512 // whose keys are read at a time
+	scatterCost = 5   // estimated nanoseconds of a row
+	gatherCost  = 4   // likewise
+)
+
+// enter begins the phase of a GroupBy. When it succeeds, [grouping.group] follows.
+func (g *grouping) enter(ctx context.Context, t, of *table) (*phase, error) {
+	if t.store != of.store {
+		panic(fmt.Sprintf("store: GroupBy of table %q by table %q of another store; both tables have to be of one", t.name, of.name))
+	}
+	p := &g.phase
+	if err := p.enter(ctx, t.store, opGroupBy); err != nil {
+		return nil, err
+	}
+	if check.Cheap {
+		if err := errors.Join(p.mayRead(t), p.mayRead(of)); err != nil {
+			g.leave()
+			return nil, err
+		}
+	}
+	g.table, g.of, g.state = t, of, groupingFailed
+	return p, nil
+}
+
+// leave ends the phase, which can be used again: no function of the user's has its
+// context.
+func (g *grouping) leave() {
+	g.phase.leave()
+	g.phase = phase{}
+}
+
+func (g *grouping) group(p *phase) error {
+	defer p.trace(g.table.name).end()
+	if check.Full {
+		defer g.table.store.watch(p)()
+	}
+	g.cut()
+	if err := g.sort(p); err != nil {
+		g.members, g.stale = g.members[:0], 0
+		return fmt.Errorf("store: GroupBy of table %q by table %q: %w", g.table.name, g.of.name, err)
+	}
+	g.versions, g.state = g.now(), grouped
+	return nil
+}
+
+// now returns what changes when the groups are over.
+func (g *grouping) now() [2]uint64 { return [2]uint64{g.table.version, g.of.version} }
+
+// good panics when the groups are not to be used.
+func (g *grouping) good(method string) {
+	switch {
+	case g.state == notGrouped:
+		panic(fmt.Sprintf("store: %s of Groups that no GroupBy has filled; call GroupBy first", method))
+	case g.state == groupingFailed:
+		panic(fmt.Sprintf("store: %s of Groups whose last GroupBy failed; look at its error", method))
+	case g.versions != g.now():
+		panic(fmt.Sprintf("store: %s of Groups of table %q by table %q, one of which a flush, Rollback or Writer has changed since; call GroupBy again",
+			method, g.table.name, g.of.name))
+	}
+}
+
+// enterForEach begins the phase of a ForEach over the owners.
+func (g *grouping) enterForEach(ctx context.Context) (*phase, error) {
+	if g.state == notGrouped {
+		g.good("ForEach") // panics
+	}
+	p, err := g.of.enterForEach(ctx)
+	if err != nil {
+		return nil, err
+	}
+	begun := false
+	defer func() {
+		if !begun {
+			g.of.leaveForEach(p)
+		}
+	}()
+	g.good("ForEach")
+	if check.Cheap {
+		if err := p.mayRead(g.table); err != nil {
+			return nil, err
+		}
+	}
+	begun = true
+	return p, nil
+}
+
+// endsOf returns the ends of the owners in a chunk, behind that of the owner before.
+func (g *grouping) endsOf(chunk int) []int {
+	shard, lo, hi := g.of.pass.find(chunk)
+	base := g.bases[(int(g.of.first)+shard)%MaxShards]
+	return g.ends[base+lo : base+hi+1]
+}
+
+// refs returns the members of the owner that id names.
+func (g *grouping) refs(id ID) []uint64 {
+	g.good("Of")
+	if check.Cheap {
+		g.of.lookup("Of")
+	}
+	tag := id >> 48 & (MaxShards - 1)
+	row, ok := g.of.lookups.packed[tag].RowOf(id)
+	if !ok {
+		return nil
+	}
+	owner := g.bases[tag] + row
+	return g.members[g.ends[owner]:g.ends[owner+1]]
+}
+
+// len returns how many rows have an owner.
+func (g *grouping) len() int { return len(g.members) - g.stale }
+
+// cut divides the rows into blocks and the owners into buckets, and obtains the
+// memory.
+func (g *grouping) cut() {
+	g.owners = 0
+	for i, sh := range g.of.order {
+		g.bases[(int(g.of.first)+i)%MaxShards] = g.owners
+		g.owners += sh.Map.Rows()
+	}
+	g.shift = max(bucketShift, min(64-refBits, bits.Len(uint(max(g.owners-1, 0)/mostBuckets))))
+	g.buckets = (g.owners + 1<<g.shift - 1) >> g.shift
+
+	n, most := 0, max(blockRows, g.table.len()/mostBlocks)
+	g.blocks = g.blocks[:0]
+	for shard, sh := range g.table.order {
+		rows := sh.Map.Rows()
+		for lo := 0; lo < rows; lo += most {
+			hi := min(lo+most, rows)
+			g.blocks = append(g.blocks, block{shard, lo, hi, n})
+			n += hi - lo
+		}
+	}
+	g.members = highwater.Room(&g.ofMembers, g.members, n)
+	g.pairs = highwater.Room(&g.ofPairs, g.pairs, n)
+	g.ends = highwater.Room(&g.ofEnds, g.ends, g.owners+1)
+	g.counts = highwater.Room(&g.ofCounts, g.counts, len(g.blocks)*(g.buckets+2))
+}
+
+func (g *grouping) sort(ctx context.Context) error {
+	if g.onBlock == nil {
+		g.onBlock, g.onBucket = g.scatter, g.gather
+	}
+	s := g.table.store
+	g.cost = g.cost[:0]
+	for _, b := range g.blocks {
+		g.cost = append(g.cost, int64(b.hi-b.lo)*scatterCost)
+	}
+	if err := s.run(ctx, len(g.blocks), g.onBlock, g.cost); err != nil {
+		return err
+	}
+	g.starts, g.cost = g.starts[:0], g.cost[:0]
+	at := 0
+	for bucket := range g.buckets {
+		g.starts = append(g.starts, at)
+		n := g.count(bucket)
+		g.cost = append(g.cost, int64(n*gatherCost+1<<g.shift))
+		at += n
+	}
+	g.stale = g.count(g.buckets)
+	g.ends[0] = 0
+	return s.run(ctx, g.buckets, g.onBucket, g.cost)
+}
+
+// count returns how many rows are in a bucket of owners.
+func (g *grouping) count(bucket int) (n int) {
+	for ; bucket < len(g.counts); bucket += g.buckets + 2 {
+		n += int(g.counts[bucket+1] - g.counts[bucket])
+	}
+	return n
+}
+
+// scatter is the first step for one block.
+func (g *grouping) scatter(task int) error {
+	b := &g.blocks[task]
+	owners, pairs := g.members[b.at:b.at+b.hi-b.lo], g.pairs[b.at:b.at+b.hi-b.lo] // members come later
+	counts := g.counts[task*(g.buckets+2):][:g.buckets+2]
+	clear(counts)
+	next := counts[1:]
+	for lo := b.lo; lo < b.hi; lo += stripRows {
+		hi := min(lo+stripRows, b.hi)
+		strip := owners[lo-b.lo : hi-b.lo]
+		g.read(b.shard, lo, hi, strip)
+		g.find(strip, next)
+	}
+	at := uint32(0)
+	for bucket, n := range next {
+		next[bucket] = at
+		at += n
+	}
+	ref := uint64(int(g.table.first)+b.shard)%MaxShards<<32 | uint64(b.lo)
+	shift, mask := g.shift&63, uint64(1)<<g.shift-1
+	for _, owner := range owners {
+		at := &next[owner>>shift]
+		pairs[*at] = (owner&mask)<<refBits | ref
+		*at++
+		ref++
+	}
+	return nil
+}
+
+// find puts the number of the owner in place of each key, and counts the owners by
+// bucket.
+func (g *grouping) find(keys []uint64, counts []uint32) {
+	maps, shift := g.of.lookups.packed, g.shift&63
+	none := uint64(g.buckets) << shift
+	for i, key := range keys {
+		owner, tag := none, key>>48&(MaxShards-1)
+		if row, ok := maps[tag].RowOf(ID(key)); ok {
+			owner = uint64(g.bases[tag] + row)
+		}
+		keys[i] = owner
+		counts[owner>>shift]++
+	}
+}
+
+// gather is the second step for one bucket.
+func (g *grouping) gather(bucket int) error {
+	first := bucket << g.shift
+	ends := g.ends[first+1 : min(first+1<<g.shift, g.owners)+1]
+	clear(ends)
+	for i := range g.blocks {
+		for _, pair := range g.segment(i, bucket) {
+			ends[pair>>refBits]++
+		}
+	}
+	at := g.starts[bucket]
+	for i, n := range ends {
+		ends[i] = at
+		at += n
+	}
+	members := g.members
+	for i := range g.blocks {
+		for _, pair := range g.segment(i, bucket) {
+			end := &ends[pair>>refBits]
+			members[*end] = pair & (1<<refBits - 1)
+			*end++
+		}
+	}
+	return nil
+}
+
+// segment returns what a block has for a bucket.
+func (g *grouping) segment(block, bucket int) []uint64 {
+	at, counts := g.blocks[block].at, g.counts[block*(g.buckets+2)+bucket:]
+	return g.pairs[at+int(counts[0]) : at+int(counts[1])]
+}

@@ -1,0 +1,160 @@
+package store
+
+import (
+	"context"
+
+	"handloom/internal/rows"
+)
+
+// Groups are the items of a table by the item of another that owns each, as
+// [GroupBy] sorted them: a join the other way round. The zero Groups are empty and
+// ready for GroupBy. They keep their memory from one GroupBy to the next, and must
+// not be copied.
+//
+// They are good until the next flush or reorder: until a flush has commands for one
+// of the two tables, or a Rollback or a [Writer] changes one. Of and ForEach panic
+// from then on. Changes through [Maps] count when Maps is called.
+type Groups[T, K any] struct {
+	_     noCopy
+	core  grouping
+	table *Table[T]
+	of    *Table[K]
+	key   func(*T) Handle[K]                                  // of the GroupBy that runs
+	visit func(ctx context.Context, c GroupChunk[T, K]) error // of the ForEach that runs
+	task  func(int) error                                     // run, bound once
+}
+
+// GroupBy sorts the items of t by the item of another table that key names, into
+// g: children by parent, shots by whom they hit. Keys that name no item of `of`
+// (null handles, stale ones, those of another table) are counted by
+// [Groups.Stale]; t and of may be one table.
+//
+//	var hits store.Groups[Hit, Ship] // kept from tick to tick
+//	err := store.GroupBy(ctx, &hits, shots, ships, func(h *Hit) store.Handle[Ship] { return h.Target })
+//	err = hits.ForEach(ctx, func(ctx context.Context, c store.GroupChunk[Hit, Ship]) error {
+//		for i := range c.Owners {
+//			m := c.Members(i)
+//			for k := range m.Len() {
+//				c.Owners[i].Hull -= m.At(k).Damage
+//			}
+//		}
+//		return nil
+//	})
+//
+// It counts instead of comparing, in O(t.Len() + of.Len()) time, in parallel, into
+// memory of g that is used again: in the steady state it allocates nothing
+// (op=groupby). For one pass over events a plain loop is the answer on one worker:
+// in a [Store.Write], or in a system that writes the target and runs no pass, get
+// the target of each event and change it. GroupBy pays with more workers, or where
+// members are visited more than once.
+//
+// key may look at the item alone, and is called by several goroutines at once. When
+// it panics, GroupBy returns the [*PanicError] of the lowest block of rows, and when
+// ctx ends before all is sorted, its cause; g is of no use then until another
+// GroupBy. GroupBy holds the store alone, or joins the Write or system whose context
+// it is given, as a ForEach does; the system names both tables in its Reads.
+//
+// Two tables of different stores panic. A [StableTable] can be neither of the two:
+// its items do not lie in one slice, which owners and members are found by.
+func GroupBy[T, K any](ctx context.Context, g *Groups[T, K], t *Table[T], of *Table[K], key func(*T) Handle[K]) error {
+	if g.task == nil {
+		g.task, g.core.read = g.run, g.keys
+	}
+	p, err := g.core.enter(ctx, &t.core, &of.core)
+	if err != nil {
+		return err
+	}
+	g.table, g.of, g.key = t, of, key
+	defer func() { g.key = nil; g.core.leave() }()
+	return g.core.group(p)
+}
+
+// keys is the typed step of the sorting.
+func (g *Groups[T, K]) keys(shard, lo, hi int, into []uint64) {
+	key, items := g.key, rows.Range[T](g.table.mapOf(shard), lo, hi)
+	for i := range items {
+		into[i] = uint64(key(&items[i]).ID)
+	}
+}
+
+// Len returns how many items have an owner, and Stale how many have none.
+func (g *Groups[T, K]) Len() int { return g.core.len() }
+
+// Stale returns how many items have a key that names no item of the other table,
+// null ones included.
+func (g *Groups[T, K]) Stale() int { return g.core.stale }
+
+// Of returns the items whose owner is h; none if h names no item. It takes O(1)
+// time. Who may call it is as for [Table.Get].
+func (g *Groups[T, K]) Of(h Handle[K]) Members[T] {
+	return Members[T]{refs: g.core.refs(h.ID), maps: &g.table.maps}
+}
+
+// ForEach runs f for every chunk of owners, in parallel: it is a [Table.ForEach]
+// over their table, with what was said of it there, in which each task finds the
+// members of its own owners. A system that calls it names that table in its Writes
+// and the table of the members in its Reads.
+//
+// Members are read, no more. Where both tables are one they are items that other
+// tasks own: of those, read what no task writes.
+func (g *Groups[T, K]) ForEach(ctx context.Context, f func(ctx context.Context, c GroupChunk[T, K]) error) error {
+	p, err := g.core.enterForEach(ctx)
+	if err != nil {
+		return err
+	}
+	g.visit = f
+	defer func() { g.visit = nil; g.of.core.leaveForEach(p) }()
+	return g.of.core.forEach(p, g.task)
+}
+
+func (g *Groups[T, K]) run(index int) error {
+	p := &g.of.core.pass
+	owners := chunkOf(g.of, index)
+	return g.visit(p.ctx, GroupChunk[T, K]{
+		Owners: owners.Items, Queue: owners.Queue, Index: index,
+		owners: owners, ends: g.core.endsOf(index), refs: g.core.members, maps: &g.table.maps,
+	})
+}
+
+// GroupChunk is a run of owners given to one task, and good until that returns.
+type GroupChunk[T, K any] struct {
+	Owners []K   // the task may write them; capacity equals length
+	Queue  Queue // the task's own
+	Index  int   // of the chunk, as in a ForEach over the table of the owners
+
+	owners Chunk[K]
+	ends   []int // of the members of the owner before, and of each
+	refs   []uint64
+	maps   *[MaxShards]*rows.Dense
+}
+
+// Members returns the items of Owners[i].
+func (c *GroupChunk[T, K]) Members(i int) Members[T] {
+	return Members[T]{refs: c.refs[c.ends[i]:c.ends[i+1]], maps: c.maps}
+}
+
+// Chunk returns the owners as a ForEach over their table has them, for its methods:
+// Handle, Erase, Touch.
+func (c *GroupChunk[T, K]) Chunk() *Chunk[K] { return &c.owners }
+
+// Members are the items that have one owner, to be read: by row, in the order of
+// shards and rows. They are good as long as the [Groups] they are of.
+type Members[T any] struct {
+	refs []uint64
+	maps *[MaxShards]*rows.Dense
+}
+
+// Len returns how many there are.
+func (m Members[T]) Len() int { return len(m.refs) }
+
+// At returns the k-th.
+func (m Members[T]) At(k int) *T {
+	ref := m.refs[k]
+	return &(*(*[]T)(rows.Array[rows.Inline](m.maps[ref>>32&(MaxShards-1)])))[uint32(ref)]
+}
+
+// Handle returns the handle of the k-th.
+func (m Members[T]) Handle(k int) Handle[T] {
+	ref := m.refs[k]
+	return Handle[T]{ID: m.maps[ref>>32&(MaxShards-1)].IDAt(int(uint32(ref)))}
+}

@@ -1,0 +1,473 @@
+package store_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"handloom/internal/check"
+	"handloom/store"
+
+	"pgregory.net/rapid"
+)
+
+// shot is an item that another table's item owns.
+type shot struct {
+	Target store.Handle[item]
+	Damage uint64
+}
+
+func targetOf(v *shot) store.Handle[item] { return v.Target }
+
+func parent(v *item) store.Handle[item] { return v.Parent }
+
+func groupBy[T, K any](t tb, g *store.Groups[T, K], of *store.Table[T], by *store.Table[K], key func(*T) store.Handle[K]) {
+	t.Helper()
+	if err := store.GroupBy(context.Background(), g, of, by, key); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// checkGroups compares groups with a map that is filled in the order of shards and
+// rows.
+func checkGroups[T, K any](t tb, g *store.Groups[T, K], of *store.Table[T], by *store.Table[K], key func(*T) store.Handle[K]) {
+	t.Helper()
+	want, stale := make(map[store.Handle[K]][]store.Handle[T]), 0
+	for h, v := range of.All() {
+		if owner := key(v); by.Has(owner) {
+			want[owner] = append(want[owner], h)
+		} else {
+			stale++
+		}
+	}
+	if g.Stale() != stale || g.Len() != of.Len()-stale {
+		t.Fatalf("%d items have an owner, %d have none; want %d and %d", g.Len(), g.Stale(), of.Len()-stale, stale)
+	}
+	names := func(m store.Members[T]) (hs []store.Handle[T]) {
+		for k := range m.Len() {
+			hs = append(hs, m.Handle(k))
+			if m.At(k) != of.At(hs[k]) {
+				t.Fatalf("member %d is not %v", k, hs[k])
+			}
+		}
+		return hs
+	}
+	for h := range by.All() {
+		if got := names(g.Of(h)); !slices.Equal(got, want[h]) {
+			t.Fatalf("%v owns %v; want %v", h, got, want[h])
+		}
+	}
+	var visited atomic.Int64
+	err := g.ForEach(context.Background(), func(_ context.Context, c store.GroupChunk[T, K]) error {
+		for i := range c.Owners {
+			h := c.Chunk().Handle(i)
+			if got := names(c.Members(i)); !slices.Equal(got, want[h]) {
+				return fmt.Errorf("owner %d of chunk %d, %v, has %v; want %v", i, c.Index, h, got, want[h])
+			}
+			if by.At(h) != &c.Owners[i] || c.Chunk().Index != c.Index || cap(c.Owners) != len(c.Owners) {
+				return fmt.Errorf("owner %d of chunk %d is not %v", i, c.Index, h)
+			}
+			visited.Add(1)
+		}
+		return nil
+	})
+	if err != nil || int(visited.Load()) != by.Len() {
+		t.Fatalf("%d owners were visited, %v; want %d", visited.Load(), err, by.Len())
+	}
+}
+
+func TestGroupsAreThoseOfAPlainMap(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		s := newStore(t, store.Options{Workers: rapid.SampledFrom([]int{1, 2, 8}).Draw(t, "workers")})
+		options := func(name string) store.TableOptions[item] {
+			return store.TableOptions[item]{
+				Name:   name,
+				Shards: rapid.IntRange(1, 5).Draw(t, name+" shards"), ChunkItems: rapid.IntRange(0, 7).Draw(t, name+" chunk"),
+			}
+		}
+		o := options("shots")
+		targets := register(t, s, options("targets"))
+		shots := register(t, s, store.TableOptions[shot]{Shards: o.Shards, ChunkItems: o.ChunkItems})
+		hs := fill(t, s, targets, rapid.IntRange(0, 40).Draw(t, "targets"))
+		var g store.Groups[shot, item]
+		for range rapid.IntRange(1, 4).Draw(t, "flushes") {
+			q := queues(t, s, 1)[0]
+			keys := append(hs, store.Handle[item]{}, handleOf(compose(1, 1, 1000)), handleOf(compose(9, 1, 0)), handleOf(compose(65, 1, 0)))
+			keys = append(keys, targets.Emplace(q, item{}))
+			for range rapid.IntRange(0, 60).Draw(t, "shots") {
+				shots.Emplace(q, shot{Target: rapid.SampledFrom(keys).Draw(t, "target")})
+			}
+			for h := range shots.All() {
+				if rapid.Bool().Draw(t, "erased") {
+					shots.Erase(q, h)
+				}
+			}
+			targets.EraseItems(q, hs[:min(len(hs), 2)])
+			flush(t, s)
+			groupBy(t, &g, shots, targets, targetOf)
+			checkGroups(t, &g, shots, targets, targetOf)
+		}
+	})
+}
+
+// With this many rows there are several blocks of them and several buckets of owners.
+func TestGroupsOfManyRows(t *testing.T) {
+	for _, owners := range []int{0, 1, 1023, 1024, 1025, 5000} {
+		s, targets := newTable(t, store.Options{Workers: 2}, store.TableOptions[item]{Shards: 3})
+		shots := register(t, s, store.TableOptions[shot]{Shards: 2})
+		hs := fill(t, s, targets, owners)
+		q := queues(t, s, 1)[0]
+		for i := range 40_000 {
+			v := shot{Damage: uint64(i)}
+			if owners > 0 && i%11 > 0 {
+				v.Target = hs[i*i%len(hs)]
+			}
+			shots.Emplace(q, v)
+		}
+		flush(t, s)
+		var g store.Groups[shot, item]
+		groupBy(t, &g, shots, targets, targetOf)
+		checkGroups(t, &g, shots, targets, targetOf)
+	}
+}
+
+// So many owners are in larger buckets.
+func TestGroupsOfVeryManyOwners(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes half a million items")
+	}
+	s := newStore(t, store.Options{Workers: 2})
+	targets := register(t, s, store.TableOptions[uint64]{Shards: 2})
+	shots := register(t, s, store.TableOptions[store.Handle[uint64]]{})
+	q := queues(t, s, 1)[0]
+	names := targets.EmplaceItems(q, make([]uint64, 1<<19+5), nil)
+	for i := range 3000 {
+		shots.Emplace(q, names[i*i%len(names)])
+	}
+	flush(t, s)
+	var g store.Groups[store.Handle[uint64], uint64]
+	self := func(h *store.Handle[uint64]) store.Handle[uint64] { return *h }
+	groupBy(t, &g, shots, targets, self)
+	sum := 0
+	for h := range targets.All() {
+		m := g.Of(h)
+		for k := range m.Len() {
+			if *m.At(k) != h {
+				t.Fatalf("%v is among those of %v", *m.At(k), h)
+			}
+		}
+		sum += m.Len()
+	}
+	if sum != 3000 || g.Len() != 3000 {
+		t.Errorf("%d members, %d in all; want 3000", sum, g.Len())
+	}
+}
+
+func TestAPassOverGroupsIsTheSameForAnyWorkersProcessorsAndOrderOfTasks(t *testing.T) {
+	sameEverywhere(t, store.Options{}, func(r *trial) {
+		targets := register(r, r.Store, store.TableOptions[item]{Shards: 3, ChunkItems: 16})
+		shots := register(r, r.Store, store.TableOptions[shot]{Shards: 2, ChunkItems: 8})
+		hs := fill(r, r.Store, targets, 1500)
+		var g store.Groups[shot, item]
+		for n := range 3 {
+			q := queues(r, r.Store, 1)[0]
+			for i := range 9000 {
+				shots.Emplace(q, shot{hs[(i*i+n)%len(hs)], uint64(i)})
+			}
+			r.flush()
+			if err := store.GroupBy(r.ctx, &g, shots, targets, targetOf); err != nil {
+				r.Fatal(err)
+			}
+			err := g.ForEach(r.ctx, func(_ context.Context, c store.GroupChunk[shot, item]) error {
+				for i := range c.Owners {
+					m := c.Members(i)
+					for k := range m.Len() {
+						c.Owners[i].Value = c.Owners[i].Value*31 + m.At(k).Damage // the order matters
+						shots.Erase(c.Queue, m.Handle(k))
+					}
+					switch {
+					case m.Len() > 8:
+						c.Chunk().Erase(i)
+					case m.Len() > 7:
+						targets.Emplace(c.Queue, item{Value: uint64(c.Index), Parent: c.Chunk().Handle(i)})
+					}
+				}
+				return nil
+			})
+			if err != nil {
+				r.Fatal(err)
+			}
+			r.out.notes = append(r.out.notes, fmt.Sprint(g.Len(), g.Stale()))
+			r.flush()
+		}
+	})
+}
+
+func TestATableGroupsItself(t *testing.T) {
+	s, table := newTable(t, store.Options{}, store.TableOptions[item]{Shards: 2})
+	hs := fill(t, s, table, 30)
+	for i, h := range hs[1:] {
+		table.At(h).Parent = hs[i/2]
+	}
+	var g store.Groups[item, item]
+	groupBy(t, &g, table, table, parent)
+	checkGroups(t, &g, table, table, parent)
+	if g.Stale() != 1 || g.Of(hs[3]).Len() != 2 || g.Of(hs[29]).Len() != 0 || g.Of(store.Handle[item]{}).Len() != 0 {
+		t.Errorf("%d without a parent, %d children", g.Stale(), g.Of(hs[3]).Len())
+	}
+}
+
+// grouped is two tables of a store, and their groups.
+type grouped struct {
+	*store.Store
+	shots   *store.Table[shot]
+	targets *store.Table[item]
+	other   *store.Table[item]
+	hits    []store.Handle[shot]
+	hs      []store.Handle[item]
+	groups  store.Groups[shot, item]
+}
+
+func newGrouped(t tb) *grouped {
+	t.Helper()
+	g := &grouped{Store: newStore(t, store.Options{})}
+	g.targets = register(t, g.Store, store.TableOptions[item]{ChunkItems: 4})
+	g.shots = register(t, g.Store, store.TableOptions[shot]{})
+	g.other = register(t, g.Store, store.TableOptions[item]{Name: "other"})
+	g.hs = fill(t, g.Store, g.targets, 10)
+	q := queues(t, g.Store, 1)[0]
+	for _, h := range g.hs {
+		g.hits = append(g.hits, g.shots.Emplace(q, shot{Target: h}))
+	}
+	flush(t, g.Store)
+	for i, p := range g.hits {
+		g.hits[i] = resolve(t, g.shots, p)
+	}
+	groupBy(t, &g.groups, g.shots, g.targets, targetOf)
+	return g
+}
+
+// use calls both methods that need good groups, and returns what they panic with.
+func (g *grouped) use(t tb) string {
+	t.Helper()
+	of := panicOf(func() { g.groups.Of(g.hs[0]) })
+	forEach := panicOf(func() {
+		err := g.groups.ForEach(context.Background(), func(context.Context, store.GroupChunk[shot, item]) error { return nil })
+		if err != nil {
+			t.Fatal(err)
+		}
+	})
+	if strings.TrimPrefix(of, "store: Of") != strings.TrimPrefix(forEach, "store: ForEach") {
+		t.Errorf("Of panics with %q, ForEach with %q", of, forEach)
+	}
+	return of
+}
+
+func TestGroupsThatAreOverSayWhatToDo(t *testing.T) {
+	const over = `of table "store_test.shot" by table "store_test.item", one of which a flush, Rollback or Writer has changed since; call GroupBy again`
+	write := func(g *grouped, f func(w *store.Writer)) {
+		_ = g.Write(context.Background(), func(_ context.Context, w *store.Writer) error { f(w); return nil })
+	}
+	number := func(*item) uint64 { return 0 }
+	for name, c := range map[string]struct {
+		change func(g *grouped)
+		want   string
+	}{
+		"nothing":                  {func(*grouped) {}, ""},
+		"a flush without commands": {func(g *grouped) { flush(t, g.Store) }, ""},
+		"a flush of another table": {func(g *grouped) { fill(t, g.Store, g.other, 1) }, ""},
+		"a Write of another table": {func(g *grouped) { write(g, func(w *store.Writer) { g.other.Clear(w) }) }, ""},
+		"a pass":                   {func(g *grouped) { _, _ = sum(context.Background(), g.targets) }, ""},
+		"a flush of the owners":    {func(g *grouped) { fill(t, g.Store, g.targets, 1) }, over},
+		"a flush of the members":   {func(g *grouped) { g.shots.Erase(queues(t, g.Store, 1)[0], g.hits[3]); flush(t, g.Store) }, over},
+		"an Insert":                {func(g *grouped) { write(g, func(w *store.Writer) { _, _ = g.targets.Insert(w, item{}) }) }, over},
+		"a Remove":                 {func(g *grouped) { write(g, func(w *store.Writer) { g.shots.Remove(w, g.hits[0]) }) }, over},
+		"a Clear":                  {func(g *grouped) { write(g, func(w *store.Writer) { g.shots.Clear(w) }) }, over},
+		"Maps":                     {func(g *grouped) { write(g, func(w *store.Writer) { store.Maps(g.shots, w) }) }, over},
+		"a sort": {func(g *grouped) {
+			write(g, func(w *store.Writer) { _ = store.SortByKey(context.Background(), g.targets, w, number) })
+		}, ""},
+		"a Rollback":                 {func(g *grouped) { rollBack(t, g.Store) }, over},
+		"a GroupBy whose key panics": {func(g *grouped) { _ = store.GroupBy(context.Background(), &g.groups, g.shots, g.targets, nil) }, "whose last GroupBy failed; look at its error"},
+	} {
+		g := newGrouped(t)
+		if name == "a sort" { // with its context it joins the Write
+			err := g.Write(t.Context(), func(ctx context.Context, w *store.Writer) error { return store.SortByKey(ctx, g.targets, w, number) })
+			if err != nil {
+				t.Error(err)
+			}
+			c.want = over
+		} else {
+			c.change(g)
+		}
+		if got := g.use(t); !strings.Contains(got, c.want) || (got == "") != (c.want == "") {
+			t.Errorf("after %s: %q; want %q", name, got, c.want)
+		}
+		groupBy(t, &g.groups, g.shots, g.targets, targetOf)
+		checkGroups(t, &g.groups, g.shots, g.targets, targetOf)
+	}
+	g := newGrouped(t)
+	g.groups = store.Groups[shot, item]{}
+	if got := g.use(t); !strings.Contains(got, "of Groups that no GroupBy has filled; call GroupBy first") || g.groups.Len()+g.groups.Stale() != 0 {
+		t.Errorf("zero Groups: %q", got)
+	}
+	g = newGrouped(t)
+	if _, err := g.Close(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	err := g.groups.ForEach(t.Context(), func(context.Context, store.GroupChunk[shot, item]) error { return nil })
+	if !errors.Is(err, store.ErrClosed) || !strings.Contains(panicOf(func() { g.groups.Of(g.hs[0]) }), over) {
+		t.Errorf("after Close: %v", err)
+	}
+}
+
+func rollBack(t tb, s *store.Store) {
+	t.Helper()
+	var c store.Checkpoint
+	checkpoint(t, s, &c)
+	if err := s.Rollback(context.Background(), &c); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestGroupByOfTwoStoresPanics(t *testing.T) {
+	g := newGrouped(t)
+	_, stranger := newTable(t, store.Options{}, store.TableOptions[item]{Name: "stranger"})
+	got := panicOf(func() { _ = store.GroupBy(t.Context(), &g.groups, g.shots, stranger, targetOf) })
+	if !strings.Contains(got, `by table "stranger" of another store; both tables have to be of one`) || g.use(t) != "" {
+		t.Error(got)
+	}
+}
+
+func TestAPanicOfAKeyIsThatOfTheLowestBlock(t *testing.T) {
+	s, table := newTable(t, store.Options{Workers: 2}, store.TableOptions[item]{Shards: 4})
+	fill(t, s, table, 4000)
+	var g store.Groups[item, item]
+	err := store.GroupBy(t.Context(), &g, table, table, func(v *item) store.Handle[item] {
+		if v.Value >= 1500 {
+			panic(v.Value)
+		}
+		return v.Parent
+	})
+	var p *store.PanicError
+	if !errors.As(err, &p) || p.Task != 1 || p.Value != uint64(1500) || !strings.Contains(err.Error(), "GroupBy of table") {
+		t.Errorf("%v", err)
+	}
+	usable(t, s, table)
+}
+
+func TestAFailedPassOverGroupsDropsWhatItRecorded(t *testing.T) {
+	g := newGrouped(t)
+	failures := []error{1: errors.New("one"), 2: errors.New("two")}
+	err := g.groups.ForEach(t.Context(), func(_ context.Context, c store.GroupChunk[shot, item]) error {
+		c.Chunk().Erase(0)
+		return failures[c.Index]
+	})
+	if !errors.Is(err, failures[1]) || g.Pending().Commands != 0 {
+		t.Errorf("%v, %d commands", err, g.Pending().Commands)
+	}
+}
+
+func TestMembersOutsideTheChunkPanic(t *testing.T) {
+	g := newGrouped(t)
+	var kept store.GroupChunk[shot, item]
+	err := g.groups.ForEach(t.Context(), func(_ context.Context, c store.GroupChunk[shot, item]) error {
+		if panicOf(func() { c.Members(len(c.Owners)) }) == "" || panicOf(func() { c.Members(-1) }) == "" || panicOf(func() { c.Members(0).At(1) }) == "" {
+			t.Error("a row of another chunk has members")
+		}
+		if c.Index == 0 {
+			kept = c
+		}
+		return nil
+	})
+	if err != nil {
+		t.Error(err)
+	}
+	if got := panicOf(func() { kept.Chunk().Erase(0) }); !strings.Contains(got, "Erase of chunk 0") {
+		t.Error(got)
+	}
+	if got := panicOf(func() { kept.Members(0) }); check.Cheap && !strings.Contains(got, "Members of chunk 0") {
+		t.Error(got)
+	}
+}
+
+// What is grouped while another system reads both tables, and what is written while
+// another reads the members, is declared.
+func TestACheckedSystemDeclaresWhatItGroups(t *testing.T) {
+	if !check.Cheap {
+		t.Skip("for checked builds")
+	}
+	for _, c := range []struct {
+		reads, writes func(g *grouped) []store.Resource
+		want          string
+	}{
+		{func(g *grouped) []store.Resource { return on(g.shots) }, func(g *grouped) []store.Resource { return on(g.targets) }, ""},
+		{func(g *grouped) []store.Resource { return on(g.targets) }, func(g *grouped) []store.Resource { return on(g.shots) }, "Writes"},
+		{func(g *grouped) []store.Resource { return on(g.targets) }, func(g *grouped) []store.Resource { return nil }, "Reads"},
+		{func(g *grouped) []store.Resource { return on(g.shots) }, func(g *grouped) []store.Resource { return nil }, "Reads"},
+	} {
+		g := newGrouped(t)
+		frame := newSchedule(t, g.Store, store.System{Name: "it", Reads: c.reads(g), Writes: c.writes(g), Run: func(ctx context.Context) error {
+			if err := store.GroupBy(ctx, &g.groups, g.shots, g.targets, targetOf); err != nil {
+				return err
+			}
+			return g.groups.ForEach(ctx, func(context.Context, store.GroupChunk[shot, item]) error { return nil })
+		}})
+		_, err := frame.Run(t.Context())
+		if c.want == "" && err != nil || c.want != "" && (!errors.Is(err, store.ErrUndeclared) || !strings.Contains(err.Error(), c.want)) {
+			t.Errorf("%v; want %q", err, c.want)
+		}
+	}
+}
+
+func TestInTheSteadyStateGroupByAllocatesNothing(t *testing.T) {
+	if check.Full {
+		t.Skip("a checked build allocates")
+	}
+	if raceDetector {
+		t.Log("the race detector empties pools at random; nothing to measure")
+		return
+	}
+	for _, workers := range []int{1, 2} {
+		s, targets := newTable(t, store.Options{Workers: workers}, store.TableOptions[item]{Shards: 2})
+		shots := register(t, s, store.TableOptions[shot]{})
+		hs := fill(t, s, targets, 3000)
+		q := queues(t, s, 1)[0]
+		for i := range 30_000 {
+			shots.Emplace(q, shot{Target: hs[i*i%len(hs)]})
+		}
+		flush(t, s)
+		var g store.Groups[shot, item]
+		fold := func(_ context.Context, c store.GroupChunk[shot, item]) error {
+			for i := range c.Owners {
+				m := c.Members(i)
+				for k := range m.Len() {
+					c.Owners[i].Value += m.At(k).Damage
+				}
+			}
+			return nil
+		}
+		var sorts, folds uint64
+		err := s.Team(t.Context(), func(ctx context.Context) error {
+			sorts = allocations(ctx, func(ctx context.Context) {
+				if err := store.GroupBy(ctx, &g, shots, targets, targetOf); err != nil {
+					t.Error(err)
+				}
+			})
+			folds = allocations(ctx, func(ctx context.Context) {
+				if err := g.ForEach(ctx, fold); err != nil {
+					t.Error(err)
+				}
+				_ = s.Discard() // the queues of the pass are used again
+			})
+			return nil
+		})
+		if err != nil || sorts > slack || folds > frameCount+slack {
+			t.Errorf("%d workers: %d times GroupBy allocate %d objects, ForEach %d, which should be its phases, %v", workers, frameCount, sorts, folds, err)
+		}
+	}
+}
