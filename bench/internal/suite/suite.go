@@ -71,6 +71,7 @@ var kinds = []struct {
 	{family.bulk, []int{1e5, 1e6}, []int{8, 64}, nil},
 	{family.sorts, []int{1e5, 1e6}, []int{8, 64}, nil},
 	{of(record), []int{1e5}, []int{32}, only("record.emplace", "record.erase")},
+	{of(groups), []int{1e5}, []int{32}, only("groupby")},
 	{family.flushes, []int{1e6}, []int{8, 64}, nil},
 	{family.checkpoints, []int{1e6, 1e5}, []int{8, 64}, func(_ Options, c *measure.Case) bool { return !strings.HasSuffix(c.Impl, ".1shard") }},
 	{family.passes, []int{1e6}, []int{8, 64}, nil},

@@ -18,7 +18,7 @@ var (
 	larger  = []place{{1e6, 8}, {1e6, 64}}
 )
 
-// contract is P1 to P18. Cases are called op/impl, and /workers behind it where
+// contract is P1 to P19. Cases are called op/impl, and /workers behind it where
 // there are several.
 var contract = []clause{
 	{"P1", "InsertItems, warm: of the bulk loop by hand", usual, ratio("insertitems/handlemap", "insertitems/straight"), atMost(1.15)},
@@ -56,4 +56,7 @@ var contract = []clause{
 	{"P17", "longest insert, growing to 10M: the packed map's, of the stable map's", []place{{1e7, 8}}, ratio("growth/handlemap", "growth/slotmap"), atLeast(500)},
 	{"P18", "phase of two halves of 20 us, warm team of 2: of one half", []place{{0, 0}}, ratio("halves/team", "halves/half"), atMost(1.15)},
 	{"P18", "the same without a team, for comparison", []place{{0, 0}}, ratio("halves/fresh", "halves/half"), noLimit},
+	{"P19", "200k events onto 100k targets, GroupBy and fold, 1 worker: of a plain loop", []place{{1e5, 32}}, ratio("groupby/table/1", "groupby/table.loop"), atMost(2)},
+	{"P19", "the same with 2 workers of a team: of a plain loop", []place{{1e5, 32}}, ratio("groupby/table/2", "groupby/table.loop"), atMost(1.1)},
+	{"P19", "GroupBy of 200k events: allocations", []place{{1e5, 32}}, of("groupby.allocs/table"), atMost(0)},
 }

@@ -48,7 +48,7 @@ func TestEveryTargetCanBeMeasured(t *testing.T) {
 				t.Errorf("%s, %s: the value is %v; want 1", target.ID, target.Work, target.Value.Median)
 			}
 		}
-		for i := 1; i <= 18; i++ {
+		for i := 1; i <= 19; i++ {
 			if id := "P" + strconv.Itoa(i); !ids[id] {
 				t.Errorf("with %d processors %s has no value", processors, id)
 			}

@@ -1,0 +1,117 @@
+package suite
+
+import (
+	"context"
+	"runtime"
+
+	"handloom/bench/internal/measure"
+	"handloom/store"
+)
+
+// hit is an event, of which each target meets two, in random order.
+type hit struct {
+	to     store.Handle[item32]
+	amount uint64
+}
+
+// groups returns the cases of bringing 2n hits to n targets: by a GroupBy and a
+// pass over the owners, and by the loop that somebody would write by hand, in a
+// Write, which looks the target of each up.
+func groups(s set[item32]) (cases []measure.Case) {
+	on := &common[arena]{make: func() arena { return newArena(s) }}
+	for _, workers := range s.workers {
+		c := s.newCase("groupby", "table", func() *measure.Work {
+			a := on.open()
+			var ctx context.Context
+			return &measure.Work{
+				Items: 2 * s.n, Within: within(workers, &ctx), Close: on.close,
+				Body: func() { a.group(ctx) },
+			}
+		})
+		c.Workers = workers
+		cases = append(cases, c)
+	}
+	loop := s.newCase("groupby", "table.loop", func() *measure.Work {
+		a := on.open()
+		ctx := context.Background()
+		return &measure.Work{Items: 2 * s.n, Close: on.close, Body: func() { a.loop(ctx) }}
+	})
+	allocs := s.newCase("groupby.allocs", "table", func() *measure.Work {
+		return &measure.Work{Measure: func() float64 { return newArena(s).allocations() }}
+	})
+	allocs.Unit = "allocs/op"
+	return append(cases, loop, allocs)
+}
+
+// arena is a store with hits and their targets.
+type arena struct {
+	*store.Store
+	targets *store.Table[item32]
+	hits    *store.Table[hit]
+	groups  *store.Groups[hit, item32]
+}
+
+func newArena(s set[item32]) arena {
+	a := arena{Store: newStore(0), groups: new(store.Groups[hit, item32])}
+	a.targets = must(store.Register(a.Store, store.TableOptions[item32]{Reserve: s.n}))
+	a.hits = must(store.Register(a.Store, store.TableOptions[hit]{Reserve: 2 * s.n}))
+	hs := emplace(a.Store, a.targets, values[item32](s.n))
+	r := s.random()
+	all := make([]hit, 2*s.n)
+	for i := range all {
+		all[i] = hit{hs[r.IntN(len(hs))], uint64(i)}
+	}
+	emplace(a.Store, a.hits, all)
+	return a
+}
+
+func targetOf(h *hit) store.Handle[item32] { return h.to }
+
+// group sorts the hits by target and adds them up.
+func (a arena) group(ctx context.Context) {
+	a.sort(ctx)
+	check(a.groups.ForEach(ctx, addMembers))
+}
+
+func (a arena) sort(ctx context.Context) {
+	check(store.GroupBy(ctx, a.groups, a.hits, a.targets, targetOf))
+}
+
+func addMembers(_ context.Context, c store.GroupChunk[hit, item32]) error {
+	for i := range c.Owners {
+		m := c.Members(i)
+		for k := range m.Len() {
+			c.Owners[i].v += m.At(k).amount
+		}
+	}
+	return nil
+}
+
+// loop adds each hit to its target.
+func (a arena) loop(ctx context.Context) {
+	check(a.Write(ctx, func(context.Context, *store.Writer) error {
+		for _, h := range a.hits.All() {
+			if v, ok := a.targets.Get(h.to); ok {
+				v.v += h.amount
+			}
+		}
+		return nil
+	}))
+}
+
+// allocations returns how many objects a GroupBy allocates in the steady state.
+func (a arena) allocations() float64 {
+	const times = 100
+	var before, after runtime.MemStats
+	check(a.Team(context.Background(), func(ctx context.Context) error {
+		for i := range 2 + times {
+			if i == 2 {
+				runtime.ReadMemStats(&before)
+			}
+			a.sort(ctx)
+		}
+		runtime.ReadMemStats(&after)
+		return nil
+	}))
+	return float64((after.Mallocs - before.Mallocs) / times) // less than one is the runtime's own
+}
