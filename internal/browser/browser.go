@@ -10,6 +10,7 @@ import (
 	"bytes"
 	"encoding/base64"
 	"encoding/json"
+	"fmt"
 	"io"
 	"os"
 	"os/exec"
@@ -93,6 +94,14 @@ func (b *Browser) openTab() {
 // call sends a command and reads its result into result, events aside.
 func (b *Browser) call(method string, params, result any) {
 	b.t.Helper()
+	if err := b.try(method, params, result); err != nil {
+		b.t.Fatal(err)
+	}
+}
+
+// try is call for a command that the browser may refuse.
+func (b *Browser) try(method string, params, result any) error {
+	b.t.Helper()
 	b.id++
 	command := map[string]any{"id": b.id, "method": method}
 	if params != nil {
@@ -125,14 +134,14 @@ func (b *Browser) call(method string, params, result any) {
 			continue
 		}
 		if answer.Error != nil {
-			b.t.Fatalf("%s: %s", method, answer.Error.Message)
+			return fmt.Errorf("%s: %s", method, answer.Error.Message)
 		}
 		if result != nil {
 			if err := json.Unmarshal(answer.Result, result); err != nil {
 				b.t.Fatalf("%s: %v", method, err)
 			}
 		}
-		return
+		return nil
 	}
 }
 
@@ -158,27 +167,38 @@ func (b *Browser) Scheme(dark bool) {
 // Eval evaluates an expression in the page and reads its value into value.
 func (b *Browser) Eval(expression string, value any) {
 	b.t.Helper()
+	if err := b.eval(expression, value); err != nil {
+		b.t.Fatal(err)
+	}
+}
+
+// eval fails when the page is left meanwhile, for one.
+func (b *Browser) eval(expression string, value any) error {
+	b.t.Helper()
 	var answer struct {
 		Result           struct{ Value json.RawMessage }
 		ExceptionDetails *struct {
 			Exception struct{ Description string }
 		}
 	}
-	b.call("Runtime.evaluate", map[string]any{"expression": expression, "returnByValue": true}, &answer)
+	if err := b.try("Runtime.evaluate", map[string]any{"expression": expression, "returnByValue": true}, &answer); err != nil {
+		return err
+	}
 	if answer.ExceptionDetails != nil {
 		b.t.Fatalf("%s: %s", expression, answer.ExceptionDetails.Exception.Description)
 	}
 	if err := json.Unmarshal(answer.Result.Value, value); err != nil {
 		b.t.Fatalf("%s: %v", expression, err)
 	}
+	return nil
 }
 
-// Until waits for an expression to be true.
+// Until waits for an expression to be true, on whichever page a click leads to.
 func (b *Browser) Until(expression string) {
 	b.t.Helper()
 	for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); {
 		var yes bool
-		if b.Eval(expression, &yes); yes {
+		if err := b.eval(expression, &yes); err == nil && yes {
 			return
 		}
 		time.Sleep(20 * time.Millisecond) // another process has to get there
