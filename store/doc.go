@@ -202,6 +202,11 @@
 // is called with each; [Store.Stats] has the size of every table and may be asked
 // at any time, from any goroutine. Both print as text, read and write themselves
 // as JSON, and give log/slog what is not zero. The example Expvar publishes them.
+// [Store.Flushed] is the sum of all reports, for whoever asks now and then.
+//
+// Package storeweb shows any store over HTTP, its items included:
+//
+//	mux.Handle("/debug/store/", storeweb.Handler(s))
 //
 // An execution trace (runtime/trace, go tool trace) shows a region for each phase,
 // for the steps of a flush and for what it does to each shard, on the worker that

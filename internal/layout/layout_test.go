@@ -16,6 +16,7 @@ import (
 var mayImport = map[string][]string{
 	"store":                    {"tasks", "batch", "internal/record", "internal/apply", "shard/handle", "shard/handlemap", "shard/slotmap", "internal/items", "internal/rows", "internal/pages", "internal/sparse", "internal/digest", "internal/report", "internal/check", "internal/highwater", "internal/seam"},
 	"store/storetest":          {"store"},
+	"store/storeweb":           {"store", "internal/chart", "internal/report"},
 	"tasks":                    {"internal/seam"},
 	"shard":                    {},
 	"journal":                  {},

@@ -1,0 +1,190 @@
+package storeweb
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"math"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"handloom/internal/browser"
+	"handloom/store"
+)
+
+var screenshots = flag.String("screenshots", "", "a folder for pictures of what the browser shows")
+
+type vessel struct {
+	Name   string
+	X, Y   float32
+	Hull   int
+	Target store.Handle[vessel]
+	Path   []int
+	Seen   time.Duration
+}
+
+type wreck struct {
+	Of    store.Handle[vessel]
+	Since uint64
+}
+
+// harbour is a store with what pages have to show: large figures, long names, a
+// schedule of several waves.
+func harbour(t *testing.T) http.Handler {
+	t.Helper()
+	s, err := store.New(store.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _, _ = s.Close(context.Background()) })
+	vessels, err1 := store.Register(s, store.TableOptions[vessel]{Name: "vessel", Shards: 4, Clone: func(dst, src *vessel) { *dst = *src }})
+	wrecks, err2 := store.RegisterStable(s, store.TableOptions[wreck]{Name: "wreck"})
+	marks, err3 := store.Register(s, store.TableOptions[uint64]{Name: "a_table_of_a_rather_long_name_that_has_no_space_in_it"})
+	if err1 != nil || err2 != nil || err3 != nil {
+		t.Fatal(err1, err2, err3)
+	}
+	qs, err := s.Queues(1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := make([]int, 20)
+	for i := range 23_456 {
+		p := vessels.Emplace(qs[0], vessel{Name: fmt.Sprintf("vessel %d of the fleet", i), X: float32(i) / 7, Y: -float32(i) / 3, Hull: 1000 * i, Path: path[:i%20], Seen: time.Duration(i) * time.Millisecond})
+		if i%3 == 0 {
+			wrecks.Emplace(qs[0], wreck{Of: p, Since: uint64(i)})
+		}
+		marks.Emplace(qs[0], 1<<63+uint64(i))
+	}
+	type on = []store.Resource
+	work := func(ctx context.Context) error {
+		return s.Each(ctx, 1, func(context.Context, int, store.Queue) error { return nil })
+	}
+	frame, err := store.NewSchedule(s,
+		store.System{Name: "input", Writes: on{store.Other("keyboard")}, Run: work},
+		store.System{Name: "steer", Reads: on{store.Other("keyboard")}, Writes: on{vessels}, Emits: on{wrecks}, Run: func(ctx context.Context) error {
+			return vessels.ForEach(ctx, func(_ context.Context, c store.Chunk[vessel]) error {
+				for i := range c.Items {
+					c.Items[i].X += float32(math.Sin(float64(c.Items[i].Y)))
+				}
+				return nil
+			})
+		}},
+		store.System{Name: "mark", Writes: on{marks}, Run: work},
+		store.System{Name: "salvage", Reads: on{wrecks}, Writes: on{vessels}, If: func() bool { return true }, Run: work},
+		store.System{Name: "draw", Reads: on{vessels, wrecks, marks}, After: []string{"salvage"}, Run: work},
+	)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 5 {
+		if _, err := frame.Run(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	h := Handler(s, frame).(*handler)
+	flushed, begin := s.Flushed(), time.Now().Add(-time.Minute)
+	for i := range 55 { // what a minute of requests would have noted
+		flushed = flushed.Clone()
+		flushed.Epoch += 60
+		flushed.Apply += time.Duration(60 * (200 + 50*math.Sin(float64(i)/4)) * float64(time.Microsecond))
+		flushed.Total.Created += 12_000 + 300*(i%7)
+		flushed.Total.Erased += 11_500 + 400*(i%5)
+		flushed.Total.Put += 40 * i
+		h.history.add(begin.Add(time.Duration(i)*time.Second), s.Stats(), flushed)
+	}
+	last := *s.Flushed()
+	last.Epoch -= min(last.Epoch, 1)
+	h.history.marks = [2]mark{{begin, &last}, {time.Now().Add(-2 * time.Second), &last}}
+	return h
+}
+
+// TestPagesReadWellInABrowser is one test, because a browser takes its time to
+// start.
+func TestPagesReadWellInABrowser(t *testing.T) {
+	b := browser.Open(t)
+	mux := http.NewServeMux()
+	mux.Handle("/debug/store/", harbour(t))
+	server := httptest.NewServer(mux)
+	defer server.Close()
+	at := server.URL + "/debug/store/"
+	charts := []string{"Commands applied", "Time of a flush, mean"} // the items did not change
+	for _, width := range []int{1280, 400} {
+		for _, dark := range []bool{false, true} {
+			b.Scheme(dark)
+			for name, p := range map[string]struct {
+				query  string
+				charts []string
+			}{
+				"overview": {"", charts}, "table": {"?table=vessel", nil}, "items": {"?table=vessel&from=20000", nil},
+				"values": {"?table=a_table_of_a_rather_long_name_that_has_no_space_in_it&from=0&count=5", nil}, "none": {"?table=none", nil},
+			} {
+				b.Show(at+p.query, width)
+				readsWell(t, b, fmt.Sprintf("%s-%d-dark=%t", name, width, dark), width, dark, p.charts)
+			}
+		}
+	}
+	walk(t, b, at)
+}
+
+// readsWell holds what the browser shows to what can be read well, and keeps a
+// picture of it if they are asked for.
+func readsWell(t *testing.T, b *browser.Browser, name string, width int, dark bool, charts []string) {
+	t.Helper()
+	for _, fault := range b.Read().Faults(charts) {
+		t.Errorf("%s: %s", name, fault)
+	}
+	var window int
+	if b.Eval("innerWidth", &window); window != width {
+		t.Errorf("%s: the window is %d wide", name, window)
+	}
+	var back string // the policy lets the style sheet through
+	want := "rgb(243, 243, 241)"
+	if dark {
+		want = "rgb(19, 20, 22)"
+	}
+	if b.Eval("getComputedStyle(document.body).backgroundColor", &back); back != want {
+		t.Errorf("%s: the background is %s, want %s", name, back, want)
+	}
+	var uneven []string // figures whose digits are not of one width
+	b.Eval(`[...document.querySelectorAll("td")].filter(e => !getComputedStyle(e).fontVariantNumeric.includes("tabular-nums")).map(e => e.textContent)`, &uneven)
+	if len(uneven) > 0 {
+		t.Errorf("%s: figures do not line up: %q", name, uneven)
+	}
+	if *screenshots != "" {
+		if err := os.WriteFile(filepath.Join(*screenshots, name+".png"), b.Picture(false), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// walk goes from page to page as a reader does.
+func walk(t *testing.T, b *browser.Browser, at string) {
+	t.Helper()
+	click := func(text string) {
+		b.Until(`document.readyState === "complete"`)
+		b.Eval(fmt.Sprintf(`[...document.querySelectorAll("a, button")].find(e => e.textContent === %q).click() ?? true`, text), new(bool))
+	}
+	b.Show(at, 1280)
+	click("wreck")
+	b.Until(`document.title === "Table wreck"`)
+	click("Show them")
+	b.Until(`!!document.querySelector(".pager")?.textContent.includes("Items 1 to 50 of 7,819.")`)
+	b.Eval(`document.querySelector("input[name=from]").value = "7800"`, new(string))
+	click("Show")
+	b.Until(`!!document.querySelector(".pager")?.textContent.includes("Items 7,801 to 7,819 of 7,819.")`)
+	click("Previous")
+	b.Until(`!!document.querySelector(".pager")?.textContent.includes("Items 7,751 to 7,800 of 7,819.")`)
+	click("All tables")
+	b.Until(`document.title === "Store"`)
+	click("Again every 2 s")
+	b.Until(`!!document.body?.textContent.includes("again every 2 s")`)
+	var url string
+	if b.Eval("location.href", &url); !strings.HasPrefix(url, at+"?") {
+		t.Errorf("the walk ends at %s", url)
+	}
+}

@@ -1,0 +1,116 @@
+package storeweb
+
+import (
+	"context"
+	"net/http"
+	"runtime/metrics"
+	"slices"
+	"time"
+
+	"handloom/internal/report"
+	"handloom/store"
+)
+
+// answer is what a request comes to: a status, and what there is to show.
+type answer struct {
+	Status int        `json:"-"`
+	Error  string     `json:"error,omitempty"` // why that is less than was asked for
+	Store  *overview  `json:"store,omitempty"`
+	Table  *tableView `json:"table,omitempty"`
+
+	asked request
+}
+
+func problem(status int, text string) *answer { return &answer{Status: status, Error: text} }
+
+// overview is the store as a whole.
+type overview struct {
+	Time      time.Time     `json:"time"`
+	Stats     store.Stats   `json:"stats"`
+	Flushed   *store.Report `json:"flushed"`          // by all flushes so far
+	Recent    *recent       `json:"recent,omitempty"` // what happened lately
+	Heap      uint64        `json:"heap_bytes"`       // of the whole program, garbage included
+	Schedules []schedule    `json:"schedules,omitempty"`
+
+	points []point // of the charts
+}
+
+// overview shows all tables; of a store that it cannot look at, as of the last flush.
+func (h *handler) overview(ctx context.Context) *answer {
+	o := new(overview)
+	a := &answer{Status: http.StatusOK, Store: o}
+	copyFigures := func() { o.Time, o.Stats, o.Flushed = time.Now(), h.store.Stats(), h.store.Flushed() }
+	if err := h.look(ctx, copyFigures); err != nil {
+		a.fault(err)
+		copyFigures()
+	} else {
+		o.Recent, o.points = h.history.add(o.Time, o.Stats, o.Flushed)
+	}
+	o.Heap = heap()
+	for _, s := range h.schedules {
+		o.Schedules = append(o.Schedules, newSchedule(s))
+	}
+	return a
+}
+
+// heap returns the bytes of all objects of the program, without stopping it.
+func heap() uint64 {
+	sample := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}
+	metrics.Read(sample)
+	if sample[0].Value.Kind() != metrics.KindUint64 {
+		return 0
+	}
+	return sample[0].Value.Uint64()
+}
+
+// tableView is one table.
+type tableView struct {
+	Time    time.Time        `json:"time"`
+	Stats   store.TableStats `json:"stats"`
+	Flushed store.Counts     `json:"flushed"`
+	From    int              `json:"from,omitempty"` // items before those shown
+	Items   []item           `json:"items,omitempty"`
+}
+
+// item is an item of a table.
+type item struct {
+	Handle store.ID `json:"handle"`
+	Value  value    `json:"value"`
+}
+
+// table shows a table, and of its items those that were asked for.
+func (h *handler) table(ctx context.Context, q request) *answer {
+	a := &answer{Status: http.StatusOK}
+	err := h.look(ctx, func() {
+		stats := h.store.Stats()
+		at := slices.IndexFunc(stats.Tables, func(t store.TableStats) bool { return t.Name == q.table })
+		if at < 0 {
+			return
+		}
+		v := &tableView{Time: time.Now(), Stats: stats.Tables[at], Flushed: h.store.Flushed().Tables[at].Counts}
+		if q.items {
+			v.From, v.Items = q.from, h.items(q)
+		}
+		a.Table = v
+	})
+	switch {
+	case err != nil:
+		a.fault(err)
+	case a.Table == nil:
+		a = problem(http.StatusNotFound, "no table is called "+q.table)
+	case q.items && len(a.Table.Items) == 0 && q.from > 0:
+		a.Status, a.Error = http.StatusNotFound, "the table has "+report.Count(a.Table.Stats.Live)+" items, none behind the first "+report.Count(q.from)
+	}
+	return a
+}
+
+// items copies the items that were asked for, inside a Read.
+func (h *handler) items(q request) []item {
+	var items []item
+	for id, v := range h.store.DumpTable(q.table, q.from) {
+		if items = append(items, item{id, copyItem(v)}); len(items) == q.count {
+			break
+		}
+	}
+	return items
+}

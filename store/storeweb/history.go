@@ -1,0 +1,106 @@
+package storeweb
+
+import (
+	"sync"
+	"time"
+
+	"handloom/store"
+)
+
+// recent is what flushes did between two requests.
+type recent struct {
+	Seconds float64       `json:"seconds"`
+	Flushes uint64        `json:"flushes"`
+	Flushed *store.Report `json:"flushed"` // tables in the order of registration
+}
+
+// Rate returns how often per second something happened n times.
+func (r *recent) Rate(n int) string { return rate(n, r.Seconds) }
+
+// history keeps what earlier requests saw, so that there are rates without anybody
+// who counts.
+type history struct {
+	mutex  sync.Mutex
+	marks  [2]mark // apart by at least that; the newer is the last
+	points []point // between marks, the newest last
+}
+
+const (
+	apart     = time.Second
+	maxPoints = 300
+)
+
+// mark is what flushes had done at a time.
+type mark struct {
+	at      time.Time
+	flushed *store.Report // nil: there is no mark
+}
+
+// point is a place on the charts: what happened between two marks, per second.
+type point struct {
+	at                   time.Time
+	live                 int
+	created, erased, put float64
+	flush                float64 // mean duration in nanoseconds; not a number without a flush
+}
+
+// add notes what a request saw, and returns what happened since another one did, a
+// second or more before it; nil when there was none. The points are not changed any
+// more.
+func (h *history) add(at time.Time, stats store.Stats, flushed *store.Report) (*recent, []point) {
+	h.mutex.Lock()
+	defer h.mutex.Unlock()
+	last := &h.marks[1]
+	base := *last
+	if base.flushed != nil && at.Sub(base.at) < apart {
+		base = h.marks[0]
+	}
+	var since *recent
+	if base.flushed != nil {
+		since = between(base, mark{at, flushed})
+	}
+	if last.flushed == nil || at.Sub(last.at) >= apart {
+		h.marks[0], h.marks[1] = *last, mark{at, flushed}
+		if since != nil {
+			h.addPoint(at, stats, since)
+		}
+	}
+	return since, h.points
+}
+
+// between returns what happened between two marks.
+func between(a, b mark) *recent {
+	done := b.flushed.Clone()
+	done.Total = minus(done.Total, a.flushed.Total)
+	for i := range a.flushed.Tables { // others have been registered since
+		done.Tables[i].Counts = minus(done.Tables[i].Counts, a.flushed.Tables[i].Counts)
+	}
+	done.Plan -= a.flushed.Plan
+	done.Apply -= a.flushed.Apply
+	return &recent{b.at.Sub(a.at).Seconds(), b.flushed.Epoch - a.flushed.Epoch, done}
+}
+
+func minus(a, b store.Counts) store.Counts {
+	return store.Counts{
+		Created: a.Created - b.Created, Erased: a.Erased - b.Erased, Put: a.Put - b.Put, Superseded: a.Superseded - b.Superseded,
+		Dropped: a.Dropped - b.Dropped, Redundant: a.Redundant - b.Redundant, Stale: a.Stale - b.Stale,
+		CancelledOut: a.CancelledOut - b.CancelledOut, Dangling: a.Dangling - b.Dangling, Depleted: a.Depleted - b.Depleted,
+	}
+}
+
+// addPoint adds a point in memory of its own when there is no room left, for
+// requests are drawing those that there are.
+func (h *history) addPoint(at time.Time, stats store.Stats, r *recent) {
+	p := point{at: at}
+	for _, t := range stats.Tables {
+		p.live += t.Live
+	}
+	done := r.Flushed.Total
+	p.created, p.erased, p.put = float64(done.Created)/r.Seconds, float64(done.Erased)/r.Seconds, float64(done.Put)/r.Seconds
+	p.flush = float64(r.Flushed.Plan+r.Flushed.Apply) / float64(r.Flushes)
+	if len(h.points) == cap(h.points) {
+		kept := h.points[max(0, len(h.points)-maxPoints+1):]
+		h.points = append(make([]point, 0, 2*maxPoints), kept...)
+	}
+	h.points = append(h.points, p)
+}

@@ -1,0 +1,116 @@
+package storeweb
+
+import (
+	"fmt"
+	"strconv"
+
+	"handloom/internal/report"
+)
+
+// counter is one figure of what became of commands.
+type counter struct{ Name, Value, Means string }
+
+// Counters are what became of the commands of all flushes so far.
+func (v *tableView) Counters() []counter {
+	c := v.Flushed
+	var all []counter
+	for _, of := range []struct {
+		name  string
+		n     int
+		means string
+	}{
+		{"created", c.Created, "items that lived when the flush ended"},
+		{"erased", c.Erased, "items that lived before"},
+		{"put", c.Put, "items that were replaced"},
+		{"superseded", c.Superseded, "puts that a later one of the same flush replaced"},
+		{"dropped", c.Dropped, "puts to an item that was erased in the same flush"},
+		{"redundant", c.Redundant, "erases of an item that another command erased already"},
+		{"stale", c.Stale, "commands whose handle named no item"},
+		{"cancelled out", c.CancelledOut, "creates erased in the same flush, and the first erase of each"},
+		{"dangling", c.Dangling, "provisional handles in values whose target was cancelled or unknown"},
+		{"depleted", c.Depleted, "slots that used their last generation"},
+	} {
+		all = append(all, counter{of.name, report.Count(of.n), of.means})
+	}
+	return all
+}
+
+// cell is a text in the table of items. Numbers stand to the right.
+type cell struct {
+	Text string
+	Left bool
+}
+
+func cellOf(v value) cell {
+	l, ok := v.(leaf)
+	return cell{v.text(), !ok || !l.plain}
+}
+
+// Columns are the names of the fields of the items, "value" if they have none.
+func (v *tableView) Columns() []cell {
+	first := v.Items[0].Value
+	fields, ok := first.(object)
+	if !ok {
+		return []cell{{"value", cellOf(first).Left}}
+	}
+	names := make([]cell, len(fields))
+	for i, f := range fields {
+		names[i] = cell{f.name, cellOf(f.value).Left}
+	}
+	return names
+}
+
+// Cells are the fields of an item.
+func (i item) Cells() []cell {
+	fields, ok := i.Value.(object)
+	if !ok {
+		return []cell{cellOf(i.Value)}
+	}
+	cells := make([]cell, len(fields))
+	for k, f := range fields {
+		cells[k] = cellOf(f.value)
+	}
+	return cells
+}
+
+// pager leads from a page of items to others. Links that lead nowhere are empty.
+type pager struct {
+	Says                        string
+	First, Previous, Next, Last string
+	Table                       string
+	From, Count, Refresh        int
+}
+
+// Pager returns the links around the items that are shown.
+func (a *answer) Pager() pager {
+	q, live := a.asked, a.Table.Stats.Live
+	p := pager{Table: q.table, From: q.from, Count: q.count, Refresh: q.refresh}
+	to := func(from int) string {
+		return link("table", q.table, "from", strconv.Itoa(from), "count", strconv.Itoa(q.count))
+	}
+	switch shown := len(a.Table.Items); {
+	case !q.items:
+		p.Says = fmt.Sprintf("The table has %s items.", report.Count(live))
+	case shown == 0:
+		p.Says = fmt.Sprintf("None of %s items.", report.Count(live))
+	default:
+		p.Says = fmt.Sprintf("Items %s to %s of %s.", report.Count(q.from+1), report.Count(q.from+shown), report.Count(live))
+	}
+	if !q.items {
+		if live > 0 {
+			p.First = to(0)
+		}
+		return p
+	}
+	last := max(0, live-1) / q.count * q.count
+	if q.from > 0 {
+		p.First, p.Previous = to(0), to(max(0, min(q.from-q.count, last)))
+	}
+	if q.from < live-q.count {
+		p.Next, p.Last = to(q.from+q.count), to(last)
+	}
+	return p
+}
+
+// Asked reports whether items were asked for.
+func (a *answer) Asked() bool { return a.asked.items }

@@ -1,0 +1,171 @@
+package storeweb_test
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+
+	"handloom/store"
+
+	"go.uber.org/goleak"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+type ship struct {
+	Name string
+	Hull int
+	Next store.Handle[ship]
+}
+
+type shot struct{ X, Y float32 }
+
+// fleet is a store with two tables and a schedule of three systems.
+type fleet struct {
+	*store.Store
+	ships *store.Table[ship]
+	shots *store.StableTable[shot]
+	frame *store.Schedule
+}
+
+func newFleet(t testing.TB, ships int) *fleet {
+	t.Helper()
+	s, err := store.New(store.Options{Workers: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := &fleet{Store: s}
+	if f.ships, err = store.Register(s, store.TableOptions[ship]{Name: "ship", Shards: 3}); err != nil {
+		t.Fatal(err)
+	}
+	if f.shots, err = store.RegisterStable(s, store.TableOptions[shot]{Name: "shot"}); err != nil {
+		t.Fatal(err)
+	}
+	type on = []store.Resource
+	idle := func(context.Context) error { return nil }
+	f.frame, err = store.NewSchedule(s,
+		store.System{Name: "steer", Writes: on{f.ships}, Run: idle},
+		store.System{Name: "shoot", Reads: on{f.ships}, Emits: on{f.shots}, Run: f.shoot},
+		store.System{Name: "hit", Reads: on{f.shots}, Writes: on{f.ships}, If: func() bool { return false }, Run: idle})
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.launch(t, ships)
+	t.Cleanup(func() { _, _ = s.Close(context.Background()) })
+	return f
+}
+
+// launch creates n ships.
+func (f *fleet) launch(t testing.TB, n int) {
+	t.Helper()
+	qs, err := f.Queues(1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range n {
+		f.ships.Emplace(qs[0], ship{Name: "Argo", Hull: i})
+	}
+	if _, err := f.Flush(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// shoot replaces all shots by as many others.
+func (f *fleet) shoot(ctx context.Context) error {
+	return f.Each(ctx, 2, func(_ context.Context, task int, q store.Queue) error {
+		for h := range f.shots.All() {
+			if h.ID.Slot()%2 == uint32(task) {
+				f.shots.Erase(q, h)
+			}
+		}
+		for i := range 50 {
+			f.shots.Emplace(q, shot{X: float32(i)})
+		}
+		return nil
+	})
+}
+
+func (f *fleet) tick(ctx context.Context) error {
+	return f.Write(ctx, func(ctx context.Context, _ *store.Writer) error {
+		_, err := f.frame.Run(ctx)
+		return err
+	})
+}
+
+// ask sends one request to a handler and returns what it is answered.
+func ask(h http.Handler, method, target, accept string) *httptest.ResponseRecorder {
+	r := httptest.NewRequest(method, target, nil)
+	if accept != "" {
+		r.Header.Set("Accept", accept)
+	}
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, r)
+	return w
+}
+
+const (
+	asBrowser = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"
+	asProgram = "application/json"
+)
+
+// page gets a page, which there must be.
+func page(t *testing.T, h http.Handler, target string) string {
+	t.Helper()
+	w := ask(h, "GET", target, asBrowser)
+	if w.Code != http.StatusOK {
+		t.Fatalf("%s: %d\n%s", target, w.Code, w.Body)
+	}
+	return w.Body.String()
+}
+
+// answer is what programs read.
+type answer struct {
+	Error string
+	Store *struct {
+		Stats   store.Stats
+		Flushed store.Report
+		Recent  *struct {
+			Seconds float64
+			Flushes uint64
+			Flushed store.Report
+		}
+		Heap      uint64 `json:"heap_bytes"`
+		Schedules []struct {
+			Explain string
+			Systems []struct {
+				System string
+				Runs   int
+				P50    int64 `json:"p50_ns"`
+			}
+		}
+	}
+	Table *struct {
+		Stats   store.TableStats
+		Flushed store.Counts
+		From    int
+		Items   []struct {
+			Handle store.ID
+			Value  json.RawMessage
+		}
+	}
+}
+
+// read gets a page as JSON, with a status.
+func read(t *testing.T, h http.Handler, target string, status int) (a answer) {
+	t.Helper()
+	w := ask(h, "GET", target, asProgram)
+	if w.Code != status || w.Header().Get("Content-Type") != "application/json" {
+		t.Errorf("%s: %d, %s", target, w.Code, w.Header().Get("Content-Type"))
+	}
+	d := json.NewDecoder(w.Body)
+	if err := d.Decode(&a); err != nil {
+		t.Fatalf("%s: %v", target, err)
+	}
+	if _, err := d.Token(); err != io.EOF {
+		t.Errorf("%s: there is more behind the answer", target)
+	}
+	return a
+}

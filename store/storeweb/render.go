@@ -1,0 +1,181 @@
+package storeweb
+
+import (
+	"bytes"
+	"crypto/sha256"
+	_ "embed"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"html/template"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"handloom/internal/chart"
+	"handloom/internal/report"
+)
+
+//go:embed page.html
+var pageHTML string
+
+//go:embed page.css
+var pageCSS string
+
+var (
+	style = chart.Style + pageCSS + bars()
+	pages = template.Must(template.New("page").Funcs(template.FuncMap{
+		"count":    report.Count,
+		"bytes":    report.Bytes,
+		"heap":     func(n uint64) string { return report.Bytes(int64(n)) },
+		"duration": report.Duration,
+		"grouped":  func(n uint64) string { return grouped(strconv.FormatUint(n, 10)) },
+		"link":     link,
+	}).Parse(pageHTML))
+)
+
+// bars are the classes of bars by their length in twentieths: the policy allows no
+// style but this sheet's.
+func bars() string {
+	var b strings.Builder
+	for i := range 21 {
+		fmt.Fprintf(&b, ".part%d { width: %d%%; }\n", i, 5*i)
+	}
+	return b.String()
+}
+
+// policy allows the one style sheet, forms that lead back here, and nothing else.
+var policy = func() string {
+	sum := sha256.Sum256([]byte(style))
+	return "default-src 'none'; style-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) +
+		"'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+}()
+
+// write writes the answer as the request wants it.
+func (a *answer) write(w http.ResponseWriter, r *http.Request) {
+	head := w.Header()
+	head.Set("Cache-Control", "no-store")
+	head.Set("Content-Security-Policy", policy)
+	head.Set("Referrer-Policy", "no-referrer")
+	head.Set("Vary", "Accept")
+	head.Set("X-Content-Type-Options", "nosniff")
+	var b bytes.Buffer
+	var err error
+	if wantsJSON(r) {
+		head.Set("Content-Type", "application/json")
+		err = json.NewEncoder(&b).Encode(a)
+	} else {
+		head.Set("Content-Type", "text/html; charset=utf-8")
+		err = pages.Execute(&b, a)
+	}
+	if err != nil { // which no answer of these types can cause
+		http.Error(w, err.Error(), http.StatusInternalServerError)
+		return
+	}
+	if a.Status == http.StatusServiceUnavailable {
+		head.Set("Retry-After", "1")
+	}
+	head.Set("Content-Length", strconv.Itoa(b.Len()))
+	w.WriteHeader(a.Status)
+	if r.Method != http.MethodHead {
+		_, _ = w.Write(b.Bytes()) // who has gone away reads nothing
+	}
+}
+
+// What the template asks an answer for.
+
+// Style is the style sheet.
+func (a *answer) Style() template.CSS { return template.CSS(style) }
+
+// Refresh is after how many seconds the page is to be loaded again; 0: never.
+func (a *answer) Refresh() int { return a.asked.refresh }
+
+// Title is the name of the page.
+func (a *answer) Title() string {
+	if a.Table != nil {
+		return "Table " + a.Table.Stats.Name
+	}
+	if a.Store == nil {
+		return http.StatusText(a.Status)
+	}
+	return "Store"
+}
+
+// Live is the number of items of all tables.
+func (o *overview) Live() (n int) {
+	for _, t := range o.Stats.Tables {
+		n += t.Live
+	}
+	return n
+}
+
+// Bytes is the memory of all tables.
+func (o *overview) Bytes() (n int64) {
+	for _, t := range o.Stats.Tables {
+		n += t.Bytes
+	}
+	return n
+}
+
+// Says tells in a sentence what the store is and does.
+func (o *overview) Says() string {
+	text := fmt.Sprintf("%s items in %s tables take %s.", report.Count(o.Live()), report.Count(len(o.Stats.Tables)), report.Bytes(o.Bytes()))
+	if r := o.Recent; r != nil {
+		text += fmt.Sprintf(" In the last %s: %s.", seconds(r.Seconds), r.says())
+	}
+	return text
+}
+
+func (r *recent) says() string {
+	if r.Flushes == 0 {
+		return "no flush"
+	}
+	return fmt.Sprintf("flushes %s, created %s, erased %s; a flush takes %s in the mean", rate(int(r.Flushes), r.Seconds),
+		rate(r.Flushed.Total.Created, r.Seconds), rate(r.Flushed.Total.Erased, r.Seconds), r.mean())
+}
+
+// mean is how long a flush took, of which there was one.
+func (r *recent) mean() string {
+	return report.Duration((r.Flushed.Plan + r.Flushed.Apply) / time.Duration(r.Flushes))
+}
+
+// MeanPlan and MeanApply are the parts of it before and behind the commit point, over
+// all flushes so far.
+func (o *overview) MeanPlan() string  { return o.mean(o.Flushed.Plan) }
+func (o *overview) MeanApply() string { return o.mean(o.Flushed.Apply) }
+
+func (o *overview) mean(d time.Duration) string {
+	if o.Flushed.Epoch == 0 {
+		return "-"
+	}
+	return report.Duration(d / time.Duration(o.Flushed.Epoch))
+}
+
+func seconds(s float64) string { return report.Duration(time.Duration(s * float64(time.Second))) }
+
+func rate(n int, s float64) string { return report.Rate(n, time.Duration(s*float64(time.Second))) }
+
+// row is a table in the list of all.
+type row struct {
+	Name, Link                             string
+	Live, Memory, Shards, Vacant, Depleted string
+	Created, Erased, Put                   string // per second
+}
+
+// Rows lists the tables.
+func (o *overview) Rows() []row {
+	var rows []row
+	for i, t := range o.Stats.Tables {
+		r := row{
+			Name: t.Name, Link: link("table", t.Name), Live: report.Count(t.Live), Shards: report.Count(t.Shards), Vacant: report.Count(t.Vacant),
+			Depleted: report.Count(t.Depleted), Memory: report.Bytes(t.Bytes), Created: "-", Erased: "-", Put: "-",
+		}
+		if o.Recent != nil {
+			done := o.Recent.Flushed.Tables[i]
+			r.Created, r.Erased, r.Put = o.Recent.Rate(done.Created), o.Recent.Rate(done.Erased), o.Recent.Rate(done.Put)
+		}
+		rows = append(rows, r)
+	}
+	return rows
+}

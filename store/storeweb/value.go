@@ -1,0 +1,249 @@
+package storeweb
+
+import (
+	"encoding/json"
+	"errors"
+	"math"
+	"reflect"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"handloom/internal/report"
+	"handloom/store"
+)
+
+// value is a copy of something in an item, cut where it is long, so that a page can
+// be written when the item may have changed: a leaf, an object or a list.
+type value interface{ text() string }
+
+type (
+	// leaf is written as it is.
+	leaf struct {
+		is    string
+		plain bool // JSON as it stands: a number, true, false
+		whole bool // a whole number
+	}
+	// object is a struct.
+	object []field
+	// list is a slice or an array.
+	list struct {
+		first []value
+		size  int
+	}
+)
+
+type field struct {
+	name string
+	value
+}
+
+// What of an item is shown.
+const (
+	maxFields = 32  // of the item itself
+	maxParts  = 16  // of one of these
+	maxFirst  = 8   // elements of a list
+	maxString = 120 // bytes
+)
+
+var (
+	idType       = reflect.TypeFor[store.ID]()
+	durationType = reflect.TypeFor[time.Duration]()
+	timeType     = reflect.TypeFor[time.Time]()
+)
+
+// copyItem copies the item that p points to. It follows what Digest follows, but
+// for maps, of which it tells the size alone, and calls no method of its type.
+func copyItem(p any) value {
+	v := reflect.ValueOf(p).Elem()
+	if v.Kind() != reflect.Struct || isLeaf(v.Type()) {
+		parts := maxParts
+		return copyValue(v, &parts)
+	}
+	var fields object
+	for f, v := range v.Fields() {
+		if f.Name == "_" {
+			continue
+		}
+		if len(fields) == maxFields {
+			return append(fields, field{"…", leaf{is: "and more"}})
+		}
+		parts := maxParts
+		fields = append(fields, field{f.Name, copyValue(v, &parts)})
+	}
+	return fields
+}
+
+// isLeaf reports whether a struct is shown as one text.
+func isLeaf(t reflect.Type) bool { return t == timeType || isHandle(t) }
+
+// isHandle reports whether t is that of a typed handle, whichever T it is of.
+func isHandle(t reflect.Type) bool {
+	return t.Kind() == reflect.Struct && t.NumField() == 2 && t.Field(0).Name == "_" && t.Field(1).Type == idType
+}
+
+// copyValue copies v, which takes one of the parts that are left, and more if it is
+// made of others.
+func copyValue(v reflect.Value, parts *int) value {
+	if *parts--; *parts < 0 {
+		return leaf{is: "…"}
+	}
+	switch t := v.Type(); {
+	case t == idType:
+		return leaf{is: store.ID(v.Uint()).String()}
+	case isHandle(t):
+		return leaf{is: store.ID(v.Field(1).Uint()).String()}
+	case t == durationType:
+		return leaf{is: time.Duration(v.Int()).String()}
+	case t == timeType && v.CanInterface():
+		return leaf{is: v.Interface().(time.Time).Format(time.RFC3339Nano)}
+	}
+	switch v.Kind() {
+	case reflect.Struct:
+		return copyStruct(v, parts)
+	case reflect.Slice, reflect.Array:
+		return copyList(v, parts)
+	case reflect.Interface:
+		if v.IsNil() {
+			return leaf{is: "nil"}
+		}
+		return copyValue(v.Elem(), parts)
+	}
+	return copyLeaf(v)
+}
+
+func copyStruct(v reflect.Value, parts *int) value {
+	var fields object
+	for f, v := range v.Fields() {
+		if f.Name == "_" {
+			continue
+		}
+		if *parts <= 0 {
+			return append(fields, field{"…", leaf{is: "and more"}})
+		}
+		fields = append(fields, field{f.Name, copyValue(v, parts)})
+	}
+	return fields
+}
+
+func copyList(v reflect.Value, parts *int) value {
+	l := list{size: v.Len()}
+	for i := range min(v.Len(), maxFirst) {
+		if *parts <= 0 {
+			break
+		}
+		l.first = append(l.first, copyValue(v.Index(i), parts))
+	}
+	return l
+}
+
+func copyLeaf(v reflect.Value) leaf {
+	switch k := v.Kind(); k {
+	case reflect.Bool:
+		return leaf{is: strconv.FormatBool(v.Bool()), plain: true}
+	case reflect.String:
+		return leaf{is: cut(v.String())}
+	case reflect.Float32, reflect.Float64:
+		f := v.Float()
+		return leaf{is: strconv.FormatFloat(f, 'g', -1, v.Type().Bits()), plain: !math.IsNaN(f) && !math.IsInf(f, 0)}
+	case reflect.Complex64, reflect.Complex128:
+		return leaf{is: strconv.FormatComplex(v.Complex(), 'g', -1, v.Type().Bits())}
+	case reflect.Map:
+		return leaf{is: "map of " + report.Count(v.Len())}
+	case reflect.Pointer, reflect.Func, reflect.Chan, reflect.UnsafePointer:
+		if v.IsZero() {
+			return leaf{is: "nil"}
+		}
+		return leaf{is: k.String()}
+	}
+	if v.CanInt() {
+		return leaf{is: strconv.FormatInt(v.Int(), 10), plain: true, whole: true}
+	}
+	return leaf{is: strconv.FormatUint(v.Uint(), 10), plain: true, whole: true}
+}
+
+// cut copies the beginning of s, for its memory may belong to an item that changes,
+// and ends it with an ellipsis if that is not all of it.
+func cut(s string) string {
+	if len(s) <= maxString {
+		return strings.Clone(s)
+	}
+	end := maxString
+	for end > 0 && !utf8.RuneStart(s[end]) {
+		end--
+	}
+	return s[:end] + "…"
+}
+
+func (l leaf) text() string {
+	if l.whole {
+		return grouped(l.is)
+	}
+	return l.is
+}
+
+// grouped puts commas into a whole number, which may be too large for an int.
+func grouped(digits string) string {
+	first := 0
+	if digits[0] == '-' {
+		first = 1
+	}
+	for i := len(digits) - 3; i > first; i -= 3 {
+		digits = digits[:i] + "," + digits[i:]
+	}
+	return digits
+}
+
+func (o object) text() string {
+	parts := make([]string, len(o))
+	for i, f := range o {
+		parts[i] = f.name + " " + f.text()
+	}
+	return "{" + strings.Join(parts, ", ") + "}"
+}
+
+func (l list) text() string {
+	var parts []string
+	for _, v := range l.first {
+		parts = append(parts, v.text())
+	}
+	if l.size > len(l.first) {
+		parts = append(parts, "… of "+report.Count(l.size))
+	}
+	return "[" + strings.Join(parts, ", ") + "]"
+}
+
+// MarshalJSON writes what is no number, true or false as text.
+func (l leaf) MarshalJSON() ([]byte, error) {
+	if l.plain {
+		return []byte(l.is), nil
+	}
+	return json.Marshal(l.is)
+}
+
+// MarshalJSON keeps the order of the fields.
+func (o object) MarshalJSON() ([]byte, error) {
+	b := []byte{'{'}
+	for i, f := range o {
+		name, err1 := json.Marshal(f.name)
+		v, err2 := json.Marshal(f.value)
+		if err := errors.Join(err1, err2); err != nil {
+			return nil, err
+		}
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = append(append(append(b, name...), ':'), v...)
+	}
+	return append(b, '}'), nil
+}
+
+// MarshalJSON writes an array; its last element says so if others were left out.
+func (l list) MarshalJSON() ([]byte, error) {
+	all := append([]value{}, l.first...)
+	if l.size > len(l.first) {
+		all = append(all, leaf{is: "… of " + report.Count(l.size)})
+	}
+	return json.Marshal(all)
+}

@@ -1,0 +1,240 @@
+package storeweb
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"handloom/store"
+)
+
+type inner struct {
+	A, b int8
+	_    [4]byte
+}
+
+// loud has methods that must not be called.
+type loud struct{ Level int }
+
+func (loud) String() string               { panic("String is called") }
+func (loud) MarshalJSON() ([]byte, error) { panic("MarshalJSON is called") }
+
+type all struct {
+	Small   int8
+	big     uint64
+	Yes     bool
+	Text    string
+	Float   float32
+	Inf     float64
+	Complex complex64
+	ID      store.ID
+	Next    store.Handle[inner]
+	secret  store.ID
+	For     time.Duration
+	At      time.Time
+	In      inner
+	List    []int
+	Array   [2]inner
+	Any     any
+	None    any
+	Map     map[string]int
+	Pointer *inner
+	Nil     *inner
+	Func    func()
+	Loud    loud
+	_       int
+}
+
+func TestAnItemIsCopiedFieldByField(t *testing.T) {
+	v := &all{
+		Small: -5, big: 1 << 63, Yes: true, Text: "a \"b\" <c>", Float: 0.1, Inf: math.Inf(1), Complex: 1 + 2i,
+		ID: 7<<48 | 2<<32 | 9, Next: store.Handle[inner]{ID: 1<<48 | 1<<32}, secret: 2<<48 | 3<<32, For: 1500 * time.Millisecond,
+		At: time.Date(2020, 1, 2, 3, 4, 5, 6, time.UTC), In: inner{A: 1, b: 2}, List: []int{1, 2, 3, 4, 5, 6, 7, 8, 9, 1000},
+		Any: inner{A: 3}, Map: map[string]int{"x": 1}, Pointer: new(inner), Func: func() {}, Loud: loud{77},
+	}
+	copied := copyItem(v)
+	var got []string
+	for _, f := range copied.(object) {
+		got = append(got, f.name+": "+f.text())
+	}
+	want := []string{
+		"Small: -5", "big: 9,223,372,036,854,775,808", "Yes: true", `Text: a "b" <c>`, "Float: 0.1", "Inf: +Inf", "Complex: (1+2i)",
+		"ID: 7:9.2", "Next: 1:0.1", "secret: 2:0.3", "For: 1.5s", "At: 2020-01-02T03:04:05.000000006Z", "In: {A 1, b 2}",
+		"List: [1, 2, 3, 4, 5, 6, 7, 8, … of 10]", "Array: [{A 0, b 0}, {A 0, b 0}]", "Any: {A 3, b 0}", "None: nil", "Map: map of 1",
+		"Pointer: ptr", "Nil: nil", "Func: func", "Loud: {Level 77}",
+	}
+	if strings.Join(got, "\n") != strings.Join(want, "\n") {
+		t.Errorf("it reads\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+	text, err := json.Marshal(copied)
+	wantJSON := `{"Small":-5,"big":9223372036854775808,"Yes":true,"Text":"a \"b\" \u003cc\u003e","Float":0.1,"Inf":"+Inf","Complex":"(1+2i)",` +
+		`"ID":"7:9.2","Next":"1:0.1","secret":"2:0.3","For":"1.5s","At":"2020-01-02T03:04:05.000000006Z","In":{"A":1,"b":2},` +
+		`"List":[1,2,3,4,5,6,7,8,"… of 10"],"Array":[{"A":0,"b":0},{"A":0,"b":0}],"Any":{"A":3,"b":0},"None":"nil","Map":"map of 1",` +
+		`"Pointer":"ptr","Nil":"nil","Func":"func","Loud":{"Level":77}}`
+	if string(text) != wantJSON || err != nil {
+		t.Errorf("as JSON it is %v\n%s\nwant\n%s", err, text, wantJSON)
+	}
+}
+
+func TestItemsThatAreNoStructs(t *testing.T) {
+	id, h, list, when := store.ID(0), store.Handle[inner]{ID: 1<<48 | 1<<32}, []string{"x"}, time.Unix(0, 0).UTC()
+	for want, p := range map[string]any{id.String(): &id, "1:0.1": &h, "[x]": &list, "1970-01-01T00:00:00Z": &when, "{}": new(struct{})} {
+		if got := copyItem(p).text(); got != want {
+			t.Errorf("it is %q; want %q", got, want)
+		}
+	}
+}
+
+// tree is as deep as somebody likes.
+type tree struct {
+	Name string
+	Sub  []tree
+}
+
+func size(v value) int {
+	n := 1
+	switch v := v.(type) {
+	case object:
+		for _, f := range v {
+			n += size(f.value)
+		}
+	case list:
+		for _, v := range v.first {
+			n += size(v)
+		}
+	}
+	return n
+}
+
+// Whatever an item holds, what is copied of it is bounded: other ticks wait.
+func TestTheCopyOfAnItemIsBounded(t *testing.T) {
+	deep := tree{Name: strings.Repeat("ä", 1_000)}
+	for range 40 {
+		deep = tree{deep.Name, []tree{deep, deep}}
+	}
+	wide := tree{Sub: make([]tree, 1_000_000)}
+	var many [100]struct{ A, B, C [40]int }
+	type fields struct {
+		A, B, C, D, E, F, G, H, I, J, K, L, M, N, O, P, Q, R, S, T, U, V, W, X, Y, Z, AA, AB, AC, AD, AE, AF, AG, AH [20]tree
+	}
+	var loop []any
+	loop = append(loop, nil)
+	loop[0] = loop // which contains itself
+	for name, p := range map[string]any{"deep": &deep, "wide": &wide, "many": &many, "fields": new(fields), "loop": &struct{ Loop []any }{loop}} {
+		v := copyItem(p)
+		if n := size(v); n > (maxFields+1)*2*(maxParts+2) {
+			t.Errorf("%s has %d parts", name, n)
+		}
+		if text := v.text(); len(text) > 32*1024 || strings.Contains(text, "\uFFFD") {
+			t.Errorf("%s has %d bytes", name, len(text))
+		}
+		if text, err := json.Marshal(v); err != nil || !json.Valid(text) {
+			t.Errorf("%s is not JSON: %v", name, err)
+		}
+	}
+	columns := copyItem(new(fields)).(object)
+	if len(columns) != maxFields+1 || columns[maxFields].name != "…" {
+		t.Errorf("of 34 fields %d are shown", len(columns))
+	}
+}
+
+// One request at a time is inside a Read, so that a tick waits for one at most.
+func TestOneRequestAtATimeIsInside(t *testing.T) {
+	s, err := store.New(store.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := Handler(s).(*handler)
+	var inside atomic.Int32
+	done := make(chan error)
+	const requests = 20
+	for range requests {
+		go func() {
+			done <- h.look(t.Context(), func() {
+				if n := inside.Add(1); n != 1 {
+					t.Errorf("%d requests are inside", n)
+				}
+				inside.Add(-1)
+			})
+		}()
+	}
+	for range requests {
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+func TestFaultsHaveTheirStatus(t *testing.T) {
+	for status, err := range map[int]error{
+		http.StatusServiceUnavailable:  fmt.Errorf("store: Read did not begin: %w", errBusy),
+		http.StatusGone:                fmt.Errorf("store: Read: %w", store.ErrClosed),
+		http.StatusInternalServerError: errors.Join(store.ErrBroken),
+	} {
+		var a answer
+		if a.fault(err); a.Status != status || a.Error == "" {
+			t.Errorf("%v: %d, %q", err, a.Status, a.Error)
+		}
+	}
+}
+
+func TestPointsAreBounded(t *testing.T) {
+	var h history
+	begin := time.Now()
+	flushed := new(store.Report)
+	var before []point
+	for i := range 3 * maxPoints {
+		flushed = flushed.Clone()
+		flushed.Epoch++
+		flushed.Total.Created += i
+		r, points := h.add(begin.Add(time.Duration(i)*apart), store.Stats{}, flushed)
+		if (r == nil) != (i == 0) || r != nil && (r.Seconds != 1 || r.Flushed.Total.Created != i) {
+			t.Fatalf("request %d hears %+v", i, r)
+		}
+		if len(points) > 2*maxPoints || i > 0 && points[len(points)-1].created != float64(i) {
+			t.Fatalf("request %d sees %d points", i, len(points))
+		}
+		if n := len(before); n > 0 && n < len(points) && points[n-1] != before[n-1] {
+			t.Fatalf("request %d changes points that another one draws", i)
+		}
+		before = points
+	}
+}
+
+// BenchmarkInside measures what a tick waits for: the part of a request that is
+// inside the Read, for the largest page of items and for the overview.
+func BenchmarkInside(b *testing.B) {
+	s, err := store.New(store.Options{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	table, err := store.Register(s, store.TableOptions[all]{Name: "all", Links: func(*all, func(*store.ID)) {}})
+	if err != nil {
+		b.Fatal(err)
+	}
+	qs, err := s.Queues(1)
+	if err != nil {
+		b.Fatal(err)
+	}
+	table.EmplaceItems(qs[0], make([]all, 10_000), nil)
+	if _, err := s.Flush(b.Context()); err != nil {
+		b.Fatal(err)
+	}
+	h := Handler(s).(*handler)
+	b.Run("page=items", func(b *testing.B) {
+		for b.Loop() {
+			h.items(request{table: "all", from: 5000, count: maxCount})
+		}
+	})
+	b.Run("page=overview", func(b *testing.B) {
+		for b.Loop() {
+			_, _ = s.Stats(), s.Flushed()
+		}
+	})
+}

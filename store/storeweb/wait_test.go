@@ -1,0 +1,192 @@
+package storeweb_test
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"handloom/store"
+	"handloom/store/storeweb"
+)
+
+func TestABusyStoreIsSaidToBeBusy(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFleet(t, 10)
+		h := storeweb.Handler(f.Store)
+		err := f.Write(t.Context(), func(context.Context, *store.Writer) error {
+			for target, figures := range map[string]bool{"/": true, "/?table=ship&from=0": false} {
+				begin := time.Now()
+				w := ask(h, "GET", target, asBrowser)
+				if w.Code != http.StatusServiceUnavailable || w.Header().Get("Retry-After") != "1" || time.Since(begin) != time.Second {
+					t.Errorf("%s: %d after %v", target, w.Code, time.Since(begin))
+				}
+				if body := w.Body.String(); !strings.Contains(body, "the store is busy") || strings.Contains(body, "10 items in 2 tables") != figures {
+					t.Errorf("%s shows\n%s", target, body)
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			t.Error(err)
+		}
+		if a := read(t, h, "/", http.StatusOK); a.Error != "" {
+			t.Errorf("afterwards it says %q", a.Error)
+		}
+	})
+}
+
+// A store that becomes free in time is waited for, by all who ask at once.
+func TestAPhaseThatEndsIsWaitedFor(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFleet(t, 10)
+		h := storeweb.Handler(f.Store)
+		answered := make(chan int, 5)
+		err := f.Write(t.Context(), func(context.Context, *store.Writer) error {
+			for range cap(answered) {
+				go func() { answered <- ask(h, "GET", "/", "").Code }()
+			}
+			time.Sleep(900 * time.Millisecond) // of the bubble
+			return nil
+		})
+		for range cap(answered) {
+			if code := <-answered; code != http.StatusOK || err != nil {
+				t.Errorf("%d, %v", code, err)
+			}
+		}
+	})
+}
+
+func TestARequestThatIsGivenUpWaitsNoLonger(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFleet(t, 10)
+		h := storeweb.Handler(f.Store)
+		err := f.Write(t.Context(), func(context.Context, *store.Writer) error {
+			ctx, cancel := context.WithTimeoutCause(t.Context(), 300*time.Millisecond, errors.New("enough"))
+			defer cancel()
+			begin := time.Now()
+			done := make(chan struct{})
+			for range 2 { // one waits for the store, the other for the first
+				go func() {
+					w := httptest.NewRecorder()
+					h.ServeHTTP(w, httptest.NewRequest("GET", "/", nil).WithContext(ctx))
+					done <- struct{}{}
+				}()
+			}
+			<-done
+			<-done
+			if waited := time.Since(begin); waited != 300*time.Millisecond {
+				t.Errorf("it waited %v", waited)
+			}
+			return nil
+		})
+		if err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+func TestAClosedStoreIsGone(t *testing.T) {
+	f := newFleet(t, 10)
+	h := storeweb.Handler(f.Store, f.frame)
+	if _, err := f.Close(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if a := read(t, h, "/", http.StatusGone); a.Error != "the store is closed" || a.Store.Stats.Tables[0].Live != 10 {
+		t.Errorf("it says %+v", a)
+	}
+	if a := read(t, h, "/?table=ship&from=0", http.StatusGone); a.Error != "the store is closed" || a.Table != nil {
+		t.Errorf("of a table it says %+v", a)
+	}
+	if body := ask(h, "GET", "/", asBrowser).Body.String(); !strings.Contains(body, "the store is closed. The figures are those of the last flush") {
+		t.Errorf("it shows\n%s", body)
+	}
+}
+
+// A request that carries a phase, whoever thought of that, is an error and no wait.
+func TestARequestInsideAPhaseIsRefused(t *testing.T) {
+	f := newFleet(t, 10)
+	err := f.Write(t.Context(), func(ctx context.Context, _ *store.Writer) error {
+		w := httptest.NewRecorder()
+		storeweb.Handler(f.Store).ServeHTTP(w, httptest.NewRequest("GET", "/", nil).WithContext(ctx))
+		if w.Code != http.StatusInternalServerError || !strings.Contains(w.Body.String(), "not allowed in this phase") {
+			t.Errorf("%d\n%s", w.Code, w.Body)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}
+
+func TestRatesAreOfWhatHappensBetweenRequests(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFleet(t, 10)
+		h := storeweb.Handler(f.Store)
+		wait := func(d time.Duration) {
+			time.Sleep(d) // of the bubble
+		}
+		if a := read(t, h, "/", http.StatusOK); a.Store.Recent != nil {
+			t.Errorf("the first request knows %+v", a.Store.Recent)
+		}
+		wait(500 * time.Millisecond)
+		f.launch(t, 30)
+		if a := read(t, h, "/", http.StatusOK); a.Store.Recent != nil {
+			t.Errorf("a request half a second later knows %+v", a.Store.Recent)
+		}
+		wait(1500 * time.Millisecond)
+		f.launch(t, 10)
+		a := read(t, h, "/", http.StatusOK).Store.Recent
+		if a == nil || a.Seconds != 2 || a.Flushes != 2 || a.Flushed.Total.Created != 40 || a.Flushed.Tables[0].Created != 40 || a.Flushed.Tables[1].Created != 0 {
+			t.Errorf("two seconds later they are %+v", a)
+		}
+		wait(100 * time.Millisecond) // and one who comes soon afterwards hears about the same time
+		if a := read(t, h, "/", http.StatusOK).Store.Recent; a == nil || a.Seconds != 2.1 || a.Flushes != 2 {
+			t.Errorf("soon afterwards they are %+v", a)
+		}
+		wait(1900 * time.Millisecond)
+		if body := page(t, h, "/"); !strings.Contains(body, "In the last 2.00 s: no flush.") || !strings.Contains(body, "<td>0/s</td>") {
+			t.Errorf("without a flush it shows\n%s", body)
+		}
+		wait(4 * time.Second)
+		f.launch(t, 8)
+		body := page(t, h, "/")
+		for _, want := range []string{"In the last 4.00 s: flushes 0.25/s, created 2/s, erased 0/s; a flush takes ", "<td>58</td><td>2/s</td><td>0/s</td>", "Commands applied", "Live items"} {
+			if !strings.Contains(body, want) {
+				t.Errorf("it does not say %q:\n%s", want, body)
+			}
+		}
+	})
+}
+
+// A table that is registered later has rates, too.
+func TestALaterTableHasRates(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFleet(t, 10)
+		h := storeweb.Handler(f.Store)
+		read(t, h, "/", http.StatusOK)
+		late, err := store.Register(f.Store, store.TableOptions[int]{Name: "late"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		qs, err := f.Queues(1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		late.Emplace(qs[0], 1)
+		if _, err := f.Flush(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Second) // of the bubble
+		if a := read(t, h, "/", http.StatusOK).Store.Recent; a == nil || len(a.Flushed.Tables) != 3 || a.Flushed.Tables[2].Created != 1 {
+			t.Errorf("they are %+v", a)
+		}
+		if body := page(t, h, "/?table=late&from=0"); !strings.Contains(body, "<th>value</th>") || !strings.Contains(body, `<td title="1">1</td>`) {
+			t.Errorf("the items are\n%s", body)
+		}
+	})
+}
