@@ -9,10 +9,10 @@ import (
 	"strconv"
 	"strings"
 
+	"handloom/internal/kit/draw"
+	"handloom/internal/kit/play"
+	stressed "handloom/internal/kit/program"
 	"handloom/stress/internal/campaign"
-	"handloom/stress/internal/draw"
-	"handloom/stress/internal/play"
-	stressed "handloom/stress/internal/program"
 )
 
 // programSuffix ends the names of files with programs.

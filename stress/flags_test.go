@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"handloom/stress/internal/play"
+	"handloom/internal/kit/play"
 )
 
 func TestHelpIsNotFollowedByARun(t *testing.T) {

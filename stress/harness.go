@@ -10,11 +10,11 @@ import (
 	"strings"
 
 	"handloom/internal/built"
+	"handloom/internal/kit/play"
 	"handloom/internal/report"
 	"handloom/stress/internal/campaign"
 	"handloom/stress/internal/child"
 	"handloom/stress/internal/feed"
-	"handloom/stress/internal/play"
 )
 
 // harness is the program with one of the flags that are about random programs.

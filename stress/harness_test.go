@@ -13,9 +13,9 @@ import (
 
 	"handloom/internal/built"
 	"handloom/internal/interrupt"
+	models "handloom/internal/kit/model"
+	"handloom/internal/kit/play"
 	"handloom/stress/internal/campaign"
-	models "handloom/stress/internal/model"
-	"handloom/stress/internal/play"
 )
 
 // smokeTime is how long the random programs of a test run are played.

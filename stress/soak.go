@@ -7,10 +7,10 @@ import (
 	"strconv"
 	"time"
 
+	"handloom/internal/kit/play"
 	"handloom/internal/report"
 	"handloom/stress/internal/campaign"
 	"handloom/stress/internal/feed"
-	"handloom/stress/internal/play"
 	"handloom/stress/internal/soak"
 )
 

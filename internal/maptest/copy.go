@@ -1,7 +1,6 @@
 package maptest
 
 import (
-	"maps"
 	"math/rand/v2"
 	"runtime"
 	"slices"
@@ -17,24 +16,9 @@ import (
 type saved[T any] struct {
 	m        Map[T]
 	digest   uint64
-	abstract *abstractModel
-	exact    *exactModel
+	abstract *abstractMap
+	exact    *exactMap
 	issued   []handle.ID
-}
-
-func (a *abstractModel) clone() *abstractModel {
-	return &abstractModel{live: maps.Clone(a.live), issued: maps.Clone(a.issued)}
-}
-
-func (e *exactModel) clone() *exactModel {
-	c := *e
-	c.slots, c.vacant, c.items = slices.Clone(e.slots), slices.Clone(e.vacant), slices.Clone(e.items)
-	return &c
-}
-
-// unused is the model of a map that was never used.
-func (e *exactModel) unused() *exactModel {
-	return &exactModel{packed: e.packed, typeID: e.typeID, last: e.last, limit: e.limit, minFree: e.minFree, maxItems: e.maxItems}
 }
 
 // cloner is nil or copies one item; the last of them, number stop, panics.
@@ -73,11 +57,11 @@ func (h *history[T]) restore() {
 		h.save()
 		return
 	}
-	if n := len(s.exact.items); n > 0 && h.below(8, "panic") == 0 {
+	if n := s.exact.Len(); n > 0 && h.below(8, "panic") == 0 {
 		if PanicOf(func() { s.m.CopiedTo(h.m, h.cloner(h.below(n, "item"))) }) == nil {
 			h.Fatal("nothing panics")
 		}
-		h.abstract, h.exact, h.issued = newAbstractModel(), h.exact.unused(), nil
+		h.abstract, h.exact, h.issued = newAbstract(), h.exact.unused(), nil
 		return
 	}
 	s.m.CopiedTo(h.m, h.cloner(-1))

@@ -3,6 +3,7 @@ package maptest
 import (
 	"reflect"
 
+	"handloom/internal/kit/model"
 	"handloom/internal/sparse"
 	"handloom/shard/handle"
 )
@@ -17,8 +18,8 @@ type history[T any] struct {
 	Maker[T]
 
 	m        Map[T]
-	abstract *abstractModel
-	exact    *exactModel
+	abstract *abstractMap
+	exact    *exactMap
 	issued   []handle.ID // in order
 	values   uint64      // given out so far
 	saved    *saved[T]   // nil: nothing
@@ -65,15 +66,14 @@ func newHistory[T any](r reporter, c choices, maker Maker[T], k kind[T]) *histor
 		kind:     k,
 		Maker:    maker,
 		m:        m,
-		abstract: newAbstractModel(),
-		exact: &exactModel{
-			packed:   packed,
-			typeID:   uint16(o.TypeID),
-			last:     int(sparse.LastGeneration()),
-			limit:    uint64(sparse.SlotLimit()),
-			minFree:  o.MinFree,
-			maxItems: o.MaxItems,
-		},
+		abstract: newAbstract(),
+		exact: newExact(model.Rules{
+			TypeID:         uint16(o.TypeID),
+			LastGeneration: sparse.LastGeneration(),
+			SlotLimit:      uint64(sparse.SlotLimit()),
+			MinFree:        o.MinFree,
+			MaxItems:       o.MaxItems,
+		}, !packed),
 	}
 }
 
@@ -85,7 +85,7 @@ func (h *history[T]) value() uint64 {
 // inserted tells the models of an item and checks the handle it got.
 func (h *history[T]) inserted(id handle.ID, value uint64) {
 	h.Helper()
-	if want := h.exact.insert(value); id != want {
+	if want := handle.ID(h.exact.Insert(value)); id != want {
 		h.Fatalf("issued %v, want %v", id, want)
 	}
 	if !h.abstract.insert(id, value) {
@@ -95,27 +95,28 @@ func (h *history[T]) inserted(id handle.ID, value uint64) {
 }
 
 // erased tells the models of items that were erased in one operation.
-func (h *history[T]) erased(places ...int) {
-	for _, place := range places {
-		h.abstract.erase(h.exact.idAt(place))
+func (h *history[T]) erased(ids ...handle.ID) {
+	for _, id := range ids {
+		h.abstract.erase(id)
 	}
-	h.exact.erase(places...)
+	h.exact.EraseItems(words(ids))
 }
 
 // anyHandle is live, stale or forged.
 func (h *history[T]) anyHandle() handle.ID {
-	slots := len(h.exact.slots)
+	slots := h.exact.Figures().Slots
+	ids := h.exact.ids()
 	switch source := h.below(8, "handle"); {
-	case source < 4 && len(h.exact.items) > 0:
-		return h.exact.idAt(h.below(len(h.exact.items), "item"))
+	case source < 4 && len(ids) > 0:
+		return ids[h.below(len(ids), "item")]
 	case source < 5 && len(h.issued) > 0:
 		return h.issued[h.below(len(h.issued), "issued")]
 	case source < 6 && len(h.issued) > 0:
 		return h.issued[h.below(len(h.issued), "issued")] ^ 1<<h.below(64, "bit")
 	case source < 7 && slots > 0: // the slot's own generation, vacant or not
-		return h.exact.id(h.below(slots, "slot")) | handle.ID(h.below(2, "free bit"))<<63
+		return handle.ID(h.exact.Handle(uint32(h.below(slots, "slot")))) | handle.ID(h.below(2, "free bit"))<<63
 	default:
-		return []handle.ID{0, ^handle.ID(0), handle.New(h.exact.typeID, 1, uint32(slots)), 1 << 63}[h.below(4, "special")]
+		return []handle.ID{0, ^handle.ID(0), handle.New(h.exact.TypeID, 1, uint32(slots)), 1 << 63}[h.below(4, "special")]
 	}
 }
 
@@ -135,30 +136,32 @@ func (h *history[T]) checkExact() {
 	h.Helper()
 	e := h.exact
 	s := h.m.Core().Stats()
-	if s.Live != len(e.items) || s.Vacant != len(e.vacant) || s.Depleted != e.depleted || s.Slots != len(e.slots) {
-		h.Fatalf("stats %+v, want %d live, %d vacant, %d depleted of %d", s, len(e.items), len(e.vacant), e.depleted, len(e.slots))
+	if got := (model.Figures{Live: s.Live, Vacant: s.Vacant, Depleted: s.Depleted, Slots: s.Slots}); got != e.Figures() {
+		h.Fatalf("stats %+v, want %+v", got, e.Figures())
 	}
-	rows := e.rows()
-	if h.m.Len() != len(e.items) || h.m.Core().Rows() != len(rows) {
-		h.Fatalf("%d items in %d rows, want %d in %d", h.m.Len(), h.m.Core().Rows(), len(e.items), len(rows))
+	ids := e.ids()
+	if h.m.Len() != len(ids) || h.m.Core().Rows() != e.Rows() {
+		h.Fatalf("%d items in %d rows, want %d in %d", h.m.Len(), h.m.Core().Rows(), len(ids), e.Rows())
 	}
-	if m, ok := h.m.(Packed[T]); ok && len(m.Items()) != len(e.items) {
-		h.Fatalf("Items has %d, want %d", len(m.Items()), len(e.items))
+	if m, ok := h.m.(Packed[T]); ok && len(m.Items()) != len(ids) {
+		h.Fatalf("Items has %d, want %d", len(m.Items()), len(ids))
+	}
+	rows := make([]handle.ID, e.Rows()) // null for those without an item
+	visited := 0
+	for hd, v := range h.m.All() {
+		if visited == len(ids) || hd.ID != ids[visited] || !h.same(*v, e.value(hd.ID)) {
+			h.Fatalf("visit %d of All is of %v with %v, want one of %v", visited, hd, *v, ids)
+		}
+		row := e.row(hd.ID)
+		if rows[row] = hd.ID; itemAt(h.m, row) != v {
+			h.Fatalf("visit %d of All is not of row %d", visited, row)
+		}
+		visited++
 	}
 	for row, want := range rows {
 		if got := h.m.HandleAt(row).ID; got != want {
 			h.Fatalf("row %d has handle %v, want %v", row, got, want)
 		}
-	}
-	visited := 0
-	for hd, v := range h.m.All() {
-		if visited == len(e.items) || hd.ID != e.idAt(visited) || !h.same(*v, e.items[visited].value) {
-			h.Fatalf("visit %d of All is of %v with %v, want the items %v", visited, hd, *v, e.items)
-		}
-		if itemAt(h.m, e.row(visited)) != v {
-			h.Fatalf("visit %d of All is not of row %d", visited, e.row(visited))
-		}
-		visited++
 	}
 }
 

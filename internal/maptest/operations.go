@@ -35,7 +35,7 @@ func (h *history[T]) operations() map[string]func() {
 		"Restore":      h.restore,
 		"CanInsert":    h.canInsert,
 	}
-	if h.exact.packed {
+	if !h.exact.Stable {
 		maps.Copy(operations, h.orderOperations())
 	}
 	return operations
@@ -137,7 +137,7 @@ func (h *history[T]) lookup() {
 	id := h.anyHandle()
 	hd := handle.Of[T]{ID: id}
 	value, live := h.abstract.live[id]
-	place, exact := h.exact.find(id)
+	exact := h.exact.has(id)
 	row, rowed := h.m.RowOf(hd)
 	v, ok := h.m.Get(hd)
 	called := h.m.Call(hd, func(at *T) {
@@ -148,8 +148,8 @@ func (h *history[T]) lookup() {
 	if ok != live || exact != live || h.m.Has(hd) != live || rowed != live || called != live {
 		h.Fatalf("%v: lookups disagree, live: %t", hd, live)
 	}
-	if live && (row != h.exact.row(place) || !h.same(*v, value) || h.m.At(hd) != v) {
-		h.Fatalf("%v: row %d holds %v, want row %d and number %d", hd, row, *v, h.exact.row(place), value)
+	if live && (row != h.exact.row(id) || !h.same(*v, value) || h.m.At(hd) != v) {
+		h.Fatalf("%v: row %d holds %v, want row %d and number %d", hd, row, *v, h.exact.row(id), value)
 	}
 	if _, stale := PanicOf(func() { h.m.At(hd) }).(*handle.StaleError); stale == live {
 		h.Fatalf("%v: At is stale: %t", hd, stale)
@@ -158,11 +158,12 @@ func (h *history[T]) lookup() {
 
 // write changes an item in place.
 func (h *history[T]) write() {
-	if len(h.exact.items) == 0 {
+	ids := h.exact.ids()
+	if len(ids) == 0 {
 		return
 	}
-	place, value := h.below(len(h.exact.items), "item"), h.value()
-	row := h.exact.row(place)
+	id, value := ids[h.below(len(ids), "item")], h.value()
+	row := h.exact.row(id)
 	hd := h.m.HandleAt(row)
 	switch h.below(3, "way") {
 	case 0:
@@ -172,64 +173,64 @@ func (h *history[T]) write() {
 	case 2:
 		h.m.Call(hd, func(v *T) { *v = h.item(value) })
 	}
-	h.exact.items[place].value = value
+	*h.exact.Get(uint64(id)) = value
 	h.abstract.live[hd.ID] = value
 	h.report(hd)
 }
 
 func (h *history[T]) eraseOne() {
 	id := h.anyHandle()
-	place, live := h.exact.find(id)
+	live := h.exact.has(id)
 	if h.m.Erase(handle.Of[T]{ID: id}) != live {
 		h.Fatalf("Erase of %v, live: %t", id, live)
 	}
 	if live {
-		h.erased(place)
+		h.erased(id)
 	}
 }
 
 func (h *history[T]) take() {
 	id := h.anyHandle()
-	place, live := h.exact.find(id)
+	live := h.exact.has(id)
 	v, ok := h.m.Take(handle.Of[T]{ID: id})
 	if ok != live {
 		h.Fatalf("Take of %v, live: %t", id, live)
 	}
 	if live {
-		if !h.same(v, h.exact.items[place].value) {
+		if !h.same(v, h.exact.value(id)) {
 			h.Fatalf("Take of %v gives %v", id, v)
 		}
-		h.erased(place)
+		h.erased(id)
 	}
 }
 
-// someItems chooses handles of every sort and returns the places of those they
-// name.
-func (h *history[T]) someItems() (ids []handle.ID, places []int) {
+// someItems chooses handles of every sort and returns, once each, those that name
+// an item.
+func (h *history[T]) someItems() (ids, live []handle.ID) {
 	for range h.below(9, "n") {
 		id := h.anyHandle()
 		ids = append(ids, id)
-		if place, ok := h.exact.find(id); ok && !slices.Contains(places, place) {
-			places = append(places, place)
+		if h.exact.has(id) && !slices.Contains(live, id) {
+			live = append(live, id)
 		}
 	}
-	return ids, places
+	return ids, live
 }
 
 func (h *history[T]) eraseItems() {
-	ids, places := h.someItems()
+	ids, named := h.someItems()
 	var hs []handle.Of[T]
 	for _, id := range ids {
 		hs = append(hs, handle.Of[T]{ID: id})
 	}
-	if n := h.m.EraseItems(hs); n != len(places) {
-		h.Fatalf("EraseItems(%v) erases %d, want %d", hs, n, len(places))
+	if n := h.m.EraseItems(hs); n != len(named) {
+		h.Fatalf("EraseItems(%v) erases %d, want %d", hs, n, len(named))
 	}
-	h.erased(places...)
+	h.erased(named...)
 }
 
 func (h *history[T]) eraseMarked() {
-	ids, places := h.someItems()
+	ids, named := h.someItems()
 	var marks sparse.Marks
 	before, depleting := h.m.Digest(), 0
 	marked := map[handle.ID]bool{}
@@ -239,7 +240,7 @@ func (h *history[T]) eraseMarked() {
 			want = sparse.Again
 		} else if live {
 			want = sparse.Marked
-			if marked[id] = true; int(id.Generation()) == h.exact.last {
+			if marked[id] = true; id.Generation() == h.exact.LastGeneration {
 				depleting++
 			}
 		}
@@ -247,15 +248,15 @@ func (h *history[T]) eraseMarked() {
 			h.Fatalf("Mark of %v says %v, want %v", id, got, want)
 		}
 	}
-	if marks.Len() != len(places) || marks.Depleting() != depleting || h.m.Digest() != before {
-		h.Fatalf("%d marked, %d depleting, want %d and %d", marks.Len(), marks.Depleting(), len(places), depleting)
+	if marks.Len() != len(named) || marks.Depleting() != depleting || h.m.Digest() != before {
+		h.Fatalf("%d marked, %d depleting, want %d and %d", marks.Len(), marks.Depleting(), len(named), depleting)
 	}
 	n := h.below(20, "n")
 	promised := h.m.Core().CanInsert(n, marks.Len(), marks.Depleting())
-	if erased := h.m.Core().EraseMarked(&marks); erased != len(places) || marks.Len() != 0 {
-		h.Fatalf("EraseMarked erases %d, want %d", erased, len(places))
+	if erased := h.m.Core().EraseMarked(&marks); erased != len(named) || marks.Len() != 0 {
+		h.Fatalf("EraseMarked erases %d, want %d", erased, len(named))
 	}
-	h.erased(places...)
+	h.erased(named...)
 	if fits := h.exact.fits(n); (promised == nil) != fits {
 		h.Fatalf("before the erase %d items fitted: %v; after it: %t", n, promised, fits)
 	}
@@ -263,31 +264,32 @@ func (h *history[T]) eraseMarked() {
 
 func (h *history[T]) eraseFunc() {
 	divisor, panicAt := 1+h.below(4, "divisor"), h.below(32, "panic at")
-	var places []int
+	var named []handle.ID
+	ids := h.exact.ids()
 	visited, erased := 0, 0
 	panicked := PanicOf(func() {
 		erased = h.m.EraseFunc(func(hd handle.Of[T], v *T) bool {
 			place := visited
-			if visited++; hd.ID != h.exact.idAt(place) || !h.same(*v, h.exact.items[place].value) {
+			if visited++; hd.ID != ids[place] || !h.same(*v, h.exact.value(hd.ID)) {
 				h.Fatalf("visit %d is of %v", place, hd)
 			}
 			if place == panicAt {
 				panic("on purpose")
 			}
-			if h.exact.items[place].value%uint64(divisor) != 0 {
+			if h.exact.value(hd.ID)%uint64(divisor) != 0 {
 				return false
 			}
-			places = append(places, place)
+			named = append(named, hd.ID)
 			return true
 		})
 	})
 	if panicked != nil {
 		return
 	}
-	if visited != len(h.exact.items) || erased != len(places) {
-		h.Fatalf("%d visits, %d erased, want %d and %d", visited, erased, len(h.exact.items), len(places))
+	if visited != len(ids) || erased != len(named) {
+		h.Fatalf("%d visits, %d erased, want %d and %d", visited, erased, len(ids), len(named))
 	}
-	h.erased(places...)
+	h.erased(named...)
 }
 
 // eraseBackward erases single items: in the packed map the last row fills each
@@ -297,11 +299,11 @@ func (h *history[T]) eraseBackward() {
 	visited := map[handle.ID]bool{}
 	for hd := range h.m.Backward() {
 		visited[hd.ID] = true
-		if place, live := h.exact.find(hd.ID); !live {
+		if !h.exact.has(hd.ID) {
 			h.Fatalf("Backward visits %v, which is not live", hd)
-		} else if h.exact.items[place].value%uint64(divisor) == 0 {
+		} else if h.exact.value(hd.ID)%uint64(divisor) == 0 {
 			h.m.Erase(hd)
-			h.erased(place)
+			h.erased(hd.ID)
 		}
 	}
 	for id := range h.abstract.live {
@@ -313,13 +315,13 @@ func (h *history[T]) eraseBackward() {
 
 func (h *history[T]) clearAll() {
 	h.m.Clear()
-	h.exact.clear()
+	h.exact.Clear()
 	clear(h.abstract.live)
 }
 
 func (h *history[T]) resetAll() {
 	h.m.Reset()
-	h.exact.reset()
+	h.exact.Reset()
 	clear(h.abstract.live)
 }
 
@@ -327,10 +329,10 @@ func (h *history[T]) reserve() {
 	before, n := h.m.Digest(), h.below(40, "n")
 	h.m.Reserve(n)
 	room := n // as far as there can be so many items
-	if e := h.exact; e.maxItems > 0 {
-		room = min(room, e.maxItems)
+	if e := h.exact; e.MaxItems > 0 {
+		room = min(room, e.MaxItems)
 	}
-	if uint64(room) <= h.exact.limit && h.m.Cap() < room || h.m.Digest() != before {
+	if uint64(room) <= h.exact.SlotLimit && h.m.Cap() < room || h.m.Digest() != before {
 		h.Fatalf("Reserve(%d) left capacity %d, or changed the map", n, h.m.Cap())
 	}
 }
@@ -347,7 +349,7 @@ func (h *history[T]) shrink() {
 	before := h.m.Digest()
 	h.m.Shrink()
 	room, rows := h.m.Cap(), h.m.Core().Rows() // a page has room for several rows
-	if room < rows || h.exact.packed && room > rows || h.m.Digest() != before {
+	if room < rows || !h.exact.Stable && room > rows || h.m.Digest() != before {
 		h.Fatalf("Shrink left capacity %d for %d rows, or changed the map", room, rows)
 	}
 }

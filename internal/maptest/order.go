@@ -2,7 +2,6 @@ package maptest
 
 import (
 	"cmp"
-	"slices"
 
 	"handloom/shard/handle"
 )
@@ -104,36 +103,37 @@ func (h *history[T]) sort() {
 	} else {
 		h.packed().SortByKey(h.key)
 	}
-	h.exact.sort(0, len(h.exact.items), h.compareValues)
+	h.exact.Sort(0, h.exact.Len(), h.compareValues)
 }
 
 func (h *history[T]) sortRange() {
-	i := h.below(len(h.exact.items)+1, "i")
-	j := i + h.below(len(h.exact.items)-i+1, "j")
+	i := h.below(h.exact.Len()+1, "i")
+	j := i + h.below(h.exact.Len()-i+1, "j")
 	h.packed().SortRange(i, j, h.backwards)
-	h.exact.sort(i, j, func(a, b uint64) int { return h.compareValues(b, a) })
+	h.exact.Sort(i, j, func(a, b uint64) int { return h.compareValues(b, a) })
 }
 
 func (h *history[T]) sortAs() {
-	ids, rows := h.someItems()
+	ids, _ := h.someItems()
 	var hs []handle.Of[T]
 	for _, id := range ids {
 		hs = append(hs, handle.Of[T]{ID: id})
 	}
 	h.packed().SortAs(hs)
-	h.exact.sortAs(rows)
+	h.exact.SortAs(words(ids))
 }
 
 func (h *history[T]) partition() {
 	limit := uint64(h.below(12, "limit"))
 	panicAt := h.below(32, "panic at")
 	visited, front := 0, 0
+	ids := h.exact.ids()
 	panicked := PanicOf(func() {
 		front = h.packed().Partition(func(v *T) bool {
 			if visited == panicAt {
 				panic("on purpose")
 			}
-			if !h.same(*v, h.exact.items[visited].value) {
+			if !h.same(*v, h.exact.value(ids[visited])) {
 				h.Fatalf("visit %d is of %v", visited, *v)
 			}
 			visited++
@@ -143,28 +143,20 @@ func (h *history[T]) partition() {
 	if panicked != nil {
 		return
 	}
-	var rows []int
-	for row, r := range h.exact.items {
-		if v := h.item(r.value); h.key(&v) < limit {
-			rows = append(rows, row)
-		}
+	want := h.exact.Partition(func(value uint64) bool {
+		v := h.item(value)
+		return h.key(&v) < limit
+	})
+	if front != want || visited != len(ids) {
+		h.Fatalf("Partition says %d after %d visits, want %d after %d", front, visited, want, len(ids))
 	}
-	if front != len(rows) || visited != len(h.exact.items) {
-		h.Fatalf("Partition says %d after %d visits, want %d after %d", front, visited, len(rows), len(h.exact.items))
-	}
-	h.exact.sortAs(rows)
 }
 
 func (h *history[T]) swap() {
 	a, b := h.anyHandle(), h.anyHandle()
-	rowA, okA := h.exact.find(a)
-	rowB, okB := h.exact.find(b)
-	if h.packed().Swap(handle.Of[T]{ID: a}, handle.Of[T]{ID: b}) != (okA && okB) {
-		h.Fatalf("Swap of %v and %v, live: %t, %t", a, b, okA, okB)
-	}
-	if okA && okB {
-		rows := h.exact.items
-		rows[rowA], rows[rowB] = rows[rowB], rows[rowA]
+	want := h.exact.Swap(uint64(a), uint64(b))
+	if h.packed().Swap(handle.Of[T]{ID: a}, handle.Of[T]{ID: b}) != want {
+		h.Fatalf("Swap of %v and %v, want %t", a, b, want)
 	}
 }
 
@@ -186,7 +178,7 @@ func (h *history[T]) defragment() {
 		}, budget)
 	})
 	// A round that began before the last changes, and one for those.
-	if panicked == nil && budget == 0 && !done || budget > 0 && calls+moves > budget || moves > 2*len(h.exact.items) {
+	if panicked == nil && budget == 0 && !done || budget > 0 && calls+moves > budget || moves > 2*h.exact.Len() {
 		h.Fatalf("%d comparisons and %d moves with budget %d, done: %t", calls, moves, budget, done)
 	}
 	h.follow(done)
@@ -197,7 +189,7 @@ func (h *history[T]) order() {
 	budget := 1 + h.below(8, "budget")
 	for calls := 0; ; calls++ {
 		moves, done := h.packed().Defragment(h.compare, budget)
-		if done || calls > 40*(len(h.exact.items)+1) {
+		if done || calls > 40*(h.exact.Len()+1) {
 			h.follow(true)
 			return
 		}
@@ -209,15 +201,11 @@ func (h *history[T]) order() {
 
 // follow lets the model take over the order and checks it if it should be right.
 func (h *history[T]) follow(done bool) {
-	var ids []handle.ID
+	var ids []uint64
 	for hd := range h.packed().Handles() {
-		ids = append(ids, hd.ID)
+		ids = append(ids, uint64(hd.ID))
 	}
-	if !h.exact.follow(ids) {
-		h.Fatalf("the rows are %v", ids)
-	}
-	sorted := slices.IsSortedFunc(h.exact.items, func(a, b exactItem) int { return h.compareValues(a.value, b.value) })
-	if done && !sorted {
-		h.Fatalf("done, but in the order %v", h.exact.items)
+	if err := h.exact.Follow(ids, done, h.compareValues); err != nil {
+		h.Fatalf("%v", err)
 	}
 }

@@ -7,13 +7,13 @@ import (
 	"sync"
 	"time"
 
+	"handloom/internal/kit/draw"
+	"handloom/internal/kit/model"
+	"handloom/internal/kit/play"
+	"handloom/internal/kit/program"
 	"handloom/internal/report"
 	"handloom/stress/internal/child"
-	"handloom/stress/internal/draw"
 	"handloom/stress/internal/feed"
-	"handloom/stress/internal/model"
-	"handloom/stress/internal/play"
-	"handloom/stress/internal/program"
 )
 
 // Options configure a campaign.

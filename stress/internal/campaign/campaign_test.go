@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"handloom/stress/internal/model"
-	"handloom/stress/internal/play"
+	"handloom/internal/kit/model"
+	"handloom/internal/kit/play"
 )
 
 func TestAFailureOutweighsAllElse(t *testing.T) {

@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"time"
 
+	"handloom/internal/kit/play"
+	"handloom/internal/kit/program"
 	"handloom/stress/internal/child"
-	"handloom/stress/internal/play"
-	"handloom/stress/internal/program"
 )
 
 // pair is two children: the first plays the first configuration of a program,

@@ -3,7 +3,7 @@ package campaign
 import (
 	"time"
 
-	"handloom/stress/internal/model"
+	"handloom/internal/kit/model"
 )
 
 // Profile is a kind of campaign.

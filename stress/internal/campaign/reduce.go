@@ -5,9 +5,9 @@ import (
 	"context"
 	"time"
 
+	"handloom/internal/kit/program"
+	"handloom/internal/kit/shrink"
 	"handloom/stress/internal/child"
-	"handloom/stress/internal/program"
-	"handloom/stress/internal/shrink"
 )
 
 // How says how failing programs are played again.

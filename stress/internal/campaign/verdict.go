@@ -6,9 +6,9 @@ import (
 	"slices"
 	"strings"
 
+	"handloom/internal/kit/model"
+	"handloom/internal/kit/play"
 	"handloom/internal/report"
-	"handloom/stress/internal/model"
-	"handloom/stress/internal/play"
 )
 
 // Exit codes of a campaign; those of usage and malformed input are the

@@ -14,7 +14,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"handloom/stress/internal/play"
+	"handloom/internal/kit/play"
 )
 
 // Command is how children are started.

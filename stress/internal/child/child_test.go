@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"handloom/stress/internal/play"
+	"handloom/internal/kit/play"
 )
 
 func TestTheFirstAndTheLastOfALongTextAreKept(t *testing.T) {

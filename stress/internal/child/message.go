@@ -3,7 +3,7 @@ package child
 import (
 	"time"
 
-	"handloom/stress/internal/play"
+	"handloom/internal/kit/play"
 )
 
 // Request is one program to play.

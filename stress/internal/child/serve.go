@@ -15,8 +15,8 @@ import (
 	"syscall"
 	"time"
 
-	"handloom/stress/internal/play"
-	"handloom/stress/internal/program"
+	"handloom/internal/kit/play"
+	"handloom/internal/kit/program"
 )
 
 // Exit codes of a child.

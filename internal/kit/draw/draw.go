@@ -1,0 +1,157 @@
+package draw
+
+import (
+	"math/rand/v2"
+
+	"handloom/internal/kit/program"
+)
+
+// Options say what may be drawn.
+type Options struct {
+	Steps    int      // about how many operations, commands included
+	Misuses  []string // kinds of misuse
+	Wide     bool     // handles have their full widths
+	Misusing bool     // every other step is misuse
+}
+
+// Program returns the program of a seed.
+func Program(seed uint64, o Options) *program.Program {
+	d := &drawing{
+		Rand:    rand.New(rand.NewPCG(seed, 0x68616e646c6f6f6d)),
+		options: o, program: &program.Program{Seed: seed}, next: 1,
+	}
+	d.choose()
+	d.tables()
+	d.shape()
+	for d.made < d.options.Steps {
+		d.step()
+	}
+	d.add(program.Step{Op: program.Flush})
+	return d.program
+}
+
+// drawing is a program that is being drawn.
+type drawing struct {
+	*rand.Rand
+	options Options
+	program *program.Program
+	theme   theme
+	made    int // operations
+	next    int // name
+	items   int // that all steps make
+
+	known   []*population
+	dead    []int // names of items that were erased, most likely
+	writing bool  // inside a write, into body
+	body    []program.Step
+}
+
+// population is the rough account of one table.
+type population struct {
+	live    []int // names
+	pending []int // of creates that no flush applied yet
+}
+
+// theme is what a program is about.
+type theme struct {
+	weights [256]float64 // by operation
+	sizes   []int        // of bulk operations
+	items   int          // that bulk operations make, about, before they become small
+	keys    int          // values are below
+	hot     float64      // share of steps about the hot table
+	zipf    bool         // and the others by rank
+	forged  float64      // share of handles that are forged
+	stale   float64      // share of handles that name what was erased
+	tasks   int          // at most
+	busy    int          // commands of a task are fewer
+	links   float64      // share of values with links
+	grow    float64      // of creates to erases, drawn anew from time to time
+}
+
+func (d *drawing) choose() {
+	a := &d.theme
+	for _, op := range program.Ops() {
+		if d.Float64() < 0.5 || always(op) {
+			a.weights[op] = d.ExpFloat64() * weight(op)
+		}
+	}
+	a.keys = d.of(1, 3, 50, 1000, 1<<30)
+	a.hot = d.share(0, 0, 0.5, 0.95)
+	a.zipf = d.IntN(3) == 0
+	a.forged = d.share(0, 0.05, 0.15, 0.4)
+	a.stale = d.share(0, 0.1, 0.3)
+	a.tasks = d.of(1, 2, 4, 4, 8, 16, 40)
+	a.busy = d.of(3, 8, 8, 20, 60)
+	a.links = d.share(0, 0.2, 0.6, 1)
+	a.grow = d.share(0.3, 0.5, 0.7, 0.95)
+	if !d.options.Wide && d.IntN(2) == 0 {
+		d.program.Narrow = program.Narrow{Generations: d.of(1, 1, 2, 2, 3, 7, 7, 30), Slots: d.of(0, 0, 4, 16, 16, 64)}
+	}
+	if d.IntN(8) == 0 {
+		d.program.Store.QueueLimit = d.of(1, 5, 20, 100)
+	}
+	if d.IntN(8) == 0 {
+		d.program.Store.InboxLimit = d.of(1, 5, 20)
+	}
+	if d.IntN(12) == 0 && d.program.Store.QueueLimit == 0 { // what a full queue adds to a batch is left open
+		d.program.Store.BatchLimit = d.of(1, 20, 200)
+	}
+}
+
+// always are operations without which a program tests little.
+func always(op program.Op) bool {
+	switch op {
+	case program.Each, program.Flush, program.Emplace, program.EmplaceItems, program.Erase:
+		return true
+	}
+	return false
+}
+
+// weight is how often an operation is wanted beside the others of its group.
+func weight(op program.Op) float64 {
+	switch op {
+	case program.Each:
+		return 8
+	case program.Flush, program.ForEach, program.Emplace, program.Erase, program.Put:
+		return 4
+	case program.Write:
+		return 3
+	case program.EmplaceItems, program.EraseItems:
+		return 2
+	case program.Reset, program.Discard, program.Misuse,
+		program.FailError, program.FailPanic, program.FailGoexit, program.Rollback, program.ReduceInTask:
+		return 0.3
+	}
+	return 1
+}
+
+// pick draws one of the operations by weight, or false if none has any.
+func (d *drawing) pick(from []program.Op) (program.Op, bool) {
+	sum := 0.0
+	for _, op := range from {
+		sum += d.theme.weights[op]
+	}
+	at := d.Float64() * sum
+	for _, op := range from {
+		if at -= d.theme.weights[op]; at < 0 {
+			return op, true
+		}
+	}
+	return 0, false
+}
+
+func (d *drawing) of(values ...int) int { return values[d.IntN(len(values))] }
+
+func (d *drawing) share(values ...float64) float64 { return values[d.IntN(len(values))] }
+
+func (d *drawing) chance(share float64) bool { return d.Float64() < share }
+
+// add adds a step where steps go now.
+func (d *drawing) add(s program.Step) {
+	d.made += 1 + len(s.Body)
+	if d.writing {
+		d.body = append(d.body, s)
+	} else {
+		d.program.Steps = append(d.program.Steps, s)
+	}
+}

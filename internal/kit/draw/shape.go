@@ -1,0 +1,98 @@
+package draw
+
+import "handloom/internal/kit/program"
+
+// shapes begin programs in states that random steps come to in one program of
+// thousands. Of consecutive seeds one in [shapeEvery] begins in each.
+var shapes = []func(d *drawing){(*drawing).rest, (*drawing).blocks, (*drawing).bytes, (*drawing).above, (*drawing).nested}
+
+const shapeEvery = 100
+
+// shape begins the program in the state of its seed, if that has one.
+func (d *drawing) shape() {
+	i := int(d.program.Seed % shapeEvery)
+	if i >= len(shapes) {
+		return
+	}
+	d.program.Narrow, d.program.Store = program.Narrow{}, program.Store{}
+	for len(d.known) < 2 {
+		d.program.Tables = append(d.program.Tables, program.Table{Kind: program.Packed, Item: program.Word, Name: "t1"})
+		d.known = append(d.known, new(population))
+	}
+	for t := range d.program.Tables { // so that none stands where another needs room
+		d.program.Tables[t].TypeID = 0
+	}
+	d.first().Max, d.first().Shards, d.first().Kind = 0, 1, program.Packed
+	shapes[i](d)
+}
+
+// first is the table that a shape is about.
+func (d *drawing) first() *program.Table { return &d.program.Tables[0] }
+
+// rest has the first table keep still for so long that it gives up what it keeps
+// for flushes, and then changes it.
+func (d *drawing) rest() {
+	d.first().Changes = 1
+	create := func() { d.record(program.Step{Op: program.Emplace, N: 1, Name: d.name(1)}.Set("v", 1)) }
+	create()
+	for range 150 {
+		d.record(program.Step{Op: program.Erase, Table: 1, Refs: []program.Ref{{Kind: program.Raw, Bits: 1}}})
+	}
+	create()
+}
+
+// record has one task record a command, and flushes.
+func (d *drawing) record(c program.Step) {
+	d.add(program.Step{Op: program.Each, Body: []program.Step{c}}.Set("tasks", 1))
+	d.add(program.Step{Op: program.Flush})
+}
+
+// blocks sorts more items than a sort takes at once, so that each block changes
+// and no two have to be merged.
+func (d *drawing) blocks() {
+	d.first().Item, d.first().Fixed = program.Linked, 0
+	d.inWrite(
+		program.Step{Op: program.InsertItems, N: 5000, Name: d.name(5000)},
+		program.Step{Op: program.Defragment},
+		program.Step{Op: program.SortFunc}.Set("by", 4),
+		program.Step{Op: program.Defragment},
+		program.Step{Op: program.Clear},
+	)
+}
+
+// bytes has the inbox take more bytes, batch by batch, than one batch may hold.
+func (d *drawing) bytes() {
+	d.first().Item = program.Big
+	d.program.Store.BatchBytes = 1 << 20
+	for range 30 {
+		d.add(program.Step{Op: program.Inbox, Body: []program.Step{{Op: program.EmplaceItems, N: 10, Name: d.name(10)}}})
+		d.add(program.Step{Op: program.Flush})
+		d.inWrite(program.Step{Op: program.Clear})
+	}
+	d.options.Steps = 0 // no other batch may come near the limit
+}
+
+// above fills the maps of a table, each to the limit that the table has.
+func (d *drawing) above() {
+	d.first().Max, d.first().Shards, d.first().Reserve = 5, 4, 0
+	for shard := range 4 {
+		d.inWrite(program.Step{Op: program.InsertItems, Shard: shard, N: 4, Name: d.name(4)})
+	}
+	for name := range 3 {
+		d.record(program.Step{Op: program.Erase, Refs: []program.Ref{{N: 1 + 4*name}}})
+	}
+}
+
+// nested opens phases inside phases, of tables that have items.
+func (d *drawing) nested() {
+	d.program.Tables[1].Max = 0
+	for table := range 2 {
+		d.inWrite(program.Step{Op: program.Insert, Table: table, N: 1, Name: d.name(1)})
+	}
+	d.add(program.Step{Op: program.Misuse, Word: "reduce-in-reduce-in-foreach"})
+}
+
+// inWrite adds a write of some steps.
+func (d *drawing) inWrite(body ...program.Step) {
+	d.add(program.Step{Op: program.Write, Body: body})
+}

@@ -1,0 +1,46 @@
+package model
+
+import "maps"
+
+// Copy returns the state, for a checkpoint. The batch is no part of it.
+func (m *Exact) Copy() *Exact {
+	c := &Exact{epoch: m.epoch, depleted: m.depleted}
+	c.tables = copyTables(m.tables)
+	return c
+}
+
+func copyTables(tables []*table) []*table {
+	var all []*table
+	for _, t := range tables {
+		made := &table{Table: t.Table, used: t.used}
+		for _, s := range t.shards {
+			made.shards = append(made.shards, s.Clone())
+		}
+		all = append(all, made)
+	}
+	return all
+}
+
+// Rollback makes the state that of a copy, which stays as it is. The batch is
+// dropped, and what was named since names nothing.
+func (m *Exact) Rollback(to *Exact) {
+	m.seen.See(RolledBack)
+	if m.Pending() > 0 {
+		m.seen.See(RolledBackOverBatch)
+	}
+	if m.depleted > to.depleted {
+		m.seen.See(RolledBackOverDepletion)
+	}
+	m.tables = copyTables(to.tables)
+	m.epoch, m.depleted = to.epoch, to.depleted
+	m.creates = make(map[int]*create)
+	m.finish()
+}
+
+// Copy returns the state, for a checkpoint. The batch is no part of it.
+func (a *Abstract) Copy() *Abstract {
+	return &Abstract{
+		tables: a.tables, live: maps.Clone(a.live), counts: append([]int(nil), a.counts...),
+		ever: maps.Clone(a.ever), issued: append([]uint64(nil), a.issued...),
+	}
+}

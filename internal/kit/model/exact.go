@@ -1,0 +1,193 @@
+package model
+
+// Exact predicts every handle, row, limit and counter.
+type Exact struct {
+	Widths
+	seen   *Counters
+	tables []*table
+	byType map[uint16]int // index in tables
+
+	epoch    uint64
+	serial   int // of the batch
+	passes   []*pass
+	calls    [][]Command     // of the inbox
+	attempts int             // to call it, those that failed included
+	creates  map[int]*create // by name
+	depleted int             // slots, all together
+}
+
+type table struct {
+	Table
+	shards []*Map[Item]
+	used   uint64 // epoch of the last flush that had commands of it
+}
+
+func (t *table) live() int {
+	n := 0
+	for _, s := range t.shards {
+		n += s.live
+	}
+	return n
+}
+
+// pass is a pass of the batch, or one call to the inbox.
+type pass struct {
+	tasks [][]Command // nil: it failed, and recorded nothing
+	open  bool        // its queues take more until the flush
+}
+
+// create is a create and what became of it.
+type create struct {
+	name, table int
+	value       Value
+	batch       int // serial
+	pass, task  int
+	dropped     bool
+	real        uint64 // once flushed; 0: it never appeared
+	flushed     int    // epoch
+}
+
+// Widths are the widths of the handle fields and the limits of the store.
+type Widths struct {
+	LastGeneration uint16
+	Slots          uint64
+	QueueLimit     int // 0: none that a program could reach
+	BatchLimit     int
+	InboxLimit     int
+}
+
+// NewExact returns a model of empty tables, which counts rare states in seen.
+func NewExact(tables []Table, w Widths, seen *Counters) *Exact {
+	m := &Exact{Widths: w, seen: seen, creates: make(map[int]*create), serial: 1, byType: make(map[uint16]int)}
+	for at, t := range tables {
+		made := &table{Table: t}
+		for i := range t.Shards {
+			m.byType[t.TypeID+uint16(i)] = at
+			made.shards = append(made.shards, NewMap[Item](Rules{
+				TypeID: t.TypeID + uint16(i), LastGeneration: w.LastGeneration, SlotLimit: w.Slots, MinFree: t.MinFree, MaxItems: t.Max, Seen: seen,
+			}, t.Stable))
+		}
+		m.tables = append(m.tables, made)
+	}
+	return m
+}
+
+// Map returns the map of a shard, to be asked and changed inside a write.
+func (m *Exact) Map(table, shard int) *Map[Item] { return m.tables[table].shards[shard] }
+
+// Lives reports whether a handle of any bits names an item.
+func (m *Exact) Lives(id uint64) bool { return m.Item(id) != nil }
+
+// Item returns the item that a handle names, or nil.
+func (m *Exact) Item(id uint64) *Item {
+	if s := m.holder(id); s != nil && !isProvisional(id) {
+		return s.Get(id)
+	}
+	return nil
+}
+
+// owner returns the table that has the typeId of a handle, or -1.
+func (m *Exact) owner(id uint64) int {
+	if t, ok := m.byType[typeIDOf(id)]; ok {
+		return t
+	}
+	return -1
+}
+
+// holder returns the shard that has the typeId of a handle, or nil.
+func (m *Exact) holder(id uint64) *Map[Item] {
+	t := m.owner(id)
+	if t < 0 {
+		return nil
+	}
+	return m.tables[t].shards[typeIDOf(id)-m.tables[t].TypeID]
+}
+
+// Slot says what a handle's slot holds: whether there is such a slot, whether its
+// item lives, and the generation it has now or will have next, 0 if it is
+// depleted.
+func (m *Exact) Slot(id uint64) (generation uint16, live, ok bool) {
+	s := m.holder(id)
+	if n := uint64(uint32(id)); s != nil && n < uint64(len(s.slots)) {
+		return s.slots[n].generation, s.slots[n].live, true
+	}
+	return 0, false, false
+}
+
+// Figures returns the figures of a table.
+func (m *Exact) Figures(table int) (f Figures) {
+	for _, s := range m.tables[table].shards {
+		of := s.Figures()
+		f = Figures{f.Live + of.Live, f.Vacant + of.Vacant, f.Depleted + of.Depleted, f.Slots + of.Slots}
+	}
+	return f
+}
+
+// Epoch returns how many flushes with commands there were.
+func (m *Exact) Epoch() uint64 { return m.epoch }
+
+// Chunk is a run of rows of a table.
+type Chunk struct {
+	Shard   int
+	Handles []uint64 // by row; empty rows left out
+	items   []Item
+}
+
+// Chunks returns the chunks of a table, as every pass must cut it.
+func (m *Exact) Chunks(table int) []Chunk {
+	t := m.tables[table]
+	var all []Chunk
+	for i, s := range t.shards {
+		rows := s.Rows()
+		for lo := 0; lo < rows; lo += t.Chunk {
+			c := Chunk{Shard: i}
+			hi := min(rows-lo, t.Chunk) + lo
+			for _, n := range s.order(lo, hi) {
+				c.Handles = append(c.Handles, s.Handle(n))
+				c.items = append(c.items, s.items[n])
+			}
+			all = append(all, c)
+		}
+		if t.Chunk > 1 && rows > 0 && rows%t.Chunk == 0 { // of chunks of one row all are full
+			m.seen.See(ChunkFull)
+		}
+		if rows > t.Chunk && rows%t.Chunk == 1 {
+			m.seen.See(ChunkOneMore)
+		}
+	}
+	if len(all) > 4 {
+		m.seen.See(ManyChunks)
+	}
+	return all
+}
+
+// Sum is what a Reduce comes to: besides a sum, which no order changes, a hash
+// that every order changes.
+type Sum struct{ Items, Keys, Hash uint64 }
+
+// FoldItem adds an item to the sum of its chunk.
+func FoldItem(s Sum, key uint64) Sum {
+	return Sum{s.Items + 1, s.Keys + key, s.Hash*0x100000001b3 ^ (key + 1)}
+}
+
+// FoldChunks combines the sums of two neighbouring runs of chunks.
+func FoldChunks(a, b Sum) Sum {
+	return Sum{a.Items + b.Items, a.Keys + b.Keys, a.Hash*0x9e3779b97f4a7c15 + b.Hash}
+}
+
+// Fold returns what a Reduce over a table must come to.
+func (m *Exact) Fold(table int) Sum {
+	var sum Sum
+	for i, c := range m.Chunks(table) {
+		var part Sum
+		for _, item := range c.items {
+			part = FoldItem(part, item.Key)
+		}
+		if i == 0 {
+			sum = part
+		} else {
+			sum = FoldChunks(sum, part)
+		}
+	}
+	return sum
+}

@@ -1,0 +1,120 @@
+package model
+
+import "slices"
+
+// Apply does what was planned and returns the report. The plan must be of the
+// batch as it is, and not be refused.
+func (p *Plan) Apply() Report {
+	m := p.m
+	if p.IsEmpty {
+		m.seen.See(EmptyFlush)
+		m.finish()
+		return Report{Epoch: m.epoch}
+	}
+	m.epoch++
+	for i, t := range m.tables {
+		p.applyTable(i, t)
+		p.seeRested(i, t)
+	}
+	for i := range m.tables {
+		p.link(i)
+	}
+	m.finish()
+	return p.finish()
+}
+
+// restful is after how many flushes without it a table has certainly given up what
+// it keeps for them.
+const restful = 2 * 64
+
+// seeRested counts tables that have commands again.
+func (p *Plan) seeRested(i int, t *table) {
+	if p.counts[i] == nil {
+		return
+	}
+	if t.used > 0 && p.m.epoch > t.used+restful {
+		p.m.seen.See(Rested)
+	}
+	t.used = p.m.epoch
+}
+
+// applyTable does erases and creates; values come when all handles are known.
+func (p *Plan) applyTable(i int, t *table) {
+	var sizes []int
+	for _, s := range t.shards {
+		sizes = append(sizes, s.live-len(p.erased[s]))
+		p.m.depleted += p.depleting[s]
+	}
+	creates := p.survivors(i)
+	p.note(i, t)
+	if len(creates) > 0 {
+		p.of(i).Created += len(creates)
+	}
+	take := deal(sizes, len(creates))
+	if slices.Max(take) != slices.Min(take) && slices.Max(sizes) == slices.Min(sizes) {
+		p.m.seen.See(UnevenDeal)
+	}
+	for k, s := range t.shards {
+		s.eraseSet(p.erased[s])
+		for _, c := range creates[:take[k]] {
+			c.real = s.Insert(Item{})
+			c.flushed = int(p.m.epoch)
+		}
+		creates = creates[take[k]:]
+	}
+}
+
+// note takes down what is about to be erased and replaced.
+func (p *Plan) note(i int, t *table) {
+	var c Changes
+	for _, s := range t.shards {
+		for _, n := range s.order(0, s.Rows()) {
+			if p.erased[s][n] {
+				c.Erased, c.Values = append(c.Erased, s.Handle(n)), append(c.Values, s.items[n])
+			}
+			if _, put := p.values[s][n]; put {
+				c.Replaced = append(c.Replaced, s.Handle(n))
+			}
+		}
+	}
+	p.changes[i] = c
+}
+
+// link writes the values, with real handles in the place of provisional ones.
+func (p *Plan) link(i int) {
+	t := p.m.tables[i]
+	changes := p.changes[i]
+	for _, c := range p.survivors(i) {
+		changes.Created = append(changes.Created, c.real)
+		p.changes[i] = changes
+		*p.m.Item(c.real) = p.linked(i, p.putValue[c], c)
+	}
+	for _, s := range t.shards {
+		for n, v := range p.values[s] {
+			s.items[n] = p.linked(i, v, nil)
+		}
+	}
+}
+
+func (p *Plan) linked(table int, v Value, self *create) Item {
+	for i, id := range v.Links {
+		if !isProvisional(id) {
+			continue
+		}
+		v.Links[i] = 0
+		made := p.m.creates[v.Names[i]]
+		if v.Names[i] != 0 && made != nil && made.batch == p.m.serial && !made.dropped {
+			v.Links[i] = made.real
+		}
+		switch {
+		case v.Links[i] == 0:
+			p.of(table).Dangling++
+			p.m.seen.See(LinkDangling)
+		case made == self:
+			p.m.seen.See(SelfLink)
+		case made.table != table:
+			p.m.seen.See(LinkAcross)
+		}
+	}
+	return v.Item
+}

@@ -1,0 +1,210 @@
+package model
+
+import (
+	"fmt"
+	"math"
+)
+
+// inboxPass is the number that stands for the inbox in keys.
+const inboxPass = math.MaxInt32
+
+// BeginPass counts a pass, whatever becomes of it, and returns its number.
+func (m *Exact) BeginPass() int {
+	m.passes = append(m.passes, &pass{})
+	return len(m.passes) - 1
+}
+
+// EndPass says what the tasks of a pass recorded, task by task, and whether it
+// failed otherwise; open says that its queues stay in use until the flush. It
+// reports whether a queue of it is full, so that it fails for that, and returns
+// what the store cannot have answered.
+func (m *Exact) EndPass(number int, tasks [][]Command, failed, open bool) (full bool, err error) {
+	p := m.passes[number]
+	p.open = open
+	full = m.overflows(tasks)
+	if full {
+		m.seen.See(QueueLimit)
+	}
+	dropped := failed || full && !open
+	m.seeSegments(tasks)
+	for task, commands := range tasks {
+		for i := range commands {
+			if e := m.note(&commands[i], number, task, dropped); e != nil && err == nil && !full { // a full queue forgets what it held
+				err = e
+			}
+		}
+	}
+	if !dropped {
+		p.tasks = tasks
+	}
+	return full, err
+}
+
+// segment is how many creates of a queue and table are named before their names
+// need another segment.
+const segment = 1 << 14
+
+// seeSegments counts queues that named more creates of a table than a segment
+// has names.
+func (m *Exact) seeSegments(tasks [][]Command) {
+	for _, commands := range tasks {
+		named := make(map[int]int) // by table
+		for i := range commands {
+			if c := &commands[i]; c.Kind == Create && c.ID != 0 {
+				if named[c.Table]++; named[c.Table] == segment+1 {
+					m.seen.See(SecondSegment)
+				}
+			}
+		}
+	}
+}
+
+// overflows reports whether a task recorded more than a queue may hold.
+func (m *Exact) overflows(tasks [][]Command) bool {
+	for _, commands := range tasks {
+		if m.QueueLimit > 0 && records(commands) > m.QueueLimit {
+			return true
+		}
+	}
+	return false
+}
+
+// records counts commands: completing a staged value is none.
+func records(commands []Command) int {
+	n := 0
+	for i := range commands {
+		if commands[i].Kind != Stage {
+			n++
+		}
+	}
+	return n
+}
+
+// note takes up a create, or the completion of one, when it is recorded.
+func (m *Exact) note(c *Command, pass, task int, dropped bool) error {
+	switch c.Kind {
+	case Create:
+		m.creates[c.Name] = &create{
+			name: c.Name, table: c.Table, value: c.Value, batch: m.serial, pass: pass, task: task, dropped: dropped,
+		}
+	case Stage:
+		made := m.creates[c.Name]
+		want := made != nil && made.batch == m.serial && made.table == c.Table && made.pass == pass && made.task == task
+		if want != c.OK {
+			return fmt.Errorf("table %d: Staged of %%%d is %v; want %v", c.Table, c.Name, c.OK, want)
+		}
+		if want {
+			m.seen.See(StagedValue)
+			made.value = c.Value
+		}
+	}
+	return nil
+}
+
+// Pending returns how many commands the batch holds.
+func (m *Exact) Pending() int {
+	n := 0
+	for _, p := range m.passes {
+		for _, commands := range p.tasks {
+			n += records(commands)
+		}
+	}
+	return n + m.held()
+}
+
+// BatchFull reports whether no further pass may start and no call of the inbox is
+// taken: what open queues hold does not count.
+func (m *Exact) BatchFull() bool {
+	n := m.Pending()
+	for _, p := range m.passes {
+		for _, commands := range p.tasks {
+			if p.open {
+				n -= records(commands)
+			}
+		}
+	}
+	return m.BatchLimit > 0 && n >= m.BatchLimit
+}
+
+// held is how many commands wait in the inbox.
+func (m *Exact) held() int {
+	n := 0
+	for _, commands := range m.calls {
+		n += records(commands)
+	}
+	return n
+}
+
+// InboxFull reports whether no call of the inbox is taken.
+func (m *Exact) InboxFull() bool {
+	return m.BatchFull() || m.InboxLimit > 0 && m.held() >= m.InboxLimit
+}
+
+// Arrive says what a call of the inbox recorded, and whether it failed. It
+// reports whether the call is more than a queue, or with those before it more
+// than the inbox may hold, so that nothing of it is kept.
+func (m *Exact) Arrive(commands []Command, failed bool) (full bool, err error) {
+	full = m.overflows([][]Command{commands})
+	if full {
+		m.seen.See(QueueLimit)
+	}
+	over := m.InboxLimit > 0 && records(commands) > 0 && m.held()+records(commands) > m.InboxLimit
+	if over {
+		m.seen.See(InboxLimit)
+	}
+	m.attempts++
+	for i := range commands {
+		if e := m.note(&commands[i], inboxPass, m.attempts, failed || full || over); e != nil && err == nil && !full {
+			err = e
+		}
+	}
+	full = full || over
+	if !failed && !full && records(commands) > 0 {
+		m.calls = append(m.calls, commands)
+	}
+	return full, err
+}
+
+// Full reports whether a queue that is still open holds more than it may, so
+// that no flush succeeds.
+func (m *Exact) Full() bool {
+	for _, p := range m.passes {
+		if p.open && m.overflows(p.tasks) {
+			return true
+		}
+	}
+	return false
+}
+
+// Discard drops the batch.
+func (m *Exact) Discard() {
+	if m.Pending() > 0 {
+		m.seen.See(DiscardedBatch)
+	}
+	m.finish()
+}
+
+func (m *Exact) finish() {
+	m.passes, m.calls = nil, nil
+	m.serial++
+}
+
+// Resolve returns what Resolve must say of the provisional handle of a create:
+// the real handle until the next flush with commands ends.
+func (m *Exact) Resolve(name int) (uint64, bool) {
+	c := m.creates[name]
+	if c == nil || c.real == 0 || c.flushed != int(m.epoch) {
+		return 0, false
+	}
+	return c.real, true
+}
+
+// pending returns the create that a command means, if it is of this batch and
+// of the table.
+func (m *Exact) pending(c *Command, table int) *create {
+	made := m.creates[c.Name]
+	if c.Name == 0 || made == nil || made.batch != m.serial || made.dropped || made.table != table {
+		return nil
+	}
+	return made
+}

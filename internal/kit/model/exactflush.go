@@ -1,0 +1,274 @@
+package model
+
+import "slices"
+
+// Plan is what a flush would do, found out without doing it.
+type Plan struct {
+	// Refused says why the flush must fail with ErrFull, if it must.
+	Refused   Seen
+	IsRefused bool
+	IsFull    bool // with ErrQueueFull
+	IsEmpty   bool // there is nothing to do
+
+	m         *Exact
+	report    Report
+	counts    map[int]*Counts // by table; -1: no table
+	erased    map[*Map[Item]]map[uint32]bool
+	values    map[*Map[Item]]map[uint32]Value // last puts that count
+	creates   map[int][]*create               // by table, in key order
+	cancelled map[*create]bool
+	put       map[*create]bool
+	putValue  map[*create]Value
+	depleting map[*Map[Item]]int
+	changes   map[int]Changes
+}
+
+// Changes is what a flush does to the items of one table.
+type Changes struct {
+	Created  []uint64 // in the order of recording
+	Replaced []uint64 // by typeId and row before
+	Erased   []uint64 // likewise
+	Values   []Item   // of Erased, before
+}
+
+// Changes returns what the flush did to a table, once it was applied.
+func (p *Plan) Changes(table int) Changes { return p.changes[table] }
+
+// Plan finds out what a flush of the batch does.
+func (m *Exact) Plan() *Plan {
+	p := &Plan{
+		m: m, counts: make(map[int]*Counts), erased: make(map[*Map[Item]]map[uint32]bool),
+		values: make(map[*Map[Item]]map[uint32]Value), creates: make(map[int][]*create),
+		cancelled: make(map[*create]bool), put: make(map[*create]bool), putValue: make(map[*create]Value),
+		depleting: make(map[*Map[Item]]int), changes: make(map[int]Changes),
+	}
+	p.IsFull = m.Full()
+	p.IsEmpty = m.Pending() == 0
+	if p.IsFull || p.IsEmpty {
+		return p
+	}
+	p.collect()
+	p.each(Erase, p.erase)
+	p.each(Put, p.replace)
+	p.limits()
+	return p
+}
+
+// commands calls f for the commands of the batch in key order.
+func (p *Plan) commands(f func(c *Command, pass, task int)) {
+	for number, pass := range p.m.passes {
+		for task, commands := range pass.tasks {
+			for i := range commands {
+				f(&commands[i], number, task)
+			}
+		}
+	}
+	for call, commands := range p.m.calls {
+		for i := range commands {
+			f(&commands[i], inboxPass, call)
+		}
+	}
+}
+
+func (p *Plan) collect() {
+	p.commands(func(c *Command, _, _ int) {
+		table := c.Table
+		switch c.Kind {
+		case Stage:
+			return
+		case EraseUntyped:
+			table = p.addressed(c)
+		case Create:
+			made := p.m.creates[c.Name]
+			p.creates[c.Table] = append(p.creates[c.Table], made)
+			p.putValue[made] = made.value
+		}
+		p.of(table)
+	})
+}
+
+// addressed returns the table that an untyped erase goes to, or -1.
+func (p *Plan) addressed(c *Command) int { return p.m.owner(c.ID) }
+
+func (p *Plan) of(table int) *Counts {
+	if p.counts[table] == nil {
+		p.counts[table] = new(Counts)
+	}
+	return p.counts[table]
+}
+
+// each calls f for the erases, or the puts, with the sample that a stale one
+// would be.
+func (p *Plan) each(kind Kind, f func(c *Command, table int, s Sample)) {
+	type list struct {
+		table      int
+		typeID     uint16
+		pass, task int
+	}
+	next := make(map[list]int)
+	p.commands(func(c *Command, pass, task int) {
+		table := c.Table
+		if c.Kind == EraseUntyped {
+			table = p.addressed(c)
+		}
+		if isErase := c.Kind == Erase || c.Kind == EraseUntyped; isErase != (kind == Erase) || !isErase && c.Kind != Put {
+			return
+		}
+		s := Sample{ID: c.ID, TypeID: typeIDOf(c.ID), Put: kind == Put, Pass: pass, Task: task}
+		if isProvisional(c.ID) {
+			s.ID = 0
+		}
+		at := list{table, 0, pass, task}
+		if table >= 0 {
+			if t := p.m.tables[table]; !t.has(c.ID) {
+				s.TypeID = t.TypeID // handles of others are looked for in the first shard
+			}
+			at.typeID = s.TypeID
+		}
+		s.Sequence = next[at]
+		next[at]++
+		f(c, table, s)
+	})
+}
+
+func (p *Plan) erase(c *Command, table int, s Sample) {
+	counts := p.of(table)
+	if made := p.m.pending(c, table); made != nil {
+		if p.cancelled[made] {
+			counts.Redundant++
+			return
+		}
+		p.cancelled[made] = true
+		counts.CancelledOut += 2
+		return
+	}
+	sh, n, ok := p.find(c.ID, table)
+	switch {
+	case !ok:
+		p.stale(c, counts, s)
+	case p.erased[sh][n]:
+		counts.Redundant++
+	default:
+		if p.erased[sh] == nil {
+			p.erased[sh] = make(map[uint32]bool)
+		}
+		p.erased[sh][n] = true
+		counts.Erased++
+		if sh.slots[n].generation == sh.LastGeneration {
+			counts.Depleted++
+			p.depleting[sh]++
+		}
+	}
+}
+
+// find returns where an item of a table is.
+func (p *Plan) find(id uint64, table int) (*Map[Item], uint32, bool) {
+	if table < 0 || !p.m.tables[table].has(id) || !p.m.Lives(id) {
+		return nil, 0, false
+	}
+	return p.m.holder(id), uint32(id), true
+}
+
+func (p *Plan) stale(c *Command, counts *Counts, s Sample) {
+	counts.Stale++
+	p.report.Stale = append(p.report.Stale, s)
+	if why, rare := p.m.staleFor(c); rare {
+		p.m.seen.See(why)
+	}
+}
+
+// staleFor says which rare state a stale command shows, if any. A generation that
+// no slot is ever issued with is none: it was forged, and is not stale.
+func (m *Exact) staleFor(c *Command) (Seen, bool) {
+	generation, live, ok := m.Slot(c.ID)
+	own := uint16(c.ID >> 32)
+	issuable := own >= 1 && own <= m.LastGeneration
+	switch {
+	case isProvisional(c.ID) && c.Name != 0:
+		return StaleProvisional, true
+	case isProvisional(c.ID):
+		return ForgedFree, true
+	case !ok:
+		return UnknownSlot, true
+	case m.Lives(c.ID):
+		return ForeignHandle, true
+	case live && issuable && generation > own:
+		return StaleReused, true
+	case !live && issuable && generation == 0:
+		return StaleDepleted, true
+	case !live && issuable && generation == own:
+		return ForgedVacant, true
+	}
+	return 0, false
+}
+
+func (p *Plan) replace(c *Command, table int, s Sample) {
+	counts := p.of(table)
+	if made := p.m.pending(c, table); made != nil {
+		switch {
+		case p.cancelled[made]:
+			counts.Dropped++
+			return
+		case p.put[made]:
+			counts.Superseded++
+		default:
+			counts.Put++
+			p.m.seen.See(PutToCreate)
+		}
+		p.put[made], p.putValue[made] = true, c.Value
+		return
+	}
+	sh, n, ok := p.find(c.ID, table)
+	switch {
+	case !ok:
+		p.stale(c, counts, s)
+		return
+	case p.erased[sh][n]:
+		counts.Dropped++
+		return
+	}
+	if p.values[sh] == nil {
+		p.values[sh] = make(map[uint32]Value)
+	}
+	if _, again := p.values[sh][n]; again {
+		counts.Superseded++
+	} else {
+		counts.Put++
+	}
+	p.values[sh][n] = c.Value
+}
+
+// survivors are the creates of a table that nothing cancelled.
+func (p *Plan) survivors(table int) []*create {
+	return slices.DeleteFunc(slices.Clone(p.creates[table]), func(c *create) bool { return p.cancelled[c] })
+}
+
+// limits finds out whether the creates fit.
+func (p *Plan) limits() {
+	for i, t := range p.m.tables {
+		n := len(p.survivors(i))
+		if n == 0 {
+			if t.Max > 0 && p.counts[i] != nil && t.live() > t.Max {
+				p.m.seen.See(AboveMax)
+			}
+			continue
+		}
+		kept := 0
+		var sizes []int
+		for _, s := range t.shards {
+			sizes = append(sizes, s.live-len(p.erased[s]))
+			kept += s.live - len(p.erased[s])
+		}
+		if t.Max > 0 && kept+n > t.Max {
+			p.refuse(ItemLimit)
+		}
+		for k, more := range deal(sizes, n) {
+			s := t.shards[k]
+			if why, full := s.Full(more, len(p.erased[s]), p.depleting[s]); full {
+				p.refuse(why)
+			}
+		}
+	}
+}
+
+func (p *Plan) refuse(why Seen) { p.Refused, p.IsRefused = why, true }

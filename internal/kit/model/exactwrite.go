@@ -1,0 +1,54 @@
+package model
+
+// What follows happens at once, inside a write.
+
+// Insert returns the handle that an insert into a table must give, or false if
+// it must fail: the shard with the fewest items takes it.
+func (m *Exact) Insert(table int, item Item) (uint64, bool) {
+	t := m.tables[table]
+	least := 0
+	for i, s := range t.shards {
+		if s.live < t.shards[least].live {
+			least = i
+		}
+	}
+	if t.Max > 0 && t.live() >= t.Max {
+		m.seen.See(ItemLimit)
+		return 0, false
+	}
+	handles := t.shards[least].InsertItems([]Item{item})
+	if handles == nil {
+		return 0, false
+	}
+	return handles[0], true
+}
+
+// Erase erases one item of a table and reports whether there was one.
+func (m *Exact) Erase(table int, id uint64) bool {
+	return m.tables[table].has(id) && m.Lives(id) && m.holder(id).Erase(id)
+}
+
+// Clear erases every item of a table.
+func (m *Exact) Clear(table int) {
+	for _, s := range m.tables[table].shards {
+		s.Clear()
+	}
+}
+
+// Rows returns the handles of a table, by shard and row.
+func (m *Exact) Rows(table int) []uint64 {
+	var all []uint64
+	for _, s := range m.tables[table].shards {
+		all = append(all, s.Handles()...)
+	}
+	return all
+}
+
+// Change changes the items of a table in place.
+func (m *Exact) Change(table int, f func(*Item)) {
+	for _, s := range m.tables[table].shards {
+		for _, n := range s.order(0, s.Rows()) {
+			f(&s.items[n])
+		}
+	}
+}

@@ -1,0 +1,308 @@
+package model
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+)
+
+// Map is one map, packed or stable, of items of any type: which slot each has, and
+// in which row it lies.
+type Map[V any] struct {
+	Slots
+	Stable bool
+	items  []V      // by slot
+	rows   []uint32 // slots by row; of a packed map only
+	rowOf  []int    // by slot; likewise
+}
+
+// NewMap returns the model of an empty map.
+func NewMap[V any](r Rules, stable bool) *Map[V] {
+	return &Map[V]{Slots: Slots{Rules: r}, Stable: stable}
+}
+
+// Clone returns a copy, which goes its own way and counts where the original does.
+func (m *Map[V]) Clone() *Map[V] {
+	return &Map[V]{
+		Slots: m.copied(), Stable: m.Stable,
+		items: slices.Clone(m.items), rows: slices.Clone(m.rows), rowOf: slices.Clone(m.rowOf),
+	}
+}
+
+// Len returns how many items there are.
+func (m *Map[V]) Len() int { return m.live }
+
+// Rows is how many rows a pass steps through: in a stable map a row is a slot,
+// whatever became of its item.
+func (m *Map[V]) Rows() int {
+	if m.Stable {
+		return len(m.slots)
+	}
+	return len(m.rows)
+}
+
+// order returns the slots with items from row lo to before row hi, by row.
+func (m *Map[V]) order(lo, hi int) []uint32 {
+	if !m.Stable {
+		return m.rows[lo:hi]
+	}
+	var all []uint32
+	for n := lo; n < hi; n++ {
+		if m.slots[n].live {
+			all = append(all, uint32(n))
+		}
+	}
+	return all
+}
+
+// Handles returns the handles of all items, by row.
+func (m *Map[V]) Handles() []uint64 {
+	all := make([]uint64, 0, m.live)
+	for _, n := range m.order(0, m.Rows()) {
+		all = append(all, m.Handle(n))
+	}
+	return all
+}
+
+// RowOf returns the row of the item that a handle names.
+func (m *Map[V]) RowOf(id uint64) (int, bool) {
+	n, ok := m.find(id)
+	if !ok || m.Stable {
+		return int(n), ok
+	}
+	return m.rowOf[n], true
+}
+
+// Get returns the item that a handle names, or nil.
+func (m *Map[V]) Get(id uint64) *V {
+	if n, ok := m.find(id); ok {
+		return &m.items[n]
+	}
+	return nil
+}
+
+// Insert makes an item, which fits, and returns its handle. Bulk inserts are no
+// different.
+func (m *Map[V]) Insert(v V) uint64 {
+	n := m.issue()
+	if int(n) == len(m.items) {
+		m.items, m.rowOf = append(m.items, v), append(m.rowOf, 0)
+	}
+	m.items[n] = v
+	if !m.Stable {
+		m.rows = append(m.rows, n)
+		m.rowOf[n] = len(m.rows) - 1
+	}
+	return m.Handle(n)
+}
+
+// InsertItems returns the handles that inserting items must give, or nil if it must
+// fail.
+func (m *Map[V]) InsertItems(items []V) []uint64 {
+	if why, full := m.Full(len(items), 0, 0); full {
+		m.Seen.See(why)
+		return nil
+	}
+	handles := make([]uint64, 0, len(items))
+	for _, item := range items {
+		handles = append(handles, m.Insert(item))
+	}
+	return handles
+}
+
+// vacateItem ends the life of an item, but for its row.
+func (m *Map[V]) vacateItem(n uint32) {
+	m.items[n] = *new(V)
+	m.vacate(n)
+}
+
+func (m *Map[V]) place(row int, n uint32) {
+	m.rows[row] = n
+	m.rowOf[n] = row
+}
+
+// Erase removes one item and reports whether there was one: the last row takes its
+// place.
+func (m *Map[V]) Erase(id uint64) bool {
+	n, ok := m.find(id)
+	if !ok {
+		return false
+	}
+	if !m.Stable {
+		row, end := m.rowOf[n], len(m.rows)-1
+		if row == end {
+			m.Seen.See(RemoveLast)
+		}
+		if end == 0 {
+			m.Seen.See(RemoveOnly)
+		}
+		m.place(row, m.rows[end])
+		m.rows = m.rows[:end]
+	}
+	m.vacateItem(n)
+	return true
+}
+
+// EraseItems erases a set of items and returns how many there were.
+func (m *Map[V]) EraseItems(ids []uint64) int {
+	set := make(map[uint32]bool)
+	for _, id := range ids {
+		if n, ok := m.find(id); ok {
+			set[n] = true
+		}
+	}
+	m.eraseSet(set)
+	return len(set)
+}
+
+// EraseWhere erases the items for which f is true, and returns how many there
+// were.
+func (m *Map[V]) EraseWhere(f func(V) bool) int {
+	set := make(map[uint32]bool)
+	for _, n := range m.order(0, m.Rows()) {
+		if f(m.items[n]) {
+			set[n] = true
+		}
+	}
+	m.eraseSet(set)
+	return len(set)
+}
+
+// EraseBackward erases the items for which f is true one by one, from the last
+// row to the first.
+func (m *Map[V]) EraseBackward(f func(V) bool) {
+	for _, id := range slices.Backward(m.Handles()) {
+		if f(*m.Get(id)) {
+			m.Erase(id)
+		}
+	}
+}
+
+// eraseSet removes a set of items: the gaps below the new length take the items
+// that stay at or above it, both ascending; the slots are freed in the order of
+// the rows they had.
+func (m *Map[V]) eraseSet(set map[uint32]bool) {
+	if len(set) == 0 {
+		return
+	}
+	before := slices.Clone(m.order(0, m.Rows()))
+	if !m.Stable {
+		m.pack(set)
+	}
+	for _, n := range before {
+		if set[n] {
+			m.vacateItem(n)
+		}
+	}
+}
+
+// pack closes the gaps that a set of items leaves.
+func (m *Map[V]) pack(set map[uint32]bool) {
+	if set[m.rows[len(m.rows)-1]] {
+		m.Seen.See(RemoveLast)
+	}
+	left := len(m.rows) - len(set)
+	stay := slices.DeleteFunc(slices.Clone(m.rows[left:]), func(n uint32) bool { return set[n] })
+	for row, n := range m.rows[:left] {
+		if set[n] {
+			m.place(row, stay[0])
+			stay = stay[1:]
+		}
+	}
+	m.rows = m.rows[:left]
+}
+
+// Clear removes every item, in the order of rows.
+func (m *Map[V]) Clear() {
+	for _, n := range m.order(0, m.Rows()) {
+		m.vacateItem(n)
+	}
+	m.rows = m.rows[:0]
+}
+
+// Reset removes every item and, early on, every slot.
+func (m *Map[V]) Reset() {
+	if !m.drop() {
+		m.Clear()
+		return
+	}
+	m.items, m.rows, m.rowOf = nil, nil, nil
+}
+
+// Sort orders the rows i to j-1 stably.
+func (m *Map[V]) Sort(i, j int, compare func(a, b V) int) {
+	m.arrange(i, j, func(a, b uint32) int { return compare(m.items[a], m.items[b]) })
+}
+
+// arrange orders the rows i to j-1 by their slots, and tells these.
+func (m *Map[V]) arrange(i, j int, compare func(a, b uint32) int) {
+	slices.SortStableFunc(m.rows[i:j], compare)
+	for row := i; row < j; row++ {
+		m.rowOf[m.rows[row]] = row
+	}
+}
+
+// SortAs moves the items that ids name to the first rows, in that order.
+func (m *Map[V]) SortAs(ids []uint64) {
+	rank := make(map[uint32]int)
+	for _, id := range ids {
+		n, ok := m.find(id)
+		if _, again := rank[n]; ok && !again {
+			rank[n] = len(rank) - len(ids)
+		}
+	}
+	m.arrange(0, len(m.rows), func(a, b uint32) int { return cmp.Compare(rank[a], rank[b]) })
+}
+
+// Partition moves the items for which f is true to the front, and returns how
+// many there are.
+func (m *Map[V]) Partition(f func(V) bool) int {
+	front := 0
+	rank := func(n uint32) int {
+		if f(m.items[n]) {
+			return 0
+		}
+		return 1
+	}
+	for _, n := range m.rows {
+		front += 1 - rank(n)
+	}
+	m.arrange(0, len(m.rows), func(a, b uint32) int { return cmp.Compare(rank(a), rank(b)) })
+	return front
+}
+
+// Swap exchanges the rows of two items, if both live.
+func (m *Map[V]) Swap(a, b uint64) bool {
+	x, okX := m.find(a)
+	y, okY := m.find(b)
+	if !okX || !okY {
+		return false
+	}
+	i, j := m.rowOf[x], m.rowOf[y]
+	m.place(i, y)
+	m.place(j, x)
+	return true
+}
+
+// Follow takes over the rows that a defragmentation left, which documents leave
+// open but for this: they hold the same items, in order if done.
+func (m *Map[V]) Follow(rows []uint64, done bool, compare func(a, b V) int) error {
+	if len(rows) != len(m.rows) {
+		return fmt.Errorf("the call of Defragment left %d rows of %d", len(rows), len(m.rows))
+	}
+	seen := make(map[uint32]bool)
+	for row, id := range rows {
+		n, ok := m.find(id)
+		if !ok || seen[n] {
+			return fmt.Errorf("the call of Defragment left %s in row %d, which lives %v and came before %v", Text(id), row, ok, seen[n])
+		}
+		seen[n] = true
+		m.place(row, n)
+	}
+	for row := 1; done && row < len(m.rows); row++ {
+		if a, b := m.items[m.rows[row-1]], m.items[m.rows[row]]; compare(a, b) > 0 {
+			return fmt.Errorf("the call of Defragment is done, and row %d has %v behind %v", row, b, a)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,130 @@
+package model
+
+import "slices"
+
+// Rules are the numbers that slots are issued by.
+type Rules struct {
+	TypeID         uint16
+	LastGeneration uint16
+	SlotLimit      uint64
+	MinFree        int
+	MaxItems       int       // 0: no limit
+	Seen           *Counters // of rare states; nil: nobody counts
+}
+
+// Slots is the rule by which slots and generations are issued and given up. The
+// models of maps and of stores have it from here: it is written down nowhere else.
+type Slots struct {
+	Rules
+	slots    []slot
+	free     []uint32 // vacant slots, oldest first
+	live     int
+	depleted int
+	floor    uint16 // new slots begin above it
+	highest  uint16 // generation ever issued
+}
+
+type slot struct {
+	generation uint16 // of the item, or of the next one; 0: depleted
+	live       bool
+}
+
+// Full says why n more items do not fit once erased of them are gone and depleting
+// of their slots depleted, or nothing.
+func (s *Slots) Full(n, erased, depleting int) (Seen, bool) {
+	vacant := len(s.free) + erased - depleting
+	room := uint64(vacant) + s.SlotLimit - uint64(len(s.slots))
+	switch {
+	case s.MaxItems > 0 && s.live-erased+n > s.MaxItems:
+		return ItemLimit, true
+	case uint64(n) > room+uint64(depleting):
+		return SlotLimit, true
+	case uint64(n) > room:
+		return SlotLimitDepleting, true
+	}
+	return 0, false
+}
+
+// issue returns the slot of a new item, which fits.
+func (s *Slots) issue() uint32 {
+	var n uint32
+	atLimit := uint64(len(s.slots)) == s.SlotLimit
+	if len(s.free) > s.MinFree || atLimit {
+		if len(s.free) <= s.MinFree {
+			s.Seen.See(GaveWay)
+		}
+		n, s.free = s.free[0], s.free[1:]
+	} else {
+		if len(s.free) > 0 {
+			s.Seen.See(HoldBack)
+		}
+		if s.floor > 0 {
+			s.Seen.See(AboveFloor)
+		}
+		n = uint32(len(s.slots))
+		s.slots = append(s.slots, slot{generation: s.floor + 1})
+	}
+	at := &s.slots[n]
+	at.live = true
+	s.highest = max(s.highest, at.generation)
+	s.live++
+	return n
+}
+
+// vacate gives up the slot of an item.
+func (s *Slots) vacate(n uint32) {
+	at := &s.slots[n]
+	at.live = false
+	s.live--
+	if at.generation == s.LastGeneration {
+		at.generation = 0
+		s.depleted++
+		s.Seen.See(Depletion)
+		return
+	}
+	at.generation++
+	s.free = append(s.free, n)
+}
+
+// drop forgets every slot, while at most half of the generations were ever issued,
+// and reports whether it did.
+func (s *Slots) drop() bool {
+	if uint32(s.highest) >= (uint32(s.LastGeneration)+1)/2 {
+		s.Seen.See(ResetCleared)
+		return false
+	}
+	if len(s.slots) > 0 {
+		s.Seen.See(ResetDropped)
+	}
+	s.slots, s.free, s.live, s.floor = nil, nil, 0, s.highest
+	return true
+}
+
+// find returns the slot of the item that a handle of any bits names.
+func (s *Slots) find(id uint64) (uint32, bool) {
+	n := uint64(uint32(id))
+	if isProvisional(id) || typeIDOf(id) != s.TypeID || n >= uint64(len(s.slots)) {
+		return 0, false
+	}
+	at := &s.slots[n]
+	return uint32(n), at.live && at.generation == uint16(id>>32)
+}
+
+// Handle returns the handle of the item in a slot, or of the next one.
+func (s *Slots) Handle(n uint32) uint64 {
+	return uint64(s.TypeID)<<48 | uint64(s.slots[n].generation)<<32 | uint64(n)
+}
+
+// Figures are what Stats must say.
+type Figures struct{ Live, Vacant, Depleted, Slots int }
+
+// Figures returns the figures of the slots.
+func (s *Slots) Figures() Figures {
+	return Figures{Live: s.live, Vacant: len(s.free), Depleted: s.depleted, Slots: len(s.slots)}
+}
+
+func (s *Slots) copied() Slots {
+	c := *s
+	c.slots, c.free = slices.Clone(s.slots), slices.Clone(s.free)
+	return c
+}

@@ -1,0 +1,59 @@
+package play_test
+
+import (
+	"testing"
+
+	"handloom/internal/kit/model"
+	"handloom/internal/kit/play"
+	"handloom/internal/kit/program"
+)
+
+// played plays a program of one packed table t of words, another u, and the given
+// steps.
+func played(t *testing.T, head, steps string) *play.Result {
+	t.Helper()
+	p, err := program.Parse([]byte("handloom-stress 1\n"+head+"table t packed word\ntable u packed word\ndo\n"+steps), "test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := play.Play(t.Context(), p, program.Config{Workers: 1})
+	if r.Failure != nil {
+		t.Fatalf("%v in\n%s", r.Failure, p.Text())
+	}
+	return r
+}
+
+// A state that counts although it did not come up makes a promise that nobody
+// keeps. Each of these comes close to one.
+func TestAStateThatDidNotComeUpIsNotCounted(t *testing.T) {
+	for name, tt := range map[string]struct {
+		not   model.Seen
+		steps string
+	}{
+		"the null handle is of no other table":          {model.ForeignHandle, "each tasks=1\n@0 erase t %9\nflush\n"},
+		"a handle out of range is of no other table":    {model.ForeignHandle, "write\ninsert t %1\nend\neach tasks=1\n@0 erase t %1+s\nflush\n"},
+		"what a flush made real was not forged":         {model.ForgedFree, "each tasks=1\n@0 emplace t %1\nflush\neach tasks=1\n@0 erase t ~1\nflush\n"},
+		"generation 0 is not stale on a reused slot":    {model.StaleReused, "write\ninsert t %1\nend\neach tasks=1\n@0 erase t %1-g\nflush\n"},
+		"one row is not one more than a chunk":          {model.ChunkOneMore, "write\ninsert t %1\nend\nforeach t\n"},
+		"nothing is no call of the inbox":               {model.InboxCall, "inbox\n"},
+		"nothing to flush is nothing to cancel":         {model.CancelBefore, "flush-cancelled\n"},
+		"no rows are not put in order":                  {model.DefragmentDone, "write\ndefragment t\nend\n"},
+		"a clone that is left alone does not evolve":    {model.CloneDiverged, "write\nclone t\nend\n"},
+		"a map without slots drops none":                {model.ResetDropped, "write\nreset t\nend\n"},
+		"queues of a segment each need no second one":   {model.SecondSegment, "each tasks=2\n@0 emplace-items t %1*9000\n@1 emplace-items t %20001*9000\nflush\n"},
+		"tables of a segment each need no second one":   {model.SecondSegment, "each tasks=1\n@0 emplace-items t %1*9000\n@0 emplace-items u %20001*9000\nflush\n"},
+		"a discard of nothing drops no batch":           {model.DiscardedBatch, "discard\n"},
+		"a rollback over nothing pending drops nothing": {model.RolledBackOverBatch, "checkpoint\nrollback\n"},
+		"a misuse without an item to erase is none":     {model.MisuseRefused, "misuse callback-changes-map\n"},
+	} {
+		if r := played(t, "", tt.steps); r.Seen[tt.not] != 0 {
+			t.Errorf("%s, but %v is counted %d times", name, tt.not, r.Seen[tt.not])
+		}
+	}
+	if r := played(t, "", "write\ninsert-items t %1*5\nend\nforeach t\n"); r.Seen[model.ChunkFull] != 0 {
+		t.Errorf("5 rows fill a chunk of thousands")
+	}
+	if r := played(t, "store batch=1\n", "each tasks=1\n@0 emplace t %1\nmisuse queue-kept\nmisuse flush-in-task\nmisuse two-passes-in-write\n"); r.Seen[model.MisuseRefused] != 0 {
+		t.Error("a batch that is full takes no pass, and its misuse is counted")
+	}
+}

@@ -1,0 +1,136 @@
+package shrink
+
+import "handloom/internal/kit/program"
+
+// number makes one number smaller: 0 if that will do, otherwise half of it for as
+// long as that will do, then one less.
+func (s *search) number(at func(p *program.Program) *int) {
+	set := func(v int) bool {
+		return s.try(func(p *program.Program) { *at(p) = v })
+	}
+	if *at(s.best) == 0 || set(0) {
+		return
+	}
+	for *at(s.best) > 1 && set(*at(s.best)/2) {
+	}
+	for tries := 0; tries < 8 && *at(s.best) > 1 && set(*at(s.best)-1); tries++ {
+	}
+}
+
+// numbers makes the arguments of steps smaller, and what they make.
+func (s *search) numbers() {
+	s.each(func(find func(p *program.Program) *program.Step) {
+		if find(s.best).N > 1 {
+			s.number(func(p *program.Program) *int { return &find(p).N })
+		}
+		for i := range find(s.best).Args {
+			s.number(func(p *program.Program) *int { return &find(p).Args[i] })
+		}
+	})
+	s.number(func(p *program.Program) *int { return &p.Narrow.Slots })
+	s.number(func(p *program.Program) *int { return &p.Narrow.Generations })
+	s.number(func(p *program.Program) *int { return &p.Store.QueueLimit })
+	s.number(func(p *program.Program) *int { return &p.Store.BatchLimit })
+	s.number(func(p *program.Program) *int { return &p.Store.InboxLimit })
+}
+
+// tables moves steps to the first table, takes away tables that no step uses, and
+// makes the others plain.
+func (s *search) tables() {
+	s.each(func(find func(p *program.Program) *program.Step) {
+		if find(s.best).Op.HasTable() && find(s.best).Table > 0 {
+			s.try(func(p *program.Program) { find(p).Table, find(p).Shard = 0, 0 })
+		}
+	})
+	for i := len(s.best.Tables) - 1; i >= 0 && len(s.best.Tables) > 1; i-- {
+		if !used(s.best, i) {
+			s.try(func(p *program.Program) { removeTable(p, i) })
+		}
+	}
+	for i := range s.best.Tables {
+		t := func(p *program.Program) *program.Table { return &p.Tables[i] }
+		s.number(func(p *program.Program) *int { return &t(p).MinFree })
+		s.number(func(p *program.Program) *int { return &t(p).Max })
+		s.number(func(p *program.Program) *int { return &t(p).Reserve })
+		s.number(func(p *program.Program) *int { return &t(p).Fixed })
+		s.number(func(p *program.Program) *int { return &t(p).Changes })
+		s.number(func(p *program.Program) *int { return &t(p).TypeID })
+		s.number(func(p *program.Program) *int { return &t(p).Chunk })
+		s.shards(i)
+		if t(s.best).Item != program.Word {
+			s.try(func(p *program.Program) { t(p).Item = program.Word })
+		}
+		if t(s.best).Kind != program.Packed {
+			s.try(func(p *program.Program) { t(p).Kind = program.Packed })
+		}
+	}
+}
+
+// shards halves the shards of a table.
+func (s *search) shards(table int) {
+	for s.best.Tables[table].Shards > 1 && s.try(func(p *program.Program) {
+		n := p.Tables[table].Shards / 2
+		p.Tables[table].Shards = n
+		program.Walk(p.Steps, func(step *program.Step) {
+			if step.Table == table {
+				step.Shard %= n
+			}
+		})
+	}) {
+	}
+}
+
+func used(p *program.Program, table int) bool {
+	found := false
+	program.Walk(p.Steps, func(s *program.Step) {
+		found = found || s.Op.HasTable() && s.Table == table
+		for _, r := range s.Refs {
+			for _, f := range r.Forge {
+				found = found || f.Kind == program.OtherTable && f.N == table
+			}
+		}
+	})
+	return found
+}
+
+func removeTable(p *program.Program, table int) {
+	p.Tables = append(p.Tables[:table], p.Tables[table+1:]...)
+	program.Walk(p.Steps, func(s *program.Step) {
+		if s.Table > table {
+			s.Table--
+		}
+		for i := range s.Refs {
+			for k := range s.Refs[i].Forge {
+				if f := &s.Refs[i].Forge[k]; f.Kind == program.OtherTable && f.N > table {
+					f.N--
+				}
+			}
+		}
+	})
+}
+
+// clone returns a copy that shares nothing that edits change.
+func clone(p *program.Program) *program.Program {
+	c := *p
+	c.Tables = append([]program.Table(nil), p.Tables...)
+	c.Configs = append([]program.Config(nil), p.Configs...)
+	c.Steps = cloneSteps(p.Steps)
+	return &c
+}
+
+func cloneSteps(steps []program.Step) []program.Step {
+	if steps == nil {
+		return nil
+	}
+	all := append([]program.Step(nil), steps...)
+	for i := range all {
+		s := &all[i]
+		s.Args = append([]int(nil), s.Args...)
+		s.Refs = append([]program.Ref(nil), s.Refs...)
+		for k := range s.Refs {
+			s.Refs[k].Forge = append([]program.Forge(nil), s.Refs[k].Forge...)
+		}
+		s.Body = cloneSteps(s.Body)
+	}
+	return all
+}
