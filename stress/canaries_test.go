@@ -36,6 +36,14 @@ func TestWordsStandForManyFaults(t *testing.T) {
 	if err != nil || len(all) < 24 {
 		t.Errorf("%d faults, %v", len(all), err)
 	}
+	rare, err := chooseFaults(rareFaults)
+	if err != nil {
+		t.Error(err)
+	}
+	known, err := knownFaults()
+	if err != nil || len(all)+len(rare) != len(known) {
+		t.Errorf("%d and %d of %d faults, %v", len(all), len(rare), len(known), err)
+	}
 	if one, err := chooseFaults("lifo"); err != nil || len(one) != 1 || one[0].Name != "lifo" {
 		t.Errorf("%v, %v", one, err)
 	}
