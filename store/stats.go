@@ -35,11 +35,11 @@ func (s *Store) Stats() Stats {
 	return Stats{Epoch: s.stats.Epoch, Tables: slices.Clone(s.stats.Tables)}
 }
 
-// Flushed returns the sum of the reports of all flushes so far, of those taken back
-// by a [Store.Rollback] as well: a table for each one of the store, in the order of
-// registration, the durations of all flushes, and no stale commands. What a Write
-// inserts, removes and clears is no command and not in it. Two of them say what
-// happened in between.
+// Flushed returns the sum of the reports of all flushes with commands so far, of those
+// that a [Store.Rollback] took back as well, so that no figure ever falls: Epoch is their
+// number, Tables has each table of the store, in the order of registration, and there
+// are no stale commands. What a Write inserts, removes and clears is no command and not
+// in it. Two of them say what happened in between.
 //
 // It may be called from any goroutine at any time, and takes O(tables) time.
 func (s *Store) Flushed() *Report {
@@ -53,7 +53,7 @@ func (s *Store) addFlush(r *Report) {
 	s.statsLock.Lock()
 	defer s.statsLock.Unlock()
 	sum := &s.flushed
-	sum.Epoch = r.Epoch
+	sum.Epoch++
 	sum.Total.Add(r.Total)
 	for i := range r.Tables {
 		t := &r.Tables[i]

@@ -277,7 +277,7 @@ func TestJSONHasTheSameFigures(t *testing.T) {
 	}
 	h := storeweb.Handler(f.Store, f.frame)
 	a := read(t, h, "/", http.StatusOK).Store
-	if a.Stats.Epoch != 2 || !slices.Equal(a.Stats.Tables, f.Stats().Tables) || !a.Flushed.Equal(f.Flushed()) || a.Recent != nil || a.Heap == 0 {
+	if a.Stats.Epoch != 2 || !slices.Equal(a.Stats.Tables, f.Stats().Tables) || !a.Flushed.Equal(f.Flushed()) || a.Flushed.Epoch != 2 || a.Recent != nil || a.Heap == 0 {
 		t.Errorf("it says %+v", a)
 	}
 	if len(a.Schedules) != 1 || a.Schedules[0].Explain != f.frame.Explain() || len(a.Schedules[0].Systems) != 3 ||

@@ -190,3 +190,28 @@ func TestALaterTableHasRates(t *testing.T) {
 		}
 	})
 }
+
+// A Rollback takes the epoch back, but no rate below zero.
+func TestRatesGoOnBehindARollback(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFleet(t, 10)
+		h := storeweb.Handler(f.Store)
+		var before store.Checkpoint
+		if err := f.Checkpoint(t.Context(), &before); err != nil {
+			t.Fatal(err)
+		}
+		for range 5 {
+			f.launch(t, 10)
+		}
+		read(t, h, "/", http.StatusOK)
+		time.Sleep(time.Second) // of the bubble
+		if err := f.Rollback(t.Context(), &before); err != nil {
+			t.Fatal(err)
+		}
+		f.launch(t, 3)
+		a := read(t, h, "/", http.StatusOK).Store
+		if a.Recent == nil || a.Recent.Flushes != 1 || a.Recent.Flushed.Total.Created != 3 || a.Stats.Epoch != 2 || a.Flushed.Epoch != 7 {
+			t.Errorf("it says %+v of epoch %d", a.Recent, a.Stats.Epoch)
+		}
+	})
+}
