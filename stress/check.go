@@ -108,13 +108,14 @@ func checkFigures(m *model, p *player) error {
 
 // checkItem looks one name up.
 func checkItem(m *model, p *player, n name) error {
-	want, live := m.item(n)
-	got, found := p.lookup(n)
+	want, object, live := m.item(n)
+	if !live {
+		return nil // see checkGone
+	}
+	got, found := p.lookup(n.table, object)
 	switch {
-	case live && !found:
+	case !found:
 		return fmt.Errorf("table %d: key %d lives, and its handle finds nothing", n.table, n.key)
-	case found && !live:
-		return fmt.Errorf("table %d: key %d is erased, and its handle finds %+v", n.table, n.key, got)
 	case got != want:
 		return fmt.Errorf("table %d: key %d is %+v; want %+v", n.table, n.key, got, want)
 	}
@@ -144,10 +145,11 @@ func checkAll(m *model, p *player) error {
 	for _, t := range p.tables {
 		for h, it := range t.items.All() {
 			n := name{t.number, it.Key}
-			if want, ok := m.item(n); !ok || *it != want {
+			want, object, ok := m.item(n)
+			if !ok || *it != want {
 				return fmt.Errorf("table %d: it holds %+v as %v; want %+v", t.number, *it, h.ID, want)
 			}
-			if mine := p.parts[n.task()].live[n].handle; mine != h {
+			if mine := p.held[object].handle; mine != h {
 				return fmt.Errorf("table %d: key %d lives as %v; its handle is %v", t.number, it.Key, h.ID, mine.ID)
 			}
 		}

@@ -77,7 +77,12 @@ func (p *program) tell(s settings, r *replay, page *replayPage, o outcome) int {
 	if o.exit != exitBad {
 		fmt.Fprintf(out, "ticks %s, tables %s, shards %d of each table\n\n",
 			report.Count(r.model.tick), report.Count(len(r.model.tables)), r.shards)
-		writeTable(out, r.rows())
+		rows := r.rows()
+		writeTable(out, rows)
+		fmt.Fprintln(out)
+		writeTypes(out, r.types())
+		fmt.Fprintln(out)
+		writeBeside(out, rows, r.plain.cost())
 		fmt.Fprintln(out)
 	}
 	for _, m := range r.mismatches {

@@ -52,6 +52,11 @@
 //	flush    Flush, after which provisional handles are resolved
 //	sum      Reduce over every table
 //
+// Beside the players, the same happens to plain Go maps from key to item, on one
+// goroutine, so that what tables cost can be told as a ratio. A key has a number as
+// long as its object lives, by which players hold handles: a program would keep them
+// in its items, and no map is charged to the store.
+//
 // The number of tasks is fixed and a key belongs to the task it hashes to, so
 // the batch is the same for any number of workers, and the events of one key
 // keep their order. A key that is created and erased within the tick is erased
@@ -102,6 +107,6 @@
 // # Memory
 //
 // The players run in lock step and the trace is streamed: memory grows with the
-// live items, times the number of players, and with the longest tick, not with
-// the trace.
+// live items, times the number of players and once for the plain maps, and with the
+// longest tick, not with the trace.
 package main

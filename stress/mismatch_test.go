@@ -64,10 +64,10 @@ func TestChecksFindSpoiledState(t *testing.T) {
 	spoil := map[string]func(p *player){
 		"a pass sums up": func(p *player) { p.tables[0].sums.Versions++ },
 		"and its handle finds nothing": func(p *player) {
-			delete(p.parts[name{0, 1}.task()].live, name{0, 1})
+			p.held[0] = entry{}
 		},
 		"want {Key:1 ": func(p *player) {
-			it, _ := p.byTable[0].items.Get(p.parts[name{0, 1}.task()].live[name{0, 1}].handle)
+			it, _ := p.byTable[0].items.Get(p.held[0].handle)
 			it.Version++
 		},
 		"slots are depleted": func(p *player) { p.depleted++ },

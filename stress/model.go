@@ -12,18 +12,28 @@ type model struct {
 
 	touched []name         // in this tick, each once, in the order of their first event
 	touches map[name]touch // by name
+
+	// Every object has a number, small ones first, which returns in the tick after
+	// its end: a player that keeps handles by number needs no map to find them.
+	numbers     []uint32 // of the objects of this tick's events
+	objects     uint32   // numbers given so far
+	free, ended []uint32
+
+	all    life // of all tables together, but for updates
+	course course
 }
 
 type modelTable struct {
 	number uint16
 	live   map[uint64]fact
 	want   tally // of this tick
+	life   life
 
 	keys, versions, born uint64 // sums over live
 }
 
 // fact is what an item must hold besides its name.
-type fact struct{ version, born uint32 }
+type fact struct{ version, born, object uint32 }
 
 // touch is what this tick did to the present item of a key.
 type touch struct {
@@ -54,7 +64,8 @@ func (m *model) register(number uint16) bool {
 // of a lifetime, and their tables are registered.
 func (m *model) apply(events []trace.Event) {
 	m.tick++
-	m.touched = m.touched[:0]
+	m.touched, m.numbers = m.touched[:0], m.numbers[:0]
+	m.free, m.ended = append(m.free, m.ended...), m.ended[:0]
 	clear(m.touches)
 	for _, t := range m.tables {
 		t.want = tally{}
@@ -65,8 +76,18 @@ func (m *model) apply(events []trace.Event) {
 		if !seen {
 			m.touched = append(m.touched, n)
 		}
-		m.touches[n] = m.byTable[e.Table].apply(e, was, uint32(m.tick))
+		t := m.byTable[e.Table]
+		object := t.live[e.Key].object
+		switch e.Kind {
+		case trace.Create:
+			object = m.number()
+		case trace.Erase:
+			m.ended = append(m.ended, object)
+		}
+		m.numbers = append(m.numbers, object)
+		m.touches[n] = t.apply(e, was, object, uint32(m.tick))
 	}
+	m.age()
 	for _, n := range m.touched {
 		if puts := m.touches[n].puts; puts > 0 {
 			t := m.byTable[n.table]
@@ -76,11 +97,23 @@ func (m *model) apply(events []trace.Event) {
 	}
 }
 
-func (t *modelTable) apply(e trace.Event, to touch, tick uint32) touch {
+// number returns the number of a new object.
+func (m *model) number() uint32 {
+	if n := len(m.free); n > 0 {
+		object := m.free[n-1]
+		m.free = m.free[:n-1]
+		return object
+	}
+	m.objects++
+	return m.objects - 1
+}
+
+func (t *modelTable) apply(e trace.Event, to touch, object, tick uint32) touch {
 	f := t.live[e.Key]
 	switch e.Kind {
 	case trace.Create:
-		t.live[e.Key] = fact{born: tick}
+		t.live[e.Key] = fact{born: tick, object: object}
+		t.life.births++
 		t.want.created++
 		t.keys += e.Key
 		t.born += uint64(tick)
@@ -89,12 +122,14 @@ func (t *modelTable) apply(e trace.Event, to touch, tick uint32) touch {
 		f.version++
 		t.live[e.Key] = f
 		t.versions++
+		t.life.updated++
 		if !to.fresh || e.Key%2 == 0 {
 			to.puts++ // an odd key's update joins its create
 		}
 		return to
 	case trace.Erase:
 		delete(t.live, e.Key)
+		t.life.end(int(tick-f.born) + 1)
 		t.keys -= e.Key
 		t.versions -= uint64(f.version)
 		t.born -= uint64(f.born)
@@ -115,16 +150,17 @@ func (t *modelTable) sums(tick int) sums {
 	return sums{Items: n, Keys: t.keys, Versions: t.versions, Ages: n*uint64(tick) - t.born}
 }
 
-// item returns the item that must be found under n, and whether there is one.
-func (m *model) item(n name) (item, bool) {
+// item returns the item that must be found under n, with the number of the object,
+// and whether there is one.
+func (m *model) item(n name) (want item, object uint32, live bool) {
 	f, ok := m.byTable[n.table].live[n.key]
 	if !ok {
-		return item{}, false
+		return item{}, 0, false
 	}
 	return item{
 		Key: n.key, Table: uint32(n.table),
 		Version: f.version, Born: f.born, Age: uint32(m.tick) - f.born,
-	}, true
+	}, f.object, true
 }
 
 // len returns how many items live.

@@ -19,6 +19,7 @@ type player struct {
 	tables  []*table // in the order of registration
 	byTable [trace.MaxTable + 1]*table
 	parts   [tasks]part
+	held    []entry // by number of the object
 
 	tick     int
 	report   *store.Report // of the last flush
@@ -26,8 +27,9 @@ type player struct {
 	depleted int           // slots, as the reports count them
 	digest   uint64        // after the last tick
 
-	busy    time.Duration       // in the phases of the ticks, checks and digests aside
-	flushes histogram.Histogram // those that had commands
+	busy     time.Duration       // in the phases of the ticks, checks and digests aside
+	changing time.Duration       // of that, what is recorded and flushed
+	flushes  histogram.Histogram // those that had commands
 }
 
 func newPlayer(workers int) (*player, error) {
@@ -35,11 +37,7 @@ func newPlayer(workers int) (*player, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &player{workers: workers, store: s}
-	for i := range p.parts {
-		p.parts[i].live = make(map[name]entry)
-	}
-	return p, nil
+	return &player{workers: workers, store: s}, nil
 }
 
 // register adds a table of the trace to the store.
@@ -53,11 +51,12 @@ func (p *player) register(number uint16, shards int) error {
 	return nil
 }
 
-// play replays one tick, given the events of each task. Every other tick is one
-// Write, which its passes and its flush join; the rest go through the gate phase
-// by phase.
-func (p *player) play(tick int, events *[tasks][]trace.Event) error {
+// play replays one tick, given the events of each task and how many numbers of
+// objects there are. Every other tick is one Write, which its passes and its flush
+// join; the rest go through the gate phase by phase.
+func (p *player) play(tick int, events *[tasks][]event, objects uint32) error {
 	p.tick = tick
+	p.held = append(p.held, make([]entry, int(objects)-len(p.held))...)
 	begin := time.Now()
 	err := p.whole(events)
 	p.busy += time.Since(begin)
@@ -68,7 +67,7 @@ func (p *player) play(tick int, events *[tasks][]trace.Event) error {
 	return err
 }
 
-func (p *player) whole(events *[tasks][]trace.Event) error {
+func (p *player) whole(events *[tasks][]event) error {
 	if p.tick%2 != 0 {
 		return p.phases(p.ctx, events)
 	}
@@ -78,12 +77,13 @@ func (p *player) whole(events *[tasks][]trace.Event) error {
 }
 
 // phases are a tick: age, record, flush, sum.
-func (p *player) phases(ctx context.Context, events *[tasks][]trace.Event) error {
+func (p *player) phases(ctx context.Context, events *[tasks][]event) error {
 	for _, t := range p.tables {
 		if err := t.items.ForEach(ctx, age); err != nil {
 			return err
 		}
 	}
+	begin := time.Now()
 	err := p.store.Each(ctx, tasks, func(_ context.Context, task int, q store.Queue) error {
 		return p.record(&p.parts[task], events[task], q)
 	})
@@ -93,6 +93,7 @@ func (p *player) phases(ctx context.Context, events *[tasks][]trace.Event) error
 	if err := p.flush(ctx); err != nil {
 		return err
 	}
+	p.changing += time.Since(begin)
 	for _, t := range p.tables {
 		if t.sums, err = store.Reduce(ctx, t.items, add, sums.plus); err != nil {
 			return err
@@ -136,13 +137,9 @@ func add(_ context.Context, r store.Rows[item]) (sums, error) {
 	return s, nil
 }
 
-// lookup returns the item that the player holds under n.
-func (p *player) lookup(n name) (item, bool) {
-	e, ok := p.parts[n.task()].live[n]
-	if !ok {
-		return item{}, false
-	}
-	it, ok := p.byTable[n.table].items.Get(e.handle)
+// lookup returns the item that the player holds under an object's number.
+func (p *player) lookup(table uint16, object uint32) (item, bool) {
+	it, ok := p.byTable[table].items.Get(p.held[object].handle)
 	if !ok {
 		return item{}, false
 	}

@@ -7,11 +7,16 @@ import (
 	"handloom/store"
 )
 
-// part is what one task knows: the handles of the keys that hash to it, and
-// what it did to them in this tick. Tasks share no part, so they need no lock.
+// event is one event of a trace, and the number of the object that it is about.
+type event struct {
+	trace.Event
+	object uint32
+}
+
+// part is what one task did in this tick. Tasks share no part and no object, so
+// they need no lock.
 type part struct {
-	live  map[name]entry
-	fresh []name     // created in this tick; their handles are provisional until settle
+	fresh []event    // creates; their handles are provisional until settle
 	gone  []lastName // erased in this tick
 }
 
@@ -30,24 +35,23 @@ type lastName struct {
 }
 
 // record records what happened to the keys of one task.
-func (p *player) record(part *part, events []trace.Event, q store.Queue) error {
+func (p *player) record(part *part, events []event, q store.Queue) error {
 	part.fresh, part.gone = part.fresh[:0], part.gone[:0]
 	for _, e := range events {
-		n, t := name{e.Table, e.Key}, p.byTable[e.Table]
+		t, held := p.byTable[e.Table], &p.held[e.object]
 		switch e.Kind {
 		case trace.Create:
-			h := t.items.Emplace(q, item{Key: n.key, Table: uint32(n.table), Born: uint32(p.tick)})
-			part.live[n] = entry{handle: h}
-			part.fresh = append(part.fresh, n)
+			h := t.items.Emplace(q, item{Key: e.Key, Table: uint32(e.Table), Born: uint32(p.tick)})
+			*held = entry{handle: h}
+			part.fresh = append(part.fresh, e)
 		case trace.Update:
-			if err := part.update(q, t, n, uint32(p.tick)); err != nil {
+			if err := held.update(q, t, e, uint32(p.tick)); err != nil {
 				return err
 			}
 		case trace.Erase:
-			h := part.live[n].handle
-			t.items.Erase(q, h)
-			part.gone = append(part.gone, lastName{t, h})
-			delete(part.live, n)
+			t.items.Erase(q, held.handle)
+			part.gone = append(part.gone, lastName{t, held.handle})
+			*held = entry{}
 		}
 	}
 	return nil
@@ -55,44 +59,40 @@ func (p *player) record(part *part, events []trace.Event, q store.Queue) error {
 
 // update records the next version of an item as a put. One that was created in
 // this tick and has an odd key is completed where it was staged instead.
-func (part *part) update(q store.Queue, t *table, n name, tick uint32) error {
-	e := part.live[n]
-	e.version++
-	part.live[n] = e
-	next := item{Key: n.key, Table: uint32(n.table), Born: tick, Version: e.version}
+func (held *entry) update(q store.Queue, t *table, e event, tick uint32) error {
+	held.version++
+	next := item{Key: e.Key, Table: uint32(e.Table), Born: tick, Version: held.version}
 	switch {
-	case !e.handle.ID.IsProvisional():
-		if old, ok := t.items.Get(e.handle); ok {
+	case !held.handle.ID.IsProvisional():
+		if old, ok := t.items.Get(held.handle); ok {
 			next = *old // with what this tick's pass has written in place
-			next.Version = e.version
+			next.Version = held.version
 		}
-	case n.key%2 == 1:
-		staged, ok := t.items.Staged(q, e.handle)
+	case e.Key%2 == 1:
+		staged, ok := t.items.Staged(q, held.handle)
 		if !ok {
-			return fmt.Errorf("table %d: the queue does not hold the create of key %d, which it recorded", n.table, n.key)
+			return fmt.Errorf("table %d: the queue does not hold the create of key %d, which it recorded", e.Table, e.Key)
 		}
 		*staged = next
 		return nil
 	}
-	t.items.Put(q, e.handle, next)
+	t.items.Put(q, held.handle, next)
 	return nil
 }
 
 // settle replaces the provisional handles of this tick by real ones.
 func (p *player) settle() error {
 	for i := range p.parts {
-		part := &p.parts[i]
-		for _, n := range part.fresh {
-			e, ok := part.live[n]
-			if !ok || !e.handle.ID.IsProvisional() {
-				continue // erased again, or settled under its first create
+		for _, e := range p.parts[i].fresh {
+			held := &p.held[e.object]
+			if !held.handle.ID.IsProvisional() {
+				continue // erased again
 			}
-			h, ok := p.byTable[n.table].items.Resolve(e.handle)
+			h, ok := p.byTable[e.Table].items.Resolve(held.handle)
 			if !ok {
-				return fmt.Errorf("table %d: key %d was created as %v, which resolves to nothing after the flush", n.table, n.key, e.handle.ID)
+				return fmt.Errorf("table %d: key %d was created as %v, which resolves to nothing after the flush", e.Table, e.Key, held.handle.ID)
 			}
-			e.handle = h
-			part.live[n] = e
+			held.handle = h
 		}
 	}
 	return nil

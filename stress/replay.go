@@ -31,11 +31,13 @@ type replay struct {
 	onTick  func(*replay) // after every tick that was checked
 	model   *model
 	players []*player
+	plain   plainMaps
+	title   func(table uint16) string // what the trace calls the items of a table
 
 	events     int
 	full       int // checks of everything
 	mismatches []mismatch
-	split      [tasks][]trace.Event
+	split      [tasks][]event
 }
 
 func newReplay(name string, workers []int, shards int) (*replay, error) {
@@ -58,6 +60,7 @@ func (r *replay) run(ctx context.Context, in io.Reader) error {
 	if err != nil {
 		return err
 	}
+	r.title = reader.Name
 	err = r.withTeams(ctx, r.players, func() error { return r.ticks(ctx, reader) })
 	for _, p := range r.players {
 		if _, closing := p.store.Close(context.WithoutCancel(ctx)); closing != nil && err == nil {
@@ -119,6 +122,7 @@ func (r *replay) register(events []trace.Event) error {
 		if !r.model.register(e.Table) {
 			continue
 		}
+		r.plain.register(e.Table)
 		for _, p := range r.players {
 			if err := p.register(e.Table, r.shards); err != nil {
 				return &trace.Error{File: r.name, Line: e.Line, Reason: fmt.Sprintf("table %d does not fit: %v", e.Table, err), Err: err}
@@ -135,9 +139,15 @@ func (r *replay) tick(events []trace.Event) {
 	tick := r.model.tick
 	r.events += len(events)
 	r.deal(events)
-	for i := range r.players {
-		p := r.players[(i+tick)%len(r.players)]
-		if err := p.play(tick, r.missing(p)); err != nil {
+	turns := len(r.players) + 1
+	for i := range turns {
+		turn := (i + tick) % turns
+		if turn == len(r.players) {
+			r.plain.play(tick, events)
+			continue
+		}
+		p := r.players[turn]
+		if err := p.play(tick, r.missing(p), r.model.objects); err != nil {
 			r.differ(p.workers, err.Error())
 		}
 	}
@@ -151,21 +161,21 @@ func (r *replay) deal(events []trace.Event) {
 	for i := range r.split {
 		r.split[i] = r.split[i][:0]
 	}
-	for _, e := range events {
+	for i, e := range events {
 		task := name{e.Table, e.Key}.task()
-		r.split[task] = append(r.split[task], e)
+		r.split[task] = append(r.split[task], event{e, r.model.numbers[i]})
 	}
 }
 
 // missing returns what p is given to play: everything, but for a fault.
-func (r *replay) missing(p *player) *[tasks][]trace.Event {
+func (r *replay) missing(p *player) *[tasks][]event {
 	if r.fault == nil {
 		return &r.split
 	}
-	var split [tasks][]trace.Event
+	var split [tasks][]event
 	for i, events := range r.split {
 		for _, e := range events {
-			if !r.fault(p.workers, r.model.tick, e) {
+			if !r.fault(p.workers, r.model.tick, e.Event) {
 				split[i] = append(split[i], e)
 			}
 		}
@@ -179,6 +189,9 @@ func (r *replay) check(full bool) {
 		if what := compare(r.players[0], p); what != "" {
 			r.differ(0, what)
 		}
+	}
+	if err := r.plain.check(r.model); err != nil {
+		r.differ(0, err.Error())
 	}
 	for _, p := range r.players {
 		err := checkTick(r.model, p)
@@ -199,6 +212,7 @@ func (r *replay) finish() {
 	if r.model.tick%fullEvery != 0 {
 		r.check(true)
 	}
+	r.plain.measure()
 }
 
 func (r *replay) differ(workers int, what string) {

@@ -53,7 +53,7 @@ func (p *replayPage) write(file string, r *replay, o outcome) error {
 	}
 	p.feed.Verdict(feed.Verdict{Verdict: o.verdict, ExitCode: o.exit, Reason: o.reason, Totals: r.totals()})
 	var text bytes.Buffer
-	if err := page.Report(&text, &p.kept); err != nil {
+	if err := page.Report(&text, &p.kept, r.charts(r.rows(), r.types())...); err != nil {
 		return err
 	}
 	return writeOut(file, text.Bytes())
@@ -65,6 +65,7 @@ func (r *replay) totals() []feed.Fact {
 		{Name: "ticks", Value: report.Count(r.model.tick)},
 		{Name: "events", Value: fmt.Sprintf("%s in tables %s", report.Count(r.events), report.Count(len(r.model.tables)))},
 	}
+	facts = append(facts, typeFacts(r.types()[0])...)
 	rows := r.rows()
 	for _, of := range rows {
 		facts = append(facts, feed.Fact{

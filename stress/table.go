@@ -26,6 +26,7 @@ type row struct {
 	Depleted int     `json:"depleted"`
 	Bytes    int64   `json:"bytes"`
 	Digest   string  `json:"digest"` // hexadecimal
+	Beside   beside  `json:"beside_plain_maps"`
 
 	busy time.Duration
 }
@@ -49,6 +50,7 @@ func (r *replay) rows() []row {
 			rows[i].Depleted += t.Depleted
 			rows[i].Bytes += t.Bytes
 		}
+		rows[i].Beside = r.beside(p, rows[i].Bytes)
 	}
 	return rows
 }

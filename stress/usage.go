@@ -125,7 +125,19 @@ Examples:
   go run ./stress replay lifetimes.trace.gz -json - | jq .verdict
   zcat lifetimes.trace.gz | go run ./stress replay -
 
-Columns of the table: events/s is over the time in phases (aging, recording,
+Of the program that was traced the report tells, by type, how many objects were
+created, updated and erased, how many there were at most, births and deaths in a
+tick, and how many ticks they lived for, that of the birth included. The types have
+the names that comments of the trace give them, "# table 7: ship"; import writes
+those. And it tells what tables cost beside plain Go maps from key to item, to which
+the same happens in the same run, by one goroutine: in all, in passes over all items,
+in changes, and in memory at the end, each as a ratio. Changes are dear in ticks of
+few events, for which a flush is begun all the same.
+
+A program records itself by printing lines: see ExampleWriter in package
+internal/trace.
+
+Columns of the first table: events/s is over the time in phases (aging, recording,
 flush, sums), without checks and digests; flush times are of the flushes that had
 commands, and at most 1/64 too high; slots are live, vacant and depleted ones.
 

@@ -9,6 +9,7 @@
 //	C <table> <key>      an item appears
 //	U <table> <key>      it changes
 //	E <table> <key>      it disappears
+//	# table 7: ship      what the items of a table are; for people
 //
 // The first line is the header, and no comment comes before it. Lines end in
 // LF, the last one may go without, and none is longer than [MaxLine] bytes. One

@@ -2,9 +2,11 @@ package trace
 
 import (
 	"bufio"
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
 )
 
@@ -14,6 +16,7 @@ const MaxLine = 4096
 const (
 	headerWord = "handloom-trace"
 	header     = headerWord + " 1"
+	namePrefix = "# table "
 )
 
 // Reader gives the events of one trace in the order of its lines. It streams:
@@ -23,6 +26,8 @@ type Reader struct {
 	in   *bufio.Reader // a buffer longer than MaxLine, so that a line is one slice of it
 	line int           // lines read so far
 	err  error         // what every later call returns
+
+	names map[uint16]string // of tables
 }
 
 // NewReader returns a Reader of the trace in r, plain or gzip, and has read
@@ -45,8 +50,8 @@ func NewReader(r io.Reader, name string) (*Reader, error) {
 
 // Next returns the next event, or [io.EOF] behind the last one. Any other
 // error is an [*Error]. Once an error was returned, every later call returns
-// the same one. Next takes time in the length of the line and does not
-// allocate.
+// the same one. Next takes time in the length of the line and
+// allocates nothing but the names of tables.
 func (t *Reader) Next() (Event, error) {
 	for t.err == nil {
 		line, err := t.readLine()
@@ -61,8 +66,27 @@ func (t *Reader) Next() (Event, error) {
 			e.Line = t.line
 			return e, nil
 		}
+		t.noteName(line)
 	}
 	return Event{}, t.err
+}
+
+// Name returns what the comments read so far call the items of a table, or "".
+func (t *Reader) Name(table uint16) string { return t.names[table] }
+
+// noteName keeps what [Writer.Name] has written.
+func (t *Reader) noteName(line []byte) {
+	rest, ok := bytes.CutPrefix(line, []byte(namePrefix))
+	if !ok {
+		return
+	}
+	number, name, ok := strings.Cut(string(rest), ": ")
+	if table, err := strconv.ParseUint(number, 10, 16); ok && err == nil && table <= MaxTable {
+		if t.names == nil {
+			t.names = make(map[uint16]string)
+		}
+		t.names[uint16(table)] = name
+	}
 }
 
 // readHeader reads the first line and keeps nothing of it.

@@ -77,6 +77,12 @@ func (w *Writer) Event(e Event) {
 	w.write(w.fields)
 }
 
+// Name writes a comment that says what the items of a table are; it belongs before
+// their events.
+func (w *Writer) Name(table uint16, name string) {
+	w.Comment(fmt.Sprintf("table %d: %s", table, strings.ReplaceAll(name, "\n", " ")))
+}
+
 // Comment writes text behind a hash. Each line of it becomes a comment of its
 // own; a line too long for the format is cut; bytes that do not print become
 // question marks.

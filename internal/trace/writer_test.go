@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"os"
 	"strings"
 	"testing"
 
@@ -13,28 +12,6 @@ import (
 
 	"handloom/internal/trace"
 )
-
-func Example() {
-	w := trace.NewWriter(os.Stdout)
-	w.Header()
-	w.Comment("two particles")
-	w.Create(1, 10)
-	w.Create(1, 11)
-	w.Tick()
-	w.Update(1, 10)
-	w.Erase(1, 11)
-	if err := w.Close(); err != nil {
-		fmt.Println(err)
-	}
-	// Output:
-	// handloom-trace 1
-	// # two particles
-	// C 1 10
-	// C 1 11
-	// T
-	// U 1 10
-	// E 1 11
-}
 
 func ExampleReader_Ticks() {
 	text := "handloom-trace 1\nC 1 10\nC 1 11\nT\nE 1 11\nE 1 12\n"
@@ -80,6 +57,31 @@ func withoutLines(events []trace.Event) []trace.Event {
 		plain[i] = e
 	}
 	return plain
+}
+
+func TestNamesOfTablesAreReadBack(t *testing.T) {
+	var text bytes.Buffer
+	w := trace.NewWriter(&text)
+	w.Name(7, "ship: a\nlong one")
+	w.Comment("table 8, in other words")
+	w.Comment("table 1024: out of range")
+	w.Comment("table x: no number")
+	w.Create(7, 1)
+	w.Name(9, "shot")
+	w.Tick()
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	r, err := trace.NewReader(&text, "names")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := r.Next(); err != nil || r.Name(7) != "ship: a long one" || r.Name(9) != "" {
+		t.Errorf("%v; the tables are called %q and %q", err, r.Name(7), r.Name(9))
+	}
+	if _, err := r.Next(); err != nil || r.Name(9) != "shot" || r.Name(8) != "" || r.Name(1024) != "" {
+		t.Errorf("%v; the tables are called %q, %q and %q", err, r.Name(9), r.Name(8), r.Name(1024))
+	}
 }
 
 func TestReaderGivesWhatWriterWrote(t *testing.T) {

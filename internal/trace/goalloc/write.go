@@ -1,7 +1,6 @@
 package goalloc
 
 import (
-	"fmt"
 	"io"
 
 	"handloom/internal/trace"
@@ -37,7 +36,7 @@ func write(h *history, l layout, out io.Writer, sum *Summary) error {
 func (w *writing) comments() {
 	w.out.Comment("object lifetimes of a Go program, a tick per millisecond")
 	for i, t := range w.layout.tables {
-		w.out.Comment(fmt.Sprintf("table %d: %s", i, clip(t.Name)))
+		w.out.Name(uint16(i), clip(t.Name))
 	}
 }
 

@@ -177,11 +177,14 @@ func shardRows(c *feed.Collector) []shardRow {
 	return rows
 }
 
-// Report writes the run as a page that needs no other file. It fails when out
-// does.
-func Report(out io.Writer, c *feed.Collector) error {
+// Report writes the run as a page that needs no other file, with more charts
+// behind those of every run. It fails when out does.
+func Report(out io.Writer, c *feed.Collector, more ...chart.Chart) error {
 	v := newView(c)
 	v.Policy = filePolicy
+	for _, figure := range more {
+		v.Charts = append(v.Charts, template.HTML(chart.Figure(figure))) // escaped there
+	}
 	return pages.Execute(out, v)
 }
 
