@@ -202,5 +202,5 @@ func (t *table) close() {
 	for i, sh := range t.order {
 		t.order[i] = apply.New(apply.EmptyLike(sh.Map), t.typ)
 	}
-	t.forgetCreated()
+	t.recorder.Forget()
 }

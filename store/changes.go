@@ -7,27 +7,40 @@ import (
 	"handloom/internal/items"
 )
 
-// Created iterates over the items of t that the last flush created, in the order of
-// recording: by queue key, then by sequence. What a spatial index, a network
-// layer or a renderer has to add is here, what it has to remove in Erased, and
-// what it has to look at again in Replaced.
+// Created iterates over the items of t that the last frame created, or the one that runs
+// has so far: flush by flush, each in the order of recording, by queue key and then by
+// sequence. What a spatial index, a network layer or a renderer has to add is here,
+// what it has to remove in Erased, and what it has to look at again in Replaced.
 //
-// The three are good until the next flush with commands, and empty when that had
-// none for the table. They are read like the items themselves; items that a
-// Write has erased since are left out. They panic unless the table was
-// registered with Changes. Created costs nothing; the other two cost a copy of
-// the erased items and of the handles in each flush.
+// The three say what the flushes of a frame came to. An item that it created and erased
+// is in none of them; one that it created and replaced is in Created alone; one that it
+// replaced, once or often, and erased is in Erased alone. What a Write did at once, by
+// Insert, Remove, Clear or Maps, is in none, and what it removed so is in Created and
+// Replaced no more.
+//
+// They are good until the first flush with commands of the next frame, and empty when
+// the frame had none for the table, or a Rollback took it back. They are read like the
+// items themselves, and panic unless the table was registered with Changes. Created
+// costs a few words per flush; the other two cost a copy of the erased items and of the
+// handles, and in the flushes of a frame behind its first a visit to what that changed
+// before.
 func Created[T any](t TableOf[T]) iter.Seq2[Handle[T], *T] {
 	of := t.tableOf()
 	if !of.changed("Created") {
 		return nothing
 	}
-	return living[T](of, of.recorder.Published.Created())
+	return func(yield func(Handle[T], *T) bool) {
+		for _, c := range of.recorder.Published() {
+			if !living(of, c.Created(), yield) {
+				return
+			}
+		}
+	}
 }
 
-// Replaced iterates over the items of t that the last flush put a value to, by
-// typeId and then in the order their rows had before. Items that were created by
-// the same flush are not among them. See [Created].
+// Replaced iterates over the items of t that the last frame put a value to, by typeId,
+// then flush by flush and in the order that their rows had before. Items that the frame
+// created are not among them, and none is there twice. See [Created].
 func Replaced[T any](t TableOf[T]) iter.Seq2[Handle[T], *T] {
 	of := t.tableOf()
 	if !of.changed("Replaced") {
@@ -35,18 +48,18 @@ func Replaced[T any](t TableOf[T]) iter.Seq2[Handle[T], *T] {
 	}
 	return func(yield func(Handle[T], *T) bool) {
 		for _, sh := range of.order {
-			for h, v := range living[T](of, sh.ReplacedItems()) {
-				if !yield(h, v) {
-					return
-				}
+			if !living(of, sh.ReplacedItems(), yield) {
+				return
 			}
 		}
 	}
 }
 
-// Erased iterates over the items of t that the last flush erased, with the handles
-// they had and their values before the batch, by typeId and then in the order of
-// their rows. Puts of the same batch to them were dropped. See [Created].
+// Erased iterates over the items of t that the last frame erased, with the handles they
+// had and the values they had when they were erased, by typeId, then flush by flush and
+// in the order of their rows. Puts of the same batch to them were dropped, those of
+// flushes before are in the values. Items that the frame created are not among them. See
+// [Created].
 func Erased[T any](t TableOf[T]) iter.Seq2[Handle[T], *T] {
 	of := t.tableOf()
 	if !of.changed("Erased") {
@@ -67,32 +80,27 @@ func Erased[T any](t TableOf[T]) iter.Seq2[Handle[T], *T] {
 
 func nothing[H, V any](func(H, V) bool) {}
 
-// living iterates over the items that ids name, null handles left out.
-func living[T any](t *table, ids []ID) iter.Seq2[Handle[T], *T] {
-	return func(yield func(Handle[T], *T) bool) {
-		for _, id := range ids {
-			if item := t.item(id); item != nil && !yield(Handle[T]{ID: id}, (*T)(item)) {
-				return
-			}
+// living yields the items that ids name, null handles left out, until it is told to stop.
+func living[T any](t *table, ids []ID, yield func(Handle[T], *T) bool) (goOn bool) {
+	for _, id := range ids {
+		if item := t.item(id); item != nil && !yield(Handle[T]{ID: id}, (*T)(item)) {
+			return false
 		}
 	}
+	return true
 }
 
-// changed reports whether the last flush had commands for the table, whose
-// changes the table must keep.
+// changed reports whether the last frame had commands for the table, whose changes the
+// table must keep.
 func (t *table) changed(method string) bool {
 	if !t.tracked {
 		panic(fmt.Sprintf("store: %s of table %q, which keeps no changes; register it with TableOptions.Changes", method, t.name))
 	}
-	return t.flushing.epoch == t.store.epoch.Load() && t.recorder.Published.Known()
+	return t.inFrame(t.store.flush.last) && len(t.recorder.Published()) > 0
 }
 
-// forgetChanges empties the lists unless they are of the flush with the given
-// epoch.
-func (t *table) forgetChanges(epoch uint64) {
-	if t.flushing.epoch == epoch {
-		return
-	}
+// forgetChanges empties the lists.
+func (t *table) forgetChanges() {
 	for _, sh := range t.order {
 		sh.ForgetChanges()
 	}

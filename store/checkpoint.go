@@ -77,8 +77,9 @@ func (s *Store) Checkpoint(ctx context.Context, into *Checkpoint) error {
 // the same digests. c stays as it is, to be rolled back to again.
 //
 // The pending batch is dropped, as [Store.Discard] does, the inbox included (the
-// example ArenaServer keeps what arrives in a store of its own), and names of
-// earlier flushes resolve no more. Handles issued since c was taken must be
+// example ArenaServer keeps what arrives in a store of its own). Provisional handles of
+// earlier flushes resolve no more, and what [Created] and its like list is gone: also
+// that of the frame which Rollback is in. Handles issued since c was taken must be
 // dropped: some are stale, others will name another item. Items of a
 // [StableTable] are at the addresses they had when c was taken, unless Shrink has
 // given the memory back since; other pointers are no longer good. Costs are those
@@ -110,7 +111,7 @@ func (s *Store) Rollback(ctx context.Context, c *Checkpoint) error {
 func (s *Store) rolledBack(epoch uint64) {
 	s.batch.Drop()
 	for _, t := range s.tables {
-		t.forgetFlush() // a later flush may have the epoch of the last one
+		t.forgetFrame()
 	}
 	s.epoch.Store(epoch)
 	s.publishStats(s.tables)

@@ -50,13 +50,11 @@ func (t *table) newCopy() *savedTable {
 	return &savedTable{table: t, shards: make([]apply.Map, n), begun: make([]bool, n)}
 }
 
-// forgetFlush forgets what the last flush created and changed, and where items were.
-func (t *table) forgetFlush() {
+// forgetFrame forgets what the last frame created and changed, and where items were.
+func (t *table) forgetFrame() {
 	t.version++
-	t.forgetCreated()
-	for _, sh := range t.order {
-		sh.ForgetChanges()
-	}
+	t.recorder.Forget()
+	t.forgetChanges()
 }
 
 func (c *savedTable) save(i int) {

@@ -69,8 +69,8 @@
 // values recorded for the same flush and used to erase or put in the same batch;
 // it resolves in no lookup. The flush makes it real wherever it was stored in a
 // handle field of a recorded value, and [Table.Resolve] translates it until the
-// next flush. Nothing makes it real in a live item that was written in place;
-// record a Put there, or write the item after the flush.
+// next frame flushes something. Nothing makes it real in a live item that was written
+// in place; record a Put there, or write the item after the flush.
 //
 // Many changes to one item, ten bullets that hit one target, are not puts. They
 // are events, and events are items: emplace them into a table of their own, flush,

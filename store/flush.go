@@ -107,7 +107,10 @@ type flush struct {
 	tables  []*table // with commands in the batch
 	work    []shardWork
 	cost    []int64         // of work, in nanoseconds
-	tracked []*table        // whose change lists are of the last flush
+	frame   uint64          // number of the one that the flush is of
+	last    uint64          // number of that of the last flush with commands
+	tracked []*table        // with commands in that frame, whose changes are kept
+	lapsed  []*table        // likewise, of the frame before
 	awake   awake           // tables that keep memory for flushes
 	ctx     context.Context // for regions of traces
 	shield  uncancelled     // of the context, beyond the commit point
@@ -158,19 +161,20 @@ func (f *flush) init(s *Store) {
 	f.linkTask = each("link", shardWork.link)
 }
 
-func (f *flush) flush(ctx context.Context, of *frame) (*Report, error) {
+func (f *flush) flush(p *phase, of *frame) (*Report, error) {
 	s := f.store
 	of.seal(s)
+	f.frame = of.number
 	if !s.batch.Started() {
 		return f.nothing(), nil
 	}
 	if err := s.batch.Check(); err != nil {
 		return nil, fmt.Errorf("store: Flush: %w; nothing was applied, the batch is kept", err)
 	}
-	f.ctx = ctx
+	f.ctx = p
 	defer func() { f.ctx = nil }()
 	begin := time.Now()
-	if !f.collect() {
+	if !f.collect(p.outer != nil) {
 		s.batch.Finish()
 		return f.nothing(), nil
 	}
@@ -178,7 +182,7 @@ func (f *flush) flush(ctx context.Context, of *frame) (*Report, error) {
 	if check.Full {
 		recorded = s.batch.Sealed().Commands
 	}
-	if err := f.prepare(ctx); err != nil {
+	if err := f.prepare(p); err != nil {
 		return nil, fmt.Errorf("store: Flush: %w; nothing was applied, the batch is kept", err)
 	}
 	planned := time.Now()
@@ -186,7 +190,7 @@ func (f *flush) flush(ctx context.Context, of *frame) (*Report, error) {
 		s.applying.Store(true)
 		defer s.applying.Store(false)
 	}
-	if err := f.commit(ctx); err != nil {
+	if err := f.commit(p); err != nil {
 		s.broken = true
 		return nil, fmt.Errorf("store: Flush: %w: %w", ErrBroken, err)
 	}
@@ -207,7 +211,7 @@ func (f *flush) nothing() *Report {
 
 // collect finds the tables that have commands, and all work on their shards. It
 // reports whether there is any command, if only to typeIds that no table has.
-func (f *flush) collect() (found bool) {
+func (f *flush) collect(inWrite bool) (found bool) {
 	f.reset()
 	ordinals, found := f.store.batch.Gather()
 	for _, ordinal := range ordinals {
@@ -216,8 +220,10 @@ func (f *flush) collect() (found bool) {
 	slices.SortFunc(f.tables, byTypeID)
 	for _, t := range f.tables {
 		f.awake.add(t)
+		goesOn, meddled := t.inFrame(f.frame), t.meddled(inWrite)
 		for i := range t.order {
 			w := t.work(i)
+			w.Continue(goesOn, meddled)
 			f.work = append(f.work, w)
 			f.cost = append(f.cost, w.cost())
 		}
@@ -316,33 +322,44 @@ func (f *flush) publish() {
 	r := &f.report
 	r.begin(s.epoch.Add(1))
 	s.batch.Unrouted(f.unrouted)
+	f.trackTables()
 	for _, t := range f.tables {
 		var of TableReport
-		of, r.Stale = t.publish(r.Epoch, r.Stale)
+		of, r.Stale = t.publish(f.frame, r.Stale)
 		r.Total.Add(of.Counts)
 		r.Tables = append(r.Tables, of)
 	}
 	r.Stale = record.KeepLowest(r.Stale)
-	f.forgetChanges()
+	f.forgetLapsed()
+	f.last = f.frame
 	s.batch.Finish()
 	s.publishStats(f.tables)
 	f.reset()
 	f.awake.rest()
 }
 
-// forgetChanges empties the change lists of tables that only the flush before
-// touched.
-func (f *flush) forgetChanges() {
-	for _, t := range f.tracked {
-		t.forgetChanges(f.report.Epoch)
+// trackTables notes tables whose lists begin in this flush. Those of the frame before
+// lapse if it is the first of another one.
+func (f *flush) trackTables() {
+	if f.last != f.frame {
+		f.tracked, f.lapsed = f.lapsed, f.tracked
 	}
-	clear(f.tracked)
-	f.tracked = f.tracked[:0]
 	for _, t := range f.tables {
-		if t.tracked {
+		if t.tracked && !t.inFrame(f.frame) {
 			f.tracked = append(f.tracked, t)
 		}
 	}
+}
+
+// forgetLapsed empties the lists of tables that only the frame before had commands for.
+func (f *flush) forgetLapsed() {
+	for _, t := range f.lapsed {
+		if !t.inFrame(f.frame) {
+			t.forgetChanges()
+		}
+	}
+	clear(f.lapsed)
+	f.lapsed = f.lapsed[:0]
 }
 
 // resolvePending returns the real handle for a provisional one in a recorded value, or

@@ -38,10 +38,10 @@ func (t *table) wake() (slept bool) {
 
 // restIfIdle gives up the memory that the table keeps for flushes if it had no
 // commands since it was asked last. Nothing that resolves or is listed is lost:
-// that is of the last flush.
+// that is of the last frame.
 func (t *table) restIfIdle() (rests bool) {
 	f := &t.flushing
-	if f.used {
+	if f.used || t.inFrame(t.store.flush.last) {
 		f.used = false
 		return false
 	}

@@ -75,12 +75,12 @@ func (t *Table[T]) Put(q Queue, h Handle[T], v T) {
 	record.PutItem(&t.core.recorder, record.Queue(q), h, v)
 }
 
-// Resolve returns the handle of the item that the provisional handle p of the
-// last flushed batch was recorded for, and whether there is one: false when the
-// create was cancelled, when p is of another batch (see [Table.Emplace]), and when
-// p is no provisional handle but a real one already. Flushes without commands do
-// not count. It takes
-// O(1) time. Who may call it is as for [Table.Get].
+// Resolve returns the handle of the item that the provisional handle p was recorded for,
+// in a flush of the last frame or of the one that runs, and whether there is one: false
+// when the create was cancelled, when p is of another frame or was not flushed (see
+// [Table.Emplace]), and when p is no provisional handle but a real one already. It is
+// good until the first flush with commands of the next frame. It takes O(1) time for each
+// flush of the frame. Who may call it is as for [Table.Get].
 func (t *Table[T]) Resolve(p Handle[T]) (Handle[T], bool) {
 	id, ok := t.core.resolve(p.ID)
 	return Handle[T]{ID: id}, ok

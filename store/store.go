@@ -133,9 +133,8 @@ func (s *Store) Has(id ID) bool {
 	return t != nil && t.has(id)
 }
 
-// Resolve returns the handle of the item that the provisional handle id of the
-// last flushed batch was recorded for, and whether there is one; see
-// [Table.Resolve].
+// Resolve returns the handle of the item that the provisional handle id of the last
+// frame was recorded for, and whether there is one; see [Table.Resolve].
 func (s *Store) Resolve(id ID) (ID, bool) {
 	if t := s.owner(id); t != nil {
 		return t.resolve(id)

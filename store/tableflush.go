@@ -8,9 +8,10 @@ import (
 
 // tableFlush is what a table needs to take part in flushes.
 type tableFlush struct {
-	epoch uint64 // of the last flush with commands for the table
-	awake bool   // keeps memory for flushes
-	used  bool   // since the table was last asked whether it is idle
+	frame  uint64 // of the last flush with commands for the table
+	writes uint64 // the Write that had changed the table last by then
+	awake  bool   // keeps memory for flushes
+	used   bool   // since the table was last asked whether it is idle
 
 	sizes, take, sorted []int       // of the shards, for dealing
 	real                func(ID) ID // [Store.resolvePending], bound once
@@ -21,20 +22,24 @@ func (f *tableFlush) init(s *Store, shards int) {
 	f.sizes, f.take, f.sorted = make([]int, shards), make([]int, shards), make([]int, shards)
 }
 
-// forgetCreated makes provisional handles of the last flush resolve no more.
-func (t *table) forgetCreated() {
-	t.recorder.Pending.Forget()
-	t.recorder.Published.Forget()
+// inFrame reports whether the table had commands in the frame with the given number.
+func (t *table) inFrame(number uint64) bool { return t.flushing.frame == number }
+
+// resolve returns the handle of the item that the provisional handle id, recorded for a
+// flush of the last frame that had commands, stands for, and whether there is one.
+func (t *table) resolve(id ID) (ID, bool) {
+	if !t.inFrame(t.store.flush.last) {
+		return 0, false
+	}
+	real, ok := t.recorder.Resolve(id)
+	return real, ok && !real.IsZero()
 }
 
-// resolve returns the handle of the item that the provisional handle id of the last
-// flushed batch was recorded for, and whether there is one.
-func (t *table) resolve(id ID) (ID, bool) {
-	if t.flushing.epoch != t.store.epoch.Load() {
-		return 0, false // a later flush had nothing for this table
-	}
-	real, ok := t.recorder.Published.Resolve(id)
-	return real, ok && !real.IsZero()
+// meddled reports whether a Write has changed the table since the last flush with
+// commands for it, or may have: through the maps that it was given before.
+func (t *table) meddled(inWrite bool) bool {
+	at := t.store.written[t.ordinal]
+	return at != t.flushing.writes || inWrite && at == t.store.writes
 }
 
 // Estimated nanoseconds per command, which decide only whether a flush runs
@@ -118,15 +123,15 @@ func (t *table) cancel() {
 
 // publish ends the table's part of a flush: what it created
 // resolves from now on. It appends the first stale commands of each shard to stale.
-func (t *table) publish(epoch uint64, stale []Sample) (TableReport, []Sample) {
+func (t *table) publish(frame uint64, stale []Sample) (TableReport, []Sample) {
 	report := TableReport{Name: t.name}
 	for _, sh := range t.order {
 		counts, samples := sh.Counts()
 		report.Counts.Add(counts)
 		stale = append(stale, samples...)
 	}
-	t.recorder.Publish()
-	t.flushing.epoch = epoch
+	t.recorder.Publish(!t.inFrame(frame))
+	t.flushing.frame, t.flushing.writes = frame, t.store.written[t.ordinal]
 	t.version++
 	return report, stale
 }

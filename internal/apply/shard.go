@@ -117,14 +117,14 @@ func (s *Shard) Deal(lo, hi int) error {
 
 // NeedsMemory reports whether the planned batch needs an array to grow.
 func (s *Shard) NeedsMemory() bool {
-	return !s.Map.HasRoom(s.hi-s.lo) || !s.changes.hasRoom(s.erasing.Len(), s.putting.Len())
+	return !s.Map.HasRoom(s.hi-s.lo) || !s.changes.hasRoom()
 }
 
 // MakeRoom obtains the memory for the planned batch. Capacity is no part of the
 // state, so that a flush that fails later has changed nothing.
 func (s *Shard) MakeRoom() {
 	s.Map.ReserveMore(s.hi - s.lo)
-	s.changes.makeRoom(s.typ, s.erasing.Len(), s.putting.Len())
+	s.changes.makeRoom(s.typ)
 }
 
 // Apply changes the map as planned: puts, erases, creates. Nothing in it can
@@ -140,6 +140,7 @@ func (s *Shard) Apply(c *record.Commands, index int) {
 		if _, err := s.Map.InsertItems(values, created[:0]); err != nil {
 			panic(err) // planned wrongly: the store stops answering
 		}
+		s.changes.add(created)
 	})
 }
 

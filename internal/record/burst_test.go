@@ -34,7 +34,7 @@ func (y *yard) flush() {
 	for _, ordinal := range gathered {
 		r := &y.tables[ordinal]
 		r.Pending.Settle()
-		r.Publish()
+		r.Publish(true)
 		y.used[ordinal] = true
 	}
 	y.Finish()

@@ -296,10 +296,6 @@ func (c *Commands) Forget() {
 	c.places.forget()
 }
 
-// Known reports whether there are handles, even if none, of a flush that was not
-// forgotten.
-func (c *Commands) Known() bool { return c.recorder != nil }
-
 // Created returns the handles of the items created, in the order of creation; null
 // ones stand for creates that were cancelled.
 func (c *Commands) Created() []handle.ID { return c.created }

@@ -281,7 +281,7 @@ func TestManyGoroutinesNameWithoutClash(t *testing.T) {
 	for range 50 {
 		b.Seal()
 		b.Gather()
-		b.Publish()
+		b.Publish(true)
 		b.Finish()
 	}
 	wg.Wait()

@@ -18,7 +18,7 @@ type Recorder struct {
 	typ     *items.Type // of the table's items
 
 	Pending   *Commands // of the flush that runs; [Batch.Gather] fills them in
-	Published *Commands // of the flush before, whose provisional handles resolve
+	published published
 
 	segments segmentNumbers
 }
@@ -31,20 +31,8 @@ func (r *Recorder) Init(b *Batch, first uint16, shards int, t *items.Type) {
 	r.router = router{batch: b, list: list, first: first, shards: uint16(shards)}
 	r.ordinal, r.typ = ordinal, t
 	r.prefix = handle.FreeBit | handle.New(first, 0, 0)
-	r.Pending, r.Published = new(Commands), new(Commands)
+	r.Pending = new(Commands)
 }
-
-// Publish ends the table's part of a flush: provisional handles of its creates resolve
-// from now on, and those of the flush before no more.
-func (r *Recorder) Publish() {
-	r.Pending.release()
-	r.Pending, r.Published = r.Published, r.Pending
-	r.Pending.Forget()
-}
-
-// Rest gives up the memory that commands keep from one flush to the next. Nothing
-// resolves any more.
-func (r *Recorder) Rest() { *r.Pending, *r.Published = Commands{}, Commands{} }
 
 // Emplace records that v is to be created and returns its provisional handle,
 // or the null handle when the queue is full. T is the item type of r.

@@ -235,7 +235,7 @@ func TestASequenceReusesItsMemory(t *testing.T) {
 		_ = p.End(false)
 		s.Drop()
 		b.Gather()
-		b.Publish()
+		b.Publish(true)
 		b.Finish()
 	}
 	for range 5 {
