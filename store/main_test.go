@@ -192,3 +192,20 @@ func atOnce(t *testing.T, test func(t *testing.T)) {
 		}
 	})
 }
+
+var errTask = errors.New("the task fails")
+
+// compose makes a handle as design 4 lays it out.
+func compose(typeID, generation uint16, slot uint32) store.ID {
+	return store.ID(typeID)<<48 | store.ID(generation)<<32 | store.ID(slot)
+}
+
+func handleOf(id store.ID) store.Handle[item] { return store.Handle[item]{ID: id} }
+
+// ended is a context that looks open to whoever waits for its end, and ended to
+// whoever asks.
+type ended struct{ context.Context }
+
+func (ended) Done() <-chan struct{} { return nil }
+func (ended) Err() error            { return context.Canceled }
+func (e ended) Value(key any) any   { return e.Context.Value(key) }

@@ -1,36 +1,47 @@
 package store_test
 
 import (
+	"math/rand/v2"
 	"testing"
 
-	"handloom/store"
-
-	"pgregory.net/rapid"
+	"handloom/internal/check"
+	"handloom/internal/kit/draw"
+	kit "handloom/internal/kit/play"
+	"handloom/internal/kit/program"
+	"handloom/internal/kit/shrink"
 )
 
-// The programs run under one configuration against the model, and then under
-// three others, whose outcomes must be equal.
-func randomPrograms(t *testing.T, minFrames, maxFrames int, prepare func(t *rapid.T)) {
+// randomPrograms plays programs of random seeds, each under four configurations,
+// and shows the smallest that it finds of one that fails. `go run ./stress
+// -program FILE` plays such a text again.
+func randomPrograms(t *testing.T, n int, narrow bool) {
 	t.Helper()
-	all := configs()
-	rapid.Check(t, func(t *rapid.T) {
-		prepare(t)
-		p := drawProgram(minFrames, maxFrames).Draw(t, "program")
-		want := alone.run(t, store.Options{}, p.play)
-		for _, c := range rapid.SliceOfN(rapid.SampledFrom(all), 3, 3).Draw(t, "configurations") {
-			if difference := want.differs(c.run(t, store.Options{}, p.play)); difference != "" {
-				t.Fatalf("%v: %s", c, difference)
-			}
+	if check.Cheap {
+		n /= 5
+	}
+	for range n {
+		p := drawn(narrow)
+		p.Configs = draw.Configs(p.Seed, 4)
+		if f := kit.Under(t.Context(), p, p.Configs...); f != nil {
+			small := shrink.Program(t.Context(), p, func(smaller *program.Program) bool {
+				got := kit.Under(t.Context(), smaller, p.Configs...)
+				return got != nil && got.Kind == f.Kind
+			})
+			t.Fatalf("%v, and\n%s: %v", f, small.Text(), kit.Under(t.Context(), small, p.Configs...))
 		}
-	})
+	}
 }
 
-func TestRandomProgramsDoWhatTheModelDoes(t *testing.T) {
-	randomPrograms(t, 1, 8, func(*rapid.T) {})
+// drawn is the program of a random seed, with handle fields that are narrow or not.
+func drawn(narrow bool) *program.Program {
+	for {
+		p := draw.Program(rand.Uint64(), draw.Options{Steps: 150, Misuses: kit.Misuses(), Wide: !narrow})
+		if narrow == (p.Narrow != program.Narrow{}) {
+			return p
+		}
+	}
 }
 
-func TestRandomProgramsDoWhatTheModelDoesWithNarrowFields(t *testing.T) {
-	randomPrograms(t, 4, 12, func(t *rapid.T) {
-		setWidths(t, rapid.SampledFrom([]uint16{1, 2, 3, 7}).Draw(t, "last generation"), 16)
-	})
-}
+func TestRandomProgramsDoWhatTheModelsDo(t *testing.T) { randomPrograms(t, 60, false) }
+
+func TestRandomProgramsDoWhatTheModelsDoWithNarrowFields(t *testing.T) { randomPrograms(t, 60, true) }

@@ -39,17 +39,8 @@ func TestRegressions(t *testing.T) {
 		t.Fatalf("%d programs, %v", len(known), err)
 	}
 	for i, p := range known {
-		var first []string
-		for k, c := range append(p.Configs, defaultConfigs(p.Seed)...) {
-			r := play.Play(t.Context(), p, c)
-			if r.Failure != nil {
-				t.Errorf("program %d under %v: %v\n%s", i, c, r.Failure, p.Text())
-			}
-			if k == 0 {
-				first = r.Marks
-			} else if strings.Join(r.Marks, "\n") != strings.Join(first, "\n") {
-				t.Errorf("program %d under %v comes to other states\n%s", i, c, p.Text())
-			}
+		if f := play.Under(t.Context(), p, append(p.Configs, defaultConfigs(p.Seed)...)...); f != nil {
+			t.Errorf("program %d: %v\n%s", i, f, p.Text())
 		}
 	}
 }

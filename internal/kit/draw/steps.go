@@ -62,7 +62,7 @@ func (d *drawing) make(op program.Op) program.Step {
 		d.settle()
 	case program.Inbox:
 		s.Body = d.commands(1, -1, false)
-		s = s.Set("fail", d.of(0, 0, 0, 1))
+		s = s.Set("fail", d.of(0, 0, 0, 1)).Set("late", d.of(0, 0, 1))
 	case program.Flush:
 		d.settle()
 	case program.FlushLinkPanic:
@@ -158,6 +158,9 @@ func (d *drawing) create(s *program.Step, inChunk bool) {
 		s.Refs = append(s.Refs, program.Ref{N: s.Name}) // not made yet: null
 	}
 	*s = s.Set("v", d.IntN(d.theme.keys))
+	if s.Op == program.EmplaceItems && d.program.Tables[s.Table].Item == program.Rich {
+		*s = s.Set("share", d.IntN(2))
+	}
 	if s.Op == program.EmplaceFunc {
 		*s = s.Set("self", d.IntN(2))
 		if d.IntN(10) == 0 {

@@ -7,7 +7,7 @@ var inWrites = []program.Op{
 	program.EraseItemsNow, program.EraseFunc, program.EraseBackward, program.Clear, program.ClearMap, program.Reset,
 	program.SortFunc, program.SortByKey, program.SortRange, program.SortAs, program.Partition, program.Swap,
 	program.Defragment, program.ForgetOrder, program.SetNow, program.CallNow, program.Look,
-	program.SortTable, program.SortTableByKey, program.DefragmentTable, program.ReserveNow, program.Shrink, program.Clone,
+	program.SortTable, program.SortTableByKey, program.DefragmentTable, program.ReserveNow, program.Shrink, program.Clone, program.EndFrame,
 }
 
 // write draws a write: some steps at once, or a whole tick.

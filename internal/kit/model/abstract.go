@@ -14,6 +14,7 @@ type Abstract struct {
 	issued []uint64            // the same, in the order of issue
 	batch  []Command           // of the passes that succeeded, in key order
 	late   []Command           // of the inbox, which comes after them
+	sealed int                 // of late: those that the next flush applies
 }
 
 type living struct {
@@ -73,8 +74,11 @@ func (a *Abstract) Touched() []uint64 {
 	return ids
 }
 
+// Seal has the next flush apply the calls of the inbox that have arrived.
+func (a *Abstract) Seal() { a.sealed = len(a.late) }
+
 // Discard drops the batch.
-func (a *Abstract) Discard() { a.batch, a.late = nil, nil }
+func (a *Abstract) Discard() { a.batch, a.late, a.sealed = nil, nil, 0 }
 
 // Insert notes a handle that the store gave at once.
 func (a *Abstract) Insert(table int, id uint64, item Item) error {

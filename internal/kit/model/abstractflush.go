@@ -1,6 +1,9 @@
 package model
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // pending is a create of the batch.
 type pending struct {
@@ -13,7 +16,7 @@ type pending struct {
 // to what became of a provisional handle. It returns what is impossible about
 // the answers.
 func (a *Abstract) Flush(resolve func(table int, provisional uint64) (uint64, bool)) error {
-	batch := append(a.batch, a.late...)
+	batch := slices.Concat(a.batch, a.late[:a.sealed])
 	creates := make(map[uint64]*pending)
 	var order []uint64
 	for _, c := range batch {
@@ -36,7 +39,7 @@ func (a *Abstract) Flush(resolve func(table int, provisional uint64) (uint64, bo
 	for p, id := range real {
 		a.live[id] = living{creates[p].table, linked(creates[p].value, real)}
 	}
-	a.Discard()
+	a.batch, a.late, a.sealed = nil, a.late[a.sealed:], 0
 	return nil
 }
 

@@ -15,6 +15,7 @@ const Links = 3
 type Value struct {
 	Item
 	Names [Links]int // by link; 0: the link is no provisional handle of the program
+	Share int        // not 0: the links lie behind one slice with those of the other values of this number
 }
 
 // Kind is what a command does.

@@ -11,6 +11,7 @@ type Exact struct {
 	serial   int // of the batch
 	passes   []*pass
 	calls    [][]Command     // of the inbox
+	sealed   int             // of calls: those that the next flush applies
 	attempts int             // to call it, those that failed included
 	creates  map[int]*create // by name
 	depleted int             // slots, all together
@@ -40,7 +41,7 @@ type pass struct {
 type create struct {
 	name, table int
 	value       Value
-	batch       int // serial
+	batch       int // serial; 0: its call of the inbox is not sealed
 	pass, task  int
 	dropped     bool
 	real        uint64 // once flushed; 0: it never appeared

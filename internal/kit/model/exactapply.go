@@ -107,6 +107,8 @@ func (p *Plan) linked(table int, v Value, self *create) Item {
 			v.Links[i] = made.real
 		}
 		switch {
+		case p.shared[v.Share]: // the first value that has them counts
+			p.m.seen.See(SharedLinks)
 		case v.Links[i] == 0:
 			p.of(table).Dangling++
 			p.m.seen.See(LinkDangling)
@@ -115,6 +117,9 @@ func (p *Plan) linked(table int, v Value, self *create) Item {
 		case made.table != table:
 			p.m.seen.See(LinkAcross)
 		}
+	}
+	if v.Share != 0 {
+		p.shared[v.Share] = true
 	}
 	return v.Item
 }

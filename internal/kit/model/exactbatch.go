@@ -82,14 +82,18 @@ func records(commands []Command) int {
 
 // note takes up a create, or the completion of one, when it is recorded.
 func (m *Exact) note(c *Command, pass, task int, dropped bool) error {
+	batch := m.serial
+	if pass == inboxPass {
+		batch = 0
+	}
 	switch c.Kind {
 	case Create:
 		m.creates[c.Name] = &create{
-			name: c.Name, table: c.Table, value: c.Value, batch: m.serial, pass: pass, task: task, dropped: dropped,
+			name: c.Name, table: c.Table, value: c.Value, batch: batch, pass: pass, task: task, dropped: dropped,
 		}
 	case Stage:
 		made := m.creates[c.Name]
-		want := made != nil && made.batch == m.serial && made.table == c.Table && made.pass == pass && made.task == task
+		want := made != nil && made.batch == batch && made.table == c.Table && made.pass == pass && made.task == task
 		if want != c.OK {
 			return fmt.Errorf("table %d: Staged of %%%d is %v; want %v", c.Table, c.Name, c.OK, want)
 		}
@@ -101,15 +105,38 @@ func (m *Exact) note(c *Command, pass, task int, dropped bool) error {
 	return nil
 }
 
-// Pending returns how many commands the batch holds.
+// Seal has the next flush apply the calls of the inbox that have arrived.
+func (m *Exact) Seal() {
+	for _, commands := range m.calls[m.sealed:] {
+		for i := range commands {
+			if commands[i].Kind == Create {
+				m.creates[commands[i].Name].batch = m.serial
+			}
+		}
+	}
+	m.sealed = len(m.calls)
+}
+
+// Waits reports whether a create came through the inbox, and was not sealed.
+func (m *Exact) Waits(name int) bool {
+	c := m.creates[name]
+	return c != nil && c.batch == 0 && !c.dropped
+}
+
+// Pending returns how many commands wait for a flush.
 func (m *Exact) Pending() int {
+	return m.recorded() + held(m.calls)
+}
+
+// recorded is how many commands the passes of the batch hold.
+func (m *Exact) recorded() int {
 	n := 0
 	for _, p := range m.passes {
 		for _, commands := range p.tasks {
 			n += records(commands)
 		}
 	}
-	return n + m.held()
+	return n
 }
 
 // BatchFull reports whether no further pass may start and no call of the inbox is
@@ -126,10 +153,10 @@ func (m *Exact) BatchFull() bool {
 	return m.BatchLimit > 0 && n >= m.BatchLimit
 }
 
-// held is how many commands wait in the inbox.
-func (m *Exact) held() int {
+// held is how many commands calls of the inbox hold.
+func held(calls [][]Command) int {
 	n := 0
-	for _, commands := range m.calls {
+	for _, commands := range calls {
 		n += records(commands)
 	}
 	return n
@@ -137,7 +164,7 @@ func (m *Exact) held() int {
 
 // InboxFull reports whether no call of the inbox is taken.
 func (m *Exact) InboxFull() bool {
-	return m.BatchFull() || m.InboxLimit > 0 && m.held() >= m.InboxLimit
+	return m.BatchFull() || m.InboxLimit > 0 && held(m.calls) >= m.InboxLimit
 }
 
 // Arrive says what a call of the inbox recorded, and whether it failed. It
@@ -148,7 +175,7 @@ func (m *Exact) Arrive(commands []Command, failed bool) (full bool, err error) {
 	if full {
 		m.seen.See(QueueLimit)
 	}
-	over := m.InboxLimit > 0 && records(commands) > 0 && m.held()+records(commands) > m.InboxLimit
+	over := m.InboxLimit > 0 && records(commands) > 0 && held(m.calls)+records(commands) > m.InboxLimit
 	if over {
 		m.seen.See(InboxLimit)
 	}
@@ -181,11 +208,12 @@ func (m *Exact) Discard() {
 	if m.Pending() > 0 {
 		m.seen.See(DiscardedBatch)
 	}
+	m.Seal()
 	m.finish()
 }
 
 func (m *Exact) finish() {
-	m.passes, m.calls = nil, nil
+	m.passes, m.calls, m.sealed = nil, m.calls[m.sealed:], 0
 	m.serial++
 }
 

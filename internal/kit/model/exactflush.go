@@ -21,6 +21,7 @@ type Plan struct {
 	putValue  map[*create]Value
 	depleting map[*Map[Item]]int
 	changes   map[int]Changes
+	shared    map[int]bool // links behind one slice that are real
 }
 
 // Changes is what a flush does to the items of one table.
@@ -40,10 +41,10 @@ func (m *Exact) Plan() *Plan {
 		m: m, counts: make(map[int]*Counts), erased: make(map[*Map[Item]]map[uint32]bool),
 		values: make(map[*Map[Item]]map[uint32]Value), creates: make(map[int][]*create),
 		cancelled: make(map[*create]bool), put: make(map[*create]bool), putValue: make(map[*create]Value),
-		depleting: make(map[*Map[Item]]int), changes: make(map[int]Changes),
+		depleting: make(map[*Map[Item]]int), changes: make(map[int]Changes), shared: make(map[int]bool),
 	}
 	p.IsFull = m.Full()
-	p.IsEmpty = m.Pending() == 0
+	p.IsEmpty = m.recorded()+held(m.calls[:m.sealed]) == 0
 	if p.IsFull || p.IsEmpty {
 		return p
 	}
@@ -63,7 +64,7 @@ func (p *Plan) commands(f func(c *Command, pass, task int)) {
 			}
 		}
 	}
-	for call, commands := range p.m.calls {
+	for call, commands := range p.m.calls[:p.m.sealed] {
 		for i := range commands {
 			f(&commands[i], inboxPass, call)
 		}

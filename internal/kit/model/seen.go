@@ -69,6 +69,8 @@ const (
 	AboveMax
 	NestedRefused
 	FieldsDigested
+	LateCall
+	SharedLinks
 
 	seens
 )
@@ -137,6 +139,8 @@ var seenNames = [seens]string{
 	AboveMax:                "above-max",
 	NestedRefused:           "nested-refused",
 	FieldsDigested:          "every-field-digested",
+	LateCall:                "inbox-across-flush",
+	SharedLinks:             "shared-links",
 }
 
 // String returns the name of the state.

@@ -15,7 +15,7 @@ type bound interface {
 	resource() store.Resource
 
 	emplace(q store.Queue, i model.Item) uint64
-	emplaceItems(q store.Queue, items []model.Item) []uint64
+	emplaceItems(q store.Queue, items []model.Item, share bool) []uint64
 	emplaceFunc(q store.Queue, fill func(id uint64) model.Item) uint64
 	staged(q store.Queue, id uint64, i model.Item) bool
 	erase(q store.Queue, id uint64)
@@ -29,6 +29,8 @@ type bound interface {
 	len() int
 	all() iter.Seq2[uint64, model.Item]
 	changes() model.Changes
+	moved() (id uint64, moved bool)
+	mayMove()
 
 	forEach(ctx context.Context, f func(ctx context.Context, c chunk) error) error
 	reduce(ctx context.Context) (model.Sum, error)
@@ -82,6 +84,8 @@ type common[T any] interface {
 type binding[T any] struct {
 	common[T]
 	kind[T]
+	stays  bool // where it is
+	places map[store.Handle[T]]*T
 }
 
 func handleOf[T any](id uint64) store.Handle[T] { return store.Handle[T]{ID: store.ID(id)} }
@@ -116,8 +120,14 @@ func (b *binding[T]) emplace(q store.Queue, i model.Item) uint64 {
 	return uint64(b.Emplace(q, b.make(i)).ID)
 }
 
-func (b *binding[T]) emplaceItems(q store.Queue, items []model.Item) []uint64 {
-	return idsOf(b.EmplaceItems(q, b.items(items), nil))
+func (b *binding[T]) emplaceItems(q store.Queue, items []model.Item, share bool) []uint64 {
+	made := b.items(items)
+	for i := range made {
+		if share {
+			b.share(&made[i], &made[0])
+		}
+	}
+	return idsOf(b.EmplaceItems(q, made, nil))
 }
 
 func (b *binding[T]) emplaceFunc(q store.Queue, fill func(id uint64) model.Item) uint64 {
@@ -166,6 +176,26 @@ func (b *binding[T]) all() iter.Seq2[uint64, model.Item] {
 		}
 	}
 }
+
+// moved returns an item that Get finds elsewhere than All, or that is not where it
+// was when it may not move.
+func (b *binding[T]) moved() (id uint64, moved bool) {
+	places := make(map[store.Handle[T]]*T)
+	for h, v := range b.All() {
+		before, known := b.places[h]
+		if got, _ := b.Get(h); got != v || known && before != v {
+			return uint64(h.ID), true
+		}
+		if b.stays {
+			places[h] = v
+		}
+	}
+	b.places = places
+	return 0, false
+}
+
+// mayMove forgets where items are.
+func (b *binding[T]) mayMove() { b.places = nil }
 
 func (b *binding[T]) changes() (c model.Changes) {
 	for h := range store.Created(b.common) {

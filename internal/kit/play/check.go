@@ -107,6 +107,9 @@ func (p *player) inspectAll(ctx context.Context) {
 
 func (p *player) inspectTable(table int) {
 	t := p.tables[table]
+	if id, moved := t.moved(); moved {
+		p.fail(Model, "table %s: %s is not where it must be", p.program.Tables[table].Name, model.Text(id))
+	}
 	want := p.exact.Rows(table)
 	for id, item := range t.all() {
 		if len(want) == 0 || want[0] != id {

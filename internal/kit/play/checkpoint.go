@@ -70,6 +70,9 @@ func (p *player) rollback(ctx context.Context, to int) {
 	p.exact.Rollback(c.exact)
 	p.abstract, p.sortedBy = c.abstract.Copy(), maps.Clone(c.sortedBy)
 	p.fresh, p.old = nil, nil
+	for _, t := range p.tables {
+		t.mayMove()
+	}
 	for name, v := range p.names {
 		v.id = v.provisional
 		if id, ok := c.real[name]; ok {

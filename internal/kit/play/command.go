@@ -51,10 +51,14 @@ func (p *player) made(c *program.Step, i int) model.Item {
 func (r *running) create(c *program.Step, task int, q store.Queue, at place) {
 	t := r.tables[c.Table]
 	links := r.targets(c.Refs, at)
+	share := c.Op == program.EmplaceItems && c.Arg("share") == 1 && r.program.Tables[c.Table].Item == program.Rich
 	values := make([]model.Value, c.N)
 	items := make([]model.Item, c.N)
 	for i := range values {
 		values[i] = r.kept(c.Table, value(r.made(c, i), links))
+		if share {
+			values[i].Share = c.Name
+		}
 		items[i] = values[i].Item
 	}
 	var ids []uint64
@@ -63,7 +67,7 @@ func (r *running) create(c *program.Step, task int, q store.Queue, at place) {
 	case program.Emplace:
 		ids = []uint64{t.emplace(q, items[0])}
 	case program.EmplaceItems:
-		ids = t.emplaceItems(q, items)
+		ids = t.emplaceItems(q, items, share)
 	case program.EmplaceFunc:
 		var id uint64
 		if id, cancelled = r.emplaceFunc(c, q, &values[0]); id != 0 {

@@ -13,8 +13,14 @@ import (
 	"handloom/store"
 )
 
+func isFlush(op program.Op) bool { return op >= program.Flush && op <= program.FlushLinkPanic }
+
 // flush flushes, in one of several ways, and compares what came of it.
 func (p *player) flush(ctx context.Context, s *program.Step, inWrite bool) {
+	if !inWrite {
+		p.sealed = false
+	}
+	p.seal()
 	plan := p.exact.Plan()
 	unchanged := func() {}
 	if s.Op != program.Flush || plan.IsFull || plan.IsRefused || plan.IsEmpty {
@@ -96,8 +102,6 @@ func (p *player) flushed(ctx context.Context, plan *model.Plan, report *store.Re
 		return
 	}
 	if plan.IsEmpty {
-		p.abstract.Discard()
-		p.fresh = nil
 		return
 	}
 	err := p.abstract.Flush(p.resolved)
@@ -146,7 +150,12 @@ func (p *player) settle(resolve func(table int, id uint64) (uint64, bool)) {
 		}
 	}
 	p.old = nil
+	var waiting []int
 	for i, name := range p.fresh {
+		if p.exact.Waits(name) {
+			waiting = append(waiting, name)
+			continue
+		}
 		v := p.names[name]
 		got, ok := resolve(v.table, v.provisional)
 		want, wanted := p.exact.Resolve(name)
@@ -161,7 +170,17 @@ func (p *player) settle(resolve func(table int, id uint64) (uint64, bool)) {
 			p.old = append(p.old, name)
 		}
 	}
-	p.fresh = nil
+	p.fresh = waiting
+}
+
+// seal has the next flush apply what came through the inbox, unless an earlier one of
+// the frame did so: a Write, a frame of a schedule, and any other flush are a frame.
+func (p *player) seal() {
+	if !p.sealed {
+		p.sealed = true
+		p.exact.Seal()
+		p.abstract.Seal()
+	}
 }
 
 // discard drops the batch.

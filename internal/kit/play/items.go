@@ -49,6 +49,8 @@ type kind[T any] struct {
 	key  func(*T) *uint64 // nil: there is none
 	// keeps returns what of an item the type can hold.
 	keeps func(model.Item) model.Item
+	// share has two items keep their links behind one slice.
+	share func(dst, src *T)
 	// fields change one field each, and nothing that copies share.
 	fields []func(*T)
 }
@@ -146,6 +148,7 @@ var richKind = kind[rich]{
 		return i
 	},
 	key:   func(r *rich) *uint64 { return &r.Key },
+	share: func(dst, src *rich) { dst.Links = src.Links },
 	keeps: everything,
 	fields: []func(*rich){
 		func(r *rich) { r.Key++ }, func(r *rich) { r.Text += "." }, func(r *rich) { r.Numbers = []uint64{^r.Numbers[0]} }, func(r *rich) { r.Links = []store.ID{1} },

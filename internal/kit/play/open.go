@@ -3,6 +3,7 @@ package play
 import (
 	"context"
 	"slices"
+	"unsafe"
 
 	"handloom/internal/kit/model"
 	"handloom/internal/kit/program"
@@ -122,11 +123,11 @@ func registerAs[T any](p *player, t *program.Table, k kind[T], o store.TableOpti
 		if err != nil {
 			return nil, err
 		}
-		return &stable[T]{binding[T]{made, k}, made}, nil
+		return &stable[T]{binding[T]{common: made, kind: k, stays: unsafe.Sizeof(*new(T)) > 0}, made}, nil
 	}
 	made, err := store.Register(p.store, o)
 	if err != nil {
 		return nil, err
 	}
-	return &packed[T]{binding[T]{made, k}, made}, nil
+	return &packed[T]{binding[T]{common: made, kind: k}, made}, nil
 }

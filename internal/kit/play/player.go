@@ -37,6 +37,8 @@ type player struct {
 	checkpoints map[int]*checkpoint
 	sortedBy    map[[2]int]int // by table and shard: what Defragment was last asked for, plus 1
 
+	late    *call         // of the inbox, that is open
+	sealed  bool          // the inbox, in this frame
 	bytes   int           // that calls of the inbox recorded
 	reading chan struct{} // wakes a reader
 
@@ -121,6 +123,7 @@ func (p *player) failed() bool {
 func (p *player) steps(ctx context.Context) {
 	stop := p.startReaders(ctx)
 	defer stop()
+	defer p.endLate()
 	p.mark(ctx, "")
 	for i := range p.program.Steps {
 		if p.failed() || ctx.Err() != nil {
@@ -129,6 +132,7 @@ func (p *player) steps(ctx context.Context) {
 		p.do(ctx, &p.program.Steps[i], nil)
 	}
 	p.line = nil
+	p.endLate()
 	stop()
 	if !p.failed() && ctx.Err() == nil {
 		p.finish(ctx)
@@ -139,6 +143,9 @@ func (p *player) steps(ctx context.Context) {
 func (p *player) do(ctx context.Context, s *program.Step, w *store.Writer) {
 	p.line = s
 	p.step = p.order[s]
+	if !besides(s.Op) && w == nil {
+		p.endLate()
+	}
 	p.wakeReaders()
 	p.result.Operations++
 	switch s.Op {
@@ -149,9 +156,10 @@ func (p *player) do(ctx context.Context, s *program.Step, w *store.Writer) {
 	case program.Queues:
 		p.queues(s)
 	case program.Inbox:
-		p.inbox(s)
+		p.inbox(s, w != nil)
 	case program.Flush, program.FlushCancelled, program.FlushCancelPlan, program.FlushCancelLate, program.FlushLinkPanic:
 		p.flush(ctx, s, w != nil)
+		p.endLate()
 	case program.Discard:
 		p.discard()
 	case program.Reduce:
@@ -165,7 +173,7 @@ func (p *player) do(ctx context.Context, s *program.Step, w *store.Writer) {
 	case program.Rollback:
 		p.rollback(ctx, s.Arg("to"))
 	case program.Schedule:
-		p.schedule(ctx, s)
+		p.schedule(ctx, s, w != nil)
 	case program.Misuse:
 		p.misuse(ctx, s.Word)
 	default:

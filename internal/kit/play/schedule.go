@@ -28,12 +28,15 @@ const scheduled = 20
 
 // schedule runs one frame of as many systems as there are tasks. Programs with
 // limits leave it out: systems that fail by them are not predicted.
-func (p *player) schedule(ctx context.Context, s *program.Step) {
+func (p *player) schedule(ctx context.Context, s *program.Step, inWrite bool) {
 	n := s.Arg("tasks")
 	if n == 0 || len(p.tables) > scheduled || p.program.Store != (program.Store{}) {
 		return
 	}
 	f := &frame{running: p.running(s, n), reader: s.Arg("reader")%(n+1) - 1, resolved: make(map[uint64]uint64)}
+	if !inWrite {
+		p.sealed = false
+	}
 	schedule, err := store.NewSchedule(p.store, f.systems()...)
 	if err != nil {
 		p.fail(Model, "NewSchedule: %v", err)
@@ -166,6 +169,7 @@ func (f *frame) join(from, to int) *model.Plan {
 		}
 		(&running{player: f.player, logs: log}).record(false)
 	}
+	f.seal()
 	return f.exact.Plan()
 }
 
@@ -195,8 +199,6 @@ func (f *frame) flushedLast(p *model.Plan) { f.flushedWith(p, f.player.resolved)
 
 func (f *frame) flushedWith(p *model.Plan, resolve func(int, uint64) (uint64, bool)) {
 	if p.IsEmpty {
-		f.abstract.Discard()
-		f.fresh = nil
 		return
 	}
 	if err := f.abstract.Flush(resolve); err != nil {

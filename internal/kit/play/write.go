@@ -16,6 +16,7 @@ var errWrite = errors.New("the write fails")
 func (p *player) write(ctx context.Context, s *program.Step) {
 	err := p.guarded(func() error {
 		return p.store.Write(ctx, func(ctx context.Context, w *store.Writer) error {
+			p.sealed = false
 			for i := range s.Body {
 				if p.failed() {
 					break
@@ -62,6 +63,9 @@ func (p *player) guarded(f func() error, own error) (err error) {
 // writeStep does one step of a write that is none of its own phase.
 func (p *player) writeStep(ctx context.Context, s *program.Step, w *store.Writer) {
 	switch s.Op {
+	case program.EndFrame:
+		w.EndFrame()
+		p.sealed = false
 	case program.Insert:
 		p.insert(s, w)
 	case program.Clear:

@@ -53,6 +53,7 @@ const (
 	ReserveNow
 	Shrink
 	Clone
+	EndFrame
 
 	Emplace
 	EmplaceItems
@@ -106,7 +107,7 @@ var specs = [ops]spec{
 	Each:            {"each", alone | inWrite, body, []string{"tasks", "cancel"}},
 	ForEach:         {"foreach", alone | inWrite, table | body, []string{"add", "every", "rem", "touch", "cancel"}},
 	Queues:          {"queues", alone, body, []string{"tasks"}},
-	Inbox:           {"inbox", alone | inWrite, body, []string{"fail"}},
+	Inbox:           {"inbox", alone | inWrite, body, []string{"fail", "late"}},
 	Flush:           {"flush", alone | inWrite, 0, nil},
 	FlushCancelled:  {"flush-cancelled", alone | inWrite, 0, nil},
 	FlushCancelPlan: {"flush-cancel-plan", alone | inWrite, 0, nil},
@@ -150,9 +151,10 @@ var specs = [ops]spec{
 	ReserveNow:      {"reserve", inWrite, table | shard, []string{"n"}},
 	Shrink:          {"shrink", inWrite, table | shard, nil},
 	Clone:           {"clone", inWrite, table | shard, []string{"n"}},
+	EndFrame:        {"end-frame", inWrite, 0, nil},
 
 	Emplace:      {"emplace", inTask, table | name | refs, []string{"v"}},
-	EmplaceItems: {"emplace-items", inTask, table | names | refs, []string{"v"}},
+	EmplaceItems: {"emplace-items", inTask, table | names | refs, []string{"v", "share"}},
 	EmplaceFunc:  {"emplace-func", inTask, table | name | refs, []string{"v", "self", "panic"}},
 	Staged:       {"staged", inTask, table | refs | target, []string{"v", "s"}},
 	Erase:        {"erase", inTask, table | refs, nil},

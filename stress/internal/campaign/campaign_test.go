@@ -50,22 +50,6 @@ func TestEveryKindOfFailureHasAnExitCode(t *testing.T) {
 	}
 }
 
-func TestMarksAreComparedToTheEnd(t *testing.T) {
-	for _, tt := range []struct {
-		a, b []string
-		want string
-	}{
-		{nil, nil, ""},
-		{[]string{"x", "y"}, []string{"x", "y"}, ""},
-		{[]string{"x", "y"}, []string{"x", "z"}, `mark 1 is "y" and "z"`},
-		{[]string{"x"}, []string{"x", "y"}, "there are 1 and 2 marks"},
-	} {
-		if got := differ(tt.a, tt.b); got != tt.want {
-			t.Errorf("%q and %q: %q; want %q", tt.a, tt.b, got, tt.want)
-		}
-	}
-}
-
 func TestACampaignWithoutItsProgramIsInconclusive(t *testing.T) {
 	profile, _ := Find("smoke")
 	o := Run(t.Context(), Options{Profile: profile, Seeds: 3, Children: 1})

@@ -56,7 +56,7 @@ func (p *pair) compare(ctx context.Context, prog *program.Program, how request, 
 		case i == 0:
 			first = result
 		default:
-			if what := differ(first.Marks, result.Marks); what != "" {
+			if what := play.Differ(first, result); what != "" {
 				f := play.Failure{Kind: play.Determinism, What: fmt.Sprintf("%v and %v: %s", configs[0], c, what)}
 				return failing(prog, f, configs[0], c), nil
 			}
@@ -70,17 +70,4 @@ func failing(p *program.Program, f play.Failure, configs ...program.Config) *Fai
 	failed := *p
 	failed.Configs = configs
 	return &Failure{Failure: f, Program: &failed}
-}
-
-// differ says where two lists of marks part, or nothing.
-func differ(a, b []string) string {
-	for i := range min(len(a), len(b)) {
-		if a[i] != b[i] {
-			return fmt.Sprintf("mark %d is %q and %q", i, a[i], b[i])
-		}
-	}
-	if len(a) != len(b) {
-		return fmt.Sprintf("there are %d and %d marks", len(a), len(b))
-	}
-	return ""
 }
