@@ -4,7 +4,9 @@ import (
 	"context"
 	"fmt"
 	"math/bits"
+	"unsafe"
 
+	"handloom/internal/items"
 	"handloom/internal/rows"
 )
 
@@ -21,13 +23,13 @@ import (
 // SortFunc joins the Write of w as a pass does: passes and flushes called
 // meanwhile are [ErrPhase]. It panics when w is not in its Write.
 func SortFunc[T any](ctx context.Context, t *Table[T], w *Writer, cmp func(a, b *T) int) error {
-	return t.core.reorder(ctx, w, opSortFunc, func(shard int) { rows.SortFunc(t.mapOf(shard), cmp) })
+	return t.core.sortFunc(ctx, w, items.Compare(cmp))
 }
 
 // SortByKey orders the items of every shard of t by ascending key, as
 // [handlemap.Map.SortByKey] does for one map; see [SortFunc].
 func SortByKey[T any](ctx context.Context, t *Table[T], w *Writer, key func(*T) uint64) error {
-	return t.core.reorder(ctx, w, opSortByKey, func(shard int) { rows.SortByKey(t.mapOf(shard), key) })
+	return t.core.sortByKey(ctx, w, items.Key(key))
 }
 
 // Defragment brings every shard of t closer to the order by cmp, as
@@ -45,6 +47,17 @@ func Defragment[T any](ctx context.Context, t *Table[T], w *Writer, cmp func(a, 
 	return t.core.defragment(ctx, w, budget, func(shard, budget int) (int, bool) {
 		return rows.Defragment(t.mapOf(shard), cmp, budget)
 	})
+}
+
+// packed returns the map of a shard of a packed table.
+func (t *table) packed(shard int) *rows.Dense { return t.order[shard].Map.(*rows.Dense) }
+
+func (t *table) sortFunc(ctx context.Context, w *Writer, cmp func(a, b unsafe.Pointer) int) error {
+	return t.reorder(ctx, w, opSortFunc, func(shard int) { t.packed(shard).SortFunc(cmp) })
+}
+
+func (t *table) sortByKey(ctx context.Context, w *Writer, key func(item unsafe.Pointer) uint64) error {
+	return t.reorder(ctx, w, opSortByKey, func(shard int) { t.packed(shard).SortByKey(key) })
 }
 
 func (t *table) defragment(ctx context.Context, w *Writer, budget int, one func(shard, budget int) (int, bool)) (moves int, done bool, err error) {

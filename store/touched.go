@@ -1,9 +1,6 @@
 package store
 
-import (
-	"handloom/internal/highwater"
-	"handloom/internal/rows"
-)
+import "handloom/internal/highwater"
 
 // touched is what the tasks of a pass say they changed, kept from pass to pass.
 // Tasks of neighbouring chunks may not write to one bitmap, so each notes rows in
@@ -61,7 +58,7 @@ func (t *touched) settle(n int) {
 		notes := &t.chunks[chunk]
 		for _, row := range notes.rows {
 			shard, _, _ := t.table.pass.chunks.find(chunk)
-			t.packed(shard).TouchRows(row, row+1)
+			t.table.packed(shard).TouchRows(row, row+1)
 		}
 		any = any || len(notes.rows) > 0
 		notes.forget()
@@ -70,10 +67,7 @@ func (t *touched) settle(n int) {
 		return
 	}
 	for shard := range t.table.order {
-		m := t.packed(shard)
+		m := t.table.packed(shard)
 		m.TouchRows(0, m.Len())
 	}
 }
-
-// packed returns the map of a shard.
-func (t *touched) packed(shard int) *rows.Dense { return t.table.order[shard].Map.(*rows.Dense) }

@@ -36,6 +36,9 @@ func (s *Slice) Pointer(i int, size uintptr) unsafe.Pointer {
 	return unsafe.Add(s.data, uintptr(i)*size)
 }
 
+// Data returns the address of element 0, if there is one.
+func (s *Slice) Data() unsafe.Pointer { return s.data }
+
 // Resize returns s with n elements, which it has room for.
 func (s Slice) Resize(n int) Slice {
 	if uint(n) > uint(s.cap) {

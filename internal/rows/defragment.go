@@ -11,23 +11,23 @@ import (
 
 // comparison is an order of items, told by their rows.
 type comparison struct {
-	compare func(a, b sparse.Row) int                                   // nil: forget
-	sort    func(order, spare []sparse.Row) (sorted, rest []sparse.Row) // by merging; see mergeSort
+	compare   func(a, b sparse.Row) int // nil: forget
+	mergeSort func(order, spare []sparse.Row) (sorted, rest []sparse.Row)
 }
 
 // Defragment orders the dense set by cmp a little at a time; see
-// handlemap.Map.Defragment. Its stages compare by row and know no T; sorting many
-// rows at once is typed.
+// handlemap.Map.Defragment. Its stages compare by row and know no T; only where the
+// items of two rows lie is told by a function that does (op=defragment).
 func Defragment[T any](d *Dense, cmp func(a, b *T) int, budget int) (moves int, done bool) {
 	Bind[T](d)
 	if cmp == nil {
 		return d.defragment(comparison{}, budget)
 	}
-	all := *items.As[T](&d.items)
+	all, sorted := *items.As[T](&d.items), d.array()
 	return d.defragment(comparison{
 		compare: func(a, b sparse.Row) int { return cmp(&all[a], &all[b]) },
-		sort: func(order, spare []sparse.Row) (sorted, rest []sparse.Row) {
-			return mergeSort(all, order, spare, cmp)
+		mergeSort: func(order, spare []sparse.Row) ([]sparse.Row, []sparse.Row) {
+			return sorted.mergeSort(order, spare, items.Compare(cmp))
 		},
 	}, budget)
 }

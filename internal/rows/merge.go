@@ -1,6 +1,24 @@
 package rows
 
-import "handloom/internal/sparse"
+import (
+	"unsafe"
+
+	"handloom/internal/sparse"
+)
+
+// array is where the items of a dense set lie, for as long as it does not grow. It
+// is kept apart from the functions that compare them, which would escape with it.
+type array struct {
+	first unsafe.Pointer // the item at row 0
+	size  uintptr
+}
+
+func (d *Dense) array() array { return array{d.items.Data(), d.typ.Size} }
+
+// at returns the address of the item at a row, which there is.
+func (a array) at(row sparse.Row) unsafe.Pointer {
+	return unsafe.Add(a.first, uintptr(row)*a.size)
+}
 
 // runLength is the length of the runs that are sorted by insertion before
 // merging begins (op=sort).
@@ -10,32 +28,32 @@ const runLength = 10
 // returns them in either order or spare, which is as long, and then the other.
 // It is stable. Sorting rows and not items lets cmp see every item where it lies,
 // so that nothing is copied for it.
-func mergeSort[T any](items []T, order, spare []sparse.Row, cmp func(a, b *T) int) (sorted, rest []sparse.Row) {
+func (a array) mergeSort(order, spare []sparse.Row, cmp func(a, b unsafe.Pointer) int) (sorted, rest []sparse.Row) {
 	for lo := 0; lo < len(order); lo += runLength {
-		insertionSort(items, order[lo:min(lo+runLength, len(order))], cmp)
+		a.insertionSort(order[lo:min(lo+runLength, len(order))], cmp)
 	}
-	return mergeRuns(items, order, spare, runLength, cmp)
+	return a.mergeRuns(order, spare, runLength, cmp)
 }
 
 // mergeRuns is mergeSort of rows of which every width are in order.
-func mergeRuns[T any](items []T, order, spare []sparse.Row, width int, cmp func(a, b *T) int) (sorted, rest []sparse.Row) {
+func (a array) mergeRuns(order, spare []sparse.Row, width int, cmp func(a, b unsafe.Pointer) int) (sorted, rest []sparse.Row) {
 	for ; width < len(order); width *= 2 {
 		for lo := 0; lo < len(order); lo += 2 * width {
 			mid := min(lo+width, len(order))
 			hi := min(lo+2*width, len(order))
-			merge(items, spare[lo:hi], order[lo:mid], order[mid:hi], cmp)
+			a.merge(spare[lo:hi], order[lo:mid], order[mid:hi], cmp)
 		}
 		order, spare = spare, order
 	}
 	return order, spare
 }
 
-func insertionSort[T any](items []T, rows []sparse.Row, cmp func(a, b *T) int) {
+func (a array) insertionSort(rows []sparse.Row, cmp func(a, b unsafe.Pointer) int) {
 	for i := 1; i < len(rows); i++ {
 		row := rows[i]
-		item := &items[row]
+		item := a.at(row)
 		j := i
-		for ; j > 0 && cmp(&items[rows[j-1]], item) > 0; j-- {
+		for ; j > 0 && cmp(a.at(rows[j-1]), item) > 0; j-- {
 			rows[j] = rows[j-1]
 		}
 		rows[j] = row
@@ -44,31 +62,31 @@ func insertionSort[T any](items []T, rows []sparse.Row, cmp func(a, b *T) int) {
 
 // merge merges the sorted runs left and right into dst. The loop is kept whole
 // for speed (op=sort).
-func merge[T any](items []T, dst, left, right []sparse.Row, cmp func(a, b *T) int) {
-	if len(right) == 0 || cmp(&items[left[len(left)-1]], &items[right[0]]) <= 0 {
+func (a array) merge(dst, left, right []sparse.Row, cmp func(a, b unsafe.Pointer) int) {
+	if len(right) == 0 || cmp(a.at(left[len(left)-1]), a.at(right[0])) <= 0 {
 		copy(dst[copy(dst, left):], right)
 		return
 	}
 	l, r := 0, 0
-	a, b := left[0], right[0]
-	itemA, itemB := &items[a], &items[b]
+	rowL, rowR := left[0], right[0]
+	itemL, itemR := a.at(rowL), a.at(rowR)
 	for i := range dst {
-		if cmp(itemA, itemB) <= 0 { // the left one of equals comes first
-			dst[i] = a
+		if cmp(itemL, itemR) <= 0 { // the left one of equals comes first
+			dst[i] = rowL
 			if l++; l >= len(left) {
 				copy(dst[i+1:], right[r:])
 				return
 			}
-			a = left[l]
-			itemA = &items[a]
+			rowL = left[l]
+			itemL = a.at(rowL)
 		} else {
-			dst[i] = b
+			dst[i] = rowR
 			if r++; r >= len(right) {
 				copy(dst[i+1:], left[l:])
 				return
 			}
-			b = right[r]
-			itemB = &items[b]
+			rowR = right[r]
+			itemR = a.at(rowR)
 		}
 	}
 }

@@ -135,11 +135,11 @@ func disturb(m *Dense, r *rand.Rand, most int) string {
 		m.Swap(m.IDAt(i), m.IDAt(j))
 		return "swap"
 	case 8:
-		SortRange(m, i, min(j, i+10), func(a, b *int) int { return *b - *a })
+		m.SortRange(i, min(j, i+10), items.Compare(func(a, b *int) int { return *b - *a }))
 		return "sort range"
 	case 9:
 		if r.IntN(20) == 0 {
-			Partition(m, func(v *int) bool { return *v%2 == 0 })
+			m.Partition(items.Chosen(func(v *int) bool { return *v%2 == 0 }))
 			return "partition"
 		}
 		m.InsertItems(items.From(make([]int, r.IntN(5))), nil)

@@ -30,7 +30,7 @@ func (d *defragmenter) sortAtOnce() {
 			order = append(order, row)
 		}
 	}
-	order, _ = d.sort(order, d.m.spareRows(len(order)))
+	order, _ = d.mergeSort(order, d.m.spareRows(len(order)))
 	o.list = o.list[:0]
 	for _, row := range order {
 		o.list = append(o.list, d.m.meta[row])

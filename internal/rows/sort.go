@@ -2,8 +2,8 @@ package rows
 
 import (
 	"fmt"
+	"unsafe"
 
-	"handloom/internal/items"
 	"handloom/internal/sparse"
 )
 
@@ -13,39 +13,36 @@ const (
 )
 
 // SortFunc orders the dense set by cmp; see handlemap.Map.SortFunc.
-func SortFunc[T any](d *Dense, cmp func(a, b *T) int) {
+func (d *Dense) SortFunc(cmp func(a, b unsafe.Pointer) int) {
 	d.guard("SortFunc")
-	sortRange(d, 0, len(d.meta), cmp)
+	d.sortRange(0, len(d.meta), cmp)
 }
 
-// SortRange orders the rows i to j-1 as [SortFunc] orders all.
-func SortRange[T any](d *Dense, i, j int, cmp func(a, b *T) int) {
+// SortRange orders the rows i to j-1 as [Dense.SortFunc] orders all.
+func (d *Dense) SortRange(i, j int, cmp func(a, b unsafe.Pointer) int) {
 	d.guard("SortRange")
 	if i < 0 || i > j || j > len(d.meta) {
 		panic(fmt.Sprintf("handlemap: SortRange of rows %d to %d of a map of %d", i, j, len(d.meta)))
 	}
-	sortRange(d, i, j, cmp)
+	d.sortRange(i, j, cmp)
 }
 
-func sortRange[T any](d *Dense, i, j int, cmp func(a, b *T) int) {
-	Bind[T](d)
+func (d *Dense) sortRange(i, j int, cmp func(a, b unsafe.Pointer) int) {
 	d.busy++
 	defer func() { d.busy-- }()
 	if size := int(d.typ.Size); 0 < size && size <= lineBytes && (j-i)*size > 2*blockBytes {
-		sortBlocks(d, i, j, blockBytes/size, cmp)
+		d.sortBlocks(i, j, blockBytes/size, cmp)
 		return
 	}
-	all := *items.As[T](&d.items)
-	order, spare := mergeSort(all, d.rowsFrom(i, j), d.spareRows(j-i), cmp)
+	order, spare := d.array().mergeSort(d.rowsFrom(i, j), d.spareRows(j-i), cmp)
 	d.reorder(i, order, spare)
 }
 
 // sortBlocks orders block after block, each small enough for the nearest memory,
 // and then merges them. Merging rows that lie in order reads memory forwards;
 // without the blocks it would jump about in it, once for every comparison.
-func sortBlocks[T any](d *Dense, i, j, block int, cmp func(a, b *T) int) {
-	all := *items.As[T](&d.items)
-	order, spare := d.rowsFrom(i, j), d.spareRows(j-i)
+func (d *Dense) sortBlocks(i, j, block int, cmp func(a, b unsafe.Pointer) int) {
+	all, order, spare := d.array(), d.rowsFrom(i, j), d.spareRows(j-i)
 	d.scratch.origin = d.scratch.origin[:0]
 	moves, merged := 0, false
 	defer func() {
@@ -55,11 +52,11 @@ func sortBlocks[T any](d *Dense, i, j, block int, cmp func(a, b *T) int) {
 	}()
 	for lo := 0; lo < len(order); lo += block {
 		hi := min(lo+block, len(order))
-		sorted, rest := mergeSort(all, order[lo:hi], spare[lo:hi], cmp)
+		sorted, rest := all.mergeSort(order[lo:hi], spare[lo:hi], cmp)
 		d.scratch.origin = append(d.scratch.origin, sorted...)
 		moves += d.arrange(i+lo, sorted, rest)
 	}
-	order, spare = mergeRuns(all, d.rowsFrom(i, j), spare, block, cmp)
+	order, spare = all.mergeRuns(d.rowsFrom(i, j), spare, block, cmp)
 	merged = true
 	if moves += d.arrange(i, order, spare); moves > 0 {
 		d.touchRange(i, j)

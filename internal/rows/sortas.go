@@ -2,8 +2,8 @@ package rows
 
 import (
 	"slices"
+	"unsafe"
 
-	"handloom/internal/items"
 	"handloom/internal/sparse"
 	"handloom/shard/handle"
 )
@@ -32,23 +32,23 @@ func (d *Dense) SortAs(ids []handle.ID) {
 
 // Partition moves the items for which pred returns true to the first rows and
 // returns how many there are; see handlemap.Map.Partition.
-func Partition[T any](d *Dense, pred func(*T) bool) int {
-	Bind[T](d).guard("Partition")
+func (d *Dense) Partition(pred func(item unsafe.Pointer) bool) int {
+	d.guard("Partition")
 	order, spare := d.rowsFrom(0, len(d.meta)), d.spareRows(len(d.meta))
-	front := choose(d, order, pred)
+	front := d.choose(order, pred)
 	d.reorder(0, order, spare)
 	return front
 }
 
 // choose writes the chosen rows to the front of order and the others behind
 // them, and returns the number of the first.
-func choose[T any](d *Dense, order []sparse.Row, pred func(*T) bool) int {
+func (d *Dense) choose(order []sparse.Row, pred func(item unsafe.Pointer) bool) int {
 	d.busy++
 	defer func() { d.busy-- }()
 	front, back := 0, len(order)
-	all := *items.As[T](&d.items)
-	for row := range all {
-		if pred(&all[row]) {
+	all := d.array()
+	for row := range len(order) {
+		if pred(all.at(sparse.Row(row))) {
 			order[front] = sparse.Row(row)
 			front++
 		} else {

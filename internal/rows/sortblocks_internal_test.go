@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"slices"
 	"testing"
+
+	"handloom/internal/items"
 )
 
 // Every block of rows is reversed and then the blocks are in order already, so
@@ -27,7 +29,7 @@ func TestASortThatMovesWithinBlocksOnlyIsKnownToDefragment(t *testing.T) {
 			if _, done := Defragment(m, byKey, 0); !done {
 				t.Fatal("setup: Defragment without a bound is not done")
 			}
-			SortRange(m, first, n, reversed)
+			m.SortRange(first, n, items.Compare(reversed))
 			if Items[item](m)[first].key == uint64(first) {
 				t.Fatal("setup: no row has moved")
 			}

@@ -4,8 +4,8 @@ import (
 	"cmp"
 	"math/bits"
 	"slices"
+	"unsafe"
 
-	"handloom/internal/items"
 	"handloom/internal/sparse"
 )
 
@@ -21,11 +21,10 @@ type keyed struct {
 }
 
 // SortByKey orders the dense set by ascending key; see handlemap.Map.SortByKey.
-func SortByKey[T any](d *Dense, key func(*T) uint64) {
-	Bind[T](d).guard("SortByKey")
-	all := *items.As[T](&d.items)
+func (d *Dense) SortByKey(key func(item unsafe.Pointer) uint64) {
+	d.guard("SortByKey")
 	keys, spare := d.keyScratch()
-	differ, sorted := readKeys(d, all, keys, key)
+	differ, sorted := d.readKeys(keys, key)
 	if !sorted {
 		d.sortKeys(keys, spare, differ)
 	}
@@ -33,13 +32,13 @@ func SortByKey[T any](d *Dense, key func(*T) uint64) {
 
 // readKeys fills keys in dense order. It returns the bits in which they differ
 // and whether they ascend.
-func readKeys[T any](d *Dense, all []T, keys []keyed, key func(*T) uint64) (differ uint64, sorted bool) {
+func (d *Dense) readKeys(keys []keyed, key func(item unsafe.Pointer) uint64) (differ uint64, sorted bool) {
 	d.busy++
 	defer func() { d.busy-- }()
 	sorted = true
-	var last uint64
-	for row := range all {
-		k := key(&all[row])
+	all, last := d.array(), uint64(0)
+	for row := range keys {
+		k := key(all.at(sparse.Row(row)))
 		keys[row] = keyed{k, sparse.Row(row)}
 		sorted = sorted && k >= last
 		differ |= k ^ keys[0].key

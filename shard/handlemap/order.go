@@ -1,6 +1,7 @@
 package handlemap
 
 import (
+	"handloom/internal/items"
 	"handloom/internal/rows"
 	"handloom/shard/handle"
 )
@@ -13,11 +14,13 @@ import (
 // SortFunc takes O(n log n) comparisons, about n if the items are in order
 // already. Its scratch, which the map keeps until [Map.Shrink], is 12 bytes per
 // item and, for items of up to 64 bytes, room for as many items (op=sort).
-func (m *Map[T]) SortFunc(cmp func(a, b *T) int) { rows.SortFunc(&m.dense, cmp) }
+func (m *Map[T]) SortFunc(cmp func(a, b *T) int) { m.bound().SortFunc(items.Compare(cmp)) }
 
 // SortRange orders the rows i to j-1 as [Map.SortFunc] orders all. It panics
 // unless 0 <= i <= j <= Len().
-func (m *Map[T]) SortRange(i, j int, cmp func(a, b *T) int) { rows.SortRange(&m.dense, i, j, cmp) }
+func (m *Map[T]) SortRange(i, j int, cmp func(a, b *T) int) {
+	m.bound().SortRange(i, j, items.Compare(cmp))
+}
 
 // SortByKey orders the dense set by ascending key. The sort is stable. Every
 // handle keeps naming its item; pointers are no longer good. key sees every item
@@ -27,7 +30,7 @@ func (m *Map[T]) SortRange(i, j int, cmp func(a, b *T) int) { rows.SortRange(&m.
 // SortByKey takes O(n) time for each 11 bits by which keys differ, O(n) in all
 // if the items are in order already. Its scratch is that of [Map.SortFunc] and 32
 // bytes per item (op=sort).
-func (m *Map[T]) SortByKey(key func(*T) uint64) { rows.SortByKey(&m.dense, key) }
+func (m *Map[T]) SortByKey(key func(*T) uint64) { m.bound().SortByKey(items.Key(key)) }
 
 // SortAs moves the items that hs name to the first rows, in the order of hs; the
 // others follow in the order they had. Stale handles are passed over, and of
@@ -40,7 +43,7 @@ func (m *Map[T]) SortAs(hs []handle.Of[T]) { m.bound().SortAs(handle.IDs(hs)) }
 // once, in dense order, before any moves; it may not change the map, and when it
 // panics nothing has moved. Partition takes O(n) time and keeps the scratch of
 // [Map.SortFunc].
-func (m *Map[T]) Partition(pred func(*T) bool) int { return rows.Partition(&m.dense, pred) }
+func (m *Map[T]) Partition(pred func(*T) bool) int { return m.bound().Partition(items.Chosen(pred)) }
 
 // Swap exchanges the rows of the items that h1 and h2 name, and reports whether
 // both name one; if not, nothing changes. It takes O(1) time.

@@ -1,0 +1,21 @@
+package items
+
+import "unsafe"
+
+// Compare, Key and Chosen return a function of the caller for code that does not
+// know T: the same function value, since a pointer is passed in the same way
+// whatever it points to. So no closure is made, and a call costs what it would with
+// T; what is called must be given addresses of Ts.
+func Compare[T any](f func(a, b *T) int) func(a, b unsafe.Pointer) int {
+	return *(*func(a, b unsafe.Pointer) int)(unsafe.Pointer(&f))
+}
+
+// Key is [Compare] for keys.
+func Key[T any](f func(*T) uint64) func(unsafe.Pointer) uint64 {
+	return *(*func(unsafe.Pointer) uint64)(unsafe.Pointer(&f))
+}
+
+// Chosen is [Compare] for conditions.
+func Chosen[T any](f func(*T) bool) func(unsafe.Pointer) bool {
+	return *(*func(unsafe.Pointer) bool)(unsafe.Pointer(&f))
+}
