@@ -66,7 +66,7 @@ type options struct {
 	clone func(dst, src unsafe.Pointer) // likewise
 }
 
-func untyped[T any](o TableOptions[T]) options {
+func untypedOptions[T any](o TableOptions[T]) options {
 	all := options{
 		Name: o.Name, Shards: o.Shards, TypeID: o.TypeID, Reserve: o.Reserve, MaxItems: o.MaxItems, MinFree: o.MinFree,
 		ChunkItems: o.ChunkItems, Changes: o.Changes, FixedKeys: o.FixedKeys,

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"sync"
+	"unsafe"
 
 	"handloom/internal/check"
 	"handloom/internal/rows"
@@ -34,17 +35,24 @@ func (r *Rows[T]) Handle(i int) Handle[T] {
 // tables that no pass around it writes. All chunks run even if one fails, and the error of the lowest is
 // returned; when ctx ends, Reduce stops between chunks and returns its cause.
 func Reduce[T, R any](ctx context.Context, t *Table[T], f func(ctx context.Context, r Rows[T]) (R, error), combine func(a, b R) R) (R, error) {
-	return reduce(ctx, &t.core, t.view, f, combine)
+	return reduce(ctx, &t.core, (*table).rows, *(*func(context.Context, Rows[untyped]) (R, error))(unsafe.Pointer(&f)), combine)
 }
 
-func (t *Table[T]) rows(shard, lo, hi, index int) Rows[T] {
-	m := t.mapOf(shard)
-	return Rows[T]{Items: rows.Range[T](m, lo, hi), Index: index, items: m, row: lo}
+// untyped stands for the T of a table where it is not known. A [Rows] holds addresses
+// of Ts, so that its fields, and how it is passed, are the same for every T: a
+// function of the caller can be called with a Rows[untyped]. Everything below
+// Reduce is compiled for each result R, and not for each T as well.
+type untyped struct{}
+
+func (t *table) rows(shard, lo, hi, index int) Rows[untyped] {
+	m := t.packed(shard)
+	items := m.Range(lo, hi)
+	return Rows[untyped]{Items: *(*[]untyped)(unsafe.Pointer(&items)), Index: index, items: m, row: lo}
 }
 
 // reduce is Reduce for tables of both kinds: V is what f is given of the rows,
 // and view makes it.
-func reduce[V, R any](ctx context.Context, t *table, view func(shard, lo, hi, index int) V,
+func reduce[V, R any](ctx context.Context, t *table, view func(t *table, shard, lo, hi, index int) V,
 	f func(context.Context, V) (R, error), combine func(a, b R) R,
 ) (R, error) {
 	var none R
@@ -91,7 +99,7 @@ type reduction[V, R any] struct {
 	pool     *sync.Pool
 	table    *table
 	ctx      context.Context
-	view     func(shard, lo, hi, index int) V
+	view     func(t *table, shard, lo, hi, index int) V
 	f        func(context.Context, V) (R, error)
 	chunks   chunking
 	partials []R
@@ -117,7 +125,7 @@ func (r *reduction[V, R]) reduce(p *phase, combine func(a, b R) R) (result R, er
 func (r *reduction[V, R]) run(task int) (err error) {
 	shard, lo, hi := r.chunks.find(task)
 	hi = min(hi, r.table.order[shard].Map.Rows())
-	r.partials[task], err = r.f(r.ctx, r.view(shard, lo, hi, task))
+	r.partials[task], err = r.f(r.ctx, r.view(r.table, shard, lo, hi, task))
 	return err
 }
 

@@ -19,18 +19,16 @@ type StableTable[T any] struct {
 	maps  [MaxShards]*pages.Stable // by typeId & 63; unused entries point at an empty map
 	core  table
 	visit func(ctx context.Context, c StableChunk[T]) error // of the ForEach that runs
-	view  func(shard, lo, hi, index int) StableRows[T]      // rows, bound once
 }
 
 // RegisterStable adds a table whose items never move to s; see [Register].
 func RegisterStable[T any](s *Store, o TableOptions[T]) (*StableTable[T], error) {
 	t := new(StableTable[T])
 	t.core.lookups.stable = &t.maps
-	if err := t.core.register(s, untyped(o), items.For[T](), pages.TypeFor[T]()); err != nil {
+	if err := t.core.register(s, untypedOptions(o), items.For[T](), pages.TypeFor[T]()); err != nil {
 		return nil, err
 	}
 	t.core.pass.init(&t.core, t.task)
-	t.view = t.rows
 	return t, nil
 }
 
@@ -165,15 +163,15 @@ func (t *StableTable[T]) ForEach(ctx context.Context, f func(ctx context.Context
 func (t *StableTable[T]) task(index int) error {
 	p := &t.core.pass
 	shard, lo, hi := p.find(index)
-	return t.visit(p.ctx, StableChunk[T]{Queue: Queue(p.queues.Queue(index)), Index: index, rows: t.rows(shard, lo, hi, index), table: &t.core, serial: p.serial})
+	return t.visit(p.ctx, StableChunk[T]{Queue: Queue(p.queues.Queue(index)), Index: index, rows: StableRows[T](t.core.stableRows(shard, lo, hi, index)), table: &t.core, serial: p.serial})
 }
 
 // ReduceStable computes one partial result per chunk of t with f, in parallel,
 // and combines them in chunk order; see [Reduce].
 func ReduceStable[T, R any](ctx context.Context, t *StableTable[T], f func(ctx context.Context, r StableRows[T]) (R, error), combine func(a, b R) R) (R, error) {
-	return reduce(ctx, &t.core, t.view, f, combine)
+	return reduce(ctx, &t.core, (*table).stableRows, *(*func(context.Context, StableRows[untyped]) (R, error))(unsafe.Pointer(&f)), combine)
 }
 
-func (t *StableTable[T]) rows(shard, lo, hi, index int) StableRows[T] {
-	return StableRows[T]{Index: index, items: t.mapOf(shard), lo: lo, hi: hi}
+func (t *table) stableRows(shard, lo, hi, index int) StableRows[untyped] {
+	return StableRows[untyped]{Index: index, items: t.order[shard].Map.(*pages.Stable), lo: lo, hi: hi}
 }

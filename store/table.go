@@ -15,7 +15,6 @@ type Table[T any] struct {
 	maps  [MaxShards]*rows.Dense // by typeId & 63; unused entries point at an empty map
 	core  table
 	visit func(ctx context.Context, c Chunk[T]) error // of the ForEach that runs
-	view  func(shard, lo, hi, index int) Rows[T]      // rows, bound once
 }
 
 // Register adds a table of items of type T to s. It asks the gate and fails
@@ -26,11 +25,10 @@ type Table[T any] struct {
 func Register[T any](s *Store, o TableOptions[T]) (*Table[T], error) {
 	t := new(Table[T])
 	t.core.lookups.packed = &t.maps
-	if err := t.core.register(s, untyped(o), items.For[T](), nil); err != nil {
+	if err := t.core.register(s, untypedOptions(o), items.For[T](), nil); err != nil {
 		return nil, err
 	}
 	t.core.pass.init(&t.core, t.task)
-	t.view = t.rows
 	return t, nil
 }
 

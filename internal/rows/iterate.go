@@ -17,6 +17,9 @@ func Items[T any](d *Dense) []T {
 // Range returns the items of the rows lo to hi-1, as [Items] does.
 func Range[T any](d *Dense, lo, hi int) []T { return Items[T](d)[lo:hi:hi] }
 
+// Range returns the items of the rows lo to hi-1, as [Items] does.
+func (d *Dense) Range(lo, hi int) items.Slice { return d.items.Sub(lo, hi, d.typ.Size) }
+
 // All iterates over handles and items in dense order (op=iterate).
 func All[T any](d *Dense) iter.Seq2[handle.Of[T], *T] {
 	return func(yield func(handle.Of[T], *T) bool) {
