@@ -139,8 +139,18 @@ func (h *harnessing) try(ctx context.Context, w *workshop, fault *faults.Fault, 
 		return t
 	}
 	t.as, t.seed, t.operations = string(o.Failure.Kind), fmt.Sprint(o.Failure.Program.Seed), report.Count(o.Failure.Found)
-	t.what = shortened(firstLines(o.Failure.What, 1), 60)
+	t.what, t.err = shortened(o.Failure.What, 60), h.control(ctx, o.Failure)
 	return t
+}
+
+// control plays the program that has found a fault without it. What fails there, too,
+// says nothing about the fault.
+func (h *harnessing) control(ctx context.Context, found *campaign.Failure) error {
+	f, _, err := campaign.Again(ctx, found.Program, campaign.How{Command: h.command})
+	if f != nil {
+		return fmt.Errorf("seed %d fails without the fault, too: %w", found.Program.Seed, f)
+	}
+	return err
 }
 
 // shortened returns the first line of s, and of that n runes at most.
@@ -159,7 +169,7 @@ func canaryVerdict(n int, missed []string, stopped error, interrupted bool) feed
 	case interrupted:
 		return feed.Verdict{Verdict: "interrupted", ExitCode: campaign.ExitInterrupted, Reason: "not every fault was tried"}
 	case stopped != nil:
-		return feed.Verdict{Verdict: "inconclusive", ExitCode: campaign.ExitInconclusive, Reason: stopped.Error()}
+		return feed.Verdict{Verdict: "inconclusive", ExitCode: campaign.ExitInconclusive, Reason: shortened(stopped.Error(), 200)}
 	case len(missed) > 0:
 		return feed.Verdict{Verdict: "canary-missed", ExitCode: campaign.ExitCanaryMissed, Reason: strings.Join(missed, ", ")}
 	}

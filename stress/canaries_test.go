@@ -4,6 +4,9 @@ import (
 	"os"
 	"strings"
 	"testing"
+
+	"handloom/internal/kit/play"
+	"handloom/stress/internal/campaign"
 )
 
 // An edit that takes a patch its place shows here, not in the minutes of a run.
@@ -53,5 +56,24 @@ func TestAnUnknownCanaryIsWrongUsage(t *testing.T) {
 	got := stress(t, "-canary", "budgie")
 	if got.code != exitBad || !strings.Contains(got.stderr, `no fault is called "budgie"; want all, rare or one of applied-twice, `) {
 		t.Errorf("exit code %d, %s", got.code, got.stderr)
+	}
+}
+
+// A program that fails anyway proves nothing about a fault.
+func TestAFindingIsHeldAgainstABuildWithoutTheFault(t *testing.T) {
+	command, err := new(program).children()
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := harnessing{command: command}
+	for word, fails := range map[string]bool{play.Misuses()[0]: false, play.Crash: true} {
+		prog, err := loadProgram(mishap(t, word))
+		if err != nil {
+			t.Fatal(err)
+		}
+		prog.Configs = defaultConfigs(prog.Seed)[:1]
+		if err := h.control(t.Context(), &campaign.Failure{Program: prog}); (err != nil) != fails {
+			t.Errorf("%s: %v", word, err)
+		}
 	}
 }
