@@ -1,87 +1,221 @@
 package draw
 
-import "handloom/internal/kit/program"
+import (
+	"slices"
+	"strings"
 
-// alone are the operations that stand alone, joins those of them that may stand
-// in a write.
-var (
-	joins = []program.Op{
-		program.Each, program.ForEach, program.Inbox, program.Flush, program.FlushCancelled, program.FlushCancelPlan,
-		program.FlushCancelLate, program.FlushLinkPanic, program.Reduce, program.Checkpoint, program.Rollback, program.Schedule,
-	}
-	alone = append([]program.Op{
-		program.Queues, program.Discard, program.Read, program.Write,
-		program.Misuse,
-	}, joins...)
+	"handloom/internal/kit/program"
 )
+
+// Which operations stand where. A new one is drawn with what its line takes, and
+// each of its keys as args says.
+var (
+	joins    = ops(func(op program.Op) bool { return op.Alone() && op.InWrite() })
+	alone    = ops(program.Op.Alone)
+	inWrites = ops(func(op program.Op) bool { return op.InWrite() && !op.Alone() })
+	creating = ops(func(op program.Op) bool { makes, _ := op.Makes(); return op.InTask() && makes })
+	erasing  = ops(func(op program.Op) bool { return op.InTask() && erases(op) })
+	failing  = []program.Op{program.FailError, program.FailPanic, program.FailGoexit}
+	neutral  = ops(func(op program.Op) bool {
+		return op.InTask() && !slices.Contains(slices.Concat(creating, erasing, failing), op)
+	})
+)
+
+// exception is the share of commands that fail their task.
+const exception = 0.004
+
+func ops(f func(op program.Op) bool) []program.Op {
+	return slices.DeleteFunc(program.Ops(), func(op program.Op) bool { return !f(op) })
+}
+
+// erases reports whether the operation erases what its references name, if that
+// lives.
+func erases(op program.Op) bool {
+	return strings.HasPrefix(op.String(), "erase") || op == program.TakeNow
+}
+
+// runs reports whether the operation takes any number of references.
+func runs(op program.Op) bool {
+	return op == program.EraseItems || op == program.EraseItemsNow || op == program.SortAs
+}
+
+// args draw the arguments, by key.
+var args = map[string]func(d *drawing, s *program.Step) int{
+	"v":      func(d *drawing, _ *program.Step) int { return d.IntN(d.theme.keys) },
+	"s":      func(d *drawing, _ *program.Step) int { return d.name(1) },
+	"add":    func(d *drawing, _ *program.Step) int { return d.of(0, 1, 7) },
+	"every":  func(d *drawing, _ *program.Step) int { return d.of(0, 1, 2, 3, 10) },
+	"rem":    func(d *drawing, _ *program.Step) int { return d.IntN(3) },
+	"touch":  func(d *drawing, _ *program.Step) int { return d.IntN(2) },
+	"self":   func(d *drawing, _ *program.Step) int { return d.IntN(2) },
+	"share":  func(d *drawing, _ *program.Step) int { return d.IntN(2) },
+	"late":   func(d *drawing, _ *program.Step) int { return d.of(0, 0, 1) },
+	"as":     func(d *drawing, _ *program.Step) int { return d.of(0, 0, 1, 2) },
+	"to":     func(d *drawing, _ *program.Step) int { return d.of(0, 0, 1, 2) },
+	"by":     func(d *drawing, _ *program.Step) int { return d.of(0, 0, 0, 1, 2, 3) },
+	"budget": func(d *drawing, _ *program.Step) int { return d.of(0, 1, 3, 10, 100) },
+	"i":      func(d *drawing, _ *program.Step) int { return d.IntN(8) },
+	"j":      func(d *drawing, _ *program.Step) int { return d.IntN(60) },
+	"reader": func(d *drawing, _ *program.Step) int { return d.IntN(8) },
+	"fail":   func(d *drawing, _ *program.Step) int { return d.rarely(8, 1+d.IntN(2)) },
+	"cancel": func(d *drawing, _ *program.Step) int { return d.rarely(25, 1) },
+	"panic":  func(d *drawing, s *program.Step) int { return d.rarely(6, 1+d.IntN(min(s.N+1, 10))) },
+	"n": func(d *drawing, s *program.Step) int {
+		if s.Op == program.ReserveNow {
+			return d.size(s.Table)
+		}
+		return 1 + d.IntN(12)
+	},
+	"tasks": func(d *drawing, s *program.Step) int {
+		if s.Op == program.Schedule {
+			return 1 + d.IntN(6)
+		}
+		return d.IntN(d.theme.tasks + 1)
+	},
+}
+
+// rarely returns value once in n times, and otherwise 0.
+func (d *drawing) rarely(n, value int) int {
+	if d.IntN(n) == 0 {
+		return value
+	}
+	return 0
+}
 
 // step draws a step.
 func (d *drawing) step() {
 	if d.options.Misusing && d.IntN(2) == 0 {
-		d.add(d.misuse())
+		d.addDrawn(program.Misuse)
 		return
 	}
 	if d.IntN(40) == 0 { // growth and decline take turns
 		d.theme.grow = d.Float64()
 	}
 	op, _ := d.pick(alone)
-	if op == program.Write {
-		d.write()
-		return
+	d.addDrawn(op)
+}
+
+// addDrawn draws the rest of a step and adds it, unless that cannot be.
+func (d *drawing) addDrawn(op program.Op) {
+	if s, ok := d.make(op, -1); ok {
+		d.bodyOf(&s)
+		d.add(s)
+		d.settled(op)
 	}
-	d.add(d.make(op))
 }
 
-func (d *drawing) misuse() program.Step {
-	return program.Step{Op: program.Misuse, Word: d.options.Misuses[d.IntN(len(d.options.Misuses))]}
-}
-
-// make draws the rest of a step that may stand alone.
-func (d *drawing) make(op program.Op) program.Step {
+// make draws a line but for its body. chunk is the table whose chunks the task has
+// that the line stands in, or -1.
+func (d *drawing) make(op program.Op, chunk int) (program.Step, bool) {
 	s := program.Step{Op: op}
-	switch op {
-	case program.Each, program.Queues:
-		tasks := d.IntN(d.theme.tasks + 1)
-		s = s.Set("tasks", tasks)
-		s.Body = d.commands(tasks, -1, op == program.Each)
-	case program.ForEach:
-		s.Table = d.index()
-		s.Body = d.commands(d.IntN(6), s.Table, true)
-		s = s.Set("add", d.of(0, 1, 7)).Set("touch", d.IntN(2))
-		if d.IntN(2) == 0 {
-			s = s.Set("every", d.of(2, 3, 10)).Set("rem", d.IntN(3))
+	if op.HasTable() {
+		if s.Table = d.index(); chunk >= 0 && d.IntN(2) == 0 {
+			s.Table = chunk
 		}
-	case program.Checkpoint:
-		s = s.Set("as", d.of(0, 0, 1, 2))
-	case program.Rollback:
-		s = s.Set("to", d.of(0, 0, 1, 2))
-	case program.Schedule:
-		tasks := 1 + d.IntN(6)
-		s = s.Set("tasks", tasks).Set("reader", d.IntN(tasks+2))
-		s.Body = d.commands(tasks, -1, false)
+	}
+	if op.NeedsOrder() && !d.packed(s.Table) || op == program.EraseRow && chunk < 0 || op == program.FailGoexit && d.writing {
+		return s, false
+	}
+	if op.HasShard() {
+		s.Shard = d.shard(s.Table)
+	}
+	if op == program.Misuse {
+		s.Word = d.options.Misuses[d.IntN(len(d.options.Misuses))]
+	}
+	makes, many := op.Makes()
+	if makes {
+		s.N = 1
+		if many {
+			s.N = d.size(s.Table)
+		}
+		s.Name = d.name(s.N)
+	}
+	if op.HasRefs() {
+		s.Refs = d.takes(&s, makes, chunk >= 0)
+	}
+	for _, key := range op.Keys() {
+		if v := args[key](d, &s); v > 0 {
+			s = s.Set(key, v)
+		}
+	}
+	d.account(&s, makes)
+	return s, true
+}
+
+// takes draws the references of a line: links, a target and links, or targets.
+func (d *drawing) takes(s *program.Step, makes, inChunk bool) (refs []program.Ref) {
+	switch {
+	case s.Op.NeedsRef():
+		return append(d.refs(s.Table, 1, inChunk), d.links(inChunk)...)
+	case makes:
+		refs = d.links(inChunk)
+		if d.IntN(5) == 0 && s.Op != program.EmplaceFunc && s.Op != program.Insert {
+			refs = append(refs, program.Ref{N: s.Name}) // not made yet: null
+		}
+		return refs
+	case runs(s.Op):
+		return append(d.refs(s.Table, d.IntN(4), inChunk), d.run(s.Table))
+	case s.Op == program.Read:
+		return d.refs(d.index(), d.IntN(20), false)
+	}
+	return d.refs(s.Table, 1+d.IntN(3), inChunk)
+}
+
+// account notes what becomes of items, roughly.
+func (d *drawing) account(s *program.Step, makes bool) {
+	k := d.known[s.Table]
+	switch {
+	case makes:
+		for i := range min(s.N, 300) {
+			if s.Op.InTask() {
+				k.pending = append(k.pending, s.Name+i)
+			} else {
+				k.live = append(k.live, s.Name+i)
+			}
+		}
+	case erases(s.Op):
+		d.gone(s.Table, s.Refs)
+	case s.Op == program.Clear:
+		d.cleared(s.Table)
+	}
+}
+
+// settled notes what a step does to the batch.
+func (d *drawing) settled(op program.Op) {
+	switch op {
+	case program.Flush, program.Schedule:
 		d.settle()
-	case program.Inbox:
-		s.Body = d.commands(1, -1, false)
-		s = s.Set("fail", d.of(0, 0, 0, 1)).Set("late", d.of(0, 0, 1))
-	case program.Flush:
-		d.settle()
-	case program.FlushLinkPanic:
-		s = s.Set("n", 1+d.IntN(5))
 	case program.Discard:
 		for _, k := range d.known {
 			d.dead, k.pending = append(d.dead, k.pending...), nil
 		}
-	case program.Reduce:
-		s.Table = d.index()
-	case program.Read:
-		s.Refs = d.refs(d.index(), d.IntN(20), false)
-	case program.Misuse:
-		s = d.misuse()
 	}
-	if (op == program.Each || op == program.ForEach) && d.IntN(25) == 0 {
-		s = s.Set("cancel", 1)
+}
+
+// bodyOf draws what belongs to a step.
+func (d *drawing) bodyOf(s *program.Step) {
+	fails := s.Op == program.Each || s.Op == program.ForEach
+	switch s.Op {
+	case program.Each, program.Queues, program.Schedule:
+		s.Body = d.commands(s.Arg("tasks"), -1, fails)
+	case program.ForEach:
+		s.Body = d.commands(d.IntN(6), s.Table, fails)
+	case program.Inbox:
+		s.Body = d.commands(1, -1, fails)
+	case program.Write:
+		d.writing, d.body = true, nil
+		for range 1 + d.IntN(6) {
+			from := inWrites
+			if d.IntN(4) == 0 {
+				from = joins
+			}
+			if op, ok := d.pick(from); ok {
+				d.addDrawn(op)
+			}
+		}
+		s.Body, d.writing = d.body, false
+		d.made -= len(s.Body) // they are counted
 	}
-	return s
 }
 
 // commands draws what the tasks of a pass record. table is the one whose chunks
@@ -99,14 +233,6 @@ func (d *drawing) commands(tasks, table int, fails bool) []program.Step {
 	return all
 }
 
-var (
-	creating  = []program.Op{program.Emplace, program.EmplaceItems, program.EmplaceFunc}
-	erasing   = []program.Op{program.Erase, program.EraseItems, program.EraseID, program.EraseRow}
-	neutral   = []program.Op{program.Staged, program.Put, program.Put, program.Has, program.ReduceInTask}
-	failing   = []program.Op{program.FailError, program.FailPanic, program.FailGoexit}
-	exception = 0.004 // share of commands that fail their task
-)
-
 // command draws one command of a task.
 func (d *drawing) command(chunk int, fails bool) (program.Step, bool) {
 	from := erasing
@@ -119,57 +245,8 @@ func (d *drawing) command(chunk int, fails bool) (program.Step, bool) {
 		from = creating
 	}
 	op, ok := d.pick(from)
-	if !ok || op == program.EraseRow && chunk < 0 || op == program.FailGoexit && d.writing {
+	if !ok {
 		return program.Step{}, false
 	}
-	s := program.Step{Op: op, Table: d.index()}
-	inChunk := chunk >= 0
-	if inChunk && d.IntN(2) == 0 {
-		s.Table = chunk
-	}
-	switch op {
-	case program.Emplace, program.EmplaceItems, program.EmplaceFunc:
-		d.create(&s, inChunk)
-	case program.Staged, program.Put:
-		s.Refs = append(d.refs(s.Table, 1, inChunk), d.links(inChunk)...)
-		s = s.Set("v", d.IntN(d.theme.keys)).Set("s", d.name(1))
-	case program.Erase, program.EraseID:
-		s.Refs = d.refs(s.Table, 1+d.IntN(2), inChunk)
-		d.gone(s.Table, s.Refs)
-	case program.EraseItems:
-		s.Refs = append(d.refs(s.Table, d.IntN(3), inChunk), d.run(s.Table))
-		d.gone(s.Table, s.Refs)
-	case program.EraseRow:
-		s = s.Set("i", d.IntN(6))
-	case program.Has:
-		s.Refs = d.refs(s.Table, d.IntN(5), inChunk)
-	}
-	return s, true
-}
-
-func (d *drawing) create(s *program.Step, inChunk bool) {
-	s.N = 1
-	if s.Op == program.EmplaceItems {
-		s.N = d.size(s.Table)
-	}
-	s.Name = d.name(s.N)
-	s.Refs = d.links(inChunk)
-	if d.IntN(5) == 0 && s.Op != program.EmplaceFunc {
-		s.Refs = append(s.Refs, program.Ref{N: s.Name}) // not made yet: null
-	}
-	*s = s.Set("v", d.IntN(d.theme.keys))
-	if s.Op == program.EmplaceItems && d.program.Tables[s.Table].Item == program.Rich {
-		*s = s.Set("share", d.IntN(2))
-	}
-	if s.Op == program.EmplaceFunc {
-		*s = s.Set("self", d.IntN(2))
-		if d.IntN(10) == 0 {
-			*s = s.Set("panic", 1)
-			return
-		}
-	}
-	k := d.known[s.Table]
-	for i := range min(s.N, 300) {
-		k.pending = append(k.pending, s.Name+i)
-	}
+	return d.make(op, chunk)
 }

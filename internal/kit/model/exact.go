@@ -8,7 +8,10 @@ type Exact struct {
 	byType map[uint16]int // index in tables
 
 	epoch    uint64
-	serial   int // of the batch
+	frame    int                   // number
+	flushed  int                   // frame of the last flush with commands
+	changes  map[int]*frameChanges // of that frame, by table
+	serial   int                   // of the batch
 	passes   []*pass
 	calls    [][]Command     // of the inbox
 	sealed   int             // of calls: those that the next flush applies
@@ -45,7 +48,7 @@ type create struct {
 	pass, task  int
 	dropped     bool
 	real        uint64 // once flushed; 0: it never appeared
-	flushed     int    // epoch
+	frame       int    // it was flushed in
 }
 
 // Widths are the widths of the handle fields and the limits of the store.

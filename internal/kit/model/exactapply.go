@@ -12,6 +12,9 @@ func (p *Plan) Apply() Report {
 		return Report{Epoch: m.epoch}
 	}
 	m.epoch++
+	if m.flushed != m.frame {
+		m.flushed, m.changes = m.frame, make(map[int]*frameChanges)
+	}
 	for i, t := range m.tables {
 		p.applyTable(i, t)
 		p.seeRested(i, t)
@@ -58,7 +61,7 @@ func (p *Plan) applyTable(i int, t *table) {
 		s.eraseSet(p.erased[s])
 		for _, c := range creates[:take[k]] {
 			c.real = s.Insert(Item{})
-			c.flushed = int(p.m.epoch)
+			c.frame = p.m.frame
 		}
 		creates = creates[take[k]:]
 	}
@@ -66,27 +69,25 @@ func (p *Plan) applyTable(i int, t *table) {
 
 // note takes down what is about to be erased and replaced.
 func (p *Plan) note(i int, t *table) {
-	var c Changes
-	for _, s := range t.shards {
+	c := p.m.changesOf(i)
+	for k, s := range t.shards {
 		for _, n := range s.order(0, s.Rows()) {
-			if p.erased[s][n] {
-				c.Erased, c.Values = append(c.Erased, s.Handle(n)), append(c.Values, s.items[n])
-			}
-			if _, put := p.values[s][n]; put {
-				c.Replaced = append(c.Replaced, s.Handle(n))
+			id := s.Handle(n)
+			if _, put := p.values[s][n]; p.erased[s][n] {
+				c.erase(k, id, s.items[n])
+			} else if put {
+				c.replace(k, id)
 			}
 		}
 	}
-	p.changes[i] = c
 }
 
 // link writes the values, with real handles in the place of provisional ones.
 func (p *Plan) link(i int) {
 	t := p.m.tables[i]
-	changes := p.changes[i]
+	changes := p.m.changesOf(i)
 	for _, c := range p.survivors(i) {
-		changes.Created = append(changes.Created, c.real)
-		p.changes[i] = changes
+		changes.create(c.real)
 		*p.m.Item(c.real) = p.linked(i, p.putValue[c], c)
 	}
 	for _, s := range t.shards {

@@ -218,10 +218,10 @@ func (m *Exact) finish() {
 }
 
 // Resolve returns what Resolve must say of the provisional handle of a create:
-// the real handle until the next flush with commands ends.
+// the real handle until another frame has flushed something.
 func (m *Exact) Resolve(name int) (uint64, bool) {
 	c := m.creates[name]
-	if c == nil || c.real == 0 || c.flushed != int(m.epoch) {
+	if c == nil || c.real == 0 || c.frame != m.flushed {
 		return 0, false
 	}
 	return c.real, true

@@ -20,20 +20,8 @@ type Plan struct {
 	put       map[*create]bool
 	putValue  map[*create]Value
 	depleting map[*Map[Item]]int
-	changes   map[int]Changes
 	shared    map[int]bool // links behind one slice that are real
 }
-
-// Changes is what a flush does to the items of one table.
-type Changes struct {
-	Created  []uint64 // in the order of recording
-	Replaced []uint64 // by typeId and row before
-	Erased   []uint64 // likewise
-	Values   []Item   // of Erased, before
-}
-
-// Changes returns what the flush did to a table, once it was applied.
-func (p *Plan) Changes(table int) Changes { return p.changes[table] }
 
 // Plan finds out what a flush of the batch does.
 func (m *Exact) Plan() *Plan {
@@ -41,7 +29,7 @@ func (m *Exact) Plan() *Plan {
 		m: m, counts: make(map[int]*Counts), erased: make(map[*Map[Item]]map[uint32]bool),
 		values: make(map[*Map[Item]]map[uint32]Value), creates: make(map[int][]*create),
 		cancelled: make(map[*create]bool), put: make(map[*create]bool), putValue: make(map[*create]Value),
-		depleting: make(map[*Map[Item]]int), changes: make(map[int]Changes), shared: make(map[int]bool),
+		depleting: make(map[*Map[Item]]int), shared: make(map[int]bool),
 	}
 	p.IsFull = m.Full()
 	p.IsEmpty = m.recorded()+held(m.calls[:m.sealed]) == 0

@@ -26,7 +26,7 @@ type bound interface {
 	get(id uint64) (model.Item, bool)
 	has(id uint64) bool
 	at(id uint64) // panics unless the item lives
-	len() int
+	Len() int
 	all() iter.Seq2[uint64, model.Item]
 	changes() model.Changes
 	moved() (id uint64, moved bool)
@@ -37,11 +37,11 @@ type bound interface {
 	reduceBeside(ctx context.Context, f func(ctx context.Context) error) error // f is called for each chunk
 
 	insert(w *store.Writer, i model.Item) (uint64, error)
-	clear(w *store.Writer)
+	Clear(w *store.Writer)
 	maps(w *store.Writer) []boundMap
 
 	handle(id uint64) (uint64, bool)
-	name() string
+	Name() string
 }
 
 // orderedTable is a bound whose rows have an order to change.
@@ -165,7 +165,6 @@ func (b *binding[T]) get(id uint64) (model.Item, bool) {
 
 func (b *binding[T]) has(id uint64) bool { return b.Has(handleOf[T](id)) }
 func (b *binding[T]) at(id uint64)       { b.At(handleOf[T](id)) }
-func (b *binding[T]) len() int           { return b.Len() }
 
 func (b *binding[T]) all() iter.Seq2[uint64, model.Item] {
 	return func(yield func(uint64, model.Item) bool) {
@@ -219,10 +218,6 @@ func (b *binding[T]) handle(id uint64) (uint64, bool) {
 	h, ok := b.Handle(store.ID(id))
 	return uint64(h.ID), ok
 }
-
-func (b *binding[T]) name() string { return b.Name() }
-
-func (b *binding[T]) clear(w *store.Writer) { b.Clear(w) }
 
 // fold is how a Reduce sums up items.
 func (b *binding[T]) fold(s model.Sum, v *T) model.Sum {

@@ -11,6 +11,13 @@ import (
 
 // boundMap is the map of a shard, packed or stable.
 type boundMap interface {
+	Clear()
+	Reset()
+	Reserve(n int)
+	Shrink()
+	Digest() uint64
+	Verify() error
+	Len() int
 	insertItems(items []model.Item) ([]uint64, error)
 	emplaceItems(n int, fill func(i int, id uint64) model.Item) ([]uint64, error)
 	insertFunc(fill func(id uint64) model.Item) (uint64, error)
@@ -19,23 +26,16 @@ type boundMap interface {
 	eraseItems(ids []uint64) int
 	eraseFunc(f func(model.Item) bool) int
 	eraseBackward(f func(model.Item) bool)
-	clearAll()
-	reset()
-	reserve(n int)
-	shrink()
-	set(id uint64, change func(*uint64))
+	set(id, key uint64)
 	vary(id uint64, field int) bool // false: there is no such field
-	call(id uint64, change func(*uint64)) bool
+	call(id, key uint64) bool
 	has(id uint64) bool
 	rowOf(id uint64) (int, bool)
 	handleAt(row int) uint64
 	backward() []uint64
 	figures() model.Figures
 	copied() (boundMap, uint64, error) // with its digest, which must be that of the map
-	digest() uint64
-	verify() error
 	rows() []uint64
-	len() int
 }
 
 // orderedMap is a boundMap whose rows have an order to change.
@@ -124,17 +124,9 @@ func (b *mapBinding[T]) eraseBackward(f func(model.Item) bool) {
 	}
 }
 
-func (b *mapBinding[T]) clearAll()      { b.Clear() }
-func (b *mapBinding[T]) reset()         { b.Reset() }
-func (b *mapBinding[T]) reserve(n int)  { b.Reserve(n) }
-func (b *mapBinding[T]) shrink()        { b.Shrink() }
-func (b *mapBinding[T]) digest() uint64 { return b.Digest() }
-func (b *mapBinding[T]) verify() error  { return b.Verify() }
-func (b *mapBinding[T]) len() int       { return b.Len() }
-
-func (b *mapBinding[T]) set(id uint64, change func(*uint64)) {
+func (b *mapBinding[T]) set(id, key uint64) {
 	if v, ok := b.Get(handleOf[T](id)); ok && b.key != nil {
-		change(b.key(v))
+		*b.key(v) = key
 	}
 }
 
@@ -146,10 +138,10 @@ func (b *mapBinding[T]) vary(id uint64, field int) bool {
 	return ok
 }
 
-func (b *mapBinding[T]) call(id uint64, change func(*uint64)) bool {
+func (b *mapBinding[T]) call(id, key uint64) bool {
 	return b.Call(handleOf[T](id), func(v *T) {
 		if b.key != nil {
-			change(b.key(v))
+			*b.key(v) = key
 		}
 	})
 }
@@ -179,14 +171,14 @@ type packedMap[T any] struct {
 	m *handlemap.Map[T]
 }
 
-func (b *packedMap[T]) set(id uint64, change func(*uint64)) {
-	b.mapBinding.set(id, change)
+func (b *packedMap[T]) set(id, key uint64) {
+	b.mapBinding.set(id, key)
 	b.m.Touch(handleOf[T](id))
 }
 
-func (b *packedMap[T]) call(id uint64, change func(*uint64)) bool {
+func (b *packedMap[T]) call(id, key uint64) bool {
 	defer b.m.Touch(handleOf[T](id))
-	return b.mapBinding.call(id, change)
+	return b.mapBinding.call(id, key)
 }
 
 func (b *packedMap[T]) figures() model.Figures {

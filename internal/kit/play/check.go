@@ -75,7 +75,7 @@ func (p *player) inspect(ctx context.Context) {
 	}
 	rows := 0
 	for i, t := range p.tables {
-		n := t.len()
+		n := t.Len()
 		if n != p.abstract.Len(i) {
 			p.fail(Model, "table %s has %d items; want %d", p.program.Tables[i].Name, n, p.abstract.Len(i))
 		}
@@ -140,12 +140,12 @@ func (p *player) inspectFigures() {
 }
 
 // checkChanges compares the change lists of the tables that keep them.
-func (p *player) checkChanges(plan *model.Plan) {
+func (p *player) checkChanges() {
 	for i := range p.tables {
 		if p.program.Tables[i].Changes == 0 {
 			continue
 		}
-		got, want := p.tables[i].changes(), plan.Changes(i)
+		got, want := p.tables[i].changes(), p.exact.Changes(i)
 		for _, l := range []struct {
 			name      string
 			got, want []uint64

@@ -18,7 +18,7 @@ func isFlush(op program.Op) bool { return op >= program.Flush && op <= program.F
 // flush flushes, in one of several ways, and compares what came of it.
 func (p *player) flush(ctx context.Context, s *program.Step, inWrite bool) {
 	if !inWrite {
-		p.sealed = false
+		p.beginFrame()
 	}
 	p.seal()
 	plan := p.exact.Plan()
@@ -116,7 +116,7 @@ func (p *player) flushed(ctx context.Context, plan *model.Plan, report *store.Re
 	for _, id := range touched {
 		p.probe(id)
 	}
-	p.checkChanges(plan)
+	p.checkChanges()
 	p.checkAfter(want)
 	p.inspect(ctx)
 	p.mark(ctx, summary(want))
@@ -143,11 +143,7 @@ func (p *player) resolved(table int, id uint64) (uint64, bool) {
 // settle asks what became of the creates of the batch, and of some before.
 func (p *player) settle(resolve func(table int, id uint64) (uint64, bool)) {
 	for _, name := range p.old {
-		if v := p.names[name]; v.provisional != 0 {
-			if id, ok := resolve(v.table, v.provisional); ok {
-				p.fail(Model, "%%%d of an earlier batch still resolves, to %s", name, model.Text(id))
-			}
-		}
+		p.probeProvisional(name)
 	}
 	p.old = nil
 	var waiting []int
@@ -173,8 +169,14 @@ func (p *player) settle(resolve func(table int, id uint64) (uint64, bool)) {
 	p.fresh = waiting
 }
 
+// beginFrame begins a frame: a Write, a Run of a schedule, or a flush in neither.
+func (p *player) beginFrame() {
+	p.sealed = false
+	p.exact.BeginFrame()
+}
+
 // seal has the next flush apply what came through the inbox, unless an earlier one of
-// the frame did so: a Write, a frame of a schedule, and any other flush are a frame.
+// the frame did so.
 func (p *player) seal() {
 	if !p.sealed {
 		p.sealed = true

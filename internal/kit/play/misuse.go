@@ -69,15 +69,15 @@ var misuses = map[string]func(p *player, ctx context.Context) error{
 			return nil
 		})
 		return errors.Join(err, phase(second(p.store.Flush(kept))), phase(p.store.Each(kept, 1, noTask)),
-			panics("Write has ended", func() { p.tables[0].clear(writer) }))
+			panics("Write has ended", func() { p.tables[0].Clear(writer) }))
 	},
 	"writer-of-another-store": func(p *player, ctx context.Context) error {
 		return p.other().Write(ctx, func(_ context.Context, w *store.Writer) error {
-			return panics("another store", func() { p.tables[0].clear(w) })
+			return panics("another store", func() { p.tables[0].Clear(w) })
 		})
 	},
 	"reduce-in-reduce-in-foreach": func(p *player, ctx context.Context) error {
-		if p.exact.BatchFull() || len(p.tables) < 2 || p.tables[0].len() == 0 || p.tables[1].len() == 0 {
+		if p.exact.BatchFull() || len(p.tables) < 2 || p.tables[0].Len() == 0 || p.tables[1].Len() == 0 {
 			return errUntried
 		}
 		within := func(ctx context.Context) error { return phase(second(p.tables[0].reduce(ctx))) }
@@ -91,7 +91,7 @@ var misuses = map[string]func(p *player, ctx context.Context) error{
 	"writer-in-pass": func(p *player, ctx context.Context) error {
 		return p.store.Write(ctx, func(ctx context.Context, w *store.Writer) error {
 			return p.lonePass(ctx, func(context.Context, store.Queue) error {
-				return panics("while a pass or flush runs", func() { p.tables[0].clear(w) })
+				return panics("while a pass or flush runs", func() { p.tables[0].Clear(w) })
 			})
 		})
 	},
@@ -184,11 +184,11 @@ var misuses = map[string]func(p *player, ctx context.Context) error{
 	"callback-changes-map": inWrite(func(p *player, _ context.Context, w *store.Writer) error {
 		for i := range p.tables {
 			m := p.tables[i].maps(w)[0]
-			if m.len() == 0 {
+			if m.Len() == 0 {
 				continue
 			}
 			return panics("callback of the same map", func() {
-				m.eraseFunc(func(model.Item) bool { m.clearAll(); return false })
+				m.eraseFunc(func(model.Item) bool { m.Clear(); return false })
 			})
 		}
 		return errUntried

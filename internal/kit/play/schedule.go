@@ -35,7 +35,7 @@ func (p *player) schedule(ctx context.Context, s *program.Step, inWrite bool) {
 	}
 	f := &frame{running: p.running(s, n), reader: s.Arg("reader")%(n+1) - 1, resolved: make(map[uint64]uint64)}
 	if !inWrite {
-		p.sealed = false
+		p.beginFrame()
 	}
 	schedule, err := store.NewSchedule(p.store, f.systems()...)
 	if err != nil {
@@ -141,6 +141,9 @@ func (f *frame) compare(ctx context.Context, report *store.Report, err error) {
 		f.fail(Model, "the report of the frame is %+v; want %+v", got, want)
 	}
 	f.result.Flushes += flushes
+	if flushes > 0 && want.Epoch > 0 {
+		f.checkChanges()
+	}
 	f.inspect(ctx)
 	f.mark(ctx, summary(want))
 }

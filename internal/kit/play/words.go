@@ -61,7 +61,7 @@ func (p *player) inspectShards() uint64 {
 	sum := uint64(0)
 	for i, d := range p.store.DigestTables() {
 		m := &p.modelled[i]
-		if name := p.tables[i].name(); d.Name != name || d.TypeID != m.TypeID || len(d.Shards) != m.Shards {
+		if name := p.tables[i].Name(); d.Name != name || d.TypeID != m.TypeID || len(d.Shards) != m.Shards {
 			p.fail(Model, "DigestTables says of table %s: %+v; want typeId %d and %d shards", name, d, m.TypeID, m.Shards)
 			return 0
 		}
@@ -81,12 +81,12 @@ func (p *player) dump(table, shard int) {
 	n := 0
 	for id := range p.store.Dump(p.modelled[table].TypeID + uint16(shard)) {
 		if n >= len(want) || uint64(id) != want[n] {
-			p.fail(Model, "Dump of table %s: %s is item %d of %d", p.tables[table].name(), model.Text(uint64(id)), n, len(want))
+			p.fail(Model, "Dump of table %s: %s is item %d of %d", p.tables[table].Name(), model.Text(uint64(id)), n, len(want))
 			return
 		}
 		n++
 	}
 	if n != len(want) {
-		p.fail(Model, "Dump of table %s, shard %d, yields %d items; want %d", p.tables[table].name(), shard, n, len(want))
+		p.fail(Model, "Dump of table %s, shard %d, yields %d items; want %d", p.tables[table].Name(), shard, n, len(want))
 	}
 }

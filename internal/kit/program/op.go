@@ -198,8 +198,25 @@ func Ops() []Op {
 // Alone reports whether the operation may stand outside of writes and tasks.
 func (o Op) Alone() bool { return specs[o].where&alone != 0 }
 
+// InWrite reports whether the operation may stand in a write.
+func (o Op) InWrite() bool { return specs[o].where&inWrite != 0 }
+
 // HasTable reports whether the operation is about a table.
 func (o Op) HasTable() bool { return specs[o].takes&table != 0 }
+
+// HasShard reports whether the operation is about one map of a table.
+func (o Op) HasShard() bool { return specs[o].takes&shard != 0 }
+
+// Makes reports whether the operation makes items, and whether it makes any number.
+func (o Op) Makes() (items, many bool) {
+	return specs[o].takes&(name|names) != 0, specs[o].takes&names != 0
+}
+
+// HasRefs reports whether the operation takes references.
+func (o Op) HasRefs() bool { return specs[o].takes&refs != 0 }
+
+// Keys returns the keys of the operation's arguments.
+func (o Op) Keys() []string { return specs[o].keys }
 
 // NeedsOrder reports whether the operation is about the order of rows, which a
 // stable table keeps to itself.
