@@ -73,6 +73,7 @@ func (p *program) canaries(ctx context.Context, h harnessing) int {
 	}
 	f.begin(feed.Start{Title: "seeded faults", Command: h.line(), Unit: "operations", Details: h.details()})
 	table := report.NewTable("fault", "found as", "operations", "after", "seed", " ")
+	var facts []feed.Fact
 	var missed []string
 	var stopped error
 	for _, fault := range chosen {
@@ -86,11 +87,15 @@ func (p *program) canaries(ctx context.Context, h harnessing) int {
 			t.as = "missed"
 		}
 		table.Row(fault.Name, t.as, t.operations, report.Duration(t.after), t.seed, t.what)
+		facts = append(facts, feed.Fact{Name: fault.Name, Value: fmt.Sprintf("%s Found as: %s, %s; operations %s, after %s, seed %s",
+			fault.About, t.as, cmp.Or(t.what, "-"), t.operations, report.Duration(t.after), t.seed)})
 	}
 	fmt.Fprintln(f.human)
 	table.WriteTo(f.human)
 	fmt.Fprintln(f.human)
-	return p.end(ctx, f, canaryVerdict(len(chosen), missed, stopped, ctx.Err() != nil))
+	verdict := canaryVerdict(len(chosen), missed, stopped, ctx.Err() != nil)
+	verdict.Totals = facts
+	return p.end(ctx, f, verdict)
 }
 
 // trial is what came of one fault.
@@ -107,7 +112,7 @@ type trial struct {
 // runs the test that finds it.
 func (h *harnessing) try(ctx context.Context, w *workshop, fault *faults.Fault, to *feed.Feed) trial {
 	t := trial{operations: "-", seed: "-"}
-	to.Progress(fault.Name + ": building")
+	to.Progress(fault.Name + ": " + fault.About)
 	if fault.Test != "" {
 		begun := time.Now()
 		found, err := w.test(ctx, fault)

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"go/parser"
+	"go/token"
 	"os"
 	"strings"
 	"testing"
@@ -19,8 +21,14 @@ func TestEveryFaultHasItsPlace(t *testing.T) {
 		t.Errorf("there are %d faults", len(known))
 	}
 	for _, f := range known {
-		if _, err := f.Apply(os.DirFS("..")); err != nil {
+		changed, err := f.Apply(os.DirFS(".."))
+		if err != nil {
 			t.Error(err)
+		}
+		for file, text := range changed {
+			if _, err := parser.ParseFile(token.NewFileSet(), file, text, 0); err != nil {
+				t.Errorf("%s: %v", f.Name, err)
+			}
 		}
 	}
 }
