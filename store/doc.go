@@ -125,8 +125,8 @@
 // input, the store comes to the same digests. Items that hold slices, maps or
 // pointers say how they are copied: [TableOptions.Clone].
 //
-// The examples Tour, Particles, SceneGraph and ArenaServer are whole programs; go
-// doc does not print them, but they are the files example_*_test.go.
+// The examples Tour, Particles, SceneGraph, ArenaServer and Netcode are whole programs;
+// go doc does not print them, but they are the files example_*_test.go.
 //
 // # Determinism
 //

@@ -1,20 +1,33 @@
 package store_test
 
 import (
+	"bytes"
 	"cmp"
 	"context"
+	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
+	"iter"
 	"maps"
 	"net/http"
+	"net/http/httptest"
 	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 
 	"handloom/store"
+	"handloom/store/storeweb"
 )
 
 // fighter is a player's piece in an arena of one dimension.
 type fighter struct {
 	Player, X, Facing, Hull, Deaths int
+}
+
+func newFighter(player int) fighter {
+	return fighter{Player: player, X: 10 * player, Facing: 1, Hull: 3}
 }
 
 // bullet flies until it hits somebody or its life ends.
@@ -50,10 +63,10 @@ type arena struct {
 func newArena(s *store.Store, players int) (*arena, error) {
 	a := &arena{Store: s}
 	var err error
-	if a.fighters, err = store.Register(s, store.TableOptions[fighter]{Name: "fighter", ChunkItems: 2}); err != nil {
+	if a.fighters, err = store.Register(s, store.TableOptions[fighter]{Name: "fighter", ChunkItems: 2, Changes: true}); err != nil {
 		return nil, err
 	}
-	if a.bullets, err = store.Register(s, store.TableOptions[bullet]{Name: "bullet", Shards: 2, ChunkItems: 8}); err != nil {
+	if a.bullets, err = store.Register(s, store.TableOptions[bullet]{Name: "bullet", Shards: 2, ChunkItems: 8, Changes: true}); err != nil {
 		return nil, err
 	}
 	if a.wounds, err = store.Register(s, store.TableOptions[wound]{Name: "wound", ChunkItems: 4}); err != nil {
@@ -65,14 +78,14 @@ func newArena(s *store.Store, players int) (*arena, error) {
 		store.System{Name: "fly", Writes: on{a.bullets}, Emits: on{a.bullets}, Run: a.fly},
 		store.System{Name: "steer", Writes: on{a.fighters}, Emits: on{a.bullets}, Run: a.steer},
 		store.System{Name: "hit", Reads: on{a.fighters}, Writes: on{a.bullets}, Emits: on{a.bullets, a.wounds}, Run: a.hit},
-		store.System{Name: "suffer", Reads: on{a.wounds}, Writes: on{a.fighters}, Run: a.suffer},
+		store.System{Name: "suffer", Reads: on{a.wounds}, Writes: on{a.fighters}, Emits: on{a.fighters}, Run: a.suffer},
 	)
 	if err != nil {
 		return nil, err
 	}
 	return a, s.Write(context.Background(), func(_ context.Context, w *store.Writer) error {
 		for player := range players {
-			if _, err := a.fighters.Insert(w, fighter{Player: player, X: 10 * player, Facing: 1, Hull: 3}); err != nil {
+			if _, err := a.fighters.Insert(w, newFighter(player)); err != nil {
 				return err
 			}
 		}
@@ -156,163 +169,475 @@ func (a *arena) suffer(ctx context.Context) error {
 	}
 	return a.fighters.ForEach(ctx, func(_ context.Context, c store.Chunk[fighter]) error {
 		for i := range c.Items {
-			f := &c.Items[i]
-			if f.Hull -= sum[c.Handle(i)]; f.Hull <= 0 {
-				f.X, f.Hull, f.Deaths = 10*f.Player, 3, f.Deaths+1
+			f, amount := &c.Items[i], sum[c.Handle(i)]
+			if amount == 0 {
+				continue
+			}
+			f.Hull -= amount
+			if f.Hull <= 0 { // another one takes its place, under the same handle
+				next := newFighter(f.Player)
+				next.Facing, next.Deaths = f.Facing, f.Deaths+1
+				a.fighters.Put(c.Queue, c.Handle(i), next)
 			}
 		}
 		return nil
 	})
 }
 
-// history is how many ticks an intent may be late.
-const history = 8
-
-// server runs an arena for players whose intents come over a network, some of
-// them late.
-type server struct {
-	lobby *store.Store // for what arrives: when it does is no business of the arena's
-	mail  *store.Table[intent]
-
-	arena     *arena
-	log       map[int][]intent          // by tick, and then by player
-	before    [history]store.Checkpoint // of the arena: before tick t at t%history
-	next      int                       // tick
-	rollbacks int
-	lost      int // intents that came too late
+// order is what a player wants done in a tick. It waits in a table of its own, for it
+// may come long before its tick.
+type order struct {
+	By         store.Handle[fighter]
+	Tick, Move int
+	Fire       bool
 }
 
-func newServer(o store.Options, players int) (*server, error) {
-	v := &server{log: make(map[int][]intent)}
-	world, err := store.New(o)
+const (
+	grace = 4  // ticks an order may be late, and is carried out all the same
+	ahead = 30 // ticks it may be early
+)
+
+// server runs an arena for players who come, act and go over HTTP, and tells those who
+// follow it what each tick changed.
+type server struct {
+	*arena
+	orders *store.Table[order]
+	now    int // tick that is played next; read and written inside phases
+	lost   int // orders that came too late, or too early, or after another one
+
+	players atomic.Int64
+
+	mutex     sync.Mutex
+	newcomers []newcomer
+	followers []chan []byte
+}
+
+func newServer(o store.Options) (*server, error) {
+	s, err := store.New(o)
 	if err != nil {
 		return nil, err
 	}
-	if v.arena, err = newArena(world, players); err != nil {
+	v := new(server)
+	if v.orders, err = store.Register(s, store.TableOptions[order]{Name: "order"}); err != nil {
 		return nil, err
 	}
-	if v.lobby, err = store.New(store.Options{}); err != nil {
-		return nil, err
-	}
-	v.mail, err = store.Register(v.lobby, store.TableOptions[intent]{Name: "mail"})
+	v.arena, err = newArena(s, 0)
 	return v, err
 }
 
-// send takes an intent from the network. Any goroutine may call it at any time.
-func (v *server) send(i intent) error {
-	return v.lobby.Inbox(func(q store.Queue) error {
-		v.mail.Emplace(q, i)
-		return nil
-	})
-}
-
-// tick plays the next tick and, if intents for earlier ones have arrived, those
-// again. It is one Write, so that readers see whole ticks and no going back.
+// tick plays one tick. It is one Write, so that readers see whole ticks, and one
+// frame: what arrives while it runs is for the next.
 func (v *server) tick(ctx context.Context) error {
-	from, err := v.receive(ctx)
-	if err != nil {
-		return err
-	}
-	return v.arena.Write(ctx, func(ctx context.Context, w *store.Writer) error {
-		if from < v.next {
-			v.rollbacks++
-			if err := v.arena.Rollback(ctx, &v.before[from%history]); err != nil {
-				return err
-			}
-		}
-		for t := from; t <= v.next; t++ {
-			if err := v.arena.Checkpoint(ctx, &v.before[t%history]); err != nil {
-				return err
-			}
-			if err := v.arena.play(ctx, w, v.log[t]); err != nil {
-				return err
-			}
-		}
-		v.next++
-		delete(v.log, v.next-1-history)
-		return nil
-	})
-}
-
-// receive sorts what has arrived into the log and returns the earliest tick that
-// it is for. The log does not tell in which order it came.
-func (v *server) receive(ctx context.Context) (from int, err error) {
-	from = v.next
-	err = v.lobby.Write(ctx, func(ctx context.Context, w *store.Writer) error {
-		if _, err := v.lobby.Flush(ctx); err != nil {
+	return v.Write(ctx, func(ctx context.Context, w *store.Writer) error {
+		if _, err := v.Flush(ctx); err != nil { // who came, who went, and orders
 			return err
 		}
-		for _, i := range v.mail.All() {
-			at, found := slices.BinarySearchFunc(v.log[i.Tick], i.Player, byPlayer)
-			switch {
-			case i.Tick < v.next-history:
-				v.lost++
-			case !found: // networks deliver some things twice
-				v.log[i.Tick] = slices.Insert(v.log[i.Tick], at, *i)
-				from = min(from, i.Tick)
-			}
+		if err := v.play(ctx, w, v.due(w)); err != nil {
+			return err
 		}
-		v.mail.Clear(w)
+		v.now++
+		v.publish(deltaOf(v))
+		v.welcome()
 		return nil
 	})
-	return from, err
 }
 
-// ServeHTTP shows the arena as it is between two ticks.
-func (v *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+// due takes the orders of the tick that is played out of their table and returns them by
+// player. An order that is a little late is one of them; of several of one player the
+// newest counts.
+func (v *server) due(w *store.Writer) (intents []intent) {
+	var done []store.Handle[order]
+	for h, o := range v.orders.All() {
+		f, plays := v.fighters.Get(o.By)
+		if early := o.Tick > v.now; early && o.Tick <= v.now+ahead && plays {
+			continue // it waits
+		} else if done = append(done, h); early || o.Tick < v.now-grace || !plays {
+			v.lost++
+			continue
+		}
+		i := intent{o.Tick, f.Player, o.Move, o.Fire}
+		at, found := slices.BinarySearchFunc(intents, f.Player, byPlayer)
+		switch {
+		case !found:
+			intents = slices.Insert(intents, at, i)
+			continue
+		case intents[at].Tick < o.Tick:
+			intents[at] = i
+		}
+		v.lost++
+	}
+	for _, h := range done {
+		v.orders.Remove(w, h)
+	}
+	return intents
+}
+
+// handler serves players, those who look on, and whoever runs the server.
+func (v *server) handler() http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("POST /join", v.join)
+	mux.HandleFunc("POST /act", v.act)
+	mux.HandleFunc("POST /leave", v.leave)
+	mux.HandleFunc("GET /follow", v.follow)
+	mux.HandleFunc("GET /{$}", v.show)
+	mux.Handle("/debug/store/", storeweb.Handler(v.Store, v.frame))
+	return mux
+}
+
+// newcomer is a player who waits for a fighter, which has the name p until it exists.
+type newcomer struct {
+	p    store.Handle[fighter]
+	born chan store.Handle[fighter]
+}
+
+// join answers when the tick is over in which the player's fighter appeared.
+func (v *server) join(w http.ResponseWriter, r *http.Request) {
+	n := newcomer{born: make(chan store.Handle[fighter], 1)}
+	err := v.Inbox(func(q store.Queue) error {
+		n.p = v.fighters.Emplace(q, newFighter(int(v.players.Add(1)-1)))
+		v.mutex.Lock()
+		defer v.mutex.Unlock()
+		v.newcomers = append(v.newcomers, n)
+		return nil
+	})
+	if err != nil {
+		refuse(w, err)
+		return
+	}
+	select {
+	case h := <-n.born:
+		_, _ = w.Write(encode(h))
+	case <-r.Context().Done():
+	}
+}
+
+// welcome tells newcomers the handles of their fighters, as far as the tick created them.
+func (v *server) welcome() {
+	v.mutex.Lock()
+	defer v.mutex.Unlock()
+	v.newcomers = slices.DeleteFunc(v.newcomers, func(n newcomer) bool {
+		h, ok := v.fighters.Resolve(n.p)
+		if ok {
+			n.born <- h
+		}
+		return ok
+	})
+}
+
+// act leaves an order. Whether it comes in time the tick decides.
+func (v *server) act(w http.ResponseWriter, r *http.Request) {
+	var o order
+	err := json.NewDecoder(http.MaxBytesReader(w, r.Body, 1<<10)).Decode(&o)
+	if err != nil || max(o.Move, -o.Move) > 1 {
+		http.Error(w, fmt.Sprintf("no order: %v, %+v", err, o), http.StatusBadRequest)
+		return
+	}
+	err = v.Inbox(func(q store.Queue) error {
+		v.orders.Emplace(q, o)
+		return nil
+	})
+	if err != nil {
+		refuse(w, err)
+		return
+	}
+	w.WriteHeader(http.StatusAccepted)
+}
+
+// leave has the player's fighter erased. To leave twice is no fault.
+func (v *server) leave(w http.ResponseWriter, r *http.Request) {
+	var by store.Handle[fighter]
+	if err := by.UnmarshalText([]byte(r.FormValue("by"))); err != nil {
+		http.Error(w, err.Error(), http.StatusBadRequest)
+		return
+	}
+	err := v.Inbox(func(q store.Queue) error {
+		v.fighters.Erase(q, by)
+		return nil
+	})
+	if err != nil {
+		refuse(w, err)
+		return
+	}
+	w.WriteHeader(http.StatusAccepted)
+}
+
+// refuse says that the store takes nothing: it is full, or closed, or the player has gone.
+func refuse(w http.ResponseWriter, err error) {
+	http.Error(w, err.Error(), http.StatusServiceUnavailable)
+}
+
+// show shows the arena as it is between two ticks.
+func (v *server) show(w http.ResponseWriter, r *http.Request) {
 	var b strings.Builder
-	err := v.arena.Read(r.Context(), func(context.Context) error {
-		for _, f := range v.arena.fighters.All() {
+	err := v.Read(r.Context(), func(context.Context) error {
+		fmt.Fprintf(&b, "tick %d\n", v.now)
+		for _, f := range v.fighters.All() {
 			fmt.Fprintf(&b, "player %d: at %d, hull %d, %d deaths\n", f.Player, f.X, f.Hull, f.Deaths)
 		}
 		return nil
 	})
 	if err != nil {
-		http.Error(w, err.Error(), http.StatusServiceUnavailable)
+		refuse(w, err)
 		return
 	}
-	fmt.Fprint(w, &b)
+	_, _ = io.WriteString(w, b.String())
 }
 
-// A game server: ticks that are one Write each, intents that arrive when they
-// like, damage as items, and going back when one was late.
-func Example_arenaServer() {
-	ctx := context.Background()
-	const players, ticks = 4, 200
-	punctual, err1 := newServer(store.Options{}, players)
-	late, err2 := newServer(store.Options{}, players)
-	if err1 != nil || err2 != nil {
-		fmt.Println(err1, err2)
+// delta is what a tick changed: a line of JSON for those who follow.
+type delta struct {
+	Tick     int
+	Fighters changed[fighter]
+	Bullets  changed[bullet]
+}
+
+// changed is what a tick did to the items of one table. One that it changed in more
+// than one way is in more than one list, each time with the value that it has in the end.
+// Written has all items: nearly all fly or walk in every tick.
+type changed[T any] struct {
+	Created, Replaced, Written []named[T]
+	Erased                     []store.Handle[T]
+}
+
+// named is an item and its handle.
+type named[T any] struct {
+	Handle store.Handle[T]
+	Value  T
+}
+
+// deltaOf asks the store what the frame did; nobody has to compare.
+func deltaOf(v *server) delta {
+	return delta{Tick: v.now, Fighters: changedIn(v.fighters), Bullets: changedIn(v.bullets)}
+}
+
+func changedIn[T any](t *store.Table[T]) (c changed[T]) {
+	c.Created = list(store.Created(t))
+	c.Replaced = list(store.Replaced(t))
+	c.Written = list(t.All())
+	for h := range store.Erased(t) {
+		c.Erased = append(c.Erased, h)
+	}
+	return c
+}
+
+func list[T any](items iter.Seq2[store.Handle[T], *T]) (all []named[T]) {
+	for h, v := range items {
+		all = append(all, named[T]{h, *v})
+	}
+	return all
+}
+
+// follow sends the whole arena, as if it had just been created, and from then on what
+// each tick changed. Both are of one Read, so that no tick is missed or told twice.
+func (v *server) follow(w http.ResponseWriter, r *http.Request) {
+	lines := make(chan []byte, 64)
+	err := v.Read(r.Context(), func(context.Context) error {
+		lines <- encode(delta{
+			Tick:     v.now,
+			Fighters: changed[fighter]{Created: list(v.fighters.All())},
+			Bullets:  changed[bullet]{Created: list(v.bullets.All())},
+		})
+		v.mutex.Lock()
+		defer v.mutex.Unlock()
+		v.followers = append(v.followers, lines)
+		return nil
+	})
+	if err != nil {
+		refuse(w, err)
 		return
 	}
-	for t := range ticks + history {
-		for player := range players {
-			// What the player does in tick t reaches one server at once, and the
-			// other up to five ticks later.
-			do := func(tick int) intent {
-				return intent{tick, player, (tick/7+player)%3 - 1, tick%5 == player}
+	defer v.forget(lines)
+	for {
+		select {
+		case <-r.Context().Done():
+			return
+		case line, goesOn := <-lines:
+			if !goesOn {
+				return
 			}
-			if t < ticks {
-				_ = punctual.send(do(t))
+			if _, err := w.Write(line); err != nil {
+				return
 			}
-			if tick := t - (player*7)%6; tick >= 0 && tick < ticks {
-				_ = late.send(do(tick))
+			_ = http.NewResponseController(w).Flush()
+		}
+	}
+}
+
+// publish gives every follower the line of a tick. Who is too slow to take it is
+// followed by nothing more: a tick waits for nobody.
+func (v *server) publish(d delta) {
+	line := encode(d)
+	v.mutex.Lock()
+	defer v.mutex.Unlock()
+	v.followers = slices.DeleteFunc(v.followers, func(lines chan []byte) bool {
+		select {
+		case lines <- line:
+			return false
+		default:
+			close(lines)
+			return true
+		}
+	})
+}
+
+func (v *server) forget(lines chan []byte) {
+	v.mutex.Lock()
+	defer v.mutex.Unlock()
+	v.followers = slices.DeleteFunc(v.followers, func(l chan []byte) bool { return l == lines })
+}
+
+// encode returns a line of JSON.
+func encode(v any) []byte {
+	line, err := json.Marshal(v)
+	if err != nil {
+		panic(err) // these types have no value that is not JSON
+	}
+	return append(line, '\n')
+}
+
+// mirror is what a client that follows an arena knows of it: what it was told.
+type mirror struct {
+	tick     int
+	fighters map[store.Handle[fighter]]fighter
+	bullets  map[store.Handle[bullet]]bullet
+}
+
+// apply makes the changes of a tick.
+func (m *mirror) apply(d delta) {
+	m.tick = d.Tick
+	m.fighters = d.Fighters.applyTo(m.fighters)
+	m.bullets = d.Bullets.applyTo(m.bullets)
+}
+
+func (c changed[T]) applyTo(items map[store.Handle[T]]T) map[store.Handle[T]]T {
+	if items == nil {
+		items = make(map[store.Handle[T]]T)
+	}
+	for _, of := range [][]named[T]{c.Created, c.Replaced, c.Written} {
+		for _, n := range of {
+			items[n.Handle] = n.Value
+		}
+	}
+	for _, h := range c.Erased {
+		delete(items, h)
+	}
+	return items
+}
+
+// differs says in what the mirror is not the arena, which nobody changes meanwhile.
+func (m *mirror) differs(v *server) error {
+	return errors.Join(differs("fighter", v.fighters, m.fighters), differs("bullet", v.bullets, m.bullets))
+}
+
+func differs[T comparable](name string, t *store.Table[T], items map[store.Handle[T]]T) error {
+	for h, v := range t.All() {
+		if got, ok := items[h]; !ok || got != *v {
+			return fmt.Errorf("%s %v is %+v, and the client has %+v, %t", name, h, *v, got, ok)
+		}
+	}
+	if len(items) != t.Len() {
+		return fmt.Errorf("the client has %d items of %d: %s", len(items), t.Len(), name)
+	}
+	return nil
+}
+
+// A game server over HTTP: players join, act and leave while ticks run, each of them one
+// Write and one frame; damage is items; late orders are carried out late or lost; and a
+// client that is told what each tick created, replaced, wrote in place and erased has
+// the same arena, without anybody who compares.
+func Example_arenaServer() {
+	ctx := context.Background()
+	v, err := newServer(store.Options{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	web := httptest.NewServer(v.handler())
+	defer web.Close()
+
+	// Two players join. Each request is answered when a tick has created its fighter.
+	var players []store.Handle[fighter]
+	for range 2 {
+		joined := make(chan store.Handle[fighter])
+		go func() {
+			var h store.Handle[fighter]
+			answer, err := http.Post(web.URL+"/join", "", nil)
+			if err == nil {
+				err = cmp.Or(json.NewDecoder(answer.Body).Decode(&h), answer.Body.Close())
+			}
+			if err != nil {
+				fmt.Println(err)
+			}
+			joined <- h
+		}()
+		for want := len(players) + 1; len(players) < want; {
+			select {
+			case h := <-joined:
+				players = append(players, h)
+			default:
+				if err := v.tick(ctx); err != nil {
+					fmt.Println(err)
+				}
 			}
 		}
-		if err := cmp.Or(punctual.tick(ctx), late.tick(ctx)); err != nil {
+	}
+	fmt.Println("playing:", players)
+
+	// Somebody follows the arena.
+	answer, err := http.Get(web.URL + "/follow")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer answer.Body.Close()
+	lines := json.NewDecoder(answer.Body)
+	var client mirror
+	told := func() {
+		var d delta
+		if err := lines.Decode(&d); err != nil {
+			fmt.Println(err)
+		}
+		client.apply(d)
+	}
+	told() // all there is
+
+	// The first walks up to the second and shoots; its order for the tenth tick comes
+	// three ticks too late, and that for the twentieth is lost.
+	start := v.now
+	act := func(tick, move int, fire bool) {
+		body := bytes.NewReader(encode(order{players[0], start + tick, move, fire}))
+		answer, err := http.Post(web.URL+"/act", "application/json", body)
+		if err != nil || answer.StatusCode != http.StatusAccepted {
+			fmt.Println(err)
+			return
+		}
+		answer.Body.Close()
+	}
+	for tick := range 40 {
+		switch tick {
+		case 10, 20:
+		case 13:
+			act(10, 0, true)
+		case 25:
+			act(20, 0, true)
+		default:
+			act(tick, 1, tick%4 == 3)
+		}
+		if err := v.tick(ctx); err != nil {
+			fmt.Println(err)
+		}
+		told()
+		if err := client.differs(v); err != nil {
 			fmt.Println(err)
 		}
 	}
-	for _, f := range punctual.arena.fighters.All() {
-		fmt.Printf("player %d at %d: %d deaths\n", f.Player, f.X, f.Deaths)
+	for _, h := range players {
+		f := client.fighters[h]
+		fmt.Printf("player %d at %d, %d deaths\n", f.Player, f.X, f.Deaths)
 	}
-	a, _ := punctual.arena.Digest(ctx)
-	b, _ := late.arena.Digest(ctx)
-	fmt.Println("going back", punctual.rollbacks, "and", late.rollbacks, "times, equal:", a == b)
+	fmt.Println("lost:", v.lost)
 	// Output:
-	// player 0 at 0: 8 deaths
-	// player 1 at 14: 12 deaths
-	// player 2 at 20: 13 deaths
-	// player 3 at 30: 6 deaths
-	// going back 0 and 202 times, equal: true
+	// playing: [2:0.1 2:1.1]
+	// player 0 at 36, 0 deaths
+	// player 1 at 10, 1 deaths
+	// lost: 1
 }

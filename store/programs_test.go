@@ -187,9 +187,9 @@ func match(ticks int) (all [][]intent) {
 	return all
 }
 
-// deliver sends what arrives at a server in its next tick: each intent as late as
+// deliver sends what arrives at a replica in its next tick: each intent as late as
 // its own delay says, from several goroutines, and now and then twice.
-func deliver(t tb, v *server, all [][]intent, seed uint64) {
+func deliver(t tb, v *replica, all [][]intent, seed uint64) {
 	t.Helper()
 	var wg sync.WaitGroup
 	for tick := max(0, v.next-history); tick < min(v.next+1, len(all)); tick++ {
@@ -208,7 +208,7 @@ func deliver(t tb, v *server, all [][]intent, seed uint64) {
 	wg.Wait()
 }
 
-func closeServer(t tb, v *server) {
+func closeReplica(t tb, v *replica) {
 	t.Helper()
 	for _, s := range []*store.Store{v.lobby, v.arena.Store} {
 		if err := s.Verify(context.Background()); err != nil {
@@ -220,15 +220,15 @@ func closeServer(t tb, v *server) {
 	}
 }
 
-// replica plays a match as it arrives at one server and returns the digest of the
+// playMatch plays a match as it arrives at one replica and returns the digest of the
 // arena when all has arrived.
-func replica(t *testing.T, o store.Options, all [][]intent, shuffle uint64, deliver func(v *server)) uint64 {
+func playMatch(t *testing.T, o store.Options, all [][]intent, shuffle uint64, deliver func(v *replica)) uint64 {
 	t.Helper()
-	v, err := newServer(o, players)
+	v, err := newReplica(o, players)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer closeServer(t, v)
+	defer closeReplica(t, v)
 	if shuffle > 0 {
 		if err := v.arena.Shuffle(shuffle); err != nil {
 			t.Fatal(err)
@@ -258,7 +258,7 @@ func replica(t *testing.T, o store.Options, all [][]intent, shuffle uint64, deli
 
 func TestReplicasOfAnArenaAgreeHoweverLateTheirIntentsCome(t *testing.T) {
 	all := match(40)
-	want := replica(t, store.Options{Workers: 1}, all, 0, func(v *server) {
+	want := playMatch(t, store.Options{Workers: 1}, all, 0, func(v *replica) {
 		if v.next < len(all) {
 			for _, i := range all[v.next] {
 				if err := v.send(i); err != nil {
@@ -268,7 +268,7 @@ func TestReplicasOfAnArenaAgreeHoweverLateTheirIntentsCome(t *testing.T) {
 		}
 	})
 	for _, workers := range oneToSixteen() {
-		got := replica(t, store.Options{Workers: workers}, all, uint64(workers%2), func(v *server) { deliver(t, v, all, uint64(workers)) })
+		got := playMatch(t, store.Options{Workers: workers}, all, uint64(workers%2), func(v *replica) { deliver(t, v, all, uint64(workers)) })
 		if got != want {
 			t.Errorf("with %d workers the arena ends as %x, not as %x", workers, got, want)
 		}
@@ -276,11 +276,11 @@ func TestReplicasOfAnArenaAgreeHoweverLateTheirIntentsCome(t *testing.T) {
 }
 
 func TestAnIntentThatComesTooLateIsLost(t *testing.T) {
-	v, err := newServer(store.Options{}, players)
+	v, err := newReplica(store.Options{}, players)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer closeServer(t, v)
+	defer closeReplica(t, v)
 	for range 20 {
 		if err := v.tick(t.Context()); err != nil {
 			t.Fatal(err)
@@ -302,15 +302,15 @@ func first[T any](table *store.Table[T]) (h store.Handle[T]) {
 	return h
 }
 
-// The server as it would be run: a loop at 60 Hz, clients on goroutines of their
+// A replica as it would be run: a loop at 60 Hz, clients on goroutines of their
 // own and somebody who looks at it over HTTP, all under virtual time.
-func TestAnArenaServerAtSixtyTicksPerSecond(t *testing.T) {
+func TestAReplicaAtSixtyTicksPerSecond(t *testing.T) {
 	virtual(t, func(t *testing.T) {
-		v, err := newServer(store.Options{Workers: 2}, players)
+		v, err := newReplica(store.Options{Workers: 2}, players)
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer closeServer(t, v)
+		defer closeReplica(t, v)
 		all := match(120)
 		ctx, cancel := context.WithTimeout(t.Context(), 121*time.Second/60)
 		defer cancel()
@@ -341,7 +341,7 @@ func TestAnArenaServerAtSixtyTicksPerSecond(t *testing.T) {
 		err = v.arena.Team(ctx, func(ctx context.Context) error {
 			return loop.Run(ctx, func(ctx context.Context, tick uint64) error {
 				if int(tick) != v.next {
-					return fmt.Errorf("tick %d of the loop is tick %d of the server", tick, v.next)
+					return fmt.Errorf("tick %d of the loop is tick %d of the replica", tick, v.next)
 				}
 				return v.tick(ctx)
 			})

@@ -1,0 +1,164 @@
+package store_test
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+
+	"handloom/store"
+)
+
+// history is how many ticks an intent may be late.
+const history = 8
+
+// replica is an arena on the machine of one of the players, or of somebody who looks
+// on: intents come over a network, some of them late, and it plays on without them.
+type replica struct {
+	lobby *store.Store // for what arrives: when it does is no business of the arena's
+	mail  *store.Table[intent]
+
+	arena     *arena
+	log       map[int][]intent          // by tick, and then by player
+	before    [history]store.Checkpoint // of the arena: before tick t at t%history
+	next      int                       // tick
+	rollbacks int
+	lost      int // intents that came too late
+}
+
+func newReplica(o store.Options, players int) (*replica, error) {
+	v := &replica{log: make(map[int][]intent)}
+	world, err := store.New(o)
+	if err != nil {
+		return nil, err
+	}
+	if v.arena, err = newArena(world, players); err != nil {
+		return nil, err
+	}
+	if v.lobby, err = store.New(store.Options{}); err != nil {
+		return nil, err
+	}
+	v.mail, err = store.Register(v.lobby, store.TableOptions[intent]{Name: "mail"})
+	return v, err
+}
+
+// send takes an intent from the network. Any goroutine may call it at any time.
+func (v *replica) send(i intent) error {
+	return v.lobby.Inbox(func(q store.Queue) error {
+		v.mail.Emplace(q, i)
+		return nil
+	})
+}
+
+// tick plays the next tick and, if intents for earlier ones have arrived, those
+// again. It is one Write, so that readers see whole ticks and no going back.
+func (v *replica) tick(ctx context.Context) error {
+	from, err := v.receive(ctx)
+	if err != nil {
+		return err
+	}
+	return v.arena.Write(ctx, func(ctx context.Context, w *store.Writer) error {
+		if from < v.next {
+			v.rollbacks++
+			if err := v.arena.Rollback(ctx, &v.before[from%history]); err != nil {
+				return err
+			}
+		}
+		for t := from; t <= v.next; t++ {
+			if err := v.arena.Checkpoint(ctx, &v.before[t%history]); err != nil {
+				return err
+			}
+			if err := v.arena.play(ctx, w, v.log[t]); err != nil {
+				return err
+			}
+		}
+		v.next++
+		delete(v.log, v.next-1-history)
+		return nil
+	})
+}
+
+// receive sorts what has arrived into the log and returns the earliest tick that
+// it is for. The log does not tell in which order it came.
+func (v *replica) receive(ctx context.Context) (from int, err error) {
+	from = v.next
+	err = v.lobby.Write(ctx, func(ctx context.Context, w *store.Writer) error {
+		if _, err := v.lobby.Flush(ctx); err != nil {
+			return err
+		}
+		for _, i := range v.mail.All() {
+			at, found := slices.BinarySearchFunc(v.log[i.Tick], i.Player, byPlayer)
+			switch {
+			case i.Tick < v.next-history:
+				v.lost++
+			case !found: // networks deliver some things twice
+				v.log[i.Tick] = slices.Insert(v.log[i.Tick], at, *i)
+				from = min(from, i.Tick)
+			}
+		}
+		v.mail.Clear(w)
+		return nil
+	})
+	return from, err
+}
+
+// ServeHTTP shows the arena as it is between two ticks.
+func (v *replica) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	var b strings.Builder
+	err := v.arena.Read(r.Context(), func(context.Context) error {
+		for _, f := range v.arena.fighters.All() {
+			fmt.Fprintf(&b, "player %d: at %d, hull %d, %d deaths\n", f.Player, f.X, f.Hull, f.Deaths)
+		}
+		return nil
+	})
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusServiceUnavailable)
+		return
+	}
+	fmt.Fprint(w, &b)
+}
+
+// Rollback netcode: replicas of one arena that are told the same intents, each at times
+// of its own. A replica that is told too late goes back and plays the ticks since again.
+func Example_netcode() {
+	ctx := context.Background()
+	const players, ticks = 4, 200
+	punctual, err1 := newReplica(store.Options{}, players)
+	late, err2 := newReplica(store.Options{}, players)
+	if err1 != nil || err2 != nil {
+		fmt.Println(err1, err2)
+		return
+	}
+	for t := range ticks + history {
+		for player := range players {
+			// What the player does in tick t reaches one server at once, and the
+			// other up to five ticks later.
+			do := func(tick int) intent {
+				return intent{tick, player, (tick/7+player)%3 - 1, tick%5 == player}
+			}
+			if t < ticks {
+				_ = punctual.send(do(t))
+			}
+			if tick := t - (player*7)%6; tick >= 0 && tick < ticks {
+				_ = late.send(do(tick))
+			}
+		}
+		if err := cmp.Or(punctual.tick(ctx), late.tick(ctx)); err != nil {
+			fmt.Println(err)
+		}
+	}
+	for _, f := range punctual.arena.fighters.All() {
+		fmt.Printf("player %d at %d: %d deaths\n", f.Player, f.X, f.Deaths)
+	}
+	a, _ := punctual.arena.Digest(ctx)
+	b, _ := late.arena.Digest(ctx)
+	fmt.Println("going back", punctual.rollbacks, "and", late.rollbacks, "times, equal:", a == b)
+	// Output:
+	// player 0 at 0: 8 deaths
+	// player 1 at 14: 12 deaths
+	// player 2 at 20: 13 deaths
+	// player 3 at 30: 6 deaths
+	// going back 0 and 202 times, equal: true
+}
