@@ -20,6 +20,7 @@ type Checkpoint struct {
 	store  *Store
 	whole  bool // a state was copied, to the end
 	epoch  uint64
+	flush  uint64        // number of the last one
 	tables []*savedTable // by ordinal
 
 	copyRun
@@ -103,13 +104,14 @@ func (s *Store) Rollback(ctx context.Context, c *Checkpoint) error {
 	if err != nil {
 		return fmt.Errorf("store: Rollback: %w; nothing has changed", err)
 	}
-	defer s.rolledBack(c.epoch)
+	defer s.rolledBack(c.epoch, c.flush)
 	return c.restore(p)
 }
 
 // rolledBack does what a rollback does beside the items.
-func (s *Store) rolledBack(epoch uint64) {
-	s.batch.Drop()
+func (s *Store) rolledBack(epoch, flush uint64) {
+	s.batch.Drop(ErrRolledBack)
+	s.receipts.rollBack(flush)
 	for _, t := range s.tables {
 		t.forgetFrame()
 	}
@@ -158,7 +160,7 @@ func (c *Checkpoint) save(p *phase) error {
 	for _, t := range s.tables[len(c.tables):] {
 		c.tables = append(c.tables, t.newCopy())
 	}
-	c.store, c.epoch, c.whole = s, s.Epoch(), false
+	c.store, c.epoch, c.flush, c.whole = s, s.Epoch(), s.flush.number, false
 	if err := c.each(p, (*savedTable).save); err != nil {
 		return fmt.Errorf("store: Checkpoint: %w; the checkpoint is empty", err)
 	}

@@ -51,7 +51,7 @@
 //
 // [Store.Each] is a pass of n tasks over no table in particular, [Store.Queues]
 // serves goroutines of the caller's own, and [Store.Inbox] whoever comes from
-// outside. [Reduce] only reads, and adds things up.
+// outside, [Store.Submit] if they wait for what becomes of it. [Reduce] only reads, and adds things up.
 //
 // # The flush
 //
@@ -163,7 +163,7 @@
 //	Flush Schedule.Run                  no phase, Write               one at a time
 //	Checkpoint Rollback                 no phase, Write               one at a time
 //	SortFunc SortByKey Defragment       Write                         one at a time
-//	Write Read Close                    no phase                      any
+//	Write Read Close Submit             no phase                      any
 //	Queues Discard Pending              no phase, Read, Reduce        the goroutine that flushes
 //	Register RegisterStable Shuffle     no phase open at all          any
 //	Inbox Stats Flushed Epoch Timings   anywhere                      any

@@ -42,6 +42,10 @@ func (s *Store) flushAfter(ctx context.Context, run *frame, before func() error)
 	r, err := s.flushAlone(ctx, run, before)
 	if s.reports(r, err) {
 		defer s.flush.reporting.Store(false)
+		if check.Full {
+			s.goroutines.enter(&phase{op: opAfterFlush})
+			defer s.goroutines.leave()
+		}
 		s.options.AfterFlush(r)
 	}
 	return r, err
@@ -92,6 +96,7 @@ func (s *Store) enterFlush(ctx context.Context) (*phase, error) {
 func (s *Store) leaveFlush(p *phase) {
 	p.leave()
 	if p.outer == nil {
+		s.receipts.end(&s.flush.own)
 		s.flush.claimed.Store(false)
 	}
 }
@@ -107,6 +112,7 @@ type flush struct {
 	tables  []*table // with commands in the batch
 	work    []shardWork
 	cost    []int64         // of work, in nanoseconds
+	number  uint64          // of the last flush with commands, counted along what was done: no rollback takes it back
 	frame   uint64          // number of the one that the flush is of
 	last    uint64          // number of that of the last flush with commands
 	tracked []*table        // with commands in that frame, whose changes are kept
@@ -192,9 +198,10 @@ func (f *flush) flush(p *phase, of *frame) (*Report, error) {
 	}
 	if err := f.commit(p); err != nil {
 		s.broken = true
+		s.batch.Break(ErrBroken)
 		return nil, fmt.Errorf("store: Flush: %w: %w", ErrBroken, err)
 	}
-	f.publish()
+	f.publish(of)
 	if check.Full {
 		f.settled(recorded)
 	}
@@ -317,10 +324,12 @@ func (f *flush) cancel() {
 }
 
 // publish makes the outcome known and begins the next batch.
-func (f *flush) publish() {
+func (f *flush) publish(of *frame) {
 	s := f.store
 	r := &f.report
+	f.number++
 	r.begin(s.epoch.Add(1))
+	s.receipts.applied(s.batch, of, f.number, r.Epoch)
 	s.batch.Unrouted(f.unrouted)
 	f.trackTables()
 	for _, t := range f.tables {

@@ -9,6 +9,8 @@ package store
 type frame struct {
 	number uint64 // no other frame of the store has it; 0: never begun
 	sealed bool   // the inbox, which is sealed once in a frame
+
+	waitedFor bool // by calls of Submit that a flush of it, or of a frame before in the same Write, applied
 }
 
 func (f *frame) begin(s *Store) { f.number, f.sealed = s.frames.Add(1), false }

@@ -28,6 +28,8 @@ const (
 	opClose
 	opDiscard
 	opQueues
+	opSubmit
+	opAfterFlush
 	opSortFunc
 	opSortByKey
 	opDefragment
@@ -63,6 +65,8 @@ var operations = [...]struct {
 	opClose:      {name: "Close"},
 	opDiscard:    {name: "Discard"},
 	opQueues:     {name: "Queues"},
+	opSubmit:     {name: "Submit"},
+	opAfterFlush: {name: "Options.AfterFlush"},
 	opSortFunc:   {name: "SortFunc", joins: []operation{opWrite}},
 	opSortByKey:  {name: "SortByKey", joins: []operation{opWrite}},
 	opDefragment: {name: "Defragment", joins: []operation{opWrite}},

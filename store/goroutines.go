@@ -2,6 +2,7 @@ package store
 
 import (
 	"fmt"
+	"slices"
 	"sync"
 
 	"handloom/internal/check"
@@ -56,16 +57,17 @@ func (g *phaseGoroutines) around(p *phase, task func(int) error) func(int) error
 }
 
 // innermost returns the innermost phase that the calling goroutine runs a function
-// of, or nil.
-func (g *phaseGoroutines) innermost() *phase {
+// of, or nil. Options.AfterFlush counts as one for Submit alone: it may open phases.
+func (g *phaseGoroutines) innermost(asks operation) *phase {
 	number := check.Goroutine()
 	g.mutex.Lock()
 	defer g.mutex.Unlock()
-	of := g.phases[number]
-	if len(of) == 0 {
-		return nil
+	for _, p := range slices.Backward(g.phases[number]) {
+		if p.op != opAfterFlush || asks == opSubmit {
+			return p
+		}
 	}
-	return of[len(of)-1]
+	return nil
 }
 
 // waits is asked when p would have to wait at the gate. It returns an error when
@@ -73,7 +75,7 @@ func (g *phaseGoroutines) innermost() *phase {
 // context in sight. Of two phases that share the gate the inner one waits only
 // behind somebody who waits for the outer one: for ever, too.
 func (g *phaseGoroutines) waits(p *phase) error {
-	in := g.innermost()
+	in := g.innermost(p.op)
 	if _, ends := p.Deadline(); in == nil || ends || p.Err() != nil {
 		return nil
 	}

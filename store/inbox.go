@@ -1,6 +1,10 @@
 package store
 
-import "fmt"
+import (
+	"fmt"
+
+	"handloom/internal/record"
+)
 
 // Inbox takes commands from outside of the passes: it calls fn with a queue and
 // what fn records is applied by one flush, whole or not at all, after the
@@ -16,13 +20,24 @@ import "fmt"
 // panics nothing of the call is kept. Inbox fails with [ErrQueueFull], and then
 // nothing of the call is kept either, when the call exceeds the limits of a
 // queue, or the calls that wait for a flush exceed Options.InboxLimit; fn is not
-// called when they have reached it. On a closed store it is [ErrClosed].
+// called when they have reached it. On a closed store it is [ErrClosed], on a broken one
+// [ErrBroken]. Who has to know what became of the call uses [Store.Submit].
 //
 // Looking things up inside fn takes a phase as anywhere else.
 func (s *Store) Inbox(fn func(q Queue) error) error {
+	failed, refused := s.arrive(fn, nil)
+	if refused != nil {
+		return fmt.Errorf("store: Inbox: %w", refused)
+	}
+	return failed
+}
+
+// arrive records with fn and leaves that in the inbox, for call if somebody waits for
+// it. It returns the error of fn, or why the inbox did not take it.
+func (s *Store) arrive(fn func(q Queue) error, call *record.Call) (failed, refused error) {
 	q, err := s.batch.Enter()
 	if err != nil {
-		return fmt.Errorf("store: Inbox: %w", err)
+		return nil, err
 	}
 	kept := false
 	defer func() {
@@ -31,11 +46,8 @@ func (s *Store) Inbox(fn func(q Queue) error) error {
 		}
 	}()
 	if err := fn(Queue(q)); err != nil {
-		return err
+		return err, nil
 	}
 	kept = true
-	if err := s.batch.Arrive(q); err != nil {
-		return fmt.Errorf("store: Inbox: %w", err)
-	}
-	return nil
+	return nil, s.batch.Arrive(q, call)
 }

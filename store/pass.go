@@ -119,6 +119,6 @@ func (s *Store) Discard() error {
 	if err := s.usable(opDiscard); err != nil {
 		return err
 	}
-	s.batch.Drop()
+	s.batch.Drop(ErrDiscarded)
 	return nil
 }

@@ -39,6 +39,7 @@ func (c *Schedule) Run(ctx context.Context) (*Report, error) {
 	}
 	defer c.running.Store(false)
 	c.frame.begin(c.store)
+	defer c.store.receipts.end(&c.frame)
 	c.report.begin(c.store.Epoch())
 	defer c.drop() // nothing is left of a frame that succeeds; Goexit may end the caller
 	f := tasks.Frame{Workers: c.store.options.Workers, Wave: c.wave, Flush: c.flush}

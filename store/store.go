@@ -66,9 +66,10 @@ type Store struct {
 	byType  []*table // by typeId; nil: no table has it
 	names   map[string]*table
 
-	flush   flush
-	each    eachPass
-	shuffle func(n int) func(task int) int // see [Store.Shuffle]; nil: not
+	flush    flush
+	receipts receipts
+	each     eachPass
+	shuffle  func(n int) func(task int) int // see [Store.Shuffle]; nil: not
 
 	statsLock sync.Mutex
 	stats     Stats
@@ -174,7 +175,7 @@ func (s *Store) Close(ctx context.Context) (unapplied int, err error) {
 	defer p.leave()
 	s.batch.Close(ErrClosed)
 	unapplied = s.batch.Pending().Commands
-	s.batch.Drop()
+	s.batch.Drop(ErrClosed)
 	s.closed = true
 	for _, t := range s.tables {
 		t.close()

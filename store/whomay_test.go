@@ -158,6 +158,10 @@ func (v *visitor) calls() map[string]func(ctx context.Context) error {
 		return err
 	}
 	calls["EndFrame"] = func(context.Context) error { v.writer.EndFrame(); return nil }
+	calls["Submit"] = func(ctx context.Context) error {
+		_, err := v.Submit(ctx, func(store.Queue) error { return nil })
+		return err
+	}
 	calls["Close"] = func(ctx context.Context) error { _, err := v.Close(ctx); return err }
 	calls["Queues"] = func(context.Context) error { _, err := v.Queues(1); return err }
 	calls["Discard"] = func(context.Context) error { return v.Discard() }

@@ -32,6 +32,7 @@ func (s *Store) Write(ctx context.Context, fn func(ctx context.Context, w *Write
 	if err := p.enter(ctx, s, opWrite); err != nil {
 		return err
 	}
+	defer s.receipts.end(&all.frame)
 	defer p.leave()
 	defer p.trace("").end()
 	w.phase, p.frame = p, &all.frame

@@ -153,10 +153,17 @@ func (b *Batch) buffers(yield func(buf *buffer) bool) {
 }
 
 // Drop empties the batch, calls that arrived in the inbox included, and begins
-// the next one.
-func (b *Batch) Drop() {
-	b.inbox.seal()
+// the next one. Who waits for such a call is told why.
+func (b *Batch) Drop(why error) {
+	b.settle(why)
 	b.Finish()
+}
+
+// Break is called when no flush will ever come: calls of the inbox return why, and so do
+// those that somebody waits for.
+func (b *Batch) Break(why error) {
+	b.Close(why)
+	b.settle(why)
 }
 
 // Finish ends the flush of a batch, whose queues panic from now on, and begins

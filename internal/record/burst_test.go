@@ -62,7 +62,7 @@ func (y *yard) record(tasks int, f func(q queue)) {
 func (y *yard) call(f func(q queue)) {
 	q, _ := y.Enter()
 	f(q)
-	_ = y.Arrive(q)
+	_ = y.Arrive(q, nil)
 }
 
 var someItem = name{ID: handle.New(7, 1, 1)}
@@ -206,7 +206,7 @@ func TestSteadyBatchesAllocateNothing(t *testing.T) {
 func TestStagedValuesDoNotKeepALaterBatchFromGrowing(t *testing.T) {
 	b := newBench(1<<20, 1)
 	b.EmplaceFunc(b.Begin(1).Queue(0), func(name, *value) {})
-	b.Drop()
+	b.Drop(nil)
 	q := b.Begin(1).Queue(0)
 	for range segmentItems {
 		b.Emplace(q, value{})

@@ -157,6 +157,12 @@ func (c *Commands) locate(id handle.ID) (*run, int, bool) {
 	return s, s.first + offset, offset < s.creates
 }
 
+// createdIn returns the handles that the creates of a segment of the batch got.
+func (c *Commands) createdIn(segment uint64) []handle.ID {
+	s := &c.order[c.places.find(segment)]
+	return c.created[s.first : s.first+s.creates]
+}
+
 // Cancel applies an erase of a provisional handle, counts it, and reports
 // whether id is of this batch. Only the worker that plans the table's
 // first typeId may call it for handles of that typeId; others are stale, and

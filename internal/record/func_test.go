@@ -67,7 +67,7 @@ func TestPointersToStagedValuesAreGoodUntilThePassEnds(t *testing.T) {
 		if round == 1 {
 			b.Finish()
 		} else {
-			b.Drop()
+			b.Drop(nil)
 		}
 	}
 }

@@ -63,8 +63,9 @@ func (x *inbox) buffer() *buffer {
 // Arrive ends a call whose commands are to be applied by the next flush that
 // seals the inbox, after those of keyed queues and of calls before. When the
 // call, or the inbox with it, exceeds its limits nothing of it is kept and
-// Arrive returns [batch.ErrQueueFull].
-func (b *Batch) Arrive(q Queue) error {
+// Arrive returns [batch.ErrQueueFull]. call, unless it is nil, is settled once it is
+// known what became of the commands, which is at once when there are none.
+func (b *Batch) Arrive(q Queue, call *Call) error {
 	x, buf := &b.inbox, q.buf
 	overflowed := buf.overflowed()
 	load := buf.load()
@@ -80,6 +81,9 @@ func (b *Batch) Arrive(q Queue) error {
 		return fmt.Errorf("%w: the call recorded more than %v; record in more calls, or raise the limit", batch.ErrQueueFull, b.limits.ofQueue())
 	case buf.empty(): // nothing to wait for a flush, and nothing that limits count
 		x.recycle(buf)
+		if call != nil {
+			call.Settle(nil)
+		}
 		return nil
 	}
 	with := x.held
@@ -88,7 +92,7 @@ func (b *Batch) Arrive(q Queue) error {
 		x.recycle(buf)
 		return fmt.Errorf("%w: %d commands and the %d of this call exceed the limit %d of the inbox; flush more often, or raise the limit", batch.ErrQueueFull, x.held.Commands, load.Commands, limit)
 	}
-	x.held = with
+	x.held, buf.call = with, call
 	x.arrived = append(x.arrived, buf)
 	x.waiting.Add(1)
 	return nil

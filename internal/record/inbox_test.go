@@ -26,7 +26,7 @@ func (b *bench) enter(t fataler) record.Queue {
 
 func (b *bench) arrive(t fataler, q record.Queue) {
 	t.Helper()
-	if err := b.Arrive(q); err != nil {
+	if err := b.Arrive(q, nil); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -98,7 +98,7 @@ func (h *history) step(do int) {
 	case do < 18:
 		h.flush(do)
 	default:
-		h.Drop()
+		h.Drop(nil)
 		h.next, h.sealed = nil, 0
 	}
 }
@@ -241,7 +241,7 @@ func TestNamesOfTheInboxStayStaleForEver(t *testing.T) {
 		}
 		given[p] = true
 		b.arrive(t, q)
-		b.Drop()
+		b.Drop(nil)
 	}
 }
 
@@ -272,7 +272,7 @@ func TestManyGoroutinesNameWithoutClash(t *testing.T) {
 				mu.Unlock()
 				if i%7 == 0 {
 					b.Leave(q)
-				} else if err := b.Arrive(q); err != nil {
+				} else if err := b.Arrive(q, nil); err != nil {
 					t.Error(err)
 				}
 			}
@@ -303,7 +303,7 @@ func TestTheLimitOfTheInboxIsExact(t *testing.T) {
 		}
 		q, open := b.enter(t), b.enter(t)
 		b.EmplaceItems(q, make([]value, 2+more), nil)
-		if err := b.Arrive(q); errors.Is(err, batch.ErrQueueFull) != (more > 0) {
+		if err := b.Arrive(q, nil); errors.Is(err, batch.ErrQueueFull) != (more > 0) {
 			t.Errorf("%d more: %v", more, err)
 		}
 		if got := b.Pending().Commands; got != 10-2*more {

@@ -40,7 +40,7 @@ func TestTheLimitOfAQueueIsExact(t *testing.T) {
 					if err := p.End(false); errors.Is(err, batch.ErrQueueFull) != (n > limit) {
 						t.Errorf("%d of %d %s under %+v: %v", n, batches, what, limits, err)
 					}
-					b.Drop()
+					b.Drop(nil)
 				}
 			}
 		}
@@ -74,7 +74,7 @@ func TestWhatAFlushAppliedCountsForTheBatchNoMore(t *testing.T) {
 			if b.commands(); round%2 == 0 {
 				b.Finish()
 			} else {
-				b.Drop()
+				b.Drop(nil)
 			}
 			if b.Started() || b.Pending() != (record.Load{}) || b.Admit() != nil {
 				t.Errorf("a new batch has begun: %t, holds %+v: %v", b.Started(), b.Pending(), b.Admit())
@@ -85,7 +85,7 @@ func TestWhatAFlushAppliedCountsForTheBatchNoMore(t *testing.T) {
 			if got := b.Pending(); got != (record.Load{Commands: 1, Bytes: 8}) {
 				t.Errorf("after %d batches %+v wait for the flush", round+1, got)
 			}
-			b.Drop()
+			b.Drop(nil)
 		}
 	}
 }
@@ -102,7 +102,7 @@ func TestAQueueThatFailedPanicsOnceItsBatchHasEnded(t *testing.T) {
 	}
 	_ = p.End(false)
 	expectPanic(t, "past its pass", func() { b.Emplace(q, value{}) })
-	b.Drop()
+	b.Drop(nil)
 	for _, kept := range []queue{q, other} {
 		expectPanic(t, "past its flush", func() { b.Emplace(kept, value{}) })
 		expectPanic(t, "past its flush", func() { b.Put(kept, name{}, value{}) })

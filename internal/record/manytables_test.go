@@ -36,7 +36,7 @@ func TestACommandCostsTheSameBesideManyTables(t *testing.T) {
 		if !other.AddedUp() {
 			t.Errorf("batch %d: the end of its pass adds nothing up; the test sees nothing", round)
 		}
-		b.Drop()
+		b.Drop(nil)
 	}
 }
 
@@ -53,6 +53,6 @@ func TestACommandCostsTheSameAfterManyBatches(t *testing.T) {
 		if other.AddedUp() {
 			t.Fatalf("batch %d: its commands look at what the queue holds", batch)
 		}
-		b.Drop()
+		b.Drop(nil)
 	}
 }

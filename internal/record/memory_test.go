@@ -86,9 +86,9 @@ func TestAFailedQueueHoldsNothingAlive(t *testing.T) {
 		if err := p.End(false); err == nil {
 			t.Error("the pass has not failed")
 		}
-		b.Drop()
+		b.Drop(nil)
 		record.Emplace(&r, b.Begin(1).Queue(0), big{})
-		b.Drop()
+		b.Drop(nil)
 	}()
 	runtime.GC()
 	if before.Value() != nil || after.Value() != nil {

@@ -118,7 +118,7 @@ func TestANameStaysStaleForEver(t *testing.T) {
 	const batches = 1<<16 + 5
 	for what, end := range map[string]func(b *bench){
 		"flushed": func(b *bench) { b.Finish() },
-		"dropped": func(b *bench) { b.Drop() },
+		"dropped": func(b *bench) { b.Drop(nil) },
 	} {
 		t.Run(what, func(t *testing.T) {
 			b := newBench(100, 1)
@@ -202,7 +202,7 @@ func TestNamesAcrossTheEndOfTheNumbers(t *testing.T) {
 func TestANameIsGivenAgainAfterSeventeenBillionSegments(t *testing.T) {
 	b := newBench(100, 1)
 	first := b.Emplace(b.Begin(1).Queue(0), value{})
-	b.Drop()
+	b.Drop(nil)
 	b.SkipSegments(allSegments - 2)
 	p := b.Begin(2)
 	if last := b.Emplace(p.Queue(0), value{}); last == first {

@@ -61,6 +61,7 @@ type buffer struct {
 	pass         int
 	task         int
 	state        state
+	call         *Call       // of the inbox, if somebody waits for it
 	busy         atomic.Bool // checked builds: a goroutine is inside a method
 
 	_ [64]byte

@@ -140,6 +140,9 @@ func (r *Recorder) Staged(q Queue, p handle.ID) unsafe.Pointer {
 	return v
 }
 
+// name returns the first provisional handle of a segment.
+func (r *Recorder) name(segment uint64) handle.ID { return r.prefix | handle.ID(segment)<<offsetBits }
+
 // isProvisional reports whether id is a provisional handle of the table.
 func (r *Recorder) isProvisional(id handle.ID) bool { return id>>typeShift == r.prefix>>typeShift }
 
@@ -261,7 +264,7 @@ func (c *Column) begin(number uint64, r *Recorder, n int) {
 	s := &c.segments[c.used]
 	s.number = number
 	c.used++
-	c.base = r.prefix | handle.ID(number)<<offsetBits
+	c.base = r.name(number)
 	c.current = s.values
 	if c.current.Cap() == 0 {
 		c.current = r.typ.Make(n).Resize(0)

@@ -165,7 +165,7 @@ func TestASequenceThatDropsTakesTheSameMemoryAgain(t *testing.T) {
 func TestASequenceLapsesWithItsBatch(t *testing.T) {
 	for name, end := range map[string]func(b *bench){
 		"flushed": func(b *bench) { b.Finish() },
-		"dropped": func(b *bench) { b.Drop() },
+		"dropped": func(b *bench) { b.Drop(nil) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := newBench(1<<20, 1)

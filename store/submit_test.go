@@ -1,0 +1,461 @@
+package store_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+
+	"handloom/internal/check"
+	"handloom/store"
+)
+
+// submitted is a call of Submit on a goroutine of its own.
+type submitted struct {
+	done    atomic.Bool
+	name    store.Handle[item]
+	receipt *store.Receipt
+	err     error
+}
+
+// submit has a goroutine submit a create, and waits until its call is in the inbox.
+func submit(t *testing.T, s *store.Store, ctx context.Context, table *store.Table[item], value uint64) *submitted {
+	t.Helper()
+	r := new(submitted)
+	go func() {
+		r.receipt, r.err = s.Submit(ctx, func(q store.Queue) error {
+			r.name = table.Emplace(q, item{Value: value})
+			return nil
+		})
+		r.done.Store(true)
+	}()
+	synctest.Wait()
+	return r
+}
+
+// waits checks that the call has not returned.
+func (r *submitted) waits(t *testing.T, while string) {
+	t.Helper()
+	if synctest.Wait(); r.done.Load() {
+		t.Errorf("Submit has returned while %s: %v", while, r.err)
+	}
+}
+
+// applied checks that the call has returned with a receipt, which knows its create.
+func (r *submitted) applied(t *testing.T, table *store.Table[item], value, epoch uint64) {
+	t.Helper()
+	if synctest.Wait(); !r.done.Load() || r.err != nil {
+		t.Fatalf("Submit has returned: %t, %v", r.done.Load(), r.err)
+	}
+	h, ok := store.Resolved(r.receipt, r.name)
+	if v, lives := table.Get(h); !ok || !lives || v.Value != value {
+		t.Errorf("%v resolves to %v, %t, of %v", r.name, h, ok, v)
+	}
+	if got := r.receipt.Epoch(); got != epoch {
+		t.Errorf("epoch %d, want %d", got, epoch)
+	}
+}
+
+// refused checks that the call has returned with an error that says so.
+func (r *submitted) refused(t *testing.T, is error, says string) {
+	t.Helper()
+	if synctest.Wait(); !r.done.Load() {
+		t.Fatal("Submit still waits")
+	}
+	if r.receipt != nil || !errors.Is(r.err, is) || !strings.Contains(r.err.Error(), says) {
+		t.Errorf("Submit returns %v, %v; want %v, that says %q", r.receipt, r.err, is, says)
+	}
+}
+
+func TestSubmitReturnsWhenTheFrameHasEndedAndItsPhaseIsLeft(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, table := newTable(t, store.Options{Workers: 1}, store.TableOptions[item]{})
+		first := submit(t, s, t.Context(), table, 1)
+		first.waits(t, "nothing is flushed")
+		flush(t, s)
+		first.applied(t, table, 1, 1)
+
+		second := submit(t, s, t.Context(), table, 2)
+		var third *submitted
+		write(t, s, func(ctx context.Context, w *store.Writer) error {
+			flushIn(t, s, ctx)
+			second.waits(t, "the frame goes on")
+			third = submit(t, s, t.Context(), table, 3)
+			emplaceIn(t, s, ctx, table, 0)
+			flushIn(t, s, ctx)
+			w.EndFrame()
+			second.waits(t, "its frame has ended, but the Write not")
+			flushIn(t, s, ctx)
+			return nil
+		})
+		second.applied(t, table, 2, 2)
+		third.applied(t, table, 3, 4)
+
+		fourth := submit(t, s, t.Context(), table, 4)
+		frame := newSchedule(t, s,
+			store.System{Name: "emit", Emits: on(table), Run: nothing},
+			store.System{Name: "look", Reads: on(table), Run: func(context.Context) error {
+				fourth.waits(t, "its run goes on")
+				return errTask
+			}},
+		)
+		if _, err := frame.Run(t.Context()); !errors.Is(err, errTask) {
+			t.Errorf("%v", err)
+		}
+		fourth.applied(t, table, 4, 5) // a frame that fails keeps what its flushes did
+		first.applied(t, table, 1, 1)  // for ever
+	})
+}
+
+func TestAnErrorOfSubmitSaysWhetherTheCallWasApplied(t *testing.T) {
+	const not = "; nothing of the call is applied"
+	ended, end := context.WithCancel(context.Background())
+	end()
+	for name, test := range map[string]func(t *testing.T, s *store.Store, table *store.Table[item]){
+		"Discard": func(t *testing.T, s *store.Store, table *store.Table[item]) {
+			call := submit(t, s, t.Context(), table, 1)
+			if err := s.Discard(); err != nil {
+				t.Fatal(err)
+			}
+			call.refused(t, store.ErrDiscarded, not)
+		},
+		"Discard behind a flush that failed": func(t *testing.T, s *store.Store, table *store.Table[item]) {
+			call := submit(t, s, t.Context(), table, 1)
+			if _, err := s.Flush(ended); !errors.Is(err, context.Canceled) {
+				t.Fatal(err)
+			}
+			call.waits(t, "its flush failed, and keeps it")
+			if err := s.Discard(); err != nil {
+				t.Fatal(err)
+			}
+			call.refused(t, store.ErrDiscarded, not)
+		},
+		"Close": func(t *testing.T, s *store.Store, table *store.Table[item]) {
+			call := submit(t, s, t.Context(), table, 1)
+			if n, err := s.Close(t.Context()); n != 1 || err != nil {
+				t.Errorf("%d commands are unapplied, %v", n, err)
+			}
+			call.refused(t, store.ErrClosed, not)
+			submit(t, s, t.Context(), table, 1).refused(t, store.ErrClosed, not)
+		},
+		"Rollback of what waits": func(t *testing.T, s *store.Store, table *store.Table[item]) {
+			var before store.Checkpoint
+			checkpoint(t, s, &before)
+			call := submit(t, s, t.Context(), table, 1)
+			if err := s.Rollback(t.Context(), &before); err != nil {
+				t.Fatal(err)
+			}
+			call.refused(t, store.ErrRolledBack, not)
+		},
+		"Rollback in the frame": func(t *testing.T, s *store.Store, table *store.Table[item]) {
+			var before, between store.Checkpoint
+			checkpoint(t, s, &before)
+			kept := submit(t, s, t.Context(), table, 1)
+			var call *submitted
+			write(t, s, func(ctx context.Context, w *store.Writer) error {
+				flushIn(t, s, ctx)
+				if err := s.Checkpoint(ctx, &between); err != nil {
+					return err
+				}
+				w.EndFrame()
+				call = submit(t, s, t.Context(), table, 2)
+				flushIn(t, s, ctx)
+				call.waits(t, "the Write goes on")
+				return s.Rollback(ctx, &between)
+			})
+			call.refused(t, store.ErrRolledBack, not)
+			kept.applied(t, table, 1, 1)
+			if err := s.Rollback(t.Context(), &before); err != nil {
+				t.Fatal(err)
+			}
+			if _, ok := store.Resolved(kept.receipt, kept.name); !ok {
+				t.Error("a receipt that was given is good no more")
+			}
+		},
+		"a context that ends": func(t *testing.T, s *store.Store, table *store.Table[item]) {
+			ctx, cancel := context.WithCancelCause(t.Context())
+			call := submit(t, s, ctx, table, 1)
+			cancel(errTask)
+			call.refused(t, store.ErrUncertain, "may be applied")
+			if !errors.Is(call.err, errTask) {
+				t.Errorf("%v does not have the cause", call.err)
+			}
+			if report := flush(t, s); report.Total.Created != 1 {
+				t.Errorf("the call stays in the inbox, but the flush: %v", report.Total)
+			}
+		},
+		"a context that had ended": func(t *testing.T, s *store.Store, table *store.Table[item]) {
+			submit(t, s, ended, table, 1).refused(t, context.Canceled, not)
+			if n := s.Pending().Commands; n != 0 {
+				t.Errorf("%d commands are recorded", n)
+			}
+		},
+		"a function that fails": func(t *testing.T, s *store.Store, table *store.Table[item]) {
+			_, err := s.Submit(t.Context(), func(q store.Queue) error {
+				table.Emplace(q, item{})
+				return errTask
+			})
+			if !errors.Is(err, errTask) || !strings.Contains(err.Error(), not) || s.Pending().Commands != 0 {
+				t.Errorf("%v", err)
+			}
+		},
+		"a function that panics": func(t *testing.T, s *store.Store, table *store.Table[item]) {
+			got := panicOf(func() { _, _ = s.Submit(t.Context(), func(store.Queue) error { panic("on purpose") }) })
+			if got != "on purpose" || s.Pending().Commands != 0 {
+				t.Errorf("it panics with %q", got)
+			}
+		},
+		"a queue that is full": func(t *testing.T, s *store.Store, table *store.Table[item]) {
+			_, err := s.Submit(t.Context(), func(q store.Queue) error {
+				table.EmplaceItems(q, make([]item, 101), nil)
+				return nil
+			})
+			if !errors.Is(err, store.ErrQueueFull) || !strings.Contains(err.Error(), not) {
+				t.Errorf("%v", err)
+			}
+		},
+		"a store that breaks": func(t *testing.T, s *store.Store, table *store.Table[item]) {
+			submit(t, s, t.Context(), table, 1)
+			flush(t, s)
+			call := submit(t, s, t.Context(), table, 2)
+			breakFlush(t)
+			if _, err := s.Flush(t.Context()); !errors.Is(err, store.ErrBroken) {
+				t.Fatal(err)
+			}
+			perturb(t, nil)
+			call.refused(t, store.ErrBroken, "any part may be applied")
+			submit(t, s, t.Context(), table, 1).refused(t, store.ErrBroken, not)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s, table := newTable(t, store.Options{Workers: 1, QueueLimit: 100}, store.TableOptions[item]{Reserve: 100})
+				test(t, s, table)
+			})
+		})
+	}
+}
+
+func TestSubmitOfNothingReturnsAtOnce(t *testing.T) {
+	s, table := newTable(t, store.Options{}, store.TableOptions[item]{})
+	fill(t, s, table, 1)
+	r, err := s.Submit(t.Context(), func(store.Queue) error { return nil })
+	if err != nil || r.Epoch() != 1 {
+		t.Fatalf("%v, %v", r, err)
+	}
+	if h, ok := r.Resolve(0); ok {
+		t.Errorf("null resolves to %v", h)
+	}
+}
+
+// A receipt knows the creates of its own call, whatever the tables and however many, and
+// nothing else.
+func TestAReceiptKnowsItsOwnCreatesAndNothingElse(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, table := newTable(t, store.Options{Workers: 1}, store.TableOptions[item]{Shards: 3})
+		other := registerStable(t, s, store.TableOptions[item]{Name: "other"})
+		names := make([][]store.ID, 2)
+		cancelled := make([]store.ID, 2)
+		results := make([]*store.Receipt, 2)
+		for call := range 2 {
+			go func() {
+				r, err := s.Submit(t.Context(), func(q store.Queue) error {
+					for i := range 40_000 { // three segments
+						names[call] = append(names[call], table.Emplace(q, item{Value: uint64(call*100_000 + i)}).ID)
+						if i%1000 == 0 {
+							names[call] = append(names[call], other.Emplace(q, item{Value: uint64(call*100_000 + i)}).ID)
+						}
+					}
+					cancelled[call] = names[call][7]
+					q.Erase(cancelled[call])
+					return nil
+				})
+				if err != nil {
+					t.Error(err)
+				}
+				results[call] = r
+			}()
+			synctest.Wait()
+		}
+		flush(t, s)
+		synctest.Wait()
+		for call, r := range results {
+			for _, name := range names[call] {
+				want, ok := s.Resolve(name)
+				if got, known := r.Resolve(name); got != want || known != ok || ok == (name == cancelled[call]) {
+					t.Fatalf("call %d: %v resolves to %v, %t; by the store to %v, %t", call, name, got, known, want, ok)
+				}
+			}
+			for _, name := range append(names[1-call], 0, compose(1, 1, 0), names[call][0]&^(1<<14-1)+20_000<<14) {
+				if h, ok := r.Resolve(name); ok {
+					t.Fatalf("call %d: %v, which is not its own, resolves to %v", call, name, h)
+				}
+			}
+		}
+	})
+}
+
+// With the context of a phase Submit would wait for itself.
+func TestSubmitInAPhaseIsErrPhase(t *testing.T) {
+	for _, phases := range [][]string{{"Read"}, {"Write"}, {"ForEach"}, {"Each"}, {"Reduce"}, {"system"}, {"Write", "Each"}, {"Write", "system", "ForEach"}} {
+		v := newVisitor(t)
+		err := v.enter(t.Context(), phases, func(ctx context.Context) {
+			_, err := v.Submit(ctx, func(q store.Queue) error {
+				v.outer.Emplace(q, item{})
+				return nil
+			})
+			if !errors.Is(err, store.ErrPhase) || !strings.Contains(err.Error(), "nothing of the call is applied") {
+				t.Errorf("in %v: %v", phases, err)
+			}
+		})
+		if err != nil {
+			t.Error(err)
+		}
+		if n := v.Pending().Commands; n != 0 {
+			t.Errorf("in %v: %d commands are left", phases, n)
+		}
+	}
+}
+
+// A checked build knows who is inside a phase, whatever the context.
+func TestSubmitFromInsideWithAContextFromOutsideIsErrPhaseInACheckedBuild(t *testing.T) {
+	if !check.Full {
+		t.Skip("a normal build cannot tell")
+	}
+	var s *store.Store
+	try := func(where string) {
+		_, err := s.Submit(context.Background(), func(store.Queue) error { return errTask })
+		if !errors.Is(err, store.ErrPhase) {
+			t.Errorf("in %s: %v", where, err)
+		}
+	}
+	inLinks, inAfter := true, true
+	s = newStore(t, store.Options{Workers: 1, AfterFlush: func(*store.Report) {
+		if inAfter {
+			try("AfterFlush")
+			if err := s.Write(context.Background(), func(context.Context, *store.Writer) error { return nil }); err != nil {
+				t.Errorf("a Write inside AfterFlush: %v", err)
+			}
+		}
+	}})
+	table := register(t, s, store.TableOptions[item]{Links: func(*item, func(*store.ID)) {
+		if inLinks {
+			try("Links")
+		}
+	}, Clone: func(dst, src *item) { try("Clone"); *dst = *src }})
+	fill(t, s, table, 1)
+	var into store.Checkpoint
+	checkpoint(t, s, &into)
+	inLinks, inAfter = false, false
+	for _, phase := range []string{"Read", "Write", "Each"} {
+		v := visitor{Store: s}
+		if err := v.enter(t.Context(), []string{phase}, func(context.Context) { try(phase) }); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// Any number of goroutines submit while frames of every kind come and go: each finds the
+// item that it created.
+func TestSubmitFromAThousandGoroutinesLosesNothing(t *testing.T) {
+	const callers, calls = 1000, 3
+	s, table := newTable(t, store.Options{}, store.TableOptions[item]{Shards: 4, Changes: true})
+	frame := newSchedule(t, s,
+		store.System{Name: "emit", Emits: on(table), Run: nothing},
+		store.System{Name: "look", Reads: on(table), Run: nothing},
+		store.System{Name: "emit again", Emits: on(table), Run: nothing, After: []string{"look"}},
+	)
+	var wg sync.WaitGroup
+	var left atomic.Int64
+	left.Store(callers)
+	for caller := range callers {
+		wg.Go(func() {
+			defer left.Add(-1)
+			for call := range calls {
+				var name store.Handle[item]
+				want := uint64(caller*calls + call)
+				r, err := s.Submit(context.Background(), func(q store.Queue) error {
+					name = table.Emplace(q, item{Value: want})
+					return nil
+				})
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				h, ok := store.Resolved(r, name)
+				_ = s.Read(context.Background(), func(context.Context) error {
+					if v, lives := table.Get(h); !ok || !lives || v.Value != want {
+						t.Errorf("caller %d: %v resolves to %v, %t", caller, name, h, ok)
+					}
+					return nil
+				})
+			}
+		})
+	}
+	for turn := 0; left.Load() > 0; turn++ {
+		var err error
+		switch turn % 3 {
+		case 0:
+			_, err = s.Flush(t.Context())
+		case 1:
+			_, err = frame.Run(t.Context())
+		default:
+			err = s.Write(t.Context(), func(ctx context.Context, w *store.Writer) error {
+				_, err := s.Flush(ctx)
+				w.EndFrame()
+				_, again := s.Flush(ctx)
+				return errors.Join(err, again)
+			})
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		runtime.Gosched()
+	}
+	wg.Wait()
+	if n := table.Len(); n != callers*calls {
+		t.Errorf("%d items live, want %d", n, callers*calls)
+	}
+}
+
+func ExampleStore_Submit() {
+	type player struct{ Name string }
+	s, _ := store.New(store.Options{})
+	players, _ := store.Register(s, store.TableOptions[player]{Name: "player"})
+
+	join := func(ctx context.Context, name string) (store.Handle[player], error) { // of an HTTP handler, say
+		var p store.Handle[player]
+		receipt, err := s.Submit(ctx, func(q store.Queue) error {
+			p = players.Emplace(q, player{Name: name})
+			return nil
+		})
+		if err != nil {
+			return p, err
+		}
+		h, _ := store.Resolved(receipt, p)
+		return h, nil
+	}
+
+	ctx, stop := context.WithCancel(context.Background())
+	ended := make(chan error)
+	go func() { // the loop of the game
+		for ctx.Err() == nil {
+			_, _ = s.Flush(context.Background())
+			runtime.Gosched()
+		}
+		ended <- nil
+	}()
+	h, err := join(ctx, "Ada")
+	fmt.Println(h, err)
+	stop()
+	<-ended
+	fmt.Println(players.At(h).Name)
+	// Output:
+	// 1:0.1 <nil>
+	// Ada
+}
