@@ -6,14 +6,11 @@ import (
 	"embed"
 	"fmt"
 	"io/fs"
-	"os"
 	"slices"
 	"strings"
-	"time"
 
 	"handloom/internal/report"
 	"handloom/stress/internal/campaign"
-	"handloom/stress/internal/child"
 	"handloom/stress/internal/faults"
 	"handloom/stress/internal/feed"
 )
@@ -62,100 +59,62 @@ func (p *program) canaries(ctx context.Context, h harnessing) int {
 	if err != nil {
 		return p.misused("", err)
 	}
-	w, err := newWorkshop(ctx)
+	b, err := newFaultyBuilds(ctx)
 	if err != nil {
 		return p.failed("", err)
 	}
-	defer w.close()
+	defer b.remove()
 	f, err := p.follow(h.outputs)
 	if err != nil {
 		return p.failed("", err)
 	}
 	f.begin(feed.Start{Title: "seeded faults", Command: h.line(), Unit: "operations", Details: h.details()})
+	var all trials
+	for _, fault := range chosen {
+		f.Feed.Progress(fault.Name + ": " + fault.About)
+		all = append(all, h.try(ctx, b, fault, f.Feed))
+	}
+	fmt.Fprintln(f.human)
+	all.table().WriteTo(f.human)
+	fmt.Fprintln(f.human)
+	return p.end(ctx, f, all.verdict(ctx.Err() != nil))
+}
+
+// trials are what came of some faults.
+type trials []trial
+
+func (all trials) table() *report.Table {
 	table := report.NewTable("fault", "found as", "operations", "after", "seed", " ")
-	var facts []feed.Fact
+	table.Left(" ")
+	for _, t := range all {
+		table.Row(t.fault.Name, t.outcome(), t.operations, report.Duration(t.after), t.seed, t.what)
+	}
+	return table
+}
+
+// verdict is that on all faults. One that could not be tried is not missed.
+func (all trials) verdict(interrupted bool) feed.Verdict {
+	v := feed.Verdict{Verdict: "passed", Reason: fmt.Sprintf("%d of %d seeded faults found", len(all), len(all))}
 	var missed []string
 	var stopped error
-	for _, fault := range chosen {
-		t := h.try(ctx, w, fault, f.Feed)
+	for _, t := range all {
+		v.Totals = append(v.Totals, feed.Fact{Name: t.fault.Name, Value: t.String()})
 		switch {
 		case t.err != nil:
-			stopped = cmp.Or(stopped, fmt.Errorf("%s: %w", fault.Name, t.err))
-			t.as = "not tried"
+			stopped = cmp.Or(stopped, fmt.Errorf("%s: %w", t.fault.Name, t.err))
 		case t.as == "":
-			missed = append(missed, fault.Name)
-			t.as = "missed"
+			missed = append(missed, t.fault.Name)
 		}
-		table.Row(fault.Name, t.as, t.operations, report.Duration(t.after), t.seed, t.what)
-		facts = append(facts, feed.Fact{Name: fault.Name, Value: fmt.Sprintf("%s Found as: %s, %s; operations %s, after %s, seed %s",
-			fault.About, t.as, cmp.Or(t.what, "-"), t.operations, report.Duration(t.after), t.seed)})
 	}
-	fmt.Fprintln(f.human)
-	table.WriteTo(f.human)
-	fmt.Fprintln(f.human)
-	verdict := canaryVerdict(len(chosen), missed, stopped, ctx.Err() != nil)
-	verdict.Totals = facts
-	return p.end(ctx, f, verdict)
-}
-
-// trial is what came of one fault.
-type trial struct {
-	as         string // the kind of the failure, or "test"; "": it was not found
-	what       string // was not as it must be
-	operations string
-	seed       string
-	after      time.Duration // without the build
-	err        error
-}
-
-// try builds with a fault and plays programs drawn at random, and no others, or
-// runs the test that finds it.
-func (h *harnessing) try(ctx context.Context, w *workshop, fault *faults.Fault, to *feed.Feed) trial {
-	t := trial{operations: "-", seed: "-"}
-	to.Progress(fault.Name + ": " + fault.About)
-	if fault.Test != "" {
-		begun := time.Now()
-		found, err := w.test(ctx, fault)
-		t.after, t.err = time.Since(begun), err
-		if found {
-			t.as, t.what = "test", fault.Test+" of "+fault.Package
-		}
-		return t
+	switch {
+	case interrupted:
+		v.Verdict, v.ExitCode, v.Reason = "interrupted", campaign.ExitInterrupted, "not every fault was tried"
+	case stopped != nil:
+		v.Verdict, v.ExitCode, v.Reason = "inconclusive", campaign.ExitInconclusive, shortened(stopped.Error(), 200)
+	case len(missed) > 0:
+		v.Verdict, v.ExitCode, v.Reason = "canary-missed", campaign.ExitCanaryMissed, strings.Join(missed, ", ")
 	}
-	command, err := w.build(ctx, fault)
-	if err != nil {
-		t.err = err
-		return t
-	}
-	profile, _ := campaign.Find("smoke")
-	lasts := profile.Duration
-	if fault.Rare {
-		profile, _ = campaign.Find("pr")
-		lasts = 3 * time.Minute
-	}
-	begun := time.Now()
-	o := campaign.Run(ctx, campaign.Options{
-		Name: fault.Name + ": ", Profile: profile, Seed: h.seed, Seeds: h.seeds, Duration: h.lasts(lasts),
-		Command: command, Children: h.children, Feed: to,
-	})
-	t.after, t.operations = time.Since(begun), report.Count(o.Operations)
-	if o.Failure == nil {
-		t.err = o.Err
-		return t
-	}
-	t.as, t.seed, t.operations = string(o.Failure.Kind), fmt.Sprint(o.Failure.Program.Seed), report.Count(o.Failure.Found)
-	t.what, t.err = shortened(o.Failure.What, 60), h.control(ctx, o.Failure)
-	return t
-}
-
-// control plays the program that has found a fault without it. What fails there, too,
-// says nothing about the fault.
-func (h *harnessing) control(ctx context.Context, found *campaign.Failure) error {
-	f, _, err := campaign.Again(ctx, found.Program, campaign.How{Command: h.command})
-	if f != nil {
-		return fmt.Errorf("seed %d fails without the fault, too: %w", found.Program.Seed, f)
-	}
-	return err
+	return v
 }
 
 // shortened returns the first line of s, and of that n runes at most.
@@ -165,53 +124,4 @@ func shortened(s string, n int) string {
 		return string(r[:n]) + "..."
 	}
 	return s
-}
-
-// canaryVerdict is the verdict on n faults of which some were missed. stopped is why
-// one could not be tried: it is not missed then.
-func canaryVerdict(n int, missed []string, stopped error, interrupted bool) feed.Verdict {
-	switch {
-	case interrupted:
-		return feed.Verdict{Verdict: "interrupted", ExitCode: campaign.ExitInterrupted, Reason: "not every fault was tried"}
-	case stopped != nil:
-		return feed.Verdict{Verdict: "inconclusive", ExitCode: campaign.ExitInconclusive, Reason: shortened(stopped.Error(), 200)}
-	case len(missed) > 0:
-		return feed.Verdict{Verdict: "canary-missed", ExitCode: campaign.ExitCanaryMissed, Reason: strings.Join(missed, ", ")}
-	}
-	return feed.Verdict{Verdict: "passed", Reason: fmt.Sprintf("%d of %d seeded faults found", n, n)}
-}
-
-// workshop is where builds with faults are made.
-type workshop struct {
-	root string // folder of the module
-	dir  string // temporary
-}
-
-func newWorkshop(ctx context.Context) (*workshop, error) {
-	root, err := faults.Root(ctx)
-	if err != nil {
-		return nil, err
-	}
-	dir, err := os.MkdirTemp("", "handloom-stress-")
-	return &workshop{root, dir}, err
-}
-
-func (w *workshop) close() { os.RemoveAll(w.dir) }
-
-// build returns how a player with a fault is started.
-func (w *workshop) build(ctx context.Context, f *faults.Fault) (child.Command, error) {
-	overlay, err := f.Overlay(w.root, w.dir)
-	if err != nil {
-		return child.Command{}, err
-	}
-	return campaign.Build(ctx, campaign.Arm{Name: f.Name, Flags: []string{"-overlay", overlay}}, w.dir)
-}
-
-// test reports whether the test of a fault fails with the fault.
-func (w *workshop) test(ctx context.Context, f *faults.Fault) (found bool, err error) {
-	overlay, err := f.Overlay(w.root, w.dir)
-	if err != nil {
-		return false, err
-	}
-	return f.FailsTest(ctx, w.root, overlay)
 }

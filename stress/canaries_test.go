@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"go/parser"
 	"go/token"
 	"os"
@@ -9,6 +10,7 @@ import (
 
 	"handloom/internal/kit/play"
 	"handloom/stress/internal/campaign"
+	"handloom/stress/internal/faults"
 )
 
 // An edit that takes a patch its place shows here, not in the minutes of a run.
@@ -82,6 +84,26 @@ func TestAFindingIsHeldAgainstABuildWithoutTheFault(t *testing.T) {
 		prog.Configs = defaultConfigs(prog.Seed)[:1]
 		if err := h.control(t.Context(), &campaign.Failure{Program: prog}); (err != nil) != fails {
 			t.Errorf("%s: %v", word, err)
+		}
+	}
+}
+
+func TestAFaultThatCouldNotBeTriedIsNotMissed(t *testing.T) {
+	fault := &faults.Fault{Name: "a"}
+	found, missed, stopped := trial{fault: fault, as: "model"}, trial{fault: fault}, trial{fault: fault, err: errors.New("no process")}
+	for _, tt := range []struct {
+		of          trials
+		interrupted bool
+		exit        int
+	}{
+		{trials{found, found}, false, campaign.ExitPassed},
+		{trials{found, missed}, false, campaign.ExitCanaryMissed},
+		{trials{found, stopped}, false, campaign.ExitInconclusive},
+		{trials{missed, stopped}, false, campaign.ExitInconclusive},
+		{trials{missed}, true, campaign.ExitInterrupted},
+	} {
+		if v := tt.of.verdict(tt.interrupted); v.ExitCode != tt.exit || len(v.Totals) != len(tt.of) {
+			t.Errorf("%v, interrupted %v: %+v; want exit code %d", tt.of, tt.interrupted, v, tt.exit)
 		}
 	}
 }

@@ -171,12 +171,12 @@ func (p *program) playWithFault(ctx context.Context, h harnessing) int {
 	if err != nil {
 		return p.misused("", err)
 	}
-	w, err := newWorkshop(ctx)
+	b, err := newFaultyBuilds(ctx)
 	if err != nil {
 		return p.failed("", err)
 	}
-	defer w.close()
-	if h.command, err = w.build(ctx, chosen[0]); err != nil {
+	defer b.remove()
+	if h.command, err = b.player(ctx, chosen[0]); err != nil {
 		return p.failed("", err)
 	}
 	return p.playProgram(ctx, h)

@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"context"
-	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -236,26 +235,6 @@ func TestAnArmThatPlaysNothingLeavesAProfileInconclusive(t *testing.T) {
 	}
 	if err := played(arm, &campaign.Outcome{Programs: 1}); err != nil {
 		t.Error(err)
-	}
-}
-
-func TestAFaultThatCouldNotBeTriedIsNotMissed(t *testing.T) {
-	missed := []string{"a"}
-	for _, tt := range []struct {
-		missed      []string
-		stopped     error
-		interrupted bool
-		exit        int
-	}{
-		{nil, nil, false, campaign.ExitPassed},
-		{missed, nil, false, campaign.ExitCanaryMissed},
-		{nil, errors.New("no process"), false, campaign.ExitInconclusive},
-		{missed, errors.New("no process"), false, campaign.ExitInconclusive},
-		{missed, nil, true, campaign.ExitInterrupted},
-	} {
-		if v := canaryVerdict(2, tt.missed, tt.stopped, tt.interrupted); v.ExitCode != tt.exit {
-			t.Errorf("missed %q, %v, interrupted %v: %+v; want exit code %d", tt.missed, tt.stopped, tt.interrupted, v, tt.exit)
-		}
 	}
 }
 

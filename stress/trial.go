@@ -1,0 +1,126 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"os"
+	"time"
+
+	"handloom/internal/report"
+	"handloom/stress/internal/campaign"
+	"handloom/stress/internal/child"
+	"handloom/stress/internal/faults"
+	"handloom/stress/internal/feed"
+)
+
+// trial is what came of one fault.
+type trial struct {
+	fault      *faults.Fault
+	as         string // the kind of the failure, or "test"; "": it was not found
+	what       string // was not as it must be
+	operations string
+	seed       string
+	after      time.Duration // without the build
+	err        error         // why it could not be tried
+}
+
+func (t *trial) outcome() string {
+	if t.err != nil {
+		return "not tried"
+	}
+	return cmp.Or(t.as, "missed")
+}
+
+func (t *trial) String() string {
+	return fmt.Sprintf("%s Found as: %s, %s; operations %s, after %s, seed %s",
+		t.fault.About, t.outcome(), cmp.Or(t.what, "-"), t.operations, report.Duration(t.after), t.seed)
+}
+
+// try builds with a fault and sees what finds it.
+func (h *harnessing) try(ctx context.Context, b *faultyBuilds, fault *faults.Fault, to *feed.Feed) trial {
+	t := trial{fault: fault, operations: "-", seed: "-"}
+	if fault.Test != "" {
+		t.byTest(ctx, b)
+		return t
+	}
+	command, err := b.player(ctx, fault)
+	if err != nil {
+		t.err = err
+		return t
+	}
+	name, lasts := "smoke", 20*time.Second
+	if fault.Rare {
+		name, lasts = "pr", 3*time.Minute
+	}
+	profile, _ := campaign.Find(name)
+	h.byPrograms(ctx, &t, campaign.Options{
+		Name: fault.Name + ": ", Profile: profile, Seed: h.seed, Seeds: h.seeds, Duration: h.lasts(lasts),
+		Command: command, Children: h.children, Feed: to,
+	})
+	return t
+}
+
+// byTest runs the test that must fail with the fault.
+func (t *trial) byTest(ctx context.Context, b *faultyBuilds) {
+	overlay, err := t.fault.Overlay(b.root, b.dir)
+	if err != nil {
+		t.err = err
+		return
+	}
+	begun := time.Now()
+	found, err := t.fault.FailsTest(ctx, b.root, overlay)
+	if t.after, t.err = time.Since(begun), err; found {
+		t.as, t.what = "test", t.fault.Test+" of "+t.fault.Package
+	}
+}
+
+// byPrograms plays programs drawn at random, and no others, and the one that fails
+// once more without the fault: what fails there, too, says nothing about it.
+func (h *harnessing) byPrograms(ctx context.Context, t *trial, o campaign.Options) {
+	begun := time.Now()
+	done := campaign.Run(ctx, o)
+	t.after, t.operations = time.Since(begun), report.Count(done.Operations)
+	found := done.Failure
+	if found == nil {
+		t.err = done.Err
+		return
+	}
+	t.as, t.what = string(found.Kind), shortened(found.What, 60)
+	t.seed, t.operations = fmt.Sprint(found.Program.Seed), report.Count(found.Found)
+	t.err = h.control(ctx, found)
+}
+
+func (h *harnessing) control(ctx context.Context, found *campaign.Failure) error {
+	f, _, err := campaign.Again(ctx, found.Program, campaign.How{Command: h.command})
+	if f != nil {
+		return fmt.Errorf("seed %d fails without the fault, too: %w", found.Program.Seed, f)
+	}
+	return err
+}
+
+// faultyBuilds are builds with faults.
+type faultyBuilds struct {
+	root string // folder of the module
+	dir  string // temporary
+}
+
+func newFaultyBuilds(ctx context.Context) (*faultyBuilds, error) {
+	root, err := faults.Root(ctx)
+	if err != nil {
+		return nil, err
+	}
+	dir, err := os.MkdirTemp("", "handloom-stress-")
+	return &faultyBuilds{root, dir}, err
+}
+
+func (b *faultyBuilds) remove() { os.RemoveAll(b.dir) }
+
+// player returns how a player with a fault is started.
+func (b *faultyBuilds) player(ctx context.Context, f *faults.Fault) (child.Command, error) {
+	overlay, err := f.Overlay(b.root, b.dir)
+	if err != nil {
+		return child.Command{}, err
+	}
+	return campaign.Build(ctx, campaign.Arm{Name: f.Name, Flags: []string{"-overlay", overlay}}, b.dir)
+}
