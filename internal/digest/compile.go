@@ -75,7 +75,11 @@ type node struct {
 	silent bool    // encodes to nothing; no ops
 	memory bool    // encodes to its memory; no ops
 	ops    []op    // in order of the encoding
+	bools  []run   // where bytes other than 0 and 1 are no value
 }
+
+// run is a stretch of bytes of a value.
+type run struct{ offset, n uintptr }
 
 // op encodes one piece of a value, from its offset in the value.
 type op struct {
@@ -84,7 +88,7 @@ type op struct {
 	count  int          // opMemory: bytes; opArray: elements
 	elem   *node        // opArray, opSlice, opMap
 	key    *node        // opMap
-	typ    reflect.Type // opMap, opInterface
+	typ    reflect.Type // opSlice, opMap, opInterface
 }
 
 type opKind uint8
@@ -124,7 +128,34 @@ func (c *compiler) node(t reflect.Type) *node {
 	if !n.silent && !n.memory {
 		n.ops = c.emit(nil, t, 0)
 	}
+	n.bools = c.bools(nil, t, 0)
 	return n
+}
+
+// bools appends where the bools of a t that lies at offset are, but for those
+// that a node of their own knows.
+func (c *compiler) bools(runs []run, t reflect.Type, offset uintptr) []run {
+	switch t.Kind() {
+	case reflect.Bool:
+		if k := len(runs) - 1; k >= 0 && runs[k].offset+runs[k].n == offset {
+			runs[k].n++
+			return runs
+		}
+		return append(runs, run{offset, 1})
+	case reflect.Struct:
+		for f := range t.Fields() {
+			if f.Name != "_" {
+				runs = c.bools(runs, f.Type, offset+f.Offset)
+			}
+		}
+	case reflect.Array:
+		if elem := t.Elem(); c.layout.isMemory(t) && len(c.bools(nil, elem, 0)) > 0 {
+			for i := range uintptr(t.Len()) {
+				runs = c.bools(runs, elem, offset+i*elem.Size())
+			}
+		}
+	}
+	return runs
 }
 
 // emit appends the ops of a t that lies at offset.
@@ -148,7 +179,7 @@ func (c *compiler) emit(ops []op, t reflect.Type, offset uintptr) []op {
 	case reflect.String:
 		return append(ops, op{kind: opString, offset: offset})
 	case reflect.Slice:
-		return append(ops, op{kind: opSlice, offset: offset, elem: c.node(t.Elem())})
+		return append(ops, op{kind: opSlice, offset: offset, elem: c.node(t.Elem()), typ: t})
 	case reflect.Map:
 		return append(ops, op{kind: opMap, offset: offset, key: c.node(t.Key()), elem: c.node(t.Elem()), typ: t})
 	case reflect.Interface:

@@ -38,6 +38,8 @@ type Hash struct {
 	// block lets a number be stored first and cut after.
 	buf    [blockSize + wordSize]byte
 	length uint64 // bytes so far
+
+	tee *Tee // gets every block, too; nil: nobody does
 }
 
 // Uint8 adds one byte.
@@ -114,6 +116,9 @@ func (h *Hash) turn() {
 // blocks takes the whole blocks of b and ignores what is left. It does not
 // count.
 func (h *Hash) blocks(b []byte) {
+	if h.tee != nil {
+		h.tee.add(b[:len(b)&^(blockSize-1)])
+	}
 	l0, l1, l2, l3 := h.lanes[0]^seed0, h.lanes[1]^seed1, h.lanes[2]^seed2, h.lanes[3]^seed3
 	for len(b) >= blockSize {
 		l0 = absorb(l0, binary.LittleEndian.Uint64(b))
@@ -135,6 +140,7 @@ func absorb(lane, word uint64) uint64 {
 // more bytes may follow.
 func (h *Hash) Sum() uint64 {
 	end := *h
+	end.tee = nil
 	if at := h.length % blockSize; at > 0 {
 		clear(end.buf[at:])
 		end.blocks(end.buf[:blockSize])

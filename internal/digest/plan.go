@@ -9,6 +9,7 @@ import (
 // Program is the encoding of one type, worked out once. Any number of goroutines
 // may use one Program at the same time, each with a Hash of its own.
 type Program struct {
+	typ     reflect.Type
 	layout  layout
 	root    *node
 	dynamic sync.Map  // reflect.Type to *node, for values in interfaces
@@ -56,7 +57,7 @@ func Memory[T any]() bool {
 }
 
 func (p *Program) init(t reflect.Type, l layout) {
-	p.layout = l
+	p.typ, p.layout = t, l
 	p.root = compile(t, l)
 	p.walkers.New = func() any { return &walker{program: p} }
 }

@@ -1,0 +1,103 @@
+package digest
+
+import (
+	"fmt"
+	"reflect"
+	"strings"
+)
+
+// Codable says why values of the type cannot be read back from their encoding, and
+// names the field: pointers, functions and channels encode to nothing, the type in
+// an interface is known to the program alone, and of a slice of elements that
+// encode to nothing any length would be believed. It is nil for every other type.
+func (p *Program) Codable() error {
+	return codable(p.typ, p.typ.String(), map[reflect.Type]bool{})
+}
+
+func codable(t reflect.Type, path string, seen map[reflect.Type]bool) error {
+	if seen[t] {
+		return nil
+	}
+	seen[t] = true
+	switch t.Kind() {
+	case reflect.Struct:
+		for f := range t.Fields() {
+			if f.Name == "_" || f.Type.Size() == 0 {
+				continue
+			}
+			if err := codable(f.Type, path+"."+f.Name, seen); err != nil {
+				return err
+			}
+		}
+	case reflect.Array:
+		if t.Len() > 0 {
+			return codable(t.Elem(), path+"[0]", seen)
+		}
+	case reflect.Slice:
+		if isSilent(t.Elem()) {
+			return fmt.Errorf("the elements of %s of type %v have nothing to be read back", path, t)
+		}
+		return codable(t.Elem(), path+"[0]", seen)
+	case reflect.Map:
+		if isSilent(t.Key()) {
+			return fmt.Errorf("the keys of %s of type %v have nothing to be read back", path, t)
+		}
+		if err := codable(t.Key(), path+"[key]", seen); err != nil {
+			return err
+		}
+		return codable(t.Elem(), path+"[value]", seen)
+	case reflect.Pointer, reflect.Func, reflect.Chan, reflect.UnsafePointer, reflect.Interface:
+		return fmt.Errorf("%s of kind %v cannot be read back", path, t.Kind())
+	}
+	return nil
+}
+
+// Schema returns a text that two types share exactly if the encoding of the one
+// is an encoding of the other, with the names of fields: int is written as int64,
+// a type that contains itself as @ and how many types further out it begins.
+func (p *Program) Schema() string {
+	var b strings.Builder
+	schema(&b, p.typ, nil)
+	return b.String()
+}
+
+func schema(b *strings.Builder, t reflect.Type, around []reflect.Type) {
+	for i, outer := range around {
+		if outer == t {
+			fmt.Fprintf(b, "@%d", len(around)-i)
+			return
+		}
+	}
+	around = append(around, t)
+	switch t.Kind() {
+	case reflect.Struct:
+		b.WriteString("struct{")
+		sep := ""
+		for f := range t.Fields() {
+			if f.Name == "_" || isSilent(f.Type) {
+				continue
+			}
+			fmt.Fprintf(b, "%s%s ", sep, f.Name)
+			schema(b, f.Type, around)
+			sep = "; "
+		}
+		b.WriteByte('}')
+	case reflect.Array:
+		fmt.Fprintf(b, "[%d]", t.Len())
+		schema(b, t.Elem(), around)
+	case reflect.Slice:
+		b.WriteString("[]")
+		schema(b, t.Elem(), around)
+	case reflect.Map:
+		b.WriteString("map[")
+		schema(b, t.Key(), around)
+		b.WriteByte(']')
+		schema(b, t.Elem(), around)
+	case reflect.Int:
+		b.WriteString("int64")
+	case reflect.Uint, reflect.Uintptr:
+		b.WriteString("uint64")
+	default:
+		b.WriteString(t.Kind().String())
+	}
+}

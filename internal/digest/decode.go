@@ -1,0 +1,303 @@
+package digest
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math"
+	"reflect"
+	"unsafe"
+)
+
+// Decode reads n items into the memory at base, which is of the type of p and
+// zero. Nothing in them shares memory with the bytes that were read. A string,
+// slice or map of length 0 is "" or nil.
+//
+// Whatever the bytes are, Decode allocates no more than a multiple of what it has
+// read, which the type decides, and what is not an encoding of the type is
+// [ErrEncoding], an error of the Decoder. Some items may have been written then.
+//
+// Only for a type that [Program.Codable] has nothing against.
+func (p *Program) Decode(d *Decoder, base unsafe.Pointer, n int) {
+	switch {
+	case n == 0 || p.root.silent:
+	case p.root.memory:
+		d.Fill(unsafe.Slice((*byte)(base), uintptr(n)*p.root.size))
+		if d.err == nil && !p.root.boolsHold(base, n) {
+			d.Fail(errBool)
+		}
+	default:
+		for i := range uintptr(n) {
+			p.decodeItem(d, unsafe.Add(base, i*p.root.size))
+		}
+	}
+}
+
+// decodeItem reads one item. It is tried on what has been read so far, which is
+// nearly always enough, and again with one more piece.
+func (p *Program) decodeItem(d *Decoder, at unsafe.Pointer) {
+	for need := 1; d.have(need); {
+		r := reading{b: d.b}
+		err := p.root.decode(&r, at)
+		if err == nil {
+			d.b = r.b
+			return
+		}
+		if !errors.Is(err, errShort) {
+			d.Fail(err)
+			return
+		}
+		reflect.NewAt(p.typ, at).Elem().SetZero()
+		need = len(d.b) + 1
+	}
+}
+
+var (
+	errShort  = errors.New("more bytes are needed")
+	errBool   = fmt.Errorf("%w: a bool is neither 0 nor 1", ErrEncoding)
+	errNumber = fmt.Errorf("%w: a number does not fit an int of this machine", ErrEncoding)
+	errMap    = fmt.Errorf("%w: the entries of a map are not in order, or one is there twice", ErrEncoding)
+	errDepth  = fmt.Errorf("%w: values within values, more than %d deep", ErrEncoding, mostDepth)
+)
+
+// mostDepth is how deep values of types that contain themselves may nest.
+const mostDepth = 1000
+
+// reading is the bytes that are left for an item.
+type reading struct {
+	b     []byte
+	depth int
+}
+
+// cut takes n bytes.
+func (r *reading) cut(n int) ([]byte, error) {
+	if n > len(r.b) {
+		return nil, errShort
+	}
+	b := r.b[:n:n]
+	r.b = r.b[n:]
+	return b, nil
+}
+
+// number takes an unsigned number of so many bytes.
+func (r *reading) number(size int) (uint64, error) {
+	if size > len(r.b) {
+		return 0, errShort
+	}
+	var b [8]byte
+	copy(b[:], r.b[:size])
+	r.b = r.b[size:]
+	return binary.LittleEndian.Uint64(b[:]), nil
+}
+
+// length takes a length of values that have at least least bytes each.
+func (r *reading) length(least int) (int, error) {
+	n, err := r.number(8)
+	switch {
+	case err != nil:
+		return 0, err
+	case n > uint64(MostBytes/least):
+		return 0, fmt.Errorf("%w: a length of %d", ErrEncoding, n)
+	case n > uint64(len(r.b)/least):
+		return 0, errShort
+	}
+	return int(n), nil
+}
+
+// least returns the fewest bytes that a value encodes to.
+func (n *node) least() int {
+	if n.silent || n.memory {
+		if n.silent {
+			return 0
+		}
+		return int(n.size)
+	}
+	sum := 0
+	for _, o := range n.ops {
+		switch o.kind {
+		case opUint8, opInterface:
+			sum++
+		case opUint16:
+			sum += 2
+		case opUint32:
+			sum += 4
+		case opMemory:
+			sum += o.count
+		case opArray:
+			sum += o.count * o.elem.least()
+		default:
+			sum += 8
+		}
+	}
+	return sum
+}
+
+// boolsHold reports whether the bools of n values are 0 or 1. Any other would be
+// no bool of the language.
+func (n *node) boolsHold(base unsafe.Pointer, count int) bool {
+	if len(n.bools) == 0 {
+		return true
+	}
+	for i := range uintptr(count) {
+		for _, run := range n.bools {
+			for _, b := range unsafe.Slice((*byte)(unsafe.Add(base, i*n.size+run.offset)), run.n) {
+				if b > 1 {
+					return false
+				}
+			}
+		}
+	}
+	return true
+}
+
+// decodeItems reads count values that lie one after another from base.
+func (n *node) decodeItems(r *reading, base unsafe.Pointer, count int) error {
+	switch {
+	case n.silent || count == 0:
+		return nil
+	case n.memory:
+		b, err := r.cut(count * int(n.size))
+		if err != nil {
+			return err
+		}
+		copy(unsafe.Slice((*byte)(base), len(b)), b)
+		if !n.boolsHold(base, count) {
+			return errBool
+		}
+		return nil
+	}
+	for i := range uintptr(count) {
+		if err := n.decode(r, unsafe.Add(base, i*n.size)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// decode runs the ops of one value backwards. It is one switch, kept whole
+// because it runs for every item of a table.
+func (n *node) decode(r *reading, base unsafe.Pointer) error {
+	if n.memory {
+		return n.decodeItems(r, base, 1)
+	}
+	for i := range n.ops {
+		o := &n.ops[i]
+		at := unsafe.Add(base, o.offset)
+		var v uint64
+		var err error
+		switch o.kind {
+		case opUint8:
+			v, err = r.number(1)
+			*(*uint8)(at) = uint8(v)
+		case opUint16:
+			v, err = r.number(2)
+			*(*uint16)(at) = uint16(v)
+		case opUint32:
+			v, err = r.number(4)
+			*(*uint32)(at) = uint32(v)
+		case opUint64:
+			v, err = r.number(8)
+			*(*uint64)(at) = v
+		case opInt32To64:
+			if v, err = r.number(8); int64(v) != int64(int32(v)) {
+				return errNumber
+			}
+			*(*int32)(at) = int32(v)
+		case opUint32To64:
+			if v, err = r.number(8); v > math.MaxUint32 {
+				return errNumber
+			}
+			*(*uint32)(at) = uint32(v)
+		case opMemory:
+			var b []byte
+			b, err = r.cut(o.count)
+			copy(unsafe.Slice((*byte)(at), o.count), b)
+		case opArray:
+			err = o.elem.decodeItems(r, at, o.count)
+		case opString:
+			err = r.decodeString((*string)(at))
+		case opSlice:
+			err = r.nested(o, at, (*reading).decodeSlice)
+		case opMap:
+			err = r.nested(o, at, (*reading).decodeMap)
+		default:
+			err = fmt.Errorf("%w: %v cannot be read back", ErrEncoding, o.typ)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if !n.boolsHold(base, 1) {
+		return errBool
+	}
+	return nil
+}
+
+// nested reads a value whose type may contain itself.
+func (r *reading) nested(o *op, at unsafe.Pointer, read func(r *reading, o *op, at unsafe.Pointer) error) error {
+	if r.depth++; r.depth > mostDepth {
+		return errDepth
+	}
+	err := read(r, o, at)
+	r.depth--
+	return err
+}
+
+func (r *reading) decodeString(s *string) error {
+	n, err := r.length(1)
+	if err != nil {
+		return err
+	}
+	b, err := r.cut(n)
+	*s = string(b)
+	return err
+}
+
+// decodeSlice makes the slice at at. Memory that holds pointers is made as what
+// it is, so that the collector knows; other memory need not be, and is made
+// faster.
+func (r *reading) decodeSlice(o *op, at unsafe.Pointer) error {
+	n, err := r.length(max(o.elem.least(), 1))
+	if err != nil || n == 0 {
+		return err
+	}
+	if !o.elem.memory {
+		made := reflect.MakeSlice(o.typ, n, n)
+		reflect.NewAt(o.typ, at).Elem().Set(made)
+		return o.elem.decodeItems(r, made.UnsafePointer(), n)
+	}
+	words := make([]uint64, (uintptr(n)*o.elem.size+7)/8)
+	base := unsafe.Pointer(unsafe.SliceData(words))
+	*(*[]struct{})(at) = unsafe.Slice((*struct{})(base), n)
+	return o.elem.decodeItems(r, base, n)
+}
+
+// decodeMap makes the map at at. Its entries are in the order of their bytes, and
+// no key is there twice.
+func (r *reading) decodeMap(o *op, at unsafe.Pointer) error {
+	least := o.key.least() + o.elem.least()
+	n, err := r.length(max(least, 1))
+	if err != nil || n == 0 {
+		return err
+	}
+	m := reflect.MakeMapWithSize(o.typ, n)
+	var before []byte
+	for i := range n {
+		key, value := reflect.New(o.typ.Key()).Elem(), reflect.New(o.typ.Elem()).Elem()
+		from := r.b
+		if err := o.key.decodeItems(r, key.Addr().UnsafePointer(), 1); err != nil {
+			return err
+		}
+		if err := o.elem.decodeItems(r, value.Addr().UnsafePointer(), 1); err != nil {
+			return err
+		}
+		entry := from[:len(from)-len(r.b)]
+		if m.SetMapIndex(key, value); m.Len() != i+1 || bytes.Compare(before, entry) > 0 {
+			return errMap
+		}
+		before = entry
+	}
+	reflect.NewAt(o.typ, at).Elem().Set(m)
+	return nil
+}

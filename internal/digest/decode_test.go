@@ -1,0 +1,271 @@
+package digest
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"math/rand/v2"
+	"reflect"
+	"runtime"
+	"strings"
+	"testing"
+	"unsafe"
+)
+
+type (
+	family struct {
+		Name string
+		Kids []family
+	}
+	gapped struct {
+		A uint8
+		_ [3]uint8
+		B int
+		C bool
+		D float32
+		E struct{}
+	}
+	assorted struct {
+		Text  string
+		Nums  []uint16
+		Flags [3]bool
+		Names []string
+		Ages  map[string]int32
+		Sets  map[[2]uint8][]string
+		Z     complex64
+		Small int8
+	}
+	flags struct {
+		A, B bool
+		C    [5]bool
+		D    uint8
+	}
+)
+
+// decodable are types that can be read back, each with what its text is.
+var decodable = map[reflect.Type]string{
+	reflect.TypeFor[uint8]():             "uint8",
+	reflect.TypeFor[bool]():              "bool",
+	reflect.TypeFor[int]():               "int64",
+	reflect.TypeFor[string]():            "string",
+	reflect.TypeFor[[]int]():             "[]int64",
+	reflect.TypeFor[struct{}]():          "struct{}",
+	reflect.TypeFor[flags]():             "struct{A bool; B bool; C [5]bool; D uint8}",
+	reflect.TypeFor[gapped]():            "struct{A uint8; B int64; C bool; D float32}",
+	reflect.TypeFor[family]():            "struct{Name string; Kids []@2}",
+	reflect.TypeFor[assorted]():          "struct{Text string; Nums []uint16; Flags [3]bool; Names []string; Ages map[string]int32; Sets map[[2]uint8][]string; Z complex64; Small int8}",
+	reflect.TypeFor[[2][]flags]():        "[2][]struct{A bool; B bool; C [5]bool; D uint8}",
+	reflect.TypeFor[map[int16]uintptr](): "map[int16]uint64",
+}
+
+// draw gives v a value drawn from r.
+func draw(r *rand.Rand, v reflect.Value, depth int) {
+	n := r.IntN(4)
+	if depth > 3 {
+		n = 0
+	}
+	switch v.Kind() {
+	case reflect.Bool:
+		v.SetBool(n > 1)
+	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
+		v.SetInt(int64(r.Uint64()) >> (64 - v.Type().Bits()))
+	case reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64, reflect.Uintptr:
+		v.SetUint(r.Uint64() >> (64 - v.Type().Bits()))
+	case reflect.Float32, reflect.Float64:
+		v.SetFloat(r.NormFloat64())
+	case reflect.Complex64, reflect.Complex128:
+		v.SetComplex(complex(float64(n), 1))
+	case reflect.String:
+		v.SetString(strings.Repeat(string(rune('a'+n)), r.IntN(20)))
+	case reflect.Array:
+		for i := range v.Len() {
+			draw(r, v.Index(i), depth+1)
+		}
+	case reflect.Slice:
+		if n > 0 {
+			v.Set(reflect.MakeSlice(v.Type(), n, n))
+		}
+		for i := range n {
+			draw(r, v.Index(i), depth+1)
+		}
+	case reflect.Map:
+		if n > 0 {
+			v.Set(reflect.MakeMap(v.Type()))
+		}
+		for range n {
+			key, value := reflect.New(v.Type().Key()).Elem(), reflect.New(v.Type().Elem()).Elem()
+			draw(r, key, depth+1)
+			draw(r, value, depth+1)
+			v.SetMapIndex(key, value)
+		}
+	case reflect.Struct:
+		for f, v := range v.Fields() {
+			if f.Name != "_" {
+				draw(r, v, depth+1)
+			}
+		}
+	}
+}
+
+// pieces returns b in pieces of n bytes.
+func pieces(b []byte, n int) func() ([]byte, error) {
+	return func() ([]byte, error) {
+		if len(b) == 0 {
+			return nil, io.ErrUnexpectedEOF
+		}
+		piece := bytes.Clone(b[:min(n, len(b))])
+		b = b[len(piece):]
+		return piece, nil
+	}
+}
+
+func TestWhatIsReadBackIsWhatWasWritten(t *testing.T) {
+	for typ := range decodable {
+		r := rand.New(rand.NewPCG(1, 2))
+		for _, l := range []layout{{memory: littleEndian}, walkAll} {
+			p := newProgram(typ, l)
+			for n := range 40 {
+				items := reflect.MakeSlice(reflect.SliceOf(typ), n, n)
+				for i := range n {
+					draw(r, items.Index(i), 0)
+				}
+				var streamed []byte
+				var h Hash
+				h.Tee(NewTee(1+r.IntN(60), func(piece []byte) { streamed = append(streamed, piece...) }))
+				p.Items(&h, items.UnsafePointer(), n)
+				sum := h.Sum()
+				h.Flush()
+				if sum != p.sum(items.UnsafePointer(), n) || !bytes.Equal(streamed, p.stream(items.UnsafePointer(), n)) {
+					t.Fatalf("%v: the hash gives away other bytes than it takes", typ)
+				}
+				back := reflect.MakeSlice(items.Type(), n, n)
+				d := NewDecoder(pieces(streamed, 1+r.IntN(50)))
+				p.Decode(d, back.UnsafePointer(), n)
+				runtime.GC()
+				if d.Err() != nil || d.Left() > 0 {
+					t.Fatalf("%v: %v, %d bytes left", typ, d.Err(), d.Left())
+				}
+				if !reflect.DeepEqual(items.Interface(), back.Interface()) {
+					t.Fatalf("%v: wrote %v, read %v", typ, items, back)
+				}
+			}
+		}
+	}
+}
+
+// TestAnyBytesAreAnEncodingOrAnError flips, cuts and makes up encodings.
+func TestAnyBytesAreAnEncodingOrAnError(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 4))
+	good, bad := 0, 0
+	for typ := range decodable {
+		p := Of(typ)
+		for range 2000 {
+			item := reflect.New(typ)
+			draw(r, item.Elem(), 0)
+			b := p.stream(item.UnsafePointer(), 1)
+			if len(b) == 0 {
+				break
+			}
+			switch r.IntN(3) {
+			case 0:
+				b[r.IntN(len(b))] ^= 1 << r.IntN(8)
+			case 1:
+				b = b[:r.IntN(len(b))]
+			default:
+				for i := range b {
+					b[i] = uint8(r.Uint32()) >> r.IntN(9)
+				}
+			}
+			back := reflect.New(typ)
+			d := NewDecoder(pieces(b, 16))
+			p.Decode(d, back.UnsafePointer(), 1)
+			if err := d.Err(); err != nil {
+				if bad++; !errors.Is(err, ErrEncoding) && !errors.Is(err, io.ErrUnexpectedEOF) {
+					t.Fatalf("%v: %v", typ, err)
+				}
+				continue
+			}
+			good++
+			if again := p.stream(back.UnsafePointer(), 1); len(again) > len(b) || !bytes.Equal(again, b[:len(again)]) {
+				t.Fatalf("%v: %v was read from %x, which is not its encoding", typ, back.Elem(), b)
+			}
+		}
+	}
+	if good < 1000 || bad < 1000 {
+		t.Errorf("%d were read, %d refused", good, bad)
+	}
+}
+
+func TestForgedLengthsAllocateLittle(t *testing.T) {
+	for _, typ := range []reflect.Type{reflect.TypeFor[[]uint64](), reflect.TypeFor[string](), reflect.TypeFor[map[string]string](), reflect.TypeFor[[][]string](), reflect.TypeFor[family]()} {
+		for _, length := range []uint64{1 << 20, MostBytes - 1, MostBytes + 1, 1 << 40, 1<<64 - 1} {
+			b := make([]byte, 100)
+			*(*uint64)(unsafe.Pointer(&b[0])) = length
+			var before, after runtime.MemStats
+			runtime.ReadMemStats(&before)
+			d := NewDecoder(pieces(b, 100))
+			Of(typ).Decode(d, reflect.New(typ).UnsafePointer(), 1)
+			runtime.ReadMemStats(&after)
+			if grew := after.TotalAlloc - before.TotalAlloc; d.Err() == nil || grew > 64<<10 {
+				t.Errorf("%v with length %d: %v, %d bytes", typ, length, d.Err(), grew)
+			}
+		}
+	}
+}
+
+func TestValuesWithinValuesHaveABound(t *testing.T) {
+	var b []byte
+	for range mostDepth + 10 {
+		b = append(b, make([]byte, 8)...)     // no name
+		b = append(b, 1, 0, 0, 0, 0, 0, 0, 0) // one kid
+	}
+	b = append(b, make([]byte, 16)...)
+	d := NewDecoder(pieces(b, len(b)))
+	Of(reflect.TypeFor[family]()).Decode(d, reflect.New(reflect.TypeFor[family]()).UnsafePointer(), 1)
+	if !errors.Is(d.Err(), errDepth) {
+		t.Errorf("%v", d.Err())
+	}
+}
+
+func TestCodable(t *testing.T) {
+	for typ, text := range decodable {
+		if err := Of(typ).Codable(); err != nil {
+			t.Errorf("%v: %v", typ, err)
+		}
+		if got := Of(typ).Schema(); got != text {
+			t.Errorf("%v is %s; want %s", typ, got, text)
+		}
+	}
+	type node struct {
+		Next  *family
+		Any   any
+		Voids []struct{}
+	}
+	for typ, names := range map[reflect.Type]string{
+		reflect.TypeFor[node]():                     "node.Next",
+		reflect.TypeFor[struct{ A []any }]():        "A[0]",
+		reflect.TypeFor[struct{ F func() }]():       "F",
+		reflect.TypeFor[struct{ C [2]chan int }]():  "C[0]",
+		reflect.TypeFor[struct{ V []struct{} }]():   "V",
+		reflect.TypeFor[struct{ M map[*int]int }](): "M",
+		reflect.TypeFor[struct{ M map[int]*int }](): "M[value]",
+	} {
+		if err := Of(typ).Codable(); err == nil || !strings.Contains(err.Error(), names) {
+			t.Errorf("%v: %v; want it to name %s", typ, err, names)
+		}
+	}
+}
+
+func TestBoolsInMemory(t *testing.T) {
+	p := Of(reflect.TypeFor[flags]())
+	for at := range 8 {
+		b := make([]byte, 16)
+		b[8+at] = 2
+		var f [2]flags
+		d := NewDecoder(pieces(b, 16))
+		p.Decode(d, unsafe.Pointer(&f), 2)
+		if refused := d.Err() != nil; refused != (at < 7) {
+			t.Errorf("byte %d is 2: %v", at, d.Err())
+		}
+	}
+}
