@@ -49,6 +49,11 @@ func (p Plan[T]) Items(h *Hash, items []T) {
 	p.program.Items(h, unsafe.Pointer(unsafe.SliceData(items)), len(items))
 }
 
+// Decode reads items back; see [Program.Decode].
+func (p Plan[T]) Decode(d *Decoder, items []T) {
+	p.program.Decode(d, unsafe.Pointer(unsafe.SliceData(items)), len(items))
+}
+
 // Memory reports whether T is a memory type on this machine, which makes
 // [Plan.Items] hash a whole slice as one run of bytes. Types without size
 // count.

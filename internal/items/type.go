@@ -81,6 +81,12 @@ func (t *Type) Any(p unsafe.Pointer) any { return reflect.NewAt(t.Reflect, p).In
 // DigestItems adds the items of s to h; see [digest.Plan.Items].
 func (t *Type) DigestItems(h *digest.Hash, s Slice) { t.Digest.Items(h, s.data, s.len) }
 
+// DecodeItems reads the items of s, which are zero; see [digest.Program.Decode].
+func (t *Type) DecodeItems(d *digest.Decoder, s Slice) { t.Digest.Decode(d, s.data, s.len) }
+
+// DecodeItem reads the item at p, which is zero.
+func (t *Type) DecodeItem(d *digest.Decoder, p unsafe.Pointer) { t.Digest.Decode(d, p, 1) }
+
 // DigestItem adds the item at p to h.
 func (t *Type) DigestItem(h *digest.Hash, p unsafe.Pointer) { t.Digest.Items(h, p, 1) }
 

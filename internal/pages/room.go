@@ -105,15 +105,20 @@ func (s *Stable) grow(n int) {
 // addPages makes the pages missing for so many slots.
 func (s *Stable) addPages(slots int) {
 	if len(s.pages) == 0 {
-		s.shift = s.typ.pageShift()
-		s.mask = 1<<s.shift - 1
-		s.size = s.typ.cells.Size
+		s.shape()
 	}
 	for len(s.pages)<<s.shift < slots {
 		s.pages = append(s.pages, s.newPage(len(s.pages)))
 	}
 	s.live.Grow(len(s.pages) << s.shift)
 	s.setRoom()
+}
+
+// shape says how large pages are, before the first.
+func (s *Stable) shape() {
+	s.shift = s.typ.pageShift()
+	s.mask = 1<<s.shift - 1
+	s.size = s.typ.cells.Size
 }
 
 // usedPages returns how many pages have slots that were issued.

@@ -90,15 +90,20 @@ func (s *Stable) isStaged(row int) bool {
 // Digest returns a 64-bit hash of the state; see slotmap.Map.Digest.
 func (s *Stable) Digest() uint64 {
 	var h digest.Hash
-	s.list.DigestWords(&h, s.slots, func() {
+	s.DigestTo(&h)
+	return h.Sum()
+}
+
+// DigestTo gives h what [Stable.Digest] is the sum of.
+func (s *Stable) DigestTo(h *digest.Hash) {
+	s.list.DigestWords(h, s.slots, func() {
 		for slot := range s.slots {
 			h.Uint64(uint64(*s.word(sparse.Slot(slot))))
 		}
 	})
 	for first, end := range s.live.Runs(0, s.slots) {
 		for slot := first; slot < end; slot++ {
-			s.typ.items.DigestItem(&h, s.item(sparse.Slot(slot)))
+			s.typ.items.DigestItem(h, s.item(sparse.Slot(slot)))
 		}
 	}
-	return h.Sum()
 }

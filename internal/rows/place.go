@@ -11,13 +11,18 @@ import (
 func (o *ordering) beginPlacing() {
 	o.enter(placing)
 	o.places = slices.Grow(o.places[:0], len(o.list))
+	o.linkWords()
+	o.top = o.seen
+	o.beginSearch()
+}
+
+// linkWords makes skips know nothing of any word.
+func (o *ordering) linkWords() {
 	words := (o.seen + 63) / 64
 	o.skips = slices.Grow(o.skips[:0], words+1)[:words+1]
 	for w := range o.skips {
 		o.skips[w] = uint32(w)
 	}
-	o.top = o.seen
-	o.beginSearch()
 }
 
 // beginSearch begins to find the place of the next item, at or behind that of
@@ -65,7 +70,8 @@ func (d *defragmenter) narrow(row sparse.Row) bool {
 	case !d.spend():
 		return false
 	case d.compare(sparse.Row(at), row) <= 0:
-		o.lo, o.step = at+1, o.step*2
+		// Beyond all rows there is nothing to guess, and no end of doubling.
+		o.lo, o.step = at+1, min(o.step*2, 2*o.seen+2)
 	default:
 		o.hi, o.step = guess, 0
 	}

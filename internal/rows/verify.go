@@ -58,8 +58,13 @@ func (d *Dense) verifyTail() error {
 // Digest returns a 64-bit hash of the state; see handlemap.Map.Digest.
 func (d *Dense) Digest() uint64 {
 	var h digest.Hash
-	d.set.Digest(&h) // the words of live slots hold the row order
-	d.known.digest(&h)
-	d.typ.DigestItems(&h, d.items)
+	d.DigestTo(&h)
 	return h.Sum()
+}
+
+// DigestTo gives h what [Dense.Digest] is the sum of.
+func (d *Dense) DigestTo(h *digest.Hash) {
+	d.set.Digest(h) // the words of live slots hold the row order
+	d.known.digest(h)
+	d.typ.DigestItems(h, d.items)
 }

@@ -1,0 +1,77 @@
+package sparse
+
+import (
+	"fmt"
+
+	"handloom/internal/digest"
+	"handloom/shard/handle"
+)
+
+// wordsAtOnce is how many words memory is made for before they have been read: a
+// count alone is believed no further.
+const wordsAtOnce = 1 << 14
+
+// Load makes the set, which was never used, the one that [Set.Digest] gave to d.
+// What is wrong with it becomes the error of d, or is found by Verify.
+func (s *Set) Load(d *digest.Decoder) { s.Words = s.LoadWords(d) }
+
+// LoadWords is [Set.Load] for slots whose words it returns.
+func (s *Freelist) LoadWords(d *digest.Decoder) []handle.ID {
+	if id := handle.ID(d.Uint64()); id != s.typeID {
+		d.Fail(fmt.Errorf("slots of typeId %d, not %d", id.TypeID(), s.TypeID()))
+	}
+	words := readWords(d, d.Count(int(min(s.Limit(), uint64(maxInt))), "slots"))
+	s.front, s.back = link(d.Uint32()), link(d.Uint32())
+	s.vacant, s.depleted = d.Uint32(), d.Uint32()
+	s.highest, s.floor = d.Uint16(), d.Uint16()
+	if minFree := d.Uint32(); minFree != s.minFree {
+		d.Fail(fmt.Errorf("MinFree is %d, not %d", minFree, s.minFree))
+	}
+	if s.floor > s.highest || s.highest > s.last || s.floor > 0 && uint32(s.floor) >= (uint32(s.last)+1)/2 {
+		d.Fail(fmt.Errorf("G1: generations from %d to %d of %d", s.floor, s.highest, s.last))
+	}
+	return words
+}
+
+const maxInt = int(^uint(0) >> 1)
+
+func readWords(d *digest.Decoder, n int) []handle.ID {
+	program := digest.For[handle.ID]()
+	words := make([]handle.ID, min(n, wordsAtOnce))
+	for done := 0; ; {
+		program.Decode(d, words[done:])
+		if done = len(words); done == n || d.Err() != nil {
+			return words
+		}
+		grown := make([]handle.ID, min(n, 2*done))
+		copy(grown, words)
+		words = grown
+	}
+}
+
+// LoadMeta returns the slot of each row, as the words of s say, or an error if two
+// live slots hold one row or a row has none.
+func (s *Set) LoadMeta() ([]Slot, error) {
+	const none = ^Slot(0)
+	live := 0
+	for _, w := range s.Words {
+		if !w.IsProvisional() {
+			live++
+		}
+	}
+	meta := make([]Slot, live)
+	for row := range meta {
+		meta[row] = none
+	}
+	for i, w := range s.Words {
+		if w.IsProvisional() {
+			continue
+		}
+		row := Row(w)
+		if int64(row) >= int64(live) || meta[row] != none {
+			return nil, fmt.Errorf("S2: slot %d holds row %d of %d, or another slot does", i, row, live)
+		}
+		meta[row] = Slot(i)
+	}
+	return meta, nil
+}
