@@ -22,6 +22,7 @@ type Checkpoint struct {
 	epoch  uint64
 	flush  uint64        // number of the last one
 	tables []*savedTable // by ordinal
+	tag    Tag
 
 	copyRun
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"unsafe"
 
+	"handloom/internal/digest"
 	"handloom/internal/items"
 	"handloom/internal/pages"
 	"handloom/internal/rows"
@@ -38,6 +39,8 @@ type Map interface {
 	Stats() sparse.Stats
 	Verify() error
 	Digest() uint64
+	DigestTo(h *digest.Hash)
+	Load(in *digest.Decoder) // the inverse of DigestTo, for a map never used
 }
 
 // Copy copies the whole state of a map into to, which is another of its kind or
@@ -67,4 +70,16 @@ func EmptyLike(m Map) Map {
 		return m.EmptyLike()
 	}
 	panic(fmt.Sprintf("shard: a map of type %T", m))
+}
+
+// Become takes the state of a map of the same kind out of it.
+func Become(m, from Map) {
+	switch m := m.(type) {
+	case *rows.Dense:
+		m.Become(from.(*rows.Dense))
+	case *pages.Stable:
+		m.Become(from.(*pages.Stable))
+	default:
+		panic(fmt.Sprintf("shard: a map of type %T", m))
+	}
 }

@@ -120,5 +120,16 @@ func (s *Stable) empty(pages int) {
 	s.slots = 0
 }
 
-// EmptyLike returns a map of the same item type that was never used.
-func (s *Stable) EmptyLike() *Stable { return &Stable{typ: s.typ} }
+// EmptyLike returns a map of the same item type and options that was never used.
+func (s *Stable) EmptyLike() *Stable {
+	return &Stable{typ: s.typ, maxItems: s.maxItems, list: s.list.Unused()}
+}
+
+// Become takes the state out of from, of the same type, which is of no use
+// afterwards.
+func (s *Stable) Become(from *Stable) {
+	s.guard("Become")
+	s.pages, s.kept, s.released = from.pages, from.kept, from.released
+	s.shift, s.mask, s.size = from.shift, from.mask, from.size
+	s.slots, s.room, s.list, s.live = from.slots, from.room, from.list, from.live
+}

@@ -1,6 +1,10 @@
 package rows
 
-import "unsafe"
+import (
+	"unsafe"
+
+	"handloom/internal/sparse"
+)
 
 // Clone returns a copy; see handlemap.Map.Clone.
 func (d *Dense) Clone() *Dense {
@@ -124,5 +128,14 @@ func (r *round) copyTo(dst *round) {
 	dst.skips = append(dst.skips[:0], r.skips...)
 }
 
-// EmptyLike returns a map of the same item type that was never used.
-func (d *Dense) EmptyLike() *Dense { return &Dense{typ: d.typ} }
+// EmptyLike returns a map of the same item type and options that was never used.
+func (d *Dense) EmptyLike() *Dense {
+	return &Dense{typ: d.typ, maxItems: d.maxItems, set: sparse.Set{Freelist: d.set.Unused()}}
+}
+
+// Become takes the state out of from, of the same type, which is of no use
+// afterwards.
+func (d *Dense) Become(from *Dense) {
+	d.guard("Become")
+	d.set, d.meta, d.known, d.items = from.set, from.meta, from.known, from.items
+}

@@ -25,8 +25,13 @@ func (s *Freelist) CopyTo(dst *Freelist) {
 // Forget makes the freelist that of a map never used, with the same typeId and
 // number of slots held back.
 func (s *Freelist) Forget() {
-	(&Freelist{typeID: s.typeID, minFree: s.minFree}).CopyTo(s)
+	unused := s.Unused()
+	unused.CopyTo(s)
 }
+
+// Unused returns the freelist of a map never used, with the same typeId and number
+// of slots held back.
+func (s *Freelist) Unused() Freelist { return Freelist{typeID: s.typeID, minFree: s.minFree} }
 
 // CopyTo makes dst say of every row what l says. It makes the room that dst
 // lacks, and keeps what it has.

@@ -1,0 +1,241 @@
+package store
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"slices"
+)
+
+// The format of a snapshot. Everything is little endian.
+//
+//	magic     "HLSNAP" 0 1
+//	head      length u32 | epoch u64 | tag | tables u32 | (table)... | crc u32
+//	tag       At u64 | Tick u64 | Chain [16] | Program
+//	table     name | first typeId u16 | shards u16 | kind u8 | schema       a text is its length u32, and its bytes
+//	frame     length u32 | table u16 | shard u16 | kind u8 | 0 [3] | crc u32 | payload, at most 1 MiB
+//
+// For each shard of each table, in order: frames of kind state, whose payloads
+// together are the bytes that the digest of the shard is the hash of (package
+// digest has their form), and one of kind shard with the digest, u64. Behind all of
+// them one of kind whole: the digest of the store u64 and the number of frames
+// before it u32.
+//
+// crc is CRC-32C, of the length, table, shard and kind before it and the payload
+// behind it. Who knows no type can verify all of it.
+const (
+	imageMagic = "HLSNAP\x00\x01"
+	frameHead  = 16
+	frameBytes = 1 << 20 // of payload, at most
+	headBytes  = 64 << 20
+)
+
+// A frameKind says what the payload of a frame is.
+type frameKind uint8
+
+const (
+	frameState frameKind = iota // of the bytes of a shard
+	frameShard                  // the digest of a shard
+	frameWhole                  // the digest of the store, the number of frames
+)
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// An imageFrame is one piece of a snapshot.
+type imageFrame struct {
+	table, shard uint16
+	kind         frameKind
+	payload      []byte
+}
+
+func (f *imageFrame) header() (b [frameHead]byte) {
+	binary.LittleEndian.PutUint32(b[:], uint32(len(f.payload)))
+	binary.LittleEndian.PutUint16(b[4:], f.table)
+	binary.LittleEndian.PutUint16(b[6:], f.shard)
+	b[8] = byte(f.kind)
+	sum := crc32.Update(crc32.Checksum(b[:12], castagnoli), castagnoli, f.payload)
+	binary.LittleEndian.PutUint32(b[12:], sum)
+	return b
+}
+
+// imageHead is what a snapshot says of its store.
+type imageHead struct {
+	epoch  uint64
+	tag    Tag
+	tables []imageTable
+}
+
+// imageTable is what a snapshot says of a table.
+type imageTable struct {
+	name   string
+	first  uint16
+	shards uint16
+	kind   uint8 // 0: packed, 1: stable
+	schema string
+}
+
+func (h *imageHead) encode() []byte {
+	b := binary.LittleEndian.AppendUint64(nil, h.epoch)
+	b = binary.LittleEndian.AppendUint64(b, h.tag.At)
+	b = binary.LittleEndian.AppendUint64(b, h.tag.Tick)
+	b = append(b, h.tag.Chain[:]...)
+	b = appendText(b, h.tag.Program)
+	b = binary.LittleEndian.AppendUint32(b, uint32(len(h.tables)))
+	for _, t := range h.tables {
+		b = appendText(b, t.name)
+		b = binary.LittleEndian.AppendUint16(b, t.first)
+		b = binary.LittleEndian.AppendUint16(b, t.shards)
+		b = append(b, t.kind)
+		b = appendText(b, t.schema)
+	}
+	return b
+}
+
+func appendText(b []byte, text string) []byte {
+	b = binary.LittleEndian.AppendUint32(b, uint32(len(text)))
+	return append(b, text...)
+}
+
+var errHead = errors.New("its head is not one")
+
+func (h *imageHead) decode(b []byte) error {
+	in := headReader{b: b}
+	h.epoch = in.number(8)
+	h.tag.At, h.tag.Tick = in.number(8), in.number(8)
+	copy(h.tag.Chain[:], in.cut(16))
+	h.tag.Program = in.text()
+	for range in.number(4) {
+		h.tables = append(h.tables, imageTable{
+			name: in.text(), first: uint16(in.number(2)), shards: uint16(in.number(2)), kind: uint8(in.number(1)), schema: in.text(),
+		})
+		if in.failed {
+			break
+		}
+	}
+	if in.failed || len(in.b) > 0 {
+		return errHead
+	}
+	return nil
+}
+
+// headReader takes the parts of a head off its bytes.
+type headReader struct {
+	b      []byte
+	failed bool
+}
+
+func (r *headReader) cut(n uint64) []byte {
+	if n > uint64(len(r.b)) {
+		r.failed, r.b = true, nil
+		return nil
+	}
+	b := r.b[:n]
+	r.b = r.b[n:]
+	return b
+}
+
+func (r *headReader) number(size int) uint64 {
+	var b [8]byte
+	copy(b[:], r.cut(uint64(size)))
+	return binary.LittleEndian.Uint64(b[:])
+}
+
+func (r *headReader) text() string { return string(r.cut(r.number(4))) }
+
+// imageWriter writes the parts of a snapshot. The first error stays.
+type imageWriter struct {
+	w      io.Writer
+	n      int64
+	frames uint32
+	err    error
+}
+
+func (w *imageWriter) write(b []byte) {
+	if w.err == nil {
+		var n int
+		n, w.err = w.w.Write(b)
+		w.n += int64(n)
+	}
+}
+
+func (w *imageWriter) head(h *imageHead) {
+	b := h.encode()
+	w.write([]byte(imageMagic))
+	w.write(binary.LittleEndian.AppendUint32(nil, uint32(len(b))))
+	w.write(b)
+	w.write(binary.LittleEndian.AppendUint32(nil, crc32.Checksum(b, castagnoli)))
+}
+
+func (w *imageWriter) frame(f imageFrame) {
+	header := f.header()
+	w.write(header[:])
+	w.write(f.payload)
+	w.frames++
+}
+
+// imageReader reads the parts of a snapshot, and nothing behind it.
+type imageReader struct {
+	r      io.Reader
+	frames uint32
+	buf    []byte
+}
+
+func (r *imageReader) head() (h imageHead, err error) {
+	var start [len(imageMagic) + 4]byte
+	if err := r.full(start[:]); err != nil {
+		return h, err
+	}
+	length := binary.LittleEndian.Uint32(start[len(imageMagic):])
+	if string(start[:len(imageMagic)]) != imageMagic || length > headBytes {
+		return h, errHead
+	}
+	b, err := io.ReadAll(io.LimitReader(r.r, int64(length)+4))
+	if err != nil {
+		return h, err
+	}
+	if len(b) < int(length)+4 {
+		return h, io.ErrUnexpectedEOF
+	}
+	if crc32.Checksum(b[:length], castagnoli) != binary.LittleEndian.Uint32(b[length:]) {
+		return h, errChecksum
+	}
+	return h, h.decode(b[:length])
+}
+
+var errChecksum = errors.New("the checksum differs")
+
+// frame reads the next frame, whose payload is good until the one after.
+func (r *imageReader) frame() (f imageFrame, err error) {
+	var b [frameHead]byte
+	if err := r.full(b[:]); err != nil {
+		return f, err
+	}
+	length := binary.LittleEndian.Uint32(b[:])
+	if length > frameBytes {
+		return f, fmt.Errorf("a frame of %d bytes; the most are %d", length, frameBytes)
+	}
+	r.buf = slices.Grow(r.buf[:0], int(length))[:length]
+	f = imageFrame{
+		table: binary.LittleEndian.Uint16(b[4:]), shard: binary.LittleEndian.Uint16(b[6:]),
+		kind: frameKind(b[8]), payload: r.buf,
+	}
+	if err := r.full(f.payload); err != nil {
+		return f, err
+	}
+	if b != f.header() {
+		return f, errChecksum
+	}
+	r.frames++
+	return f, nil
+}
+
+// full fills b. A snapshot that ends before its end was cut.
+func (r *imageReader) full(b []byte) error {
+	_, err := io.ReadFull(r.r, b)
+	if err == io.EOF && len(b) > 0 {
+		return io.ErrUnexpectedEOF
+	}
+	return err
+}

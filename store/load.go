@@ -1,0 +1,214 @@
+package store
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+
+	"handloom/internal/apply"
+	"handloom/internal/digest"
+)
+
+// ReadCheckpoint reads into c what [Checkpoint.WriteTo] or [Store.Snapshot] wrote,
+// and verifies all of it: checksums, every invariant of every map, the digest of
+// every shard. [Store.Rollback] to c makes it the state of s. Tables are matched by
+// name and must have the same typeIds, shards, MinFree and encoding; a table of s
+// that the snapshot does not have is empty in c. Nothing behind the snapshot is
+// read.
+//
+// It fails with [ErrSnapshot], of which [ErrSchema] is one, with the error of r,
+// or with the cause of ctx when that ends; c is empty then. Whatever r gives, it
+// does not panic, and allocates no more than a small multiple of what was read,
+// which is larger for items that take much more memory than they encode to.
+//
+// It asks the gate for the tables of s alone, as Verify does, and changes nothing
+// of s.
+func (s *Store) ReadCheckpoint(ctx context.Context, r io.Reader, c *Checkpoint) error {
+	tables, err := s.registered(ctx)
+	if err == nil {
+		err = c.read(ctx, s, tables, r)
+	}
+	if err != nil {
+		return fmt.Errorf("store: ReadCheckpoint: %w", err)
+	}
+	return nil
+}
+
+// Load makes what r holds the state of the store: ReadCheckpoint and Rollback in
+// one, without the copy, so that items that share memory need no Clone. Handles
+// that named an item when the snapshot was written name it again, and the epoch
+// counts on from there; the pending batch is dropped, and names of earlier flushes
+// resolve no more. A store that handed out handles since names other items with
+// some of them: drop those, as after a Rollback.
+//
+// It holds the store alone, or joins the Write whose context it is given, once all
+// has been read and verified. Its errors are those of [Store.ReadCheckpoint]; the
+// store is unchanged then.
+func (s *Store) Load(ctx context.Context, r io.Reader) error {
+	var c Checkpoint
+	tables, err := s.registered(ctx)
+	if err == nil {
+		err = c.read(ctx, s, tables, r)
+	}
+	if err != nil {
+		return fmt.Errorf("store: Load: %w; nothing has changed", err)
+	}
+	p, err := s.enter(ctx, opRollback)
+	if err != nil {
+		return err
+	}
+	defer p.leave()
+	if err := c.covers(s); err != nil {
+		return fmt.Errorf("store: Load: %w; nothing has changed", err)
+	}
+	for i, t := range c.tables {
+		for shard, m := range t.shards {
+			apply.Become(s.tables[i].order[shard].Map, m)
+		}
+	}
+	s.rolledBack(c.epoch)
+	return nil
+}
+
+// registered returns the tables there are.
+func (s *Store) registered(ctx context.Context) ([]*table, error) {
+	p, err := s.enter(ctx, opInspect)
+	if err != nil {
+		return nil, err
+	}
+	defer p.leave()
+	return slices.Clone(s.tables), nil
+}
+
+// read reads a snapshot into c, which is empty if that fails.
+func (c *Checkpoint) read(ctx context.Context, s *Store, tables []*table, r io.Reader) (err error) {
+	if c.store != nil && c.store != s {
+		return fmt.Errorf("%w: it is of another store; each store takes its own", ErrCheckpoint)
+	}
+	*c = Checkpoint{store: s}
+	in := imageReader{r: r}
+	defer func() {
+		if c.whole = err == nil; !c.whole {
+			c.tables = nil
+		}
+	}()
+	head, err := in.head()
+	if err != nil {
+		return &SnapshotError{Err: err}
+	}
+	order, err := head.match(tables)
+	if err != nil {
+		return err
+	}
+	for _, t := range tables {
+		c.tables = append(c.tables, t.newEmpty())
+	}
+	c.epoch, c.tag = head.epoch, head.tag
+	var whole digest.Hash
+	for i, t := range order {
+		for shard, m := range c.tables[t].shards {
+			if ctx.Err() != nil {
+				return context.Cause(ctx)
+			}
+			sum, err := in.shard(i, shard, m)
+			if err != nil {
+				return &SnapshotError{Table: tables[t].name, Shard: shard, Frame: int(in.frames), Err: err}
+			}
+			whole.Uint64(sum)
+		}
+	}
+	if err := in.end(whole.Sum()); err != nil {
+		return &SnapshotError{Frame: int(in.frames), Err: err}
+	}
+	return nil
+}
+
+// newEmpty returns a copy of the table before it had items.
+func (t *table) newEmpty() *savedTable {
+	c := t.newCopy()
+	for i, sh := range t.order {
+		c.shards[i] = apply.EmptyLike(sh.Map)
+	}
+	return c
+}
+
+// match returns the ordinal of each table of the snapshot, or what keeps it from
+// being one of the store.
+func (h *imageHead) match(tables []*table) (order []int, err error) {
+	var errs []error
+	for _, of := range h.tables {
+		i := slices.IndexFunc(tables, func(t *table) bool { return t.name == of.name })
+		switch {
+		case i < 0:
+			errs = append(errs, fmt.Errorf("table %q: the store has none of this name", of.name))
+		case slices.Contains(order, i):
+			errs = append(errs, fmt.Errorf("table %q: it is there twice", of.name))
+		case tables[i].image() != of:
+			errs = append(errs, fmt.Errorf("table %q: in the snapshot %v\nin the store %v", of.name, of, tables[i].image()))
+		}
+		order = append(order, i)
+	}
+	if len(errs) > 0 {
+		return nil, &SnapshotError{Err: fmt.Errorf("%w: %w", ErrSchema, errors.Join(errs...))}
+	}
+	return order, nil
+}
+
+func (t imageTable) String() string {
+	kind := [...]string{"Table", "StableTable"}[t.kind&1]
+	return fmt.Sprintf("%s of %s, typeIds %d to %d", kind, t.schema, t.first, int(t.first)+int(t.shards)-1)
+}
+
+// shard reads one shard into m, which was never used, and returns its digest.
+func (r *imageReader) shard(table, shard int, m apply.Map) (uint64, error) {
+	var h digest.Hash
+	in := digest.NewDecoder(func() ([]byte, error) {
+		f, err := r.frameOf(table, shard, frameState)
+		h.Bytes(f.payload)
+		return f.payload, err
+	})
+	if m.Load(in); in.Err() != nil {
+		return 0, in.Err()
+	}
+	if in.Left() > 0 {
+		return 0, fmt.Errorf("%d bytes behind the last item", in.Left())
+	}
+	f, err := r.frameOf(table, shard, frameShard)
+	if err != nil {
+		return 0, err
+	}
+	if len(f.payload) != 8 || binary.LittleEndian.Uint64(f.payload) != h.Sum() {
+		return 0, fmt.Errorf("its digest is %x, and should be %x", h.Sum(), f.payload)
+	}
+	return h.Sum(), nil
+}
+
+// frameOf reads the next frame, which must be of this shard and kind. One without
+// a payload would let a loop go on for nothing.
+func (r *imageReader) frameOf(table, shard int, kind frameKind) (imageFrame, error) {
+	f, err := r.frame()
+	if err != nil {
+		return imageFrame{}, err
+	}
+	if int(f.table) != table || int(f.shard) != shard || f.kind != kind || len(f.payload) == 0 {
+		return imageFrame{}, fmt.Errorf("a frame of kind %d of table %d, shard %d with %d bytes, where one of kind %d of table %d, shard %d was to come",
+			f.kind, f.table, f.shard, len(f.payload), kind, table, shard)
+	}
+	return f, nil
+}
+
+// end reads the last frame.
+func (r *imageReader) end(whole uint64) error {
+	frames := r.frames
+	f, err := r.frameOf(0, 0, frameWhole)
+	if err != nil {
+		return err
+	}
+	if len(f.payload) != 12 || binary.LittleEndian.Uint64(f.payload) != whole || binary.LittleEndian.Uint32(f.payload[8:]) != frames {
+		return fmt.Errorf("the digest of the store is %x behind %d frames, and should be %x", whole, frames, f.payload)
+	}
+	return nil
+}

@@ -1,0 +1,147 @@
+package store
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+
+	"handloom/internal/apply"
+	"handloom/internal/digest"
+)
+
+// ErrSnapshot is what writing and reading snapshots returns, wrapped in a
+// [*SnapshotError], when items cannot be written so that they can be read back, or
+// when what is read is not a whole, undamaged snapshot of such a store.
+var ErrSnapshot = errors.New("no usable snapshot")
+
+// ErrSchema is the [ErrSnapshot] of a snapshot whose tables are not those of the
+// store: the message has both.
+var ErrSchema = fmt.Errorf("%w: its tables are not those of the store", ErrSnapshot)
+
+// SnapshotError says where a snapshot is of no use.
+type SnapshotError struct {
+	Table string // "": the snapshot as a whole
+	Shard int    // of the table
+	Frame int    // how many frames were good
+	Err   error
+}
+
+func (e *SnapshotError) Error() string {
+	if e.Table == "" {
+		return fmt.Sprintf("%v: frame %d: %v", ErrSnapshot, e.Frame, e.Err)
+	}
+	return fmt.Sprintf("%v: table %q, shard %d, frame %d: %v", ErrSnapshot, e.Table, e.Shard, e.Frame, e.Err)
+}
+
+// Unwrap returns [ErrSnapshot] and the cause.
+func (e *SnapshotError) Unwrap() []error { return []error{ErrSnapshot, e.Err} }
+
+// Tag is what the owner of a log keeps with a state: how far in the log it is, and
+// by which program.
+type Tag struct {
+	At, Tick uint64
+	Chain    [16]byte
+	Program  string
+}
+
+// Tag returns what [Checkpoint.SetTag] set, or what ReadCheckpoint read.
+func (c *Checkpoint) Tag() Tag { return c.tag }
+
+// SetTag makes t part of what WriteTo writes. Checkpoint and Rollback leave it
+// alone.
+func (c *Checkpoint) SetTag(t Tag) { c.tag = t }
+
+// WriteTo writes the state that c holds to w, so that [Store.ReadCheckpoint] of a
+// store with the same tables, in another process or on another machine, reads it
+// back. It looks at no store: take a Checkpoint, which costs little more than
+// copying the bytes, and write it while ticks go on. Equal states are equal bytes,
+// on every machine.
+//
+// It returns the number of bytes, and writes in pieces of 1 MiB at most, which is
+// also what it needs of memory. It fails with [ErrSnapshot], naming table and
+// field, for items that hold pointers, interfaces, functions or channels, with
+// [ErrCheckpoint] when c is empty, and with the error of w.
+func (c *Checkpoint) WriteTo(w io.Writer) (n int64, err error) {
+	if !c.whole {
+		return 0, fmt.Errorf("store: WriteTo: %w: it is empty, for no Checkpoint into it has succeeded", ErrCheckpoint)
+	}
+	tables := make([]*table, len(c.tables))
+	for i, t := range c.tables {
+		tables[i] = t.table
+	}
+	n, err = writeImage(w, c.epoch, c.tag, tables, func(t, shard int) apply.Map { return c.tables[t].shards[shard] })
+	if err != nil {
+		err = fmt.Errorf("store: WriteTo: %w", err)
+	}
+	return n, err
+}
+
+// Snapshot writes the state of the store to w: Checkpoint and WriteTo in one, for
+// a store that may stand still meanwhile, without the copy. What w does, it does
+// inside the phase: readers may go on, ticks wait.
+//
+// It shares the gate with Read and joins a Read or a Write. Its errors are those
+// of [Checkpoint.WriteTo].
+func (s *Store) Snapshot(ctx context.Context, w io.Writer) error {
+	p, err := s.enter(ctx, opInspect)
+	if err != nil {
+		return err
+	}
+	defer p.leave()
+	defer p.trace("").end()
+	_, err = writeImage(w, s.Epoch(), Tag{}, s.tables, func(t, shard int) apply.Map { return s.tables[t].order[shard].Map })
+	if err != nil {
+		return fmt.Errorf("store: Snapshot: %w", err)
+	}
+	return nil
+}
+
+// writeImage writes the snapshot of tables whose maps mapOf returns.
+func writeImage(w io.Writer, epoch uint64, tag Tag, tables []*table, mapOf func(t, shard int) apply.Map) (n int64, err error) {
+	head := imageHead{epoch: epoch, tag: tag}
+	for _, t := range tables {
+		if err := t.typ.Digest.Codable(); err != nil {
+			return 0, &SnapshotError{Table: t.name, Err: err}
+		}
+		head.tables = append(head.tables, t.image())
+	}
+	out := imageWriter{w: w}
+	out.head(&head)
+	var whole digest.Hash
+	for i, t := range tables {
+		for shard := range t.order {
+			whole.Uint64(out.shard(i, shard, mapOf(i, shard)))
+		}
+	}
+	end := binary.LittleEndian.AppendUint64(nil, whole.Sum())
+	out.frame(imageFrame{kind: frameWhole, payload: binary.LittleEndian.AppendUint32(end, out.frames)})
+	return out.n, out.err
+}
+
+// shard writes the frames of a shard, in the pass that makes its digest, and
+// returns that.
+func (w *imageWriter) shard(table, shard int, m apply.Map) uint64 {
+	var h digest.Hash
+	f := imageFrame{table: uint16(table), shard: uint16(shard)}
+	h.Tee(digest.NewTee(frameBytes, func(piece []byte) {
+		f.payload = piece
+		w.frame(f)
+	}))
+	m.DigestTo(&h)
+	sum := h.Sum()
+	h.Flush()
+	f.kind, f.payload = frameShard, binary.LittleEndian.AppendUint64(nil, sum)
+	w.frame(f)
+	return sum
+}
+
+// image returns what a snapshot says of the table.
+func (t *table) image() imageTable {
+	of := imageTable{name: t.name, first: t.first, shards: uint16(len(t.order)), schema: t.typ.Digest.Schema()}
+	if t.lookups.stable != nil {
+		of.kind = 1
+	}
+	return of
+}
