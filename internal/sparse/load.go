@@ -49,10 +49,9 @@ func readWords(d *digest.Decoder, n int) []handle.ID {
 	}
 }
 
-// LoadMeta returns the slot of each row, as the words of s say, or an error if two
-// live slots hold one row or a row has none.
+// LoadMeta returns the slot of each row, as the words of s say. That a row has one
+// slot and no more is left to Verify.
 func (s *Set) LoadMeta() ([]Slot, error) {
-	const none = ^Slot(0)
 	live := 0
 	for _, w := range s.Words {
 		if !w.IsProvisional() {
@@ -60,18 +59,15 @@ func (s *Set) LoadMeta() ([]Slot, error) {
 		}
 	}
 	meta := make([]Slot, live)
-	for row := range meta {
-		meta[row] = none
-	}
 	for i, w := range s.Words {
 		if w.IsProvisional() {
 			continue
 		}
-		row := Row(w)
-		if int64(row) >= int64(live) || meta[row] != none {
-			return nil, fmt.Errorf("S2: slot %d holds row %d of %d, or another slot does", i, row, live)
+		if row := Row(w); int64(row) < int64(live) {
+			meta[row] = Slot(i)
+		} else {
+			return nil, fmt.Errorf("S2: slot %d holds row %d of %d", i, row, live)
 		}
-		meta[row] = Slot(i)
 	}
 	return meta, nil
 }
