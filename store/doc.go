@@ -125,6 +125,15 @@
 // input, the store comes to the same digests. Items that hold slices, maps or
 // pointers say how they are copied: [TableOptions.Clone].
 //
+// # Saving
+//
+// [Store.Snapshot] writes the state for [Store.Load] of another process, or of
+// another machine, and [Checkpoint.WriteTo] does while ticks go on. A handle names
+// after the load what it named before the save, and a stale one nothing. All that
+// is read is verified before anything changes; tables are matched by name,
+// and an [ErrSchema] has both where they differ. Items that hold pointers or
+// interfaces cannot be saved; handles, strings, slices and maps can.
+//
 // The examples Tour, Particles, SceneGraph, ArenaServer and Netcode are whole programs;
 // go doc does not print them, but they are the files example_*_test.go.
 //
@@ -158,10 +167,11 @@
 //	ForEach Each GroupBy Groups.ForEach no phase, Write, system       one at a time
 //	Reduce ReduceStable                 no phase, Read, task          any
 //	                                    Write, system                 one at a time
-//	Digest Verify                       no phase, Read                any
+//	Digest Verify Snapshot              no phase, Read                any
+//	ReadCheckpoint
 //	                                    Write                         one at a time
 //	Flush Schedule.Run                  no phase, Write               one at a time
-//	Checkpoint Rollback                 no phase, Write               one at a time
+//	Checkpoint Rollback Load            no phase, Write               one at a time
 //	SortFunc SortByKey Defragment       Write                         one at a time
 //	Write Read Close Submit             no phase                      any
 //	Queues Discard Pending              no phase, Read, Reduce        the goroutine that flushes

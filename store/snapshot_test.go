@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"hash/crc32"
 	"io"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -57,9 +58,7 @@ func clonePlan(dst, src *plan) {
 	*dst = plan{Name: src.Name, Steps: slices.Clone(src.Steps)}
 	if src.Odds != nil {
 		dst.Odds = map[uint8]float64{}
-		for k, v := range src.Odds {
-			dst.Odds[k] = v
-		}
+		maps.Copy(dst.Odds, src.Odds)
 	}
 }
 

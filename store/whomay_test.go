@@ -1,8 +1,10 @@
 package store_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
+	"io"
 	"os"
 	"slices"
 	"strings"
@@ -85,6 +87,7 @@ type visitor struct {
 	writer       *store.Writer // of the innermost Write
 	groups       store.Groups[item, item]
 	before       store.Checkpoint
+	image        []byte // of the same
 }
 
 func newVisitor(t *testing.T) *visitor {
@@ -96,6 +99,7 @@ func newVisitor(t *testing.T) *visitor {
 	fill(t, s, v.outer, 1)
 	fill(t, s, v.other, 1)
 	checkpoint(t, s, &v.before)
+	v.image = image(t, s)
 	if err := store.GroupBy(t.Context(), &v.groups, v.other, v.other, parent); err != nil {
 		t.Fatal(err)
 	}
@@ -143,6 +147,11 @@ func (v *visitor) calls() map[string]func(ctx context.Context) error {
 	byNumber := func(_, _ *item) int { return 0 }
 	calls := phases(v.Store, v.other)
 	calls["Rollback"] = func(ctx context.Context) error { return v.Rollback(ctx, &v.before) }
+	calls["Snapshot"] = func(ctx context.Context) error { return v.Snapshot(ctx, io.Discard) }
+	calls["Load"] = func(ctx context.Context) error { return v.Load(ctx, bytes.NewReader(v.image)) }
+	calls["ReadCheckpoint"] = func(ctx context.Context) error {
+		return v.ReadCheckpoint(ctx, bytes.NewReader(v.image), new(store.Checkpoint))
+	}
 	calls["ReduceStable"] = func(ctx context.Context) error {
 		_, err := store.ReduceStable(ctx, v.stable, func(context.Context, store.StableRows[item]) (int, error) { return 0, nil }, addInt)
 		return err

@@ -141,7 +141,9 @@ func TestWhatIsReadBackIsWhatWasWritten(t *testing.T) {
 				back := reflect.MakeSlice(items.Type(), n, n)
 				d := NewDecoder(pieces(streamed, 1+r.IntN(50)))
 				p.Decode(d, back.UnsafePointer(), n)
-				runtime.GC()
+				if n%16 == 7 {
+					runtime.GC()
+				}
 				if d.Err() != nil || d.Left() > 0 {
 					t.Fatalf("%v: %v, %d bytes left", typ, d.Err(), d.Left())
 				}

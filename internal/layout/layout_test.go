@@ -20,7 +20,7 @@ var mayImport = map[string][]string{
 	"tasks":                    {"internal/seam"},
 	"shard":                    {},
 	"journal":                  {},
-	"internal/apply":           {"batch", "internal/record", "internal/rows", "internal/pages", "internal/items", "internal/sparse", "shard/handle", "internal/highwater"},
+	"internal/apply":           {"batch", "internal/digest", "internal/record", "internal/rows", "internal/pages", "internal/items", "internal/sparse", "shard/handle", "internal/highwater"},
 	"batch":                    {"shard/handle"},
 	"internal/record":          {"batch", "internal/items", "shard/handle", "internal/check", "internal/highwater"},
 	"shard/handlemap":          {"internal/rows", "internal/items", "internal/sparse", "shard/handle", "internal/check"},
