@@ -69,7 +69,7 @@ func (s *Store) Load(ctx context.Context, r io.Reader) error {
 			apply.Become(s.tables[i].order[shard].Map, m)
 		}
 	}
-	s.rolledBack(c.epoch)
+	s.rolledBack(c.epoch, c.flush)
 	return nil
 }
 
