@@ -208,7 +208,6 @@ type server struct {
 	players atomic.Int64
 
 	mutex     sync.Mutex
-	newcomers []newcomer
 	followers []chan []byte
 }
 
@@ -237,7 +236,6 @@ func (v *server) tick(ctx context.Context) error {
 		}
 		v.now++
 		v.publish(deltaOf(v))
-		v.welcome()
 		return nil
 	})
 }
@@ -284,44 +282,20 @@ func (v *server) handler() http.Handler {
 	return mux
 }
 
-// newcomer is a player who waits for a fighter, which has the name p until it exists.
-type newcomer struct {
-	p    store.Handle[fighter]
-	born chan store.Handle[fighter]
-}
-
-// join answers when the tick is over in which the player's fighter appeared.
+// join answers when the tick is over in which the player's fighter appeared: the receipt
+// knows its handle.
 func (v *server) join(w http.ResponseWriter, r *http.Request) {
-	n := newcomer{born: make(chan store.Handle[fighter], 1)}
-	err := v.Inbox(func(q store.Queue) error {
-		n.p = v.fighters.Emplace(q, newFighter(int(v.players.Add(1)-1)))
-		v.mutex.Lock()
-		defer v.mutex.Unlock()
-		v.newcomers = append(v.newcomers, n)
+	var p store.Handle[fighter]
+	receipt, err := v.Submit(r.Context(), func(q store.Queue) error {
+		p = v.fighters.Emplace(q, newFighter(int(v.players.Add(1)-1)))
 		return nil
 	})
 	if err != nil {
 		refuse(w, err)
 		return
 	}
-	select {
-	case h := <-n.born:
-		_, _ = w.Write(encode(h))
-	case <-r.Context().Done():
-	}
-}
-
-// welcome tells newcomers the handles of their fighters, as far as the tick created them.
-func (v *server) welcome() {
-	v.mutex.Lock()
-	defer v.mutex.Unlock()
-	v.newcomers = slices.DeleteFunc(v.newcomers, func(n newcomer) bool {
-		h, ok := v.fighters.Resolve(n.p)
-		if ok {
-			n.born <- h
-		}
-		return ok
-	})
+	h, _ := store.Resolved(receipt, p)
+	_, _ = w.Write(encode(h))
 }
 
 // act leaves an order. Whether it comes in time the tick decides.
