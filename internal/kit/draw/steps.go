@@ -31,7 +31,7 @@ func ops(f func(op program.Op) bool) []program.Op {
 // erases reports whether the operation erases what its references name, if that
 // lives.
 func erases(op program.Op) bool {
-	return strings.HasPrefix(op.String(), "erase") || op == program.TakeNow
+	return strings.HasPrefix(op.String(), "erase") || op == program.TakeNow || op == program.Remove
 }
 
 // runs reports whether the operation takes any number of references.

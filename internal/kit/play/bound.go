@@ -37,6 +37,7 @@ type bound interface {
 	reduceBeside(ctx context.Context, f func(ctx context.Context) error) error // f is called for each chunk
 
 	insert(w *store.Writer, i model.Item) (uint64, error)
+	remove(w *store.Writer, id uint64) bool
 	Clear(w *store.Writer)
 	maps(w *store.Writer) []boundMap
 
@@ -77,6 +78,7 @@ type common[T any] interface {
 	Handle(id store.ID) (store.Handle[T], bool)
 	All() iter.Seq2[store.Handle[T], *T]
 	Insert(w *store.Writer, v T) (store.Handle[T], error)
+	Remove(w *store.Writer, h store.Handle[T]) bool
 	Clear(w *store.Writer)
 }
 
@@ -213,6 +215,8 @@ func (b *binding[T]) insert(w *store.Writer, i model.Item) (uint64, error) {
 	h, err := b.Insert(w, b.make(i))
 	return uint64(h.ID), err
 }
+
+func (b *binding[T]) remove(w *store.Writer, id uint64) bool { return b.Remove(w, handleOf[T](id)) }
 
 func (b *binding[T]) handle(id uint64) (uint64, bool) {
 	h, ok := b.Handle(store.ID(id))

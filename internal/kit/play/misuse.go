@@ -13,45 +13,64 @@ import (
 	"handloom/store"
 )
 
-// misuses are calls that documents refuse. Each returns what is wrong with the
-// answer, or nil, and leaves the store as it was.
+// calls are what documents refuse in some phase or other.
+var calls = map[string]func(p *player, ctx context.Context) error{
+	"flush":      func(p *player, ctx context.Context) error { return second(p.store.Flush(ctx)) },
+	"write":      func(p *player, ctx context.Context) error { return p.store.Write(ctx, noWrite) },
+	"each":       func(p *player, ctx context.Context) error { return p.store.Each(ctx, 1, noTask) },
+	"read":       func(p *player, ctx context.Context) error { return p.store.Read(ctx, noRead) },
+	"foreach":    func(p *player, ctx context.Context) error { return p.tables[0].forEach(ctx, noChunk) },
+	"digest":     func(p *player, ctx context.Context) error { return second(p.store.Digest(ctx)) },
+	"close":      func(p *player, ctx context.Context) error { return second(p.store.Close(ctx)) },
+	"queues":     func(p *player, _ context.Context) error { return second(p.store.Queues(1)) },
+	"discard":    func(p *player, _ context.Context) error { return p.store.Discard() },
+	"checkpoint": func(p *player, ctx context.Context) error { return p.store.Checkpoint(ctx, new(store.Checkpoint)) },
+	"rollback":   func(p *player, ctx context.Context) error { return p.store.Rollback(ctx, new(store.Checkpoint)) },
+	"register": func(p *player, _ context.Context) error {
+		return second(store.Register(p.store, store.TableOptions[word]{Name: "another"}))
+	},
+}
+
+// phases are where they are refused, with ErrPhase.
+var phases = map[string]struct {
+	enter   func(p *player, ctx context.Context, f func(ctx context.Context) error) error
+	refuses []string
+}{
+	"task": {
+		func(p *player, ctx context.Context, f func(context.Context) error) error {
+			return p.lonePass(ctx, func(ctx context.Context, _ store.Queue) error { return f(ctx) })
+		},
+		[]string{"flush", "write", "each", "read", "digest", "register", "close", "checkpoint"},
+	},
+	"read": {
+		func(p *player, ctx context.Context, f func(context.Context) error) error { return p.store.Read(ctx, f) },
+		[]string{"flush", "write", "each", "foreach", "register", "rollback"},
+	},
+	"write": {
+		func(p *player, ctx context.Context, f func(context.Context) error) error {
+			return p.store.Write(ctx, func(ctx context.Context, _ *store.Writer) error { return f(ctx) })
+		},
+		[]string{"write", "read", "queues", "discard", "register", "close"},
+	},
+}
+
+func init() {
+	for phase, of := range phases {
+		for _, word := range of.refuses {
+			misuses[word+"-in-"+phase] = func(p *player, ctx context.Context) error {
+				return of.enter(p, ctx, func(ctx context.Context) error { return refused(calls[word](p, ctx)) })
+			}
+		}
+	}
+}
+
+// misuses are calls that documents refuse, those above included. Each returns what is
+// wrong with the answer, or nil, and leaves the store as it was.
 var misuses = map[string]func(p *player, ctx context.Context) error{
-	"flush-in-task": inTask(func(p *player, ctx context.Context) error { return phase(second(p.store.Flush(ctx))) }),
-	"write-in-task": inTask(func(p *player, ctx context.Context) error { return phase(p.store.Write(ctx, noWrite)) }),
-	"each-in-task":  inTask(func(p *player, ctx context.Context) error { return phase(p.store.Each(ctx, 1, noTask)) }),
-	"read-in-task":  inTask(func(p *player, ctx context.Context) error { return phase(p.store.Read(ctx, noRead)) }),
-	"digest-in-task": inTask(func(p *player, ctx context.Context) error {
-		return phase(second(p.store.Digest(ctx)))
-	}),
-	"register-in-task": inTask(func(p *player, _ context.Context) error { return phase(registerAnother(p)) }),
-	"close-in-task":    inTask(func(p *player, ctx context.Context) error { return phase(second(p.store.Close(ctx))) }),
-
-	"flush-in-read": inRead(func(p *player, ctx context.Context) error { return phase(second(p.store.Flush(ctx))) }),
-	"write-in-read": inRead(func(p *player, ctx context.Context) error { return phase(p.store.Write(ctx, noWrite)) }),
-	"each-in-read":  inRead(func(p *player, ctx context.Context) error { return phase(p.store.Each(ctx, 1, noTask)) }),
-	"foreach-in-read": inRead(func(p *player, ctx context.Context) error {
-		return phase(p.tables[0].forEach(ctx, func(context.Context, chunk) error { return nil }))
-	}),
-	"register-in-read": inRead(func(p *player, _ context.Context) error { return phase(registerAnother(p)) }),
-
-	"write-in-write": inWrite(func(p *player, ctx context.Context, _ *store.Writer) error {
-		return phase(p.store.Write(ctx, noWrite))
-	}),
-	"read-in-write": inWrite(func(p *player, ctx context.Context, _ *store.Writer) error {
-		return phase(p.store.Read(ctx, noRead))
-	}),
-	"queues-in-write": inWrite(func(p *player, _ context.Context, _ *store.Writer) error {
-		return phase(second(p.store.Queues(1)))
-	}),
-	"discard-in-write":  inWrite(func(p *player, _ context.Context, _ *store.Writer) error { return phase(p.store.Discard()) }),
-	"register-in-write": inWrite(func(p *player, _ context.Context, _ *store.Writer) error { return phase(registerAnother(p)) }),
-	"close-in-write": inWrite(func(p *player, ctx context.Context, _ *store.Writer) error {
-		return phase(second(p.store.Close(ctx)))
-	}),
 	"two-passes-in-write": func(p *player, ctx context.Context) error {
 		return p.store.Write(ctx, func(ctx context.Context, _ *store.Writer) error {
 			return p.lonePass(ctx, func(context.Context, store.Queue) error {
-				return phase(p.store.Each(ctx, 1, noTask))
+				return refused(p.store.Each(ctx, 1, noTask))
 			})
 		})
 	},
@@ -59,7 +78,7 @@ var misuses = map[string]func(p *player, ctx context.Context) error{
 	"ended-read": func(p *player, ctx context.Context) error {
 		var kept context.Context
 		err := p.store.Read(ctx, func(ctx context.Context) error { kept = ctx; return nil })
-		return errors.Join(err, phase(second(p.store.Digest(kept))), phase(second(p.tables[0].reduce(kept))))
+		return errors.Join(err, refused(second(p.store.Digest(kept))), refused(second(p.tables[0].reduce(kept))))
 	},
 	"ended-write": func(p *player, ctx context.Context) error {
 		var kept context.Context
@@ -68,7 +87,7 @@ var misuses = map[string]func(p *player, ctx context.Context) error{
 			kept, writer = ctx, w
 			return nil
 		})
-		return errors.Join(err, phase(second(p.store.Flush(kept))), phase(p.store.Each(kept, 1, noTask)),
+		return errors.Join(err, refused(second(p.store.Flush(kept))), refused(p.store.Each(kept, 1, noTask)),
 			panics("Write has ended", func() { p.tables[0].Clear(writer) }))
 	},
 	"writer-of-another-store": func(p *player, ctx context.Context) error {
@@ -80,7 +99,7 @@ var misuses = map[string]func(p *player, ctx context.Context) error{
 		if p.exact.BatchFull() || len(p.tables) < 2 || p.tables[0].Len() == 0 || p.tables[1].Len() == 0 {
 			return errUntried
 		}
-		within := func(ctx context.Context) error { return phase(second(p.tables[0].reduce(ctx))) }
+		within := func(ctx context.Context) error { return refused(second(p.tables[0].reduce(ctx))) }
 		err := p.tables[0].forEach(ctx, func(ctx context.Context, _ chunk) error {
 			return errors.Join(within(ctx), p.tables[1].reduceBeside(ctx, within))
 		})
@@ -127,12 +146,6 @@ var misuses = map[string]func(p *player, ctx context.Context) error{
 		return errors.Join(err, wrong, panics("", func() { p.tables[0].erase(kept, 0) }))
 	},
 
-	"checkpoint-in-task": inTask(func(p *player, ctx context.Context) error {
-		return phase(p.store.Checkpoint(ctx, new(store.Checkpoint)))
-	}),
-	"rollback-in-read": inRead(func(p *player, ctx context.Context) error {
-		return phase(p.store.Rollback(ctx, new(store.Checkpoint)))
-	}),
 	"rollback-of-another-store": func(p *player, ctx context.Context) error {
 		var c store.Checkpoint
 		if err := p.other().Checkpoint(ctx, &c); err != nil {
@@ -181,18 +194,18 @@ var misuses = map[string]func(p *player, ctx context.Context) error{
 		}
 		return nil
 	},
-	"callback-changes-map": inWrite(func(p *player, _ context.Context, w *store.Writer) error {
-		for i := range p.tables {
-			m := p.tables[i].maps(w)[0]
-			if m.Len() == 0 {
-				continue
+	"callback-changes-map": func(p *player, ctx context.Context) error {
+		return p.store.Write(ctx, func(_ context.Context, w *store.Writer) error {
+			for _, t := range p.tables {
+				if m := t.maps(w)[0]; m.Len() > 0 {
+					return panics("callback of the same map", func() {
+						m.eraseFunc(func(model.Item) bool { m.Clear(); return false })
+					})
+				}
 			}
-			return panics("callback of the same map", func() {
-				m.eraseFunc(func(model.Item) bool { m.Clear(); return false })
-			})
-		}
-		return errUntried
-	}),
+			return errUntried
+		})
+	},
 	"negative-sizes": func(p *player, ctx context.Context) error {
 		return errors.Join(
 			panics("-1", func() { _ = p.store.Each(ctx, -1, noTask) }),
@@ -228,13 +241,11 @@ func (p *player) misuse(ctx context.Context, word string) {
 func noWrite(context.Context, *store.Writer) error   { return nil }
 func noTask(context.Context, int, store.Queue) error { return nil }
 func noRead(context.Context) error                   { return nil }
+func noChunk(context.Context, chunk) error           { return nil }
 func second[T any](_ T, err error) error             { return err }
-func registerAnother(p *player) error {
-	return second(store.Register(p.store, store.TableOptions[word]{Name: "another"}))
-}
 
-// phase returns nil for an error that wraps ErrPhase.
-func phase(err error) error { return wraps(err, store.ErrPhase) }
+// refused returns nil for an error that wraps ErrPhase.
+func refused(err error) error { return wraps(err, store.ErrPhase) }
 
 // wraps returns nil for an error that wraps another.
 func wraps(err, want error) error {
@@ -268,24 +279,6 @@ func (p *player) lonePass(ctx context.Context, f func(ctx context.Context, q sto
 	}
 	_, wrong := p.exact.EndPass(p.exact.BeginPass(), nil, false, false)
 	return errors.Join(err, inner, wrong)
-}
-
-func inTask(f func(p *player, ctx context.Context) error) func(*player, context.Context) error {
-	return func(p *player, ctx context.Context) error {
-		return p.lonePass(ctx, func(ctx context.Context, _ store.Queue) error { return f(p, ctx) })
-	}
-}
-
-func inRead(f func(p *player, ctx context.Context) error) func(*player, context.Context) error {
-	return func(p *player, ctx context.Context) error {
-		return p.store.Read(ctx, func(ctx context.Context) error { return f(p, ctx) })
-	}
-}
-
-func inWrite(f func(p *player, ctx context.Context, w *store.Writer) error) func(*player, context.Context) error {
-	return func(p *player, ctx context.Context) error {
-		return p.store.Write(ctx, func(ctx context.Context, w *store.Writer) error { return f(p, ctx, w) })
-	}
 }
 
 // Check returns an error that names the line of a program that cannot be played.

@@ -84,6 +84,7 @@ func init() { // what they call asks for them again
 		program.ClearMap:  func(y *writing) { y.m.Clear(); y.x.Clear(); y.gone(y.s.Shard, every) },
 		program.Reset:     (*writing).reset,
 		program.EraseNow:  (*writing).eachSingle,
+		program.Remove:    (*writing).eachSingle,
 		program.TakeNow:   (*writing).eachSingle,
 		program.SetNow:    (*writing).eachSingle,
 		program.CallNow:   (*writing).eachSingle,
@@ -311,6 +312,8 @@ func (y *writing) single(m boundMap, id uint64, own bool) {
 	switch y.s.Op {
 	case program.EraseNow:
 		got = m.erase(id)
+	case program.Remove:
+		got = y.t.remove(y.w, id)
 	case program.TakeNow:
 		var taken model.Item
 		if taken, got = m.take(id); got && taken != item {
@@ -334,7 +337,9 @@ func (y *writing) single(m boundMap, id uint64, own bool) {
 	}
 }
 
-func erasing(op program.Op) bool { return op == program.EraseNow || op == program.TakeNow }
+func erasing(op program.Op) bool {
+	return op == program.EraseNow || op == program.Remove || op == program.TakeNow
+}
 
 // owns reports whether a handle has one of the table's typeIds.
 func (p *player) owns(table int, id uint64) bool {

@@ -29,6 +29,7 @@ const (
 	EmplaceItemsNow
 	InsertFunc
 	EraseNow
+	Remove
 	TakeNow
 	EraseItemsNow
 	EraseFunc
@@ -127,6 +128,7 @@ var specs = [ops]spec{
 	EmplaceItemsNow: {"emplace-items-now", inWrite, table | shard | names, []string{"v", "panic"}},
 	InsertFunc:      {"insert-func", inWrite, table | shard | name, []string{"v", "panic"}},
 	EraseNow:        {"erase-now", inWrite, table | refs, nil},
+	Remove:          {"remove", inWrite, table | refs, nil},
 	TakeNow:         {"take-now", inWrite, table | refs, nil},
 	EraseItemsNow:   {"erase-items-now", inWrite, table | shard | refs, nil},
 	EraseFunc:       {"erase-func", inWrite, table | shard, []string{"every", "rem", "panic"}},
