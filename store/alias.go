@@ -2,6 +2,7 @@ package store
 
 import (
 	"handloom/batch"
+	"handloom/internal/schedule"
 	"handloom/shard/handle"
 	"handloom/shard/handlemap"
 	"handloom/tasks"
@@ -92,13 +93,13 @@ type (
 	//   - Error() string: both in one line
 	//   - Format(s fmt.State, verb rune): for package fmt; %+v prints the stack of a panic, too
 	//   - Unwrap() error: Err
-	SystemError = tasks.SystemError
+	SystemError = schedule.SystemError
 
 	// Timings say how long the systems of a [Schedule] took: a slice with an element
 	// for each, in the order of registration.
 	//
 	//   - String() string: a line for each system
-	Timings = tasks.Timings
+	Timings = schedule.Timings
 
 	// StaleError is what Table.At panics with.
 	//

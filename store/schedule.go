@@ -8,7 +8,7 @@ import (
 	"sync/atomic"
 
 	"handloom/internal/record"
-	"handloom/tasks"
+	"handloom/internal/schedule"
 )
 
 // System is one step of a frame, and what it says about itself. What it reads,
@@ -53,9 +53,19 @@ func (o Other) Name() string { return string(o) }
 
 func (Other) tableOf() *table { return nil }
 
-// Schedule runs systems frame after frame, those that do not conflict at the
-// same time, and flushes between them. Which systems share a wave and where the
-// flushes are is computed once; package [tasks] says how.
+// Schedule runs systems frame after frame, those that do not conflict at the same
+// time, in waves, and flushes between them. To read or write a table is to touch it. Of
+// two systems the one given later is
+//
+//	earlier   later    the later one runs
+//	writes    touches  in a later wave
+//	reads     writes   in a later wave
+//	emits     touches  in a later wave, behind a flush
+//	touches   emits    beside it or later
+//	emits     emits    beside it or later
+//
+// Which systems share a wave and where the flushes are is computed once, from what
+// systems declare and the order they are given in, never from sizes, times or workers.
 //
 // Each system finds in the tables it names what it would find if the systems ran one
 // by one, each followed by a flush: the same items with the same values. Of two puts
@@ -66,7 +76,7 @@ func (Other) tableOf() *table { return nil }
 // system left to another is still of the batch. It is the same in every run.
 type Schedule struct {
 	store     *Store
-	plan      *tasks.Schedule
+	plan      *schedule.Schedule
 	systems   []*system  // in serial order
 	resources []Resource // by number
 	running   atomic.Bool
@@ -95,14 +105,14 @@ type system struct {
 func NewSchedule(s *Store, systems ...System) (*Schedule, error) {
 	c := &Schedule{store: s}
 	var errs []error
-	plain := make([]tasks.System, len(systems))
+	plain := make([]schedule.System, len(systems))
 	all := make([]*system, len(systems))
 	for i, given := range systems {
 		errs = append(errs, given.faults(s)...)
 		y := &system{System: given, store: s, queues: s.batch.NewSequence()}
 		y.each.init(s)
 		all[i] = y
-		plain[i] = tasks.System{
+		plain[i] = schedule.System{
 			Name: given.Name, After: given.After, If: given.If,
 			Reads: c.numbers(given.Reads), Writes: c.numbers(given.Writes), Emits: c.numbers(given.Emits),
 		}
@@ -111,7 +121,7 @@ func NewSchedule(s *Store, systems ...System) (*Schedule, error) {
 		}
 	}
 	var err error
-	c.plan, err = tasks.NewScheduleFunc(func(r tasks.Resource) string { return c.resources[r].Name() }, plain...)
+	c.plan, err = schedule.New(func(r schedule.Resource) string { return c.resources[r].Name() }, plain...)
 	if err := errors.Join(append(errs, err)...); err != nil {
 		return nil, fmt.Errorf("store: NewSchedule: %w", err)
 	}
@@ -141,8 +151,8 @@ func (y *System) faults(s *Store) (errs []error) {
 }
 
 // numbers returns the numbers of resources; new ones get the next.
-func (c *Schedule) numbers(resources []Resource) []tasks.Resource {
-	var numbers []tasks.Resource
+func (c *Schedule) numbers(resources []Resource) []schedule.Resource {
+	var numbers []schedule.Resource
 	for _, r := range resources {
 		if r == nil { // one of the faults
 			continue
@@ -152,7 +162,7 @@ func (c *Schedule) numbers(resources []Resource) []tasks.Resource {
 			at = len(c.resources)
 			c.resources = append(c.resources, r)
 		}
-		numbers = append(numbers, tasks.Resource(at))
+		numbers = append(numbers, schedule.Resource(at))
 	}
 	return numbers
 }

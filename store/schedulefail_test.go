@@ -226,7 +226,7 @@ func TestNewScheduleReportsEveryFault(t *testing.T) {
 	want := `store: NewSchedule: system "a": table "aliens" is of another store
 system "a": a resource is nil
 system "a" emits to "window", which is no table, so that no flush would apply it; use Writes
-tasks: NewSchedule: system "b": the name is taken
+system "b": the name is taken
 system "b": Run is nil
 systems wait for each other: a -> b -> a: a is after b; b reads ships, which a writes`
 	if err == nil || err.Error() != want {

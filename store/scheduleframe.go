@@ -7,8 +7,8 @@ import (
 
 	"handloom/internal/check"
 	"handloom/internal/record"
+	"handloom/internal/schedule"
 	"handloom/internal/seam"
-	"handloom/tasks"
 )
 
 // Run runs one frame, or a part of that of the Write whose context it is given: the
@@ -42,7 +42,7 @@ func (c *Schedule) Run(ctx context.Context) (*Report, error) {
 	defer c.store.receipts.end(&c.frame)
 	c.report.begin(c.store.Epoch())
 	defer c.drop() // nothing is left of a frame that succeeds; Goexit may end the caller
-	f := tasks.Frame{Workers: c.store.options.Workers, Wave: c.wave, Flush: c.flush}
+	f := schedule.Frame{Workers: c.store.options.Workers, Wave: c.wave, Flush: c.flush}
 	if c.store.shuffle != nil || seam.Step != nil {
 		f.Shuffle = c.store.shuffleSystems
 	}

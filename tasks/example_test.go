@@ -43,32 +43,3 @@ func ExampleWithTeam() {
 	fmt.Println(positions, err)
 	// Output: [100 110 120 130] <nil>
 }
-
-func ExampleSchedule() {
-	const position, velocity tasks.Resource = 0, 1
-	name := func(r tasks.Resource) string { return [...]string{"position", "velocity"}[r] }
-	on := func(r ...tasks.Resource) []tasks.Resource { return r }
-	done := func(context.Context) error { return nil }
-	s, err := tasks.NewScheduleFunc(
-		name,
-		tasks.System{Name: "steer", Reads: on(position), Writes: on(velocity), Run: done},
-		tasks.System{Name: "draw", Reads: on(position), Run: done},
-		tasks.System{Name: "move", Reads: on(velocity), Writes: on(position), Run: done},
-	)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	fmt.Print(s.Explain())
-	fmt.Println(s.Run(context.Background(), tasks.Frame{}))
-	// Output:
-	// wave 1
-	//   steer
-	//   draw
-	// wave 2
-	//   move
-	//     writes position, which steer reads
-	//     reads velocity, which steer writes
-	//     writes position, which draw reads
-	// <nil>
-}

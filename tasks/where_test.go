@@ -84,8 +84,4 @@ func TestVerbsOfAPanicError(t *testing.T) {
 	if got := (&PanicError{Value: "by hand"}).Error(); got != "tasks: task 0 panicked: by hand" {
 		t.Errorf("without a stack: %q", got)
 	}
-	system := &SystemError{System: "move", Err: err}
-	if got, want := fmt.Sprintf("%s|%+v", system, system), fmt.Sprintf(`tasks: system "move": %s|tasks: system "move": %+v`, err, err); got != want {
-		t.Errorf("of a system: %q, want %q", got, want)
-	}
 }

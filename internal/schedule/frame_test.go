@@ -1,4 +1,4 @@
-package tasks
+package schedule
 
 import (
 	"bytes"
@@ -15,6 +15,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"handloom/tasks"
 )
 
 // atWork counts the goroutines that work at the same time.
@@ -32,10 +34,10 @@ func TestNoMoreGoroutinesWorkThanTheTeamHas(t *testing.T) {
 	for _, workers := range []int{1, 2, 3} {
 		var a atWork
 		pass := func(ctx context.Context) error {
-			return Run(ctx, 20, func(int) error {
+			return tasks.Run(ctx, 20, func(int) error {
 				a.work()
 				return nil
-			}, Options{Workers: workers})
+			}, tasks.Options{Workers: workers})
 		}
 		systems := []System{{Name: "alone", Run: pass}}
 		for i := range 5 {
@@ -46,7 +48,7 @@ func TestNoMoreGoroutinesWorkThanTheTeamHas(t *testing.T) {
 			if err := s.Run(t.Context(), Frame{Workers: workers}); err != nil {
 				t.Fatal(err)
 			}
-			inTeam(t, workers, func(ctx context.Context, _ *team) {
+			inTeam(t, workers, func(ctx context.Context) {
 				if err := s.Run(ctx, Frame{Workers: 2 * workers}); err != nil {
 					t.Fatal(err)
 				}
@@ -61,10 +63,10 @@ func TestNoMoreGoroutinesWorkThanTheTeamHas(t *testing.T) {
 func TestASystemWithAWaveOfItsOwnHasTheTeam(t *testing.T) {
 	meet := newMeeting()
 	both := func(ctx context.Context) error {
-		return Run(ctx, 2, func(int) error {
+		return tasks.Run(ctx, 2, func(int) error {
 			meet.wait() // they run at the same time, or the test hangs
 			return nil
-		}, Options{})
+		}, tasks.Options{})
 	}
 	s := newSchedule(t, System{Name: "a", Run: both})
 	if err := s.Run(t.Context(), Frame{Workers: 2}); err != nil {
@@ -77,12 +79,12 @@ func TestSystemsOfAWaveRunAtTheSameTimeAndTheirPassesInline(t *testing.T) {
 	system := func(ctx context.Context) error {
 		meet.wait()
 		home := goroutine()
-		return Run(ctx, 50, func(int) error {
+		return tasks.Run(ctx, 50, func(int) error {
 			if goroutine() != home {
 				return errors.New("a pass of a busy team has left its goroutine")
 			}
 			return nil
-		}, Options{})
+		}, tasks.Options{})
 	}
 	s := newSchedule(t, System{Name: "a", Run: system}, System{Name: "b", Run: system})
 	if err := s.Run(t.Context(), Frame{Workers: 2}); err != nil {
@@ -125,7 +127,7 @@ func TestGoexitOfASystemNamesItOrEndsTheCaller(t *testing.T) {
 	home := goroutine()
 	caller.Store(&home)
 	err := s.Run(t.Context(), Frame{Workers: 2})
-	if !errors.Is(err, ErrGoexit) || !errors.As(err, new(*SystemError)) {
+	if !errors.Is(err, tasks.ErrGoexit) || !errors.As(err, new(*SystemError)) {
 		t.Errorf("the error is %v", err)
 	}
 
@@ -157,7 +159,7 @@ func TestAFrameInATeamAllocatesNothing(t *testing.T) {
 		systems = append(systems, System{Name: fmt.Sprint(i), Writes: on(Resource(i % 3)), Emits: on(Resource(5))})
 	}
 	s := newSchedule(t, systems...)
-	inTeam(t, 2, func(ctx context.Context, _ *team) {
+	inTeam(t, 2, func(ctx context.Context) {
 		frame := func() {
 			if err := s.Run(ctx, Frame{Flush: nothing}); err != nil {
 				t.Fatal(err)

@@ -1,10 +1,13 @@
-package tasks
+package schedule
 
 import (
 	"context"
 	"fmt"
+	"runtime/debug"
 	"runtime/trace"
 	"time"
+
+	"handloom/tasks"
 )
 
 // frame is the state of one frame, kept by the schedule so that frames allocate
@@ -97,7 +100,7 @@ func (f *frame) wave(ctx context.Context) error {
 	if f.Shuffle != nil {
 		f.order = f.Shuffle(len(f.due))
 	}
-	err := Run(ctx, len(f.due), f.step, Options{Workers: f.Workers, Whole: true})
+	err := tasks.Run(ctx, len(f.due), f.step, tasks.Options{Workers: f.Workers, Whole: true})
 	if failed := f.lowest(); failed != nil {
 		return failed
 	}
@@ -147,10 +150,10 @@ func (f *frame) system(i int) error {
 // called Goexit.
 func (f *frame) broken(i int, value any) {
 	if value == nil {
-		f.fail(i, ErrGoexit)
+		f.fail(i, tasks.ErrGoexit)
 		return
 	}
-	f.fail(i, broken(i, value))
+	f.fail(i, &tasks.PanicError{Task: i, Value: value, Stack: debug.Stack()})
 }
 
 func (f *frame) fail(i int, err error) {

@@ -1,4 +1,4 @@
-package tasks
+package schedule
 
 import (
 	"context"
@@ -7,6 +7,8 @@ import (
 	"slices"
 	"sync/atomic"
 	"time"
+
+	"handloom/tasks"
 )
 
 // Resource is the number, 0 or more, of something that systems share: what it
@@ -48,42 +50,39 @@ type Schedule struct {
 	timings timings
 }
 
-// NewSchedule computes waves and flush points, once and for all; they depend on
+// New computes waves and flush points, once and for all; they depend on
 // nothing but the systems and the order they are given in. It takes time in the
 // square of the number of systems.
 //
 // No systems, names that are empty or used twice, systems without Run, negative
 // resources, unknown names in After and systems that wait for each other are
 // errors; all are reported at once.
-func NewSchedule(systems ...System) (*Schedule, error) {
-	return NewScheduleFunc(func(r Resource) string { return fmt.Sprintf("resource %d", r) }, systems...)
-}
-
-// NewScheduleFunc is NewSchedule with names for the resources, which errors,
-// [Schedule.Explain] and [Schedule.DOT] use. name is called by these alone.
-func NewScheduleFunc(name func(Resource) string, systems ...System) (*Schedule, error) {
+//
+// name tells what a resource is called in errors, [Schedule.Explain] and
+// [Schedule.DOT], and is called by these alone.
+func New(name func(Resource) string, systems ...System) (*Schedule, error) {
 	if len(systems) == 0 {
-		return nil, errors.New("tasks: NewSchedule of no systems does nothing; give at least one")
+		return nil, errors.New("a schedule of no systems does nothing; give at least one")
 	}
 	s := &Schedule{words: words{slices.Clone(systems), name}}
 	var err error
 	s.plan, err = newPlan(s.words)
 	if err := errors.Join(append(faults(systems), err)...); err != nil {
-		return nil, fmt.Errorf("tasks: NewSchedule: %w", err)
+		return nil, err
 	}
 	s.frame.init(s)
 	s.timings.rings = make([]ring, len(systems))
 	return s, nil
 }
 
-// Order returns the numbers of the systems, as they were given to NewSchedule,
+// Order returns the numbers of the systems, as they were given to New,
 // in serial order: the one in which they would run one by one.
 func (s *Schedule) Order() []int { return slices.Clone(s.serial) }
 
 // A SystemError is the error of a system, or of its condition.
 type SystemError struct {
 	System string
-	Err    error // what Run returned, a [*PanicError], or ErrGoexit
+	Err    error // what Run returned, a [*tasks.PanicError], or [tasks.ErrGoexit]
 }
 
 // Error names the system.
@@ -129,7 +128,7 @@ type Frame struct {
 // runs, no flush either. Run looks at ctx before each wave that has a system to
 // run and returns its cause if it has ended.
 //
-// Frame and passes share one team (see [WithTeam]): that of ctx or, if there is
+// Frame and passes share one team (see [tasks.WithTeam]): that of ctx or, if there is
 // none, one that Run opens for the frame. The systems of a wave use it, and a
 // Run inside them finds it busy and works inline. A system that has a wave to
 // itself runs on the caller, and a Run inside it has the team. So there are
@@ -138,21 +137,15 @@ type Frame struct {
 // Run allocates nothing in the steady state of a team, errors aside. It panics
 // if a frame of the same schedule is running.
 func (s *Schedule) Run(ctx context.Context, f Frame) error {
-	if err := checkWorkers(f.Workers); err != nil {
-		return err
-	}
 	if !s.running.CompareAndSwap(false, true) {
 		panic("tasks: Run of a schedule whose frame has not ended; run frames one after another, or make a schedule for each goroutine")
 	}
 	defer s.running.Store(false)
-	if teamOf(ctx) != nil {
-		return s.frame.begin(ctx, f)
-	}
-	return WithTeam(ctx, f.Workers, func(ctx context.Context) error { return s.frame.begin(ctx, f) })
+	return tasks.WithTeam(ctx, f.Workers, func(ctx context.Context) error { return s.frame.begin(ctx, f) })
 }
 
 // Timings returns how long the systems took in the last frames, in the order
-// they were given to NewSchedule. It may be called from any goroutine at any
+// they were given to New. It may be called from any goroutine at any
 // time. The durations decide nothing.
 func (s *Schedule) Timings() Timings {
 	all := make(Timings, len(s.systems))

@@ -1,4 +1,4 @@
-package tasks
+package schedule
 
 import (
 	"flag"
@@ -43,7 +43,7 @@ func game(t *testing.T) *Schedule {
 	for i := range systems {
 		systems[i].Run = nothing
 	}
-	s, err := NewScheduleFunc(resourceName, systems...)
+	s, err := New(resourceName, systems...)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,4 +1,4 @@
-package tasks
+package schedule
 
 import (
 	"context"
@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"handloom/tasks"
 )
 
 // The resources of most tests.
@@ -31,7 +33,7 @@ func newSchedule(t testing.TB, systems ...System) *Schedule {
 			systems[i].Run = nothing
 		}
 	}
-	s, err := NewSchedule(systems...)
+	s, err := numbered(systems...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -188,14 +190,14 @@ func TestTheSerialOrderIsThatOfRegistrationButForAfter(t *testing.T) {
 }
 
 func TestFaultsAreReportedTogether(t *testing.T) {
-	_, err := NewSchedule(
+	_, err := numbered(
 		System{Name: "a", Run: nothing, Reads: on(-2), Emits: on(-3)},
 		System{Name: "", Run: nothing},
 		System{Name: "a", After: []string{"nobody"}},
 		System{Name: "p", Run: nothing, After: []string{"q"}},
 		System{Name: "q", Run: nothing, After: []string{"p"}},
 	)
-	want := `tasks: NewSchedule: system "a": resource -2 is negative
+	want := `system "a": resource -2 is negative
 system "a": resource -3 is negative
 system 1: it has no name
 system "a": the name is taken
@@ -205,7 +207,7 @@ systems wait for each other: p -> q -> p: p is after q; q is after p`
 	if err == nil || err.Error() != want {
 		t.Errorf("the error is\n%v\nwant\n%s", err, want)
 	}
-	if _, err := NewSchedule(); err == nil {
+	if _, err := numbered(); err == nil {
 		t.Error("a schedule of no systems")
 	}
 }
@@ -250,8 +252,8 @@ func TestSystemsThatWaitForEachOtherAreListed(t *testing.T) {
 		for i := range c.systems {
 			c.systems[i].Run = nothing
 		}
-		_, err := NewSchedule(c.systems...)
-		if want := "tasks: NewSchedule: systems wait for each other: " + c.want; err == nil || err.Error() != want {
+		_, err := numbered(c.systems...)
+		if want := "systems wait for each other: " + c.want; err == nil || err.Error() != want {
 			t.Errorf("the error is\n%v\nwant\n%s", err, want)
 		}
 	}
@@ -338,11 +340,11 @@ func TestAfterAFailureTheWaveEndsAndNothingLaterRuns(t *testing.T) {
 			t.Errorf("%v ran, want %v", got, want)
 		}
 		var failed *SystemError
-		var panicked *PanicError
+		var panicked *tasks.PanicError
 		if !errors.As(err, &failed) || failed.System != "b" || !errors.As(err, &panicked) || panicked.Value != "boom" {
 			t.Fatalf("the error is %v, want the panic of b", err)
 		}
-		want := `tasks: system "b": tasks: task 1 panicked: boom (in handloom/tasks.TestAfterAFailureTheWaveEndsAndNothingLaterRuns.func1.1, schedule_test.go:`
+		want := `tasks: system "b": tasks: task 1 panicked: boom (in handloom/internal/schedule.TestAfterAFailureTheWaveEndsAndNothingLaterRuns.func1.1, schedule_test.go:`
 		if !strings.HasPrefix(err.Error(), want) || fmt.Sprint(err) != err.Error() {
 			t.Errorf("the error is %v, want %s", err, want)
 		}
@@ -350,6 +352,15 @@ func TestAfterAFailureTheWaveEndsAndNothingLaterRuns(t *testing.T) {
 			t.Errorf("with the stack it is %s", got)
 		}
 	})
+}
+
+func TestVerbsOfASystemError(t *testing.T) {
+	err := &tasks.PanicError{Value: "by hand", Stack: []byte("the stack")}
+	system := &SystemError{System: "move", Err: err}
+	want := fmt.Sprintf(`tasks: system "move": %s|tasks: system "move": %+v`, err, err)
+	if got := fmt.Sprintf("%s|%+v", system, system); got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
 }
 
 func TestEveryKindOfFailureNamesItsSystem(t *testing.T) {

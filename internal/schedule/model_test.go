@@ -1,4 +1,4 @@
-package tasks
+package schedule
 
 import (
 	"context"
@@ -106,7 +106,7 @@ func TestEverySystemIsInTheEarliestWaveThatTheRulesAllow(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		systems := drawnSystems(t)
 		order, possible := serially(systems)
-		s, err := NewSchedule(systems...)
+		s, err := numbered(systems...)
 		if possible != (err == nil) || possible && !slices.Equal(s.Order(), order) {
 			t.Fatalf("the error is %v; the serial order is %v", err, order)
 		}
@@ -116,7 +116,7 @@ func TestEverySystemIsInTheEarliestWaveThatTheRulesAllow(t *testing.T) {
 		if want := earliestWaves(systems, order); !slices.Equal(s.wave, want) {
 			t.Fatalf("waves %v, want %v", s.wave, want)
 		}
-		again, _ := NewSchedule(systems...)
+		again, _ := numbered(systems...)
 		if again.Explain() != s.Explain() || again.DOT() != s.DOT() {
 			t.Fatal("two plans for the same systems differ")
 		}
@@ -184,7 +184,7 @@ func TestEverySystemSeesWhatItWouldSeeIfTheyRanOneByOne(t *testing.T) {
 				return nil
 			}
 		}
-		s, err := NewSchedule(systems...)
+		s, err := numbered(systems...)
 		if err != nil {
 			t.Skip("not possible")
 		}
