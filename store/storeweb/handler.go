@@ -53,12 +53,24 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // patience is how long a request waits for the store.
 const patience = time.Second
 
-var errBusy = fmt.Errorf("the store is busy: it was not free to be looked at within %v", patience)
+var (
+	errBusy    = fmt.Errorf("the store is busy: it was not free to be looked at within %v", patience)
+	errGivenUp = errors.New("the request was given up before the store was free to be looked at")
+)
 
 // look calls f inside a Read. f must not take long: ticks wait for it.
-func (h *handler) look(ctx context.Context, f func()) error {
-	ctx, cancel := context.WithTimeoutCause(ctx, patience, errBusy)
+func (h *handler) look(request context.Context, f func()) error {
+	ctx, cancel := context.WithTimeoutCause(request, patience, errBusy)
 	defer cancel()
+	err := h.read(ctx, f)
+	if err != nil && request.Err() != nil {
+		return errGivenUp
+	}
+	return err
+}
+
+// read waits for its turn, and for the store.
+func (h *handler) read(ctx context.Context, f func()) error {
 	select {
 	case h.turn <- struct{}{}:
 	case <-ctx.Done():
@@ -76,8 +88,8 @@ func (a *answer) fault(err error) {
 	switch {
 	case errors.Is(err, errBusy):
 		a.Status, a.Error = http.StatusServiceUnavailable, errBusy.Error()
-	case errors.Is(err, context.Canceled): // nobody reads this
-		a.Status, a.Error = http.StatusServiceUnavailable, "the request was given up"
+	case errors.Is(err, errGivenUp):
+		a.Status, a.Error = http.StatusServiceUnavailable, errGivenUp.Error()
 	case errors.Is(err, store.ErrClosed):
 		a.Status, a.Error = http.StatusGone, "the store is closed"
 	default:

@@ -74,6 +74,9 @@ func TestARequestThatIsGivenUpWaitsNoLonger(t *testing.T) {
 				go func() {
 					w := httptest.NewRecorder()
 					h.ServeHTTP(w, httptest.NewRequest("GET", "/", nil).WithContext(ctx))
+					if w.Code != http.StatusServiceUnavailable {
+						t.Errorf("%d\n%s", w.Code, w.Body)
+					}
 					done <- struct{}{}
 				}()
 			}
