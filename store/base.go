@@ -38,6 +38,7 @@ type table struct {
 	flushing tableFlush
 	pass     pass
 	touched  touched
+	written  written
 	reducers sync.Map // by result type, a *reduction that is nil: the *sync.Pool of them
 }
 
@@ -150,6 +151,9 @@ func (t *table) init(s *Store, o options) error {
 	t.recorder.Init(s.batch, t.first, o.Shards, t.typ)
 	t.flushing.init(s, o.Shards)
 	t.touched.init(t, o.FixedKeys)
+	if t.tracked {
+		t.written.init(t)
+	}
 	return nil
 }
 

@@ -93,10 +93,14 @@ func living[T any](t *table, ids []ID, yield func(Handle[T], *T) bool) (goOn boo
 // changed reports whether the last frame had commands for the table, whose changes the
 // table must keep.
 func (t *table) changed(method string) bool {
+	t.mustTrack(method)
+	return t.inFrame(t.store.flush.last) && len(t.recorder.Published()) > 0
+}
+
+func (t *table) mustTrack(method string) {
 	if !t.tracked {
 		panic(fmt.Sprintf("store: %s of table %q, which keeps no changes; register it with TableOptions.Changes", method, t.name))
 	}
-	return t.inFrame(t.store.flush.last) && len(t.recorder.Published()) > 0
 }
 
 // forgetChanges empties the lists.

@@ -55,6 +55,7 @@ func (t *table) forgetFrame() {
 	t.version++
 	t.recorder.Forget()
 	t.forgetChanges()
+	t.written.clear()
 }
 
 func (c *savedTable) save(i int) {

@@ -68,6 +68,10 @@ func (t *table) forEach(ph *phase, task func(int) error) error {
 		t.touched.begin(p.n)
 		defer t.touched.settle(p.n)
 	}
+	if t.tracked {
+		t.written.begin(p.n)
+		defer t.written.settle(ph, p.n)
+	}
 	return t.store.runPass(ph, p.queues, p.n, task)
 }
 
@@ -90,6 +94,18 @@ type keptChunk struct {
 func (k keptChunk) Error() string {
 	return fmt.Sprintf("store: %s of chunk %d of table %q, which was kept past its pass; "+
 		"use the chunk that the current pass gives to its task", k.method, k.index, k.table)
+}
+
+// notInChunk is what Wrote of a stable chunk panics with. It is a value for the same
+// reason.
+type notInChunk struct {
+	id    ID
+	index int
+	table string
+}
+
+func (n notInChunk) Error() string {
+	return fmt.Sprintf("store: Wrote of %v, which is not in chunk %d of table %q; note what the chunk's own All yields", n.id, n.index, n.table)
 }
 
 // chunking says where the chunks of a table begin.

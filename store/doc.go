@@ -116,6 +116,18 @@
 // A frame inside a [Store.Write] is one phase: readers, who wait in [Store.Read],
 // see whole frames, and tables of events are cleared behind it.
 //
+// # Following what changes
+//
+// A network layer, an editor or an index asks what a frame did to a table that was
+// registered with Changes, and compares nothing: [Created], [Erased], [Replaced], and
+// [Written] for what passes wrote in place, which their tasks say by [Chunk.Wrote].
+//
+//	for h := range store.Written(ships) {
+//		send(h, ships.At(h))
+//	}
+//
+// The example Written keeps a client's copy equal in this way.
+//
 // # Going back
 //
 // [Store.Checkpoint] copies the whole state into memory that is used again and
@@ -154,7 +166,7 @@
 //
 //	call                                inside                        from
 //	Get Has At All Len Resolve          Read, pass, Reduce, Write,    any goroutine of that phase
-//	Created Erased Replaced Of          system
+//	Created Erased Replaced Written Of  system
 //	Dump DumpTable DigestTables
 //	                                    no phase, System.If           the goroutine that flushes
 //	Emplace Erase Put Staged            pass, call of the inbox       the goroutine that owns the queue

@@ -66,7 +66,11 @@ func (s *Store) flushAlone(ctx context.Context, run *frame, before func() error)
 	if err := before(); err != nil {
 		return nil, err
 	}
-	r, err := s.flush.flush(p, s.frameOf(p, run))
+	frame := s.frameOf(p, run)
+	r, err := s.flush.flush(p, frame)
+	if err == nil {
+		s.flush.adopt(frame.number)
+	}
 	if s.reports(r, err) {
 		s.flush.reporting.Store(true) // before the next flush can begin
 	}
@@ -115,6 +119,7 @@ type flush struct {
 	number  uint64          // of the last flush with commands, counted along what was done: no rollback takes it back
 	frame   uint64          // number of the one that the flush is of
 	last    uint64          // number of that of the last flush with commands
+	early   []*table        // with items written for the frame of the next flush
 	tracked []*table        // with commands in that frame, whose changes are kept
 	lapsed  []*table        // likewise, of the frame before
 	awake   awake           // tables that keep memory for flushes

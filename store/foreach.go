@@ -9,8 +9,8 @@ import (
 )
 
 // Chunk is a run of rows of a table given to one task, and good until that
-// returns. Erase and Touch panic when the pass has ended; Handle does in checked
-// builds and under the race detector.
+// returns. Its methods panic when the pass has ended, Handle in checked builds and
+// under the race detector alone.
 type Chunk[T any] struct {
 	Items []T   // the task may write them; capacity equals length
 	Queue Queue // the task's own
@@ -18,6 +18,7 @@ type Chunk[T any] struct {
 
 	table  *table
 	notes  *notes
+	wrote  *notes // nil: the table keeps no changes
 	items  *rows.Dense
 	row    uint32 // of Items[0] in the map
 	serial uint32 // of the pass
@@ -52,6 +53,28 @@ func (c *Chunk[T]) Touch(i int) {
 	c.notes.rows = append(c.notes.rows, int(c.row)+i)
 }
 
+// Wrote notes that the task has written Items[i], so that [Written] lists it. In a
+// table that was registered without Changes it costs a branch.
+func (c *Chunk[T]) Wrote(i int) {
+	if c.serial != c.table.pass.serial {
+		panic(keptChunk{"Wrote", c.Index, c.table.name})
+	}
+	_ = c.Items[i]
+	if c.wrote != nil {
+		c.wrote.rows = append(c.wrote.rows, int(c.row)+i)
+	}
+}
+
+// WroteAll notes that the task has written all Items; see [Chunk.Wrote].
+func (c *Chunk[T]) WroteAll() {
+	if c.serial != c.table.pass.serial {
+		panic(keptChunk{"WroteAll", c.Index, c.table.name})
+	}
+	if c.wrote != nil {
+		c.wrote.all = true
+	}
+}
+
 // ForEach runs f for every chunk of the table, in parallel. A chunk's rows are
 // that task's alone: it may write them and read anything that nobody writes in
 // this pass. Where chunks begin depends on row counts and on the table's chunk
@@ -84,7 +107,7 @@ func chunkOf[T any](t *Table[T], index int) Chunk[T] {
 	m := t.mapOf(shard)
 	return Chunk[T]{
 		Items: rows.Range[T](m, lo, hi), Queue: Queue(p.queues.Queue(index)), Index: index,
-		table: &t.core, notes: &t.core.touched.chunks[index], items: m, row: uint32(lo),
+		table: &t.core, notes: &t.core.touched.chunks[index], wrote: t.core.written.notesOf(index), items: m, row: uint32(lo),
 		serial: p.serial,
 	}
 }

@@ -114,7 +114,7 @@ type phase struct {
 	outer  *phase      // joined; nil when the phase holds the gate itself
 	system *system     // that runs in this phase, if it is of one
 	writes *table      // the table whose items a ForEach writes
-	frame  *frame      // of a Write
+	frame  *frame      // of a Write, or of a wave that no Write is around
 	busy   atomic.Bool // something has joined this Write or system
 	ended  atomic.Bool
 }

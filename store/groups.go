@@ -134,7 +134,7 @@ func (c *GroupChunk[T, K]) Members(i int) Members[T] {
 }
 
 // Chunk returns the owners as a ForEach over their table has them, for its methods:
-// Handle, Erase, Touch.
+// Handle, Erase, Touch, Wrote.
 func (c *GroupChunk[T, K]) Chunk() *Chunk[K] { return &c.owners }
 
 // Members are the items that have one owner, to be read: by row, in the order of

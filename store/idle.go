@@ -50,5 +50,6 @@ func (t *table) restIfIdle() (rests bool) {
 	for _, sh := range t.order {
 		sh.Rest()
 	}
+	t.written.rest()
 	return true
 }

@@ -22,7 +22,7 @@ type TableOptions[T any] struct {
 	MaxItems   int    // in all shards together; 0: as many as slots allow
 	MinFree    int    // vacant slots each shard holds back, so that a slot rests for at least as many erases
 	ChunkItems int    // rows of a chunk, 1 where each item takes long; 0: a multiple of 64, at least 1,024 rows and 64 KiB
-	Changes    bool   // keeps what each frame did to the table; see [Created]
+	Changes    bool   // keeps what each frame did to the table; see [Created] and [Written]
 	FixedKeys  bool   // ForEach changes no key that Defragment sorts by, unless Chunk.Touch says so
 
 	// Links calls visit with the address of each handle behind a slice, map,

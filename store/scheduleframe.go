@@ -65,6 +65,9 @@ func (c *Schedule) bind() {
 		}
 		defer p.leave()
 		defer p.trace("").end()
+		if p.outer == nil {
+			p.frame = &c.frame
+		}
 		return run(p)
 	}
 	c.flush = func(ctx context.Context) error {

@@ -136,6 +136,7 @@ type StableChunk[T any] struct {
 
 	rows   StableRows[T]
 	table  *table
+	wrote  *notes // nil: the table keeps no changes
 	serial uint32 // of the pass
 }
 
@@ -146,6 +147,30 @@ func (c *StableChunk[T]) All() iter.Seq2[Handle[T], *T] {
 		panic(keptChunk{"All", c.Index, c.table.name})
 	}
 	return c.rows.All()
+}
+
+// Wrote notes that the task has written the item that h names, which has to be one of
+// the chunk; see [Chunk.Wrote].
+func (c *StableChunk[T]) Wrote(h Handle[T]) {
+	if c.serial != c.table.pass.serial {
+		panic(keptChunk{"Wrote", c.Index, c.table.name})
+	}
+	if row := int(h.ID.Slot()); row < c.rows.lo || row >= c.rows.hi || !c.rows.items.Has(h.ID) {
+		panic(notInChunk{h.ID, c.Index, c.table.name})
+	}
+	if c.wrote != nil {
+		c.wrote.rows = append(c.wrote.rows, int(h.ID.Slot()))
+	}
+}
+
+// WroteAll notes that the task has written all items of the chunk; see [Chunk.Wrote].
+func (c *StableChunk[T]) WroteAll() {
+	if c.serial != c.table.pass.serial {
+		panic(keptChunk{"WroteAll", c.Index, c.table.name})
+	}
+	if c.wrote != nil {
+		c.wrote.all = true
+	}
 }
 
 // ForEach runs f for every chunk of the table, in parallel; see [Table.ForEach].
@@ -163,7 +188,7 @@ func (t *StableTable[T]) ForEach(ctx context.Context, f func(ctx context.Context
 func (t *StableTable[T]) task(index int) error {
 	p := &t.core.pass
 	shard, lo, hi := p.find(index)
-	return t.visit(p.ctx, StableChunk[T]{Queue: Queue(p.queues.Queue(index)), Index: index, rows: StableRows[T](t.core.stableRows(shard, lo, hi, index)), table: &t.core, serial: p.serial})
+	return t.visit(p.ctx, StableChunk[T]{Queue: Queue(p.queues.Queue(index)), Index: index, rows: StableRows[T](t.core.stableRows(shard, lo, hi, index)), table: &t.core, wrote: t.core.written.notesOf(index), serial: p.serial})
 }
 
 // ReduceStable computes one partial result per chunk of t with f, in parallel,

@@ -18,11 +18,12 @@ type noted struct {
 	peak   highwater.Mark // of how many there are
 }
 
-// notes are the rows that one task touched.
+// notes are the rows that one task touched or wrote.
 type notes struct {
 	rows []int
+	all  bool // rows of the chunk
 	peak highwater.Mark
-	_    [28]byte // neighbours are written by different workers
+	_    [24]byte // neighbours are written by different workers
 }
 
 const fewChunks = 64 // whose notes are kept anyway

@@ -72,6 +72,10 @@ func (s *Shard) ErasedItems() (ids []handle.ID, values items.Slice) {
 // value to, if the shard tracks it.
 func (s *Shard) ReplacedItems() []handle.ID { return s.changes.replaced }
 
+// CreatedItems returns the handles of the items that the flushes of the frame created, in
+// runs, if the shard tracks it.
+func (s *Shard) CreatedItems() [][]handle.ID { return s.changes.created }
+
 // ForgetChanges empties what ErasedItems and ReplacedItems return and lets the collector
 // have it.
 func (s *Shard) ForgetChanges() { s.changes.forget(s.typ) }

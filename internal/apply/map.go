@@ -20,6 +20,8 @@ type Map interface {
 	Rows() int // positions that a pass has to visit
 	Has(id handle.ID) bool
 	Item(id handle.ID) unsafe.Pointer // nil: there is none
+	RowOf(id handle.ID) (row int, ok bool)
+	IDAt(row int) handle.ID // null: there is none
 	All(yield func(id handle.ID, item unsafe.Pointer) bool)
 	From(n int, yield func(id handle.ID, item unsafe.Pointer) bool) // All, without the first n
 

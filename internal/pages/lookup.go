@@ -63,6 +63,15 @@ func (s *Stable) Item(id handle.ID) unsafe.Pointer {
 	return nil
 }
 
+// RowOf returns the row of the item that id names, which is its slot, and whether there
+// is one.
+func (s *Stable) RowOf(id handle.ID) (int, bool) {
+	if s.Has(id) {
+		return int(id.Slot()), true
+	}
+	return 0, false
+}
+
 // IDAt returns the handle of the item at row, 0 to Rows()-1, or the null handle
 // when the row has none, in O(1) time. It panics when there is no such row.
 func (s *Stable) IDAt(row int) handle.ID {

@@ -1,0 +1,117 @@
+package store_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+
+	"handloom/store"
+)
+
+// walker is what the clients of a server see.
+type walker struct{ X, Speed int }
+
+// news is what one frame did to the walkers, as it goes over a network.
+type news struct {
+	Gone []store.ID          `json:",omitempty"`
+	Now  map[store.ID]walker `json:",omitempty"`
+}
+
+// newsOf asks what the last frame did. Nothing is compared, and nothing is looked at
+// that did not change.
+func newsOf(walkers *store.Table[walker]) news {
+	d := news{Now: make(map[store.ID]walker)}
+	for h := range store.Erased(walkers) {
+		d.Gone = append(d.Gone, h.ID)
+	}
+	for h, v := range store.Created(walkers) {
+		d.Now[h.ID] = *v
+	}
+	for h, v := range store.Replaced(walkers) {
+		d.Now[h.ID] = *v
+	}
+	for h := range store.Written(walkers) {
+		d.Now[h.ID] = *walkers.At(h)
+	}
+	return d
+}
+
+// onlooker is what a client knows.
+type onlooker map[store.ID]walker
+
+func (c onlooker) apply(message []byte) error {
+	var d news
+	err := json.Unmarshal(message, &d)
+	for _, id := range d.Gone {
+		delete(c, id)
+	}
+	maps.Copy(c, d.Now)
+	return err
+}
+
+// A network layer keeps a client's copy equal by what it is told of each frame: items
+// that were created, replaced, erased, and written in place.
+func ExampleWritten() {
+	ctx := context.Background()
+	s, _ := store.New(store.Options{})
+	walkers, _ := store.Register(s, store.TableOptions[walker]{Changes: true})
+
+	// Whoever moves is written in place, and falls off the edge at 4.
+	walk := func(ctx context.Context) error {
+		return walkers.ForEach(ctx, func(_ context.Context, c store.Chunk[walker]) error {
+			for i := range c.Items {
+				v := &c.Items[i]
+				if v.Speed == 0 {
+					continue // nobody hears of those who rest
+				}
+				v.X += v.Speed
+				c.Wrote(i)
+				if v.X > 4 {
+					c.Erase(i)
+				}
+			}
+			return nil
+		})
+	}
+	// Who stands at 2 gets a rest, and another one comes.
+	rest := func(ctx context.Context) error {
+		return s.Each(ctx, 1, func(_ context.Context, _ int, q store.Queue) error {
+			for h, v := range walkers.All() {
+				if v.X == 2 && v.Speed > 0 {
+					walkers.Put(q, h, walker{X: 2})
+				}
+			}
+			walkers.Emplace(q, walker{Speed: 1 + walkers.Len()%2*2})
+			return nil
+		})
+	}
+	type on = []store.Resource
+	frame, _ := store.NewSchedule(
+		s,
+		store.System{Name: "walk", Writes: on{walkers}, Emits: on{walkers}, Run: walk},
+		store.System{Name: "rest", Reads: on{walkers}, Emits: on{walkers}, Run: rest},
+	)
+
+	client := onlooker{}
+	for range 5 { // ticks
+		if _, err := frame.Run(ctx); err != nil {
+			fmt.Println(err)
+		}
+		message, _ := json.Marshal(newsOf(walkers))
+		if err := client.apply(message); err != nil {
+			fmt.Println(err)
+		}
+		server := onlooker{}
+		for h, v := range walkers.All() {
+			server[h.ID] = *v
+		}
+		fmt.Println(string(message), maps.Equal(client, server))
+	}
+	// Output:
+	// {"Now":{"1:0.1":{"X":0,"Speed":1}}} true
+	// {"Now":{"1:0.1":{"X":1,"Speed":1},"1:1.1":{"X":0,"Speed":3}}} true
+	// {"Now":{"1:0.1":{"X":2,"Speed":0},"1:1.1":{"X":3,"Speed":3},"1:2.1":{"X":0,"Speed":1}}} true
+	// {"Gone":["1:1.1"],"Now":{"1:1.2":{"X":0,"Speed":1},"1:2.1":{"X":1,"Speed":1}}} true
+	// {"Now":{"1:1.2":{"X":1,"Speed":1},"1:2.1":{"X":2,"Speed":0},"1:3.1":{"X":0,"Speed":3}}} true
+}

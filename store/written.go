@@ -1,0 +1,186 @@
+package store
+
+import (
+	"iter"
+	"math"
+	"math/bits"
+	"slices"
+
+	"handloom/internal/sparse"
+)
+
+// Written iterates over the items of t that the last frame wrote in place, or the one
+// that runs has so far: those of which [Chunk.Wrote] or [Chunk.WroteAll] says so. They
+// come by typeId and then in the order of rows, each once. Items that the frame created
+// are left out, for [Created] has them; those that it erased are gone. Items that it also
+// put a value to are in [Replaced] as well.
+//
+// What passes write that no Write and no Run of a schedule is around is of the next of
+// them, or of the next flush, whichever comes first.
+//
+// The list is good until the first flush with commands of the next frame, or until that
+// writes items of t: one that does neither leaves it as it is. A Rollback empties it. It
+// is read like the items themselves, and Written panics unless t was registered with
+// Changes. A row that is noted costs some nanoseconds, most of them when its pass is over,
+// and two bytes and a bit for its slot; walking over k of n items takes O(k + n/64) time
+// and n/8 bytes.
+func Written[T any](t TableOf[T]) iter.Seq[Handle[T]] {
+	of := t.tableOf()
+	of.mustTrack("Written")
+	return func(yield func(Handle[T]) bool) {
+		of.written.all(func(id ID) bool { return yield(Handle[T]{ID: id}) })
+	}
+}
+
+// written is what the tasks of passes say they wrote, for tables that keep changes. Each
+// task notes rows in a list of its own, and when the pass is over they are kept by slot,
+// so that no flush has to move them.
+type written struct {
+	table  *table
+	frame  uint64           // that wrote the items, or frameToCome; 0: none
+	shards []sparse.Handles // of the items
+	noted
+}
+
+// frameToCome stands for the frame that passes are of which none is around.
+const frameToCome = math.MaxUint64
+
+func (w *written) init(t *table) {
+	w.table, w.shards = t, make([]sparse.Handles, len(t.order))
+}
+
+// notesOf returns where the task of a chunk notes rows, or nil.
+func (w *written) notesOf(chunk int) *notes {
+	if w.table == nil {
+		return nil
+	}
+	return &w.chunks[chunk]
+}
+
+// settle keeps what was noted in a pass of n chunks, whether it failed or not.
+func (w *written) settle(p *phase, n int) {
+	begun := false
+	for chunk := range w.chunks[:n] {
+		notes := &w.chunks[chunk]
+		if len(notes.rows) == 0 && !notes.all {
+			continue
+		}
+		if !begun {
+			begun = true
+			w.begins(p.frameNumber())
+		}
+		w.keep(chunk, notes)
+		notes.all = false
+		notes.forget()
+	}
+}
+
+// begins says of which frame the items are that are kept next. Others are of the past,
+// unless they were to be of the frame to come.
+func (w *written) begins(frame uint64) {
+	if frame == w.frame {
+		return
+	}
+	if w.frame != frameToCome {
+		w.clear()
+	}
+	w.frame = frame
+	f := &w.table.store.flush
+	if frame == frameToCome && !slices.Contains(f.early, w.table) { // the pass holds the store alone
+		f.early = append(f.early, w.table)
+	}
+}
+
+func (w *written) clear() {
+	w.frame = 0
+	for i := range w.shards {
+		w.shards[i].Clear()
+	}
+}
+
+func (w *written) keep(chunk int, notes *notes) {
+	shard, lo, hi := w.table.pass.find(chunk)
+	m, set := w.table.order[shard].Map, &w.shards[shard]
+	set.Grow(m.Stats().Slots)
+	for _, row := range notes.rows {
+		set.Add(m.IDAt(row))
+	}
+	for row := lo; notes.all && row < hi; row++ {
+		if id := m.IDAt(row); !id.IsZero() { // stable tables have gaps
+			set.Add(id)
+		}
+	}
+}
+
+// rest gives up the memory for items of past frames.
+func (w *written) rest() {
+	if w.table != nil && w.isOver() {
+		t := w.table
+		*w = written{}
+		w.init(t)
+	}
+}
+
+// isOver reports whether the items are of a past frame.
+func (w *written) isOver() bool { return w.frame < w.table.store.flush.last || w.frame == 0 }
+
+// adopt makes what was written for a frame to come that of a flush, which is in it.
+func (f *flush) adopt(frame uint64) {
+	for _, t := range f.early {
+		if t.written.frame == frameToCome {
+			t.written.frame = frame
+		}
+	}
+	clear(f.early)
+	f.early = f.early[:0]
+}
+
+// all yields the items, but for those of past frames and those that their frame created.
+func (w *written) all(yield func(ID) bool) {
+	t := w.table
+	if w.isOver() {
+		return
+	}
+	for shard := range w.shards {
+		set, m := &w.shards[shard], t.order[shard].Map
+		if set.Len() == 0 {
+			continue
+		}
+		var created, found sparse.Bits // rows
+		add := func(rows *sparse.Bits, id ID) {
+			if row, ok := m.RowOf(id); ok && !created.Has(row) {
+				rows.Add(row)
+			}
+		}
+		found.Grow(m.Rows())
+		if w.frame == t.store.flush.last && t.inFrame(w.frame) {
+			created.Grow(m.Rows())
+			for _, ids := range t.order[shard].CreatedItems() {
+				for _, id := range ids {
+					add(&created, id)
+				}
+			}
+		}
+		set.All(m.TypeID(), func(id ID) bool {
+			add(&found, id)
+			return true
+		})
+		for base, word := range found.Words {
+			for ; word != 0; word &= word - 1 {
+				if !yield(m.IDAt(base + bits.TrailingZeros64(word))) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// frameNumber returns the number of the frame that the phase is in.
+func (p *phase) frameNumber() uint64 {
+	for ; p != nil; p = p.outer {
+		if p.frame != nil {
+			return p.frame.number
+		}
+	}
+	return frameToCome
+}
