@@ -1,6 +1,7 @@
 package store_test
 
 import (
+	"context"
 	"math/rand/v2"
 	"testing"
 
@@ -10,6 +11,9 @@ import (
 	"handloom/internal/kit/program"
 	"handloom/internal/kit/shrink"
 )
+
+// mostTries is how many programs may be tried to find a smaller one that fails.
+const mostTries = 1000
 
 // randomPrograms plays programs of random seeds, each under four configurations,
 // and shows the smallest that it finds of one that fails. `go run ./stress
@@ -23,10 +27,16 @@ func randomPrograms(t *testing.T, n int, narrow bool) {
 		p := drawn(narrow)
 		p.Configs = draw.Configs(p.Seed, 4)
 		if f := kit.Under(t.Context(), p, p.Configs...); f != nil {
-			small := shrink.Program(t.Context(), p, func(smaller *program.Program) bool {
+			ctx, cancel := context.WithCancel(t.Context())
+			tries := 0
+			small := shrink.Program(ctx, p, func(smaller *program.Program) bool {
+				if tries++; tries == mostTries {
+					cancel()
+				}
 				got := kit.Under(t.Context(), smaller, p.Configs...)
 				return got != nil && got.Kind == f.Kind
 			})
+			cancel()
 			t.Fatalf("%v, and\n%s: %v", f, small.Text(), kit.Under(t.Context(), small, p.Configs...))
 		}
 	}
