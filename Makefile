@@ -36,9 +36,11 @@ lint: ## formatting, vet, staticcheck, go fix, go mod tidy
 portable: ## the library on 32 bits, and that it compiles for the browser
 	GOARCH=386 go vet ./...
 	@if [ "$$(go env GOHOSTARCH)" = amd64 ]; then \
-		set -x; GOARCH=386 go test -short -timeout $(TIMEOUT) ./store/... ./shard/... ./batch ./tasks ./internal/schedule ./internal/record ./internal/apply ./internal/rows ./internal/pages ./internal/items ./internal/sparse ./internal/digest ./internal/highwater; \
+		set -x; GOARCH=386 go test -short -timeout $(TIMEOUT) ./store/... ./shard/... ./batch ./tasks ./internal/schedule ./internal/record ./internal/apply ./internal/rows ./internal/pages ./internal/items ./internal/sparse ./internal/digest ./internal/highwater ./journal; \
 	else echo "the tests on 32 bits run where the machine is an amd64"; fi
 	GOOS=js GOARCH=wasm go build ./store/...
+	GOOS=windows go vet ./journal
+	GOOS=darwin go vet ./journal
 
 stress: ## the main job, and that bad input is refused
 	sh stress/check.sh

@@ -7,6 +7,8 @@ import (
 	"hash/crc32"
 	"io"
 	"slices"
+
+	"handloom/internal/digest"
 )
 
 // The format of a snapshot. Everything is little endian.
@@ -146,10 +148,18 @@ func (r *headReader) text() string { return string(r.cut(r.number(4))) }
 
 // imageWriter writes the parts of a snapshot. The first error stays.
 type imageWriter struct {
-	w      io.Writer
-	n      int64
-	frames uint32
-	err    error
+	w         io.Writer
+	n         int64
+	tee       *digest.Tee // makes frames of what the digest of a shard is given
+	table, of uint16      // of the frames: the table, and the shard of it
+	frames    uint32
+	err       error
+}
+
+func newImageWriter(to io.Writer) *imageWriter {
+	w := &imageWriter{w: to}
+	w.tee = digest.NewTee(frameBytes, func(piece []byte) { w.frame(frameState, piece) })
+	return w
 }
 
 func (w *imageWriter) write(b []byte) {
@@ -168,10 +178,11 @@ func (w *imageWriter) head(h *imageHead) {
 	w.write(binary.LittleEndian.AppendUint32(nil, crc32.Checksum(b, castagnoli)))
 }
 
-func (w *imageWriter) frame(f imageFrame) {
+func (w *imageWriter) frame(kind frameKind, payload []byte) {
+	f := imageFrame{table: w.table, shard: w.of, kind: kind, payload: payload}
 	header := f.header()
 	w.write(header[:])
-	w.write(f.payload)
+	w.write(payload)
 	w.frames++
 }
 

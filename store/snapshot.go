@@ -107,7 +107,7 @@ func writeImage(w io.Writer, epoch uint64, tag Tag, tables []*table, mapOf func(
 		}
 		head.tables = append(head.tables, t.image())
 	}
-	out := imageWriter{w: w}
+	out := newImageWriter(w)
 	out.head(&head)
 	var whole digest.Hash
 	for i, t := range tables {
@@ -116,7 +116,8 @@ func writeImage(w io.Writer, epoch uint64, tag Tag, tables []*table, mapOf func(
 		}
 	}
 	end := binary.LittleEndian.AppendUint64(nil, whole.Sum())
-	out.frame(imageFrame{kind: frameWhole, payload: binary.LittleEndian.AppendUint32(end, out.frames)})
+	out.table, out.of = 0, 0
+	out.frame(frameWhole, binary.LittleEndian.AppendUint32(end, out.frames))
 	return out.n, out.err
 }
 
@@ -124,16 +125,12 @@ func writeImage(w io.Writer, epoch uint64, tag Tag, tables []*table, mapOf func(
 // returns that.
 func (w *imageWriter) shard(table, shard int, m apply.Map) uint64 {
 	var h digest.Hash
-	f := imageFrame{table: uint16(table), shard: uint16(shard)}
-	h.Tee(digest.NewTee(frameBytes, func(piece []byte) {
-		f.payload = piece
-		w.frame(f)
-	}))
+	w.table, w.of = uint16(table), uint16(shard)
+	h.Tee(w.tee)
 	m.DigestTo(&h)
 	sum := h.Sum()
 	h.Flush()
-	f.kind, f.payload = frameShard, binary.LittleEndian.AppendUint64(nil, sum)
-	w.frame(f)
+	w.frame(frameShard, binary.LittleEndian.AppendUint64(nil, sum))
 	return sum
 }
 

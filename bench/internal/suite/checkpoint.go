@@ -1,15 +1,18 @@
 package suite
 
 import (
+	"bytes"
 	"context"
+	"io"
 
 	"handloom/bench/internal/measure"
 	"handloom/store"
 )
 
-// checkpoints returns the cases of Checkpoint and Rollback on one worker, beside
-// what copying the same memory by hand takes, in three arrays: items, and 8 bytes
-// of a slot and 4 of a row for each.
+// checkpoints returns the cases of Checkpoint and Rollback on one worker, and of
+// WriteTo, which is save, and ReadCheckpoint, which is load, of memory. Beside them
+// is what copying the same memory by hand takes, in three arrays: items, and 8
+// bytes of a slot and 4 of a row for each.
 //
 // Copying is bound by memory, and Go's copy goes past the caches from a megabyte
 // on, which saves a third of the traffic. A million items of 8 bytes in 8 shards
@@ -18,11 +21,8 @@ import (
 func (s set[T]) checkpoints() (cases []measure.Case) {
 	for _, op := range []struct {
 		name string
-		f    func(context.Context, *store.Store, *store.Checkpoint) error
-	}{
-		{"checkpoint", func(ctx context.Context, st *store.Store, c *store.Checkpoint) error { return st.Checkpoint(ctx, c) }},
-		{"rollback", func(ctx context.Context, st *store.Store, c *store.Checkpoint) error { return st.Rollback(ctx, c) }},
-	} {
+		make func(context.Context, *store.Store, *store.Checkpoint) func() error
+	}{{"checkpoint", takeCheckpoint}, {"rollback", rollBack}, {"save", writeTo}, {"load", readBack}} {
 		for _, impl := range []struct {
 			name   string
 			shards int
@@ -33,7 +33,8 @@ func (s set[T]) checkpoints() (cases []measure.Case) {
 				emplace(st, s.register(st, impl.shards, impl.stable), values[T](s.n))
 				ctx := context.Background()
 				check(st.Checkpoint(ctx, c))
-				return &measure.Work{Items: s.n, Body: func() { check(op.f(ctx, st, c)) }}
+				f := op.make(ctx, st, c)
+				return &measure.Work{Items: s.n, Body: func() { check(f()) }}
 			}))
 		}
 		cases = append(cases, s.newCase(op.name, "copy", func() *measure.Work {
@@ -42,6 +43,30 @@ func (s set[T]) checkpoints() (cases []measure.Case) {
 		}))
 	}
 	return cases
+}
+
+// What the cases measure, of a store and a checkpoint that holds its state.
+
+func takeCheckpoint(ctx context.Context, st *store.Store, c *store.Checkpoint) func() error {
+	return func() error { return st.Checkpoint(ctx, c) }
+}
+
+func rollBack(ctx context.Context, st *store.Store, c *store.Checkpoint) func() error {
+	return func() error { return st.Rollback(ctx, c) }
+}
+
+func writeTo(_ context.Context, _ *store.Store, c *store.Checkpoint) func() error {
+	return func() error {
+		_, err := c.WriteTo(io.Discard)
+		return err
+	}
+}
+
+func readBack(ctx context.Context, st *store.Store, c *store.Checkpoint) func() error {
+	var b bytes.Buffer
+	_, err := c.WriteTo(&b)
+	check(err)
+	return func() error { return st.ReadCheckpoint(ctx, bytes.NewReader(b.Bytes()), new(store.Checkpoint)) }
 }
 
 // register adds a table of either kind.
