@@ -110,6 +110,7 @@ func (a *arena) fly(ctx context.Context) error {
 				c.Erase(i)
 			}
 		}
+		c.WroteAll()
 		return nil
 	})
 }
@@ -127,6 +128,7 @@ func (a *arena) steer(ctx context.Context) error {
 			if move := a.intents[at].Move; move != 0 {
 				f.X += move
 				f.Facing = cmp.Compare(move, 0)
+				c.Wrote(i)
 			}
 			if a.intents[at].Fire {
 				a.bullets.Emplace(c.Queue, bullet{Owner: c.Handle(i), X: f.X, DX: 2 * f.Facing, Life: 12})
@@ -174,6 +176,7 @@ func (a *arena) suffer(ctx context.Context) error {
 				continue
 			}
 			f.Hull -= amount
+			c.Wrote(i)
 			if f.Hull <= 0 { // another one takes its place, under the same handle
 				next := newFighter(f.Player)
 				next.Facing, next.Deaths = f.Facing, f.Deaths+1
@@ -366,7 +369,6 @@ type delta struct {
 
 // changed is what a tick did to the items of one table. One that it changed in more
 // than one way is in more than one list, each time with the value that it has in the end.
-// Written has all items: nearly all fly or walk in every tick.
 type changed[T any] struct {
 	Created, Replaced, Written []named[T]
 	Erased                     []store.Handle[T]
@@ -378,7 +380,8 @@ type named[T any] struct {
 	Value  T
 }
 
-// deltaOf asks the store what the frame did; nobody has to compare.
+// deltaOf asks the store what the frame did; nobody has to compare. A frame that did
+// nothing leaves the lists of the one before, and to be told them again does no harm.
 func deltaOf(v *server) delta {
 	return delta{Tick: v.now, Fighters: changedIn(v.fighters), Bullets: changedIn(v.bullets)}
 }
@@ -386,7 +389,9 @@ func deltaOf(v *server) delta {
 func changedIn[T any](t *store.Table[T]) (c changed[T]) {
 	c.Created = list(store.Created(t))
 	c.Replaced = list(store.Replaced(t))
-	c.Written = list(t.All())
+	for h := range store.Written(t) {
+		c.Written = append(c.Written, named[T]{h, *t.At(h)})
+	}
 	for h := range store.Erased(t) {
 		c.Erased = append(c.Erased, h)
 	}
