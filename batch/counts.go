@@ -18,7 +18,8 @@ import (
 var ErrQueueFull = errors.New("queue is full")
 
 // Counts say what became of the commands of a batch. Each command is in exactly
-// one of the first eight counters (B1).
+// one of the first eight counters (B1), but for the first EraseAll of a table: it counts
+// as an erase of each item that there was.
 type Counts struct {
 	Created      int `json:"created"`       // items that live now
 	Erased       int `json:"erased"`        // items that lived before

@@ -42,6 +42,17 @@ func (t *table) leak() (err error) {
 	return nil
 }
 
+// byAll returns how many more commands the erases of all items count for than were
+// recorded.
+func (f *flush) byAll() (more int) {
+	for _, t := range f.tables {
+		if t.recorder.Pending.All() > 0 {
+			more += t.len() - 1
+		}
+	}
+	return more
+}
+
 // settled panics when a flush left a broken invariant behind, or lost a command
 // (B1).
 func (f *flush) settled(recorded int) {

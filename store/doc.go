@@ -74,7 +74,7 @@
 //
 // Many changes to one item, ten bullets that hit one target, are not puts. They
 // are events, and events are items: emplace them into a table of their own, flush,
-// bring each to its target, clear the table ([Table.Clear], in a [Store.Write]). One
+// bring each to its target, and record that all are erased ([Table.EraseAll]). One
 // walk over them is a plain loop, in a Write, or in a system that writes the targets
 // and runs no pass meanwhile:
 //
@@ -169,7 +169,7 @@
 //	Created Erased Replaced Written Of  system
 //	Dump DumpTable DigestTables
 //	                                    no phase, System.If           the goroutine that flushes
-//	Emplace Erase Put Staged            pass, call of the inbox       the goroutine that owns the queue
+//	Emplace Erase EraseAll Put Staged   pass, call of the inbox       the goroutine that owns the queue
 //	                                    Store.Queues: till the flush
 //	write items in place                ForEach                       the task, its own chunk
 //	                                    system                        one goroutine, tables it writes, while no pass of it runs

@@ -196,6 +196,9 @@ func (f *flush) flush(p *phase, of *frame) (*Report, error) {
 	if err := f.prepare(p); err != nil {
 		return nil, fmt.Errorf("store: Flush: %w; nothing was applied, the batch is kept", err)
 	}
+	if check.Full {
+		recorded += f.byAll()
+	}
 	planned := time.Now()
 	if check.Cheap {
 		s.applying.Store(true)

@@ -49,6 +49,7 @@ const (
 	createIt = iota
 	eraseTarget
 	putTarget
+	eraseAll
 )
 
 func newFrameModel() *frameModel {
@@ -92,6 +93,10 @@ func (m *frameModel) flush(before []change, resolve func(name store.ID) (store.I
 	erases, puts := map[store.ID]bool{}, map[store.ID]uint64{}
 	for _, c := range batch {
 		switch {
+		case c.kind == eraseAll:
+			for _, item := range before {
+				erases[item.id] = true
+			}
 		case c.kind == eraseTarget && c.create != nil:
 			c.create.cancelled = true
 		case c.kind == eraseTarget:
@@ -185,6 +190,8 @@ func (y *framePlayer) commands() (all []frameCommand) {
 		case c.kind == createIt:
 			c.create = &frameCreate{value: c.value}
 			own = append(own, c.create)
+		case y.next(12) == 0:
+			c.kind = eraseAll
 		case len(live)+len(own) == 0:
 			continue
 		default:
@@ -212,6 +219,8 @@ func (y *framePlayer) record(all []frameCommand, q store.Queue) {
 			y.table.Erase(q, target)
 		case putTarget:
 			y.table.Put(q, target, item{Value: c.value})
+		case eraseAll:
+			y.table.EraseAll(q)
 		}
 	}
 }

@@ -22,6 +22,7 @@ type anyTable[T any] interface {
 	Staged(q store.Queue, p store.Handle[T]) (*T, bool)
 	Erase(q store.Queue, h store.Handle[T])
 	EraseItems(q store.Queue, hs []store.Handle[T])
+	EraseAll(q store.Queue)
 	Put(q store.Queue, h store.Handle[T], v T)
 
 	Insert(w *store.Writer, v T) (store.Handle[T], error)

@@ -67,6 +67,16 @@ func (t *Table[T]) EraseItems(q Queue, hs []Handle[T]) {
 	t.core.recorder.EraseItems(record.Queue(q), handle.IDs(hs))
 }
 
+// EraseAll records that every item is to be erased which lives when the flush begins: a
+// table of events is emptied by it, behind the systems that read them. Items that the same
+// batch creates stay. Puts of the batch to the items are dropped, and other erases of them
+// redundant.
+//
+// It is one command to limits and to [Store.Pending]. A [Report] counts it as erased once
+// per item, and each further EraseAll of the table in the batch as redundant. It takes O(1)
+// time; the flush takes what it does for erases of all of them, without looking up handles.
+func (t *Table[T]) EraseAll(q Queue) { t.core.recorder.EraseAll(record.Queue(q)) }
+
 // Put records that the item h names is to be replaced by v, writes in place
 // since the last flush included. The last put by (key, sequence) wins; a put to
 // an item erased in the same batch is dropped. A provisional handle of the same

@@ -32,6 +32,10 @@ func (t *StableTable[T]) EraseItems(q Queue, hs []Handle[T]) {
 	t.core.recorder.EraseItems(record.Queue(q), handle.IDs(hs))
 }
 
+// EraseAll records that every item is to be erased which lives when the flush begins; see
+// [Table.EraseAll].
+func (t *StableTable[T]) EraseAll(q Queue) { t.core.recorder.EraseAll(record.Queue(q)) }
+
 // Put records that the item h names is to be replaced by v; see [Table.Put].
 func (t *StableTable[T]) Put(q Queue, h Handle[T], v T) {
 	record.PutItem(&t.core.recorder, record.Queue(q), h, v)

@@ -55,6 +55,9 @@ func (w shardWork) cost() int64 {
 	for _, erases := range w.commands.Erases(w.index) {
 		n += len(erases.IDs) * eraseCost
 	}
+	if w.commands.All() > 0 {
+		n += w.Map.Len() * eraseCost
+	}
 	for _, col := range w.commands.Columns {
 		n += len(col.Puts(w.index).IDs) * putCost
 	}

@@ -194,7 +194,7 @@ func (v *visitor) calls() map[string]func(ctx context.Context) error {
 // unrefused are calls of the table that nothing refuses, in a normal build or
 // because no phase is asked: those of queues and writers have tests of their own.
 var unrefused = strings.Fields(`Get Has At All Len Resolve Created Erased Replaced Written Of Dump DumpTable DigestTables Pending
-	Emplace Erase Put Staged write items in place Insert Remove Clear Maps`)
+	Emplace Erase EraseAll Put Staged write items in place Insert Remove Clear Maps`)
 
 // attempt makes a call; a Writer that is used in the wrong place panics.
 func attempt(call func(ctx context.Context) error, ctx context.Context) (err error) {

@@ -33,6 +33,7 @@ type Map interface {
 
 	Mark(marks *sparse.Marks, id handle.ID) sparse.Marking
 	MarkItems(marks *sparse.Marks, ids []handle.ID, unmarked []sparse.Unmarked) []sparse.Unmarked
+	MarkEvery(marks *sparse.Marks)
 	Marked(marks *sparse.Marks, yield func(id handle.ID, item unsafe.Pointer) bool)
 	IsMarked(marks *sparse.Marks, id handle.ID) bool
 	EraseMarked(marks *sparse.Marks) int

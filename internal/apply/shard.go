@@ -36,6 +36,12 @@ func New(m Map, t *items.Type) *Shard { return &Shard{Map: m, typ: t} }
 func (s *Shard) Plan(c *record.Commands, index int) {
 	s.counts, s.samples = batch.Counts{}, s.samples[:0]
 	s.mostUnmarked = 0
+	if c.All() > 0 {
+		s.Map.MarkEvery(&s.erasing)
+	}
+	if index == 0 {
+		s.counts.Redundant = max(0, c.All()-1)
+	}
 	for _, erases := range c.Erases(index) {
 		s.planErases(c, erases)
 	}

@@ -21,6 +21,7 @@ type Commands struct {
 
 	recorder  *Recorder
 	erases    [][]Erases  // by shard, in key order
+	all       int         // how often the erase of all items was recorded
 	order     []run       // segments in key order
 	places    places      // of segments in order
 	marks     []mark      // by creation number, which counts creates in (key, sequence) order
@@ -73,6 +74,9 @@ func (b *Batch) Gather() (tables []int, found bool) {
 			r := b.byList[list]
 			b.pending(r).addErases(list-r.list, buf.erases[list], key)
 		}
+		for _, ordinal := range buf.all {
+			b.pending(b.tables[ordinal]).all++
+		}
 		found = found || !buf.empty()
 	}
 	for _, ordinal := range b.gathered {
@@ -93,7 +97,7 @@ func (b *Batch) pending(r *Recorder) *Commands {
 }
 
 func (c *Commands) begin(shards int) {
-	c.begun = true
+	c.begun, c.all = true, 0
 	for len(c.erases) < shards {
 		c.erases = append(c.erases, nil)
 		c.peaks.erases = append(c.peaks.erases, highwater.Mark{})
@@ -117,6 +121,9 @@ func (c *Commands) Erases(shard int) []Erases {
 	}
 	return nil
 }
+
+// All returns how often the erase of all items of the table was recorded.
+func (c *Commands) All() int { return c.all }
 
 // number gives every create its creation number and makes room for its handle.
 func (c *Commands) number(r *Recorder) {

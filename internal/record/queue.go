@@ -51,9 +51,11 @@ type buffer struct {
 	lists        []int            // the lists of this use
 	touched      []touched        // the columns of this use, in order of first use
 	unrouted     []handle.ID      // untyped erases of typeIds that no table has
+	all          []int            // ordinals of tables all of whose items are erased, one for each time that was recorded
 	peaks        []highwater.Mark // by list: of spareErases
 	room         Load             // in the arrays of this use: it holds no more
 	unroutedPeak highwater.Mark
+	allPeak      highwater.Mark
 	uses         int    // since idle arrays were given up
 	usedTables   []bool // by table ordinal: since then
 	usedLists    []bool // by list: since then
@@ -117,7 +119,8 @@ func (buf *buffer) reset() {
 	buf.touched, buf.lists = buf.touched[:0], buf.lists[:0]
 	buf.unrouted = highwater.Trim(&buf.unroutedPeak, buf.unrouted)
 	buf.room = Load{}
-	buf.grew(cap(buf.unrouted), idBytes)
+	buf.all = highwater.Trim(&buf.allPeak, buf.all)
+	buf.grew(cap(buf.unrouted)+cap(buf.all), idBytes)
 	buf.giveUpIdle()
 }
 
@@ -149,14 +152,17 @@ func (buf *buffer) forget() {
 }
 
 // empty reports whether the buffer holds nothing.
-func (buf *buffer) empty() bool { return len(buf.touched)+len(buf.lists)+len(buf.unrouted) == 0 }
+func (buf *buffer) empty() bool {
+	return len(buf.touched)+len(buf.lists)+len(buf.unrouted)+len(buf.all) == 0
+}
 
 // load is what the buffer holds. It takes O(tables used) time.
 func (buf *buffer) load() Load {
 	if buf.empty() {
 		return Load{}
 	}
-	sum := Load{len(buf.unrouted), int64(len(buf.unrouted)) * idBytes}
+	n := len(buf.unrouted) + len(buf.all)
+	sum := Load{n, int64(n) * idBytes}
 	for _, list := range buf.lists {
 		n := len(buf.erases[list])
 		sum.Add(Load{n, int64(n) * idBytes})

@@ -156,6 +156,20 @@ func (r *Recorder) EraseItems(q Queue, ids []handle.ID) {
 	}
 }
 
+// EraseAll records that all items of the table are to be erased which live when the batch
+// is flushed.
+func (r *Recorder) EraseAll(q Queue) {
+	if check.Cheap {
+		q.enter()
+		defer q.leave()
+	}
+	if buf := q.buf; q.usable(r.batch) && (len(buf.all) < cap(buf.all) || buf.admit(1, idBytes)) {
+		before := cap(buf.all)
+		buf.all = append(buf.all, r.ordinal)
+		buf.grew(cap(buf.all)-before, idBytes)
+	}
+}
+
 // PutItem records that the item h names is to be replaced by v; a provisional
 // handle of this batch replaces the value of the create. T is the item type of r.
 func PutItem[T any](r *Recorder, q Queue, h handle.Of[T], v T) {

@@ -1,7 +1,7 @@
 package record
 
 // Targets calls visit with the ordinal of each table that a queue of the pass holds
-// commands for, as often as there are columns and erase lists that do. Checked
+// commands for, as often as there are columns, erase lists and erases of all that do. Checked
 // builds compare it with what was declared.
 func (p *Pass) Targets(visit func(ordinal int)) {
 	for task := range p.buffers[:p.tasks] {
@@ -11,6 +11,9 @@ func (p *Pass) Targets(visit func(ordinal int)) {
 		}
 		for _, list := range buf.lists {
 			visit(p.batch.byList[list].ordinal)
+		}
+		for _, ordinal := range buf.all {
+			visit(ordinal)
 		}
 	}
 }

@@ -25,6 +25,10 @@ func (d *Dense) MarkItems(marks *Marks, ids []handle.ID, unmarked []sparse.Unmar
 	return d.set.MarkItems(marks, ids, len(d.meta), unmarked)
 }
 
+// MarkEvery marks every item, in O(Len()/64) time but where slots may be depleted. It
+// changes nothing but the marks.
+func (d *Dense) MarkEvery(marks *Marks) { d.set.MarkEvery(marks, d.meta) }
+
 // Marked calls yield for each marked item, in ascending order of rows, until it
 // says false.
 func (d *Dense) Marked(marks *Marks, yield func(id handle.ID, item unsafe.Pointer) bool) {

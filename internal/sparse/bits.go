@@ -37,6 +37,16 @@ func (b *Bits) Add(i int) bool {
 	return true
 }
 
+// AddWord adds the numbers 64*w+i, below the n of [Bits.Grow], for each bit i of word.
+func (b *Bits) AddWord(w int, word uint64) {
+	if word == 0 {
+		return
+	}
+	b.count += bits.OnesCount64(word &^ b.words[w])
+	b.words[w] |= word
+	b.summary[w/64] |= 1 << (w % 64)
+}
+
 // Has reports whether i is in the set; any i may be asked for.
 func (b *Bits) Has(i int) bool {
 	w := uint(i) / 64

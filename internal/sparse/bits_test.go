@@ -125,3 +125,30 @@ func TestTheZeroBitsIsEmpty(t *testing.T) {
 		t.Error("the zero Bits has numbers")
 	}
 }
+
+func TestAWordAddsEachOfItsNumbers(t *testing.T) {
+	var words, single Bits
+	for _, b := range []*Bits{&words, &single} {
+		b.Grow(64 * 200)
+		b.Add(64*70 + 3)
+	}
+	for i, word := range map[int]uint64{0: 1, 3: ^uint64(0), 64: 1 << 63, 70: 0b1010, 150: 0} {
+		words.AddWord(i, word)
+		for bit := range 64 {
+			if word>>bit&1 != 0 {
+				single.Add(64*i + bit)
+			}
+		}
+	}
+	for i := range 64 * 200 {
+		if words.Has(i) != single.Has(i) {
+			t.Errorf("%d is in the one: %t, in the other: %t", i, words.Has(i), single.Has(i))
+		}
+	}
+	if words.Count() != single.Count() {
+		t.Errorf("%d numbers, want %d", words.Count(), single.Count())
+	}
+	if words.Clear(); words.Count() != 0 || words.Has(64*3) {
+		t.Error("it is not empty when cleared")
+	}
+}

@@ -62,6 +62,9 @@ func (s *Freelist) Limit() uint64 {
 	return uint64(s.limit)
 }
 
+// MayDeplete reports whether a slot may be at its last generation.
+func (s *Freelist) MayDeplete() bool { return s.highest >= s.last }
+
 // IsLast reports whether vacating the live slot that id names would deplete it.
 func (s *Freelist) IsLast(id handle.ID) bool { return id.Generation() == s.last }
 

@@ -71,7 +71,7 @@ type Unmarked struct {
 // those that mark nothing to unmarked, which it returns.
 func (s *Set) MarkItems(k *Marks, ids []handle.ID, rows int, unmarked []Unmarked) []Unmarked {
 	k.Rows.Grow(rows)
-	deplete := s.highest >= s.last
+	deplete := s.MayDeplete()
 	for i, id := range ids {
 		row, ok := s.Lookup(id)
 		switch {
@@ -85,6 +85,27 @@ func (s *Set) MarkItems(k *Marks, ids []handle.ID, rows int, unmarked []Unmarked
 	}
 	return unmarked
 }
+
+// MarkEvery marks every item of a map with the given meta set, in O(rows/64) time, or
+// O(rows) when slots may be depleted.
+func (s *Set) MarkEvery(k *Marks, meta []Slot) {
+	k.Rows.Grow(len(meta))
+	for row := 0; row < len(meta); row += 64 {
+		k.Rows.AddWord(row/64, ^uint64(0)>>max(0, row+64-len(meta)))
+	}
+	if !s.MayDeplete() {
+		return
+	}
+	for _, slot := range meta {
+		if s.IsLast(s.Words[slot]) {
+			k.depleting++
+		}
+	}
+}
+
+// NoteDepleting notes that so many of the items whose rows the caller marked itself are
+// at their last generation.
+func (k *Marks) NoteDepleting(n int) { k.depleting += n }
 
 // MarkAll marks the items that ids name in a map of rows rows, for an erase that
 // follows at once: depleting ones are not counted.
@@ -115,7 +136,7 @@ func (s *Set) EraseMarked(k *Marks, meta []Slot) []Move {
 	if word < len(k.Rows.words) {
 		staying = ^k.Rows.words[word] & (^uint64(0) << (kept % 64))
 	}
-	deplete := s.highest >= s.last
+	deplete := s.MayDeplete()
 	words := s.Words
 	var first, last Slot // of the chain of vacant slots
 	chained := 0

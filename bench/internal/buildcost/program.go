@@ -111,6 +111,7 @@ func Register$(s *store.Store) (*store.Table[T$], error) {
 	q, _ := s.Queues(1)
 	hs := t.EmplaceItems(q[0], []made.T${z}, nil)
 	t.EraseItems(q[0], hs)
+	t.EraseAll(q[0])
 	store.EmplaceFunc(t, q[0], func(h store.Handle[made.T$], v *made.T$) {})
 	t.Staged(q[0], hs[0])
 	for range store.Created(t) {
