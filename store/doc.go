@@ -113,8 +113,8 @@
 // A system that only reads a table uses [Reduce], or, to record something,
 // [Store.Each] and lookups.
 //
-// A frame inside a [Store.Write] is one phase: readers, who wait in [Store.Read],
-// see whole frames, and tables of events are cleared behind it.
+// A run inside a [Store.Write] is one phase: readers, who wait in [Store.Read], see
+// whole frames.
 //
 // # Following what changes
 //
@@ -161,6 +161,26 @@
 // What a program adds must be deterministic too: seed random numbers from
 // [Store.Epoch] and [Chunk.Index], sum floating-point numbers with [Reduce],
 // write no item but the chunk's own.
+//
+// # Who keeps what over which phase
+//
+//	what                                     is good until
+//	pointer from Get, At, All, Chunk.Items   the phase ends; in a StableTable: the item is erased
+//	Chunk, Rows, GroupChunk                  the task ends
+//	Groups                                   the next flush or reorder of one of its two tables
+//	Queue                                    its task or call returns; of Queues: the next flush or Discard
+//	pointer from Staged, EmplaceFunc         the task or call returns
+//	provisional handle, in commands          the batch is flushed or dropped; then it is stale
+//	provisional handle, by Resolve           the next frame flushes something, or a Rollback or Load
+//	Created, Erased, Replaced, Written       likewise
+//	Receipt of Submit                        for ever
+//	Report of Flush                          the next flush; of Run: the next one; Report.Clone: for ever
+//	Writer, and maps from Maps               its Write ends
+//	Handle                                   for ever: it finds its item or nothing; issued behind a Checkpoint: its Rollback
+//	Checkpoint                               the next Checkpoint into it
+//
+// Calls of the inbox wait for the first flush of the next frame, and behind a flush that
+// failed for the next one.
 //
 // # Who may do what
 //
