@@ -121,6 +121,8 @@ func weight(op program.Op) float64 {
 	case program.Reset, program.Discard, program.Misuse,
 		program.FailError, program.FailPanic, program.FailGoexit, program.Rollback, program.ReduceInTask:
 		return 0.3
+	case program.EraseAll: // or else tables stay small
+		return 0.1
 	}
 	return 1
 }

@@ -29,7 +29,7 @@ func ops(f func(op program.Op) bool) []program.Op {
 }
 
 // erases reports whether the operation erases what its references name, if that
-// lives.
+// lives, or what a task records does so.
 func erases(op program.Op) bool {
 	return strings.HasPrefix(op.String(), "erase") || op == program.TakeNow || op == program.Remove
 }
@@ -173,10 +173,10 @@ func (d *drawing) account(s *program.Step, makes bool) {
 				k.live = append(k.live, s.Name+i)
 			}
 		}
+	case s.Op == program.Clear || s.Op == program.EraseAll:
+		d.cleared(s.Table)
 	case erases(s.Op):
 		d.gone(s.Table, s.Refs)
-	case s.Op == program.Clear:
-		d.cleared(s.Table)
 	}
 }
 

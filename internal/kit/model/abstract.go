@@ -61,14 +61,26 @@ func (a *Abstract) Record(commands []Command, late bool) {
 	}
 }
 
-// Touched returns what the commands of the batch name that is no create of it.
+// Touched returns what the commands of the batch name that is no create of it, and
+// what lives in tables that it empties.
 func (a *Abstract) Touched() []uint64 {
 	var ids []uint64
+	emptied := make(map[int]bool)
 	for _, commands := range [][]Command{a.batch, a.late} {
 		for i := range commands {
-			if c := &commands[i]; !isProvisional(c.ID) {
+			if c := &commands[i]; c.Kind == EraseAll {
+				emptied[c.Table] = true
+			} else if !isProvisional(c.ID) {
 				ids = append(ids, c.ID)
 			}
+		}
+	}
+	if len(emptied) == 0 {
+		return ids
+	}
+	for _, id := range a.issued {
+		if l, lives := a.live[id]; lives && emptied[l.table] {
+			ids = append(ids, id)
 		}
 	}
 	return ids

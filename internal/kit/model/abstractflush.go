@@ -69,6 +69,9 @@ func (a *Abstract) commands(batch []Command, creates map[uint64]*pending) map[ui
 		}
 	}
 	for _, c := range batch {
+		if c.Kind == EraseAll {
+			a.EraseWhere(c.Table, -1, func(Item) bool { return true })
+		}
 		l, lives := a.live[c.ID]
 		if lives && (c.Kind == EraseUntyped || c.Kind == Erase && l.table == c.Table) {
 			a.Erase(l.table, c.ID)

@@ -28,6 +28,7 @@ const (
 	Stage             // completes the value of the create ID, if OK
 	Erase             // in Table, of ID
 	EraseUntyped      // of ID, wherever it is
+	EraseAll          // in Table, of what lives when the flush begins
 )
 
 // Command is one command as a task recorded it.

@@ -52,6 +52,9 @@ func (p *Plan) applyTable(i int, t *table) {
 	p.note(i, t)
 	if len(creates) > 0 {
 		p.of(i).Created += len(creates)
+		if p.emptied[i] && t.live() > 0 {
+			p.m.seen.See(Refilled)
+		}
 	}
 	take := deal(sizes, len(creates))
 	if slices.Max(take) != slices.Min(take) && slices.Max(sizes) == slices.Min(sizes) {

@@ -13,6 +13,7 @@ type Plan struct {
 	m         *Exact
 	report    Report
 	counts    map[int]*Counts // by table; -1: no table
+	emptied   map[int]bool    // tables all of whose items are erased
 	erased    map[*Map[Item]]map[uint32]bool
 	values    map[*Map[Item]]map[uint32]Value // last puts that count
 	creates   map[int][]*create               // by table, in key order
@@ -26,7 +27,7 @@ type Plan struct {
 // Plan finds out what a flush of the batch does.
 func (m *Exact) Plan() *Plan {
 	p := &Plan{
-		m: m, counts: make(map[int]*Counts), erased: make(map[*Map[Item]]map[uint32]bool),
+		m: m, counts: make(map[int]*Counts), emptied: make(map[int]bool), erased: make(map[*Map[Item]]map[uint32]bool),
 		values: make(map[*Map[Item]]map[uint32]Value), creates: make(map[int][]*create),
 		cancelled: make(map[*create]bool), put: make(map[*create]bool), putValue: make(map[*create]Value),
 		depleting: make(map[*Map[Item]]int), shared: make(map[int]bool),
@@ -37,6 +38,7 @@ func (m *Exact) Plan() *Plan {
 		return p
 	}
 	p.collect()
+	p.commands(p.eraseAll)
 	p.each(Erase, p.erase)
 	p.each(Put, p.replace)
 	p.limits()
@@ -138,15 +140,39 @@ func (p *Plan) erase(c *Command, table int, s Sample) {
 	case p.erased[sh][n]:
 		counts.Redundant++
 	default:
-		if p.erased[sh] == nil {
-			p.erased[sh] = make(map[uint32]bool)
+		p.end(counts, sh, n)
+	}
+}
+
+// eraseAll erases what lives in a table, before other commands are looked at:
+// wherever it was recorded, another erase of an item is the redundant one.
+func (p *Plan) eraseAll(c *Command, _, _ int) {
+	if c.Kind != EraseAll {
+		return
+	}
+	counts := p.of(c.Table)
+	if p.emptied[c.Table] {
+		counts.Redundant++
+		return
+	}
+	p.emptied[c.Table] = true
+	for _, sh := range p.m.tables[c.Table].shards {
+		for _, n := range sh.order(0, sh.Rows()) {
+			p.end(counts, sh, n)
 		}
-		p.erased[sh][n] = true
-		counts.Erased++
-		if sh.slots[n].generation == sh.LastGeneration {
-			counts.Depleted++
-			p.depleting[sh]++
-		}
+	}
+}
+
+// end notes that an item is erased.
+func (p *Plan) end(counts *Counts, sh *Map[Item], n uint32) {
+	if p.erased[sh] == nil {
+		p.erased[sh] = make(map[uint32]bool)
+	}
+	p.erased[sh][n] = true
+	counts.Erased++
+	if sh.slots[n].generation == sh.LastGeneration {
+		counts.Depleted++
+		p.depleting[sh]++
 	}
 }
 

@@ -71,6 +71,7 @@ const (
 	FieldsDigested
 	LateCall
 	SharedLinks
+	Refilled
 
 	seens
 )
@@ -141,6 +142,7 @@ var seenNames = [seens]string{
 	FieldsDigested:          "every-field-digested",
 	LateCall:                "inbox-across-flush",
 	SharedLinks:             "shared-links",
+	Refilled:                "refilled",
 }
 
 // String returns the name of the state.

@@ -20,6 +20,7 @@ type bound interface {
 	staged(q store.Queue, id uint64, i model.Item) bool
 	erase(q store.Queue, id uint64)
 	eraseItems(q store.Queue, ids []uint64)
+	EraseAll(q store.Queue)
 	put(q store.Queue, id uint64, i model.Item)
 	resolve(id uint64) (uint64, bool)
 
@@ -70,6 +71,7 @@ type common[T any] interface {
 	Staged(q store.Queue, p store.Handle[T]) (*T, bool)
 	Erase(q store.Queue, h store.Handle[T])
 	EraseItems(q store.Queue, hs []store.Handle[T])
+	EraseAll(q store.Queue)
 	Put(q store.Queue, h store.Handle[T], v T)
 	Resolve(p store.Handle[T]) (store.Handle[T], bool)
 	Has(h store.Handle[T]) bool

@@ -23,6 +23,9 @@ func (r *running) command(ctx context.Context, c *program.Step, task int, q stor
 		r.note(task, model.Command{Kind: model.Put, Table: c.Table, ID: to.id, Name: to.name, Value: v})
 	case program.Erase, program.EraseItems, program.EraseID:
 		r.erasing(c, task, q, r.targets(c.Refs, at))
+	case program.EraseAll:
+		r.tables[c.Table].EraseAll(q)
+		r.note(task, model.Command{Kind: model.EraseAll, Table: c.Table})
 	case program.EraseRow:
 		if row := c.Arg("i"); row < len(at.chunk) {
 			r.erase[task](row)

@@ -47,6 +47,19 @@ each tasks=4
 each tasks=2
   @1 goexit
 flush
+each tasks=3
+  @0 erase b %4
+  @1 erase-all b
+  @1 put b %6 v=2 s=950
+  @2 erase-all b
+  @2 erase b %4 %5
+  @2 emplace b %500 %500
+inbox
+  @0 erase-all a
+  @0 emplace a %501 %500
+foreach c add=1
+  @0 erase-all c
+flush
 misuse flush-in-read
 read %1 %100 %400+g %401^63
 write

@@ -30,21 +30,23 @@ func TestAStateThatDidNotComeUpIsNotCounted(t *testing.T) {
 		not   model.Seen
 		steps string
 	}{
-		"the null handle is of no other table":          {model.ForeignHandle, "each tasks=1\n@0 erase t %9\nflush\n"},
-		"a handle out of range is of no other table":    {model.ForeignHandle, "write\ninsert t %1\nend\neach tasks=1\n@0 erase t %1+s\nflush\n"},
-		"what a flush made real was not forged":         {model.ForgedFree, "each tasks=1\n@0 emplace t %1\nflush\neach tasks=1\n@0 erase t ~1\nflush\n"},
-		"generation 0 is not stale on a reused slot":    {model.StaleReused, "write\ninsert t %1\nend\neach tasks=1\n@0 erase t %1-g\nflush\n"},
-		"one row is not one more than a chunk":          {model.ChunkOneMore, "write\ninsert t %1\nend\nforeach t\n"},
-		"nothing is no call of the inbox":               {model.InboxCall, "inbox\n"},
-		"nothing to flush is nothing to cancel":         {model.CancelBefore, "flush-cancelled\n"},
-		"no rows are not put in order":                  {model.DefragmentDone, "write\ndefragment t\nend\n"},
-		"a clone that is left alone does not evolve":    {model.CloneDiverged, "write\nclone t\nend\n"},
-		"a map without slots drops none":                {model.ResetDropped, "write\nreset t\nend\n"},
-		"queues of a segment each need no second one":   {model.SecondSegment, "each tasks=2\n@0 emplace-items t %1*9000\n@1 emplace-items t %20001*9000\nflush\n"},
-		"tables of a segment each need no second one":   {model.SecondSegment, "each tasks=1\n@0 emplace-items t %1*9000\n@0 emplace-items u %20001*9000\nflush\n"},
-		"a discard of nothing drops no batch":           {model.DiscardedBatch, "discard\n"},
-		"a rollback over nothing pending drops nothing": {model.RolledBackOverBatch, "checkpoint\nrollback\n"},
-		"a misuse without an item to erase is none":     {model.MisuseRefused, "misuse callback-changes-map\n"},
+		"the null handle is of no other table":            {model.ForeignHandle, "each tasks=1\n@0 erase t %9\nflush\n"},
+		"a handle out of range is of no other table":      {model.ForeignHandle, "write\ninsert t %1\nend\neach tasks=1\n@0 erase t %1+s\nflush\n"},
+		"what a flush made real was not forged":           {model.ForgedFree, "each tasks=1\n@0 emplace t %1\nflush\neach tasks=1\n@0 erase t ~1\nflush\n"},
+		"generation 0 is not stale on a reused slot":      {model.StaleReused, "write\ninsert t %1\nend\neach tasks=1\n@0 erase t %1-g\nflush\n"},
+		"one row is not one more than a chunk":            {model.ChunkOneMore, "write\ninsert t %1\nend\nforeach t\n"},
+		"nothing is no call of the inbox":                 {model.InboxCall, "inbox\n"},
+		"nothing to flush is nothing to cancel":           {model.CancelBefore, "flush-cancelled\n"},
+		"no rows are not put in order":                    {model.DefragmentDone, "write\ndefragment t\nend\n"},
+		"a clone that is left alone does not evolve":      {model.CloneDiverged, "write\nclone t\nend\n"},
+		"a map without slots drops none":                  {model.ResetDropped, "write\nreset t\nend\n"},
+		"queues of a segment each need no second one":     {model.SecondSegment, "each tasks=2\n@0 emplace-items t %1*9000\n@1 emplace-items t %20001*9000\nflush\n"},
+		"tables of a segment each need no second one":     {model.SecondSegment, "each tasks=1\n@0 emplace-items t %1*9000\n@0 emplace-items u %20001*9000\nflush\n"},
+		"a discard of nothing drops no batch":             {model.DiscardedBatch, "discard\n"},
+		"a rollback over nothing pending drops nothing":   {model.RolledBackOverBatch, "checkpoint\nrollback\n"},
+		"an empty table is not emptied":                   {model.Refilled, "each tasks=1\n@0 erase-all t\n@0 emplace t %1\nflush\n"},
+		"nothing fills a table whose create is cancelled": {model.Refilled, "write\ninsert t %1\nend\neach tasks=1\n@0 erase-all t\n@0 emplace t %2\n@0 erase t %2\nflush\n"},
+		"a misuse without an item to erase is none":       {model.MisuseRefused, "misuse callback-changes-map\n"},
 	} {
 		if r := played(t, "", tt.steps); r.Seen[tt.not] != 0 {
 			t.Errorf("%s, but %v is counted %d times", name, tt.not, r.Seen[tt.not])

@@ -62,6 +62,7 @@ const (
 	Staged
 	Erase
 	EraseItems
+	EraseAll
 	EraseID
 	EraseRow
 	Put
@@ -161,6 +162,7 @@ var specs = [ops]spec{
 	Staged:       {"staged", inTask, table | refs | target, []string{"v", "s"}},
 	Erase:        {"erase", inTask, table | refs, nil},
 	EraseItems:   {"erase-items", inTask, table | refs, nil},
+	EraseAll:     {"erase-all", inTask, table, nil},
 	EraseID:      {"erase-id", inTask, refs, nil},
 	EraseRow:     {"erase-row", inTask, 0, []string{"i"}},
 	Put:          {"put", inTask, table | refs | target, []string{"v", "s"}},

@@ -29,6 +29,7 @@ each tasks=2
   @0 emplace t0 %100 %1 ~2 #1f00000000 v=5
   @0 put t0 %100 %100 v=6 s=90
   @0 erase-items t0 %1*3 %7+g-g+s^63@hot
+  @0 erase-all hot
   @1 panic
 foreach t0 add=5 touch=1
   @1 erase t0 .5
