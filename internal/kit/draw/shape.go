@@ -85,7 +85,7 @@ func (d *drawing) above() {
 
 // nested opens phases inside phases, of tables that have items.
 func (d *drawing) nested() {
-	d.program.Tables[1].Max = 0
+	d.program.Tables[1].Max, d.first().Fixed = 0, 1
 	for table := range 2 {
 		d.inWrite(program.Step{Op: program.Insert, Table: table, N: 1, Name: d.name(1)})
 	}

@@ -99,6 +99,9 @@ var misuses = map[string]func(p *player, ctx context.Context) error{
 		if p.exact.BatchFull() || len(p.tables) < 2 || p.tables[0].Len() == 0 || p.tables[1].Len() == 0 {
 			return errUntried
 		}
+		if of := &p.program.Tables[0]; of.Kind == program.Packed && of.Fixed == 0 {
+			return errUntried // the pass alone makes it forget what is in order
+		}
 		within := func(ctx context.Context) error { return refused(second(p.tables[0].reduce(ctx))) }
 		err := p.tables[0].forEach(ctx, func(ctx context.Context, _ chunk) error {
 			return errors.Join(within(ctx), p.tables[1].reduceBeside(ctx, within))
