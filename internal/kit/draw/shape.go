@@ -4,7 +4,7 @@ import "handloom/internal/kit/program"
 
 // shapes begin programs in states that random steps come to in one program of
 // thousands. Of consecutive seeds one in [shapeEvery] begins in each.
-var shapes = []func(d *drawing){(*drawing).rest, (*drawing).blocks, (*drawing).bytes, (*drawing).above, (*drawing).nested}
+var shapes = []func(d *drawing){(*drawing).rest, (*drawing).blocks, (*drawing).bytes, (*drawing).above, (*drawing).nested, (*drawing).renewed}
 
 const shapeEvery = 100
 
@@ -90,6 +90,20 @@ func (d *drawing) nested() {
 		d.inWrite(program.Step{Op: program.Insert, Table: table, N: 1, Name: d.name(1)})
 	}
 	d.add(program.Step{Op: program.Misuse, Word: "reduce-in-reduce-in-foreach"})
+}
+
+// renewed has the passes of a frame write what it created, and what was there before.
+func (d *drawing) renewed() {
+	d.first().Changes = 1
+	emplace := program.Step{Op: program.EmplaceItems, N: 3, Name: d.name(3)}
+	each := program.Step{Op: program.Each, Body: []program.Step{emplace}}.Set("tasks", 1)
+	d.inWrite(
+		program.Step{Op: program.InsertItems, N: 3, Name: d.name(3)},
+		program.Step{Op: program.ForEach}.Set("wrote", 2),
+		each,
+		program.Step{Op: program.Flush},
+		program.Step{Op: program.ForEach}.Set("wrote", 1),
+	)
 }
 
 // inWrite adds a write of some steps.

@@ -47,6 +47,7 @@ var args = map[string]func(d *drawing, s *program.Step) int{
 	"every":  func(d *drawing, _ *program.Step) int { return d.of(0, 1, 2, 3, 10) },
 	"rem":    func(d *drawing, _ *program.Step) int { return d.IntN(3) },
 	"touch":  func(d *drawing, _ *program.Step) int { return d.IntN(2) },
+	"wrote":  func(d *drawing, _ *program.Step) int { return d.of(0, 0, 1, 2, 3) },
 	"self":   func(d *drawing, _ *program.Step) int { return d.IntN(2) },
 	"share":  func(d *drawing, _ *program.Step) int { return d.IntN(2) },
 	"late":   func(d *drawing, _ *program.Step) int { return d.of(0, 0, 1) },

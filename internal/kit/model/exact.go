@@ -11,6 +11,7 @@ type Exact struct {
 	frame    int                   // number
 	flushed  int                   // frame of the last flush with commands
 	changes  map[int]*frameChanges // of that frame, by table
+	written  map[int]*written      // by table
 	serial   int                   // of the batch
 	passes   []*pass
 	calls    [][]Command     // of the inbox
@@ -62,7 +63,7 @@ type Widths struct {
 
 // NewExact returns a model of empty tables, which counts rare states in seen.
 func NewExact(tables []Table, w Widths, seen *Counters) *Exact {
-	m := &Exact{Widths: w, seen: seen, creates: make(map[int]*create), serial: 1, byType: make(map[uint16]int)}
+	m := &Exact{Widths: w, seen: seen, creates: make(map[int]*create), written: make(map[int]*written), serial: 1, byType: make(map[uint16]int)}
 	for at, t := range tables {
 		made := &table{Table: t}
 		for i := range t.Shards {

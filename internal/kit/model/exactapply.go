@@ -6,6 +6,7 @@ import "slices"
 // batch as it is, and not be refused.
 func (p *Plan) Apply() Report {
 	m := p.m
+	m.adopt()
 	if p.IsEmpty {
 		m.seen.See(EmptyFlush)
 		m.finish()

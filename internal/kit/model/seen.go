@@ -72,6 +72,7 @@ const (
 	LateCall
 	SharedLinks
 	Refilled
+	WroteCreated
 
 	seens
 )
@@ -143,6 +144,7 @@ var seenNames = [seens]string{
 	LateCall:                "inbox-across-flush",
 	SharedLinks:             "shared-links",
 	Refilled:                "refilled",
+	WroteCreated:            "wrote-created",
 }
 
 // String returns the name of the state.

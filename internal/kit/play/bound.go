@@ -3,6 +3,7 @@ package play
 import (
 	"context"
 	"iter"
+	"slices"
 
 	"handloom/internal/kit/model"
 	"handloom/store"
@@ -30,6 +31,7 @@ type bound interface {
 	Len() int
 	all() iter.Seq2[uint64, model.Item]
 	changes() model.Changes
+	written() []uint64
 	moved() (id uint64, moved bool)
 	mayMove()
 
@@ -56,11 +58,13 @@ type orderedTable interface {
 
 // chunk is a task's chunk of a table.
 type chunk struct {
-	queue   store.Queue
-	index   int
-	handles []uint64
-	change  func(f func(*uint64) bool, touch bool) // each key in place; f reports whether it changed
-	erase   func(i int)
+	queue    store.Queue
+	index    int
+	handles  []uint64
+	change   func(f func(*uint64) bool, touch bool) // each key in place; f reports whether it changed
+	erase    func(i int)
+	wrote    func(i int) // notes that it was
+	wroteAll func()
 }
 
 // common is what tables of both kinds have in common.
@@ -212,6 +216,8 @@ func (b *binding[T]) changes() (c model.Changes) {
 	}
 	return c
 }
+
+func (b *binding[T]) written() []uint64 { return idsOf(slices.Collect(store.Written(b.common))) }
 
 func (b *binding[T]) insert(w *store.Writer, i model.Item) (uint64, error) {
 	h, err := b.Insert(w, b.make(i))

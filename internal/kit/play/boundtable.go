@@ -17,7 +17,7 @@ func (b *packed[T]) resource() store.Resource { return b.table }
 
 func (b *packed[T]) forEach(ctx context.Context, f func(ctx context.Context, c chunk) error) error {
 	return b.table.ForEach(ctx, func(ctx context.Context, c store.Chunk[T]) error {
-		view := chunk{queue: c.Queue, index: c.Index, erase: c.Erase}
+		view := chunk{queue: c.Queue, index: c.Index, erase: c.Erase, wrote: c.Wrote, wroteAll: c.WroteAll}
 		for i := range c.Items {
 			view.handles = append(view.handles, uint64(c.Handle(i).ID))
 		}
@@ -78,10 +78,11 @@ func (b *stable[T]) resource() store.Resource { return b.table }
 
 func (b *stable[T]) forEach(ctx context.Context, f func(ctx context.Context, c chunk) error) error {
 	return b.table.ForEach(ctx, func(ctx context.Context, c store.StableChunk[T]) error {
-		view := chunk{queue: c.Queue, index: c.Index}
+		view := chunk{queue: c.Queue, index: c.Index, wroteAll: c.WroteAll}
 		for h := range c.All() {
 			view.handles = append(view.handles, uint64(h.ID))
 		}
+		view.wrote = func(i int) { c.Wrote(handleOf[T](view.handles[i])) }
 		view.erase = func(i int) { b.table.Erase(c.Queue, handleOf[T](view.handles[i])) }
 		view.change = func(change func(*uint64) bool, _ bool) {
 			for _, v := range c.All() {

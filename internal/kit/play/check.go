@@ -110,6 +110,7 @@ func (p *player) inspectTable(table int) {
 	if id, moved := t.moved(); moved {
 		p.fail(Model, "table %s: %s is not where it must be", p.program.Tables[table].Name, model.Text(id))
 	}
+	p.checkWritten(table)
 	want := p.exact.Rows(table)
 	for id, item := range t.all() {
 		if len(want) == 0 || want[0] != id {
@@ -154,9 +155,20 @@ func (p *player) checkChanges() {
 				p.fail(Model, "table %s: %s has %s; want %s", p.program.Tables[i].Name, l.name, list(l.got), list(l.want))
 			}
 		}
+		p.checkWritten(i)
 		if !slices.Equal(got.Values, want.Values) {
 			p.fail(Model, "table %s: Erased has the values %v; want %v", p.program.Tables[i].Name, got.Values, want.Values)
 		}
+	}
+}
+
+// checkWritten compares what passes wrote in place of a table that keeps changes.
+func (p *player) checkWritten(table int) {
+	if p.program.Tables[table].Changes == 0 {
+		return
+	}
+	if got, want := p.tables[table].written(), p.exact.Written(table); !slices.Equal(got, want) {
+		p.fail(Model, "table %s: Written has %s; want %s", p.program.Tables[table].Name, list(got), list(want))
 	}
 }
 

@@ -98,6 +98,7 @@ func (p *player) forEach(ctx context.Context, s *program.Step, inWrite bool) {
 	r.writes = s.Table
 	change := changing(s)
 	touch := s.Arg("touch") == 1 || p.program.Tables[s.Table].Fixed == 1
+	every := s.Arg("wrote")
 	visits := make([]atomic.Int32, len(chunks))
 	ran := r.run(ctx, inWrite, func(ctx context.Context) error {
 		return p.tables[s.Table].forEach(ctx, func(ctx context.Context, c chunk) error {
@@ -108,6 +109,7 @@ func (p *player) forEach(ctx context.Context, s *program.Step, inWrite bool) {
 			}
 			visits[c.index].Add(1)
 			c.change(change, touch)
+			c.note(every)
 			r.places[c.index].chunk, r.erase[c.index] = c.handles, c.erase
 			return r.task(ctx, c.index, c.queue)
 		})
@@ -121,6 +123,33 @@ func (p *player) forEach(ctx context.Context, s *program.Step, inWrite bool) {
 		}
 	}
 	p.changeBoth(s.Table, func(i *model.Item) { change(&i.Key) })
+	if p.program.Tables[s.Table].Changes == 1 {
+		var noted []uint64
+		for i := range chunks {
+			noted = append(noted, everyNth(chunks[i].Handles, every)...)
+		}
+		p.exact.Wrote(s.Table, noted, inWrite)
+		p.checkWritten(s.Table)
+	}
+}
+
+// note says of every n-th item of the chunk that it was written, at once if that is all.
+func (c *chunk) note(every int) {
+	if every == 1 {
+		c.wroteAll()
+		return
+	}
+	for i := 0; every > 0 && i < len(c.handles); i += every {
+		c.wrote(i)
+	}
+}
+
+// everyNth returns every n-th handle, the first included; of 0 it is none.
+func everyNth(handles []uint64, n int) (some []uint64) {
+	for i := 0; n > 0 && i < len(handles); i += n {
+		some = append(some, handles[i])
+	}
+	return some
 }
 
 // changing returns what a pass does to every key: it reports whether it changed

@@ -27,7 +27,8 @@ each tasks=3
   @2 erase b %5
   @2 put b %6 %100 %7 v=2 s=901
   @2 emplace-items c %200*70
-foreach b add=5 every=2 touch=1
+foreach b wrote=1
+foreach b add=5 every=2 touch=1 wrote=2
   @1 erase b .0
   @1 emplace b %300 %301
   @0 erase-row i=1

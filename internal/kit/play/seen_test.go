@@ -8,11 +8,11 @@ import (
 	"handloom/internal/kit/program"
 )
 
-// played plays a program of one packed table t of words, another u, and the given
-// steps.
+// played plays a program of packed tables of words, t, u and w, the last with change
+// lists, and the given steps.
 func played(t *testing.T, head, steps string) *play.Result {
 	t.Helper()
-	p, err := program.Parse([]byte("handloom-stress 1\n"+head+"table t packed word\ntable u packed word\ndo\n"+steps), "test")
+	p, err := program.Parse([]byte("handloom-stress 1\n"+head+"table t packed word\ntable u packed word\ntable w packed word changes=1\ndo\n"+steps), "test")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -46,6 +46,7 @@ func TestAStateThatDidNotComeUpIsNotCounted(t *testing.T) {
 		"a rollback over nothing pending drops nothing":   {model.RolledBackOverBatch, "checkpoint\nrollback\n"},
 		"an empty table is not emptied":                   {model.Refilled, "each tasks=1\n@0 erase-all t\n@0 emplace t %1\nflush\n"},
 		"nothing fills a table whose create is cancelled": {model.Refilled, "write\ninsert t %1\nend\neach tasks=1\n@0 erase-all t\n@0 emplace t %2\n@0 erase t %2\nflush\n"},
+		"a later frame wrote what this one created":       {model.WroteCreated, "each tasks=1\n@0 emplace w %1\nflush\nwrite\nforeach w wrote=1\nend\n"},
 		"a misuse without an item to erase is none":       {model.MisuseRefused, "misuse callback-changes-map\n"},
 	} {
 		if r := played(t, "", tt.steps); r.Seen[tt.not] != 0 {

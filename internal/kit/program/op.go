@@ -107,7 +107,7 @@ type spec struct {
 
 var specs = [ops]spec{
 	Each:            {"each", alone | inWrite, body, []string{"tasks", "cancel"}},
-	ForEach:         {"foreach", alone | inWrite, table | body, []string{"add", "every", "rem", "touch", "cancel"}},
+	ForEach:         {"foreach", alone | inWrite, table | body, []string{"add", "every", "rem", "touch", "cancel", "wrote"}},
 	Queues:          {"queues", alone, body, []string{"tasks"}},
 	Inbox:           {"inbox", alone | inWrite, body, []string{"fail", "late"}},
 	Flush:           {"flush", alone | inWrite, 0, nil},

@@ -31,7 +31,7 @@ each tasks=2
   @0 erase-items t0 %1*3 %7+g-g+s^63@hot
   @0 erase-all hot
   @1 panic
-foreach t0 add=5 touch=1
+foreach t0 add=5 touch=1 wrote=2
   @1 erase t0 .5
 misuse write-in-read
 flush
