@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 
+	"handloom/internal/check"
 	"handloom/internal/rows"
 )
 
@@ -130,6 +131,9 @@ type GroupChunk[T, K any] struct {
 
 // Members returns the items of Owners[i].
 func (c *GroupChunk[T, K]) Members(i int) Members[T] {
+	if check.Cheap && c.owners.serial != c.owners.table.pass.serial {
+		panic(keptChunk{"Members", c.Index, c.owners.table.name})
+	}
 	return Members[T]{refs: c.refs[c.ends[i]:c.ends[i+1]], maps: c.maps}
 }
 
