@@ -77,7 +77,7 @@ func (j *Journal) makeRoom(size int64) error {
 		}
 	}
 	if err := j.enter(s, a); err != nil {
-		return j.breaks(errors.Join(err, a.file.Close()))
+		return j.breaks(err)
 	}
 	return nil
 }
@@ -120,19 +120,26 @@ func (a *ahead) begin(s segment) error {
 	return a.file.sync()
 }
 
-// enter makes a, which has begun, the last segment.
+// enter makes a, which has begun, the last segment. The file is closed meanwhile:
+// Windows renames none that is open.
 func (j *Journal) enter(s segment, a *ahead) error {
+	if err := a.file.Close(); err != nil {
+		return err
+	}
 	if err := j.o.disk.rename(nextName, s.name()); err != nil {
 		return err
 	}
 	if err := j.o.disk.sync(); err != nil {
 		return err
 	}
-	var err error
+	f, err := j.o.disk.open(s.name())
+	if err != nil {
+		return err
+	}
 	if j.last != nil {
 		err = j.last.Close()
 	}
-	j.last, j.size, j.end = a.file, a.size, segmentHead
+	j.last, j.size, j.end = f, a.size, segmentHead
 	j.segments = append(j.segments, s.first())
 	return err
 }

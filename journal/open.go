@@ -79,7 +79,7 @@ func (j *Journal) beginSegment(s segment) error {
 		return errors.Join(err, a.file.Close())
 	}
 	if err := j.enter(s, a); err != nil {
-		return errors.Join(err, a.file.Close())
+		return err
 	}
 	j.tail = s.before
 	return nil

@@ -20,8 +20,9 @@ type Writer struct {
 // Write holds the store alone while fn runs. Inside, w gives immediate changes,
 // and ForEach, Each, Reduce, Flush, Digest and Verify join through the context,
 // one after another, so that a whole tick can be one phase and readers see whole
-// ticks. All of it is one frame, unless [Writer.EndFrame] ends it before. Changes made before fn fails stay. Write returns the error of fn, or
-// the cause of ctx when that ends before the gate opens.
+// ticks. All of it is one frame, unless [Writer.EndFrame] ends it before. Changes
+// made before fn fails stay. Write returns the error of fn, or the cause of ctx when
+// that ends before the gate opens.
 func (s *Store) Write(ctx context.Context, fn func(ctx context.Context, w *Writer) error) error {
 	all := new(struct { // one object
 		phase  phase
