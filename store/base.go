@@ -26,6 +26,7 @@ type table struct {
 	order    []*apply.Shard // by typeId
 	typ      *items.Type    // of the items
 	maxItems int
+	minFree  int
 	chunk    int           // rows
 	fields   []uintptr     // offsets of handles within an item
 	visitor  apply.Visitor // of handles behind references; nil: there are none
@@ -95,6 +96,9 @@ func (t *table) register(s *Store, o options, of *items.Type, cells *pages.Type)
 	if s.closed {
 		return fmt.Errorf("store: Register: %w", ErrClosed)
 	}
+	if s.claim.Load() != nil {
+		return fmt.Errorf("store: Register: %w", errClaimed)
+	}
 	if o.Name == "" {
 		o.Name = of.Reflect.String()
 	}
@@ -131,7 +135,7 @@ func (t *table) init(s *Store, o options) error {
 		o.TypeID = s.freeRun(o.Shards)
 	}
 	t.store, t.name, t.ordinal, t.first = s, o.Name, len(s.tables), uint16(o.TypeID)
-	t.maxItems, t.chunk, t.fields = o.MaxItems, o.chunkRows(t.typ.Size), fields
+	t.maxItems, t.minFree, t.chunk, t.fields = o.MaxItems, o.MinFree, o.chunkRows(t.typ.Size), fields
 	t.visitor, t.tracked = o.links, o.Changes
 	t.lookups.forget(t.typ, t.first)
 	t.copying.init(t.typ, o.clone)
@@ -149,6 +153,7 @@ func (t *table) init(s *Store, o options) error {
 		}
 	}
 	t.recorder.Init(s.batch, t.first, o.Shards, t.typ)
+	t.recorder.Links(t.fields, t.visitor)
 	t.flushing.init(s, o.Shards)
 	t.touched.init(t, o.FixedKeys)
 	if t.tracked {

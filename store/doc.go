@@ -16,6 +16,7 @@
 //   - frame: the outermost of [Store.Write], [Schedule.Run] and [Store.Flush]. What it
 //     did is one thing to the outside, however many flushes it had.
 //   - system: a step of a [Schedule] that says what it reads, writes and emits.
+//   - claim: the sole right to change a store, of a driver that logs what it applies.
 //   - wave: those systems of a run that run at the same time.
 //
 // # A table and its handles
@@ -188,6 +189,7 @@
 //	Get Has At All Len Resolve          Read, pass, Reduce, Write,    any goroutine of that phase
 //	Created Erased Replaced Written Of  system
 //	Dump DumpTable DigestTables
+//	DigestShard
 //	                                    no phase, System.If           the goroutine that flushes
 //	Emplace Erase EraseAll Put Staged   pass, call of the inbox       the goroutine that owns the queue
 //	                                    Store.Queues: till the flush
@@ -205,7 +207,7 @@
 //	Flush Schedule.Run                  no phase, Write               one at a time
 //	Checkpoint Rollback Load            no phase, Write               one at a time
 //	SortFunc SortByKey Defragment       Write                         one at a time
-//	Write Read Close Submit             no phase                      any
+//	Write Read Close Submit Claim       no phase                      any
 //	Queues Discard Pending              no phase, Read, Reduce        the goroutine that flushes
 //	Register RegisterStable Shuffle     no phase open at all          any
 //	Inbox Stats Flushed Epoch Timings   anywhere                      any
@@ -214,6 +216,9 @@
 // time take turns with each other: inside a Write or system a second one, whichever
 // it is, is [ErrPhase]; without a phase they wait for each other at the gate, but for
 // a second Flush, or Run of one schedule, which is [ErrPhase] too.
+//
+// While a driver holds a [Claim], phases of others that are not shared, and the calls of
+// the inbox, are [ErrPhase] as well.
 //
 // "Inside" means through the context that the phase gave to its function: that
 // is how a call joins. A call that does not fit is [ErrPhase] at once; a call

@@ -33,6 +33,8 @@ const (
 	opSortFunc
 	opSortByKey
 	opDefragment
+	opClaim
+	opPut
 )
 
 // operations are the properties of each. What may run inside what:
@@ -40,7 +42,8 @@ const (
 //	outer                joined by
 //	Read                 Reduce, Digest, Verify
 //	Write                these, and ForEach, Each, GroupBy, Flush, Checkpoint,
-//	                     Rollback, a frame of a Schedule, the orderings of tables
+//	                     Rollback, a frame of a Schedule, the orderings of tables,
+//	                     Claim.Put
 //	system of a frame    ForEach, Each, GroupBy, Reduce
 //	task of a pass       Reduce, which runs inline
 //	anything else        nothing
@@ -70,6 +73,8 @@ var operations = [...]struct {
 	opSortFunc:   {name: "SortFunc", joins: []operation{opWrite}},
 	opSortByKey:  {name: "SortByKey", joins: []operation{opWrite}},
 	opDefragment: {name: "Defragment", joins: []operation{opWrite}},
+	opClaim:      {name: "Claim"},
+	opPut:        {name: "Put of a Claim", joins: []operation{opWrite}},
 }
 
 func (o operation) String() string { return operations[o].name }
@@ -164,14 +169,20 @@ func (p *phase) open() (err error) {
 
 // acquire takes the gate, and gives it back when the store is of no use.
 func (p *phase) acquire() error {
+	if err := p.refused(); err != nil {
+		return err
+	}
 	if err := p.wait(); err != nil {
 		return err
 	}
-	if err := p.store.usable(p.op); err != nil {
-		p.store.gate.release(p.op.shared())
-		return err
+	err := p.store.usable(p.op)
+	if err == nil {
+		err = p.refused() // by a claim that came meanwhile
 	}
-	return nil
+	if err != nil {
+		p.store.gate.release(p.op.shared())
+	}
+	return err
 }
 
 func (p *phase) wait() error {
@@ -210,6 +221,8 @@ func (p *phase) join() error {
 			p.op, ErrPhase, outer.op)
 	case !p.op.joins(outer.op):
 		return fmt.Errorf("store: %v inside %v: %w; %s", p.op, outer.op, ErrPhase, p.op.advice(outer.op))
+	case p.op == opRollback && !p.mayRollBack():
+		return fmt.Errorf("store: Rollback or Load inside a tick: %w; what the log holds would no longer lead to the state", ErrPhase)
 	case outer.takesTurns() && !outer.busy.CompareAndSwap(false, true):
 		return fmt.Errorf("store: %v while another pass or flush runs in the same %v: %w; run them one after another",
 			p.op, outer.op, ErrPhase)

@@ -25,29 +25,37 @@ import (
 //
 // Looking things up inside fn takes a phase as anywhere else.
 func (s *Store) Inbox(fn func(q Queue) error) error {
-	failed, refused := s.arrive(fn, nil)
+	failed, refused := arrive(s.batch, fn, nil)
 	if refused != nil {
 		return fmt.Errorf("store: Inbox: %w", refused)
 	}
 	return failed
 }
 
-// arrive records with fn and leaves that in the inbox, for call if somebody waits for
-// it. It returns the error of fn, or why the inbox did not take it.
-func (s *Store) arrive(fn func(q Queue) error, call *record.Call) (failed, refused error) {
-	q, err := s.batch.Enter()
+// intake is where calls arrive: the inbox, or who has claimed it.
+type intake interface {
+	Enter() (record.Queue, error)
+	Arrive(q record.Queue, call *record.Call) error
+	Leave(q record.Queue)
+}
+
+// arrive records with fn and leaves that at to, for call if somebody waits for it. It
+// returns the error of fn, or why it was not taken.
+func arrive(to intake, fn func(q Queue) error, call *record.Call) (failed, refused error) {
+	q, err := to.Enter()
 	if err != nil {
 		return nil, err
 	}
 	kept := false
 	defer func() {
 		if !kept {
-			s.batch.Leave(q)
+			to.Leave(q)
 		}
 	}()
 	if err := fn(Queue(q)); err != nil {
 		return err, nil
 	}
+	refused = to.Arrive(q, call) // a Links of the caller may panic
 	kept = true
-	return nil, s.batch.Arrive(q, call)
+	return nil, refused
 }

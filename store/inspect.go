@@ -85,6 +85,16 @@ func (s *Store) DigestTables() []TableDigest {
 	return digests
 }
 
+// DigestShard returns the hash of one shard, which its typeId names, or 0 if no table has
+// it. It costs what the shard has; who may call it is as for DigestTables.
+func (s *Store) DigestShard(typeID uint16) uint64 {
+	if int(typeID) >= len(s.byType) || s.byType[typeID] == nil {
+		return 0
+	}
+	t := s.byType[typeID]
+	return t.digest(int(typeID - t.first))
+}
+
 // Dump iterates over the handles and items of one shard, which its typeId names,
 // in the order in which the shard holds them. An item of type T is given as a *T
 // that must not be written to. A typeId that no table has yields nothing. Nothing

@@ -81,6 +81,9 @@ func (l *lock) tryPass() bool {
 	}
 }
 
+// heldAlone reports whether somebody holds the gate alone.
+func (l *lock) heldAlone() bool { return l.state.Load()&heldAlone != 0 }
+
 // acquire takes the gate, for which it waits until ctx ends, and reports whether it
 // did. It takes nothing when ctx has ended before.
 func (l *lock) acquire(ctx context.Context, shared bool) bool {

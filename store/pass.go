@@ -92,7 +92,7 @@ func (s *Store) Queues(n int) ([]Queue, error) {
 		return nil, fmt.Errorf("store: Queues: %w: a phase that is no Read or Reduce holds the store; call it between phases", ErrPhase)
 	}
 	defer s.gate.release(true)
-	if err := s.usable(opQueues); err != nil {
+	if err := s.unclaimed(opQueues); err != nil {
 		return nil, err
 	}
 	pass, err := s.begin(nil, n)
@@ -116,7 +116,7 @@ func (s *Store) Discard() error {
 		return fmt.Errorf("store: Discard: %w: a phase that is no Read or Reduce holds the store; call it between phases", ErrPhase)
 	}
 	defer s.gate.release(true)
-	if err := s.usable(opDiscard); err != nil {
+	if err := s.unclaimed(opDiscard); err != nil {
 		return err
 	}
 	s.batch.Drop(ErrDiscarded)

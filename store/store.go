@@ -66,6 +66,7 @@ type Store struct {
 	byType  []*table // by typeId; nil: no table has it
 	names   map[string]*table
 
+	claim    atomic.Pointer[Claim] // nil: nobody has claimed the store
 	flush    flush
 	receipts receipts
 	each     eachPass

@@ -25,7 +25,7 @@ var (
 	ErrUncertain = errors.New("it may be applied")
 )
 
-// Receipt says what became of a call of [Store.Submit]. It is the caller's own, good
+// Receipt says what became of a call of [Store.Submit] or [Claim.Submit]. It is the caller's own, good
 // for ever and for any goroutine.
 type Receipt struct {
 	call *record.Call
@@ -34,6 +34,10 @@ type Receipt struct {
 // Epoch returns the epoch of the flush that applied the call; that of the store when
 // the call recorded nothing.
 func (r *Receipt) Epoch() uint64 { return r.call.Epoch }
+
+// Tick returns the number of the tick that applied the call, if a driver did; see
+// [Calls.Done].
+func (r *Receipt) Tick() uint64 { return r.call.Tick }
 
 // Resolve returns the handle of the item that the provisional handle id was recorded
 // for, in the call, and whether there is one: false when the create was cancelled, and
@@ -73,15 +77,11 @@ func (s *Store) Submit(ctx context.Context, f func(q Queue) error) (*Receipt, er
 		return nil, fmt.Errorf(not, err)
 	}
 	call := record.NewCall(s.Epoch())
-	if failed, refused := s.arrive(f, call); failed != nil || refused != nil {
+	if failed, refused := arrive(s.batch, f, call); failed != nil || refused != nil {
 		return nil, fmt.Errorf(not, cmp.Or(failed, refused))
 	}
-	select {
-	case <-call.Settled():
-	case <-ctx.Done():
-		if !isClosed(call.Settled()) { // of two channels that are ready, select takes any
-			return nil, fmt.Errorf("store: Submit: its context ended while the call waited for a frame to apply it: %w: %w", ErrUncertain, context.Cause(ctx))
-		}
+	if err := await(ctx, call); err != nil {
+		return nil, err
 	}
 	switch err := call.Err(); {
 	case errors.Is(err, ErrBroken):
@@ -90,6 +90,18 @@ func (s *Store) Submit(ctx context.Context, f func(q Queue) error) (*Receipt, er
 		return nil, fmt.Errorf(not, err)
 	}
 	return &Receipt{call}, nil
+}
+
+// await waits until it is known what became of a call, unless ctx ends before.
+func await(ctx context.Context, call *record.Call) error {
+	select {
+	case <-call.Settled():
+	case <-ctx.Done():
+		if !isClosed(call.Settled()) { // of two channels that are ready, select takes any
+			return fmt.Errorf("store: Submit: its context ended while the call waited for a frame to apply it: %w: %w", ErrUncertain, context.Cause(ctx))
+		}
+	}
+	return nil
 }
 
 // maySubmit returns why Submit would wait for ever or in vain, where that can be told.

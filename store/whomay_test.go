@@ -172,6 +172,13 @@ func (v *visitor) calls() map[string]func(ctx context.Context) error {
 		return err
 	}
 	calls["Close"] = func(ctx context.Context) error { _, err := v.Close(ctx); return err }
+	calls["Claim"] = func(ctx context.Context) error {
+		c, err := v.Claim(ctx)
+		if err == nil {
+			c.Release()
+		}
+		return err
+	}
 	calls["Queues"] = func(context.Context) error { _, err := v.Queues(1); return err }
 	calls["Discard"] = func(context.Context) error { return v.Discard() }
 	calls["Register"] = func(context.Context) error {
@@ -193,7 +200,7 @@ func (v *visitor) calls() map[string]func(ctx context.Context) error {
 
 // unrefused are calls of the table that nothing refuses, in a normal build or
 // because no phase is asked: those of queues and writers have tests of their own.
-var unrefused = strings.Fields(`Get Has At All Len Resolve Created Erased Replaced Written Of Dump DumpTable DigestTables Pending
+var unrefused = strings.Fields(`Get Has At All Len Resolve Created Erased Replaced Written Of Dump DumpTable DigestTables DigestShard Pending
 	Emplace Erase EraseAll Put Staged write items in place Insert Remove Clear Maps`)
 
 // attempt makes a call; a Writer that is used in the wrong place panics.

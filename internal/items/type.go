@@ -87,6 +87,18 @@ func (t *Type) DecodeItems(d *digest.Decoder, s Slice) { t.Digest.Decode(d, s.da
 // DecodeItem reads the item at p, which is zero.
 func (t *Type) DecodeItem(d *digest.Decoder, p unsafe.Pointer) { t.Digest.Decode(d, p, 1) }
 
+// AppendItems appends the encodings of the items of s to b; see [digest.Program.Append].
+func (t *Type) AppendItems(b []byte, s Slice) []byte { return t.Digest.Append(b, s.data, s.len) }
+
+// AppendItem appends the encoding of the item at p to b.
+func (t *Type) AppendItem(b []byte, p unsafe.Pointer) []byte { return t.Digest.Append(b, p, 1) }
+
+// ReadItems reads the items of s, which are zero.
+func (t *Type) ReadItems(r *digest.Reader, s Slice) { r.Items(t.Digest, s.data, s.len) }
+
+// ReadItem reads the item at p, which is zero.
+func (t *Type) ReadItem(r *digest.Reader, p unsafe.Pointer) { r.Items(t.Digest, p, 1) }
+
 // DigestItem adds the item at p to h.
 func (t *Type) DigestItem(h *digest.Hash, p unsafe.Pointer) { t.Digest.Items(h, p, 1) }
 

@@ -25,6 +25,7 @@ type Batch struct {
 	open  int   // passes that have not ended
 	ended tally // of those that have
 	inbox inbox
+	input input // of a tick
 
 	gathered []int // ordinals of the tables with commands, in order of first use
 }
@@ -77,7 +78,7 @@ func (b *Batch) Begin(n int) *Pass {
 // they are is timing.
 func (b *Batch) Admit() error {
 	load := b.ended.load()
-	load.Add(b.inbox.pending())
+	load.Add(b.inbox.pending()) // what waits for who claimed the store does not count: it is timing
 	return b.limits.admit(load)
 }
 
@@ -86,9 +87,11 @@ func (b *Batch) Admit() error {
 // calls that are still recording.
 func (b *Batch) Seal() { b.inbox.seal() }
 
-// Started reports whether the batch has passes or sealed calls of the inbox, with or
-// without commands.
-func (b *Batch) Started() bool { return len(b.order) > 0 || len(b.inbox.sealed) > 0 }
+// Started reports whether the batch has passes, sealed calls of the inbox or the input
+// of a tick, with or without commands.
+func (b *Batch) Started() bool {
+	return len(b.order) > 0 || len(b.inbox.sealed) > 0 || b.input.waits
+}
 
 // Pending returns what the batch holds. It takes O(queues) time for passes that
 // have not ended.
@@ -100,6 +103,7 @@ func (b *Batch) Pending() Load {
 		}
 	}
 	sum.Add(b.inbox.pending())
+	sum.Add(b.input.load())
 	return sum
 }
 
@@ -135,8 +139,9 @@ func (b *Batch) Unrouted(visit func(s batch.Sample)) {
 	}
 }
 
-// buffers yields the queues in key order, the sealed calls of the inbox last. It
-// is an iterator itself, so that no closure is allocated in a flush.
+// buffers yields the queues in key order, behind them the sealed calls of the inbox and
+// the input of a tick. It is an iterator itself, so that no closure is allocated in a
+// flush.
 func (b *Batch) buffers(yield func(buf *buffer) bool) {
 	for _, p := range b.order {
 		for task := range p.buffers[:p.tasks] {
@@ -149,6 +154,9 @@ func (b *Batch) buffers(yield func(buf *buffer) bool) {
 		if !yield(buf) {
 			return
 		}
+	}
+	if b.input.waits {
+		yield(b.input.buf)
 	}
 }
 
@@ -177,5 +185,6 @@ func (b *Batch) Finish() {
 	b.ended.reset()
 	b.pool.rewind()
 	b.inbox.finish()
+	b.input.finish()
 	b.serial = serials.Add(1)
 }

@@ -12,10 +12,12 @@ import (
 // applies it notes the handles that its creates got, in memory of the call's own: they
 // are good for as long as anybody has it.
 type Call struct {
-	Epoch   uint64 // of the flush that applied it
-	settled chan struct{}
-	err     error // why it was not applied, once settled
-	created []createdRun
+	Epoch    uint64 // of the flush that applied it
+	Tick     uint64 // that it was applied in, by who had claimed the inbox; else 0
+	settled  chan struct{}
+	err      error // why it was not applied, once settled
+	created  []createdRun
+	recorded []recordedRun // of a call that became bytes
 }
 
 // createdRun is a segment of the call: the provisional handles from name on stand for
@@ -71,6 +73,7 @@ func (b *Batch) Applied(epoch uint64, calls []*Call) []*Call {
 			buf.call = nil
 		}
 	}
+	b.input.applied(b, epoch)
 	return calls
 }
 
@@ -93,6 +96,10 @@ func (c *Call) note(b *Batch, buf *buffer) {
 			c.created = append(c.created, createdRun{r.name(s.number), all[from:]})
 		}
 	}
+	c.sort()
+}
+
+func (c *Call) sort() {
 	slices.SortFunc(c.created, func(a, b createdRun) int { return cmp.Compare(a.name, b.name) })
 }
 

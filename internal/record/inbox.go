@@ -1,7 +1,6 @@
 package record
 
 import (
-	"fmt"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -17,6 +16,7 @@ type inbox struct {
 
 	mu          sync.Mutex
 	closed      error     // what calls return once the store is closed
+	claimed     *Arrivals // where calls arrive instead
 	sealed      []*buffer // for the next flush, or the one that runs, in order of arrival; changed by who flushes alone
 	arrived     []*buffer // since then
 	free        []*buffer
@@ -34,20 +34,33 @@ func (b *Batch) Enter() (Queue, error) {
 	x := &b.inbox
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	if x.closed != nil {
-		return Queue{}, x.closed
+	if err := x.refuses(); err != nil {
+		return Queue{}, err
 	}
-	if limit := b.limits.InboxCommands; limit > 0 && x.held.Commands >= limit {
-		return Queue{}, fmt.Errorf("%w: the inbox holds %d commands, its limit is %d; flush first", batch.ErrQueueFull, x.held.Commands, limit)
+	if err := b.limits.inbox(x.held.Commands); err != nil {
+		return Queue{}, err
 	}
 	load := b.ended.load()
 	load.Add(x.held)
 	if err := b.limits.admit(load); err != nil {
 		return Queue{}, err
 	}
+	return x.queue(b), nil
+}
+
+// refuses returns why no call can arrive, or nil.
+func (x *inbox) refuses() error {
+	if x.closed == nil && x.claimed != nil {
+		return x.claimed.why
+	}
+	return x.closed
+}
+
+// queue returns the queue of a call that begins.
+func (x *inbox) queue(b *Batch) Queue {
 	buf := x.buffer()
 	buf.begin(b, serials.Add(1), batch.InboxPass, 0)
-	return Queue{buf: buf, serial: buf.serial}, nil
+	return Queue{buf: buf, serial: buf.serial}
 }
 
 func (x *inbox) buffer() *buffer {
@@ -72,13 +85,14 @@ func (b *Batch) Arrive(q Queue, call *Call) error {
 	buf.close()
 	x.mu.Lock()
 	defer x.mu.Unlock()
+	err := x.refuses()
 	switch {
-	case x.closed != nil:
+	case err != nil:
 		x.recycle(buf)
-		return x.closed
+		return err
 	case overflowed:
 		x.recycle(buf)
-		return fmt.Errorf("%w: the call recorded more than %v; record in more calls, or raise the limit", batch.ErrQueueFull, b.limits.ofQueue())
+		return b.limits.overflow()
 	case buf.empty(): // nothing to wait for a flush, and nothing that limits count
 		x.recycle(buf)
 		if call != nil {
@@ -86,13 +100,12 @@ func (b *Batch) Arrive(q Queue, call *Call) error {
 		}
 		return nil
 	}
-	with := x.held
-	with.Add(load)
-	if limit := b.limits.InboxCommands; !with.within(limit, 0) {
+	if err := b.limits.arrive(x.held.Commands, load.Commands); err != nil {
 		x.recycle(buf)
-		return fmt.Errorf("%w: %d commands and the %d of this call exceed the limit %d of the inbox; flush more often, or raise the limit", batch.ErrQueueFull, x.held.Commands, load.Commands, limit)
+		return err
 	}
-	x.held, buf.call = with, call
+	x.held.Add(load)
+	buf.call = call
 	x.arrived = append(x.arrived, buf)
 	x.waiting.Add(1)
 	return nil
@@ -106,11 +119,15 @@ func (b *Batch) Leave(q Queue) {
 	b.inbox.recycle(q.buf)
 }
 
-// Close makes every further call of the inbox return err.
+// Close makes every further call of the inbox return err, and those that wait for who
+// has claimed it.
 func (b *Batch) Close(err error) {
 	b.inbox.mu.Lock()
 	defer b.inbox.mu.Unlock()
 	b.inbox.closed = err
+	if a := b.inbox.claimed; a != nil {
+		a.close(err)
+	}
 }
 
 // recycle empties a buffer whose call is over.

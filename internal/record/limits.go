@@ -86,6 +86,28 @@ func (l Limits) admit(load Load) error {
 		batch.ErrQueueFull, load.Commands, load.Bytes, l.BatchCommands, l.BatchBytes)
 }
 
+// inbox returns an error when calls with so many commands wait, and no further one may
+// begin.
+func (l Limits) inbox(held int) error {
+	if limit := l.InboxCommands; limit > 0 && held >= limit {
+		return fmt.Errorf("%w: the inbox holds %d commands, its limit is %d; flush first", batch.ErrQueueFull, held, limit)
+	}
+	return nil
+}
+
+// arrive returns an error when a call of so many commands is too much beside those held.
+func (l Limits) arrive(held, commands int) error {
+	if limit := l.InboxCommands; limit > 0 && held+commands > limit {
+		return fmt.Errorf("%w: %d commands and the %d of this call exceed the limit %d of the inbox; flush more often, or raise the limit", batch.ErrQueueFull, held, commands, limit)
+	}
+	return nil
+}
+
+// overflow is the error of a call that recorded more than a queue may hold.
+func (l Limits) overflow() error {
+	return fmt.Errorf("%w: the call recorded more than %v; record in more calls, or raise the limit", batch.ErrQueueFull, l.ofQueue())
+}
+
 const idBytes = 8
 
 const fewBuffers = 16 // of a pass, kept anyway

@@ -63,7 +63,9 @@ type buffer struct {
 	pass         int
 	task         int
 	state        state
+	unlimited    bool        // no limit refuses what is recorded
 	call         *Call       // of the inbox, if somebody waits for it
+	encoder      *encoder    // of a call of the inbox
 	busy         atomic.Bool // checked builds: a goroutine is inside a method
 
 	_ [64]byte
@@ -177,7 +179,7 @@ func (buf *buffer) load() Load {
 // limits of the queue, and fails it if not.
 func (buf *buffer) admit(n int, size uintptr) bool {
 	more := Load{n, int64(n) * int64(size)}
-	if buf.fits(buf.room, more) || buf.fits(buf.load(), more) {
+	if buf.unlimited || buf.fits(buf.room, more) || buf.fits(buf.load(), more) {
 		return true
 	}
 	buf.fail()

@@ -16,6 +16,7 @@ type Recorder struct {
 	ordinal int
 	prefix  handle.ID   // the free bit and the table's first typeId, in their places within a handle
 	typ     *items.Type // of the table's items
+	links   links
 
 	Pending   *Commands // of the flush that runs; [Batch.Gather] fills them in
 	published published
@@ -32,6 +33,12 @@ func (r *Recorder) Init(b *Batch, first uint16, shards int, t *items.Type) {
 	r.ordinal, r.typ = ordinal, t
 	r.prefix = handle.FreeBit | handle.New(first, 0, 0)
 	r.Pending = new(Commands)
+}
+
+// Links says where handles lie in an item: in fields, which are their offsets, and where
+// visitor leads, unless it is nil.
+func (r *Recorder) Links(fields []uintptr, visitor func(v unsafe.Pointer, visit func(*handle.ID))) {
+	r.links = links{fields, visitor}
 }
 
 // Emplace records that v is to be created and returns its provisional handle,

@@ -1,0 +1,132 @@
+package digest
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"unsafe"
+)
+
+// Append appends the encodings of the n items that begin at base to b, as
+// [Program.Items] adds them to a Hash, and returns b.
+func (p *Program) Append(b []byte, base unsafe.Pointer, n int) []byte {
+	switch {
+	case n == 0 || p.root.silent:
+		return b
+	case p.root.memory:
+		return append(b, unsafe.Slice((*byte)(base), uintptr(n)*p.root.size)...)
+	}
+	w := p.walker(nil)
+	b = p.root.appendItems(w, b, base, n)
+	p.release(w)
+	return b
+}
+
+// Silent reports whether every value of the type encodes to nothing.
+func (p *Program) Silent() bool { return p.root.silent }
+
+// Reader reads what lies in memory: numbers, and what [Program.Append] appended. The
+// first error stays; all later reads give zeros, and Err tells it. One goroutine at a
+// time.
+type Reader struct {
+	r   reading
+	err error
+}
+
+// Reset begins to read b.
+func (r *Reader) Reset(b []byte) { *r = Reader{r: reading{b: b}} }
+
+// Err returns the first error.
+func (r *Reader) Err() error { return r.err }
+
+// Left returns how many bytes are left.
+func (r *Reader) Left() int { return len(r.r.b) }
+
+// Fail makes err the first error, unless there is one.
+func (r *Reader) Fail(err error) {
+	if r.err == nil {
+		r.err = err
+	}
+	r.r.b = nil
+}
+
+var errEnds = fmt.Errorf("%w: the bytes end too early", ErrEncoding)
+
+// Bytes takes n bytes, which stay where they are, or nil.
+func (r *Reader) Bytes(n int) []byte {
+	if n < 0 || n > len(r.r.b) {
+		r.Fail(errEnds)
+		return nil
+	}
+	b := r.r.b[:n:n]
+	r.r.b = r.r.b[n:]
+	return b
+}
+
+// Uint8 takes a byte.
+func (r *Reader) Uint8() uint8 {
+	if len(r.r.b) == 0 {
+		r.Fail(errEnds)
+		return 0
+	}
+	v := r.r.b[0]
+	r.r.b = r.r.b[1:]
+	return v
+}
+
+// Uint64 takes a number of 8 bytes.
+func (r *Reader) Uint64() uint64 {
+	if b := r.Bytes(8); b != nil {
+		return binary.LittleEndian.Uint64(b)
+	}
+	return 0
+}
+
+// Count takes a number that [binary.AppendUvarint] wrote, from 1 to most, and fails
+// for any other.
+func (r *Reader) Count(most int, what string) int {
+	if len(r.r.b) > 0 && r.r.b[0]-1 < 0x7f && int(r.r.b[0]) <= most { // nearly always
+		v := int(r.r.b[0])
+		r.r.b = r.r.b[1:]
+		return v
+	}
+	v, n := binary.Uvarint(r.r.b)
+	switch {
+	case n <= 0:
+		r.Fail(errEnds)
+		return 0
+	case v == 0 || v > uint64(max(most, 0)):
+		r.Fail(fmt.Errorf("%w: %d %s; there can be 1 to %d", ErrEncoding, v, what, most))
+		return 0
+	}
+	r.r.b = r.r.b[n:]
+	return int(v)
+}
+
+// Items reads n items of the type of p into the memory at base, which is of that type
+// and zero; see [Program.Decode].
+func (r *Reader) Items(p *Program, base unsafe.Pointer, n int) {
+	switch {
+	case p.root.silent || n == 0 || r.err != nil:
+		return
+	case n > len(r.r.b)/max(1, p.root.fixed()):
+		r.Fail(errEnds)
+		return
+	}
+	r.r.depth = 0
+	switch err := p.root.decodeItems(&r.r, base, n); {
+	case err == nil:
+	case errors.Is(err, errShort):
+		r.Fail(errEnds)
+	default:
+		r.Fail(err)
+	}
+}
+
+// fixed returns how many bytes a value encodes to, 0 if that differs.
+func (n *node) fixed() int {
+	if n.memory {
+		return int(n.size)
+	}
+	return 0
+}

@@ -1,0 +1,349 @@
+package record
+
+import (
+	"errors"
+	"fmt"
+
+	"handloom/batch"
+	"handloom/internal/digest"
+	"handloom/shard/handle"
+)
+
+// input is what a tick was given from outside: the calls of one encoded inbox, in one
+// queue of their own, which no limit refuses and nothing else joins. The flush that comes
+// next takes it.
+type input struct {
+	buf   *buffer
+	waits bool    // for a flush
+	calls []*Call // that want to know what they created
+
+	decoder
+}
+
+// decoder records again what was encoded.
+type decoder struct {
+	batch    *Batch
+	q        Queue
+	in       digest.Reader
+	call     int    // number of the one that is read, from 1
+	made     []made // by table ordinal
+	linked   []madeRun
+	renaming renaming
+}
+
+// made is what a call created in a table.
+type made struct {
+	call     int // its number; of another one it is nothing
+	first, n int // of the creates of the table
+}
+
+// madeRun are creates whose handles are still as they were encoded.
+type madeRun struct {
+	table       *Recorder
+	first, next int
+}
+
+// ErrInput says that bytes are no input of the batch.
+var ErrInput = errors.New("no input of such a store")
+
+// PutInput records the calls of an input, which becomes part of the batch. calls are those
+// that became it, or none. When it fails nothing has changed. It runs the visitors of
+// tables, on what it has read.
+func (b *Batch) PutInput(encoded []byte, calls []*Call) error {
+	p := &b.input
+	if p.waits {
+		return fmt.Errorf("%w: the one before was not flushed", ErrInput)
+	}
+	if len(encoded) == 0 && len(calls) == 0 {
+		return nil
+	}
+	if p.buf == nil {
+		p.buf = &buffer{unlimited: true}
+		p.renaming.init(p.name)
+	}
+	p.batch, p.made = b, append(p.made[:0], make([]made, len(b.tables))...)
+	p.buf.begin(b, serials.Add(1), batch.InboxPass, 0)
+	p.q = Queue{buf: p.buf, serial: p.buf.serial}
+	p.waits, p.calls = true, calls
+	done := false
+	defer func() {
+		if !done { // also when a visitor panics
+			p.finish()
+		}
+	}()
+	p.in.Reset(encoded)
+	if p.read(); p.in.Err() != nil {
+		return fmt.Errorf("%w: call %d: %w", ErrInput, p.call, p.in.Err())
+	}
+	p.in.Reset(nil)
+	p.buf.close()
+	done = true
+	return nil
+}
+
+// Left returns a table that the batch holds commands for, the one recorded first, or -1
+// for erases of handles that no table has, and how many commands it holds in all.
+func (b *Batch) Left() (ordinal, n int) {
+	ordinal = -1
+	for buf := range b.buffers {
+		if n == 0 && !buf.empty() {
+			ordinal = b.targetOf(buf)
+		}
+		n += buf.load().Commands
+	}
+	return ordinal, n
+}
+
+// targetOf returns a table that a buffer holds commands for, or -1.
+func (b *Batch) targetOf(buf *buffer) int {
+	switch {
+	case len(buf.touched) > 0:
+		return buf.touched[0].ordinal
+	case len(buf.lists) > 0:
+		return b.byList[buf.lists[0]].ordinal
+	case len(buf.all) > 0:
+		return buf.all[0]
+	}
+	return -1
+}
+
+// load is what waits.
+func (p *input) load() Load {
+	if !p.waits {
+		return Load{}
+	}
+	return p.buf.load()
+}
+
+// finish drops the input.
+func (p *input) finish() {
+	if !p.waits {
+		return
+	}
+	p.buf.reset()
+	p.buf.close()
+	p.buf.last = 0
+	p.renaming.forget()
+	clear(p.linked)
+	p.waits, p.calls, p.linked = false, nil, p.linked[:0]
+	p.in.Reset(nil)
+}
+
+// read records the calls.
+func (p *input) read() {
+	d := &p.decoder
+	d.call = 0
+	if version := d.in.Uint8(); version != inputVersion {
+		d.in.Fail(fmt.Errorf("version %d, and not %d", version, inputVersion))
+	}
+	n := d.in.Count(d.in.Left(), "calls")
+	if p.calls != nil && n != len(p.calls) && d.in.Err() == nil {
+		d.in.Fail(fmt.Errorf("%d calls for an input of %d", len(p.calls), n))
+	}
+	for range n {
+		if d.call++; !d.readCall() {
+			return
+		}
+		if p.calls != nil && !d.place(p.calls[d.call-1]) {
+			d.in.Fail(errors.New("it is not what was recorded"))
+			return
+		}
+	}
+	if left := d.in.Left(); left > 0 {
+		d.in.Fail(fmt.Errorf("%d bytes behind the last one", left))
+	}
+}
+
+// readCall records one call, and reports whether it could.
+func (d *decoder) readCall() bool {
+	d.linked = d.linked[:0]
+	for parts := 0; ; parts++ {
+		switch kind := d.in.Uint8(); kind {
+		case partEnd:
+			if parts == 0 {
+				d.in.Fail(errors.New("it has no commands"))
+			}
+			if d.in.Err() == nil {
+				d.link()
+			}
+			return d.in.Err() == nil
+		case partCreates:
+			d.creates()
+		case partPuts:
+			d.puts()
+		case partErases:
+			if r := d.table(); r != nil {
+				d.erases(func(id handle.ID) { r.Erase(d.q, id) })
+			}
+		case partUnrouted:
+			d.erases(d.q.Erase)
+		case partEraseAll:
+			if r := d.table(); r != nil {
+				r.EraseAll(d.q)
+			}
+		default:
+			d.in.Fail(fmt.Errorf("a part of kind %d", kind))
+		}
+		if d.in.Err() != nil {
+			return false
+		}
+	}
+}
+
+// table reads which table a part is for; nil: none.
+func (d *decoder) table() *Recorder {
+	if n := d.in.Count(len(d.batch.tables), "as a table"); n > 0 {
+		return d.batch.tables[n-1]
+	}
+	return nil
+}
+
+// count reads how many commands follow. Each has a byte at least.
+func (d *decoder) count() int { return d.in.Count(d.in.Left(), "commands") }
+
+func (d *decoder) creates() {
+	r := d.table()
+	n := d.count()
+	if d.in.Err() != nil {
+		return
+	}
+	c := r.column(d.q)
+	m := &d.made[r.ordinal]
+	if m.call != d.call {
+		*m = made{call: d.call, first: c.creates()}
+	}
+	from := m.first + m.n
+	for done := 0; done < n && d.in.Err() == nil; {
+		if c.current.Len() == c.current.Cap() {
+			r.room(d.q, c)
+		}
+		at := c.current.Len()
+		run := min(n-done, c.current.Cap()-at)
+		c.current = c.current.Resize(at + run) // first, so that what fails half-way is zeroed
+		if r.typ.Digest.Silent() {
+			d.in.Bytes(run)
+		} else {
+			r.typ.ReadItems(&d.in, c.current.Sub(at, at+run, r.typ.Size))
+		}
+		done += run
+	}
+	m.n += n
+	if r.links.any() {
+		d.linked = append(d.linked, madeRun{r, from, from + n})
+	}
+}
+
+// creates returns how many creates the column of an input has. Its segments are full
+// but for the last.
+func (c *Column) creates() int { return max(0, c.used-1)*segmentItems + c.current.Len() }
+
+func (d *decoder) puts() {
+	r := d.table()
+	n := d.count()
+	for i := 0; i < n && d.in.Err() == nil; i++ {
+		id := d.name(handle.ID(d.in.Uint64()))
+		if d.in.Err() != nil {
+			return
+		}
+		p := r.roomForPut(d.q, r.shard(id.TypeID()))
+		at := len(p.IDs)
+		p.IDs = append(p.IDs, id)
+		p.Values = p.Values.Resize(at + 1)
+		if r.typ.Digest.Silent() {
+			d.in.Bytes(1)
+			continue
+		}
+		v := p.Values.Pointer(at, r.typ.Size)
+		if r.typ.ReadItem(&d.in, v); d.in.Err() == nil && r.links.any() {
+			d.renaming.rename(r, v)
+		}
+	}
+}
+
+func (d *decoder) erases(erase func(id handle.ID)) {
+	n := d.count()
+	for i := 0; i < n && d.in.Err() == nil; i++ {
+		if id := handle.ID(d.in.Uint64()); d.in.Err() == nil {
+			erase(d.name(id))
+		}
+	}
+}
+
+// link gives the creates of the call, which may name each other whichever comes first,
+// the names of the batch.
+func (d *decoder) link() {
+	for _, run := range d.linked {
+		c := d.q.buf.columns[run.table.ordinal]
+		c.seal()
+		for i := run.first; i < run.next; i++ {
+			d.renaming.rename(run.table, c.segments[i/segmentItems].values.Pointer(i%segmentItems, run.table.typ.Size))
+		}
+	}
+}
+
+// name returns the provisional handle that an encoded one stands for.
+func (d *decoder) name(id handle.ID) handle.ID {
+	if !id.IsProvisional() {
+		return id
+	}
+	stale := id >> typeShift << typeShift
+	list, number := d.batch.listOf(id.TypeID()), int64(id&(1<<typeShift-1))
+	if list == 0 {
+		return stale
+	}
+	r := d.batch.byList[list]
+	m := d.made[r.ordinal]
+	if !r.isProvisional(id) || m.call != d.call || number == 0 || number > int64(m.n) {
+		return stale
+	}
+	return d.q.buf.columns[r.ordinal].nameOf(r, m.first+int(number)-1)
+}
+
+// nameOf returns the provisional handle of a create of the input's column.
+func (c *Column) nameOf(r *Recorder, create int) handle.ID {
+	return r.name(c.segments[create/segmentItems].number) | handle.ID(create%segmentItems)
+}
+
+// place notes which creates of the input are those of a call, and reports whether they
+// can be.
+func (d *decoder) place(c *Call) bool {
+	table, next := -1, 0
+	for i := range c.recorded {
+		run := &c.recorded[i]
+		m := d.made[run.table]
+		if run.table != table {
+			table, next = run.table, m.first
+		}
+		run.at = next
+		if next += run.n; m.call != d.call || next > m.first+m.n {
+			return false
+		}
+	}
+	return true
+}
+
+// applied has the calls note the handles that their creates got.
+func (p *input) applied(b *Batch, epoch uint64) {
+	for _, c := range p.calls {
+		c.Epoch = epoch
+		c.created = make([]createdRun, len(c.recorded))
+		for i, run := range c.recorded {
+			c.created[i] = createdRun{run.name, p.createdBy(b.tables[run.table], run.at, run.n)}
+		}
+		c.sort()
+	}
+	p.calls = nil
+}
+
+// createdBy returns the handles that creates of the input got.
+func (p *input) createdBy(r *Recorder, at, n int) []handle.ID {
+	ids := make([]handle.ID, 0, n)
+	c := p.buf.columns[r.ordinal]
+	for next := at + n; at < next; {
+		created := r.Pending.createdIn(c.segments[at/segmentItems].number)[at%segmentItems:]
+		created = created[:min(len(created), next-at)]
+		ids = append(ids, created...)
+		at += len(created)
+	}
+	return ids
+}

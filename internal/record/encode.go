@@ -1,0 +1,198 @@
+package record
+
+import (
+	"encoding/binary"
+
+	"handloom/internal/items"
+	"handloom/shard/handle"
+)
+
+// The input of a tick: calls of the inbox as bytes. Numbers without a size are those of
+// [binary.AppendUvarint], others little endian.
+//
+//	input     nothing; or version u8, calls, (call)...
+//	call      (part)... and 0
+//	part      kind u8, and by kind
+//	creates   table, n, (item)...              creates come before the other parts
+//	puts      table, n, (handle u64, item)...
+//	erases    table, n, (handle u64)...        recorded for the table, of whatever table they are
+//	unrouted  n, (handle u64)...               of typeIds that no table has
+//	eraseAll  table
+//
+// A table is its ordinal and 1. An item is what package digest encodes it as, or a zero
+// byte where that is nothing. A handle is itself, unless it is provisional, also in the
+// fields of items and behind their references: then it is
+//
+//	bit 63   62 ... 48   47 ... 0
+//	1        typeId      number of the create within its call and table, from 1
+//
+// and ends in 0 where it names no create of its call: it is stale then, and stays so, as
+// the first name of all that the table gives.
+const inputVersion = 1
+
+const (
+	partEnd = iota
+	partCreates
+	partPuts
+	partErases
+	partUnrouted
+	partEraseAll
+)
+
+// encoder makes bytes of what a call recorded. A buffer keeps it from call to call.
+type encoder struct {
+	arrivals *Arrivals
+	buf      *buffer
+	out      []byte
+	renaming renaming
+	recorded []recordedRun
+}
+
+// recordedRun is a segment of a call that became bytes: the provisional handles from
+// name on stand for n creates of a table, which are the input's from at on.
+type recordedRun struct {
+	name         handle.ID
+	table, n, at int
+}
+
+func newEncoder() *encoder {
+	e := new(encoder)
+	e.renaming.init(e.name)
+	return e
+}
+
+const keepEncoded = 64 << 10 // bytes of an encoder worth keeping for the next call
+
+// encode returns the bytes of the call that a buffer recorded, good until it is used
+// again. Names within the buffer's own values are lost.
+func (e *encoder) encode(a *Arrivals, buf *buffer) []byte {
+	e.arrivals, e.buf = a, buf
+	e.recorded = e.recorded[:0]
+	if e.out = e.out[:0]; cap(e.out) > keepEncoded {
+		e.out = nil
+	}
+	for _, t := range buf.touched {
+		e.creates(a.tables[t.ordinal], t.column)
+	}
+	for _, t := range buf.touched {
+		e.puts(a.tables[t.ordinal], t.column)
+	}
+	for _, list := range buf.lists {
+		e.erases(partErases, a.byList[list], buf.erases[list])
+	}
+	e.erases(partUnrouted, nil, buf.unrouted)
+	for _, ordinal := range buf.all {
+		e.part(partEraseAll, a.tables[ordinal], 0)
+	}
+	e.out = append(e.out, partEnd)
+	e.arrivals, e.buf = nil, nil
+	return e.out
+}
+
+// part begins a part of n commands for a table, if it is for one; 0: it counts none.
+func (e *encoder) part(kind uint8, r *Recorder, n int) {
+	e.out = append(e.out, kind)
+	if r != nil {
+		e.out = binary.AppendUvarint(e.out, uint64(r.ordinal)+1)
+	}
+	if n > 0 {
+		e.out = binary.AppendUvarint(e.out, uint64(n))
+	}
+}
+
+func (e *encoder) creates(r *Recorder, c *Column) {
+	c.seal()
+	n := 0
+	for i := range c.segments[:c.used] {
+		s := &c.segments[i]
+		if s.values.Len() == 0 {
+			continue
+		}
+		e.recorded = append(e.recorded, recordedRun{name: r.name(s.number), table: r.ordinal, n: s.values.Len()})
+		n += s.values.Len()
+	}
+	if n == 0 {
+		return
+	}
+	e.part(partCreates, r, n)
+	for i := range c.segments[:c.used] {
+		e.items(r, c.segments[i].values)
+	}
+}
+
+func (e *encoder) puts(r *Recorder, c *Column) {
+	n := 0
+	for shard := range c.puts {
+		n += len(c.puts[shard].IDs)
+	}
+	if n == 0 {
+		return
+	}
+	e.part(partPuts, r, n)
+	for shard := range c.puts {
+		p := &c.puts[shard]
+		for i, id := range p.IDs {
+			e.handle(id)
+			e.items(r, p.Values.Sub(i, i+1, r.typ.Size))
+		}
+	}
+}
+
+func (e *encoder) erases(kind uint8, r *Recorder, ids []handle.ID) {
+	if len(ids) == 0 {
+		return
+	}
+	e.part(kind, r, len(ids))
+	for _, id := range ids {
+		e.handle(id)
+	}
+}
+
+func (e *encoder) handle(id handle.ID) {
+	e.out = binary.LittleEndian.AppendUint64(e.out, uint64(e.name(id)))
+}
+
+func (e *encoder) items(r *Recorder, values items.Slice) {
+	switch n := values.Len(); {
+	case r.typ.Digest.Silent():
+		e.out = append(e.out, make([]byte, n)...)
+	case !r.links.any():
+		e.out = r.typ.AppendItems(e.out, values)
+	default:
+		for i := range n {
+			v := values.Pointer(i, r.typ.Size)
+			e.renaming.rename(r, v)
+			e.out = r.typ.AppendItem(e.out, v)
+			e.renaming.undo()
+		}
+	}
+}
+
+// name returns what stands for a handle in the bytes.
+func (e *encoder) name(id handle.ID) handle.ID {
+	if !id.IsProvisional() {
+		return id
+	}
+	stale := id >> typeShift << typeShift
+	r := e.arrivals.recorderOf(id)
+	if r == nil || !r.isProvisional(id) || r.ordinal >= len(e.buf.columns) || e.buf.columns[r.ordinal] == nil {
+		return stale
+	}
+	return stale | handle.ID(e.buf.columns[r.ordinal].number(id))
+}
+
+// number returns the number of the create that id names among those of the column, from
+// 1, or 0.
+func (c *Column) number(id handle.ID) int {
+	c.seal()
+	segment, offset := split(id)
+	before := 0
+	for i := range c.segments[:c.used] {
+		n := c.segments[i].values.Len()
+		if c.segments[i].number == segment && offset < n {
+			return before + offset + 1
+		}
+		before += n
+	}
+	return 0
+}

@@ -1,0 +1,320 @@
+package store_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+
+	"handloom/store"
+
+	"pgregory.net/rapid"
+)
+
+// stem is an item that has whatever an input can hold: handles in fields, in arrays and
+// behind references, and memory that others might share.
+type stem struct {
+	Value    int
+	Up       store.Handle[stem]
+	Leaves   [2]store.Handle[leaf]
+	Children []store.ID
+	Name     string
+	Counts   map[uint8]int32
+}
+
+// leaf is its memory.
+type leaf struct {
+	Of     store.Handle[stem]
+	Weight float64
+}
+
+// mark encodes to nothing.
+type mark struct{}
+
+// claimed is a store with tables of each kind, which may be claimed.
+type claimed struct {
+	*store.Store
+	stems  *store.Table[stem]
+	leaves *store.StableTable[leaf]
+	marks  *store.Table[mark]
+	claim  *store.Claim
+}
+
+func newClaimed(t tb, workers int) *claimed {
+	t.Helper()
+	c := newUnclaimed(t, store.Options{Workers: workers})
+	c.hold(t)
+	return c
+}
+
+func newUnclaimed(t tb, o store.Options) *claimed {
+	t.Helper()
+	c := &claimed{Store: newStore(t, o)}
+	c.stems = register(t, c.Store, store.TableOptions[stem]{
+		Name: "stem", Shards: 3, Changes: true,
+		Links: func(v *stem, visit func(*store.ID)) {
+			for i := range v.Children {
+				visit(&v.Children[i])
+			}
+			visit(&v.Up.ID) // which a flush finds by itself
+		},
+		Clone: func(dst, src *stem) {
+			*dst = *src
+			dst.Children = slices.Clone(src.Children)
+		},
+	})
+	c.leaves = registerStable(t, c.Store, store.TableOptions[leaf]{Name: "leaf", Shards: 2})
+	c.marks = register(t, c.Store, store.TableOptions[mark]{Name: "mark"})
+	return c
+}
+
+func (c *claimed) hold(t tb) {
+	t.Helper()
+	claim, err := c.Claim(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.claim = claim
+	t.Cleanup(claim.Release)
+}
+
+// tick plays a tick with an input, which must succeed.
+func (c *claimed) tick(t tb, input []byte, calls *store.Calls) {
+	t.Helper()
+	if err := c.play(input, calls); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (c *claimed) play(input []byte, calls *store.Calls) error {
+	return c.Write(c.claim.Context(context.Background()), func(ctx context.Context, _ *store.Writer) error {
+		c.claim.Forget()
+		if err := c.claim.Put(ctx, input, calls); err != nil {
+			return err
+		}
+		if _, err := c.Flush(ctx); err != nil {
+			return err
+		}
+		if table, n := c.claim.Left(); n > 0 {
+			return fmt.Errorf("%d left for %q", n, table)
+		}
+		return nil
+	})
+}
+
+func (c *claimed) digest(t tb) uint64 {
+	t.Helper()
+	return digest(t, c.Store)
+}
+
+// command is what a call of a random program does once. Its numbers choose among what
+// there is: names of the call before it, then items.
+type command struct {
+	Kind       int
+	A, B, C, D int
+	N          int
+}
+
+const kindsOfCommand = 10
+
+func drawCalls(t *rapid.T) [][]command {
+	one := rapid.Custom(func(t *rapid.T) command {
+		small := rapid.IntRange(0, 1000)
+		c := command{Kind: rapid.IntRange(0, kindsOfCommand-1).Draw(t, "kind"), N: 1}
+		c.A, c.B, c.C, c.D = small.Draw(t, "a"), small.Draw(t, "b"), small.Draw(t, "c"), small.Draw(t, "d")
+		if rapid.IntRange(0, 60).Draw(t, "many") == 0 {
+			c.N = rapid.IntRange(2, 40_000).Draw(t, "n")
+		}
+		return c
+	})
+	return rapid.SliceOfN(rapid.SliceOfN(one, 1, 8), 0, 6).Draw(t, "calls")
+}
+
+// names are the handles that a call may use.
+type names struct {
+	stems   []store.Handle[stem]
+	leaves  []store.Handle[leaf]
+	foreign []store.ID
+}
+
+func (c *claimed) names() (n names) {
+	for h := range c.stems.All() {
+		n.stems = append(n.stems, h)
+	}
+	for h := range c.leaves.All() {
+		n.leaves = append(n.leaves, h)
+	}
+	n.foreign = []store.ID{0, 1, compose(999, 1, 1), compose(999, 1, 1) | 1<<63, compose(2, 1, 1) | 1<<63, 1<<63 | compose(1, 7, 7)}
+	return n
+}
+
+func pick[E any](all []E, at int) (e E) {
+	if len(all) == 0 {
+		return e
+	}
+	return all[at%len(all)]
+}
+
+// record records a call. scratch is memory for its values, which the next call uses again.
+func (c *claimed) record(q store.Queue, commands []command, n *names, scratch []store.ID) {
+	value := func(o command) stem {
+		if len(scratch) < 2 {
+			scratch = make([]store.ID, 1000)
+		}
+		children := scratch[:2]
+		scratch = scratch[2:]
+		children[0], children[1] = pick(n.stems, o.D).ID, pick(n.leaves, o.A).ID
+		v := stem{
+			Value: o.C, Up: pick(n.stems, o.B), Name: strings.Repeat("x", o.A%5), Children: children[:o.B%3],
+			Leaves: [2]store.Handle[leaf]{pick(n.leaves, o.C), {ID: pick(n.foreign, o.D)}},
+		}
+		if o.D%3 == 0 {
+			v.Counts = map[uint8]int32{uint8(o.A): 1, uint8(o.B): -1}
+		}
+		if o.D%7 == 0 {
+			v.Children = []store.ID{} // and not nil
+		}
+		return v
+	}
+	for _, o := range commands {
+		switch o.Kind {
+		case 0:
+			for range o.N {
+				h := c.stems.Emplace(q, value(o))
+				n.stems = append(n.stems, h)
+			}
+		case 1:
+			many := make([]leaf, o.N)
+			for i := range many {
+				many[i] = leaf{Of: pick(n.stems, o.A+i), Weight: float64(i)}
+			}
+			n.leaves = c.leaves.EmplaceItems(q, many, n.leaves)
+		case 2: // that names one recorded after it
+			h := store.EmplaceFunc(c.stems, q, func(h store.Handle[stem], v *stem) {
+				*v = value(o)
+				v.Leaves[0] = c.leaves.Emplace(q, leaf{Of: h})
+				n.leaves = append(n.leaves, v.Leaves[0])
+			})
+			n.stems = append(n.stems, h)
+		case 3:
+			c.stems.Put(q, pick(n.stems, o.A), value(o))
+		case 4:
+			c.leaves.Put(q, pick(n.leaves, o.A), leaf{pick(n.stems, o.B), float64(o.C)})
+		case 5:
+			c.stems.Erase(q, pick(n.stems, o.A))
+		case 6:
+			q.Erase(pick(n.leaves, o.A).ID)
+		case 7:
+			q.Erase(pick(n.foreign, o.A))
+			c.leaves.Erase(q, store.Handle[leaf]{ID: pick(n.stems, o.B).ID}) // of another table
+		case 8:
+			c.marks.EmplaceItems(q, make([]mark, o.N), nil)
+		default:
+			if o.A%10 == 0 {
+				c.leaves.EraseAll(q)
+				c.marks.EraseAll(q)
+			}
+		}
+	}
+}
+
+// sent are calls that wait.
+type sent struct {
+	done     sync.WaitGroup
+	receipts []*store.Receipt
+	errs     []error
+}
+
+// send submits calls on goroutines of their own, each when the one before has arrived.
+func (c *claimed) send(calls ...func(q store.Queue) error) *sent {
+	s := &sent{receipts: make([]*store.Receipt, len(calls)), errs: make([]error, len(calls))}
+	for i, call := range calls {
+		waits := make(chan struct{})
+		arrived := sync.OnceFunc(func() { close(waits) })
+		s.done.Go(func() {
+			defer arrived() // if it was refused
+			s.receipts[i], s.errs[i] = c.claim.Submit(arriving{context.Background(), arrived}, call)
+		})
+		<-waits
+	}
+	return s
+}
+
+// arriving is a context that tells when it is waited for: then the call has arrived.
+type arriving struct {
+	context.Context
+	arrived func()
+}
+
+func (a arriving) Done() <-chan struct{} {
+	a.arrived()
+	return nil
+}
+
+// What arrives is the same behind Seal and Put as it is for the inbox of a store that
+// nobody has claimed, and wherever the bytes go, whatever the workers.
+func TestAnInputDoesWhatItsCallsWouldDo(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		plain := newUnclaimed(t, store.Options{Workers: 1})
+		owner := newClaimed(t, 2)
+		replicas := []*claimed{newClaimed(t, 1), newClaimed(t, 2), newClaimed(t, 8)}
+		scratch := make([]store.ID, 1000)
+		for range rapid.IntRange(1, 5).Draw(t, "ticks") {
+			calls := drawCalls(t)
+			var functions []func(q store.Queue) error
+			recorded := make([]names, len(calls))
+			for i, call := range calls {
+				recorded[i] = owner.names()
+				functions = append(functions, func(q store.Queue) error {
+					owner.record(q, call, &recorded[i], scratch)
+					return nil
+				})
+				n := plain.names()
+				if err := plain.Inbox(func(q store.Queue) error {
+					plain.record(q, call, &n, nil)
+					return nil
+				}); err != nil {
+					t.Fatal(err)
+				}
+			}
+			sent := owner.send(functions...)
+			input, sealed := owner.claim.Seal(nil, 1<<30)
+			owner.tick(t, input, sealed)
+			sealed.Done(7, nil)
+			sent.done.Wait()
+			if err := errors.Join(sent.errs...); err != nil {
+				t.Fatal(err)
+			}
+			for _, r := range replicas {
+				r.tick(t, slices.Clone(input), nil)
+				if r.digest(t) != owner.digest(t) {
+					t.Fatal("a replica differs from the owner")
+				}
+			}
+			flush(t, plain.Store)
+			if plain.digest(t) != owner.digest(t) {
+				t.Fatal("the owner differs from a store that nobody has claimed")
+			}
+		}
+	})
+}
+
+func TestClaimSmoke(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newClaimed(t, 1)
+		var name store.Handle[stem]
+		sent := c.send(func(q store.Queue) error { name = c.stems.Emplace(q, stem{Value: 3}); return nil })
+		input, calls := c.claim.Seal(nil, 100)
+		c.tick(t, input, calls)
+		calls.Done(5, nil)
+		sent.done.Wait()
+		h, ok := store.Resolved(sent.receipts[0], name)
+		if !ok || c.stems.At(h).Value != 3 || sent.receipts[0].Tick() != 5 {
+			t.Error(h, ok)
+		}
+	})
+}

@@ -1,0 +1,54 @@
+package store
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+)
+
+// Schema returns a text of what has to be the same wherever a tick is run again: names,
+// typeIds, item types and options of the tables, in the order of registration, and the
+// limits of queues and batches. Tables that differ have texts that do.
+func (c *Claim) Schema() string {
+	var b strings.Builder
+	o := &c.store.options
+	fmt.Fprintf(&b, "queues of %d commands, %d bytes; batches of %d commands, %d bytes\n",
+		cmp.Or(o.QueueLimit, defaultQueueLimit), o.QueueBytes, o.BatchLimit, o.BatchBytes)
+	for _, t := range c.store.tables {
+		fmt.Fprintf(&b, "table %q: %v; MaxItems %d, MinFree %d, ChunkItems %d, Links %t, Changes %t, FixedKeys %t\n",
+			t.name, t.image(), t.maxItems, t.minFree, t.chunk, t.visitor != nil, t.tracked, t.touched.fixedKeys)
+	}
+	return b.String()
+}
+
+// Forget forgets what the last frame did: Created, Erased, Replaced and Written are empty,
+// and its provisional handles resolve no more. A snapshot holds none of that, so that a
+// tick that looked at it would do another thing where it is run again from a snapshot.
+//
+// It takes O(shards) time. The driver calls it in the Write of a tick, before the tick;
+// elsewhere it panics.
+func (c *Claim) Forget() {
+	s := c.store
+	if !s.gate.heldAlone() {
+		panic("store: Forget outside of a Write; readers may look at what it forgets, so call it inside, before the tick")
+	}
+	for _, t := range s.tables {
+		if t.inFrame(s.flush.last) {
+			t.recorder.Forget()
+			t.forgetChanges()
+		}
+		t.written.clear()
+	}
+}
+
+// Left returns how many commands wait for a flush, the input that was Put included, and
+// the name of a table that they are for; "" for erases of handles that no table has. A
+// tick that leaves some cannot be run again: they are in no snapshot. The driver calls it
+// behind a tick. It takes O(queues) time.
+func (c *Claim) Left() (table string, n int) {
+	ordinal, n := c.store.batch.Left()
+	if ordinal >= 0 {
+		table = c.store.tables[ordinal].name
+	}
+	return table, n
+}
