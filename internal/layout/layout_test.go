@@ -23,7 +23,7 @@ var mayImport = map[string][]string{
 	"journal":                  {},
 	"internal/apply":           {"batch", "internal/digest", "internal/record", "internal/rows", "internal/pages", "internal/items", "internal/sparse", "shard/handle", "internal/highwater"},
 	"batch":                    {"shard/handle"},
-	"internal/record":          {"batch", "internal/items", "shard/handle", "internal/check", "internal/highwater"},
+	"internal/record":          {"batch", "internal/digest", "internal/items", "shard/handle", "internal/check", "internal/highwater"},
 	"shard/handlemap":          {"internal/rows", "internal/items", "internal/sparse", "shard/handle", "internal/check"},
 	"shard/slotmap":            {"internal/pages", "internal/items", "internal/sparse", "shard/handle", "internal/check"},
 	"shard/handle":             {},
