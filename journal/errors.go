@@ -3,6 +3,7 @@ package journal
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 )
 
 var (
@@ -27,9 +28,16 @@ var (
 
 	// ErrBroken says that a write or a sync failed, or that the Journal is
 	// closed. It takes no further record; what was being appended when it broke
-	// may be in the folder or not, and Open tells.
-	ErrBroken = errors.New("journal: broken")
+	// may be in the folder or not, and Open tells. It is [fs.ErrClosed], too, for
+	// who writes to logs of several kinds.
+	ErrBroken error = broken{}
 )
+
+// broken is the type of ErrBroken.
+type broken struct{}
+
+func (broken) Error() string        { return "journal: broken" }
+func (broken) Is(target error) bool { return target == fs.ErrClosed }
 
 // CorruptError says where an [ErrCorrupt] lies.
 type CorruptError struct {

@@ -1,0 +1,179 @@
+package world_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"testing"
+	"testing/synctest"
+
+	"handloom/store"
+	"handloom/world"
+)
+
+var errLost = errors.New("the answer was lost")
+
+// Whatever a log answers, and whether the process dies behind it, a tick is applied
+// once if it is in the log, and never if it is not, and its calls are told.
+func TestAnAppendMayEndInAnyWay(t *testing.T) {
+	for _, c := range []struct {
+		name       string
+		kept, dies bool
+	}{
+		{"kept, and the process dies", true, true},
+		{"not kept, and the process dies", false, true},
+		{"kept, and the answer is lost", true, false},
+		{"not kept, and the answer is lost", false, false},
+	} {
+		for n := range 6 {
+			t.Run(fmt.Sprint(c.name, "/", n), func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					shared := keeping{world.Memory()}
+					ctx, die := context.WithCancel(t.Context())
+					defer die()
+					left := n + 1 // the epoch comes first
+					l := &faulty{Log: shared}
+					l.append = func(ctx context.Context, prev uint64, rec []byte) (at uint64, err error) {
+						if left--; left != 0 {
+							return shared.Append(ctx, prev, rec)
+						}
+						if c.kept {
+							_, err = shared.Append(ctx, prev, rec)
+						}
+						if c.dies {
+							die()
+						}
+						return 0, errors.Join(err, errLost)
+					}
+					playAnyWay(ctx, t, l, n, c.kept, c.dies)
+				})
+			})
+		}
+	}
+}
+
+func playAnyWay(ctx context.Context, t *testing.T, l *faulty, n int, kept, dies bool) {
+	g := newGame(t, store.Options{})
+	w, err := world.Open(ctx, g.Store, l, g.options())
+	if n == 0 && dies {
+		if err == nil {
+			t.Fatal("Open came to its end, and its context had ended")
+		}
+		if w == nil { // the process died in Open
+			w = mustOpen(t, newGame(t, store.Options{}), l.Log)
+			steps(t, w, 3)
+			mustClose(t, w)
+			return
+		}
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	var calls []*submission
+	for tick := 1; tick <= n+2; tick++ {
+		s := submit(t.Context(), w, g.order(tick))
+		calls = append(calls, s)
+		if _, err = w.Step(ctx); err != nil {
+			break
+		}
+		synctest.Wait()
+		if !s.done || s.err != nil || s.receipt.Tick() != uint64(tick) {
+			t.Fatalf("call of tick %d: done %t, %v", tick, s.done, s.err)
+		}
+	}
+	if dies != (err != nil) {
+		t.Fatalf("the last step: %v", err)
+	}
+	last := calls[len(calls)-1]
+	crash(t, w)
+	synctest.Wait()
+	if dies && !errors.Is(last.err, store.ErrUncertain) {
+		t.Errorf("the call of the tick with which the process died: done %t, %v", last.done, last.err)
+	}
+	fresh := newGame(t, store.Options{Workers: 2})
+	again := mustOpen(t, fresh, l.Log)
+	wantSame(t, g, fresh)
+	want := uint64(len(calls))
+	if dies && !kept {
+		want--
+	}
+	tick := mustStep(t, again) // behind the silence of the one that died
+	if tick.Number != want+1 {
+		t.Errorf("the next tick is %d; want %d", tick.Number, want+1)
+	}
+	mustClose(t, again)
+	if _, err := world.AuditOf(t.Context(), l.Log); err != nil {
+		t.Error(err)
+	}
+}
+
+// A log that takes nothing more ends the ticks; what was in flight is uncertain, and
+// the state stays readable.
+func TestABrokenLogEndsTheTicks(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := &faulty{Log: world.Memory()}
+		g := newGame(t, store.Options{})
+		w := mustOpen(t, g, l)
+		steps(t, w, 3)
+		l.append = func(context.Context, uint64, []byte) (uint64, error) {
+			return 0, fmt.Errorf("the disk: %w", fs.ErrClosed)
+		}
+		s := submit(t.Context(), w, g.order(1))
+		if _, err := w.Step(t.Context()); !errors.Is(err, fs.ErrClosed) {
+			t.Errorf("Step: %v", err)
+		}
+		synctest.Wait()
+		if !errors.Is(s.err, store.ErrUncertain) {
+			t.Errorf("Submit: done %t, %v", s.done, s.err)
+		}
+		if _, err := w.Submit(t.Context(), g.order(2)); !errors.Is(err, world.ErrNotOwner) {
+			t.Errorf("a later Submit: %v", err)
+		}
+		if _, err := w.Step(t.Context()); !errors.Is(err, fs.ErrClosed) {
+			t.Errorf("a later Step: %v", err)
+		}
+		err := w.Read(t.Context(), func(_ context.Context, tick world.Tick) error {
+			if tick.Number != 3 {
+				t.Errorf("Read shows tick %d", tick.Number)
+			}
+			return nil
+		})
+		if err != nil {
+			t.Error(err)
+		}
+		mustClose(t, w)
+	})
+}
+
+// A log that takes no records for a while, because a disk is full or a quorum is lost,
+// stops the ticks for as long, and nothing is lost.
+func TestALogThatRefusesIsAskedAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		shared := world.Memory()
+		l := &faulty{Log: shared}
+		g := newGame(t, store.Options{})
+		w := mustOpen(t, g, l)
+		refusals := 5
+		l.append = func(ctx context.Context, prev uint64, rec []byte) (uint64, error) {
+			if refusals--; refusals >= 0 {
+				if refusals%2 == 0 {
+					l.tail = func(context.Context) (uint64, error) { return 0, errLost }
+				}
+				return 0, errors.New("the disk is full")
+			}
+			l.tail = nil
+			return shared.Append(ctx, prev, rec)
+		}
+		s := submit(t.Context(), w, g.order(1))
+		steps(t, w, 1)
+		synctest.Wait()
+		if !s.done || s.err != nil {
+			t.Errorf("Submit: done %t, %v", s.done, s.err)
+		}
+		if st := w.Status(); st.Refused != 5 || st.AppendErr != "" || st.Tick != 1 {
+			t.Errorf("status %+v", st)
+		}
+		mustClose(t, w)
+	})
+}

@@ -1,0 +1,142 @@
+package world_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"handloom/store"
+	"handloom/world"
+)
+
+// drifts makes the game write, from a tick on, what is no function of state and input.
+func (g *game) drifts(from uint64) {
+	g.fault = func(t world.Tick) error {
+		if t.Number == from {
+			for _, c := range g.camps.All() {
+				c.Born++
+				break
+			}
+		}
+		return nil
+	}
+}
+
+// A program that looks at a Go variable is found out within DigestTicks + 2 records,
+// with tick, table and shard. The follower halts and does not take over.
+func TestAFollowerThatDivergesHalts(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := keeping{world.Memory()}
+		g, h := newGame(t, store.Options{}), newGame(t, store.Options{})
+		h.drifts(9)
+		w, v := mustOpen(t, g, l), mustOpen(t, h, l)
+		var err error
+		for tick := uint64(1); err == nil; tick++ {
+			if tick > 9+5+2 {
+				t.Fatal("it is not found")
+			}
+			steps(t, w, 1)
+			_, err = v.Step(t.Context())
+		}
+		var d *world.DivergedError
+		if !errors.Is(err, world.ErrDiverged) || !errors.As(err, &d) || d.Table != "camp" || d.Shard != 0 || d.Tick < 9 {
+			t.Errorf("Step: %v", err)
+		}
+		crash(t, w)
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		if err := v.Run(ctx); !errors.Is(err, world.ErrDiverged) {
+			t.Errorf("Run of a world that has halted: %v", err)
+		}
+		if s := v.Status(); s.Owner || s.Halted == "" {
+			t.Errorf("%v", s)
+		}
+		mustClose(t, v)
+		if a := mustAudit(t, l); a.Terms != 1 {
+			t.Errorf("%d terms", a.Terms)
+		}
+	})
+}
+
+// A world that differs and does not know it yet may take over; its epoch record, with
+// the digest of every shard, stops the others.
+func TestAnOwnerThatDivergesStopsTheOthers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := keeping{world.Memory()}
+		g, h, other := newGame(t, store.Options{}), newGame(t, store.Options{}), newGame(t, store.Options{})
+		h.drifts(9)
+		w, v, u := mustOpen(t, g, l), mustOpen(t, h, l), mustOpen(t, other, l)
+		for range 9 {
+			steps(t, w, 1)
+			steps(t, v, 1)
+			steps(t, u, 1)
+		}
+		crash(t, w)
+		time.Sleep(time.Second)
+		steps(t, v, 1)
+		_, err := u.Step(t.Context())
+		if d := (*world.DivergedError)(nil); !errors.As(err, &d) || d.Table != "camp" || d.Tick != 9 {
+			t.Errorf("Step: %v", err)
+		}
+		mustClose(t, u)
+		mustClose(t, v)
+	})
+}
+
+func TestARecoveryThatDivergesIsAnError(t *testing.T) {
+	l := world.Memory()
+	g := newGame(t, store.Options{})
+	w := mustOpen(t, g, l)
+	steps(t, w, 13)
+	crash(t, w)
+	h := newGame(t, store.Options{})
+	h.drifts(8)
+	if _, err := world.Open(t.Context(), h.Store, l, h.options()); !errors.Is(err, world.ErrDiverged) {
+		t.Errorf("Open: %v", err)
+	}
+	if err := h.Write(t.Context(), func(context.Context, *store.Writer) error { return nil }); err != nil {
+		t.Errorf("the store is still claimed: %v", err)
+	}
+}
+
+// Shadow plays ticks twice and finds what differs between the two, on one machine.
+func TestShadowFindsWhatIsNoFunctionOfTheState(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := newGame(t, store.Options{})
+		o := g.options()
+		o.Shadow = 0.25
+		w, err := world.Open(t.Context(), g.Store, world.Memory(), o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for n := range 20 {
+			s := submit(t.Context(), w, g.order(n))
+			steps(t, w, 1)
+			synctest.Wait()
+			if !s.done || s.err != nil || s.receipt.Tick() != uint64(n+1) {
+				t.Fatalf("call %d: done %t, %v", n, s.done, s.err)
+			}
+		}
+		wantTicks(t, g, 20)
+		played := 0
+		g.fault = func(world.Tick) error {
+			played++
+			for _, c := range g.camps.All() {
+				c.Born = played
+				break
+			}
+			return nil
+		}
+		for range 4 {
+			if _, err = w.Step(t.Context()); err != nil {
+				break
+			}
+		}
+		if d := (*world.DivergedError)(nil); !errors.As(err, &d) || d.Table != "camp" || played != 5 {
+			t.Errorf("behind %d plays: %v", played, err)
+		}
+		mustClose(t, w)
+	})
+}

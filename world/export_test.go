@@ -1,0 +1,44 @@
+package world
+
+import (
+	"context"
+	"errors"
+	"fmt"
+)
+
+// An Audit is what a whole log says, from its first record.
+type Audit struct {
+	Terms, Ticks uint64
+	Kinds        []string
+	Owners       []uint64 // incarnations, by record
+}
+
+// AuditOf reads a log from its first record and fails unless each record follows the
+// one before it: chain, terms, ticks.
+func AuditOf(ctx context.Context, l Log) (a Audit, err error) {
+	tail, err := l.Tail(ctx)
+	if err != nil || tail == 0 {
+		return a, err
+	}
+	var h head
+	err = l.Read(ctx, 0, func(at uint64, rec []byte) error {
+		var r record
+		if err := errors.Join(r.decode(rec), r.follows(&h)); err != nil {
+			return fmt.Errorf("record %d: %w", at, err)
+		}
+		h.at, h.chain, h.cell, h.term, h.owner = at, h.chain.next(rec), r.cell, r.term, r.incarnation
+		if r.kind == kindTick {
+			h.tick = r.tick
+		}
+		a.Kinds, a.Owners = append(a.Kinds, r.kind.String()), append(a.Owners, r.incarnation)
+		if at == tail {
+			return errEnds
+		}
+		return nil
+	})
+	a.Terms, a.Ticks = uint64(h.term), h.tick
+	if errors.Is(err, errEnds) {
+		err = nil
+	}
+	return a, err
+}

@@ -1,0 +1,200 @@
+package world_test
+
+import (
+	"context"
+	"errors"
+	"runtime"
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	"handloom/store"
+	"handloom/world"
+)
+
+var errGame = errors.New("the game is up")
+
+// A tick that fails halts every world at its record, which is kept, and whoever opens
+// the log again comes to the same end. An operator has its input skipped.
+func TestATickThatFailsHaltsEveryWorld(t *testing.T) {
+	for name, fault := range map[string]func() error{
+		"error": func() error { return errGame },
+		"panic": func() error { panic(errGame) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) { haltAndSkip(t, fault) })
+		})
+	}
+}
+
+func haltAndSkip(t *testing.T, fault func() error) {
+	l := keeping{world.Memory()}
+	bad := func() *game {
+		g := newGame(t, store.Options{})
+		g.fault = func(world.Tick) error {
+			for _, o := range g.orders.All() {
+				if o.Name == "by 4" {
+					return fault()
+				}
+			}
+			return nil
+		}
+		return g
+	}
+	g, h := bad(), bad()
+	w, v := mustOpen(t, g, l), mustOpen(t, h, l)
+	var last *submission
+	for n := 1; n <= 4; n++ {
+		last = submit(t.Context(), w, g.order(n))
+		if n < 4 {
+			steps(t, w, 1)
+			steps(t, v, 1)
+		}
+	}
+	waits := submit(t.Context(), w, func(store.Queue) error { return nil })
+	for _, world := range []*world.World{w, v} {
+		_, err := world.Step(t.Context())
+		wantTickError(t, err)
+		_, err = world.Step(t.Context())
+		wantTickError(t, err)
+	}
+	synctest.Wait()
+	wantTickError(t, last.err)
+	if !waits.done || waits.err != nil {
+		t.Errorf("a call that records nothing: done %t, %v", waits.done, waits.err)
+	}
+	if _, err := w.Submit(t.Context(), g.order(5)); !errors.Is(err, world.ErrNotOwner) {
+		t.Errorf("a later Submit: %v", err)
+	}
+	if err := w.Export(t.Context(), new(strings.Builder)); !errors.Is(err, world.ErrTick) {
+		t.Errorf("Export: %v", err)
+	}
+	mustClose(t, w)
+	mustClose(t, v)
+	again := bad()
+	_, err := world.Open(t.Context(), again.Store, l, again.options())
+	wantTickError(t, err)
+
+	if err := world.SkipInput(t.Context(), l, 3); err == nil {
+		t.Error("a tick that is not the last one is skipped")
+	}
+	for range 2 { // the second time changes nothing
+		if err := world.SkipInput(t.Context(), l, 4); err != nil {
+			t.Fatal(err)
+		}
+	}
+	again = bad()
+	w = mustOpen(t, again, l)
+	if s := w.Status(); s.Tick != 4 {
+		t.Errorf("%v", s)
+	}
+	wantSame(t, g, again)
+	steps(t, w, 5)
+	crash(t, w)
+	another := newGame(t, store.Options{})
+	v = mustOpen(t, another, l)
+	wantSame(t, again, another)
+	mustClose(t, v)
+	mustAudit(t, l)
+}
+
+func wantTickError(t *testing.T, err error) {
+	t.Helper()
+	var e *world.TickError
+	if !errors.Is(err, world.ErrTick) || !errors.Is(err, errGame) || !errors.As(err, &e) || e.Tick != 4 {
+		t.Errorf("not the error of tick 4: %v", err)
+	}
+}
+
+func TestATickThatLeavesCommandsFails(t *testing.T) {
+	g := newGame(t, store.Options{})
+	o := g.options()
+	o.Tick = func(ctx context.Context, w *store.Writer, tick world.Tick) error {
+		if err := g.tick(ctx, w, tick); err != nil || tick.Number < 3 {
+			return err
+		}
+		return g.Each(ctx, 2, func(_ context.Context, _ int, q store.Queue) error {
+			g.hits.Emplace(q, hit{})
+			return nil
+		})
+	}
+	w, err := world.Open(t.Context(), g.Store, world.Memory(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	steps(t, w, 2)
+	if _, err := w.Step(t.Context()); !errors.Is(err, world.ErrTick) || !strings.Contains(err.Error(), `2 commands behind, the first for table "hit"`) {
+		t.Errorf("Step: %v", err)
+	}
+	mustClose(t, w)
+}
+
+// A tick that flushes nothing leaves its input.
+func TestATickThatFlushesNothingFails(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := newGame(t, store.Options{})
+		o := g.options()
+		o.Tick = func(context.Context, *store.Writer, world.Tick) error { return nil }
+		w, err := world.Open(t.Context(), g.Store, world.Memory(), o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		steps(t, w, 1)
+		s := submit(t.Context(), w, g.order(1))
+		if _, err := w.Step(t.Context()); !errors.Is(err, world.ErrTick) {
+			t.Errorf("Step: %v", err)
+		}
+		synctest.Wait()
+		if !errors.Is(s.err, world.ErrTick) {
+			t.Errorf("Submit: %v", s.err)
+		}
+		mustClose(t, w)
+	})
+}
+
+// A goroutine that ends within a tick leaves half a tick, and a world that has halted.
+func TestATickThatEndsItsGoroutineHalts(t *testing.T) {
+	g := newGame(t, store.Options{})
+	g.fault = func(tick world.Tick) error {
+		if tick.Number == 3 {
+			runtime.Goexit()
+		}
+		return nil
+	}
+	w := mustOpen(t, g, world.Memory())
+	steps(t, w, 2)
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		_, _ = w.Step(t.Context())
+	}()
+	<-ended
+	if _, err := w.Step(t.Context()); !errors.Is(err, world.ErrTick) || !errors.Is(err, store.ErrGoexit) {
+		t.Errorf("Step: %v", err)
+	}
+	mustClose(t, w)
+}
+
+func TestInitMustComeToAnEnd(t *testing.T) {
+	for name, init := range map[string]func(g *game, ctx context.Context) error{
+		"error": func(*game, context.Context) error { return errGame },
+		"commands are left": func(g *game, ctx context.Context) error {
+			return g.Each(ctx, 1, func(_ context.Context, _ int, q store.Queue) error {
+				g.hits.Emplace(q, hit{})
+				return nil
+			})
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g, l := newGame(t, store.Options{}), world.Memory()
+			o := g.options()
+			o.Init = func(ctx context.Context, _ *store.Writer) error { return init(g, ctx) }
+			if _, err := world.Open(t.Context(), g.Store, l, o); err == nil {
+				t.Error("Open succeeds")
+			}
+			if saved, _ := l.Saved(t.Context()); len(saved) > 0 {
+				t.Error("there is a snapshot")
+			}
+		})
+	}
+}

@@ -1,0 +1,108 @@
+package world
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+)
+
+// errSilence ends the reading of a follower.
+var errSilence = errors.New("the owner is silent")
+
+// follow applies the records of the owner, until enough, and takes over when there
+// have been none for long enough.
+func (w *World) follow(ctx context.Context, enough func() bool) error {
+	for !enough() {
+		left, err := w.patience(ctx)
+		if err == nil && left > 0 {
+			err = w.listen(ctx, left, enough)
+		} else if err == nil {
+			err = w.takeOver(ctx)
+		}
+		if err != nil {
+			return err
+		}
+		if w.isOwner() {
+			return nil
+		}
+	}
+	return nil
+}
+
+// listen applies records until enough, or until there has been none for a while.
+func (w *World) listen(ctx context.Context, wait time.Duration, enough func() bool) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	silence := time.AfterFunc(wait, func() { cancel(errSilence) })
+	defer silence.Stop()
+	err := w.log.Read(ctx, w.at().at, func(at uint64, rec []byte) error {
+		silence.Stop()
+		if err := w.applyNext(ctx, at, rec); err != nil {
+			return err
+		}
+		if enough() || w.at().handed {
+			return errEnds
+		}
+		silence.Reset(w.wait)
+		return nil
+	})
+	if errors.Is(err, errEnds) || context.Cause(ctx) == errSilence {
+		return nil
+	}
+	if err := w.take(ctx); err != nil {
+		return err
+	}
+	defer w.pass()
+	return w.skipAhead(ctx, err)
+}
+
+// applyNext applies a record of another owner, in a turn of its own.
+func (w *World) applyNext(ctx context.Context, at uint64, rec []byte) error {
+	if err := w.take(ctx); err != nil {
+		return err
+	}
+	defer w.pass()
+	defer w.drain()
+	return w.apply(ctx, at, rec, origin{})
+}
+
+// catchUp applies every record up to the position tail, or until enough.
+func (w *World) catchUp(ctx context.Context, tail uint64, from origin, enough func() bool) error {
+	if w.at().at >= tail || enough() {
+		return nil
+	}
+	err := w.log.Read(ctx, w.at().at, func(at uint64, rec []byte) error {
+		if err := w.apply(ctx, at, rec, from); err != nil {
+			return err
+		}
+		if at >= tail || enough() {
+			return errEnds
+		}
+		return nil
+	})
+	if errors.Is(err, errEnds) {
+		return nil
+	}
+	return w.skipAhead(ctx, err)
+}
+
+// skipAhead goes on from a snapshot that is ahead of the World, where the log gives no
+// records any more, for they are trimmed.
+func (w *World) skipAhead(ctx context.Context, cause error) error {
+	if err := w.stopped(); err != nil {
+		return err
+	}
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	from := w.at().at
+	found, err := w.load(ctx, func(h head) bool { return h.at > from })
+	if err == nil && !found {
+		err = fmt.Errorf("world: behind record %d: %w", from, cause)
+	}
+	if err != nil {
+		return w.halt(err)
+	}
+	return nil
+}

@@ -1,0 +1,121 @@
+package world
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"handloom/store"
+)
+
+// Handoff ends the ownership: the log is given to worlds whose Options.Program is to,
+// which take over at once; should none come, any world of this program may after a
+// while. It returns when a snapshot of the state is saved. Calls of Submit that no
+// tick has taken are [ErrNotOwner], and the World follows.
+//
+// A new version of the program goes on where the old one stopped in this way: the old
+// one hands off to the name of the new one and is closed, and the new one is opened.
+func (w *World) Handoff(ctx context.Context, to string) error {
+	if w.inside(ctx) {
+		return fmt.Errorf("world: Handoff inside a tick or Applied: %w", store.ErrPhase)
+	}
+	if err := w.take(ctx); err != nil {
+		return fmt.Errorf("world: Handoff: %w", err)
+	}
+	defer w.pass()
+	if err := w.handOff(ctx, to); err != nil {
+		return fmt.Errorf("world: Handoff: %w", err)
+	}
+	return w.saveNow(ctx)
+}
+
+func (w *World) handOff(ctx context.Context, to string) error {
+	if !w.isOwner() {
+		return ErrNotOwner
+	}
+	if w.pending != nil {
+		if err := w.settle(ctx); err != nil {
+			return err
+		}
+	}
+	h := w.at()
+	r := w.record(kindHandoff, &h)
+	r.to = to
+	r.state = w.state(h.tick)
+	w.pending = &pending{prev: h.at, bytes: r.append(nil)}
+	err := w.settle(ctx)
+	if err == nil {
+		w.lose()
+	}
+	return err
+}
+
+// SkipInput lets worlds that are opened from now on play the tick, which is the last
+// one of the log and failed, without its input. It is for the operator of a world that
+// has halted with [ErrTick], which tells the tick. A tick that fails without its input
+// as well needs another program.
+func SkipInput(ctx context.Context, l Log, tick uint64) error {
+	at, rec, err := lastRecord(ctx, l)
+	if err != nil {
+		return fmt.Errorf("world: SkipInput: %w", err)
+	}
+	var r record
+	switch err := r.decode(rec); {
+	case err != nil:
+		return fmt.Errorf("world: SkipInput: %w", corrupt(at, "%w", err))
+	case r.kind == kindSkip && r.tick == tick:
+		return nil
+	case r.kind != kindTick || r.tick != tick:
+		return fmt.Errorf("world: SkipInput: the last record is a %v, tick %d; tick %d cannot be skipped", r.kind, r.tick, tick)
+	}
+	skip := record{kind: kindSkip, cell: r.cell, incarnation: random(), term: r.term, tick: tick, time: r.time, chain: r.chain.next(rec)}
+	if _, err := l.Append(ctx, at, skip.append(nil)); err != nil {
+		return fmt.Errorf("world: SkipInput: %w", err)
+	}
+	return nil
+}
+
+// lastRecord reads the last record of a log.
+func lastRecord(ctx context.Context, l Log) (at uint64, rec []byte, err error) {
+	tail, err := l.Tail(ctx)
+	if err != nil || tail == 0 {
+		return 0, nil, errors.Join(err, errRecord)
+	}
+	err = l.Read(ctx, tail-1, func(there uint64, b []byte) error {
+		at, rec = there, append([]byte(nil), b...)
+		return errEnds
+	})
+	if errors.Is(err, errEnds) {
+		err = nil
+	}
+	return at, rec, err
+}
+
+// findSkips notes the ticks up to the position tail that are to have no input. It
+// reads that part of the log once more than would else be needed, for such a record
+// lies behind the one that it is about.
+func (w *World) findSkips(ctx context.Context, tail uint64) error {
+	w.skips = nil
+	if w.at().at >= tail {
+		return nil
+	}
+	err := w.log.Read(ctx, w.at().at, func(at uint64, rec []byte) error {
+		if len(rec) > 3 && kind(rec[3]) == kindSkip {
+			var r record
+			if r.decode(rec) == nil {
+				if w.skips == nil {
+					w.skips = make(map[uint64]bool)
+				}
+				w.skips[r.tick] = true
+			}
+		}
+		if at >= tail {
+			return errEnds
+		}
+		return nil
+	})
+	if errors.Is(err, errEnds) {
+		return nil
+	}
+	return fmt.Errorf("world: %w", err)
+}

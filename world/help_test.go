@@ -1,0 +1,310 @@
+package world_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"handloom/store"
+	"handloom/world"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// A game is a small program: units that breed, hit each other and die, and orders from
+// outside.
+type game struct {
+	*store.Store
+	units  *store.Table[unit]
+	camps  *store.StableTable[camp]
+	orders *store.Table[order]
+	hits   *store.Table[hit]
+
+	seeded bool // it looks at Seed and Time, so that two logs go two ways
+	fault  func(t world.Tick) error
+
+	mutex   sync.Mutex
+	digests map[uint64]uint64 // by tick
+	seen    []world.Outcome
+}
+
+type unit struct {
+	Hull int
+	Pos  uint64
+	Foe  store.Handle[unit]
+	Camp store.Handle[camp]
+	Name string
+}
+
+type camp struct{ Units, Born int }
+
+type order struct {
+	Camp store.Handle[camp]
+	Name string
+	Hull int
+	Kill bool
+}
+
+type hit struct {
+	On     store.Handle[unit]
+	Damage int
+}
+
+func newGame(t testing.TB, o store.Options) *game {
+	t.Helper()
+	s, err := store.New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	g := &game{Store: s, digests: make(map[uint64]uint64)}
+	var errs [4]error
+	g.units, errs[0] = store.Register(s, store.TableOptions[unit]{Name: "unit", Shards: 3, ChunkItems: 4, Changes: true})
+	g.camps, errs[1] = store.RegisterStable(s, store.TableOptions[camp]{Name: "camp"})
+	g.orders, errs[2] = store.Register(s, store.TableOptions[order]{Name: "order"})
+	g.hits, errs[3] = store.Register(s, store.TableOptions[hit]{Name: "hit", Shards: 2, ChunkItems: 4})
+	if err := errors.Join(errs[:]...); err != nil {
+		t.Fatal(err)
+	}
+	return g
+}
+
+// options are those of a world that plays the game.
+func (g *game) options() world.Options {
+	return world.Options{
+		Program: "game", Init: g.init, Tick: g.tick, Applied: g.applied, SnapshotTicks: 7, DigestTicks: 5,
+	}
+}
+
+func (g *game) init(_ context.Context, w *store.Writer) error {
+	home, err := g.camps.Insert(w, camp{Units: 8})
+	for i := 0; err == nil && i < 8; i++ {
+		_, err = g.units.Insert(w, unit{Hull: 3 + i, Pos: uint64(i * 7), Camp: home, Name: fmt.Sprint("u", i)})
+	}
+	return err
+}
+
+func (g *game) tick(ctx context.Context, w *store.Writer, t world.Tick) error {
+	if _, err := g.Flush(ctx); err != nil {
+		return err
+	}
+	salt := t.Number
+	if g.seeded {
+		salt = t.Seed ^ uint64(t.Time.UnixNano())
+	}
+	if err := g.obey(ctx); err != nil {
+		return err
+	}
+	if err := g.live(ctx, salt); err != nil {
+		return err
+	}
+	if g.fault != nil {
+		if err := g.fault(t); err != nil {
+			return err
+		}
+	}
+	if _, err := g.Flush(ctx); err != nil {
+		return err
+	}
+	for _, h := range g.hits.All() {
+		if u, ok := g.units.Get(h.On); ok {
+			u.Hull -= h.Damage
+		}
+	}
+	g.hits.Clear(w)
+	g.orders.Clear(w)
+	return nil
+}
+
+// obey carries out the orders, which came from outside.
+func (g *game) obey(ctx context.Context) error {
+	return g.Each(ctx, 1, func(_ context.Context, _ int, q store.Queue) error {
+		for _, o := range g.orders.All() {
+			c, ok := g.camps.Get(o.Camp)
+			if !ok {
+				continue
+			}
+			if o.Kill {
+				g.camps.Erase(q, o.Camp)
+				continue
+			}
+			c.Born++
+			g.units.Emplace(q, unit{Hull: o.Hull, Camp: o.Camp, Name: o.Name})
+		}
+		return nil
+	})
+}
+
+func (g *game) live(ctx context.Context, salt uint64) error {
+	return g.units.ForEach(ctx, func(_ context.Context, c store.Chunk[unit]) error {
+		for i := range c.Items {
+			u, h := &c.Items[i], c.Handle(i)
+			u.Pos = (u.Pos+salt+uint64(h.ID))*0x9e3779b97f4a7c15 ^ u.Pos>>29
+			switch {
+			case u.Hull <= 0:
+				c.Erase(i)
+			case u.Pos%11 == 0 && len(u.Name) < 12 && g.units.Len() < 60:
+				p := g.units.Emplace(c.Queue, unit{Hull: 1 + int(u.Pos>>7%5), Pos: u.Pos >> 3, Foe: h, Camp: u.Camp, Name: u.Name + "'"})
+				g.units.Emplace(c.Queue, unit{Hull: 2, Pos: u.Pos >> 5, Foe: p})
+			case u.Pos%3 == 0:
+				g.hits.Emplace(c.Queue, hit{On: u.Foe, Damage: 1})
+			}
+		}
+		return nil
+	})
+}
+
+// applied notes the digest behind each tick, and that a tick has one digest however
+// often it is played.
+func (g *game) applied(ctx context.Context, o world.Outcome) {
+	d, err := g.Digest(ctx)
+	if err != nil {
+		panic(err)
+	}
+	g.mutex.Lock()
+	defer g.mutex.Unlock()
+	if was, ok := g.digests[o.Number]; ok && was != d {
+		panic(fmt.Sprintf("tick %d came to two states", o.Number))
+	}
+	g.digests[o.Number] = d
+	g.seen = append(g.seen, o)
+}
+
+// order is a call from outside, as the n-th.
+func (g *game) order(n int) func(q store.Queue) error {
+	return func(q store.Queue) error {
+		p := g.camps.Emplace(q, camp{Born: n})
+		g.orders.Emplace(q, order{Camp: p, Name: fmt.Sprint("by ", n), Hull: 1 + n%4, Kill: n%5 == 4})
+		if n%3 == 0 {
+			g.units.Emplace(q, unit{Hull: 2, Pos: uint64(n), Camp: p})
+		}
+		return nil
+	}
+}
+
+// wantSame fails the test where two games had other states behind the same tick.
+func wantSame(t testing.TB, a, b *game) {
+	t.Helper()
+	if a == b {
+		return
+	}
+	a.mutex.Lock()
+	defer a.mutex.Unlock()
+	b.mutex.Lock()
+	defer b.mutex.Unlock()
+	for tick, d := range a.digests {
+		if other, ok := b.digests[tick]; ok && other != d {
+			t.Fatalf("behind tick %d the states differ", tick)
+		}
+	}
+}
+
+// wantTicks fails the test unless the game has seen each tick up to n.
+func wantTicks(t testing.TB, g *game, n int) {
+	t.Helper()
+	g.mutex.Lock()
+	defer g.mutex.Unlock()
+	for tick := 1; tick <= n; tick++ {
+		if _, ok := g.digests[uint64(tick)]; !ok {
+			t.Fatalf("tick %d was not applied; %d were", tick, len(g.digests))
+		}
+	}
+	if len(g.digests) != n {
+		t.Fatalf("%d ticks were applied; want %d", len(g.digests), n)
+	}
+}
+
+func mustOpen(t testing.TB, g *game, l world.Log) *world.World {
+	t.Helper()
+	w, err := world.Open(t.Context(), g.Store, l, g.options())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return w
+}
+
+func mustStep(t testing.TB, w *world.World) world.Tick {
+	t.Helper()
+	tick, err := w.Step(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tick
+}
+
+// steps makes n steps.
+func steps(t testing.TB, w *world.World, n int) {
+	t.Helper()
+	for range n {
+		mustStep(t, w)
+	}
+}
+
+func mustClose(t testing.TB, w *world.World) {
+	t.Helper()
+	if err := w.Close(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// crash closes a World without the snapshot that Close saves.
+func crash(t testing.TB, w *world.World) {
+	t.Helper()
+	ended, cancel := context.WithCancel(context.Background())
+	cancel()
+	if err := w.Close(ended); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A submission is a Submit that is under way.
+type submission struct {
+	receipt *store.Receipt
+	err     error
+	done    bool
+}
+
+// submit begins a Submit, in a bubble of synctest, and returns when it waits.
+func submit(ctx context.Context, w *world.World, fn func(q store.Queue) error) *submission {
+	s := new(submission)
+	go func() {
+		s.receipt, s.err = w.Submit(ctx, fn)
+		s.done = true
+	}()
+	synctest.Wait()
+	return s
+}
+
+// A faulty log answers Append as the test wants.
+type faulty struct {
+	world.Log
+	append  func(ctx context.Context, prev uint64, rec []byte) (uint64, error) // nil: as Log
+	tail    func(ctx context.Context) (uint64, error)
+	silence time.Duration
+}
+
+func (f *faulty) Append(ctx context.Context, prev uint64, rec []byte) (uint64, error) {
+	if f.append != nil {
+		return f.append(ctx, prev, rec)
+	}
+	return f.Log.Append(ctx, prev, rec)
+}
+
+func (f *faulty) Tail(ctx context.Context) (uint64, error) {
+	if f.tail != nil {
+		return f.tail(ctx)
+	}
+	return f.Log.Tail(ctx)
+}
+
+func (f *faulty) Silence() time.Duration {
+	if f.silence > 0 {
+		return f.silence
+	}
+	return f.Log.Silence()
+}

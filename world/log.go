@@ -1,0 +1,48 @@
+package world
+
+import (
+	"context"
+	"io"
+	"time"
+)
+
+// Log is what a [World] needs: an ordered log with one writer at a time, and a place
+// for snapshots. Positions rise; 0 is before the first record. [Memory] is one, and a
+// Journal of package journal, which knows nothing of this package, is another.
+//
+// Its methods are called by several goroutines.
+type Log interface {
+	// Append adds rec if prev is the position of the last record, and returns its
+	// position when it is durable. It keeps nothing of rec. With any error it is open
+	// whether rec is in the log: the World asks Tail and Read, and appends the same
+	// bytes behind the same record until it knows. An error that is [io/fs.ErrClosed]
+	// says that the log takes nothing more, for good.
+	Append(ctx context.Context, prev uint64, rec []byte) (at uint64, err error)
+
+	// Read calls each with every record behind after, in order, and goes on with
+	// those that are appended, until ctx ends or each fails: it returns that error.
+	// rec is good during the call. When records behind after are no longer kept it
+	// fails.
+	Read(ctx context.Context, after uint64, each func(at uint64, rec []byte) error) error
+
+	// Tail returns the position of the last record.
+	Tail(ctx context.Context) (at uint64, err error)
+
+	// Silence is how long there must have been no record before another World may
+	// own the log. 0: a lock keeps others out.
+	Silence() time.Duration
+
+	// Save keeps what write writes as the snapshot of the state behind the record at
+	// this position, whole or not at all. It may give up older ones but the newest
+	// two.
+	Save(ctx context.Context, at uint64, write func(w io.Writer) error) error
+
+	// Saved returns the positions of the snapshots, newest first.
+	Saved(ctx context.Context) (at []uint64, err error)
+
+	// Load opens a snapshot.
+	Load(ctx context.Context, at uint64) (io.ReadCloser, error)
+
+	// Trim lets the log forget records at or before through.
+	Trim(ctx context.Context, through uint64) error
+}

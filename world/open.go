@@ -1,0 +1,124 @@
+package world
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math"
+	"time"
+
+	"handloom/store"
+)
+
+// Open makes a World of a store, whose tables are registered, and the log l. When the
+// log is empty, Options.Init builds the first state, which is saved as a snapshot;
+// else the state becomes that of the newest snapshot, and the ticks behind it are
+// played again. Open owns the log when it returns, unless another World may: then it
+// follows.
+//
+// Until Close the store is the World's: Read is for all, but Inbox, Submit, Flush,
+// Write and what else changes it are [store.ErrPhase].
+//
+// It fails with what Run fails with, with [store.ErrSnapshot] for a table that cannot
+// be saved, naming the field, and with [store.ErrCheckpoint] for one that cannot be
+// copied. The state of the store is undefined then.
+func Open(ctx context.Context, s *store.Store, l Log, o Options) (*World, error) {
+	w, err := claim(ctx, s, l, o)
+	if err != nil {
+		return nil, err
+	}
+	if err := w.open(ctx); err != nil {
+		_ = w.halt(err)
+		w.claim.Release()
+		return nil, err
+	}
+	return w, nil
+}
+
+// claim makes a World that is nowhere in its log.
+func claim(ctx context.Context, s *store.Store, l Log, o Options) (*World, error) {
+	o, err := o.withDefaults()
+	if err != nil {
+		return nil, err
+	}
+	c, err := s.Claim(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("world: %w", err)
+	}
+	w := &World{store: s, claim: c, log: l, o: o, incarnation: random(), turn: make(chan struct{}, 1)}
+	w.life, w.end = context.WithCancelCause(context.Background())
+	w.shards = shardsOf(s)
+	w.wait = w.firstWait()
+	return w, nil
+}
+
+// random returns a number that nobody else has, and not 0.
+func random() uint64 {
+	var b [8]byte
+	_, _ = rand.Read(b[:])
+	return max(1, binary.LittleEndian.Uint64(b[:]))
+}
+
+func (w *World) open(ctx context.Context) error {
+	if err := w.begin(ctx); err != nil {
+		return err
+	}
+	if err := w.recover(ctx, math.MaxUint64); err != nil {
+		return err
+	}
+	w.quiet = time.Now()
+	if left, err := w.patience(ctx); err != nil || left > 0 {
+		return err
+	}
+	if err := w.takeOver(ctx); err != nil && !errors.Is(err, errFenced) {
+		return err
+	}
+	return nil
+}
+
+// recover comes to the state behind the last record, or behind a tick before that.
+func (w *World) recover(ctx context.Context, upTo uint64) error {
+	tail, err := w.log.Tail(ctx)
+	if err != nil {
+		return fmt.Errorf("world: %w", err)
+	}
+	found, err := w.load(ctx, func(h head) bool { return h.tick <= upTo })
+	switch {
+	case err != nil:
+		return err
+	case !found:
+		return fmt.Errorf("world: %w: there are %d records, and no snapshot that they go on from: %v", ErrCorrupt, tail, w.figure.passedErr)
+	case w.at().at > tail:
+		return fmt.Errorf("world: %w: a snapshot of record %d, and the last is %d", ErrCorrupt, w.at().at, tail)
+	}
+	if err := w.findSkips(ctx, tail); err != nil {
+		return err
+	}
+	return w.catchUp(ctx, tail, origin{replay: true}, func() bool { return w.now().Number >= upTo })
+}
+
+// begin makes the first state and saves it, if the log is empty.
+func (w *World) begin(ctx context.Context) error {
+	tail, err := w.log.Tail(ctx)
+	if err != nil {
+		return fmt.Errorf("world: %w", err)
+	}
+	saved, err := w.log.Saved(ctx)
+	if err != nil {
+		return fmt.Errorf("world: %w", err)
+	}
+	if tail > 0 || len(saved) > 0 {
+		return nil
+	}
+	if w.o.Init != nil {
+		if err := w.store.Write(w.claim.Context(ctx), w.o.Init); err != nil {
+			return fmt.Errorf("world: Init: %w", err)
+		}
+	}
+	if table, n := w.claim.Left(); n > 0 {
+		return fmt.Errorf("world: Init left %d commands behind, the first for table %q: flush what is recorded", n, table)
+	}
+	return w.saveNow(ctx)
+}

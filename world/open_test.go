@@ -1,0 +1,426 @@
+package world_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"handloom/journal"
+	"handloom/store"
+	"handloom/world"
+)
+
+func TestOptionsThatMakeNoSense(t *testing.T) {
+	g := newGame(t, store.Options{})
+	for _, change := range []func(o *world.Options){
+		func(o *world.Options) { o.Tick = nil },
+		func(o *world.Options) { o.Hz = -1 },
+		func(o *world.Options) { o.InputBytes = 1 << 27 },
+		func(o *world.Options) { o.SnapshotTicks = -1 },
+		func(o *world.Options) { o.DigestTicks = -1 },
+		func(o *world.Options) { o.Shadow = 1.5 },
+	} {
+		o := g.options()
+		change(&o)
+		if _, err := world.Open(t.Context(), g.Store, world.Memory(), o); err == nil {
+			t.Errorf("Open accepts %+v", o)
+		}
+	}
+}
+
+// Items that hold what cannot be compared or saved are refused, by name of the field.
+func TestTablesThatCannotBeComparedAreRefused(t *testing.T) {
+	type held struct {
+		Name string
+		Next *int
+	}
+	s, err := store.New(store.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := store.Register(s, store.TableOptions[held]{Name: "held"}); err != nil {
+		t.Fatal(err)
+	}
+	_, err = world.Open(t.Context(), s, world.Memory(), world.Options{Tick: func(context.Context, *store.Writer, world.Tick) error { return nil }})
+	if !errors.Is(err, store.ErrSnapshot) || !strings.Contains(err.Error(), "Next") {
+		t.Errorf("Open: %v", err)
+	}
+}
+
+func TestOneWorldHasTheStore(t *testing.T) {
+	g := newGame(t, store.Options{})
+	w := mustOpen(t, g, world.Memory())
+	if _, err := world.Open(t.Context(), g.Store, world.Memory(), g.options()); !errors.Is(err, store.ErrPhase) {
+		t.Errorf("a second world: %v", err)
+	}
+	if err := g.Inbox(g.order(1)); !errors.Is(err, store.ErrPhase) {
+		t.Errorf("Inbox: %v", err)
+	}
+	if _, err := g.Flush(t.Context()); !errors.Is(err, store.ErrPhase) {
+		t.Errorf("Flush: %v", err)
+	}
+	mustClose(t, w)
+	if err := g.Inbox(g.order(1)); err != nil {
+		t.Errorf("Inbox behind Close: %v", err)
+	}
+}
+
+func TestALogOfAnotherProgramIsRefused(t *testing.T) {
+	l := world.Memory()
+	g := newGame(t, store.Options{})
+	w := mustOpen(t, g, l)
+	steps(t, w, 3)
+	crash(t, w)
+	refused := func(name string, g *game, o world.Options) {
+		t.Helper()
+		if _, err := world.Open(t.Context(), g.Store, l, o); !errors.Is(err, world.ErrProgram) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	other := newGame(t, store.Options{})
+	o := other.options()
+	o.Program = "another"
+	refused("another program", other, o)
+	limited := newGame(t, store.Options{QueueLimit: 1000})
+	refused("another limit", limited, limited.options())
+	more := newGame(t, store.Options{})
+	if _, err := store.Register(more.Store, store.TableOptions[int]{Name: "more"}); err != nil {
+		t.Fatal(err)
+	}
+	refused("another table", more, more.options())
+	mustClose(t, mustOpen(t, newGame(t, store.Options{}), l))
+}
+
+// A new program goes on where the old one handed over, and worlds of the old one stop.
+func TestAHandoffToANewProgram(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := keeping{world.Memory()}
+		g, h := newGame(t, store.Options{}), newGame(t, store.Options{})
+		w, v := mustOpen(t, g, l), mustOpen(t, h, l)
+		steps(t, w, 5)
+		s := submit(t.Context(), w, g.order(1))
+		if err := w.Handoff(t.Context(), "second"); err != nil {
+			t.Fatal(err)
+		}
+		synctest.Wait()
+		if !errors.Is(s.err, world.ErrNotOwner) {
+			t.Errorf("a call that no tick has taken: done %t, %v", s.done, s.err)
+		}
+		next := newGame(t, store.Options{})
+		o := next.options()
+		o.Program = "second"
+		u, err := world.Open(t.Context(), next.Store, l, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !u.Status().Owner || digest(t, g) != digest(t, next) {
+			t.Errorf("the new program: %v", u.Status())
+		}
+		steps(t, u, 20)
+		for _, old := range []*world.World{w, v} {
+			err := error(nil)
+			for err == nil {
+				_, err = old.Step(t.Context())
+			}
+			if !errors.Is(err, world.ErrProgram) {
+				t.Errorf("the old program: %v", err)
+			}
+			mustClose(t, old)
+		}
+		wantSame(t, g, h)
+		mustClose(t, u)
+		again := newGame(t, store.Options{})
+		if u, err = world.Open(t.Context(), again.Store, l, o); err != nil {
+			t.Fatal(err)
+		}
+		wantSame(t, next, again)
+		mustClose(t, u)
+		mustAudit(t, l)
+	})
+}
+
+// When the new program does not come the old one goes on.
+func TestAHandoffThatNobodyTakesUp(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		dir := filepath.Join(t.TempDir(), "log")
+		j := openJournal(t, dir)
+		w := mustOpen(t, newGame(t, store.Options{}), j)
+		steps(t, w, 3)
+		if err := w.Handoff(t.Context(), "second"); err != nil {
+			t.Fatal(err)
+		}
+		begin := time.Now()
+		if tick := mustStep(t, w); tick.Number != 4 || time.Since(begin) == 0 {
+			t.Errorf("tick %d after %v", tick.Number, time.Since(begin))
+		}
+		mustClose(t, w)
+		mustCloseJournal(t, j)
+	})
+}
+
+// Snapshots are written while ticks go on; the log forgets what two of them cover; and
+// who was away for longer goes on from a snapshot.
+func TestSnapshotsLetTheLogForget(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := world.Memory()
+		g, h := newGame(t, store.Options{}), newGame(t, store.Options{})
+		w, v := mustOpen(t, g, l), mustOpen(t, h, l)
+		steps(t, v, 0)
+		for range 50 {
+			steps(t, w, 1)
+			synctest.Wait()
+		}
+		saved, err := l.Saved(t.Context())
+		if want := []uint64{50, 43}; err != nil || !slices.Equal(saved, want) { // an epoch, and a tick a record
+			t.Errorf("snapshots of records %v, %v; want %v", saved, err, want)
+		}
+		if err := l.Read(t.Context(), 42, func(uint64, []byte) error { return nil }); err == nil {
+			t.Error("the log has forgotten nothing")
+		}
+		for v.Status().Tick < 50 {
+			steps(t, v, 1)
+		}
+		wantSame(t, g, h)
+		if digest(t, g) != digest(t, h) {
+			t.Error("the states differ")
+		}
+		h.mutex.Lock()
+		if len(h.seen) > 7 {
+			t.Errorf("%d ticks were applied behind a snapshot of tick 49", len(h.seen))
+		}
+		h.mutex.Unlock()
+		mustClose(t, w)
+		mustClose(t, v)
+	})
+}
+
+// A damaged snapshot is passed over for the one before it; without any there is no way
+// to a state.
+func TestADamagedSnapshotIsPassedOver(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "log")
+	j := openJournal(t, dir)
+	g := newGame(t, store.Options{})
+	w := mustOpen(t, g, j)
+	for range 3 {
+		steps(t, w, 10)
+		crash(t, w)
+		w = mustOpen(t, g, j)
+	}
+	mustClose(t, w)
+	mustCloseJournal(t, j)
+	files, err := filepath.Glob(filepath.Join(dir, "*.snap"))
+	if err != nil || len(files) != 2 {
+		t.Fatalf("%v, %v", files, err)
+	}
+	slices.Sort(files)
+	damage := func(file string, at int) {
+		t.Helper()
+		b, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if at < 0 {
+			at += len(b)
+		}
+		b[at] ^= 4
+		if err := os.WriteFile(file, b, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, at := range []int{100, -40, -1} {
+		damage(files[1], at)
+		j = openJournal(t, dir)
+		h := newGame(t, store.Options{})
+		w := mustOpen(t, h, j)
+		if s := w.Status(); s.PassedOver != 1 || s.Tick != 30 {
+			t.Errorf("byte %d: %+v", at, s)
+		}
+		if digest(t, g) != digest(t, h) {
+			t.Error("the states differ")
+		}
+		crash(t, w)
+		mustCloseJournal(t, j)
+		damage(files[1], at)
+	}
+	damage(files[0], 100)
+	damage(files[1], 100)
+	j = openJournal(t, dir)
+	h := newGame(t, store.Options{})
+	if _, err := world.Open(t.Context(), h.Store, j, h.options()); !errors.Is(err, world.ErrCorrupt) {
+		t.Errorf("Open without a snapshot: %v", err)
+	}
+	mustCloseJournal(t, j)
+}
+
+// A log whose records do not follow each other, or that were changed, is no log.
+func TestARecordThatDoesNotFollowIsCorrupt(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		good := keeping{world.Memory()}
+		g := newGame(t, store.Options{})
+		o := g.options()
+		o.SnapshotTicks = 1000
+		w, err := world.Open(t.Context(), g.Store, good, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for n := range 6 {
+			submit(t.Context(), w, g.order(n))
+			steps(t, w, 1)
+		}
+		crash(t, w)
+		recs := records(t, good)
+		for name, bad := range map[string][][]byte{
+			"the input of tick 3 has another byte":  slices.Concat(recs[:3], [][]byte{flipped(recs[3], -1)}, recs[4:]),
+			"the head of tick 3 has another byte":   slices.Concat(recs[:3], [][]byte{flipped(recs[3], 10)}, recs[4:]),
+			"tick 3 is missing":                     slices.Concat(recs[:3], recs[4:]),
+			"tick 3 is there twice":                 slices.Concat(recs[:4], recs[3:]),
+			"ticks 3 and 4 are in the wrong order":  slices.Concat(recs[:3], [][]byte{recs[4], recs[3]}, recs[5:]),
+			"the epoch is missing":                  recs[1:],
+			"something else stands in its place":    slices.Concat(recs[:3], [][]byte{[]byte("no record")}, recs[4:]),
+			"the end is missing, then another tick": slices.Concat(recs[:3], recs[5:]),
+		} {
+			l := logOf(t, good, bad)
+			h := newGame(t, store.Options{})
+			_, err := world.Open(t.Context(), h.Store, l, h.options())
+			if !errors.Is(err, world.ErrCorrupt) {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+	})
+}
+
+func flipped(rec []byte, at int) []byte {
+	b := bytes.Clone(rec)
+	if at < 0 {
+		at += len(b)
+	}
+	b[at] ^= 1
+	return b
+}
+
+// records returns the records of a log that has forgotten none.
+func records(t *testing.T, l world.Log) (recs [][]byte) {
+	t.Helper()
+	tail, err := l.Tail(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = l.Read(t.Context(), 0, func(at uint64, rec []byte) error {
+		recs = append(recs, bytes.Clone(rec))
+		if at == tail {
+			return errLost
+		}
+		return nil
+	})
+	return recs
+}
+
+// logOf returns a log with these records and the oldest snapshot of another one.
+func logOf(t *testing.T, of world.Log, recs [][]byte) world.Log {
+	t.Helper()
+	l := world.Memory()
+	r, err := of.Load(t.Context(), 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b bytes.Buffer
+	if _, err := b.ReadFrom(r); err != nil {
+		t.Fatal(err)
+	}
+	for n, rec := range recs {
+		if _, err := l.Append(t.Context(), uint64(n), rec); err != nil {
+			t.Fatal(err)
+		}
+	}
+	err = l.Save(t.Context(), 0, func(w io.Writer) error {
+		_, err := w.Write(b.Bytes())
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return l
+}
+
+// What Export writes any store with the tables loads, and Replay comes to any tick
+// that the log still leads to.
+func TestExportAndReplay(t *testing.T) { synctest.Test(t, exportAndReplay) }
+
+func exportAndReplay(t *testing.T) {
+	l := keeping{world.Memory()}
+	g := newGame(t, store.Options{})
+	g.seeded = true
+	w := mustOpen(t, g, l)
+	for range 20 {
+		steps(t, w, 1)
+		synctest.Wait() // for the snapshot
+	}
+	var b bytes.Buffer
+	if err := w.Export(t.Context(), &b); err != nil {
+		t.Fatal(err)
+	}
+	loaded := newGame(t, store.Options{})
+	if err := loaded.Load(t.Context(), &b); err != nil || digest(t, loaded) != digest(t, g) {
+		t.Errorf("Load: %v", err)
+	}
+	steps(t, w, 3)
+	crash(t, w)
+	for _, upTo := range []uint64{7, 8, 14, 19, 20, 23, 1000} {
+		h := newGame(t, store.Options{})
+		h.seeded = true
+		if err := world.Replay(t.Context(), h.Store, l, h.options(), upTo); err != nil {
+			t.Fatalf("Replay to %d: %v", upTo, err)
+		}
+		if d := digest(t, h); d != g.digests[min(upTo, 23)] {
+			t.Errorf("Replay to tick %d comes to another state", upTo)
+		}
+		wantSame(t, g, h)
+		if _, err := h.Flush(t.Context()); err != nil {
+			t.Errorf("the store is still claimed: %v", err)
+		}
+	}
+	h := newGame(t, store.Options{})
+	if err := world.Replay(t.Context(), h.Store, l, h.options(), 2); !errors.Is(err, world.ErrCorrupt) {
+		t.Errorf("Replay to a tick before all snapshots: %v", err)
+	}
+}
+
+// A journal that breaks ends the world, and the next one goes on.
+func TestAWorldOnAJournal(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "log")
+	j, err := journal.Open(dir, journal.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	g := newGame(t, store.Options{})
+	g.seeded = true
+	w := mustOpen(t, g, j)
+	steps(t, w, 20)
+	mustCloseJournal(t, j) // it takes nothing more
+	if _, err := w.Step(t.Context()); !errors.Is(err, journal.ErrBroken) {
+		t.Errorf("Step: %v", err)
+	}
+	if _, err := w.Step(t.Context()); !errors.Is(err, journal.ErrBroken) {
+		t.Errorf("a later Step: %v", err)
+	}
+	mustClose(t, w)
+	j = openJournal(t, dir)
+	h := newGame(t, store.Options{})
+	h.seeded = true
+	w = mustOpen(t, h, j)
+	wantSame(t, g, h)
+	if s := w.Status(); !s.Owner || s.Tick != 20 || s.Term != 2 {
+		t.Errorf("%+v", s)
+	}
+	steps(t, w, 1)
+	mustClose(t, w)
+	mustCloseJournal(t, j)
+}

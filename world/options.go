@@ -1,0 +1,94 @@
+package world
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"handloom/store"
+)
+
+// Options of a World. Tick is needed, all else has a default.
+type Options struct {
+	// Program names the version of the code, say from its build info. A log of
+	// another one is [ErrProgram]: that program would come to other states.
+	Program string
+
+	Hz int // ticks per second of Run; 0: 60
+
+	// Init builds the first state, inside one Write, when the log is empty. nil: the
+	// first state is what the store holds.
+	Init func(ctx context.Context, w *store.Writer) error
+
+	// Tick plays one tick, inside one Write. It must be a function of the state, of
+	// t, and of what its first flush finds in the inbox, and leave no command behind.
+	Tick func(ctx context.Context, w *store.Writer, t Tick) error
+
+	// Applied is called behind each tick, on every world, and looks at the state with
+	// [World.Read]: what goes out, goes out here.
+	Applied func(ctx context.Context, o Outcome)
+
+	InputBytes    int // of calls in one tick, at most, or one that is longer; what is more waits for the next. 0: 1 MiB
+	SnapshotTicks int // from one snapshot to the next; 0: 600
+	DigestTicks   int // after which every shard has been compared; 0: 60
+
+	// Shadow is the part of the ticks, 0 to 1, that the owner plays twice, going back
+	// in between, to find out whether they come to the same state.
+	Shadow float64
+
+	// Portable says that the program comes to the same state whatever the
+	// architecture and the version of Go: no float64 that a compiler may fuse, no
+	// package math.
+	Portable bool
+}
+
+// A Tick is one step of the program.
+type Tick struct {
+	Number uint64    // from 1
+	Seed   uint64    // a random number, the same on every world
+	Time   time.Time // of the owner's clock, never less than that before
+}
+
+// An Outcome is a tick that was applied.
+type Outcome struct {
+	Tick
+	Owner  bool // this World owned the log
+	Replay bool // by Open, Replay or a World that was behind: it had been applied before
+}
+
+const (
+	defaultHz            = 60
+	defaultInputBytes    = 1 << 20
+	defaultSnapshotTicks = 600
+	defaultDigestTicks   = 60
+)
+
+// withDefaults returns o with every default filled in, or all that is wrong with it.
+func (o Options) withDefaults() (Options, error) {
+	var errs []error
+	if o.Tick == nil {
+		errs = append(errs, errors.New("world: Options.Tick is nil: it is the program"))
+	}
+	for _, n := range []struct {
+		name    string
+		value   *int
+		instead int
+		most    int
+	}{
+		{"Hz", &o.Hz, defaultHz, int(time.Second)},
+		{"InputBytes", &o.InputBytes, defaultInputBytes, mostInput},
+		{"SnapshotTicks", &o.SnapshotTicks, defaultSnapshotTicks, 1 << 30},
+		{"DigestTicks", &o.DigestTicks, defaultDigestTicks, 1 << 30},
+	} {
+		if *n.value < 0 || *n.value > n.most {
+			errs = append(errs, fmt.Errorf("world: Options.%s is %d: 1 to %d, or 0 for %d", n.name, *n.value, n.most, n.instead))
+		}
+		*n.value = cmp.Or(*n.value, n.instead)
+	}
+	if !(o.Shadow >= 0 && o.Shadow <= 1) {
+		errs = append(errs, fmt.Errorf("world: Options.Shadow is %v: 0 to 1", o.Shadow))
+	}
+	return o, errors.Join(errs...)
+}

@@ -1,0 +1,159 @@
+package world
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"time"
+
+	"handloom/store"
+)
+
+// errFenced says that another record is where this World wanted to append one.
+var errFenced = fmt.Errorf("world: %w", ErrNotOwner)
+
+// pending is a record that is to be appended, until it is known what became of it.
+type pending struct {
+	prev  uint64
+	bytes []byte
+	calls *store.Calls // of a tick
+}
+
+// ownTick seals a tick, appends it and, when it is in the log, applies it. A record
+// that is still open comes first.
+func (w *World) ownTick(ctx context.Context, _ func() bool) error {
+	if err := w.take(ctx); err != nil {
+		return err
+	}
+	defer w.pass()
+	if !w.isOwner() {
+		return errFenced // a Handoff came between
+	}
+	if w.pending == nil {
+		w.pending = w.sealTick()
+	}
+	return w.settle(ctx)
+}
+
+// sealTick makes the record of the next tick.
+func (w *World) sealTick() *pending {
+	h := w.at()
+	r := w.record(kindTick, &h)
+	r.tick++
+	r.time = max(time.Now().UnixNano(), h.time)
+	r.state = w.part(h.tick)
+	rec, calls := w.claim.Seal(r.append(w.buf[:0]), w.o.InputBytes)
+	w.buf = rec
+	return &pending{h.at, rec, calls}
+}
+
+// record returns a record that follows h, without a state.
+func (w *World) record(k kind, h *head) record {
+	return record{kind: k, cell: h.cell, incarnation: w.incarnation, term: h.term, tick: h.tick, time: h.time, chain: h.chain}
+}
+
+// settle appends the pending record, until it is known what became of it, and applies
+// it if it is in the log.
+func (w *World) settle(ctx context.Context) error {
+	p := w.pending
+	at, err := w.append(ctx, p)
+	switch {
+	case errors.Is(err, errFenced):
+		w.noteOvertaken()
+		w.dropPending(errFenced)
+		w.lose()
+		return err
+	case errors.Is(err, fs.ErrClosed):
+		w.dropPending(fmt.Errorf("%w: %w", store.ErrUncertain, err))
+		return w.halt(err)
+	case err != nil:
+		return err
+	}
+	w.pending = nil
+	return w.apply(ctx, at, p.bytes, origin{own: true, calls: p.calls})
+}
+
+// dropPending gives up the pending record, for err.
+func (w *World) dropPending(err error) {
+	if w.pending != nil {
+		w.pending.calls.Done(0, err)
+	}
+	w.pending = nil
+}
+
+// lose ends the ownership: what has not been sealed never will be.
+func (w *World) lose() {
+	w.mutex.Lock()
+	w.owns = false
+	w.mutex.Unlock()
+	w.quiet = time.Now()
+	w.drain()
+}
+
+const (
+	firstRetry = time.Millisecond
+	lastRetry  = time.Second
+)
+
+// append appends p. A log that fails leaves open whether it has the record, and the
+// same bytes in the same place answer that: append goes on until they are there, or
+// others are (errFenced), or ctx ends, or the log takes nothing more.
+func (w *World) append(ctx context.Context, p *pending) (at uint64, err error) {
+	for wait := firstRetry; ; wait = min(2*wait, lastRetry) {
+		begin := time.Now()
+		at, err := w.log.Append(ctx, p.prev, p.bytes)
+		w.noteAppend(time.Since(begin), err)
+		if err == nil {
+			return at, nil
+		}
+		if errors.Is(err, fs.ErrClosed) {
+			return 0, fmt.Errorf("world: %w", err)
+		}
+		if at, err := w.inLog(ctx, p); err != errOpen {
+			return at, err
+		}
+		if sleep(ctx, wait) != nil {
+			return 0, fmt.Errorf("world: %w; the log: %w", context.Cause(ctx), err)
+		}
+	}
+}
+
+var (
+	errOpen = errors.New("it is open what became of the record")
+	errEnds = errors.New("that is all")
+)
+
+// answerTime is how long a log may take to read one record.
+const answerTime = time.Second
+
+// inLog asks the log which record follows the one before p. No answer, and none that
+// there is no record, decides anything.
+func (w *World) inLog(ctx context.Context, p *pending) (at uint64, err error) {
+	ctx, cancel := context.WithTimeout(ctx, answerTime)
+	defer cancel()
+	if tail, err := w.log.Tail(ctx); err != nil || tail <= p.prev {
+		return 0, errOpen
+	}
+	is := errOpen
+	_ = w.log.Read(ctx, p.prev, func(there uint64, rec []byte) error {
+		if at, is = there, nil; !bytes.Equal(rec, p.bytes) {
+			is = errFenced
+		}
+		return errEnds
+	})
+	return at, is
+}
+
+// sleep waits for d, or for the end of ctx, which it returns.
+func sleep(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}

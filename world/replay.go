@@ -1,0 +1,21 @@
+package world
+
+import (
+	"context"
+
+	"handloom/store"
+)
+
+// Replay makes the state of s that of the log behind tick upTo, or behind the last one
+// if there are fewer: the newest snapshot that is not behind upTo is loaded, and the
+// ticks since are played, with Applied called for each, in a test or a debugger. It
+// appends and saves nothing. Its errors are those of [Open]; an [ErrDiverged] or
+// [ErrTick] says where it stopped.
+func Replay(ctx context.Context, s *store.Store, l Log, o Options, upTo uint64) error {
+	w, err := claim(ctx, s, l, o)
+	if err != nil {
+		return err
+	}
+	defer w.claim.Release()
+	return w.recover(ctx, upTo)
+}

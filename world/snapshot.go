@@ -1,0 +1,219 @@
+package world
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+
+	"handloom/store"
+)
+
+// An image is a state and the head that it is behind.
+type image struct {
+	state store.Checkpoint
+	head  head
+}
+
+// A snapshot is what [store.Checkpoint.WriteTo] writes, whose Tag has position, chain,
+// tick and program, and behind it
+//
+//	"HLWRLD" 0 1 | cell u64 | term u32 | owner u64 | time i64 | seed u64 | handed u8 | to | crc32c of this
+const (
+	trailerMagic = "HLWRLD\x00\x01"
+	mostTrailer  = 1 << 16
+)
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// copyInto copies the state between two ticks.
+func (w *World) copyInto(ctx context.Context, i *image) error {
+	return w.store.Write(ctx, func(ctx context.Context, _ *store.Writer) error {
+		if err := w.stopped(); err != nil {
+			return err
+		}
+		i.head = w.at()
+		return w.store.Checkpoint(ctx, &i.state)
+	})
+}
+
+// writeTo writes the snapshot.
+func (i *image) writeTo(w io.Writer) error {
+	h := &i.head
+	i.state.SetTag(store.Tag{At: h.at, Tick: h.tick, Chain: h.chain, Program: h.program})
+	if _, err := i.state.WriteTo(w); err != nil {
+		return err
+	}
+	b := append([]byte(nil), trailerMagic...)
+	b = binary.LittleEndian.AppendUint64(b, h.cell)
+	b = binary.LittleEndian.AppendUint32(b, h.term)
+	b = binary.LittleEndian.AppendUint64(b, h.owner)
+	b = binary.LittleEndian.AppendUint64(b, uint64(h.time))
+	b = binary.LittleEndian.AppendUint64(b, h.seed)
+	if h.handed {
+		b = append(b, 1)
+	} else {
+		b = append(b, 0)
+	}
+	b = appendText(b, h.to)
+	_, err := w.Write(binary.LittleEndian.AppendUint32(b, crc32.Checksum(b, castagnoli)))
+	return err
+}
+
+var errTrailer = errors.New("it does not end as the snapshot of a world does")
+
+// readFrom reads a snapshot for a store.
+func (i *image) readFrom(ctx context.Context, s *store.Store, r io.Reader) error {
+	if err := s.ReadCheckpoint(ctx, r, &i.state); err != nil {
+		return err
+	}
+	b, err := io.ReadAll(io.LimitReader(r, mostTrailer))
+	if err != nil {
+		return err
+	}
+	n := len(b) - 4
+	if n < 0 || crc32.Checksum(b[:n], castagnoli) != binary.LittleEndian.Uint32(b[n:]) {
+		return errTrailer
+	}
+	in := reader{b: b[:n]}
+	if string(in.cut(uint64(len(trailerMagic)))) != trailerMagic {
+		return errTrailer
+	}
+	tag := i.state.Tag()
+	i.head = head{at: tag.At, chain: tag.Chain, tick: tag.Tick, program: tag.Program}
+	h := &i.head
+	h.cell, h.term, h.owner, h.time, h.seed = in.number(8), uint32(in.number(4)), in.number(8), int64(in.number(8)), in.number(8)
+	h.handed, h.to = in.number(1) != 0, in.text()
+	if in.failed || len(in.b) > 0 {
+		return errTrailer
+	}
+	return nil
+}
+
+// load makes the newest snapshot that can be read and that serves the state, and
+// reports whether there is one. A damaged one is passed over, one of another program
+// is an error.
+func (w *World) load(ctx context.Context, serves func(h head) bool) (found bool, err error) {
+	ctx = w.claim.Context(ctx)
+	saved, err := w.log.Saved(ctx)
+	if err != nil {
+		return false, fmt.Errorf("world: %w", err)
+	}
+	for _, at := range saved {
+		var i image
+		if err := w.readSnapshot(ctx, at, &i); err != nil {
+			if ctx.Err() != nil {
+				return false, context.Cause(ctx)
+			}
+			if errors.Is(err, store.ErrSchema) {
+				return false, fmt.Errorf("world: snapshot of record %d: %w: %w", at, ErrProgram, err)
+			}
+			w.notePassed(at, err)
+			continue
+		}
+		h := i.head
+		if !serves(h) {
+			continue
+		}
+		if h.at > 0 && h.program != w.o.Program && (!h.handed || h.to != w.o.Program) {
+			return false, fmt.Errorf("world: snapshot of record %d: %w: %q, and this is %q", at, ErrProgram, h.program, w.o.Program)
+		}
+		if err := w.store.Rollback(ctx, &i.state); err != nil {
+			return false, fmt.Errorf("world: snapshot of record %d: %w", at, err)
+		}
+		w.setHead(h)
+		w.saver.tick = h.tick
+		w.noteSaved(h.tick)
+		return true, nil
+	}
+	return false, nil
+}
+
+// readSnapshot reads the snapshot at this position.
+func (w *World) readSnapshot(ctx context.Context, at uint64, i *image) error {
+	r, err := w.log.Load(ctx, at)
+	if err != nil {
+		return err
+	}
+	err = errors.Join(i.readFrom(ctx, w.store, r), r.Close())
+	if err == nil && i.head.at != at {
+		err = fmt.Errorf("it is that of record %d", i.head.at)
+	}
+	return err
+}
+
+// A saver saves snapshots, one at a time.
+type saver struct {
+	image image
+	tick  uint64        // of the newest that was begun
+	done  chan struct{} // closed when it is saved; nil: there is none
+}
+
+func (s *saver) busy() bool {
+	if s.done == nil {
+		return false
+	}
+	select {
+	case <-s.done:
+		return false
+	default:
+		return true
+	}
+}
+
+func (s *saver) wait() {
+	if s.done != nil {
+		<-s.done
+	}
+}
+
+// saveIfDue copies the state if it is time for a snapshot, and has it saved while
+// ticks go on.
+func (w *World) saveIfDue(ctx context.Context) {
+	s := &w.saver
+	if w.at().tick < s.tick+uint64(w.o.SnapshotTicks) || s.busy() {
+		return
+	}
+	s.tick = w.at().tick
+	if err := w.copyInto(ctx, &s.image); err != nil {
+		w.noteUnsaved(err)
+		return
+	}
+	done := make(chan struct{})
+	s.done = done
+	go func() {
+		defer close(done)
+		_ = w.save(w.life, &s.image)
+	}()
+}
+
+// saveNow saves a snapshot before it returns.
+func (w *World) saveNow(ctx context.Context) error {
+	s := &w.saver
+	s.wait()
+	s.tick = w.at().tick
+	if err := w.copyInto(w.claim.Context(ctx), &s.image); err != nil {
+		w.noteUnsaved(err)
+		return err
+	}
+	return w.save(ctx, &s.image)
+}
+
+// save keeps a snapshot in the log, which may then forget what two snapshots cover.
+func (w *World) save(ctx context.Context, i *image) error {
+	err := w.log.Save(ctx, i.head.at, i.writeTo)
+	if err == nil {
+		w.noteSaved(i.head.tick)
+		var saved []uint64
+		if saved, err = w.log.Saved(ctx); err == nil && len(saved) > 1 {
+			err = w.log.Trim(ctx, saved[1])
+		}
+	}
+	if err != nil {
+		err = fmt.Errorf("world: the snapshot of record %d: %w", i.head.at, err)
+		w.noteUnsaved(err)
+	}
+	return err
+}

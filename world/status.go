@@ -1,0 +1,141 @@
+package world
+
+import (
+	"fmt"
+	"log/slog"
+	"time"
+
+	"handloom/internal/histogram"
+)
+
+// Status says how a World does. It is made for package expvar and for log/slog.
+type Status struct {
+	Owner  bool          `json:"owner"`
+	Term   uint32        `json:"term"`   // how many owners the log has had
+	At     uint64        `json:"at"`     // position of the last record that was applied
+	Tick   uint64        `json:"tick"`   // the last one that was applied
+	Lag    time.Duration `json:"lag_ns"` // from the time of that tick, by its owner's clock, to its end here
+	Halted string        `json:"halted,omitempty"`
+
+	Appended   int           `json:"appended"`      // records of this World
+	AppendP50  time.Duration `json:"append_p50_ns"` // of those, how long the log took
+	AppendP99  time.Duration `json:"append_p99_ns"`
+	AppendMax  time.Duration `json:"append_max_ns"`
+	Refused    uint64        `json:"refused"`                // times that the log did not take a record at once
+	AppendErr  string        `json:"append_error,omitempty"` // why it did not the last time, if it has taken none since
+	Overtaken  uint64        `json:"overtaken"`              // records that came too late: another World owned the log
+	SavedTick  uint64        `json:"saved_tick"`             // of the newest snapshot
+	SavedAge   time.Duration `json:"saved_age_ns"`           // since it was saved, or the World opened
+	SaveErr    string        `json:"save_error,omitempty"`   // why the one that was to follow was not
+	PassedOver int           `json:"passed_over"`            // snapshots that could not be read
+}
+
+// figures are what Status is made of.
+type figures struct {
+	appends   histogram.Histogram
+	refused   uint64
+	appendErr error
+	overtaken uint64
+	savedTick uint64
+	savedAt   time.Time
+	saveErr   error
+	passed    int
+	passedErr error
+	lag       time.Duration
+}
+
+// Status may be asked at any time.
+func (w *World) Status() Status {
+	w.mutex.Lock()
+	defer w.mutex.Unlock()
+	f := &w.figure
+	return Status{
+		Owner: w.owns, Term: w.head.term, At: w.head.at, Tick: w.head.tick, Lag: f.lag, Halted: text(w.halted),
+		Appended: f.appends.Len(), AppendP50: f.appends.Quantile(0.5), AppendP99: f.appends.Quantile(0.99), AppendMax: f.appends.Max(),
+		Refused: f.refused, AppendErr: text(f.appendErr), Overtaken: f.overtaken,
+		SavedTick: f.savedTick, SavedAge: time.Since(f.savedAt), SaveErr: text(f.saveErr), PassedOver: f.passed,
+	}
+}
+
+func text(err error) string {
+	if err == nil {
+		return ""
+	}
+	return err.Error()
+}
+
+// String returns a line.
+func (s Status) String() string {
+	line := "follows"
+	if s.Owner {
+		line = "owns"
+	}
+	line += fmt.Sprintf(": term %d, tick %d, record %d, lag %v; appends p50 %v p99 %v max %v; snapshot of tick %d, %v ago",
+		s.Term, s.Tick, s.At, s.Lag, s.AppendP50, s.AppendP99, s.AppendMax, s.SavedTick, s.SavedAge.Round(time.Millisecond))
+	for _, trouble := range []string{s.Halted, s.AppendErr, s.SaveErr} {
+		if trouble != "" {
+			line += "; " + trouble
+		}
+	}
+	return line
+}
+
+// LogValue returns what matters as a group.
+func (s Status) LogValue() slog.Value {
+	attrs := []slog.Attr{
+		slog.Bool("owner", s.Owner), slog.Uint64("term", uint64(s.Term)), slog.Uint64("tick", s.Tick), slog.Uint64("at", s.At),
+		slog.Duration("lag", s.Lag), slog.Duration("append_p99", s.AppendP99), slog.Uint64("saved_tick", s.SavedTick), slog.Duration("saved_age", s.SavedAge),
+	}
+	for _, trouble := range [...]slog.Attr{slog.String("halted", s.Halted), slog.String("append_error", s.AppendErr), slog.String("save_error", s.SaveErr)} {
+		if trouble.Value.String() != "" {
+			attrs = append(attrs, trouble)
+		}
+	}
+	return slog.GroupValue(attrs...)
+}
+
+// noteAppend notes a try to append.
+func (w *World) noteAppend(took time.Duration, err error) {
+	w.mutex.Lock()
+	defer w.mutex.Unlock()
+	f := &w.figure
+	if f.appendErr = err; err != nil {
+		f.refused++
+		return
+	}
+	f.appends.Add(took)
+}
+
+func (w *World) noteOvertaken() {
+	w.mutex.Lock()
+	defer w.mutex.Unlock()
+	w.figure.overtaken++
+}
+
+func (w *World) noteLag(h *head) {
+	lag := time.Since(time.Unix(0, h.time))
+	w.mutex.Lock()
+	defer w.mutex.Unlock()
+	w.figure.lag = lag
+}
+
+// noteSaved notes that there is a snapshot of a tick.
+func (w *World) noteSaved(tick uint64) {
+	w.mutex.Lock()
+	defer w.mutex.Unlock()
+	w.figure.savedTick, w.figure.savedAt, w.figure.saveErr = tick, time.Now(), nil
+}
+
+func (w *World) noteUnsaved(err error) {
+	w.mutex.Lock()
+	defer w.mutex.Unlock()
+	w.figure.saveErr = err
+}
+
+// notePassed notes that a snapshot could not be read.
+func (w *World) notePassed(at uint64, err error) {
+	w.mutex.Lock()
+	defer w.mutex.Unlock()
+	w.figure.passed++
+	w.figure.passedErr = fmt.Errorf("snapshot of record %d: %w", at, err)
+}

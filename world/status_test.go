@@ -1,0 +1,130 @@
+package world_test
+
+import (
+	"context"
+	"encoding/json"
+	"log/slog"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"handloom/store"
+	"handloom/world"
+)
+
+func TestStatusReadsAsALineAndAsJSON(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := world.Memory()
+		w, v := mustOpen(t, newGame(t, store.Options{}), l), mustOpen(t, newGame(t, store.Options{}), l)
+		for range 10 {
+			steps(t, w, 1)
+			time.Sleep(time.Millisecond)
+			steps(t, v, 1)
+		}
+		synctest.Wait()
+		own, follows := w.Status(), v.Status()
+		if !own.Owner || own.Tick != 10 || own.At != 11 || own.Appended != 11 || own.SavedTick != 7 || own.Lag != 0 {
+			t.Errorf("%+v", own)
+		}
+		if follows.Owner || follows.Tick != 10 || follows.Appended != 0 || follows.Lag != time.Millisecond {
+			t.Errorf("%+v", follows)
+		}
+		line := "owns: term 1, tick 10, record 11, lag 0s; appends p50 0s p99 0s max 0s; snapshot of tick 7, 4ms ago"
+		if got := own.String(); got != line {
+			t.Errorf("it reads %q, want %q", got, line)
+		}
+		b, err := json.Marshal(follows)
+		var back world.Status
+		if err := json.Unmarshal(b, &back); err != nil || back != follows {
+			t.Errorf("%s reads back as %+v, %v", b, back, err)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		var log strings.Builder
+		slog.New(slog.NewTextHandler(&log, nil)).Info("world", "status", follows)
+		if want := "status.owner=false status.term=1 status.tick=10"; !strings.Contains(log.String(), want) {
+			t.Errorf("it is logged as %s", log.String())
+		}
+		mustClose(t, w)
+		mustClose(t, v)
+	})
+}
+
+// Readers see a whole tick, and which.
+func TestReadersSeeWholeTicks(t *testing.T) {
+	g := newGame(t, store.Options{})
+	w := mustOpen(t, g, world.Memory())
+	ctx, cancel := context.WithCancel(context.Background())
+	read := make(chan struct{})
+	go func() {
+		defer close(read)
+		for ctx.Err() == nil {
+			err := w.Read(ctx, func(ctx context.Context, tick world.Tick) error {
+				d, err := g.Digest(ctx)
+				g.mutex.Lock()
+				defer g.mutex.Unlock()
+				if want, ok := g.digests[tick.Number]; err == nil && ok && want != d {
+					t.Errorf("a reader of tick %d sees another state", tick.Number)
+				}
+				return err
+			})
+			if err != nil && ctx.Err() == nil {
+				t.Error(err)
+			}
+		}
+	}()
+	steps(t, w, 50)
+	cancel()
+	<-read
+	mustClose(t, w)
+}
+
+// Run plays ticks at their rate, gives each its time and a number of its own, and comes
+// to an end with its context.
+func TestRunPlaysTicksAtTheirRate(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := newGame(t, store.Options{})
+		r := run(t, g, world.Memory())
+		time.Sleep(10*time.Second + time.Millisecond)
+		if _, err := r.Step(t.Context()); err == nil {
+			t.Error("Step while Run runs")
+		}
+		r.end(t)
+		wantTicks(t, g, 601)
+		seeds := make(map[uint64]bool)
+		for i, o := range g.seen {
+			if !o.Owner || o.Replay || seeds[o.Seed] || i > 0 && !o.Time.After(g.seen[i-1].Time) {
+				t.Errorf("tick %d: %+v", i+1, o)
+			}
+			seeds[o.Seed] = true
+		}
+	})
+}
+
+// Applied is told of every tick, also of those that are played again, as the same.
+func TestAppliedIsToldOfEveryTick(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := world.Memory()
+		g := newGame(t, store.Options{})
+		w := mustOpen(t, g, l)
+		steps(t, w, 3)
+		crash(t, w)
+		h := newGame(t, store.Options{})
+		v := mustOpen(t, h, l)
+		steps(t, v, 1)
+		for i, o := range h.seen {
+			if o.Number != uint64(i+1) || o.Replay != (i < 3) || o.Owner != (i == 3) {
+				t.Errorf("%+v", o)
+			}
+			if i < 3 && o.Tick != g.seen[i].Tick {
+				t.Errorf("played again as %+v, and it was %+v", o.Tick, g.seen[i].Tick)
+			}
+		}
+		if len(h.seen) != 4 {
+			t.Errorf("%d ticks", len(h.seen))
+		}
+		mustClose(t, v)
+	})
+}

@@ -1,0 +1,54 @@
+package world
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+
+	"handloom/store"
+)
+
+// Submit takes commands from outside, as [store.Store.Submit] does, and returns when
+// they are in the log and in the state: whatever dies afterwards, they are in every
+// later state. The receipt knows the handles of what the call created, and the tick.
+//
+// Errors are of three kinds. Not applied, and never will be: [ErrNotOwner],
+// [store.ErrQueueFull], [store.ErrPhase] inside a tick or Applied, [store.ErrClosed],
+// that of fn. [store.ErrUncertain]: ctx ended while the call waited, or the log broke
+// with it; it may be applied, and a call that must not count twice has a key of the
+// program's own in its commands. [ErrTick]: the tick that the call is of failed.
+func (w *World) Submit(ctx context.Context, fn func(q store.Queue) error) (*store.Receipt, error) {
+	if w.inside(ctx) {
+		return nil, fmt.Errorf("world: Submit inside a tick or Applied: %w", store.ErrPhase)
+	}
+	if err := w.refusal(); err != nil {
+		return nil, fmt.Errorf("world: Submit: %w; nothing of the call is applied", err)
+	}
+	return w.claim.Submit(ctx, fn)
+}
+
+// refusal says why calls are not taken, or nil.
+func (w *World) refusal() error {
+	w.mutex.Lock()
+	defer w.mutex.Unlock()
+	switch {
+	case w.owns:
+		return nil
+	case errors.Is(w.halted, store.ErrClosed):
+		return store.ErrClosed
+	case w.halted != nil:
+		return fmt.Errorf("%w: this one has halted: %v", ErrNotOwner, w.halted)
+	}
+	return ErrNotOwner
+}
+
+// drain refuses all calls that wait, unless the World takes some.
+func (w *World) drain() {
+	err := w.refusal()
+	if err == nil {
+		return
+	}
+	_, calls := w.claim.Seal(nil, math.MaxInt)
+	calls.Done(0, err)
+}

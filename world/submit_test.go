@@ -1,0 +1,189 @@
+package world_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"handloom/store"
+	"handloom/world"
+)
+
+func TestSubmitTellsThatNothingWasApplied(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := world.Memory()
+		g, h := newGame(t, store.Options{InboxLimit: 4}), newGame(t, store.Options{InboxLimit: 4})
+		w, v := mustOpen(t, g, l), mustOpen(t, h, l)
+		ctx := t.Context()
+		if _, err := w.Submit(ctx, func(store.Queue) error { return errGame }); !errors.Is(err, errGame) {
+			t.Errorf("fn fails: %v", err)
+		}
+		if _, err := v.Submit(ctx, h.order(1)); !errors.Is(err, world.ErrNotOwner) {
+			t.Errorf("of a follower: %v", err)
+		}
+		many := func(q store.Queue) error {
+			for range 5 {
+				g.camps.Emplace(q, camp{})
+			}
+			return nil
+		}
+		if _, err := w.Submit(ctx, many); !errors.Is(err, store.ErrQueueFull) {
+			t.Errorf("a call beyond the limit: %v", err)
+		}
+		var inTick, inApplied, inStep error
+		o := g.options()
+		_ = o
+		g.fault = func(world.Tick) error {
+			_, inStep = w.Step(ctx)
+			return nil
+		}
+		mustStep(t, w)
+		g.fault = nil
+		if !errors.Is(inStep, store.ErrPhase) {
+			t.Errorf("Step inside a tick: %v", inStep)
+		}
+		inTick, inApplied = inside(t)
+		if !errors.Is(inTick, store.ErrPhase) || !errors.Is(inApplied, store.ErrPhase) {
+			t.Errorf("inside a tick: %v; inside Applied: %v", inTick, inApplied)
+		}
+		mustClose(t, w)
+		mustClose(t, w)
+		if _, err := w.Submit(ctx, g.order(1)); !errors.Is(err, store.ErrClosed) {
+			t.Errorf("of a closed world: %v", err)
+		}
+		if _, err := w.Step(ctx); !errors.Is(err, store.ErrClosed) {
+			t.Errorf("Step of a closed world: %v", err)
+		}
+		mustClose(t, v)
+	})
+}
+
+// inside returns what Submit says inside a tick and inside Applied.
+func inside(t *testing.T) (tick, applied error) {
+	g := newGame(t, store.Options{})
+	var w *world.World
+	o := g.options()
+	o.Tick = func(ctx context.Context, writer *store.Writer, n world.Tick) error {
+		_, tick = w.Submit(ctx, g.order(1))
+		return g.tick(ctx, writer, n)
+	}
+	o.Applied = func(ctx context.Context, _ world.Outcome) {
+		_, applied = w.Submit(ctx, g.order(1))
+		if err := w.Handoff(ctx, ""); !errors.Is(err, store.ErrPhase) {
+			t.Errorf("Handoff inside Applied: %v", err)
+		}
+		if err := w.Close(ctx); !errors.Is(err, store.ErrPhase) {
+			t.Errorf("Close inside Applied: %v", err)
+		}
+		if _, err := w.Step(ctx); !errors.Is(err, store.ErrPhase) {
+			t.Errorf("Step inside Applied: %v", err)
+		}
+	}
+	w, err := world.Open(t.Context(), g.Store, world.Memory(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	steps(t, w, 1)
+	mustClose(t, w)
+	return tick, applied
+}
+
+// A call whose context ends is uncertain; one that waits when the world is closed is
+// not applied, unless it is in a record that the log has not answered for.
+func TestSubmitTellsThatItIsUncertain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		shared := world.Memory()
+		l := &faulty{Log: shared}
+		g := newGame(t, store.Options{})
+		w := mustOpen(t, g, l)
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		early := submit(ctx, w, g.order(1))
+		time.Sleep(2 * time.Second)
+		synctest.Wait()
+		if !errors.Is(early.err, store.ErrUncertain) {
+			t.Errorf("its context ended: %v", early.err)
+		}
+		steps(t, w, 1)
+		if n := g.camps.Len(); n != 2 {
+			t.Errorf("the call is not applied: %d camps", n)
+		}
+		sealed := submit(t.Context(), w, g.order(2))
+		l.append = func(context.Context, uint64, []byte) (uint64, error) { return 0, errLost }
+		ctx, cancel = context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		if _, err := w.Step(ctx); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("Step: %v", err)
+		}
+		waits := submit(t.Context(), w, g.order(3))
+		crash(t, w)
+		synctest.Wait()
+		if !errors.Is(sealed.err, store.ErrUncertain) {
+			t.Errorf("sealed: done %t, %v", sealed.done, sealed.err)
+		}
+		if !errors.Is(waits.err, store.ErrClosed) || errors.Is(waits.err, store.ErrUncertain) {
+			t.Errorf("not sealed: done %t, %v", waits.done, waits.err)
+		}
+	})
+}
+
+// What arrives while a tick runs is for the next one, whichever of its flushes comes
+// later: the input of a tick is sealed.
+func TestATickTakesWhatWasSealedAlone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := world.Memory()
+		g, h := newGame(t, store.Options{}), newGame(t, store.Options{})
+		w, v := mustOpen(t, g, l), mustOpen(t, h, l)
+		var late *submission
+		g.fault = func(tick world.Tick) error {
+			if tick.Number == 2 {
+				late = new(submission)
+				go func() {
+					late.receipt, late.err = w.Submit(t.Context(), g.order(1))
+					late.done = true
+				}()
+				time.Sleep(time.Millisecond) // the call has arrived when time goes on
+			}
+			return nil
+		}
+		for range 3 {
+			steps(t, w, 1)
+			steps(t, v, 1)
+		}
+		synctest.Wait()
+		if late.err != nil || late.receipt.Tick() != 3 {
+			t.Errorf("the call is of tick %d: %v", late.receipt.Tick(), late.err)
+		}
+		wantSame(t, g, h)
+		wantTicks(t, h, 3)
+		mustClose(t, w)
+		mustClose(t, v)
+	})
+}
+
+// Input beyond InputBytes waits for the next tick, in order.
+func TestInputBeyondItsBytesWaits(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := newGame(t, store.Options{})
+		o := g.options()
+		o.InputBytes = 1
+		w, err := world.Open(t.Context(), g.Store, world.Memory(), o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var calls []*submission
+		for n := range 3 {
+			calls = append(calls, submit(t.Context(), w, g.order(n)))
+		}
+		steps(t, w, 3)
+		synctest.Wait()
+		for n, s := range calls {
+			if s.err != nil || s.receipt.Tick() != uint64(n+1) {
+				t.Errorf("call %d: done %t, %v", n, s.done, s.err)
+			}
+		}
+		mustClose(t, w)
+	})
+}

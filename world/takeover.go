@@ -1,0 +1,111 @@
+package world
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"time"
+)
+
+const (
+	leastWait = 300 * time.Millisecond // behind a handoff to another program
+	mostWait  = 5 * time.Second
+
+	// Two terms within so many waits say that the wait is shorter than what owners
+	// take for a tick.
+	stormWaits = 10
+)
+
+// firstWait is how long a log must be quiet before a World takes over, unless terms
+// follow each other too fast.
+func (w *World) firstWait() time.Duration {
+	silence := w.log.Silence()
+	if silence == 0 {
+		return 0
+	}
+	return max(silence, 3*time.Second/time.Duration(w.o.Hz))
+}
+
+// patience returns how much longer the log must be quiet before this World may take
+// over, or why it never may.
+func (w *World) patience(ctx context.Context) (time.Duration, error) {
+	if err := w.take(ctx); err != nil {
+		return 0, err
+	}
+	defer w.pass()
+	h, wait := w.at(), w.wait
+	switch {
+	case w.pending != nil:
+		return 0, nil // a term that it wanted to begin
+	case h.handed && (h.to != w.o.Program || h.owner == w.incarnation):
+		wait = max(wait, leastWait) // the other may first
+	case h.handed, h.at == 0:
+		wait = 0
+	}
+	return wait - time.Since(w.quiet), nil
+}
+
+// takeOver begins a term, if the log answers and has nothing that was not applied.
+func (w *World) takeOver(ctx context.Context) error {
+	if err := w.take(ctx); err != nil {
+		return err
+	}
+	defer w.pass()
+	if w.pending == nil {
+		tail, err := w.log.Tail(ctx)
+		switch {
+		case err != nil: // nobody can tell that it is quiet
+			w.quiet = time.Now()
+			return sleep(ctx, firstRetry)
+		case tail > w.at().at:
+			defer w.drain()
+			return w.catchUp(ctx, tail, origin{}, forever)
+		}
+		w.pending = w.sealEpoch()
+	}
+	return w.settle(ctx)
+}
+
+// sealEpoch makes the record that begins a term.
+func (w *World) sealEpoch() *pending {
+	h := w.at()
+	r := w.record(kindEpoch, &h)
+	r.term++
+	if r.cell == 0 {
+		r.cell = random()
+	}
+	r.state = w.state(h.tick)
+	r.epoch = w.epoch()
+	return &pending{prev: h.at, bytes: r.append(nil)}
+}
+
+// epoch is what this World says of its program.
+func (w *World) epoch() epoch {
+	return epoch{program: w.o.Program, arch: runtime.GOARCH, goVersion: runtime.Version(), schema: chain{}.next([]byte(w.claim.Schema())), hz: uint32(w.o.Hz)}
+}
+
+// mayApply says why ticks of another epoch than w's own cannot be applied, or nil.
+func (w *World) mayApply(of epoch) error {
+	own := w.epoch()
+	switch {
+	case of.program != own.program:
+		return fmt.Errorf("%w: %q, and this is %q", ErrProgram, of.program, own.program)
+	case of.schema != own.schema:
+		return fmt.Errorf("%w: its tables or limits are other ones than these:\n%s", ErrProgram, w.claim.Schema())
+	case !w.o.Portable && (of.arch != own.arch || of.goVersion != own.goVersion):
+		return fmt.Errorf("%w: it was built by %s for %s, this by %s for %s; see Options.Portable", ErrProgram, of.goVersion, of.arch, own.goVersion, own.arch)
+	}
+	return nil
+}
+
+// sawTerm notes that another term began just now. When they follow each other too
+// fast, because ticks take longer than the wait, it waits twice as long next time.
+func (w *World) sawTerm() {
+	now := time.Now()
+	if !w.termAt.IsZero() && now.Sub(w.termAt) < stormWaits*w.wait {
+		w.wait = min(2*w.wait, max(mostWait, w.firstWait()))
+	} else {
+		w.wait = w.firstWait()
+	}
+	w.termAt = now
+}

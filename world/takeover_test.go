@@ -1,0 +1,257 @@
+package world_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"handloom/store"
+	"handloom/world"
+)
+
+// running runs a World in a goroutine of its own.
+type running struct {
+	*world.World
+	game *game
+	stop context.CancelFunc
+	done chan error
+}
+
+func run(t *testing.T, g *game, l world.Log) *running {
+	t.Helper()
+	w := mustOpen(t, g, l)
+	ctx, stop := context.WithCancel(context.Background())
+	r := &running{w, g, stop, make(chan error, 1)}
+	go func() { r.done <- w.Run(ctx) }()
+	return r
+}
+
+// end stops a World that runs.
+func (r *running) end(t *testing.T) {
+	t.Helper()
+	r.stop()
+	if err := <-r.done; !errors.Is(err, context.Canceled) {
+		t.Errorf("Run: %v", err)
+	}
+	crash(t, r.World)
+}
+
+func mustAudit(t *testing.T, l world.Log) world.Audit {
+	t.Helper()
+	a, err := world.AuditOf(context.Background(), l)
+	if err != nil {
+		t.Error(err)
+	}
+	return a
+}
+
+// keeping is a log that forgets nothing, so that a test can read it from its first
+// record.
+type keeping struct{ world.Log }
+
+func (keeping) Trim(context.Context, uint64) error { return nil }
+
+// Owners die one after another; each time another world goes on with the next tick.
+func TestAnotherWorldTakesOver(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := keeping{world.Memory()}
+		var worlds []*running
+		var games []*game
+		begin := func() {
+			g := newGame(t, store.Options{Workers: 1 + len(games)%3})
+			g.seeded = true
+			games, worlds = append(games, g), append(worlds, run(t, g, l))
+		}
+		begin()
+		begin()
+		for range 5 {
+			time.Sleep(2 * time.Second)
+			synctest.Wait()
+			begin()
+			time.Sleep(time.Second)
+			owners := 0
+			for i, w := range worlds {
+				if w.Status().Owner {
+					owners++
+					w.end(t)
+					worlds = append(worlds[:i], worlds[i+1:]...)
+					break
+				}
+			}
+			if owners != 1 {
+				t.Fatal("no world owns the log")
+			}
+		}
+		time.Sleep(2 * time.Second)
+		for _, w := range worlds {
+			w.end(t)
+		}
+		for _, g := range games[1:] {
+			wantSame(t, games[0], g)
+			wantSame(t, games[len(games)-1], g)
+		}
+		a := mustAudit(t, l)
+		if a.Terms != 6 || a.Ticks < 5*100 {
+			t.Errorf("%d terms, %d ticks", a.Terms, a.Ticks)
+		}
+	})
+}
+
+// An owner that was stopped and goes on has its record refused, tells its calls that
+// they are not applied, and follows.
+func TestAnOwnerThatWasPausedFollows(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		shared := keeping{world.Memory()}
+		l := &faulty{Log: shared}
+		paused := make(chan struct{})
+		g, h := newGame(t, store.Options{}), newGame(t, store.Options{})
+		g.seeded, h.seeded = true, true
+		w, v := mustOpen(t, g, l), mustOpen(t, h, shared)
+		steps(t, w, 5)
+		l.append = func(ctx context.Context, prev uint64, rec []byte) (uint64, error) {
+			<-paused
+			return shared.Append(ctx, prev, rec)
+		}
+		sealed := submit(t.Context(), w, g.order(1))
+		stepped := make(chan world.Tick)
+		go func() { stepped <- mustStep(t, w) }()
+		synctest.Wait()
+		waits := submit(t.Context(), w, g.order(2))
+		for n := range 10 {
+			if tick := mustStep(t, v); tick.Number != uint64(n)+1 {
+				t.Fatalf("the other's step %d is tick %d", n, tick.Number)
+			}
+		}
+		if !v.Status().Owner {
+			t.Fatal("the other did not take over")
+		}
+		close(paused)
+		if tick := <-stepped; tick.Number <= 5 {
+			t.Errorf("the paused world's step is tick %d", tick.Number)
+		}
+		synctest.Wait()
+		for _, s := range []*submission{sealed, waits} {
+			if !errors.Is(s.err, world.ErrNotOwner) || errors.Is(s.err, store.ErrUncertain) {
+				t.Errorf("a call of the paused world: done %t, %v", s.done, s.err)
+			}
+		}
+		if s := w.Status(); s.Owner || s.Overtaken != 1 {
+			t.Errorf("the paused world: %+v", s)
+		}
+		for last := mustStep(t, v); w.Status().Tick < last.Number; {
+			mustStep(t, w)
+		}
+		if digest(t, g) != digest(t, h) {
+			t.Error("the states differ")
+		}
+		wantSame(t, g, h)
+		mustClose(t, w)
+		mustClose(t, v)
+		if a := mustAudit(t, shared); a.Terms != 2 {
+			t.Errorf("%d terms", a.Terms)
+		}
+	})
+}
+
+// A tick that takes longer than the silence costs the ownership, and no tick.
+func TestASlowTickIsOvertaken(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := keeping{world.Memory()}
+		g, h := newGame(t, store.Options{}), newGame(t, store.Options{})
+		g.fault = func(tick world.Tick) error {
+			if tick.Number == 30 {
+				time.Sleep(2 * time.Second)
+			}
+			return nil
+		}
+		a, b := run(t, g, l), run(t, h, l)
+		time.Sleep(5 * time.Second)
+		if a.Status().Owner || !b.Status().Owner {
+			t.Errorf("%v\n%v", a.Status(), b.Status())
+		}
+		a.end(t)
+		b.end(t)
+		wantSame(t, g, h)
+		if found := mustAudit(t, l); found.Terms != 2 {
+			t.Errorf("%d terms", found.Terms)
+		}
+	})
+}
+
+// Where appends take longer than the silence every world thinks that the others are
+// gone. They wait longer and longer, and ticks go on.
+func TestStormsOfTakeoversAbate(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		shared := keeping{world.Memory()}
+		slow := &faulty{Log: shared}
+		slow.append = func(ctx context.Context, prev uint64, rec []byte) (uint64, error) {
+			time.Sleep(900 * time.Millisecond)
+			return shared.Append(ctx, prev, rec)
+		}
+		var worlds []*running
+		for range 3 {
+			worlds = append(worlds, run(t, newGame(t, store.Options{}), slow))
+		}
+		time.Sleep(time.Minute)
+		early := mustAudit(t, shared)
+		time.Sleep(4 * time.Minute)
+		late := mustAudit(t, shared)
+		for _, w := range worlds {
+			w.end(t)
+		}
+		if early.Terms > 10 || late.Terms-early.Terms > 4 || late.Ticks-early.Ticks < 200 {
+			t.Errorf("%d terms and %d ticks in a minute, %d and %d in the four behind it", early.Terms, early.Ticks, late.Terms-early.Terms, late.Ticks-early.Ticks)
+		}
+	})
+}
+
+// A world that cannot ask for the end of the log does not take over, however quiet it
+// is.
+func TestSilenceAloneIsNoReason(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		shared := keeping{world.Memory()}
+		cut := &faulty{Log: shared}
+		w := mustOpen(t, newGame(t, store.Options{}), shared)
+		v := mustOpen(t, newGame(t, store.Options{}), cut)
+		steps(t, w, 3)
+		cut.tail = func(context.Context) (uint64, error) { return 0, errLost }
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		if err := v.Run(ctx); !errors.Is(err, context.DeadlineExceeded) {
+			t.Error(err)
+		}
+		if s := v.Status(); s.Owner || s.Term != 1 || s.Tick != 3 {
+			t.Errorf("%+v", s)
+		}
+		mustClose(t, v)
+		mustClose(t, w)
+	})
+}
+
+func TestAHandoffIsTakenUpAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := keeping{world.Memory()}
+		a, b := run(t, newGame(t, store.Options{}), l), run(t, newGame(t, store.Options{}), l)
+		time.Sleep(time.Second)
+		begin := time.Now()
+		if err := a.Handoff(t.Context(), "game"); err != nil {
+			t.Fatal(err)
+		}
+		synctest.Wait()
+		if !b.Status().Owner || time.Since(begin) > 0 {
+			t.Errorf("after %v: %v", time.Since(begin), b.Status())
+		}
+		if err := a.Handoff(t.Context(), "game"); !errors.Is(err, world.ErrNotOwner) {
+			t.Errorf("a second Handoff: %v", err)
+		}
+		time.Sleep(time.Second)
+		a.end(t)
+		b.end(t)
+		wantSame(t, a.game, b.game)
+		if found := mustAudit(t, l); found.Terms != 2 || found.Ticks < 115 {
+			t.Errorf("%d terms, %d ticks", found.Terms, found.Ticks)
+		}
+	})
+}

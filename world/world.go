@@ -1,0 +1,271 @@
+package world
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"handloom/store"
+)
+
+// A World runs a program in ticks: see [Open]. Run and Step are for one goroutine at a
+// time; every other method may be called by any.
+type World struct {
+	store       *store.Store
+	claim       *store.Claim
+	log         Log
+	o           Options
+	incarnation uint64
+	shards      []shardName
+
+	life   context.Context // ends with Close
+	end    context.CancelCauseFunc
+	driven atomic.Bool   // Step or Run is running
+	turn   chan struct{} // held while the log or the state is moved on
+
+	// Kept by who has the turn.
+	pending *pending        // a record of which it is open whether it is in the log
+	buf     []byte          // of the pending record
+	skips   map[uint64]bool // ticks without input
+	shadow  float64         // part of a tick that is due to be played twice
+	before  store.Checkpoint
+	quiet   time.Time     // since when there has been no record
+	wait    time.Duration // how long it must be quiet before taking over
+	termAt  time.Time     // when the last term began
+	saver   saver
+
+	mutex  sync.Mutex
+	head   head
+	owns   bool
+	halted error // why there is no further tick; ErrClosed once closed
+	figure figures
+}
+
+// A head is how far a World has come along its log.
+type head struct {
+	at      uint64 // position of the last record
+	chain   chain  // behind it
+	cell    uint64 // 0 before the first record
+	term    uint32
+	owner   uint64 // incarnation
+	program string // of the owner; "" before the first record
+	tick    uint64 // the last one
+	time    int64  // of it
+	seed    uint64 // of it
+	handed  bool   // the owner gave the log to
+	to      string // this program
+}
+
+// shown returns the last tick as the program sees it.
+func (h *head) shown() Tick {
+	return Tick{Number: h.tick, Seed: h.seed, Time: time.Unix(0, h.time).UTC()}
+}
+
+// Run runs ticks, Options.Hz of them a second while the World owns the log, and those
+// of the owner while it follows; it takes over when the owner has been silent. It
+// returns the cause of ctx when that ends, once the tick that was under way is
+// applied, or what has halted the World: an [ErrTick], an [ErrDiverged], an
+// [ErrProgram], an [ErrCorrupt], or the error of a log that is broken.
+//
+// When ticks fall behind, up to two are caught up on and the rest dropped. Workers are
+// kept warm meanwhile, as by [store.Store.Team].
+func (w *World) Run(ctx context.Context) error {
+	ctx, done, err := w.drive(ctx, "Run")
+	if err != nil {
+		return err
+	}
+	defer done()
+	return w.store.Team(ctx, func(ctx context.Context) error {
+		for {
+			advance := w.follow
+			if w.isOwner() {
+				advance = w.lead
+			}
+			if err := advance(ctx, forever); err != nil && !errors.Is(err, errFenced) {
+				return err
+			}
+		}
+	})
+}
+
+// Step plays the next tick, if the World owns the log, or applies those that the owner
+// has appended: it waits for one at least, and takes over when the owner has been
+// silent. It returns the last tick that was applied. Its errors are those of Run; when
+// ctx ends, what was being appended is settled by the next Step.
+func (w *World) Step(ctx context.Context) (Tick, error) {
+	ctx, done, err := w.drive(ctx, "Step")
+	if err != nil {
+		return Tick{}, err
+	}
+	defer done()
+	for from := w.now().Number; ; {
+		advance := w.follow
+		if w.isOwner() {
+			advance = w.ownTick
+		}
+		err := advance(ctx, func() bool { return w.isOwner() || w.now().Number > from })
+		if err != nil && !errors.Is(err, errFenced) {
+			return Tick{}, err
+		}
+		if t := w.now(); t.Number > from {
+			return t, nil
+		}
+	}
+}
+
+func forever() bool { return false }
+
+const mostCatchUp = 2
+
+// lead plays ticks at their rate for as long as the World owns the log.
+func (w *World) lead(ctx context.Context, enough func() bool) error {
+	loop := store.Loop{Hz: w.o.Hz, MaxCatchUp: mostCatchUp}
+	late, cancel := lingering(ctx, drainTime)
+	defer cancel()
+	return loop.Run(ctx, func(context.Context, uint64) error { return w.ownTick(late, enough) })
+}
+
+// drainTime is how long a record may still be appended when the context has ended.
+const drainTime = time.Second
+
+// lingering returns a context that ends d after ctx has.
+func lingering(ctx context.Context, d time.Duration) (context.Context, func()) {
+	late, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
+	stop := context.AfterFunc(ctx, func() {
+		time.AfterFunc(d, func() { cancel(context.Cause(ctx)) })
+	})
+	return late, func() {
+		stop()
+		cancel(nil)
+	}
+}
+
+// drive begins a Run or Step, whose context ends also when the World is closed.
+func (w *World) drive(ctx context.Context, name string) (context.Context, func(), error) {
+	if w.inside(ctx) {
+		return nil, nil, fmt.Errorf("world: %s inside a tick or Applied: %w", name, store.ErrPhase)
+	}
+	if !w.driven.CompareAndSwap(false, true) {
+		return nil, nil, fmt.Errorf("world: %s while another Run or Step runs: %w; one goroutine drives a World", name, store.ErrPhase)
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	stop := context.AfterFunc(w.life, func() { cancel(context.Cause(w.life)) })
+	return ctx, func() {
+		stop()
+		cancel(nil)
+		w.driven.Store(false)
+	}, nil
+}
+
+// take takes the turn, unless ctx ends or the World has halted. Whoever has it gives
+// it back with pass.
+func (w *World) take(ctx context.Context) error {
+	select {
+	case w.turn <- struct{}{}:
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+	if err := w.stopped(); err != nil {
+		w.pass()
+		return err
+	}
+	return nil
+}
+
+func (w *World) pass() { <-w.turn }
+
+// stopped returns why there is no further tick, or nil.
+func (w *World) stopped() error {
+	w.mutex.Lock()
+	defer w.mutex.Unlock()
+	return w.halted
+}
+
+// halt ends the ticks of the World, for err, which it returns. Calls that wait are told.
+func (w *World) halt(err error) error {
+	w.noteHalt(err)
+	w.drain()
+	return err
+}
+
+func (w *World) noteHalt(err error) {
+	w.mutex.Lock()
+	defer w.mutex.Unlock()
+	w.halted, w.owns = err, false
+}
+
+func (w *World) isOwner() bool {
+	w.mutex.Lock()
+	defer w.mutex.Unlock()
+	return w.owns
+}
+
+// now returns the last tick.
+func (w *World) now() Tick {
+	h := w.at()
+	return h.shown()
+}
+
+func (w *World) at() head {
+	w.mutex.Lock()
+	defer w.mutex.Unlock()
+	return w.head
+}
+
+func (w *World) setHead(h head) {
+	w.mutex.Lock()
+	defer w.mutex.Unlock()
+	w.head = h
+}
+
+// Read calls fn with the last tick that was applied, in a phase that only reads: as
+// [store.Store.Read]. A World that is behind, or does not own the log any more, shows
+// what it knows.
+func (w *World) Read(ctx context.Context, fn func(ctx context.Context, t Tick) error) error {
+	return w.store.Read(ctx, func(ctx context.Context) error { return fn(ctx, w.now()) })
+}
+
+// Export writes a snapshot of the state behind the last tick to dst while ticks go on:
+// a backup, or a saved game, which [store.Store.Load] reads as well.
+func (w *World) Export(ctx context.Context, dst io.Writer) error {
+	if err := w.stopped(); err != nil {
+		return fmt.Errorf("world: Export: %w", err)
+	}
+	var image image
+	if err := w.copyInto(w.claim.Context(ctx), &image); err != nil {
+		return fmt.Errorf("world: Export: %w", err)
+	}
+	if err := image.writeTo(dst); err != nil {
+		return fmt.Errorf("world: Export: %w", err)
+	}
+	return nil
+}
+
+// Close ends the World: Run and Step return, and the store is free again. The owner
+// saves a snapshot, unless ctx has ended, so that the next Open has nothing to replay.
+// Calls of Submit that wait fail, with ErrUncertain if a log that does not answer may
+// have them. Log and store are left open.
+func (w *World) Close(ctx context.Context) error {
+	if w.inside(ctx) {
+		return fmt.Errorf("world: Close inside a tick or Applied: %w", store.ErrPhase)
+	}
+	w.end(fmt.Errorf("world: %w", store.ErrClosed))
+	w.turn <- struct{}{}
+	defer w.pass()
+	if errors.Is(w.stopped(), store.ErrClosed) {
+		return nil
+	}
+	var err error
+	if w.isOwner() && w.pending == nil && ctx.Err() == nil {
+		err = w.saveNow(ctx)
+	}
+	w.saver.wait()
+	w.dropPending(fmt.Errorf("%w: the world is closed", store.ErrUncertain))
+	_ = w.halt(fmt.Errorf("world: %w", store.ErrClosed))
+	w.claim.Release()
+	return err
+}
