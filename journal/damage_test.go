@@ -247,19 +247,51 @@ func TestALengthIsUnderTheChecksum(t *testing.T) {
 	}
 }
 
-// FuzzJournal opens a folder whose only segment has any bytes behind its header.
+// signed makes the units that b begins with fit behind s: their checksums and, with
+// chained, their places in the chain are right.
+func signed(s segment, b []byte, chained bool) {
+	at := s.before
+	for len(b) >= unitHead {
+		h := parseUnitHeader(b)
+		size := unitSize(h.length)
+		if size > int64(len(b)) {
+			return
+		}
+		if chained {
+			binary.LittleEndian.PutUint64(b[8:], at.seq+1)
+			binary.LittleEndian.PutUint64(b[16:], at.half())
+			binary.LittleEndian.PutUint64(b[24:], s.salt)
+		}
+		binary.LittleEndian.PutUint32(b[4:], unitSum(b[:size]))
+		payload := b[unitHead : unitHead+int(h.length)]
+		n, _ := eachRecord(payload, func([]byte) error { return nil })
+		at = at.next(n, payload)
+		b = b[size:]
+	}
+}
+
+// FuzzJournal opens a folder whose only segment has any bytes behind its header,
+// or any units whose checksums are right, or their chain as well.
 func FuzzJournal(f *testing.F) {
+	const header, checksums, chain = 1, 2, 4
 	s := segment{salt: 0x5a17}
 	one := appendUnit(nil, s.salt, s.before, appendRecord(nil, []byte("one")))
-	f.Add([]byte{}, true)
-	f.Add(one, true)
-	f.Add(append(slices.Clone(one), 0, 0, 0, 0, 0, 0, 0, 1), true)
-	f.Add([]byte(segmentMagic), false)
-	f.Fuzz(func(t *testing.T, b []byte, header bool) {
+	two := appendUnit(slices.Clone(one), s.salt, s.before, appendRecord(appendRecord(nil, nil), []byte("two")))
+	f.Add([]byte{}, byte(header))
+	f.Add(one, byte(header))
+	f.Add(append(slices.Clone(one), 0, 0, 0, 0, 0, 0, 0, 1), byte(header))
+	f.Add([]byte(segmentMagic), byte(0))
+	f.Add(two, byte(header|checksums))
+	f.Add(two, byte(header|checksums|chain))
+	f.Add(append(slices.Clone(two), 1, 0, 0, 0), byte(header|checksums|chain))
+	f.Fuzz(func(t *testing.T, b []byte, has byte) {
 		d := newCrashDisk()
 		file := &crashFile{disk: d}
-		if header {
+		if has&header != 0 {
 			file.bytes = s.header()
+		}
+		if b = slices.Clone(b); has&checksums != 0 {
+			signed(s, b, has&chain != 0)
 		}
 		file.bytes = append(file.bytes, b...)
 		d.files[fileName(1, segmentExt)] = file
