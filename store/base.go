@@ -34,6 +34,7 @@ type table struct {
 	version  uint64        // of its rows: higher whenever items came, went or moved
 	copying  copying       // of items, for checkpoints
 	lookups  lookups       // where the typed shell finds the maps
+	migrate  map[string]func(old Fields, v unsafe.Pointer) error
 
 	recorder record.Recorder
 	flushing tableFlush
@@ -136,7 +137,7 @@ func (t *table) init(s *Store, o options) error {
 	}
 	t.store, t.name, t.ordinal, t.first = s, o.Name, len(s.tables), uint16(o.TypeID)
 	t.maxItems, t.minFree, t.chunk, t.fields = o.MaxItems, o.MinFree, o.chunkRows(t.typ.Size), fields
-	t.visitor, t.tracked = o.links, o.Changes
+	t.visitor, t.tracked, t.migrate = o.links, o.Changes, o.migrate
 	t.lookups.forget(t.typ, t.first)
 	t.copying.init(t.typ, o.clone)
 	for i := range o.Shards {

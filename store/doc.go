@@ -143,9 +143,11 @@
 // [Store.Snapshot] writes the state for [Store.Load] of another process, or of
 // another machine, and [Checkpoint.WriteTo] does while ticks go on. A handle names
 // after the load what it named before the save, and a stale one nothing. All that
-// is read is verified before anything changes; tables are matched by name,
-// and an [ErrSchema] has both where they differ. Items that hold pointers or
-// interfaces cannot be saved; handles, strings, slices and maps can.
+// is read is verified before anything changes. Tables and fields are matched by
+// name, so that a later version of a program loads what an older one saved; where
+// that does not do, [TableOptions.Migrate] does, or an [ErrSchema] shows both. Items
+// that hold pointers or interfaces cannot be saved; handles, strings, slices and
+// maps can.
 //
 // The examples Tour, Particles, SceneGraph, ArenaServer and Netcode are whole programs;
 // go doc does not print them, but they are the files example_*_test.go.

@@ -15,9 +15,10 @@ import (
 // ReadCheckpoint reads into c what [Checkpoint.WriteTo] or [Store.Snapshot] wrote,
 // and verifies all of it: checksums, every invariant of every map, the digest of
 // every shard. [Store.Rollback] to c makes it the state of s. Tables are matched by
-// name and must have the same typeIds, shards, MinFree and encoding; a table of s
-// that the snapshot does not have is empty in c. Nothing behind the snapshot is
-// read.
+// name and must have the same kind, typeIds, shards and MinFree; a table of s that
+// the snapshot does not have is empty in c. Where an item type has changed, its
+// fields are matched by name (see [TableOptions.Migrate]), and Defragment of the
+// table begins anew. Nothing behind the snapshot is read.
 //
 // It fails with [ErrSnapshot], of which [ErrSchema] is one, with the error of r,
 // or with the cause of ctx when that ends; c is empty then. Whatever r gives, it
@@ -91,7 +92,7 @@ func (c *Checkpoint) read(ctx context.Context, s *Store, tables []*table, r io.R
 	*c = Checkpoint{store: s}
 	in := imageReader{r: r}
 	defer func() {
-		if c.whole = err == nil; !c.whole {
+		if !c.whole { // even when the goroutine is ending
 			c.tables = nil
 		}
 	}()
@@ -108,14 +109,14 @@ func (c *Checkpoint) read(ctx context.Context, s *Store, tables []*table, r io.R
 	}
 	c.epoch, c.tag = head.epoch, head.tag
 	var whole digest.Hash
-	for i, t := range order {
-		for shard, m := range c.tables[t].shards {
+	for i, from := range order {
+		for shard, m := range c.tables[from.table].shards {
 			if ctx.Err() != nil {
 				return context.Cause(ctx)
 			}
-			sum, err := in.shard(i, shard, m)
+			sum, err := in.shard(i, shard, m, from.migration)
 			if err != nil {
-				return &SnapshotError{Table: tables[t].name, Shard: shard, Frame: int(in.frames), Err: err}
+				return &SnapshotError{Table: tables[from.table].name, Shard: shard, Frame: int(in.frames), Err: err}
 			}
 			whole.Uint64(sum)
 		}
@@ -123,6 +124,7 @@ func (c *Checkpoint) read(ctx context.Context, s *Store, tables []*table, r io.R
 	if err := in.end(whole.Sum()); err != nil {
 		return &SnapshotError{Frame: int(in.frames), Err: err}
 	}
+	c.whole = true
 	return nil
 }
 
@@ -135,21 +137,32 @@ func (t *table) newEmpty() *savedTable {
 	return c
 }
 
-// match returns the ordinal of each table of the snapshot, or what keeps it from
+// source is a table of a snapshot.
+type source struct {
+	table     int               // ordinal of the one that it becomes
+	migration *digest.Migration // nil: its items are written as those of that
+}
+
+// match returns what each table of the snapshot becomes, or what keeps it from
 // being one of the store.
-func (h *imageHead) match(tables []*table) (order []int, err error) {
+func (h *imageHead) match(tables []*table) (order []source, err error) {
 	var errs []error
+	seen := make([]bool, len(tables))
 	for _, of := range h.tables {
 		i := slices.IndexFunc(tables, func(t *table) bool { return t.name == of.name })
 		switch {
 		case i < 0:
 			errs = append(errs, fmt.Errorf("table %q: the store has none of this name", of.name))
-		case slices.Contains(order, i):
+			continue
+		case seen[i]:
 			errs = append(errs, fmt.Errorf("table %q: it is there twice", of.name))
-		case tables[i].image() != of:
-			errs = append(errs, fmt.Errorf("table %q: in the snapshot %v\nin the store %v", of.name, of, tables[i].image()))
 		}
-		order = append(order, i)
+		seen[i] = true
+		m, err := tables[i].migration(of)
+		if err != nil {
+			errs = append(errs, err)
+		}
+		order = append(order, source{i, m})
 	}
 	if len(errs) > 0 {
 		return nil, &SnapshotError{Err: fmt.Errorf("%w: %w", ErrSchema, errors.Join(errs...))}
@@ -157,19 +170,15 @@ func (h *imageHead) match(tables []*table) (order []int, err error) {
 	return order, nil
 }
 
-func (t imageTable) String() string {
-	kind := [...]string{"Table", "StableTable"}[t.kind&1]
-	return fmt.Sprintf("%s of %s, typeIds %d to %d", kind, t.schema, t.first, int(t.first)+int(t.shards)-1)
-}
-
 // shard reads one shard into m, which was never used, and returns its digest.
-func (r *imageReader) shard(table, shard int, m apply.Map) (uint64, error) {
+func (r *imageReader) shard(table, shard int, m apply.Map, how *digest.Migration) (uint64, error) {
 	var h digest.Hash
 	in := digest.NewDecoder(func() ([]byte, error) {
 		f, err := r.frameOf(table, shard, frameState)
 		h.Bytes(f.payload)
 		return f.payload, err
 	})
+	in.Migrate(how)
 	if m.Load(in); in.Err() != nil {
 		return 0, in.Err()
 	}

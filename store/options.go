@@ -6,6 +6,7 @@ import (
 	"unsafe"
 
 	"handloom/internal/apply"
+	"handloom/internal/items"
 	"handloom/shard/handle"
 )
 
@@ -54,6 +55,23 @@ type TableOptions[T any] struct {
 	// may use again. Clone runs on any worker, for several items at the same time,
 	// and may look at nothing but the two.
 	Clone func(dst, src *T)
+
+	// Migrate reads what older versions of T wrote into snapshots, by the hash of
+	// their schema, which [ErrSchema] tells. Without it fields are matched by name:
+	// one that is new is zero, one that is gone is passed over, an integer may have
+	// become a wider one, and any other change of a field is ErrSchema. With it such a
+	// field is zero, and the function is called for each item, in order, to read from
+	// old what a new name or type needs:
+	//
+	//	Migrate: map[string]func(old store.Fields, ship *Ship) error{
+	//		"4626790b5caca817": func(old store.Fields, ship *Ship) error {
+	//			return old.Read("HP", &ship.Hull)
+	//		},
+	//	}
+	//
+	// It runs on the goroutine that loads and may look at nothing but the two. What
+	// it returns is what the load fails with, a panic as a [*PanicError].
+	Migrate map[string]func(old Fields, v *T) error
 }
 
 // options are TableOptions of any item type.
@@ -62,14 +80,15 @@ type options struct {
 	Shards, TypeID, Reserve, MaxItems, MinFree, ChunkItems int
 	Changes, FixedKeys                                     bool
 
-	links apply.Visitor                 // nil: none
-	clone func(dst, src unsafe.Pointer) // likewise
+	links   apply.Visitor                 // nil: none
+	clone   func(dst, src unsafe.Pointer) // likewise
+	migrate map[string]func(old Fields, v unsafe.Pointer) error
 }
 
 func untypedOptions[T any](o TableOptions[T]) options {
 	all := options{
 		Name: o.Name, Shards: o.Shards, TypeID: o.TypeID, Reserve: o.Reserve, MaxItems: o.MaxItems, MinFree: o.MinFree,
-		ChunkItems: o.ChunkItems, Changes: o.Changes, FixedKeys: o.FixedKeys,
+		ChunkItems: o.ChunkItems, Changes: o.Changes, FixedKeys: o.FixedKeys, migrate: items.ByName(o.Migrate),
 	}
 	if o.Links != nil {
 		all.links = func(v unsafe.Pointer, visit func(*handle.ID)) { o.Links((*T)(v), visit) }

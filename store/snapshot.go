@@ -17,7 +17,8 @@ import (
 var ErrSnapshot = errors.New("no usable snapshot")
 
 // ErrSchema is the [ErrSnapshot] of a snapshot whose tables are not those of the
-// store: the message has both.
+// store, and do not become them by name: the message has both, names the fields that
+// do not fit, and has the hash for [TableOptions.Migrate].
 var ErrSchema = fmt.Errorf("%w: its tables are not those of the store", ErrSnapshot)
 
 // SnapshotError says where a snapshot is of no use.

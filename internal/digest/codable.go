@@ -55,9 +55,11 @@ func codable(t reflect.Type, path string, seen map[reflect.Type]bool) error {
 // Schema returns a text that two types share exactly if the encoding of the one
 // is an encoding of the other, with the names of fields: int is written as int64,
 // a type that contains itself as @ and how many types further out it begins.
-func (p *Program) Schema() string {
+func (p *Program) Schema() string { return schemaOf(p.typ) }
+
+func schemaOf(t reflect.Type) string {
 	var b strings.Builder
-	schema(&b, p.typ, nil)
+	schema(&b, t, nil)
 	return b.String()
 }
 

@@ -85,10 +85,11 @@ type run struct{ offset, n uintptr }
 type op struct {
 	kind   opKind
 	offset uintptr
-	count  int          // opMemory: bytes; opArray: elements
+	count  int          // opMemory, opSkipBytes: bytes; opArray: elements
 	elem   *node        // opArray, opSlice, opMap
 	key    *node        // opMap
-	typ    reflect.Type // opSlice, opMap, opInterface
+	typ    reflect.Type // opSlice, opMap, opInterface, opWiden
+	old    *Schema      // opSkip, opWiden
 }
 
 type opKind uint8
@@ -106,6 +107,9 @@ const (
 	opSlice                    // length, elements
 	opMap                      // length, entries in order
 	opInterface                // 0; or 1, type, value
+	opSkip                     // a value of an older type, which goes nowhere
+	opSkipBytes                // likewise, of count bytes
+	opWiden                    // an integer of an older type, which was narrower
 )
 
 // compile returns the node of t.

@@ -21,6 +21,8 @@ import (
 // Only for a type that [Program.Codable] has nothing against.
 func (p *Program) Decode(d *Decoder, base unsafe.Pointer, n int) {
 	switch {
+	case d.migration != nil && d.migration.program == p:
+		d.migration.decode(d, base, n)
 	case n == 0 || p.root.silent:
 	case p.root.memory:
 		d.Fill(unsafe.Slice((*byte)(base), uintptr(n)*p.root.size))
@@ -29,28 +31,31 @@ func (p *Program) Decode(d *Decoder, base unsafe.Pointer, n int) {
 		}
 	default:
 		for i := range uintptr(n) {
-			p.decodeItem(d, unsafe.Add(base, i*p.root.size))
+			d.item(p.root, p.typ, unsafe.Add(base, i*p.root.size), 1)
 		}
 	}
 }
 
-// decodeItem reads one item. It is tried on what has been read so far, which is
-// nearly always enough, and again with one more piece.
-func (p *Program) decodeItem(d *Decoder, at unsafe.Pointer) {
-	for need := 1; d.have(need); {
+// item reads one item of a type, which has at least need bytes, and returns its
+// encoding, which is good until the next read. It is tried on what has been read so
+// far, which is nearly always enough, and again with one more piece.
+func (d *Decoder) item(n *node, t reflect.Type, at unsafe.Pointer, need int) []byte {
+	for d.have(need) {
 		r := reading{b: d.b}
-		err := p.root.decode(&r, at)
+		err := n.decode(&r, at)
 		if err == nil {
+			read := d.b[:len(d.b)-len(r.b)]
 			d.b = r.b
-			return
+			return read
 		}
 		if !errors.Is(err, errShort) {
 			d.Fail(err)
-			return
+			return nil
 		}
-		reflect.NewAt(p.typ, at).Elem().SetZero()
+		reflect.NewAt(t, at).Elem().SetZero()
 		need = len(d.b) + 1
 	}
+	return nil
 }
 
 var (
@@ -122,10 +127,12 @@ func (n *node) least() int {
 			sum += 2
 		case opUint32:
 			sum += 4
-		case opMemory:
+		case opMemory, opSkipBytes:
 			sum += o.count
 		case opArray:
 			sum += o.count * o.elem.least()
+		case opSkip, opWiden:
+			sum += o.old.least
 		default:
 			sum += 8
 		}
@@ -221,6 +228,12 @@ func (n *node) decode(r *reading, base unsafe.Pointer) error {
 			err = r.nested(o, at, (*reading).decodeSlice)
 		case opMap:
 			err = r.nested(o, at, (*reading).decodeMap)
+		case opSkip:
+			err = r.skip(o.old)
+		case opSkipBytes:
+			_, err = r.cut(o.count)
+		case opWiden:
+			err = r.widen(o, at)
 		default:
 			err = fmt.Errorf("%w: %v cannot be read back", ErrEncoding, o.typ)
 		}

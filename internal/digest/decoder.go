@@ -13,6 +13,8 @@ type Decoder struct {
 	b    []byte                 // what is left of the pieces so far
 	own  []byte                 // the memory of b, if pieces had to be joined
 	err  error
+
+	migration *Migration // nil: items are read as what they are
 }
 
 // ErrEncoding says that bytes are not the encoding of what they are read as.

@@ -52,6 +52,16 @@
 // reflection again. Inside such a type, neighbouring fields that are memory
 // are still taken as one run.
 //
+// # Older types
+//
+// The text of a type's [Program.Schema] says how its values are encoded. What was
+// written as an older version of a type is read as the newer one by such a text
+// alone ([Migration]): the operations that decode are then in the order of the old
+// fields, and their offsets are those of the new.
+//
+//	old   struct{A int32; B string; C int8}       a a a a | length, bytes | c
+//	new   struct{C int64; D bool; A int32}        memory 16.. | skip      | widen 0..     D is zero
+//
 // # The hash
 //
 //	word     0  1  2  3  4  5  6  7 ...

@@ -2,7 +2,7 @@ package items
 
 import "unsafe"
 
-// Compare, Key and Chosen return a function of the caller for code that does not
+// Compare, Key, Chosen and ByName return a function of the caller for code that does not
 // know T: the same function value, since a pointer is passed in the same way
 // whatever it points to. So no closure is made, and a call costs what it would with
 // T; what is called must be given addresses of Ts.
@@ -18,4 +18,9 @@ func Key[T any](f func(*T) uint64) func(unsafe.Pointer) uint64 {
 // Chosen is [Compare] for conditions.
 func Chosen[T any](f func(*T) bool) func(unsafe.Pointer) bool {
 	return *(*func(unsafe.Pointer) bool)(unsafe.Pointer(&f))
+}
+
+// ByName is [Compare] for a map of functions that are given an F, too.
+func ByName[T, F any](m map[string]func(F, *T) error) map[string]func(F, unsafe.Pointer) error {
+	return *(*map[string]func(F, unsafe.Pointer) error)(unsafe.Pointer(&m))
 }

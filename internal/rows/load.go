@@ -24,6 +24,9 @@ func (d *Dense) Load(in *digest.Decoder) {
 	}
 	d.meta = meta
 	d.known = loadOrdering(in, len(meta), len(d.set.Words))
+	if in.Migrates() {
+		d.known = nil // keys may be others
+	}
 	d.items = LoadItems(in, d.typ, len(meta))
 	if in.Err() != nil {
 		return

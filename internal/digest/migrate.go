@@ -1,0 +1,62 @@
+package digest
+
+import (
+	"reflect"
+	"unsafe"
+)
+
+// A Migration reads encodings of an older type as values of the type of a
+// [Program]. Fields are matched by name, in structs within structs as well: one
+// that is new is zero, one that is gone is skipped, an integer may have become a
+// wider one.
+type Migration struct {
+	// Misfits names the fields that both types have and whose values cannot be
+	// converted. They are zero.
+	Misfits []string
+
+	// Item is called with each item that was read, for what Misfits and new names
+	// need, unless it is nil. What it returns is an error of the Decoder.
+	Item func(old Fields, item unsafe.Pointer) error
+
+	program *Program
+	from    *Schema
+	root    *node
+	fields  map[readAs]*Migration // what Item asked for
+}
+
+// From returns how items of the old schema are read as items of p.
+func (p *Program) From(old *Schema) *Migration {
+	m := &Migration{program: p, from: old, fields: map[readAs]*Migration{}}
+	c := migrating{compiler: compiler{layout: p.layout, nodes: map[reflect.Type]*node{}}, nodes: map[readAs]*migrated{}}
+	var fits bool
+	if m.root, fits = c.node(old, p.typ, p.typ.String()); !fits {
+		m.root.ops = emitSkip(nil, old)
+		c.misfits = []string{p.typ.String()}
+	}
+	m.Misfits = c.misfits
+	return m
+}
+
+// Migrate makes d read the items of the program of m as what they were.
+func (d *Decoder) Migrate(m *Migration) { d.migration = m }
+
+// Migrates reports whether items are read as what they were.
+func (d *Decoder) Migrates() bool { return d.migration != nil }
+
+// decode is [Program.Decode] for items of the old type.
+func (m *Migration) decode(d *Decoder, base unsafe.Pointer, n int) {
+	for i := range uintptr(n) {
+		item := unsafe.Add(base, i*m.root.size)
+		b := d.item(m.root, m.program.typ, item, min(m.from.least, 1))
+		if d.err != nil {
+			return
+		}
+		if m.Item == nil {
+			continue
+		}
+		if err := m.Item(Fields{m, b}, item); err != nil {
+			d.Fail(err)
+			return
+		}
+	}
+}

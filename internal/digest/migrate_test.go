@@ -1,0 +1,409 @@
+package digest
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"math/rand/v2"
+	"reflect"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+	"unsafe"
+)
+
+// randomBasics are types without parts that a random type is made of.
+var randomBasics = []reflect.Type{
+	reflect.TypeFor[bool](), reflect.TypeFor[string](), reflect.TypeFor[float32](), reflect.TypeFor[complex128](),
+	reflect.TypeFor[int8](), reflect.TypeFor[int16](), reflect.TypeFor[int32](), reflect.TypeFor[int64](),
+	reflect.TypeFor[uint8](), reflect.TypeFor[uint16](), reflect.TypeFor[uint32](), reflect.TypeFor[uint64](),
+}
+
+// randomType returns a type drawn from r.
+func randomType(r *rand.Rand, depth int) reflect.Type {
+	kind := r.IntN(8)
+	if depth > 2 {
+		kind = 7
+	}
+	switch kind {
+	case 0:
+		return reflect.SliceOf(randomType(r, depth+1))
+	case 1:
+		return reflect.ArrayOf(1+r.IntN(3), randomType(r, depth+1))
+	case 2:
+		return reflect.MapOf(randomBasics[4+r.IntN(8)], randomType(r, depth+1))
+	case 3, 4:
+		return randomStruct(r, depth+1)
+	}
+	return randomBasics[r.IntN(len(randomBasics))]
+}
+
+func randomStruct(r *rand.Rand, depth int) reflect.Type {
+	var fields []reflect.StructField
+	for _, name := range strings.Split("A B C D E F", " ")[:1+r.IntN(6)] {
+		fields = append(fields, reflect.StructField{Name: name, Type: randomType(r, depth)})
+	}
+	return reflect.StructOf(fields)
+}
+
+// evolve returns t as a later version of a program may have it.
+func evolve(r *rand.Rand, t reflect.Type) reflect.Type {
+	switch t.Kind() {
+	case reflect.Struct:
+		var fields []reflect.StructField
+		for f := range t.Fields() {
+			switch r.IntN(12) {
+			case 0: // it is gone
+			case 1:
+				fields = append(fields, reflect.StructField{Name: f.Name, Type: randomType(r, 2)})
+			default:
+				fields = append(fields, reflect.StructField{Name: f.Name, Type: evolve(r, f.Type)})
+			}
+		}
+		for _, name := range []string{"X", "Y"}[:r.IntN(3)] {
+			fields = append(fields, reflect.StructField{Name: name, Type: randomType(r, 2)})
+		}
+		r.Shuffle(len(fields), func(i, j int) { fields[i], fields[j] = fields[j], fields[i] })
+		if len(fields) == 0 {
+			return t
+		}
+		return reflect.StructOf(fields)
+	case reflect.Slice:
+		return reflect.SliceOf(evolve(r, t.Elem()))
+	case reflect.Array:
+		return reflect.ArrayOf(t.Len()+r.IntN(5)/4, evolve(r, t.Elem()))
+	case reflect.Map:
+		return reflect.MapOf(evolve(r, t.Key()), evolve(r, t.Elem()))
+	}
+	if i := slices.Index(randomBasics, t); i >= 4 && r.IntN(2) == 0 {
+		return randomBasics[min(i+r.IntN(3), len(randomBasics)-1)]
+	}
+	return t
+}
+
+// fits says the rule once more: which types are read as which.
+func fits(from, to reflect.Type) bool {
+	switch {
+	case from.Kind() == reflect.Struct && to.Kind() == reflect.Struct:
+		return true
+	case from.Kind() == reflect.Array && to.Kind() == reflect.Array:
+		return from.Len() == to.Len() && fits(from.Elem(), to.Elem())
+	case from.Kind() == reflect.Slice && to.Kind() == reflect.Slice:
+		return fits(from.Elem(), to.Elem())
+	case from.Kind() == reflect.Map && to.Kind() == reflect.Map:
+		return fits(from.Key(), to.Key()) && fits(from.Elem(), to.Elem())
+	case from.Kind() == to.Kind():
+		return true
+	}
+	zero := reflect.Zero(to)
+	switch {
+	case reflect.Zero(from).CanInt() && zero.CanInt():
+		return to.Size() > from.Size()
+	case reflect.Zero(from).CanUint() && (zero.CanUint() || zero.CanInt()):
+		return to.Size() > from.Size()
+	}
+	return false
+}
+
+// migrate makes to what from is read as, by reflection alone.
+func migrate(to, from reflect.Value) {
+	if !fits(from.Type(), to.Type()) {
+		return
+	}
+	switch from.Kind() {
+	case reflect.Struct:
+		for f, v := range to.Fields() {
+			if old := from.FieldByName(f.Name); old.IsValid() {
+				migrate(v, old)
+			}
+		}
+	case reflect.Slice:
+		if from.Len() > 0 {
+			to.Set(reflect.MakeSlice(to.Type(), from.Len(), from.Len()))
+		}
+		for i := range from.Len() {
+			migrate(to.Index(i), from.Index(i))
+		}
+	case reflect.Array:
+		for i := range from.Len() {
+			migrate(to.Index(i), from.Index(i))
+		}
+	case reflect.Map:
+		if from.Len() > 0 {
+			to.Set(reflect.MakeMap(to.Type()))
+		}
+		for key, value := range from.Seq2() {
+			k, v := reflect.New(to.Type().Key()).Elem(), reflect.New(to.Type().Elem()).Elem()
+			migrate(k, key)
+			migrate(v, value)
+			to.SetMapIndex(k, v)
+		}
+	default:
+		to.Set(from.Convert(to.Type()))
+	}
+}
+
+// from returns the migration from old to typ.
+func from(t *testing.T, typ, old reflect.Type) *Migration {
+	t.Helper()
+	s, err := ParseSchema(Of(old).Schema())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return Of(typ).From(s)
+}
+
+// codableType draws struct types until one can be written.
+func codableType(draw func() reflect.Type) reflect.Type {
+	for {
+		if t := draw(); Of(t).Codable() == nil && t.Kind() == reflect.Struct {
+			return t
+		}
+	}
+}
+
+func TestItemsOfAnOlderTypeAreReadByName(t *testing.T) {
+	misfits := 0
+	for seed := range uint64(400) {
+		r := rand.New(rand.NewPCG(seed, 1))
+		old := codableType(func() reflect.Type { return randomStruct(r, 0) })
+		typ := codableType(func() reflect.Type { return evolve(r, old) })
+		m := from(t, typ, old)
+		misfits += len(m.Misfits)
+		const n = 20
+		items := reflect.MakeSlice(reflect.SliceOf(old), n, n)
+		for i := range n {
+			draw(r, items.Index(i), 0)
+		}
+		at := 0
+		m.Item = func(f Fields, _ unsafe.Pointer) error {
+			whole := reflect.New(old)
+			if err := f.Read("", whole.Interface()); err != nil || !reflect.DeepEqual(whole.Elem().Interface(), items.Index(at).Interface()) {
+				t.Fatalf("seed %d: item %d is %v, %v", seed, at, whole.Elem(), err)
+			}
+			for field, v := range items.Index(at).Fields() {
+				got := reflect.New(field.Type)
+				if err := f.Read(field.Name, got.Interface()); err != nil || !reflect.DeepEqual(got.Elem().Interface(), v.Interface()) {
+					t.Fatalf("seed %d: field %s of %v is %v, %v", seed, field.Name, items.Index(at), got.Elem(), err)
+				}
+			}
+			at++
+			return nil
+		}
+		d := NewDecoder(pieces(Of(old).stream(items.UnsafePointer(), n), 1+r.IntN(60)))
+		d.Migrate(m)
+		got := reflect.MakeSlice(reflect.SliceOf(typ), n, n)
+		Of(typ).Decode(d, got.UnsafePointer(), n)
+		if d.Err() != nil || d.Left() > 0 || at != n {
+			t.Fatalf("seed %d: %v as %v: %d items, %v, %d bytes left", seed, old, typ, at, d.Err(), d.Left())
+		}
+		for i := range n {
+			want := reflect.New(typ).Elem()
+			if migrate(want, items.Index(i)); !reflect.DeepEqual(got.Index(i).Interface(), want.Interface()) {
+				t.Fatalf("seed %d: %v as %v: %v is read as %v; want %v", seed, old, typ, items.Index(i), got.Index(i), want)
+			}
+		}
+	}
+	if misfits < 50 {
+		t.Errorf("%d fields did not fit", misfits)
+	}
+}
+
+type (
+	kin struct {
+		Leaf int8
+		Kids []kin
+		Name string
+	}
+	newKin struct {
+		Kids []newKin
+		Leaf int
+		Seen map[string]newKin
+	}
+)
+
+func TestATypeThatContainsItselfIsReadByName(t *testing.T) {
+	m := from(t, reflect.TypeFor[newKin](), reflect.TypeFor[kin]())
+	old := kin{-1, []kin{{Leaf: 2, Name: "x"}, {Kids: []kin{{Leaf: -3}}}}, "root"}
+	var got newKin
+	d := NewDecoder(pieces(Of(reflect.TypeFor[kin]()).stream(unsafe.Pointer(&old), 1), 7))
+	d.Migrate(m)
+	Of(reflect.TypeFor[newKin]()).Decode(d, unsafe.Pointer(&got), 1)
+	want := newKin{Leaf: -1, Kids: []newKin{{Leaf: 2}, {Kids: []newKin{{Leaf: -3}}}}}
+	if d.Err() != nil || !reflect.DeepEqual(got, want) || len(m.Misfits) > 0 {
+		t.Errorf("%+v, %v, misfits %v", got, d.Err(), m.Misfits)
+	}
+}
+
+func TestWhatDoesNotFitIsNamed(t *testing.T) {
+	type (
+		part    struct{ A, B int32 }
+		newPart struct {
+			A int16
+			B int32
+		}
+		before struct {
+			Wide    int64
+			Signed  int8
+			Short   [2]int8
+			Parts   []part
+			Ages    map[string]int8
+			Gone    string
+			Counted uint32
+			Name    string
+		}
+		after struct {
+			Wide    int32
+			Signed  uint64
+			Short   [3]int8
+			Parts   []newPart
+			Ages    map[int8]int8
+			Counted int64
+			Name    []uint8
+		}
+	)
+	m := from(t, reflect.TypeFor[after](), reflect.TypeFor[before]())
+	want := []string{"Wide", "Signed", "Short", "Parts[].A", "Ages", "Name"}
+	for i := range want {
+		want[i] = "digest.after." + want[i]
+	}
+	if !slices.Equal(m.Misfits, want) {
+		t.Errorf("misfits are %v; want %v", m.Misfits, want)
+	}
+	if m := from(t, reflect.TypeFor[int8](), reflect.TypeFor[before]()); !slices.Equal(m.Misfits, []string{"int8"}) {
+		t.Errorf("misfits are %v", m.Misfits)
+	}
+}
+
+func TestFieldsThatCannotBeRead(t *testing.T) {
+	type before struct {
+		N    int32
+		Name string
+	}
+	m := from(t, reflect.TypeFor[int8](), reflect.TypeFor[before]())
+	stop := errors.New("stop")
+	m.Item = func(f Fields, _ unsafe.Pointer) error {
+		var n int16
+		var p *int
+		for what, err := range map[string]error{
+			"no field M":               f.Read("M", &n),
+			"cannot be read as int16":  f.Read("N", &n),
+			"into a pointer":           f.Read("N", n),
+			"not into *int":            f.Read("N", p),
+			"kind ptr cannot be read":  f.Read("Name", &p),
+			"cannot be read as []int8": f.Read("Name", new([]int8)),
+		} {
+			if err == nil || !strings.Contains(err.Error(), what) {
+				t.Errorf("%v; want %q", err, what)
+			}
+		}
+		return stop
+	}
+	d := NewDecoder(pieces(Of(reflect.TypeFor[before]()).stream(unsafe.Pointer(&before{1, "x"}), 1), 50))
+	d.Migrate(m)
+	Of(reflect.TypeFor[int8]()).Decode(d, unsafe.Pointer(new(int8)), 1)
+	if !errors.Is(d.Err(), stop) {
+		t.Error(d.Err())
+	}
+}
+
+// Items of a type that encoded to nothing need no bytes to be read.
+func TestItemsWithoutBytesAreReadAsOthers(t *testing.T) {
+	m := from(t, reflect.TypeFor[kin](), reflect.TypeFor[struct{}]())
+	calls := 0
+	m.Item = func(_ Fields, item unsafe.Pointer) error {
+		calls++
+		(*kin)(item).Leaf = 3
+		return nil
+	}
+	d := NewDecoder(pieces(nil, 1))
+	d.Migrate(m)
+	got := make([]kin, 5)
+	Of(reflect.TypeFor[kin]()).Decode(d, unsafe.Pointer(unsafe.SliceData(got)), 5)
+	if d.Err() != nil || calls != 5 || got[4].Leaf != 3 {
+		t.Errorf("%d calls, %v, %v", calls, got, d.Err())
+	}
+}
+
+// TestAnyBytesOfAnOlderTypeAreReadOrAnError makes up encodings, within the memory
+// that they allow.
+func TestAnyBytesOfAnOlderTypeAreReadOrAnError(t *testing.T) {
+	good, bad := 0, 0
+	for seed := range uint64(200) {
+		r := rand.New(rand.NewPCG(seed, 2))
+		old := codableType(func() reflect.Type { return randomStruct(r, 0) })
+		typ := codableType(func() reflect.Type { return evolve(r, old) })
+		m := from(t, typ, old)
+		item := reflect.New(old)
+		draw(r, item.Elem(), 0)
+		b := Of(old).stream(item.UnsafePointer(), 1)
+		for range 50 {
+			b := bytes.Clone(b)
+			if b[r.IntN(len(b))] ^= 1 << r.IntN(8); r.IntN(3) == 0 {
+				b = b[:r.IntN(len(b))]
+			}
+			d := NewDecoder(pieces(b, 16))
+			d.Migrate(m)
+			if Of(typ).Decode(d, reflect.New(typ).UnsafePointer(), 1); d.Err() == nil {
+				good++
+			} else if bad++; !errors.Is(d.Err(), ErrEncoding) && !errors.Is(d.Err(), io.ErrUnexpectedEOF) {
+				t.Fatal(d.Err())
+			}
+		}
+	}
+	if good < 1000 || bad < 1000 {
+		t.Errorf("%d were read, %d refused", good, bad)
+	}
+}
+
+func TestSchemasAreUnderstood(t *testing.T) {
+	for typ, text := range decodable {
+		s, err := ParseSchema(text)
+		if err != nil || s.String() != text {
+			t.Errorf("%s is understood as %v, %v", text, s, err)
+			continue
+		}
+		if least := Of(typ).root.least(); s.least != least {
+			t.Errorf("%s has %d bytes at least; the type has %d", text, s.least, least)
+		}
+	}
+	deep := strings.Repeat("[]", 1000) + "int8"
+	for _, text := range []string{
+		"", "int", "ptr", "struct", "struct{", "struct{A}", "struct{A int8", "struct{A int8;B int8}", "struct{A int8}}", "[]", "[x]int8", "[-1]int8",
+		"[2", "[2]", "map[", "map[int8", "map[int8]", "@1", "@0", "struct{A @1}", "struct{A [2]@2}", "[]struct{A struct{B @1}}", "[]@2", "[]struct{}",
+		"map[struct{}]int8", "[67108865]int8", "[1073741824][1073741824]int64", "[99999999999999999999]int8", "struct{A [60000000]int8; B [60000000]int8}", deep, "int8 ",
+	} {
+		if s, err := ParseSchema(text); err == nil {
+			t.Errorf("%q is understood as %v", text, s)
+		}
+	}
+}
+
+func TestASchemaIsShownLineByLine(t *testing.T) {
+	const want = "map[string]struct{\n\tA int8\n\tB []struct{\n\t\tC bool\n\t}\n\tD map[int8]struct{}\n}"
+	if got := IndentSchema("map[string]struct{A int8; B []struct{C bool}; D map[int8]struct{}}"); got != want {
+		t.Errorf("%q", got)
+	}
+	if got := IndentSchema("}};{"); got != "\n}\n};{\n\t" {
+		t.Errorf("%q", got)
+	}
+}
+
+// A schema is as large as its text, not as what it says.
+func TestAForgedSchemaAllocatesLittle(t *testing.T) {
+	for _, text := range []string{
+		strings.Repeat("struct{a ", 5000), "struct{" + strings.Repeat("A int8; ", 5000) + "A int8}", strings.Repeat("[1]", 5000), strings.Repeat("map[", 5000),
+	} {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		s, err := ParseSchema(text)
+		if err == nil {
+			Of(reflect.TypeFor[kin]()).From(s)
+		}
+		runtime.ReadMemStats(&after)
+		if grew := after.TotalAlloc - before.TotalAlloc; grew > uint64(64*len(text)) {
+			t.Errorf("%d bytes for %d", grew, len(text))
+		}
+	}
+}

@@ -1,0 +1,194 @@
+package digest
+
+import (
+	"errors"
+	"fmt"
+	"reflect"
+	"strconv"
+	"strings"
+)
+
+var errSchema = errors.New("not a schema")
+
+// mostNested is how deep types may nest in a schema.
+const mostNested = 100
+
+// ParseSchema understands a text of [Program.Schema]. It takes any text: what is
+// not one of a type that [Program.Codable] has nothing against is an error.
+func ParseSchema(text string) (*Schema, error) {
+	p := schemaParser{text: text}
+	s := p.part()
+	if p.err == nil && p.at < len(text) {
+		p.fail("there is text behind it")
+	}
+	if p.err != nil {
+		return nil, p.err
+	}
+	return s, nil
+}
+
+// schemaParser reads a schema from the left. After an error there is no text left.
+type schemaParser struct {
+	text   string
+	at     int
+	around []*Schema
+	err    error
+}
+
+func (p *schemaParser) fail(why string) {
+	if p.err == nil {
+		p.err = fmt.Errorf("%w: byte %d: %s", errSchema, p.at, why)
+	}
+	p.at = len(p.text)
+}
+
+// skip takes prefix if it comes next.
+func (p *schemaParser) skip(prefix string) bool {
+	if !strings.HasPrefix(p.text[p.at:], prefix) {
+		return false
+	}
+	p.at += len(prefix)
+	return true
+}
+
+func (p *schemaParser) want(prefix string) {
+	if !p.skip(prefix) {
+		p.fail("want " + strconv.Quote(prefix))
+	}
+}
+
+// word takes all before one of these bytes, or the end.
+func (p *schemaParser) word(end string) string {
+	rest := p.text[p.at:]
+	if n := strings.IndexAny(rest, end); n >= 0 {
+		rest = rest[:n]
+	}
+	p.at += len(rest)
+	return rest
+}
+
+// number takes a number up to most.
+func (p *schemaParser) number(most int, end string) int {
+	word := p.word(end)
+	n, err := strconv.ParseUint(word, 10, 31)
+	if err != nil || int(n) > most {
+		p.fail(fmt.Sprintf("%q is not a number up to %d", word, most))
+		return 0
+	}
+	return int(n)
+}
+
+// part takes the schema of one type.
+func (p *schemaParser) part() *Schema {
+	start := p.at
+	switch {
+	case p.skip("@"):
+		return p.outer()
+	case p.skip("struct{"):
+		return p.composite(reflect.Struct, start, p.structure)
+	case p.skip("map["):
+		return p.composite(reflect.Map, start, p.mapping)
+	case p.skip("[]"):
+		return p.composite(reflect.Slice, start, p.slice)
+	case p.skip("["):
+		return p.composite(reflect.Array, start, p.array)
+	}
+	return p.basic()
+}
+
+// composite takes the rest of a type with parts whose text begins at start.
+func (p *schemaParser) composite(kind reflect.Kind, start int, parts func(s *Schema)) *Schema {
+	s := &Schema{kind: kind, fixed: true}
+	if len(p.around) == mostNested {
+		p.fail(fmt.Sprintf("more than %d types deep", mostNested))
+		return s
+	}
+	p.around = append(p.around, s)
+	parts(s)
+	p.around = p.around[:len(p.around)-1]
+	s.text = p.text[start:p.at]
+	s.within = strings.Contains(s.text, "@")
+	return s
+}
+
+// structure takes the fields of a struct, and its end.
+func (p *schemaParser) structure(s *Schema) {
+	for p.err == nil && !p.skip("}") {
+		if len(s.fields) > 0 {
+			p.want("; ")
+		}
+		name := p.word(" ")
+		p.want(" ")
+		part := p.part()
+		s.fields = append(s.fields, schemaField{name, part})
+		p.add(s, part, 1)
+	}
+}
+
+func (p *schemaParser) mapping(s *Schema) {
+	s.fixed, s.least = false, 8
+	s.key = p.part()
+	p.want("]")
+	s.elem = p.part()
+	p.counts(s.key)
+}
+
+func (p *schemaParser) slice(s *Schema) {
+	s.fixed, s.least = false, 8
+	s.elem = p.part()
+	p.counts(s.elem)
+}
+
+func (p *schemaParser) array(s *Schema) {
+	s.count = p.number(1<<30, "]")
+	p.want("]")
+	s.elem = p.part()
+	p.add(s, s.elem, s.count)
+}
+
+// add notes that a value of s has count values of part.
+func (p *schemaParser) add(s, part *Schema, count int) {
+	if int64(part.least)*int64(count) > MostBytes-int64(s.least) {
+		p.fail(fmt.Sprintf("items of more than %d bytes", MostBytes))
+		return
+	}
+	s.least += count * part.least
+	s.fixed = s.fixed && part.fixed
+}
+
+// counts sees that a value of part, of which there may be any number, has bytes.
+func (p *schemaParser) counts(part *Schema) {
+	if part.fixed && part.least == 0 {
+		p.fail("elements or keys without bytes")
+	}
+}
+
+// outer takes how many types further out a type is that contains itself. Between
+// the two lies a slice or a map, or values would have no end.
+func (p *schemaParser) outer() *Schema {
+	n := p.number(len(p.around), "]; }")
+	if n == 0 {
+		p.fail("@ has no type around it")
+		return &Schema{}
+	}
+	between := p.around[len(p.around)-n:]
+	for _, s := range between {
+		if s.kind == reflect.Slice || s.kind == reflect.Map {
+			return between[0]
+		}
+	}
+	p.fail("a value within itself")
+	return &Schema{}
+}
+
+// basic takes a type without parts.
+func (p *schemaParser) basic() *Schema {
+	word := p.word("]; }")
+	for i := range basicSchemas {
+		if basicSchemas[i].text == word {
+			return &basicSchemas[i]
+		}
+	}
+	p.fail(fmt.Sprintf("%q is not a type whose values are written", word))
+	return &Schema{}
+}

@@ -1,0 +1,82 @@
+package digest
+
+import (
+	"fmt"
+	"reflect"
+	"strings"
+)
+
+// A Schema is a text of [Program.Schema], understood: how values are encoded whose
+// type the program may not have.
+type Schema struct {
+	text   string
+	kind   reflect.Kind
+	least  int  // fewest bytes of a value
+	fixed  bool // every value has so many
+	within bool // a part of it is a type around it
+	fields []schemaField
+	elem   *Schema // of an array, slice or map
+	key    *Schema // of a map
+	count  int     // of an array
+}
+
+type schemaField struct {
+	name string
+	of   *Schema
+}
+
+// String returns the text.
+func (s *Schema) String() string { return s.text }
+
+// SchemaHash names a text of [Program.Schema] by 16 digits.
+func SchemaHash(text string) string {
+	var h Hash
+	h.String(text)
+	return fmt.Sprintf("%016x", h.Sum())
+}
+
+// IndentSchema returns a text of [Program.Schema] with a line for each field.
+func IndentSchema(text string) string {
+	var b strings.Builder
+	depth := 0
+	line := func() { b.WriteString("\n" + strings.Repeat("\t", depth)) }
+	for i := 0; i < len(text); i++ {
+		switch rest := text[i:]; {
+		case strings.HasPrefix(rest, "{}"):
+			b.WriteString("{}")
+			i++
+		case rest[0] == '{':
+			b.WriteByte('{')
+			depth++
+			line()
+		case strings.HasPrefix(rest, "; "):
+			line()
+			i++
+		case rest[0] == '}':
+			depth = max(depth-1, 0)
+			line()
+			b.WriteByte('}')
+		default:
+			b.WriteByte(rest[0])
+		}
+	}
+	return b.String()
+}
+
+// basicSchemas are those of types without parts.
+var basicSchemas = [...]Schema{
+	{text: "bool", kind: reflect.Bool, least: 1, fixed: true},
+	{text: "int8", kind: reflect.Int8, least: 1, fixed: true},
+	{text: "int16", kind: reflect.Int16, least: 2, fixed: true},
+	{text: "int32", kind: reflect.Int32, least: 4, fixed: true},
+	{text: "int64", kind: reflect.Int64, least: 8, fixed: true},
+	{text: "uint8", kind: reflect.Uint8, least: 1, fixed: true},
+	{text: "uint16", kind: reflect.Uint16, least: 2, fixed: true},
+	{text: "uint32", kind: reflect.Uint32, least: 4, fixed: true},
+	{text: "uint64", kind: reflect.Uint64, least: 8, fixed: true},
+	{text: "float32", kind: reflect.Float32, least: 4, fixed: true},
+	{text: "float64", kind: reflect.Float64, least: 8, fixed: true},
+	{text: "complex64", kind: reflect.Complex64, least: 8, fixed: true},
+	{text: "complex128", kind: reflect.Complex128, least: 16, fixed: true},
+	{text: "string", kind: reflect.String, least: 8},
+}

@@ -1,0 +1,88 @@
+package digest
+
+import (
+	"reflect"
+	"unsafe"
+)
+
+// skip passes over a value.
+func (r *reading) skip(s *Schema) error {
+	if s.fixed {
+		_, err := r.cut(s.least)
+		return err
+	}
+	switch s.kind {
+	case reflect.Struct:
+		for _, field := range s.fields {
+			if err := r.skip(field.of); err != nil {
+				return err
+			}
+		}
+		return nil
+	case reflect.Array:
+		return r.skipAll(s.count, s.elem)
+	}
+	if r.depth++; r.depth > mostDepth {
+		return errDepth
+	}
+	defer func() { r.depth-- }()
+	switch s.kind {
+	case reflect.Slice:
+		n, err := r.length(max(s.elem.least, 1))
+		if err != nil {
+			return err
+		}
+		return r.skipAll(n, s.elem)
+	case reflect.Map:
+		n, err := r.length(max(s.key.least+s.elem.least, 1))
+		if err != nil {
+			return err
+		}
+		return r.skipAll(n, s.key, s.elem)
+	default: // a string
+		n, err := r.length(1)
+		if err != nil {
+			return err
+		}
+		_, err = r.cut(n)
+		return err
+	}
+}
+
+// skipAll passes over n times a value of each of parts.
+func (r *reading) skipAll(n int, parts ...*Schema) error {
+	if len(parts) == 1 && parts[0].fixed {
+		_, err := r.cut(n * parts[0].least)
+		return err
+	}
+	for range n {
+		for _, part := range parts {
+			if err := r.skip(part); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// widen reads an integer into a wider one.
+func (r *reading) widen(o *op, at unsafe.Pointer) error {
+	v, err := r.number(o.old.least)
+	if err != nil {
+		return err
+	}
+	bits, signed := integer(o.old.kind)
+	if signed {
+		v = uint64(int64(v<<(64-bits)) >> (64 - bits))
+	}
+	number := reflect.NewAt(o.typ, at).Elem()
+	switch {
+	case !number.CanInt():
+		number.SetUint(v)
+	case number.OverflowInt(int64(v)): // an int of 32 bits
+		return errNumber
+	default:
+		number.SetInt(int64(v))
+	}
+	return nil
+}

@@ -1,0 +1,52 @@
+package store_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+
+	"handloom/store"
+)
+
+// A later version of a program loads what an older one saved: fields are matched by
+// name, integers may have become wider, and Migrate reads what has a new name. The
+// hash is that of the old schema; the error of a load without it tells.
+func ExampleFields() {
+	ctx := context.Background()
+	type OldShip struct {
+		HP   int16
+		Name string
+		Crew []int32
+	}
+	old, _ := store.New(store.Options{})
+	oldShips, _ := store.Register(old, store.TableOptions[OldShip]{Name: "ship"})
+	var a store.Handle[OldShip]
+	_ = old.Write(ctx, func(_ context.Context, w *store.Writer) error {
+		a, _ = oldShips.Insert(w, OldShip{HP: 5, Name: "a", Crew: []int32{7, 8}})
+		return nil
+	})
+	var file bytes.Buffer
+	_ = old.Snapshot(ctx, &file)
+
+	type NewShip struct {
+		Name  string
+		Crew  []int64
+		Hull  int32
+		Speed float64
+	}
+	s, _ := store.New(store.Options{})
+	ships, _ := store.Register(s, store.TableOptions[NewShip]{
+		Name: "ship",
+		Migrate: map[string]func(old store.Fields, ship *NewShip) error{
+			"4626790b5caca817": func(old store.Fields, ship *NewShip) error {
+				return old.Read("HP", &ship.Hull)
+			},
+		},
+	})
+	if err := s.Load(ctx, &file); err != nil {
+		fmt.Println(err)
+	}
+	fmt.Printf("%+v\n", *ships.At(store.Handle[NewShip]{ID: a.ID}))
+	// Output:
+	// {Name:a Crew:[7 8] Hull:5 Speed:0}
+}

@@ -1,0 +1,69 @@
+package store
+
+import (
+	"fmt"
+	"runtime/debug"
+	"strings"
+	"unsafe"
+
+	"handloom/internal/digest"
+)
+
+// Fields are those of an item as an older version of its type had them, which
+// [TableOptions.Migrate] is given. They are good during that call.
+type Fields digest.Fields
+
+// Read makes *into the value of the field of this name; "" names the whole item.
+// A struct takes what it has of the fields by name, an integer may be wider than it
+// was. A field that is not there or of another type is an error, which names both.
+//
+// It takes time in proportion to the item and copies: *into shares no memory with
+// what is read later.
+func (f Fields) Read(name string, into any) error { return digest.Fields(f).Read(name, into) }
+
+// migration returns how the items of a table of a snapshot are read as those of t,
+// nil if they are the same, or why they cannot be.
+func (t *table) migration(of imageTable) (*digest.Migration, error) {
+	if err := t.typ.Digest.Codable(); err != nil {
+		return nil, fmt.Errorf("table %q: %w", t.name, err)
+	}
+	own := t.image()
+	if own == of {
+		return nil, nil
+	}
+	shape := of
+	if shape.schema = own.schema; shape != own {
+		return nil, t.differs(of, "the table has changed, or its place among the typeIds")
+	}
+	old, err := digest.ParseSchema(of.schema)
+	if err != nil {
+		return nil, t.differs(of, err.Error())
+	}
+	m, hash := t.typ.Digest.From(old), digest.SchemaHash(of.schema)
+	if convert := t.migrate[hash]; convert != nil {
+		m.Item = func(old digest.Fields, item unsafe.Pointer) error { return guarded(convert, old, item) }
+	} else if len(m.Misfits) > 0 {
+		return nil, t.differs(of, fmt.Sprintf("%s cannot be converted; TableOptions.Migrate[%q] could", strings.Join(m.Misfits, ", "), hash))
+	}
+	return m, nil
+}
+
+// guarded calls a function of the caller, and makes a panic an error.
+func guarded(convert func(old Fields, v unsafe.Pointer) error, old digest.Fields, item unsafe.Pointer) (err error) {
+	defer func() {
+		if value := recover(); value != nil {
+			err = &PanicError{Value: value, Stack: debug.Stack()}
+		}
+	}()
+	return convert(Fields(old), item)
+}
+
+// differs makes the error for a table that is not as in the snapshot.
+func (t *table) differs(of imageTable, why string) error {
+	return fmt.Errorf("table %q: %s\nin the snapshot %v\nin the store %v", t.name, why, of, t.image())
+}
+
+func (t imageTable) String() string {
+	kind := [...]string{"Table", "StableTable"}[t.kind&1]
+	return fmt.Sprintf("%s, typeIds %d to %d, %s", kind, t.first, int(t.first)+int(t.shards)-1, digest.IndentSchema(t.schema))
+}
