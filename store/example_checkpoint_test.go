@@ -13,6 +13,7 @@ func ExampleStore_Rollback() {
 	ctx := context.Background()
 	s, _ := store.New(store.Options{})
 	ships, _ := store.Register(s, store.TableOptions[Ship]{Name: "ship"})
+	// region tick
 	tick := func(input int) {
 		_ = ships.ForEach(ctx, func(_ context.Context, c store.Chunk[Ship]) error {
 			for i := range c.Items {
@@ -24,6 +25,7 @@ func ExampleStore_Rollback() {
 		})
 		_, _ = s.Flush(ctx)
 	}
+	// endregion
 	show := func(when string) {
 		fmt.Println(when, "epoch", s.Epoch())
 		for h, ship := range ships.All() {
@@ -34,6 +36,7 @@ func ExampleStore_Rollback() {
 	ships.EmplaceItems(qs[0], []Ship{{Name: "a", Hull: 5}, {Name: "b", Hull: 9}}, nil)
 	_, _ = s.Flush(ctx)
 
+	// region rollback
 	var before [4]store.Checkpoint // of the last ticks, used again and again
 	for i, guess := range []int{1, 1, 4} {
 		_ = s.Checkpoint(ctx, &before[i])
@@ -48,6 +51,8 @@ func ExampleStore_Rollback() {
 		tick(input)
 	}
 	show("corrected:")
+	// endregion
+
 	// Output:
 	// guessed: epoch 2
 	//   1:1.1 b 3
@@ -61,15 +66,17 @@ func ExampleStore_Rollback() {
 
 // Items that hold slices say how they are copied.
 func ExampleStore_Checkpoint() {
-	type Route struct{ Stops []string }
 	ctx := context.Background()
 	s, _ := store.New(store.Options{})
+	// region clone
+	type Route struct{ Stops []string }
 	routes, _ := store.Register(s, store.TableOptions[Route]{
 		Name: "route",
 		Clone: func(dst, src *Route) {
 			dst.Stops = append(dst.Stops[:0], src.Stops...)
 		},
 	})
+	// endregion
 	qs, _ := s.Queues(1)
 	name := routes.Emplace(qs[0], Route{Stops: []string{"here", "there"}})
 	_, _ = s.Flush(ctx)

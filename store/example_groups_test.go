@@ -7,11 +7,15 @@ import (
 	"handloom/store"
 )
 
+// region blow
+
 // blow is an event: ten of them may hit one ship.
 type blow struct {
 	Target store.Handle[Ship]
 	Damage int
 }
+
+// endregion
 
 // Events are brought to their targets by tasks that own the targets.
 func ExampleGroupBy() {
@@ -30,6 +34,7 @@ func ExampleGroupBy() {
 	blows.Emplace(qs[0], blow{Damage: 1000}) // into the water
 	fmt.Println(s.Flush(ctx))
 
+	// region groupby
 	var hits store.Groups[blow, Ship] // kept from tick to tick, for its memory
 	err := store.GroupBy(ctx, &hits, blows, ships, func(b *blow) store.Handle[Ship] { return b.Target })
 	fmt.Println(hits.Len(), "hits and", hits.Stale(), "miss,", err)
@@ -46,6 +51,7 @@ func ExampleGroupBy() {
 		}
 		return nil
 	})
+	// endregion
 	for h, ship := range ships.All() {
 		fmt.Println(h, ship.Name, ship.Hull)
 	}
@@ -63,22 +69,27 @@ func ExampleGroupBy() {
 
 // A child names its parent; grouped by that, a parent finds its children.
 func ExampleGroups_Of() {
+	// region node
 	type node struct {
 		Name   string
 		Parent store.Handle[node]
 	}
+	// endregion
 	ctx := context.Background()
 	s, _ := store.New(store.Options{})
 	nodes, _ := store.Register(s, store.TableOptions[node]{Name: "node"})
 	qs, _ := s.Queues(1)
+	// region tree
 	tree := nodes.Emplace(qs[0], node{Name: "tree"})
 	branch := nodes.Emplace(qs[0], node{"branch", tree})
 	for _, name := range []string{"leaf", "flower", "fruit"} {
 		nodes.Emplace(qs[0], node{name, branch})
 	}
 	nodes.Emplace(qs[0], node{"nest", tree})
+	// endregion
 	_, _ = s.Flush(ctx)
 
+	// region children
 	var children store.Groups[node, node]
 	err := store.GroupBy(ctx, &children, nodes, nodes, func(n *node) store.Handle[node] { return n.Parent })
 	fmt.Println(children.Stale(), "root,", err)
@@ -88,6 +99,8 @@ func ExampleGroups_Of() {
 			fmt.Println(n.Name, "has", of.At(k).Name, of.Handle(k))
 		}
 	}
+	// endregion
+
 	// Output:
 	// 1 root, <nil>
 	// tree has branch 1:1.1

@@ -52,6 +52,8 @@ func (v *replica) send(i intent) error {
 	})
 }
 
+// region tick
+
 // tick plays the next tick and, if intents for earlier ones have arrived, those
 // again. It is one Write, so that readers see whole ticks and no going back.
 func (v *replica) tick(ctx context.Context) error {
@@ -79,6 +81,8 @@ func (v *replica) tick(ctx context.Context) error {
 		return nil
 	})
 }
+
+// endregion
 
 // receive sorts what has arrived into the log and returns the earliest tick that
 // it is for. The log does not tell in which order it came.

@@ -127,6 +127,7 @@ func Example_particles() {
 	fmt.Print(f.frame.Explain())
 
 	_ = f.add(ctx, s, nozzle{X: -10, Rate: 300, State: 1}, nozzle{X: 10, Rate: 200, State: 2})
+	// region team
 	_ = s.Team(ctx, func(ctx context.Context) error { // workers that stay awake from frame to frame
 		for tick := range 40 {
 			report, err := f.frame.Run(ctx)
@@ -140,6 +141,8 @@ func Example_particles() {
 		}
 		return nil
 	})
+	// endregion
+
 	// Output:
 	// wave 1
 	//   move

@@ -9,6 +9,8 @@ import (
 	"handloom/store"
 )
 
+// region part
+
 // part is a node of a scene graph. It names its parent, and nobody names its
 // children.
 type part struct {
@@ -23,6 +25,8 @@ type part struct {
 
 // pose is a turn and then a move.
 type pose struct{ Quarters, X, Y int }
+
+// endregion
 
 // then is q, as who sees p sees it, when q is as p sees it.
 func (p pose) then(q pose) pose {
@@ -68,6 +72,8 @@ func (g *scene) cut(ctx context.Context, h store.Handle[part]) error {
 	})
 }
 
+// region tick
+
 // tick moves the scene on. It is one Write, so that nobody sees half of it.
 func (g *scene) tick(ctx context.Context) error {
 	return g.store.Write(ctx, func(ctx context.Context, w *store.Writer) error {
@@ -94,6 +100,10 @@ func (g *scene) tick(ctx context.Context) error {
 
 func byDepth(a, b *part) int { return cmp.Compare(a.Depth, b.Depth) }
 
+// endregion
+
+// region live
+
 // live turns the parts of a chunk, lets those fall whose parent is gone, and lets
 // buds grow: into a part, and a leaf on that part. The leaf's parent is a
 // provisional handle, which the flush makes real.
@@ -112,6 +122,8 @@ func (g *scene) live(_ context.Context, c store.Chunk[part]) error {
 	}
 	return nil
 }
+
+// endregion
 
 func (g *scene) String() string {
 	var b strings.Builder

@@ -9,6 +9,8 @@ import (
 	"handloom/store"
 )
 
+// region news
+
 // walker is what the clients of a server see.
 type walker struct{ X, Speed int }
 
@@ -37,6 +39,10 @@ func newsOf(walkers *store.Table[walker]) news {
 	return d
 }
 
+// endregion
+
+// region onlooker
+
 // onlooker is what a client knows.
 type onlooker map[store.ID]walker
 
@@ -50,11 +56,14 @@ func (c onlooker) apply(message []byte) error {
 	return err
 }
 
+// endregion
+
 // A network layer keeps a client's copy equal by what it is told of each frame: items
 // that were created, replaced, erased, and written in place.
 func ExampleWritten() {
 	ctx := context.Background()
 	s, _ := store.New(store.Options{})
+	// region walk
 	walkers, _ := store.Register(s, store.TableOptions[walker]{Changes: true})
 
 	// Whoever moves is written in place, and falls off the edge at 4.
@@ -74,6 +83,7 @@ func ExampleWritten() {
 			return nil
 		})
 	}
+	// endregion
 	// Who stands at 2 gets a rest, and another one comes.
 	rest := func(ctx context.Context) error {
 		return s.Each(ctx, 1, func(_ context.Context, _ int, q store.Queue) error {

@@ -66,6 +66,10 @@ var mayImport = map[string][]string{
 	"bench/internal/page":      {"bench/internal/measure", "bench/internal/results", "bench/internal/targets", "internal/chart", "internal/report"},
 	"bench/internal/suite":     {"bench/internal/measure", "store", "tasks", "shard/handle", "shard/handlemap", "shard/slotmap", "internal/trace", "stress/sample"},
 	"stress/sample":            {},
+	"guide/internal/listing":   {},
+	"guide/internal/faults":    {},
+	"guide/internal/site":      {},
+	"guide":                    {"guide/internal/site", "internal/interrupt"},
 	"stress":                   {anything},
 	"bench":                    {anything},
 }
@@ -76,7 +80,7 @@ const anything = "*"
 var inherited = []string{"golang.org/x/sync/errgroup"}
 
 // topLevel is every folder in the root, but for those with a leading dot.
-var topLevel = []string{"batch", "bench", "internal", "journal", "shard", "store", "stress", "tasks", "world"}
+var topLevel = []string{"batch", "bench", "guide", "internal", "journal", "shard", "store", "stress", "tasks", "world"}
 
 type pkg struct {
 	ImportPath string
@@ -103,7 +107,7 @@ func TestImportsPointTheWayTheyShould(t *testing.T) {
 func TestProgramsAreImportedByNothing(t *testing.T) {
 	for _, p := range list(t, "./...") {
 		for _, path := range p.Imports {
-			if path == "handloom/stress" || path == "handloom/bench" {
+			if path == "handloom/stress" || path == "handloom/bench" || path == "handloom/guide" {
 				t.Errorf("%s imports the program %s", p.ImportPath, path)
 			}
 		}

@@ -14,6 +14,7 @@ type ship struct {
 }
 
 func Example() {
+	// region map
 	m, err := handlemap.New[ship](handlemap.Options{TypeID: 7, Reserve: 100})
 	if err != nil {
 		panic(err)
@@ -30,6 +31,8 @@ func Example() {
 	for h, s := range m.All() {
 		fmt.Println(h, s.Name, s.Hull)
 	}
+	// endregion
+
 	// Output:
 	// argo is there: false
 	// same slot, next generation: 7:0.1 7:0.2

@@ -1,0 +1,64 @@
+package main_test
+
+import (
+	"context"
+	"fmt"
+
+	"handloom/store"
+)
+
+// region types
+
+type Mover struct {
+	X, Y   float64 // what would be a component Position
+	VX, VY float64 // and a component Velocity
+}
+
+// endregion
+
+// What an ECS does with two components and a query.
+func Example_ecs() {
+	ctx := context.Background()
+	// region world
+	s, err := store.New(store.Options{})
+	if err != nil {
+		fmt.Println(err)
+	}
+	movers, err := store.Register(s, store.TableOptions[Mover]{Name: "mover"})
+	if err != nil {
+		fmt.Println(err)
+	}
+	// endregion
+
+	// region spawn
+	err = s.Each(ctx, 1, func(_ context.Context, _ int, q store.Queue) error {
+		movers.Emplace(q, Mover{VX: 1, VY: 2})
+		return nil
+	})
+	if err != nil {
+		fmt.Println(err)
+	}
+	if _, err = s.Flush(ctx); err != nil {
+		fmt.Println(err)
+	}
+	// endregion
+
+	// region move
+	err = movers.ForEach(ctx, func(_ context.Context, c store.Chunk[Mover]) error {
+		for i := range c.Items {
+			m := &c.Items[i]
+			m.X += m.VX
+			m.Y += m.VY
+			if m.X > 100 {
+				c.Erase(i)
+			}
+		}
+		return nil
+	})
+	// endregion
+	for h, m := range movers.All() {
+		fmt.Println(h, *m, err)
+	}
+	// Output:
+	// 1:0.1 {1 2 1 2} <nil>
+}

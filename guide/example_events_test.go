@@ -1,0 +1,71 @@
+package main_test
+
+import (
+	"context"
+	"fmt"
+
+	"handloom/store"
+)
+
+// region types
+
+// Hit is an event: many may name one asteroid.
+type Hit struct {
+	Target store.Handle[Asteroid]
+	Damage int
+}
+
+// endregion
+
+// Events onto targets: items of their own, brought to their targets and erased.
+func Example_events() {
+	ctx := context.Background()
+	s, asteroids := newField(3)
+	// region schedule
+	hits, err := store.Register(s, store.TableOptions[Hit]{Name: "hit"})
+	if err != nil {
+		fmt.Println(err)
+	}
+	type on = []store.Resource
+	frame, err := store.NewSchedule(
+		s,
+		store.System{Name: "shoot", Reads: on{asteroids}, Emits: on{hits}, Run: func(ctx context.Context) error {
+			return s.Each(ctx, 2, func(_ context.Context, gun int, q store.Queue) error {
+				for h, a := range asteroids.All() {
+					if a.X >= gun {
+						hits.Emplace(q, Hit{Target: h, Damage: 1 + gun})
+					}
+				}
+				return nil
+			})
+		}},
+		store.System{Name: "suffer", Reads: on{hits}, Writes: on{asteroids}, Emits: on{hits}, Run: func(ctx context.Context) error {
+			for _, hit := range hits.All() { // one walk: a plain loop
+				if a, ok := asteroids.Get(hit.Target); ok {
+					a.Size -= hit.Damage
+				}
+			}
+			return s.Each(ctx, 1, func(_ context.Context, _ int, q store.Queue) error {
+				hits.EraseAll(q)
+				return nil
+			})
+		}},
+	)
+	if err != nil {
+		fmt.Println(err)
+	}
+	for range 2 {
+		fmt.Println(frame.Run(ctx))
+	}
+	for h, a := range asteroids.All() {
+		fmt.Println(h, a.Size)
+	}
+	// endregion
+
+	// Output:
+	// epoch 3: 5 created 5 erased <nil>
+	// epoch 5: 5 created 5 erased <nil>
+	// 1:0.1 0
+	// 1:1.1 -4
+	// 1:2.1 -4
+}

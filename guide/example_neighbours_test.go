@@ -1,0 +1,142 @@
+package main_test
+
+import (
+	"context"
+	"fmt"
+
+	"handloom/store"
+)
+
+// region types
+
+// Boid has its place twice: Now, which everybody reads, and Next, which its own task
+// writes.
+type Boid struct {
+	Now, Next [2]float64
+	Square    store.Handle[Square]
+}
+
+// Square is a part of the plane; the boids in it name it.
+type Square struct{ Column, Row int }
+
+// endregion
+
+// side is how many squares a row has.
+const side = 4
+
+type flock struct {
+	*store.Store
+	boids   *store.Table[Boid]
+	squares *store.Table[Square]
+	at      [side][side]store.Handle[Square] // written once
+	near    store.Groups[Boid, Square]       // kept from tick to tick, for its memory
+}
+
+func newFlock(ctx context.Context) (*flock, error) {
+	s, err := store.New(store.Options{})
+	if err != nil {
+		return nil, err
+	}
+	f := &flock{Store: s}
+	if f.boids, err = store.Register(s, store.TableOptions[Boid]{Name: "boid", ChunkItems: 64}); err != nil {
+		return nil, err
+	}
+	if f.squares, err = store.Register(s, store.TableOptions[Square]{Name: "square"}); err != nil {
+		return nil, err
+	}
+	return f, s.Write(ctx, func(_ context.Context, w *store.Writer) (err error) {
+		for row := range side {
+			for column := range side {
+				if f.at[row][column], err = f.squares.Insert(w, Square{column, row}); err != nil {
+					return err
+				}
+			}
+		}
+		for i := range 500 {
+			place := [2]float64{float64(i*37%400) / 100, float64(i*61%400) / 100}
+			if _, err := f.boids.Insert(w, Boid{Now: place, Square: f.squareAt(place)}); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+func (f *flock) squareAt(place [2]float64) store.Handle[Square] {
+	index := func(x float64) int { return min(max(int(x), 0), side-1) }
+	return f.at[index(place[1])][index(place[0])]
+}
+
+// region tick
+
+// tick moves every boid towards the middle of those in its square and around it.
+func (f *flock) tick(ctx context.Context) error {
+	// Who is where: the boids by the square that they name.
+	err := store.GroupBy(ctx, &f.near, f.boids, f.squares, func(b *Boid) store.Handle[Square] { return b.Square })
+	if err != nil {
+		return err
+	}
+	// Read Now of anybody, write Next of one's own.
+	err = f.boids.ForEach(ctx, func(_ context.Context, c store.Chunk[Boid]) error {
+		for i := range c.Items {
+			b := &c.Items[i]
+			middle := f.middle(b.Square)
+			for d := range b.Now {
+				b.Next[d] = b.Now[d] + 0.1*(middle[d]-b.Now[d])
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	// And now that nobody reads: Next is Now.
+	return f.boids.ForEach(ctx, func(_ context.Context, c store.Chunk[Boid]) error {
+		for i := range c.Items {
+			b := &c.Items[i]
+			b.Now, b.Square = b.Next, f.squareAt(b.Next)
+		}
+		return nil
+	})
+}
+
+// middle is the mean place of the boids in a square and in those around it.
+func (f *flock) middle(h store.Handle[Square]) (sum [2]float64) {
+	square, n := f.squares.At(h), 0
+	for row := max(square.Row-1, 0); row <= min(square.Row+1, side-1); row++ {
+		for column := max(square.Column-1, 0); column <= min(square.Column+1, side-1); column++ {
+			boids := f.near.Of(f.at[row][column])
+			for k := range boids.Len() {
+				place := &boids.At(k).Now
+				sum[0], sum[1], n = sum[0]+place[0], sum[1]+place[1], n+1
+			}
+		}
+	}
+	return [2]float64{sum[0] / float64(n), sum[1] / float64(n)}
+}
+
+// endregion
+
+// Boids that look at their neighbours, and come to the same on 1 worker and on many.
+func Example_neighbours() {
+	ctx := context.Background()
+	f, err := newFlock(ctx)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for range 40 {
+		if err := f.tick(ctx); err != nil {
+			fmt.Println(err)
+		}
+	}
+	crowded := 0
+	for h := range f.squares.All() {
+		if f.near.Of(h).Len() > 0 {
+			crowded++
+		}
+	}
+	fmt.Println(f.near.Len(), "boids in", crowded, "squares")
+	// Output:
+	// 500 boids in 4 squares
+}

@@ -1,0 +1,131 @@
+package main_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"handloom/store"
+)
+
+// Phases: how one call joins another, and what is refused.
+func Example_phases() {
+	ctx := context.Background()
+	s, asteroids := newField(4)
+
+	// region join
+	err := s.Write(ctx, func(ctx context.Context, w *store.Writer) error { // this ctx carries the phase
+		if err := asteroids.ForEach(ctx, func(_ context.Context, c store.Chunk[Asteroid]) error {
+			c.Erase(0)
+			return nil
+		}); err != nil {
+			return err
+		}
+		_, err := s.Flush(ctx)
+		return err
+	})
+	fmt.Println(asteroids.Len(), err)
+	// endregion
+
+	// region read
+	err = s.Read(ctx, func(context.Context) error {
+		for _, a := range asteroids.All() {
+			fmt.Print(a.X, " ")
+		}
+		return nil
+	})
+	fmt.Println(err)
+	// endregion
+
+	// region refused
+	err = asteroids.ForEach(ctx, func(ctx context.Context, _ store.Chunk[Asteroid]) error {
+		_, err := s.Flush(ctx)
+		return err
+	})
+	fmt.Println(errors.Is(err, store.ErrPhase))
+	fmt.Println(err)
+	// endregion
+
+	// region failed
+	err = asteroids.ForEach(ctx, func(_ context.Context, c store.Chunk[Asteroid]) error {
+		c.Erase(0)
+		return errors.New("no fuel")
+	})
+	fmt.Println(err)
+	fmt.Println(s.Flush(ctx)) // what the pass recorded is dropped
+	// endregion
+
+	// region panicked
+	err = asteroids.ForEach(ctx, func(_ context.Context, c store.Chunk[Asteroid]) error {
+		none := len(c.Items) - len(c.Items)
+		fmt.Println(c.Items[0].Size / none)
+		return nil
+	})
+	var panicked *store.PanicError
+	if errors.As(err, &panicked) {
+		fmt.Println(panicked.Value)
+	}
+	// endregion
+
+	// Output:
+	// 3 <nil>
+	// 3 1 2 <nil>
+	// true
+	// store: Flush inside ForEach: not allowed in this phase; only Reduce joins a task, so call it when ForEach has returned
+	// no fuel
+	// epoch 2: nothing <nil>
+	// runtime error: integer divide by zero
+}
+
+// A flush: what it counts, and what happens when it cannot be.
+func Example_flush() {
+	ctx := context.Background()
+	s, err := store.New(store.Options{})
+	if err != nil {
+		fmt.Println(err)
+	}
+	// region limit
+	asteroids, err := store.Register(s, store.TableOptions[Asteroid]{Name: "asteroid", MaxItems: 2})
+	if err != nil {
+		fmt.Println(err)
+	}
+	err = s.Each(ctx, 3, func(_ context.Context, task int, q store.Queue) error {
+		asteroids.Emplace(q, Asteroid{X: task})
+		return nil
+	})
+	if err != nil {
+		fmt.Println(err)
+	}
+	_, err = s.Flush(ctx)
+	fmt.Println(errors.Is(err, store.ErrFull), asteroids.Len(), s.Pending().Commands)
+	fmt.Println(s.Discard(), s.Pending().Commands)
+	// endregion
+
+	// region puts
+	if err := s.Write(ctx, func(_ context.Context, w *store.Writer) error {
+		_, err := asteroids.Insert(w, Asteroid{})
+		return err
+	}); err != nil {
+		fmt.Println(err)
+	}
+	err = s.Each(ctx, 3, func(_ context.Context, task int, q store.Queue) error {
+		for h := range asteroids.All() {
+			asteroids.Put(q, h, Asteroid{X: task})
+		}
+		return nil
+	})
+	if err != nil {
+		fmt.Println(err)
+	}
+	fmt.Println(s.Flush(ctx))
+	for _, a := range asteroids.All() {
+		fmt.Println("the last task wins:", a.X)
+	}
+	// endregion
+
+	// Output:
+	// true 0 3
+	// <nil> 0
+	// epoch 1: 1 put 2 superseded <nil>
+	// the last task wins: 2
+}

@@ -1,0 +1,107 @@
+package main_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"handloom/store"
+)
+
+// region save
+
+// save writes the state to a file that is whole, or is not there.
+func save(ctx context.Context, s *store.Store, path string) error {
+	f, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path))
+	if err != nil {
+		return err
+	}
+	err = errors.Join(s.Snapshot(ctx, f), f.Sync(), f.Close())
+	if err == nil {
+		err = os.Rename(f.Name(), path)
+	}
+	if err != nil {
+		_ = os.Remove(f.Name())
+	}
+	return err
+}
+
+// endregion
+
+// region load
+
+// load reads it back. Without a file the store stays as it is.
+func load(ctx context.Context, s *store.Store, path string) error {
+	f, err := os.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	return s.Load(ctx, f)
+}
+
+// endregion
+
+// Saving a store to a file and loading it in the next run of the program.
+func Example_save() {
+	folder, err := os.MkdirTemp("", "handloom")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer os.RemoveAll(folder)
+	path := filepath.Join(folder, "state")
+
+	// region both
+	ctx := context.Background()
+	s, asteroids := newField(3)
+	var third store.Handle[Asteroid]
+	for h := range asteroids.All() {
+		third = h
+	}
+	fmt.Println(save(ctx, s, path))
+
+	s, asteroids = newField(0) // the next run: the same tables, nothing in them
+	fmt.Println(load(ctx, s, path))
+	fmt.Println(asteroids.Len(), "asteroids, the third at", asteroids.At(third).X)
+	// endregion
+
+	// region meanwhile
+	var at store.Checkpoint
+	if err := s.Checkpoint(ctx, &at); err != nil { // a copy in memory: this much a tick waits
+		fmt.Println(err)
+	}
+	written := make(chan error)
+	go func() {
+		f, err := os.Create(path)
+		if err == nil {
+			_, err = at.WriteTo(f)
+			err = errors.Join(err, f.Sync(), f.Close())
+		}
+		written <- err
+	}()
+	// ... ticks go on ...
+	fmt.Println(<-written)
+	// endregion
+
+	// region damaged
+	if err := os.Truncate(path, 100); err != nil {
+		fmt.Println(err)
+	}
+	err = load(ctx, s, path)
+	fmt.Println(errors.Is(err, store.ErrSnapshot), asteroids.Len())
+	// endregion
+
+	// Output:
+	// <nil>
+	// <nil>
+	// 3 asteroids, the third at 2
+	// <nil>
+	// true 3
+}

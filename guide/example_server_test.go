@@ -1,0 +1,162 @@
+package main_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+
+	"handloom/store"
+)
+
+// region game
+
+type Player struct {
+	Name string
+	X    int
+}
+
+type game struct {
+	*store.Store
+	players *store.Table[Player]
+}
+
+func newGame() (*game, error) {
+	s, err := store.New(store.Options{})
+	if err != nil {
+		return nil, err
+	}
+	players, err := store.Register(s, store.TableOptions[Player]{Name: "player"})
+	return &game{s, players}, err
+}
+
+// endregion
+
+// region tick
+
+// tick is one Write: readers see whole ticks. Its first flush takes what came in.
+func (g *game) tick(ctx context.Context, _ uint64) error {
+	return g.Write(ctx, func(ctx context.Context, _ *store.Writer) error {
+		if _, err := g.Flush(ctx); err != nil {
+			return err
+		}
+		return g.players.ForEach(ctx, func(_ context.Context, c store.Chunk[Player]) error {
+			for i := range c.Items {
+				c.Items[i].X++
+			}
+			return nil
+		})
+	})
+}
+
+// endregion
+
+// region join
+
+// join answers when the tick is over that made the player.
+func (g *game) join(w http.ResponseWriter, r *http.Request) {
+	var name store.Handle[Player]
+	receipt, err := g.Submit(r.Context(), func(q store.Queue) error {
+		name = g.players.Emplace(q, Player{Name: r.FormValue("name")})
+		return nil
+	})
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusServiceUnavailable)
+		return
+	}
+	h, _ := store.Resolved(receipt, name)
+	fmt.Fprint(w, h)
+}
+
+// endregion
+
+// region leave
+
+// leave waits for nothing. To leave twice is no fault.
+func (g *game) leave(w http.ResponseWriter, r *http.Request) {
+	id, err := store.ParseID(r.FormValue("player"))
+	if err == nil {
+		err = g.Inbox(func(q store.Queue) error {
+			q.Erase(id)
+			return nil
+		})
+	}
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusBadRequest)
+	}
+}
+
+// endregion
+
+// region show
+
+// show reads between two ticks.
+func (g *game) show(w http.ResponseWriter, r *http.Request) {
+	err := g.Read(r.Context(), func(context.Context) error {
+		for h, p := range g.players.All() {
+			fmt.Fprintln(w, h, p.Name, "at", p.X)
+		}
+		return nil
+	})
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusServiceUnavailable)
+	}
+}
+
+// endregion
+
+// region handler
+
+func (g *game) handler() http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("POST /join", g.join)
+	mux.HandleFunc("POST /leave", g.leave)
+	mux.HandleFunc("GET /{$}", g.show)
+	return mux
+}
+
+// endregion
+
+// A server: players join and leave over HTTP while ticks run.
+func Example_server() {
+	g, err := newGame()
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	web := httptest.NewServer(g.handler())
+	defer web.Close()
+
+	// region loop
+	ctx, stop := context.WithCancel(context.Background())
+	done := make(chan error)
+	go func() {
+		clock := store.Loop{Hz: 60}
+		done <- clock.Run(ctx, g.tick)
+	}()
+	// endregion
+	ask := func(answer *http.Response, err error) string {
+		if err != nil {
+			return err.Error()
+		}
+		defer answer.Body.Close()
+		text, err := io.ReadAll(answer.Body)
+		return fmt.Sprint(string(text), " ", answer.StatusCode, " ", err)
+	}
+	fmt.Println(ask(http.Post(web.URL+"/join?name=Ada", "", nil)))
+	fmt.Println(ask(http.Post(web.URL+"/join?name=Bob", "", nil)))
+	fmt.Println(ask(http.Post(web.URL+"/leave?player=1:0.1", "", nil)))
+	fmt.Println(ask(http.Post(web.URL+"/join?name=Eve", "", nil))) // its tick has taken the leave, too
+	stop()
+	fmt.Println(errors.Is(<-done, context.Canceled))
+	fmt.Println(g.players.Len(), "players")
+	// Output:
+	// 1:0.1 200 <nil>
+	// 1:1.1 200 <nil>
+	//  200 <nil>
+	// 1:0.2 200 <nil>
+	// true
+	// 2 players
+}

@@ -1,0 +1,103 @@
+package main_test
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+
+	"handloom/store"
+	"handloom/store/storeweb"
+)
+
+// The figures of a table, and the options that change them.
+func Example_size() {
+	s, err := store.New(store.Options{})
+	if err != nil {
+		fmt.Println(err)
+	}
+	// region options
+	asteroids, err := store.Register(s, store.TableOptions[Asteroid]{
+		Name:     "asteroid",
+		Shards:   4,      // a flush changes four shards at the same time
+		Reserve:  1_000,  // memory that is there before the first item
+		MaxItems: 10_000, // more are ErrFull, and nothing has changed
+	})
+	if err != nil {
+		fmt.Println(err)
+	}
+	// endregion
+
+	// region stats
+	for _, t := range s.Stats().Tables {
+		fmt.Println(t.Name, "has", t.Live, "items and", t.Bytes, "bytes")
+	}
+	// endregion
+
+	// region heavy
+	type Agent struct{ Plan [16]int }
+	agents, err := store.Register(s, store.TableOptions[Agent]{Name: "agent", ChunkItems: 1})
+	// endregion
+	fmt.Println(asteroids.Name(), agents.Name(), err)
+	// Output:
+	// asteroid has 0 items and 36000 bytes
+	// asteroid agent <nil>
+}
+
+// Where a frame's time goes.
+func Example_profile() {
+	var log io.Writer = io.Discard
+	// region after
+	s, err := store.New(store.Options{
+		AfterFlush: func(r *store.Report) {
+			fmt.Fprintln(log, r, "planned in", r.Plan, "applied in", r.Apply)
+		},
+	})
+	// endregion
+	if err != nil {
+		fmt.Println(err)
+	}
+	asteroids, err := store.Register(s, store.TableOptions[Asteroid]{Name: "asteroid"})
+	if err != nil {
+		fmt.Println(err)
+	}
+	nothing := func(context.Context) error { return nil }
+	// region explain
+	type on = []store.Resource
+	frame, err := store.NewSchedule(
+		s,
+		store.System{Name: "aim", Reads: on{asteroids}, Run: nothing},
+		store.System{Name: "count", Reads: on{asteroids}, Run: nothing},
+		store.System{Name: "drift", Writes: on{asteroids}, Emits: on{asteroids}, Run: nothing},
+		store.System{Name: "draw", Reads: on{asteroids}, Run: nothing},
+	)
+	if err != nil {
+		fmt.Println(err)
+	}
+	fmt.Print(frame.Explain())
+	// endregion
+	// region timings
+	if _, err := frame.Run(context.Background()); err != nil {
+		fmt.Println(err)
+	}
+	fmt.Fprintln(log, frame.Timings())
+	// endregion
+	// region web
+	mux := http.NewServeMux()
+	mux.Handle("/debug/store/", storeweb.Handler(s, frame))
+	// endregion
+
+	// Output:
+	// wave 1
+	//   aim
+	//   count
+	// wave 2
+	//   drift
+	//     writes asteroid, which aim reads
+	//     writes asteroid, which count reads
+	// flush
+	//     draw reads asteroid, which drift emits
+	// wave 3
+	//   draw
+	//     reads asteroid, which drift writes
+}

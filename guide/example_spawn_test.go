@@ -1,0 +1,193 @@
+package main_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"handloom/store"
+)
+
+// region asteroid
+
+type Asteroid struct {
+	X, VX, Size int
+}
+
+// endregion
+
+// newField returns a store with asteroids of size 2 at 0, 1, 2 and so on.
+func newField(n int) (*store.Store, *store.Table[Asteroid]) {
+	s, err := store.New(store.Options{})
+	if err != nil {
+		panic(err)
+	}
+	asteroids, err := store.Register(s, store.TableOptions[Asteroid]{Name: "asteroid"})
+	if err != nil {
+		panic(err)
+	}
+	ctx := context.Background()
+	if err := s.Each(ctx, 1, func(_ context.Context, _ int, q store.Queue) error {
+		for x := range n {
+			asteroids.Emplace(q, Asteroid{X: x, Size: 2})
+		}
+		return nil
+	}); err != nil {
+		panic(err)
+	}
+	if _, err := s.Flush(ctx); err != nil {
+		panic(err)
+	}
+	return s, asteroids
+}
+
+// Items appear and disappear: recorded in a pass, applied by a flush.
+func Example_spawn() {
+	ctx := context.Background()
+	s, asteroids := newField(0)
+
+	// region create
+	err := s.Each(ctx, 1, func(_ context.Context, task int, q store.Queue) error {
+		for x := range 4 {
+			asteroids.Emplace(q, Asteroid{X: x, Size: 2})
+		}
+		return nil
+	})
+	if err != nil {
+		fmt.Println(err)
+	}
+	fmt.Println(asteroids.Len(), "before the flush")
+	report, err := s.Flush(ctx)
+	fmt.Println(report, err)
+	fmt.Println(asteroids.Len(), "after it")
+	// endregion
+
+	// region split
+	err = asteroids.ForEach(ctx, func(_ context.Context, c store.Chunk[Asteroid]) error {
+		for i := range c.Items {
+			a := &c.Items[i]
+			a.X += a.VX
+			if a.X%2 == 1 { // it falls apart
+				c.Erase(i)
+				asteroids.Emplace(c.Queue, Asteroid{X: a.X, VX: -1, Size: a.Size - 1})
+				asteroids.Emplace(c.Queue, Asteroid{X: a.X, VX: +1, Size: a.Size - 1})
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		fmt.Println(err)
+	}
+	fmt.Println(s.Flush(ctx))
+	// endregion
+
+	// region name
+	var name store.Handle[Asteroid] // of the batch: provisional
+	err = s.Each(ctx, 1, func(_ context.Context, _ int, q store.Queue) error {
+		name = asteroids.Emplace(q, Asteroid{Size: 9})
+		return nil
+	})
+	if err != nil {
+		fmt.Println(err)
+	}
+	if _, err := s.Flush(ctx); err != nil {
+		fmt.Println(err)
+	}
+	h, ok := asteroids.Resolve(name) // for good
+	fmt.Println(h, ok, asteroids.At(h).Size)
+	// endregion
+
+	// region kill
+	err = s.Each(ctx, 1, func(_ context.Context, _ int, q store.Queue) error {
+		asteroids.Erase(q, h)
+		asteroids.Erase(q, h) // once or twice is the same
+		return nil
+	})
+	if err != nil {
+		fmt.Println(err)
+	}
+	fmt.Println(s.Flush(ctx))
+	fmt.Println("is it there:", asteroids.Has(h))
+	// endregion
+
+	// region now
+	err = s.Write(ctx, func(_ context.Context, w *store.Writer) error {
+		h, err := asteroids.Insert(w, Asteroid{Size: 3})
+		if err != nil {
+			return err
+		}
+		fmt.Println("at once:", asteroids.At(h).Size)
+		asteroids.Remove(w, h)
+		return nil
+	})
+	if err != nil {
+		fmt.Println(err)
+	}
+	// endregion
+
+	// region all
+	err = s.Each(ctx, 1, func(_ context.Context, _ int, q store.Queue) error {
+		asteroids.EraseAll(q)
+		asteroids.Emplace(q, Asteroid{Size: 1}) // of this batch: it stays
+		return nil
+	})
+	if err != nil {
+		fmt.Println(err)
+	}
+	fmt.Println(s.Flush(ctx))
+	// endregion
+
+	// Output:
+	// 0 before the flush
+	// epoch 1: 4 created <nil>
+	// 4 after it
+	// epoch 2: 4 created 2 erased <nil>
+	// 1:6.1 true 9
+	// epoch 4: 1 erased 1 redundant <nil>
+	// is it there: false
+	// at once: 3
+	// epoch 5: 1 created 6 erased <nil>
+}
+
+// What a handle is good for.
+func Example_handles() {
+	ctx := context.Background()
+	s, asteroids := newField(3)
+
+	// region stale
+	var all []store.Handle[Asteroid]
+	for h := range asteroids.All() {
+		all = append(all, h)
+	}
+	if err := s.Write(ctx, func(_ context.Context, w *store.Writer) error {
+		asteroids.Remove(w, all[0]) // the last item takes its row
+		_, err := asteroids.Insert(w, Asteroid{Size: 7})
+		return err
+	}); err != nil {
+		fmt.Println(err)
+	}
+	if _, ok := asteroids.Get(all[0]); !ok {
+		fmt.Println(all[0], "is stale")
+	}
+	fmt.Println(all[2], "has moved, and is found:", asteroids.At(all[2]).X)
+	for h, a := range asteroids.All() {
+		fmt.Println(h, *a)
+	}
+	// endregion
+
+	// region number
+	text, err := json.Marshal(all[2])
+	fmt.Println(string(text), err)
+	var back store.Handle[Asteroid]
+	fmt.Println(json.Unmarshal(text, &back), back == all[2])
+	// endregion
+
+	// Output:
+	// 1:0.1 is stale
+	// 1:2.1 has moved, and is found: 2
+	// 1:2.1 {2 0 2}
+	// 1:1.1 {1 0 2}
+	// 1:0.2 {0 0 7}
+	// "1:2.1" <nil>
+	// <nil> true
+}

@@ -1,0 +1,91 @@
+package listing_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"handloom/guide/internal/listing"
+)
+
+var files = map[string]string{
+	"a_test.go": `package a_test
+
+// region types
+
+type Ship struct {
+	Hull int
+}
+
+// endregion
+
+func Example_a() {
+	for range 3 {
+		// region loop
+		if true {
+			fmt.Println("first")
+		}
+		// endregion
+		fmt.Println("hidden")
+		// region loop
+		fmt.Println("second")
+		// endregion
+	}
+	// Output:
+	// much
+	// 	more
+}
+`,
+	"open.go": "// region left\n",
+	"in.go":   "// region a\n// region b\n// endregion\n",
+}
+
+func read(name string) (string, error) {
+	text, ok := files[name]
+	if !ok {
+		return "", fmt.Errorf("%s: no such file", name)
+	}
+	return text, nil
+}
+
+func TestFillTakesBlocksFromTheirFiles(t *testing.T) {
+	const page = "A page.\n\n```go a_test.go#loop\nold\n```\n\n```text\nkept\n```\n\n```go a_test.go#types\n```\n"
+	const want = "A page.\n\n```go a_test.go#loop\nif true {\n\tfmt.Println(\"first\")\n}\n\nfmt.Println(\"second\")\n```\n\n" +
+		"```text\nkept\n```\n\n```go a_test.go#types\ntype Ship struct {\n\tHull int\n}\n```\n"
+	for _, p := range []string{page, want} { // to fill a page twice changes nothing
+		got, err := listing.Fill(p, read)
+		if err != nil || got != want {
+			t.Errorf("%v\n%s", err, got)
+		}
+	}
+}
+
+func TestAWholeFileIsAProgram(t *testing.T) {
+	got, err := listing.Fill("```go a_test.go\n```\n", read)
+	if err != nil || !strings.Contains(got, "package main\n") || !strings.Contains(got, "func main() {\n") || strings.Contains(got, "region") {
+		t.Errorf("%v\n%s", err, got)
+	}
+}
+
+func TestABlockShowsWhatAnExamplePrints(t *testing.T) {
+	got, err := listing.Fill("```text a_test.go#Example_a\n```\n", read)
+	if want := "```text a_test.go#Example_a\nmuch\n\tmore\n```\n"; err != nil || got != want {
+		t.Errorf("%v\n%s", err, got)
+	}
+}
+
+func TestWhatIsWrongWithABlockIsSaid(t *testing.T) {
+	for page, want := range map[string]string{
+		"\n```go\nx := 1\n```\n":             "line 2: a block of Go names no file",
+		"```go b.go#x\n```\n":                "b.go: no such file",
+		"```go a_test.go#none\n```\n":        "a_test.go: there is no region none",
+		"```text a_test.go#Example_b\n```\n": "there is no Example_b with an output",
+		"```go open.go#left\n```\n":          "region left has no end",
+		"```go in.go#a\n```\n":               "region b begins inside region a",
+		"```text\n":                          "has no end",
+	} {
+		if _, err := listing.Fill(page, read); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v; want %q", page, err, want)
+		}
+	}
+}

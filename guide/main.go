@@ -1,0 +1,155 @@
+// The guide is the manual of Handloom: the Markdown files of this folder, which read
+// well as they are. The program shows them as a web site, with a search over all pages.
+package main
+
+import (
+	"bytes"
+	"context"
+	"embed"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"mime"
+	"net"
+	"net/http"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"handloom/guide/internal/site"
+	"handloom/internal/interrupt"
+)
+
+//go:embed *.md pictures/*.svg
+var pages embed.FS
+
+const usage = `Usage: go run ./guide [flags]
+
+Shows the manual of Handloom as a web site, until Ctrl-C. The pages are the Markdown
+files in guide/, which can be read without it: begin with guide/README.md.
+
+  -addr ADDRESS   where to serve it (default localhost:8040; localhost:0 is a free port)
+  -out FOLDER     writes the site as files instead, which need no server: open
+                  FOLDER/index.html, or put the folder on any web server
+
+Examples:
+  go run ./guide
+  go run ./guide -addr :80
+  go run ./guide -out /tmp/handloom-guide
+
+The site loads nothing from elsewhere. In it: / searches, arrows and Enter choose.
+
+Code in the pages comes from files that go test compiles and runs. Whoever changes one
+of these, or a page, brings the pages up to date with
+
+  go test ./guide -update
+
+Exit codes: 0 done, 2 wrong usage or a file that cannot be written, 130 ended by Ctrl-C
+and 143 by SIGTERM.
+`
+
+const exitBad = 2
+
+func main() { os.Exit(run(interrupt.Context(), os.Args[1:], os.Stdout, os.Stderr)) }
+
+// run is the program: it returns the exit code.
+func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+	flags := flag.NewFlagSet("guide", flag.ContinueOnError)
+	flags.SetOutput(io.Discard)
+	addr := flags.String("addr", "localhost:8040", "")
+	out := flags.String("out", "", "")
+	switch err := flags.Parse(args); {
+	case errors.Is(err, flag.ErrHelp):
+		fmt.Fprint(stdout, usage)
+		return 0
+	case err == nil && flags.NArg() > 0:
+		err = fmt.Errorf("unexpected %q", flags.Arg(0))
+		fallthrough
+	case err != nil:
+		fmt.Fprintf(stderr, "guide: %v; -h lists the flags\n", err)
+		return exitBad
+	}
+	files, err := site.Build(pages)
+	if err == nil && *out != "" {
+		err = write(*out, files)
+	} else if err == nil {
+		err = serve(ctx, *addr, files, stdout)
+	}
+	switch {
+	case err != nil:
+		fmt.Fprintln(stderr, "guide:", err)
+		return exitBad
+	case ctx.Err() != nil:
+		return interrupt.Exit(ctx)
+	}
+	if *out != "" {
+		fmt.Fprintln(stdout, "open", filepath.Join(*out, "index.html"))
+	}
+	return 0
+}
+
+// write writes the files of the site into a folder, which it makes.
+func write(folder string, files map[string][]byte) error {
+	for name, text := range files {
+		file := filepath.Join(folder, filepath.FromSlash(name))
+		err := os.MkdirAll(filepath.Dir(file), 0o755)
+		if err == nil {
+			err = os.WriteFile(file, text, 0o644)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// serve shows the site at addr until ctx ends.
+func serve(ctx context.Context, addr string, files map[string][]byte, stdout io.Writer) error {
+	listener, err := net.Listen("tcp", addr)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(stdout, "the guide is at http://%s (Ctrl-C ends it)\n", listener.Addr())
+	server := &http.Server{Handler: handler(files), ReadHeaderTimeout: 5 * time.Second}
+	stop := context.AfterFunc(ctx, func() { _ = server.Close() })
+	defer stop()
+	if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
+		return err
+	}
+	return nil
+}
+
+// handler serves the files of the site from memory.
+func handler(files map[string][]byte) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		name := strings.TrimPrefix(path.Clean("/"+r.URL.Path), "/")
+		if name == "" {
+			name = "index.html"
+		}
+		text, ok := files[name]
+		if !ok {
+			http.NotFound(w, r)
+			return
+		}
+		h := w.Header()
+		h.Set("Content-Type", contentType(name))
+		h.Set("Content-Security-Policy", site.Policy+"; frame-ancestors 'none'")
+		h.Set("X-Content-Type-Options", "nosniff")
+		h.Set("Referrer-Policy", "no-referrer")
+		http.ServeContent(w, r, name, time.Time{}, bytes.NewReader(text))
+	})
+}
+
+// contentType does not ask the machine for what the site's own files are.
+func contentType(name string) string {
+	switch path.Ext(name) {
+	case ".js":
+		return "text/javascript; charset=utf-8"
+	case ".svg":
+		return "image/svg+xml"
+	}
+	return mime.TypeByExtension(path.Ext(name))
+}

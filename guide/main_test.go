@@ -1,0 +1,146 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"handloom/guide/internal/site"
+	"handloom/internal/browser"
+	"handloom/internal/interrupt"
+)
+
+func TestHelp(t *testing.T) {
+	var stdout, stderr bytes.Buffer
+	if code := run(t.Context(), []string{"-h"}, &stdout, &stderr); code != 0 || stdout.String() != usage || stderr.Len() > 0 {
+		t.Errorf("exit code %d: %s", code, &stderr)
+	}
+	for line := range strings.SplitSeq(usage, "\n") {
+		if len(line) > 90 {
+			t.Errorf("a line of the help has %d characters: %s", len(line), line)
+		}
+	}
+}
+
+func TestWrongUsageIsOneLine(t *testing.T) {
+	for _, args := range [][]string{{"-what"}, {"page"}, {"-addr", "nowhere:-1"}, {"-out", filepath.Join(os.DevNull, "x")}} {
+		var stdout, stderr bytes.Buffer
+		if code := run(t.Context(), args, &stdout, &stderr); code != exitBad || strings.Count(stderr.String(), "\n") != 1 {
+			t.Errorf("%v: exit code %d: %q", args, code, stderr.String())
+		}
+	}
+}
+
+// prints calls a function with the first line that is written.
+type prints func(line string)
+
+func (p prints) Write(text []byte) (int, error) {
+	p(string(text))
+	return len(text), nil
+}
+
+func TestServingEndsWithItsContext(t *testing.T) {
+	ctx, end := context.WithCancelCause(t.Context())
+	var stderr bytes.Buffer
+	code := run(ctx, []string{"-addr", "localhost:0"}, prints(func(line string) {
+		if !strings.Contains(line, "http://127.0.0.1:") && !strings.Contains(line, "http://[::1]:") {
+			t.Errorf("says %q", line)
+		}
+		end(interrupt.ErrTerminated)
+	}), &stderr)
+	if code != interrupt.ExitTerminated || stderr.Len() > 0 {
+		t.Errorf("exit code %d: %s", code, &stderr)
+	}
+}
+
+// outside is what would load something from elsewhere, or run what the policy forbids.
+var outside = regexp.MustCompile(`(?:src|href)="(?:[a-z]+:)?//|<script>|<style|style="| on[a-z]+="`)
+
+func TestTheFilesAreThoseThatAreServed(t *testing.T) {
+	folder := filepath.Join(t.TempDir(), "site")
+	var stdout, stderr bytes.Buffer
+	if code := run(t.Context(), []string{"-out", folder}, &stdout, &stderr); code != 0 {
+		t.Fatalf("exit code %d: %s", code, &stderr)
+	}
+	files, err := site.Build(pages)
+	if err != nil {
+		t.Fatal(err)
+	}
+	web := handler(files)
+	for name, text := range files {
+		written, err := os.ReadFile(filepath.Join(folder, name))
+		if err != nil || !bytes.Equal(written, text) {
+			t.Errorf("%s: %v", name, err)
+		}
+		if found := outside.Find(text); found != nil && filepath.Ext(name) == ".html" {
+			t.Errorf("%s has %s", name, found)
+		}
+		got := httptest.NewRecorder()
+		web.ServeHTTP(got, httptest.NewRequest("GET", "/"+name, nil))
+		if got.Code != 200 || !bytes.Equal(got.Body.Bytes(), text) || got.Header().Get("Content-Security-Policy") == "" {
+			t.Errorf("%s: %d, %v", name, got.Code, got.Header())
+		}
+	}
+	for path, want := range map[string]int{"/": 200, "/none.html": 404, "/../main.go": 404} {
+		got := httptest.NewRecorder()
+		web.ServeHTTP(got, httptest.NewRequest("GET", path, nil))
+		if got.Code != want {
+			t.Errorf("%s: %d, want %d", path, got.Code, want)
+		}
+	}
+}
+
+// Every page can be read on a telephone and on a desk, by day and by night.
+func TestPagesInABrowser(t *testing.T) {
+	files, err := site.Build(pages)
+	if err != nil {
+		t.Fatal(err)
+	}
+	web := httptest.NewServer(handler(files))
+	defer web.Close()
+	for _, width := range []int{400, 1280} {
+		t.Run(fmt.Sprintf("width=%d", width), func(t *testing.T) {
+			b := browser.Open(t)
+			for name := range files {
+				if filepath.Ext(name) != ".html" {
+					continue
+				}
+				b.Show(web.URL+"/"+name, width)
+				for _, dark := range []bool{false, true} {
+					b.Scheme(dark)
+					for _, fault := range b.Read().Faults(nil) {
+						t.Errorf("%s, dark %t: %s", name, dark, fault)
+					}
+				}
+			}
+		})
+	}
+}
+
+// The search finds a section by keys alone.
+func TestTheSearchInABrowser(t *testing.T) {
+	files, err := site.Build(pages)
+	if err != nil {
+		t.Fatal(err)
+	}
+	web := httptest.NewServer(handler(files))
+	defer web.Close()
+	b := browser.Open(t)
+	b.Show(web.URL, 1280)
+	b.Eval(`(() => {
+		const key = (e, key) => e.dispatchEvent(new KeyboardEvent("keydown", {key, bubbles: true}));
+		key(document.body, "/");
+		document.activeElement.value = "name of a new";
+		document.activeElement.dispatchEvent(new Event("input"));
+		key(document.activeElement, "ArrowDown");
+		key(document.activeElement, "Enter");
+		return true;
+	})()`, new(bool))
+	b.Until(`location.hash === "#the-name-of-a-new-item"`)
+}

@@ -1,0 +1,219 @@
+package main
+
+import (
+	"flag"
+	"go/ast"
+	"go/doc"
+	"go/parser"
+	"go/token"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"handloom/guide/internal/faults"
+	"handloom/guide/internal/listing"
+	"handloom/guide/internal/site"
+)
+
+var update = flag.Bool("update", false, "write the code of the pages anew")
+
+// fromRoot reads a file by its path in the repository.
+func fromRoot(file string) (string, error) {
+	text, err := os.ReadFile(filepath.Join("..", filepath.FromSlash(file)))
+	return string(text), err
+}
+
+// Pages show what is in the files that they name, the README in the root as well.
+func TestPagesShowTheCodeOfTheirFiles(t *testing.T) {
+	files, err := filepath.Glob("*.md")
+	if err != nil || len(files) == 0 {
+		t.Fatal(files, err)
+	}
+	for _, file := range append(files, "../README.md") {
+		page, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want, err := listing.Fill(string(page), fromRoot)
+		switch {
+		case err != nil:
+			t.Errorf("%s: %v", file, err)
+		case want == string(page):
+		case *update:
+			if err := os.WriteFile(file, []byte(want), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		default:
+			t.Errorf("%s shows other code than the files that it names; go test ./guide -update brings it up to date", file)
+		}
+	}
+}
+
+// An example whose last comment is not its output is compiled and never run.
+func TestEveryExampleIsRun(t *testing.T) {
+	files, err := filepath.Glob("example_*_test.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range files {
+		f, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.ParseComments)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, e := range doc.Examples([]*ast.File{f}...) {
+			if e.Output == "" {
+				t.Errorf("%s: Example%s has no output", file, e.Name)
+			}
+		}
+	}
+}
+
+func read(t *testing.T) *site.Guide {
+	t.Helper()
+	g, err := site.Read(os.DirFS("."))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return g
+}
+
+// A link leads to a page, or to a section of one, or to a file of the repository.
+func TestLinksLeadSomewhere(t *testing.T) {
+	sections := make(map[string][]string)
+	g := read(t)
+	for _, p := range g.Pages {
+		for _, s := range p.Sections {
+			sections[p.File] = append(sections[p.File], s.ID)
+		}
+	}
+	check := func(from string, l site.Link) {
+		to := l.To
+		if to == "" {
+			to = from
+		}
+		ids, page := sections[to]
+		_, err := os.Stat(filepath.FromSlash(to))
+		switch {
+		case strings.Contains(to, ":"):
+			t.Errorf("%s links to %s, which is outside the repository", from, to)
+		case page && l.Anchor != "" && !slices.Contains(ids, l.Anchor):
+			t.Errorf("%s links to %s#%s; the sections are %q", from, to, l.Anchor, ids)
+		case !page && l.Anchor != "":
+			t.Errorf("%s links to %s#%s, which is no page of the guide", from, to, l.Anchor)
+		case err != nil:
+			t.Errorf("%s links to %s: %v", from, to, err)
+		}
+	}
+	for _, p := range g.Pages {
+		for _, l := range p.Links {
+			check(p.File, l)
+		}
+	}
+	readme, err := os.ReadFile("../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	front, err := site.Parse("../README.md", readme)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, l := range front.Links {
+		if guide, ok := strings.CutPrefix(l.To, "guide/"); ok && guide != "" {
+			l.To = guide
+		} else if l.To != "" {
+			l.To = "../" + l.To
+		}
+		check("../README.md", l)
+	}
+}
+
+// library is the folders whose errors and panics a user may meet.
+var library = []string{
+	"store", "store/storetest", "store/storeweb", "tasks", "batch", "journal",
+	"shard/handle", "shard/handlemap", "shard/slotmap",
+	"internal/apply", "internal/check", "internal/digest", "internal/highwater", "internal/items", "internal/pages",
+	"internal/record", "internal/rows", "internal/schedule", "internal/sparse",
+}
+
+// told are the panics whose text the source does not have, and where they are
+// explained.
+var told = map[string]string{
+	"m.Missing(h.ID)":        "StaleError",
+	"m.dense.Missing(h.ID)":  "StaleError",
+	"m.stable.Missing(h.ID)": "StaleError",
+	"err":                    "ErrBroken", // a plan that cannot be carried out
+}
+
+// Every error that the library exports, and every message it panics with, is
+// explained; and what is explained exists.
+func TestEveryErrorAndPanicIsExplained(t *testing.T) {
+	public := slices.DeleteFunc(slices.Clone(library), func(f string) bool { return strings.HasPrefix(f, "internal/") })
+	exported, err := faults.Find("..", public...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, err := faults.Find("..", library...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	g := read(t)
+	pages := make(map[string]*site.Page)
+	for _, p := range g.Pages {
+		pages[p.File] = p
+	}
+	headings := make(map[string]bool) // of errors.md: whether the library has it
+	for _, s := range pages["errors.md"].Sections {
+		if name := s.Heading[strings.LastIndex(s.Heading, ".")+1:]; strings.HasPrefix(name, "Err") || strings.HasSuffix(name, "Error") {
+			headings[s.Heading] = false
+		}
+	}
+	for _, e := range exported.Errors {
+		heading := e.Name
+		if e.Package == "journal" || e.Package == "world" {
+			heading = e.Package + "." + e.Name
+		}
+		if _, ok := headings[heading]; !ok {
+			t.Errorf("errors.md has no section %s", heading)
+		}
+		headings[heading] = true
+	}
+	for _, heading := range slices.Sorted(maps.Keys(headings)) {
+		if !headings[heading] {
+			t.Errorf("errors.md explains %s, which the library does not export", heading)
+		}
+	}
+
+	explained := make(map[string]bool) // messages of panics.md: whether the library has it
+	for _, b := range pages["panics.md"].Blocks {
+		for line := range strings.Lines(b.Text) {
+			explained[strings.TrimSuffix(line, "\n")] = false
+		}
+	}
+	for _, p := range all.Panics {
+		if len(p.Says) == 0 {
+			if heading, ok := told[p.Text]; !ok || !headings[heading] {
+				t.Errorf("%v: nothing explains panic(%s)", p.At, p.Text)
+			}
+			continue
+		}
+		for _, form := range p.Forms() {
+			explains := false
+			for message := range explained {
+				if form.MatchString(message) {
+					explained[message], explains = true, true
+				}
+			}
+			if !explains {
+				t.Errorf("%v: panics.md has no message of the form %v", p.At, form)
+			}
+		}
+	}
+	for _, message := range slices.Sorted(maps.Keys(explained)) {
+		if !explained[message] {
+			t.Errorf("panics.md explains a message that the library does not have: %s", message)
+		}
+	}
+}
