@@ -57,8 +57,7 @@ func Example_phases() {
 
 	// region panicked
 	err = asteroids.ForEach(ctx, func(_ context.Context, c store.Chunk[Asteroid]) error {
-		none := len(c.Items) - len(c.Items)
-		fmt.Println(c.Items[0].Size / none)
+		c.Items[len(c.Items)].Size = 1
 		return nil
 	})
 	var panicked *store.PanicError
@@ -74,7 +73,7 @@ func Example_phases() {
 	// store: Flush inside ForEach: not allowed in this phase; only Reduce joins a task, so call it when ForEach has returned
 	// no fuel
 	// epoch 2: nothing <nil>
-	// runtime error: integer divide by zero
+	// runtime error: index out of range [3] with length 3
 }
 
 // A flush: what it counts, and what happens when it cannot be.

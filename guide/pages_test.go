@@ -132,7 +132,7 @@ func TestLinksLeadSomewhere(t *testing.T) {
 
 // library is the folders whose errors and panics a user may meet.
 var library = []string{
-	"store", "store/storetest", "store/storeweb", "tasks", "batch", "journal",
+	"store", "store/storetest", "store/storeweb", "tasks", "batch", "journal", "world",
 	"shard/handle", "shard/handlemap", "shard/slotmap",
 	"internal/apply", "internal/check", "internal/digest", "internal/highwater", "internal/items", "internal/pages",
 	"internal/record", "internal/rows", "internal/schedule", "internal/sparse",
