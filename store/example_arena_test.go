@@ -208,6 +208,9 @@ type server struct {
 	now    int // tick that is played next; read and written inside phases
 	lost   int // orders that came too late, or too early, or after another one
 
+	submit func(ctx context.Context, f func(q store.Queue) error) (*store.Receipt, error) // waits for a tick
+	send   func(ctx context.Context, f func(q store.Queue) error) error                   // need not
+
 	players atomic.Int64
 
 	mutex     sync.Mutex
@@ -223,6 +226,8 @@ func newServer(o store.Options) (*server, error) {
 	if v.orders, err = store.Register(s, store.TableOptions[order]{Name: "order"}); err != nil {
 		return nil, err
 	}
+	v.submit = s.Submit
+	v.send = func(_ context.Context, f func(q store.Queue) error) error { return s.Inbox(f) }
 	v.arena, err = newArena(s, 0)
 	return v, err
 }
@@ -231,16 +236,24 @@ func newServer(o store.Options) (*server, error) {
 // frame: what arrives while it runs is for the next.
 func (v *server) tick(ctx context.Context) error {
 	return v.Write(ctx, func(ctx context.Context, w *store.Writer) error {
-		if _, err := v.Flush(ctx); err != nil { // who came, who went, and orders
+		if err := v.step(ctx, w); err != nil {
 			return err
 		}
-		if err := v.play(ctx, w, v.due(w)); err != nil {
-			return err
-		}
-		v.now++
 		v.publish(deltaOf(v))
 		return nil
 	})
+}
+
+// step is what a tick does to the arena.
+func (v *server) step(ctx context.Context, w *store.Writer) error {
+	if _, err := v.Flush(ctx); err != nil { // who came, who went, and orders
+		return err
+	}
+	if err := v.play(ctx, w, v.due(w)); err != nil {
+		return err
+	}
+	v.now++
+	return nil
 }
 
 // due takes the orders of the tick that is played out of their table and returns them by
@@ -289,7 +302,7 @@ func (v *server) handler() http.Handler {
 // knows its handle.
 func (v *server) join(w http.ResponseWriter, r *http.Request) {
 	var p store.Handle[fighter]
-	receipt, err := v.Submit(r.Context(), func(q store.Queue) error {
+	receipt, err := v.submit(r.Context(), func(q store.Queue) error {
 		p = v.fighters.Emplace(q, newFighter(int(v.players.Add(1)-1)))
 		return nil
 	})
@@ -309,7 +322,7 @@ func (v *server) act(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, fmt.Sprintf("no order: %v, %+v", err, o), http.StatusBadRequest)
 		return
 	}
-	err = v.Inbox(func(q store.Queue) error {
+	err = v.send(r.Context(), func(q store.Queue) error {
 		v.orders.Emplace(q, o)
 		return nil
 	})
@@ -327,7 +340,7 @@ func (v *server) leave(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, err.Error(), http.StatusBadRequest)
 		return
 	}
-	err := v.Inbox(func(q store.Queue) error {
+	err := v.send(r.Context(), func(q store.Queue) error {
 		v.fighters.Erase(q, by)
 		return nil
 	})

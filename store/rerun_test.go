@@ -10,9 +10,9 @@ import (
 	"handloom/store"
 )
 
-// A world is a simulation of which every frame depends on the state, the number
+// A simulation is one of which every frame depends on the state, the number
 // of the frame and nothing else, as in a game whose input is known.
-type world struct {
+type simulation struct {
 	*store.Store
 	packed  *store.Table[item]
 	tables  []itemTable
@@ -23,9 +23,9 @@ type world struct {
 	reports []*store.Report // of each frame; nil when its flush failed
 }
 
-func newWorld(t tb, seed uint64, frames, workers int) *world {
+func newSimulation(t tb, seed uint64, frames, workers int) *simulation {
 	t.Helper()
-	w := &world{
+	w := &simulation{
 		Store: newStore(t, store.Options{Workers: workers}), seed: seed,
 		digests: make([]uint64, frames+1), epochs: make([]uint64, frames+1), reports: make([]*store.Report, frames),
 	}
@@ -39,12 +39,12 @@ func newWorld(t tb, seed uint64, frames, workers int) *world {
 }
 
 // random is for one part of one frame.
-func (w *world) random(part, chunk int) *rand.Rand {
+func (w *simulation) random(part, chunk int) *rand.Rand {
 	return rand.New(rand.NewPCG(w.seed, w.number<<20|uint64(part)<<16|uint64(chunk)))
 }
 
 // frame runs the next frame.
-func (w *world) frame(ctx context.Context, t tb) {
+func (w *simulation) frame(ctx context.Context, t tb) {
 	t.Helper()
 	errs := []error{w.Write(ctx, w.rearrange)}
 	for i, table := range w.tables {
@@ -77,13 +77,13 @@ func (w *world) frame(ctx context.Context, t tb) {
 }
 
 // note notes digest and epoch before the next frame.
-func (w *world) note(t tb) {
+func (w *simulation) note(t tb) {
 	t.Helper()
 	w.digests[w.number] = digest(t, w.Store)
 	w.epochs[w.number] = w.Epoch()
 }
 
-func (w *world) age(r *rand.Rand, table itemTable, q store.Queue, items itemSeq) {
+func (w *simulation) age(r *rand.Rand, table itemTable, q store.Queue, items itemSeq) {
 	for h, v := range items {
 		v.Links[1]++ // not what the items are ordered by
 		switch r.IntN(9) {
@@ -101,7 +101,7 @@ func (w *world) age(r *rand.Rand, table itemTable, q store.Queue, items itemSeq)
 }
 
 // rearrange makes changes at once, and some that take several frames.
-func (w *world) rearrange(_ context.Context, writer *store.Writer) error {
+func (w *simulation) rearrange(_ context.Context, writer *store.Writer) error {
 	r := w.random(8, 0)
 	byValue := func(a, b *item) int { return int(a.Value) - int(b.Value) }
 	for _, m := range store.Maps(w.packed, writer) {
@@ -130,9 +130,9 @@ func (w *world) rearrange(_ context.Context, writer *store.Writer) error {
 	return nil
 }
 
-// follows compares the last frame with the same one of a world that never went
+// follows compares the last frame with the same one of a simulation that never went
 // back.
-func (w *world) follows(t tb, straight *world) {
+func (w *simulation) follows(t tb, straight *simulation) {
 	t.Helper()
 	n := w.number
 	if w.digests[n] != straight.digests[n] || w.epochs[n] != straight.epochs[n] {
@@ -155,15 +155,15 @@ type moment struct {
 	taken  bool
 }
 
-// goBack makes a world go on and back at random, with moments of which it keeps
+// goBack makes a simulation go on and back at random, with moments of which it keeps
 // a few.
 func goBack(t *testing.T, seed uint64, frames, workers int) {
-	straight := newWorld(t, seed, frames, 1)
+	straight := newSimulation(t, seed, frames, 1)
 	straight.note(t)
 	for range frames {
 		straight.frame(t.Context(), t)
 	}
-	w := newWorld(t, seed, frames, workers)
+	w := newSimulation(t, seed, frames, workers)
 	w.note(t)
 	r := rand.New(rand.NewPCG(seed, 1))
 	moments := make([]moment, 3)

@@ -123,17 +123,17 @@ func (g *game) tick(ctx context.Context, w *store.Writer, t world.Tick) error {
 
 // obey carries out the orders, which came from outside.
 func (g *game) obey(ctx context.Context) error {
+	for _, o := range g.orders.All() {
+		if c, ok := g.camps.Get(o.Camp); ok {
+			c.Born++
+		}
+	}
 	return g.Each(ctx, 1, func(_ context.Context, _ int, q store.Queue) error {
 		for _, o := range g.orders.All() {
-			c, ok := g.camps.Get(o.Camp)
-			if !ok {
-				continue
-			}
 			if o.Kill {
 				g.camps.Erase(q, o.Camp)
 				continue
 			}
-			c.Born++
 			g.units.Emplace(q, unit{Hull: o.Hull, Camp: o.Camp, Name: o.Name})
 		}
 		return nil

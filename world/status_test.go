@@ -85,7 +85,7 @@ func TestReadersSeeWholeTicks(t *testing.T) {
 // to an end with its context.
 func TestRunPlaysTicksAtTheirRate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		g := newGame(t, store.Options{})
+		g := newGame(t, alone)
 		r := run(t, g, world.Memory())
 		time.Sleep(10*time.Second + time.Millisecond)
 		if _, err := r.Step(t.Context()); err == nil {

@@ -11,6 +11,9 @@ import (
 	"handloom/world"
 )
 
+// alone keeps workers of a team from looking for work while no time passes.
+var alone = store.Options{Workers: 1}
+
 // running runs a World in a goroutine of its own.
 type running struct {
 	*world.World
@@ -60,7 +63,7 @@ func TestAnotherWorldTakesOver(t *testing.T) {
 		var worlds []*running
 		var games []*game
 		begin := func() {
-			g := newGame(t, store.Options{Workers: 1 + len(games)%3})
+			g := newGame(t, alone)
 			g.seeded = true
 			games, worlds = append(games, g), append(worlds, run(t, g, l))
 		}
@@ -159,7 +162,7 @@ func TestAnOwnerThatWasPausedFollows(t *testing.T) {
 func TestASlowTickIsOvertaken(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := keeping{world.Memory()}
-		g, h := newGame(t, store.Options{}), newGame(t, store.Options{})
+		g, h := newGame(t, alone), newGame(t, alone)
 		g.fault = func(tick world.Tick) error {
 			if tick.Number == 30 {
 				time.Sleep(2 * time.Second)
@@ -192,7 +195,7 @@ func TestStormsOfTakeoversAbate(t *testing.T) {
 		}
 		var worlds []*running
 		for range 3 {
-			worlds = append(worlds, run(t, newGame(t, store.Options{}), slow))
+			worlds = append(worlds, run(t, newGame(t, alone), slow))
 		}
 		time.Sleep(time.Minute)
 		early := mustAudit(t, shared)
@@ -233,7 +236,7 @@ func TestSilenceAloneIsNoReason(t *testing.T) {
 func TestAHandoffIsTakenUpAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := keeping{world.Memory()}
-		a, b := run(t, newGame(t, store.Options{}), l), run(t, newGame(t, store.Options{}), l)
+		a, b := run(t, newGame(t, alone), l), run(t, newGame(t, alone), l)
 		time.Sleep(time.Second)
 		begin := time.Now()
 		if err := a.Handoff(t.Context(), "game"); err != nil {
