@@ -1,6 +1,10 @@
 // Package store keeps the objects of a simulation in tables and changes them in
 // deterministic parallel flushes. It is the package programs import.
 //
+// The folder guide has a page for each task: quick-start.md first, errors.md and
+// panics.md when something goes wrong. In the repository, go run ./guide shows them in
+// a browser.
+//
 // # Terms
 //
 //   - table: all items of one Go type; one or more shards. A [Table] packs its

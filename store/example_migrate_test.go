@@ -13,11 +13,13 @@ import (
 // hash is that of the old schema; the error of a load without it tells.
 func ExampleFields() {
 	ctx := context.Background()
+	// region old
 	type OldShip struct {
 		HP   int16
 		Name string
 		Crew []int32
 	}
+	// endregion
 	old, _ := store.New(store.Options{})
 	oldShips, _ := store.Register(old, store.TableOptions[OldShip]{Name: "ship"})
 	var a store.Handle[OldShip]
@@ -28,6 +30,7 @@ func ExampleFields() {
 	var file bytes.Buffer
 	_ = old.Snapshot(ctx, &file)
 
+	// region new
 	type NewShip struct {
 		Name  string
 		Crew  []int64
@@ -43,6 +46,7 @@ func ExampleFields() {
 			},
 		},
 	})
+	// endregion
 	if err := s.Load(ctx, &file); err != nil {
 		fmt.Println(err)
 	}
