@@ -8,7 +8,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"testing/synctest"
 
 	"handloom/store"
 
@@ -126,8 +125,8 @@ func drawCalls(t *rapid.T) [][]command {
 		small := rapid.IntRange(0, 1000)
 		c := command{Kind: rapid.IntRange(0, kindsOfCommand-1).Draw(t, "kind"), N: 1}
 		c.A, c.B, c.C, c.D = small.Draw(t, "a"), small.Draw(t, "b"), small.Draw(t, "c"), small.Draw(t, "d")
-		if rapid.IntRange(0, 60).Draw(t, "many") == 0 {
-			c.N = rapid.IntRange(2, 40_000).Draw(t, "n")
+		if rapid.IntRange(0, 400).Draw(t, "many") == 7 {
+			c.N = rapid.IntRange(2, 40_000).Draw(t, "n") // segments have 16,384
 		}
 		return c
 	})
@@ -299,22 +298,6 @@ func TestAnInputDoesWhatItsCallsWouldDo(t *testing.T) {
 			if plain.digest(t) != owner.digest(t) {
 				t.Fatal("the owner differs from a store that nobody has claimed")
 			}
-		}
-	})
-}
-
-func TestClaimSmoke(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		c := newClaimed(t, 1)
-		var name store.Handle[stem]
-		sent := c.send(func(q store.Queue) error { name = c.stems.Emplace(q, stem{Value: 3}); return nil })
-		input, calls := c.claim.Seal(nil, 100)
-		c.tick(t, input, calls)
-		calls.Done(5, nil)
-		sent.done.Wait()
-		h, ok := store.Resolved(sent.receipts[0], name)
-		if !ok || c.stems.At(h).Value != 3 || sent.receipts[0].Tick() != 5 {
-			t.Error(h, ok)
 		}
 	})
 }

@@ -1,0 +1,269 @@
+package store_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"errors"
+	"math/rand/v2"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+
+	"handloom/internal/check"
+	"handloom/store"
+)
+
+// sample returns an input of all kinds of commands, for a store in the state that the
+// ticks of before lead to.
+func sample(t tb) (before [][]byte, input []byte) {
+	t.Helper()
+	c := newClaimed(t, 1)
+	random := rand.New(rand.NewPCG(1, 2))
+	scratch := make([]store.ID, 1000)
+	for range 4 {
+		var calls []func(q store.Queue) error
+		for range 6 {
+			n := c.names()
+			var commands []command
+			for kind := range kindsOfCommand {
+				commands = append(commands, command{kind, random.IntN(1000), random.IntN(1000), random.IntN(1000), random.IntN(1000), 1})
+			}
+			calls = append(calls, func(q store.Queue) error { c.record(q, commands, &n, scratch); return nil })
+		}
+		sent := c.send(calls...)
+		input, sealed := c.claim.Seal(nil, 1<<20)
+		before = append(before, slices.Clone(input))
+		c.tick(t, input, sealed)
+		sealed.Done(1, nil)
+		sent.returned(t)
+	}
+	return before[:3], before[3]
+}
+
+// takes puts bytes that may be forged, within the memory that they allow, and flushes
+// what is not refused.
+func (c *claimed) takes(t tb, input []byte) (refused bool) {
+	t.Helper()
+	own := c.claim.Context(context.Background())
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	err := c.claim.Put(own, input, nil)
+	runtime.ReadMemStats(&after)
+	if grew, most := after.TotalAlloc-before.TotalAlloc, uint64(64*len(input)+1<<17); grew > most && !check.Cheap {
+		t.Fatalf("%d bytes were allocated for %d", grew, len(input))
+	}
+	if err != nil {
+		if !errors.Is(err, store.ErrInput) {
+			t.Fatal(err)
+		}
+		if table, n := c.claim.Left(); n > 0 {
+			t.Fatalf("%d commands are kept for %q of %v", n, table, err)
+		}
+		return true
+	}
+	if _, err := c.Flush(own); err != nil {
+		t.Fatal(err)
+	}
+	return false
+}
+
+// prepared returns a store in the state that a sample is for.
+func prepared(t tb, before [][]byte) *claimed {
+	t.Helper()
+	c := newClaimed(t, 1)
+	for _, input := range before {
+		c.tick(t, input, nil)
+	}
+	return c
+}
+
+func TestDamagedInputsAreRefusedOrAreInputs(t *testing.T) {
+	before, input := sample(t)
+	c := prepared(t, before)
+	var start store.Checkpoint
+	own := c.claim.Context(t.Context())
+	if err := c.Checkpoint(own, &start); err != nil {
+		t.Fatal(err)
+	}
+	try := func(b []byte) (refused bool) {
+		if refused = c.takes(t, b); refused {
+			return true
+		}
+		if err := c.Verify(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if err := c.Rollback(own, &start); err != nil {
+			t.Fatal(err)
+		}
+		return false
+	}
+	for n := 1; n < len(input); n++ {
+		if !try(input[:n]) {
+			t.Fatalf("the first %d bytes of %d are taken", n, len(input))
+		}
+	}
+	if !try(append(slices.Clone(input), 0)) {
+		t.Error("a byte more is taken")
+	}
+	step := 1
+	if check.Cheap {
+		step = 13
+	}
+	taken := 0
+	for bit := 0; bit < 8*len(input); bit += step {
+		b := slices.Clone(input)
+		b[bit/8] ^= 1 << (bit % 8)
+		if !try(b) {
+			taken++
+		}
+	}
+	if taken == 0 {
+		t.Error("not one flip is another input: the flips do not come to the items")
+	}
+	r := rand.New(rand.NewPCG(3, 4))
+	for range 3000 / step {
+		try(forgedInput(r, input))
+	}
+	if try(input) {
+		t.Error("the sample itself is refused")
+	}
+}
+
+// forgedInput changes some bytes, or takes, repeats or adds some.
+func forgedInput(r *rand.Rand, input []byte) []byte {
+	b := slices.Clone(input)
+	for range 1 + r.IntN(4) {
+		at := r.IntN(len(b))
+		end := min(len(b), at+r.IntN(40))
+		switch r.IntN(5) {
+		case 0:
+			b[at] = byte(r.Uint32())
+		case 1:
+			b[at] = []byte{0, 1, 2, 0x7f, 0x80, 0xff}[r.IntN(6)]
+		case 2:
+			b = slices.Delete(b, at, end)
+		case 3:
+			b = slices.Insert(b, at, slices.Clone(b[at:end])...)
+		case 4:
+			b = slices.Insert(b, at, binary.AppendUvarint(nil, r.Uint64()>>r.IntN(64))...)
+		}
+		if len(b) == 0 {
+			return []byte{1}
+		}
+	}
+	return b
+}
+
+// What a few bytes claim is not believed.
+func TestAnInputCannotClaimMoreThanItHas(t *testing.T) {
+	huge := binary.AppendUvarint(nil, 1<<40)
+	for what, b := range map[string][]byte{
+		"a version":                    {2, 1, 5, 1, 0},
+		"no calls":                     {1, 0},
+		"more calls than bytes":        append([]byte{1}, huge...),
+		"a call without commands":      {1, 1, 0},
+		"a kind of part":               {1, 1, 9, 0},
+		"a table":                      {1, 1, 5, 4, 0},
+		"table 0":                      {1, 1, 5, 0, 0},
+		"no creates":                   {1, 1, 1, 1, 0, 0},
+		"more stems than bytes":        append([]byte{1, 1, 1, 1}, huge...),
+		"more marks than bytes":        append([]byte{1, 1, 1, 3}, huge...),
+		"more erases than bytes":       append([]byte{1, 1, 3, 1}, huge...),
+		"more puts than bytes":         append([]byte{1, 1, 2, 2}, huge...),
+		"more unrouted than bytes":     append([]byte{1, 1, 4}, huge...),
+		"a number that does not end":   append([]byte{1}, bytes.Repeat([]byte{0x80}, 20)...),
+		"a byte behind the calls":      {1, 1, 5, 1, 0, 7},
+		"a name that is longer than b": append([]byte{1, 1, 1, 1, 1}, bytes.Repeat([]byte{0xff}, 60)...),
+	} {
+		c := newClaimed(t, 1)
+		if !c.takes(t, b) {
+			t.Errorf("%s is taken", what)
+		}
+	}
+	c := newClaimed(t, 1)
+	for what, b := range map[string][]byte{
+		"nothing":   {},
+		"erase all": {1, 1, 5, 1, 0},
+		"a mark":    {1, 1, 1, 3, 1, 0, 0},
+	} {
+		if c.takes(t, b) {
+			t.Errorf("%s is refused", what)
+		}
+	}
+}
+
+func TestCallsOfAnotherInputAreRefused(t *testing.T) {
+	c := newClaimed(t, 1)
+	sent := c.send(emplaceStem(c, 1), func(q store.Queue) error { c.leaves.Emplace(q, leaf{}); return nil })
+	one, _ := encodedStem(t)
+	first, callsOfFirst := c.claim.Seal(nil, one)
+	second, callsOfSecond := c.claim.Seal(nil, one)
+	own := c.claim.Context(t.Context())
+	for what, f := range map[string]func() error{
+		"another input": func() error { return c.claim.Put(own, first, callsOfSecond) },
+		"no input":      func() error { return c.claim.Put(own, nil, callsOfFirst) },
+		"two inputs":    func() error { return c.claim.Put(own, append(slices.Clone(first), second...), callsOfFirst) },
+	} {
+		if err := f(); !errors.Is(err, store.ErrInput) {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	c.tick(t, first, callsOfFirst)
+	c.tick(t, second, callsOfSecond)
+	callsOfFirst.Done(1, nil)
+	callsOfSecond.Done(2, nil)
+	sent.returned(t)
+}
+
+// A Links function that does not expect what a forger sends is no reason to stop.
+func TestAPanicOfLinksIsTheErrorOfPut(t *testing.T) {
+	type picky struct{ Of []store.ID }
+	s := newStore(t, store.Options{})
+	table := register(t, s, store.TableOptions[picky]{Links: func(v *picky, visit func(*store.ID)) {
+		visit(&v.Of[0])
+	}})
+	c := claim(t, s)
+	says := panicOf(func() {
+		_, _ = c.Submit(t.Context(), func(q store.Queue) error { table.Emplace(q, picky{}); return nil })
+	})
+	if !strings.Contains(says, "index out of range") {
+		t.Errorf("Submit panics with %q", says)
+	}
+	var p *store.PanicError
+	if err := c.Put(c.Context(t.Context()), append([]byte{1, 1, 1, 1, 1}, make([]byte, 9)...), nil); !errors.As(err, &p) {
+		t.Errorf("%v", err)
+	}
+	if _, n := c.Left(); n > 0 {
+		t.Errorf("%d commands are kept", n)
+	}
+	if input, calls := c.Seal(nil, 100); calls.Len() > 0 {
+		t.Errorf("%d calls arrived: %v", calls.Len(), input)
+	}
+}
+
+func FuzzPut(f *testing.F) {
+	before, input := sample(f)
+	f.Add(input)
+	for _, b := range before {
+		f.Add(b)
+	}
+	r := rand.New(rand.NewPCG(1, 1))
+	for range 20 {
+		f.Add(forgedInput(r, input))
+	}
+	f.Fuzz(func(t *testing.T, b []byte) {
+		c := prepared(t, before)
+		if c.takes(t, b) {
+			return
+		}
+		if err := c.Verify(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		again := prepared(t, before)
+		if again.takes(t, b) || again.digest(t) != c.digest(t) {
+			t.Error("it does another thing the second time")
+		}
+	})
+}
