@@ -142,9 +142,7 @@ func (a *Arrivals) encode(buf *buffer, call *Call) []byte {
 		buf.encoder = newEncoder()
 	}
 	encoded := buf.encoder.encode(a, buf)
-	if runs := buf.encoder.recorded; len(runs) > 0 {
-		call.recorded = slices.Clone(runs)
-	}
+	call.recorded = append(call.one[:0], buf.encoder.recorded...)
 	return encoded
 }
 

@@ -17,7 +17,8 @@ type Call struct {
 	settled  chan struct{}
 	err      error // why it was not applied, once settled
 	created  []createdRun
-	recorded []recordedRun // of a call that became bytes
+	recorded []recordedRun  // of a call that became bytes
+	one      [1]recordedRun // the memory of recorded, which seldom has more
 }
 
 // createdRun is a segment of the call: the provisional handles from name on stand for

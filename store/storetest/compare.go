@@ -53,6 +53,9 @@ func list(runs []*run) string {
 // hint says what to look for when the runs in other differ from want.
 func hint(want *run, other []*run) string {
 	switch {
+	case other[0].reopened:
+		return "what is in no snapshot matters: look for what a frame keeps in variables of the program, " +
+			"for commands that no flush of it applies, and for names and lists of the frame before"
 	case other[0].again:
 		return "equal runs differ: look for the order of a map, the clock, random numbers without a fixed seed, " +
 			"and for what setup does not make anew"

@@ -13,6 +13,8 @@
 //		})
 //	}
 //
+// [Reopen] finds out whether such a program can be saved and loaded.
+//
 // # What is run
 //
 // [Run] makes a fresh store for every run and plays one frame after another on all

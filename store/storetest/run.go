@@ -32,14 +32,8 @@ var defaultWorkers = []int{1, 2, 3, 7, 16, 64}
 // store after every flush. It must be called from the goroutine of the test.
 func Run(t testing.TB, o Options, setup func(s *store.Store) (frame func(ctx context.Context, tick int) error, err error)) {
 	t.Helper()
-	if o.Workers == nil {
-		o.Workers = defaultWorkers
-	}
-	if o.Frames == 0 {
-		o.Frames = defaultFrames
-	}
-	if len(o.Workers) == 0 || o.Frames < 0 {
-		t.Errorf("storetest: %d numbers of workers and %d frames leave nothing to run", len(o.Workers), o.Frames)
+	o.fill()
+	if o.isEmpty(t) {
 		return
 	}
 	runs := o.runs()
@@ -64,6 +58,26 @@ func Run(t testing.TB, o Options, setup func(s *store.Store) (frame func(ctx con
 	}
 }
 
+// fill gives options that were left out their values.
+func (o *Options) fill() {
+	if o.Workers == nil {
+		o.Workers = defaultWorkers
+	}
+	if o.Frames == 0 {
+		o.Frames = defaultFrames
+	}
+}
+
+// isEmpty reports whether there is nothing to run, and fails the test then.
+func (o *Options) isEmpty(t testing.TB) bool {
+	t.Helper()
+	if len(o.Workers) > 0 && o.Frames >= 0 {
+		return false
+	}
+	t.Errorf("storetest: %d numbers of workers and %d frames leave nothing to run", len(o.Workers), o.Frames)
+	return true
+}
+
 // runs returns what is to be run; the first is what the others are compared with,
 // and the second is the same once more.
 func (o Options) runs() []*run {
@@ -82,6 +96,7 @@ type run struct {
 	workers  int
 	again    bool
 	shuffled bool
+	reopened bool
 
 	store *store.Store
 	frame func(ctx context.Context, tick int) error
@@ -112,6 +127,9 @@ func (r *run) String() string {
 	}
 	if r.shuffled {
 		name += " and shuffled tasks"
+	}
+	if r.reopened {
+		name += ", loaded from a snapshot"
 	}
 	return name
 }

@@ -71,7 +71,7 @@ type fleet struct {
 }
 
 func newFleet(s *store.Store, n int) (fleet, error) {
-	ships, err := store.Register(s, store.TableOptions[ship]{Name: "ship", Shards: 3, ChunkItems: 8})
+	ships, err := store.Register(s, store.TableOptions[ship]{Name: "ship", Shards: 3, ChunkItems: 8, Changes: true})
 	if err != nil {
 		return fleet{}, err
 	}
