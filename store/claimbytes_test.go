@@ -267,3 +267,43 @@ func FuzzPut(f *testing.F) {
 		}
 	})
 }
+
+// The owner has what replicas have, and not the memory of its callers: an empty slice
+// is nil, and nothing is shared.
+func TestTheOwnerAppliesTheBytesToo(t *testing.T) {
+	c, replica := newClaimed(t, 1), newClaimed(t, 1)
+	shared := []store.ID{1, 2, 3}
+	sent := c.send(func(q store.Queue) error {
+		c.stems.Emplace(q, stem{Children: shared})
+		c.stems.Emplace(q, stem{Children: shared[:2]})
+		c.stems.Emplace(q, stem{Children: shared[:0], Counts: map[uint8]int32{}})
+		return nil
+	})
+	input, calls := c.claim.Seal(nil, 1000)
+	c.tick(t, input, calls)
+	replica.tick(t, input, nil)
+	calls.Done(1, nil)
+	sent.returned(t)
+	for name, s := range map[string]*claimed{"owner": c, "replica": replica} {
+		var all []*stem
+		for _, v := range s.stems.All() {
+			all = append(all, v)
+		}
+		for _, v := range all {
+			if v.Counts != nil || len(v.Children) == 0 && v.Children != nil {
+				t.Errorf("%s: %v", name, v)
+			}
+			for i := range v.Children {
+				v.Children[i] = 9
+			}
+		}
+		for _, v := range all { // what one wrote
+			if n := len(v.Children); n > 0 && &v.Children[0] == &shared[0] {
+				t.Errorf("%s: an item has the memory of the caller", name)
+			}
+		}
+	}
+	if !slices.Equal(shared, []store.ID{1, 2, 3}) {
+		t.Errorf("the memory of the caller is %v", shared)
+	}
+}

@@ -163,3 +163,19 @@ func TestDumpTableBeginsWhereItIsAsked(t *testing.T) {
 		}
 	})
 }
+
+func TestTheDigestOfOneShardIsThatOfAll(t *testing.T) {
+	s, table := newTable(t, store.Options{}, store.TableOptions[item]{Shards: 3, TypeID: 5})
+	registerStable(t, s, store.TableOptions[item]{Name: "stable", Shards: 2})
+	fill(t, s, table, 100)
+	for _, of := range s.DigestTables() {
+		for shard, want := range of.Shards {
+			if got := s.DigestShard(of.TypeID + uint16(shard)); got != want {
+				t.Errorf("table %q, shard %d: %x, want %x", of.Name, shard, got, want)
+			}
+		}
+	}
+	if got := s.DigestShard(0) | s.DigestShard(4) | s.DigestShard(60_000); got != 0 {
+		t.Errorf("typeIds that no table has: %x", got)
+	}
+}

@@ -2,8 +2,10 @@ package digest
 
 import (
 	"bytes"
+	"encoding/binary"
 	"errors"
 	"io"
+	"math"
 	"math/rand/v2"
 	"reflect"
 	"runtime"
@@ -138,7 +140,8 @@ func TestWhatIsReadBackIsWhatWasWritten(t *testing.T) {
 				if sum != p.sum(items.UnsafePointer(), n) || !bytes.Equal(streamed, p.stream(items.UnsafePointer(), n)) {
 					t.Fatalf("%v: the hash gives away other bytes than it takes", typ)
 				}
-				back := reflect.MakeSlice(items.Type(), n, n)
+				back := reflect.New(items.Type()).Elem()
+				back.Set(reflect.MakeSlice(items.Type(), n, n))
 				d := NewDecoder(pieces(streamed, 1+r.IntN(50)))
 				p.Decode(d, back.UnsafePointer(), n)
 				if n%16 == 7 {
@@ -149,6 +152,19 @@ func TestWhatIsReadBackIsWhatWasWritten(t *testing.T) {
 				}
 				if !reflect.DeepEqual(items.Interface(), back.Interface()) {
 					t.Fatalf("%v: wrote %v, read %v", typ, items, back)
+				}
+				appended := p.Append([]byte{1, 2}, items.UnsafePointer(), n)
+				if !bytes.Equal(appended[2:], streamed) {
+					t.Fatalf("%v: other bytes are appended than hashed", typ)
+				}
+				var in Reader
+				in.Reset(append(appended[2:], 9))
+				back.Set(reflect.MakeSlice(items.Type(), n, n))
+				if in.Items(p, back.UnsafePointer(), n); in.Err() != nil || in.Uint8() != 9 || in.Left() > 0 {
+					t.Fatalf("%v: %v, %d bytes left", typ, in.Err(), in.Left())
+				}
+				if !reflect.DeepEqual(items.Interface(), back.Interface()) {
+					t.Fatalf("%v: appended %v, read %v", typ, items, back)
 				}
 			}
 		}
@@ -181,6 +197,11 @@ func TestAnyBytesAreAnEncodingOrAnError(t *testing.T) {
 			back := reflect.New(typ)
 			d := NewDecoder(pieces(b, 16))
 			p.Decode(d, back.UnsafePointer(), 1)
+			var in Reader
+			in.Reset(b)
+			if in.Items(p, reflect.New(typ).UnsafePointer(), 1); (in.Err() == nil) != (d.Err() == nil) || in.Err() != nil && !errors.Is(in.Err(), ErrEncoding) {
+				t.Fatalf("%v: in pieces %v, in memory %v", typ, d.Err(), in.Err())
+			}
 			if err := d.Err(); err != nil {
 				if bad++; !errors.Is(err, ErrEncoding) && !errors.Is(err, io.ErrUnexpectedEOF) {
 					t.Fatalf("%v: %v", typ, err)
@@ -226,6 +247,63 @@ func TestValuesWithinValuesHaveABound(t *testing.T) {
 	Of(reflect.TypeFor[family]()).Decode(d, reflect.New(reflect.TypeFor[family]()).UnsafePointer(), 1)
 	if !errors.Is(d.Err(), errDepth) {
 		t.Errorf("%v", d.Err())
+	}
+}
+
+func TestNumbersInMemory(t *testing.T) {
+	var in Reader
+	b := binary.AppendUvarint([]byte{7}, 1)
+	for _, n := range []uint64{127, 128, 300, 301} {
+		b = binary.AppendUvarint(b, n)
+	}
+	in.Reset(binary.LittleEndian.AppendUint64(b, 1<<63+5))
+	if v := in.Uint8(); v != 7 {
+		t.Errorf("%d", v)
+	}
+	for _, want := range []int{1, 127, 128, 300} {
+		if n := in.Count(300, "things"); n != want {
+			t.Errorf("%d, want %d", n, want)
+		}
+	}
+	rest := in
+	if in.Count(300, "things"); !strings.Contains(in.Err().Error(), "301 things; there can be 1 to 300") {
+		t.Errorf("%v", in.Err())
+	}
+	if in.Uint64() != 0 || in.Uint8() != 0 || in.Bytes(1) != nil || in.Left() != 0 {
+		t.Error("it goes on behind an error")
+	}
+	in = rest
+	in.Count(301, "things")
+	if in.Uint64() != 1<<63+5 || in.Err() != nil || in.Left() != 0 {
+		t.Errorf("%v, %d left", in.Err(), in.Left())
+	}
+	for what, read := range map[string]func(in *Reader){
+		"a count of 0":               func(in *Reader) { in.Count(10, "things") },
+		"a number of too many bytes": func(in *Reader) { in.Bytes(1); in.Uint64() },
+		"less than nothing":          func(in *Reader) { in.Bytes(-1) },
+		"too many items":             func(in *Reader) { in.Items(Of(reflect.TypeFor[uint64]()), nil, math.MaxInt) },
+		"too many words":             func(in *Reader) { in.Items(Of(reflect.TypeFor[string]()), nil, math.MaxInt) },
+	} {
+		in.Reset(make([]byte, 8))
+		if read(&in); !errors.Is(in.Err(), ErrEncoding) {
+			t.Errorf("%s: %v", what, in.Err())
+		}
+	}
+}
+
+func TestTypesThatHoldThemselvesAreKnown(t *testing.T) {
+	type grown struct{ Of map[string][]grown }
+	for typ, nests := range map[reflect.Type]bool{
+		reflect.TypeFor[family]():      true,
+		reflect.TypeFor[grown]():       true,
+		reflect.TypeFor[[2]family]():   true,
+		reflect.TypeFor[assorted]():    false,
+		reflect.TypeFor[[2][]flags]():  false,
+		reflect.TypeFor[[][][]uint8](): false,
+	} {
+		if Of(typ).Nests() != nests {
+			t.Errorf("%v nests: %t", typ, !nests)
+		}
 	}
 }
 

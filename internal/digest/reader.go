@@ -4,6 +4,8 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"reflect"
+	"slices"
 	"unsafe"
 )
 
@@ -24,6 +26,30 @@ func (p *Program) Append(b []byte, base unsafe.Pointer, n int) []byte {
 
 // Silent reports whether every value of the type encodes to nothing.
 func (p *Program) Silent() bool { return p.root.silent }
+
+// Nests reports whether values of the type can hold others of it, which makes them as
+// deep as a program likes: some are too deep to be read back.
+func (p *Program) Nests() bool { return nests(p.typ, nil) }
+
+func nests(t reflect.Type, around []reflect.Type) bool {
+	if slices.Contains(around, t) {
+		return true
+	}
+	around = append(around, t)
+	switch t.Kind() {
+	case reflect.Struct:
+		for f := range t.Fields() {
+			if nests(f.Type, around) {
+				return true
+			}
+		}
+	case reflect.Map:
+		return nests(t.Key(), around) || nests(t.Elem(), around)
+	case reflect.Array, reflect.Slice:
+		return nests(t.Elem(), around)
+	}
+	return false
+}
 
 // Reader reads what lies in memory: numbers, and what [Program.Append] appended. The
 // first error stays; all later reads give zeros, and Err tells it. One goroutine at a

@@ -98,10 +98,11 @@ func (a *Arrivals) Arrive(q Queue, call *Call) error {
 	x, buf := &a.batch.inbox, q.buf
 	overflowed := buf.overflowed()
 	var encoded []byte
+	var unread error
 	commands, empty := buf.load().Commands, buf.empty()
 	known := a.knows(buf)
 	if !overflowed && !empty && known {
-		encoded = a.encode(buf, call)
+		encoded, unread = a.encode(buf, call)
 	}
 	buf.close()
 	x.mu.Lock()
@@ -117,6 +118,8 @@ func (a *Arrivals) Arrive(q Queue, call *Call) error {
 		return nil
 	case !known: // a table that came when this was released, and claimed again
 		return a.why
+	case unread != nil:
+		return fmt.Errorf("a value cannot be read back: %w", unread)
 	case len(encoded) > MostCall:
 		return fmt.Errorf("%w: the call became %d bytes; the most are %d", batch.ErrQueueFull, len(encoded), MostCall)
 	}
@@ -136,14 +139,14 @@ func (a *Arrivals) knows(buf *buffer) bool {
 }
 
 // encode returns the bytes of a call, good until its buffer is recycled, and has the call
-// note its creates.
-func (a *Arrivals) encode(buf *buffer, call *Call) []byte {
+// note its creates. It fails when they cannot be read back.
+func (a *Arrivals) encode(buf *buffer, call *Call) ([]byte, error) {
 	if buf.encoder == nil {
 		buf.encoder = newEncoder()
 	}
-	encoded := buf.encoder.encode(a, buf)
+	encoded, err := buf.encoder.encode(a, buf)
 	call.recorded = append(call.one[:0], buf.encoder.recorded...)
-	return encoded
+	return encoded, err
 }
 
 // recorderOf returns the recorder of the table that has the typeId of id, or nil.

@@ -3,6 +3,8 @@ package record
 import (
 	"encoding/binary"
 
+	"handloom/internal/digest"
+	"handloom/internal/highwater"
 	"handloom/internal/items"
 	"handloom/shard/handle"
 )
@@ -44,8 +46,11 @@ type encoder struct {
 	arrivals *Arrivals
 	buf      *buffer
 	out      []byte
+	peak     highwater.Mark
 	renaming renaming
 	recorded []recordedRun
+	trial    digest.Reader
+	err      error // of the first item that cannot be read back
 }
 
 // recordedRun is a segment of a call that became bytes: the provisional handles from
@@ -61,16 +66,12 @@ func newEncoder() *encoder {
 	return e
 }
 
-const keepEncoded = 64 << 10 // bytes of an encoder worth keeping for the next call
-
 // encode returns the bytes of the call that a buffer recorded, good until it is used
 // again. Names within the buffer's own values are lost.
-func (e *encoder) encode(a *Arrivals, buf *buffer) []byte {
-	e.arrivals, e.buf = a, buf
+func (e *encoder) encode(a *Arrivals, buf *buffer) ([]byte, error) {
+	e.arrivals, e.buf, e.err = a, buf, nil
 	e.recorded = e.recorded[:0]
-	if e.out = e.out[:0]; cap(e.out) > keepEncoded {
-		e.out = nil
-	}
+	e.out = highwater.Trim(&e.peak, e.out)
 	for _, t := range buf.touched {
 		e.creates(a.tables[t.ordinal], t.column)
 	}
@@ -86,7 +87,7 @@ func (e *encoder) encode(a *Arrivals, buf *buffer) []byte {
 	}
 	e.out = append(e.out, partEnd)
 	e.arrivals, e.buf = nil, nil
-	return e.out
+	return e.out, e.err
 }
 
 // part begins a part of n commands for a table, if it is for one; 0: it counts none.
@@ -153,7 +154,8 @@ func (e *encoder) handle(id handle.ID) {
 }
 
 func (e *encoder) items(r *Recorder, values items.Slice) {
-	switch n := values.Len(); {
+	n, from := values.Len(), len(e.out)
+	switch {
 	case r.typ.Digest.Silent():
 		e.out = append(e.out, make([]byte, n)...)
 	case !r.links.any():
@@ -166,6 +168,20 @@ func (e *encoder) items(r *Recorder, values items.Slice) {
 			e.renaming.undo()
 		}
 	}
+	if r.nests {
+		e.readBack(r, n, e.out[from:])
+	}
+}
+
+// readBack finds out whether n items, which may nest, can be read back: what was logged
+// and cannot would be the end of the log.
+func (e *encoder) readBack(r *Recorder, n int, encoded []byte) {
+	e.trial.Reset(encoded)
+	r.typ.ReadItems(&e.trial, r.typ.Make(n))
+	if err := e.trial.Err(); err != nil && e.err == nil {
+		e.err = err
+	}
+	e.trial.Reset(nil)
 }
 
 // name returns what stands for a handle in the bytes.
