@@ -59,7 +59,7 @@ func (p *program) canaries(ctx context.Context, h harnessing) int {
 	if err != nil {
 		return p.misused("", err)
 	}
-	b, err := newFaultyBuilds(ctx)
+	b, err := newFaultyBuild(ctx, chosen)
 	if err != nil {
 		return p.failed("", err)
 	}

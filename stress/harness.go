@@ -171,7 +171,7 @@ func (p *program) playWithFault(ctx context.Context, h harnessing) int {
 	if err != nil {
 		return p.misused("", err)
 	}
-	b, err := newFaultyBuilds(ctx)
+	b, err := newFaultyBuild(ctx, chosen)
 	if err != nil {
 		return p.failed("", err)
 	}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"slices"
 	"time"
 
 	"handloom/internal/report"
@@ -37,8 +38,8 @@ func (t *trial) String() string {
 		t.fault.About, t.outcome(), cmp.Or(t.what, "-"), t.operations, report.Duration(t.after), t.seed)
 }
 
-// try builds with a fault and sees what finds it.
-func (h *harnessing) try(ctx context.Context, b *faultyBuilds, fault *faults.Fault, to *feed.Feed) trial {
+// try sees what finds a fault.
+func (h *harnessing) try(ctx context.Context, b *faultyBuild, fault *faults.Fault, to *feed.Feed) trial {
 	t := trial{fault: fault, operations: "-", seed: "-"}
 	if fault.Test != "" {
 		t.byTest(ctx, b)
@@ -62,14 +63,9 @@ func (h *harnessing) try(ctx context.Context, b *faultyBuilds, fault *faults.Fau
 }
 
 // byTest runs the test that must fail with the fault.
-func (t *trial) byTest(ctx context.Context, b *faultyBuilds) {
-	overlay, err := t.fault.Overlay(b.root, b.dir)
-	if err != nil {
-		t.err = err
-		return
-	}
+func (t *trial) byTest(ctx context.Context, b *faultyBuild) {
 	begun := time.Now()
-	found, err := t.fault.FailsTest(ctx, b.root, overlay)
+	found, err := t.fault.FailsTest(ctx, b.root, b.overlay)
 	if t.after, t.err = time.Since(begun), err; found {
 		t.as, t.what = "test", t.fault.Test+" of "+t.fault.Package
 	}
@@ -99,28 +95,43 @@ func (h *harnessing) control(ctx context.Context, found *campaign.Failure) error
 	return err
 }
 
-// faultyBuilds are builds with faults.
-type faultyBuilds struct {
-	root string // folder of the module
-	dir  string // temporary
+// faultyBuild is the build that has the faults, each behind a switch.
+type faultyBuild struct {
+	root    string // folder of the module
+	dir     string // temporary
+	overlay string // file for go build
+	built   child.Command
 }
 
-func newFaultyBuilds(ctx context.Context) (*faultyBuilds, error) {
+func newFaultyBuild(ctx context.Context, all []*faults.Fault) (*faultyBuild, error) {
 	root, err := faults.Root(ctx)
 	if err != nil {
 		return nil, err
 	}
 	dir, err := os.MkdirTemp("", "handloom-stress-")
-	return &faultyBuilds{root, dir}, err
+	if err != nil {
+		return nil, err
+	}
+	b := &faultyBuild{root: root, dir: dir}
+	if b.overlay, err = faults.Overlay(all, root, dir); err != nil {
+		b.remove()
+		return nil, err
+	}
+	return b, nil
 }
 
-func (b *faultyBuilds) remove() { os.RemoveAll(b.dir) }
+func (b *faultyBuild) remove() { os.RemoveAll(b.dir) }
 
-// player returns how a player with a fault is started.
-func (b *faultyBuilds) player(ctx context.Context, f *faults.Fault) (child.Command, error) {
-	overlay, err := f.Overlay(b.root, b.dir)
-	if err != nil {
-		return child.Command{}, err
+// player returns how a player with a fault is started. The first call builds it.
+func (b *faultyBuild) player(ctx context.Context, f *faults.Fault) (child.Command, error) {
+	if b.built.Path == "" {
+		command, err := campaign.Build(ctx, campaign.Arm{Name: "with-faults", Flags: []string{"-overlay", b.overlay}}, b.dir)
+		if err != nil {
+			return command, err
+		}
+		b.built = command
 	}
-	return campaign.Build(ctx, campaign.Arm{Name: f.Name, Flags: []string{"-overlay", overlay}}, b.dir)
+	with := b.built
+	with.Env = append(slices.Clone(with.Env), faults.Variable+"="+f.Name)
+	return with, nil
 }

@@ -85,8 +85,8 @@ FILE is text, one operation a line; package internal/kit/program says what each
 means. A program that is worth keeping goes to stress/testdata/regress, and is part
 of go test and of every run from then on.
 
-  -canary NAME     puts a fault on purpose into a copy of the source, builds what plays
-                   programs from it, and plays programs drawn at random alone until
+  -canary NAME     puts a fault on purpose into a build of what plays programs, from
+                   copies of the source, and plays programs drawn at random alone until
                    one fails; exit code 20: none does
   -canary all      one fault after another that programs find in seconds
   -canary rare     all others, minutes each; what no program can see, such as memory

@@ -1,9 +1,12 @@
-// Package faults puts faults into the module, one at a time, to prove that the
-// harness finds them. A fault is a patch of a few lines; it is applied to copies of
-// the files that it changes, and go build -overlay takes those instead, so that
-// nobody who reads or builds the module meets one.
+// Package faults puts faults into the module, to prove that the harness finds them.
+// A fault is a patch of a few lines. Copies of the files that patches change hold what
+// they make of them beside what was there, and go build -overlay takes those instead,
+// so that nobody who reads or builds the module meets a fault. One build holds many:
+// the environment says which of them a process has, if any.
 //
-//	patch ──> copies in a folder ──> go build -overlay ──> a player with the fault
+//	patches ──> copies in a folder ──> go build -overlay ──> a player
+//	                                                           │
+//	                            HANDLOOM_FAULT=lifo ───────────┴──> the player with lifo
 //
 // # A patch
 //
@@ -19,7 +22,8 @@
 // This is a unified diff without line numbers. Lines that begin with a space or
 // with - must be in the file, in one piece and once; so few of them are best, or
 // an edit nearby breaks the patch. A file may have several places, each behind a
-// line @@, and a patch several files.
+// line @@, and a patch several files. It changes the bodies of functions and nothing
+// else: of a function, a copy holds both bodies, behind a switch.
 //
 // Two kinds of lines are no part of the sentence: "rare" says that programs drawn
 // at random take minutes to find the fault, and "test: PACKAGE NAME" that no program

@@ -1,12 +1,8 @@
 package faults
 
 import (
-	"encoding/json"
 	"io/fs"
-	"os"
 	"path"
-	"path/filepath"
-	"strconv"
 	"strings"
 )
 
@@ -46,10 +42,10 @@ func Load(folder fs.FS) ([]*Fault, error) {
 	return all, nil
 }
 
-// Apply returns the text of each file that the fault changes, by its path below
+// apply returns the text of each file that the fault changes, by its path below
 // root, the folder of the module. A patch whose lines are not there once is an
 // error that names it, its line and the file.
-func (f *Fault) Apply(root fs.FS) (map[string]string, error) {
+func (f *Fault) apply(root fs.FS) (map[string]string, error) {
 	changed := make(map[string]string)
 	for _, h := range f.hunks {
 		text, ok := changed[h.file]
@@ -67,28 +63,4 @@ func (f *Fault) Apply(root fs.FS) (map[string]string, error) {
 		changed[h.file] = text
 	}
 	return changed, nil
-}
-
-// Overlay writes the files that the fault changes to the folder dir, and returns
-// the file that go build -overlay wants, in dir too. The module, in the folder
-// root, stays as it is. Both folders are absolute.
-func (f *Fault) Overlay(root, dir string) (file string, err error) {
-	changed, err := f.Apply(os.DirFS(root))
-	if err != nil {
-		return "", err
-	}
-	replace := make(map[string]string)
-	for name, text := range changed {
-		copied := filepath.Join(dir, f.Name+"-"+strconv.Itoa(len(replace))+".go")
-		replace[filepath.Join(root, filepath.FromSlash(name))] = copied
-		if err := os.WriteFile(copied, []byte(text), 0o644); err != nil {
-			return "", err
-		}
-	}
-	overlay, err := json.Marshal(map[string]any{"Replace": replace})
-	if err != nil {
-		return "", err
-	}
-	file = filepath.Join(dir, f.Name+".json")
-	return file, os.WriteFile(file, overlay, 0o644)
 }

@@ -33,7 +33,7 @@ func TestAPatchChangesTheLinesItNames(t *testing.T) {
 	if f.About != "Two and four are something else." || f.Rare || f.Test != "" {
 		t.Errorf("%+v", f)
 	}
-	got, err := f.Apply(fstest.MapFS{
+	got, err := f.apply(fstest.MapFS{
 		"a/x.go": {Data: []byte("one\ntwo\n\nthree\nfour\n")},
 		"y.go":   {Data: []byte("four and\nfive\n")},
 	})
@@ -53,11 +53,11 @@ func TestLinesThatAreNotThereOnceAreAnError(t *testing.T) {
 		"one\ntwo\nthirty-four\n":         `two.patch:9: the lines from "four" are in a/x.go 0 times, not once`,
 		"one\ntwo\nfour\nfour\nnothing\n": `two.patch:9: the lines from "four" are in a/x.go 2 times, not once`,
 	} {
-		if _, err := f.Apply(fstest.MapFS{"a/x.go": {Data: []byte(text)}}); err == nil || err.Error() != want {
+		if _, err := f.apply(fstest.MapFS{"a/x.go": {Data: []byte(text)}}); err == nil || err.Error() != want {
 			t.Errorf("%q: %v; want %s", text, err, want)
 		}
 	}
-	if _, err := f.Apply(fstest.MapFS{}); err == nil || !strings.Contains(err.Error(), "a/x.go") {
+	if _, err := f.apply(fstest.MapFS{}); err == nil || !strings.Contains(err.Error(), "a/x.go") {
 		t.Errorf("without the file: %v", err)
 	}
 }
@@ -86,17 +86,83 @@ func TestAPatchSaysWhatFindsTheFault(t *testing.T) {
 	}
 }
 
-func TestAnOverlayLeavesTheModuleAsItIs(t *testing.T) {
-	root, dir := t.TempDir(), t.TempDir()
-	original := filepath.Join(root, "y.go")
-	if err := os.WriteFile(original, []byte("five\n"), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	f, err := Parse("six", "Six.\n--- y.go\n@@\n-five\n+six\n")
+const module = `// Package y has three functions.
+package y
+
+// Five is 5.
+func Five() int { return 5 }
+
+func count(n *int) {
+	// up
+	*n++
+}
+
+type t struct{}
+
+func (t) six() int {
+	return 6
+}
+`
+
+func mustParse(t *testing.T, name, text string) *Fault {
+	t.Helper()
+	f, err := Parse(name, text)
 	if err != nil {
 		t.Fatal(err)
 	}
-	file, err := f.Overlay(root, dir)
+	return f
+}
+
+// Faults of one function need not fit together: each replaces the whole of its body.
+func TestOneFileHoldsManyFaultsBehindASwitch(t *testing.T) {
+	down := mustParse(t, "down", "Down.\n--- y.go\n@@\n-	*n++\n+	*n--\n@@\n-func Five() int { return 5 }\n+func Five() int { return 4 }\n")
+	none := mustParse(t, "none", "None.\n--- y.go\n@@\n-	*n++\n")
+	all, err := sources([]*Fault{down, none}, fstest.MapFS{"y.go": {Data: []byte(module)}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := strings.NewReplacer(
+		"int {", "int {\nif faultThatIsOn == \"down\" { return 4 \n}\n",
+		"count(n *int) {", `count(n *int) {
+if faultThatIsOn == "down" {
+	// up
+	*n--
+
+return
+}
+
+if faultThatIsOn == "none" {
+	// up
+
+return
+}
+`).Replace(module[:strings.Index(module, "type")]) + module[strings.Index(module, "type"):]
+	if got := all["y.go"].text(); got != want {
+		t.Errorf("the copy is\n%s\nwant\n%s", got, want)
+	}
+}
+
+func TestAFaultChangesBodiesOfFunctionsAlone(t *testing.T) {
+	for _, tt := range []struct{ change, want string }{
+		{"-type t struct{}\n+type t int\n", "bad.patch: it changes more of a file than the bodies of functions"},
+		{"-func (t) six() int {\n+func (t) six() int8 {\n", "bad.patch: it changes more of a file than the bodies of functions"},
+		{"-	return 6\n+	return (6\n", "y.go with bad:15:11: expected ')', found newline"},
+	} {
+		f := mustParse(t, "bad", "Bad.\n--- y.go\n@@\n"+tt.change)
+		if _, err := sources([]*Fault{f}, fstest.MapFS{"y.go": {Data: []byte(module)}}); err == nil || err.Error() != tt.want {
+			t.Errorf("%q: %v; want %s", tt.change, err, tt.want)
+		}
+	}
+}
+
+func TestAnOverlayLeavesTheModuleAsItIs(t *testing.T) {
+	root, dir := t.TempDir(), t.TempDir()
+	original := filepath.Join(root, "y.go")
+	if err := os.WriteFile(original, []byte(module), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	seven := mustParse(t, "seven", "Seven.\n--- y.go\n@@\n-	return 6\n+	return 7\n")
+	file, err := Overlay([]*Fault{seven}, root, dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -105,13 +171,17 @@ func TestAnOverlayLeavesTheModuleAsItIs(t *testing.T) {
 		t.Fatal(err)
 	}
 	var overlay struct{ Replace map[string]string }
-	if err := json.Unmarshal(text, &overlay); err != nil || len(overlay.Replace) != 1 {
+	if err := json.Unmarshal(text, &overlay); err != nil || len(overlay.Replace) != 2 {
 		t.Fatalf("%s: %v", text, err)
 	}
-	if copied, err := os.ReadFile(overlay.Replace[original]); err != nil || string(copied) != "six\n" {
+	if copied, err := os.ReadFile(overlay.Replace[original]); err != nil || !strings.Contains(string(copied), "return 7") {
 		t.Errorf("the copy is %q, %v", copied, err)
 	}
-	if left, err := os.ReadFile(original); err != nil || string(left) != "five\n" {
+	want := "package y\n\nimport \"os\"\n\nvar faultThatIsOn = os.Getenv(\"HANDLOOM_FAULT\")\n"
+	if s, err := os.ReadFile(overlay.Replace[filepath.Join(root, "fault_that_is_on.go")]); err != nil || string(s) != want {
+		t.Errorf("the switch is %q, %v", s, err)
+	}
+	if left, err := os.ReadFile(original); err != nil || string(left) != module {
 		t.Errorf("the original is %q, %v", left, err)
 	}
 }

@@ -3,6 +3,7 @@ package faults
 import (
 	"context"
 	"fmt"
+	"os"
 	"os/exec"
 	"strings"
 )
@@ -16,17 +17,30 @@ func Root(ctx context.Context) (string, error) {
 	return strings.TrimSpace(string(out)), nil
 }
 
-// FailsTest reports whether the test of the fault fails with it. That it passes
-// without is for others to see.
+// FailsTest reports whether the test of the fault fails with it, and passes without: in
+// the build that an overlay is of, with it on or with none.
 func (f *Fault) FailsTest(ctx context.Context, root, overlay string) (bool, error) {
+	passes, err := f.passes(ctx, root, overlay, f.Name)
+	if err != nil || passes {
+		return false, err
+	}
+	passes, err = f.passes(ctx, root, overlay, "")
+	if err == nil && !passes {
+		err = fmt.Errorf("%s of %s fails without the fault, too", f.Test, f.Package)
+	}
+	return err == nil, err
+}
+
+// passes runs the test with a fault on, or none.
+func (f *Fault) passes(ctx context.Context, root, overlay, fault string) (bool, error) {
 	test := exec.CommandContext(ctx, "go", "test", "-overlay", overlay, "-count=1", "-run", "^"+f.Test+"$", "-v", f.Package)
-	test.Dir = root
+	test.Dir, test.Env = root, append(os.Environ(), Variable+"="+fault)
 	out, err := test.CombinedOutput()
 	if strings.Contains(string(out), "--- FAIL: "+f.Test+" ") || strings.Contains(string(out), "panic: ") {
-		return true, nil
+		return false, nil
 	}
 	if err == nil && strings.Contains(string(out), "--- PASS: "+f.Test+" ") {
-		return false, nil
+		return true, nil
 	}
 	return false, fmt.Errorf("%s of %s came to no end: %v\n%s", f.Test, f.Package, err, out)
 }
