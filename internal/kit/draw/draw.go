@@ -62,6 +62,8 @@ type theme struct {
 	zipf    bool         // and the others by rank
 	forged  float64      // share of handles that are forged
 	stale   float64      // share of handles that name what was erased
+	fresh   float64      // share of those of living items that name one of the last few
+	frames  float64      // share of writes that are passes and flushes most of all
 	tasks   int          // at most
 	busy    int          // commands of a task are fewer
 	links   float64      // share of values with links
@@ -80,6 +82,8 @@ func (d *drawing) choose() {
 	a.zipf = d.IntN(3) == 0
 	a.forged = d.share(0, 0.05, 0.15, 0.4)
 	a.stale = d.share(0, 0.1, 0.3)
+	a.fresh = d.share(0, 0.3, 0.9)
+	a.frames = d.share(0, 0.5, 1)
 	a.tasks = d.of(1, 2, 4, 4, 8, 16, 40)
 	a.busy = d.of(3, 8, 8, 20, 60)
 	a.links = d.share(0, 0.2, 0.6, 1)

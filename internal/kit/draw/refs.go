@@ -25,6 +25,9 @@ func (d *drawing) ref(table int, inChunk bool) program.Ref {
 	return r
 }
 
+// few are the last of the items that live, of which a frame may have made some.
+const few = 6
+
 // honest draws a handle that the program was given: of an item that lives, that
 // is only recorded, or that was erased.
 func (d *drawing) honest(table int) program.Ref {
@@ -37,6 +40,8 @@ func (d *drawing) honest(table int) program.Ref {
 		return program.Ref{N: d.dead[d.IntN(len(d.dead))], Kind: d.kind()}
 	case len(known.pending) > 0 && d.chance(0.4):
 		return program.Ref{N: known.pending[d.IntN(len(known.pending))], Kind: d.kind()}
+	case len(known.live) > 0 && d.chance(d.theme.fresh):
+		return program.Ref{N: known.live[len(known.live)-1-d.IntN(min(len(known.live), few))]}
 	case len(known.live) > 0:
 		return program.Ref{N: known.live[d.IntN(len(known.live))]}
 	case d.next > 1:

@@ -1,10 +1,14 @@
 package draw
 
-import "handloom/internal/kit/program"
+import (
+	"slices"
+
+	"handloom/internal/kit/program"
+)
 
 // shapes begin programs in states that random steps come to in one program of
 // thousands. Of consecutive seeds one in [shapeEvery] begins in each.
-var shapes = []func(d *drawing){(*drawing).rest, (*drawing).blocks, (*drawing).bytes, (*drawing).above, (*drawing).nested, (*drawing).renewed}
+var shapes = []func(d *drawing){(*drawing).rest, (*drawing).blocks, (*drawing).bytes, (*drawing).above, (*drawing).nested, (*drawing).renewed, (*drawing).framed}
 
 const shapeEvery = 100
 
@@ -43,8 +47,13 @@ func (d *drawing) rest() {
 
 // record has one task record a command, and flushes.
 func (d *drawing) record(c program.Step) {
-	d.add(program.Step{Op: program.Each, Body: []program.Step{c}}.Set("tasks", 1))
+	d.add(recording(c))
 	d.add(program.Step{Op: program.Flush})
+}
+
+// recording is a pass in which one task records a command.
+func recording(c program.Step) program.Step {
+	return program.Step{Op: program.Each, Body: []program.Step{c}}.Set("tasks", 1)
 }
 
 // blocks sorts more items than a sort takes at once, so that each block changes
@@ -96,14 +105,48 @@ func (d *drawing) nested() {
 func (d *drawing) renewed() {
 	d.first().Changes = 1
 	emplace := program.Step{Op: program.EmplaceItems, N: 3, Name: d.name(3)}
-	each := program.Step{Op: program.Each, Body: []program.Step{emplace}}.Set("tasks", 1)
 	d.inWrite(
 		program.Step{Op: program.InsertItems, N: 3, Name: d.name(3)},
 		program.Step{Op: program.ForEach}.Set("wrote", 2),
-		each,
+		recording(emplace),
 		program.Step{Op: program.Flush},
 		program.Step{Op: program.ForEach}.Set("wrote", 1),
 	)
+}
+
+// framed has the frames of the program flush many times, and change few items. The first
+// brings its own creates to an end, and a Write gives their slots to others; two flushes
+// of the second put to one item.
+func (d *drawing) framed() {
+	d.first().Changes, d.first().MinFree, d.first().Item = 1, 0, program.Word
+	flushed := func(op program.Op, name int) []program.Step {
+		return []program.Step{recording(program.Step{Op: op, Refs: []program.Ref{{N: name}}}), {Op: program.Flush}}
+	}
+	made, other, last := d.name(2), d.name(1), d.name(1)
+	d.inWrite(slices.Concat(
+		[]program.Step{recording(program.Step{Op: program.EmplaceItems, N: 2, Name: made}), {Op: program.Flush}},
+		flushed(program.Put, made), flushed(program.Erase, made),
+		[]program.Step{
+			{Op: program.Remove, Refs: []program.Ref{{N: made + 1}}},
+			{Op: program.Insert, N: 1, Name: other},
+		},
+		flushed(program.Erase, other),
+	)...)
+	d.inWrite(slices.Concat(
+		[]program.Step{{Op: program.Insert, N: 1, Name: last}},
+		flushed(program.Put, last), flushed(program.Put, last),
+	)...)
+	t := &d.theme
+	t.frames, t.fresh, t.hot, t.forged, t.links, t.stale, t.tasks, t.busy, t.sizes = 1, 0.6, 0.95, 0, 0, 0, 3, 4, []int{1, 2}
+	for op := range t.weights {
+		t.weights[op] = min(t.weights[op], 0.05)
+	}
+	for _, op := range []program.Op{
+		program.Each, program.Flush, program.Emplace, program.Put, program.Erase, program.Insert, program.Remove, program.Inbox,
+	} {
+		t.weights[op] = 1
+	}
+	t.weights[program.Write], t.grow = 10, 0.8
 }
 
 // inWrite adds a write of some steps.

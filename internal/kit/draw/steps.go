@@ -205,9 +205,13 @@ func (d *drawing) bodyOf(s *program.Step) {
 		s.Body = d.commands(1, -1, fails)
 	case program.Write:
 		d.writing, d.body = true, nil
-		for range 1 + d.IntN(6) {
+		steps, joining := 1+d.IntN(6), 0.25
+		if d.chance(d.theme.frames) {
+			steps, joining = 4+d.IntN(12), 0.7
+		}
+		for range steps {
 			from := inWrites
-			if d.IntN(4) == 0 {
+			if d.chance(joining) {
 				from = joins
 			}
 			if op, ok := d.pick(from); ok {

@@ -33,7 +33,7 @@ func (m *Exact) Rollback(to *Exact) {
 	}
 	m.tables = copyTables(to.tables)
 	m.epoch, m.depleted = to.epoch, to.depleted
-	m.changes, m.written = nil, make(map[int]*written)
+	m.changes, m.written = make(map[int]*frameChanges), make(map[int]*written)
 	m.creates, m.calls, m.sealed = make(map[int]*create), nil, 0
 	m.finish()
 }
