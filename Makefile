@@ -10,7 +10,7 @@ FUZZTIME   ?= 60s
 TIMEOUT      ?= 5m
 RACE_TIMEOUT ?= 9m
 
-.PHONY: help check test race checked lint portable fuzz bench bench-check bench-compare stress canaries
+.PHONY: help check test race checked lint portable picture fuzz bench bench-check bench-compare stress canaries
 
 help: ## this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/ -/'
@@ -38,7 +38,7 @@ portable: ## the library on 32 bits, and that it compiles for the browser
 	@if [ "$$(go env GOHOSTARCH)" = amd64 ]; then \
 		set -x; GOARCH=386 go test -short -timeout $(TIMEOUT) ./store/... ./shard/... ./batch ./tasks ./internal/schedule ./internal/record ./internal/apply ./internal/rows ./internal/pages ./internal/items ./internal/sparse ./internal/digest ./internal/highwater ./journal ./world; \
 	else echo "the tests on 32 bits run where the machine is an amd64"; fi
-	GOOS=js GOARCH=wasm go build ./store/... ./world
+	GOOS=js GOARCH=wasm go build ./store/... ./world ./guide/play
 	GOOS=windows go vet ./journal
 	GOOS=darwin go vet ./journal
 
@@ -47,6 +47,9 @@ stress: ## the main job, and that bad input is refused
 
 canaries: ## that the harness finds faults put in on purpose
 	go run ./stress -canary all -seed 1
+
+picture: ## the picture of the playground that the README shows; takes a Chromium
+	go test ./guide -run TestThePlayground -picture pictures/playground.png
 
 fuzz: ## every fuzz target for FUZZTIME each
 	@for pkg in $$(go list ./...); do \

@@ -10,13 +10,16 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"maps"
 	"mime"
 	"net"
 	"net/http"
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"handloom/guide/internal/site"
@@ -33,7 +36,13 @@ files in guide/, which can be read without it: begin with guide/README.md.
 
   -addr ADDRESS   where to serve it (default localhost:8040; localhost:0 is a free port)
   -out FOLDER     writes the site as files instead, which need no server: open
-                  FOLDER/index.html, or put the folder on any web server
+                  FOLDER/index.html, or put the folder on any web server (which the
+                  playground needs)
+  -play=false     leaves the playground out
+
+The playground runs a store in the browser: the same program on 1 worker and on many,
+whose states are compared. The go command compiles it when it is asked for, which takes
+half a minute the first time.
 
 Examples:
   go run ./guide
@@ -61,6 +70,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	flags.SetOutput(io.Discard)
 	addr := flags.String("addr", "localhost:8040", "")
 	out := flags.String("out", "", "")
+	play := flags.Bool("play", true, "")
 	switch err := flags.Parse(args); {
 	case errors.Is(err, flag.ErrHelp):
 		fmt.Fprint(stdout, usage)
@@ -72,11 +82,20 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		fmt.Fprintf(stderr, "guide: %v; -h lists the flags\n", err)
 		return exitBad
 	}
-	files, err := site.Build(pages)
-	if err == nil && *out != "" {
+	files, err := build(*play)
+	compile := sync.OnceValues(func() (map[string][]byte, error) { return compilePlay(ctx) })
+	switch {
+	case err != nil:
+	case *out == "":
+		err = serve(ctx, *addr, handler(files, compile), stdout)
+	case *play:
+		var compiled map[string][]byte
+		if compiled, err = compile(); err == nil {
+			maps.Copy(files, compiled)
+			err = write(*out, files)
+		}
+	default:
 		err = write(*out, files)
-	} else if err == nil {
-		err = serve(ctx, *addr, files, stdout)
 	}
 	switch {
 	case err != nil:
@@ -89,6 +108,15 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		fmt.Fprintln(stdout, "open", filepath.Join(*out, "index.html"))
 	}
 	return 0
+}
+
+// build returns the files of the site, with the page of the playground or without.
+func build(play bool) (map[string][]byte, error) {
+	files, err := site.Build(pages, play)
+	if err == nil && play {
+		err = addPlayPage(files)
+	}
+	return files, err
 }
 
 // write writes the files of the site into a folder, which it makes.
@@ -107,13 +135,13 @@ func write(folder string, files map[string][]byte) error {
 }
 
 // serve shows the site at addr until ctx ends.
-func serve(ctx context.Context, addr string, files map[string][]byte, stdout io.Writer) error {
+func serve(ctx context.Context, addr string, site http.Handler, stdout io.Writer) error {
 	listener, err := net.Listen("tcp", addr)
 	if err != nil {
 		return err
 	}
 	fmt.Fprintf(stdout, "the guide is at http://%s (Ctrl-C ends it)\n", listener.Addr())
-	server := &http.Server{Handler: handler(files), ReadHeaderTimeout: 5 * time.Second}
+	server := &http.Server{Handler: site, ReadHeaderTimeout: 5 * time.Second}
 	stop := context.AfterFunc(ctx, func() { _ = server.Close() })
 	defer stop()
 	if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
@@ -122,21 +150,30 @@ func serve(ctx context.Context, addr string, files map[string][]byte, stdout io.
 	return nil
 }
 
-// handler serves the files of the site from memory.
-func handler(files map[string][]byte) http.Handler {
+// handler serves the files of the site from memory, and those of the playground that
+// have to be compiled first.
+func handler(files map[string][]byte, compile func() (map[string][]byte, error)) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		name := strings.TrimPrefix(path.Clean("/"+r.URL.Path), "/")
 		if name == "" {
 			name = "index.html"
 		}
 		text, ok := files[name]
+		if _, play := files["play.html"]; !ok && play && slices.Contains(compiledFiles, name) {
+			compiled, err := compile()
+			if err != nil {
+				http.Error(w, err.Error(), http.StatusInternalServerError)
+				return
+			}
+			text, ok = compiled[name]
+		}
 		if !ok {
 			http.NotFound(w, r)
 			return
 		}
 		h := w.Header()
 		h.Set("Content-Type", contentType(name))
-		h.Set("Content-Security-Policy", site.Policy+"; frame-ancestors 'none'")
+		h.Set("Content-Security-Policy", policyOf(name)+"; frame-ancestors 'none'")
 		h.Set("X-Content-Type-Options", "nosniff")
 		h.Set("Referrer-Policy", "no-referrer")
 		http.ServeContent(w, r, name, time.Time{}, bytes.NewReader(text))
@@ -150,6 +187,8 @@ func contentType(name string) string {
 		return "text/javascript; charset=utf-8"
 	case ".svg":
 		return "image/svg+xml"
+	case ".wasm":
+		return "application/wasm"
 	}
 	return mime.TypeByExtension(path.Ext(name))
 }

@@ -11,7 +11,6 @@ import (
 	"strings"
 	"testing"
 
-	"handloom/guide/internal/site"
 	"handloom/internal/browser"
 	"handloom/internal/interrupt"
 )
@@ -29,7 +28,7 @@ func TestHelp(t *testing.T) {
 }
 
 func TestWrongUsageIsOneLine(t *testing.T) {
-	for _, args := range [][]string{{"-what"}, {"page"}, {"-addr", "nowhere:-1"}, {"-out", filepath.Join(os.DevNull, "x")}} {
+	for _, args := range [][]string{{"-what"}, {"page"}, {"-addr", "nowhere:-1"}, {"-play=false", "-out", filepath.Join(os.DevNull, "x")}} {
 		var stdout, stderr bytes.Buffer
 		if code := run(t.Context(), args, &stdout, &stderr); code != exitBad || strings.Count(stderr.String(), "\n") != 1 {
 			t.Errorf("%v: exit code %d: %q", args, code, stderr.String())
@@ -65,14 +64,14 @@ var outside = regexp.MustCompile(`(?:src|href)="(?:[a-z]+:)?//|<script>|<style|s
 func TestTheFilesAreThoseThatAreServed(t *testing.T) {
 	folder := filepath.Join(t.TempDir(), "site")
 	var stdout, stderr bytes.Buffer
-	if code := run(t.Context(), []string{"-out", folder}, &stdout, &stderr); code != 0 {
+	if code := run(t.Context(), []string{"-play=false", "-out", folder}, &stdout, &stderr); code != 0 {
 		t.Fatalf("exit code %d: %s", code, &stderr)
 	}
-	files, err := site.Build(pages)
+	files, err := build(false)
 	if err != nil {
 		t.Fatal(err)
 	}
-	web := handler(files)
+	web := handler(files, nil)
 	for name, text := range files {
 		written, err := os.ReadFile(filepath.Join(folder, name))
 		if err != nil || !bytes.Equal(written, text) {
@@ -87,7 +86,7 @@ func TestTheFilesAreThoseThatAreServed(t *testing.T) {
 			t.Errorf("%s: %d, %v", name, got.Code, got.Header())
 		}
 	}
-	for path, want := range map[string]int{"/": 200, "/none.html": 404, "/../main.go": 404} {
+	for path, want := range map[string]int{"/": 200, "/none.html": 404, "/play.wasm": 404, "/../main.go": 404} {
 		got := httptest.NewRecorder()
 		web.ServeHTTP(got, httptest.NewRequest("GET", path, nil))
 		if got.Code != want {
@@ -98,11 +97,11 @@ func TestTheFilesAreThoseThatAreServed(t *testing.T) {
 
 // Every page can be read on a telephone and on a desk, by day and by night.
 func TestPagesInABrowser(t *testing.T) {
-	files, err := site.Build(pages)
+	files, err := build(false)
 	if err != nil {
 		t.Fatal(err)
 	}
-	web := httptest.NewServer(handler(files))
+	web := httptest.NewServer(handler(files, nil))
 	defer web.Close()
 	for _, width := range []int{400, 1280} {
 		t.Run(fmt.Sprintf("width=%d", width), func(t *testing.T) {
@@ -125,11 +124,11 @@ func TestPagesInABrowser(t *testing.T) {
 
 // The search finds a section by keys alone.
 func TestTheSearchInABrowser(t *testing.T) {
-	files, err := site.Build(pages)
+	files, err := build(false)
 	if err != nil {
 		t.Fatal(err)
 	}
-	web := httptest.NewServer(handler(files))
+	web := httptest.NewServer(handler(files, nil))
 	defer web.Close()
 	b := browser.Open(t)
 	b.Show(web.URL, 1280)

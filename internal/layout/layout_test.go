@@ -69,6 +69,7 @@ var mayImport = map[string][]string{
 	"guide/internal/listing":   {},
 	"guide/internal/faults":    {},
 	"guide/internal/site":      {},
+	"guide/internal/swarm":     {"store", "tasks"},
 	"guide":                    {"guide/internal/site", "internal/interrupt"},
 	"stress":                   {anything},
 	"bench":                    {anything},

@@ -34,8 +34,8 @@ var (
 )
 
 // Build returns the files of the site by name. pages holds the guide: Markdown and
-// the pictures that it shows.
-func Build(pages fs.FS) (map[string][]byte, error) {
+// the pictures that it shows. play says that there is a page play.html to link to.
+func Build(pages fs.FS, play bool) (map[string][]byte, error) {
 	g, err := Read(pages)
 	if err != nil {
 		return nil, err
@@ -50,7 +50,7 @@ func Build(pages fs.FS) (map[string][]byte, error) {
 		return nil, err
 	}
 	for i := range g.Pages {
-		if files[target(g.Pages[i].File)], err = g.render(i); err != nil {
+		if files[target(g.Pages[i].File)], err = g.render(i, play); err != nil {
 			return nil, err
 		}
 	}
@@ -126,7 +126,7 @@ func target(file string) string {
 }
 
 // render returns the i-th page as HTML.
-func (g *Guide) render(i int) ([]byte, error) {
+func (g *Guide) render(i int, play bool) ([]byte, error) {
 	p := g.Pages[i]
 	body, err := p.html()
 	if err != nil {
@@ -148,7 +148,8 @@ func (g *Guide) render(i int) ([]byte, error) {
 		Home       *link
 		Parts      []part
 		Prev, Next *link
-	}{Policy: Policy, Title: p.Title, Body: template.HTML(body), Home: linkTo(g.Pages[0])}
+		Play       bool
+	}{Play: play, Policy: Policy, Title: p.Title, Body: template.HTML(body), Home: linkTo(g.Pages[0])}
 	for _, from := range g.Parts {
 		to := part{Title: from.Title}
 		for _, p := range from.Pages {

@@ -26,7 +26,7 @@ func TestPagesAreLinkedAsOnACodeHost(t *testing.T) {
 			"```go main.go#x\nfunc f() string { return \"<&>\" } // why\n```\n",
 		"b.md":           "# Another\n\n## \"What\" is it? said Q.\n\n## \"What\" is it? said Q.\n\n| a | b |\n|---|---|\n| 1 | `2` |\n",
 		"pictures/p.svg": "<svg/>",
-	}))
+	}), true)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -36,7 +36,7 @@ func TestPagesAreLinkedAsOnACodeHost(t *testing.T) {
 			`<a href="b.html#what-is-it-said-q">b</a> and a file.`,
 			`<span class="k">return</span> <span class="s">&#34;&lt;&amp;&gt;&#34;</span> } <span class="c">// why</span>`,
 			`<figcaption>main.go</figcaption>`,
-			`<a rel="prev" href="index.html">`, `<a rel="next" href="b.html">`,
+			`<a class="playground" href="play.html">`, `<a rel="prev" href="index.html">`, `<a rel="next" href="b.html">`,
 			`<a href="a.html" aria-current="page">`,
 		},
 		"b.html":         {`<h2 id="what-is-it-said-q">`, `<h2 id="what-is-it-said-q-1">`, `<div class="scroll" tabindex="0"><table>`},
@@ -61,7 +61,7 @@ func TestWhatIsWrongWithAGuideIsSaid(t *testing.T) {
 		"b.md: there is HTML in it":     {"README.md": index, "a.md": "# A\n", "b.md": "# B\n\nbold <b>x</b>\n"},
 		"a.md: it has no first heading": {"README.md": index, "a.md": "text\n", "b.md": "# B\n"},
 	} {
-		if _, err := site.Build(guide(pages)); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := site.Build(guide(pages), false); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v; want %s", err, want)
 		}
 	}

@@ -1,0 +1,77 @@
+package swarm
+
+import (
+	"context"
+	"testing"
+
+	"handloom/store"
+	"handloom/store/storetest"
+)
+
+// some is what a person does in some of the ticks.
+func some(tick int) []Act {
+	switch tick % 20 {
+	case 3:
+		return []Act{{X: 100, Y: 100}, {Kill: true, X: 300, Y: 200}}
+	case 11:
+		return []Act{{Kill: true, X: 100 + tick, Y: 120}}
+	}
+	return nil
+}
+
+func TestTheSwarmIsDeterministic(t *testing.T) {
+	storetest.Run(t, storetest.Options{Workers: []int{1, 3, 16}, Frames: 12}, func(s *store.Store) (func(context.Context, int) error, error) {
+		w, err := of(s)
+		if err != nil {
+			return nil, err
+		}
+		err = s.Write(t.Context(), func(_ context.Context, writer *store.Writer) error { return w.fill(writer, 3000) })
+		return func(ctx context.Context, tick int) error {
+			w.acts = some(tick)
+			_, err := w.Frame.Run(ctx)
+			return err
+		}, err
+	})
+}
+
+// Whoever goes back comes to the same states again, with another number of workers as
+// well, and by another way to others.
+func TestHistoryGoesBack(t *testing.T) {
+	ctx := t.Context()
+	h, err := NewHistory(ctx, 500)
+	if err != nil {
+		t.Fatal(err)
+	}
+	play := func(n int) {
+		t.Helper()
+		for range n {
+			if _, err := h.Play(ctx, 2, some(h.Now)); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	play(300)
+	was := h.digests
+	for _, tick := range []int{299, 297, 296, 288, 250, h.First() + 1} {
+		if err := h.Back(ctx, 3, tick); err != nil || h.Now != tick {
+			t.Fatalf("back to %d: at %d, %v", tick, h.Now, err)
+		}
+	}
+	for h.Now < 300 {
+		play(1)
+	}
+	if h.digests != was {
+		t.Error("played again with the same acts it came to other states")
+	}
+	if err := h.Back(ctx, 1, 290); err != nil {
+		t.Fatal(err)
+	}
+	if d, err := h.Play(ctx, 1, []Act{{X: 5, Y: 5}}); err != nil || d == was[290%len(was)] {
+		t.Error("another act comes to the same state", err)
+	}
+	for _, tick := range []int{h.Now + 1, h.First() - 1} {
+		if err := h.Back(ctx, 1, tick); err == nil {
+			t.Errorf("went back to %d", tick)
+		}
+	}
+}

@@ -1,0 +1,82 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"embed"
+	"fmt"
+	"html/template"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+
+	"handloom/guide/internal/site"
+)
+
+//go:embed play/play.html play/play.css play/play.js
+var playFiles embed.FS
+
+// playPolicy lets the page of the playground run its program, which it fetches.
+var playPolicy = strings.Replace(site.Policy, "script-src 'self'", "script-src 'self' 'wasm-unsafe-eval'; connect-src 'self'", 1)
+
+// compiledFiles are those that compilePlay returns.
+var compiledFiles = []string{"play.wasm", "wasm_exec.js"}
+
+// policyOf is the policy of a file of the site.
+func policyOf(name string) string {
+	if name == "play.html" {
+		return playPolicy
+	}
+	return site.Policy
+}
+
+// addPlayPage adds the files of the playground, but for what has to be compiled.
+func addPlayPage(files map[string][]byte) error {
+	for _, name := range []string{"play.css", "play.js"} {
+		text, err := playFiles.ReadFile("play/" + name)
+		if err != nil {
+			return err
+		}
+		files[name] = text
+	}
+	page, err := template.ParseFS(playFiles, "play/play.html")
+	if err != nil {
+		return err
+	}
+	var b bytes.Buffer
+	err = page.Execute(&b, playPolicy)
+	files["play.html"] = b.Bytes()
+	return err
+}
+
+// compilePlay returns the program of the playground, and the script of the Go
+// distribution that browsers need to run it. It takes the go command, and the first
+// time half a minute.
+func compilePlay(ctx context.Context) (map[string][]byte, error) {
+	folder, err := os.MkdirTemp("", "handloom-play")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(folder)
+	program := filepath.Join(folder, "play.wasm")
+	build := exec.CommandContext(ctx, "go", "build", "-trimpath", "-ldflags=-s -w", "-o", program, "handloom/guide/play")
+	build.Env = append(os.Environ(), "GOOS=js", "GOARCH=wasm")
+	if out, err := build.CombinedOutput(); err != nil {
+		return nil, fmt.Errorf("the playground cannot be compiled: %w: %s", err, bytes.TrimSpace(out))
+	}
+	root, err := exec.CommandContext(ctx, "go", "env", "GOROOT").Output()
+	if err != nil {
+		return nil, err
+	}
+	files := make(map[string][]byte)
+	for name, file := range map[string]string{
+		"play.wasm":    program,
+		"wasm_exec.js": filepath.Join(strings.TrimSpace(string(root)), "lib", "wasm", "wasm_exec.js"),
+	} {
+		if files[name], err = os.ReadFile(file); err != nil {
+			return nil, err
+		}
+	}
+	return files, nil
+}

@@ -1,0 +1,178 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"image"
+	"image/png"
+	"net/http/httptest"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+
+	"handloom/guide/internal/swarm"
+	"handloom/internal/browser"
+)
+
+var picture = flag.String("picture", "", "a file to write a picture of the playground into")
+
+// acts are what a person does in a tick of the test, here and in the browser.
+func acts(tick int) []swarm.Act {
+	switch {
+	case tick%50 == 7:
+		return []swarm.Act{{X: tick, Y: 100}, {X: 300, Y: 200}}
+	case tick%50 == 31:
+		return []swarm.Act{{Kill: true, X: tick, Y: 120}}
+	}
+	return nil
+}
+
+const actsInBrowser = `tick => tick % 50 === 7 ? [tick, 100, 0, 300, 200, 0] : tick % 50 === 31 ? [tick, 120, 1] : []`
+
+// The program comes to the same states in a browser as here, tick by tick.
+func TestThePlaygroundInABrowser(t *testing.T) {
+	if testing.Short() {
+		t.Skip("compiles for the browser")
+	}
+	files, err := build(true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	compile := sync.OnceValues(func() (map[string][]byte, error) { return compilePlay(t.Context()) })
+	compiled, err := compile() // before there is a browser, which has to be done within a minute
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("play.wasm has %d bytes", len(compiled["play.wasm"]))
+	web := httptest.NewServer(handler(files, compile))
+	defer web.Close()
+
+	for _, width := range []int{400, 1280} {
+		t.Run(fmt.Sprintf("width=%d", width), func(t *testing.T) {
+			b := browser.Open(t)
+			for _, dark := range []bool{false, true} {
+				b.Scheme(dark)
+				b.Show(web.URL+"/play.html", width)
+				b.Until(`typeof digests !== "undefined" && digests.length > 1`)
+				for _, fault := range b.Read().Faults(nil) {
+					t.Errorf("dark %t: %s", dark, fault)
+				}
+			}
+			goesBack(t, b)
+			staysItself(t, b)
+		})
+	}
+	t.Run("native", func(t *testing.T) {
+		b := browser.Open(t)
+		b.Show(web.URL+"/play.html", 1280)
+		b.Until(`typeof digests !== "undefined" && digests.length > 1`)
+		if *picture != "" {
+			b.Until(`frames > 90`)
+			if err := os.WriteFile(*picture, upper(t, b.Picture(false)), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		sameAsHere(t, b)
+	})
+}
+
+// upper returns the upper part of a picture, as far as the digests.
+func upper(t *testing.T, page []byte) []byte {
+	t.Helper()
+	whole, err := png.Decode(bytes.NewReader(page))
+	if err != nil {
+		t.Fatal(err)
+	}
+	part, ok := whole.(interface {
+		SubImage(r image.Rectangle) image.Image
+	})
+	if !ok {
+		t.Fatalf("a part of a %T cannot be taken", whole)
+	}
+	var b bytes.Buffer
+	encoder := png.Encoder{CompressionLevel: png.BestCompression}
+	if err := encoder.Encode(&b, part.SubImage(image.Rect(130, 60, 1150, 1060))); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+// goesBack drags time to its beginning, by the keys of the slider.
+func goesBack(t *testing.T, b *browser.Browser) {
+	t.Helper()
+	b.Until(`+document.getElementById("time").value > 3`)
+	b.Eval(`(() => {
+		const slider = document.getElementById("time");
+		slider.value = 2;
+		slider.dispatchEvent(new Event("input"));
+		return true;
+	})()`, new(bool))
+	b.Until(`document.getElementById("timeIs").textContent.startsWith("tick 2,") && paused`)
+	b.Until(`document.getElementById("verdict").textContent.endsWith("all equal.")`)
+}
+
+// staysItself takes a handle by the keyboard, and kills what it names.
+func staysItself(t *testing.T, b *browser.Browser) {
+	t.Helper()
+	b.Eval(`(() => {
+		const choose = kind => document.querySelector("input[value=" + kind + "]").checked = true;
+		const plane = document.getElementById("plane");
+		const key = key => plane.dispatchEvent(new KeyboardEvent("keydown", {key, bubbles: true}));
+		choose("pick");
+		key("Enter");
+		const at = ask("look", taken);
+		hand = {x: at.x, y: at.y};
+		choose("kill");
+		key("Enter");
+		document.getElementById("pause").click();
+		return true;
+	})()`, new(bool))
+	b.Until(`document.getElementById("handle").textContent.includes("names no item")`)
+}
+
+// sameAsHere plays 600 ticks in the browser and here.
+func sameAsHere(t *testing.T, b *browser.Browser) {
+	t.Helper()
+	const motes, ticks = 1000, 600
+	h, err := swarm.NewHistory(t.Context(), motes)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var start struct{ Tick int }
+	b.Eval(fmt.Sprintf(`(() => { paused = true; return handloom.start(%d); })()`, motes), &start)
+	for h.Now < ticks {
+		var there []string
+		b.Eval(fmt.Sprintf(`(() => {
+			const acts = %s, out = [];
+			for (let tick = %d; tick < %d; tick++) {
+				const state = handloom.play(1 + tick %% 16, acts(tick));
+				out.push(state.one, state.many);
+			}
+			return out;
+		})()`, actsInBrowser, h.Now, h.Now+100), &there)
+		if err := compare(t.Context(), h, there); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if h.Motes.Len() == motes {
+		t.Error("nobody was born or killed")
+	}
+}
+
+// compare plays a tick for each two digests.
+func compare(ctx context.Context, h *swarm.History, there []string) error {
+	if len(there) == 0 {
+		return errors.New("the browser played no tick")
+	}
+	for i := 0; i < len(there); i += 2 {
+		digest, err := h.Play(ctx, 2, acts(h.Now))
+		if here := fmt.Sprintf("%016x", digest); err != nil || here != there[i] || here != there[i+1] {
+			return fmt.Errorf("tick %d: %s here, %s in the browser, %v", h.Now, here, strings.Join(there[i:i+2], " and "), err)
+		}
+	}
+	return nil
+}
