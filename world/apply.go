@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"runtime/debug"
 	"time"
 
 	"handloom/store"
@@ -94,15 +93,10 @@ func (r *record) follows(h *head) error {
 // applyTick plays the tick of r, behind which h is.
 func (w *World) applyTick(ctx context.Context, r *record, h head, from origin) error {
 	h.tick, h.time, h.seed = r.tick, r.time, r.chain.seed(r.tick)
-	ctx = context.WithValue(w.claim.Context(context.WithoutCancel(ctx)), insideKey{w}, true)
-	err := w.store.Write(ctx, func(ctx context.Context, writer *store.Writer) error {
-		state, err := w.foretell(ctx, writer, r, &h, from)
-		if err == nil {
-			err = w.play(ctx, writer, r, &h, from.calls)
-		}
-		if err == nil {
-			err = w.compare(h.at, state)
-		}
+	p := played{w, h, r.input, from}
+	ctx = context.WithValue(context.WithoutCancel(ctx), insideKey{w}, true)
+	err := w.store.Write(w.claim.Context(ctx), func(ctx context.Context, writer *store.Writer) error {
+		err := p.play(ctx, writer, w.skips[r.tick])
 		if err != nil {
 			w.noteHalt(err) // before anybody sees what the tick left
 			return err
@@ -123,44 +117,6 @@ func (w *World) applyTick(ctx context.Context, r *record, h head, from origin) e
 		w.saveIfDue(ctx)
 	}
 	return nil
-}
-
-// play plays a tick that begins and ends clean: what the last flush left is forgotten,
-// and its own first flush takes the input of the record and nothing else.
-func (w *World) play(ctx context.Context, writer *store.Writer, r *record, h *head, calls *store.Calls) error {
-	failed := func(err error) error { return &TickError{Tick: r.tick, At: h.at, Err: err} }
-	input := r.input
-	if w.skips[r.tick] {
-		input = nil
-	}
-	w.claim.Forget()
-	if err := w.claim.Put(ctx, input, calls); errors.Is(err, store.ErrInput) {
-		return corrupt(h.at, "%w", err)
-	} else if err != nil {
-		return failed(err)
-	}
-	if err := w.call(ctx, writer, h.shown()); err != nil {
-		return failed(err)
-	}
-	if table, n := w.claim.Left(); n > 0 {
-		return failed(fmt.Errorf("it left %d commands behind, the first for table %q: flush what is recorded", n, table))
-	}
-	return nil
-}
-
-// call calls the program. A panic is an error.
-func (w *World) call(ctx context.Context, writer *store.Writer, t Tick) (err error) {
-	returned := false
-	defer func() {
-		if v := recover(); v != nil {
-			err = &store.PanicError{Value: v, Stack: debug.Stack()}
-		} else if !returned {
-			w.noteHalt(&TickError{Tick: t.Number, Err: store.ErrGoexit})
-		}
-	}()
-	err = w.o.Tick(ctx, writer, t)
-	returned = true
-	return err
 }
 
 // insideKey marks the contexts of ticks and of Applied.

@@ -91,7 +91,7 @@ func haltAndSkip(t *testing.T, fault func() error) {
 	wantSame(t, g, again)
 	steps(t, w, 5)
 	crash(t, w)
-	another := newGame(t, store.Options{})
+	another := bad()
 	v = mustOpen(t, another, l)
 	wantSame(t, again, another)
 	mustClose(t, v)
@@ -127,6 +127,30 @@ func TestATickThatLeavesCommandsFails(t *testing.T) {
 		t.Errorf("Step: %v", err)
 	}
 	mustClose(t, w)
+}
+
+// To skip a tick that does not fail changes nothing.
+func TestATickThatDoesNotFailIsNotSkipped(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := keeping{world.Memory()}
+		g := newGame(t, store.Options{})
+		w := mustOpen(t, g, l)
+		for n := range 5 {
+			submit(t.Context(), w, g.order(n))
+			steps(t, w, 1)
+		}
+		if err := world.SkipInput(t.Context(), l, 5); err != nil {
+			t.Fatal(err)
+		}
+		steps(t, w, 3) // it was overtaken by that record, and takes over
+		crash(t, w)
+		h := newGame(t, store.Options{})
+		v := mustOpen(t, h, l)
+		wantSame(t, g, h)
+		wantTicks(t, h, 8)
+		mustClose(t, v)
+		mustAudit(t, l)
+	})
 }
 
 // A tick that flushes nothing leaves its input.

@@ -30,6 +30,9 @@ func (w *World) Handoff(ctx context.Context, to string) error {
 }
 
 func (w *World) handOff(ctx context.Context, to string) error {
+	if h := w.at(); h.handed && h.owner == w.incarnation && h.to == to {
+		return nil // and the snapshot failed
+	}
 	if !w.isOwner() {
 		return ErrNotOwner
 	}
@@ -50,10 +53,10 @@ func (w *World) handOff(ctx context.Context, to string) error {
 	return err
 }
 
-// SkipInput lets worlds that are opened from now on play the tick, which is the last
-// one of the log and failed, without its input. It is for the operator of a world that
-// has halted with [ErrTick], which tells the tick. A tick that fails without its input
-// as well needs another program.
+// SkipInput lets worlds that are opened from now on play a tick without its input, if it
+// fails with it. It must be the last one of the log, whose worlds have halted with
+// [ErrTick]: that tells the number. A tick that fails without its input as well needs
+// another program.
 func SkipInput(ctx context.Context, l Log, tick uint64) error {
 	at, rec, err := lastRecord(ctx, l)
 	if err != nil {
@@ -91,7 +94,7 @@ func lastRecord(ctx context.Context, l Log) (at uint64, rec []byte, err error) {
 	return at, rec, err
 }
 
-// findSkips notes the ticks up to the position tail that are to have no input. It
+// findSkips notes the ticks up to the position tail that SkipInput was called for. It
 // reads that part of the log once more than would else be needed, for such a record
 // lies behind the one that it is about.
 func (w *World) findSkips(ctx context.Context, tail uint64) error {

@@ -55,7 +55,7 @@ type Tick struct {
 type Outcome struct {
 	Tick
 	Owner  bool // this World owned the log
-	Replay bool // by Open, Replay or a World that was behind: it had been applied before
+	Replay bool // by Open or Replay: it had been applied before
 }
 
 const (

@@ -62,7 +62,11 @@ func (w *World) settle(ctx context.Context) error {
 	switch {
 	case errors.Is(err, errFenced):
 		w.noteOvertaken()
-		w.dropPending(errFenced)
+		if errors.Is(err, store.ErrUncertain) {
+			w.dropPending(err)
+		} else {
+			w.dropPending(errFenced)
+		}
 		w.lose()
 		return err
 	case errors.Is(err, fs.ErrClosed):
@@ -143,6 +147,10 @@ func (w *World) inLog(ctx context.Context, p *pending) (at uint64, err error) {
 		}
 		return errEnds
 	})
+	if saved, err := w.log.Saved(ctx); is == errOpen && err == nil && len(saved) > 0 && saved[0] > p.prev {
+		// What followed is trimmed, by another owner.
+		return 0, fmt.Errorf("%w: %w", errFenced, store.ErrUncertain)
+	}
 	return at, is
 }
 

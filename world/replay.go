@@ -2,6 +2,7 @@ package world
 
 import (
 	"context"
+	"fmt"
 
 	"handloom/store"
 )
@@ -17,5 +18,11 @@ func Replay(ctx context.Context, s *store.Store, l Log, o Options, upTo uint64) 
 		return err
 	}
 	defer w.claim.Release()
-	return w.recover(ctx, upTo)
+	if err := w.recover(ctx, upTo); err != nil {
+		return err
+	}
+	if t := w.now().Number; t > upTo {
+		return fmt.Errorf("world: %w: no records lead to tick %d, and a snapshot to tick %d", ErrCorrupt, upTo, t)
+	}
+	return nil
 }

@@ -30,7 +30,7 @@ var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 // copyInto copies the state between two ticks.
 func (w *World) copyInto(ctx context.Context, i *image) error {
-	return w.store.Write(ctx, func(ctx context.Context, _ *store.Writer) error {
+	return w.store.Write(w.claim.Context(ctx), func(ctx context.Context, _ *store.Writer) error {
 		if err := w.stopped(); err != nil {
 			return err
 		}
@@ -194,7 +194,7 @@ func (w *World) saveNow(ctx context.Context) error {
 	s := &w.saver
 	s.wait()
 	s.tick = w.at().tick
-	if err := w.copyInto(w.claim.Context(ctx), &s.image); err != nil {
+	if err := w.copyInto(ctx, &s.image); err != nil {
 		w.noteUnsaved(err)
 		return err
 	}

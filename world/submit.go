@@ -25,6 +25,9 @@ func (w *World) Submit(ctx context.Context, fn func(q store.Queue) error) (*stor
 	if err := w.refusal(); err != nil {
 		return nil, fmt.Errorf("world: Submit: %w; nothing of the call is applied", err)
 	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	defer context.AfterFunc(w.ticks, func() { cancel(context.Cause(w.ticks)) })()
 	return w.claim.Submit(ctx, fn)
 }
 

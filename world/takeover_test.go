@@ -158,6 +158,46 @@ func TestAnOwnerThatWasPausedFollows(t *testing.T) {
 	})
 }
 
+// An owner that was away for so long that the log has forgotten what followed cannot
+// know whether its record was taken; it goes on from a snapshot.
+func TestAnOwnerThatWasPausedForLong(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		shared := world.Memory()
+		l := &faulty{Log: shared}
+		paused := make(chan struct{})
+		g, h := newGame(t, alone), newGame(t, alone)
+		w, v := mustOpen(t, g, l), mustOpen(t, h, shared)
+		steps(t, w, 5)
+		l.append = func(ctx context.Context, prev uint64, rec []byte) (uint64, error) {
+			<-paused
+			return shared.Append(ctx, prev, rec)
+		}
+		sealed := submit(t.Context(), w, g.order(1))
+		stepped := make(chan world.Tick)
+		go func() { stepped <- mustStep(t, w) }()
+		for range 40 {
+			steps(t, v, 1)
+			synctest.Wait() // for snapshots
+		}
+		close(paused)
+		if tick := <-stepped; tick.Number <= 20 {
+			t.Errorf("the paused world's step is tick %d", tick.Number)
+		}
+		synctest.Wait()
+		if !errors.Is(sealed.err, store.ErrUncertain) {
+			t.Errorf("the call of the paused world: done %t, %v", sealed.done, sealed.err)
+		}
+		for last := mustStep(t, v); w.Status().Tick < last.Number; {
+			mustStep(t, w)
+		}
+		if digest(t, g) != digest(t, h) {
+			t.Error("the states differ")
+		}
+		mustClose(t, w)
+		mustClose(t, v)
+	})
+}
+
 // A tick that takes longer than the silence costs the ownership, and no tick.
 func TestASlowTickIsOvertaken(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -246,10 +286,10 @@ func TestAHandoffIsTakenUpAtOnce(t *testing.T) {
 		if !b.Status().Owner || time.Since(begin) > 0 {
 			t.Errorf("after %v: %v", time.Since(begin), b.Status())
 		}
+		time.Sleep(time.Second)
 		if err := a.Handoff(t.Context(), "game"); !errors.Is(err, world.ErrNotOwner) {
 			t.Errorf("a second Handoff: %v", err)
 		}
-		time.Sleep(time.Second)
 		a.end(t)
 		b.end(t)
 		wantSame(t, a.game, b.game)

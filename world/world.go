@@ -24,13 +24,15 @@ type World struct {
 
 	life   context.Context // ends with Close
 	end    context.CancelCauseFunc
+	ticks  context.Context // ends with the last tick
+	dies   context.CancelCauseFunc
 	driven atomic.Bool   // Step or Run is running
 	turn   chan struct{} // held while the log or the state is moved on
 
 	// Kept by who has the turn.
 	pending *pending        // a record of which it is open whether it is in the log
 	buf     []byte          // of the pending record
-	skips   map[uint64]bool // ticks without input
+	skips   map[uint64]bool // ticks that may be played without their input
 	shadow  float64         // part of a tick that is due to be played twice
 	before  store.Checkpoint
 	quiet   time.Time     // since when there has been no record
@@ -164,6 +166,9 @@ func (w *World) drive(ctx context.Context, name string) (context.Context, func()
 // take takes the turn, unless ctx ends or the World has halted. Whoever has it gives
 // it back with pass.
 func (w *World) take(ctx context.Context) error {
+	if ctx.Err() != nil { // of two channels that are ready, select takes any
+		return context.Cause(ctx)
+	}
 	select {
 	case w.turn <- struct{}{}:
 	case <-ctx.Done():
@@ -189,6 +194,7 @@ func (w *World) stopped() error {
 func (w *World) halt(err error) error {
 	w.noteHalt(err)
 	w.drain()
+	w.dies(err) // who comes to wait from now on waits for nothing
 	return err
 }
 
@@ -236,7 +242,7 @@ func (w *World) Export(ctx context.Context, dst io.Writer) error {
 		return fmt.Errorf("world: Export: %w", err)
 	}
 	var image image
-	if err := w.copyInto(w.claim.Context(ctx), &image); err != nil {
+	if err := w.copyInto(ctx, &image); err != nil {
 		return fmt.Errorf("world: Export: %w", err)
 	}
 	if err := image.writeTo(dst); err != nil {
@@ -260,7 +266,7 @@ func (w *World) Close(ctx context.Context) error {
 		return nil
 	}
 	var err error
-	if w.isOwner() && w.pending == nil && ctx.Err() == nil {
+	if w.isOwner() && w.pending == nil && ctx.Err() == nil && w.saver.image.head.at < w.at().at {
 		err = w.saveNow(ctx)
 	}
 	w.saver.wait()

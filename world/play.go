@@ -1,0 +1,102 @@
+package world
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime/debug"
+
+	"handloom/store"
+)
+
+// A played is a tick that is being played.
+type played struct {
+	*World
+	head  head // behind it
+	input []byte
+	from  origin
+}
+
+// play plays the tick, inside its Write. skips says that it is to be played without its
+// input, should it fail with it.
+func (p *played) play(ctx context.Context, writer *store.Writer, skips bool) error {
+	if skips {
+		if _, err := p.foretell(ctx, writer); err != nil {
+			p.input = nil
+		}
+		return p.once(ctx, writer, p.from.calls)
+	}
+	var state stateDigest
+	if p.shadowIsDue() {
+		var err error
+		if state, err = p.foretell(ctx, writer); err != nil {
+			return err
+		}
+	}
+	if err := p.once(ctx, writer, p.from.calls); err != nil {
+		return err
+	}
+	return p.compare(p.head.at, state)
+}
+
+// shadowIsDue reports whether the tick is one that the owner plays twice; see
+// Options.Shadow.
+func (p *played) shadowIsDue() bool {
+	if !p.from.own {
+		return false
+	}
+	p.shadow += p.o.Shadow
+	if p.shadow < 1 {
+		return false
+	}
+	p.shadow--
+	return true
+}
+
+// foretell plays the tick, goes back, and returns what the state came to.
+func (p *played) foretell(ctx context.Context, writer *store.Writer) (stateDigest, error) {
+	if err := p.store.Checkpoint(ctx, &p.before); err != nil {
+		return stateDigest{}, err
+	}
+	failed := p.once(ctx, writer, nil)
+	state := p.state(p.head.tick)
+	writer.EndFrame()
+	if err := p.store.Rollback(p.claim.Context(ctx), &p.before); err != nil {
+		return stateDigest{}, err
+	}
+	return state, failed
+}
+
+// once plays the tick, which begins and ends clean: what the last flush left is
+// forgotten, and its own first flush takes the input and nothing else.
+func (p *played) once(ctx context.Context, writer *store.Writer, calls *store.Calls) error {
+	failed := func(err error) error { return &TickError{Tick: p.head.tick, At: p.head.at, Err: err} }
+	p.claim.Forget()
+	if err := p.claim.Put(ctx, p.input, calls); errors.Is(err, store.ErrInput) {
+		return corrupt(p.head.at, "%w", err)
+	} else if err != nil {
+		return failed(err)
+	}
+	if err := p.call(ctx, writer); err != nil {
+		return failed(err)
+	}
+	if table, n := p.claim.Left(); n > 0 {
+		return failed(fmt.Errorf("it left %d commands behind, the first for table %q: flush what is recorded", n, table))
+	}
+	return nil
+}
+
+// call calls the program. A panic is an error.
+func (p *played) call(ctx context.Context, writer *store.Writer) (err error) {
+	returned := false
+	defer func() {
+		if v := recover(); v != nil {
+			err = &store.PanicError{Value: v, Stack: debug.Stack()}
+		} else if !returned {
+			p.noteHalt(&TickError{Tick: p.head.tick, At: p.head.at, Err: store.ErrGoexit})
+		}
+	}()
+	err = p.o.Tick(ctx, writer, p.head.shown())
+	returned = true
+	return err
+}
