@@ -20,12 +20,12 @@ func some(tick int) []Act {
 }
 
 func TestTheSwarmIsDeterministic(t *testing.T) {
-	storetest.Run(t, storetest.Options{Workers: []int{1, 3, 16}, Frames: 12}, func(s *store.Store) (func(context.Context, int) error, error) {
+	storetest.Run(t, storetest.Options{Workers: []int{1, 3, 16}, Frames: 8}, func(s *store.Store) (func(context.Context, int) error, error) {
 		w, err := of(s)
 		if err != nil {
 			return nil, err
 		}
-		err = s.Write(t.Context(), func(_ context.Context, writer *store.Writer) error { return w.fill(writer, 3000) })
+		err = s.Write(t.Context(), func(_ context.Context, writer *store.Writer) error { return w.fill(writer, 1000) })
 		return func(ctx context.Context, tick int) error {
 			w.acts = some(tick)
 			_, err := w.Frame.Run(ctx)
@@ -38,7 +38,7 @@ func TestTheSwarmIsDeterministic(t *testing.T) {
 // well, and by another way to others.
 func TestHistoryGoesBack(t *testing.T) {
 	ctx := t.Context()
-	h, err := NewHistory(ctx, 500)
+	h, err := NewHistory(ctx, 150)
 	if err != nil {
 		t.Fatal(err)
 	}
