@@ -26,6 +26,9 @@ type Browser struct {
 	out     *bufio.Reader
 	id      int
 	session string // of the tab
+	gone    error  // why it answers no more
+
+	watchdog *time.Timer // kills it
 }
 
 // names are what a Chromium is called.
@@ -35,21 +38,54 @@ var names = []string{"chromium", "chromium-browser", "google-chrome", "headless_
 // -short.
 func Open(t testing.TB) *Browser {
 	t.Helper()
-	path := ""
-	for _, name := range names {
-		if found, err := exec.LookPath(name); err == nil {
-			path = found
-			break
-		}
-	}
+	path := find()
 	if path == "" || testing.Short() {
 		t.Skip("no Chromium is installed, or -short")
 	}
 	return start(t, path)
 }
 
-// start starts the browser at path, with its ends of the two pipes.
+// find returns the path of a Chromium, or "".
+func find() string {
+	for _, name := range names {
+		if path, err := exec.LookPath(name); err == nil {
+			return path
+		}
+	}
+	return ""
+}
+
+// start starts the browser at path. One in some dozens never answers, on a machine that
+// has much else to do: then another one is started.
 func start(t testing.TB, path string) *Browser {
+	t.Helper()
+	var err error
+	for range 3 {
+		b, end := launch(t, path)
+		if err = b.openTab(); err == nil {
+			t.Cleanup(func() {
+				b.session = ""
+				_ = b.try("Browser.close", nil, nil)
+				end()
+			})
+			return b
+		}
+		end()
+	}
+	t.Fatal(err)
+	return nil
+}
+
+// slow is how long a browser may take to open its first tab, and lifetime until the
+// test is over.
+const (
+	slow     = 20 * time.Second
+	lifetime = time.Minute
+)
+
+// launch starts the browser at path, with its ends of the two pipes, and returns what
+// waits for its end.
+func launch(t testing.TB, path string) (b *Browser, end func()) {
 	t.Helper()
 	cmd := exec.Command(path, "--headless", "--disable-gpu", "--no-first-run", "--hide-scrollbars",
 		"--remote-debugging-pipe", "--user-data-dir="+t.TempDir())
@@ -67,28 +103,26 @@ func start(t testing.TB, path string) *Browser {
 	}
 	toRead.Close()
 	fromWrite.Close()
-	watchdog := time.AfterFunc(time.Minute, func() { cmd.Process.Kill() })
-	b := &Browser{t: t, in: toWrite, out: bufio.NewReader(fromRead)}
-	t.Cleanup(func() {
-		b.session = ""
-		b.call("Browser.close", nil, nil)
+	b = &Browser{t: t, in: toWrite, out: bufio.NewReader(fromRead), watchdog: time.AfterFunc(slow, func() { _ = cmd.Process.Kill() })}
+	return b, func() {
 		toWrite.Close()
-		io.Copy(io.Discard, fromRead) // until it has ended
+		_, _ = io.Copy(io.Discard, fromRead) // until it has ended
 		fromRead.Close()
-		cmd.Wait()
-		watchdog.Stop()
-	})
-	b.openTab()
-	return b
+		_ = cmd.Wait()
+		b.watchdog.Stop()
+	}
 }
 
-func (b *Browser) openTab() {
-	b.t.Helper()
+func (b *Browser) openTab() error {
 	var target struct{ TargetID string }
-	b.call("Target.createTarget", map[string]any{"url": "about:blank"}, &target)
+	if err := b.try("Target.createTarget", map[string]any{"url": "about:blank"}, &target); err != nil {
+		return err
+	}
 	var attached struct{ SessionID string }
-	b.call("Target.attachToTarget", map[string]any{"targetId": target.TargetID, "flatten": true}, &attached)
+	err := b.try("Target.attachToTarget", map[string]any{"targetId": target.TargetID, "flatten": true}, &attached)
 	b.session = attached.SessionID
+	b.watchdog.Reset(lifetime)
+	return err
 }
 
 // call sends a command and reads its result into result, events aside.
@@ -99,7 +133,7 @@ func (b *Browser) call(method string, params, result any) {
 	}
 }
 
-// try is call for a command that the browser may refuse.
+// try is call for a command that the browser may refuse, or not live to answer.
 func (b *Browser) try(method string, params, result any) error {
 	b.t.Helper()
 	b.id++
@@ -115,12 +149,14 @@ func (b *Browser) try(method string, params, result any) error {
 		_, err = b.in.Write(append(text, 0))
 	}
 	if err != nil {
-		b.t.Fatalf("%s: %v", method, err)
+		b.gone = fmt.Errorf("%s: %w", method, err)
+		return b.gone
 	}
 	for {
 		text, err := b.out.ReadBytes(0)
 		if err != nil {
-			b.t.Fatalf("%s: the browser went away: %v", method, err)
+			b.gone = fmt.Errorf("%s: the browser went away: %w", method, err)
+			return b.gone
 		}
 		var answer struct {
 			ID     int
@@ -196,12 +232,15 @@ func (b *Browser) eval(expression string, value any) error {
 // Until waits for an expression to be true, on whichever page a click leads to.
 func (b *Browser) Until(expression string) {
 	b.t.Helper()
-	for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); {
+	for deadline := time.Now().Add(20 * time.Second); b.gone == nil && time.Now().Before(deadline); {
 		var yes bool
 		if err := b.eval(expression, &yes); err == nil && yes {
 			return
 		}
 		time.Sleep(20 * time.Millisecond) // another process has to get there
+	}
+	if b.gone != nil {
+		b.t.Fatal(b.gone)
 	}
 	b.t.Fatalf("%s did not come true", expression)
 }

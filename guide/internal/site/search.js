@@ -31,7 +31,8 @@ function search(query) {
 
 // around returns the part of a text that has the first of the words.
 function around(text, terms) {
-	const at = Math.max(0, text.toLowerCase().indexOf(terms[0]) - 40);
+	const before = Math.max(0, text.toLowerCase().indexOf(terms[0]) - 40);
+	const at = before && text.lastIndexOf(" ", before) + 1;
 	const cut = text.slice(at, at + 140);
 	return (at > 0 ? "… " : "") + cut + (at + 140 < text.length ? " …" : "");
 }
@@ -58,7 +59,7 @@ function show(found) {
 		const a = add(item, "a", "");
 		a.href = section.to;
 		a.tabIndex = -1;
-		add(a, "b", section.heading === section.page ? section.page : section.page + ": " + section.heading);
+		add(a, "b", section.heading === section.page ? section.page : section.page + " · " + section.heading);
 		add(a, "small", around);
 		a.addEventListener("click", () => show(null));
 	});
