@@ -141,32 +141,45 @@ func (c *cursor) fault(err error) error {
 	return err
 }
 
-// verifyEnd decides what the end of the last segment is: a clean one, one that a
-// record was being written to, or damage. There was at most one unit whose sync
-// had not come back, and nothing was written behind it: so a whole unit behind
-// one that is not says that the latter was acknowledged.
+// verifyEnd makes the last segment ready for the next record: what was being written
+// when the process ended is cut.
 func (j *Journal) verifyEnd(c *cursor, end error) error {
 	j.last, j.size, j.end = c.file, c.size, c.offset
+	torn, err := c.torn(end)
+	if err != nil || !torn {
+		return err
+	}
+	j.cut = c.cut()
+	return writeZeros(c.file, c.offset, c.size)
+}
+
+// torn decides what the end of the last segment is: a clean one, one that a record
+// was being written to (true), or damage. There was at most one unit whose sync had
+// not come back, and nothing was written behind it: so a whole unit behind one that
+// is not says that the latter was acknowledged.
+func (c *cursor) torn(end error) (bool, error) {
 	why := c.fault(end)
 	if why != nil && !errors.Is(why, ErrCorrupt) {
-		return why
+		return false, why
 	}
 	rest, err := c.rest()
 	if err != nil {
-		return err
+		return false, err
 	}
 	if allZero(rest) {
-		return nil
+		return false, nil
 	}
 	if c.unitBehind(rest) {
 		if why == nil {
 			why = c.corrupt(errEnd)
 		}
-		return why
+		return false, why
 	}
-	j.cut = &Cut{File: c.name(), At: c.at.seq + 1, Offset: c.offset}
-	return writeZeros(c.file, c.offset, c.size)
+	return true, nil
 }
+
+// cut is the unit at the cursor, which is torn.
+func (c *cursor) cut() *Cut { return &Cut{File: c.name(), At: c.at.seq + 1, Offset: c.offset} }
 
 // recoverAhead looks whether the newest snapshot is of records that the journal
 // does not have. That is so if the last record was damaged after the snapshot was

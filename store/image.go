@@ -27,6 +27,29 @@ import (
 //
 // crc is CRC-32C, of the length, table, shard and kind before it and the payload
 // behind it. Who knows no type can verify all of it.
+//
+// A file of two tables, the first of two shards:
+//
+//	byte 0           8        12                       12+length
+//	     | HLSNAP.. | length | epoch, tag, tables ... | crc | frame | frame | ...
+//
+//	     | head | 0 | 0 | 1 | 0 | 0 | 1 | 0 | 1 | 2 |     kinds of frames
+//	            \_________/ \_________/ \_____/
+//	              shard 0     shard 1   table 1
+//
+// A frame, and what the payloads of a shard's frames of kind 0 are together:
+//
+//	byte 0        4       6       8      9       12    16          16+length
+//	     | length | table | shard | kind | 0 0 0 | crc | payload ... |
+//
+//	byte 0        8       16         16+8*slots                        +24
+//	     | typeId | slots | words ... | freelist, counts, generations | order ... | items ... |
+//
+// order is what Defragment knows; a StableTable has none. The last of a shard and
+// the last of all:
+//
+//	kind 1, 8 bytes    | digest of the shard |
+//	kind 2, 12 bytes   | digest of the store | frames before u32 |
 const (
 	imageMagic = "HLSNAP\x00\x01"
 	frameHead  = 16

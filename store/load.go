@@ -189,10 +189,7 @@ func (r *imageReader) shard(table, shard int, m apply.Map, how *digest.Migration
 	if err != nil {
 		return 0, err
 	}
-	if len(f.payload) != 8 || binary.LittleEndian.Uint64(f.payload) != h.Sum() {
-		return 0, fmt.Errorf("its digest is %x, and should be %x", h.Sum(), f.payload)
-	}
-	return h.Sum(), nil
+	return h.Sum(), f.endsShard(table, shard, h.Sum())
 }
 
 // frameOf reads the next frame, which must be of this shard and kind. One without
@@ -203,10 +200,14 @@ func (r *imageReader) frameOf(table, shard int, kind frameKind) (imageFrame, err
 		return imageFrame{}, err
 	}
 	if int(f.table) != table || int(f.shard) != shard || f.kind != kind || len(f.payload) == 0 {
-		return imageFrame{}, fmt.Errorf("a frame of kind %d of table %d, shard %d with %d bytes, where one of kind %d of table %d, shard %d was to come",
-			f.kind, f.table, f.shard, len(f.payload), kind, table, shard)
+		return imageFrame{}, f.unexpected(table, shard, kind)
 	}
 	return f, nil
+}
+
+func (f *imageFrame) unexpected(table, shard int, kind frameKind) error {
+	return fmt.Errorf("a frame of kind %d of table %d, shard %d with %d bytes, where one of kind %d of table %d, shard %d was to come",
+		f.kind, f.table, f.shard, len(f.payload), kind, table, shard)
 }
 
 // end reads the last frame.

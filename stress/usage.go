@@ -19,7 +19,8 @@ and holds every answer to models that share no code with the store.
   go run ./stress import goalloc FILE -o OUT
                                            makes a trace of a real Go program
   go run ./stress -scenario NAME|FILE      a workload on this machine, and what it costs
-  go run ./stress help profile|replay|import|scenario
+  go run ./stress inspect FILE|DIR         what is in a snapshot, or in a journal
+  go run ./stress help profile|replay|import|scenario|inspect
                                            more about these
 
 What is checked of a trace, after every tick and for every number of workers: the
@@ -232,10 +233,43 @@ be written, 11 an invariant is broken, 16 a limit, 130 interrupted, 143 told to 
 SIGTERM: what was measured until then is told.
 `
 
+const usageInspect = `Usage: go run ./stress inspect FILE|DIR [-schema] [-json]
+
+Looks into FILE, a snapshot that Store.Snapshot or Checkpoint.WriteTo wrote, or
+into DIR, the folder of a journal, with its snapshots. It knows no type of the
+program, changes nothing, and a journal may be open meanwhile. All checksums and
+digests are verified: the bytes are those that were written. Whether they are a
+state, Store.Load says.
+
+  -schema   prints the item type of each table, as it was when it was written
+  -json     prints one JSON document instead
+
+Of a snapshot it prints the tag (record, tick, chain and program, which package
+world sets), the digest of the store, and for each table
+
+  typeIds   those of its shards
+  rows      items
+  slots     live, vacant and depleted ones
+  bytes     of its shards, without checksums
+  schema    a hash of the item type: the key of TableOptions.Migrate
+
+and of a journal the files of records, the kinds of records, and the program, terms
+and ticks if package world wrote them. Damage is told with file, record and byte, or
+with table, shard and frame; journal.Repair cuts a journal before a record.
+
+Examples:
+
+  go run ./stress inspect game.snap -schema
+  go run ./stress inspect /var/lib/game -json | jq .records
+
+Exit codes: 0 whole, 11 damaged, 2 wrong usage or what cannot be read.
+`
+
 // help answers: help, and help with one of the topics.
 func (p *program) help(words []string) int {
 	topics := map[string]string{
 		"": usage, "profile": usageProfile, "replay": usageReplay, "import": usageImport, "scenario": usageScenario,
+		"inspect": usageInspect,
 	}
 	topic := ""
 	if len(words) > 0 && !slices.Contains([]string{"-h", "-help", "--help"}, words[0]) {
@@ -243,7 +277,7 @@ func (p *program) help(words []string) int {
 	}
 	text, ok := topics[topic]
 	if !ok || len(words) > 1 {
-		return p.misused("help", fmt.Errorf("no help about %q; want profile, replay, import or scenario", words))
+		return p.misused("help", fmt.Errorf("no help about %q; want profile, replay, import, scenario or inspect", words))
 	}
 	io.WriteString(p.stdout, text)
 	return 0

@@ -73,6 +73,13 @@ func (i *image) readFrom(ctx context.Context, s *store.Store, r io.Reader) error
 	if err != nil {
 		return err
 	}
+	tag := i.state.Tag()
+	i.head = head{at: tag.At, chain: tag.Chain, tick: tag.Tick, program: tag.Program}
+	return i.head.decodeTrailer(b)
+}
+
+// decodeTrailer reads what stands behind the state.
+func (h *head) decodeTrailer(b []byte) error {
 	n := len(b) - 4
 	if n < 0 || crc32.Checksum(b[:n], castagnoli) != binary.LittleEndian.Uint32(b[n:]) {
 		return errTrailer
@@ -81,9 +88,6 @@ func (i *image) readFrom(ctx context.Context, s *store.Store, r io.Reader) error
 	if string(in.cut(uint64(len(trailerMagic)))) != trailerMagic {
 		return errTrailer
 	}
-	tag := i.state.Tag()
-	i.head = head{at: tag.At, chain: tag.Chain, tick: tag.Tick, program: tag.Program}
-	h := &i.head
 	h.cell, h.term, h.owner, h.time, h.seed = in.number(8), uint32(in.number(4)), in.number(8), int64(in.number(8)), in.number(8)
 	h.handed, h.to = in.number(1) != 0, in.text()
 	if in.failed || len(in.b) > 0 {

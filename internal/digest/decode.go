@@ -21,8 +21,6 @@ import (
 // Only for a type that [Program.Codable] has nothing against.
 func (p *Program) Decode(d *Decoder, base unsafe.Pointer, n int) {
 	switch {
-	case d.migration != nil && d.migration.program == p:
-		d.migration.decode(d, base, n)
 	case n == 0 || p.root.silent:
 	case p.root.memory:
 		d.Fill(unsafe.Slice((*byte)(base), uintptr(n)*p.root.size))

@@ -37,13 +37,22 @@ func (p *Program) From(old *Schema) *Migration {
 	return m
 }
 
-// Migrate makes d read the items of the program of m as what they were.
+// Migrate makes [Program.DecodeItems] of the program of m read what the items were.
 func (d *Decoder) Migrate(m *Migration) { d.migration = m }
+
+// DecodeItems is [Program.Decode] for items of a table, which may be of an older type.
+func (p *Program) DecodeItems(d *Decoder, base unsafe.Pointer, n int) {
+	if d.migration != nil && d.migration.program == p {
+		d.migration.decode(d, base, n)
+		return
+	}
+	p.Decode(d, base, n)
+}
 
 // Migrates reports whether items are read as what they were.
 func (d *Decoder) Migrates() bool { return d.migration != nil }
 
-// decode is [Program.Decode] for items of the old type.
+// decode is [Program.DecodeItems] for items of the old type.
 func (m *Migration) decode(d *Decoder, base unsafe.Pointer, n int) {
 	for i := range uintptr(n) {
 		item := unsafe.Add(base, i*m.root.size)

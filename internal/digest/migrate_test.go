@@ -194,7 +194,7 @@ func TestItemsOfAnOlderTypeAreReadByName(t *testing.T) {
 		d := NewDecoder(pieces(Of(old).stream(items.UnsafePointer(), n), 1+r.IntN(60)))
 		d.Migrate(m)
 		got := reflect.MakeSlice(reflect.SliceOf(typ), n, n)
-		Of(typ).Decode(d, got.UnsafePointer(), n)
+		Of(typ).DecodeItems(d, got.UnsafePointer(), n)
 		if d.Err() != nil || d.Left() > 0 || at != n {
 			t.Fatalf("seed %d: %v as %v: %d items, %v, %d bytes left", seed, old, typ, at, d.Err(), d.Left())
 		}
@@ -229,7 +229,7 @@ func TestATypeThatContainsItselfIsReadByName(t *testing.T) {
 	var got newKin
 	d := NewDecoder(pieces(Of(reflect.TypeFor[kin]()).stream(unsafe.Pointer(&old), 1), 7))
 	d.Migrate(m)
-	Of(reflect.TypeFor[newKin]()).Decode(d, unsafe.Pointer(&got), 1)
+	Of(reflect.TypeFor[newKin]()).DecodeItems(d, unsafe.Pointer(&got), 1)
 	want := newKin{Leaf: -1, Kids: []newKin{{Leaf: 2}, {Kids: []newKin{{Leaf: -3}}}}}
 	if d.Err() != nil || !reflect.DeepEqual(got, want) || len(m.Misfits) > 0 {
 		t.Errorf("%+v, %v, misfits %v", got, d.Err(), m.Misfits)
@@ -302,7 +302,7 @@ func TestFieldsThatCannotBeRead(t *testing.T) {
 	}
 	d := NewDecoder(pieces(Of(reflect.TypeFor[before]()).stream(unsafe.Pointer(&before{1, "x"}), 1), 50))
 	d.Migrate(m)
-	Of(reflect.TypeFor[int8]()).Decode(d, unsafe.Pointer(new(int8)), 1)
+	Of(reflect.TypeFor[int8]()).DecodeItems(d, unsafe.Pointer(new(int8)), 1)
 	if !errors.Is(d.Err(), stop) {
 		t.Error(d.Err())
 	}
@@ -320,7 +320,7 @@ func TestItemsWithoutBytesAreReadAsOthers(t *testing.T) {
 	d := NewDecoder(pieces(nil, 1))
 	d.Migrate(m)
 	got := make([]kin, 5)
-	Of(reflect.TypeFor[kin]()).Decode(d, unsafe.Pointer(unsafe.SliceData(got)), 5)
+	Of(reflect.TypeFor[kin]()).DecodeItems(d, unsafe.Pointer(unsafe.SliceData(got)), 5)
 	if d.Err() != nil || calls != 5 || got[4].Leaf != 3 {
 		t.Errorf("%d calls, %v, %v", calls, got, d.Err())
 	}
@@ -345,7 +345,7 @@ func TestAnyBytesOfAnOlderTypeAreReadOrAnError(t *testing.T) {
 			}
 			d := NewDecoder(pieces(b, 16))
 			d.Migrate(m)
-			if Of(typ).Decode(d, reflect.New(typ).UnsafePointer(), 1); d.Err() == nil {
+			if Of(typ).DecodeItems(d, reflect.New(typ).UnsafePointer(), 1); d.Err() == nil {
 				good++
 			} else if bad++; !errors.Is(d.Err(), ErrEncoding) && !errors.Is(d.Err(), io.ErrUnexpectedEOF) {
 				t.Fatal(d.Err())

@@ -81,11 +81,11 @@ func (t *Type) Any(p unsafe.Pointer) any { return reflect.NewAt(t.Reflect, p).In
 // DigestItems adds the items of s to h; see [digest.Plan.Items].
 func (t *Type) DigestItems(h *digest.Hash, s Slice) { t.Digest.Items(h, s.data, s.len) }
 
-// DecodeItems reads the items of s, which are zero; see [digest.Program.Decode].
-func (t *Type) DecodeItems(d *digest.Decoder, s Slice) { t.Digest.Decode(d, s.data, s.len) }
+// DecodeItems reads the items of s, which are zero; see [digest.Program.DecodeItems].
+func (t *Type) DecodeItems(d *digest.Decoder, s Slice) { t.Digest.DecodeItems(d, s.data, s.len) }
 
 // DecodeItem reads the item at p, which is zero.
-func (t *Type) DecodeItem(d *digest.Decoder, p unsafe.Pointer) { t.Digest.Decode(d, p, 1) }
+func (t *Type) DecodeItem(d *digest.Decoder, p unsafe.Pointer) { t.Digest.DecodeItems(d, p, 1) }
 
 // AppendItems appends the encodings of the items of s to b; see [digest.Program.Append].
 func (t *Type) AppendItems(b []byte, s Slice) []byte { return t.Digest.Append(b, s.data, s.len) }

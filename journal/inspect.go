@@ -1,0 +1,103 @@
+package journal
+
+import (
+	"errors"
+	"os"
+)
+
+// Contents is what [Inspect] found in a folder.
+type Contents struct {
+	Segments  []Segment
+	Snapshots []uint64 // positions, ascending
+	Cut       *Cut     // what Open would cut, or what is being written just now; nil: nothing
+	Damage    error    // an ErrCorrupt, the first of all; what lies behind it was not read
+}
+
+// A Segment is a file of records.
+type Segment struct {
+	File        string
+	First, Last uint64 // records; Last is before First if there are none
+	Units       int
+	Bytes       int64 // of the file
+	Used        int64 // of them, to the end of the last unit
+}
+
+// Inspect reads all of the journal in dir and changes nothing, whoever has it open
+// meanwhile, and calls each with every record, in order, until it fails: Inspect
+// returns that error. rec is good during the call.
+//
+// It reads records that a recovery would not, from before the snapshots that are
+// kept, and says of damage there what it says of any other.
+func Inspect(dir string, each func(at uint64, rec []byte) error) (Contents, error) {
+	return inspect(onlyRead{folder(dir)}, each)
+}
+
+// onlyRead is a folder whose files are opened for reading.
+type onlyRead struct{ folder }
+
+func (d onlyRead) open(name string) (file, error) { return d.openFile(name, os.O_RDONLY) }
+
+func inspect(d disk, each func(at uint64, rec []byte) error) (found Contents, err error) {
+	names, err := d.list()
+	if err != nil {
+		return found, err
+	}
+	found.Snapshots = numbered(names, snapshotExt)
+	segments := numbered(names, segmentExt)
+	var before *cursor
+	for i, first := range segments {
+		c, err := openCursor(d, first)
+		if err == nil {
+			err = found.segment(c, before, i == len(segments)-1, each)
+			err = errors.Join(err, c.close())
+		}
+		if errors.Is(err, ErrCorrupt) {
+			found.Damage = err
+			return found, nil
+		}
+		if err != nil {
+			return found, err
+		}
+		before = c
+	}
+	return found, nil
+}
+
+// segment reads the segment of c, which joins the one of before, unless it is the
+// first.
+func (found *Contents) segment(c, before *cursor, last bool, each func(at uint64, rec []byte) error) error {
+	if before != nil && (c.salt != before.salt || !c.heals && c.before != before.at) {
+		return &CorruptError{File: c.name(), At: before.at.seq + 1, Reason: errChain.Error()}
+	}
+	s := Segment{File: c.name(), First: c.first(), Bytes: c.size}
+	end := c.records(&s, each)
+	s.Last, s.Used = c.at.seq, c.offset
+	found.Segments = append(found.Segments, s)
+	if !last {
+		return c.fault(end)
+	}
+	torn, err := c.torn(end)
+	if torn {
+		found.Cut = c.cut()
+	}
+	return err
+}
+
+// records calls each with the records of the segment, and returns what ended that.
+func (c *cursor) records(s *Segment, each func(at uint64, rec []byte) error) error {
+	for {
+		at := c.at.seq
+		payload, err := c.next()
+		if err != nil {
+			return err
+		}
+		s.Units++
+		_, err = eachRecord(payload, func(rec []byte) error {
+			at++
+			return each(at, rec)
+		})
+		if err != nil {
+			return err
+		}
+	}
+}

@@ -1,0 +1,123 @@
+package store
+
+import (
+	"encoding/binary"
+	"fmt"
+	"io"
+
+	"handloom/internal/digest"
+	"handloom/shard/handle"
+)
+
+// SnapshotInfo is what a snapshot says of itself.
+type SnapshotInfo struct {
+	Tag    Tag
+	Epoch  uint64
+	Tables []SnapshotTable
+	Digest uint64 // of the store, as Store.Digest returned it
+	Frames int
+}
+
+// SnapshotTable is what a snapshot says of a table.
+type SnapshotTable struct {
+	Name       string
+	Stable     bool // a StableTable
+	TypeID     int  // of the first shard
+	Shards     int
+	Rows       int
+	Slots      int
+	Bytes      int64  // of the shards
+	Schema     string // of the items, a line for each field
+	SchemaHash string // for TableOptions.Migrate
+}
+
+// InspectSnapshot reads what [Checkpoint.WriteTo] or [Store.Snapshot] wrote, without a
+// store and without knowing a type, and verifies the checksums and every digest: that
+// the bytes are those that were written, not that they are a state. When that fails
+// with [ErrSnapshot] the result has what was read until then.
+//
+// It reads nothing behind the snapshot, and needs 1 MiB of memory.
+func InspectSnapshot(r io.Reader) (SnapshotInfo, error) {
+	in := imageReader{r: r}
+	info, at, err := in.inspect()
+	if info.Frames = int(in.frames); err != nil {
+		at.Frame, at.Err = info.Frames, err
+		return info, fmt.Errorf("store: InspectSnapshot: %w", &at)
+	}
+	return info, nil
+}
+
+// inspect reads a whole snapshot, and says where it failed.
+func (r *imageReader) inspect() (info SnapshotInfo, at SnapshotError, err error) {
+	head, err := r.head()
+	if err != nil {
+		return info, at, err
+	}
+	info.Tag, info.Epoch = head.tag, head.epoch
+	for _, t := range head.tables {
+		info.Tables = append(info.Tables, SnapshotTable{
+			Name: t.name, Stable: t.kind&1 != 0, TypeID: int(t.first), Shards: int(t.shards),
+			Schema: digest.IndentSchema(t.schema), SchemaHash: digest.SchemaHash(t.schema),
+		})
+	}
+	var whole digest.Hash
+	for i := range info.Tables {
+		t := &info.Tables[i]
+		for shard := range t.Shards {
+			sum, err := t.inspect(r, i, shard)
+			if err != nil {
+				return info, SnapshotError{Table: t.Name, Shard: shard}, err
+			}
+			whole.Uint64(sum)
+		}
+	}
+	info.Digest = whole.Sum()
+	return info, at, r.end(info.Digest)
+}
+
+// inspect reads one shard: its words, which tell its rows, and what is behind them.
+func (t *SnapshotTable) inspect(r *imageReader, table, shard int) (sum uint64, err error) {
+	var h digest.Hash
+	in := digest.NewDecoder(func() ([]byte, error) {
+		f, err := r.frameOf(table, shard, frameState)
+		t.Bytes += int64(len(f.payload))
+		h.Bytes(f.payload)
+		return f.payload, err
+	})
+	in.Uint64() // the typeId
+	slots := in.Count(int(^uint(0)>>1), "slots")
+	for range slots {
+		if !handle.ID(in.Uint64()).IsProvisional() {
+			t.Rows++
+		}
+		if in.Err() != nil {
+			return 0, in.Err()
+		}
+	}
+	t.Slots += slots
+	for in.Err() == nil {
+		f, err := r.frame()
+		switch {
+		case err != nil:
+			return 0, err
+		case f.kind == frameShard:
+			return h.Sum(), f.endsShard(table, shard, h.Sum())
+		case int(f.table) != table || int(f.shard) != shard || f.kind != frameState || len(f.payload) == 0:
+			return 0, f.unexpected(table, shard, frameState)
+		}
+		t.Bytes += int64(len(f.payload))
+		h.Bytes(f.payload)
+	}
+	return 0, in.Err()
+}
+
+// endsShard returns what is wrong with f as the frame with the digest of a shard.
+func (f *imageFrame) endsShard(table, shard int, sum uint64) error {
+	if int(f.table) != table || int(f.shard) != shard {
+		return f.unexpected(table, shard, frameShard)
+	}
+	if len(f.payload) != 8 || binary.LittleEndian.Uint64(f.payload) != sum {
+		return fmt.Errorf("its digest is %x, and should be %x", sum, f.payload)
+	}
+	return nil
+}

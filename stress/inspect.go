@@ -1,0 +1,210 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"time"
+
+	"handloom/journal"
+	"handloom/store"
+	"handloom/stress/internal/campaign"
+	"handloom/world"
+)
+
+// looked is what the command "inspect" found, and its JSON.
+type looked struct {
+	Version  int               `json:"version"`
+	Path     string            `json:"path"`
+	Verdict  string            `json:"verdict"` // whole, damaged or failed
+	ExitCode int               `json:"exit_code"`
+	Reason   string            `json:"reason"`
+	Snapshot []lookedSnapshot  `json:"snapshots"` // newest last
+	Segments []journal.Segment `json:"segments,omitempty"`
+	Cut      *journal.Cut      `json:"cut,omitempty"`
+	Records  *lookedRecords    `json:"records,omitempty"`
+	Damage   []string          `json:"damage"`
+}
+
+type lookedSnapshot struct {
+	File   string             `json:"file"`
+	Bytes  int64              `json:"bytes"`
+	Behind int                `json:"behind"` // bytes, of package world
+	Info   store.SnapshotInfo `json:"info"`
+	Fault  string             `json:"fault"` // "": it is whole
+}
+
+// lookedRecords are the records of a journal, as far as they are those of a world.
+type lookedRecords struct {
+	First, Last uint64
+	Kinds       map[string]int // how many there are of each
+	Ticks       [2]uint64      // the first and the last
+	Terms       [2]uint32      // likewise
+	Input       int            // bytes
+	LastTick    time.Time
+	Epoch       world.RecordInfo // the last one
+}
+
+// inspect is the command "inspect": it looks into a snapshot or a journal without
+// knowing a type.
+func (p *program) inspect(args []string) int {
+	const command = "inspect"
+	flags := newFlags()
+	asJSON := flags.Bool("json", false, "")
+	schema := flags.Bool("schema", false, "")
+	words, err := parse(flags, args)
+	switch {
+	case errors.Is(err, flag.ErrHelp):
+		return p.help([]string{command})
+	case err != nil:
+		return p.misused(command, err)
+	case len(words) != 1:
+		return p.misused(command, fmt.Errorf("want one FILE or DIR, not %d", len(words)))
+	}
+	l, err := look(words[0])
+	if err != nil {
+		return p.failed(command, err)
+	}
+	if *asJSON {
+		text, err := json.MarshalIndent(l, "", "\t")
+		if err != nil {
+			return p.failed(command, err)
+		}
+		fmt.Fprintf(p.stdout, "%s\n", text)
+		return l.ExitCode
+	}
+	l.writeTo(p.stdout, *schema)
+	return l.ExitCode
+}
+
+// exitDamaged is that of an invariant that is broken.
+const exitDamaged = campaign.ExitInvariant
+
+// look looks into a file or folder. The error is one of reading; damage is a finding.
+func look(path string) (*looked, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	l := &looked{Version: 1, Path: path, Verdict: "whole"}
+	if info.IsDir() {
+		err = l.journal()
+	} else {
+		err = l.snapshot(path)
+	}
+	if err != nil {
+		return nil, err
+	}
+	l.Reason = fmt.Sprintf("snapshots %d, files of records %d: all checksums and digests are right", len(l.Snapshot), len(l.Segments))
+	if len(l.Damage) > 0 {
+		l.Verdict, l.ExitCode, l.Reason = "damaged", exitDamaged, l.Damage[0]
+	}
+	return l, nil
+}
+
+// snapshot looks into one snapshot.
+func (l *looked) snapshot(path string) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	counted := &counting{r: f}
+	info, err := store.InspectSnapshot(counted)
+	s := lookedSnapshot{File: filepath.Base(path), Info: info}
+	if s.Bytes = counted.n; err == nil {
+		err = s.end(f)
+	}
+	if err != nil {
+		if !errors.Is(err, store.ErrSnapshot) {
+			return err
+		}
+		s.Fault = err.Error()
+		l.Damage = append(l.Damage, s.File+": "+s.Fault)
+	}
+	l.Snapshot = append(l.Snapshot, s)
+	return nil
+}
+
+// end reads what is behind the snapshot: nothing, or what a world puts there.
+func (s *lookedSnapshot) end(r io.Reader) error {
+	b, err := io.ReadAll(r)
+	if s.Behind = len(b); s.Behind == 0 {
+		return err
+	}
+	if err := world.InspectTrailer(b); err != nil {
+		return fmt.Errorf("%w: %d bytes are behind it, and %w", store.ErrSnapshot, s.Behind, err)
+	}
+	return err
+}
+
+// counting counts what is read.
+type counting struct {
+	r io.Reader
+	n int64
+}
+
+func (c *counting) Read(b []byte) (int, error) {
+	n, err := c.r.Read(b)
+	c.n += int64(n)
+	return n, err
+}
+
+// journal looks into the files of a journal.
+func (l *looked) journal() error {
+	records := lookedRecords{Kinds: map[string]int{}}
+	found, err := journal.Inspect(l.Path, records.add)
+	if err != nil {
+		return err
+	}
+	if len(found.Segments) == 0 && len(found.Snapshots) == 0 && found.Damage == nil {
+		return fmt.Errorf("%s: there is no journal in it", l.Path)
+	}
+	l.Segments, l.Cut, l.Records = found.Segments, found.Cut, &records
+	if found.Damage != nil {
+		l.Damage = append(l.Damage, found.Damage.Error())
+	}
+	for _, at := range found.Snapshots {
+		if err := l.snapshot(filepath.Join(l.Path, fmt.Sprintf("%016x.snap", at))); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// otherRecord is the kind of a record that no world wrote.
+const otherRecord = "other"
+
+// add counts a record.
+func (r *lookedRecords) add(at uint64, rec []byte) error {
+	if r.First == 0 {
+		r.First = at
+	}
+	r.Last = at
+	info, err := world.InspectRecord(bytes.Clone(rec))
+	if err != nil {
+		r.Kinds[otherRecord]++
+		return nil
+	}
+	r.Kinds[info.Kind]++
+	r.Input += info.Input
+	if r.Terms[0] == 0 {
+		r.Terms[0] = info.Term
+	}
+	r.Terms[1] = info.Term
+	switch info.Kind {
+	case "epoch":
+		r.Epoch = info
+	case "tick":
+		if r.Ticks[0] == 0 {
+			r.Ticks[0] = info.Tick
+		}
+		r.Ticks[1], r.LastTick = info.Tick, info.Time
+	}
+	return nil
+}

@@ -1,0 +1,187 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	"handloom/journal"
+	"handloom/store"
+	"handloom/world"
+)
+
+const worldSnap = "../store/testdata/world.snap"
+
+const seenInWorldSnap = `world.snap: 16,663 bytes, 11 frames
+epoch 4, digest 2629ecfa7d14ab0d
+
+table  kind         typeIds  shards  rows  slots  bytes            schema
+units  Table        1-3           3   171    177  6,226  ef83e3b0001c8d63
+plans  StableTable  4-5           2   171    171  9,991  e2144f39e626714c
+
+units struct{
+    X int32
+    Y int32
+    Alive bool
+    Plan struct{
+        ID uint64
+    }
+}
+
+plans struct{
+    Name string
+    Steps []int64
+    Odds map[uint8]float64
+}
+
+verdict: whole (exit code 0): snapshots 1, files of records 0: all checksums and digests are right
+`
+
+func TestInspectShowsASnapshot(t *testing.T) {
+	o := program{}.stress(context.Background(), "inspect", worldSnap, "-schema")
+	if o.code != 0 || o.stdout != seenInWorldSnap {
+		t.Errorf("exit code %d\n%s%s", o.code, o.stdout, o.stderr)
+	}
+	o = program{}.stress(context.Background(), "inspect", "-json", worldSnap)
+	var l looked
+	if err := json.Unmarshal([]byte(o.stdout), &l); err != nil || o.code != 0 || l.Snapshot[0].Info.Tables[0].Rows != 171 {
+		t.Errorf("exit code %d, %v\n%s", o.code, err, o.stdout)
+	}
+}
+
+func TestInspectFindsDamage(t *testing.T) {
+	b, err := os.ReadFile(worldSnap)
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "a.snap")
+	for _, c := range []struct {
+		b    []byte
+		want string
+	}{
+		{b[:len(b)-1], "unexpected EOF"},
+		{append(append([]byte{}, b...), 0), "1 bytes are behind it, and it does not end as the snapshot of a world does"},
+		{append(append([]byte{}, b[:9000]...), make([]byte, len(b)-9000)...), `table "plans", shard 0, frame 6: the checksum differs`},
+		{[]byte("handloom"), "unexpected EOF"},
+	} {
+		if err := os.WriteFile(path, c.b, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		o := program{}.stress(context.Background(), "inspect", path)
+		if o.code != 11 || !strings.HasPrefix(o.lastLine(), "verdict: damaged (exit code 11): a.snap: ") || !strings.Contains(o.lastLine(), c.want) {
+			t.Errorf("exit code %d, want %q\n%s%s", o.code, c.want, o.stdout, o.stderr)
+		}
+	}
+}
+
+// tick is a program whose ticks change one item.
+func tick(s *store.Store, numbers *store.Table[int64]) func(ctx context.Context, w *store.Writer, t world.Tick) error {
+	return func(ctx context.Context, w *store.Writer, t world.Tick) error {
+		_, err := numbers.Insert(w, int64(t.Number))
+		return err
+	}
+}
+
+// The words in capitals differ from run to run or from machine to machine.
+const seenInJournal = `records               first  last  units   used        of
+0000000000000001.log      1     7      7  840 B  16.0 MiB
+
+records 1 to 7, epoch 1, tick 6
+terms 1 to 1, ticks 1 to 6, 0 B of input
+program "inspected", 60 Hz, ARCH, GO; the last tick was 2000-01-01T00:00:00Z
+
+0000000000000000.snap: 198 bytes, 3 frames
+epoch 0, digest 9d359619d883edba
+
+table    kind   typeIds  shards  rows  slots  bytes            schema
+numbers  Table  1-1           1     0      0     41  d6d03e9321b8735e
+
+0000000000000007.snap: 303 bytes, 3 frames
+tag: record 7, tick 6, chain CHAIN, program "inspected"
+epoch 0, digest 454eba9e94885689
+
+table    kind   typeIds  shards  rows  slots  bytes            schema
+numbers  Table  1-1           1     6      6    137  d6d03e9321b8735e
+
+verdict: whole (exit code 0): snapshots 2, files of records 1: all checksums and digests are right
+`
+
+func TestInspectShowsAJournal(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "log")
+	synctest.Test(t, func(t *testing.T) { // for the time
+		ctx := context.Background()
+		s, err := store.New(store.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		numbers, err := store.Register(s, store.TableOptions[int64]{Name: "numbers"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		j, err := journal.Open(dir, journal.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		w, err := world.Open(ctx, s, j, world.Options{Program: "inspected", Tick: tick(s, numbers)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range 6 {
+			if _, err := w.Step(ctx); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if o := (program{}).stress(ctx, "inspect", dir); o.code != 0 {
+			t.Errorf("of a journal that is open: exit code %d\n%s%s", o.code, o.stdout, o.stderr)
+		}
+		if err := w.Close(ctx); err != nil {
+			t.Fatal(err)
+		}
+		if err := j.Close(); err != nil {
+			t.Fatal(err)
+		}
+	})
+	o := program{}.stress(context.Background(), "inspect", dir)
+	want := "^" + regexp.QuoteMeta(seenInJournal) + "$"
+	for word, form := range map[string]string{"840 B": `\d+ B`, "ARCH": `\w+`, "GO": `go[^;]+`, "CHAIN": "[0-9a-f]{32}"} {
+		want = strings.ReplaceAll(want, word, form)
+	}
+	if o.code != 0 || !regexp.MustCompile(want).MatchString(o.stdout) {
+		t.Errorf("exit code %d\n%s%s", o.code, o.stdout, o.stderr)
+	}
+	log := filepath.Join(dir, "0000000000000001.log")
+	b, err := os.ReadFile(log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b[100] ^= 1
+	if err := os.WriteFile(log, b, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	o = program{}.stress(context.Background(), "inspect", dir)
+	if want := "verdict: damaged (exit code 11): journal: corrupt: 0000000000000001.log, record 1, byte 48: the checksum differs"; o.code != 11 || o.lastLine() != want {
+		t.Errorf("exit code %d\n%s%s", o.code, o.stdout, o.stderr)
+	}
+}
+
+func TestInspectWithoutAFile(t *testing.T) {
+	for args, want := range map[string]string{
+		"inspect":              "stress inspect: want one FILE or DIR, not 0; see: go run ./stress inspect -h\n",
+		"inspect a b":          "stress inspect: want one FILE or DIR, not 2; see: go run ./stress inspect -h\n",
+		"inspect no-such-file": "stress inspect: stat no-such-file: no such file or directory\n",
+		"inspect testdata":     "stress inspect: testdata: there is no journal in it\n",
+		"inspect -x no-such":   "stress inspect: flag provided but not defined: -x; see: go run ./stress inspect -h\n",
+	} {
+		if o := (program{}).stress(context.Background(), strings.Fields(args)...); o.code != 2 || o.stderr != want {
+			t.Errorf("%s: exit code %d\n%s", args, o.code, o.stderr)
+		}
+	}
+	if o := (program{}).stress(context.Background(), "inspect", "-h"); o.code != 0 || o.stdout != usageInspect {
+		t.Errorf("exit code %d\n%s", o.code, o.stdout)
+	}
+}

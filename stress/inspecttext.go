@@ -1,0 +1,87 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"handloom/internal/report"
+	"handloom/store"
+)
+
+// writeTo writes what was found for people, the verdict last.
+func (l *looked) writeTo(w io.Writer, schema bool) {
+	if l.Records != nil {
+		l.writeRecords(w)
+	}
+	for _, s := range l.Snapshot {
+		s.writeTo(w, schema)
+	}
+	for _, d := range l.Damage {
+		fmt.Fprintln(w, "damage:", d)
+	}
+	if l.Cut != nil {
+		fmt.Fprintf(w, "cut: record %s in %s, byte %s, is not whole, and the last: it was being written, or is\n",
+			grouped(l.Cut.At), l.Cut.File, grouped(l.Cut.Offset))
+	}
+	fmt.Fprintln(w, outcome{l.Verdict, l.ExitCode, l.Reason})
+}
+
+func (l *looked) writeRecords(w io.Writer) {
+	table := report.NewTable("records", "first", "last", "units", "used", "of")
+	table.Left("records")
+	for _, s := range l.Segments {
+		table.Row(s.File, grouped(s.First), grouped(s.Last), report.Count(s.Units), report.Bytes(s.Used), report.Bytes(s.Bytes))
+	}
+	table.WriteTo(w)
+	r := l.Records
+	fmt.Fprintf(w, "\nrecords %s to %s", grouped(r.First), grouped(r.Last))
+	for _, kind := range slices.Sorted(maps.Keys(r.Kinds)) {
+		fmt.Fprintf(w, ", %s %s", kind, report.Count(r.Kinds[kind]))
+	}
+	fmt.Fprintln(w)
+	if e := r.Epoch; e.Kind != "" {
+		fmt.Fprintf(w, "terms %d to %d, ticks %s to %s, %s of input\n", r.Terms[0], r.Terms[1], grouped(r.Ticks[0]), grouped(r.Ticks[1]), report.Bytes(int64(r.Input)))
+		fmt.Fprintf(w, "program %q, %d Hz, %s, %s; the last tick was %s\n", e.Program, e.Hz, e.Arch, e.Go, r.LastTick.UTC().Format(time.RFC3339))
+	}
+	fmt.Fprintln(w)
+}
+
+func (s *lookedSnapshot) writeTo(w io.Writer, schema bool) {
+	i := &s.Info
+	fmt.Fprintf(w, "%s: %s bytes, %s frames\n", s.File, grouped(s.Bytes), report.Count(i.Frames))
+	if i.Tag != (store.Tag{}) {
+		fmt.Fprintf(w, "tag: record %s, tick %s, chain %x, program %q\n", grouped(i.Tag.At), grouped(i.Tag.Tick), i.Tag.Chain, i.Tag.Program)
+	}
+	if s.Fault == "" {
+		fmt.Fprintf(w, "epoch %s, digest %016x\n", grouped(i.Epoch), i.Digest)
+	}
+	fmt.Fprintln(w)
+	if len(i.Tables) == 0 {
+		return
+	}
+	table := report.NewTable("table", "kind", "typeIds", "shards", "rows", "slots", "bytes", "schema")
+	table.Left("table", "kind", "typeIds")
+	for _, t := range i.Tables {
+		kind := "Table"
+		if t.Stable {
+			kind = "StableTable"
+		}
+		table.Row(t.Name, kind, fmt.Sprintf("%d-%d", t.TypeID, t.TypeID+t.Shards-1), report.Count(t.Shards),
+			report.Count(t.Rows), report.Count(t.Slots), grouped(t.Bytes), t.SchemaHash)
+	}
+	table.WriteTo(w)
+	fmt.Fprintln(w)
+	if !schema {
+		return
+	}
+	for _, t := range i.Tables {
+		fmt.Fprintf(w, "%s %s\n\n", t.Name, strings.ReplaceAll(t.Schema, "\t", "    "))
+	}
+}
+
+// grouped returns a number with a comma between thousands.
+func grouped[N uint64 | int64](n N) string { return report.Count(int(n)) }
