@@ -153,9 +153,9 @@ function listen() {
 }
 
 async function main() {
-	const go = new Go();
 	const answer = await fetch("play.wasm");
 	if (!answer.ok) fail("The program cannot be had: " + await answer.text());
+	const go = new Go();
 	const program = await WebAssembly.instantiateStreaming(answer, go.importObject);
 	go.run(program.instance).then(() => fail("The program has ended."));
 	plane.width = handloom.width;
