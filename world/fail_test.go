@@ -134,7 +134,12 @@ func TestATickThatDoesNotFailIsNotSkipped(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := keeping{world.Memory()}
 		g := newGame(t, store.Options{})
-		w := mustOpen(t, g, l)
+		o := g.options()
+		o.SnapshotTicks = 1000
+		w, err := world.Open(t.Context(), g.Store, l, o)
+		if err != nil {
+			t.Fatal(err)
+		}
 		for n := range 5 {
 			submit(t.Context(), w, g.order(n))
 			steps(t, w, 1)

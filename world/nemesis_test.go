@@ -1,0 +1,206 @@
+package world_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"handloom/store"
+	"handloom/world"
+)
+
+// Three worlds on one log are killed, paused, and left without answers, while clients
+// submit marks. In the end each mark whose Submit returned is there once, each that was
+// told not to be applied is not, and the uncertain ones are there once or not.
+func TestNothingIsLostAndNothingIsDoneTwice(t *testing.T) {
+	for seed := range uint64(8) {
+		t.Run(fmt.Sprint("seed=", seed), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) { playNemesis(t, seed) })
+		})
+	}
+}
+
+type mark struct{ Key int }
+
+// A node is a place where a world runs, is killed, and is opened again.
+type node struct {
+	log   *moody
+	world *world.World
+	marks *store.Table[mark]
+	stop  context.CancelFunc
+	ended chan error
+}
+
+// moody is a log whose answers are lost or late.
+type moody struct {
+	world.Log
+	mutex sync.Mutex
+	until time.Time // before which it does not answer
+	lost  int       // answers that are lost
+	kept  bool      // though the record is kept
+}
+
+func (m *moody) Append(ctx context.Context, prev uint64, rec []byte) (uint64, error) {
+	m.mutex.Lock()
+	wait, lost, kept := time.Until(m.until), m.lost > 0, m.kept
+	m.lost = max(0, m.lost-1)
+	m.mutex.Unlock()
+	time.Sleep(wait)
+	if lost && !kept {
+		return 0, errLost
+	}
+	at, err := m.Log.Append(ctx, prev, rec)
+	if lost {
+		return 0, errLost
+	}
+	return at, err
+}
+
+func (m *moody) mood(pause time.Duration, lost int, kept bool) {
+	m.mutex.Lock()
+	defer m.mutex.Unlock()
+	m.until, m.lost, m.kept = time.Now().Add(pause), lost, kept
+}
+
+// marking is a program that keeps every mark.
+func marking(t *testing.T) (*store.Store, *store.Table[mark], world.Options) {
+	t.Helper()
+	s, err := store.New(alone)
+	if err != nil {
+		t.Fatal(err)
+	}
+	marks, err := store.Register(s, store.TableOptions[mark]{Name: "mark", Shards: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s, marks, world.Options{
+		SnapshotTicks: 50, DigestTicks: 4, Shadow: 0.1,
+		Tick: func(ctx context.Context, _ *store.Writer, _ world.Tick) error {
+			_, err := s.Flush(ctx)
+			return err
+		},
+	}
+}
+
+func (n *node) open(t *testing.T) {
+	t.Helper()
+	s, marks, o := marking(t)
+	w, err := world.Open(context.Background(), s, n.log, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	n.world, n.marks, n.stop, n.ended = w, marks, stop, make(chan error, 1)
+	go func() { n.ended <- w.Run(ctx) }()
+}
+
+func (n *node) kill(t *testing.T) {
+	t.Helper()
+	n.stop()
+	if err := <-n.ended; !errors.Is(err, context.Canceled) {
+		t.Errorf("Run: %v", err)
+	}
+	crash(t, n.world)
+}
+
+// outcomes are the keys by what Submit said.
+type outcomes struct{ applied, not, uncertain []int }
+
+func playNemesis(t *testing.T, seed uint64) {
+	random := rand.New(rand.NewPCG(seed, 7))
+	shared := keeping{world.Memory()}
+	lock := make(chan struct{}, 1) // of nodes; a mutex would keep time from passing
+	nodes := make([]*node, 3)
+	for i := range nodes {
+		nodes[i] = &node{log: &moody{Log: shared}}
+		nodes[i].open(t)
+	}
+	ctx, finish := context.WithCancel(context.Background())
+	said := make(chan outcomes)
+	for client := range 3 {
+		go func() { said <- submitMarks(ctx, nodes, lock, client) }()
+	}
+	for range 40 {
+		time.Sleep(time.Duration(random.IntN(1000)) * time.Millisecond)
+		n := nodes[random.IntN(len(nodes))]
+		switch random.IntN(4) {
+		case 0:
+			lock <- struct{}{}
+			n.kill(t)
+			n.log.mood(0, 0, false)
+			n.open(t)
+			<-lock
+		case 1:
+			n.log.mood(time.Duration(random.IntN(2000))*time.Millisecond, 0, false)
+		default:
+			n.log.mood(0, 1+random.IntN(4), random.IntN(2) == 0)
+		}
+	}
+	finish()
+	var all outcomes
+	for range 3 {
+		o := <-said
+		all.applied, all.not, all.uncertain = append(all.applied, o.applied...), append(all.not, o.not...), append(all.uncertain, o.uncertain...)
+	}
+	time.Sleep(10 * time.Second)
+	for _, n := range nodes {
+		n.kill(t)
+	}
+	wantMarks(t, shared, all)
+}
+
+// submitMarks submits marks one after another, each with a key of its own.
+func submitMarks(ctx context.Context, nodes []*node, lock chan struct{}, client int) (o outcomes) {
+	for key := client; ctx.Err() == nil; key += 3 {
+		lock <- struct{}{}
+		n := nodes[key/3%len(nodes)]
+		w, marks := n.world, n.marks
+		<-lock
+		one, cancel := context.WithTimeout(ctx, 500*time.Millisecond)
+		_, err := w.Submit(one, func(q store.Queue) error {
+			marks.Emplace(q, mark{key})
+			return nil
+		})
+		cancel()
+		switch {
+		case err == nil:
+			o.applied = append(o.applied, key)
+		case errors.Is(err, store.ErrUncertain):
+			o.uncertain = append(o.uncertain, key)
+		default:
+			o.not = append(o.not, key)
+			time.Sleep(5 * time.Millisecond)
+		}
+	}
+	return o
+}
+
+func wantMarks(t *testing.T, l world.Log, o outcomes) {
+	t.Helper()
+	s, marks, options := marking(t)
+	if err := world.Replay(t.Context(), s, l, options, 1<<40); err != nil {
+		t.Fatal(err)
+	}
+	times := make(map[int]int)
+	for _, m := range marks.All() {
+		times[m.Key]++
+	}
+	for what, keys := range map[string][]int{"applied": o.applied, "not applied": o.not, "uncertain": o.uncertain} {
+		for _, key := range keys {
+			n := times[key]
+			if n > 1 || what == "applied" && n != 1 || what == "not applied" && n != 0 {
+				t.Errorf("mark %d is there %d times, and Submit said that it is %s", key, n, what)
+			}
+		}
+	}
+	a := mustAudit(t, l)
+	t.Logf("%d terms, %d ticks; %d calls applied, %d not, %d uncertain", a.Terms, a.Ticks, len(o.applied), len(o.not), len(o.uncertain))
+	if a.Terms < 2 || len(o.applied) < 100 {
+		t.Errorf("nothing much happened: %d terms, %d calls applied", a.Terms, len(o.applied))
+	}
+}
