@@ -12,6 +12,7 @@ type Program struct {
 	typ     reflect.Type
 	layout  layout
 	root    *node
+	nests   bool      // values can hold others of the type
 	dynamic sync.Map  // reflect.Type to *node, for values in interfaces
 	walkers sync.Pool // of *walker
 }
@@ -63,7 +64,7 @@ func Memory[T any]() bool {
 
 func (p *Program) init(t reflect.Type, l layout) {
 	p.typ, p.layout = t, l
-	p.root = compile(t, l)
+	p.root, p.nests = compile(t, l), nests(t, nil)
 	p.walkers.New = func() any { return &walker{program: p} }
 }
 

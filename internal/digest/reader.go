@@ -29,7 +29,7 @@ func (p *Program) Silent() bool { return p.root.silent }
 
 // Nests reports whether values of the type can hold others of it, which makes them as
 // deep as a program likes: some are too deep to be read back.
-func (p *Program) Nests() bool { return nests(p.typ, nil) }
+func (p *Program) Nests() bool { return p.nests }
 
 func nests(t reflect.Type, around []reflect.Type) bool {
 	if slices.Contains(around, t) {

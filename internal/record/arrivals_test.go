@@ -306,3 +306,57 @@ func TestNamesOfAnInputAreItsOwn(t *testing.T) {
 		}
 	}
 }
+
+// Logs keep these bytes: a form that differs is another version.
+func TestTheBytesOfAnInput(t *testing.T) {
+	b := record.New(record.Limits{})
+	var first, second recorder[value]
+	var silent recorder[struct{}]
+	first.Init(b, 7, 2, items.For[value]())
+	first.Links([]uintptr{8}, nil)
+	second.Init(b, 9, 1, items.For[value]())
+	second.Links([]uintptr{8}, nil)
+	silent.Init(b, 10, 1, items.For[struct{}]())
+	a := b.Claim(errReleased)
+	arrive := func(f func(q queue)) {
+		q, err := a.Enter()
+		if err != nil {
+			t.Fatal(err)
+		}
+		f(q)
+		if err := a.Arrive(q, record.NewCall(0)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	arrive(func(q queue) {
+		first.Put(q, name{ID: handle.New(8, 1, 5)}, value{N: 1})
+		one := second.Emplace(q, value{N: 2})
+		two := second.Emplace(q, value{N: 3, Link: one.ID})
+		first.Emplace(q, value{N: 4, Link: two.ID})
+		second.Erase(q, two)
+	})
+	arrive(func(q queue) {
+		silent.EmplaceItems(q, make([]struct{}, 3), nil)
+		q.Erase(handle.New(99, 1, 1))
+		first.EraseAll(q)
+	})
+	input, _ := a.Seal(nil, 1000)
+	want := []byte{
+		1, // version
+		2, // calls
+		1, 1, 1, 4, 0, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0, 0, 0, 9, 0x80, // a create for the first table, that names the second one of typeId 9
+		1, 2, 2, // two creates for the second
+		2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
+		3, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 9, 0x80,
+		2, 1, 1, 5, 0, 0, 0, 1, 0, 8, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, // a put for the first: handle, item
+		3, 2, 1, 2, 0, 0, 0, 0, 0, 9, 0x80, // an erase for the second
+		0,
+		1, 3, 3, 0, 0, 0, // three creates for the third, of items that are nothing
+		4, 1, 1, 0, 0, 0, 1, 0, 99, 0, // an erase that no table has
+		5, 1, // all of the first
+		0,
+	}
+	if !slices.Equal(input, want) {
+		t.Errorf("the bytes are\n%v, not\n%v", input, want)
+	}
+}

@@ -168,16 +168,16 @@ func (e *encoder) items(r *Recorder, values items.Slice) {
 			e.renaming.undo()
 		}
 	}
-	if r.nests {
-		e.readBack(r, n, e.out[from:])
+	if r.typ.Digest.Nests() {
+		e.readBack(r.typ, n, e.out[from:])
 	}
 }
 
 // readBack finds out whether n items, which may nest, can be read back: what was logged
 // and cannot would be the end of the log.
-func (e *encoder) readBack(r *Recorder, n int, encoded []byte) {
+func (e *encoder) readBack(t *items.Type, n int, encoded []byte) {
 	e.trial.Reset(encoded)
-	r.typ.ReadItems(&e.trial, r.typ.Make(n))
+	t.ReadItems(&e.trial, t.Make(n))
 	if err := e.trial.Err(); err != nil && e.err == nil {
 		e.err = err
 	}

@@ -17,7 +17,6 @@ type Recorder struct {
 	prefix  handle.ID   // the free bit and the table's first typeId, in their places within a handle
 	typ     *items.Type // of the table's items
 	links   links
-	nests   bool // items may be too deep to be read back
 
 	Pending   *Commands // of the flush that runs; [Batch.Gather] fills them in
 	published published
@@ -31,7 +30,7 @@ type Recorder struct {
 func (r *Recorder) Init(b *Batch, first uint16, shards int, t *items.Type) {
 	ordinal, list := b.addTable(r, first, shards)
 	r.router = router{batch: b, list: list, first: first, shards: uint16(shards)}
-	r.ordinal, r.typ, r.nests = ordinal, t, t.Digest.Nests()
+	r.ordinal, r.typ = ordinal, t
 	r.prefix = handle.FreeBit | handle.New(first, 0, 0)
 	r.Pending = new(Commands)
 }
