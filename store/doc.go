@@ -153,6 +153,9 @@
 // that hold pointers or interfaces cannot be saved; handles, strings, slices and
 // maps can.
 //
+// What is not to be lost between two snapshots is logged before it is applied: package
+// world does that, by [Store.Claim], which gives it the sole right to change the store.
+//
 // The examples Tour, Particles, SceneGraph, ArenaServer and Netcode are whole programs;
 // go doc does not print them, but they are the files example_*_test.go.
 //
