@@ -145,8 +145,8 @@ func (m *Exact) Chunks(table int) []Chunk {
 	for i, s := range t.shards {
 		rows := s.Rows()
 		for lo := 0; lo < rows; lo += t.Chunk {
-			c := Chunk{Shard: i}
 			hi := min(rows-lo, t.Chunk) + lo
+			c := Chunk{i, make([]uint64, 0, hi-lo), make([]Item, 0, hi-lo)}
 			for _, n := range s.order(lo, hi) {
 				c.Handles = append(c.Handles, s.Handle(n))
 				c.items = append(c.items, s.items[n])

@@ -1,4 +1,4 @@
-package store_test
+package play_test
 
 import (
 	"context"
@@ -7,7 +7,7 @@ import (
 
 	"handloom/internal/check"
 	"handloom/internal/kit/draw"
-	kit "handloom/internal/kit/play"
+	"handloom/internal/kit/play"
 	"handloom/internal/kit/program"
 	"handloom/internal/kit/shrink"
 )
@@ -29,18 +29,18 @@ func randomPrograms(t *testing.T, n int, narrow bool) {
 		var p *program.Program
 		p, seed = drawn(seed, narrow)
 		p.Configs = draw.Configs(p.Seed, 4)
-		if f := kit.Under(t.Context(), p, p.Configs...); f != nil {
+		if f := play.Under(t.Context(), p, p.Configs...); f != nil {
 			ctx, cancel := context.WithCancel(t.Context())
 			tries := 0
 			small := shrink.Program(ctx, p, func(smaller *program.Program) bool {
 				if tries++; tries == mostTries {
 					cancel()
 				}
-				got := kit.Under(t.Context(), smaller, p.Configs...)
+				got := play.Under(t.Context(), smaller, p.Configs...)
 				return got != nil && got.Kind == f.Kind
 			})
 			cancel()
-			t.Fatalf("%v, and\n%s: %v", f, small.Text(), kit.Under(t.Context(), small, p.Configs...))
+			t.Fatalf("%v, and\n%s: %v", f, small.Text(), play.Under(t.Context(), small, p.Configs...))
 		}
 	}
 }
@@ -49,7 +49,7 @@ func randomPrograms(t *testing.T, n int, narrow bool) {
 // or not, as asked for, and the seed behind it.
 func drawn(seed uint64, narrow bool) (*program.Program, uint64) {
 	for ; ; seed++ {
-		p := draw.Program(seed, draw.Options{Steps: 150, Misuses: kit.Misuses(), Wide: !narrow})
+		p := draw.Program(seed, draw.Options{Steps: 150, Misuses: play.Misuses(), Wide: !narrow})
 		if narrow == (p.Narrow != program.Narrow{}) {
 			return p, seed + 1
 		}
