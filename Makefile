@@ -4,13 +4,14 @@ STATICCHECK = go run honnef.co/go/tools/cmd/staticcheck@v0.8.2
 GOFUMPT     = go run mvdan.cc/gofumpt@v0.12.0
 BENCHSTAT   = go run golang.org/x/perf/cmd/benchstat@$(shell go list -m -f "{{.Version}}" golang.org/x/perf)
 FUZZTIME   ?= 60s
+KILLS      ?= 1000
 
 # A wake-up that is lost or a lock that is kept shows as a test that hangs. A
 # package takes a fraction of these, even on a busy machine.
 TIMEOUT      ?= 5m
 RACE_TIMEOUT ?= 9m
 
-.PHONY: help check test race checked lint portable picture fuzz bench bench-check bench-compare stress canaries
+.PHONY: help check test race checked lint portable picture fuzz bench bench-check bench-compare stress kills canaries
 
 help: ## this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/ -/'
@@ -44,6 +45,9 @@ portable: ## the library on 32 bits, and that it compiles for the browser
 
 stress: ## the main job, and that bad input is refused
 	sh stress/check.sh
+
+kills: ## a program on a journal, killed KILLS times
+	@dir=$$(mktemp -d) && go build -o $$dir/stress ./stress && { $$dir/stress -durable $$dir/log -kills $(KILLS); code=$$?; rm -rf $$dir; exit $$code; }
 
 canaries: ## that the harness finds faults put in on purpose
 	go run ./stress -canary all -seed 1

@@ -1,13 +1,16 @@
 #!/bin/sh
-# Runs the main job from a binary, because go run hides exit codes; checks that a
-# malformed trace or program is refused with exit code 2, that SIGTERM ends a run
-# with its verdict, and that a child ends with its parent.
+# Runs the main job from a binary, because go run hides exit codes, and kills a
+# program on a journal; checks that a malformed trace or program is refused with exit
+# code 2, that SIGTERM ends a run with its verdict, and that a child ends with its
+# parent.
 set -eu
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 go build -o "$dir/stress" ./stress
 "$dir/stress" -h >"$dir/help"
 (cd "$dir" && ./stress)
+"$dir/stress" -durable "$dir/log" -kills 20
+"$dir/stress" inspect "$dir/log"
 
 refused() {
 	code=0
@@ -19,6 +22,8 @@ printf 'handloom-trace 1\nC 0 1\nC 0 1\n' >"$dir/twice.trace"
 refused replay "$dir/twice.trace"
 printf 'handloom-stress 1\ndo\njump\n' >"$dir/jump.program"
 refused -program "$dir/jump.program"
+refused -durable "$dir/log"
+refused inspect "$dir/out"
 
 # Both answer once they have said what runs.
 for endless in '-scenario arena -ticks 100000000' '-profile smoke -duration 1h'; do

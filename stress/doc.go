@@ -11,6 +11,7 @@
 //	go run ./stress import goalloc FILE -o OUT
 //	                                        makes a trace of a real Go program
 //	go run ./stress -scenario NAME|FILE     a workload on this machine
+//	go run ./stress -durable DIR -kills N   a program on a journal, killed N times
 //	go run ./stress inspect FILE|DIR        what is in a snapshot or a journal
 //
 // # Random programs

@@ -47,7 +47,7 @@ func TestWrongUsageIsOneLine(t *testing.T) {
 		{"-replay x", "stress: flag provided but not defined: -replay; see: go run ./stress -h"},
 		{"-json no/such", "stress: -json: stat no: no such file or directory"},
 		{"-json testdata", "stress: -json: testdata: is a directory"},
-		{"help bogus", `stress help: no help about ["bogus"]; want profile, replay, import, scenario or inspect; see: go run ./stress help -h`},
+		{"help bogus", `stress help: no help about ["bogus"]; want profile, replay, import, scenario, durable or inspect; see: go run ./stress help -h`},
 		{"-profile quick", `stress: no profile is called "quick"; want smoke, pr, nightly, misuse or soak; see: go run ./stress -h`},
 		{"-profile smoke -workers 1", "stress: flag provided but not defined: -workers; see: go run ./stress -h"},
 		{"-profile smoke FILE", `stress: "FILE" is too much; a program is played by -program FILE; see: go run ./stress -h`},

@@ -10,11 +10,15 @@ import (
 	"handloom/internal/interrupt"
 	"handloom/stress/internal/campaign"
 	"handloom/stress/internal/child"
+	"handloom/stress/internal/kills"
 )
 
 func main() {
 	if len(os.Args) == 2 && os.Args[1] == childCommand {
 		child.Serve(os.Stdin, os.Stdout)
+	}
+	if len(os.Args) > 1 && os.Args[1] == kills.ChildCommand {
+		os.Exit(kills.Child(os.Args[2:], os.Stdin, os.Stdout))
 	}
 	os.Exit(run(interrupt.Context(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 }
@@ -60,6 +64,9 @@ func (p *program) run(ctx context.Context, args []string) int {
 	}
 	if command == "" && wantsScenario(args) {
 		return p.scenario(ctx, args)
+	}
+	if command == "" && wantsDurable(args) {
+		return p.durable(ctx, args)
 	}
 	if command == "" && wantsHarness(args) {
 		return p.harness(ctx, args)

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"handloom/stress/internal/child"
+	"handloom/stress/internal/kills"
 
 	"go.uber.org/goleak"
 )
@@ -16,6 +17,9 @@ import (
 func TestMain(m *testing.M) {
 	if len(os.Args) == 2 && os.Args[1] == childCommand {
 		child.Serve(os.Stdin, os.Stdout)
+	}
+	if len(os.Args) > 1 && os.Args[1] == kills.ChildCommand {
+		os.Exit(kills.Child(os.Args[2:], os.Stdin, os.Stdout))
 	}
 	goleak.VerifyTestMain(m)
 }

@@ -19,8 +19,9 @@ and holds every answer to models that share no code with the store.
   go run ./stress import goalloc FILE -o OUT
                                            makes a trace of a real Go program
   go run ./stress -scenario NAME|FILE      a workload on this machine, and what it costs
+  go run ./stress -durable DIR -kills N    a program on a journal, killed N times
   go run ./stress inspect FILE|DIR         what is in a snapshot, or in a journal
-  go run ./stress help profile|replay|import|scenario|inspect
+  go run ./stress help profile|replay|import|scenario|durable|inspect
                                            more about these
 
 What is checked of a trace, after every tick and for every number of workers: the
@@ -233,6 +234,35 @@ be written, 11 an invariant is broken, 16 a limit, 130 interrupted, 143 told to 
 SIGTERM: what was measured until then is told.
 `
 
+const usageDurable = `Usage: go run ./stress -durable DIR [-kills N] [-seed N]
+
+Plays a program of package world on a journal in DIR, an empty folder or none, in a
+process of its own, and kills that with SIGKILL at moments drawn from the seed: while
+it recovers, between two ticks, in the middle of one, while it saves. Then another
+process, with another number of workers, goes on. Each tick with its digest, and each
+Submit that returned, is told through a pipe, which survives the process. At the end
+the journal is replayed from the older snapshot with 5 workers.
+
+  -kills N   how many (default 20)
+  -seed N    of the moments (default: random)
+
+What is checked: no tick that was told is missing or played again; each tick has one
+digest, played or replayed, with 1, 2, 3, 5 and 8 workers; each key whose Submit
+returned is in the state once; the journal has no damage, and nothing to be cut. A
+kill is no power failure: those, package journal tests.
+
+Columns: "in Open" are kills before the world was open, "replayed" ticks since the
+last snapshot, "slowest start" the longest time from the start of a process to an
+open world. DIR is left as it is: see go run ./stress inspect DIR.
+
+Example:
+
+  go run ./stress -durable /tmp/killed -kills 1000 -seed 1
+
+Exit codes: 0 passed, 11 something was lost or differs, or a process failed, 2 wrong
+usage, 130 interrupted, 143 told to end by SIGTERM.
+`
+
 const usageInspect = `Usage: go run ./stress inspect FILE|DIR [-schema] [-json]
 
 Looks into FILE, a snapshot that Store.Snapshot or Checkpoint.WriteTo wrote, or
@@ -269,7 +299,7 @@ Exit codes: 0 whole, 11 damaged, 2 wrong usage or what cannot be read.
 func (p *program) help(words []string) int {
 	topics := map[string]string{
 		"": usage, "profile": usageProfile, "replay": usageReplay, "import": usageImport, "scenario": usageScenario,
-		"inspect": usageInspect,
+		"durable": usageDurable, "inspect": usageInspect,
 	}
 	topic := ""
 	if len(words) > 0 && !slices.Contains([]string{"-h", "-help", "--help"}, words[0]) {
@@ -277,7 +307,7 @@ func (p *program) help(words []string) int {
 	}
 	text, ok := topics[topic]
 	if !ok || len(words) > 1 {
-		return p.misused("help", fmt.Errorf("no help about %q; want profile, replay, import, scenario or inspect", words))
+		return p.misused("help", fmt.Errorf("no help about %q; want profile, replay, import, scenario, durable or inspect", words))
 	}
 	io.WriteString(p.stdout, text)
 	return 0

@@ -48,6 +48,7 @@ var mayImport = map[string][]string{
 	"stress/internal/child":    {"internal/kit/play", "internal/kit/program"},
 	"stress/internal/campaign": {"internal/report", "stress/internal/child", "internal/kit/draw", "stress/internal/feed", "internal/kit/model", "internal/kit/play", "internal/kit/program", "internal/kit/shrink"},
 	"stress/internal/player":   {"stress/internal/child"},
+	"stress/internal/kills":    {"store", "journal", "world"},
 	"stress/internal/faults":   {},
 	"stress/internal/feed":     {},
 	"internal/kit/program":     {},

@@ -1,0 +1,263 @@
+package kills
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os/exec"
+	"strings"
+	"time"
+
+	"handloom/journal"
+	"handloom/world"
+)
+
+// Options of a run.
+type Options struct {
+	Dir      string // of the journal; it need not be there
+	Kills    int
+	Seed     uint64   // of the moments and of the numbers of workers
+	Command  []string // that runs [Child], without its words
+	Progress func(r *Result)
+}
+
+// A Result is what came of a run. Lost and wrong are what may not be.
+type Result struct {
+	Kills    int    // that hit
+	InOpen   int    // of them: before the child had opened the world
+	Ticks    uint64 // the last one that was told
+	Acks     int    // Submits that returned
+	Replayed int    // ticks, of children that opened the world
+	Slowest  time.Duration
+	Took     time.Duration
+
+	LostTicks int // told, and not there after a kill
+	LostAcks  int // told, and not in the state at the end
+	Twice     int // keys that are in the state twice
+	Wrong     int // digests that are not those that the tick had before
+	Faults    []string
+
+	digests map[uint64]uint64 // by tick
+	acked   map[uint64]bool   // keys
+}
+
+// Bad reports whether anything was lost or wrong.
+func (r *Result) Bad() bool { return len(r.Faults) > 0 }
+
+// fault notes what is wrong, the first few in words.
+func (r *Result) fault(count *int, format string, args ...any) {
+	if *count++; len(r.Faults) < 20 {
+		r.Faults = append(r.Faults, fmt.Sprintf(format, args...))
+	}
+}
+
+// Run starts children, one after another, and kills them, but for the last, which
+// comes to its end; then it replays the journal. The error says why a run came to no
+// end; what was found until then is in the Result.
+func Run(ctx context.Context, o Options) (*Result, error) {
+	r := &Result{digests: map[uint64]uint64{}, acked: map[uint64]bool{}}
+	begun := time.Now()
+	random := rand.New(rand.NewPCG(o.Seed, 0))
+	for n := 0; r.Kills < o.Kills && ctx.Err() == nil; n++ {
+		if n > 2*o.Kills+10 {
+			return r, fmt.Errorf("%d children were started for %d kills", n, r.Kills)
+		}
+		if err := r.child(o, n, random, false); err != nil {
+			return r, err
+		}
+		r.Took = time.Since(begun)
+		o.Progress(r)
+	}
+	err := r.child(o, 1<<20, random, true)
+	if err == nil {
+		err = r.replay(o)
+	}
+	r.Took = time.Since(begun)
+	return r, err
+}
+
+// workers that children have in turn, so that one replays what another has played.
+var workers = []int{1, 2, 3, 8}
+
+// replayWorkers are those of the replay at the end.
+const replayWorkers = 5
+
+// child runs one child: until it is killed, or for some ticks.
+func (r *Result) child(o Options, n int, random *rand.Rand, last bool) error {
+	words := append(o.Command[1:len(o.Command):len(o.Command)], ChildCommand, o.Dir, fmt.Sprint(n), fmt.Sprint(workers[n%len(workers)]))
+	cmd := exec.Command(o.Command[0], words...)
+	var errs strings.Builder
+	cmd.Stderr = &errs
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		return err
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		return err
+	}
+	begun := time.Now()
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	// A third of the kills come while the child opens the journal, or soon after.
+	lines := random.IntN(80)
+	if random.IntN(3) == 0 {
+		lines = random.IntN(4)
+	}
+	moment := time.Duration(random.IntN(4000)) * time.Microsecond
+	if last {
+		lines = 80
+	}
+	heard := listener{Result: r, child: n, begun: begun}
+	told := bufio.NewScanner(out)
+	scan := func() bool { return told.Scan() && heard.line(told.Text()) }
+	for range lines {
+		if !scan() {
+			break
+		}
+	}
+	if last {
+		in.Close()
+	} else {
+		time.Sleep(moment)
+		_ = cmd.Process.Kill()
+	}
+	for scan() {
+	}
+	_, _ = io.Copy(io.Discard, out)
+	err = cmd.Wait()
+	in.Close()
+	killed := cmd.ProcessState.ExitCode() < 0
+	switch {
+	case heard.failed != "":
+		return fmt.Errorf("child %d: %s", n, heard.failed)
+	case killed && !last:
+		if r.Kills++; !heard.open {
+			r.InOpen++
+		}
+		return nil
+	case err != nil:
+		return fmt.Errorf("child %d: %w\n%s", n, err, errs.String())
+	}
+	return nil
+}
+
+// A listener takes what one child says.
+type listener struct {
+	*Result
+	child  int
+	begun  time.Time
+	open   bool
+	failed string
+}
+
+// line takes one line, and reports whether it is one.
+func (l *listener) line(text string) bool {
+	what, rest, _ := strings.Cut(text, " ")
+	var tick, digest uint64
+	switch what {
+	case "ack":
+		if _, err := fmt.Sscan(rest, &tick); err != nil {
+			return l.odd(text)
+		}
+		l.Acks++
+		l.acked[tick] = true
+		return true
+	case "replay", "open", "tick":
+		if _, err := fmt.Sscan(rest, &tick, &digest); err != nil {
+			return l.odd(text)
+		}
+	case "fail":
+		l.failed = rest
+		return true
+	default:
+		return l.odd(text)
+	}
+	if was, ok := l.digests[tick]; ok && was != digest {
+		l.fault(&l.Wrong, "child %d: %s of tick %d has digest %016x, which was %016x", l.child, what, tick, digest, was)
+	}
+	l.digests[tick] = digest
+	switch what {
+	case "replay":
+		l.Replayed++
+	case "open":
+		if l.open = true; tick < l.Ticks {
+			l.fault(&l.LostTicks, "child %d opens tick %d, and tick %d was told", l.child, tick, l.Ticks)
+		}
+		l.Slowest = max(l.Slowest, time.Since(l.begun))
+	case "tick":
+		if tick <= l.Ticks {
+			l.fault(&l.LostTicks, "child %d plays tick %d again, and tick %d was told", l.child, tick, l.Ticks)
+		}
+	}
+	l.Ticks = max(l.Ticks, tick)
+	return true
+}
+
+// odd is for a line that no child says, such as half of one.
+func (l *listener) odd(text string) bool {
+	l.failed = fmt.Sprintf("it says %q", text)
+	return false
+}
+
+// replay looks at the journal that is left, as no child did.
+func (r *Result) replay(o Options) error {
+	found, err := journal.Inspect(o.Dir, func(uint64, []byte) error { return nil })
+	if err != nil {
+		return err
+	}
+	damage := 0
+	if found.Damage != nil || found.Cut != nil {
+		r.fault(&damage, "the journal: damage %v, cut %+v", found.Damage, found.Cut)
+	}
+	g, err := newGame(replayWorkers)
+	if err != nil {
+		return err
+	}
+	ctx := context.Background()
+	j, err := journal.Open(o.Dir, journalOptions)
+	if err != nil {
+		return err
+	}
+	defer j.Close()
+	upTo, replayed := r.Ticks, uint64(0)
+	err = world.Replay(ctx, g.Store, older{j}, g.options(func(ctx context.Context, t world.Outcome) {
+		replayed++
+		if digest, err := g.Digest(ctx); err != nil || digest != r.digests[t.Number] {
+			r.fault(&r.Wrong, "the replay of tick %d with %d workers has digest %016x, which was %016x; %v", t.Number, replayWorkers, digest, r.digests[t.Number], err)
+		}
+	}), upTo)
+	if err != nil {
+		return err
+	}
+	if replayed == 0 {
+		return fmt.Errorf("the replay of tick %d played no tick", upTo)
+	}
+	r.Replayed += int(replayed)
+	kept := make(map[uint64]int)
+	for _, n := range g.notes.All() {
+		if kept[n.Key]++; kept[n.Key] == 2 {
+			r.fault(&r.Twice, "key %x is there twice", n.Key)
+		}
+	}
+	for key := range r.acked {
+		if kept[key] == 0 {
+			r.fault(&r.LostAcks, "key %x was acknowledged, and is not there", key)
+		}
+	}
+	return nil
+}
+
+// older is a journal without its newest snapshot, so that a replay plays ticks.
+type older struct{ *journal.Journal }
+
+func (j older) Saved(ctx context.Context) ([]uint64, error) {
+	at, err := j.Journal.Saved(ctx)
+	if len(at) > 1 {
+		at = at[1:]
+	}
+	return at, err
+}
