@@ -29,7 +29,7 @@ func (w *World) apply(ctx context.Context, at uint64, b []byte, from origin) err
 	case kindTick:
 		return w.applyTick(ctx, &r, h, from)
 	case kindEpoch:
-		h.term, h.owner, h.program, h.handed, h.to = r.term, r.incarnation, r.epoch.program, false, ""
+		h.term, h.owner, h.epoch, h.handed, h.to = r.term, r.incarnation, r.epoch, false, ""
 	case kindHandoff:
 		h.handed, h.to = true, r.to
 	}
@@ -55,12 +55,17 @@ func (w *World) check(r *record, h *head, at uint64, b []byte, from origin) erro
 	if err := r.follows(h); err != nil {
 		return corrupt(at, "%w", err)
 	}
-	if r.kind == kindEpoch {
-		if err := w.mayApply(r.epoch); err != nil {
-			return fmt.Errorf("world: record %d: %w", at, err)
-		}
+	of := &h.epoch
+	switch r.kind {
+	case kindSkip:
+		return nil
+	case kindEpoch:
+		of = &r.epoch
 	}
-	if r.kind == kindSkip || from.own {
+	if err := w.mayApply(of); err != nil {
+		return fmt.Errorf("world: record %d: %w", at, err)
+	}
+	if from.own {
 		return nil
 	}
 	return w.compare(at, r.state)

@@ -50,7 +50,7 @@ func claim(ctx context.Context, s *store.Store, l Log, o Options) (*World, error
 	w := &World{store: s, claim: c, log: l, o: o, incarnation: random(), turn: make(chan struct{}, 1)}
 	w.life, w.end = context.WithCancelCause(context.Background())
 	w.ticks, w.dies = context.WithCancelCause(context.Background())
-	w.shards = shardsOf(s)
+	w.shards, w.epoch = shardsOf(s), w.ownEpoch()
 	w.wait = w.firstWait()
 	return w, nil
 }

@@ -99,6 +99,39 @@ func TestALogOfAnotherProgramIsRefused(t *testing.T) {
 	mustClose(t, mustOpen(t, newGame(t, store.Options{}), l))
 }
 
+// Ticks of another program are refused also where the epoch record that tells lies
+// before the snapshot. A snapshot with none behind it is only a state.
+func TestTicksOfAnotherProgramAreRefused(t *testing.T) {
+	for name, end := range map[string]func(t testing.TB, w *world.World){"ticks": crash, "no ticks": mustClose} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				l := world.Memory()
+				w := mustOpen(t, newGame(t, store.Options{}), l)
+				for range 9 {
+					steps(t, w, 1)
+					synctest.Wait() // for the snapshot of tick 7
+				}
+				end(t, w)
+				g := newGame(t, store.Options{QueueLimit: 1000})
+				w, err := world.Open(t.Context(), g.Store, l, g.options())
+				if name == "ticks" {
+					if !errors.Is(err, world.ErrProgram) {
+						t.Errorf("Open: %v", err)
+					}
+					return
+				}
+				if err != nil {
+					t.Fatal(err)
+				}
+				if tick := mustStep(t, w); tick.Number != 10 {
+					t.Errorf("tick %d", tick.Number)
+				}
+				mustClose(t, w)
+			})
+		})
+	}
+}
+
 // A new program goes on where the old one handed over, and worlds of the old one stop.
 func TestAHandoffToANewProgram(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -49,11 +49,12 @@ func (k kind) String() string {
 	return [...]string{"epoch", "tick", "handoff", "skip"}[k-1]
 }
 
-// An epoch is what an owner says of the program that it runs.
+// An epoch is what an owner says of the program that it runs, whose ticks another
+// program would play otherwise.
 type epoch struct {
 	program, arch, goVersion string
 	hz                       uint32
-	schema                   chain // of tables and limits
+	schema                   chain // of tables, limits and the size of an int
 }
 
 // A stateDigest has the digests of some shards behind a tick.
@@ -94,15 +95,19 @@ func (r *record) append(b []byte) []byte {
 	}
 	switch r.kind {
 	case kindEpoch:
-		b = appendText(b, r.epoch.program)
-		b = binary.LittleEndian.AppendUint32(b, r.epoch.hz)
-		b = appendText(b, r.epoch.arch)
-		b = appendText(b, r.epoch.goVersion)
-		b = append(b, r.epoch.schema[:]...)
+		b = r.epoch.append(b)
 	case kindHandoff:
 		b = appendText(b, r.to)
 	}
 	return b
+}
+
+func (e *epoch) append(b []byte) []byte {
+	b = appendText(b, e.program)
+	b = binary.LittleEndian.AppendUint32(b, e.hz)
+	b = appendText(b, e.arch)
+	b = appendText(b, e.goVersion)
+	return append(b, e.schema[:]...)
 }
 
 func appendText(b []byte, text string) []byte {
@@ -137,10 +142,7 @@ func (r *record) decode(b []byte) error {
 	}
 	switch r.kind {
 	case kindEpoch:
-		r.epoch.program = in.text()
-		r.epoch.hz = uint32(in.number(4))
-		r.epoch.arch, r.epoch.goVersion = in.text(), in.text()
-		copy(r.epoch.schema[:], in.cut(16))
+		r.epoch = in.epoch()
 	case kindTick:
 		r.input, in.b = in.b, nil
 	case kindHandoff:
@@ -178,3 +180,10 @@ func (r *reader) number(size int) uint64 {
 }
 
 func (r *reader) text() string { return string(r.cut(r.number(4))) }
+
+func (r *reader) epoch() (e epoch) {
+	e.program, e.hz = r.text(), uint32(r.number(4))
+	e.arch, e.goVersion = r.text(), r.text()
+	copy(e.schema[:], r.cut(16))
+	return e
+}

@@ -20,7 +20,7 @@ type image struct {
 // A snapshot is what [store.Checkpoint.WriteTo] writes, whose Tag has position, chain,
 // tick and program, and behind it
 //
-//	"HLWRLD" 0 1 | cell u64 | term u32 | owner u64 | time i64 | seed u64 | handed u8 | to | crc32c of this
+//	"HLWRLD" 0 1 | cell u64 | term u32 | owner u64 | time i64 | seed u64 | handed u8 | to | epoch | crc32c of this
 const (
 	trailerMagic = "HLWRLD\x00\x01"
 	mostTrailer  = 1 << 16
@@ -42,7 +42,7 @@ func (w *World) copyInto(ctx context.Context, i *image) error {
 // writeTo writes the snapshot.
 func (i *image) writeTo(w io.Writer) error {
 	h := &i.head
-	i.state.SetTag(store.Tag{At: h.at, Tick: h.tick, Chain: h.chain, Program: h.program})
+	i.state.SetTag(store.Tag{At: h.at, Tick: h.tick, Chain: h.chain, Program: h.epoch.program})
 	if _, err := i.state.WriteTo(w); err != nil {
 		return err
 	}
@@ -57,7 +57,7 @@ func (i *image) writeTo(w io.Writer) error {
 	} else {
 		b = append(b, 0)
 	}
-	b = appendText(b, h.to)
+	b = h.epoch.append(appendText(b, h.to))
 	_, err := w.Write(binary.LittleEndian.AppendUint32(b, crc32.Checksum(b, castagnoli)))
 	return err
 }
@@ -74,7 +74,7 @@ func (i *image) readFrom(ctx context.Context, s *store.Store, r io.Reader) error
 		return err
 	}
 	tag := i.state.Tag()
-	i.head = head{at: tag.At, chain: tag.Chain, tick: tag.Tick, program: tag.Program}
+	i.head = head{at: tag.At, chain: tag.Chain, tick: tag.Tick}
 	return i.head.decodeTrailer(b)
 }
 
@@ -89,7 +89,7 @@ func (h *head) decodeTrailer(b []byte) error {
 		return errTrailer
 	}
 	h.cell, h.term, h.owner, h.time, h.seed = in.number(8), uint32(in.number(4)), in.number(8), int64(in.number(8)), in.number(8)
-	h.handed, h.to = in.number(1) != 0, in.text()
+	h.handed, h.to, h.epoch = in.number(1) != 0, in.text(), in.epoch()
 	if in.failed || len(in.b) > 0 {
 		return errTrailer
 	}
@@ -121,8 +121,8 @@ func (w *World) load(ctx context.Context, serves func(h head) bool) (found bool,
 		if !serves(h) {
 			continue
 		}
-		if h.at > 0 && h.program != w.o.Program && (!h.handed || h.to != w.o.Program) {
-			return false, fmt.Errorf("world: snapshot of record %d: %w: %q, and this is %q", at, ErrProgram, h.program, w.o.Program)
+		if h.at > 0 && h.epoch.program != w.o.Program && (!h.handed || h.to != w.o.Program) {
+			return false, fmt.Errorf("world: snapshot of record %d: %w: %q, and this is %q", at, ErrProgram, h.epoch.program, w.o.Program)
 		}
 		if err := w.store.Rollback(ctx, &i.state); err != nil {
 			return false, fmt.Errorf("world: snapshot of record %d: %w", at, err)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"runtime"
+	"strconv"
 	"time"
 )
 
@@ -75,23 +76,24 @@ func (w *World) sealEpoch() *pending {
 		r.cell = random()
 	}
 	r.state = w.state(h.tick)
-	r.epoch = w.epoch()
+	r.epoch = w.epoch
 	return &pending{prev: h.at, bytes: r.append(nil)}
 }
 
-// epoch is what this World says of its program.
-func (w *World) epoch() epoch {
-	return epoch{program: w.o.Program, arch: runtime.GOARCH, goVersion: runtime.Version(), schema: chain{}.next([]byte(w.claim.Schema())), hz: uint32(w.o.Hz)}
+// ownEpoch is what this World says of its program.
+func (w *World) ownEpoch() epoch {
+	schema := fmt.Appendf(nil, "%d bits\n%s", strconv.IntSize, w.claim.Schema())
+	return epoch{program: w.o.Program, hz: uint32(w.o.Hz), arch: runtime.GOARCH, goVersion: runtime.Version(), schema: chain{}.next(schema)}
 }
 
-// mayApply says why ticks of another epoch than w's own cannot be applied, or nil.
-func (w *World) mayApply(of epoch) error {
-	own := w.epoch()
+// mayApply says why records of an epoch cannot be applied here, or nil.
+func (w *World) mayApply(of *epoch) error {
+	own := &w.epoch
 	switch {
 	case of.program != own.program:
 		return fmt.Errorf("%w: %q, and this is %q", ErrProgram, of.program, own.program)
 	case of.schema != own.schema:
-		return fmt.Errorf("%w: its tables or limits are other ones than these:\n%s", ErrProgram, w.claim.Schema())
+		return fmt.Errorf("%w: its tables, limits or size of an int are other ones than these, of %d bits:\n%s", ErrProgram, strconv.IntSize, w.claim.Schema())
 	case !w.o.Portable && (of.arch != own.arch || of.goVersion != own.goVersion):
 		return fmt.Errorf("%w: it was built by %s for %s, this by %s for %s; see Options.Portable", ErrProgram, of.goVersion, of.arch, own.goVersion, own.arch)
 	}

@@ -20,6 +20,7 @@ type World struct {
 	log         Log
 	o           Options
 	incarnation uint64
+	epoch       epoch // of this World
 	shards      []shardName
 
 	life   context.Context // ends with Close
@@ -49,17 +50,17 @@ type World struct {
 
 // A head is how far a World has come along its log.
 type head struct {
-	at      uint64 // position of the last record
-	chain   chain  // behind it
-	cell    uint64 // 0 before the first record
-	term    uint32
-	owner   uint64 // incarnation
-	program string // of the owner; "" before the first record
-	tick    uint64 // the last one
-	time    int64  // of it
-	seed    uint64 // of it
-	handed  bool   // the owner gave the log to
-	to      string // this program
+	at     uint64 // position of the last record
+	chain  chain  // behind it
+	cell   uint64 // 0 before the first record
+	term   uint32
+	owner  uint64 // incarnation
+	epoch  epoch  // of the owner
+	tick   uint64 // the last one
+	time   int64  // of it
+	seed   uint64 // of it
+	handed bool   // the owner gave the log to
+	to     string // this program
 }
 
 // shown returns the last tick as the program sees it.
