@@ -84,7 +84,8 @@ func (c *Claim) Seal(b []byte, most int) (input []byte, calls *Calls) {
 // Put makes what Seal returned the input of a tick: its calls are applied by the first
 // flush that follows, after what passes have recorded until then, and together with
 // nothing that arrives meanwhile. Limits of queues and batches do not refuse it. calls
-// are those of the input, to know what they created, or nil where it is run again.
+// are those of the input, to know what they created, or nil where it is run again. To a
+// [Report] they are one call of the inbox.
 //
 // It fails with [ErrInput], and nothing is kept, when the bytes are not what a Seal gave,
 // of a store with the same tables, when calls are of other bytes, and when the input
