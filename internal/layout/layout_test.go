@@ -65,7 +65,7 @@ var mayImport = map[string][]string{
 	"internal/built":           {},
 	"bench/internal/results":   {"internal/built", "bench/internal/measure", "internal/report"},
 	"bench/internal/page":      {"bench/internal/measure", "bench/internal/results", "bench/internal/targets", "internal/chart", "internal/report"},
-	"bench/internal/suite":     {"bench/internal/measure", "store", "tasks", "shard/handle", "shard/handlemap", "shard/slotmap", "internal/trace", "stress/sample"},
+	"bench/internal/suite":     {"bench/internal/measure", "journal", "store", "tasks", "shard/handle", "shard/handlemap", "shard/slotmap", "internal/trace", "stress/sample"},
 	"stress/sample":            {},
 	"guide/internal/listing":   {},
 	"guide/internal/faults":    {},

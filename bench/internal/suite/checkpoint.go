@@ -42,7 +42,7 @@ func (s set[T]) checkpoints() (cases []measure.Case) {
 			return &measure.Work{Items: s.n, Body: h.copy}
 		}))
 	}
-	return cases
+	return append(cases, s.newMemory())
 }
 
 // What the cases measure, of a store and a checkpoint that holds its state.

@@ -35,6 +35,7 @@ type family interface {
 	growth() []measure.Case
 	flushes() []measure.Case
 	checkpoints() []measure.Case
+	files() []measure.Case
 	passes() []measure.Case
 	emptyPasses() []measure.Case
 }
@@ -74,6 +75,8 @@ var kinds = []struct {
 	{of(groups), []int{1e5}, []int{32}, only("groupby")},
 	{family.flushes, []int{1e6}, []int{8, 64}, nil},
 	{family.checkpoints, []int{1e6, 1e5}, []int{8, 64}, func(_ Options, c *measure.Case) bool { return !strings.HasSuffix(c.Impl, ".1shard") }},
+	{family.files, []int{1e6}, []int{8, 64}, none},
+	{appends, nil, nil, none},
 	{family.passes, []int{1e6}, []int{8, 64}, nil},
 	{family.emptyPasses, []int{10}, []int{8}, only("emptypass")},
 	{halves, nil, nil, nil},

@@ -18,7 +18,7 @@ var (
 	larger  = []place{{1e6, 8}, {1e6, 64}}
 )
 
-// contract is P1 to P19. Cases are called op/impl, and /workers behind it where
+// contract is P1 to P24. Cases are called op/impl, and /workers behind it where
 // there are several.
 var contract = []clause{
 	{"P1", "InsertItems, warm: of the bulk loop by hand", usual, ratio("insertitems/handlemap", "insertitems/straight"), atMost(1.15)},
@@ -59,4 +59,14 @@ var contract = []clause{
 	{"P19", "200k events onto 100k targets, GroupBy and fold, 1 worker: of a plain loop", []place{{1e5, 32}}, ratio("groupby/table/1", "groupby/table.loop"), atMost(2)},
 	{"P19", "the same with 2 workers of a team: of a plain loop", []place{{1e5, 32}}, ratio("groupby/table/2", "groupby/table.loop"), atMost(1.1)},
 	{"P19", "GroupBy of 200k events: allocations", []place{{1e5, 32}}, of("groupby.allocs/table"), atMost(0)},
+	{"P20", "Checkpoint: copying the memory by hand takes", larger, ratio("checkpoint/copy", "checkpoint/table"), atLeast(0.8)},
+	{"P20", "Checkpoint of a stable table: a packed one takes", larger, ratio("checkpoint/table", "checkpoint/stabletable"), atLeast(0.5)},
+	{"P21", "WriteTo, with digests: copying the memory takes", larger, ratio("save/copy", "save/table"), atLeast(0.4)},
+	{"P21", "WriteTo of a stable table: a packed one takes", larger, ratio("save/table", "save/stabletable"), atLeast(0.5)},
+	{"P22", "ReadCheckpoint: making the memory and copying takes", []place{{1e6, 64}}, ratio("load/makecopy", "load/table"), atLeast(0.3)},
+	{"P22", "ReadCheckpoint: making the memory and copying takes", []place{{1e6, 8}}, ratio("load/makecopy", "load/table"), atLeast(0.15)},
+	{"P22", "ReadCheckpoint of a stable table: a packed one takes", larger, ratio("load/table", "load/stabletable"), atLeast(0.5)},
+	{"P23", "snapshot to a file, synced: the disk takes", larger, ratio("savefile/disk", "savefile/table"), atLeast(0.9)},
+	{"P24", "record of a tick in a journal, synced: the disk takes", []place{{0, 1 << 10}}, ratio("append/disk", "append/journal"), atLeast(0.9)},
+	{"P24", "the same: ns, 2 % of a tick at 60 Hz", []place{{0, 1 << 10}}, of("append/journal"), atMost(333_333)},
 }
