@@ -53,8 +53,9 @@ func chooseFaults(name string) ([]*faults.Fault, error) {
 	return chosen, nil
 }
 
-// canaries tries faults, one after another, and sees that each is found.
-func (p *program) canaries(ctx context.Context, h harnessing) int {
+// withFaults plays the program in a file with a fault put in, or sees that faults are
+// found.
+func (p *program) withFaults(ctx context.Context, h harnessing) int {
 	chosen, err := chooseFaults(h.canary)
 	if err != nil {
 		return p.misused("", err)
@@ -64,6 +65,17 @@ func (p *program) canaries(ctx context.Context, h harnessing) int {
 		return p.failed("", err)
 	}
 	defer b.remove()
+	if h.program == "" {
+		return p.canaries(ctx, h, b, chosen)
+	}
+	if h.command, err = b.player(ctx, chosen[0]); err != nil {
+		return p.failed("", err)
+	}
+	return p.playProgram(ctx, h)
+}
+
+// canaries tries faults, one after another, and sees that each is found.
+func (p *program) canaries(ctx context.Context, h harnessing, b *faultyBuild, chosen []*faults.Fault) int {
 	f, err := p.follow(h.outputs)
 	if err != nil {
 		return p.failed("", err)

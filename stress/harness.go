@@ -32,12 +32,10 @@ func (p *program) harness(ctx context.Context, args []string) int {
 	}
 	h.command, h.build = command, built.Flags()
 	switch {
-	case h.program != "" && h.canary != "":
-		return p.playWithFault(ctx, h)
+	case h.canary != "":
+		return p.withFaults(ctx, h)
 	case h.program != "":
 		return p.playProgram(ctx, h)
-	case h.canary != "":
-		return p.canaries(ctx, h)
 	case h.profile == "soak":
 		return p.soak(ctx, h)
 	}
@@ -163,23 +161,6 @@ func totals(o *campaign.Outcome) []feed.Fact {
 		{Name: "flushes", Value: report.Count(o.Flushes)},
 		{Name: "rare states", Value: fmt.Sprintf("%d of %d", seen, len(o.Seen))},
 	}
-}
-
-// playWithFault plays the program in a file with a fault put in.
-func (p *program) playWithFault(ctx context.Context, h harnessing) int {
-	chosen, err := chooseFaults(h.canary)
-	if err != nil {
-		return p.misused("", err)
-	}
-	b, err := newFaultyBuild(ctx, chosen)
-	if err != nil {
-		return p.failed("", err)
-	}
-	defer b.remove()
-	if h.command, err = b.player(ctx, chosen[0]); err != nil {
-		return p.failed("", err)
-	}
-	return p.playProgram(ctx, h)
 }
 
 // playProgram plays the program in a file.

@@ -13,12 +13,12 @@ func (s set[T]) bulk() []measure.Case {
 	return []measure.Case{
 		s.newCase("insertitems", "handlemap", func() *measure.Work {
 			c := &packed[T]{load: s.load()}
-			c.fill()
+			fill(c)
 			return &measure.Work{Items: s.n, Prepare: c.clear, Body: c.insertItems}
 		}),
 		s.newCase("insertitems", "slotmap", func() *measure.Work {
 			c := &stable[T]{load: s.load()}
-			c.fill()
+			fill(c)
 			return &measure.Work{Items: s.n, Prepare: c.clear, Body: c.insertItems}
 		}),
 		s.newCase("insertitems", "straight", func() *measure.Work {
@@ -27,23 +27,23 @@ func (s set[T]) bulk() []measure.Case {
 		}),
 		s.newCase("eraseitems", "handlemap", func() *measure.Work {
 			c := &packed[T]{load: s.load()}
-			return &measure.Work{Items: half, Prepare: c.fill, Body: func() { c.m.EraseItems(c.shuffled[:half]) }}
+			return &measure.Work{Items: half, Prepare: func() { fill(c) }, Body: func() { c.m.EraseItems(c.shuffled[:half]) }}
 		}),
 		s.newCase("eraseitems", "handlemap.Erase", func() *measure.Work {
 			c := &packed[T]{load: s.load()}
-			return &measure.Work{Items: half, Prepare: c.fill, Body: func() { c.eraseOneByOne(c.shuffled[:half]) }}
+			return &measure.Work{Items: half, Prepare: func() { fill(c) }, Body: func() { c.eraseOneByOne(c.shuffled[:half]) }}
 		}),
 		s.newCase("eraseitems", "slotmap", func() *measure.Work {
 			c := &stable[T]{load: s.load()}
-			return &measure.Work{Items: half, Prepare: c.fill, Body: func() { c.m.EraseItems(c.shuffled[:half]) }}
+			return &measure.Work{Items: half, Prepare: func() { fill(c) }, Body: func() { c.m.EraseItems(c.shuffled[:half]) }}
 		}),
 		s.newCase("eraseitems", "straight", func() *measure.Work {
 			c := &byHand[T]{load: s.load()}
-			return &measure.Work{Items: half, Prepare: c.fill, Body: func() { c.eraseOneByOne(c.shuffled[:half]) }}
+			return &measure.Work{Items: half, Prepare: func() { fill(c) }, Body: func() { c.eraseOneByOne(c.shuffled[:half]) }}
 		}),
 		s.newCase("iterate", "handlemap.All", func() *measure.Work {
 			c := &packed[T]{load: s.load()}
-			c.fill()
+			fill(c)
 			return &measure.Work{Items: s.n, Body: c.iterateAll}
 		}),
 	}

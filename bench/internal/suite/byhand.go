@@ -15,12 +15,6 @@ func (c *byHand[T]) fresh(reserve bool) {
 	c.reset(len(c.values))
 }
 
-func (c *byHand[T]) fill() {
-	c.fresh(true)
-	c.insert()
-	c.shuffle(c.order)
-}
-
 func (c *byHand[T]) insert() {
 	for i, v := range c.values {
 		c.inOrder[i] = c.m.insert(v)

@@ -13,7 +13,7 @@ func (s set[T]) collector() (cases []measure.Case) {
 	for _, impl := range containers[T]() {
 		cases = append(cases, s.collection(impl.name, func() any {
 			c := impl.make(s.load())
-			c.fill()
+			fill(c)
 			return c
 		}))
 	}

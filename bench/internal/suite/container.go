@@ -11,14 +11,22 @@ import (
 // what the call itself costs does not show.
 type container interface {
 	fresh(reserve bool) // a new one, without room or with room for all items
-	fill()              // a new one with every item in it
 	insert()            // every item, one by one
-	iterate()           // over the first words of all items
-	lookUp()            // every item by name, in the order of insertion
-	lookUpShuffled()    // every item by name, in random order
-	erase()             // every item by name, in random order
-	churn()             // by name, in random order: erase an item and insert another
+	shuffle([]uint32)   // the names, into a random order
+	random() []uint32
+	iterate()        // over the first words of all items
+	lookUp()         // every item by name, in the order of insertion
+	lookUpShuffled() // every item by name, in random order
+	erase()          // every item by name, in random order
+	churn()          // by name, in random order: erase an item and insert another
 	clear()
+}
+
+// fill makes a new container with every item in it.
+func fill(c container) {
+	c.fresh(true)
+	c.insert()
+	c.shuffle(c.random())
 }
 
 // containers returns the containers for items of type T, by the name of the
@@ -49,6 +57,8 @@ func newLoad[T item](n int, r *rand.Rand) load[T] {
 	return load[T]{values[T](n), permutation(r, n)}
 }
 
+func (l load[T]) random() []uint32 { return l.order }
+
 // names are what a container called the items: handles, indices or keys.
 type names[N any] struct {
 	inOrder  []N // of insertion
@@ -78,13 +88,13 @@ type operation struct {
 var operations = []operation{
 	{op: "create", with: "insert", prepare: func(c container) { c.fresh(false) }, body: container.insert},
 	{op: "insert", prepare: func(c container) { c.fresh(true) }, body: container.insert},
-	{op: "refill", once: container.fill, prepare: container.clear, body: container.insert},
-	{op: "iterate", once: container.fill, body: container.iterate},
-	{op: "getinorder", once: container.fill, body: container.lookUp},
-	{op: "get", once: container.fill, body: container.lookUpShuffled},
-	{op: "erase", prepare: container.fill, body: container.erase},
-	{op: "churn", once: container.fill, body: container.churn},
-	{op: "clear", prepare: container.fill, body: container.clear},
+	{op: "refill", once: fill, prepare: container.clear, body: container.insert},
+	{op: "iterate", once: fill, body: container.iterate},
+	{op: "getinorder", once: fill, body: container.lookUp},
+	{op: "get", once: fill, body: container.lookUpShuffled},
+	{op: "erase", prepare: fill, body: container.erase},
+	{op: "churn", once: fill, body: container.churn},
+	{op: "clear", prepare: fill, body: container.clear},
 }
 
 // containers returns the cases of every operation on every container.

@@ -17,12 +17,6 @@ func (c *goMap[T]) fresh(reserve bool) {
 	c.reset(len(c.values))
 }
 
-func (c *goMap[T]) fill() {
-	c.fresh(true)
-	c.insert()
-	c.shuffle(c.order)
-}
-
 func (c *goMap[T]) insert() {
 	for i, v := range c.values {
 		c.inOrder[i] = c.add(v)

@@ -17,12 +17,6 @@ func (c *goPointerMap[T]) fresh(reserve bool) {
 	c.reset(len(c.values))
 }
 
-func (c *goPointerMap[T]) fill() {
-	c.fresh(true)
-	c.insert()
-	c.shuffle(c.order)
-}
-
 func (c *goPointerMap[T]) insert() {
 	for i, v := range c.values {
 		c.inOrder[i] = c.add(v)

@@ -21,12 +21,6 @@ func (c *packed[T]) fresh(reserve bool) {
 	c.reset(len(c.values))
 }
 
-func (c *packed[T]) fill() {
-	c.fresh(true)
-	c.insertItems()
-	c.shuffle(c.order)
-}
-
 func (c *packed[T]) insert() {
 	for i, v := range c.values {
 		h, _ := c.m.Insert(v)

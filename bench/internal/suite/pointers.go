@@ -18,12 +18,6 @@ func (c *pointers[T]) fresh(reserve bool) {
 	c.reset(len(c.values))
 }
 
-func (c *pointers[T]) fill() {
-	c.fresh(true)
-	c.insert()
-	c.shuffle(c.order)
-}
-
 func (c *pointers[T]) insert() {
 	for i, v := range c.values {
 		c.inOrder[i] = c.add(v)

@@ -21,12 +21,6 @@ func (c *stable[T]) fresh(reserve bool) {
 	c.reset(len(c.values))
 }
 
-func (c *stable[T]) fill() {
-	c.fresh(true)
-	c.insertItems()
-	c.shuffle(c.order)
-}
-
 func (c *stable[T]) insert() {
 	for i, v := range c.values {
 		h, _ := c.m.Insert(v)

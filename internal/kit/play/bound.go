@@ -116,20 +116,12 @@ func idsOf[T any](hs []store.Handle[T]) []uint64 {
 
 func (b *binding[T]) keeps(i model.Item) model.Item { return b.kind.keeps(i) }
 
-func (b *binding[T]) items(items []model.Item) []T {
-	made := make([]T, len(items))
-	for i := range items {
-		made[i] = b.make(items[i])
-	}
-	return made
-}
-
 func (b *binding[T]) emplace(q store.Queue, i model.Item) uint64 {
 	return uint64(b.Emplace(q, b.make(i)).ID)
 }
 
 func (b *binding[T]) emplaceItems(q store.Queue, items []model.Item, share bool) []uint64 {
-	made := b.items(items)
+	made := b.makeAll(items)
 	for i := range made {
 		if share {
 			b.share(&made[i], &made[0])

@@ -2,6 +2,7 @@ package play
 
 import (
 	"iter"
+	"slices"
 
 	"handloom/internal/kit/model"
 	"handloom/shard/handlemap"
@@ -82,11 +83,7 @@ type mapBinding[T any] struct {
 }
 
 func (b *mapBinding[T]) insertItems(items []model.Item) ([]uint64, error) {
-	made := make([]T, len(items))
-	for i := range items {
-		made[i] = b.make(items[i])
-	}
-	hs, err := b.InsertItems(made, nil)
+	hs, err := b.InsertItems(b.makeAll(items), nil)
 	return idsOf(hs), err
 }
 
@@ -158,13 +155,7 @@ func (b *mapBinding[T]) backward() []uint64 {
 	return ids
 }
 
-func (b *mapBinding[T]) rows() []uint64 {
-	var ids []uint64
-	for h := range b.Handles() {
-		ids = append(ids, uint64(h.ID))
-	}
-	return ids
-}
+func (b *mapBinding[T]) rows() []uint64 { return idsOf(slices.Collect(b.Handles())) }
 
 type packedMap[T any] struct {
 	mapBinding[T]

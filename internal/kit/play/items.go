@@ -55,6 +55,14 @@ type kind[T any] struct {
 	fields []func(*T)
 }
 
+func (k *kind[T]) makeAll(items []model.Item) []T {
+	made := make([]T, len(items))
+	for i := range items {
+		made[i] = k.make(items[i])
+	}
+	return made
+}
+
 // compares makes a comparison of items one of values.
 func (k *kind[T]) compares(compare func(a, b model.Item) int) func(x, y *T) int {
 	if compare == nil {
