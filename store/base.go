@@ -35,6 +35,7 @@ type table struct {
 	copying  copying       // of items, for checkpoints
 	lookups  lookups       // where the typed shell finds the maps
 	migrate  map[string]func(old Fields, v unsafe.Pointer) error
+	columns  []*column     // in the order in which they were added
 
 	recorder record.Recorder
 	flushing tableFlush
@@ -128,7 +129,7 @@ func prefixed(prefix string, err error) error {
 }
 
 func (t *table) init(s *Store, o options) error {
-	fields, err := handleFields(t.typ.Reflect, o.links != nil)
+	fields, err := handleFields(t.typ.Reflect, o.links != nil, "TableOptions.Links")
 	if err := errors.Join(err, o.validate(s)); err != nil {
 		return err
 	}
@@ -139,7 +140,7 @@ func (t *table) init(s *Store, o options) error {
 	t.maxItems, t.minFree, t.chunk, t.fields = o.MaxItems, o.MinFree, o.chunkRows(t.typ.Size), fields
 	t.visitor, t.tracked, t.migrate = o.links, o.Changes, o.migrate
 	t.lookups.forget(t.typ, t.first)
-	t.copying.init(t.typ, o.clone)
+	t.copying.init(o.Name, t.typ, o.clone)
 	for i := range o.Shards {
 		m, err := t.lookups.makeMap(t.typ, sparse.Options{
 			TypeID: o.TypeID + i, Reserve: (o.Reserve + o.Shards - 1) / o.Shards,

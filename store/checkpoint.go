@@ -55,7 +55,7 @@ type copyWork struct {
 // It costs little more than copying the memory of the items, handles and slots,
 // all shards in parallel, and in the steady state allocates nothing that grows
 // with them (op=checkpoint). Items that hold slices, maps or pointers need
-// [TableOptions.Clone].
+// [TableOptions.Clone], and elements of columns [ColumnOptions.Clone].
 //
 // Checkpoint holds the store alone, or joins the Write whose context it is given.
 // It fails with [ErrCheckpoint] when a table lacks Clone, and with the cause of
@@ -89,7 +89,7 @@ func (s *Store) Checkpoint(ctx context.Context, into *Checkpoint) error {
 //
 // Rollback holds the store alone, or joins the Write whose context it is given.
 // It fails with [ErrCheckpoint] when c is empty, of another store or older than
-// one of the tables, and with the cause of ctx when that has ended; nothing has
+// one of the tables or columns, and with the cause of ctx when that has ended; nothing has
 // changed then. Once begun it comes to an end: when Clone panics, the store takes
 // the items that c holds instead of copies of them, c is empty and Rollback
 // returns the [*PanicError], but the state is that of c all the same.
@@ -141,6 +141,11 @@ func (c *Checkpoint) covers(s *Store) error {
 	case len(c.tables) < len(s.tables):
 		return fmt.Errorf("%w: it was taken before table %q was registered", ErrCheckpoint, s.tables[len(c.tables)].name)
 	}
+	for _, t := range c.tables {
+		if all := t.table.columns; len(t.columns) < len(all) {
+			return fmt.Errorf("%w: it was taken before column %q was added to table %q", ErrCheckpoint, all[len(t.columns)].name, t.table.name)
+		}
+	}
 	return nil
 }
 
@@ -148,9 +153,7 @@ func (c *Checkpoint) covers(s *Store) error {
 func (s *Store) copyable() error {
 	var errs []error
 	for _, t := range s.tables {
-		if err := t.copyable(); err != nil {
-			errs = append(errs, err)
-		}
+		errs = append(errs, t.copying.faults...)
 	}
 	return errors.Join(errs...)
 }
@@ -160,6 +163,9 @@ func (c *Checkpoint) save(p *phase) error {
 	s := p.store
 	for _, t := range s.tables[len(c.tables):] {
 		c.tables = append(c.tables, t.newCopy())
+	}
+	for _, t := range c.tables {
+		t.renew()
 	}
 	c.store, c.epoch, c.flush, c.whole = s, s.Epoch(), s.flush.number, false
 	if err := c.each(p, (*savedTable).save); err != nil {

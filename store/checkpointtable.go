@@ -3,28 +3,48 @@ package store
 import (
 	"fmt"
 	"reflect"
+	"slices"
 	"unsafe"
 
 	"handloom/internal/apply"
 	"handloom/internal/items"
+	"handloom/internal/rows"
 )
 
-// copying is how the items of a table are copied.
+// copying is how the items of a table are copied, and what lies beside them.
 type copying struct {
-	clone  func(dst, src unsafe.Pointer) // nil: by assignment
-	afresh func(dst, src unsafe.Pointer) // clone, to a zero *dst
-	shared string                        // what assignment would share; "": nothing, or there is clone
+	clones rows.Clones
+	afresh rows.Clones // clones, to a zero *dst
+	cloned int         // how many of them are not nil
+	faults []error     // what assignment would share, where there is no clone
 }
 
-func (c *copying) init(of *items.Type, clone func(dst, src unsafe.Pointer)) {
-	if clone == nil {
-		c.shared = sharedField(of.Reflect)
-		return
+func (c *copying) init(name string, of *items.Type, clone func(dst, src unsafe.Pointer)) {
+	c.clones.Items, c.afresh.Items = clone, afresh(of, clone)
+	c.add(fmt.Sprintf("table %q", name), "TableOptions.Clone", of, clone)
+}
+
+func (c *copying) addColumn(table, name string, of *items.Type, clone func(dst, src unsafe.Pointer)) {
+	c.clones.Columns = append(c.clones.Columns, clone)
+	c.afresh.Columns = append(c.afresh.Columns, afresh(of, clone))
+	c.add(fmt.Sprintf("column %q of table %q", name, table), "ColumnOptions.Clone", of, clone)
+}
+
+func (c *copying) add(what, option string, of *items.Type, clone func(dst, src unsafe.Pointer)) {
+	if clone != nil {
+		c.cloned++
+	} else if shared := sharedField(of.Reflect); shared != "" {
+		c.faults = append(c.faults, fmt.Errorf("%w of %s: copies would share %s; give it %s", ErrCheckpoint, what, shared, option))
 	}
-	c.clone = clone
-	c.afresh = func(dst, src unsafe.Pointer) {
-		// What a live item holds, the program may hold as well: Clone must not
-		// write to it.
+}
+
+// afresh returns a function that clones to a zero *dst. What a live item holds, the
+// program may hold as well: Clone must not write to it.
+func afresh(of *items.Type, clone func(dst, src unsafe.Pointer)) func(dst, src unsafe.Pointer) {
+	if clone == nil {
+		return nil
+	}
+	return func(dst, src unsafe.Pointer) {
 		of.Zero(dst)
 		clone(dst, src)
 	}
@@ -32,22 +52,22 @@ func (c *copying) init(of *items.Type, clone func(dst, src unsafe.Pointer)) {
 
 // savedTable is the copy of a table in a [Checkpoint].
 type savedTable struct {
-	table  *table
-	shards []apply.Map // nil: never copied
-	begun  []bool      // restores that have not come to their end
-}
-
-func (t *table) copyable() error {
-	if t.copying.shared == "" {
-		return nil
-	}
-	return fmt.Errorf("%w of table %q: copies would share %s; give it TableOptions.Clone",
-		ErrCheckpoint, t.name, t.copying.shared)
+	table   *table
+	columns []*column   // that are copied; the table may have got more
+	shards  []apply.Map // nil: never copied
+	begun   []bool      // restores that have not come to their end
 }
 
 func (t *table) newCopy() *savedTable {
 	n := len(t.order)
-	return &savedTable{table: t, shards: make([]apply.Map, n), begun: make([]bool, n)}
+	return &savedTable{table: t, columns: slices.Clip(t.columns), shards: make([]apply.Map, n), begun: make([]bool, n)}
+}
+
+// renew begins a new copy, where the table has got more columns.
+func (c *savedTable) renew() {
+	if len(c.columns) != len(c.table.columns) {
+		*c = *c.table.newCopy()
+	}
 }
 
 // forgetFrame forgets what the last frame created and changed, and where items were.
@@ -59,7 +79,7 @@ func (t *table) forgetFrame() {
 }
 
 func (c *savedTable) save(i int) {
-	c.shards[i] = apply.Copy(c.table.order[i].Map, c.shards[i], c.table.copying.clone)
+	c.shards[i] = apply.Copy(c.table.order[i].Map, c.shards[i], c.table.copying.clones)
 }
 
 func (c *savedTable) restore(i int) {
@@ -73,7 +93,7 @@ func (c *savedTable) restore(i int) {
 func (c *savedTable) giveUp() {
 	for i, begun := range c.begun {
 		if begun {
-			apply.Copy(c.shards[i], c.table.order[i].Map, nil)
+			apply.Copy(c.shards[i], c.table.order[i].Map, rows.Clones{})
 		}
 	}
 }
@@ -93,10 +113,7 @@ func (c *savedTable) cost(shard int) int64 {
 		}
 	}
 	cost := from.Bytes / bytesCopiedPerNanosecond
-	if c.table.copying.clone != nil {
-		cost += int64(from.Live) * cloneCost
-	}
-	return cost
+	return cost + int64(from.Live*c.table.copying.cloned)*cloneCost
 }
 
 // sharedField names the first part of a value of t that a copy by assignment

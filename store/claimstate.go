@@ -16,7 +16,7 @@ func (c *Claim) Schema() string {
 		cmp.Or(o.QueueLimit, defaultQueueLimit), o.QueueBytes, o.BatchLimit, o.BatchBytes)
 	for _, t := range c.store.tables {
 		fmt.Fprintf(&b, "table %q: %v; MaxItems %d, MinFree %d, ChunkItems %d, Links %t, Changes %t, FixedKeys %t\n",
-			t.name, t.image(), t.maxItems, t.minFree, t.chunk, t.visitor != nil, t.tracked, t.touched.fixedKeys)
+			t.name, t.newCopy().image(), t.maxItems, t.minFree, t.chunk, t.visitor != nil, t.tracked, t.touched.fixedKeys)
 	}
 	return b.String()
 }

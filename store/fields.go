@@ -13,10 +13,10 @@ var idType = reflect.TypeFor[handle.ID]()
 // handleFields returns the offsets of the handles in values of type t, also in
 // nested structures and arrays, so that a flush can make provisional ones real.
 // A handle behind a slice, map, pointer or channel, and an interface that may hold
-// one, is an error that names the field, unless it is declared otherwise: a
+// one, is an error that names the field and the option to declare it by, unless it is declared: a
 // provisional one there would never become real.
-func handleFields(t reflect.Type, declared bool) ([]uintptr, error) {
-	w := fieldWalk{seen: make(map[reflect.Type]bool), declared: declared}
+func handleFields(t reflect.Type, declared bool, option string) ([]uintptr, error) {
+	w := fieldWalk{seen: make(map[reflect.Type]bool), declared: declared, option: option}
 	w.walk(t, t.String(), 0, "")
 	return w.offsets, errors.Join(w.errs...)
 }
@@ -26,7 +26,8 @@ type fieldWalk struct {
 	errs    []error
 	seen    map[reflect.Type]bool // types behind references, which may be recursive
 
-	declared bool // handles behind references are found by other means
+	declared bool   // handles behind references are found by other means
+	option   string // by which they are declared
 }
 
 // walk visits a part of the value at offset. behind is empty, or names the kind
@@ -37,7 +38,7 @@ func (w *fieldWalk) walk(t reflect.Type, path string, offset uintptr, behind str
 			w.offsets = append(w.offsets, offset)
 		} else if !w.declared {
 			w.errs = append(w.errs, fmt.Errorf(
-				"%s is a handle behind a %s, where a flush does not find provisional ones; declare it by TableOptions.Links, or keep handles in fields or arrays", path, behind))
+				"%s is a handle behind a %s, where a flush does not find provisional ones; declare it by %s, or keep handles in fields or arrays", path, behind, w.option))
 		}
 		return
 	}
@@ -45,7 +46,7 @@ func (w *fieldWalk) walk(t reflect.Type, path string, offset uintptr, behind str
 	case reflect.Interface:
 		if !w.declared && mayHoldHandle(t) {
 			w.errs = append(w.errs, fmt.Errorf(
-				"%s is of type %v, which may hold a handle, where a flush does not find provisional ones; declare it by TableOptions.Links, if only to say that it holds none, or take a type that no handle has", path, t))
+				"%s is of type %v, which may hold a handle, where a flush does not find provisional ones; declare it by %s, if only to say that it holds none, or take a type that no handle has", path, t, w.option))
 		}
 	case reflect.Struct:
 		for f := range t.Fields() {

@@ -24,11 +24,11 @@ func TestWhatMayHoldAHandleWhereAFlushDoesNotLookIsNamed(t *testing.T) {
 		}](),
 		"interface {} is of type interface {}": reflect.TypeFor[any](),
 	} {
-		_, err := handleFields(of, false)
+		_, err := handleFields(of, false, "TableOptions.Links")
 		if err == nil || !strings.Contains(err.Error(), says) || !strings.Contains(err.Error(), "TableOptions.Links") || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%v; want it to say %q and TableOptions.Links, once", err, says)
 		}
-		if _, err := handleFields(of, true); err != nil {
+		if _, err := handleFields(of, true, "TableOptions.Links"); err != nil {
 			t.Errorf("declared: %v", err)
 		}
 	}
@@ -45,7 +45,7 @@ func TestInterfacesThatHoldNoHandleAreTaken(t *testing.T) {
 		reflect.TypeFor[interface{ Compare(other *int) int }](),
 		reflect.TypeFor[interface{ String() []byte }](),
 	} {
-		if offsets, err := handleFields(of, false); err != nil || len(offsets) > 0 {
+		if offsets, err := handleFields(of, false, "TableOptions.Links"); err != nil || len(offsets) > 0 {
 			t.Errorf("%v: %v, %v", of, offsets, err)
 		}
 	}

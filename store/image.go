@@ -17,11 +17,12 @@ import (
 //	head      length u32 | epoch u64 | tag | tables u32 | (table)... | crc u32
 //	tag       At u64 | Tick u64 | Chain [16] | Program
 //	table     name | first typeId u16 | shards u16 | kind u8 | schema       a text is its length u32, and its bytes
+//	          and, if kind has the bit 2, columns u32 | (name | schema)...
 //	frame     length u32 | table u16 | shard u16 | kind u8 | 0 [3] | crc u32 | payload, at most 1 MiB
 //
 // For each shard of each table, in order: frames of kind state, whose payloads
 // together are the bytes that the digest of the shard is the hash of (package
-// digest has their form), and one of kind shard with the digest, u64. Behind all of
+// digest has their form; columns are behind the items), and one of kind shard with the digest, u64. Behind all of
 // them one of kind whole: the digest of the store u64 and the number of frames
 // before it u32.
 //
@@ -97,9 +98,16 @@ type imageTable struct {
 	name   string
 	first  uint16
 	shards uint16
-	kind   uint8 // 0: packed, 1: stable
+	kind   uint8 // 0: packed, 1: stable, 2: packed with columns
 	schema string
+
+	columns []imageColumn
 }
+
+// imageColumn is what a snapshot says of a column.
+type imageColumn struct{ name, schema string }
+
+const withColumns = 2 // a bit of imageTable.kind
 
 func (h *imageHead) encode() []byte {
 	b := binary.LittleEndian.AppendUint64(nil, h.epoch)
@@ -114,6 +122,13 @@ func (h *imageHead) encode() []byte {
 		b = binary.LittleEndian.AppendUint16(b, t.shards)
 		b = append(b, t.kind)
 		b = appendText(b, t.schema)
+		if t.kind&withColumns == 0 {
+			continue
+		}
+		b = binary.LittleEndian.AppendUint32(b, uint32(len(t.columns)))
+		for _, c := range t.columns {
+			b = appendText(appendText(b, c.name), c.schema)
+		}
 	}
 	return b
 }
@@ -132,9 +147,7 @@ func (h *imageHead) decode(b []byte) error {
 	copy(h.tag.Chain[:], in.cut(16))
 	h.tag.Program = in.text()
 	for range in.number(4) {
-		h.tables = append(h.tables, imageTable{
-			name: in.text(), first: uint16(in.number(2)), shards: uint16(in.number(2)), kind: uint8(in.number(1)), schema: in.text(),
-		})
+		h.tables = append(h.tables, in.table())
 		if in.failed {
 			break
 		}
@@ -165,6 +178,18 @@ func (r *headReader) number(size int) uint64 {
 	var b [8]byte
 	copy(b[:], r.cut(uint64(size)))
 	return binary.LittleEndian.Uint64(b[:])
+}
+
+func (r *headReader) table() imageTable {
+	t := imageTable{
+		name: r.text(), first: uint16(r.number(2)), shards: uint16(r.number(2)), kind: uint8(r.number(1)), schema: r.text(),
+	}
+	if t.kind&withColumns != 0 {
+		for n := r.number(4); n > 0 && !r.failed; n-- {
+			t.columns = append(t.columns, imageColumn{r.text(), r.text()})
+		}
+	}
+	return t
 }
 
 func (r *headReader) text() string { return string(r.cut(r.number(4))) }

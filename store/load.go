@@ -28,9 +28,9 @@ import (
 // It asks the gate for the tables of s alone, as Verify does, and changes nothing
 // of s.
 func (s *Store) ReadCheckpoint(ctx context.Context, r io.Reader, c *Checkpoint) error {
-	tables, err := s.registered(ctx)
+	empty, err := s.registered(ctx)
 	if err == nil {
-		err = c.read(ctx, s, tables, r)
+		err = c.read(ctx, s, empty, r)
 	}
 	if err != nil {
 		return fmt.Errorf("store: ReadCheckpoint: %w", err)
@@ -50,9 +50,9 @@ func (s *Store) ReadCheckpoint(ctx context.Context, r io.Reader, c *Checkpoint) 
 // store is unchanged then.
 func (s *Store) Load(ctx context.Context, r io.Reader) error {
 	var c Checkpoint
-	tables, err := s.registered(ctx)
+	empty, err := s.registered(ctx)
 	if err == nil {
-		err = c.read(ctx, s, tables, r)
+		err = c.read(ctx, s, empty, r)
 	}
 	if err != nil {
 		return fmt.Errorf("store: Load: %w; nothing has changed", err)
@@ -74,18 +74,28 @@ func (s *Store) Load(ctx context.Context, r io.Reader) error {
 	return nil
 }
 
-// registered returns the tables there are.
-func (s *Store) registered(ctx context.Context) ([]*table, error) {
+// registered returns a copy of each table there is, before it had items, and what a
+// snapshot says of it.
+func (s *Store) registered(ctx context.Context) (tables []emptyTable, err error) {
 	p, err := s.enter(ctx, opInspect)
 	if err != nil {
 		return nil, err
 	}
 	defer p.leave()
-	return slices.Clone(s.tables), nil
+	for _, t := range s.tables {
+		empty := t.newEmpty()
+		tables = append(tables, emptyTable{empty, empty.image()})
+	}
+	return tables, nil
+}
+
+type emptyTable struct {
+	*savedTable
+	image imageTable
 }
 
 // read reads a snapshot into c, which is empty if that fails.
-func (c *Checkpoint) read(ctx context.Context, s *Store, tables []*table, r io.Reader) (err error) {
+func (c *Checkpoint) read(ctx context.Context, s *Store, tables []emptyTable, r io.Reader) (err error) {
 	if c.store != nil && c.store != s {
 		return fmt.Errorf("%w: it is of another store; each store takes its own", ErrCheckpoint)
 	}
@@ -105,7 +115,7 @@ func (c *Checkpoint) read(ctx context.Context, s *Store, tables []*table, r io.R
 		return err
 	}
 	for _, t := range tables {
-		c.tables = append(c.tables, t.newEmpty())
+		c.tables = append(c.tables, t.savedTable)
 	}
 	c.epoch, c.tag = head.epoch, head.tag
 	var whole digest.Hash
@@ -116,7 +126,7 @@ func (c *Checkpoint) read(ctx context.Context, s *Store, tables []*table, r io.R
 			}
 			sum, err := in.shard(i, shard, m, from.migration)
 			if err != nil {
-				return &SnapshotError{Table: tables[from.table].name, Shard: shard, Frame: int(in.frames), Err: err}
+				return &SnapshotError{Table: tables[from.table].image.name, Shard: shard, Frame: int(in.frames), Err: err}
 			}
 			whole.Uint64(sum)
 		}
@@ -145,11 +155,11 @@ type source struct {
 
 // match returns what each table of the snapshot becomes, or what keeps it from
 // being one of the store.
-func (h *imageHead) match(tables []*table) (order []source, err error) {
+func (h *imageHead) match(tables []emptyTable) (order []source, err error) {
 	var errs []error
 	seen := make([]bool, len(tables))
 	for _, of := range h.tables {
-		i := slices.IndexFunc(tables, func(t *table) bool { return t.name == of.name })
+		i := slices.IndexFunc(tables, func(t emptyTable) bool { return t.image.name == of.name })
 		switch {
 		case i < 0:
 			errs = append(errs, fmt.Errorf("table %q: the store has none of this name", of.name))

@@ -3,6 +3,7 @@ package store
 import (
 	"fmt"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"unsafe"
 
@@ -21,29 +22,29 @@ type Fields digest.Fields
 // what is read later.
 func (f Fields) Read(name string, into any) error { return digest.Fields(f).Read(name, into) }
 
-// migration returns how the items of a table of a snapshot are read as those of t,
-// nil if they are the same, or why they cannot be.
-func (t *table) migration(of imageTable) (*digest.Migration, error) {
+// migration returns how the items of a table of a snapshot are read as those of the
+// table, nil if they are the same, or why they cannot be. Columns must be the same.
+func (e *emptyTable) migration(of imageTable) (*digest.Migration, error) {
+	t, own := e.table, &e.image
 	if err := t.typ.Digest.Codable(); err != nil {
 		return nil, fmt.Errorf("table %q: %w", t.name, err)
 	}
-	own := t.image()
-	if own == of {
+	if own.equal(&of) {
 		return nil, nil
 	}
 	shape := of
-	if shape.schema = own.schema; shape != own {
-		return nil, t.differs(of, "the table has changed, or its place among the typeIds")
+	if shape.schema = own.schema; !shape.equal(own) {
+		return nil, e.differs(of, "the table has changed, or its place among the typeIds")
 	}
 	old, err := digest.ParseSchema(of.schema)
 	if err != nil {
-		return nil, t.differs(of, err.Error())
+		return nil, e.differs(of, err.Error())
 	}
 	m, hash := t.typ.Digest.From(old), digest.SchemaHash(of.schema)
 	if convert := t.migrate[hash]; convert != nil {
 		m.Item = func(old digest.Fields, item unsafe.Pointer) error { return guarded(convert, old, item) }
 	} else if len(m.Misfits) > 0 {
-		return nil, t.differs(of, fmt.Sprintf("%s cannot be converted; TableOptions.Migrate[%q] could", strings.Join(m.Misfits, ", "), hash))
+		return nil, e.differs(of, fmt.Sprintf("%s cannot be converted; TableOptions.Migrate[%q] could", strings.Join(m.Misfits, ", "), hash))
 	}
 	return m, nil
 }
@@ -59,11 +60,21 @@ func guarded(convert func(old Fields, v unsafe.Pointer) error, old digest.Fields
 }
 
 // differs makes the error for a table that is not as in the snapshot.
-func (t *table) differs(of imageTable, why string) error {
-	return fmt.Errorf("table %q: %s\nin the snapshot %v\nin the store %v", t.name, why, of, t.image())
+func (e *emptyTable) differs(of imageTable, why string) error {
+	return fmt.Errorf("table %q: %s\nin the snapshot %v\nin the store %v", of.name, why, of, e.image)
+}
+
+func (t *imageTable) equal(o *imageTable) bool {
+	return t.name == o.name && t.first == o.first && t.shards == o.shards && t.kind == o.kind && t.schema == o.schema &&
+		slices.Equal(t.columns, o.columns)
 }
 
 func (t imageTable) String() string {
 	kind := [...]string{"Table", "StableTable"}[t.kind&1]
-	return fmt.Sprintf("%s, typeIds %d to %d, %s", kind, t.first, int(t.first)+int(t.shards)-1, digest.IndentSchema(t.schema))
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s, typeIds %d to %d, %s", kind, t.first, int(t.first)+int(t.shards)-1, digest.IndentSchema(t.schema))
+	for _, c := range t.columns {
+		fmt.Fprintf(&b, "\ncolumn %q, %s", c.name, digest.IndentSchema(c.schema))
+	}
+	return b.String()
 }

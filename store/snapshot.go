@@ -68,11 +68,7 @@ func (c *Checkpoint) WriteTo(w io.Writer) (n int64, err error) {
 	if !c.whole {
 		return 0, fmt.Errorf("store: WriteTo: %w: it is empty, for no Checkpoint into it has succeeded", ErrCheckpoint)
 	}
-	tables := make([]*table, len(c.tables))
-	for i, t := range c.tables {
-		tables[i] = t.table
-	}
-	n, err = writeImage(w, c.epoch, c.tag, tables, func(t, shard int) apply.Map { return c.tables[t].shards[shard] })
+	n, err = writeImage(w, c.epoch, c.tag, c.tables)
 	if err != nil {
 		err = fmt.Errorf("store: WriteTo: %w", err)
 	}
@@ -92,19 +88,31 @@ func (s *Store) Snapshot(ctx context.Context, w io.Writer) error {
 	}
 	defer p.leave()
 	defer p.trace("").end()
-	_, err = writeImage(w, s.Epoch(), Tag{}, s.tables, func(t, shard int) apply.Map { return s.tables[t].order[shard].Map })
+	_, err = writeImage(w, s.Epoch(), Tag{}, s.asSaved())
 	if err != nil {
 		return fmt.Errorf("store: Snapshot: %w", err)
 	}
 	return nil
 }
 
-// writeImage writes the snapshot of tables whose maps mapOf returns.
-func writeImage(w io.Writer, epoch uint64, tag Tag, tables []*table, mapOf func(t, shard int) apply.Map) (n int64, err error) {
+// asSaved returns the state itself in the form of a copy.
+func (s *Store) asSaved() []*savedTable {
+	tables := make([]*savedTable, len(s.tables))
+	for i, t := range s.tables {
+		tables[i] = t.newCopy()
+		for shard, sh := range t.order {
+			tables[i].shards[shard] = sh.Map
+		}
+	}
+	return tables
+}
+
+// writeImage writes the snapshot of tables.
+func writeImage(w io.Writer, epoch uint64, tag Tag, tables []*savedTable) (n int64, err error) {
 	head := imageHead{epoch: epoch, tag: tag}
 	for _, t := range tables {
-		if err := t.typ.Digest.Codable(); err != nil {
-			return 0, &SnapshotError{Table: t.name, Err: err}
+		if err := t.codable(); err != nil {
+			return 0, &SnapshotError{Table: t.table.name, Err: err}
 		}
 		head.tables = append(head.tables, t.image())
 	}
@@ -112,8 +120,8 @@ func writeImage(w io.Writer, epoch uint64, tag Tag, tables []*table, mapOf func(
 	out.head(&head)
 	var whole digest.Hash
 	for i, t := range tables {
-		for shard := range t.order {
-			whole.Uint64(out.shard(i, shard, mapOf(i, shard)))
+		for shard, m := range t.shards {
+			whole.Uint64(out.shard(i, shard, m))
 		}
 	}
 	end := binary.LittleEndian.AppendUint64(nil, whole.Sum())
@@ -136,10 +144,26 @@ func (w *imageWriter) shard(table, shard int, m apply.Map) uint64 {
 }
 
 // image returns what a snapshot says of the table.
-func (t *table) image() imageTable {
+func (c *savedTable) image() imageTable {
+	t := c.table
 	of := imageTable{name: t.name, first: t.first, shards: uint16(len(t.order)), schema: t.typ.Digest.Schema()}
 	if t.lookups.stable != nil {
 		of.kind = 1
 	}
+	for _, c := range c.columns {
+		of.kind |= withColumns
+		of.columns = append(of.columns, imageColumn{c.name, c.kind.Type.Digest.Schema()})
+	}
 	return of
+}
+
+// codable returns what keeps the items, or what lies beside them, from being read back.
+func (c *savedTable) codable() error {
+	err := c.table.typ.Digest.Codable()
+	for _, c := range c.columns {
+		if err == nil {
+			err = c.kind.Type.Digest.Codable()
+		}
+	}
+	return err
 }

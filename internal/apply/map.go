@@ -47,17 +47,16 @@ type Map interface {
 }
 
 // Copy copies the whole state of a map into to, which is another of its kind or
-// nil for a new one, and returns it. clone, if given, makes *dst a copy of *src;
-// see handlemap.Map.CopyTo and slotmap.Map.CopyTo.
-func Copy(from, to Map, clone func(dst, src unsafe.Pointer)) Map {
+// nil for a new one, and returns it; see handlemap.Map.CopyTo and slotmap.Map.CopyTo.
+func Copy(from, to Map, clones rows.Clones) Map {
 	if to == nil {
 		to = EmptyLike(from)
 	}
 	switch from := from.(type) {
 	case *rows.Dense:
-		from.CopyTo(to.(*rows.Dense), clone)
+		from.CopyTo(to.(*rows.Dense), clones)
 	case *pages.Stable:
-		from.CopyTo(to.(*pages.Stable), clone)
+		from.CopyTo(to.(*pages.Stable), clones.Items)
 	default:
 		panic(fmt.Sprintf("shard: a map of type %T", from))
 	}

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"unsafe"
 
+	"handloom/internal/items"
 	"handloom/internal/sparse"
 )
 
@@ -42,10 +43,28 @@ func (d *Dense) arrange(first int, order, spare []sparse.Row) (moves int) {
 	}
 	first, order, spare = first+k, order[k:], spare[k:]
 	d.arrangeOwners(first, order, spare)
-	if d.typ.Size <= lineBytes {
-		return d.gather(first, order)
+	for _, c := range d.Columns() {
+		c.arrange(first, order, spare)
 	}
-	return d.permute(first, order)
+	return arrange(d.typ, d.items, &d.scratch.gathered, &d.scratch.one, first, order)
+}
+
+// arrange is what [Dense.arrange] does to an array of a type. It uses up order unless
+// elements are small; gathered and one are scratch.
+func arrange(t *items.Type, all items.Slice, gathered, one *items.Slice, first int, order []sparse.Row) (moves int) {
+	if t.Size <= lineBytes {
+		*gathered = gather(t, all, *gathered, first, order)
+		for k, row := range order {
+			if int(row) != first+k {
+				moves++
+			}
+		}
+		return moves
+	}
+	if one.Cap() == 0 {
+		*one = t.Make(1)
+	}
+	return permute(t, all, *one, first, order)
 }
 
 // arrangeOwners does for the meta set what arrange does for the items, and tells
@@ -61,56 +80,50 @@ func (d *Dense) arrangeOwners(first int, order, spare []sparse.Row) {
 	}
 }
 
-// gather moves items through a second array. Every read is known beforehand, so
-// that the machine has many of them under way at a time (op=sort).
-func (d *Dense) gather(first int, order []sparse.Row) (moves int) {
-	n := len(order)
-	gathered := d.typ.Gather(d.scratch.gathered, d.items, order)
-	d.scratch.gathered = gathered
-	for k, row := range order {
-		if int(row) != first+k {
-			moves++
-		}
+// gather moves elements through a second array, which it returns. Every read is known
+// beforehand, so that the machine has many of them under way at a time (op=sort).
+func gather(t *items.Type, all, gathered items.Slice, first int, order []sparse.Row) items.Slice {
+	gathered = t.Gather(gathered, all, order)
+	t.Copy(all.Sub(first, first+len(order), t.Size), gathered)
+	if t.Pointers {
+		t.Clear(gathered) // the collector can free what the elements held
 	}
-	d.typ.Copy(d.items.Sub(first, first+n, d.typ.Size), gathered)
-	if d.typ.Pointers {
-		d.typ.Clear(gathered) // the collector can free what the items held
-	}
-	return moves
+	return gathered
 }
 
-// permute moves the item at row order[k] to row first+k along the cycles of the
-// permutation, so that large items need no second array and move once.
-func (d *Dense) permute(first int, order []sparse.Row) (moves int) {
-	if d.scratch.one.Cap() == 0 {
-		d.scratch.one = d.typ.Make(1)
-	}
-	one := d.scratch.one.Pointer(0, d.typ.Size)
-	item := func(k int) unsafe.Pointer { return d.items.Pointer(first+k, d.typ.Size) }
+// permute moves the element at row order[k] to row first+k along the cycles of the
+// permutation, so that large ones need no second array, but one of a single element,
+// and move once.
+func permute(t *items.Type, all, single items.Slice, first int, order []sparse.Row) (moves int) {
+	one := single.Pointer(0, t.Size)
+	element := func(k int) unsafe.Pointer { return all.Pointer(first+k, t.Size) }
 	for begin := range order {
 		from := int(order[begin]) - first
 		if from == begin {
 			continue
 		}
-		d.typ.Set(one, item(begin))
+		t.Set(one, element(begin))
 		at := begin
 		for from != begin {
-			d.typ.Set(item(at), item(from))
+			t.Set(element(at), element(from))
 			order[at] = sparse.Row(at + first)
 			at, from = from, int(order[from])-first
 			moves++
 		}
-		d.typ.Set(item(at), one)
+		t.Set(element(at), one)
 		order[at] = sparse.Row(at + first)
 		moves++
 	}
-	d.typ.Clear(d.scratch.one)
+	t.Clear(single)
 	return moves
 }
 
 // exchange swaps two rows.
 func (d *Dense) exchange(a, b sparse.Row) {
 	d.typ.Exchange(d.items, a, b)
+	for _, c := range d.Columns() {
+		c.Kind.Type.Exchange(c.all, a, b)
+	}
 	d.meta[a], d.meta[b] = d.meta[b], d.meta[a]
 	d.set.SetRow(d.meta[a], a)
 	d.set.SetRow(d.meta[b], b)

@@ -1,6 +1,7 @@
 package rows
 
 import (
+	"slices"
 	"unsafe"
 
 	"handloom/internal/sparse"
@@ -10,13 +11,27 @@ import (
 func (d *Dense) Clone() *Dense {
 	d.guard("Clone")
 	c := d.EmptyLike()
-	d.CopyTo(c, nil)
+	d.CopyTo(c, Clones{})
 	return c
 }
 
-// CopyTo makes dst, of the same type, a copy of d; see handlemap.Map.CopyTo. clone,
-// if given, makes *dst a copy of *src.
-func (d *Dense) CopyTo(dst *Dense, clone func(dst, src unsafe.Pointer)) {
+// Clones are the functions that copy, each making *dst a copy of *src; where one is nil,
+// by assignment.
+type Clones struct {
+	Items   func(dst, src unsafe.Pointer)
+	Columns []func(dst, src unsafe.Pointer) // of [Dense.Columns]; may be fewer
+}
+
+func (c Clones) column(i int) func(dst, src unsafe.Pointer) {
+	if i < len(c.Columns) {
+		return c.Columns[i]
+	}
+	return nil
+}
+
+// CopyTo makes dst, of the same type, a copy of d; see handlemap.Map.CopyTo. Its columns
+// stay what they are: those that d has no column of the kind for are zero then.
+func (d *Dense) CopyTo(dst *Dense, clones Clones) {
 	d.guard("CopyTo")
 	dst.guard("CopyTo")
 	if dst == d {
@@ -24,17 +39,38 @@ func (d *Dense) CopyTo(dst *Dense, clone func(dst, src unsafe.Pointer)) {
 	}
 	dst.maxItems = d.maxItems
 	dst.makeCopyRoom(len(d.meta), len(d.set.Words))
-	if clone == nil {
+	if clones.Items == nil {
 		n := len(d.meta)
 		d.typ.Copy(dst.items.Resize(max(n, dst.items.Len())), d.items)
 		dst.setRows(n)
 	} else {
-		d.cloneItems(dst, clone)
+		d.cloning(dst, func() { d.cloneItems(dst, clones.Items) })
+	}
+	if len(dst.Columns()) > 0 {
+		d.cloning(dst, func() { d.copyColumns(dst, clones) })
 	}
 	dst.meta = dst.meta[:len(d.meta)]
 	copy(dst.meta, d.meta)
 	d.set.CopyTo(&dst.set)
-	dst.known = d.known.copyTo(dst.known)
+	if known := d.ordering().copyTo(dst.ordering()); known != nil {
+		dst.following().known = known
+	}
+}
+
+// copyColumns is the copying of columns, where the meta set of dst still has as many
+// rows as it had.
+func (d *Dense) copyColumns(dst *Dense, clones Clones) {
+	n, had := len(d.meta), len(dst.meta)
+	for _, to := range dst.Columns() {
+		to.clear(n, had)
+		to.clip(dst.items.Cap())
+		i := slices.IndexFunc(d.Columns(), func(c *Column) bool { return c.Kind == to.Kind })
+		if i < 0 {
+			to.clear(0, n)
+			continue
+		}
+		d.Columns()[i].copyTo(to, n, clones.column(i))
+	}
 }
 
 // makeCopyRoom makes room for a copy of so many rows and slot words: no more than
@@ -70,8 +106,17 @@ func (d *Dense) setRows(n int) {
 
 // cloneItems is the copying of items where clone does it.
 func (d *Dense) cloneItems(dst *Dense, clone func(dst, src unsafe.Pointer)) {
-	n, done := len(d.meta), false
+	n := len(d.meta)
 	dst.items = dst.items.Resize(max(n, dst.items.Len()))
+	for row := range n {
+		clone(dst.items.Pointer(row, d.typ.Size), d.items.Pointer(row, d.typ.Size))
+	}
+	dst.setRows(n)
+}
+
+// cloning runs what calls functions of the caller's; dst is empty if they panic.
+func (d *Dense) cloning(dst *Dense, f func()) {
+	done := false
 	d.busy++
 	dst.busy++
 	defer func() {
@@ -81,16 +126,17 @@ func (d *Dense) cloneItems(dst *Dense, clone func(dst, src unsafe.Pointer)) {
 			dst.empty()
 		}
 	}()
-	for row := range n {
-		clone(dst.items.Pointer(row, d.typ.Size), d.items.Pointer(row, d.typ.Size))
-	}
-	dst.setRows(n)
+	f()
 	done = true
 }
 
 // empty makes the map one that was never used and keeps its memory.
 func (d *Dense) empty() {
 	d.setRows(0)
+	for _, c := range d.Columns() {
+		c.clip(d.items.Cap())
+		c.clear(0, d.items.Cap())
+	}
 	d.meta = d.meta[:0]
 	d.set.Forget()
 	d.forgetOrder()
@@ -128,14 +174,24 @@ func (r *round) copyTo(dst *round) {
 	dst.skips = append(dst.skips[:0], r.skips...)
 }
 
-// EmptyLike returns a map of the same item type and options that was never used.
+// EmptyLike returns a map of the same item type, options and columns that was never used.
 func (d *Dense) EmptyLike() *Dense {
-	return &Dense{typ: d.typ, maxItems: d.maxItems, set: sparse.Set{Freelist: d.set.Unused()}}
+	e := &Dense{typ: d.typ, maxItems: d.maxItems, set: sparse.Set{Freelist: d.set.Unused()}}
+	for _, c := range d.Columns() {
+		e.AddColumn(c.Kind)
+	}
+	return e
 }
 
-// Become takes the state out of from, of the same type, which is of no use
+// Become takes the state out of from, of the same type and columns, which is of no use
 // afterwards.
 func (d *Dense) Become(from *Dense) {
 	d.guard("Become")
-	d.set, d.meta, d.known, d.items = from.set, from.meta, from.known, from.items
+	d.set, d.meta, d.items = from.set, from.meta, from.items
+	if d.followers != nil || from.followers != nil {
+		d.following().known = from.ordering()
+	}
+	for i, c := range d.Columns() {
+		*c = Column{Kind: c.Kind, all: from.Columns()[i].all}
+	}
 }

@@ -41,10 +41,11 @@ func (d *Dense) defragment(by comparison, budget int) (moves int, done bool) {
 		d.forgetOrder()
 		return 0, false
 	}
-	if d.known == nil {
-		d.known = new(ordering)
+	behind := d.following()
+	if behind.known == nil {
+		behind.known = new(ordering)
 	}
-	f := defragmenter{m: d, known: d.known, comparison: by, left: budget, unbounded: budget == 0}
+	f := defragmenter{m: d, known: behind.known, comparison: by, left: budget, unbounded: budget == 0}
 	if f.unbounded {
 		f.left = math.MaxInt
 	}
@@ -76,19 +77,19 @@ func (d *Dense) TouchRows(i, j int) {
 
 // touchRange notes that the rows i to j-1 have changed.
 func (d *Dense) touchRange(i, j int) {
-	switch {
-	case d.known == nil:
+	switch known := d.ordering(); {
+	case known == nil:
 	case j-i == len(d.meta):
-		d.known.forget()
+		known.forget()
 	default:
-		d.known.changeRange(i, j)
+		known.changeRange(i, j)
 	}
 }
 
 // forgetOrder makes every row count as changed.
 func (d *Dense) forgetOrder() {
-	if d.known != nil {
-		d.known.forget()
+	if known := d.ordering(); known != nil {
+		known.forget()
 	}
 }
 

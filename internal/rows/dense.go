@@ -20,9 +20,10 @@ type Dense struct {
 	staged   int         // rows beyond the length that an insert callback is filling
 	marks    *Marks      // scratch of the bulk erases
 	one      []handle.ID // scratch of EmplaceItems for a single item
-	known    *ordering   // what Defragment knows; nil: nothing
 	scratch  reordering
 	audit    check.Audit
+
+	followers *followers // nil: none
 }
 
 // reordering is scratch of the reorders; it holds nothing between calls.
@@ -79,8 +80,17 @@ func (d *Dense) Stats() sparse.Stats {
 		Vacant:   d.set.Vacant(),
 		Depleted: d.set.Depleted(),
 		Slots:    d.set.Slots(),
-		Bytes:    int64(d.items.Cap())*int64(d.typ.Size) + int64(cap(d.meta))*4 + int64(cap(d.set.Words))*8,
+		Bytes:    int64(d.items.Cap())*int64(d.rowBytes()) + int64(cap(d.meta))*4 + int64(cap(d.set.Words))*8,
 	}
+}
+
+// rowBytes returns how many bytes the item of a row takes, and what lies beside it.
+func (d *Dense) rowBytes() uintptr {
+	size := d.typ.Size
+	for _, c := range d.Columns() {
+		size += c.Kind.Type.Size
+	}
+	return size
 }
 
 // guard panics when a callback of the map is running: it would find the map

@@ -37,9 +37,8 @@ func Erase[T any](d *Dense, h handle.Of[T]) bool {
 	*all = (*all)[:last]
 	d.meta = d.meta[:last]
 	d.set.Vacate(slot)
-	if d.known != nil {
-		d.known.shorten(last)
-		d.known.change(row)
+	if d.followers != nil {
+		d.followers.erase(row, last)
 	}
 	return true
 }
@@ -102,10 +101,10 @@ func (d *Dense) EraseMarked(marks *Marks) int {
 	kept := len(d.meta) - erased
 	moves := d.set.EraseMarked(marks, d.meta)
 	d.typ.Move(d.items, moves)
-	d.truncate(kept)
-	if d.known != nil {
-		d.known.erased(moves, kept)
+	if d.followers != nil {
+		d.followers.erased(moves, kept, len(d.meta))
 	}
+	d.truncate(kept)
 	marks.Clear()
 	return erased
 }
@@ -120,6 +119,9 @@ func (d *Dense) truncate(n int) {
 func (d *Dense) Clear() {
 	d.guard("Clear")
 	d.set.VacateAll(d.meta)
+	for _, c := range d.Columns() {
+		c.clear(0, len(d.meta))
+	}
 	d.truncate(0)
 	d.forgetOrder()
 }
@@ -133,7 +135,10 @@ func (d *Dense) Reset() {
 	}
 	d.set.Drop()
 	d.items, d.meta, d.marks = items.Slice{}, nil, nil
-	d.known, d.scratch = nil, reordering{}
+	d.scratch = reordering{}
+	if d.followers != nil {
+		d.followers.reset()
+	}
 }
 
 func (d *Dense) scratchMarks() *Marks {

@@ -23,11 +23,18 @@ func (d *Dense) Load(in *digest.Decoder) {
 		return
 	}
 	d.meta = meta
-	d.known = loadOrdering(in, len(meta), len(d.set.Words))
+	known := loadOrdering(in, len(meta), len(d.set.Words))
 	if in.Migrates() {
-		d.known = nil // keys may be others
+		known = nil // keys may be others
+	}
+	if known != nil {
+		d.following().known = known
 	}
 	d.items = LoadItems(in, d.typ, len(meta))
+	in.Migrate(nil) // columns are what they were
+	for _, c := range d.Columns() {
+		c.all = LoadItems(in, c.Kind.Type, len(meta))
+	}
 	if in.Err() != nil {
 		return
 	}

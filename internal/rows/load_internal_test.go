@@ -61,8 +61,8 @@ func TestAMapThatWasReadGoesOnAsTheOneThatWasWritten(t *testing.T) {
 				disturb(m, r, values)
 			}
 			Defragment(m, ascending, 1+r.IntN(60))
-			if m.known != nil {
-				stages[m.known.stage]++
+			if m.ordering() != nil {
+				stages[m.ordering().stage]++
 			}
 			back, err := load(encoding(m), 1+r.IntN(200))
 			if err != nil {
@@ -187,7 +187,7 @@ func TestTheStepToTheNextGuessHasAnEnd(t *testing.T) {
 	m.TouchRows(0, 1)
 	for done := false; !done; {
 		_, done = Defragment(m, ascending, 1)
-		if step := m.known.step; step < 0 || step > 2*n+2 {
+		if step := m.ordering().step; step < 0 || step > 2*n+2 {
 			t.Fatalf("a step of %d rows among %d", step, n)
 		}
 	}

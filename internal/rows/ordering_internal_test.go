@@ -23,7 +23,7 @@ func verifyOrder(t *testing.T, m *Dense) {
 	if err := m.Verify(); err != nil {
 		t.Fatal(err)
 	}
-	o := m.known
+	o := m.ordering()
 	if o == nil {
 		return
 	}
@@ -81,8 +81,8 @@ func TestKnowledgeSurvivesEveryChange(t *testing.T) {
 			for range r.IntN(3) * r.IntN(3) {
 				name := disturb(m, r, values)
 				verifyOrder(t, m)
-				if m.known != nil {
-					stages[fmt.Sprint(name, m.known.stage)]++
+				if m.ordering() != nil {
+					stages[fmt.Sprint(name, m.ordering().stage)]++
 				}
 			}
 			budget := 1 + r.IntN(30)
@@ -91,7 +91,7 @@ func TestKnowledgeSurvivesEveryChange(t *testing.T) {
 			if verifyOrder(t, m); left-moves < 0 {
 				t.Fatalf("seed %d: %d of budget %d left after %d moves", seed, left, budget, moves)
 			}
-			if done != m.known.isDone(m.Len()) {
+			if done != m.ordering().isDone(m.Len()) {
 				t.Fatalf("seed %d: done: %t", seed, done)
 			}
 		}
@@ -149,8 +149,8 @@ func disturb(m *Dense, r *rand.Rand, most int) string {
 			m.SortAs([]handle.ID{m.IDAt(j), m.IDAt(i)})
 			return "sort as"
 		}
-		c := Bind[int](new(Dense))
-		m.CopyTo(c, nil)
+		c := m.EmptyLike()
+		m.CopyTo(c, Clones{})
 		*m = *c
 		return "clone"
 	default:
@@ -178,11 +178,11 @@ func TestTheNextSettledRowIsFoundByShortPaths(t *testing.T) {
 	m.InsertItems(items.From(make([]int, n)), nil)
 	Defragment(m, ascending, 0)
 	m.touchRange(100, n/2)
-	for m.known.stage != placing {
+	for m.ordering().stage != placing {
 		Defragment(m, ascending, 1)
 	}
 	m.touchRange(n/2, n-100)
-	o := m.known
+	o := m.ordering()
 	for range 12 {
 		if at := o.nextSettled(100, n); at != n-100 {
 			t.Fatalf("the next settled row is %d", at)
@@ -221,14 +221,14 @@ func TestVerifyCitesTheInvariantOfOrderingThatIsBroken(t *testing.T) {
 		for i := range 32 {
 			Insert(m, i*5%32)
 		}
-		for m.known == nil || m.known.stage != c.stage {
+		for m.ordering() == nil || m.ordering().stage != c.stage {
 			Defragment(m, ascending, 1)
 		}
 		Defragment(m, ascending, 3)
-		if err := m.Verify(); err != nil || m.known.stage != c.stage {
-			t.Fatalf("setup for %s: stage %d, %v", c.what, m.known.stage, err)
+		if err := m.Verify(); err != nil || m.ordering().stage != c.stage {
+			t.Fatalf("setup for %s: stage %d, %v", c.what, m.ordering().stage, err)
 		}
-		c.corrupt(m.known)
+		c.corrupt(m.ordering())
 		if err := m.Verify(); err == nil || !strings.Contains(err.Error(), c.cites+":") {
 			t.Errorf("%s: Verify says %v, want %s", c.what, err, c.cites)
 		}

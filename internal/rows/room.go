@@ -5,7 +5,6 @@ import (
 	"math"
 	"slices"
 
-	"handloom/internal/check"
 	"handloom/internal/sparse"
 )
 
@@ -92,16 +91,11 @@ func (d *Dense) growRows(n int) {
 	grown := d.typ.Grown(d.items, n)
 	meta := make([]sparse.Slot, n)
 	copy(meta, d.meta)
-	d.poison()
-	d.items, d.meta = grown.Resize(len(d.meta)), meta[:len(d.meta)]
-}
-
-// poison fills the array of items, which growth abandons.
-func (d *Dense) poison() {
-	if check.Full && d.items.Cap() > 0 && !d.typ.Pointers {
-		all := d.items.Resize(d.items.Cap())
-		check.Poison(all.Pointer(0, d.typ.Size), uintptr(all.Cap())*d.typ.Size)
+	for _, c := range d.Columns() {
+		c.grow(len(d.meta), n)
 	}
+	poison(d.typ, d.items)
+	d.items, d.meta = grown.Resize(len(d.meta)), meta[:len(d.meta)]
 }
 
 func (d *Dense) growWords(n int) {
@@ -135,5 +129,7 @@ func (d *Dense) Shrink() {
 	d.meta = slices.Clip(append([]sparse.Slot(nil), d.meta...))
 	d.set.Shrink()
 	d.marks, d.scratch = nil, reordering{}
-	d.known = d.known.shrink()
+	if d.followers != nil {
+		d.followers.shrink(len(d.meta))
+	}
 }

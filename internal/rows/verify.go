@@ -40,6 +40,11 @@ func (d *Dense) verify() error {
 	if err := d.verifyTail(); err != nil {
 		return err
 	}
+	for _, c := range d.Columns() {
+		if err := c.verify(len(d.meta), d.items.Cap()); err != nil {
+			return err
+		}
+	}
 	return d.verifyOrdering()
 }
 
@@ -65,6 +70,9 @@ func (d *Dense) Digest() uint64 {
 // DigestTo gives h what [Dense.Digest] is the sum of.
 func (d *Dense) DigestTo(h *digest.Hash) {
 	d.set.Digest(h) // the words of live slots hold the row order
-	d.known.digest(h)
+	d.ordering().digest(h)
 	d.typ.DigestItems(h, d.items)
+	for _, c := range d.Columns() {
+		c.digest(h, len(d.meta))
+	}
 }

@@ -10,7 +10,7 @@ import (
 
 // verifyOrdering checks O1 to O3. O4 cannot be checked without the comparison.
 func (d *Dense) verifyOrdering() error {
-	o := d.known
+	o := d.ordering()
 	if o == nil {
 		return nil
 	}

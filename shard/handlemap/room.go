@@ -1,6 +1,10 @@
 package handlemap
 
-import "unsafe"
+import (
+	"unsafe"
+
+	"handloom/internal/rows"
+)
 
 // Reserve makes room for n items in all, so that inserts up to there grow no
 // array. It changes capacity only, never slots; more than the map may hold is
@@ -45,5 +49,5 @@ func (m *Map[T]) CopyTo(dst *Map[T], clone func(dst, src *T)) {
 	if clone != nil {
 		untyped = func(dst, src unsafe.Pointer) { clone((*T)(dst), (*T)(src)) }
 	}
-	m.bound().CopyTo(dst.bound(), untyped)
+	m.bound().CopyTo(dst.bound(), rows.Clones{Items: untyped})
 }

@@ -91,16 +91,27 @@ func (p pair) reports(x, y *store.Report) string {
 	return p.say("the first stale commands are", x.Stale, y.Stale)
 }
 
-// row is an item where it lies.
+// row is an item where it lies, and what lies beside it.
 type row struct {
-	id   store.ID
-	item any // a pointer to it
+	id      store.ID
+	item    any // a pointer to it
+	columns []element
+}
+
+// element is that of an item in a column.
+type element struct {
+	column string
+	value  any // a pointer to it
 }
 
 func dump(s *store.Store, typeID uint16) []row {
 	var rows []row
 	for id, item := range s.Dump(typeID) {
-		rows = append(rows, row{id, item})
+		of := row{id: id, item: item}
+		for name, value := range s.DumpColumns(id) {
+			of.columns = append(of.columns, element{name, value})
+		}
+		rows = append(rows, of)
 	}
 	return rows
 }
@@ -117,6 +128,11 @@ func (p pair) items(x, y []row) string {
 		}
 		if where, a, b := difference(x[i].item, y[i].item); a != b {
 			return counts + p.say(fmt.Sprintf("row %d (%v): %s is", i, x[i].id, where), a, b)
+		}
+		for k, element := range x[i].columns {
+			if where, a, b := difference(element.value, y[i].columns[k].value); a != b {
+				return counts + p.say(fmt.Sprintf("row %d (%v): %s of column %q is", i, x[i].id, strings.Replace(where, "the item", "the element", 1), element.column), a, b)
+			}
 		}
 	}
 	if counts != "" {

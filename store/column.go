@@ -1,0 +1,122 @@
+package store
+
+import (
+	"unsafe"
+
+	"handloom/internal/apply"
+	"handloom/internal/check"
+	"handloom/internal/items"
+	"handloom/internal/rows"
+	"handloom/shard/handle"
+)
+
+// Column is an array of elements of type C beside the items of a table, for what some
+// systems read or write and others do not: element i belongs to row i, whatever moves.
+// A pass over one field of many items is several times faster over a column than over
+// a field of large items, and systems that write different columns of a table run at
+// the same time. [AddColumn] makes one.
+//
+// A column is no table. Its elements come and go with the items: they are zero for new
+// ones, unless [Column.Set] says otherwise, and part of digests, checkpoints and
+// snapshots like the items themselves. Inserts cost nothing for it, and each erase of a
+// single item in a Write some 5 ns.
+type Column[T, C any] struct {
+	core column
+	maps *[MaxShards]*rows.Dense // of the table
+}
+
+// ColumnOptions configure a column of elements of type C. The zero ColumnOptions are
+// good.
+type ColumnOptions[C any] struct {
+	Name    string // unique in the table; "": the name of C
+	Changes bool   // keeps what each frame wrote, for [Column.Written]; the table needs Changes, too
+
+	// Clone and Links are for elements what they are for items in [TableOptions].
+	Clone func(dst, src *C)
+	Links func(v *C, visit func(id *ID))
+}
+
+// AddColumn adds an array of C beside the items of t. Its elements are zero for the
+// items that there are and those to come, unless [Column.Set] says otherwise.
+//
+//	pos, err := store.AddColumn(boids, store.ColumnOptions[Pos]{Name: "pos"})
+//
+// It asks the gate and fails with [ErrPhase] inside a phase, as [Register] does. Every
+// other fault (a name that is taken, Changes where the table keeps none, handles in C
+// where a flush cannot make them real) is named in the error, and t is unchanged. A
+// [Checkpoint] taken before is [ErrCheckpoint] from then on. It takes the time of making
+// the array.
+func AddColumn[C, T any](t *Table[T], o ColumnOptions[C]) (*Column[T, C], error) {
+	c := &Column[T, C]{maps: &t.maps}
+	if err := c.core.add(&t.core, untypedColumn(o), items.For[C]()); err != nil {
+		return nil, err
+	}
+	return c, nil
+}
+
+func untypedColumn[C any](o ColumnOptions[C]) columnOptions {
+	all := columnOptions{name: o.Name, changes: o.Changes}
+	if o.Links != nil {
+		all.links = func(v unsafe.Pointer, visit func(*handle.ID)) { o.Links((*C)(v), visit) }
+	}
+	if o.Clone != nil {
+		all.clone = func(dst, src unsafe.Pointer) { o.Clone((*C)(dst), (*C)(src)) }
+	}
+	return all
+}
+
+// columnOptions are ColumnOptions of any element type.
+type columnOptions struct {
+	name    string
+	changes bool
+	links   apply.Visitor
+	clone   func(dst, src unsafe.Pointer)
+}
+
+// Name returns the name of the column.
+func (c *Column[T, C]) Name() string { return c.core.name }
+
+// Get returns a pointer to the element of the item that h names, and whether there is
+// such an item. It takes O(1) time and inlines. Who may call it, and for how long the
+// pointer is good, is as for [Table.Get]; [Exchange] ends it as well.
+func (c *Column[T, C]) Get(h Handle[T]) (*C, bool) {
+	if check.Cheap {
+		c.core.lookup("Get")
+	}
+	tag := h.ID >> 48 & (MaxShards - 1)
+	return rows.FindBeside[C](c.maps[tag], c.core.shards[tag], h.ID)
+}
+
+// At returns a pointer to the element of the item that h names, as [Column.Get] does,
+// and panics with a [*StaleError] if there is no such item.
+func (c *Column[T, C]) At(h Handle[T]) *C {
+	if check.Cheap {
+		c.core.lookup("At")
+	}
+	tag := h.ID >> 48 & (MaxShards - 1)
+	v, ok := rows.FindBeside[C](c.maps[tag], c.core.shards[tag], h.ID)
+	if !ok {
+		panic(c.maps[tag].Missing(h.ID))
+	}
+	return v
+}
+
+// Rows returns the elements of the items of a chunk of a [Table.ForEach], by the same
+// indexes. They are the task's own, to read and write; capacity equals length. A system
+// names the column, in Reads or Writes, beside the table that its ForEach writes. It
+// panics when k is not a chunk of the column's table, or the pass has ended.
+func (c *Column[T, C]) Rows(k Chunk[T]) []C {
+	if k.serial != k.table.pass.serial {
+		panic(keptChunk{"Rows", k.Index, k.table.name})
+	}
+	all := c.core.run("Rows", k.items, int(k.row), len(k.Items))
+	return *items.As[C](&all)
+}
+
+// Beside returns the elements of the items of r, by the same indexes, to be read: in
+// [Reduce], or beside the rows that [RowsChunk.Rows] gives. It panics when r is not of the
+// column's table.
+func (c *Column[T, C]) Beside(r Rows[T]) []C {
+	all := c.core.run("Beside", r.items, r.row, len(r.Items))
+	return *items.As[C](&all)
+}
