@@ -23,9 +23,9 @@ var ErrQueueFull = errors.New("queue is full")
 type Counts struct {
 	Created      int `json:"created"`       // items that live now
 	Erased       int `json:"erased"`        // items that lived before
-	Put          int `json:"put"`           // items that were replaced, created ones included
-	Superseded   int `json:"superseded"`    // puts that a later put to the same item replaced
-	Dropped      int `json:"dropped"`       // puts to an item that was erased in the same batch
+	Put          int `json:"put"`           // items that were replaced, created ones included; elements of a column that were set
+	Superseded   int `json:"superseded"`    // puts that a later put to the same item replaced; and so with Sets
+	Dropped      int `json:"dropped"`       // puts to an item that was erased in the same batch; and so with Sets
 	Redundant    int `json:"redundant"`     // erases of an item that another command erased already
 	Stale        int `json:"stale"`         // commands whose handle named no item
 	CancelledOut int `json:"cancelled_out"` // creates erased in the same batch, and the first erase of each
@@ -111,9 +111,10 @@ type Kind uint8
 const (
 	Erase Kind = iota
 	Put
+	Set
 )
 
-var kindNames = []string{Erase: "erase", Put: "put"}
+var kindNames = []string{Erase: "erase", Put: "put", Set: "set"}
 
 // String returns the name of the kind.
 func (k Kind) String() string {
@@ -145,6 +146,8 @@ type Sample struct {
 	Pass     int       `json:"pass"` // the key of the queue
 	Task     int       `json:"task"`
 	Sequence int       `json:"sequence"` // position among the queue's commands of that kind to that typeId
+
+	Column string `json:"column,omitempty"` // of a Set
 }
 
 // String says it in words, such as
@@ -154,12 +157,16 @@ func (s Sample) String() string {
 	if s.Pass == InboxPass {
 		by = fmt.Sprintf("call %d of the inbox", s.Task)
 	}
-	return fmt.Sprintf("%v of %v by %s (typeId %d, sequence %d)", s.Kind, s.Handle, by, s.TypeID, s.Sequence)
+	what := s.Kind.String()
+	if s.Column != "" {
+		what += fmt.Sprintf(" of column %q", s.Column)
+	}
+	return fmt.Sprintf("%s of %v by %s (typeId %d, sequence %d)", what, s.Handle, by, s.TypeID, s.Sequence)
 }
 
-// Compare orders samples by typeId, kind, key and sequence.
+// Compare orders samples by typeId, kind, column, key and sequence.
 func (s Sample) Compare(o Sample) int {
 	return cmp.Or(
-		cmp.Compare(s.TypeID, o.TypeID), cmp.Compare(s.Kind, o.Kind),
+		cmp.Compare(s.TypeID, o.TypeID), cmp.Compare(s.Kind, o.Kind), cmp.Compare(s.Column, o.Column),
 		cmp.Compare(s.Pass, o.Pass), cmp.Compare(s.Task, o.Task), cmp.Compare(s.Sequence, o.Sequence))
 }

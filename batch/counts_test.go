@@ -28,7 +28,11 @@ func TestASampleSaysWhatWasRecordedAndWhere(t *testing.T) {
 	if got, want := fmt.Sprint(s), "erase of 7:42.3 by task 2 in pass 0 (typeId 7, sequence 5)"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
-	s.Kind, s.Pass = batch.Put, batch.InboxPass
+	s.Kind, s.Column = batch.Set, "pos"
+	if got, want := fmt.Sprint(s), `set of column "pos" of 7:42.3 by task 2 in pass 0 (typeId 7, sequence 5)`; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	s.Kind, s.Column, s.Pass = batch.Put, "", batch.InboxPass
 	if got, want := fmt.Sprint(s), "put of 7:42.3 by call 2 of the inbox (typeId 7, sequence 5)"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
@@ -70,7 +74,7 @@ func TestEveryCounterHasItsNameInTextLogAndJSON(t *testing.T) {
 }
 
 func TestKindsAreWords(t *testing.T) {
-	for kind, name := range []string{"erase", "put"} {
+	for kind, name := range []string{"erase", "put", "set"} {
 		kind := batch.Kind(kind)
 		text, err := kind.MarshalText()
 		if kind.String() != name || string(text) != name || err != nil {

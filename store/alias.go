@@ -46,9 +46,9 @@ type (
 	//
 	//   - Created int: items that live now
 	//   - Erased int: items that lived before
-	//   - Put int: items that were replaced, created ones included
-	//   - Superseded int: puts that a later put to the same item replaced
-	//   - Dropped int: puts to an item that was erased in the same batch
+	//   - Put int: items that were replaced, created ones included; in the line of a column, elements that were set
+	//   - Superseded int: puts that a later put to the same item replaced; and so with Sets
+	//   - Dropped int: puts to an item that was erased in the same batch; and so with Sets
 	//   - Redundant int: erases of an item that another command erased already
 	//   - Stale int: commands whose handle named no item
 	//   - CancelledOut int: creates erased in the same batch, and the first erase of each
@@ -67,10 +67,11 @@ type (
 	//
 	//   - Handle ID: what it named
 	//   - TypeID uint16: of the shard that did not find the item
-	//   - Kind: erase or put, as a number with String, MarshalText and UnmarshalText
+	//   - Kind: erase, put or set, as a number with String, MarshalText and UnmarshalText
 	//   - Pass int, Task int: the key of the queue; calls of the inbox come after all passes
 	//   - Sequence int: position among the queue's commands of that kind to that typeId
-	//   - Compare(o Sample) int: order by typeId, kind, key and sequence
+	//   - Column string: of a set, the name of the column
+	//   - Compare(o Sample) int: order by typeId, kind, column, key and sequence
 	//   - String() string: in words, such as "erase of 7:42.3 by task 2 in pass 0 (typeId 7, sequence 5)"
 	Sample = batch.Sample
 

@@ -35,14 +35,15 @@ type table struct {
 	copying  copying       // of items, for checkpoints
 	lookups  lookups       // where the typed shell finds the maps
 	migrate  map[string]func(old Fields, v unsafe.Pointer) error
-	columns  []*column     // in the order in which they were added
+	columns  []*column // in the order in which they were added
 
-	recorder record.Recorder
-	flushing tableFlush
-	pass     pass
-	touched  touched
-	written  written
-	reducers sync.Map // by result type, a *reduction that is nil: the *sync.Pool of them
+	recorder   record.Recorder
+	flushing   tableFlush
+	pass       pass
+	touched    touched
+	written    written
+	rowsPasses sync.Pool // of *rowsPass: memory for the next
+	reducers   sync.Map  // by result type, a *reduction that is nil: the *sync.Pool of them
 }
 
 // lookups are the maps of a table by typeId & 63, where the lookups of its shell

@@ -25,7 +25,7 @@ import (
 // handles, and in the flushes of a frame behind its first a visit to what that changed
 // before.
 func Created[T any](t TableOf[T]) iter.Seq2[Handle[T], *T] {
-	of := t.tableOf()
+	of := t.resource().table
 	if !of.changed("Created") {
 		return nothing
 	}
@@ -42,7 +42,7 @@ func Created[T any](t TableOf[T]) iter.Seq2[Handle[T], *T] {
 // then flush by flush and in the order that their rows had before. Items that the frame
 // created are not among them, and none is there twice. See [Created].
 func Replaced[T any](t TableOf[T]) iter.Seq2[Handle[T], *T] {
-	of := t.tableOf()
+	of := t.resource().table
 	if !of.changed("Replaced") {
 		return nothing
 	}
@@ -61,7 +61,7 @@ func Replaced[T any](t TableOf[T]) iter.Seq2[Handle[T], *T] {
 // flushes before are in the values. Items that the frame created are not among them. See
 // [Created].
 func Erased[T any](t TableOf[T]) iter.Seq2[Handle[T], *T] {
-	of := t.tableOf()
+	of := t.resource().table
 	if !of.changed("Erased") {
 		return nothing
 	}

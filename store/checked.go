@@ -38,6 +38,11 @@ func (t *table) leak() (err error) {
 		if err := sh.Leak(t.fields, t.visitor); err != nil {
 			return fmt.Errorf("table %q: %w: %w; store it in values given to Emplace and Put", t.name, ErrLeak, err)
 		}
+		for _, c := range t.columns {
+			if err := sh.LeakBeside(c.index, c.fields, c.visitor); err != nil {
+				return fmt.Errorf("column %q: %w: %w; store it in values given to Set", c.fullName, ErrLeak, err)
+			}
+		}
 	}
 	return nil
 }
@@ -71,15 +76,16 @@ func (f *flush) settled(recorded int) {
 }
 
 // watch returns a function that panics when a table that the phase must not
-// write has changed since (P1): all but the one that a ForEach is over. Systems
+// write has changed since (P1): all but the one that a ForEach is over, and the columns
+// of the one that a ForEachRows is over. Systems
 // of a wave write at the same time and are left out.
 func (s *Store) watch(p *phase) func() {
 	if !check.Full || p.outer != nil && p.outer.op != opWrite {
 		return func() {}
 	}
-	before := s.digests(p.writes)
+	before := s.digests(p)
 	return func() {
-		for i, after := range s.digests(p.writes) {
+		for i, after := range s.digests(p) {
 			if before[i] != after {
 				panic(fmt.Sprintf("checked build: P1: table %q changed during %v, which must not write it; record a Put, or write it in a ForEach of its own",
 					s.tables[i].name, p.op))
@@ -88,15 +94,19 @@ func (s *Store) watch(p *phase) func() {
 	}
 }
 
-// digests returns a digest per table, 0 for the one that is written.
-func (s *Store) digests(written *table) []uint64 {
+// digests returns a digest per table of what the phase must not write.
+func (s *Store) digests(p *phase) []uint64 {
 	sums := make([]uint64, len(s.tables))
 	for i, t := range s.tables {
-		if t == written {
+		if t == p.writes {
 			continue
 		}
 		shards := len(t.order)
 		for shard := range shards {
+			if t == p.writesBeside {
+				sums[i] = sums[i]*31 + t.packed(shard).ItemsDigest()
+				continue
+			}
 			sums[i] = sums[i]*31 + t.digest(shard)
 		}
 	}

@@ -76,6 +76,9 @@ func (t *table) forgetFrame() {
 	t.recorder.Forget()
 	t.forgetChanges()
 	t.written.clear()
+	for _, c := range t.columns {
+		c.written.clear()
+	}
 }
 
 func (c *savedTable) save(i int) {

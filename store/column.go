@@ -1,11 +1,14 @@
 package store
 
 import (
+	"context"
+	"iter"
 	"unsafe"
 
 	"handloom/internal/apply"
 	"handloom/internal/check"
 	"handloom/internal/items"
+	"handloom/internal/record"
 	"handloom/internal/rows"
 	"handloom/shard/handle"
 )
@@ -73,6 +76,8 @@ type columnOptions struct {
 	clone   func(dst, src unsafe.Pointer)
 }
 
+func (c *Column[T, C]) resource() resource { return resource{c.core.table, &c.core} }
+
 // Name returns the name of the column.
 func (c *Column[T, C]) Name() string { return c.core.name }
 
@@ -109,6 +114,9 @@ func (c *Column[T, C]) Rows(k Chunk[T]) []C {
 	if k.serial != k.table.pass.serial {
 		panic(keptChunk{"Rows", k.Index, k.table.name})
 	}
+	if check.Cheap {
+		c.core.mustRead(k.table.pass.ctx)
+	}
 	all := c.core.run("Rows", k.items, int(k.row), len(k.Items))
 	return *items.As[C](&all)
 }
@@ -119,4 +127,76 @@ func (c *Column[T, C]) Rows(k Chunk[T]) []C {
 func (c *Column[T, C]) Beside(r Rows[T]) []C {
 	all := c.core.run("Beside", r.items, r.row, len(r.Items))
 	return *items.As[C](&all)
+}
+
+// Write returns the elements of the items of a chunk of a [Table.ForEachRows], by the
+// same indexes. They are the task's own, to read and write; capacity equals length. A
+// system names the column in its Writes. It panics when k is not a chunk of the column's
+// table, or the pass has ended.
+func (c *Column[T, C]) Write(k RowsChunk[T]) []C {
+	if k.serial != k.pass.serial {
+		panic(keptChunk{"Write", k.Index, k.pass.name})
+	}
+	if check.Cheap {
+		c.core.mustWrite(k.pass.phase)
+	}
+	all := c.core.run("Write", k.items, int(k.row), len(k.Items))
+	return *items.As[C](&all)
+}
+
+// Set records that v is to be the element of the item that h names; h may be
+// provisional, of the same batch. The last by (key, sequence) wins, and each flush
+// applies it behind puts, which leave elements alone, and before erases: a Set of an item
+// that is erased in the same batch is dropped. It emits to the column and not to the
+// table, and has a line of its own in a [Report].
+//
+// It takes O(1) time and allocates nothing in the steady state. For items that the same queue creates it is
+// cheapest, in the order in which they were created: the values lie as the items do, and
+// the flush copies them in bulk. One of the last of many creates takes the memory of
+// elements for all before it, which [Options.QueueBytes] counts. Queues panic and fail as
+// for [Table.Emplace].
+func (c *Column[T, C]) Set(q Queue, h Handle[T], v C) {
+	if place := (*C)(c.core.recorder.Set(record.Queue(q), h.ID)); place != nil {
+		*place = v
+	}
+}
+
+// Wrote notes that the task has written the element of Items[i] of its chunk, so that
+// [Column.Written] lists the item. In a column that was added without Changes it costs a
+// branch.
+func (c *Column[T, C]) Wrote(k RowsChunk[T], i int) {
+	if k.serial != k.pass.serial {
+		panic(keptChunk{"Wrote", k.Index, k.pass.name})
+	}
+	_ = k.Items[i]
+	if c.core.tracked {
+		c.core.wrote(k.pass, k.Index, int(k.row)+i)
+	}
+}
+
+// Written iterates over the items whose elements the last frame wrote, or the one that
+// runs has so far: those of which [Column.Wrote] says so, and those that lived before
+// and have a new one by [Column.Set]. What else there is to say of it, [Written] says,
+// which is the same for items. It panics unless the column was added with Changes.
+// [Exchange] leaves the lists of both columns as they are.
+func (c *Column[T, C]) Written() iter.Seq[Handle[T]] {
+	c.core.mustTrack()
+	return func(yield func(Handle[T]) bool) {
+		c.core.written.all(func(id ID) bool { return yield(Handle[T]{ID: id}) })
+	}
+}
+
+// Exchange makes the elements of each of two columns of one table those of the other, in
+// O(shards) time: a ForEachRows reads cur of any item, writes next of its own, and
+// behind it Exchange makes next what is read.
+//
+//	err := cells.ForEachRows(ctx, live) // reads cur, writes next
+//	err = store.Exchange(ctx, cur, next)
+//
+// Slices and pointers of both are over. Sets that are pending, digests, snapshots and
+// what Written lists go by the name of the column. Exchange joins a Write, or a system that names both in its
+// Writes, while no pass runs in it; anywhere else it is [ErrPhase]. It is an error for
+// columns of two tables, and for those with Clone or Links.
+func Exchange[T, C any](ctx context.Context, a, b *Column[T, C]) error {
+	return exchange(ctx, &a.core, &b.core)
 }

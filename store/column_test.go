@@ -288,15 +288,15 @@ func TestLookupsInAColumn(t *testing.T) {
 			t.Errorf("At(%v) does not panic", h)
 		}
 	}
-	names := ""
+	var names strings.Builder
 	for name, element := range f.DumpColumns(hs[42].ID) {
 		if name == "small" {
-			names += fmt.Sprint(*element.(*uint32), " ")
+			names.WriteString(fmt.Sprint(*element.(*uint32), " "))
 		}
-		names += name + " "
+		names.WriteString(name + " ")
 	}
-	if want := "42 small name large store_test.crew traces "; names != want {
-		t.Errorf("columns are dumped as %q, want %q", names, want)
+	if want := "42 small name large store_test.crew traces "; names.String() != want {
+		t.Errorf("columns are dumped as %q, want %q", names.String(), want)
 	}
 	for range f.DumpColumns(hs[7].ID) {
 		t.Error("an item that is gone has columns")

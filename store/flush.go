@@ -119,7 +119,7 @@ type flush struct {
 	number  uint64          // of the last flush with commands, counted along what was done: no rollback takes it back
 	frame   uint64          // number of the one that the flush is of
 	last    uint64          // number of that of the last flush with commands
-	early   []*table        // with items written for the frame of the next flush
+	early   []*written      // lists that are of the frame of the next flush
 	tracked []*table        // with commands in that frame, whose changes are kept
 	lapsed  []*table        // likewise, of the frame before
 	awake   awake           // tables that keep memory for flushes
@@ -310,6 +310,9 @@ func (f *flush) run(ctx context.Context, name string, step func(int) error) erro
 func (f *flush) commit(ctx context.Context) error {
 	f.shield.Context = ctx
 	defer func() { f.shield.Context = nil }()
+	for _, t := range f.tables {
+		t.beginSets(f.frame)
+	}
 	if err := f.run(&f.shield, "apply", f.applyTask); err != nil {
 		return err
 	}
@@ -341,10 +344,7 @@ func (f *flush) publish(of *frame) {
 	s.batch.Unrouted(f.unrouted)
 	f.trackTables()
 	for _, t := range f.tables {
-		var of TableReport
-		of, r.Stale = t.publish(f.frame, r.Stale)
-		r.Total.Add(of.Counts)
-		r.Tables = append(r.Tables, of)
+		t.publish(f.frame, r)
 	}
 	r.Stale = record.KeepLowest(r.Stale)
 	f.forgetLapsed()

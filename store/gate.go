@@ -17,6 +17,7 @@ const (
 	opReduce
 	opInspect // Digest, Verify
 	opForEach
+	opForEachRows
 	opEach
 	opGroupBy
 	opFlush
@@ -35,16 +36,17 @@ const (
 	opDefragment
 	opClaim
 	opPut
+	opExchange
 )
 
 // operations are the properties of each. What may run inside what:
 //
 //	outer                joined by
 //	Read                 Reduce, Digest, Verify
-//	Write                these, and ForEach, Each, GroupBy, Flush, Checkpoint,
-//	                     Rollback, a frame of a Schedule, the orderings of tables,
-//	                     Claim.Put
-//	system of a frame    ForEach, Each, GroupBy, Reduce
+//	Write                these, and ForEach, ForEachRows, Each, GroupBy, Exchange, Flush,
+//	                     Checkpoint, Rollback, a frame of a Schedule, the orderings of
+//	                     tables, Claim.Put
+//	system of a frame    ForEach, ForEachRows, Each, GroupBy, Reduce, Exchange
 //	task of a pass       Reduce, which runs inline
 //	anything else        nothing
 var operations = [...]struct {
@@ -53,28 +55,30 @@ var operations = [...]struct {
 	joins        []operation // phases that it may run inside of
 	givesContext bool        // to the functions of the caller that run in it
 }{
-	opRead:       {name: "Read", shared: true, givesContext: true},
-	opReduce:     {name: "Reduce", shared: true, givesContext: true, joins: []operation{opRead, opWrite, opSystem, opForEach, opEach, opReduce}},
-	opInspect:    {name: "Digest or Verify", shared: true, joins: []operation{opRead, opWrite}},
-	opForEach:    {name: "ForEach", givesContext: true, joins: []operation{opWrite, opSystem}},
-	opEach:       {name: "Each", givesContext: true, joins: []operation{opWrite, opSystem}},
-	opGroupBy:    {name: "GroupBy", joins: []operation{opWrite, opSystem}},
-	opFlush:      {name: "Flush", joins: []operation{opWrite}},
-	opCheckpoint: {name: "Checkpoint", joins: []operation{opWrite}},
-	opRollback:   {name: "Rollback", joins: []operation{opWrite}},
-	opWrite:      {name: "Write", givesContext: true},
-	opWave:       {name: "a wave", joins: []operation{opWrite}},
-	opSystem:     {name: "a system", givesContext: true},
-	opClose:      {name: "Close"},
-	opDiscard:    {name: "Discard"},
-	opQueues:     {name: "Queues"},
-	opSubmit:     {name: "Submit"},
-	opAfterFlush: {name: "Options.AfterFlush"},
-	opSortFunc:   {name: "SortFunc", joins: []operation{opWrite}},
-	opSortByKey:  {name: "SortByKey", joins: []operation{opWrite}},
-	opDefragment: {name: "Defragment", joins: []operation{opWrite}},
-	opClaim:      {name: "Claim"},
-	opPut:        {name: "Put of a Claim", joins: []operation{opWrite}},
+	opRead:        {name: "Read", shared: true, givesContext: true},
+	opReduce:      {name: "Reduce", shared: true, givesContext: true, joins: []operation{opRead, opWrite, opSystem, opForEach, opForEachRows, opEach, opReduce}},
+	opInspect:     {name: "Digest or Verify", shared: true, joins: []operation{opRead, opWrite}},
+	opForEach:     {name: "ForEach", givesContext: true, joins: []operation{opWrite, opSystem}},
+	opForEachRows: {name: "ForEachRows", givesContext: true, joins: []operation{opWrite, opSystem}},
+	opExchange:    {name: "Exchange", joins: []operation{opWrite, opSystem}},
+	opEach:        {name: "Each", givesContext: true, joins: []operation{opWrite, opSystem}},
+	opGroupBy:     {name: "GroupBy", joins: []operation{opWrite, opSystem}},
+	opFlush:       {name: "Flush", joins: []operation{opWrite}},
+	opCheckpoint:  {name: "Checkpoint", joins: []operation{opWrite}},
+	opRollback:    {name: "Rollback", joins: []operation{opWrite}},
+	opWrite:       {name: "Write", givesContext: true},
+	opWave:        {name: "a wave", joins: []operation{opWrite}},
+	opSystem:      {name: "a system", givesContext: true},
+	opClose:       {name: "Close"},
+	opDiscard:     {name: "Discard"},
+	opQueues:      {name: "Queues"},
+	opSubmit:      {name: "Submit"},
+	opAfterFlush:  {name: "Options.AfterFlush"},
+	opSortFunc:    {name: "SortFunc", joins: []operation{opWrite}},
+	opSortByKey:   {name: "SortByKey", joins: []operation{opWrite}},
+	opDefragment:  {name: "Defragment", joins: []operation{opWrite}},
+	opClaim:       {name: "Claim"},
+	opPut:         {name: "Put of a Claim", joins: []operation{opWrite}},
 }
 
 func (o operation) String() string { return operations[o].name }
@@ -92,7 +96,7 @@ func (o operation) advice(outer operation) string {
 	switch outer {
 	case opRead:
 		joined = "only Reduce, Digest and Verify join a Read"
-	case opForEach, opEach, opReduce:
+	case opForEach, opForEachRows, opEach, opReduce:
 		joined = "only Reduce joins a task"
 	case opSystem:
 		joined = "only ForEach, Each, GroupBy and Reduce join a system"
@@ -114,14 +118,15 @@ func (o operation) advice(outer operation) string {
 // that context joins the phase.
 type phase struct {
 	context.Context
-	store  *Store
-	op     operation
-	outer  *phase      // joined; nil when the phase holds the gate itself
-	system *system     // that runs in this phase, if it is of one
-	writes *table      // the table whose items a ForEach writes
-	frame  *frame      // of a Write, or of a wave that no Write is around
-	busy   atomic.Bool // something has joined this Write or system
-	ended  atomic.Bool
+	store        *Store
+	op           operation
+	outer        *phase      // joined; nil when the phase holds the gate itself
+	system       *system     // that runs in this phase, if it is of one
+	writes       *table      // the table whose items a ForEach writes
+	writesBeside *table      // the table whose columns a ForEachRows writes
+	frame        *frame      // of a Write, or of a wave that no Write is around
+	busy         atomic.Bool // something has joined this Write or system
+	ended        atomic.Bool
 }
 
 // phaseKey finds the phase of one store in a context, among those of others.

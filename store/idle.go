@@ -51,5 +51,8 @@ func (t *table) restIfIdle() (rests bool) {
 		sh.Rest()
 	}
 	t.written.rest()
+	for _, c := range t.columns {
+		c.written.rest()
+	}
 	return true
 }

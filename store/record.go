@@ -101,7 +101,7 @@ func (t *Table[T]) Resolve(p Handle[T]) (Handle[T], bool) {
 // is good until the pass ends, like one that [Table.Staged] gives. When f panics
 // the create is cancelled.
 func EmplaceFunc[T any](t TableOf[T], q Queue, f func(h Handle[T], v *T)) Handle[T] {
-	return record.EmplaceFunc(&t.tableOf().recorder, record.Queue(q), f)
+	return record.EmplaceFunc(&t.resource().table.recorder, record.Queue(q), f)
 }
 
 // TableOf is a table of either kind whose items are of type T, a [*Table] or a
@@ -109,4 +109,5 @@ func EmplaceFunc[T any](t TableOf[T], q Queue, f func(h Handle[T], v *T)) Handle
 type TableOf[T any] interface {
 	Resource
 	Get(h Handle[T]) (*T, bool)
+	Len() int // which a column has not
 }

@@ -11,15 +11,17 @@ import (
 // next flush; [Report.Clone] keeps it. As JSON it reads back equal, durations
 // included.
 type Report struct {
-	Epoch  uint64        `json:"epoch"`                   // flushes with commands so far, this one included
-	Total  Counts        `json:"total"`                   // over all tables, and commands that name no table
-	Tables []TableReport `json:"tables,omitempty"`        // of the tables that had commands, by typeId
-	Stale  []Sample      `json:"stale_samples,omitempty"` // the first 8 stale commands by typeId, kind, key and sequence
-	Plan   time.Duration `json:"plan_ns"`                 // until the commit point
-	Apply  time.Duration `json:"apply_ns"`                // after it
+	Epoch   uint64        `json:"epoch"`                   // flushes with commands so far, this one included
+	Total   Counts        `json:"total"`                   // over all tables, and commands that name no table
+	Tables  []TableReport `json:"tables,omitempty"`        // of the tables that had commands, by typeId
+	Columns []TableReport `json:"columns,omitempty"`       // of the columns that had Sets, by typeId and then as added
+	Stale   []Sample      `json:"stale_samples,omitempty"` // the first 8 stale commands by typeId, kind, key and sequence
+	Plan    time.Duration `json:"plan_ns"`                 // until the commit point
+	Apply   time.Duration `json:"apply_ns"`                // after it
 }
 
-// TableReport says what a flush did to one table.
+// TableReport says what a flush did to one table, or by Sets to one column, whose name is
+// that of the table and its own, as in "boids.pos".
 type TableReport struct {
 	Name string `json:"name"`
 	Counts
@@ -27,13 +29,14 @@ type TableReport struct {
 
 // begin empties the report and keeps its memory.
 func (r *Report) begin(epoch uint64) {
-	*r = Report{Epoch: epoch, Tables: r.Tables[:0], Stale: r.Stale[:0]}
+	*r = Report{Epoch: epoch, Tables: r.Tables[:0], Columns: r.Columns[:0], Stale: r.Stale[:0]}
 }
 
 // Clone returns a copy that later flushes leave alone.
 func (r *Report) Clone() *Report {
 	c := *r
 	c.Tables = slices.Clone(r.Tables)
+	c.Columns = slices.Clone(r.Columns)
 	c.Stale = slices.Clone(r.Stale)
 	return &c
 }
@@ -42,7 +45,7 @@ func (r *Report) Clone() *Report {
 // bits of provisional handles, which are names that differ from run to run.
 func (r *Report) Equal(o *Report) bool {
 	return r.Epoch == o.Epoch && r.Total == o.Total &&
-		slices.Equal(r.Tables, o.Tables) && slices.EqualFunc(r.Stale, o.Stale, sameSample)
+		slices.Equal(r.Tables, o.Tables) && slices.Equal(r.Columns, o.Columns) && slices.EqualFunc(r.Stale, o.Stale, sameSample)
 }
 
 func sameSample(a, b Sample) bool {
@@ -62,16 +65,24 @@ func (r *Report) String() string { return fmt.Sprintf("epoch %d: %v", r.Epoch, r
 func (r TableReport) String() string { return r.Name + ": " + r.Counts.String() }
 
 // LogValue gives log/slog the epoch, the counters that are not 0, in total and
-// in a group per table, and both durations. A handler that logs later needs a
+// in a group per table and column, and both durations. A handler that logs later needs a
 // [Report.Clone].
 func (r *Report) LogValue() slog.Value {
 	attrs := append([]slog.Attr{slog.Uint64("epoch", r.Epoch)}, r.Total.LogValue().Group()...)
 	attrs = append(attrs, slog.Duration("plan", r.Plan), slog.Duration("apply", r.Apply))
-	var tables []slog.Attr
-	for _, t := range r.Tables {
-		tables = append(tables, slog.Attr{Key: t.Name, Value: t.Counts.LogValue()})
+	attrs = append(attrs, lines("tables", r.Tables))
+	if len(r.Columns) > 0 {
+		attrs = append(attrs, lines("columns", r.Columns))
 	}
-	return slog.GroupValue(append(attrs, slog.Attr{Key: "tables", Value: slog.GroupValue(tables...)})...)
+	return slog.GroupValue(attrs...)
+}
+
+func lines(name string, of []TableReport) slog.Attr {
+	var all []slog.Attr
+	for _, t := range of {
+		all = append(all, slog.Attr{Key: t.Name, Value: t.Counts.LogValue()})
+	}
+	return slog.Attr{Key: name, Value: slog.GroupValue(all...)}
 }
 
 // LogValue gives log/slog the name and the counters that are not 0 as a group.

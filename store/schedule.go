@@ -18,9 +18,9 @@ import (
 type System struct {
 	Name string // unique in the schedule
 
-	Reads  []Resource // looked at: lookups, Reduce
-	Writes []Resource // items written in place: ForEach; reading is included
-	Emits  []Resource // recorded into: tables that the next flush changes
+	Reads  []Resource // looked at: lookups, Reduce, ForEachRows
+	Writes []Resource // items or elements written in place: ForEach, Column.Write; reading is included
+	Emits  []Resource // recorded into: tables and columns that the next flush changes
 
 	// After names systems that have to end before this one begins, for reasons
 	// that the tables do not tell. It puts no flush between them.
@@ -37,10 +37,25 @@ type System struct {
 }
 
 // Resource is what systems can be in each other's way over: a [*Table], a
-// [*StableTable], or an [Other].
+// [*StableTable], a [*Column], or an [Other]. Who reads or writes a column reads its table
+// as well, without naming it; who records a Set emits to the column alone.
 type Resource interface {
 	Name() string
-	tableOf() *table // nil: none
+	resource() resource
+}
+
+// resource says what a Resource stands for, if it is not only a name.
+type resource struct {
+	table  *table  // nil: none
+	column *column // of the table; nil: the table itself
+}
+
+// name returns the name for messages and pictures.
+func (r resource) name(of Resource) string {
+	if r.column != nil {
+		return r.column.fullName
+	}
+	return of.Name()
 }
 
 // Other is a resource that is no table, told from others by its name: a search
@@ -51,7 +66,7 @@ type Other string
 // Name returns the name.
 func (o Other) Name() string { return string(o) }
 
-func (Other) tableOf() *table { return nil }
+func (Other) resource() resource { return resource{} }
 
 // Schedule runs systems frame after frame, those that do not conflict at the same
 // time, in waves, and flushes between them. To read or write a table is to touch it. Of
@@ -77,12 +92,12 @@ func (Other) tableOf() *table { return nil }
 type Schedule struct {
 	store     *Store
 	plan      *schedule.Schedule
-	systems   []*system  // in serial order
-	resources []Resource // by number
+	systems   []*system // in serial order
+	resources []named   // by number
 	running   atomic.Bool
 	frame     frame
-	report    Report        // of the frame
-	spare     []TableReport // memory for the next
+	report    Report                                  // of the frame
+	spare     struct{ tables, columns []TableReport } // memory for the next
 
 	wave  func(ctx context.Context, run func(ctx context.Context) error) error // bound once
 	flush func(ctx context.Context) error                                      // likewise
@@ -114,14 +129,14 @@ func NewSchedule(s *Store, systems ...System) (*Schedule, error) {
 		all[i] = y
 		plain[i] = schedule.System{
 			Name: given.Name, After: given.After, If: given.If,
-			Reads: c.numbers(given.Reads), Writes: c.numbers(given.Writes), Emits: c.numbers(given.Emits),
+			Reads: c.reads(&given), Writes: c.numbers(given.Writes), Emits: c.numbers(given.Emits),
 		}
 		if given.Run != nil {
 			plain[i].Run = y.run
 		}
 	}
 	var err error
-	c.plan, err = schedule.New(func(r schedule.Resource) string { return c.resources[r].Name() }, plain...)
+	c.plan, err = schedule.New(func(r schedule.Resource) string { return c.resources[r].name }, plain...)
 	if err := errors.Join(append(errs, err)...); err != nil {
 		return nil, fmt.Errorf("store: NewSchedule: %w", err)
 	}
@@ -138,12 +153,12 @@ func (y *System) faults(s *Store) (errs []error) {
 		switch {
 		case r == nil:
 			errs = append(errs, fmt.Errorf("system %q: a resource is nil", y.Name))
-		case r.tableOf() != nil && !slices.Contains(s.tables, r.tableOf()):
-			errs = append(errs, fmt.Errorf("system %q: table %q is of another store", y.Name, r.Name()))
+		case r.resource().table != nil && !slices.Contains(s.tables, r.resource().table):
+			errs = append(errs, fmt.Errorf("system %q: table %q is of another store", y.Name, r.resource().table.name))
 		}
 	}
 	for _, r := range y.Emits {
-		if r != nil && r.tableOf() == nil {
+		if r != nil && r.resource().table == nil {
 			errs = append(errs, fmt.Errorf("system %q emits to %q, which is no table, so that no flush would apply it; use Writes", y.Name, r.Name()))
 		}
 	}
@@ -157,23 +172,43 @@ func (c *Schedule) numbers(resources []Resource) []schedule.Resource {
 		if r == nil { // one of the faults
 			continue
 		}
-		at := slices.IndexFunc(c.resources, func(o Resource) bool { return same(o, r) })
-		if at < 0 {
-			at = len(c.resources)
-			c.resources = append(c.resources, r)
-		}
-		numbers = append(numbers, schedule.Resource(at))
+		of := r.resource()
+		numbers = append(numbers, c.number(named{of, of.name(r)}))
 	}
 	return numbers
 }
 
-// same reports whether two resources are one. A table may come as a field of
-// something else.
-func same(a, b Resource) bool {
-	if a.tableOf() != nil || b.tableOf() != nil {
-		return a.tableOf() == b.tableOf()
+// named is a resource and the name it goes by.
+type named struct {
+	resource
+	name string
+}
+
+func (c *Schedule) number(r named) schedule.Resource {
+	at := slices.IndexFunc(c.resources, func(o named) bool {
+		return o.resource == r.resource && (r.table != nil || o.name == r.name) // a table may come as a field of something else
+	})
+	if at < 0 {
+		at = len(c.resources)
+		c.resources = append(c.resources, r)
 	}
-	return a.Name() == b.Name()
+	return schedule.Resource(at)
+}
+
+// reads returns the numbers of what a system reads: the tables of columns that it reads
+// or writes as well, for rows must not move meanwhile.
+func (c *Schedule) reads(y *System) []schedule.Resource {
+	numbers := c.numbers(y.Reads)
+	for _, r := range slices.Concat(y.Reads, y.Writes) {
+		if r == nil || r.resource().column == nil {
+			continue
+		}
+		t := r.resource().table
+		if !contains(y.Reads, t) && !contains(y.Writes, t) {
+			numbers = append(numbers, c.number(named{resource{table: t}, t.name}))
+		}
+	}
+	return numbers
 }
 
 // Explain describes the schedule in words: the waves and, below each system,

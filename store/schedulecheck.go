@@ -9,7 +9,7 @@ import (
 )
 
 // ErrUndeclared is what a pass returns in a checked build, wrapped with system
-// and table, when the system did not say that it would.
+// and table or column, when the system did not say that it would.
 var ErrUndeclared = errors.New("not declared by the system")
 
 // systemOf returns the system that a phase is inside of, or nil.
@@ -27,7 +27,21 @@ func (y *system) undeclared(does string, t *table, where string) error {
 }
 
 func contains(resources []Resource, t *table) bool {
-	return slices.ContainsFunc(resources, func(r Resource) bool { return r.tableOf() == t })
+	return slices.ContainsFunc(resources, func(r Resource) bool { return r.resource() == resource{table: t} })
+}
+
+func containsColumn(resources []Resource, c *column) bool {
+	return slices.ContainsFunc(resources, func(r Resource) bool { return r.resource().column == c })
+}
+
+// containsPart reports whether resources have a column of the table.
+func containsPart(resources []Resource, t *table) bool {
+	return slices.ContainsFunc(resources, func(r Resource) bool { of := r.resource(); return of.table == t && of.column != nil })
+}
+
+// reads reports whether the system says that it reads the table.
+func (y *system) reads(t *table) bool {
+	return contains(y.Reads, t) || contains(y.Writes, t) || containsPart(y.Reads, t) || containsPart(y.Writes, t)
 }
 
 // mayWrite is asked, in checked builds, by a pass that may write items in place.
@@ -40,8 +54,24 @@ func (p *phase) mayWrite(t *table) error {
 
 // mayRead is asked, in checked builds, by a pass that reads.
 func (p *phase) mayRead(t *table) error {
-	if y := p.systemOf(); y != nil && !contains(y.Reads, t) && !contains(y.Writes, t) {
+	if y := p.systemOf(); y != nil && !y.reads(t) {
 		return y.undeclared("reduces", t, "Reads")
+	}
+	return nil
+}
+
+// mayWriteColumn is asked, in checked builds, by what may write elements of a column.
+func (p *phase) mayWriteColumn(c *column, does string) error {
+	if y := p.systemOf(); y != nil && !containsColumn(y.Writes, c) {
+		return fmt.Errorf("store: system %q %s column %q: %w; add it to Writes", y.Name, does, c.fullName, ErrUndeclared)
+	}
+	return nil
+}
+
+// mayReadColumn is asked, in checked builds, by what may only read them.
+func (p *phase) mayReadColumn(c *column, does string) error {
+	if y := p.systemOf(); y != nil && !containsColumn(y.Writes, c) && !containsColumn(y.Reads, c) {
+		return fmt.Errorf("store: system %q %s column %q: %w; add it to Reads", y.Name, does, c.fullName, ErrUndeclared)
 	}
 	return nil
 }
@@ -54,15 +84,24 @@ func (p *phase) mayRecord(queues *record.Pass) error {
 		return nil
 	}
 	var found *table
+	var set *column
 	s := p.store
-	queues.Targets(func(ordinal int) {
+	queues.Targets(func(ordinal, attachment int) {
 		t := s.tables[ordinal]
-		if !contains(y.Emits, t) && (found == nil || t.ordinal < found.ordinal) {
+		switch {
+		case attachment != record.ToTable:
+			if c := t.columns[attachment]; !containsColumn(y.Emits, c) && (set == nil || byTable(c, set) < 0) {
+				set = c
+			}
+		case !contains(y.Emits, t) && (found == nil || t.ordinal < found.ordinal):
 			found = t
 		}
 	})
-	if found != nil {
+	switch {
+	case found != nil:
 		return y.undeclared("records into", found, "Emits")
+	case set != nil:
+		return fmt.Errorf("store: system %q sets column %q: %w; add it to Emits", y.Name, set.fullName, ErrUndeclared)
 	}
 	return nil
 }

@@ -144,13 +144,16 @@ func (c *Schedule) add(o *Report) {
 	r.Apply += o.Apply
 	r.Total.Add(o.Total)
 	r.Stale = record.KeepLowest(append(r.Stale, o.Stale...))
-	r.Tables, c.spare = c.merge(c.spare[:0], r.Tables, o.Tables), r.Tables
+	s := c.store
+	spare := &c.spare
+	r.Tables, spare.tables = merge(spare.tables[:0], r.Tables, o.Tables, func(a, b string) int { return byTypeID(s.names[a], s.names[b]) }), r.Tables
+	r.Columns, spare.columns = merge(spare.columns[:0], r.Columns, o.Columns, func(a, b string) int { return byTable(s.columns[a], s.columns[b]) }), r.Columns
 }
 
-// merge appends the tables of both lists to all.
-func (c *Schedule) merge(all, a, b []TableReport) []TableReport {
+// merge appends the lines of both lists to all, by name.
+func merge(all, a, b []TableReport, compare func(a, b string) int) []TableReport {
 	for len(a) > 0 && len(b) > 0 {
-		switch order := byTypeID(c.store.names[a[0].Name], c.store.names[b[0].Name]); {
+		switch order := compare(a[0].Name, b[0].Name); {
 		case order < 0:
 			all, a = append(all, a[0]), a[1:]
 		case order > 0:

@@ -32,7 +32,7 @@ func RegisterStable[T any](s *Store, o TableOptions[T]) (*StableTable[T], error)
 	return t, nil
 }
 
-func (t *StableTable[T]) tableOf() *table { return &t.core }
+func (t *StableTable[T]) resource() resource { return resource{table: &t.core} }
 
 // Name returns the name of the table.
 func (t *StableTable[T]) Name() string { return t.core.name }

@@ -37,8 +37,8 @@ func (s *Store) Stats() Stats {
 
 // Flushed returns the sum of the reports of all flushes with commands so far, of those
 // that a [Store.Rollback] took back as well, so that no figure ever falls: Epoch is their
-// number, Tables has each table of the store, in the order of registration, and there
-// are no stale commands. What a Write inserts, removes and clears is no command and not
+// number, Tables has each table of the store and Columns each column, in the order of
+// registration, and there are no stale commands. What a Write inserts, removes and clears is no command and not
 // in it. Two of them say what happened in between.
 //
 // It may be called from any goroutine at any time, and takes O(tables) time.
@@ -58,6 +58,10 @@ func (s *Store) addFlush(r *Report) {
 	for i := range r.Tables {
 		t := &r.Tables[i]
 		sum.Tables[s.names[t.Name].ordinal].Add(t.Counts)
+	}
+	for i := range r.Columns {
+		c := &r.Columns[i]
+		sum.Columns[s.columns[c.Name].line].Add(c.Counts)
 	}
 	sum.Plan += r.Plan
 	sum.Apply += r.Apply

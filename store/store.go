@@ -65,6 +65,7 @@ type Store struct {
 	written []uint64 // by ordinal: the call of Write that changed the table last
 	byType  []*table // by typeId; nil: no table has it
 	names   map[string]*table
+	columns map[string]*column // by full name
 
 	claim    atomic.Pointer[Claim] // nil: nobody has claimed the store
 	flush    flush
@@ -90,7 +91,7 @@ func New(o Options) (*Store, error) {
 			BatchCommands: o.BatchLimit, BatchBytes: o.BatchBytes,
 			InboxCommands: cmp.Or(o.InboxLimit, defaultInboxLimit),
 		}),
-		names: make(map[string]*table),
+		names: make(map[string]*table), columns: make(map[string]*column),
 	}
 	s.flush.init(s)
 	s.each.init(s)

@@ -32,7 +32,7 @@ func Register[T any](s *Store, o TableOptions[T]) (*Table[T], error) {
 	return t, nil
 }
 
-func (t *Table[T]) tableOf() *table { return &t.core }
+func (t *Table[T]) resource() resource { return resource{table: &t.core} }
 
 // Name returns the name of the table.
 func (t *Table[T]) Name() string { return t.core.name }

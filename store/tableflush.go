@@ -2,6 +2,7 @@ package store
 
 import (
 	"fmt"
+	"slices"
 
 	"handloom/internal/apply"
 )
@@ -61,6 +62,11 @@ func (w shardWork) cost() int64 {
 	for _, col := range w.commands.Columns {
 		n += len(col.Puts(w.index).IDs) * putCost
 	}
+	for _, c := range w.table.columns {
+		for _, sets := range w.commands.Sets(c.index) {
+			n += len(sets.Puts(w.index).IDs) * putCost
+		}
+	}
 	return int64(n)
 }
 
@@ -87,20 +93,38 @@ func (t *table) deal() error {
 	return nil
 }
 
-func (t *table) hasLinks() bool { return len(t.fields) > 0 }
+// hasLinks reports whether items, or what lies beside them, have fields that hold
+// handles.
+func (t *table) hasLinks() bool {
+	return len(t.fields) > 0 || slices.ContainsFunc(t.columns, func(c *column) bool { return len(c.fields) > 0 })
+}
 
 func (w shardWork) link() {
-	if t := w.table; t.hasLinks() {
+	t := w.table
+	if len(t.fields) > 0 {
 		w.Link(w.commands, w.index, t.fields, t.flushing.real)
+	}
+	for _, c := range t.columns {
+		if len(c.fields) > 0 {
+			w.LinkBeside(w.commands, c.index, w.index, c.fields, t.flushing.real)
+		}
 	}
 }
 
-// visits reports whether a flush has to call the table's Links function.
-func (t *table) visits() bool { return t.visitor != nil }
+// visits reports whether a flush has to call a Links function for the table.
+func (t *table) visits() bool {
+	return t.visitor != nil || slices.ContainsFunc(t.columns, func(c *column) bool { return c.visitor != nil })
+}
 
 func (w shardWork) findLinks() {
-	if t := w.table; t.visits() {
+	t := w.table
+	if t.visitor != nil {
 		w.FindLinks(w.commands, w.index, t.visitor)
+	}
+	for _, c := range t.columns {
+		if c.visitor != nil {
+			w.FindLinksBeside(w.commands, c.index, w.index, c.visitor)
+		}
 	}
 }
 
@@ -125,16 +149,29 @@ func (t *table) cancel() {
 }
 
 // publish ends the table's part of a flush: what it created
-// resolves from now on. It appends the first stale commands of each shard to stale.
-func (t *table) publish(frame uint64, stale []Sample) (TableReport, []Sample) {
-	report := TableReport{Name: t.name}
+// resolves from now on. It adds to the report the lines of the table and of its columns that had
+// commands, and the first stale commands of each shard.
+func (t *table) publish(frame uint64, r *Report) {
+	of := TableReport{Name: t.name}
 	for _, sh := range t.order {
 		counts, samples := sh.Counts()
-		report.Counts.Add(counts)
-		stale = append(stale, samples...)
+		of.Counts.Add(counts)
+		r.Stale = append(r.Stale, samples...)
+	}
+	r.Tables = append(r.Tables, of)
+	r.Total.Add(of.Counts)
+	for _, c := range t.columns {
+		if len(t.recorder.Pending.Sets(c.index)) == 0 {
+			continue
+		}
+		of := TableReport{Name: c.fullName}
+		for _, sh := range t.order {
+			of.Counts.Add(sh.ColumnCounts(c.index))
+		}
+		r.Columns = append(r.Columns, of)
+		r.Total.Add(of.Counts)
 	}
 	t.recorder.Publish(!t.inFrame(frame))
 	t.flushing.frame, t.flushing.writes = frame, t.store.written[t.ordinal]
 	t.version++
-	return report, stale
 }

@@ -25,7 +25,7 @@ import (
 // and two bytes and a bit for its slot; walking over k of n items takes O(k + n/64) time
 // and n/8 bytes.
 func Written[T any](t TableOf[T]) iter.Seq[Handle[T]] {
-	of := t.tableOf()
+	of := t.resource().table
 	of.mustTrack("Written")
 	return func(yield func(Handle[T]) bool) {
 		of.written.all(func(id ID) bool { return yield(Handle[T]{ID: id}) })
@@ -86,8 +86,8 @@ func (w *written) begins(frame uint64) {
 	}
 	w.frame = frame
 	f := &w.table.store.flush
-	if frame == frameToCome && !slices.Contains(f.early, w.table) { // the pass holds the store alone
-		f.early = append(f.early, w.table)
+	if frame == frameToCome && !slices.Contains(f.early, w) { // the pass holds the store alone
+		f.early = append(f.early, w)
 	}
 }
 
@@ -112,6 +112,13 @@ func (w *written) keep(chunk int, notes *notes) {
 	}
 }
 
+// add notes an item of a shard.
+func (w *written) add(shard int, id ID) {
+	set := &w.shards[shard]
+	set.Grow(int(id.Slot()) + 1)
+	set.Add(id)
+}
+
 // rest gives up the memory for items of past frames.
 func (w *written) rest() {
 	if w.table != nil && w.isOver() {
@@ -126,9 +133,9 @@ func (w *written) isOver() bool { return w.frame < w.table.store.flush.last || w
 
 // adopt makes what was written for a frame to come that of a flush, which is in it.
 func (f *flush) adopt(frame uint64) {
-	for _, t := range f.early {
-		if t.written.frame == frameToCome {
-			t.written.frame = frame
+	for _, w := range f.early {
+		if w.frame == frameToCome {
+			w.frame = frame
 		}
 	}
 	clear(f.early)

@@ -8,7 +8,7 @@
 //	Deal        takes the creates dealt to the shard and checks the limits
 //	MakeRoom    obtains all memory, if NeedsMemory says that some is missing
 //	FindLinks   collects the provisional handles behind references in new values
-//	Apply       puts, then erases, then creates; nothing can fail from here on
+//	Apply       puts, then Sets, then erases, then creates; nothing can fail from here on
 //	Link        makes the provisional handles in the fields of new values real
 //	Patch       makes those that FindLinks collected real, one shard after another
 //

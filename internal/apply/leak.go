@@ -16,14 +16,36 @@ func (s *Shard) Leak(fields []uintptr, visitor Visitor) error {
 		return nil
 	}
 	for id, v := range s.Map.All {
-		for _, offset := range fields {
-			if held := *(*handle.ID)(unsafe.Add(v, offset)); held.IsProvisional() {
-				return fmt.Errorf("item %v holds %v at offset %d", id, held, offset)
-			}
+		if err := leak("item", id, v, fields, visitor); err != nil {
+			return err
 		}
-		if leaked := behind(v, visitor); !leaked.IsZero() {
-			return fmt.Errorf("item %v holds %v behind a reference", id, leaked)
+	}
+	return nil
+}
+
+// LeakBeside is [Shard.Leak] for a column.
+func (s *Shard) LeakBeside(number int, fields []uintptr, visitor Visitor) error {
+	if len(fields) == 0 && visitor == nil {
+		return nil
+	}
+	for row := range s.Map.Rows() {
+		if err := leak("the element of", s.Map.IDAt(row), s.columns[number].At(row), fields, visitor); err != nil {
+			return err
 		}
+	}
+	return nil
+}
+
+// leak returns an error if the value at v, of the item that id names, holds a provisional
+// handle.
+func leak(what string, id handle.ID, v unsafe.Pointer, fields []uintptr, visitor Visitor) error {
+	for _, offset := range fields {
+		if held := *(*handle.ID)(unsafe.Add(v, offset)); held.IsProvisional() {
+			return fmt.Errorf("%s %v holds %v at offset %d", what, id, held, offset)
+		}
+	}
+	if leaked := behind(v, visitor); !leaked.IsZero() {
+		return fmt.Errorf("%s %v holds %v behind a reference", what, id, leaked)
 	}
 	return nil
 }

@@ -3,6 +3,7 @@ package apply
 import (
 	"unsafe"
 
+	"handloom/batch"
 	"handloom/internal/highwater"
 	"handloom/internal/items"
 	"handloom/internal/record"
@@ -35,6 +36,25 @@ func (l *links) note(id *handle.ID) {
 	}
 }
 
+// begin begins to visit values of so many bytes, and returns what visits one.
+func (l *links) begin(size uintptr, visitor Visitor) (find func(value unsafe.Pointer)) {
+	l.clear()
+	if l.visit == nil {
+		l.visit = l.note
+	}
+	l.size = size
+	return func(value unsafe.Pointer) {
+		l.value = value
+		visitor(value, l.visit)
+	}
+}
+
+// end ends it, and keeps what was found.
+func (l *links) end() {
+	l.marked.Clear()
+	l.value = nil
+}
+
 func (l *links) clear() {
 	clear(l.found)
 	l.found = highwater.Trim(&l.peak, l.found)
@@ -47,15 +67,7 @@ func (l *links) clear() {
 // user, which may panic; nothing has changed then.
 func (s *Shard) FindLinks(c *record.Commands, index int, visitor Visitor) {
 	l := &s.links
-	l.clear()
-	if l.visit == nil {
-		l.visit = l.note
-	}
-	l.size = s.typ.Size
-	find := func(value unsafe.Pointer) {
-		l.value = value
-		visitor(value, l.visit)
-	}
+	find := l.begin(s.typ.Size, visitor)
 	c.Runs(s.lo, s.hi, func(values items.Slice, _ []handle.ID) {
 		for i := range values.Len() {
 			find(values.Pointer(i, s.typ.Size))
@@ -70,8 +82,7 @@ func (s *Shard) FindLinks(c *record.Commands, index int, visitor Visitor) {
 			}
 		}
 	}
-	l.marked.Clear()
-	l.value = nil
+	l.end()
 }
 
 // Patch makes the handles that FindLinks found real: resolve returns the handle
@@ -79,10 +90,17 @@ func (s *Shard) FindLinks(c *record.Commands, index int, visitor Visitor) {
 // several shards may share what they refer to, so that one goroutine patches all
 // shards, one after another.
 func (s *Shard) Patch(resolve func(handle.ID) handle.ID) {
-	for _, id := range s.links.found {
-		s.makeReal(id, resolve)
+	s.links.patch(resolve, &s.counts)
+	for _, col := range s.columns {
+		col.links.patch(resolve, &col.counts)
 	}
-	s.links.clear()
+}
+
+func (l *links) patch(resolve func(handle.ID) handle.ID, counts *batch.Counts) {
+	for _, id := range l.found {
+		makeReal(id, resolve, counts)
+	}
+	l.clear()
 }
 
 // Link makes the provisional handles real in every value that the batch created
@@ -92,7 +110,7 @@ func (s *Shard) Link(c *record.Commands, index int, fields []uintptr, resolve fu
 	visit := func(id handle.ID) {
 		if item := s.Map.Item(id); item != nil { // not if it was put and erased
 			for _, offset := range fields {
-				s.makeReal((*handle.ID)(unsafe.Add(item, offset)), resolve)
+				makeReal((*handle.ID)(unsafe.Add(item, offset)), resolve, &s.counts)
 			}
 		}
 	}
@@ -108,10 +126,10 @@ func (s *Shard) Link(c *record.Commands, index int, fields []uintptr, resolve fu
 	}
 }
 
-func (s *Shard) makeReal(id *handle.ID, resolve func(handle.ID) handle.ID) {
+func makeReal(id *handle.ID, resolve func(handle.ID) handle.ID, counts *batch.Counts) {
 	if id.IsProvisional() {
 		if *id = resolve(*id); id.IsZero() {
-			s.counts.Dangling++
+			counts.Dangling++
 		}
 	}
 }

@@ -25,6 +25,7 @@ type Shard struct {
 	lo, hi       int // the surviving creates dealt to the shard
 	links        links
 	changes      changes
+	columns      []*column
 }
 
 // New returns the shard that owns a map of items of a type.
@@ -51,6 +52,9 @@ func (s *Shard) Plan(c *record.Commands, index int) {
 	}
 	s.counts.Erased = s.erasing.Len()
 	s.counts.Depleted = s.erasing.Depleting()
+	for i, col := range s.columns {
+		s.planSets(c, i, col, index)
+	}
 }
 
 // planErases marks the items all at once and then looks at the few handles that
@@ -96,8 +100,8 @@ func (s *Shard) planPuts(c *record.Commands, col *record.Column, index int) {
 	}
 }
 
-// sample keeps the first stale commands: erases come before puts, both in the
-// order of keys.
+// sample keeps the first stale commands: erases come before puts, and those before Sets
+// of one column after another, all in the order of keys.
 func (s *Shard) sample(kind batch.Kind, id handle.ID, key record.Key, sequence int) {
 	if len(s.samples) < record.MaxSamples {
 		s.samples = append(s.samples, batch.Sample{
@@ -133,21 +137,28 @@ func (s *Shard) MakeRoom() {
 	s.changes.makeRoom(s.typ)
 }
 
-// Apply changes the map as planned: puts, erases, creates. Nothing in it can
+// Apply changes the map as planned: puts, Sets, erases, creates. Nothing in it can
 // fail and no code of the user runs.
 func (s *Shard) Apply(c *record.Commands, index int) {
 	s.changes.record(s.Map, s.typ, &s.erasing, &s.putting)
 	s.applyPuts(c, index)
+	for i, col := range s.columns {
+		s.applySets(c, i, col, index)
+	}
 	if s.erasing.Len() > 0 {
 		s.Map.EraseMarked(&s.erasing)
 	}
 	s.putting.Clear()
+	first := s.Map.Rows()
 	c.Runs(s.lo, s.hi, func(values items.Slice, created []handle.ID) {
 		if _, err := s.Map.InsertItems(values, created[:0]); err != nil {
 			panic(err) // planned wrongly: the store stops answering
 		}
 		s.changes.add(created)
 	})
+	for i, col := range s.columns {
+		c.Staged(i, s.lo, s.hi, func(offset int, values items.Slice) { col.Fill(first+offset, values) })
+	}
 }
 
 // applyPuts writes the values in the order of keys, so that the last put to an
@@ -167,12 +178,20 @@ func (s *Shard) Cancel() {
 	s.erasing.Clear()
 	s.putting.Clear()
 	s.links.clear()
+	for _, col := range s.columns {
+		col.setting.Clear()
+		col.links.clear()
+	}
 }
 
 // Rest gives up the memory that flushes keep from one to the next, and forgets
 // what the last one changed. The map stays as it is.
 func (s *Shard) Rest() {
+	columns := s.columns
 	*s = Shard{Map: s.Map, typ: s.typ, changes: changes{tracked: s.changes.tracked}}
+	for _, col := range columns {
+		s.AddColumn(col.Column, col.onSet)
+	}
 }
 
 // Counts returns what the planned or applied batch does to the shard, and its

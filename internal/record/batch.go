@@ -14,11 +14,12 @@ var serials atomic.Uint64
 
 // Batch is every queue that one store recorded since its last flush.
 type Batch struct {
-	serial uint64 // of this batch among all uses; never 0
-	limits Limits
-	tables []*Recorder             // by ordinal
-	byList []*Recorder             // by erase list; list 0 is none
-	byType atomic.Pointer[[]int32] // by typeId: its erase list, or 0; replaced as a whole, the inbox reads it
+	serial      uint64 // of this batch among all uses; never 0
+	limits      Limits
+	tables      []*Recorder // by ordinal
+	byList      []*Recorder // by erase list; list 0 is none
+	attachments []*Attachment
+	byType      atomic.Pointer[[]int32] // by typeId: its erase list, or 0; replaced as a whole, the inbox reads it
 
 	order []*Pass // of this batch, in key order
 	pool  passPool

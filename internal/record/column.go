@@ -20,6 +20,7 @@ type Column struct {
 	typ      *items.Type // of the values
 	staged   bool        // pointers to creates were given out: arrays do not move until reset
 	key      Key         // of the queue, once gathered
+	first    int         // segments of the table before them, once gathered
 
 	segmentsPeak highwater.Mark
 }
@@ -50,7 +51,7 @@ func (c *Column) reset() {
 	c.seal()
 	for i := range c.segments[:c.used] {
 		s := &c.segments[i]
-		s.values = c.empty(s.values, &s.peak)
+		s.values = emptied(c.typ, s.values, &s.peak)
 	}
 	c.segmentsPeak.Note(c.used, 1)
 	if recent := c.segmentsPeak.Recent(); c.segmentsPeak.Begins() && len(c.segments) > recent {
@@ -59,24 +60,41 @@ func (c *Column) reset() {
 	}
 	c.current, c.used, c.staged = items.Slice{}, 0, false
 	for i := range c.puts {
-		p := &c.puts[i]
-		p.Values = c.empty(p.Values, &p.peak)
-		if p.IDs = p.IDs[:0]; p.Values.Cap() == 0 {
-			p.IDs = nil
-		}
+		c.puts[i].reset(c.typ)
 	}
 }
 
-// empty empties an array of values and keeps its memory, unless recent uses
+// emptied empties an array of values and keeps its memory, unless recent uses
 // needed much less.
-func (c *Column) empty(values items.Slice, peak *highwater.Mark) items.Slice {
-	if c.typ.Pointers {
-		c.typ.Clear(values)
+func emptied(t *items.Type, values items.Slice, peak *highwater.Mark) items.Slice {
+	if t.Pointers {
+		t.Clear(values)
 	}
-	if values.Cap() > peak.Note(values.Len(), highwater.Few(c.typ.Size)) {
+	if values.Cap() > peak.Note(values.Len(), highwater.Few(t.Size)) {
 		return items.Slice{}
 	}
 	return values.Resize(0)
+}
+
+// reset drops the puts and keeps their memory, unless recent batches needed much less.
+func (p *Puts) reset(t *items.Type) {
+	p.Values = emptied(t, p.Values, &p.peak)
+	if p.IDs = p.IDs[:0]; p.Values.Cap() == 0 {
+		p.IDs = nil
+	}
+}
+
+// grow makes room for one more put of a queue, unless that exceeds its limits.
+func (p *Puts) grow(buf *buffer, t *items.Type) bool {
+	size := idBytes + t.Size
+	if !buf.admit(1, size) {
+		return false
+	}
+	n, before := len(p.IDs), cap(p.IDs)
+	p.IDs = grow(p.IDs, 1)
+	p.Values = t.Grown(p.Values, cap(p.IDs)).Resize(n)
+	buf.grew(cap(p.IDs)-before, size)
+	return true
 }
 
 func (c *Column) load() Load {
@@ -103,14 +121,30 @@ func (c *Column) seal() {
 
 // find returns where the create that id names lies in this column, or nil.
 func (c *Column) find(id handle.ID) unsafe.Pointer {
+	segment, offset := c.locate(id)
+	if segment < 0 {
+		return nil
+	}
+	return c.segments[segment].values.Pointer(offset, c.typ.Size)
+}
+
+// locate returns the segment of this column that the create which id names lies in, and
+// where, or -1.
+func (c *Column) locate(id handle.ID) (segment, offset int) {
 	c.seal()
 	number, offset := split(id)
 	for i := c.used - 1; i >= 0; i-- {
 		if s := &c.segments[i]; s.number == number && offset < s.values.Len() {
-			return s.values.Pointer(offset, c.typ.Size)
+			return i, offset
 		}
 	}
-	return nil
+	return -1, 0
+}
+
+// room returns for how many creates a segment has room.
+func (c *Column) room(segment int) int {
+	c.seal()
+	return c.segments[segment].values.Cap()
 }
 
 // Puts returns the puts to a shard.

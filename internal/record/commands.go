@@ -19,6 +19,7 @@ import (
 type Commands struct {
 	Columns []*Column // in key order
 
+	attached  []attached // by attachment of the table
 	recorder  *Recorder
 	erases    [][]Erases  // by shard, in key order
 	all       int         // how often the erase of all items was recorded
@@ -69,6 +70,9 @@ func (b *Batch) Gather() (tables []int, found bool) {
 		key := Key{buf.pass, buf.task}
 		for _, t := range buf.touched {
 			b.pending(b.tables[t.ordinal]).addColumn(t.column, key)
+		}
+		for _, s := range buf.attached {
+			b.pending(s.of.table).addSets(s, key)
 		}
 		for _, list := range buf.lists {
 			r := b.byList[list]
@@ -135,6 +139,7 @@ func (c *Commands) number(r *Recorder) {
 	}
 	c.places.reset(segments)
 	for _, col := range c.Columns {
+		col.first = len(c.order)
 		for _, s := range col.segments[:col.used] {
 			c.places.add(s.number, len(c.order))
 			c.order = append(c.order, run{values: s.values, creates: s.values.Len(), first: creates})
@@ -144,6 +149,7 @@ func (c *Commands) number(r *Recorder) {
 	c.created = highwater.Room(&c.peaks.created, c.created, creates)
 	c.marks = highwater.Room(&c.peaks.marks, c.marks, creates)
 	clear(c.marks)
+	c.numberStaged()
 }
 
 // Survivors returns how many creates survive.
@@ -236,20 +242,27 @@ func (c *Commands) Runs(lo, hi int, insert func(values items.Slice, created []ha
 		return
 	}
 	size := c.recorder.typ.Size
+	c.segments(lo, hi, func(at, from, to int) {
+		s := &c.order[at]
+		insert(s.values.Sub(from, to, size), c.created[s.first+from:s.first+to])
+	})
+}
+
+// segments calls f for each run of places, of the segment at a position in order, that
+// have the surviving creates from the lo-th to before the hi-th.
+func (c *Commands) segments(lo, hi int, f func(at, from, to int)) {
 	// The last segment with at most lo survivors before it has the lo-th,
 	// unless segments without survivors follow; those have no runs.
 	at := sort.Search(len(c.order), func(i int) bool { return c.order[i].survivors > lo }) - 1
 	for ; at < len(c.order) && c.order[at].survivors < hi; at++ {
 		s := &c.order[at]
-		created := c.created[s.first : s.first+s.creates]
 		if s.cancelled == 0 {
-			from, to := max(0, lo-s.survivors), min(hi-s.survivors, s.creates)
-			insert(s.values.Sub(from, to, size), created[from:to])
+			if from, to := max(0, lo-s.survivors), min(hi-s.survivors, s.creates); from < to {
+				f(at, from, to)
+			}
 			continue
 		}
-		s.runs(c.marks[s.first:s.first+s.creates], lo, hi, func(from, to int) {
-			insert(s.values.Sub(from, to, size), created[from:to])
-		})
+		s.runs(c.marks[s.first:s.first+s.creates], lo, hi, func(from, to int) { f(at, from, to) })
 	}
 }
 
@@ -297,6 +310,7 @@ func (c *Commands) release() {
 	for i := range c.order {
 		c.order[i].values = items.Slice{}
 	}
+	c.releaseSets()
 }
 
 // Forget drops those as well: nothing resolves until the next

@@ -46,10 +46,13 @@ type buffer struct {
 	erases  [][]handle.ID // by list (see router): of this use, or nil
 	columns []*Column     // by table ordinal: of this use, or nil
 
+	sets         []*Sets          // by attachment: of this use, or nil
 	spareErases  [][]handle.ID    // by list: kept from use to use
+	spareSets    []*Sets          // by attachment: kept from use to use
 	spare        []*Column        // by table ordinal: kept from use to use
 	lists        []int            // the lists of this use
 	touched      []touched        // the columns of this use, in order of first use
+	attached     []*Sets          // the sets of this use, likewise
 	unrouted     []handle.ID      // untyped erases of typeIds that no table has
 	all          []int            // ordinals of tables all of whose items are erased, one for each time that was recorded
 	peaks        []highwater.Mark // by list: of spareErases
@@ -59,6 +62,7 @@ type buffer struct {
 	uses         int    // since idle arrays were given up
 	usedTables   []bool // by table ordinal: since then
 	usedLists    []bool // by list: since then
+	usedSets     []bool // by attachment: since then
 	last         uint64 // serial of the use that is closed, until its batch ends
 	pass         int
 	task         int
@@ -118,7 +122,12 @@ func (buf *buffer) reset() {
 		buf.spareErases[list] = highwater.Trim(&buf.peaks[list], buf.erases[list])
 		buf.erases[list] = nil
 	}
-	buf.touched, buf.lists = buf.touched[:0], buf.lists[:0]
+	for i, s := range buf.attached {
+		s.reset()
+		buf.sets[s.of.number] = nil
+		buf.attached[i] = nil
+	}
+	buf.touched, buf.lists, buf.attached = buf.touched[:0], buf.lists[:0], buf.attached[:0]
 	buf.unrouted = highwater.Trim(&buf.unroutedPeak, buf.unrouted)
 	buf.room = Load{}
 	buf.all = highwater.Trim(&buf.allPeak, buf.all)
@@ -143,6 +152,12 @@ func (buf *buffer) giveUpIdle() {
 			buf.spareErases[list] = nil
 		}
 	}
+	for number, used := range buf.usedSets {
+		if !used {
+			buf.spareSets[number] = nil
+		}
+	}
+	clear(buf.usedSets)
 	clear(buf.usedTables)
 	clear(buf.usedLists)
 }
@@ -155,7 +170,15 @@ func (buf *buffer) forget() {
 
 // empty reports whether the buffer holds nothing.
 func (buf *buffer) empty() bool {
-	return len(buf.touched)+len(buf.lists)+len(buf.unrouted)+len(buf.all) == 0
+	return len(buf.touched)+len(buf.lists)+len(buf.attached)+len(buf.unrouted)+len(buf.all) == 0
+}
+
+// column returns what the buffer holds for a table, or nil.
+func (buf *buffer) column(ordinal int) *Column {
+	if ordinal < len(buf.columns) {
+		return buf.columns[ordinal]
+	}
+	return nil
 }
 
 // load is what the buffer holds. It takes O(tables used) time.
@@ -171,6 +194,9 @@ func (buf *buffer) load() Load {
 	}
 	for _, t := range buf.touched {
 		sum.Add(t.column.load())
+	}
+	for _, s := range buf.attached {
+		sum.Add(s.load())
 	}
 	return sum
 }

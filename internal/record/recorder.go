@@ -21,6 +21,8 @@ type Recorder struct {
 	Pending   *Commands // of the flush that runs; [Batch.Gather] fills them in
 	published published
 
+	attachments []*Attachment
+
 	segments segmentNumbers
 }
 
@@ -135,10 +137,10 @@ func EmplaceFunc[T any](r *Recorder, q Queue, f func(h handle.Of[T], v *T)) hand
 // lies, to be completed before the pass ends, or nil if q does not hold it. The
 // pointer is good until the pass ends.
 func (r *Recorder) Staged(q Queue, p handle.ID) unsafe.Pointer {
-	if !q.usable(r.batch) || r.ordinal >= len(q.buf.columns) {
+	if !q.usable(r.batch) {
 		return nil
 	}
-	c := q.buf.columns[r.ordinal]
+	c := q.buf.column(r.ordinal)
 	if c == nil || !r.isProvisional(p) {
 		return nil
 	}
@@ -212,15 +214,12 @@ func put[T any](p *Puts, n int, id handle.ID, v T) {
 // or nil when the queue has failed.
 func (r *Recorder) roomForPut(q Queue, shard int) *Puts {
 	c := r.column(q)
-	if c == nil || !q.buf.admit(1, c.putBytes()) {
+	if c == nil {
 		return nil
 	}
 	p := &c.puts[shard]
-	n, before := len(p.IDs), cap(p.IDs)
-	if n == before {
-		p.IDs = grow(p.IDs, 1)
-		p.Values = r.typ.Grown(p.Values, cap(p.IDs)).Resize(n)
-		q.buf.grew(cap(p.IDs)-before, c.putBytes())
+	if len(p.IDs) == cap(p.IDs) && !p.grow(q.buf, r.typ) {
+		return nil
 	}
 	return p
 }

@@ -123,8 +123,15 @@ func (c *Column) Fill(row int, values items.Slice) {
 	t.Copy(c.all.Sub(row, row+values.Len(), t.Size), values)
 }
 
-// Exchange lets two columns of one map and one type have each other's elements.
-func (c *Column) Exchange(other *Column) { c.all, other.all = other.all, c.all }
+// Exchange lets two columns of one map, which has so many rows, and of one type have
+// each other's elements. What was given out of them is over; a checked build moves both.
+func (c *Column) Exchange(other *Column, rows int) {
+	c.all, other.all = other.all, c.all
+	if check.Full {
+		c.grow(rows, c.all.Cap())
+		other.grow(rows, other.all.Cap())
+	}
+}
 
 // erase is written for elements without pointers, which need no typed steps.
 func (c *Column) erase(row, last int) {

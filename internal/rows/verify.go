@@ -67,12 +67,23 @@ func (d *Dense) Digest() uint64 {
 	return h.Sum()
 }
 
+// ItemsDigest is Digest without the columns.
+func (d *Dense) ItemsDigest() uint64 {
+	var h digest.Hash
+	d.digestItems(&h)
+	return h.Sum()
+}
+
 // DigestTo gives h what [Dense.Digest] is the sum of.
 func (d *Dense) DigestTo(h *digest.Hash) {
-	d.set.Digest(h) // the words of live slots hold the row order
-	d.ordering().digest(h)
-	d.typ.DigestItems(h, d.items)
+	d.digestItems(h)
 	for _, c := range d.Columns() {
 		c.digest(h, len(d.meta))
 	}
+}
+
+func (d *Dense) digestItems(h *digest.Hash) {
+	d.set.Digest(h) // the words of live slots hold the row order
+	d.ordering().digest(h)
+	d.typ.DigestItems(h, d.items)
 }

@@ -1,0 +1,139 @@
+package apply
+
+import (
+	"unsafe"
+
+	"handloom/batch"
+	"handloom/internal/items"
+	"handloom/internal/record"
+	"handloom/internal/rows"
+	"handloom/internal/sparse"
+	"handloom/shard/handle"
+)
+
+// column is a column of the shard's map and, during a flush, what the batch does to it.
+type column struct {
+	*rows.Column
+	setting sparse.Marks // items that lived before whose elements the batch sets
+	counts  batch.Counts
+	links   links
+	onSet   func(id handle.ID, item unsafe.Pointer) bool // nil: nobody asks
+}
+
+// AddColumn tells the shard of the next column of its map. onSet, unless it is nil, is
+// called by each flush for the items that lived before and whose element it sets, in
+// ascending order of rows.
+func (s *Shard) AddColumn(c *rows.Column, onSet func(id handle.ID, item unsafe.Pointer) bool) {
+	s.columns = append(s.columns, &column{Column: c, onSet: onSet})
+}
+
+// planSets finds out what the Sets of a column do.
+func (s *Shard) planSets(c *record.Commands, number int, col *column, index int) {
+	col.counts = batch.Counts{}
+	if index == 0 {
+		c.CountStaged(number, &col.counts)
+	}
+	size := col.Kind.Type.Size
+	for _, sets := range c.Sets(number) {
+		puts := sets.Puts(index)
+		for sequence, id := range puts.IDs {
+			if id.IsProvisional() {
+				if !c.SetCreate(number, id, puts.Values.Pointer(sequence, size), sets.Key(), &col.counts) {
+					s.sampleSet(col, id, sets.Key(), sequence)
+				}
+				continue
+			}
+			if s.Map.IsMarked(&s.erasing, id) {
+				col.counts.Dropped++
+				continue
+			}
+			switch s.Map.Mark(&col.setting, id) {
+			case sparse.Stale:
+				col.counts.Stale++
+				s.sampleSet(col, id, sets.Key(), sequence)
+			case sparse.Again:
+				col.counts.Superseded++
+			case sparse.Marked:
+				col.counts.Put++
+			}
+		}
+	}
+}
+
+func (s *Shard) sampleSet(col *column, id handle.ID, key record.Key, sequence int) {
+	before := len(s.samples)
+	s.sample(batch.Set, id, key, sequence)
+	for i := range s.samples[before:] {
+		s.samples[before+i].Column = col.Kind.Name
+	}
+}
+
+// applySets writes the values in the order of keys, as applyPuts does.
+func (s *Shard) applySets(c *record.Commands, number int, col *column, index int) {
+	if col.setting.Len() == 0 {
+		return
+	}
+	t := col.Kind.Type
+	for _, sets := range c.Sets(number) {
+		puts := sets.Puts(index)
+		for i, id := range puts.IDs {
+			if row, ok := s.Map.RowOf(id); ok {
+				t.Set(col.At(row), puts.Values.Pointer(i, t.Size))
+			}
+		}
+	}
+	if col.onSet != nil {
+		s.Map.Marked(&col.setting, col.onSet)
+	}
+	col.setting.Clear()
+}
+
+// ColumnCounts returns what the planned or applied batch does to a column.
+func (s *Shard) ColumnCounts(number int) batch.Counts { return s.columns[number].counts }
+
+// FindLinksBeside is [Shard.FindLinks] for a column.
+func (s *Shard) FindLinksBeside(c *record.Commands, number, index int, visitor Visitor) {
+	col := s.columns[number]
+	t := col.Kind.Type
+	l := &col.links
+	find := l.begin(t.Size, visitor)
+	c.Staged(number, s.lo, s.hi, func(_ int, values items.Slice) {
+		for i := range values.Len() {
+			find(values.Pointer(i, t.Size))
+		}
+	})
+	all := c.Sets(number)
+	for i := len(all) - 1; i >= 0; i-- { // the last Set of an item is the one that stays
+		puts := all[i].Puts(index)
+		for j := len(puts.IDs) - 1; j >= 0; j-- {
+			id := puts.IDs[j]
+			if s.Map.IsMarked(&col.setting, id) && s.Map.Mark(&l.marked, id) == sparse.Marked {
+				find(puts.Values.Pointer(j, t.Size))
+			}
+		}
+	}
+	l.end()
+}
+
+// LinkBeside is [Shard.Link] for a column.
+func (s *Shard) LinkBeside(c *record.Commands, number, index int, fields []uintptr, resolve func(handle.ID) handle.ID) {
+	col := s.columns[number]
+	visit := func(element unsafe.Pointer) {
+		for _, offset := range fields {
+			makeReal((*handle.ID)(unsafe.Add(element, offset)), resolve, &col.counts)
+		}
+	}
+	first := s.Map.Rows() - (s.hi - s.lo)
+	c.Staged(number, s.lo, s.hi, func(offset int, values items.Slice) {
+		for i := range values.Len() {
+			visit(col.At(first + offset + i))
+		}
+	})
+	for _, sets := range c.Sets(number) {
+		for _, id := range sets.Puts(index).IDs {
+			if row, ok := s.Map.RowOf(id); ok { // not if it was set and erased
+				visit(col.At(row))
+			}
+		}
+	}
+}

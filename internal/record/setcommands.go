@@ -1,0 +1,167 @@
+package record
+
+import (
+	"cmp"
+	"unsafe"
+
+	"handloom/batch"
+	"handloom/internal/highwater"
+	"handloom/internal/items"
+	"handloom/shard/handle"
+)
+
+// attached is what the queues of a batch say to one attachment of a table.
+type attached struct {
+	sets   []*Sets       // in key order
+	beside []items.Slice // by segment in order: values staged beside its creates
+	named  []uint64      // bitmap by creation number: Sets by handle have set the create; nil: none
+
+	setsPeak, besidePeak highwater.Mark
+}
+
+// Sets returns what queues recorded for an attachment, in key order.
+func (c *Commands) Sets(attachment int) []*Sets {
+	if attachment < len(c.attached) {
+		return c.attached[attachment].sets
+	}
+	return nil
+}
+
+func (c *Commands) addSets(s *Sets, key Key) {
+	s.key = key
+	for len(c.attached) <= s.of.index {
+		c.attached = append(c.attached, attached{})
+	}
+	a := &c.attached[s.of.index]
+	a.sets = append(a.sets, s)
+}
+
+// numberStaged finds the place of what was staged among the segments.
+func (c *Commands) numberStaged() {
+	for i := range c.attached {
+		a := &c.attached[i]
+		a.named = nil
+		if len(a.sets) == 0 {
+			continue
+		}
+		a.beside = highwater.Room(&a.besidePeak, a.beside, len(c.order))
+		clear(a.beside)
+		for _, s := range a.sets {
+			for segment := range s.staged[:s.used] {
+				a.beside[s.creates.first+segment] = s.staged[segment].values
+			}
+		}
+	}
+}
+
+// CountStaged counts what the Sets of an attachment that were staged come to. Only the worker
+// that plans the table's first typeId may call it, once every erase has been applied.
+func (c *Commands) CountStaged(attachment int, counts *batch.Counts) {
+	for _, s := range c.Sets(attachment) {
+		counts.Superseded += s.again
+		dropped := 0
+		for i := range s.staged[:s.used] {
+			if of := &c.order[s.creates.first+i]; of.cancelled > 0 {
+				s.staged[i].each(func(offset int) {
+					if c.marks[of.first+offset] == cancelled {
+						dropped++
+					}
+				})
+			}
+		}
+		counts.Dropped += dropped
+		counts.Put += s.places - dropped
+	}
+}
+
+// SetCreate applies a Set of the value at v to a provisional handle, recorded by handle in a queue
+// of the given key, counts it, and reports whether id is of this batch. Who may call it
+// is as for CountStaged, and that comes first.
+//
+// What the create's own queue staged wins if its key is higher. Values are overwritten,
+// which is safe to repeat; see [Commands.Replace].
+func (c *Commands) SetCreate(attachment int, id handle.ID, v unsafe.Pointer, key Key, counts *batch.Counts) bool {
+	s, creation, ok := c.locate(id)
+	switch {
+	case !ok:
+		counts.Stale++
+		return false
+	case c.marks[creation] == cancelled:
+		counts.Dropped++
+		return true
+	}
+	a, at, offset := &c.attached[attachment], c.positionOf(s), creation-s.first
+	own := a.stagedAt(c.Columns, at, offset)
+	if own != nil && own.key.compare(key) > 0 {
+		counts.Superseded++
+		return true
+	}
+	if a.named == nil {
+		a.named = make([]uint64, (len(c.created)+63)/64)
+	}
+	word, bit := &a.named[creation/64], uint64(1)<<(creation%64)
+	if own != nil || *word&bit != 0 {
+		counts.Superseded++
+	} else {
+		counts.Put++
+	}
+	*word |= bit
+	t := c.recorder.attachments[attachment].typ
+	if a.beside[at].Len() <= offset {
+		a.beside[at] = t.Grown(a.beside[at], s.creates)
+	}
+	t.Set(a.beside[at].Pointer(offset, t.Size), v)
+	return true
+}
+
+// positionOf returns which segment in order a run is.
+func (c *Commands) positionOf(s *run) int {
+	return int((uintptr(unsafe.Pointer(s)) - uintptr(unsafe.Pointer(&c.order[0]))) / unsafe.Sizeof(run{}))
+}
+
+// stagedAt returns the Sets of the queue that created a place, if it set it, or nil.
+func (a *attached) stagedAt(columns []*Column, at, offset int) *Sets {
+	for _, s := range a.sets {
+		if s.creates == nil || at < s.creates.first || at >= s.creates.first+s.used {
+			continue
+		}
+		if st := &s.staged[at-s.creates.first]; offset < st.values.Len() && st.has(offset) {
+			return s
+		}
+		return nil
+	}
+	return nil
+}
+
+// Staged calls f with the values of an attachment that belong to the surviving creates from the
+// lo-th to before the hi-th, in runs: offset is that of the first of them, counted from
+// lo. Creates without a value are left out, or have a zero one.
+func (c *Commands) Staged(attachment, lo, hi int, f func(offset int, values items.Slice)) {
+	if attachment >= len(c.attached) || len(c.attached[attachment].sets) == 0 || lo == hi {
+		return
+	}
+	beside, size := c.attached[attachment].beside, c.recorder.attachments[attachment].typ.Size
+	done := 0
+	c.segments(lo, hi, func(at, from, to int) {
+		if n := beside[at].Len(); from < n {
+			f(done, beside[at].Sub(from, min(to, n), size))
+		}
+		done += to - from
+	})
+}
+
+// releaseSets forgets the Sets, which the next batch writes to.
+func (c *Commands) releaseSets() {
+	for i := range c.attached {
+		a := &c.attached[i]
+		clear(a.sets)
+		a.sets = highwater.Trim(&a.setsPeak, a.sets)
+		clear(a.beside)
+		a.beside = highwater.Trim(&a.besidePeak, a.beside)
+		a.named = nil
+	}
+}
+
+func (k Key) compare(o Key) int {
+	return cmp.Or(cmp.Compare(k.Pass, o.Pass), cmp.Compare(k.Task, o.Task))
+}

@@ -1,0 +1,247 @@
+package record
+
+import (
+	"math/bits"
+	"unsafe"
+
+	"handloom/internal/check"
+	"handloom/internal/highwater"
+	"handloom/internal/items"
+	"handloom/shard/handle"
+)
+
+// Attachment says where the values go that are recorded for what is attached to a
+// table, such as a column: each belongs to an item. A Set gives the item that a handle
+// names such a value; the last by (key, sequence) wins.
+type Attachment struct {
+	table  *Recorder
+	number int         // among all of the batch
+	index  int         // among those of the table
+	typ    *items.Type // of the values
+}
+
+// Init makes the attachment, of values of a type, the next of a table. No queue records
+// meanwhile, but for those of the inbox.
+func (a *Attachment) Init(table *Recorder, t *items.Type) {
+	b := table.batch
+	a.table, a.typ, a.number, a.index = table, t, len(b.attachments), len(table.attachments)
+	b.attachments = append(b.attachments, a)
+	table.attachments = append(table.attachments, a)
+}
+
+// Index returns which of its table's attachments it is.
+func (a *Attachment) Index() int { return a.index }
+
+// Sets are what one queue recorded for one attachment.
+//
+//	to creates of the queue    staged   one array beside each of its segments
+//	to anything else           puts     by handle
+//
+// Staged values need no look-up in the flush, which copies them as it copies the
+// creates. They are as many as the last create of the segment that was set needs: those
+// that were not are zero.
+type Sets struct {
+	of      *Attachment
+	puts    []Puts  // by shard
+	creates *Column // of the queue for the table; nil: nothing is staged
+	staged  []staged
+	used    int // of staged
+	places  int // creates that have been set
+	again   int // Sets of creates that had been set before
+	key     Key // of the queue, once gathered
+}
+
+// staged are the values beside a segment of creates.
+type staged struct {
+	values items.Slice
+	set    []uint64 // bitmap of the places that were set
+	peak   highwater.Mark
+}
+
+// Set makes room in q for a Set of the item that id names, and returns where its value is to
+// be written at once, or nil when the queue has failed. A provisional handle of the
+// batch names its create.
+func (a *Attachment) Set(q Queue, id handle.ID) unsafe.Pointer {
+	if check.Cheap {
+		q.enter()
+		defer q.leave()
+	}
+	if buf := q.buf; buf != nil && q.serial == buf.serial && buf.batch == a.table.batch && a.number < len(buf.sets) {
+		if s := buf.sets[a.number]; s != nil {
+			if p := s.next(id); p != nil {
+				return p
+			}
+		}
+	}
+	s := a.sets(q)
+	if s == nil {
+		return nil
+	}
+	if c := q.buf.column(a.table.ordinal); c != nil && a.table.isProvisional(id) {
+		if segment, offset := c.locate(id); segment >= 0 {
+			return s.stage(q.buf, c, segment, offset)
+		}
+	}
+	return s.put(q.buf, a.table.shard(id.TypeID()), id)
+}
+
+// next is what most Sets are: of the create behind the last one set.
+func (s *Sets) next(id handle.ID) unsafe.Pointer {
+	c := s.creates
+	if c == nil || s.used != c.used {
+		return nil
+	}
+	st, at := &s.staged[s.used-1], uint64(id-c.base)
+	n := st.values.Len()
+	if at != uint64(n) || n >= st.values.Cap() || n >= c.current.Len() {
+		return nil
+	}
+	st.set[n/64] |= 1 << (n % 64)
+	s.places++
+	st.values = st.values.Resize(n + 1)
+	return st.values.Pointer(n, s.of.typ.Size)
+}
+
+// sets returns what the queue holds for the attachment, which it makes at the first use in
+// a batch, or nil if the queue has failed.
+func (a *Attachment) sets(q Queue) *Sets {
+	if !q.usable(a.table.batch) {
+		return nil
+	}
+	buf := q.buf
+	for len(buf.sets) <= a.number {
+		buf.sets = append(buf.sets, nil)
+		buf.spareSets = append(buf.spareSets, nil)
+		buf.usedSets = append(buf.usedSets, false)
+	}
+	if s := buf.sets[a.number]; s != nil {
+		return s
+	}
+	if buf.spareSets[a.number] == nil {
+		buf.spareSets[a.number] = &Sets{of: a, puts: make([]Puts, a.table.shards)}
+	}
+	s := buf.spareSets[a.number]
+	buf.sets[a.number] = s
+	buf.usedSets[a.number] = true
+	buf.attached = append(buf.attached, s)
+	for i := range s.puts {
+		buf.grew(cap(s.puts[i].IDs), s.putBytes())
+	}
+	return s
+}
+
+func (s *Sets) putBytes() uintptr { return idBytes + s.of.typ.Size }
+
+// put makes room for a Set by handle.
+func (s *Sets) put(buf *buffer, shard int, id handle.ID) unsafe.Pointer {
+	p, t := &s.puts[shard], s.of.typ
+	n := len(p.IDs)
+	if n == cap(p.IDs) && !p.grow(buf, t) {
+		return nil
+	}
+	p.IDs = append(p.IDs, id)
+	p.Values = p.Values.Resize(n + 1)
+	return p.Values.Pointer(n, t.Size)
+}
+
+// stage makes room for a Set at a place of a segment of c, the creates of the queue.
+func (s *Sets) stage(buf *buffer, c *Column, segment, offset int) unsafe.Pointer {
+	t := s.of.typ
+	s.creates = c
+	s.begin(buf, segment)
+	st := &s.staged[segment]
+	n := st.values.Len()
+	if offset < n && st.has(offset) {
+		if !buf.admit(1, 0) {
+			return nil
+		}
+		buf.grew(1, 0)
+		s.again++
+		return st.values.Pointer(offset, t.Size)
+	}
+	if offset >= st.values.Cap() && !s.grow(buf, st, offset+1, c.room(segment)) {
+		return nil
+	}
+	if offset >= n {
+		t.Clear(st.values.Sub(n, offset, t.Size)) // of uses before
+		st.values = st.values.Resize(offset + 1)
+	}
+	st.set[offset/64] |= 1 << (offset % 64)
+	s.places++
+	return st.values.Pointer(offset, t.Size)
+}
+
+// begin begins to stage beside the segments up to the given one.
+func (s *Sets) begin(buf *buffer, segment int) {
+	for ; s.used <= segment; s.used++ {
+		if s.used == len(s.staged) {
+			s.staged = append(s.staged, staged{})
+		}
+		buf.grew(s.staged[s.used].values.Cap(), s.of.typ.Size)
+	}
+}
+
+// grow makes room for n staged values, unless those that are needed exceed the limits.
+func (s *Sets) grow(buf *buffer, st *staged, needed, n int) bool {
+	t := s.of.typ
+	have := st.values.Len()
+	if !buf.admit(1, uintptr(needed-have)*t.Size) {
+		return false
+	}
+	buf.grew(n-st.values.Cap(), t.Size)
+	st.values = t.Grown(st.values, n).Resize(have)
+	set := make([]uint64, (n+63)/64)
+	copy(set, st.set)
+	st.set = set
+	return true
+}
+
+func (st *staged) has(offset int) bool { return st.set[offset/64]>>(offset%64)&1 != 0 }
+
+// reset drops what was recorded and keeps the memory, unless recent batches needed much
+// less.
+func (s *Sets) reset() {
+	t := s.of.typ
+	for i := range s.staged[:s.used] {
+		st := &s.staged[i]
+		st.values = emptied(t, st.values, &st.peak)
+		clear(st.set)
+		if st.values.Cap() == 0 {
+			st.set = nil
+		}
+	}
+	for i := range s.puts {
+		s.puts[i].reset(t)
+	}
+	if few := max(4, 2*s.used); len(s.staged) > few {
+		clear(s.staged[few:])
+		s.staged = s.staged[:few]
+	}
+	s.creates, s.used, s.places, s.again = nil, 0, 0, 0
+}
+
+func (s *Sets) load() Load {
+	values, puts := 0, 0
+	for i := range s.staged[:s.used] {
+		values += s.staged[i].values.Len()
+	}
+	for i := range s.puts {
+		puts += len(s.puts[i].IDs)
+	}
+	return Load{s.places + s.again + puts, int64(values)*int64(s.of.typ.Size) + int64(puts)*int64(s.putBytes())}
+}
+
+// Puts returns the Sets to a shard that are by handle.
+func (s *Sets) Puts(shard int) *Puts { return &s.puts[shard] }
+
+// Key returns the key of the queue, once gathered.
+func (s *Sets) Key() Key { return s.key }
+
+// each calls f for every place that was set.
+func (st *staged) each(f func(offset int)) {
+	for w, word := range st.set {
+		for ; word != 0; word &= word - 1 {
+			f(w*64 + bits.TrailingZeros64(word))
+		}
+	}
+}

@@ -1,0 +1,173 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"unsafe"
+
+	"handloom/internal/check"
+	"handloom/internal/record"
+	"handloom/internal/rows"
+)
+
+// RowsChunk is a run of rows of a table given to one task that reads the items, and
+// good until that returns. What it writes are elements of columns: [Column.Write].
+type RowsChunk[T any] struct {
+	Items []T   // not to be written
+	Queue Queue // the task's own
+	Index int   // of the chunk in the pass; depends on row counts alone, and seeds random numbers well
+
+	pass   *rowsPass
+	items  *rows.Dense
+	row    uint32 // of Items[0] in the map
+	serial uint32 // of the pass
+}
+
+// Rows returns the rows of the chunk, for [Column.Beside].
+func (c *RowsChunk[T]) Rows() Rows[T] {
+	return Rows[T]{Items: c.Items, Index: c.Index, items: c.items, row: int(c.row)}
+}
+
+// Handle returns the handle of Items[i].
+func (c *RowsChunk[T]) Handle(i int) Handle[T] {
+	if check.Cheap && c.serial != c.pass.serial {
+		panic(keptChunk{"Handle", c.Index, c.pass.name})
+	}
+	_ = c.Items[i]
+	return Handle[T]{ID: c.items.IDAt(int(c.row) + i)}
+}
+
+// Erase records that Items[i] is to be erased.
+func (c *RowsChunk[T]) Erase(i int) {
+	if c.serial != c.pass.serial {
+		panic(keptChunk{"Erase", c.Index, c.pass.name})
+	}
+	_ = c.Items[i]
+	c.pass.table.recorder.Erase(record.Queue(c.Queue), c.items.IDAt(int(c.row)+i))
+}
+
+// ForEachRows runs f for every chunk of the table, in parallel, as [Table.ForEach] does,
+// but over items that are only read: what f writes are its own elements of columns. So a
+// system that calls it names the columns that it writes, and not the table; systems that
+// write different columns run at the same time, each with a ForEachRows of its own.
+//
+//	err := boids.ForEachRows(ctx, func(_ context.Context, c store.RowsChunk[Boid]) error {
+//		p, v := pos.Write(c), vel.Beside(c.Rows())
+//		for i := range p {
+//			p[i].X += v[i].X
+//		}
+//		return nil
+//	})
+//
+// Chunks are those of a ForEach, whatever columns there are.
+func (t *Table[T]) ForEachRows(ctx context.Context, f func(ctx context.Context, c RowsChunk[T]) error) error {
+	return t.core.forEachRows(ctx, *(*func(context.Context, RowsChunk[untyped]) error)(unsafe.Pointer(&f))) // see untyped
+}
+
+// rowsPass is the state of a ForEachRows that runs. Several of one table may run at the
+// same time, so that the table keeps none of it but the memory.
+type rowsPass struct {
+	table  *table
+	name   string // of the table
+	phase  *phase
+	f      func(context.Context, RowsChunk[untyped]) error
+	queues *record.Pass
+	chunks chunking
+	wrote  []wroteBeside // by chunk
+	serial uint32        // so that a chunk kept past its pass is told
+	task   func(int) error
+}
+
+// wroteBeside are the rows whose elements one task wrote, by column.
+type wroteBeside struct {
+	columns []wroteColumn
+	_       [40]byte // neighbours are written by different workers
+}
+
+type wroteColumn struct {
+	column *column
+	rows   []int
+}
+
+func (t *table) forEachRows(ctx context.Context, f func(context.Context, RowsChunk[untyped]) error) error {
+	ph, err := t.store.enter(ctx, opForEachRows)
+	if err != nil {
+		return err
+	}
+	defer ph.leave()
+	defer ph.trace(t.name).end()
+	if check.Cheap {
+		if err := ph.mayRead(t); err != nil {
+			return err
+		}
+	}
+	ph.writesBeside = t
+	p := t.takeRowsPass()
+	defer p.release()
+	n := t.cut(&p.chunks)
+	if p.queues, err = t.store.begin(ph.systemOf(), n); err != nil {
+		return fmt.Errorf("store: ForEachRows of table %q: %w", t.name, err)
+	}
+	p.phase, p.f = ph, f
+	if t.tracked {
+		p.wrote = append(p.wrote, make([]wroteBeside, max(0, n-len(p.wrote)))...)
+		defer p.settle(n)
+	}
+	return t.store.runPass(ph, p.queues, n, p.task)
+}
+
+func (t *table) takeRowsPass() *rowsPass {
+	p, ok := t.rowsPasses.Get().(*rowsPass)
+	if !ok {
+		p = &rowsPass{table: t, name: t.name}
+		p.task = p.run
+	}
+	return p
+}
+
+func (p *rowsPass) release() {
+	p.phase, p.f, p.queues = nil, nil, nil
+	p.serial++
+	p.table.rowsPasses.Put(p)
+}
+
+func (p *rowsPass) run(index int) error {
+	shard, lo, hi := p.chunks.find(index)
+	m := p.table.packed(shard)
+	items := m.Range(lo, min(hi, m.Len()))
+	return p.f(p.phase, RowsChunk[untyped]{
+		Items: *(*[]untyped)(unsafe.Pointer(&items)), Queue: Queue(p.queues.Queue(index)), Index: index,
+		pass: p, items: m, row: uint32(lo), serial: p.serial,
+	})
+}
+
+// note notes that the task of a chunk wrote the element of a row.
+func (p *rowsPass) note(c *column, chunk, row int) {
+	w := &p.wrote[chunk]
+	for i := range w.columns {
+		if of := &w.columns[i]; of.column == c {
+			of.rows = append(of.rows, row)
+			return
+		}
+	}
+	w.columns = append(w.columns, wroteColumn{c, []int{row}})
+}
+
+// settle keeps what was noted in the pass of n chunks, whether it failed or not.
+func (p *rowsPass) settle(n int) {
+	frame := p.phase.frameNumber()
+	for chunk := range p.wrote[:n] {
+		shard, _, _ := p.chunks.find(chunk)
+		m := p.table.packed(shard)
+		for i := range p.wrote[chunk].columns {
+			of := &p.wrote[chunk].columns[i]
+			if len(of.rows) > 0 {
+				of.column.written.begins(frame)
+			}
+			for _, row := range of.rows {
+				of.column.written.add(shard, m.IDAt(row))
+			}
+			of.rows = of.rows[:0]
+		}
+	}
+}
