@@ -61,7 +61,7 @@ func (s *Store) Claim(ctx context.Context) (*Claim, error) {
 	defer p.leave()
 	var errs []error
 	for _, t := range s.tables {
-		if err := t.typ.Digest.Codable(); err != nil {
+		if err := t.newCopy().codable(); err != nil {
 			errs = append(errs, &SnapshotError{Table: t.name, Err: err})
 		}
 	}

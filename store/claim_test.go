@@ -40,6 +40,8 @@ type claimed struct {
 	stems  *store.Table[stem]
 	leaves *store.StableTable[leaf]
 	marks  *store.Table[mark]
+	bonds  *store.Column[stem, bond]
+	tags   *store.Column[stem, struct{}]
 	claim  *store.Claim
 }
 
@@ -68,6 +70,10 @@ func newUnclaimed(t tb, o store.Options) *claimed {
 	})
 	c.leaves = registerStable(t, c.Store, store.TableOptions[leaf]{Name: "leaf", Shards: 2})
 	c.marks = register(t, c.Store, store.TableOptions[mark]{Name: "mark"})
+	c.bonds = addColumn(t, c.stems, store.ColumnOptions[bond]{Name: "bonds", Links: (*bond).links, Clone: func(dst, src *bond) {
+		*dst = bond{src.To, slices.Clone(src.Near)}
+	}})
+	c.tags = addColumn(t, c.stems, store.ColumnOptions[struct{}]{Name: "tags"})
 	return c
 }
 
@@ -110,6 +116,18 @@ func (c *claimed) digest(t tb) uint64 {
 	return digest(t, c.Store)
 }
 
+// bond is an element of a column of stems.
+type bond struct {
+	To   store.Handle[stem]
+	Near []store.ID
+}
+
+func (b *bond) links(visit func(id *store.ID)) {
+	for i := range b.Near {
+		visit(&b.Near[i])
+	}
+}
+
 // command is what a call of a random program does once. Its numbers choose among what
 // there is: names of the call before it, then items.
 type command struct {
@@ -118,7 +136,7 @@ type command struct {
 	N          int
 }
 
-const kindsOfCommand = 10
+const kindsOfCommand = 12
 
 func drawCalls(t *rapid.T) [][]command {
 	one := rapid.Custom(func(t *rapid.T) command {
@@ -212,6 +230,13 @@ func (c *claimed) record(q store.Queue, commands []command, n *names, scratch []
 			c.leaves.Erase(q, store.Handle[leaf]{ID: pick(n.stems, o.B).ID}) // of another table
 		case 8:
 			c.marks.EmplaceItems(q, make([]mark, o.N), nil)
+		case 10:
+			for i := range o.N {
+				to := pick(n.stems, o.B+i)
+				c.bonds.Set(q, pick(n.stems, o.A+i), bond{to, []store.ID{pick(n.leaves, o.C).ID, to.ID, pick(n.foreign, o.D)}})
+			}
+		case 11:
+			c.tags.Set(q, pick(n.stems, o.A), struct{}{})
 		default:
 			if o.A%10 == 0 {
 				c.leaves.EraseAll(q)

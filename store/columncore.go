@@ -42,6 +42,9 @@ func (c *column) add(t *table, o columnOptions, of *items.Type) error {
 	if s.closed {
 		return fmt.Errorf("store: AddColumn: %w", ErrClosed)
 	}
+	if s.claim.Load() != nil {
+		return fmt.Errorf("store: AddColumn: %w", errClaimed)
+	}
 	if o.name == "" {
 		o.name = of.Reflect.String()
 	}
@@ -58,7 +61,7 @@ func (c *column) add(t *table, o columnOptions, of *items.Type) error {
 		c.shards[(int(t.first)+i)%MaxShards] = shard
 		sh.AddColumn(shard, c.onSet(i))
 	}
-	c.recorder.Init(&t.recorder, of)
+	c.recorder.Init(&t.recorder, of, fields, c.visitor)
 	s.columns[c.fullName] = c
 	s.statsLock.Lock()
 	c.line = len(s.flushed.Columns)

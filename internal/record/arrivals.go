@@ -13,10 +13,11 @@ import (
 // Arrivals are the calls of an inbox that somebody has claimed. Each becomes bytes when
 // it arrives, on the goroutine that recorded it: what its values refer to is not kept.
 type Arrivals struct {
-	batch  *Batch
-	why    error       // what calls of the inbox return meanwhile
-	tables []*Recorder // of the batch, when it was claimed
-	byList []*Recorder // likewise
+	batch       *Batch
+	why         error       // what calls of the inbox return meanwhile
+	tables      []*Recorder // of the batch, when it was claimed
+	byList      []*Recorder // likewise
+	attachments int         // likewise
 
 	// Under the lock of the inbox.
 	closed    error  // what calls return that arrive too late
@@ -47,7 +48,7 @@ func (b *Batch) Claim(why error) *Arrivals {
 	if len(x.sealed)+len(x.arrived) > 0 {
 		return nil
 	}
-	x.claimed = &Arrivals{batch: b, why: why, tables: slices.Clone(b.tables), byList: slices.Clone(b.byList)}
+	x.claimed = &Arrivals{batch: b, why: why, tables: slices.Clone(b.tables), byList: slices.Clone(b.byList), attachments: len(b.attachments)}
 	return x.claimed
 }
 
@@ -134,7 +135,7 @@ func (a *Arrivals) Arrive(q Queue, call *Call) error {
 
 // knows reports whether what a buffer recorded is for tables that there were.
 func (a *Arrivals) knows(buf *buffer) bool {
-	return len(buf.columns) <= len(a.tables) && len(buf.erases) <= len(a.byList) &&
+	return len(buf.columns) <= len(a.tables) && len(buf.erases) <= len(a.byList) && len(buf.sets) <= a.attachments &&
 		!slices.ContainsFunc(buf.all, func(ordinal int) bool { return ordinal >= len(a.tables) })
 }
 

@@ -103,6 +103,8 @@ func (b *Batch) targetOf(buf *buffer) int {
 		return b.byList[buf.lists[0]].ordinal
 	case len(buf.all) > 0:
 		return buf.all[0]
+	case len(buf.attached) > 0:
+		return buf.attached[0].of.table.ordinal
 	}
 	return -1
 }
@@ -181,6 +183,8 @@ func (d *decoder) readCall() bool {
 			if r := d.table(); r != nil {
 				r.EraseAll(d.q)
 			}
+		case partSets:
+			d.sets()
 		default:
 			d.in.Fail(fmt.Errorf("a part of kind %d", kind))
 		}
@@ -255,7 +259,32 @@ func (d *decoder) puts() {
 		}
 		v := p.Values.Pointer(at, r.typ.Size)
 		if r.typ.ReadItem(&d.in, v); d.in.Err() == nil && r.links.any() {
-			d.renaming.rename(r, v)
+			d.renaming.rename(&r.links, r.typ, v)
+		}
+	}
+}
+
+func (d *decoder) sets() {
+	r := d.table()
+	if r == nil || len(r.attachments) == 0 {
+		d.in.Fail(errors.New("nothing is attached to the table"))
+		return
+	}
+	a := r.attachments[max(d.in.Count(len(r.attachments), "as an attachment"), 1)-1]
+	n := d.count()
+	for i := 0; i < n && d.in.Err() == nil; i++ {
+		id := d.name(handle.ID(d.in.Uint64()))
+		if d.in.Err() != nil {
+			return
+		}
+		v := a.Set(d.q, id)
+		a.typ.Zero(v)
+		if a.typ.Digest.Silent() {
+			d.in.Bytes(1)
+			continue
+		}
+		if a.typ.ReadItem(&d.in, v); d.in.Err() == nil && a.links.any() {
+			d.renaming.rename(&a.links, a.typ, v)
 		}
 	}
 }
@@ -276,7 +305,7 @@ func (d *decoder) link() {
 		c := d.q.buf.columns[run.table.ordinal]
 		c.seal()
 		for i := run.first; i < run.next; i++ {
-			d.renaming.rename(run.table, c.segments[i/segmentItems].values.Pointer(i%segmentItems, run.table.typ.Size))
+			d.renaming.rename(&run.table.links, run.table.typ, c.segments[i/segmentItems].values.Pointer(i%segmentItems, run.table.typ.Size))
 		}
 	}
 }

@@ -20,8 +20,10 @@ import (
 //	erases    table, n, (handle u64)...        recorded for the table, of whatever table they are
 //	unrouted  n, (handle u64)...               of typeIds that no table has
 //	eraseAll  table
+//	sets      table, attachment, n, (handle u64, value)...    of creates of the call first
 //
-// A table is its ordinal and 1. An item is what package digest encodes it as, or a zero
+// An attachment is its index among those of the table and 1; its values are encoded as
+// items are. A table is its ordinal and 1. An item is what package digest encodes it as, or a zero
 // byte where that is nothing. A handle is itself, unless it is provisional, also in the
 // fields of items and behind their references: then it is
 //
@@ -39,6 +41,7 @@ const (
 	partErases
 	partUnrouted
 	partEraseAll
+	partSets
 )
 
 // encoder makes bytes of what a call recorded. A buffer keeps it from call to call.
@@ -85,6 +88,9 @@ func (e *encoder) encode(a *Arrivals, buf *buffer) ([]byte, error) {
 	for _, ordinal := range buf.all {
 		e.part(partEraseAll, a.tables[ordinal], 0)
 	}
+	for _, s := range buf.attached {
+		e.sets(s)
+	}
 	e.out = append(e.out, partEnd)
 	e.arrivals, e.buf = nil, nil
 	return e.out, e.err
@@ -117,7 +123,7 @@ func (e *encoder) creates(r *Recorder, c *Column) {
 	}
 	e.part(partCreates, r, n)
 	for i := range c.segments[:c.used] {
-		e.items(r, c.segments[i].values)
+		e.items(r.typ, &r.links, c.segments[i].values)
 	}
 }
 
@@ -134,7 +140,37 @@ func (e *encoder) puts(r *Recorder, c *Column) {
 		p := &c.puts[shard]
 		for i, id := range p.IDs {
 			e.handle(id)
-			e.items(r, p.Values.Sub(i, i+1, r.typ.Size))
+			e.items(r.typ, &r.links, p.Values.Sub(i, i+1, r.typ.Size))
+		}
+	}
+}
+
+// sets encodes the last Set of each create of the call, and all others.
+func (e *encoder) sets(s *Sets) {
+	n := s.places
+	for shard := range s.puts {
+		n += len(s.puts[shard].IDs)
+	}
+	if n == 0 {
+		return
+	}
+	a, t := s.of, s.of.typ
+	e.part(partSets, a.table, 0)
+	e.out = binary.AppendUvarint(e.out, uint64(a.index)+1)
+	e.out = binary.AppendUvarint(e.out, uint64(n))
+	value := func(id handle.ID, of items.Slice, i int) {
+		e.handle(id)
+		e.items(t, &a.links, of.Sub(i, i+1, t.Size))
+	}
+	for i := range s.staged[:s.used] {
+		st := &s.staged[i]
+		name := a.table.name(s.creates.segments[i].number)
+		st.each(func(offset int) { value(name+handle.ID(offset), st.values, offset) })
+	}
+	for shard := range s.puts {
+		p := &s.puts[shard]
+		for i, id := range p.IDs {
+			value(id, p.Values, i)
 		}
 	}
 }
@@ -153,23 +189,23 @@ func (e *encoder) handle(id handle.ID) {
 	e.out = binary.LittleEndian.AppendUint64(e.out, uint64(e.name(id)))
 }
 
-func (e *encoder) items(r *Recorder, values items.Slice) {
+func (e *encoder) items(t *items.Type, l *links, values items.Slice) {
 	n, from := values.Len(), len(e.out)
 	switch {
-	case r.typ.Digest.Silent():
+	case t.Digest.Silent():
 		e.out = append(e.out, make([]byte, n)...)
-	case !r.links.any():
-		e.out = r.typ.AppendItems(e.out, values)
+	case !l.any():
+		e.out = t.AppendItems(e.out, values)
 	default:
 		for i := range n {
-			v := values.Pointer(i, r.typ.Size)
-			e.renaming.rename(r, v)
-			e.out = r.typ.AppendItem(e.out, v)
+			v := values.Pointer(i, t.Size)
+			e.renaming.rename(l, t, v)
+			e.out = t.AppendItem(e.out, v)
 			e.renaming.undo()
 		}
 	}
-	if r.typ.Digest.Nests() {
-		e.readBack(r.typ, n, e.out[from:])
+	if t.Digest.Nests() {
+		e.readBack(t, n, e.out[from:])
 	}
 }
 

@@ -3,6 +3,7 @@ package record
 import (
 	"unsafe"
 
+	"handloom/internal/items"
 	"handloom/shard/handle"
 )
 
@@ -41,18 +42,18 @@ func (n *renaming) init(to func(handle.ID) handle.ID) {
 	}
 }
 
-// rename renames in the value at v, which is of a table.
-func (n *renaming) rename(of *Recorder, v unsafe.Pointer) {
-	for _, offset := range of.links.fields {
+// rename renames in the value at v, of a type, whose handles lie where of says.
+func (n *renaming) rename(of *links, t *items.Type, v unsafe.Pointer) {
+	for _, offset := range of.fields {
 		if id := (*handle.ID)(unsafe.Add(v, offset)); id.IsProvisional() {
 			*id = n.to(*id)
 		}
 	}
-	if of.links.visitor == nil {
+	if of.visitor == nil {
 		return
 	}
-	n.found, n.value, n.size = n.found[:0], v, of.typ.Size
-	of.links.visitor(v, n.note)
+	n.found, n.value, n.size = n.found[:0], v, t.Size
+	of.visitor(v, n.note)
 	n.value = nil
 	for _, at := range n.found {
 		*at.id = n.to(at.was)

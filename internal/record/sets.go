@@ -18,12 +18,15 @@ type Attachment struct {
 	number int         // among all of the batch
 	index  int         // among those of the table
 	typ    *items.Type // of the values
+	links  links       // of the values
 }
 
-// Init makes the attachment, of values of a type, the next of a table. No queue records
-// meanwhile, but for those of the inbox.
-func (a *Attachment) Init(table *Recorder, t *items.Type) {
+// Init makes the attachment, of values of a type, the next of a table. fields and visitor
+// say where handles lie in a value, as for [Recorder.Init]. No queue records meanwhile, but
+// for those of the inbox.
+func (a *Attachment) Init(table *Recorder, t *items.Type, fields []uintptr, visitor func(v unsafe.Pointer, visit func(id *handle.ID))) {
 	b := table.batch
+	a.links = links{fields, visitor}
 	a.table, a.typ, a.number, a.index = table, t, len(b.attachments), len(table.attachments)
 	b.attachments = append(b.attachments, a)
 	table.attachments = append(table.attachments, a)
