@@ -211,6 +211,9 @@ func (t *table) dump(shard, n int, yield func(ID, any) bool) bool {
 func (t *table) close() {
 	t.version++
 	t.lookups.forget(t.typ, t.first)
+	for _, c := range t.columns {
+		c.forget()
+	}
 	for i, sh := range t.order {
 		t.order[i] = apply.New(apply.EmptyLike(sh.Map), t.typ)
 	}

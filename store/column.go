@@ -25,7 +25,6 @@ import (
 // single item in a Write some 5 ns.
 type Column[T, C any] struct {
 	core column
-	maps *[MaxShards]*rows.Dense // of the table
 }
 
 // ColumnOptions configure a column of elements of type C. The zero ColumnOptions are
@@ -50,7 +49,7 @@ type ColumnOptions[C any] struct {
 // [Checkpoint] taken before is [ErrCheckpoint] from then on. It takes the time of making
 // the array.
 func AddColumn[C, T any](t *Table[T], o ColumnOptions[C]) (*Column[T, C], error) {
-	c := &Column[T, C]{maps: &t.maps}
+	c := new(Column[T, C])
 	if err := c.core.add(&t.core, untypedColumn(o), items.For[C]()); err != nil {
 		return nil, err
 	}
@@ -88,8 +87,7 @@ func (c *Column[T, C]) Get(h Handle[T]) (*C, bool) {
 	if check.Cheap {
 		c.core.lookup("Get")
 	}
-	tag := h.ID >> 48 & (MaxShards - 1)
-	return rows.FindBeside[C](c.maps[tag], c.core.shards[tag], h.ID)
+	return rows.FindBeside[C](c.core.shards[h.ID>>48&(MaxShards-1)], h.ID)
 }
 
 // At returns a pointer to the element of the item that h names, as [Column.Get] does,
@@ -98,10 +96,10 @@ func (c *Column[T, C]) At(h Handle[T]) *C {
 	if check.Cheap {
 		c.core.lookup("At")
 	}
-	tag := h.ID >> 48 & (MaxShards - 1)
-	v, ok := rows.FindBeside[C](c.maps[tag], c.core.shards[tag], h.ID)
+	of := c.core.shards[h.ID>>48&(MaxShards-1)]
+	v, ok := rows.FindBeside[C](of, h.ID)
 	if !ok {
-		panic(c.maps[tag].Missing(h.ID))
+		panic(of.Missing(h.ID))
 	}
 	return v
 }

@@ -13,6 +13,7 @@ import (
 	"handloom/internal/items"
 	"handloom/internal/record"
 	"handloom/internal/rows"
+	"handloom/internal/sparse"
 )
 
 // column is all of a [Column] but what a user's code calls with elements.
@@ -23,7 +24,7 @@ type column struct {
 	fullName string // with that of the table
 	line     int    // of [Store.Flushed]
 	kind     *rows.Kind
-	shards   [MaxShards]*rows.Column // by typeId & 63 of the table
+	shards   [MaxShards]*rows.Column // by typeId & 63 of the table; unused entries are of an empty map
 	fields   []uintptr               // offsets of handles within an element
 	visitor  apply.Visitor           // of handles behind references; nil: there are none
 	tracked  bool                    // keeps what frames wrote
@@ -56,6 +57,7 @@ func (c *column) add(t *table, o columnOptions, of *items.Type) error {
 	c.kind = &rows.Kind{Name: o.name, Type: of}
 	c.fields, c.visitor, c.tracked = fields, o.links, o.changes
 	c.written.init(t)
+	c.forget()
 	for i, sh := range t.order {
 		shard := t.packed(i).AddColumn(c.kind)
 		c.shards[(int(t.first)+i)%MaxShards] = shard
@@ -84,6 +86,12 @@ func (o columnOptions) validate(t *table) error {
 		errs = append(errs, errors.New("the table keeps no changes; register it with Changes as well"))
 	}
 	return errors.Join(errs...)
+}
+
+// forget empties the lookups: they find nothing.
+func (c *column) forget() {
+	none, _ := rows.New(c.table.typ, sparse.Options{TypeID: int(c.table.first)}) // which is a typeId
+	fill(c.shards[:], none.AddColumn(c.kind))
 }
 
 // onSet returns what a flush tells of the items of a shard whose elements it sets.

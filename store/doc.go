@@ -9,6 +9,7 @@
 //
 //   - table: all items of one Go type; one or more shards. A [Table] packs its
 //     items; a [StableTable] keeps each at its address.
+//   - column: an array beside the items of a packed table, kept in step with its rows.
 //   - handle: the name of one item. It never dangles, and along one history it is
 //     never issued twice; a [Store.Rollback] begins another one.
 //   - phase: a period with one rule for access.
@@ -95,6 +96,32 @@
 // records something for what hit it, and where events are walked over more than
 // once. The children of a parent are found in the same way.
 //
+// # Columns
+//
+//	pos, err := store.AddColumn(boids, store.ColumnOptions[Pos]{Name: "pos"})
+//	vel, err := store.AddColumn(boids, store.ColumnOptions[Vel]{Name: "vel"})
+//
+//	err = boids.ForEachRows(ctx, func(_ context.Context, c store.RowsChunk[Boid]) error {
+//		p, v := pos.Write(c), vel.Beside(c.Rows())
+//		for i := range p {
+//			p[i].X += v[i].X
+//		}
+//		return nil
+//	})
+//
+// A pass over one field reads the whole items that it lies in. A [Column] is that field
+// in an array of its own: element i belongs to row i, and the table keeps it so. In a
+// schedule a column is a resource like a table, so that systems which write different
+// columns of one table run at the same time, each by a [Table.ForEachRows], to which items
+// are read alone. What a task would change of other items it records: [Column.Set].
+//
+// Elements are zero for new items. What few items have lies in a table of its own instead,
+// with a handle of the item.
+//
+// A task may read elements that no task of the pass writes. Where each element follows
+// from those of its neighbours there are two columns: a pass reads one and writes the
+// other, and then they are exchanged ([Exchange]). The example Life does so.
+//
 // # A schedule
 //
 //	type on = []store.Resource
@@ -176,7 +203,9 @@
 //
 //	what                                     is good until
 //	pointer from Get, At, All, Chunk.Items   the phase ends; in a StableTable: the item is erased
-//	Chunk, Rows, GroupChunk                  the task ends
+//	element of a Column, by Get, At          the phase ends, or an Exchange of the column
+//	slice from Rows, Write, Beside           the task ends
+//	Chunk, Rows, RowsChunk, GroupChunk       the task ends
 //	Groups                                   the next flush or reorder of one of its two tables
 //	Queue                                    its task or call returns; of Queues: the next flush or Discard
 //	pointer from Staged, EmplaceFunc         the task or call returns
@@ -197,17 +226,24 @@
 //	call                                inside                        from
 //	Get Has At All Len Resolve          Read, pass, Reduce, Write,    any goroutine of that phase
 //	Created Erased Replaced Written Of  system
-//	Dump DumpTable DigestTables
+//	Dump DumpTable DumpColumns
+//	DigestTables
 //	DigestShard
 //	                                    no phase, System.If           the goroutine that flushes
-//	Emplace Erase EraseAll Put Staged   pass, call of the inbox       the goroutine that owns the queue
+//	Emplace Erase EraseAll Put Set      pass, call of the inbox       the goroutine that owns the queue
+//	Staged
 //	                                    Store.Queues: till the flush
 //	write items in place                ForEach                       the task, its own chunk
 //	                                    system                        one goroutine, tables it writes, while no pass of it runs
 //	                                    Write                         one goroutine, while no pass or flush runs
+//	write elements in place             ForEach, ForEachRows          the task, its own chunk
+//	                                    system                        one goroutine, columns it writes, while no pass of it runs
+//	                                    Write                         one goroutine, while no pass or flush runs
 //	Insert Remove Clear Maps            Write                         likewise
 //	EndFrame
 //	ForEach Each GroupBy Groups.ForEach no phase, Write, system       one at a time
+//	ForEachRows
+//	Exchange                            Write, system                 one at a time
 //	Reduce ReduceStable                 no phase, Read, task          any
 //	                                    Write, system                 one at a time
 //	Digest Verify Snapshot              no phase, Read                any
@@ -218,7 +254,8 @@
 //	SortFunc SortByKey Defragment       Write                         one at a time
 //	Write Read Close Submit Claim       no phase                      any
 //	Queues Discard Pending              no phase, Read, Reduce        the goroutine that flushes
-//	Register RegisterStable Shuffle     no phase open at all          any
+//	Register RegisterStable AddColumn   no phase open at all          any
+//	Shuffle
 //	Inbox Stats Flushed Epoch Timings   anywhere                      any
 //
 // A task is a call of the function of a pass or Reduce. Calls that are made one at a

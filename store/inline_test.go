@@ -7,11 +7,14 @@ import (
 )
 
 // A lookup in a table must cost what one in a map does, and not a call more.
-func TestGetAndHasOfATableOfEitherKindInline(t *testing.T) {
+func TestLookupsInTablesAndColumnsInline(t *testing.T) {
 	// A generic method is compiled where it is instantiated: in testdata.
 	out, err := exec.Command("go", "build", "-gcflags=-m", "./testdata/inline").CombinedOutput()
 	if err != nil {
 		t.Fatalf("%v\n%s", err, out)
+	}
+	if element := regexp.MustCompile(`lookup\.go:.*inlining call to store\.\(\*Column\[.*\]\)\.Get\n`); !element.Match(out) {
+		t.Errorf("the compiler does not inline Get of a Column:\n%s", out)
 	}
 	for table, container := range map[string]string{"Table": "rows", "StableTable": "pages"} {
 		for _, method := range []string{"Get", "Has"} {

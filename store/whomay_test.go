@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"slices"
@@ -84,7 +85,9 @@ type visitor struct {
 	outer, other *store.Table[item]
 	stable       *store.StableTable[item]
 	frame        *store.Schedule
-	writer       *store.Writer // of the innermost Write
+	now, next    *store.Column[item, int] // of other
+	added        int                      // columns, since then
+	writer       *store.Writer            // of the innermost Write
 	groups       store.Groups[item, item]
 	before       store.Checkpoint
 	image        []byte // of the same
@@ -95,6 +98,7 @@ func newVisitor(t *testing.T) *visitor {
 	s, table := newTable(t, store.Options{Workers: 2}, store.TableOptions[item]{})
 	v := &visitor{Store: s, outer: table, other: register(t, s, store.TableOptions[item]{Name: "other"})}
 	v.stable = registerStable(t, s, store.TableOptions[item]{Name: "stable"})
+	v.now, v.next = addColumn(t, v.other, store.ColumnOptions[int]{Name: "now"}), addColumn(t, v.other, store.ColumnOptions[int]{Name: "next"})
 	v.frame = newSchedule(t, s, store.System{Name: "idle", Run: nothing})
 	fill(t, s, v.outer, 1)
 	fill(t, s, v.other, 1)
@@ -131,7 +135,7 @@ func (v *visitor) enter(ctx context.Context, phases []string, f func(ctx context
 		_, err := store.Reduce(ctx, v.other, func(ctx context.Context, _ store.Rows[item]) (int, error) { return 0, next(ctx) }, addInt)
 		return err
 	case "system":
-		all := on(v.outer, v.other, v.stable)
+		all := on(v.outer, v.other, v.stable, v.now, v.next)
 		frame, err := store.NewSchedule(v.Store, store.System{Name: "it", Writes: all, Emits: all, Run: next})
 		if err == nil {
 			_, err = frame.Run(ctx)
@@ -165,6 +169,14 @@ func (v *visitor) calls() map[string]func(ctx context.Context) error {
 	calls["Defragment"] = func(ctx context.Context) error {
 		_, _, err := store.Defragment(ctx, v.other, v.writer, byNumber, 0)
 		return err
+	}
+	calls["ForEachRows"] = func(ctx context.Context) error {
+		return v.other.ForEachRows(ctx, func(context.Context, store.RowsChunk[item]) error { return nil })
+	}
+	calls["Exchange"] = func(ctx context.Context) error { return store.Exchange(ctx, v.now, v.next) }
+	calls["AddColumn"] = func(context.Context) error {
+		v.added++
+		return second(store.AddColumn(v.other, store.ColumnOptions[int]{Name: fmt.Sprint("late ", v.added)}))
 	}
 	calls["EndFrame"] = func(context.Context) error { v.writer.EndFrame(); return nil }
 	calls["Submit"] = func(ctx context.Context) error {
@@ -200,8 +212,8 @@ func (v *visitor) calls() map[string]func(ctx context.Context) error {
 
 // unrefused are calls of the table that nothing refuses, in a normal build or
 // because no phase is asked: those of queues and writers have tests of their own.
-var unrefused = strings.Fields(`Get Has At All Len Resolve Created Erased Replaced Written Of Dump DumpTable DigestTables DigestShard Pending
-	Emplace Erase EraseAll Put Staged write items in place Insert Remove Clear Maps`)
+var unrefused = strings.Fields(`Get Has At All Len Resolve Created Erased Replaced Written Of Dump DumpTable DumpColumns DigestTables DigestShard Pending
+	Emplace Erase EraseAll Put Set Staged write items elements in place Insert Remove Clear Maps`)
 
 // attempt makes a call; a Writer that is used in the wrong place panics.
 func attempt(call func(ctx context.Context) error, ctx context.Context) (err error) {

@@ -8,6 +8,7 @@ import (
 	"handloom/internal/digest"
 	"handloom/internal/items"
 	"handloom/internal/sparse"
+	"handloom/shard/handle"
 )
 
 // Kind says what a column is. The shards of a table share it, and so do all copies of
@@ -25,6 +26,7 @@ type Kind struct {
 type Column struct {
 	Kind *Kind
 
+	of            *Dense
 	all           items.Slice
 	gathered, one items.Slice // scratch of reorders
 }
@@ -39,7 +41,7 @@ type followers struct {
 // AddColumn adds a column whose elements are zero, and returns it.
 func (d *Dense) AddColumn(k *Kind) *Column {
 	d.guard("AddColumn")
-	c := &Column{Kind: k, all: k.Type.Make(d.items.Cap())}
+	c := &Column{Kind: k, of: d, all: k.Type.Make(d.items.Cap())}
 	f := d.following()
 	f.columns = append(f.columns, c)
 	return c
@@ -95,7 +97,7 @@ func (f *followers) erased(moves []sparse.Move, kept, n int) {
 func (f *followers) reset() {
 	f.known = nil
 	for _, c := range f.columns {
-		*c = Column{Kind: c.Kind}
+		*c = Column{Kind: c.Kind, of: c.of}
 	}
 }
 
@@ -103,7 +105,7 @@ func (f *followers) reset() {
 func (f *followers) shrink(n int) {
 	f.known = f.known.shrink()
 	for _, c := range f.columns {
-		*c = Column{Kind: c.Kind, all: c.Kind.Type.Grown(c.all.Resize(n), n)}
+		*c = Column{Kind: c.Kind, of: c.of, all: c.Kind.Type.Grown(c.all.Resize(n), n)}
 	}
 }
 
@@ -122,6 +124,9 @@ func (c *Column) Fill(row int, values items.Slice) {
 	t := c.Kind.Type
 	t.Copy(c.all.Sub(row, row+values.Len(), t.Size), values)
 }
+
+// Missing is what At methods panic with when id names no item; see [Dense.Missing].
+func (c *Column) Missing(id handle.ID) *handle.StaleError { return c.of.Missing(id) }
 
 // Exchange lets two columns of one map, which has so many rows, and of one type have
 // each other's elements. What was given out of them is over; a checked build moves both.

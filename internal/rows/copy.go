@@ -192,6 +192,6 @@ func (d *Dense) Become(from *Dense) {
 		d.following().known = from.ordering()
 	}
 	for i, c := range d.Columns() {
-		*c = Column{Kind: c.Kind, all: from.Columns()[i].all}
+		*c = Column{Kind: c.Kind, of: d, all: from.Columns()[i].all}
 	}
 }

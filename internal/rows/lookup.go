@@ -30,11 +30,10 @@ func Find[T any](d *Dense, id handle.ID) (*T, bool) {
 	return nil, false
 }
 
-// FindBeside returns the address of the element of a column of d that belongs to the
-// item that id names, and whether there is one; see [Find]. C is the type of the column,
-// which may be nil where d is empty.
-func FindBeside[C any](d *Dense, c *Column, id handle.ID) (*C, bool) {
-	words := d.set.Words
+// FindBeside returns the address of the element of a column that belongs to the
+// item that id names, and whether there is one; see [Find]. C is the type of the column.
+func FindBeside[C any](c *Column, id handle.ID) (*C, bool) {
+	words := c.of.set.Words
 	if i := uint64(id) & sparse.IndexMask; i < uint64(len(words)) {
 		if w := words[i]; (w^id)>>32 == 0 {
 			return &(*(*[]C)(unsafe.Pointer(&c.all)))[uint32(w)], true

@@ -27,6 +27,21 @@ func TestAFurtherTableCostsFewFunctions(t *testing.T) {
 	}
 }
 
+// A further column is its typed steps and some ten methods.
+func TestAFurtherColumnCostsFewFunctions(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it compiles two programs")
+	}
+	const most = 80
+	one := functions(t, Program{Tables: 1, Columns: 1})
+	three := functions(t, Program{Tables: 1, Columns: 3})
+	further := (three - one + 1) / 2
+	t.Logf("%d functions for a further column", further)
+	if further > most || further < 20 {
+		t.Errorf("a further column costs %d functions; want at most %d", further, most)
+	}
+}
+
 func functions(t *testing.T, p Program) int {
 	t.Helper()
 	n, err := p.Functions(t.Context())

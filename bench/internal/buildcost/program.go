@@ -10,6 +10,8 @@ type Program struct {
 	Tables int
 	Every  bool // it uses every operation of a table, else what every program needs
 	Apart  bool // another package registers the tables
+
+	Columns int // of the first table, each of another type
 }
 
 func (p Program) String() string {
@@ -52,6 +54,12 @@ func (p Program) files(touched int64) map[string]string {
 		if p.Every {
 			body += every
 		}
+		if i == 0 {
+			for k := range p.Columns {
+				body += strings.ReplaceAll(column, "#", fmt.Sprint(k))
+				fmt.Fprintf(use, "\ntype C%d struct {\n%s}\n", k, fields(100+k))
+			}
+		}
 		fmt.Fprint(use, strings.NewReplacer("made.", of, "$", fmt.Sprint(i)).Replace("\n"+head+body+"\treturn nil\n}\n"))
 		fmt.Fprintf(main, "\tif err := use.Use%d(ctx, s); err != nil {\n\t\tpanic(err)\n\t}\n", i)
 	}
@@ -74,7 +82,7 @@ func fields(i int) string {
 	return b.String()
 }
 
-// The code for a type, in which $ is its number.
+// The code for a type, in which $ is its number, and for a column, in which # is.
 const (
 	register = `
 func Register$(s *store.Store) (*store.Table[T$], error) {
@@ -106,6 +114,33 @@ func Register$(s *store.Store) (*store.Table[T$], error) {
 			panic(h)
 		}
 	}
+`
+	column = `	c#, err := store.AddColumn(t, store.ColumnOptions[C#]{Name: "c#"})
+	if err != nil {
+		return err
+	}
+	err = t.ForEachRows(ctx, func(ctx context.Context, c store.RowsChunk[made.T$]) error {
+		e, b := c#.Write(c), c#.Beside(c.Rows())
+		for i := range e {
+			e[i] = b[i]
+			c#.Set(c.Queue, c.Handle(i), e[i])
+			c#.Wrote(c, i)
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	for h := range c#.Written() {
+		if v, ok := c#.Get(h); ok {
+			*v = *c#.At(h)
+		}
+	}
+	_ = t.ForEach(ctx, func(ctx context.Context, c store.Chunk[made.T$]) error {
+		_ = c#.Rows(c)
+		return nil
+	})
+	_ = store.Exchange(ctx, c#, c#)
 `
 	every = `	var z made.T$
 	q, _ := s.Queues(1)

@@ -18,3 +18,6 @@ func StableGet(t *store.StableTable[Item], h store.Handle[Item]) (*Item, bool) {
 
 // StableHas looks h up.
 func StableHas(t *store.StableTable[Item], h store.Handle[Item]) bool { return t.Has(h) }
+
+// Element looks the element of h up.
+func Element(c *store.Column[Item, uint32], h store.Handle[Item]) (*uint32, bool) { return c.Get(h) }

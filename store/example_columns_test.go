@@ -1,0 +1,135 @@
+package store_test
+
+import (
+	"context"
+	"fmt"
+
+	"handloom/store"
+)
+
+// ember is what all systems need of an ember; the rest lies in columns.
+type ember struct{ Source int }
+
+type (
+	place struct{ X, Y float32 }
+	speed struct{ X, Y float32 }
+)
+
+// fire is a table of embers with three columns.
+type fire struct {
+	embers *store.Table[ember]
+	places *store.Column[ember, place]
+	speeds *store.Column[ember, speed]
+	heats  *store.Column[ember, float32]
+	frame  *store.Schedule
+}
+
+func newFire(s *store.Store) (*fire, error) {
+	f := new(fire)
+	var err error
+	if f.embers, err = store.Register(s, store.TableOptions[ember]{Name: "embers", Shards: 2}); err != nil {
+		return nil, err
+	}
+	if f.places, err = store.AddColumn(f.embers, store.ColumnOptions[place]{Name: "place"}); err != nil {
+		return nil, err
+	}
+	if f.speeds, err = store.AddColumn(f.embers, store.ColumnOptions[speed]{Name: "speed"}); err != nil {
+		return nil, err
+	}
+	if f.heats, err = store.AddColumn(f.embers, store.ColumnOptions[float32]{Name: "heat"}); err != nil {
+		return nil, err
+	}
+	type on = []store.Resource
+	f.frame, err = store.NewSchedule(
+		s,
+		store.System{Name: "move", Reads: on{f.speeds}, Writes: on{f.places}, Run: f.move},
+		store.System{Name: "cool", Writes: on{f.heats}, Emits: on{f.embers}, Run: f.cool},
+		store.System{Name: "throw", Emits: on{f.embers, f.speeds, f.heats}, Run: f.throw(s)},
+	)
+	return f, err
+}
+
+// move reads one column and writes another, 16 bytes for each ember.
+func (f *fire) move(ctx context.Context) error {
+	return f.embers.ForEachRows(ctx, func(_ context.Context, c store.RowsChunk[ember]) error {
+		p, v := f.places.Write(c), f.speeds.Beside(c.Rows())
+		for i := range p {
+			p[i].X += v[i].X
+			p[i].Y += v[i].Y
+		}
+		return nil
+	})
+}
+
+// cool writes a third column, at the same time.
+func (f *fire) cool(ctx context.Context) error {
+	return f.embers.ForEachRows(ctx, func(_ context.Context, c store.RowsChunk[ember]) error {
+		heat := f.heats.Write(c)
+		for i := range heat {
+			if heat[i] -= 10; heat[i] <= 0 {
+				c.Erase(i)
+			}
+		}
+		return nil
+	})
+}
+
+// throw records embers and their elements; places begin at zero.
+func (f *fire) throw(s *store.Store) func(ctx context.Context) error {
+	return func(ctx context.Context) error {
+		return s.Each(ctx, 3, func(_ context.Context, task int, q store.Queue) error {
+			for i := range 4 {
+				e := f.embers.Emplace(q, ember{Source: task})
+				f.speeds.Set(q, e, speed{X: float32(task - 1), Y: float32(i + 1)})
+				f.heats.Set(q, e, float32(10*(i+1)))
+			}
+			return nil
+		})
+	}
+}
+
+// Columns: particles whose systems write different columns of one table at the same
+// time.
+func Example_columns() {
+	ctx := context.Background()
+	s, err := store.New(store.Options{Workers: 2})
+	if err != nil {
+		panic(err)
+	}
+	f, err := newFire(s)
+	if err != nil {
+		panic(err)
+	}
+	fmt.Print(f.frame.Explain())
+	for range 5 {
+		report, err := f.frame.Run(ctx)
+		if err != nil {
+			panic(err)
+		}
+		top, err := store.Reduce(ctx, f.embers, func(_ context.Context, r store.Rows[ember]) (top float32, err error) {
+			for _, p := range f.places.Beside(r) {
+				top = max(top, p.Y)
+			}
+			return top, nil
+		}, func(a, b float32) float32 { return max(a, b) })
+		if err != nil {
+			panic(err)
+		}
+		fmt.Printf("%d embers up to %v, %v\n", f.embers.Len(), top, report.Columns)
+	}
+	// Output:
+	// wave 1
+	//   move
+	//   cool
+	//   throw
+	// flush
+	//     cool emits embers
+	//     throw emits embers.speed
+	//     throw emits embers
+	//     throw emits embers.heat
+	// 12 embers up to 0, [embers.speed: 12 put embers.heat: 12 put]
+	// 21 embers up to 4, [embers.speed: 12 put embers.heat: 12 put]
+	// 27 embers up to 8, [embers.speed: 12 put embers.heat: 12 put]
+	// 30 embers up to 12, [embers.speed: 12 put embers.heat: 12 put]
+	// 30 embers up to 12, [embers.speed: 12 put embers.heat: 12 put]
+}
