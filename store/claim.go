@@ -18,7 +18,7 @@ var errClaimed = fmt.Errorf("%w: a driver has claimed the store, and changes it 
 // Claim is the sole right to change a store, for a driver that logs what it applies.
 //
 // Nobody else may flush, write or record while it is held: Write, passes, Flush, Run of a
-// schedule, Checkpoint, Rollback, Load, Inbox, Submit, Queues, Discard, Register and Close
+// schedule, Checkpoint, Rollback, Load, Inbox, Submit, Queues, Discard, Register, AddColumn and Close
 // are [ErrPhase], but for phases with the context of the Claim. Read, Reduce, Digest,
 // Verify, Snapshot and ReadCheckpoint are anybody's still. Inside a tick Rollback and
 // Load are ErrPhase, too.
