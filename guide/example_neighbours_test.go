@@ -21,6 +21,8 @@ type Square struct{ Column, Row int }
 
 // endregion
 
+// region setup
+
 // side is how many squares a row has.
 const side = 4
 
@@ -66,6 +68,8 @@ func (f *flock) squareAt(place [2]float64) store.Handle[Square] {
 	index := func(x float64) int { return min(max(int(x), 0), side-1) }
 	return f.at[index(place[1])][index(place[0])]
 }
+
+// endregion
 
 // region tick
 

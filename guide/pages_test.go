@@ -141,6 +141,7 @@ var library = []string{
 // told are the panics whose text the source does not have, and where they are
 // explained.
 var told = map[string]string{
+	"of.Missing(h.ID)":       "StaleError",
 	"m.Missing(h.ID)":        "StaleError",
 	"m.dense.Missing(h.ID)":  "StaleError",
 	"m.stable.Missing(h.ID)": "StaleError",

@@ -7,6 +7,8 @@ import (
 	"handloom/store"
 )
 
+// region types
+
 // ember is what all systems need of an ember; the rest lies in columns.
 type ember struct{ Source int }
 
@@ -24,9 +26,12 @@ type fire struct {
 	frame  *store.Schedule
 }
 
+// endregion
+
 func newFire(s *store.Store) (*fire, error) {
 	f := new(fire)
 	var err error
+	// region add
 	if f.embers, err = store.Register(s, store.TableOptions[ember]{Name: "embers", Shards: 2}); err != nil {
 		return nil, err
 	}
@@ -39,6 +44,8 @@ func newFire(s *store.Store) (*fire, error) {
 	if f.heats, err = store.AddColumn(f.embers, store.ColumnOptions[float32]{Name: "heat"}); err != nil {
 		return nil, err
 	}
+	// endregion
+	// region systems
 	type on = []store.Resource
 	f.frame, err = store.NewSchedule(
 		s,
@@ -46,8 +53,11 @@ func newFire(s *store.Store) (*fire, error) {
 		store.System{Name: "cool", Writes: on{f.heats}, Emits: on{f.embers}, Run: f.cool},
 		store.System{Name: "throw", Emits: on{f.embers, f.speeds, f.heats}, Run: f.throw(s)},
 	)
+	// endregion
 	return f, err
 }
+
+// region passes
 
 // move reads one column and writes another, 16 bytes for each ember.
 func (f *fire) move(ctx context.Context) error {
@@ -74,6 +84,10 @@ func (f *fire) cool(ctx context.Context) error {
 	})
 }
 
+// endregion
+
+// region set
+
 // throw records embers and their elements; places begin at zero.
 func (f *fire) throw(s *store.Store) func(ctx context.Context) error {
 	return func(ctx context.Context) error {
@@ -87,6 +101,8 @@ func (f *fire) throw(s *store.Store) func(ctx context.Context) error {
 		})
 	}
 }
+
+// endregion
 
 // Columns: particles whose systems write different columns of one table at the same
 // time.
@@ -106,12 +122,14 @@ func Example_columns() {
 		if err != nil {
 			panic(err)
 		}
+		// region reduce
 		top, err := store.Reduce(ctx, f.embers, func(_ context.Context, r store.Rows[ember]) (top float32, err error) {
 			for _, p := range f.places.Beside(r) {
 				top = max(top, p.Y)
 			}
 			return top, nil
 		}, func(a, b float32) float32 { return max(a, b) })
+		// endregion
 		if err != nil {
 			panic(err)
 		}

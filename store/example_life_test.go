@@ -8,6 +8,8 @@ import (
 	"handloom/store"
 )
 
+// region cell
+
 // cell is a place on a torus; whether it lives lies in columns.
 type cell struct {
 	Near [8]store.Handle[cell]
@@ -20,6 +22,8 @@ type life struct {
 	places    []store.Handle[cell] // by row and column of the torus
 	width     int
 }
+
+// endregion
 
 func newLife(ctx context.Context, s *store.Store, torus ...string) (*life, error) {
 	l := &life{width: len(torus[0])}
@@ -58,6 +62,8 @@ func (l *life) place(row, column int) store.Handle[cell] {
 	return l.places[(row+height)%height*l.width+(column+l.width)%l.width]
 }
 
+// region step
+
 // step reads now of neighbours anywhere and writes next of its own cells alone: no task
 // reads what another writes.
 func (l *life) step(ctx context.Context) error {
@@ -79,6 +85,8 @@ func (l *life) step(ctx context.Context) error {
 	}
 	return store.Exchange(ctx, l.now, l.next)
 }
+
+// endregion
 
 func (l *life) String() string {
 	var b strings.Builder
