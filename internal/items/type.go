@@ -99,8 +99,10 @@ func (t *Type) ReadItems(r *digest.Reader, s Slice) { r.Items(t.Digest, s.data, 
 // ReadItem reads the item at p, which is zero.
 func (t *Type) ReadItem(r *digest.Reader, p unsafe.Pointer) { r.Items(t.Digest, p, 1) }
 
-// DigestItem adds the item at p to h.
-func (t *Type) DigestItem(h *digest.Hash, p unsafe.Pointer) { t.Digest.Items(h, p, 1) }
+// DigestApart adds n items to h, which begin stride bytes apart.
+func (t *Type) DigestApart(h *digest.Hash, p unsafe.Pointer, stride uintptr, n int) {
+	t.Digest.ItemsApart(h, p, stride, n)
+}
 
 // typed is Steps for T.
 type typed[T any] struct{}

@@ -2,7 +2,10 @@ package pages
 
 import (
 	"fmt"
+	"iter"
+	"reflect"
 	"slices"
+	"unsafe"
 
 	"handloom/internal/digest"
 	"handloom/internal/sparse"
@@ -97,13 +100,31 @@ func (s *Stable) Digest() uint64 {
 // DigestTo gives h what [Stable.Digest] is the sum of.
 func (s *Stable) DigestTo(h *digest.Hash) {
 	s.list.DigestWords(h, s.slots, func() {
-		for slot := range s.slots {
-			h.Uint64(uint64(*s.word(sparse.Slot(slot))))
+		words := digest.Of(reflect.TypeFor[handle.ID]())
+		for first, end := range s.pieces(0, s.slots) {
+			stride := s.size
+			if s.isReleased(first >> s.shift) {
+				stride = unsafe.Sizeof(handle.ID(0))
+			}
+			words.ItemsApart(h, unsafe.Pointer(s.word(sparse.Slot(first))), stride, end-first)
 		}
 	})
 	for first, end := range s.live.Runs(0, s.slots) {
-		for slot := first; slot < end; slot++ {
-			s.typ.items.DigestItem(h, s.item(sparse.Slot(slot)))
+		for first, end := range s.pieces(first, end) {
+			s.typ.items.DigestApart(h, s.item(sparse.Slot(first)), s.size, end-first)
+		}
+	}
+}
+
+// pieces cuts a run of slots where pages end.
+func (s *Stable) pieces(first, end int) iter.Seq2[int, int] {
+	return func(yield func(first, end int) bool) {
+		for first < end {
+			to := min(end, (first>>s.shift+1)<<s.shift)
+			if !yield(first, to) {
+				return
+			}
+			first = to
 		}
 	}
 }
