@@ -85,6 +85,43 @@ func TestAnOwnerThatDivergesStopsTheOthers(t *testing.T) {
 	})
 }
 
+// Also the epoch of the store is compared, for programs draw from it.
+func TestAnEpochThatDiffersIsFound(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := keeping{world.Memory()}
+		g, h := newGame(t, store.Options{}), newGame(t, store.Options{})
+		o := h.options()
+		o.Tick = func(ctx context.Context, w *store.Writer, tick world.Tick) error {
+			err := h.tick(ctx, w, tick)
+			if err != nil || tick.Number != 9 {
+				return err
+			}
+			err = h.Each(ctx, 1, func(_ context.Context, _ int, q store.Queue) error {
+				h.hits.Erase(q, h.hits.Emplace(q, hit{})) // which comes to nothing, but a flush
+				return nil
+			})
+			if err == nil {
+				_, err = h.Flush(ctx)
+			}
+			return err
+		}
+		w := mustOpen(t, g, l)
+		v, err := world.Open(t.Context(), h.Store, l, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		steps(t, w, 11)
+		for err == nil && v.Status().Tick < 11 {
+			_, err = v.Step(t.Context())
+		}
+		if !errors.Is(err, world.ErrDiverged) {
+			t.Errorf("Step: %v", err)
+		}
+		crash(t, w)
+		mustClose(t, v)
+	})
+}
+
 func TestARecoveryThatDivergesIsAnError(t *testing.T) {
 	l := world.Memory()
 	g := newGame(t, store.Options{})

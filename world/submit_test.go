@@ -71,6 +71,9 @@ func inside(t *testing.T) (tick, applied error) {
 	}
 	o.Applied = func(ctx context.Context, _ world.Outcome) {
 		_, applied = w.Submit(ctx, g.order(1))
+		if err := g.Write(ctx, func(context.Context, *store.Writer) error { return nil }); !errors.Is(err, store.ErrPhase) {
+			t.Errorf("Write inside Applied, which no log holds: %v", err)
+		}
 		if err := w.Handoff(ctx, ""); !errors.Is(err, store.ErrPhase) {
 			t.Errorf("Handoff inside Applied: %v", err)
 		}

@@ -3,6 +3,7 @@ package world_test
 import (
 	"context"
 	"errors"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -223,29 +224,34 @@ func TestASlowTickIsOvertaken(t *testing.T) {
 	})
 }
 
-// Where appends take longer than the silence every world thinks that the others are
-// gone. They wait longer and longer, and ticks go on.
+// Where an owner's ticks take longer than the silence, each term ends with its first
+// tick. Worlds wait longer and longer, until one can stay.
 func TestStormsOfTakeoversAbate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		shared := keeping{world.Memory()}
-		slow := &faulty{Log: shared}
-		slow.append = func(ctx context.Context, prev uint64, rec []byte) (uint64, error) {
-			time.Sleep(900 * time.Millisecond)
-			return shared.Append(ctx, prev, rec)
+		l := keeping{world.Memory()}
+		var worlds [3]*running
+		for i := range worlds {
+			g := newGame(t, alone)
+			var slow atomic.Pointer[world.World]
+			g.fault = func(world.Tick) error {
+				if w := slow.Load(); w != nil && w.Status().Owner {
+					time.Sleep(900 * time.Millisecond)
+				}
+				return nil
+			}
+			worlds[i] = run(t, g, l)
+			slow.Store(worlds[i].World)
 		}
-		var worlds []*running
-		for range 3 {
-			worlds = append(worlds, run(t, newGame(t, alone), slow))
-		}
+		time.Sleep(30 * time.Second)
+		early := mustAudit(t, l)
 		time.Sleep(time.Minute)
-		early := mustAudit(t, shared)
-		time.Sleep(4 * time.Minute)
-		late := mustAudit(t, shared)
+		late := mustAudit(t, l)
 		for _, w := range worlds {
 			w.end(t)
+			wantSame(t, worlds[0].game, w.game)
 		}
-		if early.Terms > 10 || late.Terms-early.Terms > 4 || late.Ticks-early.Ticks < 200 {
-			t.Errorf("%d terms and %d ticks in a minute, %d and %d in the four behind it", early.Terms, early.Ticks, late.Terms-early.Terms, late.Ticks-early.Ticks)
+		if early.Terms < 3 || early.Terms > 12 || late.Terms != early.Terms || late.Ticks-early.Ticks < 60 {
+			t.Errorf("%d terms in half a minute, %d in the minute behind it with %d ticks", early.Terms, late.Terms-early.Terms, late.Ticks-early.Ticks)
 		}
 	})
 }
