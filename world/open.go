@@ -81,14 +81,14 @@ func (w *World) open(ctx context.Context) error {
 
 // recover comes to the state behind the last record, or behind a tick before that.
 func (w *World) recover(ctx context.Context, upTo uint64) error {
-	tail, err := w.log.Tail(ctx)
-	if err != nil {
-		return fmt.Errorf("world: %w", err)
-	}
 	found, err := w.load(ctx, func(h head) bool { return h.tick <= upTo })
+	if err != nil {
+		return err
+	}
+	tail, err := w.log.Tail(ctx)
 	switch {
 	case err != nil:
-		return err
+		return fmt.Errorf("world: %w", err)
 	case !found:
 		return fmt.Errorf("world: %w: there are %d records, and no snapshot that they go on from: %v", ErrCorrupt, tail, w.figure.passedErr)
 	case w.at().at > tail:

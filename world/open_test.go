@@ -333,6 +333,25 @@ func TestARecordThatDoesNotFollowIsCorrupt(t *testing.T) {
 	})
 }
 
+// A snapshot of more than the log holds says that the log has lost its end.
+func TestALogThatLostItsEndIsCorrupt(t *testing.T) {
+	good := keeping{world.Memory()}
+	w := mustOpen(t, newGame(t, store.Options{}), good)
+	steps(t, w, 5)
+	mustClose(t, w) // with a snapshot
+	short := world.Memory()
+	for n, rec := range records(t, good)[:4] {
+		if _, err := short.Append(t.Context(), uint64(n), rec); err != nil {
+			t.Fatal(err)
+		}
+	}
+	copySnapshot(t, good, short, 6)
+	g := newGame(t, store.Options{})
+	if _, err := world.Open(t.Context(), g.Store, short, g.options()); !errors.Is(err, world.ErrCorrupt) {
+		t.Errorf("Open: %v", err)
+	}
+}
+
 func flipped(rec []byte, at int) []byte {
 	b := bytes.Clone(rec)
 	if at < 0 {
@@ -363,27 +382,28 @@ func records(t *testing.T, l world.Log) (recs [][]byte) {
 func logOf(t *testing.T, of world.Log, recs [][]byte) world.Log {
 	t.Helper()
 	l := world.Memory()
-	r, err := of.Load(t.Context(), 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var b bytes.Buffer
-	if _, err := b.ReadFrom(r); err != nil {
-		t.Fatal(err)
-	}
 	for n, rec := range recs {
 		if _, err := l.Append(t.Context(), uint64(n), rec); err != nil {
 			t.Fatal(err)
 		}
 	}
-	err = l.Save(t.Context(), 0, func(w io.Writer) error {
-		_, err := w.Write(b.Bytes())
+	copySnapshot(t, of, l, 0)
+	return l
+}
+
+func copySnapshot(t *testing.T, from, to world.Log, at uint64) {
+	t.Helper()
+	r, err := from.Load(t.Context(), at)
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = to.Save(t.Context(), at, func(w io.Writer) error {
+		_, err := io.Copy(w, r)
 		return err
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return l
 }
 
 // What Export writes any store with the tables loads, and Replay comes to any tick
