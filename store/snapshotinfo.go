@@ -29,7 +29,11 @@ type SnapshotTable struct {
 	Bytes      int64  // of the shards
 	Schema     string // of the items, a line for each field
 	SchemaHash string // for TableOptions.Migrate
+	Columns    []SnapshotColumn
 }
+
+// SnapshotColumn is what a snapshot says of a column.
+type SnapshotColumn struct{ Name, Schema string }
 
 // InspectSnapshot reads what [Checkpoint.WriteTo] or [Store.Snapshot] wrote, without a
 // store and without knowing a type, and verifies the checksums and every digest: that
@@ -59,6 +63,10 @@ func (r *imageReader) inspect() (info SnapshotInfo, at SnapshotError, err error)
 			Name: t.name, Stable: t.kind&1 != 0, TypeID: int(t.first), Shards: int(t.shards),
 			Schema: digest.IndentSchema(t.schema), SchemaHash: digest.SchemaHash(t.schema),
 		})
+		of := &info.Tables[len(info.Tables)-1]
+		for _, c := range t.columns {
+			of.Columns = append(of.Columns, SnapshotColumn{c.name, digest.IndentSchema(c.schema)})
+		}
 	}
 	var whole digest.Hash
 	for i := range info.Tables {

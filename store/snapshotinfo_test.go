@@ -39,6 +39,21 @@ func TestInspectSnapshotTellsWhatIsInIt(t *testing.T) {
 	}
 }
 
+func TestInspectSnapshotTellsColumns(t *testing.T) {
+	s := newStore(t, store.Options{})
+	units := register(t, s, store.TableOptions[unit]{Name: "units"})
+	if _, err := store.AddColumn(units, store.ColumnOptions[plan]{Name: "plan", Clone: clonePlan}); err != nil {
+		t.Fatal(err)
+	}
+	info, err := store.InspectSnapshot(bytes.NewReader(image(t, s)))
+	if err != nil || len(info.Tables) != 1 || len(info.Tables[0].Columns) != 1 {
+		t.Fatalf("%+v, %v", info, err)
+	}
+	if c := info.Tables[0].Columns[0]; c.Name != "plan" || c.Schema != "struct{\n\tName string\n\tSteps []int64\n\tOdds map[uint8]float64\n}" {
+		t.Errorf("%+v", c)
+	}
+}
+
 func TestInspectSnapshotFindsEveryCutAndFlip(t *testing.T) {
 	w := newRealm(t, 1)
 	w.tick(t, 1)

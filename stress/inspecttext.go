@@ -79,7 +79,11 @@ func (s *lookedSnapshot) writeTo(w io.Writer, schema bool) {
 		return
 	}
 	for _, t := range i.Tables {
-		fmt.Fprintf(w, "%s %s\n\n", t.Name, strings.ReplaceAll(t.Schema, "\t", "    "))
+		fmt.Fprintf(w, "%s %s\n", t.Name, strings.ReplaceAll(t.Schema, "\t", "    "))
+		for _, c := range t.Columns {
+			fmt.Fprintf(w, "column %s.%s %s\n", t.Name, c.Name, strings.ReplaceAll(c.Schema, "\t", "    "))
+		}
+		fmt.Fprintln(w)
 	}
 }
 

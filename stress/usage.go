@@ -271,7 +271,8 @@ program, changes nothing, and a journal may be open meanwhile. All checksums and
 digests are verified: the bytes are those that were written. Whether they are a
 state, Store.Load says.
 
-  -schema   prints the item type of each table, as it was when it was written
+  -schema   prints the item type of each table and the types of its columns, as they
+            were when it was written
   -json     prints one JSON document instead
 
 Of a snapshot it prints the tag (record, tick, chain and program, which package
