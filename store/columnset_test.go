@@ -10,6 +10,7 @@ import (
 	"testing"
 	"unsafe"
 
+	"handloom/internal/check"
 	"handloom/store"
 )
 
@@ -279,6 +280,9 @@ func TestSetsLiveAndDieWithTheirQueue(t *testing.T) {
 
 // Recording and flushing Sets allocates nothing once arrays have grown.
 func TestSetsAllocateNothingInTheSteadyState(t *testing.T) {
+	if check.Cheap {
+		t.Skip("checks allocate")
+	}
 	ctx := t.Context()
 	s, table := newTable(t, store.Options{Workers: 1}, store.TableOptions[item]{})
 	a, b := addColumn(t, table, store.ColumnOptions[uint64]{Name: "a"}), addColumn(t, table, store.ColumnOptions[string]{Name: "b"})
