@@ -40,8 +40,8 @@ portable: ## the library on 32 bits, and that it compiles for the browser
 		set -x; GOARCH=386 go test -short -timeout $(TIMEOUT) ./store/... ./internal/kit/play ./shard/... ./batch ./tasks ./internal/schedule ./internal/record ./internal/apply ./internal/rows ./internal/pages ./internal/items ./internal/sparse ./internal/digest ./internal/highwater ./journal ./world; \
 	else echo "the tests on 32 bits run where the machine is an amd64"; fi
 	GOOS=js GOARCH=wasm go build ./store/... ./world ./guide/play
-	GOOS=windows go vet ./journal
-	GOOS=darwin go vet ./journal
+	GOOS=windows go vet ./journal ./world
+	GOOS=darwin go vet ./journal ./world
 
 stress: ## the main job, and that bad input is refused
 	sh stress/check.sh

@@ -55,10 +55,9 @@ func (p Program) files(touched int64) map[string]string {
 			body += every
 		}
 		if i == 0 {
-			for k := range p.Columns {
-				body += strings.ReplaceAll(column, "#", fmt.Sprint(k))
-				fmt.Fprintf(use, "\ntype C%d struct {\n%s}\n", k, fields(100+k))
-			}
+			types, uses := p.columns()
+			fmt.Fprint(use, types)
+			body += uses
 		}
 		fmt.Fprint(use, strings.NewReplacer("made.", of, "$", fmt.Sprint(i)).Replace("\n"+head+body+"\treturn nil\n}\n"))
 		fmt.Fprintf(main, "\tif err := use.Use%d(ctx, s); err != nil {\n\t\tpanic(err)\n\t}\n", i)
@@ -69,6 +68,16 @@ func (p Program) files(touched int64) map[string]string {
 		all[madePath+"/made.go"] = made.String()
 	}
 	return all
+}
+
+// columns returns the element types of the columns, and what is done with each.
+func (p Program) columns() (types, uses string) {
+	var declared, used strings.Builder
+	for k := range p.Columns {
+		fmt.Fprintf(&declared, "\ntype C%d struct {\n%s}\n", k, fields(100+k))
+		fmt.Fprint(&used, strings.ReplaceAll(column, "#", fmt.Sprint(k)))
+	}
+	return declared.String(), used.String()
 }
 
 // fields are those of type i, which no other has.
