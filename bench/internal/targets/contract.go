@@ -16,9 +16,10 @@ var (
 	usual   = []place{{1e5, 8}, {1e5, 64}, {1e6, 8}, {1e6, 64}}
 	smaller = []place{{1e5, 8}, {1e5, 64}}
 	larger  = []place{{1e6, 8}, {1e6, 64}}
+	wide    = []place{{1e6, 64}}
 )
 
-// contract is P1 to P24. Cases are called op/impl, and /workers behind it where
+// contract is P1 to P25. Cases are called op/impl, and /workers behind it where
 // there are several.
 var contract = []clause{
 	{"P1", "InsertItems, warm: of the bulk loop by hand", usual, ratio("insertitems/handlemap", "insertitems/straight"), atMost(1.15)},
@@ -69,4 +70,9 @@ var contract = []clause{
 	{"P23", "snapshot to a file, synced: the disk takes", larger, ratio("savefile/disk", "savefile/table"), atLeast(0.9)},
 	{"P24", "record of a tick in a journal, synced: the disk takes", []place{{0, 1 << 10}}, ratio("append/disk", "append/journal"), atLeast(0.9)},
 	{"P24", "the same: ns, 2 % of a tick at 60 Hz", []place{{0, 1 << 10}}, of("append/journal"), atMost(333_333)},
+	{"P25", "sum over a column of 8 bytes, 1 worker: of a raw slice", wide, ratio("columnsum/table/1", "columnsum/slice"), atMost(1.05)},
+	{"P25", "x += v over two columns, 1 worker: of two raw slices", wide, ratio("columnadd/table/1", "columnadd/slice"), atMost(1.1)},
+	{"P25", "the same: 1 worker takes, of 2 in a team", wide, ratio("columnadd/table/1", "columnadd/table/2"), atLeast(1.8)},
+	{"P25", "flush of creates with 4 columns: of one struct as wide", wide, ratio("columncreate/table.4columns", "columncreate/table"), atMost(1.5)},
+	{"P25", "single erase with 4 columns: of one without", wide, ratio("columnerase/table.4columns", "columnerase/table"), noLimit},
 }

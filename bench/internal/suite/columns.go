@@ -1,0 +1,199 @@
+package suite
+
+import (
+	"context"
+
+	"handloom/bench/internal/measure"
+	"handloom/store"
+)
+
+// columns returns the cases of n items of 64 bytes that have columns: one word of each is
+// added up, or added to another one, where a raw slice of words stands beside; items are
+// created, and erased one by one, where tables without columns do.
+func columns(s set[item64]) (cases []measure.Case) {
+	cases = append(s.columnPasses(), s.rawColumns()...)
+	cases = append(cases, s.newCase("columnerase", "table", func() *measure.Work { return s.eraseBeside(0) }))
+	cases = append(cases, s.newCase("columnerase", "table.4columns", func() *measure.Work { return s.eraseBeside(4) }))
+	cases = append(cases, s.newCase("columncreate", "table", s.createWide))
+	return append(cases, s.newCase("columncreate", "table.4columns", s.createColumns))
+}
+
+// rawColumns are the loops over slices of words.
+func (s set[T]) rawColumns() []measure.Case {
+	sum := func() *measure.Work {
+		words := make([]uint64, s.n)
+		return &measure.Work{Items: s.n, Body: func() { sink += sumOf(words) }}
+	}
+	add := func() *measure.Work {
+		to, from := make([]uint64, s.n), make([]uint64, s.n)
+		return &measure.Work{Items: s.n, Body: func() { addTo(to, from) }}
+	}
+	return []measure.Case{s.newCase("columnsum", "slice", sum), s.newCase("columnadd", "slice", add)}
+}
+
+//go:noinline
+func sumOf(words []uint64) (sum uint64) {
+	for _, w := range words {
+		sum += w
+	}
+	return sum
+}
+
+//go:noinline
+func addTo(to, from []uint64) {
+	from = from[:len(to)]
+	for i := range to {
+		to[i] += from[i]
+	}
+}
+
+// columnPasses are the same loops in passes over a table, and the sum over a field of its
+// items.
+func (s set[T]) columnPasses() (cases []measure.Case) {
+	on := &common[besideTable[T]]{make: func() besideTable[T] { return newBesideTable[T](s.n) }}
+	for _, pass := range []struct {
+		op, impl string
+		body     func(b besideTable[T], ctx context.Context)
+	}{
+		{"columnsum", "table", besideTable[T].sum},
+		{"columnsum", "table.field", besideTable[T].sumField},
+		{"columnadd", "table", besideTable[T].add},
+	} {
+		for _, workers := range s.workers {
+			c := s.newCase(pass.op, pass.impl, func() *measure.Work {
+				b := on.open()
+				var ctx context.Context
+				return &measure.Work{
+					Items: s.n, Within: within(workers, &ctx), Close: on.close,
+					Body: func() { pass.body(b, ctx) },
+				}
+			})
+			c.Workers = workers
+			cases = append(cases, c)
+		}
+	}
+	return cases
+}
+
+// besideTable is a table with two columns.
+type besideTable[T item] struct {
+	table *store.Table[T]
+	x, v  *store.Column[T, uint64]
+}
+
+func newBesideTable[T item](n int) besideTable[T] {
+	st := newStore(0)
+	t := must(store.Register(st, store.TableOptions[T]{Shards: shards, Reserve: n}))
+	b := besideTable[T]{t, addWords(t, "x"), addWords(t, "v")}
+	emplace(st, t, values[T](n))
+	return b
+}
+
+func addWords[T item](t *store.Table[T], name string) *store.Column[T, uint64] {
+	return must(store.AddColumn(t, store.ColumnOptions[uint64]{Name: name}))
+}
+
+func plus(a, b uint64) uint64 { return a + b }
+
+func (b besideTable[T]) sum(ctx context.Context) {
+	sink += must(store.Reduce(ctx, b.table, func(_ context.Context, r store.Rows[T]) (uint64, error) {
+		return sumOf(b.x.Beside(r)), nil
+	}, plus))
+}
+
+func (b besideTable[T]) sumField(ctx context.Context) {
+	sink += must(store.Reduce(ctx, b.table, func(_ context.Context, r store.Rows[T]) (sum uint64, err error) {
+		for i := range r.Items {
+			sum += *first(&r.Items[i])
+		}
+		return sum, nil
+	}, plus))
+}
+
+func (b besideTable[T]) add(ctx context.Context) {
+	check(b.table.ForEachRows(ctx, func(_ context.Context, c store.RowsChunk[T]) error {
+		addTo(b.x.Write(c), b.v.Beside(c.Rows()))
+		return nil
+	}))
+}
+
+// eraseBeside erases all items of a table one by one, in random order.
+func (s set[T]) eraseBeside(columns int) *measure.Work {
+	st := newStore(1)
+	t := must(store.Register(st, store.TableOptions[T]{Reserve: s.n}))
+	for i := range columns {
+		addWords(t, string(rune('a'+i)))
+	}
+	items, order := values[T](s.n), permutation(s.random(), s.n)
+	live, ctx := make([]store.Handle[T], s.n), context.Background()
+	return &measure.Work{
+		Items: s.n,
+		Prepare: func() {
+			for i, h := range emplace(st, t, items) {
+				live[order[i]] = h
+			}
+		},
+		Body: func() {
+			check(st.Write(ctx, func(_ context.Context, w *store.Writer) error {
+				for _, h := range live {
+					t.Remove(w, h)
+				}
+				return nil
+			}))
+		},
+	}
+}
+
+// item16 has 64 bytes with four columns of 12.
+type (
+	item16    [2]uint64
+	element12 [12]byte
+)
+
+// createWide creates items in a flush.
+func (s set[T]) createWide() *measure.Work {
+	st := newStore(1)
+	t := must(store.Register(st, store.TableOptions[T]{Reserve: s.n}))
+	return s.creates(st, t.Clear, func(q store.Queue) {
+		for i := range s.n {
+			t.Emplace(q, itemOf[T](uint64(i)))
+		}
+	})
+}
+
+// createColumns creates items and sets what they have in columns.
+func (s set[T]) createColumns() *measure.Work {
+	st := newStore(1)
+	t := must(store.Register(st, store.TableOptions[item16]{Reserve: s.n}))
+	var columns [4]*store.Column[item16, element12]
+	for i := range columns {
+		columns[i] = must(store.AddColumn(t, store.ColumnOptions[element12]{Name: string(rune('a' + i))}))
+	}
+	return s.creates(st, t.Clear, func(q store.Queue) {
+		for i := range s.n {
+			h := t.Emplace(q, item16{uint64(i)})
+			for _, c := range columns {
+				c.Set(q, h, element12{byte(i)})
+			}
+		}
+	})
+}
+
+// creates is a flush of creates into an empty table.
+func (s set[T]) creates(st *store.Store, empty func(w *store.Writer), record func(q store.Queue)) *measure.Work {
+	ctx := context.Background()
+	return &measure.Work{
+		Items: s.n,
+		Prepare: func() {
+			check(st.Write(ctx, func(_ context.Context, w *store.Writer) error {
+				empty(w)
+				return nil
+			}))
+			check(st.Each(ctx, 1, func(_ context.Context, _ int, q store.Queue) error {
+				record(q)
+				return nil
+			}))
+		},
+		Body: func() { must(st.Flush(ctx)) },
+	}
+}
