@@ -38,6 +38,7 @@ func (w *World) apply(ctx context.Context, at uint64, b []byte, from origin) err
 	w.owns = r.kind == kindEpoch && r.incarnation == w.incarnation || r.kind == kindSkip && w.owns
 	w.mutex.Unlock()
 	w.quiet = time.Now()
+	w.drain() // behind a handoff
 	if r.kind == kindEpoch && !from.replay {
 		w.sawTerm()
 	}
@@ -109,7 +110,7 @@ func (w *World) applyTick(ctx context.Context, r *record, h head, from origin) e
 		w.setHead(h)
 		return nil
 	})
-	from.calls.Done(r.tick, err)
+	from.calls.Done(r.tick, told(err))
 	if err != nil {
 		return w.halt(err)
 	}
@@ -122,6 +123,15 @@ func (w *World) applyTick(ctx context.Context, r *record, h head, from origin) e
 		w.saveIfDue(ctx)
 	}
 	return nil
+}
+
+// told is what calls hear whose tick ended in err. The record stays in the log, where
+// nothing but the program keeps it from being part of the state.
+func told(err error) error {
+	if err == nil || errors.Is(err, ErrTick) {
+		return err
+	}
+	return fmt.Errorf("%w: %w", store.ErrUncertain, err)
 }
 
 // insideKey marks the contexts of ticks and of Applied.

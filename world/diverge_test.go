@@ -166,10 +166,16 @@ func TestShadowFindsWhatIsNoFunctionOfTheState(t *testing.T) {
 			}
 			return nil
 		}
-		for range 4 {
+		var s *submission
+		for n := range 4 {
+			s = submit(t.Context(), w, g.order(n))
 			if _, err = w.Step(t.Context()); err != nil {
 				break
 			}
+		}
+		synctest.Wait()
+		if !errors.Is(s.err, store.ErrUncertain) || !errors.Is(s.err, world.ErrDiverged) {
+			t.Errorf("the call of that tick: done %t, %v", s.done, s.err)
 		}
 		if d := (*world.DivergedError)(nil); !errors.As(err, &d) || d.Table != "camp" || played != 5 {
 			t.Errorf("behind %d plays: %v", played, err)

@@ -183,6 +183,10 @@ func TestATickThatFlushesNothingFails(t *testing.T) {
 
 // A goroutine that ends within a tick leaves half a tick, and a world that has halted.
 func TestATickThatEndsItsGoroutineHalts(t *testing.T) {
+	synctest.Test(t, tickThatEndsItsGoroutine)
+}
+
+func tickThatEndsItsGoroutine(t *testing.T) {
 	g := newGame(t, store.Options{})
 	g.fault = func(tick world.Tick) error {
 		if tick.Number == 3 {
@@ -192,12 +196,17 @@ func TestATickThatEndsItsGoroutineHalts(t *testing.T) {
 	}
 	w := mustOpen(t, g, world.Memory())
 	steps(t, w, 2)
+	s := submit(t.Context(), w, g.order(1))
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
 		_, _ = w.Step(t.Context())
 	}()
 	<-ended
+	synctest.Wait()
+	if !errors.Is(s.err, world.ErrTick) {
+		t.Errorf("Submit: done %t, %v", s.done, s.err)
+	}
 	if _, err := w.Step(t.Context()); !errors.Is(err, world.ErrTick) || !errors.Is(err, store.ErrGoexit) {
 		t.Errorf("Step: %v", err)
 	}

@@ -92,8 +92,10 @@ func (p *played) call(ctx context.Context, writer *store.Writer) (err error) {
 	defer func() {
 		if v := recover(); v != nil {
 			err = &store.PanicError{Value: v, Stack: debug.Stack()}
-		} else if !returned {
-			p.noteHalt(&TickError{Tick: p.head.tick, At: p.head.at, Err: store.ErrGoexit})
+		} else if !returned { // nobody comes behind this to tell
+			gone := &TickError{Tick: p.head.tick, At: p.head.at, Err: store.ErrGoexit}
+			p.from.calls.Done(p.head.tick, gone)
+			_ = p.halt(gone)
 		}
 	}()
 	err = p.o.Tick(ctx, writer, p.head.shown())

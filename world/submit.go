@@ -17,7 +17,8 @@ import (
 // [store.ErrQueueFull], [store.ErrPhase] inside a tick or Applied, [store.ErrClosed],
 // that of fn. [store.ErrUncertain]: ctx ended while the call waited, or the log broke
 // with it; it may be applied, and a call that must not count twice has a key of the
-// program's own in its commands. [ErrTick]: the tick that the call is of failed.
+// program's own in its commands. [ErrTick]: the tick that the call is of failed; the
+// error of that is wrapped as well, so look for ErrTick and ErrUncertain first.
 func (w *World) Submit(ctx context.Context, fn func(q store.Queue) error) (*store.Receipt, error) {
 	if w.inside(ctx) {
 		return nil, fmt.Errorf("world: Submit inside a tick or Applied: %w", store.ErrPhase)
