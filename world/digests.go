@@ -47,6 +47,9 @@ func (w *World) digest(typeID uint16) uint64 {
 // compare says in which shard the state differs from another one behind the same tick,
 // which the record at this position tells of.
 func (w *World) compare(at uint64, state stateDigest) error {
+	if n := len(w.shards); len(state.shards) > n {
+		return corrupt(at, "it has %d digests, and there are %d shards", len(state.shards), n)
+	}
 	for _, d := range state.shards {
 		name, known := w.nameOf(d.typeID)
 		switch {

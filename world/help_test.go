@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -285,6 +286,7 @@ type faulty struct {
 	world.Log
 	append  func(ctx context.Context, prev uint64, rec []byte) (uint64, error) // nil: as Log
 	tail    func(ctx context.Context) (uint64, error)
+	save    func(ctx context.Context, at uint64, write func(w io.Writer) error) error
 	silence time.Duration
 }
 
@@ -300,6 +302,13 @@ func (f *faulty) Tail(ctx context.Context) (uint64, error) {
 		return f.tail(ctx)
 	}
 	return f.Log.Tail(ctx)
+}
+
+func (f *faulty) Save(ctx context.Context, at uint64, write func(w io.Writer) error) error {
+	if f.save != nil {
+		return f.save(ctx, at, write)
+	}
+	return f.Log.Save(ctx, at, write)
 }
 
 func (f *faulty) Silence() time.Duration {

@@ -2,6 +2,7 @@ package world
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -111,7 +112,7 @@ func (m *memory) Save(ctx context.Context, at uint64, write func(w io.Writer) er
 	}
 	m.saved = slices.DeleteFunc(m.saved, func(i memoryImage) bool { return i.at == at })
 	m.saved = append(m.saved, memoryImage{at, b.Bytes()})
-	slices.SortFunc(m.saved, func(a, b memoryImage) int { return int(int64(b.at - a.at)) })
+	slices.SortFunc(m.saved, func(a, b memoryImage) int { return cmp.Compare(b.at, a.at) })
 	m.saved = m.saved[:min(len(m.saved), 2)]
 	return nil
 }

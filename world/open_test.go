@@ -27,6 +27,7 @@ func TestOptionsThatMakeNoSense(t *testing.T) {
 		func(o *world.Options) { o.SnapshotTicks = -1 },
 		func(o *world.Options) { o.DigestTicks = -1 },
 		func(o *world.Options) { o.Shadow = 1.5 },
+		func(o *world.Options) { o.Program = strings.Repeat("a", 1<<10+1) },
 	} {
 		o := g.options()
 		change(&o)

@@ -13,7 +13,8 @@ import (
 // Options of a World. Tick is needed, all else has a default.
 type Options struct {
 	// Program names the version of the code, say from its build info. A log of
-	// another one is [ErrProgram]: that program would come to other states.
+	// another one is [ErrProgram]: that program would come to other states. At most
+	// 1 KiB.
 	Program string
 
 	Hz int // ticks per second of Run; 0: 60
@@ -27,7 +28,8 @@ type Options struct {
 	Tick func(ctx context.Context, w *store.Writer, t Tick) error
 
 	// Applied is called behind each tick, on every world, and looks at the state with
-	// [World.Read]: what goes out, goes out here.
+	// [store.Store.Read]: what goes out, goes out here. Open calls it for the ticks
+	// that it plays again, before there is a World to ask.
 	Applied func(ctx context.Context, o Outcome)
 
 	InputBytes    int // of calls in one tick, at most, or one that is longer; what is more waits for the next. 0: 1 MiB
@@ -57,6 +59,9 @@ type Outcome struct {
 	Owner  bool // this World owned the log
 	Replay bool // by Open or Replay: it had been applied before
 }
+
+// mostName is how long the name of a program may be: records and snapshots hold it.
+const mostName = 1 << 10
 
 const (
 	defaultHz            = 60
@@ -89,6 +94,9 @@ func (o Options) withDefaults() (Options, error) {
 	}
 	if !(o.Shadow >= 0 && o.Shadow <= 1) {
 		errs = append(errs, fmt.Errorf("world: Options.Shadow is %v: 0 to 1", o.Shadow))
+	}
+	if len(o.Program) > mostName {
+		errs = append(errs, fmt.Errorf("world: Options.Program has %d bytes: at most %d", len(o.Program), mostName))
 	}
 	return o, errors.Join(errs...)
 }

@@ -2,7 +2,9 @@ package world
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"runtime"
 	"strconv"
 	"time"
@@ -55,6 +57,8 @@ func (w *World) takeOver(ctx context.Context) error {
 	if w.pending == nil {
 		tail, err := w.log.Tail(ctx)
 		switch {
+		case errors.Is(err, fs.ErrClosed):
+			return w.halt(fmt.Errorf("world: %w", err))
 		case err != nil: // nobody can tell that it is quiet
 			w.quiet = time.Now()
 			return sleep(ctx, firstRetry)
