@@ -4,8 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-
-	"handloom/store"
+	"time"
 )
 
 // Handoff ends the ownership: the log is given to worlds whose Options.Program is to,
@@ -14,10 +13,15 @@ import (
 // tick has taken are [ErrNotOwner], and the World follows.
 //
 // A new version of the program goes on where the old one stopped in this way: the old
-// one hands off to the name of the new one and is closed, and the new one is opened.
+// one hands off to the name of the new one and is closed, and the new one is opened. On a
+// log with a lock end Run before, or it may own the log again when nobody can come.
+// Names have 1 KiB at most.
 func (w *World) Handoff(ctx context.Context, to string) error {
-	if w.inside(ctx) {
-		return fmt.Errorf("world: Handoff inside a tick or Applied: %w", store.ErrPhase)
+	if err := w.outside(ctx, "Handoff"); err != nil {
+		return err
+	}
+	if len(to) > mostName {
+		return fmt.Errorf("world: Handoff to a name of %d bytes: at most %d", len(to), mostName)
 	}
 	if err := w.take(ctx); err != nil {
 		return fmt.Errorf("world: Handoff: %w", err)
@@ -26,31 +30,30 @@ func (w *World) Handoff(ctx context.Context, to string) error {
 	if err := w.handOff(ctx, to); err != nil {
 		return fmt.Errorf("world: Handoff: %w", err)
 	}
+	defer func() { w.quiet = time.Now() }() // others have their time from when they can come
 	return w.saveNow(ctx)
 }
 
 func (w *World) handOff(ctx context.Context, to string) error {
-	if h := w.at(); h.handed && h.owner == w.incarnation && h.to == to {
-		return nil // and the snapshot failed
-	}
-	if !w.isOwner() {
-		return ErrNotOwner
-	}
-	if w.pending != nil {
+	ctx, cancel := w.untilClosed(ctx) // a log that does not answer would keep Close waiting
+	defer cancel()
+	if w.isOwner() && w.pending != nil {
 		if err := w.settle(ctx); err != nil {
 			return err
 		}
 	}
 	h := w.at()
+	switch {
+	case h.handed && h.owner == w.incarnation && h.to == to:
+		return nil // an earlier call ended before its snapshot was saved
+	case !w.isOwner():
+		return ErrNotOwner
+	}
 	r := w.record(kindHandoff, &h)
 	r.to = to
 	r.state = w.state(h.tick)
 	w.pending = &pending{prev: h.at, bytes: r.append(nil)}
-	err := w.settle(ctx)
-	if err == nil {
-		w.lose()
-	}
-	return err
+	return w.settle(ctx)
 }
 
 // SkipInput lets worlds that are opened from now on play a tick without its input, if it

@@ -152,6 +152,7 @@ func (w *World) readSnapshot(ctx context.Context, at uint64, i *image) error {
 type saver struct {
 	image image
 	tick  uint64        // of the newest that was begun
+	saved uint64        // position of the newest that the log has
 	done  chan struct{} // closed when it is saved; nil: there is none
 }
 
@@ -209,6 +210,7 @@ func (w *World) saveNow(ctx context.Context) error {
 func (w *World) save(ctx context.Context, i *image) error {
 	err := w.log.Save(ctx, i.head.at, i.writeTo)
 	if err == nil {
+		w.saver.saved = i.head.at
 		w.noteSaved(i.head.tick)
 		var saved []uint64
 		if saved, err = w.log.Saved(ctx); err == nil && len(saved) > 1 {

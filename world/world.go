@@ -149,19 +149,42 @@ func lingering(ctx context.Context, d time.Duration) (context.Context, func()) {
 
 // drive begins a Run or Step, whose context ends also when the World is closed.
 func (w *World) drive(ctx context.Context, name string) (context.Context, func(), error) {
-	if w.inside(ctx) {
-		return nil, nil, fmt.Errorf("world: %s inside a tick or Applied: %w", name, store.ErrPhase)
-	}
 	if !w.driven.CompareAndSwap(false, true) {
-		return nil, nil, fmt.Errorf("world: %s while another Run or Step runs: %w; one goroutine drives a World", name, store.ErrPhase)
+		return nil, nil, fmt.Errorf("world: %s while another Run or Step runs, or inside a tick or Applied: %w; one goroutine drives a World", name, store.ErrPhase)
 	}
+	if err := w.outside(ctx, name); err != nil {
+		w.driven.Store(false)
+		return nil, nil, err
+	}
+	ctx, cancel := w.untilClosed(ctx)
+	return ctx, func() {
+		cancel()
+		w.driven.Store(false)
+	}, nil
+}
+
+// outside says why nothing can be appended with a context, or nil: a phase of the store
+// that it is of would keep the tick from being played when its record is in the log.
+func (w *World) outside(ctx context.Context, name string) error {
+	if w.inside(ctx) {
+		return fmt.Errorf("world: %s inside a tick or Applied: %w", name, store.ErrPhase)
+	}
+	if err := w.store.Read(ctx, nothing); errors.Is(err, store.ErrPhase) {
+		return fmt.Errorf("world: %s inside a phase of the store: %w", name, err)
+	}
+	return nil
+}
+
+func nothing(context.Context) error { return nil }
+
+// untilClosed returns a context that ends with ctx, and when the World is closed.
+func (w *World) untilClosed(ctx context.Context) (context.Context, func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	stop := context.AfterFunc(w.life, func() { cancel(context.Cause(w.life)) })
 	return ctx, func() {
 		stop()
 		cancel(nil)
-		w.driven.Store(false)
-	}, nil
+	}
 }
 
 // take takes the turn, unless ctx ends or the World has halted. Whoever has it gives
@@ -266,11 +289,11 @@ func (w *World) Close(ctx context.Context) error {
 	if errors.Is(w.stopped(), store.ErrClosed) {
 		return nil
 	}
+	w.saver.wait() // what it was saving may have ended with the World
 	var err error
-	if w.isOwner() && w.pending == nil && ctx.Err() == nil && w.saver.image.head.at < w.at().at {
+	if w.isOwner() && w.pending == nil && ctx.Err() == nil && w.saver.saved < w.at().at {
 		err = w.saveNow(ctx)
 	}
-	w.saver.wait()
 	w.dropPending(fmt.Errorf("%w: the world is closed", store.ErrUncertain))
 	_ = w.halt(fmt.Errorf("world: %w", store.ErrClosed))
 	w.claim.Release()

@@ -1,0 +1,149 @@
+package world_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"handloom/store"
+	"handloom/world"
+)
+
+// Close ends the saving that is under way, and saves that state itself.
+func TestCloseSavesWhatWasNotSaved(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := &faulty{Log: world.Memory()}
+		w := mustOpen(t, newGame(t, store.Options{}), l)
+		l.save = func(ctx context.Context, at uint64, write func(w io.Writer) error) error {
+			l.save = nil
+			<-ctx.Done()
+			return context.Cause(ctx)
+		}
+		steps(t, w, 7) // behind which it saves
+		synctest.Wait()
+		mustClose(t, w)
+		if saved, err := l.Saved(t.Context()); err != nil || saved[0] != w.Status().At {
+			t.Errorf("record %d; saved %d, %v", w.Status().At, saved, err)
+		}
+	})
+}
+
+// A Handoff on a log that does not answer ends with the World, which follows up what
+// it has left open; its calls are told at once.
+func TestAHandoffIsLeftOpen(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := &faulty{Log: world.Memory()}
+		g := newGame(t, store.Options{})
+		w := mustOpen(t, g, l)
+		steps(t, w, 2)
+		lost := func(context.Context, uint64, []byte) (uint64, error) { return 0, errLost }
+		l.append = lost
+		waits := submit(t.Context(), w, g.order(1))
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		if err := w.Handoff(ctx, "second"); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("Handoff: %v", err)
+		}
+		l.append = nil
+		begin := time.Now()
+		ctx, cancel = context.WithTimeout(t.Context(), time.Millisecond)
+		defer cancel()
+		if _, err := w.Step(ctx); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("Step: %v", err)
+		}
+		synctest.Wait()
+		if !errors.Is(waits.err, world.ErrNotOwner) {
+			t.Errorf("Submit: done %t behind %v, %v", waits.done, time.Since(begin), waits.err)
+		}
+		if err := w.Handoff(t.Context(), "second"); err != nil {
+			t.Errorf("Handoff again: %v", err)
+		}
+		if tail, _ := l.Tail(t.Context()); tail != 4 {
+			t.Errorf("%d records; want an epoch, 2 ticks and a handoff", tail)
+		}
+		steps(t, w, 1)
+		l.append = lost
+		handoff := make(chan error)
+		go func() { handoff <- w.Handoff(context.Background(), "second") }()
+		synctest.Wait()
+		crash(t, w)
+		if err := <-handoff; !errors.Is(err, store.ErrClosed) {
+			t.Errorf("Handoff of a closed world: %v", err)
+		}
+	})
+}
+
+// The time that others have to come begins when Handoff returns.
+func TestAHandoffOfALargeStateIsNotTakenBack(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		j := openJournal(t, filepath.Join(t.TempDir(), "log"))
+		l := &faulty{Log: j}
+		r := run(t, newGame(t, alone), l)
+		time.Sleep(time.Second)
+		l.save = func(ctx context.Context, at uint64, write func(w io.Writer) error) error {
+			time.Sleep(time.Minute)
+			return l.Log.Save(ctx, at, write)
+		}
+		if err := r.Handoff(t.Context(), "second"); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(100 * time.Millisecond)
+		if s := r.Status(); s.Owner || s.Term != 1 {
+			t.Errorf("%v", s)
+		}
+		r.end(t)
+		if err := r.Handoff(t.Context(), strings.Repeat("a", 1<<11)); err == nil {
+			t.Error("a name that no snapshot can hold")
+		}
+		mustCloseJournal(t, j)
+	})
+}
+
+// With the context of a phase no tick can be played, so none is appended.
+func TestAPhaseOfTheStoreDrivesNoTick(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := world.Memory()
+		g := newGame(t, store.Options{})
+		w := mustOpen(t, g, l)
+		s := submit(t.Context(), w, g.order(1))
+		err := w.Read(t.Context(), func(ctx context.Context, _ world.Tick) error {
+			_, err := w.Step(ctx)
+			return errors.Join(err, w.Run(ctx), w.Handoff(ctx, ""))
+		})
+		if !errors.Is(err, store.ErrPhase) || strings.Count(err.Error(), "\n") != 2 {
+			t.Errorf("inside a Read: %v", err)
+		}
+		steps(t, w, 1)
+		synctest.Wait()
+		if s.err != nil || s.receipt.Tick() != 1 {
+			t.Errorf("Submit: done %t, %v", s.done, s.err)
+		}
+		mustClose(t, w)
+	})
+}
+
+// A log that is closed ends a World that was to take over.
+func TestAClosedLogEndsAFollower(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := world.Memory()
+		w := mustOpen(t, newGame(t, store.Options{}), l)
+		steps(t, w, 1)
+		f := &faulty{Log: l}
+		v := mustOpen(t, newGame(t, store.Options{}), f)
+		f.tail = func(context.Context) (uint64, error) { return 0, fmt.Errorf("gone: %w", fs.ErrClosed) }
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		if err := v.Run(ctx); !errors.Is(err, fs.ErrClosed) {
+			t.Errorf("Run: %v", err)
+		}
+		mustClose(t, v)
+		mustClose(t, w)
+	})
+}
