@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"handloom/batch"
+	"handloom/internal/check"
 	"handloom/internal/items"
 	"handloom/internal/record"
 	"handloom/shard/handle"
@@ -95,6 +96,9 @@ func TestMemoryOfABurstOfArrivalsIsGivenBack(t *testing.T) {
 }
 
 func TestSteadyTicksAllocateTheirCallsAlone(t *testing.T) {
+	if check.Cheap {
+		t.Skip("checks allocate")
+	}
 	c := newClaimant(t, 2)
 	call := record.NewCall(0)
 	tick := func() {
