@@ -76,17 +76,40 @@ func Example_parts() {
 
 	// region visit
 	// Whoever has a shield wears it down, until it is gone.
-	err = ships.ForEachRows(ctx, func(_ context.Context, c store.RowsChunk[Hull]) error {
-		shield := shields.Write(c)
-		for i := range shield {
-			if shield[i].Strength > 0 {
-				shield[i].Strength -= 4
+	wear := func(ctx context.Context) error {
+		return ships.ForEachRows(ctx, func(_ context.Context, c store.RowsChunk[Hull]) error {
+			shield := shields.Write(c)
+			for i := range shield {
+				shield[i].Strength = max(0, shield[i].Strength-4)
 			}
-		}
-		return nil
-	})
+			return nil
+		})
+	}
+	// endregion
+	load := func(ctx context.Context) error {
+		return s.Each(ctx, 1, func(_ context.Context, _ int, q store.Queue) error {
+			for h, ship := range ships.All() {
+				if ship.Name == "Calypso" {
+					cargos.Set(q, h, Cargo{Tons: 9})
+				}
+			}
+			return nil
+		})
+	}
+
+	// region systems
+	type on = []store.Resource
+	frame, err := store.NewSchedule(
+		s,
+		store.System{Name: "wear", Writes: on{shields}, Run: wear},                 // a ForEachRows
+		store.System{Name: "load", Reads: on{ships}, Emits: on{cargos}, Run: load}, // All, and Set
+	)
 	if err != nil {
 		fmt.Println(err)
+	}
+	fmt.Print(frame.Explain())
+	for range 3 { // ticks
+		fmt.Println(frame.Run(ctx))
 	}
 	for h, ship := range ships.All() {
 		fmt.Println(ship.Name, *shields.At(h), *cargos.At(h))
@@ -95,7 +118,15 @@ func Example_parts() {
 
 	// Output:
 	// epoch 2: 4 put <nil>
-	// Argo {6} {7}
-	// Bounty {6} {7}
-	// Calypso {0} {0}
+	// wave 1
+	//   wear
+	//   load
+	// flush
+	//     load emits ship.cargo
+	// epoch 3: 1 put <nil>
+	// epoch 4: 1 put <nil>
+	// epoch 5: 1 put <nil>
+	// Argo {0} {7}
+	// Bounty {0} {7}
+	// Calypso {0} {9}
 }

@@ -7,20 +7,29 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"strconv"
 
 	"handloom/store"
 )
 
-// region game
+// region player
 
 type Player struct {
 	Name string
 	X    int
 }
 
+// endregion
+
+// region game
+
+// Input is what a player wishes: how far to go in the next tick.
+type Input struct{ Move int }
+
 type game struct {
 	*store.Store
 	players *store.Table[Player]
+	inputs  *store.Column[Player, Input]
 }
 
 func newGame() (*game, error) {
@@ -29,7 +38,11 @@ func newGame() (*game, error) {
 		return nil, err
 	}
 	players, err := store.Register(s, store.TableOptions[Player]{Name: "player"})
-	return &game{s, players}, err
+	if err != nil {
+		return nil, err
+	}
+	inputs, err := store.AddColumn(players, store.ColumnOptions[Input]{Name: "input"})
+	return &game{s, players, inputs}, err
 }
 
 // endregion
@@ -43,8 +56,10 @@ func (g *game) tick(ctx context.Context, _ uint64) error {
 			return err
 		}
 		return g.players.ForEach(ctx, func(_ context.Context, c store.Chunk[Player]) error {
+			inputs := g.inputs.Rows(c)
 			for i := range c.Items {
-				c.Items[i].X++
+				c.Items[i].X += inputs[i].Move
+				inputs[i] = Input{} // it counts once
 			}
 			return nil
 		})
@@ -77,14 +92,39 @@ func (g *game) join(w http.ResponseWriter, r *http.Request) {
 // leave waits for nothing. To leave twice is no fault.
 func (g *game) leave(w http.ResponseWriter, r *http.Request) {
 	id, err := store.ParseID(r.FormValue("player"))
-	if err == nil {
-		err = g.Inbox(func(q store.Queue) error {
-			q.Erase(id)
-			return nil
-		})
+	h, ok := g.players.Handle(id)
+	if err != nil || !ok {
+		http.Error(w, "that is no player's handle", http.StatusBadRequest)
+		return
 	}
+	err = g.Inbox(func(q store.Queue) error {
+		g.players.Erase(q, h)
+		return nil
+	})
 	if err != nil {
-		http.Error(w, err.Error(), http.StatusBadRequest)
+		http.Error(w, err.Error(), http.StatusServiceUnavailable)
+	}
+}
+
+// endregion
+
+// region act
+
+// act says what a player wishes for the next tick.
+func (g *game) act(w http.ResponseWriter, r *http.Request) {
+	id, err := store.ParseID(r.FormValue("player"))
+	h, ok := g.players.Handle(id)
+	move, wrong := strconv.Atoi(r.FormValue("move"))
+	if err != nil || !ok || wrong != nil {
+		http.Error(w, "want a player and a move", http.StatusBadRequest)
+		return
+	}
+	err = g.Inbox(func(q store.Queue) error {
+		g.inputs.Set(q, h, Input{Move: move})
+		return nil
+	})
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusServiceUnavailable)
 	}
 }
 
@@ -113,6 +153,7 @@ func (g *game) handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /join", g.join)
 	mux.HandleFunc("POST /leave", g.leave)
+	mux.HandleFunc("POST /act", g.act)
 	mux.HandleFunc("GET /{$}", g.show)
 	return mux
 }
@@ -148,7 +189,10 @@ func Example_server() {
 	fmt.Println(ask(http.Post(web.URL+"/join?name=Ada", "", nil)))
 	fmt.Println(ask(http.Post(web.URL+"/join?name=Bob", "", nil)))
 	fmt.Println(ask(http.Post(web.URL+"/leave?player=1:0.1", "", nil)))
-	fmt.Println(ask(http.Post(web.URL+"/join?name=Eve", "", nil))) // its tick has taken the leave, too
+	fmt.Println(ask(http.Post(web.URL+"/leave?player=7:0.1", "", nil)))
+	fmt.Println(ask(http.Post(web.URL+"/act?player=1:1.1&move=5", "", nil)))
+	fmt.Println(ask(http.Post(web.URL+"/join?name=Eve", "", nil))) // its tick has taken what came before, too
+	fmt.Println(ask(http.Get(web.URL + "/")))
 	stop()
 	fmt.Println(errors.Is(<-done, context.Canceled))
 	fmt.Println(g.players.Len(), "players")
@@ -156,7 +200,13 @@ func Example_server() {
 	// 1:0.1 200 <nil>
 	// 1:1.1 200 <nil>
 	//  200 <nil>
+	// that is no player's handle
+	//  400 <nil>
+	//  200 <nil>
 	// 1:0.2 200 <nil>
+	// 1:1.1 Bob at 5
+	// 1:0.2 Eve at 0
+	//  200 <nil>
 	// true
 	// 2 players
 }

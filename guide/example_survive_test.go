@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 
 	"handloom/journal"
 	"handloom/store"
@@ -14,7 +15,7 @@ import (
 // region open
 
 // openField makes a world of asteroids that drift, on the log l.
-func openField(ctx context.Context, l world.Log) (*world.World, *store.Table[Asteroid], error) {
+func openField(ctx context.Context, l world.Log, program string) (*world.World, *store.Table[Asteroid], error) {
 	s, err := store.New(store.Options{})
 	if err != nil {
 		return nil, nil, err
@@ -24,7 +25,7 @@ func openField(ctx context.Context, l world.Log) (*world.World, *store.Table[Ast
 		return nil, nil, err
 	}
 	w, err := world.Open(ctx, s, l, world.Options{
-		Program: "asteroids 1",
+		Program: program,
 		Tick: func(ctx context.Context, _ *store.Writer, _ world.Tick) error {
 			if _, err := s.Flush(ctx); err != nil { // the input
 				return err
@@ -58,7 +59,7 @@ func Example_survive() {
 		fmt.Println(err)
 		return
 	}
-	w, asteroids, err := openField(ctx, log)
+	w, asteroids, err := openField(ctx, log, "asteroids 1")
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -94,7 +95,7 @@ func Example_survive() {
 		fmt.Println(err)
 		return
 	}
-	w, asteroids, err = openField(ctx, log) // plays what the log has
+	w, asteroids, err = openField(ctx, log, "asteroids 1") // plays what the log has
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -104,8 +105,44 @@ func Example_survive() {
 		fmt.Println("it is there:", asteroids.At(h).VX)
 		return nil
 	})
-	fmt.Println(err, w.Close(ctx), log.Close())
+	fmt.Println(err)
 	// endregion
+
+	// region version
+	// The old version, when it runs or has been started once more:
+	if err := errors.Join(w.Handoff(ctx, "asteroids 2"), w.Close(ctx)); err != nil {
+		fmt.Println(err)
+		return
+	}
+	// And the new one, which begins with the state that there was:
+	w, asteroids, err = openField(ctx, log, "asteroids 2")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	// endregion
+	err = w.Read(ctx, func(_ context.Context, t world.Tick) error {
+		fmt.Println("the new version has it:", asteroids.At(h).VX, t.Number == tick)
+		return nil
+	})
+	fmt.Println(err, w.Close(ctx))
+
+	_, _, err = openField(ctx, log, "asteroids 1")
+	fmt.Println("the old one is refused:", errors.Is(err, world.ErrProgram))
+
+	// A log that no program can go on with: its newest snapshot begins another one.
+	saved, err := log.Saved(ctx)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(log.Close())
+	s, asteroids := newField(0)
+	// region begin
+	snapshot := filepath.Join(folder, fmt.Sprintf("%016x.snap", saved[0]))
+	fmt.Println(load(ctx, s, snapshot)) // of the page "Save and load"
+	// endregion
+	fmt.Println(asteroids.Len(), asteroids.At(h).VX)
 
 	// Output:
 	// 1:0.1 true
@@ -113,5 +150,11 @@ func Example_survive() {
 	// <nil>
 	// as far as before: true
 	// it is there: 5
-	// <nil> <nil> <nil>
+	// <nil>
+	// the new version has it: 5 true
+	// <nil> <nil>
+	// the old one is refused: true
+	// <nil>
+	// <nil>
+	// 1 5
 }

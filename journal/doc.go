@@ -1,6 +1,7 @@
 // Package journal keeps a log of records, and snapshots of what they led to, in a
 // folder of the local disk, so that a program that is killed, or loses its power,
-// goes on where it was. It knows nothing of what a record or a snapshot means.
+// goes on where it was. It knows nothing of what a record or a snapshot means. The
+// guide's page, with package world, is guide/survive-a-kill.md.
 //
 // # Terms
 //

@@ -21,17 +21,20 @@ type news struct {
 }
 
 // newsOf asks what the last frame did. Nothing is compared, and nothing is looked at
-// that did not change.
-func newsOf(walkers *store.Table[walker]) news {
+// that did not change. told is the epoch of the news before.
+func newsOf(s *store.Store, walkers *store.Table[walker], told *uint64) news {
 	d := news{Now: make(map[store.ID]walker)}
-	for h := range store.Erased(walkers) {
-		d.Gone = append(d.Gone, h.ID)
-	}
-	for h, v := range store.Created(walkers) {
-		d.Now[h.ID] = *v
-	}
-	for h, v := range store.Replaced(walkers) {
-		d.Now[h.ID] = *v
+	if now := s.Epoch(); now != *told { // else these three are those of a frame before
+		*told = now
+		for h := range store.Erased(walkers) {
+			d.Gone = append(d.Gone, h.ID)
+		}
+		for h, v := range store.Created(walkers) {
+			d.Now[h.ID] = *v
+		}
+		for h, v := range store.Replaced(walkers) {
+			d.Now[h.ID] = *v
+		}
 	}
 	for h := range store.Written(walkers) {
 		d.Now[h.ID] = *walkers.At(h)
@@ -96,19 +99,20 @@ func ExampleWritten() {
 			return nil
 		})
 	}
+	tick := 0
 	type on = []store.Resource
 	frame, _ := store.NewSchedule(
 		s,
 		store.System{Name: "walk", Writes: on{walkers}, Emits: on{walkers}, Run: walk},
-		store.System{Name: "rest", Reads: on{walkers}, Emits: on{walkers}, Run: rest},
+		store.System{Name: "rest", Reads: on{walkers}, Emits: on{walkers}, Run: rest, If: func() bool { return tick < 5 }},
 	)
 
-	client := onlooker{}
-	for range 5 { // ticks
+	client, told := onlooker{}, uint64(0)
+	for tick = range 6 { // in the last one nothing is recorded
 		if _, err := frame.Run(ctx); err != nil {
 			fmt.Println(err)
 		}
-		message, _ := json.Marshal(newsOf(walkers))
+		message, _ := json.Marshal(newsOf(s, walkers, &told))
 		if err := client.apply(message); err != nil {
 			fmt.Println(err)
 		}
@@ -124,4 +128,5 @@ func ExampleWritten() {
 	// {"Now":{"1:0.1":{"X":2,"Speed":0},"1:1.1":{"X":3,"Speed":3},"1:2.1":{"X":0,"Speed":1}}} true
 	// {"Gone":["1:1.1"],"Now":{"1:1.2":{"X":0,"Speed":1},"1:2.1":{"X":1,"Speed":1}}} true
 	// {"Now":{"1:1.2":{"X":1,"Speed":1},"1:2.1":{"X":2,"Speed":0},"1:3.1":{"X":0,"Speed":3}}} true
+	// {"Now":{"1:1.2":{"X":2,"Speed":1},"1:3.1":{"X":3,"Speed":3}}} true
 }

@@ -34,7 +34,7 @@ func (e *emptyTable) migration(of imageTable) (*digest.Migration, error) {
 	}
 	shape := of
 	if shape.schema = own.schema; !shape.equal(own) {
-		return nil, e.differs(of, "the table has changed, or its place among the typeIds")
+		return nil, e.differs(of, own.unlike(&of))
 	}
 	old, err := digest.ParseSchema(of.schema)
 	if err != nil {
@@ -62,6 +62,31 @@ func guarded(convert func(old Fields, v unsafe.Pointer) error, old digest.Fields
 // differs makes the error for a table that is not as in the snapshot.
 func (e *emptyTable) differs(of imageTable, why string) error {
 	return fmt.Errorf("table %q: %s\nin the snapshot %v\nin the store %v", of.name, why, of, e.image)
+}
+
+// unlike says in what else than its items the table differs from the one that was saved.
+func (t *imageTable) unlike(saved *imageTable) string {
+	for _, c := range t.columns {
+		switch was, ok := saved.column(c.name); {
+		case !ok:
+			return fmt.Sprintf("column %q is new in the store; the columns have to be those that were saved", c.name)
+		case was.schema != c.schema:
+			return fmt.Sprintf("column %q has other elements; they have to be those that were saved", c.name)
+		}
+	}
+	for _, was := range saved.columns {
+		if _, ok := t.column(was.name); !ok {
+			return fmt.Sprintf("column %q is missing in the store; the columns have to be those that were saved", was.name)
+		}
+	}
+	return "the table has changed, or its place among the typeIds"
+}
+
+func (t *imageTable) column(name string) (c imageColumn, ok bool) {
+	if i := slices.IndexFunc(t.columns, func(c imageColumn) bool { return c.name == name }); i >= 0 {
+		return t.columns[i], true
+	}
+	return c, false
 }
 
 func (t *imageTable) equal(o *imageTable) bool {

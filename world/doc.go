@@ -1,6 +1,6 @@
 // Package world plays a program on a store in ticks that outlive the process: what each
 // tick is given is in a log before it is applied, so that the state can be recovered,
-// followed by others and played again.
+// followed by others and played again. The guide's page is guide/survive-a-kill.md.
 //
 // # Terms
 //

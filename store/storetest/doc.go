@@ -1,5 +1,6 @@
 // Package storetest finds out whether a program on a store computes the same for
 // any number of workers and, if it does not, says where it first went another way.
+// The guide's page is guide/determinism.md.
 //
 // A store is deterministic; what tasks do is up to the program. A slice that tasks
 // append to, a counter that hands out numbers, chunks cut by the number of

@@ -1,6 +1,7 @@
 // Package storeweb shows a running store to people and to programs: one line in a
 // server, and a page with its tables, what flushes do to them, how long that takes,
-// what schedules look like, and items, for those who ask.
+// what schedules look like, and items, for those who ask. The guide's page is
+// guide/profile.md.
 //
 //	mux.Handle("/debug/store/", storeweb.Handler(s))
 //
