@@ -285,4 +285,13 @@ func TestExchange(t *testing.T) {
 	if _, err := frame.Run(ctx); err != nil || *cur.At(hs[10]) != -20 || *next.At(hs[10]) != -10 {
 		t.Errorf("%v; %d and %d", err, *cur.At(hs[10]), *next.At(hs[10]))
 	}
+	frame, err = store.NewSchedule(s, store.System{Name: "half", Reads: on{cur}, Writes: on{next}, Run: func(ctx context.Context) error {
+		return store.Exchange(ctx, next, cur)
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := frame.Run(ctx); !errors.Is(err, store.ErrPhase) || !strings.Contains(err.Error(), `item.cur"`) || *cur.At(hs[10]) != -20 {
+		t.Errorf("in a system that only reads one of them: %v; %d", err, *cur.At(hs[10]))
+	}
 }

@@ -99,7 +99,7 @@ func (o operation) advice(outer operation) string {
 	case opForEach, opForEachRows, opEach, opReduce:
 		joined = "only Reduce joins a task"
 	case opSystem:
-		joined = "only ForEach, Each, GroupBy and Reduce join a system"
+		joined = "only ForEach, ForEachRows, Each, GroupBy, Reduce and Exchange join a system"
 	}
 	switch {
 	case o == opRead:

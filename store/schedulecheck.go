@@ -60,7 +60,8 @@ func (p *phase) mayRead(t *table) error {
 	return nil
 }
 
-// mayWriteColumn is asked, in checked builds, by what may write elements of a column.
+// mayWriteColumn is asked, in checked builds, by what may write elements of a column, and
+// by Exchange in all.
 func (p *phase) mayWriteColumn(c *column, does string) error {
 	if y := p.systemOf(); y != nil && !containsColumn(y.Writes, c) {
 		return fmt.Errorf("store: system %q %s column %q: %w; add it to Writes", y.Name, does, c.fullName, ErrUndeclared)
