@@ -12,11 +12,18 @@ import (
 
 // attached is what the queues of a batch say to one attachment of a table.
 type attached struct {
-	sets   []*Sets       // in key order
-	beside []items.Slice // by segment in order: values staged beside its creates
-	named  []uint64      // bitmap by creation number: Sets by handle have set the create; nil: none
+	sets   []*Sets  // in key order
+	beside []beside // by segment in order
+	named  []uint64 // bitmap by creation number: Sets by handle have set the create; nil: none
 
 	setsPeak, besidePeak highwater.Mark
+}
+
+// beside are the values that belong to the creates of a segment.
+type beside struct {
+	values items.Slice
+	own    *staged // what the queue of the creates staged; nil: nothing
+	key    Key     // of that queue
 }
 
 // Sets returns what queues recorded for an attachment, in key order.
@@ -48,7 +55,8 @@ func (c *Commands) numberStaged() {
 		clear(a.beside)
 		for _, s := range a.sets {
 			for segment := range s.staged[:s.used] {
-				a.beside[s.creates.first+segment] = s.staged[segment].values
+				st := &s.staged[segment]
+				a.beside[s.creates.first+segment] = beside{st.values, st, s.key}
 			}
 		}
 	}
@@ -90,9 +98,10 @@ func (c *Commands) SetCreate(attachment int, id handle.ID, v unsafe.Pointer, key
 		counts.Dropped++
 		return true
 	}
-	a, at, offset := &c.attached[attachment], c.positionOf(s), creation-s.first
-	own := a.stagedAt(c.Columns, at, offset)
-	if own != nil && own.key.compare(key) > 0 {
+	a, offset := &c.attached[attachment], creation-s.first
+	of := &a.beside[c.positionOf(s)]
+	staged := of.own != nil && offset < of.own.values.Len() && of.own.has(offset)
+	if staged && of.key.compare(key) > 0 {
 		counts.Superseded++
 		return true
 	}
@@ -100,37 +109,23 @@ func (c *Commands) SetCreate(attachment int, id handle.ID, v unsafe.Pointer, key
 		a.named = make([]uint64, (len(c.created)+63)/64)
 	}
 	word, bit := &a.named[creation/64], uint64(1)<<(creation%64)
-	if own != nil || *word&bit != 0 {
+	if staged || *word&bit != 0 {
 		counts.Superseded++
 	} else {
 		counts.Put++
 	}
 	*word |= bit
 	t := c.recorder.attachments[attachment].typ
-	if a.beside[at].Len() <= offset {
-		a.beside[at] = t.Grown(a.beside[at], s.creates)
+	if of.values.Len() <= offset {
+		of.values = t.Grown(of.values, s.creates)
 	}
-	t.Set(a.beside[at].Pointer(offset, t.Size), v)
+	t.Set(of.values.Pointer(offset, t.Size), v)
 	return true
 }
 
 // positionOf returns which segment in order a run is.
 func (c *Commands) positionOf(s *run) int {
 	return int((uintptr(unsafe.Pointer(s)) - uintptr(unsafe.Pointer(&c.order[0]))) / unsafe.Sizeof(run{}))
-}
-
-// stagedAt returns the Sets of the queue that created a place, if it set it, or nil.
-func (a *attached) stagedAt(columns []*Column, at, offset int) *Sets {
-	for _, s := range a.sets {
-		if s.creates == nil || at < s.creates.first || at >= s.creates.first+s.used {
-			continue
-		}
-		if st := &s.staged[at-s.creates.first]; offset < st.values.Len() && st.has(offset) {
-			return s
-		}
-		return nil
-	}
-	return nil
 }
 
 // Staged calls f with the values of an attachment that belong to the surviving creates from the
@@ -140,11 +135,12 @@ func (c *Commands) Staged(attachment, lo, hi int, f func(offset int, values item
 	if attachment >= len(c.attached) || len(c.attached[attachment].sets) == 0 || lo == hi {
 		return
 	}
-	beside, size := c.attached[attachment].beside, c.recorder.attachments[attachment].typ.Size
+	all, size := c.attached[attachment].beside, c.recorder.attachments[attachment].typ.Size
 	done := 0
 	c.segments(lo, hi, func(at, from, to int) {
-		if n := beside[at].Len(); from < n {
-			f(done, beside[at].Sub(from, min(to, n), size))
+		values := &all[at].values
+		if n := values.Len(); from < n {
+			f(done, values.Sub(from, min(to, n), size))
 		}
 		done += to - from
 	})
