@@ -278,6 +278,25 @@ func TestSetsLiveAndDieWithTheirQueue(t *testing.T) {
 	}
 }
 
+// Stale Sets are told by the names of columns first, whichever was added before.
+func TestTheFirstStaleSetsAreTold(t *testing.T) {
+	s, table := newTable(t, store.Options{Workers: 1}, store.TableOptions[item]{})
+	late, early := addColumn(t, table, store.ColumnOptions[int]{Name: "z"}), addColumn(t, table, store.ColumnOptions[int]{Name: "a"})
+	q := queues(t, s, 1)[0]
+	for range 10 {
+		late.Set(q, store.Handle[item]{}, 1)
+	}
+	early.Set(q, store.Handle[item]{}, 1)
+	early.Set(q, store.Handle[item]{}, 2)
+	var names []string
+	for _, sample := range flush(t, s).Stale {
+		names = append(names, fmt.Sprint(sample.Column, sample.Sequence))
+	}
+	if got, want := strings.Join(names, " "), "a0 a1 z0 z1 z2 z3 z4 z5"; got != want {
+		t.Errorf("told are %s, want %s", got, want)
+	}
+}
+
 // Recording and flushing Sets allocates nothing once arrays have grown.
 func TestSetsAllocateNothingInTheSteadyState(t *testing.T) {
 	if check.Cheap {

@@ -15,7 +15,7 @@ type Report struct {
 	Total   Counts        `json:"total"`                   // over all tables, and commands that name no table
 	Tables  []TableReport `json:"tables,omitempty"`        // of the tables that had commands, by typeId
 	Columns []TableReport `json:"columns,omitempty"`       // of the columns that had Sets, by typeId and then as added
-	Stale   []Sample      `json:"stale_samples,omitempty"` // the first 8 stale commands by typeId, kind, key and sequence
+	Stale   []Sample      `json:"stale_samples,omitempty"` // the first 8 stale commands by typeId, kind, column, key and sequence
 	Plan    time.Duration `json:"plan_ns"`                 // until the commit point
 	Apply   time.Duration `json:"apply_ns"`                // after it
 }

@@ -16,6 +16,7 @@ type column struct {
 	*rows.Column
 	setting sparse.Marks // items that lived before whose elements the batch sets
 	counts  batch.Counts
+	sampled int // stale Sets
 	links   links
 	onSet   func(id handle.ID, item unsafe.Pointer) bool // nil: nobody asks
 }
@@ -29,7 +30,7 @@ func (s *Shard) AddColumn(c *rows.Column, onSet func(id handle.ID, item unsafe.P
 
 // planSets finds out what the Sets of a column do.
 func (s *Shard) planSets(c *record.Commands, number int, col *column, index int) {
-	col.counts = batch.Counts{}
+	col.counts, col.sampled = batch.Counts{}, 0
 	if index == 0 {
 		c.CountStaged(number, &col.counts)
 	}
@@ -60,12 +61,16 @@ func (s *Shard) planSets(c *record.Commands, number int, col *column, index int)
 	}
 }
 
+// sampleSet keeps the first stale Sets of each column: their names order them in a
+// report, not when they were added.
 func (s *Shard) sampleSet(col *column, id handle.ID, key record.Key, sequence int) {
-	before := len(s.samples)
-	s.sample(batch.Set, id, key, sequence)
-	for i := range s.samples[before:] {
-		s.samples[before+i].Column = col.Kind.Name
+	if col.sampled == record.MaxSamples {
+		return
 	}
+	col.sampled++
+	of := s.sampleOf(batch.Set, id, key, sequence)
+	of.Column = col.Kind.Name
+	s.samples = append(s.samples, of)
 }
 
 // applySets writes the values in the order of keys, as applyPuts does.

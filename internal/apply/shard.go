@@ -100,14 +100,16 @@ func (s *Shard) planPuts(c *record.Commands, col *record.Column, index int) {
 	}
 }
 
-// sample keeps the first stale commands: erases come before puts, and those before Sets
-// of one column after another, all in the order of keys.
+// sample keeps the first stale commands: erases come before puts, both in the order of
+// keys.
 func (s *Shard) sample(kind batch.Kind, id handle.ID, key record.Key, sequence int) {
 	if len(s.samples) < record.MaxSamples {
-		s.samples = append(s.samples, batch.Sample{
-			Handle: id, TypeID: s.Map.TypeID(), Kind: kind, Pass: key.Pass, Task: key.Task, Sequence: sequence,
-		})
+		s.samples = append(s.samples, s.sampleOf(kind, id, key, sequence))
 	}
+}
+
+func (s *Shard) sampleOf(kind batch.Kind, id handle.ID, key record.Key, sequence int) batch.Sample {
+	return batch.Sample{Handle: id, TypeID: s.Map.TypeID(), Kind: kind, Pass: key.Pass, Task: key.Task, Sequence: sequence}
 }
 
 // Erased returns how many items the planned batch erases.
