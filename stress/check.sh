@@ -23,7 +23,7 @@ refused replay "$dir/twice.trace"
 printf 'handloom-stress 1\ndo\njump\n' >"$dir/jump.program"
 refused -program "$dir/jump.program"
 refused -durable "$dir/log"
-refused inspect "$dir/out"
+refused inspect "$dir/missing"
 
 # Both answer once they have said what runs.
 for endless in '-scenario arena -ticks 100000000' '-profile smoke -duration 1h'; do
