@@ -296,27 +296,30 @@ func reschemed(r *rand.Rand, b []byte) []byte {
 func TestAForgedOlderSnapshotIsRefusedOrIsAState(t *testing.T) {
 	n := 700
 	if testing.Short() {
-		n = 100
+		n = 300
 	}
 	b, _ := oldSnapshot(t)
-	r := rand.New(rand.NewPCG(5, 6))
-	for what, forge := range map[string]func() []byte{
-		"items":   func() []byte { return forged(r, b) },
-		"schemas": func() []byte { return reschemed(r, b) },
-		"both":    func() []byte { return forged(r, reschemed(r, b)) },
+	for i, of := range []struct {
+		what  string
+		forge func(r *rand.Rand) []byte
+	}{
+		{"items", func(r *rand.Rand) []byte { return forged(r, b) }},
+		{"schemas", func(r *rand.Rand) []byte { return reschemed(r, b) }},
+		{"both", func(r *rand.Rand) []byte { return forged(r, reschemed(r, b)) }},
 	} {
+		r := rand.New(rand.NewPCG(5, uint64(i)))
 		refused := 0
 		for range n {
 			w := newLaterRealm(t)
-			if loadForged(t, w.Store, forge()) {
+			if loadForged(t, w.Store, of.forge(r)) {
 				refused++
 			} else if !w.leaks() {
 				w.goesOn(t)
 			}
 		}
-		t.Logf("%s: %d of %d were refused", what, refused, n)
+		t.Logf("%s: %d of %d were refused", of.what, refused, n)
 		if refused < n/10 || refused > n*99/100 {
-			t.Errorf("%s: %d of %d were refused", what, refused, n)
+			t.Errorf("%s: %d of %d were refused", of.what, refused, n)
 		}
 	}
 }
