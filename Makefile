@@ -37,7 +37,7 @@ lint: ## formatting, vet, staticcheck, go fix, go mod tidy
 portable: ## the library on 32 bits, and that it compiles for the browser
 	GOARCH=386 go vet ./...
 	@if [ "$$(go env GOHOSTARCH)" = amd64 ]; then \
-		set -x; GOARCH=386 go test -short -timeout $(TIMEOUT) ./store/... ./internal/kit/play ./shard/... ./batch ./tasks ./internal/schedule ./internal/record ./internal/apply ./internal/rows ./internal/pages ./internal/items ./internal/sparse ./internal/digest ./internal/highwater ./journal ./world; \
+		set -x; GOARCH=386 go test -short -timeout $(TIMEOUT) ./store/... ./internal/kit/play ./shard/... ./batch ./tasks ./internal/schedule ./internal/record ./internal/apply ./internal/rows ./internal/pages ./internal/items ./internal/sparse ./internal/digest ./internal/highwater ./internal/wire ./journal ./world; \
 	else echo "the tests on 32 bits run where the machine is an amd64"; fi
 	GOOS=js GOARCH=wasm go build ./store/... ./world ./guide/play
 	GOOS=windows go vet ./journal ./world

@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"handloom/internal/digest"
+	"handloom/internal/wire"
 )
 
 // The format of a snapshot. Everything is little endian.
@@ -114,85 +115,56 @@ func (h *imageHead) encode() []byte {
 	b = binary.LittleEndian.AppendUint64(b, h.tag.At)
 	b = binary.LittleEndian.AppendUint64(b, h.tag.Tick)
 	b = append(b, h.tag.Chain[:]...)
-	b = appendText(b, h.tag.Program)
+	b = wire.AppendText(b, h.tag.Program)
 	b = binary.LittleEndian.AppendUint32(b, uint32(len(h.tables)))
 	for _, t := range h.tables {
-		b = appendText(b, t.name)
+		b = wire.AppendText(b, t.name)
 		b = binary.LittleEndian.AppendUint16(b, t.first)
 		b = binary.LittleEndian.AppendUint16(b, t.shards)
 		b = append(b, t.kind)
-		b = appendText(b, t.schema)
+		b = wire.AppendText(b, t.schema)
 		if t.kind&withColumns == 0 {
 			continue
 		}
 		b = binary.LittleEndian.AppendUint32(b, uint32(len(t.columns)))
 		for _, c := range t.columns {
-			b = appendText(appendText(b, c.name), c.schema)
+			b = wire.AppendText(wire.AppendText(b, c.name), c.schema)
 		}
 	}
 	return b
-}
-
-func appendText(b []byte, text string) []byte {
-	b = binary.LittleEndian.AppendUint32(b, uint32(len(text)))
-	return append(b, text...)
 }
 
 var errHead = errors.New("its head is not one")
 
 func (h *imageHead) decode(b []byte) error {
-	in := headReader{b: b}
-	h.epoch = in.number(8)
-	h.tag.At, h.tag.Tick = in.number(8), in.number(8)
-	copy(h.tag.Chain[:], in.cut(16))
-	h.tag.Program = in.text()
-	for range in.number(4) {
-		h.tables = append(h.tables, in.table())
-		if in.failed {
+	in := wire.Reader{Left: b}
+	h.epoch = in.Number(8)
+	h.tag.At, h.tag.Tick = in.Number(8), in.Number(8)
+	copy(h.tag.Chain[:], in.Cut(16))
+	h.tag.Program = in.Text()
+	for range in.Number(4) {
+		h.tables = append(h.tables, readImageTable(&in))
+		if in.Failed {
 			break
 		}
 	}
-	if in.failed || len(in.b) > 0 {
+	if !in.Done() {
 		return errHead
 	}
 	return nil
 }
 
-// headReader takes the parts of a head off its bytes.
-type headReader struct {
-	b      []byte
-	failed bool
-}
-
-func (r *headReader) cut(n uint64) []byte {
-	if n > uint64(len(r.b)) {
-		r.failed, r.b = true, nil
-		return nil
-	}
-	b := r.b[:n]
-	r.b = r.b[n:]
-	return b
-}
-
-func (r *headReader) number(size int) uint64 {
-	var b [8]byte
-	copy(b[:], r.cut(uint64(size)))
-	return binary.LittleEndian.Uint64(b[:])
-}
-
-func (r *headReader) table() imageTable {
+func readImageTable(r *wire.Reader) imageTable {
 	t := imageTable{
-		name: r.text(), first: uint16(r.number(2)), shards: uint16(r.number(2)), kind: uint8(r.number(1)), schema: r.text(),
+		name: r.Text(), first: uint16(r.Number(2)), shards: uint16(r.Number(2)), kind: uint8(r.Number(1)), schema: r.Text(),
 	}
 	if t.kind&withColumns != 0 {
-		for n := r.number(4); n > 0 && !r.failed; n-- {
-			t.columns = append(t.columns, imageColumn{r.text(), r.text()})
+		for n := r.Number(4); n > 0 && !r.Failed; n-- {
+			t.columns = append(t.columns, imageColumn{r.Text(), r.Text()})
 		}
 	}
 	return t
 }
-
-func (r *headReader) text() string { return string(r.cut(r.number(4))) }
 
 // imageWriter writes the parts of a snapshot. The first error stays.
 type imageWriter struct {

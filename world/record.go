@@ -4,6 +4,8 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+
+	"handloom/internal/wire"
 )
 
 // A record is what one position of the log holds. Everything is little endian; a text
@@ -97,22 +99,17 @@ func (r *record) append(b []byte) []byte {
 	case kindEpoch:
 		b = r.epoch.append(b)
 	case kindHandoff:
-		b = appendText(b, r.to)
+		b = wire.AppendText(b, r.to)
 	}
 	return b
 }
 
 func (e *epoch) append(b []byte) []byte {
-	b = appendText(b, e.program)
+	b = wire.AppendText(b, e.program)
 	b = binary.LittleEndian.AppendUint32(b, e.hz)
-	b = appendText(b, e.arch)
-	b = appendText(b, e.goVersion)
+	b = wire.AppendText(b, e.arch)
+	b = wire.AppendText(b, e.goVersion)
 	return append(b, e.schema[:]...)
-}
-
-func appendText(b []byte, text string) []byte {
-	b = binary.LittleEndian.AppendUint32(b, uint32(len(text)))
-	return append(b, text...)
 }
 
 var (
@@ -122,68 +119,44 @@ var (
 
 // decode makes r what b holds. The input is part of b.
 func (r *record) decode(b []byte) error {
-	in := reader{b: b}
-	magic, version := in.cut(2), in.number(1)
+	in := wire.Reader{Left: b}
+	magic, version := in.Cut(2), in.Number(1)
 	switch {
 	case string(magic) != recordMagic || version == 0:
 		return errRecord
 	case version > recordVersion:
 		return errVersion
 	}
-	*r = record{kind: kind(in.number(1)), cell: in.number(8), incarnation: in.number(8), term: uint32(in.number(4)), tick: in.number(8), time: int64(in.number(8))}
-	copy(r.chain[:], in.cut(16))
-	r.state.tick = in.number(8)
-	for range in.number(4) {
-		s := shardDigest{typeID: uint16(in.number(2)), sum: in.number(8)}
-		if in.failed {
+	*r = record{kind: kind(in.Number(1)), cell: in.Number(8), incarnation: in.Number(8), term: uint32(in.Number(4)), tick: in.Number(8), time: int64(in.Number(8))}
+	copy(r.chain[:], in.Cut(16))
+	r.state.tick = in.Number(8)
+	for range in.Number(4) {
+		s := shardDigest{typeID: uint16(in.Number(2)), sum: in.Number(8)}
+		if in.Failed {
 			break
 		}
 		r.state.shards = append(r.state.shards, s)
 	}
 	switch r.kind {
 	case kindEpoch:
-		r.epoch = in.epoch()
+		r.epoch = readEpoch(&in)
 	case kindTick:
-		r.input, in.b = in.b, nil
+		r.input, in.Left = in.Left, nil
 	case kindHandoff:
-		r.to = in.text()
+		r.to = in.Text()
 	case kindSkip:
 	default:
 		return errRecord
 	}
-	if in.failed || len(in.b) > 0 {
+	if !in.Done() {
 		return errRecord
 	}
 	return nil
 }
 
-// A reader takes the parts of a record off its bytes.
-type reader struct {
-	b      []byte
-	failed bool
-}
-
-func (r *reader) cut(n uint64) []byte {
-	if n > uint64(len(r.b)) {
-		r.failed, r.b = true, nil
-		return nil
-	}
-	b := r.b[:n]
-	r.b = r.b[n:]
-	return b
-}
-
-func (r *reader) number(size int) uint64 {
-	var b [8]byte
-	copy(b[:], r.cut(uint64(size)))
-	return binary.LittleEndian.Uint64(b[:])
-}
-
-func (r *reader) text() string { return string(r.cut(r.number(4))) }
-
-func (r *reader) epoch() (e epoch) {
-	e.program, e.hz = r.text(), uint32(r.number(4))
-	e.arch, e.goVersion = r.text(), r.text()
-	copy(e.schema[:], r.cut(16))
+func readEpoch(r *wire.Reader) (e epoch) {
+	e.program, e.hz = r.Text(), uint32(r.Number(4))
+	e.arch, e.goVersion = r.Text(), r.Text()
+	copy(e.schema[:], r.Cut(16))
 	return e
 }

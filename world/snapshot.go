@@ -8,6 +8,7 @@ import (
 	"hash/crc32"
 	"io"
 
+	"handloom/internal/wire"
 	"handloom/store"
 )
 
@@ -57,7 +58,7 @@ func (i *image) writeTo(w io.Writer) error {
 	} else {
 		b = append(b, 0)
 	}
-	b = h.epoch.append(appendText(b, h.to))
+	b = h.epoch.append(wire.AppendText(b, h.to))
 	_, err := w.Write(binary.LittleEndian.AppendUint32(b, crc32.Checksum(b, castagnoli)))
 	return err
 }
@@ -84,13 +85,13 @@ func (h *head) decodeTrailer(b []byte) error {
 	if n < 0 || crc32.Checksum(b[:n], castagnoli) != binary.LittleEndian.Uint32(b[n:]) {
 		return errTrailer
 	}
-	in := reader{b: b[:n]}
-	if string(in.cut(uint64(len(trailerMagic)))) != trailerMagic {
+	in := wire.Reader{Left: b[:n]}
+	if string(in.Cut(uint64(len(trailerMagic)))) != trailerMagic {
 		return errTrailer
 	}
-	h.cell, h.term, h.owner, h.time, h.seed = in.number(8), uint32(in.number(4)), in.number(8), int64(in.number(8)), in.number(8)
-	h.handed, h.to, h.epoch = in.number(1) != 0, in.text(), in.epoch()
-	if in.failed || len(in.b) > 0 {
+	h.cell, h.term, h.owner, h.time, h.seed = in.Number(8), uint32(in.Number(4)), in.Number(8), int64(in.Number(8)), in.Number(8)
+	h.handed, h.to, h.epoch = in.Number(1) != 0, in.Text(), readEpoch(&in)
+	if !in.Done() {
 		return errTrailer
 	}
 	return nil

@@ -14,14 +14,15 @@ import (
 // mayImport lists, for each package, the packages of this module that it may
 // import, directly. Imports point one way only.
 var mayImport = map[string][]string{
-	"store":                    {"tasks", "batch", "internal/schedule", "internal/record", "internal/apply", "shard/handle", "shard/handlemap", "shard/slotmap", "internal/items", "internal/rows", "internal/pages", "internal/sparse", "internal/digest", "internal/report", "internal/check", "internal/highwater", "internal/seam"},
+	"store":                    {"tasks", "batch", "internal/schedule", "internal/record", "internal/apply", "shard/handle", "shard/handlemap", "shard/slotmap", "internal/items", "internal/rows", "internal/pages", "internal/sparse", "internal/digest", "internal/report", "internal/check", "internal/highwater", "internal/seam", "internal/wire"},
 	"store/storetest":          {"store"},
 	"store/storeweb":           {"store", "internal/chart", "internal/report"},
 	"tasks":                    {"internal/seam"},
 	"internal/schedule":        {"tasks"},
 	"shard":                    {},
 	"journal":                  {},
-	"world":                    {"store", "internal/histogram"},
+	"world":                    {"store", "internal/histogram", "internal/wire"},
+	"internal/wire":            {},
 	"internal/apply":           {"batch", "internal/digest", "internal/record", "internal/rows", "internal/pages", "internal/items", "internal/sparse", "shard/handle", "internal/highwater"},
 	"batch":                    {"shard/handle"},
 	"internal/record":          {"batch", "internal/digest", "internal/items", "shard/handle", "internal/check", "internal/highwater"},
