@@ -9,6 +9,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"html/template"
 	"io"
 	"maps"
 	"mime"
@@ -112,9 +113,21 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 
 // build returns the files of the site, with the page of the playground or without.
 func build(play bool) (map[string][]byte, error) {
-	files, err := site.Build(pages, play)
-	if err == nil && play {
-		err = addPlayPage(files)
+	if !play {
+		return site.Build(pages)
+	}
+	page, err := playFiles.ReadFile("play/play.html")
+	if err != nil {
+		return nil, err
+	}
+	files, err := site.Build(pages, site.Extra{
+		File: "play.html", Title: "Playground", Policy: playPolicy, Body: template.HTML(page),
+		Styles: []string{"play.css"}, Scripts: []string{"wasm_exec.js", "play.js"},
+	})
+	for _, name := range []string{"play.css", "play.js"} {
+		if err == nil {
+			files[name], err = playFiles.ReadFile("play/" + name)
+		}
 	}
 	return files, err
 }

@@ -8,7 +8,9 @@ import (
 	"go/token"
 	"maps"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -80,6 +82,30 @@ func read(t *testing.T) *site.Guide {
 	return g
 }
 
+// inCode is what looks like a file or folder of the repository in the text of a page.
+var inCode = regexp.MustCompile("`((?:batch|bench|guide|internal|journal|shard|store|stress|tasks|world)/[a-zA-Z0-9_/.*]+)`")
+
+// A file that a page names exists.
+func TestFilesThatPagesNameExist(t *testing.T) {
+	files, err := filepath.Glob("*.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range append(files, "../README.md", "../bench/README.md") {
+		page, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range inCode.FindAllStringSubmatch(string(page), -1) {
+			here, _ := filepath.Glob(filepath.Join(filepath.Dir(file), filepath.FromSlash(m[1])))
+			fromRoot, err := filepath.Glob(filepath.Join("..", filepath.FromSlash(m[1])))
+			if err != nil || len(here)+len(fromRoot) == 0 {
+				t.Errorf("%s names %s, which there is not", file, m[1])
+			}
+		}
+	}
+}
+
 // A link leads to a page, or to a section of one, or to a file of the repository.
 func TestLinksLeadSomewhere(t *testing.T) {
 	sections := make(map[string][]string)
@@ -130,12 +156,26 @@ func TestLinksLeadSomewhere(t *testing.T) {
 	}
 }
 
-// library is the folders whose errors and panics a user may meet.
-var library = []string{
-	"store", "store/storetest", "store/storeweb", "tasks", "batch", "journal", "world",
-	"shard/handle", "shard/handlemap", "shard/slotmap",
-	"internal/apply", "internal/check", "internal/digest", "internal/highwater", "internal/items", "internal/pages",
-	"internal/record", "internal/rows", "internal/schedule", "internal/sparse",
+// library returns the folders whose errors and panics a user may meet: what can be
+// imported, and what that is made of.
+func library(t *testing.T) (all, public []string) {
+	t.Helper()
+	list := exec.Command("go", "list", "-deps", "-f", "{{if and (not .Standard) .Module.Main}}{{.Dir}}{{end}}",
+		"./batch/...", "./journal/...", "./shard/...", "./store/...", "./tasks/...", "./world/...")
+	list.Dir = ".."
+	out, err := list.Output()
+	root, wrong := filepath.Abs("..")
+	if err != nil || wrong != nil {
+		t.Fatal(err, wrong)
+	}
+	for dir := range strings.FieldsSeq(string(out)) {
+		folder, err := filepath.Rel(root, dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, filepath.ToSlash(folder))
+	}
+	return all, slices.DeleteFunc(slices.Clone(all), func(f string) bool { return strings.HasPrefix(f, "internal/") })
 }
 
 // told are the panics whose text the source does not have, and where they are
@@ -151,7 +191,7 @@ var told = map[string]string{
 // Every error that the library exports, and every message it panics with, is
 // explained; and what is explained exists.
 func TestEveryErrorAndPanicIsExplained(t *testing.T) {
-	public := slices.DeleteFunc(slices.Clone(library), func(f string) bool { return strings.HasPrefix(f, "internal/") })
+	library, public := library(t)
 	exported, err := faults.Find("..", public...)
 	if err != nil {
 		t.Fatal(err)

@@ -5,7 +5,6 @@ import (
 	"context"
 	"embed"
 	"fmt"
-	"html/template"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -29,25 +28,6 @@ func policyOf(name string) string {
 		return playPolicy
 	}
 	return site.Policy
-}
-
-// addPlayPage adds the files of the playground, but for what has to be compiled.
-func addPlayPage(files map[string][]byte) error {
-	for _, name := range []string{"play.css", "play.js"} {
-		text, err := playFiles.ReadFile("play/" + name)
-		if err != nil {
-			return err
-		}
-		files[name] = text
-	}
-	page, err := template.ParseFS(playFiles, "play/play.html")
-	if err != nil {
-		return err
-	}
-	var b bytes.Buffer
-	err = page.Execute(&b, playPolicy)
-	files["play.html"] = b.Bytes()
-	return err
 }
 
 // compilePlay returns the program of the playground, and the script of the Go

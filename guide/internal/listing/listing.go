@@ -6,6 +6,7 @@
 //	```go store/example_test.go            the whole file, as a program with a main
 //	```go store/example_test.go#flush      the region with that name
 //	```text store/example_test.go#Example  what that example prints
+//	```text bench/README.md#get            what that page says was measured
 //
 // In the file a region is what lies between two comments. A region may have several
 // pieces; they follow each other with an empty line between them.
@@ -73,7 +74,10 @@ func source(language, from string, read func(file string) (string, error)) (code
 		return program(text), true, nil
 	}
 	take := Region
-	if strings.HasPrefix(region, "Example") {
+	switch {
+	case strings.HasSuffix(file, ".md"):
+		take = figures
+	case strings.HasPrefix(region, "Example"):
 		take = output
 	}
 	code, err = take(text, region)

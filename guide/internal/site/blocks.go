@@ -33,13 +33,15 @@ func renderCode(w util.BufWriter, source []byte, n ast.Node, entering bool) (ast
 	text := code(b, source)
 	shown := html.EscapeString(text)
 	from, class := "", "code"
-	switch string(b.Language(source)) {
+	language, file := info(b, source)
+	switch language {
 	case "text", "sh": // lines of words, which may be broken
 		class = "code words"
+		if strings.HasSuffix(file, ".md") { // figures in columns, which may not
+			class, from = "code", file
+		}
 	case "go":
-		shown = colored(text)
-		_, from, _ = strings.Cut(string(b.Info.Segment.Value(source)), " ")
-		from, _, _ = strings.Cut(from, "#")
+		shown, from = colored(text), file
 	}
 	fmt.Fprintf(w, "<figure class=\"%s\"><pre tabindex=\"0\"><code>%s</code></pre>", class, shown)
 	if from != "" {
@@ -47,6 +49,16 @@ func renderCode(w util.BufWriter, source []byte, n ast.Node, entering bool) (ast
 	}
 	_, err := w.WriteString("</figure>\n")
 	return ast.WalkSkipChildren, err
+}
+
+// info returns the language of a block, and the file that it comes from.
+func info(b *ast.FencedCodeBlock, source []byte) (language, file string) {
+	if b.Info == nil {
+		return "", ""
+	}
+	language, file, _ = strings.Cut(string(b.Info.Segment.Value(source)), " ")
+	file, _, _ = strings.Cut(file, "#")
+	return language, file
 }
 
 // renderHeading renders a heading that links to itself.

@@ -2,6 +2,8 @@
 // Search over the sections of all pages, which index.js holds. A section is found when
 // it has every word that was typed; words in its heading count more.
 
+{ // names of its own
+
 const field = document.getElementById("search");
 const list = document.getElementById("found");
 const most = 12;
@@ -100,3 +102,5 @@ document.addEventListener("click", event => {
 	if (!event.target.closest(".search")) show(null);
 });
 document.querySelector(".search").hidden = false;
+
+}

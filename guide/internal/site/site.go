@@ -33,9 +33,17 @@ var (
 	frame = template.Must(template.New("page").Parse(pageHTML))
 )
 
+// Extra is a page that is not made of Markdown. All others link to it.
+type Extra struct {
+	File, Title     string
+	Policy          string // in place of the site's
+	Styles, Scripts []string
+	Body            template.HTML
+}
+
 // Build returns the files of the site by name. pages holds the guide: Markdown and
-// the pictures that it shows. play says that there is a page play.html to link to.
-func Build(pages fs.FS, play bool) (map[string][]byte, error) {
+// the pictures that it shows.
+func Build(pages fs.FS, extras ...Extra) (map[string][]byte, error) {
 	g, err := Read(pages)
 	if err != nil {
 		return nil, err
@@ -50,7 +58,12 @@ func Build(pages fs.FS, play bool) (map[string][]byte, error) {
 		return nil, err
 	}
 	for i := range g.Pages {
-		if files[target(g.Pages[i].File)], err = g.render(i, play); err != nil {
+		if files[target(g.Pages[i].File)], err = g.render(i, extras); err != nil {
+			return nil, err
+		}
+	}
+	for _, e := range extras {
+		if files[e.File], err = g.frame(&e, extras).execute(); err != nil {
 			return nil, err
 		}
 	}
@@ -125,48 +138,69 @@ func target(file string) string {
 	return strings.TrimSuffix(file, path.Ext(file)) + ".html"
 }
 
+// framed is what page.html shows.
+type framed struct {
+	Extra
+	Home, Prev, Next *link
+	Extras           []link
+	Parts            []part
+}
+
+type link struct {
+	Href, Title string
+	Here        bool
+}
+
+// part is a heading of the list of pages, and those below it.
+type part struct {
+	Title string
+	Pages []link
+}
+
+func (f *framed) execute() ([]byte, error) {
+	var b bytes.Buffer
+	err := frame.Execute(&b, f)
+	return b.Bytes(), err
+}
+
 // render returns the i-th page as HTML.
-func (g *Guide) render(i int, play bool) ([]byte, error) {
+func (g *Guide) render(i int, extras []Extra) ([]byte, error) {
 	p := g.Pages[i]
 	body, err := p.html()
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", p.File, err)
 	}
-	type link struct {
-		Href, Title string
-		Here        bool
+	f := g.frame(&Extra{File: target(p.File), Title: p.Title, Policy: Policy, Body: template.HTML(body)}, extras)
+	if i > 0 {
+		f.Prev = f.to(target(g.Pages[i-1].File), g.Pages[i-1].Title)
 	}
-	type part struct {
-		Title string
-		Pages []link
+	if i+1 < len(g.Pages) {
+		f.Next = f.to(target(g.Pages[i+1].File), g.Pages[i+1].Title)
 	}
-	linkTo := func(to *Page) *link { return &link{target(to.File), to.Title, to == p} }
-	data := struct {
-		Policy     string
-		Title      string
-		Body       template.HTML
-		Home       *link
-		Parts      []part
-		Prev, Next *link
-		Play       bool
-	}{Play: play, Policy: Policy, Title: p.Title, Body: template.HTML(body), Home: linkTo(g.Pages[0])}
+	return f.execute()
+}
+
+// frame returns what every page has around it.
+func (g *Guide) frame(e *Extra, extras []Extra) *framed {
+	f := &framed{Extra: *e}
+	f.Styles = append([]string{"page.css"}, e.Styles...)
+	f.Scripts = append([]string{"index.js", "search.js"}, e.Scripts...)
+	f.Home = f.to(target(Index), g.Pages[0].Title)
+	for _, e := range extras {
+		f.Extras = append(f.Extras, *f.to(e.File, e.Title))
+	}
 	for _, from := range g.Parts {
 		to := part{Title: from.Title}
 		for _, p := range from.Pages {
-			to.Pages = append(to.Pages, *linkTo(p))
+			to.Pages = append(to.Pages, *f.to(target(p.File), p.Title))
 		}
-		data.Parts = append(data.Parts, to)
+		f.Parts = append(f.Parts, to)
 	}
-	if i > 0 {
-		data.Prev = linkTo(g.Pages[i-1])
-	}
-	if i+1 < len(g.Pages) {
-		data.Next = linkTo(g.Pages[i+1])
-	}
-	var b bytes.Buffer
-	err = frame.Execute(&b, data)
-	return b.Bytes(), err
+	return f
 }
+
+// to returns a link to a page, which may be this one.
+func (f *framed) to(file, title string) *link { return &link{file, title, file == f.File} }
 
 // entry is what the search knows of a section.
 type entry struct {

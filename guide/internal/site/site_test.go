@@ -26,7 +26,7 @@ func TestPagesAreLinkedAsOnACodeHost(t *testing.T) {
 			"```go main.go#x\nfunc f() string { return \"<&>\" } // why\n```\n",
 		"b.md":           "# Another\n\n## \"What\" is it? said Q.\n\n## \"What\" is it? said Q.\n\n| a | b |\n|---|---|\n| 1 | `2` |\n",
 		"pictures/p.svg": "<svg/>",
-	}), true)
+	}), site.Extra{File: "play.html", Title: "Play", Policy: "default-src 'none'", Styles: []string{"p.css"}, Scripts: []string{"p.js"}, Body: "<p>here</p>"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -36,10 +36,14 @@ func TestPagesAreLinkedAsOnACodeHost(t *testing.T) {
 			`<a href="b.html#what-is-it-said-q">b</a> and a file.`,
 			`<span class="k">return</span> <span class="s">&#34;&lt;&amp;&gt;&#34;</span> } <span class="c">// why</span>`,
 			`<figcaption>main.go</figcaption>`,
-			`<a class="playground" href="play.html">`, `<a rel="prev" href="index.html">`, `<a rel="next" href="b.html">`,
+			`<a class="extra" href="play.html">`, `<a rel="prev" href="index.html">`, `<a rel="next" href="b.html">`,
 			`<a href="a.html" aria-current="page">`,
 		},
-		"b.html":         {`<h2 id="what-is-it-said-q">`, `<h2 id="what-is-it-said-q-1">`, `<div class="scroll" tabindex="0"><table>`},
+		"b.html": {`<h2 id="what-is-it-said-q">`, `<h2 id="what-is-it-said-q-1">`, `<div class="scroll" tabindex="0"><table>`},
+		"play.html": {
+			`<title>Play · Handloom</title>`, `content="default-src &#39;none&#39;"`, `href="page.css"`, `href="p.css"`, `src="search.js"`, `src="p.js"`,
+			`<p>here</p>`, `<a class="extra" href="play.html" aria-current="page">`, `<a href="b.html">Another</a>`,
+		},
 		"index.html":     {`<title>All</title>`, `<a href="a.html">A page</a>`},
 		"index.js":       {`{"to":"b.html#what-is-it-said-q-1","page":"Another","heading":"\"What\" is it? said Q.","text":"a b 1 2"}`},
 		"pictures/p.svg": {`<svg/>`},
@@ -61,7 +65,7 @@ func TestWhatIsWrongWithAGuideIsSaid(t *testing.T) {
 		"b.md: there is HTML in it":     {"README.md": index, "a.md": "# A\n", "b.md": "# B\n\nbold <b>x</b>\n"},
 		"a.md: it has no first heading": {"README.md": index, "a.md": "text\n", "b.md": "# B\n"},
 	} {
-		if _, err := site.Build(guide(pages), false); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := site.Build(guide(pages)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v; want %s", err, want)
 		}
 	}
