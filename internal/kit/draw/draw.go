@@ -23,6 +23,7 @@ func Program(seed uint64, o Options) *program.Program {
 	d.choose()
 	d.tables()
 	d.shape()
+	d.columns()
 	for d.made < d.options.Steps {
 		d.step()
 	}
@@ -49,6 +50,7 @@ type drawing struct {
 // population is the rough account of one table.
 type population struct {
 	live    []int // names
+	columns int
 	pending []int // of creates that no flush applied yet
 }
 
@@ -114,7 +116,7 @@ func always(op program.Op) bool {
 // weight is how often an operation is wanted beside the others of its group.
 func weight(op program.Op) float64 {
 	switch op {
-	case program.Each:
+	case program.Each, program.Set:
 		return 8
 	case program.Flush, program.ForEach, program.Emplace, program.Erase, program.Put:
 		return 4
@@ -123,7 +125,7 @@ func weight(op program.Op) float64 {
 	case program.EmplaceItems, program.EraseItems:
 		return 2
 	case program.Reset, program.Discard, program.Misuse,
-		program.FailError, program.FailPanic, program.FailGoexit, program.Rollback, program.ReduceInTask:
+		program.FailError, program.FailPanic, program.FailGoexit, program.Rollback, program.ReduceInTask, program.AddColumn:
 		return 0.3
 	case program.EraseAll: // or else tables stay small
 		return 0.1

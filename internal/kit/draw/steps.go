@@ -41,26 +41,30 @@ func runs(op program.Op) bool {
 
 // args draw the arguments, by key.
 var args = map[string]func(d *drawing, s *program.Step) int{
-	"v":      func(d *drawing, _ *program.Step) int { return d.IntN(d.theme.keys) },
-	"s":      func(d *drawing, _ *program.Step) int { return d.name(1) },
-	"add":    func(d *drawing, _ *program.Step) int { return d.of(0, 1, 7) },
-	"every":  func(d *drawing, _ *program.Step) int { return d.of(0, 1, 2, 3, 10) },
-	"rem":    func(d *drawing, _ *program.Step) int { return d.IntN(3) },
-	"touch":  func(d *drawing, _ *program.Step) int { return d.IntN(2) },
-	"wrote":  func(d *drawing, _ *program.Step) int { return d.of(0, 0, 1, 2, 3) },
-	"self":   func(d *drawing, _ *program.Step) int { return d.IntN(2) },
-	"share":  func(d *drawing, _ *program.Step) int { return d.IntN(2) },
-	"late":   func(d *drawing, _ *program.Step) int { return d.of(0, 0, 1) },
-	"as":     func(d *drawing, _ *program.Step) int { return d.of(0, 0, 1, 2) },
-	"to":     func(d *drawing, _ *program.Step) int { return d.of(0, 0, 1, 2) },
-	"by":     func(d *drawing, _ *program.Step) int { return d.of(0, 0, 0, 1, 2, 3) },
-	"budget": func(d *drawing, _ *program.Step) int { return d.of(0, 1, 3, 10, 100) },
-	"i":      func(d *drawing, _ *program.Step) int { return d.IntN(8) },
-	"j":      func(d *drawing, _ *program.Step) int { return d.IntN(60) },
-	"reader": func(d *drawing, _ *program.Step) int { return d.IntN(8) },
-	"fail":   func(d *drawing, _ *program.Step) int { return d.rarely(8, 1+d.IntN(2)) },
-	"cancel": func(d *drawing, _ *program.Step) int { return d.rarely(25, 1) },
-	"panic":  func(d *drawing, s *program.Step) int { return d.rarely(6, 1+d.IntN(min(s.N+1, 10))) },
+	"v":       func(d *drawing, _ *program.Step) int { return d.IntN(d.theme.keys) },
+	"s":       func(d *drawing, _ *program.Step) int { return d.name(1) },
+	"add":     func(d *drawing, _ *program.Step) int { return d.of(0, 1, 7) },
+	"every":   func(d *drawing, _ *program.Step) int { return d.of(0, 1, 2, 3, 10) },
+	"rem":     func(d *drawing, _ *program.Step) int { return d.IntN(3) },
+	"touch":   func(d *drawing, _ *program.Step) int { return d.IntN(2) },
+	"wrote":   func(d *drawing, _ *program.Step) int { return d.of(0, 0, 1, 2, 3) },
+	"self":    func(d *drawing, _ *program.Step) int { return d.IntN(2) },
+	"c":       func(d *drawing, _ *program.Step) int { return d.IntN(mostColumns) },
+	"d":       func(d *drawing, _ *program.Step) int { return d.IntN(mostColumns) },
+	"beside":  func(d *drawing, _ *program.Step) int { return d.of(0, 0, 1, 2) },
+	"changes": func(d *drawing, s *program.Step) int { return d.program.Tables[s.Table].Changes * d.IntN(2) },
+	"share":   func(d *drawing, _ *program.Step) int { return d.IntN(2) },
+	"late":    func(d *drawing, _ *program.Step) int { return d.of(0, 0, 1) },
+	"as":      func(d *drawing, _ *program.Step) int { return d.of(0, 0, 1, 2) },
+	"to":      func(d *drawing, _ *program.Step) int { return d.of(0, 0, 1, 2) },
+	"by":      func(d *drawing, _ *program.Step) int { return d.of(0, 0, 0, 1, 2, 3) },
+	"budget":  func(d *drawing, _ *program.Step) int { return d.of(0, 1, 3, 10, 100) },
+	"i":       func(d *drawing, _ *program.Step) int { return d.IntN(8) },
+	"j":       func(d *drawing, _ *program.Step) int { return d.IntN(60) },
+	"reader":  func(d *drawing, _ *program.Step) int { return d.IntN(8) },
+	"fail":    func(d *drawing, _ *program.Step) int { return d.rarely(8, 1+d.IntN(2)) },
+	"cancel":  func(d *drawing, _ *program.Step) int { return d.rarely(25, 1) },
+	"panic":   func(d *drawing, s *program.Step) int { return d.rarely(6, 1+d.IntN(min(s.N+1, 10))) },
 	"n": func(d *drawing, s *program.Step) int {
 		if s.Op == program.ReserveNow {
 			return d.size(s.Table)
@@ -117,11 +121,18 @@ func (d *drawing) make(op program.Op, chunk int) (program.Step, bool) {
 	if op.NeedsOrder() && !d.packed(s.Table) || op == program.EraseRow && chunk < 0 || op == program.FailGoexit && d.writing {
 		return s, false
 	}
+	if op == program.AddColumn && (!d.packed(s.Table) || d.known[s.Table].columns == mostColumns) || op.NeedsColumn() && d.known[s.Table].columns == 0 {
+		return s, false
+	}
 	if op.HasShard() {
 		s.Shard = d.shard(s.Table)
 	}
 	if op == program.Misuse {
 		s.Word = d.options.Misuses[d.IntN(len(d.options.Misuses))]
+	}
+	if op == program.AddColumn {
+		s.Word = d.element(s.Table)
+		d.known[s.Table].columns++
 	}
 	makes, many := op.Makes()
 	if makes {
@@ -195,11 +206,11 @@ func (d *drawing) settled(op program.Op) {
 
 // bodyOf draws what belongs to a step.
 func (d *drawing) bodyOf(s *program.Step) {
-	fails := s.Op == program.Each || s.Op == program.ForEach
+	fails := s.Op == program.Each || s.Op == program.ForEach || s.Op == program.ForEachRows
 	switch s.Op {
 	case program.Each, program.Queues, program.Schedule:
 		s.Body = d.commands(s.Arg("tasks"), -1, fails)
-	case program.ForEach:
+	case program.ForEach, program.ForEachRows:
 		s.Body = d.commands(d.IntN(6), s.Table, fails)
 	case program.Inbox:
 		s.Body = d.commands(1, -1, fails)

@@ -15,6 +15,8 @@ type Abstract struct {
 	batch  []Command           // of the passes that succeeded, in key order
 	late   []Command           // of the inbox, which comes after them
 	sealed int                 // of late: those that the next flush applies
+
+	elements map[elementOf]Item // of columns; the others are zero
 }
 
 type living struct {
@@ -26,7 +28,7 @@ type living struct {
 func NewAbstract(tables []Table) *Abstract {
 	return &Abstract{
 		tables: tables, live: make(map[uint64]living), counts: make([]int, len(tables)),
-		ever: make(map[uint64]struct{}),
+		ever: make(map[uint64]struct{}), elements: make(map[elementOf]Item),
 	}
 }
 

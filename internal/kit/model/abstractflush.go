@@ -26,6 +26,7 @@ func (a *Abstract) Flush(resolve func(table int, provisional uint64) (uint64, bo
 		}
 	}
 	values := a.commands(batch, creates)
+	elements := a.sets(batch, creates)
 	real, err := a.appear(order, creates, resolve)
 	if err != nil {
 		return err
@@ -38,6 +39,14 @@ func (a *Abstract) Flush(resolve func(table int, provisional uint64) (uint64, bo
 	}
 	for p, id := range real {
 		a.live[id] = living{creates[p].table, linked(creates[p].value, real)}
+	}
+	for e, v := range elements {
+		if isProvisional(e.id) {
+			e.id = real[e.id]
+		}
+		if _, lives := a.live[e.id]; lives {
+			a.elements[e] = linked(v, real)
+		}
 	}
 	a.batch, a.late, a.sealed = nil, a.late[a.sealed:], 0
 	return nil
@@ -78,6 +87,22 @@ func (a *Abstract) commands(batch []Command, creates map[uint64]*pending) map[ui
 		}
 	}
 	return values
+}
+
+// sets returns the last Set of each element, by what it named: a living item of the
+// table, or a create of the batch.
+func (a *Abstract) sets(batch []Command, creates map[uint64]*pending) map[elementOf]Value {
+	last := make(map[elementOf]Value)
+	for _, c := range batch {
+		if c.Kind != Set {
+			continue
+		}
+		l, lives := a.live[c.ID]
+		if p := creates[c.ID]; lives && l.table == c.Table || p != nil && p.table == c.Table {
+			last[elementOf{c.ID, c.Column}] = c.Value
+		}
+	}
+	return last
 }
 
 // appear asks the store what became of the creates.

@@ -12,7 +12,7 @@ func (m *Exact) Copy() *Exact {
 func copyTables(tables []*table) []*table {
 	var all []*table
 	for _, t := range tables {
-		made := &table{Table: t.Table, used: t.used}
+		made := &table{Table: t.Table, columns: t.columns, used: t.used}
 		for _, s := range t.shards {
 			made.shards = append(made.shards, s.Clone())
 		}
@@ -33,7 +33,7 @@ func (m *Exact) Rollback(to *Exact) {
 	}
 	m.tables = copyTables(to.tables)
 	m.epoch, m.depleted = to.epoch, to.depleted
-	m.changes, m.written = make(map[int]*frameChanges), make(map[int]*written)
+	m.changes, m.written = make(map[int]*frameChanges), make(map[ColumnOf]*written)
 	m.creates, m.calls, m.sealed = make(map[int]*create), nil, 0
 	m.finish()
 }
@@ -42,6 +42,6 @@ func (m *Exact) Rollback(to *Exact) {
 func (a *Abstract) Copy() *Abstract {
 	return &Abstract{
 		tables: a.tables, live: maps.Clone(a.live), counts: append([]int(nil), a.counts...),
-		ever: maps.Clone(a.ever), issued: append([]uint64(nil), a.issued...),
+		ever: maps.Clone(a.ever), issued: append([]uint64(nil), a.issued...), elements: maps.Clone(a.elements),
 	}
 }

@@ -29,6 +29,7 @@ const (
 	Erase             // in Table, of ID
 	EraseUntyped      // of ID, wherever it is
 	EraseAll          // in Table, of what lives when the flush begins
+	Set               // in Column of Table, of the element of ID
 )
 
 // Command is one command as a task recorded it.
@@ -39,6 +40,9 @@ type Command struct {
 	Name  int    // of the create, or that ID is the provisional handle of; 0: it is none
 	OK    bool   // of a stage: what the store said
 	Value Value
+
+	Column int  // of a set
+	own    bool // of a set: the same queue recorded the create
 }
 
 // Counts are the counters of a report.
@@ -65,21 +69,29 @@ func (c *Counts) add(o Counts) {
 type Sample struct {
 	ID                   uint64
 	TypeID               uint16
-	Put                  bool
+	Kind                 Kind // Erase, Put or Set
+	Column               int  // of a Set
 	Pass, Task, Sequence int
 }
 
 // Report is what a flush must report.
 type Report struct {
-	Epoch  uint64
-	Total  Counts
-	Tables []TableReport // by typeId
-	Stale  []Sample
+	Epoch   uint64
+	Total   Counts
+	Tables  []TableReport  // by typeId
+	Columns []ColumnReport // by typeId, and then as added
+	Stale   []Sample
 }
 
 // TableReport is the part of one table.
 type TableReport struct {
 	Table int
+	Counts
+}
+
+// ColumnReport is the part of one column that was set.
+type ColumnReport struct {
+	ColumnOf
 	Counts
 }
 

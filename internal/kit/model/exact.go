@@ -11,7 +11,7 @@ type Exact struct {
 	frame    int                   // number
 	flushed  int                   // frame of the last flush with commands
 	changes  map[int]*frameChanges // of that frame, by table
-	written  map[int]*written      // by table
+	written  map[ColumnOf]*written // of tables, and of their columns
 	serial   int                   // of the batch
 	passes   []*pass
 	calls    [][]Command     // of the inbox
@@ -23,8 +23,9 @@ type Exact struct {
 
 type table struct {
 	Table
-	shards []*Map[Item]
-	used   uint64 // epoch of the last flush that had commands of it
+	shards  []*Map[Item]
+	columns int
+	used    uint64 // epoch of the last flush that had commands of it
 }
 
 func (t *table) live() int {
@@ -63,7 +64,7 @@ type Widths struct {
 
 // NewExact returns a model of empty tables, which counts rare states in seen.
 func NewExact(tables []Table, w Widths, seen *Counters) *Exact {
-	m := &Exact{Widths: w, seen: seen, creates: make(map[int]*create), written: make(map[int]*written), serial: 1, byType: make(map[uint16]int)}
+	m := &Exact{Widths: w, seen: seen, creates: make(map[int]*create), written: make(map[ColumnOf]*written), serial: 1, byType: make(map[uint16]int)}
 	for at, t := range tables {
 		made := &table{Table: t}
 		for i := range t.Shards {

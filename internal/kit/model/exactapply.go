@@ -23,6 +23,9 @@ func (p *Plan) Apply() Report {
 	for i := range m.tables {
 		p.link(i)
 	}
+	for _, of := range p.columns() {
+		p.applySets(of)
+	}
 	m.finish()
 	return p.finish()
 }
@@ -92,16 +95,17 @@ func (p *Plan) link(i int) {
 	changes := p.m.changesOf(i)
 	for _, c := range p.survivors(i) {
 		changes.create(c.real)
-		*p.m.Item(c.real) = p.linked(i, p.putValue[c], c)
+		*p.m.Item(c.real) = p.linked(p.of(i), i, p.putValue[c], c)
 	}
 	for _, s := range t.shards {
 		for n, v := range p.values[s] {
-			s.items[n] = p.linked(i, v, nil)
+			s.items[n] = p.linked(p.of(i), i, v, nil)
 		}
 	}
 }
 
-func (p *Plan) linked(table int, v Value, self *create) Item {
+// linked is the item, or element, that a value becomes, in or beside a table.
+func (p *Plan) linked(counts *Counts, table int, v Value, self *create) Item {
 	for i, id := range v.Links {
 		if !isProvisional(id) {
 			continue
@@ -115,7 +119,7 @@ func (p *Plan) linked(table int, v Value, self *create) Item {
 		case p.shared[v.Share]: // the first value that has them counts
 			p.m.seen.See(SharedLinks)
 		case v.Links[i] == 0:
-			p.of(table).Dangling++
+			counts.Dangling++
 			p.m.seen.See(LinkDangling)
 		case made == self:
 			p.m.seen.See(SelfLink)

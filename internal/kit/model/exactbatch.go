@@ -101,6 +101,8 @@ func (m *Exact) note(c *Command, pass, task int, dropped bool) error {
 			m.seen.See(StagedValue)
 			made.value = c.Value
 		}
+	case Set:
+		c.own = m.isOwn(c, batch, pass, task)
 	}
 	return nil
 }

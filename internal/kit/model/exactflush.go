@@ -21,6 +21,7 @@ type Plan struct {
 	put       map[*create]bool
 	putValue  map[*create]Value
 	depleting map[*Map[Item]]int
+	settings  map[ColumnOf]*setting
 	shared    map[int]bool // links behind one slice that are real
 }
 
@@ -30,7 +31,7 @@ func (m *Exact) Plan() *Plan {
 		m: m, counts: make(map[int]*Counts), emptied: make(map[int]bool), erased: make(map[*Map[Item]]map[uint32]bool),
 		values: make(map[*Map[Item]]map[uint32]Value), creates: make(map[int][]*create),
 		cancelled: make(map[*create]bool), put: make(map[*create]bool), putValue: make(map[*create]Value),
-		depleting: make(map[*Map[Item]]int), shared: make(map[int]bool),
+		depleting: make(map[*Map[Item]]int), shared: make(map[int]bool), settings: make(map[ColumnOf]*setting),
 	}
 	p.IsFull = m.Full()
 	p.IsEmpty = m.recorded()+held(m.calls[:m.sealed]) == 0
@@ -41,6 +42,7 @@ func (m *Exact) Plan() *Plan {
 	p.commands(p.eraseAll)
 	p.each(Erase, p.erase)
 	p.each(Put, p.replace)
+	p.each(Set, p.set)
 	p.limits()
 	return p
 }
@@ -88,11 +90,12 @@ func (p *Plan) of(table int) *Counts {
 	return p.counts[table]
 }
 
-// each calls f for the erases, or the puts, with the sample that a stale one
+// each calls f for the erases, the puts, or the Sets, with the sample that a stale one
 // would be.
 func (p *Plan) each(kind Kind, f func(c *Command, table int, s Sample)) {
 	type list struct {
 		table      int
+		column     int
 		typeID     uint16
 		pass, task int
 	}
@@ -102,22 +105,23 @@ func (p *Plan) each(kind Kind, f func(c *Command, table int, s Sample)) {
 		if c.Kind == EraseUntyped {
 			table = p.addressed(c)
 		}
-		if isErase := c.Kind == Erase || c.Kind == EraseUntyped; isErase != (kind == Erase) || !isErase && c.Kind != Put {
+		if c.Kind != kind && !(kind == Erase && c.Kind == EraseUntyped) {
 			return
 		}
-		s := Sample{ID: c.ID, TypeID: typeIDOf(c.ID), Put: kind == Put, Pass: pass, Task: task}
+		s := Sample{ID: c.ID, TypeID: typeIDOf(c.ID), Kind: kind, Column: c.Column, Pass: pass, Task: task}
 		if isProvisional(c.ID) {
 			s.ID = 0
 		}
-		at := list{table, 0, pass, task}
+		at := list{table, c.Column, 0, pass, task}
 		if table >= 0 {
 			if t := p.m.tables[table]; !t.has(c.ID) {
 				s.TypeID = t.TypeID // handles of others are looked for in the first shard
 			}
 			at.typeID = s.TypeID
 		}
-		s.Sequence = next[at]
-		next[at]++
+		if s.Sequence = next[at]; !c.own {
+			next[at]++
+		}
 		f(c, table, s)
 	})
 }

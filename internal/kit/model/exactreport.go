@@ -17,6 +17,15 @@ func MergeReports(a, b Report) Report {
 			r.Tables[at].add(t.Counts)
 		}
 	}
+	r.Columns = slices.Clone(a.Columns)
+	for _, c := range b.Columns {
+		at := slices.IndexFunc(r.Columns, func(of ColumnReport) bool { return of.ColumnOf == c.ColumnOf })
+		if at < 0 {
+			r.Columns = append(r.Columns, c)
+		} else {
+			r.Columns[at].add(c.Counts)
+		}
+	}
 	slices.SortStableFunc(r.Stale, compareSamples)
 	r.Stale = r.Stale[:min(len(r.Stale), 8)]
 	return r
@@ -32,6 +41,11 @@ func (p *Plan) finish() Report {
 			r.Total.add(*c)
 		}
 	}
+	for _, of := range p.columns() {
+		c := p.settings[of].counts
+		r.Columns = append(r.Columns, ColumnReport{of, c})
+		r.Total.add(c)
+	}
 	if c := p.counts[-1]; c != nil {
 		r.Total.add(*c)
 	}
@@ -45,13 +59,8 @@ func (p *Plan) finish() Report {
 }
 
 func compareSamples(a, b Sample) int {
-	order := func(put bool) int {
-		if put {
-			return 1
-		}
-		return 0
-	}
-	return cmp.Or(cmp.Compare(a.TypeID, b.TypeID), cmp.Compare(order(a.Put), order(b.Put)),
+	order := func(k Kind) int { return slices.Index([]Kind{Erase, Put, Set}, k) }
+	return cmp.Or(cmp.Compare(a.TypeID, b.TypeID), cmp.Compare(order(a.Kind), order(b.Kind)), cmp.Compare(a.Column, b.Column),
 		cmp.Compare(a.Pass, b.Pass), cmp.Compare(a.Task, b.Task), cmp.Compare(a.Sequence, b.Sequence))
 }
 

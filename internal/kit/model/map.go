@@ -14,6 +14,7 @@ type Map[V any] struct {
 	items  []V      // by slot
 	rows   []uint32 // slots by row; of a packed map only
 	rowOf  []int    // by slot; likewise
+	beside [][]V    // by column, and slot: elements; zero without an item
 }
 
 // NewMap returns the model of an empty map.
@@ -23,10 +24,14 @@ func NewMap[V any](r Rules, stable bool) *Map[V] {
 
 // Clone returns a copy, which goes its own way and counts where the original does.
 func (m *Map[V]) Clone() *Map[V] {
-	return &Map[V]{
+	c := &Map[V]{
 		Slots: m.copied(), Stable: m.Stable,
 		items: slices.Clone(m.items), rows: slices.Clone(m.rows), rowOf: slices.Clone(m.rowOf),
 	}
+	for _, elements := range m.beside {
+		c.beside = append(c.beside, slices.Clone(elements))
+	}
+	return c
 }
 
 // Len returns how many items there are.
@@ -87,6 +92,9 @@ func (m *Map[V]) Insert(v V) uint64 {
 	n := m.issue()
 	if int(n) == len(m.items) {
 		m.items, m.rowOf = append(m.items, v), append(m.rowOf, 0)
+		for c := range m.beside {
+			m.beside[c] = append(m.beside[c], *new(V))
+		}
 	}
 	m.items[n] = v
 	if !m.Stable {
@@ -113,6 +121,9 @@ func (m *Map[V]) InsertItems(items []V) []uint64 {
 // vacateItem ends the life of an item, but for its row.
 func (m *Map[V]) vacateItem(n uint32) {
 	m.items[n] = *new(V)
+	for _, elements := range m.beside {
+		elements[n] = *new(V)
+	}
 	m.vacate(n)
 }
 
@@ -227,6 +238,7 @@ func (m *Map[V]) Reset() {
 		return
 	}
 	m.items, m.rows, m.rowOf = nil, nil, nil
+	clear(m.beside)
 }
 
 // Sort orders the rows i to j-1 stably.

@@ -73,6 +73,14 @@ const (
 	SharedLinks
 	Refilled
 	WroteCreated
+	ColumnBesideItems
+	Exchanged
+	ExchangedOverSets
+	SetToErased
+	SupersededSet
+	SetByTwoQueues
+	SetByOtherQueue
+	BeforeColumn
 
 	seens
 )
@@ -145,6 +153,14 @@ var seenNames = [seens]string{
 	SharedLinks:             "shared-links",
 	Refilled:                "refilled",
 	WroteCreated:            "wrote-created",
+	ColumnBesideItems:       "column-beside-items",
+	Exchanged:               "exchanged",
+	ExchangedOverSets:       "exchanged-over-sets",
+	SetToErased:             "set-to-erased",
+	SupersededSet:           "superseded-set",
+	SetByTwoQueues:          "set-by-two-queues",
+	SetByOtherQueue:         "set-by-other-queue",
+	BeforeColumn:            "rollback-before-column",
 }
 
 // String returns the name of the state.

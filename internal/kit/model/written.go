@@ -11,23 +11,35 @@ type written struct {
 // toCome stands for the frame that passes are of which none is around.
 const toCome = -1
 
+// items stands, as the number of a column, for the items themselves.
+const items = -1
+
 // Wrote says what a pass over a table noted as written; inFrame says that a Write or a
 // Run of a schedule is around it.
 func (m *Exact) Wrote(table int, ids []uint64, inFrame bool) {
-	if len(ids) == 0 {
-		return
-	}
+	m.WroteBeside(ColumnOf{table, items}, ids, inFrame)
+}
+
+// WroteBeside says what a pass noted as written of a column.
+func (m *Exact) WroteBeside(of ColumnOf, ids []uint64, inFrame bool) {
 	frame := toCome
 	if inFrame {
 		frame = m.frame
 	}
-	w := m.written[table]
+	m.wrote(of, ids, frame)
+}
+
+func (m *Exact) wrote(of ColumnOf, ids []uint64, frame int) {
+	if len(ids) == 0 {
+		return
+	}
+	w := m.written[of]
 	if w == nil || w.frame != frame && w.frame != toCome {
 		w = &written{items: make(map[uint64]bool)}
-		m.written[table] = w
+		m.written[of] = w
 	}
 	w.frame = frame
-	created := m.createdIn(table, frame)
+	created := m.createdIn(of.Table, frame)
 	for _, id := range ids {
 		w.items[id] = true
 		if created[id] {
@@ -59,11 +71,14 @@ func (m *Exact) adopt() {
 
 // Written returns the items of a table that Written must list: those of the last frame
 // that wrote some, unless a later one flushed something, but for what it created.
-func (m *Exact) Written(table int) []uint64 {
-	w := m.written[table]
+func (m *Exact) Written(table int) []uint64 { return m.WrittenBeside(ColumnOf{table, items}) }
+
+// WrittenBeside returns the items that Written of a column must list.
+func (m *Exact) WrittenBeside(of ColumnOf) []uint64 {
+	w := m.written[of]
 	if w == nil || w.frame != toCome && w.frame < m.flushed {
 		return nil
 	}
-	created := m.createdIn(table, w.frame)
-	return slices.DeleteFunc(m.Rows(table), func(id uint64) bool { return !w.items[id] || created[id] })
+	created := m.createdIn(of.Table, w.frame)
+	return slices.DeleteFunc(m.Rows(of.Table), func(id uint64) bool { return !w.items[id] || created[id] })
 }

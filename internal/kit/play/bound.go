@@ -65,6 +65,10 @@ type chunk struct {
 	erase    func(i int)
 	wrote    func(i int) // notes that it was
 	wroteAll func()
+
+	own         func(column int) elements // to be written: in a ForEach, or in a ForEachRows
+	beside      func(column int) elements // to be read
+	wroteBeside func(column, i int)
 }
 
 // common is what tables of both kinds have in common.

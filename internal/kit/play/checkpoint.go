@@ -16,6 +16,7 @@ type checkpoint struct {
 	abstract *model.Abstract
 	real     map[int]uint64 // by name: handles, but for provisional ones
 	sortedBy map[[2]int]int
+	columns  int // of all tables
 }
 
 // checkpoint takes a checkpoint, under a number, which may be used again.
@@ -32,6 +33,7 @@ func (p *player) checkpoint(ctx context.Context, as int) {
 	}
 	c.digest = p.digestOf(ctx)
 	c.exact, c.abstract, c.sortedBy = p.exact.Copy(), p.abstract.Copy(), maps.Clone(p.sortedBy)
+	c.columns = p.columns
 	c.real = make(map[int]uint64)
 	for name, v := range p.names {
 		if v.id != 0 && v.id>>63 == 0 {
@@ -60,6 +62,13 @@ func (p *player) rollback(ctx context.Context, to int) {
 		unchanged := p.unchanged(ctx, "a rollback to nothing")
 		p.expect(p.store.Rollback(ctx, new(store.Checkpoint)), store.ErrCheckpoint, "Rollback to an empty checkpoint")
 		unchanged()
+		return
+	}
+	if c.columns != p.columns {
+		unchanged := p.unchanged(ctx, "a rollback to before a column")
+		p.expect(p.store.Rollback(ctx, &c.of), store.ErrCheckpoint, "Rollback to a checkpoint from before a column")
+		unchanged()
+		p.see(model.BeforeColumn)
 		return
 	}
 	if err := p.store.Rollback(ctx, &c.of); err != nil {

@@ -21,6 +21,8 @@ func (r *running) command(ctx context.Context, c *program.Step, task int, q stor
 		to, v := r.replacement(c, at)
 		r.tables[c.Table].put(q, to.id, v.Item)
 		r.note(task, model.Command{Kind: model.Put, Table: c.Table, ID: to.id, Name: to.name, Value: v})
+	case program.Set:
+		r.set(c, task, q, at)
 	case program.Erase, program.EraseItems, program.EraseID:
 		r.erasing(c, task, q, r.targets(c.Refs, at))
 	case program.EraseAll:
@@ -29,7 +31,7 @@ func (r *running) command(ctx context.Context, c *program.Step, task int, q stor
 	case program.EraseRow:
 		if row := c.Arg("i"); row < len(at.chunk) {
 			r.erase[task](row)
-			r.note(task, model.Command{Kind: model.Erase, Table: r.writes, ID: at.chunk[row]})
+			r.note(task, model.Command{Kind: model.Erase, Table: r.rows, ID: at.chunk[row]})
 		}
 	case program.Has:
 		for _, t := range r.targets(c.Refs, at) {

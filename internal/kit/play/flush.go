@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"handloom/batch"
 	"handloom/internal/check"
 	"handloom/internal/kit/model"
 	"handloom/internal/kit/program"
@@ -202,17 +203,23 @@ func (p *player) reported(r *store.Report) model.Report {
 		index := slices.IndexFunc(p.program.Tables, func(of program.Table) bool { return of.Name == t.Name })
 		m.Tables = append(m.Tables, model.TableReport{Table: index, Counts: countsOf(t.Counts)})
 	}
+	for _, c := range r.Columns {
+		m.Columns = append(m.Columns, model.ColumnReport{ColumnOf: p.columnNamed(c.Name), Counts: countsOf(c.Counts)})
+	}
 	for _, s := range r.Stale {
 		id := uint64(s.Handle)
 		if s.Handle.IsProvisional() {
 			id = 0
 		}
 		m.Stale = append(m.Stale, model.Sample{
-			ID: id, TypeID: s.TypeID, Put: s.Kind != 0, Pass: s.Pass, Task: s.Task, Sequence: s.Sequence,
+			ID: id, TypeID: s.TypeID, Kind: kinds[s.Kind], Column: columnNumber(s.Column), Pass: s.Pass, Task: s.Task, Sequence: s.Sequence,
 		})
 	}
 	return m
 }
+
+// kinds are the commands that samples are of.
+var kinds = map[batch.Kind]model.Kind{batch.Erase: model.Erase, batch.Put: model.Put, batch.Set: model.Set}
 
 func countsOf(c store.Counts) model.Counts {
 	return model.Counts{
@@ -222,7 +229,7 @@ func countsOf(c store.Counts) model.Counts {
 }
 
 func reportsEqual(a, b model.Report) bool {
-	return a.Epoch == b.Epoch && a.Total == b.Total && slices.Equal(a.Tables, b.Tables) && slices.Equal(a.Stale, b.Stale)
+	return a.Epoch == b.Epoch && a.Total == b.Total && slices.Equal(a.Tables, b.Tables) && slices.Equal(a.Columns, b.Columns) && slices.Equal(a.Stale, b.Stale)
 }
 
 // summary is a report in a line, for the marks.

@@ -129,5 +129,5 @@ func registerAs[T any](p *player, t *program.Table, k kind[T], o store.TableOpti
 	if err != nil {
 		return nil, err
 	}
-	return &packed[T]{binding[T]{common: made, kind: k}, made}, nil
+	return &packed[T]{binding: binding[T]{common: made, kind: k}, table: made}, nil
 }

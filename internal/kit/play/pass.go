@@ -23,6 +23,7 @@ type running struct {
 	failed int               // the lowest task that is to fail, or how many there are
 	how    program.Op        // it fails
 	writes int               // the table whose items the pass writes, or -1
+	rows   int               // the table whose chunks the tasks have
 	sums   map[int]model.Sum // what a Reduce in a task must come to, by table
 }
 
@@ -95,21 +96,29 @@ func (p *player) each(ctx context.Context, s *program.Step, inWrite bool) {
 func (p *player) forEach(ctx context.Context, s *program.Step, inWrite bool) {
 	chunks := p.exact.Chunks(s.Table)
 	r := p.running(s, len(chunks))
-	r.writes = s.Table
+	r.writes, r.rows = s.Table, s.Table
+	beside := -1
+	if s.Arg("beside") > 0 && p.columnsOf(s.Table) > 0 {
+		beside = (s.Arg("beside") - 1) % p.columnsOf(s.Table)
+	}
 	change := changing(s)
 	touch := s.Arg("touch") == 1 || p.program.Tables[s.Table].Fixed == 1
 	every := s.Arg("wrote")
 	visits := make([]atomic.Int32, len(chunks))
 	ran := r.run(ctx, inWrite, func(ctx context.Context) error {
 		return p.tables[s.Table].forEach(ctx, func(ctx context.Context, c chunk) error {
-			if c.index >= len(chunks) || !slices.Equal(c.handles, chunks[c.index].Handles) {
-				p.fail(Model, "chunk %d holds %s; want one of %d chunks, with %s",
-					c.index, list(c.handles), len(chunks), list(chunks[min(c.index, len(chunks)-1)].Handles))
+			if !p.isChunk(&c, chunks) {
 				return nil
 			}
 			visits[c.index].Add(1)
 			c.change(change, touch)
 			c.note(every)
+			if beside >= 0 {
+				own := c.own(beside)
+				for i := range c.handles {
+					own.change(i, func(key *uint64) { change(key) })
+				}
+			}
 			r.places[c.index].chunk, r.erase[c.index] = c.handles, c.erase
 			return r.task(ctx, c.index, c.queue)
 		})
@@ -123,6 +132,13 @@ func (p *player) forEach(ctx context.Context, s *program.Step, inWrite bool) {
 		}
 	}
 	p.changeBoth(s.Table, func(i *model.Item) { change(&i.Key) })
+	for i := range chunks {
+		for _, id := range chunks[i].Handles {
+			if beside >= 0 {
+				p.changeElement(model.ColumnOf{Table: s.Table, Column: beside}, id, func(key *uint64) { change(key) })
+			}
+		}
+	}
 	if p.program.Tables[s.Table].Changes == 1 {
 		var noted []uint64
 		for i := range chunks {

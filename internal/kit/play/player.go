@@ -35,12 +35,15 @@ type player struct {
 	recorded    []int                 // names of all creates of this history that a queue took
 	abandoned   []uint64              // handles of histories that a rollback ended
 	checkpoints map[int]*checkpoint
-	sortedBy    map[[2]int]int // by table and shard: what Defragment was last asked for, plus 1
+	columns     int                     // of all tables
+	tracked     map[model.ColumnOf]bool // columns that keep changes
+	sortedBy    map[[2]int]int          // by table and shard: what Defragment was last asked for, plus 1
 
 	late    *call         // of the inbox, that is open
 	sealed  bool          // the inbox, in this frame
 	bytes   int           // that calls of the inbox recorded
 	reading chan struct{} // wakes a reader
+	readers sync.RWMutex  // held by readers that read
 
 	step   int // number of the step that runs
 	line   *program.Step
@@ -67,7 +70,7 @@ func Play(ctx context.Context, p *program.Program, c program.Config) *Result {
 }
 
 func newPlayer(p *program.Program, c program.Config) *player {
-	pl := &player{program: p, config: c, checkpoints: make(map[int]*checkpoint), sortedBy: make(map[[2]int]int)}
+	pl := &player{program: p, config: c, checkpoints: make(map[int]*checkpoint), sortedBy: make(map[[2]int]int), tracked: make(map[model.ColumnOf]bool)}
 	pl.disturb.init(c)
 	return pl
 }
@@ -174,6 +177,10 @@ func (p *player) do(ctx context.Context, s *program.Step, w *store.Writer) {
 		p.rollback(ctx, s.Arg("to"))
 	case program.Schedule:
 		p.schedule(ctx, s, w != nil)
+	case program.AddColumn:
+		p.addColumn(ctx, s)
+	case program.ForEachRows:
+		p.forEachRows(ctx, s, w != nil)
 	case program.Misuse:
 		p.misuse(ctx, s.Word)
 	default:

@@ -122,6 +122,7 @@ func (p *player) probe(id uint64) {
 		if want := known && of == i; ok != want || ok && got != item {
 			p.accepted(id, ok)
 		}
+		p.probeColumns(i, id, known && of == i)
 		if t.has(id) != ok {
 			p.fail(Model, "Has and Get differ over %s", model.Text(id))
 		}
@@ -130,6 +131,7 @@ func (p *player) probe(id uint64) {
 		p.probeText(id)
 		if !lives {
 			p.probeAt(id)
+			p.probeColumnAt(int(id%uint64(len(p.tables))), id)
 		}
 	}
 }

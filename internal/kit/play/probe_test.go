@@ -34,6 +34,7 @@ func opened(t *testing.T, text string) *player {
 const history = `table a packed word
 table b packed word
 do
+add-column a linked
 each tasks=1
   @0 emplace a %1
   @0 emplace-items b %2*3
@@ -103,6 +104,10 @@ func TestProbesNoticeWhatDiffers(t *testing.T) {
 		}, "is found and names nothing"},
 		"an abandoned handle":  {func(p *player) { p.abstract.Insert(0, p.abandoned[0], model.Item{}) }, "the models differ over"},
 		"a provisional handle": {func(p *player) { p.names[7].provisional = p.names[1].id }, "the provisional handle of %7 is found"},
+		"an element": {func(p *player) {
+			p.abstract.SetElement(model.ColumnOf{}, p.names[1].id, model.Item{Key: 9})
+		}, "column 0 of "},
+		"an element of the exact model": {func(p *player) { p.exact.Element(model.ColumnOf{}, p.names[1].id).Key++ }, "column 0 of "},
 		"what a create is to be": {func(p *player) {
 			p.store.Flush(t.Context())
 			p.probeProvisional(7)

@@ -34,7 +34,9 @@ func (p *player) readOn(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		}
+		p.readers.RLock()
 		err := p.store.Read(ctx, p.readAll)
+		p.readers.RUnlock()
 		if err != nil && !errors.Is(err, context.Canceled) && !errors.Is(err, store.ErrClosed) {
 			p.fail(Model, "a reader: %v", err)
 		}

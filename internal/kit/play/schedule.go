@@ -55,6 +55,11 @@ func (f *frame) systems() []store.System {
 	var all []store.Resource
 	for _, t := range f.tables {
 		all = append(all, t.resource())
+		if t, ok := t.(besideTable); ok {
+			for number := range t.columns() {
+				all = append(all, t.column(number).resource())
+			}
+		}
 	}
 	var systems []store.System
 	for i := range f.bodies {
@@ -153,6 +158,9 @@ func (f *frame) compare(ctx context.Context, report *store.Report, err error) {
 // first 8 is open as well, so that of 8 nothing is said.
 func arrange(r *model.Report) {
 	slices.SortFunc(r.Tables, func(a, b model.TableReport) int { return cmp.Compare(a.Table, b.Table) })
+	slices.SortFunc(r.Columns, func(a, b model.ColumnReport) int {
+		return cmp.Or(cmp.Compare(a.Table, b.Table), cmp.Compare(a.Column, b.Column))
+	})
 	slices.SortFunc(r.Stale, func(a, b model.Sample) int {
 		return cmp.Or(cmp.Compare(a.TypeID, b.TypeID), cmp.Compare(a.Pass, b.Pass), cmp.Compare(a.Task, b.Task),
 			cmp.Compare(a.Sequence, b.Sequence), cmp.Compare(a.ID, b.ID))

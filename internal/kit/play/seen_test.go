@@ -47,6 +47,15 @@ func TestAStateThatDidNotComeUpIsNotCounted(t *testing.T) {
 		"an empty table is not emptied":                   {model.Refilled, "each tasks=1\n@0 erase-all t\n@0 emplace t %1\nflush\n"},
 		"nothing fills a table whose create is cancelled": {model.Refilled, "write\ninsert t %1\nend\neach tasks=1\n@0 erase-all t\n@0 emplace t %2\n@0 erase t %2\nflush\n"},
 		"a later frame wrote what this one created":       {model.WroteCreated, "each tasks=1\n@0 emplace w %1\nflush\nwrite\nforeach w wrote=1\nend\n"},
+		"no items lie beside a column of an empty table":  {model.ColumnBesideItems, "add-column t word\n"},
+		"columns of other types are not exchanged":        {model.Exchanged, "add-column t word\nadd-column t linked\nwrite\nexchange t d=1\nend\n"},
+		"what a flush has applied is pending no more":     {model.ExchangedOverSets, "add-column t word\nwrite\ninsert t %1\neach tasks=1\n@0 set t %1\nflush\nexchange t\nend\n"},
+		"what waits for another column is not exchanged":  {model.ExchangedOverSets, "add-column t word\nadd-column t word\nwrite\neach tasks=1\n@0 set t %1 c=1\nexchange t\nend\n"},
+		"a stale Set is of no erased item":                {model.SetToErased, "add-column t word\neach tasks=1\n@0 set t %9\nflush\n"},
+		"a queue that sets its own create is no other":    {model.SetByOtherQueue, "add-column t word\neach tasks=1\n@0 emplace t %1\n@0 set t %1\nflush\n"},
+		"a queue that sets an item twice is no second":    {model.SetByTwoQueues, "add-column t word\neach tasks=2\n@0 emplace t %1\n@0 set t %1\n@0 set t %1\n@1 emplace t %2\neach tasks=1\n@0 set t %2\n@0 set t %2\nflush\n"},
+		"a queue knows the place of its own create":       {model.SupersededSet, "add-column t word\neach tasks=1\n@0 emplace t %1\n@0 set t %1\n@0 set t %1\nflush\n"},
+		"a checkpoint behind a column is not before it":   {model.BeforeColumn, "add-column t word\ncheckpoint\nrollback\n"},
 		"a misuse without an item to erase is none":       {model.MisuseRefused, "misuse callback-changes-map\n"},
 	} {
 		if r := played(t, "", tt.steps); r.Seen[tt.not] != 0 {

@@ -100,6 +100,8 @@ func init() { // what they call asks for them again
 		program.ReserveNow:      func(y *writing) { y.sameDigest("room", func() { y.m.Reserve(y.s.Arg("n")) }) },
 		program.Shrink:          func(y *writing) { y.sameDigest("room", y.m.Shrink) },
 		program.Clone:           (*writing).clone,
+		program.Exchange:        (*writing).exchange,
+		program.WriteElement:    (*writing).writeElements,
 		program.Look:            (*writing).look,
 
 		program.SortFunc: (*writing).sort,

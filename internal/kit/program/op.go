@@ -22,6 +22,8 @@ const (
 	Checkpoint
 	Rollback
 	Schedule
+	AddColumn
+	ForEachRows
 	Misuse
 
 	Insert
@@ -55,6 +57,8 @@ const (
 	Shrink
 	Clone
 	EndFrame
+	Exchange
+	WriteElement
 
 	Emplace
 	EmplaceItems
@@ -66,6 +70,7 @@ const (
 	EraseID
 	EraseRow
 	Put
+	Set
 	Has
 	ReduceInTask
 	FailError
@@ -107,7 +112,7 @@ type spec struct {
 
 var specs = [ops]spec{
 	Each:            {"each", alone | inWrite, body, []string{"tasks", "cancel"}},
-	ForEach:         {"foreach", alone | inWrite, table | body, []string{"add", "every", "rem", "touch", "cancel", "wrote"}},
+	ForEach:         {"foreach", alone | inWrite, table | body, []string{"add", "every", "rem", "touch", "cancel", "wrote", "beside"}},
 	Queues:          {"queues", alone, body, []string{"tasks"}},
 	Inbox:           {"inbox", alone | inWrite, body, []string{"fail", "late"}},
 	Flush:           {"flush", alone | inWrite, 0, nil},
@@ -122,6 +127,8 @@ var specs = [ops]spec{
 	Checkpoint:      {"checkpoint", alone | inWrite, 0, []string{"as"}},
 	Rollback:        {"rollback", alone | inWrite, 0, []string{"to"}},
 	Schedule:        {"schedule", alone | inWrite, body, []string{"tasks", "reader"}},
+	AddColumn:       {"add-column", alone, table | word, []string{"changes"}},
+	ForEachRows:     {"foreach-rows", alone | inWrite, table | body, []string{"c", "d", "add", "every", "rem", "wrote", "cancel"}},
 	Misuse:          {"misuse", alone, word, nil},
 
 	Insert:          {"insert", inWrite, table | name | refs, []string{"v"}},
@@ -155,6 +162,8 @@ var specs = [ops]spec{
 	Shrink:          {"shrink", inWrite, table | shard, nil},
 	Clone:           {"clone", inWrite, table | shard, []string{"n"}},
 	EndFrame:        {"end-frame", inWrite, 0, nil},
+	Exchange:        {"exchange", inWrite, table, []string{"c", "d"}},
+	WriteElement:    {"write-element", inWrite, table | refs, []string{"c", "v"}},
 
 	Emplace:      {"emplace", inTask, table | name | refs, []string{"v"}},
 	EmplaceItems: {"emplace-items", inTask, table | names | refs, []string{"v", "share"}},
@@ -166,6 +175,7 @@ var specs = [ops]spec{
 	EraseID:      {"erase-id", inTask, refs, nil},
 	EraseRow:     {"erase-row", inTask, 0, []string{"i"}},
 	Put:          {"put", inTask, table | refs | target, []string{"v", "s"}},
+	Set:          {"set", inTask, table | refs | target, []string{"c", "v", "s"}},
 	Has:          {"has", inTask, refs, nil},
 	ReduceInTask: {"reduce-in-task", inTask, table, nil},
 	FailError:    {"error", inTask, 0, nil},
@@ -226,6 +236,12 @@ func (o Op) Keys() []string { return specs[o].keys }
 // stable table keeps to itself.
 func (o Op) NeedsOrder() bool {
 	return o >= SortFunc && o <= ForgetOrder || o >= SortTable && o <= DefragmentTable
+}
+
+// NeedsColumn reports whether the operation is about columns of its table, which a stable
+// table has not.
+func (o Op) NeedsColumn() bool {
+	return o == ForEachRows || o == Exchange || o == WriteElement || o == Set
 }
 
 // NeedsRef reports whether the operation has a target, its first reference.

@@ -25,6 +25,7 @@ const (
 	maxTables   = 2048
 	maxConfigs  = 64
 	maxTasks    = 4096
+	maxColumns  = 16 // of a table
 	maxArgument = 1<<31 - 1
 	maxItems    = 1 << 20 // that all steps together make
 )
@@ -32,7 +33,7 @@ const (
 // Parse reads a program. name is what errors call the file. The error is an
 // [*Error].
 func Parse(text []byte, name string) (*Program, error) {
-	r := reader{name: name, tables: make(map[string]int), made: make(map[int]bool), program: new(Program)}
+	r := reader{name: name, tables: make(map[string]int), made: make(map[int]bool), columns: make(map[int]int), program: new(Program)}
 	for line := range bytes.Lines(text) {
 		r.line++
 		if err := r.read(string(line)); err != nil {
@@ -55,6 +56,7 @@ type reader struct {
 	tables  map[string]int
 	made    map[int]bool
 	items   int
+	columns map[int]int // how many, by table
 }
 
 func (r *reader) end() error {

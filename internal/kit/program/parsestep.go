@@ -2,6 +2,7 @@ package program
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -82,6 +83,9 @@ func (r *reader) arguments(s *Step, words []string) (err error) {
 	if err == nil && sp.takes&word != 0 {
 		s.Word, err = next("a word")
 	}
+	if err == nil && s.Op == AddColumn {
+		err = r.column(s)
+	}
 	if err == nil && sp.takes&(name|names) != 0 {
 		if w, err = next("a name, %N"); err == nil {
 			err = r.names(s, w, sp.takes&names != 0)
@@ -106,6 +110,21 @@ func (r *reader) tableOf(s *Step, w string, sharded bool) (err error) {
 	}
 	s.Table = t
 	return err
+}
+
+// column sees that the table may have a column of such elements.
+func (r *reader) column(s *Step) error {
+	t := &r.program.Tables[s.Table]
+	if t.Kind != Packed {
+		return fmt.Errorf("table %s is %s and has no columns", t.Name, t.Kind)
+	}
+	if r.columns[s.Table]++; r.columns[s.Table] > maxColumns {
+		return fmt.Errorf("table %s has more than %d columns", t.Name, maxColumns)
+	}
+	if all := Elements(t.Item); !slices.Contains(all, s.Word) {
+		return fmt.Errorf("%q is no kind of element beside %s; want %s", s.Word, t.Item, strings.Join(all, ", "))
+	}
+	return nil
 }
 
 // names reads what the items are called that the step makes.

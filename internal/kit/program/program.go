@@ -40,6 +40,15 @@ const (
 // Items are the kinds of items.
 var Items = []string{Empty, Word, Linked, Rich, Big}
 
+// Elements returns the kinds of elements that columns of tables with such items may have:
+// few, because each costs a build beside each kind of items.
+func Elements(item string) []string {
+	if item == Word {
+		return []string{Word, Linked, Rich}
+	}
+	return []string{Word, Linked}
+}
+
 // Table is a table and the options it is registered with.
 type Table struct {
 	Name    string
@@ -76,7 +85,7 @@ type Step struct {
 	Shard int    // of the table, for operations on one of its maps
 	Name  int    // of the first item it makes; 0: none
 	N     int    // items it makes
-	Word  string // kind of misuse
+	Word  string // kind of misuse, or of elements
 	Args  []int  // by the keys of its operation; nil: all 0
 	Refs  []Ref
 	Body  []Step

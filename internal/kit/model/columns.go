@@ -1,0 +1,83 @@
+package model
+
+import "slices"
+
+// ColumnOf names a column: that of a table with a number.
+type ColumnOf struct{ Table, Column int }
+
+// AddColumn adds a column to every map of a table, whose elements are zero.
+func (m *Exact) AddColumn(table int) {
+	t := m.tables[table]
+	t.columns++
+	for _, s := range t.shards {
+		s.AddColumn()
+	}
+	if t.live() > 0 {
+		m.seen.See(ColumnBesideItems)
+	}
+}
+
+// Element returns the element of the item that a handle of the table names, or nil.
+func (m *Exact) Element(of ColumnOf, id uint64) *Item {
+	if !m.tables[of.Table].has(id) || isProvisional(id) {
+		return nil
+	}
+	return m.holder(id).Element(of.Column, id)
+}
+
+// Exchange lets two columns of a table have each other's elements.
+func (m *Exact) Exchange(table, a, b int) {
+	m.seen.See(Exchanged)
+	if m.sets(ColumnOf{table, a}) || m.sets(ColumnOf{table, b}) {
+		m.seen.See(ExchangedOverSets)
+	}
+	for _, s := range m.tables[table].shards {
+		s.beside[a], s.beside[b] = s.beside[b], s.beside[a]
+	}
+}
+
+// sets reports whether commands that wait for a flush set elements of a column.
+func (m *Exact) sets(of ColumnOf) bool {
+	isSet := func(c Command) bool { return c.Kind == Set && c.Table == of.Table && c.Column == of.Column }
+	for _, p := range m.passes {
+		if slices.ContainsFunc(p.tasks, func(commands []Command) bool { return slices.ContainsFunc(commands, isSet) }) {
+			return true
+		}
+	}
+	return slices.ContainsFunc(m.calls, func(commands []Command) bool { return slices.ContainsFunc(commands, isSet) })
+}
+
+// AddColumn adds a column whose elements are zero.
+func (m *Map[V]) AddColumn() { m.beside = append(m.beside, make([]V, len(m.items))) }
+
+// Element returns the element of the item that a handle names, or nil.
+func (m *Map[V]) Element(column int, id uint64) *V {
+	if n, ok := m.find(id); ok {
+		return &m.beside[column][n]
+	}
+	return nil
+}
+
+// elementOf names an element by the handle of its item.
+type elementOf struct {
+	id     uint64
+	column int
+}
+
+// Element returns the element of an item that lives. What nothing wrote is zero.
+func (a *Abstract) Element(of ColumnOf, id uint64) Item { return a.elements[elementOf{id, of.Column}] }
+
+// SetElement replaces an element in place.
+func (a *Abstract) SetElement(of ColumnOf, id uint64, element Item) {
+	a.elements[elementOf{id, of.Column}] = element
+}
+
+// Exchange lets the living items of a table have one element for another.
+func (a *Abstract) Exchange(table, one, other int) {
+	for id, l := range a.live {
+		if l.table == table {
+			x, y := elementOf{id, one}, elementOf{id, other}
+			a.elements[x], a.elements[y] = a.elements[y], a.elements[x]
+		}
+	}
+}
