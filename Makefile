@@ -11,28 +11,39 @@ KILLS      ?= 1000
 TIMEOUT      ?= 5m
 RACE_TIMEOUT ?= 9m
 
-.PHONY: help check test race checked lint portable picture fuzz bench bench-check bench-compare stress kills canaries
+# The workspace takes no -mod=mod. It joins two modules: go test ./... in the root sees one.
+export GOFLAGS := $(filter-out -mod=mod,$(shell go env GOFLAGS))
+ALL = ./... ./cluster/...
+
+.PHONY: help check test race checked lint alone portable picture fuzz bench bench-check bench-compare stress kills canaries
 
 help: ## this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/ -/'
 
-check: lint portable test race checked bench-check stress canaries ## all that CI runs
+check: lint portable alone test race checked bench-check stress canaries ## all that CI runs
 
 test: ## the tests
-	go test -timeout $(TIMEOUT) ./...
+	go test -timeout $(TIMEOUT) $(ALL)
 
 race: ## the tests under the race detector, in random order
 	go test -race -shuffle=on -timeout $(RACE_TIMEOUT) ./...
+	go test -race -short -timeout $(RACE_TIMEOUT) ./cluster/...
 
 checked: ## the tests of the library in the checked build
 	go test -tags handloom_check -timeout $(TIMEOUT) ./store/... ./internal/kit/play ./shard/... ./batch ./world ./internal/record ./internal/apply ./internal/rows ./internal/pages ./internal/items
 
 lint: ## formatting, vet, staticcheck, go fix, go mod tidy
 	@out=$$($(GOFUMPT) -l .); test -z "$$out" || { echo "gofumpt would change:"; echo "$$out"; exit 1; }
-	go vet ./...
-	$(STATICCHECK) ./...
-	go fix -diff ./...
+	go vet $(ALL)
+	$(STATICCHECK) $(ALL)
+	go fix -diff $(ALL)
 	go mod tidy -diff
+	cd cluster && go mod tidy -diff
+
+alone: ## each module without the workspace, which raises versions
+	GOWORK=off go vet ./store/...
+	GOWORK=off go test -short -timeout $(TIMEOUT) ./store
+	cd cluster && GOWORK=off go vet ./...
 
 portable: ## the library on 32 bits, and that it compiles for the browser
 	GOARCH=386 go vet ./...

@@ -54,6 +54,7 @@ var mayImport = map[string][]string{
 	"stress/internal/feed":     {},
 	"internal/kit/program":     {},
 	"internal/kit/model":       {},
+	"internal/kit/logtest":     {"world"},
 	"internal/kit/draw":        {"internal/kit/program"},
 	"internal/kit/shrink":      {"internal/kit/program"},
 	"internal/kit/play":        {"store", "shard/handlemap", "shard/slotmap", "internal/check", "internal/seam", "internal/sparse", "internal/kit/model", "internal/kit/program"},
@@ -73,6 +74,8 @@ var mayImport = map[string][]string{
 	"guide/internal/site":      {},
 	"guide/internal/swarm":     {"store", "tasks"},
 	"guide":                    {"guide/internal/site", "internal/interrupt"},
+	"cluster":                  {"world", "journal", "internal/wire"},
+	"cluster/internal/servers": {},
 	"stress":                   {anything},
 	"bench":                    {anything},
 }
@@ -83,7 +86,7 @@ const anything = "*"
 var inherited = []string{"golang.org/x/sync/errgroup"}
 
 // topLevel is every folder in the root, but for those with a leading dot.
-var topLevel = []string{"batch", "bench", "guide", "internal", "journal", "shard", "store", "stress", "tasks", "world"}
+var topLevel = []string{"batch", "bench", "cluster", "guide", "internal", "journal", "shard", "store", "stress", "tasks", "world"}
 
 type pkg struct {
 	ImportPath string
@@ -92,7 +95,7 @@ type pkg struct {
 }
 
 func TestImportsPointTheWayTheyShould(t *testing.T) {
-	for _, p := range list(t, "./...") {
+	for _, p := range list(t, "./...", "./cluster/...") {
 		name := strings.TrimPrefix(p.ImportPath, "handloom/")
 		allowed, known := mayImport[name]
 		if !known {
@@ -122,6 +125,22 @@ func TestUsersInheritTheStandardLibraryAndSyncAlone(t *testing.T) {
 		if !p.Standard && !strings.HasPrefix(p.ImportPath, "handloom/") && !slices.Contains(inherited, p.ImportPath) {
 			t.Errorf("the library depends on %s", p.ImportPath)
 		}
+	}
+}
+
+// What the module in cluster needs is nothing that users of the library inherit.
+func TestTheLibraryIsAModuleWithoutServers(t *testing.T) {
+	for _, p := range list(t, "-deps", "./...") {
+		if strings.HasPrefix(p.ImportPath, "handloom/cluster") || strings.Contains(p.ImportPath, "nats") {
+			t.Errorf("the root module depends on %s", p.ImportPath)
+		}
+	}
+	mod, err := os.ReadFile("../../go.mod")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if strings.Contains(string(mod), "nats") || strings.Contains(string(mod), "cluster") {
+		t.Error("go.mod names the servers of the module in cluster")
 	}
 }
 

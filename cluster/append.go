@@ -1,0 +1,116 @@
+package cluster
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/nats-io/nats.go/jetstream"
+)
+
+// Append adds rec behind the record at prev and returns its position when a quorum has it.
+// If the record behind prev has these bytes already it is taken for rec, whose
+// acknowledgement was lost; if it has others, Append fails with [ErrFenced].
+//
+// Any other error leaves open whether rec is in the log.
+func (l *Log) Append(ctx context.Context, prev uint64, rec []byte) (at uint64, err error) {
+	l.appending.Lock()
+	defer l.appending.Unlock()
+	ctx, cancel := l.untilClosed(ctx)
+	defer cancel()
+	if ctx.Err() != nil {
+		return 0, context.Cause(ctx)
+	}
+	if len(rec) > mostRecord {
+		return 0, fmt.Errorf("cluster: a record of %d bytes; %d at most", len(rec), mostRecord)
+	}
+	end, err := l.append(ctx, prev, rec)
+	if err != nil {
+		l.tail = place{}
+		return 0, l.told(ctx, err)
+	}
+	l.tail = end
+	l.see(end)
+	return end.at, nil
+}
+
+// append returns where rec is in the log.
+func (l *Log) append(ctx context.Context, prev uint64, rec []byte) (place, error) {
+	if end := l.tail; end.at == prev && end.seq > 0 {
+		end, err := l.publish(ctx, end, rec)
+		if !refused(err) {
+			return end, err
+		}
+	}
+	_, end, err := l.ends(ctx)
+	switch {
+	case err != nil:
+		return place{}, err
+	case end.at > prev:
+		return l.inPlace(ctx, prev, rec)
+	case end.at < prev:
+		return place{}, fmt.Errorf("cluster: behind record %d, and the last is %d", prev, end.at)
+	}
+	// Parts behind the record are void, once this one stands behind them.
+	end, err = l.publish(ctx, end, rec)
+	if refused(err) {
+		return l.inPlace(ctx, prev, rec)
+	}
+	return end, err
+}
+
+// publish sends rec, in parts, to stand behind the record and the message of end.
+func (l *Log) publish(ctx context.Context, end place, rec []byte) (place, error) {
+	m := message{number: end.at + 1, before: end.sum, sum: end.sum.next(rec), parts: max(1, (len(rec)+partBytes-1)/partBytes)}
+	for m.part = 1; m.part <= m.parts; m.part++ {
+		m.bytes = rec[:min(len(rec), partBytes)]
+		rec = rec[len(m.bytes):]
+		ack, err := l.send(ctx, end.seq, m.encode())
+		if err != nil {
+			return place{}, fmt.Errorf("cluster: record %d: %w", m.number, err)
+		}
+		end.seq = ack
+	}
+	return place{m.number, m.sum, end.seq}, nil
+}
+
+// appendTime is how long servers may take to acknowledge a message. Who asks again asks for
+// the same.
+const appendTime = 2 * requestTime
+
+func (l *Log) send(ctx context.Context, behind uint64, b []byte) (seq uint64, err error) {
+	ctx, cancel := context.WithTimeout(ctx, appendTime)
+	defer cancel()
+	ack, err := l.js.Publish(ctx, l.cell.Subject(), b,
+		jetstream.WithExpectLastSequence(behind), jetstream.WithExpectStream(l.cell.Stream()), jetstream.WithRetryAttempts(0))
+	if err != nil {
+		return 0, err
+	}
+	return ack.Sequence, nil
+}
+
+// refused reports whether err says that another message is the last.
+func refused(err error) bool {
+	var api *jetstream.APIError
+	return errors.As(err, &api) && (api.ErrorCode == jetstream.JSErrCodeStreamWrongLastSequence || api.ErrorCode == jetstream.JSErrCodeStreamWrongLastSequenceConstant)
+}
+
+var errFound = errors.New("found")
+
+// inPlace asks the leader what stands behind prev: rec, or another record. That there is
+// nothing yet decides nothing.
+func (l *Log) inPlace(ctx context.Context, prev uint64, rec []byte) (place, error) {
+	ctx, cancel := context.WithTimeout(ctx, requestTime)
+	defer cancel()
+	r := reader{log: l, last: place{at: prev}, each: func(at uint64, there []byte) error {
+		if !bytes.Equal(there, rec) {
+			return fmt.Errorf("%w: record %d", ErrFenced, at)
+		}
+		return errFound
+	}}
+	if err := r.run(ctx); err != errFound {
+		return place{}, err
+	}
+	return r.last, nil
+}

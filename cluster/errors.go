@@ -1,0 +1,41 @@
+package cluster
+
+import (
+	"errors"
+	"io/fs"
+)
+
+var (
+	// ErrSettings says that the stream has settings under which it may lose records.
+	// The message names each of them.
+	ErrSettings = errors.New("cluster: the stream has other settings")
+
+	// ErrFenced says that a record was appended behind another one than the last:
+	// another node owns the log.
+	ErrFenced = errors.New("cluster: another record is in its place")
+
+	// ErrTrimmed says that records were asked for that are no longer kept. A newer
+	// snapshot serves.
+	ErrTrimmed = errors.New("cluster: the records are trimmed")
+
+	// ErrCorrupt says that a message is missing from the stream, or is no part of the
+	// log that it stands in.
+	ErrCorrupt = errors.New("cluster: corrupt")
+
+	// ErrBehind says that the stream is shorter than what this node has of it: servers
+	// have lost records that they had acknowledged. See [Reseed].
+	ErrBehind = errors.New("cluster: the stream is shorter than what was read of it")
+
+	// ErrOtherStream says that the stream has another record where this node's journal
+	// has one: it is another log. See [Reseed].
+	ErrOtherStream = errors.New("cluster: the stream is another one than the journal's")
+
+	// ErrClosed says that the Log is closed. It is [fs.ErrClosed], too.
+	ErrClosed error = closed{}
+)
+
+type closed struct{}
+
+func (closed) Error() string { return "cluster: the log is closed" }
+
+func (closed) Unwrap() error { return fs.ErrClosed }

@@ -1,0 +1,205 @@
+// Package servers runs a cluster of NATS servers with JetStream in one process, on the
+// loopback, for tests and for programs that show something without any set-up.
+package servers
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/url"
+	"path/filepath"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/nats-io/nats-server/v2/server"
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+)
+
+// A Cluster is some servers that know each other. Its methods may be called by any
+// goroutine.
+type Cluster struct {
+	options []*server.Options
+
+	mutex   sync.Mutex
+	running []*server.Server // nil: it is stopped
+}
+
+// Start starts n servers, each with its files in a folder of its own within dir, and
+// returns when they can keep streams. change, which may be nil, changes the options of
+// server i.
+func Start(ctx context.Context, dir string, n int, change func(i int, o *server.Options)) (*Cluster, error) {
+	ports, err := freePorts(2 * n)
+	if err != nil {
+		return nil, err
+	}
+	var routes []*url.URL
+	for _, port := range ports[n:] {
+		routes = append(routes, &url.URL{Scheme: "nats", Host: net.JoinHostPort(host, strconv.Itoa(port))})
+	}
+	c := &Cluster{running: make([]*server.Server, n)}
+	for i := range n {
+		o := &server.Options{
+			ServerName: fmt.Sprint("server", i), Host: host, Port: ports[i],
+			NoSigs: true, NoLog: true, NoSystemAccount: false,
+			JetStream: true, StoreDir: filepath.Join(dir, fmt.Sprint("server", i)), SyncAlways: true,
+			Cluster: server.ClusterOpts{Name: "handloom", Host: host, Port: ports[n+i], PoolSize: -1},
+			Routes:  routes,
+		}
+		if change != nil {
+			change(i, o)
+		}
+		c.options = append(c.options, o)
+	}
+	for i := range n {
+		if err := c.Restart(i); err != nil {
+			return nil, errors.Join(err, c.Close())
+		}
+	}
+	if err := c.Ready(ctx); err != nil {
+		return nil, errors.Join(err, c.Close())
+	}
+	return c, nil
+}
+
+const host = "127.0.0.1"
+
+// freePorts returns ports that nobody listened to a moment ago.
+func freePorts(n int) (ports []int, err error) {
+	for range n {
+		l, err := net.Listen("tcp", net.JoinHostPort(host, "0"))
+		if err != nil {
+			return nil, err
+		}
+		defer l.Close()
+		ports = append(ports, l.Addr().(*net.TCPAddr).Port)
+	}
+	return ports, nil
+}
+
+const startTime = 20 * time.Second
+
+// Restart starts a server, whose files may be there from before.
+func (c *Cluster) Restart(i int) error {
+	c.mutex.Lock()
+	defer c.mutex.Unlock()
+	if c.running[i] != nil {
+		return nil
+	}
+	s, err := server.NewServer(c.options[i].Clone())
+	if err != nil {
+		return fmt.Errorf("servers: %s: %w", c.options[i].ServerName, err)
+	}
+	s.Start()
+	if !s.ReadyForConnections(startTime) {
+		s.Shutdown()
+		return fmt.Errorf("servers: %s does not start", c.options[i].ServerName)
+	}
+	c.running[i] = s
+	return nil
+}
+
+// Stop stops a server without handing over what it leads, as far as that goes in one
+// process.
+func (c *Cluster) Stop(i int) {
+	c.mutex.Lock()
+	defer c.mutex.Unlock()
+	if s := c.running[i]; s != nil {
+		s.Shutdown()
+		s.WaitForShutdown()
+		c.running[i] = nil
+	}
+}
+
+// Close stops all servers.
+func (c *Cluster) Close() error {
+	for i := range c.running {
+		c.Stop(i)
+	}
+	return nil
+}
+
+// Len returns how many servers there are, those included that are stopped.
+func (c *Cluster) Len() int { return len(c.options) }
+
+// URL returns where clients reach server i.
+func (c *Cluster) URL(i int) string {
+	return "nats://" + net.JoinHostPort(host, strconv.Itoa(c.options[i].Port))
+}
+
+// URLs returns where clients reach the servers, the one at first as the first.
+func (c *Cluster) URLs(first int) (all []string) {
+	for i := range c.options {
+		all = append(all, c.URL((first+i)%len(c.options)))
+	}
+	return all
+}
+
+// each calls f with every server that runs until it reports true, and reports whether it
+// did.
+func (c *Cluster) each(f func(i int, s *server.Server) bool) bool {
+	c.mutex.Lock()
+	defer c.mutex.Unlock()
+	for i, s := range c.running {
+		if s != nil && f(i, s) {
+			return true
+		}
+	}
+	return false
+}
+
+// until asks f again and again, until it reports true or ctx ends.
+func until(ctx context.Context, what string, f func() bool) error {
+	tick := time.NewTicker(5 * time.Millisecond)
+	defer tick.Stop()
+	for !f() {
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return fmt.Errorf("servers: %s: %w", what, context.Cause(ctx))
+		}
+	}
+	return nil
+}
+
+// Ready waits until there is a leader of all, and every server that runs follows it.
+func (c *Cluster) Ready(ctx context.Context) error {
+	return until(ctx, "no leader of JetStream", func() bool {
+		leads := c.each(func(_ int, s *server.Server) bool { return s.JetStreamIsLeader() })
+		return leads && !c.each(func(_ int, s *server.Server) bool { return !s.JetStreamIsCurrent() })
+	})
+}
+
+// Leader returns the server that leads a stream, or -1.
+func (c *Cluster) Leader(stream string) (leader int) {
+	leader = -1
+	c.each(func(i int, s *server.Server) bool {
+		if s.JetStreamIsStreamLeader(server.DEFAULT_GLOBAL_ACCOUNT, stream) {
+			leader = i
+			return true
+		}
+		return false
+	})
+	return leader
+}
+
+// StepDown has the leader of a stream hand over to another server, and waits until that
+// one leads. It returns which.
+func (c *Cluster) StepDown(ctx context.Context, stream string) (leader int, err error) {
+	var before int
+	if err := until(ctx, "no leader of "+stream, func() bool { before = c.Leader(stream); return before >= 0 }); err != nil {
+		return -1, err
+	}
+	conn, err := nats.Connect(c.URL(before))
+	if err != nil {
+		return -1, err
+	}
+	defer conn.Close()
+	if _, err := conn.RequestWithContext(ctx, jetstream.DefaultAPIPrefix+"STREAM.LEADER.STEPDOWN."+stream, nil); err != nil {
+		return -1, err
+	}
+	err = until(ctx, "no other leader of "+stream, func() bool { leader = c.Leader(stream); return leader >= 0 && leader != before })
+	return leader, err
+}

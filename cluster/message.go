@@ -1,0 +1,110 @@
+package cluster
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"errors"
+	"fmt"
+
+	"handloom/internal/wire"
+)
+
+const (
+	messageMagic   = "HLM"
+	messageVersion = 1
+	headBytes      = 48
+
+	// partBytes keeps a message below 1 MiB, which is what servers take unless they
+	// are told otherwise.
+	partBytes = 900 << 10
+
+	mostRecord = 64 << 20
+)
+
+// A chain stands for a record and all before it.
+type chain [16]byte
+
+func (c chain) next(rec []byte) (n chain) {
+	h := sha256.New()
+	h.Write(c[:])
+	h.Write(rec)
+	copy(n[:], h.Sum(nil))
+	return n
+}
+
+// A message is one part of a record.
+type message struct {
+	number      uint64 // of the record
+	before, sum chain
+	part, parts int // the first is 1
+	bytes       []byte
+}
+
+func (m *message) encode() []byte {
+	b := make([]byte, 0, headBytes+len(m.bytes))
+	b = append(b, messageMagic...)
+	b = append(b, messageVersion)
+	b = binary.LittleEndian.AppendUint64(b, m.number)
+	b = append(b, m.before[:]...)
+	b = append(b, m.sum[:]...)
+	b = binary.LittleEndian.AppendUint16(b, uint16(m.part))
+	b = binary.LittleEndian.AppendUint16(b, uint16(m.parts))
+	return append(b, m.bytes...)
+}
+
+var errMessage = errors.New("it is no part of a record")
+
+// decode makes m what b holds, whose bytes it keeps.
+func (m *message) decode(b []byte) error {
+	in := wire.Reader{Left: b}
+	magic, version := in.Cut(3), in.Number(1)
+	if string(magic) != messageMagic {
+		return errMessage
+	}
+	if version != messageVersion {
+		return fmt.Errorf("%w that this version of the package knows: it is version %d", errMessage, version)
+	}
+	m.number = in.Number(8)
+	copy(m.before[:], in.Cut(16))
+	copy(m.sum[:], in.Cut(16))
+	m.part, m.parts = int(in.Number(2)), int(in.Number(2))
+	m.bytes = in.Left
+	if in.Failed || m.number == 0 || m.part < 1 || m.part > m.parts || m.parts > 1 && len(m.bytes) > partBytes {
+		return errMessage
+	}
+	return nil
+}
+
+// last reports whether a record ends with m.
+func (m *message) last() bool { return m.part == m.parts }
+
+// A group collects the parts of a record.
+type group struct {
+	number uint64
+	sum    chain
+	parts  int // that there are; 0: none
+	rec    []byte
+}
+
+// add adds a part and returns the record if it is whole. Parts between which another
+// message stands are no record, for anybody.
+func (g *group) add(m *message) (rec []byte, whole bool) {
+	switch {
+	case m.parts == 1:
+		g.parts = 0
+		return m.bytes, true
+	case m.part == 1:
+		*g = group{m.number, m.sum, 1, append(g.rec[:0], m.bytes...)}
+	case m.part != g.parts+1 || m.sum != g.sum || m.number != g.number:
+		g.parts = 0
+		return nil, false
+	default:
+		g.parts++
+		g.rec = append(g.rec, m.bytes...)
+	}
+	if !m.last() {
+		return nil, false
+	}
+	g.parts = 0
+	return g.rec, true
+}

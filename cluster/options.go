@@ -1,0 +1,65 @@
+package cluster
+
+import (
+	"fmt"
+	"time"
+
+	"handloom/journal"
+)
+
+// A CellID names a cell: its stream, and the subject of that.
+type CellID uint64
+
+// String returns the number in 16 hexadecimal digits.
+func (c CellID) String() string { return fmt.Sprintf("%016x", uint64(c)) }
+
+// Stream returns the name of the cell's stream.
+func (c CellID) Stream() string { return "HANDLOOM-" + c.String() }
+
+// Subject returns the subject of the cell's stream: who may publish on it owns the world.
+func (c CellID) Subject() string { return "handloom.cell." + c.String() }
+
+// bucket returns the name of the cell's snapshots, where JetStream keeps them.
+func (c CellID) bucket() string { return "HANDLOOM-" + c.String() }
+
+// Options of a Log. The zero value serves.
+type Options struct {
+	// Takeover is how long there must have been no record before another world may own
+	// the log. 0: 300 ms, which is the least. Make it longer than three ticks.
+	Takeover time.Duration
+
+	// Replicas is how many servers keep the stream: odd, and at most 5. 0: 3 of a
+	// cluster, 1 of an embedded server.
+	Replicas int
+
+	// Journal is this node's own copy of what it reads and appends; nil: none. Open it
+	// with Sync: journal.Every(time.Second). It is written behind the acknowledgement
+	// and tells, at the next Open, whether the stream has become another one.
+	Journal *journal.Journal
+
+	// Snapshots is where all nodes save and find snapshots. nil: an object store of
+	// JetStream, with Replicas, which is for states of up to some 100 MB.
+	Snapshots Blobs
+}
+
+const (
+	leastTakeover = 300 * time.Millisecond
+	mostReplicas  = 5
+)
+
+// withDefaults returns o with its defaults filled in.
+func (o Options) withDefaults(replicas int) (Options, error) {
+	if o.Takeover == 0 {
+		o.Takeover = leastTakeover
+	}
+	if o.Takeover < leastTakeover {
+		return o, fmt.Errorf("cluster: Options.Takeover is %v: at least %v, or 0 for that", o.Takeover, leastTakeover)
+	}
+	if o.Replicas == 0 {
+		o.Replicas = replicas
+	}
+	if o.Replicas < 1 || o.Replicas > mostReplicas || o.Replicas%2 == 0 {
+		return o, fmt.Errorf("cluster: Options.Replicas is %d: 1, 3 or 5, or 0 for %d", o.Replicas, replicas)
+	}
+	return o, nil
+}

@@ -1,0 +1,228 @@
+package cluster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+)
+
+// Read calls each with every record behind after, in order, and goes on with those that are
+// appended, until ctx ends or each fails: it returns that error. rec is good during the
+// call.
+//
+// It waits for servers that are away. [ErrTrimmed]: the record behind after is no longer
+// kept. [ErrCorrupt]: it cannot be read back. [ErrBehind]: the stream ends before after,
+// and goes on doing so.
+func (l *Log) Read(ctx context.Context, after uint64, each func(at uint64, rec []byte) error) error {
+	ctx, cancel := l.untilClosed(ctx)
+	defer cancel()
+	r := reader{log: l, last: place{at: after}, each: each}
+	return r.run(ctx)
+}
+
+// run reads until ctx ends, or each fails, or nothing helps.
+func (r *reader) run(ctx context.Context) error {
+	for wait := firstRetry; ; wait = min(2*wait, lastRetry) {
+		from := r.seq
+		err := r.read(ctx)
+		switch {
+		case r.failed != nil:
+			return r.failed
+		case ctx.Err() != nil:
+			return context.Cause(ctx)
+		}
+		if err := r.judge(err); err != nil {
+			return err
+		}
+		if r.seq > from {
+			wait = firstRetry
+		}
+		if pause(ctx, wait) != nil {
+			return context.Cause(ctx)
+		}
+	}
+}
+
+// A reader reads the messages of a stream one after the other, from the leader or from a
+// consumer.
+type reader struct {
+	log    *Log
+	each   func(at uint64, rec []byte) error
+	failed error // of each
+
+	seq   uint64 // of the next message; 0: it is to be found
+	last  place  // the record that was read last
+	known bool   // its sum is
+	group group
+
+	strikes int       // how often the next message was found wrong
+	beyond  time.Time // since when the stream is found too short; zero: it is not
+}
+
+const (
+	// fewMessages are asked for one by one, before a consumer is made: who reads one
+	// record needs none.
+	fewMessages = 4
+
+	// mostStrikes is how often a message must be found missing, or wrong, in turns from
+	// the leader and from wherever the consumer is.
+	mostStrikes = 3
+
+	// beyondTime is how long a leader may say that the stream is shorter than it was. One
+	// that was cut off, and knows it not yet, says so for a while.
+	beyondTime = 12 * time.Second
+)
+
+// judge returns the error that ends the reading, if err is one.
+func (r *reader) judge(err error) error {
+	switch {
+	case errors.Is(err, ErrTrimmed):
+		return err
+	case errors.Is(err, errBeyond):
+		if r.beyond.IsZero() {
+			r.beyond = time.Now()
+		}
+		if time.Since(r.beyond) > beyondTime {
+			return fmt.Errorf("%w: %w", ErrBehind, err)
+		}
+	case errors.Is(err, ErrCorrupt):
+		if r.strikes++; r.strikes >= mostStrikes {
+			return err
+		}
+	}
+	return nil
+}
+
+// read reads until something comes between.
+func (r *reader) read(ctx context.Context) error {
+	if r.seq == 0 {
+		seq, sum, known, err := r.log.find(ctx, r.last.at)
+		if err != nil {
+			return err
+		}
+		r.seq, r.last.sum, r.known, r.last.seq = seq, sum, known, seq-1
+	}
+	for range fewMessages {
+		if r.strikes == 1 {
+			break
+		}
+		var m message
+		err := r.log.ask(ctx, r.seq, &m)
+		if notThere(err) {
+			if err := r.missing(ctx); err != nil {
+				return err
+			}
+			break
+		}
+		if err != nil {
+			return err
+		}
+		if err := r.take(&m); err != nil {
+			return err
+		}
+	}
+	return r.consume(ctx)
+}
+
+// missing says why the leader has no next message, or nil if that is yet to come.
+func (r *reader) missing(ctx context.Context) error {
+	first, end, err := r.log.ends(ctx)
+	switch {
+	case err != nil:
+		return err
+	case r.seq < first:
+		return fmt.Errorf("%w: behind record %d", ErrTrimmed, r.last.at)
+	case r.seq > end.seq+1:
+		return fmt.Errorf("%w: record %d of %d", errBeyond, r.last.at, end.at)
+	case r.seq <= end.seq:
+		return r.wrong("the stream has none, and goes on to message %d", end.seq)
+	}
+	r.beyond = time.Time{}
+	return nil
+}
+
+func (r *reader) wrong(format string, args ...any) error {
+	return fmt.Errorf("%w: message %d, behind record %d: %w", ErrCorrupt, r.seq, r.last.at, fmt.Errorf(format, args...))
+}
+
+const (
+	// A server that is to send says every so often that it lives.
+	heartbeat = 500 * time.Millisecond
+	expiry    = 10 * time.Second
+
+	// What is fetched ahead, at most.
+	pullBytes    = 8 << 20
+	pullMessages = 512
+
+	idleTime = 5 * time.Second // of a consumer that nobody reads from any more
+)
+
+// consume reads from a consumer until it ends.
+func (r *reader) consume(ctx context.Context) error {
+	c, err := r.consumer(ctx)
+	if err != nil {
+		return fmt.Errorf("cluster: consumer: %w", err)
+	}
+	messages, err := c.Messages(jetstream.PullMaxMessagesWithBytesLimit(pullMessages, pullBytes), jetstream.PullHeartbeat(heartbeat), jetstream.PullExpiry(expiry))
+	if err != nil {
+		return fmt.Errorf("cluster: consumer: %w", err)
+	}
+	defer messages.Stop()
+	for {
+		msg, err := messages.Next(jetstream.NextContext(ctx))
+		if err != nil {
+			return fmt.Errorf("cluster: consumer: %w", err)
+		}
+		meta, err := msg.Metadata()
+		if err != nil {
+			return fmt.Errorf("cluster: consumer: %w", err)
+		}
+		if seq := meta.Sequence.Stream; seq != r.seq {
+			return r.wrong("message %d was sent instead", seq)
+		}
+		var m message
+		if err := m.decode(msg.Data()); err != nil {
+			return r.wrong("%w", err)
+		}
+		if err := r.take(&m); err != nil {
+			return err
+		}
+	}
+}
+
+func (r *reader) consumer(ctx context.Context) (jetstream.Consumer, error) {
+	ctx, cancel := context.WithTimeout(ctx, requestTime)
+	defer cancel()
+	return r.log.stream.CreateConsumer(ctx, jetstream.ConsumerConfig{
+		DeliverPolicy: jetstream.DeliverByStartSequencePolicy, OptStartSeq: r.seq, AckPolicy: jetstream.AckNonePolicy,
+		InactiveThreshold: idleTime, Replicas: 1, MemoryStorage: true,
+	})
+}
+
+// take takes the next message, and gives on the record that ends with it.
+func (r *reader) take(m *message) error {
+	switch {
+	case m.number != r.last.at+1:
+		return r.wrong("it is of record %d", m.number)
+	case r.known && m.before != r.last.sum:
+		return r.wrong("it follows another record")
+	}
+	if rec, whole := r.group.add(m); whole {
+		if m.before.next(rec) != m.sum {
+			r.seq -= uint64(m.parts - 1) // all of it again
+			return r.wrong("record %d has another sum", m.number)
+		}
+		r.last, r.known = place{m.number, m.sum, r.seq}, true
+		r.log.see(r.last)
+		if r.failed = r.each(m.number, rec); r.failed != nil {
+			return r.failed
+		}
+		r.strikes = 0
+	}
+	r.seq++
+	r.beyond = time.Time{}
+	return nil
+}

@@ -1,0 +1,116 @@
+package cluster
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/nats-io/nats-server/v2/server"
+	"github.com/nats-io/nats.go"
+)
+
+// Servers are those that keep the streams: [Embedded] or [URLs].
+type Servers struct {
+	urls     []string
+	options  []nats.Option
+	embedded *embedded
+}
+
+// URLs returns the servers of a cluster, of which any can be asked. TLS and the
+// credentials of the node come in by the options.
+func URLs(urls []string, o ...nats.Option) Servers { return Servers{urls: urls, options: o} }
+
+// Embedded returns one server in this process, which listens to nobody else and keeps its
+// files in dir, synced with each record: for tests and small installations. It runs while a
+// Log that was opened with this value is open.
+func Embedded(dir string) Servers { return Servers{embedded: &embedded{dir: dir}} }
+
+// replicas returns how many servers keep a stream unless Options say otherwise.
+func (s Servers) replicas() int {
+	if s.embedded != nil {
+		return 1
+	}
+	return 3
+}
+
+const (
+	pingTime      = time.Second // a server that stands still is left after two of them
+	reconnectWait = 50 * time.Millisecond
+	dialTime      = 2 * time.Second
+)
+
+// connect returns a connection that comes back by itself, and what to call when it is
+// closed.
+func (s Servers) connect(ctx context.Context) (*nats.Conn, func(), error) {
+	o := nats.GetDefaultOptions()
+	o.Servers = s.urls
+	o.MaxReconnect, o.ReconnectWait = -1, reconnectWait
+	o.PingInterval, o.MaxPingsOut = pingTime, 2
+	o.ReconnectBufSize = -1 // what cannot be sent now is not to be sent later
+	o.Timeout = dialTime
+	done := func() {}
+	if s.embedded != nil {
+		srv, err := s.embedded.start()
+		if err != nil {
+			return nil, nil, err
+		}
+		o.InProcessServer, done = srv, s.embedded.stop
+	}
+	for _, option := range s.options {
+		if err := option(&o); err != nil {
+			done()
+			return nil, nil, fmt.Errorf("cluster: %w", err)
+		}
+	}
+	for {
+		conn, err := o.Connect()
+		if err == nil {
+			return conn, done, nil
+		}
+		if pause(ctx, reconnectWait) != nil {
+			done()
+			return nil, nil, fmt.Errorf("cluster: no server answers: %w", err)
+		}
+	}
+}
+
+// embedded is a server in this process, which several Logs may share.
+type embedded struct {
+	dir    string
+	mutex  sync.Mutex
+	users  int
+	server *server.Server
+}
+
+func (e *embedded) start() (*server.Server, error) {
+	e.mutex.Lock()
+	defer e.mutex.Unlock()
+	if e.users == 0 {
+		s, err := server.NewServer(&server.Options{
+			ServerName: "handloom", DontListen: true, NoSigs: true, NoLog: true,
+			JetStream: true, StoreDir: e.dir, SyncAlways: true,
+		})
+		if err != nil {
+			return nil, fmt.Errorf("cluster: embedded server: %w", err)
+		}
+		s.Start()
+		if !s.ReadyForConnections(openTime) || !s.JetStreamEnabled() {
+			s.Shutdown()
+			s.WaitForShutdown()
+			return nil, fmt.Errorf("cluster: the embedded server does not start in %q", e.dir)
+		}
+		e.server = s
+	}
+	e.users++
+	return e.server, nil
+}
+
+func (e *embedded) stop() {
+	e.mutex.Lock()
+	defer e.mutex.Unlock()
+	if e.users--; e.users == 0 {
+		e.server.Shutdown()
+		e.server.WaitForShutdown()
+	}
+}

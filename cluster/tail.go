@@ -1,0 +1,127 @@
+package cluster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/nats-io/nats.go/jetstream"
+)
+
+// Tail returns the position of the last record, as the stream leader knows it.
+func (l *Log) Tail(ctx context.Context) (at uint64, err error) {
+	ctx, cancel := l.untilClosed(ctx)
+	defer cancel()
+	_, end, err := l.ends(ctx)
+	if err != nil {
+		return 0, l.told(ctx, err)
+	}
+	return end.at, nil
+}
+
+// told returns err with why ctx has ended, if it has.
+func (l *Log) told(ctx context.Context, err error) error {
+	if ctx.Err() != nil && !errors.Is(err, context.Cause(ctx)) {
+		return fmt.Errorf("%w: %w", context.Cause(ctx), err)
+	}
+	return err
+}
+
+// ends asks the stream leader for the first sequence, and for the last record and message.
+func (l *Log) ends(ctx context.Context) (first uint64, end place, err error) {
+	ctx, cancel := context.WithTimeout(ctx, requestTime)
+	defer cancel()
+	info, err := l.stream.Info(ctx)
+	if err != nil {
+		return 0, place{}, fmt.Errorf("cluster: the last record: %w", err)
+	}
+	s := &info.State
+	if s.Msgs == 0 {
+		return s.LastSeq + 1, place{seq: s.LastSeq}, nil
+	}
+	var m message
+	if err := l.get(ctx, s.LastSeq, &m); err != nil {
+		return 0, place{}, err
+	}
+	end = place{m.number, m.sum, s.LastSeq}
+	if !m.last() {
+		// Its owner died, or goes on.
+		end.at, end.sum = m.number-1, m.before
+	}
+	return s.FirstSeq, end, nil
+}
+
+// get asks the stream leader for a message.
+func (l *Log) get(ctx context.Context, seq uint64, m *message) error {
+	raw, err := l.stream.GetMsg(ctx, seq)
+	if err != nil {
+		return fmt.Errorf("cluster: message %d: %w", seq, err)
+	}
+	if err := m.decode(raw.Data); err != nil {
+		return fmt.Errorf("%w: message %d: %w", ErrCorrupt, seq, err)
+	}
+	return nil
+}
+
+var errBeyond = errors.New("cluster: the record is behind the end of the stream")
+
+// find returns the sequence of the first message that belongs to a record behind after,
+// which is behind the last message if there is none, and the sum of the record after if it
+// is known. It asks the leader about log2 of the messages.
+func (l *Log) find(ctx context.Context, after uint64) (seq uint64, sum chain, known bool, err error) {
+	if p, ok := l.lastSeen(after); ok {
+		return p.seq + 1, p.sum, true, nil
+	}
+	first, end, err := l.ends(ctx)
+	switch {
+	case err != nil:
+		return 0, sum, false, err
+	case after > end.at:
+		return 0, sum, false, fmt.Errorf("%w: record %d of %d", errBeyond, after, end.at)
+	}
+	low, high := first, end.seq+1 // the message is in between, or at high
+	var m message
+	for low < high {
+		if err := l.ask(ctx, (low+high)/2, &m); err != nil {
+			return 0, sum, false, err
+		}
+		if m.number > after {
+			high = (low + high) / 2
+		} else {
+			low = (low+high)/2 + 1
+		}
+	}
+	if low > end.seq {
+		return low, end.sum, true, nil
+	}
+	if err := l.ask(ctx, low, &m); err != nil {
+		return 0, sum, false, err
+	}
+	if m.number != after+1 || m.part != 1 {
+		return 0, sum, false, fmt.Errorf("%w: behind record %d; the first is %d", ErrTrimmed, after, m.number)
+	}
+	return low, m.before, true, nil
+}
+
+// ask is get, for as long as a server may take to answer.
+func (l *Log) ask(ctx context.Context, seq uint64, m *message) error {
+	ctx, cancel := context.WithTimeout(ctx, requestTime)
+	defer cancel()
+	return l.get(ctx, seq, m)
+}
+
+// lastSeen returns where the record at is, if it was the last one to be read or appended.
+func (l *Log) lastSeen(at uint64) (place, bool) {
+	l.mutex.Lock()
+	defer l.mutex.Unlock()
+	return l.seen, l.seen.at == at && at > 0
+}
+
+func (l *Log) see(p place) {
+	l.mutex.Lock()
+	defer l.mutex.Unlock()
+	l.seen = p
+}
+
+// notThere reports whether err says that there is no such message.
+func notThere(err error) bool { return errors.Is(err, jetstream.ErrMsgNotFound) }
