@@ -57,7 +57,7 @@ var mayImport = map[string][]string{
 	"internal/kit/logtest":     {"world"},
 	"internal/kit/draw":        {"internal/kit/program"},
 	"internal/kit/shrink":      {"internal/kit/program"},
-	"internal/kit/play":        {"store", "shard/handlemap", "shard/slotmap", "internal/check", "internal/seam", "internal/sparse", "internal/kit/model", "internal/kit/program"},
+	"internal/kit/play":       {"batch", "store", "shard/handlemap", "shard/slotmap", "internal/check", "internal/seam", "internal/sparse", "internal/kit/model", "internal/kit/program"},
 	"stress/internal/scenario": {"store", "internal/histogram", "internal/report", "stress/internal/feed"},
 	"stress/internal/page":     {"internal/chart", "internal/report", "stress/internal/feed"},
 	"bench/internal/measure":   {},
@@ -76,6 +76,8 @@ var mayImport = map[string][]string{
 	"guide":                    {"guide/internal/site", "internal/interrupt"},
 	"cluster":                  {"world", "journal", "internal/wire"},
 	"cluster/internal/servers": {},
+	"cluster/internal/arena":   {"store", "world"},
+	"cluster/cmd/arena":        {anything},
 	"stress":                   {anything},
 	"bench":                    {anything},
 }

@@ -1,0 +1,129 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"os/exec"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"handloom/internal/browser"
+)
+
+// TestMain lets the tests start nodes: they are this program.
+func TestMain(m *testing.M) {
+	if len(os.Args) > 1 && os.Args[1] == nodeCommand {
+		os.Exit(runNode(os.Args[2:], os.Stdin, os.Stdout, os.Stderr))
+	}
+	goleak.VerifyTestMain(m)
+}
+
+// locked is a buffer that is read while it is written.
+type locked struct {
+	lock chan struct{}
+	b    bytes.Buffer
+}
+
+func newLocked() *locked { return &locked{lock: make(chan struct{}, 1)} }
+
+func (l *locked) Write(b []byte) (int, error) {
+	l.lock <- struct{}{}
+	defer func() { <-l.lock }()
+	return l.b.Write(b)
+}
+
+func (l *locked) String() string {
+	l.lock <- struct{}{}
+	defer func() { <-l.lock }()
+	return l.b.String()
+}
+
+func TestNothingThatWasAnsweredIsLostWhenNodesAreKilled(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes a quarter of a minute")
+	}
+	out, errs := newLocked(), newLocked()
+	o := options{kill: true, limit: 12 * time.Second, players: 10, hz: 20, seed: 7, page: "127.0.0.1:0"}
+	if exit := run(t.Context(), o, out, errs); exit != 0 {
+		t.Fatalf("exit code %d\n%s%s", exit, out, errs)
+	}
+	for _, want := range []string{`is killed`, `owns the arena: term 1`, `passed: answered and lost 0`} {
+		if !regexp.MustCompile(want).MatchString(out.String()) {
+			t.Errorf("nothing says %q:\n%s%s", want, out, errs)
+		}
+	}
+}
+
+func TestThePageShowsTheArenaAndKills(t *testing.T) {
+	b := browser.Open(t)
+	ctx, end := context.WithCancel(t.Context())
+	out, errs := newLocked(), newLocked()
+	ended := make(chan int)
+	go func() {
+		ended <- run(ctx, options{players: 10, hz: 20, seed: 7, page: "127.0.0.1:0"}, out, errs)
+	}()
+	defer func() {
+		end()
+		if exit := <-ended; exit != 0 {
+			t.Errorf("exit code %d\n%s%s", exit, out, errs)
+		}
+	}()
+	url := regexp.MustCompile(`page: (\S+)`)
+	for !url.MatchString(out.String()) {
+		time.Sleep(time.Millisecond)
+	}
+	for _, width := range []int{1280, 400} {
+		for _, dark := range []bool{false, true} {
+			b.Scheme(dark)
+			b.Show(url.FindStringSubmatch(out.String())[1], width)
+			b.Until(`document.querySelectorAll("#nodes .owner").length === 1 && !document.querySelector("#nodes .down") && document.querySelector("#says").textContent.includes("players")`)
+			keep(t, b, width, dark)
+			var wide bool
+			if b.Eval(`document.documentElement.scrollWidth > innerWidth`, &wide); wide {
+				t.Errorf("the page is wider than %d pixels", width)
+			}
+		}
+	}
+	b.Eval(`document.querySelector("#nodes tr:has(.owner) button").click() === undefined`, new(bool))
+	b.Until(`[...document.querySelectorAll("#events li")].some(e => e.textContent.includes("it was the owner"))`)
+	b.Until(`[...document.querySelectorAll("#events li")].some(e => e.textContent.includes("term 2"))`)
+}
+
+// keep keeps a picture of the page in the folder that ARENA_PICTURES names.
+func keep(t *testing.T, b *browser.Browser, width int, dark bool) {
+	dir := os.Getenv("ARENA_PICTURES")
+	if dir == "" {
+		return
+	}
+	name := map[bool]string{false: "light", true: "dark"}[dark]
+	if err := os.WriteFile(dir+"/arena-"+name+"-"+string(rune('0'+width/1000))+".png", b.Picture(false), 0o644); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestWrongUsageIsToldFromFailure(t *testing.T) {
+	path, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for args, says := range map[string]string{
+		"-players 0": "-players is 0", "-hz 1000": "-hz is 1000", "-for -1s": "-for is -1s", "now": "too much", "-nemesis": "not defined",
+	} {
+		if _, err := parse(strings.Fields(args)); err == nil || !strings.Contains(err.Error(), says) {
+			t.Errorf("%s: %v, and not %q", args, err, says)
+		}
+	}
+	errs := newLocked()
+	if exit := run(t.Context(), options{players: 1, hz: 20, page: "127.0.0.1:no"}, newLocked(), errs); exit != exitFailed {
+		t.Errorf("a page nowhere: exit code %d, %s", exit, errs)
+	}
+	said, err := exec.Command(path, nodeCommand, "7", "1", "20", "dir", "a", "b").CombinedOutput()
+	if err == nil || !strings.Contains(string(said), "has no address") {
+		t.Errorf("a node without an address: %v, %s", err, said)
+	}
+}

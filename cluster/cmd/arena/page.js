@@ -1,0 +1,104 @@
+"use strict";
+const at = (id) => document.getElementById(id);
+const canvas = at("field"), draw = canvas.getContext("2d");
+const dark = matchMedia("(prefers-color-scheme: dark)");
+const unit = 10; // pixels of a place
+
+function cell(row, text, kind) {
+	const c = row.insertCell();
+	c.textContent = text;
+	if (kind) c.className = kind;
+	return c;
+}
+
+const ms = (ns) => (ns / 1e6).toFixed(ns < 1e7 ? 1 : 0) + " ms";
+const count = (n) => n.toLocaleString("en");
+
+function showNodes(state) {
+	const rows = state.Nodes.map((n, i) => {
+		const row = document.createElement("tr"), w = n.World;
+		const kind = !n.Up ? "down" : w.halted ? "bad" : w.owner ? "owner" : "";
+		cell(row, i + 1);
+		cell(row, !n.Up ? "down" : w.halted ? "halted" : w.owner ? "owner" : "follower", kind);
+		cell(row, n.Workers);
+		cell(row, n.Up ? w.term : "");
+		cell(row, n.Up ? count(w.tick) : "");
+		cell(row, n.Up ? count(Math.max(0, state.Tick - w.tick)) + " ticks" : "");
+		cell(row, n.Up && w.appended ? ms(w.append_p50_ns) : "");
+		cell(row, n.Kills);
+		const b = document.createElement("button");
+		b.textContent = "kill";
+		b.setAttribute("aria-label", "kill node " + (i + 1));
+		b.dataset.node = i;
+		b.disabled = !n.Up;
+		cell(row, "").append(b);
+		return row;
+	});
+	const focused = document.activeElement?.dataset?.node;
+	at("nodes").replaceChildren(...rows);
+	if (focused !== undefined) document.querySelector(`button[data-node="${focused}"]`)?.focus();
+}
+
+at("nodes").addEventListener("click", (e) => {
+	if (e.target.dataset.node !== undefined) fetch("kill/" + e.target.dataset.node, { method: "POST" });
+});
+
+function showFacts(state) {
+	const facts = [
+		["tick", count(state.Tick)],
+		["orders answered", count(state.Acked)],
+		["sent again", count(state.Again)],
+		["pauses of 250 ms", state.Pauses],
+		["longest pause", ms(state.Pause)],
+		["digests compared", count(state.Compared)],
+		["divergence", state.Differs || "none"],
+	];
+	at("facts").replaceChildren(...facts.map(([name, value]) => {
+		const div = document.createElement("div"), dt = document.createElement("dt"), dd = document.createElement("dd");
+		dt.textContent = name;
+		dd.textContent = value;
+		if (name === "divergence" && state.Differs) dd.className = "bad";
+		div.append(dt, dd);
+		return div;
+	}));
+}
+
+function showEvents(state) {
+	at("events").replaceChildren(...state.Events.toReversed().slice(0, 30).map((e) => {
+		const li = document.createElement("li"), time = document.createElement("time");
+		time.textContent = (e.At / 1e9).toFixed(2) + " s";
+		li.append(time, e.What);
+		return li;
+	}));
+}
+
+function showField(field) {
+	const ink = dark.matches ? ["#ff8f8f", "#f0c060", "#6fce9a"] : ["#a11a1a", "#8a5a00", "#14663a"];
+	draw.clearRect(0, 0, canvas.width, canvas.height);
+	draw.fillStyle = dark.matches ? "#ececf1" : "#1b1b1f";
+	for (const b of field.Bullets) draw.fillRect(b.X * unit + 2, b.Y * unit + 2, 6, 6);
+	for (const f of field.Fighters) {
+		const x = f.X * unit + unit / 2, y = f.Y * unit + unit / 2, turn = f.Heading * Math.PI / 2;
+		draw.fillStyle = ink[Math.max(0, Math.min(2, f.Hull - 1))];
+		draw.beginPath();
+		draw.moveTo(x + 16 * Math.cos(turn), y + 16 * Math.sin(turn));
+		draw.arc(x, y, 10, turn + 0.7, turn - 0.7);
+		draw.closePath();
+		draw.fill();
+	}
+}
+
+async function show() {
+	try {
+		const state = await (await fetch("state")).json();
+		at("says").textContent = state.Says;
+		showNodes(state);
+		showFacts(state);
+		showEvents(state);
+		if (state.Field) showField(state.Field);
+	} catch {
+		at("says").textContent = "the program has ended";
+	}
+	setTimeout(show, 100);
+}
+show();
