@@ -39,6 +39,7 @@ type table struct {
 
 	recorder   record.Recorder
 	flushing   tableFlush
+	figures    figures
 	pass       pass
 	touched    touched
 	written    written

@@ -105,7 +105,8 @@ func (t *table) mustTrack(method string) {
 
 // forgetChanges empties the lists.
 func (t *table) forgetChanges() {
-	for _, sh := range t.order {
-		sh.ForgetChanges()
+	for i := range t.flushing.listed.All {
+		t.order[i].ForgetChanges()
 	}
+	t.flushing.listed = 0
 }

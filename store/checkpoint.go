@@ -117,7 +117,7 @@ func (s *Store) rolledBack(epoch, flush uint64) {
 		t.forgetFrame()
 	}
 	s.epoch.Store(epoch)
-	s.publishStats(s.tables)
+	s.publishAll(s.tables)
 }
 
 // mayServe returns what keeps the phase from copying to or from c, or nil.

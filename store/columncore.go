@@ -70,7 +70,7 @@ func (c *column) add(t *table, o columnOptions, of *items.Type) error {
 	s.statsLock.Unlock()
 	t.columns = append(t.columns, c)
 	t.copying.addColumn(t.name, o.name, of, o.clone)
-	s.publishStats([]*table{t})
+	s.publishAll([]*table{t})
 	return nil
 }
 

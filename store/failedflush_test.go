@@ -118,6 +118,9 @@ func TestAFailureWhileAFlushPlansChangesNothing(t *testing.T) {
 	hs := fill(t, s, table, 1000)
 	before := digest(t, s)
 	batchOn(t, s, table, hs)
+	for i := range 8 { // so that every shard is planned
+		table.Put(queues(t, s, 1)[0], hs[i*125+99], item{Value: 4})
+	}
 	for task := range 8 {
 		perturb(t, func(int) func(int) int {
 			return func(i int) int {

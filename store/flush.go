@@ -235,15 +235,23 @@ func (f *flush) collect(inWrite bool) (found bool) {
 	slices.SortFunc(f.tables, byTypeID)
 	for _, t := range f.tables {
 		f.awake.add(t)
-		goesOn, meddled := t.inFrame(f.frame), t.meddled(inWrite)
-		for i := range t.order {
+		t.begin(f.frame, inWrite)
+	}
+	f.divide()
+	return found
+}
+
+// divide lists the shards that the batch changes.
+func (f *flush) divide() {
+	clear(f.work)
+	f.work, f.cost = f.work[:0], f.cost[:0]
+	for _, t := range f.tables {
+		for i := range t.flushing.shards.All {
 			w := t.work(i)
-			w.Continue(goesOn, meddled)
 			f.work = append(f.work, w)
 			f.cost = append(f.cost, w.cost())
 		}
 	}
-	return found
 }
 
 func byTypeID(a, b *table) int { return cmp.Compare(a.first, b.first) }
@@ -288,10 +296,16 @@ func (f *flush) plan(ctx context.Context) error {
 	if err := f.run(ctx, "plan", f.planTask); err != nil {
 		return err
 	}
+	more := false
 	for _, t := range f.tables {
-		if err := t.deal(); err != nil {
+		dealt, err := t.deal()
+		if err != nil {
 			return err
 		}
+		more = more || dealt
+	}
+	if more {
+		f.divide()
 	}
 	if slices.ContainsFunc(f.work, func(w shardWork) bool { return w.NeedsMemory() }) {
 		return f.run(ctx, "make room", f.roomTask)

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"handloom/internal/highwater"
+	"handloom/internal/record"
 )
 
 // awake are the tables that keep memory from one flush to the next. Those that
@@ -37,22 +38,28 @@ func (t *table) wake() (slept bool) {
 }
 
 // restIfIdle gives up the memory that the table keeps for flushes if it had no
-// commands since it was asked last. Nothing that resolves or is listed is lost:
-// that is of the last frame.
+// commands since it was asked last, or else that of shards that had none. Nothing that
+// resolves or is listed is lost: that is of the last frame.
 func (t *table) restIfIdle() (rests bool) {
 	f := &t.flushing
 	if f.used || t.inFrame(t.store.flush.last) {
-		f.used = false
+		t.restShards(f.warm &^ f.recent &^ f.listed)
+		f.used, f.recent = false, 0
 		return false
 	}
 	f.awake = false
 	t.recorder.Rest()
-	for _, sh := range t.order {
-		sh.Rest()
-	}
+	t.restShards(f.warm)
 	t.written.rest()
 	for _, c := range t.columns {
 		c.written.rest()
 	}
 	return true
+}
+
+func (t *table) restShards(shards record.Shards) {
+	for i := range shards.All {
+		t.order[i].Rest()
+	}
+	t.flushing.warm &^= shards
 }

@@ -64,12 +64,8 @@ func TestAFlushLooksAtTheTablesWithWorkAlone(t *testing.T) {
 			t.Fatal(err)
 		}
 		perturb(t, nil)
-		want := 0
-		for _, table := range c.working {
-			want += c.shards(table.Name())
-		}
-		if tasks != want {
-			t.Errorf("a flush has %d tasks, for tables with %d shards", tasks, want)
+		if tasks > 2*len(c.working) { // an item of each is erased, and one is created
+			t.Errorf("a flush has %d tasks, for two commands to each of %d tables", tasks, len(c.working))
 		}
 	}
 	frame := func(ctx context.Context) {
@@ -87,11 +83,6 @@ func TestAFlushLooksAtTheTablesWithWorkAlone(t *testing.T) {
 	if n := allocations(t.Context(), frame); n > 2*frameCount+slack && !raceDetector {
 		t.Errorf("%d frames allocate %d objects", frameCount, n)
 	}
-}
-
-func (c *ofMany) shards(name string) int {
-	tables := c.Stats().Tables
-	return tables[slices.IndexFunc(tables, func(s store.TableStats) bool { return s.Name == name })].Shards
 }
 
 // everyTable is a store whose ticks have work in all of its tables: changes at

@@ -177,6 +177,7 @@ func (s *Store) add(t *table, name string) {
 	s.tables = append(s.tables, t)
 	s.written = append(s.written, 0)
 	s.names[name] = t
+	t.count()
 	s.statsLock.Lock()
 	s.stats.Tables = append(s.stats.Tables, t.stats())
 	s.flushed.Tables = append(s.flushed.Tables, TableReport{Name: name})

@@ -6,7 +6,9 @@ import (
 	"slices"
 	"strings"
 
+	"handloom/internal/record"
 	"handloom/internal/report"
+	"handloom/internal/sparse"
 )
 
 // Stats are the figures of a store after its last flush. As JSON they read back
@@ -67,7 +69,7 @@ func (s *Store) addFlush(r *Report) {
 	sum.Apply += r.Apply
 }
 
-// publishStats refreshes the figures of the tables that changed.
+// publishStats tells the figures of the tables that changed, which have been counted.
 func (s *Store) publishStats(changed []*table) {
 	s.statsLock.Lock()
 	defer s.statsLock.Unlock()
@@ -77,17 +79,48 @@ func (s *Store) publishStats(changed []*table) {
 	}
 }
 
-func (t *table) stats() TableStats {
-	sum := TableStats{Name: t.name, Shards: len(t.order)}
-	for _, sh := range t.order {
-		of := sh.Map.Stats()
-		sum.Live += of.Live
-		sum.Vacant += of.Vacant
-		sum.Depleted += of.Depleted
-		sum.Slots += of.Slots
-		sum.Bytes += of.Bytes
+// publishAll counts tables that changed as a whole, and tells their figures.
+func (s *Store) publishAll(changed []*table) {
+	for _, t := range changed {
+		t.count()
 	}
-	return sum
+	s.publishStats(changed)
+}
+
+func (t *table) stats() TableStats {
+	sum := &t.figures.sum
+	return TableStats{t.name, len(t.order), sum.Live, sum.Vacant, sum.Depleted, sum.Slots, sum.Bytes}
+}
+
+// figures are those of a table, kept by shard: a flush counts those again that it has
+// changed. What holds the store alone counts and reads them.
+type figures struct {
+	shards  []sparse.Stats
+	sum     sparse.Stats
+	version uint64 // of the table, when they were counted
+}
+
+// count counts the whole table.
+func (t *table) count() {
+	if t.figures.shards == nil {
+		t.figures.shards = make([]sparse.Stats, len(t.order))
+	}
+	t.recount(record.AllShards(len(t.order)))
+}
+
+// recount counts some shards again. Nothing else has changed since the last time.
+func (t *table) recount(shards record.Shards) {
+	f := &t.figures
+	for i := range shards.All {
+		before, now := f.shards[i], t.order[i].Map.Stats()
+		f.shards[i] = now
+		f.sum.Live += now.Live - before.Live
+		f.sum.Vacant += now.Vacant - before.Vacant
+		f.sum.Depleted += now.Depleted - before.Depleted
+		f.sum.Slots += now.Slots - before.Slots
+		f.sum.Bytes += now.Bytes - before.Bytes
+	}
+	f.version = t.version
 }
 
 // String returns a line with the epoch and a small table of the tables, in which

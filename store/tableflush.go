@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"handloom/internal/apply"
+	"handloom/internal/record"
 )
 
 // tableFlush is what a table needs to take part in flushes.
@@ -12,15 +13,44 @@ type tableFlush struct {
 	frame  uint64 // of the last flush with commands for the table
 	writes uint64 // the Write that had changed the table last by then
 	awake  bool   // keeps memory for flushes
-	used   bool   // since the table was last asked whether it is idle
 
-	sizes, take, sorted []int       // of the shards, for dealing
-	real                func(ID) ID // [Store.resolvePending], bound once
+	// Since the table was last asked what of it is idle:
+	used   bool          // it had commands
+	recent record.Shards // these had
+
+	warm record.Shards // that keep memory for flushes
+
+	shards record.Shards // that the flush which runs changes
+	listed record.Shards // whose lists of changes hold something; of none unless the table keeps some
+	goesOn bool          // the flush is of the frame that the lists are of
+	doubts bool          // a Write may have changed the table since the flush before
+
+	take []int       // creates dealt, by shard
+	real func(ID) ID // [Store.resolvePending], bound once
 }
 
 func (f *tableFlush) init(s *Store, shards int) {
 	f.real = s.resolvePending
-	f.sizes, f.take, f.sorted = make([]int, shards), make([]int, shards), make([]int, shards)
+	f.take = make([]int, shards)
+}
+
+// begin finds out which shards of the table the commands of the batch name.
+func (t *table) begin(frame uint64, inWrite bool) {
+	f := &t.flushing
+	f.goesOn, f.doubts = t.inFrame(frame), t.meddled(inWrite)
+	if f.doubts || t.figures.version != t.version {
+		t.count()
+	}
+	f.shards = t.recorder.Pending.Shards()
+	t.beginShards(f.shards | f.listed)
+}
+
+func (t *table) beginShards(shards record.Shards) {
+	t.flushing.recent |= shards
+	t.flushing.warm |= shards
+	for i := range shards.All {
+		t.order[i].Begin(t.flushing.goesOn, t.flushing.doubts)
+	}
 }
 
 // inFrame reports whether the table had commands in the frame with the given number.
@@ -52,15 +82,15 @@ const (
 )
 
 func (w shardWork) cost() int64 {
-	n := w.commands.Survivors() / len(w.table.order) * createCost
+	n := w.Dealt() * createCost
 	for _, erases := range w.commands.Erases(w.index) {
 		n += len(erases.IDs) * eraseCost
 	}
 	if w.commands.All() > 0 {
 		n += w.Map.Len() * eraseCost
 	}
-	for _, col := range w.commands.Columns {
-		n += len(col.Puts(w.index).IDs) * putCost
+	for _, puts := range w.commands.Puts(w.index) {
+		n += len(puts.IDs) * putCost
 	}
 	for _, c := range w.table.columns {
 		for _, sets := range w.commands.Sets(c.index) {
@@ -70,25 +100,53 @@ func (w shardWork) cost() int64 {
 	return int64(n)
 }
 
-// deal spreads the surviving creates over the shards and checks the limits.
-func (t *table) deal() error {
+// deal spreads the surviving creates over the shards and checks the limits. It reports
+// whether some go to shards that nothing else changes.
+func (t *table) deal() (more bool, err error) {
 	f, commands := &t.flushing, t.recorder.Pending
 	commands.Settle()
-	creates, kept := commands.Survivors(), 0
-	for i, sh := range t.order {
-		f.sizes[i] = sh.Map.Len() - sh.Erased()
-		kept += f.sizes[i]
+	creates := commands.Survivors()
+	named := f.shards
+	if creates > 0 {
+		if err := t.spread(creates); err != nil {
+			return false, err
+		}
 	}
-	if t.maxItems > 0 && creates > 0 && kept+creates > t.maxItems {
+	t.beginShards(f.shards &^ named)
+	lo := 0
+	for i := range f.shards.All {
+		hi := lo
+		if creates > 0 {
+			hi += f.take[i]
+		}
+		if err := t.order[i].Deal(lo, hi); err != nil {
+			return false, fmt.Errorf("table %q: %w", t.name, err)
+		}
+		lo = hi
+	}
+	return f.shards != named, nil
+}
+
+// spread says how many creates each shard takes. Those that take some are changed.
+func (t *table) spread(creates int) error {
+	f := &t.flushing
+	kept := t.figures.sum.Live
+	for i, of := range t.figures.shards {
+		f.take[i] = of.Live
+	}
+	for i := range f.shards.All {
+		erased := t.order[i].Erased()
+		f.take[i] -= erased
+		kept -= erased
+	}
+	if t.maxItems > 0 && kept+creates > t.maxItems {
 		return fmt.Errorf("table %q: %w: %d items and %d more exceed MaxItems %d", t.name, ErrFull, kept, creates, t.maxItems)
 	}
-	apply.Deal(f.sizes, creates, f.take, f.sorted)
-	lo := 0
-	for i, sh := range t.order {
-		if err := sh.Deal(lo, lo+f.take[i]); err != nil {
-			return fmt.Errorf("table %q: %w", t.name, err)
+	apply.Deal(f.take, creates)
+	for i, n := range f.take {
+		if n > 0 {
+			f.shards.Add(i)
 		}
-		lo += f.take[i]
 	}
 	return nil
 }
@@ -142,8 +200,8 @@ func (t *table) resolvePending(id ID) ID {
 }
 
 func (t *table) cancel() {
-	for _, sh := range t.order {
-		sh.Cancel()
+	for i := range t.flushing.shards.All {
+		t.order[i].Cancel()
 	}
 	t.recorder.Pending.Forget()
 }
@@ -152,9 +210,9 @@ func (t *table) cancel() {
 // resolves from now on. It adds to the report the lines of the table and of its columns that had
 // commands, and the first stale commands of each shard.
 func (t *table) publish(frame uint64, r *Report) {
-	of := TableReport{Name: t.name}
-	for _, sh := range t.order {
-		counts, samples := sh.Counts()
+	f, of := &t.flushing, TableReport{Name: t.name}
+	for i := range f.shards.All {
+		counts, samples := t.order[i].Counts()
 		of.Counts.Add(counts)
 		r.Stale = append(r.Stale, samples...)
 	}
@@ -165,13 +223,31 @@ func (t *table) publish(frame uint64, r *Report) {
 			continue
 		}
 		of := TableReport{Name: c.fullName}
-		for _, sh := range t.order {
-			of.Counts.Add(sh.ColumnCounts(c.index))
+		for i := range f.shards.All {
+			of.Counts.Add(t.order[i].ColumnCounts(c.index))
 		}
 		r.Columns = append(r.Columns, of)
 		r.Total.Add(of.Counts)
 	}
-	t.recorder.Publish(!t.inFrame(frame))
-	t.flushing.frame, t.flushing.writes = frame, t.store.written[t.ordinal]
+	t.recorder.Publish(!f.goesOn)
+	t.list()
+	f.frame, f.writes = frame, t.store.written[t.ordinal]
 	t.version++
+	t.recount(f.shards)
+}
+
+// list notes whose lists of changes hold something from now on. Those of the frame before
+// are over, where the flush has not emptied them itself.
+func (t *table) list() {
+	f := &t.flushing
+	if !t.tracked {
+		return
+	}
+	if !f.goesOn {
+		for i := range (f.listed &^ f.shards).All {
+			t.order[i].ForgetChanges()
+		}
+		f.listed = 0
+	}
+	f.listed |= f.shards
 }

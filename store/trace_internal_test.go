@@ -62,7 +62,10 @@ func TestATraceShowsPhasesAndWhatTheyDoToEachShard(t *testing.T) {
 			t.Error(err)
 		}
 		err = table.ForEach(ctx, func(_ context.Context, c Chunk[int]) error {
-			table.Emplace(c.Queue, 2)
+			c.Erase(0)
+			for range 3 {
+				table.Emplace(c.Queue, 2)
+			}
 			return nil
 		})
 		if err != nil {

@@ -39,7 +39,7 @@ func (s *Store) Write(ctx context.Context, fn func(ctx context.Context, w *Write
 	w.phase, p.frame = p, &all.frame
 	p.frame.begin(s)
 	s.writes++
-	defer func() { s.publishStats(w.changed) }()
+	defer func() { s.publishAll(w.changed) }()
 	return fn(p, w)
 }
 

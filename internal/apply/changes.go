@@ -49,10 +49,6 @@ func (k *marked) has(id handle.ID) bool { return k.slots.Has(int(id.Slot())) }
 // Track makes the shard remember what flushes do to it.
 func (s *Shard) Track() { s.changes.tracked = true }
 
-// Continue says before a flush whether it is of the frame that the lists are of, and
-// whether anything else than flushes may have changed the map in it.
-func (s *Shard) Continue(frame, meddled bool) { s.changes.resume(frame, meddled) }
-
 func (c *changes) resume(frame, meddled bool) {
 	c.continues = frame
 	if meddled {

@@ -30,7 +30,6 @@ func (s *Shard) AddColumn(c *rows.Column, onSet func(id handle.ID, item unsafe.P
 
 // planSets finds out what the Sets of a column do.
 func (s *Shard) planSets(c *record.Commands, number int, col *column, index int) {
-	col.counts, col.sampled = batch.Counts{}, 0
 	if index == 0 {
 		c.CountStaged(number, &col.counts)
 	}

@@ -1,31 +1,41 @@
 package apply
 
-import "slices"
+import (
+	"math"
+	"slices"
+)
 
 // Deal says how n new items are spread over shards of the given sizes, so that
 // the sizes level out: with L the largest integer for which
 // sum(max(0, L-size)) <= n, shard i takes max(0, L-sizes[i]), and what remains
-// goes one each to the first shards of at most L items. It writes what shard i
-// takes to take[i]. sorted is scratch of the same length.
-func Deal(sizes []int, n int, take, sorted []int) {
-	copy(sorted, sizes)
-	slices.Sort(sorted)
-	level, rest := sorted[0], n
-	for k := 1; k <= len(sorted); k++ {
-		// The k smallest shards stand at level; rest items are left to raise them.
-		if k < len(sorted) && (sorted[k]-level)*k <= rest {
-			rest -= (sorted[k] - level) * k
-			level = sorted[k]
-			continue
+// goes one each to the first shards of at most L items. It puts what each shard
+// takes in the place of its size.
+//
+// It walks over the sizes once for each size that L comes past. The walk number k is
+// made when the items are k*k/2 at least, so that few items need few.
+func Deal(sizes []int, n int) {
+	level, rest := slices.Min(sizes), n
+	for {
+		low, next := 0, math.MaxInt // shards of at most level items, and the smallest size beyond
+		for _, size := range sizes {
+			if size <= level {
+				low++
+			} else {
+				next = min(next, size)
+			}
 		}
-		level += rest / k
-		rest %= k
-		break
+		if next == math.MaxInt || (next-level)*low > rest {
+			level += rest / low
+			rest %= low
+			break
+		}
+		rest -= (next - level) * low
+		level = next
 	}
 	for i, size := range sizes {
-		take[i] = max(0, level-size)
+		sizes[i] = max(0, level-size)
 		if rest > 0 && size <= level {
-			take[i]++
+			sizes[i]++
 			rest--
 		}
 	}

@@ -1,9 +1,11 @@
 // Package apply changes one shard of a table in a flush: a [Shard] owns one typeId,
 // with its map and the part of a batch that concerns it. It serves package store.
 //
-// A table spreads its items over one or more shards. In a flush every shard is
-// planned and then changed by exactly one worker, all shards in parallel:
+// A table spreads its items over one or more shards. In a flush every shard that the batch
+// has something for is planned and then changed by exactly one worker, all those in
+// parallel; the others it does not come to:
 //
+//	Begin       forgets the plan of the flush before
 //	Plan        reads the map: which rows are erased, which puts count, what is stale
 //	Deal        takes the creates dealt to the shard and checks the limits
 //	MakeRoom    obtains all memory, if NeedsMemory says that some is missing

@@ -1,6 +1,7 @@
 package apply
 
 import (
+	"slices"
 	"unsafe"
 
 	"handloom/batch"
@@ -73,8 +74,7 @@ func (s *Shard) FindLinks(c *record.Commands, index int, visitor Visitor) {
 			find(values.Pointer(i, s.typ.Size))
 		}
 	})
-	for i := len(c.Columns) - 1; i >= 0; i-- { // the last put to an item is the one that stays
-		puts := c.Columns[i].Puts(index)
+	for _, puts := range slices.Backward(c.Puts(index)) { // the last put to an item is the one that stays
 		for j := len(puts.IDs) - 1; j >= 0; j-- {
 			id := puts.IDs[j]
 			if s.Map.IsMarked(&s.putting, id) && s.Map.Mark(&l.marked, id) == sparse.Marked {
@@ -119,8 +119,8 @@ func (s *Shard) Link(c *record.Commands, index int, fields []uintptr, resolve fu
 			visit(id)
 		}
 	})
-	for _, col := range c.Columns {
-		for _, id := range col.Puts(index).IDs {
+	for _, puts := range c.Puts(index) {
+		for _, id := range puts.IDs {
 			visit(id)
 		}
 	}

@@ -31,11 +31,22 @@ type Shard struct {
 // New returns the shard that owns a map of items of a type.
 func New(m Map, t *items.Type) *Shard { return &Shard{Map: m, typ: t} }
 
+// Begin begins a flush, of which nothing is planned yet. It is told whether the flush is of
+// the frame that the lists of changes are of, and whether anything else than flushes may
+// have changed the map in it.
+func (s *Shard) Begin(frame, meddled bool) {
+	s.counts, s.samples = batch.Counts{}, s.samples[:0]
+	s.lo, s.hi = 0, 0
+	for _, col := range s.columns {
+		col.counts, col.sampled = batch.Counts{}, 0
+	}
+	s.changes.resume(frame, meddled)
+}
+
 // Plan finds out what the commands to the index-th shard in c do to it: which
 // items are erased, which puts count, what is stale. It changes neither the map
 // nor the order of anything. It takes O(commands) time.
 func (s *Shard) Plan(c *record.Commands, index int) {
-	s.counts, s.samples = batch.Counts{}, s.samples[:0]
 	s.mostUnmarked = 0
 	if c.All() > 0 {
 		s.Map.MarkEvery(&s.erasing)
@@ -47,8 +58,8 @@ func (s *Shard) Plan(c *record.Commands, index int) {
 		s.planErases(c, erases)
 	}
 	s.unmarked = highwater.Trim(&s.unmarkedPeak, s.unmarked[:s.mostUnmarked])
-	for _, col := range c.Columns {
-		s.planPuts(c, col, index)
+	for _, puts := range c.Puts(index) {
+		s.planPuts(c, puts)
 	}
 	s.counts.Erased = s.erasing.Len()
 	s.counts.Depleted = s.erasing.Depleting()
@@ -75,12 +86,11 @@ func (s *Shard) planErases(c *record.Commands, erases record.Erases) {
 	}
 }
 
-func (s *Shard) planPuts(c *record.Commands, col *record.Column, index int) {
-	puts := col.Puts(index)
+func (s *Shard) planPuts(c *record.Commands, puts record.KeyedPuts) {
 	for sequence, id := range puts.IDs {
 		if id.IsProvisional() {
 			if !c.Replace(id, puts.Values.Pointer(sequence, s.typ.Size), &s.counts) {
-				s.sample(batch.Put, id, col.Key(), sequence)
+				s.sample(batch.Put, id, puts.Key, sequence)
 			}
 			continue
 		}
@@ -91,7 +101,7 @@ func (s *Shard) planPuts(c *record.Commands, col *record.Column, index int) {
 		switch s.Map.Mark(&s.putting, id) {
 		case sparse.Stale:
 			s.counts.Stale++
-			s.sample(batch.Put, id, col.Key(), sequence)
+			s.sample(batch.Put, id, puts.Key, sequence)
 		case sparse.Again:
 			s.counts.Superseded++
 		case sparse.Marked:
@@ -126,6 +136,9 @@ func (s *Shard) Deal(lo, hi int) error {
 	s.changes.expect(s.erasing.Len(), s.putting.Len())
 	return s.Map.CanInsert(hi-lo, s.erasing.Len(), s.erasing.Depleting())
 }
+
+// Dealt returns how many creates were dealt to the shard.
+func (s *Shard) Dealt() int { return s.hi - s.lo }
 
 // NeedsMemory reports whether the planned batch needs an array to grow.
 func (s *Shard) NeedsMemory() bool {
@@ -169,8 +182,7 @@ func (s *Shard) applyPuts(c *record.Commands, index int) {
 	if s.putting.Len() == 0 {
 		return
 	}
-	for _, col := range c.Columns {
-		puts := col.Puts(index)
+	for _, puts := range c.Puts(index) {
 		s.Map.PutItems(puts.IDs, puts.Values)
 	}
 }

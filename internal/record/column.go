@@ -16,10 +16,15 @@ type Column struct {
 	base     handle.ID   // the provisional handle of the first of current
 	segments []segment   // the first used ones hold creates; the newest is stale while current grows
 	used     int
-	puts     []Puts      // by shard
+	puts     []Puts      // by shard: of this use, or empty; nil: there never were any
+	spare    []Puts      // by shard: kept from use to use
+	put      Shards      // that have puts of this use
+	recent   Shards      // that had some since idle arrays were given up
+	uses     int         // since then
+	shards   uint16      // of the table
+	key      Key         // of the queue, once gathered
 	typ      *items.Type // of the values
 	staged   bool        // pointers to creates were given out: arrays do not move until reset
-	key      Key         // of the queue, once gathered
 	first    int         // segments of the table before them, once gathered
 
 	segmentsPeak highwater.Mark
@@ -41,7 +46,7 @@ type Puts struct {
 
 // newColumn returns an empty column of a table with so many shards.
 func newColumn(t *items.Type, shards uint16) *Column {
-	return &Column{typ: t, puts: make([]Puts, shards)}
+	return &Column{typ: t, shards: shards}
 }
 
 // reset empties the column and keeps its memory, unless recent batches needed
@@ -59,9 +64,41 @@ func (c *Column) reset() {
 		c.segments = c.segments[:recent]
 	}
 	c.current, c.used, c.staged = items.Slice{}, 0, false
-	for i := range c.puts {
-		c.puts[i].reset(c.typ)
+	c.resetPuts()
+}
+
+// resetPuts puts the arrays of this use aside, and gives up, now and then, those of
+// shards that had no puts in this queue since the last time.
+func (c *Column) resetPuts() {
+	for shard := range c.put.All {
+		p := &c.puts[shard]
+		p.reset(c.typ)
+		c.spare[shard], *p = *p, Puts{}
 	}
+	c.recent |= c.put
+	c.put = 0
+	if c.uses++; c.uses < highwater.Period {
+		return
+	}
+	for shard := range (AllShards(len(c.spare)) &^ c.recent).All {
+		c.spare[shard] = Puts{}
+	}
+	c.recent, c.uses = 0, 0
+}
+
+// putsTo returns where the puts of this use to a shard go, which it takes up with the
+// first of them: no room is left before, so that recording need not ask.
+func (c *Column) putsTo(shard int, buf *buffer) *Puts {
+	if c.puts == nil {
+		c.puts, c.spare = make([]Puts, c.shards), make([]Puts, c.shards)
+	}
+	p := &c.puts[shard]
+	if !c.put.Has(shard) {
+		c.put.Add(shard)
+		*p, c.spare[shard] = c.spare[shard], Puts{}
+		buf.grew(cap(p.IDs), c.putBytes())
+	}
+	return p
 }
 
 // emptied empties an array of values and keeps its memory, unless recent uses
@@ -103,8 +140,8 @@ func (c *Column) load() Load {
 	for i := range c.segments[:c.used] {
 		creates += c.segments[i].values.Len()
 	}
-	for i := range c.puts {
-		puts += len(c.puts[i].IDs)
+	for shard := range c.put.All {
+		puts += len(c.puts[shard].IDs)
 	}
 	return Load{creates + puts, int64(creates)*int64(c.typ.Size) + int64(puts)*int64(c.putBytes())}
 }
@@ -146,9 +183,6 @@ func (c *Column) room(segment int) int {
 	c.seal()
 	return c.segments[segment].values.Cap()
 }
-
-// Puts returns the puts to a shard.
-func (c *Column) Puts(shard int) *Puts { return &c.puts[shard] }
 
 // Key returns the key of the queue, once gathered.
 func (c *Column) Key() Key { return c.key }

@@ -21,24 +21,34 @@ type Commands struct {
 
 	attached  []attached // by attachment of the table
 	recorder  *Recorder
-	erases    [][]Erases  // by shard, in key order
-	all       int         // how often the erase of all items was recorded
-	order     []run       // segments in key order
-	places    places      // of segments in order
-	marks     []mark      // by creation number, which counts creates in (key, sequence) order
-	created   []handle.ID // by creation number; null if cancelled
-	cancelled int         // creates
-	begun     bool        // something is gathered
+	shards    Shards        // that commands name, or all
+	erases    [][]Erases    // by shard, in key order
+	puts      [][]KeyedPuts // likewise
+	all       int           // how often the erase of all items was recorded
+	order     []run         // segments in key order
+	places    places        // of segments in order
+	marks     []mark        // by creation number, which counts creates in (key, sequence) order
+	created   []handle.ID   // by creation number; null if cancelled
+	cancelled int           // creates
+	begun     bool          // something is gathered
+
+	released int // times since the arrays of all shards were trimmed
 
 	peaks struct { // of the arrays of the same names
 		columns, order, marks, created highwater.Mark
-		erases                         []highwater.Mark
+		erases, puts                   []highwater.Mark
 	}
 }
 
 // Erases are the erases that one queue recorded for one shard, in sequence.
 type Erases struct {
 	IDs []handle.ID
+	Key
+}
+
+// KeyedPuts are the puts that one queue recorded for one shard.
+type KeyedPuts struct {
+	*Puts
 	Key
 }
 
@@ -79,7 +89,7 @@ func (b *Batch) Gather() (tables []int, found bool) {
 			b.pending(r).addErases(list-r.list, buf.erases[list], key)
 		}
 		for _, ordinal := range buf.all {
-			b.pending(b.tables[ordinal]).all++
+			b.pending(b.tables[ordinal]).addAll()
 		}
 		found = found || !buf.empty()
 	}
@@ -102,9 +112,9 @@ func (b *Batch) pending(r *Recorder) *Commands {
 
 func (c *Commands) begin(shards int) {
 	c.begun, c.all = true, 0
-	for len(c.erases) < shards {
-		c.erases = append(c.erases, nil)
-		c.peaks.erases = append(c.peaks.erases, highwater.Mark{})
+	if len(c.erases) < shards {
+		c.erases, c.peaks.erases = make([][]Erases, shards), make([]highwater.Mark, shards)
+		c.puts, c.peaks.puts = make([][]KeyedPuts, shards), make([]highwater.Mark, shards)
 	}
 }
 
@@ -112,10 +122,32 @@ func (c *Commands) addColumn(col *Column, key Key) {
 	col.key = key
 	col.seal()
 	c.Columns = append(c.Columns, col)
+	for shard := range col.put.All {
+		c.puts[shard] = append(c.puts[shard], KeyedPuts{&col.puts[shard], key})
+	}
+	c.shards |= col.put
+}
+
+func (c *Commands) addAll() {
+	c.all++
+	c.shards = AllShards(len(c.erases))
 }
 
 func (c *Commands) addErases(shard int, ids []handle.ID, key Key) {
 	c.erases[shard] = append(c.erases[shard], Erases{ids, key})
+	c.shards.Add(shard)
+}
+
+// Shards returns the shards that there are commands for, other than creates, which no
+// shard is named in.
+func (c *Commands) Shards() Shards { return c.shards }
+
+// Puts returns the puts to a shard, in key order.
+func (c *Commands) Puts(shard int) []KeyedPuts {
+	if shard < len(c.puts) {
+		return c.puts[shard]
+	}
+	return nil
 }
 
 // Erases returns the erases of a shard, in key order.
@@ -303,10 +335,16 @@ func (c *Commands) Resolve(id handle.ID) (h handle.ID, ok bool) {
 func (c *Commands) release() {
 	clear(c.Columns)
 	c.Columns, c.begun = highwater.Trim(&c.peaks.columns, c.Columns), false
-	for i := range c.erases {
-		clear(c.erases[i])
-		c.erases[i] = highwater.Trim(&c.peaks.erases[i], c.erases[i])
+	if c.released++; c.released == highwater.Period {
+		c.shards, c.released = AllShards(len(c.erases)), 0
 	}
+	for shard := range c.shards.All {
+		clear(c.erases[shard])
+		c.erases[shard] = highwater.Trim(&c.peaks.erases[shard], c.erases[shard])
+		clear(c.puts[shard])
+		c.puts[shard] = highwater.Trim(&c.peaks.puts[shard], c.puts[shard])
+	}
+	c.shards = 0
 	for i := range c.order {
 		c.order[i].values = items.Slice{}
 	}

@@ -129,14 +129,14 @@ func (e *encoder) creates(r *Recorder, c *Column) {
 
 func (e *encoder) puts(r *Recorder, c *Column) {
 	n := 0
-	for shard := range c.puts {
+	for shard := range c.put.All {
 		n += len(c.puts[shard].IDs)
 	}
 	if n == 0 {
 		return
 	}
 	e.part(partPuts, r, n)
-	for shard := range c.puts {
+	for shard := range c.put.All {
 		p := &c.puts[shard]
 		for i, id := range p.IDs {
 			e.handle(id)
@@ -148,7 +148,7 @@ func (e *encoder) puts(r *Recorder, c *Column) {
 // sets encodes the last Set of each create of the call, and all others.
 func (e *encoder) sets(s *Sets) {
 	n := s.places
-	for shard := range s.puts {
+	for shard := range s.shards.All {
 		n += len(s.puts[shard].IDs)
 	}
 	if n == 0 {
@@ -167,7 +167,7 @@ func (e *encoder) sets(s *Sets) {
 		name := a.table.name(s.creates.segments[i].number)
 		st.each(func(offset int) { value(name+handle.ID(offset), st.values, offset) })
 	}
-	for shard := range s.puts {
+	for shard := range s.shards.All {
 		p := &s.puts[shard]
 		for i, id := range p.IDs {
 			value(id, p.Values, i)

@@ -188,7 +188,7 @@ func PutItem[T any](r *Recorder, q Queue, h handle.Of[T], v T) {
 	}
 	shard := r.shard(h.ID.TypeID())
 	if buf := q.buf; buf != nil && q.serial == buf.serial && buf.batch == r.batch && r.ordinal < len(buf.columns) {
-		if c := buf.columns[r.ordinal]; c != nil {
+		if c := buf.columns[r.ordinal]; c != nil && shard < len(c.puts) {
 			p := &c.puts[shard]
 			if n := len(p.IDs); n < cap(p.IDs) {
 				put(p, n, h.ID, v)
@@ -217,7 +217,7 @@ func (r *Recorder) roomForPut(q Queue, shard int) *Puts {
 	if c == nil {
 		return nil
 	}
-	p := &c.puts[shard]
+	p := c.putsTo(shard, q.buf)
 	if len(p.IDs) == cap(p.IDs) && !p.grow(q.buf, r.typ) {
 		return nil
 	}
@@ -246,9 +246,6 @@ func (r *Recorder) column(q Queue) *Column {
 	buf.columns[r.ordinal] = c
 	buf.usedTables[r.ordinal] = true
 	buf.touched = append(buf.touched, touched{r.ordinal, c})
-	for i := range c.puts {
-		buf.grew(cap(c.puts[i].IDs), c.putBytes())
-	}
 	return c
 }
 

@@ -41,6 +41,8 @@ func (c *Commands) addSets(s *Sets, key Key) {
 	}
 	a := &c.attached[s.of.index]
 	a.sets = append(a.sets, s)
+	c.shards |= s.shards
+	c.shards.Add(0) // which counts what was staged
 }
 
 // numberStaged finds the place of what was staged among the segments.

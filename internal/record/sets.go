@@ -46,6 +46,9 @@ func (a *Attachment) Index() int { return a.index }
 type Sets struct {
 	of      *Attachment
 	puts    []Puts  // by shard
+	shards  Shards  // that have puts
+	recent  Shards  // that had some since idle arrays were given up
+	uses    int     // since then
 	creates *Column // of the queue for the table; nil: nothing is staged
 	staged  []staged
 	used    int // of staged
@@ -127,9 +130,6 @@ func (a *Attachment) sets(q Queue) *Sets {
 	buf.sets[a.number] = s
 	buf.usedSets[a.number] = true
 	buf.attached = append(buf.attached, s)
-	for i := range s.puts {
-		buf.grew(cap(s.puts[i].IDs), s.putBytes())
-	}
 	return s
 }
 
@@ -139,9 +139,13 @@ func (s *Sets) putBytes() uintptr { return idBytes + s.of.typ.Size }
 func (s *Sets) put(buf *buffer, shard int, id handle.ID) unsafe.Pointer {
 	p, t := &s.puts[shard], s.of.typ
 	n := len(p.IDs)
+	if n == 0 {
+		buf.grew(cap(p.IDs), s.putBytes())
+	}
 	if n == cap(p.IDs) && !p.grow(buf, t) {
 		return nil
 	}
+	s.shards.Add(shard)
 	p.IDs = append(p.IDs, id)
 	p.Values = p.Values.Resize(n + 1)
 	return p.Values.Pointer(n, t.Size)
@@ -213,9 +217,7 @@ func (s *Sets) reset() {
 			st.set = nil
 		}
 	}
-	for i := range s.puts {
-		s.puts[i].reset(t)
-	}
+	s.resetPuts()
 	if few := max(4, 2*s.used); len(s.staged) > few {
 		clear(s.staged[few:])
 		s.staged = s.staged[:few]
@@ -223,13 +225,29 @@ func (s *Sets) reset() {
 	s.creates, s.used, s.places, s.again = nil, 0, 0, 0
 }
 
+// resetPuts is what that of a column is.
+func (s *Sets) resetPuts() {
+	for shard := range s.shards.All {
+		s.puts[shard].reset(s.of.typ)
+	}
+	s.recent |= s.shards
+	s.shards = 0
+	if s.uses++; s.uses < highwater.Period {
+		return
+	}
+	for shard := range (AllShards(len(s.puts)) &^ s.recent).All {
+		s.puts[shard] = Puts{}
+	}
+	s.recent, s.uses = 0, 0
+}
+
 func (s *Sets) load() Load {
 	values, puts := 0, 0
 	for i := range s.staged[:s.used] {
 		values += s.staged[i].values.Len()
 	}
-	for i := range s.puts {
-		puts += len(s.puts[i].IDs)
+	for shard := range s.shards.All {
+		puts += len(s.puts[shard].IDs)
 	}
 	return Load{s.places + s.again + puts, int64(values)*int64(s.of.typ.Size) + int64(puts)*int64(s.putBytes())}
 }

@@ -74,8 +74,7 @@ func (b *bench) plan(c *record.Commands) (counts batch.Counts) {
 			c.Cancel(id, &counts)
 		}
 	}
-	for _, column := range c.Columns {
-		puts := column.Puts(0)
+	for _, puts := range c.Puts(0) {
 		for i, id := range puts.IDs {
 			c.Replace(id, puts.Values.Pointer(i, unsafe.Sizeof(value{})), &counts)
 		}

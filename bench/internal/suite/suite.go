@@ -80,6 +80,8 @@ var kinds = []struct {
 	{appends, nil, nil, none},
 	{family.passes, []int{1e6}, []int{8, 64}, nil},
 	{family.emptyPasses, []int{10}, []int{8}, only("emptypass")},
+	{of(fewCommands), []int{2}, []int{8}, none},
+	{of(manyTables), []int{10}, []int{8}, none},
 	{halves, nil, nil, nil},
 	{of(mixed), []int{1e5}, []int{8}, func(o Options, c *measure.Case) bool {
 		return c.Impl == "table" || c.Impl != "memdb" && c.Workers == o.Workers[len(o.Workers)-1]

@@ -1,0 +1,123 @@
+package suite
+
+import (
+	"context"
+	"fmt"
+
+	"handloom/bench/internal/measure"
+	"handloom/store"
+)
+
+// The cases of ticks with little to do, which is what most of a program's are: some
+// commands are recorded and flushed. An op is a tick.
+
+// ticksInBody is how many ticks follow one another.
+const ticksInBody = 64
+
+// fewCommands returns the cases of n puts to random items of one table, which has one
+// shard or as many as there can be.
+func fewCommands(s set[item8]) (cases []measure.Case) {
+	for _, of := range []struct {
+		impl   string
+		shards int
+	}{{"table.1shard", 1}, {"table.64shards", store.MaxShards}} {
+		cases = append(cases, s.tickCase("fewcommands", of.impl, func() *measure.Work {
+			st := newStore(1)
+			t := must(store.Register(st, store.TableOptions[item8]{Shards: of.shards}))
+			names := emplace(st, t, values[item8](store.MaxShards*64))
+			r := s.random()
+			return s.ticks(st, 1, func(q store.Queue) {
+				for range s.n {
+					t.Put(q, names[r.IntN(len(names))], item8{})
+				}
+			})
+		}))
+	}
+	return cases
+}
+
+// tables64 is how many tables a tick goes to that goes to many.
+const tables64 = 64
+
+// manyTables returns the cases of n commands to as many of 64 tables: where one tick
+// erases an item, the next that comes there creates one. Beside them stand Go maps.
+func manyTables(s set[item8]) (cases []measure.Case) {
+	for _, workers := range s.workers {
+		c := s.tickCase("manytables", "table", func() *measure.Work { return s.manyTables(workers) })
+		c.Workers = workers
+		cases = append(cases, c)
+	}
+	c := s.tickCase("manytables", "map", s.manyMaps)
+	c.Workers = 1
+	return append(cases, c)
+}
+
+func (s set[T]) manyTables(workers int) *measure.Work {
+	st := newStore(workers)
+	var tables [tables64]*store.Table[T]
+	var live, last [tables64]store.Handle[T] // last: the name that an item had when it was recorded
+	for i := range tables {
+		tables[i] = must(store.Register(st, store.TableOptions[T]{Name: fmt.Sprint(i)}))
+		live[i] = emplace(st, tables[i], values[T](1000))[0]
+	}
+	at, begun := 0, 0 // tables; at counts on
+	return s.ticks(st, workers, func(q store.Queue) {
+		for i := begun; i < at; i++ {
+			of := i % tables64
+			live[of], _ = tables[of].Resolve(last[of])
+		}
+		for begun = at; at < begun+s.n; at++ {
+			of := at % tables64
+			if last[of] = (store.Handle[T]{}); live[of].ID.IsZero() {
+				last[of] = tables[of].Emplace(q, itemOf[T](1))
+			} else {
+				tables[of].Erase(q, live[of])
+			}
+		}
+	})
+}
+
+func (s set[T]) manyMaps() *measure.Work {
+	var maps [tables64]map[uint64]T
+	for i := range maps {
+		maps[i] = make(map[uint64]T)
+		for key, v := range values[T](1000) {
+			maps[i][uint64(key)] = v
+		}
+	}
+	at := 0
+	return &measure.Work{Items: ticksInBody, Body: func() {
+		for range ticksInBody * s.n {
+			if m := maps[at%tables64]; len(m) < 1000 {
+				m[0] = itemOf[T](1)
+			} else {
+				delete(m, 0)
+			}
+			at++
+		}
+	}}
+}
+
+// ticks is work that records in one task and flushes.
+func (s set[T]) ticks(st *store.Store, workers int, record func(q store.Queue)) *measure.Work {
+	var ctx context.Context
+	task := func(_ context.Context, _ int, q store.Queue) error {
+		record(q)
+		return nil
+	}
+	return &measure.Work{
+		Items: ticksInBody, Within: within(workers, &ctx),
+		Body: func() {
+			for range ticksInBody {
+				check(st.Each(ctx, 1, task))
+				must(st.Flush(ctx))
+			}
+		},
+	}
+}
+
+func (s set[T]) tickCase(op, impl string, open func() *measure.Work) measure.Case {
+	c := s.newCase(op, impl, open)
+	c.Unit = measure.PerOp
+	return c
+}
