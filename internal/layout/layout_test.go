@@ -57,7 +57,7 @@ var mayImport = map[string][]string{
 	"internal/kit/logtest":     {"world"},
 	"internal/kit/draw":        {"internal/kit/program"},
 	"internal/kit/shrink":      {"internal/kit/program"},
-	"internal/kit/play":       {"batch", "store", "shard/handlemap", "shard/slotmap", "internal/check", "internal/seam", "internal/sparse", "internal/kit/model", "internal/kit/program"},
+	"internal/kit/play":        {"batch", "store", "shard/handlemap", "shard/slotmap", "internal/check", "internal/seam", "internal/sparse", "internal/kit/model", "internal/kit/program"},
 	"stress/internal/scenario": {"store", "internal/histogram", "internal/report", "stress/internal/feed"},
 	"stress/internal/page":     {"internal/chart", "internal/report", "stress/internal/feed"},
 	"bench/internal/measure":   {},
