@@ -15,7 +15,7 @@ RACE_TIMEOUT ?= 9m
 export GOFLAGS := $(filter-out -mod=mod,$(shell go env GOFLAGS))
 ALL = ./... ./cluster/...
 
-.PHONY: help check test race checked lint alone portable picture fuzz bench bench-check bench-compare stress kills canaries
+.PHONY: help check test race checked lint alone portable picture fuzz bench bench-check bench-compare stress kills messages canaries
 
 help: ## this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/ -/'
@@ -59,6 +59,9 @@ stress: ## the main job, and that bad input is refused
 
 kills: ## a program on a journal, killed KILLS times
 	@dir=$$(mktemp -d) && go build -o $$dir/stress ./stress && { $$dir/stress -durable $$dir/log -kills $(KILLS); code=$$?; rm -rf $$dir; exit $$code; }
+
+messages: ## a million messages each way between two cells whose nodes are killed
+	go test ./cluster/cells -run TestEachMessageArrivesOnceUnderKills -messages 1000000 -timeout 20m -v
 
 canaries: ## that the harness finds faults put in on purpose
 	go run ./stress -canary all -seed 1

@@ -75,6 +75,7 @@ var mayImport = map[string][]string{
 	"guide/internal/swarm":     {"store", "tasks"},
 	"guide":                    {"guide/internal/site", "internal/interrupt"},
 	"cluster":                  {"world", "journal", "internal/wire"},
+	"cluster/cells":            {"internal/digest", "internal/wire", "store", "world"},
 	"cluster/internal/servers": {},
 	"cluster/internal/arena":   {"store", "world"},
 	"cluster/cmd/arena":        {anything},

@@ -1,0 +1,215 @@
+package cells
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"handloom/internal/digest"
+	"handloom/store"
+	"handloom/world"
+)
+
+// carrier is what an Outbox does with messages whatever their type.
+type carrier struct {
+	store   *store.Store
+	pairs   pairs
+	limit   int
+	program *digest.Program // of a message
+	schema  string
+	letters interface {
+		collect(to ID, after uint64) []byte
+		open(p *parcel, received uint64) (func(q store.Queue) error, error)
+	}
+
+	mutex sync.Mutex
+	more  chan struct{} // closed behind a tick; nil: nobody waits for one
+}
+
+const (
+	askTime    = 5 * time.Second
+	firstRetry = time.Millisecond
+	lastRetry  = time.Second
+)
+
+// A voyage is one Run.
+type voyage struct {
+	*carrier
+	world     *world.World
+	transport Transport
+	ctx       context.Context
+	running   sync.WaitGroup
+}
+
+// run is Run of an Outbox.
+func (c *carrier) run(ctx context.Context, w *world.World, t Transport) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	v := &voyage{carrier: c, world: w, transport: t, ctx: ctx}
+	defer v.running.Wait()
+	defer cancel(nil)
+	own, err := v.own()
+	if err != nil {
+		return err
+	}
+	v.running.Go(func() { cancel(t.Serve(ctx, own, v.receive)) })
+	return v.shipAll()
+}
+
+var errNoID = errors.New("cells: the cell has no ID: call Outbox.Init in world.Options.Init")
+
+func (v *voyage) own() (own ID, err error) {
+	err = v.read(func() { own = v.pairs.own() })
+	if err == nil && own == 0 {
+		err = errNoID
+	}
+	return own, err
+}
+
+func (v *voyage) read(look func()) error {
+	return v.world.Read(v.ctx, func(context.Context, world.Tick) error {
+		look()
+		return nil
+	})
+}
+
+// shipAll ships to every cell that there are messages for, to each at its own pace.
+func (v *voyage) shipAll() error {
+	ships := make(map[ID]bool)
+	for {
+		more := v.next()
+		var waits []ID
+		if err := v.read(func() { waits = v.pairs.waiting() }); err != nil {
+			return err
+		}
+		for _, to := range waits {
+			if !ships[to] {
+				ships[to] = true
+				v.running.Go(func() { v.ship(to) })
+			}
+		}
+		if err := v.await(more); err != nil {
+			return err
+		}
+	}
+}
+
+func (v *voyage) await(more <-chan struct{}) error {
+	select {
+	case <-more:
+		return nil
+	case <-v.ctx.Done():
+		return context.Cause(v.ctx)
+	}
+}
+
+// ship ships to one cell, a parcel at a time, until the Run ends.
+func (v *voyage) ship(to ID) {
+	wait := firstRetry
+	for v.ctx.Err() == nil {
+		more := v.next()
+		acked, parcel := v.pack(to)
+		switch {
+		case parcel == nil:
+			_ = v.await(more)
+		case v.hand(to, acked, parcel) == nil:
+			wait = firstRetry
+		default: // it goes again
+			v.sleep(wait)
+			wait = min(2*wait, lastRetry)
+		}
+	}
+}
+
+// pack returns the messages to a cell that are to be shipped next, nil if there are none,
+// and how many of those before it has. They are in the log: a World that has halted is no
+// owner, and what a tick that failed has left is never shipped.
+func (v *voyage) pack(to ID) (acked uint64, parcel []byte) {
+	_ = v.read(func() {
+		_, p := v.pairs.find(to)
+		if p == nil || p.Stopped || p.Sent == p.Acked || !v.world.Status().Owner {
+			return
+		}
+		acked, parcel = p.Acked, v.letters.collect(to, p.Acked)
+	})
+	return acked, parcel
+}
+
+var errNotTaken = errors.New("cells: nothing of the parcel was taken")
+
+// hand gives a parcel to a cell, and notes in the state what the cell has then.
+func (v *voyage) hand(to ID, acked uint64, parcel []byte) error {
+	ctx, cancel := context.WithTimeout(v.ctx, askTime)
+	defer cancel()
+	cursor, err := v.transport.Ask(ctx, to, parcel)
+	if err != nil {
+		return err
+	}
+	n := notice{Cell: to, Last: cursor, Kind: noticeAcked}
+	if cursor == acked {
+		return errNotTaken
+	} else if cursor < acked {
+		n.Kind = noticeGap // who answers owns its log, and it had all these before it was asked
+	}
+	_, err = v.world.Submit(v.ctx, func(q store.Queue) error {
+		v.pairs.notices.Emplace(q, n)
+		return nil
+	})
+	return err
+}
+
+// receive takes a parcel, and returns the cursor of its sender behind it. That the call
+// was applied proves that this World owned the log when it came, so that the cursor is no
+// old one.
+func (v *voyage) receive(ctx context.Context, b []byte) (cursor uint64, err error) {
+	var p parcel
+	if err := p.decode(b, v.schema); err != nil {
+		return 0, fmt.Errorf("cells: a parcel: %w", err)
+	}
+	var own ID
+	if err := v.read(func() { own, cursor = v.pairs.own(), v.pairs.received(p.from) }); err != nil {
+		return 0, err
+	}
+	if p.to != own {
+		return 0, fmt.Errorf("cells: a parcel for %v came to %v: %w", p.to, own, errAddress)
+	}
+	record, err := v.letters.open(&p, cursor)
+	if err != nil {
+		return 0, fmt.Errorf("cells: a parcel of %v: %w", p.from, err)
+	}
+	if _, err := v.world.Submit(ctx, record); err != nil {
+		return 0, err
+	}
+	err = v.read(func() { cursor = v.pairs.received(p.from) })
+	return cursor, err
+}
+
+func (v *voyage) sleep(d time.Duration) {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-v.ctx.Done():
+	}
+}
+
+// wake tells who waits that a tick is over.
+func (c *carrier) wake() {
+	c.mutex.Lock()
+	defer c.mutex.Unlock()
+	if c.more != nil {
+		close(c.more)
+		c.more = nil
+	}
+}
+
+// next returns what is closed behind the next tick.
+func (c *carrier) next() <-chan struct{} {
+	c.mutex.Lock()
+	defer c.mutex.Unlock()
+	if c.more == nil {
+		c.more = make(chan struct{})
+	}
+	return c.more
+}

@@ -1,0 +1,253 @@
+package cells_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"handloom/cluster/cells"
+	"handloom/store"
+	"handloom/store/storetest"
+	"handloom/world"
+)
+
+type named struct {
+	Name string
+	N    int
+}
+
+// A register is a store with a directory, and what that should know.
+type register struct {
+	*store.Store
+	items *store.Table[named]
+	names *cells.Directory[string, named]
+	tick  uint64
+
+	known map[string]store.Handle[named]
+	gone  map[string]cells.ID
+	until map[string]uint64
+}
+
+func newRegister(t testing.TB) *register {
+	t.Helper()
+	s, err := store.New(store.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := registerIn(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func registerIn(s *store.Store) (*register, error) {
+	r := &register{Store: s, known: make(map[string]store.Handle[named]), gone: make(map[string]cells.ID), until: make(map[string]uint64)}
+	var err error
+	if r.items, err = store.Register(s, store.TableOptions[named]{Name: "named", Shards: 2, Changes: true}); err != nil {
+		return nil, err
+	}
+	r.names, err = cells.NewDirectory(s, r.items, func(v *named) string { return v.Name })
+	return r, err
+}
+
+// play plays a tick that erases some items and records others.
+func (r *register) play(ctx context.Context, erase []store.Handle[named], create []string, in func(w *store.Writer) error) (made []store.Handle[named], err error) {
+	r.tick++
+	err = r.Write(ctx, func(ctx context.Context, w *store.Writer) error {
+		return r.names.Tick(func(ctx context.Context, w *store.Writer, _ world.Tick) error {
+			var ps []store.Handle[named]
+			err := r.Each(ctx, 1, func(_ context.Context, _ int, q store.Queue) error {
+				r.items.EraseItems(q, erase)
+				for _, name := range create {
+					ps = append(ps, r.items.Emplace(q, named{Name: name}))
+				}
+				return nil
+			})
+			if err != nil {
+				return err
+			}
+			if _, err := r.Flush(ctx); err != nil {
+				return err
+			}
+			for _, p := range ps {
+				h, _ := r.items.Resolve(p)
+				made = append(made, h)
+			}
+			if in != nil {
+				return in(w)
+			}
+			return nil
+		})(ctx, w, world.Tick{Number: r.tick})
+	})
+	return made, err
+}
+
+// A directory, in random ticks, with rollbacks and loads in between, against a map.
+func TestADirectoryAgainstAMap(t *testing.T) {
+	names := []string{"a", "b", "c", "d", "e"}
+	rapid.Check(t, func(rt *rapid.T) {
+		ctx := context.Background()
+		r := newRegister(t)
+		if _, err := r.play(ctx, nil, nil, nil); err != nil {
+			rt.Fatal(err)
+		}
+		saved := new(store.Checkpoint)
+		var was *register
+		rt.Repeat(map[string]func(*rapid.T){
+			"": func(rt *rapid.T) {
+				for _, name := range names {
+					h, ok := r.names.Find(name)
+					if want, has := r.known[name]; ok != has || h != want {
+						rt.Fatalf("%s: found %v, %t, want %v, %t", name, h, ok, want, has)
+					}
+					to, ok := r.names.Moved(name)
+					if want, has := r.gone[name]; ok != has || to != want {
+						rt.Fatalf("%s: gone to %v, %t, want %v, %t", name, to, ok, want, has)
+					}
+				}
+			},
+			"tick": func(rt *rapid.T) { r.random(rt, names) },
+			"checkpoint": func(rt *rapid.T) {
+				if err := r.Checkpoint(ctx, saved); err != nil {
+					rt.Fatal(err)
+				}
+				was = r.copy()
+			},
+			"rollback": func(rt *rapid.T) {
+				if was == nil {
+					return
+				}
+				if err := r.Rollback(ctx, saved); err != nil {
+					rt.Fatal(err)
+				}
+				r = was.copy()
+			},
+			"reload": func(rt *rapid.T) {
+				var image bytes.Buffer
+				if err := r.Snapshot(ctx, &image); err != nil {
+					rt.Fatal(err)
+				}
+				again := newRegister(t)
+				if err := again.Load(ctx, &image); err != nil {
+					rt.Fatal(err)
+				}
+				again.known, again.gone, again.until, again.tick = r.known, r.gone, r.until, r.tick
+				r, was, saved = again, nil, new(store.Checkpoint)
+			},
+		})
+	})
+}
+
+func (r *register) copy() *register {
+	c := *r
+	c.known, c.gone, c.until = maps.Clone(r.known), maps.Clone(r.gone), maps.Clone(r.until)
+	return &c
+}
+
+// random plays a tick in which names come, go, and move away.
+func (r *register) random(rt *rapid.T, names []string) {
+	some := func(what string) []string {
+		return rapid.SliceOfNDistinct(rapid.SampledFrom(names), 0, 3, rapid.ID).Draw(rt, what)
+	}
+	erase, create, moved := some("erase"), some("create"), some("moved")
+	var hs []store.Handle[named]
+	for _, name := range erase {
+		if h, ok := r.known[name]; ok {
+			hs = append(hs, h)
+			delete(r.known, name)
+		}
+	}
+	create = slices.DeleteFunc(create, func(name string) bool { _, ok := r.known[name]; return ok })
+	until := r.tick + 1 + rapid.Uint64Range(0, 3).Draw(rt, "until")
+	to := cells.ID(rapid.Uint64Range(1, 9).Draw(rt, "to"))
+	made, err := r.play(context.Background(), hs, create, func(w *store.Writer) error {
+		for _, name := range moved {
+			if err := r.names.Forward(w, name, to, until); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		rt.Fatal(err)
+	}
+	for _, name := range moved {
+		r.gone[name], r.until[name] = to, until
+	}
+	for i, name := range create {
+		r.known[name] = made[i]
+		delete(r.gone, name)
+	}
+	for name := range r.gone {
+		if r.until[name] <= r.tick {
+			delete(r.gone, name)
+		}
+	}
+}
+
+func TestADirectoryIsTheSameForAnyNumberOfWorkers(t *testing.T) {
+	setup := func(s *store.Store) (func(context.Context, int) error, error) {
+		r, err := registerIn(s)
+		if err != nil {
+			return nil, err
+		}
+		return func(ctx context.Context, frame int) error {
+			return s.Write(ctx, func(ctx context.Context, w *store.Writer) error {
+				return r.names.Tick(func(ctx context.Context, w *store.Writer, t world.Tick) error {
+					return s.Each(ctx, 20, func(_ context.Context, task int, q store.Queue) error {
+						name := fmt.Sprint(task * (frame%3 + 1) % 30)
+						if h, ok := r.names.Find(name); ok {
+							r.items.Erase(q, h)
+						} else {
+							r.items.Emplace(q, named{name, task})
+						}
+						return nil
+					})
+				})(ctx, w, world.Tick{Number: uint64(frame)})
+			})
+		}, nil
+	}
+	storetest.Run(t, storetest.Options{Workers: []int{1, 2, 8}, Frames: 10}, setup)
+	storetest.Reopen(t, storetest.Options{Workers: []int{1}, Frames: 10}, setup)
+}
+
+// Of two items of one key the first is found, and no other when it is gone; items that
+// were there before the first tick are found.
+func TestASecondItemOfAKeyIsNotFound(t *testing.T) {
+	ctx := t.Context()
+	r := newRegister(t)
+	var old store.Handle[named]
+	if err := r.Write(ctx, func(_ context.Context, w *store.Writer) (err error) {
+		old, err = r.items.Insert(w, named{Name: "old"})
+		return err
+	}); err != nil {
+		t.Fatal(err)
+	}
+	find := func(name string, want store.Handle[named]) {
+		t.Helper()
+		if h, ok := r.names.Find(name); h != want || ok != !want.ID.IsZero() {
+			t.Errorf("%s: found %v, want %v", name, h, want)
+		}
+	}
+	step := func(erase []store.Handle[named], create ...string) []store.Handle[named] {
+		t.Helper()
+		made, err := r.play(ctx, erase, create, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return made
+	}
+	twins := step(nil, "twin", "twin")
+	find("old", old)
+	find("twin", twins[0])
+	step(twins[:1])
+	find("twin", store.Handle[named]{})
+	again := step(twins[1:], "twin")
+	find("twin", again[0])
+}

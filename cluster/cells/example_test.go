@@ -1,0 +1,135 @@
+package cells_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"handloom/cluster/cells"
+	"handloom/store"
+	"handloom/world"
+)
+
+// A Player walks east. His name is his for ever, his handle that of one cell.
+type Player struct {
+	Name  [8]byte
+	X, DX int
+}
+
+// border is where the land of the one cell ends and that of the other begins.
+const border = 100
+
+// A land is the program of both cells.
+type land struct {
+	*store.Store
+	players *store.Table[Player]
+	moves   *cells.Outbox[Player] // a player who comes
+	names   *cells.Directory[[8]byte, Player]
+	east    cells.ID // 0: there is nothing in the east
+}
+
+// found makes a land, and the world that it is.
+func found(ctx context.Context, own, east cells.ID, players ...Player) (*land, *world.World) {
+	s, _ := store.New(store.Options{})
+	l := &land{Store: s, east: east}
+	var errs [3]error
+	l.players, errs[0] = store.Register(s, store.TableOptions[Player]{Changes: true})
+	l.moves, errs[1] = cells.New(s, cells.Options[Player]{})
+	l.names, errs[2] = cells.NewDirectory(s, l.players, func(p *Player) [8]byte { return p.Name })
+	if err := errors.Join(errs[:]...); err != nil {
+		panic(err)
+	}
+	w, err := world.Open(ctx, s, world.Memory(), world.Options{
+		Program: "land",
+		Init: func(_ context.Context, w *store.Writer) error {
+			for _, p := range players {
+				_, _ = l.players.Insert(w, p)
+			}
+			return l.moves.Init(w, own)
+		},
+		Tick: l.moves.Tick(l.names.Tick(l.tick)),
+	})
+	if err != nil {
+		panic(err)
+	}
+	return l, w
+}
+
+// tick lets come who has come, lets all walk, and lets go who has crossed the border.
+func (l *land) tick(ctx context.Context, w *store.Writer, t world.Tick) error {
+	err := l.Each(ctx, 1, func(_ context.Context, _ int, q store.Queue) error {
+		for _, p := range l.moves.Received() {
+			l.players.Emplace(q, *p)
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	err = l.players.ForEach(ctx, func(_ context.Context, c store.Chunk[Player]) error {
+		for i := range c.Items {
+			p := &c.Items[i]
+			p.X += p.DX
+			if l.east != 0 && p.X >= border {
+				c.Erase(i)
+				l.moves.Send(c.Queue, l.east, *p)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	for _, p := range l.players.All() {
+		if l.east != 0 && p.X >= border {
+			if err := l.names.Forward(w, p.Name, l.east, t.Number+600); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// Two cells, and a player who walks over the border between them.
+func Example() {
+	ctx, stop := context.WithCancel(context.Background())
+	defer stop()
+	west, east := cells.NewID(), cells.NewID()
+	ada := [8]byte{'a', 'd', 'a'}
+	from, fromWorld := found(ctx, west, east, Player{Name: ada, X: 90, DX: 4})
+	to, toWorld := found(ctx, east, 0)
+
+	// Both in this process; package cluster has a transport between machines.
+	by := cells.Local()
+	ended := make(chan error, 4)
+	go func() { ended <- fromWorld.Run(ctx) }()
+	go func() { ended <- toWorld.Run(ctx) }()
+	go func() { ended <- from.moves.Run(ctx, fromWorld, by) }()
+	go func() { ended <- to.moves.Run(ctx, toWorld, by) }()
+
+	arrived := false
+	for !arrived {
+		_ = toWorld.Read(ctx, func(context.Context, world.Tick) error {
+			_, arrived = to.names.Find(ada)
+			return nil
+		})
+	}
+	_ = toWorld.Read(ctx, func(context.Context, world.Tick) error {
+		h, _ := to.names.Find(ada)
+		fmt.Println("east:", to.players.Len(), "player, behind the border:", to.players.At(h).X >= border)
+		return nil
+	})
+	_ = fromWorld.Read(ctx, func(context.Context, world.Tick) error {
+		_, here := from.names.Find(ada)
+		cell, moved := from.names.Moved(ada)
+		fmt.Println("west:", from.players.Len(), "players; ada is here:", here, "and in the east:", moved && cell == east)
+		return nil
+	})
+	stop()
+	for range cap(ended) {
+		<-ended
+	}
+	// Output:
+	// east: 1 player, behind the border: true
+	// west: 0 players; ada is here: false and in the east: true
+}

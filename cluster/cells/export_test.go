@@ -1,0 +1,36 @@
+package cells
+
+import "handloom/store"
+
+// LoseCursors sets every cursor back to where it was before the tick that plays, of
+// which what was received is in Received still.
+func (o *Outbox[M]) LoseCursors() {
+	for _, p := range o.core.pairs.peers.All() {
+		p.Received -= min(p.Received, 1)
+	}
+}
+
+// Pack returns the parcel that is to be shipped to a cell next, or nil.
+func (o *Outbox[M]) Pack(to ID, after uint64) []byte { return o.collect(to, after) }
+
+// Open returns what records the messages of a parcel.
+func (o *Outbox[M]) Open(b []byte) (func(q store.Queue) error, error) {
+	var p parcel
+	if err := p.decode(b, o.core.schema); err != nil {
+		return nil, err
+	}
+	return o.open(&p, o.core.pairs.received(p.from))
+}
+
+// Acked records that a cell has the messages up to a number.
+func (o *Outbox[M]) Acked(q store.Queue, cell ID, number uint64) {
+	o.core.pairs.notices.Emplace(q, notice{Cell: cell, Last: number, Kind: noticeAcked})
+}
+
+// Cursor returns the number of the last message from a cell.
+func (o *Outbox[M]) Cursor(from ID) uint64 { return o.core.pairs.received(from) }
+
+// Arrived records that a message has come, whichever it is.
+func (o *Outbox[M]) Arrived(q store.Queue, from ID, number uint64, m M) {
+	o.arrived.Emplace(q, letter[M]{from, number, m})
+}

@@ -1,0 +1,374 @@
+package cells_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"math/rand/v2"
+	"sync"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"handloom/cluster/cells"
+	"handloom/store"
+	"handloom/world"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// A town is a program: it sends words along its roads to other towns, numbered by itself,
+// and checks those that come.
+type town struct {
+	*store.Store
+	out   *cells.Outbox[word]
+	roads *store.Table[road]
+	heard *store.Table[heard]
+
+	orders  *store.Table[order]
+	clients *store.Table[client]
+
+	init  func(t *town, w *store.Writer) error
+	fault func(t *town, tick uint64) error // behind what a tick did
+	hears func(m *word, tick uint64) error
+}
+
+type word struct {
+	N    uint64
+	Road cells.Ref[road] // along which it came
+	Text string
+}
+
+// A road is to another town.
+type road struct {
+	To      cells.ID
+	Left    int    // words that are still to be sent
+	Next    uint64 // number of the next one
+	PerTick int
+}
+
+type heard struct {
+	From  cells.ID
+	Next  uint64 // number of the word that is to come
+	Wrong int    // words that were others
+}
+
+// An order is from a client that repeats it until it knows that it was obeyed: its keys
+// rise by one.
+type order struct{ Client, Key int }
+
+type client struct{ Obeyed int } // the last key
+
+const clients = 3
+
+func newTown(t testing.TB, workers int, o cells.Options[word]) *town {
+	t.Helper()
+	s, err := store.New(store.Options{Workers: workers})
+	if err != nil {
+		t.Fatal(err)
+	}
+	g := &town{Store: s}
+	var errs [5]error
+	g.out, errs[0] = cells.New(s, o)
+	g.roads, errs[1] = store.Register(s, store.TableOptions[road]{Name: "road"})
+	g.heard, errs[2] = store.Register(s, store.TableOptions[heard]{Name: "heard"})
+	g.orders, errs[3] = store.Register(s, store.TableOptions[order]{Name: "order"})
+	g.clients, errs[4] = store.Register(s, store.TableOptions[client]{Name: "client"})
+	if err := errors.Join(errs[:]...); err != nil {
+		t.Fatal(err)
+	}
+	return g
+}
+
+// from makes the town a cell with roads.
+func (g *town) from(own cells.ID, roads ...road) *town {
+	g.init = func(g *town, w *store.Writer) error {
+		err := g.out.Init(w, own)
+		for _, r := range roads {
+			r.Next = 1
+			_, failed := g.roads.Insert(w, r)
+			err = errors.Join(err, failed)
+		}
+		for range clients {
+			_, failed := g.clients.Insert(w, client{})
+			err = errors.Join(err, failed)
+		}
+		return err
+	}
+	return g
+}
+
+func (g *town) options() world.Options {
+	return world.Options{
+		Program: "town", SnapshotTicks: 50, DigestTicks: 4, Shadow: 0.1,
+		Init: func(_ context.Context, w *store.Writer) error { return g.init(g, w) },
+		Tick: g.tick,
+	}
+}
+
+func (g *town) tick(ctx context.Context, w *store.Writer, t world.Tick) error {
+	if err := g.out.Tick(g.live)(ctx, w, t); err != nil {
+		return err
+	}
+	if g.fault != nil {
+		return g.fault(g, t.Number)
+	}
+	return nil
+}
+
+func (g *town) live(ctx context.Context, w *store.Writer, t world.Tick) error {
+	for from, m := range g.out.Received() {
+		if err := g.hear(w, from, m); err != nil {
+			return err
+		}
+		if g.hears != nil {
+			if err := g.hears(m, t.Number); err != nil {
+				return err
+			}
+		}
+	}
+	g.obey(w)
+	room := g.out.Room()
+	for h, r := range g.roads.All() {
+		n := min(r.Left, r.PerTick, room)
+		const tasks = 8
+		err := g.Each(ctx, tasks, func(_ context.Context, task int, q store.Queue) error {
+			for i := task * n / tasks; i < (task+1)*n/tasks; i++ {
+				g.out.Send(q, r.To, word{r.Next + uint64(i), cells.Ref[road]{Cell: g.out.Own(), Handle: h}, "hello"})
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+		r.Left, r.Next, room = r.Left-n, r.Next+uint64(n), room-n
+	}
+	return nil
+}
+
+// obey carries out each order once.
+func (g *town) obey(w *store.Writer) {
+	for _, o := range g.orders.All() {
+		i := 0
+		for _, c := range g.clients.All() {
+			if i == o.Client && o.Key == c.Obeyed+1 {
+				c.Obeyed++
+			}
+			i++
+		}
+	}
+	g.orders.Clear(w)
+}
+
+func (g *town) hear(w *store.Writer, from cells.ID, m *word) error {
+	h := g.of(from)
+	if h == nil {
+		made, err := g.heard.Insert(w, heard{From: from, Next: 1})
+		if err != nil {
+			return err
+		}
+		h = g.heard.At(made)
+	}
+	if m.N != h.Next || m.Road.Cell != from || m.Text != "hello" {
+		h.Wrong++
+	}
+	h.Next = m.N + 1
+	return nil
+}
+
+// of returns what was heard from a town, or nil.
+func (g *town) of(from cells.ID) *heard {
+	for _, h := range g.heard.All() {
+		if h.From == from {
+			return h
+		}
+	}
+	return nil
+}
+
+// A node is a place where a town runs, is killed, and is opened again.
+type node struct {
+	*town
+	world *world.World
+	life  context.Context
+	stop  context.CancelFunc
+	ended sync.WaitGroup
+	err   error // of the world's Run
+}
+
+// start opens a world of a town, and runs it and its outbox.
+func start(t testing.TB, g *town, l world.Log, by cells.Transport) *node {
+	t.Helper()
+	w, err := world.Open(context.Background(), g.Store, l, g.options())
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	n := &node{town: g, world: w, life: ctx, stop: stop}
+	n.ended.Go(func() { n.err = w.Run(ctx) })
+	if by != nil {
+		n.carry(by)
+	}
+	return n
+}
+
+// carry runs the outbox of a node.
+func (n *node) carry(by cells.Transport) {
+	n.ended.Go(func() { _ = n.out.Run(n.life, n.world, by) })
+}
+
+// kill ends a node without a snapshot, and returns what its world ended with.
+func (n *node) kill(t testing.TB) error {
+	t.Helper()
+	n.stop()
+	n.ended.Wait()
+	dead, cancel := context.WithCancel(context.Background())
+	cancel()
+	if err := n.world.Close(dead); err != nil {
+		t.Fatal(err)
+	}
+	if errors.Is(n.err, context.Canceled) {
+		return nil
+	}
+	return n.err
+}
+
+// look reads the town of a node.
+func (n *node) look(t testing.TB, at func()) {
+	t.Helper()
+	if err := n.world.Read(context.Background(), func(context.Context, world.Tick) error {
+		at()
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// pair returns what a node knows of another cell.
+func (n *node) pair(t testing.TB, with cells.ID) (pair cells.Pair) {
+	t.Helper()
+	n.look(t, func() {
+		for _, p := range n.out.Pairs() {
+			if p.Cell == with {
+				pair = p
+			}
+		}
+	})
+	return pair
+}
+
+// until waits, in a bubble of synctest, until something is so.
+func until(t testing.TB, what string, is func() bool) {
+	t.Helper()
+	for range 10_000 {
+		if is() {
+			return
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+	t.Fatalf("this never came: %s", what)
+}
+
+// locked is a log with a lock, so that its world owns it at once.
+type locked struct{ world.Log }
+
+func (locked) Silence() time.Duration { return 0 }
+
+// whole is a log that can be replayed from its beginning.
+type whole struct {
+	world.Log
+	genesis []byte
+}
+
+func (*whole) Trim(context.Context, uint64) error { return nil }
+
+func (l *whole) Save(ctx context.Context, at uint64, write func(w io.Writer) error) error {
+	if at == 0 {
+		var b bytes.Buffer
+		if err := write(&b); err != nil {
+			return err
+		}
+		l.genesis = b.Bytes()
+	}
+	return l.Log.Save(ctx, at, write)
+}
+
+// beginning is the log with the first snapshot alone.
+type beginning struct{ *whole }
+
+func (beginning) Saved(context.Context) ([]uint64, error) { return []uint64{0}, nil }
+
+func (l beginning) Load(context.Context, uint64) (io.ReadCloser, error) {
+	return io.NopCloser(bytes.NewReader(l.genesis)), nil
+}
+
+// replayed returns a town behind the last tick of a log.
+func replayed(t testing.TB, l world.Log, workers int, o cells.Options[word]) *town {
+	t.Helper()
+	g := newTown(t, workers, o)
+	if err := world.Replay(context.Background(), g.Store, l, g.options(), 1<<40); err != nil {
+		t.Fatal(err)
+	}
+	return g
+}
+
+func digest(t testing.TB, s *store.Store) uint64 {
+	t.Helper()
+	d, err := s.Digest(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+// rough is a Transport that loses, doubles and delays.
+type rough struct {
+	cells.Transport
+	random *rand.Rand
+	mutex  sync.Mutex
+	late   sync.WaitGroup
+
+	lostParcels, lostAnswers, doubled, delayed int
+}
+
+var errLost = errors.New("lost on the way")
+
+func (r *rough) Ask(ctx context.Context, to cells.ID, parcel []byte) (uint64, error) {
+	r.mutex.Lock()
+	fate, delay := r.random.IntN(12), time.Duration(r.random.IntN(int(2*time.Second)))
+	switch fate {
+	case 0:
+		r.lostParcels++
+	case 1:
+		r.lostAnswers++
+	case 2:
+		r.doubled++
+	case 3:
+		r.delayed++
+	}
+	r.mutex.Unlock()
+	again := func(after time.Duration) {
+		parcel := bytes.Clone(parcel)
+		r.late.Go(func() {
+			time.Sleep(after)
+			late, cancel := context.WithTimeout(context.Background(), time.Second)
+			defer cancel()
+			_, _ = r.Transport.Ask(late, to, parcel)
+		})
+	}
+	switch fate {
+	case 0:
+		return 0, errLost
+	case 1:
+		_, _ = r.Transport.Ask(ctx, to, parcel)
+		return 0, errLost
+	case 2:
+		again(0)
+	case 3: // it comes behind those that follow it
+		again(delay)
+		return 0, errLost
+	}
+	return r.Transport.Ask(ctx, to, parcel)
+}

@@ -1,0 +1,153 @@
+package cells_test
+
+import (
+	"bytes"
+	"context"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"handloom/cluster/cells"
+	"handloom/store"
+)
+
+// Two cells, and all that can happen to their messages, against a list of what was sent:
+// parcels are delivered in any order, often or never, cursors likewise, and cells are loaded
+// from a snapshot. At every moment what was received is a beginning of what was sent.
+func TestAgainstAListOfWhatWasSent(t *testing.T) {
+	rapid.Check(t, func(r *rapid.T) {
+		m := &mail{T: t}
+		for i := range m.cells {
+			m.cells[i] = newPost(t, cells.Options[int]{Limit: 40})
+		}
+		r.Repeat(map[string]func(*rapid.T){
+			"":        m.check,
+			"send":    m.send,
+			"pack":    m.pack,
+			"deliver": m.deliver,
+			"answer":  m.answer,
+			"reload":  m.reload,
+		})
+		m.finish(r)
+	})
+}
+
+type mail struct {
+	*testing.T
+	cells    [2]*post
+	sent     [2][]int // by sender
+	received [2][]int // of that sender, by the other one
+	parcels  [2][][]byte
+	cursors  [2][]uint64 // that a sender was answered
+}
+
+func (m *mail) side(r *rapid.T) int { return rapid.IntRange(0, 1).Draw(r, "side") }
+
+func (m *mail) tick(from int, numbers ...int) {
+	p, other := m.cells[from], m.cells[1-from]
+	m.received[1-from] = append(m.received[1-from], p.mustSend(m, other.own, numbers...)...)
+	m.sent[from] = append(m.sent[from], numbers...)
+}
+
+func (m *mail) send(r *rapid.T) {
+	from := m.side(r)
+	numbers := make([]int, min(rapid.IntRange(0, 9).Draw(r, "messages"), m.cells[from].out.Room()))
+	for i := range numbers {
+		numbers[i] = len(m.sent[from]) + i
+	}
+	m.tick(from, numbers...)
+}
+
+func (m *mail) pack(r *rapid.T) {
+	from := m.side(r)
+	p, to := m.cells[from], m.cells[1-from].own
+	for _, pair := range p.out.Pairs() {
+		if pair.Cell != to {
+			continue
+		}
+		after := rapid.Uint64Range(pair.Acked, pair.Sent).Draw(r, "after")
+		if parcel := p.out.Pack(to, after); parcel != nil {
+			m.parcels[from] = append(m.parcels[from], parcel)
+		}
+	}
+}
+
+func (m *mail) deliver(r *rapid.T) {
+	from := m.side(r)
+	if len(m.parcels[from]) == 0 {
+		return
+	}
+	to := m.cells[1-from]
+	for _, parcel := range rapid.SliceOfN(rapid.SampledFrom(m.parcels[from]), 1, 3).Draw(r, "parcels") {
+		submit(m, to.Store, to.out, parcel)
+	}
+	m.tick(1 - from)
+	m.cursors[from] = append(m.cursors[from], to.out.Cursor(m.cells[from].own))
+}
+
+func (m *mail) answer(r *rapid.T) {
+	to := m.side(r)
+	if len(m.cursors[to]) == 0 {
+		return
+	}
+	cursor := rapid.SampledFrom(m.cursors[to]).Draw(r, "cursor")
+	p := m.cells[to]
+	p.tell(m, func(q store.Queue) { p.out.Acked(q, m.cells[1-to].own, cursor) })
+	m.tick(to)
+}
+
+// reload puts a cell into another process.
+func (m *mail) reload(r *rapid.T) {
+	i := m.side(r)
+	var image bytes.Buffer
+	if err := m.cells[i].Snapshot(context.Background(), &image); err != nil {
+		m.Fatal(err)
+	}
+	p := newPost(m, cells.Options[int]{Limit: 40})
+	p.own = m.cells[i].own
+	if err := p.Load(context.Background(), &image); err != nil {
+		m.Fatal(err)
+	}
+	m.cells[i] = p
+}
+
+func (m *mail) check(r *rapid.T) {
+	for from, received := range m.received {
+		if len(received) > len(m.sent[from]) {
+			r.Fatalf("of %d messages %d were received", len(m.sent[from]), len(received))
+		}
+		for i, n := range received {
+			if n != m.sent[from][i] {
+				r.Fatalf("message %d is %d, and %d was sent", i, n, m.sent[from][i])
+			}
+		}
+		p := m.cells[from]
+		for _, pair := range p.out.Pairs() {
+			cursor := m.cells[1-from].out.Cursor(p.own)
+			if pair.Cell == m.cells[1-from].own && (pair.Acked > cursor || cursor > pair.Sent || pair.Err != nil) {
+				r.Fatalf("the cursor is %d: %+v", cursor, pair)
+			}
+		}
+	}
+}
+
+// finish has all that waits arrive.
+func (m *mail) finish(r *rapid.T) {
+	for from, p := range m.cells {
+		to := m.cells[1-from]
+		for {
+			parcel := p.out.Pack(to.own, to.out.Cursor(p.own))
+			if parcel == nil {
+				break
+			}
+			submit(m, to.Store, to.out, parcel)
+			m.tick(1 - from)
+		}
+		p.tell(m, func(q store.Queue) { p.out.Acked(q, to.own, to.out.Cursor(p.own)) })
+		m.tick(from)
+		if n := len(m.received[from]); n != len(m.sent[from]) || p.out.Room() != 40 {
+			r.Fatalf("of %d messages %d were received; there is room for %d", len(m.sent[from]), n, p.out.Room())
+		}
+	}
+	m.check(r)
+}

@@ -1,0 +1,211 @@
+package cells_test
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"handloom/cluster/cells"
+	"handloom/world"
+)
+
+var messages = flag.Int("messages", 10_000, "messages in each direction of TestEachMessageArrivesOnceUnderKills")
+
+// moody is a log whose answers are lost or late.
+type moody struct {
+	world.Log
+	mutex sync.Mutex
+	until time.Time // before which it does not answer
+	lost  int       // answers that are lost
+	kept  bool      // though the record is kept
+}
+
+func (m *moody) Append(ctx context.Context, prev uint64, rec []byte) (uint64, error) {
+	m.mutex.Lock()
+	wait, lost, kept := time.Until(m.until), m.lost > 0, m.kept
+	m.lost = max(0, m.lost-1)
+	m.mutex.Unlock()
+	time.Sleep(wait)
+	if lost && !kept {
+		return 0, errLost
+	}
+	at, err := m.Log.Append(ctx, prev, rec)
+	if lost {
+		return 0, errLost
+	}
+	return at, err
+}
+
+func (m *moody) mood(pause time.Duration, lost int, kept bool) {
+	m.mutex.Lock()
+	defer m.mutex.Unlock()
+	m.until, m.lost, m.kept = time.Now().Add(pause), lost, kept
+}
+
+// A war is two towns that send each other words, on two nodes each, and what happens to
+// them.
+type war struct {
+	random *rand.Rand
+	ids    [2]cells.ID
+	logs   [2]*whole
+	nodes  [4]*node // two of the one, two of the other
+	moods  [4]*moody
+	way    *rough
+	words  int // each way
+	fault  func(g *town, tick uint64) error
+
+	kills, pauses, lost int
+}
+
+func newWar(seed uint64, words int) *war {
+	w := &war{random: rand.New(rand.NewPCG(seed, 1)), words: words}
+	w.way = &rough{Transport: cells.Local(), random: rand.New(rand.NewPCG(seed, 2))}
+	for i := range w.ids {
+		w.ids[i], w.logs[i] = cells.NewID(), &whole{Log: world.Memory()}
+	}
+	for i := range w.moods {
+		w.moods[i] = &moody{Log: w.logs[i/2]}
+	}
+	return w
+}
+
+func (w *war) open(t testing.TB, i int) {
+	g := newTown(t, 1, cells.Options[word]{Limit: 4096})
+	g.fault = w.fault
+	perTick := max(20, w.words/4000) // over 4,000 ticks at most
+	g.from(w.ids[i/2], road{To: w.ids[1-i/2], Left: w.words, PerTick: perTick})
+	w.nodes[i] = start(t, g, w.moods[i], w.way)
+}
+
+var errNeverArrive = errors.New("the words never arrive")
+
+// fight has the towns talk until every word is there, or something is wrong.
+func (w *war) fight(t testing.TB) error {
+	for i := range w.nodes {
+		w.open(t, i)
+	}
+	defer func() {
+		for _, n := range w.nodes {
+			if n.world != nil {
+				_ = n.kill(t)
+			}
+		}
+		w.way.late.Wait()
+	}()
+	for range 20_000 {
+		time.Sleep(time.Duration(w.random.IntN(500)) * time.Millisecond)
+		if done, err := w.look(t); done || err != nil {
+			return err
+		}
+		i := w.random.IntN(len(w.nodes))
+		switch w.random.IntN(5) {
+		case 0:
+			if err := w.nodes[i].kill(t); err != nil {
+				return err
+			}
+			w.moods[i].mood(0, 0, false)
+			w.open(t, i)
+			w.kills++
+		case 1:
+			w.moods[i].mood(time.Duration(w.random.IntN(2000))*time.Millisecond, 0, false)
+			w.pauses++
+		default:
+			w.moods[i].mood(0, 1+w.random.IntN(4), w.random.IntN(2) == 0)
+			w.lost++
+		}
+	}
+	return errNeverArrive
+}
+
+// look reports whether every word has arrived, and what is wrong.
+func (w *war) look(t testing.TB) (done bool, err error) {
+	done = true
+	for i, n := range w.nodes {
+		if why := n.world.Status().Halted; why != "" {
+			return false, errors.New(why)
+		}
+		n.look(t, func() {
+			for _, p := range n.out.Pairs() {
+				done = done && p.Sent == p.Acked
+				err = errors.Join(err, p.Err)
+			}
+			switch h := n.of(w.ids[1-i/2]); {
+			case h == nil:
+				done = false
+			case h.Wrong > 0:
+				err = errors.Join(err, fmt.Errorf("%d words came twice, or not in their order", h.Wrong))
+			default:
+				done = done && h.Next == uint64(w.words)+1
+			}
+		})
+	}
+	return done && err == nil, err
+}
+
+// Two cells on two nodes each send each other words, while nodes are killed and paused,
+// logs do not answer, and parcels and answers are lost, doubled and late. Each word comes
+// exactly once and in order; whoever replays the logs, with any number of workers, comes to
+// the same.
+func TestEachMessageArrivesOnceUnderKills(t *testing.T) {
+	for seed := range uint64(2) {
+		t.Run(fmt.Sprint("seed=", seed), func(t *testing.T) {
+			w := newWar(seed, *messages)
+			synctest.Test(t, func(t *testing.T) {
+				if err := w.fight(t); err != nil {
+					t.Fatal(err)
+				}
+			})
+			r := w.way
+			t.Logf("%d words each way: %d kills, %d pauses, %d times answers of a log lost; parcels: %d lost, %d answers lost, %d doubled, %d late",
+				w.words, w.kills, w.pauses, w.lost, r.lostParcels, r.lostAnswers, r.doubled, r.delayed)
+			if w.kills == 0 || r.lostParcels*r.lostAnswers*r.doubled*r.delayed == 0 {
+				t.Error("nothing much happened")
+			}
+			for i, l := range w.logs {
+				wantWords(t, l, w.ids[1-i], w.words)
+			}
+		})
+	}
+}
+
+// wantWords fails the test unless a log leads to all words from a town, once and in
+// order, for any number of workers.
+func wantWords(t *testing.T, l *whole, from cells.ID, words int) {
+	t.Helper()
+	var first uint64
+	for _, workers := range []int{1, 2, 8} {
+		g := replayed(t, beginning{l}, workers, cells.Options[word]{Limit: 4096})
+		if h := g.of(from); h == nil || h.Wrong != 0 || h.Next != uint64(words)+1 {
+			t.Errorf("%d workers: of %d words there is %+v", workers, words, h)
+		}
+		if d := digest(t, g.Store); workers == 1 {
+			first = d
+		} else if d != first {
+			t.Errorf("%d workers come to another state", workers)
+		}
+	}
+}
+
+// A cell that now and then does not store its cursors is found out.
+func TestACursorThatIsNotStoredIsFound(t *testing.T) {
+	w := newWar(1, 2000)
+	w.fault = func(g *town, tick uint64) error {
+		if tick%5 == 0 {
+			g.out.LoseCursors()
+		}
+		return nil
+	}
+	synctest.Test(t, func(t *testing.T) {
+		if err := w.fight(t); err == nil {
+			t.Error("each word arrived once")
+		} else {
+			t.Log("found:", err)
+		}
+	})
+}

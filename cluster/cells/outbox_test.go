@@ -1,0 +1,304 @@
+package cells_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"handloom/cluster/cells"
+	"handloom/store"
+	"handloom/store/storetest"
+	"handloom/world"
+)
+
+type ticks = func(ctx context.Context, w *store.Writer, t world.Tick) error
+
+// play plays a tick on a store that no world has.
+func play(t testing.TB, s *store.Store, around func(ticks) ticks, before func(w *store.Writer), in func(ctx context.Context) error) {
+	t.Helper()
+	if err := tryPlay(s, around, before, in); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func tryPlay(s *store.Store, around func(ticks) ticks, before func(w *store.Writer), in func(ctx context.Context) error) error {
+	return s.Write(context.Background(), func(ctx context.Context, w *store.Writer) error {
+		if before != nil {
+			before(w)
+		}
+		return around(func(ctx context.Context, _ *store.Writer, _ world.Tick) error { return in(ctx) })(ctx, w, world.Tick{})
+	})
+}
+
+// submit has the next tick be given a parcel.
+func submit[M any](t testing.TB, s *store.Store, out *cells.Outbox[M], parcel []byte) {
+	t.Helper()
+	record, err := out.Open(parcel)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Inbox(record); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A post is a store with an outbox of numbers.
+type post struct {
+	*store.Store
+	out *cells.Outbox[int]
+	own cells.ID
+}
+
+func newPost(t testing.TB, o cells.Options[int]) *post {
+	t.Helper()
+	s, err := store.New(store.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &post{Store: s, own: cells.NewID()}
+	if p.out, err = cells.New(s, o); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Write(t.Context(), func(_ context.Context, w *store.Writer) error { return p.out.Init(w, p.own) }); err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// send plays a tick that sends numbers, and returns what it received.
+func (p *post) send(to cells.ID, numbers ...int) (received []int, err error) {
+	err = tryPlay(p.Store, p.out.Tick, nil, func(ctx context.Context) error {
+		for _, m := range p.out.Received() {
+			received = append(received, *m)
+		}
+		return p.Each(ctx, 1, func(_ context.Context, _ int, q store.Queue) error {
+			for _, n := range numbers {
+				p.out.Send(q, to, n)
+			}
+			return nil
+		})
+	})
+	return received, err
+}
+
+func (p *post) mustSend(t testing.TB, to cells.ID, numbers ...int) []int {
+	t.Helper()
+	received, err := p.send(to, numbers...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return received
+}
+
+func (p *post) tell(t testing.TB, record func(q store.Queue)) {
+	t.Helper()
+	if err := p.Inbox(func(q store.Queue) error { record(q); return nil }); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Whatever the number of workers, and their order, the messages of a tick have the same
+// numbers, and a cell that is loaded goes on as if it had stayed.
+func TestNumbersAreTheSameForAnyNumberOfWorkers(t *testing.T) {
+	own, other, third := cells.ID(1), cells.ID(2), cells.ID(3)
+	setup := func(s *store.Store) (func(context.Context, int) error, error) {
+		out, err := cells.New(s, cells.Options[int]{})
+		if err != nil {
+			return nil, err
+		}
+		return func(ctx context.Context, frame int) error {
+			arrive(s, out, other, frame)
+			return s.Write(ctx, func(ctx context.Context, w *store.Writer) error {
+				if frame == 0 {
+					if err := out.Init(w, own); err != nil {
+						return err
+					}
+				}
+				return out.Tick(func(ctx context.Context, _ *store.Writer, _ world.Tick) error {
+					sum := 0
+					for from, m := range out.Received() {
+						sum = sum*31 + *m + int(from)
+					}
+					return s.Each(ctx, 40, func(_ context.Context, task int, q store.Queue) error {
+						for i := range task % 5 {
+							to := other
+							if (task+i)%3 == 0 {
+								to = third
+							}
+							out.Send(q, to, sum+frame*1000+task*10+i)
+						}
+						return nil
+					})
+				})(ctx, w, world.Tick{})
+			})
+		}, nil
+	}
+	storetest.Run(t, storetest.Options{Workers: []int{1, 2, 8}, Frames: 12}, setup)
+	storetest.Reopen(t, storetest.Options{Workers: []int{1}, Frames: 12}, setup)
+}
+
+// arrive leaves what comes from a cell in the inbox: some of it not for the first time,
+// some too early, and what it has received.
+func arrive(s *store.Store, out *cells.Outbox[int], from cells.ID, frame int) {
+	_ = s.Inbox(func(q store.Queue) error {
+		for i := range 7 {
+			out.Arrived(q, from, uint64(max(1, frame*3+i-2)), frame*10+i)
+		}
+		out.Acked(q, from, uint64(frame*9))
+		return nil
+	})
+}
+
+func TestMessagesComeOnceAndInOrder(t *testing.T) {
+	a, b := newPost(t, cells.Options[int]{}), newPost(t, cells.Options[int]{})
+	a.mustSend(t, b.own, 10, 11)
+	first := a.out.Pack(b.own, 0)
+	a.mustSend(t, b.own, 12, 13)
+	all, early := a.out.Pack(b.own, 0), a.out.Pack(b.own, 2)
+	for _, parcel := range [][]byte{early, first, first, early, all, first} {
+		submit(t, b.Store, b.out, parcel)
+	}
+	if got := b.mustSend(t, a.own); fmt.Sprint(got) != "[10 11 12 13]" {
+		t.Errorf("received in one tick: %v", got)
+	}
+	submit(t, b.Store, b.out, all)
+	if got := b.mustSend(t, a.own); len(got) != 0 || b.out.Cursor(a.own) != 4 {
+		t.Errorf("received again: %v", got)
+	}
+	for _, known := range []uint64{3, 1} {
+		a.tell(t, func(q store.Queue) { a.out.Acked(q, b.own, known) })
+		a.mustSend(t, b.own)
+		if left := 65_536 - a.out.Room(); left != 1 {
+			t.Errorf("behind the cursor %d, %d messages wait", known, left)
+		}
+	}
+	if a.out.Pack(b.own, 4) != nil {
+		t.Error("there is a message behind the last one")
+	}
+}
+
+func TestACellMaySendToItself(t *testing.T) {
+	a := newPost(t, cells.Options[int]{})
+	a.mustSend(t, a.own, 1, 2)
+	submit(t, a.Store, a.out, a.out.Pack(a.own, 0))
+	a.tell(t, func(q store.Queue) { a.out.Acked(q, a.own, 2) })
+	if got := a.mustSend(t, a.own); fmt.Sprint(got) != "[1 2]" || a.out.Room() != 65_536 {
+		t.Errorf("received: %v; room for %d", got, a.out.Room())
+	}
+}
+
+func TestAFullOutboxFailsTheTick(t *testing.T) {
+	a := newPost(t, cells.Options[int]{Limit: 3})
+	a.mustSend(t, 7, 1, 2)
+	if room := a.out.Room(); room != 1 {
+		t.Errorf("there is room for %d", room)
+	}
+	if _, err := a.send(7, 3, 4); !errors.Is(err, store.ErrFull) {
+		t.Errorf("the tick: %v; want ErrFull", err)
+	}
+}
+
+func TestWhatIsWrongIsSaid(t *testing.T) {
+	s, err := store.New(store.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := cells.New(s, cells.Options[int]{Limit: -1}); err == nil {
+		t.Error("an outbox with a limit of -1")
+	}
+	out, err := cells.New(s, cells.Options[int]{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := cells.New(s, cells.Options[int]{}); err == nil {
+		t.Error("two outboxes of one name")
+	}
+	if _, err := cells.New(s, cells.Options[func()]{Name: "orders", Links: func(*func(), func(*store.ID)) {}}); err == nil {
+		t.Error("an outbox of functions")
+	}
+	idle := func(context.Context) error { return nil }
+	if err := tryPlay(s, out.Tick, nil, idle); err == nil || !strings.Contains(err.Error(), "Init") {
+		t.Errorf("a tick without an ID: %v", err)
+	}
+	for _, own := range []cells.ID{0, 5, 6} {
+		err := s.Write(t.Context(), func(_ context.Context, w *store.Writer) error { return out.Init(w, own) })
+		if (err == nil) != (own == 5) {
+			t.Errorf("Init as %v: %v", own, err)
+		}
+	}
+	err = tryPlay(s, out.Tick, nil, func(ctx context.Context) error {
+		return s.Each(ctx, 1, func(_ context.Context, _ int, q store.Queue) error {
+			out.Send(q, 0, 1)
+			return nil
+		})
+	})
+	if panicked := new(store.PanicError); !errors.As(err, &panicked) || !strings.Contains(fmt.Sprint(panicked.Value), "NewID") {
+		t.Errorf("Send to no cell: %v", err)
+	}
+}
+
+func TestATickThatEndsItsFrameIsTold(t *testing.T) {
+	a := newPost(t, cells.Options[int]{})
+	err := a.Write(t.Context(), func(ctx context.Context, w *store.Writer) error {
+		send := func(ctx context.Context) error {
+			err := a.Each(ctx, 1, func(_ context.Context, _ int, q store.Queue) error {
+				a.out.Send(q, 9, 1)
+				return nil
+			})
+			if err == nil {
+				_, err = a.Flush(ctx)
+			}
+			return err
+		}
+		return a.out.Tick(func(ctx context.Context, w *store.Writer, _ world.Tick) error {
+			if err := send(ctx); err != nil {
+				return err
+			}
+			w.EndFrame()
+			return send(ctx)
+		})(ctx, w, world.Tick{})
+	})
+	if err == nil || !strings.Contains(err.Error(), "EndFrame") {
+		t.Errorf("the tick: %v", err)
+	}
+}
+
+// A parcel that is cut, or of another cell or program, is refused; one in which a byte
+// is wrong is refused or is another one.
+func TestBadParcelsAreRefused(t *testing.T) {
+	a, b := newTown(t, 1, cells.Options[word]{}), newTown(t, 1, cells.Options[word]{})
+	for i, g := range []*town{a, b} {
+		if err := g.Write(t.Context(), func(_ context.Context, w *store.Writer) error { return g.out.Init(w, cells.ID(i+1)) }); err != nil {
+			t.Fatal(err)
+		}
+	}
+	play(t, a.Store, a.out.Tick, nil, func(ctx context.Context) error {
+		return a.Each(ctx, 1, func(_ context.Context, _ int, q store.Queue) error {
+			for n := range uint64(3) {
+				a.out.Send(q, 2, word{N: n, Text: "hello"})
+			}
+			return nil
+		})
+	})
+	good := a.out.Pack(2, 0)
+	for n := range good {
+		if _, err := b.out.Open(good[:n]); err == nil {
+			t.Errorf("the first %d of %d bytes are taken for a parcel", n, len(good))
+		}
+		for bit := range 8 {
+			bad := append([]byte(nil), good...)
+			bad[n] ^= 1 << bit
+			_, _ = b.out.Open(bad)
+		}
+	}
+	if _, err := b.out.Open(append(good, 0)); err == nil {
+		t.Error("a byte is left, and it is taken for a parcel")
+	}
+	if other := newPost(t, cells.Options[int]{}); other.out != nil {
+		if _, err := other.out.Open(good); err == nil || !strings.Contains(err.Error(), "another version") {
+			t.Errorf("messages of another type: %v", err)
+		}
+	}
+}

@@ -1,0 +1,63 @@
+package cells
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+)
+
+// Transport carries parcels to the nodes of other cells. It may lose them and what is
+// answered, deliver them late, often, and in any order: what an [Outbox] makes of them is
+// the same. Its methods are called by several goroutines.
+type Transport interface {
+	// Ask hands a parcel to the nodes of a cell and returns the first answer that is
+	// no error. An answer to another parcel is none.
+	Ask(ctx context.Context, to ID, parcel []byte) (cursor uint64, err error)
+
+	// Serve has answer called with the parcels for a cell, until ctx ends, and
+	// returns the cause of that. Every node of the cell serves it, and all but the
+	// one that owns the log answer with an error, which need not be carried back.
+	Serve(ctx context.Context, cell ID, answer func(ctx context.Context, parcel []byte) (cursor uint64, err error)) error
+}
+
+// Local returns a Transport between the cells of one process.
+func Local() Transport { return &local{nodes: make(map[ID][]*node)} }
+
+type local struct {
+	mutex sync.Mutex
+	nodes map[ID][]*node
+}
+
+// A node serves a cell.
+type node struct {
+	answer func(ctx context.Context, parcel []byte) (uint64, error)
+}
+
+func (l *local) Ask(ctx context.Context, to ID, parcel []byte) (uint64, error) {
+	l.mutex.Lock()
+	nodes := slices.Clone(l.nodes[to])
+	l.mutex.Unlock()
+	err := fmt.Errorf("cells: %v: %w", to, ErrNobody)
+	for _, n := range nodes {
+		cursor, failed := n.answer(ctx, parcel)
+		if failed == nil {
+			return cursor, nil
+		}
+		err = errors.Join(err, failed)
+	}
+	return 0, err
+}
+
+func (l *local) Serve(ctx context.Context, cell ID, answer func(ctx context.Context, parcel []byte) (uint64, error)) error {
+	n := &node{answer}
+	l.mutex.Lock()
+	l.nodes[cell] = append(l.nodes[cell], n)
+	l.mutex.Unlock()
+	<-ctx.Done()
+	l.mutex.Lock()
+	defer l.mutex.Unlock()
+	l.nodes[cell] = slices.DeleteFunc(l.nodes[cell], func(o *node) bool { return o == n })
+	return context.Cause(ctx)
+}
