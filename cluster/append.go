@@ -32,6 +32,7 @@ func (l *Log) Append(ctx context.Context, prev uint64, rec []byte) (at uint64, e
 	}
 	l.tail = end
 	l.see(end)
+	l.own.add(end, rec)
 	return end.at, nil
 }
 
@@ -72,7 +73,7 @@ func (l *Log) publish(ctx context.Context, end place, rec []byte) (place, error)
 		}
 		end.seq = ack
 	}
-	return place{m.number, m.sum, end.seq}, nil
+	return place{m.number, m.before, m.sum, end.seq}, nil
 }
 
 // appendTime is how long servers may take to acknowledge a message. Who asks again asks for

@@ -2,9 +2,14 @@ package cluster_test
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"testing"
 	"time"
 
+	"github.com/nats-io/nats-server/v2/server"
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
 	"go.uber.org/goleak"
 
 	"handloom/cluster"
@@ -13,14 +18,16 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
+var errEnough = errors.New("that is enough")
+
 // patience is how long a test waits for what takes a moment on a quiet machine.
 const patience = time.Minute
 
-func startServers(t testing.TB, n int) *servers.Cluster {
+func startServers(t testing.TB, n int, change func(i int, o *server.Options)) *servers.Cluster {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
-	c, err := servers.Start(ctx, t.TempDir(), n, nil)
+	c, err := servers.Start(ctx, t.TempDir(), n, change)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -39,10 +46,76 @@ func openLog(t testing.TB, s cluster.Servers, cell cluster.CellID, o cluster.Opt
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() {
-		if err := l.Close(); err != nil {
-			t.Error(err)
-		}
-	})
+	t.Cleanup(func() { mustClose(t, l) })
 	return l
+}
+
+func mustClose(t testing.TB, c interface{ Close() error }) {
+	t.Helper()
+	if err := c.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+// alone are the options of a log on one server.
+func alone(t testing.TB) cluster.Options {
+	return cluster.Options{Replicas: 1, Snapshots: cluster.Folder(t.TempDir())}
+}
+
+// operator returns JetStream as a person sees it who has a tool for it.
+func operator(t testing.TB, c *servers.Cluster) jetstream.JetStream {
+	t.Helper()
+	conn, err := nats.Connect(c.URL(0))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(conn.Close)
+	js, err := jetstream.New(conn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return js
+}
+
+// record returns the n-th record of a log, each of its own length.
+func record(n uint64) []byte { return fmt.Append(nil, "record ", n, make([]byte, n%7)) }
+
+// fill appends records to l until there are n.
+func fill(t testing.TB, l *cluster.Log, n uint64) {
+	t.Helper()
+	at, err := l.Tail(t.Context())
+	for ; err == nil && at < n; at++ {
+		_, err = l.Append(t.Context(), at, record(at+1))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// wantRecords fails the test unless Read gives the records behind after, up to last.
+func wantRecords(t testing.TB, l *cluster.Log, after, last uint64, rec func(n uint64) []byte) {
+	t.Helper()
+	if err := readRecords(t.Context(), l, after, last, rec); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// readRecords says how Read does not give these records, or nil.
+func readRecords(ctx context.Context, l *cluster.Log, after, last uint64, rec func(n uint64) []byte) error {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	next := after + 1
+	err := l.Read(ctx, after, func(at uint64, b []byte) error {
+		if at != next || string(b) != string(rec(at)) {
+			return fmt.Errorf("record %d of %d bytes is not record %d", at, len(b), next)
+		}
+		if next++; at == last {
+			return errEnough
+		}
+		return nil
+	})
+	if err != errEnough {
+		return fmt.Errorf("Read behind %d, at %d of %d: %w", after, next-1, last, err)
+	}
+	return nil
 }

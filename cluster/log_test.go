@@ -1,7 +1,15 @@
 package cluster_test
 
 import (
+	"bytes"
+	"context"
+	"errors"
+	"io/fs"
+	"strings"
 	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
 
 	"handloom/cluster"
 	"handloom/internal/kit/logtest"
@@ -17,10 +25,215 @@ func TestALogKeepsItsWord(t *testing.T) {
 		})
 	})
 	t.Run("three servers", func(t *testing.T) {
-		c, cell := startServers(t, 3), cluster.CellID(0)
+		c, cell := startServers(t, 3, nil), cluster.CellID(0)
 		logtest.Run(t, func(t *testing.T) world.Log {
 			cell++
 			return openLog(t, cluster.URLs(c.URLs(0)), cell, cluster.Options{})
 		})
 	})
+}
+
+// Of two that append in the same place one is fenced, unless it is told that its own bytes
+// are there already.
+func TestWhatStandsInItsPlaceSaysWhetherARecordIsAppended(t *testing.T) {
+	ctx := t.Context()
+	s := cluster.Embedded(t.TempDir())
+	a, b := openLog(t, s, 1, alone(t)), openLog(t, s, 1, alone(t))
+	fill(t, a, 3)
+	fill(t, b, 4)
+	if _, err := a.Append(ctx, 3, []byte("another")); !errors.Is(err, cluster.ErrFenced) {
+		t.Errorf("Append where another record is: %v", err)
+	}
+	if at, err := a.Append(ctx, 3, record(4)); at != 4 || err != nil {
+		t.Errorf("Append of what is there: %d, %v", at, err)
+	}
+	if at, err := a.Append(ctx, 1, record(2)); at != 2 || err != nil {
+		t.Errorf("Append of what is there, and other records behind it: %d, %v", at, err)
+	}
+	fill(t, a, 5)
+	if _, err := b.Append(ctx, 6, record(7)); err == nil || errors.Is(err, cluster.ErrFenced) {
+		t.Errorf("Append behind a record that is to come: %v", err)
+	}
+	fill(t, b, 6)
+	wantRecords(t, a, 0, 6, record)
+	wantRecords(t, b, 5, 6, record)
+}
+
+// long returns a record of several parts, some to the byte.
+func long(n uint64) []byte {
+	return bytes.Repeat([]byte{byte(n)}, []int{900 << 10, 900<<10 + 1, 1800 << 10, 3 << 20, 5}[n%5])
+}
+
+// An owner that dies between two parts leaves nothing that anybody takes for a record, and
+// keeps nobody from going on.
+func TestARecordInPartsIsThereWholeOrNotAtAll(t *testing.T) {
+	ctx := t.Context()
+	s := cluster.Embedded(t.TempDir())
+	l, other := openLog(t, s, 1, alone(t)), openLog(t, s, 1, alone(t))
+	reader := make(chan error)
+	go func() { reader <- readRecords(t.Context(), other, 0, 24, long) }()
+	for n := uint64(1); n <= 24; n++ {
+		if n%5 == 3 || n == 24 {
+			dead := bytes.Repeat([]byte("dead"), 700<<10)
+			if err := other.PublishParts(ctx, dead, 1+int(n/5)%3); err != nil {
+				t.Fatal(err)
+			}
+			if at, err := l.Tail(ctx); at != n-1 || err != nil {
+				t.Errorf("Tail with half a record behind record %d: %d, %v", n-1, at, err)
+			}
+		}
+		if at, err := l.Append(ctx, n-1, long(n)); at != n || err != nil {
+			t.Fatalf("Append behind half a record: %d, %v", at, err)
+		}
+	}
+	if err := <-reader; err != nil {
+		t.Error(err)
+	}
+	for after := range uint64(24) {
+		wantRecords(t, openLog(t, s, 1, alone(t)), after, min(24, after+2), long)
+	}
+}
+
+func TestAStreamThatMayLoseRecordsIsRefused(t *testing.T) {
+	c := startServers(t, 1, nil)
+	js, s := operator(t, c), cluster.URLs(c.URLs(0))
+	good := func(cell cluster.CellID) jetstream.StreamConfig {
+		return jetstream.StreamConfig{
+			Name: cell.Stream(), Subjects: []string{cell.Subject()}, Discard: jetstream.DiscardNew, DenyDelete: true,
+			Duplicates: 100 * time.Millisecond, Replicas: 1,
+		}
+	}
+	for i, test := range []struct {
+		name   string
+		change func(c *jetstream.StreamConfig)
+	}{
+		{"", func(*jetstream.StreamConfig) {}},
+		{"max_age", func(c *jetstream.StreamConfig) { c.MaxAge = time.Hour }},
+		{"max_msgs", func(c *jetstream.StreamConfig) { c.MaxMsgs = 1 << 20 }},
+		{"max_bytes", func(c *jetstream.StreamConfig) { c.MaxBytes = 1 << 20 }},
+		{"max_msgs_per_subject", func(c *jetstream.StreamConfig) { c.MaxMsgsPerSubject = 1 << 20 }},
+		{"discard", func(c *jetstream.StreamConfig) { c.Discard = jetstream.DiscardOld }},
+		{"deny_delete", func(c *jetstream.StreamConfig) { c.DenyDelete = false }},
+		{"deny_purge", func(c *jetstream.StreamConfig) { c.DenyPurge = true }},
+		{"allow_direct", func(c *jetstream.StreamConfig) { c.AllowDirect = true }},
+		{"allow_rollup_hdrs", func(c *jetstream.StreamConfig) { c.AllowRollup = true }},
+		{"storage", func(c *jetstream.StreamConfig) { c.Storage = jetstream.MemoryStorage }},
+		{"retention", func(c *jetstream.StreamConfig) { c.Retention = jetstream.WorkQueuePolicy }},
+		{"duplicate_window", func(c *jetstream.StreamConfig) { c.Duplicates = time.Minute }},
+		{"subjects", func(c *jetstream.StreamConfig) { c.Subjects = append(c.Subjects, "more."+c.Name) }},
+	} {
+		cell := cluster.CellID(i)
+		config := good(cell)
+		test.change(&config)
+		if _, err := js.CreateStream(t.Context(), config); err != nil {
+			t.Fatalf("%s: %v", test.name, err)
+		}
+		l, err := cluster.Open(t.Context(), s, cell, alone(t))
+		if err == nil {
+			mustClose(t, l)
+		}
+		if test.name == "" && err != nil || test.name != "" && (!errors.Is(err, cluster.ErrSettings) || !strings.Contains(err.Error(), test.name)) {
+			t.Errorf("a stream with other %s: %v", test.name, err)
+		}
+	}
+	o := alone(t)
+	o.Replicas = 3
+	if _, err := cluster.Open(t.Context(), s, 0, o); !errors.Is(err, cluster.ErrSettings) || !strings.Contains(err.Error(), "num_replicas is 1") {
+		t.Errorf("a stream on one server instead of three: %v", err)
+	}
+}
+
+func TestOptionsThatMakeNoSenseAreRefused(t *testing.T) {
+	for _, o := range []cluster.Options{{Takeover: time.Millisecond}, {Takeover: -1}, {Replicas: 2}, {Replicas: 7}, {Replicas: -1}} {
+		if _, err := cluster.Open(t.Context(), cluster.Embedded(t.TempDir()), 1, o); err == nil {
+			t.Errorf("%+v is taken", o)
+		}
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	if _, err := cluster.Open(ctx, cluster.URLs([]string{"nats://127.0.0.1:1"}), 1, cluster.Options{}); err == nil || !strings.Contains(err.Error(), "no server answers") {
+		t.Errorf("a server that is not there: %v", err)
+	}
+}
+
+func TestAMessageThatIsNoneOfTheLogIsCorrupt(t *testing.T) {
+	read := func(l *cluster.Log, after uint64) (last uint64, err error) {
+		last = after
+		err = l.Read(t.Context(), after, func(at uint64, rec []byte) error {
+			last = at
+			return nil
+		})
+		return last, err
+	}
+	t.Run("another log's", func(t *testing.T) {
+		l := openLog(t, cluster.Embedded(t.TempDir()), 1, alone(t))
+		fill(t, l, 5)
+		if err := l.PublishOther(t.Context(), []byte("another")); err != nil {
+			t.Fatal(err)
+		}
+		if last, err := read(l, 2); last != 5 || !errors.Is(err, cluster.ErrCorrupt) || !strings.Contains(err.Error(), "message 6") {
+			t.Errorf("read up to %d: %v", last, err)
+		}
+	})
+	t.Run("somebody's", func(t *testing.T) {
+		c := startServers(t, 1, nil)
+		l := openLog(t, cluster.URLs(c.URLs(0)), 1, alone(t))
+		fill(t, l, 5)
+		if _, err := operator(t, c).Publish(t.Context(), cluster.CellID(1).Subject(), []byte("hello")); err != nil {
+			t.Fatal(err)
+		}
+		if last, err := read(l, 2); !errors.Is(err, cluster.ErrCorrupt) {
+			t.Errorf("read up to %d: %v", last, err)
+		}
+		if _, err := l.Append(t.Context(), 5, record(6)); err == nil {
+			t.Error("a record is appended behind it")
+		}
+	})
+}
+
+func TestRecordsThatAreTrimmedAreToldToBe(t *testing.T) {
+	s := cluster.Embedded(t.TempDir())
+	l, o := openLog(t, s, 1, alone(t)), alone(t)
+	fill(t, l, 30)
+	other := openLog(t, s, 1, o)
+	for _, at := range []uint64{20, 30} {
+		saveText(t, l, at)
+	}
+	if err := l.Trim(t.Context(), 20); err != nil {
+		t.Fatal(err)
+	}
+	for _, l := range []*cluster.Log{l, other, openLog(t, s, 1, o)} {
+		for _, after := range []uint64{0, 7, 19} {
+			if err := l.Read(t.Context(), after, func(uint64, []byte) error { return errEnough }); !errors.Is(err, cluster.ErrTrimmed) {
+				t.Errorf("Read behind %d: %v", after, err)
+			}
+		}
+		wantRecords(t, l, 20, 30, record)
+		wantRecords(t, l, 29, 30, record)
+	}
+	fill(t, other, 40)
+	wantRecords(t, l, 20, 40, record)
+}
+
+func TestAClosedLogSaysSo(t *testing.T) {
+	l := openLog(t, cluster.Embedded(t.TempDir()), 1, alone(t))
+	fill(t, l, 3)
+	ended := make(chan error, 1)
+	began := make(chan struct{})
+	go func() {
+		ended <- l.Read(context.Background(), 2, func(uint64, []byte) error {
+			close(began)
+			return nil
+		})
+	}()
+	<-began
+	mustClose(t, l)
+	_, appended := l.Append(t.Context(), 3, record(4))
+	_, tail := l.Tail(t.Context())
+	_, saved := l.Saved(t.Context())
+	for what, err := range map[string]error{"Read": <-ended, "Append": appended, "Tail": tail, "Saved": saved, "Trim": l.Trim(t.Context(), 1)} {
+		if !errors.Is(err, cluster.ErrClosed) || !errors.Is(err, fs.ErrClosed) {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
 }

@@ -25,6 +25,9 @@ type Log struct {
 	end    context.CancelCauseFunc
 	done   func() // gives the embedded server free
 
+	own   own
+	doubt time.Duration // how long a leader may say that the stream is too short
+
 	closing sync.Once
 
 	appending sync.Mutex
@@ -39,9 +42,9 @@ var _ world.Log = (*Log)(nil)
 
 // A place is a record, and a message.
 type place struct {
-	at  uint64 // position of the record; 0: before the first
-	sum chain  // of it
-	seq uint64 // of a message at or behind its last part, before the next record
+	at          uint64 // position of the record; 0: before the first
+	before, sum chain  // of it
+	seq         uint64 // of a message at or behind its last part, before the next record
 }
 
 const (
@@ -65,22 +68,44 @@ func Open(ctx context.Context, servers Servers, cell CellID, o Options) (*Log, e
 	}
 	ctx, cancel := context.WithTimeout(ctx, openTime)
 	defer cancel()
-	l := &Log{cell: cell, o: o}
-	if l.conn, l.done, err = servers.connect(ctx); err != nil {
+	l, err := connect(ctx, servers, cell, o)
+	if err != nil {
 		return nil, err
 	}
-	l.life, l.end = context.WithCancelCause(context.Background())
 	if err := l.open(ctx); err != nil {
 		return nil, errors.Join(err, l.Close())
 	}
 	return l, nil
 }
 
-func (l *Log) open(ctx context.Context) (err error) {
-	if l.js, err = jetstream.New(l.conn); err != nil {
-		return fmt.Errorf("cluster: %w", err)
+// connect returns a Log without a stream.
+func connect(ctx context.Context, servers Servers, cell CellID, o Options) (*Log, error) {
+	l := &Log{cell: cell, o: o}
+	if o.Replicas > 1 {
+		l.doubt = beyondTime
 	}
+	err := l.own.open(ctx, o.Journal)
+	if err != nil {
+		return nil, fmt.Errorf("cluster: the journal: %w", err)
+	}
+	if l.conn, l.done, err = servers.connect(ctx); err != nil {
+		return nil, err
+	}
+	l.life, l.end = context.WithCancelCause(context.Background())
+	if l.js, err = jetstream.New(l.conn); err != nil {
+		return nil, errors.Join(fmt.Errorf("cluster: %w", err), l.Close())
+	}
+	return l, nil
+}
+
+func (l *Log) open(ctx context.Context) (err error) {
 	if err := l.openStream(ctx); err != nil {
+		return err
+	}
+	if err := l.compare(ctx); err != nil {
+		return err
+	}
+	if err := l.trimOwn(ctx); err != nil {
 		return err
 	}
 	if l.blobs = l.o.Snapshots; l.blobs == nil {
@@ -106,6 +131,9 @@ func (l *Log) Silence() time.Duration { return l.o.Takeover }
 // untilClosed returns a context that ends with ctx, and with the Log.
 func (l *Log) untilClosed(ctx context.Context) (context.Context, func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
+	if l.life.Err() != nil {
+		cancel(ErrClosed)
+	}
 	stop := context.AfterFunc(l.life, func() { cancel(context.Cause(l.life)) })
 	return ctx, func() {
 		stop()

@@ -71,8 +71,8 @@ const (
 	// the leader and from wherever the consumer is.
 	mostStrikes = 3
 
-	// beyondTime is how long a leader may say that the stream is shorter than it was. One
-	// that was cut off, and knows it not yet, says so for a while.
+	// beyondTime is how long one of several servers may say that the stream is shorter than
+	// it was. A leader that was cut off, and knows it not yet, says so for a while.
 	beyondTime = 12 * time.Second
 )
 
@@ -85,7 +85,7 @@ func (r *reader) judge(err error) error {
 		if r.beyond.IsZero() {
 			r.beyond = time.Now()
 		}
-		if time.Since(r.beyond) > beyondTime {
+		if time.Since(r.beyond) >= r.log.doubt {
 			return fmt.Errorf("%w: %w", ErrBehind, err)
 		}
 	case errors.Is(err, ErrCorrupt):
@@ -103,7 +103,10 @@ func (r *reader) read(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		r.seq, r.last.sum, r.known, r.last.seq = seq, sum, known, seq-1
+		if r.known && known && sum != r.last.sum {
+			return r.wrong("record %d is another one than the one that was read", r.last.at)
+		}
+		r.seq, r.last.sum, r.known, r.group = seq, sum, known, group{}
 	}
 	for range fewMessages {
 		if r.strikes == 1 {
@@ -134,7 +137,10 @@ func (r *reader) missing(ctx context.Context) error {
 	case err != nil:
 		return err
 	case r.seq < first:
-		return fmt.Errorf("%w: behind record %d", ErrTrimmed, r.last.at)
+		// They are trimmed, or the stream was made anew.
+		r.seq = 0
+		r.log.see(place{})
+		return errMoved
 	case r.seq > end.seq+1:
 		return fmt.Errorf("%w: record %d of %d", errBeyond, r.last.at, end.at)
 	case r.seq <= end.seq:
@@ -143,6 +149,8 @@ func (r *reader) missing(ctx context.Context) error {
 	r.beyond = time.Time{}
 	return nil
 }
+
+var errMoved = errors.New("cluster: the messages are elsewhere, or trimmed")
 
 func (r *reader) wrong(format string, args ...any) error {
 	return fmt.Errorf("%w: message %d, behind record %d: %w", ErrCorrupt, r.seq, r.last.at, fmt.Errorf(format, args...))
@@ -215,8 +223,9 @@ func (r *reader) take(m *message) error {
 			r.seq -= uint64(m.parts - 1) // all of it again
 			return r.wrong("record %d has another sum", m.number)
 		}
-		r.last, r.known = place{m.number, m.sum, r.seq}, true
+		r.last, r.known = place{m.number, m.before, m.sum, r.seq}, true
 		r.log.see(r.last)
+		r.log.own.add(r.last, rec)
 		if r.failed = r.each(m.number, rec); r.failed != nil {
 			return r.failed
 		}

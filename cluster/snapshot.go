@@ -167,6 +167,9 @@ func (l *Log) Load(ctx context.Context, at uint64) (r io.ReadCloser, err error) 
 func (l *Log) reach(ctx context.Context, f func(ctx context.Context) error) error {
 	ctx, cancel := context.WithTimeout(ctx, blobTime)
 	defer cancel()
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
 	return patiently(ctx, func(err error) bool { return errors.Is(err, fs.ErrNotExist) || errors.Is(err, ErrClosed) }, f)
 }
 
@@ -208,5 +211,8 @@ func (l *Log) trim(ctx context.Context, through uint64) error {
 	if err != nil {
 		return err
 	}
-	return l.stream.Purge(ctx, jetstream.WithPurgeSequence(seq))
+	if err := l.stream.Purge(ctx, jetstream.WithPurgeSequence(seq)); err != nil {
+		return err
+	}
+	return l.own.trim(ctx, through)
 }

@@ -19,8 +19,11 @@ func (l *Log) Tail(ctx context.Context) (at uint64, err error) {
 	return end.at, nil
 }
 
-// told returns err with why ctx has ended, if it has.
+// told returns err with why ctx has ended, if it has, or that the Log is closed.
 func (l *Log) told(ctx context.Context, err error) error {
+	if l.life.Err() != nil {
+		return fmt.Errorf("%w: %w", ErrClosed, err)
+	}
 	if ctx.Err() != nil && !errors.Is(err, context.Cause(ctx)) {
 		return fmt.Errorf("%w: %w", context.Cause(ctx), err)
 	}
@@ -43,10 +46,10 @@ func (l *Log) ends(ctx context.Context) (first uint64, end place, err error) {
 	if err := l.get(ctx, s.LastSeq, &m); err != nil {
 		return 0, place{}, err
 	}
-	end = place{m.number, m.sum, s.LastSeq}
+	end = place{m.number, m.before, m.sum, s.LastSeq}
 	if !m.last() {
 		// Its owner died, or goes on.
-		end.at, end.sum = m.number-1, m.before
+		end = place{at: m.number - 1, sum: m.before, seq: s.LastSeq}
 	}
 	return s.FirstSeq, end, nil
 }

@@ -28,8 +28,8 @@ type Cluster struct {
 }
 
 // Start starts n servers, each with its files in a folder of its own within dir, and
-// returns when they can keep streams. change, which may be nil, changes the options of
-// server i.
+// returns when they can keep streams. One alone is no cluster, and needs no election. change,
+// which may be nil, changes the options of server i.
 func Start(ctx context.Context, dir string, n int, change func(i int, o *server.Options)) (*Cluster, error) {
 	ports, err := freePorts(2 * n)
 	if err != nil {
@@ -43,10 +43,12 @@ func Start(ctx context.Context, dir string, n int, change func(i int, o *server.
 	for i := range n {
 		o := &server.Options{
 			ServerName: fmt.Sprint("server", i), Host: host, Port: ports[i],
-			NoSigs: true, NoLog: true, NoSystemAccount: false,
+			NoSigs: true, NoLog: true,
 			JetStream: true, StoreDir: filepath.Join(dir, fmt.Sprint("server", i)), SyncAlways: true,
-			Cluster: server.ClusterOpts{Name: "handloom", Host: host, Port: ports[n+i], PoolSize: -1},
-			Routes:  routes,
+		}
+		if n > 1 {
+			o.Routes = routes
+			o.Cluster = server.ClusterOpts{Name: "handloom", Host: host, Port: ports[n+i], PoolSize: -1}
 		}
 		if change != nil {
 			change(i, o)
@@ -166,6 +168,9 @@ func until(ctx context.Context, what string, f func() bool) error {
 
 // Ready waits until there is a leader of all, and every server that runs follows it.
 func (c *Cluster) Ready(ctx context.Context) error {
+	if c.Len() == 1 {
+		return nil
+	}
 	return until(ctx, "no leader of JetStream", func() bool {
 		leads := c.each(func(_ int, s *server.Server) bool { return s.JetStreamIsLeader() })
 		return leads && !c.each(func(_ int, s *server.Server) bool { return !s.JetStreamIsCurrent() })

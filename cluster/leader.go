@@ -1,0 +1,38 @@
+package cluster
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/nats-io/nats.go/jetstream"
+)
+
+// StepDown has the stream leader hand over to another server, if it is the one that this Log
+// is connected to, and reports whether it did. It is for an owner whose process has a server
+// in it: were both lost together, it would take an election to go on.
+//
+// Appends wait while the new leader takes over, which takes some milliseconds.
+func (l *Log) StepDown(ctx context.Context) (did bool, err error) {
+	ctx, cancel := context.WithTimeout(ctx, 5*requestTime)
+	defer cancel()
+	info, err := l.stream.Info(ctx)
+	if err != nil {
+		return false, fmt.Errorf("cluster: the stream leader: %w", err)
+	}
+	if info.Cluster == nil || info.Cluster.Leader != l.conn.ConnectedServerName() || l.o.Replicas == 1 {
+		return false, nil
+	}
+	answer, err := l.conn.RequestWithContext(ctx, jetstream.DefaultAPIPrefix+"STREAM.LEADER.STEPDOWN."+l.cell.Stream(), nil)
+	if err != nil {
+		return false, fmt.Errorf("cluster: the stream leader: %w", err)
+	}
+	var said struct{ Error *jetstream.APIError }
+	if err := json.Unmarshal(answer.Data, &said); err != nil {
+		return false, fmt.Errorf("cluster: the stream leader: %w", err)
+	}
+	if said.Error != nil {
+		return false, fmt.Errorf("cluster: the stream leader: %w", said.Error)
+	}
+	return true, nil
+}

@@ -1,0 +1,149 @@
+package cluster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+	"time"
+
+	"handloom/journal"
+)
+
+// own is this node's own copy of the log. A record of the journal is a message of one part.
+type own struct {
+	mutex   sync.Mutex
+	journal *journal.Journal // nil: there is none
+	at      uint64           // the last position of the journal
+	last    place            // the record that is there
+	err     error            // why nothing is added any more
+}
+
+// open looks at what the journal ends with.
+func (o *own) open(ctx context.Context, j *journal.Journal) (err error) {
+	if j == nil {
+		return nil
+	}
+	o.journal = j
+	if o.at, err = j.Tail(ctx); err != nil || o.at == 0 {
+		return err
+	}
+	var m message
+	err = j.Read(ctx, o.at-1, func(_ uint64, b []byte) error {
+		if err := m.decode(b); err != nil {
+			return fmt.Errorf("%w: the journal's record %d: %w", ErrCorrupt, o.at, err)
+		}
+		return errFound
+	})
+	if err != errFound {
+		return err
+	}
+	o.last = place{at: m.number, sum: m.sum}
+	return nil
+}
+
+// add adds a record that is in the stream, unless it was added before.
+func (o *own) add(p place, rec []byte) {
+	o.mutex.Lock()
+	defer o.mutex.Unlock()
+	if o.journal == nil || o.err != nil || p.at <= o.last.at {
+		return
+	}
+	m := message{number: p.at, before: p.before, sum: p.sum, part: 1, parts: 1, bytes: rec}
+	at, err := o.journal.Append(context.Background(), o.at, m.encode())
+	if err != nil {
+		o.err = fmt.Errorf("cluster: record %d: %w", p.at, err)
+		return
+	}
+	o.at, o.last = at, p
+}
+
+// trim lets the journal forget records at or before through. A journal asks for two
+// snapshots; what it gets is the names of two places.
+func (o *own) trim(ctx context.Context, through uint64) error {
+	o.mutex.Lock()
+	defer o.mutex.Unlock()
+	if o.journal == nil || o.err != nil || through > o.last.at {
+		return nil
+	}
+	// Where records are missing from the journal, this is before the place.
+	behind := o.last.at - through
+	if behind >= o.at {
+		return nil
+	}
+	saved, err := o.journal.Saved(ctx)
+	if err == nil && (len(saved) == 0 || saved[0] < o.at-behind) {
+		err = o.journal.Save(ctx, o.at-behind, func(w io.Writer) error {
+			_, err := fmt.Fprintln(w, "records through", through, "are trimmed")
+			return err
+		})
+	}
+	if err == nil {
+		saved, err = o.journal.Saved(ctx)
+	}
+	if err == nil && len(saved) == keptSnapshots {
+		err = o.journal.Trim(ctx, saved[keptSnapshots-1])
+	}
+	return err
+}
+
+// Journaled returns the last record that this node's journal has, and why it takes no more,
+// if it does not: its disk is full, say. The Log goes on without it until the next Open.
+func (l *Log) Journaled() (at uint64, err error) {
+	l.own.mutex.Lock()
+	defer l.own.mutex.Unlock()
+	return l.own.last.at, l.own.err
+}
+
+// compare looks for the last record of the journal in the stream.
+func (l *Log) compare(ctx context.Context) error {
+	want := l.own.last
+	if want.at == 0 {
+		return nil
+	}
+	if err := l.reaches(ctx, want.at); err != nil {
+		return err
+	}
+	r := reader{log: l, last: place{at: want.at - 1}, each: func(uint64, []byte) error { return errFound }}
+	err := r.run(ctx)
+	switch {
+	case err == errFound && r.last.sum != want.sum:
+		return fmt.Errorf("%w: record %d of stream %s", ErrOtherStream, want.at, l.cell.Stream())
+	case err == errFound, errors.Is(err, ErrTrimmed): // this node was away for long
+		return nil
+	}
+	return err
+}
+
+// reaches fails unless the stream has as many records.
+func (l *Log) reaches(ctx context.Context, at uint64) error {
+	for begin := time.Now(); ; {
+		_, end, err := l.ends(ctx)
+		switch {
+		case err == nil && end.at >= at:
+			return nil
+		case err == nil && time.Since(begin) >= l.doubt:
+			return fmt.Errorf("%w: the journal has record %d, and the last of stream %s is %d", ErrBehind, at, l.cell.Stream(), end.at)
+		}
+		if why := pause(ctx, lastRetry); why != nil {
+			return errors.Join(why, err)
+		}
+	}
+}
+
+// trimOwn lets the journal forget what the stream has forgotten.
+func (l *Log) trimOwn(ctx context.Context) error {
+	if l.own.last.at == 0 {
+		return nil
+	}
+	first, end, err := l.ends(ctx)
+	if err != nil || first > end.seq {
+		return err
+	}
+	var m message
+	if err := l.ask(ctx, first, &m); err != nil {
+		return err
+	}
+	return l.own.trim(ctx, m.number-1)
+}

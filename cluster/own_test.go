@@ -1,0 +1,185 @@
+package cluster_test
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"handloom/cluster"
+	"handloom/journal"
+)
+
+func openJournal(t testing.TB, dir string) *journal.Journal {
+	t.Helper()
+	j, err := journal.Open(dir, journal.Options{Sync: journal.Never, SegmentBytes: 1 << 10})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = j.Close() })
+	return j
+}
+
+func saveText(t testing.TB, l *cluster.Log, at uint64) {
+	t.Helper()
+	err := l.Save(t.Context(), at, func(w io.Writer) error {
+		_, err := fmt.Fprint(w, "state ", at)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// journals are those of two nodes, the first of which appended 20 records that the second
+// has read.
+func journals(t *testing.T) (a, b *journal.Journal, s cluster.Servers) {
+	t.Helper()
+	dir := t.TempDir()
+	a, b = openJournal(t, filepath.Join(dir, "a")), openJournal(t, filepath.Join(dir, "b"))
+	s = cluster.Embedded(filepath.Join(dir, "servers"))
+	o := alone(t)
+	o.Journal = a
+	owner := openLog(t, s, 1, o)
+	fill(t, owner, 20)
+	o.Journal = b
+	follower := openLog(t, s, 1, o)
+	wantRecords(t, follower, 0, 20, record)
+	for _, l := range []*cluster.Log{owner, follower} {
+		if at, err := l.Journaled(); at != 20 || err != nil {
+			t.Errorf("the journal has record %d, %v", at, err)
+		}
+		mustClose(t, l)
+	}
+	return a, b, s
+}
+
+func TestAStreamThatIsNotTheJournalsIsRefused(t *testing.T) {
+	for _, test := range []struct {
+		name   string
+		before func(t *testing.T, l *cluster.Log)
+		want   error
+	}{
+		{"empty", func(*testing.T, *cluster.Log) {}, cluster.ErrBehind},
+		{"shorter", func(t *testing.T, l *cluster.Log) { fill(t, l, 19) }, cluster.ErrBehind},
+		{"longer", func(t *testing.T, l *cluster.Log) { fill(t, l, 30) }, nil},
+		{"another", func(t *testing.T, l *cluster.Log) {
+			if _, err := l.Append(t.Context(), 0, []byte("another")); err != nil {
+				t.Fatal(err)
+			}
+			fill(t, l, 30)
+		}, cluster.ErrOtherStream},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			a, b, _ := journals(t)
+			s := cluster.Embedded(t.TempDir())
+			test.before(t, openLog(t, s, 1, alone(t)))
+			for _, j := range []*journal.Journal{a, b} {
+				o := alone(t)
+				o.Journal = j
+				l, err := cluster.Open(t.Context(), s, 1, o)
+				if !errors.Is(err, test.want) {
+					t.Fatalf("Open: %v", err)
+				}
+				if err == nil {
+					mustClose(t, l)
+					continue
+				}
+			}
+			if test.want == nil {
+				return
+			}
+			wantReseeded(t, s, a, b)
+		})
+	}
+}
+
+// wantReseeded fails the test unless a stream is made anew from the journal a, which b
+// agrees to.
+func wantReseeded(t *testing.T, s cluster.Servers, a, b *journal.Journal) {
+	t.Helper()
+	o := alone(t)
+	o.Journal = a
+	if err := cluster.Reseed(t.Context(), s, 1, o); err != nil {
+		t.Fatal(err)
+	}
+	l := openLog(t, s, 1, o)
+	wantRecords(t, l, 0, 20, record)
+	fill(t, l, 25)
+	o.Journal = b
+	wantRecords(t, openLog(t, s, 1, o), 0, 25, record)
+	if err := cluster.Reseed(t.Context(), s, 1, o); err == nil || !strings.Contains(err.Error(), "has all that the journal has") {
+		t.Errorf("a stream that nothing is wrong with is made anew: %v", err)
+	}
+	wantRecords(t, l, 24, 25, record)
+}
+
+// An owner that knows a stream as it was cannot append to the one that was made instead.
+func TestAStreamThatIsMadeAnewTakesNothingFromBefore(t *testing.T) {
+	c := startServers(t, 1, nil)
+	s := cluster.URLs(c.URLs(0))
+	zombie := openLog(t, s, 1, alone(t))
+	fill(t, zombie, 20)
+	o := alone(t)
+	o.Journal = openJournal(t, filepath.Join(t.TempDir(), "j"))
+	wantRecords(t, openLog(t, s, 1, o), 0, 20, record)
+	js := operator(t, c)
+	if err := js.DeleteStream(t.Context(), cluster.CellID(1).Stream()); err != nil {
+		t.Fatal(err)
+	}
+	if err := cluster.Reseed(t.Context(), s, 1, o); err != nil {
+		t.Fatal(err)
+	}
+	l := openLog(t, s, 1, o)
+	if _, err := l.Append(t.Context(), 20, []byte("anew")); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := zombie.Append(t.Context(), 20, record(21)); !errors.Is(err, cluster.ErrFenced) {
+		t.Errorf("Append to a stream that was made anew: %v", err)
+	}
+}
+
+// A journal is trimmed with the stream, and what is left of it makes a stream, whose
+// records have the numbers that they had.
+func TestATrimmedJournalMakesAStream(t *testing.T) {
+	j := openJournal(t, filepath.Join(t.TempDir(), "j"))
+	o := alone(t)
+	o.Journal = j
+	l := openLog(t, cluster.Embedded(t.TempDir()), 1, o)
+	for _, n := range []uint64{100, 200, 300, 400} {
+		fill(t, l, n)
+		saveText(t, l, n)
+		if saved, err := l.Saved(t.Context()); err != nil {
+			t.Fatal(err)
+		} else if len(saved) == 2 {
+			if err := l.Trim(t.Context(), saved[1]); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if err := j.Read(t.Context(), 0, func(uint64, []byte) error { return errEnough }); !errors.Is(err, journal.ErrTrimmed) {
+		t.Errorf("the journal is read from its first record: %v", err)
+	}
+	s := cluster.Embedded(t.TempDir())
+	if err := cluster.Reseed(t.Context(), s, 1, o); err != nil {
+		t.Fatal(err)
+	}
+	wantRecords(t, openLog(t, s, 1, o), 300, 400, record)
+	fill(t, l, 401)
+}
+
+// A journal whose disk is full keeps nobody from going on, and says so.
+func TestAJournalThatTakesNoMoreIsTold(t *testing.T) {
+	j := openJournal(t, filepath.Join(t.TempDir(), "j"))
+	o := alone(t)
+	o.Journal = j
+	l := openLog(t, cluster.Embedded(t.TempDir()), 1, o)
+	fill(t, l, 10)
+	mustClose(t, j)
+	fill(t, l, 20)
+	if at, err := l.Journaled(); at != 10 || !errors.Is(err, journal.ErrBroken) {
+		t.Errorf("the journal has record %d, %v", at, err)
+	}
+}

@@ -1,0 +1,121 @@
+package cluster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+)
+
+// Reseed makes the stream of a cell anew from Options.Journal: for a person who was told
+// [ErrBehind] or [ErrOtherStream], has ended every node of the cell, and has found the journal
+// that goes furthest. The stream that is there is deleted. A stream that has all that the
+// journal has is left alone, which is an error.
+//
+// It may be called again if it was interrupted. Journals of other nodes that go further, or
+// another way, are refused by Open from then on.
+func Reseed(ctx context.Context, servers Servers, cell CellID, o Options) error {
+	o, err := o.withDefaults(servers.replicas())
+	if err != nil {
+		return err
+	}
+	if o.Journal == nil {
+		return errors.New("cluster: Reseed: Options.Journal is nil: it is what the stream is made of")
+	}
+	l, err := connect(ctx, servers, cell, o)
+	if err != nil {
+		return err
+	}
+	err = l.reseed(ctx)
+	if err := errors.Join(err, l.Close()); err != nil {
+		return fmt.Errorf("cluster: Reseed: %w", err)
+	}
+	return nil
+}
+
+var errWhole = errors.New("the stream has all that the journal has")
+
+func (l *Log) reseed(ctx context.Context) error {
+	from, first, err := l.own.run(ctx)
+	if err != nil {
+		return err
+	}
+	if l.stream, err = l.js.Stream(ctx, l.cell.Stream()); err == nil {
+		if err := l.compare(ctx); !errors.Is(err, ErrBehind) && !errors.Is(err, ErrOtherStream) {
+			return errors.Join(errWhole, err)
+		}
+		err = l.js.DeleteStream(ctx, l.cell.Stream())
+	}
+	if err != nil && !errors.Is(err, jetstream.ErrStreamNotFound) {
+		return err
+	}
+	// No sequence of the stream before comes again, so that no node that still knows one
+	// appends behind it.
+	c := l.settings()
+	c.FirstSeq = uint64(time.Now().UnixMicro())
+	if l.stream, err = l.js.CreateStream(ctx, c); err != nil {
+		return err
+	}
+	return l.fill(ctx, from, place{at: first.number - 1, sum: first.before, seq: c.FirstSeq - 1})
+}
+
+// fill appends what the journal has behind a position.
+func (l *Log) fill(ctx context.Context, from uint64, end place) error {
+	if from == l.own.at {
+		return nil
+	}
+	err := l.own.journal.Read(ctx, from, func(at uint64, b []byte) error {
+		var m message
+		err := m.decode(b)
+		if err == nil {
+			end, err = l.publish(ctx, end, m.bytes)
+		}
+		if err == nil && at == l.own.at {
+			err = errFound
+		}
+		return err
+	})
+	if err != errFound {
+		return err
+	}
+	if end.sum != l.own.last.sum {
+		return fmt.Errorf("%w: the records of the journal do not add up", ErrCorrupt)
+	}
+	return nil
+}
+
+// run returns behind which position of the journal all records follow each other, and the
+// first of them.
+func (o *own) run(ctx context.Context) (from uint64, first message, err error) {
+	if o.at == 0 {
+		return 0, first, errors.New("the journal is empty")
+	}
+	saved, err := o.journal.Saved(ctx)
+	if err != nil {
+		return 0, first, err
+	}
+	if len(saved) > 0 {
+		from = saved[len(saved)-1] // what is before may be trimmed
+	}
+	var last message
+	err = o.journal.Read(ctx, from, func(at uint64, b []byte) error {
+		var m message
+		if err := m.decode(b); err != nil {
+			return fmt.Errorf("%w: the journal's record %d: %w", ErrCorrupt, at, err)
+		}
+		if last.number == 0 || m.number != last.number+1 || m.before != last.sum {
+			from, first = at-1, m
+			first.bytes = nil
+		}
+		if last = m; at == o.at {
+			return errFound
+		}
+		return nil
+	})
+	if err != errFound {
+		return 0, first, err
+	}
+	return from, first, nil
+}
