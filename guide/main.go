@@ -24,6 +24,7 @@ import (
 	"time"
 
 	"handloom/guide/internal/site"
+	"handloom/internal/chart"
 	"handloom/internal/interrupt"
 )
 
@@ -122,12 +123,15 @@ func build(play bool) (map[string][]byte, error) {
 	}
 	files, err := site.Build(pages, site.Extra{
 		File: "play.html", Title: "Playground", Policy: playPolicy, Body: template.HTML(page),
-		Styles: []string{"play.css"}, Scripts: []string{"wasm_exec.js", "play.js"},
+		Styles: []string{"frame.css", "play.css"}, Scripts: []string{"wasm_exec.js", "play.js"},
 	})
 	for _, name := range []string{"play.css", "play.js"} {
 		if err == nil {
 			files[name], err = playFiles.ReadFile("play/" + name)
 		}
+	}
+	if err == nil {
+		files["frame.css"] = []byte(chart.FrameStyle)
 	}
 	return files, err
 }

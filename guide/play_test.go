@@ -31,7 +31,7 @@ func acts(tick int) []swarm.Act {
 	return nil
 }
 
-const actsInBrowser = `tick => tick % 50 === 7 ? [tick, 100, 0, 300, 200, 0] : tick % 50 === 31 ? [tick, 120, 1] : []`
+const actsInBrowser = `tick => tick % 50 === 7 ? [{x: tick, y: 100}, {x: 300, y: 200}] : tick % 50 === 31 ? [{x: tick, y: 120, kill: true}] : []`
 
 // The program comes to the same states in a browser as here, tick by tick.
 func TestThePlaygroundInABrowser(t *testing.T) {
@@ -64,15 +64,21 @@ func TestThePlaygroundInABrowser(t *testing.T) {
 			}
 			goesBack(t, b)
 			staysItself(t, b)
+			erasesARow(t, b)
+			showsPhases(t, b)
 		})
 	}
 	t.Run("native", func(t *testing.T) {
 		b := browser.Open(t)
 		b.Show(web.URL+"/play.html", 1280)
 		b.Until(`typeof digests !== "undefined" && digests.length > 1`)
+		b.Until(`frames > 90`)
+		var took struct{ First, Frames float64 }
+		b.Eval(`({first: begun, frames: 1000 * frames / (performance.now() - begun)})`, &took)
+		t.Logf("first picture after %.0f ms, then %.0f a second", took.First, took.Frames)
 		if *picture != "" {
-			b.Until(`frames > 90`)
-			if err := os.WriteFile(*picture, upper(t, b.Picture(false)), 0o644); err != nil {
+			b.Eval(`document.getElementById("pause").click() || true`, new(bool))
+			if err := os.WriteFile(*picture, upper(t, b), 0o644); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -80,10 +86,15 @@ func TestThePlaygroundInABrowser(t *testing.T) {
 	})
 }
 
-// upper returns the upper part of a picture, as far as the digests.
-func upper(t *testing.T, page []byte) []byte {
+// upper returns a picture of the text of the page, as far as the digests.
+func upper(t *testing.T, b *browser.Browser) []byte {
 	t.Helper()
-	whole, err := png.Decode(bytes.NewReader(page))
+	var box struct{ Left, Right, Bottom int }
+	b.Eval(`(() => {
+		const main = document.querySelector("main").getBoundingClientRect();
+		return {left: Math.floor(main.left), right: Math.ceil(main.right), bottom: Math.ceil(document.getElementById("verdict").getBoundingClientRect().bottom + scrollY)};
+	})()`, &box)
+	whole, err := png.Decode(bytes.NewReader(b.Picture(false)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -93,12 +104,12 @@ func upper(t *testing.T, page []byte) []byte {
 	if !ok {
 		t.Fatalf("a part of a %T cannot be taken", whole)
 	}
-	var b bytes.Buffer
+	var out bytes.Buffer
 	encoder := png.Encoder{CompressionLevel: png.BestCompression}
-	if err := encoder.Encode(&b, part.SubImage(image.Rect(130, 60, 1150, 1060))); err != nil {
+	if err := encoder.Encode(&out, part.SubImage(image.Rect(box.Left, 60, box.Right, box.Bottom+12))); err != nil {
 		t.Fatal(err)
 	}
-	return b.Bytes()
+	return out.Bytes()
 }
 
 // goesBack drags time to its beginning, by the keys of the slider.
@@ -124,14 +135,41 @@ func staysItself(t *testing.T, b *browser.Browser) {
 		const key = key => plane.dispatchEvent(new KeyboardEvent("keydown", {key, bubbles: true}));
 		choose("pick");
 		key("Enter");
-		const at = ask("look", taken);
+		const at = ask("look", taken[0]);
 		hand = {x: at.x, y: at.y};
 		choose("kill");
 		key("Enter");
 		document.getElementById("pause").click();
 		return true;
 	})()`, new(bool))
-	b.Until(`document.getElementById("handle").textContent.includes("names no item")`)
+	b.Until(`document.getElementById("handles").textContent.includes("names no item")`)
+}
+
+// erasesARow clicks at the handle in the first row: another mote takes it, and the
+// handle is stale.
+func erasesARow(t *testing.T, b *browser.Browser) {
+	t.Helper()
+	b.Eval(`(() => {
+		document.getElementById("pause").click();
+		showRows();
+		clicked = document.querySelector("#rows button").textContent;
+		document.querySelector("#rows button").click();
+		document.getElementById("step").click();
+		return true;
+	})()`, new(bool))
+	b.Until(`document.querySelector("#rows button").textContent !== clicked`)
+	b.Until(`document.querySelector("#handles li").textContent.includes(clicked + " is stale") || document.querySelector("#handles li").textContent.includes("names no item")`)
+}
+
+// showsPhases plays slowly: one phase after another is marked, in the graph as below
+// it.
+func showsPhases(t *testing.T, b *browser.Browser) {
+	t.Helper()
+	b.Eval(`document.getElementById("slow").click() || true`, new(bool))
+	for _, stage := range []string{"wave 1", "flush", "wave 2"} {
+		b.Until(fmt.Sprintf(`document.querySelector("#graph .now h3")?.textContent === %q && document.querySelector("#phases .now")?.textContent.startsWith(%[1]q)`, stage))
+	}
+	b.Until(`document.getElementById("phase").textContent.includes("gather")`)
 }
 
 // sameAsHere plays 600 ticks in the browser and here.

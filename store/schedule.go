@@ -93,7 +93,8 @@ type Schedule struct {
 	store     *Store
 	plan      *schedule.Schedule
 	systems   []*system // in serial order
-	resources []named   // by number
+	given     []System
+	resources []named // by number
 	running   atomic.Bool
 	frame     frame
 	report    Report                                  // of the frame
@@ -118,7 +119,7 @@ type system struct {
 // another store, unknown names in After and systems that wait for each other are
 // errors; all are reported at once.
 func NewSchedule(s *Store, systems ...System) (*Schedule, error) {
-	c := &Schedule{store: s}
+	c := &Schedule{store: s, given: slices.Clone(systems)}
 	var errs []error
 	plain := make([]schedule.System, len(systems))
 	all := make([]*system, len(systems))
@@ -210,6 +211,10 @@ func (c *Schedule) reads(y *System) []schedule.Resource {
 	}
 	return numbers
 }
+
+// Systems returns the systems in the order they were given to NewSchedule, for tools
+// that show what they touch. Its slices are the schedule's: they are not to be written.
+func (c *Schedule) Systems() []System { return slices.Clone(c.given) }
 
 // Explain describes the schedule in words: the waves and, below each system,
 // what kept it out of the wave before; the flush points, and why they are there.

@@ -411,6 +411,14 @@ flush
 	if timings := c.Timings(); len(timings) != 3 || timings[2].System != "blow" || timings[2].Runs != 1 {
 		t.Errorf("%+v", timings)
 	}
+	systems := c.Systems()
+	if len(systems) != 3 || systems[0].Name != "sail" || systems[2].Emits[0].Name() != "ports" {
+		t.Errorf("%+v", systems)
+	}
+	systems[0].Name = "drift" // a copy
+	if c.Systems()[0].Name != "sail" {
+		t.Error("what Systems returned is the schedule's own")
+	}
 }
 
 func TestAFrameAllocatesAConstant(t *testing.T) {

@@ -9,10 +9,11 @@ import (
 	"context"
 	"encoding/binary"
 	"fmt"
-	"strings"
 	"syscall/js"
+	"time"
 
 	"handloom/guide/internal/swarm"
+	"handloom/internal/chart"
 	"handloom/store"
 )
 
@@ -33,7 +34,8 @@ func main() {
 		"pick":   call(p.pick),
 		"look":   call(p.look),
 		"rows":   call(p.rows),
-		"says":   call(p.says),
+		"graph":  call(p.graph),
+		"took":   call(p.took),
 	})
 	select {}
 }
@@ -65,11 +67,20 @@ func (p *playground) start(ctx context.Context, args []js.Value) (any, error) {
 }
 
 // play plays a tick of both, on that many workers in the second, with what a person
-// did: x, y and whether to kill, for each act.
+// did: objects that have the handle erase, or x, y and kill.
 func (p *playground) play(ctx context.Context, args []js.Value) (any, error) {
 	var acts []swarm.Act
-	for i := 0; i+2 < args[1].Length(); i += 3 {
-		acts = append(acts, swarm.Act{X: args[1].Index(i).Int(), Y: args[1].Index(i + 1).Int(), Kill: args[1].Index(i+2).Int() != 0})
+	for i := range args[1].Length() {
+		a := args[1].Index(i)
+		if erase := a.Get("erase"); erase.Truthy() {
+			h, err := parse(erase)
+			if err != nil {
+				return nil, err
+			}
+			acts = append(acts, swarm.Act{Erase: h})
+			continue
+		}
+		acts = append(acts, swarm.Act{X: a.Get("x").Int(), Y: a.Get("y").Int(), Kill: a.Get("kill").Truthy()})
 	}
 	one, err := p.plain.Play(ctx, 1, acts)
 	if err != nil {
@@ -106,9 +117,11 @@ func (p *playground) state(one, many uint64) map[string]any {
 // and returns how many there are.
 func (p *playground) places(_ context.Context, args []js.Value) (any, error) {
 	p.bytes = p.bytes[:0]
-	for _, m := range p.plain.Motes.All() {
-		p.bytes = binary.LittleEndian.AppendUint16(p.bytes, uint16(m.X/swarm.Unit))
-		p.bytes = binary.LittleEndian.AppendUint16(p.bytes, uint16(m.Y/swarm.Unit))
+	w := p.plain
+	for h := range w.Motes.All() {
+		place := w.Places.At(h)
+		p.bytes = binary.LittleEndian.AppendUint16(p.bytes, uint16(place.X/swarm.Unit))
+		p.bytes = binary.LittleEndian.AppendUint16(p.bytes, uint16(place.Y/swarm.Unit))
 	}
 	return js.CopyBytesToJS(args[0], p.bytes) / 4, nil
 }
@@ -118,8 +131,9 @@ func (p *playground) pick(_ context.Context, args []js.Value) (any, error) {
 	x, y := int32(args[0].Int()), int32(args[1].Int())
 	var nearest store.Handle[swarm.Mote]
 	best := int32(-1)
-	for h, m := range p.plain.Motes.All() {
-		dx, dy := m.X/swarm.Unit-x, m.Y/swarm.Unit-y
+	for h := range p.plain.Motes.All() {
+		place := p.plain.Places.At(h)
+		dx, dy := place.X/swarm.Unit-x, place.Y/swarm.Unit-y
 		if d := dx*dx + dy*dy; best < 0 || d < best {
 			nearest, best = h, d
 		}
@@ -129,42 +143,81 @@ func (p *playground) pick(_ context.Context, args []js.Value) (any, error) {
 
 // look says what a handle names now.
 func (p *playground) look(_ context.Context, args []js.Value) (says any, err error) {
-	var h store.Handle[swarm.Mote]
-	if err := h.UnmarshalText([]byte(args[0].String())); err != nil {
+	h, err := parse(args[0])
+	if err != nil {
 		return nil, err
 	}
-	m, ok := p.plain.Motes.Get(h)
-	if ok {
+	w := p.plain
+	if w.Motes.Has(h) {
+		place := w.Places.At(h)
+		x, y := place.X/swarm.Unit, place.Y/swarm.Unit
 		return map[string]any{
-			"x": int(m.X / swarm.Unit), "y": int(m.Y / swarm.Unit),
-			"says": fmt.Sprintf("%v names a mote at %d, %d with %d ticks to live", h, m.X/swarm.Unit, m.Y/swarm.Unit, m.Life),
+			"x": int(x), "y": int(y),
+			"says": fmt.Sprintf("%v names a mote at %d, %d with %d ticks to live", h, x, y, *w.Lives.At(h)),
 		}, nil
 	}
 	defer func() {
 		says = map[string]any{"says": fmt.Sprint(recover())}
 	}()
-	p.plain.Motes.At(h) // its panic says what the slot holds
+	w.Motes.At(h) // its panic says what the slot holds
 	return nil, nil
 }
 
-// rows returns the first rows of the table as text.
-func (p *playground) rows(_ context.Context, args []js.Value) (any, error) {
-	var b strings.Builder
-	n := 0
-	for h, m := range p.plain.Motes.All() {
-		if n++; n > args[0].Int() {
-			break
-		}
-		fmt.Fprintf(&b, "row %d  %-11v  at %3d, %3d  life %3d\n", n-1, h, m.X/swarm.Unit, m.Y/swarm.Unit, m.Life)
-	}
-	return b.String(), nil
+// parse reads a handle that the page has as text.
+func parse(text js.Value) (h store.Handle[swarm.Mote], err error) {
+	return h, h.UnmarshalText([]byte(text.String()))
 }
 
-// says returns what the schedule is, and how long its systems took.
-func (p *playground) says(context.Context, []js.Value) (any, error) {
-	return map[string]any{
-		"explain": p.plain.Frame.Explain(),
-		"timings": p.plain.Frame.Timings().String(),
-		"report":  p.plain.Store.Flushed().String(),
-	}, nil
+// rows returns the first rows of the table, cell by cell.
+func (p *playground) rows(_ context.Context, args []js.Value) (any, error) {
+	w := p.plain
+	var all []any
+	for h, m := range w.Motes.All() {
+		if len(all) == args[0].Int() {
+			break
+		}
+		place, course := w.Places.At(h), w.Courses.At(h)
+		all = append(all, []any{
+			fmt.Sprint(len(all)), h.String(), m.Square.String(),
+			fmt.Sprintf("%d, %d", place.X/swarm.Unit, place.Y/swarm.Unit), fmt.Sprintf("%d, %d", course.X, course.Y), fmt.Sprint(*w.Lives.At(h)),
+		})
+	}
+	return all, nil
 }
+
+// graph draws the schedule.
+func (p *playground) graph(context.Context, []js.Value) (any, error) {
+	frame := p.plain.Frame
+	var systems []chart.System
+	timings := frame.Timings()
+	for i, y := range frame.Systems() {
+		systems = append(systems, chart.System{
+			Name: y.Name, Reads: names(y.Reads), Writes: names(y.Writes), Emits: names(y.Emits),
+			Runs: timings[i].Runs, Took: timings[i].P50,
+		})
+	}
+	return chart.Frame(frame.Explain(), systems), nil
+}
+
+func names(resources []store.Resource) (all []string) {
+	for _, r := range resources {
+		all = append(all, r.Name())
+	}
+	return all
+}
+
+// took returns how long the systems and flushes of the last tick took, in microseconds,
+// and what the flushes did.
+func (p *playground) took(context.Context, []js.Value) (any, error) {
+	systems := make(map[string]any)
+	for _, t := range p.plain.Frame.Timings() {
+		systems[t.System] = microseconds(t.Last)
+	}
+	var flushes []any
+	for _, f := range p.plain.Flushes {
+		flushes = append(flushes, map[string]any{"took": microseconds(f.Took), "says": f.Says})
+	}
+	return map[string]any{"systems": systems, "flushes": flushes}, nil
+}
+
+func microseconds(d time.Duration) float64 { return float64(d) / float64(time.Microsecond) }

@@ -4,11 +4,15 @@
 
 const motes = 20000;
 const shown = 6; // ticks whose digests are in the table
+const first = 8; // rows that are shown
+const mine = 5; // handles
+const slowly = 400; // milliseconds for a phase
 const $ = id => document.getElementById(id);
 const plane = $("plane"), status = $("status");
 
 let places = new Uint8Array(4 * motes * 2), canvas, image, colors;
-let acts = [], paused = false, taken = "", hand = null;
+let acts = [], paused = false, slow = false, step = false, hand = null;
+let taken = []; // handles, the last one first
 let digests = []; // of the last ticks
 let equal = 0; // ticks compared
 let dragged = null; // tick to go back to
@@ -49,11 +53,11 @@ function draw() {
 		pixels[p] = pixels[p + 1] = colors.mote;
 	}
 	canvas.putImageData(image, 0, 0);
-	if (taken) {
-		const look = ask("look", taken);
-		$("handle").textContent = look.says;
+	taken.forEach((handle, i) => {
+		const look = ask("look", handle);
+		$("handles").children[i].textContent = look.says;
 		if (look.x !== undefined) ring(look.x, look.y, 8);
-	}
+	});
 	if (hand) ring(hand.x, hand.y, 12);
 }
 
@@ -84,26 +88,114 @@ function show(state) {
 	$("verdict").textContent = equal >= 0 ? equal.toLocaleString("en") + " states compared, all equal." : "They differ: that is a bug.";
 }
 
-function details() {
-	$("rows").textContent = ask("rows", 8);
-	const says = ask("says");
-	$("timings").textContent = says.timings + "\n" + says.report;
-	$("explain").textContent = says.explain;
+// makeRows makes the cells of the first rows. The handles are buttons, which stay while
+// their text changes.
+function makeRows() {
+	for (let i = 0; i < first; i++) {
+		const row = $("rows").insertRow();
+		for (let cell = 0; cell < 6; cell++) row.insertCell();
+		const button = document.createElement("button");
+		button.type = "button";
+		row.cells[1].append(button);
+		button.addEventListener("click", () => {
+			take(button.textContent);
+			acts.push({erase: button.textContent});
+		});
+	}
 }
 
-let frames = 0;
-function frame() {
+function showRows() {
+	const rows = ask("rows", first);
+	[...$("rows").rows].forEach((row, i) => {
+		row.hidden = i >= rows.length;
+		if (!row.hidden) rows[i].forEach((text, cell) => { (cell === 1 ? row.cells[cell].firstChild : row.cells[cell]).textContent = text; });
+	});
+}
+
+function take(handle) {
+	taken = [handle, ...taken.filter(h => h !== handle)].slice(0, mine);
+	$("handles").replaceChildren(...taken.map(() => document.createElement("li")));
+}
+
+// The phases of the last tick, with how long they took as a rule: a stage of the graph
+// each, and a line with a bar.
+let phases = [];
+
+function makePhases() {
+	phases = [...document.querySelectorAll("#graph .frame > li")].map(stage => {
+		const line = document.createElement("li"), name = document.createElement("span"), lane = document.createElement("span");
+		const bar = document.createElement("span"), took = document.createElement("span");
+		const flush = stage.classList.contains("flush");
+		line.className = flush ? "flush" : "";
+		name.textContent = stage.querySelector("h3").textContent;
+		[lane.className, bar.className, took.className] = ["lane", "bar", "took"];
+		lane.append(bar);
+		line.append(name, lane, took);
+		return {line, bar, took, flush, systems: [...stage.querySelectorAll(".system > b")].map(b => b.textContent), mean: 0, says: ""};
+	});
+	$("phases").replaceChildren(...phases.map(p => p.line));
+}
+
+function showPhases() {
+	const {systems, flushes} = ask("took");
+	let whole = 0;
+	for (const p of phases) {
+		const done = p.flush ? flushes.shift() ?? {took: 0, says: "nothing was recorded"} : null;
+		const took = p.flush ? done.took : p.systems.reduce((sum, name) => sum + systems[name], 0);
+		p.says = p.flush ? done.says : p.systems.join(" and ");
+		p.mean += (took - p.mean) / (p.mean ? 16 : 1);
+		whole += p.mean;
+	}
+	let before = 0;
+	for (const p of phases) {
+		p.bar.style.marginLeft = 100 * before / whole + "%";
+		p.bar.style.width = 100 * p.mean / whole + "%";
+		p.took.textContent = (p.mean / 1000).toFixed(2) + " ms";
+		before += p.mean;
+	}
+}
+
+// mark shows that a phase runs; a number beyond them: none does.
+function mark(n) {
+	document.querySelectorAll("#graph .frame > li").forEach((stage, i) => stage.classList.toggle("now", i === n));
+	phases.forEach((p, i) => p.line.classList.toggle("now", i === n));
+	$("phase").textContent = n < phases.length ? phases[n].line.firstChild.textContent + ": " + phases[n].says : "";
+}
+
+function details() {
+	$("graph").innerHTML = ask("graph"); // its text is escaped there
+	if (phases.length === 0) makePhases();
+	showPhases();
+	showRows();
+}
+
+let frames = 0, phase = 0, since = 0, begun = 0;
+function tick() {
+	const state = ask("play", +$("workers").value, acts);
+	acts = [];
+	draw();
+	show(state);
+	if (frames++ === 0) begun = performance.now(); // since the page was asked for
+}
+
+function frame(now) {
 	if (dragged !== null) {
 		show(ask("back", dragged, +$("workers").value));
 		dragged = null;
 		draw();
 		details();
-	} else if (!paused) {
-		const state = ask("play", +$("workers").value, acts);
-		acts = [];
-		draw();
-		show(state);
-		if (frames++ % 30 === 0) details();
+	} else if (step || (!paused && !slow)) {
+		step = false;
+		tick();
+		if (paused || frames % 30 === 1) details(); else showPhases();
+	} else if (!paused && now - since > slowly) {
+		since = now;
+		if (phase++ >= phases.length) {
+			phase = 0;
+			tick();
+			details();
+		}
+		mark(phase);
 	} else {
 		draw();
 	}
@@ -118,11 +210,8 @@ function pause(yes) {
 
 function act(x, y) {
 	const kind = document.querySelector("input[name=act]:checked").value;
-	if (kind === "pick") {
-		taken = ask("pick", x, y);
-		return;
-	}
-	acts.push(x, y, kind === "kill" ? 1 : 0);
+	if (kind === "pick") take(ask("pick", x, y));
+	else acts.push({x, y, kill: kind === "kill"});
 }
 
 function placeOf(event) {
@@ -149,6 +238,13 @@ function listen() {
 	$("workers").addEventListener("input", () => { $("workersIs").textContent = $("workers").value; });
 	$("time").addEventListener("input", () => { pause(true); dragged = +$("time").value; });
 	$("pause").addEventListener("click", () => pause(!paused));
+	$("step").addEventListener("click", () => { pause(true); step = true; });
+	$("slow").addEventListener("click", () => {
+		slow = !slow;
+		$("slow").setAttribute("aria-pressed", String(slow));
+		pause(false);
+		mark(phases.length);
+	});
 	matchMedia("(prefers-color-scheme: dark)").addEventListener("change", readColors);
 }
 
@@ -164,6 +260,7 @@ async function main() {
 	image = canvas.createImageData(plane.width, plane.height);
 	readColors();
 	show(ask("start", motes));
+	makeRows();
 	listen();
 	status.hidden = true;
 	$("stage").hidden = false;

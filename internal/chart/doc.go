@@ -4,6 +4,7 @@
 //	[Lines]   values over time or over another figure, linear or logarithmic
 //	[Bars]    rows in groups, to compare things that have names: bars from
 //	          0, dots where the axis is logarithmic
+//	[Frame]   a schedule: waves, flushes, and what its systems touch
 //
 // # Reading
 //

@@ -73,7 +73,7 @@ var mayImport = map[string][]string{
 	"guide/internal/faults":    {},
 	"guide/internal/site":      {},
 	"guide/internal/swarm":     {"store", "tasks"},
-	"guide":                    {"guide/internal/site", "internal/interrupt"},
+	"guide":                    {"guide/internal/site", "internal/chart", "internal/interrupt"},
 	"cluster":                  {"world", "journal", "internal/wire"},
 	"cluster/cells":            {"internal/digest", "internal/wire", "store", "world"},
 	"cluster/internal/servers": {},

@@ -136,9 +136,10 @@ type answer struct {
 		Schedules []struct {
 			Explain string
 			Systems []struct {
-				System string
-				Runs   int
-				P50    int64 `json:"p50_ns"`
+				System       string
+				Reads, Emits []string
+				Runs         int
+				P50          int64 `json:"p50_ns"`
 			}
 		}
 	}

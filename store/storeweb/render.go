@@ -10,7 +10,6 @@ import (
 	"html/template"
 	"net/http"
 	"strconv"
-	"strings"
 	"time"
 
 	"handloom/internal/chart"
@@ -24,7 +23,7 @@ var pageHTML string
 var pageCSS string
 
 var (
-	style = chart.Style + pageCSS + bars()
+	style = chart.Style + chart.FrameStyle + pageCSS
 	pages = template.Must(template.New("page").Funcs(template.FuncMap{
 		"count":    report.Count,
 		"bytes":    report.Bytes,
@@ -34,16 +33,6 @@ var (
 		"link":     link,
 	}).Parse(pageHTML))
 )
-
-// bars are the classes of bars by their length in twentieths: the policy allows no
-// style but this sheet's.
-func bars() string {
-	var b strings.Builder
-	for i := range 21 {
-		fmt.Fprintf(&b, ".part%d { width: %d%%; }\n", i, 5*i)
-	}
-	return b.String()
-}
 
 // policy allows the one style sheet, forms that lead back here, and nothing else.
 var policy = func() string {

@@ -25,12 +25,11 @@ func TestTheSwarmIsDeterministic(t *testing.T) {
 		if err != nil {
 			return nil, err
 		}
-		err = s.Write(t.Context(), func(_ context.Context, writer *store.Writer) error { return w.fill(writer, 1000) })
 		return func(ctx context.Context, tick int) error {
 			w.acts = some(tick)
 			_, err := w.Frame.Run(ctx)
 			return err
-		}, err
+		}, w.begin(t.Context(), 1000)
 	})
 }
 
