@@ -1,0 +1,201 @@
+package proxy
+
+import (
+	"net"
+	"time"
+)
+
+// A Link is a way for one process to dial another one.
+type Link struct {
+	net      *Net
+	from, to string
+	listener net.Listener
+
+	// Kept by the mutex of the Net.
+	target string // where to listens; empty: not known yet
+	down   bool   // nobody listens
+	conns  map[net.Conn]bool
+}
+
+// Link returns a link that from dials to reach to, on a port that the system chooses.
+// Several links may have the same names. Until Serve says where to listens, whoever
+// dials waits.
+func (n *Net) Link(from, to string) (*Link, error) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, err
+	}
+	l := &Link{net: n, from: from, to: to, listener: listener, conns: make(map[net.Conn]bool)}
+	n.mutex.Lock()
+	n.links = append(n.links, l)
+	n.mutex.Unlock()
+	n.all.Go(l.accept)
+	return l, nil
+}
+
+// Addr is what from dials.
+func (l *Link) Addr() string { return l.listener.Addr().String() }
+
+// Serve says where to listens from now on.
+func (l *Link) Serve(addr string) { l.point(addr, false) }
+
+// Down says that nobody listens there any more: whoever dials is refused.
+func (l *Link) Down() { l.point("", true) }
+
+func (l *Link) point(addr string, down bool) {
+	l.net.mutex.Lock()
+	defer l.net.mutex.Unlock()
+	l.target, l.down = addr, down
+	l.net.wake()
+}
+
+func (l *Link) accept() {
+	for {
+		conn, err := l.listener.Accept()
+		if err != nil {
+			return
+		}
+		if l.keep(conn) {
+			l.net.all.Go(func() { l.carry(conn) })
+		}
+	}
+}
+
+// keep notes a connection that Close is to close, and closes it if it is too late.
+func (l *Link) keep(conn net.Conn) bool {
+	l.net.mutex.Lock()
+	defer l.net.mutex.Unlock()
+	if l.net.closed {
+		conn.Close()
+		return false
+	}
+	l.conns[conn] = true
+	return true
+}
+
+func (l *Link) drop(conn net.Conn) {
+	l.net.mutex.Lock()
+	defer l.net.mutex.Unlock()
+	delete(l.conns, conn)
+	conn.Close()
+}
+
+func (l *Link) closeConns() {
+	for conn := range l.conns {
+		conn.Close()
+	}
+}
+
+// carry connects conn with who is dialed, until either hangs up.
+func (l *Link) carry(conn net.Conn) {
+	defer l.drop(conn)
+	addr, ok := l.dialable()
+	if !ok {
+		return
+	}
+	other, err := net.Dial("tcp", addr)
+	if err != nil || !l.keep(other) {
+		return
+	}
+	defer l.drop(other)
+	back := make(chan struct{})
+	l.net.all.Go(func() {
+		defer close(back)
+		l.pump(other, conn, way{l.to, l.from})
+	})
+	l.pump(conn, other, way{l.from, l.to})
+	<-back
+}
+
+// dialable waits until it is known where to listens, and until neither direction is cut,
+// for dialing takes both.
+func (l *Link) dialable() (addr string, ok bool) {
+	n := l.net
+	n.mutex.Lock()
+	for !n.closed && !l.down && (l.target == "" || n.ways[way{l.from, l.to}].cut || n.ways[way{l.to, l.from}].cut) {
+		changed := n.changed
+		n.mutex.Unlock()
+		<-changed
+		n.mutex.Lock()
+	}
+	defer n.mutex.Unlock()
+	return l.target, !n.closed && !l.down
+}
+
+// A piece is what was read at once, and when.
+type piece struct {
+	bytes []byte
+	at    time.Time
+}
+
+const (
+	pieceBytes = 64 << 10
+	mostPieces = 64 // on their way; what is more waits at the sender's
+)
+
+// pump carries what src says to dst, as the weather is on this way.
+func (l *Link) pump(src, dst net.Conn, w way) {
+	pieces := make(chan piece, mostPieces)
+	gone := make(chan struct{})
+	l.net.all.Go(func() {
+		defer close(pieces)
+		for {
+			b := make([]byte, pieceBytes)
+			k, err := src.Read(b)
+			if k > 0 {
+				select {
+				case pieces <- piece{b[:k], time.Now()}:
+				case <-gone:
+					return
+				}
+			}
+			if err != nil {
+				return
+			}
+		}
+	})
+	defer func() {
+		close(gone)
+		// Half a connection is none: neither NATS nor a line protocol knows it.
+		src.Close()
+		dst.Close()
+	}()
+	for p := range pieces {
+		if !l.net.await(w, p.at) {
+			return
+		}
+		if _, err := dst.Write(p.bytes); err != nil {
+			return
+		}
+		l.net.mutex.Lock()
+		l.net.passed[w] += int64(len(p.bytes))
+		l.net.mutex.Unlock()
+	}
+}
+
+// await waits until what was said at a time may arrive, and reports whether it ever may.
+func (n *Net) await(w way, said time.Time) bool {
+	n.mutex.Lock()
+	defer n.mutex.Unlock()
+	for !n.closed {
+		is := n.ways[w]
+		left := time.Until(said.Add(is.delay))
+		if !is.cut && (is.delay == 0 || left <= 0) {
+			return true
+		}
+		changed := n.changed
+		n.mutex.Unlock()
+		if is.cut {
+			<-changed
+		} else {
+			timer := time.NewTimer(left)
+			select {
+			case <-changed:
+			case <-timer.C:
+			}
+			timer.Stop()
+		}
+		n.mutex.Lock()
+	}
+	return false
+}
