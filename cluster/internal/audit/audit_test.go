@@ -1,0 +1,322 @@
+package audit_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	"handloom/cluster/internal/audit"
+	"handloom/store"
+	"handloom/world"
+)
+
+// A call is what the program of the tests takes.
+type call struct{ Key, Tick uint64 }
+
+// keeping is a program that keeps every call, whose state depends on all ticks before.
+func keeping(workers int, applied func(audit.Played)) (*store.Store, world.Options, error) {
+	s, o, _, err := open(workers, applied)
+	return s, o, err
+}
+
+func open(workers int, applied func(audit.Played)) (*store.Store, world.Options, *store.Table[call], error) {
+	s, err := store.New(store.Options{Workers: workers})
+	if err != nil {
+		return nil, world.Options{}, nil, err
+	}
+	calls, err := store.Register(s, store.TableOptions[call]{Name: "call", Shards: 2})
+	if err != nil {
+		return nil, world.Options{}, nil, err
+	}
+	return s, world.Options{
+		SnapshotTicks: 1000, DigestTicks: 1000, // so that a state that differs is for the auditor to find
+		Tick: func(ctx context.Context, _ *store.Writer, t world.Tick) error {
+			if _, err := s.Flush(ctx); err != nil {
+				return err
+			}
+			return calls.ForEach(ctx, func(_ context.Context, c store.Chunk[call]) error {
+				for i := range c.Items {
+					if c.Items[i].Tick == 0 {
+						c.Items[i].Tick = t.Number
+					}
+				}
+				return nil
+			})
+		},
+		Applied: func(ctx context.Context, o world.Outcome) {
+			p := audit.Played{Outcome: o}
+			p.Digest, _ = s.Digest(ctx)
+			for _, c := range calls.All() {
+				if c.Tick == o.Number {
+					p.Keys = append(p.Keys, c.Key)
+				}
+			}
+			applied(p)
+		},
+	}, calls, nil
+}
+
+// A history is a log, and an auditor that was told all that happened.
+type history struct {
+	log     world.Log
+	auditor *audit.Auditor
+}
+
+// inBubble runs a test where time stands still while anybody runs, so that it is known
+// when a call waits.
+func inBubble(t *testing.T, name string, test func(t *testing.T)) {
+	t.Run(name, func(t *testing.T) { synctest.Test(t, test) })
+}
+
+const keys = 6 // of a history, each in a tick of its own, from 1
+
+// newHistory plays a tick for each key, tells the auditor, and lets it see the log
+// through a lens, if there is one.
+func newHistory(t *testing.T, lens func(world.Log) world.Log) *history {
+	t.Helper()
+	h := &history{world.Memory(), new(audit.Auditor)}
+	if lens != nil {
+		h.log = lens(h.log)
+	}
+	s, o, calls, err := open(1, func(p audit.Played) { h.auditor.Applied("node", p.Number, p.Digest) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	w, err := world.Open(t.Context(), s, h.log, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for key := range uint64(keys) {
+		h.call(t, w, calls, key+1)
+	}
+	return h
+}
+
+// call makes a call in the next tick, as a client does.
+func (h *history) call(t *testing.T, w *world.World, calls *store.Table[call], key uint64) {
+	t.Helper()
+	h.auditor.Asked(key)
+	go func() {
+		receipt, err := w.Submit(t.Context(), func(q store.Queue) error {
+			calls.Emplace(q, call{Key: key})
+			return nil
+		})
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		h.auditor.Acked(key, receipt.Tick())
+	}()
+	synctest.Wait() // until it waits
+	if _, err := w.Step(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	synctest.Wait()
+}
+
+func (h *history) finish(t *testing.T) audit.Findings {
+	t.Helper()
+	if err := h.auditor.Finish(t.Context(), h.log, keeping, 3); err != nil {
+		t.Fatal(err)
+	}
+	return h.auditor.Findings()
+}
+
+func TestAHistoryWithoutFaults(t *testing.T) { synctest.Test(t, wantNoFaults) }
+
+func wantNoFaults(t *testing.T) {
+	h := newHistory(t, nil)
+	h.auditor.Asked(100)
+	h.auditor.Asked(101)
+	h.auditor.Refused(101)
+	f := h.finish(t)
+	if f.Bad() || len(f.Faults) > 0 || f.Terms != 1 || f.Ticks < keys || f.Records != f.Ticks+1 || f.Told != f.Ticks ||
+		f.Acked != keys || f.Refused != 1 || f.Uncertain != 1 {
+		t.Errorf("%+v", f)
+	}
+}
+
+// What nodes and clients were told wrongly is found, by its kind.
+func TestLiesAreFound(t *testing.T) {
+	for name, lie := range map[string]struct {
+		tell func(a *audit.Auditor)
+		kind func(f *audit.Findings) *int
+		want string
+	}{
+		"a call is acknowledged that is not appended": {
+			func(a *audit.Auditor) { a.Asked(99); a.Acked(99, 2) },
+			func(f *audit.Findings) *int { return &f.Lost }, "call 63 was acknowledged in tick 2, and is not in the log",
+		},
+		"a call is refused that is appended": {
+			func(a *audit.Auditor) { a.Refused(2) },
+			func(f *audit.Findings) *int { return &f.Changed }, "call 2 was refused, and is in tick",
+		},
+		"a tick is told that is not that of the call": {
+			func(a *audit.Auditor) { a.Acked(3, 1000) },
+			func(f *audit.Findings) *int { return &f.Changed }, "call 3 was acknowledged in tick 1000, and is in tick",
+		},
+		"a tick is applied that is not appended": {
+			func(a *audit.Auditor) { a.Applied("zombie", 1000, 1) },
+			func(f *audit.Findings) *int { return &f.Lost }, "tick 1000 was applied by zombie, and the log ends with tick",
+		},
+		"another tick is applied than the one that is appended": {
+			func(a *audit.Auditor) { a.Applied("zombie", 2, 1) },
+			func(f *audit.Findings) *int { return &f.Diverged }, "tick 2 has digest 0000000000000001 of zombie",
+		},
+		"a node halts": {
+			func(a *audit.Auditor) { a.Fault("node 3: %v", world.ErrDiverged) },
+			func(f *audit.Findings) *int { return &f.Diverged }, "node 3: ",
+		},
+	} {
+		inBubble(t, name, func(t *testing.T) {
+			h := newHistory(t, nil)
+			lie.tell(h.auditor)
+			f := h.finish(t)
+			if n := lie.kind(&f); *n == 0 || !f.Bad() || !strings.Contains(strings.Join(f.Faults, "\n"), lie.want) {
+				t.Errorf("%+v", f)
+			}
+		})
+	}
+}
+
+// A forged log is a log of which something was changed behind the backs of the worlds.
+type forged struct {
+	world.Log
+	forge func(at uint64, rec []byte) []byte // nil: the record is not there
+	cut   uint64                             // from the end
+}
+
+func (f *forged) Tail(ctx context.Context) (uint64, error) {
+	at, err := f.Log.Tail(ctx)
+	return at - f.cut, err
+}
+
+func (f *forged) Read(ctx context.Context, after uint64, each func(at uint64, rec []byte) error) error {
+	return f.Log.Read(ctx, after, func(at uint64, rec []byte) error {
+		if f.forge != nil {
+			if rec = f.forge(at, bytes.Clone(rec)); rec == nil {
+				return nil
+			}
+		}
+		return each(at, rec)
+	})
+}
+
+// see lets the auditor see all of the log as it is.
+func (h *history) see(t *testing.T) {
+	t.Helper()
+	if err := h.auditor.Check(t.Context(), h.log, keeping, 1); err != nil {
+		t.Fatal(err)
+	}
+}
+
+const chainAt = 2 + 1 + 1 + 8 + 8 + 4 + 8 + 8 // in a record
+
+func TestForgedLogsAreFound(t *testing.T) {
+	flip := func(at uint64, of func(rec []byte) int) func(uint64, []byte) []byte {
+		return func(there uint64, rec []byte) []byte {
+			if there == at {
+				rec[of(rec)] ^= 1
+			}
+			return rec
+		}
+	}
+	lastByte := func(rec []byte) int { return len(rec) - 1 }
+	for name, f := range map[string]struct {
+		forged forged
+		seen   bool // the auditor saw the log before it was forged
+		want   string
+	}{
+		"the chain of a record": {forged{forge: flip(4, func([]byte) int { return chainAt })}, false, "record 4 follows chain"},
+		"the input of a record": {forged{forge: flip(4, lastByte)}, false, "record 5 follows chain"},
+		"the last record, later": {
+			forged{forge: func(at uint64, rec []byte) []byte {
+				rec[lastByte(rec)] ^= 1
+				return rec
+			}}, true, "is another one than it was",
+		},
+		"a term":                  {forged{forge: flip(3, func([]byte) int { return 2 + 1 + 1 + 8 + 8 })}, false, "has term 0, and 1 was to come"},
+		"a tick":                  {forged{forge: flip(3, func([]byte) int { return 2 + 1 + 1 + 8 + 8 + 4 })}, false, "was to come"},
+		"a record that is gone":   {forged{forge: func(at uint64, rec []byte) []byte { return map[bool][]byte{false: rec}[at == 4] }}, false, "record 5 follows chain"},
+		"a log that is cut":       {forged{cut: 2}, true, "the log ends at record"},
+		"a record that is no one": {forged{forge: func(at uint64, rec []byte) []byte { return rec[:len(rec)-len(rec)*int(at/4%2)] }}, false, "record 4: "},
+	} {
+		inBubble(t, name, func(t *testing.T) {
+			h := newHistory(t, nil)
+			if f.seen {
+				h.see(t)
+			}
+			f.forged.Log = h.log
+			h.log = &f.forged
+			found := h.finish(t)
+			if found.Broken == 0 || !found.Bad() || !strings.Contains(strings.Join(found.Faults, "\n"), f.want) {
+				t.Errorf("%+v", found)
+			}
+		})
+	}
+}
+
+// A log that acknowledges what it does not append, as one does that appends later, is
+// found when somebody else appended meanwhile.
+type early struct {
+	world.Log
+	at    uint64
+	lost  bool
+	drops uint64 // the record at this position
+}
+
+func (e *early) Append(ctx context.Context, prev uint64, rec []byte) (uint64, error) {
+	if prev+1 == e.drops || e.lost {
+		e.lost = true
+		e.at = prev + 1
+		return e.at, nil
+	}
+	return e.Log.Append(ctx, prev, rec)
+}
+
+func TestAckBeforeAppendIsFound(t *testing.T) { synctest.Test(t, ackBeforeAppend) }
+
+func ackBeforeAppend(t *testing.T) {
+	h := newHistory(t, func(l world.Log) world.Log { return &early{Log: l, drops: 4} })
+	f := h.finish(t)
+	if f.Lost == 0 || !strings.Contains(strings.Join(f.Faults, "\n"), "was acknowledged in tick") || !strings.Contains(strings.Join(f.Faults, "\n"), "was applied by node, and the log ends with tick") {
+		t.Errorf("%+v", f)
+	}
+}
+
+// Follow reads on where the log fails.
+func TestFollowAsksAgain(t *testing.T) { synctest.Test(t, followAgain) }
+
+func followAgain(t *testing.T) {
+	h := newHistory(t, nil)
+	ctx, stop := context.WithCancel(t.Context())
+	failing := &moody{Log: h.log, stop: stop}
+	h.auditor.Follow(ctx, failing)
+	if f := h.finish(t); f.Bad() || failing.reads < keys {
+		t.Errorf("%d reads: %+v", failing.reads, f)
+	}
+}
+
+var errSeen = errors.New("seen")
+
+// moody fails behind every record.
+type moody struct {
+	world.Log
+	reads int
+	stop  func()
+}
+
+func (m *moody) Read(ctx context.Context, after uint64, each func(at uint64, rec []byte) error) error {
+	if m.reads++; m.reads > keys {
+		m.stop()
+	}
+	return m.Log.Read(ctx, after, func(at uint64, rec []byte) error {
+		if err := each(at, rec); err != nil {
+			return err
+		}
+		return errSeen
+	})
+}
