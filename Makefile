@@ -5,6 +5,8 @@ GOFUMPT     = go run mvdan.cc/gofumpt@v0.12.0
 BENCHSTAT   = go run golang.org/x/perf/cmd/benchstat@$(shell go list -m -f "{{.Version}}" golang.org/x/perf)
 FUZZTIME   ?= 60s
 KILLS      ?= 1000
+DURATION   ?= 20s
+SEED       ?= 1
 
 # A wake-up that is lost or a lock that is kept shows as a test that hangs. A
 # package takes a fraction of these, even on a busy machine.
@@ -15,12 +17,12 @@ RACE_TIMEOUT ?= 9m
 export GOFLAGS := $(filter-out -mod=mod,$(shell go env GOFLAGS))
 ALL = ./... ./cluster/...
 
-.PHONY: help check test race checked lint alone portable picture fuzz bench bench-check bench-compare stress kills messages canaries
+.PHONY: help check test race checked lint alone portable picture fuzz bench bench-check bench-compare stress kills messages nemesis nemesis-check canaries
 
 help: ## this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/ -/'
 
-check: lint portable alone test race checked bench-check stress canaries ## all that CI runs
+check: lint portable alone test race checked bench-check stress nemesis-check canaries ## all that CI runs
 
 test: ## the tests
 	go test -timeout $(TIMEOUT) $(ALL)
@@ -62,6 +64,12 @@ kills: ## a program on a journal, killed KILLS times
 
 messages: ## a million messages each way between two cells whose nodes are killed
 	go test ./cluster/cells -run TestEachMessageArrivesOnceUnderKills -messages 1000000 -timeout 20m -v
+
+nemesis: ## three nodes over three servers, killed, stopped and cut off for DURATION, as SEED says
+	@dir=$$(mktemp -d) && go build -o $$dir/nemesis ./cluster/cmd/nemesis && { $$dir/nemesis -duration $(DURATION) -seed $(SEED); code=$$?; rm -rf $$dir; exit $$code; }
+
+nemesis-check: ## 20 seconds of it, that it finds a fault, and that it leaves nothing behind
+	sh cluster/cmd/nemesis/check.sh
 
 canaries: ## that the harness finds faults put in on purpose
 	go run ./stress -canary all -seed 1

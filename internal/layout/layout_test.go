@@ -79,6 +79,10 @@ var mayImport = map[string][]string{
 	"cluster/internal/servers": {},
 	"cluster/internal/arena":   {"store", "world"},
 	"cluster/cmd/arena":        {anything},
+	"cluster/internal/proxy":   {},
+	"cluster/internal/audit":   {"store", "world"},
+	"cluster/internal/nemesis": {"store", "journal", "world", "cluster", "cluster/internal/audit", "cluster/internal/proxy", "internal/report"},
+	"cluster/cmd/nemesis":      {"cluster/internal/nemesis", "internal/interrupt"},
 	"stress":                   {anything},
 	"bench":                    {anything},
 }

@@ -1,0 +1,9 @@
+package nemesis
+
+import "syscall"
+
+// attributes are those of children: a process group of their own, and the end of the
+// parent is theirs, even while they are stopped.
+func attributes() *syscall.SysProcAttr {
+	return &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
+}

@@ -1,0 +1,285 @@
+//go:build unix
+
+package nemesis
+
+import (
+	"context"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"time"
+)
+
+// A Kind is a kind of event: what is done, for how long, and how often.
+type Kind struct {
+	Name   string
+	About  string
+	Weight int              // how often it is in a deck
+	hold   [2]time.Duration // from what is done until it is healed, at least and at most
+	zombie bool             // the owner lives on, and does not know that it is none
+	class  class            // unless the stream leader is hit
+	do     func(e *event)
+}
+
+// A class is what an outage is held against.
+type class int
+
+const (
+	leaderLives class = iota
+	leaderLost
+	storm   // two terms within ten times the wait for a takeover, which then is longer
+	allLost // nothing can be appended until it is healed
+)
+
+var classNames = [...]string{"stream leader lives", "stream leader lost", "two terms at once", "all nodes, or the quorum, lost"}
+
+const ms = time.Millisecond
+
+// kinds are all there are. Holds are longer than a takeover, where one is to take place.
+var kinds = []Kind{
+	{"kill-owner", "SIGKILL of the node that owns the log", 12, [2]time.Duration{500 * ms, 900 * ms}, false, leaderLives, func(e *event) { e.kill(e.owner.member) }},
+	{"kill-owner-twice", "and of the next one, as soon as it owns it", 1, [2]time.Duration{500 * ms, 1500 * ms}, false, storm, (*event).killTwice},
+	{"kill-follower", "SIGKILL of another node", 2, [2]time.Duration{0, 500 * ms}, false, leaderLives, func(e *event) { e.kill(e.follower().member) }},
+	{"kill-nodes", "SIGKILL of all nodes", 1, [2]time.Duration{0, 500 * ms}, false, allLost, (*event).killNodes},
+	{"kill-server", "SIGKILL of a server that does not lead the stream", 3, [2]time.Duration{0, 2000 * ms}, false, leaderLives, func(e *event) { e.kill(e.other()) }},
+	{"kill-leader", "SIGKILL of the server that leads the stream", 2, [2]time.Duration{0, 3000 * ms}, false, leaderLost, func(e *event) { e.kill(e.leader) }},
+	{"kill-owner-leader", "SIGKILL of both at once", 2, [2]time.Duration{0, 3000 * ms}, false, leaderLost, func(e *event) { e.kill(e.owner.member, e.leader) }},
+	{"kill-servers", "SIGKILL of all servers", 1, [2]time.Duration{0, 500 * ms}, false, allLost, func(e *event) { e.kill(e.fleet.servers[:]...) }},
+	{"kill-all", "SIGKILL of all servers and nodes", 1, [2]time.Duration{0, 500 * ms}, false, allLost, (*event).killAll},
+	{"stop-owner", "SIGSTOP of the owner, which goes on as a zombie", 6, [2]time.Duration{100 * ms, 2500 * ms}, true, leaderLives, func(e *event) { e.pause(e.owner.member) }},
+	{"stop-follower", "SIGSTOP of another node", 1, [2]time.Duration{500 * ms, 2500 * ms}, false, leaderLives, func(e *event) { e.pause(e.follower().member) }},
+	{"stop-server", "SIGSTOP of a server that does not lead the stream", 2, [2]time.Duration{500 * ms, 4000 * ms}, false, leaderLives, func(e *event) { e.pause(e.other()) }},
+	{"stop-leader", "SIGSTOP of the server that leads the stream", 1, [2]time.Duration{500 * ms, 12000 * ms}, false, leaderLost, func(e *event) { e.pause(e.leader) }},
+	{"cut-owner", "the owner is cut off from all servers", 3, [2]time.Duration{300 * ms, 3000 * ms}, true, leaderLives, func(e *event) { e.cutNode(e.owner, true, true) }},
+	{"cut-owner-answers", "what servers say does not reach the owner", 2, [2]time.Duration{300 * ms, 3000 * ms}, true, leaderLives, func(e *event) { e.cutNode(e.owner, false, true) }},
+	{"cut-server", "a server that does not lead the stream is cut off from the others", 2, [2]time.Duration{500 * ms, 5000 * ms}, false, leaderLives, func(e *event) { e.cutServer(e.other(), true, true) }},
+	{"cut-leader", "the server that leads the stream is cut off from the others", 1, [2]time.Duration{500 * ms, 12000 * ms}, false, leaderLost, func(e *event) { e.cutServer(e.leader, true, true) }},
+	{"cut-leader-one-way", "what it says does not reach the others", 1, [2]time.Duration{500 * ms, 12000 * ms}, false, leaderLost, func(e *event) { e.cutServer(e.leader, true, false) }},
+	{"split", "a server and the owner are cut off from all others", 1, [2]time.Duration{500 * ms, 8000 * ms}, true, leaderLost, (*event).split},
+	{"slow", "everything between the servers is late by some milliseconds", 2, [2]time.Duration{500 * ms, 2000 * ms}, false, leaderLives, (*event).slow},
+}
+
+// Kinds returns all kinds of events.
+func Kinds() []Kind { return slices.Clone(kinds) }
+
+// An event is something that is done to the fleet, and what was seen of it.
+type event struct {
+	Kind
+	fleet   *fleet
+	random  *rand.Rand
+	owner   *node   // when it began
+	leader  *member // when it began
+	victims []string
+
+	at         time.Duration // since the run began
+	before     uint32        // the term
+	after      uint32
+	outage     time.Duration
+	settled    time.Duration // until all was well again
+	leaderLost bool
+	fenced     bool // a zombie found out
+}
+
+func (e *event) noteVictim(m *member) { e.victims = append(e.victims, m.name) }
+
+// kill kills several as nearly at once as can be.
+func (e *event) kill(all ...*member) {
+	for _, m := range all {
+		e.noteVictim(m)
+		if m.process != nil {
+			m.process.signal(sigKill)
+		}
+	}
+	for _, m := range all {
+		m.kill()
+	}
+}
+
+func (e *event) pause(m *member) {
+	e.noteVictim(m)
+	m.pause()
+}
+
+// follower returns a node that does not own the log.
+func (e *event) follower() *node {
+	i := slices.Index(e.fleet.nodes[:], e.owner)
+	return e.fleet.nodes[(i+1+e.random.IntN(members-1))%members]
+}
+
+// other returns a server that does not lead the stream.
+func (e *event) other() *member {
+	i := slices.Index(e.fleet.servers[:], e.leader)
+	return e.fleet.servers[(i+1+e.random.IntN(members-1))%members]
+}
+
+func (e *event) killTwice() {
+	e.kill(e.owner.member)
+	term, _ := e.fleet.gaps.terms()
+	deadline := time.Now().Add(5 * time.Second)
+	for time.Now().Before(deadline) {
+		if is, _ := e.fleet.gaps.terms(); is > term {
+			break
+		}
+		time.Sleep(askEvery)
+	}
+	time.Sleep(time.Duration(e.random.IntN(100)) * ms)
+	if next := e.fleet.owner(); next != nil {
+		e.kill(next.member)
+	}
+}
+
+func (e *event) killNodes() {
+	var all []*member
+	for _, n := range e.fleet.nodes {
+		all = append(all, n.member)
+	}
+	e.kill(all...)
+}
+
+func (e *event) killAll() {
+	var all []*member
+	e.fleet.each(func(m *member) { all = append(all, m) })
+	e.random.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
+	e.kill(all...)
+}
+
+// cutNode cuts what a node says to all servers, and hears from them.
+func (e *event) cutNode(n *node, says, hears bool) {
+	e.noteVictim(n.member)
+	for _, s := range e.fleet.servers {
+		e.cut(n.member, s, says, hears)
+	}
+}
+
+// cutServer cuts what a server says to all other servers, and hears from them.
+func (e *event) cutServer(s *member, says, hears bool) {
+	e.noteVictim(s)
+	for _, other := range e.fleet.servers {
+		if other != s {
+			e.cut(s, other, says, hears)
+		}
+	}
+}
+
+func (e *event) cut(m, from *member, says, hears bool) {
+	if says {
+		e.fleet.net.Cut(m.name, from.name)
+	}
+	if hears {
+		e.fleet.net.Cut(from.name, m.name)
+	}
+}
+
+// split leaves the owner and one server on one side, which may lead the stream or not.
+func (e *event) split() {
+	s := e.fleet.servers[e.random.IntN(members)]
+	e.cutServer(s, true, true)
+	e.noteVictim(e.owner.member)
+	for _, other := range e.fleet.servers {
+		if other != s {
+			e.cut(e.owner.member, other, true, true)
+		}
+	}
+	for _, n := range e.fleet.nodes {
+		if n != e.owner {
+			e.cut(n.member, s, true, true)
+		}
+	}
+}
+
+func (e *event) slow() {
+	for _, a := range e.fleet.servers {
+		for _, b := range e.fleet.servers {
+			if a != b {
+				e.fleet.net.Delay(a.name, b.name, time.Duration(1+e.random.IntN(20))*ms)
+			}
+		}
+	}
+	e.victims = append(e.victims, "s0", "s1", "s2")
+}
+
+// happen does what is to be done, heals it, and waits until all is well.
+func (e *event) happen(ctx context.Context) error {
+	f := e.fleet
+	if err := until(ctx, func() bool {
+		e.leader, _ = f.leader(ctx)
+		e.owner = f.owner()
+		return e.owner != nil && e.leader != nil || f.bad()
+	}); err != nil || f.bad() {
+		return f.why(err)
+	}
+	e.before, _ = f.gaps.terms()
+	then, _, _ := e.owner.look()
+	begun := time.Now()
+	f.gaps.begin()
+	e.do(e)
+	e.wait(ctx)
+	if e.random.IntN(2) == 0 {
+		f.net.Reset()
+	}
+	if err := f.heal(); err != nil {
+		return err
+	}
+	if e.random.IntN(4) == 0 {
+		if err := e.killOpening(); err != nil {
+			return err
+		}
+	}
+	if err := f.settled(ctx); err != nil {
+		return err
+	}
+	e.outage, e.settled = f.gaps.end(), time.Since(begun)
+	e.after, _ = f.gaps.terms()
+	leader, _ := f.leader(ctx)
+	e.leaderLost = leader != e.leader || slices.Contains(e.victims, e.leader.name)
+	if e.zombie && e.after > e.before {
+		err := until(ctx, func() bool {
+			s, _, up := e.owner.look()
+			e.fenced = up && s.overtaken > then.overtaken
+			return e.fenced || f.bad()
+		})
+		if err != nil && ctx.Err() == nil {
+			f.auditor.Fault("%s was the owner of term %d, is not any more, and does not know", e.owner.name, e.before)
+		}
+	}
+	return nil
+}
+
+// wait lets what was done last for a while.
+func (e *event) wait(ctx context.Context) {
+	d := e.hold[0] + time.Duration(e.random.Int64N(int64(e.hold[1]-e.hold[0])+1))
+	select {
+	case <-time.After(d):
+	case <-ctx.Done():
+	}
+}
+
+// killOpening kills, once more, nodes that were started a moment ago: in the middle of
+// opening the log, or the world.
+func (e *event) killOpening() error {
+	var opening []*member
+	for _, n := range e.fleet.nodes {
+		if slices.Contains(e.victims, n.name) && !n.isUp() && strings.HasPrefix(e.Name, "kill-") {
+			opening = append(opening, n.member)
+		}
+	}
+	if len(opening) == 0 {
+		return nil
+	}
+	time.Sleep(time.Duration(e.random.IntN(400)) * ms)
+	for _, m := range opening {
+		m.kill()
+	}
+	return e.fleet.heal()
+}
+
+// outcome is the class that the outage counts for.
+func (e *event) outcome() class {
+	if e.class == leaderLives && e.leaderLost {
+		return leaderLost
+	}
+	if e.class == leaderLost && !e.leaderLost {
+		return leaderLives
+	}
+	return e.class
+}

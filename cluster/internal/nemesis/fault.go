@@ -1,0 +1,79 @@
+//go:build unix
+
+package nemesis
+
+import (
+	"bytes"
+	"context"
+	"io/fs"
+	"time"
+
+	"handloom/world"
+)
+
+// Canaries are the faults that a run must find, by name, and what each is.
+var Canaries = map[string]string{
+	"ack-before-append": "a log that acknowledges a record and appends it a moment later",
+	"altered-record":    "a log that gives a follower other bytes than were appended, now and then",
+}
+
+// faulty returns l with a fault.
+func faulty(l world.Log, canary string) world.Log {
+	switch canary {
+	case "ack-before-append":
+		return &hasty{Log: l}
+	case "altered-record":
+		return altering{l}
+	}
+	return l
+}
+
+// hasty acknowledges what it has yet to append.
+type hasty struct {
+	world.Log
+	waits chan late
+}
+
+type late struct {
+	prev uint64
+	rec  []byte
+}
+
+const (
+	lateBy    = 150 * time.Millisecond
+	mostWaits = 1000
+)
+
+func (h *hasty) Append(ctx context.Context, prev uint64, rec []byte) (uint64, error) {
+	if rec[3] != 2 { // a term begins in order
+		return h.Log.Append(ctx, prev, rec)
+	}
+	if h.waits == nil {
+		h.waits = make(chan late, mostWaits)
+		go func() {
+			for l := range h.waits {
+				time.Sleep(lateBy)
+				_, _ = h.Log.Append(context.Background(), l.prev, l.rec)
+			}
+		}()
+	}
+	select {
+	case h.waits <- late{prev, bytes.Clone(rec)}:
+		return prev + 1, nil
+	default:
+		return 0, fs.ErrClosed
+	}
+}
+
+// altering changes a byte of a record in fifty.
+type altering struct{ world.Log }
+
+func (a altering) Read(ctx context.Context, after uint64, each func(at uint64, rec []byte) error) error {
+	return a.Log.Read(ctx, after, func(at uint64, rec []byte) error {
+		if at%50 == 0 {
+			rec = bytes.Clone(rec)
+			rec[len(rec)-1] ^= 1
+		}
+		return each(at, rec)
+	})
+}

@@ -1,0 +1,177 @@
+//go:build unix
+
+package nemesis
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"handloom/cluster/internal/audit"
+	"handloom/world"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// The longest gap is one between two new ticks, and one that is open counts.
+func TestGaps(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var g gaps
+		steps := func(d time.Duration, ticks ...uint64) {
+			for _, tick := range ticks {
+				time.Sleep(d)
+				g.applied(tick)
+			}
+		}
+		steps(10*ms, 1, 2, 3)
+		time.Sleep(5 * ms)
+		g.begin()
+		steps(70*ms, 3, 2) // that another node applies
+		steps(1*ms, 4, 5, 6)
+		if d := g.end(); d != 146*ms {
+			t.Errorf("the longest gap is %v; want 146ms", d)
+		}
+		g.begin()
+		steps(2*ms, 7, 8)
+		time.Sleep(20 * ms)
+		if d := g.end(); d != 20*ms {
+			t.Errorf("the gap that is open is %v; want 20ms", d)
+		}
+		if n := g.newest(); n != 8 {
+			t.Errorf("the newest tick is %d", n)
+		}
+		g.sawTerm(2)
+		at := time.Now()
+		time.Sleep(ms)
+		g.sawTerm(1)
+		if term, since := g.terms(); term != 2 || !since.Equal(at) {
+			t.Errorf("term %d since %v", term, since)
+		}
+	})
+}
+
+// Every kind is drawn as often as its weight, in an order that the seed says.
+func TestTheDeckHasEveryKind(t *testing.T) {
+	draw := func(seed uint64, only ...string) (names []string, times map[string]int) {
+		r := run{Options: Options{Only: only}, random: rand.New(rand.NewPCG(seed, 0))}
+		times = make(map[string]int)
+		for range 2 {
+			for done := false; !done; done = len(r.deck) == 0 {
+				k := r.draw()
+				names = append(names, k.Name)
+				times[k.Name]++
+			}
+		}
+		return names, times
+	}
+	names, times := draw(1)
+	for _, k := range Kinds() {
+		if times[k.Name] != 2*k.Weight || k.Weight < 1 || k.About == "" || k.hold[0] > k.hold[1] || k.do == nil {
+			t.Errorf("%s is drawn %d times in two decks: %+v", k.Name, times[k.Name], k)
+		}
+	}
+	if again, _ := draw(1); strings.Join(again, " ") != strings.Join(names, " ") {
+		t.Error("a seed draws one order, and then another")
+	}
+	if other, _ := draw(2); strings.Join(other, " ") == strings.Join(names, " ") {
+		t.Error("two seeds draw one order")
+	}
+	if _, times := draw(1, "slow", "split"); len(times) != 2 {
+		t.Errorf("%v are drawn", times)
+	}
+}
+
+func TestOutagesCountForWhatHappened(t *testing.T) {
+	for _, c := range []struct {
+		class      class
+		leaderLost bool
+		want       class
+	}{
+		{leaderLives, false, leaderLives},
+		{leaderLives, true, leaderLost},
+		{leaderLost, false, leaderLives},
+		{leaderLost, true, leaderLost},
+		{storm, true, storm},
+		{allLost, false, allLost},
+	} {
+		e := event{Kind: Kind{class: c.class}, leaderLost: c.leaderLost}
+		if got := e.outcome(); got != c.want {
+			t.Errorf("%+v counts for %q", c, classNames[got])
+		}
+	}
+}
+
+func TestResultTellsOutages(t *testing.T) {
+	var r Result
+	for i := range 200 {
+		r.events = append(r.events, &event{Kind: kinds[0], outage: time.Duration(200-i) * ms})
+	}
+	r.events = append(r.events, &event{Kind: kinds[5], outage: 7 * time.Second, leaderLost: true})
+	var b strings.Builder
+	if n, err := r.WriteTo(&b); err != nil || int(n) != b.Len() {
+		t.Errorf("%d bytes of %d, %v", n, b.Len(), err)
+	}
+	for _, want := range []string{
+		"kill-owner   200  100 ms  198 ms  200 ms\n", "kill-leader    1  7.00 s  7.00 s  7.00 s\n",
+		"stream leader lives          200  100 ms  198 ms  200 ms\n", "stream leader lost             1  7.00 s  7.00 s  7.00 s\n",
+	} {
+		if !strings.Contains(b.String(), want) {
+			t.Errorf("%q is not in\n%s", want, b.String())
+		}
+	}
+	text, err := r.MarshalJSON()
+	if err != nil || !strings.Contains(string(text), `"stream leader lost":{"n":1,"p50_ns":7000000000,"p99_ns":7000000000,"max_ns":7000000000}`) {
+		t.Errorf("%s, %v", text, err)
+	}
+}
+
+// The program is one that a world can play, save and play again with any number of
+// workers, and every tick has another digest.
+func TestTheProgramIsAFunctionOfStateAndInput(t *testing.T) {
+	l := world.Memory()
+	digests := make(map[uint64]uint64)
+	seen := make(map[uint64]bool)
+	s, o, err := program(20)(2, func(p audit.Played) {
+		digests[p.Number] = p.Digest
+		if seen[p.Digest] {
+			t.Errorf("tick %d has the digest of another one", p.Number)
+		}
+		seen[p.Digest] = true
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	o.Shadow = 0.5
+	w, err := world.Open(t.Context(), s, l, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Close(t.Context())
+	for range snapshotTicks + 20 { // of two snapshots, the first is before all ticks
+		if _, err := w.Step(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	a := new(audit.Auditor)
+	for tick, digest := range digests {
+		a.Applied("node", tick, digest)
+	}
+	if err := a.Check(t.Context(), l, program(20), 3); err != nil {
+		t.Fatal(err)
+	}
+	if f := a.Findings(); f.Bad() || f.Ticks != len(digests) {
+		t.Errorf("%d digests: %+v", len(digests), f)
+	}
+}
+
+func TestWhatIsForGood(t *testing.T) {
+	if forGood(errors.New("no server answers")) || forGood(context.Canceled) || !forGood(&world.DivergedError{}) {
+		t.Error("an outage is for good, or a state that differs is not")
+	}
+}
