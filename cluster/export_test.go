@@ -30,3 +30,6 @@ func (l *Log) PublishOther(ctx context.Context, rec []byte) error {
 	_, err = l.publish(ctx, end, rec)
 	return err
 }
+
+// Blobs returns where l keeps snapshots.
+func (l *Log) Blobs() Blobs { return l.blobs }

@@ -30,11 +30,14 @@ func (o *own) open(ctx context.Context, j *journal.Journal) (err error) {
 		return err
 	}
 	var m message
-	err = j.Read(ctx, o.at-1, func(_ uint64, b []byte) error {
-		if err := m.decode(b); err != nil {
-			return fmt.Errorf("%w: the journal's record %d: %w", ErrCorrupt, o.at, err)
-		}
-		return errFound
+	written := func(err error) bool { return !errors.Is(err, journal.ErrRefused) } // or it waits for its time
+	err = patiently(ctx, written, func(ctx context.Context) error {
+		return j.Read(ctx, o.at-1, func(_ uint64, b []byte) error {
+			if err := m.decode(b); err != nil {
+				return fmt.Errorf("%w: the journal's record %d: %w", ErrCorrupt, o.at, err)
+			}
+			return errFound
+		})
 	})
 	if err != errFound {
 		return err

@@ -1,0 +1,209 @@
+package cluster_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"slices"
+	"testing"
+	"testing/iotest"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"handloom/cluster"
+)
+
+// A reader gives every record once and in order while servers are stopped and started, one
+// after another, that it may be connected to, that lead the stream, or that send to it.
+func TestAReaderWaitsForServers(t *testing.T) {
+	if testing.Short() {
+		t.Skip("servers that are lost take seconds to be replaced")
+	}
+	c := startServers(t, 3, nil)
+	s := func(i int) cluster.Servers { return cluster.URLs(c.URLs(i), nats.DontRandomize()) }
+	writer := openLog(t, s(0), 1, cluster.Options{})
+	const each = 40
+	read := make(chan error, 3)
+	for i := range 3 {
+		l := openLog(t, s(i), 1, cluster.Options{})
+		go func() { read <- readRecords(t.Context(), l, 0, 4*each, record) }()
+	}
+	for round := range uint64(4) {
+		stopped := int(round) - 1
+		if stopped >= 0 {
+			if c.Leader(cluster.CellID(1).Stream()) == stopped && stopped > 0 { // one is lost with the leader
+				if _, err := writer.StepDown(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+			}
+			c.Stop(stopped)
+		}
+		insist(t, writer, each*(round+1))
+		if stopped >= 0 {
+			if err := c.Restart(stopped); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	for range 3 {
+		if err := <-read; err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// insist appends records until there are n, however often it takes.
+func insist(t *testing.T, l *cluster.Log, n uint64) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	at, err := l.Tail(ctx)
+	for at < n || err != nil {
+		if err == nil {
+			at, err = l.Append(ctx, at, record(at+1))
+			continue
+		}
+		if ctx.Err() != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Millisecond)
+		at, err = l.Tail(ctx)
+	}
+}
+
+func TestTheStreamLeaderStepsDown(t *testing.T) {
+	c := startServers(t, 3, nil)
+	stream := cluster.CellID(1).Stream()
+	first := openLog(t, cluster.URLs(c.URLs(0)[:1]), 1, cluster.Options{})
+	fill(t, first, 10)
+	leader := c.Leader(stream)
+	for i := range 3 {
+		l := openLog(t, cluster.URLs(c.URLs(i)[:1]), 1, cluster.Options{})
+		if i == leader {
+			continue
+		}
+		if did, err := l.StepDown(t.Context()); did || err != nil {
+			t.Errorf("the leader steps down for a node that is connected to another server: %t, %v", did, err)
+		}
+	}
+	l := openLog(t, cluster.URLs(c.URLs(leader)[:1]), 1, cluster.Options{})
+	if did, err := l.StepDown(t.Context()); !did || err != nil {
+		t.Errorf("the leader does not step down: %t, %v", did, err)
+	}
+	insist(t, l, 20)
+	if now := c.Leader(stream); now == leader {
+		t.Errorf("server %d leads as before", now)
+	}
+	if did, err := openLog(t, cluster.Embedded(t.TempDir()), 1, alone(t)).StepDown(t.Context()); did || err != nil {
+		t.Errorf("a server that is alone steps down: %t, %v", did, err)
+	}
+}
+
+func TestBlobsAreKeptWholeOrNotAtAll(t *testing.T) {
+	s := cluster.Embedded(t.TempDir())
+	objects := openLog(t, s, 1, cluster.Options{}).Blobs()
+	for name, b := range map[string]cluster.Blobs{"folder": cluster.Folder(t.TempDir() + "/blobs"), "objects": objects} {
+		t.Run(name, func(t *testing.T) {
+			ctx := t.Context()
+			want := func(name, content string) {
+				t.Helper()
+				r, err := b.Get(ctx, name)
+				if err != nil {
+					t.Fatal(err)
+				}
+				got, err := io.ReadAll(r)
+				if err = errors.Join(err, r.Close()); err != nil || string(got) != content {
+					t.Errorf("%s is %q, %v", name, got, err)
+				}
+			}
+			put := func(name, content string) {
+				t.Helper()
+				if err := b.Put(ctx, name, bytes.NewBufferString(content)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			names := func(want ...string) {
+				t.Helper()
+				got, err := b.List(ctx)
+				slices.Sort(got)
+				if err != nil || !slices.Equal(got, want) {
+					t.Errorf("names %v, %v, want %v", got, err, want)
+				}
+			}
+			names()
+			put("a.snap", "first")
+			put("a.snap", "second")
+			put("b", "")
+			big := string(bytes.Repeat([]byte("big"), 1<<18))
+			put("c", big)
+			names("a.snap", "b", "c")
+			want("a.snap", "second")
+			want("b", "")
+			want("c", big)
+			broken := io.MultiReader(bytes.NewBufferString(big), iotest.ErrReader(errEnough))
+			if err := b.Put(ctx, "d", broken); !errors.Is(err, errEnough) {
+				t.Errorf("Put of what cannot be read: %v", err)
+			}
+			if err := b.Put(ctx, "c", io.MultiReader(bytes.NewBufferString("x"), iotest.ErrReader(errEnough))); err == nil {
+				t.Error("Put of what cannot be read, in the place of another")
+			}
+			want("c", big)
+			for range 2 {
+				if err := b.Delete(ctx, "b"); err != nil {
+					t.Error(err)
+				}
+			}
+			names("a.snap", "c")
+			if _, err := b.Get(ctx, "b"); !errors.Is(err, fs.ErrNotExist) {
+				t.Errorf("Get of nothing: %v", err)
+			}
+		})
+	}
+}
+
+// A snapshot of which a byte is wrong is not saved, and does not count when records are to be
+// trimmed.
+func TestSnapshotsAreReadBack(t *testing.T) {
+	dir := t.TempDir()
+	s, o := cluster.Embedded(t.TempDir()), cluster.Options{Snapshots: cluster.Folder(dir)}
+	l := openLog(t, s, 1, o)
+	fill(t, l, 30)
+	saveText(t, l, 20)
+	saveText(t, l, 30)
+	name := dir + "/0000000000000001-0000000000000014.snap"
+	if err := os.WriteFile(name, []byte("state 21"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := openLog(t, s, 1, o).Trim(t.Context(), 20); !errors.Is(err, cluster.ErrCorrupt) {
+		t.Errorf("Trim with a snapshot that is damaged: %v", err)
+	}
+	wantRecords(t, l, 0, 30, record)
+	if err := os.Remove(name); err != nil {
+		t.Fatal(err)
+	}
+	if saved, err := l.Saved(t.Context()); err != nil || !slices.Equal(saved, []uint64{30}) {
+		t.Errorf("snapshots %v, %v", saved, err)
+	}
+	o.Snapshots = forgetful{cluster.Folder(dir)}
+	if err := openLog(t, s, 1, o).Save(t.Context(), 30, func(w io.Writer) error {
+		_, err := io.WriteString(w, "state 30")
+		return err
+	}); !errors.Is(err, cluster.ErrCorrupt) {
+		t.Errorf("Save where blobs change what they keep: %v", err)
+	}
+}
+
+// forgetful blobs lose the last byte.
+type forgetful struct{ cluster.Blobs }
+
+func (f forgetful) Put(ctx context.Context, name string, r io.Reader) error {
+	b, err := io.ReadAll(r)
+	if err != nil {
+		return err
+	}
+	return f.Blobs.Put(ctx, name, bytes.NewReader(b[:len(b)-1]))
+}
