@@ -128,6 +128,8 @@ func (l *Log) reaches(ctx context.Context, at uint64) error {
 			return nil
 		case err == nil && time.Since(begin) >= l.doubt:
 			return fmt.Errorf("%w: the journal has record %d, and the last of stream %s is %d", ErrBehind, at, l.cell.Stream(), end.at)
+		case errors.Is(err, ErrCorrupt):
+			return err
 		}
 		if why := pause(ctx, lastRetry); why != nil {
 			return errors.Join(why, err)

@@ -43,8 +43,11 @@ func (l *Log) reseed(ctx context.Context) error {
 		return err
 	}
 	if l.stream, err = l.js.Stream(ctx, l.cell.Stream()); err == nil {
-		if err := l.compare(ctx); !errors.Is(err, ErrBehind) && !errors.Is(err, ErrOtherStream) {
-			return errors.Join(errWhole, err)
+		switch err := l.compare(ctx); {
+		case err == nil:
+			return errWhole
+		case !errors.Is(err, ErrBehind) && !errors.Is(err, ErrOtherStream) && !errors.Is(err, ErrCorrupt):
+			return err
 		}
 		err = l.js.DeleteStream(ctx, l.cell.Stream())
 	}

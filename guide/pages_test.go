@@ -161,7 +161,7 @@ func TestLinksLeadSomewhere(t *testing.T) {
 func library(t *testing.T) (all, public []string) {
 	t.Helper()
 	list := exec.Command("go", "list", "-deps", "-f", "{{if and (not .Standard) .Module.Main}}{{.Dir}}{{end}}",
-		"./batch/...", "./journal/...", "./shard/...", "./store/...", "./tasks/...", "./world/...")
+		"./batch/...", "./journal/...", "./shard/...", "./store/...", "./tasks/...", "./world/...", "./cluster")
 	list.Dir = ".."
 	out, err := list.Output()
 	root, wrong := filepath.Abs("..")
@@ -213,7 +213,7 @@ func TestEveryErrorAndPanicIsExplained(t *testing.T) {
 	}
 	for _, e := range exported.Errors {
 		heading := e.Name
-		if e.Package == "journal" || e.Package == "world" {
+		if slices.Contains([]string{"journal", "world", "cluster"}, e.Package) {
 			heading = e.Package + "." + e.Name
 		}
 		if _, ok := headings[heading]; !ok {
