@@ -83,7 +83,7 @@ func read(t *testing.T) *site.Guide {
 }
 
 // inCode is what looks like a file or folder of the repository in the text of a page.
-var inCode = regexp.MustCompile("`((?:batch|bench|guide|internal|journal|shard|store|stress|tasks|world)/[a-zA-Z0-9_/.*]+)`")
+var inCode = regexp.MustCompile("`((?:batch|bench|cluster|guide|internal|journal|shard|store|stress|tasks|world)/[a-zA-Z0-9_/.*]+)`")
 
 // A file that a page names exists.
 func TestFilesThatPagesNameExist(t *testing.T) {
@@ -161,7 +161,7 @@ func TestLinksLeadSomewhere(t *testing.T) {
 func library(t *testing.T) (all, public []string) {
 	t.Helper()
 	list := exec.Command("go", "list", "-deps", "-f", "{{if and (not .Standard) .Module.Main}}{{.Dir}}{{end}}",
-		"./batch/...", "./journal/...", "./shard/...", "./store/...", "./tasks/...", "./world/...", "./cluster")
+		"./batch/...", "./journal/...", "./shard/...", "./store/...", "./tasks/...", "./world/...", "./cluster", "./cluster/cells")
 	list.Dir = ".."
 	out, err := list.Output()
 	root, wrong := filepath.Abs("..")
@@ -213,7 +213,7 @@ func TestEveryErrorAndPanicIsExplained(t *testing.T) {
 	}
 	for _, e := range exported.Errors {
 		heading := e.Name
-		if slices.Contains([]string{"journal", "world", "cluster"}, e.Package) {
+		if slices.Contains([]string{"journal", "world", "cluster", "cells"}, e.Package) {
 			heading = e.Package + "." + e.Name
 		}
 		if _, ok := headings[heading]; !ok {

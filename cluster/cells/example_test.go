@@ -10,6 +10,7 @@ import (
 	"handloom/world"
 )
 
+// region land
 // A Player walks east. His name is his for ever, his handle that of one cell.
 type Player struct {
 	Name  [8]byte
@@ -28,8 +29,11 @@ type land struct {
 	east    cells.ID // 0: there is nothing in the east
 }
 
+// endregion
+
 // found makes a land, and the world that it is.
 func found(ctx context.Context, own, east cells.ID, players ...Player) (*land, *world.World) {
+	// region found
 	s, _ := store.New(store.Options{})
 	l := &land{Store: s, east: east}
 	var errs [3]error
@@ -49,12 +53,14 @@ func found(ctx context.Context, own, east cells.ID, players ...Player) (*land, *
 		},
 		Tick: l.moves.Tick(l.names.Tick(l.tick)),
 	})
+	// endregion
 	if err != nil {
 		panic(err)
 	}
 	return l, w
 }
 
+// region tick
 // tick lets come who has come, lets all walk, and lets go who has crossed the border.
 func (l *land) tick(ctx context.Context, w *store.Writer, t world.Tick) error {
 	err := l.Each(ctx, 1, func(_ context.Context, _ int, q store.Queue) error {
@@ -90,6 +96,8 @@ func (l *land) tick(ctx context.Context, w *store.Writer, t world.Tick) error {
 	return nil
 }
 
+// endregion
+
 // Two cells, and a player who walks over the border between them.
 func Example() {
 	ctx, stop := context.WithCancel(context.Background())
@@ -99,13 +107,15 @@ func Example() {
 	from, fromWorld := found(ctx, west, east, Player{Name: ada, X: 90, DX: 4})
 	to, toWorld := found(ctx, east, 0)
 
-	// Both in this process; package cluster has a transport between machines.
+	// Both in this process; between machines it is a Transport of the program's own.
+	// region run
 	by := cells.Local()
 	ended := make(chan error, 4)
 	go func() { ended <- fromWorld.Run(ctx) }()
 	go func() { ended <- toWorld.Run(ctx) }()
 	go func() { ended <- from.moves.Run(ctx, fromWorld, by) }()
 	go func() { ended <- to.moves.Run(ctx, toWorld, by) }()
+	// endregion
 
 	arrived := false
 	for !arrived {

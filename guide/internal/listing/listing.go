@@ -7,6 +7,7 @@
 //	```go store/example_test.go#flush      the region with that name
 //	```text store/example_test.go#Example  what that example prints
 //	```text bench/README.md#get            what that page says was measured
+//	```text cluster/server.conf#rights     a region of a file that is not Go
 //
 // In the file a region is what lies between two comments. A region may have several
 // pieces; they follow each other with an empty line between them.

@@ -37,7 +37,7 @@ func renderCode(w util.BufWriter, source []byte, n ast.Node, entering bool) (ast
 	switch language {
 	case "text", "sh": // lines of words, which may be broken
 		class = "code words"
-		if strings.HasSuffix(file, ".md") { // figures in columns, which may not
+		if file != "" && !strings.HasSuffix(file, ".go") { // columns, which may not
 			class, from = "code", file
 		}
 	case "go":

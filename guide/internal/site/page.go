@@ -43,7 +43,7 @@ type Section struct {
 type Block struct{ Language, Text string }
 
 var markdown = goldmark.New(
-	goldmark.WithExtensions(extension.Table),
+	goldmark.WithExtensions(extension.NewTable(extension.WithTableCellAlignMethod(extension.TableCellAlignAttribute))), // a style is against the policy
 	goldmark.WithParserOptions(parser.WithAutoHeadingID()),
 	goldmark.WithRendererOptions(renderer.WithNodeRenderers(util.Prioritized(blocks{}, 100))),
 )

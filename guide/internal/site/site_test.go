@@ -24,7 +24,7 @@ func TestPagesAreLinkedAsOnACodeHost(t *testing.T) {
 		"README.md": index,
 		"a.md": "# A & `<page>`\n\nSee [b](b.md#what-is-it-said-q) and [a file](../main.go).\n\n" +
 			"```go main.go#x\nfunc f() string { return \"<&>\" } // why\n```\n",
-		"b.md":           "# Another\n\n## \"What\" is it? said Q.\n\n## \"What\" is it? said Q.\n\n| a | b |\n|---|---|\n| 1 | `2` |\n",
+		"b.md":           "# Another\n\n## \"What\" is it? said Q.\n\n## \"What\" is it? said Q.\n\n| a | b |\n|---|--:|\n| 1 | `2` |\n",
 		"pictures/p.svg": "<svg/>",
 	}), site.Extra{File: "play.html", Title: "Play", Policy: "default-src 'none'", Styles: []string{"p.css"}, Scripts: []string{"p.js"}, Body: "<p>here</p>"})
 	if err != nil {
@@ -39,7 +39,7 @@ func TestPagesAreLinkedAsOnACodeHost(t *testing.T) {
 			`<a class="extra" href="play.html">`, `<a rel="prev" href="index.html">`, `<a rel="next" href="b.html">`,
 			`<a href="a.html" aria-current="page">`,
 		},
-		"b.html": {`<h2 id="what-is-it-said-q">`, `<h2 id="what-is-it-said-q-1">`, `<div class="scroll" tabindex="0"><table>`},
+		"b.html": {`<h2 id="what-is-it-said-q">`, `<h2 id="what-is-it-said-q-1">`, `<div class="scroll" tabindex="0"><table>`, `<td align="right"><code>2</code></td>`},
 		"play.html": {
 			`<title>Play · Handloom</title>`, `content="default-src &#39;none&#39;"`, `href="page.css"`, `href="p.css"`, `src="search.js"`, `src="p.js"`,
 			`<p>here</p>`, `<a class="extra" href="play.html" aria-current="page">`, `<a href="b.html">Another</a>`,

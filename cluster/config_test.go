@@ -1,0 +1,149 @@
+package cluster_test
+
+import (
+	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/pem"
+	"errors"
+	"io"
+	"math/big"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats-server/v2/server"
+	"github.com/nats-io/nats.go"
+
+	"handloom/cluster"
+	"handloom/cluster/internal/servers"
+)
+
+// certify writes an authority and a certificate by it, for servers and nodes, into dir.
+func certify(t *testing.T, dir string) {
+	t.Helper()
+	write := func(name, kind string, b []byte) {
+		if err := os.WriteFile(filepath.Join(dir, name), pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: b}), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	of := &x509.Certificate{
+		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "test"},
+		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
+		IsCA: true, BasicConstraintsValid: true,
+		KeyUsage:    x509.KeyUsageCertSign | x509.KeyUsageDigitalSignature,
+		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth},
+		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
+	}
+	cert, err := x509.CreateCertificate(rand.Reader, of, of, &key.PublicKey, key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	secret, err := x509.MarshalECPrivateKey(key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	write("ca.pem", "CERTIFICATE", cert)
+	write("server.pem", "CERTIFICATE", cert)
+	write("server.key", "EC PRIVATE KEY", secret)
+}
+
+// startSecured starts three servers with the configuration of the guide, but for
+// addresses and folders, and returns how a user reaches them.
+func startSecured(t *testing.T) func(user, password string) cluster.Servers {
+	t.Helper()
+	t.Setenv("CELL_7", "seven")
+	t.Setenv("OPERATOR", "all")
+	dir := t.TempDir()
+	certify(t, dir)
+	text, err := os.ReadFile("testdata/server.conf")
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(dir, "server.conf")
+	if err := os.WriteFile(file, []byte(strings.ReplaceAll(string(text), "/etc/handloom", dir)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c := startServers(t, 3, func(_ int, o *server.Options) {
+		of, err := server.ProcessConfigFile(file)
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		of.ServerName, of.Host, of.Port, of.StoreDir, of.Routes = o.ServerName, o.Host, o.Port, o.StoreDir, o.Routes
+		of.Cluster.Host, of.Cluster.Port, of.Cluster.PoolSize = o.Cluster.Host, o.Cluster.Port, o.Cluster.PoolSize
+		of.NoLog, of.NoSigs = true, true
+		*o = *of
+	})
+	return func(user, password string) cluster.Servers {
+		return securedURLs(c, dir, user, password)
+	}
+}
+
+func securedURLs(c *servers.Cluster, dir, user, password string) cluster.Servers {
+	addresses := c.URLs(0)
+	// region connect
+	s := cluster.URLs(
+		addresses, // nats://one:4222 and so on
+		nats.UserInfo(user, password),
+		nats.RootCAs(filepath.Join(dir, "ca.pem")),
+		nats.ClientCert(filepath.Join(dir, "server.pem"), filepath.Join(dir, "server.key")),
+	)
+	// endregion
+	return s
+}
+
+// A node has the rights that it needs in its cell, and in no other one.
+func TestServersOfTheGuideGiveNodesTheirRights(t *testing.T) {
+	as := startSecured(t)
+	own := cluster.Options{}
+	l := openLog(t, as("cell-7", "seven"), 7, own)
+	fill(t, l, 5)
+	wantRecords(t, l, 0, 5, record)
+	for _, at := range []uint64{3, 4, 5} {
+		saveText(t, l, at)
+	}
+	r, err := l.Load(t.Context(), 5)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if b, err := io.ReadAll(r); err != nil || string(b) != "state 5" {
+		t.Errorf("%q, %v", b, err)
+	}
+	mustClose(t, r)
+	if err := l.Trim(t.Context(), 4); err != nil {
+		t.Error(err)
+	}
+	if _, err := l.StepDown(t.Context()); err != nil {
+		t.Error(err)
+	}
+	if err := enters(t, as("cell-7", "seven"), 8); err == nil {
+		t.Error("the nodes of cell 7 have rights in cell 8")
+	}
+	if err := enters(t, as("cell-7", "wrong"), 7); err == nil {
+		t.Error("a wrong password does")
+	}
+}
+
+// enters says why a log cannot be opened, within a moment.
+func enters(t *testing.T, s cluster.Servers, cell cluster.CellID) error {
+	t.Helper()
+	ctx, cancel := context.WithTimeoutCause(t.Context(), time.Second, errors.New("no answer"))
+	defer cancel()
+	l, err := cluster.Open(ctx, s, cell, cluster.Options{})
+	if err != nil {
+		return err
+	}
+	mustClose(t, l)
+	return nil
+}

@@ -1,0 +1,148 @@
+package cluster_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"handloom/cluster"
+	"handloom/cluster/internal/servers"
+	"handloom/journal"
+	"handloom/store"
+	"handloom/world"
+)
+
+// A Sheep walks.
+type Sheep struct{ X, Step int }
+
+// region node
+// Node is one process of a cell. Every one has the same program.
+type Node struct {
+	world *world.World
+	sheep *store.Table[Sheep]
+	log   *cluster.Log
+	own   *journal.Journal
+}
+
+// join opens a node of cell 7. dir is a folder of its own.
+func join(ctx context.Context, s cluster.Servers, dir string) (n *Node, err error) {
+	n = new(Node)
+	herd, err := store.New(store.Options{})
+	if err != nil {
+		return nil, err
+	}
+	if n.sheep, err = store.Register(herd, store.TableOptions[Sheep]{Name: "sheep"}); err != nil {
+		return nil, err
+	}
+	if n.own, err = journal.Open(dir, journal.Options{Sync: journal.Every(time.Second)}); err != nil {
+		return nil, err
+	}
+	if n.log, err = cluster.Open(ctx, s, 7, cluster.Options{Journal: n.own}); err != nil {
+		return nil, errors.Join(err, n.own.Close())
+	}
+	n.world, err = world.Open(ctx, herd, n.log, world.Options{
+		Program: "herd 1",
+		Tick: func(ctx context.Context, _ *store.Writer, _ world.Tick) error {
+			if _, err := herd.Flush(ctx); err != nil { // the input
+				return err
+			}
+			return n.sheep.ForEach(ctx, func(_ context.Context, c store.Chunk[Sheep]) error {
+				for i := range c.Items {
+					c.Items[i].X += c.Items[i].Step
+				}
+				return nil
+			})
+		},
+	})
+	if err != nil {
+		return nil, errors.Join(err, n.log.Close(), n.own.Close())
+	}
+	return n, nil
+}
+
+// run plays until ctx ends: the ticks of its own while the node owns the log, those of
+// the owner while it follows.
+func (n *Node) run(ctx context.Context) error {
+	err := n.world.Run(ctx)
+	return errors.Join(err, n.world.Close(context.WithoutCancel(ctx)), n.log.Close(), n.own.Close())
+}
+
+// endregion
+
+// region submit
+// submit asks one node after another, until the one that owns the log has taken the call.
+func submit(ctx context.Context, nodes []*Node, call func(n *Node, q store.Queue) error) error {
+	for {
+		for _, n := range nodes {
+			_, err := n.world.Submit(ctx, func(q store.Queue) error { return call(n, q) })
+			if !errors.Is(err, world.ErrNotOwner) {
+				return err // nil: it is in the log, and in every later state
+			}
+		}
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+	}
+}
+
+// endregion
+
+// Two nodes over three servers. The owner ends, and the other one goes on.
+func Example_nodes() {
+	ctx := context.Background()
+	dir, err := os.MkdirTemp("", "herd")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer os.RemoveAll(dir)
+	three, err := servers.Start(ctx, filepath.Join(dir, "servers"), 3, nil)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer three.Close()
+
+	var nodes []*Node
+	var stop [2]context.CancelFunc
+	var ended [2]chan error
+	for i := range stop {
+		n, err := join(ctx, cluster.URLs(three.URLs(i)), filepath.Join(dir, fmt.Sprint("node", i)))
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		nodes = append(nodes, n)
+		var running context.Context
+		running, stop[i] = context.WithCancel(ctx)
+		ended[i] = make(chan error, 1)
+		go func() { ended[i] <- n.run(running) }()
+	}
+	born := func(n *Node, q store.Queue) error {
+		n.sheep.Emplace(q, Sheep{Step: 1})
+		return nil
+	}
+	fmt.Println(submit(ctx, nodes, born))
+
+	owner := 0
+	if nodes[1].world.Status().Owner {
+		owner = 1
+	}
+	stop[owner]()
+	<-ended[owner]
+	left := nodes[1-owner : 2-owner]
+	fmt.Println(submit(ctx, left, born)) // it has taken over
+	_ = left[0].world.Read(ctx, func(context.Context, world.Tick) error {
+		fmt.Println(left[0].sheep.Len(), "sheep")
+		return nil
+	})
+	stop[1-owner]()
+	<-ended[1-owner]
+	// Output:
+	// <nil>
+	// <nil>
+	// 2 sheep
+}
