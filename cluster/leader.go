@@ -12,7 +12,9 @@ import (
 // is connected to, and reports whether it did. It is for an owner whose process has a server
 // in it: were both lost together, it would take an election to go on.
 //
-// Appends wait while the new leader takes over, which takes some milliseconds.
+// Appends wait while the new leader takes over, which takes some milliseconds. A leader
+// whose followers are not all up to date stays, with an error: it might hand over to one that
+// has just died, and appends would wait for an election. Try again later.
 func (l *Log) StepDown(ctx context.Context) (did bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, 5*requestTime)
 	defer cancel()
@@ -22,6 +24,11 @@ func (l *Log) StepDown(ctx context.Context) (did bool, err error) {
 	}
 	if info.Cluster == nil || info.Cluster.Leader != l.conn.ConnectedServerName() || l.o.Replicas == 1 {
 		return false, nil
+	}
+	for _, r := range info.Cluster.Replicas {
+		if r.Offline || !r.Current {
+			return false, fmt.Errorf("cluster: the stream leader stays: server %q is behind, or away", r.Name)
+		}
 	}
 	answer, err := l.conn.RequestWithContext(ctx, jetstream.DefaultAPIPrefix+"STREAM.LEADER.STEPDOWN."+l.cell.Stream(), nil)
 	if err != nil {

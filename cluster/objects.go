@@ -68,7 +68,13 @@ func (o *object) Close() error {
 	return o.ObjectResult.Close()
 }
 
+// listTime is how long one try may take. A list comes by a consumer, which a server that
+// dies takes along without a word.
+const listTime = 3 * requestTime
+
 func (o objects) List(ctx context.Context) (names []string, err error) {
+	ctx, cancel := context.WithTimeout(ctx, listTime)
+	defer cancel()
 	all, err := o.ObjectStore.List(ctx)
 	if errors.Is(err, jetstream.ErrNoObjectsFound) {
 		return nil, nil

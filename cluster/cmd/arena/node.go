@@ -17,6 +17,8 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/nats-io/nats.go"
+
 	"handloom/cluster"
 	"handloom/cluster/internal/arena"
 	"handloom/journal"
@@ -105,7 +107,7 @@ func (n *node) run(ctx context.Context, out io.Writer) error {
 		return err
 	}
 	defer j.Close()
-	log, err := cluster.Open(ctx, cluster.URLs(n.urls()), cell, cluster.Options{Journal: j})
+	log, err := cluster.Open(ctx, cluster.URLs(n.urls(), nats.DontRandomize()), cell, cluster.Options{Journal: j})
 	if err != nil {
 		return err
 	}
@@ -117,17 +119,34 @@ func (n *node) run(ctx context.Context, out io.Writer) error {
 	if err != nil {
 		return errors.Join(err, n.world.Close(ctx))
 	}
+	go n.keepApart(ctx, log)
 	err = n.world.Run(ctx)
 	return errors.Join(err, n.world.Close(context.Background()), shut())
 }
 
-// urls are those of all servers, the node's own last: what dies with the node should not be
-// what it waits for.
+// urls are those of all servers, the node's own first: that is what StepDown asks for.
 func (n *node) urls() (all []string) {
 	for k := range n.clients {
-		all = append(all, "nats://"+n.clients[(n.number+1+k)%len(n.clients)])
+		all = append(all, "nats://"+n.clients[(n.number+k)%len(n.clients)])
 	}
 	return all
+}
+
+// keepApart has another server lead the log while this node owns it, or one process would
+// take both along. It looks now and then, for leaders die too.
+func (n *node) keepApart(ctx context.Context, log *cluster.Log) {
+	again := time.NewTicker(time.Second)
+	defer again.Stop()
+	for {
+		select {
+		case <-again.C:
+		case <-ctx.Done():
+			return
+		}
+		if n.world.Status().Owner {
+			_, _ = log.StepDown(ctx) // or else later
+		}
+	}
 }
 
 // listen serves those who play and those who look on.
