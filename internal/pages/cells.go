@@ -137,20 +137,8 @@ func eraseSlot[T any](s *Stable, slot sparse.Slot) {
 	var none T
 	c := cellOf[T](s, slot)
 	c.item = none
-	s.retire(slot, &c.word)
-}
-
-// retire ends the life of a live slot, whose word is w. It knows no T, and all that
-// it calls inlines; in generic code nothing of that would (op=erase).
-func (s *Stable) retire(slot sparse.Slot, w *handle.ID) {
-	word, vacant := s.list.Retire(*w)
-	*w = word
-	s.live.Remove(sparse.Row(slot))
-	if vacant {
-		if before, ok := s.list.Push(slot, slot, 1); ok {
-			*s.word(before) |= sparse.Link(slot)
-		}
-	}
+	c.word = s.list.Retire(slot, c.word, s.slots)
+	s.live.Pages[slot/64/sparse.BitmapWords][slot/64%sparse.BitmapWords] &^= 1 << (slot % 64)
 }
 
 func (*typed[T]) erase(s *Stable, slots []sparse.Slot) {

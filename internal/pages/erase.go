@@ -11,7 +11,7 @@ import (
 )
 
 // Erase removes the item that h names and reports whether there was one, in O(1)
-// time.
+// amortized time.
 func Erase[T any](s *Stable, h handle.Of[T]) bool {
 	if s.busy != 0 || check.Full {
 		s.guard("Erase")

@@ -34,7 +34,7 @@ func (s *Stable) Missing(id handle.ID) *handle.StaleError {
 }
 
 // held returns what the slot that id points at holds: its word with the slot in
-// place of the link, or the null handle when there is no such slot.
+// place of the ticket, or the null handle when there is no such slot.
 func (s *Stable) held(id handle.ID) handle.ID {
 	if uint64(id.Slot()) >= uint64(s.slots) {
 		return 0

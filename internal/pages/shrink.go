@@ -12,6 +12,7 @@ func (s *Stable) Shrink() {
 	s.pages = append(make([]items.Slice, 0, used), s.pages[:used]...)
 	s.live.Shrink(used << s.shift)
 	s.setRoom()
+	s.list.ShrinkRing()
 	s.marks, s.one = nil, nil
 
 	empty := 0

@@ -83,7 +83,7 @@ func (s *Stable) Stats() sparse.Stats {
 		Depleted: s.list.Depleted(),
 		Slots:    s.slots,
 		Bytes: (pages*int64(s.typ.cells.Size)+int64(s.released)*8)<<s.shift +
-			int64(cap(s.pages)+cap(s.kept))*int64(unsafe.Sizeof(items.Slice{})) + s.live.Bytes(),
+			int64(cap(s.pages)+cap(s.kept))*int64(unsafe.Sizeof(items.Slice{})) + s.live.Bytes() + s.list.RingBytes(),
 	}
 }
 

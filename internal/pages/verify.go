@@ -3,9 +3,7 @@ package pages
 import (
 	"fmt"
 	"iter"
-	"reflect"
 	"slices"
-	"unsafe"
 
 	"handloom/internal/digest"
 	"handloom/internal/sparse"
@@ -99,14 +97,9 @@ func (s *Stable) Digest() uint64 {
 
 // DigestTo gives h what [Stable.Digest] is the sum of.
 func (s *Stable) DigestTo(h *digest.Hash) {
-	s.list.DigestWords(h, s.slots, func() {
-		words := digest.Of(reflect.TypeFor[handle.ID]())
-		for first, end := range s.pieces(0, s.slots) {
-			stride := s.size
-			if s.isReleased(first >> s.shift) {
-				stride = unsafe.Sizeof(handle.ID(0))
-			}
-			words.ItemsApart(h, unsafe.Pointer(s.word(sparse.Slot(first))), stride, end-first)
+	s.list.DigestWords(h, s.slots, func(first int, to []handle.ID) {
+		for i := range to {
+			to[i] = *s.word(sparse.Slot(first + i))
 		}
 	})
 	for first, end := range s.live.Runs(0, s.slots) {

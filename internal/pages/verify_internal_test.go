@@ -40,11 +40,11 @@ func TestVerifyCitesTheInvariantThatIsBroken(t *testing.T) {
 		{"H2", "a handle in a row not issued", func(m *Stable) { *m.cell(11) = handle.New(5, 1, 11) }},
 		{"H2", "a handle in the blank page", func(m *Stable) { *m.cell(5) = handle.New(5, 2, 5) }},
 		{"S3", "too many slots", func(m *Stable) { m.slots++ }},
-		{"F2", "a freelist that is a circle", func(m *Stable) { *m.word(5) |= 2 + 1 }},
-		{"F3", "a freelist that is cut", func(m *Stable) { *m.word(4) &^= 1<<32 - 1 }},
+		{"F2", "a ticket drawn twice", func(m *Stable) { *m.word(5) = *m.word(4) }},
+		{"F2", "a ticket never drawn", func(m *Stable) { *m.word(4) |= 1 << 20 }},
 		{"G1", "a live slot at generation 0", func(m *Stable) { *m.cell(1) &^= 0xffff << 32 }},
 		{"G1", "a vacant slot that was never issued", func(m *Stable) { *m.word(4) -= 1 << 32 }},
-		{"G2", "a depleted slot with a link", func(m *Stable) { *m.cell(0) |= 2 }},
+		{"G2", "a depleted slot with a ticket", func(m *Stable) { *m.cell(0) |= 2 }},
 	} {
 		// Slot 0 is depleted, slots 2, 4 and 5 are vacant in this order, 4 and 5
 		// are on a page given back, as are 8 and 9; slot 11 was never issued.

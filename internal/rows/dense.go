@@ -80,7 +80,7 @@ func (d *Dense) Stats() sparse.Stats {
 		Vacant:   d.set.Vacant(),
 		Depleted: d.set.Depleted(),
 		Slots:    d.set.Slots(),
-		Bytes:    int64(d.items.Cap())*int64(d.rowBytes()) + int64(cap(d.meta))*4 + int64(cap(d.set.Words))*8,
+		Bytes:    int64(d.items.Cap())*int64(d.rowBytes()) + int64(cap(d.meta))*4 + int64(cap(d.set.Words))*8 + d.set.RingBytes(),
 	}
 }
 

@@ -10,7 +10,7 @@ import (
 )
 
 // Erase removes the item that h names and reports whether there was one, in O(1)
-// time. It swaps the row with the last one and pops that. The meta set is not asked
+// amortized time. It swaps the row with the last one and pops that. The meta set is not asked
 // for the owner of the row, which at random rows would be one more wait for memory.
 //
 // It is kept typed and in one piece, and calls nothing but what ends the life of
@@ -36,7 +36,7 @@ func Erase[T any](d *Dense, h handle.Of[T]) bool {
 	(*all)[last] = none // S4: the collector can free what the item held
 	*all = (*all)[:last]
 	d.meta = d.meta[:last]
-	d.set.Vacate(slot)
+	words[i] = d.set.Retire(slot, words[i], len(words))
 	if d.followers != nil {
 		d.followers.erase(row, last)
 	}

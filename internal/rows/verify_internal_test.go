@@ -33,12 +33,11 @@ func TestVerifyCitesTheInvariantThatIsBroken(t *testing.T) {
 		{"S3", "a live slot marked vacant", func(m *Dense) { m.set.Words[1] += handle.FreeBit + 1<<32 }},
 		{"S4", "an item left behind", func(m *Dense) { (*items.As[uint64](&m.items))[:6][5] = 1 }},
 		{"S4", "an item left at the end of the array", func(m *Dense) { (*items.As[uint64](&m.items))[:m.Cap()][m.Cap()-1] = 1 }},
-		{"F2", "a freelist that is a circle", func(m *Dense) { m.set.Words[4] |= 3 + 1 }},
-		{"F2", "a freelist that leaves the slots", func(m *Dense) { m.set.Words[4] |= 1 << 20 }},
-		{"F3", "a freelist that is cut", func(m *Dense) { m.set.Words[3] &^= 1<<32 - 1 }},
+		{"F2", "a ticket drawn twice", func(m *Dense) { m.set.Words[4] = m.set.Words[3] }},
+		{"F2", "a ticket never drawn", func(m *Dense) { m.set.Words[4] |= 1 << 20 }},
 		{"G1", "a live slot at generation 0", func(m *Dense) { m.set.Words[1] &^= 0xffff << 32 }},
 		{"G1", "a vacant slot that was never issued", func(m *Dense) { m.set.Words[4] -= 1 << 32 }},
-		{"G2", "a depleted slot with a link", func(m *Dense) { m.set.Words[0] |= 2 }},
+		{"G2", "a depleted slot with a ticket", func(m *Dense) { m.set.Words[0] |= 2 }},
 	} {
 		// Slot 0 is depleted, slots 3 and 4 are vacant in this order.
 		m, err := New(items.For[uint64](), sparse.Options{TypeID: 5, Reserve: 10})

@@ -16,9 +16,16 @@ func (s *Set) Forget() {
 	s.Words = s.Words[:0]
 }
 
-// CopyTo makes dst a copy of s. The words are the caller's to copy.
+// CopyTo makes dst a copy of s, in the memory that dst has if it is enough. The
+// words are the caller's to copy.
 func (s *Freelist) CopyTo(dst *Freelist) {
+	ring := dst.ring
+	if int(s.vacant) > len(ring) {
+		ring = make([]Slot, s.vacant)
+	}
+	s.copyRing(ring)
 	*dst = *s
+	dst.ring, dst.head = ring, 0
 	dst.setWidths() // dst may have room for slots where s never grew
 }
 

@@ -1,5 +1,5 @@
 // Package sparse holds what both maps share: slot words, generations and the
-// freelist that runs through the vacant slots.
+// freelist of the vacant slots.
 //
 // # Slot words
 //
@@ -7,7 +7,7 @@
 // handle (see package handle):
 //
 //	live      free=0   typeId   generation        row of the item
-//	vacant    free=1   typeId   next generation   link to the next vacant slot
+//	vacant    free=1   typeId   next generation   ticket
 //	depleted  free=1   typeId   0                 0
 //
 // One compare of the upper half therefore decides whether a handle names a
@@ -29,11 +29,19 @@
 // # Freelist
 //
 // Vacant slots form a first-in first-out queue, so that a slot rests as long as
-// possible before it is issued again. A link is slot+1, and 0 ends the queue,
-// so that the zero Set is an empty one.
+// possible before it is issued again. The queue is a ring beside the words. Each
+// slot that joins it draws a ticket, the number after that of the one before, and
+// keeps it in its word:
 //
-//	front = 3         slot   0     1     2     3
-//	back  = 1         link   -     0     -     1+1     issued next: 3, then 1
+//	ring     0  1  -  -  3       head = 4, ticket of the front = 9: issued next
+//	slot     0  1  2  3          are 3, 0 and 1
+//	ticket  10 11  -  9
+//
+// So what is issued next is known without waiting for a word; many words are on
+// their way at once where many slots are issued. The other way, a ticket less that
+// of the front is how many slots are issued before. The ring has room for as many
+// slots as were vacant at once and at most twice that, beyond the number of all
+// slots only a quarter more.
 //
 // A slot that used its last generation is depleted: it joins no queue and is
 // never issued again. Wrapping instead would hand out a handle twice.
@@ -42,10 +50,10 @@
 //
 //	S3  every slot is exactly one of live, vacant, depleted, and the counts sum
 //	    to the slots
-//	F1  front is empty iff back is empty iff the length is 0
-//	F2  the walk from front visits exactly length distinct vacant slots and
-//	    ends at back
-//	F3  every vacant slot is on the walk
+//	F1  the ring has room for length slots, and the front is in it
+//	F2  the ring holds length distinct vacant slots, by ascending tickets without
+//	    a gap
+//	F3  every vacant slot is in the ring
 //	G1  a generation never decreases and rises by exactly one per erase
 //	    (reset and rollback aside)
 //	G2  a depleted slot is on no list and never issued
@@ -53,7 +61,7 @@
 //
 // # Sources
 //
-// The embedded FIFO freelist is from "Game Engine Containers - handle_map"
-// (Jeff Kiah) and "The ID Lookup Table" (Bitsquid). Both let generations wrap;
-// depletion replaces that here.
+// The FIFO freelist is from "Game Engine Containers - handle_map" (Jeff Kiah) and
+// "The ID Lookup Table" (Bitsquid), which embed it in the words. Both let
+// generations wrap; depletion replaces that here.
 package sparse

@@ -17,8 +17,9 @@ type Freelist struct {
 	Next handle.ID
 
 	typeID   handle.ID // the typeId in its place within a word
-	front    link      // of the freelist (F1)
-	back     link
+	ring     []Slot    // the vacant slots in the order of their tickets, from head on and around (F1, F2)
+	head     int       // where in the ring the front slot is
+	ticket   uint32    // of the front slot
 	vacant   uint32
 	depleted uint32
 	minFree  uint32 // vacant slots held back from reuse
@@ -27,9 +28,6 @@ type Freelist struct {
 	floor    uint16 // new slots begin above this generation
 	last     uint16 // generation after which a slot is depleted; 0 until the first growth
 }
-
-// link is slot+1; 0 is none.
-type link uint32
 
 // Init sets the typeId of the handles to issue and the number of vacant slots
 // to hold back from reuse. It must come before the first slot.
@@ -69,9 +67,8 @@ func (s *Freelist) MayDeplete() bool { return s.highest >= s.last }
 func (s *Freelist) IsLast(id handle.ID) bool { return id.Generation() == s.last }
 
 // CanReuse reports whether the next slot to be issued is a vacant one, however
-// near the slot limit is, and Front which one it is.
+// near the slot limit is.
 func (s *Freelist) CanReuse() bool { return s.vacant > s.minFree }
-func (s *Freelist) Front() Slot    { return Slot(s.front - 1) }
 
 // Fresh returns the upper half of the handles of new slots.
 func (s *Freelist) Fresh() handle.ID {
@@ -94,16 +91,13 @@ func (s *Freelist) NextFresh() handle.ID {
 // Pop takes the front slot, whose word is w, off the freelist and returns the
 // upper half of the handle it is issued with.
 func (s *Freelist) Pop(w handle.ID) handle.ID {
-	s.vacant--
-	if s.vacant == 0 {
-		s.back = 0 // F1
+	if s.head++; s.head == len(s.ring) {
+		s.head = 0
 	}
-	return s.take(w)
-}
-
-// take is Pop without the count.
-func (s *Freelist) take(w handle.ID) handle.ID {
-	s.front = link(w & rowMask)
+	s.ticket++
+	if s.vacant--; s.vacant == 0 {
+		s.head = 0 // where the cache has it: erases and inserts in turns need no more
+	}
 	upper := w &^ (handle.FreeBit | rowMask)
 	if g := upper.Generation(); g > s.highest {
 		s.highest = g
@@ -111,36 +105,33 @@ func (s *Freelist) take(w handle.ID) handle.ID {
 	return upper
 }
 
-// Retire returns what the word w of a live slot becomes when its item's life
-// ends, and whether the slot is vacant then, to be pushed, or depleted.
-func (s *Freelist) Retire(w handle.ID) (word handle.ID, vacant bool) {
+// Retire ends the life of the item in a live slot, one of slots, whose word is w.
+// The slot joins the back of the freelist, or it is depleted. Retire returns what
+// the word becomes. It is kept in one piece: of an erase of either map it is the only
+// call (op=erase).
+func (s *Freelist) Retire(slot Slot, w handle.ID, slots int) handle.ID {
 	if w.Generation() == s.last {
 		// Reusing the slot would need a generation that was already handed
 		// out, and an old handle would then name the new item. One slot is
 		// cheaper.
 		s.depleted++
-		return handle.FreeBit | s.typeID, false
+		return handle.FreeBit | s.typeID
 	}
-	return handle.FreeBit | (w&^rowMask + oneGeneration), true
-}
-
-// Push puts a chain of n vacant slots at the back of the freelist. If there was
-// a slot at the back, its word is to get the link to first: see [Link].
-func (s *Freelist) Push(first, last Slot, n int) (before Slot, linked bool) {
-	before, linked = Slot(s.back-1), s.back != 0
-	if !linked {
-		s.front = link(first) + 1
+	vacant := s.vacant
+	if int(vacant) == len(s.ring) {
+		s.growRing(1, slots)
 	}
-	s.back = link(last) + 1
-	s.vacant += uint32(n)
+	at := s.head + int(vacant)
+	if at >= len(s.ring) {
+		at -= len(s.ring)
+	}
+	s.ring[at] = slot
+	s.vacant = vacant + 1
 	if s.vacant > s.minFree {
 		s.Next = 0
 	}
-	return before, linked
+	return handle.FreeBit | (w&^rowMask + oneGeneration) | handle.ID(s.ticket+vacant)
 }
-
-// Link returns the link to slot, for a word whose link is 0.
-func Link(slot Slot) handle.ID { return handle.ID(slot) + 1 }
 
 // CanDrop reports whether the slots may be dropped: while the highest
 // generation ever issued is in the lower half of all generations, there are
@@ -153,5 +144,5 @@ func (s *Freelist) CanDrop() bool {
 // issued, so that handles from before stay stale.
 func (s *Freelist) Drop() {
 	s.floor = s.highest
-	s.front, s.back, s.vacant, s.Next = 0, 0, 0, 0
+	s.ring, s.head, s.vacant, s.Next = nil, 0, 0, 0
 }

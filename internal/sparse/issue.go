@@ -25,7 +25,7 @@ func (s *Set) Fresh(n int) int {
 // does not find [Set.Next].
 func (s *Set) TryIssue(row Row) (handle.ID, bool) {
 	if s.vacant > s.minFree {
-		slot := s.front - 1
+		slot := s.Front()
 		w := &s.Words[slot]
 		upper := s.Pop(*w)
 		*w = upper | handle.ID(row)
@@ -51,55 +51,20 @@ func (s *Set) Issue(row Row, meta []Slot, dst []handle.ID) {
 	s.issueVacant(row+Row(end), meta[end:], dst[end:])
 }
 
-// issueVacant issues slots from the freelist, run by run.
+// issueVacant issues slots from the freelist. The words are in no order, but none
+// is waited for to know which is next (op=insertitems).
 func (s *Set) issueVacant(row Row, meta []Slot, dst []handle.ID) {
-	s.vacant -= uint32(len(dst))
-	for len(dst) > 0 {
-		n := s.issueRun(row, meta, dst)
-		row += Row(n)
-		meta, dst = meta[n:], dst[n:]
-	}
-	if s.vacant == 0 {
-		s.back = 0 // F1
-	}
-}
-
-// issueRun issues the slots at the front of the freelist for as long as each is
-// the neighbour of the one before, and returns how many. Such runs come from
-// Clear and from erases of neighbours; within one, the next word is loaded
-// without waiting for a link. The loop is kept whole for speed (op=insertitems).
-func (s *Set) issueRun(row Row, meta []Slot, dst []handle.ID) int {
-	first := handle.ID(s.front - 1)
-	words := s.Words[first:]
-	n := min(len(words), len(dst))
-	words, meta, dst = words[:n], meta[:n], dst[:n]
-	// In a run the word of slot is its upper half with the free bit set and the
-	// link to slot+1, so that one exclusive or leaves the bare upper half.
-	// No slot+2 carries into the generation; see maxSlots.
-	const linkToNext = handle.FreeBit + 2
+	s.popAll(meta)
+	words, dst := s.Words, dst[:len(meta)]
 	highest := s.typeID | handle.ID(s.highest)<<32
-	i := 0
-	for ; i < n; i++ {
-		slot := first + handle.ID(i)
-		upper := words[i] ^ (slot + linkToNext)
-		if upper&rowMask != 0 {
-			break
-		}
-		words[i] = upper | (handle.ID(row) + handle.ID(i))
-		meta[i] = Slot(slot)
-		dst[i] = upper | slot
+	for i, slot := range meta {
+		w := &words[slot]
+		upper := *w &^ (handle.FreeBit | rowMask)
+		*w = upper | handle.ID(row+Row(i))
+		dst[i] = upper | handle.ID(slot)
 		highest = max(highest, upper)
 	}
 	s.highest = highest.Generation()
-	if s.front += link(i); i == n {
-		return n
-	}
-	slot := first + handle.ID(i) // the last of the run
-	upper := s.take(words[i])
-	words[i] = upper | (handle.ID(row) + handle.ID(i))
-	meta[i] = Slot(slot)
-	dst[i] = upper | slot
-	return i + 1
 }
 
 func (s *Set) issueFresh(row Row, meta []Slot, dst []handle.ID) {

@@ -21,7 +21,7 @@ func (s *Freelist) LoadWords(d *digest.Decoder) []handle.ID {
 		d.Fail(fmt.Errorf("slots of typeId %d, not %d", id.TypeID(), s.TypeID()))
 	}
 	words := readWords(d, d.Count(int(min(s.Limit(), uint64(maxInt))), "slots"))
-	s.front, s.back = link(d.Uint32()), link(d.Uint32())
+	front, back := d.Uint32(), d.Uint32()
 	s.vacant, s.depleted = d.Uint32(), d.Uint32()
 	s.highest, s.floor = d.Uint16(), d.Uint16()
 	if minFree := d.Uint32(); minFree != s.minFree {
@@ -30,7 +30,42 @@ func (s *Freelist) LoadWords(d *digest.Decoder) []handle.ID {
 	if s.floor > s.highest || s.highest > s.last || s.floor > 0 && uint32(s.floor) >= (uint32(s.last)+1)/2 {
 		d.Fail(fmt.Errorf("G1: generations from %d to %d of %d", s.floor, s.highest, s.last))
 	}
+	if d.Err() == nil {
+		if err := s.loadRing(words, front, back); err != nil {
+			d.Fail(err)
+		}
+	}
 	return words
+}
+
+// loadRing makes the ring of the vacant slots from the links in their words, and
+// puts tickets in the place of the links. That no slot is met twice is left to
+// Verify: its first ticket would be gone.
+func (s *Freelist) loadRing(words []handle.ID, front, back uint32) error {
+	if (front == 0) != (s.vacant == 0) || (back == 0) != (s.vacant == 0) || uint64(s.vacant) > uint64(len(words)) {
+		return fmt.Errorf("F1: front %d, back %d, length %d", front, back, s.vacant)
+	}
+	s.ring = make([]Slot, s.vacant)
+	at, next := uint32(0), front
+	for i := range s.ring {
+		if next == 0 {
+			return fmt.Errorf("F3: the walk visits %d of %d vacant slots", i, s.vacant)
+		}
+		if uint64(next) > uint64(len(words)) {
+			return fmt.Errorf("F2: the walk leaves the %d slots for slot %d", len(words), next-1)
+		}
+		w := &words[next-1]
+		if !w.IsProvisional() || w.Generation() == 0 {
+			return fmt.Errorf("F2: the walk comes to slot %d (word %v)", next-1, *w)
+		}
+		s.ring[i] = Slot(next - 1)
+		at, next = next, uint32(*w)
+		*w = *w&^rowMask | handle.ID(i)
+	}
+	if next != 0 || at != back {
+		return fmt.Errorf("F2: the walk ends at slot %d, with a link to slot %d, but the back is slot %d", at-1, next-1, back-1)
+	}
+	return nil
 }
 
 const maxInt = int(^uint(0) >> 1)

@@ -138,8 +138,10 @@ func (s *Set) EraseMarked(k *Marks, meta []Slot) []Move {
 	}
 	deplete := s.MayDeplete()
 	words := s.Words
-	var first, last Slot // of the chain of vacant slots
-	chained := 0
+	if !deplete {
+		s.growRing(k.Len(), len(words))
+	}
+	ring, at, ticket, vacated := s.ring, s.at(s.vacant), s.ticket+s.vacant, uint32(0)
 	for base, marked := range k.Rows.Words {
 		for ; marked != 0; marked &= marked - 1 {
 			row := base + bits.TrailingZeros64(marked)
@@ -147,14 +149,12 @@ func (s *Set) EraseMarked(k *Marks, meta []Slot) []Move {
 			if deplete {
 				s.Vacate(slot)
 			} else {
-				words[slot] = handle.FreeBit | (words[slot]&UpperHalf + oneGeneration)
-				if chained == 0 {
-					first = slot
-				} else {
-					words[last] |= Link(slot)
+				words[slot] = handle.FreeBit | (words[slot]&UpperHalf + oneGeneration) | handle.ID(ticket+vacated)
+				ring[at] = slot
+				if at++; at == len(ring) {
+					at = 0
 				}
-				last = slot
-				chained++
+				vacated++
 			}
 			if row >= kept {
 				continue
@@ -171,11 +171,7 @@ func (s *Set) EraseMarked(k *Marks, meta []Slot) []Move {
 			moves = append(moves, Move{Row(row), Row(from)})
 		}
 	}
-	if chained > 0 {
-		if before, ok := s.Push(first, last, chained); ok {
-			words[before] |= Link(first)
-		}
-	}
+	s.pushed(vacated)
 	k.moves = moves
 	return moves
 }

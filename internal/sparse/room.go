@@ -78,15 +78,14 @@ func (s *Freelist) Split(slots, n int) (reuse, fresh, heldBack int) {
 // returns the word of a vacant slot.
 func (s *Freelist) Peek(slots, n int, word func(Slot) handle.ID, f func(i int, id handle.ID)) {
 	reuse, fresh, _ := s.Split(slots, n)
-	next := s.front
+	ahead := uint32(0)
 	for i := range n {
 		if i >= reuse && i < reuse+fresh {
 			f(i, s.typeID|handle.ID(s.floor)<<32+oneGeneration|handle.ID(slots+i-reuse))
 			continue
 		}
-		slot := Slot(next - 1)
-		w := word(slot) &^ handle.FreeBit
-		f(i, w&^rowMask|handle.ID(slot))
-		next = link(w & rowMask)
+		slot := s.ring[s.at(ahead)]
+		f(i, word(slot)&^(handle.FreeBit|rowMask)|handle.ID(slot))
+		ahead++
 	}
 }

@@ -86,8 +86,9 @@ func (s *Set) Grow(n int) {
 	}
 }
 
-// Shrink gives back capacity beyond the slots.
+// Shrink gives back capacity beyond the slots, and beyond the vacant ones.
 func (s *Set) Shrink() {
+	s.ShrinkRing()
 	s.Words = slices.Clip(append([]handle.ID(nil), s.Words...))
 }
 

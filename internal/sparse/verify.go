@@ -3,7 +3,6 @@ package sparse
 import (
 	"fmt"
 
-	"handloom/internal/digest"
 	"handloom/shard/handle"
 )
 
@@ -32,7 +31,7 @@ func (s *Freelist) VerifyWords(slots int, word func(Slot) handle.ID, live func(S
 		case w.Generation() == 0:
 			depleted++
 			if w&rowMask != 0 {
-				return fmt.Errorf("G2: depleted slot %d links to slot %d", i, w&rowMask-1)
+				return fmt.Errorf("G2: depleted slot %d has ticket %d", i, w&rowMask)
 			}
 		default:
 			vacant++
@@ -52,51 +51,21 @@ func (s *Freelist) VerifyWords(slots int, word func(Slot) handle.ID, live func(S
 	return s.verifyList(slots, word)
 }
 
-// verifyList checks F1 to F3; that the counted vacant slots are right is known.
+// verifyList checks F1 to F3; that the counted vacant slots are right is known. No two
+// slots have one ticket, so that as many as are vacant are all of them.
 func (s *Freelist) verifyList(slots int, word func(Slot) handle.ID) error {
-	if (s.front == 0) != (s.vacant == 0) || (s.back == 0) != (s.vacant == 0) {
-		return fmt.Errorf("F1: front %d, back %d, length %d", s.front, s.back, s.vacant)
+	if int64(s.vacant) > int64(len(s.ring)) || s.head < 0 || s.head > 0 && s.head >= len(s.ring) {
+		return fmt.Errorf("F1: %d vacant slots from place %d of a ring of %d", s.vacant, s.head, len(s.ring))
 	}
-	visited := make([]bool, slots)
-	at, walked := link(0), uint32(0)
-	for next := s.front; next != 0; {
-		if uint64(next) > uint64(slots) {
-			return fmt.Errorf("F2: the walk leaves the %d slots for slot %d", slots, next-1)
+	for i := range s.vacant {
+		slot := s.ring[s.at(i)]
+		if int64(slot) >= int64(slots) {
+			return fmt.Errorf("F2: number %d on the freelist is slot %d of %d", i, slot, slots)
 		}
-		w := word(Slot(next - 1))
-		if !w.IsProvisional() || w.Generation() == 0 || visited[next-1] {
-			return fmt.Errorf("F2: the walk comes to slot %d (word %v), visited before: %t", next-1, w, visited[next-1])
+		if w := word(slot); !w.IsProvisional() || w.Generation() == 0 || uint32(w) != s.ticket+i {
+			return fmt.Errorf("F2: number %d on the freelist, of ticket %d, is slot %d (word %v, ticket %d)",
+				i, s.ticket+i, slot, w, uint32(w))
 		}
-		visited[next-1] = true
-		at, next = next, link(w&rowMask)
-		walked++
-	}
-	if walked != s.vacant {
-		return fmt.Errorf("F3: the walk visits %d of %d vacant slots", walked, s.vacant)
-	}
-	if at != s.back {
-		return fmt.Errorf("F2: the walk ends at slot %d, but the back is slot %d", at-1, s.back-1)
 	}
 	return nil
-}
-
-// Digest adds slots, generations, floor, freelist order, depletion and MinFree to h.
-func (s *Set) Digest(h *digest.Hash) {
-	s.DigestWords(h, len(s.Words), func() {
-		digest.For[handle.ID]().Items(h, s.Words)
-	})
-}
-
-// DigestWords is [Set.Digest] for slots whose words words adds to h.
-func (s *Freelist) DigestWords(h *digest.Hash, slots int, words func()) {
-	h.Uint64(uint64(s.typeID))
-	h.Uint64(uint64(slots))
-	words()
-	h.Uint32(uint32(s.front))
-	h.Uint32(uint32(s.back))
-	h.Uint32(s.vacant)
-	h.Uint32(s.depleted)
-	h.Uint16(s.highest)
-	h.Uint16(s.floor)
-	h.Uint32(s.minFree)
 }

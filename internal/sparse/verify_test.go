@@ -2,6 +2,7 @@ package sparse
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 
@@ -23,10 +24,17 @@ func sampleSet(t *testing.T) *Set {
 	o.issue(6)
 	o.vacate(3)
 	o.vacate(1)
-	if err := o.verify(); err != nil || o.Live() != 4 || o.front != 4+1 || o.back != 2+1 || o.Depleted() != 1 {
-		t.Fatalf("setup: %v, front %d, back %d, %d depleted", err, o.front, o.back, o.Depleted())
+	if err := o.verify(); err != nil || o.Live() != 4 || !slices.Equal(o.waiting(), []Slot{4, 2}) || o.Depleted() != 1 {
+		t.Fatalf("setup: %v, vacant are %v, %d depleted", err, o.waiting(), o.Depleted())
 	}
 	return &o.Set
+}
+
+// waiting returns the vacant slots in the order in which they will be issued.
+func (s *Freelist) waiting() []Slot {
+	all := make([]Slot, s.vacant)
+	s.copyRing(all)
+	return all
 }
 
 const generations handle.ID = 0xffff << 32
@@ -42,21 +50,16 @@ func TestVerifyCitesTheInvariantThatIsBroken(t *testing.T) {
 		{"S3", "too few depleted", func(s *Set) { s.depleted-- }},
 		{"S3", "a live slot marked vacant", func(s *Set) { s.Words[1] += handle.FreeBit + oneGeneration }},
 		{"S3", "a slot forgotten", func(s *Set) { s.Words[2] = handle.FreeBit | s.typeID }},
-		{"F1", "no front", func(s *Set) { s.front = 0 }},
-		{"F1", "no back", func(s *Set) { s.back = 0 }},
-		{"F1", "a front of an empty list", func(s *Set) {
-			s.Words = s.Words[:1]
-			s.vacant, s.back = 0, 0
-		}},
-		{"F2", "a circle", func(s *Set) { s.Words[2] |= 4 + 1 }},
-		{"F2", "a circle of one", func(s *Set) { s.Words[2] |= 2 + 1 }},
-		{"F2", "a link to a live slot", func(s *Set) { s.Words[2] |= 1 + 1 }},
-		{"F2", "a link to a depleted slot", func(s *Set) { s.Words[2] |= 0 + 1 }},
-		{"F2", "a link beyond the slots", func(s *Set) { s.Words[2] |= 7 + 1 }},
-		{"F2", "a front beyond the slots", func(s *Set) { s.front = 1<<32 - 1 }},
-		{"F2", "another back", func(s *Set) { s.back = 4 + 1 }},
-		{"F3", "a list that is cut", func(s *Set) { s.Words[4] &^= rowMask }},
-		{"F3", "a list begun too late", func(s *Set) { s.front = 2 + 1 }},
+		{"F1", "a ring too small", func(s *Set) { s.ring, s.head = s.ring[:1], 0 }},
+		{"F1", "a front behind the ring", func(s *Set) { s.head = len(s.ring) }},
+		{"F1", "a front before the ring", func(s *Set) { s.head = -1 }},
+		{"F2", "a slot twice", func(s *Set) { s.ring[s.at(1)] = 4 }},
+		{"F2", "a live slot", func(s *Set) { s.ring[s.at(1)] = 1 }},
+		{"F2", "a depleted slot", func(s *Set) { s.ring[s.at(1)] = 0 }},
+		{"F2", "a slot beyond all", func(s *Set) { s.ring[s.at(0)] = 7 }},
+		{"F2", "two slots exchanged", func(s *Set) { s.ring[s.at(0)], s.ring[s.at(1)] = 2, 4 }},
+		{"F2", "a ticket drawn twice", func(s *Set) { s.Words[2] = s.Words[2]&^rowMask | s.Words[4]&rowMask }},
+		{"F2", "another front", func(s *Set) { s.ticket++ }},
 		{"G1", "a live slot at generation 0", func(s *Set) { s.Words[1] &^= generations }},
 		{"G1", "a live slot above the highest generation", func(s *Set) { s.highest = 0 }},
 		{"G1", "a live slot at or below the floor", func(s *Set) { s.floor = 1 }},
@@ -64,7 +67,7 @@ func TestVerifyCitesTheInvariantThatIsBroken(t *testing.T) {
 		{"G1", "a vacant slot beyond the last generation", func(s *Set) { s.Words[4] += 6 * oneGeneration }},
 		{"G3", "a new slot while vacant ones wait", func(s *Set) { s.Next = s.typeID | oneGeneration }},
 		{"G3", "a new slot at another generation", func(s *Set) { s.minFree, s.Next = 16, s.typeID|2*oneGeneration }},
-		{"G2", "a depleted slot with a link", func(s *Set) { s.Words[0] |= 1 }},
+		{"G2", "a depleted slot with a ticket", func(s *Set) { s.Words[0] |= 1 }},
 	} {
 		s := sampleSet(t)
 		c.corrupt(s)
@@ -111,7 +114,7 @@ func TestEveryPartOfASetIsInItsDigest(t *testing.T) {
 	for name, change := range map[string]func(s *Set){
 		"typeId":         func(s *Set) { s.typeID = 0 },
 		"generation":     func(s *Set) { s.Words[1] += oneGeneration },
-		"freelist order": func(s *Set) { s.front, s.back = s.back, s.front },
+		"freelist order": func(s *Set) { s.ring[s.at(0)], s.ring[s.at(1)] = 2, 4 },
 		"a slot":         func(s *Set) { s.Words = s.Words[:6] },
 		"depletion":      func(s *Set) { s.depleted++ },
 		"floor":          func(s *Set) { s.floor++ },

@@ -8,7 +8,7 @@ import (
 // Erase removes the item that h names and reports whether there was one.
 // Erasing twice is safe: the second call changes nothing and reports false.
 //
-// Erase takes O(1) time. It moves the item of the last row into the gap, so it
+// Erase takes O(1) amortized time. It moves the item of the last row into the gap, so it
 // changes the order of [Map.All] but no handle. Pointers obtained from
 // [Map.Get] are no longer good.
 func (m *Map[T]) Erase(h handle.Of[T]) bool { return rows.Erase(&m.dense, h) }

@@ -83,7 +83,7 @@
 //
 // # Sources
 //
-// Rows with holes and the freelist through them are the array with holes of "The
+// Rows with holes and the freelist of them are the array with holes of "The
 // ID Lookup Table" (Bitsquid); items in chunks that do not move are from "Data
 // Structures for Game Developers: The Slot Map" (Sean Middleditch); the version
 // beside the item, where the lookup comes by anyway, is from "ECS back and

@@ -8,7 +8,7 @@ import (
 // Erase removes the item that h names and reports whether there was one.
 // Erasing twice is safe: the second call changes nothing and reports false.
 //
-// Erase takes O(1) time and moves no item. The row stays empty until its slot
+// Erase takes O(1) amortized time and moves no item. The row stays empty until its slot
 // is issued again.
 func (m *Map[T]) Erase(h handle.Of[T]) bool { return pages.Erase(m.bound(), h) }
 

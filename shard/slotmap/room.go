@@ -8,10 +8,10 @@ import "unsafe"
 func (m *Map[T]) Reserve(n int) { m.bound().Reserve(n) }
 
 // Shrink gives back the memory of pages without items; inserts make it again
-// where they need it. Items stay where they are and slots as they are, so that
-// 8 bytes per slot of such a page remain, and the first page given back leaves a
-// blank one in the place of all. It takes O(Rows()/64) time, and O(Rows()) for
-// what it gives back.
+// where they need it. Items stay where they are and slots as they are, so that 8
+// bytes per slot of such a page remain, and 4 in the freelist; the first page
+// given back leaves a blank one in the place of all. It takes O(Rows()/64) time,
+// and O(Rows()) for what it gives back.
 func (m *Map[T]) Shrink() { m.bound().Shrink() }
 
 // Clone returns a copy with the same items, handles, freelist order,

@@ -41,6 +41,41 @@ func (s set[T]) bulk() []measure.Case {
 			c := &byHand[T]{load: s.load()}
 			return &measure.Work{Items: half, Prepare: func() { fill(c) }, Body: func() { c.eraseOneByOne(c.shuffled[:half]) }}
 		}),
+		s.newCase("refillitems", "handlemap", func() *measure.Work {
+			c := &packed[T]{load: s.load()}
+			fill(c)
+			return &measure.Work{Items: s.n, Prepare: func() { eraseAtRandom(c) }, Body: c.insertItems}
+		}),
+		s.newCase("refillitems", "slotmap", func() *measure.Work {
+			c := &stable[T]{load: s.load()}
+			fill(c)
+			return &measure.Work{Items: s.n, Prepare: func() { eraseAtRandom(c) }, Body: c.insertItems}
+		}),
+		s.newCase("refillitems", "straight", func() *measure.Work {
+			c := &byHand[T]{load: s.load()}
+			fill(c)
+			return &measure.Work{Items: s.n, Prepare: func() { eraseAtRandom(c) }, Body: c.insertItems}
+		}),
+		s.newCase("clear", "words", func() *measure.Work {
+			c := &byHand[T]{load: s.load()}
+			return &measure.Work{Items: s.n, Prepare: func() { fill(c) }, Body: func() { c.m.clearWords() }}
+		}),
+		s.newCase("digest", "handlemap", func() *measure.Work {
+			c := &packed[T]{load: s.load()}
+			fill(c)
+			return &measure.Work{Items: s.n, Body: func() { sink += c.m.Digest() }}
+		}),
+		s.newCase("digest", "slotmap", func() *measure.Work {
+			c := &stable[T]{load: s.load()}
+			fill(c)
+			return &measure.Work{Items: s.n, Body: func() { sink += c.m.Digest() }}
+		}),
+		s.newCase("digest", "handlemap.halfvacant", func() *measure.Work {
+			c := &packed[T]{load: s.load()}
+			fill(c)
+			c.m.EraseItems(c.shuffled[:half])
+			return &measure.Work{Items: s.n, Body: func() { sink += c.m.Digest() }}
+		}),
 		s.newCase("iterate", "handlemap.All", func() *measure.Work {
 			c := &packed[T]{load: s.load()}
 			fill(c)

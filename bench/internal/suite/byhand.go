@@ -21,6 +21,8 @@ func (c *byHand[T]) insert() {
 	}
 }
 
+func (c *byHand[T]) insertItems() { c.inOrder = c.m.insertItems(c.values, c.inOrder[:0]) }
+
 func (c *byHand[T]) iterate() { sumItems(c.m.items) }
 
 func (c *byHand[T]) lookUp()         { getStraight(c.m, c.inOrder) }

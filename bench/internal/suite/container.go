@@ -29,6 +29,13 @@ func fill(c container) {
 	c.shuffle(c.random())
 }
 
+// eraseAtRandom erases every item that was inserted, so that slots become vacant in
+// random order.
+func eraseAtRandom(c container) {
+	c.shuffle(c.random())
+	c.erase()
+}
+
 // containers returns the containers for items of type T, by the name of the
 // implementation. Handloom's are first.
 func containers[T item]() []implementation[T] {
@@ -89,6 +96,7 @@ var operations = []operation{
 	{op: "create", with: "insert", prepare: func(c container) { c.fresh(false) }, body: container.insert},
 	{op: "insert", prepare: func(c container) { c.fresh(true) }, body: container.insert},
 	{op: "refill", once: fill, prepare: container.clear, body: container.insert},
+	{op: "refillrandom", once: fill, prepare: eraseAtRandom, body: container.insert},
 	{op: "iterate", once: fill, body: container.iterate},
 	{op: "getinorder", once: fill, body: container.lookUp},
 	{op: "get", once: fill, body: container.lookUpShuffled},

@@ -30,6 +30,28 @@ func (m *straight[T]) insert(v T) uint64 {
 	return m.sparse[slot]>>32<<32 | uint64(slot)
 }
 
+// insertItems adds all values and appends their names to names.
+func (m *straight[T]) insertItems(values []T, names []uint64) []uint64 {
+	row := uint64(len(m.items))
+	m.items = append(m.items, values...)
+	for range min(len(values), len(m.free)) {
+		slot := m.free[len(m.free)-1]
+		m.free = m.free[:len(m.free)-1]
+		w := &m.sparse[slot]
+		*w = *w>>32<<32 | row
+		m.meta = append(m.meta, slot)
+		names = append(names, *w>>32<<32|uint64(slot))
+		row++
+	}
+	for ; row < uint64(len(m.items)); row++ {
+		slot := len(m.sparse)
+		m.sparse = append(m.sparse, 1<<32|row)
+		m.meta = append(m.meta, uint32(slot))
+		names = append(names, 1<<32|uint64(slot))
+	}
+	return names
+}
+
 func (m *straight[T]) get(h uint64) (*T, bool) {
 	if i := uint32(h); int(i) < len(m.sparse) {
 		if w := m.sparse[i]; (w^h)>>32 == 0 {
@@ -57,9 +79,14 @@ func (m *straight[T]) erase(h uint64) bool {
 }
 
 func (m *straight[T]) clear() {
+	m.clearWords()
+	m.free = append(m.free, m.meta...)
+	m.items, m.meta = m.items[:0], m.meta[:0]
+}
+
+// clearWords is the part of clear that no map with handles can do without.
+func (m *straight[T]) clearWords() {
 	for _, slot := range m.meta {
 		m.sparse[slot] = (m.sparse[slot]>>32 + 1) << 32
 	}
-	m.free = append(m.free, m.meta...)
-	m.items, m.meta = m.items[:0], m.meta[:0]
 }

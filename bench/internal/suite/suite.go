@@ -67,9 +67,9 @@ var kinds = []struct {
 	n, sizes []int
 	headline func(o Options, c *measure.Case) bool // nil: every case
 }{
-	{family.containers, []int{1e5, 1e6}, []int{8, 64}, allBut("refill")},
+	{family.containers, []int{1e5, 1e6}, []int{8, 64}, allBut("refill", "refillrandom")},
 	{family.tableLookUp, []int{1e5, 1e6}, []int{8, 64}, nil},
-	{family.bulk, []int{1e5, 1e6}, []int{8, 64}, nil},
+	{family.bulk, []int{1e5, 1e6}, []int{8, 64}, allBut("refillitems", "digest")},
 	{family.sorts, []int{1e5, 1e6}, []int{8, 64}, nil},
 	{of(record), []int{1e5}, []int{32}, only("record.emplace", "record.erase")},
 	{of(groups), []int{1e5}, []int{32}, only("groupby")},

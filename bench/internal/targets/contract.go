@@ -19,7 +19,7 @@ var (
 	wide    = []place{{1e6, 64}}
 )
 
-// contract is P1 to P25. Cases are called op/impl, and /workers behind it where
+// contract is P1 to P26. Cases are called op/impl, and /workers behind it where
 // there are several.
 var contract = []clause{
 	{"P1", "InsertItems, warm: of the bulk loop by hand", usual, ratio("insertitems/handlemap", "insertitems/straight"), atMost(1.15)},
@@ -75,4 +75,8 @@ var contract = []clause{
 	{"P25", "the same: 1 worker takes, of 2 in a team", wide, ratio("columnadd/table/1", "columnadd/table/2"), atLeast(1.8)},
 	{"P25", "flush of creates with 4 columns: of one struct as wide", wide, ratio("columncreate/table.4columns", "columncreate/table"), atMost(1.5)},
 	{"P25", "single erase with 4 columns: of one without", wide, ratio("columnerase/table.4columns", "columnerase/table"), noLimit},
+	{"P26", "refill after erases in random order, one by one: of straight Go, LIFO", smaller, ratio("refillrandom/handlemap", "refillrandom/straight"), atMost(1)},
+	{"P26", "refill after erases in random order, one by one: of straight Go, LIFO", larger, ratio("refillrandom/handlemap", "refillrandom/straight"), atMost(1.2)},
+	{"P26", "the same in bulk: of straight Go, LIFO", smaller, ratio("refillitems/handlemap", "refillitems/straight"), atMost(1)},
+	{"P26", "the same in bulk: of straight Go, LIFO", larger, ratio("refillitems/handlemap", "refillitems/straight"), atMost(1.2)},
 }

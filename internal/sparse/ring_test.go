@@ -1,0 +1,127 @@
+package sparse
+
+import (
+	"slices"
+	"testing"
+
+	"handloom/internal/digest"
+	"handloom/shard/handle"
+
+	"pgregory.net/rapid"
+)
+
+// What is vacated first is issued first, however the ring lies: a model with a
+// plain queue, of single and bulk calls in any mix, through growth, copies and
+// Shrink, and however many tickets were drawn before.
+func TestVacantSlotsAreIssuedInTheOrderInWhichTheyBecameVacant(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var o owners
+		o.ticket = rapid.SampledFrom([]uint32{0, 1<<32 - 5, 1<<31 - 3}).Draw(t, "tickets drawn")
+		var queue []Slot
+		o.issue(rapid.IntRange(1, 40).Draw(t, "slots"))
+		for range rapid.IntRange(0, 40).Draw(t, "steps") {
+			switch rapid.IntRange(0, 5).Draw(t, "step") {
+			case 0, 1:
+				ids := o.issue(rapid.IntRange(0, len(queue)).Draw(t, "n"))
+				for i, id := range ids {
+					if Slot(id.ID.Slot()) != queue[i] {
+						t.Fatalf("issued %v, vacated were %v", ids, queue)
+					}
+				}
+				queue = queue[len(ids):]
+			case 2:
+				if len(o.slots) > 0 {
+					row := rapid.IntRange(0, len(o.slots)-1).Draw(t, "row")
+					queue = append(queue, o.slots[row])
+					o.vacate(row)
+				}
+			case 3:
+				queue = append(queue, o.slots...)
+				o.VacateAll(o.slots)
+				o.slots = nil
+			case 4:
+				var marks Marks
+				for row := range o.slots {
+					if rapid.Bool().Draw(t, "marked") {
+						marks.Add(row, len(o.slots), false)
+						queue = append(queue, o.slots[row])
+					}
+				}
+				o.EraseMarked(&marks, o.slots)
+				o.slots = o.slots[:len(o.slots)-marks.Len()]
+			default:
+				o.Shrink()
+				if len(o.ring) != len(queue) {
+					t.Fatalf("after Shrink the ring has room for %d of %d vacant slots", len(o.ring), len(queue))
+				}
+				o = *o.clone()
+			}
+			if !slices.Equal(o.waiting(), queue) || len(o.ring) > max(smallestRing, o.Slots()+o.Slots()/4) {
+				t.Fatalf("vacant are %v, want %v; a ring of %d for %d slots", o.waiting(), queue, len(o.ring), o.Slots())
+			}
+			if err := o.verify(); err != nil {
+				t.Fatal(err)
+			}
+		}
+	})
+}
+
+// A set that is loaded has the digest of the one that was saved, and issues the same
+// slots.
+func TestAFreelistSurvivesASnapshot(t *testing.T) {
+	setWidths(t, 3, 12)
+	rapid.Check(t, func(t *rapid.T) {
+		o := worn(t)
+		loaded, err := reload(&o.Set)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := loaded.Verify(func(Slot, Row) error { return nil }); err != nil {
+			t.Fatal(err)
+		}
+		var want, got digest.Hash
+		o.Digest(&want)
+		loaded.Digest(&got)
+		if want.Sum() != got.Sum() || !slices.Equal(loaded.waiting(), o.waiting()) {
+			t.Fatalf("saved were %v, loaded are %v", o.waiting(), loaded.waiting())
+		}
+	})
+}
+
+// reload gives a new set what the digest of s is of.
+func reload(s *Set) (*Set, error) {
+	var saved []byte
+	tee := digest.NewTee(1<<20, func(piece []byte) { saved = append(saved, piece...) })
+	var h digest.Hash
+	h.Tee(tee)
+	s.Digest(&h)
+	h.Flush()
+	in := digest.NewDecoder(func() ([]byte, error) {
+		piece := saved
+		saved = nil
+		return piece, nil
+	})
+	loaded := &Set{Freelist: s.Unused()}
+	loaded.Load(in)
+	return loaded, in.Err()
+}
+
+// Erases and creates that keep pace allocate nothing, and a Clear makes the ring once.
+func TestTheRingIsMadeOnce(t *testing.T) {
+	var o owners
+	o.issue(1000)
+	o.VacateAll(o.slots)
+	o.slots = o.slots[:0]
+	meta, ids := make([]Slot, 100), make([]handle.ID, 100)
+	if n := testing.AllocsPerRun(100, func() {
+		o.Issue(0, meta, ids)
+		for _, slot := range meta {
+			o.Vacate(slot)
+		}
+	}); n != 0 {
+		t.Errorf("%g allocations", n)
+	}
+	if len(o.ring) != 1000 {
+		t.Errorf("a ring of %d for 1000 slots", len(o.ring))
+	}
+}
