@@ -20,14 +20,14 @@ func (l *Log) openObjects(ctx context.Context) (Blobs, error) {
 	err := patiently(ctx, never, func(ctx context.Context) (err error) {
 		ctx, cancel := context.WithTimeout(ctx, 5*requestTime)
 		defer cancel()
-		o.ObjectStore, err = l.js.ObjectStore(ctx, l.cell.bucket())
+		o.ObjectStore, err = l.js.ObjectStore(ctx, l.cell.Stream())
 		if errors.Is(err, jetstream.ErrBucketNotFound) {
-			o.ObjectStore, err = l.js.CreateObjectStore(ctx, jetstream.ObjectStoreConfig{Bucket: l.cell.bucket(), Replicas: l.o.Replicas})
+			o.ObjectStore, err = l.js.CreateObjectStore(ctx, jetstream.ObjectStoreConfig{Bucket: l.cell.Stream(), Replicas: l.o.Replicas})
 		}
 		return err
 	})
 	if err != nil {
-		return nil, fmt.Errorf("cluster: the object store %s: %w", l.cell.bucket(), err)
+		return nil, fmt.Errorf("cluster: the object store %s: %w", l.cell.Stream(), err)
 	}
 	return o, nil
 }

@@ -4,23 +4,12 @@ import (
 	"fmt"
 	"time"
 
+	"handloom/cluster/cells"
 	"handloom/journal"
 )
 
 // A CellID names a cell: its stream, and the subject of that.
-type CellID uint64
-
-// String returns the number in 16 hexadecimal digits.
-func (c CellID) String() string { return fmt.Sprintf("%016x", uint64(c)) }
-
-// Stream returns the name of the cell's stream.
-func (c CellID) Stream() string { return "HANDLOOM-" + c.String() }
-
-// Subject returns the subject of the cell's stream: who may publish on it owns the world.
-func (c CellID) Subject() string { return "handloom.cell." + c.String() }
-
-// bucket returns the name of the cell's snapshots, where JetStream keeps them.
-func (c CellID) bucket() string { return "HANDLOOM-" + c.String() }
+type CellID = cells.ID
 
 // Options of a Log. The zero value serves.
 type Options struct {

@@ -29,7 +29,7 @@ type carrier struct {
 }
 
 const (
-	askTime    = 5 * time.Second
+	askTime    = 2 * time.Second // for an answer; then the parcel goes again
 	firstRetry = time.Millisecond
 	lastRetry  = time.Second
 )
@@ -178,6 +178,8 @@ func (v *voyage) receive(ctx context.Context, b []byte) (cursor uint64, err erro
 	if err != nil {
 		return 0, fmt.Errorf("cells: a parcel of %v: %w", p.from, err)
 	}
+	ctx, cancel := context.WithTimeout(ctx, askTime) // behind which nobody waits for the answer
+	defer cancel()
 	if _, err := v.world.Submit(ctx, record); err != nil {
 		return 0, err
 	}

@@ -251,3 +251,35 @@ func TestASecondItemOfAKeyIsNotFound(t *testing.T) {
 	again := step(twins[1:], "twin")
 	find("twin", again[0])
 }
+
+// An index is not taken for that of another history, in which the same handles were
+// given to items of other keys.
+func TestADirectoryIsThatOfItsHistory(t *testing.T) {
+	ctx := t.Context()
+	r := newRegister(t)
+	var begin, other store.Checkpoint
+	step := func(to *store.Checkpoint, create ...string) {
+		t.Helper()
+		if _, err := r.play(ctx, nil, create, nil); err != nil {
+			t.Fatal(err)
+		}
+		if err := r.Checkpoint(ctx, to); err != nil {
+			t.Fatal(err)
+		}
+	}
+	step(&begin)
+	step(&other, "b")
+	for _, to := range []*store.Checkpoint{&begin, &other} {
+		if err := r.Rollback(ctx, to); err != nil {
+			t.Fatal(err)
+		}
+		if to == &begin {
+			step(new(store.Checkpoint), "a")
+		}
+	}
+	_, a := r.names.Find("a")
+	_, b := r.names.Find("b")
+	if a || !b {
+		t.Errorf("found: a %t, b %t; b is there", a, b)
+	}
+}

@@ -152,6 +152,11 @@ func TestAMessageThatHaltsIsSkippedByItsNumber(t *testing.T) {
 		if _, wrong := b.heard(); wrong != 1 { // 31 behind 29
 			t.Errorf("%d words were not those that were to come; one is left out", wrong)
 		}
+		b.hearer.look(t, func() {
+			if n := b.hearer.of(b.ids[0]).Count; n != words-1 {
+				t.Errorf("%d words were heard, want %d", n, words-1)
+			}
+		})
 		b.end()
 	})
 }

@@ -52,7 +52,8 @@ type road struct {
 type heard struct {
 	From  cells.ID
 	Next  uint64 // number of the word that is to come
-	Wrong int    // words that were others
+	Count int
+	Wrong int // words that were others
 }
 
 // An order is from a client that repeats it until it knows that it was obeyed: its keys
@@ -175,6 +176,7 @@ func (g *town) hear(w *store.Writer, from cells.ID, m *word) error {
 		h.Wrong++
 	}
 	h.Next = m.N + 1
+	h.Count++
 	return nil
 }
 

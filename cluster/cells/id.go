@@ -27,6 +27,12 @@ const idDigits = 16
 // String returns the ID as 16 hexadecimal digits.
 func (id ID) String() string { return fmt.Sprintf("%0*x", idDigits, uint64(id)) }
 
+// Stream returns the name by which servers know the log of the cell.
+func (id ID) Stream() string { return "HANDLOOM-" + id.String() }
+
+// Subject returns the subject of the log: who may publish on it owns the cell.
+func (id ID) Subject() string { return "handloom.cell." + id.String() }
+
 var errID = errors.New("an ID of a cell is 16 hexadecimal digits, not all 0")
 
 // ParseID is the inverse of [ID.String].

@@ -58,7 +58,7 @@ func New[M any](s *store.Store, o Options[M]) (*Outbox[M], error) {
 	if err := program.Codable(); err != nil {
 		return nil, fmt.Errorf("cells: messages cannot become bytes: %w", err)
 	}
-	out.core = carrier{store: s, limit: limit, program: program, schema: digest.SchemaHash(program.Schema())}
+	out.core = carrier{store: s, limit: limit, program: program, schema: digest.SchemaHash(name + " of " + program.Schema())}
 	var errs [3]error
 	errs[0] = out.core.pairs.register(s, name)
 	out.sent, errs[1] = store.Register(s, o.table(name+" sent", limit))

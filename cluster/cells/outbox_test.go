@@ -167,6 +167,11 @@ func TestMessagesComeOnceAndInOrder(t *testing.T) {
 	if got := b.mustSend(t, a.own); len(got) != 0 || b.out.Cursor(a.own) != 4 {
 		t.Errorf("received again: %v", got)
 	}
+	for _, table := range b.Stats().Tables {
+		if table.Name == "message arrived" && table.Live != 0 {
+			t.Errorf("%d messages are kept", table.Live)
+		}
+	}
 	for _, known := range []uint64{3, 1} {
 		a.tell(t, func(q store.Queue) { a.out.Acked(q, b.own, known) })
 		a.mustSend(t, b.own)

@@ -16,7 +16,8 @@ import (
 //
 //	version u8 | schema [16] | from u64 | to u64 | first u64 | count u32 | messages
 //
-// schema names the type of the messages, whose bytes are those of package digest.
+// schema names the outbox and the type of its messages, whose bytes are those of package
+// digest.
 type parcel struct {
 	from, to ID
 	first    uint64
@@ -35,7 +36,7 @@ const (
 var (
 	errParcel  = errors.New("the bytes are no parcel")
 	errAddress = errors.New("it is for another cell")
-	errSchema  = errors.New("its messages are of another type: another version of the program sent it")
+	errSchema  = errors.New("its messages are of another outbox, or type: another version of the program sent it")
 )
 
 // head returns the bytes of p without its messages.

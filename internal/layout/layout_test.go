@@ -74,7 +74,7 @@ var mayImport = map[string][]string{
 	"guide/internal/site":      {},
 	"guide/internal/swarm":     {"store", "tasks"},
 	"guide":                    {"guide/internal/site", "internal/chart", "internal/interrupt"},
-	"cluster":                  {"world", "journal", "internal/wire"},
+	"cluster":                  {"cluster/cells", "world", "journal", "internal/wire"},
 	"cluster/cells":            {"internal/digest", "internal/wire", "store", "world"},
 	"cluster/internal/servers": {},
 	"cluster/internal/arena":   {"store", "world"},

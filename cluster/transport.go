@@ -1,0 +1,73 @@
+package cluster
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/nats-io/nats.go"
+
+	"handloom/cluster/cells"
+)
+
+// Transport returns what carries messages to and from other cells, for the Run of a
+// [cells.Outbox], over the connection of the Log: a parcel is a request, on a subject of
+// the cell that it is for. Whoever may publish there can forge messages: give that right
+// to nodes alone, as that of the log. A message longer than what the servers take in one
+// piece (max_payload) never arrives.
+func (l *Log) Transport() cells.Transport { return (*transport)(l) }
+
+type transport Log
+
+// mostAnswers are parcels that a node looks at at a time; others wait.
+const mostAnswers = 64
+
+func mail(cell CellID) string { return "handloom.mail." + cell.String() }
+
+func (t *transport) Ask(ctx context.Context, to CellID, parcel []byte) (cursor uint64, err error) {
+	ctx, cancel := (*Log)(t).untilClosed(ctx)
+	defer cancel()
+	reply, err := t.conn.RequestWithContext(ctx, mail(to), parcel)
+	switch {
+	case errors.Is(err, nats.ErrNoResponders):
+		return 0, fmt.Errorf("cluster: %v: %w", to, cells.ErrNobody)
+	case err != nil:
+		return 0, fmt.Errorf("cluster: %w", (*Log)(t).told(ctx, err))
+	case len(reply.Data) != 8:
+		return 0, fmt.Errorf("cluster: %v answered %d bytes, and not a number", to, len(reply.Data))
+	}
+	return binary.LittleEndian.Uint64(reply.Data), nil
+}
+
+// Serve answers on every node of the cell, but only the answer of the owner is sent: the
+// first one that comes is taken.
+func (t *transport) Serve(ctx context.Context, cell CellID, answer func(ctx context.Context, parcel []byte) (uint64, error)) error {
+	ctx, cancel := (*Log)(t).untilClosed(ctx)
+	defer cancel()
+	parcels := make(chan *nats.Msg, mostAnswers)
+	sub, err := t.conn.ChanSubscribe(mail(cell), parcels)
+	if err != nil {
+		return fmt.Errorf("cluster: %w", (*Log)(t).told(ctx, err))
+	}
+	defer func() { _ = sub.Unsubscribe() }()
+	var answers sync.WaitGroup
+	defer answers.Wait()
+	for range mostAnswers {
+		answers.Go(func() {
+			for {
+				select {
+				case m := <-parcels:
+					if cursor, err := answer(ctx, m.Data); err == nil {
+						_ = m.Respond(binary.LittleEndian.AppendUint64(nil, cursor))
+					}
+				case <-ctx.Done():
+					return
+				}
+			}
+		})
+	}
+	<-ctx.Done()
+	return context.Cause(ctx)
+}

@@ -1,0 +1,261 @@
+package cluster_test
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"testing"
+	"time"
+
+	"handloom/cluster"
+	"handloom/cluster/cells"
+	"handloom/store"
+	"handloom/world"
+)
+
+// A counter is a program that sends the numbers from 1 to another cell, and checks those
+// that come from there.
+type counter struct {
+	*store.Store
+	out   *cells.Outbox[int]
+	count *store.Table[count] // one row
+	own   cells.ID
+	other cells.ID
+}
+
+type count struct{ Sent, Received, Wrong int }
+
+const (
+	numbers = 3000
+	perTick = 10
+)
+
+func newCounter(t testing.TB, workers int, own, other cells.ID) *counter {
+	t.Helper()
+	s, err := store.New(store.Options{Workers: workers})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := &counter{Store: s, own: own, other: other}
+	var errs [2]error
+	c.out, errs[0] = cells.New(s, cells.Options[int]{})
+	c.count, errs[1] = store.Register(s, store.TableOptions[count]{})
+	if err := errors.Join(errs[:]...); err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+func (c *counter) options() world.Options {
+	return world.Options{
+		Program: "counter", Hz: 100, SnapshotTicks: 100, DigestTicks: 4, Tick: c.out.Tick(c.tick),
+		Init: func(_ context.Context, w *store.Writer) error {
+			_, err := c.count.Insert(w, count{})
+			return errors.Join(err, c.out.Init(w, c.own))
+		},
+	}
+}
+
+func (c *counter) tick(ctx context.Context, _ *store.Writer, _ world.Tick) error {
+	for _, n := range c.count.All() {
+		for _, m := range c.out.Received() {
+			n.Received++
+			if *m != n.Received {
+				n.Wrong++
+			}
+		}
+		err := c.Each(ctx, 1, func(_ context.Context, _ int, q store.Queue) error {
+			for range min(perTick, numbers-n.Sent) {
+				n.Sent++
+				c.out.Send(q, c.other, n.Sent)
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// A post is a node of a counter.
+type post struct {
+	*counter
+	log   *cluster.Log
+	world *world.World
+	stop  context.CancelFunc
+	ended sync.WaitGroup
+	err   error
+}
+
+func startPost(t testing.TB, s cluster.Servers, blobs cluster.Blobs, c *counter) *post {
+	t.Helper()
+	l, err := cluster.Open(t.Context(), s, c.own, cluster.Options{Snapshots: blobs})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w, err := world.Open(t.Context(), c.Store, l, c.options())
+	if err != nil {
+		t.Fatal(errors.Join(err, l.Close()))
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	p := &post{counter: c, log: l, world: w, stop: stop}
+	p.ended.Go(func() { p.err = w.Run(ctx) })
+	p.ended.Go(func() { _ = c.out.Run(ctx, w, l.Transport()) })
+	return p
+}
+
+// kill ends a node as a kill would: its connection first.
+func (p *post) kill(t testing.TB) {
+	t.Helper()
+	if err := p.log.Close(); err != nil {
+		t.Error(err)
+	}
+	p.stop()
+	p.ended.Wait()
+	if !errors.Is(p.err, context.Canceled) && !errors.Is(p.err, cluster.ErrClosed) {
+		t.Errorf("the world ended with %v", p.err)
+	}
+	dead, cancel := context.WithCancel(context.Background())
+	cancel()
+	_ = p.world.Close(dead)
+}
+
+// look returns how far a node is, and whether all that it sent has arrived.
+func (p *post) look(t testing.TB) (n count, arrived bool) {
+	t.Helper()
+	if why := p.world.Status().Halted; why != "" {
+		t.Fatal(why)
+	}
+	err := p.world.Read(context.Background(), func(context.Context, world.Tick) error {
+		for _, c := range p.count.All() {
+			n = *c
+		}
+		arrived = p.out.Room() == 1<<16
+		for _, pair := range p.out.Pairs() {
+			if pair.Err != nil {
+				t.Error(pair.Err)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n, arrived
+}
+
+// Two cells on two nodes each send each other numbers by way of three servers, while their
+// owners are killed one after another. Each number arrives once and in order.
+func TestMessagesBetweenCellsArriveOnce(t *testing.T) {
+	c := startServers(t, 3, nil)
+	ids := [2]cells.ID{cells.NewID(), cells.NewID()}
+	var blobs [2]cluster.Blobs
+	var posts [4]*post
+	open := func(i int) {
+		cell := i / 2
+		posts[i] = startPost(t, cluster.URLs(c.URLs(i%3)), blobs[cell], newCounter(t, 1+i%2, ids[cell], ids[1-cell]))
+	}
+	for i := range posts {
+		if i%2 == 0 {
+			blobs[i/2] = cluster.Folder(t.TempDir())
+		}
+		open(i)
+	}
+	wait := func(what string, is func() bool) {
+		t.Helper()
+		late := time.Now().Add(patience)
+		for !is() {
+			if time.Now().After(late) {
+				t.Fatalf("this never came: %s", what)
+			}
+			time.Sleep(10 * time.Millisecond)
+		}
+	}
+	kills := 0
+	for _, share := range []int{1, 3} { // fifths of the numbers
+		for cell := range ids {
+			p := posts[2*cell:][:2]
+			wait("more numbers", func() bool {
+				n, _ := p[0].look(t)
+				m, _ := p[1].look(t)
+				return max(n.Received, m.Received) >= numbers*share/5
+			})
+			for i := range p {
+				if p[i].world.Status().Owner {
+					p[i].kill(t)
+					open(2*cell + i)
+					kills++
+					break
+				}
+			}
+		}
+	}
+	wait("all numbers", func() bool {
+		all := true
+		for _, p := range posts {
+			n, arrived := p.look(t)
+			all = all && arrived && n.Sent == numbers && n.Received == numbers
+		}
+		return all
+	})
+	for i, p := range posts {
+		if n, _ := p.look(t); n.Wrong > 0 {
+			t.Errorf("node %d: %d numbers came twice, or not in their order", i, n.Wrong)
+		}
+		p.kill(t)
+	}
+	t.Logf("%d numbers each way, %d owners killed", numbers, kills)
+	if kills < 3 {
+		t.Error("hardly anybody was killed")
+	}
+}
+
+// A parcel for a cell that no node serves is told at once; so is one for a Log that is
+// closed.
+func TestATransportTellsThatNobodyIsThere(t *testing.T) {
+	l := openLog(t, cluster.Embedded(t.TempDir()), cells.NewID(), cluster.Options{Snapshots: cluster.Folder(t.TempDir())})
+	by := l.Transport()
+	if _, err := by.Ask(t.Context(), cells.NewID(), []byte("parcel")); !errors.Is(err, cells.ErrNobody) {
+		t.Errorf("Ask: %v; want ErrNobody", err)
+	}
+	own := cells.NewID()
+	ctx, stop := context.WithCancel(t.Context())
+	var ended sync.WaitGroup
+	ended.Go(func() {
+		if err := by.Serve(ctx, own, func(_ context.Context, parcel []byte) (uint64, error) {
+			if string(parcel) != "parcel" {
+				return 0, errors.New("another one")
+			}
+			return 7, nil
+		}); !errors.Is(err, context.Canceled) {
+			t.Errorf("Serve: %v", err)
+		}
+	})
+	late := time.Now().Add(patience)
+	for {
+		cursor, err := by.Ask(t.Context(), own, []byte("parcel"))
+		if err == nil && cursor == 7 {
+			break
+		}
+		if time.Now().After(late) {
+			t.Fatalf("Ask: %d, %v", cursor, err)
+		}
+	}
+	short, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	if _, err := by.Ask(short, own, []byte("letter")); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("an answer that is an error: %v; want none", err)
+	}
+	stop()
+	ended.Wait()
+	ended.Go(func() {
+		if err := by.Serve(t.Context(), own, nil); !errors.Is(err, cluster.ErrClosed) {
+			t.Errorf("Serve of a Log that is closed: %v", err)
+		}
+	})
+	if err := l.Close(); err != nil {
+		t.Error(err)
+	}
+	ended.Wait()
+}
