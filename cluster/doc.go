@@ -1,6 +1,7 @@
 // Package cluster keeps the log of a world on several machines: Log is a [world.Log] on a
 // stream of NATS JetStream, which a quorum of servers acknowledges. It is a module of its
 // own, so that who needs one machine alone inherits nothing.
+// The guide's page is guide/several-machines.md.
 //
 // # Terms
 //

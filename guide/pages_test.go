@@ -106,6 +106,37 @@ func TestFilesThatPagesNameExist(t *testing.T) {
 	}
 }
 
+// named is a page that the comment of a Go file names.
+var named = regexp.MustCompile(`guide/([a-z-]+\.md)`)
+
+// Comments of the library lead to pages that there are, and those of every package that
+// can be imported to one at least.
+func TestCommentsNamePages(t *testing.T) {
+	library, public := library(t)
+	for _, folder := range library {
+		files, err := filepath.Glob(filepath.Join("..", folder, "*.go"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		names := 0
+		for _, file := range files {
+			text, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, m := range named.FindAllSubmatch(text, -1) {
+				names++
+				if _, err := os.Stat(string(m[1])); err != nil {
+					t.Errorf("%s names a page that there is not: %v", file, err)
+				}
+			}
+		}
+		if names == 0 && slices.Contains(public, folder) {
+			t.Errorf("no comment of package %s names a page of the guide", folder)
+		}
+	}
+}
+
 // A link leads to a page, or to a section of one, or to a file of the repository.
 func TestLinksLeadSomewhere(t *testing.T) {
 	sections := make(map[string][]string)

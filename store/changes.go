@@ -24,6 +24,8 @@ import (
 // costs a few words per flush; the other two cost a copy of the erased items and of the
 // handles, and in the flushes of a frame behind its first a visit to what that changed
 // before.
+//
+// The guide's page is guide/changes.md.
 func Created[T any](t TableOf[T]) iter.Seq2[Handle[T], *T] {
 	of := t.resource().table
 	if !of.changed("Created") {

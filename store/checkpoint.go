@@ -15,6 +15,8 @@ var ErrCheckpoint = errors.New("no usable checkpoint")
 // it. The zero Checkpoint is ready to use and empty. It may be used again and
 // again, for one store, and keeps the memory that the largest state took; a few
 // of them in turn are a history. It must not be copied, as go vet tells.
+//
+// The guide's page is guide/netcode.md.
 type Checkpoint struct {
 	_      noCopy
 	store  *Store

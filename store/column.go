@@ -23,6 +23,8 @@ import (
 // ones, unless [Column.Set] says otherwise, and part of digests, checkpoints and
 // snapshots like the items themselves. Inserts cost nothing for it, and each erase of a
 // single item in a Write some 5 ns.
+//
+// The guide's pages are guide/columns.md and guide/optional-parts.md.
 type Column[T, C any] struct {
 	core column
 }
@@ -195,6 +197,8 @@ func (c *Column[T, C]) Written() iter.Seq[Handle[T]] {
 // what Written lists go by the name of the column. Exchange joins a Write, or a system that names both in its
 // Writes, while no pass runs in it; anywhere else it is [ErrPhase]. It is an error for
 // columns of two tables, and for those with Clone or Links.
+//
+// The guide's page is guide/neighbours.md.
 func Exchange[T, C any](ctx context.Context, a, b *Column[T, C]) error {
 	return exchange(ctx, &a.core, &b.core)
 }

@@ -15,6 +15,8 @@ import (
 // They are good until the next flush or reorder: until a flush has commands for one
 // of the two tables, or a Rollback or a [Writer] changes one. Of and ForEach panic
 // from then on. Changes through [Maps] count when Maps is called.
+//
+// The guide's pages are guide/events.md and guide/parents-and-children.md.
 type Groups[T, K any] struct {
 	_     noCopy
 	core  grouping

@@ -10,6 +10,8 @@ import (
 
 // Loop calls a function at a fixed rate: the clock of a simulation, whose ticks
 // all stand for the same time, however long they take.
+//
+// The guide's page is guide/frames.md.
 type Loop struct {
 	Hz         int // ticks per second; 0: 60
 	MaxCatchUp int // ticks that may be run without a pause behind one that came late

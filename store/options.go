@@ -15,6 +15,8 @@ const MaxShards = 64
 
 // TableOptions configure a table of items of type T. The zero TableOptions are
 // good.
+//
+// The guide's page is guide/size-a-table.md.
 type TableOptions[T any] struct {
 	Name       string // unique in the store; "": the name of T
 	Shards     int    // 1 to 64; 0: 1. A hot type is spread by giving it more

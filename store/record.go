@@ -13,6 +13,8 @@ import (
 //
 // A queue that is given more than its limit fails as a whole: what it holds is
 // dropped and its pass returns [ErrQueueFull].
+//
+// The guide's page is guide/spawn-and-kill.md.
 type Queue record.Queue
 
 // Erase records that the item id names is to be erased, whichever table of the

@@ -10,6 +10,8 @@ import (
 // Report says what a flush did. The one that Flush returns is good until the
 // next flush; [Report.Clone] keeps it. As JSON it reads back equal, durations
 // included.
+//
+// The guide's page is guide/flush.md.
 type Report struct {
 	Epoch   uint64        `json:"epoch"`                   // flushes with commands so far, this one included
 	Total   Counts        `json:"total"`                   // over all tables, and commands that name no table

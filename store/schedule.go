@@ -89,6 +89,8 @@ func (Other) resource() resource { return resource{} }
 // that new items get and the order of rows, whether a limit is met, the counters of
 // reports and what [Created] lists, and whether a provisional handle that one
 // system left to another is still of the batch. It is the same in every run.
+//
+// The guide's page is guide/systems.md.
 type Schedule struct {
 	store     *Store
 	plan      *schedule.Schedule

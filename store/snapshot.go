@@ -81,6 +81,8 @@ func (c *Checkpoint) WriteTo(w io.Writer) (n int64, err error) {
 //
 // It shares the gate with Read and joins a Read or a Write. Its errors are those
 // of [Checkpoint.WriteTo].
+//
+// The guide's page is guide/save-and-load.md.
 func (s *Store) Snapshot(ctx context.Context, w io.Writer) error {
 	p, err := s.enter(ctx, opInspect)
 	if err != nil {

@@ -15,6 +15,8 @@ import (
 // change while they live. It does what a [Table] does, but for ordering, and
 // passes step over the gaps that erases leave; take it where a *T has to stay
 // good across flushes.
+//
+// The guide's page is guide/size-a-table.md.
 type StableTable[T any] struct {
 	maps  [MaxShards]*pages.Stable // by typeId & 63; unused entries point at an empty map
 	core  table

@@ -48,6 +48,8 @@ const (
 
 // Store holds tables and divides all work on them into phases. New makes one;
 // the package comment says which goroutine may do what.
+//
+// The guide's page is guide/phases.md.
 type Store struct {
 	options Options
 	gate    lock

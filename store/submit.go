@@ -27,6 +27,8 @@ var (
 
 // Receipt says what became of a call of [Store.Submit] or [Claim.Submit]. It is the caller's own, good
 // for ever and for any goroutine.
+//
+// The guide's page is guide/server.md.
 type Receipt struct {
 	call *record.Call
 }

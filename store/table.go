@@ -11,6 +11,8 @@ import (
 
 // Table holds all items of one type T in a store, packed: items move when others
 // are erased, so that passes run over slices without gaps. [Register] makes one.
+//
+// The guide's pages are guide/quick-start.md and guide/size-a-table.md.
 type Table[T any] struct {
 	maps  [MaxShards]*rows.Dense // by typeId & 63; unused entries point at an empty map
 	core  table

@@ -1,5 +1,6 @@
 // Package tasks runs n independent tasks on several goroutines and returns
 // when all of them have run.
+// The guide's page is guide/container.md.
 //
 // [Run] runs one phase: a set of tasks with a beginning and an end. [WithTeam]
 // keeps the goroutines ready between phases, because starting one on another

@@ -1,5 +1,6 @@
 // Package cells lets cells talk to each other, each message exactly once. A cell is a store
 // with one log: a world of package world, on any number of nodes.
+// The guide's page is guide/several-machines.md.
 //
 // # Terms
 //

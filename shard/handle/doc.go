@@ -1,4 +1,5 @@
 // Package handle defines the 64-bit handle, the name of one item.
+// The guide's page is guide/handles.md.
 //
 // # Layout
 //

@@ -1,5 +1,6 @@
 // Package handlemap is the packed container: items of one type lie side by side
 // in a dense array and are named by handles that never dangle.
+// The guide's page is guide/container.md.
 //
 // # Terms
 //

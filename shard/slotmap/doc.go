@@ -1,5 +1,6 @@
 // Package slotmap is the stable container: an item keeps its address for as
 // long as it lives, and is named by a handle that never dangles.
+// The guide's page is guide/container.md.
 //
 // # Terms
 //
