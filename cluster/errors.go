@@ -23,19 +23,21 @@ var (
 	ErrCorrupt = errors.New("cluster: corrupt")
 
 	// ErrBehind says that the stream is shorter than what this node has of it: servers
-	// have lost records that they had acknowledged. See [Reseed].
-	ErrBehind = errors.New("cluster: the stream is shorter than what was read of it")
+	// have lost records that they had acknowledged. It is [fs.ErrClosed], too, which halts
+	// a world. See [Reseed].
+	ErrBehind error = forGood("cluster: the stream is shorter than what was read of it")
 
 	// ErrOtherStream says that the stream has another record where this node's journal
 	// has one: it is another log. See [Reseed].
 	ErrOtherStream = errors.New("cluster: the stream is another one than the journal's")
 
 	// ErrClosed says that the Log is closed. It is [fs.ErrClosed], too.
-	ErrClosed error = closed{}
+	ErrClosed error = forGood("cluster: the log is closed")
 )
 
-type closed struct{}
+// forGood is an error behind which a Log takes nothing more.
+type forGood string
 
-func (closed) Error() string { return "cluster: the log is closed" }
+func (e forGood) Error() string { return string(e) }
 
-func (closed) Unwrap() error { return fs.ErrClosed }
+func (forGood) Unwrap() error { return fs.ErrClosed }

@@ -34,8 +34,10 @@ type Log struct {
 	tail      place // the last record and message, if it is known
 
 	mutex    sync.Mutex
-	seen     place    // the record that was read or appended last
-	verified []uint64 // snapshots that were read back
+	seen     place     // the record that was read or appended last
+	most     uint64    // the highest position of any that was
+	short    time.Time // since when the leader says that the stream ends before that; zero: it does not
+	verified []uint64  // snapshots that were read back
 }
 
 var _ world.Log = (*Log)(nil)

@@ -72,14 +72,15 @@ const (
 	mostStrikes = 3
 
 	// beyondTime is how long one of several servers may say that the stream is shorter than
-	// it was. A leader that was cut off, and knows it not yet, says so for a while.
-	beyondTime = 12 * time.Second
+	// it was. A leader that was cut off says so until it knows: it looks every 10 s whether
+	// it has heard of the others in the last 10 s.
+	beyondTime = 20 * time.Second
 )
 
 // judge returns the error that ends the reading, if err is one.
 func (r *reader) judge(err error) error {
 	switch {
-	case errors.Is(err, ErrTrimmed):
+	case errors.Is(err, ErrTrimmed), errors.Is(err, ErrBehind):
 		return err
 	case errors.Is(err, errBeyond):
 		if r.beyond.IsZero() {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
 )
@@ -40,7 +41,7 @@ func (l *Log) ends(ctx context.Context) (first uint64, end place, err error) {
 	}
 	s := &info.State
 	if s.Msgs == 0 {
-		return s.LastSeq + 1, place{seq: s.LastSeq}, nil
+		return s.LastSeq + 1, place{seq: s.LastSeq}, l.shrunk(0)
 	}
 	var m message
 	if err := l.get(ctx, s.LastSeq, &m); err != nil {
@@ -51,7 +52,25 @@ func (l *Log) ends(ctx context.Context) (first uint64, end place, err error) {
 		// Its owner died, or goes on.
 		end = place{at: m.number - 1, sum: m.before, seq: s.LastSeq}
 	}
-	return s.FirstSeq, end, nil
+	return s.FirstSeq, end, l.shrunk(end.at)
+}
+
+// shrunk says that the stream has lost records, if its leader has said for long enough
+// that it ends before one that was read or appended here.
+func (l *Log) shrunk(last uint64) error {
+	l.mutex.Lock()
+	defer l.mutex.Unlock()
+	switch {
+	case last >= l.most:
+		l.short = time.Time{}
+		return nil
+	case l.short.IsZero():
+		l.short = time.Now()
+	}
+	if time.Since(l.short) < l.doubt {
+		return nil
+	}
+	return fmt.Errorf("%w: record %d was, and the last of stream %s is %d", ErrBehind, l.most, l.cell.Stream(), last)
 }
 
 // get asks the stream leader for a message.
@@ -123,7 +142,7 @@ func (l *Log) lastSeen(at uint64) (place, bool) {
 func (l *Log) see(p place) {
 	l.mutex.Lock()
 	defer l.mutex.Unlock()
-	l.seen = p
+	l.seen, l.most = p, max(l.most, p.at)
 }
 
 // notThere reports whether err says that there is no such message.

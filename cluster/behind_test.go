@@ -1,0 +1,52 @@
+package cluster_test
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"testing"
+
+	"handloom/cluster"
+)
+
+// Servers that come back with an older stream are found out by logs that are open, not only
+// by Open: a world would else wait for ever for a record that is gone.
+func TestAStreamThatShrinksIsFoundOut(t *testing.T) {
+	c := startServers(t, 1, nil)
+	s := cluster.URLs(c.URLs(0))
+	owner, follower := openLog(t, s, 1, alone(t)), openLog(t, s, 1, alone(t))
+	fill(t, owner, 20)
+	wantRecords(t, follower, 0, 20, record)
+
+	js, name := operator(t, c), cluster.CellID(1).Stream()
+	stream, err := js.Stream(t.Context(), name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := js.DeleteStream(t.Context(), name); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := js.CreateStream(t.Context(), stream.CachedInfo().Config); err != nil {
+		t.Fatal(err)
+	}
+	fill(t, openLog(t, s, 1, alone(t)), 10)
+
+	for _, l := range []*cluster.Log{owner, follower} {
+		_, append := l.Append(t.Context(), 20, record(21))
+		_, tail := l.Tail(t.Context())
+		read := l.Read(t.Context(), 20, func(uint64, []byte) error { return errEnough })
+		for _, err := range []error{append, tail, read} {
+			if !errors.Is(err, cluster.ErrBehind) || !errors.Is(err, fs.ErrClosed) {
+				t.Errorf("want ErrBehind, for good: %v", err)
+			}
+		}
+	}
+	// What was read from the start again is no sign of it.
+	again := openLog(t, s, 1, alone(t))
+	wantRecords(t, again, 0, 10, record)
+	wantRecords(t, again, 4, 5, record)
+	fill(t, again, 12)
+	if at, err := again.Tail(context.Background()); at != 12 || err != nil {
+		t.Errorf("record %d, %v", at, err)
+	}
+}
