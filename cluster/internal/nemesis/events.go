@@ -44,7 +44,7 @@ var kinds = []Kind{
 	{"kill-server", "SIGKILL of a server that does not lead the stream", 3, [2]time.Duration{0, 2000 * ms}, false, leaderLives, func(e *event) { e.kill(e.other()) }},
 	{"kill-leader", "SIGKILL of the server that leads the stream", 2, [2]time.Duration{0, 3000 * ms}, false, leaderLost, func(e *event) { e.kill(e.leader) }},
 	{"kill-owner-leader", "SIGKILL of both at once", 2, [2]time.Duration{0, 3000 * ms}, false, leaderLost, func(e *event) { e.kill(e.owner.member, e.leader) }},
-	{"kill-servers", "SIGKILL of all servers", 1, [2]time.Duration{0, 500 * ms}, false, allLost, func(e *event) { e.kill(e.fleet.servers[:]...) }},
+	{"kill-servers", "SIGKILL of all servers", 1, [2]time.Duration{0, 500 * ms}, false, allLost, (*event).killServers},
 	{"kill-all", "SIGKILL of all servers and nodes", 1, [2]time.Duration{0, 500 * ms}, false, allLost, (*event).killAll},
 	{"stop-owner", "SIGSTOP of the owner, which goes on as a zombie", 6, [2]time.Duration{100 * ms, 2500 * ms}, true, leaderLives, func(e *event) { e.pause(e.owner.member) }},
 	{"stop-follower", "SIGSTOP of another node", 1, [2]time.Duration{500 * ms, 2500 * ms}, false, leaderLives, func(e *event) { e.pause(e.follower().member) }},
@@ -70,6 +70,7 @@ type event struct {
 	owner   *node   // when it began
 	leader  *member // when it began
 	victims []string
+	failed  error // what was to be done, and could not be
 
 	at         time.Duration // since the run began
 	before     uint32        // the term
@@ -134,6 +135,13 @@ func (e *event) killNodes() {
 		all = append(all, n.member)
 	}
 	e.kill(all...)
+}
+
+func (e *event) killServers() {
+	e.kill(e.fleet.servers[:]...)
+	if e.fleet.o.Canary == restoredServers {
+		e.failed = e.fleet.restoreServers()
+	}
 }
 
 func (e *event) killAll() {
@@ -212,7 +220,9 @@ func (e *event) happen(ctx context.Context) error {
 	then, _, _ := e.owner.look()
 	begun := time.Now()
 	f.gaps.begin()
-	e.do(e)
+	if e.do(e); e.failed != nil {
+		return e.failed
+	}
 	e.wait(ctx)
 	if e.random.IntN(2) == 0 {
 		f.net.Reset()

@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"context"
 	"io/fs"
+	"os"
 	"time"
 
 	"handloom/world"
@@ -15,6 +16,27 @@ import (
 var Canaries = map[string]string{
 	"ack-before-append": "a log that acknowledges a record and appends it a moment later",
 	"altered-record":    "a log that gives a follower other bytes than were appended, now and then",
+	restoredServers:     "servers that come back, all at once, with what they had at a kill-servers before",
+}
+
+const restoredServers = "restored-servers"
+
+// restoreServers copies what all servers have, none of which runs, the first time, and
+// gives it back to them from then on.
+func (f *fleet) restoreServers() error {
+	for _, s := range f.servers {
+		has, had := f.dir(s.name), f.dir(s.name+"-had")
+		if _, err := os.Stat(had); err == nil {
+			if err := os.RemoveAll(has); err != nil {
+				return err
+			}
+			has, had = had, has
+		}
+		if err := os.CopyFS(had, os.DirFS(has)); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // faulty returns l with a fault.

@@ -133,7 +133,7 @@ func (r *run) events(ctx context.Context, log world.Log) error {
 			break
 		}
 		r.note(e)
-		if err := r.check(ctx, log); err != nil {
+		if err := r.check(ctx, log); err != nil && ctx.Err() == nil {
 			return err
 		}
 	}
@@ -200,8 +200,8 @@ func (r *run) draw() Kind {
 	return k
 }
 
-// checkTime is how long a check of the log may take.
-const checkTime = time.Minute
+// checkTime is how long a check of the log may take, with all that there ever was.
+const checkTime = 5 * time.Minute
 
 // check looks at the log now and then, and plays it from a snapshot.
 func (r *run) check(ctx context.Context, log world.Log) error {
@@ -209,9 +209,10 @@ func (r *run) check(ctx context.Context, log world.Log) error {
 		return nil
 	}
 	r.checked = time.Now()
-	ctx, cancel := context.WithTimeout(ctx, checkTime)
-	defer cancel()
-	if err := r.auditor.Check(ctx, log, program(r.Hz), replayWorkers); err != nil {
+	err := patiently(ctx, func(ctx context.Context) error {
+		return r.auditor.Check(ctx, log, program(r.Hz), replayWorkers)
+	})
+	if err != nil {
 		return fmt.Errorf("the check of the log: %w", err)
 	}
 	r.result.Checks++
@@ -219,12 +220,33 @@ func (r *run) check(ctx context.Context, log world.Log) error {
 	return nil
 }
 
-// finish ends the nodes and checks everything.
+// patiently tries something again while servers may be choosing leaders: snapshots have
+// their own, whose loss is no outage.
+func patiently(ctx context.Context, try func(ctx context.Context) error) error {
+	ctx, cancel := context.WithTimeout(ctx, checkTime)
+	defer cancel()
+	for {
+		err := try(ctx)
+		if err == nil || ctx.Err() != nil {
+			return err
+		}
+		time.Sleep(askEvery)
+	}
+}
+
+// finish ends the nodes and checks everything. What is wrong already may keep the check
+// from an end.
 func (r *run) finish(log world.Log) error {
-	if err := r.fleet.stopNodes(); err != nil && !r.fleet.bad() {
+	err := r.fleet.stopNodes()
+	all := func(ctx context.Context) error { return r.auditor.Finish(ctx, log, program(r.Hz), replayWorkers) }
+	if r.fleet.bad() {
+		ctx, cancel := context.WithTimeout(context.Background(), startTime)
+		defer cancel()
+		_ = all(ctx)
+		return nil
+	}
+	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), 10*checkTime)
-	defer cancel()
-	return r.auditor.Finish(ctx, log, program(r.Hz), replayWorkers)
+	return patiently(context.Background(), all)
 }
