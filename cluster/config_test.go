@@ -22,6 +22,7 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"handloom/cluster"
+	"handloom/cluster/cells"
 	"handloom/cluster/internal/servers"
 )
 
@@ -124,8 +125,16 @@ func TestServersOfTheGuideGiveNodesTheirRights(t *testing.T) {
 	if err := l.Trim(t.Context(), 4); err != nil {
 		t.Error(err)
 	}
-	if _, err := l.StepDown(t.Context()); err != nil {
+	begin := time.Now()
+	_, err = l.StepDown(t.Context())
+	for err != nil && time.Since(begin) < patience { // it stays while another server is behind
+		_, err = l.StepDown(t.Context())
+	}
+	if err != nil {
 		t.Error(err)
+	}
+	if cursor, err := askOneself(t, l, 7); err != nil || cursor != 3 {
+		t.Errorf("a message to the cell: %d, %v", cursor, err)
 	}
 	if err := enters(t, as("cell-7", "seven"), 8); err == nil {
 		t.Error("the nodes of cell 7 have rights in cell 8")
@@ -133,6 +142,24 @@ func TestServersOfTheGuideGiveNodesTheirRights(t *testing.T) {
 	if err := enters(t, as("cell-7", "wrong"), 7); err == nil {
 		t.Error("a wrong password does")
 	}
+}
+
+// askOneself sends a parcel of three bytes to the cell of a log, whose node answers with
+// the length.
+func askOneself(t *testing.T, l *cluster.Log, cell cluster.CellID) (cursor uint64, err error) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	ended := make(chan error, 1)
+	go func() {
+		ended <- l.Transport().Serve(ctx, cell, func(_ context.Context, parcel []byte) (uint64, error) { return uint64(len(parcel)), nil })
+	}()
+	for err = cells.ErrNobody; errors.Is(err, cells.ErrNobody); {
+		cursor, err = l.Transport().Ask(ctx, cell, []byte("abc"))
+	}
+	cancel()
+	<-ended
+	return cursor, err
 }
 
 // enters says why a log cannot be opened, within a moment.

@@ -107,7 +107,7 @@ func Example() {
 	from, fromWorld := found(ctx, west, east, Player{Name: ada, X: 90, DX: 4})
 	to, toWorld := found(ctx, east, 0)
 
-	// Both in this process; between machines it is a Transport of the program's own.
+	// Both in this process; between machines it is the Transport of a cluster.Log.
 	// region run
 	by := cells.Local()
 	ended := make(chan error, 4)
