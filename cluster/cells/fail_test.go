@@ -278,3 +278,38 @@ func TestARestoredSenderStopsThePair(t *testing.T) {
 		b.end()
 	})
 }
+
+// astray takes every parcel to one cell.
+type astray struct {
+	cells.Transport
+	to cells.ID
+}
+
+func (a astray) Ask(ctx context.Context, _ cells.ID, parcel []byte) (uint64, error) {
+	return a.Transport.Ask(ctx, a.to, parcel)
+}
+
+// A parcel that comes to another cell than the one it is for is not taken there.
+func TestAParcelThatGoesAstrayIsNotTaken(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newTwo(t)
+		other := cells.NewID()
+		wrong := start(t, newTown(t, 1, cells.Options[word]{}).from(other), locked{world.Memory()}, b.by)
+		b.hear(b.by)
+		straight := b.by
+		b.by = nil
+		b.send()
+		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+		defer cancel()
+		_ = b.sender.out.Run(ctx, b.sender.world, astray{straight, other})
+		if pair := wrong.pair(t, b.ids[0]); pair.Received > 0 {
+			t.Errorf("%d messages were taken", pair.Received)
+		}
+		b.sender.carry(straight)
+		until(t, "all words", b.allHeard)
+		if err := wrong.kill(t); err != nil {
+			t.Error(err)
+		}
+		b.end()
+	})
+}

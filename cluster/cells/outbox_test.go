@@ -301,9 +301,10 @@ func TestBadParcelsAreRefused(t *testing.T) {
 	if _, err := b.out.Open(append(good, 0)); err == nil {
 		t.Error("a byte is left, and it is taken for a parcel")
 	}
-	if other := newPost(t, cells.Options[int]{}); other.out != nil {
-		if _, err := other.out.Open(good); err == nil || !strings.Contains(err.Error(), "another version") {
-			t.Errorf("messages of another type: %v", err)
-		}
+	if _, err := newPost(t, cells.Options[int]{}).out.Open(good); err == nil || !strings.Contains(err.Error(), "another outbox, or type") {
+		t.Errorf("messages of another type: %v", err)
+	}
+	if _, err := newTown(t, 1, cells.Options[word]{Name: "whisper"}).out.Open(good); err == nil || !strings.Contains(err.Error(), "another outbox, or type") {
+		t.Errorf("messages of another outbox: %v", err)
 	}
 }
