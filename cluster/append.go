@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
 )
@@ -83,8 +84,10 @@ const appendTime = 2 * requestTime
 func (l *Log) send(ctx context.Context, behind uint64, b []byte) (seq uint64, err error) {
 	ctx, cancel := context.WithTimeout(ctx, appendTime)
 	defer cancel()
+	begin := time.Now()
 	ack, err := l.js.Publish(ctx, l.cell.Subject(), b,
 		jetstream.WithExpectLastSequence(behind), jetstream.WithExpectStream(l.cell.Stream()), jetstream.WithRetryAttempts(0))
+	l.asked(begin, err)
 	if err != nil {
 		return 0, err
 	}

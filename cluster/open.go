@@ -36,6 +36,7 @@ type Log struct {
 	mutex    sync.Mutex
 	seen     place     // the record that was read or appended last
 	most     uint64    // the highest position of any that was
+	failing  time.Time // since when no question was answered; zero: the last one was
 	short    time.Time // since when the leader says that the stream ends before that; zero: it does not
 	verified []uint64  // snapshots that were read back
 }

@@ -2,12 +2,14 @@ package cluster
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 	"time"
 
 	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
 )
 
 // Servers are those that keep the streams: [Embedded] or [URLs].
@@ -38,6 +40,7 @@ const (
 	pingTime      = time.Second // a server that stands still is left after two of them
 	reconnectWait = 50 * time.Millisecond
 	dialTime      = 2 * time.Second
+	leaveTime     = requestTime * 9 / 10 // so that a question without an answer is enough
 )
 
 // connect returns a connection that comes back by itself, and what to call when it is
@@ -72,6 +75,28 @@ func (s Servers) connect(ctx context.Context) (*nats.Conn, func(), error) {
 			done()
 			return nil, nil, fmt.Errorf("cluster: no server answers: %w", err)
 		}
+	}
+}
+
+// asked notes what came of a question that was asked at a time. When nothing is answered
+// for leaveTime, another server is dialed: the one that is connected may live on and be cut
+// off from all others, which neither side of a connection sees.
+func (l *Log) asked(at time.Time, err error) {
+	l.mutex.Lock()
+	defer l.mutex.Unlock()
+	var api *jetstream.APIError
+	switch {
+	case err == nil, errors.As(err, &api) && api.Code < 500: // 503: it knows no leader
+		l.failing = time.Time{}
+		return
+	case errors.Is(err, context.Canceled): // who asked waits no longer
+		return
+	case l.failing.IsZero():
+		l.failing = at
+	}
+	if time.Since(l.failing) >= leaveTime && len(l.conn.Servers()) > 1 {
+		l.failing = time.Time{}
+		_ = l.conn.ForceReconnect() // or it is closed
 	}
 }
 

@@ -35,7 +35,9 @@ func (l *Log) told(ctx context.Context, err error) error {
 func (l *Log) ends(ctx context.Context) (first uint64, end place, err error) {
 	ctx, cancel := context.WithTimeout(ctx, requestTime)
 	defer cancel()
+	begin := time.Now()
 	info, err := l.stream.Info(ctx)
+	l.asked(begin, err)
 	if err != nil {
 		return 0, place{}, fmt.Errorf("cluster: the last record: %w", err)
 	}
@@ -75,7 +77,9 @@ func (l *Log) shrunk(last uint64) error {
 
 // get asks the stream leader for a message.
 func (l *Log) get(ctx context.Context, seq uint64, m *message) error {
+	begin := time.Now()
 	raw, err := l.stream.GetMsg(ctx, seq)
+	l.asked(begin, err)
 	if err != nil {
 		return fmt.Errorf("cluster: message %d: %w", seq, err)
 	}
