@@ -7,12 +7,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net"
+	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/nats-io/nats.go"
 
 	"handloom/cluster"
 	"handloom/cluster/internal/audit"
@@ -32,6 +36,12 @@ func (c *child) node(ctx context.Context, words []string) error {
 	if err := errors.Join(err1, err2); err != nil {
 		return err
 	}
+	file, err := os.OpenFile(filepath.Join(words[1], "log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	log := slog.New(slog.NewTextHandler(file, nil))
 	j, err := journal.Open(filepath.Join(words[1], "journal"), journal.Options{Sync: journal.Every(time.Second), SegmentBytes: 1 << 20})
 	if err != nil {
 		return err
@@ -40,13 +50,18 @@ func (c *child) node(ctx context.Context, words []string) error {
 	if cut, ok := j.WasCut(); ok {
 		c.say("cut %+v", cut)
 	}
-	l, err := openLog(ctx, cluster.URLs(strings.Split(words[4], ",")), cluster.Options{Journal: j})
+	log.Info("start")
+	l, err := openLog(ctx, cluster.URLs(strings.Split(words[4], ","),
+		nats.ConnectHandler(func(c *nats.Conn) { log.Info("connected", "server", c.ConnectedServerName()) }),
+		nats.ReconnectHandler(func(c *nats.Conn) { log.Info("connected", "server", c.ConnectedServerName()) }),
+		nats.DisconnectErrHandler(func(_ *nats.Conn, err error) { log.Info("disconnected", "err", err) }),
+	), cluster.Options{Journal: j})
 	if err != nil {
 		return ended(ctx, err)
 	}
 	defer l.Close()
 	for ctx.Err() == nil {
-		if err := c.play(ctx, workers, hz, faulty(l, words[5])); err != nil {
+		if err := c.play(ctx, workers, hz, faulty(l, words[5]), log); err != nil {
 			return err
 		}
 	}
@@ -86,7 +101,7 @@ func ended(ctx context.Context, err error) error {
 }
 
 // play opens the world and plays it until ctx ends, or the servers keep it from opening.
-func (c *child) play(ctx context.Context, workers, hz int, l world.Log) error {
+func (c *child) play(ctx context.Context, workers, hz int, l world.Log, log *slog.Logger) error {
 	g, err := newGame(workers)
 	if err != nil {
 		return err
@@ -95,6 +110,7 @@ func (c *child) play(ctx context.Context, workers, hz int, l world.Log) error {
 	if err != nil {
 		if !forGood(err) {
 			c.say("wait %s", strings.ReplaceAll(err.Error(), "\n", "; "))
+			log.Info("open", "err", err)
 			time.Sleep(watchEvery)
 			return nil
 		}
@@ -106,8 +122,9 @@ func (c *child) play(ctx context.Context, workers, hz int, l world.Log) error {
 	}
 	var all sync.WaitGroup
 	all.Go(func() { serve(listener, w, g) })
-	all.Go(func() { c.watch(ctx, w) })
+	all.Go(func() { c.watch(ctx, w, log) })
 	c.say("listen %s", listener.Addr())
+	log.Info("open", "status", w.Status())
 	err = w.Run(ctx)
 	listener.Close()
 	late, cancel := context.WithTimeout(context.Background(), 5*time.Second)
@@ -136,13 +153,18 @@ func (c *child) tell(p audit.Played) {
 
 const watchEvery = 50 * time.Millisecond
 
-// watch says how the world does, until ctx ends.
-func (c *child) watch(ctx context.Context, w *world.World) {
+// watch says how the world does, until ctx ends, and logs what changes.
+func (c *child) watch(ctx context.Context, w *world.World, log *slog.Logger) {
+	var was world.Status
 	for range time.Tick(watchEvery) {
 		if ctx.Err() != nil {
 			return
 		}
 		s := w.Status()
+		if s.Owner != was.Owner || s.Term != was.Term || s.AppendErr != was.AppendErr || s.SaveErr != was.SaveErr || s.Halted != was.Halted {
+			log.Info("world", "status", s, "append_max", s.AppendMax)
+			was = s
+		}
 		if s.Halted != "" {
 			return
 		}

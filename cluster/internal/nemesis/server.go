@@ -19,7 +19,7 @@ const startTime = 20 * time.Second
 func (c *child) server(ctx context.Context, name, dir string, routes []string) error {
 	const nobody = "127.0.0.1:1"
 	s, err := server.NewServer(&server.Options{
-		ServerName: name, Host: "127.0.0.1", Port: server.RANDOM_PORT, NoSigs: true, LogFile: filepath.Join(dir, "log"),
+		ServerName: name, Host: "127.0.0.1", Port: server.RANDOM_PORT, NoSigs: true, Logtime: true, LogFile: filepath.Join(dir, "log"),
 		JetStream: true, StoreDir: dir, SyncAlways: true,
 		Cluster: server.ClusterOpts{Name: "nemesis", Host: "127.0.0.1", Port: server.RANDOM_PORT, NoAdvertise: true, Advertise: nobody},
 		Routes:  server.RoutesFromStr(strings.Join(routes, ",")),
