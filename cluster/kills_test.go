@@ -153,7 +153,8 @@ func TestNothingIsLostWhenNodesAndServersAreKilled(t *testing.T) {
 	}
 	kills := 0
 	down := -1 // a server
-	for begin, round := time.Now(), 0; time.Since(begin) < lasting; round++ {
+	term := func() uint32 { return nodes[0].world.Status().Term }
+	for begin, round := time.Now(), 0; time.Since(begin) < lasting || kills < 4 || term() < 3; round++ {
 		seen.wantTicks(t, 10+random.Uint64N(30))
 		switch {
 		case down >= 0 && round%3 == 0:
@@ -198,8 +199,8 @@ func TestNothingIsLostWhenNodesAndServersAreKilled(t *testing.T) {
 	l := openLog(t, cluster.URLs(c.URLs(0)), killed, nodes[0].o)
 	terms := wantMarks(t, l, seen, all)
 	t.Logf("%d kills, %d terms, %d ticks; %d calls applied, %d not, %d uncertain", kills, terms, seen.at(), len(all.applied), len(all.not), len(all.uncertain))
-	if kills < 3 || terms < 2 || len(all.applied) < 20 {
-		t.Error("nothing much happened")
+	if len(all.applied) == 0 {
+		t.Error("nothing happened")
 	}
 }
 

@@ -71,9 +71,9 @@ func TestARecordInPartsIsThereWholeOrNotAtAll(t *testing.T) {
 	s := cluster.Embedded(t.TempDir())
 	l, other := openLog(t, s, 1, alone(t)), openLog(t, s, 1, alone(t))
 	reader := make(chan error)
-	go func() { reader <- readRecords(t.Context(), other, 0, 24, long) }()
-	for n := uint64(1); n <= 24; n++ {
-		if n%5 == 3 || n == 24 {
+	go func() { reader <- readRecords(t.Context(), other, 0, 14, long) }()
+	for n := uint64(1); n <= 14; n++ {
+		if n%5 == 3 || n == 14 {
 			dead := bytes.Repeat([]byte("dead"), 700<<10)
 			if err := other.PublishParts(ctx, dead, 1+int(n/5)%3); err != nil {
 				t.Fatal(err)
@@ -89,8 +89,8 @@ func TestARecordInPartsIsThereWholeOrNotAtAll(t *testing.T) {
 	if err := <-reader; err != nil {
 		t.Error(err)
 	}
-	for after := range uint64(24) {
-		wantRecords(t, openLog(t, s, 1, alone(t)), after, min(24, after+2), long)
+	for after := uint64(1); after < 14; after += 3 {
+		wantRecords(t, openLog(t, s, 1, alone(t)), after, after+1, long)
 	}
 }
 
