@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"sync"
 	"time"
 
@@ -16,6 +17,7 @@ import (
 // A Log is the log of a cell, for one node. Its methods may be called by any goroutine.
 type Log struct {
 	cell   CellID
+	writer uint32 // names what this Log saves
 	o      Options
 	conn   *nats.Conn
 	js     jetstream.JetStream
@@ -38,7 +40,7 @@ type Log struct {
 	most     uint64    // the highest position of any that was
 	failing  time.Time // since when no question was answered; zero: the last one was
 	short    time.Time // since when the leader says that the stream ends before that; zero: it does not
-	verified []uint64  // snapshots that were read back
+	verified []image   // snapshots that were read back
 }
 
 var _ world.Log = (*Log)(nil)
@@ -83,7 +85,7 @@ func Open(ctx context.Context, servers Servers, cell CellID, o Options) (*Log, e
 
 // connect returns a Log without a stream.
 func connect(ctx context.Context, servers Servers, cell CellID, o Options) (*Log, error) {
-	l := &Log{cell: cell, o: o}
+	l := &Log{cell: cell, o: o, writer: rand.Uint32()}
 	if o.Replicas > 1 {
 		l.doubt = beyondTime
 	}

@@ -18,7 +18,11 @@ import (
 )
 
 // A snapshot is two blobs: its bytes, and, once they were read back, their SHA-256. One
-// without the other does not count.
+// without the other does not count. Several nodes may save one of the same record, so the
+// names have the writer in them:
+//
+//	<cell>-<record>-<writer>.snap
+//	<cell>-<record>-<writer>.sum
 const (
 	snapshotExt = ".snap"
 	sumExt      = ".sum"
@@ -29,8 +33,45 @@ const (
 	blobTime = 15 * time.Second
 )
 
-func (l *Log) blob(at uint64, ext string) string {
-	return fmt.Sprintf("%v-%016x%s", l.cell, at, ext)
+// An image is a snapshot by its name, without what says which of the blobs.
+type image struct {
+	at   uint64
+	name string
+}
+
+func (l *Log) image(at uint64) image {
+	return image{at, fmt.Sprintf("%v-%016x-%08x", l.cell, at, l.writer)}
+}
+
+// images are all snapshots of the cell, newest first, those included that do not count.
+func (l *Log) images(ctx context.Context) (counts, all []image, err error) {
+	var names []string
+	err = l.reach(ctx, func(ctx context.Context) (err error) {
+		names, err = l.blobs.List(ctx)
+		return err
+	})
+	if err != nil {
+		return nil, nil, fmt.Errorf("cluster: snapshots: %w", err)
+	}
+	for _, name := range names {
+		name, ok := strings.CutSuffix(name, snapshotExt)
+		part := strings.Split(name, "-")
+		if !ok || len(part) != 3 || part[0] != l.cell.String() {
+			continue
+		}
+		if at, err := strconv.ParseUint(part[1], 16, 64); err == nil {
+			all = append(all, image{at, name})
+		}
+	}
+	slices.SortFunc(all, func(a, b image) int {
+		return cmp.Or(cmp.Compare(b.at, a.at), strings.Compare(a.name, b.name))
+	})
+	for _, i := range all {
+		if slices.Contains(names, i.name+sumExt) {
+			counts = append(counts, i)
+		}
+	}
+	return counts, all, nil
 }
 
 // Save keeps what write writes as the snapshot of the state behind the record at, reads it
@@ -38,22 +79,23 @@ func (l *Log) blob(at uint64, ext string) string {
 func (l *Log) Save(ctx context.Context, at uint64, write func(w io.Writer) error) error {
 	ctx, cancel := l.untilClosed(ctx)
 	defer cancel()
-	sum, err := l.put(ctx, at, write)
+	i := l.image(at)
+	sum, err := l.put(ctx, i, write)
 	if err == nil {
-		err = l.readBack(ctx, at, sum)
+		err = l.readBack(ctx, i, sum)
 	}
 	if err == nil {
-		err = l.blobs.Put(ctx, l.blob(at, sumExt), bytes.NewReader(sum))
+		err = l.blobs.Put(ctx, i.name+sumExt, bytes.NewReader(sum))
 	}
 	if err != nil {
 		return l.told(ctx, fmt.Errorf("cluster: snapshot of record %d: %w", at, err))
 	}
-	l.noteVerified(at)
+	l.noteVerified(i)
 	return l.removeOld(ctx)
 }
 
 // put writes the snapshot and returns the sum of what was written.
-func (l *Log) put(ctx context.Context, at uint64, write func(w io.Writer) error) (sum []byte, err error) {
+func (l *Log) put(ctx context.Context, i image, write func(w io.Writer) error) (sum []byte, err error) {
 	pr, pw := io.Pipe()
 	h := sha256.New()
 	written := make(chan struct{})
@@ -61,15 +103,15 @@ func (l *Log) put(ctx context.Context, at uint64, write func(w io.Writer) error)
 		defer close(written)
 		pw.CloseWithError(write(io.MultiWriter(pw, h)))
 	}()
-	err = l.blobs.Put(ctx, l.blob(at, snapshotExt), pr)
+	err = l.blobs.Put(ctx, i.name+snapshotExt, pr)
 	pr.CloseWithError(cmp.Or(err, io.ErrClosedPipe))
 	<-written
 	return h.Sum(nil), err
 }
 
 // readBack fails unless the snapshot has this sum.
-func (l *Log) readBack(ctx context.Context, at uint64, sum []byte) error {
-	r, err := l.blobs.Get(ctx, l.blob(at, snapshotExt))
+func (l *Log) readBack(ctx context.Context, i image, sum []byte) error {
+	r, err := l.blobs.Get(ctx, i.name+snapshotExt)
 	if err != nil {
 		return err
 	}
@@ -83,78 +125,103 @@ func (l *Log) readBack(ctx context.Context, at uint64, sum []byte) error {
 }
 
 // verify reads a snapshot back, once, that this node or another one has saved.
-func (l *Log) verify(ctx context.Context, at uint64) error {
-	if l.isVerified(at) {
+func (l *Log) verify(ctx context.Context, i image) error {
+	if l.isVerified(i) {
 		return nil
 	}
-	r, err := l.blobs.Get(ctx, l.blob(at, sumExt))
+	r, err := l.blobs.Get(ctx, i.name+sumExt)
 	if err != nil {
 		return err
 	}
 	sum, err := io.ReadAll(io.LimitReader(r, 2*sha256.Size))
 	if err = errors.Join(err, r.Close()); err == nil {
-		err = l.readBack(ctx, at, sum)
+		err = l.readBack(ctx, i, sum)
 	}
 	if err == nil {
-		l.noteVerified(at)
+		l.noteVerified(i)
 	}
 	return err
 }
 
-func (l *Log) isVerified(at uint64) bool {
-	l.mutex.Lock()
-	defer l.mutex.Unlock()
-	return slices.Contains(l.verified, at)
+// verifyAny verifies one of the snapshots of a record.
+func (l *Log) verifyAny(ctx context.Context, images []image, at uint64) (err error) {
+	for _, i := range images {
+		if i.at != at {
+			continue
+		}
+		if err = l.verify(ctx, i); err == nil {
+			return nil
+		}
+	}
+	return err
 }
 
-func (l *Log) noteVerified(at uint64) {
+func (l *Log) isVerified(i image) bool {
 	l.mutex.Lock()
 	defer l.mutex.Unlock()
-	l.verified = append(l.verified[max(0, len(l.verified)-keptSnapshots):], at)
+	return slices.Contains(l.verified, i)
 }
 
-// removeOld removes all snapshots but the two newest.
+func (l *Log) noteVerified(i image) {
+	l.mutex.Lock()
+	defer l.mutex.Unlock()
+	l.verified = append(l.verified[max(0, len(l.verified)-keptSnapshots):], i)
+}
+
+// removeOld removes all snapshots behind which two newer ones count, and what is left of
+// those that were never whole.
 func (l *Log) removeOld(ctx context.Context) error {
-	saved, err := l.Saved(ctx)
-	if err != nil || len(saved) <= keptSnapshots {
+	counts, all, err := l.images(ctx)
+	if err != nil {
 		return err
 	}
-	for _, at := range saved[keptSnapshots:] {
+	newest := positions(counts)
+	if len(newest) < keptSnapshots {
+		return nil
+	}
+	for _, i := range all {
+		if i.at >= newest[keptSnapshots-1] {
+			continue
+		}
 		// One that was removed halfway does not count.
-		if err := errors.Join(l.blobs.Delete(ctx, l.blob(at, sumExt)), l.blobs.Delete(ctx, l.blob(at, snapshotExt))); err != nil {
-			return fmt.Errorf("cluster: snapshot of record %d, which is not needed any more: %w", at, err)
+		if err := errors.Join(l.blobs.Delete(ctx, i.name+sumExt), l.blobs.Delete(ctx, i.name+snapshotExt)); err != nil {
+			return l.told(ctx, fmt.Errorf("cluster: snapshot of record %d, which is not needed any more: %w", i.at, err))
 		}
 	}
 	return nil
+}
+
+// positions are those of images that are in order, each once.
+func positions(images []image) (at []uint64) {
+	for _, i := range images {
+		at = append(at, i.at)
+	}
+	return slices.Compact(at)
 }
 
 // Saved returns the positions of the snapshots, newest first.
 func (l *Log) Saved(ctx context.Context) (at []uint64, err error) {
 	ctx, cancel := l.untilClosed(ctx)
 	defer cancel()
-	var names []string
-	err = l.reach(ctx, func(ctx context.Context) (err error) {
-		names, err = l.blobs.List(ctx)
-		return err
-	})
+	counts, _, err := l.images(ctx)
 	if err != nil {
-		return nil, l.told(ctx, fmt.Errorf("cluster: snapshots: %w", err))
+		return nil, l.told(ctx, err)
 	}
-	for _, name := range names {
-		hex, isSum := strings.CutSuffix(strings.TrimPrefix(name, l.cell.String()+"-"), sumExt)
-		n, err := strconv.ParseUint(hex, 16, 64)
-		if isSum && err == nil && l.blob(n, sumExt) == name && slices.Contains(names, l.blob(n, snapshotExt)) {
-			at = append(at, n)
-		}
-	}
-	slices.SortFunc(at, func(a, b uint64) int { return cmp.Compare(b, a) })
-	return at, nil
+	return positions(counts), nil
 }
 
 // Load opens a snapshot.
 func (l *Log) Load(ctx context.Context, at uint64) (r io.ReadCloser, err error) {
+	counts, _, err := l.images(ctx)
+	if err != nil {
+		return nil, l.told(ctx, err)
+	}
+	i := slices.IndexFunc(counts, func(i image) bool { return i.at == at })
+	if i < 0 {
+		return nil, fmt.Errorf("cluster: snapshot of record %d: %w", at, fs.ErrNotExist)
+	}
 	err = l.reach(ctx, func(context.Context) (err error) {
-		r, err = l.blobs.Get(ctx, l.blob(at, snapshotExt))
+		r, err = l.blobs.Get(ctx, counts[i].name+snapshotExt)
 		return err
 	})
 	if err != nil {
@@ -187,15 +254,16 @@ func (l *Log) Trim(ctx context.Context, through uint64) error {
 }
 
 func (l *Log) trim(ctx context.Context, through uint64) error {
-	saved, err := l.Saved(ctx)
+	counts, _, err := l.images(ctx)
 	if err != nil {
 		return err
 	}
-	if len(saved) < keptSnapshots || saved[keptSnapshots-1] < through {
+	newest := positions(counts)
+	if len(newest) < keptSnapshots || newest[keptSnapshots-1] < through {
 		return errNotEnough
 	}
-	for _, at := range saved[:keptSnapshots] {
-		if err := l.verify(ctx, at); err != nil {
+	for _, at := range newest[:keptSnapshots] {
+		if err := l.verifyAny(ctx, counts, at); err != nil {
 			return fmt.Errorf("snapshot of record %d: %w", at, err)
 		}
 	}

@@ -119,8 +119,8 @@ func (w *World) applyTick(ctx context.Context, r *record, h head, from origin) e
 	if w.o.Applied != nil {
 		w.o.Applied(ctx, Outcome{Tick: h.shown(), Owner: from.own, Replay: from.replay})
 	}
-	if from.own {
-		w.saveIfDue(ctx)
+	if !from.replay {
+		w.saveIfDue(ctx, from.own)
 	}
 	return nil
 }

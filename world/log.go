@@ -29,7 +29,8 @@ type Log interface {
 	Tail(ctx context.Context) (at uint64, err error)
 
 	// Silence is how long there must have been no record before another World may
-	// own the log. 0: a lock keeps others out.
+	// own the log. 0: a lock keeps others out. Where none does, followers save snapshots,
+	// and the owner if they do not.
 	Silence() time.Duration
 
 	// Save keeps what write writes as the snapshot of the state behind the record at

@@ -129,7 +129,7 @@ func (w *World) load(ctx context.Context, serves func(h head) bool) (found bool,
 			return false, fmt.Errorf("world: snapshot of record %d: %w", at, err)
 		}
 		w.setHead(h)
-		w.saver.tick = h.tick
+		w.saver.tick, w.saver.saved = h.tick, h.at
 		w.noteSaved(h.tick)
 		return true, nil
 	}
@@ -155,14 +155,19 @@ type saver struct {
 	tick  uint64        // of the newest that was begun
 	saved uint64        // position of the newest that the log has
 	done  chan struct{} // closed when it is saved; nil: there is none
+	asked chan struct{} // closed when it is known what others have saved; nil: nobody asks
+	other uint64        // position of the newest that others have saved, once asked is closed
 }
 
-func (s *saver) busy() bool {
-	if s.done == nil {
+func (s *saver) busy() bool { return isOpen(s.done) }
+
+// isOpen reports whether c is to be closed.
+func isOpen(c chan struct{}) bool {
+	if c == nil {
 		return false
 	}
 	select {
-	case <-s.done:
+	case <-c:
 		return false
 	default:
 		return true
@@ -170,29 +175,69 @@ func (s *saver) busy() bool {
 }
 
 func (s *saver) wait() {
-	if s.done != nil {
-		<-s.done
+	for _, c := range []chan struct{}{s.done, s.asked} {
+		if c != nil {
+			<-c
+		}
 	}
 }
 
 // saveIfDue copies the state if it is time for a snapshot, and has it saved while
-// ticks go on.
-func (w *World) saveIfDue(ctx context.Context) {
-	s := &w.saver
-	if w.at().tick < s.tick+uint64(w.o.SnapshotTicks) || s.busy() {
+// ticks go on. On a log that others may own followers save, a little earlier, and the owner
+// if none has, for copying is a pause.
+func (w *World) saveIfDue(ctx context.Context, owner bool) {
+	s, h := &w.saver, w.at()
+	every := uint64(w.o.SnapshotTicks)
+	shared := w.log.Silence() > 0
+	if shared && !owner {
+		every -= every / 4
+	}
+	if shared && h.tick+max(1, every/8) == s.tick+every && !isOpen(s.asked) {
+		s.asked = begin(func() { w.askOthers() })
+	}
+	if h.tick < s.tick+every || s.busy() || shared && w.othersSaved(&h) {
 		return
 	}
-	s.tick = w.at().tick
+	s.tick = h.tick
 	if err := w.copyInto(ctx, &s.image); err != nil {
 		w.noteUnsaved(err)
 		return
 	}
+	s.done = begin(func() { _ = w.save(w.life, &s.image) })
+}
+
+// begin has f done beside the ticks, and closes what it returns behind it.
+func begin(f func()) chan struct{} {
 	done := make(chan struct{})
-	s.done = done
 	go func() {
 		defer close(done)
-		_ = w.save(w.life, &s.image)
+		f()
 	}()
+	return done
+}
+
+// askOthers asks the log for the newest snapshot.
+func (w *World) askOthers() {
+	saved, err := w.log.Saved(w.life)
+	if err != nil {
+		w.noteUnsaved(fmt.Errorf("world: %w", err))
+	}
+	if len(saved) > 0 {
+		w.saver.other = saved[0]
+	}
+}
+
+// othersSaved reports whether another World has saved a snapshot since the newest that this
+// one knows of, as far as it was asked for.
+func (w *World) othersSaved(h *head) bool {
+	s := &w.saver
+	if isOpen(s.asked) || s.other <= s.saved || s.other > h.at {
+		return false
+	}
+	// There is at most one tick in a record.
+	s.saved, s.tick = s.other, h.tick-min(h.tick, h.at-s.other)
+	w.noteSaved(s.tick)
+	return true
 }
 
 // saveNow saves a snapshot before it returns.

@@ -24,7 +24,7 @@ type Status struct {
 	Refused    uint64        `json:"refused"`                // times that the log did not take a record at once
 	AppendErr  string        `json:"append_error,omitempty"` // why it did not the last time, if it has taken none since
 	Overtaken  uint64        `json:"overtaken"`              // records that came too late: another World owned the log
-	SavedTick  uint64        `json:"saved_tick"`             // of the newest snapshot
+	SavedTick  uint64        `json:"saved_tick"`             // of the newest snapshot; that of another World is of this tick at least
 	SavedAge   time.Duration `json:"saved_age_ns"`           // since it was saved, or the World opened
 	SaveErr    string        `json:"save_error,omitempty"`   // why the one that was to follow was not
 	PassedOver int           `json:"passed_over"`            // snapshots that could not be read
