@@ -25,17 +25,18 @@ type playground struct {
 func main() {
 	p := new(playground)
 	js.Global().Set("handloom", map[string]any{
-		"width":  swarm.Width,
-		"height": swarm.Height,
-		"start":  call(p.start),
-		"play":   call(p.play),
-		"back":   call(p.back),
-		"places": call(p.places),
-		"pick":   call(p.pick),
-		"look":   call(p.look),
-		"rows":   call(p.rows),
-		"graph":  call(p.graph),
-		"took":   call(p.took),
+		"width":   swarm.Width,
+		"height":  swarm.Height,
+		"start":   call(p.start),
+		"play":    call(p.play),
+		"back":    call(p.back),
+		"places":  call(p.places),
+		"pick":    call(p.pick),
+		"look":    call(p.look),
+		"rows":    call(p.rows),
+		"shuffle": call(p.shuffle),
+		"graph":   call(p.graph),
+		"took":    call(p.took),
 	})
 	select {}
 }
@@ -88,6 +89,11 @@ func (p *playground) play(ctx context.Context, args []js.Value) (any, error) {
 	}
 	many, err := p.shuffled.Play(ctx, args[0].Int(), acts)
 	return p.state(one, many), err
+}
+
+// shuffle has the tasks of the second store run in another order, that of a seed.
+func (p *playground) shuffle(_ context.Context, args []js.Value) (any, error) {
+	return nil, p.shuffled.Store.Shuffle(uint64(args[0].Int()))
 }
 
 // back goes back to a tick.

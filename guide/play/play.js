@@ -236,6 +236,10 @@ function listen() {
 		hand.y = Math.max(0, Math.min(image.height - 1, hand.y + step[1]));
 	});
 	$("workers").addEventListener("input", () => { $("workersIs").textContent = $("workers").value; });
+	$("shuffle").addEventListener("input", () => {
+		$("shuffleIs").textContent = $("shuffle").value;
+		ask("shuffle", +$("shuffle").value);
+	});
 	$("time").addEventListener("input", () => { pause(true); dragged = +$("time").value; });
 	$("pause").addEventListener("click", () => pause(!paused));
 	$("step").addEventListener("click", () => { pause(true); step = true; });
