@@ -241,6 +241,47 @@ func (s suite) BulkInsertsOfNothing(t *testing.T) {
 	})
 }
 
+// Whatever lay in a row before, what is to be filled in there is zero.
+func (s suite) ItemsToFillInAreZero(t *testing.T) {
+	for what, erase := range map[string]func(m Map[uint64], hs []number){
+		"Erase": func(m Map[uint64], hs []number) {
+			for _, h := range hs {
+				m.Erase(h)
+			}
+		},
+		"Take":       func(m Map[uint64], hs []number) { m.Take(hs[len(hs)-1]) },
+		"EraseItems": func(m Map[uint64], hs []number) { m.EraseItems(hs) },
+		"EraseFunc":  func(m Map[uint64], _ []number) { m.EraseFunc(func(number, *uint64) bool { return true }) },
+		"Clear":      func(m Map[uint64], _ []number) { m.Clear() },
+		"a panic": func(m Map[uint64], _ []number) {
+			PanicOf(func() {
+				m.EmplaceItems(9, func(i int, _ number, v *uint64) {
+					if *v = 7; i == 8 {
+						panic("no more")
+					}
+				}, nil)
+			})
+		},
+		"CopyTo": func(m Map[uint64], _ []number) { newMap(t, s.Numbers, Options{}).CopiedTo(m, nil) },
+	} {
+		m := newMap(t, s.Numbers, Options{Reserve: 16})
+		var values []uint64
+		for i := range uint64(6) {
+			values = append(values, i+1)
+		}
+		hs, _ := m.InsertItems(values, nil)
+		erase(m, hs[1:])
+		_, err := m.EmplaceItems(9, func(i int, h number, v *uint64) {
+			if *v != 0 {
+				t.Errorf("after %s, item %d (%v) is %d before it is filled in", what, i, h, *v)
+			}
+		}, nil)
+		if err != nil {
+			t.Error(err)
+		}
+	}
+}
+
 func (s suite) BulkInsertsEqualSingleOnes(t *testing.T) {
 	EachWidth(t, func(t *testing.T) {
 		// Vacant slots, then new ones; under narrow fields held-back ones too.

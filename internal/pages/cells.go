@@ -13,7 +13,7 @@ import (
 // that finds one has the other at hand.
 type cell[T any] struct {
 	word handle.ID
-	item T // zero unless the slot is live (S4)
+	item T // zero, if it can hold pointers, unless the slot is live (S4)
 }
 
 // Type is what a [Stable] has to know of its item type.
@@ -131,12 +131,14 @@ func (s *Stable) issue(n int) {
 	}
 }
 
-// eraseSlot ends the life of the item in a live slot. The cell is zeroed so that
-// the collector can free what the item held.
+// eraseSlot ends the life of the item in a live slot. An item with pointers is zeroed
+// so that the collector can free what it held.
 func eraseSlot[T any](s *Stable, slot sparse.Slot) {
-	var none T
 	c := cellOf[T](s, slot)
-	c.item = none
+	if s.typ.items.Pointers {
+		var none T
+		c.item = none
+	}
 	c.word = s.list.Retire(slot, c.word, s.slots)
 	s.live.Pages[slot/64/sparse.BitmapWords][slot/64%sparse.BitmapWords] &^= 1 << (slot % 64)
 }

@@ -94,8 +94,11 @@ func EmplaceItems[T any](s *Stable, n int, f func(i int, h handle.Of[T], v *T), 
 	}
 	handles, filled := all[len(dst):], false
 	defer func() { s.settle(filled) }()
+	var none T
 	for i, id := range handles {
-		f(i, handle.Of[T]{ID: id}, &cellOf[T](s, sparse.Slot(id.Slot())).item)
+		item := &cellOf[T](s, sparse.Slot(id.Slot())).item
+		*item = none // what was erased may lie there
+		f(i, handle.Of[T]{ID: id}, item)
 	}
 	filled = true
 	return all, nil

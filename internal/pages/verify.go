@@ -78,7 +78,7 @@ func (s *Stable) verifyCell(slot sparse.Slot) error {
 			return fmt.Errorf("H2: slot %d, without an item, has word %v where lookups look", slot, word)
 		}
 	}
-	if !live && !s.isStaged(int(row)) && !s.typ.items.IsZero(s.item(slot)) {
+	if !live && s.typ.items.Pointers && !s.isStaged(int(row)) && !s.typ.items.IsZero(s.item(slot)) {
 		return fmt.Errorf("S4: the item at row %d, which is empty, is not zero", row)
 	}
 	return nil

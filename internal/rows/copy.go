@@ -95,7 +95,7 @@ func (d *Dense) makeCopyRoom(rows, words int) {
 // take its capacity as leave by MaxItems.
 func (d *Dense) setRows(n int) {
 	if n < d.items.Len() {
-		d.typ.Clear(d.items.Sub(n, d.items.Len(), d.typ.Size)) // S4
+		d.release(n, d.items.Len())
 	}
 	room := d.items.Cap()
 	if d.maxItems > 0 {

@@ -11,7 +11,7 @@ import (
 // Dense has typeId 0 and needs [Bind] before anything else.
 type Dense struct {
 	set   sparse.Set    // by slot
-	items items.Slice   // by row; zero from length to capacity (S4)
+	items items.Slice   // by row; from length to capacity without pointers (S4)
 	meta  []sparse.Slot // by row (S1, S2)
 	typ   *items.Type   // nil until bound
 

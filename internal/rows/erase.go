@@ -32,8 +32,10 @@ func Erase[T any](d *Dense, h handle.Of[T]) bool {
 		w := &words[moved]
 		*w = *w&sparse.UpperHalf | handle.ID(row)
 	}
-	var none T
-	(*all)[last] = none // S4: the collector can free what the item held
+	if d.typ.Pointers {
+		var none T
+		(*all)[last] = none // S4: the collector can free what the item held
+	}
 	*all = (*all)[:last]
 	d.meta = d.meta[:last]
 	words[i] = d.set.Retire(slot, words[i], len(words))
@@ -111,8 +113,16 @@ func (d *Dense) EraseMarked(marks *Marks) int {
 
 // truncate drops the rows from n on, whose slots are vacated already.
 func (d *Dense) truncate(n int) {
-	d.typ.Clear(d.items.Sub(n, len(d.meta), d.typ.Size)) // S4
+	d.release(n, len(d.meta))
 	d.items, d.meta = d.items.Resize(n), d.meta[:n]
+}
+
+// release zeroes the rows lo to hi-1, which are in the map no more, if their items
+// hold pointers (S4). Others would cost the memory's time for nothing (op=clear).
+func (d *Dense) release(lo, hi int) {
+	if d.typ.Pointers {
+		d.typ.Clear(d.items.Sub(lo, hi, d.typ.Size))
+	}
 }
 
 // Clear removes every item and keeps the memory, in O(Len()) time (op=clear).

@@ -99,13 +99,13 @@ func (d *Dense) stage(operation string, n int, dst []handle.ID) ([]handle.ID, er
 }
 
 // settle ends what stage began: the rows are in the map, under handles, if all
-// were filled, or else zeroed again (S4).
+// were filled, or else hold nothing (S4).
 func (d *Dense) settle(handles []handle.ID, filled bool) {
 	d.busy--
 	d.staged = 0
 	row, n := len(d.meta), len(handles)
 	if !filled {
-		d.typ.Clear(d.items.Sub(row, row+n, d.typ.Size))
+		d.release(row, row+n)
 		return
 	}
 	d.items = d.items.Resize(row + n)
@@ -127,6 +127,9 @@ func EmplaceItems[T any](d *Dense, n int, f func(i int, h handle.Of[T], v *T), d
 	handles, filled := all[len(dst):], false
 	defer func() { d.settle(handles, filled) }()
 	rows := (*items.As[T](&d.items))[len(d.meta) : len(d.meta)+n]
+	if !d.typ.Pointers {
+		clear(rows) // what was erased may lie there
+	}
 	for i := range rows {
 		f(i, handle.Of[T]{ID: handles[i]}, &rows[i])
 	}

@@ -71,8 +71,8 @@
 //
 //	S1  dense and meta sets have equal length
 //	S2  for every row r: sparse[meta[r]] is live and holds r
-//	S4  items between length and capacity are zero (but for those that an
-//	    insert callback is filling)
+//	S4  items between length and capacity are zero if items hold pointers (but
+//	    for those that an insert callback is filling)
 //	O1  a row that changed or is being sorted is known, that is below the length
 //	    and counted, and not both
 //	O2  rows are being sorted only before the round's items have their places

@@ -12,7 +12,7 @@
 //   - page: a run of cells, as many as fit 32 KiB, rounded down to a power of
 //     two. A page is never moved.
 //   - empty: said of a row whose item was erased (a tombstone) or whose slot was
-//     never issued. Its item is zero.
+//     never issued. Its item is zero if items hold pointers.
 //   - vacant, stale, depleted: as in package handlemap.
 //
 // # How it fits
@@ -66,8 +66,8 @@
 //	S1  every slot has a cell on a page, and a bit in the bitmap
 //	S2  the bit of a row is set iff its slot is live, and the word of a live
 //	    slot holds its own number as the row
-//	S4  the item of an empty row is zero (but for those that an insert callback
-//	    is filling)
+//	S4  the item of an empty row is zero if items hold pointers (but for those
+//	    that an insert callback is filling)
 //
 // [Map.Verify] checks them all.
 //
