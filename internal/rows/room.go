@@ -8,10 +8,8 @@ import (
 	"handloom/internal/sparse"
 )
 
-const (
-	smallest = 8       // rows that the first growth makes room for
-	doubling = 1 << 15 // rows up to which capacity doubles; above, it grows by half
-)
+// smallest is how many rows the first growth makes room for.
+const smallest = 8
 
 // CanInsert reports whether n more items fit the map once erased of its items
 // are gone, without changing anything: nil, or an error that wraps [ErrFull].
@@ -69,13 +67,11 @@ func (d *Dense) grow(n int) {
 	}
 }
 
-// roomy returns the capacity to grow to from have when need are needed. All
-// three arrays follow one policy, so that they grow together.
+// roomy returns the capacity to grow to from have when need are needed: twice as
+// much, for what is copied costs more than what is spare (op=create). All three
+// arrays follow one policy, so that they grow together.
 func (d *Dense) roomy(need, have int) int {
 	grown := max(smallest, have*2)
-	if have > doubling {
-		grown = have + have/2
-	}
 	if need <= d.maxItems { // slots may be more than MaxItems: vacant and depleted ones
 		grown = min(grown, d.maxItems)
 	}
