@@ -244,7 +244,11 @@ func (a *Auditor) Check(ctx context.Context, l world.Log, p Program, workers int
 	if err != nil {
 		return err
 	}
-	if err := a.compare(ctx, l, slices.Min(saved)); err != nil {
+	from := slices.Min(saved)
+	if last := a.last(); from > last {
+		return fmt.Errorf("the log may be trimmed through record %d, and no record behind %d was read", from, last)
+	}
+	if err := a.compare(ctx, l, from); err != nil {
 		return err
 	}
 	return a.replay(ctx, older{l}, p, workers, nil)
@@ -252,11 +256,12 @@ func (a *Auditor) Check(ctx context.Context, l world.Log, p Program, workers int
 
 // compare reads the log behind a position, up to its end.
 func (a *Auditor) compare(ctx context.Context, l world.Log, after uint64) error {
+	last := a.last() // before the question: Follow reads on meanwhile
 	tail, err := l.Tail(ctx)
 	if err != nil {
 		return err
 	}
-	if last := a.last(); tail < last {
+	if tail < last {
 		a.mutex.Lock()
 		a.fault(&a.found.Broken, "the log ends at record %d, and had record %d", tail, last)
 		a.mutex.Unlock()

@@ -63,6 +63,7 @@ func open(workers int, applied func(audit.Played)) (*store.Store, world.Options,
 type history struct {
 	log     world.Log
 	auditor *audit.Auditor
+	call    func(key uint64)
 }
 
 // inBubble runs a test where time stands still while anybody runs, so that it is known
@@ -77,7 +78,7 @@ const keys = 6 // of a history, each in a tick of its own, from 1
 // through a lens, if there is one.
 func newHistory(t *testing.T, lens func(world.Log) world.Log) *history {
 	t.Helper()
-	h := &history{world.Memory(), new(audit.Auditor)}
+	h := &history{log: world.Memory(), auditor: new(audit.Auditor)}
 	if lens != nil {
 		h.log = lens(h.log)
 	}
@@ -89,14 +90,15 @@ func newHistory(t *testing.T, lens func(world.Log) world.Log) *history {
 	if err != nil {
 		t.Fatal(err)
 	}
+	h.call = func(key uint64) { h.make(t, w, calls, key) }
 	for key := range uint64(keys) {
-		h.call(t, w, calls, key+1)
+		h.call(key + 1)
 	}
 	return h
 }
 
-// call makes a call in the next tick, as a client does.
-func (h *history) call(t *testing.T, w *world.World, calls *store.Table[call], key uint64) {
+// make makes a call in the next tick, as a client does.
+func (h *history) make(t *testing.T, w *world.World, calls *store.Table[call], key uint64) {
 	t.Helper()
 	h.auditor.Asked(key)
 	go func() {
@@ -285,6 +287,56 @@ func ackBeforeAppend(t *testing.T) {
 	if f.Lost == 0 || !strings.Contains(strings.Join(f.Faults, "\n"), "was acknowledged in tick") || !strings.Contains(strings.Join(f.Faults, "\n"), "was applied by node, and the log ends with tick") {
 		t.Errorf("%+v", f)
 	}
+}
+
+// What was trimmed before it was read is no fault of the log's.
+func TestWhatIsTrimmedTooEarlyIsNoVerdict(t *testing.T) {
+	inBubble(t, "", func(t *testing.T) {
+		h := newHistory(t, nil)
+		h.log = trimmed{h.log}
+		if err := h.auditor.Check(t.Context(), h.log, keeping, 1); err == nil || h.auditor.Findings().Records > 0 {
+			t.Errorf("Check: %v: %+v", err, h.auditor.Findings())
+		}
+	})
+}
+
+type trimmed struct{ world.Log }
+
+func (trimmed) Saved(context.Context) ([]uint64, error) { return []uint64{4, 3}, nil }
+
+// A record that Follow reads while the log is asked for its end is no sign of a cut.
+func TestALogThatGrowsIsNotCut(t *testing.T) {
+	inBubble(t, "", func(t *testing.T) {
+		h := newHistory(t, nil)
+		h.see(t)
+		l := h.log
+		h.log = &growing{l, func() {
+			h.call(keys + 1)
+			ctx, stop := context.WithCancel(t.Context())
+			go h.auditor.Follow(ctx, l)
+			synctest.Wait() // until it has read all there is
+			stop()
+		}}
+		h.see(t)
+		if f := h.finish(t); f.Bad() || f.Acked != keys+1 {
+			t.Errorf("%+v", f)
+		}
+	})
+}
+
+// growing gets a record more behind the first question for its end.
+type growing struct {
+	world.Log
+	grow func()
+}
+
+func (g *growing) Tail(ctx context.Context) (uint64, error) {
+	at, err := g.Log.Tail(ctx)
+	if grow := g.grow; grow != nil {
+		g.grow = nil
+		grow()
+	}
+	return at, err
 }
 
 // Follow reads on where the log fails.
