@@ -39,8 +39,8 @@ took over finds out, and nothing of its own was applied.
 
 What is told: for each kind of event, and for all with and without loss of the stream's
 leader, the longest time in which no node applied a tick, from the last one before it
-until all was well. Without, 500 ms at p99 are wanted, of which a takeover waits for 300
-ms; with, 12 s. A busy machine takes longer, and no exit code depends on it. Two terms
+until all was well. When the owner alone is lost, 500 ms at p99 are wanted, of which a
+takeover waits for 300 ms; with the leader, 12 s. A busy machine takes longer, and no exit code depends on it. Two terms
 within ten waits make the next wait longer: events keep that distance, but for one kind.
 
 Events, and how often each is in a deck of %d:

@@ -25,38 +25,39 @@ type Kind struct {
 type class int
 
 const (
-	leaderLives class = iota
+	ownerLost class = iota
+	otherLost       // a follower, or a server that does not lead the stream
 	leaderLost
 	storm   // two terms within ten times the wait for a takeover, which then is longer
 	allLost // nothing can be appended until it is healed
 )
 
-var classNames = [...]string{"stream leader lives", "stream leader lost", "two terms at once", "all nodes, or the quorum, lost"}
+var classNames = [...]string{"owner lost, stream leader lives", "another lost, stream leader lives", "stream leader lost", "two terms at once", "all nodes, or the quorum, lost"}
 
 const ms = time.Millisecond
 
 // kinds are all there are. Holds are longer than a takeover, where one is to take place.
 var kinds = []Kind{
-	{"kill-owner", "SIGKILL of the node that owns the log", 12, [2]time.Duration{500 * ms, 900 * ms}, false, leaderLives, func(e *event) { e.kill(e.owner.member) }},
+	{"kill-owner", "SIGKILL of the node that owns the log", 12, [2]time.Duration{500 * ms, 900 * ms}, false, ownerLost, func(e *event) { e.kill(e.owner.member) }},
 	{"kill-owner-twice", "and of the next one, as soon as it owns it", 1, [2]time.Duration{500 * ms, 1500 * ms}, false, storm, (*event).killTwice},
-	{"kill-follower", "SIGKILL of another node", 2, [2]time.Duration{0, 500 * ms}, false, leaderLives, func(e *event) { e.kill(e.follower().member) }},
+	{"kill-follower", "SIGKILL of another node", 2, [2]time.Duration{0, 500 * ms}, false, otherLost, func(e *event) { e.kill(e.follower().member) }},
 	{"kill-nodes", "SIGKILL of all nodes", 1, [2]time.Duration{0, 500 * ms}, false, allLost, (*event).killNodes},
-	{"kill-server", "SIGKILL of a server that does not lead the stream", 3, [2]time.Duration{0, 2000 * ms}, false, leaderLives, func(e *event) { e.kill(e.other()) }},
+	{"kill-server", "SIGKILL of a server that does not lead the stream", 3, [2]time.Duration{0, 2000 * ms}, false, otherLost, func(e *event) { e.kill(e.other()) }},
 	{"kill-leader", "SIGKILL of the server that leads the stream", 2, [2]time.Duration{0, 3000 * ms}, false, leaderLost, func(e *event) { e.kill(e.leader) }},
 	{"kill-owner-leader", "SIGKILL of both at once", 2, [2]time.Duration{0, 3000 * ms}, false, leaderLost, func(e *event) { e.kill(e.owner.member, e.leader) }},
 	{"kill-servers", "SIGKILL of all servers", 1, [2]time.Duration{0, 500 * ms}, false, allLost, (*event).killServers},
 	{"kill-all", "SIGKILL of all servers and nodes", 1, [2]time.Duration{0, 500 * ms}, false, allLost, (*event).killAll},
-	{"stop-owner", "SIGSTOP of the owner, which goes on as a zombie", 6, [2]time.Duration{100 * ms, 2500 * ms}, true, leaderLives, func(e *event) { e.pause(e.owner.member) }},
-	{"stop-follower", "SIGSTOP of another node", 1, [2]time.Duration{500 * ms, 2500 * ms}, false, leaderLives, func(e *event) { e.pause(e.follower().member) }},
-	{"stop-server", "SIGSTOP of a server that does not lead the stream", 2, [2]time.Duration{500 * ms, 4000 * ms}, false, leaderLives, func(e *event) { e.pause(e.other()) }},
+	{"stop-owner", "SIGSTOP of the owner, which goes on as a zombie", 6, [2]time.Duration{100 * ms, 2500 * ms}, true, ownerLost, func(e *event) { e.pause(e.owner.member) }},
+	{"stop-follower", "SIGSTOP of another node", 1, [2]time.Duration{500 * ms, 2500 * ms}, false, otherLost, func(e *event) { e.pause(e.follower().member) }},
+	{"stop-server", "SIGSTOP of a server that does not lead the stream", 2, [2]time.Duration{500 * ms, 4000 * ms}, false, otherLost, func(e *event) { e.pause(e.other()) }},
 	{"stop-leader", "SIGSTOP of the server that leads the stream", 1, [2]time.Duration{500 * ms, 12000 * ms}, false, leaderLost, func(e *event) { e.pause(e.leader) }},
-	{"cut-owner", "the owner is cut off from all servers", 3, [2]time.Duration{300 * ms, 3000 * ms}, true, leaderLives, func(e *event) { e.cutNode(e.owner, true, true) }},
-	{"cut-owner-answers", "what servers say does not reach the owner", 2, [2]time.Duration{300 * ms, 3000 * ms}, true, leaderLives, func(e *event) { e.cutNode(e.owner, false, true) }},
-	{"cut-server", "a server that does not lead the stream is cut off from the others", 2, [2]time.Duration{500 * ms, 5000 * ms}, false, leaderLives, func(e *event) { e.cutServer(e.other(), true, true) }},
+	{"cut-owner", "the owner is cut off from all servers", 3, [2]time.Duration{300 * ms, 3000 * ms}, true, ownerLost, func(e *event) { e.cutNode(e.owner, true, true) }},
+	{"cut-owner-answers", "what servers say does not reach the owner", 2, [2]time.Duration{300 * ms, 3000 * ms}, true, ownerLost, func(e *event) { e.cutNode(e.owner, false, true) }},
+	{"cut-server", "a server that does not lead the stream is cut off from the others", 2, [2]time.Duration{500 * ms, 5000 * ms}, false, otherLost, func(e *event) { e.cutServer(e.other(), true, true) }},
 	{"cut-leader", "the server that leads the stream is cut off from the others", 1, [2]time.Duration{500 * ms, 12000 * ms}, false, leaderLost, func(e *event) { e.cutServer(e.leader, true, true) }},
 	{"cut-leader-one-way", "what it says does not reach the others", 1, [2]time.Duration{500 * ms, 12000 * ms}, false, leaderLost, func(e *event) { e.cutServer(e.leader, true, false) }},
 	{"split", "a server and the owner are cut off from all others", 1, [2]time.Duration{500 * ms, 8000 * ms}, true, leaderLost, (*event).split},
-	{"slow", "everything between the servers is late by some milliseconds", 2, [2]time.Duration{500 * ms, 2000 * ms}, false, leaderLives, (*event).slow},
+	{"slow", "everything between the servers is late by some milliseconds", 2, [2]time.Duration{500 * ms, 2000 * ms}, false, otherLost, (*event).slow},
 }
 
 // Kinds returns all kinds of events.
@@ -285,11 +286,13 @@ func (e *event) killOpening() error {
 
 // outcome is the class that the outage counts for.
 func (e *event) outcome() class {
-	if e.class == leaderLives && e.leaderLost {
+	switch {
+	case e.class < leaderLost && e.leaderLost:
 		return leaderLost
-	}
-	if e.class == leaderLost && !e.leaderLost {
-		return leaderLives
+	case e.class == leaderLost && !e.leaderLost && slices.Contains(e.victims, e.owner.name):
+		return ownerLost
+	case e.class == leaderLost && !e.leaderLost:
+		return otherLost
 	}
 	return e.class
 }

@@ -91,16 +91,19 @@ func TestOutagesCountForWhatHappened(t *testing.T) {
 	for _, c := range []struct {
 		class      class
 		leaderLost bool
+		victims    string
 		want       class
 	}{
-		{leaderLives, false, leaderLives},
-		{leaderLives, true, leaderLost},
-		{leaderLost, false, leaderLives},
-		{leaderLost, true, leaderLost},
-		{storm, true, storm},
-		{allLost, false, allLost},
+		{ownerLost, false, "n1", ownerLost},
+		{otherLost, false, "s2", otherLost},
+		{otherLost, true, "s2", leaderLost}, // another leads, though it was none of them
+		{leaderLost, true, "s1", leaderLost},
+		{leaderLost, false, "n1 s2", ownerLost}, // a split, with another server
+		{leaderLost, false, "s1", otherLost},
+		{storm, true, "n1 n2", storm},
+		{allLost, false, "n0 n1 n2", allLost},
 	} {
-		e := event{Kind: Kind{class: c.class}, leaderLost: c.leaderLost}
+		e := event{Kind: Kind{class: c.class}, leaderLost: c.leaderLost, owner: &node{member: &member{name: "n1"}}, victims: strings.Fields(c.victims)}
 		if got := e.outcome(); got != c.want {
 			t.Errorf("%+v counts for %q", c, classNames[got])
 		}
@@ -119,7 +122,7 @@ func TestResultTellsOutages(t *testing.T) {
 	}
 	for _, want := range []string{
 		"kill-owner   200  100 ms  198 ms  200 ms\n", "kill-leader    1  7.00 s  7.00 s  7.00 s\n",
-		"stream leader lives          200  100 ms  198 ms  200 ms\n", "stream leader lost             1  7.00 s  7.00 s  7.00 s\n",
+		"owner lost, stream leader lives  200  100 ms  198 ms  200 ms\n", "stream leader lost                 1  7.00 s  7.00 s  7.00 s\n",
 	} {
 		if !strings.Contains(b.String(), want) {
 			t.Errorf("%q is not in\n%s", want, b.String())
