@@ -49,9 +49,9 @@ type drawing struct {
 
 // population is the rough account of one table.
 type population struct {
-	live    []int // names
-	columns int
-	pending []int // of creates that no flush applied yet
+	live    []int    // names
+	columns []string // kinds of elements
+	pending []int    // of creates that no flush applied yet
 }
 
 // theme is what a program is about.
@@ -120,13 +120,15 @@ func weight(op program.Op) float64 {
 		return 8
 	case program.Flush, program.ForEach, program.Emplace, program.Erase, program.Put:
 		return 4
-	case program.Write:
+	case program.Write, program.Exchange:
 		return 3
 	case program.EmplaceItems, program.EraseItems:
 		return 2
 	case program.Reset, program.Discard, program.Misuse,
-		program.FailError, program.FailPanic, program.FailGoexit, program.Rollback, program.ReduceInTask, program.AddColumn:
+		program.FailError, program.FailPanic, program.FailGoexit, program.Rollback, program.ReduceInTask:
 		return 0.3
+	case program.AddColumn:
+		return 0.5
 	case program.EraseAll: // or else tables stay small
 		return 0.1
 	}

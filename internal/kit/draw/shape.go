@@ -8,7 +8,7 @@ import (
 
 // shapes begin programs in states that random steps come to in one program of
 // thousands. Of consecutive seeds one in [shapeEvery] begins in each.
-var shapes = []func(d *drawing){(*drawing).rest, (*drawing).blocks, (*drawing).bytes, (*drawing).above, (*drawing).nested, (*drawing).renewed, (*drawing).framed}
+var shapes = []func(d *drawing){(*drawing).rest, (*drawing).blocks, (*drawing).bytes, (*drawing).above, (*drawing).nested, (*drawing).renewed, (*drawing).framed, (*drawing).behind}
 
 const shapeEvery = 100
 
@@ -147,6 +147,31 @@ func (d *drawing) framed() {
 		t.weights[op] = 1
 	}
 	t.weights[program.Write], t.grow = 10, 0.8
+}
+
+// behind goes back to a checkpoint from before a column, and exchanges columns of which one
+// is set meanwhile, in the second shard, and one item twice.
+func (d *drawing) behind() {
+	d.first().Shards, d.first().Changes = 2, 1
+	made := d.name(2)
+	d.inWrite(program.Step{Op: program.InsertItems, Shard: 1, N: 2, Name: made})
+	d.add(program.Step{Op: program.Checkpoint})
+	for range 2 {
+		d.known[0].columns = append(d.known[0].columns, program.Word)
+		d.add(program.Step{Op: program.AddColumn, Word: program.Word}.Set("changes", 1))
+	}
+	d.add(program.Step{Op: program.Rollback})
+	sets := recording(program.Step{Op: program.Set, Refs: []program.Ref{{N: made}}}.Set("v", 3))
+	sets.Body = append(sets.Body,
+		program.Step{Op: program.Set, Refs: []program.Ref{{N: made + 1}}}.Set("v", 4),
+		program.Step{Op: program.Set, Refs: []program.Ref{{N: made}}}.Set("v", 5),
+	)
+	d.inWrite(
+		sets,
+		program.Step{Op: program.Exchange}.Set("d", 1),
+		program.Step{Op: program.Flush},
+		program.Step{Op: program.Exchange}.Set("d", 1),
+	)
 }
 
 // inWrite adds a write of some steps.

@@ -50,7 +50,7 @@ var args = map[string]func(d *drawing, s *program.Step) int{
 	"wrote":   func(d *drawing, _ *program.Step) int { return d.of(0, 0, 1, 2, 3) },
 	"self":    func(d *drawing, _ *program.Step) int { return d.IntN(2) },
 	"c":       func(d *drawing, _ *program.Step) int { return d.IntN(mostColumns) },
-	"d":       func(d *drawing, _ *program.Step) int { return d.IntN(mostColumns) },
+	"d":       (*drawing).otherColumn,
 	"beside":  func(d *drawing, _ *program.Step) int { return d.of(0, 0, 1, 2) },
 	"changes": func(d *drawing, s *program.Step) int { return d.program.Tables[s.Table].Changes * d.IntN(2) },
 	"share":   func(d *drawing, _ *program.Step) int { return d.IntN(2) },
@@ -117,11 +117,14 @@ func (d *drawing) make(op program.Op, chunk int) (program.Step, bool) {
 		if s.Table = d.index(); chunk >= 0 && d.IntN(2) == 0 {
 			s.Table = chunk
 		}
+		if op.NeedsColumn() {
+			s.Table = d.withColumns(s.Table)
+		}
 	}
 	if op.NeedsOrder() && !d.packed(s.Table) || op == program.EraseRow && chunk < 0 || op == program.FailGoexit && d.writing {
 		return s, false
 	}
-	if op == program.AddColumn && (!d.packed(s.Table) || d.known[s.Table].columns == mostColumns) || op.NeedsColumn() && d.known[s.Table].columns == 0 {
+	if op == program.AddColumn && (!d.packed(s.Table) || len(d.known[s.Table].columns) == mostColumns) || op.NeedsColumn() && len(d.known[s.Table].columns) == 0 {
 		return s, false
 	}
 	if op.HasShard() {
@@ -132,7 +135,6 @@ func (d *drawing) make(op program.Op, chunk int) (program.Step, bool) {
 	}
 	if op == program.AddColumn {
 		s.Word = d.element(s.Table)
-		d.known[s.Table].columns++
 	}
 	makes, many := op.Makes()
 	if makes {
@@ -157,6 +159,8 @@ func (d *drawing) make(op program.Op, chunk int) (program.Step, bool) {
 // takes draws the references of a line: links, a target and links, or targets.
 func (d *drawing) takes(s *program.Step, makes, inChunk bool) (refs []program.Ref) {
 	switch {
+	case s.Op == program.Set:
+		return append([]program.Ref{d.recorded(s.Table, inChunk)}, d.links(inChunk)...)
 	case s.Op.NeedsRef():
 		return append(d.refs(s.Table, 1, inChunk), d.links(inChunk)...)
 	case makes:
