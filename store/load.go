@@ -18,7 +18,9 @@ import (
 // name and must have the same kind, typeIds, shards and MinFree; a table of s that
 // the snapshot does not have is empty in c. Where an item type has changed, its
 // fields are matched by name (see [TableOptions.Migrate]), and Defragment of the
-// table begins anew. Nothing behind the snapshot is read.
+// table begins anew. Columns are matched by name as well: one that the snapshot does not
+// have is zero, one that the table does not have is passed over, and fields of elements
+// are matched as those of items. Nothing behind the snapshot is read.
 //
 // It fails with [ErrSnapshot], of which [ErrSchema] is one, with the error of r,
 // or with the cause of ctx when that ends; c is empty then. Whatever r gives, it
@@ -124,7 +126,7 @@ func (c *Checkpoint) read(ctx context.Context, s *Store, tables []emptyTable, r 
 			if ctx.Err() != nil {
 				return context.Cause(ctx)
 			}
-			sum, err := in.shard(i, shard, m, from.migration)
+			sum, err := in.shard(i, shard, m, &from.how)
 			if err != nil {
 				return &SnapshotError{Table: tables[from.table].image.name, Shard: shard, Frame: int(in.frames), Err: err}
 			}
@@ -149,8 +151,8 @@ func (t *table) newEmpty() *savedTable {
 
 // source is a table of a snapshot.
 type source struct {
-	table     int               // ordinal of the one that it becomes
-	migration *digest.Migration // nil: its items are written as those of that
+	table int // ordinal of the one that it becomes
+	how   migration
 }
 
 // match returns what each table of the snapshot becomes, or what keeps it from
@@ -181,14 +183,15 @@ func (h *imageHead) match(tables []emptyTable) (order []source, err error) {
 }
 
 // shard reads one shard into m, which was never used, and returns its digest.
-func (r *imageReader) shard(table, shard int, m apply.Map, how *digest.Migration) (uint64, error) {
+func (r *imageReader) shard(table, shard int, m apply.Map, how *migration) (uint64, error) {
 	var h digest.Hash
 	in := digest.NewDecoder(func() ([]byte, error) {
 		f, err := r.frameOf(table, shard, frameState)
 		h.Bytes(f.payload)
 		return f.payload, err
 	})
-	in.Migrate(how)
+	in.Migrate(how.items)
+	in.MigrateColumns(how.columns)
 	if m.Load(in); in.Err() != nil {
 		return 0, in.Err()
 	}

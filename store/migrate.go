@@ -22,20 +22,34 @@ type Fields digest.Fields
 // what is read later.
 func (f Fields) Read(name string, into any) error { return digest.Fields(f).Read(name, into) }
 
-// migration returns how the items of a table of a snapshot are read as those of the
-// table, nil if they are the same, or why they cannot be. Columns must be the same.
-func (e *emptyTable) migration(of imageTable) (*digest.Migration, error) {
-	t, own := e.table, &e.image
-	if err := t.typ.Digest.Codable(); err != nil {
-		return nil, fmt.Errorf("table %q: %w", t.name, err)
+// migration says how a table of a snapshot is read as one of the store. The zero
+// migration is that it is written as that would be.
+type migration struct {
+	items   *digest.Migration
+	columns []digest.Column
+}
+
+// migration returns how a table of a snapshot is read as the table, or why it cannot be.
+func (e *emptyTable) migration(of imageTable) (how migration, err error) {
+	if err := e.codable(); err != nil {
+		return how, fmt.Errorf("table %q: %w", e.table.name, err)
 	}
-	if own.equal(&of) {
-		return nil, nil
+	if !e.image.isPlacedAs(&of) {
+		return how, e.differs(of, "the table has changed, or its place among the typeIds")
 	}
-	shape := of
-	if shape.schema = own.schema; !shape.equal(own) {
-		return nil, e.differs(of, own.unlike(&of))
+	if e.image.schema != of.schema {
+		if how.items, err = e.itemMigration(of); err != nil {
+			return how, err
+		}
 	}
+	if !slices.Equal(e.image.columns, of.columns) {
+		how.columns, err = e.columnMigrations(of)
+	}
+	return how, err
+}
+
+func (e *emptyTable) itemMigration(of imageTable) (*digest.Migration, error) {
+	t := e.table
 	old, err := digest.ParseSchema(of.schema)
 	if err != nil {
 		return nil, e.differs(of, err.Error())
@@ -64,34 +78,48 @@ func (e *emptyTable) differs(of imageTable, why string) error {
 	return fmt.Errorf("table %q: %s\nin the snapshot %v\nin the store %v", of.name, why, of, e.image)
 }
 
-// unlike says in what else than its items the table differs from the one that was saved.
-func (t *imageTable) unlike(saved *imageTable) string {
-	for _, c := range t.columns {
-		switch was, ok := saved.column(c.name); {
-		case !ok:
-			return fmt.Sprintf("column %q is new in the store; the columns have to be those that were saved", c.name)
-		case was.schema != c.schema:
-			return fmt.Sprintf("column %q has other elements; they have to be those that were saved", c.name)
+// columnMigrations returns how each column that was saved is read: as that of its name, or
+// not at all.
+func (e *emptyTable) columnMigrations(of imageTable) ([]digest.Column, error) {
+	columns := make([]digest.Column, 0, len(of.columns))
+	seen := make(map[string]bool)
+	for _, was := range of.columns {
+		if seen[was.name] {
+			return nil, e.differs(of, fmt.Sprintf("column %q: it is there twice", was.name))
 		}
-	}
-	for _, was := range saved.columns {
-		if _, ok := t.column(was.name); !ok {
-			return fmt.Sprintf("column %q is missing in the store; the columns have to be those that were saved", was.name)
+		seen[was.name] = true
+		how, err := e.columnMigration(was)
+		if err != nil {
+			return nil, e.differs(of, fmt.Sprintf("column %q: %v", was.name, err))
 		}
+		columns = append(columns, how)
 	}
-	return "the table has changed, or its place among the typeIds"
+	return columns, nil
 }
 
-func (t *imageTable) column(name string) (c imageColumn, ok bool) {
-	if i := slices.IndexFunc(t.columns, func(c imageColumn) bool { return c.name == name }); i >= 0 {
-		return t.columns[i], true
+func (e *emptyTable) columnMigration(was imageColumn) (how digest.Column, err error) {
+	how.Into = slices.IndexFunc(e.image.columns, func(c imageColumn) bool { return c.name == was.name })
+	if how.Into >= 0 && e.image.columns[how.Into].schema == was.schema {
+		return how, nil
 	}
-	return c, false
+	old, err := digest.ParseSchema(was.schema)
+	switch {
+	case err != nil:
+		return how, err
+	case how.Into < 0:
+		how.Migration = digest.Skipping(old)
+		return how, nil
+	}
+	how.Migration = e.columns[how.Into].kind.Type.Digest.From(old)
+	if misfits := how.Migration.Misfits; len(misfits) > 0 {
+		return how, fmt.Errorf("%s cannot be converted; give it, or its fields, another name", strings.Join(misfits, ", "))
+	}
+	return how, nil
 }
 
-func (t *imageTable) equal(o *imageTable) bool {
-	return t.name == o.name && t.first == o.first && t.shards == o.shards && t.kind == o.kind && t.schema == o.schema &&
-		slices.Equal(t.columns, o.columns)
+// isPlacedAs reports whether two tables differ in no more than fields and columns.
+func (t *imageTable) isPlacedAs(o *imageTable) bool {
+	return t.name == o.name && t.first == o.first && t.shards == o.shards && t.kind&^withColumns == o.kind&^withColumns
 }
 
 func (t imageTable) String() string {

@@ -15,6 +15,7 @@ type Decoder struct {
 	err  error
 
 	migration *Migration // nil: items are read as what they are
+	columns   []Column   // nil: columns are read as what they are
 }
 
 // ErrEncoding says that bytes are not the encoding of what they are read as.

@@ -37,6 +37,37 @@ func (p *Program) From(old *Schema) *Migration {
 	return m
 }
 
+// Skipping returns a Migration that passes over what it reads; see [Migration.Skip].
+func Skipping(old *Schema) *Migration { return Of(reflect.TypeFor[struct{}]()).From(old) }
+
+// Skip passes over n items that were written. The Migration is one of [Skipping].
+func (m *Migration) Skip(d *Decoder, n int) {
+	var nothing struct{}
+	m.decode(d, unsafe.Pointer(&nothing), n)
+}
+
+// A Column says how a column of an encoding is read.
+type Column struct {
+	Into      int        // which column of the map it becomes; -1: none, and it is passed over
+	Migration *Migration // nil: elements are what they were; of one that is passed over, a [Skipping] one
+}
+
+// MigrateColumns says how each column of the encoding is read, in order; nil: each as what
+// it is. Columns of the map that none becomes are zero.
+func (d *Decoder) MigrateColumns(columns []Column) { d.columns = columns }
+
+// Columns returns what MigrateColumns said; own is how many the map has.
+func (d *Decoder) Columns(own int) []Column {
+	if d.columns != nil {
+		return d.columns
+	}
+	all := make([]Column, own)
+	for i := range all {
+		all[i].Into = i
+	}
+	return all
+}
+
 // Migrate makes [Program.DecodeItems] of the program of m read what the items were.
 func (d *Decoder) Migrate(m *Migration) { d.migration = m }
 

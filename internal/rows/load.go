@@ -31,15 +31,32 @@ func (d *Dense) Load(in *digest.Decoder) {
 		d.following().known = known
 	}
 	d.items = LoadItems(in, d.typ, len(meta))
-	in.Migrate(nil) // columns are what they were
-	for _, c := range d.Columns() {
-		c.all = LoadItems(in, c.Kind.Type, len(meta))
-	}
+	d.loadColumns(in)
 	if in.Err() != nil {
 		return
 	}
 	if err := d.verify(); err != nil {
 		in.Fail(err)
+	}
+}
+
+// loadColumns reads the elements beside the items that there are. Columns that were not
+// written are zero.
+func (d *Dense) loadColumns(in *digest.Decoder) {
+	own := d.Columns()
+	for _, from := range in.Columns(len(own)) {
+		if from.Into < 0 {
+			from.Migration.Skip(in, len(d.meta))
+			continue
+		}
+		in.Migrate(from.Migration)
+		c := own[from.Into]
+		c.all = LoadItems(in, c.Kind.Type, len(d.meta))
+	}
+	for _, c := range own {
+		if in.Err() == nil && c.all.Cap() == 0 {
+			c.all = c.Kind.Type.Make(d.items.Cap())
+		}
 	}
 }
 
