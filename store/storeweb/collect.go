@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"runtime/metrics"
 	"slices"
+	"strings"
 	"time"
 
 	"handloom/internal/report"
@@ -68,14 +69,23 @@ type tableView struct {
 	Time    time.Time        `json:"time"`
 	Stats   store.TableStats `json:"stats"`
 	Flushed store.Counts     `json:"flushed"`
+	Columns []column         `json:"columns,omitempty"`
 	From    int              `json:"from,omitempty"` // items before those shown
 	Items   []item           `json:"items,omitempty"`
 }
 
+// column is a column of a table, and what flushes did to it.
+type column struct {
+	Name     string       `json:"name"`
+	FullName string       `json:"-"` // with that of the table
+	Flushed  store.Counts `json:"flushed"`
+}
+
 // item is an item of a table.
 type item struct {
-	Handle store.ID `json:"handle"`
-	Value  value    `json:"value"`
+	Handle  store.ID `json:"handle"`
+	Value   value    `json:"value"`
+	Columns object   `json:"columns,omitempty"`
 }
 
 // table shows a table, and of its items those that were asked for.
@@ -87,7 +97,8 @@ func (h *handler) table(ctx context.Context, q request) *answer {
 		if at < 0 {
 			return
 		}
-		v := &tableView{Time: time.Now(), Stats: stats.Tables[at], Flushed: h.store.Flushed().Tables[at].Counts}
+		flushed := h.store.Flushed()
+		v := &tableView{Time: time.Now(), Stats: stats.Tables[at], Flushed: flushed.Tables[at].Counts, Columns: columnsOf(q.table, flushed)}
 		if q.items {
 			v.From, v.Items = q.from, h.items(q)
 		}
@@ -108,9 +119,37 @@ func (h *handler) table(ctx context.Context, q request) *answer {
 func (h *handler) items(q request) []item {
 	var items []item
 	for id, v := range h.store.DumpTable(q.table, q.from) {
-		if items = append(items, item{id, copyItem(v)}); len(items) == q.count {
+		if items = append(items, item{id, copyItem(v), h.beside(id)}); len(items) == q.count {
 			break
 		}
 	}
 	return items
+}
+
+// beside copies what the columns have beside an item.
+func (h *handler) beside(id store.ID) (elements object) {
+	for name, v := range h.store.DumpColumns(id) {
+		if len(elements) == maxFields {
+			break
+		}
+		elements = append(elements, field{name, copyItem(v)})
+	}
+	return elements
+}
+
+// columnsOf returns the columns of a table out of those of all tables, whose names begin
+// with that of the table: the longest there is, if names have dots.
+func columnsOf(table string, flushed *store.Report) (columns []column) {
+	for i := range flushed.Columns {
+		c, of := &flushed.Columns[i], ""
+		for k := range flushed.Tables {
+			if name := flushed.Tables[k].Name; len(name) > len(of) && strings.HasPrefix(c.Name, name+".") {
+				of = name
+			}
+		}
+		if of == table && len(columns) < maxFields {
+			columns = append(columns, column{c.Name[len(table)+1:], c.Name, c.Counts})
+		}
+	}
+	return columns
 }

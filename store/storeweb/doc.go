@@ -12,7 +12,8 @@
 //
 //	?                            every table, rates, times, schedules
 //	?table=ship                  one table and what became of its commands
-//	?table=ship&from=200&count=50  and 50 of its items, without the first 200
+//	?table=ship&from=200&count=50  and 50 of its items, without the first 200, with what
+//	                             columns have beside them
 //	?format=json                 the same as JSON, as for whoever accepts JSON and no HTML
 //	?refresh=2                   the page, again every 2 seconds
 //

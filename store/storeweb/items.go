@@ -46,29 +46,55 @@ func cellOf(v value) cell {
 	return cell{v.text(), !ok || !l.plain}
 }
 
-// Columns are the names of the fields of the items, "value" if they have none.
-func (v *tableView) Columns() []cell {
-	first := v.Items[0].Value
-	fields, ok := first.(object)
+// Head are the names of the fields of the items, "value" if they have none, and of the
+// columns beside them, as reports call these.
+func (v *tableView) Head() []cell {
+	first := v.Items[0]
+	fields, ok := first.Value.(object)
 	if !ok {
-		return []cell{{"value", cellOf(first).Left}}
+		fields = object{{"value", first.Value}}
 	}
-	names := make([]cell, len(fields))
-	for i, f := range fields {
-		names[i] = cell{f.name, cellOf(f.value).Left}
+	var names []cell
+	for _, f := range fields {
+		names = append(names, cell{f.name, cellOf(f.value).Left})
+	}
+	for i, c := range v.cells(first)[len(names):] {
+		names = append(names, cell{v.Columns[i].FullName, c.Left})
 	}
 	return names
 }
 
-// Cells are the fields of an item.
-func (i item) Cells() []cell {
+// Rows are the items, cell by cell.
+func (v *tableView) Rows() []itemRow {
+	var rows []itemRow
+	for _, i := range v.Items {
+		rows = append(rows, itemRow{i.Handle.String(), v.cells(i)})
+	}
+	return rows
+}
+
+type itemRow struct {
+	Handle string
+	Cells  []cell
+}
+
+// cells are the fields of an item, and what the columns have beside it.
+func (v *tableView) cells(i item) (cells []cell) {
 	fields, ok := i.Value.(object)
 	if !ok {
-		return []cell{cellOf(i.Value)}
+		cells = append(cells, cellOf(i.Value))
 	}
-	cells := make([]cell, len(fields))
-	for k, f := range fields {
-		cells[k] = cellOf(f.value)
+	for _, f := range fields {
+		cells = append(cells, cellOf(f.value))
+	}
+	for _, c := range v.Columns {
+		beside := cell{}
+		for _, f := range i.Columns {
+			if f.name == c.Name {
+				beside = cellOf(f.value)
+			}
+		}
+		cells = append(cells, beside)
 	}
 	return cells
 }

@@ -146,10 +146,15 @@ type answer struct {
 	Table *struct {
 		Stats   store.TableStats
 		Flushed store.Counts
-		From    int
-		Items   []struct {
-			Handle store.ID
-			Value  json.RawMessage
+		Columns []struct {
+			Name    string
+			Flushed store.Counts
+		}
+		From  int
+		Items []struct {
+			Handle  store.ID
+			Value   json.RawMessage
+			Columns map[string]json.RawMessage
 		}
 	}
 }

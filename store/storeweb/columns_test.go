@@ -1,0 +1,88 @@
+package storeweb_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"html"
+	"net/http"
+	"strings"
+	"testing"
+
+	"handloom/store"
+	"handloom/store/storeweb"
+)
+
+func addColumn[C, T any](t *testing.T, table *store.Table[T], name string) *store.Column[T, C] {
+	t.Helper()
+	c, err := store.AddColumn(table, store.ColumnOptions[C]{Name: name})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+func TestColumnsAreShownBesideItems(t *testing.T) {
+	const evil = `<script>alert(1)</script>`
+	f := newFleet(t, 0)
+	more, err := store.Register(f.Store, store.TableOptions[uint64]{Name: "ship.more"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	fuel, mate := addColumn[float32](t, f.ships, "fuel"), addColumn[ship](t, f.ships, evil)
+	addColumn[struct{}](t, more, "tag")
+	q, err := f.Queues(1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range 120 {
+		h := f.ships.Emplace(q[0], ship{Hull: i})
+		fuel.Set(q[0], h, float32(i)+0.5)
+		if i%2 == 0 {
+			mate.Set(q[0], h, ship{Name: evil, Hull: i, Next: h})
+		}
+	}
+	more.Emplace(q[0], 77)
+	fuel.Set(q[0], store.Handle[ship]{}, 1)
+	if _, err := f.Flush(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	h := storeweb.Handler(f.Store)
+	for _, from := range []int{0, 50, 100} {
+		target := fmt.Sprintf("/?table=ship&from=%d", from)
+		body := page(t, h, target)
+		for _, want := range []string{
+			"<h2>Columns</h2>", `fuel</th><td>120</td><td>0</td><td>0</td><td>1</td><td>0</td>`,
+			html.EscapeString(evil) + `</th><td>60</td>`, "<th>ship.fuel</th>", `<th class="left">ship.` + html.EscapeString(evil) + "</th>",
+		} {
+			if !strings.Contains(body, want) {
+				t.Errorf("%s does not say %q", target, want)
+			}
+		}
+		if strings.Contains(body, "<script") || strings.Contains(body, "tag") {
+			t.Errorf("%s has a script, or the column of another table", target)
+		}
+		of := read(t, h, target, http.StatusOK).Table
+		if len(of.Columns) != 2 || of.Columns[0].Name != "fuel" || of.Columns[0].Flushed.Put != 120 || of.Columns[1].Flushed.Put != 60 {
+			t.Errorf("%s: of columns it says %+v", target, of.Columns)
+		}
+		for _, i := range of.Items {
+			id := store.Handle[ship]{ID: i.Handle}
+			var beside ship
+			if err := json.Unmarshal(i.Columns[evil], &beside); err != nil || beside != *mate.At(id) {
+				t.Errorf("beside %v there is %s, %v", id, i.Columns[evil], err)
+			}
+			if text := fmt.Sprint(*fuel.At(id)); string(i.Columns["fuel"]) != text || !strings.Contains(body, "<td title=\""+text+"\">"+text+"</td>") {
+				t.Errorf("beside %v there is %s, or not shown; want %s", id, i.Columns["fuel"], text)
+			}
+		}
+	}
+	if body := page(t, h, "/?table=ship.more&from=0"); !strings.Contains(body, "ship.more.tag</th>") || !strings.Contains(body, "tag</th><td>0</td>") {
+		t.Errorf("the column of a table whose name has a dot is not shown:\n%s", body)
+	}
+	if body := page(t, h, "/?table=shot"); strings.Contains(body, "<h2>Columns</h2>") {
+		t.Error("a table without columns shows some")
+	}
+	if of := read(t, h, "/?table=shot", http.StatusOK).Table; of.Columns != nil {
+		t.Errorf("of a table without columns it says %+v", of.Columns)
+	}
+}
