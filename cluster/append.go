@@ -105,7 +105,7 @@ var errFound = errors.New("found")
 // inPlace asks the leader what stands behind prev: rec, or another record. That there is
 // nothing yet decides nothing.
 func (l *Log) inPlace(ctx context.Context, prev uint64, rec []byte) (place, error) {
-	ctx, cancel := context.WithTimeout(ctx, requestTime)
+	ctx, cancel := context.WithTimeout(ctx, requestTime*time.Duration(1+len(rec)/pullBytes))
 	defer cancel()
 	r := reader{log: l, last: place{at: prev}, each: func(at uint64, there []byte) error {
 		if !bytes.Equal(there, rec) {

@@ -58,7 +58,8 @@
 //
 // # What it does not do
 //
-// It compresses nothing, and has no opinion on who should own the log: that is the world's.
+// It keeps no snapshot on the node itself: nodes share them, and where they cannot nothing
+// is trimmed. It compresses nothing, and has no opinion on who should own the log: that is the world's.
 // Whoever may publish on the subject of a cell owns its world: give that right to nodes
 // alone.
 package cluster

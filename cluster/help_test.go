@@ -21,7 +21,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 var errEnough = errors.New("that is enough")
 
 // patience is how long a test waits for what takes a moment on a quiet machine.
-const patience = time.Minute
+const patience = 2 * time.Minute
 
 func startServers(t testing.TB, n int, change func(i int, o *server.Options)) *servers.Cluster {
 	t.Helper()

@@ -142,7 +142,10 @@ func TestNothingIsLostWhenNodesAndServersAreKilled(t *testing.T) {
 			t.Fatal(err)
 		}
 		t.Cleanup(func() { mustClose(t, j) })
-		nodes[i] = &node{id: i, servers: c, seen: seen, o: cluster.Options{Journal: j, Snapshots: cluster.Folder(filepath.Join(dir, "blobs"))}}
+		nodes[i] = &node{id: i, servers: c, seen: seen, o: cluster.Options{Journal: j}}
+		if !testing.Short() {
+			nodes[i].o.Snapshots = cluster.Folder(filepath.Join(dir, "blobs"))
+		}
 		nodes[i].open(t)
 	}
 	ctx, finish := context.WithCancel(t.Context())
@@ -166,6 +169,9 @@ func TestNothingIsLostWhenNodesAndServersAreKilled(t *testing.T) {
 			down = (c.Leader(killed.Stream()) + 1) % 3
 			c.Stop(down)
 		case down < 0 && round%12 == 10 && time.Since(begin) < lasting*3/4 && !testing.Short():
+			if err := c.Ready(t.Context()); err != nil {
+				t.Fatal(err)
+			}
 			down = max(c.Leader(killed.Stream()), 0)
 			c.Stop(down)
 		default:

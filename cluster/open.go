@@ -41,6 +41,7 @@ type Log struct {
 	failing  time.Time // since when no question was answered; zero: the last one was
 	short    time.Time // since when the leader says that the stream ends before that; zero: it does not
 	verified []image   // snapshots that were read back
+	kept     *feed     // what is read on from; nil: nothing
 }
 
 var _ world.Log = (*Log)(nil)
@@ -124,6 +125,9 @@ func (l *Log) open(ctx context.Context) (err error) {
 func (l *Log) Close() error {
 	l.closing.Do(func() {
 		l.end(ErrClosed)
+		if f := l.takeKept(); f != nil {
+			f.messages.Stop()
+		}
 		l.conn.Close()
 		l.done()
 	})

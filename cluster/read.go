@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"time"
-
-	"github.com/nats-io/nats.go/jetstream"
 )
 
 // Read calls each with every record behind after, in order, and goes on with those that are
@@ -157,58 +155,41 @@ func (r *reader) wrong(format string, args ...any) error {
 	return fmt.Errorf("%w: message %d, behind record %d: %w", ErrCorrupt, r.seq, r.last.at, fmt.Errorf(format, args...))
 }
 
-const (
-	// A server that is to send says every so often that it lives.
-	heartbeat = 500 * time.Millisecond
-	expiry    = 10 * time.Second
-
-	// What is fetched ahead, at most.
-	pullBytes    = 8 << 20
-	pullMessages = 512
-
-	idleTime = 5 * time.Second // of a consumer that nobody reads from any more
-)
-
 // consume reads from a consumer until it ends.
 func (r *reader) consume(ctx context.Context) error {
-	c, err := r.consumer(ctx)
+	f, err := r.log.feed(ctx, r.seq)
 	if err != nil {
 		return fmt.Errorf("cluster: consumer: %w", err)
 	}
-	messages, err := c.Messages(jetstream.PullMaxMessagesWithBytesLimit(pullMessages, pullBytes), jetstream.PullHeartbeat(heartbeat), jetstream.PullExpiry(expiry))
-	if err != nil {
-		return fmt.Errorf("cluster: consumer: %w", err)
+	err = r.drain(ctx, f)
+	if r.failed != nil || ctx.Err() != nil {
+		r.log.keep(f)
+	} else {
+		f.messages.Stop()
 	}
-	defer messages.Stop()
+	return err
+}
+
+func (r *reader) drain(ctx context.Context, f *feed) error {
 	for {
-		msg, err := messages.Next(jetstream.NextContext(ctx))
+		seq, b, err := f.next(ctx)
 		if err != nil {
 			return fmt.Errorf("cluster: consumer: %w", err)
 		}
-		meta, err := msg.Metadata()
-		if err != nil {
-			return fmt.Errorf("cluster: consumer: %w", err)
+		if seq < r.seq {
+			continue // the leader has told it meanwhile
 		}
-		if seq := meta.Sequence.Stream; seq != r.seq {
+		if seq > r.seq {
 			return r.wrong("message %d was sent instead", seq)
 		}
 		var m message
-		if err := m.decode(msg.Data()); err != nil {
+		if err := m.decode(b); err != nil {
 			return r.wrong("%w", err)
 		}
 		if err := r.take(&m); err != nil {
 			return err
 		}
 	}
-}
-
-func (r *reader) consumer(ctx context.Context) (jetstream.Consumer, error) {
-	ctx, cancel := context.WithTimeout(ctx, requestTime)
-	defer cancel()
-	return r.log.stream.CreateConsumer(ctx, jetstream.ConsumerConfig{
-		DeliverPolicy: jetstream.DeliverByStartSequencePolicy, OptStartSeq: r.seq, AckPolicy: jetstream.AckNonePolicy,
-		InactiveThreshold: idleTime, Replicas: 1, MemoryStorage: true,
-	})
 }
 
 // take takes the next message, and gives on the record that ends with it.

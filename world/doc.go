@@ -70,6 +70,9 @@
 // waits twice as long, up to 5 s. On a log with a lock, as a journal is, there is one
 // world, which owns it from Open on.
 //
+// Followers save the snapshots, for copying the state is a pause, and the owner does when
+// none of them has.
+//
 // # Failure
 //
 // A tick that fails or panics does so on every world, so that no other one helps: all

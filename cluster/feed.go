@@ -1,0 +1,92 @@
+package cluster
+
+import (
+	"context"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+)
+
+const (
+	// A server that is to send says every so often that it lives.
+	heartbeat = 500 * time.Millisecond
+	expiry    = 10 * time.Second
+
+	// What is fetched ahead, at most.
+	pullBytes    = 8 << 20
+	pullMessages = 512
+
+	idleTime = 5 * time.Second // of a consumer that nobody reads from any more
+)
+
+// A feed is a consumer and what it sends.
+type feed struct {
+	messages jetstream.MessagesContext
+	seq      uint64    // of its next message
+	heard    time.Time // when it sent the last one
+}
+
+// next waits for the next message.
+func (f *feed) next(ctx context.Context) (seq uint64, b []byte, err error) {
+	msg, err := f.messages.Next(jetstream.NextContext(ctx))
+	if err != nil {
+		return 0, nil, err
+	}
+	meta, err := msg.Metadata()
+	if err != nil {
+		return 0, nil, err
+	}
+	f.seq, f.heard = meta.Sequence.Stream+1, time.Now()
+	return meta.Sequence.Stream, msg.Data(), nil
+}
+
+// feed returns a feed of the messages from seq on: one that was kept, or another.
+func (l *Log) feed(ctx context.Context, seq uint64) (*feed, error) {
+	if f := l.takeKept(); f != nil {
+		if f.seq <= seq && f.lives() {
+			return f, nil
+		}
+		f.messages.Stop()
+	}
+	ctx, cancel := context.WithTimeout(ctx, requestTime)
+	defer cancel()
+	c, err := l.stream.CreateConsumer(ctx, jetstream.ConsumerConfig{
+		DeliverPolicy: jetstream.DeliverByStartSequencePolicy, OptStartSeq: seq, AckPolicy: jetstream.AckNonePolicy,
+		InactiveThreshold: idleTime, Replicas: 1, MemoryStorage: true,
+	})
+	if err != nil {
+		return nil, err
+	}
+	messages, err := c.Messages(jetstream.PullMaxMessagesWithBytesLimit(pullMessages, pullBytes), jetstream.PullHeartbeat(heartbeat), jetstream.PullExpiry(expiry))
+	if err != nil {
+		return nil, err
+	}
+	return &feed{messages: messages, seq: seq}, nil
+}
+
+// lives reports whether the feed has sent something lately. One that has not may come from a
+// server that is lost, which only who waits for longer finds out.
+func (f *feed) lives() bool { return time.Since(f.heard) < 2*heartbeat }
+
+// keep keeps a feed for who reads on: a world that is stepped reads one record at a time, and
+// to make a consumer takes a decision of all servers.
+func (l *Log) keep(f *feed) {
+	l.mutex.Lock()
+	defer l.mutex.Unlock()
+	if l.life.Err() != nil || !f.lives() {
+		f.messages.Stop()
+		return
+	}
+	l.kept, f = f, l.kept
+	if f != nil {
+		f.messages.Stop()
+	}
+}
+
+func (l *Log) takeKept() *feed {
+	l.mutex.Lock()
+	defer l.mutex.Unlock()
+	f := l.kept
+	l.kept = nil
+	return f
+}
