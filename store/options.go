@@ -148,23 +148,29 @@ func (o options) chunkRows(itemBytes uintptr) int {
 	return (rows + 63) / 64 * 64
 }
 
-// freeRun returns the lowest typeId that begins n free ones, or 0.
+// freeRun returns the lowest typeId that begins n free ones, or 0. It looks at none of
+// those that tables have taken one behind the other, which mostly are all.
 func (s *Store) freeRun(n int) int {
-	for first := 1; first+n-1 <= handle.MaxTypeID; first++ {
-		if s.isFree(first, n) {
+	for first := max(1, s.firstFree); first+n-1 <= handle.MaxTypeID; {
+		taken := s.lastTaken(first, n)
+		if taken == 0 {
 			return first
 		}
+		first = taken + 1
 	}
 	return 0
 }
 
-func (s *Store) isFree(first, n int) bool {
-	for id := first; id < min(first+n, len(s.byType)); id++ {
+func (s *Store) isFree(first, n int) bool { return s.lastTaken(first, n) == 0 }
+
+// lastTaken returns the last of n typeIds that a table has, or 0.
+func (s *Store) lastTaken(first, n int) int {
+	for id := min(first+n, len(s.byType)) - 1; id >= first; id-- {
 		if s.byType[id] != nil {
-			return false
+			return id
 		}
 	}
-	return true
+	return 0
 }
 
 // add makes a table part of the store.
@@ -175,6 +181,9 @@ func (s *Store) add(t *table, name string) {
 	}
 	for i := range shards {
 		s.byType[int(first)+i] = t
+	}
+	for s.firstFree = max(1, s.firstFree); s.firstFree < len(s.byType) && s.byType[s.firstFree] != nil; {
+		s.firstFree++
 	}
 	s.tables = append(s.tables, t)
 	s.written = append(s.written, 0)

@@ -3,6 +3,8 @@ package store_test
 import (
 	"errors"
 	"math"
+	"runtime"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -224,5 +226,25 @@ func TestReserveMakesRoomAndChangesNoState(t *testing.T) {
 	b, _ := newTable(t, store.Options{}, store.TableOptions[item]{Shards: 4, Reserve: 1000})
 	if digest(t, a) != digest(t, b) || b.Stats().Tables[0].Bytes < 1000*int64(len("12345678")) {
 		t.Errorf("%+v", b.Stats())
+	}
+}
+
+// The tables that a program has must not make a further one dearer.
+func TestATableCostsTheSameBesideManyTables(t *testing.T) {
+	s := newStore(t, store.Options{})
+	perTable := func(from, to int) uint64 {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		for i := from; i < to; i++ {
+			register(t, s, store.TableOptions[item]{Name: strconv.Itoa(i)})
+		}
+		runtime.ReadMemStats(&after)
+		return (after.TotalAlloc - before.TotalAlloc) / uint64(to-from)
+	}
+	perTable(0, 256)
+	few := perTable(256, 512)
+	perTable(512, 2048)
+	if many := perTable(2048, 4096); 2*many > 3*few && !raceDetector {
+		t.Errorf("behind 2,048 tables one more allocates %d bytes, behind 256 of them %d", many, few)
 	}
 }

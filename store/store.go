@@ -67,6 +67,8 @@ type Store struct {
 	written []uint64 // by ordinal: the call of Write that changed the table last
 	byType  []*table // by typeId; nil: no table has it
 	names   map[string]*table
+
+	firstFree int // a table has every typeId below
 	columns map[string]*column // by full name
 
 	claim    atomic.Pointer[Claim] // nil: nobody has claimed the store

@@ -1,6 +1,8 @@
 package record_test
 
 import (
+	"bytes"
+	"encoding/binary"
 	"errors"
 	"runtime"
 	"slices"
@@ -312,6 +314,44 @@ func TestNamesOfAnInputAreItsOwn(t *testing.T) {
 }
 
 // Logs keep these bytes: a form that differs is another version.
+// What a call of the input before created is none of the next input's, although that is
+// the first call of each.
+func TestNamesOfTheInputBeforeAreStale(t *testing.T) {
+	b, r := record.New(record.Limits{}), new(recorder[value])
+	r.Init(b, 7, 1, items.For[value]())
+	a := b.Claim(errReleased)
+	some := handle.New(7, 1, 1)
+	encoded := func(f func(q queue)) []byte {
+		q, err := a.Enter()
+		if err != nil {
+			t.Fatal(err)
+		}
+		f(q)
+		if err := a.Arrive(q, record.NewCall(0)); err != nil {
+			t.Fatal(err)
+		}
+		input, _ := a.Seal(nil, 1<<20)
+		return input
+	}
+	if err := b.PutInput(encoded(func(q queue) { r.Emplace(q, value{}) }), nil); err != nil {
+		t.Fatal(err)
+	}
+	b.Drop(nil)
+	erase := encoded(func(q queue) { r.Erase(q, name{ID: some}) })
+	first := handle.FreeBit | handle.New(7, 0, 1) // create of a call
+	as := func(id handle.ID) []byte { return binary.LittleEndian.AppendUint64(nil, uint64(id)) }
+	if !bytes.Contains(erase, as(some)) {
+		t.Fatalf("% x does not erase %v", erase, some)
+	}
+	if err := b.PutInput(bytes.Replace(erase, as(some), as(first), 1), nil); err != nil {
+		t.Fatal(err)
+	}
+	b.Gather()
+	if got := r.Pending.Erases(0)[0].IDs[0]; got != handle.FreeBit|handle.New(7, 0, 0) {
+		t.Errorf("it erases %v", got)
+	}
+}
+
 func TestTheBytesOfAnInput(t *testing.T) {
 	b := record.New(record.Limits{})
 	var first, second recorder[value]

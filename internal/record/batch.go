@@ -19,7 +19,7 @@ type Batch struct {
 	tables      []*Recorder // by ordinal
 	byList      []*Recorder // by erase list; list 0 is none
 	attachments []*Attachment
-	byType      atomic.Pointer[[]int32] // by typeId: its erase list, or 0; replaced as a whole, the inbox reads it
+	byType      atomic.Pointer[[]int32] // by typeId: its erase list, or 0; the inbox reads what is published
 
 	order []*Pass // of this batch, in key order
 	pool  passPool
@@ -47,11 +47,15 @@ func (b *Batch) listOf(typeID uint16) int {
 }
 
 // addTable gives a table of n typeIds, from first on, the next ordinal and each
-// typeId an erase list. It returns the ordinal and the first list.
+// typeId an erase list. It returns the ordinal and the first list. What it writes behind
+// the typeIds there were, nobody reads before it is published.
 func (b *Batch) addTable(r *Recorder, first uint16, n int) (ordinal, list int) {
 	ordinal, list = len(b.tables), len(b.byList)
 	b.tables = append(b.tables, r)
-	byType := slices.Clone(*b.byType.Load())
+	byType := *b.byType.Load()
+	if int(first) < len(byType) {
+		byType = slices.Clone(byType)
+	}
 	for len(byType) < int(first)+n {
 		byType = append(byType, 0)
 	}

@@ -26,6 +26,7 @@ type decoder struct {
 	q        Queue
 	in       digest.Reader
 	call     int    // number of the one that is read, from 1
+	before   int    // calls of the inputs before, so that made need not be cleared
 	made     []made // by table ordinal
 	linked   []madeRun
 	renaming renaming
@@ -33,7 +34,7 @@ type decoder struct {
 
 // made is what a call created in a table.
 type made struct {
-	call     int // its number; of another one it is nothing
+	call     int // its number, counted over all inputs; of another one it is nothing
 	first, n int // of the creates of the table
 }
 
@@ -61,7 +62,7 @@ func (b *Batch) PutInput(encoded []byte, calls []*Call) error {
 		p.buf = &buffer{unlimited: true}
 		p.renaming.init(p.name)
 	}
-	p.batch, p.made = b, append(p.made[:0], make([]made, len(b.tables))...)
+	p.batch, p.made = b, append(p.made, make([]made, len(b.tables)-len(p.made))...)
 	p.buf.begin(b, serials.Add(1), batch.InboxPass, 0)
 	p.q = Queue{buf: p.buf, serial: p.buf.serial}
 	p.waits, p.calls = true, calls
@@ -134,6 +135,7 @@ func (p *input) finish() {
 // read records the calls.
 func (p *input) read() {
 	d := &p.decoder
+	d.before += d.call
 	d.call = 0
 	if version := d.in.Uint8(); version != inputVersion {
 		d.in.Fail(fmt.Errorf("version %d, and not %d", version, inputVersion))
@@ -213,8 +215,8 @@ func (d *decoder) creates() {
 	}
 	c := r.column(d.q)
 	m := &d.made[r.ordinal]
-	if m.call != d.call {
-		*m = made{call: d.call, first: c.creates()}
+	if !d.isOf(m) {
+		*m = made{call: d.before + d.call, first: c.creates()}
 	}
 	from := m.first + m.n
 	for done := 0; done < n && d.in.Err() == nil; {
@@ -236,6 +238,9 @@ func (d *decoder) creates() {
 		d.linked = append(d.linked, madeRun{r, from, from + n})
 	}
 }
+
+// isOf reports whether m is of the call that is read.
+func (d *decoder) isOf(m *made) bool { return m.call == d.before+d.call }
 
 // creates returns how many creates the column of an input has. Its segments are full
 // but for the last.
@@ -322,7 +327,7 @@ func (d *decoder) name(id handle.ID) handle.ID {
 	}
 	r := d.batch.byList[list]
 	m := d.made[r.ordinal]
-	if !r.isProvisional(id) || m.call != d.call || number == 0 || number > int64(m.n) {
+	if !r.isProvisional(id) || !d.isOf(&m) || number == 0 || number > int64(m.n) {
 		return stale
 	}
 	return d.q.buf.columns[r.ordinal].nameOf(r, m.first+int(number)-1)
@@ -344,7 +349,7 @@ func (d *decoder) place(c *Call) bool {
 			table, next = run.table, m.first
 		}
 		run.at = next
-		if next += run.n; m.call != d.call || next > m.first+m.n {
+		if next += run.n; !d.isOf(&m) || next > m.first+m.n {
 			return false
 		}
 	}
