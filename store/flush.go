@@ -220,6 +220,7 @@ func (f *flush) flush(p *phase, of *frame) (*Report, error) {
 
 // nothing is the report of a flush without commands.
 func (f *flush) nothing() *Report {
+	f.awake.nothing(f.store.batch)
 	f.empty = Report{Epoch: f.store.Epoch()}
 	return &f.empty
 }

@@ -16,6 +16,18 @@ type touched struct {
 type noted struct {
 	chunks []notes
 	peak   highwater.Mark // of how many there are
+	used   bool           // since it was asked whether it rests
+}
+
+// rest gives up the memory, unless it was used since it was asked last, and reports
+// whether it did.
+func (l *noted) rest() bool {
+	if l.used {
+		l.used = false
+		return false
+	}
+	*l = noted{}
+	return true
 }
 
 // notes are the rows that one task touched or wrote.
@@ -31,6 +43,7 @@ const fewChunks = 64 // whose notes are kept anyway
 // begin makes a list for each of n chunks, and gives up those that passes over a
 // larger table left behind.
 func (l *noted) begin(n int) {
+	l.used = true
 	if n > len(l.chunks) {
 		l.chunks = append(l.chunks, make([]notes, n-len(l.chunks))...)
 	}

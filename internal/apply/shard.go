@@ -208,6 +208,13 @@ func (s *Shard) Rest() {
 	}
 }
 
+// RestButChanges does what Rest does, but what the last flush changed is still listed.
+func (s *Shard) RestButChanges() {
+	changes := s.changes
+	s.Rest()
+	s.changes = changes
+}
+
 // Counts returns what the planned or applied batch does to the shard, and its
 // first stale commands.
 func (s *Shard) Counts() (batch.Counts, []batch.Sample) { return s.counts, s.samples }

@@ -28,6 +28,7 @@ type Batch struct {
 	inbox inbox
 	input input // of a tick
 
+	used     bool  // a pass or input began since the batch was asked to rest
 	gathered []int // ordinals of the tables with commands, in order of first use
 }
 
@@ -70,6 +71,7 @@ func (b *Batch) addTable(r *Recorder, first uint16, n int) (ordinal, list int) {
 // Begin starts the next pass of the batch with n queues. Passes are numbered in
 // the order of these calls.
 func (b *Batch) Begin(n int) *Pass {
+	b.used = true
 	p := b.pool.take(b, n, len(b.order))
 	p.joined = true
 	b.order = append(b.order, p)
@@ -177,6 +179,16 @@ func (b *Batch) Drop(why error) {
 func (b *Batch) Break(why error) {
 	b.Close(why)
 	b.settle(why)
+}
+
+// Rest gives up the memory that queues keep from batch to batch, of those that were not
+// used since it was called last. The batch is empty.
+func (b *Batch) Rest() {
+	if !b.used {
+		b.pool, b.input, b.gathered = passPool{}, input{}, nil
+	}
+	b.used = false
+	b.inbox.rest()
 }
 
 // Finish ends the flush of a batch, whose queues panic from now on, and begins

@@ -62,6 +62,7 @@ func (b *Batch) PutInput(encoded []byte, calls []*Call) error {
 		p.buf = &buffer{unlimited: true}
 		p.renaming.init(p.name)
 	}
+	b.used = true
 	p.batch, p.made = b, append(p.made, make([]made, len(b.tables)-len(p.made))...)
 	p.buf.begin(b, serials.Add(1), batch.InboxPass, 0)
 	p.q = Queue{buf: p.buf, serial: p.buf.serial}

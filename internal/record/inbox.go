@@ -136,6 +136,21 @@ func (x *inbox) recycle(buf *buffer) {
 	x.free = append(x.free, buf)
 }
 
+// rest gives up buffers that no call took since it was called last.
+func (x *inbox) rest() {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.restIdle()
+}
+
+// restIdle is called under the lock.
+func (x *inbox) restIdle() {
+	if x.idle > 0 { // buffers are taken from the end
+		x.free = slices.Clone(x.free[x.idle:])
+	}
+	x.idle = len(x.free)
+}
+
 func (x *inbox) pending() Load {
 	if x.waiting.Load() == 0 {
 		return Load{}
@@ -178,9 +193,6 @@ func (x *inbox) finish() {
 	x.waiting.Add(-int64(len(x.sealed)))
 	x.sealed = highwater.Trim(&x.peak, x.sealed)
 	if x.peak.Begins() {
-		if x.idle > 0 { // buffers are taken from the end
-			x.free = slices.Clone(x.free[x.idle:])
-		}
-		x.idle = len(x.free)
+		x.restIdle()
 	}
 }

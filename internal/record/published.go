@@ -65,6 +65,14 @@ func (r *Recorder) Forget() {
 // resolves any more.
 func (r *Recorder) Rest() { r.Pending, r.published = new(Commands), published{} }
 
+// RestButNames does what Rest does, but what resolves goes on resolving.
+func (r *Recorder) RestButNames() {
+	r.Pending, r.published.spare = new(Commands), nil
+	for _, c := range r.published.flushes {
+		*c = Commands{recorder: c.recorder, order: c.order, places: c.places, created: c.created}
+	}
+}
+
 // Published returns the commands of the flushes of the frame so far that had some for
 // the table, in their order.
 func (r *Recorder) Published() []*Commands { return r.published.flushes }

@@ -1,0 +1,89 @@
+package store_test
+
+import (
+	"context"
+	"runtime"
+	"testing"
+
+	"handloom/internal/check"
+	"handloom/store"
+)
+
+// Memory that flushes and passes needed is given back also when nothing happens any more:
+// what stays are the items, and what the last frame with commands lets a program ask for.
+func TestMemoryIsGivenBackWhenNothingHappens(t *testing.T) {
+	if check.Full || raceDetector {
+		t.Skip("other builds keep more")
+	}
+	const n, handleBytes, itemBytes = 200_000, 8, 32
+	type chunk = store.Chunk[item]
+	for what, c := range map[string]struct {
+		changes bool
+		last    func(table *store.Table[item], c chunk) // what the last frame with commands records
+		names   int                                     // bytes an item that are names or lists
+	}{
+		"created": {last: func(table *store.Table[item], c chunk) {
+			table.EmplaceItems(c.Queue, make([]item, len(c.Items)), nil)
+		}, names: handleBytes},
+		"put": {last: func(table *store.Table[item], c chunk) {
+			for i := range c.Items {
+				table.Put(c.Queue, c.Handle(i), item{Value: 1})
+			}
+		}},
+		"put, listed": {changes: true, last: func(table *store.Table[item], c chunk) {
+			for i := range c.Items {
+				table.Put(c.Queue, c.Handle(i), item{Value: 1})
+			}
+		}, names: handleBytes},
+		"erased": {last: func(_ *store.Table[item], c chunk) { eraseChunk(c) }},
+		"erased, listed": {changes: true, last: func(_ *store.Table[item], c chunk) {
+			eraseChunk(c)
+		}, names: handleBytes + itemBytes},
+		"touched and written": {changes: true, last: func(_ *store.Table[item], c chunk) {
+			for i := range c.Items {
+				c.Touch(i)
+				c.Wrote(i)
+			}
+			c.Erase(0)
+		}, names: 2},
+	} {
+		for how, tick := range map[string]func(ctx context.Context, s *store.Store) error{
+			"flush": func(context.Context, *store.Store) error { return nil },
+			"pass": func(ctx context.Context, s *store.Store) error {
+				return s.Each(ctx, 8, func(context.Context, int, store.Queue) error { return nil })
+			},
+			"call of the inbox": func(_ context.Context, s *store.Store) error {
+				return s.Inbox(func(store.Queue) error { return nil })
+			},
+		} {
+			empty := heap()
+			s := newStore(t, store.Options{Workers: 2})
+			table := register(t, s, store.TableOptions[item]{Shards: 4, Changes: c.changes})
+			for range 8 {
+				_ = s.Inbox(func(q store.Queue) error { table.EmplaceItems(q, make([]item, n/8), nil); return nil })
+			}
+			flush(t, s)
+			if err := table.ForEach(t.Context(), func(_ context.Context, of chunk) error { c.last(table, of); return nil }); err != nil {
+				t.Fatal(err)
+			}
+			flush(t, s)
+			for range 130 {
+				if err := tick(t.Context(), s); err != nil {
+					t.Fatal(err)
+				}
+				flush(t, s)
+			}
+			kept := float64(heap()-empty-s.Stats().Tables[0].Bytes)/n - float64(c.names)
+			if kept > 2 {
+				t.Errorf("%s, then 130 times a %s that does nothing: %.1f bytes an item are kept beyond names and lists", what, how, kept)
+			}
+			runtime.KeepAlive(table)
+		}
+	}
+}
+
+func eraseChunk(c store.Chunk[item]) {
+	for i := range c.Items {
+		c.Erase(i)
+	}
+}
