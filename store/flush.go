@@ -214,7 +214,8 @@ func (f *flush) flush(p *phase, of *frame) (*Report, error) {
 		f.settled(recorded)
 	}
 	f.report.Plan, f.report.Apply = planned.Sub(begin), time.Since(planned)
-	s.addFlush(&f.report)
+	s.addFlush(f.tables, &f.report)
+	f.reset()
 	return &f.report, nil
 }
 
@@ -366,7 +367,6 @@ func (f *flush) publish(of *frame) {
 	f.last = f.frame
 	s.batch.Finish()
 	s.publishStats(f.tables)
-	f.reset()
 	f.awake.rest()
 }
 

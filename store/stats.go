@@ -50,16 +50,16 @@ func (s *Store) Flushed() *Report {
 	return s.flushed.Clone()
 }
 
-// addFlush adds the report of a flush to the sum.
-func (s *Store) addFlush(r *Report) {
+// addFlush adds the report of a flush of some tables to the sum. It has their lines in
+// their order.
+func (s *Store) addFlush(of []*table, r *Report) {
 	s.statsLock.Lock()
 	defer s.statsLock.Unlock()
 	sum := &s.flushed
 	sum.Epoch++
 	sum.Total.Add(r.Total)
-	for i := range r.Tables {
-		t := &r.Tables[i]
-		sum.Tables[s.names[t.Name].ordinal].Add(t.Counts)
+	for i, t := range of {
+		sum.Tables[t.ordinal].Add(r.Tables[i].Counts)
 	}
 	for i := range r.Columns {
 		c := &r.Columns[i]

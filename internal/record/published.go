@@ -81,9 +81,10 @@ func (r *Recorder) Published() []*Commands { return r.published.flushes }
 // for, in a flush of the frame so far, or null when the create was cancelled; ok is false
 // when id is of no such flush. It takes O(1) time for each of them.
 func (r *Recorder) Resolve(id handle.ID) (h handle.ID, ok bool) {
-	for _, c := range slices.Backward(r.published.flushes) {
-		if h, ok := c.Resolve(id); ok {
-			return h, true
+	flushes := r.published.flushes
+	for i := len(flushes) - 1; i >= 0; i-- { // programs resolve every name (op=replay)
+		if _, creation, ok := flushes[i].locate(id); ok {
+			return flushes[i].created[creation], true
 		}
 	}
 	return 0, false
