@@ -68,8 +68,8 @@ type Store struct {
 	byType  []*table // by typeId; nil: no table has it
 	names   map[string]*table
 
-	firstFree int // a table has every typeId below
-	columns map[string]*column // by full name
+	firstFree int                // a table has every typeId below
+	columns   map[string]*column // by full name
 
 	claim    atomic.Pointer[Claim] // nil: nobody has claimed the store
 	flush    flush
