@@ -54,6 +54,9 @@
 // received before; past that, its messages are taken for those that the receiver has. So a
 // sender whose log has lost ticks is begun anew, with another ID.
 //
+// A parcel whose messages are of another type than those of the receiver waits: of two cells
+// with other versions of a program one is to be handed over first.
+//
 // # Moving an item
 //
 // A tick erases the item and sends what it was; the tick that receives it creates it, with

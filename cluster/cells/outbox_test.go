@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -297,6 +298,15 @@ func TestBadParcelsAreRefused(t *testing.T) {
 			bad[n] ^= 1 << bit
 			_, _ = b.out.Open(bad)
 		}
+	}
+	many := append([]byte(nil), good...)
+	many[41], many[42] = 0, 16 // 4,096 messages, of which three are there
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	_, _ = b.out.Open(many)
+	runtime.ReadMemStats(&after)
+	if bytes := after.TotalAlloc - before.TotalAlloc; bytes > 1<<16 {
+		t.Errorf("%d bytes for messages that are not there", bytes)
 	}
 	if _, err := b.out.Open(append(good, 0)); err == nil {
 		t.Error("a byte is left, and it is taken for a parcel")

@@ -94,16 +94,15 @@ func (o *Outbox[M]) collect(to ID, after uint64) []byte {
 // open decodes the messages of a parcel, and returns what records those behind a number,
 // or the last one if there are none.
 func (o *Outbox[M]) open(p *parcel, received uint64) (func(q store.Queue) error, error) {
-	letters := make([]letter[M], p.count)
+	var letters []letter[M] // grows as messages are there: count may be anything
 	var in digest.Reader
 	in.Reset(p.messages)
-	for i := range letters {
-		l := &letters[i]
-		l.Cell, l.Number = p.from, p.first+uint64(i)
-		in.Items(o.core.program, unsafe.Pointer(&l.Message), 1)
-	}
-	if err := in.Err(); err != nil {
-		return nil, fmt.Errorf("%w: %w", errParcel, err)
+	for i := range p.count {
+		letters = append(letters, letter[M]{Cell: p.from, Number: p.first + uint64(i)})
+		in.Items(o.core.program, unsafe.Pointer(&letters[i].Message), 1)
+		if err := in.Err(); err != nil {
+			return nil, fmt.Errorf("%w: %w", errParcel, err)
+		}
 	}
 	if in.Left() > 0 {
 		return nil, errParcel
