@@ -83,6 +83,7 @@ type group struct {
 	number uint64
 	sum    chain
 	parts  int // that there are; 0: none
+	of     int // that there are to be
 	rec    []byte
 }
 
@@ -94,8 +95,8 @@ func (g *group) add(m *message) (rec []byte, whole bool) {
 		g.parts = 0
 		return m.bytes, true
 	case m.part == 1:
-		*g = group{m.number, m.sum, 1, append(g.rec[:0], m.bytes...)}
-	case m.part != g.parts+1 || m.sum != g.sum || m.number != g.number:
+		*g = group{m.number, m.sum, 1, m.parts, append(g.rec[:0], m.bytes...)}
+	case m.part != g.parts+1 || m.parts != g.of || m.sum != g.sum || m.number != g.number:
 		g.parts = 0
 		return nil, false
 	default:

@@ -1,0 +1,77 @@
+package cluster
+
+import (
+	"bytes"
+	"testing"
+)
+
+// deliver takes messages as the first of a log and returns what comes of them.
+func deliver(messages ...[]byte) (recs [][]byte) {
+	r := reader{log: new(Log), seq: 1, known: true, each: func(_ uint64, rec []byte) error {
+		recs = append(recs, bytes.Clone(rec))
+		return nil
+	}}
+	for _, b := range messages {
+		var m message
+		if m.decode(b) != nil || r.take(&m) != nil {
+			break
+		}
+	}
+	return recs
+}
+
+// parts are the messages of a record behind another one.
+func parts(number uint64, before chain, bytes ...string) (all [][]byte) {
+	rec := []byte{}
+	for _, b := range bytes {
+		rec = append(rec, b...)
+	}
+	for i, b := range bytes {
+		m := message{number: number, before: before, sum: before.next(rec), part: i + 1, parts: len(bytes), bytes: []byte(b)}
+		all = append(all, m.encode())
+	}
+	return all
+}
+
+// No message that was cut, or of which a bit is wrong, is given on, alone or as a part.
+func TestADamagedMessageIsNoRecord(t *testing.T) {
+	for _, whole := range [][][]byte{parts(1, chain{}, "record"), parts(1, chain{}, ""), parts(1, chain{}, "one", "two", "three")} {
+		if recs := deliver(whole...); len(recs) != 1 {
+			t.Fatalf("%d records of %d whole messages", len(recs), len(whole))
+		}
+		for i := range whole {
+			good := whole[i]
+			for n := range good {
+				whole[i] = good[:n]
+				if recs := deliver(whole...); len(recs) > 0 {
+					t.Errorf("message %d, cut behind %d bytes: %q", i, n, recs)
+				}
+			}
+			for bit := range 8 * len(good) {
+				whole[i] = bytes.Clone(good)
+				whole[i][bit/8] ^= 1 << (bit % 8)
+				if recs := deliver(whole...); len(recs) > 0 {
+					t.Errorf("message %d with bit %d flipped: %q", i, bit, recs)
+				}
+			}
+			whole[i] = good
+		}
+	}
+}
+
+// Parts with anything else in between are no record, and the next whole group is.
+func TestVoidPartsAreNoRecord(t *testing.T) {
+	a, b := parts(1, chain{}, "a1", "a2", "a3"), parts(1, chain{}, "b1", "b2")
+	next := parts(2, chain{}.next([]byte("b1b2")), "next")
+	for name, messages := range map[string][][]byte{
+		"one part before":           {a[0], b[0], b[1], next[0]},
+		"two parts before":          {a[0], a[1], b[0], b[1], next[0]},
+		"one part twice":            {b[0], b[0], b[1], next[0]},
+		"a part in between":         {b[0], a[0], b[1], b[0], b[1], next[0]},
+		"parts of another's middle": {b[0], a[1], a[2], b[0], b[1], next[0]},
+	} {
+		if recs := deliver(messages...); len(recs) != 2 || string(recs[0]) != "b1b2" || string(recs[1]) != "next" {
+			t.Errorf("%s: %q", name, recs)
+		}
+	}
+}
