@@ -152,6 +152,13 @@ func (o *Outbox[M]) Resume(q store.Queue, to ID) {
 	o.core.pairs.notices.Emplace(q, notice{Cell: to, Kind: noticeResume})
 }
 
+// Abandon records that the messages that wait for a cell are erased: for an operator, of a
+// cell that is gone for good, whose messages would fill the outbox. Should it come back,
+// that is an [ErrGap].
+func (o *Outbox[M]) Abandon(q store.Queue, to ID) {
+	o.core.pairs.notices.Emplace(q, notice{Cell: to, Kind: noticeGone})
+}
+
 // Run carries messages: what ticks of w have sent goes to other cells by t, and what
 // comes from there is submitted to w, for as long as w owns its log. It returns the cause
 // of ctx when that ends, or the error of t.Serve. One Run for each World, beside the Run

@@ -206,6 +206,24 @@ func TestAFullOutboxFailsTheTick(t *testing.T) {
 	}
 }
 
+// Messages to a cell that is gone make room, and are not taken for received when it
+// comes back.
+func TestACellThatIsGoneIsAbandoned(t *testing.T) {
+	a, back := newPost(t, cells.Options[int]{Limit: 3}), newPost(t, cells.Options[int]{})
+	other := cells.ID(7)
+	a.mustSend(t, back.own, 1, 2)
+	a.mustSend(t, other, 3)
+	a.tell(t, func(q store.Queue) { a.out.Abandon(q, back.own) })
+	a.mustSend(t, back.own, 4)
+	if room := a.out.Room(); room != 1 || a.out.Pack(other, 0) == nil {
+		t.Errorf("there is room for %d, want 1", room)
+	}
+	submit(t, back.Store, back.out, a.out.Pack(back.own, 2))
+	if got := back.mustSend(t, a.own); len(got) > 0 || back.out.Cursor(a.own) != 0 {
+		t.Errorf("received: %v, and what was before it was not", got)
+	}
+}
+
 func TestWhatIsWrongIsSaid(t *testing.T) {
 	s, err := store.New(store.Options{})
 	if err != nil {

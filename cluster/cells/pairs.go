@@ -32,6 +32,7 @@ const (
 	noticeGap                          // it has no more than those, and more are erased here
 	noticeSkip                         // messages from it are not to be received
 	noticeResume                       // ship to it again
+	noticeGone                         // it is gone for good
 )
 
 // pairs are the numbers of messages, to and from each peer: all that decides which
@@ -156,8 +157,7 @@ func (p *peer) hear(n *notice) (acked bool) {
 		if n.Last > p.Sent {
 			p.Stopped = true
 		} else if n.Last > p.Acked {
-			p.Acked = n.Last
-			return true
+			acked, p.Acked = true, n.Last
 		}
 	case noticeGap:
 		p.Stopped = p.Stopped || n.Last < p.Acked
@@ -166,8 +166,10 @@ func (p *peer) hear(n *notice) (acked bool) {
 		p.receive(p.Received)
 	case noticeResume:
 		p.Stopped = false
+	case noticeGone:
+		acked, p.Acked = p.Acked < p.Sent, p.Sent
 	}
-	return false
+	return acked
 }
 
 // received returns the cursor of a cell.
