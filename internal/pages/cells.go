@@ -100,15 +100,51 @@ func makeSlot[T any](s *Stable) *cell[T] {
 func (*typed[T]) insert(s *Stable, values items.Slice, dst []handle.ID) {
 	all := *items.As[T](&values)
 	reused, fresh, _ := s.list.Split(s.slots, len(all))
-	for i := range all {
-		var c *cell[T]
-		if i >= reused && i < reused+fresh {
-			c = makeSlot[T](s)
-		} else {
-			c = reuse[T](s)
+	end := reused + fresh
+	reuseMany(s, all[:reused], dst[:reused])
+	makeMany(s, all[reused:end], dst[reused:end])
+	reuseMany(s, all[end:], dst[end:])
+}
+
+// atOnce is how many slots are taken off the freelist at a time.
+const atOnce = 256
+
+// reuseMany is reuse for each value, in one loop (op=insertitems).
+func reuseMany[T any](s *Stable, all []T, dst []handle.ID) {
+	var front [atOnce]sparse.Slot
+	var highest handle.ID
+	for len(all) > 0 {
+		slots := front[:min(atOnce, len(all))]
+		s.list.PopAll(slots)
+		for i, slot := range slots {
+			c := cellOf[T](s, slot)
+			id := c.word&(sparse.UpperHalf&^handle.FreeBit) | handle.ID(slot)
+			c.word, c.item, dst[i] = id, all[i], id
+			highest = max(highest, id)
+			s.live.Pages[slot/64/sparse.BitmapWords][slot/64%sparse.BitmapWords] |= 1 << (slot % 64)
 		}
-		c.item = all[i]
-		dst[i] = c.word
+		all, dst = all[len(slots):], dst[len(slots):]
+	}
+	s.list.Raise(highest)
+}
+
+// makeMany is makeSlot for each value, page by page.
+func makeMany[T any](s *Stable, all []T, dst []handle.ID) {
+	if len(all) == 0 {
+		return
+	}
+	upper := s.list.NextFresh()
+	for len(all) > 0 {
+		slot := s.slots
+		cells := (*items.As[cell[T]](&s.pages[slot>>(s.shift&63)]))[slot&int(s.mask):]
+		n := min(len(cells), len(all))
+		for i, v := range all[:n] {
+			id := upper | handle.ID(slot+i)
+			cells[i].word, cells[i].item, dst[i] = id, v, id
+		}
+		s.live.AddRange(slot, slot+n)
+		s.slots += n
+		all, dst = all[n:], dst[n:]
 	}
 }
 

@@ -161,6 +161,10 @@ func (s *Stable) EraseMarked(marks *sparse.Marks) int {
 // Clear removes every item and keeps the memory, in O(Len() + Rows()/64) time.
 func (s *Stable) Clear() {
 	s.guard("Clear")
+	if !s.typ.items.Pointers && !s.list.MayDeplete() {
+		s.clearWords()
+		return
+	}
 	for first, end := range s.live.Runs(0, s.slots) {
 		slots := s.erasing[:0]
 		for slot := first; slot < end; slot++ {
@@ -169,6 +173,24 @@ func (s *Stable) Clear() {
 		s.typ.erase(s, slots)
 		s.erasing = slots
 	}
+}
+
+// clearWords is Clear where only words change: no slot is depleted, and no item has
+// to be zeroed.
+func (s *Stable) clearWords() {
+	for at := 0; at < s.slots; {
+		first, end, ok := s.runOfPage(at, s.slots)
+		if at = end; !ok {
+			continue
+		}
+		ticket := s.list.PushRun(sparse.Slot(first), sparse.Slot(end), s.slots)
+		word := unsafe.Pointer(s.cell(sparse.Slot(first)))
+		for i := range uintptr(end - first) {
+			w := (*handle.ID)(unsafe.Add(word, i*s.size))
+			*w = handle.FreeBit | (*w&sparse.UpperHalf + 1<<32) | handle.ID(ticket+uint32(i))
+		}
+	}
+	s.live.RemoveRange(0, s.slots)
 }
 
 // Reset removes every item and gives back the memory; see slotmap.Map.Reset.

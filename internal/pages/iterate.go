@@ -24,6 +24,17 @@ func walk[T any](s *Stable, lo, hi int, yield func(handle.Of[T], *T) bool) {
 	for w := lo / 64; w*64 < hi && w/sparse.BitmapWords < len(s.live.Pages); w++ {
 		live := &s.live.Pages[w/sparse.BitmapWords][w%sparse.BitmapWords]
 		todo := window(w*64, lo, hi)
+		if *live&todo == ^uint64(0) && s.shift >= 6 {
+			slot := uint(w * 64)
+			cells := (*items.As[cell[T]](&s.pages[slot>>(s.shift&63)]))[slot&uint(s.mask):][:64]
+			for i := range cells {
+				c := &cells[i]
+				if *live>>i&1 != 0 && !yield(handle.Of[T]{ID: c.word}, &c.item) {
+					return
+				}
+			}
+			continue
+		}
 		// The bitmap is read anew for each item, for yield may erase.
 		for left := *live & todo; left != 0; left = *live & todo {
 			todo = -(left & -left) << 1 & todo
@@ -40,6 +51,14 @@ func walk[T any](s *Stable, lo, hi int, yield func(handle.Of[T], *T) bool) {
 // lowest bit stands for base, which is below hi.
 func window(base, lo, hi int) uint64 {
 	return ^uint64(0) << max(0, lo-base) & (^uint64(0) >> max(0, base+64-hi))
+}
+
+// runOfPage returns the first run of rows with an item from row at on, before row hi
+// and on the page of at, and whether there is one; if not, end is where to go on.
+func (s *Stable) runOfPage(at, hi int) (first, end int, ok bool) {
+	stop := min(hi, (at>>s.shift+1)<<s.shift)
+	first, end = s.live.Run(at, stop)
+	return first, end, first < end
 }
 
 func (s *Stable) badRange(lo, hi int) {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"iter"
 	"slices"
+	"unsafe"
 
 	"handloom/internal/digest"
 	"handloom/internal/sparse"
@@ -98,14 +99,27 @@ func (s *Stable) Digest() uint64 {
 // DigestTo gives h what [Stable.Digest] is the sum of.
 func (s *Stable) DigestTo(h *digest.Hash) {
 	s.list.DigestWords(h, s.slots, func(first int, to []handle.ID) {
-		for i := range to {
-			to[i] = *s.word(sparse.Slot(first + i))
+		for lo, hi := range s.pieces(first, first+len(to)) {
+			s.copyWords(to[lo-first:hi-first], lo)
 		}
 	})
-	for first, end := range s.live.Runs(0, s.slots) {
-		for first, end := range s.pieces(first, end) {
+	for at := 0; at < s.slots; {
+		first, end, ok := s.runOfPage(at, s.slots)
+		if at = end; ok {
 			s.typ.items.DigestApart(h, s.item(sparse.Slot(first)), s.size, end-first)
 		}
+	}
+}
+
+// copyWords copies the words from slot first on, which are of one page, to to.
+func (s *Stable) copyWords(to []handle.ID, first int) {
+	stride := s.size
+	if s.isReleased(first >> s.shift) {
+		stride = unsafe.Sizeof(handle.ID(0))
+	}
+	word := unsafe.Pointer(s.word(sparse.Slot(first)))
+	for i := range to {
+		to[i] = *(*handle.ID)(unsafe.Add(word, uintptr(i)*stride))
 	}
 }
 

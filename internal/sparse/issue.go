@@ -54,9 +54,9 @@ func (s *Set) Issue(row Row, meta []Slot, dst []handle.ID) {
 // issueVacant issues slots from the freelist. The words are in no order, but none
 // is waited for to know which is next (op=insertitems).
 func (s *Set) issueVacant(row Row, meta []Slot, dst []handle.ID) {
-	s.popAll(meta)
+	s.PopAll(meta)
 	words, dst := s.Words, dst[:len(meta)]
-	highest := s.typeID | handle.ID(s.highest)<<32
+	var highest handle.ID
 	for i, slot := range meta {
 		w := &words[slot]
 		upper := *w &^ (handle.FreeBit | rowMask)
@@ -64,7 +64,7 @@ func (s *Set) issueVacant(row Row, meta []Slot, dst []handle.ID) {
 		dst[i] = upper | handle.ID(slot)
 		highest = max(highest, upper)
 	}
-	s.highest = highest.Generation()
+	s.Raise(highest)
 }
 
 func (s *Set) issueFresh(row Row, meta []Slot, dst []handle.ID) {

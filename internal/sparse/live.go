@@ -48,6 +48,41 @@ func (l *Live) Bits(w int) uint64 {
 	return 0
 }
 
+// AddRange says that the rows lo to hi-1 have an item, and RemoveRange that they have
+// none any more.
+func (l *Live) AddRange(lo, hi int) {
+	for base := lo &^ 63; base < hi; base += 64 {
+		l.Pages[base>>bitmapBits][base/64%BitmapWords] |= window(base, lo, hi)
+	}
+}
+
+func (l *Live) RemoveRange(lo, hi int) {
+	for base := lo &^ 63; base < hi; base += 64 {
+		l.Pages[base>>bitmapBits][base/64%BitmapWords] &^= window(base, lo, hi)
+	}
+}
+
+// Run returns the first run of neighbours from lo to hi-1 that have an item: the first
+// row and the one behind the last, or hi twice. It takes O((first-lo)/64) time, and
+// O(1) for each 64 rows of the run.
+func (l *Live) Run(lo, hi int) (first, end int) {
+	for first = lo; first < hi; first = first&^63 + 64 {
+		if live := l.Bits(first/64) >> (first % 64); live != 0 {
+			first += bits.TrailingZeros64(live)
+			break
+		}
+	}
+	if first >= hi {
+		return hi, hi
+	}
+	for end = first; end < hi; end = end&^63 + 64 {
+		if gap := ^(l.Bits(end/64) >> (end % 64)) << (end % 64); gap != 0 {
+			return first, min(hi, end&^63+bits.TrailingZeros64(gap))
+		}
+	}
+	return first, hi
+}
+
 // Runs yields the rows from lo to hi-1 that have an item as runs of neighbours:
 // the first row and the one behind the last. No run crosses a multiple of 64.
 // Walking them takes O(runs + (hi-lo)/64) time.

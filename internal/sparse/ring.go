@@ -1,5 +1,7 @@
 package sparse
 
+import "handloom/shard/handle"
+
 // Front returns the slot that is issued next of those that are vacant.
 func (s *Freelist) Front() Slot { return s.ring[s.head] }
 
@@ -22,6 +24,21 @@ func (s *Freelist) pushAll(all []Slot, slots int) (ticket uint32) {
 	return s.pushed(uint32(len(all)))
 }
 
+// PushRun puts the slots first to end-1, of so many slots, at the back of the freelist
+// and returns the ticket of the first. None may be at its last generation; what the
+// words become is the caller's.
+func (s *Freelist) PushRun(first, end Slot, slots int) (ticket uint32) {
+	s.growRing(int(end-first), slots)
+	ring, at := s.ring, s.at(s.vacant)
+	for slot := first; slot < end; slot++ {
+		ring[at] = slot
+		if at++; at == len(ring) {
+			at = 0
+		}
+	}
+	return s.pushed(uint32(end - first))
+}
+
 // pushed counts n slots that are in the ring behind the others already, and returns
 // the ticket of the first.
 func (s *Freelist) pushed(n uint32) (ticket uint32) {
@@ -33,9 +50,9 @@ func (s *Freelist) pushed(n uint32) (ticket uint32) {
 	return ticket
 }
 
-// popAll takes as many slots as dst has elements off the front of the freelist,
-// into dst. What their words become is the caller's.
-func (s *Freelist) popAll(dst []Slot) {
+// PopAll takes as many slots as dst has elements off the front of the freelist,
+// into dst. What their words become is the caller's, who tells [Freelist.Raise].
+func (s *Freelist) PopAll(dst []Slot) {
 	if len(dst) == 0 {
 		return
 	}
@@ -47,6 +64,9 @@ func (s *Freelist) popAll(dst []Slot) {
 		s.head = 0
 	}
 }
+
+// Raise notes that a handle with this upper half was issued.
+func (s *Freelist) Raise(upper handle.ID) { s.highest = max(s.highest, upper.Generation()) }
 
 const smallestRing = 8
 

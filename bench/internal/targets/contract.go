@@ -19,7 +19,7 @@ var (
 	wide    = []place{{1e6, 64}}
 )
 
-// contract is P1 to P26. Cases are called op/impl, and /workers behind it where
+// contract is P1 to P29. Cases are called op/impl, and /workers behind it where
 // there are several.
 var contract = []clause{
 	{"P1", "InsertItems, warm: of the bulk loop by hand", usual, ratio("insertitems/handlemap", "insertitems/straight"), atMost(1.15)},
@@ -35,7 +35,7 @@ var contract = []clause{
 	{"P6", "EraseItems, half: one by one takes", usual, ratio("eraseitems/handlemap.Erase", "eraseitems/handlemap"), atLeast(1.8)},
 	{"P7", "Clear: of the words alone cleared by hand", usual, ratio("clear/handlemap", "clear/words"), atMost(1.3)},
 	{"P8", "SortFunc: of slices.SortFunc on the raw slice", usual, ratio("sort/handlemap.SortFunc", "sort/slices.SortFunc"), atMost(1.4)},
-	{"P8", "SortByKey: ns per item", smaller, of("sort/handlemap.SortByKey"), atMost(15)},
+	{"P8", "SortByKey: of slices.SortFunc on the raw slice", usual, ratio("sort/handlemap.SortByKey", "sort/slices.SortFunc"), atMost(0.2)},
 	{"P9", "Defragment after 0.1 % changes: of SortFunc's comparisons", usual, ratio("comparisons/handlemap.Defragment.1000", "comparisons/handlemap.SortFunc"), atMost(0.05)},
 	{"P9", "Defragment after 0.1 % changes: of SortFunc's time", usual, ratio("defragment/handlemap.Defragment.1000", "sort/handlemap.SortFunc"), atMost(0.3)},
 	{"P10", "recording Emplace of 32 B: ns", []place{{1e5, 32}}, of("record.emplace/table"), atMost(2.5)},
@@ -80,4 +80,9 @@ var contract = []clause{
 	{"P26", "refill after erases in random order, one by one: of straight Go, LIFO", larger, ratio("refillrandom/handlemap", "refillrandom/straight"), atMost(1.2)},
 	{"P26", "the same in bulk: of straight Go, LIFO", smaller, ratio("refillitems/handlemap", "refillitems/straight"), atMost(1)},
 	{"P26", "the same in bulk: of straight Go, LIFO", larger, ratio("refillitems/handlemap", "refillitems/straight"), atMost(1.2)},
+	{"P27", "churn, an erase and an insert in turns: of straight Go", usual, ratio("churn/handlemap", "churn/straight"), atMost(1.25)},
+	{"P28", "stable map, full, All: of the packed map's", usual, ratio("iterate/slotmap", "iterate/handlemap.All"), atMost(2)},
+	{"P28", "stable map, InsertItems: of the packed map's", usual, ratio("insertitems/slotmap", "insertitems/handlemap"), atMost(2)},
+	{"P28", "stable map, Clear: of the packed map's", usual, ratio("clear/slotmap", "clear/handlemap"), atMost(2)},
+	{"P29", "stable map, full, Digest: of the packed map's", usual, ratio("digest/slotmap", "digest/handlemap"), atMost(1.5)},
 }
