@@ -22,11 +22,11 @@ var ErrQueueFull = errors.New("queue is full")
 // as an erase of each item that there was.
 type Counts struct {
 	Created      int `json:"created"`       // items that live now
-	Erased       int `json:"erased"`        // items that lived before
-	Put          int `json:"put"`           // items that were replaced, created ones included; elements of a column that were set
-	Superseded   int `json:"superseded"`    // puts that a later put to the same item replaced; and so with Sets
-	Dropped      int `json:"dropped"`       // puts to an item that was erased in the same batch; and so with Sets
-	Redundant    int `json:"redundant"`     // erases of an item that another command erased already
+	Erased       int `json:"erased"`        // items that lived before; of optional data, what an Unset took
+	Put          int `json:"put"`           // items that were replaced, created ones included; elements of a column and optional data that were set
+	Superseded   int `json:"superseded"`    // puts that a later put to the same item replaced; and so with Sets and Unsets
+	Dropped      int `json:"dropped"`       // puts to an item that was erased in the same batch; and so with Sets and Unsets
+	Redundant    int `json:"redundant"`     // erases of an item that another command erased already; Unsets of what no item had
 	Stale        int `json:"stale"`         // commands whose handle named no item
 	CancelledOut int `json:"cancelled_out"` // creates erased in the same batch, and the first erase of each
 
@@ -112,9 +112,10 @@ const (
 	Erase Kind = iota
 	Put
 	Set
+	Unset
 )
 
-var kindNames = []string{Erase: "erase", Put: "put", Set: "set"}
+var kindNames = []string{Erase: "erase", Put: "put", Set: "set", Unset: "unset"}
 
 // String returns the name of the kind.
 func (k Kind) String() string {
@@ -145,9 +146,9 @@ type Sample struct {
 	Kind     Kind      `json:"kind"`
 	Pass     int       `json:"pass"` // the key of the queue
 	Task     int       `json:"task"`
-	Sequence int       `json:"sequence"` // position among the queue's commands of that kind to that typeId
+	Sequence int       `json:"sequence"` // position among the queue's commands of that kind to that typeId, Sets and Unsets together
 
-	Column string `json:"column,omitempty"` // of a Set
+	Column string `json:"column,omitempty"` // or optional data, of a Set or Unset
 }
 
 // String says it in words, such as

@@ -35,7 +35,9 @@ type table struct {
 	copying  copying       // of items, for checkpoints
 	lookups  lookups       // where the typed shell finds the maps
 	migrate  map[string]func(old Fields, v unsafe.Pointer) error
-	columns  []*column // in the order in which they were added
+	parts    []*part       // what lies beside the items, in the order in which it was added
+	columns  []*column     // of parts
+	sparse   []*sparseData // likewise
 
 	recorder   record.Recorder
 	flushing   tableFlush
@@ -188,10 +190,10 @@ func (t *table) item(id ID) unsafe.Pointer {
 	return t.order[id.TypeID()-t.first].Map.Item(id)
 }
 
-func (t *table) digest(shard int) uint64 { return t.order[shard].Map.Digest() }
+func (t *table) digest(shard int) uint64 { return t.order[shard].State().Digest() }
 
 func (t *table) verify(shard int) error {
-	if err := t.order[shard].Map.Verify(); err != nil {
+	if err := t.order[shard].State().Verify(); err != nil {
 		return fmt.Errorf("store: table %q: %w", t.name, err)
 	}
 	return nil
@@ -215,8 +217,11 @@ func (t *table) close() {
 	for _, c := range t.columns {
 		c.forget()
 	}
+	for _, c := range t.sparse {
+		c.forget()
+	}
 	for i, sh := range t.order {
-		t.order[i] = apply.New(apply.EmptyLike(sh.Map), t.typ)
+		t.order[i] = apply.New(apply.EmptyLike(apply.State{Map: sh.Map}).Map, t.typ)
 	}
 	t.recorder.Forget()
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"handloom/internal/check"
+	"handloom/internal/digest"
 )
 
 // ErrLeak is what a flush returns in a checked build, wrapped with table, item
@@ -43,6 +44,11 @@ func (t *table) leak() (err error) {
 				return fmt.Errorf("column %q: %w: %w; store it in values given to Set", c.fullName, ErrLeak, err)
 			}
 		}
+		for i, c := range t.sparse {
+			if err := sh.LeakOfData(i, c.fields, c.visitor); err != nil {
+				return fmt.Errorf("optional data %q: %w: %w; store it in values given to Set", c.fullName, ErrLeak, err)
+			}
+		}
 	}
 	return nil
 }
@@ -76,8 +82,8 @@ func (f *flush) settled(recorded int) {
 }
 
 // watch returns a function that panics when a table that the phase must not
-// write has changed since (P1): all but the one that a ForEach is over, and the columns
-// of the one that a ForEachRows is over. Systems
+// write has changed since (P1): all but the one that a ForEach is over, the columns
+// of the one that a ForEachRows is over, and the optional data that one is over. Systems
 // of a wave write at the same time and are left out.
 func (s *Store) watch(p *phase) func() {
 	if !check.Full || p.outer != nil && p.outer.op != opWrite {
@@ -103,12 +109,23 @@ func (s *Store) digests(p *phase) []uint64 {
 		}
 		shards := len(t.order)
 		for shard := range shards {
-			if t == p.writesBeside {
-				sums[i] = sums[i]*31 + t.packed(shard).ItemsDigest()
-				continue
+			sums[i] = sums[i]*31 + t.mapDigest(shard, t == p.writesBeside)
+			for _, c := range t.sparse {
+				if c != p.writesSparse {
+					var h digest.Hash
+					c.of(shard).DigestTo(&h)
+					sums[i] = sums[i]*31 + h.Sum()
+				}
 			}
-			sums[i] = sums[i]*31 + t.digest(shard)
 		}
 	}
 	return sums
+}
+
+// mapDigest returns the digest of the items of a shard, with or without their columns.
+func (t *table) mapDigest(shard int, itemsAlone bool) uint64 {
+	if itemsAlone {
+		return t.packed(shard).ItemsDigest()
+	}
+	return t.order[shard].Map.Digest()
 }

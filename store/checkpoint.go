@@ -57,7 +57,7 @@ type copyWork struct {
 // It costs little more than copying the memory of the items, handles and slots,
 // all shards in parallel, and in the steady state allocates nothing that grows
 // with them (op=checkpoint). Items that hold slices, maps or pointers need
-// [TableOptions.Clone], and elements of columns [ColumnOptions.Clone].
+// [TableOptions.Clone], and elements of columns and optional data [ColumnOptions.Clone].
 //
 // Checkpoint holds the store alone, or joins the Write whose context it is given.
 // It fails with [ErrCheckpoint] when a table lacks Clone, and with the cause of
@@ -91,7 +91,7 @@ func (s *Store) Checkpoint(ctx context.Context, into *Checkpoint) error {
 //
 // Rollback holds the store alone, or joins the Write whose context it is given.
 // It fails with [ErrCheckpoint] when c is empty, of another store or older than
-// one of the tables or columns, and with the cause of ctx when that has ended; nothing has
+// one of the tables, columns or optional data, and with the cause of ctx when that has ended; nothing has
 // changed then. Once begun it comes to an end: when Clone panics, the store takes
 // the items that c holds instead of copies of them, c is empty and Rollback
 // returns the [*PanicError], but the state is that of c all the same.
@@ -144,8 +144,9 @@ func (c *Checkpoint) covers(s *Store) error {
 		return fmt.Errorf("%w: it was taken before table %q was registered", ErrCheckpoint, s.tables[len(c.tables)].name)
 	}
 	for _, t := range c.tables {
-		if all := t.table.columns; len(t.columns) < len(all) {
-			return fmt.Errorf("%w: it was taken before column %q was added to table %q", ErrCheckpoint, all[len(t.columns)].name, t.table.name)
+		if all := t.table.parts; len(t.parts) < len(all) {
+			of := all[len(t.parts)]
+			return fmt.Errorf("%w: it was taken before %s %q was added to table %q", ErrCheckpoint, of.what, of.name, t.table.name)
 		}
 	}
 	return nil

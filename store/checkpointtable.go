@@ -8,15 +8,14 @@ import (
 
 	"handloom/internal/apply"
 	"handloom/internal/items"
-	"handloom/internal/rows"
 )
 
 // copying is how the items of a table are copied, and what lies beside them.
 type copying struct {
-	clones rows.Clones
-	afresh rows.Clones // clones, to a zero *dst
-	cloned int         // how many of them are not nil
-	faults []error     // what assignment would share, where there is no clone
+	clones apply.Clones
+	afresh apply.Clones // clones, to a zero *dst
+	cloned int          // how many of them are not nil
+	faults []error      // what assignment would share, where there is no clone
 }
 
 func (c *copying) init(name string, of *items.Type, clone func(dst, src unsafe.Pointer)) {
@@ -28,6 +27,12 @@ func (c *copying) addColumn(table, name string, of *items.Type, clone func(dst, 
 	c.clones.Columns = append(c.clones.Columns, clone)
 	c.afresh.Columns = append(c.afresh.Columns, afresh(of, clone))
 	c.add(fmt.Sprintf("column %q of table %q", name, table), "ColumnOptions.Clone", of, clone)
+}
+
+func (c *copying) addSparse(table, name string, of *items.Type, clone func(dst, src unsafe.Pointer)) {
+	c.clones.Data = append(c.clones.Data, clone)
+	c.afresh.Data = append(c.afresh.Data, afresh(of, clone))
+	c.add(fmt.Sprintf("optional data %q of table %q", name, table), "ColumnOptions.Clone", of, clone)
 }
 
 func (c *copying) add(what, option string, of *items.Type, clone func(dst, src unsafe.Pointer)) {
@@ -52,20 +57,20 @@ func afresh(of *items.Type, clone func(dst, src unsafe.Pointer)) func(dst, src u
 
 // savedTable is the copy of a table in a [Checkpoint].
 type savedTable struct {
-	table   *table
-	columns []*column   // that are copied; the table may have got more
-	shards  []apply.Map // nil: never copied
-	begun   []bool      // restores that have not come to their end
+	table  *table
+	parts  []*part       // that are copied; the table may have got more
+	shards []apply.State // zero: never copied
+	begun  []bool        // restores that have not come to their end
 }
 
 func (t *table) newCopy() *savedTable {
 	n := len(t.order)
-	return &savedTable{table: t, columns: slices.Clip(t.columns), shards: make([]apply.Map, n), begun: make([]bool, n)}
+	return &savedTable{table: t, parts: slices.Clip(t.parts), shards: make([]apply.State, n), begun: make([]bool, n)}
 }
 
-// renew begins a new copy, where the table has got more columns.
+// renew begins a new copy, where the table has got more parts.
 func (c *savedTable) renew() {
-	if len(c.columns) != len(c.table.columns) {
+	if len(c.parts) != len(c.table.parts) {
 		*c = *c.table.newCopy()
 	}
 }
@@ -82,12 +87,12 @@ func (t *table) forgetFrame() {
 }
 
 func (c *savedTable) save(i int) {
-	c.shards[i] = apply.Copy(c.table.order[i].Map, c.shards[i], c.table.copying.clones)
+	c.shards[i] = apply.Copy(c.table.order[i].State(), c.shards[i], c.table.copying.clones)
 }
 
 func (c *savedTable) restore(i int) {
 	c.begun[i] = true
-	apply.Copy(c.shards[i], c.table.order[i].Map, c.table.copying.afresh)
+	apply.Copy(c.shards[i], c.table.order[i].State(), c.table.copying.afresh)
 	c.begun[i] = false
 }
 
@@ -96,7 +101,7 @@ func (c *savedTable) restore(i int) {
 func (c *savedTable) giveUp() {
 	for i, begun := range c.begun {
 		if begun {
-			apply.Copy(c.shards[i], c.table.order[i].Map, rows.Clones{})
+			apply.Copy(c.shards[i], c.table.order[i].State(), apply.Clones{})
 		}
 	}
 }
@@ -109,8 +114,8 @@ const (
 )
 
 func (c *savedTable) cost(shard int) int64 {
-	from := c.table.order[shard].Map.Stats()
-	if saved := c.shards[shard]; saved != nil {
+	from := c.table.order[shard].State().Stats()
+	if saved := c.shards[shard]; saved.Map != nil {
 		if of := saved.Stats(); of.Bytes > from.Bytes {
 			from = of
 		}

@@ -116,10 +116,16 @@ type chunking struct {
 
 // cut computes the chunks of the table and returns their number.
 func (t *table) cut(c *chunking) int {
-	c.rows = t.chunk
+	return c.cut(t.chunk, len(t.order), func(shard int) int { return t.order[shard].Map.Rows() })
+}
+
+// cut computes the chunks, of so many rows each, of shards that have so many rows each, and
+// returns their number.
+func (c *chunking) cut(rows, shards int, rowsOf func(shard int) int) int {
+	c.rows = rows
 	n := 0
-	for i, sh := range t.order {
-		switch rows := sh.Map.Rows(); {
+	for i := range shards {
+		switch rows := rowsOf(i); {
 		case rows > c.rows:
 			n += (rows-1)/c.rows + 1 // c.rows may be as large as an int can be
 		case rows > 0:

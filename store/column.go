@@ -3,14 +3,11 @@ package store
 import (
 	"context"
 	"iter"
-	"unsafe"
 
-	"handloom/internal/apply"
 	"handloom/internal/check"
 	"handloom/internal/items"
 	"handloom/internal/record"
 	"handloom/internal/rows"
-	"handloom/shard/handle"
 )
 
 // Column is an array of elements of type C beside the items of a table, for what some
@@ -58,26 +55,7 @@ func AddColumn[C, T any](t *Table[T], o ColumnOptions[C]) (*Column[T, C], error)
 	return c, nil
 }
 
-func untypedColumn[C any](o ColumnOptions[C]) columnOptions {
-	all := columnOptions{name: o.Name, changes: o.Changes}
-	if o.Links != nil {
-		all.links = func(v unsafe.Pointer, visit func(*handle.ID)) { o.Links((*C)(v), visit) }
-	}
-	if o.Clone != nil {
-		all.clone = func(dst, src unsafe.Pointer) { o.Clone((*C)(dst), (*C)(src)) }
-	}
-	return all
-}
-
-// columnOptions are ColumnOptions of any element type.
-type columnOptions struct {
-	name    string
-	changes bool
-	links   apply.Visitor
-	clone   func(dst, src unsafe.Pointer)
-}
-
-func (c *Column[T, C]) resource() resource { return resource{c.core.table, &c.core} }
+func (c *Column[T, C]) resource() resource { return c.core.part.resource() }
 
 // Name returns the name of the column.
 func (c *Column[T, C]) Name() string { return c.core.name }

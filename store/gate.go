@@ -124,6 +124,7 @@ type phase struct {
 	system       *system     // that runs in this phase, if it is of one
 	writes       *table      // the table whose items a ForEach writes
 	writesBeside *table      // the table whose columns a ForEachRows writes
+	writesSparse *sparseData // the optional data that a ForEach writes
 	frame        *frame      // of a Write, or of a wave that no Write is around
 	busy         atomic.Bool // something has joined this Write or system
 	ended        atomic.Bool
@@ -235,6 +236,9 @@ func (p *phase) join() error {
 	if err := p.store.usable(p.op); err != nil { // a flush may have broken the store since the gate was passed
 		p.release()
 		return err
+	}
+	if outer.op == opWrite {
+		p.store.sweep()
 	}
 	return nil
 }

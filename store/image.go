@@ -18,13 +18,13 @@ import (
 //	head      length u32 | epoch u64 | tag | tables u32 | (table)... | crc u32
 //	tag       At u64 | Tick u64 | Chain [16] | Program
 //	table     name | first typeId u16 | shards u16 | kind u8 | schema       a text is its length u32, and its bytes
-//	          and, if kind has the bit 2, columns u32 | (name | schema)...
+//	          and, if kind has the bit 2, columns u32 | (name | kind u8 | schema)...    1: optional data
 //	frame     length u32 | table u16 | shard u16 | kind u8 | 0 [3] | crc u32 | payload, at most 1 MiB
 //
 // For each shard of each table, in order: frames of kind state, whose payloads
 // together are the bytes that the digest of the shard is the hash of (package
-// digest has their form; columns are behind the items), and one of kind shard with the digest, u64. Behind all of
-// them one of kind whole: the digest of the store u64 and the number of frames
+// digest has their form; columns are behind the items, and optional data behind them),
+// and one of kind shard with the digest, u64. Behind all of them one of kind whole: the digest of the store u64 and the number of frames
 // before it u32.
 //
 // crc is CRC-32C, of the length, table, shard and kind before it and the payload
@@ -47,7 +47,9 @@ import (
 //	byte 0        8       16         16+8*slots                        +24
 //	     | typeId | slots | words ... | freelist, counts, generations | order ... | items ... |
 //
-// order is what Defragment knows; a StableTable has none. The last of a shard and
+// order is what Defragment knows; a StableTable has none. Behind the items there are, for
+// each column, the elements, and then, for what is optional, rows u64, as many handles and
+// as many values. The last of a shard and
 // the last of all:
 //
 //	kind 1, 8 bytes    | digest of the shard |
@@ -99,14 +101,18 @@ type imageTable struct {
 	name   string
 	first  uint16
 	shards uint16
-	kind   uint8 // 0: packed, 1: stable, 2: packed with columns
+	kind   uint8 // 1: stable, 2: with columns or optional data
 	schema string
 
 	columns []imageColumn
 }
 
-// imageColumn is what a snapshot says of a column.
-type imageColumn struct{ name, schema string }
+// imageColumn is what a snapshot says of a column, or of optional data.
+type imageColumn struct {
+	name   string
+	kind   uint8 // 0: a column, 1: optional data
+	schema string
+}
 
 const withColumns = 2 // a bit of imageTable.kind
 
@@ -128,7 +134,9 @@ func (h *imageHead) encode() []byte {
 		}
 		b = binary.LittleEndian.AppendUint32(b, uint32(len(t.columns)))
 		for _, c := range t.columns {
-			b = wire.AppendText(wire.AppendText(b, c.name), c.schema)
+			b = wire.AppendText(b, c.name)
+			b = append(b, c.kind)
+			b = wire.AppendText(b, c.schema)
 		}
 	}
 	return b
@@ -160,7 +168,9 @@ func readImageTable(r *wire.Reader) imageTable {
 	}
 	if t.kind&withColumns != 0 {
 		for n := r.Number(4); n > 0 && !r.Failed; n-- {
-			t.columns = append(t.columns, imageColumn{r.Text(), r.Text()})
+			c := imageColumn{r.Text(), uint8(r.Number(1)), r.Text()}
+			r.Failed = r.Failed || c.kind > 1
+			t.columns = append(t.columns, c)
 		}
 	}
 	return t

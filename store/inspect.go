@@ -136,18 +136,18 @@ func (s *Store) DumpTable(name string, n int) iter.Seq2[ID, any] {
 	}
 }
 
-// DumpColumns iterates over the columns of the table that id is of, in the order in which
-// they were added: names, and the elements of the item that id names, each as a *C that
-// must not be written to. It yields nothing if there is no such item. Who may call it is
-// as for Dump.
+// DumpColumns iterates over the columns and the optional data of the table that id is of,
+// in the order in which they were added: names, and the elements of the item that id
+// names, each as a *C that must not be written to. What the item has not is left out, and
+// if there is no such item it yields nothing. Who may call it is as for Dump.
 func (s *Store) DumpColumns(id ID) iter.Seq2[string, any] {
 	return func(yield func(string, any) bool) {
 		t := s.owner(id)
 		if t == nil {
 			return
 		}
-		for _, c := range t.columns {
-			if element := c.item(id); element == nil || !yield(c.name, c.kind.Type.Any(element)) {
+		for _, p := range t.parts {
+			if element := p.element(id); element != nil && !yield(p.name, p.typ.Any(element)) {
 				return
 			}
 		}

@@ -69,7 +69,7 @@ func (s *Store) Load(ctx context.Context, r io.Reader) error {
 	}
 	for i, t := range c.tables {
 		for shard, m := range t.shards {
-			apply.Become(s.tables[i].order[shard].Map, m)
+			apply.Become(s.tables[i].order[shard].State(), m)
 		}
 	}
 	s.rolledBack(c.epoch, c.flush)
@@ -144,7 +144,7 @@ func (c *Checkpoint) read(ctx context.Context, s *Store, tables []emptyTable, r 
 func (t *table) newEmpty() *savedTable {
 	c := t.newCopy()
 	for i, sh := range t.order {
-		c.shards[i] = apply.EmptyLike(sh.Map)
+		c.shards[i] = apply.EmptyLike(sh.State())
 	}
 	return c
 }
@@ -183,7 +183,7 @@ func (h *imageHead) match(tables []emptyTable) (order []source, err error) {
 }
 
 // shard reads one shard into m, which was never used, and returns its digest.
-func (r *imageReader) shard(table, shard int, m apply.Map, how *migration) (uint64, error) {
+func (r *imageReader) shard(table, shard int, m apply.State, how *migration) (uint64, error) {
 	var h digest.Hash
 	in := digest.NewDecoder(func() ([]byte, error) {
 		f, err := r.frameOf(table, shard, frameState)

@@ -42,10 +42,23 @@ func (e *emptyTable) migration(of imageTable) (how migration, err error) {
 			return how, err
 		}
 	}
-	if !slices.Equal(e.image.columns, of.columns) {
+	if !slices.Equal(e.image.beside(1), of.beside(1)) {
+		return how, e.differs(of, "it has other optional data, which has to be that which was saved")
+	}
+	if !slices.Equal(e.image.beside(0), of.beside(0)) {
 		how.columns, err = e.columnMigrations(of)
 	}
 	return how, err
+}
+
+// beside returns what is of a kind beside the items.
+func (t *imageTable) beside(kind uint8) (all []imageColumn) {
+	for _, c := range t.columns {
+		if c.kind == kind {
+			all = append(all, c)
+		}
+	}
+	return all
 }
 
 func (e *emptyTable) itemMigration(of imageTable) (*digest.Migration, error) {
@@ -81,9 +94,10 @@ func (e *emptyTable) differs(of imageTable, why string) error {
 // columnMigrations returns how each column that was saved is read: as that of its name, or
 // not at all.
 func (e *emptyTable) columnMigrations(of imageTable) ([]digest.Column, error) {
-	columns := make([]digest.Column, 0, len(of.columns))
+	saved := of.beside(0)
+	columns := make([]digest.Column, 0, len(saved))
 	seen := make(map[string]bool)
-	for _, was := range of.columns {
+	for _, was := range saved {
 		if seen[was.name] {
 			return nil, e.differs(of, fmt.Sprintf("column %q: it is there twice", was.name))
 		}
@@ -98,8 +112,9 @@ func (e *emptyTable) columnMigrations(of imageTable) ([]digest.Column, error) {
 }
 
 func (e *emptyTable) columnMigration(was imageColumn) (how digest.Column, err error) {
-	how.Into = slices.IndexFunc(e.image.columns, func(c imageColumn) bool { return c.name == was.name })
-	if how.Into >= 0 && e.image.columns[how.Into].schema == was.schema {
+	own := e.image.beside(0)
+	how.Into = slices.IndexFunc(own, func(c imageColumn) bool { return c.name == was.name })
+	if how.Into >= 0 && own[how.Into].schema == was.schema {
 		return how, nil
 	}
 	old, err := digest.ParseSchema(was.schema)
@@ -110,7 +125,8 @@ func (e *emptyTable) columnMigration(was imageColumn) (how digest.Column, err er
 		how.Migration = digest.Skipping(old)
 		return how, nil
 	}
-	how.Migration = e.columns[how.Into].kind.Type.Digest.From(old)
+	into := slices.IndexFunc(e.parts, func(p *part) bool { return p.name == was.name })
+	how.Migration = e.parts[into].typ.Digest.From(old)
 	if misfits := how.Migration.Misfits; len(misfits) > 0 {
 		return how, fmt.Errorf("%s cannot be converted; give it, or its fields, another name", strings.Join(misfits, ", "))
 	}
@@ -127,7 +143,14 @@ func (t imageTable) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s, typeIds %d to %d, %s", kind, t.first, int(t.first)+int(t.shards)-1, digest.IndentSchema(t.schema))
 	for _, c := range t.columns {
-		fmt.Fprintf(&b, "\ncolumn %q, %s", c.name, digest.IndentSchema(c.schema))
+		fmt.Fprintf(&b, "\n%s %q, %s", c.what(), c.name, digest.IndentSchema(c.schema))
 	}
 	return b.String()
+}
+
+func (c *imageColumn) what() string {
+	if c.kind == 0 {
+		return isColumn
+	}
+	return isOptional
 }

@@ -70,7 +70,7 @@ func (t *table) defragment(ctx context.Context, w *Writer, budget int, one func(
 	}, len(t.order))
 	err = t.reorder(ctx, w, opDefragment, func(shard int) {
 		of := &shards[shard]
-		of.moves, of.done = one(shard, part(budget, len(shards), shard))
+		of.moves, of.done = one(shard, partOf(budget, len(shards), shard))
 	})
 	done = true
 	for _, of := range shards {
@@ -80,9 +80,9 @@ func (t *table) defragment(ctx context.Context, w *Writer, budget int, one func(
 	return moves, done, err
 }
 
-// part returns the i-th of n parts of a budget. Only no bound at all has parts
+// partOf returns the i-th of n parts of a budget. Only no bound at all has parts
 // without bound.
-func part(budget, n, i int) int {
+func partOf(budget, n, i int) int {
 	if budget == 0 {
 		return 0
 	}

@@ -111,5 +111,5 @@ func EmplaceFunc[T any](t TableOf[T], q Queue, f func(h Handle[T], v *T)) Handle
 type TableOf[T any] interface {
 	Resource
 	Get(h Handle[T]) (*T, bool)
-	Len() int // which a column has not
+	Handle(id ID) (Handle[T], bool) // which columns and optional data have not
 }

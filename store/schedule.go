@@ -46,14 +46,14 @@ type Resource interface {
 
 // resource says what a Resource stands for, if it is not only a name.
 type resource struct {
-	table  *table  // nil: none
-	column *column // of the table; nil: the table itself
+	table *table // nil: none
+	part  *part  // of the table; nil: the table itself
 }
 
 // name returns the name for messages and pictures.
 func (r resource) name(of Resource) string {
-	if r.column != nil {
-		return r.column.fullName
+	if r.part != nil {
+		return r.part.fullName
 	}
 	return of.Name()
 }
@@ -203,7 +203,7 @@ func (c *Schedule) number(r named) schedule.Resource {
 func (c *Schedule) reads(y *System) []schedule.Resource {
 	numbers := c.numbers(y.Reads)
 	for _, r := range slices.Concat(y.Reads, y.Writes) {
-		if r == nil || r.resource().column == nil {
+		if r == nil || r.resource().part == nil {
 			continue
 		}
 		t := r.resource().table

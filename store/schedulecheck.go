@@ -30,18 +30,18 @@ func contains(resources []Resource, t *table) bool {
 	return slices.ContainsFunc(resources, func(r Resource) bool { return r.resource() == resource{table: t} })
 }
 
-func containsColumn(resources []Resource, c *column) bool {
-	return slices.ContainsFunc(resources, func(r Resource) bool { return r.resource().column == c })
+func containsPart(resources []Resource, p *part) bool {
+	return slices.ContainsFunc(resources, func(r Resource) bool { return r.resource().part == p })
 }
 
-// containsPart reports whether resources have a column of the table.
-func containsPart(resources []Resource, t *table) bool {
-	return slices.ContainsFunc(resources, func(r Resource) bool { of := r.resource(); return of.table == t && of.column != nil })
+// containsAnyPart reports whether resources have a part of the table.
+func containsAnyPart(resources []Resource, t *table) bool {
+	return slices.ContainsFunc(resources, func(r Resource) bool { of := r.resource(); return of.table == t && of.part != nil })
 }
 
 // reads reports whether the system says that it reads the table.
 func (y *system) reads(t *table) bool {
-	return contains(y.Reads, t) || contains(y.Writes, t) || containsPart(y.Reads, t) || containsPart(y.Writes, t)
+	return contains(y.Reads, t) || contains(y.Writes, t) || containsAnyPart(y.Reads, t) || containsAnyPart(y.Writes, t)
 }
 
 // mayWrite is asked, in checked builds, by a pass that may write items in place.
@@ -60,21 +60,25 @@ func (p *phase) mayRead(t *table) error {
 	return nil
 }
 
-// mayWriteColumn is asked, in checked builds, by what may write elements of a column, and
-// by Exchange in all.
-func (p *phase) mayWriteColumn(c *column, does string) error {
-	if y := p.systemOf(); y != nil && !containsColumn(y.Writes, c) {
-		return fmt.Errorf("store: system %q %s column %q: %w; add it to Writes", y.Name, does, c.fullName, ErrUndeclared)
+// mayWritePart is asked, in checked builds, by what may write elements of a column or
+// optional data, and by Exchange in all.
+func (p *phase) mayWritePart(c *part, does string) error {
+	if y := p.systemOf(); y != nil && !containsPart(y.Writes, c) {
+		return y.undeclaredPart(does, c, "Writes")
 	}
 	return nil
 }
 
-// mayReadColumn is asked, in checked builds, by what may only read them.
-func (p *phase) mayReadColumn(c *column, does string) error {
-	if y := p.systemOf(); y != nil && !containsColumn(y.Writes, c) && !containsColumn(y.Reads, c) {
-		return fmt.Errorf("store: system %q %s column %q: %w; add it to Reads", y.Name, does, c.fullName, ErrUndeclared)
+// mayReadPart is asked, in checked builds, by what may only read them.
+func (p *phase) mayReadPart(c *part, does string) error {
+	if y := p.systemOf(); y != nil && !containsPart(y.Writes, c) && !containsPart(y.Reads, c) {
+		return y.undeclaredPart(does, c, "Reads")
 	}
 	return nil
+}
+
+func (y *system) undeclaredPart(does string, c *part, where string) error {
+	return fmt.Errorf("store: system %q %s %s %q: %w; add it to %s", y.Name, does, c.what, c.fullName, ErrUndeclared, where)
 }
 
 // mayRecord is asked, in checked builds, when the tasks of a pass have recorded
@@ -85,13 +89,13 @@ func (p *phase) mayRecord(queues *record.Pass) error {
 		return nil
 	}
 	var found *table
-	var set *column
+	var set *part
 	s := p.store
 	queues.Targets(func(ordinal, attachment int) {
 		t := s.tables[ordinal]
 		switch {
 		case attachment != record.ToTable:
-			if c := t.columns[attachment]; !containsColumn(y.Emits, c) && (set == nil || byTable(c, set) < 0) {
+			if c := t.parts[attachment]; !containsPart(y.Emits, c) && (set == nil || byTable(c, set) < 0) {
 				set = c
 			}
 		case !contains(y.Emits, t) && (found == nil || t.ordinal < found.ordinal):
@@ -102,7 +106,7 @@ func (p *phase) mayRecord(queues *record.Pass) error {
 	case found != nil:
 		return y.undeclared("records into", found, "Emits")
 	case set != nil:
-		return fmt.Errorf("store: system %q sets column %q: %w; add it to Emits", y.Name, set.fullName, ErrUndeclared)
+		return y.undeclaredPart("sets", set, "Emits")
 	}
 	return nil
 }

@@ -147,7 +147,7 @@ func (c *Schedule) add(o *Report) {
 	s := c.store
 	spare := &c.spare
 	r.Tables, spare.tables = merge(spare.tables[:0], r.Tables, o.Tables, func(a, b string) int { return byTypeID(s.names[a], s.names[b]) }), r.Tables
-	r.Columns, spare.columns = merge(spare.columns[:0], r.Columns, o.Columns, func(a, b string) int { return byTable(s.columns[a], s.columns[b]) }), r.Columns
+	r.Columns, spare.columns = merge(spare.columns[:0], r.Columns, o.Columns, func(a, b string) int { return byTable(s.parts[a], s.parts[b]) }), r.Columns
 }
 
 // merge appends the lines of both lists to all, by name.

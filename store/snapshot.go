@@ -103,7 +103,7 @@ func (s *Store) asSaved() []*savedTable {
 	for i, t := range s.tables {
 		tables[i] = t.newCopy()
 		for shard, sh := range t.order {
-			tables[i].shards[shard] = sh.Map
+			tables[i].shards[shard] = sh.State()
 		}
 	}
 	return tables
@@ -134,7 +134,7 @@ func writeImage(w io.Writer, epoch uint64, tag Tag, tables []*savedTable) (n int
 
 // shard writes the frames of a shard, in the pass that makes its digest, and
 // returns that.
-func (w *imageWriter) shard(table, shard int, m apply.Map) uint64 {
+func (w *imageWriter) shard(table, shard int, m apply.State) uint64 {
 	var h digest.Hash
 	w.table, w.of = uint16(table), uint16(shard)
 	h.Tee(w.tee)
@@ -152,9 +152,13 @@ func (c *savedTable) image() imageTable {
 	if t.lookups.stable != nil {
 		of.kind = 1
 	}
-	for _, c := range c.columns {
+	for _, p := range c.parts {
 		of.kind |= withColumns
-		of.columns = append(of.columns, imageColumn{c.name, c.kind.Type.Digest.Schema()})
+		column := imageColumn{name: p.name, schema: p.typ.Digest.Schema()}
+		if p.what == isOptional {
+			column.kind = 1
+		}
+		of.columns = append(of.columns, column)
 	}
 	return of
 }
@@ -162,9 +166,9 @@ func (c *savedTable) image() imageTable {
 // codable returns what keeps the items, or what lies beside them, from being read back.
 func (c *savedTable) codable() error {
 	err := c.table.typ.Digest.Codable()
-	for _, c := range c.columns {
+	for _, p := range c.parts {
 		if err == nil {
-			err = c.kind.Type.Digest.Codable()
+			err = p.typ.Digest.Codable()
 		}
 	}
 	return err

@@ -103,6 +103,7 @@ func (t *StableTable[T]) All() iter.Seq2[Handle[T], *T] {
 // vocabulary; see [Maps].
 func StableMaps[T any](t *StableTable[T], w *Writer) []*slotmap.Map[T] {
 	w.use(&t.core, "StableMaps")
+	t.core.lend()
 	maps := make([]*slotmap.Map[T], len(t.core.order))
 	for i := range maps {
 		maps[i] = (*slotmap.Map[T])(unsafe.Pointer(t.mapOf(i)))

@@ -63,7 +63,7 @@ func (s *Store) addFlush(of []*table, r *Report) {
 	}
 	for i := range r.Columns {
 		c := &r.Columns[i]
-		sum.Columns[s.columns[c.Name].line].Add(c.Counts)
+		sum.Columns[s.parts[c.Name].line].Add(c.Counts)
 	}
 	sum.Plan += r.Plan
 	sum.Apply += r.Apply
@@ -112,7 +112,7 @@ func (t *table) count() {
 func (t *table) recount(shards record.Shards) {
 	f := &t.figures
 	for i := range shards.All {
-		before, now := f.shards[i], t.order[i].Map.Stats()
+		before, now := f.shards[i], t.order[i].State().Stats()
 		f.shards[i] = now
 		f.sum.Live += now.Live - before.Live
 		f.sum.Vacant += now.Vacant - before.Vacant

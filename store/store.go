@@ -65,11 +65,12 @@ type Store struct {
 	tables  []*table // by ordinal
 	writes  uint64   // calls of Write, kept under the gate
 	written []uint64 // by ordinal: the call of Write that changed the table last
+	lent    []*table // whose maps the Write that runs gave out, and that have optional data
 	byType  []*table // by typeId; nil: no table has it
 	names   map[string]*table
 
-	firstFree int                // a table has every typeId below
-	columns   map[string]*column // by full name
+	firstFree int              // a table has every typeId below
+	parts     map[string]*part // by full name
 
 	claim    atomic.Pointer[Claim] // nil: nobody has claimed the store
 	flush    flush
@@ -95,7 +96,7 @@ func New(o Options) (*Store, error) {
 			BatchCommands: o.BatchLimit, BatchBytes: o.BatchBytes,
 			InboxCommands: cmp.Or(o.InboxLimit, defaultInboxLimit),
 		}),
-		names: make(map[string]*table), columns: make(map[string]*column),
+		names: make(map[string]*table), parts: make(map[string]*part),
 	}
 	s.flush.init(s)
 	s.each.init(s)

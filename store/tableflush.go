@@ -92,8 +92,8 @@ func (w shardWork) cost() int64 {
 	for _, puts := range w.commands.Puts(w.index) {
 		n += len(puts.IDs) * putCost
 	}
-	for _, c := range w.table.columns {
-		for _, sets := range w.commands.Sets(c.index) {
+	for number := range w.table.parts {
+		for _, sets := range w.commands.Sets(number) {
 			n += len(sets.Puts(w.index).IDs) * putCost
 		}
 	}
@@ -119,7 +119,7 @@ func (t *table) deal() (more bool, err error) {
 		if creates > 0 {
 			hi += f.take[i]
 		}
-		if err := t.order[i].Deal(lo, hi); err != nil {
+		if err := t.order[i].Deal(commands, lo, hi); err != nil {
 			return false, fmt.Errorf("table %q: %w", t.name, err)
 		}
 		lo = hi
@@ -154,7 +154,7 @@ func (t *table) spread(creates int) error {
 // hasLinks reports whether items, or what lies beside them, have fields that hold
 // handles.
 func (t *table) hasLinks() bool {
-	return len(t.fields) > 0 || slices.ContainsFunc(t.columns, func(c *column) bool { return len(c.fields) > 0 })
+	return len(t.fields) > 0 || slices.ContainsFunc(t.parts, func(p *part) bool { return len(p.fields) > 0 })
 }
 
 func (w shardWork) link() {
@@ -167,11 +167,16 @@ func (w shardWork) link() {
 			w.LinkBeside(w.commands, c.index, w.index, c.fields, t.flushing.real)
 		}
 	}
+	for i, c := range t.sparse {
+		if len(c.fields) > 0 {
+			w.LinkData(w.commands, i, c.fields, t.flushing.real)
+		}
+	}
 }
 
 // visits reports whether a flush has to call a Links function for the table.
 func (t *table) visits() bool {
-	return t.visitor != nil || slices.ContainsFunc(t.columns, func(c *column) bool { return c.visitor != nil })
+	return t.visitor != nil || slices.ContainsFunc(t.parts, func(p *part) bool { return p.visitor != nil })
 }
 
 func (w shardWork) findLinks() {
@@ -182,6 +187,11 @@ func (w shardWork) findLinks() {
 	for _, c := range t.columns {
 		if c.visitor != nil {
 			w.FindLinksBeside(w.commands, c.index, w.index, c.visitor)
+		}
+	}
+	for i, c := range t.sparse {
+		if c.visitor != nil {
+			w.FindLinksOfData(w.commands, i, w.index, c.visitor)
 		}
 	}
 }
@@ -218,13 +228,13 @@ func (t *table) publish(frame uint64, r *Report) {
 	}
 	r.Tables = append(r.Tables, of)
 	r.Total.Add(of.Counts)
-	for _, c := range t.columns {
-		if len(t.recorder.Pending.Sets(c.index)) == 0 {
+	for number, p := range t.parts {
+		if len(p.sets()) == 0 {
 			continue
 		}
-		of := TableReport{Name: c.fullName}
+		of := TableReport{Name: p.fullName}
 		for i := range f.shards.All {
-			of.Counts.Add(t.order[i].ColumnCounts(c.index))
+			of.Counts.Add(t.order[i].PartCounts(number))
 		}
 		r.Columns = append(r.Columns, of)
 		r.Total.Add(of.Counts)

@@ -39,7 +39,10 @@ func (s *Store) Write(ctx context.Context, fn func(ctx context.Context, w *Write
 	w.phase, p.frame = p, &all.frame
 	p.frame.begin(s)
 	s.writes++
-	defer func() { s.publishAll(w.changed) }()
+	defer func() {
+		s.endLending()
+		s.publishAll(w.changed)
+	}()
 	return fn(p, w)
 }
 
@@ -125,6 +128,9 @@ func (t *table) named(err error) error {
 // else record [Table.Erase].
 func (t *Table[T]) Remove(w *Writer, h Handle[T]) bool {
 	w.use(&t.core, "Remove")
+	if t.core.sparse != nil {
+		t.core.drop(h.ID)
+	}
 	return rows.Erase(t.maps[h.ID>>48&(MaxShards-1)], h)
 }
 
@@ -132,6 +138,9 @@ func (t *Table[T]) Remove(w *Writer, h Handle[T]) bool {
 // [Table.Remove]. It takes O(1) time and moves no item.
 func (t *StableTable[T]) Remove(w *Writer, h Handle[T]) bool {
 	w.use(&t.core, "Remove")
+	if t.core.sparse != nil {
+		t.core.drop(h.ID)
+	}
 	return pages.Erase(t.maps[h.ID>>48&(MaxShards-1)], h)
 }
 
@@ -144,8 +153,11 @@ func (t *StableTable[T]) Clear(w *Writer) { t.core.clear(w) }
 
 func (t *table) clear(w *Writer) {
 	w.use(t, "Clear")
-	for _, sh := range t.order {
+	for i, sh := range t.order {
 		sh.Map.Clear()
+		for _, c := range t.sparse {
+			c.of(i).Clear()
+		}
 	}
 }
 
@@ -155,6 +167,7 @@ func (t *table) clear(w *Writer) {
 // the slice it returns and panics when w is not in its Write.
 func Maps[T any](t *Table[T], w *Writer) []*handlemap.Map[T] {
 	w.use(&t.core, "Maps")
+	t.core.lend()
 	maps := make([]*handlemap.Map[T], len(t.core.order))
 	for i := range maps {
 		maps[i] = (*handlemap.Map[T])(unsafe.Pointer(t.mapOf(i)))

@@ -14,6 +14,7 @@ import (
 // column is a column of the shard's map and, during a flush, what the batch does to it.
 type column struct {
 	*rows.Column
+	number  int          // of the attachment
 	setting sparse.Marks // items that lived before whose elements the batch sets
 	counts  batch.Counts
 	sampled int // stale Sets
@@ -21,15 +22,16 @@ type column struct {
 	onSet   func(id handle.ID, item unsafe.Pointer) bool // nil: nobody asks
 }
 
-// AddColumn tells the shard of the next column of its map. onSet, unless it is nil, is
-// called by each flush for the items that lived before and whose element it sets, in
-// ascending order of rows.
-func (s *Shard) AddColumn(c *rows.Column, onSet func(id handle.ID, item unsafe.Pointer) bool) {
-	s.columns = append(s.columns, &column{Column: c, onSet: onSet})
+// AddColumn tells the shard of the next column of its map: the attachment of the table
+// that has the number. onSet, unless it is nil, is called by each flush for the items that
+// lived before and whose element it sets, in ascending order of rows.
+func (s *Shard) AddColumn(c *rows.Column, number int, onSet func(id handle.ID, item unsafe.Pointer) bool) {
+	s.columns = append(s.columns, &column{Column: c, number: number, onSet: onSet})
 }
 
 // planSets finds out what the Sets of a column do.
-func (s *Shard) planSets(c *record.Commands, number int, col *column, index int) {
+func (s *Shard) planSets(c *record.Commands, col *column, index int) {
+	number := col.number
 	if index == 0 {
 		c.CountStaged(number, &col.counts)
 	}
@@ -67,18 +69,22 @@ func (s *Shard) sampleSet(col *column, id handle.ID, key record.Key, sequence in
 		return
 	}
 	col.sampled++
-	of := s.sampleOf(batch.Set, id, key, sequence)
-	of.Column = col.Kind.Name
-	s.samples = append(s.samples, of)
+	s.sampleBeside(col.Kind.Name, batch.Set, id, key, sequence)
+}
+
+func (s *Shard) sampleBeside(column string, kind batch.Kind, id handle.ID, key record.Key, sequence int) {
+	sample := s.sampleOf(kind, id, key, sequence)
+	sample.Column = column
+	s.samples = append(s.samples, sample)
 }
 
 // applySets writes the values in the order of keys, as applyPuts does.
-func (s *Shard) applySets(c *record.Commands, number int, col *column, index int) {
+func (s *Shard) applySets(c *record.Commands, col *column, index int) {
 	if col.setting.Len() == 0 {
 		return
 	}
 	t := col.Kind.Type
-	for _, sets := range c.Sets(number) {
+	for _, sets := range c.Sets(col.number) {
 		puts := sets.Puts(index)
 		for i, id := range puts.IDs {
 			if row, ok := s.Map.RowOf(id); ok {
@@ -92,21 +98,18 @@ func (s *Shard) applySets(c *record.Commands, number int, col *column, index int
 	col.setting.Clear()
 }
 
-// ColumnCounts returns what the planned or applied batch does to a column.
-func (s *Shard) ColumnCounts(number int) batch.Counts { return s.columns[number].counts }
-
 // FindLinksBeside is [Shard.FindLinks] for a column.
-func (s *Shard) FindLinksBeside(c *record.Commands, number, index int, visitor Visitor) {
-	col := s.columns[number]
+func (s *Shard) FindLinksBeside(c *record.Commands, i, index int, visitor Visitor) {
+	col := s.columns[i]
 	t := col.Kind.Type
 	l := &col.links
 	find := l.begin(t.Size, visitor)
-	c.Staged(number, s.lo, s.hi, func(_ int, values items.Slice) {
+	c.Staged(col.number, s.lo, s.hi, func(_ int, values items.Slice) {
 		for i := range values.Len() {
 			find(values.Pointer(i, t.Size))
 		}
 	})
-	all := c.Sets(number)
+	all := c.Sets(col.number)
 	for i := len(all) - 1; i >= 0; i-- { // the last Set of an item is the one that stays
 		puts := all[i].Puts(index)
 		for j := len(puts.IDs) - 1; j >= 0; j-- {
@@ -120,20 +123,20 @@ func (s *Shard) FindLinksBeside(c *record.Commands, number, index int, visitor V
 }
 
 // LinkBeside is [Shard.Link] for a column.
-func (s *Shard) LinkBeside(c *record.Commands, number, index int, fields []uintptr, resolve func(handle.ID) handle.ID) {
-	col := s.columns[number]
+func (s *Shard) LinkBeside(c *record.Commands, i, index int, fields []uintptr, resolve func(handle.ID) handle.ID) {
+	col := s.columns[i]
 	visit := func(element unsafe.Pointer) {
 		for _, offset := range fields {
 			makeReal((*handle.ID)(unsafe.Add(element, offset)), resolve, &col.counts)
 		}
 	}
 	first := s.Map.Rows() - (s.hi - s.lo)
-	c.Staged(number, s.lo, s.hi, func(offset int, values items.Slice) {
+	c.Staged(col.number, s.lo, s.hi, func(offset int, values items.Slice) {
 		for i := range values.Len() {
 			visit(col.At(first + offset + i))
 		}
 	})
-	for _, sets := range c.Sets(number) {
+	for _, sets := range c.Sets(col.number) {
 		for _, id := range sets.Puts(index).IDs {
 			if row, ok := s.Map.RowOf(id); ok { // not if it was set and erased
 				visit(col.At(row))

@@ -24,12 +24,12 @@ func (s *Shard) Leak(fields []uintptr, visitor Visitor) error {
 }
 
 // LeakBeside is [Shard.Leak] for a column.
-func (s *Shard) LeakBeside(number int, fields []uintptr, visitor Visitor) error {
+func (s *Shard) LeakBeside(i int, fields []uintptr, visitor Visitor) error {
 	if len(fields) == 0 && visitor == nil {
 		return nil
 	}
 	for row := range s.Map.Rows() {
-		if err := leak("the element of", s.Map.IDAt(row), s.columns[number].At(row), fields, visitor); err != nil {
+		if err := leak("the element of", s.Map.IDAt(row), s.columns[i].At(row), fields, visitor); err != nil {
 			return err
 		}
 	}

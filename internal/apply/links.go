@@ -94,6 +94,9 @@ func (s *Shard) Patch(resolve func(handle.ID) handle.ID) {
 	for _, col := range s.columns {
 		col.links.patch(resolve, &col.counts)
 	}
+	for _, d := range s.data {
+		d.links.patch(resolve, &d.counts)
+	}
 }
 
 func (l *links) patch(resolve func(handle.ID) handle.ID, counts *batch.Counts) {

@@ -6,6 +6,7 @@ import (
 
 	"handloom/internal/digest"
 	"handloom/internal/items"
+	"handloom/internal/optional"
 	"handloom/internal/pages"
 	"handloom/internal/rows"
 	"handloom/internal/sparse"
@@ -46,42 +47,128 @@ type Map interface {
 	Load(in *digest.Decoder) // the inverse of DigestTo, for a map never used
 }
 
-// Copy copies the whole state of a map into to, which is another of its kind or
-// nil for a new one, and returns it; see handlemap.Map.CopyTo and slotmap.Map.CopyTo.
-func Copy(from, to Map, clones rows.Clones) Map {
-	if to == nil {
+// State is all that a shard holds: its items, and what some of them have.
+type State struct {
+	Map
+	Data []*optional.Data
+}
+
+// Clones are the functions that copy, each making *dst a copy of *src; where one is nil,
+// by assignment.
+type Clones struct {
+	rows.Clones
+	Data []func(dst, src unsafe.Pointer) // of State.Data; may be fewer
+}
+
+// State returns what the shard holds.
+func (s *Shard) State() State { return State{s.Map, s.all} }
+
+// Copy copies the whole state of a shard into to, which is another of its kind or
+// the zero State for a new one, and returns it; see handlemap.Map.CopyTo and
+// slotmap.Map.CopyTo.
+func Copy(from, to State, clones Clones) State {
+	if to.Map == nil {
 		to = EmptyLike(from)
 	}
-	switch from := from.(type) {
+	switch m := from.Map.(type) {
 	case *rows.Dense:
-		from.CopyTo(to.(*rows.Dense), clones)
+		m.CopyTo(to.Map.(*rows.Dense), clones.Clones)
 	case *pages.Stable:
-		from.CopyTo(to.(*pages.Stable), clones.Items)
+		m.CopyTo(to.Map.(*pages.Stable), clones.Items)
 	default:
-		panic(fmt.Sprintf("shard: a map of type %T", from))
+		panic(fmt.Sprintf("shard: a map of type %T", m))
+	}
+	for i, d := range from.Data {
+		var clone func(dst, src unsafe.Pointer)
+		if i < len(clones.Data) {
+			clone = clones.Data[i]
+		}
+		d.CopyTo(to.Data[i], clone)
 	}
 	return to
 }
 
-// EmptyLike returns a map of the same kind and item type that was never used.
-func EmptyLike(m Map) Map {
-	switch m := m.(type) {
+// EmptyLike returns a state of the same kind and types that was never used.
+func EmptyLike(s State) (e State) {
+	switch m := s.Map.(type) {
 	case *rows.Dense:
-		return m.EmptyLike()
+		e.Map = m.EmptyLike()
 	case *pages.Stable:
-		return m.EmptyLike()
-	}
-	panic(fmt.Sprintf("shard: a map of type %T", m))
-}
-
-// Become takes the state of a map of the same kind out of it.
-func Become(m, from Map) {
-	switch m := m.(type) {
-	case *rows.Dense:
-		m.Become(from.(*rows.Dense))
-	case *pages.Stable:
-		m.Become(from.(*pages.Stable))
+		e.Map = m.EmptyLike()
 	default:
 		panic(fmt.Sprintf("shard: a map of type %T", m))
 	}
+	for _, d := range s.Data {
+		e.Data = append(e.Data, d.EmptyLike())
+	}
+	return e
+}
+
+// Become takes the state of a shard of the same kind out of it.
+func Become(s, from State) {
+	switch m := s.Map.(type) {
+	case *rows.Dense:
+		m.Become(from.Map.(*rows.Dense))
+	case *pages.Stable:
+		m.Become(from.Map.(*pages.Stable))
+	default:
+		panic(fmt.Sprintf("shard: a map of type %T", m))
+	}
+	for i, d := range s.Data {
+		d.Become(from.Data[i])
+	}
+}
+
+// Digest returns a 64-bit hash of the state.
+func (s State) Digest() uint64 {
+	if len(s.Data) == 0 {
+		return s.Map.Digest()
+	}
+	var h digest.Hash
+	s.DigestTo(&h)
+	return h.Sum()
+}
+
+// DigestTo gives h what [State.Digest] is the sum of.
+func (s State) DigestTo(h *digest.Hash) {
+	s.Map.DigestTo(h)
+	for _, d := range s.Data {
+		d.DigestTo(h)
+	}
+}
+
+// Load makes the state, which was never used, what DigestTo gave to in, and verifies all
+// of it.
+func (s State) Load(in *digest.Decoder) {
+	s.Map.Load(in)
+	in.Migrate(nil) // data is what it was
+	for _, d := range s.Data {
+		if in.Err() != nil {
+			return
+		}
+		d.Load(in, s.Map, s.Len(), s.Map.Stats().Slots)
+	}
+}
+
+// Verify checks every invariant and returns an error that cites the first one broken, or
+// nil.
+func (s State) Verify() error {
+	if err := s.Map.Verify(); err != nil {
+		return err
+	}
+	for _, d := range s.Data {
+		if err := d.Verify(s.Map); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Stats returns the figures of the map, with the memory that the data takes.
+func (s State) Stats() sparse.Stats {
+	of := s.Map.Stats()
+	for _, d := range s.Data {
+		of.Bytes += d.Bytes()
+	}
+	return of
 }

@@ -1,9 +1,12 @@
 package apply
 
 import (
+	"slices"
+
 	"handloom/batch"
 	"handloom/internal/highwater"
 	"handloom/internal/items"
+	"handloom/internal/optional"
 	"handloom/internal/record"
 	"handloom/internal/sparse"
 	"handloom/shard/handle"
@@ -26,6 +29,8 @@ type Shard struct {
 	links        links
 	changes      changes
 	columns      []*column
+	data         []*data
+	all          []*optional.Data // of data
 }
 
 // New returns the shard that owns a map of items of a type.
@@ -39,6 +44,9 @@ func (s *Shard) Begin(frame, meddled bool) {
 	s.lo, s.hi = 0, 0
 	for _, col := range s.columns {
 		col.counts, col.sampled = batch.Counts{}, 0
+	}
+	for _, d := range s.data {
+		d.begin()
 	}
 	s.changes.resume(frame, meddled)
 }
@@ -63,8 +71,11 @@ func (s *Shard) Plan(c *record.Commands, index int) {
 	}
 	s.counts.Erased = s.erasing.Len()
 	s.counts.Depleted = s.erasing.Depleting()
-	for i, col := range s.columns {
-		s.planSets(c, i, col, index)
+	for _, col := range s.columns {
+		s.planSets(c, col, index)
+	}
+	for _, d := range s.data {
+		s.planData(c, d, index)
 	}
 }
 
@@ -130,9 +141,10 @@ func (s *Shard) Erased() int {
 // Deal gives the shard the surviving creates from the lo-th to before the hi-th
 // and reports whether they fit: nil, or an error that wraps
 // [sparse.ErrFull].
-func (s *Shard) Deal(lo, hi int) error {
+func (s *Shard) Deal(c *record.Commands, lo, hi int) error {
 	s.lo, s.hi = lo, hi
 	s.counts.Created = hi - lo
+	s.dealData(c)
 	s.changes.expect(s.erasing.Len(), s.putting.Len())
 	return s.Map.CanInsert(hi-lo, s.erasing.Len(), s.erasing.Depleting())
 }
@@ -142,7 +154,7 @@ func (s *Shard) Dealt() int { return s.hi - s.lo }
 
 // NeedsMemory reports whether the planned batch needs an array to grow.
 func (s *Shard) NeedsMemory() bool {
-	return !s.Map.HasRoom(s.hi-s.lo) || !s.changes.hasRoom()
+	return !s.Map.HasRoom(s.hi-s.lo) || !s.changes.hasRoom() || slices.ContainsFunc(s.data, (*data).needsMemory)
 }
 
 // MakeRoom obtains the memory for the planned batch. Capacity is no part of the
@@ -150,6 +162,9 @@ func (s *Shard) NeedsMemory() bool {
 func (s *Shard) MakeRoom() {
 	s.Map.ReserveMore(s.hi - s.lo)
 	s.changes.makeRoom(s.typ)
+	for _, d := range s.data {
+		d.Reserve(d.added+d.given, d.slots)
+	}
 }
 
 // Apply changes the map as planned: puts, Sets, erases, creates. Nothing in it can
@@ -157,8 +172,11 @@ func (s *Shard) MakeRoom() {
 func (s *Shard) Apply(c *record.Commands, index int) {
 	s.changes.record(s.Map, s.typ, &s.erasing, &s.putting)
 	s.applyPuts(c, index)
-	for i, col := range s.columns {
-		s.applySets(c, i, col, index)
+	for _, col := range s.columns {
+		s.applySets(c, col, index)
+	}
+	for _, d := range s.data {
+		s.applyData(c, d, index)
 	}
 	if s.erasing.Len() > 0 {
 		s.Map.EraseMarked(&s.erasing)
@@ -171,8 +189,11 @@ func (s *Shard) Apply(c *record.Commands, index int) {
 		}
 		s.changes.add(created)
 	})
-	for i, col := range s.columns {
-		c.Staged(i, s.lo, s.hi, func(offset int, values items.Slice) { col.Fill(first+offset, values) })
+	for _, col := range s.columns {
+		c.Staged(col.number, s.lo, s.hi, func(offset int, values items.Slice) { col.Fill(first+offset, values) })
+	}
+	for _, d := range s.data {
+		c.Given(d.number, s.lo, s.hi, d.Set)
 	}
 }
 
@@ -196,15 +217,23 @@ func (s *Shard) Cancel() {
 		col.setting.Clear()
 		col.links.clear()
 	}
+	for _, d := range s.data {
+		d.dropping.Clear()
+		d.links.clear()
+	}
 }
 
 // Rest gives up the memory that flushes keep from one to the next, and forgets
 // what the last one changed. The map stays as it is.
 func (s *Shard) Rest() {
-	columns := s.columns
+	columns, all := s.columns, s.data
 	*s = Shard{Map: s.Map, typ: s.typ, changes: changes{tracked: s.changes.tracked}}
 	for _, col := range columns {
-		s.AddColumn(col.Column, col.onSet)
+		s.AddColumn(col.Column, col.number, col.onSet)
+	}
+	for _, d := range all {
+		d.Rest()
+		s.AddData(d.Data, d.name, d.number)
 	}
 }
 

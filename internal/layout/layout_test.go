@@ -14,7 +14,7 @@ import (
 // mayImport lists, for each package, the packages of this module that it may
 // import, directly. Imports point one way only.
 var mayImport = map[string][]string{
-	"store":                    {"tasks", "batch", "internal/schedule", "internal/record", "internal/apply", "shard/handle", "shard/handlemap", "shard/slotmap", "internal/items", "internal/rows", "internal/pages", "internal/sparse", "internal/digest", "internal/report", "internal/check", "internal/highwater", "internal/seam", "internal/wire"},
+	"store":                    {"tasks", "batch", "internal/schedule", "internal/record", "internal/apply", "internal/optional", "shard/handle", "shard/handlemap", "shard/slotmap", "internal/items", "internal/rows", "internal/pages", "internal/sparse", "internal/digest", "internal/report", "internal/check", "internal/highwater", "internal/seam", "internal/wire"},
 	"store/storetest":          {"store"},
 	"store/storeweb":           {"store", "internal/chart", "internal/report"},
 	"tasks":                    {"internal/seam"},
@@ -23,7 +23,7 @@ var mayImport = map[string][]string{
 	"journal":                  {},
 	"world":                    {"store", "internal/histogram", "internal/wire"},
 	"internal/wire":            {},
-	"internal/apply":           {"batch", "internal/digest", "internal/record", "internal/rows", "internal/pages", "internal/items", "internal/sparse", "shard/handle", "internal/highwater"},
+	"internal/apply":           {"batch", "internal/digest", "internal/optional", "internal/record", "internal/rows", "internal/pages", "internal/items", "internal/sparse", "shard/handle", "internal/highwater"},
 	"batch":                    {"shard/handle"},
 	"internal/record":          {"batch", "internal/digest", "internal/items", "shard/handle", "internal/check", "internal/highwater"},
 	"shard/handlemap":          {"internal/rows", "internal/items", "internal/sparse", "shard/handle", "internal/check"},
@@ -31,6 +31,7 @@ var mayImport = map[string][]string{
 	"shard/handle":             {},
 	"internal/sparse":          {"shard/handle", "internal/digest", "internal/seam", "internal/check"},
 	"internal/items":           {"internal/sparse", "internal/digest"},
+	"internal/optional":         {"internal/check", "internal/digest", "internal/items", "internal/rows", "internal/sparse", "shard/handle"},
 	"internal/rows":            {"internal/items", "internal/sparse", "internal/digest", "shard/handle", "internal/check"},
 	"internal/pages":           {"internal/items", "internal/sparse", "internal/digest", "shard/handle", "internal/check"},
 	"internal/digest":          {},

@@ -186,8 +186,8 @@ func (d *decoder) readCall() bool {
 			if r := d.table(); r != nil {
 				r.EraseAll(d.q)
 			}
-		case partSets:
-			d.sets()
+		case partSets, partOptional:
+			d.sets(kind)
 		default:
 			d.in.Fail(fmt.Errorf("a part of kind %d", kind))
 		}
@@ -270,18 +270,28 @@ func (d *decoder) puts() {
 	}
 }
 
-func (d *decoder) sets() {
+func (d *decoder) sets(kind uint8) {
 	r := d.table()
 	if r == nil || len(r.attachments) == 0 {
 		d.in.Fail(errors.New("nothing is attached to the table"))
 		return
 	}
 	a := r.attachments[max(d.in.Count(len(r.attachments), "as an attachment"), 1)-1]
+	if kind != a.part() {
+		d.in.Fail(fmt.Errorf("a part of kind %d for what is written in one of kind %d", kind, a.part()))
+		return
+	}
 	n := d.count()
 	for i := 0; i < n && d.in.Err() == nil; i++ {
 		id := d.name(handle.ID(d.in.Uint64()))
 		if d.in.Err() != nil {
 			return
+		}
+		if a.optional && !d.isSet() {
+			if d.in.Err() == nil {
+				a.Unset(d.q, id)
+			}
+			continue
 		}
 		v := a.Set(d.q, id)
 		a.typ.Zero(v)
@@ -293,6 +303,15 @@ func (d *decoder) sets() {
 			d.renaming.rename(&a.links, a.typ, v)
 		}
 	}
+}
+
+// isSet reads whether a Set follows, or it was an Unset.
+func (d *decoder) isSet() bool {
+	b := d.in.Uint8()
+	if b > 1 {
+		d.in.Fail(fmt.Errorf("%d, which is neither a Set nor an Unset", b))
+	}
+	return b == 1
 }
 
 func (d *decoder) erases(erase func(id handle.ID)) {

@@ -21,6 +21,7 @@ import (
 //	unrouted  n, (handle u64)...               of typeIds that no table has
 //	eraseAll  table
 //	sets      table, attachment, n, (handle u64, value)...    of creates of the call first
+//	optional  table, attachment, n, (handle u64, 1, value; or handle u64, 0)...    Sets and Unsets, likewise
 //
 // An attachment is its index among those of the table and 1; its values are encoded as
 // items are. A table is its ordinal and 1. An item is what package digest encodes it as, or a zero
@@ -42,6 +43,7 @@ const (
 	partUnrouted
 	partEraseAll
 	partSets
+	partOptional
 )
 
 // encoder makes bytes of what a call recorded. A buffer keeps it from call to call.
@@ -145,7 +147,7 @@ func (e *encoder) puts(r *Recorder, c *Column) {
 	}
 }
 
-// sets encodes the last Set of each create of the call, and all others.
+// sets encodes the last Set or Unset of each create of the call, and all others.
 func (e *encoder) sets(s *Sets) {
 	n := s.places
 	for shard := range s.shards.All {
@@ -155,24 +157,39 @@ func (e *encoder) sets(s *Sets) {
 		return
 	}
 	a, t := s.of, s.of.typ
-	e.part(partSets, a.table, 0)
+	e.part(a.part(), a.table, 0)
 	e.out = binary.AppendUvarint(e.out, uint64(a.index)+1)
 	e.out = binary.AppendUvarint(e.out, uint64(n))
-	value := func(id handle.ID, of items.Slice, i int) {
+	value := func(id handle.ID, of items.Slice, i int, unset bool) {
 		e.handle(id)
+		switch {
+		case unset:
+			e.out = append(e.out, 0)
+			return
+		case a.optional:
+			e.out = append(e.out, 1)
+		}
 		e.items(t, &a.links, of.Sub(i, i+1, t.Size))
 	}
 	for i := range s.staged[:s.used] {
 		st := &s.staged[i]
 		name := a.table.name(s.creates.segments[i].number)
-		st.each(func(offset int) { value(name+handle.ID(offset), st.values, offset) })
+		st.set.each(func(offset int) { value(name+handle.ID(offset), st.values, offset, st.unset.has(offset)) })
 	}
 	for shard := range s.shards.All {
 		p := &s.puts[shard]
 		for i, id := range p.IDs {
-			value(id, p.Values, i)
+			value(id, p.Values, i, a.optional && s.IsUnset(shard, i))
 		}
 	}
+}
+
+// part returns the kind of part that holds what is recorded for the attachment.
+func (a *Attachment) part() uint8 {
+	if a.optional {
+		return partOptional
+	}
+	return partSets
 }
 
 func (e *encoder) erases(kind uint8, r *Recorder, ids []handle.ID) {

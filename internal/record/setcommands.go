@@ -14,9 +14,10 @@ import (
 type attached struct {
 	sets   []*Sets  // in key order
 	beside []beside // by segment in order
-	named  []uint64 // bitmap by creation number: Sets by handle have set the create; nil: none
+	named  bitmap   // by creation number: commands by handle have set the create; nil: none
+	given  bitmap   // by creation number: the create begins with an optional value
 
-	setsPeak, besidePeak highwater.Mark
+	setsPeak, besidePeak, givenPeak highwater.Mark
 }
 
 // beside are the values that belong to the creates of a segment.
@@ -72,7 +73,7 @@ func (c *Commands) CountStaged(attachment int, counts *batch.Counts) {
 		dropped := 0
 		for i := range s.staged[:s.used] {
 			if of := &c.order[s.creates.first+i]; of.cancelled > 0 {
-				s.staged[i].each(func(offset int) {
+				s.staged[i].set.each(func(offset int) {
 					if c.marks[of.first+offset] == cancelled {
 						dropped++
 					}
@@ -102,27 +103,36 @@ func (c *Commands) SetCreate(attachment int, id handle.ID, v unsafe.Pointer, key
 	}
 	a, offset := &c.attached[attachment], creation-s.first
 	of := &a.beside[c.positionOf(s)]
-	staged := of.own != nil && offset < of.own.values.Len() && of.own.has(offset)
+	staged := of.own != nil && offset < of.own.values.Len() && of.own.set.has(offset)
 	if staged && of.key.compare(key) > 0 {
 		counts.Superseded++
 		return true
 	}
-	if a.named == nil {
-		a.named = make([]uint64, (len(c.created)+63)/64)
-	}
-	word, bit := &a.named[creation/64], uint64(1)<<(creation%64)
-	if staged || *word&bit != 0 {
+	if staged || a.named.has(creation) {
 		counts.Superseded++
 	} else {
 		counts.Put++
 	}
-	*word |= bit
+	c.name(a, creation)
+	c.setBeside(attachment, of, s, offset, v)
+	return true
+}
+
+// name notes that a command by handle has set a create.
+func (c *Commands) name(a *attached, creation int) {
+	if a.named == nil {
+		a.named = make(bitmap, (len(c.created)+63)/64)
+	}
+	a.named.put(creation, true)
+}
+
+// setBeside makes the value at v that of a create of a segment.
+func (c *Commands) setBeside(attachment int, of *beside, s *run, offset int, v unsafe.Pointer) {
 	t := c.recorder.attachments[attachment].typ
 	if of.values.Len() <= offset {
 		of.values = t.Grown(of.values, s.creates)
 	}
 	t.Set(of.values.Pointer(offset, t.Size), v)
-	return true
 }
 
 // positionOf returns which segment in order a run is.
@@ -157,6 +167,7 @@ func (c *Commands) releaseSets() {
 		clear(a.beside)
 		a.beside = highwater.Trim(&a.besidePeak, a.beside)
 		a.named = nil
+		a.given = highwater.Trim(&a.givenPeak, a.given)
 	}
 }
 

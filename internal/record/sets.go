@@ -12,21 +12,23 @@ import (
 
 // Attachment says where the values go that are recorded for what is attached to a
 // table, such as a column: each belongs to an item. A Set gives the item that a handle
-// names such a value; the last by (key, sequence) wins.
+// names such a value; the last by (key, sequence) wins. Of what is optional an Unset takes
+// it away; the two are one sequence.
 type Attachment struct {
-	table  *Recorder
-	number int         // among all of the batch
-	index  int         // among those of the table
-	typ    *items.Type // of the values
-	links  links       // of the values
+	table    *Recorder
+	number   int         // among all of the batch
+	index    int         // among those of the table
+	typ      *items.Type // of the values
+	links    links       // of the values
+	optional bool        // items may lack a value
 }
 
-// Init makes the attachment, of values of a type, the next of a table. fields and visitor
-// say where handles lie in a value, as for [Recorder.Init]. No queue records meanwhile, but
-// for those of the inbox.
-func (a *Attachment) Init(table *Recorder, t *items.Type, fields []uintptr, visitor func(v unsafe.Pointer, visit func(id *handle.ID))) {
+// Init makes the attachment, of values of a type, which items may lack if it is optional,
+// the next of a table. fields and visitor say where handles lie in a value, as for
+// [Recorder.Init]. No queue records meanwhile, but for those of the inbox.
+func (a *Attachment) Init(table *Recorder, t *items.Type, optional bool, fields []uintptr, visitor func(v unsafe.Pointer, visit func(id *handle.ID))) {
 	b := table.batch
-	a.links = links{fields, visitor}
+	a.links, a.optional = links{fields, visitor}, optional
 	a.table, a.typ, a.number, a.index = table, t, len(b.attachments), len(table.attachments)
 	b.attachments = append(b.attachments, a)
 	table.attachments = append(table.attachments, a)
@@ -43,13 +45,16 @@ func (a *Attachment) Index() int { return a.index }
 // Staged values need no look-up in the flush, which copies them as it copies the
 // creates. They are as many as the last create of the segment that was set needs: those
 // that were not are zero.
+//
+// An Unset lies among the Sets, and its value is any.
 type Sets struct {
 	of      *Attachment
-	puts    []Puts  // by shard
-	shards  Shards  // that have puts
-	recent  Shards  // that had some since idle arrays were given up
-	uses    int     // since then
-	creates *Column // of the queue for the table; nil: nothing is staged
+	puts    []Puts   // by shard
+	unsets  []bitmap // likewise, which of them are Unsets; nil: none can be
+	shards  Shards   // that have puts
+	recent  Shards   // that had some since idle arrays were given up
+	uses    int      // since then
+	creates *Column  // of the queue for the table; nil: nothing is staged
 	staged  []staged
 	used    int // of staged
 	places  int // creates that have been set
@@ -60,7 +65,8 @@ type Sets struct {
 // staged are the values beside a segment of creates.
 type staged struct {
 	values items.Slice
-	set    []uint64 // bitmap of the places that were set
+	set    bitmap // of the places that were set, or unset
+	unset  bitmap // of those whose last command is an Unset
 	peak   highwater.Mark
 }
 
@@ -79,16 +85,40 @@ func (a *Attachment) Set(q Queue, id handle.ID) unsafe.Pointer {
 			}
 		}
 	}
+	return a.record(q, id, false)
+}
+
+// Unset records in q that the item that id names is to lack a value. A provisional handle
+// of the batch names its create.
+func (a *Attachment) Unset(q Queue, id handle.ID) {
+	if check.Cheap {
+		q.enter()
+		defer q.leave()
+	}
+	a.record(q, id, true)
+}
+
+// record makes room for a Set, or an Unset.
+func (a *Attachment) record(q Queue, id handle.ID, unset bool) unsafe.Pointer {
 	s := a.sets(q)
 	if s == nil {
 		return nil
 	}
 	if c := q.buf.column(a.table.ordinal); c != nil && a.table.isProvisional(id) {
 		if segment, offset := c.locate(id); segment >= 0 {
-			return s.stage(q.buf, c, segment, offset)
+			p := s.stage(q.buf, c, segment, offset)
+			if p != nil && a.optional {
+				s.staged[segment].unset.put(offset, unset)
+			}
+			return p
 		}
 	}
-	return s.put(q.buf, a.table.shard(id.TypeID()), id)
+	shard := a.table.shard(id.TypeID())
+	p := s.put(q.buf, shard, id)
+	if p != nil && unset {
+		s.unsets[shard].put(len(s.puts[shard].IDs)-1, true)
+	}
+	return p
 }
 
 // next is what most Sets are: of the create behind the last one set.
@@ -102,7 +132,7 @@ func (s *Sets) next(id handle.ID) unsafe.Pointer {
 	if at != uint64(n) || n >= st.values.Cap() || n >= c.current.Len() {
 		return nil
 	}
-	st.set[n/64] |= 1 << (n % 64)
+	st.set[n/64] |= 1 << (n % 64) // of unset the bit is 0
 	s.places++
 	st.values = st.values.Resize(n + 1)
 	return st.values.Pointer(n, s.of.typ.Size)
@@ -124,12 +154,20 @@ func (a *Attachment) sets(q Queue) *Sets {
 		return s
 	}
 	if buf.spareSets[a.number] == nil {
-		buf.spareSets[a.number] = &Sets{of: a, puts: make([]Puts, a.table.shards)}
+		buf.spareSets[a.number] = a.newSets()
 	}
 	s := buf.spareSets[a.number]
 	buf.sets[a.number] = s
 	buf.usedSets[a.number] = true
 	buf.attached = append(buf.attached, s)
+	return s
+}
+
+func (a *Attachment) newSets() *Sets {
+	s := &Sets{of: a, puts: make([]Puts, a.table.shards)}
+	if a.optional {
+		s.unsets = make([]bitmap, a.table.shards)
+	}
 	return s
 }
 
@@ -158,7 +196,7 @@ func (s *Sets) stage(buf *buffer, c *Column, segment, offset int) unsafe.Pointer
 	s.begin(buf, segment)
 	st := &s.staged[segment]
 	n := st.values.Len()
-	if offset < n && st.has(offset) {
+	if offset < n && st.set.has(offset) {
 		if !buf.admit(1, 0) {
 			return nil
 		}
@@ -197,13 +235,11 @@ func (s *Sets) grow(buf *buffer, st *staged, needed, n int) bool {
 	}
 	buf.grew(n-st.values.Cap(), t.Size)
 	st.values = t.Grown(st.values, n).Resize(have)
-	set := make([]uint64, (n+63)/64)
+	set := make(bitmap, (n+63)/64)
 	copy(set, st.set)
 	st.set = set
 	return true
 }
-
-func (st *staged) has(offset int) bool { return st.set[offset/64]>>(offset%64)&1 != 0 }
 
 // reset drops what was recorded and keeps the memory, unless recent batches needed much
 // less.
@@ -213,8 +249,9 @@ func (s *Sets) reset() {
 		st := &s.staged[i]
 		st.values = emptied(t, st.values, &st.peak)
 		clear(st.set)
+		clear(st.unset)
 		if st.values.Cap() == 0 {
-			st.set = nil
+			st.set, st.unset = nil, nil
 		}
 	}
 	s.resetPuts()
@@ -229,6 +266,9 @@ func (s *Sets) reset() {
 func (s *Sets) resetPuts() {
 	for shard := range s.shards.All {
 		s.puts[shard].reset(s.of.typ)
+		if s.of.optional {
+			clear(s.unsets[shard])
+		}
 	}
 	s.recent |= s.shards
 	s.shards = 0
@@ -237,6 +277,9 @@ func (s *Sets) resetPuts() {
 	}
 	for shard := range (AllShards(len(s.puts)) &^ s.recent).All {
 		s.puts[shard] = Puts{}
+		if s.of.optional {
+			s.unsets[shard] = nil
+		}
 	}
 	s.recent, s.uses = 0, 0
 }
@@ -252,15 +295,37 @@ func (s *Sets) load() Load {
 	return Load{s.places + s.again + puts, int64(values)*int64(s.of.typ.Size) + int64(puts)*int64(s.putBytes())}
 }
 
-// Puts returns the Sets to a shard that are by handle.
+// Puts returns the Sets to a shard that are by handle, Unsets included.
 func (s *Sets) Puts(shard int) *Puts { return &s.puts[shard] }
+
+// IsUnset reports whether one of those is an Unset.
+func (s *Sets) IsUnset(shard, sequence int) bool { return s.unsets[shard].has(sequence) }
 
 // Key returns the key of the queue, once gathered.
 func (s *Sets) Key() Key { return s.key }
 
-// each calls f for every place that was set.
-func (st *staged) each(f func(offset int)) {
-	for w, word := range st.set {
+// bitmap is a set of small numbers. What it has no room for is not in it.
+type bitmap []uint64
+
+func (b bitmap) has(i int) bool { return i/64 < len(b) && b[i/64]>>(i%64)&1 != 0 }
+
+// put makes i one of the set, or none.
+func (b *bitmap) put(i int, in bool) {
+	if !in {
+		if b.has(i) {
+			(*b)[i/64] &^= 1 << (i % 64)
+		}
+		return
+	}
+	for i/64 >= len(*b) {
+		*b = append(*b, 0)
+	}
+	(*b)[i/64] |= 1 << (i % 64)
+}
+
+// each calls f for every number of the set.
+func (b bitmap) each(f func(i int)) {
+	for w, word := range b {
 		for ; word != 0; word &= word - 1 {
 			f(w*64 + bits.TrailingZeros64(word))
 		}

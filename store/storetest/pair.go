@@ -2,6 +2,7 @@ package storetest
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"handloom/store"
@@ -116,6 +117,29 @@ func dump(s *store.Store, typeID uint16) []row {
 	return rows
 }
 
+// columns compares what lies beside an item, which one of the two may lack.
+func (p pair) columns(i int, x, y row) string {
+	for k, element := range x.columns {
+		if k == len(y.columns) || y.columns[k].column != element.column {
+			break
+		}
+		if where, a, b := difference(element.value, y.columns[k].value); a != b {
+			return p.say(fmt.Sprintf("row %d (%v): %s of column %q is", i, x.id, strings.Replace(where, "the item", "the element", 1), element.column), a, b)
+		}
+	}
+	if a, b := x.names(), y.names(); !slices.Equal(a, b) {
+		return p.say(fmt.Sprintf("row %d (%v) has", i, x.id), a, b)
+	}
+	return ""
+}
+
+func (r *row) names() (all []string) {
+	for _, element := range r.columns {
+		all = append(all, element.column)
+	}
+	return all
+}
+
 // items compares the rows of two shards whose digests differ.
 func (p pair) items(x, y []row) string {
 	counts := ""
@@ -129,14 +153,12 @@ func (p pair) items(x, y []row) string {
 		if where, a, b := difference(x[i].item, y[i].item); a != b {
 			return counts + p.say(fmt.Sprintf("row %d (%v): %s is", i, x[i].id, where), a, b)
 		}
-		for k, element := range x[i].columns {
-			if where, a, b := difference(element.value, y[i].columns[k].value); a != b {
-				return counts + p.say(fmt.Sprintf("row %d (%v): %s of column %q is", i, x[i].id, strings.Replace(where, "the item", "the element", 1), element.column), a, b)
-			}
+		if said := p.columns(i, x[i], y[i]); said != "" {
+			return counts + said
 		}
 	}
 	if counts != "" {
 		return counts + "; the first rows are the same"
 	}
-	return "\n\titems and rows are the same; the order or the generations of vacant slots differ, or what Defragment knows"
+	return "\n\titems and rows are the same; the order or the generations of vacant slots differ, what Defragment knows, or the order of optional data"
 }

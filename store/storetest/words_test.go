@@ -91,7 +91,7 @@ func TestTheMessageSaysWhatDiffers(t *testing.T) {
 			},
 			[]string{
 				"tick 3, at its end: ", `table "ship", shard 0 (typeId 1)` + "\n",
-				"items and rows are the same; the order or the generations of vacant slots differ, or what Defragment knows\n",
+				"items and rows are the same; the order or the generations of vacant slots differ, what Defragment knows, or the order of optional data\n",
 			},
 		},
 		"a report": {

@@ -1,0 +1,132 @@
+package store
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"unsafe"
+
+	"handloom/internal/apply"
+	"handloom/internal/items"
+	"handloom/internal/record"
+)
+
+// part is something beside the items of a table that is recorded for and written for
+// itself, a column or optional data: what the two have in common.
+type part struct {
+	table    *table
+	number   int    // among those of the table
+	what     string // it is, for messages
+	name     string
+	fullName string // with that of the table
+	line     int    // of [Store.Flushed]
+	typ      *items.Type
+	fields   []uintptr     // offsets of handles within an element
+	visitor  apply.Visitor // of handles behind references; nil: there are none
+	element  func(id ID) unsafe.Pointer
+
+	recorder record.Attachment
+}
+
+// What parts are.
+const (
+	isColumn   = "column"
+	isOptional = "optional data"
+)
+
+// columnOptions are ColumnOptions of any element type.
+type columnOptions struct {
+	name    string
+	changes bool
+	links   apply.Visitor
+	clone   func(dst, src unsafe.Pointer)
+}
+
+func untypedColumn[C any](o ColumnOptions[C]) columnOptions {
+	all := columnOptions{name: o.Name, changes: o.Changes}
+	if o.Links != nil {
+		all.links = func(v unsafe.Pointer, visit func(*ID)) { o.Links((*C)(v), visit) }
+	}
+	if o.Clone != nil {
+		all.clone = func(dst, src unsafe.Pointer) { o.Clone((*C)(dst), (*C)(src)) }
+	}
+	return all
+}
+
+// add adds the part, whose what says what it is, to the table, or leaves both as they are
+// if anything fails. attach is called once nothing can.
+func (p *part) add(t *table, verb string, o columnOptions, of *items.Type, attach func()) error {
+	s := t.store
+	if !s.gate.tryAcquire(false) {
+		return fmt.Errorf("store: %s: %w: a phase is open; add columns and optional data before the first one or between two", verb, ErrPhase)
+	}
+	defer s.gate.release(false)
+	if s.closed {
+		return fmt.Errorf("store: %s: %w", verb, ErrClosed)
+	}
+	if s.claim.Load() != nil {
+		return fmt.Errorf("store: %s: %w", verb, errClaimed)
+	}
+	if o.name == "" {
+		o.name = of.Reflect.String()
+	}
+	fields, err := handleFields(of.Reflect, o.links != nil, "ColumnOptions.Links")
+	if err := errors.Join(err, o.validate(t, p.what)); err != nil {
+		return prefixed(fmt.Sprintf("store: %s %q to table %q", verb, o.name, t.name), err)
+	}
+	p.table, p.number, p.name, p.fullName = t, len(t.parts), o.name, t.name+"."+o.name
+	p.typ, p.fields, p.visitor = of, fields, o.links
+	p.recorder.Init(&t.recorder, of, p.what == isOptional, fields, o.links)
+	t.parts = append(t.parts, p)
+	attach()
+	s.parts[p.fullName] = p
+	s.statsLock.Lock()
+	p.line = len(s.flushed.Columns)
+	s.flushed.Columns = append(s.flushed.Columns, TableReport{Name: p.fullName})
+	s.statsLock.Unlock()
+	s.publishAll([]*table{t})
+	return nil
+}
+
+func (o columnOptions) validate(t *table, what string) error {
+	var errs []error
+	if t.part(o.name) != nil {
+		errs = append(errs, errors.New("the name is taken; give each column and all optional data of a table a Name of its own"))
+	} else if other := t.store.parts[t.name+"."+o.name]; other != nil {
+		errs = append(errs, fmt.Errorf("%s %q of table %q has the same name in reports; give this one another", other.what, other.name, other.table.name))
+	}
+	switch {
+	case o.changes && what == isOptional:
+		errs = append(errs, errors.New("optional data keeps no changes; leave Changes out"))
+	case o.changes && !t.tracked:
+		errs = append(errs, errors.New("the table keeps no changes; register it with Changes as well"))
+	}
+	return errors.Join(errs...)
+}
+
+// part returns the part of the name, or nil.
+func (t *table) part(name string) *part {
+	for _, p := range t.parts {
+		if p.name == name {
+			return p
+		}
+	}
+	return nil
+}
+
+func (p *part) resource() resource { return resource{p.table, p} }
+
+// byTable orders parts by the typeId of the table, and then as they were added.
+func byTable(a, b *part) int {
+	return cmp.Or(byTypeID(a.table, b.table), cmp.Compare(a.number, b.number))
+}
+
+// lookup is [table.lookup] for a part.
+func (p *part) lookup(method string) {
+	if s := p.table.store; s.applying.Load() {
+		panic(fmt.Sprintf("store: %s of %s %q while a flush applies; look things up in a phase (Read, a pass, Write)", method, p.what, p.fullName))
+	}
+}
+
+// sets returns what the batch records for the part.
+func (p *part) sets() []*record.Sets { return p.table.recorder.Pending.Sets(p.number) }

@@ -1,0 +1,118 @@
+package store
+
+import (
+	"context"
+	"unsafe"
+
+	"handloom/internal/check"
+	"handloom/internal/items"
+	"handloom/internal/optional"
+	"handloom/internal/record"
+)
+
+// Sparse is data of type C that few items of a table have: rows of its own, packed, each
+// found by the handle of its item and gone with it. A pass visits those that have it and
+// nobody else. [AddSparse] makes one, for a table of either kind. C of no bytes is a tag.
+//
+// It is no table. Rows and their owners are part of digests, checkpoints and snapshots
+// like the items themselves. They cost 4 bytes for each slot of the table, from the first
+// Set on, and a handle for each row. Nothing moves when the table is sorted.
+type Sparse[T, C any] struct {
+	core sparseData
+}
+
+// AddSparse adds data of type C that few items of t have. No item has any, until
+// [Sparse.Set] says otherwise.
+//
+//	shields, err := store.AddSparse(ships, store.ColumnOptions[Shield]{Name: "shield"})
+//
+// Its errors are those of [AddColumn]; the name is unique among the columns of the table
+// as well, and Changes an error.
+func AddSparse[C, T any](t TableOf[T], o ColumnOptions[C]) (*Sparse[T, C], error) {
+	c := new(Sparse[T, C])
+	if err := c.core.add(t.resource().table, untypedColumn(o), items.For[C]()); err != nil {
+		return nil, err
+	}
+	return c, nil
+}
+
+func (s *Sparse[T, C]) resource() resource { return s.core.part.resource() }
+
+// Name returns the name of the data.
+func (s *Sparse[T, C]) Name() string { return s.core.name }
+
+// Len returns how many items have it, in O(shards) time; in a Write in which [Maps] or
+// [StableMaps] gave out the maps of the table, in O(rows).
+func (s *Sparse[T, C]) Len() int { return s.core.len() }
+
+// Has reports whether the item that h names has the data. It takes O(1) time.
+func (s *Sparse[T, C]) Has(h Handle[T]) bool {
+	if check.Cheap {
+		s.core.lookup("Has")
+	}
+	_, ok := optional.Find[C](s.core.shards[h.ID>>48&(MaxShards-1)], h.ID)
+	return ok
+}
+
+// Get returns a pointer to what the item that h names has, and whether it has any. It
+// takes O(1) time. Who may call it, and for how long the pointer is good, is as for
+// [Table.Get]; in a stable table, too, rows move when others go.
+func (s *Sparse[T, C]) Get(h Handle[T]) (*C, bool) {
+	if check.Cheap {
+		s.core.lookup("Get")
+	}
+	return optional.Find[C](s.core.shards[h.ID>>48&(MaxShards-1)], h.ID)
+}
+
+// Set records that the item that h names is to have v; h may be provisional, of the same
+// batch. Sets and Unsets are one sequence, of which the last by (key, sequence) wins for
+// each item. A flush applies it behind puts, which leave the data alone, and before
+// erases: what is for an item that is erased in the same batch is dropped. It emits to the
+// data and not to the table, and has a line of its own in a [Report].
+//
+// It takes O(1) time and allocates nothing in the steady state; for items that the same
+// queue creates it is cheapest, as [Column.Set] is. Queues panic and fail as for
+// [Table.Emplace].
+func (s *Sparse[T, C]) Set(q Queue, h Handle[T], v C) {
+	if place := (*C)(s.core.recorder.Set(record.Queue(q), h.ID)); place != nil {
+		*place = v
+	}
+}
+
+// Unset records that the item that h names is to have none. It is redundant where that has
+// none, and in everything else like [Sparse.Set].
+func (s *Sparse[T, C]) Unset(q Queue, h Handle[T]) {
+	s.core.recorder.Unset(record.Queue(q), h.ID)
+}
+
+// SortAsTable brings the rows of each shard in the order that the items have in the
+// table, so that a pass which looks at those as well walks through memory in one
+// direction. Nothing keeps them so. It takes O(rows) time, and panics when w is not in its
+// Write. Pointers are no longer good.
+func (s *Sparse[T, C]) SortAsTable(w *Writer) { s.core.sortAsTable(w) }
+
+// SparseChunk is a run of rows of a [Sparse] given to one task, and good until that
+// returns.
+type SparseChunk[T, C any] struct {
+	Items  []C         // the task may write them; capacity equals length
+	Owners []Handle[T] // the item that has Items[i]; not to be written
+	Queue  Queue       // the task's own
+	Index  int         // of the chunk in the pass; depends on row counts alone, and seeds random numbers well
+}
+
+// ForEach runs f for every chunk of the rows, in parallel, as [Table.ForEach] does for
+// items: those of a chunk are that task's alone to write. It may read the items of the
+// table, so that its system names the data in Writes and not the table. Rows are in the
+// order in which they came, with others in the gaps that went: see [Sparse.SortAsTable].
+//
+//	err := burning.ForEach(ctx, func(_ context.Context, c store.SparseChunk[Unit, Burning]) error {
+//		for i := range c.Items {
+//			if c.Items[i].Left--; c.Items[i].Left == 0 {
+//				burning.Unset(c.Queue, c.Owners[i])
+//			}
+//		}
+//		return nil
+//	})
+func (s *Sparse[T, C]) ForEach(ctx context.Context, f func(ctx context.Context, c SparseChunk[T, C]) error) error {
+	return s.core.forEach(ctx, *(*func(context.Context, SparseChunk[untyped, untyped]) error)(unsafe.Pointer(&f))) // see untyped
+}

@@ -1,0 +1,169 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"unsafe"
+
+	"handloom/internal/check"
+	"handloom/internal/items"
+	"handloom/internal/optional"
+	"handloom/internal/record"
+)
+
+// sparseData is all of a [Sparse] but what a user's code calls with values.
+type sparseData struct {
+	part
+	shards [MaxShards]*optional.Data // by typeId & 63 of the table; unused entries are empty
+	pass   sparsePass
+}
+
+// add adds the data to the table, or leaves both as they are if anything fails.
+func (c *sparseData) add(t *table, o columnOptions, of *items.Type) error {
+	c.what, c.element = isOptional, c.item
+	return c.part.add(t, "AddSparse", o, of, func() {
+		c.forget()
+		for i, sh := range t.order {
+			data := optional.New(of)
+			c.shards[(int(t.first)+i)%MaxShards] = data
+			sh.AddData(data, c.name, c.number)
+		}
+		c.pass.chunk = options{}.chunkRows(of.Size + unsafe.Sizeof(ID(0)))
+		c.pass.task = c.pass.run
+		c.pass.data = c
+		t.sparse = append(t.sparse, c)
+		t.copying.addSparse(t.name, c.name, of, o.clone)
+	})
+}
+
+// forget empties the lookups: they find nothing.
+func (c *sparseData) forget() { fill(c.shards[:], optional.New(c.typ)) }
+
+// of returns the data of a shard.
+func (c *sparseData) of(shard int) *optional.Data {
+	return c.shards[(int(c.table.first)+shard)%MaxShards]
+}
+
+func (c *sparseData) len() int {
+	n := 0
+	for i := range c.table.order {
+		n += c.of(i).Len()
+	}
+	return n
+}
+
+// item returns the address of what the item that id names has, or nil.
+func (c *sparseData) item(id ID) unsafe.Pointer {
+	if !c.table.owns(id) {
+		return nil
+	}
+	data := c.of(int(id.TypeID() - c.table.first))
+	if row, ok := data.Row(id); ok {
+		return data.At(row)
+	}
+	return nil
+}
+
+func (c *sparseData) sortAsTable(w *Writer) {
+	w.use(c.table, "SortAsTable")
+	for i, sh := range c.table.order {
+		data := c.of(i)
+		data.Sweep()
+		data.SortAs(sh.Map)
+	}
+}
+
+// drop takes what the item that id names has of optional data: it is erased at once.
+func (t *table) drop(id ID) {
+	if !t.owns(id) {
+		return
+	}
+	for _, c := range t.sparse {
+		c.of(int(id.TypeID() - t.first)).Drop(id)
+	}
+}
+
+// lend says that the maps of the table are given out, so that items go without a word
+// until the Write ends.
+func (t *table) lend() {
+	for _, c := range t.sparse {
+		for i, sh := range t.order {
+			c.of(i).Lend(sh.Map)
+		}
+	}
+	if s := t.store; len(t.sparse) > 0 {
+		s.lent = append(s.lent, t)
+	}
+}
+
+// sweep drops the optional data of items that went without a word: what joins the Write
+// finds none of it.
+func (s *Store) sweep() {
+	for _, t := range s.lent {
+		for _, c := range t.sparse {
+			for i := range t.order {
+				c.of(i).Sweep()
+			}
+		}
+	}
+}
+
+// endLending ends what lend began, with the Write.
+func (s *Store) endLending() {
+	for _, t := range s.lent {
+		for _, c := range t.sparse {
+			for i := range t.order {
+				c.of(i).Return()
+			}
+		}
+	}
+	clear(s.lent)
+	s.lent = s.lent[:0]
+}
+
+// sparsePass is the state of a ForEach over optional data that runs; the data keeps it, so
+// that a pass allocates nothing but its phase.
+type sparsePass struct {
+	data   *sparseData
+	chunk  int // rows
+	phase  *phase
+	f      func(context.Context, SparseChunk[untyped, untyped]) error
+	queues *record.Pass
+	chunks chunking
+	task   func(int) error // run, bound once
+}
+
+func (c *sparseData) forEach(ctx context.Context, f func(context.Context, SparseChunk[untyped, untyped]) error) error {
+	s := c.table.store
+	ph, err := s.enter(ctx, opForEach)
+	if err != nil {
+		return err
+	}
+	defer ph.leave()
+	defer ph.trace(c.fullName).end()
+	if check.Cheap {
+		if err := ph.mayWritePart(&c.part, "writes"); err != nil {
+			return err
+		}
+	}
+	ph.writesSparse = c
+	p := &c.pass
+	n := p.chunks.cut(p.chunk, len(c.table.order), func(shard int) int { return c.of(shard).Rows() })
+	if p.queues, err = s.begin(ph.systemOf(), n); err != nil {
+		return fmt.Errorf("store: ForEach of optional data %q: %w", c.fullName, err)
+	}
+	p.phase, p.f = ph, f
+	defer func() { p.phase, p.f, p.queues = nil, nil, nil }()
+	return s.runPass(ph, p.queues, n, p.task)
+}
+
+func (p *sparsePass) run(index int) error {
+	shard, lo, hi := p.chunks.find(index)
+	data := p.data.of(shard)
+	hi = min(hi, data.Rows())
+	values, owners := data.Range(lo, hi), data.Owners(lo, hi)
+	return p.f(p.phase, SparseChunk[untyped, untyped]{
+		Items: *(*[]untyped)(unsafe.Pointer(&values)), Owners: *(*[]Handle[untyped])(unsafe.Pointer(&owners)),
+		Queue: Queue(p.queues.Queue(index)), Index: index,
+	})
+}
