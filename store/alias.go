@@ -45,11 +45,11 @@ type (
 	// one of the first eight:
 	//
 	//   - Created int: items that live now
-	//   - Erased int: items that lived before
-	//   - Put int: items that were replaced, created ones included; in the line of a column, elements that were set
-	//   - Superseded int: puts that a later put to the same item replaced; and so with Sets
-	//   - Dropped int: puts to an item that was erased in the same batch; and so with Sets
-	//   - Redundant int: erases of an item that another command erased already
+	//   - Erased int: items that lived before; in the line of optional data, items that an Unset took it from
+	//   - Put int: items that were replaced, created ones included; in the line of a column or optional data, elements that were set
+	//   - Superseded int: puts that a later put to the same item replaced; and so with Sets and Unsets
+	//   - Dropped int: puts to an item that was erased in the same batch; and so with Sets and Unsets
+	//   - Redundant int: erases of an item that another command erased already; Unsets of what no item had
 	//   - Stale int: commands whose handle named no item
 	//   - CancelledOut int: creates erased in the same batch, and the first erase of each
 	//   - Dangling int: provisional handles in values whose target was cancelled or unknown; now null
@@ -67,10 +67,10 @@ type (
 	//
 	//   - Handle ID: what it named
 	//   - TypeID uint16: of the shard that did not find the item
-	//   - Kind: erase, put or set, as a number with String, MarshalText and UnmarshalText
+	//   - Kind: erase, put, set or unset, as a number with String, MarshalText and UnmarshalText
 	//   - Pass int, Task int: the key of the queue; calls of the inbox come after all passes
 	//   - Sequence int: position among the queue's commands of that kind to that typeId
-	//   - Column string: of a set, the name of the column
+	//   - Column string: of a set or unset, the name of the column or optional data
 	//   - Compare(o Sample) int: order by typeId, kind, column, key and sequence
 	//   - String() string: in words, such as "erase of 7:42.3 by task 2 in pass 0 (typeId 7, sequence 5)"
 	Sample = batch.Sample

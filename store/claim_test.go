@@ -42,6 +42,8 @@ type claimed struct {
 	marks  *store.Table[mark]
 	bonds  *store.Column[stem, bond]
 	tags   *store.Column[stem, struct{}]
+	badges *store.Sparse[stem, bond]
+	dry    *store.Sparse[leaf, struct{}]
 	claim  *store.Claim
 }
 
@@ -73,7 +75,11 @@ func newUnclaimed(t tb, o store.Options) *claimed {
 	c.bonds = addColumn(t, c.stems, store.ColumnOptions[bond]{Name: "bonds", Links: (*bond).links, Clone: func(dst, src *bond) {
 		*dst = bond{src.To, slices.Clone(src.Near)}
 	}})
+	c.badges = addSparse(t, c.stems, store.ColumnOptions[bond]{Name: "badges", Links: (*bond).links, Clone: func(dst, src *bond) {
+		*dst = bond{src.To, slices.Clone(src.Near)}
+	}})
 	c.tags = addColumn(t, c.stems, store.ColumnOptions[struct{}]{Name: "tags"})
+	c.dry = addSparse(t, c.leaves, store.ColumnOptions[struct{}]{Name: "dry"})
 	return c
 }
 
@@ -136,7 +142,7 @@ type command struct {
 	N          int
 }
 
-const kindsOfCommand = 12
+const kindsOfCommand = 15
 
 func drawCalls(t *rapid.T) [][]command {
 	one := rapid.Custom(func(t *rapid.T) command {
@@ -237,6 +243,15 @@ func (c *claimed) record(q store.Queue, commands []command, n *names, scratch []
 			}
 		case 11:
 			c.tags.Set(q, pick(n.stems, o.A), struct{}{})
+		case 12:
+			to := pick(n.stems, o.B)
+			c.badges.Set(q, pick(n.stems, o.A), bond{to, []store.ID{pick(n.leaves, o.C).ID, to.ID, pick(n.foreign, o.D)}})
+		case 13:
+			c.badges.Unset(q, pick(n.stems, o.A))
+			c.badges.Unset(q, store.Handle[stem]{ID: pick(n.foreign, o.B)})
+		case 14:
+			c.dry.Set(q, pick(n.leaves, o.A), struct{}{})
+			c.dry.Unset(q, pick(n.leaves, o.B))
 		default:
 			if o.A%10 == 0 {
 				c.leaves.EraseAll(q)

@@ -32,8 +32,12 @@ type SnapshotTable struct {
 	Columns    []SnapshotColumn
 }
 
-// SnapshotColumn is what a snapshot says of a column.
-type SnapshotColumn struct{ Name, Schema string }
+// SnapshotColumn is what a snapshot says of a column, or of optional data.
+type SnapshotColumn struct {
+	Name     string
+	Optional bool // a [Sparse]
+	Schema   string
+}
 
 // InspectSnapshot reads what [Checkpoint.WriteTo] or [Store.Snapshot] wrote, without a
 // store and without knowing a type, and verifies the checksums and every digest: that
@@ -65,7 +69,7 @@ func (r *imageReader) inspect() (info SnapshotInfo, at SnapshotError, err error)
 		})
 		of := &info.Tables[len(info.Tables)-1]
 		for _, c := range t.columns {
-			of.Columns = append(of.Columns, SnapshotColumn{c.name, digest.IndentSchema(c.schema)})
+			of.Columns = append(of.Columns, SnapshotColumn{c.name, c.kind == 1, digest.IndentSchema(c.schema)})
 		}
 	}
 	var whole digest.Hash

@@ -31,7 +31,7 @@ var mayImport = map[string][]string{
 	"shard/handle":             {},
 	"internal/sparse":          {"shard/handle", "internal/digest", "internal/seam", "internal/check"},
 	"internal/items":           {"internal/sparse", "internal/digest"},
-	"internal/optional":         {"internal/check", "internal/digest", "internal/items", "internal/rows", "internal/sparse", "shard/handle"},
+	"internal/optional":        {"internal/check", "internal/digest", "internal/items", "internal/rows", "internal/sparse", "shard/handle"},
 	"internal/rows":            {"internal/items", "internal/sparse", "internal/digest", "shard/handle", "internal/check"},
 	"internal/pages":           {"internal/items", "internal/sparse", "internal/digest", "shard/handle", "internal/check"},
 	"internal/digest":          {},
