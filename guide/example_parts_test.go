@@ -9,18 +9,22 @@ import (
 
 // region types
 
-// Hull is what every ship has.
-type Hull struct{ Name string }
+// Unit is what every unit has.
+type Unit struct {
+	Name string
+	HP   int
+}
 
-// Shield and Cargo are what some have. Zero: none.
+// What some have: Elite says all that there is to say, it is a tag.
 type (
-	Shield struct{ Strength int }
-	Cargo  struct{ Tons int }
+	Burning  struct{ Left int } // ticks
+	Shielded struct{ Strength int }
+	Elite    struct{}
 )
 
 // endregion
 
-// Parts that not every item has, put on by tasks that know nothing of each other.
+// Parts that not every item has, put on by systems that know nothing of each other.
 func Example_parts() {
 	ctx := context.Background()
 	s, err := store.New(store.Options{})
@@ -28,42 +32,30 @@ func Example_parts() {
 		fmt.Println(err)
 	}
 	// region add
-	ships, err := store.Register(s, store.TableOptions[Hull]{Name: "ship"})
+	units, err := store.Register(s, store.TableOptions[Unit]{Name: "unit"})
 	if err != nil {
 		fmt.Println(err)
 	}
-	shields, err := store.AddColumn(ships, store.ColumnOptions[Shield]{Name: "shield"})
+	burning, err := store.AddSparse(units, store.ColumnOptions[Burning]{Name: "burning"})
 	if err != nil {
 		fmt.Println(err)
 	}
-	cargos, err := store.AddColumn(ships, store.ColumnOptions[Cargo]{Name: "cargo"})
+	shielded, err := store.AddSparse(units, store.ColumnOptions[Shielded]{Name: "shielded"})
+	if err != nil {
+		fmt.Println(err)
+	}
+	elite, err := store.AddSparse(units, store.ColumnOptions[Elite]{Name: "elite"})
 	if err != nil {
 		fmt.Println(err)
 	}
 	// endregion
-	err = s.Each(ctx, 1, func(_ context.Context, _ int, q store.Queue) error {
-		for _, name := range []string{"Argo", "Bounty", "Calypso"} {
-			ships.Emplace(q, Hull{Name: name})
-		}
-		return nil
-	})
-	if err != nil {
-		fmt.Println(err)
-	}
-	if _, err := s.Flush(ctx); err != nil {
-		fmt.Println(err)
-	}
 
-	// region set
-	// Two tasks, each with a part for the same ships: both win.
-	err = s.Each(ctx, 2, func(_ context.Context, task int, q store.Queue) error {
-		for h, ship := range ships.All() {
-			switch {
-			case ship.Name == "Calypso":
-			case task == 0:
-				shields.Set(q, h, Shield{Strength: 10})
-			default:
-				cargos.Set(q, h, Cargo{Tons: 7})
+	// region create
+	err = s.Each(ctx, 1, func(_ context.Context, _ int, q store.Queue) error {
+		for i, name := range []string{"Ada", "Bo", "Cy", "Dee"} {
+			h := units.Emplace(q, Unit{Name: name, HP: 10})
+			if i == 0 {
+				elite.Set(q, h, Elite{})
 			}
 		}
 		return nil
@@ -74,59 +66,92 @@ func Example_parts() {
 	fmt.Println(s.Flush(ctx))
 	// endregion
 
-	// region visit
-	// Whoever has a shield wears it down, until it is gone.
-	wear := func(ctx context.Context) error {
-		return ships.ForEachRows(ctx, func(_ context.Context, c store.RowsChunk[Hull]) error {
-			shield := shields.Write(c)
-			for i := range shield {
-				shield[i].Strength = max(0, shield[i].Strength-4)
-			}
-			return nil
-		})
-	}
-	// endregion
-	load := func(ctx context.Context) error {
+	// region set
+	// A dragon sets fire to all but Dee, and a priest shields whom it is there for. Each
+	// records its own part for the same units in the same tick.
+	breathe := func(ctx context.Context) error {
 		return s.Each(ctx, 1, func(_ context.Context, _ int, q store.Queue) error {
-			for h, ship := range ships.All() {
-				if ship.Name == "Calypso" {
-					cargos.Set(q, h, Cargo{Tons: 9})
+			for h, unit := range units.All() {
+				if unit.Name != "Dee" {
+					burning.Set(q, h, Burning{Left: 2})
 				}
 			}
 			return nil
 		})
 	}
+	bless := func(ctx context.Context) error {
+		return s.Each(ctx, 1, func(_ context.Context, _ int, q store.Queue) error {
+			for h, unit := range units.All() {
+				if elite.Has(h) || unit.Name == "Bo" {
+					shielded.Set(q, h, Shielded{Strength: 3})
+				}
+			}
+			return nil
+		})
+	}
+	// endregion
+
+	// region visit
+	// Fire goes out by itself. The pass visits the units that burn, and nobody else.
+	burn := func(ctx context.Context) error {
+		return burning.ForEach(ctx, func(_ context.Context, c store.SparseChunk[Unit, Burning]) error {
+			for i, h := range c.Owners {
+				damage := 4
+				if shield, ok := shielded.Get(h); ok {
+					damage -= shield.Strength
+				}
+				unit := *units.At(h)
+				unit.HP -= damage
+				units.Put(c.Queue, h, unit)
+				if c.Items[i].Left--; c.Items[i].Left == 0 {
+					burning.Unset(c.Queue, h)
+				}
+			}
+			return nil
+		})
+	}
+	// endregion
 
 	// region systems
 	type on = []store.Resource
-	frame, err := store.NewSchedule(
+	fight, err := store.NewSchedule(
 		s,
-		store.System{Name: "wear", Writes: on{shields}, Run: wear},                 // a ForEachRows
-		store.System{Name: "load", Reads: on{ships}, Emits: on{cargos}, Run: load}, // All, and Set
+		store.System{Name: "breathe", Reads: on{units}, Emits: on{burning}, Run: breathe},
+		store.System{Name: "bless", Reads: on{units, elite}, Emits: on{shielded}, Run: bless},
 	)
 	if err != nil {
 		fmt.Println(err)
 	}
-	fmt.Print(frame.Explain())
-	for range 3 { // ticks
-		fmt.Println(frame.Run(ctx))
+	fmt.Print(fight.Explain())
+	fmt.Println(fight.Run(ctx))
+	tick, err := store.NewSchedule(s, store.System{Name: "burn", Reads: on{shielded}, Writes: on{burning}, Emits: on{units, burning}, Run: burn})
+	if err != nil {
+		fmt.Println(err)
 	}
-	for h, ship := range ships.All() {
-		fmt.Println(ship.Name, *shields.At(h), *cargos.At(h))
+	for range 3 {
+		fmt.Println(tick.Run(ctx))
 	}
+	for h, unit := range units.All() {
+		fmt.Println(unit.Name, unit.HP, elite.Has(h), shielded.Has(h), burning.Has(h))
+	}
+	fmt.Println(burning.Len(), "burn,", shielded.Len(), "have a shield")
 	// endregion
 
 	// Output:
-	// epoch 2: 4 put <nil>
+	// epoch 1: 4 created 1 put <nil>
 	// wave 1
-	//   wear
-	//   load
+	//   breathe
+	//   bless
 	// flush
-	//     load emits ship.cargo
-	// epoch 3: 1 put <nil>
-	// epoch 4: 1 put <nil>
-	// epoch 5: 1 put <nil>
-	// Argo {0} {7}
-	// Bounty {0} {7}
-	// Calypso {0} {9}
+	//     breathe emits unit.burning
+	//     bless emits unit.shielded
+	// epoch 2: 5 put <nil>
+	// epoch 3: 3 put <nil>
+	// epoch 4: 3 erased 3 put <nil>
+	// epoch 4: nothing <nil>
+	// Ada 8 true true false
+	// Bo 8 false true false
+	// Cy 2 false false false
+	// Dee 10 false false false
+	// 0 burn, 2 have a shield
 }

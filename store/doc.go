@@ -10,6 +10,7 @@
 //   - table: all items of one Go type; one or more shards. A [Table] packs its
 //     items; a [StableTable] keeps each at its address.
 //   - column: an array beside the items of a packed table, kept in step with its rows.
+//   - optional data: what few items of a table have, in rows of its own.
 //   - handle: the name of one item. It never dangles, and along one history it is
 //     never issued twice; a [Store.Rollback] begins another one.
 //   - phase: a period with one rule for access.
@@ -115,8 +116,10 @@
 // columns of one table run at the same time, each by a [Table.ForEachRows], to which items
 // are read alone. What a task would change of other items it records: [Column.Set].
 //
-// Elements are zero for new items. What few items have lies in a table of its own instead,
-// with a handle of the item.
+// Elements are zero for new items. What few items have is no column but a [Sparse], which
+// [AddSparse] adds to a table of either kind: rows of its own, found by the handle of the
+// item and gone with it. [Sparse.Set] and [Sparse.Unset] are recorded, and [Sparse.ForEach]
+// visits those that have it.
 //
 // A task may read elements that no task of the pass writes. Where each element follows
 // from those of its neighbours there are two columns: a pass reads one and writes the
@@ -231,7 +234,7 @@
 //	DigestShard
 //	                                    no phase, System.If           the goroutine that flushes
 //	Emplace Erase EraseAll Put Set      pass, call of the inbox       the goroutine that owns the queue
-//	Staged
+//	Staged Unset
 //	                                    Store.Queues: till the flush
 //	write items in place                ForEach                       the task, its own chunk
 //	                                    system                        one goroutine, tables it writes, while no pass of it runs
@@ -255,6 +258,7 @@
 //	Write Read Close Submit Claim       no phase                      any
 //	Queues Discard Pending              no phase, Read, Reduce        the goroutine that flushes
 //	Register RegisterStable AddColumn   no phase open at all          any
+//	AddSparse
 //	Shuffle
 //	Inbox Stats Flushed Epoch Timings   anywhere                      any
 //
