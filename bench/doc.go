@@ -12,7 +12,7 @@
 //	internal/suite     the cases: Handloom's containers and store, and its rivals
 //	internal/results   forms of output, and reading them again
 //	internal/buildcost what builds of generated programs cost
-//	internal/targets   the contract P1 to P29 as data
+//	internal/targets   the contract P1 to P38 as data
 //	internal/page      the report as a page with charts
 //	bench              flags, progress, exit codes
 package main

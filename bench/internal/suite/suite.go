@@ -82,6 +82,9 @@ var kinds = []struct {
 	{family.emptyPasses, []int{10}, []int{8}, only("emptypass")},
 	{of(fewCommands), []int{2}, []int{8}, none},
 	{of(manyTables), []int{10}, []int{8}, none},
+	{of(registering), []int{64}, []int{8}, none},
+	{of(smallFlushes), []int{1e3, 1e4, 1e5, 1e6}, []int{8}, none},
+	{of(frames), []int{1e6}, []int{32}, none},
 	{halves, nil, nil, nil},
 	{of(mixed), []int{1e5}, []int{8}, func(o Options, c *measure.Case) bool {
 		return c.Impl == "table" || c.Impl != "memdb" && c.Workers == o.Workers[len(o.Workers)-1]

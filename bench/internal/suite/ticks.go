@@ -98,6 +98,88 @@ func (s set[T]) manyMaps() *measure.Work {
 	}}
 }
 
+// registering returns the cases of registering n tables, in a store that has none and in
+// one that has many.
+func registering(s set[item8]) (cases []measure.Case) {
+	for _, of := range []struct {
+		impl   string
+		before int
+	}{{"table", 0}, {"table.behind4000", 4000}} {
+		c := s.newCase("register", of.impl, func() *measure.Work {
+			var st *store.Store
+			register := func(from, n int) {
+				for i := range n {
+					must(store.Register(st, store.TableOptions[item8]{Name: fmt.Sprint(from + i)}))
+				}
+			}
+			return &measure.Work{
+				Items:   s.n,
+				Prepare: func() { st = newStore(1); register(0, of.before) },
+				Body:    func() { register(of.before, s.n) },
+			}
+		})
+		cases = append(cases, c)
+	}
+	return cases
+}
+
+// smallFlushes returns the cases of a flush of n commands, half of which erase items and
+// half create some, to one table or to many, recorded by one task or by two.
+func smallFlushes(s set[item8]) (cases []measure.Case) {
+	for _, of := range []struct {
+		impl          string
+		tables, tasks int
+	}{
+		{"table.1task", 1, 1},
+		{"table.2tasks", 1, 2},
+		{"table.64tables.1task", tables64, 1},
+		{"table.64tables.2tasks", tables64, 2},
+	} {
+		for _, workers := range s.workers {
+			c := s.newCase("smallflush", of.impl, func() *measure.Work { return s.smallFlush(of.tables, of.tasks, workers) })
+			c.Workers = workers
+			cases = append(cases, c)
+		}
+	}
+	return cases
+}
+
+func (s set[T]) smallFlush(tables, recorders, workers int) *measure.Work {
+	st := newStore(workers)
+	all := make([]*store.Table[T], tables)
+	live := make([][]store.Handle[T], tables)
+	each := max(1, s.n/2/tables) // erases of a table, and creates
+	for i := range all {
+		all[i] = must(store.Register(st, store.TableOptions[T]{Name: fmt.Sprint(i), Shards: shards}))
+		emplace(st, all[i], values[T](2*each))
+	}
+	r := s.random()
+	var ctx context.Context
+	return &measure.Work{
+		Items:  2 * each * tables,
+		Within: within(workers, &ctx),
+		Prepare: func() {
+			for i, t := range all {
+				live[i] = live[i][:0]
+				for h := range t.All() {
+					live[i] = append(live[i], h)
+				}
+				drawFirst(r, live[i], each)
+			}
+			check(st.Each(ctx, recorders, func(_ context.Context, task int, q store.Queue) error {
+				for i, t := range all {
+					for _, h := range live[i][each*task/recorders : each*(task+1)/recorders] {
+						t.Erase(q, h)
+						t.Emplace(q, itemOf[T](1))
+					}
+				}
+				return nil
+			}))
+		},
+		Body: func() { must(st.Flush(ctx)) },
+	}
+}
+
 // ticks is work that records in one task and flushes.
 func (s set[T]) ticks(st *store.Store, workers int, record func(q store.Queue)) *measure.Work {
 	var ctx context.Context

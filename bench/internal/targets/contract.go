@@ -16,10 +16,11 @@ var (
 	usual   = []place{{1e5, 8}, {1e5, 64}, {1e6, 8}, {1e6, 64}}
 	smaller = []place{{1e5, 8}, {1e5, 64}}
 	larger  = []place{{1e6, 8}, {1e6, 64}}
+	small   = []place{{1e3, 8}, {1e4, 8}, {1e5, 8}, {1e6, 8}}
 	wide    = []place{{1e6, 64}}
 )
 
-// contract is P1 to P29. Cases are called op/impl, and /workers behind it where
+// contract is P1 to P38. Cases are called op/impl, and /workers behind it where
 // there are several.
 var contract = []clause{
 	{"P1", "InsertItems, warm: of the bulk loop by hand", usual, ratio("insertitems/handlemap", "insertitems/straight"), atMost(1.15)},
@@ -85,4 +86,15 @@ var contract = []clause{
 	{"P28", "stable map, InsertItems: of the packed map's", usual, ratio("insertitems/slotmap", "insertitems/handlemap"), atMost(2)},
 	{"P28", "stable map, Clear: of the packed map's", usual, ratio("clear/slotmap", "clear/handlemap"), atMost(2)},
 	{"P29", "stable map, full, Digest: of the packed map's", usual, ratio("digest/slotmap", "digest/handlemap"), atMost(1.5)},
+	{"P33", "two puts to a table of 64 shards and a flush: of one shard", []place{{2, 8}}, ratio("fewcommands/table.64shards", "fewcommands/table.1shard"), atMost(2)},
+	{"P34", "a table behind 4,000 others: of one of the first", []place{{64, 8}}, ratio("register/table.behind4000", "register/table"), atMost(1.5)},
+	{"P35", "flush of what one task recorded, 2 workers: of 1 worker", small, ratio("smallflush/table.1task/2", "smallflush/table.1task/1"), atMost(1.2)},
+	{"P35", "the same to 64 tables", small, ratio("smallflush/table.64tables.1task/2", "smallflush/table.64tables.1task/1"), atMost(1.2)},
+	{"P35", "flush of what two tasks recorded, 2 workers: of 1 worker", small, ratio("smallflush/table.2tasks/2", "smallflush/table.2tasks/1"), atMost(1.1)},
+	{"P35", "the same to 64 tables", small, ratio("smallflush/table.64tables.2tasks/2", "smallflush/table.64tables.2tasks/1"), atMost(1.1)},
+	{"P36", "storm, 5 % die and are made, 2 workers: of slices on 2", []place{{1e6, 32}}, ratio("storm/table/2", "storm/slice/2"), atMost(1.8)},
+	{"P37", "replay of small ticks, 1 worker: of the plain map's events/s", []place{{0, 32}}, ratio("replay/table/1", "replay/map/1"), atLeast(1)},
+	{"P38", "frame with 1 % killed and look-ups, 2 workers: of a straight map on 1", []place{{1e6, 32}}, ratio("frame1/table/2", "frame1/straight/1"), noLimit},
+	{"P38", "frame with 10 %: the same", []place{{1e6, 32}}, ratio("frame10/table/2", "frame10/straight/1"), noLimit},
+	{"P38", "ten commands in 64 tables, 1 worker: of plain maps", []place{{10, 8}}, ratio("manytables/table/1", "manytables/map/1"), noLimit},
 }

@@ -1,0 +1,172 @@
+package suite
+
+import (
+	"context"
+	"sync"
+
+	"handloom/bench/internal/measure"
+	"handloom/store"
+)
+
+// system is what a whole program does in a frame: it moves every item, a part of them dies
+// and as many are made, and then some are looked up.
+type system struct {
+	op      string
+	percent uint64 // of the items that die
+	lookUps int    // in a thousand items
+}
+
+var systems = []system{{"frame1", 1, 100}, {"frame10", 10, 100}, {"storm", 5, 0}}
+
+// frames returns the cases of a frame over n items. Beside the table stand plain slices,
+// one for each worker, whose items nothing can name, and the handle map by hand.
+func frames(s set[item32]) (cases []measure.Case) {
+	for _, y := range systems {
+		for _, workers := range s.workers {
+			c := s.tickCase(y.op, "table", func() *measure.Work { return s.frame(y, workers) })
+			c.Workers = workers
+			cases = append(cases, c)
+		}
+		for _, workers := range s.workers {
+			c := s.tickCase(y.op, "slice", func() *measure.Work { return frameOfSlices(y, s.n, workers) })
+			c.Workers = workers
+			cases = append(cases, c)
+		}
+		c := s.tickCase(y.op, "straight", func() *measure.Work { return frameOfStraight(y, s) })
+		c.Workers = 1
+		cases = append(cases, c)
+	}
+	return cases
+}
+
+// move moves an item, and reports whether it dies in the frame.
+func (y system) move(v *item32, frame uint64) (dies bool) {
+	v.x += v.y
+	x := (v.v + frame) * 0x9e3779b97f4a7c15
+	return (x^x>>29)>>8%100 < y.percent
+}
+
+func (y system) looked(n int) int { return n * y.lookUps / 1000 }
+
+func (s set[T]) frame(y system, workers int) *measure.Work {
+	st := newStore(0)
+	t := must(store.Register(st, store.TableOptions[item32]{Shards: shards, Reserve: s.n}))
+	emplace(st, t, values[item32](s.n))
+	var ctx context.Context
+	var names []store.Handle[item32]
+	number, r := uint64(0), s.random()
+	pass := func(_ context.Context, c store.Chunk[item32]) error {
+		for i := range c.Items {
+			if v := &c.Items[i]; y.move(v, number) {
+				c.Erase(i)
+				t.Emplace(c.Queue, item32{v: v.v + 1, y: 1})
+			}
+		}
+		return nil
+	}
+	return &measure.Work{
+		Within: within(workers, &ctx),
+		Prepare: func() { // who names items learns of those that came; it is the same for all
+			names = names[:0]
+			for h := range t.All() {
+				names = append(names, h)
+			}
+			drawFirst(r, names, y.looked(len(names)))
+		},
+		Body: func() {
+			number++
+			check(t.ForEach(ctx, pass))
+			must(st.Flush(ctx))
+			var sum uint64
+			for _, h := range names[:y.looked(len(names))] {
+				if v, ok := t.Get(h); ok {
+					sum += v.x
+				}
+			}
+			keep(sum)
+		},
+	}
+}
+
+// frameOfSlices has each worker look after a slice of its own: it erases by moving the last
+// item into the gap, and looks items up by their places.
+func frameOfSlices(y system, n, workers int) *measure.Work {
+	parts := make([][]item32, workers)
+	for i := range parts {
+		parts[i] = values[item32](n * (i + 1) / workers)[n*i/workers:]
+	}
+	number := uint64(0)
+	tick := func(i int) {
+		y.tick(parts[i], number)
+		var sum uint64
+		for at := range y.looked(len(parts[i])) {
+			sum += parts[i][at*7919%len(parts[i])].x
+		}
+		keep(sum)
+	}
+	return &measure.Work{Body: func() {
+		number++
+		var others sync.WaitGroup
+		for i := 1; i < workers; i++ {
+			others.Go(func() { tick(i) })
+		}
+		tick(0)
+		others.Wait()
+	}}
+}
+
+// tick moves all items of a slice. For each that dies one is born, so that it stays as long.
+func (y system) tick(all []item32, number uint64) {
+	n := len(all)
+	for i := 0; i < n; {
+		v := &all[i]
+		if !y.move(v, number) {
+			i++
+			continue
+		}
+		born := item32{v: v.v + 1, y: 1}
+		n--
+		*v, all[n] = all[n], born // the last that has not moved; those born lie behind
+	}
+}
+
+func frameOfStraight(y system, s set[item32]) *measure.Work {
+	m := newStraight[item32](s.n)
+	for _, v := range values[item32](s.n) {
+		m.insert(v)
+	}
+	var names, dead []uint64
+	number, r := uint64(0), s.random()
+	name := func(row int) uint64 { slot := m.meta[row]; return m.sparse[slot]>>32<<32 | uint64(slot) }
+	return &measure.Work{
+		Prepare: func() {
+			names = names[:0]
+			for row := range m.items {
+				names = append(names, name(row))
+			}
+			drawFirst(r, names, y.looked(len(names)))
+		},
+		Body: func() {
+			number++
+			dead = dead[:0]
+			for row := range m.items {
+				if y.move(&m.items[row], number) {
+					dead = append(dead, name(row))
+				}
+			}
+			for _, h := range dead {
+				v, _ := m.get(h)
+				born := item32{v: v.v + 1, y: 1}
+				m.erase(h)
+				m.insert(born)
+			}
+			var sum uint64
+			for _, h := range names[:y.looked(len(names))] {
+				if v, ok := m.get(h); ok {
+					sum += v.x
+				}
+			}
+			keep(sum)
+		},
+	}
+}
