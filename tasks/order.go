@@ -26,10 +26,23 @@ func light(weights []int64) bool {
 	return true
 }
 
+// even reports whether each task is at most an eighth of what a worker has to do, so that
+// those who are done do not wait long for the last one.
+func even(weights []int64, workers int) bool {
+	sum, heaviest := 0.0, int64(0)
+	for _, w := range weights {
+		sum += float64(max(w, 0))
+		heaviest = max(heaviest, w)
+	}
+	return float64(heaviest)*8*float64(workers) <= sum
+}
+
 // arrange computes the claim order: heaviest first, of equal ones the lowest.
-// A heavy task claimed last would leave the other workers idle while it runs.
-func (p *phase) arrange() {
-	if p.weights == nil {
+// A heavy task claimed last would leave the other workers idle while it runs. Where no
+// task is heavy there is no order: sorting many small ones takes longer than they do.
+func (p *phase) arrange(workers int) {
+	if p.weights == nil || even(p.weights, workers) {
+		p.weights, p.order = nil, nil
 		return
 	}
 	p.scratch = slices.Grow(p.scratch[:0], p.n)[:p.n]

@@ -95,3 +95,26 @@ func TestLightIsBelowTheThreshold(t *testing.T) {
 		}
 	}
 }
+
+func TestManySmallTasksAreNotOrdered(t *testing.T) {
+	var p phase
+	weights := make([]int64, 64)
+	for i := range weights {
+		weights[i] = int64(1 + i%3)
+	}
+	p.begin(work{n: len(weights), weights: weights}, 2)
+	if len(p.order) > 0 || len(p.parts) != 2 {
+		t.Errorf("64 tasks of 1 to 3 have the order %v, and %d parts", p.order, len(p.parts))
+	}
+	p.end()
+	weights[40] = 100
+	p.begin(work{n: len(weights), weights: weights}, 2)
+	if p.order[0] != 40 {
+		t.Errorf("the one that is half of the whole is not the first of %v", p.order)
+	}
+	p.end()
+	p.begin(work{n: 2, weights: []int64{math.MaxInt64, math.MinInt64}}, 2)
+	if p.order[0] != 0 {
+		t.Errorf("order %v", p.order)
+	}
+}

@@ -35,7 +35,7 @@ type phase struct {
 // begin opens the next phase. Nobody may hold a claim of the one before.
 func (p *phase) begin(w work, limit int) {
 	p.work = w
-	if p.arrange(); len(p.order) == 0 {
+	if p.arrange(limit); len(p.order) == 0 {
 		p.divide(limit)
 	}
 	p.skipped.Store(0)

@@ -17,7 +17,8 @@ type Options struct {
 
 	// Weights holds the estimated cost of each task in nanoseconds, or is
 	// nil. With weights the heaviest task is claimed first and of equal ones
-	// the lowest, and work that is too small to share stays on the caller.
+	// the lowest, unless all are small parts of the whole; and work that is too
+	// small to share stays on the caller.
 	// Run reads Weights before the first task starts and keeps no reference.
 	Weights []int64
 
