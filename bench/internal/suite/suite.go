@@ -74,6 +74,7 @@ var kinds = []struct {
 	{of(record), []int{1e5}, []int{32}, only("record.emplace", "record.erase")},
 	{of(groups), []int{1e5}, []int{32}, only("groupby")},
 	{of(columns), []int{1e6}, []int{64}, only("columnsum", "columnadd")},
+	{of(optional), []int{1e6}, []int{64}, none},
 	{family.flushes, []int{1e6}, []int{8, 64}, nil},
 	{family.checkpoints, []int{1e6, 1e5}, []int{8, 64}, func(_ Options, c *measure.Case) bool { return !strings.HasSuffix(c.Impl, ".1shard") }},
 	{family.files, []int{1e6}, []int{8, 64}, none},
