@@ -213,7 +213,9 @@ func (e *event) happen(ctx context.Context) error {
 	if err := until(ctx, func() bool {
 		e.leader, _ = f.leader(ctx)
 		e.owner = f.owner()
-		return e.owner != nil && e.leader != nil || f.bad()
+		// What stands still already is not this event's doing.
+		flows := f.gaps.open() < 3*time.Second/time.Duration(f.o.Hz)
+		return e.owner != nil && e.leader != nil && flows || f.bad()
 	}); err != nil || f.bad() {
 		return f.why(err)
 	}

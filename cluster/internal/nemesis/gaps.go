@@ -54,6 +54,13 @@ func (g *gaps) end() time.Duration {
 	return max(g.longest, time.Since(g.at))
 }
 
+// open returns how long ago the last tick was applied.
+func (g *gaps) open() time.Duration {
+	g.mutex.Lock()
+	defer g.mutex.Unlock()
+	return time.Since(g.at)
+}
+
 func (g *gaps) newest() uint64 {
 	g.mutex.Lock()
 	defer g.mutex.Unlock()

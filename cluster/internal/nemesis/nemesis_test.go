@@ -40,8 +40,8 @@ func TestGaps(t *testing.T) {
 		g.begin()
 		steps(2*ms, 7, 8)
 		time.Sleep(20 * ms)
-		if d := g.end(); d != 20*ms {
-			t.Errorf("the gap that is open is %v; want 20ms", d)
+		if d, open := g.end(), g.open(); d != 20*ms || open != 20*ms {
+			t.Errorf("the gap that is open is %v and %v; want 20ms", d, open)
 		}
 		if n := g.newest(); n != 8 {
 			t.Errorf("the newest tick is %d", n)
