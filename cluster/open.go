@@ -39,6 +39,7 @@ type Log struct {
 	seen     place     // the record that was read or appended last
 	most     uint64    // the highest position of any that was
 	failing  time.Time // since when no question was answered; zero: the last one was
+	left     time.Time // when a server was left for another one
 	short    time.Time // since when the leader says that the stream ends before that; zero: it does not
 	verified []image   // snapshots that were read back
 	kept     *feed     // what is read on from; nil: nothing

@@ -41,6 +41,7 @@ const (
 	reconnectWait = 50 * time.Millisecond
 	dialTime      = 2 * time.Second
 	leaveTime     = requestTime * 9 / 10 // so that a question without an answer is enough
+	stayTime      = 5 * requestTime      // with the next one: all may be choosing leaders
 )
 
 // connect returns a connection that comes back by itself, and what to call when it is
@@ -94,8 +95,8 @@ func (l *Log) asked(at time.Time, err error) {
 	case l.failing.IsZero():
 		l.failing = at
 	}
-	if time.Since(l.failing) >= leaveTime && len(l.conn.Servers()) > 1 {
-		l.failing = time.Time{}
+	if now := time.Now(); now.Sub(l.failing) >= leaveTime && now.Sub(l.left) >= stayTime && len(l.conn.Servers()) > 1 {
+		l.failing, l.left = time.Time{}, now
 		_ = l.conn.ForceReconnect() // or it is closed
 	}
 }

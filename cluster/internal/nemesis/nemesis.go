@@ -201,7 +201,7 @@ func (r *run) draw() Kind {
 }
 
 // checkTime is how long a check of the log may take, with all that there ever was.
-const checkTime = 5 * time.Minute
+const checkTime = 2 * time.Minute
 
 // check looks at the log now and then, and plays it from a snapshot.
 func (r *run) check(ctx context.Context, log world.Log) error {
