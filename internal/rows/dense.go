@@ -30,6 +30,7 @@ type Dense struct {
 type reordering struct {
 	order, spare, origin []sparse.Row
 	keys                 []keyed
+	ranks                []uint64
 	gathered, one        items.Slice
 }
 

@@ -23,10 +23,13 @@ type keyed struct {
 // SortByKey orders the dense set by ascending key; see handlemap.Map.SortByKey.
 func (d *Dense) SortByKey(key func(item unsafe.Pointer) uint64) {
 	d.guard("SortByKey")
-	keys, spare := d.keyScratch()
+	keys := d.keyScratch(len(d.meta))
 	differ, sorted := d.readKeys(keys, key)
-	if !sorted {
-		d.sortKeys(keys, spare, differ)
+	if sorted {
+		return
+	}
+	if len(keys) < fewKeys || !d.sortByRank(keys, differ) {
+		d.sortKeys(differ)
 	}
 }
 
@@ -47,17 +50,18 @@ func (d *Dense) readKeys(keys []keyed, key func(item unsafe.Pointer) uint64) (di
 	return differ, sorted
 }
 
-// keyScratch returns two arrays for the keys of all rows.
-func (d *Dense) keyScratch() (keys, spare []keyed) {
-	n := len(d.meta)
-	d.scratch.keys = slices.Grow(d.scratch.keys[:0], 2*n)[:2*n]
-	return d.scratch.keys[:n:n], d.scratch.keys[n:]
+// keyScratch returns an array for n keys, with what it held.
+func (d *Dense) keyScratch(n int) []keyed {
+	keys := d.scratch.keys
+	d.scratch.keys = slices.Grow(keys, max(0, n-len(keys)))[:n]
+	return d.scratch.keys
 }
 
-// sortKeys arranges the rows by their keys.
-func (d *Dense) sortKeys(keys, spare []keyed, differ uint64) {
-	n := len(keys)
-	keys = radixSort(keys, spare, differ)
+// sortKeys arranges the rows by their keys, which are in scratch.
+func (d *Dense) sortKeys(differ uint64) {
+	n := len(d.meta)
+	all := d.keyScratch(2 * n)
+	keys := radixSort(all[:n:n], all[n:], differ)
 	order := d.rowsFrom(0, n)
 	for i, k := range keys {
 		order[i] = k.row
@@ -74,7 +78,7 @@ func radixSort(keys, spare []keyed, differ uint64) []keyed {
 		return keys
 	}
 	low, high := bits.TrailingZeros64(differ), bits.Len64(differ)
-	passes := (high - low + digitBits - 1) / digitBits
+	passes := digits(high - low)
 	width := (high - low + passes - 1) / passes // digits of equal width
 	for shift := low; shift < high; shift += width {
 		if differ>>shift&(1<<width-1) != 0 {

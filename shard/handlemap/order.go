@@ -27,9 +27,10 @@ func (m *Map[T]) SortRange(i, j int, cmp func(a, b *T) int) {
 // once, in dense order; it may not change the map, and when it panics nothing
 // has moved.
 //
-// SortByKey takes O(n) time for each 11 bits by which keys differ, O(n) in all
-// if the items are in order already. Its scratch is that of [Map.SortFunc] and 32
-// bytes per item (op=sort).
+// SortByKey takes O(n) time for each 11 bits by which keys differ; where the highest
+// log2(n) of these and a few more tell nearly all keys apart, these alone count. It
+// takes O(n) in all if the items are in order already. Its scratch is that of [Map.SortFunc] and 32 to
+// 48 bytes per item (op=sort).
 func (m *Map[T]) SortByKey(key func(*T) uint64) { m.bound().SortByKey(items.Key(key)) }
 
 // SortAs moves the items that hs name to the first rows, in the order of hs; the
