@@ -20,7 +20,7 @@ import (
 // fields are matched by name (see [TableOptions.Migrate]), and Defragment of the
 // table begins anew. Columns are matched by name as well: one that the snapshot does not
 // have is zero, one that the table does not have is passed over, and fields of elements
-// are matched as those of items. Nothing behind the snapshot is read.
+// are matched as those of items; likewise optional data. Nothing behind the snapshot is read.
 //
 // It fails with [ErrSnapshot], of which [ErrSchema] is one, with the error of r,
 // or with the cause of ctx when that ends; c is empty then. Whatever r gives, it
@@ -191,7 +191,7 @@ func (r *imageReader) shard(table, shard int, m apply.State, how *migration) (ui
 		return f.payload, err
 	})
 	in.Migrate(how.items)
-	in.MigrateColumns(how.columns)
+	in.MigrateColumns(how.columns, how.data)
 	if m.Load(in); in.Err() != nil {
 		return 0, in.Err()
 	}

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"errors"
 	"fmt"
 	"runtime/debug"
 	"slices"
@@ -27,6 +28,7 @@ func (f Fields) Read(name string, into any) error { return digest.Fields(f).Read
 type migration struct {
 	items   *digest.Migration
 	columns []digest.Column
+	data    []digest.Column // optional
 }
 
 // migration returns how a table of a snapshot is read as the table, or why it cannot be.
@@ -42,23 +44,10 @@ func (e *emptyTable) migration(of imageTable) (how migration, err error) {
 			return how, err
 		}
 	}
-	if !slices.Equal(e.image.beside(1), of.beside(1)) {
-		return how, e.differs(of, "it has other optional data, which has to be that which was saved")
-	}
-	if !slices.Equal(e.image.beside(0), of.beside(0)) {
-		how.columns, err = e.columnMigrations(of)
+	if !slices.Equal(e.image.columns, of.columns) {
+		err = e.columnMigrations(of, &how)
 	}
 	return how, err
-}
-
-// beside returns what is of a kind beside the items.
-func (t *imageTable) beside(kind uint8) (all []imageColumn) {
-	for _, c := range t.columns {
-		if c.kind == kind {
-			all = append(all, c)
-		}
-	}
-	return all
 }
 
 func (e *emptyTable) itemMigration(of imageTable) (*digest.Migration, error) {
@@ -91,46 +80,66 @@ func (e *emptyTable) differs(of imageTable, why string) error {
 	return fmt.Errorf("table %q: %s\nin the snapshot %v\nin the store %v", of.name, why, of, e.image)
 }
 
-// columnMigrations returns how each column that was saved is read: as that of its name, or
-// not at all.
-func (e *emptyTable) columnMigrations(of imageTable) ([]digest.Column, error) {
-	saved := of.beside(0)
-	columns := make([]digest.Column, 0, len(saved))
+// columnMigrations says how each column that was saved, and all optional data, is read: as
+// that of its name, or not at all.
+func (e *emptyTable) columnMigrations(of imageTable, how *migration) error {
+	how.columns, how.data = []digest.Column{}, []digest.Column{}
 	seen := make(map[string]bool)
-	for _, was := range saved {
+	for _, was := range of.columns {
+		from, err := e.columnMigration(was)
 		if seen[was.name] {
-			return nil, e.differs(of, fmt.Sprintf("column %q: it is there twice", was.name))
+			err = errors.New("it is there twice")
 		}
-		seen[was.name] = true
-		how, err := e.columnMigration(was)
-		if err != nil {
-			return nil, e.differs(of, fmt.Sprintf("column %q: %v", was.name, err))
+		if seen[was.name] = true; err != nil {
+			return e.differs(of, fmt.Sprintf("%v %q: %v", was.what(), was.name, err))
 		}
-		columns = append(columns, how)
+		list := &how.columns
+		if was.kind != 0 {
+			list = &how.data
+		}
+		*list = append(*list, from)
 	}
-	return columns, nil
+	return nil
 }
 
 func (e *emptyTable) columnMigration(was imageColumn) (how digest.Column, err error) {
-	own := e.image.beside(0)
-	how.Into = slices.IndexFunc(own, func(c imageColumn) bool { return c.name == was.name })
-	if how.Into >= 0 && own[how.Into].schema == was.schema {
-		return how, nil
+	how.Into = -1
+	var part *part
+	before := [2]int{} // parts of both kinds
+	for i := range e.image.columns {
+		c := &e.image.columns[i]
+		if c.name == was.name {
+			part, how.Into = e.parts[i], before[c.kind]
+			if c.kind != was.kind {
+				return how, fmt.Errorf("it is of kind %q in the store; give that another name", c.what())
+			}
+			if c.schema == was.schema {
+				return how, nil
+			}
+			break
+		}
+		before[c.kind]++
 	}
 	old, err := digest.ParseSchema(was.schema)
 	switch {
 	case err != nil:
 		return how, err
-	case how.Into < 0:
+	case part == nil:
 		how.Migration = digest.Skipping(old)
 		return how, nil
 	}
-	into := slices.IndexFunc(e.parts, func(p *part) bool { return p.name == was.name })
-	how.Migration = e.parts[into].typ.Digest.From(old)
+	how.Migration = part.typ.Digest.From(old)
 	if misfits := how.Migration.Misfits; len(misfits) > 0 {
 		return how, fmt.Errorf("%s cannot be converted; give it, or its fields, another name", strings.Join(misfits, ", "))
 	}
 	return how, nil
+}
+
+func (c *imageColumn) what() string {
+	if c.kind == 0 {
+		return isColumn
+	}
+	return isOptional
 }
 
 // isPlacedAs reports whether two tables differ in no more than fields and columns.
@@ -146,11 +155,4 @@ func (t imageTable) String() string {
 		fmt.Fprintf(&b, "\n%s %q, %s", c.what(), c.name, digest.IndentSchema(c.schema))
 	}
 	return b.String()
-}
-
-func (c *imageColumn) what() string {
-	if c.kind == 0 {
-		return isColumn
-	}
-	return isOptional
 }

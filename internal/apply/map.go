@@ -141,12 +141,16 @@ func (s State) DigestTo(h *digest.Hash) {
 // of it.
 func (s State) Load(in *digest.Decoder) {
 	s.Map.Load(in)
-	in.Migrate(nil) // data is what it was
-	for _, d := range s.Data {
+	for _, from := range in.Data(len(s.Data)) {
 		if in.Err() != nil {
 			return
 		}
-		d.Load(in, s.Map, s.Len(), s.Map.Stats().Slots)
+		if from.Into < 0 {
+			optional.Skip(in, from.Migration, s.Len())
+			continue
+		}
+		in.Migrate(from.Migration)
+		s.Data[from.Into].Load(in, s.Map, s.Len(), s.Map.Stats().Slots)
 	}
 }
 

@@ -16,6 +16,7 @@ type Decoder struct {
 
 	migration *Migration // nil: items are read as what they are
 	columns   []Column   // nil: columns are read as what they are
+	data      []Column   // likewise
 }
 
 // ErrEncoding says that bytes are not the encoding of what they are read as.

@@ -52,14 +52,20 @@ type Column struct {
 	Migration *Migration // nil: elements are what they were; of one that is passed over, a [Skipping] one
 }
 
-// MigrateColumns says how each column of the encoding is read, in order; nil: each as what
-// it is. Columns of the map that none becomes are zero.
-func (d *Decoder) MigrateColumns(columns []Column) { d.columns = columns }
+// MigrateColumns says how each column of the encoding is read, and each optional data
+// behind them, in order; nil: each as what it is. Those of the map that none becomes are
+// zero, or empty.
+func (d *Decoder) MigrateColumns(columns, data []Column) { d.columns, d.data = columns, data }
 
-// Columns returns what MigrateColumns said; own is how many the map has.
-func (d *Decoder) Columns(own int) []Column {
-	if d.columns != nil {
-		return d.columns
+// Columns returns what MigrateColumns said of columns; own is how many the map has.
+func (d *Decoder) Columns(own int) []Column { return asWritten(d.columns, own) }
+
+// Data returns what MigrateColumns said of optional data.
+func (d *Decoder) Data(own int) []Column { return asWritten(d.data, own) }
+
+func asWritten(how []Column, own int) []Column {
+	if how != nil {
+		return how
 	}
 	all := make([]Column, own)
 	for i := range all {

@@ -68,6 +68,17 @@ func (d *Data) DigestTo(h *digest.Hash) {
 	d.Type.DigestItems(h, d.items)
 }
 
+// Skip passes over what [Data.DigestTo] gave to in, of a map of so many items.
+func Skip(in *digest.Decoder, values *digest.Migration, most int) {
+	n := in.Count(most, "rows of optional data")
+	for range n {
+		if in.Uint64(); in.Err() != nil {
+			return
+		}
+	}
+	values.Skip(in, n)
+}
+
 // Load makes the data, which no item has, what [Data.DigestTo] gave to in, of a map that
 // has been read, of so many items and slots. All invariants are verified, and what is
 // wrong becomes the error of in; the data is of no use then.
