@@ -20,7 +20,7 @@ func (c *Commands) CountOptional(attachment int, counts *batch.Counts) {
 		return
 	}
 	a := &c.attached[attachment]
-	a.named = nil
+	a.named = a.named[:0]
 	words := (len(c.created) + 63) / 64
 	a.given = slices.Grow(a.given[:0], words)[:words]
 	clear(a.given)

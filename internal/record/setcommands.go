@@ -2,6 +2,7 @@ package record
 
 import (
 	"cmp"
+	"slices"
 	"unsafe"
 
 	"handloom/batch"
@@ -14,10 +15,19 @@ import (
 type attached struct {
 	sets   []*Sets  // in key order
 	beside []beside // by segment in order
-	named  bitmap   // by creation number: commands by handle have set the create; nil: none
+	named  bitmap   // by creation number: commands by handle have set the create; empty: none
 	given  bitmap   // by creation number: the create begins with an optional value
+	room   []room   // by segment in order
 
-	setsPeak, besidePeak, givenPeak highwater.Mark
+	setsPeak, besidePeak, namedPeak, givenPeak highwater.Mark
+}
+
+// room is memory for the values of a segment whose own queue staged too few of them. It is
+// used again.
+type room struct {
+	typ    *items.Type
+	values items.Slice
+	peak   highwater.Mark
 }
 
 // beside are the values that belong to the creates of a segment.
@@ -50,7 +60,7 @@ func (c *Commands) addSets(s *Sets, key Key) {
 func (c *Commands) numberStaged() {
 	for i := range c.attached {
 		a := &c.attached[i]
-		a.named = nil
+		a.named = a.named[:0]
 		if len(a.sets) == 0 {
 			continue
 		}
@@ -120,8 +130,10 @@ func (c *Commands) SetCreate(attachment int, id handle.ID, v unsafe.Pointer, key
 
 // name notes that a command by handle has set a create.
 func (c *Commands) name(a *attached, creation int) {
-	if a.named == nil {
-		a.named = make(bitmap, (len(c.created)+63)/64)
+	if len(a.named) == 0 {
+		n := (len(c.created) + 63) / 64
+		a.named = slices.Grow(a.named, n)[:n]
+		clear(a.named)
 	}
 	a.named.put(creation, true)
 }
@@ -130,9 +142,25 @@ func (c *Commands) name(a *attached, creation int) {
 func (c *Commands) setBeside(attachment int, of *beside, s *run, offset int, v unsafe.Pointer) {
 	t := c.recorder.attachments[attachment].typ
 	if of.values.Len() <= offset {
-		of.values = t.Grown(of.values, s.creates)
+		of.values = c.attached[attachment].widened(t, c.positionOf(s), of.values, s.creates)
 	}
 	t.Set(of.values.Pointer(offset, t.Size), v)
+}
+
+// widened returns the values of a segment, in order, as those of all its n creates.
+func (a *attached) widened(t *items.Type, segment int, values items.Slice, n int) items.Slice {
+	if len(a.room) <= segment {
+		a.room = append(a.room, make([]room, segment+1-len(a.room))...)
+	}
+	r := &a.room[segment]
+	r.typ = t
+	if r.values.Cap() < n {
+		r.values = t.Make(n)
+	}
+	r.values = r.values.Resize(n)
+	t.Copy(r.values, values)
+	t.Clear(r.values.Sub(values.Len(), n, t.Size)) // of uses before
+	return r.values
 }
 
 // positionOf returns which segment in order a run is.
@@ -165,9 +193,23 @@ func (c *Commands) releaseSets() {
 		clear(a.sets)
 		a.sets = highwater.Trim(&a.setsPeak, a.sets)
 		clear(a.beside)
+		a.releaseRoom()
 		a.beside = highwater.Trim(&a.besidePeak, a.beside)
-		a.named = nil
+		a.named = highwater.Trim(&a.namedPeak, a.named)
 		a.given = highwater.Trim(&a.givenPeak, a.given)
+	}
+}
+
+// releaseRoom empties the memory for values, and gives up what recent batches did not need.
+func (a *attached) releaseRoom() {
+	if few := max(4, 2*len(a.beside)); len(a.room) > few {
+		clear(a.room[few:])
+		a.room = a.room[:few]
+	}
+	for i := range a.room {
+		if r := &a.room[i]; r.values.Cap() > 0 {
+			r.values = emptied(r.typ, r.values, &r.peak)
+		}
 	}
 }
 

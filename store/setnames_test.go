@@ -1,0 +1,62 @@
+package store_test
+
+import (
+	"context"
+	"testing"
+
+	"handloom/internal/check"
+	"handloom/store"
+)
+
+// Elements of creates that other queues recorded are set in memory that is kept, whether
+// the queue of the creates has set some or none.
+func TestSetsOfCreatesOfOtherQueuesAllocateNothingInTheSteadyState(t *testing.T) {
+	if check.Cheap {
+		t.Skip("checks allocate")
+	}
+	ctx := t.Context()
+	s, table := newTable(t, store.Options{Workers: 1}, store.TableOptions[item]{})
+	a, b := addColumn(t, table, store.ColumnOptions[uint64]{Name: "a"}), addColumn(t, table, store.ColumnOptions[string]{Name: "b"})
+	var made []store.Handle[item]
+	create := func(_ context.Context, _ int, q store.Queue) error {
+		made = made[:0]
+		for i := range 300 {
+			h := table.Emplace(q, item{})
+			if i == 10 {
+				a.Set(q, h, 1) // and those behind it by their names alone
+			}
+			made = append(made, h)
+		}
+		return nil
+	}
+	set := func(_ context.Context, _ int, q store.Queue) error {
+		for i, h := range made {
+			a.Set(q, h, uint64(i))
+			b.Set(q, h, "b")
+		}
+		table.EraseAll(q)
+		return nil
+	}
+	var err error
+	frame := func() {
+		for _, task := range []func(context.Context, int, store.Queue) error{create, set} {
+			if err == nil {
+				err = s.Each(ctx, 1, task)
+			}
+		}
+		if err == nil {
+			_, err = s.Flush(ctx)
+		}
+	}
+	for range 20 {
+		frame()
+	}
+	if n := testing.AllocsPerRun(20, frame); n > 8 || err != nil {
+		t.Errorf("%v allocations in a frame, %v", n, err)
+	}
+	for i, h := range made {
+		if real := resolve(t, table, h); *a.At(real) != uint64(i) || *b.At(real) != "b" {
+			t.Fatalf("%v has %d and %q", real, *a.At(real), *b.At(real))
+		}
+	}
+}
