@@ -32,13 +32,13 @@ func (w *World) follow(ctx context.Context, enough func() bool) error {
 
 // listen applies records until enough, or until there has been none for a while.
 func (w *World) listen(ctx context.Context, wait time.Duration, enough func() bool) error {
-	ctx, cancel := context.WithCancelCause(ctx)
+	listening, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	silence := time.AfterFunc(wait, func() { cancel(errSilence) })
 	defer silence.Stop()
-	err := w.log.Read(ctx, w.at().at, func(at uint64, rec []byte) error {
+	err := w.log.Read(listening, w.at().at, func(at uint64, rec []byte) error {
 		silence.Stop()
-		if err := w.applyNext(ctx, at, rec); err != nil {
+		if err := w.applyNext(listening, at, rec); err != nil {
 			return err
 		}
 		if enough() || w.at().handed {
@@ -47,7 +47,7 @@ func (w *World) listen(ctx context.Context, wait time.Duration, enough func() bo
 		silence.Reset(w.wait)
 		return nil
 	})
-	if errors.Is(err, errEnds) || context.Cause(ctx) == errSilence {
+	if errors.Is(err, errEnds) || context.Cause(listening) == errSilence {
 		return nil
 	}
 	if err := w.take(ctx); err != nil {
@@ -101,8 +101,8 @@ func (w *World) skipAhead(ctx context.Context, cause error) error {
 	if err == nil && !found {
 		err = fmt.Errorf("world: behind record %d: %w", from, cause)
 	}
-	if err != nil {
-		return w.halt(err)
+	if err == nil || errors.Is(err, context.Cause(ctx)) {
+		return err
 	}
-	return nil
+	return w.halt(err)
 }

@@ -125,7 +125,7 @@ func (w *World) load(ctx context.Context, serves func(h head) bool) (found bool,
 		if h.at > 0 && h.epoch.program != w.o.Program && (!h.handed || h.to != w.o.Program) {
 			return false, fmt.Errorf("world: snapshot of record %d: %w: %q, and this is %q", at, ErrProgram, h.epoch.program, w.o.Program)
 		}
-		if err := w.store.Rollback(ctx, &i.state); err != nil {
+		if err := w.store.Rollback(context.WithoutCancel(ctx), &i.state); err != nil {
 			return false, fmt.Errorf("world: snapshot of record %d: %w", at, err)
 		}
 		w.setHead(h)
