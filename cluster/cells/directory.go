@@ -204,11 +204,12 @@ func (d *Directory[K, T]) add(w *store.Writer, i *index[K, T], key K, h store.Ha
 
 // back ends a forward, if there is one.
 func (d *Directory[K, T]) back(w *store.Writer, i *index[K, T], key K) {
-	if !d.gone.Remove(w, i.gone[key]) {
+	h := i.gone[key]
+	if !d.gone.Remove(w, h) {
 		return
 	}
 	delete(i.gone, key)
-	d.note(i, key, 0)
+	d.note(i, key, h.ID)
 }
 
 // note makes a change of entries and index part of the sum.

@@ -283,3 +283,40 @@ func TestADirectoryIsThatOfItsHistory(t *testing.T) {
 		t.Errorf("found: a %t, b %t; b is there", a, b)
 	}
 }
+
+// That an item went and that its forward ended are not taken for each other.
+func TestAnEndedForwardIsNoErasedItem(t *testing.T) {
+	ctx := t.Context()
+	r := newRegister(t)
+	play := func(erase []store.Handle[named], create []string, in func(w *store.Writer) error) []store.Handle[named] {
+		t.Helper()
+		made, err := r.play(ctx, erase, create, in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return made
+	}
+	play(nil, nil, nil)
+	a := play(nil, []string{"a"}, nil)
+	play(nil, nil, func(w *store.Writer) error { return r.names.Forward(w, "a", 7, 10) })
+	var before, ended store.Checkpoint
+	do := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	do(r.Checkpoint(ctx, &before))
+	r.tick = 9
+	play(nil, nil, nil)
+	do(r.Checkpoint(ctx, &ended))
+	do(r.Rollback(ctx, &before))
+	r.tick = 3
+	play(a, nil, nil)
+	do(r.Rollback(ctx, &ended))
+	_, found := r.names.Find("a")
+	_, moved := r.names.Moved("a")
+	if !found || moved {
+		t.Errorf("found %t, moved %t; it is there, and its forward has ended", found, moved)
+	}
+}
