@@ -50,3 +50,28 @@ func TestAStreamThatShrinksIsFoundOut(t *testing.T) {
 		t.Errorf("record %d, %v", at, err)
 	}
 }
+
+// What is appended while a leader answers is no sign of a stream that is too short.
+func TestAnAnswerFromBeforeAnAppendIsNoSign(t *testing.T) {
+	l := openLog(t, cluster.Embedded(t.TempDir()), 1, alone(t))
+	asked, done := make(chan error, 1), make(chan struct{})
+	go func() {
+		for {
+			select {
+			case <-done:
+				asked <- nil
+				return
+			default:
+			}
+			if _, err := l.Tail(t.Context()); err != nil {
+				asked <- err
+				return
+			}
+		}
+	}()
+	fill(t, l, 300)
+	close(done)
+	if err := <-asked; err != nil {
+		t.Error(err)
+	}
+}

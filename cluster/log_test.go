@@ -256,7 +256,8 @@ func TestAClosedLogSaysSo(t *testing.T) {
 	_, appended := l.Append(t.Context(), 3, record(4))
 	_, tail := l.Tail(t.Context())
 	_, saved := l.Saved(t.Context())
-	for what, err := range map[string]error{"Read": <-ended, "Append": appended, "Tail": tail, "Saved": saved, "Trim": l.Trim(t.Context(), 1)} {
+	_, loaded := l.Load(t.Context(), 0)
+	for what, err := range map[string]error{"Read": <-ended, "Append": appended, "Tail": tail, "Saved": saved, "Load": loaded, "Trim": l.Trim(t.Context(), 1)} {
 		if !errors.Is(err, cluster.ErrClosed) || !errors.Is(err, fs.ErrClosed) {
 			t.Errorf("%s: %v", what, err)
 		}

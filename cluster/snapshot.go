@@ -201,8 +201,6 @@ func positions(images []image) (at []uint64) {
 
 // Saved returns the positions of the snapshots, newest first.
 func (l *Log) Saved(ctx context.Context) (at []uint64, err error) {
-	ctx, cancel := l.untilClosed(ctx)
-	defer cancel()
 	counts, _, err := l.images(ctx)
 	if err != nil {
 		return nil, l.told(ctx, err)
@@ -232,6 +230,8 @@ func (l *Log) Load(ctx context.Context, at uint64) (r io.ReadCloser, err error) 
 
 // reach tries again while the blobs are away.
 func (l *Log) reach(ctx context.Context, f func(ctx context.Context) error) error {
+	ctx, done := l.untilClosed(ctx)
+	defer done()
 	ctx, cancel := context.WithTimeout(ctx, blobTime)
 	defer cancel()
 	if ctx.Err() != nil {

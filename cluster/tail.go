@@ -35,6 +35,9 @@ func (l *Log) told(ctx context.Context, err error) error {
 func (l *Log) ends(ctx context.Context) (first uint64, end place, err error) {
 	ctx, cancel := context.WithTimeout(ctx, requestTime)
 	defer cancel()
+	l.mutex.Lock()
+	most := l.most // what comes meanwhile need not be in the answer
+	l.mutex.Unlock()
 	begin := time.Now()
 	info, err := l.stream.Info(ctx)
 	l.asked(begin, err)
@@ -43,7 +46,7 @@ func (l *Log) ends(ctx context.Context) (first uint64, end place, err error) {
 	}
 	s := &info.State
 	if s.Msgs == 0 {
-		return s.LastSeq + 1, place{seq: s.LastSeq}, l.shrunk(0)
+		return s.LastSeq + 1, place{seq: s.LastSeq}, l.shrunk(0, most)
 	}
 	var m message
 	if err := l.get(ctx, s.LastSeq, &m); err != nil {
@@ -54,16 +57,16 @@ func (l *Log) ends(ctx context.Context) (first uint64, end place, err error) {
 		// Its owner died, or goes on.
 		end = place{at: m.number - 1, sum: m.before, seq: s.LastSeq}
 	}
-	return s.FirstSeq, end, l.shrunk(end.at)
+	return s.FirstSeq, end, l.shrunk(end.at, most)
 }
 
 // shrunk says that the stream has lost records, if its leader has said for long enough
-// that it ends before one that was read or appended here.
-func (l *Log) shrunk(last uint64) error {
+// that it ends before the one at most, which was read or appended here.
+func (l *Log) shrunk(last, most uint64) error {
 	l.mutex.Lock()
 	defer l.mutex.Unlock()
 	switch {
-	case last >= l.most:
+	case last >= most:
 		l.short = time.Time{}
 		return nil
 	case l.short.IsZero():
@@ -72,7 +75,7 @@ func (l *Log) shrunk(last uint64) error {
 	if time.Since(l.short) < l.doubt {
 		return nil
 	}
-	return fmt.Errorf("%w: record %d was, and the last of stream %s is %d", ErrBehind, l.most, l.cell.Stream(), last)
+	return fmt.Errorf("%w: record %d was, and the last of stream %s is %d", ErrBehind, most, l.cell.Stream(), last)
 }
 
 // get asks the stream leader for a message.
@@ -146,7 +149,9 @@ func (l *Log) lastSeen(at uint64) (place, bool) {
 func (l *Log) see(p place) {
 	l.mutex.Lock()
 	defer l.mutex.Unlock()
-	l.seen, l.most = p, max(l.most, p.at)
+	if l.seen = p; p.at > l.most {
+		l.most, l.short = p.at, time.Time{}
+	}
 }
 
 // notThere reports whether err says that there is no such message.
