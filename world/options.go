@@ -33,7 +33,7 @@ type Options struct {
 	Applied func(ctx context.Context, o Outcome)
 
 	InputBytes    int // of calls in one tick, at most, or one that is longer; what is more waits for the next. 0: 1 MiB
-	SnapshotTicks int // from one snapshot to the next; 0: 600
+	SnapshotTicks int // from one snapshot to the next, or up to a quarter less; 0: 600
 	DigestTicks   int // after which every shard has been compared; 0: 60
 
 	// Shadow is the part of the ticks, 0 to 1, that the owner plays twice, going back
