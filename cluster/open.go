@@ -37,7 +37,7 @@ type Log struct {
 
 	mutex    sync.Mutex
 	seen     place     // the record that was read or appended last
-	most     uint64    // the highest position of any that was
+	most     uint64    // the highest position of any that was, or is in the journal
 	failing  time.Time // since when no question was answered; zero: the last one was
 	left     time.Time // when a server was left for another one
 	short    time.Time // since when the leader says that the stream ends before that; zero: it does not
@@ -95,6 +95,7 @@ func connect(ctx context.Context, servers Servers, cell CellID, o Options) (*Log
 	if err != nil {
 		return nil, fmt.Errorf("cluster: the journal: %w", err)
 	}
+	l.most = l.own.last.at
 	if l.conn, l.done, err = servers.connect(ctx); err != nil {
 		return nil, err
 	}

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"sync"
-	"time"
 
 	"handloom/journal"
 )
@@ -119,22 +118,16 @@ func (l *Log) compare(ctx context.Context) error {
 	return err
 }
 
-// reaches fails unless the stream has as many records.
+// reaches waits until the stream has as many records, or has been too short for long enough.
 func (l *Log) reaches(ctx context.Context, at uint64) error {
-	for begin := time.Now(); ; {
+	certain := func(err error) bool { return errors.Is(err, ErrBehind) || errors.Is(err, ErrCorrupt) }
+	return patiently(ctx, certain, func(ctx context.Context) error {
 		_, end, err := l.ends(ctx)
-		switch {
-		case err == nil && end.at >= at:
-			return nil
-		case err == nil && time.Since(begin) >= l.doubt:
-			return fmt.Errorf("%w: the journal has record %d, and the last of stream %s is %d", ErrBehind, at, l.cell.Stream(), end.at)
-		case errors.Is(err, ErrCorrupt):
-			return err
+		if err == nil && end.at < at {
+			err = errBeyond
 		}
-		if why := pause(ctx, lastRetry); why != nil {
-			return errors.Join(why, err)
-		}
-	}
+		return err
+	})
 }
 
 // trimOwn lets the journal forget what the stream has forgotten.

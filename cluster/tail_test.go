@@ -1,10 +1,13 @@
 package cluster
 
 import (
+	"context"
 	"errors"
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
 )
 
 // A leader that says twice that the stream is too short, with an append in between, has not
@@ -21,6 +24,31 @@ func TestAStreamIsNotTooShortWhileItGrows(t *testing.T) {
 		}
 		if err := l.shrunk(11, 12); !errors.Is(err, ErrBehind) {
 			t.Errorf("an hour later, with nothing appended: %v", err)
+		}
+	})
+}
+
+// cutOff is a stream of which nobody knows anything for a while, and then too little.
+type cutOff struct {
+	jetstream.Stream
+	until time.Time
+}
+
+func (s cutOff) Info(context.Context, ...jetstream.StreamInfoOpt) (*jetstream.StreamInfo, error) {
+	if time.Now().Before(s.until) {
+		return nil, context.Canceled
+	}
+	return new(jetstream.StreamInfo), nil
+}
+
+// That no leader answers does not count as one that says that the stream is too short.
+func TestAStreamWithoutALeaderIsNotTooShort(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		answers := time.Now().Add(time.Minute)
+		l := &Log{doubt: beyondTime, stream: cutOff{until: answers}, most: 20}
+		err := l.reaches(t.Context(), 20)
+		if after := time.Since(answers); !errors.Is(err, ErrBehind) || after < beyondTime {
+			t.Errorf("%v behind the first answer: %v", after, err)
 		}
 	})
 }
