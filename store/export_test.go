@@ -62,3 +62,6 @@ func (w *Writer) ForgetChanged() int {
 	w.changed = nil
 	return n
 }
+
+// Lent returns how many tables are swept by what joins the Write that runs.
+func (s *Store) Lent() int { return len(s.lent) }

@@ -37,8 +37,9 @@ type System struct {
 }
 
 // Resource is what systems can be in each other's way over: a [*Table], a
-// [*StableTable], a [*Column], or an [Other]. Who reads or writes a column reads its table
-// as well, without naming it; who records a Set emits to the column alone.
+// [*StableTable], a [*Column], a [*Sparse], or an [Other]. Who reads or writes a column or
+// optional data reads its table as well, without naming it; who records a Set or an Unset
+// emits to the column or the data alone.
 type Resource interface {
 	Name() string
 	resource() resource

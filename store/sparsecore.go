@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"fmt"
+	"slices"
 	"unsafe"
 
 	"handloom/internal/check"
@@ -58,10 +59,11 @@ func (c *sparseData) item(id ID) unsafe.Pointer {
 		return nil
 	}
 	data := c.of(int(id.TypeID() - c.table.first))
-	if row, ok := data.Row(id); ok {
-		return data.At(row)
+	if !data.Has(id) {
+		return nil
 	}
-	return nil
+	row, _ := data.Row(id)
+	return data.At(row)
 }
 
 func (c *sparseData) sortAsTable(w *Writer) {
@@ -86,13 +88,15 @@ func (t *table) drop(id ID) {
 // lend says that the maps of the table are given out, so that items go without a word
 // until the Write ends.
 func (t *table) lend() {
+	s := t.store
+	if len(t.sparse) == 0 || slices.Contains(s.lent, t) {
+		return
+	}
+	s.lent = append(s.lent, t)
 	for _, c := range t.sparse {
 		for i, sh := range t.order {
 			c.of(i).Lend(sh.Map)
 		}
-	}
-	if s := t.store; len(t.sparse) > 0 {
-		s.lent = append(s.lent, t)
 	}
 }
 

@@ -29,7 +29,7 @@ type Data struct {
 	items  items.Slice // by row (N3)
 	lent   Host        // of which items may go without a word; nil: none do
 
-	moves   []sparse.Move // scratch of DropMarked
+	moves   []sparse.Move // scratch of what drops rows
 	sorting sorting
 }
 
@@ -152,11 +152,11 @@ func (d *Data) Set(id handle.ID, v unsafe.Pointer) {
 	d.Type.Set(d.Append(id), v)
 }
 
-// Drop takes what the item that id names has, if it has any. The last row takes the place
-// of its row.
+// Drop takes what the item that id names, which is erased next, has, if it has any. The
+// last row takes the place of its row; where items may go without a word, so does this one.
 func (d *Data) Drop(id handle.ID) {
 	row, ok := d.Row(id)
-	if !ok {
+	if !ok || d.lent != nil {
 		return
 	}
 	last := len(d.owners) - 1
@@ -216,19 +216,26 @@ func (d *Data) Rest() { d.moves, d.sorting = nil, sorting{} }
 // not found any more, but takes a row until [Data.Sweep].
 func (d *Data) Lend(host Host) { d.lent = host }
 
-// Sweep drops the rows of items that went without a word, in O(rows) time.
+// Sweep drops the rows of items that went without a word, in O(rows) time. The others keep
+// their order, so that it makes no difference how often it is called.
 func (d *Data) Sweep() {
 	if d.lent == nil {
 		return
 	}
-	var gone sparse.Bits
+	kept := 0
+	d.moves = d.moves[:0]
 	for row, id := range d.owners {
 		if !d.lent.Has(id) {
-			gone.Grow(len(d.owners))
-			gone.Add(row)
+			continue
 		}
+		if row != kept {
+			d.move(kept, row)
+			d.moves = append(d.moves, sparse.Move{To: sparse.Row(kept), From: sparse.Row(row)})
+		}
+		kept++
 	}
-	d.DropMarked(&gone)
+	d.Type.Move(d.items, d.moves)
+	d.truncate(kept)
 }
 
 // Return sweeps, and ends what Lend began.

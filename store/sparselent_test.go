@@ -1,0 +1,124 @@
+package store_test
+
+import (
+	"context"
+	"testing"
+
+	"handloom/store"
+)
+
+// Whoever looks at the state inside of a Write changes nothing of what comes of it: items
+// that went through the maps leave the rows of the others in the same order, however often
+// somebody looked meanwhile.
+func TestLookingDoesNotReorderOptionalData(t *testing.T) {
+	bothKinds(t, func(t *testing.T, stable bool) {
+		play := func(look bool) uint64 {
+			f := newLender(t, stable)
+			f.write(func(ctx context.Context, w *store.Writer) {
+				erase := f.lend(w)
+				for i := range 4 {
+					if i%2 == 0 {
+						erase(f.hs[i])
+					} else {
+						f.items.Remove(w, f.hs[i])
+					}
+					if !look {
+						continue
+					}
+					if err := f.Verify(ctx); err != nil {
+						t.Error(err)
+					}
+				}
+			})
+			if f.shield.Len() != len(f.hs)-4 {
+				t.Errorf("%d have one", f.shield.Len())
+			}
+			return digest(t, f.Store)
+		}
+		if once, often := play(false), play(true); once != often {
+			t.Errorf("the digest is %x, and %x if somebody looked", once, often)
+		}
+	})
+}
+
+// What went through a map has nothing, whichever way one asks.
+func TestWhatWentWithoutAWordIsNotDumped(t *testing.T) {
+	bothKinds(t, func(t *testing.T, stable bool) {
+		f := newLender(t, stable)
+		f.write(func(_ context.Context, w *store.Writer) {
+			f.lend(w)(f.hs[1])
+			if f.shield.Has(f.hs[1]) {
+				t.Error("it has one")
+			}
+			for name := range f.DumpColumns(f.hs[1].ID) {
+				t.Errorf("its %s is dumped", name)
+			}
+		})
+	})
+}
+
+// Asking for the maps again and again costs no more sweeps.
+func TestMapsThatAreGivenOutAgainAreSweptOnce(t *testing.T) {
+	bothKinds(t, func(t *testing.T, stable bool) {
+		f := newLender(t, stable)
+		f.write(func(_ context.Context, w *store.Writer) {
+			for range 3 {
+				f.lend(w)
+			}
+			if n := f.Lent(); n != 1 {
+				t.Errorf("%d sweeps for one table", n)
+			}
+		})
+		if n := f.Lent(); n != 0 {
+			t.Errorf("%d sweeps behind the Write", n)
+		}
+	})
+}
+
+// lender is a table of ten items that all have a shield.
+type lender struct {
+	*store.Store
+	t      *testing.T
+	items  itemTable
+	shield *store.Sparse[item, int]
+	hs     []store.Handle[item]
+}
+
+func newLender(t *testing.T, isStable bool) *lender {
+	f := &lender{Store: newStore(t, store.Options{}), t: t}
+	f.items = registerKind(t, f.Store, store.TableOptions[item]{Name: "ship"}, isStable)
+	f.shield = addSparse(t, f.items, store.ColumnOptions[int]{Name: "shield"})
+	q := queues(t, f.Store, 1)[0]
+	for i := range 10 {
+		h := f.items.Emplace(q, item{})
+		f.shield.Set(q, h, i)
+		f.hs = append(f.hs, h)
+	}
+	flush(t, f.Store)
+	for i, h := range f.hs {
+		f.hs[i] = resolve[item](t, f.items, h)
+	}
+	return f
+}
+
+func (f *lender) write(fn func(ctx context.Context, w *store.Writer)) {
+	f.t.Helper()
+	err := f.Write(f.t.Context(), func(ctx context.Context, w *store.Writer) error {
+		fn(ctx, w)
+		return nil
+	})
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	if err := f.Verify(f.t.Context()); err != nil {
+		f.t.Fatal(err)
+	}
+}
+
+// lend has the maps given out, and returns what erases through them.
+func (f *lender) lend(w *store.Writer) (erase func(h store.Handle[item]) bool) {
+	if s, ok := f.items.(stable[item]); ok {
+		return store.StableMaps(s.StableTable, w)[0].Erase
+	}
+	return store.Maps(f.items.(packed[item]).Table, w)[0].Erase
+}
