@@ -84,9 +84,11 @@ func (p pair) reports(x, y *store.Report) string {
 	case x.Total != y.Total:
 		return p.say("the report is", x, y)
 	}
-	for i := range min(len(x.Tables), len(y.Tables)) {
-		if x.Tables[i] != y.Tables[i] {
-			return p.say("the report says", x.Tables[i], y.Tables[i])
+	for _, lines := range [][2][]store.TableReport{{x.Tables, y.Tables}, {x.Columns, y.Columns}} {
+		for i := range min(len(lines[0]), len(lines[1])) {
+			if a, b := lines[0][i], lines[1][i]; a != b {
+				return p.say("the report says", a, b)
+			}
 		}
 	}
 	return p.say("the first stale commands are", x.Stale, y.Stale)

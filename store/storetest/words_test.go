@@ -194,6 +194,33 @@ func TestTheMessageSaysWhatDiffers(t *testing.T) {
 				"the report says ship: 1 erased 2 redundant with 1 worker, ship: 1 erased 1 redundant with 1 worker once more\n",
 			},
 		},
+		"the report of optional data": {
+			func(ctx context.Context, s *store.Store, f fleet, number int) error {
+				var all [2]*store.Sparse[ship, int]
+				for i, name := range []string{"shield", "cargo"} {
+					var err error
+					if all[i], err = store.AddSparse(f.ships, store.ColumnOptions[int]{Name: name}); err != nil {
+						return err
+					}
+				}
+				qs, err := s.Queues(1)
+				if err != nil {
+					return err
+				}
+				for h := range f.ships.All() {
+					all[0].Unset(qs[0], h)
+					all[1].Unset(qs[0], h)
+					all[number].Unset(qs[0], h)
+					break
+				}
+				_, err = s.Flush(ctx)
+				return err
+			},
+			[]string{
+				"tick 3, flush 1: ", "the state is the same\n",
+				"the report says ship.shield: 1 superseded 1 redundant with 1 worker, ship.shield: 1 redundant with 1 worker once more\n",
+			},
+		},
 		"what a later flush mends": {
 			func(ctx context.Context, s *store.Store, f fleet, number int) error {
 				for _, hull := range []int{number, 0} {
