@@ -178,6 +178,10 @@ func (v *visitor) calls() map[string]func(ctx context.Context) error {
 		v.added++
 		return second(store.AddColumn(v.other, store.ColumnOptions[int]{Name: fmt.Sprint("late ", v.added)}))
 	}
+	calls["AddSparse"] = func(context.Context) error {
+		v.added++
+		return second(store.AddSparse(v.stable, store.ColumnOptions[int]{Name: fmt.Sprint("late ", v.added)}))
+	}
 	calls["EndFrame"] = func(context.Context) error { v.writer.EndFrame(); return nil }
 	calls["Submit"] = func(ctx context.Context) error {
 		_, err := v.Submit(ctx, func(store.Queue) error { return nil })
@@ -213,7 +217,7 @@ func (v *visitor) calls() map[string]func(ctx context.Context) error {
 // unrefused are calls of the table that nothing refuses, in a normal build or
 // because no phase is asked: those of queues and writers have tests of their own.
 var unrefused = strings.Fields(`Get Has At All Len Resolve Created Erased Replaced Written Of Dump DumpTable DumpColumns DigestTables DigestShard Pending
-	Emplace Erase EraseAll Put Set Staged write items elements in place Insert Remove Clear Maps`)
+	Emplace Erase EraseAll Put Set Unset Staged write items elements in place Insert Remove Clear Maps`)
 
 // attempt makes a call; a Writer that is used in the wrong place panics.
 func attempt(call func(ctx context.Context) error, ctx context.Context) (err error) {
