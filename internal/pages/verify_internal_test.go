@@ -13,7 +13,7 @@ import (
 // large is so large that a page has two cells.
 type large struct {
 	first *int
-	_     [1<<10 - 2]uint64
+	_     [1 << 10]uint64
 	last  *int
 }
 
@@ -64,7 +64,7 @@ func TestVerifyCitesTheInvariantThatIsBroken(t *testing.T) {
 		m.EraseItems([]handle.ID{hs[1], hs[3], hs[4], hs[7], hs[8]})
 		m.Shrink()
 		if m.shift != 1 || m.slots != 11 || m.released != 2 || m.Stats().Depleted != 1 || m.Verify() != nil {
-			t.Fatalf("setup: %+v, %d given back, %v", m.Stats(), m.released, m.Verify())
+			t.Fatalf("setup: %+v, pages of %d, %d given back, %v", m.Stats(), 1<<m.shift, m.released, m.Verify())
 		}
 		c.corrupt(m)
 		if err := m.Verify(); err == nil || !strings.Contains(err.Error(), "typeId 5: "+c.cites+":") {
