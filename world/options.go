@@ -33,8 +33,12 @@ type Options struct {
 	Applied func(ctx context.Context, o Outcome)
 
 	InputBytes    int // of calls in one tick, at most, or one that is longer; what is more waits for the next. 0: 1 MiB
-	SnapshotTicks int // from one snapshot to the next, or up to a quarter less; 0: 600
 	DigestTicks   int // after which every shard has been compared; 0: 60
+
+	// SnapshotTicks are from one snapshot to the next, or down to a quarter of that on a
+	// log that several worlds share. There followers save, which costs the owner no
+	// pause, unless DigestTicks are about half as many or more. 0: 600.
+	SnapshotTicks int
 
 	// Shadow is the part of the ticks, 0 to 1, that the owner plays twice, going back
 	// in between, to find out whether they come to the same state.

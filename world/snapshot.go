@@ -152,6 +152,7 @@ func (w *World) readSnapshot(ctx context.Context, at uint64, i *image) error {
 // A saver saves snapshots, one at a time.
 type saver struct {
 	image image
+	held  bool          // the image is of a follower, and not compared yet
 	tick  uint64        // of the newest that was begun
 	saved uint64        // position of the newest that the log has
 	done  chan struct{} // closed when it is saved; nil: there is none
@@ -185,24 +186,48 @@ func (s *saver) wait() {
 // saveIfDue copies the state if it is time for a snapshot, and has it saved while
 // ticks go on. On a log that others may own followers save, a little earlier, and the owner
 // if none has, for copying is a pause.
+//
+// A follower keeps its copy back until the owner has told the digest of every shard behind
+// it: had it saved a state that is another one, whoever recovers would begin with that.
 func (w *World) saveIfDue(ctx context.Context, owner bool) {
 	s, h := &w.saver, w.at()
-	every := uint64(w.o.SnapshotTicks)
+	due, kept := s.tick+uint64(w.o.SnapshotTicks), uint64(0)
 	shared := w.log.Silence() > 0
 	if shared && !owner {
-		every -= every / 4
+		if kept = uint64(w.o.DigestTicks) + 1; kept > uint64(w.o.SnapshotTicks)/2 {
+			return // the owner is earlier
+		}
+		due -= uint64(w.o.SnapshotTicks) / 4
 	}
-	if shared && h.tick+max(1, every/8) == s.tick+every && !isOpen(s.asked) {
+	if shared && h.tick+max(1, uint64(w.o.SnapshotTicks)/8) == due && !isOpen(s.asked) {
 		s.asked = begin(func() { w.askOthers() })
 	}
-	if h.tick < s.tick+every || s.busy() || shared && w.othersSaved(&h) {
+	if s.busy() || h.tick+kept < due {
 		return
 	}
-	s.tick = h.tick
+	if s.held && h.tick >= s.image.head.tick+kept {
+		s.held = false
+		if !w.othersSaved(&h) {
+			s.begin(w)
+		}
+		return
+	}
+	if s.held || kept == 0 && shared && w.othersSaved(&h) {
+		return
+	}
 	if err := w.copyInto(ctx, &s.image); err != nil {
+		s.tick = h.tick
 		w.noteUnsaved(err)
 		return
 	}
+	if s.held = kept > 0; !s.held {
+		s.begin(w)
+	}
+}
+
+// begin has the image saved while ticks go on.
+func (s *saver) begin(w *World) {
+	s.tick = s.image.head.tick
 	s.done = begin(func() { _ = w.save(w.life, &s.image) })
 }
 
@@ -244,7 +269,7 @@ func (w *World) othersSaved(h *head) bool {
 func (w *World) saveNow(ctx context.Context) error {
 	s := &w.saver
 	s.wait()
-	s.tick = w.at().tick
+	s.tick, s.held = w.at().tick, false
 	if err := w.copyInto(ctx, &s.image); err != nil {
 		w.noteUnsaved(err)
 		return err
