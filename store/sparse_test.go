@@ -332,3 +332,53 @@ func TestAClosedStoreHasNoOptionalData(t *testing.T) {
 		t.Errorf("%v, %d", err, tag.Len())
 	}
 }
+
+// A Links function that panics leaves all as it was, and the next flush does the whole
+// batch.
+func TestAPanicOfLinksOfOptionalDataChangesNothing(t *testing.T) {
+	bothKinds(t, func(t *testing.T, stable bool) {
+		s := newStore(t, store.Options{})
+		table := registerKind(t, s, store.TableOptions[item]{Shards: 3}, stable)
+		fails := false
+		trails := addSparse(t, table, store.ColumnOptions[trace]{Clone: cloneTrace, Links: func(v *trace, visit func(*store.ID)) {
+			if fails {
+				panic("no links")
+			}
+			v.links(visit)
+		}})
+		hs := make([]store.Handle[item], 30)
+		q := queues(t, s, 1)[0]
+		for i := range hs {
+			hs[i] = table.Emplace(q, item{})
+			trails.Set(q, hs[i], trace{Points: []uint32{uint32(i)}})
+		}
+		flush(t, s)
+		for i, h := range hs {
+			hs[i] = resolve[item](t, table, h)
+		}
+		sum, qs := digest(t, s), queues(t, s, 2)
+		table.Erase(qs[0], hs[0])
+		trails.Unset(qs[0], hs[1])
+		made := table.Emplace(qs[0], item{})
+		for _, h := range []store.Handle[item]{made, hs[2]} {
+			trails.Set(qs[1], h, trace{Near: []store.Handle[item]{made}})
+		}
+		fails = true
+		var panicked *store.PanicError
+		if _, err := s.Flush(t.Context()); !errors.As(err, &panicked) || digest(t, s) != sum {
+			t.Errorf("%v, or the state is another one", err)
+		}
+		fails = false
+		if got, want := fmt.Sprint(flush(t, s).Columns[0].Counts), "1 erased 2 put"; got != want {
+			t.Errorf("%v, want %v", got, want)
+		}
+		for _, h := range []store.Handle[item]{resolve[item](t, table, made), hs[2]} {
+			if v, ok := trails.Get(h); !ok || v.Near[0] != resolve[item](t, table, made) {
+				t.Errorf("%v has %v", h, v)
+			}
+		}
+		if err := s.Verify(t.Context()); err != nil || trails.Len() != len(hs)-1 {
+			t.Errorf("%d have one; %v", trails.Len(), err)
+		}
+	})
+}

@@ -1,7 +1,9 @@
 package store_test
 
 import (
+	"bytes"
 	"context"
+	"errors"
 	"testing"
 
 	"handloom/store"
@@ -75,6 +77,59 @@ func TestMapsThatAreGivenOutAgainAreSweptOnce(t *testing.T) {
 	})
 }
 
+// A Write that has the maps may go back, begin anew, or end in a panic.
+func TestStatesAreReplacedWhileMapsAreGivenOut(t *testing.T) {
+	bothKinds(t, func(t *testing.T, isStable bool) {
+		f := newLender(t, isStable)
+		var c store.Checkpoint
+		var image bytes.Buffer
+		if err := errors.Join(f.Checkpoint(t.Context(), &c), f.Snapshot(t.Context(), &image)); err != nil {
+			t.Fatal(err)
+		}
+		sum := digest(t, f.Store)
+		for way, back := range map[string]func(ctx context.Context) error{
+			"Rollback": func(ctx context.Context) error { return f.Rollback(ctx, &c) },
+			"Load":     func(ctx context.Context) error { return f.Load(ctx, bytes.NewReader(image.Bytes())) },
+		} {
+			f.write(func(ctx context.Context, w *store.Writer) {
+				f.lend(w)(f.hs[0])
+				f.items.Remove(w, f.hs[1])
+				if err := back(ctx); err != nil || f.shield.Len() != len(f.hs) {
+					t.Errorf("%s: %d have one; %v", way, f.shield.Len(), err)
+				}
+			})
+			if digest(t, f.Store) != sum {
+				t.Errorf("%s: the state is another one", way)
+			}
+		}
+		f.write(func(_ context.Context, w *store.Writer) {
+			f.reset(w)
+			for range len(f.hs) {
+				if h, err := f.items.Insert(w, item{}); err != nil || f.shield.Has(h) {
+					t.Errorf("behind Reset %v has one; %v", h, err)
+				}
+			}
+		})
+		if n := f.shield.Len(); n != 0 {
+			t.Errorf("behind Reset %d have one", n)
+		}
+	})
+}
+
+func TestAPanicEndsTheLendingOfMaps(t *testing.T) {
+	f := newLender(t, false)
+	func() {
+		defer func() { _ = recover() }()
+		_ = f.Write(t.Context(), func(_ context.Context, w *store.Writer) error {
+			f.lend(w)(f.hs[3])
+			panic("no more")
+		})
+	}()
+	if err := f.Verify(t.Context()); err != nil || f.Lent() != 0 || f.shield.Len() != len(f.hs)-1 {
+		t.Errorf("%d tables are lent, %d have one; %v", f.Lent(), f.shield.Len(), err)
+	}
+}
+
 // lender is a table of ten items that all have a shield.
 type lender struct {
 	*store.Store
@@ -121,4 +176,13 @@ func (f *lender) lend(w *store.Writer) (erase func(h store.Handle[item]) bool) {
 		return store.StableMaps(s.StableTable, w)[0].Erase
 	}
 	return store.Maps(f.items.(packed[item]).Table, w)[0].Erase
+}
+
+// reset has a map forget everything, behind the back of the store.
+func (f *lender) reset(w *store.Writer) {
+	if s, ok := f.items.(stable[item]); ok {
+		store.StableMaps(s.StableTable, w)[0].Reset()
+		return
+	}
+	store.Maps(f.items.(packed[item]).Table, w)[0].Reset()
 }
