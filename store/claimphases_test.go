@@ -14,7 +14,7 @@ import (
 var lookers = strings.Fields("Read Reduce ReduceStable Digest Verify Snapshot ReadCheckpoint Shuffle Stats Flushed Epoch Timings")
 
 // withoutContext are the calls that no context tells the driver's from others'.
-var withoutContext = strings.Fields("Inbox Queues Discard Register RegisterStable AddColumn")
+var withoutContext = strings.Fields("Inbox Queues Discard Register RegisterStable AddColumn AddSparse")
 
 func claim(t tb, s *store.Store) *store.Claim {
 	t.Helper()

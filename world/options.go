@@ -32,8 +32,8 @@ type Options struct {
 	// that it plays again, before there is a World to ask.
 	Applied func(ctx context.Context, o Outcome)
 
-	InputBytes    int // of calls in one tick, at most, or one that is longer; what is more waits for the next. 0: 1 MiB
-	DigestTicks   int // after which every shard has been compared; 0: 60
+	InputBytes  int // of calls in one tick, at most, or one that is longer; what is more waits for the next. 0: 1 MiB
+	DigestTicks int // after which every shard has been compared; 0: 60
 
 	// SnapshotTicks are from one snapshot to the next, or down to a quarter of that on a
 	// log that several worlds share. There followers save, which costs the owner no

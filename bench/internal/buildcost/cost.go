@@ -57,7 +57,7 @@ func (p Program) with(ctx context.Context, f func(b *builder) error) (err error)
 		return err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(b.dir)) }()
-	root, err := exec.CommandContext(ctx, "go", "list", "-m", "-f", "{{.Dir}}").Output()
+	root, err := exec.CommandContext(ctx, "go", "list", "-m", "-f", "{{.Dir}}", "handloom").Output()
 	if err != nil {
 		return fmt.Errorf("go list -m: %w", err)
 	}
