@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
@@ -16,7 +17,8 @@ const (
 	pullBytes    = 8 << 20
 	pullMessages = 512
 
-	idleTime = 5 * time.Second // of a consumer that nobody reads from any more
+	idleTime  = 5 * time.Second // of a consumer that nobody reads from any more
+	quietTime = time.Second     // until the leader is asked whether a consumer keeps something back
 )
 
 // A feed is a consumer and what it sends.
@@ -26,10 +28,17 @@ type feed struct {
 	heard    time.Time // when it sent the last one
 }
 
-// next waits for the next message.
+var errQuiet = errors.New("it has sent nothing for a while")
+
+// next waits for the next message, for quietTime.
 func (f *feed) next(ctx context.Context) (seq uint64, b []byte, err error) {
-	msg, err := f.messages.Next(jetstream.NextContext(ctx))
+	wait, cancel := context.WithTimeout(ctx, quietTime)
+	defer cancel()
+	msg, err := f.messages.Next(jetstream.NextContext(wait))
 	if err != nil {
+		if wait.Err() != nil && ctx.Err() == nil {
+			err = errQuiet
+		}
 		return 0, nil, err
 	}
 	meta, err := msg.Metadata()

@@ -173,6 +173,12 @@ func (r *reader) consume(ctx context.Context) error {
 func (r *reader) drain(ctx context.Context, f *feed) error {
 	for {
 		seq, b, err := f.next(ctx)
+		if err == errQuiet {
+			if err := r.heldBack(ctx); err != nil {
+				return err
+			}
+			continue
+		}
 		if err != nil {
 			return fmt.Errorf("cluster: consumer: %w", err)
 		}
@@ -190,6 +196,17 @@ func (r *reader) drain(ctx context.Context, f *feed) error {
 			return err
 		}
 	}
+}
+
+// heldBack fails if the leader has the next message, or does not answer. A consumer sends
+// what its server has of the stream, and one that hangs behind the others, or has a part of
+// it no more, says that it lives and sends nothing.
+func (r *reader) heldBack(ctx context.Context) error {
+	_, end, err := r.log.ends(ctx)
+	if err == nil && end.seq >= r.seq {
+		err = fmt.Errorf("cluster: consumer: it sends no message %d, and the last is %d", r.seq, end.seq)
+	}
+	return err
 }
 
 // take takes the next message, and gives on the record that ends with it.

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -84,13 +85,15 @@ func TestAHandoffIsLeftOpen(t *testing.T) {
 func TestAHandoffOfALargeStateIsNotTakenBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		j := openJournal(t, filepath.Join(t.TempDir(), "log"))
-		l := &faulty{Log: j}
-		r := run(t, newGame(t, alone), l)
+		var large atomic.Bool
+		r := run(t, newGame(t, alone), &faulty{Log: j, save: func(ctx context.Context, at uint64, write func(w io.Writer) error) error {
+			if large.Load() {
+				time.Sleep(time.Minute)
+			}
+			return j.Save(ctx, at, write)
+		}})
 		time.Sleep(time.Second)
-		l.save = func(ctx context.Context, at uint64, write func(w io.Writer) error) error {
-			time.Sleep(time.Minute)
-			return l.Log.Save(ctx, at, write)
-		}
+		large.Store(true)
 		if err := r.Handoff(t.Context(), "second"); err != nil {
 			t.Fatal(err)
 		}
