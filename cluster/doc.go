@@ -38,7 +38,7 @@
 //   - C3: Read gives every record once, in order, each under its sum and behind the one
 //     before it. A lost connection, a lost leader and a server that starts again are
 //     waited for.
-//   - C4: nothing but Trim removes a message, and Trim only what two snapshots cover that
+//   - C4: nothing but Trim and Reseed removes a message, and Trim only what two snapshots cover that
 //     were read back.
 //
 // # Settings

@@ -41,7 +41,8 @@ type Log interface {
 	// Saved returns the positions of the snapshots, newest first.
 	Saved(ctx context.Context) (at []uint64, err error)
 
-	// Load opens a snapshot.
+	// Load opens a snapshot. An error that is [io/fs.ErrNotExist] says that it was
+	// given up.
 	Load(ctx context.Context, at uint64) (io.ReadCloser, error)
 
 	// Trim lets the log forget records at or before through.

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"slices"
 	"sync"
 	"time"
@@ -35,7 +36,7 @@ type memoryImage struct {
 var (
 	errNotLast   = errors.New("world: the record does not follow the last one")
 	errNotKept   = errors.New("world: the records are trimmed")
-	errNotSaved  = errors.New("world: there is no snapshot of this record")
+	errNotSaved  = fmt.Errorf("world: there is no snapshot of this record: %w", fs.ErrNotExist)
 	errNotEnough = errors.New("world: two snapshots must be kept at or behind it")
 )
 

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"hash/crc32"
 	"io"
+	"io/fs"
+	"slices"
 
 	"handloom/internal/wire"
 	"handloom/store"
@@ -102,19 +104,35 @@ func (h *head) decodeTrailer(b []byte) error {
 // is an error.
 func (w *World) load(ctx context.Context, serves func(h head) bool) (found bool, err error) {
 	ctx = w.claim.Context(ctx)
-	saved, err := w.log.Saved(ctx)
-	if err != nil {
-		return false, fmt.Errorf("world: %w", err)
+	for {
+		saved, err := w.log.Saved(ctx)
+		if err != nil {
+			return false, fmt.Errorf("world: %w", err)
+		}
+		found, gone, err := w.loadOneOf(ctx, saved, serves)
+		if found || err != nil || !gone {
+			return found, err
+		}
+		// Others have saved newer ones meanwhile, and removed those.
+		if now, err := w.log.Saved(ctx); err != nil || slices.Equal(now, saved) {
+			return false, err
+		}
 	}
+}
+
+// loadOneOf is load with the positions of the snapshots. It reports as well whether one
+// was not there any more.
+func (w *World) loadOneOf(ctx context.Context, saved []uint64, serves func(h head) bool) (found, gone bool, err error) {
 	for _, at := range saved {
 		var i image
 		if err := w.readSnapshot(ctx, at, &i); err != nil {
 			if ctx.Err() != nil {
-				return false, context.Cause(ctx)
+				return false, gone, context.Cause(ctx)
 			}
 			if errors.Is(err, store.ErrSchema) {
-				return false, fmt.Errorf("world: snapshot of record %d: %w: %w", at, ErrProgram, err)
+				return false, gone, fmt.Errorf("world: snapshot of record %d: %w: %w", at, ErrProgram, err)
 			}
+			gone = gone || errors.Is(err, fs.ErrNotExist)
 			w.notePassed(at, err)
 			continue
 		}
@@ -123,17 +141,17 @@ func (w *World) load(ctx context.Context, serves func(h head) bool) (found bool,
 			continue
 		}
 		if h.at > 0 && h.epoch.program != w.o.Program && (!h.handed || h.to != w.o.Program) {
-			return false, fmt.Errorf("world: snapshot of record %d: %w: %q, and this is %q", at, ErrProgram, h.epoch.program, w.o.Program)
+			return false, gone, fmt.Errorf("world: snapshot of record %d: %w: %q, and this is %q", at, ErrProgram, h.epoch.program, w.o.Program)
 		}
 		if err := w.store.Rollback(context.WithoutCancel(ctx), &i.state); err != nil {
-			return false, fmt.Errorf("world: snapshot of record %d: %w", at, err)
+			return false, gone, fmt.Errorf("world: snapshot of record %d: %w", at, err)
 		}
 		w.setHead(h)
 		w.saver.tick, w.saver.saved = h.tick, h.at
 		w.noteSaved(h.tick)
-		return true, nil
+		return true, gone, nil
 	}
-	return false, nil
+	return false, gone, nil
 }
 
 // readSnapshot reads the snapshot at this position.

@@ -59,3 +59,33 @@ func TestAFollowerThatIsFarBehindSkipsAhead(t *testing.T) {
 		mustClose(t, w)
 	})
 }
+
+// outdated is a log that once tells of a snapshot that was given up since.
+type outdated struct {
+	world.Log
+	told bool
+}
+
+func (o *outdated) Saved(ctx context.Context) ([]uint64, error) {
+	if !o.told {
+		o.told = true
+		return []uint64{1}, nil
+	}
+	return o.Log.Saved(ctx)
+}
+
+// Others save snapshots, and give up older ones, while a world looks for one.
+func TestSnapshotsThatAreGivenUpMeanwhileAreLookedForAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := world.Memory()
+		w := mustOpen(t, newGame(t, store.Options{}), l)
+		steps(t, w, 20)
+		mustClose(t, w)
+		o := &outdated{Log: l}
+		v := mustOpen(t, newGame(t, store.Options{}), o)
+		if s := v.Status(); s.Tick != 20 || !o.told {
+			t.Errorf("%v", s)
+		}
+		mustClose(t, v)
+	})
+}
