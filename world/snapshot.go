@@ -147,7 +147,7 @@ func (w *World) loadOneOf(ctx context.Context, saved []uint64, serves func(h hea
 			return false, gone, fmt.Errorf("world: snapshot of record %d: %w", at, err)
 		}
 		w.setHead(h)
-		w.saver.tick, w.saver.saved = h.tick, h.at
+		w.saver.loaded(&h)
 		w.noteSaved(h.tick)
 		return true, gone, nil
 	}
@@ -201,46 +201,61 @@ func (s *saver) wait() {
 	}
 }
 
+// loaded notes that the state is that of a snapshot now. What was being saved is older,
+// and what was kept back will not be compared any more.
+func (s *saver) loaded(h *head) {
+	s.wait()
+	s.tick, s.saved, s.held = h.tick, h.at, false
+}
+
 // saveIfDue copies the state if it is time for a snapshot, and has it saved while
-// ticks go on. On a log that others may own followers save, a little earlier, and the owner
-// if none has, for copying is a pause.
+// ticks go on.
 //
 // A follower keeps its copy back until the owner has told the digest of every shard behind
 // it: had it saved a state that is another one, whoever recovers would begin with that.
 func (w *World) saveIfDue(ctx context.Context, owner bool) {
 	s, h := &w.saver, w.at()
-	due, kept := s.tick+uint64(w.o.SnapshotTicks), uint64(0)
-	shared := w.log.Silence() > 0
-	if shared && !owner {
-		if kept = uint64(w.o.DigestTicks) + 1; kept > uint64(w.o.SnapshotTicks)/2 {
-			return // the owner is earlier
-		}
-		due -= uint64(w.o.SnapshotTicks) / 4
+	due, kept, never := w.saveDue(owner)
+	if never {
+		return
 	}
+	shared := w.log.Silence() > 0
 	if shared && h.tick+max(1, uint64(w.o.SnapshotTicks)/8) == due && !isOpen(s.asked) {
 		s.asked = begin(func() { w.askOthers() })
 	}
-	if s.busy() || h.tick+kept < due {
-		return
-	}
-	if s.held && h.tick >= s.image.head.tick+kept {
+	switch {
+	case s.busy() || h.tick+kept < due:
+	case s.held && h.tick < s.image.head.tick+kept: // not compared yet
+	case s.held:
 		s.held = false
 		if !w.othersSaved(&h) {
 			s.begin(w)
 		}
-		return
+	case shared && kept == 0 && w.othersSaved(&h):
+	default:
+		if err := w.copyInto(ctx, &s.image); err != nil {
+			s.tick = h.tick
+			w.noteUnsaved(err)
+			return
+		}
+		if s.held = kept > 0; !s.held {
+			s.begin(w)
+		}
 	}
-	if s.held || kept == 0 && shared && w.othersSaved(&h) {
-		return
+}
+
+// saveDue returns the tick that the next snapshot is due behind, and for how many ticks
+// its copy is kept back before that. On a log that others may own followers save, a little
+// earlier, and the owner if none has, for copying is a pause. A follower never does where
+// the owner would be earlier.
+func (w *World) saveDue(owner bool) (tick, kept uint64, never bool) {
+	every := uint64(w.o.SnapshotTicks)
+	tick = w.saver.tick + every
+	if owner || w.log.Silence() == 0 {
+		return tick, 0, false
 	}
-	if err := w.copyInto(ctx, &s.image); err != nil {
-		s.tick = h.tick
-		w.noteUnsaved(err)
-		return
-	}
-	if s.held = kept > 0; !s.held {
-		s.begin(w)
-	}
+	kept = uint64(w.o.DigestTicks) + 1
+	return tick - every/4, kept, kept > every/2
 }
 
 // begin has the image saved while ticks go on.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -88,4 +89,62 @@ func TestSnapshotsThatAreGivenUpMeanwhileAreLookedForAgain(t *testing.T) {
 		}
 		mustClose(t, v)
 	})
+}
+
+// A follower that skips ahead is done with the snapshots that it was about to save, or was
+// saving: they are older than the one that it goes on from.
+func TestAFollowerThatSkipsAheadSavesNothingOlder(t *testing.T) {
+	for follows := 9; follows < 18; follows++ { // the copy is made, kept back and saved in between
+		synctest.Test(t, func(t *testing.T) { skipsAheadBehind(t, follows) })
+	}
+}
+
+func skipsAheadBehind(t *testing.T, follows int) {
+	shared := world.Memory()
+	open := func(l world.Log) *world.World {
+		g := newGame(t, store.Options{})
+		o := g.options()
+		o.SnapshotTicks, o.DigestTicks = 20, 4
+		w, err := world.Open(t.Context(), g.Store, l, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return w
+	}
+	var saves []uint64 // positions
+	var mutex sync.Mutex
+	w := open(shared)
+	v := open(&faulty{Log: shared, save: func(ctx context.Context, at uint64, write func(w io.Writer) error) error {
+		mutex.Lock()
+		saves = append(saves, at)
+		mutex.Unlock()
+		time.Sleep(time.Second)
+		return shared.Save(ctx, at, write)
+	}})
+	for range follows {
+		steps(t, w, 1)
+		mustStep(t, v)
+	}
+	for range 100 {
+		steps(t, w, 1)
+		synctest.Wait()
+	}
+	mutex.Lock()
+	before := len(saves)
+	mutex.Unlock()
+	mustStep(t, v)
+	skipped := v.Status()
+	if skipped.Tick <= uint64(follows)+1 || skipped.SavedTick < skipped.Tick-1 {
+		t.Errorf("%d ticks followed: at tick %d, and knows of a snapshot of tick %d", follows, skipped.Tick, skipped.SavedTick)
+	}
+	for v.Status().Tick < w.Status().Tick {
+		mustStep(t, v)
+	}
+	mustClose(t, v)
+	for _, at := range saves[before:] {
+		if at < skipped.SavedTick {
+			t.Errorf("%d ticks followed: behind the snapshot of tick %d it saves that of record %d", follows, skipped.SavedTick, at)
+		}
+	}
+	mustClose(t, w)
 }
