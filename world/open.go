@@ -21,7 +21,8 @@ import (
 // Until Close the store is the World's: Read is for all, but Inbox, Submit, Flush,
 // Write and what else changes it are [store.ErrPhase].
 //
-// It fails with what Run fails with, with [store.ErrSnapshot] for a table that cannot
+// A log that others may own, and that does not answer, is asked again for 30 s, which is
+// longer than elections take. Open fails with what Run fails with, with [store.ErrSnapshot] for a table that cannot
 // be saved, naming the field, and with [store.ErrCheckpoint] for one that cannot be
 // copied. The state of the store is undefined then.
 func Open(ctx context.Context, s *store.Store, l Log, o Options) (*World, error) {
@@ -85,7 +86,7 @@ func (w *World) recover(ctx context.Context, upTo uint64) error {
 	if err != nil {
 		return err
 	}
-	tail, err := w.log.Tail(ctx)
+	tail, err := ask(ctx, w.log, w.log.Tail)
 	switch {
 	case err != nil:
 		return fmt.Errorf("world: %w", err)
@@ -102,11 +103,11 @@ func (w *World) recover(ctx context.Context, upTo uint64) error {
 
 // begin makes the first state and saves it, if the log is empty.
 func (w *World) begin(ctx context.Context) error {
-	tail, err := w.log.Tail(ctx)
+	tail, err := ask(ctx, w.log, w.log.Tail)
 	if err != nil {
 		return fmt.Errorf("world: %w", err)
 	}
-	saved, err := w.log.Saved(ctx)
+	saved, err := ask(ctx, w.log, w.log.Saved)
 	if err != nil {
 		return fmt.Errorf("world: %w", err)
 	}

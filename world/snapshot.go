@@ -105,7 +105,7 @@ func (h *head) decodeTrailer(b []byte) error {
 func (w *World) load(ctx context.Context, serves func(h head) bool) (found bool, err error) {
 	ctx = w.claim.Context(ctx)
 	for {
-		saved, err := w.log.Saved(ctx)
+		saved, err := ask(ctx, w.log, w.log.Saved)
 		if err != nil {
 			return false, fmt.Errorf("world: %w", err)
 		}
@@ -114,7 +114,7 @@ func (w *World) load(ctx context.Context, serves func(h head) bool) (found bool,
 			return found, err
 		}
 		// Others have saved newer ones meanwhile, and removed those.
-		if now, err := w.log.Saved(ctx); err != nil || slices.Equal(now, saved) {
+		if now, err := ask(ctx, w.log, w.log.Saved); err != nil || slices.Equal(now, saved) {
 			return false, err
 		}
 	}
