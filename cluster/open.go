@@ -106,7 +106,7 @@ func connect(ctx context.Context, servers Servers, cell CellID, o Options) (*Log
 	return l, nil
 }
 
-func (l *Log) open(ctx context.Context) (err error) {
+func (l *Log) open(ctx context.Context) error {
 	if err := l.openStream(ctx); err != nil {
 		return err
 	}
@@ -116,6 +116,10 @@ func (l *Log) open(ctx context.Context) (err error) {
 	if err := l.trimOwn(ctx); err != nil {
 		return err
 	}
+	return l.openBlobs(ctx)
+}
+
+func (l *Log) openBlobs(ctx context.Context) (err error) {
 	if l.blobs = l.o.Snapshots; l.blobs == nil {
 		l.blobs, err = l.openObjects(ctx)
 	}

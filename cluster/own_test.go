@@ -170,6 +170,35 @@ func TestATrimmedJournalMakesAStream(t *testing.T) {
 	fill(t, l, 401)
 }
 
+// A stream that ends before a snapshot would be taken for damaged by every world.
+func TestAJournalThatSnapshotsAreAheadOfMakesNoStream(t *testing.T) {
+	c := startServers(t, 1, nil)
+	s := cluster.URLs(c.URLs(0))
+	o := alone(t)
+	owner := openLog(t, s, 1, o)
+	fill(t, owner, 20)
+	o.Journal = openJournal(t, filepath.Join(t.TempDir(), "j"))
+	follower := openLog(t, s, 1, o)
+	wantRecords(t, follower, 0, 20, record)
+	mustClose(t, follower)
+	fill(t, owner, 30)
+	saveText(t, owner, 30)
+	if err := operator(t, c).DeleteStream(t.Context(), cluster.CellID(1).Stream()); err != nil {
+		t.Fatal(err)
+	}
+	if err := cluster.Reseed(t.Context(), s, 1, o); err == nil || !strings.Contains(err.Error(), "snapshot of record 30") {
+		t.Errorf("Reseed from a journal of 20 records: %v", err)
+	}
+	names, err := o.Snapshots.List(t.Context())
+	for _, name := range names {
+		err = errors.Join(err, o.Snapshots.Delete(t.Context(), name))
+	}
+	if err := errors.Join(err, cluster.Reseed(t.Context(), s, 1, o)); err != nil {
+		t.Fatal(err)
+	}
+	wantRecords(t, openLog(t, s, 1, o), 0, 20, record)
+}
+
 // A journal whose disk is full keeps nobody from going on, and says so.
 func TestAJournalThatTakesNoMoreIsTold(t *testing.T) {
 	j := openJournal(t, filepath.Join(t.TempDir(), "j"))

@@ -12,7 +12,9 @@ import (
 // Reseed makes the stream of a cell anew from Options.Journal: for a person who was told
 // [ErrBehind] or [ErrOtherStream], has ended every node of the cell, and has found the journal
 // that goes furthest. The stream that is there is deleted. A stream that has all that the
-// journal has is left alone, which is an error.
+// journal has is left alone, which is an error, and so is a snapshot of a record that the
+// journal does not have: another journal goes further, or if that is lost, the snapshot has to
+// be taken away from where snapshots are kept, and with it what was behind the journal.
 //
 // It may be called again if it was interrupted. Journals of other nodes that go further, or
 // another way, are refused by Open from then on.
@@ -42,6 +44,9 @@ func (l *Log) reseed(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if err := l.noneNewer(ctx); err != nil {
+		return err
+	}
 	if l.stream, err = l.js.Stream(ctx, l.cell.Stream()); err == nil {
 		switch err := l.compare(ctx); {
 		case err == nil:
@@ -62,6 +67,23 @@ func (l *Log) reseed(ctx context.Context) error {
 		return err
 	}
 	return l.fill(ctx, from, place{at: first.number - 1, sum: first.before, seq: c.FirstSeq - 1})
+}
+
+// noneNewer fails if there is a snapshot that the records of the journal do not reach:
+// worlds would take the stream for damaged.
+func (l *Log) noneNewer(ctx context.Context) error {
+	if err := l.openBlobs(ctx); err != nil {
+		return err
+	}
+	images, _, err := l.images(ctx)
+	if err != nil {
+		return err
+	}
+	if last := l.own.last.at; len(images) > 0 && images[0].at > last {
+		return fmt.Errorf("the journal ends with record %d, and there is a snapshot of record %d, %s: "+
+			"use the journal that has it, or remove that snapshot if there is none", last, images[0].at, images[0].name)
+	}
+	return nil
 }
 
 // fill appends what the journal has behind a position.
