@@ -12,7 +12,8 @@ What to measure:
   -list             prints the names of all cases, or of those of -run
   -n LIST           other numbers of items: 1000,100000
   -cpu LIST         workers of the cases that scale (default 1,2,4 .. GOMAXPROCS)
-  -targets          measures what has been promised (bench/README.md, P1 to P38)
+  -targets          measures what has been promised (bench/README.md, P1 to P38),
+                    and M, what the machine does without Handloom
   -build            what item types cost who builds a program with tables of them:
                     builds generated programs of 1, 8 and 32 tables, with the go
                     command, in the module; minutes

@@ -93,6 +93,7 @@ var kinds = []struct {
 	{of(replays), nil, []int{32}, nil},
 	{family.collector, []int{1e6, 5e6}, []int{8}, func(_ Options, c *measure.Case) bool { return c.Impl != "syncmap" }},
 	{family.memory, []int{1e5, 1e6}, []int{8, 64}, only("memory")},
+	{of(idleMemory), []int{1e5}, []int{32}, none},
 	{family.comparisons, []int{1e5, 1e6}, []int{8, 64}, none},
 	{family.growth, []int{1e7}, []int{8}, none},
 	{overN, []int{1e3, 1e4, 1e5, 1e6, 1e7}, []int{8}, none},

@@ -20,8 +20,8 @@ var (
 	wide    = []place{{1e6, 64}}
 )
 
-// contract is P1 to P38. Cases are called op/impl, and /workers behind it where
-// there are several.
+// contract is P1 to P38, and behind them M, which is what the machine does without Handloom.
+// Cases are called op/impl, and /workers behind it where there are several.
 var contract = []clause{
 	{"P1", "InsertItems, warm: of the bulk loop by hand", usual, ratio("insertitems/handlemap", "insertitems/straight"), atMost(1.15)},
 	{"P2", "Insert, reserved: of straight Go", usual, ratio("insert/handlemap", "insert/straight"), atMost(1)},
@@ -39,7 +39,7 @@ var contract = []clause{
 	{"P8", "SortByKey: of slices.SortFunc on the raw slice", usual, ratio("sort/handlemap.SortByKey", "sort/slices.SortFunc"), atMost(0.2)},
 	{"P9", "Defragment after 0.1 % changes: of SortFunc's comparisons", usual, ratio("comparisons/handlemap.Defragment.1000", "comparisons/handlemap.SortFunc"), atMost(0.05)},
 	{"P9", "Defragment after 0.1 % changes: of SortFunc's time", usual, ratio("defragment/handlemap.Defragment.1000", "sort/handlemap.SortFunc"), atMost(0.3)},
-	{"P10", "recording Emplace of 32 B: ns", []place{{1e5, 32}}, of("record.emplace/table"), atMost(2.5)},
+	{"P10", "recording Emplace of 32 B: of a bare append", []place{{1e5, 32}}, ratio("record.emplace/table", "record.emplace/append"), atMost(2)},
 	{"P10", "recording Emplace of 32 B: allocations", []place{{1e5, 32}}, of("record.emplace.allocs/table"), atMost(0)},
 	{"P10", "recording Erase: ns", []place{{1e5, 32}}, of("record.erase/table"), atMost(2.5)},
 	{"P10", "recording Erase: allocations", []place{{1e5, 32}}, of("record.erase.allocs/table"), atMost(0)},
@@ -86,6 +86,7 @@ var contract = []clause{
 	{"P28", "stable map, InsertItems: of the packed map's", usual, ratio("insertitems/slotmap", "insertitems/handlemap"), atMost(2)},
 	{"P28", "stable map, Clear: of the packed map's", usual, ratio("clear/slotmap", "clear/handlemap"), atMost(2)},
 	{"P29", "stable map, full, Digest: of the packed map's", usual, ratio("digest/slotmap", "digest/handlemap"), atMost(1.5)},
+	{"P30", "bytes kept an item, 130 ticks without commands behind a put to each", []place{{1e5, 32}}, of("memoryidle/table"), atMost(2)},
 	{"P33", "two puts to a table of 64 shards and a flush: of one shard", []place{{2, 8}}, ratio("fewcommands/table.64shards", "fewcommands/table.1shard"), atMost(2)},
 	{"P34", "a table behind 4,000 others: of one of the first", []place{{64, 8}}, ratio("register/table.behind4000", "register/table"), atMost(1.5)},
 	{"P35", "flush of what one task recorded, 2 workers: of 1 worker", small, ratio("smallflush/table.1task/2", "smallflush/table.1task/1"), atMost(1.2)},
@@ -97,4 +98,11 @@ var contract = []clause{
 	{"P38", "frame with 1 % killed and look-ups, 2 workers: of a straight map on 1", []place{{1e6, 32}}, ratio("frame1/table/2", "frame1/straight/1"), noLimit},
 	{"P38", "frame with 10 %: the same", []place{{1e6, 32}}, ratio("frame10/table/2", "frame10/straight/1"), noLimit},
 	{"P38", "ten commands in 64 tables, 1 worker: of plain maps", []place{{10, 8}}, ratio("manytables/table/1", "manytables/map/1"), noLimit},
+	{"M", "loop over a raw slice: ns an item", usual, of("iterate/straight"), noLimit},
+	{"M", "copy of items and words by hand: ns an item", larger, of("checkpoint/copy"), noLimit},
+	{"M", "slot words cleared by hand: ns an item", usual, of("clear/words"), noLimit},
+	{"M", "bare append of 32 B: ns", []place{{1e5, 32}}, of("record.emplace/append"), noLimit},
+	{"M", "bare append of 8 B: ns", []place{{1e5, 32}}, of("record.erase/append"), noLimit},
+	{"M", "file of a snapshot's size, written and synced: ns an item", larger, of("savefile/disk"), noLimit},
+	{"M", "write and sync of 1 KiB: ns", []place{{0, 1 << 10}}, of("append/disk"), noLimit},
 }

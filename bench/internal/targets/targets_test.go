@@ -208,7 +208,7 @@ func TestTheReadmeStatesTheContract(t *testing.T) {
 	}
 	var lines []string
 	for line := range strings.Lines(string(readme)) {
-		if strings.HasPrefix(line, "| P") {
+		if strings.HasPrefix(line, "| P") || strings.HasPrefix(line, "| M |") {
 			lines = append(lines, line)
 		}
 	}

@@ -1,0 +1,47 @@
+package suite
+
+import (
+	"context"
+	"runtime"
+
+	"handloom/bench/internal/measure"
+	"handloom/store"
+)
+
+const idleTicks = 130
+
+// idleMemory is the case of the bytes per item that a store keeps, beyond what its tables
+// hold, when every item had a put and nothing has happened for idleTicks since.
+func idleMemory(s set[item32]) []measure.Case {
+	c := s.newCase("memoryidle", "table", func() *measure.Work {
+		return &measure.Work{Measure: func() float64 { return keptWhenIdle(s.n) }}
+	})
+	c.Unit = "B/item"
+	return []measure.Case{c}
+}
+
+func keptWhenIdle(n int) float64 {
+	before := heapInUse()
+	st := newStore(2)
+	t := must(store.Register(st, store.TableOptions[item32]{Shards: shards}))
+	ctx := context.Background()
+	check(st.Inbox(func(q store.Queue) error {
+		t.EmplaceItems(q, make([]item32, n), nil)
+		return nil
+	}))
+	must(st.Flush(ctx))
+	check(t.ForEach(ctx, func(_ context.Context, c store.Chunk[item32]) error {
+		for i := range c.Items {
+			t.Put(c.Queue, c.Handle(i), item32{v: 1})
+		}
+		return nil
+	}))
+	must(st.Flush(ctx))
+	for range idleTicks {
+		check(st.Each(ctx, shards, func(context.Context, int, store.Queue) error { return nil }))
+		must(st.Flush(ctx))
+	}
+	kept := heapInUse() - before - st.Stats().Tables[0].Bytes
+	runtime.KeepAlive(t)
+	return float64(kept) / float64(n)
+}
