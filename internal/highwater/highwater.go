@@ -43,9 +43,10 @@ func (m *Mark) Recent() int { return int(max(m.now, m.before)) }
 func (m *Mark) Begins() bool { return m.uses == 0 }
 
 // Trim empties an array, and gives up its memory when recent uses needed much
-// less. It does not zero what the array holds.
+// less. It does not zero what the array holds. What is kept anyway is not even
+// noted, so that it costs a compare (op=manytables).
 func Trim[E any](m *Mark, s []E) []E {
-	if cap(s) > m.Note(len(s), fewOf[E]()) {
+	if cap(s) > fewOf[E]() && cap(s) > m.Note(len(s), 0) {
 		return nil
 	}
 	return s[:0]
@@ -62,7 +63,7 @@ func fewOf[E any]() int {
 // Room returns an array of n elements, whose values are any, in the memory of s
 // unless that is too small, or much larger than recent uses needed.
 func Room[E any](m *Mark, s []E, n int) []E {
-	if keep := m.Note(n, fewOf[E]()); cap(s) < n || cap(s) > keep {
+	if few := fewOf[E](); max(cap(s), n) > few && cap(s) > m.Note(n, few) || cap(s) < n {
 		return make([]E, n)
 	}
 	return s[:n]

@@ -24,7 +24,7 @@ type Batch struct {
 	order []*Pass // of this batch, in key order
 	pool  passPool
 	open  int   // passes that have not ended
-	ended tally // of those that have
+	ended tally // of those that have, where limits count it
 	inbox inbox
 	input input // of a tick
 
@@ -100,14 +100,11 @@ func (b *Batch) Started() bool {
 	return len(b.order) > 0 || len(b.inbox.sealed) > 0 || b.input.waits
 }
 
-// Pending returns what the batch holds. It takes O(queues) time for passes that
-// have not ended.
-func (b *Batch) Pending() Load {
-	sum := b.ended.load()
-	for i := 0; i < len(b.order) && b.open > 0; i++ {
-		if b.order[i].open {
-			sum.Add(b.order[i].load())
-		}
+// Pending returns what the batch holds. It takes O(queues) time, and O(1) for each table
+// that one of them recorded for.
+func (b *Batch) Pending() (sum Load) {
+	for _, p := range b.order {
+		sum.Add(p.load())
 	}
 	sum.Add(b.inbox.pending())
 	sum.Add(b.input.load())
@@ -121,6 +118,13 @@ func (b *Batch) Sealed() Load {
 		sum.Add(buf.load())
 	}
 	return sum
+}
+
+// count adds what a pass holds that has ended to what the limits of the batch are for.
+func (b *Batch) count(p *Pass) {
+	if b.limits.ofBatch() {
+		b.ended.add(p.load())
+	}
 }
 
 // Check returns the error of the lowest queue, by key, that was given more than

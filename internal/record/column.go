@@ -20,14 +20,13 @@ type Column struct {
 	spare    []Puts      // by shard: kept from use to use
 	put      Shards      // that have puts of this use
 	recent   Shards      // that had some since idle arrays were given up
+	most     int         // segments of a use since then
 	uses     int         // since then
 	shards   uint16      // of the table
 	key      Key         // of the queue, once gathered
 	typ      *items.Type // of the values
 	staged   bool        // pointers to creates were given out: arrays do not move until reset
 	first    int         // segments of the table before them, once gathered
-
-	segmentsPeak highwater.Mark
 }
 
 type segment struct {
@@ -58,32 +57,31 @@ func (c *Column) reset() {
 		s := &c.segments[i]
 		s.values = emptied(c.typ, s.values, &s.peak)
 	}
-	c.segmentsPeak.Note(c.used, 1)
-	if recent := c.segmentsPeak.Recent(); c.segmentsPeak.Begins() && len(c.segments) > recent {
-		clear(c.segments[recent:])
-		c.segments = c.segments[:recent]
-	}
+	c.most = max(c.most, c.used)
 	c.current, c.used, c.staged = items.Slice{}, 0, false
-	c.resetPuts()
-}
-
-// resetPuts puts the arrays of this use aside, and gives up, now and then, those of
-// shards that had no puts in this queue since the last time.
-func (c *Column) resetPuts() {
-	for shard := range c.put.All {
+	for shard := range c.put.All { // the arrays of this use are put aside
 		p := &c.puts[shard]
 		p.reset(c.typ)
 		c.spare[shard], *p = *p, Puts{}
 	}
 	c.recent |= c.put
 	c.put = 0
-	if c.uses++; c.uses < highwater.Period {
-		return
+	if c.uses++; c.uses == highwater.Period {
+		c.giveUpIdle()
+	}
+}
+
+// giveUpIdle gives up, now and then, segments that no batch needed since the last time,
+// and the arrays of shards that had no puts in this queue.
+func (c *Column) giveUpIdle() {
+	if len(c.segments) > c.most {
+		clear(c.segments[c.most:])
+		c.segments = c.segments[:c.most]
 	}
 	for shard := range (AllShards(len(c.spare)) &^ c.recent).All {
 		c.spare[shard] = Puts{}
 	}
-	c.recent, c.uses = 0, 0
+	c.recent, c.most, c.uses = 0, 0, 0
 }
 
 // putsTo returns where the puts of this use to a shard go, which it takes up with the
@@ -107,7 +105,7 @@ func emptied(t *items.Type, values items.Slice, peak *highwater.Mark) items.Slic
 	if t.Pointers {
 		t.Clear(values)
 	}
-	if values.Cap() > peak.Note(values.Len(), highwater.Few(t.Size)) {
+	if values.Cap() > highwater.Few(t.Size) && values.Cap() > peak.Note(values.Len(), 0) {
 		return items.Slice{}
 	}
 	return values.Resize(0)

@@ -63,6 +63,7 @@ const (
 
 // run is a segment in its place among the creates of the table.
 type run struct {
+	number    uint64
 	values    items.Slice // empty once released
 	creates   int         // len(values)
 	first     int         // creation number of values[0]
@@ -165,18 +166,17 @@ func (c *Commands) All() int { return c.all }
 func (c *Commands) number(r *Recorder) {
 	c.recorder, c.cancelled = r, 0
 	c.order = c.order[:0]
-	creates, segments := 0, 0
-	for _, col := range c.Columns {
-		segments += col.used
-	}
-	c.places.reset(segments)
+	creates := 0
 	for _, col := range c.Columns {
 		col.first = len(c.order)
-		for _, s := range col.segments[:col.used] {
-			c.places.add(s.number, len(c.order))
-			c.order = append(c.order, run{values: s.values, creates: s.values.Len(), first: creates})
+		for i := range col.segments[:col.used] {
+			s := &col.segments[i]
+			c.order = append(c.order, run{number: s.number, values: s.values, creates: s.values.Len(), first: creates})
 			creates += s.values.Len()
 		}
+	}
+	if len(c.order) > fewSegments {
+		c.places.fill(c.order)
 	}
 	c.created = highwater.Room(&c.peaks.created, c.created, creates)
 	c.marks = highwater.Room(&c.peaks.marks, c.marks, creates)
@@ -194,7 +194,7 @@ func (c *Commands) locate(id handle.ID) (*run, int, bool) {
 		return nil, 0, false
 	}
 	number, offset := split(id)
-	at := c.places.find(number)
+	at := c.find(number)
 	if at < 0 { // of another batch, or of a pass that was dropped, or not sealed
 		return nil, 0, false
 	}
@@ -202,9 +202,26 @@ func (c *Commands) locate(id handle.ID) (*run, int, bool) {
 	return s, s.first + offset, offset < s.creates
 }
 
+// fewSegments are looked through one by one: that is faster than to fill places, and
+// most tables have no more in a small tick (op=replay).
+const fewSegments = 8
+
+// find returns the position in order of the segment of a number, or -1.
+func (c *Commands) find(number uint64) int {
+	if len(c.order) > fewSegments {
+		return c.places.find(number)
+	}
+	for i := range c.order {
+		if c.order[i].number == number {
+			return i
+		}
+	}
+	return -1
+}
+
 // createdIn returns the handles that the creates of a segment of the batch got.
 func (c *Commands) createdIn(segment uint64) []handle.ID {
-	s := &c.order[c.places.find(segment)]
+	s := &c.order[c.find(segment)]
 	return c.created[s.first : s.first+s.creates]
 }
 
@@ -354,7 +371,9 @@ func (c *Commands) release() {
 // Forget drops those as well: nothing resolves until the next
 // [Batch.Gather].
 func (c *Commands) Forget() {
-	c.release()
+	if c.begun {
+		c.release()
+	}
 	c.recorder = nil
 	c.created, c.marks = highwater.Trim(&c.peaks.created, c.created), highwater.Trim(&c.peaks.marks, c.marks)
 	c.order = highwater.Trim(&c.peaks.order, c.order)

@@ -22,6 +22,7 @@ type inbox struct {
 	free        []*buffer
 	held        Load // of sealed and arrived
 	idle        int  // free buffers that no call took since the period began
+	flushes     int  // since then; changed by who flushes alone
 	peak        highwater.Mark
 	arrivedPeak highwater.Mark // of arrived
 }
@@ -140,11 +141,6 @@ func (x *inbox) recycle(buf *buffer) {
 func (x *inbox) rest() {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	x.restIdle()
-}
-
-// restIdle is called under the lock.
-func (x *inbox) restIdle() {
 	if x.idle > 0 { // buffers are taken from the end
 		x.free = slices.Clone(x.free[x.idle:])
 	}
@@ -175,8 +171,18 @@ func (x *inbox) seal() {
 	x.arrived = highwater.Trim(&x.arrivedPeak, x.arrived)
 }
 
-// finish drops the sealed calls.
+// finish drops the sealed calls, and gives up idle buffers now and then.
 func (x *inbox) finish() {
+	if len(x.sealed) > 0 {
+		x.drop()
+	}
+	if x.flushes++; x.flushes == highwater.Period {
+		x.flushes = 0
+		x.rest()
+	}
+}
+
+func (x *inbox) drop() {
 	var held Load
 	for _, buf := range x.sealed { // nobody need wait for the lock meanwhile
 		held.Add(buf.load())
@@ -192,7 +198,4 @@ func (x *inbox) finish() {
 	}
 	x.waiting.Add(-int64(len(x.sealed)))
 	x.sealed = highwater.Trim(&x.peak, x.sealed)
-	if x.peak.Begins() {
-		x.restIdle()
-	}
 }

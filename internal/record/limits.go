@@ -77,6 +77,9 @@ func (l Limits) ofQueue() string {
 	return fmt.Sprintf("%d commands or %d bytes", l.QueueCommands, l.QueueBytes)
 }
 
+// ofBatch reports whether the limits bound what a batch holds.
+func (l Limits) ofBatch() bool { return l.BatchCommands > 0 || l.BatchBytes > 0 }
+
 // admit returns an error when a batch of the given load is at its limit.
 func (l Limits) admit(load Load) error {
 	if load.Fill(l.BatchCommands, l.BatchBytes) < 1 {

@@ -18,7 +18,6 @@ type Pass struct {
 	tasks   int      // buffers in use
 	open    bool
 	joined  bool // what it holds counts for the batch
-	held    Load // once ended
 	peak    highwater.Mark
 }
 
@@ -26,7 +25,7 @@ func (p *Pass) begin(b *Batch, n, number int) {
 	if n > len(p.buffers) {
 		p.buffers = append(p.buffers, make([]buffer, n-len(p.buffers))...)
 	}
-	p.batch, p.tasks, p.open, p.joined, p.held = b, n, true, false, Load{}
+	p.batch, p.tasks, p.open, p.joined = b, n, true, false
 	for task := range p.buffers[:n] {
 		p.buffers[task].begin(b, b.serial, number, task)
 	}
@@ -49,10 +48,9 @@ func (p *Pass) End(failed bool) error {
 		}
 		p.buffers[task].close()
 	}
-	p.held = p.load()
 	if p.joined {
 		p.batch.open--
-		p.batch.ended.add(p.held)
+		p.batch.count(p)
 	}
 	return err
 }

@@ -18,10 +18,13 @@ type places struct {
 
 const positionBits = 64 - (typeShift - offsetBits) // what the number leaves: a billion segments
 
-// reset empties the table and makes room for n segments.
-func (p *places) reset(n int) {
-	p.at = highwater.Room(&p.peak, p.at, 1<<bits.Len(uint(2*max(n, 1)-1)))
+// fill makes the table one of some segments, in their order.
+func (p *places) fill(order []run) {
+	p.at = highwater.Room(&p.peak, p.at, 1<<bits.Len(uint(2*max(len(order), 1)-1)))
 	clear(p.at)
+	for i := range order {
+		p.add(order[i].number, i)
+	}
 }
 
 // add notes that the segment of a number is the one at a position.
@@ -47,5 +50,5 @@ func (p *places) find(number uint64) int {
 	}
 }
 
-// forget empties the table; reset comes before its next use.
+// forget empties the table; fill comes before its next use.
 func (p *places) forget() { p.at = highwater.Trim(&p.peak, p.at) }

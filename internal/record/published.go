@@ -11,7 +11,7 @@ import (
 // provisional handles resolve, until the next frame has flushed something.
 type published struct {
 	flushes []*Commands
-	spare   []*Commands // those of frames before, to be used again: the oldest first
+	spare   []*Commands // those of frames before, to be used again
 	peak    highwater.Mark
 }
 
@@ -32,26 +32,28 @@ func (r *Recorder) Publish(first bool) {
 
 // unused returns commands to gather the next batch in.
 func (p *published) unused() *Commands {
-	if len(p.spare) == 0 {
+	last := len(p.spare) - 1
+	if last < 0 {
 		return new(Commands)
 	}
-	c := p.spare[0]
-	p.spare = slices.Delete(p.spare, 0, 1)
+	c := p.spare[last]
+	p.spare[last], p.spare = nil, p.spare[:last]
 	return c
 }
 
 // forget drops what was published. It keeps the memory for as many flushes as recent
 // frames had.
 func (p *published) forget() {
-	keep := p.peak.Note(len(p.flushes), fewFlushes)
-	for _, c := range p.flushes {
+	for i, c := range p.flushes {
 		c.Forget()
+		p.spare = append(p.spare, c)
+		p.flushes[i] = nil
 	}
-	p.spare = append(p.spare, p.flushes...)
-	if len(p.spare) > keep {
-		p.spare = slices.Delete(p.spare, keep, len(p.spare))
+	if len(p.spare) > fewFlushes {
+		if keep := p.peak.Note(len(p.flushes), fewFlushes); len(p.spare) > keep {
+			p.spare = slices.Delete(p.spare, keep, len(p.spare))
+		}
 	}
-	clear(p.flushes)
 	p.flushes = p.flushes[:0]
 }
 

@@ -14,6 +14,7 @@ import (
 type Recorder struct {
 	router
 	ordinal int
+	few     int         // creates in the first array of a segment: about a kilobyte
 	prefix  handle.ID   // the free bit and the table's first typeId, in their places within a handle
 	typ     *items.Type // of the table's items
 	links   links
@@ -33,6 +34,7 @@ func (r *Recorder) Init(b *Batch, first uint16, shards int, t *items.Type) {
 	ordinal, list := b.addTable(r, first, shards)
 	r.router = router{batch: b, list: list, first: first, shards: uint16(shards)}
 	r.ordinal, r.typ = ordinal, t
+	r.few = min(max(1, 1024/max(1, int(t.Size))), 64)
 	r.prefix = handle.FreeBit | handle.New(first, 0, 0)
 	r.Pending = new(Commands)
 }
@@ -257,10 +259,10 @@ func (r *Recorder) room(q Queue, c *Column) bool {
 		return false
 	}
 	room := c.current.Cap()
-	larger := min(max(room*2, r.smallest()), segmentItems)
+	larger := min(max(room*2, r.few), segmentItems)
 	switch {
 	case c.used == 0 || room == segmentItems:
-		larger = r.smallest() // of a segment that begins
+		larger = r.few // of a segment that begins
 	case !c.staged:
 		c.current = r.typ.Grown(c.current, larger).Resize(room)
 		q.buf.grew(larger-room, r.typ.Size)
@@ -287,7 +289,3 @@ func (c *Column) begin(number uint64, r *Recorder, n int) {
 		c.current = r.typ.Make(n).Resize(0)
 	}
 }
-
-// smallest is the number of creates in the first array of a segment: about a
-// kilobyte.
-func (r *Recorder) smallest() int { return min(max(1, 1024/max(1, int(r.typ.Size))), 64) }

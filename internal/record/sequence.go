@@ -42,7 +42,7 @@ func (b *Batch) Join(s *Sequence) {
 			p.buffers[task].pass = len(b.order)
 		}
 		p.joined = true
-		b.ended.add(p.held)
+		b.count(p)
 		b.order = append(b.order, p)
 		s.passes[i] = nil
 	}
@@ -56,7 +56,7 @@ func (s *Sequence) Lapsed() bool { return len(s.passes) > 0 && s.serial != s.bat
 // Load returns what the sequence holds that is not joined.
 func (s *Sequence) Load() (sum Load) {
 	for _, p := range s.passes {
-		sum.Add(p.held)
+		sum.Add(p.load())
 	}
 	return sum
 }
