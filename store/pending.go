@@ -12,8 +12,8 @@ type Pending struct {
 }
 
 // Pending returns what waits for a flush, calls of the inbox included. It is
-// called by the goroutine that flushes, outside of passes, and takes O(queues)
-// time only for those of [Store.Queues].
+// called by the goroutine that flushes, outside of passes, and takes O(1) time for each
+// queue, and for each table that one of them recorded for.
 func (s *Store) Pending() Pending {
 	load := s.batch.Pending()
 	return Pending{
