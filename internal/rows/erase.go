@@ -13,24 +13,29 @@ import (
 // amortized time. It swaps the row with the last one and pops that. The meta set is not asked
 // for the owner of the row, which at random rows would be one more wait for memory.
 //
-// It is kept typed and in one piece, and calls nothing but what ends the life of
-// the slot (op=erase).
+// It is kept typed and in one piece, and calls nothing but where a slot is depleted or
+// the ring of the freelist goes around: while it waits for one item, the processor is
+// as far ahead with the next ones as instructions are few (op=erase, op=churn).
 func Erase[T any](d *Dense, h handle.Of[T]) bool {
 	if d.busy != 0 || check.Full {
 		d.guard("Erase")
 	}
-	words, all := d.set.Words, (*[]T)(unsafe.Pointer(&d.items))
+	words := d.set.Words
 	i := uint64(h.ID) & sparse.IndexMask
-	if i >= uint64(len(words)) || (words[i]^h.ID)>>32 != 0 {
+	if i >= uint64(len(words)) {
 		return false
 	}
-	slot, row, last := sparse.Slot(i), int(uint32(words[i])), len(*all)-1
-	if row != last {
-		moved := d.meta[last]
-		(*all)[row] = (*all)[last]
-		d.meta[row] = moved
-		w := &words[moved]
-		*w = *w&sparse.UpperHalf | handle.ID(row)
+	w := words[i]
+	if (w^h.ID)>>32 != 0 {
+		return false
+	}
+	all, meta := (*[]T)(unsafe.Pointer(&d.items)), d.meta
+	row, last := int(uint32(w)), len(meta)-1
+	if row < last {
+		rows, moved := (*all)[:len(meta)], meta[last]
+		rows[row] = rows[last]
+		meta[row] = moved
+		words[moved] = words[moved]&sparse.UpperHalf | handle.ID(row)
 	}
 	if d.typ.Pointers {
 		var none T
@@ -38,7 +43,11 @@ func Erase[T any](d *Dense, h handle.Of[T]) bool {
 	}
 	*all = (*all)[:last]
 	d.meta = d.meta[:last]
-	words[i] = d.set.Retire(slot, words[i], len(words))
+	vacated, ok := sparse.TryRetire[Inline](&d.set.Freelist, sparse.Slot(i), w)
+	if !ok {
+		vacated = d.set.Retire(sparse.Slot(i), w, len(words))
+	}
+	words[i] = vacated
 	if d.followers != nil {
 		d.followers.erase(row, last)
 	}

@@ -12,48 +12,53 @@ import (
 
 // Insert adds v behind the last row and returns its handle, in O(1) amortized
 // time, or fails with [sparse.ErrFull], and then nothing has changed.
+//
+// It is kept in one piece, for calls to the sparse set would cost as much as all the
+// rest (op=insert, op=churn, op=refillrandom).
 func Insert[T any](d *Dense, v T) (handle.Of[T], error) {
 	all := (*[]T)(unsafe.Pointer(&d.items)) // As would cost a load, though it inlines
-	row, slot := len(d.meta), len(d.set.Words)
-	next := d.set.Next
-	if next == 0 || row >= cap(*all) || slot >= cap(d.set.Words) || d.busy != 0 {
-		return insertReused(d, v)
+	row := len(d.meta)
+	if row >= cap(*all) || d.busy != 0 {
+		return insertSlow(d, v)
 	}
-	// Written out, for calls to the sparse set would cost as much as all the
-	// rest (op=insert).
-	d.set.Words = d.set.Words[:slot+1]
-	d.set.Words[slot] = next | handle.ID(row)
+	upper, slot := d.set.Next, len(d.set.Words)
+	if upper != 0 {
+		if slot >= cap(d.set.Words) {
+			return insertSlow(d, v)
+		}
+		d.set.Words = d.set.Words[:slot+1]
+		d.set.Words[slot] = upper | handle.ID(row)
+	} else {
+		front, ok := sparse.TryPop[Inline](&d.set.Freelist)
+		if !ok {
+			return insertSlow(d, v)
+		}
+		w := &d.set.Words[front]
+		upper, slot = sparse.Reissue[Inline](&d.set.Freelist, *w), int(front)
+		*w = upper | handle.ID(row)
+	}
 	d.meta = d.meta[:row+1]
 	d.meta[row] = sparse.Slot(slot)
 	*all = (*all)[:row+1]
 	(*all)[row] = v
-	return handle.Of[T]{ID: next | handle.ID(slot)}, nil
+	return handle.Of[T]{ID: upper | handle.ID(slot)}, nil
 }
 
-// insertReused is Insert where a vacant slot is issued.
-func insertReused[T any](d *Dense, v T) (handle.Of[T], error) {
-	all := (*[]T)(unsafe.Pointer(&d.items))
-	row := len(d.meta)
-	if row < cap(*all) && d.busy == 0 {
+// insertSlow is Insert where the ring of the freelist goes around, the first new slot
+// behind vacant ones is issued, an array grows, a limit is near or a callback runs.
+func insertSlow[T any](d *Dense, v T) (handle.Of[T], error) {
+	Bind[T](d).guard("Insert")
+	all := items.As[T](&d.items)
+	if row := len(d.meta); row < cap(*all) {
 		if id, ok := d.set.TryIssue(sparse.Row(row)); ok {
-			d.meta = d.meta[:row+1]
-			d.meta[row] = sparse.Slot(id)
-			*all = (*all)[:row+1]
-			(*all)[row] = v
+			d.meta = append(d.meta, sparse.Slot(id))
+			*all = append(*all, v)
 			return handle.Of[T]{ID: id}, nil
 		}
 	}
-	return insertSlow(d, v)
-}
-
-// insertSlow is Insert where an array grows, a limit is near or a callback
-// runs.
-func insertSlow[T any](d *Dense, v T) (handle.Of[T], error) {
-	Bind[T](d).guard("Insert")
 	if err := d.makeRoom(1); err != nil {
 		return handle.Of[T]{}, err
 	}
-	all := items.As[T](&d.items)
 	*all = append(*all, v)
 	var h [1]handle.ID
 	d.issue(h[:])

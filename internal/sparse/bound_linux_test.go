@@ -69,9 +69,9 @@ func TestTheLastSlotsOfAllAreIssuedLikeAnyOther(t *testing.T) {
 					t.Errorf("vacated %v, bulk is %t: number %d is %v, want %v", order, bulk, i, ids[i], want)
 				}
 			}
-			if s.CanIssue(1, 0) || s.vacant != 0 || s.highest != 2 {
+			if s.CanIssue(1, 0) || s.vacant() != 0 || s.highest != 2 {
 				t.Errorf("vacated %v, bulk is %t: left are %d vacant, highest generation %d",
-					order, bulk, s.vacant, s.highest)
+					order, bulk, s.vacant(), s.highest)
 			}
 			s.VacateAll([]Slot{first + 2, first + 1, first})
 			issue(3)

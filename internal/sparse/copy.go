@@ -20,12 +20,12 @@ func (s *Set) Forget() {
 // words are the caller's to copy.
 func (s *Freelist) CopyTo(dst *Freelist) {
 	ring := dst.ring
-	if int(s.vacant) > len(ring) {
-		ring = make([]Slot, s.vacant)
+	if vacant := s.vacant(); int(vacant) > len(ring) {
+		ring = make([]Slot, vacant)
 	}
 	s.copyRing(ring)
 	*dst = *s
-	dst.ring, dst.head = ring, 0
+	dst.ring, dst.base = ring, s.front
 	dst.setWidths() // dst may have room for slots where s never grew
 }
 

@@ -14,7 +14,7 @@ const wordsPerPiece = 512
 
 // Digest adds slots, generations, floor, freelist order, depletion and MinFree to h.
 func (s *Set) Digest(h *digest.Hash) {
-	if s.vacant > 0 {
+	if s.vacant() > 0 {
 		s.DigestWords(h, len(s.Words), func(first int, to []handle.ID) { copy(to, s.Words[first:]) })
 		return
 	}
@@ -29,7 +29,7 @@ func (s *Freelist) DigestWords(h *digest.Hash, slots int, words func(first int, 
 		for first := 0; first < slots; first += len(piece) {
 			piece = piece[:min(len(piece), slots-first)]
 			words(first, piece)
-			if s.vacant > 0 && anyVacant(piece) {
+			if s.vacant() > 0 && anyVacant(piece) {
 				s.link(piece)
 			}
 			plan.Items(h, piece)
@@ -42,12 +42,12 @@ func (s *Freelist) digestAround(h *digest.Hash, slots int, words func()) {
 	h.Uint64(uint64(slots))
 	words()
 	front, back := uint32(0), uint32(0)
-	if s.vacant > 0 {
-		front, back = uint32(s.Front())+1, uint32(s.ring[s.at(s.vacant-1)])+1
+	if s.vacant() > 0 {
+		front, back = uint32(s.Front())+1, uint32(s.ring[s.at(s.back-1)])+1
 	}
 	h.Uint32(front)
 	h.Uint32(back)
-	h.Uint32(s.vacant)
+	h.Uint32(s.vacant())
 	h.Uint32(s.depleted)
 	h.Uint16(s.highest)
 	h.Uint16(s.floor)
@@ -67,7 +67,7 @@ func anyVacant(words []handle.ID) bool {
 // that a processor could make, so that every word is looked up as if it were, and
 // most of what is found for others is the front (op=digest).
 func (s *Freelist) link(words []handle.ID) {
-	ring, head, ticket, length := s.ring, s.head, s.ticket, s.vacant
+	ring, head, ticket, length := s.ring, s.at(s.front), s.front, s.vacant()
 	for i, w := range words {
 		if w&generationMask == 0 {
 			continue // depleted

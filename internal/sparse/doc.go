@@ -33,13 +33,16 @@
 // slot that joins it draws a ticket, the number after that of the one before, and
 // keeps it in its word:
 //
-//	ring     0  1  -  -  3       head = 4, ticket of the front = 9: issued next
-//	slot     0  1  2  3          are 3, 0 and 1
+//	ring     0  1  -  -  3       base = 5, front = 9, back = 12: issued next are
+//	slot     0  1  2  3          3, 0 and 1, of the tickets 9, 10 and 11
 //	ticket  10 11  -  9
 //
-// So what is issued next is known without waiting for a word; many words are on
-// their way at once where many slots are issued. The other way, a ticket less that
-// of the front is how many slots are issued before. The ring has room for as many
+// A ticket less base, the ticket of the first place, is the place in the ring, or so
+// many beyond it as the ring has. So what is issued next is known without waiting for a
+// word; many words are on their way at once where many slots are issued. The other way,
+// a ticket less that of the front is how many slots are issued before. The front and
+// the back, which is the next ticket, are all that a single erase or insert has to
+// move. The ring has room for as many
 // slots as were vacant at once and at most twice that, beyond the number of all
 // slots only a quarter more.
 //
@@ -50,9 +53,9 @@
 //
 //	S3  every slot is exactly one of live, vacant, depleted, and the counts sum
 //	    to the slots
-//	F1  the ring has room for length slots, and the front is in it
-//	F2  the ring holds length distinct vacant slots, by ascending tickets without
-//	    a gap
+//	F1  the ring has room for the slots from front to back, and the front is at most
+//	    its length from base
+//	F2  the ring holds distinct vacant slots, by the tickets from front to back
 //	F3  every vacant slot is in the ring
 //	G1  a generation never decreases and rises by exactly one per erase
 //	    (reset and rollback aside)

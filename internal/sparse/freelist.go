@@ -17,10 +17,10 @@ type Freelist struct {
 	Next handle.ID
 
 	typeID   handle.ID // the typeId in its place within a word
-	ring     []Slot    // the vacant slots in the order of their tickets, from head on and around (F1, F2)
-	head     int       // where in the ring the front slot is
-	ticket   uint32    // of the front slot
-	vacant   uint32
+	ring     []Slot    // the vacant slots by their tickets (F1, F2)
+	base     uint32    // ticket of the slot that is first in the ring, or would be
+	front    uint32    // ticket of the slot that is issued next
+	back     uint32    // ticket that is drawn next: as many slots as from front to here are vacant
 	depleted uint32
 	minFree  uint32 // vacant slots held back from reuse
 	limit    uint32 // of slots; 0 until the first growth
@@ -48,11 +48,13 @@ func (s *Freelist) setWidths() {
 func (s *Freelist) TypeID() uint16 { return s.typeID.TypeID() }
 
 // Vacant and Depleted count slots; with the live ones they sum to all (S3).
-func (s *Freelist) Vacant() int   { return int(s.vacant) }
+func (s *Freelist) Vacant() int   { return int(s.vacant()) }
 func (s *Freelist) Depleted() int { return int(s.depleted) }
 
+func (s *Freelist) vacant() uint32 { return s.back - s.front }
+
 // Live returns how many of the slots are live.
-func (s *Freelist) Live(slots int) int { return slots - int(s.vacant) - int(s.depleted) }
+func (s *Freelist) Live(slots int) int { return slots - int(s.vacant()) - int(s.depleted) }
 
 // Limit returns the number of slots there may be.
 func (s *Freelist) Limit() uint64 {
@@ -68,7 +70,7 @@ func (s *Freelist) IsLast(id handle.ID) bool { return id.Generation() == s.last 
 
 // CanReuse reports whether the next slot to be issued is a vacant one, however
 // near the slot limit is.
-func (s *Freelist) CanReuse() bool { return s.vacant > s.minFree }
+func (s *Freelist) CanReuse() bool { return s.vacant() > s.minFree }
 
 // Fresh returns the upper half of the handles of new slots.
 func (s *Freelist) Fresh() handle.ID {
@@ -91,13 +93,7 @@ func (s *Freelist) NextFresh() handle.ID {
 // Pop takes the front slot, whose word is w, off the freelist and returns the
 // upper half of the handle it is issued with.
 func (s *Freelist) Pop(w handle.ID) handle.ID {
-	if s.head++; s.head == len(s.ring) {
-		s.head = 0
-	}
-	s.ticket++
-	if s.vacant--; s.vacant == 0 {
-		s.head = 0 // where the cache has it: erases and inserts in turns need no more
-	}
+	s.popped(1)
 	upper := w &^ (handle.FreeBit | rowMask)
 	if g := upper.Generation(); g > s.highest {
 		s.highest = g
@@ -107,8 +103,7 @@ func (s *Freelist) Pop(w handle.ID) handle.ID {
 
 // Retire ends the life of the item in a live slot, one of slots, whose word is w.
 // The slot joins the back of the freelist, or it is depleted. Retire returns what
-// the word becomes. It is kept in one piece: of an erase of either map it is the only
-// call (op=erase).
+// the word becomes.
 func (s *Freelist) Retire(slot Slot, w handle.ID, slots int) handle.ID {
 	if w.Generation() == s.last {
 		// Reusing the slot would need a generation that was already handed
@@ -117,20 +112,13 @@ func (s *Freelist) Retire(slot Slot, w handle.ID, slots int) handle.ID {
 		s.depleted++
 		return handle.FreeBit | s.typeID
 	}
-	vacant := s.vacant
-	if int(vacant) == len(s.ring) {
+	if int(s.vacant()) == len(s.ring) {
 		s.growRing(1, slots)
 	}
-	at := s.head + int(vacant)
-	if at >= len(s.ring) {
-		at -= len(s.ring)
-	}
-	s.ring[at] = slot
-	s.vacant = vacant + 1
-	if s.vacant > s.minFree {
-		s.Next = 0
-	}
-	return handle.FreeBit | (w&^rowMask + oneGeneration) | handle.ID(s.ticket+vacant)
+	ticket := s.back
+	s.ring[s.at(ticket)] = slot
+	s.pushed(1)
+	return handle.FreeBit | (w&^rowMask + oneGeneration) | handle.ID(ticket)
 }
 
 // CanDrop reports whether the slots may be dropped: while the highest
@@ -144,5 +132,5 @@ func (s *Freelist) CanDrop() bool {
 // issued, so that handles from before stay stale.
 func (s *Freelist) Drop() {
 	s.floor = s.highest
-	s.ring, s.head, s.vacant, s.Next = nil, 0, 0, 0
+	s.ring, s.base, s.front, s.Next = nil, s.back, s.back, 0
 }

@@ -21,10 +21,9 @@ func (s *Set) Fresh(n int) int {
 }
 
 // TryIssue issues one slot for the item at row, when that needs no growth and
-// no look at the limits; this is the path of nearly every single insert that
-// does not find [Set.Next].
+// no look at the limits.
 func (s *Set) TryIssue(row Row) (handle.ID, bool) {
-	if s.vacant > s.minFree {
+	if s.CanReuse() {
 		slot := s.Front()
 		w := &s.Words[slot]
 		upper := s.Pop(*w)

@@ -22,7 +22,7 @@ func (s *Freelist) LoadWords(d *digest.Decoder) []handle.ID {
 	}
 	words := readWords(d, d.Count(int(min(s.Limit(), uint64(maxInt))), "slots"))
 	front, back := d.Uint32(), d.Uint32()
-	s.vacant, s.depleted = d.Uint32(), d.Uint32()
+	s.back, s.depleted = d.Uint32(), d.Uint32()
 	s.highest, s.floor = d.Uint16(), d.Uint16()
 	if minFree := d.Uint32(); minFree != s.minFree {
 		d.Fail(fmt.Errorf("MinFree is %d, not %d", minFree, s.minFree))
@@ -42,14 +42,15 @@ func (s *Freelist) LoadWords(d *digest.Decoder) []handle.ID {
 // puts tickets in the place of the links. That no slot is met twice is left to
 // Verify: its first ticket would be gone.
 func (s *Freelist) loadRing(words []handle.ID, front, back uint32) error {
-	if (front == 0) != (s.vacant == 0) || (back == 0) != (s.vacant == 0) || uint64(s.vacant) > uint64(len(words)) {
-		return fmt.Errorf("F1: front %d, back %d, length %d", front, back, s.vacant)
+	vacant := s.vacant()
+	if (front == 0) != (vacant == 0) || (back == 0) != (vacant == 0) || uint64(vacant) > uint64(len(words)) {
+		return fmt.Errorf("F1: front %d, back %d, length %d", front, back, vacant)
 	}
-	s.ring = make([]Slot, s.vacant)
+	s.ring = make([]Slot, vacant)
 	at, next := uint32(0), front
 	for i := range s.ring {
 		if next == 0 {
-			return fmt.Errorf("F3: the walk visits %d of %d vacant slots", i, s.vacant)
+			return fmt.Errorf("F3: the walk visits %d of %d vacant slots", i, vacant)
 		}
 		if uint64(next) > uint64(len(words)) {
 			return fmt.Errorf("F2: the walk leaves the %d slots for slot %d", len(words), next-1)

@@ -141,7 +141,7 @@ func (s *Set) EraseMarked(k *Marks, meta []Slot) []Move {
 	if !deplete {
 		s.growRing(k.Len(), len(words))
 	}
-	ring, at, ticket, vacated := s.ring, s.at(s.vacant), s.ticket+s.vacant, uint32(0)
+	ring, at, ticket, vacated := s.ring, s.at(s.back), s.back, uint32(0)
 	for base, marked := range k.Rows.Words {
 		for ; marked != 0; marked &= marked - 1 {
 			row := base + bits.TrailingZeros64(marked)

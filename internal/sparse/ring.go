@@ -3,12 +3,11 @@ package sparse
 import "handloom/shard/handle"
 
 // Front returns the slot that is issued next of those that are vacant.
-func (s *Freelist) Front() Slot { return s.ring[s.head] }
+func (s *Freelist) Front() Slot { return s.ring[s.at(s.front)] }
 
-// at returns where in the ring the vacant slot is before which i others are
-// issued, or would be.
-func (s *Freelist) at(i uint32) int {
-	at := s.head + int(i)
+// at returns where in the ring the slot with this ticket is, or would be.
+func (s *Freelist) at(ticket uint32) int {
+	at := int(ticket - s.base)
 	if at >= len(s.ring) {
 		at -= len(s.ring)
 	}
@@ -19,7 +18,7 @@ func (s *Freelist) at(i uint32) int {
 // the ticket of the first.
 func (s *Freelist) pushAll(all []Slot, slots int) (ticket uint32) {
 	s.growRing(len(all), slots)
-	n := copy(s.ring[s.at(s.vacant):], all)
+	n := copy(s.ring[s.at(s.back):], all)
 	copy(s.ring, all[n:])
 	return s.pushed(uint32(len(all)))
 }
@@ -29,7 +28,7 @@ func (s *Freelist) pushAll(all []Slot, slots int) (ticket uint32) {
 // words become is the caller's.
 func (s *Freelist) PushRun(first, end Slot, slots int) (ticket uint32) {
 	s.growRing(int(end-first), slots)
-	ring, at := s.ring, s.at(s.vacant)
+	ring, at := s.ring, s.at(s.back)
 	for slot := first; slot < end; slot++ {
 		ring[at] = slot
 		if at++; at == len(ring) {
@@ -42,12 +41,24 @@ func (s *Freelist) PushRun(first, end Slot, slots int) (ticket uint32) {
 // pushed counts n slots that are in the ring behind the others already, and returns
 // the ticket of the first.
 func (s *Freelist) pushed(n uint32) (ticket uint32) {
-	ticket = s.ticket + s.vacant
-	s.vacant += n
-	if s.vacant > s.minFree {
+	ticket = s.back
+	s.back += n
+	if s.CanReuse() {
 		s.Next = 0
 	}
 	return ticket
+}
+
+// popped counts n slots that are in the ring no more. One without any begins anew at
+// its start, which the cache has if few slots are vacant at a time.
+func (s *Freelist) popped(n uint32) {
+	s.front += n
+	switch {
+	case s.front == s.back:
+		s.base = s.front
+	case int(s.front-s.base) >= len(s.ring):
+		s.base += uint32(len(s.ring))
+	}
 }
 
 // PopAll takes as many slots as dst has elements off the front of the freelist,
@@ -56,13 +67,9 @@ func (s *Freelist) PopAll(dst []Slot) {
 	if len(dst) == 0 {
 		return
 	}
-	n := copy(dst, s.ring[s.head:])
+	n := copy(dst, s.ring[s.at(s.front):])
 	copy(dst[n:], s.ring)
-	s.head = s.at(uint32(len(dst)))
-	s.ticket += uint32(len(dst))
-	if s.vacant -= uint32(len(dst)); s.vacant == 0 {
-		s.head = 0
-	}
+	s.popped(uint32(len(dst)))
 }
 
 // Raise notes that a handle with this upper half was issued.
@@ -74,31 +81,31 @@ const smallestRing = 8
 // room there was, but beyond that of all slots only a quarter more, which keeps
 // growth rare where slots come one by one and all of them are vacant.
 func (s *Freelist) growRing(n, slots int) {
-	if need, had := int(s.vacant)+n, len(s.ring); need > had {
+	if need, had := int(s.vacant())+n, len(s.ring); need > had {
 		s.moveRing(make([]Slot, max(need, smallestRing, min(2*had, max(slots, had+had/4)))))
 	}
 }
 
 // ShrinkRing gives back what the vacant slots do not use.
 func (s *Freelist) ShrinkRing() {
-	if s.vacant == 0 {
-		s.ring, s.head = nil, 0
+	if s.vacant() == 0 {
+		s.moveRing(nil)
 		return
 	}
-	s.moveRing(make([]Slot, s.vacant))
+	s.moveRing(make([]Slot, s.vacant()))
 }
 
 func (s *Freelist) moveRing(to []Slot) {
 	s.copyRing(to)
-	s.ring, s.head = to, 0
+	s.ring, s.base = to, s.front
 }
 
 // copyRing copies the vacant slots, in their order, to the front of a ring with room
 // for them.
 func (s *Freelist) copyRing(to []Slot) {
-	if s.vacant > 0 {
-		n := copy(to[:s.vacant], s.ring[s.head:])
-		copy(to[n:s.vacant], s.ring)
+	if vacant := s.vacant(); vacant > 0 {
+		n := copy(to[:vacant], s.ring[s.at(s.front):])
+		copy(to[n:vacant], s.ring)
 	}
 }
 

@@ -16,11 +16,12 @@ import (
 func TestVacantSlotsAreIssuedInTheOrderInWhichTheyBecameVacant(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var o owners
-		o.ticket = rapid.SampledFrom([]uint32{0, 1<<32 - 5, 1<<31 - 3}).Draw(t, "tickets drawn")
+		o.front = rapid.SampledFrom([]uint32{0, 1<<32 - 5, 1<<31 - 3}).Draw(t, "tickets drawn")
+		o.base, o.back = o.front, o.front
 		var queue []Slot
 		o.issue(rapid.IntRange(1, 40).Draw(t, "slots"))
 		for range rapid.IntRange(0, 40).Draw(t, "steps") {
-			switch rapid.IntRange(0, 5).Draw(t, "step") {
+			switch rapid.IntRange(0, 7).Draw(t, "step") {
 			case 0, 1:
 				ids := o.issue(rapid.IntRange(0, len(queue)).Draw(t, "n"))
 				for i, id := range ids {
@@ -49,6 +50,19 @@ func TestVacantSlotsAreIssuedInTheOrderInWhichTheyBecameVacant(t *testing.T) {
 				}
 				o.EraseMarked(&marks, o.slots)
 				o.slots = o.slots[:len(o.slots)-marks.Len()]
+			case 5:
+				if len(o.slots) > 0 {
+					row := rapid.IntRange(0, len(o.slots)-1).Draw(t, "row")
+					queue = append(queue, o.slots[row])
+					o.vacateInline(row)
+				}
+			case 6:
+				for range rapid.IntRange(0, len(queue)).Draw(t, "n") {
+					if slot := Slot(o.issueInline()); slot != queue[0] {
+						t.Fatalf("issued %v, vacated were %v", slot, queue)
+					}
+					queue = queue[1:]
+				}
 			default:
 				o.Shrink()
 				if len(o.ring) != len(queue) {
@@ -62,6 +76,59 @@ func TestVacantSlotsAreIssuedInTheOrderInWhichTheyBecameVacant(t *testing.T) {
 			if err := o.verify(); err != nil {
 				t.Fatal(err)
 			}
+		}
+	})
+}
+
+// vacateInline is vacate, and issueInline issues a slot, as the maps do it that inline it.
+func (o *owners) vacateInline(row int) {
+	slot, last := o.slots[row], o.slots[len(o.slots)-1]
+	o.SetRow(last, Row(row))
+	o.slots[row] = last
+	o.slots = o.slots[:len(o.slots)-1]
+	w, ok := TryRetire[Inline](&o.Freelist, slot, o.Words[slot])
+	if !ok {
+		w = o.Retire(slot, o.Words[slot], len(o.Words))
+	}
+	o.Words[slot] = w
+}
+
+func (o *owners) issueInline() handle.ID {
+	slot, ok := TryPop[Inline](&o.Freelist)
+	if !ok {
+		return o.issue(1)[0].ID
+	}
+	upper := Reissue[Inline](&o.Freelist, o.Words[slot])
+	o.Words[slot] = upper | handle.ID(len(o.slots))
+	o.slots = append(o.slots, slot)
+	return upper | handle.ID(slot)
+}
+
+// What is inlined leaves the state of what it stands for, or says no and changes
+// nothing, whatever is held back or about to be depleted.
+func TestWhatIsInlinedDoesWhatItStandsFor(t *testing.T) {
+	setWidths(t, 3, 12)
+	rapid.Check(t, func(t *rapid.T) {
+		o := worn(t)
+		want, before, next := o.clone(), state(&o.Set), o.Next
+		if len(o.slots) > 0 && rapid.Bool().Draw(t, "erase") {
+			slot := o.slots[0]
+			w, ok := TryRetire[Inline](&o.Freelist, slot, o.Words[slot])
+			if ok {
+				o.Words[slot] = w
+				want.Vacate(slot)
+				before, next = state(&want.Set), want.Next
+			}
+		} else if slot, ok := TryPop[Inline](&o.Freelist); ok {
+			if !want.CanReuse() || slot != want.Front() {
+				t.Fatalf("slot %d is popped of %v, with %d held back", slot, want.waiting(), want.minFree)
+			}
+			o.Words[slot] = Reissue[Inline](&o.Freelist, o.Words[slot])
+			want.TryIssue(0)
+			before, next = state(&want.Set), want.Next
+		}
+		if state(&o.Set) != before || o.Next != next {
+			t.Fatalf("the state is %v, next %v, not %v and %v", state(&o.Set), o.Next, before, next)
 		}
 	})
 }

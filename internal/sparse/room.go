@@ -43,7 +43,7 @@ func (o Options) Validate(pkg string) error {
 // after freed more have been vacated.
 func (s *Freelist) canIssue(slots, n, freed int) bool {
 	s.setWidths()
-	return uint64(n) <= uint64(s.vacant)+uint64(freed)+uint64(s.limit)-uint64(slots)
+	return uint64(n) <= uint64(s.vacant())+uint64(freed)+uint64(s.limit)-uint64(slots)
 }
 
 // CanInsert reports whether n more items fit a map of at most maxItems, where 0
@@ -65,7 +65,7 @@ func (s *Freelist) CanInsert(slots, n, erased, depleting, maxItems int) error {
 // of the freelist, then fresh ones, then, at the slot limit, held-back ones
 // from the freelist after all. The caller has checked [Freelist.CanInsert].
 func (s *Freelist) Split(slots, n int) (reuse, fresh, heldBack int) {
-	reuse = min(n, max(0, int(s.vacant)-int(s.minFree)))
+	reuse = min(n, max(0, int(s.vacant())-int(s.minFree)))
 	fresh = n - reuse
 	if room := uint64(s.limit) - uint64(slots); uint64(fresh) > room {
 		heldBack = fresh - int(room)
@@ -78,14 +78,14 @@ func (s *Freelist) Split(slots, n int) (reuse, fresh, heldBack int) {
 // returns the word of a vacant slot.
 func (s *Freelist) Peek(slots, n int, word func(Slot) handle.ID, f func(i int, id handle.ID)) {
 	reuse, fresh, _ := s.Split(slots, n)
-	ahead := uint32(0)
+	ticket := s.front
 	for i := range n {
 		if i >= reuse && i < reuse+fresh {
 			f(i, s.typeID|handle.ID(s.floor)<<32+oneGeneration|handle.ID(slots+i-reuse))
 			continue
 		}
-		slot := s.ring[s.at(ahead)]
+		slot := s.ring[s.at(ticket)]
 		f(i, word(slot)&^(handle.FreeBit|rowMask)|handle.ID(slot))
-		ahead++
+		ticket++
 	}
 }

@@ -90,10 +90,10 @@ func worn(t *rapid.T) *owners {
 func state(s *Set) any {
 	var words, vacant [64]handle.ID
 	copy(words[:], s.Words)
-	for i := range s.vacant {
-		vacant[i] = handle.ID(s.ring[s.at(i)])
+	for i, slot := range s.waiting() {
+		vacant[i] = handle.ID(slot)
 	}
-	return [...]any{words, len(s.Words), s.typeID, vacant, s.ticket, s.vacant, s.depleted, s.highest, s.floor}
+	return [...]any{words, len(s.Words), s.typeID, vacant, s.front, s.back, s.depleted, s.highest, s.floor}
 }
 
 func TestWhatIsForetoldIsWhatIssueDoes(t *testing.T) {

@@ -41,12 +41,12 @@ func (s *Freelist) VerifyWords(slots int, word func(Slot) handle.ID, live func(S
 			}
 		}
 	}
-	if vacant != s.vacant || depleted != s.depleted {
+	if vacant != s.vacant() || depleted != s.depleted {
 		return fmt.Errorf("S3: %d vacant and %d depleted slots, but the counts say %d and %d",
-			vacant, depleted, s.vacant, s.depleted)
+			vacant, depleted, s.vacant(), s.depleted)
 	}
 	if upper := s.typeID | handle.ID(s.floor)<<32 + oneGeneration; s.Next != 0 && (s.CanReuse() || s.Next != upper) {
-		return fmt.Errorf("G3: the next slot would be a new one with handle %v, not %v; %d vacant", s.Next, upper, s.vacant)
+		return fmt.Errorf("G3: the next slot would be a new one with handle %v, not %v; %d vacant", s.Next, upper, s.vacant())
 	}
 	return s.verifyList(slots, word)
 }
@@ -54,17 +54,18 @@ func (s *Freelist) VerifyWords(slots int, word func(Slot) handle.ID, live func(S
 // verifyList checks F1 to F3; that the counted vacant slots are right is known. No two
 // slots have one ticket, so that as many as are vacant are all of them.
 func (s *Freelist) verifyList(slots int, word func(Slot) handle.ID) error {
-	if int64(s.vacant) > int64(len(s.ring)) || s.head < 0 || s.head > 0 && s.head >= len(s.ring) {
-		return fmt.Errorf("F1: %d vacant slots from place %d of a ring of %d", s.vacant, s.head, len(s.ring))
+	if room := int64(len(s.ring)); int64(s.vacant()) > room || int64(s.front-s.base) > room {
+		return fmt.Errorf("F1: %d vacant slots from place %d of a ring of %d", s.vacant(), s.front-s.base, room)
 	}
-	for i := range s.vacant {
-		slot := s.ring[s.at(i)]
+	for i := range s.vacant() {
+		ticket := s.front + i
+		slot := s.ring[s.at(ticket)]
 		if int64(slot) >= int64(slots) {
 			return fmt.Errorf("F2: number %d on the freelist is slot %d of %d", i, slot, slots)
 		}
-		if w := word(slot); !w.IsProvisional() || w.Generation() == 0 || uint32(w) != s.ticket+i {
+		if w := word(slot); !w.IsProvisional() || w.Generation() == 0 || uint32(w) != ticket {
 			return fmt.Errorf("F2: number %d on the freelist, of ticket %d, is slot %d (word %v, ticket %d)",
-				i, s.ticket+i, slot, w, uint32(w))
+				i, ticket, slot, w, uint32(w))
 		}
 	}
 	return nil

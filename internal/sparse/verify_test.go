@@ -32,7 +32,7 @@ func sampleSet(t *testing.T) *Set {
 
 // waiting returns the vacant slots in the order in which they will be issued.
 func (s *Freelist) waiting() []Slot {
-	all := make([]Slot, s.vacant)
+	all := make([]Slot, s.vacant())
 	s.copyRing(all)
 	return all
 }
@@ -46,20 +46,20 @@ func TestVerifyCitesTheInvariantThatIsBroken(t *testing.T) {
 		corrupt func(s *Set)
 	}{
 		{"S3", "another typeId", func(s *Set) { s.Words[1] ^= 1 << 48 }},
-		{"S3", "too many vacant", func(s *Set) { s.vacant++ }},
+		{"S3", "too many vacant", func(s *Set) { s.back++ }},
 		{"S3", "too few depleted", func(s *Set) { s.depleted-- }},
 		{"S3", "a live slot marked vacant", func(s *Set) { s.Words[1] += handle.FreeBit + oneGeneration }},
 		{"S3", "a slot forgotten", func(s *Set) { s.Words[2] = handle.FreeBit | s.typeID }},
-		{"F1", "a ring too small", func(s *Set) { s.ring, s.head = s.ring[:1], 0 }},
-		{"F1", "a front behind the ring", func(s *Set) { s.head = len(s.ring) }},
-		{"F1", "a front before the ring", func(s *Set) { s.head = -1 }},
-		{"F2", "a slot twice", func(s *Set) { s.ring[s.at(1)] = 4 }},
-		{"F2", "a live slot", func(s *Set) { s.ring[s.at(1)] = 1 }},
-		{"F2", "a depleted slot", func(s *Set) { s.ring[s.at(1)] = 0 }},
-		{"F2", "a slot beyond all", func(s *Set) { s.ring[s.at(0)] = 7 }},
-		{"F2", "two slots exchanged", func(s *Set) { s.ring[s.at(0)], s.ring[s.at(1)] = 2, 4 }},
+		{"F1", "a ring too small", func(s *Set) { s.ring = s.ring[:1] }},
+		{"F1", "a front behind the ring", func(s *Set) { s.base -= uint32(len(s.ring)) + 1 }},
+		{"F1", "a front before the ring", func(s *Set) { s.base++ }},
+		{"F2", "a slot twice", func(s *Set) { s.ring[s.at(s.front+1)] = 4 }},
+		{"F2", "a live slot", func(s *Set) { s.ring[s.at(s.front+1)] = 1 }},
+		{"F2", "a depleted slot", func(s *Set) { s.ring[s.at(s.front+1)] = 0 }},
+		{"F2", "a slot beyond all", func(s *Set) { s.ring[s.at(s.front)] = 7 }},
+		{"F2", "two slots exchanged", func(s *Set) { s.ring[s.at(s.front)], s.ring[s.at(s.front+1)] = 2, 4 }},
 		{"F2", "a ticket drawn twice", func(s *Set) { s.Words[2] = s.Words[2]&^rowMask | s.Words[4]&rowMask }},
-		{"F2", "another front", func(s *Set) { s.ticket++ }},
+		{"F2", "another front", func(s *Set) { s.base, s.front, s.back = s.base+1, s.front+1, s.back+1 }},
 		{"G1", "a live slot at generation 0", func(s *Set) { s.Words[1] &^= generations }},
 		{"G1", "a live slot above the highest generation", func(s *Set) { s.highest = 0 }},
 		{"G1", "a live slot at or below the floor", func(s *Set) { s.floor = 1 }},
@@ -114,7 +114,7 @@ func TestEveryPartOfASetIsInItsDigest(t *testing.T) {
 	for name, change := range map[string]func(s *Set){
 		"typeId":         func(s *Set) { s.typeID = 0 },
 		"generation":     func(s *Set) { s.Words[1] += oneGeneration },
-		"freelist order": func(s *Set) { s.ring[s.at(0)], s.ring[s.at(1)] = 2, 4 },
+		"freelist order": func(s *Set) { s.ring[s.at(s.front)], s.ring[s.at(s.front+1)] = 2, 4 },
 		"a slot":         func(s *Set) { s.Words = s.Words[:6] },
 		"depletion":      func(s *Set) { s.depleted++ },
 		"floor":          func(s *Set) { s.floor++ },
