@@ -188,8 +188,7 @@ func (d *Directory[K, T]) add(w *store.Writer, i *index[K, T], key K, h store.Ha
 		if d.lives(e.Handle) {
 			return nil
 		}
-		e.Handle = h
-		d.note(i, key, h.ID)
+		e.Handle = h // which no index has
 		return nil
 	}
 	made, err := d.there.Insert(w, entry[K, T]{key, h})

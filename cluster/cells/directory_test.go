@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -167,6 +168,11 @@ func (r *register) random(rt *rapid.T, names []string) {
 	until := r.tick + 1 + rapid.Uint64Range(0, 3).Draw(rt, "until")
 	to := cells.ID(rapid.Uint64Range(1, 9).Draw(rt, "to"))
 	made, err := r.play(context.Background(), hs, create, func(w *store.Writer) error {
+		for _, name := range erase {
+			if h, ok := r.names.Find(name); ok {
+				rt.Fatalf("%s: found %v, which this tick erased", name, h)
+			}
+		}
 		for _, name := range moved {
 			if err := r.names.Forward(w, name, to, until); err != nil {
 				return err
@@ -250,6 +256,14 @@ func TestASecondItemOfAKeyIsNotFound(t *testing.T) {
 	find("twin", store.Handle[named]{})
 	again := step(twins[1:], "twin")
 	find("twin", again[0])
+	if err := r.Write(ctx, func(_ context.Context, w *store.Writer) error {
+		r.items.Remove(w, again[0])
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	find("twin", store.Handle[named]{})
+	find("twin", step(nil, "twin")[0]) // though nobody was told that the one before it went
 }
 
 // An index is not taken for that of another history, in which the same handles were
@@ -269,18 +283,91 @@ func TestADirectoryIsThatOfItsHistory(t *testing.T) {
 	}
 	step(&begin)
 	step(&other, "b")
+	step(&other, "c")
 	for _, to := range []*store.Checkpoint{&begin, &other} {
 		if err := r.Rollback(ctx, to); err != nil {
 			t.Fatal(err)
 		}
 		if to == &begin {
 			step(new(store.Checkpoint), "a")
+			step(new(store.Checkpoint), "c")
 		}
 	}
 	_, a := r.names.Find("a")
 	_, b := r.names.Find("b")
 	if a || !b {
 		t.Errorf("found: a %t, b %t; b is there", a, b)
+	}
+}
+
+// Each change of the entries alone makes the index another one: it is not taken for that of
+// the state before it, nor that for it.
+func TestEachChangeMakesAnotherIndex(t *testing.T) {
+	const away = "away" // is forwarded until tick 9
+	for _, change := range []struct {
+		name    string
+		tick    uint64
+		erase   bool // a
+		create  []string
+		forward string
+		want    string
+	}{
+		{"an item comes", 3, false, []string{"b"}, "", "a found, b found, away moved"},
+		{"it goes", 3, true, nil, "", "away moved"},
+		{"another one comes instead", 3, true, []string{"a"}, "", "a found, away moved"},
+		{"a forward comes", 3, false, nil, "b", "a found, b moved, away moved"},
+		{"it ends", 9, false, nil, "", "a found"},
+		{"its item comes", 3, false, []string{away}, "", "a found, away found"},
+	} {
+		t.Run(change.name, func(t *testing.T) {
+			ctx, r := t.Context(), newRegister(t)
+			do := func(err error) {
+				t.Helper()
+				if err != nil {
+					t.Fatal(err)
+				}
+			}
+			play := func(erase []store.Handle[named], create []string, forward string) []store.Handle[named] {
+				t.Helper()
+				made, err := r.play(ctx, erase, create, func(w *store.Writer) error {
+					if forward == "" {
+						return nil
+					}
+					return r.names.Forward(w, forward, 7, 9)
+				})
+				do(err)
+				return made
+			}
+			want := func(want string) {
+				t.Helper()
+				var got []string
+				for _, name := range []string{"a", "b", away} {
+					if _, ok := r.names.Find(name); ok {
+						got = append(got, name+" found")
+					}
+					if _, ok := r.names.Moved(name); ok {
+						got = append(got, name+" moved")
+					}
+				}
+				if strings.Join(got, ", ") != want {
+					t.Errorf("%s, want %s", strings.Join(got, ", "), want)
+				}
+			}
+			play(nil, nil, "")
+			a := play(nil, []string{"a"}, away)
+			if !change.erase {
+				a = nil
+			}
+			var before, after store.Checkpoint
+			do(r.Checkpoint(ctx, &before))
+			r.tick = change.tick - 1
+			play(a, change.create, change.forward)
+			do(r.Checkpoint(ctx, &after))
+			do(r.Rollback(ctx, &before))
+			want("a found, away moved")
+			do(r.Rollback(ctx, &after))
+			want(change.want)
+		})
 	}
 }
 

@@ -27,6 +27,9 @@ func (o *Outbox[M]) Acked(q store.Queue, cell ID, number uint64) {
 	o.core.pairs.notices.Emplace(q, notice{Cell: cell, Last: number, Kind: noticeAcked})
 }
 
+// Erased returns how many messages were erased when some last were.
+func (o *Outbox[M]) Erased() int { return len(o.erase) }
+
 // Cursor returns the number of the last message from a cell.
 func (o *Outbox[M]) Cursor(from ID) uint64 { return o.core.pairs.received(from) }
 

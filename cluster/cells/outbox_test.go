@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 
@@ -173,11 +174,17 @@ func TestMessagesComeOnceAndInOrder(t *testing.T) {
 			t.Errorf("%d messages are kept", table.Live)
 		}
 	}
-	for _, known := range []uint64{3, 1} {
-		a.tell(t, func(q store.Queue) { a.out.Acked(q, b.own, known) })
+	for _, c := range []struct {
+		known        uint64
+		left, erased int
+	}{{3, 1, 3}, {1, 1, 3}, {4, 0, 1}} {
+		a.tell(t, func(q store.Queue) {
+			a.out.Acked(q, b.own, c.known)
+			a.out.Acked(q, b.own, 0) // one that was under way for long
+		})
 		a.mustSend(t, b.own)
-		if left := 65_536 - a.out.Room(); left != 1 {
-			t.Errorf("behind the cursor %d, %d messages wait", known, left)
+		if left := 65_536 - a.out.Room(); left != c.left || a.out.Erased() != c.erased {
+			t.Errorf("behind the cursor %d, %d messages wait, and %d were erased", c.known, left, a.out.Erased())
 		}
 	}
 	if a.out.Pack(b.own, 4) != nil {
@@ -215,12 +222,77 @@ func TestACellThatIsGoneIsAbandoned(t *testing.T) {
 	a.mustSend(t, other, 3)
 	a.tell(t, func(q store.Queue) { a.out.Abandon(q, back.own) })
 	a.mustSend(t, back.own, 4)
+	a.mustSend(t, back.own) // it is not abandoned again
 	if room := a.out.Room(); room != 1 || a.out.Pack(other, 0) == nil {
 		t.Errorf("there is room for %d, want 1", room)
 	}
 	submit(t, back.Store, back.out, a.out.Pack(back.own, 2))
 	if got := back.mustSend(t, a.own); len(got) > 0 || back.out.Cursor(a.own) != 0 {
 		t.Errorf("received: %v, and what was before it was not", got)
+	}
+}
+
+// A Skip is of its messages alone, whenever it comes: before any was received, ahead of the
+// cursor, or behind it.
+func TestASkipIsOfItsMessagesAlone(t *testing.T) {
+	a, b := newPost(t, cells.Options[int]{}), newPost(t, cells.Options[int]{})
+	for i, c := range []struct {
+		first, last uint64
+		want        string
+	}{{1, 2, "[13 14]"}, {1, 2, "[15 16 17 18]"}, {9, 9, "[20 21 22]"}, {15, 16, "[23 24]"}, {1, 16, "[27 28 29 30]"}} {
+		n := 4*i + 11
+		b.tell(t, func(q store.Queue) { b.out.Skip(q, a.own, c.first, c.last) })
+		a.mustSend(t, b.own, n, n+1, n+2, n+3)
+		submit(t, b.Store, b.out, a.out.Pack(b.own, 0))
+		if got := b.mustSend(t, a.own); fmt.Sprint(got) != c.want {
+			t.Errorf("messages %d to %d are skipped: received %v, want %v", c.first, c.last, got, c.want)
+		}
+	}
+}
+
+// A cell that has one message more than were ever sent to it is not the one that it was.
+func TestACursorThatIsAheadStopsThePair(t *testing.T) {
+	a := newPost(t, cells.Options[int]{})
+	other := cells.NewID()
+	a.mustSend(t, other, 1, 2)
+	for _, cursor := range []uint64{2, 3} {
+		a.tell(t, func(q store.Queue) { a.out.Acked(q, other, cursor) })
+		a.mustSend(t, other)
+		if err := a.out.Pairs()[1].Err; errors.Is(err, cells.ErrGap) != (cursor == 3) {
+			t.Errorf("of 2 messages it has %d: %v", cursor, err)
+		}
+	}
+}
+
+// A checkpoint of messages that are cloned has their numbers, and the cells they are for.
+func TestAClonedMessageIsTheSame(t *testing.T) {
+	s, err := store.New(store.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := cells.New(s, cells.Options[[]int]{Clone: func(dst, src *[]int) { *dst = slices.Clone(*src) }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Write(t.Context(), func(_ context.Context, w *store.Writer) error { return out.Init(w, 1) }); err != nil {
+		t.Fatal(err)
+	}
+	play(t, s, out.Tick, nil, func(ctx context.Context) error {
+		return s.Each(ctx, 1, func(_ context.Context, _ int, q store.Queue) error {
+			out.Send(q, 2, []int{3, 4})
+			return nil
+		})
+	})
+	before := digest(t, s)
+	var c store.Checkpoint
+	if err := s.Checkpoint(t.Context(), &c); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Rollback(t.Context(), &c); err != nil {
+		t.Fatal(err)
+	}
+	if digest(t, s) != before {
+		t.Error("the state behind a rollback is another one")
 	}
 }
 

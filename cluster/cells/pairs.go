@@ -14,7 +14,7 @@ type peer struct {
 	Received uint64 // number of the last message from it: the cursor
 	Stopped  bool   // messages to it: the two do not agree which it has
 
-	SkipFirst, SkipLast uint64 // of those from it, that are not to be received; 0: none
+	SkipFirst, SkipLast uint64 // of those from it, that are not to be received, or were not
 }
 
 // A notice is what a cell is told about a peer, from outside.
@@ -91,7 +91,6 @@ func (p *pairs) meet(w *store.Writer, cell ID) (*peer, error) {
 	if err != nil {
 		return nil, err
 	}
-	p.hint = h
 	return p.peers.At(h), nil
 }
 
@@ -107,18 +106,9 @@ func (p *pairs) number(w *store.Writer, to ID) (uint64, error) {
 
 // take reports whether a message is the next one from a cell, and if so counts it.
 func (p *pairs) take(w *store.Writer, from ID, number uint64) (bool, error) {
-	known := p.get(from)
-	if known == nil {
-		if number != 1 {
-			return false, nil
-		}
-		var err error
-		if known, err = p.meet(w, from); err != nil {
-			return false, err
-		}
-	}
-	if number != known.Received+1 {
-		return false, nil
+	known, err := p.meet(w, from)
+	if err != nil || number != known.Received+1 {
+		return false, err
 	}
 	known.receive(number)
 	return true, nil
@@ -145,9 +135,8 @@ func (p *pairs) hear(w *store.Writer) (acked bool, err error) {
 // receive moves the cursor to a number, and on over those that are to be skipped then.
 func (p *peer) receive(number uint64) {
 	p.Received = number
-	if p.SkipFirst > 0 && p.SkipFirst <= number+1 {
+	if p.SkipFirst <= number+1 {
 		p.Received = max(number, p.SkipLast)
-		p.SkipFirst, p.SkipLast = 0, 0
 	}
 }
 
@@ -160,7 +149,7 @@ func (p *peer) hear(n *notice) (acked bool) {
 			acked, p.Acked = true, n.Last
 		}
 	case noticeGap:
-		p.Stopped = p.Stopped || n.Last < p.Acked
+		p.Stopped = true
 	case noticeSkip:
 		p.SkipFirst, p.SkipLast = n.First, n.Last
 		p.receive(p.Received)
@@ -183,7 +172,7 @@ func (p *pairs) received(from ID) uint64 {
 // waiting returns the cells that there are messages for.
 func (p *pairs) waiting() (to []ID) {
 	for _, known := range p.peers.All() {
-		if known.Sent > known.Acked && !known.Stopped {
+		if known.Sent > known.Acked {
 			to = append(to, known.Cell)
 		}
 	}
