@@ -90,7 +90,12 @@ func TestTheStreamLeaderStepsDown(t *testing.T) {
 		}
 	}
 	l := openLog(t, cluster.URLs(c.URLs(leader)[:1]), 1, cluster.Options{})
-	if did, err := l.StepDown(t.Context()); !did || err != nil {
+	// It stays while it has not heard from the others that they have all of the stream.
+	did, err := l.StepDown(t.Context())
+	for end := time.Now().Add(patience); err != nil && time.Now().Before(end); did, err = l.StepDown(t.Context()) {
+		time.Sleep(time.Millisecond)
+	}
+	if !did || err != nil {
 		t.Errorf("the leader does not step down: %t, %v", did, err)
 	}
 	insist(t, l, 20)
