@@ -72,7 +72,9 @@ func (t *table) forEach(ph *phase, task func(int) error) error {
 		t.written.begin(p.n)
 		defer t.written.settle(ph, p.n)
 	}
-	return t.store.runPass(ph, p.queues, p.n, task)
+	err := t.store.runPass(ph, p.queues, p.n, task)
+	t.nameIfChanged(ph, p.queues)
+	return err
 }
 
 // leaveForEach ends the phase.

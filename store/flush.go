@@ -294,6 +294,9 @@ func (f *flush) plan(ctx context.Context) error {
 		if err := f.store.leaks(); err != nil {
 			return err
 		}
+		for _, t := range f.tables {
+			t.auditRows()
+		}
 	}
 	if err := f.run(ctx, "plan", f.planTask); err != nil {
 		return err

@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"handloom/internal/check"
-	"handloom/internal/record"
 	"handloom/internal/rows"
 )
 
@@ -17,6 +16,7 @@ type Chunk[T any] struct {
 	Index int   // of the chunk in the pass; depends on row counts alone, and seeds random numbers well
 
 	table  *table
+	erased *[]uint32 // rows that are to be erased
 	notes  *notes
 	wrote  *notes // nil: the table keeps no changes
 	items  *rows.Dense
@@ -39,7 +39,7 @@ func (c *Chunk[T]) Erase(i int) {
 		panic(keptChunk{"Erase", c.Index, c.table.name})
 	}
 	_ = c.Items[i]
-	c.table.recorder.Erase(record.Queue(c.Queue), c.items.IDAt(int(c.row)+i))
+	*c.erased = append(*c.erased, c.row+uint32(i))
 }
 
 // Touch notes that Items[i] changed in a way that matters to the order that
@@ -98,16 +98,18 @@ func (t *Table[T]) ForEach(ctx context.Context, f func(ctx context.Context, c Ch
 	return t.core.forEach(p, t.core.pass.task)
 }
 
-func (t *Table[T]) task(index int) error { return t.visit(t.core.pass.ctx, chunkOf(t, index)) }
+func (t *Table[T]) task(index int) error {
+	return t.core.pass.erase(index, t.visit(t.core.pass.ctx, chunkOf(t, index)))
+}
 
 // chunkOf returns a chunk of the ForEach that runs.
 func chunkOf[T any](t *Table[T], index int) Chunk[T] {
 	p := &t.core.pass
 	shard, lo, hi := p.find(index)
-	m := t.mapOf(shard)
+	m, q := t.mapOf(shard), p.queues.Queue(index)
 	return Chunk[T]{
-		Items: rows.Range[T](m, lo, hi), Queue: Queue(p.queues.Queue(index)), Index: index,
-		table: &t.core, notes: &t.core.touched.chunks[index], wrote: t.core.written.notesOf(index), items: m, row: uint32(lo),
+		Items: rows.Range[T](m, lo, hi), Queue: Queue(q), Index: index,
+		table: &t.core, erased: q.Rows(), notes: &t.core.touched.chunks[index], wrote: t.core.written.notesOf(index), items: m, row: uint32(lo),
 		serial: p.serial,
 	}
 }

@@ -18,6 +18,7 @@ type RowsChunk[T any] struct {
 	Index int   // of the chunk in the pass; depends on row counts alone, and seeds random numbers well
 
 	pass   *rowsPass
+	erased *[]uint32 // rows that are to be erased
 	items  *rows.Dense
 	row    uint32 // of Items[0] in the map
 	serial uint32 // of the pass
@@ -43,7 +44,7 @@ func (c *RowsChunk[T]) Erase(i int) {
 		panic(keptChunk{"Erase", c.Index, c.pass.name})
 	}
 	_ = c.Items[i]
-	c.pass.table.recorder.Erase(record.Queue(c.Queue), c.items.IDAt(int(c.row)+i))
+	*c.erased = append(*c.erased, c.row+uint32(i))
 }
 
 // ForEachRows runs f for every chunk of the table, in parallel, as [Table.ForEach] does,
@@ -113,7 +114,9 @@ func (t *table) forEachRows(ctx context.Context, f func(context.Context, RowsChu
 		p.wrote = append(p.wrote, make([]wroteBeside, max(0, n-len(p.wrote)))...)
 		defer p.settle(n)
 	}
-	return t.store.runPass(ph, p.queues, n, p.task)
+	err = t.store.runPass(ph, p.queues, n, p.task)
+	t.nameIfChanged(ph, p.queues)
+	return err
 }
 
 func (t *table) takeRowsPass() *rowsPass {
@@ -134,11 +137,15 @@ func (p *rowsPass) release() {
 func (p *rowsPass) run(index int) error {
 	shard, lo, hi := p.chunks.find(index)
 	m := p.table.packed(shard)
-	items := m.Range(lo, min(hi, m.Len()))
-	return p.f(p.phase, RowsChunk[untyped]{
-		Items: *(*[]untyped)(unsafe.Pointer(&items)), Queue: Queue(p.queues.Queue(index)), Index: index,
-		pass: p, items: m, row: uint32(lo), serial: p.serial,
+	items, q := m.Range(lo, min(hi, m.Len())), p.queues.Queue(index)
+	err := p.f(p.phase, RowsChunk[untyped]{
+		Items: *(*[]untyped)(unsafe.Pointer(&items)), Queue: Queue(q), Index: index,
+		pass: p, erased: q.Rows(), items: m, row: uint32(lo), serial: p.serial,
 	})
+	if err == nil {
+		p.table.eraseRows(q, shard)
+	}
+	return err
 }
 
 // note notes that the task of a chunk wrote the element of a row.

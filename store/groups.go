@@ -113,10 +113,10 @@ func (g *Groups[T, K]) ForEach(ctx context.Context, f func(ctx context.Context, 
 func (g *Groups[T, K]) run(index int) error {
 	p := &g.of.core.pass
 	owners := chunkOf(g.of, index)
-	return g.visit(p.ctx, GroupChunk[T, K]{
+	return p.erase(index, g.visit(p.ctx, GroupChunk[T, K]{
 		Owners: owners.Items, Queue: owners.Queue, Index: index,
 		owners: owners, ends: g.core.endsOf(index), refs: g.core.members, maps: &g.table.maps,
-	})
+	}))
 }
 
 // GroupChunk is a run of owners given to one task, and good until that returns.

@@ -84,7 +84,7 @@ const (
 func (w shardWork) cost() int64 {
 	n := w.Dealt() * createCost
 	for _, erases := range w.commands.Erases(w.index) {
-		n += len(erases.IDs) * eraseCost
+		n += erases.Len() * eraseCost
 	}
 	if w.commands.All() > 0 {
 		n += w.Map.Len() * eraseCost

@@ -58,6 +58,7 @@ func (w *Writer) use(t *table, operation string) {
 	if written := &s.written[t.ordinal]; *written != s.writes {
 		*written = s.writes
 		w.changed = append(w.changed, t)
+		t.nameRows()
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"handloom/internal/items"
 	"handloom/internal/optional"
 	"handloom/internal/record"
+	"handloom/internal/rows"
 	"handloom/internal/sparse"
 	"handloom/shard/handle"
 )
@@ -80,8 +81,12 @@ func (s *Shard) Plan(c *record.Commands, index int) {
 }
 
 // planErases marks the items all at once and then looks at the few handles that
-// marked nothing.
+// marked nothing. A row has an item.
 func (s *Shard) planErases(c *record.Commands, erases record.Erases) {
+	if len(erases.Rows) > 0 {
+		s.counts.Redundant += s.Map.(*rows.Dense).MarkRows(&s.erasing, erases.Rows)
+		return
+	}
 	s.unmarked = s.Map.MarkItems(&s.erasing, erases.IDs, s.unmarked[:0])
 	s.mostUnmarked = max(s.mostUnmarked, len(s.unmarked))
 	for _, of := range s.unmarked {

@@ -40,11 +40,17 @@ type Commands struct {
 	}
 }
 
-// Erases are the erases that one queue recorded for one shard, in sequence.
+// Erases are the erases that one queue recorded for one shard, in sequence: of items by
+// handle, or of items by row.
 type Erases struct {
-	IDs []handle.ID
+	IDs    []handle.ID
+	Rows   []uint32
+	Audits []handle.ID // checked builds: the handles of Rows
 	Key
 }
+
+// Len returns how many there are.
+func (e *Erases) Len() int { return len(e.IDs) + len(e.Rows) }
 
 // KeyedPuts are the puts that one queue recorded for one shard.
 type KeyedPuts struct {
@@ -87,7 +93,11 @@ func (b *Batch) Gather() (tables []int, found bool) {
 		}
 		for _, list := range buf.lists {
 			r := b.byList[list]
-			b.pending(r).addErases(list-r.list, buf.erases[list], key)
+			b.pending(r).addErases(list-r.list, Erases{IDs: buf.erases[list], Key: key})
+		}
+		if of := &buf.byRow; of.list > 0 {
+			r := b.byList[of.list]
+			b.pending(r).addErases(of.list-r.list, Erases{Rows: of.rows, Audits: of.audits, Key: key})
 		}
 		for _, ordinal := range buf.all {
 			b.pending(b.tables[ordinal]).addAll()
@@ -134,8 +144,8 @@ func (c *Commands) addAll() {
 	c.shards = AllShards(len(c.erases))
 }
 
-func (c *Commands) addErases(shard int, ids []handle.ID, key Key) {
-	c.erases[shard] = append(c.erases[shard], Erases{ids, key})
+func (c *Commands) addErases(shard int, erases Erases) {
+	c.erases[shard] = append(c.erases[shard], erases)
 	c.shards.Add(shard)
 }
 

@@ -9,7 +9,8 @@
 //   - batch: every queue recorded since the last flush.
 //   - column: what one queue recorded for one table: creates and puts, each in
 //     a typed array. A position in such an array is a sequence.
-//   - list: the erases that one queue recorded for one typeId; they need no type.
+//   - list: the erases that one queue recorded for one typeId; they need no type. Those
+//     of a chunk's task name rows, until the table is changed by something else.
 //   - segment: up to 16,384 creates of one column. Its number, of those that the
 //     table has used so far, is what their provisional handles are made of.
 //   - provisional handle: the name of an item that is recorded but not yet

@@ -17,9 +17,13 @@ var kinds = map[string]struct {
 	bytes  int64
 	record func(b *bench, q record.Queue)
 }{
-	"creates":  {16, func(b *bench, q record.Queue) { b.Emplace(q, value{}) }},
-	"puts":     {24, func(b *bench, q record.Queue) { b.Put(q, name{ID: handle.New(7, 1, 0)}, value{}) }},
-	"erases":   {8, func(b *bench, q record.Queue) { b.Erase(q, name{ID: handle.New(7, 1, 0)}) }},
+	"creates": {16, func(b *bench, q record.Queue) { b.Emplace(q, value{}) }},
+	"puts":    {24, func(b *bench, q record.Queue) { b.Put(q, name{ID: handle.New(7, 1, 0)}, value{}) }},
+	"erases":  {8, func(b *bench, q record.Queue) { b.Erase(q, name{ID: handle.New(7, 1, 0)}) }},
+	"erases by row": {8, func(b *bench, q record.Queue) {
+		*q.Rows() = append(*q.Rows(), 0)
+		b.EraseRows(q, 0)
+	}},
 	"unrouted": {8, func(_ *bench, q record.Queue) { q.Erase(handle.New(999, 1, 0)) }},
 }
 

@@ -46,19 +46,21 @@ type buffer struct {
 	erases  [][]handle.ID // by list (see router): of this use, or nil
 	columns []*Column     // by table ordinal: of this use, or nil
 
-	sets         []*Sets          // by attachment: of this use, or nil
-	spareErases  [][]handle.ID    // by list: kept from use to use
-	spareSets    []*Sets          // by attachment: kept from use to use
-	spare        []*Column        // by table ordinal: kept from use to use
-	lists        []int            // the lists of this use
-	touched      []touched        // the columns of this use, in order of first use
-	attached     []*Sets          // the sets of this use, likewise
-	unrouted     []handle.ID      // untyped erases of typeIds that no table has
-	all          []int            // ordinals of tables all of whose items are erased, one for each time that was recorded
+	sets         []*Sets       // by attachment: of this use, or nil
+	spareErases  [][]handle.ID // by list: kept from use to use
+	spareSets    []*Sets       // by attachment: kept from use to use
+	spare        []*Column     // by table ordinal: kept from use to use
+	lists        []int         // the lists of this use
+	touched      []touched     // the columns of this use, in order of first use
+	attached     []*Sets       // the sets of this use, likewise
+	unrouted     []handle.ID   // untyped erases of typeIds that no table has
+	all          []int         // ordinals of tables all of whose items are erased, one for each time that was recorded
+	byRow        byRow
 	peaks        []highwater.Mark // by list: of spareErases
 	room         Load             // in the arrays of this use: it holds no more
 	unroutedPeak highwater.Mark
 	allPeak      highwater.Mark
+	byRowPeak    highwater.Mark
 	uses         int    // since idle arrays were given up
 	usedTables   []bool // by table ordinal: since then
 	usedLists    []bool // by list: since then
@@ -131,6 +133,7 @@ func (buf *buffer) reset() {
 	buf.unrouted = highwater.Trim(&buf.unroutedPeak, buf.unrouted)
 	buf.room = Load{}
 	buf.all = highwater.Trim(&buf.allPeak, buf.all)
+	buf.byRow = byRow{rows: highwater.Trim(&buf.byRowPeak, buf.byRow.rows)}
 	buf.grew(cap(buf.unrouted)+cap(buf.all), idBytes)
 	buf.giveUpIdle()
 }
@@ -170,7 +173,7 @@ func (buf *buffer) forget() {
 
 // empty reports whether the buffer holds nothing.
 func (buf *buffer) empty() bool {
-	return len(buf.touched)+len(buf.lists)+len(buf.attached)+len(buf.unrouted)+len(buf.all) == 0
+	return len(buf.touched)+len(buf.lists)+len(buf.attached)+len(buf.unrouted)+len(buf.all)+buf.byRow.list == 0
 }
 
 // column returns what the buffer holds for a table, or nil.
@@ -187,6 +190,9 @@ func (buf *buffer) load() Load {
 		return Load{}
 	}
 	n := len(buf.unrouted) + len(buf.all)
+	if buf.byRow.list > 0 {
+		n += len(buf.byRow.rows)
+	}
 	sum := Load{n, int64(n) * idBytes}
 	for _, list := range buf.lists {
 		n := len(buf.erases[list])
@@ -312,16 +318,14 @@ func (r *router) Erase(q Queue, id handle.ID) {
 			return
 		}
 	}
-	q.erasesIn(r.batch, list, 1)
-	q.appendIn(list, id)
+	if q.usable(r.batch) && q.buf.admit(1, idBytes) {
+		ids := q.buf.erasesIn(list, 1)
+		*ids = append(*ids, id)
+	}
 }
 
-// erasesIn makes room for n erases in a list, if the queue may take them.
-func (q Queue) erasesIn(b *Batch, list, n int) {
-	if !q.usable(b) || !q.buf.admit(n, idBytes) {
-		return
-	}
-	buf := q.buf
+// erasesIn returns a list with room for n more erases.
+func (buf *buffer) erasesIn(list, n int) *[]handle.ID {
 	for len(buf.erases) <= list {
 		buf.erases = append(buf.erases, nil)
 		buf.spareErases = append(buf.spareErases, nil)
@@ -337,13 +341,7 @@ func (q Queue) erasesIn(b *Batch, list, n int) {
 	before := cap(buf.erases[list])
 	buf.erases[list] = grow(buf.erases[list], n)
 	buf.grew(cap(buf.erases[list])-before, idBytes)
-}
-
-// appendIn appends to a list that erasesIn made room in, unless it refused.
-func (q Queue) appendIn(list int, id handle.ID) {
-	if buf := q.buf; buf.serial == q.serial {
-		buf.erases[list] = append(buf.erases[list], id)
-	}
+	return &buf.erases[list]
 }
 
 // usable panics unless q belongs to batch b and may still be recorded into. It

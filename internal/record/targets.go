@@ -16,6 +16,9 @@ func (p *Pass) Targets(visit func(ordinal, attachment int)) {
 		for _, list := range buf.lists {
 			visit(p.batch.byList[list].ordinal, ToTable)
 		}
+		if list := buf.byRow.list; list > 0 {
+			visit(p.batch.byList[list].ordinal, ToTable)
+		}
 		for _, ordinal := range buf.all {
 			visit(ordinal, ToTable)
 		}

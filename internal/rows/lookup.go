@@ -74,6 +74,15 @@ func (d *Dense) IDAt(row int) handle.ID {
 	return d.set.Words[slot]&sparse.UpperHalf | handle.ID(slot)
 }
 
+// IDsAt puts the handles of the items at some rows into ids, one for each.
+func (d *Dense) IDsAt(rows []uint32, ids []handle.ID) {
+	meta, words := d.meta, d.set.Words
+	for i, row := range rows {
+		slot := meta[row]
+		ids[i] = words[slot]&sparse.UpperHalf | handle.ID(slot)
+	}
+}
+
 // All calls yield for every handle and item, in dense order, until it says false.
 func (d *Dense) All(yield func(id handle.ID, item unsafe.Pointer) bool) { d.From(0, yield) }
 

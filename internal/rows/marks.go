@@ -25,6 +25,21 @@ func (d *Dense) MarkItems(marks *Marks, ids []handle.ID, unmarked []sparse.Unmar
 	return d.set.MarkItems(marks, ids, len(d.meta), unmarked)
 }
 
+// MarkRows marks the items at some rows, and returns how many had been marked before. It
+// changes nothing but the marks.
+func (d *Dense) MarkRows(marks *Marks, rows []uint32) (again int) {
+	marks.Rows.Grow(len(d.meta))
+	deplete := d.set.MayDeplete()
+	for _, row := range rows {
+		if !marks.Rows.Add(int(row)) {
+			again++
+		} else if deplete && d.set.IsLast(d.set.Words[d.meta[row]]) {
+			marks.NoteDepleting(1)
+		}
+	}
+	return again
+}
+
 // MarkEvery marks every item, in O(Len()/64) time but where slots may be depleted. It
 // changes nothing but the marks.
 func (d *Dense) MarkEvery(marks *Marks) { d.set.MarkEvery(marks, d.meta) }

@@ -1,0 +1,267 @@
+package store_test
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"slices"
+	"testing"
+
+	"handloom/shard/handlemap"
+	"handloom/store"
+
+	"pgregory.net/rapid"
+)
+
+// Erases that a chunk records are of the items that lie there at that time, whatever is done
+// to the table before they are flushed: what they do is what erases of their handles do.
+func TestErasesOfAChunkAreOfTheItemsThatLieThere(t *testing.T) {
+	program := rapid.SliceOfN(drawTwinStep(true), 1, 20)
+	rapid.Check(t, func(t *rapid.T) {
+		if rapid.Bool().Draw(t, "narrow") {
+			setWidths(t, 3, 200)
+		}
+		o := store.TableOptions[item]{
+			Shards: rapid.IntRange(1, 3).Draw(t, "shards"), ChunkItems: rapid.IntRange(1, 40).Draw(t, "chunk"),
+			MaxItems: 90, MinFree: rapid.IntRange(0, 2).Draw(t, "minfree"),
+		}
+		a, b := newTwin(t, o, false), newTwin(t, o, true)
+		n := rapid.IntRange(0, 60).Draw(t, "items")
+		fill(t, a.Store, a.table, n)
+		fill(t, b.Store, b.table, n)
+		for _, step := range program.Draw(t, "program") {
+			outA, outB := a.do(t.Context(), nil, step), b.do(t.Context(), nil, step)
+			if !slices.Equal(outA, outB) {
+				t.Fatalf("%+v: %v, by handle %v", step, outA, outB)
+			}
+			if digest(t, a.Store) != digest(t, b.Store) {
+				t.Fatalf("%+v leaves another state than erases by handle", step)
+			}
+		}
+	})
+}
+
+// twin is one of two stores that are told the same. In one the tasks of chunks erase what
+// they see by its place in the chunk, in the other by its handle.
+type twin struct {
+	*store.Store
+	table    *store.Table[item]
+	byHandle bool
+	groups   store.Groups[item, item]
+	frame    *store.Schedule
+	wanted   eraseWanted // of the system of frame
+	saved    store.Checkpoint
+	lent     []*handlemap.Map[item] // by the Write that runs
+}
+
+func newTwin(t tb, o store.TableOptions[item], byHandle bool) *twin {
+	w := &twin{byHandle: byHandle}
+	w.Store, w.table = newTable(t, store.Options{}, o)
+	on := []store.Resource{w.table}
+	var err error
+	w.frame, err = store.NewSchedule(w.Store, store.System{
+		Name: "erase", Writes: on, Emits: on,
+		Run: func(ctx context.Context) error { return w.pass(ctx, w.wanted) },
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Checkpoint(context.Background(), &w.saved); err != nil {
+		t.Fatal(err)
+	}
+	return w
+}
+
+// twinStep is a step of a program. Those of a Write are inner.
+type twinStep struct {
+	kind  string
+	n     int
+	erase eraseWanted
+	inner []twinStep
+}
+
+// eraseWanted says what a pass erases.
+type eraseWanted struct {
+	kind    string
+	divisor uint64 // of the values of items that are erased
+	twice   bool
+	creates bool // one for each
+	fails   bool
+}
+
+func drawTwinStep(outside bool) *rapid.Generator[twinStep] {
+	kinds := []string{"pass", "pass", "pass", "flush", "frame"}
+	if outside {
+		kinds = append(kinds, "write", "write", "write", "discard", "checkpoint", "rollback")
+	} else {
+		kinds = append(kinds, "insert", "remove", "replace", "sort", "clear", "lend", "swap", "erase")
+	}
+	return rapid.Custom(func(t *rapid.T) twinStep {
+		step := twinStep{kind: rapid.SampledFrom(kinds).Draw(t, "kind"), n: rapid.IntRange(0, 12).Draw(t, "n")}
+		switch step.kind {
+		case "write":
+			step.inner = rapid.SliceOfN(drawTwinStep(false), 1, 6).Draw(t, "inner")
+		case "pass", "frame":
+			step.erase = eraseWanted{
+				kind:    rapid.SampledFrom([]string{"items", "rows", "groups"}).Draw(t, "pass"),
+				divisor: rapid.Uint64Range(1, 7).Draw(t, "divisor"),
+				twice:   rapid.IntRange(0, 3).Draw(t, "twice") == 0,
+				creates: rapid.Bool().Draw(t, "creates"),
+				fails:   rapid.IntRange(0, 5).Draw(t, "fails") == 0,
+			}
+		}
+		return step
+	})
+}
+
+// do does a step, in a Write if w is not nil, and tells what came of it.
+func (w *twin) do(ctx context.Context, wr *store.Writer, step twinStep) (out []string) {
+	var report *store.Report
+	var err error
+	switch step.kind {
+	case "pass":
+		err = w.pass(ctx, step.erase)
+	case "frame":
+		w.wanted = step.erase
+		report, err = w.frame.Run(ctx)
+	case "flush":
+		report, err = w.Flush(ctx)
+	case "discard":
+		err = w.Discard()
+	case "checkpoint":
+		err = w.Checkpoint(ctx, &w.saved)
+	case "rollback":
+		err = w.Rollback(ctx, &w.saved)
+	case "write":
+		err = w.Write(ctx, func(ctx context.Context, wr *store.Writer) error {
+			w.lent = nil
+			for _, step := range step.inner {
+				out = append(out, w.do(ctx, wr, step)...)
+			}
+			return nil
+		})
+	default:
+		err = w.change(ctx, wr, step.kind, step.n)
+	}
+	if err != nil {
+		out = append(out, err.Error())
+	} else if report != nil {
+		out = append(out, report.String())
+		for _, stale := range report.Stale {
+			out = append(out, stale.String())
+		}
+	}
+	return out
+}
+
+func (w *twin) pass(ctx context.Context, e eraseWanted) error {
+	task := func(q store.Queue, items []item, handle func(int) store.Handle[item], erase func(int)) error {
+		if w.byHandle {
+			erase = func(i int) { w.table.Erase(q, handle(i)) }
+		}
+		for i := range items {
+			if items[i].Value%e.divisor != 0 {
+				continue
+			}
+			if erase(i); e.twice {
+				erase(i)
+			}
+			if e.creates {
+				w.table.Emplace(q, item{Value: items[i].Value*5 + 1, Parent: handle(i)})
+			}
+		}
+		if e.fails {
+			return errTask
+		}
+		return nil
+	}
+	switch e.kind {
+	case "items":
+		return w.table.ForEach(ctx, func(_ context.Context, c store.Chunk[item]) error {
+			return task(c.Queue, c.Items, c.Handle, c.Erase)
+		})
+	case "rows":
+		return w.table.ForEachRows(ctx, func(_ context.Context, c store.RowsChunk[item]) error {
+			return task(c.Queue, c.Items, c.Handle, c.Erase)
+		})
+	}
+	if err := store.GroupBy(ctx, &w.groups, w.table, w.table, parent); err != nil {
+		return err
+	}
+	return w.groups.ForEach(ctx, func(_ context.Context, c store.GroupChunk[item, item]) error {
+		return task(c.Queue, c.Owners, c.Chunk().Handle, c.Chunk().Erase)
+	})
+}
+
+// change changes the table at once, so that rows move, items go, and slots and rows get
+// other ones. What happens to maps that were lent, the table is not told.
+func (w *twin) change(ctx context.Context, wr *store.Writer, kind string, n int) error {
+	var hs []store.Handle[item]
+	for h := range w.table.All() {
+		hs = append(hs, h)
+	}
+	switch kind {
+	case "insert":
+		for i := range n {
+			if _, err := w.table.Insert(wr, item{Value: uint64(100*n + i)}); err != nil {
+				return err
+			}
+		}
+	case "remove":
+		for i := 0; i < n && len(hs) > 0; i++ {
+			w.table.Remove(wr, hs[i*7%len(hs)])
+		}
+	case "replace": // the last row, and its slot, go to another item
+		if len(hs) > 0 {
+			w.table.Remove(wr, hs[len(hs)-1])
+			_, err := w.table.Insert(wr, item{Value: uint64(n)})
+			return err
+		}
+	case "sort":
+		return store.SortFunc(ctx, w.table, wr, func(a, b *item) int {
+			return cmp.Compare(a.Value%uint64(n+2), b.Value%uint64(n+2))
+		})
+	case "clear":
+		w.table.Clear(wr)
+	case "lend":
+		w.lent = store.Maps(w.table, wr)
+	case "swap", "erase":
+		for _, m := range w.lent {
+			switch last := m.Len() - 1; {
+			case last < 0:
+			case kind == "swap":
+				m.Swap(m.HandleAt(0), m.HandleAt(last))
+			default:
+				m.Erase(m.HandleAt(n % (last + 1)))
+			}
+		}
+	}
+	return nil
+}
+
+// The limits of a queue hold for erases that chunks record as for others.
+func TestAQueueIsFullOfErasesOfItsChunk(t *testing.T) {
+	for _, twice := range []bool{false, true} {
+		s, table := newTable(t, store.Options{QueueLimit: 20}, store.TableOptions[item]{ChunkItems: 20})
+		hs := fill(t, s, table, 20)
+		err := table.ForEach(t.Context(), func(_ context.Context, c store.Chunk[item]) error {
+			for i := range c.Items {
+				c.Erase(i)
+			}
+			if twice {
+				c.Erase(3)
+			}
+			return nil
+		})
+		if errors.Is(err, store.ErrQueueFull) != twice {
+			t.Errorf("one more than the limit: %t; %v", twice, err)
+		}
+		if pending := s.Pending(); pending.Commands != 20 && !twice || pending.Commands != 0 && twice {
+			t.Errorf("one more than the limit: %t; %+v are pending", twice, pending)
+		}
+		flush(t, s)
+		if got := table.Has(hs[0]); got != twice {
+			t.Errorf("one more than the limit: %t; an item lives: %t", twice, got)
+		}
+	}
+}
