@@ -8,7 +8,6 @@ import (
 	"io"
 	"slices"
 
-	"handloom/internal/digest"
 	"handloom/internal/wire"
 )
 
@@ -57,6 +56,7 @@ import (
 const (
 	imageMagic = "HLSNAP\x00\x01"
 	frameHead  = 16
+	frameSum   = 12      // where the checksum is
 	frameBytes = 1 << 20 // of payload, at most
 	headBytes  = 64 << 20
 )
@@ -79,14 +79,24 @@ type imageFrame struct {
 	payload      []byte
 }
 
-func (f *imageFrame) header() (b [frameHead]byte) {
-	binary.LittleEndian.PutUint32(b[:], uint32(len(f.payload)))
-	binary.LittleEndian.PutUint16(b[4:], f.table)
-	binary.LittleEndian.PutUint16(b[6:], f.shard)
-	b[8] = byte(f.kind)
-	sum := crc32.Update(crc32.Checksum(b[:12], castagnoli), castagnoli, f.payload)
-	binary.LittleEndian.PutUint32(b[12:], sum)
-	return b
+// frameHeader is what stands before a payload.
+type frameHeader [frameHead]byte
+
+// header returns the header of f before a payload of so many bytes, which its checksum
+// does not cover yet.
+func (f *imageFrame) header(length int) (h frameHeader) {
+	binary.LittleEndian.PutUint32(h[:], uint32(length))
+	binary.LittleEndian.PutUint16(h[4:], f.table)
+	binary.LittleEndian.PutUint16(h[6:], f.shard)
+	h[8] = byte(f.kind)
+	binary.LittleEndian.PutUint32(h[frameSum:], crc32.Checksum(h[:frameSum], castagnoli))
+	return h
+}
+
+// cover lets the checksum cover the next bytes of the payload.
+func (h *frameHeader) cover(b []byte) {
+	sum := binary.LittleEndian.Uint32(h[frameSum:])
+	binary.LittleEndian.PutUint32(h[frameSum:], crc32.Update(sum, castagnoli, b))
 }
 
 // imageHead is what a snapshot says of its store.
@@ -176,46 +186,6 @@ func readImageTable(r *wire.Reader) imageTable {
 	return t
 }
 
-// imageWriter writes the parts of a snapshot. The first error stays.
-type imageWriter struct {
-	w         io.Writer
-	n         int64
-	tee       *digest.Tee // makes frames of what the digest of a shard is given
-	table, of uint16      // of the frames: the table, and the shard of it
-	frames    uint32
-	err       error
-}
-
-func newImageWriter(to io.Writer) *imageWriter {
-	w := &imageWriter{w: to}
-	w.tee = digest.NewTee(frameBytes, func(piece []byte) { w.frame(frameState, piece) })
-	return w
-}
-
-func (w *imageWriter) write(b []byte) {
-	if w.err == nil {
-		var n int
-		n, w.err = w.w.Write(b)
-		w.n += int64(n)
-	}
-}
-
-func (w *imageWriter) head(h *imageHead) {
-	b := h.encode()
-	w.write([]byte(imageMagic))
-	w.write(binary.LittleEndian.AppendUint32(nil, uint32(len(b))))
-	w.write(b)
-	w.write(binary.LittleEndian.AppendUint32(nil, crc32.Checksum(b, castagnoli)))
-}
-
-func (w *imageWriter) frame(kind frameKind, payload []byte) {
-	f := imageFrame{table: w.table, shard: w.of, kind: kind, payload: payload}
-	header := f.header()
-	w.write(header[:])
-	w.write(payload)
-	w.frames++
-}
-
 // imageReader reads the parts of a snapshot, and nothing behind it.
 type imageReader struct {
 	r      io.Reader
@@ -249,7 +219,7 @@ var errChecksum = errors.New("the checksum differs")
 
 // frame reads the next frame, whose payload is good until the one after.
 func (r *imageReader) frame() (f imageFrame, err error) {
-	var b [frameHead]byte
+	var b frameHeader
 	if err := r.full(b[:]); err != nil {
 		return f, err
 	}
@@ -265,7 +235,8 @@ func (r *imageReader) frame() (f imageFrame, err error) {
 	if err := r.full(f.payload); err != nil {
 		return f, err
 	}
-	if b != f.header() {
+	h := f.header(len(f.payload))
+	if h.cover(f.payload); b != h {
 		return f, errChecksum
 	}
 	r.frames++

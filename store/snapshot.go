@@ -2,13 +2,9 @@ package store
 
 import (
 	"context"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
-
-	"handloom/internal/apply"
-	"handloom/internal/digest"
 )
 
 // ErrSnapshot is what writing and reading snapshots returns, wrapped in a
@@ -60,8 +56,10 @@ func (c *Checkpoint) SetTag(t Tag) { c.tag = t }
 // copying the bytes, and write it while ticks go on. Equal states are equal bytes,
 // on every machine.
 //
-// It returns the number of bytes, and writes in pieces of 1 MiB at most, which is
-// also what it needs of memory. It fails with [ErrSnapshot], naming table and
+// It returns the number of bytes. What comes next is encoded by a goroutine that ends
+// before WriteTo does; the calls of w are made by the caller's, with 1 MiB at most, part of
+// it the memory of the items itself, which w must neither change nor keep, as
+// [io.Writer] says. It needs some MiB of memory, and fails with [ErrSnapshot], naming table and
 // field, for items that hold pointers, interfaces, functions or channels, with
 // [ErrCheckpoint] when c is empty, and with the error of w.
 func (c *Checkpoint) WriteTo(w io.Writer) (n int64, err error) {
@@ -118,31 +116,12 @@ func writeImage(w io.Writer, epoch uint64, tag Tag, tables []*savedTable) (n int
 		}
 		head.tables = append(head.tables, t.image())
 	}
-	out := newImageWriter(w)
-	out.head(&head)
-	var whole digest.Hash
-	for i, t := range tables {
-		for shard, m := range t.shards {
-			whole.Uint64(out.shard(i, shard, m))
-		}
-	}
-	end := binary.LittleEndian.AppendUint64(nil, whole.Sum())
-	out.table, out.of = 0, 0
-	out.frame(frameWhole, binary.LittleEndian.AppendUint32(end, out.frames))
-	return out.n, out.err
-}
-
-// shard writes the frames of a shard, in the pass that makes its digest, and
-// returns that.
-func (w *imageWriter) shard(table, shard int, m apply.State) uint64 {
-	var h digest.Hash
-	w.table, w.of = uint16(table), uint16(shard)
-	h.Tee(w.tee)
-	m.DigestTo(&h)
-	sum := h.Sum()
-	h.Flush()
-	w.frame(frameShard, binary.LittleEndian.AppendUint64(nil, sum))
-	return sum
+	out := newImageWriter()
+	go func() {
+		defer close(out.full)
+		out.encode(&head, tables)
+	}()
+	return out.writeTo(w)
 }
 
 // image returns what a snapshot says of the table.

@@ -129,7 +129,8 @@ func (s State) Digest() uint64 {
 	return h.Sum()
 }
 
-// DigestTo gives h what [State.Digest] is the sum of.
+// DigestTo gives h what [State.Digest] is the sum of. The state stays as it is while a
+// [digest.Tee] of h makes something of it.
 func (s State) DigestTo(h *digest.Hash) {
 	s.Map.DigestTo(h)
 	for _, d := range s.Data {

@@ -133,7 +133,7 @@ func TestWhatIsReadBackIsWhatWasWritten(t *testing.T) {
 				}
 				var streamed []byte
 				var h Hash
-				h.Tee(NewTee(1+r.IntN(60), func(piece []byte) { streamed = append(streamed, piece...) }))
+				h.Tee(NewTee(32*(1+r.IntN(3)), func(piece []byte, _ bool) { streamed = append(streamed, piece...) }))
 				p.Items(&h, items.UnsafePointer(), n)
 				sum := h.Sum()
 				h.Flush()

@@ -39,7 +39,7 @@ type Hash struct {
 	buf    [blockSize + wordSize]byte
 	length uint64 // bytes so far
 
-	tee *Tee // gets every block, too; nil: nobody does
+	tee *Tee // gets all bytes, too; nil: nobody does
 }
 
 // Uint8 adds one byte.
@@ -97,10 +97,10 @@ func (h *Hash) Bytes(b []byte) {
 			return
 		}
 		b = b[n:]
-		h.blocks(h.buf[:blockSize])
+		h.take(h.buf[:blockSize])
 	}
 	if len(b) >= blockSize {
-		h.blocks(b)
+		h.take(b)
 		b = b[len(b)&^(blockSize-1):]
 	}
 	copy(h.buf[:blockSize], b)
@@ -109,23 +109,27 @@ func (h *Hash) Bytes(b []byte) {
 // turn takes the block, which is full, and moves what was stored behind it to
 // the front.
 func (h *Hash) turn() {
-	h.blocks(h.buf[:blockSize])
+	h.take(h.buf[:blockSize])
 	copy(h.buf[:wordSize], h.buf[blockSize:])
 }
 
-// blocks takes the whole blocks of b and ignores what is left. It does not
-// count.
-func (h *Hash) blocks(b []byte) {
+// take takes the whole blocks of b and ignores what is left. It does not count.
+func (h *Hash) take(b []byte) {
 	if h.tee != nil {
-		h.tee.add(b[:len(b)&^(blockSize-1)])
+		h.tee.take(h, b)
+		return
 	}
+	h.blocks(b)
+}
+
+// blocks is take without a Tee.
+func (h *Hash) blocks(b []byte) {
 	l0, l1, l2, l3 := h.lanes[0]^seed0, h.lanes[1]^seed1, h.lanes[2]^seed2, h.lanes[3]^seed3
-	for len(b) >= blockSize {
+	for ; len(b) >= blockSize; b = b[blockSize:] {
 		l0 = absorb(l0, binary.LittleEndian.Uint64(b))
 		l1 = absorb(l1, binary.LittleEndian.Uint64(b[8:]))
 		l2 = absorb(l2, binary.LittleEndian.Uint64(b[16:]))
 		l3 = absorb(l3, binary.LittleEndian.Uint64(b[24:]))
-		b = b[blockSize:]
 	}
 	h.lanes = [4]uint64{l0 ^ seed0, l1 ^ seed1, l2 ^ seed2, l3 ^ seed3}
 }
@@ -140,7 +144,6 @@ func absorb(lane, word uint64) uint64 {
 // more bytes may follow.
 func (h *Hash) Sum() uint64 {
 	end := *h
-	end.tee = nil
 	if at := h.length % blockSize; at > 0 {
 		clear(end.buf[at:])
 		end.blocks(end.buf[:blockSize])

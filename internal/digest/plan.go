@@ -51,6 +51,11 @@ func (p Plan[T]) Items(h *Hash, items []T) {
 	p.program.Items(h, unsafe.Pointer(unsafe.SliceData(items)), len(items))
 }
 
+// Lasting is [Plan.Items] for items that stay as they are; see [Hash.Lasting].
+func (p Plan[T]) Lasting(h *Hash, items []T) {
+	p.program.Lasting(h, unsafe.Pointer(unsafe.SliceData(items)), len(items))
+}
+
 // Decode reads items back; see [Program.Decode].
 func (p Plan[T]) Decode(d *Decoder, items []T) {
 	p.program.Decode(d, unsafe.Pointer(unsafe.SliceData(items)), len(items))
@@ -81,6 +86,15 @@ func (p *Program) Items(h *Hash, base unsafe.Pointer, n int) {
 		h.Bytes(w.buf)
 		p.release(w)
 	}
+}
+
+// Lasting is Items for items that stay as they are; see [Hash.Lasting].
+func (p *Program) Lasting(h *Hash, base unsafe.Pointer, n int) {
+	if p.root.memory && n > 0 {
+		h.Lasting(unsafe.Slice((*byte)(base), uintptr(n)*p.root.size))
+		return
+	}
+	p.Items(h, base, n)
 }
 
 // ItemsApart is Items for n items that begin stride bytes apart.

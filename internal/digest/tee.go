@@ -1,43 +1,76 @@
 package digest
 
-// Tee collects the bytes that a [Hash] is given and passes them on in pieces, so
-// that what is digested is encoded in the same pass.
+// Tee gives away the bytes that a [Hash] is given, so that what is digested is encoded
+// in the same pass.
 type Tee struct {
-	piece []byte // its capacity is the size of a piece
-	full  func(piece []byte)
+	size int
+	left int // of a piece
+	add  func(b []byte, lasts bool)
 }
 
-// NewTee returns a Tee that calls full with pieces of size bytes, good during the
-// call; the last one may be shorter.
-func NewTee(size int, full func(piece []byte)) *Tee {
-	return &Tee{piece: make([]byte, 0, size), full: full}
+// NewTee returns a Tee that gives all bytes to add, in order. Pieces of size bytes, which
+// must be whole blocks of 32, begin and end between two calls. What add gets is good
+// during the call, and longer where lasts says that it is what [Hash.Lasting] was given.
+func NewTee(size int, add func(b []byte, lasts bool)) *Tee {
+	return &Tee{size: size, left: size, add: add}
 }
 
-// Tee lets t have the bytes that are added from now on. It must come before the
-// first of them, and [Hash.Flush] behind the last.
-func (h *Hash) Tee(t *Tee) { h.tee = t }
+// Tee lets t have the bytes that are added from now on, from the beginning of a piece.
+// It must come before the first of them, and [Hash.Flush] behind the last.
+func (h *Hash) Tee(t *Tee) {
+	t.left = t.size
+	h.tee = t
+}
 
-// Flush passes on what waits in h and in its Tee, and takes the Tee off.
+// Flush gives away what waits in h, and takes the Tee off.
 func (h *Hash) Flush() {
-	t := h.tee
+	if rest := h.buf[:h.length%blockSize]; len(rest) > 0 {
+		h.tee.add(rest, false)
+	}
 	h.tee = nil
-	t.add(h.buf[:h.length%blockSize])
-	if len(t.piece) > 0 {
-		t.pass()
+}
+
+const (
+	// nearBytes are given away and hashed at a time: memory that is far is read once, and
+	// near for whoever comes second (op=save).
+	nearBytes = 4 << 10
+	// lastingBytes are worth a part of their own.
+	lastingBytes = 4 << 10
+)
+
+// Lasting is [Hash.Bytes] of memory that stays as it is until nobody looks any more at
+// what a Tee gave away: it need not be copied.
+func (h *Hash) Lasting(b []byte) {
+	if h.tee == nil || len(b) < lastingBytes {
+		h.Bytes(b)
+		return
+	}
+	head := -h.length % blockSize
+	h.Bytes(b[:head])
+	b = b[head:]
+	for len(b) >= blockSize {
+		part := b[:min(len(b)&^(blockSize-1), h.tee.left)]
+		h.length += uint64(len(part))
+		h.blocks(part) // before others look at it, who may be slower to read ahead
+		h.tee.give(part, true)
+		b = b[len(part):]
+	}
+	h.Bytes(b)
+}
+
+// take gives away the whole blocks of b, and h takes them.
+func (t *Tee) take(h *Hash, b []byte) {
+	for b = b[:len(b)&^(blockSize-1)]; len(b) > 0; {
+		part := b[:min(len(b), nearBytes, t.left)]
+		t.give(part, false)
+		h.blocks(part)
+		b = b[len(part):]
 	}
 }
 
-func (t *Tee) add(b []byte) {
-	for len(b) > 0 {
-		n := min(len(b), cap(t.piece)-len(t.piece))
-		t.piece = append(t.piece, b[:n]...)
-		if b = b[n:]; len(t.piece) == cap(t.piece) {
-			t.pass()
-		}
+func (t *Tee) give(b []byte, lasts bool) {
+	if t.left -= len(b); t.left == 0 {
+		t.left = t.size
 	}
-}
-
-func (t *Tee) pass() {
-	t.full(t.piece)
-	t.piece = t.piece[:0]
+	t.add(b, lasts)
 }

@@ -78,8 +78,9 @@ func (t *Type) Zero(p unsafe.Pointer) { t.Clear(Slice{data: p, len: 1, cap: 1}) 
 // Any returns p as a *T.
 func (t *Type) Any(p unsafe.Pointer) any { return reflect.NewAt(t.Reflect, p).Interface() }
 
-// DigestItems adds the items of s to h; see [digest.Plan.Items].
-func (t *Type) DigestItems(h *digest.Hash, s Slice) { t.Digest.Items(h, s.data, s.len) }
+// DigestItems adds the items of s to h, which stay as they are while a [digest.Tee] of h
+// makes something of them; see [digest.Plan.Lasting].
+func (t *Type) DigestItems(h *digest.Hash, s Slice) { t.Digest.Lasting(h, s.data, s.len) }
 
 // DecodeItems reads the items of s, which are zero; see [digest.Program.DecodeItems].
 func (t *Type) DecodeItems(d *digest.Decoder, s Slice) { t.Digest.DecodeItems(d, s.data, s.len) }

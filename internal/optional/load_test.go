@@ -39,7 +39,7 @@ func host(t *testing.T, n int) (*rows.Dense, []handle.ID) {
 // encoding returns what is the state of d.
 func encoding(d *optional.Data) (b []byte) {
 	var h digest.Hash
-	h.Tee(digest.NewTee(1000, func(piece []byte) { b = append(b, piece...) }))
+	h.Tee(digest.NewTee(1<<10, func(piece []byte, _ bool) { b = append(b, piece...) }))
 	d.DigestTo(&h)
 	h.Flush()
 	return b

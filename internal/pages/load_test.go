@@ -29,7 +29,7 @@ func empty(t *testing.T) *pages.Stable {
 // encoding returns what the digest of s is the sum of.
 func encoding(s *pages.Stable) (b []byte) {
 	var h digest.Hash
-	h.Tee(digest.NewTee(1000, func(piece []byte) { b = append(b, piece...) }))
+	h.Tee(digest.NewTee(1<<10, func(piece []byte, _ bool) { b = append(b, piece...) }))
 	s.DigestTo(&h)
 	h.Flush()
 	return b

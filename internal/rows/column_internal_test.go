@@ -132,7 +132,7 @@ func TestColumnsArePartOfTheDigest(t *testing.T) {
 	}
 	var encoded []byte
 	var h digest.Hash
-	tee := digest.NewTee(1<<20, func(piece []byte) { encoded = append(encoded, piece...) })
+	tee := digest.NewTee(1<<20, func(piece []byte, _ bool) { encoded = append(encoded, piece...) })
 	h.Tee(tee)
 	m.DigestTo(&h)
 	before := h.Sum()

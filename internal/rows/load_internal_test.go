@@ -13,7 +13,7 @@ import (
 // encoding returns what the digest of m is the sum of.
 func encoding(m *Dense) (b []byte) {
 	var h digest.Hash
-	h.Tee(digest.NewTee(100, func(piece []byte) { b = append(b, piece...) }))
+	h.Tee(digest.NewTee(96, func(piece []byte, _ bool) { b = append(b, piece...) }))
 	m.DigestTo(&h)
 	h.Flush()
 	return b

@@ -12,13 +12,14 @@ import (
 // wordsPerPiece is how many words are made ready for a hash at a time.
 const wordsPerPiece = 512
 
-// Digest adds slots, generations, floor, freelist order, depletion and MinFree to h.
+// Digest adds slots, generations, floor, freelist order, depletion and MinFree to h. The
+// set stays as it is while a [digest.Tee] of h makes something of it.
 func (s *Set) Digest(h *digest.Hash) {
 	if s.vacant() > 0 {
 		s.DigestWords(h, len(s.Words), func(first int, to []handle.ID) { copy(to, s.Words[first:]) })
 		return
 	}
-	s.digestAround(h, len(s.Words), func() { digest.For[handle.ID]().Items(h, s.Words) })
+	s.digestAround(h, len(s.Words), func() { digest.For[handle.ID]().Lasting(h, s.Words) })
 }
 
 // DigestWords is [Set.Digest] for slots whose words, from first on, words writes to

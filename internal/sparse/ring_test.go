@@ -158,7 +158,7 @@ func TestAFreelistSurvivesASnapshot(t *testing.T) {
 // reload gives a new set what the digest of s is of.
 func reload(s *Set) (*Set, error) {
 	var saved []byte
-	tee := digest.NewTee(1<<20, func(piece []byte) { saved = append(saved, piece...) })
+	tee := digest.NewTee(1<<20, func(piece []byte, _ bool) { saved = append(saved, piece...) })
 	var h digest.Hash
 	h.Tee(tee)
 	s.Digest(&h)
