@@ -12,25 +12,14 @@ import (
 	"handloom/world"
 )
 
-// away is a log that does not tell its tail and snapshots for so many questions each.
-type away struct {
-	world.Log
-	tails, saves int
-	err          error
-}
-
-func (a *away) Tail(ctx context.Context) (uint64, error) {
-	if a.tails--; a.tails >= 0 {
-		return 0, a.err
+// refusing answers as a log does that is away for so many questions.
+func refusing[A any](questions *int, err error, answer func(ctx context.Context) (A, error)) func(ctx context.Context) (A, error) {
+	return func(ctx context.Context) (a A, _ error) {
+		if *questions--; *questions >= 0 {
+			return a, err
+		}
+		return answer(ctx)
 	}
-	return a.Log.Tail(ctx)
-}
-
-func (a *away) Saved(ctx context.Context) ([]uint64, error) {
-	if a.saves--; a.saves >= 0 {
-		return nil, a.err
-	}
-	return a.Log.Saved(ctx)
 }
 
 var errElection = errors.New("there is no leader")
@@ -43,10 +32,11 @@ func TestALogThatIsAwayForAMoment(t *testing.T) {
 			w := mustOpen(t, newGame(t, store.Options{}), shared)
 			steps(t, w, 10)
 			mustClose(t, w)
-			l := &away{shared, 12, 12, errElection}
+			tails, saves := 12, 12
+			l := &faulty{Log: shared, tail: refusing(&tails, errElection, shared.Tail), saved: refusing(&saves, errElection, shared.Saved)}
 			v := mustOpen(t, newGame(t, store.Options{}), l)
-			if s := v.Status(); s.Tick != 10 || l.tails >= 0 || l.saves >= 0 {
-				t.Errorf("%v, with %d and %d refusals left", s, l.tails, l.saves)
+			if s := v.Status(); s.Tick != 10 || tails >= 0 || saves >= 0 {
+				t.Errorf("%v, with %d and %d refusals left", s, tails, saves)
 			}
 			mustClose(t, v)
 		})
@@ -54,18 +44,19 @@ func TestALogThatIsAwayForAMoment(t *testing.T) {
 	t.Run("behind", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			shared := world.Memory()
-			l := &away{Log: shared, err: errElection}
+			l := &faulty{Log: shared}
 			w, v := mustOpen(t, newGame(t, store.Options{}), shared), mustOpen(t, newGame(t, store.Options{}), l)
 			for range 100 {
 				steps(t, w, 1)
 				synctest.Wait()
 			}
-			l.saves = 12
+			saves := 12
+			l.saved = refusing(&saves, errElection, shared.Saved)
 			for v.Status().Tick < 100 {
 				mustStep(t, v)
 			}
-			if l.saves >= 0 {
-				t.Errorf("%d refusals left", l.saves)
+			if saves >= 0 {
+				t.Errorf("%d refusals left", saves)
 			}
 			mustClose(t, v)
 			mustClose(t, w)
@@ -83,7 +74,8 @@ func TestALogThatStaysAway(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			g := newGame(t, store.Options{})
 			begin := time.Now()
-			_, err := world.Open(t.Context(), g.Store, &away{world.Memory(), 1 << 20, 1 << 20, c.err}, g.options())
+			l := &faulty{Log: world.Memory(), tail: func(context.Context) (uint64, error) { return 0, c.err }}
+			_, err := world.Open(t.Context(), g.Store, l, g.options())
 			if took := time.Since(begin); !errors.Is(err, c.err) || took < c.least || took > c.most {
 				t.Errorf("%v: fails after %v with %v", c.err, took, err)
 			}

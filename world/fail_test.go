@@ -3,6 +3,7 @@ package world_test
 import (
 	"context"
 	"errors"
+	"io"
 	"runtime"
 	"strings"
 	"testing"
@@ -96,6 +97,25 @@ func haltAndSkip(t *testing.T, fault func() error) {
 	wantSame(t, again, another)
 	mustClose(t, v)
 	mustAudit(t, l)
+}
+
+// What a tick that failed has left is not exported, though the call came before it failed.
+func TestWhatAFailedTickLeftIsNotExported(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := newGame(t, store.Options{})
+		w := mustOpen(t, g, world.Memory())
+		exported := make(chan error, 1)
+		g.fault = func(world.Tick) error {
+			go func() { exported <- w.Export(context.Background(), io.Discard) }()
+			synctest.Wait()
+			return errGame
+		}
+		_, stepped := w.Step(t.Context())
+		if err := <-exported; !errors.Is(stepped, world.ErrTick) || !errors.Is(err, world.ErrTick) {
+			t.Errorf("Step: %v; Export: %v", stepped, err)
+		}
+		mustClose(t, w)
+	})
 }
 
 func wantTickError(t *testing.T, err error) {

@@ -281,12 +281,14 @@ func submit(ctx context.Context, w *world.World, fn func(q store.Queue) error) *
 	return s
 }
 
-// A faulty log answers Append as the test wants.
+// A faulty log answers as the test wants, and as Log where that says nothing.
 type faulty struct {
 	world.Log
-	append  func(ctx context.Context, prev uint64, rec []byte) (uint64, error) // nil: as Log
+	append  func(ctx context.Context, prev uint64, rec []byte) (uint64, error)
 	tail    func(ctx context.Context) (uint64, error)
 	save    func(ctx context.Context, at uint64, write func(w io.Writer) error) error
+	saved   func(ctx context.Context) ([]uint64, error)
+	load    func(ctx context.Context, at uint64) (io.ReadCloser, error)
 	silence time.Duration
 }
 
@@ -309,6 +311,20 @@ func (f *faulty) Save(ctx context.Context, at uint64, write func(w io.Writer) er
 		return f.save(ctx, at, write)
 	}
 	return f.Log.Save(ctx, at, write)
+}
+
+func (f *faulty) Saved(ctx context.Context) ([]uint64, error) {
+	if f.saved != nil {
+		return f.saved(ctx)
+	}
+	return f.Log.Saved(ctx)
+}
+
+func (f *faulty) Load(ctx context.Context, at uint64) (io.ReadCloser, error) {
+	if f.load != nil {
+		return f.load(ctx, at)
+	}
+	return f.Log.Load(ctx, at)
 }
 
 func (f *faulty) Silence() time.Duration {

@@ -294,6 +294,50 @@ func TestADamagedSnapshotIsPassedOver(t *testing.T) {
 	mustCloseJournal(t, j)
 }
 
+// closing is a reader with its own end.
+type closing struct {
+	io.Reader
+	close func() error
+}
+
+func (c closing) Close() error { return c.close() }
+
+// A snapshot that ends in an error, or is that of another record, is passed over. Each one
+// that was opened is closed.
+func TestASnapshotThatIsNotTheOneIsPassedOver(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := world.Memory()
+		w := mustOpen(t, newGame(t, store.Options{}), l)
+		steps(t, w, 20)
+		mustClose(t, w)
+		saved, err := l.Saved(t.Context())
+		if err != nil || len(saved) != 2 {
+			t.Fatalf("snapshots %v, %v", saved, err)
+		}
+		for _, c := range []struct {
+			instead uint64 // of the newest
+			err     error  // of its Close
+		}{{saved[0], errLost}, {saved[1], nil}} {
+			opened := 0
+			w := mustOpen(t, newGame(t, store.Options{}), &faulty{Log: l, load: func(ctx context.Context, at uint64) (io.ReadCloser, error) {
+				err := c.err
+				if at == saved[0] {
+					at = c.instead
+				} else {
+					err = nil
+				}
+				r, failed := l.Load(ctx, at)
+				opened++
+				return closing{r, func() error { opened--; return err }}, failed
+			}})
+			if s := w.Status(); s.PassedOver != 1 || s.Tick != 20 || opened != 0 {
+				t.Errorf("record %d instead of %d, closed with %v: %d are open; %+v", c.instead, saved[0], c.err, opened, s)
+			}
+			crash(t, w)
+		}
+	})
+}
+
 // A log whose records do not follow each other, or that were changed, is no log.
 func TestARecordThatDoesNotFollowIsCorrupt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -4,8 +4,11 @@ import (
 	"context"
 	"errors"
 	"io"
+	"slices"
+	"strings"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"handloom/store"
 	"handloom/world"
@@ -32,16 +35,31 @@ func TestFollowersSave(t *testing.T) {
 			}
 			return w
 		}
-		var owned, followed int
+		var owned, followed, lagged int
 		w, v := open(1, &owned), open(2, &followed)
-		owned = 0 // but for the first state
-		for range 200 {
+		behind := map[int]*world.World{4: open(1, &lagged), 14: open(1, &lagged)} // by so many ticks
+		owned = 0                                                                // but for the first state
+		for tick := range 200 {
 			steps(t, w, 1)
 			steps(t, v, 1)
+			for n, u := range behind {
+				if tick >= n {
+					steps(t, u, 1)
+				}
+			}
 			synctest.Wait()
 		}
 		if owned != 0 || followed < 200/15 || followed > 200/10 {
 			t.Errorf("of 200 ticks, with a snapshot after 20, the owner has saved %d and the follower %d", owned, followed)
+		}
+		if lagged > 0 {
+			t.Errorf("followers that are behind one that saves have saved %d", lagged)
+		}
+		for n, u := range behind {
+			if s := u.Status(); s.SavedTick+40 < s.Tick || s.SavedTick > s.Tick {
+				t.Errorf("%d ticks behind: at tick %d it knows of a snapshot of tick %d", n, s.Tick, s.SavedTick)
+			}
+			crash(t, u)
 		}
 		if own, follows := w.Status(), v.Status(); own.SavedTick+40 < 200 || own.SavedTick > follows.SavedTick {
 			t.Errorf("the owner knows of a snapshot of tick %d, and the follower has saved tick %d", own.SavedTick, follows.SavedTick)
@@ -54,22 +72,100 @@ func TestFollowersSave(t *testing.T) {
 		if owned < 200/20-1 || owned > 200/20 {
 			t.Errorf("of 200 ticks, with a snapshot after 20, the owner, whom nobody follows, has saved %d", owned)
 		}
+		for range 10 { // behind its newest snapshot
+			steps(t, w, 1)
+			synctest.Wait()
+		}
+		followed = 0
+		v = open(2, &followed) // from a snapshot, which is none that others have saved since
+		for from := v.Status().SavedTick; v.Status().Tick < from+19; synctest.Wait() {
+			steps(t, w, 1)
+			steps(t, v, 1)
+		}
+		if followed != 1 {
+			t.Errorf("a follower that has come has saved %d", followed)
+		}
+		crash(t, v)
 		mustClose(t, w)
+	})
+}
+
+// A Handoff saves the state behind it when what was being saved is done.
+func TestSnapshotsAreSavedOneAtATime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		shared := world.Memory()
+		saving := false
+		w := mustOpen(t, newGame(t, store.Options{}), &faulty{Log: shared, save: func(ctx context.Context, at uint64, write func(w io.Writer) error) error {
+			if saving {
+				t.Errorf("the snapshot of record %d is saved while another one is", at)
+			}
+			saving = true
+			time.Sleep(time.Second)
+			saving = false
+			return shared.Save(ctx, at, write)
+		}})
+		steps(t, w, 7) // behind which it saves
+		synctest.Wait()
+		if !saving {
+			t.Error("nothing is being saved")
+		}
+		if err := w.Handoff(t.Context(), "second"); err != nil {
+			t.Fatal(err)
+		}
+		if saved, err := shared.Saved(t.Context()); !slices.Equal(saved, []uint64{9, 8}) || err != nil {
+			t.Errorf("snapshots %v, %v", saved, err)
+		}
+		crash(t, w)
+	})
+}
+
+// A copy that fails is a pause for nothing, and is tried again when the next one is due.
+func TestACopyThatFailsIsNotTriedEveryTick(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := newGame(t, store.Options{})
+		copies, fails := 0, false
+		lists, err := store.Register(g.Store, store.TableOptions[[]int]{Name: "list", Clone: func(dst, src *[]int) {
+			if fails {
+				copies++
+				panic("no copy")
+			}
+			*dst = slices.Clone(*src)
+		}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		o := g.options()
+		o.Init = func(_ context.Context, w *store.Writer) error {
+			_, err := lists.Insert(w, []int{1})
+			return err
+		}
+		w, err := world.Open(t.Context(), g.Store, world.Memory(), o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		fails = true
+		steps(t, w, 3*o.SnapshotTicks)
+		if s := w.Status(); copies != 3 || !strings.Contains(s.SaveErr, "no copy") {
+			t.Errorf("%d copies were tried, want 3; %v", copies, s)
+		}
+		crash(t, w)
 	})
 }
 
 // A follower that differs and does not know it yet saves nothing that others recover from.
 func TestAFollowerSavesWhatWasCompared(t *testing.T) {
-	for wrong := uint64(1); wrong <= 30; wrong++ {
-		synctest.Test(t, func(t *testing.T) { savesWhatWasCompared(t, wrong) })
+	for _, digestTicks := range []int{4, 6} { // which compare the table in another part of them
+		for wrong := uint64(1); wrong <= 30; wrong++ {
+			synctest.Test(t, func(t *testing.T) { savesWhatWasCompared(t, wrong, digestTicks) })
+		}
 	}
 }
 
-func savesWhatWasCompared(t *testing.T, wrong uint64) {
+func savesWhatWasCompared(t *testing.T, wrong uint64, digestTicks int) {
 	shared := world.Memory()
 	open := func(g *game) *world.World {
 		o := g.options()
-		o.SnapshotTicks, o.DigestTicks = 20, 4
+		o.SnapshotTicks, o.DigestTicks = 20, digestTicks
 		w, err := world.Open(t.Context(), g.Store, shared, o)
 		if err != nil {
 			t.Fatal(err)

@@ -147,7 +147,8 @@ func (w *World) loadOneOf(ctx context.Context, saved []uint64, serves func(h hea
 			return false, gone, fmt.Errorf("world: snapshot of record %d: %w", at, err)
 		}
 		w.setHead(h)
-		w.saver.loaded(&h)
+		w.saver.restart(h.tick)
+		w.saver.saved = h.at
 		w.noteSaved(h.tick)
 		return true, gone, nil
 	}
@@ -201,11 +202,11 @@ func (s *saver) wait() {
 	}
 }
 
-// loaded notes that the state is that of a snapshot now. What was being saved is older,
-// and what was kept back will not be compared any more.
-func (s *saver) loaded(h *head) {
+// restart waits for what is being saved and counts from a tick on. What was kept back is
+// older, and is given up.
+func (s *saver) restart(tick uint64) {
 	s.wait()
-	s.tick, s.saved, s.held = h.tick, h.at, false
+	s.tick, s.held = tick, false
 }
 
 // saveIfDue copies the state if it is time for a snapshot, and has it saved while
@@ -254,7 +255,7 @@ func (w *World) saveDue(owner bool) (tick, kept uint64, never bool) {
 	if owner || w.log.Silence() == 0 {
 		return tick, 0, false
 	}
-	kept = uint64(w.o.DigestTicks) + 1
+	kept = uint64(w.o.DigestTicks)
 	return tick - every/4, kept, kept > every/2
 }
 
@@ -289,11 +290,12 @@ func (w *World) askOthers() {
 // one knows of, as far as it was asked for.
 func (w *World) othersSaved(h *head) bool {
 	s := &w.saver
-	if isOpen(s.asked) || s.other <= s.saved || s.other > h.at {
+	if isOpen(s.asked) || s.other <= s.saved {
 		return false
 	}
-	// There is at most one tick in a record.
-	s.saved, s.tick = s.other, h.tick-min(h.tick, h.at-s.other)
+	// There is at most one tick in a record. One that is ahead is of a later tick than this.
+	behind := h.at - min(h.at, s.other)
+	s.saved, s.tick = s.other, h.tick-min(h.tick, behind)
 	w.noteSaved(s.tick)
 	return true
 }
@@ -301,8 +303,7 @@ func (w *World) othersSaved(h *head) bool {
 // saveNow saves a snapshot before it returns.
 func (w *World) saveNow(ctx context.Context) error {
 	s := &w.saver
-	s.wait()
-	s.tick, s.held = w.at().tick, false
+	s.restart(w.at().tick)
 	if err := w.copyInto(ctx, &s.image); err != nil {
 		w.noteUnsaved(err)
 		return err

@@ -13,19 +13,6 @@ import (
 	"handloom/world"
 )
 
-// slow is a log whose snapshots take a second to be loaded, longer than an owner may be
-// silent.
-type slow struct{ world.Log }
-
-func (l slow) Load(ctx context.Context, at uint64) (io.ReadCloser, error) {
-	select {
-	case <-time.After(time.Second):
-		return l.Log.Load(ctx, at)
-	case <-ctx.Done():
-		return nil, context.Cause(ctx)
-	}
-}
-
 // A follower goes on from a snapshot when the records that it lacks are trimmed, however
 // long that takes to load, and whether or not a Step ends meanwhile.
 func TestAFollowerThatIsFarBehindSkipsAhead(t *testing.T) {
@@ -42,7 +29,14 @@ func TestAFollowerThatIsFarBehindSkipsAhead(t *testing.T) {
 			return g, w
 		}
 		owner, w := open(shared)
-		follower, v := open(slow{shared})
+		follower, v := open(&faulty{Log: shared, load: func(ctx context.Context, at uint64) (io.ReadCloser, error) {
+			select {
+			case <-time.After(time.Second): // for longer than an owner may be silent
+				return shared.Load(ctx, at)
+			case <-ctx.Done():
+				return nil, context.Cause(ctx)
+			}
+		}})
 		for range 100 {
 			steps(t, w, 1)
 			synctest.Wait()
@@ -61,20 +55,6 @@ func TestAFollowerThatIsFarBehindSkipsAhead(t *testing.T) {
 	})
 }
 
-// outdated is a log that once tells of a snapshot that was given up since.
-type outdated struct {
-	world.Log
-	told bool
-}
-
-func (o *outdated) Saved(ctx context.Context) ([]uint64, error) {
-	if !o.told {
-		o.told = true
-		return []uint64{1}, nil
-	}
-	return o.Log.Saved(ctx)
-}
-
 // Others save snapshots, and give up older ones, while a world looks for one.
 func TestSnapshotsThatAreGivenUpMeanwhileAreLookedForAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -82,9 +62,15 @@ func TestSnapshotsThatAreGivenUpMeanwhileAreLookedForAgain(t *testing.T) {
 		w := mustOpen(t, newGame(t, store.Options{}), l)
 		steps(t, w, 20)
 		mustClose(t, w)
-		o := &outdated{Log: l}
-		v := mustOpen(t, newGame(t, store.Options{}), o)
-		if s := v.Status(); s.Tick != 20 || !o.told {
+		outdated := true
+		v := mustOpen(t, newGame(t, store.Options{}), &faulty{Log: l, saved: func(ctx context.Context) ([]uint64, error) {
+			if outdated {
+				outdated = false
+				return []uint64{1}, nil // it was given up since
+			}
+			return l.Saved(ctx)
+		}})
+		if s := v.Status(); s.Tick != 20 || outdated {
 			t.Errorf("%v", s)
 		}
 		mustClose(t, v)
