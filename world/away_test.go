@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"path/filepath"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -64,17 +65,24 @@ func TestALogThatIsAwayForAMoment(t *testing.T) {
 	})
 }
 
-// A log that stays away fails Open with its own error, one that is closed at once.
+// A log that stays away fails Open with its own error, one that is closed, or that nobody
+// else may own, at once.
 func TestALogThatStaysAway(t *testing.T) {
 	for _, c := range []struct {
 		err   error
+		lock  bool
 		least time.Duration
 		most  time.Duration
-	}{{errElection, 30 * time.Second, 32 * time.Second}, {fs.ErrClosed, 0, 0}} {
+	}{{errElection, false, 30 * time.Second, 32 * time.Second}, {fs.ErrClosed, false, 0, 0}, {errElection, true, 0, 0}} {
 		synctest.Test(t, func(t *testing.T) {
 			g := newGame(t, store.Options{})
-			begin := time.Now()
 			l := &faulty{Log: world.Memory(), tail: func(context.Context) (uint64, error) { return 0, c.err }}
+			if c.lock {
+				j := openJournal(t, filepath.Join(t.TempDir(), "log"))
+				defer mustCloseJournal(t, j)
+				l.Log = j
+			}
+			begin := time.Now()
 			_, err := world.Open(t.Context(), g.Store, l, g.options())
 			if took := time.Since(begin); !errors.Is(err, c.err) || took < c.least || took > c.most {
 				t.Errorf("%v: fails after %v with %v", c.err, took, err)

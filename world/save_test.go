@@ -38,7 +38,7 @@ func TestFollowersSave(t *testing.T) {
 		var owned, followed, lagged int
 		w, v := open(1, &owned), open(2, &followed)
 		behind := map[int]*world.World{4: open(1, &lagged), 14: open(1, &lagged)} // by so many ticks
-		owned = 0                                                                // but for the first state
+		owned = 0                                                                 // but for the first state
 		for tick := range 200 {
 			steps(t, w, 1)
 			steps(t, v, 1)
@@ -90,7 +90,7 @@ func TestFollowersSave(t *testing.T) {
 	})
 }
 
-// A Handoff saves the state behind it when what was being saved is done.
+// A snapshot that takes long delays the next one, and that of a Handoff.
 func TestSnapshotsAreSavedOneAtATime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		shared := world.Memory()
@@ -109,10 +109,11 @@ func TestSnapshotsAreSavedOneAtATime(t *testing.T) {
 		if !saving {
 			t.Error("nothing is being saved")
 		}
+		steps(t, w, 8) // behind the 7th of which it would save again
 		if err := w.Handoff(t.Context(), "second"); err != nil {
 			t.Fatal(err)
 		}
-		if saved, err := shared.Saved(t.Context()); !slices.Equal(saved, []uint64{9, 8}) || err != nil {
+		if saved, err := shared.Saved(t.Context()); !slices.Equal(saved, []uint64{17, 8}) || err != nil {
 			t.Errorf("snapshots %v, %v", saved, err)
 		}
 		crash(t, w)
