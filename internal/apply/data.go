@@ -135,14 +135,12 @@ func (s *Shard) planDrops(d *data) {
 	}
 }
 
-// sampleData keeps the first stale commands, which planning has met last.
+// sampleData keeps the first stale Sets and the first stale Unsets, which planning has met
+// last.
 func (s *Shard) sampleData(c *record.Commands, d *data, index int) {
-	sampled := 0
+	sampled := make(map[batch.Kind]int)
 	for _, sets := range c.Sets(d.number) {
 		for sequence, id := range sets.Puts(index).IDs {
-			if sampled == record.MaxSamples {
-				return
-			}
 			if id.IsProvisional() && c.IsCreate(id) || s.Map.Has(id) {
 				continue
 			}
@@ -150,8 +148,10 @@ func (s *Shard) sampleData(c *record.Commands, d *data, index int) {
 			if sets.IsUnset(index, sequence) {
 				kind = batch.Unset
 			}
-			s.sampleBeside(d.name, kind, id, sets.Key(), sequence)
-			sampled++
+			if sampled[kind] < record.MaxSamples {
+				s.sampleBeside(d.name, kind, id, sets.Key(), sequence)
+				sampled[kind]++
+			}
 		}
 	}
 }
