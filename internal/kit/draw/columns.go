@@ -5,20 +5,37 @@ import "handloom/internal/kit/program"
 // mostColumns is how many columns a table may have.
 const mostColumns = 4
 
-// columns adds columns to some tables. Others get theirs between steps.
+// columns adds columns and optional data to some tables. Others get theirs between steps.
 func (d *drawing) columns() {
-	for t, known := range d.known[:min(len(d.known), 10)] {
-		for d.packed(t) && len(known.columns) < mostColumns && d.IntN(2) == 0 {
-			s := program.Step{Op: program.AddColumn, Table: t, Word: d.element(t)}
-			d.add(s.Set("changes", args["changes"](d, &s)))
+	for t := range d.known[:min(len(d.known), 10)] {
+		for _, op := range []program.Op{program.AddColumn, program.AddSparse} {
+			for d.mayAdd(op, t) && d.IntN(2) == 0 {
+				s := program.Step{Op: op, Table: t, Word: d.element(op, t)}
+				if op == program.AddColumn {
+					s = s.Set("changes", args["changes"](d, &s))
+				}
+				d.add(s)
+			}
 		}
 	}
 }
 
+// mayAdd reports whether a table may have another column, or more optional data.
+func (d *drawing) mayAdd(op program.Op, table int) bool {
+	if op == program.AddSparse {
+		return d.known[table].optional < mostColumns
+	}
+	return d.packed(table) && len(d.known[table].columns) < mostColumns
+}
+
 // element draws the kind of the elements of the next column of a table, of which many are
-// like another, to be exchanged.
-func (d *drawing) element(table int) string {
+// like another, to be exchanged, or of its next optional data.
+func (d *drawing) element(op program.Op, table int) string {
 	known, all := d.known[table], program.Elements(d.program.Tables[table].Item)
+	if op == program.AddSparse {
+		known.optional++
+		return all[d.IntN(len(all))]
+	}
 	if len(known.columns) > 0 && d.IntN(2) == 0 {
 		all = known.columns
 	}
@@ -27,11 +44,18 @@ func (d *drawing) element(table int) string {
 	return kind
 }
 
-// withColumns returns a table with columns, if there is one: this one, or the first behind
-// it.
-func (d *drawing) withColumns(table int) int {
+// has reports whether a table has what an operation is about, if that is columns or
+// optional data.
+func (d *drawing) has(op program.Op, table int) bool {
+	columns, optional := op.About()
+	return !columns && !optional || columns && len(d.known[table].columns) > 0 || optional && d.known[table].optional > 0
+}
+
+// withParts returns a table that has what an operation is about, if there is one: this
+// one, or the first behind it.
+func (d *drawing) withParts(op program.Op, table int) int {
 	for i := range d.known {
-		if at := (table + i) % len(d.known); len(d.known[at].columns) > 0 {
+		if at := (table + i) % len(d.known); d.has(op, at) {
 			return at
 		}
 	}
@@ -51,10 +75,22 @@ func (d *drawing) otherColumn(s *program.Step) int {
 	return d.IntN(len(all))
 }
 
-// recorded draws a handle to set elements by: of one of the last creates, or any.
+// recorded draws a handle to set elements by, or to take them: of one of the last creates,
+// of what was set before, or any, and now and then many.
 func (d *drawing) recorded(table int, inChunk bool) program.Ref {
-	if pending := d.known[table].pending; len(pending) > 0 && d.IntN(2) == 0 {
-		return program.Ref{N: pending[len(pending)-1-d.IntN(min(len(pending), few))]}
+	known := d.known[table]
+	last := func(names []int) program.Ref {
+		return program.Ref{N: names[len(names)-1-d.IntN(min(len(names), few))]}
+	}
+	switch i := d.IntN(10); {
+	case i == 0:
+		return d.run(table)
+	case i < 4 && len(known.set) > 0:
+		return last(known.set)
+	case i < 7 && len(known.live) > 0:
+		return last(known.live)
+	case i < 9 && len(known.pending) > 0:
+		return last(known.pending)
 	}
 	return d.ref(table, inChunk)
 }

@@ -49,9 +49,11 @@ type drawing struct {
 
 // population is the rough account of one table.
 type population struct {
-	live    []int    // names
-	columns []string // kinds of elements
-	pending []int    // of creates that no flush applied yet
+	live     []int    // names
+	columns  []string // kinds of elements
+	optional int      // how much optional data it has
+	pending  []int    // of creates that no flush applied yet
+	set      []int    // whose elements were set, or taken
 }
 
 // theme is what a program is about.
@@ -120,14 +122,14 @@ func weight(op program.Op) float64 {
 		return 8
 	case program.Flush, program.ForEach, program.Emplace, program.Erase, program.Put:
 		return 4
-	case program.Write, program.Exchange:
+	case program.Write, program.Exchange, program.Unset:
 		return 3
 	case program.EmplaceItems, program.EraseItems:
 		return 2
 	case program.Reset, program.Discard, program.Misuse,
 		program.FailError, program.FailPanic, program.FailGoexit, program.Rollback, program.ReduceInTask:
 		return 0.3
-	case program.AddColumn:
+	case program.AddColumn, program.AddSparse:
 		return 0.5
 	case program.EraseAll: // or else tables stay small
 		return 0.1

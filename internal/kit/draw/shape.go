@@ -8,7 +8,7 @@ import (
 
 // shapes begin programs in states that random steps come to in one program of
 // thousands. Of consecutive seeds one in [shapeEvery] begins in each.
-var shapes = []func(d *drawing){(*drawing).rest, (*drawing).blocks, (*drawing).bytes, (*drawing).above, (*drawing).nested, (*drawing).renewed, (*drawing).framed, (*drawing).behind}
+var shapes = []func(d *drawing){(*drawing).rest, (*drawing).blocks, (*drawing).bytes, (*drawing).above, (*drawing).nested, (*drawing).renewed, (*drawing).framed, (*drawing).behind, (*drawing).thinned}
 
 const shapeEvery = 100
 
@@ -136,17 +136,21 @@ func (d *drawing) framed() {
 		[]program.Step{{Op: program.Insert, N: 1, Name: last}},
 		flushed(program.Put, last), flushed(program.Put, last),
 	)...)
+	d.theme.frames, d.theme.links = 1, 0
+	d.few(program.Each, program.Flush, program.Emplace, program.Put, program.Erase, program.Insert, program.Remove, program.Inbox)
+	d.theme.weights[program.Write], d.theme.grow = 10, 0.8
+}
+
+// few has the rest of the program be about few items, and little but some operations.
+func (d *drawing) few(ops ...program.Op) {
 	t := &d.theme
-	t.frames, t.fresh, t.hot, t.forged, t.links, t.stale, t.tasks, t.busy, t.sizes = 1, 0.6, 0.95, 0, 0, 0, 3, 4, []int{1, 2}
+	t.fresh, t.hot, t.forged, t.stale, t.tasks, t.busy, t.sizes = 0.6, 0.95, 0, 0, 3, 4, []int{1, 2}
 	for op := range t.weights {
 		t.weights[op] = min(t.weights[op], 0.05)
 	}
-	for _, op := range []program.Op{
-		program.Each, program.Flush, program.Emplace, program.Put, program.Erase, program.Insert, program.Remove, program.Inbox,
-	} {
+	for _, op := range ops {
 		t.weights[op] = 1
 	}
-	t.weights[program.Write], t.grow = 10, 0.8
 }
 
 // behind goes back to a checkpoint from before a column, and exchanges columns of which one
@@ -172,6 +176,34 @@ func (d *drawing) behind() {
 		program.Step{Op: program.Flush},
 		program.Step{Op: program.Exchange}.Set("d", 1),
 	)
+}
+
+// thinned gives many items optional data, and elements of a column, takes the data from
+// most of them, and goes on with what moves both.
+func (d *drawing) thinned() {
+	made := d.name(100)
+	d.inWrite(program.Step{Op: program.InsertItems, N: 100, Name: made})
+	for c, op := range []program.Op{program.AddSparse, program.AddColumn} {
+		d.element(op, 0)
+		d.add(program.Step{Op: op, Word: program.Word})
+		d.record(program.Step{Op: program.Set, Refs: []program.Ref{{N: made, Count: 100}}}.Set("c", c).Set("v", 3))
+	}
+	d.record(program.Step{Op: program.Unset, Refs: []program.Ref{{N: made + 10, Count: 70}}})
+	d.inWrite(
+		program.Step{Op: program.Remove, Refs: []program.Ref{{N: made + 3}}},
+		program.Step{Op: program.ForEachSparse}.Set("add", 1),
+		program.Step{Op: program.EraseNow, Refs: []program.Ref{{N: made + 5}}},
+		program.Step{Op: program.SortTable}.Set("by", 1),
+		program.Step{Op: program.SortSparse},
+		program.Step{Op: program.ForEachSparse}.Set("add", 1),
+	)
+	d.few(
+		program.Each, program.Flush, program.Write, program.Emplace, program.Erase, program.Set, program.Unset,
+		program.ForEachSparse, program.SortSparse, program.Remove, program.EraseNow, program.Swap,
+	)
+	t := &d.theme
+	t.busy, t.keys, t.links, t.weights[program.Each], t.weights[program.Flush] = 12, 1000, 0.2, 3, 3
+	t.weights[program.Set], t.weights[program.Unset], t.weights[program.Rollback], t.weights[program.Checkpoint] = 6, 4, 0.2, 0.2
 }
 
 // inWrite adds a write of some steps.

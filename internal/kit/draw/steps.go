@@ -49,7 +49,7 @@ var args = map[string]func(d *drawing, s *program.Step) int{
 	"touch":   func(d *drawing, _ *program.Step) int { return d.IntN(2) },
 	"wrote":   func(d *drawing, _ *program.Step) int { return d.of(0, 0, 1, 2, 3) },
 	"self":    func(d *drawing, _ *program.Step) int { return d.IntN(2) },
-	"c":       func(d *drawing, _ *program.Step) int { return d.IntN(mostColumns) },
+	"c":       func(d *drawing, _ *program.Step) int { return d.IntN(2 * mostColumns) },
 	"d":       (*drawing).otherColumn,
 	"beside":  func(d *drawing, _ *program.Step) int { return d.of(0, 0, 1, 2) },
 	"changes": func(d *drawing, s *program.Step) int { return d.program.Tables[s.Table].Changes * d.IntN(2) },
@@ -117,14 +117,13 @@ func (d *drawing) make(op program.Op, chunk int) (program.Step, bool) {
 		if s.Table = d.index(); chunk >= 0 && d.IntN(2) == 0 {
 			s.Table = chunk
 		}
-		if op.NeedsColumn() {
-			s.Table = d.withColumns(s.Table)
-		}
+		s.Table = d.withParts(op, s.Table)
 	}
 	if op.NeedsOrder() && !d.packed(s.Table) || op == program.EraseRow && chunk < 0 || op == program.FailGoexit && d.writing {
 		return s, false
 	}
-	if op == program.AddColumn && (!d.packed(s.Table) || len(d.known[s.Table].columns) == mostColumns) || op.NeedsColumn() && len(d.known[s.Table].columns) == 0 {
+	adds := op == program.AddColumn || op == program.AddSparse
+	if adds && !d.mayAdd(op, s.Table) || !d.has(op, s.Table) {
 		return s, false
 	}
 	if op.HasShard() {
@@ -133,8 +132,8 @@ func (d *drawing) make(op program.Op, chunk int) (program.Step, bool) {
 	if op == program.Misuse {
 		s.Word = d.options.Misuses[d.IntN(len(d.options.Misuses))]
 	}
-	if op == program.AddColumn {
-		s.Word = d.element(s.Table)
+	if adds {
+		s.Word = d.element(op, s.Table)
 	}
 	makes, many := op.Makes()
 	if makes {
@@ -159,6 +158,8 @@ func (d *drawing) make(op program.Op, chunk int) (program.Step, bool) {
 // takes draws the references of a line: links, a target and links, or targets.
 func (d *drawing) takes(s *program.Step, makes, inChunk bool) (refs []program.Ref) {
 	switch {
+	case s.Op == program.Unset:
+		return []program.Ref{d.recorded(s.Table, inChunk)}
 	case s.Op == program.Set:
 		return append([]program.Ref{d.recorded(s.Table, inChunk)}, d.links(inChunk)...)
 	case s.Op.NeedsRef():
@@ -189,6 +190,10 @@ func (d *drawing) account(s *program.Step, makes bool) {
 				k.live = append(k.live, s.Name+i)
 			}
 		}
+	case s.Op == program.Set || s.Op == program.Unset:
+		if first, n := s.Refs[0].Names(); n > 0 {
+			k.set = append(k.set, first)
+		}
 	case s.Op == program.Clear || s.Op == program.EraseAll:
 		d.cleared(s.Table)
 	case erases(s.Op):
@@ -210,11 +215,11 @@ func (d *drawing) settled(op program.Op) {
 
 // bodyOf draws what belongs to a step.
 func (d *drawing) bodyOf(s *program.Step) {
-	fails := s.Op == program.Each || s.Op == program.ForEach || s.Op == program.ForEachRows
+	fails := s.Op == program.Each || s.Op == program.ForEach || s.Op == program.ForEachRows || s.Op == program.ForEachSparse
 	switch s.Op {
 	case program.Each, program.Queues, program.Schedule:
 		s.Body = d.commands(s.Arg("tasks"), -1, fails)
-	case program.ForEach, program.ForEachRows:
+	case program.ForEach, program.ForEachRows, program.ForEachSparse:
 		s.Body = d.commands(d.IntN(6), s.Table, fails)
 	case program.Inbox:
 		s.Body = d.commands(1, -1, fails)

@@ -40,12 +40,14 @@ func (a *Abstract) Flush(resolve func(table int, provisional uint64) (uint64, bo
 	for p, id := range real {
 		a.live[id] = living{creates[p].table, linked(creates[p].value, real)}
 	}
-	for e, v := range elements {
+	for e, c := range elements {
 		if isProvisional(e.id) {
 			e.id = real[e.id]
 		}
-		if _, lives := a.live[e.id]; lives {
-			a.elements[e] = linked(v, real)
+		if _, lives := a.live[e.id]; lives && c.Kind == Set {
+			a.elements[e] = linked(c.Value, real)
+		} else {
+			delete(a.elements, e)
 		}
 	}
 	a.batch, a.late, a.sealed = nil, a.late[a.sealed:], 0
@@ -89,17 +91,17 @@ func (a *Abstract) commands(batch []Command, creates map[uint64]*pending) map[ui
 	return values
 }
 
-// sets returns the last Set of each element, by what it named: a living item of the
+// sets returns the last Set or Unset of each element, by what it named: a living item of the
 // table, or a create of the batch.
-func (a *Abstract) sets(batch []Command, creates map[uint64]*pending) map[elementOf]Value {
-	last := make(map[elementOf]Value)
+func (a *Abstract) sets(batch []Command, creates map[uint64]*pending) map[elementOf]Command {
+	last := make(map[elementOf]Command)
 	for _, c := range batch {
-		if c.Kind != Set {
+		if c.Kind != Set && c.Kind != Unset {
 			continue
 		}
 		l, lives := a.live[c.ID]
 		if p := creates[c.ID]; lives && l.table == c.Table || p != nil && p.table == c.Table {
-			last[elementOf{c.ID, c.Column}] = c.Value
+			last[elementOf{c.ID, c.Column}] = c
 		}
 	}
 	return last

@@ -2,22 +2,23 @@ package model
 
 import "slices"
 
-// ColumnOf names a column: that of a table with a number.
+// ColumnOf names a column, or optional data: that of a table with a number.
 type ColumnOf struct{ Table, Column int }
 
-// AddColumn adds a column to every map of a table, whose elements are zero.
-func (m *Exact) AddColumn(table int) {
+// AddColumn adds a column to every map of a table, whose elements are zero, or optional
+// data, which no item has.
+func (m *Exact) AddColumn(table int, optional bool) {
 	t := m.tables[table]
-	t.columns++
 	for _, s := range t.shards {
-		s.AddColumn()
+		s.AddColumn(optional)
 	}
-	if t.live() > 0 {
+	if t.live() > 0 && !optional {
 		m.seen.See(ColumnBesideItems)
 	}
 }
 
-// Element returns the element of the item that a handle of the table names, or nil.
+// Element returns the element of the item that a handle of the table names, or nil if there
+// is no such item or that lacks it.
 func (m *Exact) Element(of ColumnOf, id uint64) *Item {
 	if !m.tables[of.Table].has(id) || isProvisional(id) {
 		return nil
@@ -47,25 +48,18 @@ func (m *Exact) sets(of ColumnOf) bool {
 	return slices.ContainsFunc(m.calls, func(commands []Command) bool { return slices.ContainsFunc(commands, isSet) })
 }
 
-// AddColumn adds a column whose elements are zero.
-func (m *Map[V]) AddColumn() { m.beside = append(m.beside, make([]V, len(m.items))) }
-
-// Element returns the element of the item that a handle names, or nil.
-func (m *Map[V]) Element(column int, id uint64) *V {
-	if n, ok := m.find(id); ok {
-		return &m.beside[column][n]
-	}
-	return nil
-}
-
 // elementOf names an element by the handle of its item.
 type elementOf struct {
 	id     uint64
 	column int
 }
 
-// Element returns the element of an item that lives. What nothing wrote is zero.
-func (a *Abstract) Element(of ColumnOf, id uint64) Item { return a.elements[elementOf{id, of.Column}] }
+// Element returns the element of an item that lives, and whether something wrote it: of a
+// column it is zero otherwise.
+func (a *Abstract) Element(of ColumnOf, id uint64) (element Item, wrote bool) {
+	element, wrote = a.elements[elementOf{id, of.Column}]
+	return element, wrote
+}
 
 // SetElement replaces an element in place.
 func (a *Abstract) SetElement(of ColumnOf, id uint64, element Item) {

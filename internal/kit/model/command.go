@@ -30,6 +30,7 @@ const (
 	EraseUntyped      // of ID, wherever it is
 	EraseAll          // in Table, of what lives when the flush begins
 	Set               // in Column of Table, of the element of ID
+	Unset             // likewise, of optional data
 )
 
 // Command is one command as a task recorded it.
@@ -41,8 +42,8 @@ type Command struct {
 	OK    bool   // of a stage: what the store said
 	Value Value
 
-	Column int  // of a set
-	own    bool // of a set: the same queue recorded the create
+	Column int  // of a set or unset
+	own    bool // of such: the same queue recorded the create
 }
 
 // Counts are the counters of a report.
@@ -69,8 +70,8 @@ func (c *Counts) add(o Counts) {
 type Sample struct {
 	ID                   uint64
 	TypeID               uint16
-	Kind                 Kind // Erase, Put or Set
-	Column               int  // of a Set
+	Kind                 Kind // Erase, Put, Set or Unset
+	Column               int  // of a Set or Unset
 	Pass, Task, Sequence int
 }
 

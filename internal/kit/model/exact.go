@@ -1,5 +1,7 @@
 package model
 
+import "slices"
+
 // Exact predicts every handle, row, limit and counter.
 type Exact struct {
 	Widths
@@ -23,9 +25,8 @@ type Exact struct {
 
 type table struct {
 	Table
-	shards  []*Map[Item]
-	columns int
-	used    uint64 // epoch of the last flush that had commands of it
+	shards []*Map[Item]
+	used   uint64 // epoch of the last flush that had commands of it
 }
 
 func (t *table) live() int {
@@ -163,6 +164,16 @@ func (m *Exact) Chunks(table int) []Chunk {
 	}
 	if len(all) > 4 {
 		m.seen.See(ManyChunks)
+	}
+	return all
+}
+
+// OptionalChunks returns the chunks of optional data, of so many rows each.
+func (m *Exact) OptionalChunks(of ColumnOf, rows int) (all []Chunk) {
+	for i, s := range m.tables[of.Table].shards {
+		for some := range slices.Chunk(s.HandlesBeside(of.Column), rows) {
+			all = append(all, Chunk{Shard: i, Handles: some})
+		}
 	}
 	return all
 }

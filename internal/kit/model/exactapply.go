@@ -65,6 +65,7 @@ func (p *Plan) applyTable(i int, t *table) {
 		p.m.seen.See(UnevenDeal)
 	}
 	for k, s := range t.shards {
+		p.drop(i, s)
 		s.eraseSet(p.erased[s])
 		for _, c := range creates[:take[k]] {
 			c.real = s.Insert(Item{})

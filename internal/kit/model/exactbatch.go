@@ -101,7 +101,7 @@ func (m *Exact) note(c *Command, pass, task int, dropped bool) error {
 			m.seen.See(StagedValue)
 			made.value = c.Value
 		}
-	case Set:
+	case Set, Unset:
 		c.own = m.isOwn(c, batch, pass, task)
 	}
 	return nil

@@ -43,6 +43,7 @@ func (m *Exact) Plan() *Plan {
 	p.each(Erase, p.erase)
 	p.each(Put, p.replace)
 	p.each(Set, p.set)
+	p.countSets()
 	p.limits()
 	return p
 }
@@ -90,8 +91,8 @@ func (p *Plan) of(table int) *Counts {
 	return p.counts[table]
 }
 
-// each calls f for the erases, the puts, or the Sets, with the sample that a stale one
-// would be.
+// each calls f for the erases, the puts, or the Sets and Unsets, with the sample that a
+// stale one would be.
 func (p *Plan) each(kind Kind, f func(c *Command, table int, s Sample)) {
 	type list struct {
 		table      int
@@ -101,14 +102,14 @@ func (p *Plan) each(kind Kind, f func(c *Command, table int, s Sample)) {
 	}
 	next := make(map[list]int)
 	p.commands(func(c *Command, pass, task int) {
-		table := c.Table
-		if c.Kind == EraseUntyped {
-			table = p.addressed(c)
-		}
-		if c.Kind != kind && !(kind == Erase && c.Kind == EraseUntyped) {
+		if c.Kind != kind && !(kind == Erase && c.Kind == EraseUntyped) && !(kind == Set && c.Kind == Unset) {
 			return
 		}
-		s := Sample{ID: c.ID, TypeID: typeIDOf(c.ID), Kind: kind, Column: c.Column, Pass: pass, Task: task}
+		table := c.Table
+		s := Sample{ID: c.ID, TypeID: typeIDOf(c.ID), Kind: c.Kind, Column: c.Column, Pass: pass, Task: task}
+		if c.Kind == EraseUntyped {
+			table, s.Kind = p.addressed(c), Erase
+		}
 		if isProvisional(c.ID) {
 			s.ID = 0
 		}

@@ -41,6 +41,7 @@ func (p *Plan) finish() Report {
 			r.Total.add(*c)
 		}
 	}
+	p.m.seeCounts(r.Total)
 	for _, of := range p.columns() {
 		c := p.settings[of].counts
 		r.Columns = append(r.Columns, ColumnReport{of, c})
@@ -54,12 +55,11 @@ func (p *Plan) finish() Report {
 	})
 	slices.SortFunc(r.Stale, compareSamples)
 	r.Stale = r.Stale[:min(len(r.Stale), 8)]
-	p.m.seeCounts(r.Total)
 	return *r
 }
 
 func compareSamples(a, b Sample) int {
-	order := func(k Kind) int { return slices.Index([]Kind{Erase, Put, Set}, k) }
+	order := func(k Kind) int { return slices.Index([]Kind{Erase, Put, Set, Unset}, k) }
 	return cmp.Or(cmp.Compare(a.TypeID, b.TypeID), cmp.Compare(order(a.Kind), order(b.Kind)), cmp.Compare(a.Column, b.Column),
 		cmp.Compare(a.Pass, b.Pass), cmp.Compare(a.Task, b.Task), cmp.Compare(a.Sequence, b.Sequence))
 }

@@ -5,17 +5,19 @@ import (
 	"slices"
 )
 
-// setting is what a batch does to a column: the last Sets that count, and their counters.
+// setting is what a batch does to a column, or to optional data: the last command of each
+// item counts.
 type setting struct {
 	counts  Counts
 	own     map[*create]bool // creates that their own queue has set
-	creates map[*create]Value
-	values  map[*Map[Item]]map[uint32]Value
+	creates map[*create]*Command
+	items   map[uint64]*Command // of those that lived before, by handle
+	order   []*Command          // all to those
 }
 
 func (p *Plan) settingOf(of ColumnOf) *setting {
 	if p.settings[of] == nil {
-		p.settings[of] = &setting{own: make(map[*create]bool), creates: make(map[*create]Value), values: make(map[*Map[Item]]map[uint32]Value)}
+		p.settings[of] = &setting{own: make(map[*create]bool), creates: make(map[*create]*Command), items: make(map[uint64]*Command)}
 	}
 	return p.settings[of]
 }
@@ -41,46 +43,111 @@ func (p *Plan) set(c *Command, table int, s Sample) {
 	case p.erased[sh][n]:
 		of.counts.Dropped++
 		p.m.seen.See(SetToErased)
+		if p.m.isOptional(c) {
+			p.m.seen.See(OptionalToErased)
+		}
 		return
 	}
-	if of.values[sh] == nil {
-		of.values[sh] = make(map[uint32]Value)
-	}
-	if _, again := of.values[sh][n]; again {
+	if before := of.items[c.ID]; before != nil {
 		of.counts.Superseded++
 		p.m.seen.See(SupersededSet)
-	} else {
-		of.counts.Put++
+		if before.Kind != c.Kind {
+			p.m.seen.See(SetAndUnset)
+		}
 	}
-	of.values[sh][n] = c.Value
+	of.items[c.ID], of.order = c, append(of.order, c)
 }
 
 func (p *Plan) setCreate(c *Command, of *setting, made *create) {
-	_, again := of.creates[made]
+	before := of.creates[made]
 	switch {
 	case c.own && of.own[made]:
 		of.counts.Superseded++
 	case p.cancelled[made]:
 		of.counts.Dropped++
 		p.m.seen.See(SetToErased)
-	case again:
+		if p.m.isOptional(c) {
+			p.m.seen.See(OptionalToCancelled)
+		}
+	case before != nil:
 		of.counts.Superseded++
 		p.m.seen.See(SupersededSet)
 		if c.own || of.own[made] {
 			p.m.seen.See(SetByTwoQueues)
 		}
-	default:
-		of.counts.Put++
+		if before.Kind != c.Kind {
+			p.m.seen.See(SetAndUnset)
+		}
 	}
 	if c.own {
 		of.own[made] = true
 	} else {
 		p.m.seen.See(SetByOtherQueue)
 	}
-	of.creates[made] = c.Value
+	of.creates[made] = c
 }
 
-// columns returns the columns that the batch sets, by typeId and number.
+// isOptional reports whether a command is about optional data.
+func (m *Exact) isOptional(c *Command) bool {
+	return m.tables[c.Table].shards[0].beside[c.Column].optional
+}
+
+// countSets counts the commands that are the last of their item.
+func (p *Plan) countSets() {
+	for of, s := range p.settings {
+		unsets := 0
+		for id, c := range s.items {
+			switch has := p.m.Element(of, id) != nil; {
+			case c.Kind == Set:
+				s.counts.Put++
+			case has:
+				s.counts.Erased++
+				unsets++
+			default:
+				s.counts.Redundant++
+			}
+		}
+		if unsets > many {
+			p.m.seen.See(ManyUnset)
+		}
+		for made, c := range s.creates {
+			switch {
+			case p.cancelled[made]:
+			case c.Kind == Set:
+				s.counts.Put++
+			default:
+				s.counts.Redundant++
+				p.m.seen.See(CreateUnset)
+			}
+		}
+	}
+}
+
+// many rows are marked by more than one word of bits.
+const many = 64
+
+// drop takes the rows of optional data whose items a batch erases, or takes it from.
+func (p *Plan) drop(table int, sh *Map[Item]) {
+	for number, b := range sh.beside {
+		if !b.optional {
+			continue
+		}
+		s, before := p.settings[ColumnOf{table, number}], slices.Clone(b.rows)
+		b.drop(func(n uint32) bool {
+			unset := false
+			if s != nil {
+				c := s.items[sh.Handle(n)]
+				unset = c != nil && c.Kind == Unset
+			}
+			return unset || p.erased[sh][n]
+		})
+		if !slices.Equal(b.rows, before[:len(b.rows)]) {
+			p.m.seen.See(OptionalMoved)
+		}
+	}
+}
+
+// columns returns the columns and optional data that the batch sets, by typeId and number.
 func (p *Plan) columns() []ColumnOf {
 	var all []ColumnOf
 	for of := range p.settings {
@@ -92,19 +159,23 @@ func (p *Plan) columns() []ColumnOf {
 	return all
 }
 
-// applySets writes the elements, with real handles in the place of provisional ones.
+// applySets writes the elements, with real handles in the place of provisional ones: those
+// of items that lived before in the order of their last commands, then those of creates.
 func (p *Plan) applySets(of ColumnOf) {
 	s := p.settings[of]
-	for made, v := range s.creates {
-		if !p.cancelled[made] {
-			*p.m.Element(of, made.real) = p.linked(&s.counts, of.Table, v, made)
-		}
+	set := func(id uint64, v Value, made *create) {
+		p.m.holder(id).beside[of.Column].set(uint32(id), p.linked(&s.counts, of.Table, v, made))
 	}
 	var written []uint64
-	for sh, values := range s.values {
-		for n, v := range values {
-			sh.beside[of.Column][n] = p.linked(&s.counts, of.Table, v, nil)
-			written = append(written, sh.Handle(n))
+	for _, c := range s.order {
+		if s.items[c.ID] == c && c.Kind == Set {
+			set(c.ID, c.Value, nil)
+			written = append(written, c.ID)
+		}
+	}
+	for _, made := range p.survivors(of.Table) {
+		if c := s.creates[made]; c != nil && c.Kind == Set {
+			set(made.real, c.Value, made)
 		}
 	}
 	p.m.wrote(of, written, p.m.frame)

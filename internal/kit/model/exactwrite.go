@@ -28,10 +28,24 @@ func (m *Exact) Erase(table int, id uint64) bool {
 	return m.tables[table].has(id) && m.Lives(id) && m.holder(id).Erase(id)
 }
 
+// DropOptional takes what an item has of optional data before its table erases it.
+func (m *Exact) DropOptional(table int, id uint64) {
+	if m.tables[table].has(id) {
+		m.holder(id).dropOne(id)
+	}
+}
+
 // Clear erases every item of a table.
 func (m *Exact) Clear(table int) {
 	for _, s := range m.tables[table].shards {
 		s.Clear()
+	}
+}
+
+// SortOptional puts the rows of optional data in the order of the items.
+func (m *Exact) SortOptional(of ColumnOf) {
+	for _, s := range m.tables[of.Table].shards {
+		s.SortBeside(of.Column)
 	}
 }
 

@@ -11,10 +11,10 @@ import (
 type Map[V any] struct {
 	Slots
 	Stable bool
-	items  []V      // by slot
-	rows   []uint32 // slots by row; of a packed map only
-	rowOf  []int    // by slot; likewise
-	beside [][]V    // by column, and slot: elements; zero without an item
+	items  []V          // by slot
+	rows   []uint32     // slots by row; of a packed map only
+	rowOf  []int        // by slot; likewise
+	beside []*beside[V] // by column
 }
 
 // NewMap returns the model of an empty map.
@@ -28,8 +28,8 @@ func (m *Map[V]) Clone() *Map[V] {
 		Slots: m.copied(), Stable: m.Stable,
 		items: slices.Clone(m.items), rows: slices.Clone(m.rows), rowOf: slices.Clone(m.rowOf),
 	}
-	for _, elements := range m.beside {
-		c.beside = append(c.beside, slices.Clone(elements))
+	for _, b := range m.beside {
+		c.beside = append(c.beside, &beside[V]{slices.Clone(b.elements), b.optional, slices.Clone(b.rows)})
 	}
 	return c
 }
@@ -92,8 +92,8 @@ func (m *Map[V]) Insert(v V) uint64 {
 	n := m.issue()
 	if int(n) == len(m.items) {
 		m.items, m.rowOf = append(m.items, v), append(m.rowOf, 0)
-		for c := range m.beside {
-			m.beside[c] = append(m.beside[c], *new(V))
+		for _, b := range m.beside {
+			b.elements = append(b.elements, *new(V))
 		}
 	}
 	m.items[n] = v
@@ -121,8 +121,10 @@ func (m *Map[V]) InsertItems(items []V) []uint64 {
 // vacateItem ends the life of an item, but for its row.
 func (m *Map[V]) vacateItem(n uint32) {
 	m.items[n] = *new(V)
-	for _, elements := range m.beside {
-		elements[n] = *new(V)
+	for _, b := range m.beside {
+		if b.vacate(n) {
+			m.Seen.See(OptionalErasedNow)
+		}
 	}
 	m.vacate(n)
 }
@@ -212,15 +214,10 @@ func (m *Map[V]) pack(set map[uint32]bool) {
 	if set[m.rows[len(m.rows)-1]] {
 		m.Seen.See(RemoveLast)
 	}
-	left := len(m.rows) - len(set)
-	stay := slices.DeleteFunc(slices.Clone(m.rows[left:]), func(n uint32) bool { return set[n] })
-	for row, n := range m.rows[:left] {
-		if set[n] {
-			m.place(row, stay[0])
-			stay = stay[1:]
-		}
+	m.rows = packed(m.rows, func(n uint32) bool { return set[n] })
+	for row, n := range m.rows {
+		m.rowOf[n] = row
 	}
-	m.rows = m.rows[:left]
 }
 
 // Clear removes every item, in the order of rows.
@@ -238,7 +235,9 @@ func (m *Map[V]) Reset() {
 		return
 	}
 	m.items, m.rows, m.rowOf = nil, nil, nil
-	clear(m.beside)
+	for _, b := range m.beside {
+		b.elements, b.rows = nil, nil
+	}
 }
 
 // Sort orders the rows i to j-1 stably.

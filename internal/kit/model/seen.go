@@ -81,6 +81,13 @@ const (
 	SetByTwoQueues
 	SetByOtherQueue
 	BeforeColumn
+	SetAndUnset
+	CreateUnset
+	OptionalToErased
+	OptionalToCancelled
+	OptionalMoved
+	ManyUnset
+	OptionalErasedNow
 
 	seens
 )
@@ -161,6 +168,13 @@ var seenNames = [seens]string{
 	SetByTwoQueues:          "set-by-two-queues",
 	SetByOtherQueue:         "set-by-other-queue",
 	BeforeColumn:            "rollback-before-column",
+	SetAndUnset:             "set-and-unset",
+	CreateUnset:             "create-unset",
+	OptionalToErased:        "optional-to-erased",
+	OptionalToCancelled:     "optional-to-cancelled",
+	OptionalMoved:           "optional-moved",
+	ManyUnset:               "many-unset",
+	OptionalErasedNow:       "optional-erased-now",
 }
 
 // String returns the name of the state.

@@ -11,19 +11,22 @@ import (
 	"handloom/store"
 )
 
-// columnsOf returns how many columns a table has.
-func (p *player) columnsOf(table int) int {
-	if t, ok := p.tables[table].(besideTable); ok {
-		return t.columns()
+// part returns the column, or optional data, that a number stands for in a step, if the
+// table has any that its operation may be about.
+func (p *player) part(s *program.Step, number int) (of model.ColumnOf, part boundPart, ok bool) {
+	columns, optional := s.Op.About()
+	var all []int
+	parts := p.tables[s.Table].parts()
+	for i := range parts {
+		if _, isSparse := parts[i].(boundSparse); isSparse && optional || !isSparse && columns {
+			all = append(all, i)
+		}
 	}
-	return 0
-}
-
-// columnOf returns the column that a number of the program stands for.
-func (p *player) columnOf(table, number int) (model.ColumnOf, boundColumn) {
-	t := p.tables[table].(besideTable)
-	number %= t.columns()
-	return model.ColumnOf{Table: table, Column: number}, t.column(number)
+	if len(all) == 0 {
+		return of, nil, false
+	}
+	at := all[max(number, 0)%len(all)]
+	return model.ColumnOf{Table: s.Table, Column: at}, parts[at], true
 }
 
 // columnName is the name of a column by its number.
@@ -44,35 +47,71 @@ func (p *player) columnNamed(name string) model.ColumnOf {
 	return model.ColumnOf{Table: table, Column: columnNumber(column)}
 }
 
-// addColumn adds a column. Readers, which phases turn it away from, are kept out meanwhile.
-func (p *player) addColumn(ctx context.Context, s *program.Step) {
-	t := p.tables[s.Table].(besideTable)
-	tracked := s.Arg("changes") == 1 && p.program.Tables[s.Table].Changes == 1
+// addPart adds a column, or optional data. Readers, which phases turn it away from, are
+// kept out meanwhile.
+func (p *player) addPart(ctx context.Context, s *program.Step) {
+	t, optional := p.tables[s.Table], s.Op == program.AddSparse
+	tracked := !optional && s.Arg("changes") == 1 && p.program.Tables[s.Table].Changes == 1
+	number := len(t.parts())
 	p.readers.Lock()
-	err := t.addColumn(p, s.Word, columnName(t.columns()), tracked)
+	err := t.addPart(p, optional, s.Word, columnName(number), tracked)
 	p.readers.Unlock()
 	if err != nil {
-		p.fail(Model, "AddColumn: %v", err)
+		p.fail(Model, "%v: %v", s.Op, err)
 		return
 	}
 	p.columns++
-	p.tracked[model.ColumnOf{Table: s.Table, Column: t.columns() - 1}] = tracked
-	p.exact.AddColumn(s.Table)
+	p.tracked[model.ColumnOf{Table: s.Table, Column: number}] = tracked
+	p.exact.AddColumn(s.Table, optional)
 	p.inspect(ctx)
 	p.mark(ctx, "column")
+}
+
+// forEachSparse runs a pass over the chunks of optional data.
+func (p *player) forEachSparse(ctx context.Context, s *program.Step, inWrite bool) {
+	of, part, ok := p.part(s, s.Arg("c"))
+	if !ok {
+		return
+	}
+	data := part.(boundSparse)
+	chunks := p.exact.OptionalChunks(of, data.chunkRows())
+	r := p.running(s, len(chunks))
+	r.rows = s.Table
+	change := changing(s)
+	ran := r.run(ctx, inWrite, func(ctx context.Context) error {
+		return data.forEach(ctx, func(ctx context.Context, k chunk) error {
+			if !p.isChunk(&k, chunks) {
+				return nil
+			}
+			own := k.own(of.Column)
+			for i := range k.handles {
+				own.change(i, func(key *uint64) { change(key) })
+			}
+			r.places[k.index].chunk = k.handles
+			r.erase[k.index] = func(row int) { p.tables[s.Table].erase(k.queue, k.handles[row]) }
+			return r.task(ctx, k.index, k.queue)
+		})
+	})
+	for i := range chunks {
+		for _, id := range chunks[i].Handles {
+			if ran {
+				p.changeElement(of, id, func(key *uint64) { change(key) })
+			}
+		}
+	}
 }
 
 // forEachRows runs a pass over the chunks of a table that writes the elements of column c,
 // to which it adds those of column d, and reads the items.
 func (p *player) forEachRows(ctx context.Context, s *program.Step, inWrite bool) {
-	if p.columnsOf(s.Table) == 0 {
+	c, _, ok := p.part(s, s.Arg("c"))
+	if !ok {
 		return
 	}
+	d, source, _ := p.part(s, s.Arg("d"))
 	chunks := p.exact.Chunks(s.Table)
 	r := p.running(s, len(chunks))
 	r.rows = s.Table
-	c, _ := p.columnOf(s.Table, s.Arg("c"))
-	d, source := p.columnOf(s.Table, s.Arg("d"))
 	change := changing(s)
 	every := s.Arg("wrote")
 	ran := r.run(ctx, inWrite, func(ctx context.Context) error {
@@ -126,10 +165,13 @@ func (p *player) forEachRows(ctx context.Context, s *program.Step, inWrite bool)
 
 // changeElement changes the key of an element in both models.
 func (p *player) changeElement(c model.ColumnOf, id uint64, f func(key *uint64)) {
-	f(&p.exact.Element(c, id).Key)
-	element := p.abstract.Element(c, id)
+	exact := p.exact.Element(c, id)
+	element, _ := p.abstract.Element(c, id)
+	f(&exact.Key)
 	f(&element.Key)
-	p.abstract.SetElement(c, id, element)
+	part := p.tables[c.Table].parts()[c.Column]
+	*exact = part.keeps(*exact)
+	p.abstract.SetElement(c, id, part.keeps(element))
 }
 
 // isChunk sees that a chunk is one of those of the model.
@@ -142,28 +184,49 @@ func (p *player) isChunk(c *chunk, chunks []model.Chunk) bool {
 	return true
 }
 
-// set records a Set.
+// set records Sets, of keys that ascend.
 func (r *running) set(c *program.Step, task int, q store.Queue, at place) {
-	if r.columnsOf(c.Table) == 0 {
+	of, part, ok := r.part(c, c.Arg("c"))
+	if !ok {
 		return
 	}
-	of, column := r.columnOf(c.Table, c.Arg("c"))
-	all := r.targets(c.Refs, at)
-	v := value(column.keeps(model.Item{Key: uint64(c.Arg("v")), Serial: uint64(c.Arg("s"))}), all[1:])
-	if v.Item = column.keeps(v.Item); v.Links == [model.Links]uint64{} {
-		v.Names = [model.Links]int{}
+	v := recorded(part, c, r.targets(c.Refs[1:], at))
+	for _, t := range r.targets(c.Refs[:1], at) {
+		part.set(q, t.id, v.Item)
+		r.note(task, model.Command{Kind: model.Set, Table: c.Table, Column: of.Column, ID: t.id, Name: t.name, Value: v})
+		v.Key++
+		v = kept(part, v)
 	}
-	column.set(q, all[0].id, v.Item)
-	r.note(task, model.Command{Kind: model.Set, Table: c.Table, Column: of.Column, ID: all[0].id, Name: all[0].name, Value: v})
+}
+
+// unset records Unsets.
+func (r *running) unset(c *program.Step, task int, q store.Queue, at place) {
+	of, part, ok := r.part(c, c.Arg("c"))
+	if !ok {
+		return
+	}
+	for _, t := range r.targets(c.Refs, at) {
+		part.(boundSparse).unset(q, t.id)
+		r.note(task, model.Command{Kind: model.Unset, Table: c.Table, Column: of.Column, ID: t.id, Name: t.name})
+	}
+}
+
+// sortSparse sorts optional data as the table is.
+func (y *writing) sortSparse() {
+	if of, part, ok := y.part(y.s, y.s.Arg("c")); ok {
+		part.(boundSparse).SortAsTable(y.w)
+		y.exact.SortOptional(of)
+	}
 }
 
 // exchange exchanges two columns, if they are of one type.
 func (y *writing) exchange() {
-	if y.columnsOf(y.s.Table) == 0 {
+	a, first, ok := y.part(y.s, y.s.Arg("c"))
+	b, second, _ := y.part(y.s, y.s.Arg("d"))
+	if !ok {
 		return
 	}
-	a, one := y.columnOf(y.s.Table, y.s.Arg("c"))
-	b, other := y.columnOf(y.s.Table, y.s.Arg("d"))
+	one, other := first.(boundColumn), second.(boundColumn)
 	if !one.isLike(other) {
 		return
 	}
@@ -186,58 +249,68 @@ func (y *writing) exchange() {
 
 // writeElements writes elements in place.
 func (y *writing) writeElements() {
-	if y.columnsOf(y.s.Table) == 0 {
+	c, part, ok := y.part(y.s, y.s.Arg("c"))
+	if !ok {
 		return
 	}
-	c, column := y.columnOf(y.s.Table, y.s.Arg("c"))
 	for i, id := range y.ids() {
 		if y.exact.Element(c, id) != nil {
-			column.write(id, uint64(y.s.Arg("v")+i))
+			part.write(id, uint64(y.s.Arg("v")+i))
 			y.changeElement(c, id, func(key *uint64) { *key = uint64(y.s.Arg("v") + i) })
-		} else if _, ok := column.get(id); ok {
+		} else if _, ok := part.get(id); ok {
 			y.accepted(id, true)
 		}
 	}
 }
 
-// inspectColumns compares all elements of a table.
-func (p *player) inspectColumns(table int) {
-	for number := range p.columnsOf(table) {
-		c, column := p.columnOf(table, number)
+// inspectParts compares all elements of a table.
+func (p *player) inspectParts(table int) {
+	for number, part := range p.tables[table].parts() {
+		c := model.ColumnOf{Table: table, Column: number}
+		n := 0
 		for _, id := range p.exact.Rows(table) {
-			p.checkElement(c, column, id)
+			if p.checkElement(c, part, id) {
+				n++
+			}
+		}
+		if data, ok := part.(boundSparse); ok && data.Len() != n {
+			p.fail(Model, "optional data %d of table %s has length %d; want %d", number, p.program.Tables[table].Name, data.Len(), n)
 		}
 		p.checkWrittenBeside(c)
 	}
 }
 
-// checkElement compares the element of an item that lives.
-func (p *player) checkElement(c model.ColumnOf, column boundColumn, id uint64) {
-	got, ok := column.get(id)
-	if want := p.abstract.Element(c, id); !ok || got != want {
-		p.fail(Model, "column %d of %s is %+v, %v; want %+v", c.Column, model.Text(id), got, ok, want)
+// checkElement compares the element of an item that lives, and reports whether it has one.
+func (p *player) checkElement(c model.ColumnOf, part boundPart, id uint64) bool {
+	got, ok := part.get(id)
+	data, optional := part.(boundSparse)
+	if want, has := p.abstract.Element(c, id); ok != (has || !optional) || got != want {
+		p.fail(Model, "column %d of %s is %+v, %v; want %+v, %v", c.Column, model.Text(id), got, ok, want, has)
 	}
-	if exact := p.exact.Element(c, id); exact == nil || *exact != got {
-		p.fail(Model, "column %d of %s is %+v; want %+v", c.Column, model.Text(id), got, exact)
+	if exact := p.exact.Element(c, id); ok != (exact != nil) || ok && *exact != got {
+		p.fail(Model, "column %d of %s is %+v, %v; want %+v", c.Column, model.Text(id), got, ok, exact)
 	}
+	if optional && data.has(id) != ok {
+		p.fail(Model, "Has and Get of column %d differ over %s", c.Column, model.Text(id))
+	}
+	return ok
 }
 
-// probeColumns looks a handle up in the columns of a table, in which it names an item or
-// nothing.
-func (p *player) probeColumns(table int, id uint64, lives bool) {
-	for number := range p.columnsOf(table) {
-		c, column := p.columnOf(table, number)
+// probeParts looks a handle up beside a table, in which it names an item or nothing.
+func (p *player) probeParts(table int, id uint64, lives bool) {
+	for number, part := range p.tables[table].parts() {
 		if lives {
-			p.checkElement(c, column, id)
-		} else if _, ok := column.get(id); ok {
+			p.checkElement(model.ColumnOf{Table: table, Column: number}, part, id)
+		} else if _, ok := part.get(id); ok {
 			p.accepted(id, true)
 		}
 	}
 }
 
-// probeColumnAt sees that At of a column panics over a handle that names nothing.
-func (p *player) probeColumnAt(table int, id uint64) {
-	if p.columnsOf(table) == 0 {
+// probePartAt sees that At of a column panics over a handle that names nothing.
+func (p *player) probePartAt(table int, id uint64) {
+	_, part, ok := p.part(&program.Step{Op: program.ForEachRows, Table: table}, int(id%7))
+	if !ok {
 		return
 	}
 	defer func() {
@@ -247,23 +320,30 @@ func (p *player) probeColumnAt(table int, id uint64) {
 			p.fail(Model, "At(%s) of a column panics with %v; want a StaleError", model.Text(id), err)
 		}
 	}()
-	_, column := p.columnOf(table, int(id%7))
-	column.at(id)
+	part.(boundColumn).at(id)
 }
 
-// dumpColumns compares what is dumped beside an item of a table.
-func (p *player) dumpColumns(table int, id uint64) {
-	number := 0
+// dumpParts compares what is dumped beside an item of a table.
+func (p *player) dumpParts(table int, id uint64) {
+	parts, number := p.tables[table].parts(), 0
+	next := func() { // skips what the item has not
+		for number < len(parts) && p.exact.Element(model.ColumnOf{Table: table, Column: number}, id) == nil {
+			number++
+		}
+	}
 	for name, v := range p.store.DumpColumns(store.ID(id)) {
-		c, column := p.columnOf(table, number)
-		got, ok := column.read(v)
-		if want := p.abstract.Element(c, id); !ok || name != columnName(number) || got != want {
+		if next(); number == len(parts) {
+			p.fail(Model, "DumpColumns of %s yields %s as well", model.Text(id), name)
+			return
+		}
+		got, ok := parts[number].read(v)
+		if want := *p.exact.Element(model.ColumnOf{Table: table, Column: number}, id); !ok || name != columnName(number) || got != want {
 			p.fail(Model, "DumpColumns of %s has %q, %+v, %v; want %+v", model.Text(id), name, got, ok, want)
 		}
 		number++
 	}
-	if number != p.columnsOf(table) {
-		p.fail(Model, "DumpColumns of %s yields %d columns", model.Text(id), number)
+	if next(); number != len(parts) {
+		p.fail(Model, "DumpColumns of %s ends at column %d", model.Text(id), number)
 	}
 }
 
@@ -272,7 +352,7 @@ func (p *player) checkWrittenBeside(c model.ColumnOf) {
 	if !p.tracked[c] {
 		return
 	}
-	_, column := p.columnOf(c.Table, c.Column)
+	column := p.tables[c.Table].parts()[c.Column].(boundColumn)
 	if got, want := column.written(), p.exact.WrittenBeside(c); !slices.Equal(got, want) {
 		p.fail(Model, "table %s: Written of column %d has %s; want %s", p.program.Tables[c.Table].Name, c.Column, list(got), list(want))
 	}

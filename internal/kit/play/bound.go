@@ -44,6 +44,9 @@ type bound interface {
 	Clear(w *store.Writer)
 	maps(w *store.Writer) []boundMap
 
+	addPart(p *player, optional bool, kind, name string, changes bool) error
+	parts() []boundPart
+
 	handle(id uint64) (uint64, bool)
 	Name() string
 }
@@ -98,6 +101,7 @@ type binding[T any] struct {
 	kind[T]
 	stays  bool // where it is
 	places map[store.Handle[T]]*T
+	beside []boundPart
 }
 
 func handleOf[T any](id uint64) store.Handle[T] { return store.Handle[T]{ID: store.ID(id)} }

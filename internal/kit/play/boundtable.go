@@ -10,8 +10,7 @@ import (
 // packed is a [store.Table] as a [bound].
 type packed[T any] struct {
 	binding[T]
-	table  *store.Table[T]
-	beside []columnOf[T]
+	table *store.Table[T]
 }
 
 func (b *packed[T]) resource() store.Resource { return b.table }
@@ -19,7 +18,7 @@ func (b *packed[T]) resource() store.Resource { return b.table }
 func (b *packed[T]) forEach(ctx context.Context, f func(ctx context.Context, c chunk) error) error {
 	return b.table.ForEach(ctx, func(ctx context.Context, c store.Chunk[T]) error {
 		view := chunk{queue: c.Queue, index: c.Index, erase: c.Erase, wrote: c.Wrote, wroteAll: c.WroteAll}
-		view.own = func(number int) elements { return b.beside[number].rows(c) }
+		view.own = func(number int) elements { return b.column(number).rows(c) }
 		for i := range c.Items {
 			view.handles = append(view.handles, uint64(c.Handle(i).ID))
 		}

@@ -80,7 +80,7 @@ func (p *player) inspect(ctx context.Context) {
 			p.fail(Model, "table %s has %d items; want %d", p.program.Tables[i].Name, n, p.abstract.Len(i))
 		}
 		of := &p.program.Tables[i]
-		rows += 8 + of.Shards + (n+of.Reserve*of.Shards)*weights[of.Item] + n*p.columnsOf(i)
+		rows += 8 + of.Shards + (n+of.Reserve*of.Shards)*weights[of.Item] + n*len(t.parts())
 	}
 	if mix(p.program.Seed^uint64(p.step))%uint64(rows/small+1) == 0 {
 		p.inspectAll(ctx)
@@ -111,7 +111,7 @@ func (p *player) inspectTable(table int) {
 		p.fail(Model, "table %s: %s is not where it must be", p.program.Tables[table].Name, model.Text(id))
 	}
 	p.checkWritten(table)
-	p.inspectColumns(table)
+	p.inspectParts(table)
 	want := p.exact.Rows(table)
 	for id, item := range t.all() {
 		if len(want) == 0 || want[0] != id {
@@ -157,7 +157,7 @@ func (p *player) checkChanges() {
 			}
 		}
 		p.checkWritten(i)
-		for number := range p.columnsOf(i) {
+		for number := range p.tables[i].parts() {
 			p.checkWrittenBeside(model.ColumnOf{Table: i, Column: number})
 		}
 		if !slices.Equal(got.Values, want.Values) {

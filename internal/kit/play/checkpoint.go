@@ -16,7 +16,7 @@ type checkpoint struct {
 	abstract *model.Abstract
 	real     map[int]uint64 // by name: handles, but for provisional ones
 	sortedBy map[[2]int]int
-	columns  int // of all tables
+	columns  int // of all tables, and optional data
 }
 
 // checkpoint takes a checkpoint, under a number, which may be used again.

@@ -3,25 +3,42 @@ package play
 import (
 	"context"
 	"fmt"
+	"unsafe"
 
 	"handloom/internal/kit/model"
 	"handloom/internal/kit/program"
 	"handloom/store"
 )
 
-// boundColumn is a column of any table and element, as the player uses it: elements are
-// items of the models.
-type boundColumn interface {
+// boundPart is a column, or optional data, of any table and element, as the player uses it:
+// elements are items of the models.
+type boundPart interface {
 	keeps(i model.Item) model.Item
 	resource() store.Resource
 	set(q store.Queue, id uint64, i model.Item)
 	get(id uint64) (model.Item, bool)
-	at(id uint64) // panics unless the item lives
 	write(id uint64, key uint64)
 	read(any) (model.Item, bool) // what DumpColumns yields
+}
+
+// boundColumn is a boundPart that every item has.
+type boundColumn interface {
+	boundPart
+	at(id uint64) // panics unless the item lives
 	written() []uint64
 	exchange(ctx context.Context, with boundColumn) error // columns of one type
 	isLike(other boundColumn) bool                        // of one type
+}
+
+// boundSparse is a boundPart that few items have.
+type boundSparse interface {
+	boundPart
+	unset(q store.Queue, id uint64)
+	has(id uint64) bool
+	Len() int
+	chunkRows() int
+	forEach(ctx context.Context, f func(ctx context.Context, c chunk) error) error
+	SortAsTable(w *store.Writer)
 }
 
 // elements are those of the rows of a chunk.
@@ -40,47 +57,83 @@ type columnOf[T any] interface {
 	wrote(k store.RowsChunk[T], row int)
 }
 
-// besideTable is a table with columns.
+// besideTable is a table that may have columns.
 type besideTable interface {
 	bound
-	addColumn(p *player, kind, name string, changes bool) error
-	column(number int) boundColumn
-	columns() int
 	forEachRows(ctx context.Context, f func(ctx context.Context, c chunk) error) error
 }
 
-// column is a [store.Column] as a [columnOf].
-type column[T, C any] struct {
-	of   *store.Column[T, C]
+// partOf is what a [store.Column] and a [store.Sparse] have in common.
+type partOf[T, C any] interface {
+	store.Resource
+	Set(q store.Queue, h store.Handle[T], v C)
+	Get(h store.Handle[T]) (*C, bool)
+}
+
+// part is either as a [boundPart].
+type part[T, C any] struct {
+	partOf[T, C]
 	kind kind[C]
 }
 
-func (c *column[T, C]) keeps(i model.Item) model.Item { return c.kind.keeps(i) }
-func (c *column[T, C]) resource() store.Resource      { return c.of }
+func (p *part[T, C]) keeps(i model.Item) model.Item { return p.kind.keeps(i) }
+func (p *part[T, C]) resource() store.Resource      { return p.partOf }
 
-func (c *column[T, C]) set(q store.Queue, id uint64, i model.Item) {
-	c.of.Set(q, handleOf[T](id), c.kind.make(i))
+func (p *part[T, C]) set(q store.Queue, id uint64, i model.Item) {
+	p.Set(q, handleOf[T](id), p.kind.make(i))
 }
 
-func (c *column[T, C]) get(id uint64) (model.Item, bool) {
-	v, ok := c.of.Get(handleOf[T](id))
+func (p *part[T, C]) get(id uint64) (model.Item, bool) {
+	v, ok := p.Get(handleOf[T](id))
 	if !ok {
 		return model.Item{}, false
 	}
-	return c.kind.read(v), true
+	return p.kind.read(v), true
 }
 
-func (c *column[T, C]) at(id uint64) { c.of.At(handleOf[T](id)) }
+func (p *part[T, C]) write(id uint64, key uint64) {
+	if v, _ := p.Get(handleOf[T](id)); p.kind.key != nil {
+		*p.kind.key(v) = key
+	}
+}
 
-func (c *column[T, C]) write(id uint64, key uint64) { *c.kind.key(c.of.At(handleOf[T](id))) = key }
-
-func (c *column[T, C]) read(v any) (model.Item, bool) {
+func (p *part[T, C]) read(v any) (model.Item, bool) {
 	element, ok := v.(*C)
 	if !ok {
 		return model.Item{}, false
 	}
-	return c.kind.read(element), true
+	return p.kind.read(element), true
 }
+
+// optional is a [store.Sparse] as a [boundSparse].
+type optional[T, C any] struct {
+	part[T, C]
+	*store.Sparse[T, C]
+}
+
+func (o *optional[T, C]) unset(q store.Queue, id uint64) { o.Unset(q, handleOf[T](id)) }
+func (o *optional[T, C]) has(id uint64) bool             { return o.Has(handleOf[T](id)) }
+
+// chunkRows is how many rows, with their owners, a chunk has.
+func (o *optional[T, C]) chunkRows() int {
+	return chunkRowsOf(unsafe.Sizeof(*new(C)) + unsafe.Sizeof(store.ID(0)))
+}
+
+func (o *optional[T, C]) forEach(ctx context.Context, f func(ctx context.Context, c chunk) error) error {
+	return o.ForEach(ctx, func(ctx context.Context, c store.SparseChunk[T, C]) error {
+		return f(ctx, chunk{queue: c.Queue, index: c.Index, handles: idsOf(c.Owners), own: func(int) elements {
+			return &elementsOf[C]{c.Items, &o.kind}
+		}})
+	})
+}
+
+// column is a [store.Column] as a [columnOf].
+type column[T, C any] struct {
+	part[T, C]
+	of *store.Column[T, C]
+}
+
+func (c *column[T, C]) at(id uint64) { c.of.At(handleOf[T](id)) }
 
 func (c *column[T, C]) written() (ids []uint64) {
 	for h := range c.of.Written() {
@@ -117,9 +170,14 @@ type elementsOf[C any] struct {
 	*kind[C]
 }
 
-func (e *elementsOf[C]) len() int                            { return len(e.all) }
-func (e *elementsOf[C]) at(row int) model.Item               { return e.read(&e.all[row]) }
-func (e *elementsOf[C]) change(row int, f func(key *uint64)) { f(e.key(&e.all[row])) }
+func (e *elementsOf[C]) len() int              { return len(e.all) }
+func (e *elementsOf[C]) at(row int) model.Item { return e.read(&e.all[row]) }
+
+func (e *elementsOf[C]) change(row int, f func(key *uint64)) {
+	if e.key != nil {
+		f(e.key(&e.all[row]))
+	}
+}
 
 // richElements are [richKind], of which an element may be zero.
 var richElements = func() kind[rich] {
@@ -133,40 +191,51 @@ var richElements = func() kind[rich] {
 	return k
 }()
 
-// addColumnAs adds a column to a table of T.
-func addColumnAs[C, T any](b *packed[T], name string, changes bool, k kind[C], o store.ColumnOptions[C]) error {
-	o.Name, o.Changes = name, changes
-	c, err := store.AddColumn(b.table, o)
+// addPartAs adds a column, or optional data, to a table of T.
+func addPartAs[C, T any](b *binding[T], isOptional bool, k kind[C], o store.ColumnOptions[C]) (err error) {
+	if isOptional {
+		var s *store.Sparse[T, C]
+		if s, err = store.AddSparse(b.common, o); err == nil {
+			b.beside = append(b.beside, &optional[T, C]{part[T, C]{s, k}, s})
+		}
+		return err
+	}
+	c, err := store.AddColumn(b.common.(*store.Table[T]), o)
 	if err == nil {
-		b.beside = append(b.beside, &column[T, C]{c, k})
+		b.beside = append(b.beside, &column[T, C]{part[T, C]{c, k}, c})
 	}
 	return err
 }
 
-func (b *packed[T]) addColumn(p *player, kind, name string, changes bool) error {
+func (b *binding[T]) addPart(p *player, isOptional bool, kind, name string, changes bool) error {
 	switch kind {
 	case program.Word:
-		return addColumnAs(b, name, changes, wordKind, store.ColumnOptions[word]{})
+		return addPartAs(b, isOptional, wordKind, store.ColumnOptions[word]{Name: name, Changes: changes})
 	case program.Linked:
-		return addColumnAs(b, name, changes, linkedKind, store.ColumnOptions[linked]{})
+		return addPartAs(b, isOptional, linkedKind, store.ColumnOptions[linked]{Name: name, Changes: changes})
 	}
-	words, ok := any(b).(*packed[word]) // see [program.Elements]
-	if !ok {
-		return fmt.Errorf("no column of %s beside such items", kind)
+	words, ok := any(b).(*binding[word]) // see [program.Elements]
+	switch {
+	case !ok:
+		return fmt.Errorf("nothing of %s beside such items", kind)
+	case kind == program.Empty:
+		return addPartAs(words, isOptional, emptyKind, store.ColumnOptions[empty]{Name: name, Changes: changes})
 	}
-	return addColumnAs(words, name, changes, richElements, store.ColumnOptions[rich]{Links: richLinks(&p.fuse), Clone: cloneRich})
+	return addPartAs(words, isOptional, richElements, store.ColumnOptions[rich]{Name: name, Changes: changes, Links: richLinks(&p.fuse), Clone: cloneRich})
 }
 
-func (b *packed[T]) column(number int) boundColumn { return b.beside[number] }
-func (b *packed[T]) columns() int                  { return len(b.beside) }
+func (b *binding[T]) parts() []boundPart { return b.beside }
+
+// column returns the part that is a column.
+func (b *packed[T]) column(number int) columnOf[T] { return b.beside[number].(columnOf[T]) }
 
 func (b *packed[T]) forEachRows(ctx context.Context, f func(ctx context.Context, c chunk) error) error {
 	return b.table.ForEachRows(ctx, func(ctx context.Context, c store.RowsChunk[T]) error {
 		view := chunk{
 			queue: c.Queue, index: c.Index, erase: c.Erase,
-			own:         func(number int) elements { return b.beside[number].own(c) },
-			beside:      func(number int) elements { return b.beside[number].beside(c) },
-			wroteBeside: func(number, row int) { b.beside[number].wrote(c, row) },
+			own:         func(number int) elements { return b.column(number).own(c) },
+			beside:      func(number int) elements { return b.column(number).beside(c) },
+			wroteBeside: func(number, row int) { b.column(number).wrote(c, row) },
 		}
 		for i := range c.Items {
 			view.handles = append(view.handles, uint64(c.Handle(i).ID))

@@ -23,6 +23,8 @@ func (r *running) command(ctx context.Context, c *program.Step, task int, q stor
 		r.note(task, model.Command{Kind: model.Put, Table: c.Table, ID: to.id, Name: to.name, Value: v})
 	case program.Set:
 		r.set(c, task, q, at)
+	case program.Unset:
+		r.unset(c, task, q, at)
 	case program.Erase, program.EraseItems, program.EraseID:
 		r.erasing(c, task, q, r.targets(c.Refs, at))
 	case program.EraseAll:
@@ -60,7 +62,7 @@ func (r *running) create(c *program.Step, task int, q store.Queue, at place) {
 	values := make([]model.Value, c.N)
 	items := make([]model.Item, c.N)
 	for i := range values {
-		values[i] = r.kept(c.Table, value(r.made(c, i), links))
+		values[i] = kept(t, value(r.made(c, i), links))
 		if share {
 			values[i].Share = c.Name
 		}
@@ -92,9 +94,14 @@ func (r *running) create(c *program.Step, task int, q store.Queue, at place) {
 	}
 }
 
-// kept drops what an item of the table cannot hold.
-func (p *player) kept(table int, v model.Value) model.Value {
-	v.Item = p.tables[table].keeps(v.Item)
+// keeper is a table, or what lies beside one.
+type keeper interface {
+	keeps(i model.Item) model.Item
+}
+
+// kept drops what an item, or element, cannot hold.
+func kept(by keeper, v model.Value) model.Value {
+	v.Item = by.keeps(v.Item)
 	if v.Links == [model.Links]uint64{} {
 		v.Names = [model.Links]int{}
 	}
@@ -117,7 +124,7 @@ func (r *running) emplaceFunc(c *program.Step, q store.Queue, v *model.Value) (i
 		id = own
 		if c.Arg("self") == 1 {
 			v.Links[0], v.Names[0] = own, c.Name
-			*v = r.kept(c.Table, *v)
+			*v = kept(r.tables[c.Table], *v)
 		}
 		if c.Arg("panic") == 1 {
 			panic(errTask)
@@ -131,8 +138,13 @@ func (r *running) emplaceFunc(c *program.Step, q store.Queue, v *model.Value) (i
 // reference is the target, the others are links.
 func (r *running) replacement(c *program.Step, at place) (target, model.Value) {
 	all := r.targets(c.Refs, at)
-	item := r.tables[c.Table].keeps(model.Item{Key: uint64(c.Arg("v")), Serial: uint64(c.Arg("s"))})
-	return all[0], r.kept(c.Table, value(item, all[1:]))
+	return all[0], recorded(r.tables[c.Table], c, all[1:])
+}
+
+// recorded is the value of a step that replaces one.
+func recorded(by keeper, c *program.Step, links []target) model.Value {
+	item := by.keeps(model.Item{Key: uint64(c.Arg("v")), Serial: uint64(c.Arg("s"))})
+	return kept(by, value(item, links))
 }
 
 func (r *running) staged(c *program.Step, task int, q store.Queue, at place) {

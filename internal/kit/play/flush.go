@@ -219,7 +219,7 @@ func (p *player) reported(r *store.Report) model.Report {
 }
 
 // kinds are the commands that samples are of.
-var kinds = map[batch.Kind]model.Kind{batch.Erase: model.Erase, batch.Put: model.Put, batch.Set: model.Set}
+var kinds = map[batch.Kind]model.Kind{batch.Erase: model.Erase, batch.Put: model.Put, batch.Set: model.Set, batch.Unset: model.Unset}
 
 func countsOf(c store.Counts) model.Counts {
 	return model.Counts{

@@ -66,7 +66,7 @@ func (c *call) record(q store.Queue, recorded chan struct{}) error {
 // besides reports whether a step may come while a call of the inbox is open.
 func besides(op program.Op) bool {
 	switch op {
-	case program.Each, program.ForEach, program.ForEachRows, program.AddColumn, program.Queues, program.Inbox, program.Reduce, program.Read, program.Write:
+	case program.Each, program.ForEach, program.ForEachRows, program.ForEachSparse, program.AddColumn, program.AddSparse, program.Queues, program.Inbox, program.Reduce, program.Read, program.Write:
 		return true
 	}
 	return isFlush(op)

@@ -193,6 +193,10 @@ func chunkRows(item string) int {
 		program.Empty: unsafe.Sizeof(empty{}), program.Word: unsafe.Sizeof(word(0)),
 		program.Linked: unsafe.Sizeof(linked{}), program.Rich: unsafe.Sizeof(rich{}), program.Big: unsafe.Sizeof(big{}),
 	}[item]
+	return chunkRowsOf(size)
+}
+
+func chunkRowsOf(size uintptr) int {
 	rows := 1024
 	for uintptr(rows)*size < 64<<10 && size > 0 {
 		rows += 64

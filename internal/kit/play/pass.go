@@ -98,8 +98,8 @@ func (p *player) forEach(ctx context.Context, s *program.Step, inWrite bool) {
 	r := p.running(s, len(chunks))
 	r.writes, r.rows = s.Table, s.Table
 	beside := -1
-	if s.Arg("beside") > 0 && p.columnsOf(s.Table) > 0 {
-		beside = (s.Arg("beside") - 1) % p.columnsOf(s.Table)
+	if column, _, ok := p.part(s, s.Arg("beside")-1); ok && s.Arg("beside") > 0 {
+		beside = column.Column
 	}
 	change := changing(s)
 	touch := s.Arg("touch") == 1 || p.program.Tables[s.Table].Fixed == 1

@@ -35,7 +35,8 @@ type player struct {
 	recorded    []int                 // names of all creates of this history that a queue took
 	abandoned   []uint64              // handles of histories that a rollback ended
 	checkpoints map[int]*checkpoint
-	columns     int                     // of all tables
+	columns     int                     // of all tables, and optional data
+	lent        map[int]bool            // tables whose maps the Write has
 	tracked     map[model.ColumnOf]bool // columns that keep changes
 	sortedBy    map[[2]int]int          // by table and shard: what Defragment was last asked for, plus 1
 
@@ -177,10 +178,12 @@ func (p *player) do(ctx context.Context, s *program.Step, w *store.Writer) {
 		p.rollback(ctx, s.Arg("to"))
 	case program.Schedule:
 		p.schedule(ctx, s, w != nil)
-	case program.AddColumn:
-		p.addColumn(ctx, s)
+	case program.AddColumn, program.AddSparse:
+		p.addPart(ctx, s)
 	case program.ForEachRows:
 		p.forEachRows(ctx, s, w != nil)
+	case program.ForEachSparse:
+		p.forEachSparse(ctx, s, w != nil)
 	case program.Misuse:
 		p.misuse(ctx, s.Word)
 	default:

@@ -122,7 +122,7 @@ func (p *player) probe(id uint64) {
 		if want := known && of == i; ok != want || ok && got != item {
 			p.accepted(id, ok)
 		}
-		p.probeColumns(i, id, known && of == i)
+		p.probeParts(i, id, known && of == i)
 		if t.has(id) != ok {
 			p.fail(Model, "Has and Get differ over %s", model.Text(id))
 		}
@@ -131,7 +131,7 @@ func (p *player) probe(id uint64) {
 		p.probeText(id)
 		if !lives {
 			p.probeAt(id)
-			p.probeColumnAt(int(id%uint64(len(p.tables))), id)
+			p.probePartAt(int(id%uint64(len(p.tables))), id)
 		}
 	}
 }

@@ -55,10 +55,8 @@ func (f *frame) systems() []store.System {
 	var all []store.Resource
 	for _, t := range f.tables {
 		all = append(all, t.resource())
-		if t, ok := t.(besideTable); ok {
-			for number := range t.columns() {
-				all = append(all, t.column(number).resource())
-			}
+		for _, part := range t.parts() {
+			all = append(all, part.resource())
 		}
 	}
 	var systems []store.System

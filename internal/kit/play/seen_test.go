@@ -56,6 +56,14 @@ func TestAStateThatDidNotComeUpIsNotCounted(t *testing.T) {
 		"a queue that sets an item twice is no second":    {model.SetByTwoQueues, "add-column t word\neach tasks=2\n@0 emplace t %1\n@0 set t %1\n@0 set t %1\n@1 emplace t %2\neach tasks=1\n@0 set t %2\n@0 set t %2\nflush\n"},
 		"a queue knows the place of its own create":       {model.SupersededSet, "add-column t word\neach tasks=1\n@0 emplace t %1\n@0 set t %1\n@0 set t %1\nflush\n"},
 		"a checkpoint behind a column is not before it":   {model.BeforeColumn, "add-column t word\ncheckpoint\nrollback\n"},
+		"a column has no Unsets":                          {model.SetAndUnset, "add-column t word\neach tasks=1\n@0 emplace t %1\n@0 set t %1\n@0 unset t %1\n@0 set t %1\nflush\n"},
+		"an Unset behind a Set of another item is alone":  {model.SetAndUnset, "add-sparse t word\nwrite\ninsert-items t %1*2\nend\neach tasks=1\n@0 set t %1\n@0 unset t %2\nflush\n"},
+		"a create that is set at last is not unset":       {model.CreateUnset, "add-sparse t word\neach tasks=1\n@0 emplace t %1\n@0 unset t %1\n@0 set t %1\nflush\n"},
+		"a Set of a column is none of optional data":      {model.OptionalToErased, "add-column t word\nwrite\ninsert t %1\nend\neach tasks=1\n@0 set t %1\n@0 erase t %1\nflush\n"},
+		"nor is one of the column of a create":            {model.OptionalToCancelled, "add-column t word\neach tasks=1\n@0 emplace t %1\n@0 set t %1\n@0 erase t %1\nflush\n"},
+		"the last row leaves no gap":                      {model.OptionalMoved, "add-sparse t word\neach tasks=1\n@0 emplace-items t %1*2\n@0 set t %1*2\nflush\neach tasks=1\n@0 unset t %2\nflush\n"},
+		"what no item has is not taken from many":         {model.ManyUnset, "add-sparse t word\nwrite\ninsert-items t %1*99\nend\neach tasks=1\n@0 unset t %1*99\nflush\n"},
+		"an item that has none loses none":                {model.OptionalErasedNow, "add-sparse t word\nwrite\ninsert t %1\nerase-now t %1\nend\n"},
 		"a misuse without an item to erase is none":       {model.MisuseRefused, "misuse callback-changes-map\n"},
 	} {
 		if r := played(t, "", tt.steps); r.Seen[tt.not] != 0 {

@@ -84,7 +84,7 @@ func (p *player) dump(table, shard int) {
 			p.fail(Model, "Dump of table %s: %s is item %d of %d", p.tables[table].Name(), model.Text(uint64(id)), n, len(want))
 			return
 		}
-		p.dumpColumns(table, uint64(id))
+		p.dumpParts(table, uint64(id))
 		n++
 	}
 	if n != len(want) {

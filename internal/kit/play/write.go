@@ -17,6 +17,7 @@ func (p *player) write(ctx context.Context, s *program.Step) {
 	err := p.guarded(func() error {
 		return p.store.Write(ctx, func(ctx context.Context, w *store.Writer) error {
 			p.beginFrame()
+			p.lent = make(map[int]bool)
 			for i := range s.Body {
 				if p.failed() {
 					break
@@ -102,6 +103,7 @@ func init() { // what they call asks for them again
 		program.Clone:           (*writing).clone,
 		program.Exchange:        (*writing).exchange,
 		program.WriteElement:    (*writing).writeElements,
+		program.SortSparse:      (*writing).sortSparse,
 		program.Look:            (*writing).look,
 
 		program.SortFunc: (*writing).sort,
@@ -148,12 +150,18 @@ func init() { // what they call asks for them again
 func (p *player) writeStep(ctx context.Context, s *program.Step, w *store.Writer) {
 	y := &writing{player: p, ctx: ctx, s: s, w: w, t: p.tables[s.Table]}
 	if s.Op.HasShard() {
-		y.m, y.x = y.t.maps(w)[s.Shard], p.exact.Map(s.Table, s.Shard)
+		y.m, y.x = y.maps()[s.Shard], p.exact.Map(s.Table, s.Shard)
 		y.o, _ = y.m.(orderedMap)
 	}
 	if _, ordered := y.t.(orderedTable); ordered || !s.Op.NeedsOrder() {
 		writeSteps[s.Op](y)
 	}
+}
+
+// maps returns the maps of the table, which from then on does not know who goes.
+func (y *writing) maps() []boundMap {
+	y.lent[y.s.Table] = true
+	return y.t.maps(y.w)
 }
 
 func every(model.Item) bool { return true }

@@ -26,7 +26,7 @@ func (y *writing) insert() {
 			links[i] = target{}
 		}
 	}
-	item := y.kept(y.s.Table, value(y.made(y.s, 0), links)).Item
+	item := kept(y.t, value(y.made(y.s, 0), links)).Item
 	id, err := y.t.insert(y.w, item)
 	want, fits := y.exact.Insert(y.s.Table, item)
 	y.inserted([]uint64{id}, err, []uint64{want}, fits, []model.Item{item})
@@ -94,11 +94,15 @@ func (y *writing) inserted(ids []uint64, err error, want []uint64, fits bool, it
 // eachSingle does something to one item after another: by the map of the shard that
 // its handle names, or by the first.
 func (y *writing) eachSingle() {
-	maps := y.t.maps(y.w)
 	for _, id := range y.ids() {
-		m, own := maps[0], y.owns(y.s.Table, id)
-		if own {
-			m = maps[int(id>>48&0x7fff)-int(y.modelled[y.s.Table].TypeID)]
+		var m boundMap
+		own := y.owns(y.s.Table, id)
+		if y.s.Op != program.Remove { // which is the table's own
+			shard := 0
+			if own {
+				shard = int(id>>48&0x7fff) - int(y.modelled[y.s.Table].TypeID)
+			}
+			m = y.maps()[shard]
 		}
 		y.single(m, id, own)
 	}
@@ -113,6 +117,9 @@ func (y *writing) single(m boundMap, id uint64, own bool) {
 		got = m.erase(id)
 	case program.Remove:
 		got = y.t.remove(y.w, id)
+		if !y.lent[y.s.Table] {
+			y.exact.DropOptional(y.s.Table, id)
+		}
 	case program.TakeNow:
 		var taken model.Item
 		if taken, got = m.take(id); got && taken != item {

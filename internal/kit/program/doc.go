@@ -34,9 +34,10 @@
 // begin with @ and the number of their task; those of a write end at "end".
 // [Ops] lists the operations with what each takes.
 //
-// Columns of a table have numbers, from 0, in the order of their add-column lines: c and
-// d are such numbers, modulo how many there are then, and beside is one more than one. An
-// operation on the columns of a table that has none does nothing.
+// Columns and optional data of a table have numbers, from 0, in the order of their lines:
+// c and d are such numbers among those that the operation can be about, modulo how many
+// there are then, and beside is one more than one. An operation on what a table has not
+// does nothing.
 //
 // # References
 //

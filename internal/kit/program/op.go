@@ -23,7 +23,9 @@ const (
 	Rollback
 	Schedule
 	AddColumn
+	AddSparse
 	ForEachRows
+	ForEachSparse
 	Misuse
 
 	Insert
@@ -59,6 +61,7 @@ const (
 	EndFrame
 	Exchange
 	WriteElement
+	SortSparse
 
 	Emplace
 	EmplaceItems
@@ -71,6 +74,7 @@ const (
 	EraseRow
 	Put
 	Set
+	Unset
 	Has
 	ReduceInTask
 	FailError
@@ -98,7 +102,7 @@ const (
 	name        // %N
 	names       // %N or %N*COUNT
 	refs
-	target // of the refs the first is the target and the others are links
+	target // of the refs the first is the target, of a set or unset many; the others are links
 	word
 	body // lines of tasks, or up to end
 )
@@ -128,7 +132,9 @@ var specs = [ops]spec{
 	Rollback:        {"rollback", alone | inWrite, 0, []string{"to"}},
 	Schedule:        {"schedule", alone | inWrite, body, []string{"tasks", "reader"}},
 	AddColumn:       {"add-column", alone, table | word, []string{"changes"}},
+	AddSparse:       {"add-sparse", alone, table | word, nil},
 	ForEachRows:     {"foreach-rows", alone | inWrite, table | body, []string{"c", "d", "add", "every", "rem", "wrote", "cancel"}},
+	ForEachSparse:   {"foreach-sparse", alone | inWrite, table | body, []string{"c", "add", "every", "rem", "cancel"}},
 	Misuse:          {"misuse", alone, word, nil},
 
 	Insert:          {"insert", inWrite, table | name | refs, []string{"v"}},
@@ -164,6 +170,7 @@ var specs = [ops]spec{
 	EndFrame:        {"end-frame", inWrite, 0, nil},
 	Exchange:        {"exchange", inWrite, table, []string{"c", "d"}},
 	WriteElement:    {"write-element", inWrite, table | refs, []string{"c", "v"}},
+	SortSparse:      {"sort-sparse", inWrite, table, []string{"c"}},
 
 	Emplace:      {"emplace", inTask, table | name | refs, []string{"v"}},
 	EmplaceItems: {"emplace-items", inTask, table | names | refs, []string{"v", "share"}},
@@ -176,6 +183,7 @@ var specs = [ops]spec{
 	EraseRow:     {"erase-row", inTask, 0, []string{"i"}},
 	Put:          {"put", inTask, table | refs | target, []string{"v", "s"}},
 	Set:          {"set", inTask, table | refs | target, []string{"c", "v", "s"}},
+	Unset:        {"unset", inTask, table | refs | target, []string{"c"}},
 	Has:          {"has", inTask, refs, nil},
 	ReduceInTask: {"reduce-in-task", inTask, table, nil},
 	FailError:    {"error", inTask, 0, nil},
@@ -238,10 +246,16 @@ func (o Op) NeedsOrder() bool {
 	return o >= SortFunc && o <= ForgetOrder || o >= SortTable && o <= DefragmentTable
 }
 
-// NeedsColumn reports whether the operation is about columns of its table, which a stable
-// table has not.
-func (o Op) NeedsColumn() bool {
-	return o == ForEachRows || o == Exchange || o == WriteElement || o == Set
+// About reports whether the operation is about columns of its table, which a stable table
+// has not, and whether it is about optional data; one that is about both is about either.
+func (o Op) About() (columns, optional bool) {
+	switch o {
+	case ForEachRows, Exchange:
+		return true, false
+	case ForEachSparse, SortSparse, Unset:
+		return false, true
+	}
+	return o == Set || o == WriteElement, o == Set || o == WriteElement
 }
 
 // NeedsRef reports whether the operation has a target, its first reference.

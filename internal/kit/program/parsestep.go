@@ -83,7 +83,7 @@ func (r *reader) arguments(s *Step, words []string) (err error) {
 	if err == nil && sp.takes&word != 0 {
 		s.Word, err = next("a word")
 	}
-	if err == nil && s.Op == AddColumn {
+	if err == nil && (s.Op == AddColumn || s.Op == AddSparse) {
 		err = r.column(s)
 	}
 	if err == nil && sp.takes&(name|names) != 0 {
@@ -112,10 +112,10 @@ func (r *reader) tableOf(s *Step, w string, sharded bool) (err error) {
 	return err
 }
 
-// column sees that the table may have a column of such elements.
+// column sees that the table may have a column, or optional data, of such elements.
 func (r *reader) column(s *Step) error {
 	t := &r.program.Tables[s.Table]
-	if t.Kind != Packed {
+	if s.Op == AddColumn && t.Kind != Packed {
 		return fmt.Errorf("table %s is %s and has no columns", t.Name, t.Kind)
 	}
 	if r.columns[s.Table]++; r.columns[s.Table] > maxColumns {

@@ -40,11 +40,11 @@ const (
 // Items are the kinds of items.
 var Items = []string{Empty, Word, Linked, Rich, Big}
 
-// Elements returns the kinds of elements that columns of tables with such items may have:
-// few, because each costs a build beside each kind of items.
+// Elements returns the kinds of elements that columns and optional data of tables with such
+// items may have: few, because each costs a build beside each kind of items.
 func Elements(item string) []string {
 	if item == Word {
-		return []string{Word, Linked, Rich}
+		return []string{Word, Linked, Rich, Empty}
 	}
 	return []string{Word, Linked}
 }

@@ -21,6 +21,7 @@ config workers=1
 do
 add-column t0 linked changes=1
 add-column t0 word
+add-sparse hot rich
 write fail=1
   insert t0 %1 %5 v=17
   insert-items hot %2*64 v=3
@@ -28,18 +29,23 @@ write fail=1
   sort t0.3 by=1
   exchange t0 c=1
   write-element t0 %1 c=1 v=4
+  sort-sparse hot
 end
 each tasks=2
   @0 emplace t0 %100 %1 ~2 #1f00000000 v=5
   @0 put t0 %100 %100 v=6 s=90
   @0 erase-items t0 %1*3 %7+g-g+s^63@hot
   @0 set t0 %100 %1 c=1 v=3 s=91
+  @0 set hot %2*64 v=3 s=92
+  @0 unset hot %2
   @0 erase-all hot
   @1 panic
 foreach t0 add=5 touch=1 wrote=2 beside=2
   @1 erase t0 .5
 foreach-rows t0 d=1 add=1 wrote=2
   @0 erase-row i=1
+foreach-sparse hot add=1
+  @0 unset hot .5
 misuse write-in-read
 flush
 `
@@ -99,7 +105,7 @@ func TestAFaultIsNamedByFileLineAndReason(t *testing.T) {
 		head + "flush %1":                                               "f:4: flush: \"%1\": it takes no reference",
 		head + "flush x":                                                "f:4: flush: \"x\" is no key=value",
 		head + "add-column a":                                           "f:4: add-column: want a word",
-		head + "add-column a big":                                       "f:4: add-column: \"big\" is no kind of element beside word; want word, linked, rich",
+		head + "add-column a big":                                       "f:4: add-column: \"big\" is no kind of element beside word; want word, linked, rich, empty",
 		"handloom-stress 1\ntable a stable word\ndo\nadd-column a word": "f:4: add-column: table a is stable and has no columns",
 		head + "each tasks=1\n@0 put a v=1":                             "f:5: put: want a reference",
 		head + "each tasks=1\n@0 erase a %1+x":                          "f:5: erase: \"%1+x\": no forging is called \"+x\"; want +g, -g, +s, ^BIT or @TABLE",
