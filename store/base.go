@@ -30,6 +30,8 @@ type table struct {
 	chunk    int           // rows
 	fields   []uintptr     // offsets of handles within an item
 	visitor  apply.Visitor // of handles behind references; nil: there are none
+	links    bool          // items, or what lies beside them, have fields that hold handles
+	visits   bool          // a flush calls a Links function, of the items or of what lies beside them
 	tracked  bool          // keeps change lists
 	version  uint64        // of its rows: higher whenever items came, went or moved
 	copying  copying       // of items, for checkpoints
@@ -143,6 +145,7 @@ func (t *table) init(s *Store, o options) error {
 	t.store, t.name, t.ordinal, t.first = s, o.Name, len(s.tables), uint16(o.TypeID)
 	t.maxItems, t.minFree, t.chunk, t.fields = o.MaxItems, o.MinFree, o.chunkRows(t.typ.Size), fields
 	t.visitor, t.tracked, t.migrate = o.links, o.Changes, o.migrate
+	t.links, t.visits = len(fields) > 0, o.links != nil
 	t.lookups.forget(t.typ, t.first)
 	t.copying.init(o.Name, t.typ, o.clone)
 	for i := range o.Shards {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"runtime/trace"
 	"slices"
 	"sync/atomic"
 	"time"
@@ -114,8 +115,11 @@ type flush struct {
 	own       frame       // of a flush that is a frame by itself
 
 	tables  []*table // with commands in the batch
+	links   bool     // one of them has fields that hold handles
+	visits  bool     // one of them has a Links function
+	room    bool     // a shard needs memory
 	work    []shardWork
-	cost    []int64         // of work, in nanoseconds
+	cost    []int64         // of a step, by work, in nanoseconds
 	number  uint64          // of the last flush with commands, counted along what was done: no rollback takes it back
 	frame   uint64          // number of the one that the flush is of
 	last    uint64          // number of that of the last flush with commands
@@ -128,13 +132,16 @@ type flush struct {
 	report  Report
 	empty   Report
 
-	// The steps and visits, bound once.
-	unrouted  func(batch.Sample)
-	planTask  func(int) error
-	roomTask  func(int) error
-	findTask  func(int) error
-	applyTask func(int) error
-	linkTask  func(int) error
+	// The steps, and what visits stale commands, bound once.
+	unrouted                                       func(batch.Sample)
+	plans, makesRoom, findsLinks, applies, resolve step
+}
+
+// step is what a flush does to every shard that the batch changes.
+type step struct {
+	name string // of its regions in traces
+	task func(int) error
+	cost cost
 }
 
 // shardWork is what a step does to one shard of a table.
@@ -158,18 +165,21 @@ func (f *flush) init(s *Store) {
 			f.report.Stale = record.KeepLowest(f.report.Stale)
 		}
 	}
-	each := func(name string, step func(w shardWork)) func(int) error {
-		return func(i int) error {
-			defer traceShard(f.ctx, name, f.work[i]).end()
-			step(f.work[i])
+	each := func(name string, do func(w *shardWork), cost cost) step {
+		return step{name, func(i int) error {
+			w := &f.work[i]
+			if trace.IsEnabled() {
+				defer traceShard(f.ctx, name, w).end()
+			}
+			do(w)
 			return nil
-		}
+		}, cost}
 	}
-	f.planTask = each("plan", func(w shardWork) { w.Plan(w.commands, w.index) })
-	f.roomTask = each("make room", func(w shardWork) { w.MakeRoom() })
-	f.findTask = each("find links", shardWork.findLinks)
-	f.applyTask = each("apply", func(w shardWork) { w.Apply(w.commands, w.index) })
-	f.linkTask = each("link", shardWork.link)
+	f.plans = each("plan", func(w *shardWork) { w.Plan(w.commands, w.index) }, planCost)
+	f.makesRoom = each("make room", func(w *shardWork) { w.MakeRoom() }, roomCost)
+	f.findsLinks = each("find links", (*shardWork).findLinks, linkCost)
+	f.applies = each("apply", func(w *shardWork) { w.Apply(w.commands, w.index) }, applyCost)
+	f.resolve = each("link", (*shardWork).link, linkCost)
 }
 
 func (f *flush) flush(p *phase, of *frame) (*Report, error) {
@@ -184,7 +194,7 @@ func (f *flush) flush(p *phase, of *frame) (*Report, error) {
 	}
 	f.ctx = p
 	defer func() { f.ctx = nil }()
-	begin := time.Now()
+	begin := elapsed()
 	if !f.collect(p.outer != nil) {
 		s.batch.Finish()
 		return f.nothing(), nil
@@ -199,7 +209,7 @@ func (f *flush) flush(p *phase, of *frame) (*Report, error) {
 	if check.Full {
 		recorded += f.byAll()
 	}
-	planned := time.Now()
+	planned := elapsed()
 	if check.Cheap {
 		s.applying.Store(true)
 		defer s.applying.Store(false)
@@ -213,8 +223,8 @@ func (f *flush) flush(p *phase, of *frame) (*Report, error) {
 	if check.Full {
 		f.settled(recorded)
 	}
-	f.report.Plan, f.report.Apply = planned.Sub(begin), time.Since(planned)
-	s.addFlush(f.tables, &f.report)
+	f.report.Plan, f.report.Apply = planned-begin, elapsed()-planned
+	s.publishFlush(f.tables, &f.report)
 	f.reset()
 	return &f.report, nil
 }
@@ -231,13 +241,16 @@ func (f *flush) nothing() *Report {
 func (f *flush) collect(inWrite bool) (found bool) {
 	f.reset()
 	ordinals, found := f.store.batch.Gather()
+	f.links, f.visits, f.room = false, false, false
 	for _, ordinal := range ordinals {
-		f.tables = append(f.tables, f.store.tables[ordinal])
-	}
-	slices.SortFunc(f.tables, byTypeID)
-	for _, t := range f.tables {
+		t := f.store.tables[ordinal]
+		f.tables = append(f.tables, t)
+		f.links, f.visits = f.links || t.links, f.visits || t.visits
 		f.awake.add(t)
 		t.begin(f.frame, inWrite)
+	}
+	if !slices.IsSortedFunc(f.tables, byTypeID) {
+		slices.SortFunc(f.tables, byTypeID)
 	}
 	f.divide()
 	return found
@@ -245,13 +258,10 @@ func (f *flush) collect(inWrite bool) (found bool) {
 
 // divide lists the shards that the batch changes.
 func (f *flush) divide() {
-	clear(f.work)
-	f.work, f.cost = f.work[:0], f.cost[:0]
+	f.work = f.work[:0]
 	for _, t := range f.tables {
-		for i := range t.flushing.shards.All {
-			w := t.work(i)
-			f.work = append(f.work, w)
-			f.cost = append(f.cost, w.cost())
+		for shards := t.flushing.shards; shards != 0; shards = shards.Rest() {
+			f.work = append(f.work, t.work(shards.First()))
 		}
 	}
 }
@@ -261,7 +271,7 @@ func byTypeID(a, b *table) int { return cmp.Compare(a.first, b.first) }
 func (f *flush) reset() {
 	clear(f.tables)
 	clear(f.work)
-	f.tables, f.work, f.cost = f.tables[:0], f.work[:0], f.cost[:0]
+	f.tables, f.work = f.tables[:0], f.work[:0]
 }
 
 // prepare does all that can fail: it plans every shard, deals the creates,
@@ -277,8 +287,8 @@ func (f *flush) prepare(ctx context.Context) error {
 	if err := f.plan(ctx); err != nil {
 		return err
 	}
-	if slices.ContainsFunc(f.tables, (*table).visits) {
-		if err := f.run(ctx, "find links", f.findTask); err != nil {
+	if f.visits {
+		if err := f.run(ctx, &f.findsLinks); err != nil {
 			return err
 		}
 	}
@@ -298,12 +308,12 @@ func (f *flush) plan(ctx context.Context) error {
 			t.auditRows()
 		}
 	}
-	if err := f.run(ctx, "plan", f.planTask); err != nil {
+	if err := f.run(ctx, &f.plans); err != nil {
 		return err
 	}
 	more := false
 	for _, t := range f.tables {
-		dealt, err := t.deal()
+		dealt, err := t.deal(&f.room)
 		if err != nil {
 			return err
 		}
@@ -312,16 +322,28 @@ func (f *flush) plan(ctx context.Context) error {
 	if more {
 		f.divide()
 	}
-	if slices.ContainsFunc(f.work, func(w shardWork) bool { return w.NeedsMemory() }) {
-		return f.run(ctx, "make room", f.roomTask)
+	if f.room {
+		return f.run(ctx, &f.makesRoom)
 	}
 	return nil
 }
 
 // run runs one step of the flush for every shard with work.
-func (f *flush) run(ctx context.Context, name string, step func(int) error) error {
-	defer traceStep(ctx, name).end()
-	return f.store.run(ctx, len(f.work), step, f.cost)
+func (f *flush) run(ctx context.Context, s *step) error {
+	defer traceStep(ctx, s.name).end()
+	return f.store.run(ctx, len(f.work), s.task, f.costs(s.cost))
+}
+
+// costs estimates the tasks of a step, where that decides anything.
+func (f *flush) costs(each cost) []int64 {
+	if len(f.work) < 2 || f.store.options.Workers == 1 {
+		return nil
+	}
+	f.cost = f.cost[:0]
+	for i := range f.work {
+		f.cost = append(f.cost, f.work[i].cost(each))
+	}
+	return f.cost
 }
 
 // commit applies the batch. Nothing in it can fail, no code of the user runs,
@@ -330,18 +352,22 @@ func (f *flush) commit(ctx context.Context) error {
 	f.shield.Context = ctx
 	defer func() { f.shield.Context = nil }()
 	for _, t := range f.tables {
-		t.beginSets(f.frame)
+		if len(t.columns) > 0 {
+			t.beginSets(f.frame)
+		}
 	}
-	if err := f.run(&f.shield, "apply", f.applyTask); err != nil {
+	if err := f.run(&f.shield, &f.applies); err != nil {
 		return err
 	}
-	if slices.ContainsFunc(f.tables, (*table).hasLinks) {
-		if err := f.run(&f.shield, "link", f.linkTask); err != nil {
+	if f.links {
+		if err := f.run(&f.shield, &f.resolve); err != nil {
 			return err
 		}
 	}
-	for _, w := range f.work {
-		w.patch()
+	if f.visits {
+		for _, w := range f.work {
+			w.patch()
+		}
 	}
 	return nil
 }
@@ -361,29 +387,20 @@ func (f *flush) publish(of *frame) {
 	r.begin(s.epoch.Add(1))
 	s.receipts.applied(s.batch, of, f.number, r.Epoch)
 	s.batch.Unrouted(f.unrouted)
-	f.trackTables()
+	if f.last != f.frame {
+		f.tracked, f.lapsed = f.lapsed, f.tracked
+	}
 	for _, t := range f.tables {
+		if t.tracked && !t.inFrame(f.frame) { // its lists begin in this flush
+			f.tracked = append(f.tracked, t)
+		}
 		t.publish(f.frame, r)
 	}
 	r.Stale = record.KeepLowest(r.Stale)
 	f.forgetLapsed()
 	f.last = f.frame
 	s.batch.Finish()
-	s.publishStats(f.tables)
 	f.awake.rest()
-}
-
-// trackTables notes tables whose lists begin in this flush. Those of the frame before
-// lapse if it is the first of another one.
-func (f *flush) trackTables() {
-	if f.last != f.frame {
-		f.tracked, f.lapsed = f.lapsed, f.tracked
-	}
-	for _, t := range f.tables {
-		if t.tracked && !t.inFrame(f.frame) {
-			f.tracked = append(f.tracked, t)
-		}
-	}
 }
 
 // forgetLapsed empties the lists of tables that only the frame before had commands for.
@@ -405,6 +422,13 @@ func (s *Store) resolvePending(id ID) ID {
 	}
 	return 0
 }
+
+// began is what elapsed counts from.
+var began = time.Now()
+
+// elapsed returns the time that has passed since some moment: a flush is timed by that
+// in half the time that [time.Now] would take, which asks for the date as well.
+func elapsed() time.Duration { return time.Since(began) }
 
 // uncancelled is a context that never ends but keeps its values.
 type uncancelled struct{ context.Context }

@@ -78,6 +78,7 @@ func (p *part) add(t *table, verb string, o columnOptions, of *items.Type, attac
 	p.typ, p.fields, p.visitor = of, fields, o.links
 	p.recorder.Init(&t.recorder, of, p.what == isOptional, fields, o.links)
 	t.parts = append(t.parts, p)
+	t.links, t.visits = t.links || len(fields) > 0, t.visits || o.links != nil
 	attach()
 	s.parts[p.fullName] = p
 	s.statsLock.Lock()

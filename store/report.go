@@ -34,6 +34,14 @@ func (r *Report) begin(epoch uint64) {
 	*r = Report{Epoch: epoch, Tables: r.Tables[:0], Columns: r.Columns[:0], Stale: r.Stale[:0]}
 }
 
+// addTable adds a line for a table, and returns its counters.
+func (r *Report) addTable(name string) *Counts {
+	n := len(r.Tables)
+	r.Tables = slices.Grow(r.Tables, 1)[:n+1]
+	r.Tables[n] = TableReport{Name: name}
+	return &r.Tables[n].Counts
+}
+
 // Clone returns a copy that later flushes leave alone.
 func (r *Report) Clone() *Report {
 	c := *r

@@ -94,7 +94,7 @@ func (c *Schedule) join() error {
 // keep leaves to the next flush what systems recorded without saying so, and no
 // flush of the frame was for.
 func (c *Schedule) keep(ctx context.Context) error {
-	if !slices.ContainsFunc(c.systems, func(y *system) bool { return y.queues.Load().Commands > 0 }) {
+	if !slices.ContainsFunc(c.systems, func(y *system) bool { return !y.queues.Empty() }) {
 		return nil
 	}
 	p, err := c.store.enter(ctx, opWave)

@@ -50,15 +50,17 @@ func (s *Store) Flushed() *Report {
 	return s.flushed.Clone()
 }
 
-// addFlush adds the report of a flush of some tables to the sum. It has their lines in
-// their order.
-func (s *Store) addFlush(of []*table, r *Report) {
+// publishFlush tells what a flush did: the figures of the tables that it changed, which
+// have been counted, and the sum with its report, which has their lines in their order.
+func (s *Store) publishFlush(of []*table, r *Report) {
 	s.statsLock.Lock()
 	defer s.statsLock.Unlock()
+	s.stats.Epoch = r.Epoch
 	sum := &s.flushed
 	sum.Epoch++
 	sum.Total.Add(r.Total)
 	for i, t := range of {
+		s.stats.Tables[t.ordinal].set(&t.figures.sum)
 		sum.Tables[t.ordinal].Add(r.Tables[i].Counts)
 	}
 	for i := range r.Columns {
@@ -69,27 +71,22 @@ func (s *Store) addFlush(of []*table, r *Report) {
 	sum.Apply += r.Apply
 }
 
-// publishStats tells the figures of the tables that changed, which have been counted.
-func (s *Store) publishStats(changed []*table) {
-	s.statsLock.Lock()
-	defer s.statsLock.Unlock()
-	s.stats.Epoch = s.epoch.Load()
-	for _, t := range changed {
-		s.stats.Tables[t.ordinal] = t.stats()
-	}
-}
-
 // publishAll counts tables that changed as a whole, and tells their figures.
 func (s *Store) publishAll(changed []*table) {
 	for _, t := range changed {
 		t.count()
 	}
-	s.publishStats(changed)
+	s.statsLock.Lock()
+	defer s.statsLock.Unlock()
+	s.stats.Epoch = s.epoch.Load()
+	for _, t := range changed {
+		s.stats.Tables[t.ordinal].set(&t.figures.sum)
+	}
 }
 
-func (t *table) stats() TableStats {
-	sum := &t.figures.sum
-	return TableStats{t.name, len(t.order), sum.Live, sum.Vacant, sum.Depleted, sum.Slots, sum.Bytes}
+// set makes the figures those of a table; its name and shards stay.
+func (t *TableStats) set(of *sparse.Stats) {
+	t.Live, t.Vacant, t.Depleted, t.Slots, t.Bytes = of.Live, of.Vacant, of.Depleted, of.Slots, of.Bytes
 }
 
 // figures are those of a table, kept by shard: a flush counts those again that it has
@@ -111,14 +108,16 @@ func (t *table) count() {
 // recount counts some shards again. Nothing else has changed since the last time.
 func (t *table) recount(shards record.Shards) {
 	f := &t.figures
-	for i := range shards.All {
-		before, now := f.shards[i], t.order[i].State().Stats()
-		f.shards[i] = now
-		f.sum.Live += now.Live - before.Live
-		f.sum.Vacant += now.Vacant - before.Vacant
-		f.sum.Depleted += now.Depleted - before.Depleted
-		f.sum.Slots += now.Slots - before.Slots
-		f.sum.Bytes += now.Bytes - before.Bytes
+	sum := &f.sum
+	for ; shards != 0; shards = shards.Rest() {
+		of := &f.shards[shards.First()]
+		now := t.order[shards.First()].Stats()
+		sum.Live += now.Live - of.Live
+		sum.Vacant += now.Vacant - of.Vacant
+		sum.Depleted += now.Depleted - of.Depleted
+		sum.Slots += now.Slots - of.Slots
+		sum.Bytes += now.Bytes - of.Bytes
+		*of = now
 	}
 	f.version = t.version
 }

@@ -2,7 +2,6 @@ package store
 
 import (
 	"fmt"
-	"slices"
 
 	"handloom/internal/apply"
 	"handloom/internal/record"
@@ -42,14 +41,16 @@ func (t *table) begin(frame uint64, inWrite bool) {
 		t.count()
 	}
 	f.shards = t.recorder.Pending.Shards()
-	t.beginShards(f.shards | f.listed)
+	if shards := f.shards | f.listed; shards != 0 {
+		t.beginShards(shards)
+	}
 }
 
 func (t *table) beginShards(shards record.Shards) {
 	t.flushing.recent |= shards
 	t.flushing.warm |= shards
-	for i := range shards.All {
-		t.order[i].Begin(t.flushing.goesOn, t.flushing.doubts)
+	for ; shards != 0; shards = shards.Rest() {
+		t.order[shards.First()].Begin(t.flushing.goesOn, t.flushing.doubts)
 	}
 }
 
@@ -73,36 +74,41 @@ func (t *table) meddled(inWrite bool) bool {
 	return at != t.flushing.writes || inWrite && at == t.store.writes
 }
 
-// Estimated nanoseconds per command, which decide only whether a flush runs
-// inline and which shard is begun first (op=flush).
-const (
-	createCost = 4
-	eraseCost  = 20
-	putCost    = 10
+// cost is what a step of a flush takes for each command, in estimated nanoseconds. It
+// decides only whether the step runs inline and which shard is begun first.
+type cost struct{ create, erase, put int }
+
+// The costs, measured with items of 8 bytes of which the caches hold some
+// (op=smallflush/n=100000).
+var (
+	planCost  = cost{create: 0, erase: 7, put: 7}
+	roomCost  = cost{create: 4, erase: 0, put: 0}
+	applyCost = cost{create: 5, erase: 9, put: 7}
+	linkCost  = cost{create: 5, erase: 0, put: 5}
 )
 
-func (w shardWork) cost() int64 {
-	n := w.Dealt() * createCost
+func (w *shardWork) cost(of cost) int64 {
+	n := w.Dealt() * of.create
 	for _, erases := range w.commands.Erases(w.index) {
-		n += erases.Len() * eraseCost
+		n += erases.Len() * of.erase
 	}
 	if w.commands.All() > 0 {
-		n += w.Map.Len() * eraseCost
+		n += w.Map.Len() * of.erase
 	}
 	for _, puts := range w.commands.Puts(w.index) {
-		n += len(puts.IDs) * putCost
+		n += len(puts.IDs) * of.put
 	}
 	for number := range w.table.parts {
 		for _, sets := range w.commands.Sets(number) {
-			n += len(sets.Puts(w.index).IDs) * putCost
+			n += len(sets.Puts(w.index).IDs) * of.put
 		}
 	}
 	return int64(n)
 }
 
 // deal spreads the surviving creates over the shards and checks the limits. It reports
-// whether some go to shards that nothing else changes.
-func (t *table) deal() (more bool, err error) {
+// whether some go to shards that nothing else changes, and notes whether one needs memory.
+func (t *table) deal(room *bool) (more bool, err error) {
 	f, commands := &t.flushing, t.recorder.Pending
 	commands.Settle()
 	creates := commands.Survivors()
@@ -112,19 +118,23 @@ func (t *table) deal() (more bool, err error) {
 			return false, err
 		}
 	}
-	t.beginShards(f.shards &^ named)
+	if more = f.shards != named; more {
+		t.beginShards(f.shards &^ named)
+	}
 	lo := 0
-	for i := range f.shards.All {
-		hi := lo
+	for shards := f.shards; shards != 0; shards = shards.Rest() {
+		i, hi := shards.First(), lo
 		if creates > 0 {
 			hi += f.take[i]
 		}
-		if err := t.order[i].Deal(commands, lo, hi); err != nil {
+		sh := t.order[i]
+		if err := sh.Deal(commands, lo, hi); err != nil {
 			return false, fmt.Errorf("table %q: %w", t.name, err)
 		}
+		*room = *room || sh.NeedsMemory()
 		lo = hi
 	}
-	return f.shards != named, nil
+	return more, nil
 }
 
 // spread says how many creates each shard takes. Those that take some are changed.
@@ -134,7 +144,8 @@ func (t *table) spread(creates int) error {
 	for i, of := range t.figures.shards {
 		f.take[i] = of.Live
 	}
-	for i := range f.shards.All {
+	for shards := f.shards; shards != 0; shards = shards.Rest() {
+		i := shards.First()
 		erased := t.order[i].Erased()
 		f.take[i] -= erased
 		kept -= erased
@@ -151,13 +162,7 @@ func (t *table) spread(creates int) error {
 	return nil
 }
 
-// hasLinks reports whether items, or what lies beside them, have fields that hold
-// handles.
-func (t *table) hasLinks() bool {
-	return len(t.fields) > 0 || slices.ContainsFunc(t.parts, func(p *part) bool { return len(p.fields) > 0 })
-}
-
-func (w shardWork) link() {
+func (w *shardWork) link() {
 	t := w.table
 	if len(t.fields) > 0 {
 		w.Link(w.commands, w.index, t.fields, t.flushing.real)
@@ -174,12 +179,7 @@ func (w shardWork) link() {
 	}
 }
 
-// visits reports whether a flush has to call a Links function for the table.
-func (t *table) visits() bool {
-	return t.visitor != nil || slices.ContainsFunc(t.parts, func(p *part) bool { return p.visitor != nil })
-}
-
-func (w shardWork) findLinks() {
+func (w *shardWork) findLinks() {
 	t := w.table
 	if t.visitor != nil {
 		w.FindLinks(w.commands, w.index, t.visitor)
@@ -197,7 +197,7 @@ func (w shardWork) findLinks() {
 }
 
 func (w shardWork) patch() {
-	if t := w.table; t.visits() {
+	if t := w.table; t.visits {
 		w.Patch(t.flushing.real)
 	}
 }
@@ -220,14 +220,14 @@ func (t *table) cancel() {
 // resolves from now on. It adds to the report the lines of the table and of its columns that had
 // commands, and the first stale commands of each shard.
 func (t *table) publish(frame uint64, r *Report) {
-	f, of := &t.flushing, TableReport{Name: t.name}
-	for i := range f.shards.All {
-		counts, samples := t.order[i].Counts()
-		of.Counts.Add(counts)
-		r.Stale = append(r.Stale, samples...)
+	f := &t.flushing
+	counts := r.addTable(t.name)
+	for shards := f.shards; shards != 0; shards = shards.Rest() {
+		if stale := t.order[shards.First()].Tell(counts); len(stale) > 0 {
+			r.Stale = append(r.Stale, stale...)
+		}
 	}
-	r.Tables = append(r.Tables, of)
-	r.Total.Add(of.Counts)
+	r.Total.Add(*counts)
 	for number, p := range t.parts {
 		if len(p.sets()) == 0 {
 			continue
@@ -240,7 +240,9 @@ func (t *table) publish(frame uint64, r *Report) {
 		r.Total.Add(of.Counts)
 	}
 	t.recorder.Publish(!f.goesOn)
-	t.list()
+	if t.tracked {
+		t.list()
+	}
 	f.frame, f.writes = frame, t.store.written[t.ordinal]
 	t.version++
 	t.recount(f.shards)
@@ -250,9 +252,6 @@ func (t *table) publish(frame uint64, r *Report) {
 // are over, where the flush has not emptied them itself.
 func (t *table) list() {
 	f := &t.flushing
-	if !t.tracked {
-		return
-	}
 	if !f.goesOn {
 		for i := range (f.listed &^ f.shards).All {
 			t.order[i].ForgetChanges()

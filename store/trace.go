@@ -47,12 +47,9 @@ func traceStep(ctx context.Context, step string) region {
 	return region{}
 }
 
-// traceShard begins the region of what a step does to one shard.
-func traceShard(ctx context.Context, step string, w shardWork) region {
-	if trace.IsEnabled() {
-		return begin(ctx, step, w.table.name+"/"+strconv.Itoa(w.index))
-	}
-	return region{}
+// traceShard begins the region of what a step does to one shard, while a trace is taken.
+func traceShard(ctx context.Context, step string, w *shardWork) region {
+	return begin(ctx, step, w.table.name+"/"+strconv.Itoa(w.index))
 }
 
 func begin(ctx context.Context, what, of string) region {

@@ -12,6 +12,8 @@ import (
 // changes are what the flushes of a frame erased and replaced in a shard: flush by
 // flush, each in the order of the rows before it. What they created the table knows.
 //
+// What a flush calls it calls for shards that are tracked alone.
+//
 // The lists are net: what the frame created is in neither, and no item is in one twice.
 // A flush cannot erase or put what it creates itself, so that only a flush behind the
 // first has to ask what those before it did; slots are marked then, and not before.
@@ -101,16 +103,13 @@ func (c *changes) expect(erased, replaced int) {
 const fewChanges = 64 // kept anyway
 
 func (c *changes) hasRoom() bool {
-	return !c.tracked || fits(len(c.erased), cap(c.erased), c.needErased, c.keepErased) &&
+	return fits(len(c.erased), cap(c.erased), c.needErased, c.keepErased) &&
 		fits(len(c.replaced), cap(c.replaced), c.needReplaced, c.keepReplaced)
 }
 
 // makeRoom obtains the memory for the lists. What they hold stays: it is good
 // until the flush has succeeded.
 func (c *changes) makeRoom(t *items.Type) {
-	if !c.tracked {
-		return
-	}
 	if n := len(c.erased); !fits(n, cap(c.erased), c.needErased, c.keepErased) {
 		room := c.room(n, c.needErased)
 		c.erased = append(make([]handle.ID, 0, room), c.erased...)
@@ -138,9 +137,6 @@ func fits(length, capacity, n, keep int) bool {
 
 // record notes the marked items before anything happens to them.
 func (c *changes) record(m Map, t *items.Type, erasing, putting *sparse.Marks) {
-	if !c.tracked {
-		return
-	}
 	if !c.continues {
 		c.forget(t)
 	} else if erasing.Len()+putting.Len() > 0 {
@@ -190,13 +186,5 @@ func (c *changes) bind(t *items.Type) {
 			c.replaced = append(c.replaced, id)
 		}
 		return true
-	}
-}
-
-// add notes items that the flush has created, in memory that stays as long as the
-// lists.
-func (c *changes) add(created []handle.ID) {
-	if c.tracked {
-		c.created = append(c.created, created)
 	}
 }

@@ -14,6 +14,10 @@ import (
 // It walks over the sizes once for each size that L comes past. The walk number k is
 // made when the items are k*k/2 at least, so that few items need few.
 func Deal(sizes []int, n int) {
+	if len(sizes) == 1 {
+		sizes[0] = n
+		return
+	}
 	level, rest := slices.Min(sizes), n
 	for {
 		low, next := 0, math.MaxInt // shards of at most level items, and the smallest size beyond

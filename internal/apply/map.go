@@ -172,8 +172,22 @@ func (s State) Verify() error {
 // Stats returns the figures of the map, with the memory that the data takes.
 func (s State) Stats() sparse.Stats {
 	of := s.Map.Stats()
-	for _, d := range s.Data {
-		of.Bytes += d.Bytes()
+	of.Bytes += bytesOf(s.Data)
+	return of
+}
+
+// Stats returns those of the shard's state.
+func (s *Shard) Stats() sparse.Stats {
+	of := s.Map.Stats()
+	if len(s.all) > 0 {
+		of.Bytes += bytesOf(s.all)
 	}
 	return of
+}
+
+func bytesOf(data []*optional.Data) (n int64) {
+	for _, d := range data {
+		n += d.Bytes()
+	}
+	return n
 }

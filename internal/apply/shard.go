@@ -49,7 +49,9 @@ func (s *Shard) Begin(frame, meddled bool) {
 	for _, d := range s.data {
 		d.begin()
 	}
-	s.changes.resume(frame, meddled)
+	if s.changes.tracked {
+		s.changes.resume(frame, meddled)
+	}
 }
 
 // Plan finds out what the commands to the index-th shard in c do to it: which
@@ -150,7 +152,9 @@ func (s *Shard) Deal(c *record.Commands, lo, hi int) error {
 	s.lo, s.hi = lo, hi
 	s.counts.Created = hi - lo
 	s.dealData(c)
-	s.changes.expect(s.erasing.Len(), s.putting.Len())
+	if s.changes.tracked {
+		s.changes.expect(s.erasing.Len(), s.putting.Len())
+	}
 	return s.Map.CanInsert(hi-lo, s.erasing.Len(), s.erasing.Depleting())
 }
 
@@ -159,14 +163,17 @@ func (s *Shard) Dealt() int { return s.hi - s.lo }
 
 // NeedsMemory reports whether the planned batch needs an array to grow.
 func (s *Shard) NeedsMemory() bool {
-	return !s.Map.HasRoom(s.hi-s.lo) || !s.changes.hasRoom() || slices.ContainsFunc(s.data, (*data).needsMemory)
+	return !s.Map.HasRoom(s.hi-s.lo) || s.changes.tracked && !s.changes.hasRoom() ||
+		len(s.data) > 0 && slices.ContainsFunc(s.data, (*data).needsMemory)
 }
 
 // MakeRoom obtains the memory for the planned batch. Capacity is no part of the
 // state, so that a flush that fails later has changed nothing.
 func (s *Shard) MakeRoom() {
 	s.Map.ReserveMore(s.hi - s.lo)
-	s.changes.makeRoom(s.typ)
+	if s.changes.tracked {
+		s.changes.makeRoom(s.typ)
+	}
 	for _, d := range s.data {
 		d.Reserve(d.added+d.given, d.slots)
 	}
@@ -175,8 +182,12 @@ func (s *Shard) MakeRoom() {
 // Apply changes the map as planned: puts, Sets, erases, creates. Nothing in it can
 // fail and no code of the user runs.
 func (s *Shard) Apply(c *record.Commands, index int) {
-	s.changes.record(s.Map, s.typ, &s.erasing, &s.putting)
-	s.applyPuts(c, index)
+	if s.changes.tracked {
+		s.changes.record(s.Map, s.typ, &s.erasing, &s.putting)
+	}
+	if s.putting.Len() > 0 {
+		s.applyPuts(c, index)
+	}
 	for _, col := range s.columns {
 		s.applySets(c, col, index)
 	}
@@ -192,7 +203,9 @@ func (s *Shard) Apply(c *record.Commands, index int) {
 		if _, err := s.Map.InsertItems(values, created[:0]); err != nil {
 			panic(err) // planned wrongly: the store stops answering
 		}
-		s.changes.add(created)
+		if s.changes.tracked {
+			s.changes.created = append(s.changes.created, created) // which stay as long as the lists
+		}
 	})
 	for _, col := range s.columns {
 		c.Staged(col.number, s.lo, s.hi, func(offset int, values items.Slice) { col.Fill(first+offset, values) })
@@ -205,9 +218,6 @@ func (s *Shard) Apply(c *record.Commands, index int) {
 // applyPuts writes the values in the order of keys, so that the last put to an
 // item wins. Puts to items that are erased write to rows about to go.
 func (s *Shard) applyPuts(c *record.Commands, index int) {
-	if s.putting.Len() == 0 {
-		return
-	}
 	for _, puts := range c.Puts(index) {
 		s.Map.PutItems(puts.IDs, puts.Values)
 	}
@@ -249,6 +259,9 @@ func (s *Shard) RestButChanges() {
 	s.changes = changes
 }
 
-// Counts returns what the planned or applied batch does to the shard, and its
-// first stale commands.
-func (s *Shard) Counts() (batch.Counts, []batch.Sample) { return s.counts, s.samples }
+// Tell adds what the planned or applied batch does to the shard to counts, and returns
+// its first stale commands.
+func (s *Shard) Tell(counts *batch.Counts) []batch.Sample {
+	counts.Add(s.counts)
+	return s.samples
+}

@@ -44,9 +44,16 @@ func (m *Mark) Begins() bool { return m.uses == 0 }
 
 // Trim empties an array, and gives up its memory when recent uses needed much
 // less. It does not zero what the array holds. What is kept anyway is not even
-// noted, so that it costs a compare (op=manytables).
+// noted, and the call inlines (op=manytables).
 func Trim[E any](m *Mark, s []E) []E {
-	if cap(s) > fewOf[E]() && cap(s) > m.Note(len(s), 0) {
+	if uintptr(cap(s))*unsafe.Sizeof(s[0]) > few {
+		return trimMuch(m, s)
+	}
+	return s[:0]
+}
+
+func trimMuch[E any](m *Mark, s []E) []E {
+	if cap(s) > m.Note(len(s), 0) {
 		return nil
 	}
 	return s[:0]
@@ -55,15 +62,17 @@ func Trim[E any](m *Mark, s []E) []E {
 // Few returns how many elements of so many bytes each are kept anyway.
 func Few(size uintptr) int { return few / max(1, int(size)) }
 
-func fewOf[E any]() int {
-	var element E
-	return Few(unsafe.Sizeof(element))
-}
-
 // Room returns an array of n elements, whose values are any, in the memory of s
 // unless that is too small, or much larger than recent uses needed.
 func Room[E any](m *Mark, s []E, n int) []E {
-	if few := fewOf[E](); max(cap(s), n) > few && cap(s) > m.Note(n, few) || cap(s) < n {
+	if n <= cap(s) && uintptr(cap(s))*unsafe.Sizeof(s[0]) <= few {
+		return s[:n]
+	}
+	return roomForMuch(m, s, n)
+}
+
+func roomForMuch[E any](m *Mark, s []E, n int) []E {
+	if keep := m.Note(n, Few(unsafe.Sizeof(s[0]))); cap(s) < n || cap(s) > keep {
 		return make([]E, n)
 	}
 	return s[:n]

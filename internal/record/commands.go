@@ -188,10 +188,15 @@ func (c *Commands) number(r *Recorder) {
 	if len(c.order) > fewSegments {
 		c.places.fill(c.order)
 	}
-	c.created = highwater.Room(&c.peaks.created, c.created, creates)
-	c.marks = highwater.Room(&c.peaks.marks, c.marks, creates)
-	clear(c.marks)
-	c.numberStaged()
+	c.created, c.marks = c.created[:0], c.marks[:0]
+	if creates > 0 {
+		c.created = highwater.Room(&c.peaks.created, c.created, creates)
+		c.marks = highwater.Room(&c.peaks.marks, c.marks, creates)
+		clear(c.marks)
+	}
+	if len(c.attached) > 0 {
+		c.numberStaged()
+	}
 }
 
 // Survivors returns how many creates survive.
@@ -360,22 +365,26 @@ func (c *Commands) Resolve(id handle.ID) (h handle.ID, ok bool) {
 // release forgets the columns, which the next batch writes to, and keeps the
 // handles of what was created.
 func (c *Commands) release() {
+	c.begun = false
 	clear(c.Columns)
-	c.Columns, c.begun = highwater.Trim(&c.peaks.columns, c.Columns), false
+	c.Columns = highwater.Trim(&c.peaks.columns, c.Columns)
 	if c.released++; c.released == highwater.Period {
 		c.shards, c.released = AllShards(len(c.erases)), 0
 	}
-	for shard := range c.shards.All {
-		clear(c.erases[shard])
-		c.erases[shard] = highwater.Trim(&c.peaks.erases[shard], c.erases[shard])
-		clear(c.puts[shard])
-		c.puts[shard] = highwater.Trim(&c.peaks.puts[shard], c.puts[shard])
+	for ; c.shards != 0; c.shards = c.shards.Rest() {
+		shard := c.shards.First()
+		erases, puts := &c.erases[shard], &c.puts[shard]
+		clear(*erases)
+		*erases = highwater.Trim(&c.peaks.erases[shard], *erases)
+		clear(*puts)
+		*puts = highwater.Trim(&c.peaks.puts[shard], *puts)
 	}
-	c.shards = 0
 	for i := range c.order {
 		c.order[i].values = items.Slice{}
 	}
-	c.releaseSets()
+	if len(c.attached) > 0 {
+		c.releaseSets()
+	}
 }
 
 // Forget drops those as well: nothing resolves until the next

@@ -29,3 +29,11 @@ func (r *Recorder) SkipSegments(n uint64) { r.segments.given.Add(n) }
 
 // Places returns how much room c has for the numbers of segments.
 func (c *Commands) Places() int { return len(c.places.at) }
+
+// Load returns what the sequence holds that is not joined.
+func (s *Sequence) Load() (sum Load) {
+	for _, p := range s.passes {
+		sum.Add(p.load())
+	}
+	return sum
+}

@@ -63,6 +63,15 @@ func (p *Pass) load() Load {
 	return sum
 }
 
+func (p *Pass) empty() bool {
+	for task := range p.buffers[:p.tasks] {
+		if !p.buffers[task].empty() {
+			return false
+		}
+	}
+	return true
+}
+
 func (p *Pass) full() error {
 	for task := range p.buffers[:p.tasks] {
 		if buf := &p.buffers[task]; buf.overflowed() {

@@ -1,5 +1,7 @@
 package record
 
+import "slices"
+
 // Sequence is a run of passes with numbers of its own, for systems that record
 // at the same time: the passes of each get their place in the batch afterwards,
 // by [Batch.Join], in an order that does not depend on who was first. It keeps
@@ -53,12 +55,9 @@ func (b *Batch) Join(s *Sequence) {
 // passes cannot be joined any more.
 func (s *Sequence) Lapsed() bool { return len(s.passes) > 0 && s.serial != s.batch.serial }
 
-// Load returns what the sequence holds that is not joined.
-func (s *Sequence) Load() (sum Load) {
-	for _, p := range s.passes {
-		sum.Add(p.load())
-	}
-	return sum
+// Empty reports whether the sequence holds no commands that are not joined.
+func (s *Sequence) Empty() bool {
+	return !slices.ContainsFunc(s.passes, func(p *Pass) bool { return !p.empty() })
 }
 
 // Drop drops what the sequence recorded since the last Join.
