@@ -17,7 +17,7 @@ import (
 // Copying is bound by memory, and Go's copy goes past the caches from a megabyte
 // on, which saves a third of the traffic. A million items of 8 bytes in 8 shards
 // are just below that, and pages of a stable table far: they take as long as
-// pieces of the same size do by hand.
+// pieces of the same size do by hand, which is copy.8shards.
 func (s set[T]) checkpoints() (cases []measure.Case) {
 	for _, op := range []struct {
 		name string
@@ -42,6 +42,17 @@ func (s set[T]) checkpoints() (cases []measure.Case) {
 			return &measure.Work{Items: s.n, Body: h.copy}
 		}))
 	}
+	cases = append(cases, s.newCase("checkpoint", "copy.8shards", func() *measure.Work {
+		var of [shards]*handCopy[T]
+		for i := range of {
+			of[i] = newHandCopy[T](s.n / shards)
+		}
+		return &measure.Work{Items: s.n, Body: func() {
+			for _, h := range of {
+				h.copy()
+			}
+		}}
+	}))
 	return append(cases, s.newMemory())
 }
 
