@@ -28,7 +28,7 @@ func (r *router) EraseRows(q Queue, shard int) {
 	if len(of.rows) == 0 {
 		return
 	}
-	of.list = r.list + shard
+	of.list, buf.holds = r.list+shard, true
 	buf.grew(cap(of.rows), idBytes)
 }
 

@@ -12,7 +12,7 @@ func (q Queue) Watch(ordinal int) *Column {
 	}
 	c := newColumn(items.For[byte](), 0)
 	c.current, c.segments, c.used = items.From([]byte{1}), make([]segment, 1), 1
-	q.buf.touched = append(q.buf.touched, touched{ordinal, c})
+	q.buf.touched, q.buf.holds = append(q.buf.touched, touched{ordinal, c}), true
 	return c
 }
 

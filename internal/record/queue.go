@@ -46,6 +46,15 @@ type buffer struct {
 	erases  [][]handle.ID // by list (see router): of this use, or nil
 	columns []*Column     // by table ordinal: of this use, or nil
 
+	// These follow, so that the beginning and the end of a pass look at two cache lines of
+	// a queue in which nothing was recorded: of such there may be thousands (op=columnadd).
+	last      uint64 // serial of the use that is closed, until its batch ends
+	pass      int
+	task      int
+	state     state
+	holds     bool // something, of this use
+	unlimited bool // no limit refuses what is recorded
+
 	sets         []*Sets       // by attachment: of this use, or nil
 	spareErases  [][]handle.ID // by list: kept from use to use
 	spareSets    []*Sets       // by attachment: kept from use to use
@@ -61,15 +70,10 @@ type buffer struct {
 	unroutedPeak highwater.Mark
 	allPeak      highwater.Mark
 	byRowPeak    highwater.Mark
-	uses         int    // since idle arrays were given up
-	usedTables   []bool // by table ordinal: since then
-	usedLists    []bool // by list: since then
-	usedSets     []bool // by attachment: since then
-	last         uint64 // serial of the use that is closed, until its batch ends
-	pass         int
-	task         int
-	state        state
-	unlimited    bool        // no limit refuses what is recorded
+	uses         int         // since idle arrays were given up
+	usedTables   []bool      // by table ordinal: since then
+	usedLists    []bool      // by list: since then
+	usedSets     []bool      // by attachment: since then
 	call         *Call       // of the inbox, if somebody waits for it
 	encoder      *encoder    // of a call of the inbox
 	busy         atomic.Bool // checked builds: a goroutine is inside a method
@@ -131,7 +135,7 @@ func (buf *buffer) reset() {
 	}
 	buf.touched, buf.lists, buf.attached = buf.touched[:0], buf.lists[:0], buf.attached[:0]
 	buf.unrouted = highwater.Trim(&buf.unroutedPeak, buf.unrouted)
-	buf.room = Load{}
+	buf.room, buf.holds = Load{}, false
 	buf.all = highwater.Trim(&buf.allPeak, buf.all)
 	buf.byRow = byRow{rows: highwater.Trim(&buf.byRowPeak, buf.byRow.rows)}
 	buf.grew(cap(buf.unrouted)+cap(buf.all), idBytes)
@@ -172,9 +176,7 @@ func (buf *buffer) forget() {
 }
 
 // empty reports whether the buffer holds nothing.
-func (buf *buffer) empty() bool {
-	return len(buf.touched)+len(buf.lists)+len(buf.attached)+len(buf.unrouted)+len(buf.all)+buf.byRow.list == 0
-}
+func (buf *buffer) empty() bool { return !buf.holds }
 
 // column returns what the buffer holds for a table, or nil.
 func (buf *buffer) column(ordinal int) *Column {
@@ -239,8 +241,11 @@ func (buf *buffer) overflowed() bool {
 }
 
 // auditRoom panics when the room was not counted in full, for then limits would be
-// missed.
+// missed, or when the buffer is taken for an empty one.
 func (buf *buffer) auditRoom() {
+	if !buf.holds && len(buf.touched)+len(buf.lists)+len(buf.attached)+len(buf.unrouted)+len(buf.all)+buf.byRow.list > 0 {
+		panic("store: checked build: a queue that holds commands is taken for an empty one")
+	}
 	if held := buf.load(); held.Commands > buf.room.Commands || held.Bytes > buf.room.Bytes {
 		panic(fmt.Sprintf("store: checked build: a queue with room for %+v holds %+v", buf.room, held))
 	}
@@ -278,7 +283,7 @@ func (q Queue) Erase(id handle.ID) {
 	}
 	if buf := q.buf; q.usable(b) && (len(buf.unrouted) < cap(buf.unrouted) || buf.admit(1, idBytes)) {
 		before := cap(buf.unrouted)
-		buf.unrouted = append(buf.unrouted, id)
+		buf.unrouted, buf.holds = append(buf.unrouted, id), true
 		buf.grew(cap(buf.unrouted)-before, idBytes)
 	}
 }
@@ -333,7 +338,7 @@ func (buf *buffer) erasesIn(list, n int) *[]handle.ID {
 		buf.usedLists = append(buf.usedLists, false)
 	}
 	if buf.erases[list] == nil {
-		buf.lists = append(buf.lists, list)
+		buf.lists, buf.holds = append(buf.lists, list), true
 		buf.erases[list] = buf.spareErases[list]
 		buf.usedLists[list] = true
 		buf.grew(cap(buf.erases[list]), idBytes)

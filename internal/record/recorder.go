@@ -176,7 +176,7 @@ func (r *Recorder) EraseAll(q Queue) {
 	}
 	if buf := q.buf; q.usable(r.batch) && (len(buf.all) < cap(buf.all) || buf.admit(1, idBytes)) {
 		before := cap(buf.all)
-		buf.all = append(buf.all, r.ordinal)
+		buf.all, buf.holds = append(buf.all, r.ordinal), true
 		buf.grew(cap(buf.all)-before, idBytes)
 	}
 }
@@ -247,7 +247,7 @@ func (r *Recorder) column(q Queue) *Column {
 	c := buf.spare[r.ordinal]
 	buf.columns[r.ordinal] = c
 	buf.usedTables[r.ordinal] = true
-	buf.touched = append(buf.touched, touched{r.ordinal, c})
+	buf.touched, buf.holds = append(buf.touched, touched{r.ordinal, c}), true
 	return c
 }
 

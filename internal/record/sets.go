@@ -159,7 +159,7 @@ func (a *Attachment) sets(q Queue) *Sets {
 	s := buf.spareSets[a.number]
 	buf.sets[a.number] = s
 	buf.usedSets[a.number] = true
-	buf.attached = append(buf.attached, s)
+	buf.attached, buf.holds = append(buf.attached, s), true
 	return s
 }
 

@@ -65,7 +65,8 @@ func (s set[T]) columnPasses() (cases []measure.Case) {
 				var ctx context.Context
 				return &measure.Work{
 					Items: s.n, Within: within(workers, &ctx), Close: on.close,
-					Body: func() { pass.body(b, ctx) },
+					Prepare: func() { must(b.store.Flush(ctx)) }, // a frame's, without which each pass has new queues
+					Body:    func() { pass.body(b, ctx) },
 				}
 			})
 			c.Workers = workers
@@ -77,6 +78,7 @@ func (s set[T]) columnPasses() (cases []measure.Case) {
 
 // besideTable is a table with two columns.
 type besideTable[T item] struct {
+	store *store.Store
 	table *store.Table[T]
 	x, v  *store.Column[T, uint64]
 }
@@ -84,7 +86,7 @@ type besideTable[T item] struct {
 func newBesideTable[T item](n int) besideTable[T] {
 	st := newStore(0)
 	t := must(store.Register(st, store.TableOptions[T]{Shards: shards, Reserve: n}))
-	b := besideTable[T]{t, addWords(t, "x"), addWords(t, "v")}
+	b := besideTable[T]{st, t, addWords(t, "x"), addWords(t, "v")}
 	emplace(st, t, values[T](n))
 	return b
 }

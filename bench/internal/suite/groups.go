@@ -25,7 +25,8 @@ func groups(s set[item32]) (cases []measure.Case) {
 			var ctx context.Context
 			return &measure.Work{
 				Items: 2 * s.n, Within: within(workers, &ctx), Close: on.close,
-				Body: func() { a.group(ctx) },
+				Prepare: func() { must(a.Flush(ctx)) }, // a frame's, without which each pass has new queues
+				Body:    func() { a.group(ctx) },
 			}
 		})
 		c.Workers = workers
