@@ -87,7 +87,7 @@ var kinds = []struct {
 	{of(smallFlushes), []int{1e3, 1e4, 1e5, 1e6}, []int{8}, none},
 	{of(frames), []int{1e6}, []int{32}, none},
 	{halves, nil, nil, nil},
-	{of(mixed), []int{1e5}, []int{8}, func(o Options, c *measure.Case) bool {
+	{of(mixed), []int{1e5, 1e4}, []int{8}, func(o Options, c *measure.Case) bool {
 		return c.Impl == "table" || c.Impl != "memdb" && c.Workers == o.Workers[len(o.Workers)-1]
 	}},
 	{of(replays), nil, []int{32}, nil},

@@ -18,7 +18,7 @@ func TestEveryClauseNamesCasesThatThereAre(t *testing.T) {
 	}
 	for _, c := range p.clauses {
 		for _, called := range c.value.cases {
-			needs := name(called, c.place, p.workers)
+			needs := name(called, c.place)
 			if !there[needs.Name()] {
 				t.Errorf("%s, %s: there is no case %s", c.id, c.work, needs.Name())
 			}

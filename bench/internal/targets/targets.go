@@ -48,7 +48,7 @@ func NewPlan(id *regexp.Regexp, processors int) *Plan {
 // fits reports whether no case of the clause has more workers than processors.
 func (p *Plan) fits(c clause) bool {
 	for _, called := range c.value.cases {
-		if name(called, place{}, p.workers).Workers > p.workers {
+		if name(called, place{}).Workers > p.workers {
 			return false
 		}
 	}
@@ -60,7 +60,7 @@ func (p *Plan) Select(cases []measure.Case) (needed []measure.Case) {
 	names := make(map[string]bool)
 	for _, c := range p.clauses {
 		for _, called := range c.value.cases {
-			needs := name(called, c.place, p.workers)
+			needs := name(called, c.place)
 			names[needs.Name()] = true
 		}
 	}
@@ -80,7 +80,7 @@ func (p *Plan) Evaluate(results []measure.Result) (targets []Target) {
 		of[results[i].Name()] = &results[i]
 	}
 	for _, c := range p.clauses {
-		values := c.rounds(of, p.workers)
+		values := c.rounds(of)
 		if len(values) == 0 {
 			continue
 		}
@@ -95,10 +95,10 @@ func (p *Plan) Evaluate(results []measure.Result) (targets []Target) {
 }
 
 // rounds returns the value of each round that all cases of the clause have.
-func (c planned) rounds(of map[string]*measure.Result, workers int) (values []float64) {
+func (c planned) rounds(of map[string]*measure.Result) (values []float64) {
 	var cases []*measure.Result
 	for _, called := range c.value.cases {
-		needs := name(called, c.place, workers)
+		needs := name(called, c.place)
 		r := of[needs.Name()]
 		if r == nil {
 			return nil
@@ -126,7 +126,7 @@ func (p *Plan) Workers() []int {
 	all := []int{p.workers}
 	for _, c := range p.clauses {
 		for _, called := range c.value.cases {
-			if w := name(called, c.place, p.workers).Workers; w > 0 && !slices.Contains(all, w) {
+			if w := name(called, c.place).Workers; w > 0 && !slices.Contains(all, w) {
 				all = append(all, w)
 			}
 		}

@@ -1,6 +1,7 @@
 package targets
 
 import (
+	"fmt"
 	"strconv"
 	"strings"
 
@@ -30,14 +31,20 @@ func best(a string, rivals ...string) value {
 	return value{append([]string{a}, rivals...), func(s []float64) float64 { return s[1] / s[0] }, true}
 }
 
-// name returns the name of the result that a clause calls op/impl. Where the
-// clause names no workers but the case has some, these are the most.
-func name(called string, at place, workers int) measure.Case {
+// bestMixed is how many times as much the best rival in the mixed load is as the table, each
+// with so many workers.
+func bestMixed(workers int) value {
+	impls := []string{"table", "syncmap", "xsync", "rwmutexmap", "shardedmap", "rwmutexstraight"}
+	for i, impl := range impls {
+		impls[i] = fmt.Sprintf("mixed/%s/%d", impl, workers)
+	}
+	return best(impls[0], impls[1:]...)
+}
+
+// name returns the name of the result that a clause calls op/impl, or op/impl/workers.
+func name(called string, at place) measure.Case {
 	parts := strings.Split(called, "/")
 	c := measure.Case{Op: parts[0], Impl: parts[1], N: at.n, Size: at.size}
-	if c.Op == "mixed" {
-		c.Workers = workers
-	}
 	if len(parts) == 3 {
 		c.Workers, _ = strconv.Atoi(parts[2])
 	}
