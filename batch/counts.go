@@ -146,7 +146,7 @@ type Sample struct {
 	Kind     Kind      `json:"kind"`
 	Pass     int       `json:"pass"` // the key of the queue
 	Task     int       `json:"task"`
-	Sequence int       `json:"sequence"` // position among the queue's commands of that kind to that typeId, Sets and Unsets together
+	Sequence int       `json:"sequence"` // position among the queue's commands of that kind to that typeId, Sets and Unsets together; what the chunk of a packed table erases comes last
 
 	Column string `json:"column,omitempty"` // or optional data, of a Set or Unset
 }

@@ -42,6 +42,7 @@ type Command struct {
 	OK    bool   // of a stage: what the store said
 	Value Value
 
+	ByRow  bool // of an erase: by the chunk of a packed table, which comes behind the others of its queue
 	Column int  // of a set or unset
 	own    bool // of such: the same queue recorded the create
 }

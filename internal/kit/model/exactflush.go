@@ -101,7 +101,7 @@ func (p *Plan) each(kind Kind, f func(c *Command, table int, s Sample)) {
 		pass, task int
 	}
 	next := make(map[list]int)
-	p.commands(func(c *Command, pass, task int) {
+	number := func(c *Command, pass, task int) {
 		if c.Kind != kind && !(kind == Erase && c.Kind == EraseUntyped) && !(kind == Set && c.Kind == Unset) {
 			return
 		}
@@ -124,7 +124,14 @@ func (p *Plan) each(kind Kind, f func(c *Command, table int, s Sample)) {
 			next[at]++
 		}
 		f(c, table, s)
-	})
+	}
+	for _, byRow := range []bool{false, true} {
+		p.commands(func(c *Command, pass, task int) {
+			if c.ByRow == byRow {
+				number(c, pass, task)
+			}
+		})
+	}
 }
 
 func (p *Plan) erase(c *Command, table int, s Sample) {

@@ -33,7 +33,8 @@ func (r *running) command(ctx context.Context, c *program.Step, task int, q stor
 	case program.EraseRow:
 		if row := c.Arg("i"); row < len(at.chunk) {
 			r.erase[task](row)
-			r.note(task, model.Command{Kind: model.Erase, Table: r.rows, ID: at.chunk[row]})
+			byRow := r.step.Op != program.ForEachSparse && r.program.Tables[r.rows].Kind == program.Packed
+			r.note(task, model.Command{Kind: model.Erase, Table: r.rows, ID: at.chunk[row], ByRow: byRow})
 		}
 	case program.Has:
 		for _, t := range r.targets(c.Refs, at) {
