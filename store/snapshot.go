@@ -56,12 +56,14 @@ func (c *Checkpoint) SetTag(t Tag) { c.tag = t }
 // copying the bytes, and write it while ticks go on. Equal states are equal bytes,
 // on every machine.
 //
-// It returns the number of bytes. What comes next is encoded by a goroutine that ends
-// before WriteTo does; the calls of w are made by the caller's, with 1 MiB at most, part of
-// it the memory of the items itself, which w must neither change nor keep, as
-// [io.Writer] says. It needs some MiB of memory, and fails with [ErrSnapshot], naming table and
-// field, for items that hold pointers, interfaces, functions or channels, with
-// [ErrCheckpoint] when c is empty, and with the error of w.
+// It returns the number of bytes. The goroutine that asks calls w, with little more than
+// 1 MiB at a time, and another one, which ends before WriteTo does, encodes meanwhile what
+// comes next; it takes some MiB of memory. What w is given may be the memory of the items:
+// as [io.Writer] says, w must neither change nor keep it.
+//
+// WriteTo fails with [ErrSnapshot], naming table and field, for items that hold pointers,
+// interfaces, functions or channels, with [ErrCheckpoint] when c is empty, and with the
+// error of w.
 func (c *Checkpoint) WriteTo(w io.Writer) (n int64, err error) {
 	if !c.whole {
 		return 0, fmt.Errorf("store: WriteTo: %w: it is empty, for no Checkpoint into it has succeeded", ErrCheckpoint)

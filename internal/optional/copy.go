@@ -62,9 +62,7 @@ func (d *Data) Become(from *Data) { d.index, d.owners, d.items = from.index, fro
 // DigestTo gives h what is the state: owners and items by row.
 func (d *Data) DigestTo(h *digest.Hash) {
 	h.Uint64(uint64(len(d.owners)))
-	for _, id := range d.owners {
-		h.Uint64(uint64(id))
-	}
+	digest.For[handle.ID]().Lasting(h, d.owners)
 	d.Type.DigestItems(h, d.items)
 }
 
