@@ -143,9 +143,15 @@ func (s *Store) unclaimed(op operation) error {
 
 // refused returns why a claim keeps a phase from beginning, or nil.
 func (p *phase) refused() error {
-	c := p.store.claim.Load()
+	if c := p.store.claim.Load(); c != nil {
+		return p.refusedBy(c)
+	}
+	return nil
+}
+
+func (p *phase) refusedBy(c *Claim) error {
 	switch {
-	case c == nil || p.op.shared():
+	case p.op.shared():
 		return nil
 	case p.op != opClaim && c.contextOf(p.Context) != nil:
 		return nil

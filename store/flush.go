@@ -85,14 +85,19 @@ func (s *Store) enterFlush(ctx context.Context) (*phase, error) {
 	if s.flush.reporting.Load() {
 		return nil, fmt.Errorf("store: Flush inside Options.AfterFlush: %w; it would overwrite the report, so flush when Flush or Run has returned", ErrPhase)
 	}
-	if s.phaseOf(ctx) != nil {
-		return s.enter(ctx, opFlush)
+	if outer := s.phaseOf(ctx); outer != nil {
+		p := &phase{Context: ctx, store: s, op: opFlush, outer: outer}
+		return p, p.open()
 	}
 	if !s.flush.claimed.CompareAndSwap(false, true) {
 		return nil, fmt.Errorf("store: Flush while another flush runs: %w; one goroutine flushes", ErrPhase)
 	}
-	p, err := s.enter(ctx, opFlush)
+	p := &s.flush.phase
+	p.Context, p.store, p.op = ctx, s, opFlush
+	p.ended.Store(false)
+	err := p.open()
 	if err != nil {
+		p.Context = nil
 		s.flush.claimed.Store(false)
 	}
 	return p, err
@@ -101,6 +106,7 @@ func (s *Store) enterFlush(ctx context.Context) (*phase, error) {
 func (s *Store) leaveFlush(p *phase) {
 	p.leave()
 	if p.outer == nil {
+		p.Context = nil
 		s.receipts.end(&s.flush.own)
 		s.flush.claimed.Store(false)
 	}
@@ -113,6 +119,7 @@ type flush struct {
 	claimed   atomic.Bool // by a flush that joins no Write
 	reporting atomic.Bool // AfterFlush runs, with report
 	own       frame       // of a flush that is a frame by itself
+	phase     phase       // of a flush that joins no Write; nothing of the caller's is given it, so that it serves again
 
 	tables  []*table // with commands in the batch
 	links   bool     // one of them has fields that hold handles

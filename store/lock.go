@@ -88,7 +88,7 @@ func (l *lock) heldAlone() bool { return l.state.Load()&heldAlone != 0 }
 // did. It takes nothing when ctx has ended before.
 func (l *lock) acquire(ctx context.Context, shared bool) bool {
 	done := ctx.Done()
-	if isClosed(done) {
+	if done != nil && isClosed(done) {
 		return false
 	}
 	if l.tryAcquire(shared) {

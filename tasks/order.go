@@ -5,18 +5,24 @@ import (
 	"slices"
 )
 
-// inlineBelow is the sum of weights, in nanoseconds, below which sharing the
-// work gains little or costs more than it gains: waking a parked worker alone
-// takes the caller about as long (gap=2ms of BenchmarkPhase).
-const inlineBelow = 10_000
+// The sums of weights, in nanoseconds, below which sharing the work gains little or
+// costs more than it gains.
+const (
+	inlineBelow = 10_000
 
-// light reports whether there are weights and they add up to less than
-// inlineBelow. It looks at no more of them than that takes.
-func light(weights []int64) bool {
+	// wakeBelow holds where every other worker is parked, or is still to be started.
+	// To wake one takes the caller 10 us (gap=2ms of BenchmarkPhase), and to share with
+	// it saves no more than half of the work.
+	wakeBelow = 20_000
+)
+
+// light reports whether there are weights and they add up to less than a bound. It looks
+// at no more of them than that takes.
+func light(weights []int64, below int64) bool {
 	if weights == nil {
 		return false
 	}
-	room := int64(inlineBelow)
+	room := below
 	for _, w := range weights {
 		if w >= room {
 			return false

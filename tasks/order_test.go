@@ -90,7 +90,7 @@ func TestLightIsBelowTheThreshold(t *testing.T) {
 		{[]int64{math.MinInt64, 1}, true},
 		{[]int64{1, math.MaxInt64, math.MaxInt64}, false},
 	} {
-		if got := light(c.weights); got != c.want {
+		if got := light(c.weights, inlineBelow); got != c.want {
 			t.Errorf("light(%v) = %v", c.weights, got)
 		}
 	}

@@ -67,14 +67,14 @@ func Run(ctx context.Context, n int, fn func(task int) error, o Options) error {
 		return stopped(ctx, 0, n)
 	}
 	w := sequence{work: work{ctx: ctx, n: n, fn: fn, weights: o.Weights, watch: !o.Whole && ctx.Done() != nil}}
-	if n == 1 || light(o.Weights) {
+	if n == 1 || light(o.Weights, inlineBelow) {
 		return w.inline()
 	}
 
 	t := teamOf(ctx)
 	workers := o.workers(t)
 	switch {
-	case workers == 1:
+	case workers == 1, !t.isAwake() && light(o.Weights, wakeBelow):
 		return w.inline()
 	case t == nil:
 		return w.fresh(min(workers, n))

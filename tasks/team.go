@@ -121,6 +121,11 @@ func (t *team) run(w work, limit int) (err error) {
 	return nil
 }
 
+// isAwake reports whether a worker besides the caller need not be woken.
+func (t *team) isAwake() bool {
+	return t != nil && t.parked.Load() < int64(len(t.workers)-1)
+}
+
 // call wakes parked workers below the limit, as many as there are tasks for,
 // those that are awake counted in. It does not wait for anyone: a worker that
 // comes late finds less to do.

@@ -14,19 +14,18 @@ import (
 type Column struct {
 	current  items.Slice // creates of the newest segment
 	base     handle.ID   // the provisional handle of the first of current
+	of       *Recorder   // which alone records into it
+	puts     []Puts      // by shard: of this use, or empty; nil: there never were any
 	segments []segment   // the first used ones hold creates; the newest is stale while current grows
 	used     int
-	puts     []Puts      // by shard: of this use, or empty; nil: there never were any
-	spare    []Puts      // by shard: kept from use to use
-	put      Shards      // that have puts of this use
-	recent   Shards      // that had some since idle arrays were given up
-	most     int         // segments of a use since then
-	uses     int         // since then
-	shards   uint16      // of the table
-	key      Key         // of the queue, once gathered
-	typ      *items.Type // of the values
-	staged   bool        // pointers to creates were given out: arrays do not move until reset
-	first    int         // segments of the table before them, once gathered
+	spare    []Puts // by shard: kept from use to use
+	put      Shards // that have puts of this use
+	recent   Shards // that had some since idle arrays were given up
+	most     int    // segments of a use since then
+	uses     int    // since then
+	key      Key    // of the queue, once gathered
+	staged   bool   // pointers to creates were given out: arrays do not move until reset
+	first    int    // segments of the table before them, once gathered
 }
 
 type segment struct {
@@ -43,11 +42,6 @@ type Puts struct {
 	peak   highwater.Mark
 }
 
-// newColumn returns an empty column of a table with so many shards.
-func newColumn(t *items.Type, shards uint16) *Column {
-	return &Column{typ: t, shards: shards}
-}
-
 // reset empties the column and keeps its memory, unless recent batches needed
 // much less. Payload is zeroed where the collector would otherwise keep alive
 // what it points to.
@@ -55,13 +49,13 @@ func (c *Column) reset() {
 	c.seal()
 	for i := range c.segments[:c.used] {
 		s := &c.segments[i]
-		s.values = emptied(c.typ, s.values, &s.peak)
+		s.values = emptied(c.of.typ, s.values, &s.peak)
 	}
 	c.most = max(c.most, c.used)
 	c.current, c.used, c.staged = items.Slice{}, 0, false
 	for shard := range c.put.All { // the arrays of this use are put aside
 		p := &c.puts[shard]
-		p.reset(c.typ)
+		p.reset(c.of.typ)
 		c.spare[shard], *p = *p, Puts{}
 	}
 	c.recent |= c.put
@@ -88,7 +82,7 @@ func (c *Column) giveUpIdle() {
 // first of them: no room is left before, so that recording need not ask.
 func (c *Column) putsTo(shard int, buf *buffer) *Puts {
 	if c.puts == nil {
-		c.puts, c.spare = make([]Puts, c.shards), make([]Puts, c.shards)
+		c.puts, c.spare = make([]Puts, c.of.shards), make([]Puts, c.of.shards)
 	}
 	p := &c.puts[shard]
 	if !c.put.Has(shard) {
@@ -141,11 +135,11 @@ func (c *Column) load() Load {
 	for shard := range c.put.All {
 		puts += len(c.puts[shard].IDs)
 	}
-	return Load{creates + puts, int64(creates)*int64(c.typ.Size) + int64(puts)*int64(c.putBytes())}
+	return Load{creates + puts, int64(creates)*int64(c.of.typ.Size) + int64(puts)*int64(c.putBytes())}
 }
 
 // putBytes is what a put counts for.
-func (c *Column) putBytes() uintptr { return idBytes + c.typ.Size }
+func (c *Column) putBytes() uintptr { return idBytes + c.of.typ.Size }
 
 // seal writes the newest segment back to the list.
 func (c *Column) seal() {
@@ -160,7 +154,7 @@ func (c *Column) find(id handle.ID) unsafe.Pointer {
 	if segment < 0 {
 		return nil
 	}
-	return c.segments[segment].values.Pointer(offset, c.typ.Size)
+	return c.segments[segment].values.Pointer(offset, c.of.typ.Size)
 }
 
 // locate returns the segment of this column that the create which id names lies in, and

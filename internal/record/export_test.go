@@ -10,7 +10,7 @@ func (q Queue) Watch(ordinal int) *Column {
 		q.buf.spare = append(q.buf.spare, nil)
 		q.buf.usedTables = append(q.buf.usedTables, false)
 	}
-	c := newColumn(items.For[byte](), 0)
+	c := &Column{of: &Recorder{typ: items.For[byte]()}}
 	c.current, c.segments, c.used = items.From([]byte{1}), make([]segment, 1), 1
 	q.buf.touched, q.buf.holds = append(q.buf.touched, touched{ordinal, c}), true
 	return c

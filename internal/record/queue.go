@@ -323,6 +323,13 @@ func (r *router) Erase(q Queue, id handle.ID) {
 			return
 		}
 	}
+	r.erase(q, list, id)
+}
+
+// erase is Erase where a list has to grow first, or the queue must not be used at all.
+//
+//go:noinline
+func (r *router) erase(q Queue, list int, id handle.ID) {
 	if q.usable(r.batch) && q.buf.admit(1, idBytes) {
 		ids := q.buf.erasesIn(list, 1)
 		*ids = append(*ids, id)

@@ -49,16 +49,16 @@ func (r *Recorder) Links(fields []uintptr, visitor func(v unsafe.Pointer, visit 
 // or the null handle when the queue is full. T is the item type of r.
 //
 // Columns are found by table ordinal, and their arrays taken for those of T
-// without a check: only the table's own recorder makes them, and the batch compare
-// proves that the queue is of the same store. A call for the column would cost as
-// much as the rest of the recording (op=record/kind=emplace).
+// without a check: only the table's own recorder makes them, and whose a column is proves
+// that the queue is of the same store. A call for the column would cost as
+// much as the rest of the recording (op=record.emplace).
 func Emplace[T any](r *Recorder, q Queue, v T) handle.Of[T] {
 	if check.Cheap {
 		q.enter()
 		defer q.leave()
 	}
-	if buf := q.buf; buf != nil && q.serial == buf.serial && buf.batch == r.batch && r.ordinal < len(buf.columns) {
-		if c := buf.columns[r.ordinal]; c != nil {
+	if buf := q.buf; buf != nil && q.serial == buf.serial && uint(r.ordinal) < uint(len(buf.columns)) {
+		if c := buf.columns[r.ordinal]; c != nil && c.of == r {
 			current := items.As[T](&c.current)
 			if n := len(*current); n < cap(*current) {
 				*current = (*current)[:n+1]
@@ -189,8 +189,8 @@ func PutItem[T any](r *Recorder, q Queue, h handle.Of[T], v T) {
 		defer q.leave()
 	}
 	shard := r.shard(h.ID.TypeID())
-	if buf := q.buf; buf != nil && q.serial == buf.serial && buf.batch == r.batch && r.ordinal < len(buf.columns) {
-		if c := buf.columns[r.ordinal]; c != nil && shard < len(c.puts) {
+	if buf := q.buf; buf != nil && q.serial == buf.serial && uint(r.ordinal) < uint(len(buf.columns)) {
+		if c := buf.columns[r.ordinal]; c != nil && c.of == r && shard < len(c.puts) {
 			p := &c.puts[shard]
 			if n := len(p.IDs); n < cap(p.IDs) {
 				put(p, n, h.ID, v)
@@ -242,7 +242,7 @@ func (r *Recorder) column(q Queue) *Column {
 		return c
 	}
 	if buf.spare[r.ordinal] == nil {
-		buf.spare[r.ordinal] = newColumn(r.typ, r.shards)
+		buf.spare[r.ordinal] = &Column{of: r}
 	}
 	c := buf.spare[r.ordinal]
 	buf.columns[r.ordinal] = c
