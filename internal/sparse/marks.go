@@ -127,8 +127,49 @@ type Move struct{ To, From Row }
 // the moves, which are the caller's to make with the items, and good until the
 // next call. The marks stay.
 //
-// The loop is kept whole: it runs for every erase of a flush (op=eraseitems).
+// Words lie in no order. They are changed in loops that do nothing else, so that the
+// processor waits for many of them at a time (op=eraseitems, op=storm).
 func (s *Set) EraseMarked(k *Marks, meta []Slot) []Move {
+	s.vacateMarked(k, meta)
+	k.fillGaps(meta)
+	words := s.Words
+	for _, move := range k.moves {
+		w := &words[meta[move.To]]
+		*w = *w&UpperHalf | handle.ID(move.To)
+	}
+	return k.moves
+}
+
+// vacateMarked vacates the slots of the marked rows in ascending order.
+func (s *Set) vacateMarked(k *Marks, meta []Slot) {
+	if s.MayDeplete() {
+		for base, marked := range k.Rows.Words {
+			for ; marked != 0; marked &= marked - 1 {
+				s.Vacate(meta[base+bits.TrailingZeros64(marked)])
+			}
+		}
+		return
+	}
+	n := k.Len()
+	s.growRing(n, len(s.Words))
+	first := s.at(s.back)
+	ring, at := s.ring, first
+	for base, marked := range k.Rows.Words {
+		for ; marked != 0; marked &= marked - 1 {
+			ring[at] = meta[base+bits.TrailingZeros64(marked)]
+			if at++; at == len(ring) {
+				at = 0
+			}
+		}
+	}
+	ticket := s.pushed(uint32(n))
+	end := min(first+n, len(ring))
+	s.vacateRun(ring[first:end], ticket)
+	s.vacateRun(ring[:n-(end-first)], ticket+uint32(end-first))
+}
+
+// fillGaps fills the gaps in meta, and notes the moves.
+func (k *Marks) fillGaps(meta []Slot) {
 	kept := len(meta) - k.Len()
 	moves := slices.Grow(k.moves[:0], min(kept, k.Len()))
 	word := kept / 64 // of the rows that may have to move
@@ -136,28 +177,11 @@ func (s *Set) EraseMarked(k *Marks, meta []Slot) []Move {
 	if word < len(k.Rows.words) {
 		staying = ^k.Rows.words[word] & (^uint64(0) << (kept % 64))
 	}
-	deplete := s.MayDeplete()
-	words := s.Words
-	if !deplete {
-		s.growRing(k.Len(), len(words))
-	}
-	ring, at, ticket, vacated := s.ring, s.at(s.back), s.back, uint32(0)
 	for base, marked := range k.Rows.Words {
 		for ; marked != 0; marked &= marked - 1 {
 			row := base + bits.TrailingZeros64(marked)
-			slot := meta[row]
-			if deplete {
-				s.Vacate(slot)
-			} else {
-				words[slot] = handle.FreeBit | (words[slot]&UpperHalf + oneGeneration) | handle.ID(ticket+vacated)
-				ring[at] = slot
-				if at++; at == len(ring) {
-					at = 0
-				}
-				vacated++
-			}
 			if row >= kept {
-				continue
+				break
 			}
 			for staying == 0 {
 				word++
@@ -165,13 +189,9 @@ func (s *Set) EraseMarked(k *Marks, meta []Slot) []Move {
 			}
 			from := word*64 + bits.TrailingZeros64(staying)
 			staying &= staying - 1
-			moved := meta[from]
-			meta[row] = moved
-			words[moved] = words[moved]&UpperHalf | handle.ID(row)
+			meta[row] = meta[from]
 			moves = append(moves, Move{Row(row), Row(from)})
 		}
 	}
-	s.pushed(vacated)
 	k.moves = moves
-	return moves
 }

@@ -19,8 +19,13 @@ func (s *Set) VacateAll(slots []Slot) {
 		}
 		return
 	}
-	// No slot can be depleted, so that nothing is decided per slot (op=clear).
-	words, ticket := s.Words, s.pushAll(slots, len(s.Words))
+	s.vacateRun(slots, s.pushAll(slots, len(s.Words)))
+}
+
+// vacateRun vacates live slots whose tickets follow one another from ticket on. None can be
+// depleted, so that nothing is decided per slot (op=clear).
+func (s *Set) vacateRun(slots []Slot, ticket uint32) {
+	words := s.Words
 	for i, slot := range slots {
 		w := &words[slot]
 		*w = handle.FreeBit | (*w&^rowMask + oneGeneration) | handle.ID(ticket+uint32(i))
