@@ -19,6 +19,14 @@ func (stalled) Next(...jetstream.NextOpt) (jetstream.Msg, error) {
 
 func (stalled) Stop() {}
 
+// stopped counts how often it is stopped.
+type stopped struct {
+	jetstream.MessagesContext
+	times int
+}
+
+func (s *stopped) Stop() { s.times++ }
+
 // A consumer may live and send nothing: its server hangs behind the others. A reader asks
 // the leader and leaves it.
 func TestAConsumerThatSendsNothingIsLeft(t *testing.T) {
@@ -43,6 +51,73 @@ func TestAConsumerThatSendsNothingIsLeft(t *testing.T) {
 		return nil
 	})
 	if err != errFound {
+		t.Error(err)
+	}
+}
+
+// What is kept is read on from by whoever comes to its next message while it lives. All
+// else is stopped.
+func TestAFeedIsKeptForWhoReadsOn(t *testing.T) {
+	ctx := t.Context()
+	l, err := Open(ctx, Embedded(t.TempDir()), 1, Options{Snapshots: Folder(t.TempDir())})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const records = 4 * fewMessages
+	for n := range uint64(records) {
+		if _, err := l.Append(ctx, n, fmt.Append(nil, n)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	err = l.Read(ctx, 0, func(at uint64, _ []byte) error {
+		if at == records {
+			return errFound
+		}
+		return nil
+	})
+	if err != errFound || l.kept == nil || l.kept.seq != records+1 {
+		t.Fatalf("Read: %v; kept is %+v, want that of message %d", err, l.kept, records+1)
+	}
+	l.takeKept().messages.Stop()
+	now, long := time.Now(), time.Now().Add(-time.Hour)
+	for _, c := range []struct {
+		seq   uint64 // that it comes to
+		heard time.Time
+		taken bool
+	}{{7, now, true}, {6, now, true}, {8, now, false}, {7, long, false}} {
+		s := new(stopped)
+		l.kept = &feed{s, c.seq, c.heard}
+		f, err := l.feed(ctx, 7)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if taken := f.messages == s; taken != c.taken || taken != (s.times == 0) || l.kept != nil {
+			t.Errorf("%+v: taken %t, stopped %d times, kept %v", c, taken, s.times, l.kept)
+		}
+		f.messages.Stop()
+	}
+	first, second, dead, late := new(stopped), new(stopped), new(stopped), new(stopped)
+	l.keep(&feed{first, 7, time.Now()})
+	l.keep(&feed{second, 7, time.Now()})
+	l.keep(&feed{dead, 7, long})
+	if first.times != 1 || second.times != 0 || dead.times != 1 || l.kept.messages != second {
+		t.Errorf("stopped %d, %d and %d times; the second is to be kept", first.times, second.times, dead.times)
+	}
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	l.keep(&feed{late, 7, time.Now()})
+	if second.times != 1 || late.times != 1 {
+		t.Errorf("closed: stopped %d and %d times", second.times, late.times)
+	}
+}
+
+// Who reads no longer has not found that the consumer is quiet, which would be a question to
+// the leader more.
+func TestAnEndedReadIsNotQuiet(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, _, err := (&feed{messages: stalled{}}).next(ctx); err == nil || err == errQuiet {
 		t.Error(err)
 	}
 }

@@ -240,6 +240,45 @@ func TestRecordsThatAreTrimmedAreToldToBe(t *testing.T) {
 	wantRecords(t, l, 20, 40, record)
 }
 
+// A stream that somebody has purged in the middle of a record does not have that record.
+func TestARecordThatIsTrimmedInPartIsTrimmed(t *testing.T) {
+	c := startServers(t, 1, nil)
+	l := openLog(t, cluster.URLs(c.URLs(0)), 1, alone(t))
+	for n := uint64(1); n <= 2; n++ {
+		if _, err := l.Append(t.Context(), n-1, long(n)); err != nil { // the first is of two parts
+			t.Fatal(err)
+		}
+	}
+	stream, err := operator(t, c).Stream(t.Context(), cluster.CellID(1).Stream())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := stream.Purge(t.Context(), jetstream.WithPurgeSequence(2)); err != nil {
+		t.Fatal(err)
+	}
+	if err := l.Read(t.Context(), 0, func(uint64, []byte) error { return errEnough }); !errors.Is(err, cluster.ErrTrimmed) {
+		t.Errorf("Read: %v", err)
+	}
+	wantRecords(t, l, 1, 2, long)
+}
+
+// An error behind the end of a context has why it ended.
+func TestAnEndedContextSaysWhy(t *testing.T) {
+	l := openLog(t, cluster.Embedded(t.TempDir()), 1, alone(t))
+	fill(t, l, 3)
+	ctx, cancel := context.WithCancelCause(t.Context())
+	cancel(errEnough)
+	_, appended := l.Append(ctx, 3, record(4))
+	_, tail := l.Tail(ctx)
+	_, saved := l.Saved(ctx)
+	_, loaded := l.Load(ctx, 0)
+	for what, err := range map[string]error{"Append": appended, "Tail": tail, "Saved": saved, "Load": loaded, "Read": l.Read(ctx, 3, nil), "Trim": l.Trim(ctx, 1)} {
+		if !errors.Is(err, errEnough) {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+}
+
 func TestAClosedLogSaysSo(t *testing.T) {
 	l := openLog(t, cluster.Embedded(t.TempDir()), 1, alone(t))
 	fill(t, l, 3)

@@ -199,6 +199,32 @@ func TestAJournalThatSnapshotsAreAheadOfMakesNoStream(t *testing.T) {
 	wantRecords(t, openLog(t, s, 1, o), 0, 20, record)
 }
 
+// A node that was away until the records which follow its own were trimmed goes on with
+// those that there are; and a journal that was begun late has nothing to be trimmed.
+func TestAJournalMayLackRecords(t *testing.T) {
+	a, b, s := journals(t)
+	o := alone(t)
+	o.Journal = a
+	l := openLog(t, s, 1, o)
+	fill(t, l, 60)
+	saveText(t, l, 50)
+	saveText(t, l, 60)
+	if err := l.Trim(t.Context(), 40); err != nil {
+		t.Fatal(err)
+	}
+	for after, j := range map[uint64]*journal.Journal{40: b, 55: openJournal(t, filepath.Join(t.TempDir(), "c"))} {
+		o.Journal = j
+		l := openLog(t, s, 1, o)
+		wantRecords(t, l, after, 60, record)
+		if at, err := l.Journaled(); at != 60 || err != nil {
+			t.Errorf("read behind record %d: the journal has record %d, %v", after, at, err)
+		}
+		if err := l.Trim(t.Context(), 50); err != nil {
+			t.Errorf("read behind record %d: %v", after, err)
+		}
+	}
+}
+
 // A journal whose disk is full keeps nobody from going on, and says so.
 func TestAJournalThatTakesNoMoreIsTold(t *testing.T) {
 	j := openJournal(t, filepath.Join(t.TempDir(), "j"))
@@ -208,7 +234,7 @@ func TestAJournalThatTakesNoMoreIsTold(t *testing.T) {
 	fill(t, l, 10)
 	mustClose(t, j)
 	fill(t, l, 20)
-	if at, err := l.Journaled(); at != 10 || !errors.Is(err, journal.ErrBroken) {
+	if at, err := l.Journaled(); at != 10 || !errors.Is(err, journal.ErrBroken) || !strings.Contains(err.Error(), "record 11") {
 		t.Errorf("the journal has record %d, %v", at, err)
 	}
 }

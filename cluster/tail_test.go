@@ -25,6 +25,11 @@ func TestAStreamIsNotTooShortWhileItGrows(t *testing.T) {
 		if err := l.shrunk(11, 12); !errors.Is(err, ErrBehind) {
 			t.Errorf("an hour later, with nothing appended: %v", err)
 		}
+		for _, last := range []uint64{12, 11} { // it was not all the time
+			if err := l.shrunk(last, 12); err != nil {
+				t.Errorf("record %d is the last: %v", last, err)
+			}
+		}
 	})
 }
 
@@ -51,4 +56,35 @@ func TestAStreamWithoutALeaderIsNotTooShort(t *testing.T) {
 			t.Errorf("%v behind the first answer: %v", after, err)
 		}
 	})
+}
+
+// Whoever begins to read in the middle knows what the next record is to follow.
+func TestARecordIsFoundWithTheSumBeforeIt(t *testing.T) {
+	ctx, s, o := t.Context(), Embedded(t.TempDir()), Options{Snapshots: Folder(t.TempDir())}
+	var logs [2]*Log
+	for i := range logs {
+		l, err := Open(ctx, s, 1, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer l.Close()
+		logs[i] = l
+	}
+	sums := []chain{{}}
+	for n := range uint64(5) {
+		rec := []byte{byte(n)}
+		if _, err := logs[0].Append(ctx, n, rec); err != nil {
+			t.Fatal(err)
+		}
+		sums = append(sums, sums[n].next(rec))
+	}
+	for after, want := range sums {
+		seq, sum, known, err := logs[1].find(ctx, uint64(after))
+		if seq != uint64(after)+1 || sum != want || !known || err != nil {
+			t.Errorf("behind record %d: message %d, sum %x (%t), %v", after, seq, sum, known, err)
+		}
+	}
+	if _, _, _, err := logs[1].find(ctx, 6); !errors.Is(err, errBeyond) {
+		t.Errorf("behind a record that is not there: %v", err)
+	}
 }
