@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 )
 
@@ -89,7 +90,7 @@ func (e *event) kill(all ...*member) {
 	for _, m := range all {
 		e.noteVictim(m)
 		if m.process != nil {
-			m.process.signal(sigKill)
+			m.process.Signal(syscall.SIGKILL)
 		}
 	}
 	for _, m := range all {

@@ -10,14 +10,11 @@ import (
 	"runtime"
 	"slices"
 	"sync"
-	"syscall"
 	"time"
 
 	"handloom/cluster/internal/audit"
 	"handloom/world"
 )
-
-const sigKill = syscall.SIGKILL
 
 // Options of a run.
 type Options struct {

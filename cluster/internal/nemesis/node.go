@@ -20,6 +20,7 @@ import (
 
 	"handloom/cluster"
 	"handloom/cluster/internal/audit"
+	"handloom/internal/kit/game"
 	"handloom/journal"
 	"handloom/store"
 	"handloom/world"
@@ -30,7 +31,7 @@ const cell cluster.CellID = 1
 
 // node plays the world, with calls that clients make through a port of its own. The
 // words are name, folder, workers, Hz, the servers' URLs, and a fault or none.
-func (c *child) node(ctx context.Context, words []string) error {
+func (c child) node(ctx context.Context, words []string) error {
 	workers, err1 := strconv.Atoi(words[2])
 	hz, err2 := strconv.Atoi(words[3])
 	if err := errors.Join(err1, err2); err != nil {
@@ -48,7 +49,7 @@ func (c *child) node(ctx context.Context, words []string) error {
 	}
 	defer j.Close()
 	if cut, ok := j.WasCut(); ok {
-		c.say("cut %+v", cut)
+		c.Say("cut %+v", cut)
 	}
 	log.Info("start")
 	l, err := openLog(ctx, cluster.URLs(strings.Split(words[4], ","),
@@ -101,15 +102,15 @@ func ended(ctx context.Context, err error) error {
 }
 
 // play opens the world and plays it until ctx ends, or the servers keep it from opening.
-func (c *child) play(ctx context.Context, workers, hz int, l world.Log, log *slog.Logger) error {
+func (c child) play(ctx context.Context, workers, hz int, l world.Log, log *slog.Logger) error {
 	g, err := newGame(workers)
 	if err != nil {
 		return err
 	}
-	w, err := world.Open(ctx, g.Store, l, g.options(hz, c.tell))
+	w, err := world.Open(ctx, g.Store, l, options(g, hz, c.tell))
 	if err != nil {
 		if !forGood(err) {
-			c.say("wait %s", strings.ReplaceAll(err.Error(), "\n", "; "))
+			c.Say("wait %s", strings.ReplaceAll(err.Error(), "\n", "; "))
 			log.Info("open", "err", err)
 			time.Sleep(watchEvery)
 			return nil
@@ -123,7 +124,7 @@ func (c *child) play(ctx context.Context, workers, hz int, l world.Log, log *slo
 	var all sync.WaitGroup
 	all.Go(func() { serve(listener, w, g) })
 	all.Go(func() { c.watch(ctx, w, log) })
-	c.say("listen %s", listener.Addr())
+	c.Say("listen %s", listener.Addr())
 	log.Info("open", "status", w.Status())
 	err = w.Run(ctx)
 	listener.Close()
@@ -137,24 +138,24 @@ func (c *child) play(ctx context.Context, workers, hz int, l world.Log, log *slo
 		closing = nil // the servers are gone already
 	}
 	if err == nil && closing == nil {
-		c.say("closed")
+		c.Say("closed")
 	}
 	return errors.Join(err, closing)
 }
 
 // tell says what a tick came to.
-func (c *child) tell(p audit.Played) {
+func (c child) tell(p audit.Played) {
 	what := "tick"
 	if p.Replay {
 		what = "replay"
 	}
-	c.say("%s %d %d", what, p.Number, p.Digest)
+	c.Say("%s %d %d", what, p.Number, p.Digest)
 }
 
 const watchEvery = 50 * time.Millisecond
 
 // watch says how the world does, until ctx ends, and logs what changes.
-func (c *child) watch(ctx context.Context, w *world.World, log *slog.Logger) {
+func (c child) watch(ctx context.Context, w *world.World, log *slog.Logger) {
 	var was world.Status
 	for range time.Tick(watchEvery) {
 		if ctx.Err() != nil {
@@ -168,12 +169,12 @@ func (c *child) watch(ctx context.Context, w *world.World, log *slog.Logger) {
 		if s.Halted != "" {
 			return
 		}
-		c.say("status %t %d %d %d", s.Owner, s.Term, s.Tick, s.Overtaken)
+		c.Say("status %t %d %d %d", s.Owner, s.Term, s.Tick, s.Overtaken)
 	}
 }
 
 // serve takes the calls of clients, each a line that is a key, and answers each.
-func serve(listener net.Listener, w *world.World, g *game) {
+func serve(listener net.Listener, w *world.World, g *game.Game) {
 	for {
 		conn, err := listener.Accept()
 		if err != nil {
@@ -199,13 +200,10 @@ func serve(listener net.Listener, w *world.World, g *game) {
 const callTime = time.Second
 
 // answer makes a call, and says what became of it.
-func answer(w *world.World, g *game, key uint64) string {
+func answer(w *world.World, g *game.Game, key uint64) string {
 	ctx, cancel := context.WithTimeout(context.Background(), callTime)
 	defer cancel()
-	receipt, err := w.Submit(ctx, func(q store.Queue) error {
-		g.notes.Emplace(q, note{Key: key})
-		return nil
-	})
+	receipt, err := w.Submit(ctx, g.Leave(key))
 	switch {
 	case err == nil:
 		return fmt.Sprintf("ok %d %d", key, receipt.Tick())

@@ -16,7 +16,7 @@ const startTime = 20 * time.Second
 
 // server is one of the servers of the cluster. What others are told to dial is a port
 // that nobody listens on: whoever wants to reach it has a link.
-func (c *child) server(ctx context.Context, name, dir string, routes []string) error {
+func (c child) server(ctx context.Context, name, dir string, routes []string) error {
 	const nobody = "127.0.0.1:1"
 	s, err := server.NewServer(&server.Options{
 		ServerName: name, Host: "127.0.0.1", Port: server.RANDOM_PORT, NoSigs: true, Logtime: true, LogFile: filepath.Join(dir, "log"),
@@ -36,7 +36,7 @@ func (c *child) server(ctx context.Context, name, dir string, routes []string) e
 	if !s.ReadyForConnections(startTime) || s.ClusterAddr() == nil {
 		return errors.New("the server does not start; its log is in " + dir)
 	}
-	c.say("listen %s %s", s.Addr(), s.ClusterAddr())
+	c.Say("listen %s %s", s.Addr(), s.ClusterAddr())
 	<-ctx.Done()
 	return nil
 }

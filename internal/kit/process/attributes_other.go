@@ -1,9 +1,9 @@
-//go:build unix && !linux
+//go:build !linux
 
-package nemesis
+package process
 
 import "syscall"
 
-// attributes are those of children: a process group of their own. They end when their
-// standard input does; one that is stopped does not hear that.
-func attributes() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: true} }
+// attributes are those of children. They end when their standard input does; one that is
+// stopped does not hear that.
+func attributes() *syscall.SysProcAttr { return nil }

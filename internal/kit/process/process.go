@@ -1,32 +1,32 @@
-//go:build unix
-
-package nemesis
+// Package process starts children that tell what they do, a line at a time, and that may be
+// killed at any moment.
+package process
 
 import (
 	"bufio"
 	"fmt"
 	"io"
+	"os"
 	"os/exec"
 	"strings"
-	"syscall"
 	"time"
 )
 
-// A process is a child that runs.
-type process struct {
+// A Process is a child that was started. Its methods are for one goroutine.
+type Process struct {
 	cmd  *exec.Cmd
 	in   io.Closer
 	errs strings.Builder
 	gone chan struct{} // closed when it has ended and all that it said was heard
 }
 
-// start starts a child, each line of which hear is given. It must be called by the thread
-// that lives as long as the run: where the system can, a child dies with it.
-func start(command, words []string, hear func(line string)) (*process, error) {
-	words = append(append(command[1:len(command):len(command)], ChildCommand), words...)
-	p := &process{cmd: exec.Command(command[0], words...), gone: make(chan struct{})}
+// Start starts a child, each line of which hear is given, one after another by one goroutine.
+// The thread that it is called by must live as long as the run: where the system can, a
+// child dies with it.
+func Start(command []string, hear func(line string)) (*Process, error) {
+	p := &Process{cmd: exec.Command(command[0], command[1:]...), gone: make(chan struct{})}
 	p.cmd.Stderr = &p.errs
-	p.cmd.SysProcAttr = attributes() // Ctrl-C is for the parent alone
+	p.cmd.SysProcAttr = attributes()
 	in, err := p.cmd.StdinPipe()
 	if err != nil {
 		return nil, err
@@ -49,11 +49,12 @@ func start(command, words []string, hear func(line string)) (*process, error) {
 	return p, nil
 }
 
-func (p *process) signal(s syscall.Signal) { _ = p.cmd.Process.Signal(s) }
+// Signal sends a signal, unless the child has ended.
+func (p *Process) Signal(s os.Signal) { _ = p.cmd.Process.Signal(s) }
 
-// kill kills the child, and returns when all that it had said is heard.
-func (p *process) kill() {
-	p.signal(syscall.SIGKILL)
+// Kill kills the child, and returns when all that it had said is heard.
+func (p *Process) Kill() {
+	_ = p.cmd.Process.Kill()
 	<-p.gone
 	p.in.Close()
 }
@@ -61,27 +62,26 @@ func (p *process) kill() {
 // endTime is how long a child may take to end by itself.
 const endTime = 20 * time.Second
 
-// end lets the child end, and says why it did not.
-func (p *process) end() error {
+// End lets the child end, and says why it did not, or how it failed.
+func (p *Process) End() error {
 	p.in.Close()
 	select {
 	case <-p.gone:
 	case <-time.After(endTime):
-		p.kill()
+		p.Kill()
 		return fmt.Errorf("it has not ended after %v", endTime)
 	}
 	if code := p.cmd.ProcessState.ExitCode(); code != 0 {
-		return fmt.Errorf("it ended with exit code %d: %s", code, p.errs.String())
+		return fmt.Errorf("it ended with exit code %d: %s", code, p.Errors())
 	}
 	return nil
 }
 
-// ended reports whether the child has ended.
-func (p *process) ended() bool {
-	select {
-	case <-p.gone:
-		return true
-	default:
-		return false
-	}
-}
+// Gone is closed when the child has ended and all that it had said is heard.
+func (p *Process) Gone() <-chan struct{} { return p.gone }
+
+// Killed reports whether a signal has ended the child, which is gone.
+func (p *Process) Killed() bool { return p.cmd.ProcessState.ExitCode() < 0 }
+
+// Errors returns what the child, which is gone, wrote to its standard error.
+func (p *Process) Errors() string { return p.errs.String() }

@@ -3,16 +3,13 @@ package kills
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
-	"os"
-	"os/signal"
 	"strconv"
 	"sync"
-	"syscall"
 
+	"handloom/internal/kit/game"
+	"handloom/internal/kit/process"
 	"handloom/journal"
-	"handloom/store"
 	"handloom/world"
 )
 
@@ -23,39 +20,27 @@ const ChildCommand = "kills-child"
 // and says on out what it has done. The words are the folder, the number of the
 // child, and that of its workers.
 func Child(words []string, in io.Reader, out io.Writer) (exit int) {
-	// What ends a run is the parent's to answer.
-	signal.Ignore(os.Interrupt, syscall.SIGTERM)
-	c := child{out: out}
-	err := errors.New("want DIR NUMBER WORKERS")
-	if len(words) == 3 {
+	return process.Serve(in, out, func(ctx context.Context, p *process.Child) error {
+		if len(words) != 3 {
+			return errors.New("want DIR NUMBER WORKERS")
+		}
 		number, err1 := strconv.ParseUint(words[1], 10, 32)
 		workers, err2 := strconv.Atoi(words[2])
-		if err = errors.Join(err1, err2); err == nil {
-			err = c.run(words[0], number, workers, in)
+		if err := errors.Join(err1, err2); err != nil {
+			return err
 		}
-	}
-	if err != nil {
-		c.say("fail %q", err.Error())
-		return 1
-	}
-	return 0
+		c := &child{Child: p}
+		return c.run(ctx, words[0], number, workers)
+	})
 }
 
 type child struct {
-	lock sync.Mutex
-	out  io.Writer
-	err  error // of a tick's digest
+	*process.Child
+	err error // of a tick's digest
 }
 
-// say writes one line at once, which a pipe takes whole.
-func (c *child) say(format string, args ...any) {
-	c.lock.Lock()
-	defer c.lock.Unlock()
-	fmt.Fprintf(c.out, format+"\n", args...)
-}
-
-func (c *child) run(dir string, number uint64, workers int, in io.Reader) error {
-	ctx, end := context.WithCancel(context.Background())
+func (c *child) run(parent context.Context, dir string, number uint64, workers int) error {
+	ctx, end := context.WithCancel(parent)
 	defer end()
 	g, err := newGame(workers)
 	if err != nil {
@@ -65,7 +50,7 @@ func (c *child) run(dir string, number uint64, workers int, in io.Reader) error 
 	if err != nil {
 		return err
 	}
-	w, err := world.Open(ctx, g.Store, j, g.options(func(ctx context.Context, o world.Outcome) {
+	w, err := world.Open(ctx, g.Store, j, options(g, func(ctx context.Context, o world.Outcome) {
 		if o.Replay {
 			c.tell(ctx, g, "replay", o.Number)
 		} else {
@@ -79,10 +64,6 @@ func (c *child) run(dir string, number uint64, workers int, in io.Reader) error 
 		c.tell(ctx, g, "open", t.Number)
 		return nil
 	})
-	go func() {
-		_, _ = io.Copy(io.Discard, in)
-		end()
-	}()
 	var all sync.WaitGroup
 	for from := range uint64(submitters) {
 		all.Go(func() { c.submit(ctx, w, g, number<<32|from<<28) })
@@ -100,28 +81,24 @@ func (c *child) run(dir string, number uint64, workers int, in io.Reader) error 
 }
 
 // tell says the digest of the state behind a tick.
-func (c *child) tell(ctx context.Context, g *game, what string, tick uint64) {
+func (c *child) tell(ctx context.Context, g *game.Game, what string, tick uint64) {
 	digest, err := g.Digest(ctx)
 	if err != nil {
 		c.err = err
 	}
-	c.say("%s %d %d", what, tick, digest)
+	c.Say("%s %d %d", what, tick, digest)
 }
 
 // submitters are how many goroutines submit.
 const submitters = 3
 
 // submit leaves notes with keys from one on, and says which are acknowledged.
-func (c *child) submit(ctx context.Context, w *world.World, g *game, key uint64) {
+func (c *child) submit(ctx context.Context, w *world.World, g *game.Game, key uint64) {
 	for ctx.Err() == nil {
 		key++
-		_, err := w.Submit(ctx, func(q store.Queue) error {
-			g.notes.Emplace(q, note{Key: key})
-			return nil
-		})
-		if err != nil {
+		if _, err := w.Submit(ctx, g.Leave(key)); err != nil {
 			return
 		}
-		c.say("ack %d", key)
+		c.Say("ack %d", key)
 	}
 }

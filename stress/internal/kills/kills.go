@@ -1,15 +1,15 @@
 package kills
 
 import (
-	"bufio"
 	"context"
 	"fmt"
-	"io"
 	"math/rand/v2"
-	"os/exec"
+	"slices"
 	"strings"
 	"time"
 
+	"handloom/internal/kit/game"
+	"handloom/internal/kit/process"
 	"handloom/journal"
 	"handloom/world"
 )
@@ -84,24 +84,18 @@ var workers = []int{1, 2, 3, 8}
 // replayWorkers are those of the replay at the end.
 const replayWorkers = 5
 
+func newGame(workers int) (*game.Game, error) { return game.New(workers, 0) }
+
+// options are those of every world of the program. Snapshots and digests come often.
+func options(g *game.Game, applied func(ctx context.Context, o world.Outcome)) world.Options {
+	return world.Options{Program: "kills 1", Init: g.Init, Tick: g.Tick, Applied: applied, SnapshotTicks: 5, DigestTicks: 6, Portable: true}
+}
+
+// journalOptions make a journal that begins another file every few dozen ticks.
+var journalOptions = journal.Options{SegmentBytes: 32 << 10}
+
 // child runs one child: until it is killed, or for some ticks.
 func (r *Result) child(o Options, n int, random *rand.Rand, last bool) error {
-	words := append(o.Command[1:len(o.Command):len(o.Command)], ChildCommand, o.Dir, fmt.Sprint(n), fmt.Sprint(workers[n%len(workers)]))
-	cmd := exec.Command(o.Command[0], words...)
-	var errs strings.Builder
-	cmd.Stderr = &errs
-	in, err := cmd.StdinPipe()
-	if err != nil {
-		return err
-	}
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		return err
-	}
-	begun := time.Now()
-	if err := cmd.Start(); err != nil {
-		return err
-	}
 	// A third of the kills come while the child opens the journal, or soon after.
 	lines := random.IntN(80)
 	if random.IntN(3) == 0 {
@@ -111,36 +105,45 @@ func (r *Result) child(o Options, n int, random *rand.Rand, last bool) error {
 	if last {
 		lines = 80
 	}
-	heard := listener{Result: r, child: n, begun: begun}
-	told := bufio.NewScanner(out)
-	scan := func() bool { return told.Scan() && heard.line(told.Text()) }
-	for range lines {
-		if !scan() {
-			break
+	heard := listener{Result: r, child: n, begun: time.Now()}
+	enough := make(chan struct{})
+	if lines == 0 {
+		close(enough)
+	}
+	words := []string{ChildCommand, o.Dir, fmt.Sprint(n), fmt.Sprint(workers[n%len(workers)])}
+	p, err := process.Start(slices.Concat(o.Command, words), func(line string) {
+		if heard.failed == "" {
+			heard.line(line)
 		}
+		if lines--; lines == 0 {
+			close(enough)
+		}
+	})
+	if err != nil {
+		return err
+	}
+	select {
+	case <-enough:
+	case <-p.Gone():
 	}
 	if last {
-		in.Close()
+		err = p.End()
 	} else {
 		time.Sleep(moment)
-		_ = cmd.Process.Kill()
+		p.Kill()
+		if p.Killed() {
+			if r.Kills++; !heard.open {
+				r.InOpen++
+			}
+		} else {
+			err = p.End()
+		}
 	}
-	for scan() {
-	}
-	_, _ = io.Copy(io.Discard, out)
-	err = cmd.Wait()
-	in.Close()
-	killed := cmd.ProcessState.ExitCode() < 0
 	switch {
 	case heard.failed != "":
 		return fmt.Errorf("child %d: %s", n, heard.failed)
-	case killed && !last:
-		if r.Kills++; !heard.open {
-			r.InOpen++
-		}
-		return nil
 	case err != nil:
-		return fmt.Errorf("child %d: %w\n%s", n, err, errs.String())
+		return fmt.Errorf("child %d: %w", n, err)
 	}
 	return nil
 }
@@ -224,7 +227,7 @@ func (r *Result) replay(o Options) error {
 	}
 	defer j.Close()
 	upTo, replayed := r.Ticks, uint64(0)
-	err = world.Replay(ctx, g.Store, older{j}, g.options(func(ctx context.Context, t world.Outcome) {
+	err = world.Replay(ctx, g.Store, older{j}, options(g, func(ctx context.Context, t world.Outcome) {
 		replayed++
 		if digest, err := g.Digest(ctx); err != nil || digest != r.digests[t.Number] {
 			r.fault(&r.Wrong, "the replay of tick %d with %d workers has digest %016x, which was %016x; %v", t.Number, replayWorkers, digest, r.digests[t.Number], err)
@@ -238,7 +241,7 @@ func (r *Result) replay(o Options) error {
 	}
 	r.Replayed += int(replayed)
 	kept := make(map[uint64]int)
-	for _, n := range g.notes.All() {
+	for _, n := range g.Notes.All() {
 		if kept[n.Key]++; kept[n.Key] == 2 {
 			r.fault(&r.Twice, "key %x is there twice", n.Key)
 		}
