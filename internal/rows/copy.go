@@ -50,6 +50,7 @@ func (d *Dense) CopyTo(dst *Dense, clones Clones) {
 		d.cloning(dst, func() { d.copyColumns(dst, clones) })
 	}
 	dst.meta = dst.meta[:len(d.meta)]
+	dst.clipMeta()
 	copy(dst.meta, d.meta)
 	d.set.CopyTo(&dst.set)
 	if known := d.ordering().copyTo(dst.ordering()); known != nil {
@@ -86,6 +87,7 @@ func (d *Dense) makeCopyRoom(rows, words int) {
 	if rows > d.items.Cap() {
 		d.growRows(roomy(rows, d.items.Cap()))
 	}
+	d.growMeta(rows)
 	if words > cap(d.set.Words) {
 		d.growWords(roomy(words, cap(d.set.Words)))
 	}
@@ -138,6 +140,7 @@ func (d *Dense) empty() {
 		c.clear(0, d.items.Cap())
 	}
 	d.meta = d.meta[:0]
+	d.clipMeta()
 	d.set.Forget()
 	d.forgetOrder()
 }

@@ -134,14 +134,17 @@ func (d *Dense) release(lo, hi int) {
 	}
 }
 
-// Clear removes every item and keeps the memory, in O(Len()) time (op=clear).
+// Clear removes every item and keeps the memory, in O(Len()) time. The meta set's array
+// may become the freelist's, which needs it now (op=clear).
 func (d *Dense) Clear() {
 	d.guard("Clear")
-	d.set.VacateAll(d.meta)
 	for _, c := range d.Columns() {
 		c.clear(0, len(d.meta))
 	}
+	meta := d.meta
 	d.truncate(0)
+	d.meta = d.set.VacateAll(meta)
+	d.clipMeta()
 	d.forgetOrder()
 }
 

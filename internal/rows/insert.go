@@ -18,7 +18,7 @@ import (
 func Insert[T any](d *Dense, v T) (handle.Of[T], error) {
 	all := (*[]T)(unsafe.Pointer(&d.items)) // As would cost a load, though it inlines
 	row := len(d.meta)
-	if row >= cap(*all) || d.busy != 0 {
+	if row >= cap(d.meta) || d.busy != 0 {
 		return insertSlow(d, v)
 	}
 	upper, slot := d.set.Next, len(d.set.Words)
@@ -49,7 +49,7 @@ func Insert[T any](d *Dense, v T) (handle.Of[T], error) {
 func insertSlow[T any](d *Dense, v T) (handle.Of[T], error) {
 	Bind[T](d).guard("Insert")
 	all := items.As[T](&d.items)
-	if row := len(d.meta); row < cap(*all) {
+	if row := len(d.meta); row < cap(d.meta) {
 		if id, ok := d.set.TryIssue(sparse.Row(row)); ok {
 			d.meta = append(d.meta, sparse.Slot(id))
 			*all = append(*all, v)

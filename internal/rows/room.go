@@ -31,7 +31,7 @@ func (d *Dense) makeRoom(n int) error {
 
 // HasRoom reports whether n more items need no array to grow.
 func (d *Dense) HasRoom(n int) bool {
-	return len(d.meta)+n <= d.items.Cap() && d.set.Slots()+d.set.Fresh(n) <= cap(d.set.Words)
+	return len(d.meta)+n <= cap(d.meta) && d.set.Slots()+d.set.Fresh(n) <= cap(d.set.Words)
 }
 
 // ReserveMore makes room for n more items, as inserting them would; beyond what
@@ -62,6 +62,7 @@ func (d *Dense) grow(n int) {
 	if rows > d.items.Cap() {
 		d.growRows(d.roomy(rows, d.items.Cap()))
 	}
+	d.growMeta(rows)
 	if words > cap(d.set.Words) {
 		d.growWords(max(d.roomy(words, cap(d.set.Words)), d.items.Cap()))
 	}
@@ -81,17 +82,29 @@ func (d *Dense) roomy(need, have int) int {
 // growRows moves dense and meta set to arrays of n rows. Nothing is moved when
 // they are that large.
 func (d *Dense) growRows(n int) {
-	if n <= d.items.Cap() {
-		return
+	if n > d.items.Cap() {
+		grown := d.typ.Grown(d.items, n)
+		for _, c := range d.Columns() {
+			c.grow(len(d.meta), n)
+		}
+		poison(d.typ, d.items)
+		d.items = grown.Resize(len(d.meta))
 	}
-	grown := d.typ.Grown(d.items, n)
-	meta := make([]sparse.Slot, n)
-	copy(meta, d.meta)
-	for _, c := range d.Columns() {
-		c.grow(len(d.meta), n)
+	d.growMeta(n)
+}
+
+// growMeta makes room in the meta set for n rows, for which the dense set has it, and
+// then for as many as that has it for. A Clear may have left less, or none.
+func (d *Dense) growMeta(n int) {
+	if n > cap(d.meta) {
+		meta := make([]sparse.Slot, d.items.Cap())
+		d.meta = meta[:copy(meta, d.meta)]
 	}
-	poison(d.typ, d.items)
-	d.items, d.meta = grown.Resize(len(d.meta)), meta[:len(d.meta)]
+}
+
+// clipMeta leaves the meta set no more room than the dense set has (S1).
+func (d *Dense) clipMeta() {
+	d.meta = d.meta[:len(d.meta):min(cap(d.meta), d.items.Cap())]
 }
 
 func (d *Dense) growWords(n int) {

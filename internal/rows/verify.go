@@ -21,6 +21,9 @@ func (d *Dense) verify() error {
 	if d.items.Len() != len(d.meta) {
 		return fmt.Errorf("S1: %d items, but %d rows in the meta set", d.items.Len(), len(d.meta))
 	}
+	if d.items.Cap() < cap(d.meta) {
+		return fmt.Errorf("S1: room for %d items, but for %d rows in the meta set", d.items.Cap(), cap(d.meta))
+	}
 	live := 0
 	err := d.set.Verify(func(slot sparse.Slot, row sparse.Row) error {
 		live++

@@ -21,6 +21,7 @@ func TestVerifyCitesTheInvariantThatIsBroken(t *testing.T) {
 		corrupt func(m *Dense)
 	}{
 		{"S1", "a row without owner", func(m *Dense) { m.meta = m.meta[:4] }},
+		{"S1", "room for owners without rows", func(m *Dense) { m.items = m.items.Clip(8) }},
 		{"S1", "an owner without row", func(m *Dense) { m.items = m.items.Resize(4) }},
 		{"S2", "owners exchanged", func(m *Dense) { m.meta[1], m.meta[2] = m.meta[2], m.meta[1] }},
 		{"S2", "one owner twice", func(m *Dense) { m.meta[1] = m.meta[2] }},

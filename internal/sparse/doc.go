@@ -43,8 +43,9 @@
 // a ticket less that of the front is how many slots are issued before. The front and
 // the back, which is the next ticket, are all that a single erase or insert has to
 // move. The ring has room for as many
-// slots as were vacant at once and at most twice that, beyond the number of all
-// slots only a quarter more.
+// slots as were vacant at once and at most twice that; where it grows beyond the number
+// of all slots, only a quarter more. Where a packed map vacates all, the array in which
+// it has their numbers becomes the ring, without being copied.
 //
 // A slot that used its last generation is depleted: it joins no queue and is
 // never issued again. Wrapping instead would hand out a handle twice.

@@ -118,7 +118,13 @@ func (s *Freelist) Retire(slot Slot, w handle.ID, slots int) handle.ID {
 	ticket := s.back
 	s.ring[s.at(ticket)] = slot
 	s.pushed(1)
-	return handle.FreeBit | (w&^rowMask + oneGeneration) | handle.ID(ticket)
+	return retired(w, ticket)
+}
+
+// retired returns what the word w of a live slot, which is not at its last generation,
+// becomes with a ticket: all bits of the row set and one more are one generation more.
+func retired(w handle.ID, ticket uint32) handle.ID {
+	return (w | rowMask) + (handle.FreeBit + 1) + handle.ID(ticket)
 }
 
 // CanDrop reports whether the slots may be dropped: while the highest

@@ -4,8 +4,9 @@ import "handloom/shard/handle"
 
 // Inline stands for the type of the generic functions here, which are generic only to
 // be inlined where a map is used: a package passes on the bodies of generic functions to
-// who imports it, those of others only if it inlines them itself. They are what nearly
-// every single erase and insert does with the freelist (op=churn, op=refillrandom).
+// who imports it, those of others only if it inlines them itself. So they call nothing,
+// not even a method of a handle. They are what nearly every single erase and insert does
+// with the freelist (op=churn, op=refillrandom).
 type Inline struct{}
 
 // TryRetire does what [Freelist.Retire] does where the ring has room behind the last
@@ -13,7 +14,7 @@ type Inline struct{}
 func TryRetire[_ any](s *Freelist, slot Slot, w handle.ID) (handle.ID, bool) {
 	ticket := s.back
 	at := ticket - s.base
-	if uint64(at) >= uint64(len(s.ring)) || w.Generation() == s.last {
+	if uint64(at) >= uint64(len(s.ring)) || uint16(w>>32) == s.last {
 		return 0, false
 	}
 	s.ring[at] = slot
@@ -21,7 +22,7 @@ func TryRetire[_ any](s *Freelist, slot Slot, w handle.ID) (handle.ID, bool) {
 	if s.Next != 0 && ticket-s.front >= s.minFree {
 		s.Next = 0
 	}
-	return handle.FreeBit | (w&^rowMask + oneGeneration) | handle.ID(ticket), true
+	return (w | rowMask) + (handle.FreeBit + 1) + handle.ID(ticket), true // see retired
 }
 
 // TryPop takes the front slot off the freelist if it is to be issued next and lies
@@ -40,7 +41,7 @@ func TryPop[_ any](s *Freelist) (Slot, bool) {
 // issued with.
 func Reissue[_ any](s *Freelist, w handle.ID) handle.ID {
 	upper := w &^ (handle.FreeBit | rowMask)
-	if g := upper.Generation(); g > s.highest {
+	if g := uint16(w >> 32); g > s.highest {
 		s.highest = g
 	}
 	return upper

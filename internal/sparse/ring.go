@@ -23,6 +23,27 @@ func (s *Freelist) pushAll(all []Slot, slots int) (ticket uint32) {
 	return s.pushed(uint32(len(all)))
 }
 
+// exchange puts all these at the back of the freelist, as pushAll does. If that is less
+// to copy, and does not leave more of a larger ring unused than growth would, their array
+// becomes the ring; what was the ring is returned, or else their array.
+func (s *Freelist) exchange(all []Slot, slots int) []Slot {
+	vacant, room := int(s.vacant()), cap(all)
+	need := vacant + len(all)
+	if vacant > len(all) || need > room || len(s.ring) < room && need <= max(len(s.ring), room/2) {
+		s.pushAll(all, slots)
+		return all[:0]
+	}
+	spare, ring := s.ring[:0], all[:room]
+	// Those that were vacant before come first, and end where the ring does.
+	s.copyRing(ring[room-vacant:])
+	s.ring, s.base = ring, s.front
+	if vacant > 0 {
+		s.base -= uint32(room - vacant)
+	}
+	s.pushed(uint32(len(all)))
+	return spare
+}
+
 // PushRun puts the slots first to end-1, of so many slots, at the back of the freelist
 // and returns the ticket of the first. None may be at its last generation; what the
 // words become is the caller's.

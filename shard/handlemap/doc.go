@@ -69,7 +69,8 @@
 //
 // # Invariants
 //
-//	S1  dense and meta sets have equal length
+//	S1  dense and meta sets have equal length, and where the meta set has room, the
+//	    dense set has it
 //	S2  for every row r: sparse[meta[r]] is live and holds r
 //	S4  items between length and capacity are zero if items hold pointers (but
 //	    for those that an insert callback is filling)

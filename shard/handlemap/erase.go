@@ -44,7 +44,9 @@ func (m *Map[T]) EraseFunc(f func(h handle.Of[T], v *T) bool) int {
 
 // Clear removes every item and keeps the memory. The slots of the items join
 // the freelist in dense order, behind those that are vacant already and whose
-// generations do not change. It takes O(Len()) time (op=clear).
+// generations do not change. It takes O(Len()) time (op=clear). The next insert may
+// grow an array, though there is room for its item: 4 bytes an item of [Map.Cap], of
+// which the freelist has what was there.
 func (m *Map[T]) Clear() { m.bound().Clear() }
 
 // Reset removes every item and gives back the memory. While the highest

@@ -1,0 +1,23 @@
+package handlemap_test
+
+import (
+	"os/exec"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// What a single insert or erase does with the freelist is no call in a package that
+// imports only this one.
+func TestSingleInsertsAndErasesInlineTheFreelist(t *testing.T) {
+	// A generic method is compiled where it is instantiated: in testdata.
+	out, err := exec.Command("go", "build", "-gcflags=-m", "./testdata/inline").CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	for _, call := range []string{`insert\.go:.*sparse\.TryPop\[`, `insert\.go:.*sparse\.Reissue\[`, `erase\.go:.*sparse\.TryRetire\[`} {
+		if !regexp.MustCompile(strings.Replace(call, ".*", ".*inlining call to ", 1)).Match(out) {
+			t.Errorf("the compiler does not inline %s:\n%s", call, out)
+		}
+	}
+}
