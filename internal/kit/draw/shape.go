@@ -181,21 +181,23 @@ func (d *drawing) behind() {
 // thinned gives many items optional data, and elements of a column, takes the data from
 // most of them, and goes on with what moves both.
 func (d *drawing) thinned() {
-	made := d.name(100)
-	d.inWrite(program.Step{Op: program.InsertItems, N: 100, Name: made})
+	const all = 200
+	made := d.name(all)
+	named := func(from, n int) []program.Ref { return []program.Ref{{N: made + from, Count: n}} }
+	d.inWrite(program.Step{Op: program.InsertItems, N: all, Name: made})
 	for c, op := range []program.Op{program.AddSparse, program.AddColumn} {
 		d.element(op, 0)
 		d.add(program.Step{Op: op, Word: program.Word})
-		d.record(program.Step{Op: program.Set, Refs: []program.Ref{{N: made, Count: 100}}}.Set("c", c).Set("v", 3))
+		d.record(program.Step{Op: program.Set, Refs: named(0, all)}.Set("c", c).Set("v", 3))
 	}
-	d.record(program.Step{Op: program.Unset, Refs: []program.Ref{{N: made + 10, Count: 70}}})
+	d.record(program.Step{Op: program.Unset, Refs: named(all/2, 70)})
+	look := program.Step{Op: program.ForEachSparse}.Set("add", 1)
 	d.inWrite(
-		program.Step{Op: program.Remove, Refs: []program.Ref{{N: made + 3}}},
-		program.Step{Op: program.ForEachSparse}.Set("add", 1),
-		program.Step{Op: program.EraseNow, Refs: []program.Ref{{N: made + 5}}},
+		program.Step{Op: program.Remove, Refs: named(3, 1)}, look,
+		program.Step{Op: program.EraseNow, Refs: named(5, 1)},
+		program.Step{Op: program.Remove, Refs: named(7, 1)}, look,
 		program.Step{Op: program.SortTable}.Set("by", 1),
-		program.Step{Op: program.SortSparse},
-		program.Step{Op: program.ForEachSparse}.Set("add", 1),
+		program.Step{Op: program.SortSparse}, look,
 	)
 	d.few(
 		program.Each, program.Flush, program.Write, program.Emplace, program.Erase, program.Set, program.Unset,
