@@ -198,6 +198,7 @@ func (d *drawing) thinned() {
 		program.Step{Op: program.Remove, Refs: named(7, 1)}, look,
 		program.Step{Op: program.SortTable}.Set("by", 1),
 		program.Step{Op: program.SortSparse}, look,
+		program.Step{Op: program.Checkpoint}, program.Step{Op: program.Rollback}.Set("saved", 1), look,
 	)
 	d.few(
 		program.Each, program.Flush, program.Write, program.Emplace, program.Erase, program.Set, program.Unset,

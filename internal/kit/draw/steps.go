@@ -56,6 +56,7 @@ var args = map[string]func(d *drawing, s *program.Step) int{
 	"share":   func(d *drawing, _ *program.Step) int { return d.IntN(2) },
 	"late":    func(d *drawing, _ *program.Step) int { return d.of(0, 0, 1) },
 	"as":      func(d *drawing, _ *program.Step) int { return d.of(0, 0, 1, 2) },
+	"saved":   func(d *drawing, _ *program.Step) int { return d.IntN(2) },
 	"to":      func(d *drawing, _ *program.Step) int { return d.of(0, 0, 1, 2) },
 	"by":      func(d *drawing, _ *program.Step) int { return d.of(0, 0, 0, 1, 2, 3) },
 	"budget":  func(d *drawing, _ *program.Step) int { return d.of(0, 1, 3, 10, 100) },

@@ -88,6 +88,7 @@ const (
 	OptionalMoved
 	ManyUnset
 	OptionalErasedNow
+	Loaded
 
 	seens
 )
@@ -175,6 +176,7 @@ var seenNames = [seens]string{
 	OptionalMoved:           "optional-moved",
 	ManyUnset:               "many-unset",
 	OptionalErasedNow:       "optional-erased-now",
+	Loaded:                  "loaded",
 }
 
 // String returns the name of the state.

@@ -61,6 +61,7 @@ func (p *player) addPart(ctx context.Context, s *program.Step) {
 		return
 	}
 	p.columns++
+	p.pointers = p.pointers || s.Word == program.Rich
 	p.tracked[model.ColumnOf{Table: s.Table, Column: number}] = tracked
 	p.exact.AddColumn(s.Table, optional)
 	p.inspect(ctx)

@@ -1,7 +1,10 @@
 package play
 
 import (
+	"bytes"
 	"context"
+	"errors"
+	"fmt"
 	"maps"
 
 	"handloom/internal/kit/model"
@@ -44,6 +47,26 @@ func (p *player) checkpoint(ctx context.Context, as int) {
 	unchanged()
 }
 
+// restore makes the state that of a checkpoint, by way of a snapshot if that is asked for
+// and nothing holds pointers.
+func (p *player) restore(ctx context.Context, c *store.Checkpoint, saved bool) error {
+	if !saved {
+		return p.store.Rollback(ctx, c)
+	}
+	var image bytes.Buffer
+	_, err := c.WriteTo(&image)
+	switch {
+	case p.pointers && !errors.Is(err, store.ErrSnapshot):
+		return fmt.Errorf("pointers are saved: %w", err)
+	case p.pointers:
+		return p.store.Rollback(ctx, c)
+	case err != nil:
+		return err
+	}
+	p.see(model.Loaded)
+	return p.store.Load(ctx, &image)
+}
+
 // mostAbandoned is how many handles of ended histories are kept.
 const mostAbandoned = 4096
 
@@ -54,9 +77,9 @@ func (p *player) abandon(to *model.Abstract) {
 	p.abandoned = p.abandoned[max(0, len(p.abandoned)-mostAbandoned):]
 }
 
-// rollback goes back to a checkpoint. What was named since names nothing any
-// more.
-func (p *player) rollback(ctx context.Context, to int) {
+// rollback goes back to a checkpoint, or loads what that saves. What was named since names
+// nothing any more.
+func (p *player) rollback(ctx context.Context, to int, saved bool) {
 	c := p.checkpoints[to]
 	if c == nil {
 		unchanged := p.unchanged(ctx, "a rollback to nothing")
@@ -71,7 +94,8 @@ func (p *player) rollback(ctx context.Context, to int) {
 		p.see(model.BeforeColumn)
 		return
 	}
-	if err := p.store.Rollback(ctx, &c.of); err != nil {
+	err := p.restore(ctx, &c.of, saved)
+	if err != nil {
 		p.fail(Model, "Rollback: %v", err)
 		return
 	}

@@ -40,6 +40,7 @@ func (p *player) open() (err error) {
 			m.Chunk = chunkRows(t.Item)
 		}
 		p.tables, p.modelled = append(p.tables, made), append(p.modelled, m)
+		p.pointers = p.pointers || t.Item == program.Rich
 	}
 	p.exact = model.NewExact(p.modelled, model.Widths{
 		LastGeneration: sparse.LastGeneration(), Slots: uint64(sparse.SlotLimit()),

@@ -36,6 +36,7 @@ type player struct {
 	abandoned   []uint64              // handles of histories that a rollback ended
 	checkpoints map[int]*checkpoint
 	columns     int                     // of all tables, and optional data
+	pointers    bool                    // some items or elements have them
 	lent        map[int]bool            // tables whose maps the Write has
 	tracked     map[model.ColumnOf]bool // columns that keep changes
 	sortedBy    map[[2]int]int          // by table and shard: what Defragment was last asked for, plus 1
@@ -175,7 +176,7 @@ func (p *player) do(ctx context.Context, s *program.Step, w *store.Writer) {
 	case program.Checkpoint:
 		p.checkpoint(ctx, s.Arg("as"))
 	case program.Rollback:
-		p.rollback(ctx, s.Arg("to"))
+		p.rollback(ctx, s.Arg("to"), s.Arg("saved") == 1)
 	case program.Schedule:
 		p.schedule(ctx, s, w != nil)
 	case program.AddColumn, program.AddSparse:

@@ -129,7 +129,7 @@ var specs = [ops]spec{
 	Read:            {"read", alone, refs, nil},
 	Write:           {"write", alone, body, []string{"fail"}},
 	Checkpoint:      {"checkpoint", alone | inWrite, 0, []string{"as"}},
-	Rollback:        {"rollback", alone | inWrite, 0, []string{"to"}},
+	Rollback:        {"rollback", alone | inWrite, 0, []string{"to", "saved"}},
 	Schedule:        {"schedule", alone | inWrite, body, []string{"tasks", "reader"}},
 	AddColumn:       {"add-column", alone, table | word, []string{"changes"}},
 	AddSparse:       {"add-sparse", alone, table | word, nil},
