@@ -212,8 +212,8 @@ func TestAJournalMayLackRecords(t *testing.T) {
 	if err := l.Trim(t.Context(), 40); err != nil {
 		t.Fatal(err)
 	}
-	for after, j := range map[uint64]*journal.Journal{40: b, 55: openJournal(t, filepath.Join(t.TempDir(), "c"))} {
-		o.Journal = j
+	for i, after := range []uint64{40, 55} {
+		o.Journal = []*journal.Journal{b, openJournal(t, filepath.Join(t.TempDir(), "c"))}[i]
 		l := openLog(t, s, 1, o)
 		wantRecords(t, l, after, 60, record)
 		if at, err := l.Journaled(); at != 60 || err != nil {
