@@ -1,7 +1,6 @@
 package cluster
 
 import (
-	"crypto/sha256"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -24,13 +23,7 @@ const (
 // A chain stands for a record and all before it.
 type chain [16]byte
 
-func (c chain) next(rec []byte) (n chain) {
-	h := sha256.New()
-	h.Write(c[:])
-	h.Write(rec)
-	copy(n[:], h.Sum(nil))
-	return n
-}
+func (c chain) next(rec []byte) chain { return wire.Chain(c, rec) }
 
 // A message is one part of a record.
 type message struct {

@@ -1,23 +1,17 @@
 package world
 
 import (
-	"crypto/sha256"
 	"encoding/binary"
+
+	"handloom/internal/wire"
 )
 
-// A chain is the sum of all records up to a position: the first half of the SHA-256
-// of the chain before a record and the record. Two logs with equal chains hold equal
+// A chain is the sum of all records up to a position, [wire.Chain]. Two logs with equal chains hold equal
 // records; a record that follows another chain is not of this log, or not here.
 type chain [16]byte
 
 // next is the chain behind a record that follows c.
-func (c chain) next(rec []byte) (next chain) {
-	h := sha256.New()
-	h.Write(c[:])
-	h.Write(rec)
-	copy(next[:], h.Sum(nil))
-	return next
-}
+func (c chain) next(rec []byte) chain { return wire.Chain(c, rec) }
 
 // seed is the random number of the tick whose record follows c. Nobody knows it
 // before the record before is sealed.

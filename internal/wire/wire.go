@@ -1,5 +1,6 @@
 // Package wire takes numbers and texts off bytes that may be anything, and appends
 // texts: the heads of snapshots and records are made of both. Numbers are little endian.
+// Records follow each other by [Chain].
 package wire
 
 import "encoding/binary"
