@@ -16,8 +16,9 @@ import (
 
 	"handloom/cluster"
 	"handloom/cluster/internal/servers"
+	"handloom/internal/kit/game"
+	"handloom/internal/kit/logtest"
 	"handloom/journal"
-	"handloom/store"
 	"handloom/world"
 )
 
@@ -31,7 +32,7 @@ type node struct {
 	mutex sync.Mutex // of what follows, which clients look at
 	log   *cluster.Log
 	world *world.World
-	game  *game
+	game  *game.Game
 
 	stop  context.CancelFunc
 	ended chan error
@@ -60,7 +61,7 @@ func (n *node) tryOpen(t *testing.T, ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	w, err := world.Open(ctx, g.Store, l, g.options("game", n.seen))
+	w, err := world.Open(ctx, g.Store, l, options(g, "game", n.seen))
 	if err != nil {
 		return errors.Join(err, l.Close())
 	}
@@ -88,34 +89,25 @@ func (n *node) kill(t *testing.T) {
 	}
 }
 
-func (n *node) now() (*world.World, *game) {
+func (n *node) now() (*world.World, *game.Game) {
 	n.mutex.Lock()
 	defer n.mutex.Unlock()
 	return n.world, n.game
 }
 
-// outcomes are the keys of marks by what Submit said.
-type outcomes struct{ applied, not, uncertain []int }
-
 // leaveMarks leaves marks one after another, wherever the owner is, until ctx ends.
-func leaveMarks(ctx context.Context, nodes []*node, client, clients int) (o outcomes) {
+func leaveMarks(ctx context.Context, nodes []*node, client, clients int) (o logtest.Outcomes) {
 	for key := client; ctx.Err() == nil; {
 		w, g := nodes[key%len(nodes)].now()
 		for _, n := range nodes {
-			if other, game := n.now(); other.Status().Owner {
-				w, g = other, game
+			if other, of := n.now(); other.Status().Owner {
+				w, g = other, of
 			}
 		}
 		one, cancel := context.WithTimeout(ctx, time.Second)
-		_, err := w.Submit(one, g.mark(key))
+		_, err := w.Submit(one, g.Leave(uint64(key)))
 		cancel()
-		switch {
-		case err == nil:
-			o.applied = append(o.applied, key)
-		case errors.Is(err, store.ErrUncertain):
-			o.uncertain = append(o.uncertain, key)
-		default:
-			o.not = append(o.not, key)
+		if o.Note(key, err) {
 			time.Sleep(time.Millisecond) // nobody owns the log: it is not worth asking at once
 		}
 		key += clients
@@ -149,7 +141,7 @@ func TestNothingIsLostWhenNodesAndServersAreKilled(t *testing.T) {
 		nodes[i].open(t)
 	}
 	ctx, finish := context.WithCancel(t.Context())
-	said := make(chan outcomes)
+	said := make(chan logtest.Outcomes)
 	const clients = 3
 	for client := range clients {
 		go func() { said <- leaveMarks(ctx, nodes, client, clients) }()
@@ -188,10 +180,9 @@ func TestNothingIsLostWhenNodesAndServersAreKilled(t *testing.T) {
 	}
 	seen.wantTicks(t, 5)
 	finish()
-	var all outcomes
+	var all logtest.Outcomes
 	for range clients {
-		o := <-said
-		all.applied, all.not, all.uncertain = append(all.applied, o.applied...), append(all.not, o.not...), append(all.uncertain, o.uncertain...)
+		all.Add(<-said)
 	}
 	for _, n := range nodes {
 		n.kill(t)
@@ -204,8 +195,8 @@ func TestNothingIsLostWhenNodesAndServersAreKilled(t *testing.T) {
 	}
 	l := openLog(t, cluster.URLs(c.URLs(0)), killed, nodes[0].o)
 	terms := wantMarks(t, l, seen, all)
-	t.Logf("%d kills, %d terms, %d ticks; %d calls applied, %d not, %d uncertain", kills, terms, seen.at(), len(all.applied), len(all.not), len(all.uncertain))
-	if len(all.applied) == 0 {
+	t.Logf("%d kills, %d terms, %d ticks; %d calls applied, %d not, %d uncertain", kills, terms, seen.at(), len(all.Applied), len(all.Not), len(all.Uncertain))
+	if len(all.Applied) == 0 {
 		t.Error("nothing happened")
 	}
 }
@@ -223,26 +214,19 @@ func (s *witness) wantTicks(t *testing.T, more uint64) {
 
 // wantMarks plays the log once more and fails the test unless the marks are there that are
 // to be, and the records follow each other. It returns how many terms there were.
-func wantMarks(t *testing.T, l *cluster.Log, seen *witness, o outcomes) (terms uint32) {
+func wantMarks(t *testing.T, l *cluster.Log, seen *witness, o logtest.Outcomes) (terms uint32) {
 	t.Helper()
 	terms = wantChain(t, l)
 	g := newGame(t, 4)
-	if err := world.Replay(t.Context(), g.Store, l, g.options("game", seen), 1<<40); err != nil {
+	if err := world.Replay(t.Context(), g.Store, l, options(g, "game", seen), 1<<40); err != nil {
 		t.Fatal(err)
 	}
 	seen.wantNoDifference(t)
 	times := make(map[int]int)
-	for _, m := range g.marks.All() {
-		times[m.Key]++
+	for _, n := range g.Notes.All() {
+		times[int(n.Key)]++
 	}
-	for what, keys := range map[string][]int{"applied": o.applied, "not applied": o.not, "uncertain": o.uncertain} {
-		for _, key := range keys {
-			n := times[key]
-			if n > 1 || what == "applied" && n != 1 || what == "not applied" && n != 0 {
-				t.Errorf("mark %d is there %d times, and Submit said that it is %s", key, n, what)
-			}
-		}
-	}
+	o.Want(t, times)
 	return terms
 }
 

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"handloom/cluster"
+	"handloom/internal/kit/game"
 	"handloom/store"
 	"handloom/world"
 )
@@ -16,14 +17,14 @@ import (
 // A played world is one that a test steps.
 type played struct {
 	*world.World
-	*game
+	*game.Game
 	t *testing.T
 }
 
 func openWorld(t *testing.T, l world.Log, program string, seen *witness) *played {
 	t.Helper()
 	g := newGame(t, 2)
-	w, err := world.Open(t.Context(), g.Store, l, g.options(program, seen))
+	w, err := world.Open(t.Context(), g.Store, l, options(g, program, seen))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -102,7 +103,7 @@ func TestAnOwnerThatWakesIsFenced(t *testing.T) {
 	l.mutex.Unlock()
 	submitted, stepped := make(chan error, 1), make(chan error, 1)
 	go func() {
-		_, err := owner.Submit(t.Context(), owner.mark(1))
+		_, err := owner.Submit(t.Context(), owner.Leave(1))
 		submitted <- err
 	}()
 	go func() {
@@ -131,7 +132,7 @@ func TestAnOwnerThatWakesIsFenced(t *testing.T) {
 	case <-time.After(patience):
 		t.Error("Submit to an owner that was overtaken does not return")
 	}
-	if owner.marks.Len() != 0 || follower.marks.Len() != 0 {
+	if owner.Notes.Len() != 0 || follower.Notes.Len() != 0 {
 		t.Error("a call that was refused is applied")
 	}
 	seen.wantNoDifference(t)
@@ -184,7 +185,7 @@ func TestAFullStreamStopsTheTicks(t *testing.T) {
 	if st := w.Status(); st.Tick != 10 || st.AppendErr == "" {
 		t.Errorf("on a full stream: %v", st)
 	}
-	if _, err := w.Submit(ctx, w.mark(1)); !errors.Is(err, store.ErrUncertain) && !errors.Is(err, context.Canceled) {
+	if _, err := w.Submit(ctx, w.Leave(1)); !errors.Is(err, store.ErrUncertain) && !errors.Is(err, context.Canceled) {
 		t.Errorf("Submit on a full stream: %v", err)
 	}
 	room(-1)
@@ -198,16 +199,16 @@ func TestAWorldOfAnotherProgramOrSchemaIsRefused(t *testing.T) {
 	s, o, seen := cluster.Embedded(t.TempDir()), alone(t), new(witness)
 	w := openWorld(t, openLog(t, s, 1, o), "game", seen)
 	w.steps(120) // behind a snapshot
-	refused := func(g *game, program string) {
+	refused := func(g *game.Game, program string) {
 		t.Helper()
-		_, err := world.Open(t.Context(), g.Store, openLog(t, s, 1, o), g.options(program, new(witness)))
+		_, err := world.Open(t.Context(), g.Store, openLog(t, s, 1, o), options(g, program, new(witness)))
 		if !errors.Is(err, world.ErrProgram) {
 			t.Errorf("a follower of program %q: %v", program, err)
 		}
 	}
 	refused(newGame(t, 1), "another")
 	other := newGame(t, 1)
-	if _, err := store.Register(other.Store, store.TableOptions[mark]{Name: "more"}); err != nil {
+	if _, err := store.Register(other.Store, store.TableOptions[game.Note]{Name: "more"}); err != nil {
 		t.Fatal(err)
 	}
 	refused(other, "game")

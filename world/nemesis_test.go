@@ -5,11 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"handloom/internal/kit/logtest"
 	"handloom/store"
 	"handloom/world"
 )
@@ -29,42 +29,11 @@ type mark struct{ Key int }
 
 // A node is a place where a world runs, is killed, and is opened again.
 type node struct {
-	log   *moody
+	log   *logtest.Moody
 	world *world.World
 	marks *store.Table[mark]
 	stop  context.CancelFunc
 	ended chan error
-}
-
-// moody is a log whose answers are lost or late.
-type moody struct {
-	world.Log
-	mutex sync.Mutex
-	until time.Time // before which it does not answer
-	lost  int       // answers that are lost
-	kept  bool      // though the record is kept
-}
-
-func (m *moody) Append(ctx context.Context, prev uint64, rec []byte) (uint64, error) {
-	m.mutex.Lock()
-	wait, lost, kept := time.Until(m.until), m.lost > 0, m.kept
-	m.lost = max(0, m.lost-1)
-	m.mutex.Unlock()
-	time.Sleep(wait)
-	if lost && !kept {
-		return 0, errLost
-	}
-	at, err := m.Log.Append(ctx, prev, rec)
-	if lost {
-		return 0, errLost
-	}
-	return at, err
-}
-
-func (m *moody) mood(pause time.Duration, lost int, kept bool) {
-	m.mutex.Lock()
-	defer m.mutex.Unlock()
-	m.until, m.lost, m.kept = time.Now().Add(pause), lost, kept
 }
 
 // marking is a program that keeps every mark.
@@ -108,20 +77,17 @@ func (n *node) kill(t *testing.T) {
 	crash(t, n.world)
 }
 
-// outcomes are the keys by what Submit said.
-type outcomes struct{ applied, not, uncertain []int }
-
 func playNemesis(t *testing.T, seed uint64) {
 	random := rand.New(rand.NewPCG(seed, 7))
 	shared := keeping{world.Memory()}
 	lock := make(chan struct{}, 1) // of nodes; a mutex would keep time from passing
 	nodes := make([]*node, 3)
 	for i := range nodes {
-		nodes[i] = &node{log: &moody{Log: shared}}
+		nodes[i] = &node{log: &logtest.Moody{Log: shared}}
 		nodes[i].open(t)
 	}
 	ctx, finish := context.WithCancel(context.Background())
-	said := make(chan outcomes)
+	said := make(chan logtest.Outcomes)
 	for client := range 3 {
 		go func() { said <- submitMarks(ctx, nodes, lock, client) }()
 	}
@@ -132,20 +98,19 @@ func playNemesis(t *testing.T, seed uint64) {
 		case 0:
 			lock <- struct{}{}
 			n.kill(t)
-			n.log.mood(0, 0, false)
+			n.log.Mood(0, 0, false)
 			n.open(t)
 			<-lock
 		case 1:
-			n.log.mood(time.Duration(random.IntN(2000))*time.Millisecond, 0, false)
+			n.log.Mood(time.Duration(random.IntN(2000))*time.Millisecond, 0, false)
 		default:
-			n.log.mood(0, 1+random.IntN(4), random.IntN(2) == 0)
+			n.log.Mood(0, 1+random.IntN(4), random.IntN(2) == 0)
 		}
 	}
 	finish()
-	var all outcomes
+	var all logtest.Outcomes
 	for range 3 {
-		o := <-said
-		all.applied, all.not, all.uncertain = append(all.applied, o.applied...), append(all.not, o.not...), append(all.uncertain, o.uncertain...)
+		all.Add(<-said)
 	}
 	time.Sleep(10 * time.Second)
 	for _, n := range nodes {
@@ -155,7 +120,7 @@ func playNemesis(t *testing.T, seed uint64) {
 }
 
 // submitMarks submits marks one after another, each with a key of its own.
-func submitMarks(ctx context.Context, nodes []*node, lock chan struct{}, client int) (o outcomes) {
+func submitMarks(ctx context.Context, nodes []*node, lock chan struct{}, client int) (o logtest.Outcomes) {
 	for key := client; ctx.Err() == nil; key += 3 {
 		lock <- struct{}{}
 		n := nodes[key/3%len(nodes)]
@@ -167,20 +132,14 @@ func submitMarks(ctx context.Context, nodes []*node, lock chan struct{}, client 
 			return nil
 		})
 		cancel()
-		switch {
-		case err == nil:
-			o.applied = append(o.applied, key)
-		case errors.Is(err, store.ErrUncertain):
-			o.uncertain = append(o.uncertain, key)
-		default:
-			o.not = append(o.not, key)
+		if o.Note(key, err) {
 			time.Sleep(5 * time.Millisecond)
 		}
 	}
 	return o
 }
 
-func wantMarks(t *testing.T, l world.Log, o outcomes) {
+func wantMarks(t *testing.T, l world.Log, o logtest.Outcomes) {
 	t.Helper()
 	s, marks, options := marking(t)
 	if err := world.Replay(t.Context(), s, l, options, 1<<40); err != nil {
@@ -190,17 +149,10 @@ func wantMarks(t *testing.T, l world.Log, o outcomes) {
 	for _, m := range marks.All() {
 		times[m.Key]++
 	}
-	for what, keys := range map[string][]int{"applied": o.applied, "not applied": o.not, "uncertain": o.uncertain} {
-		for _, key := range keys {
-			n := times[key]
-			if n > 1 || what == "applied" && n != 1 || what == "not applied" && n != 0 {
-				t.Errorf("mark %d is there %d times, and Submit said that it is %s", key, n, what)
-			}
-		}
-	}
+	o.Want(t, times)
 	a := mustAudit(t, l)
-	t.Logf("%d terms, %d ticks; %d calls applied, %d not, %d uncertain", a.Terms, a.Ticks, len(o.applied), len(o.not), len(o.uncertain))
-	if a.Terms < 2 || len(o.applied) < 100 {
-		t.Errorf("nothing much happened: %d terms, %d calls applied", a.Terms, len(o.applied))
+	t.Logf("%d terms, %d ticks; %d calls applied, %d not, %d uncertain", a.Terms, a.Ticks, len(o.Applied), len(o.Not), len(o.Uncertain))
+	if a.Terms < 2 || len(o.Applied) < 100 {
+		t.Errorf("nothing much happened: %d terms, %d calls applied", a.Terms, len(o.Applied))
 	}
 }

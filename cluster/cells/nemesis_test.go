@@ -1,52 +1,20 @@
 package cells_test
 
 import (
-	"context"
 	"errors"
 	"flag"
 	"fmt"
 	"math/rand/v2"
-	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"handloom/cluster/cells"
+	"handloom/internal/kit/logtest"
 	"handloom/world"
 )
 
 var messages = flag.Int("messages", 10_000, "messages in each direction of TestEachMessageArrivesOnceUnderKills")
-
-// moody is a log whose answers are lost or late.
-type moody struct {
-	world.Log
-	mutex sync.Mutex
-	until time.Time // before which it does not answer
-	lost  int       // answers that are lost
-	kept  bool      // though the record is kept
-}
-
-func (m *moody) Append(ctx context.Context, prev uint64, rec []byte) (uint64, error) {
-	m.mutex.Lock()
-	wait, lost, kept := time.Until(m.until), m.lost > 0, m.kept
-	m.lost = max(0, m.lost-1)
-	m.mutex.Unlock()
-	time.Sleep(wait)
-	if lost && !kept {
-		return 0, errLost
-	}
-	at, err := m.Log.Append(ctx, prev, rec)
-	if lost {
-		return 0, errLost
-	}
-	return at, err
-}
-
-func (m *moody) mood(pause time.Duration, lost int, kept bool) {
-	m.mutex.Lock()
-	defer m.mutex.Unlock()
-	m.until, m.lost, m.kept = time.Now().Add(pause), lost, kept
-}
 
 // A war is two towns that send each other words, on two nodes each, and what happens to
 // them.
@@ -55,7 +23,7 @@ type war struct {
 	ids    [2]cells.ID
 	logs   [2]*whole
 	nodes  [4]*node // two of the one, two of the other
-	moods  [4]*moody
+	moods  [4]*logtest.Moody
 	way    *rough
 	words  int // each way
 	fault  func(g *town, tick uint64) error
@@ -70,7 +38,7 @@ func newWar(seed uint64, words int) *war {
 		w.ids[i], w.logs[i] = cells.NewID(), &whole{Log: world.Memory()}
 	}
 	for i := range w.moods {
-		w.moods[i] = &moody{Log: w.logs[i/2]}
+		w.moods[i] = &logtest.Moody{Log: w.logs[i/2]}
 	}
 	return w
 }
@@ -109,14 +77,14 @@ func (w *war) fight(t testing.TB) error {
 			if err := w.nodes[i].kill(t); err != nil {
 				return err
 			}
-			w.moods[i].mood(0, 0, false)
+			w.moods[i].Mood(0, 0, false)
 			w.open(t, i)
 			w.kills++
 		case 1:
-			w.moods[i].mood(time.Duration(w.random.IntN(2000))*time.Millisecond, 0, false)
+			w.moods[i].Mood(time.Duration(w.random.IntN(2000))*time.Millisecond, 0, false)
 			w.pauses++
 		default:
-			w.moods[i].mood(0, 1+w.random.IntN(4), w.random.IntN(2) == 0)
+			w.moods[i].Mood(0, 1+w.random.IntN(4), w.random.IntN(2) == 0)
 			w.lost++
 		}
 	}

@@ -55,7 +55,7 @@ var mayImport = map[string][]string{
 	"stress/internal/feed":     {},
 	"internal/kit/program":     {},
 	"internal/kit/model":       {},
-	"internal/kit/logtest":     {"world"},
+	"internal/kit/logtest":     {"store", "world"},
 	"internal/kit/game":        {"store", "world"},
 	"internal/kit/process":     {},
 	"internal/kit/draw":        {"internal/kit/program"},

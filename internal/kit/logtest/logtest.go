@@ -1,4 +1,5 @@
-// Package logtest states what every kind of [world.Log] does, as tests.
+// Package logtest states what every kind of [world.Log] does, as tests, and has what tests of
+// worlds need of a log that fails.
 package logtest
 
 import (
