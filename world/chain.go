@@ -6,8 +6,9 @@ import (
 	"handloom/internal/wire"
 )
 
-// A chain is the sum of all records up to a position, [wire.Chain]. Two logs with equal chains hold equal
-// records; a record that follows another chain is not of this log, or not here.
+// A chain is the sum of all records up to a position, [wire.Chain]. Two logs with equal
+// chains hold equal records; a record that follows another chain is not of this log, or
+// not here.
 type chain [16]byte
 
 // next is the chain behind a record that follows c.
