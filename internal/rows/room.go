@@ -97,8 +97,11 @@ func (d *Dense) growRows(n int) {
 // then for as many as that has it for. A Clear may have left less, or none.
 func (d *Dense) growMeta(n int) {
 	if n > cap(d.meta) {
-		meta := make([]sparse.Slot, d.items.Cap())
-		d.meta = meta[:copy(meta, d.meta)]
+		// Made and copied to at once, what is copied to is not zeroed before (op=create).
+		old, room := d.meta, d.items.Cap()
+		meta := make([]sparse.Slot, room)
+		copy(meta, old)
+		d.meta = meta[:len(old)]
 	}
 }
 

@@ -79,10 +79,11 @@ func (s *Set) SetRow(slot Slot, row Row) {
 // do not change.
 func (s *Set) Grow(n int) {
 	s.setWidths()
-	if n > cap(s.Words) {
+	if old := s.Words; n > cap(old) {
+		// Made and copied to at once, what is copied to is not zeroed before (op=create).
 		grown := make([]handle.ID, n)
-		copy(grown, s.Words)
-		s.Words = grown[:len(s.Words)]
+		copy(grown, old)
+		s.Words = grown[:len(old)]
 	}
 }
 
