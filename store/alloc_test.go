@@ -143,6 +143,36 @@ func allocations(ctx context.Context, frame func(context.Context)) uint64 {
 	return after.Mallocs - before.Mallocs
 }
 
+// The phase of a flush is given to nobody, and so serves again.
+func TestATickAllocatesThePhaseOfItsPassAlone(t *testing.T) {
+	if check.Full {
+		t.Skip("checked builds allocate to check")
+	}
+	s := newStore(t, store.Options{Workers: 1})
+	const tables = 8
+	var of [tables]*store.Table[item]
+	for i := range of {
+		of[i] = register(t, s, store.TableOptions[item]{Name: fmt.Sprint(i)})
+	}
+	record := func(_ context.Context, _ int, q store.Queue) error {
+		for _, table := range of {
+			table.Erase(q, table.Emplace(q, item{}))
+		}
+		return nil
+	}
+	n := allocations(t.Context(), func(ctx context.Context) {
+		if err := s.Each(ctx, 1, record); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := s.Flush(ctx); err != nil {
+			t.Fatal(err)
+		}
+	})
+	if n > frameCount+slack {
+		t.Errorf("%d ticks allocate %d objects", frameCount, n)
+	}
+}
+
 func TestASteadyFrameAllocatesOneObjectPerPhase(t *testing.T) {
 	if check.Full {
 		t.Skip("a checked build allocates")

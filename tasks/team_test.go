@@ -232,6 +232,35 @@ func TestPhaseWakesNoMoreWorkersThanItHasTasks(t *testing.T) {
 	})
 }
 
+// Work that is worth sharing with a worker that is awake may not be worth waking one.
+func TestLittleWorkWakesNobody(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		inTeam(t, 2, func(ctx context.Context, team *team) {
+			synctest.Wait() // the worker has parked
+			phases := func(weights ...int64) uint64 {
+				before := team.phase.word.Load() >> 32
+				_ = Run(ctx, len(weights), func(int) error { return nil }, Options{Weights: weights})
+				synctest.Wait()
+				return team.phase.word.Load()>>32 - before
+			}
+			if n := phases(wakeBelow-2, 1); n != 0 {
+				t.Error("a parked worker is woken for little")
+			}
+			if n := phases(wakeBelow-1, 1); n != 1 {
+				t.Error("a parked worker is not woken")
+			}
+			team.parked.Add(-1) // as if it were awake
+			if n := phases(inlineBelow-1, 1); n != 1 {
+				t.Error("work is not shared with a worker that is awake")
+			}
+			if n := phases(inlineBelow-2, 1); n != 0 {
+				t.Error("next to nothing is shared with a worker that is awake")
+			}
+			team.parked.Add(1)
+		})
+	})
+}
+
 func TestSpinnersAreBounded(t *testing.T) {
 	never := func() bool { t.Error("looked"); return false }
 	none := &team{spinners: 0}
