@@ -42,11 +42,11 @@ type ColumnOptions[C any] struct {
 //
 //	pos, err := store.AddColumn(boids, store.ColumnOptions[Pos]{Name: "pos"})
 //
-// It asks the gate and fails with [ErrPhase] inside a phase, as [Register] does. Every
-// other fault (a name that is taken, Changes where the table keeps none, handles in C
-// where a flush cannot make them real) is named in the error, and t is unchanged. A
-// [Checkpoint] taken before is [ErrCheckpoint] from then on. It takes the time of making
-// the array.
+// It takes the time of making the array. A [Checkpoint] taken before is [ErrCheckpoint]
+// from then on. Any goroutine may call it: it waits for nothing and fails with [ErrPhase]
+// while a phase is open or the store is claimed, and with [ErrClosed], as [Register] does.
+// Every other fault (a name that is taken, Changes where the table keeps none, handles in C
+// where a flush cannot make them real) is named in the error. With any error t is unchanged.
 func AddColumn[C, T any](t *Table[T], o ColumnOptions[C]) (*Column[T, C], error) {
 	c := new(Column[T, C])
 	if err := c.core.add(&t.core, untypedColumn(o), items.For[C]()); err != nil {
@@ -128,11 +128,11 @@ func (c *Column[T, C]) Write(k RowsChunk[T]) []C {
 // that is erased in the same batch is dropped. It emits to the column and not to the
 // table, and has a line of its own in a [Report].
 //
-// It takes O(1) time and allocates nothing in the steady state. For items that the same queue creates it is
-// cheapest, in the order in which they were created: the values lie as the items do, and
-// the flush copies them in bulk. One of the last of many creates takes the memory of
-// elements for all before it, which [Options.QueueBytes] counts. Queues panic and fail as
-// for [Table.Emplace].
+// It takes O(1) time and allocates nothing in the steady state. For items that the same
+// queue creates it is cheapest, in the order in which they were created: the values lie as
+// the items do, and the flush copies them in bulk. One of the last of many creates takes
+// the memory of elements for all before it, which [Options.QueueBytes] counts. Queues panic
+// and fail as for [Table.Emplace].
 func (c *Column[T, C]) Set(q Queue, h Handle[T], v C) {
 	if place := (*C)(c.core.recorder.Set(record.Queue(q), h.ID)); place != nil {
 		*place = v

@@ -15,8 +15,9 @@ import (
 // nobody else. [AddSparse] makes one, for a table of either kind. C of no bytes is a tag.
 //
 // It is no table. Rows and their owners are part of digests, checkpoints and snapshots
-// like the items themselves. They cost 4 bytes for each slot of the table, from the first
-// Set on, and a handle for each row. Nothing moves when the table is sorted.
+// like the items themselves. From the first Set on they cost 4 bytes for each slot of the
+// table, up to 8 while it grows, and a handle for each row. Nothing moves when the table is
+// sorted.
 type Sparse[T, C any] struct {
 	core sparseData
 }
@@ -26,8 +27,9 @@ type Sparse[T, C any] struct {
 //
 //	shields, err := store.AddSparse(ships, store.ColumnOptions[Shield]{Name: "shield"})
 //
-// Its errors are those of [AddColumn]; the name is unique among the columns of the table
-// as well, and Changes an error.
+// It takes O(shards) time. Who may call it, what it ends and its errors are as for
+// [AddColumn]; the name is unique among the columns of the table as well, and Changes an
+// error.
 func AddSparse[C, T any](t TableOf[T], o ColumnOptions[C]) (*Sparse[T, C], error) {
 	c := new(Sparse[T, C])
 	if err := c.core.add(t.resource().table, untypedColumn(o), items.For[C]()); err != nil {
