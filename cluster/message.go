@@ -62,7 +62,7 @@ func (m *message) decode(b []byte) error {
 	copy(m.sum[:], in.Cut(16))
 	m.part, m.parts = int(in.Number(2)), int(in.Number(2))
 	m.bytes = in.Left
-	if in.Failed || m.number == 0 || m.part < 1 || m.part > m.parts || m.parts > 1 && len(m.bytes) > partBytes {
+	if in.Failed || m.number == 0 || m.part < 1 || m.part > m.parts {
 		return errMessage
 	}
 	return nil

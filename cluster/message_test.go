@@ -68,6 +68,7 @@ func TestVoidPartsAreNoRecord(t *testing.T) {
 		"two parts before":          {a[0], a[1], b[0], b[1], next[0]},
 		"one part twice":            {b[0], b[0], b[1], next[0]},
 		"a part in between":         {b[0], a[0], b[1], b[0], b[1], next[0]},
+		"another's middle between":  {b[0], a[1], b[1], b[0], b[1], next[0]},
 		"parts of another's middle": {b[0], a[1], a[2], b[0], b[1], next[0]},
 	} {
 		if recs := deliver(messages...); len(recs) != 2 || string(recs[0]) != "b1b2" || string(recs[1]) != "next" {

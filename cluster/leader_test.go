@@ -1,0 +1,35 @@
+package cluster
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"github.com/nats-io/nats.go/jetstream"
+)
+
+// led is a stream with a leader and another replica.
+type led struct {
+	jetstream.Stream
+	info jetstream.ClusterInfo
+}
+
+func (s led) Info(context.Context, ...jetstream.StreamInfoOpt) (*jetstream.StreamInfo, error) {
+	return &jetstream.StreamInfo{Cluster: &s.info}, nil
+}
+
+// A leader stays while another server is away, or behind: it might hand over to that one.
+func TestALeaderStaysWhileOthersAreBehind(t *testing.T) {
+	l, err := Open(t.Context(), Embedded(t.TempDir()), 1, Options{Snapshots: Folder(t.TempDir())})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	l.o.Replicas = 3
+	for _, r := range []jetstream.PeerInfo{{Name: "b", Current: true, Offline: true}, {Name: "b"}} {
+		l.stream = led{info: jetstream.ClusterInfo{Leader: l.conn.ConnectedServerName(), Replicas: []*jetstream.PeerInfo{{Name: "a", Current: true}, &r}}}
+		if did, err := l.StepDown(t.Context()); did || err == nil || !strings.Contains(err.Error(), `stays: server "b"`) {
+			t.Errorf("%+v: %t, %v", r, did, err)
+		}
+	}
+}
