@@ -89,8 +89,7 @@ func (t *StableTable[T]) At(h Handle[T]) *T {
 func (t *StableTable[T]) All() iter.Seq2[Handle[T], *T] {
 	return func(yield func(Handle[T], *T) bool) {
 		for i := range t.core.order {
-			m := t.mapOf(i)
-			for h, v := range pages.Range[T](m, 0, m.Rows()) {
+			for h, v := range pages.All[T](t.mapOf(i)) {
 				if !yield(h, v) {
 					return
 				}

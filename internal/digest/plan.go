@@ -1,7 +1,6 @@
 package digest
 
 import (
-	"encoding/binary"
 	"reflect"
 	"sync"
 	"unsafe"
@@ -95,44 +94,6 @@ func (p *Program) Lasting(h *Hash, base unsafe.Pointer, n int) {
 		return
 	}
 	p.Items(h, base, n)
-}
-
-// ItemsApart is Items for n items that begin stride bytes apart.
-func (p *Program) ItemsApart(h *Hash, base unsafe.Pointer, stride uintptr, n int) {
-	if p.root.memory && p.root.size <= gatherBytes/4 && n >= fewItems {
-		p.gather(h, base, stride, n)
-		return
-	}
-	for i := range uintptr(n) {
-		p.Items(h, unsafe.Add(base, i*stride), 1)
-	}
-}
-
-// What is gathered at once, and how many items are worth it.
-const (
-	gatherBytes = 2 << 10
-	fewItems    = 8
-)
-
-// gather is ItemsApart for memory: a hash takes many bytes at once much faster than
-// a few at a time (op=save/impl=stabletable).
-func (p *Program) gather(h *Hash, base unsafe.Pointer, stride uintptr, n int) {
-	var b [gatherBytes]byte
-	at, size := 0, int(p.root.size)
-	for i := range uintptr(n) {
-		if at+size > len(b) {
-			h.Bytes(b[:at])
-			at = 0
-		}
-		item := unsafe.Slice((*byte)(unsafe.Add(base, i*stride)), size)
-		if size == wordSize { // without a call
-			binary.NativeEndian.PutUint64(b[at:], binary.NativeEndian.Uint64(item))
-		} else {
-			copy(b[at:], item)
-		}
-		at += size
-	}
-	h.Bytes(b[:at])
 }
 
 // walker returns a walker that spills into h, or keeps all when h is nil.

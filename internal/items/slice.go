@@ -25,6 +25,9 @@ func As[T any](s *Slice) *[]T { return (*[]T)(unsafe.Pointer(s)) }
 // From returns s without its T.
 func From[T any](s []T) Slice { return *(*Slice)(unsafe.Pointer(&s)) }
 
+// At returns the n elements that begin at data, with no room for more.
+func At(data unsafe.Pointer, n int) Slice { return Slice{data: data, len: n, cap: n} }
+
 // Len and Cap are those of the slice.
 func (s *Slice) Len() int { return s.len }
 func (s *Slice) Cap() int { return s.cap }

@@ -85,9 +85,6 @@ func (t *Type) DigestItems(h *digest.Hash, s Slice) { t.Digest.Lasting(h, s.data
 // DecodeItems reads the items of s, which are zero; see [digest.Program.DecodeItems].
 func (t *Type) DecodeItems(d *digest.Decoder, s Slice) { t.Digest.DecodeItems(d, s.data, s.len) }
 
-// DecodeItem reads the item at p, which is zero.
-func (t *Type) DecodeItem(d *digest.Decoder, p unsafe.Pointer) { t.Digest.DecodeItems(d, p, 1) }
-
 // AppendItems appends the encodings of the items of s to b; see [digest.Program.Append].
 func (t *Type) AppendItems(b []byte, s Slice) []byte { return t.Digest.Append(b, s.data, s.len) }
 
@@ -99,11 +96,6 @@ func (t *Type) ReadItems(r *digest.Reader, s Slice) { r.Items(t.Digest, s.data, 
 
 // ReadItem reads the item at p, which is zero.
 func (t *Type) ReadItem(r *digest.Reader, p unsafe.Pointer) { r.Items(t.Digest, p, 1) }
-
-// DigestApart adds n items to h, which begin stride bytes apart.
-func (t *Type) DigestApart(h *digest.Hash, p unsafe.Pointer, stride uintptr, n int) {
-	t.Digest.ItemsApart(h, p, stride, n)
-}
 
 // typed is Steps for T.
 type typed[T any] struct{}

@@ -199,7 +199,7 @@ func (s suite) ReserveMoreMakesRoomForSoManyInserts(t *testing.T) {
 }
 
 func (s suite) NoRoomIsMadeBeyondTheLimits(t *testing.T) {
-	SetWidths(t, 7, 16)
+	SetWidths(t, 7, 32)
 	for _, o := range []Options{{}, {MaxItems: 9}} {
 		for _, reserve := range []func(Map[Page]){
 			func(m Map[Page]) { m.Reserve(1 << 30) },
@@ -209,10 +209,10 @@ func (s suite) NoRoomIsMadeBeyondTheLimits(t *testing.T) {
 			m.InsertItems(make([]Page, 3), nil)
 			reserve(m)
 			limit := max(o.MaxItems, 9)
-			if most := choose(s, 9, 12); m.Cap() < limit || m.Cap() > 16 || o.MaxItems > 0 && m.Cap() > most {
+			if most := choose(s, 9, 16); m.Cap() < limit || m.Cap() > 32 || o.MaxItems > 0 && m.Cap() > most {
 				t.Errorf("%+v: room for %d items", o, m.Cap())
 			}
-			if m.Core().HasRoom(17) || m.Core().HasRoom(1<<30) {
+			if m.Core().HasRoom(33) || m.Core().HasRoom(1<<30) {
 				t.Error("HasRoom promises more than slots allow")
 			}
 		}

@@ -25,17 +25,18 @@ func (s *Stable) CopyTo(dst *Stable, clone func(dst, src unsafe.Pointer)) {
 	}
 	pages := s.usedPages()
 	s.makeCopyPages(dst)
-	if clone == nil {
-		for p := range pages {
-			if !s.isReleased(p) {
-				s.typ.cells.Copy(dst.pages[p], s.pages[p])
-			}
-		}
-	} else {
-		s.clonePages(dst, clone)
+	if clone != nil {
+		s.cloneItems(dst, clone)
 	}
 	for p := range pages {
-		s.copyReleased(dst, p)
+		copy(dst.words(p), s.words(p))
+		switch {
+		case dst.isReleased(p):
+		case s.isReleased(p):
+			dst.clearItems(p)
+		case clone == nil:
+			s.typ.Copy(dst.items(p), s.items(p))
+		}
 	}
 	dst.blank(pages, dst.usedPages())
 	s.live.CopyTo(&dst.live)
@@ -56,8 +57,8 @@ func (s *Stable) makeCopyPages(dst *Stable) {
 	}
 }
 
-// clonePages is the copying of the pages with memory where clone copies items.
-func (s *Stable) clonePages(dst *Stable, clone func(dst, src unsafe.Pointer)) {
+// cloneItems is the copying of the items where clone does it.
+func (s *Stable) cloneItems(dst *Stable, clone func(dst, src unsafe.Pointer)) {
 	done := false
 	s.busy++
 	dst.busy++
@@ -68,34 +69,22 @@ func (s *Stable) clonePages(dst *Stable, clone func(dst, src unsafe.Pointer)) {
 			dst.empty(s.usedPages())
 		}
 	}()
-	for slot := range s.usedPages() << s.shift {
-		if s.isReleased(slot >> s.shift) {
-			continue
+	for slot := range sparse.Slot(s.usedPages() << s.shift) {
+		switch {
+		case s.live.Has(sparse.Row(slot)):
+			clone(dst.item(slot), s.item(slot))
+		case !s.isReleased(int(slot >> s.shift)):
+			s.typ.Zero(dst.item(slot)) // S4
 		}
-		from, to := sparse.Slot(slot), dst.cell(sparse.Slot(slot))
-		if s.live.Has(sparse.Row(slot)) {
-			clone(dst.item(from), s.item(from))
-		} else {
-			s.typ.items.Zero(dst.item(from)) // S4
-		}
-		*to = *s.cell(from)
 	}
 	done = true
 }
 
-// copyReleased copies the page p if m gave it back: dst keeps the memory of its
-// own, without items.
-func (s *Stable) copyReleased(dst *Stable, p int) {
-	switch {
-	case !s.isReleased(p):
-	case dst.isReleased(p):
-		copy(dst.kept[p], s.kept[p])
-	default:
-		for i, w := range s.kept[p] {
-			slot := sparse.Slot(p<<s.shift + i)
-			s.typ.items.Zero(dst.item(slot))
-			*dst.cell(slot) = w
-		}
+// clearItems zeroes the items of page p, which has memory, if they can hold pointers
+// (S4).
+func (s *Stable) clearItems(p int) {
+	if s.typ.Pointers {
+		s.typ.Clear(s.items(p))
 	}
 }
 
@@ -104,9 +93,10 @@ func (s *Stable) copyReleased(dst *Stable, p int) {
 func (s *Stable) blank(first, end int) {
 	for p := first; p < end; p++ {
 		s.restore(p) // only pages in use may be without memory
-		s.typ.cells.Clear(s.pages[p])
+		s.clearItems(p)
+		clear(s.words(p))
 		if p == 0 {
-			*s.cell(0) = handle.FreeBit
+			*s.word(0) = handle.FreeBit
 		}
 	}
 }
@@ -129,7 +119,6 @@ func (s *Stable) EmptyLike() *Stable {
 // afterwards.
 func (s *Stable) Become(from *Stable) {
 	s.guard("Become")
-	s.pages, s.kept, s.released = from.pages, from.kept, from.released
-	s.shift, s.mask, s.size = from.shift, from.mask, from.size
+	s.pages, s.released, s.shift, s.mask = from.pages, from.released, from.shift, from.mask
 	s.slots, s.room, s.list, s.live = from.slots, from.room, from.list, from.live
 }

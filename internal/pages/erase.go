@@ -104,7 +104,7 @@ func (s *Stable) MarkEvery(marks *sparse.Marks) {
 		live := s.live.Bits(w)
 		marks.Rows.AddWord(w, live)
 		for ; mayDeplete && live != 0; live &= live - 1 {
-			if s.list.IsLast(*s.cell(sparse.Slot(w*64 + bits.TrailingZeros64(live)))) {
+			if s.list.IsLast(*s.word(sparse.Slot(w*64 + bits.TrailingZeros64(live)))) {
 				depleting++
 			}
 		}
@@ -118,7 +118,7 @@ func (s *Stable) Marked(marks *sparse.Marks, yield func(id handle.ID, item unsaf
 	for base, marked := range marks.Rows.Words {
 		for ; marked != 0; marked &= marked - 1 {
 			slot := sparse.Slot(base + bits.TrailingZeros64(marked))
-			if !yield(*s.cell(slot), s.item(slot)) {
+			if !yield(*s.word(slot), s.item(slot)) {
 				return
 			}
 		}
@@ -133,10 +133,9 @@ func (s *Stable) IsMarked(marks *sparse.Marks, id handle.ID) bool {
 // PutItems replaces the items that ids name by values, one after another. Handles
 // that name none are passed over.
 func (s *Stable) PutItems(ids []handle.ID, values items.Slice) {
-	typ := s.typ.items
 	for i, id := range ids {
 		if s.Has(id) {
-			typ.Set(s.item(sparse.Slot(id.Slot())), values.Pointer(i, typ.Size))
+			s.typ.Set(s.item(sparse.Slot(id)), values.Pointer(i, s.typ.Size))
 		}
 	}
 }
@@ -146,12 +145,12 @@ func (s *Stable) PutItems(ids []handle.ID, values items.Slice) {
 func (s *Stable) EraseMarked(marks *sparse.Marks) int {
 	s.guard("EraseMarked")
 	for base, word := range marks.Rows.Words {
-		slots := s.erasing[:0]
-		for ; word != 0; word &= word - 1 {
-			slots = append(slots, sparse.Slot(base+bits.TrailingZeros64(word)))
+		slots := s.someSlots(bits.OnesCount64(word))
+		for i := range slots {
+			slots[i] = sparse.Slot(base + bits.TrailingZeros64(word))
+			word &= word - 1
 		}
-		s.typ.erase(s, slots)
-		s.erasing = slots
+		s.eraseSlots(slots)
 	}
 	erased := marks.Len()
 	marks.Clear()
@@ -161,36 +160,36 @@ func (s *Stable) EraseMarked(marks *sparse.Marks) int {
 // Clear removes every item and keeps the memory, in O(Len() + Rows()/64) time.
 func (s *Stable) Clear() {
 	s.guard("Clear")
-	if !s.typ.items.Pointers && !s.list.MayDeplete() {
-		s.clearWords()
-		return
-	}
-	for first, end := range s.live.Runs(0, s.slots) {
-		slots := s.erasing[:0]
-		for slot := first; slot < end; slot++ {
-			slots = append(slots, sparse.Slot(slot))
+	mayDeplete := s.list.MayDeplete()
+	for first, end := range s.runs() {
+		if s.typ.Pointers {
+			s.typ.Clear(s.itemsOf(first, end))
 		}
-		s.typ.erase(s, slots)
-		s.erasing = slots
-	}
-}
-
-// clearWords is Clear where only words change: no slot is depleted, and no item has
-// to be zeroed.
-func (s *Stable) clearWords() {
-	for at := 0; at < s.slots; {
-		first, end, ok := s.runOfPage(at, s.slots)
-		if at = end; !ok {
-			continue
-		}
-		ticket := s.list.PushRun(sparse.Slot(first), sparse.Slot(end), s.slots)
-		word := unsafe.Pointer(s.cell(sparse.Slot(first)))
-		for i := range uintptr(end - first) {
-			w := (*handle.ID)(unsafe.Add(word, i*s.size))
-			*w = handle.FreeBit | (*w&sparse.UpperHalf + 1<<32) | handle.ID(ticket+uint32(i))
+		if mayDeplete {
+			s.retire(first, end)
+		} else {
+			s.vacate(first, end)
 		}
 	}
 	s.live.RemoveRange(0, s.slots)
+}
+
+// retire frees the slots first to end-1, live ones of one page, whose items are gone.
+func (s *Stable) retire(first, end int) {
+	words := s.wordsOf(first, end)
+	for i, w := range words {
+		words[i] = s.list.Retire(sparse.Slot(first+i), w, s.slots)
+	}
+}
+
+// vacate is retire where no slot can be depleted, so that nothing is decided per slot
+// (op=clear).
+func (s *Stable) vacate(first, end int) {
+	ticket := s.list.PushRun(sparse.Slot(first), sparse.Slot(end), s.slots)
+	words := s.wordsOf(first, end)
+	for i, w := range words {
+		words[i] = handle.FreeBit | (w&sparse.UpperHalf + 1<<32) | handle.ID(ticket+uint32(i))
+	}
 }
 
 // Reset removes every item and gives back the memory; see slotmap.Map.Reset.
@@ -201,7 +200,7 @@ func (s *Stable) Reset() {
 		return
 	}
 	s.list.Drop()
-	s.pages, s.kept, s.marks, s.erasing = nil, nil, nil, nil
+	s.pages, s.marks, s.some = nil, nil, nil
 	s.slots, s.room, s.released = 0, 0, 0
 	s.live.Clear() // an iteration may be reading it
 	s.live = sparse.Live{}

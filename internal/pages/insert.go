@@ -3,6 +3,7 @@ package pages
 import (
 	"fmt"
 	"slices"
+	"unsafe"
 
 	"handloom/internal/items"
 	"handloom/internal/sparse"
@@ -13,24 +14,30 @@ import (
 // [sparse.ErrFull], and then nothing has changed.
 func Insert[T any](s *Stable, v T) (handle.Of[T], error) {
 	if s.busy == 0 && s.released == 0 && (s.maxItems == 0 || s.Len() < s.maxItems) {
-		var c *cell[T]
+		var slot sparse.Slot // known before the word, which may have to be waited for
+		var id handle.ID
 		switch {
 		case s.list.Next != 0 && s.slots < s.room:
 			// What makeSlot does, without its calls (op=insert).
 			slot := s.slots
 			s.slots++
-			c = cellOf[T](s, sparse.Slot(slot))
-			c.word = s.list.Next | handle.ID(slot)
+			of, at := s.pages[slot>>(s.shift&63)], uintptr(slot&int(s.mask))
+			id := s.list.Next | handle.ID(slot)
+			*(*handle.ID)(unsafe.Add(of.words, at*wordSize)) = id
+			*(*T)(unsafe.Add(of.items, at*unsafe.Sizeof(v))) = v
 			s.live.Pages[slot/64/sparse.BitmapWords][slot/64%sparse.BitmapWords] |= 1 << (slot % 64)
+			return handle.Of[T]{ID: id}, nil
 		case s.list.CanReuse():
-			c = reuse[T](s)
+			slot = s.list.Front()
+			id = s.reuse()
 		case s.slots < s.room:
-			c = makeSlot[T](s)
+			slot = sparse.Slot(s.slots)
+			id = s.makeSlot()
 		default:
 			return insertSlow(s, v)
 		}
-		c.item = v
-		return handle.Of[T]{ID: c.word}, nil
+		*itemOf[T](s, slot) = v
+		return handle.Of[T]{ID: id}, nil
 	}
 	return insertSlow(s, v)
 }
@@ -42,14 +49,14 @@ func insertSlow[T any](s *Stable, v T) (handle.Of[T], error) {
 	if err := s.makeRoom(1); err != nil {
 		return handle.Of[T]{}, err
 	}
-	var c *cell[T]
+	var id handle.ID
 	if _, fresh, _ := s.list.Split(s.slots, 1); fresh == 1 {
-		c = makeSlot[T](s)
+		id = s.makeSlot()
 	} else {
-		c = reuse[T](s)
+		id = s.reuse()
 	}
-	c.item = v
-	return handle.Of[T]{ID: c.word}, nil
+	*itemOf[T](s, sparse.Slot(id)) = v
+	return handle.Of[T]{ID: id}, nil
 }
 
 // InsertItems adds copies of values and appends their handles to dst, which it
@@ -65,7 +72,7 @@ func (s *Stable) InsertItems(values items.Slice, dst []handle.ID) ([]handle.ID, 
 		return dst, err
 	}
 	dst = slices.Grow(dst, n)
-	s.typ.insert(s, values, dst[len(dst):len(dst)+n])
+	s.insert(values, dst[len(dst):len(dst)+n])
 	return dst[:len(dst)+n], nil
 }
 
@@ -96,7 +103,7 @@ func EmplaceItems[T any](s *Stable, n int, f func(i int, h handle.Of[T], v *T), 
 	defer func() { s.settle(filled) }()
 	var none T
 	for i, id := range handles {
-		item := &cellOf[T](s, sparse.Slot(id.Slot())).item
+		item := itemOf[T](s, sparse.Slot(id))
 		*item = none // what was erased may lie there
 		f(i, handle.Of[T]{ID: id}, item)
 	}
@@ -134,6 +141,6 @@ func (s *Stable) settle(filled bool) {
 		return
 	}
 	for _, id := range handles {
-		s.typ.items.Zero(s.item(sparse.Slot(id.Slot())))
+		s.typ.Zero(s.item(sparse.Slot(id)))
 	}
 }

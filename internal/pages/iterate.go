@@ -4,61 +4,49 @@ import (
 	"fmt"
 	"iter"
 	"math/bits"
+	"unsafe"
 
-	"handloom/internal/items"
 	"handloom/internal/sparse"
 	"handloom/shard/handle"
 )
 
-// Range iterates over handles and items of the rows lo to hi-1 in ascending order.
-// Any item may be erased meanwhile; see slotmap.Map.Range.
-func Range[T any](s *Stable, lo, hi int) iter.Seq2[handle.Of[T], *T] {
-	return func(yield func(handle.Of[T], *T) bool) { walk(s, lo, hi, yield) }
-}
+// All iterates over handles and items in ascending order of rows; see [Range].
+func All[T any](s *Stable) iter.Seq2[handle.Of[T], *T] { return Range[T](s, 0, s.slots) }
 
-// walk is the loop of Range, kept whole for speed (op=iterate).
-func walk[T any](s *Stable, lo, hi int, yield func(handle.Of[T], *T) bool) {
-	if lo < 0 || lo > hi || hi > s.slots {
-		s.badRange(lo, hi)
-	}
-	for w := lo / 64; w*64 < hi && w/sparse.BitmapWords < len(s.live.Pages); w++ {
-		live := &s.live.Pages[w/sparse.BitmapWords][w%sparse.BitmapWords]
-		todo := window(w*64, lo, hi)
-		if *live&todo == ^uint64(0) && s.shift >= 6 {
-			slot := uint(w * 64)
-			cells := (*items.As[cell[T]](&s.pages[slot>>(s.shift&63)]))[slot&uint(s.mask):][:64]
-			for i := range cells {
-				c := &cells[i]
-				if *live>>i&1 != 0 && !yield(handle.Of[T]{ID: c.word}, &c.item) {
-					return
+// Range iterates over handles and items of the rows lo to hi-1 in ascending order.
+// Any item may be erased meanwhile; see slotmap.Map.Range. The loop over it becomes part
+// of who ranges, body included: yield is called in one place (op=iterate).
+func Range[T any](s *Stable, lo, hi int) iter.Seq2[handle.Of[T], *T] {
+	return func(yield func(handle.Of[T], *T) bool) {
+		if lo < 0 || lo > hi || hi > s.slots {
+			s.badRange(lo, hi)
+		}
+		for base := lo &^ 63; base < hi && base>>6/sparse.BitmapWords < len(s.live.Pages); base += 64 {
+			live := &s.live.Pages[uint(base)/64/sparse.BitmapWords][uint(base)/64%sparse.BitmapWords]
+			todo := *live & (^uint64(0) << max(0, lo-base)) & (^uint64(0) >> max(0, base+64-hi))
+			for ; todo != 0; todo &= *live { // what yield erased is passed over
+				// One row, or all to the end of the word: how long other runs of
+				// neighbours are is no guess that a processor could make.
+				bit := uint(bits.TrailingZeros64(todo))
+				end := bit + 1
+				if todo>>bit == ^uint64(0)>>bit && s.shift >= 6 {
+					end, todo = 64, 0
+				}
+				todo &= todo - 1
+				of := s.pages[(uint(base)+bit)>>(s.shift&63)]
+				for ; bit < end; bit++ {
+					if *live>>(bit%64)&1 == 0 {
+						continue
+					}
+					at := (uintptr(base) + uintptr(bit)) & uintptr(s.mask)
+					id := *(*handle.ID)(unsafe.Add(of.words, at*wordSize))
+					if !yield(handle.Of[T]{ID: id}, (*T)(unsafe.Add(of.items, at*unsafe.Sizeof(*new(T))))) {
+						return
+					}
 				}
 			}
-			continue
-		}
-		// The bitmap is read anew for each item, for yield may erase.
-		for left := *live & todo; left != 0; left = *live & todo {
-			todo = -(left & -left) << 1 & todo
-			slot := uint(w*64 + bits.TrailingZeros64(left))
-			c := &(*items.As[cell[T]](&s.pages[slot>>(s.shift&63)]))[slot&uint(s.mask)]
-			if !yield(handle.Of[T]{ID: c.word}, &c.item) {
-				return
-			}
 		}
 	}
-}
-
-// window returns the bits that stand for the rows lo to hi-1 in a word whose
-// lowest bit stands for base, which is below hi.
-func window(base, lo, hi int) uint64 {
-	return ^uint64(0) << max(0, lo-base) & (^uint64(0) >> max(0, base+64-hi))
-}
-
-// runOfPage returns the first run of rows with an item from row at on, before row hi
-// and on the page of at, and whether there is one; if not, end is where to go on.
-func (s *Stable) runOfPage(at, hi int) (first, end int, ok bool) {
-	stop := min(hi, (at>>s.shift+1)<<s.shift)
-	first, end = s.live.Run(at, stop)
-	return first, end, first < end
 }
 
 func (s *Stable) badRange(lo, hi int) {
@@ -74,11 +62,39 @@ func Backward[T any](s *Stable) iter.Seq2[handle.Of[T], *T] {
 			for live := s.live.Bits(w) & todo; live != 0; live = s.live.Bits(w) & todo {
 				bit := 63 - bits.LeadingZeros64(live)
 				todo = 1<<bit - 1
-				c := cellOf[T](s, sparse.Slot(w*64+bit))
-				if !yield(handle.Of[T]{ID: c.word}, &c.item) {
+				slot := sparse.Slot(w*64 + bit)
+				if !yield(handle.Of[T]{ID: *s.word(slot)}, itemOf[T](s, slot)) {
 					return
 				}
 			}
+		}
+	}
+}
+
+// pieces cuts a run of slots where pages end.
+func (s *Stable) pieces(first, end int) iter.Seq2[int, int] {
+	return func(yield func(first, end int) bool) {
+		for first < end {
+			to := min(end, (first|int(s.mask))+1)
+			if !yield(first, to) {
+				return
+			}
+			first = to
+		}
+	}
+}
+
+// runs yields the rows with an item as runs of neighbours on one page: the first row and
+// the one behind the last. Rows of a run may lose their items meanwhile.
+func (s *Stable) runs() iter.Seq2[int, int] {
+	return func(yield func(first, end int) bool) {
+		for at := 0; at < s.slots; {
+			stop := min(s.slots, (at|int(s.mask))+1)
+			first, end := s.live.Run(at, stop)
+			if first < end && !yield(first, end) {
+				return
+			}
+			at = end
 		}
 	}
 }

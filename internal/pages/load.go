@@ -2,7 +2,6 @@ package pages
 
 import (
 	"handloom/internal/digest"
-	"handloom/internal/items"
 	"handloom/internal/sparse"
 	"handloom/shard/handle"
 )
@@ -19,10 +18,8 @@ func (s *Stable) Load(in *digest.Decoder) {
 	}
 	s.slots = len(words)
 	s.loadPages(words)
-	for first, end := range s.live.Runs(0, s.slots) {
-		for slot := first; slot < end && in.Err() == nil; slot++ {
-			s.typ.items.DecodeItem(in, s.item(sparse.Slot(slot)))
-		}
+	for first, end := range s.runs() {
+		s.typ.DecodeItems(in, s.itemsOf(first, end))
 	}
 	if in.Err() != nil {
 		return
@@ -38,37 +35,18 @@ func (s *Stable) loadPages(words []handle.ID) {
 		return
 	}
 	s.shape()
-	used := s.usedPages()
-	s.live.Grow(used << s.shift)
+	s.live.Grow(s.usedPages() << s.shift)
 	for slot, w := range words {
 		if !w.IsProvisional() {
 			s.live.Add(sparse.Row(slot))
 		}
 	}
-	s.kept = make([][]handle.ID, used)
-	var blank items.Slice
-	for p := range used {
-		of := words[p<<s.shift : min((p+1)<<s.shift, len(words))]
-		if s.hasItems(p) {
-			s.pages = append(s.pages, s.loadPage(p, of))
-			continue
+	for p := range s.usedPages() {
+		s.pages = append(s.pages, s.newPage(p, s.hasItems(p)))
+		if s.isReleased(p) {
+			s.released++
 		}
-		if blank.Len() == 0 {
-			blank = s.newPage(0)
-		}
-		s.kept[p] = make([]handle.ID, 1<<s.shift)
-		copy(s.kept[p], of)
-		s.pages = append(s.pages, blank)
-		s.released++
+		copy(s.words(p), words[p<<s.shift:])
 	}
 	s.setRoom()
-}
-
-// loadPage makes the page p with these words.
-func (s *Stable) loadPage(p int, words []handle.ID) items.Slice {
-	page := s.newPage(p)
-	for i, w := range words {
-		*(*handle.ID)(page.Pointer(i, s.size)) = w
-	}
-	return page
 }

@@ -11,21 +11,20 @@ import (
 // Find returns the address of the item that id names, and whether there is one. It
 // takes O(1) time and inlines, also within a method of a table that finds the map
 // first; it is cut to the inliner's budget (op=get).
-func Find[T any](s *Stable, id handle.ID) (*T, bool) {
-	i := id & sparse.IndexMask
-	if p := i >> (s.shift & 63); p < handle.ID(len(s.pages)) {
-		if c := &(*(*[]cell[T])(unsafe.Pointer(&s.pages[p])))[i&s.mask]; c.word == id {
-			return &c.item, true
+func Find[T any](s *Stable, id handle.ID) (v *T, ok bool) {
+	if p := id & sparse.IndexMask >> (s.shift & 63); p < handle.ID(len(s.pages)) {
+		if i := uintptr(id & s.mask); *(*handle.ID)(unsafe.Add(s.pages[p].words, i*8)) == id {
+			return (*T)(unsafe.Add(s.pages[p].items, i*unsafe.Sizeof(*v))), true
 		}
 	}
-	return nil, false
+	return
 }
 
 // Has reports whether id names an item. It takes O(1) time.
 func (s *Stable) Has(id handle.ID) bool {
 	i := id & sparse.IndexMask
 	p := i >> (s.shift & 63)
-	return p < handle.ID(len(s.pages)) && *s.cell(sparse.Slot(i)) == id
+	return p < handle.ID(len(s.pages)) && *s.word(sparse.Slot(i)) == id
 }
 
 // Missing is what the At methods panic with when id names no item.
@@ -81,7 +80,7 @@ func (s *Stable) IDAt(row int) handle.ID {
 	if !s.live.Has(sparse.Row(row)) {
 		return 0
 	}
-	return *s.cell(sparse.Slot(row))
+	return *s.word(sparse.Slot(row))
 }
 
 // All calls yield for every handle and item, in ascending order of rows, until it
@@ -93,7 +92,7 @@ func (s *Stable) All(yield func(id handle.ID, item unsafe.Pointer) bool) { s.Fro
 func (s *Stable) From(n int, yield func(id handle.ID, item unsafe.Pointer) bool) {
 	for first, end := range s.live.Runs(s.live.Nth(n), s.slots) {
 		for slot := first; slot < end; slot++ {
-			if !yield(*s.cell(sparse.Slot(slot)), s.item(sparse.Slot(slot))) {
+			if !yield(*s.word(sparse.Slot(slot)), s.item(sparse.Slot(slot))) {
 				return
 			}
 		}

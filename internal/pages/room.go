@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 
-	"handloom/internal/items"
 	"handloom/internal/sparse"
 	"handloom/shard/handle"
 )
@@ -108,7 +107,7 @@ func (s *Stable) addPages(slots int) {
 		s.shape()
 	}
 	for len(s.pages)<<s.shift < slots {
-		s.pages = append(s.pages, s.newPage(len(s.pages)))
+		s.pages = append(s.pages, s.newPage(len(s.pages), true))
 	}
 	s.live.Grow(len(s.pages) << s.shift)
 	s.setRoom()
@@ -116,9 +115,8 @@ func (s *Stable) addPages(slots int) {
 
 // shape says how large pages are, before the first.
 func (s *Stable) shape() {
-	s.shift = s.typ.pageShift()
+	s.shift = pageShift(s.typ.Size)
 	s.mask = 1<<s.shift - 1
-	s.size = s.typ.cells.Size
 }
 
 // usedPages returns how many pages have slots that were issued.
@@ -126,14 +124,4 @@ func (s *Stable) usedPages() int { return (s.slots + 1<<s.shift - 1) >> s.shift 
 
 func (s *Stable) setRoom() {
 	s.room = int(min(uint64(len(s.pages))<<s.shift, s.list.Limit()))
-}
-
-// newPage makes the page p. Words are 0 until their slots are issued. That
-// matches no handle but the null handle, which asks for slot 0.
-func (s *Stable) newPage(p int) items.Slice {
-	page := s.typ.cells.Make(1 << s.shift)
-	if p == 0 {
-		*(*handle.ID)(page.Pointer(0, s.typ.cells.Size)) = handle.FreeBit
-	}
-	return page
 }

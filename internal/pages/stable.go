@@ -4,32 +4,29 @@ import (
 	"unsafe"
 
 	"handloom/internal/check"
-	"handloom/internal/items"
 	"handloom/internal/sparse"
 	"handloom/shard/handle"
 )
 
-// Stable is a stable map whose item type only its [items.Type] knows. The zero
+// Stable is a stable map whose item type only its [Type] knows. The zero
 // Stable has typeId 0 and needs [Bind] before anything else.
 type Stable struct {
-	pages []items.Slice // of cells, by slot (S1)
-	shift uint8         // a page has 1<<shift cells; 0 before the first page
-	mask  handle.ID     // 1<<shift - 1
-	size  uintptr       // of a cell; 0 before the first page
-	slots int           // issued so far: rows in use and empty ones
+	pages []page    // by slot (S1)
+	shift uint8     // a page has 1<<shift rows; 0 before the first page
+	mask  handle.ID // 1<<shift - 1
+	slots int       // issued so far: rows in use and empty ones
 	list  sparse.Freelist
 	live  sparse.Live // rows with an item (S2)
 	typ   *Type       // nil until bound
 
-	kept     [][]handle.ID // words of pages that Shrink gave back; nil for others
-	released int           // how many such pages there are
+	released int           // pages whose memory for items was given back
 	room     int           // slots that there are pages for, within the limit
 	maxItems int           // 0: no limit but the slots
 	busy     int           // callbacks running
 	staged   []handle.ID   // items that an insert callback is filling
 	marks    *sparse.Marks // scratch of the bulk erases
 	one      []handle.ID   // scratch of InsertFunc
-	erasing  []sparse.Slot // scratch: slots of one word, erased by one typed step
+	some     []sparse.Slot // scratch of the bulk steps
 	audit    check.Audit
 }
 
@@ -73,17 +70,14 @@ func (s *Stable) TypeID() uint16 { return s.list.TypeID() }
 
 // Stats returns the figures of the map in O(1) time.
 func (s *Stable) Stats() sparse.Stats {
-	pages := int64(len(s.pages) - s.released)
-	if s.released > 0 {
-		pages++ // the blank one
-	}
+	rows, withItems := int64(len(s.pages))<<s.shift, int64(len(s.pages)-s.released)<<s.shift
 	return sparse.Stats{
 		Live:     s.Len(),
 		Vacant:   s.list.Vacant(),
 		Depleted: s.list.Depleted(),
 		Slots:    s.slots,
-		Bytes: (pages*int64(s.typ.cells.Size)+int64(s.released)*8)<<s.shift +
-			int64(cap(s.pages)+cap(s.kept))*int64(unsafe.Sizeof(items.Slice{})) + s.live.Bytes() + s.list.RingBytes(),
+		Bytes: rows*int64(wordSize) + withItems*int64(s.typ.Size) +
+			int64(cap(s.pages))*int64(unsafe.Sizeof(page{})) + s.live.Bytes() + s.list.RingBytes(),
 	}
 }
 

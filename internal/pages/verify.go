@@ -2,9 +2,7 @@ package pages
 
 import (
 	"fmt"
-	"iter"
 	"slices"
-	"unsafe"
 
 	"handloom/internal/digest"
 	"handloom/internal/sparse"
@@ -35,8 +33,8 @@ func (s *Stable) verify() error {
 	if err != nil {
 		return err
 	}
-	for slot := range len(s.pages) << s.shift {
-		if err := s.verifyCell(sparse.Slot(slot)); err != nil {
+	for slot := range sparse.Slot(len(s.pages) << s.shift) {
+		if err := s.verifyRow(slot); err != nil {
 			return err
 		}
 	}
@@ -46,10 +44,7 @@ func (s *Stable) verify() error {
 // verifyPages checks that there is a page for every slot.
 func (s *Stable) verifyPages() error {
 	released := 0
-	for p, page := range s.pages {
-		if page.Len() != 1<<s.shift {
-			return fmt.Errorf("S1: page %d has %d rows, not %d", p, page.Len(), 1<<s.shift)
-		}
+	for p := range s.pages {
 		if s.isReleased(p) {
 			released++
 		}
@@ -64,22 +59,20 @@ func (s *Stable) verifyPages() error {
 	return nil
 }
 
-// verifyCell checks that the bitmap is right about the slot, that a cell without
-// an item is empty, and that a slot without memory or not issued yet matches no
-// handle.
-func (s *Stable) verifyCell(slot sparse.Slot) error {
-	row, word := sparse.Row(slot), *s.cell(slot)
-	issued := int(slot) < s.slots
-	live := issued && !s.word(slot).IsProvisional()
-	if s.live.Has(row) != live {
-		return fmt.Errorf("S2: slot %d has word %v, an item by the bitmap: %t", slot, *s.word(slot), !live)
-	}
-	if released := s.isReleased(int(slot >> s.shift)); released || !issued {
-		if live || word != 0 && (slot&sparse.Slot(s.mask) != 0 || word != handle.FreeBit) || slot == 0 && word == 0 {
-			return fmt.Errorf("H2: slot %d, without an item, has word %v where lookups look", slot, word)
-		}
-	}
-	if !live && s.typ.items.Pointers && !s.isStaged(int(row)) && !s.typ.items.IsZero(s.item(slot)) {
+// verifyRow checks that the bitmap is right about the slot, that an item has memory and
+// a row without one is empty, and that a slot not issued yet matches no handle.
+func (s *Stable) verifyRow(slot sparse.Slot) error {
+	row, word := sparse.Row(slot), *s.word(slot)
+	issued, released := int(slot) < s.slots, s.isReleased(int(slot>>s.shift))
+	live := issued && !word.IsProvisional()
+	switch {
+	case s.live.Has(row) != live:
+		return fmt.Errorf("S2: slot %d has word %v, an item by the bitmap: %t", slot, word, !live)
+	case live && released:
+		return fmt.Errorf("S1: slot %d is live, but the memory of its page was given back", slot)
+	case !issued && word != 0 && (slot != 0 || word != handle.FreeBit) || slot == 0 && word == 0:
+		return fmt.Errorf("H2: slot %d, which was never issued, has word %v", slot, word)
+	case !live && !released && s.typ.Pointers && !s.isStaged(int(row)) && !s.typ.IsZero(s.item(slot)):
 		return fmt.Errorf("S4: the item at row %d, which is empty, is not zero", row)
 	}
 	return nil
@@ -98,40 +91,14 @@ func (s *Stable) Digest() uint64 {
 
 // DigestTo gives h what [Stable.Digest] is the sum of.
 func (s *Stable) DigestTo(h *digest.Hash) {
-	s.list.DigestWords(h, s.slots, func(first int, to []handle.ID) {
-		for lo, hi := range s.pieces(first, first+len(to)) {
-			s.copyWords(to[lo-first:hi-first], lo)
-		}
-	})
-	for at := 0; at < s.slots; {
-		first, end, ok := s.runOfPage(at, s.slots)
-		if at = end; ok {
-			s.typ.items.DigestApart(h, s.item(sparse.Slot(first)), s.size, end-first)
-		}
-	}
-}
-
-// copyWords copies the words from slot first on, which are of one page, to to.
-func (s *Stable) copyWords(to []handle.ID, first int) {
-	stride := s.size
-	if s.isReleased(first >> s.shift) {
-		stride = unsafe.Sizeof(handle.ID(0))
-	}
-	word := unsafe.Pointer(s.word(sparse.Slot(first)))
-	for i := range to {
-		to[i] = *(*handle.ID)(unsafe.Add(word, uintptr(i)*stride))
-	}
-}
-
-// pieces cuts a run of slots where pages end.
-func (s *Stable) pieces(first, end int) iter.Seq2[int, int] {
-	return func(yield func(first, end int) bool) {
-		for first < end {
-			to := min(end, (first>>s.shift+1)<<s.shift)
-			if !yield(first, to) {
+	s.list.DigestWords(h, s.slots, func(yield func(words []handle.ID) bool) {
+		for first, end := range s.pieces(0, s.slots) {
+			if !yield(s.wordsOf(first, end)) {
 				return
 			}
-			first = to
 		}
+	})
+	for first, end := range s.runs() {
+		s.typ.DigestItems(h, s.itemsOf(first, end))
 	}
 }

@@ -1,6 +1,8 @@
 package sparse
 
 import (
+	"iter"
+
 	"handloom/internal/digest"
 	"handloom/shard/handle"
 )
@@ -9,31 +11,35 @@ import (
 // freelist: each links to the next, and the ends of the list are told behind the
 // words. A link is slot+1, and 0 is none. Tickets are in no digest.
 
-// wordsPerPiece is how many words are made ready for a hash at a time.
-const wordsPerPiece = 512
+// linkedAtOnce is how many words are made ready for a hash at a time.
+const linkedAtOnce = 512
 
 // Digest adds slots, generations, floor, freelist order, depletion and MinFree to h. The
 // set stays as it is while a [digest.Tee] of h makes something of it.
 func (s *Set) Digest(h *digest.Hash) {
-	if s.vacant() > 0 {
-		s.DigestWords(h, len(s.Words), func(first int, to []handle.ID) { copy(to, s.Words[first:]) })
-		return
-	}
-	s.digestAround(h, len(s.Words), func() { digest.For[handle.ID]().Lasting(h, s.Words) })
+	s.DigestWords(h, len(s.Words), func(yield func([]handle.ID) bool) { yield(s.Words) })
 }
 
-// DigestWords is [Set.Digest] for slots whose words, from first on, words writes to
-// to.
-func (s *Freelist) DigestWords(h *digest.Hash, slots int, words func(first int, to []handle.ID)) {
+// DigestWords is [Set.Digest] for slots whose words pieces yields, one piece after
+// another.
+func (s *Freelist) DigestWords(h *digest.Hash, slots int, pieces iter.Seq[[]handle.ID]) {
 	s.digestAround(h, slots, func() {
-		piece, plan := make([]handle.ID, min(slots, wordsPerPiece)), digest.For[handle.ID]()
-		for first := 0; first < slots; first += len(piece) {
-			piece = piece[:min(len(piece), slots-first)]
-			words(first, piece)
-			if s.vacant() > 0 && anyVacant(piece) {
-				s.link(piece)
+		plan := digest.For[handle.ID]()
+		if s.vacant() == 0 {
+			for words := range pieces {
+				plan.Lasting(h, words)
 			}
-			plan.Items(h, piece)
+			return
+		}
+		linked := make([]handle.ID, linkedAtOnce)
+		for words := range pieces {
+			for ; len(words) > 0; words = words[min(len(words), linkedAtOnce):] {
+				some := linked[:copy(linked, words)]
+				if anyVacant(some) {
+					s.link(some)
+				}
+				plan.Items(h, some)
+			}
 		}
 	})
 }

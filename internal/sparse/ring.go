@@ -49,14 +49,17 @@ func (s *Freelist) exchange(all []Slot, slots int) []Slot {
 // words become is the caller's.
 func (s *Freelist) PushRun(first, end Slot, slots int) (ticket uint32) {
 	s.growRing(int(end-first), slots)
-	ring, at := s.ring, s.at(s.back)
-	for slot := first; slot < end; slot++ {
-		ring[at] = slot
-		if at++; at == len(ring) {
-			at = 0
-		}
-	}
+	back := s.ring[s.at(s.back):]
+	n := min(len(back), int(end-first))
+	countUp(back[:n], first)
+	countUp(s.ring[:int(end-first)-n], first+Slot(n))
 	return s.pushed(uint32(end - first))
+}
+
+func countUp(slots []Slot, first Slot) {
+	for i := range slots {
+		slots[i] = first + Slot(i)
+	}
 }
 
 // pushed counts n slots that are in the ring behind the others already, and returns

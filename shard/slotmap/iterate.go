@@ -10,7 +10,7 @@ import (
 // All iterates over handles and items in ascending order of rows
 // (op=iterate). Any item may be erased meanwhile; items inserted meanwhile are
 // visited or not. It takes O(Len() + Rows()/64) time.
-func (m *Map[T]) All() iter.Seq2[handle.Of[T], *T] { return m.Range(0, m.Rows()) }
+func (m *Map[T]) All() iter.Seq2[handle.Of[T], *T] { return pages.All[T](&m.stable) }
 
 // Range iterates over handles and items of the rows lo to hi-1, as [Map.All]
 // does over all. It takes O(items + (hi-lo)/64) time. Ranging over it panics

@@ -77,9 +77,22 @@ func TestAnyItemMayBeErasedWhileIterating(t *testing.T) {
 		if m.Len() != 0 || len(visited) < 150/4 {
 			t.Errorf("%s leaves %d items after %d visits", name, m.Len(), len(visited))
 		}
-		maptest.InsertN(t, m, 150)
-		for range iterate(m) {
-			m.Reset()
+		for _, gaps := range []bool{false, true} {
+			for h := range iterate(m) {
+				t.Errorf("%s visits %v behind a Reset", name, h)
+			}
+			hs := maptest.InsertN(t, m, 150)
+			for i := 0; gaps && i < 150; i += 3 {
+				m.Erase(hs[i])
+			}
+			visits := 0
+			for range iterate(m) {
+				visits++
+				m.Reset()
+			}
+			if visits != 1 {
+				t.Errorf("%s visits %d items, all but one behind a Reset", name, visits)
+			}
 		}
 	}
 }

@@ -9,9 +9,8 @@ func (m *Map[T]) Reserve(n int) { m.bound().Reserve(n) }
 
 // Shrink gives back the memory of pages without items; inserts make it again
 // where they need it. Items stay where they are and slots as they are, so that 8
-// bytes per slot of such a page remain, and 4 in the freelist; the first page
-// given back leaves a blank one in the place of all. It takes O(Rows()/64) time,
-// and O(Rows()) for what it gives back.
+// bytes per slot of such a page remain, and 4 in the freelist. It takes O(Rows()/64)
+// time.
 func (m *Map[T]) Shrink() { m.bound().Shrink() }
 
 // Clone returns a copy with the same items, handles, freelist order,
