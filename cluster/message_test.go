@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"bytes"
+	"errors"
 	"testing"
 )
 
@@ -74,5 +75,50 @@ func TestVoidPartsAreNoRecord(t *testing.T) {
 		if recs := deliver(messages...); len(recs) != 2 || string(recs[0]) != "b1b2" || string(recs[1]) != "next" {
 			t.Errorf("%s: %q", name, recs)
 		}
+	}
+}
+
+// A record with another sum is read again from its first part, and what was wrong before
+// a record that is right counts no more.
+func TestARecordThatIsWrongIsReadAgain(t *testing.T) {
+	var recs []string
+	r := reader{log: new(Log), seq: 1, known: true, strikes: 1, each: func(_ uint64, rec []byte) error {
+		recs = append(recs, string(rec))
+		return nil
+	}}
+	take := func(all [][]byte) (err error) {
+		for _, b := range all {
+			var m message
+			if err = m.decode(b); err == nil {
+				err = r.take(&m)
+			}
+		}
+		return err
+	}
+	good, bad := parts(1, chain{}, "one", "two", "three"), parts(1, chain{}, "one", "two", "three")
+	bad[2][headBytes] ^= 1
+	if err := take(bad); !errors.Is(err, ErrCorrupt) || r.seq != 1 || r.strikes != 1 || recs != nil {
+		t.Errorf("a wrong part: %v; message %d is next, %d strikes, records %q", err, r.seq, r.strikes, recs)
+	}
+	if err := take(good); err != nil || r.seq != 4 || r.strikes != 0 || len(recs) != 1 || recs[0] != "onetwothree" {
+		t.Errorf("the right ones: %v; message %d is next, %d strikes, records %q", err, r.seq, r.strikes, recs)
+	}
+}
+
+// A reader that finds another record where it was does not go on behind that.
+func TestAReaderKnowsTheRecordItWasAt(t *testing.T) {
+	l, err := Open(t.Context(), Embedded(t.TempDir()), 1, Options{Snapshots: Folder(t.TempDir())})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	for n := range uint64(5) {
+		if _, err := l.Append(t.Context(), n, []byte{byte(n)}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r := reader{log: l, last: place{at: 3, sum: chain{1}}, known: true, each: func(uint64, []byte) error { return errFound }}
+	if err := r.read(t.Context()); !errors.Is(err, ErrCorrupt) || r.failed != nil {
+		t.Errorf("behind another record than the third: %v, %v", err, r.failed)
 	}
 }

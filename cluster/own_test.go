@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -222,6 +223,13 @@ func TestAJournalMayLackRecords(t *testing.T) {
 		if err := l.Trim(t.Context(), 50); err != nil {
 			t.Errorf("read behind record %d: %v", after, err)
 		}
+	}
+	// The owner, which was away meanwhile, keeps what the stream keeps.
+	mustClose(t, l)
+	o.Journal = a
+	openLog(t, s, 1, o)
+	if saved, err := a.Saved(t.Context()); err != nil || !slices.Equal(saved, []uint64{50, 40}) {
+		t.Errorf("the journal is trimmed through the older one of %v, %v", saved, err)
 	}
 }
 
