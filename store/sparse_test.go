@@ -13,6 +13,15 @@ import (
 	"handloom/store"
 )
 
+func addSparse[C, T any](t tb, table store.TableOf[T], o store.ColumnOptions[C]) *store.Sparse[T, C] {
+	t.Helper()
+	s, err := store.AddSparse(table, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
 func TestAddSparseNamesWhatIsWrong(t *testing.T) {
 	s, table := newTable(t, store.Options{}, store.TableOptions[item]{Name: "ship"})
 	addColumn(t, table, store.ColumnOptions[uint32]{Name: "speed"})
@@ -84,6 +93,28 @@ func TestTheLastOfSetsAndUnsetsWins(t *testing.T) {
 		}
 		if v, ok := shield.Get(hs[1]); !ok || *v != 20 || shield.Len() != 1 || shield.Has(hs[0]) || shield.Has(hs[2]) {
 			t.Errorf("%v items have one, and %v %t is that of the second", shield.Len(), v, ok)
+		}
+	})
+}
+
+// What the queue of a create says of it wins over a command by handle with a lower key.
+func TestTheOwnQueueOfACreateWinsByItsKey(t *testing.T) {
+	bothKinds(t, func(t *testing.T, stable bool) {
+		s := newStore(t, store.Options{})
+		table := registerKind(t, s, store.TableOptions[item]{Name: "ship"}, stable)
+		shield := addSparse(t, table, store.ColumnOptions[int]{Name: "shield"})
+		q := queues(t, s, 2)
+		set, unset := table.Emplace(q[1], item{}), table.Emplace(q[1], item{})
+		shield.Set(q[0], set, 1)
+		shield.Set(q[0], unset, 1)
+		shield.Set(q[1], set, 2)
+		shield.Unset(q[1], unset)
+		report := flush(t, s)
+		if got, want := fmt.Sprint(report.Columns), "[ship.shield: 1 put 2 superseded 1 redundant]"; got != want {
+			t.Errorf("%v, want %v", got, want)
+		}
+		if v, ok := shield.Get(resolve(t, table, set)); !ok || *v != 2 || shield.Has(resolve(t, table, unset)) {
+			t.Errorf("the one set has %v, %t, and the other %t", v, ok, shield.Has(resolve(t, table, unset)))
 		}
 	})
 }
