@@ -161,6 +161,9 @@ func (s *Stable) EraseMarked(marks *sparse.Marks) int {
 func (s *Stable) Clear() {
 	s.guard("Clear")
 	mayDeplete := s.list.MayDeplete()
+	if !mayDeplete {
+		s.list.GrowRing(s.Len(), s.slots) // once, and not run by run
+	}
 	for first, end := range s.runs() {
 		if s.typ.Pointers {
 			s.typ.Clear(s.itemsOf(first, end))

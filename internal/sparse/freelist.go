@@ -113,7 +113,7 @@ func (s *Freelist) Retire(slot Slot, w handle.ID, slots int) handle.ID {
 		return handle.FreeBit | s.typeID
 	}
 	if int(s.vacant()) == len(s.ring) {
-		s.growRing(1, slots)
+		s.GrowRing(1, slots)
 	}
 	ticket := s.back
 	s.ring[s.at(ticket)] = slot

@@ -151,7 +151,7 @@ func (s *Set) vacateMarked(k *Marks, meta []Slot) {
 		return
 	}
 	n := k.Len()
-	s.growRing(n, len(s.Words))
+	s.GrowRing(n, len(s.Words))
 	first := s.at(s.back)
 	ring, at := s.ring, first
 	for base, marked := range k.Rows.Words {

@@ -17,7 +17,7 @@ func (s *Freelist) at(ticket uint32) int {
 // pushAll puts all these, of so many slots, at the back of the freelist and returns
 // the ticket of the first.
 func (s *Freelist) pushAll(all []Slot, slots int) (ticket uint32) {
-	s.growRing(len(all), slots)
+	s.GrowRing(len(all), slots)
 	n := copy(s.ring[s.at(s.back):], all)
 	copy(s.ring, all[n:])
 	return s.pushed(uint32(len(all)))
@@ -48,7 +48,7 @@ func (s *Freelist) exchange(all []Slot, slots int) []Slot {
 // and returns the ticket of the first. None may be at its last generation; what the
 // words become is the caller's.
 func (s *Freelist) PushRun(first, end Slot, slots int) (ticket uint32) {
-	s.growRing(int(end-first), slots)
+	s.GrowRing(int(end-first), slots)
 	back := s.ring[s.at(s.back):]
 	n := min(len(back), int(end-first))
 	countUp(back[:n], first)
@@ -101,10 +101,10 @@ func (s *Freelist) Raise(upper handle.ID) { s.highest = max(s.highest, upper.Gen
 
 const smallestRing = 8
 
-// growRing makes room for n more vacant slots, of so many slots in all: twice the
+// GrowRing makes room for n more vacant slots, of so many slots in all: twice the
 // room there was, but beyond that of all slots only a quarter more, which keeps
 // growth rare where slots come one by one and all of them are vacant.
-func (s *Freelist) growRing(n, slots int) {
+func (s *Freelist) GrowRing(n, slots int) {
 	if need, had := int(s.vacant())+n, len(s.ring); need > had {
 		s.moveRing(make([]Slot, max(need, smallestRing, min(2*had, max(slots, had+had/4)))))
 	}
