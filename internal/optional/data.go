@@ -39,9 +39,9 @@ func New(t *items.Type) *Data { return &Data{Type: t} }
 // Find returns the address of what the item that id names has, and whether it has any.
 // It takes O(1) time and inlines. C is the type of the data.
 func Find[C any](d *Data, id handle.ID) (*C, bool) {
-	if slot := uint32(id); int(slot) < len(d.index) {
-		row := d.index[slot]
-		if int(row) < len(d.owners) && d.owners[row] == id && (d.lent == nil || d.lent.Has(id)) {
+	if slot := uint(uint32(id)); slot < uint(len(d.index)) {
+		row := uint(d.index[slot])
+		if row < uint(len(d.owners)) && d.owners[row] == id && (d.lent == nil || d.lent.Has(id)) {
 			return &(*(*[]C)(unsafe.Pointer(&d.items)))[row], true
 		}
 	}
@@ -50,9 +50,9 @@ func Find[C any](d *Data, id handle.ID) (*C, bool) {
 
 // Row returns the row of the item that id names, and whether it has one.
 func (d *Data) Row(id handle.ID) (row int, ok bool) {
-	if slot := id.Slot(); int(slot) < len(d.index) {
-		row := int(d.index[slot])
-		return row, row < len(d.owners) && d.owners[row] == id
+	if slot := uint(id.Slot()); slot < uint(len(d.index)) {
+		row := uint(d.index[slot])
+		return int(row), row < uint(len(d.owners)) && d.owners[row] == id
 	}
 	return 0, false
 }
