@@ -34,8 +34,18 @@ func (l *Log) openObjects(ctx context.Context) (Blobs, error) {
 
 func never(error) bool { return false }
 
-// objectTime is how long an object may take to be written, or read.
-const objectTime = 10 * time.Minute
+const (
+	// objectTime is how long an object may take to be written, or read.
+	objectTime = 10 * time.Minute
+	// stalledTime is how long it may give nothing.
+	stalledTime = 10 * requestTime
+)
+
+// stalling is a context for the reading of an object. Each Read waits until its deadline, and
+// for nothing else: so it is near, at any time.
+type stalling struct{ context.Context }
+
+func (stalling) Deadline() (time.Time, bool) { return time.Now().Add(stalledTime), true }
 
 func (o objects) Put(ctx context.Context, name string, r io.Reader) error {
 	ctx, cancel := context.WithTimeout(ctx, objectTime)
@@ -46,7 +56,7 @@ func (o objects) Put(ctx context.Context, name string, r io.Reader) error {
 
 func (o objects) Get(ctx context.Context, name string) (io.ReadCloser, error) {
 	ctx, cancel := context.WithTimeout(ctx, objectTime)
-	r, err := o.ObjectStore.Get(ctx, name)
+	r, err := o.ObjectStore.Get(stalling{ctx}, name)
 	if errors.Is(err, jetstream.ErrObjectNotFound) {
 		err = fmt.Errorf("%w: %w", fs.ErrNotExist, err)
 	}
