@@ -116,6 +116,7 @@ func (s *Store) rolledBack(epoch, flush uint64) {
 	s.batch.Drop(ErrRolledBack)
 	s.receipts.rollBack(flush)
 	for _, t := range s.tables {
+		t.version++
 		t.forgetFrame()
 	}
 	s.epoch.Store(epoch)

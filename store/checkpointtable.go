@@ -75,11 +75,13 @@ func (c *savedTable) renew() {
 	}
 }
 
-// forgetFrame forgets what the last frame created and changed, and where items were.
+// forgetFrame empties all that a program can see of the last frame. A table that had no
+// commands in that frame resolves and lists nothing.
 func (t *table) forgetFrame() {
-	t.version++
-	t.recorder.Forget()
-	t.forgetChanges()
+	if t.inFrame(t.store.flush.last) {
+		t.recorder.Forget()
+		t.forgetChanges()
+	}
 	t.written.clear()
 	for _, c := range t.columns {
 		c.written.clear()

@@ -21,9 +21,10 @@ func (c *Claim) Schema() string {
 	return b.String()
 }
 
-// Forget forgets what the last frame did: Created, Erased, Replaced and Written are empty,
-// and its provisional handles resolve no more. A snapshot holds none of that, so that a
-// tick that looked at it would do another thing where it is run again from a snapshot.
+// Forget empties all that a program can see of the last frame: Created, Erased, Replaced
+// and Written of tables, and Written of columns. Its provisional handles resolve no more.
+// A snapshot has none of that. A tick that read it would come to another state when it is
+// run again from a snapshot.
 //
 // It takes O(shards) time. The driver calls it in the Write of a tick, before the tick;
 // elsewhere it panics.
@@ -33,11 +34,7 @@ func (c *Claim) Forget() {
 		panic("store: Forget outside of a Write; readers may look at what it forgets, so call it inside, before the tick")
 	}
 	for _, t := range s.tables {
-		if t.inFrame(s.flush.last) {
-			t.recorder.Forget()
-			t.forgetChanges()
-		}
-		t.written.clear()
+		t.forgetFrame()
 	}
 }
 
