@@ -19,6 +19,7 @@
 //	next.tmp                  the segment to come, being filled with zeros
 //	0000000000000e10.snap     what records 1 to 3,600 led to
 //	0000000000001c20.snap
+//	0000000000001f40.bad      a snapshot that was rejected
 //
 // # What is promised
 //

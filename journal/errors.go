@@ -57,5 +57,6 @@ func (e *CorruptError) Unwrap() error { return ErrCorrupt }
 // refused makes an error that is [ErrRefused] and has err's text.
 func refused(err error) error { return fmt.Errorf("%w: %w", ErrRefused, err) }
 
-// errNoSnapshot is what Load says of a position that has no snapshot.
-var errNoSnapshot = errors.New("journal: there is no snapshot of this record")
+// errNoSnapshot means that no snapshot has this position. It is [fs.ErrNotExist], too,
+// as package world asks of a log.
+var errNoSnapshot = fmt.Errorf("journal: no snapshot of this record: %w", fs.ErrNotExist)

@@ -30,6 +30,7 @@ const (
 
 	segmentExt  = ".log"
 	snapshotExt = ".snap"
+	rejectedExt = ".bad" // a snapshot that was rejected
 	nextName    = "next.tmp"
 	saveName    = "save.tmp"
 )

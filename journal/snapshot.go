@@ -15,7 +15,8 @@ import (
 const keptSnapshots = 2
 
 // Save keeps what write writes as the snapshot of the state behind the record at,
-// and removes all but the two newest snapshots. Records are appended meanwhile.
+// and removes all but the two newest snapshots; see [Journal.Reject] for bad ones.
+// Records are appended meanwhile.
 // When it returns without an error the snapshot is on the disk; with one there is
 // no trace of it, and it may be tried again.
 func (j *Journal) Save(ctx context.Context, at uint64, write func(w io.Writer) error) error {
@@ -93,19 +94,61 @@ func (w *pieceWriter) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// dropSnapshots removes all snapshots but the newest.
+// dropSnapshots removes all snapshots but the newest, and rejected ones that are
+// older than these.
 func (j *Journal) dropSnapshots() error {
 	names, err := j.o.disk.list()
 	if err != nil {
 		return err
 	}
 	saved := numbered(names, snapshotExt)
-	for _, at := range saved[:max(0, len(saved)-keptSnapshots)] {
-		if err := j.o.disk.remove(fileName(at, snapshotExt)); err != nil {
-			return err
+	if len(saved) < keptSnapshots {
+		return nil
+	}
+	oldest := saved[len(saved)-keptSnapshots]
+	for _, ext := range []string{snapshotExt, rejectedExt} {
+		for _, at := range numbered(names, ext) {
+			if at >= oldest {
+				break
+			}
+			if err := j.o.disk.remove(fileName(at, ext)); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
+}
+
+// Reject marks the snapshot at this position as damaged: its file is renamed to end
+// in .bad. It is not in [Journal.Saved] any more and is not one of the two that Save
+// keeps and Trim asks for. Save removes the file with the snapshots of its age.
+func (j *Journal) Reject(ctx context.Context, at uint64) error {
+	j.saving.Lock()
+	defer j.saving.Unlock()
+	if err := j.mayChange(ctx); err != nil {
+		return err
+	}
+	err := j.o.disk.rename(fileName(at, snapshotExt), fileName(at, rejectedExt))
+	if errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("%w: %d", errNoSnapshot, at)
+	}
+	if err == nil {
+		err = j.o.disk.sync()
+	}
+	if err != nil {
+		return refused(err)
+	}
+	return nil
+}
+
+// mayChange reports why the folder may not be changed.
+func (j *Journal) mayChange(ctx context.Context) error {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.broken == nil && ctx.Err() != nil {
+		return refused(context.Cause(ctx))
+	}
+	return j.broken
 }
 
 // Saved returns the positions of the snapshots, newest first.

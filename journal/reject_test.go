@@ -1,0 +1,105 @@
+package journal
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"slices"
+	"testing"
+)
+
+// savedAt opens a journal of 100 records with snapshots at these positions.
+func savedAt(t *testing.T, d *crashDisk, positions ...uint64) *Journal {
+	t.Helper()
+	j := mustOpen(t, small(d))
+	mustAppend(t, j, 1, 100)
+	for _, at := range positions {
+		if err := save(j, at, "state"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return j
+}
+
+func wantSaved(t *testing.T, j *Journal, want ...uint64) {
+	t.Helper()
+	if saved, err := j.Saved(context.Background()); !slices.Equal(saved, want) || err != nil {
+		t.Fatalf("Saved = %v, %v; want %v", saved, err, want)
+	}
+}
+
+func TestReject_DoesNotCountAsKept(t *testing.T) {
+	ctx := context.Background()
+	d := newCrashDisk()
+	j := savedAt(t, d, 40, 60)
+	if err := j.Reject(ctx, 60); err != nil {
+		t.Fatal(err)
+	}
+	wantSaved(t, j, 40)
+	if _, err := j.Load(ctx, 60); !errors.Is(err, errNoSnapshot) || !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("Load of a rejected snapshot: %v", err)
+	}
+	if err := j.Trim(ctx, 40); !errors.Is(err, ErrRefused) {
+		t.Errorf("Trim with one good snapshot: %v", err)
+	}
+	if err := save(j, 80, "state"); err != nil {
+		t.Fatal(err)
+	}
+	wantSaved(t, j, 80, 40)
+	if d.files[fileName(60, rejectedExt)] == nil {
+		t.Error("the rejected file is gone while an older snapshot is kept")
+	}
+	if err := j.Trim(ctx, 40); err != nil {
+		t.Fatal(err)
+	}
+	mustClose(t, j)
+
+	// The records from the older good snapshot on are there after a restart.
+	j = mustOpen(t, small(d))
+	if n, err := readAll(t, j, 40); n != 60 || err != nil {
+		t.Errorf("read %d records, %v; want 60", n, err)
+	}
+	for _, at := range []uint64{90, 95} {
+		if err := save(j, at, "state"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if d.files[fileName(60, rejectedExt)] != nil {
+		t.Error("the rejected file is there with two newer snapshots")
+	}
+	mustClose(t, j)
+}
+
+func TestReject_SurvivesAPowerFailure(t *testing.T) {
+	d := newCrashDisk()
+	j := savedAt(t, d, 40, 60)
+	if err := j.Reject(context.Background(), 60); err != nil {
+		t.Fatal(err)
+	}
+	j = mustOpen(t, small(d.afterPowerFailure(func(int) bool { return false })))
+	wantSaved(t, j, 40)
+	mustClose(t, j)
+}
+
+func TestReject_Fails(t *testing.T) {
+	ctx := context.Background()
+	d := newCrashDisk()
+	j := savedAt(t, d, 40)
+	if err := j.Reject(ctx, 41); !errors.Is(err, errNoSnapshot) {
+		t.Errorf("no snapshot: %v", err)
+	}
+	ended, cancel := context.WithCancel(ctx)
+	cancel()
+	if err := j.Reject(ended, 40); !errors.Is(err, ErrRefused) {
+		t.Errorf("context has ended: %v", err)
+	}
+	d.failAt = d.calls + 1
+	if err := j.Reject(ctx, 40); !errors.Is(err, ErrRefused) || !errors.Is(err, errInput) {
+		t.Errorf("the disk fails: %v", err)
+	}
+	wantSaved(t, j, 40)
+	mustClose(t, j)
+	if err := j.Reject(ctx, 40); !errors.Is(err, ErrBroken) {
+		t.Errorf("closed: %v", err)
+	}
+}
