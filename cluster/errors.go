@@ -10,6 +10,10 @@ var (
 	// The message names each of them.
 	ErrSettings = errors.New("cluster: the stream has other settings")
 
+	// ErrLocked means that another process has the folder of [Embedded] open, or another
+	// value of this process.
+	ErrLocked = errors.New("cluster: the folder is open in another process")
+
 	// ErrFenced says that a record was appended behind another one than the last:
 	// another node owns the log.
 	ErrFenced = errors.New("cluster: another record is in its place")

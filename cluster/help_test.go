@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"testing"
 	"time"
 
@@ -16,7 +17,12 @@ import (
 	"handloom/cluster/internal/servers"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	if len(os.Args) == 3 && os.Args[1] == lockArg {
+		os.Exit(openEmbedded(os.Args[2]))
+	}
+	goleak.VerifyTestMain(m)
+}
 
 var errEnough = errors.New("that is enough")
 

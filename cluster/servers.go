@@ -4,12 +4,17 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"os"
+	"path/filepath"
 	"sync"
 	"time"
 
 	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
+
+	"handloom/internal/lockfile"
 )
 
 // Servers are those that keep the streams: [Embedded] or [URLs].
@@ -25,7 +30,8 @@ func URLs(urls []string, o ...nats.Option) Servers { return Servers{urls: urls, 
 
 // Embedded returns one server in this process, which listens to nobody else and keeps its
 // files in dir, synced with each record: for tests and small installations. It runs while a
-// Log that was opened with this value is open.
+// Log that was opened with this value is open. The server holds the file dir/lock:
+// another process, or a second value on the same folder, gets [ErrLocked].
 func Embedded(dir string) Servers { return Servers{embedded: &embedded{dir: dir}} }
 
 // replicas returns how many servers keep a stream unless Options say otherwise.
@@ -107,29 +113,50 @@ type embedded struct {
 	mutex  sync.Mutex
 	users  int
 	server *server.Server
+	lock   io.Closer // of the folder
 }
 
 func (e *embedded) start() (*server.Server, error) {
 	e.mutex.Lock()
 	defer e.mutex.Unlock()
 	if e.users == 0 {
-		s, err := server.NewServer(&server.Options{
-			ServerName: "handloom", DontListen: true, NoSigs: true, NoLog: true,
-			JetStream: true, StoreDir: e.dir, SyncAlways: true,
-		})
-		if err != nil {
+		if err := e.startServer(); err != nil {
 			return nil, fmt.Errorf("cluster: embedded server: %w", err)
 		}
-		s.Start()
-		if !s.ReadyForConnections(openTime) || !s.JetStreamEnabled() {
-			s.Shutdown()
-			s.WaitForShutdown()
-			return nil, fmt.Errorf("cluster: the embedded server does not start in %q", e.dir)
-		}
-		e.server = s
 	}
 	e.users++
 	return e.server, nil
+}
+
+// startServer locks the folder and starts the server in it.
+func (e *embedded) startServer() error {
+	if err := os.MkdirAll(e.dir, 0o750); err != nil {
+		return err
+	}
+	lock, err := lockfile.Lock(filepath.Join(e.dir, "lock"))
+	if errors.Is(err, lockfile.ErrHeld) {
+		return fmt.Errorf("%w: %s", ErrLocked, e.dir)
+	}
+	if err != nil {
+		return err
+	}
+	s, err := server.NewServer(&server.Options{
+		ServerName: "handloom", DontListen: true, NoSigs: true, NoLog: true,
+		JetStream: true, StoreDir: e.dir, SyncAlways: true,
+	})
+	if err != nil {
+		return errors.Join(err, lock.Close())
+	}
+	failed := make(startLog, 1)
+	s.SetLoggerV2(failed, false, false, false)
+	s.Start()
+	if err := failed.wait(s); err != nil {
+		s.Shutdown()
+		s.WaitForShutdown()
+		return errors.Join(fmt.Errorf("start in %s: %w", e.dir, err), lock.Close())
+	}
+	e.server, e.lock = s, lock
+	return nil
 }
 
 func (e *embedded) stop() {
@@ -138,5 +165,35 @@ func (e *embedded) stop() {
 	if e.users--; e.users == 0 {
 		e.server.Shutdown()
 		e.server.WaitForShutdown()
+		_ = e.lock.Close()
 	}
 }
+
+// A startLog takes the logs of a server, and keeps the error that ended its start.
+type startLog chan error
+
+// wait returns nil when the server is started, or the error that ended the start.
+func (l startLog) wait(s *server.Server) error {
+	select {
+	case err := <-l:
+		return err
+	default: // Start has returned, so there is none
+	}
+	if !s.ReadyForConnections(openTime) || !s.JetStreamEnabled() {
+		return fmt.Errorf("not ready after %v", openTime)
+	}
+	return nil
+}
+
+func (l startLog) Fatalf(format string, args ...any) {
+	select {
+	case l <- fmt.Errorf(format, args...):
+	default:
+	}
+}
+
+func (startLog) Errorf(string, ...any)  {}
+func (startLog) Warnf(string, ...any)   {}
+func (startLog) Noticef(string, ...any) {}
+func (startLog) Debugf(string, ...any)  {}
+func (startLog) Tracef(string, ...any)  {}

@@ -2,10 +2,13 @@ package journal
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"handloom/internal/lockfile"
 )
 
 // A disk is what a Journal needs of a folder: few calls, each of which may fail
@@ -84,7 +87,11 @@ func (d folder) lock() (io.Closer, error) {
 	if err := syncFolder(filepath.Dir(filepath.Clean(string(d)))); err != nil {
 		return nil, err
 	}
-	return lockFile(d.path("lock"))
+	lock, err := lockfile.Lock(d.path("lock"))
+	if errors.Is(err, lockfile.ErrHeld) {
+		return nil, fmt.Errorf("%w: %s", ErrLocked, d.path("lock"))
+	}
+	return lock, err
 }
 
 // osFile is a file of the operating system.

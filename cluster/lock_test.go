@@ -1,0 +1,113 @@
+package cluster_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"handloom/cluster"
+	"handloom/internal/kit/process"
+)
+
+// lockArg is the first argument of a child of these tests.
+const lockArg = "open-embedded"
+
+// openEmbedded opens a log in the folder dir, says so, and closes it when its input ends.
+func openEmbedded(dir string) (exit int) {
+	return process.Serve(os.Stdin, os.Stdout, func(ctx context.Context, c *process.Child) error {
+		l, err := cluster.Open(ctx, cluster.Embedded(dir), 1, cluster.Options{Snapshots: cluster.Folder(dir + "/blobs")})
+		if err != nil {
+			return err
+		}
+		c.Say("open")
+		<-ctx.Done()
+		return l.Close()
+	})
+}
+
+// startEmbedded starts a process that has opened a log in the folder dir.
+func startEmbedded(t *testing.T, dir string) *process.Process {
+	t.Helper()
+	said := make(chan string, 4)
+	p, err := process.Start([]string{os.Args[0], lockArg, dir}, func(line string) { said <- line })
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(p.Kill)
+	select {
+	case line := <-said:
+		if line != "open" {
+			t.Fatalf("the process said %q", line)
+		}
+	case <-time.After(patience):
+		t.Fatal("the process opens no log")
+	}
+	return p
+}
+
+// wantLocked fails the test unless a log in the folder dir is refused.
+func wantLocked(t *testing.T, dir string) {
+	t.Helper()
+	l, err := cluster.Open(t.Context(), cluster.Embedded(dir), 1, alone(t))
+	if err == nil {
+		mustClose(t, l)
+	}
+	if !errors.Is(err, cluster.ErrLocked) || !strings.Contains(fmt.Sprint(err), dir) {
+		t.Errorf("Open: %v, want ErrLocked and the folder", err)
+	}
+	if err := cluster.Reseed(t.Context(), cluster.Embedded(dir), 1, withJournal(t)); !errors.Is(err, cluster.ErrLocked) {
+		t.Errorf("Reseed: %v, want ErrLocked", err)
+	}
+}
+
+func withJournal(t *testing.T) cluster.Options {
+	o := alone(t)
+	o.Journal = openJournal(t, t.TempDir())
+	return o
+}
+
+func TestEmbedded_LocksItsFolder(t *testing.T) {
+	t.Run("another process", func(t *testing.T) {
+		dir := t.TempDir()
+		p := startEmbedded(t, dir)
+		wantLocked(t, dir)
+		if err := p.End(); err != nil {
+			t.Fatal(err)
+		}
+		fill(t, openLog(t, cluster.Embedded(dir), 1, alone(t)), 3)
+	})
+	t.Run("a process that is killed", func(t *testing.T) {
+		dir := t.TempDir()
+		startEmbedded(t, dir).Kill()
+		fill(t, openLog(t, cluster.Embedded(dir), 1, alone(t)), 3)
+	})
+	t.Run("two values in one process", func(t *testing.T) {
+		dir := t.TempDir()
+		s := cluster.Embedded(dir)
+		first, second := openLog(t, s, 1, alone(t)), openLog(t, s, 1, alone(t))
+		fill(t, first, 3)
+		wantLocked(t, dir)
+		mustClose(t, first)
+		wantLocked(t, dir) // the second Log has the server still
+		fill(t, second, 4)
+		mustClose(t, second)
+		fill(t, openLog(t, cluster.Embedded(dir), 1, alone(t)), 5)
+	})
+	t.Run("a server that does not start", func(t *testing.T) {
+		dir := t.TempDir()
+		if err := os.WriteFile(dir+"/jetstream", nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := cluster.Open(t.Context(), cluster.Embedded(dir), 1, alone(t)); err == nil || !strings.Contains(err.Error(), "is not a directory") {
+			t.Fatalf("Open with a file in the place of a folder: %v, want the reason", err)
+		}
+		if err := os.Remove(dir + "/jetstream"); err != nil {
+			t.Fatal(err)
+		}
+		fill(t, openLog(t, cluster.Embedded(dir), 1, alone(t)), 3)
+	})
+}

@@ -1,0 +1,15 @@
+//go:build !(darwin || dragonfly || freebsd || linux || netbsd || openbsd || windows)
+
+package lockfile
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"runtime"
+)
+
+// Lock refuses: without a lock two processes could write one folder.
+func Lock(path string) (io.Closer, error) {
+	return nil, fmt.Errorf("lock %s: no file locks on %s: %w", path, runtime.GOOS, errors.ErrUnsupported)
+}

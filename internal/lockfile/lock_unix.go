@@ -1,0 +1,29 @@
+//go:build darwin || dragonfly || freebsd || linux || netbsd || openbsd
+
+package lockfile
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"syscall"
+)
+
+// Lock locks the file at path, and creates it if there is none. Close releases the lock.
+// It returns an [ErrHeld] at once if the lock is held. The system ties the lock to the
+// open file, so that a second Lock in one process is refused as well.
+func Lock(path string) (io.Closer, error) {
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
+		f.Close()
+		if errors.Is(err, syscall.EWOULDBLOCK) {
+			return nil, fmt.Errorf("%w: %s", ErrHeld, path)
+		}
+		return nil, os.NewSyscallError("flock", err)
+	}
+	return f, nil
+}

@@ -1,0 +1,30 @@
+package lockfile
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"syscall"
+)
+
+// errSharingViolation is the error of Windows for a file that another handle holds.
+const errSharingViolation = syscall.Errno(32)
+
+// Lock locks the file at path, and creates it if there is none. Close releases the lock.
+// It returns an [ErrHeld] at once if the lock is held. The file is opened without sharing.
+func Lock(path string) (io.Closer, error) {
+	name, err := syscall.UTF16PtrFromString(path)
+	if err != nil {
+		return nil, err
+	}
+	const share = 0
+	h, err := syscall.CreateFile(name, syscall.GENERIC_READ|syscall.GENERIC_WRITE, share, nil, syscall.OPEN_ALWAYS, syscall.FILE_ATTRIBUTE_NORMAL, 0)
+	if err != nil {
+		if errors.Is(err, errSharingViolation) {
+			return nil, fmt.Errorf("%w: %s", ErrHeld, path)
+		}
+		return nil, &os.PathError{Op: "open", Path: path, Err: err}
+	}
+	return os.NewFile(uintptr(h), path), nil
+}
