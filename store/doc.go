@@ -175,8 +175,10 @@
 // # Saving
 //
 // [Store.Snapshot] writes the state for [Store.Load] of another process, or of
-// another machine, and [Checkpoint.WriteTo] does while ticks go on. A handle names
-// after the load what it named before the save, and a stale one nothing. All that
+// another machine, and [Checkpoint.WriteTo] does while ticks go on. A handle that
+// named an item at the save names it after the load. A handle that was stale at the
+// save is stale, and so is a provisional one ([Table.Emplace] has the odds). A handle
+// that was issued after the save may name another item. All that
 // is read is verified before anything changes. Tables and fields are matched by
 // name, so that a later version of a program loads what an older one saved; where
 // that does not do, [TableOptions.Migrate] does, or an [ErrSchema] shows both. Items

@@ -1,6 +1,7 @@
 package store_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"testing"
@@ -260,5 +261,35 @@ func TestTwoPassesUseEachOthersNamesWithinABatch(t *testing.T) {
 		if v.Value != 100 {
 			t.Errorf("%v holds %d", h, v.Value)
 		}
+	}
+}
+
+// Each store gives names of its own: a name that outlives its store, in a client or in a
+// live item, is stale in the store that goes on from its snapshot.
+func TestProvisional_StaleAfterLoadIntoAnotherStore(t *testing.T) {
+	ctx := context.Background()
+	first, table := newTable(t, store.Options{}, store.TableOptions[item]{Name: "items", Shards: 2})
+	old := table.Emplace(queues(t, first, 1)[0], item{Value: 1})
+	flush(t, first)
+	var saved bytes.Buffer
+	if err := first.Snapshot(ctx, &saved); err != nil {
+		t.Fatal(err)
+	}
+	second, table := newTable(t, store.Options{}, store.TableOptions[item]{Name: "items", Shards: 2})
+	if err := second.Load(ctx, &saved); err != nil {
+		t.Fatal(err)
+	}
+	q := queues(t, second, 1)[0]
+	mine := table.Emplace(q, item{Value: 2})
+	table.Erase(q, old)
+	table.Put(q, old, item{Value: 3})
+	if report := flush(t, second); report.Total.Created != 1 || report.Total.Stale != 2 {
+		t.Errorf("%v, want 1 created 2 stale", report)
+	}
+	if _, ok := table.Resolve(old); ok {
+		t.Errorf("%v of the store before resolves", old)
+	}
+	if v := table.At(resolve(t, table, mine)); v.Value != 2 {
+		t.Errorf("the create is %+v, want value 2", v)
 	}
 }

@@ -32,7 +32,9 @@ func (q Queue) String() string { return record.Queue(q).String() }
 // that it was written to in place. In every other batch it is stale, however
 // often there was a flush, a Discard or a [Store.Rollback] in between, until the
 // table has recorded into 17 billion queues since (2^34; a queue counts once per
-// batch, and once more per 16,384 creates). Its bits are a name without order and
+// batch, and once more per 16,384 creates). In another store, such as the one that
+// loads a snapshot, names begin at random: there the handle is stale, except with
+// a chance of n in 2^34 in a batch of n queues. Its bits are a name without order and
 // may differ from run to run; nothing that a flush does depends on them.
 //
 // It takes O(1) time and allocates nothing in the steady state (op=record). It

@@ -41,7 +41,8 @@
 //	1        the table's first    segment     offset
 //	         typeId
 //
-// Segments of a table are numbered along its whole history, in the order in which
+// Segments of a table are numbered along its whole history, from a random number
+// on, in the order in which
 // queues ask for them, and whatever becomes of a batch: a pass that fails, a
 // batch that is dropped, a rollback use numbers up and give none back. So such a
 // handle is of one batch alone and stale in every other, until the table has used 17

@@ -24,6 +24,9 @@ func (c *Column) AddedUp() bool {
 	return added
 }
 
+// BeginSegments numbers the segments of the table from first+1 on.
+func (r *Recorder) BeginSegments(first uint64) { r.segments.given.Store(first) }
+
 // SkipSegments numbers the next segments of the table as if it had used n more.
 func (r *Recorder) SkipSegments(n uint64) { r.segments.given.Add(n) }
 

@@ -37,6 +37,7 @@ func (r *Recorder) Init(b *Batch, first uint16, shards int, t *items.Type) {
 	r.few = min(max(1, 1024/max(1, int(t.Size))), 64)
 	r.prefix = handle.FreeBit | handle.New(first, 0, 0)
 	r.Pending = new(Commands)
+	r.segments.begin()
 }
 
 // Links says where handles lie in an item: in fields, which are their offsets, and where

@@ -30,6 +30,7 @@ type bench struct {
 func newBench(limit, shards int) *bench {
 	b := &bench{Batch: record.New(record.Limits{QueueCommands: limit})}
 	b.Init(b.Batch, 7, shards, items.For[value]())
+	b.BeginSegments(0)
 	return b
 }
 
