@@ -1,6 +1,9 @@
 package journal
 
-import "errors"
+import (
+	"bytes"
+	"errors"
+)
 
 // An ahead is a file of zeros that becomes the next segment. It is written beside
 // the appends, for a file that grows while it is synced costs each record a second
@@ -54,6 +57,23 @@ func writeZeros(f file, offset, end int64) error {
 		offset += int64(n)
 	}
 	return nil
+}
+
+// clearUnits clears f from offset to end, where there may be units. The first word is
+// cleared last, and is no unit until then, so that a sync that fails leaves no end that
+// looks clean while the disk still has units past it.
+func clearUnits(f file, offset, end int64) error {
+	mark := bytes.Repeat([]byte{0xff}, int(min(unitAlign, end-offset)))
+	if _, err := f.WriteAt(mark, offset); err != nil {
+		return err
+	}
+	if err := f.sync(); err != nil {
+		return err
+	}
+	if err := writeZeros(f, offset+int64(len(mark)), end); err != nil {
+		return err
+	}
+	return writeZeros(f, offset, offset+int64(len(mark)))
 }
 
 // makeRoom lets the next unit, of size bytes, fit into the last segment, by

@@ -11,8 +11,9 @@ import (
 )
 
 // A crashDisk is a disk in memory that knows, for each byte and each name, whether
-// it would be there after a power failure: what was synced is, what was written
-// since may be, sector by sector and name by name.
+// it would be there after a power failure: synced ones are, ones written since may
+// be, sector by sector and name by name. A sync that fails marks its sectors clean,
+// as on Linux: they are read back, but no later sync writes them.
 type crashDisk struct {
 	files  map[string]*crashFile // as the running system sees them
 	kept   map[string]*crashFile // as of the last sync of the names
@@ -35,8 +36,9 @@ const sector = 512
 // A crashFile is a file of a crashDisk.
 type crashFile struct {
 	disk  *crashDisk
-	bytes []byte // as the running system sees it
-	kept  []byte // as of the last sync
+	bytes []byte       // as the running system sees it
+	kept  []byte       // as the disk has it
+	dirty map[int]bool // the sectors that the next sync writes, by offset
 }
 
 var (
@@ -83,7 +85,7 @@ func (d *crashDisk) create(name string) (file, error) {
 	if err := d.change(); err != nil {
 		return nil, err
 	}
-	f := &crashFile{disk: d}
+	f := d.newFile(nil)
 	d.set(name, f)
 	return f, nil
 }
@@ -166,7 +168,11 @@ func (f *crashFile) WriteAt(b []byte, offset int64) (int, error) {
 	if err := f.disk.change(); err != nil {
 		return 0, err
 	}
+	from := min(int(offset), len(f.bytes))
 	f.bytes = grown(f.bytes, int(offset)+len(b))
+	for at := from / sector * sector; at < int(offset)+len(b); at += sector {
+		f.dirty[at] = true
+	}
 	return copy(f.bytes[offset:], b), nil
 }
 
@@ -181,23 +187,44 @@ func (f *crashFile) Close() error         { return nil }
 func (f *crashFile) size() (int64, error) { return int64(len(f.bytes)), nil }
 
 func (f *crashFile) sync() error {
-	if err := f.disk.change(); err != nil {
-		return err
+	err := f.disk.change()
+	if err == nil {
+		f.kept = f.written(func(int) bool { return true })
 	}
-	f.kept = slices.Clone(f.bytes)
-	return nil
+	if err != errNoPower {
+		clear(f.dirty)
+	}
+	return err
 }
 
-// pending lists the sectors of f that differ from what a sync kept.
+// pending lists the sectors that the next sync writes and that differ from the disk.
 func (f *crashFile) pending() (sectors []int) {
-	kept := grown(slices.Clone(f.kept), len(f.bytes))
-	for at := 0; at < len(f.bytes); at += sector {
+	for _, at := range slices.Sorted(maps.Keys(f.dirty)) {
 		end := min(at+sector, len(f.bytes))
-		if at >= len(f.kept) || !slices.Equal(kept[at:end], f.bytes[at:end]) {
+		if end > len(f.kept) || !slices.Equal(f.kept[at:end], f.bytes[at:end]) {
 			sectors = append(sectors, at)
 		}
 	}
 	return sectors
+}
+
+// written returns the bytes on the disk after the pending sectors for which keep
+// returns true were written.
+func (f *crashFile) written(keep func(at int) bool) []byte {
+	b := slices.Clone(f.kept)
+	for _, at := range f.pending() {
+		if keep(at) {
+			end := min(at+sector, len(f.bytes))
+			b = grown(b, end)
+			copy(b[at:end], f.bytes[at:end])
+		}
+	}
+	return b
+}
+
+// newFile returns a file of the disk with these bytes, all synced.
+func (d *crashDisk) newFile(b []byte) *crashFile {
+	return &crashFile{disk: d, bytes: slices.Clone(b), kept: slices.Clone(b), dirty: map[int]bool{}}
 }
 
 // choices is how many things a power failure decides: for each name that changed
@@ -251,15 +278,7 @@ func (d *crashDisk) afterPowerFailure(choose func(i int) bool) *crashDisk {
 	}
 	survivors := map[*crashFile]*crashFile{}
 	for _, f := range d.pendingFiles() {
-		b := slices.Clone(f.kept)
-		for _, at := range f.pending() {
-			if next() {
-				end := min(at+sector, len(f.bytes))
-				b = grown(b, end)
-				copy(b[at:end], f.bytes[at:end])
-			}
-		}
-		survivors[f] = &crashFile{disk: found, bytes: b, kept: slices.Clone(b)}
+		survivors[f] = found.newFile(f.written(func(int) bool { return next() }))
 	}
 	for name, f := range names {
 		found.files[name] = survivors[f]
@@ -272,8 +291,11 @@ func (d *crashDisk) afterPowerFailure(choose func(i int) bool) *crashDisk {
 func (d *crashDisk) clone() *crashDisk {
 	found := newCrashDisk()
 	for name, f := range d.files {
-		found.files[name] = &crashFile{disk: found, bytes: slices.Clone(f.bytes), kept: slices.Clone(f.bytes)}
+		found.files[name] = found.newFile(f.bytes)
 	}
 	found.kept = maps.Clone(found.files)
 	return found
 }
+
+// restart is the end of the process: the system goes on, with its memory of files.
+func (d *crashDisk) restart() { d.stopAt, d.failAt, d.locked = 0, 0, false }

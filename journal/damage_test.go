@@ -167,7 +167,7 @@ func TestALostSegmentIsCorrupt(t *testing.T) {
 
 func TestASnapshotAheadOfTheRecordsIsCorrupt(t *testing.T) {
 	d, segments, _ := fifty(t)
-	d.files[fileName(units, snapshotExt)] = &crashFile{disk: d}
+	d.files[fileName(units, snapshotExt)] = d.newFile(nil)
 	lost := d.clone()
 	delete(lost.files, segments[len(segments)-1])
 	if _, err := Open("", small(lost)); !errors.Is(err, ErrCorrupt) {
@@ -286,7 +286,7 @@ func FuzzJournal(f *testing.F) {
 	f.Add(append(slices.Clone(two), 1, 0, 0, 0), byte(header|checksums|chain))
 	f.Fuzz(func(t *testing.T, b []byte, has byte) {
 		d := newCrashDisk()
-		file := &crashFile{disk: d}
+		file := d.newFile(nil)
 		if has&header != 0 {
 			file.bytes = s.header()
 		}

@@ -9,7 +9,9 @@ import (
 )
 
 // Open opens the journal in dir, and makes one if there is none. It locks the
-// folder until Close, and reads every record behind the last but one snapshot.
+// folder until Close, and reads every record behind the last but one snapshot. It
+// writes and syncs the last segment once more, and syncs the folder, so that all
+// records that it has read are durable when it returns.
 //
 // A unit at the very end that is not whole is cut: see [Journal.WasCut]. Any other
 // damage is [ErrCorrupt], a [CorruptError], and changes nothing; [Repair] moves it
@@ -146,11 +148,39 @@ func (c *cursor) fault(err error) error {
 func (j *Journal) verifyEnd(c *cursor, end error) error {
 	j.last, j.size, j.end = c.file, c.size, c.offset
 	torn, err := c.torn(end)
-	if err != nil || !torn {
+	if err != nil {
 		return err
 	}
-	j.cut = c.cut()
-	return writeZeros(c.file, c.offset, c.size)
+	if torn {
+		j.cut = c.cut()
+		if err := clearUnits(c.file, c.offset, c.size); err != nil {
+			return err
+		}
+	}
+	return j.keepRead(c)
+}
+
+// keepRead makes durable what was read, before a record is acknowledged that follows
+// it. The process before may have been killed between a write and its sync, or its
+// sync failed: the system then reads the bytes back from memory and, on Linux, writes
+// them to the disk only if they are written again. Zeros that a process before wrote
+// to the end are durable, but for one word: see clearUnits.
+func (j *Journal) keepRead(c *cursor) error {
+	end := min(c.offset+unitAlign, c.size)
+	b := make([]byte, min(aheadPiece, end))
+	for offset := int64(0); offset < end; offset += int64(len(b)) {
+		b = b[:min(int64(len(b)), end-offset)]
+		if err := readFull(c.file, b, offset); err != nil {
+			return err
+		}
+		if _, err := c.file.WriteAt(b, offset); err != nil {
+			return err
+		}
+	}
+	if err := c.file.sync(); err != nil {
+		return err
+	}
+	return j.o.disk.sync()
 }
 
 // torn decides what the end of the last segment is: a clean one, one that a record

@@ -87,7 +87,7 @@ func endSegment(d disk, first, from uint64, aside string) error {
 	if err := copyFile(d, c.file, c.size, aside+"/"+name); err != nil {
 		return err
 	}
-	return writeZeros(c.file, c.offset, c.size)
+	return clearUnits(c.file, c.offset, c.size)
 }
 
 // copyFile makes a synced copy of f.

@@ -1,0 +1,260 @@
+package journal
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"testing"
+	"time"
+)
+
+// A death is how and when a process ends: at a call to the disk, counted from its
+// begin; 0: not at all.
+type death struct {
+	call  int
+	fails bool // the call fails, and the process ends when it knows; else it is killed
+}
+
+func (x death) String() string {
+	switch {
+	case x.call == 0:
+		return "lives"
+	case x.fails:
+		return fmt.Sprintf("call %d fails", x.call)
+	}
+	return fmt.Sprintf("killed at call %d", x.call)
+}
+
+// lives are the processes that had one folder, one after the other, and the promises
+// that they made.
+type lives struct {
+	durable  uint64 // records that must be there after a power failure
+	appended uint64 // records that may be there
+	saved    uint64 // the newest snapshot that must be there
+}
+
+// syncModes are the modes that every crash test runs in. Tests write waiting records
+// themselves.
+var syncModes = map[string]Sync{"always": Always, "never": Never, "every": Every(time.Hour)}
+
+// live opens the journal on d, appends up to the record to, saves and trims, and ends
+// as x says. It returns the error that ended it.
+func (l *lives) live(d *crashDisk, sync Sync, x death, to uint64) error {
+	ctx := context.Background()
+	if x.fails {
+		d.failAt = d.calls + x.call
+	} else if x.call > 0 {
+		d.stopAt = d.calls + x.call
+	}
+	defer d.restart()
+	o := small(d)
+	o.Sync = sync
+	j, err := Open("", o)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if j.Close() == nil {
+			l.durable = max(l.durable, j.tail.seq)
+		}
+	}()
+	l.note(j, j.tail.seq)
+	for err == nil && j.accepted() < to {
+		at := j.accepted() + 1
+		err = twice(func() error {
+			l.appended = max(l.appended, at)
+			_, err := j.Append(ctx, at-1, record(at))
+			return err
+		})
+		if err == nil && sync.mode == every && at%3 == 0 {
+			j.timeCame()
+		}
+		if sync.mode != never {
+			l.note(j, j.tail.seq)
+		}
+		if err != nil || at%12 != 0 {
+			continue
+		}
+		if err = twice(func() error { return save(j, at, fmt.Sprint("state ", at)) }); err == nil {
+			l.note(j, at)
+			l.saved = at
+			err = twice(func() error {
+				if saved, err := j.Saved(ctx); err != nil || len(saved) < keptSnapshots {
+					return err
+				} else {
+					return j.Trim(ctx, saved[1])
+				}
+			})
+		}
+	}
+	return err
+}
+
+// note notes that the records up to at are promised to be durable, as far as j works.
+func (l *lives) note(j *Journal, at uint64) {
+	if j.broken == nil {
+		l.durable = max(l.durable, at)
+	}
+}
+
+// twice calls f again if it was refused.
+func twice(f func() error) error {
+	err := f()
+	if errors.Is(err, ErrRefused) {
+		err = f()
+	}
+	return err
+}
+
+// check opens the journal on d and fails the test unless all promises are kept and
+// the journal takes further records. Where the promise allows it, as with Never, a
+// journal may be corrupt past the durable records, and is repaired.
+func (l *lives) check(t *testing.T, d *crashDisk, mayBeCorrupt bool, what func() string) {
+	t.Helper()
+	ctx := context.Background()
+	j, err := Open("", small(d))
+	var damage *CorruptError
+	if mayBeCorrupt && errors.As(err, &damage) && damage.At > l.durable {
+		if _, err := repair(ctx, d, damage.At); err != nil {
+			t.Fatalf("%s: repair: %v", what(), err)
+		}
+		j, err = Open("", small(d))
+	}
+	if err != nil {
+		t.Fatalf("%s: %v; %d records are durable", what(), err, l.durable)
+	}
+	tail, _ := j.Tail(ctx)
+	if tail < l.durable || tail > l.appended {
+		t.Fatalf("%s: %d records, of which %d are durable; %d were appended", what(), tail, l.durable, l.appended)
+	}
+	snapshots, _ := j.Saved(ctx)
+	if l.saved > 0 && (len(snapshots) == 0 || snapshots[0] < l.saved) {
+		t.Fatalf("%s: the snapshots are %d, want %d", what(), snapshots, l.saved)
+	}
+	var after uint64
+	for _, after = range snapshots[:min(len(snapshots), keptSnapshots)] {
+		wantSnapshot(t, j, after)
+	}
+	// Behind the older of the two snapshots as well no record is missing.
+	if n, err := readAll(t, j, after); uint64(n) != tail-after || err != nil {
+		t.Fatalf("%s: read %d of %d records past %d: %v", what(), n, tail-after, after, err)
+	}
+	mustAppend(t, j, tail+1, tail+12)
+	mustClose(t, j)
+	j = mustOpen(t, small(d))
+	if again, _ := j.Tail(ctx); again != tail+12 {
+		t.Fatalf("%s: %d records after 12 more than %d", what(), again, tail)
+	}
+	if _, cut := j.WasCut(); cut {
+		t.Fatalf("%s: a journal that was closed is cut", what())
+	}
+	mustClose(t, j)
+}
+
+// powerFailure takes the power from d, with many sets of sectors and names that are
+// kept, and checks each. Fewer are as good where many lives are tried.
+func (l *lives) powerFailure(t *testing.T, d *crashDisk, sync Sync, few bool, what func() string) {
+	t.Helper()
+	n := d.choices()
+	sets := subsets(n, uint64(d.calls))
+	if few && len(sets) > 5 {
+		sets = append(sets[:2], sets[len(sets)-3:]...)
+	}
+	for _, kept := range sets {
+		l.check(t, d.afterPowerFailure(func(i int) bool { return kept[i] }), sync.mode == never, func() string {
+			return fmt.Sprintf("%s, power failure, kept %v", what(), kept)
+		})
+	}
+}
+
+// calls returns how many calls to the disk a whole life takes.
+func calls(t *testing.T, sync Sync) int {
+	t.Helper()
+	d := newCrashDisk()
+	if err := new(lives).live(d, sync, death{}, units); err != nil {
+		t.Fatal(err)
+	}
+	return d.calls
+}
+
+// deaths are all deaths of a life of n calls, one of seven with -short.
+func deaths(n int) (all []death) {
+	for call := 1; call <= n; call++ {
+		if testing.Short() && call%7 != 0 {
+			continue
+		}
+		all = append(all, death{call: call}, death{call: call, fails: true})
+	}
+	return all
+}
+
+func eachMode(t *testing.T, f func(t *testing.T, sync Sync)) {
+	for name, sync := range syncModes {
+		t.Run(name, func(t *testing.T) { f(t, sync) })
+	}
+}
+
+// A process ends at any call, and the power fails.
+func TestLives_PowerFailureLosesNothingDurable(t *testing.T) {
+	eachMode(t, func(t *testing.T, sync Sync) {
+		for _, x := range deaths(calls(t, sync)) {
+			d, l := newCrashDisk(), lives{}
+			l.live(d, sync, x, units)
+			l.powerFailure(t, d, sync, false, x.String)
+		}
+	})
+}
+
+// A process ends at any call, another one opens the folder without a reboot and
+// appends, and then the power fails, or the system writes all there is and is
+// restarted.
+func TestLives_OpenMakesDurableWhatItReads(t *testing.T) {
+	eachMode(t, func(t *testing.T, sync Sync) {
+		for _, x := range deaths(calls(t, sync)) {
+			for _, more := range []uint64{1, 12} {
+				d, l := newCrashDisk(), lives{}
+				l.live(d, sync, x, units)
+				if err := l.live(d, Always, death{}, l.appended+more); err != nil {
+					t.Fatalf("%v, then: %v", x, err)
+				}
+				l.powerFailure(t, d, Always, true, func() string { return fmt.Sprintf("%v, %d more", x, more) })
+			}
+		}
+	})
+}
+
+// Three processes end at any call each, with reboots between them or without.
+func TestLives_SeveralDeathsLoseNothingDurable(t *testing.T) {
+	modes := []Sync{Always, Always, Never, Every(time.Hour)}
+	r := rand.New(rand.NewPCG(1, 2))
+	n := 1500
+	if testing.Short() {
+		n = 300
+	}
+	for run := range n {
+		d, l := newCrashDisk(), lives{}
+		var said []string
+		what := func() string { return fmt.Sprint("run ", run, ": ", said) }
+		for to := uint64(5); to <= 40; to += 1 + r.Uint64N(16) {
+			sync := modes[r.IntN(len(modes))]
+			x := death{call: 1 + r.IntN(60), fails: r.IntN(2) == 0}
+			err := l.live(d, sync, x, l.durable+to)
+			said = append(said, fmt.Sprintf("%d %v to %d: %v; ", sync.mode, x, l.durable+to, err))
+			if errors.Is(err, ErrCorrupt) {
+				t.Fatal(what())
+			}
+			if sync.mode == never || r.IntN(2) == 0 {
+				continue
+			}
+			seed := r.Uint64()
+			kept := rand.New(rand.NewPCG(seed, 0))
+			d = d.afterPowerFailure(func(int) bool { return kept.IntN(2) == 0 })
+			said = append(said, fmt.Sprintf("power failure %x; ", seed))
+		}
+		if err := l.live(d, Always, death{}, l.appended+3); err != nil {
+			t.Fatal(what(), err)
+		}
+		l.powerFailure(t, d, Always, true, what)
+	}
+}
