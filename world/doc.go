@@ -35,9 +35,10 @@
 //
 // A tick is a function of the state and its input. It draws from Tick.Seed and tells the
 // time by Tick.Time, and looks at no clock, no other random numbers, no order of a map,
-// no Go variable that a tick before wrote. Durations in reports and Stats are none of
-// its business. It flushes what it records. Package store sees to the rest: any number of
-// workers comes to the same state.
+// no Go variable that a tick before wrote. It reads neither the durations of a report, nor
+// Stats, nor Flushed: no snapshot has them. Lists of changes (Created, Erased, Replaced,
+// Written) are empty when it begins. It flushes what it records. Package store sees to the
+// rest: any number of workers comes to the same state.
 //
 // Whoever breaks the rule is told: each record has the digest of some shards behind the
 // tick before, so that every shard is compared once in Options.DigestTicks, and a
