@@ -12,7 +12,9 @@ import (
 
 // Append adds rec behind the record at prev and returns its position when a quorum has it.
 // If the record behind prev has these bytes already it is taken for rec, whose
-// acknowledgement was lost; if it has others, Append fails with [ErrFenced].
+// acknowledgement was lost; if it has others, Append fails with [ErrFenced]. If the record
+// at prev is not the one that this Log has read or appended there, Append fails with
+// [ErrOtherStream], and appends nothing.
 //
 // Any other error leaves open whether rec is in the log.
 func (l *Log) Append(ctx context.Context, prev uint64, rec []byte) (at uint64, err error) {
@@ -27,25 +29,31 @@ func (l *Log) Append(ctx context.Context, prev uint64, rec []byte) (at uint64, e
 		return 0, fmt.Errorf("cluster: a record of %d bytes; %d at most", len(rec), mostRecord)
 	}
 	end, err := l.append(ctx, prev, rec)
+	if err == nil {
+		err = l.own.add(end, rec)
+	}
 	if err != nil {
 		l.tail = place{}
 		return 0, l.told(ctx, err)
 	}
 	l.tail = end
 	l.see(end)
-	l.own.add(end, rec)
 	return end.at, nil
 }
 
 // append returns where rec is in the log.
 func (l *Log) append(ctx context.Context, prev uint64, rec []byte) (place, error) {
-	if end := l.tail; end.at == prev && end.seq > 0 {
-		end, err := l.publish(ctx, end, rec)
+	known := l.tail
+	if known.at == prev && known.seq > 0 {
+		end, err := l.publish(ctx, known, rec)
 		if !refused(err) {
 			return end, err
 		}
 	}
 	_, end, err := l.ends(ctx)
+	if err == nil && known.seq > 0 {
+		err = l.sameRecord(end, known)
+	}
 	switch {
 	case err != nil:
 		return place{}, err

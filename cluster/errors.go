@@ -31,9 +31,10 @@ var (
 	// a world. See [Reseed].
 	ErrBehind error = forGood("cluster: the stream is shorter than what was read of it")
 
-	// ErrOtherStream says that the stream has another record where this node's journal
-	// has one: it is another log. See [Reseed].
-	ErrOtherStream = errors.New("cluster: the stream is another one than the journal's")
+	// ErrOtherStream means that the stream has another record at a number than this Log
+	// has read or appended there, or has in its journal: it is another log. It is
+	// [fs.ErrClosed], too, which halts a world. See [Reseed].
+	ErrOtherStream error = forGood("cluster: the stream has another history")
 
 	// ErrClosed says that the Log is closed. It is [fs.ErrClosed], too.
 	ErrClosed error = forGood("cluster: the log is closed")

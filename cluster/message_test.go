@@ -118,7 +118,7 @@ func TestAReaderKnowsTheRecordItWasAt(t *testing.T) {
 		}
 	}
 	r := reader{log: l, last: place{at: 3, sum: chain{1}}, known: true, each: func(uint64, []byte) error { return errFound }}
-	if err := r.read(t.Context()); !errors.Is(err, ErrCorrupt) || r.failed != nil {
+	if err := r.read(t.Context()); !errors.Is(err, ErrOtherStream) || r.failed != nil {
 		t.Errorf("behind another record than the third: %v, %v", err, r.failed)
 	}
 }

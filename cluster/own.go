@@ -45,20 +45,27 @@ func (o *own) open(ctx context.Context, j *journal.Journal) (err error) {
 	return nil
 }
 
-// add adds a record that is in the stream, unless it was added before.
-func (o *own) add(p place, rec []byte) {
+// add adds a record that is in the stream, unless it was added before. It fails if the
+// journal has another record there, or another one that this one follows.
+func (o *own) add(p place, rec []byte) error {
 	o.mutex.Lock()
 	defer o.mutex.Unlock()
-	if o.journal == nil || o.err != nil || p.at <= o.last.at {
-		return
+	switch {
+	case o.journal == nil:
+		return nil
+	case p.at == o.last.at && p.sum != o.last.sum, p.at == o.last.at+1 && p.before != o.last.sum:
+		return fmt.Errorf("%w: record %d differs from the journal", ErrOtherStream, o.last.at)
+	case o.err != nil || p.at <= o.last.at:
+		return nil
 	}
 	m := message{number: p.at, before: p.before, sum: p.sum, part: 1, parts: 1, bytes: rec}
 	at, err := o.journal.Append(context.Background(), o.at, m.encode())
 	if err != nil {
 		o.err = fmt.Errorf("cluster: record %d: %w", p.at, err)
-		return
+		return nil
 	}
 	o.at, o.last = at, p
+	return nil
 }
 
 // trim lets the journal forget records at or before through. A journal asks for two
@@ -109,10 +116,7 @@ func (l *Log) compare(ctx context.Context) error {
 	}
 	r := reader{log: l, last: place{at: want.at - 1}, each: func(uint64, []byte) error { return errFound }}
 	err := r.run(ctx)
-	switch {
-	case err == errFound && r.last.sum != want.sum:
-		return fmt.Errorf("%w: record %d of stream %s", ErrOtherStream, want.at, l.cell.Stream())
-	case err == errFound, errors.Is(err, ErrTrimmed): // this node was away for long
+	if err == errFound || errors.Is(err, ErrTrimmed) { // trimmed: this node was away for long
 		return nil
 	}
 	return err
@@ -120,7 +124,9 @@ func (l *Log) compare(ctx context.Context) error {
 
 // reaches waits until the stream has as many records, or has been too short for long enough.
 func (l *Log) reaches(ctx context.Context, at uint64) error {
-	certain := func(err error) bool { return errors.Is(err, ErrBehind) || errors.Is(err, ErrCorrupt) }
+	certain := func(err error) bool {
+		return errors.Is(err, ErrBehind) || errors.Is(err, ErrCorrupt) || errors.Is(err, ErrOtherStream)
+	}
 	return patiently(ctx, certain, func(ctx context.Context) error {
 		_, end, err := l.ends(ctx)
 		if err == nil && end.at < at {

@@ -1,15 +1,18 @@
 package cluster_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
 	"handloom/cluster"
+	"handloom/cluster/internal/servers"
 	"handloom/journal"
 )
 
@@ -244,5 +247,102 @@ func TestAJournalThatTakesNoMoreIsTold(t *testing.T) {
 	fill(t, l, 20)
 	if at, err := l.Journaled(); at != 10 || !errors.Is(err, journal.ErrBroken) || !strings.Contains(err.Error(), "record 11") {
 		t.Errorf("the journal has record %d, %v", at, err)
+	}
+}
+
+// reseededOther makes a stream of 20 records anew from another history of 20 records, and
+// adds those up to last.
+func reseededOther(t *testing.T, c *servers.Cluster, last uint64) {
+	t.Helper()
+	o := alone(t)
+	o.Journal = openJournal(t, filepath.Join(t.TempDir(), "other"))
+	elsewhere := openLog(t, cluster.Embedded(t.TempDir()), 1, o)
+	if _, err := elsewhere.Append(t.Context(), 0, []byte("other")); err != nil {
+		t.Fatal(err)
+	}
+	fill(t, elsewhere, 20)
+	if err := operator(t, c).DeleteStream(t.Context(), cluster.CellID(1).Stream()); err != nil {
+		t.Fatal(err)
+	}
+	s := cluster.URLs(c.URLs(0))
+	if err := cluster.Reseed(t.Context(), s, 1, o); err != nil {
+		t.Fatal(err)
+	}
+	fill(t, openLog(t, s, 1, o), last)
+}
+
+// A node that was not ended before a Reseed from another history knows another record at
+// the number of the last one, or before it.
+func TestReseed_StopsNodesOfTheOldHistory(t *testing.T) {
+	calls := []struct {
+		name string
+		call func(ctx context.Context, l *cluster.Log) error
+		last uint64 // record of the new stream
+	}{
+		{"Append at the end", func(ctx context.Context, l *cluster.Log) error { _, err := l.Append(ctx, 20, record(21)); return err }, 20},
+		{"Append of a record that is there", func(ctx context.Context, l *cluster.Log) error { _, err := l.Append(ctx, 20, record(21)); return err }, 21},
+		{"Append before the end", func(ctx context.Context, l *cluster.Log) error { _, err := l.Append(ctx, 20, []byte("x")); return err }, 30},
+		{"Tail", func(ctx context.Context, l *cluster.Log) error { _, err := l.Tail(ctx); return err }, 20},
+		{"Read at the end", func(ctx context.Context, l *cluster.Log) error {
+			return l.Read(ctx, 20, func(uint64, []byte) error { return errEnough })
+		}, 20},
+		{"Read of what follows", func(ctx context.Context, l *cluster.Log) error {
+			return l.Read(ctx, 20, func(uint64, []byte) error { return errEnough })
+		}, 30},
+		{"Trim", func(ctx context.Context, l *cluster.Log) error { return l.Trim(ctx, 10) }, 20},
+	}
+	for _, role := range []string{"owner", "follower"} {
+		for _, test := range calls {
+			t.Run(role+"/"+test.name, func(t *testing.T) {
+				c := startServers(t, 1, nil)
+				s := cluster.URLs(c.URLs(0))
+				old := openLog(t, s, 1, alone(t))
+				fill(t, old, 20)
+				saveText(t, old, 10)
+				saveText(t, old, 20)
+				if role == "follower" {
+					o := alone(t)
+					o.Snapshots = old.Blobs()
+					old = openLog(t, s, 1, o)
+					wantRecords(t, old, 0, 20, record)
+				}
+				reseededOther(t, c, test.last)
+				for range 2 {
+					if err := test.call(t.Context(), old); !errors.Is(err, cluster.ErrOtherStream) || !errors.Is(err, fs.ErrClosed) {
+						t.Fatalf("%v, want ErrOtherStream, for good", err)
+					}
+				}
+				if at, err := openLog(t, s, 1, alone(t)).Tail(t.Context()); at != test.last || err != nil {
+					t.Errorf("the new stream ends with record %d, %v, want %d", at, err, test.last)
+				}
+			})
+		}
+	}
+}
+
+// A node whose journal has another history may have read nothing yet, or may read from an
+// older record on.
+func TestJournal_TakesNoRecordsOfAnotherHistory(t *testing.T) {
+	for _, after := range []uint64{0, 10, 19, 20} {
+		c := startServers(t, 1, nil)
+		s := cluster.URLs(c.URLs(0))
+		o := alone(t)
+		o.Journal = openJournal(t, filepath.Join(t.TempDir(), "j"))
+		mine := openLog(t, s, 1, o)
+		fill(t, mine, 20)
+		mustClose(t, mine)
+		l := openLog(t, s, 1, o)
+		reseededOther(t, c, 25)
+		if err := l.Read(t.Context(), after, func(at uint64, _ []byte) error {
+			if at == 25 {
+				return errEnough
+			}
+			return nil
+		}); !errors.Is(err, cluster.ErrOtherStream) {
+			t.Errorf("Read after record %d: %v, want ErrOtherStream", after, err)
+		}
+		if at, err := l.Journaled(); at != 20 {
+			t.Errorf("Read after record %d: the journal has record %d, %v, want 20", after, at, err)
+		}
 	}
 }

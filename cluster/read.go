@@ -13,7 +13,8 @@ import (
 //
 // It waits for servers that are away. [ErrTrimmed]: the record behind after is no longer
 // kept. [ErrCorrupt]: it cannot be read back. [ErrBehind]: the stream ends before after,
-// and goes on doing so.
+// and goes on doing so. [ErrOtherStream]: the stream has another record than the one at
+// after that this Log has read or appended.
 func (l *Log) Read(ctx context.Context, after uint64, each func(at uint64, rec []byte) error) error {
 	ctx, cancel := l.untilClosed(ctx)
 	defer cancel()
@@ -87,7 +88,7 @@ func (r *reader) judge(err error) error {
 		if time.Since(r.beyond) >= r.log.doubt {
 			return fmt.Errorf("%w: %w", ErrBehind, err)
 		}
-	case errors.Is(err, ErrCorrupt):
+	case errors.Is(err, ErrCorrupt), errors.Is(err, ErrOtherStream):
 		if r.strikes++; r.strikes >= mostStrikes {
 			return err
 		}
@@ -98,12 +99,17 @@ func (r *reader) judge(err error) error {
 // read reads until something comes between.
 func (r *reader) read(ctx context.Context) error {
 	if r.seq == 0 {
+		if p, ok := r.log.lastSeen(r.last.at); ok && !r.known {
+			r.last.sum, r.known = p.sum, true
+		}
 		seq, sum, known, err := r.log.find(ctx, r.last.at)
 		if err != nil {
 			return err
 		}
-		if r.known && known && sum != r.last.sum {
-			return r.wrong("record %d is another one than the one that was read", r.last.at)
+		if r.known && known {
+			if err := r.log.sameRecord(place{at: r.last.at, sum: sum}, r.last); err != nil {
+				return err
+			}
 		}
 		r.seq, r.last.sum, r.known, r.group = seq, sum, known, group{}
 	}
@@ -138,7 +144,7 @@ func (r *reader) missing(ctx context.Context) error {
 	case r.seq < first:
 		// They are trimmed, or the stream was made anew.
 		r.seq = 0
-		r.log.see(place{})
+		r.log.moved()
 		return errMoved
 	case r.seq > end.seq+1:
 		return fmt.Errorf("%w: record %d of %d", errBeyond, r.last.at, end.at)
@@ -222,9 +228,13 @@ func (r *reader) take(m *message) error {
 			r.seq -= uint64(m.parts - 1) // all of it again
 			return r.wrong("record %d has another sum", m.number)
 		}
-		r.last, r.known = place{m.number, m.before, m.sum, r.seq}, true
-		r.log.see(r.last)
-		r.log.own.add(r.last, rec)
+		p := place{m.number, m.before, m.sum, r.seq}
+		if err := r.log.own.add(p, rec); err != nil {
+			r.seq -= uint64(m.parts - 1)
+			return err
+		}
+		r.last, r.known = p, true
+		r.log.see(p)
 		if r.failed = r.each(m.number, rec); r.failed != nil {
 			return r.failed
 		}

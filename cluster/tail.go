@@ -36,7 +36,7 @@ func (l *Log) ends(ctx context.Context) (first uint64, end place, err error) {
 	ctx, cancel := context.WithTimeout(ctx, requestTime)
 	defer cancel()
 	l.mutex.Lock()
-	most := l.most // what comes meanwhile need not be in the answer
+	most, seen := l.most, l.seen // what comes meanwhile need not be in the answer
 	l.mutex.Unlock()
 	begin := time.Now()
 	info, err := l.stream.Info(ctx)
@@ -57,7 +57,19 @@ func (l *Log) ends(ctx context.Context) (first uint64, end place, err error) {
 		// Its owner died, or goes on.
 		end = place{at: m.number - 1, sum: m.before, seq: s.LastSeq}
 	}
+	if err := l.sameRecord(end, seen); err != nil {
+		return 0, place{}, err
+	}
 	return s.FirstSeq, end, l.shrunk(end.at, most)
+}
+
+// sameRecord fails if the record at end has the number of the known one and another sum:
+// the stream was made anew from another history.
+func (l *Log) sameRecord(end, known place) error {
+	if end.at == known.at && end.sum != known.sum {
+		return fmt.Errorf("%w: record %d of stream %s has sum %x, want %x", ErrOtherStream, end.at, l.cell.Stream(), end.sum, known.sum)
+	}
+	return nil
 }
 
 // shrunk says that the stream has lost records, if its leader has said for long enough
@@ -98,7 +110,7 @@ var errBeyond = errors.New("cluster: the record is behind the end of the stream"
 // which is behind the last message if there is none, and the sum of the record after if it
 // is known. It asks the leader about log2 of the messages.
 func (l *Log) find(ctx context.Context, after uint64) (seq uint64, sum chain, known bool, err error) {
-	if p, ok := l.lastSeen(after); ok {
+	if p, ok := l.lastSeen(after); ok && p.seq > 0 {
 		return p.seq + 1, p.sum, true, nil
 	}
 	first, end, err := l.ends(ctx)
@@ -139,11 +151,19 @@ func (l *Log) ask(ctx context.Context, seq uint64, m *message) error {
 	return l.get(ctx, seq, m)
 }
 
-// lastSeen returns where the record at is, if it was the last one to be read or appended.
+// lastSeen returns the record at this position, if it was the last one to be read or
+// appended. Its sequence is 0 if the stream was made anew since.
 func (l *Log) lastSeen(at uint64) (place, bool) {
 	l.mutex.Lock()
 	defer l.mutex.Unlock()
 	return l.seen, l.seen.at == at && at > 0
+}
+
+// moved forgets the sequence of the record that was seen last, and keeps its sum.
+func (l *Log) moved() {
+	l.mutex.Lock()
+	defer l.mutex.Unlock()
+	l.seen.seq = 0
 }
 
 func (l *Log) see(p place) {
