@@ -65,12 +65,14 @@ func (l *lookups) makeMap(t *items.Type, o sparse.Options) (apply.Map, error) {
 	if l.packed != nil {
 		m, err := rows.New(t, o)
 		if err == nil {
+			m.Pin()
 			l.packed[o.TypeID%MaxShards] = m
 		}
 		return m, err
 	}
 	m, err := pages.New(l.cells, o)
 	if err == nil {
+		m.Pin()
 		l.stable[o.TypeID%MaxShards] = m
 	}
 	return m, err

@@ -89,7 +89,7 @@ func (t *table) drop(id ID) {
 // until the Write ends.
 func (t *table) lend() {
 	s := t.store
-	if len(t.sparse) == 0 || slices.Contains(s.lent, t) {
+	if slices.Contains(s.lent, t) {
 		return
 	}
 	s.lent = append(s.lent, t)
@@ -112,17 +112,32 @@ func (s *Store) sweep() {
 	}
 }
 
-// endLending ends what lend began, with the Write.
+// endLending ends what lend began, with the Write. It panics if the Write assigned a map.
 func (s *Store) endLending() {
+	defer func() {
+		clear(s.lent)
+		s.lent = s.lent[:0]
+	}()
 	for _, t := range s.lent {
+		if t.assigned() {
+			panic(fmt.Sprintf("store: a Write assigned a map of table %q; copy into it by CopyTo, or insert the items", t.name))
+		}
 		for _, c := range t.sparse {
 			for i := range t.order {
 				c.of(i).Return()
 			}
 		}
 	}
-	clear(s.lent)
-	s.lent = s.lent[:0]
+}
+
+// assigned reports whether one of the maps of the table is a copy of another map.
+func (t *table) assigned() bool {
+	for _, sh := range t.order {
+		if !sh.Map.IsPinned() {
+			return true
+		}
+	}
+	return false
 }
 
 // sparsePass is the state of a ForEach over optional data that runs; the data keeps it, so

@@ -65,7 +65,7 @@ type Store struct {
 	tables  []*table // by ordinal
 	writes  uint64   // calls of Write, kept under the gate
 	written []uint64 // by ordinal: the call of Write that changed the table last
-	lent    []*table // whose maps the Write that runs gave out, and that have optional data
+	lent    []*table // whose maps the Write that runs gave out
 	byType  []*table // by typeId; nil: no table has it
 	names   map[string]*table
 

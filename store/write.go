@@ -164,7 +164,9 @@ func (t *table) clear(w *Writer) {
 
 // Maps returns the maps of the shards of t, by typeId, with their whole
 // vocabulary. They may be used until the Write ends, but not while a pass or flush
-// runs in it. MaxItems of the table bounds each of them, not their sum. It allocates
+// runs in it. MaxItems of the table bounds each of them, not their sum. They keep their
+// typeId and options: [handlemap.Map.CopyTo] into one panics unless the source has the
+// same typeId and MinFree, and a Write that assigns one panics at its end. Maps allocates
 // the slice it returns and panics when w is not in its Write.
 func Maps[T any](t *Table[T], w *Writer) []*handlemap.Map[T] {
 	w.use(&t.core, "Maps")

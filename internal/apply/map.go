@@ -17,6 +17,7 @@ import (
 // without their type. Lookups of users do not go through it.
 type Map interface {
 	TypeID() uint16
+	IsPinned() bool // it is a table's, and no other map was assigned to it
 	Len() int
 	Rows() int // positions that a pass has to visit
 	Has(id handle.ID) bool

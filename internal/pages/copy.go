@@ -23,6 +23,11 @@ func (s *Stable) CopyTo(dst *Stable, clone func(dst, src unsafe.Pointer)) {
 	if dst == s {
 		return
 	}
+	maxItems := s.maxItems
+	if dst.IsPinned() {
+		s.list.MustMatch(&dst.list, "slotmap")
+		maxItems = dst.maxItems
+	}
 	pages := s.usedPages()
 	s.makeCopyPages(dst)
 	if clone != nil {
@@ -41,7 +46,7 @@ func (s *Stable) CopyTo(dst *Stable, clone func(dst, src unsafe.Pointer)) {
 	dst.blank(pages, dst.usedPages())
 	s.live.CopyTo(&dst.live)
 	s.list.CopyTo(&dst.list)
-	dst.slots, dst.maxItems = s.slots, s.maxItems
+	dst.slots, dst.maxItems = s.slots, maxItems
 }
 
 // makeCopyPages makes the pages that a copy of m takes in dst, with memory where

@@ -28,6 +28,7 @@ type Stable struct {
 	one      []handle.ID   // scratch of InsertFunc
 	some     []sparse.Slot // scratch of the bulk steps
 	audit    check.Audit
+	pinned   *Stable // the map itself, if it is a table's; see Pin
 }
 
 // Bind tells s that its items are of type T, unless it knows, and returns it.
@@ -59,6 +60,13 @@ func (s *Stable) Init(o sparse.Options) error {
 	s.Reserve(o.Reserve)
 	return nil
 }
+
+// Pin makes the typeId and the options of the map final, because it is a table's: a copy
+// of another map into it needs the same ones.
+func (s *Stable) Pin() { s.pinned = s }
+
+// IsPinned reports whether Pin was called and no other map was assigned to this one.
+func (s *Stable) IsPinned() bool { return s.pinned == s }
 
 // Len returns the number of items, Rows that of rows, those without an item
 // included, Cap how many rows there may be before a page is added, and TypeID the

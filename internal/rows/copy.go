@@ -37,7 +37,11 @@ func (d *Dense) CopyTo(dst *Dense, clones Clones) {
 	if dst == d {
 		return
 	}
-	dst.maxItems = d.maxItems
+	if dst.IsPinned() {
+		d.set.MustMatch(&dst.set.Freelist, "handlemap")
+	} else {
+		dst.maxItems = d.maxItems
+	}
 	dst.makeCopyRoom(len(d.meta), len(d.set.Words))
 	if clones.Items == nil {
 		n := len(d.meta)

@@ -22,6 +22,7 @@ type Dense struct {
 	one      []handle.ID // scratch of EmplaceItems for a single item
 	scratch  reordering
 	audit    check.Audit
+	pinned   *Dense // the map itself, if it is a table's; see Pin
 
 	followers *followers // nil: none
 }
@@ -63,6 +64,13 @@ func (d *Dense) Init(o sparse.Options) error {
 	d.Reserve(o.Reserve)
 	return nil
 }
+
+// Pin makes the typeId and the options of the map final, because it is a table's: a copy
+// of another map into it needs the same ones.
+func (d *Dense) Pin() { d.pinned = d }
+
+// IsPinned reports whether Pin was called and no other map was assigned to this one.
+func (d *Dense) IsPinned() bool { return d.pinned == d }
 
 // Len returns the number of items, Cap how many there may be before the dense
 // set grows, and TypeID the typeId in the handles.

@@ -1,5 +1,7 @@
 package sparse
 
+import "fmt"
+
 // CopyTo makes dst a copy of s, to evolve as s would: freelist order,
 // generations, floor and depletion included. dst has capacity for the words of
 // s; see [Set.Grow].
@@ -27,6 +29,16 @@ func (s *Freelist) CopyTo(dst *Freelist) {
 	*dst = *s
 	dst.ring, dst.base = ring, s.front
 	dst.setWidths() // dst may have room for slots where s never grew
+}
+
+// MustMatch panics unless the map of dst, which is a table's, can take a copy of the map
+// of s: handles have the typeId, and snapshots are read by MinFree.
+func (s *Freelist) MustMatch(dst *Freelist, pkg string) {
+	if s.typeID != dst.typeID || s.minFree != dst.minFree {
+		panic(fmt.Sprintf("%s: CopyTo into a map that belongs to a table: got typeId %d, MinFree %d, want typeId %d, MinFree %d; "+
+			"insert the items, which gives them handles of the table",
+			pkg, s.typeID, s.minFree, dst.typeID, dst.minFree))
+	}
 }
 
 // Forget makes the freelist that of a map never used, with the same typeId and

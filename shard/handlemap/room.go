@@ -44,6 +44,9 @@ func (m *Map[T]) Clone() *Map[T] {
 // and invalidates pointers to items of dst. It begins a new history in dst, as
 // [Map.Clone] does: handles that dst issued may name other items from now on,
 // and handle values that it issued may come again.
+//
+// A map that a table of a store has keeps its typeId and options: CopyTo into it
+// panics unless m has the same typeId and MinFree.
 func (m *Map[T]) CopyTo(dst *Map[T], clone func(dst, src *T)) {
 	var untyped func(dst, src unsafe.Pointer)
 	if clone != nil {

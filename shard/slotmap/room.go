@@ -40,6 +40,9 @@ func (m *Map[T]) Clone() *Map[T] { return (*Map[T])(unsafe.Pointer(m.bound().Clo
 // It begins a new history in dst, as [Map.Clone] does: handles that dst issued
 // may name other items from now on, and handle values that it issued may come
 // again.
+//
+// A map that a table of a store has keeps its typeId and options: CopyTo into it
+// panics unless m has the same typeId and MinFree.
 func (m *Map[T]) CopyTo(dst *Map[T], clone func(dst, src *T)) {
 	var untyped func(dst, src unsafe.Pointer)
 	if clone != nil {

@@ -1,0 +1,96 @@
+package store_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"handloom/shard/handlemap"
+	"handloom/shard/slotmap"
+	"handloom/store"
+)
+
+// lentMap is a map of either kind that a store lends, or that stands free.
+type lentMap[M any] interface {
+	*M
+	TypeID() uint16
+	Insert(v uint64) (store.Handle[uint64], error)
+	CopyTo(dst *M, clone func(dst, src *uint64))
+	Clone() *M
+	Has(h store.Handle[uint64]) bool
+}
+
+func TestLentMaps_KeepTheirIdentity(t *testing.T) {
+	t.Run("packed", func(t *testing.T) {
+		lentMapsKeepIdentity(t, func(s *store.Store, o store.TableOptions[uint64]) func(w *store.Writer) []*handlemap.Map[uint64] {
+			table := register(t, s, o)
+			return func(w *store.Writer) []*handlemap.Map[uint64] { return store.Maps(table, w) }
+		})
+	})
+	t.Run("stable", func(t *testing.T) {
+		lentMapsKeepIdentity(t, func(s *store.Store, o store.TableOptions[uint64]) func(w *store.Writer) []*slotmap.Map[uint64] {
+			table := registerStable(t, s, o)
+			return func(w *store.Writer) []*slotmap.Map[uint64] { return store.StableMaps(table, w) }
+		})
+	})
+}
+
+func lentMapsKeepIdentity[M any, P lentMap[M]](t *testing.T, newTable func(s *store.Store, o store.TableOptions[uint64]) func(w *store.Writer) []*M) {
+	s := newStore(t, store.Options{})
+	maps := newTable(s, store.TableOptions[uint64]{Name: "of", Shards: 2, MinFree: 1, MaxItems: 3})
+	others := newTable(s, store.TableOptions[uint64]{Name: "other", MinFree: 1})
+	write(t, s, func(_ context.Context, w *store.Writer) error {
+		of, next, other := P(maps(w)[0]), P(maps(w)[1]), P(others(w)[0])
+		h, err := of.Insert(7)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for name, from := range map[string]P{"zero map": new(M), "next shard": next, "other table": other} {
+			id := of.TypeID()
+			if p := panicOf(func() { from.CopyTo(of, nil) }); !strings.Contains(p, "belongs to a table") {
+				t.Errorf("%s: CopyTo panics with %q, want that the map belongs to a table", name, p)
+			}
+			if of.TypeID() != id || !of.Has(h) {
+				t.Errorf("%s: the map has typeId %d and item %t, want %d and true", name, of.TypeID(), of.Has(h), id)
+			}
+		}
+		// There and back, as documented, into a copy and into a zero map.
+		copied, cloned := P(new(M)), P(of.Clone())
+		of.CopyTo(copied, nil)
+		for name, from := range map[string]P{"copy": copied, "clone": cloned} {
+			gone, err := of.Insert(8)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if from.CopyTo(of, nil); !of.Has(h) || of.Has(gone) {
+				t.Errorf("%s: CopyTo back has item %t and the later one %t, want true and false", name, of.Has(h), of.Has(gone))
+			}
+		}
+		// Free-standing maps take everything, typeId included.
+		if other.CopyTo(copied, nil); copied.TypeID() != other.TypeID() {
+			t.Errorf("a free-standing copy has typeId %d, want %d", copied.TypeID(), other.TypeID())
+		}
+		return nil
+	})
+	for _, name := range []string{"a zero map", "the other table's"} {
+		s, err := store.New(store.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		maps := newTable(s, store.TableOptions[uint64]{Name: "of"})
+		others := newTable(s, store.TableOptions[uint64]{Name: "other"})
+		p := panicOf(func() {
+			_ = s.Write(context.Background(), func(_ context.Context, w *store.Writer) error {
+				from := new(M)
+				if name != "a zero map" {
+					from = others(w)[0]
+				}
+				*maps(w)[0] = *from
+				return nil
+			})
+		})
+		if !strings.Contains(p, `table "of"`) || !strings.Contains(p, "CopyTo") {
+			t.Errorf("a Write that assigns %s panics with %q, want the table and CopyTo", name, p)
+		}
+	}
+}
