@@ -10,7 +10,8 @@ import (
 // Handoff ends the ownership: the log is given to worlds whose Options.Program is to,
 // which take over at once; should none come, any world of this program may after a
 // while. It returns when a snapshot of the state is saved. Calls of Submit that no
-// tick has taken are [ErrNotOwner], and the World follows.
+// tick has taken are [ErrNotOwner], and the World follows. When ctx ends before, Handoff
+// returns its cause; an append or a snapshot that runs may still come to its end.
 //
 // A new version of the program goes on where the old one stopped in this way: the old
 // one hands off to the name of the new one and is closed, and the new one is opened. On a
@@ -26,9 +27,19 @@ func (w *World) Handoff(ctx context.Context, to string) error {
 	if err := w.take(ctx); err != nil {
 		return fmt.Errorf("world: Handoff: %w", err)
 	}
-	defer w.pass()
-	if err := w.handOff(ctx, to); err != nil {
+	err := within(ctx, func() error {
+		defer w.pass()
+		return w.handOffAndSave(ctx, to)
+	})
+	if err != nil {
 		return fmt.Errorf("world: Handoff: %w", err)
+	}
+	return nil
+}
+
+func (w *World) handOffAndSave(ctx context.Context, to string) error {
+	if err := w.handOff(ctx, to); err != nil {
+		return err
 	}
 	defer func() { w.quiet = time.Now() }() // others have their time from when they can come
 	return w.saveNow(ctx)

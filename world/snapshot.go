@@ -143,6 +143,9 @@ func (w *World) loadOneOf(ctx context.Context, saved []uint64, serves func(h hea
 		if h.at > 0 && h.epoch.program != w.o.Program && (!h.handed || h.to != w.o.Program) {
 			return false, gone, fmt.Errorf("world: snapshot of record %d: %w: %q, and this is %q", at, ErrProgram, h.epoch.program, w.o.Program)
 		}
+		if err := w.saver.wait(ctx); err != nil {
+			return false, gone, err
+		}
 		if err := w.store.Rollback(context.WithoutCancel(ctx), &i.state); err != nil {
 			return false, gone, fmt.Errorf("world: snapshot of record %d: %w", at, err)
 		}
@@ -194,20 +197,24 @@ func isOpen(c chan struct{}) bool {
 	}
 }
 
-func (s *saver) wait() {
+// wait returns when nothing is being saved, or with the cause of ctx when that ends.
+func (s *saver) wait(ctx context.Context) error {
 	for _, c := range []chan struct{}{s.done, s.asked} {
-		if c != nil {
-			<-c
+		if !isOpen(c) {
+			continue
+		}
+		select {
+		case <-c:
+		case <-ctx.Done():
+			return context.Cause(ctx)
 		}
 	}
+	return nil
 }
 
-// restart waits for what is being saved and counts from a tick on. What was kept back is
-// older, and is given up.
-func (s *saver) restart(tick uint64) {
-	s.wait()
-	s.tick, s.held = tick, false
-}
+// restart counts from a tick on, when nothing is being saved. What was kept back is older,
+// and is given up.
+func (s *saver) restart(tick uint64) { s.tick, s.held = tick, false }
 
 // saveIfDue copies the state if it is time for a snapshot, and has it saved while
 // ticks go on.
@@ -303,6 +310,9 @@ func (w *World) othersSaved(h *head) bool {
 // saveNow saves a snapshot before it returns.
 func (w *World) saveNow(ctx context.Context) error {
 	s := &w.saver
+	if err := s.wait(ctx); err != nil {
+		return fmt.Errorf("world: the snapshot of record %d: %w", w.at().at, err)
+	}
 	s.restart(w.at().tick)
 	if err := w.copyInto(ctx, &s.image); err != nil {
 		w.noteUnsaved(err)

@@ -37,10 +37,10 @@ func (w *World) refusal() error {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
 	switch {
+	case errors.Is(w.halted, store.ErrClosed), w.life.Err() != nil:
+		return store.ErrClosed
 	case w.owns:
 		return nil
-	case errors.Is(w.halted, store.ErrClosed):
-		return store.ErrClosed
 	case w.halted != nil:
 		return fmt.Errorf("%w: this one has halted: %v", ErrNotOwner, w.halted)
 	}

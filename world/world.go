@@ -23,12 +23,13 @@ type World struct {
 	epoch       epoch // of this World
 	shards      []shardName
 
-	life   context.Context // ends with Close
-	end    context.CancelCauseFunc
-	ticks  context.Context // ends with the last tick
-	dies   context.CancelCauseFunc
-	driven atomic.Bool   // Step or Run is running
-	turn   chan struct{} // held while the log or the state is moved on
+	life    context.Context // ends with Close
+	end     context.CancelCauseFunc
+	ticks   context.Context // ends with the last tick
+	dies    context.CancelCauseFunc
+	driven  atomic.Bool   // Step or Run is running
+	turn    chan struct{} // held while the log or the state is moved on
+	closing atomic.Bool   // Close has the turn, or had it
 
 	// Kept by who has the turn.
 	pending *pending        // a record of which it is open whether it is in the log
@@ -259,8 +260,9 @@ func (w *World) Read(ctx context.Context, fn func(ctx context.Context, t Tick) e
 	return w.store.Read(ctx, func(ctx context.Context) error { return fn(ctx, w.now()) })
 }
 
-// Export writes a snapshot of the state behind the last tick to dst while ticks go on:
-// a backup, or a saved game, which [store.Store.Load] reads as well.
+// Export writes a snapshot of the state after the last tick to dst while ticks go on:
+// a backup, or a saved game, which [store.Store.Load] reads as well. It writes nothing more
+// when ctx ends.
 func (w *World) Export(ctx context.Context, dst io.Writer) error {
 	if err := w.stopped(); err != nil {
 		return fmt.Errorf("world: Export: %w", err)
@@ -269,27 +271,66 @@ func (w *World) Export(ctx context.Context, dst io.Writer) error {
 	if err := w.copyInto(ctx, &image); err != nil {
 		return fmt.Errorf("world: Export: %w", err)
 	}
-	if err := image.writeTo(dst); err != nil {
+	if err := image.writeTo(untilDone{ctx, dst}); err != nil {
 		return fmt.Errorf("world: Export: %w", err)
 	}
 	return nil
+}
+
+// untilDone is a writer that fails when its context has ended.
+type untilDone struct {
+	ctx context.Context
+	dst io.Writer
+}
+
+func (w untilDone) Write(b []byte) (int, error) {
+	if w.ctx.Err() != nil {
+		return 0, context.Cause(w.ctx)
+	}
+	return w.dst.Write(b)
 }
 
 // Close ends the World: Run and Step return, and the store is free again. The owner
 // saves a snapshot, unless ctx has ended, so that the next Open has nothing to replay.
 // Calls of Submit that wait fail, with ErrUncertain if a log that does not answer may
 // have them. Log and store are left open.
+//
+// Close waits for a tick, an append or a snapshot that runs, until ctx ends; if ctx has
+// ended before, for one second. Its error then wraps the cause of ctx and names what runs.
+// The World takes no calls from then on, and closes when that is done. A second Close
+// waits for it and returns nil.
 func (w *World) Close(ctx context.Context) error {
 	if w.inside(ctx) {
 		return fmt.Errorf("world: Close inside a tick or Applied: %w", store.ErrPhase)
 	}
 	w.end(fmt.Errorf("world: %w", store.ErrClosed))
-	w.turn <- struct{}{}
-	defer w.pass()
+	waits, cancel := ctx, func() {}
+	if ctx.Err() != nil {
+		waits, cancel = context.WithTimeoutCause(context.WithoutCancel(ctx), drainTime, context.Cause(ctx))
+	}
+	defer cancel()
+	err := within(waits, func() error {
+		w.turn <- struct{}{}
+		defer w.pass()
+		w.closing.Store(true)
+		return w.close(ctx)
+	})
+	if !errors.Is(err, errLate) {
+		return err
+	}
+	runs := "a tick or an append"
+	if w.closing.Load() {
+		runs = "a snapshot"
+	}
+	return fmt.Errorf("world: Close: %w; %s still runs, and the world closes after it", err, runs)
+}
+
+// close ends the World, in a turn of its own.
+func (w *World) close(ctx context.Context) error {
 	if errors.Is(w.stopped(), store.ErrClosed) {
 		return nil
 	}
-	w.saver.wait() // what it was saving may have ended with the World
+	_ = w.saver.wait(context.Background()) // a save may have ended with the World
 	var err error
 	if w.isOwner() && w.pending == nil && ctx.Err() == nil && w.saver.saved < w.at().at {
 		err = w.saveNow(ctx)
@@ -298,4 +339,24 @@ func (w *World) Close(ctx context.Context) error {
 	_ = w.halt(fmt.Errorf("world: %w", store.ErrClosed))
 	w.claim.Release()
 	return err
+}
+
+// errLate means that a context ended before the work that it limits.
+var errLate = errors.New("not done yet")
+
+// within returns the error of f. When ctx ends before f does, it returns errLate and the
+// cause of ctx, and f runs on: a log that does not answer keeps nobody waiting.
+func within(ctx context.Context, f func() error) error {
+	done := make(chan error, 1)
+	go func() {
+		err := store.ErrGoexit
+		defer func() { done <- err }()
+		err = f()
+	}()
+	select {
+	case err := <-done:
+		return err
+	case <-ctx.Done():
+	}
+	return fmt.Errorf("%w: %w", errLate, context.Cause(ctx))
 }

@@ -1,0 +1,271 @@
+package world_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"handloom/store"
+	"handloom/world"
+)
+
+// A hang keeps a goroutine, whatever its context, until it is let go.
+type hang struct{ letGo, hangs chan struct{} }
+
+func newHang() *hang { return &hang{make(chan struct{}), make(chan struct{})} }
+
+// here hangs, the first time.
+func (h *hang) here() {
+	select {
+	case <-h.hangs:
+	default:
+		close(h.hangs)
+		<-h.letGo
+	}
+}
+
+// wantLate closes a world that something keeps: Close ends with its deadline, and names
+// the work that it waits for.
+func wantLate(t *testing.T, w *world.World, names string) {
+	t.Helper()
+	for range 2 {
+		ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
+		if err := w.Close(ctx); !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), names) {
+			t.Errorf("Close: %v", err)
+		}
+		cancel()
+	}
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := w.Close(ended); !errors.Is(err, context.Canceled) || !strings.Contains(err.Error(), names) {
+		t.Errorf("Close with a context that has ended: %v", err)
+	}
+	if _, err := w.Submit(t.Context(), func(store.Queue) error { return nil }); !errors.Is(err, store.ErrClosed) {
+		t.Errorf("Submit after Close: %v", err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+	defer cancel()
+	if err := w.Export(ctx, io.Discard); err != nil && !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("Export: %v", err)
+	}
+}
+
+// wantFree fails the test unless the world ends by itself, and its store is free again.
+func wantFree(t *testing.T, w *world.World, g *game) {
+	t.Helper()
+	synctest.Wait()
+	if _, err := g.Flush(t.Context()); err != nil {
+		t.Errorf("the store of the world that was closed: %v", err)
+	}
+	mustClose(t, w)
+}
+
+func TestClose_EndsWithItsContext(t *testing.T) {
+	t.Run("a tick blocks", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			h, g := newHang(), newGame(t, alone)
+			g.fault = func(world.Tick) error { h.here(); return nil }
+			w := mustOpen(t, g, world.Memory())
+			s := submit(t.Context(), w, g.order(1))
+			stepped := stepAside(t, w)
+			<-h.hangs
+			wantLate(t, w, "a tick")
+			close(h.letGo)
+			if err := <-stepped; err != nil {
+				t.Errorf("Step: %v", err)
+			}
+			wantFree(t, w, g)
+			if s.err != nil || s.receipt.Tick() != 1 {
+				t.Errorf("the call of the tick: done %t, %v", s.done, s.err)
+			}
+		})
+	})
+	for name, kept := range map[string]bool{"an append hangs": true, "an append hangs and fails": false} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) { closeWhileAnAppendHangs(t, kept) })
+		})
+	}
+	t.Run("a snapshot hangs", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			h, g := newHang(), newGame(t, alone)
+			l := &faulty{Log: world.Memory()}
+			w := mustOpen(t, g, l)
+			steps(t, w, 2)
+			l.save = func(ctx context.Context, at uint64, write func(io.Writer) error) error {
+				h.here()
+				return l.Log.Save(ctx, at, write)
+			}
+			wantLate(t, w, "a snapshot")
+			close(h.letGo)
+			wantFree(t, w, g)
+		})
+	})
+	t.Run("a snapshot of a tick hangs", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			h, g := newHang(), newGame(t, alone)
+			l := &faulty{Log: world.Memory()}
+			w := mustOpen(t, g, l)
+			l.save = func(ctx context.Context, at uint64, write func(io.Writer) error) error {
+				h.here()
+				return l.Log.Save(ctx, at, write)
+			}
+			steps(t, w, 8)
+			<-h.hangs
+			wantLate(t, w, "a snapshot")
+			close(h.letGo)
+			wantFree(t, w, g)
+		})
+	})
+}
+
+// stepAside steps in a goroutine of its own.
+func stepAside(t *testing.T, w *world.World) <-chan error {
+	stepped := make(chan error, 1)
+	go func() {
+		_, err := w.Step(t.Context())
+		stepped <- err
+	}()
+	return stepped
+}
+
+func closeWhileAnAppendHangs(t *testing.T, kept bool) {
+	h, g := newHang(), newGame(t, alone)
+	l := &faulty{Log: world.Memory()}
+	w := mustOpen(t, g, l)
+	steps(t, w, 2)
+	l.append = func(ctx context.Context, prev uint64, rec []byte) (uint64, error) {
+		h.here()
+		if !kept {
+			return 0, errLost
+		}
+		return l.Log.Append(context.WithoutCancel(ctx), prev, rec)
+	}
+	sealed := submit(t.Context(), w, g.order(1))
+	stepped := stepAside(t, w)
+	<-h.hangs
+	waits := submit(t.Context(), w, g.order(2))
+	wantLate(t, w, "an append")
+	close(h.letGo)
+	if err := <-stepped; kept != (err == nil) {
+		t.Errorf("Step: %v", err)
+	}
+	wantFree(t, w, g)
+	if kept && sealed.err != nil || !kept && !errors.Is(sealed.err, store.ErrUncertain) {
+		t.Errorf("the call of the append: done %t, %v", sealed.done, sealed.err)
+	}
+	if !errors.Is(waits.err, store.ErrClosed) || errors.Is(waits.err, store.ErrUncertain) {
+		t.Errorf("a call that no tick has taken: done %t, %v", waits.done, waits.err)
+	}
+}
+
+func TestHandoff_EndsWithItsContext(t *testing.T) {
+	hangs := map[string]func(l *faulty, h *hang){
+		"an append hangs": func(l *faulty, h *hang) {
+			l.append = func(ctx context.Context, prev uint64, rec []byte) (uint64, error) {
+				h.here()
+				return l.Log.Append(context.WithoutCancel(ctx), prev, rec)
+			}
+		},
+		"a snapshot hangs": func(l *faulty, h *hang) {
+			l.save = func(ctx context.Context, at uint64, write func(io.Writer) error) error {
+				h.here()
+				return l.Log.Save(ctx, at, write)
+			}
+		},
+	}
+	for name, begin := range hangs {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				h, g := newHang(), newGame(t, alone)
+				l := &faulty{Log: world.Memory()}
+				w := mustOpen(t, g, l)
+				steps(t, w, 2)
+				begin(l, h)
+				ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+				defer cancel()
+				if err := w.Handoff(ctx, "second"); !errors.Is(err, context.DeadlineExceeded) {
+					t.Errorf("Handoff: %v", err)
+				}
+				if _, err := w.Step(ctx); !errors.Is(err, context.DeadlineExceeded) {
+					t.Errorf("Step: %v", err)
+				}
+				close(h.letGo)
+				if err := w.Handoff(t.Context(), "second"); err != nil {
+					t.Errorf("Handoff again: %v", err)
+				}
+				if a := mustAudit(t, l); a.Kinds[len(a.Kinds)-1] != "handoff" || a.Ticks != 2 {
+					t.Errorf("the log has %v", a.Kinds)
+				}
+				mustClose(t, w)
+			})
+		})
+	}
+}
+
+// A writer that ends the context of its Export gets no more of it.
+func TestExport_EndsWithItsContext(t *testing.T) {
+	w := mustOpen(t, newGame(t, store.Options{}), world.Memory())
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	writes := 0
+	err := w.Export(ctx, writerFunc(func(b []byte) (int, error) {
+		writes++
+		cancel()
+		return len(b), nil
+	}))
+	if !errors.Is(err, context.Canceled) || writes != 1 {
+		t.Errorf("%d writes, %v", writes, err)
+	}
+	mustClose(t, w)
+}
+
+type writerFunc func(b []byte) (int, error)
+
+func (f writerFunc) Write(b []byte) (int, error) { return f(b) }
+
+// A follower that skips ahead while its own snapshot hangs ends with its context.
+func TestStep_EndsWithItsContextWhileASnapshotHangs(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		shared := world.Memory()
+		open := func(l world.Log) (*game, *world.World) {
+			g := newGame(t, alone)
+			o := g.options()
+			o.SnapshotTicks, o.DigestTicks = 20, 4
+			w, err := world.Open(t.Context(), g.Store, l, o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return g, w
+		}
+		owner, w := open(shared)
+		h := newHang()
+		follower, v := open(&faulty{Log: shared, save: func(ctx context.Context, at uint64, write func(io.Writer) error) error {
+			h.here()
+			return shared.Save(ctx, at, write)
+		}})
+		for range 100 {
+			steps(t, w, 1)
+			if v.Status().Tick < 30 {
+				steps(t, v, 1)
+			}
+			synctest.Wait()
+		}
+		<-h.hangs
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		if _, err := v.Step(ctx); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("Step: %v", err)
+		}
+		close(h.letGo)
+		for v.Status().Tick < 100 {
+			mustStep(t, v)
+		}
+		wantSame(t, owner, follower)
+		mustClose(t, v)
+		mustClose(t, w)
+	})
+}
