@@ -77,10 +77,18 @@ func clearUnits(f file, offset, end int64) error {
 }
 
 // makeRoom lets the next unit, of size bytes, fit into the last segment, by
-// beginning another one if it must. ErrRefused if there is no room on the disk.
+// beginning another one if it must. ErrRefused, and nothing has changed, if there is no
+// room on the disk or no file descriptor. ErrBroken if a write or a sync failed, or if
+// the lock is lost.
 func (j *Journal) makeRoom(size int64) error {
 	if j.end+size <= j.size {
 		return nil
+	}
+	switch err := j.o.disk.held(); {
+	case errors.Is(err, errLockLost):
+		return j.breaks(err)
+	case err != nil:
+		return refused(err)
 	}
 	a, err := j.takeAhead(segmentHead + size)
 	if err != nil {
@@ -90,12 +98,15 @@ func (j *Journal) makeRoom(size int64) error {
 	if err := a.begin(s); err != nil {
 		return refused(errors.Join(err, a.file.Close()))
 	}
-	// From here on the folder may have two last segments if something fails.
 	if j.o.Sync.mode == never {
 		if err := j.last.sync(); err != nil {
 			return j.breaks(errors.Join(err, a.file.Close()))
 		}
 	}
+	if err := a.rename(j.o.disk, s); err != nil {
+		return refused(err)
+	}
+	// From here on the folder may have two last segments if something fails.
 	if err := j.enter(s, a); err != nil {
 		return j.breaks(err)
 	}
@@ -134,27 +145,43 @@ func (j *Journal) dropAhead() {
 
 // begin makes the file a segment, which no name leads to yet.
 func (a *ahead) begin(s segment) error {
+	s.size = a.size
 	if _, err := a.file.WriteAt(s.header(), 0); err != nil {
 		return err
 	}
 	return a.file.sync()
 }
 
-// enter makes a, which has begun, the last segment. The file is closed meanwhile:
-// Windows renames none that is open.
+// rename gives the file, which has begun, the name of its segment. It stays open, so
+// that it takes no other file descriptor, except on Windows, which renames no file that
+// is open.
+func (a *ahead) rename(d disk, s segment) error {
+	if renameCloses {
+		if err := a.file.Close(); err != nil {
+			return err
+		}
+	}
+	if err := d.rename(nextName, s.name()); err != nil {
+		return errors.Join(err, a.file.Close())
+	}
+	return nil
+}
+
+// enter makes a, which has its name, the last segment.
 func (j *Journal) enter(s segment, a *ahead) error {
-	if err := a.file.Close(); err != nil {
-		return err
+	f := a.file
+	if renameCloses {
+		var err error
+		if f, err = j.o.disk.open(s.name()); err != nil {
+			return err
+		}
 	}
-	if err := j.o.disk.rename(nextName, s.name()); err != nil {
-		return err
+	err := j.o.disk.sync("")
+	if err == nil {
+		err = noteNewest(j.lock, s.first())
 	}
-	if err := j.o.disk.sync(); err != nil {
-		return err
-	}
-	f, err := j.o.disk.open(s.name())
 	if err != nil {
-		return err
+		return errors.Join(err, f.Close())
 	}
 	if j.last != nil {
 		err = j.last.Close()

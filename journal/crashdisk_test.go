@@ -19,6 +19,7 @@ type crashDisk struct {
 	kept   map[string]*crashFile // as of the last sync of the names
 	names  []nameChange          // since
 	locked bool
+	lost   bool // the lock file is not that of the folder any more
 
 	calls  int // that change something, so far
 	stopAt int // the call that fails, and all after it; 0 none
@@ -130,26 +131,53 @@ func (d *crashDisk) mkdir(name string) error {
 	return nil
 }
 
-func (d *crashDisk) sync() error {
+func (d *crashDisk) sync(folder string) error {
 	if err := d.change(); err != nil {
 		return err
 	}
-	d.kept, d.names = maps.Clone(d.files), nil
+	var others []nameChange
+	for _, c := range d.names {
+		switch in, _, _ := strings.Cut(c.name, "/"); {
+		case in == c.name && folder != "" || in != c.name && folder != in:
+			others = append(others, c)
+		case c.file == nil:
+			delete(d.kept, c.name)
+		default:
+			d.kept[c.name] = c.file
+		}
+	}
+	d.names = others
 	return nil
 }
 
-func (d *crashDisk) lock() (io.Closer, error) {
+func (d *crashDisk) lock() (file, error) {
 	if d.locked {
 		return nil, ErrLocked
 	}
+	if d.files[lockName] == nil {
+		if _, err := d.create(lockName); err != nil {
+			return nil, err
+		}
+	}
+	f, err := d.open(lockName)
+	if err != nil {
+		return nil, err
+	}
 	d.locked = true
-	return unlocker{d}, nil
+	return locker{f.(*crashFile)}, nil
 }
 
-type unlocker struct{ d *crashDisk }
+func (d *crashDisk) held() error {
+	if d.lost {
+		return errLockLost
+	}
+	return nil
+}
 
-func (u unlocker) Close() error {
-	u.d.locked = false
+type locker struct{ *crashFile }
+
+func (l locker) Close() error {
+	l.disk.locked = false
 	return nil
 }
 

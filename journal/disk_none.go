@@ -2,4 +2,7 @@
 
 package journal
 
+// syncsFolders says that names are synced, through the folder as a file.
+const syncsFolders = false
+
 func syncFolder(string) error { return nil }

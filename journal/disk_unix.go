@@ -7,6 +7,9 @@ import (
 	"os"
 )
 
+// syncsFolders says that names are synced, through the folder as a file.
+const syncsFolders = true
+
 // syncFolder returns when the names in dir are on the disk.
 func syncFolder(dir string) error {
 	d, err := os.Open(dir)

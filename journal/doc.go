@@ -13,7 +13,7 @@
 //
 // # The folder
 //
-//	lock                      held by the process that has the folder open
+//	lock                      held by the process that has the folder open; names the newest .log
 //	0000000000000001.log      records 1 to 4,095
 //	0000000000001000.log      records from 4,096 on; zeros behind the last
 //	next.tmp                  the segment to come, being filled with zeros
@@ -28,9 +28,12 @@
 //   - J2: what is read back is what was appended: each byte of a unit, and the
 //     order of all units, is under a checksum.
 //   - J3: damage is an error that names file and record, never a shorter or
-//     another log. There is one exception: the very last unit, damaged after it
-//     was acknowledged, looks like one whose writing did not end. Open cuts it, and
-//     says so.
+//     another log. Two kinds of damage at the very end cannot be told from a write
+//     that did not end. The last unit, damaged after it was acknowledged, is cut,
+//     and [Journal.WasCut] reports it. A damaged block hides the units that begin
+//     in it: where bytes that are not zero are left, Open cuts or refuses them;
+//     zeros from the end of a unit to the end of the file leave no trace.
+//     A file that is missing or too short is always found.
 //
 // # Why the end can be told from damage
 //
@@ -44,7 +47,11 @@
 // Several writes for each sync would break this: a disk may keep the second and
 // lose the first. Every collects records into one unit instead. The files are
 // filled with zeros ahead, so that a sync has nothing but the unit to write, and
-// what lies behind the last unit is known.
+// the bytes past the last unit are known: another byte than 0 past the end of the
+// torn unit, or a header of a later record, is damage.
+//
+// Before it returns, Open writes and syncs the last segment once more: the process
+// before may have been killed before its sync, or its sync may have failed.
 //
 // Pebble, bbolt and others that end at the first record that is not whole would
 // lose, on one flipped bit, records that they had acknowledged, and say nothing.
@@ -53,4 +60,9 @@
 //
 // It has one writer, compresses nothing, keeps nothing secret, and believes the
 // disk: one that loses what it acknowledged is found (J3), but not healed.
+//
+// A copy of a folder that is open must not have a newer file lock than its segments:
+// copy lock first, or leave it out. The lock is advisory: if it or the folder is
+// removed, another process gets in. A Journal finds this out when a segment begins,
+// and is ErrBroken.
 package journal

@@ -26,8 +26,8 @@ var (
 	// the folder open.
 	ErrLocked = errors.New("journal: the folder is open elsewhere")
 
-	// ErrBroken says that a write or a sync failed, or that the Journal is
-	// closed. It takes no further record; what was being appended when it broke
+	// ErrBroken says that a write or a sync failed, that the lock file was
+	// removed, or that the Journal is closed. It takes no further record; what was being appended when it broke
 	// may be in the folder or not, and Open tells. It is [fs.ErrClosed], too, for
 	// who writes to logs of several kinds.
 	ErrBroken error = broken{}

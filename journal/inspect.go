@@ -1,6 +1,7 @@
 package journal
 
 import (
+	"cmp"
 	"errors"
 	"os"
 )
@@ -29,26 +30,31 @@ type Segment struct {
 // It reads records that a recovery would not, from before the snapshots that are
 // kept, and says of damage there what it says of any other.
 func Inspect(dir string, each func(at uint64, rec []byte) error) (Contents, error) {
-	return inspect(onlyRead{folder(dir)}, each)
+	return inspect(onlyRead{newFolder(dir)}, each)
 }
 
 // onlyRead is a folder whose files are opened for reading.
-type onlyRead struct{ folder }
+type onlyRead struct{ *folder }
 
 func (d onlyRead) open(name string) (file, error) { return d.openFile(name, os.O_RDONLY) }
 
 func inspect(d disk, each func(at uint64, rec []byte) error) (found Contents, err error) {
+	newest := inspectLock(d) // first: a segment may be begun meanwhile
 	names, err := d.list()
 	if err != nil {
 		return found, err
 	}
 	found.Snapshots = numbered(names, snapshotExt)
 	segments := numbered(names, segmentExt)
+	if len(segments) == 0 {
+		found.Damage = lostAll(names, newest)
+		return found, nil
+	}
 	var before *cursor
 	for i, first := range segments {
 		c, err := openCursor(d, first)
 		if err == nil {
-			err = found.segment(c, before, i == len(segments)-1, each)
+			err = found.segment(c, before, i == len(segments)-1, newest, each)
 			err = errors.Join(err, c.close())
 		}
 		if errors.Is(err, ErrCorrupt) {
@@ -63,23 +69,36 @@ func inspect(d disk, each func(at uint64, rec []byte) error) (found Contents, er
 	return found, nil
 }
 
-// segment reads the segment of c, which joins the one of before, unless it is the
-// first.
-func (found *Contents) segment(c, before *cursor, last bool, each func(at uint64, rec []byte) error) error {
-	if before != nil && (c.salt != before.salt || !c.heals && c.before != before.at) {
-		return &CorruptError{File: c.name(), At: before.at.seq + 1, Reason: errChain.Error()}
+// inspectLock returns the newest segment that the lock file names: 0 if the file cannot
+// be read, as on Windows while the folder is open.
+func inspectLock(d disk) (newest uint64) {
+	f, err := d.open(lockName)
+	if err != nil {
+		return 0
 	}
-	s := Segment{File: c.name(), First: c.first(), Bytes: c.size}
+	defer f.Close()
+	newest, _ = newestNoted(f)
+	return newest
+}
+
+// segment reads the segment of c, which joins the one of before, unless it is the
+// first. newest is the segment that the lock file names.
+func (found *Contents) segment(c, before *cursor, last bool, newest uint64, each func(at uint64, rec []byte) error) error {
+	if err := c.joins(before); err != nil {
+		return err
+	}
+	s := Segment{File: c.name(), First: c.first(), Bytes: c.have}
 	end := c.records(&s, each)
 	s.Last, s.Used = c.at.seq, c.offset
 	found.Segments = append(found.Segments, s)
 	if !last {
 		return c.fault(end)
 	}
-	torn, err := c.torn(end)
-	if torn {
-		found.Cut = c.cut()
+	if lost := lostNewest(c, newest); lost != nil {
+		return cmp.Or(c.fault(end), lost)
 	}
+	var err error
+	found.Cut, err = c.torn(end)
 	return err
 }
 

@@ -12,7 +12,7 @@ import (
 // by any goroutine; records are appended one at a time.
 type Journal struct {
 	o    Options
-	lock io.Closer
+	lock file
 	cut  *Cut
 
 	mu       sync.Mutex
@@ -39,13 +39,16 @@ type Journal struct {
 	saving sync.Mutex // one Save or Trim at a time
 }
 
-// A Cut is what Open took away: a record whose writing did not end, which nobody
-// was told is kept, or the last record of all, if it was damaged afterwards. The
-// two cannot be told apart.
+// A Cut is the unit that Open took away: its writing did not end, so that no record of
+// it was acknowledged, or it was the last of all and was damaged afterwards. The two
+// cannot be told apart. A damaged block of zeros hides units that began in it.
 type Cut struct {
-	File   string
-	At     uint64 // position that the record had, or the first of several written at once
-	Offset int64  // bytes from the beginning of the file
+	File    string
+	At      uint64 // position of the first record that is cut
+	Records uint64 // that the bytes have room for, at most
+	Offset  int64  // of the unit, in bytes from the beginning of the file
+	End     int64  // past the last byte that was not zero, likewise
+	NonZero int64  // bytes between these that were not zero
 }
 
 // WasCut reports whether Open cut a unit off the end of the journal, and which.

@@ -1,6 +1,8 @@
 package journal
 
 import (
+	"bytes"
+	"cmp"
 	"crypto/rand"
 	"encoding/binary"
 	"errors"
@@ -23,7 +25,7 @@ func Open(dir string, o Options) (*Journal, error) {
 	}
 	lock, err := o.disk.lock()
 	if err != nil {
-		return nil, err
+		return nil, failed("open", dir, err)
 	}
 	j := &Journal{o: o, lock: lock, more: make(chan struct{}), salt: o.salt}
 	if err := j.recover(); err != nil {
@@ -31,13 +33,25 @@ func Open(dir string, o Options) (*Journal, error) {
 			j.last.Close()
 		}
 		lock.Close()
-		return nil, err
+		return nil, failed("open", dir, err)
 	}
 	return j, nil
 }
 
+// failed adds to an error of the system the name of the package and of the folder.
+func failed(op, dir string, err error) error {
+	if errors.Is(err, ErrLocked) || errors.Is(err, ErrCorrupt) {
+		return err
+	}
+	return fmt.Errorf("journal: %s %s: %w", op, dir, err)
+}
+
 // recover finds the end of the records, and cuts there what is not whole.
 func (j *Journal) recover() error {
+	newest, err := newestNoted(j.lock)
+	if err != nil {
+		return err
+	}
 	names, err := j.o.disk.list()
 	if err != nil {
 		return err
@@ -48,27 +62,63 @@ func (j *Journal) recover() error {
 		}
 	}
 	j.segments = numbered(names, segmentExt)
-	saved := numbered(names, snapshotExt)
 	if len(j.segments) == 0 {
-		return j.recoverEmpty(saved)
+		if err := lostAll(names, newest); err != nil {
+			return err
+		}
+		return j.recoverEmpty()
 	}
-	if err := j.verify(saved); err != nil {
+	saved := numbered(names, snapshotExt)
+	if err := j.verify(saved, newest); err != nil {
 		return err
 	}
-	return j.recoverAhead(saved)
+	if err := j.recoverAhead(saved); err != nil {
+		return err
+	}
+	if last := j.segments[len(j.segments)-1]; last != newest {
+		return noteNewest(j.lock, last)
+	}
+	return nil
+}
+
+// lostAll returns the damage of a folder that has no segment and traces of one.
+func lostAll(names []string, newest uint64) error {
+	trace, at := "", uint64(1)
+	for _, ext := range []string{rejectedExt, snapshotExt} {
+		if saved := numbered(names, ext); len(saved) > 0 {
+			trace, at = fileName(saved[len(saved)-1], ext), saved[len(saved)-1]+1
+		}
+	}
+	if trace == "" && newest > 0 {
+		trace = lockName
+	}
+	if trace == "" {
+		return nil
+	}
+	return &CorruptError{File: fileName(max(1, newest), segmentExt), At: at, Reason: "the file is missing, as all of records, and there were some: see " + trace}
+}
+
+// lostNewest returns the damage of a folder whose last segment, that of c, is not the
+// newest one that the lock file names.
+func lostNewest(c *cursor, newest uint64) error {
+	if newest <= c.first() {
+		return nil
+	}
+	return &CorruptError{File: fileName(newest, segmentExt), At: min(newest, c.at.seq+1), Reason: "the file is missing: the file " + lockName + " names it"}
 }
 
 // recoverEmpty begins a journal where there are no records.
-func (j *Journal) recoverEmpty(saved []uint64) error {
-	if n := len(saved); n > 0 && saved[n-1] > 0 {
-		return &CorruptError{File: fileName(saved[n-1], snapshotExt), At: 1, Reason: "a snapshot of records, and there is no file of records"}
-	}
+func (j *Journal) recoverEmpty() error {
 	if j.salt == 0 {
-		var b [8]byte
-		rand.Read(b[:])
-		j.salt = binary.LittleEndian.Uint64(b[:])
+		j.salt = newSalt()
 	}
 	return j.beginSegment(segment{salt: j.salt})
+}
+
+func newSalt() uint64 {
+	var b [8]byte
+	rand.Read(b[:])
+	return binary.LittleEndian.Uint64(b[:])
 }
 
 // beginSegment makes an empty segment the last one.
@@ -79,6 +129,9 @@ func (j *Journal) beginSegment(s segment) error {
 	}
 	if err := a.begin(s); err != nil {
 		return errors.Join(err, a.file.Close())
+	}
+	if err := a.rename(j.o.disk, s); err != nil {
+		return err
 	}
 	if err := j.enter(s, a); err != nil {
 		return err
@@ -91,7 +144,9 @@ func (j *Journal) beginSegment(s segment) error {
 // snapshots reads, and leaves the last one open for the next record. What lies
 // before them may have gaps, and there may be older snapshots: files are removed in
 // order, but a power failure keeps no order of names.
-func (j *Journal) verify(saved []uint64) error {
+//
+// newest is the segment that the lock file names as the newest.
+func (j *Journal) verify(saved []uint64, newest uint64) error {
 	var after uint64
 	if n := len(saved); n > 0 {
 		after = saved[max(0, n-keptSnapshots)]
@@ -103,32 +158,38 @@ func (j *Journal) verify(saved []uint64) error {
 	if k < 0 {
 		return &CorruptError{File: fileName(j.segments[0], segmentExt), At: after + 1, Reason: fmt.Sprintf("the first record of all is %d", j.segments[0])}
 	}
+	var before *cursor
 	for i := k; i < len(j.segments); i++ {
-		if err := j.verifySegment(i, i > k); err != nil {
+		c, err := j.verifySegment(i, before, newest)
+		if err != nil {
 			return err
 		}
+		before = c
 	}
 	return nil
 }
 
-// verifySegment reads the segment i, which joins the one before it unless it is
-// the first, and moves j.tail to its end.
-func (j *Journal) verifySegment(i int, joins bool) error {
+// verifySegment reads the segment i, which joins the one of before unless that is nil,
+// and moves j.tail to its end.
+func (j *Journal) verifySegment(i int, before *cursor, newest uint64) (*cursor, error) {
 	c, err := openCursor(j.o.disk, j.segments[i])
 	if err != nil {
-		return err
+		return nil, err
 	}
-	if joins && (c.salt != j.salt || !c.heals && c.before != j.tail) {
-		return errors.Join(&CorruptError{File: c.name(), At: j.tail.seq + 1, Reason: errChain.Error()}, c.close())
+	if err := c.joins(before); err != nil {
+		return nil, errors.Join(err, c.close())
 	}
 	for err == nil {
 		_, err = c.next()
 	}
 	j.salt, j.tail = c.salt, c.at
-	if i == len(j.segments)-1 {
-		return j.verifyEnd(c, err)
+	if i < len(j.segments)-1 {
+		return c, errors.Join(c.fault(err), c.close())
 	}
-	return errors.Join(c.fault(err), c.close())
+	if lost := lostNewest(c, newest); lost != nil {
+		return nil, errors.Join(cmp.Or(c.fault(err), lost), c.close())
+	}
+	return c, j.verifyEnd(c, err)
 }
 
 // fault is the error for what ended a segment: none for its end.
@@ -147,12 +208,11 @@ func (c *cursor) fault(err error) error {
 // when the process ended is cut.
 func (j *Journal) verifyEnd(c *cursor, end error) error {
 	j.last, j.size, j.end = c.file, c.size, c.offset
-	torn, err := c.torn(end)
-	if err != nil {
+	var err error
+	if j.cut, err = c.torn(end); err != nil {
 		return err
 	}
-	if torn {
-		j.cut = c.cut()
+	if j.cut != nil {
 		if err := clearUnits(c.file, c.offset, c.size); err != nil {
 			return err
 		}
@@ -180,36 +240,57 @@ func (j *Journal) keepRead(c *cursor) error {
 	if err := c.file.sync(); err != nil {
 		return err
 	}
-	return j.o.disk.sync()
+	return j.o.disk.sync("")
 }
 
-// torn decides what the end of the last segment is: a clean one, one that a record
-// was being written to (true), or damage. There was at most one unit whose sync had
-// not come back, and nothing was written behind it: so a whole unit behind one that
-// is not says that the latter was acknowledged.
-func (c *cursor) torn(end error) (bool, error) {
+// torn decides between the three ends of the last segment: a clean one, one that a
+// unit was being written to, which is to be cut, and damage. There was at most one
+// unit whose sync had not come back, and nothing was written past it: so a later unit,
+// or any byte past the end of this one, means that this one was acknowledged.
+func (c *cursor) torn(end error) (*Cut, error) {
 	why := c.fault(end)
 	if why != nil && !errors.Is(why, ErrCorrupt) {
-		return false, why
+		return nil, why
+	}
+	if c.have < c.size {
+		return nil, c.corrupt(c.short())
 	}
 	rest, err := c.rest()
 	if err != nil {
-		return false, err
+		return nil, err
 	}
 	if allZero(rest) {
-		return false, nil
+		return nil, nil
 	}
-	if c.unitBehind(rest) {
+	size := c.unitAt(rest)
+	if c.unitBehind(rest) || size > 0 && !allZero(rest[size:]) {
 		if why == nil {
 			why = c.corrupt(errEnd)
 		}
-		return false, why
+		return nil, why
 	}
-	return true, nil
+	return c.cut(rest, size), nil
 }
 
-// cut is the unit at the cursor, which is torn.
-func (c *cursor) cut() *Cut { return &Cut{File: c.name(), At: c.at.seq + 1, Offset: c.offset} }
+// cut is the unit that begins at the cursor, and rest with it, and is torn. Its size is
+// 0 if its header does not tell.
+func (c *cursor) cut(rest []byte, size int64) *Cut {
+	end := len(rest)
+	for rest[end-1] == 0 {
+		end--
+	}
+	records := uint64(max(1, (end-unitHead)/recordHead))
+	if size > 0 {
+		payload := rest[unitHead:][:parseUnitHeader(rest).length]
+		if n, err := eachRecord(payload, func([]byte) error { return nil }); err == nil {
+			records = n
+		}
+	}
+	return &Cut{
+		File: c.name(), At: c.at.seq + 1, Records: records, Offset: c.offset, End: c.offset + int64(end),
+		NonZero: int64(end - bytes.Count(rest[:end], []byte{0})),
+	}
+}
 
 // recoverAhead looks whether the newest snapshot is of records that the journal
 // does not have. That is so if the last record was damaged after the snapshot was

@@ -66,7 +66,7 @@ func (o Options) withDefaults(dir string) (Options, error) {
 		return o, fmt.Errorf("journal: Every(%v): a positive duration", o.Sync.every)
 	}
 	if o.disk == nil {
-		o.disk = folder(dir)
+		o.disk = newFolder(dir)
 	}
 	if o.background == nil {
 		o.background = func(f func()) { go f() }

@@ -16,7 +16,7 @@ import (
 //
 // The folder must not be open: ErrLocked.
 func Repair(ctx context.Context, dir string, from uint64) (moved string, err error) {
-	return repair(ctx, folder(dir), from)
+	return repair(ctx, newFolder(dir), from)
 }
 
 func repair(ctx context.Context, d disk, from uint64) (moved string, err error) {
@@ -29,33 +29,117 @@ func repair(ctx context.Context, d disk, from uint64) (moved string, err error) 
 	if err != nil {
 		return "", err
 	}
-	segments := numbered(names, segmentExt)
-	k, found := slices.BinarySearch(segments, from)
-	if !found && k > 0 {
-		k--
-	}
-	if from == 0 || len(segments) == 0 || !found && segments[k] > from {
-		return "", fmt.Errorf("journal: there is no record %d to end before", from)
-	}
-	if moved, err = makeAside(d); err != nil {
+	r := repairing{disk: d, from: from, segments: numbered(names, segmentExt), saved: numbered(names, snapshotExt)}
+	if err := r.find(); err != nil {
 		return "", err
 	}
-	aside := func(name string) error { return d.rename(name, moved+"/"+name) }
-	for _, at := range slices.Backward(numbered(names, snapshotExt)) {
-		if at >= from {
-			err = errors.Join(err, aside(fileName(at, snapshotExt)))
-		}
+	if r.moved, err = makeAside(d); err != nil {
+		return "", err
 	}
-	for _, first := range slices.Backward(segments[k+1:]) {
-		err = errors.Join(err, aside(fileName(first, segmentExt)))
-	}
-	if err != nil {
-		return moved, err
+	if err := r.moveAside(); err != nil {
+		return r.moved, err
 	}
 	if err := ctx.Err(); err != nil {
-		return moved, err
+		return r.moved, err
 	}
-	return moved, errors.Join(endSegment(d, segments[k], from, moved), d.sync())
+	return r.moved, r.end(lock)
+}
+
+// A repairing is a call of Repair.
+type repairing struct {
+	disk     disk
+	from     uint64
+	segments []uint64 // their first records, ascending
+	saved    []uint64
+	last     int    // of the segments: the one that the journal ends in; -1: there is none
+	moved    string // the folder for files that are moved aside
+}
+
+// find finds the segment that the journal is to end in.
+func (r *repairing) find() error {
+	k, found := slices.BinarySearch(r.segments, r.from)
+	if !found {
+		k--
+	}
+	if r.from == 0 || k < 0 && len(r.segments) > 0 {
+		return fmt.Errorf("journal: repair: no record %d to end before", r.from)
+	}
+	if r.last = k; k > 0 || r.from == 1 || slices.Contains(r.saved, r.from-1) {
+		return nil
+	}
+	var err error
+	if k == 0 {
+		var c *cursor
+		if c, err = openCursor(r.disk, r.segments[0]); err == nil {
+			return c.close()
+		}
+	}
+	if err == nil || errors.Is(err, ErrCorrupt) {
+		err = fmt.Errorf("journal: repair: nothing is left before record %d, and no snapshot of record %d", r.from, r.from-1)
+	}
+	return err
+}
+
+// moveAside moves the files aside of which nothing stays.
+func (r *repairing) moveAside() (err error) {
+	for _, at := range slices.Backward(r.saved) {
+		if at >= r.from {
+			err = errors.Join(err, r.move(fileName(at, snapshotExt)))
+		}
+	}
+	for _, first := range slices.Backward(r.segments[r.last+1:]) {
+		err = errors.Join(err, r.move(fileName(first, segmentExt)))
+	}
+	return err
+}
+
+func (r *repairing) move(name string) error { return r.disk.rename(name, r.moved+"/"+name) }
+
+// end ends the last segment that stays. If none stays it begins one.
+func (r *repairing) end(lock file) error {
+	if r.last >= 0 {
+		stays, err := r.endSegment(fileName(r.segments[r.last], segmentExt))
+		if err != nil {
+			return err
+		}
+		if !stays {
+			r.last--
+		}
+	}
+	newest := r.from
+	if r.last >= 0 {
+		newest = r.segments[r.last]
+	} else if err := r.begin(); err != nil {
+		return err
+	}
+	if err := errors.Join(r.disk.sync(r.moved), r.disk.sync("")); err != nil {
+		return err
+	}
+	return noteNewest(lock, newest)
+}
+
+// begin makes an empty segment for a journal that has none. Older snapshots than the
+// one that it follows have no records past them.
+func (r *repairing) begin() error {
+	for _, at := range r.saved {
+		if at+1 < r.from {
+			if err := r.move(fileName(at, snapshotExt)); err != nil {
+				return err
+			}
+		}
+	}
+	a := &ahead{done: make(chan struct{}), size: leastSegment}
+	if a.make(r.disk); a.err != nil {
+		return a.err
+	}
+	s := segment{salt: newSalt(), before: link{seq: r.from - 1}}
+	if err := a.begin(s); err != nil {
+		return errors.Join(err, a.file.Close())
+	}
+	if err := a.rename(r.disk, s); err != nil || renameCloses {
+		return err
+	}
+	return a.file.Close()
 }
 
 // makeAside makes a folder that there was not.
@@ -68,26 +152,29 @@ func makeAside(d disk) (string, error) {
 	}
 }
 
-// endSegment copies the segment that begins at first aside, and clears it from
-// the record at from on.
-func endSegment(d disk, first, from uint64, aside string) error {
-	name := fileName(first, segmentExt)
-	c, err := openCursor(d, first)
+// endSegment copies the segment aside, and clears it from the record at r.from on. It
+// reports whether the segment stays.
+func (r *repairing) endSegment(name string) (stays bool, err error) {
+	c, err := openCursor(r.disk, r.segments[r.last])
 	if errors.Is(err, ErrCorrupt) {
 		// Not even its header is whole: nothing of it can stay.
-		return d.rename(name, aside+"/"+name)
+		return false, r.move(name)
 	}
 	if err != nil {
-		return err
+		return false, err
 	}
 	defer c.close()
-	for err == nil && c.at.seq+1 < from {
+	for err == nil && c.at.seq+1 < r.from {
 		_, err = c.next()
 	}
-	if err := copyFile(d, c.file, c.size, aside+"/"+name); err != nil {
-		return err
+	if err := copyFile(r.disk, c.file, c.have, r.moved+"/"+name); err != nil {
+		return false, err
 	}
-	return clearUnits(c.file, c.offset, c.size)
+	// The copy is found after a power failure, or else the original is whole.
+	if err := errors.Join(r.disk.sync(r.moved), r.disk.sync("")); err != nil {
+		return false, err
+	}
+	return true, clearUnits(c.file, c.offset, c.size)
 }
 
 // copyFile makes a synced copy of f.

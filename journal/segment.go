@@ -13,10 +13,13 @@ import (
 
 // A segment is a file of units. Its name is the position of its first record.
 //
-//	"HLJRNL" 0 1 | salt u64 | first seq u64 | chain before it [16] | flags u32 | crc u32 of all before it
+//	"HLJRNL" 0 2 | salt u64 | first seq u64 | chain before it [16] | size u64 | flags u32 | crc u32 of all before it
+//
+// Version 1 has no size. It is read, and appended to until it is full.
 type segment struct {
 	salt   uint64
-	before link // what its first unit follows
+	before link  // what its first unit follows
+	size   int64 // bytes of the whole file; 0 in version 1
 
 	// heals says that the segment begins behind a snapshot, not behind the
 	// segment before it: see recover.
@@ -24,9 +27,11 @@ type segment struct {
 }
 
 const (
-	segmentHead  = 48
-	segmentMagic = "HLJRNL\x00\x01"
-	flagHeals    = 1
+	segmentHead   = 56
+	segmentMagic  = "HLJRNL\x00\x02"
+	segmentHead1  = 48 // of version 1
+	segmentMagic1 = "HLJRNL\x00\x01"
+	flagHeals     = 1
 
 	segmentExt  = ".log"
 	snapshotExt = ".snap"
@@ -61,6 +66,7 @@ func (s segment) header() []byte {
 	b = binary.LittleEndian.AppendUint64(b, s.salt)
 	b = binary.LittleEndian.AppendUint64(b, s.first())
 	b = append(b, s.before.chain[:]...)
+	b = binary.LittleEndian.AppendUint64(b, uint64(s.size))
 	var flags uint32
 	if s.heals {
 		flags = flagHeals
@@ -77,12 +83,22 @@ func readHeader(f io.ReaderAt, first uint64) (segment, error) {
 	if _, err := f.ReadAt(b[:], 0); err != nil && !errors.Is(err, io.EOF) {
 		return segment{}, err
 	}
-	flags := binary.LittleEndian.Uint32(b[40:])
-	sum := binary.LittleEndian.Uint32(b[44:])
-	if string(b[:8]) != segmentMagic || sum != crc32.Checksum(b[:44], castagnoli) || binary.LittleEndian.Uint64(b[16:]) != first || first == 0 {
+	var s segment
+	end := segmentHead
+	switch string(b[:8]) {
+	case segmentMagic:
+		s.size = int64(binary.LittleEndian.Uint64(b[40:]))
+	case segmentMagic1:
+		end = segmentHead1
+	default:
 		return segment{}, errHeader
 	}
-	s := segment{salt: binary.LittleEndian.Uint64(b[8:]), heals: flags&flagHeals != 0}
+	flags := binary.LittleEndian.Uint32(b[end-8:])
+	sum := binary.LittleEndian.Uint32(b[end-4:])
+	if sum != crc32.Checksum(b[:end-4], castagnoli) || binary.LittleEndian.Uint64(b[16:]) != first || first == 0 || end == segmentHead && s.size < segmentHead {
+		return segment{}, errHeader
+	}
+	s.salt, s.heals = binary.LittleEndian.Uint64(b[8:]), flags&flagHeals != 0
 	s.before.seq = first - 1
 	copy(s.before.chain[:], b[24:40])
 	return s, nil
@@ -92,7 +108,8 @@ func readHeader(f io.ReaderAt, first uint64) (segment, error) {
 type cursor struct {
 	segment
 	file   file
-	size   int64 // of the file
+	size   int64 // of the file, as its header has it
+	have   int64 // of the file, as the disk has it
 	offset int64 // of the next unit
 	at     link  // what the next unit follows
 	buf    []byte
@@ -104,11 +121,15 @@ func openCursor(d disk, first uint64) (*cursor, error) {
 	if err != nil {
 		return nil, err
 	}
-	size, err := f.size()
+	have, err := f.size()
 	if err == nil {
 		var s segment
 		if s, err = readHeader(f, first); err == nil {
-			return &cursor{segment: s, file: f, size: size, offset: segmentHead, at: s.before}, nil
+			c := &cursor{segment: s, file: f, size: s.size, have: have, offset: segmentHead, at: s.before}
+			if s.size == 0 {
+				c.size, c.offset = have, segmentHead1
+			}
+			return c, nil
 		}
 	}
 	f.Close()
@@ -132,11 +153,15 @@ func (c *cursor) next() (payload []byte, err error) {
 	if c.size-c.offset < unitHead {
 		return nil, errEnd
 	}
-	if err := readFull(c.file, head[:], c.offset); err != nil {
+	has := head[:max(0, min(unitHead, c.have-c.offset))]
+	if err := readFull(c.file, has, c.offset); err != nil {
 		return nil, err
 	}
-	if allZero(head[:]) {
+	if allZero(has) {
 		return nil, errEnd
+	}
+	if len(has) < unitHead {
+		return nil, c.short()
 	}
 	h := parseUnitHeader(head[:])
 	unit, err := c.unit(h)
@@ -162,6 +187,9 @@ func (c *cursor) unit(h unitHeader) ([]byte, error) {
 	if h.length == 0 || size > c.size-c.offset {
 		return nil, damage{errLength}
 	}
+	if size > c.have-c.offset {
+		return nil, c.short()
+	}
 	c.buf = slices.Grow(c.buf[:0], int(size))[:size]
 	if err := readFull(c.file, c.buf, c.offset); err != nil {
 		return nil, err
@@ -177,24 +205,59 @@ type damage struct{ error }
 
 func (d damage) Unwrap() error { return d.error }
 
+// joins returns the damage if the segment does not follow that of before. A file that
+// lacks some of the zeros past its last unit is whole if the next one follows it.
+func (c *cursor) joins(before *cursor) error {
+	switch {
+	case before == nil, c.salt == before.salt && (c.heals || c.before == before.at):
+		return nil
+	case before.have < before.size:
+		return before.corrupt(before.short())
+	}
+	return &CorruptError{File: c.name(), At: before.at.seq + 1, Reason: errChain.Error()}
+}
+
+// short is the damage of a file that is shorter than it was made.
+func (c *cursor) short() error {
+	return damage{fmt.Errorf("the file has %d bytes, want %d", c.have, c.size)}
+}
+
 // corrupt makes the error for damage at the cursor.
 func (c *cursor) corrupt(why error) error {
 	return &CorruptError{File: c.name(), At: c.at.seq + 1, Offset: c.offset, Reason: why.Error()}
 }
 
-// unitBehind reports whether a whole unit of this journal begins in rest, which
-// begins at the cursor, but not where rest begins.
+// unitBehind reports whether a unit of this journal begins in rest, which begins at
+// the cursor, but not where rest begins: a header of a record past the next one, or a
+// whole unit.
 func (c *cursor) unitBehind(rest []byte) bool {
 	for o := unitAlign; o+unitHead <= len(rest); o += unitAlign {
 		h := parseUnitHeader(rest[o:])
 		if h.salt != c.salt || h.length == 0 {
 			continue
 		}
+		if h.seq > c.at.seq+1 {
+			return true
+		}
 		if size := unitSize(h.length); size <= int64(len(rest)-o) && h.intact(rest[o:int64(o)+size]) {
 			return true
 		}
 	}
 	return false
+}
+
+// unitAt returns the size of the unit that rest, which begins at the cursor, begins
+// with, if its header is right, and 0 if not. A header of which a sector is missing has
+// zeros for its length or for its place.
+func (c *cursor) unitAt(rest []byte) int64 {
+	if len(rest) < unitHead {
+		return 0
+	}
+	h := parseUnitHeader(rest)
+	if h.length == 0 || h.follows(c.at, c.salt) != nil || unitSize(h.length) > int64(len(rest)) {
+		return 0
+	}
+	return unitSize(h.length)
 }
 
 // rest returns the bytes from the cursor to the end of the file.

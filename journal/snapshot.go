@@ -31,7 +31,7 @@ func (j *Journal) Save(ctx context.Context, at uint64, write func(w io.Writer) e
 	if err := j.o.disk.rename(saveName, fileName(at, snapshotExt)); err != nil {
 		return refused(err)
 	}
-	if err := j.o.disk.sync(); err != nil {
+	if err := j.o.disk.sync(""); err != nil {
 		return refused(err)
 	}
 	return j.dropSnapshots()
@@ -133,7 +133,7 @@ func (j *Journal) Reject(ctx context.Context, at uint64) error {
 		return fmt.Errorf("%w: %d", errNoSnapshot, at)
 	}
 	if err == nil {
-		err = j.o.disk.sync()
+		err = j.o.disk.sync("")
 	}
 	if err != nil {
 		return refused(err)

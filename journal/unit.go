@@ -18,8 +18,9 @@ import (
 // zeros. seq is the position of the first record, chain the first half of the
 // chain before it.
 const (
-	unitHead  = 32
-	unitAlign = 8
+	unitHead   = 32
+	unitAlign  = 8
+	recordHead = 4
 )
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)

@@ -21,7 +21,7 @@ import (
 type looked struct {
 	Version  int               `json:"version"`
 	Path     string            `json:"path"`
-	Verdict  string            `json:"verdict"` // whole, damaged or failed
+	Verdict  string            `json:"verdict"` // whole, cut or damaged
 	ExitCode int               `json:"exit_code"`
 	Reason   string            `json:"reason"`
 	Snapshot []lookedSnapshot  `json:"snapshots"` // newest last
@@ -101,6 +101,11 @@ func look(path string) (*looked, error) {
 		return nil, err
 	}
 	l.Reason = fmt.Sprintf("snapshots %d, files of records %d: all checksums and digests are right", len(l.Snapshot), len(l.Segments))
+	if c := l.Cut; c != nil {
+		l.Verdict = "cut"
+		l.Reason = fmt.Sprintf("records from %s on, %s at most, are not whole: %s, bytes %s to %s, %s not zero",
+			grouped(c.At), grouped(c.Records), c.File, grouped(c.Offset), grouped(c.End), grouped(c.NonZero))
+	}
 	if len(l.Damage) > 0 {
 		l.Verdict, l.ExitCode, l.Reason = "damaged", exitDamaged, l.Damage[0]
 	}

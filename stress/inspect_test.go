@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"os"
@@ -164,7 +165,7 @@ func TestInspectShowsAJournal(t *testing.T) {
 		t.Fatal(err)
 	}
 	o = program{}.stress(context.Background(), "inspect", dir)
-	if want := "verdict: damaged (exit code 11): journal: corrupt: 0000000000000001.log, record 1, byte 48: the checksum differs"; o.code != 11 || o.lastLine() != want {
+	if want := "verdict: damaged (exit code 11): journal: corrupt: 0000000000000001.log, record 1, byte 56: the checksum differs"; o.code != 11 || o.lastLine() != want {
 		t.Errorf("exit code %d\n%s%s", o.code, o.stdout, o.stderr)
 	}
 }
@@ -183,5 +184,56 @@ func TestInspectWithoutAFile(t *testing.T) {
 	}
 	if o := (program{}).stress(context.Background(), "inspect", "-h"); o.code != 0 || o.stdout != usageInspect {
 		t.Errorf("exit code %d\n%s", o.code, o.stdout)
+	}
+}
+
+// A journal that is cut or lacks something is never whole.
+func TestInspect_CutOrTruncatedIsNotWhole(t *testing.T) {
+	dir := t.TempDir()
+	j, err := journal.Open(dir, journal.Options{SegmentBytes: 1 << 10})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for at := range uint64(5) {
+		if _, err := j.Append(context.Background(), at, []byte("record")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := j.Close(); err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(dir, "0000000000000001.log")
+	whole, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// Four units of 48 bytes are past the header of 56.
+	torn := bytes.Clone(whole)
+	torn[56+4*48+40] ^= 0xff
+	for name, c := range map[string]struct {
+		b    []byte
+		code int
+		want string
+	}{
+		"cut":              {torn, 0, "verdict: cut (exit code 0): records from 5 on, 1 at most, are not whole: 0000000000000001.log, bytes 248 to "},
+		"ends at a unit":   {whole[:248], 11, "verdict: damaged (exit code 11): journal: corrupt: 0000000000000001.log, record 5, byte 248: the file has 248 bytes, want 1024"},
+		"ends in zeros":    {whole[:600], 11, "verdict: damaged (exit code 11): journal: corrupt: 0000000000000001.log, record 6, byte 296: the file has 600 bytes, want 1024"},
+		"is missing":       {nil, 11, "verdict: damaged (exit code 11): journal: corrupt: 0000000000000001.log, record 1, byte 0: the file is missing"},
+		"whole, as it was": {whole, 0, "verdict: whole (exit code 0)"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var err error
+			if c.b == nil {
+				err = os.Remove(path)
+			} else {
+				err = os.WriteFile(path, c.b, 0o600)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			if o := (program{}).stress(context.Background(), "inspect", dir); o.code != c.code || !strings.HasPrefix(o.lastLine(), c.want) {
+				t.Errorf("exit code %d, want %q\n%s%s", o.code, c.want, o.stdout, o.stderr)
+			}
+		})
 	}
 }

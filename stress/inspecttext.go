@@ -24,8 +24,7 @@ func (l *looked) writeTo(w io.Writer, schema bool) {
 		fmt.Fprintln(w, "damage:", d)
 	}
 	if l.Cut != nil {
-		fmt.Fprintf(w, "cut: record %s in %s, byte %s, is not whole, and the last: it was being written, or is\n",
-			grouped(l.Cut.At), l.Cut.File, grouped(l.Cut.Offset))
+		fmt.Fprintln(w, "cut: the last write did not end, or is in progress, or was damaged after it; Open clears it")
 	}
 	fmt.Fprintln(w, outcome{l.Verdict, l.ExitCode, l.Reason})
 }

@@ -286,14 +286,15 @@ world sets), the digest of the store, and for each table
 
 and of a journal the files of records, the kinds of records, and the program, terms
 and ticks if package world wrote them. Damage is told with file, record and byte, or
-with table, shard and frame; journal.Repair cuts a journal before a record.
+with table, shard and frame; journal.Repair cuts a journal before a record. The verdict
+is "cut" if the last write did not end, or is in progress: Open clears its bytes.
 
 Examples:
 
   go run ./stress inspect game.snap -schema
   go run ./stress inspect /var/lib/game -json | jq .records
 
-Exit codes: 0 whole, 11 damaged, 2 wrong usage or what cannot be read.
+Exit codes: 0 whole or cut, 11 damaged, 2 wrong usage or what cannot be read.
 `
 
 // help answers: help, and help with one of the topics.

@@ -5,11 +5,11 @@ package lockfile
 import (
 	"errors"
 	"fmt"
-	"io"
+	"os"
 	"runtime"
 )
 
 // Lock refuses: without a lock two processes could write one folder.
-func Lock(path string) (io.Closer, error) {
+func Lock(path string) (*os.File, error) {
 	return nil, fmt.Errorf("lock %s: no file locks on %s: %w", path, runtime.GOOS, errors.ErrUnsupported)
 }

@@ -5,7 +5,6 @@ package lockfile
 import (
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"syscall"
 )
@@ -13,7 +12,7 @@ import (
 // Lock locks the file at path, and creates it if there is none. Close releases the lock.
 // It returns an [ErrHeld] at once if the lock is held. The system ties the lock to the
 // open file, so that a second Lock in one process is refused as well.
-func Lock(path string) (io.Closer, error) {
+func Lock(path string) (*os.File, error) {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
 		return nil, err

@@ -3,7 +3,6 @@ package lockfile
 import (
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"syscall"
 )
@@ -13,7 +12,7 @@ const errSharingViolation = syscall.Errno(32)
 
 // Lock locks the file at path, and creates it if there is none. Close releases the lock.
 // It returns an [ErrHeld] at once if the lock is held. The file is opened without sharing.
-func Lock(path string) (io.Closer, error) {
+func Lock(path string) (*os.File, error) {
 	name, err := syscall.UTF16PtrFromString(path)
 	if err != nil {
 		return nil, err
