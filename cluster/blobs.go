@@ -7,7 +7,9 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
+	"syscall"
 )
 
 // Blobs is a place for snapshots that every node reaches: a folder that they share, a
@@ -32,54 +34,77 @@ type Blobs interface {
 
 // Folder returns Blobs in a folder, say of a file system that all nodes share. What Put
 // returned for is on the disk.
-func Folder(dir string) Blobs { return folder(dir) }
+func Folder(dir string) Blobs { return folder{dir, (*os.File).Sync} }
 
-type folder string
+type folder struct {
+	dir  string
+	sync func(f *os.File) error
+}
 
 // partial ends the name of a file that is not whole.
 const partial = ".tmp"
 
 func (f folder) Put(ctx context.Context, name string, r io.Reader) (err error) {
-	if err := os.MkdirAll(string(f), 0o700); err != nil {
+	if err := f.create(); err != nil {
 		return err
 	}
-	file, err := os.CreateTemp(string(f), name+"-*"+partial)
+	file, err := os.CreateTemp(f.dir, name+"-*"+partial)
 	if err != nil {
 		return err
 	}
 	_, err = io.Copy(file, r)
 	if err == nil {
-		err = file.Sync()
+		err = f.sync(file)
 	}
 	err = errors.Join(err, file.Close())
 	if err == nil {
 		err = context.Cause(ctx)
 	}
 	if err == nil {
-		err = os.Rename(file.Name(), filepath.Join(string(f), name))
+		err = os.Rename(file.Name(), filepath.Join(f.dir, name))
 	}
 	if err != nil {
 		return errors.Join(err, os.Remove(file.Name()))
 	}
-	return f.sync()
+	return f.syncNames()
 }
 
-// sync makes the names in the folder durable, where a folder can be synced.
-func (f folder) sync() error {
-	dir, err := os.Open(string(f))
+// create creates the folder, and those it is in, and syncs their names.
+func (f folder) create() error {
+	if _, err := os.Stat(f.dir); !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	parent := folder{filepath.Dir(f.dir), f.sync}
+	if err := parent.create(); err != nil {
+		return err
+	}
+	if err := os.Mkdir(f.dir, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	return parent.syncNames()
+}
+
+// syncNames makes the names in the folder durable, where the system can sync a folder.
+func (f folder) syncNames() error {
+	if runtime.GOOS == "windows" {
+		return nil
+	}
+	dir, err := os.Open(f.dir)
 	if err != nil {
 		return err
 	}
-	_ = dir.Sync()
-	return dir.Close()
+	if err = f.sync(dir); errors.Is(err, syscall.EINVAL) || errors.Is(err, errors.ErrUnsupported) {
+		err = nil
+	}
+	return errors.Join(err, dir.Close())
 }
 
 func (f folder) Get(_ context.Context, name string) (io.ReadCloser, error) {
-	return os.Open(filepath.Join(string(f), name))
+	return os.Open(filepath.Join(f.dir, name))
 }
 
 func (f folder) List(context.Context) (names []string, err error) {
-	files, err := os.ReadDir(string(f))
+	files, err := os.ReadDir(f.dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -92,7 +117,7 @@ func (f folder) List(context.Context) (names []string, err error) {
 }
 
 func (f folder) Delete(_ context.Context, name string) error {
-	err := os.Remove(filepath.Join(string(f), name))
+	err := os.Remove(filepath.Join(f.dir, name))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}

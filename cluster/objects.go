@@ -12,17 +12,29 @@ import (
 )
 
 // objects are Blobs in an object store of JetStream.
-type objects struct{ jetstream.ObjectStore }
+type objects struct {
+	jetstream.ObjectStore
+	stalled time.Duration // limit of a Read that gets nothing
+}
 
 // openObjects opens the cell's object store, and makes it if there is none.
 func (l *Log) openObjects(ctx context.Context) (Blobs, error) {
-	var o objects
+	o := objects{stalled: stalledTime}
 	err := patiently(ctx, never, func(ctx context.Context) (err error) {
 		ctx, cancel := context.WithTimeout(ctx, 5*requestTime)
 		defer cancel()
-		o.ObjectStore, err = l.js.ObjectStore(ctx, l.cell.Stream())
-		if errors.Is(err, jetstream.ErrBucketNotFound) {
-			o.ObjectStore, err = l.js.CreateObjectStore(ctx, jetstream.ObjectStoreConfig{Bucket: l.cell.Stream(), Replicas: l.o.Replicas})
+		bucket := l.cell.Stream()
+		s, err := l.js.Stream(ctx, "OBJ_"+bucket)
+		if errors.Is(err, jetstream.ErrStreamNotFound) {
+			if _, err = l.js.CreateObjectStore(ctx, jetstream.ObjectStoreConfig{Bucket: bucket, Replicas: l.o.Replicas}); err == nil {
+				s, err = l.js.Stream(ctx, "OBJ_"+bucket)
+			}
+		}
+		if err == nil {
+			err = l.askLeader(ctx, s.CachedInfo().Config)
+		}
+		if err == nil {
+			o.ObjectStore, err = l.js.ObjectStore(ctx, bucket)
 		}
 		return err
 	})
@@ -32,20 +44,34 @@ func (l *Log) openObjects(ctx context.Context) (Blobs, error) {
 	return o, nil
 }
 
+// askLeader has the leader alone answer for a bucket. CreateObjectStore lets any replica
+// answer, which may not have yet an object that was just put.
+func (l *Log) askLeader(ctx context.Context, bucket jetstream.StreamConfig) error {
+	if !bucket.AllowDirect {
+		return nil
+	}
+	bucket.AllowDirect = false
+	_, err := l.js.UpdateStream(ctx, bucket)
+	return err
+}
+
 func never(error) bool { return false }
 
 const (
 	// objectTime is how long an object may take to be written, or read.
 	objectTime = 10 * time.Minute
-	// stalledTime is how long it may give nothing.
+	// stalledTime is how long an object may give nothing.
 	stalledTime = 10 * requestTime
 )
 
 // stalling is a context for the reading of an object. Each Read waits until its deadline, and
 // for nothing else: so it is near, at any time.
-type stalling struct{ context.Context }
+type stalling struct {
+	context.Context
+	limit time.Duration
+}
 
-func (stalling) Deadline() (time.Time, bool) { return time.Now().Add(stalledTime), true }
+func (s stalling) Deadline() (time.Time, bool) { return time.Now().Add(s.limit), true }
 
 func (o objects) Put(ctx context.Context, name string, r io.Reader) error {
 	ctx, cancel := context.WithTimeout(ctx, objectTime)
@@ -56,7 +82,7 @@ func (o objects) Put(ctx context.Context, name string, r io.Reader) error {
 
 func (o objects) Get(ctx context.Context, name string) (io.ReadCloser, error) {
 	ctx, cancel := context.WithTimeout(ctx, objectTime)
-	r, err := o.ObjectStore.Get(stalling{ctx}, name)
+	r, err := o.ObjectStore.Get(stalling{ctx, o.stalled}, name)
 	if errors.Is(err, jetstream.ErrObjectNotFound) {
 		err = fmt.Errorf("%w: %w", fs.ErrNotExist, err)
 	}
@@ -71,6 +97,15 @@ func (o objects) Get(ctx context.Context, name string) (io.ReadCloser, error) {
 type object struct {
 	jetstream.ObjectResult
 	cancel func()
+}
+
+// Read fails with [ErrCorrupt] at the end of an object that is not as it was put.
+func (o *object) Read(p []byte) (n int, err error) {
+	n, err = o.ObjectResult.Read(p)
+	if errors.Is(err, jetstream.ErrDigestMismatch) {
+		err = fmt.Errorf("%w: %w", ErrCorrupt, err)
+	}
+	return n, err
 }
 
 func (o *object) Close() error {

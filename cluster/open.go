@@ -42,6 +42,7 @@ type Log struct {
 	left     time.Time // when a server was left for another one
 	short    time.Time // since when the leader says that the stream ends before that; zero: it does not
 	verified []image   // snapshots that were read back
+	rejected []image   // snapshots that Reject has dropped
 	kept     *feed     // what is read on from; nil: nothing
 }
 

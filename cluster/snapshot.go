@@ -66,8 +66,11 @@ func (l *Log) images(ctx context.Context) (counts, all []image, err error) {
 	slices.SortFunc(all, func(a, b image) int {
 		return cmp.Or(cmp.Compare(b.at, a.at), strings.Compare(a.name, b.name))
 	})
+	l.mutex.Lock()
+	defer l.mutex.Unlock()
+	l.rejected = slices.DeleteFunc(l.rejected, func(i image) bool { return !slices.Contains(all, i) })
 	for _, i := range all {
-		if slices.Contains(names, i.name+sumExt) {
+		if slices.Contains(names, i.name+sumExt) && !slices.Contains(l.rejected, i) {
 			counts = append(counts, i)
 		}
 	}
@@ -75,7 +78,7 @@ func (l *Log) images(ctx context.Context) (counts, all []image, err error) {
 }
 
 // Save keeps what write writes as the snapshot of the state behind the record at, reads it
-// back, and removes all but the two newest.
+// back, and removes all but the two newest that can be read back.
 func (l *Log) Save(ctx context.Context, at uint64, write func(w io.Writer) error) error {
 	ctx, cancel := l.untilClosed(ctx)
 	defer cancel()
@@ -166,18 +169,65 @@ func (l *Log) noteVerified(i image) {
 	l.mutex.Lock()
 	defer l.mutex.Unlock()
 	l.verified = append(l.verified[max(0, len(l.verified)-keptSnapshots):], i)
+	l.rejected = slices.DeleteFunc(l.rejected, func(r image) bool { return r == i })
 }
 
-// removeOld removes all snapshots behind which two newer ones count, and what is left of
-// those that were never whole.
+// Reject has this Log drop the snapshot that Load opened at this position: it is not in
+// [Log.Saved] any more, and is not one of the two that Save and Trim keep. Other nodes still
+// count it if they can read it back. It is removed with the snapshots of its age.
+func (l *Log) Reject(ctx context.Context, at uint64) error {
+	counts, _, err := l.images(ctx)
+	if err != nil {
+		return l.told(ctx, err)
+	}
+	i := slices.IndexFunc(counts, func(i image) bool { return i.at == at })
+	if i < 0 {
+		return fmt.Errorf("cluster: snapshot of record %d: %w", at, fs.ErrNotExist)
+	}
+	l.mutex.Lock()
+	defer l.mutex.Unlock()
+	l.rejected = append(l.rejected, counts[i])
+	return nil
+}
+
+// newest returns the positions of the two newest snapshots that can be read back. It fails
+// if one cannot be asked for, and with [ErrCorrupt] if there are fewer since some are
+// damaged.
+func (l *Log) newest(ctx context.Context, counts []image) (at []uint64, err error) {
+	var bad error
+	for _, p := range positions(counts) {
+		err := l.verifyAny(ctx, counts, p)
+		switch {
+		case errors.Is(err, ErrCorrupt), errors.Is(err, fs.ErrNotExist):
+			bad = errors.Join(bad, fmt.Errorf("snapshot of record %d: %w", p, err))
+		case err != nil:
+			return nil, fmt.Errorf("snapshot of record %d: %w", p, err)
+		default:
+			at = append(at, p)
+		}
+		if len(at) == keptSnapshots {
+			return at, nil
+		}
+	}
+	return at, errors.Join(errNotEnough, bad)
+}
+
+// removeOld removes all snapshots that are older than two which can be read back, and what
+// is left of those that were never whole.
 func (l *Log) removeOld(ctx context.Context) error {
 	counts, all, err := l.images(ctx)
 	if err != nil {
 		return err
 	}
-	newest := positions(counts)
-	if len(newest) < keptSnapshots {
+	if len(all) <= keptSnapshots {
 		return nil
+	}
+	newest, err := l.newest(ctx, counts)
+	if errors.Is(err, errNotEnough) {
+		return nil
+	}
+	if err != nil {
+		return l.told(ctx, fmt.Errorf("cluster: %w", err))
 	}
 	for _, i := range all {
 		if i.at >= newest[keptSnapshots-1] {
@@ -258,14 +308,12 @@ func (l *Log) trim(ctx context.Context, through uint64) error {
 	if err != nil {
 		return err
 	}
-	newest := positions(counts)
-	if len(newest) < keptSnapshots || newest[keptSnapshots-1] < through {
-		return errNotEnough
+	newest, err := l.newest(ctx, counts)
+	if err != nil {
+		return err
 	}
-	for _, at := range newest[:keptSnapshots] {
-		if err := l.verifyAny(ctx, counts, at); err != nil {
-			return fmt.Errorf("snapshot of record %d: %w", at, err)
-		}
+	if newest[keptSnapshots-1] < through {
+		return fmt.Errorf("%w; the older is of record %d", errNotEnough, newest[keptSnapshots-1])
 	}
 	_, end, err := l.ends(ctx)
 	if err != nil {

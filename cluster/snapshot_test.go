@@ -1,0 +1,133 @@
+package cluster_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"handloom/cluster"
+)
+
+// damage changes a byte of every snapshot of a record in a folder.
+func damage(t *testing.T, dir, record string) {
+	t.Helper()
+	names, err := filepath.Glob(filepath.Join(dir, "*-"+record+"-*.snap"))
+	if err != nil || len(names) == 0 {
+		t.Fatal(names, err)
+	}
+	for _, name := range names {
+		b, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b[len(b)/2] ^= 1
+		if err := os.WriteFile(name, b, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func wantSaved(t *testing.T, l *cluster.Log, want ...uint64) {
+	t.Helper()
+	if saved, err := l.Saved(t.Context()); err != nil || !slices.Equal(saved, want) {
+		t.Errorf("snapshots %v, %v, want %v", saved, err, want)
+	}
+}
+
+func TestSave_KeepsTwoGoodSnapshots(t *testing.T) {
+	dir := t.TempDir()
+	s, o := cluster.Embedded(t.TempDir()), cluster.Options{Snapshots: cluster.Folder(dir)}
+	l := openLog(t, s, 1, o)
+	fill(t, l, 60)
+	saveText(t, l, 10)
+	saveText(t, l, 20)
+	damage(t, dir, "0000000000000014")
+	l = openLog(t, s, 1, o)
+	saveText(t, l, 30)
+	wantSaved(t, l, 30, 20, 10)
+	if err := l.Trim(t.Context(), 20); err == nil {
+		t.Error("Trim through a record that the older good snapshot is before")
+	}
+	if err := l.Trim(t.Context(), 10); err != nil {
+		t.Errorf("Trim to the older of two good snapshots: %v", err)
+	}
+	wantRecords(t, l, 10, 60, record)
+	saveText(t, l, 40)
+	wantSaved(t, l, 40, 30)
+	for _, left := range []string{"*-000000000000000a-*", "*-0000000000000014-*"} {
+		if names, err := filepath.Glob(filepath.Join(dir, left)); err != nil || names != nil {
+			t.Errorf("left: %q, %v", names, err)
+		}
+	}
+}
+
+// Who saves reads back what others have saved before it removes older snapshots, and removes
+// none while it cannot.
+func TestSave_RemovesNothingWhileItCannotRead(t *testing.T) {
+	dir := t.TempDir()
+	s, o := cluster.Embedded(t.TempDir()), cluster.Options{Snapshots: cluster.Folder(dir)}
+	l := openLog(t, s, 1, o)
+	fill(t, l, 60)
+	saveText(t, l, 10)
+	saveText(t, l, 20)
+	o.Snapshots = away{cluster.Folder(dir), "0000000000000014"}
+	err := openLog(t, s, 1, o).Save(t.Context(), 30, func(w io.Writer) error {
+		_, err := io.WriteString(w, "state 30")
+		return err
+	})
+	if !errors.Is(err, errEnough) {
+		t.Errorf("Save where snapshots cannot be read: %v", err)
+	}
+	wantSaved(t, l, 30, 20, 10)
+}
+
+// away are blobs that give no snapshot of one record.
+type away struct {
+	cluster.Blobs
+	record string
+}
+
+func (a away) Get(ctx context.Context, name string) (io.ReadCloser, error) {
+	if ok, _ := filepath.Match("*-"+a.record+"-*.snap", name); ok {
+		return nil, errEnough
+	}
+	return a.Blobs.Get(ctx, name)
+}
+
+func TestReject_DropsOneSnapshot(t *testing.T) {
+	s, o := cluster.Embedded(t.TempDir()), alone(t)
+	l, other := openLog(t, s, 1, o), openLog(t, s, 1, o)
+	fill(t, l, 60)
+	saveText(t, l, 10)
+	saveText(t, l, 20)
+	if err := l.Reject(t.Context(), 20); err != nil {
+		t.Fatal(err)
+	}
+	wantSaved(t, l, 10)
+	if _, err := l.Load(t.Context(), 20); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("Load of a rejected snapshot: %v", err)
+	}
+	if err := l.Reject(t.Context(), 20); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("Reject of a rejected snapshot: %v", err)
+	}
+	wantSaved(t, other, 20, 10) // which has not found anything wrong with it
+	saveText(t, other, 20)
+	wantSaved(t, l, 20, 10) // the one of another writer
+	if err := l.Reject(t.Context(), 20); err != nil {
+		t.Fatal(err)
+	}
+	wantSaved(t, l, 10)
+	saveText(t, l, 30)
+	wantSaved(t, l, 30, 10)
+	if err := l.Trim(t.Context(), 20); err == nil {
+		t.Error("Trim counts a rejected snapshot")
+	}
+	saveText(t, l, 40)
+	wantSaved(t, l, 40, 30)
+	wantSaved(t, other, 40, 30)
+}

@@ -1,0 +1,77 @@
+package cluster
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"handloom/cluster/internal/servers"
+)
+
+// A server that dies takes the consumer of an object along, and says nothing. The reader
+// waits for some time, and not until its context ends.
+func TestObjects_ReadEndsWhenServersDie(t *testing.T) {
+	c, err := servers.Start(t.Context(), t.TempDir(), 1, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := c.Close(); err != nil {
+			t.Error(err)
+		}
+	}()
+	l, err := Open(t.Context(), URLs(c.URLs(0)), 1, Options{Replicas: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	o := l.blobs.(objects)
+	o.stalled = time.Second
+	const size = 32 << 20 // a server sends some 2 MB ahead of a reader
+	if err := o.Put(t.Context(), "a.snap", bytes.NewReader(make([]byte, size))); err != nil {
+		t.Fatal(err)
+	}
+	r, err := o.Get(t.Context(), "a.snap")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := io.ReadFull(r, make([]byte, 1)); err != nil {
+		t.Fatal(err)
+	}
+	c.Stop(0)
+	ended := make(chan error, 1)
+	go func() {
+		n, err := io.Copy(io.Discard, r)
+		if n == size-1 {
+			err = errFound
+		}
+		ended <- err
+	}()
+	select {
+	case err := <-ended:
+		if err == nil || err == errFound {
+			t.Errorf("Read without a server: %v, want an error before the end", err)
+		}
+		_ = r.Close()
+	case <-time.After(time.Minute):
+		t.Error("Read waits for a server that is gone") // Close would wait for Read
+	}
+}
+
+// damagedObject is an object whose bytes are not those that were put.
+type damagedObject struct{ jetstream.ObjectResult }
+
+func (damagedObject) Read([]byte) (int, error) { return 0, jetstream.ErrDigestMismatch }
+
+func TestObjects_DamagedOneIsCorrupt(t *testing.T) {
+	_, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	if _, err := io.ReadAll(&object{damagedObject{}, cancel}); !errors.Is(err, ErrCorrupt) || !errors.Is(err, jetstream.ErrDigestMismatch) {
+		t.Errorf("%v, want ErrCorrupt", err)
+	}
+}
