@@ -148,8 +148,9 @@
 // A system that only reads a table uses [Reduce], or, to record something,
 // [Store.Each] and lookups.
 //
-// A run inside a [Store.Write] is one phase: readers, who wait in [Store.Read], see
-// whole frames.
+// A Run is one phase, alone or as a part of a [Store.Write]: readers, who wait in
+// [Store.Read], see whole frames, and no other goroutine changes anything between two
+// waves.
 //
 // # Following what changes
 //

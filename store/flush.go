@@ -34,20 +34,18 @@ import (
 // Flush holds the store alone, or joins the Write whose context it is given. A
 // second flush at the same time is [ErrPhase], also inside AfterFlush.
 func (s *Store) Flush(ctx context.Context) (*Report, error) {
-	return s.flushAfter(ctx, nil, func() error { return nil })
+	p, err := s.enterFlush(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return s.flushIn(p)
 }
 
-// flushAfter flushes once before has run inside the phase, for the Run of a frame or,
-// when run is nil, for itself.
-func (s *Store) flushAfter(ctx context.Context, run *frame, before func() error) (*Report, error) {
-	r, err := s.flushAlone(ctx, run, before)
+// flushIn flushes in a phase that enterFlush opened, leaves it and calls AfterFlush.
+func (s *Store) flushIn(p *phase) (*Report, error) {
+	r, err := s.flushAlone(p)
 	if s.reports(r, err) {
-		defer s.flush.reporting.Store(false)
-		if check.Full {
-			s.goroutines.enter(&phase{op: opAfterFlush})
-			defer s.goroutines.leave()
-		}
-		s.options.AfterFlush(r)
+		s.callAfterFlush(r)
 	}
 	return r, err
 }
@@ -57,32 +55,25 @@ func (s *Store) reports(r *Report, err error) bool {
 	return err == nil && r != &s.flush.empty && s.options.AfterFlush != nil
 }
 
-func (s *Store) flushAlone(ctx context.Context, run *frame, before func() error) (*Report, error) {
-	p, err := s.enterFlush(ctx)
-	if err != nil {
-		return nil, err
-	}
+func (s *Store) flushAlone(p *phase) (*Report, error) {
 	defer s.leaveFlush(p)
 	defer p.trace("").end()
-	if err := before(); err != nil {
-		return nil, err
-	}
-	frame := s.frameOf(p, run)
+	frame := s.frameOf(p)
 	r, err := s.flush.flush(p, frame)
 	if err == nil {
 		s.flush.adopt(frame.number)
 	}
 	if s.reports(r, err) {
-		s.flush.reporting.Store(true) // before the next flush can begin
+		s.flush.reporting.Store(p) // before the next flush can begin
 	}
 	return r, err
 }
 
 // enterFlush refuses a flush while another waits at the gate or runs, instead of
-// letting it wait and then apply nothing. A flush that joins a Write has no
-// rival: the Write holds the gate, and lets one pass or flush join at a time.
+// letting it wait and then apply nothing. A flush that joins a Write or Run has no
+// rival: that holds the gate, and a Write lets one pass, flush or Run join at a time.
 func (s *Store) enterFlush(ctx context.Context) (*phase, error) {
-	if s.flush.reporting.Load() {
+	if s.flush.reporting.Load() != nil {
 		return nil, fmt.Errorf("store: Flush inside Options.AfterFlush: %w; it would overwrite the report, so flush when Flush or Run has returned", ErrPhase)
 	}
 	if outer := s.phaseOf(ctx); outer != nil {
@@ -116,10 +107,10 @@ func (s *Store) leaveFlush(p *phase) {
 // steady state allocates nothing.
 type flush struct {
 	store     *Store
-	claimed   atomic.Bool // by a flush that joins no Write
-	reporting atomic.Bool // AfterFlush runs, with report
-	own       frame       // of a flush that is a frame by itself
-	phase     phase       // of a flush that joins no Write; nothing of the caller's is given it, so that it serves again
+	claimed   atomic.Bool           // by a flush that joins nothing
+	reporting atomic.Pointer[phase] // of the flush for which AfterFlush runs, with report
+	own       frame                 // of a flush that is a frame by itself
+	phase     phase                 // of a flush that joins nothing; nothing of the caller's is given it, so that it serves again
 
 	tables  []*table // with commands in the batch
 	links   bool     // one of them has fields that hold handles
@@ -202,7 +193,7 @@ func (f *flush) flush(p *phase, of *frame) (*Report, error) {
 	f.ctx = p
 	defer func() { f.ctx = nil }()
 	begin := elapsed()
-	if !f.collect(p.outer != nil) {
+	if !f.collect(p.insideWrite()) {
 		s.batch.Finish()
 		return f.nothing(), nil
 	}

@@ -4,8 +4,7 @@ package store
 // a Write between two calls of [Writer.EndFrame]. What it did is one thing to the
 // outside, however many flushes it had.
 //
-// Each of them has a frame of its own, which begins with a new number. So one that
-// comes between the waves of a Run, which may be somebody else's, is no part of it.
+// Each of them has a frame of its own, which begins with a new number.
 type frame struct {
 	number uint64 // no other frame of the store has it; 0: never begun
 	sealed bool   // the inbox, which is sealed once in a frame
@@ -27,12 +26,9 @@ func (f *frame) seal(s *Store) {
 
 // frameOf returns the frame that a flush in phase p is part of: that of the Write or
 // Run around it, or own, which begins then.
-func (s *Store) frameOf(p *phase, run *frame) *frame {
-	switch {
-	case p.outer != nil: // only a Write is joined
+func (s *Store) frameOf(p *phase) *frame {
+	if p.outer != nil {
 		return p.outer.frame
-	case run != nil:
-		return run
 	}
 	s.flush.own.begin(s)
 	return &s.flush.own

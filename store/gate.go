@@ -24,8 +24,8 @@ const (
 	opCheckpoint
 	opRollback
 	opWrite
-	opWave   // of the systems of a schedule
-	opSystem // of one of them
+	opRun    // of a schedule
+	opSystem // of one
 	opClose
 	opDiscard
 	opQueues
@@ -44,9 +44,9 @@ const (
 //	outer                joined by
 //	Read                 Reduce, Digest, Verify
 //	Write                these, and ForEach, ForEachRows, Each, GroupBy, Exchange, Flush,
-//	                     Checkpoint, Rollback, a frame of a Schedule, the orderings of
-//	                     tables, Claim.Put
-//	system of a frame    ForEach, ForEachRows, Each, GroupBy, Reduce, Exchange
+//	                     Checkpoint, Rollback, Run, the orderings of tables, Claim.Put
+//	Run                  its own flushes
+//	system of a Run      ForEach, ForEachRows, Each, GroupBy, Reduce, Exchange
 //	task of a pass       Reduce, which runs inline
 //	anything else        nothing
 var operations = [...]struct {
@@ -63,11 +63,11 @@ var operations = [...]struct {
 	opExchange:    {name: "Exchange", joins: []operation{opWrite, opSystem}},
 	opEach:        {name: "Each", givesContext: true, joins: []operation{opWrite, opSystem}},
 	opGroupBy:     {name: "GroupBy", joins: []operation{opWrite, opSystem}},
-	opFlush:       {name: "Flush", joins: []operation{opWrite}},
+	opFlush:       {name: "Flush", joins: []operation{opWrite, opRun}},
 	opCheckpoint:  {name: "Checkpoint", joins: []operation{opWrite}},
 	opRollback:    {name: "Rollback", joins: []operation{opWrite}},
 	opWrite:       {name: "Write", givesContext: true},
-	opWave:        {name: "a wave", joins: []operation{opWrite}},
+	opRun:         {name: "Run", joins: []operation{opWrite}},
 	opSystem:      {name: "a system", givesContext: true},
 	opClose:       {name: "Close"},
 	opDiscard:     {name: "Discard"},
@@ -125,7 +125,7 @@ type phase struct {
 	writes       *table      // the table whose items a ForEach writes
 	writesBeside *table      // the table whose columns a ForEachRows writes
 	writesSparse *sparseData // the optional data that a ForEach writes
-	frame        *frame      // of a Write, or of a wave that no Write is around
+	frame        *frame      // of a Write or Run
 	busy         atomic.Bool // something has joined this Write or system
 	ended        atomic.Bool
 }
@@ -193,6 +193,9 @@ func (p *phase) acquire() error {
 
 func (p *phase) wait() error {
 	gate := &p.store.gate
+	if err := p.refusedAfterFlush(); err != nil {
+		return err
+	}
 	if check.Full && p.Err() == nil {
 		if gate.tryAcquire(p.op.shared()) {
 			return nil

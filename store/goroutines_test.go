@@ -114,7 +114,7 @@ var inPhase = map[string]func(ctx context.Context, s *hooked, f func() error) er
 		_, err = frame.Run(ctx)
 		return err
 	},
-	"a wave": func(ctx context.Context, s *hooked, f func() error) error {
+	"Run": func(ctx context.Context, s *hooked, f func() error) error {
 		frame, err := store.NewSchedule(s.Store, store.System{Name: "it", If: func() bool { return f() != nil }, Run: nothing})
 		if err != nil {
 			return err

@@ -81,7 +81,7 @@ func (s *Store) runPass(p *phase, queues *record.Pass, n int, task func(int) err
 // that flush return [ErrQueueFull] and apply nothing.
 //
 // Queues is called by the goroutine that flushes, between phases or inside a Read or
-// Reduce. While anything else is open (a pass, a Write, a Flush, a wave) it is
+// Reduce. While anything else is open (a pass, a Write, a Flush, a Run) it is
 // [ErrPhase]; readers, and who waits for them, do not matter. It waits for nothing.
 // A negative n panics.
 func (s *Store) Queues(n int) ([]Queue, error) {

@@ -102,9 +102,7 @@ type Schedule struct {
 	frame     frame
 	report    Report                                  // of the frame
 	spare     struct{ tables, columns []TableReport } // memory for the next
-
-	wave  func(ctx context.Context, run func(ctx context.Context) error) error // bound once
-	flush func(ctx context.Context) error                                      // likewise
+	flush     func(ctx context.Context) error         // bound once
 }
 
 // system is a system of a schedule, and the state of what it runs.

@@ -446,8 +446,8 @@ func TestAFrameAllocatesAConstant(t *testing.T) {
 					t.Error(err)
 				}
 			})
-			// 3 waves and 4 systems, 3 passes, 1 flush
-			if n > frameCount*11+slack {
+			// the Run, 4 systems, 3 passes, 1 flush
+			if n > frameCount*9+slack {
 				t.Errorf("%d items: %d frames allocate %d objects", items, frameCount, n)
 			}
 			return nil
@@ -471,7 +471,7 @@ func TestFramesWithoutAFlushKeepNothing(t *testing.T) {
 				t.Error(err)
 			}
 		})
-		if !check.Cheap && n > frameCount*3+slack { // a wave, a system, a pass
+		if !check.Cheap && n > frameCount*3+slack { // the Run, a system, a pass
 			t.Errorf("%d frames allocate %d objects", frameCount, n)
 		}
 		return nil

@@ -8,7 +8,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"testing/synctest"
 
 	"handloom/internal/check"
 	"handloom/store"
@@ -235,27 +234,4 @@ systems wait for each other: a -> b -> a: a is after b; b reads ships, which a w
 	if _, err := store.NewSchedule(s); err == nil {
 		t.Error("a schedule of no systems")
 	}
-}
-
-func TestAFlushBetweenTheWavesOfAFrameIsErrPhase(t *testing.T) {
-	virtual(t, func(t *testing.T) {
-		s, table := newTable(t, store.Options{Workers: 1}, store.TableOptions[item]{})
-		table.Emplace(queues(t, s, 1)[0], item{Value: 1})
-		var other *call
-		c := newSchedule(
-			t, s, store.System{Name: "a", Emits: on(table), Run: func(ctx context.Context) error {
-				other = begin(func() error { _, err := s.Flush(context.Background()); return err })
-				synctest.Wait() // it is next at the gate
-				return emplace(s, table, 2)(ctx)
-			}},
-			store.System{Name: "b", After: []string{"a"}, Run: nothing},
-		)
-		_, err := c.Run(t.Context())
-		if !errors.Is(err, store.ErrPhase) || other.result() != nil || !slices.Equal(values(table), []uint64{1}) {
-			t.Errorf("the items are %v, the frame returned %v", values(table), err)
-		}
-		if _, err := c.Run(t.Context()); err == nil {
-			_ = other.result()
-		}
-	})
 }

@@ -12,10 +12,11 @@ import (
 )
 
 // Run runs one frame, or a part of that of the Write whose context it is given: the
-// waves one after another, and the flushes between them and at the end. A wave holds the store alone, and so does a flush; inside a
-// Write whose context it is given the frame joins, so that readers see whole
-// frames. Its report adds up what the flushes did, Epoch being that of the last,
-// and is good until the next frame.
+// waves one after another, and the flushes between them and at the end. It holds the
+// store alone from its first wave to its last flush, or joins that Write, so that readers
+// see whole frames and nothing of other goroutines comes between two waves. Its report
+// adds up what the flushes did, Epoch being that of the last, and is good until the next
+// frame.
 //
 // All systems of a wave run, even if one fails; then the error of the one given
 // first is returned, as a [*SystemError], and nothing later runs. What the
@@ -31,47 +32,49 @@ import (
 // workers.
 //
 // Run is called by the goroutine that flushes. A frame while another one of the
-// same schedule runs is [ErrPhase]. Run allocates an object per wave, system and
-// pass.
+// same schedule runs is [ErrPhase]. Run allocates one object, and one per flush, system
+// and pass.
 func (c *Schedule) Run(ctx context.Context) (*Report, error) {
 	if !c.running.CompareAndSwap(false, true) {
 		return nil, fmt.Errorf("store: Run of a schedule while a frame of it runs: %w; run frames one after another", ErrPhase)
 	}
 	defer c.running.Store(false)
-	c.frame.begin(c.store)
-	defer c.store.receipts.end(&c.frame)
-	c.report.begin(c.store.Epoch())
-	defer c.drop() // nothing is left of a frame that succeeds; Goexit may end the caller
-	f := schedule.Frame{Workers: c.store.options.Workers, Wave: c.wave, Flush: c.flush}
-	if c.store.shuffle != nil || seam.Step != nil {
-		f.Shuffle = c.store.shuffleSystems
-	}
-	err := c.plan.Run(ctx, f)
-	if err == nil {
-		err = c.keep(ctx)
-	}
+	s := c.store
+	p, err := s.enter(ctx, opRun)
 	if err != nil {
 		return nil, err
 	}
+	defer s.receipts.end(&c.frame)
+	defer p.leave()
+	defer p.trace("").end()
+	if p.outer == nil {
+		p.frame = &c.frame
+		p.frame.begin(s)
+	} else {
+		p.frame = p.outer.frame
+	}
+	c.report.begin(s.Epoch())
+	defer c.drop() // nothing is left of a frame that succeeds; Goexit may end the caller
+	f := schedule.Frame{Workers: s.options.Workers, Flush: c.flush}
+	if s.shuffle != nil || seam.Step != nil {
+		f.Shuffle = s.shuffleSystems
+	}
+	if err := c.plan.Run(p, f); err != nil {
+		return nil, err
+	}
+	c.keep()
 	return &c.report, nil
 }
 
 func (c *Schedule) bind() {
-	s, join := c.store, c.join
-	c.wave = func(ctx context.Context, run func(ctx context.Context) error) error {
-		p, err := s.enter(ctx, opWave)
+	s := c.store
+	c.flush = func(ctx context.Context) error {
+		p, err := s.enterFlush(ctx)
 		if err != nil {
 			return err
 		}
-		defer p.leave()
-		defer p.trace("").end()
-		if p.outer == nil {
-			p.frame = &c.frame
-		}
-		return run(p)
-	}
-	c.flush = func(ctx context.Context) error {
-		r, err := s.flushAfter(ctx, &c.frame, join)
+		c.join()
+		r, err := s.flushIn(p)
 		if err == nil {
 			c.add(r)
 		}
@@ -81,28 +84,18 @@ func (c *Schedule) bind() {
 
 // join gives what the systems recorded its place in the batch: in the order in
 // which they would have recorded it one by one.
-func (c *Schedule) join() error {
+func (c *Schedule) join() {
 	for _, y := range c.systems {
-		if y.queues.Lapsed() {
-			return fmt.Errorf("store: a flush or Discard between the waves of a frame: %w; only one goroutine flushes", ErrPhase)
-		}
 		c.store.batch.Join(y.queues)
 	}
-	return nil
 }
 
 // keep leaves to the next flush what systems recorded without saying so, and no
 // flush of the frame was for.
-func (c *Schedule) keep(ctx context.Context) error {
-	if !slices.ContainsFunc(c.systems, func(y *system) bool { return !y.queues.Empty() }) {
-		return nil
+func (c *Schedule) keep() {
+	if slices.ContainsFunc(c.systems, func(y *system) bool { return !y.queues.Empty() }) {
+		c.join()
 	}
-	p, err := c.store.enter(ctx, opWave)
-	if err != nil {
-		return err
-	}
-	defer p.leave()
-	return c.join()
 }
 
 func (c *Schedule) drop() {

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"slices"
 	"testing"
-	"testing/synctest"
 
 	"handloom/store"
 )
@@ -124,47 +123,6 @@ func TestAFrameThatWaitsAtTheGateEndsWithItsContext(t *testing.T) {
 		}
 		if _, err := c.Run(t.Context()); !errors.Is(err, store.ErrClosed) {
 			t.Errorf("a frame of a closed store: %v", err)
-		}
-	})
-}
-
-func TestAWaveHoldsTheStoreAloneAndReadersComeBetweenWaves(t *testing.T) {
-	virtual(t, func(t *testing.T) {
-		s, table := newTable(t, store.Options{Workers: 1}, store.TableOptions[item]{})
-		var reader *call
-		seen := -1
-		wait := func(context.Context) error {
-			if reader == nil {
-				reader = begin(func() error {
-					return s.Read(context.Background(), func(context.Context) error { seen = table.Len(); return nil })
-				})
-				reader.waits(t, "a Read while a wave runs")
-			}
-			return nil
-		}
-		c := newSchedule(
-			t, s,
-			store.System{Name: "a", Emits: on(table), Run: emplace(s, table, 1)},
-			store.System{Name: "b", Reads: on(table), Emits: on(table), Run: wait},
-			store.System{Name: "c", After: []string{"b"}, Run: func(context.Context) error {
-				synctest.Wait()
-				if seen != 1 {
-					t.Errorf("between the waves a reader saw %d items", seen)
-				}
-				return nil
-			}},
-		)
-		if _, err := c.Run(t.Context()); err != nil || reader.result() != nil {
-			t.Error(err, reader.err)
-		}
-		reader, seen = nil, -1
-		err := s.Write(t.Context(), func(ctx context.Context, _ *store.Writer) error {
-			seen = 1 // nobody comes in between
-			_, err := c.Run(ctx)
-			return err
-		})
-		if err != nil || reader.result() != nil || seen != 2 {
-			t.Errorf("after a frame inside a Write a reader saw %d items; %v", seen, err)
 		}
 	})
 }

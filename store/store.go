@@ -36,8 +36,11 @@ type Options struct {
 	InboxLimit int   // commands that may wait in the inbox; 0: 1,048,576
 
 	// AfterFlush is called after each flush that had commands, by the goroutine
-	// that flushed, with the report that Flush is about to return. It may open
-	// phases, but a flush inside it is [ErrPhase]. What it records is for the next.
+	// that flushed, with the report that Flush is about to return. A flush inside it
+	// is [ErrPhase]. After a Flush that nothing is around it may open phases. Inside a
+	// Write it may open those that join, with the context of that; any other phase, and
+	// every phase inside a Run, is ErrPhase, because the Write or Run holds the store
+	// until AfterFlush returns. What it records is for the next flush.
 	AfterFlush func(r *Report)
 }
 

@@ -51,10 +51,6 @@ func (b *Batch) Join(s *Sequence) {
 	s.passes = s.passes[:0]
 }
 
-// Lapsed reports whether the batch that the sequence recorded for is gone: its
-// passes cannot be joined any more.
-func (s *Sequence) Lapsed() bool { return len(s.passes) > 0 && s.serial != s.batch.serial }
-
 // Empty reports whether the sequence holds no commands that are not joined.
 func (s *Sequence) Empty() bool {
 	return !slices.ContainsFunc(s.passes, func(p *Pass) bool { return !p.empty() })

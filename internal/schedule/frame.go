@@ -16,17 +16,15 @@ type frame struct {
 	Frame
 	schedule *Schedule
 	ctx      context.Context
-	running  context.Context // of the running wave
-	systems  []int           // of the running wave
-	due      []int           // those that run, as registered
-	order    []int           // in which they are begun; nil: as they are
+	systems  []int // of the running wave
+	due      []int // those that run, as registered
+	order    []int // in which they are begun; nil: as they are
 
 	// What each system's own goroutine writes, by system.
 	took   []time.Duration // didNotRun: it did not run
 	failed []error
 
-	run  func(ctx context.Context) error // wave, bound once
-	step func(task int) error            // of a wave, likewise
+	step func(task int) error // of a wave, bound once
 }
 
 const didNotRun time.Duration = -1
@@ -35,7 +33,6 @@ func (f *frame) init(s *Schedule) {
 	n := len(s.systems)
 	f.schedule = s
 	f.due, f.took, f.failed = make([]int, 0, n), make([]time.Duration, n), make([]error, n)
-	f.run = f.wave
 	f.step = func(task int) error {
 		if f.order != nil {
 			task = f.order[task]
@@ -55,8 +52,7 @@ func (f *frame) begin(ctx context.Context, o Frame) error {
 		if err := f.flush(w); err != nil {
 			return fmt.Errorf("tasks: flush before wave %d: %w", w+1, err)
 		}
-		f.systems = systems
-		if err := f.enter(); err != nil {
+		if err := f.wave(systems); err != nil {
 			return err
 		}
 	}
@@ -69,7 +65,7 @@ func (f *frame) begin(ctx context.Context, o Frame) error {
 func (f *frame) end() {
 	f.schedule.timings.add(f.took)
 	clear(f.failed)
-	f.Frame, f.ctx, f.running, f.order = Frame{}, nil, nil, nil
+	f.Frame, f.ctx, f.order = Frame{}, nil, nil
 }
 
 // flush flushes before a wave, if there is a flush point.
@@ -77,18 +73,25 @@ func (f *frame) flush(wave int) error {
 	if f.Flush == nil || len(f.schedule.flushes[wave]) == 0 {
 		return nil
 	}
+	if err := f.stopped(); err != nil {
+		return err
+	}
 	return f.Flush(f.ctx)
 }
 
-func (f *frame) enter() error {
-	if f.Wave != nil {
-		return f.Wave(f.ctx, f.run)
+// stopped returns an error when the context has ended.
+func (f *frame) stopped() error {
+	if f.ctx.Err() == nil {
+		return nil
 	}
-	return f.wave(f.ctx)
+	return fmt.Errorf("tasks: schedule stopped: %w", context.Cause(f.ctx))
 }
 
-func (f *frame) wave(ctx context.Context) error {
-	f.running, f.due = ctx, f.due[:0]
+func (f *frame) wave(systems []int) error {
+	if err := f.stopped(); err != nil {
+		return err
+	}
+	f.systems, f.due = systems, f.due[:0]
 	for _, i := range f.systems {
 		if f.holds(i) {
 			f.due = append(f.due, i)
@@ -100,7 +103,7 @@ func (f *frame) wave(ctx context.Context) error {
 	if f.Shuffle != nil {
 		f.order = f.Shuffle(len(f.due))
 	}
-	err := tasks.Run(ctx, len(f.due), f.step, tasks.Options{Workers: f.Workers, Whole: true})
+	err := tasks.Run(f.ctx, len(f.due), f.step, tasks.Options{Workers: f.Workers, Whole: true})
 	if failed := f.lowest(); failed != nil {
 		return failed
 	}
@@ -138,8 +141,8 @@ func (f *frame) system(i int) error {
 			f.broken(i, recover())
 		}
 	}()
-	defer trace.StartRegion(f.running, s.Name).End()
-	if err := s.Run(f.running); err != nil {
+	defer trace.StartRegion(f.ctx, s.Name).End()
+	if err := s.Run(f.ctx); err != nil {
 		f.fail(i, err)
 	}
 	returned = true

@@ -107,11 +107,6 @@ type Frame struct {
 	// wave uses of one. 0 means GOMAXPROCS, or all of the team.
 	Workers int
 
-	// Wave, if it is not nil, is called for each wave, on the goroutine of Run.
-	// It calls run once, with the context that the systems are to be given, and
-	// returns its error; or it returns an error of its own, and the frame ends.
-	Wave func(ctx context.Context, run func(ctx context.Context) error) error
-
 	// Flush is called at each flush point, on the goroutine of Run while no
 	// system runs. nil: nothing is done.
 	Flush func(ctx context.Context) error
@@ -125,8 +120,8 @@ type Frame struct {
 // Run runs one frame: the waves one after another, with the flushes between
 // them. All systems of a wave run, even if one fails; then the error of the one
 // that was registered first is returned, as a [*SystemError], and nothing later
-// runs, no flush either. Run looks at ctx before each wave that has a system to
-// run and returns its cause if it has ended.
+// runs, no flush either. Run looks at ctx before each wave and flush and returns
+// its cause if it has ended.
 //
 // Frame and passes share one team (see [tasks.WithTeam]): that of ctx or, if there is
 // none, one that Run opens for the frame. The systems of a wave use it, and a

@@ -365,11 +365,11 @@ func TestVerbsOfASystemError(t *testing.T) {
 
 func TestEveryKindOfFailureNamesItsSystem(t *testing.T) {
 	for want, s := range map[string]System{
-		`tasks: system "x": the system fails`:                      {Run: fails},
-		`tasks: system "x": tasks: task 0 panicked: panic called`:  {Run: func(context.Context) error { panic(error(nil)) }},
-		`tasks: system "x": tasks: task 0 panicked: no condition`:  {If: func() bool { panic("no condition") }},
-		`tasks: flush at the end: the system fails`:                {Emits: on(event)},
-		`tasks: schedule stopped: tasks: 0 of 1 tasks ran: enough`: {Name: "late"},
+		`tasks: system "x": the system fails`:                     {Run: fails},
+		`tasks: system "x": tasks: task 0 panicked: panic called`: {Run: func(context.Context) error { panic(error(nil)) }},
+		`tasks: system "x": tasks: task 0 panicked: no condition`: {If: func() bool { panic("no condition") }},
+		`tasks: flush at the end: the system fails`:               {Emits: on(event)},
+		`tasks: schedule stopped: enough`:                         {Name: "late"},
 	} {
 		ctx, cancel := context.WithCancelCause(t.Context())
 		if s.Name == "late" {
@@ -442,33 +442,5 @@ func TestAFrameInsideAFrameOfTheSameSchedulePanics(t *testing.T) {
 	}
 	if err := s.Run(t.Context(), Frame{Workers: -1}); err == nil || errors.As(err, new(*SystemError)) {
 		t.Errorf("with -1 workers: %v", err)
-	}
-}
-
-func TestEveryWaveIsRunByTheFunctionGiven(t *testing.T) {
-	type key struct{}
-	waves := 0
-	f := Frame{Wave: func(ctx context.Context, run func(context.Context) error) error {
-		if waves++; waves == 3 {
-			return errSystem
-		}
-		return run(context.WithValue(ctx, key{}, waves))
-	}}
-	check := func(wave int) func(context.Context) error {
-		return func(ctx context.Context) error {
-			if got := ctx.Value(key{}); got != wave {
-				t.Errorf("a system of wave %d was given the context of wave %v", wave, got)
-			}
-			return nil
-		}
-	}
-	got, err := recorded(
-		t, t.Context(), f,
-		System{Name: "a", Writes: on(position), Run: check(1)},
-		System{Name: "b", Writes: on(position), Run: check(2)},
-		System{Name: "c", Writes: on(position)},
-	)
-	if err != errSystem || !slices.Equal(got, []string{"a", "b"}) {
-		t.Errorf("%v ran, then %v", got, err)
 	}
 }

@@ -1,0 +1,64 @@
+package store
+
+import (
+	"fmt"
+	"reflect"
+	"runtime"
+
+	"handloom/internal/check"
+)
+
+// callAfterFlush calls Options.AfterFlush. It has a frame of its own on the stack, by which
+// [insideAfterFlush] finds it.
+//
+//go:noinline
+func (s *Store) callAfterFlush(r *Report) {
+	defer s.flush.reporting.Store(nil)
+	if check.Full {
+		s.goroutines.enter(&phase{op: opAfterFlush})
+		defer s.goroutines.leave()
+	}
+	s.options.AfterFlush(r)
+}
+
+var afterFlushEntry = reflect.ValueOf((*Store).callAfterFlush).Pointer()
+
+// refusedAfterFlush returns an error when the phase would wait for the Write or Run that
+// called AfterFlush, and which waits for AfterFlush to return. Phases of other goroutines
+// wait as usual. An AfterFlush of another store is refused, too: two of them that wait for
+// each other's store would never return.
+//
+// The stack is read only while an AfterFlush runs inside a Write or Run, so that phases
+// and flushes pay one load for it.
+func (p *phase) refusedAfterFlush() error {
+	flush := p.store.flush.reporting.Load()
+	if flush == nil || flush.outer == nil || !insideAfterFlush() {
+		return nil
+	}
+	holds, fix := flush.outer.op, "call it when Run has returned"
+	if holds == opWrite {
+		fix = "pass it the context that Write gave to its function"
+	}
+	return fmt.Errorf("store: %v inside Options.AfterFlush of a flush inside %v: %w, and it would wait for ever; %s", p.op, holds, ErrPhase, fix)
+}
+
+// insideAfterFlush reports whether the calling goroutine runs an AfterFlush.
+func insideAfterFlush() bool {
+	var callers [64]uintptr
+	for skip := 2; ; skip += len(callers) {
+		n := runtime.Callers(skip, callers[:])
+		if n == 0 {
+			return false
+		}
+		frames := runtime.CallersFrames(callers[:n])
+		for {
+			frame, more := frames.Next()
+			if frame.Entry == afterFlushEntry {
+				return true
+			}
+			if !more {
+				break
+			}
+		}
+	}
+}
