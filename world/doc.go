@@ -83,7 +83,8 @@
 //
 // Records are not for another program. A new version takes over from the old one by
 // [World.Handoff], which ends with a snapshot; so does Close. A snapshot of which a byte is
-// wrong is passed over for the one before it.
+// wrong is passed over for the one before it, and is not one of the two that the log keeps.
+// The older of the two is read before the log in front of it is trimmed.
 //
 // # What it does not do
 //

@@ -35,7 +35,8 @@ type Log interface {
 
 	// Save keeps what write writes as the snapshot of the state behind the record at
 	// this position, whole or not at all. It may give up older ones but the newest
-	// two.
+	// two. A Log may also have a method Reject(ctx, at) error, which gives up one that
+	// was found damaged, so that it is not one of the two.
 	Save(ctx context.Context, at uint64, write func(w io.Writer) error) error
 
 	// Saved returns the positions of the snapshots, newest first.
@@ -45,6 +46,16 @@ type Log interface {
 	// given up.
 	Load(ctx context.Context, at uint64) (io.ReadCloser, error)
 
-	// Trim lets the log forget records at or before through.
+	// Trim lets the log forget records at or before through. A World has read the
+	// snapshot of that position before.
 	Trim(ctx context.Context, through uint64) error
+}
+
+// rejecter is a [Log] whose snapshots may be damaged after they were saved. A World calls
+// Reject for each that it has found damaged, before it saves another.
+type rejecter interface {
+	// Reject has the log give up the snapshot at this position: it is in Saved no more,
+	// and is not one of the two that Save keeps. An error that is [io/fs.ErrNotExist]
+	// says that it was given up before.
+	Reject(ctx context.Context, at uint64) error
 }

@@ -138,6 +138,17 @@ func (m *memory) Load(_ context.Context, at uint64) (io.ReadCloser, error) {
 	return nil, fmt.Errorf("%w: %d", errNotSaved, at)
 }
 
+func (m *memory) Reject(_ context.Context, at uint64) error {
+	m.mutex.Lock()
+	defer m.mutex.Unlock()
+	n := len(m.saved)
+	m.saved = slices.DeleteFunc(m.saved, func(i memoryImage) bool { return i.at == at })
+	if len(m.saved) == n {
+		return fmt.Errorf("%w: %d", errNotSaved, at)
+	}
+	return nil
+}
+
 func (m *memory) Trim(_ context.Context, through uint64) error {
 	m.mutex.Lock()
 	defer m.mutex.Unlock()

@@ -160,15 +160,63 @@ func (w *World) loadOneOf(ctx context.Context, saved []uint64, serves func(h hea
 
 // readSnapshot reads the snapshot at this position.
 func (w *World) readSnapshot(ctx context.Context, at uint64, i *image) error {
+	return w.openSnapshot(ctx, at, func(r io.Reader) (uint64, error) {
+		err := i.readFrom(ctx, w.store, r)
+		return i.head.at, err
+	})
+}
+
+// verifySnapshot reads the snapshot at this position, and needs 1 MiB of memory.
+func (w *World) verifySnapshot(ctx context.Context, at uint64) error {
+	return w.openSnapshot(ctx, at, func(r io.Reader) (uint64, error) {
+		info, err := store.InspectSnapshot(r)
+		if err != nil {
+			return 0, err
+		}
+		b, err := io.ReadAll(io.LimitReader(r, mostTrailer))
+		if err == nil {
+			err = InspectTrailer(b)
+		}
+		return info.Tag.At, err
+	})
+}
+
+// errDamaged means that the bytes of a snapshot are not those that were written.
+var errDamaged = errors.New("damaged")
+
+// openSnapshot has read read a snapshot, and return the position that is in it. An error
+// that is not of the log, nor of ctx, is errDamaged.
+func (w *World) openSnapshot(ctx context.Context, at uint64, read func(r io.Reader) (uint64, error)) error {
 	r, err := w.log.Load(ctx, at)
 	if err != nil {
 		return err
 	}
-	err = errors.Join(i.readFrom(ctx, w.store, r), r.Close())
-	if err == nil && i.head.at != at {
-		err = fmt.Errorf("it is that of record %d", i.head.at)
+	from := source{ctx: ctx, r: r}
+	is, err := read(&from)
+	if err == nil && is != at {
+		err = fmt.Errorf("it is that of record %d", is)
 	}
-	return err
+	if err != nil && from.err == nil && ctx.Err() == nil && !errors.Is(err, store.ErrSchema) {
+		err = fmt.Errorf("%w: %w", errDamaged, err)
+	}
+	return errors.Join(err, r.Close())
+}
+
+// A source keeps the error of a reader, and fails when its context has ended.
+type source struct {
+	ctx context.Context
+	r   io.Reader
+	err error
+}
+
+func (s *source) Read(b []byte) (n int, err error) {
+	if s.err = context.Cause(s.ctx); s.err != nil {
+		return 0, s.err
+	}
+	if n, err = s.r.Read(b); err != io.EOF {
+		s.err = err
+	}
+	return n, err
 }
 
 // A saver saves snapshots, one at a time.
@@ -321,20 +369,87 @@ func (w *World) saveNow(ctx context.Context) error {
 	return w.save(ctx, &s.image)
 }
 
-// save keeps a snapshot in the log, which may then forget what two snapshots cover.
+// save keeps a snapshot in the log, which may then forget the records that two snapshots
+// cover. The older of the two is read before: a damaged one is not one of the two.
 func (w *World) save(ctx context.Context, i *image) error {
-	err := w.log.Save(ctx, i.head.at, i.writeTo)
+	older, err := w.newestWhole(ctx, i.head.at)
+	if err == nil {
+		err = w.log.Save(ctx, i.head.at, i.writeTo)
+	}
 	if err == nil {
 		w.saver.saved = i.head.at
 		w.noteSaved(i.head.tick)
-		var saved []uint64
-		if saved, err = w.log.Saved(ctx); err == nil && len(saved) > 1 {
-			err = w.log.Trim(ctx, saved[1])
-		}
+		w.forgetDamage()
+		err = w.trim(ctx, older)
 	}
 	if err != nil {
 		err = fmt.Errorf("world: the snapshot of record %d: %w", i.head.at, err)
 		w.noteUnsaved(err)
 	}
 	return err
+}
+
+// newestWhole returns the position of the newest snapshot that can be read, apart from the
+// one that is to be saved, or 0. It rejects damaged ones that are newer, which would else
+// count as one of the two that the log keeps.
+func (w *World) newestWhole(ctx context.Context, but uint64) (at uint64, err error) {
+	saved, err := w.log.Saved(ctx)
+	if err != nil {
+		return 0, err
+	}
+	for _, at := range saved {
+		if at == but {
+			continue
+		}
+		switch err := w.verify(ctx, at); {
+		case err == nil:
+			return at, nil
+		case !errors.Is(err, errDamaged):
+			return 0, nil // trim asks again
+		default:
+			if err := w.reject(ctx, at); err != nil {
+				return 0, err
+			}
+		}
+	}
+	return 0, nil
+}
+
+// verify reads a snapshot, unless it is known to be damaged.
+func (w *World) verify(ctx context.Context, at uint64) error {
+	err := w.damage(at)
+	if err == nil {
+		if err = w.verifySnapshot(ctx, at); errors.Is(err, errDamaged) {
+			w.notePassed(at, err)
+		}
+	}
+	return err
+}
+
+// reject has the log give up a damaged snapshot, if it can.
+func (w *World) reject(ctx context.Context, at uint64) error {
+	log, may := w.log.(rejecter)
+	if !may {
+		return nil
+	}
+	if err := log.Reject(ctx, at); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("reject the damaged snapshot of record %d: %w", at, err)
+	}
+	return nil
+}
+
+// trim lets the log forget the records that two snapshots cover, of which whole is one that
+// can be read.
+func (w *World) trim(ctx context.Context, whole uint64) error {
+	saved, err := w.log.Saved(ctx)
+	if err != nil || len(saved) < 2 {
+		return err
+	}
+	older := saved[1]
+	if older != whole || older == 0 { // 0 is also the position of the first state
+		if err := w.verify(ctx, older); err != nil {
+			return fmt.Errorf("trim: snapshot of record %d: %w", older, err)
+		}
+	}
+	return w.log.Trim(ctx, older)
 }

@@ -1,6 +1,7 @@
 package world
 
 import (
+	"errors"
 	"fmt"
 	"log/slog"
 	"time"
@@ -40,6 +41,7 @@ type figures struct {
 	savedAt   time.Time
 	saveErr   error
 	passed    int
+	damaged   []damagedSnapshot // that were found, until a snapshot is saved
 	passedErr error
 	lag       time.Duration
 }
@@ -136,6 +138,35 @@ func (w *World) noteUnsaved(err error) {
 func (w *World) notePassed(at uint64, err error) {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
-	w.figure.passed++
-	w.figure.passedErr = fmt.Errorf("snapshot of record %d: %w", at, err)
+	f := &w.figure
+	f.passed++
+	f.passedErr = fmt.Errorf("snapshot of record %d: %w", at, err)
+	if errors.Is(err, errDamaged) {
+		f.damaged = append(f.damaged, damagedSnapshot{at, err})
+	}
+}
+
+// A damagedSnapshot was found when a state was loaded.
+type damagedSnapshot struct {
+	at  uint64
+	err error
+}
+
+// forgetDamage forgets the damaged snapshots, which the log has rejected or replaced.
+func (w *World) forgetDamage() {
+	w.mutex.Lock()
+	defer w.mutex.Unlock()
+	w.figure.damaged = nil
+}
+
+// damage returns the damage that was found in a snapshot, or nil.
+func (w *World) damage(at uint64) error {
+	w.mutex.Lock()
+	defer w.mutex.Unlock()
+	for _, d := range w.figure.damaged {
+		if d.at == at {
+			return d.err
+		}
+	}
+	return nil
 }

@@ -1,0 +1,262 @@
+package world_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	"handloom/store"
+	"handloom/world"
+)
+
+// A rotten log damages snapshots that it has kept.
+type rotten struct {
+	world.Log
+	bad     map[uint64]bool // by position: a byte is another one
+	lost    map[uint64]bool // it cannot be read
+	trimmed int
+}
+
+func newRotten() *rotten {
+	return &rotten{Log: world.Memory(), bad: make(map[uint64]bool), lost: make(map[uint64]bool)}
+}
+
+func (l *rotten) Load(ctx context.Context, at uint64) (io.ReadCloser, error) {
+	r, err := l.Log.Load(ctx, at)
+	if err != nil || !l.bad[at] && !l.lost[at] {
+		return r, err
+	}
+	b, err := io.ReadAll(r)
+	if l.lost[at] {
+		return io.NopCloser(io.MultiReader(bytes.NewReader(b[:len(b)/2]), failing{})), err
+	}
+	b[len(b)/2] ^= 4
+	return io.NopCloser(bytes.NewReader(b)), err
+}
+
+type failing struct{}
+
+func (failing) Read([]byte) (int, error) { return 0, errLost }
+
+func (l *rotten) Save(ctx context.Context, at uint64, write func(w io.Writer) error) error {
+	delete(l.bad, at)
+	return l.Log.Save(ctx, at, write)
+}
+
+func (l *rotten) Trim(ctx context.Context, through uint64) error {
+	l.trimmed++
+	return l.Log.Trim(ctx, through)
+}
+
+func (l *rotten) saved(t *testing.T) []uint64 {
+	t.Helper()
+	saved, err := l.Saved(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return saved
+}
+
+// rejecting is a rotten log that gives up what a World rejects.
+type rejecting struct{ *rotten }
+
+func (l rejecting) Reject(ctx context.Context, at uint64) error {
+	return l.Log.(interface {
+		Reject(context.Context, uint64) error
+	}).Reject(ctx, at)
+}
+
+// A world opens again as long as between two saves one snapshot at most is damaged,
+// whichever it is and whether or not the world has read it since.
+func TestSnapshot_OneDamagedIsSurvived(t *testing.T) {
+	for seed := range uint64(30) {
+		t.Run(fmt.Sprint("seed=", seed), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) { surviveDamage(t, rand.New(rand.NewPCG(seed, 9))) })
+		})
+	}
+}
+
+func surviveDamage(t *testing.T, random *rand.Rand) {
+	l := rejecting{newRotten()}
+	g := newGame(t, store.Options{})
+	w := mustOpen(t, g, l)
+	var newest uint64 // when one was damaged last
+	for range 25 {
+		for range 1 + random.IntN(5) {
+			steps(t, w, 1)
+			synctest.Wait()
+		}
+		if saved := l.saved(t); saved[0] != newest && random.IntN(2) == 0 {
+			newest = saved[0]
+			l.bad[saved[random.IntN(len(saved))]] = len(saved) > 1
+		}
+		if random.IntN(3) > 0 {
+			continue
+		}
+		crash(t, w)
+		again := newGame(t, store.Options{})
+		w = mustOpen(t, again, l)
+		if digest(t, g) != digest(t, again) {
+			t.Fatalf("opened again after tick %d: another state", w.Status().Tick)
+		}
+		g = again
+	}
+	mustClose(t, w)
+}
+
+// A damaged snapshot that Open has passed over does not take the place of a good one.
+func TestSnapshot_DamagedIsNotKept(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "log")
+	j := openJournal(t, dir)
+	g := newGame(t, store.Options{})
+	w := mustOpen(t, g, j)
+	for range 2 {
+		steps(t, w, 5)
+		mustClose(t, w) // with a snapshot
+		w = mustOpen(t, g, j)
+	}
+	crash(t, w)
+	before, err := j.Saved(t.Context())
+	if err != nil || len(before) != 2 {
+		t.Fatalf("snapshots %v, %v", before, err)
+	}
+	mustCloseJournal(t, j)
+	flipSnapshot(t, dir, before[0])
+
+	j = openJournal(t, dir)
+	g = newGame(t, store.Options{})
+	w = mustOpen(t, g, j)
+	steps(t, w, 3)
+	mustClose(t, w) // with another snapshot
+	if s := w.Status(); s.PassedOver != 1 || s.SaveErr != "" {
+		t.Errorf("%+v", s)
+	}
+	after, err := j.Saved(t.Context())
+	if want := []uint64{w.Status().At, before[1]}; err != nil || !slices.Equal(after, want) {
+		t.Fatalf("snapshots %v, %v; want %v", after, err, want)
+	}
+	mustCloseJournal(t, j)
+	flipSnapshot(t, dir, after[0])
+
+	j = openJournal(t, dir)
+	again := newGame(t, store.Options{})
+	w = mustOpen(t, again, j)
+	if digest(t, g) != digest(t, again) {
+		t.Error("opened from the older snapshot: another state")
+	}
+	mustClose(t, w)
+	mustCloseJournal(t, j)
+}
+
+// flipSnapshot changes a byte of a snapshot of a journal.
+func flipSnapshot(t *testing.T, dir string, at uint64) {
+	t.Helper()
+	file := filepath.Join(dir, fmt.Sprintf("%016x.snap", at))
+	b, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b[len(b)/2] ^= 4
+	if err := os.WriteFile(file, b, 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// The log is not trimmed while the older snapshot cannot be read, and Status has the
+// reason. A later snapshot lets it be trimmed again.
+func TestSnapshot_OlderIsReadBeforeTrim(t *testing.T) {
+	for name, spoil := range map[string]func(l *rotten, at uint64){
+		"it cannot be read":                     func(l *rotten, at uint64) { l.lost[at] = true },
+		"it is damaged, and the log keeps that": func(l *rotten, at uint64) { l.bad[at] = true },
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				l := newRotten()
+				w := mustOpen(t, newGame(t, store.Options{}), l)
+				play := func(n int) {
+					for range n {
+						steps(t, w, 1)
+						synctest.Wait()
+					}
+				}
+				play(16) // to the snapshots of ticks 7 and 14
+				saved, trimmed := l.saved(t), l.trimmed
+				if len(saved) != 2 || trimmed == 0 {
+					t.Fatalf("snapshots %v, %d trims", saved, trimmed)
+				}
+				spoil(l, saved[0])
+				play(7)
+				if s := w.Status(); l.trimmed != trimmed || !strings.Contains(s.SaveErr, fmt.Sprintf("snapshot of record %d", saved[0])) {
+					t.Errorf("%d trims; %v", l.trimmed-trimmed, s)
+				}
+				play(7)
+				if s := w.Status(); l.trimmed != trimmed+1 || s.SaveErr != "" {
+					t.Errorf("after another snapshot: %d trims; %v", l.trimmed-trimmed, s)
+				}
+				mustClose(t, w)
+			})
+		})
+	}
+}
+
+// Replay changes nothing in a log.
+func TestReplay_RejectsNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := rejecting{newRotten()}
+		w := mustOpen(t, newGame(t, store.Options{}), l)
+		for range 16 {
+			steps(t, w, 1)
+			synctest.Wait()
+		}
+		crash(t, w)
+		saved := l.saved(t)
+		l.bad[saved[0]] = true
+		g := newGame(t, store.Options{})
+		if err := world.Replay(t.Context(), g.Store, l, g.options(), 16); err != nil {
+			t.Fatal(err)
+		}
+		if after := l.saved(t); !slices.Equal(after, saved) {
+			t.Errorf("snapshots %v, want %v", after, saved)
+		}
+	})
+}
+
+// A log that cannot reject a damaged snapshot gets no other one in the place of a good one.
+func TestSnapshot_RejectFails(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := stubborn{newRotten()}
+		w := mustOpen(t, newGame(t, store.Options{}), l)
+		play := func(n int) {
+			for range n {
+				steps(t, w, 1)
+				synctest.Wait()
+			}
+		}
+		play(16)
+		saved := l.saved(t)
+		l.bad[saved[0]] = true
+		play(7)
+		if after := l.saved(t); !slices.Equal(after, saved) {
+			t.Errorf("snapshots %v, want %v", after, saved)
+		}
+		if s := w.Status(); !strings.Contains(s.SaveErr, errRefuses.Error()) {
+			t.Errorf("%v", s)
+		}
+		crash(t, w)
+	})
+}
+
+type stubborn struct{ *rotten }
+
+var errRefuses = errors.New("the log rejects nothing")
+
+func (stubborn) Reject(context.Context, uint64) error { return errRefuses }
