@@ -36,6 +36,14 @@ func Inspect(dir string, each func(at uint64, rec []byte) error) (Contents, erro
 // onlyRead is a folder whose files are opened for reading.
 type onlyRead struct{ *folder }
 
+func (d onlyRead) list() ([]string, error) {
+	names, err := d.folder.list()
+	if err != nil {
+		err = failed("inspect", d.dir, err)
+	}
+	return names, err
+}
+
 func (d onlyRead) open(name string) (file, error) { return d.openFile(name, os.O_RDONLY) }
 
 func inspect(d disk, each func(at uint64, rec []byte) error) (found Contents, err error) {

@@ -206,14 +206,15 @@ func TestRecordsWaitForTheirTimeAndAreWrittenAsOne(t *testing.T) {
 	})
 }
 
-func TestWhatCannotBeWrittenWhenItsTimeComesGoesOnWaiting(t *testing.T) {
+// Records that could not be written when their time came are written before Append
+// takes another one.
+func TestEvery_WritesRefusedRecordsFirst(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		d := newCrashDisk()
-		o := small(d)
+		full := false // while it is, no file can be made
+		o := small(&fullTable{crashDisk: newCrashDisk(), full: func(int) bool { return full }})
 		o.Sync = Every(time.Second)
 		j := mustOpen(t, o)
-		full := bytes.Repeat([]byte("x"), leastSegment-100)
-		if _, err := j.Append(context.Background(), 0, full); err != nil {
+		if _, err := j.Append(context.Background(), 0, bytes.Repeat([]byte("x"), leastSegment-100)); err != nil {
 			t.Fatal(err)
 		}
 		time.Sleep(time.Second) // the first segment is full now, and another one prepared
@@ -221,13 +222,28 @@ func TestWhatCannotBeWrittenWhenItsTimeComesGoesOnWaiting(t *testing.T) {
 		if _, err := j.Append(context.Background(), 1, make([]byte, 2*leastSegment)); err != nil {
 			t.Fatal(err)
 		}
-		j.mu.Lock()
-		d.failAt = d.calls + 1 // no larger segment can be made
-		j.mu.Unlock()
+		setFull := func(is bool) {
+			j.mu.Lock()
+			defer j.mu.Unlock()
+			full = is
+		}
+		setFull(true)
 		time.Sleep(time.Second)
 		synctest.Wait()
+		if _, err := j.Append(context.Background(), 2, []byte("z")); !errors.Is(err, ErrRefused) {
+			t.Errorf("Append while the disk is full: %v", err)
+		}
+		setFull(false)
 		if at, err := j.Append(context.Background(), 2, []byte("z")); at != 3 || err != nil {
 			t.Errorf("Append after the disk has room again = %d, %v", at, err)
+		}
+		if written, _, _ := j.written(); written != 2 {
+			t.Errorf("%d records are written when Append takes another one, want 2", written)
+		}
+		time.Sleep(time.Second)
+		synctest.Wait()
+		if written, _, _ := j.written(); written != 3 {
+			t.Errorf("%d records are written in time, want 3", written)
 		}
 		mustClose(t, j)
 		j = mustOpen(t, o)

@@ -16,7 +16,10 @@ import (
 //
 // The folder must not be open: ErrLocked.
 func Repair(ctx context.Context, dir string, from uint64) (moved string, err error) {
-	return repair(ctx, newFolder(dir), from)
+	if moved, err = repair(ctx, newFolder(dir), from); err != nil {
+		err = failed("repair", dir, err)
+	}
+	return moved, err
 }
 
 func repair(ctx context.Context, d disk, from uint64) (moved string, err error) {
@@ -62,7 +65,7 @@ func (r *repairing) find() error {
 		k--
 	}
 	if r.from == 0 || k < 0 && len(r.segments) > 0 {
-		return fmt.Errorf("journal: repair: no record %d to end before", r.from)
+		return fmt.Errorf("no record %d to end before", r.from)
 	}
 	if r.last = k; k > 0 || r.from == 1 || slices.Contains(r.saved, r.from-1) {
 		return nil
@@ -75,7 +78,7 @@ func (r *repairing) find() error {
 		}
 	}
 	if err == nil || errors.Is(err, ErrCorrupt) {
-		err = fmt.Errorf("journal: repair: nothing is left before record %d, and no snapshot of record %d", r.from, r.from-1)
+		err = fmt.Errorf("nothing is left before record %d, and no snapshot of record %d", r.from, r.from-1)
 	}
 	return err
 }

@@ -3,6 +3,8 @@ package journal
 import (
 	"context"
 	"errors"
+	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -83,5 +85,110 @@ func TestRepairInAFolder(t *testing.T) {
 		if _, err := Repair(context.Background(), dir, from); err == nil && from == 0 {
 			t.Errorf("Repair from %d", from)
 		}
+	}
+}
+
+// A repair dies at any call, by a kill or a power failure, is done again, and then the
+// power fails: the journal ends before the record, and nothing of the segment that it
+// ends in is lost.
+func TestRepair_SurvivesAPowerFailure(t *testing.T) {
+	ctx := context.Background()
+	whole, segments, _ := fifty(t)
+	firsts := numbered(segments, segmentExt)
+	for _, from := range []uint64{4, firsts[1], units} {
+		i, found := slices.BinarySearch(firsts, from)
+		if !found {
+			i--
+		}
+		ended := whole.files[segments[i]].bytes
+		n := whole.clone()
+		if _, err := repair(ctx, n, from); err != nil {
+			t.Fatal(err)
+		}
+		check := func(d *crashDisk, what string) {
+			t.Helper()
+			j, err := Open("", small(d))
+			if err != nil {
+				t.Fatalf("from %d, %s: %v", from, what, err)
+			}
+			wantRecords(t, j, int(from-1))
+			mustAppend(t, j, from, from+12)
+			mustClose(t, j)
+			isEnded := func(f *crashFile) bool { return slices.Equal(f.bytes, ended) }
+			if !slices.ContainsFunc(slices.Collect(maps.Values(d.files)), isEnded) {
+				t.Fatalf("from %d, %s: %s is lost", from, what, segments[i])
+			}
+		}
+		for _, x := range deaths(n.calls + 1) {
+			d := whole.clone()
+			if x.fails {
+				d.failAt = x.call
+			} else {
+				d.stopAt = x.call
+			}
+			_, err := repair(ctx, d, from)
+			if (err == nil) != (x.call > n.calls) {
+				t.Fatalf("from %d, %v: %v", from, x, err)
+			}
+			d.restart()
+			for k, kept := range subsets(d.choices(), uint64(x.call)) {
+				found := d.afterPowerFailure(func(i int) bool { return kept[i] })
+				if err != nil {
+					if _, err := repair(ctx, found, from); err != nil {
+						t.Fatalf("from %d, %v, kept %v, again: %v", from, x, kept, err)
+					}
+				}
+				check(found.afterPowerFailure(func(int) bool { return k%2 == 0 }), fmt.Sprint(x, kept))
+			}
+			if err != nil {
+				if _, err := repair(ctx, d, from); err != nil {
+					t.Fatalf("from %d, %v, again: %v", from, x, err)
+				}
+			}
+			check(d.afterPowerFailure(func(int) bool { return false }), fmt.Sprint(x, " without a reboot"))
+		}
+	}
+}
+
+// A segment without a header is moved aside. Without any other, the journal goes on
+// from a snapshot, or there is nothing to end.
+func TestRepair_LeavesASegment(t *testing.T) {
+	ctx := context.Background()
+	for name, c := range map[string]struct {
+		saved []uint64
+		trim  uint64
+		ok    bool
+	}{
+		"from the first record":   {nil, 0, true},
+		"past a genesis snapshot": {[]uint64{0}, 0, true},
+		"past trimmed records":    {[]uint64{60, 80}, 60, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := newCrashDisk()
+			j := savedAt(t, d, c.saved...)
+			if c.trim > 0 {
+				if err := j.Trim(ctx, c.trim); err != nil {
+					t.Fatal(err)
+				}
+			}
+			first := j.segments[0]
+			mustClose(t, j)
+			d.files[fileName(first, segmentExt)].bytes[3] ^= 1
+			before := len(d.files)
+			_, err := repair(ctx, d, first)
+			if (err == nil) != c.ok {
+				t.Fatalf("repair before record %d: %v", first, err)
+			}
+			if !c.ok {
+				if names, _ := d.list(); len(names) != before {
+					t.Errorf("a repair that is refused changes the folder: %q", names)
+				}
+				return
+			}
+			j = mustOpen(t, small(d))
+			wantRecords(t, j, int(first-1))
+			mustAppend(t, j, first, first+30)
+			mustClose(t, j)
+		})
 	}
 }

@@ -17,8 +17,8 @@ const keptSnapshots = 2
 // Save keeps what write writes as the snapshot of the state behind the record at,
 // and removes all but the two newest snapshots; see [Journal.Reject] for bad ones.
 // Records are appended meanwhile.
-// When it returns without an error the snapshot is on the disk; with one there is
-// no trace of it, and it may be tried again.
+// When it returns without an error the snapshot is on the disk; with one it may be
+// tried again.
 func (j *Journal) Save(ctx context.Context, at uint64, write func(w io.Writer) error) error {
 	j.saving.Lock()
 	defer j.saving.Unlock()
@@ -34,7 +34,10 @@ func (j *Journal) Save(ctx context.Context, at uint64, write func(w io.Writer) e
 	if err := j.o.disk.sync(""); err != nil {
 		return refused(err)
 	}
-	return j.dropSnapshots()
+	if err := j.dropSnapshots(); err != nil {
+		return refused(err)
+	}
+	return nil
 }
 
 // mayBeSaved returns when the records up to at are on the disk: a snapshot ahead
@@ -197,6 +200,11 @@ func (j *Journal) Trim(ctx context.Context, through uint64) error {
 	}
 	if len(saved) < keptSnapshots || saved[keptSnapshots-1] < through {
 		return fmt.Errorf("%w: trim through record %d: the snapshots are %d", ErrRefused, through, saved)
+	}
+	// Both snapshots are durable before a record goes: the Save of one may have failed
+	// after its file had its name.
+	if err := j.o.disk.sync(""); err != nil {
+		return refused(err)
 	}
 	for {
 		first, ok := j.takeFirst(through)

@@ -1,0 +1,65 @@
+//go:build darwin || dragonfly || freebsd || linux || netbsd || openbsd
+
+package journal
+
+import (
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"syscall"
+	"testing"
+)
+
+// A child process that may open no further file appends past the end of a segment. It
+// is refused, and goes on when it may.
+func TestDescriptors_LimitOfTheProcess(t *testing.T) {
+	const env = "JOURNAL_NO_DESCRIPTORS"
+	if os.Getenv(env) == "" {
+		c := exec.Command(os.Args[0], "-test.run=^TestDescriptors_LimitOfTheProcess$", "-test.v")
+		c.Env = append(os.Environ(), env+"=1")
+		if out, err := c.CombinedOutput(); err != nil {
+			t.Fatalf("%v\n%s", err, out)
+		}
+		return
+	}
+	var limit syscall.Rlimit
+	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	o := Options{SegmentBytes: leastSegment, background: inline}
+	j, err := Open(dir, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx := context.Background()
+	refusals := 0
+	for at := uint64(1); at <= 100; at++ {
+		none := limit
+		none.Cur = 3 // what is open stays open
+		if err := syscall.Setrlimit(syscall.RLIMIT_NOFILE, &none); err != nil {
+			t.Fatal(err)
+		}
+		_, err := j.Append(ctx, at-1, record(at))
+		if e := syscall.Setrlimit(syscall.RLIMIT_NOFILE, &limit); e != nil {
+			t.Fatal(e)
+		}
+		if err == nil {
+			continue
+		}
+		if refusals++; !errors.Is(err, ErrRefused) || errors.Is(err, ErrBroken) || !errors.Is(err, syscall.EMFILE) {
+			t.Fatalf("record %d: %v", at, err)
+		}
+		mustAppend(t, j, at, at)
+	}
+	if refusals == 0 {
+		t.Error("no record was refused")
+	}
+	mustClose(t, j)
+	if j, err = Open(dir, o); err != nil {
+		t.Fatal(err)
+	}
+	wantRecords(t, j, 100)
+	mustClose(t, j)
+}

@@ -1,0 +1,103 @@
+package journal
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"testing"
+)
+
+// Trim through any record keeps every record past it, for those who read and for the
+// next Open, and removes every file whose records are all before it.
+func TestTrim_KeepsEveryRecordPastIt(t *testing.T) {
+	ctx := context.Background()
+	for through := uint64(1); through <= 99; through++ {
+		d := newCrashDisk()
+		j := savedAt(t, d, through, 100)
+		segments := slices.Clone(j.segments)
+		if err := j.Trim(ctx, through); err != nil {
+			t.Fatal(err)
+		}
+		for again := range 2 {
+			if n, err := readAll(t, j, through); n != 100-int(through) || err != nil {
+				t.Fatalf("through %d, opened %d times: read %d records, %v", through, again, n, err)
+			}
+			for i, first := range segments[:len(segments)-1] {
+				has := d.files[fileName(first, segmentExt)] != nil
+				if needed := segments[i+1]-1 > through; has != needed {
+					t.Fatalf("through %d: the file of records %d to %d is there: %v", through, first, segments[i+1]-1, has)
+				}
+			}
+			mustClose(t, j)
+			j = mustOpen(t, small(d))
+		}
+		mustClose(t, j)
+	}
+}
+
+// A snapshot whose name is not durable yet does not let records go.
+func TestTrim_WaitsForNamesOfSnapshots(t *testing.T) {
+	ctx := context.Background()
+	d := newCrashDisk()
+	j := savedAt(t, d)
+	for _, at := range []uint64{60, 80} {
+		calls := d.calls
+		d.failAt = d.calls + 4 // after create, write, sync and rename
+		if d.failAt++; !errors.Is(save(j, at, "state"), ErrRefused) {
+			t.Fatalf("Save of record %d took %d calls", at, d.calls-calls)
+		}
+	}
+	wantSaved(t, j, 80, 60)
+	if err := j.Trim(ctx, 60); err != nil {
+		t.Fatal(err)
+	}
+	for _, kept := range subsets(d.choices(), 1) {
+		found := d.afterPowerFailure(func(i int) bool { return kept[i] })
+		j := mustOpen(t, small(found))
+		wantSaved(t, j, 80, 60)
+		if n, err := readAll(t, j, 60); n != 40 || err != nil {
+			t.Fatalf("kept %v: read %d, %v", kept, n, err)
+		}
+		mustClose(t, j)
+	}
+	d.failAt = d.calls + 1
+	if err := j.Trim(ctx, 60); !errors.Is(err, ErrRefused) {
+		t.Errorf("Trim while names cannot be synced: %v", err)
+	}
+	mustClose(t, j)
+}
+
+// Open reads what a recovery from the older of the two snapshots reads: damage at any
+// byte between the two is found.
+func TestOpen_ReadsFromTheOlderSnapshot(t *testing.T) {
+	d := newCrashDisk()
+	j := savedAt(t, d, 30, 60)
+	if err := j.Trim(context.Background(), 30); err != nil {
+		t.Fatal(err)
+	}
+	// The segments of which all records are between the two snapshots.
+	var names []string
+	for i, first := range j.segments[:len(j.segments)-1] {
+		if first > 30 && j.segments[i+1]-1 <= 60 {
+			names = append(names, fileName(first, segmentExt))
+		}
+	}
+	mustClose(t, j)
+	if len(names) == 0 {
+		t.Fatal("no segment is between the snapshots")
+	}
+	for _, name := range names {
+		c, err := openCursor(d, numbered([]string{name}, segmentExt)[0])
+		for err == nil {
+			_, err = c.next()
+		}
+		for at := range c.offset {
+			d.files[name].bytes[at] ^= 0x10
+			if _, err := Open("", small(d)); !errors.Is(err, ErrCorrupt) {
+				t.Fatalf("%s, byte %d: %v", name, at, err)
+			}
+			d.files[name].bytes[at] ^= 0x10
+		}
+	}
+	mustClose(t, mustOpen(t, small(d)))
+}
