@@ -1,13 +1,15 @@
 package store
 
 import (
+	"context"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"hash/crc32"
 	"io"
-	"slices"
+	"strings"
 
+	"handloom/internal/digest"
 	"handloom/internal/wire"
 )
 
@@ -20,7 +22,7 @@ import (
 //	          and, if kind has the bit 2, columns u32 | (name | kind u8 | schema)...    1: optional data
 //	frame     length u32 | table u16 | shard u16 | kind u8 | 0 [3] | crc u32 | payload, at most 1 MiB
 //
-// For each shard of each table, in order: frames of kind state, whose payloads
+// For each shard of each table, in order: frames of kind state, all full but the last, whose payloads
 // together are the bytes that the digest of the shard is the hash of (package
 // digest has their form; columns are behind the items, and optional data behind them),
 // and one of kind shard with the digest, u64. Behind all of them one of kind whole: the digest of the store u64 and the number of frames
@@ -152,7 +154,18 @@ func (h *imageHead) encode() []byte {
 	return b
 }
 
-var errHead = errors.New("its head is not one")
+var (
+	errMagic    = errors.New("no snapshot of Handloom: invalid header")
+	errHead     = errors.New("invalid header")
+	errChecksum = errors.New("the checksum differs")
+	errEnds     = errors.New("the shard ends within a value")
+)
+
+// Fewest bytes of a table and of a column in a header.
+const (
+	tableBytes  = 4 + 2 + 2 + 1 + 4
+	columnBytes = 4 + 1 + 4
+)
 
 func (h *imageHead) decode(b []byte) error {
 	in := wire.Reader{Left: b}
@@ -160,9 +173,10 @@ func (h *imageHead) decode(b []byte) error {
 	h.tag.At, h.tag.Tick = in.Number(8), in.Number(8)
 	copy(h.tag.Chain[:], in.Cut(16))
 	h.tag.Program = in.Text()
-	for range in.Number(4) {
-		h.tables = append(h.tables, readImageTable(&in))
-		if in.Failed {
+	n := countOf(&in, tableBytes)
+	h.tables = make([]imageTable, 0, n)
+	for range n {
+		if h.tables = append(h.tables, readImageTable(&in)); in.Failed {
 			break
 		}
 	}
@@ -177,7 +191,9 @@ func readImageTable(r *wire.Reader) imageTable {
 		name: r.Text(), first: uint16(r.Number(2)), shards: uint16(r.Number(2)), kind: uint8(r.Number(1)), schema: r.Text(),
 	}
 	if t.kind&withColumns != 0 {
-		for n := r.Number(4); n > 0 && !r.Failed; n-- {
+		n := countOf(r, columnBytes)
+		t.columns = make([]imageColumn, 0, n)
+		for ; n > 0 && !r.Failed; n-- {
 			c := imageColumn{r.Text(), uint8(r.Number(1)), r.Text()}
 			r.Failed = r.Failed || c.kind > 1
 			t.columns = append(t.columns, c)
@@ -186,28 +202,71 @@ func readImageTable(r *wire.Reader) imageTable {
 	return t
 }
 
+// countOf takes how many parts of at least least bytes follow.
+func countOf(r *wire.Reader, least int) int {
+	n := r.Number(4)
+	if n > uint64(len(r.Left)/least) {
+		r.Failed, r.Left, n = true, nil, 0
+	}
+	return int(n)
+}
+
 // imageReader reads the parts of a snapshot, and nothing behind it.
 type imageReader struct {
+	ctx    context.Context
 	r      io.Reader
 	frames uint32
 	buf    []byte
+	ahead  *imageFrame // was read, and is the next one
+}
+
+// readAtOnce is how much memory is made for bytes before they have been read: a length
+// alone is believed no further.
+const readAtOnce = 64 << 10
+
+// read appends the next n bytes to b.
+func (r *imageReader) read(b []byte, n int) ([]byte, error) {
+	for all := len(b) + n; len(b) < all; {
+		if r.ctx.Err() != nil {
+			return b, context.Cause(r.ctx)
+		}
+		some := min(all-len(b), max(cap(b)-len(b), len(b), readAtOnce), frameBytes)
+		had := len(b)
+		if cap(b)-had < some {
+			b = append(make([]byte, 0, min(all, max(2*had, had+some))), b...)
+		}
+		n, err := io.ReadFull(r.r, b[had:had+some])
+		b = b[:had+n]
+		if err == io.EOF {
+			err = io.ErrUnexpectedEOF // a snapshot that ends before its end was cut
+		}
+		if err != nil {
+			return b, err
+		}
+	}
+	return b, nil
 }
 
 func (r *imageReader) head() (h imageHead, err error) {
-	var start [len(imageMagic) + 4]byte
-	if err := r.full(start[:]); err != nil {
-		return h, err
+	start, err := r.read(nil, len(imageMagic)+4)
+	magic := string(start[:min(len(start), len(imageMagic))])
+	switch {
+	case strings.HasPrefix(imageMagic, magic):
+	case strings.HasPrefix(magic, imageMagic[:6]):
+		return h, fmt.Errorf("format of the snapshot, got version %d, want %d", magic[len(magic)-1], imageMagic[7])
+	default:
+		return h, errMagic
 	}
-	length := binary.LittleEndian.Uint32(start[len(imageMagic):])
-	if string(start[:len(imageMagic)]) != imageMagic || length > headBytes {
-		return h, errHead
-	}
-	b, err := io.ReadAll(io.LimitReader(r.r, int64(length)+4))
 	if err != nil {
 		return h, err
 	}
-	if len(b) < int(length)+4 {
-		return h, io.ErrUnexpectedEOF
+	length := binary.LittleEndian.Uint32(start[len(imageMagic):])
+	if length > headBytes {
+		return h, errHead
+	}
+	b, err := r.read(nil, int(length)+4)
+	if err != nil {
+		return h, err
 	}
 	if crc32.Checksum(b[:length], castagnoli) != binary.LittleEndian.Uint32(b[length:]) {
 		return h, errChecksum
@@ -215,39 +274,79 @@ func (r *imageReader) head() (h imageHead, err error) {
 	return h, h.decode(b[:length])
 }
 
-var errChecksum = errors.New("the checksum differs")
-
 // frame reads the next frame, whose payload is good until the one after.
 func (r *imageReader) frame() (f imageFrame, err error) {
-	var b frameHeader
-	if err := r.full(b[:]); err != nil {
+	if r.ahead != nil {
+		f, r.ahead = *r.ahead, nil
+		return f, nil
+	}
+	b, err := r.read(r.buf[:0], frameHead)
+	if r.buf = b; err != nil {
 		return f, err
 	}
-	length := binary.LittleEndian.Uint32(b[:])
+	start := frameHeader(b)
+	length := binary.LittleEndian.Uint32(b)
 	if length > frameBytes {
 		return f, fmt.Errorf("a frame of %d bytes; the most are %d", length, frameBytes)
 	}
-	r.buf = slices.Grow(r.buf[:0], int(length))[:length]
 	f = imageFrame{
-		table: binary.LittleEndian.Uint16(b[4:]), shard: binary.LittleEndian.Uint16(b[6:]),
-		kind: frameKind(b[8]), payload: r.buf,
+		table: binary.LittleEndian.Uint16(b[4:]), shard: binary.LittleEndian.Uint16(b[6:]), kind: frameKind(b[8]),
 	}
-	if err := r.full(f.payload); err != nil {
+	if r.buf, err = r.read(b[:0], int(length)); err != nil {
 		return f, err
 	}
+	f.payload = r.buf
 	h := f.header(len(f.payload))
-	if h.cover(f.payload); b != h {
+	if h.cover(f.payload); start != h {
 		return f, errChecksum
 	}
 	r.frames++
 	return f, nil
 }
 
-// full fills b. A snapshot that ends before its end was cut.
-func (r *imageReader) full(b []byte) error {
-	_, err := io.ReadFull(r.r, b)
-	if err == io.EOF && len(b) > 0 {
-		return io.ErrUnexpectedEOF
+// shardReader reads the frames of kind state of one shard, and takes their digest. All
+// but the last one are full, so that what spans frames is long.
+type shardReader struct {
+	*imageReader
+	table, shard int
+	sum          digest.Hash
+	bytes        int64
+	ended        bool
+}
+
+// next returns the payload of the next one, which is good until the one after, and an
+// error when there is none.
+func (r *shardReader) next() ([]byte, error) {
+	if r.ended {
+		return nil, errEnds
 	}
-	return err
+	f, err := r.frame()
+	switch {
+	case err != nil:
+		return nil, err
+	case f.kind == frameShard && r.bytes > 0:
+		r.ahead, r.ended = &f, true
+		return nil, errEnds
+	}
+	// A frame without a payload would let a loop go on for nothing.
+	if int(f.table) != r.table || int(f.shard) != r.shard || f.kind != frameState || len(f.payload) == 0 {
+		return nil, f.unexpected(r.table, r.shard, frameState)
+	}
+	r.sum.Bytes(f.payload)
+	r.bytes += int64(len(f.payload))
+	r.ended = len(f.payload) < frameBytes
+	return f.payload, nil
+}
+
+// end reads the frame with the digest of the shard, and returns that.
+func (r *shardReader) end() (uint64, error) {
+	f, err := r.frameOf(r.table, r.shard, frameShard)
+	if err != nil {
+		return 0, err
+	}
+	sum := r.sum.Sum()
+	if len(f.payload) != 8 || binary.LittleEndian.Uint64(f.payload) != sum {
+		return 0, fmt.Errorf("its digest is %x, and should be %x", sum, clip(f.payload))
+	}
+	return sum, nil
 }

@@ -22,6 +22,7 @@ type imageWriter struct {
 	full      chan *imageRun // to be written; closed behind the last
 	written   chan *imageRun
 	abandoned atomic.Bool // nobody writes any more
+	err       error       // of an item that cannot be read back; good once full is closed
 
 	// Of the goroutine that encodes:
 	run           *imageRun // that frames are added to
@@ -97,7 +98,7 @@ func (w *imageWriter) writeTo(to io.Writer) (n int64, err error) {
 		}
 		w.written <- run
 	}
-	return n, nil
+	return n, w.err
 }
 
 // giveUp returns when nobody looks at the tables any more.
@@ -118,6 +119,10 @@ func (w *imageWriter) encode(head *imageHead, tables []*savedTable) {
 				return
 			}
 			whole.Uint64(w.shard(i, shard, m))
+			if err := w.tee.Err(); err != nil {
+				w.err = &SnapshotError{Table: t.table.name, Shard: shard, Frame: int(w.frames), Err: err}
+				return
+			}
 		}
 	}
 	end := binary.LittleEndian.AppendUint64(nil, whole.Sum())

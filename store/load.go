@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 
 	"handloom/internal/apply"
 	"handloom/internal/digest"
@@ -24,8 +23,9 @@ import (
 //
 // It fails with [ErrSnapshot], of which [ErrSchema] is one, with the error of r,
 // or with the cause of ctx when that ends; c is empty then. Whatever r gives, it
-// does not panic, and allocates no more than a small multiple of what was read,
-// which is larger for items that take much more memory than they encode to.
+// does not panic, takes time in proportion to the bytes, and allocates no more than a
+// small multiple of what was read, which is larger for items that take much more memory
+// than they encode to. It asks ctx at least every 1 MiB.
 //
 // It asks the gate for the tables of s alone, as Verify does, and changes nothing
 // of s.
@@ -102,7 +102,7 @@ func (c *Checkpoint) read(ctx context.Context, s *Store, tables []emptyTable, r 
 		return fmt.Errorf("%w: it is of another store; each store takes its own", ErrCheckpoint)
 	}
 	*c = Checkpoint{store: s}
-	in := imageReader{r: r}
+	in := imageReader{ctx: ctx, r: r}
 	defer func() {
 		if !c.whole { // even when the goroutine is ending
 			c.tables = nil
@@ -110,7 +110,7 @@ func (c *Checkpoint) read(ctx context.Context, s *Store, tables []emptyTable, r 
 	}()
 	head, err := in.head()
 	if err != nil {
-		return &SnapshotError{Err: err}
+		return readError(ctx, &SnapshotError{Err: err})
 	}
 	order, err := head.match(tables)
 	if err != nil {
@@ -123,21 +123,26 @@ func (c *Checkpoint) read(ctx context.Context, s *Store, tables []emptyTable, r 
 	var whole digest.Hash
 	for i, from := range order {
 		for shard, m := range c.tables[from.table].shards {
-			if ctx.Err() != nil {
-				return context.Cause(ctx)
-			}
 			sum, err := in.shard(i, shard, m, &from.how)
 			if err != nil {
-				return &SnapshotError{Table: tables[from.table].image.name, Shard: shard, Frame: int(in.frames), Err: err}
+				return readError(ctx, &SnapshotError{Table: tables[from.table].image.name, Shard: shard, Frame: int(in.frames), Err: err})
 			}
 			whole.Uint64(sum)
 		}
 	}
 	if err := in.end(whole.Sum()); err != nil {
-		return &SnapshotError{Frame: int(in.frames), Err: err}
+		return readError(ctx, &SnapshotError{Frame: int(in.frames), Err: err})
 	}
 	c.whole = true
 	return nil
+}
+
+// readError returns the cause of ctx if that has ended, or what is wrong with a snapshot.
+func readError(ctx context.Context, err *SnapshotError) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	return err
 }
 
 // newEmpty returns a copy of the table before it had items.
@@ -155,41 +160,60 @@ type source struct {
 	how   migration
 }
 
+// mostFaults is how many tables that do not fit an error names.
+const mostFaults = 4
+
 // match returns what each table of the snapshot becomes, or what keeps it from
-// being one of the store.
+// being one of the store. It looks no further when some do not fit, or one is there twice.
 func (h *imageHead) match(tables []emptyTable) (order []source, err error) {
-	var errs []error
-	seen := make([]bool, len(tables))
-	for _, of := range h.tables {
-		i := slices.IndexFunc(tables, func(t emptyTable) bool { return t.image.name == of.name })
-		switch {
-		case i < 0:
-			errs = append(errs, fmt.Errorf("table %q: the store has none of this name", of.name))
-			continue
-		case seen[i]:
-			errs = append(errs, fmt.Errorf("table %q: it is there twice", of.name))
-		}
-		seen[i] = true
-		m, err := tables[i].migration(of)
-		if err != nil {
-			errs = append(errs, err)
-		}
-		order = append(order, source{i, m})
+	places := make(map[string]int, len(tables)) // 1 and more, or less when it was found
+	for i, t := range tables {
+		places[t.image.name] = i + 1
 	}
-	if len(errs) > 0 {
-		return nil, &SnapshotError{Err: fmt.Errorf("%w: %w", ErrSchema, errors.Join(errs...))}
+	var faults []error
+	for _, of := range h.tables {
+		place := places[of.name]
+		if place < 0 {
+			faults = append(faults, fmt.Errorf("table %q: it is there twice", clip(of.name)))
+			break
+		}
+		if place == 0 {
+			err = fmt.Errorf("table %q: not in the store, register it with the type that it had", clip(of.name))
+		} else {
+			places[of.name] = -place
+			var how migration
+			how, err = tables[place-1].migration(of)
+			order = append(order, source{place - 1, how})
+		}
+		if err == nil {
+			continue
+		}
+		if faults = append(faults, err); len(faults) == mostFaults {
+			break
+		}
+	}
+	if len(faults) > 0 {
+		return nil, &SnapshotError{Err: fmt.Errorf("%w: %w", ErrSchema, errors.Join(faults...))}
 	}
 	return order, nil
 }
 
+// mostText is how many bytes of a text of a snapshot, which can be of any length, a
+// message has.
+const mostText = 2 << 10
+
+// clip cuts a text for a message.
+func clip[T string | []byte](text T) T {
+	if len(text) <= mostText {
+		return text
+	}
+	return T(fmt.Appendf(nil, "%s... (%d bytes)", text[:mostText], len(text)))
+}
+
 // shard reads one shard into m, which was never used, and returns its digest.
 func (r *imageReader) shard(table, shard int, m apply.State, how *migration) (uint64, error) {
-	var h digest.Hash
-	in := digest.NewDecoder(func() ([]byte, error) {
-		f, err := r.frameOf(table, shard, frameState)
-		h.Bytes(f.payload)
-		return f.payload, err
-	})
+	frames := shardReader{imageReader: r, table: table, shard: shard}
+	in := digest.NewDecoder(frames.next)
 	in.Migrate(how.items)
 	in.MigrateColumns(how.columns, how.data)
 	if m.Load(in); in.Err() != nil {
@@ -198,21 +222,16 @@ func (r *imageReader) shard(table, shard int, m apply.State, how *migration) (ui
 	if in.Left() > 0 {
 		return 0, fmt.Errorf("%d bytes behind the last item", in.Left())
 	}
-	f, err := r.frameOf(table, shard, frameShard)
-	if err != nil {
-		return 0, err
-	}
-	return h.Sum(), f.endsShard(table, shard, h.Sum())
+	return frames.end()
 }
 
-// frameOf reads the next frame, which must be of this shard and kind. One without
-// a payload would let a loop go on for nothing.
+// frameOf reads the next frame, which must be of this shard and kind.
 func (r *imageReader) frameOf(table, shard int, kind frameKind) (imageFrame, error) {
 	f, err := r.frame()
 	if err != nil {
 		return imageFrame{}, err
 	}
-	if int(f.table) != table || int(f.shard) != shard || f.kind != kind || len(f.payload) == 0 {
+	if int(f.table) != table || int(f.shard) != shard || f.kind != kind {
 		return imageFrame{}, f.unexpected(table, shard, kind)
 	}
 	return f, nil
@@ -231,7 +250,7 @@ func (r *imageReader) end(whole uint64) error {
 		return err
 	}
 	if len(f.payload) != 12 || binary.LittleEndian.Uint64(f.payload) != whole || binary.LittleEndian.Uint32(f.payload[8:]) != frames {
-		return fmt.Errorf("the digest of the store is %x behind %d frames, and should be %x", whole, frames, f.payload)
+		return fmt.Errorf("the digest of the store is %x behind %d frames, and should be %x", whole, frames, clip(f.payload))
 	}
 	return nil
 }

@@ -77,21 +77,21 @@ func guarded(convert func(old Fields, v unsafe.Pointer) error, old digest.Fields
 
 // differs makes the error for a table that is not as in the snapshot.
 func (e *emptyTable) differs(of imageTable, why string) error {
-	return fmt.Errorf("table %q: %s\nin the snapshot %v\nin the store %v", of.name, why, of, e.image)
+	return fmt.Errorf("table %q: %s\nin the snapshot %v\nin the store %v", clip(of.name), clip(why), of, e.image)
 }
 
 // columnMigrations says how each column that was saved, and all optional data, is read: as
 // that of its name, or not at all.
 func (e *emptyTable) columnMigrations(of imageTable, how *migration) error {
-	how.columns, how.data = []digest.Column{}, []digest.Column{}
-	seen := make(map[string]bool)
+	how.columns, how.data = make([]digest.Column, 0, len(of.columns)), []digest.Column{}
+	seen := make(map[string]bool, len(of.columns))
 	for _, was := range of.columns {
 		from, err := e.columnMigration(was)
 		if seen[was.name] {
 			err = errors.New("it is there twice")
 		}
 		if seen[was.name] = true; err != nil {
-			return e.differs(of, fmt.Sprintf("%v %q: %v", was.what(), was.name, err))
+			return e.differs(of, fmt.Sprintf("%v %q: %v", was.what(), clip(was.name), err))
 		}
 		list := &how.columns
 		if was.kind != 0 {
@@ -125,7 +125,7 @@ func (e *emptyTable) columnMigration(was imageColumn) (how digest.Column, err er
 	case err != nil:
 		return how, err
 	case part == nil:
-		how.Migration = digest.Skipping(old)
+		how.Skip = old
 		return how, nil
 	}
 	how.Migration = part.typ.Digest.From(old)
@@ -150,9 +150,13 @@ func (t *imageTable) isPlacedAs(o *imageTable) bool {
 func (t imageTable) String() string {
 	kind := [...]string{"Table", "StableTable"}[t.kind&1]
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s, typeIds %d to %d, %s", kind, t.first, int(t.first)+int(t.shards)-1, digest.IndentSchema(t.schema))
-	for _, c := range t.columns {
-		fmt.Fprintf(&b, "\n%s %q, %s", c.what(), c.name, digest.IndentSchema(c.schema))
+	fmt.Fprintf(&b, "%s, typeIds %d to %d, %s", kind, t.first, int(t.first)+int(t.shards)-1, digest.IndentSchema(clip(t.schema)))
+	for i, c := range t.columns {
+		if b.Len() > 4*mostText {
+			fmt.Fprintf(&b, "\n... (%d more)", len(t.columns)-i)
+			break
+		}
+		fmt.Fprintf(&b, "\n%s %q, %s", c.what(), clip(c.name), digest.IndentSchema(clip(c.schema)))
 	}
 	return b.String()
 }

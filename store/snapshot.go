@@ -62,8 +62,12 @@ func (c *Checkpoint) SetTag(t Tag) { c.tag = t }
 // as [io.Writer] says, w must neither change nor keep it.
 //
 // WriteTo fails with [ErrSnapshot], naming table and field, for items that hold pointers,
-// interfaces, functions or channels, with [ErrCheckpoint] when c is empty, and with the
-// error of w.
+// interfaces, functions or channels. An item, an element of a column or a value of optional
+// data has two limits: an encoding of 64 MiB, and slices and maps that nest 1,000 deep.
+// Beyond them WriteTo fails with [ErrSnapshot], too, because nothing could read it back; a
+// type that consists of numbers and bools alone has no limit. WriteTo fails with
+// [ErrCheckpoint] when c is empty, and with the error of w. What w got until then is no
+// snapshot.
 func (c *Checkpoint) WriteTo(w io.Writer) (n int64, err error) {
 	if !c.whole {
 		return 0, fmt.Errorf("store: WriteTo: %w: it is empty, for no Checkpoint into it has succeeded", ErrCheckpoint)

@@ -1,7 +1,7 @@
 package store
 
 import (
-	"encoding/binary"
+	"context"
 	"fmt"
 	"io"
 
@@ -46,7 +46,7 @@ type SnapshotColumn struct {
 //
 // It reads nothing behind the snapshot, and needs 1 MiB of memory.
 func InspectSnapshot(r io.Reader) (SnapshotInfo, error) {
-	in := imageReader{r: r}
+	in := imageReader{ctx: context.Background(), r: r}
 	info, at, err := in.inspect()
 	if info.Frames = int(in.frames); err != nil {
 		at.Frame, at.Err = info.Frames, err
@@ -62,12 +62,16 @@ func (r *imageReader) inspect() (info SnapshotInfo, at SnapshotError, err error)
 		return info, at, err
 	}
 	info.Tag, info.Epoch = head.tag, head.epoch
+	info.Tables = make([]SnapshotTable, 0, len(head.tables))
 	for _, t := range head.tables {
 		info.Tables = append(info.Tables, SnapshotTable{
 			Name: t.name, Stable: t.kind&1 != 0, TypeID: int(t.first), Shards: int(t.shards),
 			Schema: digest.IndentSchema(t.schema), SchemaHash: digest.SchemaHash(t.schema),
 		})
 		of := &info.Tables[len(info.Tables)-1]
+		if len(t.columns) > 0 {
+			of.Columns = make([]SnapshotColumn, 0, len(t.columns))
+		}
 		for _, c := range t.columns {
 			of.Columns = append(of.Columns, SnapshotColumn{c.name, c.kind == 1, digest.IndentSchema(c.schema)})
 		}
@@ -89,13 +93,9 @@ func (r *imageReader) inspect() (info SnapshotInfo, at SnapshotError, err error)
 
 // inspect reads one shard: its words, which tell its rows, and what is behind them.
 func (t *SnapshotTable) inspect(r *imageReader, table, shard int) (sum uint64, err error) {
-	var h digest.Hash
-	in := digest.NewDecoder(func() ([]byte, error) {
-		f, err := r.frameOf(table, shard, frameState)
-		t.Bytes += int64(len(f.payload))
-		h.Bytes(f.payload)
-		return f.payload, err
-	})
+	frames := shardReader{imageReader: r, table: table, shard: shard}
+	defer func() { t.Bytes += frames.bytes }()
+	in := digest.NewDecoder(frames.next)
 	in.Uint64() // the typeId
 	slots := in.Count(int(^uint(0)>>1), "slots")
 	for range slots {
@@ -107,29 +107,13 @@ func (t *SnapshotTable) inspect(r *imageReader, table, shard int) (sum uint64, e
 		}
 	}
 	t.Slots += slots
-	for in.Err() == nil {
-		f, err := r.frame()
-		switch {
-		case err != nil:
+	for !frames.ended && in.Err() == nil {
+		if _, err := frames.next(); err != nil && !frames.ended {
 			return 0, err
-		case f.kind == frameShard:
-			return h.Sum(), f.endsShard(table, shard, h.Sum())
-		case int(f.table) != table || int(f.shard) != shard || f.kind != frameState || len(f.payload) == 0:
-			return 0, f.unexpected(table, shard, frameState)
 		}
-		t.Bytes += int64(len(f.payload))
-		h.Bytes(f.payload)
 	}
-	return 0, in.Err()
-}
-
-// endsShard returns what is wrong with f as the frame with the digest of a shard.
-func (f *imageFrame) endsShard(table, shard int, sum uint64) error {
-	if int(f.table) != table || int(f.shard) != shard {
-		return f.unexpected(table, shard, frameShard)
+	if in.Err() != nil {
+		return 0, in.Err()
 	}
-	if len(f.payload) != 8 || binary.LittleEndian.Uint64(f.payload) != sum {
-		return fmt.Errorf("its digest is %x, and should be %x", sum, f.payload)
-	}
-	return nil
+	return frames.end()
 }

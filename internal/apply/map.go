@@ -148,7 +148,7 @@ func (s State) Load(in *digest.Decoder) {
 			return
 		}
 		if from.Into < 0 {
-			optional.Skip(in, from.Migration, s.Len())
+			optional.Skip(in, from.Skip, s.Len())
 			continue
 		}
 		in.Migrate(from.Migration)

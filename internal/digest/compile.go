@@ -72,6 +72,7 @@ func isSilent(t reflect.Type) bool {
 // node is the encoding of one type.
 type node struct {
 	size   uintptr // of the type, in bytes of memory
+	least  int     // fewest bytes of an encoding
 	silent bool    // encodes to nothing; no ops
 	memory bool    // encodes to its memory; no ops
 	ops    []op    // in order of the encoding
@@ -85,7 +86,8 @@ type run struct{ offset, n uintptr }
 type op struct {
 	kind   opKind
 	offset uintptr
-	count  int          // opMemory, opSkipBytes: bytes; opArray: elements
+	count  int          // opMemory: bytes; opArray: elements
+	after  int          // fewest bytes of what follows in the value
 	elem   *node        // opArray, opSlice, opMap
 	key    *node        // opMap
 	typ    reflect.Type // opSlice, opMap, opInterface, opWiden
@@ -108,19 +110,27 @@ const (
 	opMap                      // length, entries in order
 	opInterface                // 0; or 1, type, value
 	opSkip                     // a value of an older type, which goes nowhere
-	opSkipBytes                // likewise, of count bytes
 	opWiden                    // an integer of an older type, which was narrower
 )
 
 // compile returns the node of t.
 func compile(t reflect.Type, l layout) *node {
 	c := compiler{layout: l, nodes: map[reflect.Type]*node{}}
-	return c.node(t)
+	n := c.node(t)
+	c.measure()
+	return n
 }
 
 type compiler struct {
 	layout layout
 	nodes  map[reflect.Type]*node // a type that contains itself finds its node here
+}
+
+// measure measures all nodes, which are whole.
+func (c *compiler) measure() {
+	for _, n := range c.nodes {
+		n.measure()
+	}
 }
 
 func (c *compiler) node(t reflect.Type) *node {

@@ -13,7 +13,31 @@ type readAs struct {
 type migrating struct {
 	compiler
 	nodes   map[readAs]*migrated
+	types   map[reflect.Type]*target
 	misfits []string
+}
+
+// target is what is asked of a type for each part of a schema that may become it.
+type target struct {
+	text   string                         // its schema
+	fields map[string]reflect.StructField // of a struct: those that are in the encoding
+}
+
+func (c *migrating) target(t reflect.Type) *target {
+	if known := c.types[t]; known != nil {
+		return known
+	}
+	made := &target{text: schemaOf(t)}
+	if t.Kind() == reflect.Struct {
+		made.fields = make(map[string]reflect.StructField, t.NumField())
+		for f := range t.Fields() {
+			if f.Name != "_" && !isSilent(f.Type) {
+				made.fields[f.Name] = f
+			}
+		}
+	}
+	c.types[t] = made
+	return made
 }
 
 type migrated struct {
@@ -36,7 +60,7 @@ func (c *migrating) node(old *Schema, t reflect.Type, path string) (*node, bool)
 // emit appends the ops that read an old value as a t that lies at offset, and
 // reports whether it can be; they are ops without it if it cannot.
 func (c *migrating) emit(ops []op, old *Schema, t reflect.Type, offset uintptr, path string) ([]op, bool) {
-	if !old.within && old.text == schemaOf(t) {
+	if !old.within && old.text == c.target(t).text {
 		return c.compiler.emit(ops, t, offset), true
 	}
 	switch kind := t.Kind(); {
@@ -66,42 +90,40 @@ func (c *migrating) emit(ops []op, old *Schema, t reflect.Type, offset uintptr, 
 }
 
 func (c *migrating) emitStruct(ops []op, old *Schema, t reflect.Type, offset uintptr, path string) []op {
-	for _, field := range old.fields {
-		f, ok := fieldOf(t, field.name)
-		if ok {
-			part := path + "." + field.name
-			if ops, ok = c.emit(ops, field.of, f.Type, offset+f.Offset, part); !ok {
-				c.misfits = append(c.misfits, part)
-			}
+	fields := c.target(t).fields
+	var found map[string]bool // a text may have a field twice, and only the first is read
+	next := 0                 // of the fields of old, behind all that are in ops
+	for i, field := range old.fields {
+		f, ok := fields[field.name]
+		if !ok || found[field.name] {
+			continue
 		}
-		if !ok {
-			ops = emitSkip(ops, field.of)
+		if found == nil {
+			found = make(map[string]bool, len(fields))
+		}
+		found[field.name] = true
+		part := path + "." + field.name
+		made, ok := c.emit(emitSkip(ops, old.fields[next:i]), field.of, f.Type, offset+f.Offset, part)
+		if ok {
+			ops, next = made, i+1
+		} else {
+			c.misfits = append(c.misfits, part)
 		}
 	}
-	return ops
+	return emitSkip(ops, old.fields[next:])
 }
 
-// emitSkip appends what passes over a value, joined with what passes over the one
-// before if both have a size.
-func emitSkip(ops []op, old *Schema) []op {
-	if !old.fixed {
-		return append(ops, op{kind: opSkip, old: old})
-	}
-	if n := len(ops); n > 0 && ops[n-1].kind == opSkipBytes {
-		ops[n-1].count += old.least
+// emitSkip appends what passes over fields.
+func emitSkip(ops []op, fields []schemaField) []op {
+	if len(fields) == 0 {
 		return ops
 	}
-	return append(ops, op{kind: opSkipBytes, count: old.least})
-}
-
-// fieldOf returns the field of this name that is in the encoding of a t.
-func fieldOf(t reflect.Type, name string) (reflect.StructField, bool) {
-	for f := range t.Fields() {
-		if f.Name == name && name != "_" && !isSilent(f.Type) {
-			return f, true
-		}
+	all := &Schema{kind: reflect.Struct, fields: fields, fixed: true}
+	for _, f := range fields {
+		all.least += f.of.least
+		all.fixed = all.fixed && f.of.fixed
 	}
-	return reflect.StructField{}, false
+	return append(ops, op{kind: opSkip, old: all})
 }
 
 // widens reports whether every integer of the kind from is one of the kind to, and

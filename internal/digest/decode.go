@@ -14,9 +14,10 @@ import (
 // zero. Nothing in them shares memory with the bytes that were read. A string,
 // slice or map of length 0 is "" or nil.
 //
-// Whatever the bytes are, Decode allocates no more than a multiple of what it has
-// read, which the type decides, and what is not an encoding of the type is
-// [ErrEncoding], an error of the Decoder. Some items may have been written then.
+// Whatever the bytes are, Decode takes time in proportion to them and allocates no more
+// than a multiple of what it has read, which the type decides. What is not an encoding of
+// the type, or beyond the limits of an item, is [ErrEncoding], an error of the Decoder.
+// Some items may have been written then.
 //
 // Only for a type that [Program.Codable] has nothing against.
 func (p *Program) Decode(d *Decoder, base unsafe.Pointer, n int) {
@@ -28,22 +29,34 @@ func (p *Program) Decode(d *Decoder, base unsafe.Pointer, n int) {
 			d.Fail(errBool)
 		}
 	default:
+		own := p.own
 		for i := range uintptr(n) {
-			d.item(p.root, p.typ, unsafe.Add(base, i*p.root.size), 1)
+			d.item(p.root, p.typ, own, unsafe.Add(base, i*p.root.size), 1)
 		}
 	}
 }
 
+// own returns the schema of the type itself, or nil if no schema is as deep.
+func (p *Program) own() *Schema {
+	p.parse.Do(func() { p.schema, _ = ParseSchema(p.Schema()) })
+	return p.schema
+}
+
 // item reads one item of a type, which has at least need bytes, and returns its
 // encoding, which is good until the next read. It is tried on what has been read so
-// far, which is nearly always enough, and again with one more piece.
-func (d *Decoder) item(n *node, t reflect.Type, at unsafe.Pointer, need int) []byte {
-	for d.have(need) {
-		r := reading{b: d.b}
+// far, which is nearly always enough. Else pieces are joined until the item as written is
+// whole, which asks for no memory, and which is looked at when they have doubled.
+func (d *Decoder) item(n *node, t reflect.Type, written func() *Schema, at unsafe.Pointer, need int) []byte {
+	if !d.have(need) {
+		return nil
+	}
+	for {
+		r := reading{b: d.b[:min(len(d.b), MostBytes)]}
+		have := len(r.b)
 		err := n.decode(&r, at)
 		if err == nil {
-			read := d.b[:len(d.b)-len(r.b)]
-			d.b = r.b
+			read := d.b[:have-len(r.b)]
+			d.b = d.b[len(read):]
 			return read
 		}
 		if !errors.Is(err, errShort) {
@@ -51,9 +64,15 @@ func (d *Decoder) item(n *node, t reflect.Type, at unsafe.Pointer, need int) []b
 			return nil
 		}
 		reflect.NewAt(t, at).Elem().SetZero()
-		need = len(d.b) + 1
+		for short := true; short; {
+			if !d.more() {
+				return nil
+			}
+			whole := reading{b: d.b[:min(len(d.b), MostBytes)]}
+			s := written()
+			short = s != nil && errors.Is(whole.skip(s), errShort)
+		}
 	}
-	return nil
 }
 
 var (
@@ -61,16 +80,17 @@ var (
 	errBool   = fmt.Errorf("%w: a bool is neither 0 nor 1", ErrEncoding)
 	errNumber = fmt.Errorf("%w: a number does not fit an int of this machine", ErrEncoding)
 	errMap    = fmt.Errorf("%w: the entries of a map are not in order, or one is there twice", ErrEncoding)
-	errDepth  = fmt.Errorf("%w: values within values, more than %d deep", ErrEncoding, mostDepth)
 )
 
-// mostDepth is how deep values of types that contain themselves may nest.
-const mostDepth = 1000
-
 // reading is the bytes that are left for an item.
+//
+// A length is believed as far as there are bytes for it that no length around it, and no
+// field that follows, needs at least. So all memory of an item is paid for by bytes, each
+// of them once, however deep a type contains itself.
 type reading struct {
-	b     []byte
-	depth int
+	b       []byte
+	claimed int // bytes of b that follow what is read now, at least
+	depth   int
 }
 
 // cut takes n bytes.
@@ -102,40 +122,47 @@ func (r *reading) length(least int) (int, error) {
 		return 0, err
 	case n > uint64(MostBytes/least):
 		return 0, fmt.Errorf("%w: a length of %d", ErrEncoding, n)
-	case n > uint64(len(r.b)/least):
+	case n > uint64(max(len(r.b)-r.claimed, 0)/least):
 		return 0, errShort
 	}
 	return int(n), nil
 }
 
-// least returns the fewest bytes that a value encodes to.
-func (n *node) least() int {
-	if n.silent || n.memory {
-		if n.silent {
-			return 0
-		}
-		return int(n.size)
+// measure notes the fewest bytes that a value encodes to, and that follow each op.
+func (n *node) measure() int {
+	switch {
+	case n.silent || n.least > 0:
+		return n.least
+	case n.memory:
+		n.least = int(n.size)
+		return n.least
 	}
 	sum := 0
-	for _, o := range n.ops {
-		switch o.kind {
-		case opUint8, opInterface:
-			sum++
-		case opUint16:
-			sum += 2
-		case opUint32:
-			sum += 4
-		case opMemory, opSkipBytes:
-			sum += o.count
-		case opArray:
-			sum += o.count * o.elem.least()
-		case opSkip, opWiden:
-			sum += o.old.least
-		default:
-			sum += 8
-		}
+	for i := len(n.ops) - 1; i >= 0; i-- {
+		n.ops[i].after = sum
+		sum += n.ops[i].measure()
 	}
+	n.least = sum
 	return sum
+}
+
+func (o *op) measure() int {
+	switch o.kind {
+	case opUint8, opInterface:
+		return 1
+	case opUint16:
+		return 2
+	case opUint32:
+		return 4
+	case opMemory:
+		return o.count
+	case opArray:
+		return o.count * o.elem.measure()
+	case opSkip, opWiden:
+		return o.old.least
+	default:
+		return 8
+	}
 }
 
 // boolsHold reports whether the bools of n values are 0 or 1. Any other would be
@@ -172,7 +199,9 @@ func (n *node) decodeItems(r *reading, base unsafe.Pointer, count int) error {
 		}
 		return nil
 	}
+	r.claimed += count * n.least
 	for i := range uintptr(count) {
+		r.claimed -= n.least
 		if err := n.decode(r, unsafe.Add(base, i*n.size)); err != nil {
 			return err
 		}
@@ -219,7 +248,9 @@ func (n *node) decode(r *reading, base unsafe.Pointer) error {
 			b, err = r.cut(o.count)
 			copy(unsafe.Slice((*byte)(at), o.count), b)
 		case opArray:
+			r.claimed += o.after
 			err = o.elem.decodeItems(r, at, o.count)
+			r.claimed -= o.after
 		case opString:
 			err = r.decodeString((*string)(at))
 		case opSlice:
@@ -228,8 +259,6 @@ func (n *node) decode(r *reading, base unsafe.Pointer) error {
 			err = r.nested(o, at, (*reading).decodeMap)
 		case opSkip:
 			err = r.skip(o.old)
-		case opSkipBytes:
-			_, err = r.cut(o.count)
 		case opWiden:
 			err = r.widen(o, at)
 		default:
@@ -250,7 +279,9 @@ func (r *reading) nested(o *op, at unsafe.Pointer, read func(r *reading, o *op, 
 	if r.depth++; r.depth > mostDepth {
 		return errDepth
 	}
+	r.claimed += o.after
 	err := read(r, o, at)
+	r.claimed -= o.after
 	r.depth--
 	return err
 }
@@ -269,7 +300,7 @@ func (r *reading) decodeString(s *string) error {
 // it is, so that the collector knows; other memory need not be, and is made
 // faster.
 func (r *reading) decodeSlice(o *op, at unsafe.Pointer) error {
-	n, err := r.length(max(o.elem.least(), 1))
+	n, err := r.length(max(o.elem.least, 1))
 	if err != nil || n == 0 {
 		return err
 	}
@@ -287,15 +318,19 @@ func (r *reading) decodeSlice(o *op, at unsafe.Pointer) error {
 // decodeMap makes the map at at. Its entries are in the order of their bytes, and
 // no key is there twice.
 func (r *reading) decodeMap(o *op, at unsafe.Pointer) error {
-	least := o.key.least() + o.elem.least()
+	least := o.key.least + o.elem.least
 	n, err := r.length(max(least, 1))
 	if err != nil || n == 0 {
 		return err
 	}
 	m := reflect.MakeMapWithSize(o.typ, n)
+	key, value := reflect.New(o.typ.Key()).Elem(), reflect.New(o.typ.Elem()).Elem()
+	r.claimed += n * least
 	var before []byte
 	for i := range n {
-		key, value := reflect.New(o.typ.Key()).Elem(), reflect.New(o.typ.Elem()).Elem()
+		r.claimed -= least
+		key.SetZero()
+		value.SetZero()
 		from := r.b
 		if err := o.key.decodeItems(r, key.Addr().UnsafePointer(), 1); err != nil {
 			return err

@@ -4,15 +4,19 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"slices"
 )
 
 // Decoder reads back what a [Tee] passed on. The first error stays: all later
 // reads give zeros, and Err tells it. One goroutine at a time.
 type Decoder struct {
 	next func() ([]byte, error) // the piece that follows; none is an error
+	end  error                  // of next, which is not asked again
 	b    []byte                 // what is left of the pieces so far
 	own  []byte                 // the memory of b, if pieces had to be joined
 	err  error
+
+	again int // bytes that were looked at more than once, for tests
 
 	migration *Migration // nil: items are read as what they are
 	columns   []Column   // nil: columns are read as what they are
@@ -21,9 +25,6 @@ type Decoder struct {
 
 // ErrEncoding says that bytes are not the encoding of what they are read as.
 var ErrEncoding = errors.New("not an encoding of this type")
-
-// MostBytes is what the encoding of one item may have.
-const MostBytes = 64 << 20
 
 // NewDecoder returns a Decoder of the pieces that next returns, which are good
 // until it is called again.
@@ -47,32 +48,59 @@ func (d *Decoder) Left() int { return len(d.b) }
 // it could.
 func (d *Decoder) have(n int) bool {
 	for len(d.b) < n {
-		if d.err != nil {
+		if !d.join() {
+			d.Fail(d.end)
 			return false
 		}
-		if n > MostBytes {
-			d.Fail(fmt.Errorf("%w: %d bytes for one item; the most are %d", ErrEncoding, n, MostBytes))
-			return false
-		}
-		d.join()
 	}
 	return true
 }
 
-// join takes one more piece.
-func (d *Decoder) join() {
+// more doubles the bytes that lie in one piece, as far as the stream has more, and
+// reports whether there are more now.
+func (d *Decoder) more() bool {
+	had := len(d.b)
+	if err := tooLong(uint64(had) + 1); err != nil {
+		d.Fail(err)
+		return false
+	}
+	for len(d.b) < max(1, 2*had) && d.join() {
+	}
+	if len(d.b) == had {
+		d.Fail(d.end)
+		return false
+	}
+	d.again += len(d.b)
+	return true
+}
+
+// join takes one more piece, and reports whether there was one.
+func (d *Decoder) join() bool {
+	if d.end != nil || d.err != nil {
+		return false
+	}
 	// What is left is moved before the next piece takes its place.
-	left := append(d.own[:0], d.b...)
+	if left := len(d.b); left == 0 || cap(d.own) == 0 || &d.own[:1][0] != &d.b[0] {
+		d.own = append(d.own[:0], d.b...)
+	} else {
+		d.own = d.own[:left]
+	}
+	d.b = d.own
 	piece, err := d.next()
 	switch {
 	case err != nil:
-		d.Fail(err)
-	case len(left) == 0:
-		d.own, d.b = left, piece
+		d.end = err
+		return false
+	case len(d.own) == 0:
+		d.b = piece
 	default:
-		d.own = append(left, piece...)
+		if len(d.own)+len(piece) > cap(d.own) {
+			d.own = slices.Grow(d.own, max(len(piece), len(d.own)))
+		}
+		d.own = append(d.own, piece...)
 		d.b = d.own
 	}
+	return true
 }
 
 // Fill fills all of b.

@@ -27,29 +27,26 @@ type Migration struct {
 // From returns how items of the old schema are read as items of p.
 func (p *Program) From(old *Schema) *Migration {
 	m := &Migration{program: p, from: old, fields: map[readAs]*Migration{}}
-	c := migrating{compiler: compiler{layout: p.layout, nodes: map[reflect.Type]*node{}}, nodes: map[readAs]*migrated{}}
+	c := migrating{compiler: compiler{layout: p.layout, nodes: map[reflect.Type]*node{}}, nodes: map[readAs]*migrated{}, types: map[reflect.Type]*target{}}
 	var fits bool
 	if m.root, fits = c.node(old, p.typ, p.typ.String()); !fits {
-		m.root.ops = emitSkip(nil, old)
+		m.root.ops = []op{{kind: opSkip, old: old}}
 		c.misfits = []string{p.typ.String()}
 	}
+	c.measure()
+	for _, made := range c.nodes {
+		made.node.measure()
+	}
+	m.root.measure()
 	m.Misfits = c.misfits
 	return m
-}
-
-// Skipping returns a Migration that passes over what it reads; see [Migration.Skip].
-func Skipping(old *Schema) *Migration { return Of(reflect.TypeFor[struct{}]()).From(old) }
-
-// Skip passes over n items that were written. The Migration is one of [Skipping].
-func (m *Migration) Skip(d *Decoder, n int) {
-	var nothing struct{}
-	m.decode(d, unsafe.Pointer(&nothing), n)
 }
 
 // A Column says how a column of an encoding is read.
 type Column struct {
 	Into      int        // which column of the map it becomes; -1: none, and it is passed over
-	Migration *Migration // nil: elements are what they were; of one that is passed over, a [Skipping] one
+	Migration *Migration // nil: elements are what they were
+	Skip      *Schema    // of elements that are passed over
 }
 
 // MigrateColumns says how each column of the encoding is read, and each optional data
@@ -91,9 +88,10 @@ func (d *Decoder) Migrates() bool { return d.migration != nil }
 
 // decode is [Program.DecodeItems] for items of the old type.
 func (m *Migration) decode(d *Decoder, base unsafe.Pointer, n int) {
+	from := func() *Schema { return m.from }
 	for i := range uintptr(n) {
 		item := unsafe.Add(base, i*m.root.size)
-		b := d.item(m.root, m.program.typ, item, min(m.from.least, 1))
+		b := d.item(m.root, m.program.typ, from, item, min(m.from.least, 1))
 		if d.err != nil {
 			return
 		}

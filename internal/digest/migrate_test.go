@@ -364,7 +364,7 @@ func TestSchemasAreUnderstood(t *testing.T) {
 			t.Errorf("%s is understood as %v, %v", text, s, err)
 			continue
 		}
-		if least := Of(typ).root.least(); s.least != least {
+		if least := Of(typ).root.least; s.least != least {
 			t.Errorf("%s has %d bytes at least; the type has %d", text, s.least, least)
 		}
 	}
@@ -405,5 +405,66 @@ func TestAForgedSchemaAllocatesLittle(t *testing.T) {
 		if grew := after.TotalAlloc - before.TotalAlloc; grew > uint64(64*len(text)) {
 			t.Errorf("%d bytes for %d", grew, len(text))
 		}
+	}
+}
+
+// Arrays of two lengths are two types, however long they are.
+func TestSchema_TellsArraysApart(t *testing.T) {
+	seen := map[string]int{}
+	for n := range 300 {
+		text := Of(reflect.ArrayOf(n+1, reflect.TypeFor[uint8]())).Schema()
+		if before, ok := seen[text]; ok {
+			t.Fatalf("arrays of %d and %d are both %s", before, n+1, text)
+		}
+		seen[text] = n + 1
+		if s, err := ParseSchema(text); err != nil || s.least != n+1 {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
+	type before struct {
+		A [17]uint8
+		B [20]uint8
+	}
+	type after struct {
+		A [20]uint8
+		B [17]uint8
+	}
+	old, err := ParseSchema(Of(reflect.TypeFor[before]()).Schema())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if m := Of(reflect.TypeFor[after]()).From(old); len(m.Misfits) != 2 {
+		t.Errorf("misfits %v, want A and B", m.Misfits)
+	}
+}
+
+// Read replaces the target, as decoding into a zero value would.
+func TestFields_ReadLeavesNothingOfBefore(t *testing.T) {
+	type part struct {
+		Name string
+		Nums []uint8
+		More map[uint8]uint8
+	}
+	type wider struct {
+		Name  string
+		Nums  []uint8
+		More  map[uint8]uint8
+		Fresh int
+	}
+	type before struct{ Part part }
+	old, err := ParseSchema(Of(reflect.TypeFor[before]()).Schema())
+	if err != nil {
+		t.Fatal(err)
+	}
+	into := wider{"full", []uint8{1, 2}, map[uint8]uint8{3: 4}, 5}
+	m := Of(reflect.TypeFor[struct{}]()).From(old)
+	m.Item = func(f Fields, _ unsafe.Pointer) error { return f.Read("Part", &into) }
+	var empty before
+	d := NewDecoder(pieces(Of(reflect.TypeFor[before]()).stream(unsafe.Pointer(&empty), 1), 9))
+	d.Migrate(m)
+	var nothing struct{}
+	Of(reflect.TypeFor[struct{}]()).DecodeItems(d, unsafe.Pointer(&nothing), 1)
+	if d.Err() != nil || !reflect.DeepEqual(into, wider{}) {
+		t.Errorf("Read: %+v, %v, want a zero value", into, d.Err())
 	}
 }

@@ -37,6 +37,7 @@ type schemaParser struct {
 
 func (p *schemaParser) fail(why string) {
 	if p.err == nil {
+		why = why[:min(len(why), 200)]
 		p.err = fmt.Errorf("%w: byte %d: %s", errSchema, p.at, why)
 	}
 	p.at = len(p.text)
@@ -72,7 +73,7 @@ func (p *schemaParser) number(most int, end string) int {
 	word := p.word(end)
 	n, err := strconv.ParseUint(word, 10, 31)
 	if err != nil || int(n) > most {
-		p.fail(fmt.Sprintf("%q is not a number up to %d", word, most))
+		p.fail(fmt.Sprintf("%q is not a number up to %d", word[:min(len(word), 100)], most))
 		return 0
 	}
 	return int(n)
@@ -189,6 +190,6 @@ func (p *schemaParser) basic() *Schema {
 			return &basicSchemas[i]
 		}
 	}
-	p.fail(fmt.Sprintf("%q is not a type whose values are written", word))
+	p.fail(fmt.Sprintf("%q is not a type whose values are written", word[:min(len(word), 100)]))
 	return &Schema{}
 }

@@ -13,6 +13,8 @@ type Program struct {
 	layout  layout
 	root    *node
 	nests   bool      // values can hold others of the type
+	parse   sync.Once // of the schema
+	schema  *Schema   // see own
 	dynamic sync.Map  // reflect.Type to *node, for values in interfaces
 	walkers sync.Pool // of *walker
 }
@@ -81,10 +83,28 @@ func (p *Program) Items(h *Hash, base unsafe.Pointer, n int) {
 		h.Bytes(unsafe.Slice((*byte)(base), uintptr(n)*p.root.size))
 	default:
 		w := p.walker(h)
-		w.buf = p.root.appendItems(w, w.buf, base, n)
+		if h.tee == nil {
+			w.buf = p.root.appendItems(w, w.buf, base, n)
+		} else {
+			w.buf = p.appendLimited(w, w.buf, base, n)
+		}
 		h.Bytes(w.buf)
 		p.release(w)
 	}
+}
+
+// appendLimited is appendItems of items that are read back from what the Tee gives away.
+func (p *Program) appendLimited(w *walker, b []byte, base unsafe.Pointer, n int) []byte {
+	for i := range uintptr(n) {
+		from := w.hash.length + uint64(len(b))
+		b = p.root.appendItem(w, b, unsafe.Add(base, i*p.root.size))
+		size := w.hash.length + uint64(len(b)) - from
+		if (size > MostBytes || w.deepest > mostDepth) && w.hash.tee.err == nil {
+			w.hash.tee.err = unreadable(p.typ, size, w.deepest)
+		}
+		b = w.spill(b)
+	}
+	return b
 }
 
 // Lasting is Items for items that stay as they are; see [Hash.Lasting].
@@ -99,7 +119,7 @@ func (p *Program) Lasting(h *Hash, base unsafe.Pointer, n int) {
 // walker returns a walker that spills into h, or keeps all when h is nil.
 func (p *Program) walker(h *Hash) *walker {
 	w := p.walkers.Get().(*walker)
-	w.hash, w.buf = h, w.buf[:0]
+	w.hash, w.buf, w.depth, w.deepest = h, w.buf[:0], 0, 0
 	return w
 }
 

@@ -135,11 +135,11 @@ func (r *Reader) Items(p *Program, base unsafe.Pointer, n int) {
 	switch {
 	case p.root.silent || n == 0 || r.err != nil:
 		return
-	case n > len(r.r.b)/max(1, p.root.fixed()):
+	case n > len(r.r.b)/max(1, p.root.least):
 		r.Fail(errEnds)
 		return
 	}
-	r.r.depth = 0
+	r.r.depth, r.r.claimed = 0, 0
 	switch err := p.root.decodeItems(&r.r, base, n); {
 	case err == nil:
 	case errors.Is(err, errShort):
@@ -147,12 +147,4 @@ func (r *Reader) Items(p *Program, base unsafe.Pointer, n int) {
 	default:
 		r.Fail(err)
 	}
-}
-
-// fixed returns how many bytes a value encodes to, 0 if that differs.
-func (n *node) fixed() int {
-	if n.memory {
-		return int(n.size)
-	}
-	return 0
 }

@@ -35,11 +35,27 @@ func SchemaHash(text string) string {
 	return fmt.Sprintf("%016x", h.Sum())
 }
 
-// IndentSchema returns a text of [Program.Schema] with a line for each field.
+// mostIndent is how deep fields have lines of their own: a text that is no schema can be
+// as deep as it is long.
+const mostIndent = 8
+
+// IndentSchema returns a text of [Program.Schema] with a line for each field, of structs
+// that are not too deep.
 func IndentSchema(text string) string {
 	var b strings.Builder
 	depth := 0
-	line := func() { b.WriteString("\n" + strings.Repeat("\t", depth)) }
+	line := func(sep byte) {
+		if depth > mostIndent {
+			if sep != 0 {
+				b.WriteString("; ")
+			}
+			return
+		}
+		b.WriteByte('\n')
+		for range depth {
+			b.WriteByte('\t')
+		}
+	}
 	for i := 0; i < len(text); i++ {
 		switch rest := text[i:]; {
 		case strings.HasPrefix(rest, "{}"):
@@ -48,13 +64,18 @@ func IndentSchema(text string) string {
 		case rest[0] == '{':
 			b.WriteByte('{')
 			depth++
-			line()
+			line(0)
 		case strings.HasPrefix(rest, "; "):
-			line()
+			line(';')
 			i++
 		case rest[0] == '}':
+			if depth > mostIndent {
+				depth--
+				b.WriteByte('}')
+				continue
+			}
 			depth = max(depth-1, 0)
-			line()
+			line(0)
 			b.WriteByte('}')
 		default:
 			b.WriteByte(rest[0])

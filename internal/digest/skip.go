@@ -1,9 +1,38 @@
 package digest
 
 import (
+	"errors"
 	"reflect"
 	"unsafe"
 )
+
+// Skip passes over n values.
+func (s *Schema) Skip(d *Decoder, n int) {
+	for range n {
+		if !d.have(min(s.least, 1)) || !d.skip(s) {
+			return
+		}
+	}
+}
+
+func (d *Decoder) skip(s *Schema) bool {
+	for {
+		r := reading{b: d.b[:min(len(d.b), MostBytes)]}
+		have := len(r.b)
+		err := r.skip(s)
+		if err == nil {
+			d.b = d.b[have-len(r.b):]
+			return true
+		}
+		if !errors.Is(err, errShort) {
+			d.Fail(err)
+			return false
+		}
+		if !d.more() {
+			return false
+		}
+	}
+}
 
 // skip passes over a value.
 func (r *reading) skip(s *Schema) error {
@@ -21,6 +50,12 @@ func (r *reading) skip(s *Schema) error {
 		return nil
 	case reflect.Array:
 		return r.skipAll(s.count, s.elem)
+	case reflect.String:
+		n, err := r.length(1)
+		if err == nil {
+			_, err = r.cut(n)
+		}
+		return err
 	}
 	if r.depth++; r.depth > mostDepth {
 		return errDepth
@@ -33,19 +68,12 @@ func (r *reading) skip(s *Schema) error {
 			return err
 		}
 		return r.skipAll(n, s.elem)
-	case reflect.Map:
+	default: // a map
 		n, err := r.length(max(s.key.least+s.elem.least, 1))
 		if err != nil {
 			return err
 		}
 		return r.skipAll(n, s.key, s.elem)
-	default: // a string
-		n, err := r.length(1)
-		if err != nil {
-			return err
-		}
-		_, err = r.cut(n)
-		return err
 	}
 }
 

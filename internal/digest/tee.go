@@ -6,7 +6,11 @@ type Tee struct {
 	size int
 	left int // of a piece
 	add  func(b []byte, lasts bool)
+	err  error
 }
+
+// Err returns why the first item that is beyond the limits of a reader cannot be read back.
+func (t *Tee) Err() error { return t.err }
 
 // NewTee returns a Tee that gives all bytes to add, in order. Pieces of size bytes, which
 // must be whole blocks of 32, begin and end between two calls. What add gets is good

@@ -19,7 +19,17 @@ type walker struct {
 	program *Program
 	hash    *Hash  // takes what spills; nil: nothing spills
 	buf     []byte // the buffer between walks
+
+	depth, deepest int // of slices and maps within each other: now, and at most
 }
+
+// enter begins a slice or map, and leave ends it.
+func (w *walker) enter() {
+	w.depth++
+	w.deepest = max(w.deepest, w.depth)
+}
+
+func (w *walker) leave() { w.depth-- }
 
 // spill hands a long enough buffer to the hash.
 func (w *walker) spill(b []byte) []byte {
@@ -84,7 +94,9 @@ func (n *node) appendItem(w *walker, b []byte, base unsafe.Pointer) []byte {
 			// this one has no size to multiply by and no pointers to scan.
 			s := *(*[]struct{})(at)
 			b = binary.LittleEndian.AppendUint64(b, uint64(len(s)))
+			w.enter()
 			b = o.elem.appendItems(w, b, unsafe.Pointer(unsafe.SliceData(s)), len(s))
+			w.leave()
 		case opMap:
 			b = w.appendMap(b, o, reflect.NewAt(o.typ, at).Elem())
 		case opInterface:
@@ -103,10 +115,13 @@ func (w *walker) appendString(b []byte, s string) []byte {
 // the entries is the order of their bytes.
 func (w *walker) appendMap(b []byte, o *op, m reflect.Value) []byte {
 	b = binary.LittleEndian.AppendUint64(b, uint64(m.Len()))
+	w.enter()
+	defer w.leave()
 	if m.Len() == 0 || o.key.silent && o.elem.silent {
 		return b
 	}
 	side := w.program.walker(nil)
+	side.depth = w.depth
 	defer w.program.release(side)
 	key, value := reflect.New(o.typ.Key()), reflect.New(o.typ.Elem())
 	cuts := make([]int, 0, m.Len())
@@ -117,6 +132,7 @@ func (w *walker) appendMap(b []byte, o *op, m reflect.Value) []byte {
 		side.buf = o.elem.appendItems(side, side.buf, value.UnsafePointer(), 1)
 		cuts = append(cuts, len(side.buf))
 	}
+	w.deepest = max(w.deepest, side.deepest)
 	runs, from := make([][]byte, len(cuts)), 0
 	for i, to := range cuts {
 		runs[i], from = side.buf[from:to], to

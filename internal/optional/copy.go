@@ -67,7 +67,7 @@ func (d *Data) DigestTo(h *digest.Hash) {
 }
 
 // Skip passes over what [Data.DigestTo] gave to in, of a map of so many items.
-func Skip(in *digest.Decoder, values *digest.Migration, most int) {
+func Skip(in *digest.Decoder, values *digest.Schema, most int) {
 	n := in.Count(most, "rows of optional data")
 	for range n {
 		if in.Uint64(); in.Err() != nil {

@@ -19,6 +19,10 @@ func (s *Stable) Load(in *digest.Decoder) {
 	s.slots = len(words)
 	s.loadPages(words)
 	for first, end := range s.runs() {
+		if in.Err() != nil {
+			return
+		}
+		s.restore(first >> s.shift) // not before its turn: a word is 8 bytes
 		s.typ.DecodeItems(in, s.itemsOf(first, end))
 	}
 	if in.Err() != nil {
@@ -29,7 +33,8 @@ func (s *Stable) Load(in *digest.Decoder) {
 	}
 }
 
-// loadPages makes the pages for these words, and notes which slots are live.
+// loadPages makes the pages for these words, without memory for items, and notes which
+// slots are live.
 func (s *Stable) loadPages(words []handle.ID) {
 	if len(words) == 0 {
 		return
@@ -42,10 +47,8 @@ func (s *Stable) loadPages(words []handle.ID) {
 		}
 	}
 	for p := range s.usedPages() {
-		s.pages = append(s.pages, s.newPage(p, s.hasItems(p)))
-		if s.isReleased(p) {
-			s.released++
-		}
+		s.pages = append(s.pages, s.newPage(p, false))
+		s.released++
 		copy(s.words(p), words[p<<s.shift:])
 	}
 	s.setRoom()

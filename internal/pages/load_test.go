@@ -1,6 +1,7 @@
 package pages_test
 
 import (
+	"bytes"
 	"io"
 	"math/rand/v2"
 	"testing"
@@ -110,7 +111,8 @@ func TestAMapThatWasReadGoesOnAsTheOneThatWasWritten(t *testing.T) {
 	}
 }
 
-// Whatever bytes a map is read from, it is refused, or every invariant holds.
+// Whatever bytes a map is read from, it is refused, or it is the map of these bytes, and
+// every invariant holds.
 func TestAForgedMapIsRefusedOrIsAMap(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 5))
 	s := empty(t)
@@ -145,6 +147,9 @@ func TestAForgedMapIsRefusedOrIsAMap(t *testing.T) {
 			continue
 		}
 		loaded++
+		if !bytes.HasPrefix(b, encoding(back)) {
+			t.Fatal("another map than that of the bytes")
+		}
 		for range 3 {
 			disturb(back, r)
 		}

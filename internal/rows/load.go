@@ -46,7 +46,7 @@ func (d *Dense) loadColumns(in *digest.Decoder) {
 	own := d.Columns()
 	for _, from := range in.Columns(len(own)) {
 		if from.Into < 0 {
-			from.Migration.Skip(in, len(d.meta))
+			from.Skip.Skip(in, len(d.meta))
 			continue
 		}
 		in.Migrate(from.Migration)

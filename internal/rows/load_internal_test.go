@@ -1,9 +1,14 @@
 package rows
 
 import (
+	"bytes"
+	"fmt"
 	"io"
 	"math/rand/v2"
+	"reflect"
+	"slices"
 	"testing"
+	"unsafe"
 
 	"handloom/internal/digest"
 	"handloom/internal/items"
@@ -101,8 +106,8 @@ func goOnAlike(t *testing.T, r *rand.Rand, a, b *Dense, values int) {
 	}
 }
 
-// Whatever bytes a map is read from, it is refused, or it is a map: every
-// invariant holds, and it goes on without a panic.
+// Whatever bytes a map is read from, it is refused, or it is the map of these bytes:
+// every invariant holds, and it goes on without a panic.
 func TestAForgedMapIsRefusedOrIsAMap(t *testing.T) {
 	n := 6000
 	if testing.Short() {
@@ -138,6 +143,9 @@ func TestAForgedMapIsRefusedOrIsAMap(t *testing.T) {
 		loaded++
 		if err := m.Verify(); err != nil {
 			t.Fatalf("forgery %d: %v", i, err)
+		}
+		if !bytes.HasPrefix(b, encoding(m)) {
+			t.Fatalf("forgery %d: another map than that of the bytes", i)
 		}
 		for range 5 {
 			if m.Len() > 1 {
@@ -193,5 +201,59 @@ func TestTheStepToTheNextGuessHasAnEnd(t *testing.T) {
 	}
 	if values(m)[n-1] != n {
 		t.Errorf("the last item is %d", values(m)[n-1])
+	}
+}
+
+// A Migration changes keys: nothing that was known of their order is.
+func TestDense_LoadForgetsTheOrderOfMigratedKeys(t *testing.T) {
+	m := Bind[int32](new(Dense))
+	for i := range int32(200) {
+		Insert(m, i*77%200)
+	}
+	byValue := func(a, b *int32) int { return int(*a - *b) }
+	if _, done := Defragment(m, byValue, 0); !done {
+		t.Fatal("not sorted")
+	}
+	old, err := digest.ParseSchema("int32")
+	if err != nil {
+		t.Fatal(err)
+	}
+	how := digest.Of(reflect.TypeFor[int]()).From(old)
+	how.Item = func(_ digest.Fields, item unsafe.Pointer) error { *(*int)(item) *= -1; return nil }
+	back := Bind[int](new(Dense))
+	if err := back.Init(sparse.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	in := decoder(encoding(m), 64)
+	in.Migrate(how)
+	if back.Load(in); in.Err() != nil {
+		t.Fatal(in.Err())
+	}
+	for done := false; !done; {
+		_, done = Defragment(back, ascending, 10)
+	}
+	if !slices.IsSorted(values(back)) {
+		t.Errorf("Defragment is done, but the order is %v", values(back))
+	}
+}
+
+// Memory for items is made as they come, at least one at a time.
+func TestLoadItems_ReadsItemsOfMegabytes(t *testing.T) {
+	type large struct {
+		Text string
+		Rest [bytesAtOnce/8 + 100]uint64
+	}
+	m := Bind[large](new(Dense))
+	for i := range 3 {
+		Insert(m, large{Text: fmt.Sprint(i), Rest: [bytesAtOnce/8 + 100]uint64{99: uint64(i)}})
+	}
+	b := encoding(m)
+	back := Bind[large](new(Dense))
+	if err := back.Init(sparse.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	in := decoder(b, 1<<20)
+	if back.Load(in); in.Err() != nil || !bytes.Equal(encoding(back), b) {
+		t.Errorf("Load: %v", in.Err())
 	}
 }

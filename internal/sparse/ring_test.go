@@ -1,6 +1,9 @@
 package sparse
 
 import (
+	"bytes"
+	"encoding/binary"
+	"io"
 	"slices"
 	"testing"
 
@@ -161,15 +164,60 @@ func TestAFreelistSurvivesASnapshot(t *testing.T) {
 	})
 }
 
-// reload gives a new set what the digest of s is of.
-func reload(s *Set) (*Set, error) {
-	var saved []byte
+// A set of bytes that were changed is refused, or it is the set of the changed bytes.
+func TestSet_LoadRefusesOrReadsTheBytes(t *testing.T) {
+	setWidths(t, 3, 12)
+	rapid.Check(t, func(t *rapid.T) {
+		o := worn(t)
+		b := encoding(&o.Set)
+		at := rapid.IntRange(16, len(b)-1).Draw(t, "at")
+		b[at] = byte(rapid.IntRange(0, 9).Draw(t, "byte"))
+		loaded, err := readBack(&o.Set, b)
+		if err == nil {
+			err = loaded.Verify(func(Slot, Row) error { return nil })
+		}
+		if err == nil && !bytes.Equal(encoding(loaded), b) {
+			t.Fatalf("byte %d changed: the set of other bytes, waiting %v", at, loaded.waiting())
+		}
+	})
+}
+
+// The freelist of a snapshot ends where the snapshot says.
+func TestSet_LoadRefusesAFreelistThatEndsElsewhere(t *testing.T) {
+	var o owners
+	o.issue(5)
+	for _, slot := range []Slot{1, 3, 4} {
+		o.Vacate(slot)
+	}
+	b := encoding(&o.Set)
+	back := 8 + 8 + 5*8 + 4 // behind typeId, slots, words and front
+	for end := range uint32(7) {
+		binary.LittleEndian.PutUint32(b[back:], end)
+		if _, err := readBack(&o.Set, b); (err == nil) != (end == 5) {
+			t.Errorf("back %d: %v", end, err)
+		}
+	}
+}
+
+// encoding returns what the digest of s is of.
+func encoding(s *Set) (saved []byte) {
 	tee := digest.NewTee(1<<20, func(piece []byte, _ bool) { saved = append(saved, piece...) })
 	var h digest.Hash
 	h.Tee(tee)
 	s.Digest(&h)
 	h.Flush()
+	return saved
+}
+
+// reload gives a new set what the digest of s is of.
+func reload(s *Set) (*Set, error) { return readBack(s, encoding(s)) }
+
+// readBack gives a new set like s these bytes.
+func readBack(s *Set, saved []byte) (*Set, error) {
 	in := digest.NewDecoder(func() ([]byte, error) {
+		if len(saved) == 0 {
+			return nil, io.ErrUnexpectedEOF
+		}
 		piece := saved
 		saved = nil
 		return piece, nil

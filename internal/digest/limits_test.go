@@ -1,0 +1,138 @@
+package digest
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"reflect"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+	"unsafe"
+)
+
+// links holds itself n deep, in slices or in maps.
+type links struct {
+	Text  string
+	Next  []links
+	Named map[uint8]links
+}
+
+func linksOf(n int, maps bool) (c links) {
+	for range n {
+		if maps {
+			c = links{Named: map[uint8]links{1: c}}
+		} else {
+			c = links{Next: []links{c}}
+		}
+	}
+	return c
+}
+
+// written returns the bytes that a Tee gives away for an item, and its error.
+func written(t reflect.Type, item unsafe.Pointer) (b []byte, err error) {
+	var h Hash
+	tee := NewTee(1<<20, func(piece []byte, _ bool) { b = append(b, piece...) })
+	h.Tee(tee)
+	Of(t).Items(&h, item, 1)
+	h.Flush()
+	return b, tee.Err()
+}
+
+func TestTee_FailsExactlyWhereADecoderDoes(t *testing.T) {
+	limits := func(name string, typ reflect.Type, item unsafe.Pointer, fits bool) {
+		t.Run(name, func(t *testing.T) {
+			b, err := written(typ, item)
+			if (err == nil) != fits {
+				t.Errorf("write: %v, want an error: %t", err, !fits)
+			}
+			d := NewDecoder(pieces(b, 1<<20))
+			Of(typ).Decode(d, reflect.New(typ).UnsafePointer(), 1)
+			if (d.Err() == nil) != fits || !fits && !errors.Is(d.Err(), ErrEncoding) {
+				t.Errorf("Decode: %v, want an error: %t", d.Err(), !fits)
+			}
+			old, parsed := ParseSchema(Of(typ).Schema())
+			if parsed != nil {
+				t.Fatal(parsed)
+			}
+			d = NewDecoder(pieces(b, 1<<20))
+			if old.Skip(d, 1); (d.Err() == nil) != fits {
+				t.Errorf("Skip: %v, want an error: %t", d.Err(), !fits)
+			}
+		})
+	}
+	for _, maps := range []bool{false, true} {
+		for n := mostDepth - 3; n <= mostDepth+2; n++ {
+			c := linksOf(n, maps) // the last one has a slice and a map, which are empty
+			limits(fmt.Sprintf("depth %d, maps %t", n, maps), reflect.TypeFor[links](), unsafe.Pointer(&c), n < mostDepth)
+		}
+	}
+	if testing.Short() {
+		return
+	}
+	for _, more := range []int{-1, 0, 1, 2 << 20} {
+		long := struct {
+			A []string
+			B uint8
+		}{A: []string{"", strings.Repeat("x", MostBytes-8-8-8-1+more)}}
+		limits(fmt.Sprintf("%d bytes more", more), reflect.TypeOf(long), unsafe.Pointer(&long), more <= 0)
+	}
+}
+
+// Pieces are the frames of a snapshot: an item of many is looked at about twice, however
+// long it is.
+func TestDecoder_LooksAtLongItemsFewTimes(t *testing.T) {
+	for _, n := range []int{10, 100, 1000} {
+		const piece = 4 << 10
+		texts := slices.Repeat([]string{strings.Repeat("x", 100)}, n*piece/108)
+		for name, c := range map[string]struct {
+			typ  reflect.Type
+			item unsafe.Pointer
+		}{
+			"strings": {reflect.TypeFor[[]string](), unsafe.Pointer(&texts)},
+			"string":  {reflect.TypeFor[string](), unsafe.Pointer(&[]string{strings.Repeat("x", n*piece)}[0])},
+		} {
+			b, err := written(c.typ, c.item)
+			if err != nil {
+				t.Fatal(err)
+			}
+			d := NewDecoder(pieces(b, piece))
+			back := reflect.New(c.typ)
+			if Of(c.typ).Decode(d, back.UnsafePointer(), 1); d.Err() != nil {
+				t.Fatal(d.Err())
+			}
+			if again := Of(c.typ).stream(back.UnsafePointer(), 1); !bytes.Equal(again, b) {
+				t.Errorf("%s: another item is read back", name)
+			}
+			if d.again > 4*len(b) {
+				t.Errorf("%s of %d pieces: %d bytes looked at again, want at most %d", name, n, d.again, 4*len(b))
+			}
+		}
+	}
+}
+
+// A length is believed as far as no length around it has claimed the bytes.
+func TestDecode_PaysForMemoryWithBytes(t *testing.T) {
+	type node struct {
+		V    uint8
+		Kids []node
+	}
+	var b []byte
+	const n = 64 << 10
+	for range 990 {
+		b = append(b, 1)
+		b = binary.LittleEndian.AppendUint64(b, uint64((n-len(b))/9))
+	}
+	b = append(b, make([]byte, n-len(b))...)
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	var in Reader
+	in.Reset(b)
+	in.Items(Of(reflect.TypeFor[node]()), reflect.New(reflect.TypeFor[node]()).UnsafePointer(), 1)
+	runtime.ReadMemStats(&after)
+	if grew := after.TotalAlloc - before.TotalAlloc; in.Err() == nil || grew > 8*n {
+		t.Errorf("%v, %d bytes allocated for %d", in.Err(), grew, n)
+	}
+}

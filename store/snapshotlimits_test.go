@@ -1,0 +1,120 @@
+package store_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"strings"
+	"testing"
+
+	"handloom/store"
+)
+
+// deep holds itself, n deep.
+type deep []deep
+
+func deepOf(n int) (d deep) {
+	for range n - 1 {
+		d = deep{d}
+	}
+	return d
+}
+
+// Whatever Load would refuse of an item, an element or a value, Snapshot and WriteTo do
+// not write: the error names its table, and comes before a file takes the place of
+// another.
+func TestSnapshot_FailsWhereLoadWould(t *testing.T) {
+	for name, c := range map[string]struct {
+		fill func(t *testing.T, s *store.Store) func(q store.Queue)
+		fits bool
+		long bool
+	}{
+		"item 1000 deep":     {putDeep(0, 1000), true, false},
+		"item 1001 deep":     {putDeep(0, 1001), false, false},
+		"element 1000 deep":  {putDeep(1, 1000), true, false},
+		"element 1001 deep":  {putDeep(1, 1001), false, false},
+		"optional 1000 deep": {putDeep(2, 1000), true, false},
+		"optional 1001 deep": {putDeep(2, 1001), false, false},
+		"item of 64 MiB":     {putLong(64<<20 - 16), true, true},
+		"item of 66 MiB":     {putLong(66 << 20), false, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if c.long && testing.Short() {
+				t.Skip("it takes 64 MiB a few times")
+			}
+			ctx := context.Background()
+			s, read := newStore(t, store.Options{Workers: 1}), newStore(t, store.Options{Workers: 1})
+			put := c.fill(t, s)
+			c.fill(t, read)
+			put(queues(t, s, 1)[0])
+			flush(t, s)
+			var b, written bytes.Buffer
+			err := s.Snapshot(ctx, &b)
+			var saved store.Checkpoint
+			checkpoint(t, s, &saved)
+			_, writeErr := saved.WriteTo(&written)
+			for _, err := range []error{err, writeErr} {
+				var at *store.SnapshotError
+				if (err == nil) != c.fits {
+					t.Fatalf("error %v, want one: %t", err, !c.fits)
+				}
+				if err != nil && (!errors.Is(err, store.ErrSnapshot) || !errors.As(err, &at) || at.Table != "items") {
+					t.Errorf("error %v, want ErrSnapshot that names the table", err)
+				}
+			}
+			if !c.fits {
+				return
+			}
+			if err := read.Load(ctx, &b); err != nil || digest(t, read) != digest(t, s) {
+				t.Errorf("Load: %v", err)
+			}
+		})
+	}
+}
+
+// putDeep returns how a table is filled with something n deep: its item, an element of
+// its column, or optional data.
+func putDeep(part, n int) func(t *testing.T, s *store.Store) func(q store.Queue) {
+	clone := func(dst, src *deep) { *dst = *src }
+	return func(t *testing.T, s *store.Store) func(q store.Queue) {
+		table := register(t, s, store.TableOptions[deep]{Name: "items", Clone: clone})
+		column := addColumn(t, table, store.ColumnOptions[deep]{Name: "column", Clone: clone})
+		some, err := store.AddSparse(table, store.ColumnOptions[deep]{Name: "some", Clone: clone})
+		if err != nil {
+			t.Fatal(err)
+		}
+		all := [3]deep{}
+		all[part] = deepOf(n)
+		return func(q store.Queue) {
+			h := table.Emplace(q, all[0])
+			column.Set(q, h, all[1])
+			some.Set(q, h, all[2])
+		}
+	}
+}
+
+// putLong returns how a table is filled with an item whose bytes are n.
+func putLong(n int) func(t *testing.T, s *store.Store) func(q store.Queue) {
+	type item struct{ Text, More []byte }
+	return func(t *testing.T, s *store.Store) func(q store.Queue) {
+		table := register(t, s, store.TableOptions[item]{Name: "items", Clone: func(dst, src *item) { *dst = *src }})
+		return func(q store.Queue) { table.Emplace(q, item{Text: make([]byte, n-5), More: []byte("bytes")}) }
+	}
+}
+
+// The message of a file that is something else says so.
+func TestLoad_NamesWhatIsNoSnapshot(t *testing.T) {
+	s := newStore(t, store.Options{})
+	for text, want := range map[string]string{
+		"\xff\xd8\xff\xe0\x00\x10JFIF\x00\x01 and so on": "no snapshot of Handloom",
+		"HLSNAP\x00\x02 and so on":                       "got version 2, want 1",
+		"":                                               io.ErrUnexpectedEOF.Error(),
+		"HLSNAP":                                         io.ErrUnexpectedEOF.Error(),
+	} {
+		err := s.Load(context.Background(), strings.NewReader(text))
+		if !errors.Is(err, store.ErrSnapshot) || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v, want %q", text, err, want)
+		}
+	}
+}
