@@ -5,6 +5,7 @@ GOFUMPT     = go run mvdan.cc/gofumpt@v0.12.0
 BENCHSTAT   = go run golang.org/x/perf/cmd/benchstat@$(shell go list -m -f "{{.Version}}" golang.org/x/perf)
 FUZZTIME   ?= 60s
 KILLS      ?= 1000
+FORGERIES  ?= 1000000
 DURATION   ?= 20s
 SEED       ?= 1
 
@@ -17,7 +18,7 @@ RACE_TIMEOUT ?= 9m
 export GOFLAGS := $(filter-out -mod=mod,$(shell go env GOFLAGS))
 ALL = ./... ./cluster/...
 
-.PHONY: help check test race checked lint alone portable picture fuzz bench bench-check bench-compare stress kills messages nemesis nemesis-check canaries
+.PHONY: help check test race checked lint alone portable picture fuzz forgeries bench bench-check bench-compare stress kills messages nemesis nemesis-check canaries
 
 help: ## this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/ -/'
@@ -84,6 +85,9 @@ fuzz: ## every fuzz target for FUZZTIME each
 			go test -run '^$$' -fuzz "^$$target$$" -fuzztime $(FUZZTIME) $$pkg || exit 1; \
 		done; \
 	done
+
+forgeries: ## FORGERIES forged snapshots, from the one numbered SEED on
+	go test ./store -run TestLoad_TakesForgeries -forgeries $(FORGERIES) -forgery-seed $(SEED) -timeout 0 -v
 
 bench: ## the benchmarks of every package
 	go test -run '^$$' -bench . -benchmem ./...

@@ -41,16 +41,6 @@ func imageOf(from []byte, size int, shards ...[]byte) []byte {
 	return b
 }
 
-// rowsOf returns the bytes of a shard of n items in front of the items.
-func rowsOf(n int) []byte {
-	b := binary.LittleEndian.AppendUint64(nil, 1<<48) // the typeId is 1
-	b = binary.LittleEndian.AppendUint64(b, uint64(n))
-	for row := range n {
-		b = binary.LittleEndian.AppendUint64(b, 1<<48|1<<32|uint64(row))
-	}
-	return b
-}
-
 // oneTable returns a store with a table of Ts, and the bytes of a shard of it with one
 // item, from which what the item encodes to is cut.
 func oneTable[T any](t tb, options store.TableOptions[T]) (s *store.Store, empty []byte, before []byte) {

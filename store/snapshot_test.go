@@ -329,25 +329,6 @@ func signed(b []byte) ([]byte, bool) {
 	return b, true
 }
 
-// FuzzLoad loads any bytes behind the head of a snapshot, whose checksums and
-// digests are made right. The store goes on with what is not refused.
-func FuzzLoad(f *testing.F) {
-	w := newRealm(f, 1)
-	for tick := range uint64(2) {
-		w.tick(f, tick)
-	}
-	b := image(f, w.Store)
-	r := rand.New(rand.NewPCG(1, 1))
-	f.Add(b)
-	for range 20 {
-		f.Add(forged(r, b))
-	}
-	f.Fuzz(func(t *testing.T, b []byte) {
-		b, _ = signed(b)
-		loadAndGoOn(t, newRealm(t, 2), b)
-	})
-}
-
 // loadForged loads what may be forged, within the memory that the bytes allow, and
 // reports whether it was refused.
 func loadForged(t *testing.T, s *store.Store, b []byte) (refused bool) {
