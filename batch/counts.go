@@ -25,7 +25,7 @@ type Counts struct {
 	Erased       int `json:"erased"`        // items that lived before; of optional data, what an Unset took
 	Put          int `json:"put"`           // items that were replaced, created ones included; elements of a column and optional data that were set
 	Superseded   int `json:"superseded"`    // puts that a later put to the same item replaced; and so with Sets and Unsets
-	Dropped      int `json:"dropped"`       // puts to an item that was erased in the same batch; and so with Sets and Unsets
+	Dropped      int `json:"dropped"`       // puts to an item that was erased in the same batch; and so with Sets and Unsets; all commands of a call of the inbox that did not fit
 	Redundant    int `json:"redundant"`     // erases of an item that another command erased already; Unsets of what no item had
 	Stale        int `json:"stale"`         // commands whose handle named no item
 	CancelledOut int `json:"cancelled_out"` // creates erased in the same batch, and the first erase of each

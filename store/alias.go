@@ -114,7 +114,8 @@ type (
 var (
 	// ErrFull is what a flush or an insert returns, wrapped with table and
 	// figures, when MaxItems or the slots would be exceeded. Nothing has changed
-	// then, and the batch is kept.
+	// then, and the batch is kept. A call of Submit that does not fit returns it
+	// alone, and is dropped.
 	ErrFull = handlemap.ErrFull
 	// ErrQueueFull is what a pass returns when a queue of it was given more
 	// commands than its limit, and what a flush returns for those of

@@ -160,7 +160,7 @@ func forgedInput(r *rand.Rand, input []byte) []byte {
 func TestAnInputCannotClaimMoreThanItHas(t *testing.T) {
 	huge := binary.AppendUvarint(nil, 1<<40)
 	for what, b := range map[string][]byte{
-		"a version":                    {2, 1, 5, 1, 0},
+		"a version":                    {3, 1, 5, 1, 0},
 		"no calls":                     {1, 0},
 		"more calls than bytes":        append([]byte{1}, huge...),
 		"a call without commands":      {1, 1, 0},

@@ -279,9 +279,9 @@ func TestACallWhoseContextEndsIsUncertainAndKeepsNoMemoryOfTheCaller(t *testing.
 	}
 }
 
-// A flush that a limit of the state keeps from happening keeps the input for the next
-// one of the tick.
-func TestTheInputOfAFlushThatFailsWaitsForTheNext(t *testing.T) {
+// A flush that the commands of passes do not fit keeps the input for the next one of the
+// tick.
+func TestClaim_KeepsInputOfAFailedFlush(t *testing.T) {
 	s := newStore(t, store.Options{})
 	table := register(t, s, store.TableOptions[item]{MaxItems: 3})
 	c := claim(t, s)
@@ -307,16 +307,19 @@ func TestTheInputOfAFlushThatFailsWaitsForTheNext(t *testing.T) {
 		if err := c.Put(ctx, input, calls); err != nil {
 			return err
 		}
-		if _, err := s.Flush(ctx); !errors.Is(err, store.ErrFull) {
-			t.Errorf("%v", err)
-		}
-		if err := s.Each(ctx, 1, func(_ context.Context, _ int, q store.Queue) error { return nil }); err != nil {
+		if err := s.Each(ctx, 1, func(_ context.Context, _ int, q store.Queue) error {
+			table.EmplaceItems(q, make([]item, 4), nil)
+			return nil
+		}); err != nil {
 			return err
 		}
 		if _, err := s.Flush(ctx); !errors.Is(err, store.ErrFull) {
 			t.Errorf("%v", err)
 		}
-		if table, n := c.Left(); table != "store_test.item" || n != 4 {
+		if _, err := s.Flush(ctx); !errors.Is(err, store.ErrFull) {
+			t.Errorf("%v", err)
+		}
+		if table, n := c.Left(); table != "store_test.item" || n != 8 {
 			t.Errorf("%d left for %q", n, table)
 		}
 		return nil

@@ -16,7 +16,7 @@ import (
 // What f recorded becomes bytes before anybody waits: memory that its values refer to is
 // the caller's again when Submit returns, however that comes. A provisional handle that f
 // was not given by its own queue is stale, in values as well. A call of more than 32 MiB
-// is [ErrQueueFull].
+// is [ErrQueueFull]. A call that a flush drops is [ErrFull]; nothing of it is applied.
 //
 // Any number of goroutines may call it, but for the driver's: with the context of a phase
 // or of the claim it is [ErrPhase]. It fails as Store.Submit does, nothing of the call
@@ -84,8 +84,12 @@ func (c *Claim) Seal(b []byte, most int) (input []byte, calls *Calls) {
 // Put makes what Seal returned the input of a tick: its calls are applied by the first
 // flush that follows, after what passes have recorded until then, and together with
 // nothing that arrives meanwhile. Limits of queues and batches do not refuse it. calls
-// are those of the input, to know what they created, or nil where it is run again. To a
-// [Report] they are one call of the inbox.
+// are those of the input, to know what they created, or nil where it is run again. The
+// bytes must stay as they are until that flush. To a [Report] the calls are one call of
+// the inbox, unless the flush drops some: a call that does not fit is dropped whole, as
+// [Store.Inbox] says, and its Submit returns the error. Input of version 1, of earlier
+// versions of this package, is dropped by no flush: one that it does not fit fails, so
+// that an old log leads to the same states.
 //
 // It fails with [ErrInput], and nothing is kept, when the bytes are not what a Seal gave,
 // of a store with the same tables, when calls are of other bytes, and when the input

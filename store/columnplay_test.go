@@ -50,6 +50,7 @@ type beside struct {
 
 // flockBatch is what was recorded, in the order of queues.
 type flockBatch struct {
+	call    *flockBatch // of the inbox, or nil
 	queues  int
 	creates []store.Handle[item]
 	erased  map[store.Handle[item]]bool
@@ -176,11 +177,12 @@ func (f *flock) flush(ctx context.Context) bool {
 	f.t.Helper()
 	living := f.living()
 	had := f.Pending().Commands > 0
-	_, err := f.Flush(ctx)
+	report, err := f.Flush(ctx)
 	if errors.Is(err, store.ErrFull) {
 		return false
 	}
 	f.check(err)
+	f.now.join(report.DroppedCalls > 0)
 	if !had {
 		return true
 	}
@@ -361,12 +363,9 @@ func (f *flock) outside(ctx context.Context) string {
 		queues, err := f.Queues(1 + f.r.IntN(4))
 		f.check(err)
 		f.record(queues, f.now.queues, f.r.IntN(60))
-		f.check(f.Inbox(func(q store.Queue) error {
-			passes := f.now.queues
-			f.record([]store.Queue{q}, passes+1000, f.r.IntN(8)) // behind those of passes to come
-			f.now.queues = passes
-			return nil
-		}))
+		if try == 0 {
+			f.check(f.Inbox(f.call))
+		}
 		sum := digest(f.t, f.Store)
 		if f.beginFrame(); f.flush(ctx) {
 			return fmt.Sprint("flush outside, after ", try)
@@ -380,6 +379,27 @@ func (f *flock) outside(ctx context.Context) string {
 			return "discard"
 		}
 	}
+}
+
+// call records a call of the inbox, which comes after all passes.
+func (f *flock) call(q store.Queue) error {
+	passes := f.now
+	f.now = flockBatch{creates: slices.Clone(passes.creates), erased: make(map[store.Handle[item]]bool)}
+	f.record([]store.Queue{q}, passes.queues+1000, f.r.IntN(8))
+	call := f.now
+	call.creates = call.creates[len(passes.creates):]
+	f.now = passes
+	f.now.call = &call
+	return nil
+}
+
+// join makes the call of the inbox part of the batch, unless it was dropped.
+func (b *flockBatch) join(dropped bool) {
+	if b.call == nil || dropped {
+		return
+	}
+	b.creates, b.sets, b.all = append(b.creates, b.call.creates...), append(b.sets, b.call.sets...), b.all || b.call.all
+	maps.Copy(b.erased, b.call.erased)
 }
 
 func playFlock(t *testing.T, seed uint64, workers int) (digests []uint64) {

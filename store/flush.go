@@ -21,7 +21,8 @@ import (
 //
 // It applies everything or nothing. When it fails, with ctx ended before the
 // commit point, [ErrFull], [ErrQueueFull] or the [*PanicError] of a Links
-// function, state and batch are as before; Discard drops the batch. A batch without
+// function, state and batch are as before; Discard drops the batch. A call of the inbox
+// that does not fit fails alone; see [Store.Inbox]. A batch without
 // commands changes nothing and does not advance the epoch. The report is good until
 // the next flush.
 //
@@ -201,7 +202,11 @@ func (f *flush) flush(p *phase, of *frame) (*Report, error) {
 	if check.Full {
 		recorded = s.batch.Sealed().Commands
 	}
-	if err := f.prepare(p); err != nil {
+	err := f.prepare(p)
+	if err != nil && s.batch.HasCalls() {
+		err = f.prepareWithout(p, err)
+	}
+	if err != nil {
 		return nil, fmt.Errorf("store: Flush: %w; nothing was applied, the batch is kept", err)
 	}
 	if check.Full {
@@ -385,6 +390,9 @@ func (f *flush) publish(of *frame) {
 	r.begin(s.epoch.Add(1))
 	s.receipts.applied(s.batch, of, f.number, r.Epoch)
 	s.batch.Unrouted(f.unrouted)
+	calls, unrouted := s.batch.Dropped()
+	r.DroppedCalls = calls
+	r.Total.Dropped += unrouted
 	if f.last != f.frame {
 		f.tracked, f.lapsed = f.lapsed, f.tracked
 	}

@@ -15,6 +15,14 @@ import (
 // order in which calls return is input to the program: it is the one thing that
 // decides an outcome and is no function of what was recorded.
 //
+// A call that does not fit MaxItems or the slots of a table fails alone. When the whole
+// batch fits, nothing is dropped. Otherwise the flush takes the commands of all passes and
+// adds the calls one after another, in their order: a call that does not fit with those
+// before it is dropped whole. So is a call with a value on which Links panics. The
+// decision depends on the state and the batch alone. [Report].DroppedCalls is the number
+// of dropped calls, and each of their commands counts as dropped; names of their creates
+// are stale. The flush fails with [ErrFull] only if the passes alone do not fit.
+//
 // Inbox may be called from any goroutine at any time (a network reader, say),
 // also while a phase is open, and waits for nothing. When fn returns an error or
 // panics nothing of the call is kept. Inbox fails with [ErrQueueFull], and then

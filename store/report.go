@@ -18,8 +18,12 @@ type Report struct {
 	Tables  []TableReport `json:"tables,omitempty"`        // of the tables that had commands, by typeId
 	Columns []TableReport `json:"columns,omitempty"`       // of the columns that had Sets, by typeId and then as added
 	Stale   []Sample      `json:"stale_samples,omitempty"` // the first 8 stale commands by typeId, kind, column, key and sequence
-	Plan    time.Duration `json:"plan_ns"`                 // until the commit point
-	Apply   time.Duration `json:"apply_ns"`                // after it
+
+	// DroppedCalls is the number of calls of the inbox that did not fit; see [Store.Inbox].
+	DroppedCalls int `json:"dropped_calls,omitempty"`
+
+	Plan  time.Duration `json:"plan_ns"`  // until the commit point
+	Apply time.Duration `json:"apply_ns"` // after it
 }
 
 // TableReport says what a flush did to one table, or by Sets to one column, whose name is
@@ -54,7 +58,7 @@ func (r *Report) Clone() *Report {
 // Equal reports whether both reports say the same, durations aside, and the
 // bits of provisional handles, which are names that differ from run to run.
 func (r *Report) Equal(o *Report) bool {
-	return r.Epoch == o.Epoch && r.Total == o.Total &&
+	return r.Epoch == o.Epoch && r.Total == o.Total && r.DroppedCalls == o.DroppedCalls &&
 		slices.Equal(r.Tables, o.Tables) && slices.Equal(r.Columns, o.Columns) && slices.EqualFunc(r.Stale, o.Stale, sameSample)
 }
 
@@ -79,6 +83,9 @@ func (r TableReport) String() string { return r.Name + ": " + r.Counts.String() 
 // [Report.Clone].
 func (r *Report) LogValue() slog.Value {
 	attrs := append([]slog.Attr{slog.Uint64("epoch", r.Epoch)}, r.Total.LogValue().Group()...)
+	if r.DroppedCalls > 0 {
+		attrs = append(attrs, slog.Int("dropped_calls", r.DroppedCalls))
+	}
 	attrs = append(attrs, slog.Duration("plan", r.Plan), slog.Duration("apply", r.Apply))
 	attrs = append(attrs, lines("tables", r.Tables))
 	if len(r.Columns) > 0 {

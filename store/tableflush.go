@@ -151,7 +151,7 @@ func (t *table) spread(creates int) error {
 		kept -= erased
 	}
 	if t.maxItems > 0 && kept+creates > t.maxItems {
-		return fmt.Errorf("table %q: %w: %d items and %d more exceed MaxItems %d", t.name, ErrFull, kept, creates, t.maxItems)
+		return t.tooMany(kept, creates)
 	}
 	apply.Deal(f.take, creates)
 	for i, n := range f.take {
@@ -160,6 +160,10 @@ func (t *table) spread(creates int) error {
 		}
 	}
 	return nil
+}
+
+func (t *table) tooMany(items, more int) error {
+	return fmt.Errorf("table %q: %w: %d items and %d more exceed MaxItems %d", t.name, ErrFull, items, more, t.maxItems)
 }
 
 func (w *shardWork) link() {
@@ -222,6 +226,7 @@ func (t *table) cancel() {
 func (t *table) publish(frame uint64, r *Report) {
 	f := &t.flushing
 	counts := r.addTable(t.name)
+	counts.Dropped = t.recorder.Pending.Dropped()
 	for shards := f.shards; shards != 0; shards = shards.Rest() {
 		if stale := t.order[shards.First()].Tell(counts); len(stale) > 0 {
 			r.Stale = append(r.Stale, stale...)
@@ -229,10 +234,12 @@ func (t *table) publish(frame uint64, r *Report) {
 	}
 	r.Total.Add(*counts)
 	for number, p := range t.parts {
-		if len(p.sets()) == 0 {
+		dropped := t.recorder.Pending.DroppedSets(number)
+		if len(p.sets()) == 0 && dropped == 0 {
 			continue
 		}
 		of := TableReport{Name: p.fullName}
+		of.Dropped = dropped
 		for i := range f.shards.All {
 			of.Counts.Add(t.order[i].PartCounts(number))
 		}

@@ -76,6 +76,11 @@
 //
 // # Failure
 //
+// A call that does not fit a table is dropped alone, by every world alike: that is a
+// function of the state and of the input. Its Submit returns [store.ErrFull], and the tick
+// goes on. A tick that then records more than fits fails for its own reason, so it should
+// not create items in a table that calls can fill.
+//
 // A tick that fails or panics does so on every world, so that no other one helps: all
 // halt with [ErrTick], its record stays, and Open comes to the same end. [SkipInput] lets
 // the tick be played without its input. Readers of a world that has halted see what the

@@ -14,7 +14,8 @@ import (
 // later state. The receipt knows the handles of what the call created, and the tick.
 //
 // Errors are of three kinds. Not applied, and never will be: [ErrNotOwner],
-// [store.ErrQueueFull], [store.ErrPhase] inside a tick or Applied, [store.ErrClosed],
+// [store.ErrFull] when the call does not fit a table (it is dropped alone, on every World
+// alike; see [store.Store.Inbox]), [store.ErrQueueFull], [store.ErrPhase] inside a tick or Applied, [store.ErrClosed],
 // that of fn. [store.ErrUncertain]: ctx ended while the call waited, or the log broke
 // with it; it may be applied, and a call that must not count twice has a key of the
 // program's own in its commands. [ErrTick]: the tick that the call is of failed; the

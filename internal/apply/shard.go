@@ -145,6 +145,30 @@ func (s *Shard) Erased() int {
 	return s.erasing.Len()
 }
 
+// PlanErase adds an item to those that the batch erases. It reports whether the item was
+// none of them, and whether its slot is depleted then.
+func (s *Shard) PlanErase(id handle.ID) (marked, depleting bool) {
+	before := s.erasing.Depleting()
+	marked = s.Map.Mark(&s.erasing, id) == sparse.Marked
+	return marked, s.erasing.Depleting() > before
+}
+
+// UnplanErase takes back a PlanErase that marked the item.
+func (s *Shard) UnplanErase(id handle.ID, depleting bool) {
+	if row, ok := s.Map.RowOf(id); ok {
+		s.erasing.Rows.Remove(row)
+	}
+	if depleting {
+		s.erasing.NoteDepleting(-1)
+	}
+}
+
+// Fits reports whether so many creates fit the shard, besides the erases that are planned:
+// nil, or an error that wraps [sparse.ErrFull].
+func (s *Shard) Fits(creates int) error {
+	return s.Map.CanInsert(creates, s.erasing.Len(), s.erasing.Depleting())
+}
+
 // Deal gives the shard the surviving creates from the lo-th to before the hi-th
 // and reports whether they fit: nil, or an error that wraps
 // [sparse.ErrFull].
@@ -155,7 +179,7 @@ func (s *Shard) Deal(c *record.Commands, lo, hi int) error {
 	if s.changes.tracked {
 		s.changes.expect(s.erasing.Len(), s.putting.Len())
 	}
-	return s.Map.CanInsert(hi-lo, s.erasing.Len(), s.erasing.Depleting())
+	return s.Fits(hi - lo)
 }
 
 // Dealt returns how many creates were dealt to the shard.

@@ -386,7 +386,7 @@ func TestTheBytesOfAnInput(t *testing.T) {
 	})
 	input, _ := a.Seal(nil, 1000)
 	want := []byte{
-		1,                                                          // version
+		2,                                                          // version
 		2,                                                          // calls
 		1, 1, 1, 4, 0, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0, 0, 0, 9, 0x80, // a create for the first table, that names the second one of typeId 9
 		1, 2, 2, // two creates for the second

@@ -28,6 +28,9 @@ type Batch struct {
 	inbox inbox
 	input input // of a tick
 
+	withheld bool                          // the calls that a flush may drop are left out
+	dropped  struct{ calls, unrouted int } // of those, once gathered
+
 	used     bool  // a pass or input began since the batch was asked to rest
 	gathered []int // ordinals of the tables with commands, in order of first use
 }
@@ -144,6 +147,9 @@ func (b *Batch) Check() error {
 // in (key, sequence) order.
 func (b *Batch) Unrouted(visit func(s batch.Sample)) {
 	for buf := range b.buffers {
+		if buf.state == dropped {
+			continue
+		}
 		for sequence, id := range buf.unrouted {
 			visit(batch.Sample{Handle: id, TypeID: id.TypeID(), Kind: batch.Erase, Pass: buf.pass, Task: buf.task, Sequence: sequence})
 		}
@@ -161,13 +167,28 @@ func (b *Batch) buffers(yield func(buf *buffer) bool) {
 			}
 		}
 	}
+	if b.withheld {
+		if b.input.waits && b.input.whole {
+			yield(b.input.buf)
+		}
+		return
+	}
 	for _, buf := range b.inbox.sealed {
 		if !yield(buf) {
 			return
 		}
 	}
-	if b.input.waits {
+	if !b.input.waits {
+		return
+	}
+	if len(b.input.single) == 0 {
 		yield(b.input.buf)
+		return
+	}
+	for _, buf := range b.input.single {
+		if !yield(buf) {
+			return
+		}
 	}
 }
 

@@ -16,6 +16,7 @@ type Call struct {
 	Tick     uint64 // that it was applied in, by who had claimed the inbox; else 0
 	settled  chan struct{}
 	err      error // why it was not applied, once settled
+	dropped  error // why the flush that was to apply it did not
 	created  []createdRun
 	recorded []recordedRun  // of a call that became bytes
 	one      [1]recordedRun // the memory of recorded, which seldom has more
@@ -37,10 +38,10 @@ func (c *Call) Settled() <-chan struct{} { return c.settled }
 // Err returns why a settled call was not applied, or nil.
 func (c *Call) Err() error { return c.err }
 
-// Settle says what became of the call: it was applied, or err says why not. It is called
-// once.
+// Settle says what became of the call: it was applied, unless a flush dropped it, or err
+// says why not. It is called once.
 func (c *Call) Settle(err error) {
-	if c.err = err; err != nil {
+	if c.err = cmp.Or(err, c.dropped); c.err != nil {
 		c.created = nil
 	}
 	close(c.settled)
@@ -62,14 +63,19 @@ func (c *Call) Resolve(id handle.ID) (handle.ID, bool) {
 	return run.ids[offset], true
 }
 
-// Applied appends the sealed calls that somebody waits for to calls, which it returns.
+// Applied appends the sealed calls that somebody waits for to calls, which it returns;
+// those that the flush dropped as well.
 // It is called when their creates have been applied, in an epoch, and before that is
 // published.
 func (b *Batch) Applied(epoch uint64, calls []*Call) []*Call {
 	for _, buf := range b.inbox.sealed {
 		if c := buf.call; c != nil {
 			c.Epoch = epoch
-			c.note(b, buf)
+			if buf.state == dropped {
+				c.dropped = buf.why
+			} else {
+				c.note(b, buf)
+			}
 			calls = append(calls, c)
 			buf.call = nil
 		}

@@ -30,13 +30,15 @@ type Commands struct {
 	marks     []mark        // by creation number, which counts creates in (key, sequence) order
 	created   []handle.ID   // by creation number; null if cancelled
 	cancelled int           // creates
+	dropped   int           // commands of dropped calls
 	begun     bool          // something is gathered
+	swaps     []swap        // of recorded values, in their order
 
 	released int // times since the arrays of all shards were trimmed
 
 	peaks struct { // of the arrays of the same names
-		columns, order, marks, created highwater.Mark
-		erases, puts                   []highwater.Mark
+		columns, order, marks, created, swaps highwater.Mark
+		erases, puts                          []highwater.Mark
 	}
 }
 
@@ -83,7 +85,13 @@ type run struct {
 // there is any command, if only to typeIds that no table has.
 func (b *Batch) Gather() (tables []int, found bool) {
 	b.gathered = b.gathered[:0]
+	b.dropped.calls, b.dropped.unrouted = 0, 0
 	for buf := range b.buffers {
+		if buf.state == dropped {
+			b.gatherDropped(buf)
+			found = true
+			continue
+		}
 		key := Key{buf.pass, buf.task}
 		for _, t := range buf.touched {
 			b.pending(b.tables[t.ordinal]).addColumn(t.column, key)
@@ -122,7 +130,7 @@ func (b *Batch) pending(r *Recorder) *Commands {
 }
 
 func (c *Commands) begin(shards int) {
-	c.begun, c.all = true, 0
+	c.begun, c.all, c.dropped = true, 0, 0
 	if len(c.erases) < shards {
 		c.erases, c.peaks.erases = make([][]Erases, shards), make([]highwater.Mark, shards)
 		c.puts, c.peaks.puts = make([][]KeyedPuts, shards), make([]highwater.Mark, shards)
@@ -264,8 +272,7 @@ func (c *Commands) Cancel(id handle.ID, counts *batch.Counts) bool {
 // Replace applies a put of the value at v to a provisional handle, as [Commands.Cancel] applies
 // an erase. Every erase has been applied before.
 //
-// It overwrites the recorded value. That is safe to repeat when a flush fails
-// and the batch is planned again: the last put wins each time.
+// The two recorded values change places, until the flush fails.
 func (c *Commands) Replace(id handle.ID, v unsafe.Pointer, counts *batch.Counts) bool {
 	s, creation, ok := c.locate(id)
 	if !ok {
@@ -282,9 +289,43 @@ func (c *Commands) Replace(id handle.ID, v unsafe.Pointer, counts *batch.Counts)
 		counts.Put++
 	}
 	c.marks[creation] = replaced
-	size := c.recorder.typ.Size
-	c.recorder.typ.Set(s.values.Pointer(creation-s.first, size), v)
+	r := c.recorder
+	c.swap(r.typ, &r.spare, s.values.Pointer(creation-s.first, r.typ.Size), v)
 	return true
+}
+
+// swap is two recorded values of a type that have changed places.
+type swap struct {
+	typ   *items.Type
+	spare *items.Slice
+	a, b  unsafe.Pointer
+}
+
+// swap makes the value at b that at a. Whoever is called by one goroutine alone may use
+// spare.
+func (c *Commands) swap(t *items.Type, spare *items.Slice, a, b unsafe.Pointer) {
+	s := swap{t, spare, a, b}
+	s.do()
+	c.swaps = append(c.swaps, s)
+}
+
+func (s *swap) do() {
+	if s.spare.Len() == 0 {
+		*s.spare = s.typ.Make(1)
+	}
+	between := s.spare.Data()
+	s.typ.Set(between, s.a)
+	s.typ.Set(s.a, s.b)
+	s.typ.Set(s.b, between)
+	s.typ.Zero(between)
+}
+
+// swapBack gives each recorded value its own place again, when a flush fails: the next one
+// may drop a call that changed the value of another one's create.
+func (c *Commands) swapBack() {
+	for i := len(c.swaps) - 1; i >= 0; i-- {
+		c.swaps[i].do()
+	}
 }
 
 // Settle fixes which creates survive, once all erases have been applied.
@@ -366,6 +407,10 @@ func (c *Commands) Resolve(id handle.ID) (h handle.ID, ok bool) {
 // handles of what was created.
 func (c *Commands) release() {
 	c.begun = false
+	if len(c.swaps) > 0 {
+		clear(c.swaps)
+		c.swaps = highwater.Trim(&c.peaks.swaps, c.swaps)
+	}
 	clear(c.Columns)
 	c.Columns = highwater.Trim(&c.peaks.columns, c.Columns)
 	if c.released++; c.released == highwater.Period {
@@ -391,6 +436,7 @@ func (c *Commands) release() {
 // [Batch.Gather].
 func (c *Commands) Forget() {
 	if c.begun {
+		c.swapBack()
 		c.release()
 	}
 	c.recorder = nil

@@ -13,9 +13,12 @@ import (
 // queue of their own, which no limit refuses and nothing else joins. The flush that comes
 // next takes it.
 type input struct {
-	buf   *buffer
-	waits bool    // for a flush
-	calls []*Call // that want to know what they created
+	buf     *buffer
+	waits   bool      // for a flush
+	calls   []*Call   // that want to know what they created
+	encoded []byte    // while it waits
+	whole   bool      // a flush that it does not fit fails, as of version 1
+	single  []*buffer // the calls, each in a queue of its own, once a flush may drop some
 
 	decoder
 }
@@ -73,7 +76,7 @@ func (b *Batch) PutInput(encoded []byte, calls []*Call) error {
 			p.finish()
 		}
 	}()
-	p.in.Reset(encoded)
+	p.encoded = encoded
 	if p.read(); p.in.Err() != nil {
 		return fmt.Errorf("%w: call %d: %w", ErrInput, p.call, p.in.Err())
 	}
@@ -129,19 +132,16 @@ func (p *input) finish() {
 	p.buf.last = 0
 	p.renaming.forget()
 	clear(p.linked)
-	p.waits, p.calls, p.linked = false, nil, p.linked[:0]
+	p.join()
+	p.waits, p.calls, p.encoded, p.linked = false, nil, nil, p.linked[:0]
 	p.in.Reset(nil)
 }
 
 // read records the calls.
 func (p *input) read() {
 	d := &p.decoder
-	d.before += d.call
-	d.call = 0
-	if version := d.in.Uint8(); version != inputVersion {
-		d.in.Fail(fmt.Errorf("version %d, and not %d", version, inputVersion))
-	}
-	n := d.in.Count(d.in.Left(), "calls")
+	n := d.begin(p.encoded)
+	p.whole = len(p.encoded) > 0 && p.encoded[0] == inputVersionWhole
 	if p.calls != nil && n != len(p.calls) && d.in.Err() == nil {
 		d.in.Fail(fmt.Errorf("%d calls for an input of %d", len(p.calls), n))
 	}
@@ -157,6 +157,17 @@ func (p *input) read() {
 	if left := d.in.Left(); left > 0 {
 		d.in.Fail(fmt.Errorf("%d bytes behind the last one", left))
 	}
+}
+
+// begin begins to read an input, and returns how many calls it has.
+func (d *decoder) begin(encoded []byte) int {
+	d.in.Reset(encoded)
+	d.before += d.call
+	d.call = 0
+	if version := d.in.Uint8(); version != inputVersion && version != inputVersionWhole {
+		d.in.Fail(fmt.Errorf("version %d, want %d or %d", version, inputVersionWhole, inputVersion))
+	}
+	return d.in.Count(d.in.Left(), "calls")
 }
 
 // readCall records one call, and reports whether it could.
@@ -378,21 +389,39 @@ func (d *decoder) place(c *Call) bool {
 
 // applied has the calls note the handles that their creates got.
 func (p *input) applied(b *Batch, epoch uint64) {
-	for _, c := range p.calls {
+	for i, c := range p.calls {
 		c.Epoch = epoch
+		buf := p.buf
+		if len(p.single) > 0 {
+			if buf = p.single[i]; buf.state == dropped {
+				c.dropped = buf.why
+				continue
+			}
+			c.placeAlone()
+		}
 		c.created = make([]createdRun, len(c.recorded))
 		for i, run := range c.recorded {
-			c.created[i] = createdRun{run.name, p.createdBy(b.tables[run.table], run.at, run.n)}
+			c.created[i] = createdRun{run.name, createdBy(buf, b.tables[run.table], run.at, run.n)}
 		}
 		c.sort()
 	}
 	p.calls = nil
 }
 
-// createdBy returns the handles that creates of the input got.
-func (p *input) createdBy(r *Recorder, at, n int) []handle.ID {
+// placeAlone notes that the creates of the call are alone in their columns.
+func (c *Call) placeAlone() {
+	for i := range c.recorded {
+		run := &c.recorded[i]
+		if run.at = 0; i > 0 && c.recorded[i-1].table == run.table {
+			run.at = c.recorded[i-1].at + c.recorded[i-1].n
+		}
+	}
+}
+
+// createdBy returns the handles that creates of a queue of the input got.
+func createdBy(buf *buffer, r *Recorder, at, n int) []handle.ID {
 	ids := make([]handle.ID, 0, n)
-	c := p.buf.columns[r.ordinal]
+	c := buf.columns[r.ordinal]
 	for next := at + n; at < next; {
 		created := r.Pending.createdIn(c.segments[at/segmentItems].number)[at%segmentItems:]
 		created = created[:min(len(created), next-at)]

@@ -33,7 +33,14 @@ import (
 //
 // and ends in 0 where it names no create of its call: it is stale then, and stays so, as
 // the first name of all that the table gives.
-const inputVersion = 1
+//
+// Version 1 has the same bytes. A flush that its calls do not fit fails, as it did when
+// they were written: a log may go on from there (without the input, say), and no record
+// of it may come to mean another thing.
+const (
+	inputVersionWhole = 1
+	inputVersion      = 2
+)
 
 const (
 	partEnd = iota

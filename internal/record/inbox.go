@@ -134,6 +134,7 @@ func (b *Batch) Close(err error) {
 // recycle empties a buffer whose call is over.
 func (x *inbox) recycle(buf *buffer) {
 	buf.reset()
+	buf.unlimited, buf.why = false, nil
 	x.free = append(x.free, buf)
 }
 

@@ -75,6 +75,7 @@ type buffer struct {
 	usedLists    []bool      // by list: since then
 	usedSets     []bool      // by attachment: since then
 	call         *Call       // of the inbox, if somebody waits for it
+	why          error       // the call is dropped
 	encoder      *encoder    // of a call of the inbox
 	busy         atomic.Bool // checked builds: a goroutine is inside a method
 
@@ -93,6 +94,7 @@ const (
 	recording state = iota
 	ended           // with its pass
 	full            // beyond its limit; what it held is dropped
+	dropped         // a call that the flush leaves out
 )
 
 func (buf *buffer) begin(b *Batch, serial uint64, pass, task int) {

@@ -18,6 +18,7 @@ type Recorder struct {
 	prefix  handle.ID   // the free bit and the table's first typeId, in their places within a handle
 	typ     *items.Type // of the table's items
 	links   links
+	spare   items.Slice // one value, between two that change places
 
 	Pending   *Commands // of the flush that runs; [Batch.Gather] fills them in
 	published published

@@ -13,11 +13,12 @@ import (
 
 // attached is what the queues of a batch say to one attachment of a table.
 type attached struct {
-	sets   []*Sets  // in key order
-	beside []beside // by segment in order
-	named  bitmap   // by creation number: commands by handle have set the create; empty: none
-	given  bitmap   // by creation number: the create begins with an optional value
-	room   []room   // by segment in order
+	sets    []*Sets  // in key order
+	dropped int      // commands of dropped calls
+	beside  []beside // by segment in order
+	named   bitmap   // by creation number: commands by handle have set the create; empty: none
+	given   bitmap   // by creation number: the create begins with an optional value
+	room    []room   // by segment in order
 
 	setsPeak, besidePeak, namedPeak, givenPeak highwater.Mark
 }
@@ -47,13 +48,18 @@ func (c *Commands) Sets(attachment int) []*Sets {
 
 func (c *Commands) addSets(s *Sets, key Key) {
 	s.key = key
-	for len(c.attached) <= s.of.index {
-		c.attached = append(c.attached, attached{})
-	}
-	a := &c.attached[s.of.index]
+	a := c.attachment(s.of.index)
 	a.sets = append(a.sets, s)
 	c.shards |= s.shards
 	c.shards.Add(0) // which counts what was staged
+}
+
+// attachment returns what queues say to an attachment, by its index.
+func (c *Commands) attachment(index int) *attached {
+	for len(c.attached) <= index {
+		c.attached = append(c.attached, attached{})
+	}
+	return &c.attached[index]
 }
 
 // numberStaged finds the place of what was staged among the segments.
@@ -99,8 +105,8 @@ func (c *Commands) CountStaged(attachment int, counts *batch.Counts) {
 // of the given key, counts it, and reports whether id is of this batch. Who may call it
 // is as for CountStaged, and that comes first.
 //
-// What the create's own queue staged wins if its key is higher. Values are overwritten,
-// which is safe to repeat; see [Commands.Replace].
+// What the create's own queue staged wins if its key is higher. Values change places, as
+// those of [Commands.Replace] do.
 func (c *Commands) SetCreate(attachment int, id handle.ID, v unsafe.Pointer, key Key, counts *batch.Counts) bool {
 	s, creation, ok := c.locate(id)
 	switch {
@@ -144,7 +150,7 @@ func (c *Commands) setBeside(attachment int, of *beside, s *run, offset int, v u
 	if of.values.Len() <= offset {
 		of.values = c.attached[attachment].widened(t, c.positionOf(s), of.values, s.creates)
 	}
-	t.Set(of.values.Pointer(offset, t.Size), v)
+	c.swap(t, &c.recorder.attachments[attachment].spare, of.values.Pointer(offset, t.Size), v)
 }
 
 // widened returns the values of a segment, in order, as those of all its n creates.
@@ -190,6 +196,7 @@ func (c *Commands) Staged(attachment, lo, hi int, f func(offset int, values item
 func (c *Commands) releaseSets() {
 	for i := range c.attached {
 		a := &c.attached[i]
+		a.dropped = 0
 		clear(a.sets)
 		a.sets = highwater.Trim(&a.setsPeak, a.sets)
 		clear(a.beside)

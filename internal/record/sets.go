@@ -20,6 +20,7 @@ type Attachment struct {
 	index    int         // among those of the table
 	typ      *items.Type // of the values
 	links    links       // of the values
+	spare    items.Slice // one value, between two that change places
 	optional bool        // items may lack a value
 }
 

@@ -37,6 +37,19 @@ func (b *Bits) Add(i int) bool {
 	return true
 }
 
+// Remove takes i out of the set.
+func (b *Bits) Remove(i int) {
+	if !b.Has(i) {
+		return
+	}
+	w := i / 64
+	b.words[w] &^= 1 << (i % 64)
+	if b.words[w] == 0 {
+		b.summary[w/64] &^= 1 << (w % 64)
+	}
+	b.count--
+}
+
 // AddWord adds the numbers 64*w+i, below the n of [Bits.Grow], for each bit i of word.
 func (b *Bits) AddWord(w int, word uint64) {
 	if word == 0 {

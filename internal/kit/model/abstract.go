@@ -13,7 +13,7 @@ type Abstract struct {
 	ever   map[uint64]struct{} // every handle issued in this history: a program makes a million items at most
 	issued []uint64            // the same, in the order of issue
 	batch  []Command           // of the passes that succeeded, in key order
-	late   []Command           // of the inbox, which comes after them
+	late   [][]Command         // calls of the inbox, which come after them
 	sealed int                 // of late: those that the next flush applies
 
 	elements map[elementOf]Item // of columns; the others are zero
@@ -57,7 +57,9 @@ func (a *Abstract) IssuedBeside(other *Abstract) []uint64 {
 // task. late says that they come through the inbox.
 func (a *Abstract) Record(commands []Command, late bool) {
 	if late {
-		a.late = append(a.late, commands...)
+		if records(commands) > 0 {
+			a.late = append(a.late, commands)
+		}
 	} else {
 		a.batch = append(a.batch, commands...)
 	}
@@ -68,7 +70,7 @@ func (a *Abstract) Record(commands []Command, late bool) {
 func (a *Abstract) Touched() []uint64 {
 	var ids []uint64
 	emptied := make(map[int]bool)
-	for _, commands := range [][]Command{a.batch, a.late} {
+	for _, commands := range append(a.late, a.batch) {
 		for i := range commands {
 			if c := &commands[i]; c.Kind == EraseAll {
 				emptied[c.Table] = true

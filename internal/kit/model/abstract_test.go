@@ -31,7 +31,7 @@ func TestAnAnswerToACreateThatCannotBeIsAFault(t *testing.T) {
 	} {
 		a := NewAbstract([]Table{{TypeID: 5, Shards: 1, Max: 2, Chunk: 4}})
 		a.Record(tt.batch, false)
-		err := a.Flush(func(_ int, provisional uint64) (uint64, bool) {
+		err := a.Flush(nil, func(_ int, provisional uint64) (uint64, bool) {
 			id := tt.answers[provisional&^freeBit-1]
 			return id, id != 0
 		})

@@ -12,11 +12,16 @@ type pending struct {
 	cancelled bool
 }
 
-// Flush applies the batch. resolve is the store's answer, after its own flush,
+// Flush applies the batch, without the calls of the inbox that were dropped. resolve is the store's answer, after its own flush,
 // to what became of a provisional handle. It returns what is impossible about
 // the answers.
-func (a *Abstract) Flush(resolve func(table int, provisional uint64) (uint64, bool)) error {
-	batch := slices.Concat(a.batch, a.late[:a.sealed])
+func (a *Abstract) Flush(dropped map[int]bool, resolve func(table int, provisional uint64) (uint64, bool)) error {
+	batch := slices.Clone(a.batch)
+	for call, commands := range a.late[:a.sealed] {
+		if !dropped[call] {
+			batch = append(batch, commands...)
+		}
+	}
 	creates := make(map[uint64]*pending)
 	var order []uint64
 	for _, c := range batch {

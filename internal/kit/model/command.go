@@ -83,6 +83,8 @@ type Report struct {
 	Tables  []TableReport  // by typeId
 	Columns []ColumnReport // by typeId, and then as added
 	Stale   []Sample
+
+	DroppedCalls int // of the inbox
 }
 
 // TableReport is the part of one table.

@@ -13,6 +13,12 @@ func (p *Plan) Apply() Report {
 		return Report{Epoch: m.epoch}
 	}
 	m.epoch++
+	if len(p.Dropped) > 0 {
+		m.seen.See(CallDropped)
+	}
+	for made := range p.lost {
+		made.dropped = true
+	}
 	if m.flushed != m.frame {
 		m.flushed, m.changes = m.frame, make(map[int]*frameChanges)
 	}
@@ -65,7 +71,7 @@ func (p *Plan) applyTable(i int, t *table) {
 		p.m.seen.See(UnevenDeal)
 	}
 	for k, s := range t.shards {
-		p.drop(i, s)
+		p.dropOptional(i, s)
 		s.eraseSet(p.erased[s])
 		for _, c := range creates[:take[k]] {
 			c.real = s.Insert(Item{})
@@ -113,7 +119,7 @@ func (p *Plan) linked(counts *Counts, table int, v Value, self *create) Item {
 		}
 		v.Links[i] = 0
 		made := p.m.creates[v.Names[i]]
-		if v.Names[i] != 0 && made != nil && made.batch == p.m.serial && !made.dropped {
+		if v.Names[i] != 0 && made != nil && made.batch == p.m.serial && !made.dropped && !p.lost[made] {
 			v.Links[i] = made.real
 		}
 		switch {

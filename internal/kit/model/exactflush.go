@@ -10,6 +10,8 @@ type Plan struct {
 	IsFull    bool // with ErrQueueFull
 	IsEmpty   bool // there is nothing to do
 
+	Dropped map[int]bool // calls of the inbox that do not fit, by number
+
 	m         *Exact
 	report    Report
 	counts    map[int]*Counts // by table; -1: no table
@@ -22,12 +24,41 @@ type Plan struct {
 	putValue  map[*create]Value
 	depleting map[*Map[Item]]int
 	settings  map[ColumnOf]*setting
-	shared    map[int]bool // links behind one slice that are real
+	shared    map[int]bool     // links behind one slice that are real
+	lost      map[*create]bool // of dropped calls
 }
 
-// Plan finds out what a flush of the batch does.
+// Plan finds out what a flush of the batch does. When the batch does not fit, calls of the
+// inbox are added to its passes one after another, and those that do not fit are dropped.
 func (m *Exact) Plan() *Plan {
+	dropped := make(map[int]bool)
+	all := m.planWithout(dropped)
+	if !all.IsRefused {
+		return all
+	}
+	seen := m.seen
+	m.seen = nil // of plans that come to nothing
+	defer func() { m.seen = seen }()
+	for call := range m.sealed {
+		dropped[call] = true
+	}
+	if m.planWithout(dropped).IsRefused {
+		return all
+	}
+	for call := range m.sealed {
+		delete(dropped, call)
+		if m.planWithout(dropped).IsRefused {
+			dropped[call] = true
+		}
+	}
+	m.seen = seen
+	return m.planWithout(dropped)
+}
+
+// planWithout finds out what a flush does that leaves out some calls of the inbox.
+func (m *Exact) planWithout(dropped map[int]bool) *Plan {
 	p := &Plan{
+		Dropped: dropped, lost: make(map[*create]bool),
 		m: m, counts: make(map[int]*Counts), emptied: make(map[int]bool), erased: make(map[*Map[Item]]map[uint32]bool),
 		values: make(map[*Map[Item]]map[uint32]Value), creates: make(map[int][]*create),
 		cancelled: make(map[*create]bool), put: make(map[*create]bool), putValue: make(map[*create]Value),
@@ -38,6 +69,7 @@ func (m *Exact) Plan() *Plan {
 	if p.IsFull || p.IsEmpty {
 		return p
 	}
+	p.drop()
 	p.collect()
 	p.commands(p.eraseAll)
 	p.each(Erase, p.erase)
@@ -58,10 +90,45 @@ func (p *Plan) commands(f func(c *Command, pass, task int)) {
 		}
 	}
 	for call, commands := range p.m.calls[:p.m.sealed] {
+		if p.Dropped[call] {
+			continue
+		}
 		for i := range commands {
 			f(&commands[i], inboxPass, call)
 		}
 	}
+}
+
+// drop counts the commands of the calls that are dropped.
+func (p *Plan) drop() {
+	for call := range p.Dropped {
+		for i := range p.m.calls[call] {
+			c := &p.m.calls[call][i]
+			switch c.Kind {
+			case Stage:
+				continue
+			case Create:
+				p.lost[p.m.creates[c.Name]] = true
+			case EraseUntyped:
+				p.of(p.addressed(c)).Dropped++
+				continue
+			case Set, Unset:
+				p.of(c.Table)
+				p.settingOf(ColumnOf{c.Table, c.Column}).counts.Dropped++
+				continue
+			}
+			p.of(c.Table).Dropped++
+		}
+	}
+	p.report.DroppedCalls = len(p.Dropped)
+}
+
+// pending returns the create that a command means, if the batch has it.
+func (p *Plan) pending(c *Command, table int) *create {
+	if made := p.m.pending(c, table); !p.lost[made] {
+		return made
+	}
+	return nil
 }
 
 func (p *Plan) collect() {
@@ -136,7 +203,7 @@ func (p *Plan) each(kind Kind, f func(c *Command, table int, s Sample)) {
 
 func (p *Plan) erase(c *Command, table int, s Sample) {
 	counts := p.of(table)
-	if made := p.m.pending(c, table); made != nil {
+	if made := p.pending(c, table); made != nil {
 		if p.cancelled[made] {
 			counts.Redundant++
 			return
@@ -231,7 +298,7 @@ func (m *Exact) staleFor(c *Command) (Seen, bool) {
 
 func (p *Plan) replace(c *Command, table int, s Sample) {
 	counts := p.of(table)
-	if made := p.m.pending(c, table); made != nil {
+	if made := p.pending(c, table); made != nil {
 		switch {
 		case p.cancelled[made]:
 			counts.Dropped++

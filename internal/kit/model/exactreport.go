@@ -7,7 +7,7 @@ import (
 
 // MergeReports returns the report of a frame that flushed twice.
 func MergeReports(a, b Report) Report {
-	r := Report{Epoch: b.Epoch, Total: a.Total, Tables: slices.Clone(a.Tables), Stale: slices.Concat(a.Stale, b.Stale)}
+	r := Report{Epoch: b.Epoch, Total: a.Total, Tables: slices.Clone(a.Tables), Stale: slices.Concat(a.Stale, b.Stale), DroppedCalls: a.DroppedCalls + b.DroppedCalls}
 	r.Total.add(b.Total)
 	for _, t := range b.Tables {
 		at := slices.IndexFunc(r.Tables, func(of TableReport) bool { return of.Table == t.Table })

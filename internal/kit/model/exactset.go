@@ -31,7 +31,7 @@ func (m *Exact) isOwn(c *Command, batch, pass, task int) bool {
 
 func (p *Plan) set(c *Command, table int, s Sample) {
 	of := p.settingOf(ColumnOf{table, c.Column})
-	if made := p.m.pending(c, table); made != nil {
+	if made := p.pending(c, table); made != nil {
 		p.setCreate(c, of, made)
 		return
 	}
@@ -126,8 +126,8 @@ func (p *Plan) countSets() {
 // many rows are marked by more than one word of bits.
 const many = 64
 
-// drop takes the rows of optional data whose items a batch erases, or takes it from.
-func (p *Plan) drop(table int, sh *Map[Item]) {
+// dropOptional takes the rows of optional data whose items a batch erases, or takes it from.
+func (p *Plan) dropOptional(table int, sh *Map[Item]) {
 	for number, b := range sh.beside {
 		if !b.optional {
 			continue

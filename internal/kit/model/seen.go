@@ -89,6 +89,7 @@ const (
 	ManyUnset
 	OptionalErasedNow
 	Loaded
+	CallDropped
 
 	seens
 )
@@ -177,6 +178,7 @@ var seenNames = [seens]string{
 	ManyUnset:               "many-unset",
 	OptionalErasedNow:       "optional-erased-now",
 	Loaded:                  "loaded",
+	CallDropped:             "dropped-call",
 }
 
 // String returns the name of the state.

@@ -65,11 +65,11 @@ func (p *player) flush(ctx context.Context, s *program.Step, inWrite bool) {
 		if !inWrite { // Stats is of the last write as well, which has not ended
 			p.inspectFigures()
 		}
+	case cancelled && errors.Is(err, errCancelled):
+		p.see(model.CancelInPlan)
 	case plan.IsRefused:
 		p.expect(err, store.ErrFull, "Flush beyond a limit")
 		p.see(plan.Refused)
-	case cancelled && errors.Is(err, errCancelled):
-		p.see(model.CancelInPlan)
 	case burnt && p.isFuse(err):
 		p.see(model.LinkPanic)
 	default:
@@ -105,7 +105,7 @@ func (p *player) flushed(ctx context.Context, plan *model.Plan, report *store.Re
 	if plan.IsEmpty {
 		return
 	}
-	err := p.abstract.Flush(p.resolved)
+	err := p.abstract.Flush(plan.Dropped, p.resolved)
 	if err != nil {
 		p.fail(Model, "%v", err)
 		return
@@ -198,7 +198,7 @@ func (p *player) discard() {
 
 // reported is a report in the words of the models.
 func (p *player) reported(r *store.Report) model.Report {
-	m := model.Report{Epoch: r.Epoch, Total: countsOf(r.Total)}
+	m := model.Report{Epoch: r.Epoch, Total: countsOf(r.Total), DroppedCalls: r.DroppedCalls}
 	for _, t := range r.Tables {
 		index := slices.IndexFunc(p.program.Tables, func(of program.Table) bool { return of.Name == t.Name })
 		m.Tables = append(m.Tables, model.TableReport{Table: index, Counts: countsOf(t.Counts)})
@@ -229,7 +229,7 @@ func countsOf(c store.Counts) model.Counts {
 }
 
 func reportsEqual(a, b model.Report) bool {
-	return a.Epoch == b.Epoch && a.Total == b.Total && slices.Equal(a.Tables, b.Tables) && slices.Equal(a.Columns, b.Columns) && slices.Equal(a.Stale, b.Stale)
+	return a.Epoch == b.Epoch && a.DroppedCalls == b.DroppedCalls && a.Total == b.Total && slices.Equal(a.Tables, b.Tables) && slices.Equal(a.Columns, b.Columns) && slices.Equal(a.Stale, b.Stale)
 }
 
 // summary is a report in a line, for the marks.

@@ -210,7 +210,7 @@ func (f *frame) flushedWith(p *model.Plan, resolve func(int, uint64) (uint64, bo
 	if p.IsEmpty {
 		return
 	}
-	if err := f.abstract.Flush(resolve); err != nil {
+	if err := f.abstract.Flush(p.Dropped, resolve); err != nil {
 		f.fail(Model, "%v", err)
 	}
 	f.settle(resolve)

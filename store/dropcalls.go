@@ -1,0 +1,186 @@
+package store
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+
+	"handloom/internal/apply"
+	"handloom/internal/record"
+	"handloom/shard/handle"
+)
+
+// prepareWithout prepares a flush without the calls of the inbox that made prepare fail:
+// each that does not fit, in the order of the calls, and each on whose values Links
+// panics. It fails when the calls are not the cause. Which calls it drops depends on the state and the batch alone.
+func (f *flush) prepareWithout(p *phase, err error) error {
+	prepared := false
+	defer func() {
+		if !prepared {
+			f.store.batch.KeepCalls()
+		}
+	}()
+	for err != nil {
+		more, failed := f.dropCalls(p, err)
+		if failed != nil || !more {
+			return cmp.Or(failed, err)
+		}
+		f.collect(p.outer != nil)
+		err = f.prepare(p)
+	}
+	prepared = true
+	return nil
+}
+
+// dropCalls drops calls that made prepare fail, and reports whether there are any.
+func (f *flush) dropCalls(p *phase, failed error) (more bool, err error) {
+	full, panicked := errors.Is(failed, ErrFull), isPanic(failed)
+	if !full && !(panicked && f.visits) {
+		return false, nil
+	}
+	var calls []record.InboxCall
+	if err := f.guard(p, func() (err error) { calls, err = f.store.batch.Calls(); return err }); err != nil {
+		return false, err
+	}
+	if full {
+		return f.dropWhatDoesNotFit(p, calls)
+	}
+	for _, c := range calls {
+		if c.IsDropped() {
+			continue
+		}
+		switch err := f.guard(p, func() error { c.Visit(); return nil }); {
+		case isPanic(err):
+			c.Drop(err)
+			more = true
+		case err != nil:
+			return false, err
+		}
+	}
+	return more, nil
+}
+
+// guard calls do, in which code of the user may panic.
+func (f *flush) guard(ctx context.Context, do func() error) error {
+	return f.store.run(ctx, 1, func(int) error { return do() }, nil)
+}
+
+func isPanic(err error) bool {
+	var p *PanicError
+	return errors.As(err, &p)
+}
+
+// dropWhatDoesNotFit plans the flush without calls, adds each call that fits, in their
+// order, and drops the others. When the passes alone do not fit it drops none.
+func (f *flush) dropWhatDoesNotFit(p *phase, calls []record.InboxCall) (more bool, err error) {
+	b := f.store.batch
+	b.Withhold(true)
+	defer b.Withhold(false)
+	defer f.cancel()
+	f.collect(p.outer != nil)
+	switch err := f.plan(p); {
+	case errors.Is(err, ErrFull):
+		return false, nil
+	case err != nil:
+		return false, err
+	}
+	a := admission{store: f.store, creates: b.NewAdmission()}
+	defer a.cancel()
+	for _, c := range calls {
+		if c.IsDropped() {
+			continue
+		}
+		if err := a.try(c); err != nil {
+			c.Drop(err)
+			more = true
+		}
+	}
+	return more, nil
+}
+
+// admission is what the batch comes to with the calls that were kept so far.
+type admission struct {
+	store   *Store
+	creates *record.Admission
+	marked  []marking // of the call that is tried
+	tables  []*table  // that it changes; some twice
+	touched []*table  // by any call
+}
+
+// marking is an item that a call erases, and nothing before it.
+type marking struct {
+	shard     *apply.Shard
+	id        ID
+	depleting bool
+}
+
+// try adds a call, or returns why it does not fit.
+func (a *admission) try(c record.InboxCall) error {
+	a.marked, a.tables = a.marked[:0], a.tables[:0]
+	a.creates.Try(c, func(ordinal int) { a.tables = append(a.tables, a.store.tables[ordinal]) })
+	a.touched = append(a.touched, a.tables...)
+	c.Erases(func(ordinal, shard int, ids []handle.ID) {
+		t := a.store.tables[ordinal]
+		if shard >= 0 {
+			a.erase(t.order[shard], ids)
+			return
+		}
+		for _, sh := range t.order {
+			for id := range sh.Map.All {
+				a.erase(sh, []handle.ID{id})
+			}
+		}
+	})
+	for _, t := range a.tables {
+		if err := t.fits(a.creates.Survivors(t.ordinal)); err != nil {
+			for _, m := range a.marked {
+				m.shard.UnplanErase(m.id, m.depleting)
+			}
+			a.creates.Undo()
+			return err
+		}
+	}
+	a.creates.Keep()
+	return nil
+}
+
+func (a *admission) erase(sh *apply.Shard, ids []handle.ID) {
+	for _, id := range ids {
+		if marked, depleting := sh.PlanErase(id); marked {
+			a.marked = append(a.marked, marking{sh, id, depleting})
+		}
+	}
+}
+
+// cancel forgets what calls erase.
+func (a *admission) cancel() {
+	for _, t := range a.touched {
+		for _, sh := range t.order {
+			sh.Cancel()
+		}
+	}
+}
+
+// fits reports whether so many creates fit the table, besides the erases that are planned:
+// nil, or an error that wraps ErrFull. own is the number of the last ones, for the error.
+func (t *table) fits(creates, own int) error {
+	if creates == 0 {
+		return nil
+	}
+	take, kept := t.flushing.take, 0
+	for i, of := range t.figures.shards {
+		take[i] = of.Live - t.order[i].Erased()
+		kept += take[i]
+	}
+	if t.maxItems > 0 && kept+creates > t.maxItems {
+		return t.tooMany(kept+creates-own, own)
+	}
+	apply.Deal(take, creates)
+	for i, n := range take {
+		if err := t.order[i].Fits(n); err != nil {
+			return fmt.Errorf("table %q: %w", t.name, err)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,212 @@
+package store_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"handloom/store"
+)
+
+// serve ticks as the loop of guide/server.md does, until the test ends.
+func serve(t *testing.T, s *store.Store) {
+	t.Helper()
+	ctx, stop := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() {
+		loop := store.Loop{Hz: 1000}
+		ended <- loop.Run(ctx, func(ctx context.Context, _ uint64) error {
+			return s.Write(ctx, func(ctx context.Context, _ *store.Writer) error {
+				_, err := s.Flush(ctx)
+				return err
+			})
+		})
+	}()
+	t.Cleanup(func() {
+		stop()
+		if err := <-ended; err != nil && !errors.Is(err, context.Canceled) {
+			t.Errorf("the loop ended: %v", err)
+		}
+	})
+}
+
+func TestSubmit_FailsAloneWhenItsCallDoesNotFit(t *testing.T) {
+	s, table := newTable(t, store.Options{}, store.TableOptions[item]{MaxItems: 2})
+	serve(t, s)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	submit := func(f func(q store.Queue)) error {
+		_, err := s.Submit(ctx, func(q store.Queue) error { f(q); return nil })
+		return err
+	}
+	var all sync.WaitGroup
+	errs := make([]error, 3)
+	for i := range errs {
+		all.Go(func() { errs[i] = submit(func(q store.Queue) { table.Emplace(q, item{}) }) })
+	}
+	all.Wait()
+	full := 0
+	for _, err := range errs {
+		if errors.Is(err, store.ErrFull) {
+			full++
+			if says := `table "store_test.item"`; !strings.Contains(err.Error(), says) || !strings.Contains(err.Error(), "MaxItems 2") {
+				t.Errorf("%v, want %s and MaxItems 2", err, says)
+			}
+		} else if err != nil {
+			t.Error(err)
+		}
+	}
+	if full != 1 || table.Len() != 2 {
+		t.Errorf("%d calls are ErrFull of 3, %d items", full, table.Len())
+	}
+	// The others' calls go on.
+	if err := submit(func(q store.Queue) { table.EraseAll(q) }); err != nil {
+		t.Error(err)
+	}
+	if err := submit(func(q store.Queue) { table.Emplace(q, item{}) }); err != nil {
+		t.Error(err)
+	}
+}
+
+// sealedCreates claims a store and seals calls of Submit, each of so many creates. The
+// channels get what the calls return.
+func sealedCreates(t *testing.T, s *store.Store, table *store.Table[item], counts ...int) (*store.Claim, []byte, *store.Calls, []chan error) {
+	t.Helper()
+	c := claim(t, s)
+	var errs []chan error
+	for _, n := range counts {
+		err, waits := make(chan error, 1), make(chan struct{})
+		errs = append(errs, err)
+		ctx := arriving{context.Background(), sync.OnceFunc(func() { close(waits) })}
+		go func() {
+			var names []store.Handle[item]
+			r, failed := c.Submit(ctx, func(q store.Queue) error {
+				names = table.EmplaceItems(q, make([]item, n), nil)
+				return nil
+			})
+			for _, name := range names {
+				if failed != nil {
+					break
+				} else if h, ok := store.Resolved(r, name); !ok || !table.Has(h) {
+					failed = errors.New("a name of a call that fits resolves to no item")
+				}
+			}
+			err <- failed
+		}()
+		<-waits
+	}
+	input, calls := c.Seal(nil, 1<<20)
+	return c, input, calls, errs
+}
+
+func TestClaim_DropsTheCallThatDoesNotFit(t *testing.T) {
+	s, table := newTable(t, store.Options{}, store.TableOptions[item]{MaxItems: 4})
+	c, input, calls, errs := sealedCreates(t, s, table, 1, 4, 2)
+	var report *store.Report
+	err := s.Write(c.Context(t.Context()), func(ctx context.Context, _ *store.Writer) error {
+		if err := c.Put(ctx, input, calls); err != nil {
+			return err
+		}
+		r, err := s.Flush(ctx)
+		report = r.Clone()
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	calls.Done(1, nil)
+	for i, full := range []bool{false, true, false} {
+		if err := <-errs[i]; errors.Is(err, store.ErrFull) != full || (err == nil) == full {
+			t.Errorf("call %d: %v", i, err)
+		}
+	}
+	if table.Len() != 3 || report.DroppedCalls != 1 || report.Total.Dropped != 4 || report.Total.Created != 3 {
+		t.Errorf("%d items, %d calls dropped: %v", table.Len(), report.DroppedCalls, report)
+	}
+}
+
+// A log may go on from the failure that an input of version 1 was.
+func TestClaim_FailsAsAWholeWithInputOfVersion1(t *testing.T) {
+	s, table := newTable(t, store.Options{}, store.TableOptions[item]{MaxItems: 4})
+	c, input, calls, errs := sealedCreates(t, s, table, 1, 4, 2)
+	input[0] = 1
+	err := s.Write(c.Context(t.Context()), func(ctx context.Context, _ *store.Writer) error {
+		if err := c.Put(ctx, input, calls); err != nil {
+			return err
+		}
+		_, err := s.Flush(ctx)
+		return err
+	})
+	if !errors.Is(err, store.ErrFull) || table.Len() != 0 {
+		t.Errorf("%v, %d items", err, table.Len())
+	}
+	calls.Done(1, err)
+	for _, done := range errs {
+		<-done
+	}
+}
+
+// picky is an item on which Links panics when it is bad.
+type picky struct {
+	Bad  bool
+	Near []store.ID
+}
+
+func TestSubmit_FailsAloneWhenLinksPanics(t *testing.T) {
+	s := newStore(t, store.Options{})
+	table := register(t, s, store.TableOptions[picky]{Links: func(v *picky, visit func(*store.ID)) {
+		if v.Bad {
+			panic("a bad one")
+		}
+		for i := range v.Near {
+			visit(&v.Near[i])
+		}
+	}})
+	serve(t, s)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	var all sync.WaitGroup
+	for i := range 6 {
+		all.Go(func() {
+			_, err := s.Submit(ctx, func(q store.Queue) error { table.Emplace(q, picky{Bad: i == 3}); return nil })
+			var panicked *store.PanicError
+			if errors.As(err, &panicked) != (i == 3) || (err == nil) == (i == 3) {
+				t.Errorf("call %d: %v", i, err)
+			}
+		})
+	}
+	all.Wait()
+	if table.Len() != 5 {
+		t.Errorf("%d items", table.Len())
+	}
+}
+
+// The put of a dropped call leaves the value that another call recorded.
+func TestFlush_KeepsValuesThatDroppedCallsReplaced(t *testing.T) {
+	s, table := newTable(t, store.Options{}, store.TableOptions[item]{MaxItems: 2})
+	col := addColumn(t, table, store.ColumnOptions[uint64]{Name: "col"})
+	some := addSparse(t, table, store.ColumnOptions[uint64]{Name: "some"})
+	var name store.Handle[item]
+	send(t, s, func(q store.Queue) {
+		name = table.Emplace(q, item{Value: 7})
+		col.Set(q, name, 7)
+		some.Set(q, name, 7)
+	})
+	send(t, s, func(q store.Queue) {
+		table.Put(q, name, item{Value: 8})
+		col.Set(q, name, 8)
+		some.Set(q, name, 8)
+		table.EmplaceItems(q, make([]item, 2), nil)
+	})
+	r := flush(t, s)
+	h, _ := table.Resolve(name)
+	if v, _ := some.Get(h); table.At(h).Value != 7 || *col.At(h) != 7 || v == nil || *v != 7 {
+		t.Errorf("%+v, %d, %v, want 7", *table.At(h), *col.At(h), v)
+	}
+	if r.DroppedCalls != 1 || r.Total.Dropped != 5 {
+		t.Errorf("%d calls dropped: %v", r.DroppedCalls, r)
+	}
+}
