@@ -63,10 +63,26 @@ func (l *Log) reseed(ctx context.Context) error {
 	// appends behind it.
 	c := l.settings()
 	c.FirstSeq = uint64(time.Now().UnixMicro())
-	if l.stream, err = l.js.CreateStream(ctx, c); err != nil {
+	if err := l.createAgain(ctx, c); err != nil {
 		return err
 	}
 	return l.fill(ctx, from, place{at: first.number - 1, sum: first.before, seq: c.FirstSeq - 1})
+}
+
+// createAgain creates a stream that was just deleted. A server that still removes its files
+// reports that it cannot create the store.
+func (l *Log) createAgain(ctx context.Context, c jetstream.StreamConfig) error {
+	ctx, cancel := context.WithTimeout(ctx, openTime)
+	defer cancel()
+	const errStore = 10049
+	final := func(err error) bool {
+		var api *jetstream.APIError
+		return !errors.As(err, &api) || api.ErrorCode != errStore
+	}
+	return patiently(ctx, final, func(ctx context.Context) (err error) {
+		l.stream, err = l.js.CreateStream(ctx, c)
+		return err
+	})
 }
 
 // noneNewer fails if there is a snapshot that the records of the journal do not reach:

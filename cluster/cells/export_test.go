@@ -1,6 +1,11 @@
 package cells
 
-import "handloom/store"
+import (
+	"encoding/binary"
+	"unsafe"
+
+	"handloom/store"
+)
 
 // LoseCursors sets every cursor back to where it was before the tick that plays, of
 // which what was received is in Received still.
@@ -36,4 +41,22 @@ func (o *Outbox[M]) Cursor(from ID) uint64 { return o.core.pairs.received(from) 
 // Arrived records that a message has come, whichever it is.
 func (o *Outbox[M]) Arrived(q store.Queue, from ID, number uint64, m M) {
 	o.arrived.Emplace(q, letter[M]{from, number, m})
+}
+
+// Again returns the bytes of the parcel that b is taken for.
+func (o *Outbox[M]) Again(b []byte) ([]byte, error) {
+	var p parcel
+	if err := p.decode(b, o.core.schema); err != nil {
+		return nil, err
+	}
+	letters, err := o.decode(&p)
+	if err != nil {
+		return nil, err
+	}
+	again := p.head(o.core.schema)
+	for i := range letters {
+		again = o.core.program.Append(again, unsafe.Pointer(&letters[i].Message), 1)
+	}
+	binary.LittleEndian.PutUint32(again[parcelHead:], uint32(len(letters)))
+	return again, nil
 }

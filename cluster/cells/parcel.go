@@ -91,11 +91,9 @@ func (o *Outbox[M]) collect(to ID, after uint64) []byte {
 	return b
 }
 
-// open decodes the messages of a parcel, and returns what records those behind a number,
-// or the last one if there are none.
-func (o *Outbox[M]) open(p *parcel, received uint64) (func(q store.Queue) error, error) {
-	var letters []letter[M] // grows as messages are there: count may be anything
-	var in digest.Reader
+// decode returns the messages of a parcel.
+func (o *Outbox[M]) decode(p *parcel) (letters []letter[M], err error) {
+	var in digest.Reader // letters grows as messages are there: count may be anything
 	in.Reset(p.messages)
 	for i := range p.count {
 		letters = append(letters, letter[M]{Cell: p.from, Number: p.first + uint64(i)})
@@ -106,6 +104,16 @@ func (o *Outbox[M]) open(p *parcel, received uint64) (func(q store.Queue) error,
 	}
 	if in.Left() > 0 {
 		return nil, errParcel
+	}
+	return letters, nil
+}
+
+// open decodes the messages of a parcel, and returns a call that records the messages after
+// a number, or the last message if there are none.
+func (o *Outbox[M]) open(p *parcel, received uint64) (func(q store.Queue) error, error) {
+	letters, err := o.decode(p)
+	if err != nil {
+		return nil, err
 	}
 	for len(letters) > 1 && letters[0].Number <= received {
 		letters = letters[1:]

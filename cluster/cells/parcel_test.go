@@ -1,0 +1,198 @@
+package cells_test
+
+import (
+	"bytes"
+	"context"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"handloom/cluster/cells"
+	"handloom/store"
+	"handloom/world"
+)
+
+// newBytes returns a store with an outbox of bytes, which are cloned.
+func newBytes(t testing.TB, own cells.ID) (*store.Store, *cells.Outbox[[]byte]) {
+	t.Helper()
+	s, err := store.New(store.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := cells.New(s, cells.Options[[]byte]{Clone: func(dst, src *[]byte) { *dst = bytes.Clone(*src) }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Write(t.Context(), func(_ context.Context, w *store.Writer) error { return out.Init(w, own) }); err != nil {
+		t.Fatal(err)
+	}
+	return s, out
+}
+
+// wantShipped sends messages of these sizes, a tick each every so often, and fails the test
+// unless parcels bring all of them, in order.
+func wantShipped(t *testing.T, sizes []int) (parcels int) {
+	t.Helper()
+	a, from := newBytes(t, 1)
+	b, to := newBytes(t, 2)
+	message := func(i int) []byte { return bytes.Repeat([]byte{byte(i), byte(i >> 8)}, sizes[i]/2) }
+	play(t, a, from.Tick, nil, func(ctx context.Context) error {
+		return a.Each(ctx, 1, func(_ context.Context, _ int, q store.Queue) error {
+			for i := range sizes {
+				from.Send(q, 2, message(i))
+			}
+			return nil
+		})
+	})
+	got := 0
+	for parcel := from.Pack(2, 0); parcel != nil; parcel = from.Pack(2, uint64(got)) {
+		parcels++
+		submit(t, b, to, parcel)
+		before := got
+		play(t, b, to.Tick, nil, func(context.Context) error {
+			for _, m := range to.Received() {
+				if got >= len(sizes) || !bytes.Equal(*m, message(got)) {
+					t.Fatalf("message %d of %d is another one", got+1, len(sizes))
+				}
+				got++
+			}
+			return nil
+		})
+		const head = 45
+		if n := got - before; n == 0 || n > 4096 || n > 1 && len(parcel) > 256<<10 || len(parcel) <= head {
+			t.Fatalf("a parcel of %d bytes has %d messages", len(parcel), n)
+		}
+	}
+	if got != len(sizes) {
+		t.Fatalf("%d messages came, want %d", got, len(sizes))
+	}
+	return parcels
+}
+
+func TestParcels_BringEveryMessage(t *testing.T) {
+	same := func(n, size int) (sizes []int) {
+		for range n {
+			sizes = append(sizes, size)
+		}
+		return sizes
+	}
+	const long = 300 << 10
+	for _, c := range []struct {
+		name    string
+		sizes   []int
+		parcels int
+	}{
+		{"one full parcel", same(4096, 2), 1},
+		{"one message more", same(4097, 2), 2},
+		{"thousands", same(10_000, 2), 3},
+		{"long first", []int{long, 2, 2}, 2},
+		{"long in the middle", []int{2, long, 2}, 3},
+		{"long last", []int{2, 2, long}, 2},
+		{"long alone", []int{long, long}, 2},
+		{"many bytes", same(20, 100<<10), 10},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if n := wantShipped(t, c.sizes); n != c.parcels {
+				t.Errorf("%d parcels, want %d", n, c.parcels)
+			}
+		})
+	}
+}
+
+// A parcel of which a bit is wrong is refused, or is the other parcel that its bytes say.
+func TestParcel_WithAFlippedBit(t *testing.T) {
+	a, b := newTown(t, 1, cells.Options[word]{}), newTown(t, 1, cells.Options[word]{})
+	for i, g := range []*town{a, b} {
+		if err := g.Write(t.Context(), func(_ context.Context, w *store.Writer) error { return g.out.Init(w, cells.ID(i+1)) }); err != nil {
+			t.Fatal(err)
+		}
+	}
+	play(t, a.Store, a.out.Tick, nil, func(ctx context.Context) error {
+		return a.Each(ctx, 1, func(_ context.Context, _ int, q store.Queue) error {
+			for n := range uint64(3) {
+				a.out.Send(q, 2, word{N: n, Text: "hello"})
+			}
+			return nil
+		})
+	})
+	good := a.out.Pack(2, 0)
+	const addresses, counts, messages = 17, 41, 45
+	taken := 0
+	for n := range good {
+		for bit := range 8 {
+			bad := bytes.Clone(good)
+			bad[n] ^= 1 << bit
+			again, err := b.out.Again(bad)
+			switch {
+			case err != nil:
+				continue
+			case n < addresses || n >= counts && n < messages:
+				t.Errorf("byte %d, bit %d: taken with another version, schema or count", n, bit)
+			case !bytes.Equal(again, bad):
+				t.Errorf("byte %d, bit %d: taken for\n%x, and it is\n%x", n, bit, again, bad)
+			}
+			taken++
+		}
+	}
+	if taken < 3*64 {
+		t.Errorf("%d parcels were taken, want all with another number", taken)
+	}
+}
+
+// keeping is a Transport that keeps the last parcel.
+type keeping struct {
+	cells.Transport
+	mutex sync.Mutex
+	last  []byte
+}
+
+func (k *keeping) Ask(ctx context.Context, to cells.ID, parcel []byte) (uint64, error) {
+	k.mutex.Lock()
+	k.last = bytes.Clone(parcel)
+	k.mutex.Unlock()
+	return k.Transport.Ask(ctx, to, parcel)
+}
+
+// stuck is a log that takes nothing more, once it is stuck.
+type stuck struct {
+	world.Log
+	is atomic.Bool
+}
+
+func (s *stuck) Append(ctx context.Context, prev uint64, rec []byte) (uint64, error) {
+	if s.is.Load() {
+		return 0, errFault
+	}
+	return s.Log.Append(ctx, prev, rec)
+}
+
+// The answer to a parcel that is known goes through the log too: a node that cannot append
+// may have lost the log, and its cursor may be old.
+func TestParcel_ThatIsKnownGoesThroughTheLog(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newTwo(t)
+		by := &keeping{Transport: b.by}
+		b.by = by
+		l := &stuck{Log: b.logs[1]}
+		b.logs[1] = l
+		b.send()
+		b.hear(b.by)
+		until(t, "all words", b.allHeard)
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		if cursor, err := by.Transport.Ask(ctx, b.ids[1], by.last); cursor != words || err != nil {
+			t.Errorf("a parcel that is known: %d, %v, want %d", cursor, err, words)
+		}
+		l.is.Store(true)
+		if cursor, err := by.Transport.Ask(ctx, b.ids[1], by.last); err == nil {
+			t.Errorf("a node that cannot append answers: %d, %v", cursor, err)
+		}
+		if ctx.Err() != nil {
+			t.Error("the answer comes when nobody waits for it")
+		}
+		l.is.Store(false)
+		b.end()
+	})
+}
