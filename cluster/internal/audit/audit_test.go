@@ -64,6 +64,7 @@ type history struct {
 	log     world.Log
 	auditor *audit.Auditor
 	call    func(key uint64)
+	play    func(key uint64) // is call, and the auditor is not told
 }
 
 // inBubble runs a test where time stands still while anybody runs, so that it is known
@@ -90,7 +91,8 @@ func newHistory(t *testing.T, lens func(world.Log) world.Log) *history {
 	if err != nil {
 		t.Fatal(err)
 	}
-	h.call = func(key uint64) { h.make(t, w, calls, key) }
+	h.call = func(key uint64) { h.make(t, w, calls, key, true) }
+	h.play = func(key uint64) { h.make(t, w, calls, key, false) }
 	for key := range uint64(keys) {
 		h.call(key + 1)
 	}
@@ -98,9 +100,11 @@ func newHistory(t *testing.T, lens func(world.Log) world.Log) *history {
 }
 
 // make makes a call in the next tick, as a client does.
-func (h *history) make(t *testing.T, w *world.World, calls *store.Table[call], key uint64) {
+func (h *history) make(t *testing.T, w *world.World, calls *store.Table[call], key uint64, told bool) {
 	t.Helper()
-	h.auditor.Asked(key)
+	if told {
+		h.auditor.Asked(key)
+	}
 	go func() {
 		receipt, err := w.Submit(t.Context(), func(q store.Queue) error {
 			calls.Emplace(q, call{Key: key})
@@ -110,7 +114,9 @@ func (h *history) make(t *testing.T, w *world.World, calls *store.Table[call], k
 			t.Error(err)
 			return
 		}
-		h.auditor.Acked(key, receipt.Tick())
+		if told {
+			h.auditor.Acked(key, receipt.Tick())
+		}
 	}()
 	synctest.Wait() // until it waits
 	if _, err := w.Step(t.Context()); err != nil {
@@ -240,9 +246,15 @@ func TestForgedLogsAreFound(t *testing.T) {
 				return rec
 			}}, true, "is another one than it was",
 		},
-		"a term":                  {forged{forge: flip(3, func([]byte) int { return 2 + 1 + 1 + 8 + 8 })}, false, "has term 0, and 1 was to come"},
-		"a tick":                  {forged{forge: flip(3, func([]byte) int { return 2 + 1 + 1 + 8 + 8 + 4 })}, false, "was to come"},
-		"a record that is gone":   {forged{forge: func(at uint64, rec []byte) []byte { return map[bool][]byte{false: rec}[at == 4] }}, false, "record 5 follows chain"},
+		"a term":                {forged{forge: flip(3, func([]byte) int { return 2 + 1 + 1 + 8 + 8 })}, false, "has term 0, and 1 was to come"},
+		"a tick":                {forged{forge: flip(3, func([]byte) int { return 2 + 1 + 1 + 8 + 8 + 4 })}, false, "was to come"},
+		"a record that is gone": {forged{forge: func(at uint64, rec []byte) []byte { return map[bool][]byte{false: rec}[at == 4] }}, false, "record 5 follows chain"},
+		"a time that goes back": {forged{forge: func(at uint64, rec []byte) []byte {
+			if at == keys+1 { // the last one, which no chain follows
+				clear(rec[chainAt-8 : chainAt])
+			}
+			return rec
+		}}, false, "and the one before of"},
 		"a log that is cut":       {forged{cut: 2}, true, "the log ends at record"},
 		"a record that is no one": {forged{forge: func(at uint64, rec []byte) []byte { return rec[:len(rec)-len(rec)*int(at/4%2)] }}, false, "record 4: "},
 	} {

@@ -1,0 +1,71 @@
+//go:build unix
+
+package nemesis
+
+import (
+	"strings"
+	"testing"
+
+	"handloom/cluster/internal/audit"
+)
+
+func TestNote_CountsZombies(t *testing.T) {
+	for _, c := range []struct {
+		zombie        bool
+		before, after uint32
+		fenced        bool
+		zombies, all  int // that are fenced, and all of them
+	}{
+		{zombie: true, before: 3, after: 4, fenced: true, zombies: 1, all: 1},
+		{zombie: true, before: 3, after: 4, zombies: 0, all: 1},
+		{zombie: true, before: 3, after: 3, fenced: true}, // nobody else owned the log meanwhile
+		{before: 3, after: 4, fenced: true},
+	} {
+		r := run{Options: Options{Tell: func(string) {}}}
+		r.note(&event{Kind: Kind{zombie: c.zombie}, before: c.before, after: c.after, fenced: c.fenced})
+		if r.result.Zombies != c.all || r.result.Fenced != c.zombies || len(r.result.events) != 1 {
+			t.Errorf("%+v: %d zombies, %d fenced", c, r.result.Zombies, r.result.Fenced)
+		}
+	}
+}
+
+// What nodes and servers say is told to the auditor: a digest of each tick, and each line
+// that is no report.
+func TestSays_TellsTheAuditor(t *testing.T) {
+	for _, c := range []struct {
+		lines string
+		told  int    // ticks
+		fault string // "": none
+	}{
+		{"tick 1 7|replay 1 7|tick 2 8|status true 1 2 0|wait|closed|cut", 3, ""},
+		{"tick 1 7|tick 1 8", 2, "tick 1 has digest"},
+		{"tick 1 7|replay 1 8", 2, "tick 1 has digest"},
+		{"fail the state differs", 0, `n0 says "fail the state differs"`},
+		{"tick one", 0, `n0 says "tick one"`},
+		{"status true", 0, `n0 says "status true"`},
+		{"ti", 0, `n0 says "ti"`},
+	} {
+		f := &fleet{auditor: new(audit.Auditor), gaps: new(gaps)}
+		n := &node{member: &member{name: "n0", fleet: f}}
+		for line := range strings.SplitSeq(c.lines, "|") {
+			n.says(line)
+		}
+		found := f.auditor.Findings()
+		if found.Told != c.told || f.bad() != (c.fault != "") || !strings.Contains(strings.Join(found.Faults, "\n"), c.fault) {
+			t.Errorf("%s: %+v, want %d ticks and %q", c.lines, found, c.told, c.fault)
+		}
+	}
+}
+
+func TestServerSays_UnknownLineIsAFault(t *testing.T) {
+	f := &fleet{auditor: new(audit.Auditor)}
+	s := &member{name: "s1", fleet: f}
+	s.serverSays("panic: disk")
+	if found := f.auditor.Findings(); !found.Bad() || s.isUp() {
+		t.Errorf("%+v, up %t", found, s.isUp())
+	}
+	s.serverSays("listen 127.0.0.1:1 127.0.0.1:2")
+	if !s.isUp() {
+		t.Error("a server that listens is not up")
+	}
+}
