@@ -207,7 +207,6 @@ func TestSnapshotsLetTheLogForget(t *testing.T) {
 		l := world.Memory()
 		g, h := newGame(t, store.Options{}), newGame(t, store.Options{})
 		w, v := mustOpen(t, g, l), mustOpen(t, h, l)
-		steps(t, v, 0)
 		for range 50 {
 			steps(t, w, 1)
 			synctest.Wait()

@@ -3,6 +3,8 @@ package world_test
 import (
 	"context"
 	"errors"
+	"fmt"
+	"io/fs"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -33,8 +35,6 @@ func TestSubmitTellsThatNothingWasApplied(t *testing.T) {
 			t.Errorf("a call beyond the limit: %v", err)
 		}
 		var inTick, inApplied, inStep error
-		o := g.options()
-		_ = o
 		g.fault = func(world.Tick) error {
 			_, inStep = w.Step(ctx)
 			return nil
@@ -91,6 +91,74 @@ func inside(t *testing.T) (tick, applied error) {
 	steps(t, w, 1)
 	mustClose(t, w)
 	return tick, applied
+}
+
+// A call that records while its world halts returns, and is not applied.
+func TestSubmit_ReturnsWhenTheWorldHaltsMeanwhile(t *testing.T) {
+	for name, halt := range map[string]func(w *world.World, g *game, l *faulty) error{
+		"a tick fails": func(w *world.World, g *game, _ *faulty) error {
+			g.fault = func(world.Tick) error { return errGame }
+			_, err := w.Step(context.Background())
+			return err
+		},
+		"the log is closed": func(w *world.World, _ *game, l *faulty) error {
+			l.append = func(context.Context, uint64, []byte) (uint64, error) { return 0, fmt.Errorf("gone: %w", fs.ErrClosed) }
+			_, err := w.Step(context.Background())
+			return err
+		},
+		"the world is closed": func(w *world.World, _ *game, _ *faulty) error {
+			return errors.Join(w.Close(context.Background()), errGame)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				g, l := newGame(t, store.Options{}), &faulty{Log: world.Memory()}
+				w := mustOpen(t, g, l)
+				s := submit(t.Context(), w, func(q store.Queue) error {
+					g.camps.Emplace(q, camp{})
+					if err := halt(w, g, l); err == nil {
+						t.Error("the world has not halted")
+					}
+					return nil
+				})
+				if !s.done || s.err == nil {
+					t.Errorf("Submit: done %t, %v", s.done, s.err)
+				}
+				mustClose(t, w)
+				if n := g.camps.Len(); n != 1 {
+					t.Errorf("%d camps, want 1", n)
+				}
+			})
+		})
+	}
+}
+
+// A context that ends within a tick does not end the tick, on an owner as on a follower.
+func TestStep_ContextThatEndsInATickEndsNoTick(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := world.Memory()
+		g, h := newGame(t, store.Options{}), newGame(t, store.Options{})
+		w, v := mustOpen(t, g, l), mustOpen(t, h, l)
+		for _, c := range []struct {
+			*world.World
+			*game
+		}{{w, g}, {v, h}} {
+			ctx, cancel := context.WithCancel(t.Context())
+			c.fault = func(world.Tick) error { cancel(); return nil }
+			if tick, err := c.Step(ctx); err != nil && !errors.Is(err, context.Canceled) {
+				t.Errorf("Step: tick %d, %v", tick.Number, err)
+			}
+			c.fault = nil
+			if s := c.Status(); s.Tick != 1 || s.Halted != "" {
+				t.Errorf("%v", s)
+			}
+		}
+		steps(t, w, 1)
+		steps(t, v, 1)
+		wantSame(t, g, h)
+		mustClose(t, v)
+		mustClose(t, w)
+	})
 }
 
 // A call whose context ends is uncertain; one that waits when the world is closed is

@@ -304,3 +304,33 @@ func TestAHandoffIsTakenUpAtOnce(t *testing.T) {
 		}
 	})
 }
+
+// A world that hands off to its own program gives others time to come first.
+func TestHandoff_OthersOfTheProgramComeFirst(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := keeping{world.Memory()}
+		a, b := newGame(t, alone), newGame(t, alone)
+		w, v := mustOpen(t, a, l), mustOpen(t, b, l)
+		steps(t, w, 3)
+		if err := w.Handoff(t.Context(), "game"); err != nil {
+			t.Fatal(err)
+		}
+		stepped := stepAside(t, w)
+		synctest.Wait() // no time passes
+		if w.Status().Owner || w.Status().Tick != 3 {
+			t.Fatalf("the world that handed off: %v", w.Status())
+		}
+		for !v.Status().Owner {
+			mustStep(t, v)
+		}
+		if err := <-stepped; err != nil {
+			t.Errorf("Step: %v", err)
+		}
+		if s := w.Status(); s.Owner || s.Term != 2 {
+			t.Errorf("the world that handed off: %v", s)
+		}
+		wantSame(t, a, b)
+		mustClose(t, w)
+		mustClose(t, v)
+	})
+}
