@@ -40,8 +40,9 @@ func (q Queue) String() string { return record.Queue(q).String() }
 // It takes O(1) time and allocates nothing in the steady state (op=record). It
 // panics when q was kept past its pass or belongs to another store. A queue that
 // exceeds its limit fails as a whole: the pass returns [ErrQueueFull], nothing
-// of the queue is applied, and Emplace returns the null handle as soon as the
-// queue has noticed, which is when an array of it would grow.
+// of the queue is applied, and Emplace returns the null handle from the first
+// command on that the limit does not admit. What chunks of the task erase is
+// counted when the task ends.
 func (t *Table[T]) Emplace(q Queue, v T) Handle[T] {
 	return record.Emplace(&t.core.recorder, record.Queue(q), v)
 }

@@ -1,6 +1,7 @@
 package record
 
 import (
+	"slices"
 	"unsafe"
 
 	"handloom/internal/highwater"
@@ -12,11 +13,11 @@ import (
 // in arrays of the table's item type, which only the typed functions of recording
 // know; see [Emplace] and [PutItem].
 type Column struct {
-	current  items.Slice // creates of the newest segment
+	current  items.Slice // creates of the newest segment, with room for its share
 	base     handle.ID   // the provisional handle of the first of current
 	of       *Recorder   // which alone records into it
 	puts     []Puts      // by shard: of this use, or empty; nil: there never were any
-	segments []segment   // the first used ones hold creates; the newest is stale while current grows
+	segments []segment   // the first used ones hold creates; the length of the newest is stale while current grows
 	used     int
 	spare    []Puts // by shard: kept from use to use
 	put      Shards // that have puts of this use
@@ -37,8 +38,9 @@ type segment struct {
 // Puts are the puts that one queue recorded for one shard, in sequence: each value
 // replaces the item that the handle in its place names.
 type Puts struct {
-	IDs    []handle.ID
+	IDs    []handle.ID // with room for its share
 	Values items.Slice
+	whole  []handle.ID // the array of IDs, as long as that of Values
 	peak   highwater.Mark
 }
 
@@ -80,7 +82,7 @@ func (c *Column) giveUpIdle() {
 
 // putsTo returns where the puts of this use to a shard go, which it takes up with the
 // first of them: no room is left before, so that recording need not ask.
-func (c *Column) putsTo(shard int, buf *buffer) *Puts {
+func (c *Column) putsTo(shard int) *Puts {
 	if c.puts == nil {
 		c.puts, c.spare = make([]Puts, c.of.shards), make([]Puts, c.of.shards)
 	}
@@ -88,7 +90,6 @@ func (c *Column) putsTo(shard int, buf *buffer) *Puts {
 	if !c.put.Has(shard) {
 		c.put.Add(shard)
 		*p, c.spare[shard] = c.spare[shard], Puts{}
-		buf.grew(cap(p.IDs), c.putBytes())
 	}
 	return p
 }
@@ -108,22 +109,34 @@ func emptied(t *items.Type, values items.Slice, peak *highwater.Mark) items.Slic
 // reset drops the puts and keeps their memory, unless recent batches needed much less.
 func (p *Puts) reset(t *items.Type) {
 	p.Values = emptied(t, p.Values, &p.peak)
-	if p.IDs = p.IDs[:0]; p.Values.Cap() == 0 {
-		p.IDs = nil
+	if p.Values.Cap() == 0 {
+		p.whole = nil
 	}
+	p.IDs = p.whole[:0:0]
 }
 
-// grow makes room for one more put of a queue, unless that exceeds its limits.
+// grow makes room for one more put of a queue and for the next share, unless that exceeds
+// its limits.
 func (p *Puts) grow(buf *buffer, t *items.Type) bool {
 	size := idBytes + t.Size
-	if !buf.admit(1, size) {
+	if !buf.take(Load{1, int64(size)}) {
 		return false
 	}
-	n, before := len(p.IDs), cap(p.IDs)
-	p.IDs = grow(p.IDs, 1)
-	p.Values = t.Grown(p.Values, cap(p.IDs)).Resize(n)
-	buf.grew(cap(p.IDs)-before, size)
+	n := len(p.IDs)
+	if n == cap(p.whole) {
+		p.whole = grow(p.IDs, 1)
+		p.Values = t.Grown(p.Values, cap(p.whole)).Resize(n)
+	}
+	p.IDs = p.whole[: n : n+1+buf.share(cap(p.whole)-n-1, size)]
 	return true
+}
+
+// clip leaves arrays no room beyond what they hold.
+func (c *Column) clip() {
+	c.current = c.current.Clip(c.current.Len())
+	for shard := range c.put.All {
+		c.puts[shard].IDs = slices.Clip(c.puts[shard].IDs)
+	}
 }
 
 func (c *Column) load() Load {
@@ -141,10 +154,11 @@ func (c *Column) load() Load {
 // putBytes is what a put counts for.
 func (c *Column) putBytes() uintptr { return idBytes + c.of.typ.Size }
 
-// seal writes the newest segment back to the list.
+// seal writes the length of the newest segment back to the list.
 func (c *Column) seal() {
 	if c.used > 0 {
-		c.segments[c.used-1].values = c.current
+		s := &c.segments[c.used-1]
+		s.values = s.values.Resize(c.current.Len())
 	}
 }
 
@@ -172,7 +186,6 @@ func (c *Column) locate(id handle.ID) (segment, offset int) {
 
 // room returns for how many creates a segment has room.
 func (c *Column) room(segment int) int {
-	c.seal()
 	return c.segments[segment].values.Cap()
 }
 

@@ -32,8 +32,9 @@
 // depend on timing either. When batches have needed much less for a while, what
 // a burst left behind is given back.
 //
-// Nothing is counted per command. What a queue holds is what its arrays hold,
-// and its limits are looked at when one of them grows and when its pass ends.
+// Nothing is counted per command. What a queue holds is what its arrays hold.
+// Each array has room for a share of what the limits of the queue admit, so that
+// the first command beyond them is noticed, whatever memory there is.
 //
 // # Provisional handles
 //

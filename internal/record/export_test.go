@@ -11,7 +11,7 @@ func (q Queue) Watch(ordinal int) *Column {
 		q.buf.usedTables = append(q.buf.usedTables, false)
 	}
 	c := &Column{of: &Recorder{typ: items.For[byte]()}}
-	c.current, c.segments, c.used = items.From([]byte{1}), make([]segment, 1), 1
+	c.current, c.segments, c.used = items.From([]byte{1}), []segment{{values: items.From(make([]byte, 0, 1))}}, 1
 	q.buf.touched, q.buf.holds = append(q.buf.touched, touched{ordinal, c}), true
 	return c
 }
@@ -20,7 +20,7 @@ func (q Queue) Watch(ordinal int) *Column {
 // time: the newest segment is written back then.
 func (c *Column) AddedUp() bool {
 	added := c.segments[0].values.Len() > 0
-	c.segments[0].values = items.Slice{}
+	c.segments[0].values = c.segments[0].values.Resize(0)
 	return added
 }
 

@@ -2,6 +2,7 @@ package record
 
 import (
 	"fmt"
+	"slices"
 	"sync/atomic"
 
 	"handloom/batch"
@@ -36,14 +37,14 @@ func (q Queue) String() string {
 // buffer is what a queue records into. Buffers of neighbouring tasks lie side by
 // side and are written by different workers, hence the padding at the end.
 //
-// Nothing is counted per command: how much a buffer holds is what its arrays
-// hold, and limits are looked at when one of them grows and when the pass ends.
-// Most of the time the room in all arrays together is below the limits, and then
-// what they hold need not be added up.
+// Nothing is counted per command. Each array has room for a share of what the limits
+// admit, and all shares together are never more, so that the first command beyond a limit
+// finds its array full, whatever memory the array has. When the shares are used up, each
+// array gives back the rest of its own, and is given another one.
 type buffer struct {
 	serial  uint64 // of the use that records now; 0: closed
 	batch   *Batch
-	erases  [][]handle.ID // by list (see router): of this use, or nil
+	erases  [][]handle.ID // by list (see router): of this use, with room for its share, or nil
 	columns []*Column     // by table ordinal: of this use, or nil
 
 	// These follow, so that the beginning and the end of a pass look at two cache lines of
@@ -56,7 +57,7 @@ type buffer struct {
 	unlimited bool // no limit refuses what is recorded
 
 	sets         []*Sets       // by attachment: of this use, or nil
-	spareErases  [][]handle.ID // by list: kept from use to use
+	spareErases  [][]handle.ID // by list: kept from use to use, the whole arrays of erases
 	spareSets    []*Sets       // by attachment: kept from use to use
 	spare        []*Column     // by table ordinal: kept from use to use
 	lists        []int         // the lists of this use
@@ -66,7 +67,7 @@ type buffer struct {
 	all          []int         // ordinals of tables all of whose items are erased, one for each time that was recorded
 	byRow        byRow
 	peaks        []highwater.Mark // by list: of spareErases
-	room         Load             // in the arrays of this use: it holds no more
+	room         Load             // of the shares of this use: it holds no more
 	unroutedPeak highwater.Mark
 	allPeak      highwater.Mark
 	byRowPeak    highwater.Mark
@@ -127,7 +128,7 @@ func (buf *buffer) reset() {
 		buf.touched[i] = touched{}
 	}
 	for _, list := range buf.lists {
-		buf.spareErases[list] = highwater.Trim(&buf.peaks[list], buf.erases[list])
+		buf.spareErases[list] = highwater.Trim(&buf.peaks[list], buf.spareErases[list][:len(buf.erases[list])])
 		buf.erases[list] = nil
 	}
 	for i, s := range buf.attached {
@@ -140,7 +141,6 @@ func (buf *buffer) reset() {
 	buf.room, buf.holds = Load{}, false
 	buf.all = highwater.Trim(&buf.allPeak, buf.all)
 	buf.byRow = byRow{rows: highwater.Trim(&buf.byRowPeak, buf.byRow.rows)}
-	buf.grew(cap(buf.unrouted)+cap(buf.all), idBytes)
 	buf.giveUpIdle()
 }
 
@@ -214,23 +214,62 @@ func (buf *buffer) load() Load {
 // admit reports whether n more commands of size bytes each stay within the
 // limits of the queue, and fails it if not.
 func (buf *buffer) admit(n int, size uintptr) bool {
-	more := Load{n, int64(n) * int64(size)}
-	if buf.unlimited || buf.fits(buf.room, more) || buf.fits(buf.load(), more) {
+	return buf.admits(Load{n, int64(n) * int64(size)})
+}
+
+func (buf *buffer) admits(more Load) bool {
+	if buf.unlimited || buf.fits(more) {
+		return true
+	}
+	if buf.reclaim(); buf.fits(more) {
 		return true
 	}
 	buf.fail()
 	return false
 }
 
-func (buf *buffer) fits(load, more Load) bool {
-	load.Add(more)
-	return load.within(buf.batch.limits.QueueCommands, buf.batch.limits.QueueBytes)
+// take makes more part of the shares, unless that exceeds the limits: then it fails the
+// queue and reports false.
+func (buf *buffer) take(more Load) bool {
+	if !buf.admits(more) {
+		return false
+	}
+	buf.room.Add(more)
+	return true
 }
 
-// grew notes that the arrays of this use have room for n more commands of size
-// bytes each.
-func (buf *buffer) grew(n int, size uintptr) {
+// share makes up to n commands of size bytes each part of the share of an array, and
+// returns how many: no more than half of what the limits leave, for there are others.
+func (buf *buffer) share(n int, size uintptr) int {
+	if limit := buf.batch.limits.QueueCommands; limit > 0 && !buf.unlimited {
+		n = min(n, (limit-buf.room.Commands)/2)
+	}
+	if limit := buf.batch.limits.QueueBytes; limit > 0 && size > 0 && !buf.unlimited {
+		n = int(min(int64(n), (limit-buf.room.Bytes)/int64(size)/2))
+	}
+	n = max(n, 0)
 	buf.room.Add(Load{n, int64(n) * int64(size)})
+	return n
+}
+
+// reclaim takes from each array the part of its share that is not used. It takes O(arrays)
+// time, and less than O(log) of the limits as often as commands are recorded in turns.
+func (buf *buffer) reclaim() {
+	for _, list := range buf.lists {
+		buf.erases[list] = slices.Clip(buf.erases[list])
+	}
+	for _, t := range buf.touched {
+		t.column.clip()
+	}
+	for _, s := range buf.attached {
+		s.clip()
+	}
+	buf.room = buf.load()
+}
+
+func (buf *buffer) fits(more Load) bool {
+	more.Add(buf.room)
+	return more.within(buf.batch.limits.QueueCommands, buf.batch.limits.QueueBytes)
 }
 
 // overflowed reports whether more than its limits was recorded, and fails the
@@ -283,10 +322,8 @@ func (q Queue) Erase(id handle.ID) {
 		q.enter()
 		defer q.leave()
 	}
-	if buf := q.buf; q.usable(b) && (len(buf.unrouted) < cap(buf.unrouted) || buf.admit(1, idBytes)) {
-		before := cap(buf.unrouted)
+	if buf := q.buf; q.usable(b) && buf.take(Load{1, idBytes}) {
 		buf.unrouted, buf.holds = append(buf.unrouted, id), true
-		buf.grew(cap(buf.unrouted)-before, idBytes)
 	}
 }
 
@@ -332,13 +369,14 @@ func (r *router) Erase(q Queue, id handle.ID) {
 //
 //go:noinline
 func (r *router) erase(q Queue, list int, id handle.ID) {
-	if q.usable(r.batch) && q.buf.admit(1, idBytes) {
+	if q.usable(r.batch) && q.buf.take(Load{1, idBytes}) {
 		ids := q.buf.erasesIn(list, 1)
 		*ids = append(*ids, id)
 	}
 }
 
-// erasesIn returns a list with room for n more erases.
+// erasesIn returns a list with room for n more erases, which were taken before, and for
+// its next share.
 func (buf *buffer) erasesIn(list, n int) *[]handle.ID {
 	for len(buf.erases) <= list {
 		buf.erases = append(buf.erases, nil)
@@ -346,16 +384,18 @@ func (buf *buffer) erasesIn(list, n int) *[]handle.ID {
 		buf.peaks = append(buf.peaks, highwater.Mark{})
 		buf.usedLists = append(buf.usedLists, false)
 	}
-	if buf.erases[list] == nil {
+	ids, whole := &buf.erases[list], &buf.spareErases[list]
+	if *ids == nil {
 		buf.lists, buf.holds = append(buf.lists, list), true
-		buf.erases[list] = buf.spareErases[list]
 		buf.usedLists[list] = true
-		buf.grew(cap(buf.erases[list]), idBytes)
 	}
-	before := cap(buf.erases[list])
-	buf.erases[list] = grow(buf.erases[list], n)
-	buf.grew(cap(buf.erases[list])-before, idBytes)
-	return &buf.erases[list]
+	held := len(*ids)
+	if cap(*whole)-held < n {
+		*whole = grow(*ids, n)
+	}
+	more := n + buf.share(cap(*whole)-held-n, idBytes)
+	*ids = (*whole)[: held : held+more]
+	return ids
 }
 
 // usable panics unless q belongs to batch b and may still be recorded into. It

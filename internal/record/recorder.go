@@ -176,10 +176,8 @@ func (r *Recorder) EraseAll(q Queue) {
 		q.enter()
 		defer q.leave()
 	}
-	if buf := q.buf; q.usable(r.batch) && (len(buf.all) < cap(buf.all) || buf.admit(1, idBytes)) {
-		before := cap(buf.all)
+	if buf := q.buf; q.usable(r.batch) && buf.take(Load{1, idBytes}) {
 		buf.all, buf.holds = append(buf.all, r.ordinal), true
-		buf.grew(cap(buf.all)-before, idBytes)
 	}
 }
 
@@ -221,7 +219,7 @@ func (r *Recorder) roomForPut(q Queue, shard int) *Puts {
 	if c == nil {
 		return nil
 	}
-	p := c.putsTo(shard, q.buf)
+	p := c.putsTo(shard)
 	if len(p.IDs) == cap(p.IDs) && !p.grow(q.buf, r.typ) {
 		return nil
 	}
@@ -253,25 +251,31 @@ func (r *Recorder) column(q Queue) *Column {
 	return c
 }
 
-// room makes room for one more create when there is none: in the current segment's
-// array, unless somebody may write through a pointer into it, or in a new segment.
-// It reports false, and the queue has failed, when that exceeds its limits.
+// room makes room for one more create when there is none, and for the next share: in the
+// current segment's array, in a larger one, unless somebody may write through a pointer
+// into it, or in a new segment. It reports false, and the queue has failed, when that
+// exceeds its limits.
 func (r *Recorder) room(q Queue, c *Column) bool {
-	if !q.buf.admit(1, r.typ.Size) {
+	if !q.buf.take(Load{1, int64(r.typ.Size)}) {
 		return false
 	}
-	room := c.current.Cap()
+	n, room := c.current.Len(), 0
+	if c.used > 0 {
+		room = c.segments[c.used-1].values.Cap()
+	}
 	larger := min(max(room*2, r.few), segmentItems)
 	switch {
-	case c.used == 0 || room == segmentItems:
-		larger = r.few // of a segment that begins
-	case !c.staged:
-		c.current = r.typ.Grown(c.current, larger).Resize(room)
-		q.buf.grew(larger-room, r.typ.Size)
-		return true
+	case c.used == 0 || n == segmentItems:
+		c.begin(r.segments.next(), r, r.few)
+	case n < room:
+	case c.staged:
+		c.begin(r.segments.next(), r, larger)
+	default:
+		c.segments[c.used-1].values = r.typ.Grown(c.current, larger)
 	}
-	c.begin(r.segments.next(), r, larger)
-	q.buf.grew(c.current.Cap(), r.typ.Size)
+	whole := c.segments[c.used-1].values
+	n = c.current.Len()
+	c.current = whole.Resize(n).Clip(n + 1 + q.buf.share(whole.Cap()-n-1, r.typ.Size))
 	return true
 }
 
@@ -286,8 +290,9 @@ func (c *Column) begin(number uint64, r *Recorder, n int) {
 	s.number = number
 	c.used++
 	c.base = r.name(number)
-	c.current = s.values
-	if c.current.Cap() == 0 {
-		c.current = r.typ.Make(n).Resize(0)
+	if s.values.Cap() == 0 {
+		s.values = r.typ.Make(n)
 	}
+	s.values = s.values.Resize(0)
+	c.current = s.values.Clip(0)
 }

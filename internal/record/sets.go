@@ -2,6 +2,7 @@ package record
 
 import (
 	"math/bits"
+	"slices"
 	"unsafe"
 
 	"handloom/internal/check"
@@ -65,9 +66,10 @@ type Sets struct {
 
 // staged are the values beside a segment of creates.
 type staged struct {
-	values items.Slice
-	set    bitmap // of the places that were set, or unset
-	unset  bitmap // of those whose last command is an Unset
+	values items.Slice // with room for its share
+	whole  items.Slice // the array of values; its length is any
+	set    bitmap      // of the places that were set, or unset
+	unset  bitmap      // of those whose last command is an Unset
 	peak   highwater.Mark
 }
 
@@ -178,9 +180,6 @@ func (s *Sets) putBytes() uintptr { return idBytes + s.of.typ.Size }
 func (s *Sets) put(buf *buffer, shard int, id handle.ID) unsafe.Pointer {
 	p, t := &s.puts[shard], s.of.typ
 	n := len(p.IDs)
-	if n == 0 {
-		buf.grew(cap(p.IDs), s.putBytes())
-	}
 	if n == cap(p.IDs) && !p.grow(buf, t) {
 		return nil
 	}
@@ -194,18 +193,21 @@ func (s *Sets) put(buf *buffer, shard int, id handle.ID) unsafe.Pointer {
 func (s *Sets) stage(buf *buffer, c *Column, segment, offset int) unsafe.Pointer {
 	t := s.of.typ
 	s.creates = c
-	s.begin(buf, segment)
+	s.begin(segment)
 	st := &s.staged[segment]
 	n := st.values.Len()
-	if offset < n && st.set.has(offset) {
-		if !buf.admit(1, 0) {
+	switch {
+	case offset < n:
+		if !buf.take(Load{1, 0}) {
 			return nil
 		}
-		buf.grew(1, 0)
-		s.again++
-		return st.values.Pointer(offset, t.Size)
-	}
-	if offset >= st.values.Cap() && !s.grow(buf, st, offset+1, c.room(segment)) {
+		if st.set.has(offset) {
+			s.again++
+			return st.values.Pointer(offset, t.Size)
+		}
+	case offset < st.values.Cap():
+		buf.room.Commands -= offset - n // of the share, for places that are passed over
+	case !s.grow(buf, st, offset, c.room(segment)):
 		return nil
 	}
 	if offset >= n {
@@ -218,28 +220,44 @@ func (s *Sets) stage(buf *buffer, c *Column, segment, offset int) unsafe.Pointer
 }
 
 // begin begins to stage beside the segments up to the given one.
-func (s *Sets) begin(buf *buffer, segment int) {
+func (s *Sets) begin(segment int) {
 	for ; s.used <= segment; s.used++ {
 		if s.used == len(s.staged) {
 			s.staged = append(s.staged, staged{})
 		}
-		buf.grew(s.staged[s.used].values.Cap(), s.of.typ.Size)
 	}
 }
 
-// grow makes room for n staged values, unless those that are needed exceed the limits.
-func (s *Sets) grow(buf *buffer, st *staged, needed, n int) bool {
+// grow makes room for the value at offset, beyond the room of st, and for the next share,
+// in an array for room values. It reports false, and the queue has failed, when that
+// exceeds its limits.
+func (s *Sets) grow(buf *buffer, st *staged, offset, room int) bool {
 	t := s.of.typ
-	have := st.values.Len()
-	if !buf.admit(1, uintptr(needed-have)*t.Size) {
+	have, unused := st.values.Len(), st.values.Cap()-st.values.Len()
+	buf.room.subtract(Load{unused, int64(unused) * int64(t.Size)})
+	st.values = st.values.Clip(have)
+	if !buf.take(Load{1, int64(offset+1-have) * int64(t.Size)}) {
 		return false
 	}
-	buf.grew(n-st.values.Cap(), t.Size)
-	st.values = t.Grown(st.values, n).Resize(have)
-	set := make(bitmap, (n+63)/64)
-	copy(set, st.set)
-	st.set = set
+	if offset >= st.whole.Cap() {
+		st.whole = t.Grown(st.values, room)
+		set := make(bitmap, (room+63)/64)
+		copy(set, st.set)
+		st.set = set
+	}
+	st.values = st.whole.Resize(have).Clip(offset + 1 + buf.share(st.whole.Cap()-offset-1, t.Size))
 	return true
+}
+
+// clip leaves arrays no room beyond what they hold.
+func (s *Sets) clip() {
+	for i := range s.staged[:s.used] {
+		st := &s.staged[i]
+		st.values = st.values.Clip(st.values.Len())
+	}
+	for shard := range s.shards.All {
+		s.puts[shard].IDs = slices.Clip(s.puts[shard].IDs)
+	}
 }
 
 // reset drops what was recorded and keeps the memory, unless recent batches needed much
@@ -248,10 +266,11 @@ func (s *Sets) reset() {
 	t := s.of.typ
 	for i := range s.staged[:s.used] {
 		st := &s.staged[i]
-		st.values = emptied(t, st.values, &st.peak)
+		st.whole = emptied(t, st.whole.Resize(st.values.Len()), &st.peak)
+		st.values = st.whole.Clip(0)
 		clear(st.set)
 		clear(st.unset)
-		if st.values.Cap() == 0 {
+		if st.whole.Cap() == 0 {
 			st.set, st.unset = nil, nil
 		}
 	}
