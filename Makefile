@@ -18,7 +18,7 @@ RACE_TIMEOUT ?= 9m
 export GOFLAGS := $(filter-out -mod=mod,$(shell go env GOFLAGS))
 ALL = ./... ./cluster/...
 
-.PHONY: help check test race checked lint alone portable picture fuzz forgeries bench bench-check bench-compare stress kills messages nemesis nemesis-check canaries
+.PHONY: help check test race checked lint alone portable picture fuzz forgeries bench bench-check bench-compare stress kills messages schedules nemesis nemesis-check canaries
 
 help: ## this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/ -/'
@@ -62,6 +62,9 @@ stress: ## the main job, and that bad input is refused
 
 kills: ## a program on a journal, killed KILLS times
 	@dir=$$(mktemp -d) && go build -o $$dir/stress ./stress && { $$dir/stress -durable $$dir/log -kills $(KILLS); code=$$?; rm -rf $$dir; exit $$code; }
+
+schedules: ## random schedules beside other goroutines for DURATION, from SEED on, on 1, 2 and 8 workers
+	go test ./store -run TestSchedule_MatchesItsModel -schedules $(DURATION) -schedule-seed $(SEED) -timeout 0 -v
 
 messages: ## a million messages each way between two cells whose nodes are killed
 	go test ./cluster/cells -run TestEachMessageArrivesOnceUnderKills -messages 1000000 -timeout 20m -v
