@@ -273,7 +273,7 @@ func signed(s segment, b []byte, chained bool) {
 // FuzzJournal opens a folder whose only segment has any bytes behind its header,
 // or any units whose checksums are right, or their chain as well.
 func FuzzJournal(f *testing.F) {
-	const header, checksums, chain = 1, 2, 4
+	const header, checksums, chain, short = 1, 2, 4, 8
 	s := segment{salt: 0x5a17}
 	one := appendUnit(nil, s.salt, s.before, appendRecord(nil, []byte("one")))
 	two := appendUnit(slices.Clone(one), s.salt, s.before, appendRecord(appendRecord(nil, nil), []byte("two")))
@@ -284,9 +284,14 @@ func FuzzJournal(f *testing.F) {
 	f.Add(two, byte(header|checksums))
 	f.Add(two, byte(header|checksums|chain))
 	f.Add(append(slices.Clone(two), 1, 0, 0, 0), byte(header|checksums|chain))
+	f.Add(two, byte(header|checksums|chain|short))
 	f.Fuzz(func(t *testing.T, b []byte, has byte) {
 		d := newCrashDisk()
 		file := d.newFile(nil)
+		s := s
+		if s.size = int64(segmentHead + len(b)); has&short != 0 {
+			s.size++
+		}
 		if has&header != 0 {
 			file.bytes = s.header()
 		}
@@ -301,6 +306,9 @@ func FuzzJournal(f *testing.F) {
 				t.Fatal(err)
 			}
 			return
+		}
+		if has&short != 0 {
+			t.Fatal("a short file is opened")
 		}
 		tail, _ := j.Tail(context.Background())
 		if at, err := j.Append(context.Background(), tail, []byte("more")); at != tail+1 || err != nil {

@@ -96,18 +96,33 @@ func (found *Contents) segment(c, before *cursor, last bool, newest uint64, each
 		return err
 	}
 	s := Segment{File: c.name(), First: c.first(), Bytes: c.have}
-	end := c.records(&s, each)
+	var err error
+	for end := c.records(&s, each); ; {
+		found.Cut, err = c.ending(end, last, newest)
+		if err == nil && found.Cut == nil || err != nil && !errors.Is(err, ErrCorrupt) {
+			break
+		}
+		// Units may have been written between the two reads.
+		at := c.at
+		if end = c.records(&s, each); c.at == at {
+			break
+		}
+	}
 	s.Last, s.Used = c.at.seq, c.offset
 	found.Segments = append(found.Segments, s)
+	return err
+}
+
+// ending is the cut or the damage at the end of the segment, given the error that ended
+// its records.
+func (c *cursor) ending(end error, last bool, newest uint64) (*Cut, error) {
 	if !last {
-		return c.fault(end)
+		return nil, c.fault(end)
 	}
 	if lost := lostNewest(c, newest); lost != nil {
-		return cmp.Or(c.fault(end), lost)
+		return nil, cmp.Or(c.fault(end), lost)
 	}
-	var err error
-	found.Cut, err = c.torn(end)
-	return err
+	return c.torn(end)
 }
 
 // records calls each with the records of the segment, and returns what ended that.

@@ -97,3 +97,41 @@ func TestInspectTellsSnapshots(t *testing.T) {
 		t.Error("a folder that is not there is inspected")
 	}
 }
+
+// Inspect of a journal that is written meanwhile finds no damage and skips no record.
+func TestInspect_WhileRecordsAreAppended(t *testing.T) {
+	dir := t.TempDir()
+	j, err := Open(dir, Options{Sync: Never, SegmentBytes: 1 << 20})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan error)
+	go func() {
+		var err error
+		for at := uint64(1); at <= 30_000 && err == nil; at++ {
+			_, err = j.Append(context.Background(), at-1, record(at))
+		}
+		ended <- err
+	}()
+	for running := true; running; {
+		select {
+		case err := <-ended:
+			if running = false; err != nil {
+				t.Fatal(err)
+			}
+		default:
+		}
+		before, _ := j.Tail(context.Background())
+		n := uint64(0)
+		found, err := Inspect(dir, func(at uint64, rec []byte) error {
+			if n++; at != n || string(rec) != string(record(at)) {
+				t.Fatalf("record %d is %q", at, rec)
+			}
+			return nil
+		})
+		if err != nil || found.Damage != nil || n < before {
+			t.Fatalf("%d records of %d, %v, %v", n, before, found.Damage, err)
+		}
+	}
+	mustClose(t, j)
+}

@@ -1,6 +1,7 @@
 package journal
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -256,5 +257,46 @@ func TestLives_SeveralDeathsLoseNothingDurable(t *testing.T) {
 			t.Fatal(what(), err)
 		}
 		l.powerFailure(t, d, Always, true, what)
+	}
+}
+
+// The clearing of a torn unit fails at any call. The next Open, without a reboot, does it
+// again, and the bytes of that unit never come back past a shorter record.
+func TestOpen_ClearsAgainWhatItCouldNot(t *testing.T) {
+	options := func(d disk) Options {
+		o := small(d)
+		o.SegmentBytes = 4 << 10
+		return o
+	}
+	torn := newCrashDisk()
+	j := mustOpen(t, options(torn))
+	mustAppend(t, j, 1, 3)
+	if _, err := j.Append(context.Background(), 3, bytes.Repeat([]byte("x"), 2000)); err != nil {
+		t.Fatal(err)
+	}
+	end := j.end
+	mustClose(t, j)
+	torn.files[fileName(1, segmentExt)].bytes[end-9] ^= 1
+	for call := 1; ; call++ {
+		d := torn.clone()
+		d.failAt = call
+		j, err := Open("", options(d))
+		if err == nil {
+			if call <= 4 {
+				t.Errorf("a cut takes %d calls", call)
+			}
+			mustClose(t, j)
+			return
+		}
+		d.restart()
+		j = mustOpen(t, options(d))
+		mustAppend(t, j, 4, 4)
+		found := d.afterPowerFailure(func(int) bool { return false })
+		j = mustOpen(t, options(found))
+		if cut, ok := j.WasCut(); ok {
+			t.Errorf("call %d fails: cut again: %+v", call, cut)
+		}
+		wantRecords(t, j, 4)
+		mustClose(t, j)
 	}
 }

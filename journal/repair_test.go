@@ -185,6 +185,7 @@ func TestRepair_LeavesASegment(t *testing.T) {
 				}
 				return
 			}
+			d = d.afterPowerFailure(func(int) bool { return false })
 			j = mustOpen(t, small(d))
 			wantRecords(t, j, int(first-1))
 			mustAppend(t, j, first, first+30)
