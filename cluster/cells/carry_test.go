@@ -1,0 +1,220 @@
+package cells_test
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"handloom/cluster/cells"
+	"handloom/store"
+	"handloom/world"
+)
+
+// asked is a Transport that counts what is asked, and answers by a function.
+type asked struct {
+	cells.Transport
+	times  atomic.Int64
+	answer func(ctx context.Context) (uint64, error)
+}
+
+func (a *asked) Ask(ctx context.Context, _ cells.ID, _ []byte) (uint64, error) {
+	a.times.Add(1)
+	return a.answer(ctx)
+}
+
+func TestRun_SendsNothingToAStoppedPair(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newTwo(t)
+		by := &asked{Transport: b.by, answer: func(context.Context) (uint64, error) { return words + 1, nil }}
+		b.by = by
+		b.send()
+		until(t, "the pair stops", func() bool { return b.sender.pair(t, b.ids[1]).Err != nil })
+		time.Sleep(time.Second)
+		before := by.times.Load()
+		time.Sleep(time.Minute)
+		if now := by.times.Load(); now != before {
+			t.Errorf("%d parcels were sent to a pair that is stopped", now-before)
+		}
+		if err := b.sender.kill(t); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// A cell that does not answer is asked more and more rarely, up to once a second.
+func TestRun_AsksRarelyWhileNobodyAnswers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newTwo(t)
+		by := &asked{Transport: b.by, answer: func(context.Context) (uint64, error) { return 0, errLost }}
+		b.by = by
+		b.send()
+		time.Sleep(10 * time.Minute)
+		if n := by.times.Load(); n < 590 || n > 620 {
+			t.Errorf("asked %d times in 600 s", n)
+		}
+		if err := b.sender.kill(t); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// An answer that never comes is not waited for.
+func TestRun_AsksAgainWithoutAnAnswer(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newTwo(t)
+		straight := b.by
+		by := &asked{Transport: straight, answer: func(ctx context.Context) (uint64, error) {
+			<-ctx.Done()
+			return 0, context.Cause(ctx)
+		}}
+		b.by = by
+		b.send()
+		until(t, "a second parcel", func() bool { return by.times.Load() > 1 })
+		if err := b.sender.kill(t); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// The answer to a parcel is the cursor after it, so that the sender need not ask again.
+func TestRun_AnswersTheCursorAfterTheParcel(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newTwo(t)
+		b.hear(b.by)
+		from := newTown(t, 1, cells.Options[word]{})
+		if err := from.Write(t.Context(), func(_ context.Context, w *store.Writer) error { return from.out.Init(w, b.ids[0]) }); err != nil {
+			t.Fatal(err)
+		}
+		for tick := range uint64(3) {
+			play(t, from.Store, from.out.Tick, nil, func(ctx context.Context) error {
+				return from.Each(ctx, 1, func(_ context.Context, _ int, q store.Queue) error {
+					from.out.Send(q, b.ids[1], word{N: tick})
+					from.out.Send(q, b.ids[1], word{N: tick})
+					return nil
+				})
+			})
+			synctest.Wait() // until the hearer serves
+			if cursor, err := b.by.Ask(t.Context(), b.ids[1], from.out.Pack(b.ids[1], 2*tick)); cursor != 2*tick+2 || err != nil {
+				t.Errorf("tick %d: %d, %v, want %d", tick, cursor, err, 2*tick+2)
+			}
+		}
+		if err := b.hearer.kill(t); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+func TestRun_NeedsAnID(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := newTown(t, 1, cells.Options[word]{})
+		g.init = func(*town, *store.Writer) error { return nil }
+		w, err := world.Open(t.Context(), g.Store, locked{world.Memory()}, g.options())
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		if err := g.out.Run(ctx, w, cells.Local()); err == nil || !strings.Contains(err.Error(), "Init") {
+			t.Errorf("Run: %v, want the name of Init", err)
+		}
+		if err := w.Close(t.Context()); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// What is said of a cell that nothing went to and nothing came from changes nothing.
+func TestNotices_OfAnUnknownCellMakeNoPair(t *testing.T) {
+	a := newPost(t, cells.Options[int]{})
+	for range 2 {
+		a.tell(t, func(q store.Queue) {
+			a.out.Acked(q, 77, 0)
+			a.out.Resume(q, 78)
+			a.out.Abandon(q, 79)
+		})
+		a.mustSend(t, a.own)
+		if n := len(a.out.Pairs()); n != 1 {
+			t.Errorf("%d pairs", n-1)
+		}
+	}
+}
+
+// A convoy names items by a slice.
+type convoy struct{ Items []store.ID }
+
+// A message may name items that are made in the same tick, behind a slice.
+func TestSend_ResolvesHandlesBehindLinks(t *testing.T) {
+	s, err := store.New(store.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := cells.New(s, cells.Options[convoy]{
+		Clone: func(dst, src *convoy) { dst.Items = slices.Clone(src.Items) },
+		Links: func(m *convoy, visit func(id *store.ID)) {
+			for i := range m.Items {
+				visit(&m.Items[i])
+			}
+		},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	roads, err := store.Register(s, store.TableOptions[road]{Name: "road"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Write(t.Context(), func(_ context.Context, w *store.Writer) error { return out.Init(w, 1) }); err != nil {
+		t.Fatal(err)
+	}
+	play(t, s, out.Tick, nil, func(ctx context.Context) error {
+		return s.Each(ctx, 1, func(_ context.Context, _ int, q store.Queue) error {
+			out.Send(q, 1, convoy{[]store.ID{roads.Emplace(q, road{Left: 1}).ID, roads.Emplace(q, road{Left: 2}).ID}})
+			return nil
+		})
+	})
+	submit(t, s, out, out.Pack(1, 0))
+	var left []int
+	play(t, s, out.Tick, nil, func(context.Context) error {
+		for _, m := range out.Received() {
+			for _, id := range m.Items {
+				if r, ok := roads.Get(store.Handle[road]{ID: id}); ok {
+					left = append(left, r.Left)
+				}
+			}
+		}
+		return nil
+	})
+	if !slices.Equal(left, []int{1, 2}) {
+		t.Errorf("the message names roads %v, want [1 2]", left)
+	}
+}
+
+func TestLocal_AsksEveryNodeThatServes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		by := cells.Local()
+		serve := func(cursor uint64, err error) (calls *int, end func()) {
+			calls = new(int)
+			ctx, cancel := context.WithCancel(t.Context())
+			go by.Serve(ctx, 1, func(context.Context, []byte) (uint64, error) { *calls++; return cursor, err })
+			synctest.Wait()
+			return calls, func() { cancel(); synctest.Wait() }
+		}
+		follower, endFollower := serve(0, errFault)
+		owner, endOwner := serve(7, nil)
+		if cursor, err := by.Ask(t.Context(), 1, nil); cursor != 7 || err != nil || *follower != 1 || *owner != 1 {
+			t.Errorf("%d, %v; the follower was asked %d times, the owner %d times", cursor, err, *follower, *owner)
+		}
+		endFollower()
+		if cursor, err := by.Ask(t.Context(), 1, nil); cursor != 7 || err != nil || *follower != 1 {
+			t.Errorf("%d, %v; a node that has ended was asked %d times", cursor, err, *follower-1)
+		}
+		endOwner()
+		if cursor, err := by.Ask(t.Context(), 1, nil); err == nil || *owner != 2 {
+			t.Errorf("%d, %v; a node that has ended was asked %d times", cursor, err, *owner-2)
+		}
+	})
+}
