@@ -5,8 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"strings"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"handloom/store"
 	"handloom/world"
@@ -127,13 +129,17 @@ func TestABrokenLogEndsTheTicks(t *testing.T) {
 		if !errors.Is(s.err, store.ErrUncertain) {
 			t.Errorf("Submit: done %t, %v", s.done, s.err)
 		}
-		if _, err := w.Submit(t.Context(), g.order(2)); !errors.Is(err, world.ErrNotOwner) {
+		_, err := w.Submit(t.Context(), g.order(2))
+		if !errors.Is(err, world.ErrNotOwner) || strings.Contains(err.Error(), "another world") || !strings.Contains(err.Error(), "the disk") {
 			t.Errorf("a later Submit: %v", err)
+		}
+		if err := w.Handoff(t.Context(), "second"); strings.Contains(err.Error(), "another world") || !strings.Contains(err.Error(), "the disk") {
+			t.Errorf("a later Handoff: %v", err)
 		}
 		if _, err := w.Step(t.Context()); !errors.Is(err, fs.ErrClosed) {
 			t.Errorf("a later Step: %v", err)
 		}
-		err := w.Read(t.Context(), func(_ context.Context, tick world.Tick) error {
+		err = w.Read(t.Context(), func(_ context.Context, tick world.Tick) error {
 			if tick.Number != 3 {
 				t.Errorf("Read shows tick %d", tick.Number)
 			}
@@ -175,5 +181,27 @@ func TestALogThatRefusesIsAskedAgain(t *testing.T) {
 			t.Errorf("status %+v", st)
 		}
 		mustClose(t, w)
+	})
+}
+
+// A call that ends while the log takes nothing has the reason in its error.
+func TestSubmit_NamesWhyTheLogTakesNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		errFull := errors.New("the disk is full")
+		l := &faulty{Log: world.Memory()}
+		g := newGame(t, store.Options{})
+		w := mustOpen(t, g, l)
+		l.append = func(context.Context, uint64, []byte) (uint64, error) { return 0, errFull }
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		s := submit(ctx, w, g.order(1))
+		if _, err := w.Step(ctx); !errors.Is(err, errFull) {
+			t.Errorf("Step: %v", err)
+		}
+		synctest.Wait()
+		if !errors.Is(s.err, store.ErrUncertain) || !errors.Is(s.err, errFull) {
+			t.Errorf("Submit: done %t, %v", s.done, s.err)
+		}
+		crash(t, w)
 	})
 }

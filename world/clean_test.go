@@ -3,8 +3,10 @@ package world_test
 import (
 	"context"
 	"path/filepath"
+	"strings"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"handloom/store"
 	"handloom/world"
@@ -59,25 +61,69 @@ func TestATickBeginsClean(t *testing.T) {
 	}
 }
 
-// The time of a tick is never less than that before, whatever the clock says: here that
-// of a bubble, which begins in the year 2000.
-func TestTimeNeverGoesBack(t *testing.T) {
-	dir := filepath.Join(t.TempDir(), "log")
-	j := openJournal(t, dir)
-	g := newGame(t, store.Options{})
-	w := mustOpen(t, g, j)
-	steps(t, w, 3)
-	crash(t, w)
-	mustCloseJournal(t, j)
+// clockBy runs a world on the log of a folder in a bubble, n ticks at its rate, whose clock
+// begins so much later than the year 2000.
+func clockBy(t *testing.T, dir string, later time.Duration, n int) (seen []world.Outcome, status world.Status) {
+	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
+		time.Sleep(later)
 		j := openJournal(t, dir)
-		h := newGame(t, store.Options{})
-		w := mustOpen(t, h, j)
-		steps(t, w, 2)
-		if before, now := h.seen[2], h.seen[4]; !now.Time.Equal(before.Time) || before.Time != g.seen[2].Time {
-			t.Errorf("tick 5 is of %v, and tick 3 was of %v", now.Time, before.Time)
+		g := newGame(t, alone)
+		w := mustOpen(t, g, j)
+		if replayed := len(g.seen); replayed > 0 {
+			g.seen = g.seen[replayed-1:]
 		}
-		mustClose(t, w)
+		for range n {
+			steps(t, w, 1)
+			time.Sleep(time.Second / 60)
+		}
+		seen, status = g.seen, w.Status()
+		crash(t, w)
 		mustCloseJournal(t, j)
 	})
+	return seen, status
+}
+
+// A clock that jumps ahead is followed by a tick per tick and half a tick more at most; one
+// that jumps back is waited for at half the speed. Either way the time goes on, and Status
+// has the difference.
+func TestTickTime_FollowsAClockThatJumps(t *testing.T) {
+	const tick = time.Second / 60
+	dir := filepath.Join(t.TempDir(), "log")
+	clockBy(t, dir, time.Hour, 10)
+	for _, c := range []struct {
+		name        string
+		clock       time.Duration
+		least, most time.Duration // from one tick to the next
+	}{
+		{"ahead by a year", 365 * 24 * time.Hour, tick, tick * 3 / 2},
+		{"back by an hour and more", 0, tick / 2, tick / 2},
+		{"ahead by a day", 24 * time.Hour, tick, tick * 3 / 2},
+	} {
+		seen, status := clockBy(t, dir, c.clock, 60)
+		for i, o := range seen[1:] {
+			if d := o.Time.Sub(seen[i].Time); d < c.least || d > c.most {
+				t.Fatalf("%s: tick %d is %v after the tick before, want %v to %v", c.name, o.Number, d, c.least, c.most)
+			}
+		}
+		if off := status.ClockOff; (off > 0) != (c.least == tick) || off.Abs() < 50*time.Minute {
+			t.Errorf("%s: ClockOff is %v", c.name, off)
+		}
+		if !strings.Contains(status.String(), "off the time of ticks") {
+			t.Errorf("%s: %v", c.name, status)
+		}
+	}
+}
+
+// After a jump the time and the clock meet again, and stay together.
+func TestTickTime_MeetsTheClockAgain(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "log")
+	clockBy(t, dir, time.Minute, 10)
+	for _, clock := range []time.Duration{61 * time.Second, 64 * time.Second, 69 * time.Second} { // ahead, back, ahead by a second
+		seen, status := clockBy(t, dir, clock, 4*60)
+		last, tick := seen[len(seen)-1].Time, seen[len(seen)-2].Time
+		if status.ClockOff != 0 || last.Sub(tick) != time.Second/60 {
+			t.Errorf("the clock begins %v later: it is %v off after 4 s, the last tick took %v", clock, status.ClockOff, last.Sub(tick))
+		}
+	}
 }

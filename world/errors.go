@@ -7,7 +7,8 @@ import (
 
 var (
 	// ErrNotOwner is what Submit and Handoff return, wrapped, of a World that another
-	// one has taken over from, or that has halted: nothing was applied, nor will be.
+	// one has taken over from: nothing was applied, nor will be. A World that has halted
+	// returns it with the text of the halt.
 	ErrNotOwner = errors.New("another world owns the log")
 
 	// ErrTick says, in a [*TickError], that a tick failed or panicked. Its record is in

@@ -256,3 +256,41 @@ func TestInitMustComeToAnEnd(t *testing.T) {
 		})
 	}
 }
+
+// A state that no tick can go on with is saved by Replay: it leads to the tick before, with
+// every call that was acknowledged, and is the first state of a new log.
+func TestReplay_SavesTheStateBeforeATickThatFails(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := world.Memory()
+		g := newGame(t, store.Options{})
+		g.fault = func(tick world.Tick) error {
+			if tick.Number == 20 {
+				return errGame
+			}
+			return nil
+		}
+		w := mustOpen(t, g, l)
+		for n := range 19 {
+			submit(t.Context(), w, g.order(n))
+			steps(t, w, 1)
+			synctest.Wait()
+		}
+		want := digest(t, g)
+		if _, err := w.Step(t.Context()); !errors.Is(err, world.ErrTick) {
+			t.Fatalf("Step: %v", err)
+		}
+		mustClose(t, w)
+		saved := newGame(t, store.Options{})
+		if err := world.Replay(t.Context(), saved.Store, l, saved.options(), 19); err != nil || digest(t, saved) != want {
+			t.Fatalf("Replay: %v", err)
+		}
+		o := saved.options()
+		o.Program, o.Init = "mended", nil
+		v, err := world.Open(t.Context(), saved.Store, world.Memory(), o)
+		if err != nil || digest(t, saved) != want {
+			t.Fatalf("Open on a new log: %v", err)
+		}
+		steps(t, v, 1)
+		mustClose(t, v)
+	})
+}

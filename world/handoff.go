@@ -31,6 +31,9 @@ func (w *World) Handoff(ctx context.Context, to string) error {
 		defer w.pass()
 		return w.handOffAndSave(ctx, to)
 	})
+	if reason := w.appendErr(); reason != nil && errors.Is(err, errLate) {
+		err = fmt.Errorf("%w; the log: %w", err, reason)
+	}
 	if err != nil {
 		return fmt.Errorf("world: Handoff: %w", err)
 	}
@@ -58,7 +61,7 @@ func (w *World) handOff(ctx context.Context, to string) error {
 	case h.handed && h.owner == w.incarnation && h.to == to:
 		return nil // an earlier call ended before its snapshot was saved
 	case !w.isOwner():
-		return ErrNotOwner
+		return w.refusal()
 	}
 	r := w.record(kindHandoff, &h)
 	r.to = to

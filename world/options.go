@@ -54,7 +54,7 @@ type Options struct {
 type Tick struct {
 	Number uint64    // from 1
 	Seed   uint64    // a random number, the same on every world
-	Time   time.Time // of the owner's clock, never less than that before
+	Time   time.Time // of the owner's clock; never goes back; follows a clock that jumps slowly: see Status.ClockOff
 }
 
 // An Outcome is a tick that was applied.

@@ -42,11 +42,35 @@ func (w *World) sealTick() *pending {
 	h := w.at()
 	r := w.record(kindTick, &h)
 	r.tick++
-	r.time = max(time.Now().UnixNano(), h.time)
+	r.time = w.nextTime(&h)
 	r.state = w.part(h.tick)
 	rec, calls := w.claim.Seal(r.append(w.buf[:0]), w.o.InputBytes)
 	w.buf = rec
 	return &pending{h.at, rec, calls}
+}
+
+// nextTime returns the time of the tick after h: the owner's clock, while the clock goes as
+// fast as time passes. After a jump ahead the time follows at one and a half times that
+// speed, after a jump back at half of it. So one wrong clock leads the time neither far
+// away nor to a stop.
+func (w *World) nextTime(h *head) int64 {
+	now, tick := time.Now(), time.Second/time.Duration(w.o.Hz)
+	passed := tick // since the tick before, by a clock that does not jump
+	if !w.sealed.IsZero() {
+		passed = now.Sub(w.sealed)
+	}
+	w.sealed = now
+	clock := now.UnixNano()
+	next := clock
+	switch off := time.Duration(clock - h.time); {
+	case h.time == 0: // the first tick
+	case off < 0:
+		next = h.time + max(1, int64(min(passed, tick)/2))
+	default:
+		next = h.time + int64(min(off, max(tick, passed+passed/2)))
+	}
+	w.noteClock(time.Duration(clock - next))
+	return next
 }
 
 // record returns a record that follows h, without a state.

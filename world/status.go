@@ -18,6 +18,11 @@ type Status struct {
 	Lag    time.Duration `json:"lag_ns"` // from the time of that tick, by its owner's clock, to its end here
 	Halted string        `json:"halted,omitempty"`
 
+	// ClockOff is how far the clock of this owner is ahead of Tick.Time, because the clock
+	// has jumped; negative: behind it. Tick.Time follows at up to one and a half times the
+	// speed of time, or at half of it. 0: Tick.Time is the clock.
+	ClockOff time.Duration `json:"clock_off_ns"`
+
 	Appended   int           `json:"appended"`      // records of this World
 	AppendP50  time.Duration `json:"append_p50_ns"` // of those, how long the log took
 	AppendP99  time.Duration `json:"append_p99_ns"`
@@ -44,6 +49,7 @@ type figures struct {
 	damaged   []damagedSnapshot // that were found, until a snapshot is saved
 	passedErr error
 	lag       time.Duration
+	clockOff  time.Duration
 }
 
 // Status may be asked at any time.
@@ -52,7 +58,7 @@ func (w *World) Status() Status {
 	defer w.mutex.Unlock()
 	f := &w.figure
 	return Status{
-		Owner: w.owns, Term: w.head.term, At: w.head.at, Tick: w.head.tick, Lag: f.lag, Halted: text(w.halted),
+		Owner: w.owns, Term: w.head.term, At: w.head.at, Tick: w.head.tick, Lag: f.lag, Halted: text(w.halted), ClockOff: f.clockOff,
 		Appended: f.appends.Len(), AppendP50: f.appends.Quantile(0.5), AppendP99: f.appends.Quantile(0.99), AppendMax: f.appends.Max(),
 		Refused: f.refused, AppendErr: text(f.appendErr), Overtaken: f.overtaken,
 		SavedTick: f.savedTick, SavedAge: time.Since(f.savedAt), SaveErr: text(f.saveErr), PassedOver: f.passed,
@@ -74,6 +80,9 @@ func (s Status) String() string {
 	}
 	line += fmt.Sprintf(": term %d, tick %d, record %d, lag %v; appends p50 %v p99 %v max %v; snapshot of tick %d, %v ago",
 		s.Term, s.Tick, s.At, s.Lag, s.AppendP50, s.AppendP99, s.AppendMax, s.SavedTick, s.SavedAge.Round(time.Millisecond))
+	if s.ClockOff != 0 {
+		line += fmt.Sprintf("; the clock is %v off the time of ticks", s.ClockOff)
+	}
 	for _, trouble := range []string{s.Halted, s.AppendErr, s.SaveErr} {
 		if trouble != "" {
 			line += "; " + trouble
@@ -119,6 +128,19 @@ func (w *World) noteLag(h *head) {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
 	w.figure.lag = lag
+}
+
+func (w *World) noteClock(off time.Duration) {
+	w.mutex.Lock()
+	defer w.mutex.Unlock()
+	w.figure.clockOff = off
+}
+
+// appendErr returns why the log did not take the last record, or nil.
+func (w *World) appendErr() error {
+	w.mutex.Lock()
+	defer w.mutex.Unlock()
+	return w.figure.appendErr
 }
 
 // noteSaved notes that there is a snapshot of a tick.

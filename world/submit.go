@@ -30,8 +30,21 @@ func (w *World) Submit(ctx context.Context, fn func(q store.Queue) error) (*stor
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	defer context.AfterFunc(w.ticks, func() { cancel(context.Cause(w.ticks)) })()
-	return w.claim.Submit(ctx, fn)
+	r, err := w.claim.Submit(ctx, fn)
+	if reason := w.appendErr(); reason != nil && errors.Is(err, store.ErrUncertain) {
+		err = fmt.Errorf("%w; the log: %w", err, reason)
+	}
+	return r, err
 }
+
+// haltedError is what calls of a World that has halted return: ErrNotOwner, with another
+// text, because no other world need own the log.
+type haltedError struct{ cause error }
+
+func (e haltedError) Error() string { return fmt.Sprintf("this world has halted: %v", e.cause) }
+
+// Unwrap returns [ErrNotOwner]. The cause is that of another call.
+func (haltedError) Unwrap() error { return ErrNotOwner }
 
 // refusal says why calls are not taken, or nil.
 func (w *World) refusal() error {
@@ -43,7 +56,7 @@ func (w *World) refusal() error {
 	case w.owns:
 		return nil
 	case w.halted != nil:
-		return fmt.Errorf("%w: this one has halted: %v", ErrNotOwner, w.halted)
+		return haltedError{w.halted}
 	}
 	return ErrNotOwner
 }

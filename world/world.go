@@ -40,6 +40,7 @@ type World struct {
 	quiet   time.Time     // since when there has been no record
 	wait    time.Duration // how long it must be quiet before taking over
 	termAt  time.Time     // when the last term began
+	sealed  time.Time     // when this World sealed its last tick
 	saver   saver
 
 	mutex  sync.Mutex
