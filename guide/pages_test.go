@@ -217,6 +217,9 @@ var told = map[string]string{
 	"m.dense.Missing(h.ID)":  "StaleError",
 	"m.stable.Missing(h.ID)": "StaleError",
 	"err":                    "ErrBroken", // a plan that cannot be carried out
+
+	`y.undeclared("calls "+method+" of", t, "Reads")`:     "ErrUndeclared",
+	`y.undeclaredPart("calls "+method+" of", p, "Reads")`: "ErrUndeclared",
 }
 
 // Every error that the library exports, and every message it panics with, is

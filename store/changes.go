@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"iter"
 
+	"handloom/internal/check"
 	"handloom/internal/items"
 )
 
@@ -96,6 +97,9 @@ func living[T any](t *table, ids []ID, yield func(Handle[T], *T) bool) (goOn boo
 // table must keep.
 func (t *table) changed(method string) bool {
 	t.mustTrack(method)
+	if check.Cheap {
+		t.lookup(method)
+	}
 	return t.inFrame(t.store.flush.last) && len(t.recorder.Published()) > 0
 }
 

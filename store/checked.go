@@ -16,10 +16,18 @@ var ErrLeak = errors.New("provisional handle in a live item")
 // What follows runs under the build tag handloom_check alone, but for lookup,
 // which the race detector turns on as well.
 
-// lookup panics while a flush applies, when items move.
+// lookup panics while a flush applies, when items move, and in a system that does not
+// declare the table.
 func (t *table) lookup(method string) {
-	if t.store != nil && t.store.applying.Load() {
+	s := t.store
+	if s == nil {
+		return
+	}
+	if s.applying.Load() {
 		panic(fmt.Sprintf("store: %s of table %q while a flush applies; look things up in a phase (Read, a pass, Write)", method, t.name))
+	}
+	if y := s.currentSystem(); y != nil && !y.reads(t) {
+		panic(y.undeclared("calls "+method+" of", t, "Reads"))
 	}
 }
 

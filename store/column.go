@@ -103,6 +103,9 @@ func (c *Column[T, C]) Rows(k Chunk[T]) []C {
 // [Reduce], or beside the rows that [RowsChunk.Rows] gives. It panics when r is not of the
 // column's table.
 func (c *Column[T, C]) Beside(r Rows[T]) []C {
+	if check.Cheap {
+		c.core.lookup("Beside")
+	}
 	all := c.core.run("Beside", r.items, r.row, len(r.Items))
 	return *items.As[C](&all)
 }
@@ -160,6 +163,9 @@ func (c *Column[T, C]) Wrote(k RowsChunk[T], i int) {
 func (c *Column[T, C]) Written() iter.Seq[Handle[T]] {
 	c.core.mustTrack()
 	return func(yield func(Handle[T]) bool) {
+		if check.Cheap {
+			c.core.lookup("Written")
+		}
 		c.core.written.all(func(id ID) bool { return yield(Handle[T]{ID: id}) })
 	}
 }

@@ -50,7 +50,7 @@ func Example_tour() {
 				return nil
 			})
 		}},
-		store.System{Name: "count", Reads: on{units}, Run: func(ctx context.Context) error {
+		store.System{Name: "count", Reads: on{units, squads}, Run: func(ctx context.Context) error {
 			hull, err := store.Reduce(ctx, units, func(_ context.Context, r store.Rows[Unit]) (sum int, _ error) {
 				for _, u := range r.Items {
 					sum += u.Hull

@@ -13,7 +13,7 @@ import (
 type Chunk[T any] struct {
 	Items []T   // the task may write them; capacity equals length
 	Queue Queue // the task's own
-	Index int   // of the chunk in the pass; depends on row counts alone, and seeds random numbers well
+	Index int   // of the chunk in the pass; depends on row counts alone
 
 	table  *table
 	erased *[]uint32 // rows that are to be erased

@@ -15,7 +15,7 @@ import (
 type RowsChunk[T any] struct {
 	Items []T   // not to be written
 	Queue Queue // the task's own
-	Index int   // of the chunk in the pass; depends on row counts alone, and seeds random numbers well
+	Index int   // of the chunk in the pass; depends on row counts alone
 
 	pass   *rowsPass
 	erased *[]uint32 // rows that are to be erased

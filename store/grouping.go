@@ -167,6 +167,7 @@ func (g *grouping) refs(id ID) []uint64 {
 	g.good("Of")
 	if check.Cheap {
 		g.of.lookup("Of")
+		g.table.lookup("Of")
 	}
 	tag := id >> 48 & (MaxShards - 1)
 	row, ok := g.of.lookups.packed[tag].RowOf(id)

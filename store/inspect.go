@@ -4,6 +4,7 @@ import (
 	"context"
 	"iter"
 
+	"handloom/internal/check"
 	"handloom/internal/digest"
 )
 
@@ -76,6 +77,9 @@ type TableDigest struct {
 func (s *Store) DigestTables() []TableDigest {
 	digests := make([]TableDigest, len(s.tables))
 	for i, t := range s.tables {
+		if check.Cheap {
+			t.lookup("DigestTables")
+		}
 		first, shards := t.first, len(t.order)
 		digests[i] = TableDigest{Name: t.name, TypeID: first, Shards: make([]uint64, shards)}
 		for shard := range shards {
@@ -92,6 +96,9 @@ func (s *Store) DigestShard(typeID uint16) uint64 {
 		return 0
 	}
 	t := s.byType[typeID]
+	if check.Cheap {
+		t.lookup("DigestShard")
+	}
 	return t.digest(int(typeID - t.first))
 }
 
@@ -108,6 +115,9 @@ func (s *Store) Dump(typeID uint16) iter.Seq2[ID, any] {
 			return
 		}
 		t := s.byType[typeID]
+		if check.Cheap {
+			t.lookup("Dump")
+		}
 		first := t.first
 		t.dump(int(typeID-first), 0, yield)
 	}
@@ -122,6 +132,9 @@ func (s *Store) DumpTable(name string, n int) iter.Seq2[ID, any] {
 		t := s.names[name]
 		if t == nil {
 			return
+		}
+		if check.Cheap {
+			t.lookup("DumpTable")
 		}
 		left := max(n, 0)
 		for shard, sh := range t.order {
@@ -146,7 +159,13 @@ func (s *Store) DumpColumns(id ID) iter.Seq2[string, any] {
 		if t == nil {
 			return
 		}
+		if check.Cheap {
+			t.lookup("DumpColumns")
+		}
 		for _, p := range t.parts {
+			if check.Cheap {
+				p.lookup("DumpColumns")
+			}
 			if element := p.element(id); element != nil && !yield(p.name, p.typ.Any(element)) {
 				return
 			}

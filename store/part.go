@@ -124,8 +124,12 @@ func byTable(a, b *part) int {
 
 // lookup is [table.lookup] for a part.
 func (p *part) lookup(method string) {
-	if s := p.table.store; s.applying.Load() {
+	s := p.table.store
+	if s.applying.Load() {
 		panic(fmt.Sprintf("store: %s of %s %q while a flush applies; look things up in a phase (Read, a pass, Write)", method, p.what, p.fullName))
+	}
+	if y := s.currentSystem(); y != nil && !y.readsPart(p) {
+		panic(y.undeclaredPart("calls "+method+" of", p, "Reads"))
 	}
 }
 

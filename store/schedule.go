@@ -7,6 +7,7 @@ import (
 	"slices"
 	"sync/atomic"
 
+	"handloom/internal/check"
 	"handloom/internal/record"
 	"handloom/internal/schedule"
 )
@@ -14,7 +15,10 @@ import (
 // System is one step of a frame, and what it says about itself. What it reads,
 // writes and emits decides which systems may run at the same time. In a checked
 // build (tag handloom_check, or the race detector) a pass that does more than
-// its system says is [ErrUndeclared]; lookups are not checked.
+// its system says is [ErrUndeclared], and so is a look-up on any goroutine of the
+// system: the goroutine that calls Run, those of its tasks, and those that these
+// start. The labels of a goroutine for profiles tell them apart, so that a goroutine
+// with labels of its own is not checked.
 type System struct {
 	Name string // unique in the schedule
 
@@ -111,6 +115,11 @@ type system struct {
 	store  *Store
 	queues *record.Sequence
 	each   eachPass
+
+	// In checked builds:
+	label  check.Label // of its goroutines
+	tables []*table    // that it reads or writes, or parts of
+	parts  []*part     // that it reads or writes
 }
 
 // NewSchedule computes waves and flush points of systems that work on the tables
@@ -126,8 +135,9 @@ func NewSchedule(s *Store, systems ...System) (*Schedule, error) {
 	all := make([]*system, len(systems))
 	for i, given := range systems {
 		errs = append(errs, given.faults(s)...)
-		y := &system{System: given, store: s, queues: s.batch.NewSequence()}
+		y := &system{System: given, store: s, queues: s.batch.NewSequence(), label: check.NewLabel("system", given.Name)}
 		y.each.init(s)
+		y.looks()
 		all[i] = y
 		plain[i] = schedule.System{
 			Name: given.Name, After: given.After, If: given.If,

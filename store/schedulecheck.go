@@ -5,11 +5,13 @@ import (
 	"fmt"
 	"slices"
 
+	"handloom/internal/check"
 	"handloom/internal/record"
 )
 
 // ErrUndeclared is what a pass returns in a checked build, wrapped with system
-// and table or column, when the system did not say that it would.
+// and table or column, when the system did not say that it would. A look-up that
+// its system did not declare panics with it, so that Run of the schedule returns it.
 var ErrUndeclared = errors.New("not declared by the system")
 
 // systemOf returns the system that a phase is inside of, or nil.
@@ -34,14 +36,81 @@ func containsPart(resources []Resource, p *part) bool {
 	return slices.ContainsFunc(resources, func(r Resource) bool { return r.resource().part == p })
 }
 
-// containsAnyPart reports whether resources have a part of the table.
-func containsAnyPart(resources []Resource, t *table) bool {
-	return slices.ContainsFunc(resources, func(r Resource) bool { of := r.resource(); return of.table == t && of.part != nil })
+// reads reports whether the system says that it reads the table, or a part of it.
+func (y *system) reads(t *table) bool { return slices.Contains(y.tables, t) }
+
+// readsPart reports whether the system says that it reads the part.
+func (y *system) readsPart(p *part) bool { return slices.Contains(y.parts, p) }
+
+// currentSystem returns the system that the calling goroutine works for, or nil: in
+// checked builds the goroutine that runs the system has its label, the goroutines of its
+// tasks, and all goroutines that these start.
+func (s *Store) currentSystem() *system {
+	label := check.CurrentLabel()
+	if label == (check.Label{}) {
+		return nil
+	}
+	if running := s.systems.Load(); running != nil {
+		for _, y := range *running {
+			if y.label == label {
+				return y
+			}
+		}
+	}
+	return nil // other labels
 }
 
-// reads reports whether the system says that it reads the table.
-func (y *system) reads(t *table) bool {
-	return contains(y.Reads, t) || contains(y.Writes, t) || containsAnyPart(y.Reads, t) || containsAnyPart(y.Writes, t)
+// label makes the systems known by their labels, until the function that it returns is
+// called. That is done once for all systems of a frame, because it orders goroutines, and
+// so would hide races of systems that share a wave.
+func (c *Schedule) label() (end func()) {
+	c.store.changeSystems(func(running []*system) []*system { return slices.Concat(running, c.systems) })
+	return func() {
+		c.store.changeSystems(func(running []*system) []*system {
+			return slices.DeleteFunc(slices.Clone(running), func(y *system) bool { return slices.Contains(c.systems, y) })
+		})
+	}
+}
+
+// changeSystems puts the list that change returns in place of the list of systems that run.
+func (s *Store) changeSystems(change func(running []*system) []*system) {
+	for {
+		before, running := s.systems.Load(), []*system(nil)
+		if before != nil {
+			running = *before
+		}
+		if running = change(running); s.systems.CompareAndSwap(before, &running) {
+			return
+		}
+	}
+}
+
+// looks fills in the tables and parts that the system may look at.
+func (y *system) looks() {
+	for _, r := range slices.Concat(y.Reads, y.Writes) {
+		if r == nil {
+			continue // one of the faults
+		}
+		of := r.resource()
+		if of.part != nil {
+			y.parts = append(y.parts, of.part)
+		}
+		if of.table != nil {
+			y.tables = append(y.tables, of.table)
+		}
+	}
+}
+
+// labelled returns a task that has the label of the system that its pass is of, if any.
+func (p *phase) labelled(task func(int) error) func(int) error {
+	y := p.systemOf()
+	if y == nil {
+		return task
+	}
+	return func(n int) error {
+		defer y.label.Enter()()
+		return task(n)
+	}
 }
 
 // mayWrite is asked, in checked builds, by a pass that may write items in place.
@@ -71,7 +140,7 @@ func (p *phase) mayWritePart(c *part, does string) error {
 
 // mayReadPart is asked, in checked builds, by what may only read them.
 func (p *phase) mayReadPart(c *part, does string) error {
-	if y := p.systemOf(); y != nil && !containsPart(y.Writes, c) && !containsPart(y.Reads, c) {
+	if y := p.systemOf(); y != nil && !y.readsPart(c) {
 		return y.undeclaredPart(does, c, "Reads")
 	}
 	return nil

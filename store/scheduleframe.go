@@ -39,6 +39,9 @@ func (c *Schedule) Run(ctx context.Context) (*Report, error) {
 		return nil, fmt.Errorf("store: Run of a schedule while a frame of it runs: %w; run frames one after another", ErrPhase)
 	}
 	defer c.running.Store(false)
+	if check.Cheap {
+		defer c.label()()
+	}
 	s := c.store
 	p, err := s.enter(ctx, opRun)
 	if err != nil {
@@ -124,6 +127,9 @@ func (y *system) run(ctx context.Context) error {
 	if check.Full {
 		y.store.goroutines.enter(p)
 		defer y.store.goroutines.leave()
+	}
+	if check.Cheap {
+		defer y.label.Enter()()
 	}
 	return y.Run(p)
 }

@@ -45,7 +45,12 @@ func (s *Sparse[T, C]) Name() string { return s.core.name }
 
 // Len returns how many items have it, in O(shards) time; in a Write in which [Maps] or
 // [StableMaps] gave out the maps of the table, in O(rows).
-func (s *Sparse[T, C]) Len() int { return s.core.len() }
+func (s *Sparse[T, C]) Len() int {
+	if check.Cheap {
+		s.core.lookup("Len")
+	}
+	return s.core.len()
+}
 
 // Has reports whether the item that h names has the data. It takes O(1) time.
 func (s *Sparse[T, C]) Has(h Handle[T]) bool {
@@ -99,7 +104,7 @@ type SparseChunk[T, C any] struct {
 	Items  []C         // the task may write them; capacity equals length
 	Owners []Handle[T] // the item that has Items[i]; not to be written
 	Queue  Queue       // the task's own
-	Index  int         // of the chunk in the pass; depends on row counts alone, and seeds random numbers well
+	Index  int         // of the chunk in the pass; depends on row counts alone
 }
 
 // ForEach runs f for every chunk of the rows, in parallel, as [Table.ForEach] does for

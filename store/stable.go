@@ -40,7 +40,12 @@ func (t *StableTable[T]) resource() resource { return resource{table: &t.core} }
 func (t *StableTable[T]) Name() string { return t.core.name }
 
 // Len returns the number of items, in O(shards) time.
-func (t *StableTable[T]) Len() int { return t.core.len() }
+func (t *StableTable[T]) Len() int {
+	if check.Cheap {
+		t.core.lookup("Len")
+	}
+	return t.core.len()
+}
 
 // Handle returns id as a handle of the table; see [Table.Handle].
 func (t *StableTable[T]) Handle(id ID) (Handle[T], bool) {
@@ -88,6 +93,9 @@ func (t *StableTable[T]) At(h Handle[T]) *T {
 // time.
 func (t *StableTable[T]) All() iter.Seq2[Handle[T], *T] {
 	return func(yield func(Handle[T], *T) bool) {
+		if check.Cheap {
+			t.core.lookup("All")
+		}
 		for i := range t.core.order {
 			for h, v := range pages.All[T](t.mapOf(i)) {
 				if !yield(h, v) {
@@ -134,7 +142,7 @@ func (r *StableRows[T]) All() iter.Seq2[Handle[T], *T] { return pages.Range[T](r
 // write the items. Rows without an item are stepped over.
 type StableChunk[T any] struct {
 	Queue Queue // the task's own
-	Index int   // of the chunk; depends on row counts alone, and seeds random numbers well
+	Index int   // of the chunk; depends on row counts alone
 
 	rows   StableRows[T]
 	table  *table

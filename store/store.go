@@ -63,7 +63,8 @@ type Store struct {
 	broken  bool          // likewise
 
 	goroutines phaseGoroutines
-	applying   atomic.Bool // checked builds: a flush is beyond its commit point
+	applying   atomic.Bool               // checked builds: a flush is beyond its commit point
+	systems    atomic.Pointer[[]*system] // checked builds: those of schedules that run; the list is not written
 
 	tables  []*table // by ordinal
 	writes  uint64   // calls of Write, kept under the gate
@@ -128,7 +129,8 @@ func (o Options) validate() error {
 }
 
 // Epoch returns how many flushes with commands the store has seen. It may be
-// called from any goroutine, and seeds random numbers well.
+// called from any goroutine. A tick without commands does not advance it, so it is no
+// seed of random numbers: take the number of the tick, from an item or from the input.
 func (s *Store) Epoch() uint64 { return s.epoch.Load() }
 
 // Team keeps the workers of passes and flushes warm while fn runs: they are
@@ -141,6 +143,9 @@ func (s *Store) Team(ctx context.Context, fn func(ctx context.Context) error) er
 // Has reports whether id names an item of any table of the store.
 func (s *Store) Has(id ID) bool {
 	t := s.owner(id)
+	if check.Cheap && t != nil {
+		t.lookup("Has")
+	}
 	return t != nil && t.has(id)
 }
 
@@ -166,6 +171,9 @@ func (s *Store) owner(id handle.ID) *table {
 func (s *Store) run(ctx context.Context, n int, task func(int) error, cost []int64) error {
 	if check.Full {
 		task = s.goroutines.around(s.phaseOf(ctx), task)
+	}
+	if check.Cheap {
+		task = s.phaseOf(ctx).labelled(task)
 	}
 	if instead := s.order(n); instead != nil {
 		return s.runInOrder(ctx, n, task, instead)
@@ -202,6 +210,9 @@ func (s *Store) runReading(p *phase, n int, task func(int) error) error {
 	}
 	if check.Full {
 		task = s.goroutines.around(p, task)
+	}
+	if check.Cheap {
+		task = p.labelled(task)
 	}
 	return tasks.Run(p, n, task, tasks.Options{Workers: workers})
 }

@@ -40,7 +40,12 @@ func (t *Table[T]) resource() resource { return resource{table: &t.core} }
 func (t *Table[T]) Name() string { return t.core.name }
 
 // Len returns the number of items, in O(shards) time.
-func (t *Table[T]) Len() int { return t.core.len() }
+func (t *Table[T]) Len() int {
+	if check.Cheap {
+		t.core.lookup("Len")
+	}
+	return t.core.len()
+}
 
 // Handle returns id as a handle of the table, and whether its typeId is one of
 // the table's. It does not look whether the item lives.
@@ -91,6 +96,9 @@ func (t *Table[T]) At(h Handle[T]) *T {
 // Nothing structural may change meanwhile.
 func (t *Table[T]) All() iter.Seq2[Handle[T], *T] {
 	return func(yield func(Handle[T], *T) bool) {
+		if check.Cheap {
+			t.core.lookup("All")
+		}
 		for i := range t.core.order {
 			for h, v := range rows.All[T](t.mapOf(i)) {
 				if !yield(h, v) {

@@ -6,6 +6,7 @@ import (
 	"math/bits"
 	"slices"
 
+	"handloom/internal/check"
 	"handloom/internal/sparse"
 )
 
@@ -28,6 +29,9 @@ func Written[T any](t TableOf[T]) iter.Seq[Handle[T]] {
 	of := t.resource().table
 	of.mustTrack("Written")
 	return func(yield func(Handle[T]) bool) {
+		if check.Cheap {
+			of.lookup("Written")
+		}
 		of.written.all(func(id ID) bool { return yield(Handle[T]{ID: id}) })
 	}
 }

@@ -48,7 +48,7 @@ func newFleet(t testing.TB, ships int) *fleet {
 	idle := func(context.Context) error { return nil }
 	f.frame, err = store.NewSchedule(s,
 		store.System{Name: "steer", Writes: on{f.ships}, Run: idle},
-		store.System{Name: "shoot", Reads: on{f.ships}, Emits: on{f.shots}, Run: f.shoot},
+		store.System{Name: "shoot", Reads: on{f.ships, f.shots}, Emits: on{f.shots}, Run: f.shoot},
 		store.System{Name: "hit", Reads: on{f.shots}, Writes: on{f.ships}, If: func() bool { return false }, Run: idle})
 	if err != nil {
 		t.Fatal(err)

@@ -1,0 +1,29 @@
+//go:build handloom_check || race
+
+package check
+
+import (
+	"context"
+	"runtime/pprof"
+	"unsafe"
+)
+
+// NewLabel returns a label that no other call returns. Profiles show it as key and value.
+func NewLabel(key, value string) Label {
+	defer CurrentLabel().Enter()()
+	pprof.SetGoroutineLabels(pprof.WithLabels(context.Background(), pprof.Labels(key, value)))
+	return CurrentLabel()
+}
+
+// CurrentLabel returns the label of the calling goroutine.
+func CurrentLabel() Label { return Label{profLabel()} }
+
+func (l Label) set() { setProfLabel(l.labels) }
+
+// The runtime has these two for runtime/pprof, which gives no way to read a label back.
+
+//go:linkname profLabel runtime/pprof.runtime_getProfLabel
+func profLabel() unsafe.Pointer
+
+//go:linkname setProfLabel runtime/pprof.runtime_setProfLabel
+func setProfLabel(labels unsafe.Pointer)

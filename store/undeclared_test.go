@@ -1,0 +1,230 @@
+package store_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"runtime"
+	"runtime/pprof"
+	"strings"
+	"testing"
+
+	"handloom/internal/check"
+	"handloom/store"
+)
+
+// lookup is a look-up of one kind, at one resource.
+type lookup struct {
+	name string
+	of   store.Resource
+	rest []store.Resource // that it looks at as well
+	says string           // in the error
+	call func()
+}
+
+// visit walks over all that a sequence has.
+func visit[V any](all iter.Seq[V]) {
+	for range all {
+	}
+}
+
+func visit2[K, V any](all iter.Seq2[K, V]) {
+	for range all {
+	}
+}
+
+// lookups returns every kind of look-up, over tables of both kinds, a column and optional
+// data. Each finds something.
+func lookups(t *testing.T, s *store.Store) []lookup {
+	packed := register(t, s, store.TableOptions[item]{Name: "packed", Changes: true})
+	stable, err := store.RegisterStable(s, store.TableOptions[item]{Name: "stable", Changes: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	owners := register(t, s, store.TableOptions[item]{Name: "owners"})
+	column := addColumn(t, packed, store.ColumnOptions[int]{Name: "column", Changes: true})
+	optional := addSparse(t, stable, store.ColumnOptions[int]{Name: "optional"})
+
+	q := queues(t, s, 1)[0]
+	h, g, o := packed.Emplace(q, item{}), stable.Emplace(q, item{}), owners.Emplace(q, item{})
+	packed.Put(q, h, item{Parent: o})
+	column.Set(q, h, 1)
+	optional.Set(q, g, 1)
+	flush(t, s)
+	h, _ = packed.Resolve(h)
+	g, _ = stable.Resolve(g)
+	o, _ = owners.Resolve(o)
+	var groups store.Groups[item, item]
+	if err := store.GroupBy(t.Context(), &groups, packed, owners, func(v *item) store.Handle[item] { return v.Parent }); err != nil {
+		t.Fatal(err)
+	}
+	var kept store.Rows[item]
+	_, err = store.Reduce(t.Context(), packed, func(_ context.Context, r store.Rows[item]) (int, error) { kept = r; return 0, nil },
+		func(a, _ int) int { return a })
+	if err != nil {
+		t.Fatal(err)
+	}
+	type on = []store.Resource
+	return []lookup{
+		{"Table.Get", packed, nil, `Get of table "packed"`, func() { packed.Get(h) }},
+		{"Table.Has", packed, nil, `Has of table "packed"`, func() { packed.Has(h) }},
+		{"Table.At", packed, nil, `At of table "packed"`, func() { packed.At(h) }},
+		{"Table.All", packed, nil, `All of table "packed"`, func() { visit2(packed.All()) }},
+		{"Table.Len", packed, nil, `Len of table "packed"`, func() { packed.Len() }},
+		{"StableTable.Get", stable, nil, `Get of table "stable"`, func() { stable.Get(g) }},
+		{"StableTable.Has", stable, nil, `Has of table "stable"`, func() { stable.Has(g) }},
+		{"StableTable.At", stable, nil, `At of table "stable"`, func() { stable.At(g) }},
+		{"StableTable.All", stable, nil, `All of table "stable"`, func() { visit2(stable.All()) }},
+		{"StableTable.Len", stable, nil, `Len of table "stable"`, func() { stable.Len() }},
+		{"Created", packed, nil, `Created of table "packed"`, func() { visit2(store.Created(packed)) }},
+		{"Replaced", packed, nil, `Replaced of table "packed"`, func() { visit2(store.Replaced(packed)) }},
+		{"Erased", stable, nil, `Erased of table "stable"`, func() { visit2(store.Erased(stable)) }},
+		{"Written", packed, nil, `Written of table "packed"`, func() { visit(store.Written(packed)) }},
+		{"Column.Get", column, on{packed}, `Get of column "packed.column"`, func() { column.Get(h) }},
+		{"Column.At", column, on{packed}, `At of column "packed.column"`, func() { column.At(h) }},
+		{"Column.Beside", column, on{packed}, `Beside of column "packed.column"`, func() { column.Beside(kept) }},
+		{"Column.Written", column, on{packed}, `Written of column "packed.column"`, func() { visit(column.Written()) }},
+		{"Sparse.Get", optional, on{stable}, `Get of optional data "stable.optional"`, func() { optional.Get(g) }},
+		{"Sparse.Has", optional, on{stable}, `Has of optional data "stable.optional"`, func() { optional.Has(g) }},
+		{"Sparse.Len", optional, on{stable}, `Len of optional data "stable.optional"`, func() { optional.Len() }},
+		{"Store.Has", packed, nil, `Has of table "packed"`, func() { s.Has(h.ID) }},
+		{"Store.Dump", packed, nil, `Dump of table "packed"`, func() { visit2(s.Dump(h.ID.TypeID())) }},
+		{"Store.DumpTable", stable, nil, `DumpTable of table "stable"`, func() { visit2(s.DumpTable("stable", 0)) }},
+		{"Store.DumpColumns", optional, nil, `DumpColumns of table "stable"`, func() { visit2(s.DumpColumns(g.ID)) }},
+		{"Store.DumpColumns, data", optional, on{stable}, `DumpColumns of optional data "stable.optional"`, func() { visit2(s.DumpColumns(g.ID)) }},
+		{"Store.DigestTables", stable, on{packed, owners}, `DigestTables of table "stable"`, func() { s.DigestTables() }},
+		{"Store.DigestShard", packed, nil, `DigestShard of table "packed"`, func() { s.DigestShard(h.ID.TypeID()) }},
+		{"Groups.Of of owners", owners, on{packed}, `Of of table "owners"`, func() { groups.Of(o) }},
+		{"Groups.Of of members", packed, on{owners}, `Of of table "packed"`, func() { groups.Of(o) }},
+	}
+}
+
+// places are where a system may look something up.
+var places = []struct {
+	name string
+	run  func(ctx context.Context, s *store.Store, look func()) error
+}{
+	{"Run", func(_ context.Context, _ *store.Store, look func()) error { look(); return nil }},
+	{"task", func(ctx context.Context, s *store.Store, look func()) error {
+		return s.Each(ctx, 3, func(context.Context, int, store.Queue) error { look(); return nil })
+	}},
+	{"goroutine", func(_ context.Context, _ *store.Store, look func()) error {
+		found := make(chan error)
+		go func() {
+			defer func() {
+				err, _ := recover().(error)
+				found <- err
+			}()
+			look()
+		}()
+		return <-found
+	}},
+	{"goroutine of a task", func(ctx context.Context, s *store.Store, look func()) error {
+		return s.Each(ctx, 3, func(context.Context, int, store.Queue) error {
+			found := make(chan error)
+			go func() {
+				defer func() {
+					err, _ := recover().(error)
+					found <- err
+				}()
+				look()
+			}()
+			return <-found
+		})
+	}},
+}
+
+func TestLookup_UndeclaredIsFoundByCheckedBuilds(t *testing.T) {
+	type on = []store.Resource
+	for _, workers := range []int{1, 2, 8} {
+		s := newStore(t, store.Options{Workers: workers})
+		for _, l := range lookups(t, s) {
+			for _, place := range places {
+				frame := func(y store.System) error {
+					y.Name = "x"
+					y.Run = func(ctx context.Context) error { return place.run(ctx, s, l.call) }
+					_, err := newSchedule(t, s, y).Run(t.Context())
+					return err
+				}
+				t.Run(fmt.Sprintf("%s/%s/workers=%d", l.name, place.name, workers), func(t *testing.T) {
+					for where, err := range map[string]error{
+						"nothing": frame(store.System{Reads: l.rest}),
+						"Emits":   frame(store.System{Reads: l.rest, Emits: on{l.of}}),
+					} {
+						system := new(store.SystemError)
+						if !check.Cheap {
+							if err != nil {
+								t.Errorf("declared in %s: %v", where, err)
+							}
+						} else if !errors.Is(err, store.ErrUndeclared) || !errors.As(err, &system) || system.System != "x" || !strings.Contains(err.Error(), l.says) {
+							t.Errorf("declared in %s: %v; want ErrUndeclared that says %q", where, err, l.says)
+						}
+					}
+					for where, err := range map[string]error{
+						"Reads":  frame(store.System{Reads: append(on{l.of}, l.rest...)}),
+						"Writes": frame(store.System{Reads: l.rest, Writes: on{l.of}}),
+					} {
+						if err != nil {
+							t.Errorf("declared in %s: %v", where, err)
+						}
+					}
+				})
+			}
+		}
+	}
+}
+
+// Goroutines that are no part of a system, or of one of another store, may look at all.
+func TestLookup_OutsideOfSystemsIsUnchecked(t *testing.T) {
+	s, table := newTable(t, store.Options{Workers: 2}, store.TableOptions[item]{})
+	other, foreign := newTable(t, store.Options{Workers: 2}, store.TableOptions[item]{})
+	fill(t, s, table, 1)
+	inner := newSchedule(t, other, store.System{Name: "inner", Run: func(context.Context) error {
+		table.Len()
+		return nil
+	}})
+	c := newSchedule(t, s, store.System{Name: "a", Run: func(ctx context.Context) error {
+		foreign.Len()
+		_, err := inner.Run(ctx)
+		if check.Cheap && panicOf(func() { table.Len() }) == "" {
+			t.Error("a frame of another store within the system ends the checks")
+		}
+		return err
+	}}, store.System{Name: "b", If: func() bool { return table.Len() == 1 }, Run: nothing})
+	for range 2 {
+		if _, err := c.Run(t.Context()); err != nil {
+			t.Error(err)
+		}
+		table.Len()
+	}
+	// The workers of a team are no part of the system that they ran tasks of.
+	err := s.Team(t.Context(), func(ctx context.Context) error {
+		pass := func(ctx context.Context) error {
+			return s.Each(ctx, 64, func(context.Context, int, store.Queue) error { runtime.Gosched(); return nil })
+		}
+		c := newSchedule(t, s, store.System{Name: "a", Run: pass})
+		_, err := c.Run(ctx)
+		return errors.Join(err, s.Each(ctx, 64, func(context.Context, int, store.Queue) error { table.Len(); return nil }))
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}
+
+// What profilers are told of a goroutine is as before when a system returns.
+func TestSystem_LeavesLabelsOfTheCaller(t *testing.T) {
+	s, _ := newTable(t, store.Options{Workers: 1}, store.TableOptions[item]{})
+	labels := func() string {
+		var b strings.Builder
+		_ = pprof.Lookup("goroutine").WriteTo(&b, 1)
+		return b.String()
+	}
+	c := newSchedule(t, s, store.System{Name: "a", Run: nothing})
+	pprof.Do(t.Context(), pprof.Labels("mine", "kept"), func(ctx context.Context) {
+		_, err := c.Run(ctx)
+		if all := labels(); err != nil || !strings.Contains(all, `"mine":"kept"`) {
+			t.Errorf("%v, %s", err, all)
+		}
+	})
+}
