@@ -38,7 +38,7 @@ func (h *History) Play(ctx context.Context, workers int, acts []Act) (digest uin
 			return 0, err
 		}
 	}
-	if err := h.Tick(ctx, workers, acts); err != nil {
+	if err := h.Tick(ctx, workers, h.Now, acts); err != nil {
 		return 0, err
 	}
 	if digest, err = h.Store.Digest(ctx); err != nil {

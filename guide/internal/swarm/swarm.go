@@ -59,7 +59,8 @@ type Swarm struct {
 	squares *store.Table[Square]
 	at      [rows][columns]store.Handle[Square] // written once
 	near    store.Groups[Mote, Square]
-	acts    []Act // of the tick that is played
+	tick    int   // that is played
+	acts    []Act // of that tick
 }
 
 // Flushed is what a flush did, in words, and how long it took.
@@ -177,9 +178,10 @@ func (w *Swarm) squareAt(p Vector) store.Handle[Square] {
 	return w.at[p.Y/(side*Unit)][p.X/(side*Unit)]
 }
 
-// Tick plays one tick with a number of workers.
-func (w *Swarm) Tick(ctx context.Context, workers int, acts []Act) error {
-	w.acts, w.Flushes = acts, w.Flushes[:0]
+// Tick plays the tick of the given number, with a number of workers. Both the number
+// and the acts are input: random numbers depend on the number.
+func (w *Swarm) Tick(ctx context.Context, workers, tick int, acts []Act) error {
+	w.tick, w.acts, w.Flushes = tick, acts, w.Flushes[:0]
 	return tasks.WithTeam(ctx, workers, func(ctx context.Context) error {
 		return w.Store.Write(ctx, func(ctx context.Context, _ *store.Writer) error {
 			_, err := w.Frame.Run(ctx)
@@ -227,7 +229,7 @@ const crowd = 48
 // are many, and away from another one that is too near. It reads the places of others and
 // writes where its own motes will be.
 func (w *Swarm) steer(ctx context.Context) error {
-	tick := uint32(w.Store.Epoch()) * 2654435761
+	tick := uint32(w.tick) * 2654435761
 	return w.Motes.ForEachRows(ctx, func(_ context.Context, c store.RowsChunk[Mote]) error {
 		places, courses, next := w.Places.Beside(c.Rows()), w.Courses.Write(c), w.next.Write(c)
 		for i := range c.Items {
@@ -319,7 +321,7 @@ func (w *Swarm) hand(ctx context.Context) error {
 		case !a.Kill:
 			at := Vector{wrap(int32(a.X)*Unit, Width*Unit), wrap(int32(a.Y)*Unit, Height*Unit)}
 			for i := range newborn {
-				w.bornAt(q, at, (uint32(w.Store.Epoch())*7919+uint32(i)*104729+uint32(task)*31)|1)
+				w.bornAt(q, at, (uint32(w.tick)*7919+uint32(i)*104729+uint32(task)*31)|1)
 			}
 		}
 		return nil

@@ -26,7 +26,7 @@ func TestTheSwarmIsDeterministic(t *testing.T) {
 			return nil, err
 		}
 		return func(ctx context.Context, tick int) error {
-			w.acts = some(tick)
+			w.tick, w.acts = tick, some(tick)
 			_, err := w.Frame.Run(ctx)
 			return err
 		}, w.begin(t.Context(), 1000)
