@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -167,6 +168,49 @@ func TestInspectShowsAJournal(t *testing.T) {
 	o = program{}.stress(context.Background(), "inspect", dir)
 	if want := "verdict: damaged (exit code 11): journal: corrupt: 0000000000000001.log, record 1, byte 56: the checksum differs"; o.code != 11 || o.lastLine() != want {
 		t.Errorf("exit code %d\n%s%s", o.code, o.stdout, o.stderr)
+	}
+}
+
+// Each world that opens a journal has a term of its own.
+func TestInspect_TellsFirstAndLastTerm(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "log")
+	const terms, ticks = 3, 4
+	for range terms {
+		synctest.Test(t, func(t *testing.T) {
+			ctx := context.Background()
+			s, err := store.New(store.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			numbers, err := store.Register(s, store.TableOptions[int64]{Name: "numbers"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			j, err := journal.Open(dir, journal.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			w, err := world.Open(ctx, s, j, world.Options{Program: "inspected", Tick: tick(s, numbers)})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for range ticks {
+				if _, err := w.Step(ctx); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := errors.Join(w.Close(ctx), j.Close()); err != nil {
+				t.Fatal(err)
+			}
+		})
+	}
+	o := program{}.stress(t.Context(), "inspect", "-json", dir)
+	var l looked
+	if err := json.Unmarshal([]byte(o.stdout), &l); err != nil || l.Records == nil {
+		t.Fatalf("%v:\n%s%s", err, o.stdout, o.stderr)
+	}
+	if r := l.Records; r.Terms != [2]uint32{1, terms} || r.Ticks != [2]uint64{1, terms * ticks} || r.Epoch.Term != terms || r.Kinds["epoch"] != terms {
+		t.Errorf("got records %+v, want terms 1 to %d with %d ticks each", r, terms, ticks)
 	}
 }
 

@@ -15,6 +15,7 @@ type plainMaps struct {
 	tables  []map[uint64]item // in the order of registration
 	byTable [trace.MaxTable + 1]map[uint64]item
 	sums    []sums // found by the last tick
+	now     func() time.Time
 
 	busy     time.Duration // in ticks
 	changing time.Duration // of that, in events
@@ -29,14 +30,14 @@ func (p *plainMaps) register(number uint16) {
 // play plays one tick: it ages all items, does what happens to them and sums them
 // up, as a player does.
 func (p *plainMaps) play(tick int, events []trace.Event) {
-	begin := time.Now()
+	begin := p.now()
 	for _, t := range p.tables {
 		for key, it := range t {
 			it.Age++
 			t[key] = it
 		}
 	}
-	changed := time.Now()
+	changed := p.now()
 	for _, e := range events {
 		t := p.byTable[e.Table]
 		switch e.Kind {
@@ -50,7 +51,7 @@ func (p *plainMaps) play(tick int, events []trace.Event) {
 			delete(t, e.Key)
 		}
 	}
-	p.changing += time.Since(changed)
+	p.changing += p.now().Sub(changed)
 	for i, t := range p.tables {
 		s := sums{Items: uint64(len(t))}
 		for _, it := range t {
@@ -58,7 +59,7 @@ func (p *plainMaps) play(tick int, events []trace.Event) {
 		}
 		p.sums[i] = s
 	}
-	p.busy += time.Since(begin)
+	p.busy += p.now().Sub(begin)
 }
 
 // check holds the maps to the model, or else they would be compared with a player

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"time"
 
 	"handloom/internal/trace"
 )
@@ -41,7 +42,7 @@ type replay struct {
 }
 
 func newReplay(name string, workers []int, shards int) (*replay, error) {
-	r := &replay{name: name, shards: shards, model: newModel(), onTick: func(*replay) {}}
+	r := &replay{name: name, shards: shards, model: newModel(), onTick: func(*replay) {}, plain: plainMaps{now: time.Now}}
 	for _, w := range workers {
 		p, err := newPlayer(w)
 		if err != nil {

@@ -5,10 +5,14 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"handloom/internal/trace"
 )
 
 // named are the lives of three ships and a shot: two ships live from tick 1, one of
@@ -47,14 +51,15 @@ func TestAReplayTellsOfTheObjectsOfEachType(t *testing.T) {
 	}
 }
 
-func TestAReplayTellsWhatPlainMapsCost(t *testing.T) {
+func TestReplay_ComparesTablesWithPlainMaps(t *testing.T) {
 	p := program{stdin: bytes.NewReader(generate(t, 1, 100))}
 	got := p.stress(t.Context(), "replay", "-", "-workers", "1,2", "-json", "-")
 	var d document
 	if err := json.Unmarshal([]byte(got.stdout), &d); err != nil {
 		t.Fatalf("%v:\n%s", err, got.stdout)
 	}
-	if m := d.PlainMaps; m.Seconds <= m.ChangeSeconds || m.ChangeSeconds <= 0 || m.Bytes <= 0 {
+	m := d.PlainMaps
+	if m.Seconds <= m.ChangeSeconds || m.ChangeSeconds <= 0 || m.Bytes <= 0 {
 		t.Errorf("the maps take %+v", m)
 	}
 	for _, r := range d.Rows {
@@ -64,6 +69,37 @@ func TestAReplayTellsWhatPlainMapsCost(t *testing.T) {
 	}
 	if !strings.Contains(got.stderr, "\ntables beside plain Go maps, which take ") {
 		t.Errorf("the maps are not in the text:\n%s", got.stderr)
+	}
+}
+
+// The clock of a tick is read before anything is done, around the events, and after all,
+// so that ageing and sums count as time of the tick, and events as time of changes.
+func TestPlainMaps_TimeTheWholeTick(t *testing.T) {
+	p := plainMaps{now: time.Now}
+	p.register(3)
+	p.play(0, []trace.Event{{Kind: trace.Create, Table: 3, Key: 1}, {Kind: trace.Create, Table: 3, Key: 2}})
+
+	type seen struct {
+		items int
+		age   uint32 // of item 1
+		sums  uint64 // of items, by the last tick
+	}
+	want := []seen{{2, 0, 2}, {2, 1, 2}, {1, 1, 2}, {1, 1, 1}}
+	var got []seen
+	at := time.Unix(0, 0)
+	p.busy, p.changing = 0, 0
+	p.now = func() time.Time {
+		items := p.byTable[3]
+		got = append(got, seen{len(items), items[1].Age, p.sums[0].Items})
+		at = at.Add(time.Second << (2 * len(got)))
+		return at
+	}
+	p.play(1, []trace.Event{{Kind: trace.Update, Table: 3, Key: 1}, {Kind: trace.Erase, Table: 3, Key: 2}})
+	if !slices.Equal(got, want) {
+		t.Errorf("the clock is read at %+v, want %+v", got, want)
+	}
+	if cost := p.cost(); cost.Seconds != 16+64+256 || cost.ChangeSeconds != 64 {
+		t.Errorf("got a cost of %+v, want %d s of which %d s are changes", cost, 16+64+256, 64)
 	}
 }
 

@@ -3,6 +3,8 @@ package kills
 import (
 	"context"
 	"fmt"
+	"iter"
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -212,10 +214,7 @@ func (r *Result) replay(o Options) error {
 	if err != nil {
 		return err
 	}
-	damage := 0
-	if found.Damage != nil || found.Cut != nil {
-		r.fault(&damage, "the journal: damage %v, cut %+v", found.Damage, found.Cut)
-	}
+	r.judgeFiles(found.Damage, found.Cut)
 	g, err := newGame(replayWorkers)
 	if err != nil {
 		return err
@@ -240,18 +239,37 @@ func (r *Result) replay(o Options) error {
 		return fmt.Errorf("the replay of tick %d played no tick", upTo)
 	}
 	r.Replayed += int(replayed)
+	r.judge(func(yield func(uint64) bool) {
+		for _, n := range g.Notes.All() {
+			if !yield(n.Key) {
+				return
+			}
+		}
+	})
+	return nil
+}
+
+// judgeFiles looks at what the files of the journal have at the end. Kills of a process
+// damage none, and the last child leaves nothing to be cut off.
+func (r *Result) judgeFiles(damage error, cut *journal.Cut) {
+	if damage != nil || cut != nil {
+		r.fault(new(int), "the journal: damage %v, cut %+v", damage, cut)
+	}
+}
+
+// judge compares the keys that are in the state at the end with the acknowledged keys.
+func (r *Result) judge(keys iter.Seq[uint64]) {
 	kept := make(map[uint64]int)
-	for _, n := range g.Notes.All() {
-		if kept[n.Key]++; kept[n.Key] == 2 {
-			r.fault(&r.Twice, "key %x is there twice", n.Key)
+	for key := range keys {
+		if kept[key]++; kept[key] == 2 {
+			r.fault(&r.Twice, "key %x is there twice", key)
 		}
 	}
-	for key := range r.acked {
+	for _, key := range slices.Sorted(maps.Keys(r.acked)) {
 		if kept[key] == 0 {
 			r.fault(&r.LostAcks, "key %x was acknowledged, and is not there", key)
 		}
 	}
-	return nil
 }
 
 // older is a journal without its newest snapshot, so that a replay plays ticks.

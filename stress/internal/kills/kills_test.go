@@ -4,10 +4,14 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
 	"go.uber.org/goleak"
+
+	"handloom/journal"
 )
 
 // TestMain is also the program that the tests start.
@@ -43,24 +47,46 @@ func TestNothingIsLost(t *testing.T) {
 	}
 }
 
-// What a listener is there to find, by lines that a faulty child would say.
-func TestWhatIsLostIsFound(t *testing.T) {
-	for lines, want := range map[string]Result{
-		"open 0 1, tick 1 2, ack 5, open 1 2, tick 2 3": {Ticks: 2, Acks: 1},
-		"tick 1 2, tick 2 3, open 1 2":                  {Ticks: 2, LostTicks: 1},
-		"tick 1 2, tick 2 3, tick 2 3":                  {Ticks: 2, LostTicks: 1},
-		"tick 1 2, tick 2 3, replay 2 4, open 2 3":      {Ticks: 2, Replayed: 1, Wrong: 2},
-		"tick 1 2, open 1 7":                            {Ticks: 1, Wrong: 1},
+// Each verdict is found in the lines of a faulty child, and in the keys of a faulty state,
+// and in nothing else.
+func TestResult_CountsEveryVerdict(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		lines string
+		keys  []uint64 // in the state at the end
+		want  Result
+	}{
+		{"sound", "open 0 1, tick 1 2, ack 5, ack 6, open 1 2, tick 2 3", []uint64{6, 5}, Result{Ticks: 2, Acks: 2}},
+		{"key without an acknowledgement", "ack 5", []uint64{5, 7}, Result{Acks: 1}},
+		{"opens an earlier tick", "tick 1 2, tick 2 3, open 1 2", nil, Result{Ticks: 2, LostTicks: 1}},
+		{"plays a tick again", "tick 1 2, tick 2 3, tick 2 3", nil, Result{Ticks: 2, LostTicks: 1}},
+		{"replays to another digest", "tick 1 2, tick 2 3, replay 2 4, open 2 3", nil, Result{Ticks: 2, Replayed: 1, Wrong: 2}},
+		{"opens with another digest", "tick 1 2, open 1 7", nil, Result{Ticks: 1, Wrong: 1}},
+		{"acknowledged key is gone", "ack 5, ack 6, ack 7", []uint64{6}, Result{Acks: 3, LostAcks: 2}},
+		{"all acknowledged keys are gone", "ack 5", nil, Result{Acks: 1, LostAcks: 1}},
+		{"key is there twice", "ack 5", []uint64{5, 7, 5, 7, 7}, Result{Acks: 1, Twice: 2}},
 	} {
-		r := Result{digests: map[uint64]uint64{}, acked: map[uint64]bool{}}
-		for line := range strings.SplitSeq(lines, ", ") {
-			l := listener{Result: &r}
-			if !l.line(line) || l.failed != "" {
-				t.Fatalf("%s: %q", line, l.failed)
+		t.Run(c.name, func(t *testing.T) {
+			r := Result{digests: map[uint64]uint64{}, acked: map[uint64]bool{}}
+			for line := range strings.SplitSeq(c.lines, ", ") {
+				l := listener{Result: &r}
+				if !l.line(line) || l.failed != "" {
+					t.Fatalf("%s: %q", line, l.failed)
+				}
 			}
-		}
-		if r.Ticks != want.Ticks || r.Acks != want.Acks || r.Replayed != want.Replayed || r.LostTicks != want.LostTicks || r.Wrong != want.Wrong || r.Bad() != (want.LostTicks+want.Wrong > 0) {
-			t.Errorf("%s: %+v", lines, r)
+			r.judge(slices.Values(c.keys))
+			got := Result{Ticks: r.Ticks, Acks: r.Acks, Replayed: r.Replayed, LostTicks: r.LostTicks, LostAcks: r.LostAcks, Twice: r.Twice, Wrong: r.Wrong}
+			if faults := got.LostTicks + got.LostAcks + got.Twice + got.Wrong; !reflect.DeepEqual(got, c.want) || len(r.Faults) != faults || r.Bad() != (faults > 0) {
+				t.Errorf("got %+v with faults %q, want %+v", got, r.Faults, c.want)
+			}
+		})
+	}
+	for _, damage := range []error{nil, journal.ErrCorrupt} {
+		for _, cut := range []*journal.Cut{nil, {}} {
+			r := new(Result)
+			if r.judgeFiles(damage, cut); r.Bad() != (damage != nil || cut != nil) {
+				t.Errorf("damage %v, cut %v: bad is %v", damage, cut, r.Bad())
+			}
 		}
 	}
 	for _, line := range []string{"", "tick", "tick 1", "ti", "ack x", "open 1 x"} {
