@@ -2,6 +2,7 @@ package swarm
 
 import (
 	"context"
+	"fmt"
 	"testing"
 
 	"handloom/store"
@@ -71,6 +72,38 @@ func TestHistoryGoesBack(t *testing.T) {
 	for _, tick := range []int{h.Now + 1, h.First() - 1} {
 		if err := h.Back(ctx, 1, tick); err == nil {
 			t.Errorf("went back to %d", tick)
+		}
+	}
+}
+
+// Back finds each tick that comes to another state when it is played again, wherever it
+// is between the checkpoint and the tick that Back goes to.
+func TestHistory_BackComparesEveryTick(t *testing.T) {
+	ctx := t.Context()
+	h, err := NewHistory(ctx, 50)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 2 * every {
+		if _, err := h.Play(ctx, 1, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for tick := every; tick < 2*every; tick++ {
+		was := h.digests[tick]
+		h.digests[tick]++
+		want := fmt.Sprintf("tick %d, played again, came to %x; it was %x", tick+1, was, was+1)
+		if err := h.Back(ctx, 1, 2*every); err == nil || err.Error() != want {
+			t.Errorf("tick %d came to another state, got error %v, want %s", tick, err, want)
+		}
+		h.digests[tick] = was
+		for h.Now < 2*every {
+			if _, err := h.Play(ctx, 1, nil); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := h.Back(ctx, 1, 2*every); err != nil {
+			t.Errorf("equal states: %v", err)
 		}
 	}
 }
