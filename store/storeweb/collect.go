@@ -118,8 +118,9 @@ func (h *handler) table(ctx context.Context, q request) *answer {
 // items copies the items that were asked for, inside a Read.
 func (h *handler) items(q request) []item {
 	var items []item
+	left := pageRoom
 	for id, v := range h.store.DumpTable(q.table, q.from) {
-		if items = append(items, item{id, copyItem(v), h.beside(id)}); len(items) == q.count {
+		if items = append(items, item{id, copyItem(v, &left), h.beside(id, &left)}); len(items) == q.count {
 			break
 		}
 	}
@@ -127,12 +128,16 @@ func (h *handler) items(q request) []item {
 }
 
 // beside copies what the columns have beside an item.
-func (h *handler) beside(id store.ID) (elements object) {
+func (h *handler) beside(id store.ID, left *room) (elements object) {
 	for name, v := range h.store.DumpColumns(id) {
 		if len(elements) == maxFields {
 			break
 		}
-		elements = append(elements, field{name, copyItem(v)})
+		if *left == 0 {
+			elements = append(elements, field{name, full})
+			continue
+		}
+		elements = append(elements, field{name, copyItem(v, left)})
 	}
 	return elements
 }

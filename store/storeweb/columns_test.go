@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"html"
 	"net/http"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -84,5 +85,69 @@ func TestColumnsAreShownBesideItems(t *testing.T) {
 	}
 	if of := read(t, h, "/?table=shot", http.StatusOK).Table; of.Columns != nil {
 		t.Errorf("of a table without columns it says %+v", of.Columns)
+	}
+}
+
+// wide fills as much of a page as an item can.
+type wide struct {
+	A, B, C, D, E, F, G, H, I, J, K, L, M, N, O, P, Q, R, S, T, U, V, W, X, Y, Z, AA, AB, AC, AD, AE, AF [16]string
+}
+
+func (w *wide) fill(text string) *wide {
+	v := reflect.ValueOf(w).Elem()
+	for f := range v.NumField() {
+		for i := range v.Field(f).Len() {
+			v.Field(f).Index(i).SetString(text)
+		}
+	}
+	return w
+}
+
+// However large items are, a page has at most 1 MiB, and every row of it all its cells.
+func TestHandler_BoundsAPageAsAWhole(t *testing.T) {
+	for name, text := range map[string]string{
+		"letters": strings.Repeat("x", 200), "escaped in both forms": strings.Repeat("<&>\"'", 40), "no text": strings.Repeat("\xff", 200),
+		"wide characters": strings.Repeat("世", 80), "short": "",
+	} {
+		t.Run(name, func(t *testing.T) {
+			s, err := store.New(store.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			table, err := store.Register(s, store.TableOptions[wide]{Name: "wide"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			var columns []*store.Column[wide, wide]
+			for i := range 4 {
+				columns = append(columns, addColumn[wide](t, table, fmt.Sprint("c", i)))
+			}
+			q, err := s.Queues(1)
+			if err != nil {
+				t.Fatal(err)
+			}
+			value := *new(wide).fill(text)
+			for range 100 {
+				h := table.Emplace(q[0], value)
+				for _, c := range columns {
+					c.Set(q[0], h, value)
+				}
+			}
+			if _, err := s.Flush(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			h := storeweb.Handler(s)
+			const target, most = "/?table=wide&from=0&count=100", 1 << 20
+			if body := page(t, h, target); len(body) > most || strings.Count(body, " title=\"") != 100*(32+4) {
+				t.Errorf("a page has %d bytes and %d cells, want at most %d bytes and %d cells", len(body), strings.Count(body, " title=\""), most, 100*(32+4))
+			}
+			w := ask(h, "GET", target, asProgram)
+			if w.Body.Len() > most {
+				t.Errorf("JSON has %d bytes, want at most %d", w.Body.Len(), most)
+			}
+			if of := read(t, h, target, http.StatusOK).Table; len(of.Items) != 100 || len(of.Items[99].Columns) != 4 {
+				t.Errorf("JSON has %d items, want 100 with 4 columns each", len(of.Items))
+			}
+		})
 	}
 }

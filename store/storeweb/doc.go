@@ -23,8 +23,8 @@
 // # What it costs the store
 //
 // A request looks inside one [store.Store.Read], so it sees whole ticks. There it
-// copies figures, and at most 100 items of bounded size; pages are written when the
-// Read has ended. One request at a time is inside, so a tick waits for one of
+// copies figures, and at most 100 items; a page has at most 1 MiB, and values that it has
+// no room for are shown as "…". Pages are written when the Read has ended. One request at a time is inside, so a tick waits for one of
 // them at most. No code of the program runs for it: items are shown field by field,
 // as [store.Store.Digest] sees them, without their methods and without what is
 // behind pointers.

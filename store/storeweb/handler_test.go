@@ -283,7 +283,7 @@ func TestJSONHasTheSameFigures(t *testing.T) {
 	}
 	if len(a.Schedules) != 1 || a.Schedules[0].Explain != f.frame.Explain() || len(a.Schedules[0].Systems) != 3 ||
 		a.Schedules[0].Systems[1].System != "shoot" || a.Schedules[0].Systems[1].Runs != 1 || a.Schedules[0].Systems[1].P50 <= 0 ||
-		!slices.Equal(a.Schedules[0].Systems[1].Reads, []string{"ship"}) || !slices.Equal(a.Schedules[0].Systems[1].Emits, []string{"shot"}) {
+		!slices.Equal(a.Schedules[0].Systems[1].Reads, []string{"ship", "shot"}) || !slices.Equal(a.Schedules[0].Systems[1].Emits, []string{"shot"}) {
 		t.Errorf("of schedules it says %+v", a.Schedules)
 	}
 	of := read(t, h, "/?table=ship&from=4&count=2", http.StatusOK).Table

@@ -75,6 +75,9 @@ func between(a, b mark) *recent {
 	for i := range a.flushed.Tables { // others have been registered since
 		done.Tables[i].Counts = minus(done.Tables[i].Counts, a.flushed.Tables[i].Counts)
 	}
+	for i := range a.flushed.Columns {
+		done.Columns[i].Counts = minus(done.Columns[i].Counts, a.flushed.Columns[i].Counts)
+	}
 	done.Plan -= a.flushed.Plan
 	done.Apply -= a.flushed.Apply
 	return &recent{b.at.Sub(a.at).Seconds(), b.flushed.Epoch - a.flushed.Epoch, done}

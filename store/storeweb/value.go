@@ -16,7 +16,10 @@ import (
 
 // value is a copy of something in an item, cut where it is long, so that a page can
 // be written when the item may have changed: a leaf, an object or a list.
-type value interface{ text() string }
+type value interface {
+	text() string
+	bytes() int // that it takes on a page, in HTML or JSON, at most
+}
 
 type (
 	// leaf is written as it is.
@@ -53,13 +56,33 @@ var (
 	timeType     = reflect.TypeFor[time.Time]()
 )
 
-// copyItem copies the item that p points to. It follows what Digest follows, but
-// for maps, of which it tells the size alone, and calls no method of its type.
-func copyItem(p any) value {
+// room is how many bytes a page has left for values.
+type room int
+
+// pageRoom is for values, which HTML has twice, in a cell and in its title. Of the mebibyte
+// that a page has at most the rest is for all else: the style sheet, cells without a value.
+const pageRoom room = 3 << 17
+
+// full stands for each value that a page has no room for.
+var full = leaf{is: "…"}
+
+// take returns v if there is room for it. The first value that there is none for takes
+// the rest, so that nothing is copied in vain after it.
+func (r *room) take(v value) value {
+	if *r -= room(v.bytes()); *r < 0 {
+		*r = 0
+		return full
+	}
+	return v
+}
+
+// copyItem copies the item that p points to, as far as there is room. It follows what
+// Digest follows, but for maps, of which it tells the size alone, and calls no method of
+// its type.
+func copyItem(p any, left *room) value {
 	v := reflect.ValueOf(p).Elem()
 	if v.Kind() != reflect.Struct || isLeaf(v.Type()) {
-		parts := maxParts
-		return copyValue(v, &parts)
+		return copyField(v, left)
 	}
 	var fields object
 	for f, v := range v.Fields() {
@@ -69,10 +92,17 @@ func copyItem(p any) value {
 		if len(fields) == maxFields {
 			return append(fields, field{"…", leaf{is: "and more"}})
 		}
-		parts := maxParts
-		fields = append(fields, field{f.Name, copyValue(v, &parts)})
+		fields = append(fields, field{f.Name, copyField(v, left)})
 	}
 	return fields
+}
+
+func copyField(v reflect.Value, left *room) value {
+	if *left == 0 {
+		return full
+	}
+	parts := maxParts
+	return left.take(copyValue(v, &parts))
 }
 
 // isLeaf reports whether a struct is shown as one text.
@@ -193,6 +223,38 @@ func grouped(digits string) string {
 		digits = digits[:i] + "," + digits[i:]
 	}
 	return digits
+}
+
+// bytes counts characters that are written in another form as what they may become.
+func (l leaf) bytes() int {
+	n := 8 // quotes, commas
+	for _, r := range l.is {
+		if r < ' ' || r == utf8.RuneError || r == '\u2028' || r == '\u2029' || strings.ContainsRune("<>&\"'\\+", r) {
+			n += len("\\u0000")
+		} else {
+			n += utf8.RuneLen(r)
+		}
+	}
+	if l.whole {
+		n += len(l.is) / 3
+	}
+	return n
+}
+
+func (o object) bytes() int {
+	n := 8
+	for _, f := range o {
+		n += len(f.name) + 8 + f.bytes()
+	}
+	return n
+}
+
+func (l list) bytes() int {
+	n := 48 // its size
+	for _, v := range l.first {
+		n += v.bytes()
+	}
+	return n
 }
 
 func (o object) text() string {

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"math"
 	"net/http"
+	"slices"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -58,7 +60,7 @@ func TestAnItemIsCopiedFieldByField(t *testing.T) {
 		At: time.Date(2020, 1, 2, 3, 4, 5, 6, time.UTC), In: inner{A: 1, b: 2}, List: []int{1, 2, 3, 4, 5, 6, 7, 8, 9, 1000},
 		Any: inner{A: 3}, Map: map[string]int{"x": 1}, Pointer: new(inner), Func: func() {}, Loud: loud{77},
 	}
-	copied := copyItem(v)
+	copied := copyItem(v, roomy())
 	var got []string
 	for _, f := range copied.(object) {
 		got = append(got, f.name+": "+f.text())
@@ -85,7 +87,7 @@ func TestAnItemIsCopiedFieldByField(t *testing.T) {
 func TestItemsThatAreNoStructs(t *testing.T) {
 	id, h, list, when := store.ID(0), store.Handle[inner]{ID: 1<<48 | 1<<32}, []string{"x"}, time.Unix(0, 0).UTC()
 	for want, p := range map[string]any{id.String(): &id, "1:0.1": &h, "[x]": &list, "1970-01-01T00:00:00Z": &when, "{}": new(struct{})} {
-		if got := copyItem(p).text(); got != want {
+		if got := copyItem(p, roomy()).text(); got != want {
 			t.Errorf("it is %q; want %q", got, want)
 		}
 	}
@@ -95,6 +97,12 @@ func TestItemsThatAreNoStructs(t *testing.T) {
 type tree struct {
 	Name string
 	Sub  []tree
+}
+
+// roomy returns room for one item of any size.
+func roomy() *room {
+	left := room(1 << 30)
+	return &left
 }
 
 func size(v value) int {
@@ -127,7 +135,7 @@ func TestTheCopyOfAnItemIsBounded(t *testing.T) {
 	loop = append(loop, nil)
 	loop[0] = loop // which contains itself
 	for name, p := range map[string]any{"deep": &deep, "wide": &wide, "many": &many, "fields": new(fields), "loop": &struct{ Loop []any }{loop}} {
-		v := copyItem(p)
+		v := copyItem(p, roomy())
 		if n := size(v); n > (maxFields+1)*2*(maxParts+2) {
 			t.Errorf("%s has %d parts", name, n)
 		}
@@ -138,7 +146,7 @@ func TestTheCopyOfAnItemIsBounded(t *testing.T) {
 			t.Errorf("%s is not JSON: %v", name, err)
 		}
 	}
-	columns := copyItem(new(fields)).(object)
+	columns := copyItem(new(fields), roomy()).(object)
 	if len(columns) != maxFields+1 || columns[maxFields].name != "…" {
 		t.Errorf("of 34 fields %d are shown", len(columns))
 	}
@@ -237,4 +245,81 @@ func BenchmarkInside(b *testing.B) {
 			_, _ = s.Stats(), s.Flushed()
 		}
 	})
+}
+
+// The charts and rates are of what happened between two requests, and per second.
+func TestHistory_IsOfTheTimeBetweenRequests(t *testing.T) {
+	counts := func(n int) store.Counts {
+		return store.Counts{
+			Created: n, Erased: 2 * n, Put: 3 * n, Superseded: 4 * n, Dropped: 5 * n,
+			Redundant: 6 * n, Stale: 7 * n, CancelledOut: 8 * n, Dangling: 9 * n, Depleted: 10 * n,
+		}
+	}
+	report := func(n int) *store.Report {
+		r := &store.Report{Epoch: uint64(n), Plan: time.Duration(n) * time.Microsecond, Apply: time.Duration(3*n) * time.Microsecond, Total: counts(n)}
+		for i, name := range []string{"ship", "shot"} {
+			r.Tables = append(r.Tables, store.TableReport{Name: name, Counts: counts(n + i)})
+			r.Columns = append(r.Columns, store.TableReport{Name: name + ".x", Counts: counts(n + 10*i)})
+		}
+		return r
+	}
+	const before, later, seconds = 60, 100, 4
+	var h history
+	begin := time.Now()
+	h.add(begin, store.Stats{}, report(before))
+	since, points := h.add(begin.Add(seconds*time.Second), store.Stats{Tables: []store.TableStats{{Live: 5}, {Live: 6}}}, report(later))
+	done := since.Flushed
+	if since.Seconds != seconds || since.Flushes != later-before || done.Total != counts(later-before) {
+		t.Errorf("got %+v, want %d flushes of %+v", since, later-before, counts(later-before))
+	}
+	for i := range done.Tables {
+		if done.Tables[i].Counts != counts(later-before) || done.Columns[i].Counts != counts(later-before) {
+			t.Errorf("got table %v and column %v, want %v of each", done.Tables[i], done.Columns[i], counts(later-before))
+		}
+	}
+	const n = (later - before) / seconds
+	want := point{at: begin.Add(seconds * time.Second), live: 11, created: n, erased: 2 * n, put: 3 * n, flush: 4000}
+	if len(points) != 1 || points[0] != want {
+		t.Errorf("got points %+v, want %+v", points, want)
+	}
+}
+
+// Previous leads to the last page that has items from any place after it.
+func TestPager_PreviousLeadsToAPage(t *testing.T) {
+	for _, c := range []struct{ live, from, count, want int }{
+		{100, 20, 20, 0},
+		{100, 60, 20, 40},
+		{100, 10, 20, 0}, // less than a page before
+		{100, 5, 20, 0},
+		{100, 100, 20, 80},
+		{100, 5000, 20, 80},
+		{95, 5000, 20, 80},
+		{101, 5000, 20, 100},
+		{3, 7, 20, 0},
+		{0, 40, 20, 0},
+	} {
+		a := &answer{asked: request{items: true, table: "ship", from: c.from, count: c.count}, Table: &tableView{Stats: store.TableStats{Live: c.live}}}
+		if got, want := a.Pager().Previous, link("table", "ship", "from", strconv.Itoa(c.want), "count", strconv.Itoa(c.count)); got != want {
+			t.Errorf("%d items, from %d, %d a page: got %s, want %s", c.live, c.from, c.count, got, want)
+		}
+	}
+}
+
+// A table has its own columns, whichever other names begin with its name.
+func TestColumnsOf_TablesWithDots(t *testing.T) {
+	r := &store.Report{
+		Tables:  []store.TableReport{{Name: "a.b"}, {Name: "a.b.c"}, {Name: "ab"}, {Name: "a"}},
+		Columns: []store.TableReport{{Name: "a.x"}, {Name: "a.b.x"}, {Name: "a.b.c.x"}, {Name: "ab.x"}, {Name: "a.bx"}},
+	}
+	for table, want := range map[string][]string{"a": {"x", "bx"}, "a.b": {"x"}, "a.b.c": {"x"}, "ab": {"x"}, "x": nil} {
+		var got []string
+		for _, c := range columnsOf(table, r) {
+			if got = append(got, c.Name); c.FullName != table+"."+c.Name {
+				t.Errorf("the column %q of table %q is called %q", c.Name, table, c.FullName)
+			}
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("table %q: got columns %q, want %q", table, got, want)
+		}
+	}
 }
