@@ -169,6 +169,29 @@ func TestEveryFailingCall(t *testing.T) {
 	}
 }
 
+// A call that changes a name and fails once is refused, and the journal goes on. Only a
+// write or a sync that failed ends it.
+func TestFailedName_IsRefused(t *testing.T) {
+	whole := newCrashDisk()
+	program(whole)
+	names := 0
+	for fail := 1; fail <= whole.calls; fail++ {
+		d := newCrashDisk()
+		d.failAt = fail
+		acked, _, err := program(d)
+		if d.failed != changesName {
+			continue
+		}
+		names++
+		if opened := acked > 0; opened && err != nil || errors.Is(err, ErrBroken) {
+			t.Errorf("call %d of %d failed: %d records, %v", fail, whole.calls, acked, err)
+		}
+	}
+	if names < 10 {
+		t.Errorf("%d calls change names", names)
+	}
+}
+
 // TestAKilledProcessLosesNothing stops at every call and keeps all that was
 // written, synced or not.
 func TestAKilledProcessLosesNothing(t *testing.T) {

@@ -24,6 +24,7 @@ type crashDisk struct {
 	calls  int // that change something, so far
 	stopAt int // the call that fails, and all after it; 0 none
 	failAt int // the one call that fails; 0 none
+	failed callKind
 }
 
 // A nameChange is a name that came to be of a file, or of none.
@@ -31,6 +32,15 @@ type nameChange struct {
 	name string
 	file *crashFile
 }
+
+// A callKind is what a call changes.
+type callKind int
+
+const (
+	changesName callKind = 1 + iota
+	changesFile
+	syncs
+)
 
 const sector = 512
 
@@ -52,12 +62,13 @@ func newCrashDisk() *crashDisk {
 }
 
 // change counts a call that changes something, and says how it fails.
-func (d *crashDisk) change() error {
+func (d *crashDisk) change(kind callKind) error {
 	d.calls++
 	switch {
 	case d.stopAt > 0 && d.calls >= d.stopAt:
 		return errNoPower
 	case d.calls == d.failAt:
+		d.failed = kind
 		return errInput
 	}
 	return nil
@@ -83,7 +94,7 @@ func (d *crashDisk) set(name string, f *crashFile) {
 }
 
 func (d *crashDisk) create(name string) (file, error) {
-	if err := d.change(); err != nil {
+	if err := d.change(changesName); err != nil {
 		return nil, err
 	}
 	f := d.newFile(nil)
@@ -99,7 +110,7 @@ func (d *crashDisk) open(name string) (file, error) {
 }
 
 func (d *crashDisk) rename(from, to string) error {
-	if err := d.change(); err != nil {
+	if err := d.change(changesName); err != nil {
 		return err
 	}
 	f := d.files[from]
@@ -115,7 +126,7 @@ func (d *crashDisk) remove(name string) error {
 	if d.files[name] == nil {
 		return nil
 	}
-	if err := d.change(); err != nil {
+	if err := d.change(changesName); err != nil {
 		return err
 	}
 	d.set(name, nil)
@@ -132,7 +143,7 @@ func (d *crashDisk) mkdir(name string) error {
 }
 
 func (d *crashDisk) sync(folder string) error {
-	if err := d.change(); err != nil {
+	if err := d.change(syncs); err != nil {
 		return err
 	}
 	var others []nameChange
@@ -193,7 +204,7 @@ func (f *crashFile) ReadAt(b []byte, offset int64) (int, error) {
 }
 
 func (f *crashFile) WriteAt(b []byte, offset int64) (int, error) {
-	if err := f.disk.change(); err != nil {
+	if err := f.disk.change(changesFile); err != nil {
 		return 0, err
 	}
 	from := min(int(offset), len(f.bytes))
@@ -215,7 +226,7 @@ func (f *crashFile) Close() error         { return nil }
 func (f *crashFile) size() (int64, error) { return int64(len(f.bytes)), nil }
 
 func (f *crashFile) sync() error {
-	err := f.disk.change()
+	err := f.disk.change(syncs)
 	if err == nil {
 		f.kept = f.written(func(int) bool { return true })
 	}

@@ -328,3 +328,33 @@ func FuzzJournal(f *testing.F) {
 		}
 	})
 }
+
+// A unit of another history has the same salt, place and size.
+func TestOpen_UnitOfAnotherHistoryIsDamage(t *testing.T) {
+	var disks [2]*crashDisk
+	for i := range disks {
+		disks[i] = newCrashDisk()
+		j := mustOpen(t, small(disks[i]))
+		for at := range uint64(3) {
+			if _, err := j.Append(context.Background(), at, []byte{byte(i), byte(at)}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		mustClose(t, j)
+	}
+	name, size := fileName(1, segmentExt), int(unitSize(4+2))
+	for unit := range 2 {
+		d := disks[0].clone()
+		at := segmentHead + (1+unit)*size
+		copy(d.files[name].bytes[at:at+size], disks[1].files[name].bytes[at:])
+		j, err := Open("", small(d))
+		if last := unit == 1; last && err == nil {
+			if cut, ok := j.WasCut(); !ok || cut.At != 3 {
+				t.Errorf("the last unit: cut %+v, %v", cut, ok)
+			}
+			mustClose(t, j)
+		} else if last || !errors.Is(err, ErrCorrupt) {
+			t.Errorf("unit %d: %v", 2+unit, err)
+		}
+	}
+}

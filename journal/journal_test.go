@@ -206,6 +206,23 @@ func TestRecordsWaitForTheirTimeAndAreWrittenAsOne(t *testing.T) {
 	})
 }
 
+// Records that wait for their time are written before they are 1 MiB.
+func TestEvery_BoundsWaitingBytes(t *testing.T) {
+	o := small(newCrashDisk())
+	o.Sync = Every(time.Hour)
+	j := mustOpen(t, o)
+	rec := make([]byte, mostWaiting*2/3)
+	for at := range uint64(4) {
+		if _, err := j.Append(context.Background(), at, rec); err != nil {
+			t.Fatal(err)
+		}
+		if written, _, _ := j.written(); written != at {
+			t.Errorf("%d of %d records are written, want all but one", written, at+1)
+		}
+	}
+	mustClose(t, j)
+}
+
 // Records that could not be written when their time came are written before Append
 // takes another one.
 func TestEvery_WritesRefusedRecordsFirst(t *testing.T) {

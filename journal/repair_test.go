@@ -107,6 +107,10 @@ func TestRepair_SurvivesAPowerFailure(t *testing.T) {
 		}
 		check := func(d *crashDisk, what string) {
 			t.Helper()
+			isEnded := func(f *crashFile) bool { return slices.Equal(f.bytes, ended) }
+			if !slices.ContainsFunc(slices.Collect(maps.Values(d.files)), isEnded) {
+				t.Fatalf("from %d, %s: %s is lost", from, what, segments[i])
+			}
 			j, err := Open("", small(d))
 			if err != nil {
 				t.Fatalf("from %d, %s: %v", from, what, err)
@@ -114,10 +118,6 @@ func TestRepair_SurvivesAPowerFailure(t *testing.T) {
 			wantRecords(t, j, int(from-1))
 			mustAppend(t, j, from, from+12)
 			mustClose(t, j)
-			isEnded := func(f *crashFile) bool { return slices.Equal(f.bytes, ended) }
-			if !slices.ContainsFunc(slices.Collect(maps.Values(d.files)), isEnded) {
-				t.Fatalf("from %d, %s: %s is lost", from, what, segments[i])
-			}
 		}
 		for _, x := range deaths(n.calls + 1) {
 			d := whole.clone()

@@ -212,7 +212,7 @@ func (j *Journal) Trim(ctx context.Context, through uint64) error {
 			return nil
 		}
 		if err := j.o.disk.remove(fileName(first, segmentExt)); err != nil {
-			return err
+			return refused(err)
 		}
 	}
 }
