@@ -1,0 +1,193 @@
+package world
+
+import (
+	"bytes"
+	"context"
+	"encoding/hex"
+	"flag"
+	"os"
+	"path/filepath"
+	"reflect"
+	"testing"
+	"testing/synctest"
+
+	"handloom/store"
+)
+
+var update = flag.Bool("update", false, "write the golden files anew")
+
+// golden returns the bytes of a golden file, which -update makes those of write.
+func golden(t *testing.T, name string, write func() []byte) []byte {
+	t.Helper()
+	file := filepath.Join("testdata", name+".hex")
+	if *update {
+		if err := os.MkdirAll("testdata", 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, append([]byte(hex.EncodeToString(write())), '\n'), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := hex.DecodeString(string(bytes.TrimSpace(text)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+func goldenEpoch() epoch {
+	return epoch{program: "game 1", hz: 60, arch: "amd64", goVersion: "go1.26.1", schema: chain{1, 2, 3}}
+}
+
+// Records of every kind are read and written as the golden files have them.
+func TestRecord_IsAsInGoldenFiles(t *testing.T) {
+	for k := kindEpoch; k <= kindSkip; k++ {
+		t.Run(k.String(), func(t *testing.T) {
+			want := record{
+				kind: k, cell: 0x0102030405060708, incarnation: 0x1112131415161718, term: 3, tick: 77, time: 1_700_000_000_123_456_789,
+				chain: chain{0xc, 0xd, 15: 0xe}, state: stateDigest{tick: 76, shards: []shardDigest{{5, 0x2122232425262728}, {9, 1}}},
+			}
+			switch k {
+			case kindEpoch:
+				want.epoch = goldenEpoch()
+			case kindTick:
+				want.input = []byte("input")
+			case kindHandoff:
+				want.to = "game 2"
+			}
+			written := append(want.append(nil), want.input...)
+			b := golden(t, "record-"+k.String(), func() []byte { return written })
+			var got record
+			if err := got.decode(b); err != nil || !reflect.DeepEqual(got, want) {
+				t.Errorf("read as %+v, %v; want %+v", got, err, want)
+			}
+			if !bytes.Equal(written, b) {
+				t.Errorf("written as %x, want %x", written, b)
+			}
+		})
+	}
+}
+
+// The end of a snapshot is read and written as the golden file has it.
+func TestTrailer_IsAsInGoldenFile(t *testing.T) {
+	want := head{
+		cell: 0x0102030405060708, term: 3, owner: 0x1112131415161718, time: 1_700_000_000_123_456_789, seed: 42,
+		handed: true, to: "game 2", epoch: goldenEpoch(),
+	}
+	s, err := store.New(store.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	i := image{head: want}
+	if err := s.Checkpoint(t.Context(), &i.state); err != nil {
+		t.Fatal(err)
+	}
+	var whole bytes.Buffer
+	if err := i.writeTo(&whole); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := store.InspectSnapshot(&whole); err != nil {
+		t.Fatal(err)
+	}
+	written := whole.Bytes()
+	b := golden(t, "trailer", func() []byte { return written })
+	var got head
+	if err := got.decodeTrailer(b); err != nil || !reflect.DeepEqual(got, want) {
+		t.Errorf("read as %+v, %v; want %+v", got, err, want)
+	}
+	if !bytes.Equal(written, b) {
+		t.Errorf("written as %x, want %x", written, b)
+	}
+}
+
+type goldenItem struct {
+	N    int32
+	Name string
+	To   store.Handle[goldenItem]
+}
+
+// A sealed input does what the golden file says: two creates, of which one names the other,
+// a Put and an Erase.
+func TestSealedInput_IsAsInGoldenFile(t *testing.T) {
+	open := func(t *testing.T) (*store.Store, *store.Table[goldenItem], *store.Claim) {
+		t.Helper()
+		s, err := store.New(store.Options{Workers: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		items, err := store.Register(s, store.TableOptions[goldenItem]{Name: "items"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = s.Write(t.Context(), func(_ context.Context, w *store.Writer) error {
+			for n := range int32(3) {
+				if _, err := items.Insert(w, goldenItem{N: n}); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		c, err := s.Claim(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s, items, c
+	}
+	b := golden(t, "input", func() (input []byte) {
+		synctest.Test(t, func(t *testing.T) {
+			_, items, c := open(t)
+			var all []store.Handle[goldenItem]
+			for h := range items.All() {
+				all = append(all, h)
+			}
+			go func() {
+				_, _ = c.Submit(context.Background(), func(q store.Queue) error {
+					a := items.Emplace(q, goldenItem{N: 10, Name: "a"})
+					items.Emplace(q, goldenItem{N: 11, Name: "b", To: a})
+					items.Put(q, all[1], goldenItem{N: 12, Name: "c", To: all[2]})
+					items.Erase(q, all[0])
+					return nil
+				})
+			}()
+			synctest.Wait()
+			sealed, calls := c.Seal(nil, 1<<20)
+			calls.Done(1, nil)
+			c.Release()
+			input = sealed
+		})
+		return input
+	})
+	s, items, c := open(t)
+	defer c.Release()
+	err := s.Write(c.Context(t.Context()), func(ctx context.Context, _ *store.Writer) error {
+		if err := c.Put(ctx, b, nil); err != nil {
+			return err
+		}
+		_, err := s.Flush(ctx)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	byN := make(map[int32]store.Handle[goldenItem])
+	for h, v := range items.All() {
+		byN[v.N] = h
+	}
+	for n, want := range map[int32]goldenItem{
+		2: {N: 2}, 10: {N: 10, Name: "a"}, 11: {N: 11, Name: "b", To: byN[10]}, 12: {N: 12, Name: "c", To: byN[2]},
+	} {
+		if v, ok := items.Get(byN[n]); !ok || *v != want {
+			t.Errorf("item %d: %+v, want %+v", n, v, want)
+		}
+	}
+	if items.Len() != 4 {
+		t.Errorf("%d items, want 4", items.Len())
+	}
+}
