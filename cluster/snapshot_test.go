@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"handloom/cluster"
@@ -130,4 +131,76 @@ func TestReject_DropsOneSnapshot(t *testing.T) {
 	saveText(t, l, 40)
 	wantSaved(t, l, 40, 30)
 	wantSaved(t, other, 40, 30)
+}
+
+// Cells may share a place for snapshots: each lists, keeps and removes its own.
+func TestSave_LeavesOtherCellsAlone(t *testing.T) {
+	s, o := cluster.Embedded(t.TempDir()), alone(t)
+	l, other := openLog(t, s, 1, o), openLog(t, s, 2, o)
+	fill(t, l, 60)
+	saveText(t, other, 5)
+	wantSaved(t, l)
+	saveText(t, l, 10)
+	saveText(t, l, 20)
+	saveText(t, l, 30)
+	wantSaved(t, l, 30, 20)
+	wantSaved(t, other, 5)
+	if _, err := l.Load(t.Context(), 5); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("Load of another cell's snapshot: %v", err)
+	}
+}
+
+func TestAppend_RefusesARecordThatIsTooLong(t *testing.T) {
+	l := openLog(t, cluster.Embedded(t.TempDir()), 1, alone(t))
+	fill(t, l, 3)
+	const most = 64 << 20
+	if _, err := l.Append(t.Context(), 3, make([]byte, most+1)); err == nil || !strings.Contains(err.Error(), "67108865") {
+		t.Errorf("Append of 64 MiB and a byte: %v, want its length", err)
+	}
+	if at, err := l.Tail(t.Context()); at != 3 || err != nil {
+		t.Errorf("Tail: %d, %v, want 3", at, err)
+	}
+}
+
+// A snapshot whose writer died before it was read back does not count, and is removed with
+// those of its age.
+func TestSave_CountsNoneThatWasNotReadBack(t *testing.T) {
+	s, o := cluster.Embedded(t.TempDir()), alone(t)
+	l := openLog(t, s, 1, o)
+	fill(t, l, 60)
+	saveText(t, l, 10)
+	saveText(t, l, 20)
+	names, err := o.Snapshots.List(t.Context())
+	for _, name := range names {
+		if strings.Contains(name, "-0000000000000014-") && strings.HasSuffix(name, ".sum") {
+			err = errors.Join(err, o.Snapshots.Delete(t.Context(), name))
+		}
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	l = openLog(t, s, 1, o)
+	wantSaved(t, l, 10)
+	if _, err := l.Load(t.Context(), 20); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("Load of a snapshot that was not read back: %v", err)
+	}
+	saveText(t, l, 30)
+	wantSaved(t, l, 30, 10)
+	saveText(t, l, 40)
+	if names, err := o.Snapshots.List(t.Context()); err != nil || len(names) != 4 {
+		t.Errorf("left: %q, %v, want two snapshots and their sums", names, err)
+	}
+}
+
+func TestSave_FailsWithItsWriter(t *testing.T) {
+	l := openLog(t, cluster.Embedded(t.TempDir()), 1, alone(t))
+	fill(t, l, 20)
+	err := l.Save(t.Context(), 20, func(w io.Writer) error {
+		_, err := io.WriteString(w, "half a st")
+		return errors.Join(err, errEnough)
+	})
+	if !errors.Is(err, errEnough) {
+		t.Errorf("Save: %v, want the error of its writer", err)
+	}
+	wantSaved(t, l)
 }
