@@ -3,6 +3,7 @@ package store
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"runtime/debug"
 	"slices"
 	"strings"
@@ -57,10 +58,15 @@ func (e *emptyTable) itemMigration(of imageTable) (*digest.Migration, error) {
 		return nil, e.differs(of, err.Error())
 	}
 	m, hash := t.typ.Digest.From(old), digest.SchemaHash(of.schema)
-	if convert := t.migrate[hash]; convert != nil {
+	convert, known := t.migrate[hash]
+	switch {
+	case convert != nil:
 		m.Item = func(old digest.Fields, item unsafe.Pointer) error { return guarded(convert, old, item) }
-	} else if len(m.Misfits) > 0 {
+	case len(m.Misfits) > 0:
 		return nil, e.differs(of, fmt.Sprintf("%s cannot be converted; TableOptions.Migrate[%q] could", strings.Join(m.Misfits, ", "), hash))
+	case len(m.Lost) > 0 && len(t.migrate) > 0 && !known:
+		return nil, e.differs(of, fmt.Sprintf("%s would be lost, and TableOptions.Migrate has no key %q, got %q; a nil function for the key drops them",
+			strings.Join(m.Lost, ", "), hash, slices.Sorted(maps.Keys(t.migrate))))
 	}
 	return m, nil
 }

@@ -79,8 +79,25 @@ type laterRealm struct {
 
 func newLaterRealm(t tb) *laterRealm {
 	t.Helper()
+	return newLaterRealmFor(t, nil)
+}
+
+// newLaterRealmFor returns one that may lose fields of the tables of a snapshot, whatever
+// their schemas are.
+func newLaterRealmFor(t tb, b []byte) *laterRealm {
+	t.Helper()
+	units, plans := laterUnits(), laterPlans()
+	info, _ := store.InspectSnapshot(bytes.NewReader(b))
+	for _, of := range info.Tables {
+		if units.Migrate[of.SchemaHash] == nil {
+			units.Migrate[of.SchemaHash] = nil
+		}
+		if plans.Migrate[of.SchemaHash] == nil {
+			plans.Migrate[of.SchemaHash] = nil
+		}
+	}
 	s := newStore(t, store.Options{Workers: 2})
-	return &laterRealm{s, register(t, s, laterUnits()), registerStable(t, s, laterPlans())}
+	return &laterRealm{s, register(t, s, units), registerStable(t, s, plans)}
 }
 
 // oldSnapshot is testdata/world.snap, and the realm that it was written of.
@@ -251,6 +268,65 @@ func TestAMigrationThatFailsChangesNothing(t *testing.T) {
 	}
 }
 
+// A Migrate map whose keys do not match what is loaded is a mistake, where fields would be
+// lost.
+func TestLoad_RefusesAMigrateMapWithoutTheHash(t *testing.T) {
+	b, _ := oldSnapshot(t)
+	nothing := func(store.Fields, *laterUnit) error { return nil }
+	for name, c := range map[string]struct {
+		migrate map[string]func(store.Fields, *laterUnit) error
+		fits    bool
+	}{
+		"no map":           {nil, true},
+		"a wrong digit":    {map[string]func(store.Fields, *laterUnit) error{"ef83e3b0001c8d64": nothing}, false},
+		"a nil function":   {map[string]func(store.Fields, *laterUnit) error{unitHash: nil, "ef83e3b0001c8d64": nothing}, true},
+		"another and this": {map[string]func(store.Fields, *laterUnit) error{unitHash: nothing, "ef83e3b0001c8d64": nothing}, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newStore(t, store.Options{})
+			units := laterUnits()
+			units.Migrate = c.migrate
+			register(t, s, units)
+			registerStable(t, s, laterPlans())
+			err := s.Load(context.Background(), bytes.NewReader(b))
+			if (err == nil) != c.fits {
+				t.Fatalf("Load: %v, want an error: %t", err, !c.fits)
+			}
+			for _, want := range []string{unitHash, "ef83e3b0001c8d64", "laterUnit.Y"} {
+				if err != nil && (!errors.Is(err, store.ErrSchema) || !strings.Contains(err.Error(), want)) {
+					t.Errorf("Load: %v, want ErrSchema with %q", err, want)
+				}
+			}
+		})
+	}
+}
+
+// MaxItems is a limit of inserts: a save that has more is not lost.
+func TestLoad_TakesMoreItemsThanMaxItems(t *testing.T) {
+	ctx := context.Background()
+	s, table := newTable(t, store.Options{}, store.TableOptions[item]{Name: "items"})
+	fill(t, s, table, 100)
+	less, few := newTable(t, store.Options{}, store.TableOptions[item]{Name: "items", MaxItems: 50})
+	if err := less.Load(ctx, bytes.NewReader(image(t, s))); err != nil || few.Len() != 100 {
+		t.Fatalf("Load: %d items, %v", few.Len(), err)
+	}
+	err := less.Write(ctx, func(_ context.Context, w *store.Writer) error {
+		if _, err := few.Insert(w, item{}); !errors.Is(err, store.ErrFull) {
+			t.Errorf("Insert: %v, want ErrFull", err)
+		}
+		for h := range few.All() {
+			if few.Len() > 49 {
+				few.Remove(w, h)
+			}
+		}
+		_, err := few.Insert(w, item{})
+		return err
+	})
+	if err != nil || few.Len() != 50 {
+		t.Errorf("%d items, %v", few.Len(), err)
+	}
+}
+
 // reschemed returns b with other schemas in its head, checksums made right.
 func reschemed(r *rand.Rand, b []byte) []byte {
 	head := slices.Clone(b[12 : headOf(b)-4])
@@ -310,8 +386,9 @@ func TestAForgedOlderSnapshotIsRefusedOrIsAState(t *testing.T) {
 		r := rand.New(rand.NewPCG(5, uint64(i)))
 		refused := 0
 		for range n {
-			w := newLaterRealm(t)
-			if loadForged(t, w.Store, of.forge(r)) {
+			b := of.forge(r)
+			w := newLaterRealmFor(t, b)
+			if loadForged(t, w.Store, b) {
 				refused++
 			} else if !w.leaks() {
 				w.goesOn(t)
@@ -345,7 +422,7 @@ func FuzzMigrate(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {
 		b, _ = signed(b)
-		w := newLaterRealm(t)
+		w := newLaterRealmFor(t, b)
 		if !loadForged(t, w.Store, b) && !w.leaks() {
 			w.goesOn(t)
 		}

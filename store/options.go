@@ -22,7 +22,7 @@ type TableOptions[T any] struct {
 	Shards     int    // 1 to 64; 0: 1. A hot type is spread by giving it more
 	TypeID     int    // of the first shard, 1 to 32767; 0: the next free run of Shards typeIds
 	Reserve    int    // items to make room for at once
-	MaxItems   int    // in all shards together; more are [ErrFull]; default as many as slots allow
+	MaxItems   int    // in all shards together; more are [ErrFull], but a Load brings all; default as many as slots allow
 	MinFree    int    // vacant slots each shard holds back, so that a slot rests for at least as many erases
 	ChunkItems int    // rows of a chunk, 1 where each item takes long; 0: a multiple of 64, at least 1,024 rows and 64 KiB
 	Changes    bool   // keeps what each frame did to the table; see [Created] and [Written]
@@ -70,6 +70,9 @@ type TableOptions[T any] struct {
 	//			return old.Read("HP", &ship.Hull)
 	//		},
 	//	}
+	//
+	// Where the map has functions and none for the hash, a field that is gone is [ErrSchema],
+	// too: a key with a wrong digit would lose it. A nil function for the hash drops it.
 	//
 	// It runs on the goroutine that loads and may look at nothing but the two. What
 	// it returns is what the load fails with, a panic as a [*PanicError].

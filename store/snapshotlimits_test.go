@@ -103,6 +103,19 @@ func putLong(n int) func(t *testing.T, s *store.Store) func(q store.Queue) {
 	}
 }
 
+// The message names the field and the cure.
+func TestSnapshot_NamesTheCureForAPointer(t *testing.T) {
+	type pointing struct{ Next *int }
+	s := newStore(t, store.Options{})
+	register(t, s, store.TableOptions[pointing]{Name: "pointing"})
+	err := s.Snapshot(context.Background(), io.Discard)
+	for _, want := range []string{`"pointing"`, "pointing.Next of kind ptr", "by its handle"} {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("Snapshot: %v, want %q", err, want)
+		}
+	}
+}
+
 // The message of a file that is something else says so.
 func TestLoad_NamesWhatIsNoSnapshot(t *testing.T) {
 	s := newStore(t, store.Options{})

@@ -47,7 +47,7 @@ func codable(t reflect.Type, path string, seen map[reflect.Type]bool) error {
 		}
 		return codable(t.Elem(), path+"[value]", seen)
 	case reflect.Pointer, reflect.Func, reflect.Chan, reflect.UnsafePointer, reflect.Interface:
-		return fmt.Errorf("%s of kind %v cannot be read back", path, t.Kind())
+		return fmt.Errorf("%s of kind %v cannot be read back, name another item by its handle or keep the value outside of the store", path, t.Kind())
 	}
 	return nil
 }

@@ -15,7 +15,11 @@ type migrating struct {
 	nodes   map[readAs]*migrated
 	types   map[reflect.Type]*target
 	misfits []string
+	lost    []string
 }
+
+// mostLost is how many fields that are gone have a name in messages.
+const mostLost = 8
 
 // target is what is asked of a type for each part of a schema that may become it.
 type target struct {
@@ -95,6 +99,9 @@ func (c *migrating) emitStruct(ops []op, old *Schema, t reflect.Type, offset uin
 	next := 0                 // of the fields of old, behind all that are in ops
 	for i, field := range old.fields {
 		f, ok := fields[field.name]
+		if !ok && len(c.lost) < mostLost {
+			c.lost = append(c.lost, path+"."+field.name)
+		}
 		if !ok || found[field.name] {
 			continue
 		}

@@ -14,6 +14,9 @@ type Migration struct {
 	// converted. They are zero.
 	Misfits []string
 
+	// Lost names the fields that the older type has and the type has not, or some of them.
+	Lost []string
+
 	// Item is called with each item that was read, for what Misfits and new names
 	// need, unless it is nil. What it returns is an error of the Decoder.
 	Item func(old Fields, item unsafe.Pointer) error
@@ -38,7 +41,7 @@ func (p *Program) From(old *Schema) *Migration {
 		made.node.measure()
 	}
 	m.root.measure()
-	m.Misfits = c.misfits
+	m.Misfits, m.Lost = c.misfits, c.lost
 	return m
 }
 
