@@ -22,7 +22,7 @@ type Checkpoint struct {
 	store  *Store
 	whole  bool // a state was copied, to the end
 	epoch  uint64
-	flush  uint64        // number of the last one
+	calls  []uint64      // numbers of flushes that applied calls of Submit whose frame had not ended
 	tables []*savedTable // by ordinal
 	tag    Tag
 
@@ -107,14 +107,14 @@ func (s *Store) Rollback(ctx context.Context, c *Checkpoint) error {
 	if err != nil {
 		return fmt.Errorf("store: Rollback: %w; nothing has changed", err)
 	}
-	defer s.rolledBack(c.epoch, c.flush)
+	defer s.rolledBack(c.epoch, c.calls)
 	return c.restore(p)
 }
 
 // rolledBack does what a rollback does beside the items.
-func (s *Store) rolledBack(epoch, flush uint64) {
+func (s *Store) rolledBack(epoch uint64, calls []uint64) {
 	s.batch.Drop(ErrRolledBack)
-	s.receipts.rollBack(flush)
+	s.receipts.rollBack(calls)
 	for _, t := range s.tables {
 		t.version++
 		t.forgetFrame()
@@ -171,7 +171,8 @@ func (c *Checkpoint) save(p *phase) error {
 	for _, t := range c.tables {
 		t.renew()
 	}
-	c.store, c.epoch, c.flush, c.whole = s, s.Epoch(), s.flush.number, false
+	c.store, c.epoch, c.whole = s, s.Epoch(), false
+	c.calls = s.receipts.inState(c.calls[:0])
 	if err := c.each(p, (*savedTable).save); err != nil {
 		return fmt.Errorf("store: Checkpoint: %w; the checkpoint is empty", err)
 	}

@@ -9,7 +9,7 @@ type frame struct {
 	number uint64 // no other frame of the store has it; 0: never begun
 	sealed bool   // the inbox, which is sealed once in a frame
 
-	waitedFor bool // by calls of Submit that a flush of it, or of a frame before in the same Write, applied
+	waitedFor bool // by calls of Submit that a flush of it applied
 }
 
 func (f *frame) begin(s *Store) { f.number, f.sealed = s.frames.Add(1), false }
@@ -36,9 +36,12 @@ func (s *Store) frameOf(p *phase) *frame {
 
 // EndFrame ends the frame, of which a Write is one otherwise, and begins the next: a
 // loop that lives in one Write calls it behind each turn. What a frame is to whom, the
-// package comment says. EndFrame takes O(1) time and panics when w is not in its Write,
-// or a pass or flush runs in it.
+// package comment says. Calls of Submit that the frame applied return; a Read waits until
+// the Write has ended. EndFrame takes O(1) time, and O(1) for each such call. It panics
+// when w is not in its Write, or a pass or flush runs in it.
 func (w *Writer) EndFrame() {
 	w.check("EndFrame")
-	w.phase.frame.begin(w.phase.store)
+	s, f := w.phase.store, w.phase.frame
+	s.receipts.end(f)
+	f.begin(s)
 }

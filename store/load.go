@@ -72,7 +72,7 @@ func (s *Store) Load(ctx context.Context, r io.Reader) error {
 			apply.Become(s.tables[i].order[shard].State(), m)
 		}
 	}
-	s.rolledBack(c.epoch, c.flush)
+	s.rolledBack(c.epoch, nil)
 	return nil
 }
 

@@ -53,6 +53,7 @@ func (c *Schedule) Run(ctx context.Context) (*Report, error) {
 	if p.outer == nil {
 		p.frame = &c.frame
 		p.frame.begin(s)
+		s.flush.adopt(p.frame.number)
 	} else {
 		p.frame = p.outer.frame
 	}

@@ -13,8 +13,8 @@ import (
 )
 
 var (
-	// ErrRolledBack is what Submit returns, wrapped, when a Rollback came between its
-	// call and the end of the frame: nothing of the call is in the state.
+	// ErrRolledBack is what Submit returns, wrapped, when a Rollback took back its call
+	// before the end of the frame: nothing of the call is in the state then.
 	ErrRolledBack = errors.New("rolled back")
 	// ErrDiscarded is what Submit returns, wrapped, when Discard dropped its call:
 	// nothing of it was applied.
@@ -54,8 +54,8 @@ func Resolved[T any](r *Receipt, p Handle[T]) (Handle[T], bool) {
 }
 
 // Submit takes commands from outside of the passes, as [Store.Inbox] does, and returns
-// when the frame that applied them has ended and its phase is left, so that a Read finds
-// what came of them. The receipt knows the handles of what the call created. When f
+// when the frame that applied them has ended, so that a Read finds what came of them: at
+// once, or, after an EndFrame, when that Write has ended. The receipt knows the handles of what the call created. When f
 // records nothing, Submit returns at once.
 //
 // Any number of goroutines may call it, but none that others wait for to end a frame:
@@ -134,6 +134,7 @@ type openReceipt struct {
 	call  *record.Call
 	frame *frame
 	flush uint64 // that applied it, by number
+	gone  bool   // a Rollback took it back, and none brought it back since
 }
 
 // applied notes the calls that a flush of a frame has applied.
@@ -146,33 +147,51 @@ func (o *receipts) applied(b *record.Batch, of *frame, flush, epoch uint64) {
 	o.mutex.Lock()
 	defer o.mutex.Unlock()
 	for _, call := range o.calls {
-		o.open = append(o.open, openReceipt{call, of, flush})
+		o.open = append(o.open, openReceipt{call: call, frame: of, flush: flush})
 	}
 	clear(o.calls)
 }
 
-// end tells those who wait for a frame that it has ended.
+// end completes the calls of a frame that has ended.
 func (o *receipts) end(of *frame) {
-	if of.waitedFor {
-		of.waitedFor = false
-		o.settle(nil, func(r openReceipt) bool { return r.frame == of })
+	if !of.waitedFor {
+		return
 	}
-}
-
-// rollBack tells those whose calls were applied by flushes behind the given one that a
-// Rollback took them back.
-func (o *receipts) rollBack(flush uint64) {
-	o.settle(ErrRolledBack, func(r openReceipt) bool { return r.flush > flush })
-}
-
-func (o *receipts) settle(err error, which func(openReceipt) bool) {
+	of.waitedFor = false
 	o.mutex.Lock()
 	defer o.mutex.Unlock()
 	o.open = slices.DeleteFunc(o.open, func(r openReceipt) bool {
-		if which(r) {
-			r.call.Settle(err)
-			return true
+		if r.frame != of {
+			return false
 		}
-		return false
+		var err error
+		if r.gone {
+			err = ErrRolledBack
+		}
+		r.call.Settle(err)
+		return true
 	})
+}
+
+// inState appends the numbers of the flushes that applied open calls which the state has.
+func (o *receipts) inState(flushes []uint64) []uint64 {
+	o.mutex.Lock()
+	defer o.mutex.Unlock()
+	for _, r := range o.open {
+		if !r.gone {
+			flushes = append(flushes, r.flush)
+		}
+	}
+	return flushes
+}
+
+// rollBack notes which open calls the state has after a Rollback to a checkpoint, which
+// has the calls of the given flushes.
+func (o *receipts) rollBack(flushes []uint64) {
+	o.mutex.Lock()
+	defer o.mutex.Unlock()
+	for i := range o.open {
+		r := &o.open[i]
+		r.gone = !slices.Contains(flushes, r.flush)
+	}
 }

@@ -72,7 +72,8 @@ func (r *submitted) refused(t *testing.T, is error, says string) {
 	}
 }
 
-func TestSubmitReturnsWhenTheFrameHasEndedAndItsPhaseIsLeft(t *testing.T) {
+// A loop that lives in one Write ends frames by EndFrame; a Read waits for that Write.
+func TestSubmit_ReturnsWhenItsFrameHasEnded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, table := newTable(t, store.Options{Workers: 1}, store.TableOptions[item]{})
 		first := submit(t, s, t.Context(), table, 1)
@@ -89,11 +90,11 @@ func TestSubmitReturnsWhenTheFrameHasEndedAndItsPhaseIsLeft(t *testing.T) {
 			emplaceIn(t, s, ctx, table, 0)
 			flushIn(t, s, ctx)
 			w.EndFrame()
-			second.waits(t, "its frame has ended, but the Write not")
+			second.applied(t, table, 2, 2)
+			third.waits(t, "its frame has not begun")
 			flushIn(t, s, ctx)
 			return nil
 		})
-		second.applied(t, table, 2, 2)
 		third.applied(t, table, 3, 4)
 
 		fourth := submit(t, s, t.Context(), table, 4)
@@ -176,6 +177,29 @@ func TestAnErrorOfSubmitSaysWhetherTheCallWasApplied(t *testing.T) {
 			if _, ok := store.Resolved(kept.receipt, kept.name); !ok {
 				t.Error("a receipt that was given is good no more")
 			}
+		},
+		"Rollback there and back": func(t *testing.T, s *store.Store, table *store.Table[item]) {
+			var before, behind store.Checkpoint
+			var kept, gone *submitted
+			write(t, s, func(ctx context.Context, w *store.Writer) error {
+				kept = submit(t, s, t.Context(), table, 1)
+				if err := s.Checkpoint(ctx, &before); err != nil {
+					return err
+				}
+				flushIn(t, s, ctx)
+				if err := errors.Join(s.Checkpoint(ctx, &behind), s.Rollback(ctx, &before)); err != nil {
+					return err
+				}
+				kept.waits(t, "the frame goes on")
+				return s.Rollback(ctx, &behind)
+			})
+			kept.applied(t, table, 1, 1)
+			write(t, s, func(ctx context.Context, w *store.Writer) error {
+				gone = submit(t, s, t.Context(), table, 2)
+				flushIn(t, s, ctx)
+				return errors.Join(s.Rollback(ctx, &behind), s.Checkpoint(ctx, &before), s.Rollback(ctx, &before))
+			})
+			gone.refused(t, store.ErrRolledBack, not)
 		},
 		"a context that ends": func(t *testing.T, s *store.Store, table *store.Table[item]) {
 			ctx, cancel := context.WithCancelCause(t.Context())

@@ -38,6 +38,7 @@ func (s *Store) Write(ctx context.Context, fn func(ctx context.Context, w *Write
 	defer p.trace("").end()
 	w.phase, p.frame = p, &all.frame
 	p.frame.begin(s)
+	s.flush.adopt(p.frame.number)
 	s.writes++
 	defer func() {
 		s.endLending()

@@ -16,8 +16,8 @@ import (
 // are left out, for [Created] has them; those that it erased are gone. Items that it also
 // put a value to are in [Replaced] as well.
 //
-// What passes write that no Write and no Run of a schedule is around is of the next of
-// them, or of the next flush, whichever comes first.
+// What a pass writes outside of every Write and Run belongs to the next Write, Run or
+// flush, whichever comes first.
 //
 // The list is good until the first flush with commands of the next frame, or until that
 // writes items of t: one that does neither leaves it as it is. A Rollback empties it. It
@@ -135,7 +135,8 @@ func (w *written) rest() {
 // isOver reports whether the items are of a past frame.
 func (w *written) isOver() bool { return w.frame < w.table.store.flush.last || w.frame == 0 }
 
-// adopt makes what was written for a frame to come that of a flush, which is in it.
+// adopt makes what was written for a frame to come that of a frame: of a Write or Run
+// that begins, or of a flush.
 func (f *flush) adopt(frame uint64) {
 	for _, w := range f.early {
 		if w.frame == frameToCome {

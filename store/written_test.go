@@ -81,6 +81,13 @@ func (m *writtenModel) note(frame int, ids []store.ID) {
 	}
 }
 
+// begin begins a Write or Run, which takes what was written before.
+func (m *writtenModel) begin(frame int) {
+	if m.frame == toCome {
+		m.frame = frame
+	}
+}
+
 func (m *writtenModel) flush(frame int, commands bool, created []store.ID) {
 	if m.frame == toCome {
 		m.frame = frame
@@ -190,6 +197,7 @@ func (p *writtenPlay) flush(ctx context.Context, frame int) {
 // run runs two passes in the systems of a schedule.
 func (p *writtenPlay) run(ctx context.Context) {
 	p.frames++
+	p.model.begin(p.frames)
 	all := on(p.table)
 	first, noted := p.plan()
 	second, more := p.plan()
@@ -225,6 +233,7 @@ func (p *writtenPlay) turn() {
 
 func (p *writtenPlay) write(ctx context.Context) {
 	p.frames++
+	p.model.begin(p.frames)
 	err := p.Write(ctx, func(ctx context.Context, w *store.Writer) error {
 		for range rapid.IntRange(0, 5).Draw(p.T, "steps") {
 			switch rapid.SampledFrom([]string{"pass", "flush", "EndFrame", "Insert", "Remove", "Clear"}).Draw(p.T, "step") {

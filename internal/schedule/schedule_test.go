@@ -444,3 +444,19 @@ func TestAFrameInsideAFrameOfTheSameSchedulePanics(t *testing.T) {
 		t.Errorf("with -1 workers: %v", err)
 	}
 }
+
+// Emitters that After turned round follow each other in serial order, though the later one
+// could run in an earlier wave.
+func TestNew_OrdersEmittersInSerialOrder(t *testing.T) {
+	s := newSchedule(
+		t,
+		System{Name: "a", Emits: on(event), After: []string{"x"}},
+		System{Name: "p", Writes: on(position)},
+		System{Name: "v", Reads: on(position), Writes: on(velocity)},
+		System{Name: "b", Reads: on(velocity), Emits: on(event)},
+		System{Name: "x"},
+	)
+	if got, want := shape(s), "p+x v a+b |"; got != want {
+		t.Errorf("the waves are %q, want %q", got, want)
+	}
+}
