@@ -78,3 +78,64 @@ func TestTheLastSlotsOfAllAreIssuedLikeAnyOther(t *testing.T) {
 		}
 	}
 }
+
+// largeFreelist returns a freelist with a ring of 3,000,000,000 places, which are address
+// space alone, and 2,000,000,000 vacant slots that go around its end.
+func largeFreelist(t *testing.T) *Freelist {
+	t.Helper()
+	if bits.UintSize < 64 {
+		t.Skip("so large a ring cannot be addressed")
+	}
+	const places = 3e9
+	memory, err := syscall.Mmap(-1, 0, places*int(unsafe.Sizeof(Slot(0))), syscall.PROT_READ|syscall.PROT_WRITE,
+		syscall.MAP_PRIVATE|syscall.MAP_ANON|syscall.MAP_NORESERVE)
+	if err != nil {
+		t.Skipf("no address space for so large a ring: %v", err)
+	}
+	t.Cleanup(func() { syscall.Munmap(memory) })
+	s := &Freelist{ring: unsafe.Slice((*Slot)(unsafe.Pointer(&memory[0])), int(places)), front: 29e8, back: 49e8}
+	s.setWidths()
+	return s
+}
+
+// Tickets go up to twice the ring beyond its first place, which 32 bits do not hold.
+func TestFreelist_RingOfThreeBillionPlaces(t *testing.T) {
+	const slot, place, ticket = Slot(77), 19e8, uint32(4_900_000_000 & (1<<32 - 1))
+	live := handle.New(0, 0, 1)
+	vacated := retired(live, ticket)
+	for name, retire := range map[string]func(s *Freelist) handle.ID{
+		"Retire": func(s *Freelist) handle.ID { return s.Retire(slot, live, 4e9) },
+		"TryRetire": func(s *Freelist) handle.ID {
+			if w, ok := TryRetire[int](s, slot, live); ok { // the ring has gone around
+				return w
+			}
+			return s.Retire(slot, live, 4e9)
+		},
+		"PushRun": func(s *Freelist) handle.ID { return retired(live, s.PushRun(slot, slot+1, 4e9)) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := largeFreelist(t)
+			if w := retire(s); w != vacated {
+				t.Errorf("the word is %v, want %v", w, vacated)
+			}
+			if s.ring[int(place)] != slot || s.Vacant() != 2e9+1 {
+				t.Errorf("place %d has slot %d and %d are vacant, want slot %d and 2000000001", int(place), s.ring[int(place)], s.Vacant(), slot)
+			}
+		})
+	}
+	t.Run("pop", func(t *testing.T) {
+		s := largeFreelist(t)
+		s.ring[29e8-1], s.ring[29e8] = 1, 2
+		s.front--
+		for want := Slot(1); want <= 2; want++ {
+			if got, ok := TryPop[int](s); !ok || got != want {
+				t.Errorf("popped slot %d, %t, want %d", got, ok, want)
+			}
+		}
+		s.ring[5] = 3
+		s.popped(1e8 - 1 + 5) // to the end of the ring, and beyond
+		if got := s.Front(); got != 3 || s.base != 3e9 {
+			t.Errorf("the front is slot %d, base %d, want slot 3, base 3000000000", got, s.base)
+		}
+	})
+}

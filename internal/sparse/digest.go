@@ -74,7 +74,7 @@ func anyVacant(words []handle.ID) bool {
 // that a processor could make, so that every word is looked up as if it were, and
 // most of what is found for others is the front (op=digest).
 func (s *Freelist) link(words []handle.ID) {
-	ring, head, ticket, length := s.ring, s.at(s.front), s.front, s.vacant()
+	ring, head, ticket, length := s.ring, s.at(s.front), uint32(s.front), s.vacant()
 	for i, w := range words {
 		if w&generationMask == 0 {
 			continue // depleted

@@ -31,7 +31,7 @@
 // Vacant slots form a first-in first-out queue, so that a slot rests as long as
 // possible before it is issued again. The queue is a ring beside the words. Each
 // slot that joins it draws a ticket, the number after that of the one before, and
-// keeps it in its word:
+// keeps the low half of its 64 bits in its word:
 //
 //	ring     0  1  -  -  3       base = 5, front = 9, back = 12: issued next are
 //	slot     0  1  2  3          3, 0 and 1, of the tickets 9, 10 and 11

@@ -18,9 +18,9 @@ type Freelist struct {
 
 	typeID   handle.ID // the typeId in its place within a word
 	ring     []Slot    // the vacant slots by their tickets (F1, F2)
-	base     uint32    // ticket of the slot that is first in the ring, or would be
-	front    uint32    // ticket of the slot that is issued next
-	back     uint32    // ticket that is drawn next: as many slots as from front to here are vacant
+	base     uint64    // ticket of the slot that is first in the ring, or would be
+	front    uint64    // ticket of the slot that is issued next
+	back     uint64    // ticket that is drawn next: as many slots as from front to here are vacant
 	depleted uint32
 	minFree  uint32 // vacant slots held back from reuse
 	limit    uint32 // of slots; 0 until the first growth
@@ -51,7 +51,7 @@ func (s *Freelist) TypeID() uint16 { return s.typeID.TypeID() }
 func (s *Freelist) Vacant() int   { return int(s.vacant()) }
 func (s *Freelist) Depleted() int { return int(s.depleted) }
 
-func (s *Freelist) vacant() uint32 { return s.back - s.front }
+func (s *Freelist) vacant() uint32 { return uint32(s.back - s.front) }
 
 // Live returns how many of the slots are live.
 func (s *Freelist) Live(slots int) int { return slots - int(s.vacant()) - int(s.depleted) }
@@ -118,7 +118,7 @@ func (s *Freelist) Retire(slot Slot, w handle.ID, slots int) handle.ID {
 	ticket := s.back
 	s.ring[s.at(ticket)] = slot
 	s.pushed(1)
-	return retired(w, ticket)
+	return retired(w, uint32(ticket))
 }
 
 // retired returns what the word w of a live slot, which is not at its last generation,

@@ -14,15 +14,15 @@ type Inline struct{}
 func TryRetire[_ any](s *Freelist, slot Slot, w handle.ID) (handle.ID, bool) {
 	ticket := s.back
 	at := ticket - s.base
-	if uint64(at) >= uint64(len(s.ring)) || uint16(w>>32) == s.last {
+	if at >= uint64(len(s.ring)) || uint16(w>>32) == s.last {
 		return 0, false
 	}
 	s.ring[at] = slot
 	s.back = ticket + 1
-	if s.Next != 0 && ticket-s.front >= s.minFree {
+	if s.Next != 0 && ticket-s.front >= uint64(s.minFree) {
 		s.Next = 0
 	}
-	return (w | rowMask) + (handle.FreeBit + 1) + handle.ID(ticket), true // see retired
+	return (w | rowMask) + (handle.FreeBit + 1) + handle.ID(uint32(ticket)), true // see retired
 }
 
 // TryPop takes the front slot off the freelist if it is to be issued next and lies
@@ -30,7 +30,7 @@ func TryRetire[_ any](s *Freelist, slot Slot, w handle.ID) (handle.ID, bool) {
 func TryPop[_ any](s *Freelist) (Slot, bool) {
 	ticket := s.front
 	at := ticket - s.base
-	if s.back-ticket <= s.minFree || uint64(at) >= uint64(len(s.ring)) {
+	if s.back-ticket <= uint64(s.minFree) || at >= uint64(len(s.ring)) {
 		return 0, false
 	}
 	s.front = ticket + 1

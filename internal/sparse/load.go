@@ -22,7 +22,7 @@ func (s *Freelist) LoadWords(d *digest.Decoder) []handle.ID {
 	}
 	words := readWords(d, d.Count(int(min(s.Limit(), uint64(maxInt))), "slots"))
 	front, back := d.Uint32(), d.Uint32()
-	s.back, s.depleted = d.Uint32(), d.Uint32()
+	s.back, s.depleted = uint64(d.Uint32()), d.Uint32()
 	s.highest, s.floor = d.Uint16(), d.Uint16()
 	if minFree := d.Uint32(); minFree != s.minFree {
 		d.Fail(fmt.Errorf("MinFree is %d, not %d", minFree, s.minFree))

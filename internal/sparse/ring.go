@@ -6,7 +6,7 @@ import "handloom/shard/handle"
 func (s *Freelist) Front() Slot { return s.ring[s.at(s.front)] }
 
 // at returns where in the ring the slot with this ticket is, or would be.
-func (s *Freelist) at(ticket uint32) int {
+func (s *Freelist) at(ticket uint64) int {
 	at := int(ticket - s.base)
 	if at >= len(s.ring) {
 		at -= len(s.ring)
@@ -38,7 +38,7 @@ func (s *Freelist) exchange(all []Slot, slots int) []Slot {
 	s.copyRing(ring[room-vacant:])
 	s.ring, s.base = ring, s.front
 	if vacant > 0 {
-		s.base -= uint32(room - vacant)
+		s.base -= uint64(room - vacant)
 	}
 	s.pushed(uint32(len(all)))
 	return spare
@@ -65,8 +65,8 @@ func countUp(slots []Slot, first Slot) {
 // pushed counts n slots that are in the ring behind the others already, and returns
 // the ticket of the first.
 func (s *Freelist) pushed(n uint32) (ticket uint32) {
-	ticket = s.back
-	s.back += n
+	ticket = uint32(s.back)
+	s.back += uint64(n)
 	if s.CanReuse() {
 		s.Next = 0
 	}
@@ -76,12 +76,12 @@ func (s *Freelist) pushed(n uint32) (ticket uint32) {
 // popped counts n slots that are in the ring no more. One without any begins anew at
 // its start, which the cache has if few slots are vacant at a time.
 func (s *Freelist) popped(n uint32) {
-	s.front += n
+	s.front += uint64(n)
 	switch {
 	case s.front == s.back:
 		s.base = s.front
 	case int(s.front-s.base) >= len(s.ring):
-		s.base += uint32(len(s.ring))
+		s.base += uint64(len(s.ring))
 	}
 }
 

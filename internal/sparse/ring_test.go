@@ -19,7 +19,7 @@ import (
 func TestVacantSlotsAreIssuedInTheOrderInWhichTheyBecameVacant(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var o owners
-		o.front = rapid.SampledFrom([]uint32{0, 1<<32 - 5, 1<<31 - 3}).Draw(t, "tickets drawn")
+		o.front = rapid.SampledFrom([]uint64{0, 1<<32 - 5, 1<<31 - 3}).Draw(t, "tickets drawn")
 		o.base, o.back = o.front, o.front
 		var queue []Slot
 		o.slots = make([]Slot, 0, rapid.IntRange(0, 60).Draw(t, "room"))

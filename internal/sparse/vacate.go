@@ -16,7 +16,7 @@ func (s *Set) VacateAll(slots []Slot) []Slot {
 		}
 		return slots[:0]
 	}
-	s.vacateRun(slots, s.back)
+	s.vacateRun(slots, uint32(s.back))
 	return s.exchange(slots, len(s.Words))
 }
 

@@ -54,16 +54,16 @@ func (s *Freelist) VerifyWords(slots int, word func(Slot) handle.ID, live func(S
 // verifyList checks F1 to F3; that the counted vacant slots are right is known. No two
 // slots have one ticket, so that as many as are vacant are all of them.
 func (s *Freelist) verifyList(slots int, word func(Slot) handle.ID) error {
-	if room := int64(len(s.ring)); int64(s.vacant()) > room || int64(s.front-s.base) > room {
+	if room := uint64(len(s.ring)); s.back-s.front > room || s.front-s.base > room {
 		return fmt.Errorf("F1: %d vacant slots from place %d of a ring of %d", s.vacant(), s.front-s.base, room)
 	}
 	for i := range s.vacant() {
-		ticket := s.front + i
+		ticket := s.front + uint64(i)
 		slot := s.ring[s.at(ticket)]
 		if int64(slot) >= int64(slots) {
 			return fmt.Errorf("F2: number %d on the freelist is slot %d of %d", i, slot, slots)
 		}
-		if w := word(slot); !w.IsProvisional() || w.Generation() == 0 || uint32(w) != ticket {
+		if w := word(slot); !w.IsProvisional() || w.Generation() == 0 || uint32(w) != uint32(ticket) {
 			return fmt.Errorf("F2: number %d on the freelist, of ticket %d, is slot %d (word %v, ticket %d)",
 				i, ticket, slot, w, uint32(w))
 		}

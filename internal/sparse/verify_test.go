@@ -51,7 +51,7 @@ func TestVerifyCitesTheInvariantThatIsBroken(t *testing.T) {
 		{"S3", "a live slot marked vacant", func(s *Set) { s.Words[1] += handle.FreeBit + oneGeneration }},
 		{"S3", "a slot forgotten", func(s *Set) { s.Words[2] = handle.FreeBit | s.typeID }},
 		{"F1", "a ring too small", func(s *Set) { s.ring = s.ring[:1] }},
-		{"F1", "a front behind the ring", func(s *Set) { s.base -= uint32(len(s.ring)) + 1 }},
+		{"F1", "a front behind the ring", func(s *Set) { s.base -= uint64(len(s.ring)) + 1 }},
 		{"F1", "a front before the ring", func(s *Set) { s.base++ }},
 		{"F2", "a slot twice", func(s *Set) { s.ring[s.at(s.front+1)] = 4 }},
 		{"F2", "a live slot", func(s *Set) { s.ring[s.at(s.front+1)] = 1 }},
