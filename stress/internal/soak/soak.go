@@ -134,6 +134,10 @@ const (
 	// What a slot takes that has used all its generations: a word and, of the
 	// stable table, a row; and the spare room of their arrays.
 	depletedBytes = 128
+
+	// The free slots that the shards gather before they use one again. The number of
+	// ticks that this takes depends on the items, and a tenth may have a single tick.
+	freeSlots = minFree * (packedShards + richShards)
 )
 
 // judge compares the last tenth with those before.
@@ -143,6 +147,7 @@ func (r *Result) judge() {
 	}
 	first, warm, last := r.Tenths[0], r.Tenths[1], r.Tenths[tenths-1]
 	usable := func(t Tenth) int { return t.Slots - t.Depleted }
+	full := max(usable(warm), warm.Live+freeSlots)
 	switch limit := warm.Heap + warm.Heap/20 + heapSlack + depletedBytes*uint64(max(0, last.Depleted-warm.Depleted)); {
 	case last.Heap > limit:
 		r.fail(Leak, "the heap rose from %s to %s", report.Bytes(int64(warm.Heap)), report.Bytes(int64(last.Heap)))
@@ -150,7 +155,7 @@ func (r *Result) judge() {
 		r.fail(Leak, "the goroutines rose from %d to %d", warm.Goroutines, last.Goroutines)
 	case last.Files > warm.Files:
 		r.fail(Leak, "the open files rose from %d to %d", warm.Files, last.Files)
-	case usable(last) > usable(warm)+usable(warm)/20:
+	case usable(last) > full+full/20:
 		r.fail(Leak, "the slots in use, depleted ones aside, rose from %d to %d", usable(warm), usable(last))
 	case last.Live != warm.Live:
 		r.fail(Model, "%d items live; want %d", last.Live, warm.Live)

@@ -26,6 +26,10 @@ type rich struct {
 const (
 	tasks    = 8 // of a pass that records
 	replaced = 0.01
+
+	packedShards, richShards = 4, 2
+
+	minFree = 64 // free slots of a shard
 )
 
 // workload is a store, and the handles of its items by the task that has them.
@@ -52,10 +56,10 @@ func newWorkload(o Options) (*workload, error) {
 		return nil, err
 	}
 	w := &workload{store: s, live: o.Live}
-	if w.packed, err = store.Register(s, store.TableOptions[item]{Name: "packed", Shards: 4, MinFree: 64}); err != nil {
+	if w.packed, err = store.Register(s, store.TableOptions[item]{Name: "packed", Shards: packedShards, MinFree: minFree}); err != nil {
 		return nil, err
 	}
-	if w.rich, err = store.RegisterStable(s, store.TableOptions[rich]{Name: "rich", Shards: 2, MinFree: 64}); err != nil {
+	if w.rich, err = store.RegisterStable(s, store.TableOptions[rich]{Name: "rich", Shards: richShards, MinFree: minFree}); err != nil {
 		return nil, err
 	}
 	for i := range w.parts {
