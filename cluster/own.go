@@ -105,6 +105,15 @@ func (l *Log) Journaled() (at uint64, err error) {
 	return l.own.last.at, l.own.err
 }
 
+// CutText returns the records that the last Open of this node's journal found torn and
+// removed, as a text for [world.Status], or "". Open of the Log reads them from the servers.
+func (l *Log) CutText() string {
+	if l.own.journal == nil {
+		return ""
+	}
+	return l.own.journal.CutText()
+}
+
 // compare looks for the last record of the journal in the stream.
 func (l *Log) compare(ctx context.Context) error {
 	want := l.own.last

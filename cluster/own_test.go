@@ -1,11 +1,13 @@
 package cluster_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -344,5 +346,54 @@ func TestJournal_TakesNoRecordsOfAnotherHistory(t *testing.T) {
 		if at, err := l.Journaled(); at != 20 {
 			t.Errorf("Read after record %d: the journal has record %d, %v, want 20", after, at, err)
 		}
+	}
+}
+
+// A node whose journal ends with a torn record names it, and takes the record from the
+// servers again.
+func TestLog_NamesTheCutOfItsJournal(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "j")
+	s := cluster.Embedded(t.TempDir())
+	j := openJournal(t, dir)
+	o := alone(t)
+	o.Journal = j
+	l := openLog(t, s, 1, o)
+	fill(t, l, 20)
+	if got := l.CutText(); got != "" {
+		t.Errorf("a whole journal: cut %q", got)
+	}
+	mustClose(t, l)
+	mustClose(t, j)
+	tearJournal(t, dir)
+
+	o.Journal = openJournal(t, dir)
+	l = openLog(t, s, 1, o)
+	if got := l.CutText(); !strings.HasPrefix(got, "record 20: at most 1 cut") {
+		t.Errorf("cut %q, want record 20", got)
+	}
+	wantRecords(t, l, 0, 20, record)
+	if at, err := l.Journaled(); at != 20 || err != nil {
+		t.Errorf("the journal has record %d, %v, want 20", at, err)
+	}
+	if got := openLog(t, s, 1, alone(t)).CutText(); got != "" {
+		t.Errorf("no journal: cut %q", got)
+	}
+}
+
+// tearJournal changes the last byte of the last record of a journal.
+func tearJournal(t *testing.T, dir string) {
+	t.Helper()
+	names, err := filepath.Glob(filepath.Join(dir, "*.log"))
+	if err != nil || len(names) == 0 {
+		t.Fatalf("segments %v, %v", names, err)
+	}
+	name := slices.Max(names)
+	b, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b[len(bytes.TrimRight(b, "\x00"))-1] ^= 1
+	if err := os.WriteFile(name, b, 0o600); err != nil {
+		t.Fatal(err)
 	}
 }

@@ -59,6 +59,16 @@ func (j *Journal) WasCut() (Cut, bool) {
 	return *j.cut, true
 }
 
+// CutText returns [Journal.WasCut] as a text, empty if Open cut nothing. It is for
+// programs that do not know the type Cut, such as package world.
+func (j *Journal) CutText() string {
+	c := j.cut
+	if c == nil {
+		return ""
+	}
+	return fmt.Sprintf("record %d: at most %d cut: %s, bytes %d to %d, %d not zero", c.At, c.Records, c.File, c.Offset, c.End, c.NonZero)
+}
+
 // Silence is 0: the lock of the folder says who may append.
 func (j *Journal) Silence() time.Duration { return 0 }
 

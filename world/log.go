@@ -59,3 +59,10 @@ type rejecter interface {
 	// says that it was given up before.
 	Reject(ctx context.Context, at uint64) error
 }
+
+// A cutter is a [Log] whose end may have been torn when it was opened, as the end of a
+// journal. Status shows the text.
+type cutter interface {
+	// CutText returns the records that were removed, or "".
+	CutText() string
+}

@@ -6,6 +6,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -94,19 +95,18 @@ func TestFollowersSave(t *testing.T) {
 func TestSnapshotsAreSavedOneAtATime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		shared := world.Memory()
-		saving := false
+		var saving atomic.Bool
 		w := mustOpen(t, newGame(t, store.Options{}), &faulty{Log: shared, save: func(ctx context.Context, at uint64, write func(w io.Writer) error) error {
-			if saving {
+			if saving.Swap(true) {
 				t.Errorf("the snapshot of record %d is saved while another one is", at)
 			}
-			saving = true
 			time.Sleep(time.Second)
-			saving = false
+			saving.Store(false)
 			return shared.Save(ctx, at, write)
 		}})
 		steps(t, w, 7) // behind which it saves
 		synctest.Wait()
-		if !saving {
+		if !saving.Load() {
 			t.Error("nothing is being saved")
 		}
 		steps(t, w, 8) // behind the 7th of which it would save again

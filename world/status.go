@@ -34,6 +34,7 @@ type Status struct {
 	SavedAge   time.Duration `json:"saved_age_ns"`           // since it was saved, or the World opened
 	SaveErr    string        `json:"save_error,omitempty"`   // why the one that was to follow was not
 	PassedOver int           `json:"passed_over"`            // snapshots that could not be read
+	Cut        string        `json:"cut,omitempty"`          // records that Open of the log found torn and removed
 }
 
 // figures are what Status is made of.
@@ -61,8 +62,15 @@ func (w *World) Status() Status {
 		Owner: w.owns, Term: w.head.term, At: w.head.at, Tick: w.head.tick, Lag: f.lag, Halted: text(w.halted), ClockOff: f.clockOff,
 		Appended: f.appends.Len(), AppendP50: f.appends.Quantile(0.5), AppendP99: f.appends.Quantile(0.99), AppendMax: f.appends.Max(),
 		Refused: f.refused, AppendErr: text(f.appendErr), Overtaken: f.overtaken,
-		SavedTick: f.savedTick, SavedAge: time.Since(f.savedAt), SaveErr: text(f.saveErr), PassedOver: f.passed,
+		SavedTick: f.savedTick, SavedAge: time.Since(f.savedAt), SaveErr: text(f.saveErr), PassedOver: f.passed, Cut: cutText(w.log),
 	}
+}
+
+func cutText(l Log) string {
+	if c, ok := l.(cutter); ok {
+		return c.CutText()
+	}
+	return ""
 }
 
 func text(err error) string {
@@ -83,7 +91,7 @@ func (s Status) String() string {
 	if s.ClockOff != 0 {
 		line += fmt.Sprintf("; the clock is %v off the time of ticks", s.ClockOff)
 	}
-	for _, trouble := range []string{s.Halted, s.AppendErr, s.SaveErr} {
+	for _, trouble := range []string{s.Halted, s.AppendErr, s.SaveErr, s.Cut} {
 		if trouble != "" {
 			line += "; " + trouble
 		}
@@ -97,7 +105,7 @@ func (s Status) LogValue() slog.Value {
 		slog.Bool("owner", s.Owner), slog.Uint64("term", uint64(s.Term)), slog.Uint64("tick", s.Tick), slog.Uint64("at", s.At),
 		slog.Duration("lag", s.Lag), slog.Duration("append_p99", s.AppendP99), slog.Uint64("saved_tick", s.SavedTick), slog.Duration("saved_age", s.SavedAge),
 	}
-	for _, trouble := range [...]slog.Attr{slog.String("halted", s.Halted), slog.String("append_error", s.AppendErr), slog.String("save_error", s.SaveErr)} {
+	for _, trouble := range [...]slog.Attr{slog.String("halted", s.Halted), slog.String("append_error", s.AppendErr), slog.String("save_error", s.SaveErr), slog.String("cut", s.Cut)} {
 		if trouble.Value.String() != "" {
 			attrs = append(attrs, trouble)
 		}

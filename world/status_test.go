@@ -1,9 +1,14 @@
 package world_test
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
 	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -127,4 +132,64 @@ func TestAppliedIsToldOfEveryTick(t *testing.T) {
 		}
 		mustClose(t, v)
 	})
+}
+
+// The journal of a killed process ends with a torn record. Status names it until the
+// journal is opened again.
+func TestStatus_HasTheCutOfItsJournal(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "log")
+	j := openJournal(t, dir)
+	w := mustOpen(t, newGame(t, store.Options{}), j)
+	steps(t, w, 3)
+	if s := w.Status(); s.Cut != "" {
+		t.Errorf("a whole journal: cut %q", s.Cut)
+	}
+	at := w.Status().At
+	crash(t, w)
+	mustCloseJournal(t, j)
+	tearJournal(t, dir)
+
+	j = openJournal(t, dir)
+	w = mustOpen(t, newGame(t, store.Options{}), j)
+	s := w.Status()
+	cut, ok := j.WasCut()
+	if want := fmt.Sprintf("record %d: at most %d cut", cut.At, cut.Records); !ok || cut.At != at || !strings.HasPrefix(s.Cut, want) {
+		t.Errorf("cut %q, want %q...; the journal: %+v", s.Cut, want, cut)
+	}
+	if !strings.Contains(s.String(), "; "+s.Cut) {
+		t.Errorf("String %q lacks the cut %q", s, s.Cut)
+	}
+	var log strings.Builder
+	slog.New(slog.NewTextHandler(&log, nil)).Info("world", "status", s)
+	if want := fmt.Sprintf("status.cut=%q", s.Cut); !strings.Contains(log.String(), want) {
+		t.Errorf("logged as %s, want %s", log.String(), want)
+	}
+	mustClose(t, w)
+	mustCloseJournal(t, j)
+
+	j = openJournal(t, dir)
+	w = mustOpen(t, newGame(t, store.Options{}), j)
+	if s := w.Status(); s.Cut != "" {
+		t.Errorf("opened once more: cut %q", s.Cut)
+	}
+	mustClose(t, w)
+	mustCloseJournal(t, j)
+}
+
+// tearJournal changes the last byte of the last record of a journal.
+func tearJournal(t *testing.T, dir string) {
+	t.Helper()
+	names, err := filepath.Glob(filepath.Join(dir, "*.log"))
+	if err != nil || len(names) == 0 {
+		t.Fatalf("segments %v, %v", names, err)
+	}
+	name := slices.Max(names)
+	b, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b[len(bytes.TrimRight(b, "\x00"))-1] ^= 1
+	if err := os.WriteFile(name, b, 0o600); err != nil {
+		t.Fatal(err)
+	}
 }
