@@ -8,6 +8,14 @@ import (
 	"unsafe"
 )
 
+// Label names the work that a goroutine does. It is the pointer to the goroutine's labels
+// for profiles, so that goroutines inherit it from the goroutine that starts them, and a
+// look at it costs some nanoseconds and orders nothing between goroutines. The zero Label
+// is the label of goroutines without any.
+//
+// Labels that other code gives to a goroutine replace it.
+type Label struct{ labels unsafe.Pointer }
+
 // NewLabel returns a label that no other call returns. Profiles show it as key and value.
 func NewLabel(key, value string) Label {
 	defer CurrentLabel().Enter()()
