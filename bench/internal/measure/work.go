@@ -19,6 +19,10 @@ type Work struct {
 	// needs and drops it.
 	Measure func() float64
 
+	// Count returns the number of operations of the first Body, taken from its result.
+	// Tests compare it with a count made by hand. nil: the result does not show it.
+	Count func() int
+
 	Close func() // nil: nothing to close
 }
 

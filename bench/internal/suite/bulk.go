@@ -14,47 +14,47 @@ func (s set[T]) bulk() []measure.Case {
 		s.newCase("insertitems", "handlemap", func() *measure.Work {
 			c := &packed[T]{load: s.load()}
 			fill(c)
-			return &measure.Work{Items: s.n, Prepare: c.clear, Body: c.insertItems}
+			return &measure.Work{Items: s.n, Prepare: c.clear, Body: c.insertItems, Count: func() int { return c.m.Len() }}
 		}),
 		s.newCase("insertitems", "slotmap", func() *measure.Work {
 			c := &stable[T]{load: s.load()}
 			fill(c)
-			return &measure.Work{Items: s.n, Prepare: c.clear, Body: c.insertItems}
+			return &measure.Work{Items: s.n, Prepare: c.clear, Body: c.insertItems, Count: func() int { return c.m.Len() }}
 		}),
 		s.newCase("insertitems", "straight", func() *measure.Work {
 			l := newBulkLoop(s.load())
-			return &measure.Work{Items: s.n, Body: l.fill}
+			return &measure.Work{Items: s.n, Body: l.fill, Count: func() int { return len(l.items) }}
 		}),
 		s.newCase("eraseitems", "handlemap", func() *measure.Work {
 			c := &packed[T]{load: s.load()}
-			return &measure.Work{Items: half, Prepare: func() { fill(c) }, Body: func() { c.m.EraseItems(c.shuffled[:half]) }}
+			return &measure.Work{Items: half, Prepare: func() { fill(c) }, Body: func() { c.m.EraseItems(c.shuffled[:half]) }, Count: func() int { return s.n - c.m.Len() }}
 		}),
 		s.newCase("eraseitems", "handlemap.Erase", func() *measure.Work {
 			c := &packed[T]{load: s.load()}
-			return &measure.Work{Items: half, Prepare: func() { fill(c) }, Body: func() { c.eraseOneByOne(c.shuffled[:half]) }}
+			return &measure.Work{Items: half, Prepare: func() { fill(c) }, Body: func() { c.eraseOneByOne(c.shuffled[:half]) }, Count: func() int { return s.n - c.m.Len() }}
 		}),
 		s.newCase("eraseitems", "slotmap", func() *measure.Work {
 			c := &stable[T]{load: s.load()}
-			return &measure.Work{Items: half, Prepare: func() { fill(c) }, Body: func() { c.m.EraseItems(c.shuffled[:half]) }}
+			return &measure.Work{Items: half, Prepare: func() { fill(c) }, Body: func() { c.m.EraseItems(c.shuffled[:half]) }, Count: func() int { return s.n - c.m.Len() }}
 		}),
 		s.newCase("eraseitems", "straight", func() *measure.Work {
 			c := &byHand[T]{load: s.load()}
-			return &measure.Work{Items: half, Prepare: func() { fill(c) }, Body: func() { c.eraseOneByOne(c.shuffled[:half]) }}
+			return &measure.Work{Items: half, Prepare: func() { fill(c) }, Body: func() { c.eraseOneByOne(c.shuffled[:half]) }, Count: func() int { return s.n - len(c.m.items) }}
 		}),
 		s.newCase("refillitems", "handlemap", func() *measure.Work {
 			c := &packed[T]{load: s.load()}
 			fill(c)
-			return &measure.Work{Items: s.n, Prepare: func() { eraseAtRandom(c) }, Body: c.insertItems}
+			return &measure.Work{Items: s.n, Prepare: func() { eraseAtRandom(c) }, Body: c.insertItems, Count: func() int { return c.m.Len() }}
 		}),
 		s.newCase("refillitems", "slotmap", func() *measure.Work {
 			c := &stable[T]{load: s.load()}
 			fill(c)
-			return &measure.Work{Items: s.n, Prepare: func() { eraseAtRandom(c) }, Body: c.insertItems}
+			return &measure.Work{Items: s.n, Prepare: func() { eraseAtRandom(c) }, Body: c.insertItems, Count: func() int { return c.m.Len() }}
 		}),
 		s.newCase("refillitems", "straight", func() *measure.Work {
 			c := &byHand[T]{load: s.load()}
 			fill(c)
-			return &measure.Work{Items: s.n, Prepare: func() { eraseAtRandom(c) }, Body: c.insertItems}
+			return &measure.Work{Items: s.n, Prepare: func() { eraseAtRandom(c) }, Body: c.insertItems, Count: func() int { return len(c.m.items) }}
 		}),
 		s.newCase("clear", "words", func() *measure.Work {
 			c := &byHand[T]{load: s.load()}

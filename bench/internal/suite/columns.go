@@ -2,6 +2,7 @@ package suite
 
 import (
 	"context"
+	"slices"
 
 	"handloom/bench/internal/measure"
 	"handloom/store"
@@ -22,11 +23,17 @@ func columns(s set[item64]) (cases []measure.Case) {
 func (s set[T]) rawColumns() []measure.Case {
 	sum := func() *measure.Work {
 		words := make([]uint64, s.n)
+		for i := range words {
+			words[i] = uint64(i)
+		}
 		return &measure.Work{Items: s.n, Body: func() { sink += sumOf(words) }}
 	}
 	add := func() *measure.Work {
-		to, from := make([]uint64, s.n), make([]uint64, s.n)
-		return &measure.Work{Items: s.n, Body: func() { addTo(to, from) }}
+		to, from := make([]uint64, s.n), slices.Repeat([]uint64{1}, s.n)
+		return &measure.Work{
+			Items: s.n, Body: func() { addTo(to, from) },
+			Count: func() int { return count(to, 1) }, // of the first body
+		}
 	}
 	return []measure.Case{s.newCase("columnsum", "slice", sum), s.newCase("columnadd", "slice", add)}
 }
@@ -54,20 +61,25 @@ func (s set[T]) columnPasses() (cases []measure.Case) {
 	for _, pass := range []struct {
 		op, impl string
 		body     func(b besideTable[T], ctx context.Context)
+		count    func(b besideTable[T]) int // nil: the sum shows it
 	}{
-		{"columnsum", "table", besideTable[T].sum},
-		{"columnsum", "table.field", besideTable[T].sumField},
-		{"columnadd", "table", besideTable[T].add},
+		{"columnsum", "table", besideTable[T].sum, nil},
+		{"columnsum", "table.field", besideTable[T].sumField, nil},
+		{"columnadd", "table", besideTable[T].add, besideTable[T].added},
 	} {
 		for _, workers := range s.workers {
 			c := s.newCase(pass.op, pass.impl, func() *measure.Work {
 				b := on.open()
 				var ctx context.Context
-				return &measure.Work{
+				w := &measure.Work{
 					Items: s.n, Within: within(workers, &ctx), Close: on.close,
 					Prepare: func() { must(b.store.Flush(ctx)) }, // a frame's, without which each pass has new queues
 					Body:    func() { pass.body(b, ctx) },
 				}
+				if pass.count != nil {
+					w.Count = func() int { return pass.count(b) }
+				}
+				return w
 			})
 			c.Workers = workers
 			cases = append(cases, c)
@@ -88,7 +100,36 @@ func newBesideTable[T item](n int) besideTable[T] {
 	t := must(store.Register(st, store.TableOptions[T]{Shards: shards, Reserve: n}))
 	b := besideTable[T]{st, t, addWords(t, "x"), addWords(t, "v")}
 	emplace(st, t, values[T](n))
+	check(t.ForEachRows(context.Background(), func(_ context.Context, c store.RowsChunk[T]) error {
+		x, v := b.x.Write(c), b.v.Write(c)
+		for i := range x {
+			x[i], v[i] = *first(&c.Items[i]), 1
+		}
+		return nil
+	}))
 	return b
+}
+
+// added returns the number of rows to whose word the first body has added one.
+func (b besideTable[T]) added() int {
+	return must(store.Reduce(context.Background(), b.table, func(_ context.Context, r store.Rows[T]) (n int, err error) {
+		for i, x := range b.x.Beside(r) {
+			if x == *first(&r.Items[i])+1 {
+				n++
+			}
+		}
+		return n, nil
+	}, func(a, b int) int { return a + b }))
+}
+
+// count returns the number of words with the value v.
+func count(words []uint64, v uint64) (n int) {
+	for _, w := range words {
+		if w == v {
+			n++
+		}
+	}
+	return n
 }
 
 func addWords[T item](t *store.Table[T], name string) *store.Column[T, uint64] {
@@ -143,6 +184,7 @@ func (s set[T]) eraseBeside(columns int) *measure.Work {
 				return nil
 			}))
 		},
+		Count: func() int { return s.n - t.Len() },
 	}
 }
 
@@ -184,6 +226,7 @@ func (s set[T]) createColumns() *measure.Work {
 // creates is a flush of creates into an empty table.
 func (s set[T]) creates(st *store.Store, empty func(w *store.Writer), record func(q store.Queue)) *measure.Work {
 	ctx := context.Background()
+	var f flushing
 	return &measure.Work{
 		Items: s.n,
 		Prepare: func() {
@@ -196,6 +239,7 @@ func (s set[T]) creates(st *store.Store, empty func(w *store.Writer), record fun
 				return nil
 			}))
 		},
-		Body: func() { must(st.Flush(ctx)) },
+		Body:  func() { f.flush(ctx, st) },
+		Count: f.count,
 	}
 }

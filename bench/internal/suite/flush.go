@@ -35,6 +35,7 @@ func (s set[T]) flush(on *common[fullTable[T]], workers int) *measure.Work {
 	created := values[T](s.n / 2)
 	r := s.random()
 	var ctx context.Context
+	var f flushing
 	return &measure.Work{
 		Items:  len(created) * 2,
 		Within: within(workers, &ctx), Close: on.close,
@@ -52,9 +53,20 @@ func (s set[T]) flush(on *common[fullTable[T]], workers int) *measure.Work {
 				return nil
 			}))
 		},
-		Body: func() { must(st.Flush(ctx)) },
+		Body:  func() { f.flush(ctx, st) },
+		Count: f.count,
 	}
 }
+
+// flushing counts the commands of flushes.
+type flushing struct{ commands int }
+
+func (f *flushing) flush(ctx context.Context, st *store.Store) {
+	r := must(st.Flush(ctx))
+	f.commands += r.Total.Commands() - r.Total.Stale
+}
+
+func (f *flushing) count() int { return f.commands }
 
 // flushByHand makes the calls that a flush amounts to.
 func (s set[T]) flushByHand() *measure.Work {
@@ -70,6 +82,7 @@ func (s set[T]) flushByHand() *measure.Work {
 		maps[i] = must(handlemap.New[T](handlemap.Options{TypeID: i + 1, Reserve: s.n / shards}))
 		must(maps[i].InsertItems(part(values[T](s.n), i), nil))
 	}
+	done := 0
 	return &measure.Work{
 		Items: len(created) * 2,
 		Prepare: func() {
@@ -92,8 +105,10 @@ func (s set[T]) flushByHand() *measure.Work {
 				n := m.EraseItems(erased[i])
 				names = must(m.InsertItems(rest[:n], names[:0]))
 				rest = rest[n:]
+				done += n + len(names)
 			}
 		},
+		Count: func() int { return done },
 	}
 }
 

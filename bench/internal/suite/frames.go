@@ -48,6 +48,19 @@ func (y system) move(v *item32, frame uint64) (dies bool) {
 
 func (y system) looked(n int) int { return n * y.lookUps / 1000 }
 
+// isBorn reports whether an item was born in the newest frame.
+func isBorn(v *item32) bool { return v.x == 0 && v.y == 1 }
+
+// born returns the number of items that were born in the newest frame.
+func born(all []item32) (n int) {
+	for i := range all {
+		if isBorn(&all[i]) {
+			n++
+		}
+	}
+	return n
+}
+
 // prepare returns f, or nil where nothing is looked up: then frames follow one another, as
 // those of slices do, and none finds the caches emptied by the walk over all names.
 func (y system) prepare(f func()) func() {
@@ -94,6 +107,14 @@ func (s set[T]) frame(y system, workers int) *measure.Work {
 			}
 			keep(sum)
 		},
+		Count: func() (n int) {
+			for _, v := range t.All() {
+				if isBorn(v) {
+					n++
+				}
+			}
+			return n
+		},
 	}
 }
 
@@ -121,6 +142,11 @@ func frameOfSlices(y system, n, workers int) *measure.Work {
 		}
 		tick(0)
 		others.Wait()
+	}, Count: func() (n int) {
+		for _, all := range parts {
+			n += born(all)
+		}
+		return n
 	}}
 }
 
@@ -177,5 +203,6 @@ func frameOfStraight(y system, s set[item32]) *measure.Work {
 			}
 			keep(sum)
 		},
+		Count: func() int { return born(m.items) },
 	}
 }

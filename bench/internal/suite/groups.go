@@ -27,6 +27,7 @@ func groups(s set[item32]) (cases []measure.Case) {
 				Items: 2 * s.n, Within: within(workers, &ctx), Close: on.close,
 				Prepare: func() { must(a.Flush(ctx)) }, // a frame's, without which each pass has new queues
 				Body:    func() { a.group(ctx) },
+				Count:   a.brought,
 			}
 		})
 		c.Workers = workers
@@ -35,7 +36,7 @@ func groups(s set[item32]) (cases []measure.Case) {
 	loop := s.newCase("groupby", "table.loop", func() *measure.Work {
 		a := on.open()
 		ctx := context.Background()
-		return &measure.Work{Items: 2 * s.n, Close: on.close, Body: func() { a.loop(ctx) }}
+		return &measure.Work{Items: 2 * s.n, Close: on.close, Body: func() { a.loop(ctx) }, Count: a.brought}
 	})
 	allocs := s.newCase("groupby.allocs", "table", func() *measure.Work {
 		return &measure.Work{Measure: func() float64 { return newArena(s).allocations() }}
@@ -60,10 +61,23 @@ func newArena(s set[item32]) arena {
 	r := s.random()
 	all := make([]hit, 2*s.n)
 	for i := range all {
-		all[i] = hit{hs[r.IntN(len(hs))], uint64(i)}
+		all[i] = hit{hs[r.IntN(len(hs))], 1}
 	}
 	emplace(a.Store, a.hits, all)
 	return a
+}
+
+// brought returns the number of hits that the first body brought to the targets, by the
+// sum of their amounts.
+func (a arena) brought() int {
+	var had, has uint64
+	for i := range a.targets.Len() {
+		had += uint64(i)
+	}
+	for _, v := range a.targets.All() {
+		has += v.v
+	}
+	return int(has - had)
 }
 
 func targetOf(h *hit) store.Handle[item32] { return h.to }

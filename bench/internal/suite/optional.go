@@ -76,6 +76,13 @@ func (o *optionalWords[T]) visit(rows int) *measure.Work {
 			}
 			return nil
 		}))
+	}, Count: func() (n int) {
+		for h, v := range o.table.All() {
+			if w, ok := o.words.Get(h); ok && *w == 2**first(v) {
+				n++
+			}
+		}
+		return n
 	}}
 }
 
@@ -88,6 +95,7 @@ func (o *optionalWords[T]) flushes() *measure.Work {
 		}
 	}
 	set := false
+	var f flushing
 	return &measure.Work{
 		Items: len(have),
 		Prepare: func() {
@@ -102,6 +110,7 @@ func (o *optionalWords[T]) flushes() *measure.Work {
 			})
 			set = !set
 		},
-		Body: func() { must(o.store.Flush(ctx)) },
+		Body:  func() { f.flush(ctx, o.store) },
+		Count: f.count,
 	}
 }

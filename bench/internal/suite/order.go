@@ -28,6 +28,7 @@ func (s set[T]) sorts() []measure.Case {
 				Items:   s.n,
 				Prepare: func() { copy(raw, shuffled) },
 				Body:    func() { slices.SortFunc(raw, byValue[T]) },
+				Count:   func() int { return ordered(raw) },
 			}
 		}),
 		s.newCase("sort", "pointers", func() *measure.Work {
@@ -37,6 +38,13 @@ func (s set[T]) sorts() []measure.Case {
 				Items:   s.n,
 				Prepare: func() { copy(raw, shuffled) },
 				Body:    func() { slices.SortFunc(raw, byItem[T]) },
+				Count: func() int {
+					vs := make([]T, len(raw))
+					for i, p := range raw {
+						vs[i] = *p
+					}
+					return ordered(vs)
+				},
 			}
 		}),
 		s.restore("handlemap.Defragment", func(m *handlemap.Map[T]) { m.Defragment(byItem[T], 0) }),
@@ -50,7 +58,7 @@ func (s set[T]) sorts() []measure.Case {
 func (s set[T]) sort(impl string, f func(*handlemap.Map[T])) measure.Case {
 	return s.newCase("sort", impl, func() *measure.Work {
 		m := newShuffled(s.shuffled())
-		return &measure.Work{Items: s.n, Prepare: m.restore, Body: func() { f(m.Map) }}
+		return &measure.Work{Items: s.n, Prepare: m.restore, Body: func() { f(m.Map) }, Count: func() int { return ordered(m.Items()) }}
 	})
 }
 
@@ -60,7 +68,7 @@ func (s set[T]) restore(impl string, f func(*handlemap.Map[T])) measure.Case {
 		m := newShuffled(s.shuffled())
 		m.Defragment(byItem[T], 0)
 		r := s.random()
-		return &measure.Work{Items: s.n, Prepare: func() { disturb(m.Map, r) }, Body: func() { f(m.Map) }}
+		return &measure.Work{Items: s.n, Prepare: func() { disturb(m.Map, r) }, Body: func() { f(m.Map) }, Count: func() int { return ordered(m.Items()) }}
 	})
 	c.With = "sort"
 	return c
@@ -76,7 +84,8 @@ func (s set[T]) restoreSlice() measure.Case {
 					raw[r.IntN(s.n)] = itemOf[T](r.Uint64N(uint64(s.n)))
 				}
 			},
-			Body: func() { slices.SortFunc(raw, byValue[T]) },
+			Body:  func() { slices.SortFunc(raw, byValue[T]) },
+			Count: func() int { return ordered(raw) },
 		}
 	})
 	c.With = "sort"
@@ -127,6 +136,17 @@ func inFrames[T item](m *handlemap.Map[T], cmp func(a, b *T) int) {
 	for done := false; !done; {
 		_, done = m.Defragment(cmp, budget)
 	}
+}
+
+// ordered returns the number of items that are not less than the one before them.
+func ordered[T item](items []T) int {
+	n := len(items)
+	for i := 1; i < len(items); i++ {
+		if *first(&items[i]) < *first(&items[i-1]) {
+			n--
+		}
+	}
+	return n
 }
 
 func byValue[T item](a, b T) int { return cmp.Compare(*first(&a), *first(&b)) }

@@ -26,6 +26,14 @@ func (s set[T]) passes() (cases []measure.Case) {
 						return nil
 					}))
 				},
+				Count: func() (n int) {
+					for _, v := range t.All() {
+						if *first(v) >= uint64(s.n) {
+							n++
+						}
+					}
+					return n
+				},
 			}
 		})
 		c.Workers = workers
@@ -34,7 +42,14 @@ func (s set[T]) passes() (cases []measure.Case) {
 	for _, workers := range s.workers {
 		c := s.newCase("foreach", "slice", func() *measure.Work {
 			vs := values[T](s.n)
-			return &measure.Work{Items: s.n, Body: func() { simulateByHand(vs, workers) }}
+			return &measure.Work{Items: s.n, Body: func() { simulateByHand(vs, workers) }, Count: func() (n int) {
+				for i := range vs {
+					if *first(&vs[i]) >= uint64(s.n) {
+						n++
+					}
+				}
+				return n
+			}}
 		})
 		c.Workers = workers
 		cases = append(cases, c)

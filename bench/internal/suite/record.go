@@ -54,6 +54,7 @@ func recording(s set[item32], f recorded) *measure.Work {
 		Items:   s.n,
 		Prepare: func() { check(st.Discard()) },
 		Body:    func() { check(st.Each(ctx, 1, task)) },
+		Count:   func() int { return st.Pending().Commands },
 	}
 }
 
@@ -90,6 +91,7 @@ func appending(s set[item32]) *measure.Work {
 		Items:   s.n,
 		Prepare: func() { column = column[:0] },
 		Body:    func() { column = appendItems(column, names) },
+		Count:   func() int { return len(column) },
 	}
 }
 
@@ -108,6 +110,7 @@ func appendingHandles(s set[item32]) *measure.Work {
 		Items:   s.n,
 		Prepare: func() { column = column[:0] },
 		Body:    func() { column = appendHandles(column, names) },
+		Count:   func() int { return len(column) },
 	}
 }
 

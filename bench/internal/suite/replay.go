@@ -77,6 +77,7 @@ type replay struct {
 	tasks     [][queues][]event // by tick
 	tick      int
 	ctx       context.Context
+	flushing
 }
 
 func newReplay(workers int) *measure.Work {
@@ -92,6 +93,7 @@ func newReplay(workers int) *measure.Work {
 		Items: r.events, Within: within(workers, &r.ctx),
 		Prepare: func() { r.begin(workers) },
 		Body:    r.run,
+		Count:   r.count,
 	}
 }
 
@@ -106,7 +108,7 @@ func (r *replay) begin(workers int) {
 func (r *replay) run() {
 	for r.tick = range r.ticks {
 		check(r.store.Each(r.ctx, queues, r.record))
-		must(r.store.Flush(r.ctx))
+		r.flush(r.ctx, r.store)
 		r.takeOver()
 	}
 }
@@ -135,7 +137,10 @@ func (r *replay) takeOver() {
 }
 
 // atOnce applies events one by one.
-type atOnce interface{ apply(ticks [][]event) }
+type atOnce interface {
+	apply(ticks [][]event)
+	live() int // items
+}
 
 func replayAtOnce(build func(*history) atOnce) *measure.Work {
 	h := embedded()
@@ -144,6 +149,7 @@ func replayAtOnce(build func(*history) atOnce) *measure.Work {
 		Items:   h.events,
 		Prepare: func() { to = build(h) },
 		Body:    func() { to.apply(h.ticks) },
+		Count:   func() int { return to.live() }, // at the end: single events leave no trace
 	}
 }
 
@@ -172,6 +178,13 @@ func (m mapTrace) apply(ticks [][]event) {
 	}
 }
 
+func (m mapTrace) live() (n int) {
+	for _, of := range m {
+		n += len(of)
+	}
+	return n
+}
+
 type straightTrace struct {
 	tables    []straight[item32]
 	directory directory
@@ -196,4 +209,11 @@ func (m *straightTrace) apply(ticks [][]event) {
 			}
 		}
 	}
+}
+
+func (m *straightTrace) live() (n int) {
+	for i := range m.tables {
+		n += len(m.tables[i].items)
+	}
+	return n
 }

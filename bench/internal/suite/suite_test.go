@@ -19,19 +19,6 @@ func names(cases []measure.Case) (names []string) {
 	return names
 }
 
-// The tests of the program run every case with more.
-func TestEveryCaseRunsWithOneItem(t *testing.T) {
-	for _, c := range (suite.Options{N: []int{1}, Workers: []int{1, 2}}).All() {
-		w := c.Open()
-		if s := w.Sample(c.Unit, 0); s.Bodies == 0 || s.Value < 0 && c.Unit != "B/item" {
-			t.Errorf("%s: a sample is %+v", c.Name(), s)
-		}
-		if w.Close != nil {
-			w.Close()
-		}
-	}
-}
-
 func TestNamesAreUnique(t *testing.T) {
 	seen := make(map[string]bool)
 	for _, name := range names(defaults.All()) {

@@ -95,7 +95,7 @@ func (s set[T]) manyMaps() *measure.Work {
 			}
 			at++
 		}
-	}}
+	}, Count: func() int { return at }}
 }
 
 // registering returns the cases of registering n tables, in a store that has none and in
@@ -122,7 +122,8 @@ func registering(s set[item8]) (cases []measure.Case) {
 					register(st, 0, of.before)
 					register(other, 0, many-of.before)
 				},
-				Body: func() { register(st, of.before, s.n) },
+				Body:  func() { register(st, of.before, s.n) },
+				Count: func() int { return len(st.Stats().Tables) - of.before },
 			}
 		})
 		cases = append(cases, c)
@@ -162,6 +163,7 @@ func (s set[T]) smallFlush(tables, recorders, workers int) *measure.Work {
 	}
 	r := s.random()
 	var ctx context.Context
+	var f flushing
 	return &measure.Work{
 		Items:  2 * each * tables,
 		Within: within(workers, &ctx),
@@ -183,13 +185,15 @@ func (s set[T]) smallFlush(tables, recorders, workers int) *measure.Work {
 				return nil
 			}))
 		},
-		Body: func() { must(st.Flush(ctx)) },
+		Body:  func() { f.flush(ctx, st) },
+		Count: f.count,
 	}
 }
 
 // ticks is work that records in one task and flushes.
 func (s set[T]) ticks(st *store.Store, workers int, record func(q store.Queue)) *measure.Work {
 	var ctx context.Context
+	var f flushing
 	task := func(_ context.Context, _ int, q store.Queue) error {
 		record(q)
 		return nil
@@ -199,9 +203,10 @@ func (s set[T]) ticks(st *store.Store, workers int, record func(q store.Queue)) 
 		Body: func() {
 			for range ticksInBody {
 				check(st.Each(ctx, 1, task))
-				must(st.Flush(ctx))
+				f.flush(ctx, st)
 			}
 		},
+		Count: f.count,
 	}
 }
 

@@ -1,0 +1,291 @@
+package suite
+
+import (
+	"bytes"
+	"math"
+	"os"
+	"testing"
+
+	"handloom/bench/internal/measure"
+	"handloom/internal/trace"
+	"handloom/stress/sample"
+)
+
+// counted is a count made by hand, for n items.
+type counted func(n int) int
+
+func all(n int) int   { return n }
+func half(n int) int  { return n / 2 }
+func tenth(n int) int { return n / 10 }
+func sumTo(n int) int { return n * (n - 1) / 2 } // of the values
+
+func times(k int) counted { return func(n int) int { return k * n } }
+func fixed(k int) counted { return func(int) int { return k } }
+
+// figure is the counts made by hand for a case.
+type figure struct {
+	items  counted // that the figure is divided by
+	done   counted // of the first body, as its result shows it; nil: not shown
+	values counted // sum of the values that the body reads; nil: not shown
+}
+
+// figures has an entry for each operation, or for an operation on one implementation
+// with a figure of its own.
+var figures = map[string]figure{
+	"create":       {items: all},
+	"insert":       {items: all},
+	"refill":       {items: all},
+	"refillrandom": {items: all},
+	"erase":        {items: all},
+	"churn":        {items: all},
+	"clear":        {items: all},
+
+	"iterate":               {items: all, values: sumTo},
+	"iterate/slotmap":       {items: all}, // handles are in the sum, too
+	"iterate/handlemap.All": {items: all},
+	"getinorder":            {items: all, values: sumTo},
+	"get":                   {items: all, values: sumTo},
+
+	"insertitems": {items: all, done: all},
+	"eraseitems":  {items: half, done: half},
+	"refillitems": {items: all, done: all},
+	"digest":      {items: all},
+	"sort":        {items: all, done: all},
+	"defragment":  {items: all, done: all},
+
+	"record.emplace": {items: all, done: all},
+	"record.erase":   {items: all, done: all},
+	"groupby":        {items: times(2), done: times(2)},
+
+	"columnsum":                   {items: all, values: sumTo},
+	"columnadd":                   {items: all, done: all},
+	"columnerase":                 {items: all, done: all},
+	"columncreate/table":          {items: all, done: all},
+	"columncreate/table.4columns": {items: all, done: times(5)}, // one create and four Sets each
+
+	"optionalget":   {items: all, values: chosen},
+	"optionalvisit": {items: tenth, done: tenth},
+	"optionalset":   {items: tenth, done: tenth},
+
+	"flush":      {items: all, done: all},
+	"checkpoint": {items: all},
+	"rollback":   {items: all},
+	"save":       {items: all},
+	"load":       {items: all},
+	"savefile":   {items: all},
+	"append":     {items: fixed(0)},
+	"foreach":    {items: all, done: func(n int) int { return n - 1 }}, // the item 0 remains 0
+	"emptypass":  {items: fixed(64)},
+	"halves":     {items: fixed(0)},
+
+	"fewcommands": {items: fixed(64), done: times(64)},
+	"manytables":  {items: fixed(64), done: times(64)},
+	"register":    {items: all, done: all},
+
+	"smallflush":                      {items: all, done: all},
+	"smallflush/table.64tables.1task": {items: of64Tables, done: of64Tables},
+	"smallflush/table.64tables.2tasks": {
+		items: of64Tables, done: of64Tables,
+	},
+
+	"frame1":  {items: fixed(0), done: dying(1)},
+	"frame10": {items: fixed(0), done: dying(10)},
+	"storm":   {items: fixed(0), done: dying(5)},
+
+	"mixed":       {items: times(8)},
+	"mixed/memdb": {items: all},
+
+	"replay/table":    {items: events, done: events},
+	"replay/map":      {items: events, done: liveAtEnd},
+	"replay/straight": {items: events, done: liveAtEnd},
+}
+
+// of64Tables is the number of commands of a small flush to 64 tables: an erase and a
+// create of each at least.
+func of64Tables(n int) int { return 2 * 64 * max(1, n/128) }
+
+// chosen is the sum of the values of the items with a word.
+func chosen(n int) (sum int) {
+	s := set[item64]{n: n, seed: 1}
+	for _, i := range permutation(s.random(), n)[:n/10] {
+		sum += int(i)
+	}
+	return sum
+}
+
+// dying is the number of items with the values 0 to n-1 that die in the first frame.
+func dying(percent uint64) counted {
+	return func(n int) (dead int) {
+		for v := range uint64(n) {
+			x := (v + 1) * 0x9e3779b97f4a7c15
+			if (x^x>>29)>>8%100 < percent {
+				dead++
+			}
+		}
+		return dead
+	}
+}
+
+func events(int) int { n, _ := countTrace(); return n }
+
+func liveAtEnd(int) int { _, n := countTrace(); return n }
+
+// countTrace returns the events of the embedded trace, and the items that they leave.
+func countTrace() (events, live int) {
+	for tick, err := range must(trace.NewReader(bytes.NewReader(sample.Trace), "embedded trace")).Ticks() {
+		check(err)
+		for _, e := range tick {
+			switch events++; e.Kind {
+			case trace.Create:
+				live++
+			case trace.Erase:
+				live--
+			}
+		}
+	}
+	return events, live
+}
+
+// Each case does as many operations as its figure is divided by.
+func TestCases_DoTheOperationsCountedByHand(t *testing.T) {
+	for _, n := range []int{40, 1280} {
+		for _, c := range (Options{N: []int{n}, Workers: []int{1, 2}, Seed: 1}).All() {
+			w := c.Open()
+			if w.Measure == nil {
+				checkFigure(t, &c, w, n)
+			} else if v := w.Measure(); math.IsNaN(v) || math.IsInf(v, 0) || v < 0 && c.Unit != "B/item" {
+				t.Errorf("%s: a sample is %v", c.Name(), v)
+			}
+			if w.Close != nil {
+				w.Close()
+			}
+		}
+	}
+}
+
+func checkFigure(t *testing.T, c *measure.Case, w *measure.Work, n int) {
+	t.Helper()
+	want, ok := figures[c.Op+"/"+c.Impl]
+	if !ok {
+		want, ok = figures[c.Op]
+	}
+	if !ok {
+		t.Errorf("%s: no figure is counted by hand", c.Name())
+		return
+	}
+	if w.Items != want.items(n) {
+		t.Errorf("%s: items=%d; want %d", c.Name(), w.Items, want.items(n))
+	}
+	before := sink
+	body := func() {
+		if w.Prepare != nil {
+			w.Prepare()
+			before = sink
+		}
+		w.Body()
+	}
+	if w.Within != nil {
+		w.Within(body)
+	} else {
+		body()
+	}
+	if want.values != nil && int(sink-before) != want.values(n) {
+		t.Errorf("%s: the sum of the values is %d; want %d", c.Name(), sink-before, want.values(n))
+	}
+	switch {
+	case (w.Count == nil) != (want.done == nil):
+		t.Errorf("%s: the result shows a count: %t; want %t", c.Name(), w.Count != nil, want.done != nil)
+	case w.Count != nil && w.Count() != want.done(n):
+		t.Errorf("%s: the body did %d operations; want %d", c.Name(), w.Count(), want.done(n))
+	}
+}
+
+// The body of each operation leaves the items that its name promises.
+func TestOperations_LeaveTheItemsCountedByHand(t *testing.T) {
+	const n = 200
+	s := set[item8]{n: n, seed: 1}
+	for _, o := range operations {
+		want := uint64(sumTo(n))
+		if o.op == "erase" || o.op == "clear" {
+			want = 0
+		}
+		for _, impl := range containers[item8]() {
+			if o.op == "clear" && impl.name == "pointers" {
+				continue // an index past its end panics
+			}
+			c := impl.make(s.load())
+			w := s.work(c, o)
+			if w.Prepare != nil {
+				w.Prepare()
+			}
+			w.Body()
+			before := sink
+			if c.lookUp(); sink-before != want {
+				t.Errorf("%s/%s: the sum of the items left is %d; want %d", o.op, impl.name, sink-before, want)
+			}
+		}
+	}
+}
+
+// The share of items that die in a frame, or are looked up, is the one stated here.
+func TestSystems_ShareOfTheItems(t *testing.T) {
+	const n = 100_000
+	shares := map[string]struct{ percent, lookUps int }{"frame1": {1, 100}, "frame10": {10, 100}, "storm": {5, 0}}
+	for _, y := range systems {
+		want, ok := shares[y.op]
+		if !ok {
+			t.Errorf("%s: no share is stated", y.op)
+		}
+		dead := 0
+		for _, v := range values[item32](n) {
+			if y.move(&v, 7) {
+				dead++
+			}
+		}
+		if share := n / 100 * want.percent; dead < share*9/10 || dead > share*11/10 {
+			t.Errorf("%s: %d of %d items die; want about %d", y.op, dead, n, share)
+		}
+		if y.looked(1000) != want.lookUps {
+			t.Errorf("%s: %d of 1000 items are looked up; want %d", y.op, y.looked(1000), want.lookUps)
+		}
+	}
+}
+
+// A file beside the journal, or beside a snapshot, is synced once per body.
+func TestDisk_SyncsOncePerBody(t *testing.T) {
+	syncs := 0
+	defer func(f func(*os.File) error) { syncFile = f }(syncFile)
+	syncFile = func(*os.File) error { syncs++; return nil }
+	s := set[item8]{n: 10, seed: 1}
+	for _, c := range append(s.files(), appends(s)...) {
+		if c.Impl == "journal" { // it syncs files of its own
+			continue
+		}
+		w := c.Open()
+		for i := range 3 {
+			before := syncs
+			if w.Body(); syncs != before+1 {
+				t.Errorf("%s: body %d synced %d times; want 1", c.Name(), i, syncs-before)
+			}
+		}
+		w.Close()
+	}
+}
+
+// A slice has as many items after each frame, and as many born as died.
+func TestFrames_KeepTheirItems(t *testing.T) {
+	const n = 1000
+	y := systems[1]
+	items := values[item32](n)
+	for number := range uint64(5) {
+		want := 0
+		for _, v := range items {
+			if y.move(&v, number) {
+				want++
+			}
+		}
+		if y.tick(items, number); born(items) != want || len(items) != n {
+			t.Errorf("frame %d: %d items were born; want %d", number, born(items), want)
+		}
+	}
+}
