@@ -1,6 +1,7 @@
 package record
 
 import (
+	"maps"
 	"testing"
 
 	"handloom/internal/items"
@@ -79,5 +80,68 @@ func TestALongFrameLeavesLittleBehind(t *testing.T) {
 	}
 	if n := len(r.published.spare); n > 2*fewFlushes {
 		t.Errorf("commands of %d flushes are kept for frames of one", n)
+	}
+}
+
+// publishTasks has one flush of a pass of so many tasks, each of which creates two items,
+// and returns the handles of the items by their provisional ones.
+func publishTasks(b *Batch, r *Recorder, tasks int, first bool) map[handle.ID]handle.ID {
+	names := make(map[handle.ID]handle.ID)
+	p := b.Begin(tasks)
+	var order []handle.ID
+	for task := range tasks {
+		for range 2 {
+			order = append(order, Emplace(r, p.Queue(task), task).ID)
+		}
+	}
+	b.Gather()
+	r.Pending.Settle()
+	next := uint32(0)
+	r.Pending.Runs(0, len(order), func(_ items.Slice, created []handle.ID) {
+		for i := range created {
+			next++
+			created[i] = handle.New(7, 1, next)
+		}
+	})
+	for i, name := range order {
+		names[name] = handle.New(7, 1, uint32(i+1))
+	}
+	r.Publish(first)
+	b.Finish()
+	return names
+}
+
+// RestButNames keeps every provisional handle of the frame, for any number of tasks and
+// flushes, until the next flush; Rest keeps none.
+func TestRestButNames_KeepsTheNamesOfAllTasks(t *testing.T) {
+	b := New(Limits{})
+	var r Recorder
+	r.Init(b, 7, 1, items.For[int]())
+	for tasks := 1; tasks <= 70; tasks += 1 + tasks/4 {
+		names := make(map[handle.ID]handle.ID)
+		for flush := range 3 {
+			maps.Copy(names, publishTasks(b, &r, tasks, flush == 0))
+		}
+		for range 2 {
+			r.RestButNames()
+			for name, want := range names {
+				if got, ok := r.Resolve(name); !ok || got != want {
+					t.Errorf("%d tasks, after RestButNames: Resolve(%v) = %v, %t, want %v", tasks, name, got, ok, want)
+				}
+			}
+		}
+		publishTasks(b, &r, 1, true)
+		for name := range names {
+			if got, ok := r.Resolve(name); ok {
+				t.Errorf("%d tasks, after the next frame: Resolve(%v) = %v", tasks, name, got)
+			}
+		}
+	}
+	last := publishTasks(b, &r, 20, true)
+	r.Rest()
+	for name := range last {
+		if got, ok := r.Resolve(name); ok {
+			t.Errorf("after Rest: Resolve(%v) = %v", name, got)
+		}
 	}
 }
