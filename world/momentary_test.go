@@ -1,0 +1,122 @@
+package world_test
+
+import (
+	"context"
+	"io"
+	"io/fs"
+	"slices"
+	"syscall"
+	"testing"
+	"testing/synctest"
+
+	"handloom/store"
+	"handloom/world"
+)
+
+// A momentary log fails to load snapshots while failing is set, and counts rejections.
+type momentary struct {
+	world.Log
+	failing  func(r io.ReadCloser) (io.ReadCloser, error)
+	loads    int
+	rejected []uint64
+}
+
+func (l *momentary) Load(ctx context.Context, at uint64) (io.ReadCloser, error) {
+	r, err := l.Log.Load(ctx, at)
+	if err != nil || l.failing == nil {
+		return r, err
+	}
+	l.loads++
+	return l.failing(r)
+}
+
+func (l *momentary) Reject(_ context.Context, at uint64) error {
+	l.rejected = append(l.rejected, at)
+	return nil
+}
+
+// A brokenReader gives n bytes, then its error once, and then the end.
+type brokenReader struct {
+	io.Reader
+	err error
+}
+
+func (r *brokenReader) Read(b []byte) (n int, err error) {
+	if n, err = r.Reader.Read(b); err == io.EOF && r.err != nil {
+		err, r.err = r.err, nil
+	}
+	return n, err
+}
+
+func (r *brokenReader) Close() error { return nil }
+
+// A snapshot that the system cannot read for a moment is not damaged: the World rejects
+// nothing, and trims the log again after the failure.
+func TestSnapshot_IsNotRejectedForAnErrorOfTheSystem(t *testing.T) {
+	after := func(n int64, err error) func(r io.ReadCloser) (io.ReadCloser, error) {
+		return func(r io.ReadCloser) (io.ReadCloser, error) {
+			return &brokenReader{io.LimitReader(r, n), err}, r.Close()
+		}
+	}
+	for name, failing := range map[string]func(r io.ReadCloser) (io.ReadCloser, error){
+		"no descriptor": func(io.ReadCloser) (io.ReadCloser, error) {
+			return nil, &fs.PathError{Op: "open", Path: "snapshot", Err: syscall.EMFILE}
+		},
+		"first read":           after(0, syscall.EIO),
+		"read in the head":     after(40, syscall.EIO),
+		"read in the state":    after(600, syscall.EIO),
+		"connection that ends": after(600, io.ErrUnexpectedEOF),
+		"last byte":            after(1<<40, syscall.EIO),
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) { failForAMoment(t, failing) })
+		})
+	}
+}
+
+func failForAMoment(t *testing.T, failing func(r io.ReadCloser) (io.ReadCloser, error)) {
+	l := &momentary{Log: world.Memory()}
+	g := newGame(t, store.Options{})
+	w := mustOpen(t, g, l)
+	play := func(n int) {
+		for range n {
+			steps(t, w, 1)
+			synctest.Wait()
+		}
+	}
+	play(16)
+	l.failing = failing
+	play(7) // to a save, before which the newest snapshot is read
+	crash(t, w)
+	before, err := l.Saved(t.Context())
+	if err != nil || len(before) != 2 || l.loads == 0 {
+		t.Fatalf("snapshots %v, %v; %d loads", before, err, l.loads)
+	}
+
+	// Open passes over the newest snapshot, and the older one can be read.
+	l.failing = func(r io.ReadCloser) (io.ReadCloser, error) {
+		l.failing = nil
+		return failing(r)
+	}
+	g = newGame(t, store.Options{})
+	w = mustOpen(t, g, l)
+	if s := w.Status(); s.PassedOver != 1 {
+		t.Errorf("%d snapshots passed over, want 1", s.PassedOver)
+	}
+	play(15)
+	saved, err := l.Saved(t.Context())
+	if s := w.Status(); err != nil || s.SaveErr != "" || slices.Contains(saved, before[1]) {
+		t.Errorf("after the failure: snapshots %v, %v; %v", saved, err, s)
+	}
+	if len(l.rejected) > 0 {
+		t.Errorf("rejected: %v, want none", l.rejected)
+	}
+	want := digest(t, g)
+	crash(t, w)
+	again := newGame(t, store.Options{})
+	w = mustOpen(t, again, l)
+	if got := digest(t, again); got != want {
+		t.Errorf("opened again: digest %x, want %x", got, want)
+	}
+	mustClose(t, w)
+}
