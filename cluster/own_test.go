@@ -250,6 +250,11 @@ func TestAJournalThatTakesNoMoreIsTold(t *testing.T) {
 	if at, err := l.Journaled(); at != 10 || !errors.Is(err, journal.ErrBroken) || !strings.Contains(err.Error(), "record 11") {
 		t.Errorf("the journal has record %d, %v", at, err)
 	}
+	saveText(t, l, 12)
+	saveText(t, l, 14)
+	if err := l.Trim(t.Context(), 5); err != nil {
+		t.Errorf("Trim without the journal: %v", err)
+	}
 }
 
 // reseededOther makes a stream of 20 records anew from another history of 20 records, and

@@ -204,3 +204,45 @@ func TestSave_FailsWithItsWriter(t *testing.T) {
 	}
 	wantSaved(t, l)
 }
+
+// One of two snapshots of a record is damaged: the record counts, for the other one.
+func TestSave_CountsTheGoodOneOfTwoWriters(t *testing.T) {
+	s, dir := cluster.Embedded(t.TempDir()), t.TempDir()
+	o := cluster.Options{Snapshots: cluster.Folder(dir)}
+	l, other := openLog(t, s, 1, o), openLog(t, s, 1, o)
+	fill(t, l, 60)
+	saveText(t, l, 10)
+	saveText(t, l, 20)
+	saveText(t, other, 20)
+	names, err := filepath.Glob(filepath.Join(dir, "*-0000000000000014-*.snap"))
+	if err != nil || len(names) != 2 {
+		t.Fatal(names, err)
+	}
+	if err := os.WriteFile(names[0], []byte("damaged"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	saveText(t, openLog(t, s, 1, o), 30)
+	wantSaved(t, l, 30, 20)
+	if err := openLog(t, s, 1, o).Trim(t.Context(), 20); err != nil {
+		t.Errorf("Trim: %v", err)
+	}
+}
+
+// The last record stays, whatever the snapshots: its number and sum are in no other place.
+func TestTrim_KeepsTheLastRecord(t *testing.T) {
+	s, o := cluster.Embedded(t.TempDir()), alone(t)
+	l := openLog(t, s, 1, o)
+	fill(t, l, 20)
+	saveText(t, l, 20)
+	saveText(t, l, 30)
+	if err := l.Trim(t.Context(), 20); err != nil {
+		t.Fatal(err)
+	}
+	l = openLog(t, s, 1, o)
+	wantRecords(t, l, 19, 20, record)
+	if at, err := l.Tail(t.Context()); at != 20 || err != nil {
+		t.Errorf("Tail: %d, %v, want 20", at, err)
+	}
+	fill(t, l, 25)
+	wantRecords(t, l, 19, 25, record)
+}

@@ -1,0 +1,236 @@
+package world_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"handloom/store"
+	"handloom/world"
+)
+
+// A silent log does not answer the first Read after an Append whose answer is lost.
+type silent struct {
+	world.Log
+	lose, mute bool
+}
+
+func (l *silent) Append(ctx context.Context, prev uint64, rec []byte) (uint64, error) {
+	at, err := l.Log.Append(ctx, prev, rec)
+	if l.lose {
+		l.lose, l.mute = false, true
+		return 0, errLost
+	}
+	return at, err
+}
+
+func (l *silent) Read(ctx context.Context, after uint64, each func(at uint64, rec []byte) error) error {
+	if l.mute {
+		l.mute = false
+		return errLost
+	}
+	return l.Log.Read(ctx, after, each)
+}
+
+// A snapshot of the record before an open one decides nothing: that record is not trimmed.
+func TestAppend_SnapshotBeforeItDecidesNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := &silent{Log: world.Memory()}
+		g := newGame(t, alone)
+		w := mustOpen(t, g, l)
+		steps(t, w, 7)
+		synctest.Wait() // the snapshot is of the last record
+		if saved, err := l.Saved(t.Context()); err != nil || saved[0] != w.Status().At {
+			t.Fatalf("snapshots %v, %v, want %d first", saved, err, w.Status().At)
+		}
+		l.lose = true
+		s := submit(t.Context(), w, g.order(1))
+		steps(t, w, 1)
+		synctest.Wait()
+		if !s.done || s.err != nil {
+			t.Errorf("Submit: done %t, %v", s.done, s.err)
+		}
+		if s := w.Status(); s.Overtaken != 0 || s.Term != 1 {
+			t.Errorf("%d records overtaken, term %d; want 0, 1", s.Overtaken, s.Term)
+		}
+		mustClose(t, w)
+	})
+}
+
+// An append that runs when the context of Run ends has a second to end.
+func TestRun_EndsAfterTheAppendThatRuns(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		shared := world.Memory()
+		slow := false
+		l := &faulty{Log: shared, append: func(ctx context.Context, prev uint64, rec []byte) (uint64, error) {
+			if slow {
+				select {
+				case <-time.After(500 * time.Millisecond):
+				case <-ctx.Done():
+					return 0, context.Cause(ctx)
+				}
+			}
+			return shared.Append(ctx, prev, rec)
+		}}
+		g := newGame(t, alone)
+		w := mustOpen(t, g, l)
+		slow = true
+		ctx, stop := context.WithCancel(t.Context())
+		done := make(chan error, 1)
+		go func() { done <- w.Run(ctx) }()
+		s := submit(t.Context(), w, g.order(1))
+		time.Sleep(200 * time.Millisecond) // into the append
+		stop()
+		if err := <-done; !errors.Is(err, context.Canceled) {
+			t.Errorf("Run: %v", err)
+		}
+		synctest.Wait()
+		if !s.done || s.err != nil || w.Status().Tick != 1 {
+			t.Errorf("Submit: done %t, %v; tick %d, want 1", s.done, s.err, w.Status().Tick)
+		}
+		crash(t, w)
+	})
+}
+
+// SkipInput of a tick other than the one that is skipped already is an error.
+func TestSkipInput_RefusesOtherTicks(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := world.Memory()
+		w := mustOpen(t, newGame(t, store.Options{}), l)
+		steps(t, w, 3)
+		crash(t, w)
+		if err := world.SkipInput(t.Context(), l, 3); err != nil {
+			t.Fatal(err)
+		}
+		for _, tick := range []uint64{0, 2, 4} {
+			if err := world.SkipInput(t.Context(), l, tick); err == nil {
+				t.Errorf("tick %d is skipped after tick 3", tick)
+			}
+		}
+	})
+}
+
+// A repeated Handoff is done; one to another program is refused.
+func TestHandoff_KeepsItsProgram(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := mustOpen(t, newGame(t, store.Options{}), world.Memory())
+		steps(t, w, 3)
+		for _, test := range []struct {
+			to   string
+			want error
+		}{{"second", nil}, {"second", nil}, {"third", world.ErrNotOwner}} {
+			if err := w.Handoff(t.Context(), test.to); !errors.Is(err, test.want) {
+				t.Errorf("Handoff to %q: %v, want %v", test.to, err, test.want)
+			}
+		}
+		mustClose(t, w)
+	})
+}
+
+// A snapshot that was handed off is only for the program that has the log now.
+func TestOpen_RefusesASnapshotHandedToAnother(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := world.Memory()
+		w := mustOpen(t, newGame(t, store.Options{}), l)
+		steps(t, w, 3)
+		if err := w.Handoff(t.Context(), "second"); err != nil {
+			t.Fatal(err)
+		}
+		mustClose(t, w)
+		for _, test := range []struct {
+			program string
+			want    error
+		}{{"third", world.ErrProgram}, {"second", nil}} {
+			g := newGame(t, store.Options{})
+			o := g.options()
+			o.Program = test.program
+			v, err := world.Open(t.Context(), g.Store, l, o)
+			if !errors.Is(err, test.want) {
+				t.Errorf("Open by %q: %v, want %v", test.program, err, test.want)
+			}
+			if err == nil {
+				crash(t, v)
+			}
+		}
+	})
+}
+
+// Shadow is the part of the ticks that are played twice, also above a half.
+func TestShadow_PlaysItsPartTwice(t *testing.T) {
+	for shadow, want := range map[float64]int{0.25: 50, 0.75: 70, 1: 80} {
+		synctest.Test(t, func(t *testing.T) {
+			g := newGame(t, store.Options{})
+			played := 0
+			g.fault = func(world.Tick) error {
+				played++
+				return nil
+			}
+			o := g.options()
+			o.Shadow = shadow
+			w, err := world.Open(t.Context(), g.Store, world.Memory(), o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			steps(t, w, 40)
+			if played != want {
+				t.Errorf("Shadow %v: %d plays of 40 ticks, want %d", shadow, played, want)
+			}
+			mustClose(t, w)
+		})
+	}
+}
+
+// The terms that Open replays are long past: they make no takeover wait longer.
+func TestTakeover_ReplayedTermsAreNoStorm(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := world.Memory()
+		open := func() *world.World {
+			g := newGame(t, alone)
+			o := g.options()
+			o.SnapshotTicks = 1000
+			w, err := world.Open(t.Context(), g.Store, l, o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return w
+		}
+		for range 4 {
+			w := open()
+			steps(t, w, 2)
+			time.Sleep(time.Minute)
+			crash(t, w)
+		}
+		w := open()
+		begin := time.Now()
+		steps(t, w, 1)
+		if took := time.Since(begin); took > l.Silence() {
+			t.Errorf("the takeover took %v, want %v", took, l.Silence())
+		}
+		crash(t, w)
+	})
+}
+
+// A log may keep more than two snapshots: it is trimmed at the second.
+func TestTrim_IsAtTheSecondOfManySnapshots(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		shared := newRotten()
+		l := &faulty{Log: shared, saved: func(ctx context.Context) ([]uint64, error) {
+			saved, err := shared.Saved(ctx)
+			if len(saved) == 2 {
+				saved = append(saved, 0) // the log still has it, and it cannot be read
+			}
+			return saved, err
+		}}
+		w := mustOpen(t, newGame(t, store.Options{}), l)
+		for range 23 {
+			steps(t, w, 1)
+			synctest.Wait()
+		}
+		if s := w.Status(); s.SaveErr != "" || shared.trimmed < 2 {
+			t.Errorf("%d trims, want 2 or more; %v", shared.trimmed, s)
+		}
+		mustClose(t, w)
+	})
+}
