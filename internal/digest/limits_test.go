@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 	"unsafe"
+
+	"pgregory.net/rapid"
 )
 
 // links holds itself n deep, in slices or in maps.
@@ -79,6 +81,43 @@ func TestTee_FailsExactlyWhereADecoderDoes(t *testing.T) {
 		}{A: []string{"", strings.Repeat("x", MostBytes-8-8-8-1+more)}}
 		limits(fmt.Sprintf("%d bytes more", more), reflect.TypeOf(long), unsafe.Pointer(&long), more <= 0)
 	}
+}
+
+// Each value of a type that Codable accepts is read back, whatever its lengths and keys.
+func TestCodable_AcceptsOnlyTypesThatAreReadBack(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		typ := drawType(t, 3)
+		p := Of(typ)
+		if p.Codable() != nil || p.Silent() {
+			t.Skip("the type is refused or without bytes")
+		}
+		item, back := reflect.New(typ), reflect.New(typ)
+		fill(t, item.Elem())
+		b, err := written(typ, item.UnsafePointer())
+		if err != nil {
+			t.Fatalf("%v: write: %v", typ, err)
+		}
+		d := NewDecoder(pieces(b, 1<<20))
+		if p.Decode(d, back.UnsafePointer(), 1); d.Err() != nil || d.Left() > 0 {
+			t.Fatalf("%v: Decode: %v, %d bytes left", typ, d.Err(), d.Left())
+		}
+		if again := p.stream(back.UnsafePointer(), 1); !bytes.Equal(again, b) {
+			t.Fatalf("%v: got %x, want %x", typ, again, b)
+		}
+		old, err := ParseSchema(p.Schema())
+		if err != nil {
+			t.Fatalf("%v: %v", typ, err)
+		}
+		d = NewDecoder(pieces(b, 1<<20))
+		if old.Skip(d, 1); d.Err() != nil || d.Left() > 0 {
+			t.Fatalf("%v: Skip: %v, %d bytes left", typ, d.Err(), d.Left())
+		}
+		var in Reader
+		in.Reset(b)
+		if in.Items(p, reflect.New(typ).UnsafePointer(), 1); in.Err() != nil || in.Left() > 0 {
+			t.Fatalf("%v: Items: %v, %d bytes left", typ, in.Err(), in.Left())
+		}
+	})
 }
 
 // Pieces are the frames of a snapshot: an item of many is looked at about twice, however

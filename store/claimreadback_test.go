@@ -1,0 +1,91 @@
+package store_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"math"
+	"strings"
+	"sync"
+	"testing"
+
+	"handloom/store"
+)
+
+// hostile has values that are rare in an encoding.
+type hostile struct {
+	Map  map[float64]int
+	Text string
+}
+
+// A record that cannot be read back would be the end of a log.
+func TestClaim_TakesOnlyCallsThatCanBeReadBack(t *testing.T) {
+	nan := math.NaN()
+	for name, v := range map[string]hostile{
+		"NaN key":        {Map: map[float64]int{nan: 1}},
+		"equal entries":  {Map: map[float64]int{nan: 1, -nan: 1}},
+		"text not UTF-8": {Text: "\xff"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newStore(t, store.Options{})
+			table := register(t, s, store.TableOptions[hostile]{})
+			c := claim(t, s)
+			waits, done := make(chan struct{}), make(chan error, 1)
+			ctx := arriving{context.Background(), sync.OnceFunc(func() { close(waits) })}
+			go func() {
+				_, err := c.Submit(ctx, func(q store.Queue) error { table.Emplace(q, v); return nil })
+				done <- err
+			}()
+			select {
+			case err := <-done:
+				t.Fatalf("Submit: %v, want nil", err)
+			case <-waits:
+			}
+			input, calls := c.Seal(nil, 1<<20)
+			if err := c.Put(c.Context(t.Context()), input, calls); err != nil {
+				t.Error(err)
+			}
+			calls.Done(1, nil)
+			<-done
+		})
+	}
+}
+
+// The length of a slice without bytes is a claim that no reader can check.
+func TestClaim_RefusesElementsWithoutBytes(t *testing.T) {
+	t.Run("slice of empty structs", refusesType[[]struct{}])
+	t.Run("slice of blank fields", refusesType[[]struct{ _ int }])
+	t.Run("slice of empty arrays", refusesType[[][0]string])
+	t.Run("slice in a map", refusesType[map[int][]struct{}])
+	t.Run("slice in an array", refusesType[[2][]struct{}])
+	t.Run("map with empty keys", refusesType[map[struct{}]int])
+	t.Run("map with empty keys and values", refusesType[map[struct{}]struct{}])
+}
+
+// refusesType is the test of a type as an item, an element of a column and sparse data.
+func refusesType[V any](t *testing.T) {
+	type of struct{ Void V }
+	for part, add := range map[string]func(s *store.Store){
+		"item": func(s *store.Store) { register(t, s, store.TableOptions[of]{Name: "items"}) },
+		"column": func(s *store.Store) {
+			addColumn(t, register(t, s, store.TableOptions[int]{Name: "items"}), store.ColumnOptions[of]{Name: "column"})
+		},
+		"sparse data": func(s *store.Store) {
+			addSparse(t, register(t, s, store.TableOptions[int]{Name: "items"}), store.ColumnOptions[of]{Name: "some"})
+		},
+	} {
+		s := newStore(t, store.Options{Workers: 1})
+		add(s)
+		_, claimErr := s.Claim(t.Context())
+		var b bytes.Buffer
+		for op, err := range map[string]error{"Claim": claimErr, "Snapshot": s.Snapshot(t.Context(), &b)} {
+			var at *store.SnapshotError
+			if !errors.Is(err, store.ErrSnapshot) || !errors.As(err, &at) || at.Table != "items" || !strings.Contains(err.Error(), ".Void") {
+				t.Errorf("%s of %s: %v, want ErrSnapshot that names table and field", op, part, err)
+			}
+		}
+		if b.Len() > 0 {
+			t.Errorf("Snapshot of %s: %d bytes written, want 0", part, b.Len())
+		}
+	}
+}
