@@ -78,6 +78,7 @@ type (
 		Kids map[uint8]treeOfMaps
 		Name string
 	}
+	fork         struct{ A, B []fork }
 	treeOfArrays struct {
 		Pairs [2][]treeOfArrays
 	}
@@ -169,6 +170,36 @@ func forgeries(t tb, n int) map[string]func() (*store.Store, []byte) {
 			deep := strings.Repeat("struct{Kids []", 40) + "int8" + strings.Repeat("}", 40)
 			return s, withSchema(imageOf(empty, frameBytes, b), "struct{Kids []"+deep+strings.Repeat("; Kids []"+deep, n/len(deep))+"}")
 		},
+		"a schema of slices in slices": func() (*store.Store, []byte) {
+			s, empty, b := oneTable(t, store.TableOptions[tree]{})
+			deep := strings.Repeat("[]", 98) + "int8"
+			return s, withSchema(imageOf(empty, frameBytes, b), "struct{V uint8; Kids []@2"+strings.Repeat("; X "+deep, n/len(deep))+"}")
+		},
+		"a schema of arrays in arrays": func() (*store.Store, []byte) {
+			s, empty, b := oneTable(t, store.TableOptions[tree]{})
+			deep := strings.Repeat("[1]", 98) + "int8"
+			return s, withSchema(imageOf(empty, frameBytes, b), "struct{V uint8; Kids []@2"+strings.Repeat("; X "+deep, n/len(deep))+"}")
+		},
+		"a schema of empty structs": func() (*store.Store, []byte) {
+			s, empty, b := oneTable(t, store.TableOptions[tree]{})
+			return s, withSchema(imageOf(empty, frameBytes, b), "struct{V uint8; Kids []@2"+strings.Repeat(";  struct{}", n/11)+"}")
+		},
+		"a schema of forks": func() (*store.Store, []byte) {
+			s, empty, b := oneTable(t, store.TableOptions[fork]{})
+			schema := "struct{A int8; B int8}"
+			for 2*len(schema)+18 < n {
+				schema = "struct{A []" + schema + "; B []" + schema + "}"
+			}
+			return s, withSchema(imageOf(empty, frameBytes, b), schema)
+		},
+		"columns of slices in slices": func() (*store.Store, []byte) {
+			s, empty, b := oneTable(t, store.TableOptions[tree]{})
+			return s, withColumns(imageOf(empty, frameBytes, b), n, strings.Repeat("[]", 99)+"int8")
+		},
+		"columns of slices": func() (*store.Store, []byte) {
+			s, empty, b := oneTable(t, store.TableOptions[tree]{})
+			return s, withColumns(imageOf(empty, frameBytes, b), n, "[]int8")
+		},
 		"a name that says nothing": func() (*store.Store, []byte) {
 			s, _, _ := oneTable(t, store.TableOptions[tree]{})
 			return s, []byte(strings.Repeat("\xff\xd8\xff\xe0JFIF", n/8))
@@ -244,6 +275,25 @@ func withSchema(b []byte, schema string) []byte {
 		made := head[:tablesAt+4+4+len("items")+2+2+1]
 		made = binary.LittleEndian.AppendUint32(made, uint32(len(schema)))
 		return append(made, schema...)
+	})
+}
+
+// withColumns returns b, of one table of the name items, with as many columns of a schema as
+// fit n bytes.
+func withColumns(b []byte, n int, schema string) []byte {
+	return withHead(b, func(head []byte) []byte {
+		head[tablesAt+4+4+len("items")+2+2] |= 2
+		at, count := len(head), 0
+		made := append(head, 0, 0, 0, 0)
+		for ; len(made) < n; count++ {
+			made = binary.LittleEndian.AppendUint32(made, 4)
+			made = binary.LittleEndian.AppendUint32(made, uint32(count)) // the name
+			made = append(made, 0)
+			made = binary.LittleEndian.AppendUint32(made, uint32(len(schema)))
+			made = append(made, schema...)
+		}
+		binary.LittleEndian.PutUint32(made[at:], uint32(count))
+		return made
 	})
 }
 

@@ -16,10 +16,16 @@ type migrating struct {
 	types   map[reflect.Type]*target
 	misfits []string
 	lost    []string
+	nests   bool // the type contains itself
 }
 
 // mostLost is how many fields that are gone have a name in messages.
 const mostLost = 8
+
+// maxPairs is the maximum number of pairs of a part of a schema and the type that it becomes,
+// for a type that contains itself. The number for other types is at most the number of their
+// parts, but a forged schema can repeat the parts of this one without end.
+const maxPairs = 1000
 
 // target is what is asked of a type for each part of a schema that may become it.
 type target struct {
@@ -53,6 +59,9 @@ func (c *migrating) node(old *Schema, t reflect.Type, path string) (*node, bool)
 	if m, ok := c.nodes[readAs{old, t}]; ok {
 		return m.node, m.fits
 	}
+	if c.nests && len(c.nodes) == maxPairs {
+		return &node{}, false
+	}
 	// What contains itself finds itself here, and fits, unless all of it does not.
 	m := &migrated{node: &node{size: t.Size()}, fits: true}
 	c.nodes[readAs{old, t}] = m
@@ -68,21 +77,21 @@ func (c *migrating) emit(ops []op, old *Schema, t reflect.Type, offset uintptr, 
 		return c.compiler.emit(ops, t, offset), true
 	}
 	switch kind := t.Kind(); {
-	case widens(old.kind, kind):
+	case widens(old.kind(), kind):
 		return append(ops, op{kind: opWiden, offset: offset, old: old, typ: t}), true
-	case kind != old.kind:
+	case kind != old.kind():
 	case kind == reflect.Struct:
 		return c.emitStruct(ops, old, t, offset, path), true
-	case kind == reflect.Array && t.Len() == old.count:
+	case kind == reflect.Array && t.Len() == int(old.count):
 		if elem, ok := c.node(old.elem, t.Elem(), path+"[]"); ok {
-			return append(ops, op{kind: opArray, offset: offset, count: old.count, elem: elem}), true
+			return append(ops, op{kind: opArray, offset: offset, count: int(old.count), elem: elem}), true
 		}
 	case kind == reflect.Slice:
 		if elem, ok := c.node(old.elem, t.Elem(), path+"[]"); ok {
 			return append(ops, op{kind: opSlice, offset: offset, elem: elem, typ: t}), true
 		}
 	case kind == reflect.Map:
-		key, ok := c.node(old.key, t.Key(), path+"[key]")
+		key, ok := c.node(old.parts.key, t.Key(), path+"[key]")
 		if !ok {
 			break
 		}
@@ -97,7 +106,7 @@ func (c *migrating) emitStruct(ops []op, old *Schema, t reflect.Type, offset uin
 	fields := c.target(t).fields
 	var found map[string]bool // a text may have a field twice, and only the first is read
 	next := 0                 // of the fields of old, behind all that are in ops
-	for i, field := range old.fields {
+	for i, field := range old.fields() {
 		f, ok := fields[field.name]
 		if !ok && len(c.lost) < mostLost {
 			c.lost = append(c.lost, path+"."+field.name)
@@ -110,14 +119,14 @@ func (c *migrating) emitStruct(ops []op, old *Schema, t reflect.Type, offset uin
 		}
 		found[field.name] = true
 		part := path + "." + field.name
-		made, ok := c.emit(emitSkip(ops, old.fields[next:i]), field.of, f.Type, offset+f.Offset, part)
+		made, ok := c.emit(emitSkip(ops, old.fields()[next:i]), field.of, f.Type, offset+f.Offset, part)
 		if ok {
 			ops, next = made, i+1
 		} else {
 			c.misfits = append(c.misfits, part)
 		}
 	}
-	return emitSkip(ops, old.fields[next:])
+	return emitSkip(ops, old.fields()[next:])
 }
 
 // emitSkip appends what passes over fields.
@@ -125,7 +134,7 @@ func emitSkip(ops []op, fields []schemaField) []op {
 	if len(fields) == 0 {
 		return ops
 	}
-	all := &Schema{kind: reflect.Struct, fields: fields, fixed: true}
+	all := &Schema{code: uint8(reflect.Struct), parts: &schemaParts{fields: fields}, fixed: true}
 	for _, f := range fields {
 		all.least += f.of.least
 		all.fixed = all.fixed && f.of.fixed

@@ -159,7 +159,7 @@ func (o *op) measure() int {
 	case opArray:
 		return o.count * o.elem.measure()
 	case opSkip, opWiden:
-		return o.old.least
+		return int(o.old.least)
 	default:
 		return 8
 	}

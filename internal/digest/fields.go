@@ -46,7 +46,7 @@ func (f Fields) find(name string) (*Schema, []byte, error) {
 		return f.m.from, f.b, nil
 	}
 	r := reading{b: f.b}
-	for _, field := range f.m.from.fields {
+	for _, field := range f.m.from.fields() {
 		if field.name == name {
 			return field.of, r.b, nil
 		}

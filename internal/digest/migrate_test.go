@@ -364,7 +364,7 @@ func TestSchemasAreUnderstood(t *testing.T) {
 			t.Errorf("%s is understood as %v, %v", text, s, err)
 			continue
 		}
-		if least := Of(typ).root.least; s.least != least {
+		if least := Of(typ).root.least; int(s.least) != least {
 			t.Errorf("%s has %d bytes at least; the type has %d", text, s.least, least)
 		}
 	}
@@ -417,7 +417,7 @@ func TestSchema_TellsArraysApart(t *testing.T) {
 			t.Fatalf("arrays of %d and %d are both %s", before, n+1, text)
 		}
 		seen[text] = n + 1
-		if s, err := ParseSchema(text); err != nil || s.least != n+1 {
+		if s, err := ParseSchema(text); err != nil || int(s.least) != n+1 {
 			t.Errorf("%s: %v", text, err)
 		}
 	}

@@ -10,8 +10,8 @@ import (
 
 var errSchema = errors.New("not a schema")
 
-// mostNested is how deep types may nest in a schema.
-const mostNested = 100
+// maxNested is how deep types may nest in a schema.
+const maxNested = 100
 
 // ParseSchema understands a text of [Program.Schema]. It takes any text: what is
 // not one of a type that [Program.Codable] has nothing against is an error.
@@ -31,7 +31,8 @@ func ParseSchema(text string) (*Schema, error) {
 type schemaParser struct {
 	text   string
 	at     int
-	around []*Schema
+	around [maxNested]*Schema // on the stack, like all of the parser
+	depth  int                // number of types in around
 	err    error
 }
 
@@ -86,27 +87,37 @@ func (p *schemaParser) part() *Schema {
 	case p.skip("@"):
 		return p.outer()
 	case p.skip("struct{"):
-		return p.composite(reflect.Struct, start, p.structure)
+		return p.composite(reflect.Struct, start)
 	case p.skip("map["):
-		return p.composite(reflect.Map, start, p.mapping)
+		return p.composite(reflect.Map, start)
 	case p.skip("[]"):
-		return p.composite(reflect.Slice, start, p.slice)
+		return p.composite(reflect.Slice, start)
 	case p.skip("["):
-		return p.composite(reflect.Array, start, p.array)
+		return p.composite(reflect.Array, start)
 	}
 	return p.basic()
 }
 
 // composite takes the rest of a type with parts whose text begins at start.
-func (p *schemaParser) composite(kind reflect.Kind, start int, parts func(s *Schema)) *Schema {
-	s := &Schema{kind: kind, fixed: true}
-	if len(p.around) == mostNested {
-		p.fail(fmt.Sprintf("more than %d types deep", mostNested))
+func (p *schemaParser) composite(kind reflect.Kind, start int) *Schema {
+	s := &Schema{code: uint8(kind), fixed: true}
+	if p.depth == maxNested {
+		p.fail(fmt.Sprintf("more than %d types deep", maxNested))
 		return s
 	}
-	p.around = append(p.around, s)
-	parts(s)
-	p.around = p.around[:len(p.around)-1]
+	p.around[p.depth] = s
+	p.depth++
+	switch kind {
+	case reflect.Struct:
+		p.structure(s)
+	case reflect.Map:
+		p.mapping(s)
+	case reflect.Slice:
+		p.slice(s)
+	default:
+		p.array(s)
+	}
+	p.depth--
 	s.text = p.text[start:p.at]
 	s.within = strings.Contains(s.text, "@")
 	return s
@@ -114,24 +125,25 @@ func (p *schemaParser) composite(kind reflect.Kind, start int, parts func(s *Sch
 
 // structure takes the fields of a struct, and its end.
 func (p *schemaParser) structure(s *Schema) {
+	s.parts = new(schemaParts)
 	for p.err == nil && !p.skip("}") {
-		if len(s.fields) > 0 {
+		if len(s.parts.fields) > 0 {
 			p.want("; ")
 		}
 		name := p.word(" ")
 		p.want(" ")
 		part := p.part()
-		s.fields = append(s.fields, schemaField{name, part})
+		s.parts.fields = append(s.parts.fields, schemaField{name, part})
 		p.add(s, part, 1)
 	}
 }
 
 func (p *schemaParser) mapping(s *Schema) {
 	s.fixed, s.least = false, 8
-	s.key = p.part()
+	s.parts = &schemaParts{key: p.part()}
 	p.want("]")
 	s.elem = p.part()
-	p.counts(s.key)
+	p.counts(s.parts.key)
 }
 
 func (p *schemaParser) slice(s *Schema) {
@@ -141,14 +153,14 @@ func (p *schemaParser) slice(s *Schema) {
 }
 
 func (p *schemaParser) array(s *Schema) {
-	s.count = p.number(1<<30, "]")
+	s.count = int32(p.number(1<<30, "]"))
 	p.want("]")
 	s.elem = p.part()
 	p.add(s, s.elem, s.count)
 }
 
 // add notes that a value of s has count values of part.
-func (p *schemaParser) add(s, part *Schema, count int) {
+func (p *schemaParser) add(s, part *Schema, count int32) {
 	if int64(part.least)*int64(count) > MostBytes-int64(s.least) {
 		p.fail(fmt.Sprintf("items of more than %d bytes", MostBytes))
 		return
@@ -167,14 +179,14 @@ func (p *schemaParser) counts(part *Schema) {
 // outer takes how many types further out a type is that contains itself. Between
 // the two lies a slice or a map, or values would have no end.
 func (p *schemaParser) outer() *Schema {
-	n := p.number(len(p.around), "]; }")
+	n := p.number(p.depth, "]; }")
 	if n == 0 {
 		p.fail("@ has no type around it")
 		return &Schema{}
 	}
-	between := p.around[len(p.around)-n:]
+	between := p.around[p.depth-n : p.depth]
 	for _, s := range between {
-		if s.kind == reflect.Slice || s.kind == reflect.Map {
+		if s.kind() == reflect.Slice || s.kind() == reflect.Map {
 			return between[0]
 		}
 	}

@@ -8,21 +8,38 @@ import (
 
 // A Schema is a text of [Program.Schema], understood: how values are encoded whose
 // type the program may not have.
+//
+// Each type of a text has one, and the text of a forged snapshot needs 2 bytes for a type.
+// So a Schema has 48 bytes.
 type Schema struct {
 	text   string
-	kind   reflect.Kind
-	least  int  // fewest bytes of a value
-	fixed  bool // every value has so many
-	within bool // a part of it is a type around it
-	fields []schemaField
-	elem   *Schema // of an array, slice or map
-	key    *Schema // of a map
-	count  int     // of an array
+	elem   *Schema      // of an array, slice or map
+	parts  *schemaParts // of a struct or map
+	least  int32        // fewest bytes of a value
+	count  int32        // of an array
+	code   uint8        // the kind
+	fixed  bool         // every value has so many bytes
+	within bool         // a part of it is a type around it
+}
+
+type schemaParts struct {
+	fields []schemaField // of a struct
+	key    *Schema       // of a map
 }
 
 type schemaField struct {
 	name string
 	of   *Schema
+}
+
+func (s *Schema) kind() reflect.Kind { return reflect.Kind(s.code) }
+
+// fields returns the fields of a struct; other types have none.
+func (s *Schema) fields() []schemaField {
+	if s.parts == nil {
+		return nil
+	}
+	return s.parts.fields
 }
 
 // String returns the text.
@@ -86,18 +103,18 @@ func IndentSchema(text string) string {
 
 // basicSchemas are those of types without parts.
 var basicSchemas = [...]Schema{
-	{text: "bool", kind: reflect.Bool, least: 1, fixed: true},
-	{text: "int8", kind: reflect.Int8, least: 1, fixed: true},
-	{text: "int16", kind: reflect.Int16, least: 2, fixed: true},
-	{text: "int32", kind: reflect.Int32, least: 4, fixed: true},
-	{text: "int64", kind: reflect.Int64, least: 8, fixed: true},
-	{text: "uint8", kind: reflect.Uint8, least: 1, fixed: true},
-	{text: "uint16", kind: reflect.Uint16, least: 2, fixed: true},
-	{text: "uint32", kind: reflect.Uint32, least: 4, fixed: true},
-	{text: "uint64", kind: reflect.Uint64, least: 8, fixed: true},
-	{text: "float32", kind: reflect.Float32, least: 4, fixed: true},
-	{text: "float64", kind: reflect.Float64, least: 8, fixed: true},
-	{text: "complex64", kind: reflect.Complex64, least: 8, fixed: true},
-	{text: "complex128", kind: reflect.Complex128, least: 16, fixed: true},
-	{text: "string", kind: reflect.String, least: 8},
+	{text: "bool", code: uint8(reflect.Bool), least: 1, fixed: true},
+	{text: "int8", code: uint8(reflect.Int8), least: 1, fixed: true},
+	{text: "int16", code: uint8(reflect.Int16), least: 2, fixed: true},
+	{text: "int32", code: uint8(reflect.Int32), least: 4, fixed: true},
+	{text: "int64", code: uint8(reflect.Int64), least: 8, fixed: true},
+	{text: "uint8", code: uint8(reflect.Uint8), least: 1, fixed: true},
+	{text: "uint16", code: uint8(reflect.Uint16), least: 2, fixed: true},
+	{text: "uint32", code: uint8(reflect.Uint32), least: 4, fixed: true},
+	{text: "uint64", code: uint8(reflect.Uint64), least: 8, fixed: true},
+	{text: "float32", code: uint8(reflect.Float32), least: 4, fixed: true},
+	{text: "float64", code: uint8(reflect.Float64), least: 8, fixed: true},
+	{text: "complex64", code: uint8(reflect.Complex64), least: 8, fixed: true},
+	{text: "complex128", code: uint8(reflect.Complex128), least: 16, fixed: true},
+	{text: "string", code: uint8(reflect.String), least: 8},
 }

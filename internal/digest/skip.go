@@ -9,7 +9,7 @@ import (
 // Skip passes over n values.
 func (s *Schema) Skip(d *Decoder, n int) {
 	for range n {
-		if !d.have(min(s.least, 1)) || !d.skip(s) {
+		if !d.have(int(min(s.least, 1))) || !d.skip(s) {
 			return
 		}
 	}
@@ -37,19 +37,19 @@ func (d *Decoder) skip(s *Schema) bool {
 // skip passes over a value.
 func (r *reading) skip(s *Schema) error {
 	if s.fixed {
-		_, err := r.cut(s.least)
+		_, err := r.cut(int(s.least))
 		return err
 	}
-	switch s.kind {
+	switch s.kind() {
 	case reflect.Struct:
-		for _, field := range s.fields {
+		for _, field := range s.fields() {
 			if err := r.skip(field.of); err != nil {
 				return err
 			}
 		}
 		return nil
 	case reflect.Array:
-		return r.skipAll(s.count, s.elem)
+		return r.skipAll(int(s.count), s.elem)
 	case reflect.String:
 		n, err := r.length(1)
 		if err == nil {
@@ -61,26 +61,26 @@ func (r *reading) skip(s *Schema) error {
 		return errDepth
 	}
 	defer func() { r.depth-- }()
-	switch s.kind {
+	switch s.kind() {
 	case reflect.Slice:
-		n, err := r.length(max(s.elem.least, 1))
+		n, err := r.length(int(max(s.elem.least, 1)))
 		if err != nil {
 			return err
 		}
 		return r.skipAll(n, s.elem)
 	default: // a map
-		n, err := r.length(max(s.key.least+s.elem.least, 1))
+		n, err := r.length(int(max(s.parts.key.least+s.elem.least, 1)))
 		if err != nil {
 			return err
 		}
-		return r.skipAll(n, s.key, s.elem)
+		return r.skipAll(n, s.parts.key, s.elem)
 	}
 }
 
 // skipAll passes over n times a value of each of parts.
 func (r *reading) skipAll(n int, parts ...*Schema) error {
 	if len(parts) == 1 && parts[0].fixed {
-		_, err := r.cut(n * parts[0].least)
+		_, err := r.cut(n * int(parts[0].least))
 		return err
 	}
 	for range n {
@@ -95,11 +95,11 @@ func (r *reading) skipAll(n int, parts ...*Schema) error {
 
 // widen reads an integer into a wider one.
 func (r *reading) widen(o *op, at unsafe.Pointer) error {
-	v, err := r.number(o.old.least)
+	v, err := r.number(int(o.old.least))
 	if err != nil {
 		return err
 	}
-	bits, signed := integer(o.old.kind)
+	bits, signed := integer(o.old.kind())
 	if signed {
 		v = uint64(int64(v<<(64-bits)) >> (64 - bits))
 	}
