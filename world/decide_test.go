@@ -79,8 +79,8 @@ func TestRun_EndsAfterTheAppendThatRuns(t *testing.T) {
 		slow = true
 		ctx, stop := context.WithCancel(t.Context())
 		done := make(chan error, 1)
-		go func() { done <- w.Run(ctx) }()
 		s := submit(t.Context(), w, g.order(1))
+		go func() { done <- w.Run(ctx) }()
 		time.Sleep(200 * time.Millisecond) // into the append
 		stop()
 		if err := <-done; !errors.Is(err, context.Canceled) {
