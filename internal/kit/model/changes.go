@@ -19,8 +19,15 @@ type frameChanges struct {
 	known    map[uint64]bool // that are created or replaced
 }
 
-// BeginFrame begins a frame: a Write, a Run of a schedule, or a flush in neither.
+// BeginFrame begins a frame that is not the beginning of a Write or Run: see BeginWrite.
 func (m *Exact) BeginFrame() { m.frame++ }
+
+// BeginWrite begins the frame of a Write or Run, to which everything belongs that passes
+// wrote before it.
+func (m *Exact) BeginWrite() {
+	m.BeginFrame()
+	m.adopt()
+}
 
 func (m *Exact) changesOf(table int) *frameChanges {
 	if m.changes[table] == nil {

@@ -60,7 +60,7 @@ func (m *Exact) createdIn(table, frame int) map[uint64]bool {
 	return created
 }
 
-// adopt makes what was written for a frame to come that of a flush.
+// adopt makes what was written for a frame to come part of the frame that has begun.
 func (m *Exact) adopt() {
 	for _, w := range m.written {
 		if w.frame == toCome {

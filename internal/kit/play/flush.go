@@ -170,10 +170,16 @@ func (p *player) settle(resolve func(table int, id uint64) (uint64, bool)) {
 	p.fresh = waiting
 }
 
-// beginFrame begins a frame: a Write, a Run of a schedule, or a flush in neither.
+// beginFrame begins the frame of a flush, or the next one in a Write.
 func (p *player) beginFrame() {
 	p.sealed = false
 	p.exact.BeginFrame()
+}
+
+// beginWrite begins the frame of a Write or a Run of a schedule.
+func (p *player) beginWrite() {
+	p.sealed = false
+	p.exact.BeginWrite()
 }
 
 // seal has the next flush apply what came through the inbox, unless an earlier one of

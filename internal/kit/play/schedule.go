@@ -35,7 +35,7 @@ func (p *player) schedule(ctx context.Context, s *program.Step, inWrite bool) {
 	}
 	f := &frame{running: p.running(s, n), reader: s.Arg("reader")%(n+1) - 1, resolved: make(map[uint64]uint64)}
 	if !inWrite {
-		p.beginFrame()
+		p.beginWrite()
 	}
 	schedule, err := store.NewSchedule(p.store, f.systems()...)
 	if err != nil {

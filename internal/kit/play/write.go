@@ -16,7 +16,7 @@ var errWrite = errors.New("the write fails")
 func (p *player) write(ctx context.Context, s *program.Step) {
 	err := p.guarded(func() error {
 		return p.store.Write(ctx, func(ctx context.Context, w *store.Writer) error {
-			p.beginFrame()
+			p.beginWrite()
 			p.lent = make(map[int]bool)
 			for i := range s.Body {
 				if p.failed() {
