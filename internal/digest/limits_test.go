@@ -75,11 +75,12 @@ func TestTee_FailsExactlyWhereADecoderDoes(t *testing.T) {
 		return
 	}
 	for _, more := range []int{-1, 0, 1, 2 << 20} {
-		long := struct {
+		type long struct {
 			A []string
 			B uint8
-		}{A: []string{"", strings.Repeat("x", MostBytes-8-8-8-1+more)}}
-		limits(fmt.Sprintf("%d bytes more", more), reflect.TypeOf(long), unsafe.Pointer(&long), more <= 0)
+		}
+		v := long{A: []string{"", strings.Repeat("x", MostBytes-8-8-8-1+more)}}
+		limits(fmt.Sprintf("%d bytes more", more), reflect.TypeFor[long](), unsafe.Pointer(&v), more <= 0)
 	}
 }
 

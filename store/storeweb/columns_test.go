@@ -95,9 +95,9 @@ type wide struct {
 
 func (w *wide) fill(text string) *wide {
 	v := reflect.ValueOf(w).Elem()
-	for f := range v.NumField() {
-		for i := range v.Field(f).Len() {
-			v.Field(f).Index(i).SetString(text)
+	for _, field := range v.Fields() {
+		for i := range field.Len() {
+			field.Index(i).SetString(text)
 		}
 	}
 	return w
