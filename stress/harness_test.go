@@ -52,7 +52,7 @@ func TestRegressionsComeToEveryRareState(t *testing.T) {
 	}
 	o := new(campaign.Outcome)
 	for _, p := range known {
-		r := play.Play(t.Context(), p, defaultConfigs(p.Seed)[0])
+		r := play.Play(t.Context(), p, defaultConfigs(p.Seed)[0], nil)
 		o.Seen.Add(&r.Seen)
 	}
 	profile, _ := campaign.Find("pr")
@@ -75,7 +75,7 @@ func TestARegressionComesToTheStateItIsNamedAfter(t *testing.T) {
 			t.Error(err)
 			continue
 		}
-		if r := play.Play(t.Context(), p, defaultConfigs(p.Seed)[0]); r.Seen[state] == 0 {
+		if r := play.Play(t.Context(), p, defaultConfigs(p.Seed)[0], nil); r.Seen[state] == 0 {
 			t.Errorf("the regression %v does not come to it", state)
 		}
 	}

@@ -45,7 +45,7 @@ end
 		t.Fatal(err)
 	}
 	for _, c := range []program.Config{{Workers: 1}, {Workers: 4, Procs: 2, Shuffle: 3}} {
-		if r := play.Play(t.Context(), p, c); r.Failure != nil {
+		if r := play.Play(t.Context(), p, c, nil); r.Failure != nil {
 			t.Errorf("%v: %v", c, r.Failure)
 		}
 	}

@@ -81,7 +81,7 @@ func TestAProgramPlays(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, c := range []program.Config{{Workers: 1}, {Workers: 4, Procs: 2, Shuffle: 3, Yield: 100}, {Workers: 3, Team: 1}} {
-		r := play.Play(t.Context(), p, c)
+		r := play.Play(t.Context(), p, c, nil)
 		if r.Failure != nil {
 			t.Errorf("%v: %v", c, r.Failure)
 		}
@@ -96,7 +96,7 @@ func TestEveryMisuseIsRefused(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if r := play.Play(t.Context(), p, program.Config{Workers: 2}); r.Failure != nil {
+		if r := play.Play(t.Context(), p, program.Config{Workers: 2}, nil); r.Failure != nil {
 			t.Errorf("%s: %v", word, r.Failure)
 		}
 	}

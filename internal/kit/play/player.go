@@ -56,14 +56,18 @@ type player struct {
 }
 
 // Play runs a program under a configuration. What it returns depends on the
-// program alone, if all is well.
-func Play(ctx context.Context, p *program.Program, c program.Config) *Result {
+// program alone, if all is well. It calls begun, if not nil, once, before it opens
+// the store of the program.
+func Play(ctx context.Context, p *program.Program, c program.Config, begun func()) *Result {
 	defer seam.Narrow(uint16(p.Narrow.Generations), uint32(p.Narrow.Slots))()
 	pl := newPlayer(p, c)
 	seam.Step = pl.disturb.step
 	defer func() { seam.Step = nil }()
 	restore := pl.disturb.procs()
 	defer restore()
+	if begun != nil {
+		begun()
+	}
 	before := goroutines()
 	pl.whole(ctx)
 	pl.checkGoroutines(before)

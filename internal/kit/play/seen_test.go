@@ -16,7 +16,7 @@ func played(t *testing.T, head, steps string) *play.Result {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := play.Play(t.Context(), p, program.Config{Workers: 1})
+	r := play.Play(t.Context(), p, program.Config{Workers: 1}, nil)
 	if r.Failure != nil {
 		t.Fatalf("%v in\n%s", r.Failure, p.Text())
 	}

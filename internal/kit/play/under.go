@@ -12,7 +12,7 @@ import (
 func Under(ctx context.Context, p *program.Program, configs ...program.Config) *Failure {
 	var first *Result
 	for _, c := range configs {
-		r := Play(ctx, p, c)
+		r := Play(ctx, p, c, nil)
 		switch {
 		case r.Failure != nil:
 			return r.Failure

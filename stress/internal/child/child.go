@@ -65,18 +65,17 @@ func (c *Child) Play(ctx context.Context, r Request) (*play.Result, error) {
 		p.end(true)
 		return nil, context.Cause(ctx)
 	}
-	if err == nil && (answer.Result == nil || answer.Result.Failure == nil || answer.Result.Failure.Kind != play.Liveness) {
-		if answer.Error != "" {
-			return nil, errors.New(answer.Error)
+	if err != nil || answer.Ended {
+		c.running = nil
+		ended := p.end(false)
+		if err != nil {
+			return p.verdict(err, ended)
 		}
-		return answer.Result, nil
 	}
-	c.running = nil
-	ended := p.end(false)
-	if err == nil {
-		return answer.Result, nil // it hangs, and has told so
+	if answer.Error != "" {
+		return nil, errors.New(answer.Error)
 	}
-	return p.verdict(err, ended)
+	return answer.Result, nil
 }
 
 // Close ends the process and waits for it.

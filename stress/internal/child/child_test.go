@@ -1,10 +1,12 @@
 package child
 
 import (
+	"os/exec"
 	"strings"
 	"testing"
 	"time"
 
+	"handloom/internal/kit/draw"
 	"handloom/internal/kit/play"
 )
 
@@ -69,5 +71,51 @@ func TestWhatAnEndedProcessMeans(t *testing.T) {
 		case tt.kind != "" && (err != nil || r.Failure.Kind != tt.kind):
 			t.Errorf("%s: %+v, %v; want %s", tt.script, r, err, tt.kind)
 		}
+	}
+}
+
+// A process that ends after its answer is not asked again.
+func TestChild_PlayDropsAnEndedProcess(t *testing.T) {
+	if _, err := exec.LookPath("sh"); err != nil {
+		t.Skip(err)
+	}
+	for answer, kind := range map[string]play.Kind{
+		`{"error": "not begun", "ended": true}`:                        "",
+		`{"result": {"Failure": {"Kind": "liveness"}}, "ended": true}`: play.Liveness,
+	} {
+		c := Child{Command: Command{Path: "testdata/shell.sh", Env: []string{"SCRIPT=read request; echo '" + answer + "'; exit 3"}}}
+		for range 2 {
+			r, err := c.Play(t.Context(), Request{Patience: time.Minute})
+			if kind == "" && (err == nil || err.Error() != "not begun") || kind != "" && (err != nil || r.Failure == nil || r.Failure.Kind != kind) {
+				t.Errorf("answer %s: got %+v, %v", answer, r, err)
+			}
+		}
+		c.Close()
+	}
+}
+
+// Only a program that has begun can hang. One that has not begun has no result.
+func TestHung_IsNoResultBeforeTheProgramBegins(t *testing.T) {
+	if r := hung(time.Second, false); r.Error == "" || r.Result != nil || !r.Ended {
+		t.Errorf("not begun: got %+v, want an error", r)
+	}
+	if r := hung(time.Second, true); r.Error != "" || r.Result == nil || r.Result.Failure.Kind != play.Liveness || !r.Ended {
+		t.Errorf("begun: got %+v, want %s", r, play.Liveness)
+	}
+}
+
+func TestPlayRequest_ReportsThatTheProgramBegins(t *testing.T) {
+	whole := Request{Program: string(draw.Program(1, draw.Options{Steps: 3}).Text()), Config: draw.Configs(1, 1)[0].String()}
+	for _, tt := range []struct {
+		name string
+		r    Request
+		want int
+	}{{"valid", whole, 1}, {"invalid", Request{Program: "invalid"}, 0}} {
+		t.Run(tt.name, func(t *testing.T) {
+			begun := 0
+			if _, err := playRequest(tt.r, func() { begun++ }); (err == nil) != (tt.want > 0) || begun != tt.want {
+				t.Errorf("begun %d times, want %d; %v", begun, tt.want, err)
+			}
+		})
 	}
 }

@@ -8,5 +8,6 @@
 //
 // A child ends when its standard input does, whatever it is doing then; so none
 // outlives its parent, however that ends. It ends itself, after telling the
-// stacks of all goroutines, when a program takes longer than it may.
+// stacks of all goroutines, when a program takes longer than it may. A program that
+// has not begun by then has no result.
 package child

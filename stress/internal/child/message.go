@@ -18,4 +18,5 @@ type Request struct {
 type Response struct {
 	Result *play.Result `json:"result,omitempty"`
 	Error  string       `json:"error,omitempty"` // why there is no result
+	Ended  bool         `json:"ended,omitempty"` // the process ends after this response
 }

@@ -12,6 +12,7 @@ import (
 	"runtime/debug"
 	"runtime/trace"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -57,8 +58,12 @@ type server struct {
 }
 
 func (s *server) serve(r Request) {
-	watchdog := time.AfterFunc(r.Patience, func() { s.hung(r.Patience) })
-	result, err := s.play(r)
+	var begun atomic.Bool
+	watchdog := time.AfterFunc(r.Patience, func() {
+		s.answer(hung(r.Patience, begun.Load()))
+		os.Exit(exitHung)
+	})
+	result, err := playRequest(r, func() { begun.Store(true) })
 	if !watchdog.Stop() {
 		select {} // it is about to end the process
 	}
@@ -77,17 +82,21 @@ func (s *server) answer(r Response) {
 	}
 }
 
-// hung answers for a program that does not end.
-func (s *server) hung(after time.Duration) {
+// hung returns the response for a program that does not end. A program that has not
+// begun is not at fault: the machine is too busy.
+func hung(after time.Duration, begun bool) Response {
+	if !begun {
+		return Response{Error: fmt.Sprintf("child: the program did not begin in %v: the machine is too busy", after), Ended: true}
+	}
 	stacks := make([]byte, 1<<20)
 	stacks = stacks[:runtime.Stack(stacks, true)]
-	s.answer(Response{Result: &play.Result{Failure: &play.Failure{
+	return Response{Result: &play.Result{Failure: &play.Failure{
 		Kind: play.Liveness, What: fmt.Sprintf("the program did not end in %v\n%s", after, stacks),
-	}}})
-	os.Exit(exitHung)
+	}}, Ended: true}
 }
 
-func (s *server) play(r Request) (*play.Result, error) {
+// playRequest plays the program of r, and calls begun before it opens the store.
+func playRequest(r Request, begun func()) (*play.Result, error) {
 	p, err := program.Parse([]byte(r.Program), "program")
 	if err != nil {
 		return nil, err
@@ -100,9 +109,9 @@ func (s *server) play(r Request) (*play.Result, error) {
 		return nil, err
 	}
 	if r.Trace == "" {
-		return play.Play(context.Background(), p, c), nil
+		return play.Play(context.Background(), p, c, begun), nil
 	}
-	return recorded(r.Trace, func() *play.Result { return play.Play(context.Background(), p, c) })
+	return recorded(r.Trace, func() *play.Result { return play.Play(context.Background(), p, c, begun) })
 }
 
 // recorded plays under the flight recorder, and writes what it holds if the
