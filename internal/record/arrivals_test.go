@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"unsafe"
 
 	"handloom/batch"
 	"handloom/internal/check"
@@ -135,6 +136,111 @@ func TestSteadyTicksAllocateTheirCallsAlone(t *testing.T) {
 	runtime.ReadMemStats(&after)
 	if n := after.Mallocs - before.Mallocs; n > rounds+20 { // the list that Seal returns
 		t.Errorf("%d ticks allocate %d objects", rounds, n)
+	}
+}
+
+// Calls that were sealed count for the limit of the inbox no more, in whatever portions
+// they are sealed.
+func TestArrivals_SealMakesRoomForCalls(t *testing.T) {
+	b := &bench{Batch: record.New(record.Limits{InboxCommands: 20})}
+	b.Init(b.Batch, 7, 1, items.For[value]())
+	a := b.Claim(errReleased)
+	held := 0
+	for round := range 300 {
+		q, err := a.Enter()
+		if full := held >= 20; errors.Is(err, batch.ErrQueueFull) != full {
+			t.Fatalf("round %d: Enter = %v with %d commands held", round, err, held)
+		}
+		if err == nil {
+			n := 1 + round%7
+			b.EmplaceItems(q, make([]value, n), nil)
+			err := a.Arrive(q, record.NewCall(0))
+			if full := held+n > 20; errors.Is(err, batch.ErrQueueFull) != full {
+				t.Fatalf("round %d: Arrive of %d commands = %v with %d held", round, n, err, held)
+			}
+			if err == nil {
+				held += n
+			}
+		}
+		if round%5 < 3 {
+			continue
+		}
+		input, calls := a.Seal(nil, 60) // some of them
+		if err := b.PutInput(input, calls); err != nil {
+			t.Fatal(err)
+		}
+		held -= b.Pending().Commands
+		b.Finish()
+	}
+}
+
+// sharer is a value that names an item in memory that other values may share.
+type sharer struct{ To []handle.ID }
+
+// A call that becomes bytes leaves the memory behind its values as it was, so that values
+// which share some name the same create.
+func TestArrivals_LeaveSharedMemoryAsItWas(t *testing.T) {
+	b, r := record.New(record.Limits{}), new(recorder[sharer])
+	r.Init(b, 7, 1, items.For[sharer]())
+	r.Links(nil, func(v unsafe.Pointer, visit func(*handle.ID)) {
+		for i := range (*sharer)(v).To {
+			visit(&(*sharer)(v).To[i])
+		}
+	})
+	a := b.Claim(errReleased)
+	for range 3 {
+		q, err := a.Enter()
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Emplace(q, sharer{})
+		own := r.Emplace(q, sharer{}).ID
+		shared := []handle.ID{own}
+		for range 3 {
+			r.Emplace(q, sharer{shared})
+			r.Put(q, handle.Of[sharer]{ID: handle.New(7, 1, 1)}, sharer{shared})
+		}
+		if err := a.Arrive(q, record.NewCall(0)); err != nil {
+			t.Fatal(err)
+		}
+		if shared[0] != own {
+			t.Errorf("the shared handle = %v after Arrive, want %v", shared[0], own)
+		}
+	}
+	input, calls := a.Seal(nil, 1<<20)
+	if err := b.PutInput(input, calls); err != nil {
+		t.Fatal(err)
+	}
+	b.Gather()
+	c := r.Pending
+	c.Settle()
+	var names []handle.ID // by create
+	c.Runs(0, c.Survivors(), func(values items.Slice, created []handle.ID) {
+		for i, v := range *items.As[sharer](&values) {
+			created[i] = handle.New(7, 1, uint32(len(names)))
+			names = append(names, 0)
+			if v.To != nil {
+				names[len(names)-1] = v.To[0]
+			}
+		}
+	})
+	for _, puts := range c.Puts(0) {
+		for i := range puts.IDs {
+			names = append(names, (*items.As[sharer](&puts.Values))[i].To[0])
+		}
+	}
+	if len(names) != 24 {
+		t.Fatalf("%d values, want 24", len(names))
+	}
+	for i, id := range names {
+		call, create := i/5, i%5
+		if i >= 15 {
+			call, create = (i-15)/3, 2
+		}
+		got, ok := c.Resolve(id)
+		if want := handle.New(7, 1, uint32(5*call+1)); create >= 2 && (!ok || got != want) {
+			t.Errorf("value %d names %v, %t, want %v", i, got, ok, want)
+		}
 	}
 }
 
