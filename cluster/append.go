@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
+
+	"handloom/internal/check"
 )
 
 // Append adds rec behind the record at prev and returns its position when a quorum has it.
@@ -18,6 +20,7 @@ import (
 //
 // Any other error leaves open whether rec is in the log.
 func (l *Log) Append(ctx context.Context, prev uint64, rec []byte) (at uint64, err error) {
+	check.Given(ctx != nil, "cluster: Append", "context")
 	l.appending.Lock()
 	defer l.appending.Unlock()
 	ctx, cancel := l.untilClosed(ctx)

@@ -6,6 +6,8 @@ import (
 	"fmt"
 
 	"github.com/nats-io/nats.go/jetstream"
+
+	"handloom/internal/check"
 )
 
 // StepDown has the stream leader hand over to another server, if it is the one that this Log
@@ -16,6 +18,7 @@ import (
 // whose followers are not all up to date stays, with an error: it might hand over to one that
 // has just died, and appends would wait for an election. Try again later.
 func (l *Log) StepDown(ctx context.Context) (did bool, err error) {
+	check.Given(ctx != nil, "cluster: StepDown", "context")
 	ctx, cancel := context.WithTimeout(ctx, 5*requestTime)
 	defer cancel()
 	info, err := l.stream.Info(ctx)

@@ -272,7 +272,7 @@ func TestAnEndedContextSaysWhy(t *testing.T) {
 	_, tail := l.Tail(ctx)
 	_, saved := l.Saved(ctx)
 	_, loaded := l.Load(ctx, 0)
-	for what, err := range map[string]error{"Append": appended, "Tail": tail, "Saved": saved, "Load": loaded, "Read": l.Read(ctx, 3, nil), "Trim": l.Trim(ctx, 1)} {
+	for what, err := range map[string]error{"Append": appended, "Tail": tail, "Saved": saved, "Load": loaded, "Read": l.Read(ctx, 3, func(uint64, []byte) error { return nil }), "Trim": l.Trim(ctx, 1)} {
 		if !errors.Is(err, errEnough) {
 			t.Errorf("%s: %v", what, err)
 		}

@@ -11,6 +11,7 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
+	"handloom/internal/check"
 	"handloom/world"
 )
 
@@ -70,6 +71,7 @@ const (
 // one that is shorter than the journal, and with [ErrOtherStream] for one that differs from
 // it.
 func Open(ctx context.Context, servers Servers, cell CellID, o Options) (*Log, error) {
+	check.Given(ctx != nil, "cluster: Open", "context")
 	o, err := o.withDefaults(servers.replicas())
 	if err != nil {
 		return nil, err

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"time"
+
+	"handloom/internal/check"
 )
 
 // Read calls each with every record behind after, in order, and goes on with those that are
@@ -16,6 +18,8 @@ import (
 // and goes on doing so. [ErrOtherStream]: the stream has another record than the one at
 // after that this Log has read or appended.
 func (l *Log) Read(ctx context.Context, after uint64, each func(at uint64, rec []byte) error) error {
+	check.Given(ctx != nil, "cluster: Read", "context")
+	check.Given(each != nil, "cluster: Read", "function")
 	ctx, cancel := l.untilClosed(ctx)
 	defer cancel()
 	r := reader{log: l, last: place{at: after}, each: each}

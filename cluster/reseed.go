@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
+
+	"handloom/internal/check"
 )
 
 // Reseed makes the stream of a cell anew from Options.Journal: for a person who was told
@@ -19,6 +21,7 @@ import (
 // It may be called again if it was interrupted. Journals of other nodes that go further, or
 // another way, are refused by Open from then on.
 func Reseed(ctx context.Context, servers Servers, cell CellID, o Options) error {
+	check.Given(ctx != nil, "cluster: Reseed", "context")
 	o, err := o.withDefaults(servers.replicas())
 	if err != nil {
 		return err

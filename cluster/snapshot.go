@@ -15,6 +15,8 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
+
+	"handloom/internal/check"
 )
 
 // A snapshot is two blobs: its bytes, and, once they were read back, their SHA-256. One
@@ -80,6 +82,8 @@ func (l *Log) images(ctx context.Context) (counts, all []image, err error) {
 // Save keeps what write writes as the snapshot of the state behind the record at, reads it
 // back, and removes all but the two newest that can be read back.
 func (l *Log) Save(ctx context.Context, at uint64, write func(w io.Writer) error) error {
+	check.Given(ctx != nil, "cluster: Save", "context")
+	check.Given(write != nil, "cluster: Save", "function")
 	ctx, cancel := l.untilClosed(ctx)
 	defer cancel()
 	i := l.image(at)
@@ -176,6 +180,7 @@ func (l *Log) noteVerified(i image) {
 // [Log.Saved] any more, and is not one of the two that Save and Trim keep. Other nodes still
 // count it if they can read it back. It is removed with the snapshots of its age.
 func (l *Log) Reject(ctx context.Context, at uint64) error {
+	check.Given(ctx != nil, "cluster: Reject", "context")
 	counts, _, err := l.images(ctx)
 	if err != nil {
 		return l.told(ctx, err)
@@ -251,6 +256,7 @@ func positions(images []image) (at []uint64) {
 
 // Saved returns the positions of the snapshots, newest first.
 func (l *Log) Saved(ctx context.Context) (at []uint64, err error) {
+	check.Given(ctx != nil, "cluster: Saved", "context")
 	counts, _, err := l.images(ctx)
 	if err != nil {
 		return nil, l.told(ctx, err)
@@ -260,6 +266,7 @@ func (l *Log) Saved(ctx context.Context) (at []uint64, err error) {
 
 // Load opens a snapshot.
 func (l *Log) Load(ctx context.Context, at uint64) (r io.ReadCloser, err error) {
+	check.Given(ctx != nil, "cluster: Load", "context")
 	counts, _, err := l.images(ctx)
 	if err != nil {
 		return nil, l.told(ctx, err)
@@ -295,6 +302,7 @@ var errNotEnough = errors.New("two snapshots must be kept at or behind it")
 // Trim lets the stream forget records at or before through, if two snapshots at or behind
 // that can be read back. The last record is kept.
 func (l *Log) Trim(ctx context.Context, through uint64) error {
+	check.Given(ctx != nil, "cluster: Trim", "context")
 	ctx, cancel := l.untilClosed(ctx)
 	defer cancel()
 	if err := l.trim(ctx, through); err != nil {

@@ -7,10 +7,13 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
+
+	"handloom/internal/check"
 )
 
 // Tail returns the position of the last record, as the stream leader knows it.
 func (l *Log) Tail(ctx context.Context) (at uint64, err error) {
+	check.Given(ctx != nil, "cluster: Tail", "context")
 	ctx, cancel := l.untilClosed(ctx)
 	defer cancel()
 	_, end, err := l.ends(ctx)

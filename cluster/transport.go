@@ -10,6 +10,7 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"handloom/cluster/cells"
+	"handloom/internal/check"
 )
 
 // Transport returns what carries messages to and from other cells, for the Run of a
@@ -27,6 +28,7 @@ const mostAnswers = 64
 func mail(cell CellID) string { return "handloom.mail." + cell.String() }
 
 func (t *transport) Ask(ctx context.Context, to CellID, parcel []byte) (cursor uint64, err error) {
+	check.Given(ctx != nil, "cluster: Ask", "context")
 	ctx, cancel := (*Log)(t).untilClosed(ctx)
 	defer cancel()
 	reply, err := t.conn.RequestWithContext(ctx, mail(to), parcel)
@@ -44,6 +46,8 @@ func (t *transport) Ask(ctx context.Context, to CellID, parcel []byte) (cursor u
 // Serve answers on every node of the cell, but only the answer of the owner is sent: the
 // first one that comes is taken.
 func (t *transport) Serve(ctx context.Context, cell CellID, answer func(ctx context.Context, parcel []byte) (uint64, error)) error {
+	check.Given(ctx != nil, "cluster: Serve", "context")
+	check.Given(answer != nil, "cluster: Serve", "function")
 	ctx, cancel := (*Log)(t).untilClosed(ctx)
 	defer cancel()
 	parcels := make(chan *nats.Msg, mostAnswers)

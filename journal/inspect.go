@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"errors"
 	"os"
+
+	"handloom/internal/check"
 )
 
 // Contents is what [Inspect] found in a folder.
@@ -30,6 +32,7 @@ type Segment struct {
 // It reads records that a recovery would not, from before the snapshots that are
 // kept, and says of damage there what it says of any other.
 func Inspect(dir string, each func(at uint64, rec []byte) error) (Contents, error) {
+	check.Given(each != nil, "journal: Inspect", "function")
 	return inspect(onlyRead{newFolder(dir)}, each)
 }
 

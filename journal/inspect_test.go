@@ -93,7 +93,7 @@ func TestInspectTellsSnapshots(t *testing.T) {
 		t.Errorf("%d records, %+v", n, found)
 	}
 	mustClose(t, j)
-	if _, err := Inspect(t.TempDir()+"/none", nil); err == nil {
+	if _, err := Inspect(t.TempDir()+"/none", func(uint64, []byte) error { return nil }); err == nil {
 		t.Error("a folder that is not there is inspected")
 	}
 }

@@ -6,6 +6,8 @@ import (
 	"io"
 	"sync"
 	"time"
+
+	"handloom/internal/check"
 )
 
 // A Journal is an open folder of records and snapshots. Its methods may be called
@@ -89,6 +91,7 @@ func (j *Journal) accepted() uint64 { return j.tail.seq + j.waitingN }
 // ended before anything was written): rec is not in the journal, and never will
 // be. ErrBroken: it may be; Open tells. Append keeps nothing of rec.
 func (j *Journal) Append(ctx context.Context, prev uint64, rec []byte) (at uint64, err error) {
+	check.Given(ctx != nil, "journal: Append", "context")
 	if len(rec) > mostRecord {
 		return 0, fmt.Errorf("%w: a record of %d bytes: at most %d", ErrRefused, len(rec), mostRecord)
 	}

@@ -152,7 +152,7 @@ func TestReadFollows(t *testing.T) {
 		if err := <-done; !errors.Is(err, context.Canceled) {
 			t.Errorf("Read = %v", err)
 		}
-		go func() { done <- j.Read(context.Background(), 100, nil) }()
+		go func() { done <- j.Read(context.Background(), 100, func(uint64, []byte) error { return nil }) }()
 		synctest.Wait()
 		mustClose(t, j)
 		if err := <-done; !errors.Is(err, ErrBroken) {
@@ -165,7 +165,7 @@ func TestReadFromBeyondTheEndIsRefused(t *testing.T) {
 	j := mustOpen(t, small(newCrashDisk()))
 	defer j.Close()
 	mustAppend(t, j, 1, 3)
-	if err := j.Read(context.Background(), 4, nil); !errors.Is(err, ErrRefused) {
+	if err := j.Read(context.Background(), 4, func(uint64, []byte) error { return nil }); !errors.Is(err, ErrRefused) {
 		t.Errorf("Read = %v", err)
 	}
 }
@@ -334,7 +334,7 @@ func TestTrimGivesBackWhatNoRecoveryReads(t *testing.T) {
 	if err := j.Trim(ctx, 30); err != nil {
 		t.Fatal(err)
 	}
-	if err := j.Read(ctx, 0, nil); !errors.Is(err, ErrTrimmed) {
+	if err := j.Read(ctx, 0, func(uint64, []byte) error { return nil }); !errors.Is(err, ErrTrimmed) {
 		t.Errorf("Read of what is trimmed: %v", err)
 	}
 	if n, err := readAll(t, j, 30); n != 30 || err != nil {

@@ -64,7 +64,7 @@ func TestOpen_NamesPackageAndCause(t *testing.T) {
 	if err == nil || !strings.HasPrefix(err.Error(), "journal: open "+path+": ") {
 		t.Errorf("Open of a file: %v", err)
 	}
-	_, err = Inspect(path, nil)
+	_, err = Inspect(path, func(uint64, []byte) error { return nil })
 	if err == nil || !strings.HasPrefix(err.Error(), "journal: inspect "+path+": ") {
 		t.Errorf("Inspect of a file: %v", err)
 	}

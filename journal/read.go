@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"slices"
+
+	"handloom/internal/check"
 )
 
 // Read calls each with every record behind after, in order, and goes on with
@@ -15,6 +17,8 @@ import (
 // read back. ErrBroken: the Journal broke or was closed, and each has had all
 // there is.
 func (j *Journal) Read(ctx context.Context, after uint64, each func(at uint64, rec []byte) error) error {
+	check.Given(ctx != nil, "journal: Read", "context")
+	check.Given(each != nil, "journal: Read", "function")
 	r := reader{j: j, after: after, each: each}
 	defer r.close()
 	for {

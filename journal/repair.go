@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io/fs"
 	"slices"
+
+	"handloom/internal/check"
 )
 
 // Repair ends the journal in dir before the record at from, for a person who
@@ -16,6 +18,7 @@ import (
 //
 // The folder must not be open: ErrLocked.
 func Repair(ctx context.Context, dir string, from uint64) (moved string, err error) {
+	check.Given(ctx != nil, "journal: Repair", "context")
 	if moved, err = repair(ctx, newFolder(dir), from); err != nil {
 		err = failed("repair", dir, err)
 	}

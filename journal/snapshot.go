@@ -8,6 +8,8 @@ import (
 	"io"
 	"io/fs"
 	"slices"
+
+	"handloom/internal/check"
 )
 
 // keptSnapshots are kept: the newest, and the one before it if the newest cannot
@@ -20,6 +22,8 @@ const keptSnapshots = 2
 // When it returns without an error the snapshot is on the disk; with one it may be
 // tried again.
 func (j *Journal) Save(ctx context.Context, at uint64, write func(w io.Writer) error) error {
+	check.Given(ctx != nil, "journal: Save", "context")
+	check.Given(write != nil, "journal: Save", "function")
 	j.saving.Lock()
 	defer j.saving.Unlock()
 	if err := j.mayBeSaved(ctx, at); err != nil {
@@ -126,6 +130,7 @@ func (j *Journal) dropSnapshots() error {
 // in .bad. It is not in [Journal.Saved] any more and is not one of the two that Save
 // keeps and Trim asks for. Save removes the file with the snapshots of its age.
 func (j *Journal) Reject(ctx context.Context, at uint64) error {
+	check.Given(ctx != nil, "journal: Reject", "context")
 	j.saving.Lock()
 	defer j.saving.Unlock()
 	if err := j.mayChange(ctx); err != nil {
@@ -192,6 +197,7 @@ type snapshotReader struct {
 // ErrRefused unless two snapshots at or behind through are kept: with one alone a
 // damaged file would be the end.
 func (j *Journal) Trim(ctx context.Context, through uint64) error {
+	check.Given(ctx != nil, "journal: Trim", "context")
 	j.saving.Lock()
 	defer j.saving.Unlock()
 	saved, err := j.Saved(ctx)

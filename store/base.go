@@ -99,6 +99,7 @@ func fill[E any](all []E, v E) {
 // shard for each typeId, and leaves s unchanged if anything fails. cells is nil
 // for a packed table.
 func (t *table) register(s *Store, o options, of *items.Type, cells *pages.Type) error {
+	s.made("Register")
 	if !s.gate.tryAcquire(false) {
 		return fmt.Errorf("store: Register: %w: a phase is open; register before the first one or between two", ErrPhase)
 	}

@@ -28,7 +28,7 @@ import (
 //
 // The guide's page is guide/changes.md.
 func Created[T any](t TableOf[T]) iter.Seq2[Handle[T], *T] {
-	of := t.resource().table
+	of := tableOf("Created", t)
 	if !of.changed("Created") {
 		return nothing
 	}
@@ -45,7 +45,7 @@ func Created[T any](t TableOf[T]) iter.Seq2[Handle[T], *T] {
 // then flush by flush and in the order that their rows had before. Items that the frame
 // created are not among them, and none is there twice. See [Created].
 func Replaced[T any](t TableOf[T]) iter.Seq2[Handle[T], *T] {
-	of := t.resource().table
+	of := tableOf("Replaced", t)
 	if !of.changed("Replaced") {
 		return nothing
 	}
@@ -64,7 +64,7 @@ func Replaced[T any](t TableOf[T]) iter.Seq2[Handle[T], *T] {
 // flushes before are in the values. Items that the frame created are not among them. See
 // [Created].
 func Erased[T any](t TableOf[T]) iter.Seq2[Handle[T], *T] {
-	of := t.resource().table
+	of := tableOf("Erased", t)
 	if !of.changed("Erased") {
 		return nothing
 	}

@@ -92,6 +92,7 @@ func (c *Claim) Release() {
 // Write it is for the driver inside of that, who may call Rollback there: to run a tick
 // once in advance, say.
 func (c *Claim) Context(ctx context.Context) context.Context {
+	c.store.given(ctx, "Context")
 	return &claimed{ctx, c, c.store.phaseOf(ctx)}
 }
 

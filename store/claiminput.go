@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 
+	"handloom/internal/check"
 	"handloom/internal/record"
 )
 
@@ -25,6 +26,8 @@ import (
 // [ErrBroken] when it is broken, before the call was sealed.
 func (c *Claim) Submit(ctx context.Context, f func(q Queue) error) (*Receipt, error) {
 	const not = "store: Submit: %w; nothing of the call is applied"
+	c.store.given(ctx, "Submit")
+	check.Given(f != nil, "store: Submit", "function")
 	if c.contextOf(ctx) != nil {
 		return nil, fmt.Errorf(not, fmt.Errorf("%w with the context of the driver, whom it would wait for", ErrPhase))
 	}

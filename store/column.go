@@ -48,6 +48,7 @@ type ColumnOptions[C any] struct {
 // Every other fault (a name that is taken, Changes where the table keeps none, handles in C
 // where a flush cannot make them real) is named in the error. With any error t is unchanged.
 func AddColumn[C, T any](t *Table[T], o ColumnOptions[C]) (*Column[T, C], error) {
+	check.Given(t != nil, "store: AddColumn", "table")
 	c := new(Column[T, C])
 	if err := c.core.add(&t.core, untypedColumn(o), items.For[C]()); err != nil {
 		return nil, err
@@ -56,6 +57,7 @@ func AddColumn[C, T any](t *Table[T], o ColumnOptions[C]) (*Column[T, C], error)
 }
 
 func (c *Column[T, C]) resource() resource { return c.core.part.resource() }
+func (c *Column[T, C]) isNil() bool        { return c == nil }
 
 // Name returns the name of the column.
 func (c *Column[T, C]) Name() string { return c.core.name }
@@ -184,5 +186,6 @@ func (c *Column[T, C]) Written() iter.Seq[Handle[T]] {
 //
 // The guide's page is guide/neighbours.md.
 func Exchange[T, C any](ctx context.Context, a, b *Column[T, C]) error {
+	check.Given(a != nil && b != nil, "store: Exchange", "Column")
 	return exchange(ctx, &a.core, &b.core)
 }

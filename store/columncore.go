@@ -109,6 +109,7 @@ func (c *column) wrote(p *rowsPass, chunk, row int) {
 // exchange is [Exchange].
 func exchange(ctx context.Context, a, b *column) error {
 	s := a.table.store
+	s.given(ctx, "Exchange")
 	switch {
 	case a.table != b.table:
 		return fmt.Errorf("store: Exchange of columns %q and %q of two tables; both have to be of one", a.fullName, b.fullName)

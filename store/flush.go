@@ -74,6 +74,7 @@ func (s *Store) flushAlone(p *phase) (*Report, error) {
 // letting it wait and then apply nothing. A flush that joins a Write or Run has no
 // rival: that holds the gate, and a Write lets one pass, flush or Run join at a time.
 func (s *Store) enterFlush(ctx context.Context) (*phase, error) {
+	s.given(ctx, "Flush")
 	if s.flush.reporting.Load() != nil {
 		return nil, fmt.Errorf("store: Flush inside Options.AfterFlush: %w; it would overwrite the report, so flush when Flush or Run has returned", ErrPhase)
 	}

@@ -89,6 +89,8 @@ func (c *Chunk[T]) WroteAll() {
 // given. A system that calls ForEach names the table in its Writes, even if f
 // only looks. Inside a task only Reduce joins, over other tables.
 func (t *Table[T]) ForEach(ctx context.Context, f func(ctx context.Context, c Chunk[T]) error) error {
+	check.Given(t != nil, "store: ForEach", "table")
+	check.Given(f != nil, "store: ForEach", "function")
 	p, err := t.core.enterForEach(ctx)
 	if err != nil {
 		return err

@@ -62,6 +62,8 @@ func (c *RowsChunk[T]) Erase(i int) {
 //
 // Chunks are those of a ForEach, whatever columns there are.
 func (t *Table[T]) ForEachRows(ctx context.Context, f func(ctx context.Context, c RowsChunk[T]) error) error {
+	check.Given(t != nil, "store: ForEachRows", "table")
+	check.Given(f != nil, "store: ForEachRows", "function")
 	return t.core.forEachRows(ctx, *(*func(context.Context, RowsChunk[untyped]) error)(unsafe.Pointer(&f))) // see untyped
 }
 

@@ -156,8 +156,24 @@ func (s *Store) enter(ctx context.Context, op operation) (*phase, error) {
 
 // enter is what [Store.enter] does, with a phase that is part of something else.
 func (p *phase) enter(ctx context.Context, s *Store, op operation) error {
+	s.given(ctx, op.String())
 	p.Context, p.store, p.op, p.outer = ctx, s, op, s.phaseOf(ctx)
 	return p.open()
+}
+
+// given panics unless a call has a store that New made, and a context.
+func (s *Store) given(ctx context.Context, call string) {
+	s.made(call)
+	if ctx == nil {
+		check.Given(false, "store: "+call, "context")
+	}
+}
+
+// made panics unless a call has a store that New made.
+func (s *Store) made(call string) {
+	if s == nil || s.batch == nil {
+		panic(fmt.Sprintf("store: %s of a nil or zero Store; use one that New made", call))
+	}
 }
 
 // open begins the phase, which knows what it is and what it is inside of.
@@ -289,6 +305,7 @@ func (p *phase) writesTable(t *table) bool {
 // context that fn is given. Read returns the error of fn, or the cause of ctx
 // when that ends before the gate opens.
 func (s *Store) Read(ctx context.Context, fn func(ctx context.Context) error) error {
+	check.Given(fn != nil, "store: Read", "function")
 	p, err := s.enter(ctx, opRead)
 	if err != nil {
 		return err

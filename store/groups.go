@@ -60,6 +60,9 @@ type Groups[T, K any] struct {
 // Two tables of different stores panic. A [StableTable] can be neither of the two:
 // its items do not lie in one slice, which owners and members are found by.
 func GroupBy[T, K any](ctx context.Context, g *Groups[T, K], t *Table[T], of *Table[K], key func(*T) Handle[K]) error {
+	check.Given(g != nil, "store: GroupBy", "Groups")
+	check.Given(t != nil && of != nil, "store: GroupBy", "table")
+	check.Given(key != nil, "store: GroupBy", "key function")
 	if g.task == nil {
 		g.task, g.core.read = g.run, g.keys
 	}
@@ -101,6 +104,7 @@ func (g *Groups[T, K]) Of(h Handle[K]) Members[T] {
 // Members are read, no more. Where both tables are one they are items that other
 // tasks own: of those, read what no task writes.
 func (g *Groups[T, K]) ForEach(ctx context.Context, f func(ctx context.Context, c GroupChunk[T, K]) error) error {
+	check.Given(f != nil, "store: ForEach", "function")
 	p, err := g.core.enterForEach(ctx)
 	if err != nil {
 		return err

@@ -291,8 +291,10 @@ func TestGroupsThatAreOverSayWhatToDo(t *testing.T) {
 		"a sort": {func(g *grouped) {
 			write(g, func(w *store.Writer) { _ = store.SortByKey(context.Background(), g.targets, w, number) })
 		}, ""},
-		"a Rollback":                 {func(g *grouped) { rollBack(t, g.Store) }, over},
-		"a GroupBy whose key panics": {func(g *grouped) { _ = store.GroupBy(context.Background(), &g.groups, g.shots, g.targets, nil) }, "whose last GroupBy failed; look at its error"},
+		"a Rollback": {func(g *grouped) { rollBack(t, g.Store) }, over},
+		"a GroupBy whose key panics": {func(g *grouped) {
+			_ = store.GroupBy(context.Background(), &g.groups, g.shots, g.targets, func(v *shot) store.Handle[item] { panic("no") })
+		}, "whose last GroupBy failed; look at its error"},
 	} {
 		g := newGrouped(t)
 		if name == "a sort" { // with its context it joins the Write

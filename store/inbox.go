@@ -3,6 +3,7 @@ package store
 import (
 	"fmt"
 
+	"handloom/internal/check"
 	"handloom/internal/record"
 )
 
@@ -33,6 +34,8 @@ import (
 //
 // Looking things up inside fn takes a phase as anywhere else.
 func (s *Store) Inbox(fn func(q Queue) error) error {
+	s.made("Inbox")
+	check.Given(fn != nil, "store: Inbox", "function")
 	failed, refused := arrive(s.batch, fn, nil)
 	if refused != nil {
 		return fmt.Errorf("store: Inbox: %w", refused)

@@ -8,6 +8,7 @@ import (
 	"io"
 
 	"handloom/internal/apply"
+	"handloom/internal/check"
 	"handloom/internal/digest"
 )
 
@@ -30,6 +31,9 @@ import (
 // It asks the gate for the tables of s alone, as Verify does, and changes nothing
 // of s.
 func (s *Store) ReadCheckpoint(ctx context.Context, r io.Reader, c *Checkpoint) error {
+	s.given(ctx, "ReadCheckpoint")
+	check.Given(r != nil, "store: ReadCheckpoint", "io.Reader")
+	check.Given(c != nil, "store: ReadCheckpoint", "Checkpoint")
 	empty, err := s.registered(ctx)
 	if err == nil {
 		err = c.read(ctx, s, empty, r)
@@ -51,6 +55,8 @@ func (s *Store) ReadCheckpoint(ctx context.Context, r io.Reader, c *Checkpoint) 
 // has been read and verified. Its errors are those of [Store.ReadCheckpoint]; the
 // store is unchanged then.
 func (s *Store) Load(ctx context.Context, r io.Reader) error {
+	s.given(ctx, "Load")
+	check.Given(r != nil, "store: Load", "io.Reader")
 	var c Checkpoint
 	empty, err := s.registered(ctx)
 	if err == nil {

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"sync/atomic"
 	"time"
+
+	"handloom/internal/check"
 )
 
 // Loop calls a function at a fixed rate: the clock of a simulation, whose ticks
@@ -31,6 +33,8 @@ type Loop struct {
 // it looks at before each tick. It fails at once if MaxCatchUp is negative or Hz
 // is no rate between one tick per second and one per nanosecond.
 func (l *Loop) Run(ctx context.Context, tick func(ctx context.Context, tick uint64) error) error {
+	check.Given(ctx != nil, "store: Loop.Run", "context")
+	check.Given(tick != nil, "store: Loop.Run", "function")
 	c, err := l.clock()
 	if err != nil {
 		return err

@@ -6,6 +6,7 @@ import (
 	"math/bits"
 	"unsafe"
 
+	"handloom/internal/check"
 	"handloom/internal/items"
 	"handloom/internal/rows"
 )
@@ -23,12 +24,16 @@ import (
 // SortFunc joins the Write of w as a pass does: passes and flushes called
 // meanwhile are [ErrPhase]. It panics when w is not in its Write.
 func SortFunc[T any](ctx context.Context, t *Table[T], w *Writer, cmp func(a, b *T) int) error {
+	check.Given(t != nil, "store: SortFunc", "table")
+	check.Given(cmp != nil, "store: SortFunc", "function")
 	return t.core.sortFunc(ctx, w, items.Compare(cmp))
 }
 
 // SortByKey orders the items of every shard of t by ascending key, as
 // [handlemap.Map.SortByKey] does for one map; see [SortFunc].
 func SortByKey[T any](ctx context.Context, t *Table[T], w *Writer, key func(*T) uint64) error {
+	check.Given(t != nil, "store: SortByKey", "table")
+	check.Given(key != nil, "store: SortByKey", "function")
 	return t.core.sortByKey(ctx, w, items.Key(key))
 }
 
@@ -44,6 +49,7 @@ func SortByKey[T any](ctx context.Context, t *Table[T], w *Writer, key func(*T) 
 // When cmp panics, what was done so far is kept, and the moves of that shard are
 // not counted. Everything else is as for [SortFunc].
 func Defragment[T any](ctx context.Context, t *Table[T], w *Writer, cmp func(a, b *T) int, budget int) (moves int, done bool, err error) {
+	check.Given(t != nil, "store: Defragment", "table")
 	return t.core.defragment(ctx, w, budget, func(shard, budget int) (int, bool) {
 		return rows.Defragment(t.mapOf(shard), cmp, budget)
 	})
@@ -96,6 +102,7 @@ func partOf(budget, n, i int) int {
 // reorder calls f for every shard, in parallel, in a phase of its own that joins
 // the Write of w.
 func (t *table) reorder(ctx context.Context, w *Writer, op operation, f func(shard int)) error {
+	t.store.given(ctx, op.String())
 	w.use(t, op.String())
 	p := &phase{Context: ctx, store: t.store, op: op, outer: w.phase}
 	if err := p.open(); err != nil {

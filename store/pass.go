@@ -20,6 +20,7 @@ func (s *Store) Each(ctx context.Context, n int, f func(ctx context.Context, tas
 	if n < 0 {
 		panic(fmt.Sprintf("store: Each of %d tasks; n must not be negative", n))
 	}
+	check.Given(f != nil, "store: Each", "function")
 	p, err := s.enter(ctx, opEach)
 	if err != nil {
 		return err
@@ -88,6 +89,7 @@ func (s *Store) Queues(n int) ([]Queue, error) {
 	if n < 0 {
 		panic(fmt.Sprintf("store: Queues of %d; n must not be negative", n))
 	}
+	s.made("Queues")
 	if !s.gate.tryPass() {
 		return nil, fmt.Errorf("store: Queues: %w: a phase that is no Read or Reduce holds the store; call it between phases", ErrPhase)
 	}
@@ -112,6 +114,7 @@ func (s *Store) Queues(n int) ([]Queue, error) {
 //
 // Who may call Discard, and when it is [ErrPhase], is as for [Store.Queues].
 func (s *Store) Discard() error {
+	s.made("Discard")
 	if !s.gate.tryPass() {
 		return fmt.Errorf("store: Discard: %w: a phase that is no Read or Reduce holds the store; call it between phases", ErrPhase)
 	}

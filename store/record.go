@@ -1,6 +1,7 @@
 package store
 
 import (
+	"handloom/internal/check"
 	"handloom/internal/items"
 	"handloom/internal/record"
 	"handloom/shard/handle"
@@ -107,6 +108,14 @@ func (t *Table[T]) Resolve(p Handle[T]) (Handle[T], bool) {
 // the create is cancelled.
 func EmplaceFunc[T any](t TableOf[T], q Queue, f func(h Handle[T], v *T)) Handle[T] {
 	return record.EmplaceFunc(&t.resource().table.recorder, record.Queue(q), f)
+}
+
+// tableOf returns the table that t is, and panics if t is nil.
+func tableOf[T any](call string, t TableOf[T]) *table {
+	if t == nil || t.isNil() {
+		check.Given(false, "store: "+call, "table")
+	}
+	return t.resource().table
 }
 
 // TableOf is a table of either kind whose items are of type T, a [*Table] or a

@@ -35,6 +35,9 @@ func (r *Rows[T]) Handle(i int) Handle[T] {
 // tables that no pass around it writes. All chunks run even if one fails, and the error of the lowest is
 // returned; when ctx ends, Reduce stops between chunks and returns its cause.
 func Reduce[T, R any](ctx context.Context, t *Table[T], f func(ctx context.Context, r Rows[T]) (R, error), combine func(a, b R) R) (R, error) {
+	check.Given(t != nil, "store: Reduce", "table")
+	check.Given(f != nil, "store: Reduce", "function")
+	check.Given(combine != nil, "store: Reduce", "combine function")
 	return reduce(ctx, &t.core, (*table).rows, *(*func(context.Context, Rows[untyped]) (R, error))(unsafe.Pointer(&f)), combine)
 }
 

@@ -46,7 +46,8 @@ type System struct {
 // emits to the column or the data alone.
 type Resource interface {
 	Name() string
-	resource() resource
+	resource() resource // not of a nil pointer
+	isNil() bool
 }
 
 // resource says what a Resource stands for, if it is not only a name.
@@ -54,6 +55,9 @@ type resource struct {
 	table *table // nil: none
 	part  *part  // of the table; nil: the table itself
 }
+
+// isNil reports whether r is nil, or a nil pointer.
+func isNil(r Resource) bool { return r == nil || r.isNil() }
 
 // name returns the name for messages and pictures.
 func (r resource) name(of Resource) string {
@@ -72,6 +76,7 @@ type Other string
 func (o Other) Name() string { return string(o) }
 
 func (Other) resource() resource { return resource{} }
+func (Other) isNil() bool        { return false }
 
 // Schedule runs systems frame after frame, those that do not conflict at the same
 // time, in waves, and flushes between them. To read or write a table is to touch it. Of
@@ -129,6 +134,7 @@ type system struct {
 // another store, unknown names in After and systems that wait for each other are
 // errors; all are reported at once.
 func NewSchedule(s *Store, systems ...System) (*Schedule, error) {
+	s.made("NewSchedule")
 	c := &Schedule{store: s, given: slices.Clone(systems)}
 	var errs []error
 	plain := make([]schedule.System, len(systems))
@@ -161,16 +167,21 @@ func NewSchedule(s *Store, systems ...System) (*Schedule, error) {
 
 // faults returns what is wrong with the resources of a system.
 func (y *System) faults(s *Store) (errs []error) {
-	for _, r := range slices.Concat(y.Reads, y.Writes, y.Emits) {
-		switch {
-		case r == nil:
-			errs = append(errs, fmt.Errorf("system %q: a resource is nil", y.Name))
-		case r.resource().table != nil && !slices.Contains(s.tables, r.resource().table):
-			errs = append(errs, fmt.Errorf("system %q: table %q is of another store", y.Name, r.resource().table.name))
+	for _, of := range []struct {
+		field     string
+		resources []Resource
+	}{{"Reads", y.Reads}, {"Writes", y.Writes}, {"Emits", y.Emits}} {
+		for i, r := range of.resources {
+			switch {
+			case isNil(r):
+				errs = append(errs, fmt.Errorf("system %q: %s[%d] is nil; register the table before NewSchedule", y.Name, of.field, i))
+			case r.resource().table != nil && !slices.Contains(s.tables, r.resource().table):
+				errs = append(errs, fmt.Errorf("system %q: table %q is of another store", y.Name, r.resource().table.name))
+			}
 		}
 	}
 	for _, r := range y.Emits {
-		if r != nil && r.resource().table == nil {
+		if !isNil(r) && r.resource().table == nil {
 			errs = append(errs, fmt.Errorf("system %q emits to %q, which is no table, so that no flush would apply it; use Writes", y.Name, r.Name()))
 		}
 	}
@@ -181,7 +192,7 @@ func (y *System) faults(s *Store) (errs []error) {
 func (c *Schedule) numbers(resources []Resource) []schedule.Resource {
 	var numbers []schedule.Resource
 	for _, r := range resources {
-		if r == nil { // one of the faults
+		if isNil(r) { // one of the faults
 			continue
 		}
 		of := r.resource()
@@ -212,7 +223,7 @@ func (c *Schedule) number(r named) schedule.Resource {
 func (c *Schedule) reads(y *System) []schedule.Resource {
 	numbers := c.numbers(y.Reads)
 	for _, r := range slices.Concat(y.Reads, y.Writes) {
-		if r == nil || r.resource().part == nil {
+		if isNil(r) || r.resource().part == nil {
 			continue
 		}
 		t := r.resource().table

@@ -29,11 +29,11 @@ func (y *system) undeclared(does string, t *table, where string) error {
 }
 
 func contains(resources []Resource, t *table) bool {
-	return slices.ContainsFunc(resources, func(r Resource) bool { return r.resource() == resource{table: t} })
+	return slices.ContainsFunc(resources, func(r Resource) bool { return !isNil(r) && r.resource() == resource{table: t} })
 }
 
 func containsPart(resources []Resource, p *part) bool {
-	return slices.ContainsFunc(resources, func(r Resource) bool { return r.resource().part == p })
+	return slices.ContainsFunc(resources, func(r Resource) bool { return !isNil(r) && r.resource().part == p })
 }
 
 // reads reports whether the system says that it reads the table, or a part of it.
@@ -88,7 +88,7 @@ func (s *Store) changeSystems(change func(running []*system) []*system) {
 // looks fills in the tables and parts that the system may look at.
 func (y *system) looks() {
 	for _, r := range slices.Concat(y.Reads, y.Writes) {
-		if r == nil {
+		if isNil(r) {
 			continue // one of the faults
 		}
 		of := r.resource()

@@ -223,7 +223,7 @@ func TestNewScheduleReportsEveryFault(t *testing.T) {
 		store.System{Name: "b"},
 	)
 	want := `store: NewSchedule: system "a": table "aliens" is of another store
-system "a": a resource is nil
+system "a": Reads[1] is nil; register the table before NewSchedule
 system "a" emits to "window", which is no table, so that no flush would apply it; use Writes
 system "b": the name is taken
 system "b": Run is nil

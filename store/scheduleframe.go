@@ -35,6 +35,7 @@ import (
 // same schedule runs is [ErrPhase]. Run allocates one object, and one per flush, system
 // and pass.
 func (c *Schedule) Run(ctx context.Context) (*Report, error) {
+	check.Given(c != nil, "store: Run", "Schedule")
 	if !c.running.CompareAndSwap(false, true) {
 		return nil, fmt.Errorf("store: Run of a schedule while a frame of it runs: %w; run frames one after another", ErrPhase)
 	}

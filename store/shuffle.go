@@ -21,6 +21,7 @@ import (
 // Shuffle is called between phases, by the goroutine that flushes; while a phase
 // is open it is [ErrPhase]. It stays in force.
 func (s *Store) Shuffle(seed uint64) error {
+	s.made("Shuffle")
 	if !s.gate.tryAcquire(false) {
 		return fmt.Errorf("store: Shuffle: %w: a phase is open; call it before the first one or between two", ErrPhase)
 	}

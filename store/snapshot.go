@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+
+	"handloom/internal/check"
 )
 
 // ErrSnapshot is what writing and reading snapshots returns, wrapped in a
@@ -69,6 +71,8 @@ func (c *Checkpoint) SetTag(t Tag) { c.tag = t }
 // [ErrCheckpoint] when c is empty, and with the error of w. What w got until then is no
 // snapshot.
 func (c *Checkpoint) WriteTo(w io.Writer) (n int64, err error) {
+	check.Given(c != nil, "store: WriteTo", "Checkpoint")
+	check.Given(w != nil, "store: WriteTo", "io.Writer")
 	if !c.whole {
 		return 0, fmt.Errorf("store: WriteTo: %w: it is empty, for no Checkpoint into it has succeeded", ErrCheckpoint)
 	}
@@ -88,6 +92,8 @@ func (c *Checkpoint) WriteTo(w io.Writer) (n int64, err error) {
 //
 // The guide's page is guide/save-and-load.md.
 func (s *Store) Snapshot(ctx context.Context, w io.Writer) error {
+	s.given(ctx, "Snapshot")
+	check.Given(w != nil, "store: Snapshot", "io.Writer")
 	p, err := s.enter(ctx, opInspect)
 	if err != nil {
 		return err

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 
+	"handloom/internal/check"
 	"handloom/internal/digest"
 	"handloom/shard/handle"
 )
@@ -46,6 +47,7 @@ type SnapshotColumn struct {
 //
 // It reads nothing behind the snapshot, and needs 1 MiB of memory.
 func InspectSnapshot(r io.Reader) (SnapshotInfo, error) {
+	check.Given(r != nil, "store: InspectSnapshot", "io.Reader")
 	in := imageReader{ctx: context.Background(), r: r}
 	info, at, err := in.inspect()
 	if info.Frames = int(in.frames); err != nil {

@@ -32,13 +32,14 @@ type Sparse[T, C any] struct {
 // error.
 func AddSparse[C, T any](t TableOf[T], o ColumnOptions[C]) (*Sparse[T, C], error) {
 	c := new(Sparse[T, C])
-	if err := c.core.add(t.resource().table, untypedColumn(o), items.For[C]()); err != nil {
+	if err := c.core.add(tableOf("AddSparse", t), untypedColumn(o), items.For[C]()); err != nil {
 		return nil, err
 	}
 	return c, nil
 }
 
 func (s *Sparse[T, C]) resource() resource { return s.core.part.resource() }
+func (s *Sparse[T, C]) isNil() bool        { return s == nil }
 
 // Name returns the name of the data.
 func (s *Sparse[T, C]) Name() string { return s.core.name }
@@ -121,5 +122,7 @@ type SparseChunk[T, C any] struct {
 //		return nil
 //	})
 func (s *Sparse[T, C]) ForEach(ctx context.Context, f func(ctx context.Context, c SparseChunk[T, C]) error) error {
+	check.Given(s != nil, "store: ForEach", "Sparse")
+	check.Given(f != nil, "store: ForEach", "function")
 	return s.core.forEach(ctx, *(*func(context.Context, SparseChunk[untyped, untyped]) error)(unsafe.Pointer(&f))) // see untyped
 }

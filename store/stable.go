@@ -35,6 +35,7 @@ func RegisterStable[T any](s *Store, o TableOptions[T]) (*StableTable[T], error)
 }
 
 func (t *StableTable[T]) resource() resource { return resource{table: &t.core} }
+func (t *StableTable[T]) isNil() bool        { return t == nil }
 
 // Name returns the name of the table.
 func (t *StableTable[T]) Name() string { return t.core.name }
@@ -109,6 +110,7 @@ func (t *StableTable[T]) All() iter.Seq2[Handle[T], *T] {
 // StableMaps returns the maps of the shards of t, by typeId, with their whole
 // vocabulary; see [Maps].
 func StableMaps[T any](t *StableTable[T], w *Writer) []*slotmap.Map[T] {
+	check.Given(t != nil, "store: StableMaps", "table")
 	w.use(&t.core, "StableMaps")
 	t.core.lend()
 	maps := make([]*slotmap.Map[T], len(t.core.order))
@@ -186,6 +188,8 @@ func (c *StableChunk[T]) WroteAll() {
 // ForEach runs f for every chunk of the table, in parallel; see [Table.ForEach].
 // Chunks are cut by rows, the empty ones included.
 func (t *StableTable[T]) ForEach(ctx context.Context, f func(ctx context.Context, c StableChunk[T]) error) error {
+	check.Given(t != nil, "store: ForEach", "table")
+	check.Given(f != nil, "store: ForEach", "function")
 	p, err := t.core.enterForEach(ctx)
 	if err != nil {
 		return err
@@ -204,6 +208,9 @@ func (t *StableTable[T]) task(index int) error {
 // ReduceStable computes one partial result per chunk of t with f, in parallel,
 // and combines them in chunk order; see [Reduce].
 func ReduceStable[T, R any](ctx context.Context, t *StableTable[T], f func(ctx context.Context, r StableRows[T]) (R, error), combine func(a, b R) R) (R, error) {
+	check.Given(t != nil, "store: Reduce", "table")
+	check.Given(f != nil, "store: Reduce", "function")
+	check.Given(combine != nil, "store: Reduce", "combine function")
 	return reduce(ctx, &t.core, (*table).stableRows, *(*func(context.Context, StableRows[untyped]) (R, error))(unsafe.Pointer(&f)), combine)
 }
 

@@ -137,6 +137,8 @@ func (s *Store) Epoch() uint64 { return s.epoch.Load() }
 // started once, find the phases of every context derived from fn's, and are
 // joined before Team returns. See [tasks.WithTeam].
 func (s *Store) Team(ctx context.Context, fn func(ctx context.Context) error) error {
+	s.given(ctx, "Team")
+	check.Given(fn != nil, "store: Team", "function")
 	return tasks.WithTeam(ctx, s.options.Workers, fn)
 }
 

@@ -49,6 +49,7 @@ func (r *Receipt) Resolve(id ID) (ID, bool) { return r.call.Resolve(id) }
 // Resolved returns the handle of the item that the provisional handle p was recorded
 // for, in the call that r is of; see [Receipt.Resolve].
 func Resolved[T any](r *Receipt, p Handle[T]) (Handle[T], bool) {
+	check.Given(r != nil, "store: Resolved", "Receipt")
 	id, ok := r.Resolve(p.ID)
 	return Handle[T]{ID: id}, ok
 }
@@ -77,6 +78,8 @@ func Resolved[T any](r *Receipt, p Handle[T]) (Handle[T], bool) {
 // bytes for each create, and 32 more for each table and 16,384 of them.
 func (s *Store) Submit(ctx context.Context, f func(q Queue) error) (*Receipt, error) {
 	const not = "store: Submit: %w; nothing of the call is applied"
+	s.given(ctx, "Submit")
+	check.Given(f != nil, "store: Submit", "function")
 	if err := s.maySubmit(ctx); err != nil {
 		return nil, fmt.Errorf(not, err)
 	}

@@ -35,6 +35,7 @@ func Register[T any](s *Store, o TableOptions[T]) (*Table[T], error) {
 }
 
 func (t *Table[T]) resource() resource { return resource{table: &t.core} }
+func (t *Table[T]) isNil() bool        { return t == nil }
 
 // Name returns the name of the table.
 func (t *Table[T]) Name() string { return t.core.name }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"unsafe"
 
+	"handloom/internal/check"
 	"handloom/internal/pages"
 	"handloom/internal/rows"
 	"handloom/shard/handlemap"
@@ -24,6 +25,7 @@ type Writer struct {
 // made before fn fails stay. Write returns the error of fn, or the cause of ctx when
 // that ends before the gate opens.
 func (s *Store) Write(ctx context.Context, fn func(ctx context.Context, w *Writer) error) error {
+	check.Given(fn != nil, "store: Write", "function")
 	all := new(struct { // one object
 		phase  phase
 		writer Writer
@@ -170,6 +172,7 @@ func (t *table) clear(w *Writer) {
 // same typeId and MinFree, and a Write that assigns one panics at its end. Maps allocates
 // the slice it returns and panics when w is not in its Write.
 func Maps[T any](t *Table[T], w *Writer) []*handlemap.Map[T] {
+	check.Given(t != nil, "store: Maps", "table")
 	w.use(&t.core, "Maps")
 	t.core.lend()
 	maps := make([]*handlemap.Map[T], len(t.core.order))

@@ -26,7 +26,7 @@ import (
 // and two bytes and a bit for its slot; walking over k of n items takes O(k + n/64) time
 // and n/8 bytes.
 func Written[T any](t TableOf[T]) iter.Seq[Handle[T]] {
-	of := t.resource().table
+	of := tableOf("Written", t)
 	of.mustTrack("Written")
 	return func(yield func(Handle[T]) bool) {
 		if check.Cheap {

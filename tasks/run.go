@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"math"
 	"runtime"
+
+	"handloom/internal/check"
 )
 
 // Options says how a [Run] may spread its tasks. The zero value is useful.
@@ -63,6 +65,8 @@ func Run(ctx context.Context, n int, fn func(task int) error, o Options) error {
 	if n == 0 {
 		return nil
 	}
+	check.Given(ctx != nil, "tasks: Run", "context")
+	check.Given(fn != nil, "tasks: Run", "function")
 	if o.Whole && ctx.Err() != nil {
 		return stopped(ctx, 0, n)
 	}

@@ -6,6 +6,8 @@ import (
 	"sync/atomic"
 
 	"golang.org/x/sync/errgroup"
+
+	"handloom/internal/check"
 )
 
 // WithTeam calls fn with a context that carries a team of the given number of
@@ -30,6 +32,8 @@ import (
 // processors to be free: a worker whose processor is taken by another program
 // in the middle of a task keeps the caller waiting.
 func WithTeam(ctx context.Context, workers int, fn func(ctx context.Context) error) error {
+	check.Given(ctx != nil, "tasks: WithTeam", "context")
+	check.Given(fn != nil, "tasks: WithTeam", "function")
 	if err := checkWorkers(workers); err != nil {
 		return err
 	}

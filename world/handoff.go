@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"time"
+
+	"handloom/internal/check"
 )
 
 // Handoff ends the ownership: the log is given to worlds whose Options.Program is to,
@@ -18,6 +20,7 @@ import (
 // log with a lock end Run before, or it may own the log again when nobody can come.
 // Names have 1 KiB at most.
 func (w *World) Handoff(ctx context.Context, to string) error {
+	check.Given(ctx != nil, "world: Handoff", "context")
 	if err := w.outside(ctx, "Handoff"); err != nil {
 		return err
 	}
@@ -75,6 +78,8 @@ func (w *World) handOff(ctx context.Context, to string) error {
 // [ErrTick]: that tells the number. A tick that fails without its input as well needs
 // another program.
 func SkipInput(ctx context.Context, l Log, tick uint64) error {
+	check.Given(ctx != nil, "world: SkipInput", "context")
+	check.Given(l != nil, "world: SkipInput", "Log")
 	at, rec, err := lastRecord(ctx, l)
 	if err != nil {
 		return fmt.Errorf("world: SkipInput: %w", err)

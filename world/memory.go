@@ -11,6 +11,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"handloom/internal/check"
 )
 
 // Memory returns an empty [Log] in the memory of the process, with a Silence of 300
@@ -43,6 +45,7 @@ var (
 func (m *memory) tail() uint64 { return m.trimmed + uint64(len(m.records)) }
 
 func (m *memory) Append(ctx context.Context, prev uint64, rec []byte) (at uint64, err error) {
+	check.Given(ctx != nil, "world: Append", "context")
 	m.mutex.Lock()
 	defer m.mutex.Unlock()
 	switch {
@@ -58,6 +61,8 @@ func (m *memory) Append(ctx context.Context, prev uint64, rec []byte) (at uint64
 }
 
 func (m *memory) Read(ctx context.Context, after uint64, each func(at uint64, rec []byte) error) error {
+	check.Given(ctx != nil, "world: Read", "context")
+	check.Given(each != nil, "world: Read", "function")
 	for {
 		recs, more, err := m.behind(after)
 		if err != nil {
@@ -102,6 +107,8 @@ func (m *memory) Tail(ctx context.Context) (at uint64, err error) {
 func (m *memory) Silence() time.Duration { return memorySilence }
 
 func (m *memory) Save(ctx context.Context, at uint64, write func(w io.Writer) error) error {
+	check.Given(ctx != nil, "world: Save", "context")
+	check.Given(write != nil, "world: Save", "function")
 	var b bytes.Buffer
 	if err := write(&b); err != nil {
 		return err

@@ -9,6 +9,7 @@ import (
 	"math"
 	"time"
 
+	"handloom/internal/check"
 	"handloom/store"
 )
 
@@ -26,6 +27,9 @@ import (
 // be saved, naming the field, and with [store.ErrCheckpoint] for one that cannot be
 // copied. The state of the store is undefined then.
 func Open(ctx context.Context, s *store.Store, l Log, o Options) (*World, error) {
+	check.Given(ctx != nil, "world: Open", "context")
+	check.Given(s != nil, "world: Open", "Store")
+	check.Given(l != nil, "world: Open", "Log")
 	w, err := claim(ctx, s, l, o)
 	if err != nil {
 		return nil, err

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"handloom/internal/check"
 	"handloom/store"
 )
 
@@ -13,6 +14,9 @@ import (
 // appends and saves nothing. Its errors are those of [Open]; an [ErrDiverged] or
 // [ErrTick] says where it stopped.
 func Replay(ctx context.Context, s *store.Store, l Log, o Options, upTo uint64) error {
+	check.Given(ctx != nil, "world: Replay", "context")
+	check.Given(s != nil, "world: Replay", "Store")
+	check.Given(l != nil, "world: Replay", "Log")
 	w, err := claim(ctx, s, l, o)
 	if err != nil {
 		return err

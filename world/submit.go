@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 
+	"handloom/internal/check"
 	"handloom/store"
 )
 
@@ -21,6 +22,8 @@ import (
 // program's own in its commands. [ErrTick]: the tick that the call is of failed; the
 // error of that is wrapped as well, so look for ErrTick and ErrUncertain first.
 func (w *World) Submit(ctx context.Context, fn func(q store.Queue) error) (*store.Receipt, error) {
+	check.Given(ctx != nil, "world: Submit", "context")
+	check.Given(fn != nil, "world: Submit", "function")
 	if w.inside(ctx) {
 		return nil, fmt.Errorf("world: Submit inside a tick or Applied: %w", store.ErrPhase)
 	}

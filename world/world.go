@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"handloom/internal/check"
 	"handloom/store"
 )
 
@@ -151,6 +152,9 @@ func lingering(ctx context.Context, d time.Duration) (context.Context, func()) {
 
 // drive begins a Run or Step, whose context ends also when the World is closed.
 func (w *World) drive(ctx context.Context, name string) (context.Context, func(), error) {
+	if ctx == nil {
+		check.Given(false, "world: "+name, "context")
+	}
 	if !w.driven.CompareAndSwap(false, true) {
 		return nil, nil, fmt.Errorf("world: %s while another Run or Step runs, or inside a tick or Applied: %w; one goroutine drives a World", name, store.ErrPhase)
 	}
@@ -258,6 +262,8 @@ func (w *World) setHead(h head) {
 // [store.Store.Read]. A World that is behind, or does not own the log any more, shows
 // what it knows.
 func (w *World) Read(ctx context.Context, fn func(ctx context.Context, t Tick) error) error {
+	check.Given(ctx != nil, "world: Read", "context")
+	check.Given(fn != nil, "world: Read", "function")
 	return w.store.Read(ctx, func(ctx context.Context) error { return fn(ctx, w.now()) })
 }
 
@@ -265,6 +271,8 @@ func (w *World) Read(ctx context.Context, fn func(ctx context.Context, t Tick) e
 // a backup, or a saved game, which [store.Store.Load] reads as well. It writes nothing more
 // when ctx ends.
 func (w *World) Export(ctx context.Context, dst io.Writer) error {
+	check.Given(ctx != nil, "world: Export", "context")
+	check.Given(dst != nil, "world: Export", "io.Writer")
 	if err := w.stopped(); err != nil {
 		return fmt.Errorf("world: Export: %w", err)
 	}
@@ -301,6 +309,7 @@ func (w untilDone) Write(b []byte) (int, error) {
 // The World takes no calls from then on, and closes when that is done. A second Close
 // waits for it and returns nil.
 func (w *World) Close(ctx context.Context) error {
+	check.Given(ctx != nil, "world: Close", "context")
 	if w.inside(ctx) {
 		return fmt.Errorf("world: Close inside a tick or Applied: %w", store.ErrPhase)
 	}

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"handloom/internal/check"
 	"handloom/internal/digest"
 	"handloom/store"
 	"handloom/world"
@@ -56,6 +57,9 @@ type sum struct{ Sum uint64 }
 // Insert and Remove do goes unnoticed. The key of an item never changes. It fails as
 // [store.Register] does.
 func NewDirectory[K comparable, T any](s *store.Store, items store.TableOf[T], key func(item *T) K) (*Directory[K, T], error) {
+	check.Given(s != nil, "cells: NewDirectory", "Store")
+	check.Given(items != nil, "cells: NewDirectory", "table")
+	check.Given(key != nil, "cells: NewDirectory", "key function")
 	d := &Directory[K, T]{store: s, items: items, key: key, plan: digest.For[K]()}
 	name := items.Name()
 	var errs [3]error
@@ -118,6 +122,7 @@ func (d *Directory[K, T]) Forward(w *store.Writer, key K, to ID, until uint64) e
 // Tick makes a tick of a world of the program's own: it calls tick, flushes what that
 // recorded, and finds out which items came and went. It may be given to [Outbox.Tick].
 func (d *Directory[K, T]) Tick(tick func(ctx context.Context, w *store.Writer, t world.Tick) error) func(ctx context.Context, w *store.Writer, t world.Tick) error {
+	check.Given(tick != nil, "cells: Tick", "function")
 	return func(ctx context.Context, w *store.Writer, t world.Tick) error {
 		if err := tick(ctx, w, t); err != nil {
 			return err

@@ -8,6 +8,7 @@ import (
 	"iter"
 	"reflect"
 
+	"handloom/internal/check"
 	"handloom/internal/digest"
 	"handloom/store"
 	"handloom/world"
@@ -49,6 +50,7 @@ type Outbox[M any] struct {
 // New adds an Outbox to a store, as four tables. All stores of a cell, and of the cells
 // that it talks to, need the same one. It fails as [store.Register] does.
 func New[M any](s *store.Store, o Options[M]) (*Outbox[M], error) {
+	check.Given(s != nil, "cells: New", "Store")
 	if o.Limit < 0 {
 		return nil, fmt.Errorf("cells: Options.Limit is %d: at least 1, or 0 for %d", o.Limit, defaultLimit)
 	}
@@ -167,6 +169,9 @@ func (o *Outbox[M]) Abandon(q store.Queue, to ID) {
 // One parcel at a time goes to each cell, and for each the messages that wait are walked
 // over once.
 func (o *Outbox[M]) Run(ctx context.Context, w *world.World, t Transport) error {
+	check.Given(ctx != nil, "cells: Run", "context")
+	check.Given(w != nil, "cells: Run", "World")
+	check.Given(t != nil, "cells: Run", "Transport")
 	return o.core.run(ctx, w, t)
 }
 
@@ -174,6 +179,7 @@ func (o *Outbox[M]) Run(ctx context.Context, w *world.World, t Transport) error 
 // Received has what came, calls tick, flushes what that recorded, and numbers what was
 // sent. A tick that begins another frame ([store.Writer.EndFrame]) behind a Send fails.
 func (o *Outbox[M]) Tick(tick func(ctx context.Context, w *store.Writer, t world.Tick) error) func(ctx context.Context, w *store.Writer, t world.Tick) error {
+	check.Given(tick != nil, "cells: Tick", "function")
 	return func(ctx context.Context, w *store.Writer, t world.Tick) error {
 		if _, err := o.core.store.Flush(ctx); err != nil {
 			return err

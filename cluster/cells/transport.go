@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+
+	"handloom/internal/check"
 )
 
 // Transport carries parcels to the nodes of other cells. It may lose them and what is
@@ -36,6 +38,7 @@ type node struct {
 }
 
 func (l *local) Ask(ctx context.Context, to ID, parcel []byte) (uint64, error) {
+	check.Given(ctx != nil, "cells: Ask", "context")
 	l.mutex.Lock()
 	nodes := slices.Clone(l.nodes[to])
 	l.mutex.Unlock()
@@ -51,6 +54,8 @@ func (l *local) Ask(ctx context.Context, to ID, parcel []byte) (uint64, error) {
 }
 
 func (l *local) Serve(ctx context.Context, cell ID, answer func(ctx context.Context, parcel []byte) (uint64, error)) error {
+	check.Given(ctx != nil, "cells: Serve", "context")
+	check.Given(answer != nil, "cells: Serve", "function")
 	n := &node{answer}
 	l.mutex.Lock()
 	l.nodes[cell] = append(l.nodes[cell], n)

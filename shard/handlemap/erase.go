@@ -1,6 +1,7 @@
 package handlemap
 
 import (
+	"handloom/internal/check"
 	"handloom/internal/rows"
 	"handloom/shard/handle"
 )
@@ -39,6 +40,7 @@ func (m *Map[T]) EraseItems(hs []handle.Of[T]) int {
 // dense order, before any is removed; it may change the item but not the map.
 // When f panics nothing is removed. It takes O(Len()) time.
 func (m *Map[T]) EraseFunc(f func(h handle.Of[T], v *T) bool) int {
+	check.Given(f != nil, "handlemap: EraseFunc", "function")
 	return rows.EraseFunc(m.bound(), f)
 }
 

@@ -1,6 +1,7 @@
 package handlemap
 
 import (
+	"handloom/internal/check"
 	"handloom/internal/items"
 	"handloom/internal/rows"
 	"handloom/shard/handle"
@@ -36,6 +37,7 @@ func (m *Map[T]) InsertItems(values []T, dst []handle.Of[T]) ([]handle.Of[T], er
 // or, with [ErrFull] or when f panics, none. It takes O(n) time and grows each
 // array at most once. A negative n panics.
 func (m *Map[T]) EmplaceItems(n int, f func(i int, h handle.Of[T], v *T), dst []handle.Of[T]) ([]handle.Of[T], error) {
+	check.Given(f != nil || n <= 0, "handlemap: EmplaceItems", "function")
 	ids, err := rows.EmplaceItems(m.bound(), n, f, handle.IDs(dst))
 	return handle.Typed[T](ids), err
 }

@@ -1,6 +1,7 @@
 package handlemap
 
 import (
+	"handloom/internal/check"
 	"handloom/internal/items"
 	"handloom/internal/rows"
 	"handloom/shard/handle"
@@ -14,11 +15,15 @@ import (
 // SortFunc takes O(n log n) comparisons, about n if the items are in order
 // already. Its scratch, which the map keeps until [Map.Shrink], is 12 bytes per
 // item and, for items of up to 64 bytes, room for as many items (op=sort).
-func (m *Map[T]) SortFunc(cmp func(a, b *T) int) { m.bound().SortFunc(items.Compare(cmp)) }
+func (m *Map[T]) SortFunc(cmp func(a, b *T) int) {
+	check.Given(cmp != nil, "handlemap: SortFunc", "function")
+	m.bound().SortFunc(items.Compare(cmp))
+}
 
 // SortRange orders the rows i to j-1 as [Map.SortFunc] orders all. It panics
 // unless 0 <= i <= j <= Len().
 func (m *Map[T]) SortRange(i, j int, cmp func(a, b *T) int) {
+	check.Given(cmp != nil, "handlemap: SortRange", "function")
 	m.bound().SortRange(i, j, items.Compare(cmp))
 }
 
@@ -31,7 +36,10 @@ func (m *Map[T]) SortRange(i, j int, cmp func(a, b *T) int) {
 // log2(n) of these and a few more tell nearly all keys apart, these alone count. It
 // takes O(n) in all if the items are in order already. Its scratch is that of [Map.SortFunc] and 32 to
 // 48 bytes per item (op=sort).
-func (m *Map[T]) SortByKey(key func(*T) uint64) { m.bound().SortByKey(items.Key(key)) }
+func (m *Map[T]) SortByKey(key func(*T) uint64) {
+	check.Given(key != nil, "handlemap: SortByKey", "function")
+	m.bound().SortByKey(items.Key(key))
+}
 
 // SortAs moves the items that hs name to the first rows, in the order of hs; the
 // others follow in the order they had. Stale handles are passed over, and of
@@ -44,7 +52,10 @@ func (m *Map[T]) SortAs(hs []handle.Of[T]) { m.bound().SortAs(handle.IDs(hs)) }
 // once, in dense order, before any moves; it may not change the map, and when it
 // panics nothing has moved. Partition takes O(n) time and keeps the scratch of
 // [Map.SortFunc].
-func (m *Map[T]) Partition(pred func(*T) bool) int { return m.bound().Partition(items.Chosen(pred)) }
+func (m *Map[T]) Partition(pred func(*T) bool) int {
+	check.Given(pred != nil, "handlemap: Partition", "function")
+	return m.bound().Partition(items.Chosen(pred))
+}
 
 // Swap exchanges the rows of the items that h1 and h2 name, and reports whether
 // both name one; if not, nothing changes. It takes O(1) time.

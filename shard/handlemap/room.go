@@ -3,6 +3,7 @@ package handlemap
 import (
 	"unsafe"
 
+	"handloom/internal/check"
 	"handloom/internal/rows"
 )
 
@@ -48,6 +49,7 @@ func (m *Map[T]) Clone() *Map[T] {
 // A map that a table of a store has keeps its typeId and options: CopyTo into it
 // panics unless m has the same typeId and MinFree.
 func (m *Map[T]) CopyTo(dst *Map[T], clone func(dst, src *T)) {
+	check.Given(dst != nil, "handlemap: CopyTo", "Map")
 	var untyped func(dst, src unsafe.Pointer)
 	if clone != nil {
 		untyped = func(dst, src unsafe.Pointer) { clone((*T)(dst), (*T)(src)) }

@@ -1,6 +1,7 @@
 package slotmap
 
 import (
+	"handloom/internal/check"
 	"handloom/internal/pages"
 	"handloom/shard/handle"
 )
@@ -29,6 +30,7 @@ func (m *Map[T]) EraseItems(hs []handle.Of[T]) int { return m.bound().EraseItems
 // not the map. When f panics nothing is removed. It takes
 // O(Len() + Rows()/64) time.
 func (m *Map[T]) EraseFunc(f func(h handle.Of[T], v *T) bool) int {
+	check.Given(f != nil, "slotmap: EraseFunc", "function")
 	return pages.EraseFunc(m.bound(), f)
 }
 

@@ -1,6 +1,7 @@
 package slotmap
 
 import (
+	"handloom/internal/check"
 	"handloom/internal/items"
 	"handloom/internal/pages"
 	"handloom/shard/handle"
@@ -35,6 +36,7 @@ func (m *Map[T]) InsertItems(values []T, dst []handle.Of[T]) ([]handle.Of[T], er
 // or, with [ErrFull] or when f panics, none. It takes O(n) time and moves no
 // item. A negative n panics.
 func (m *Map[T]) EmplaceItems(n int, f func(i int, h handle.Of[T], v *T), dst []handle.Of[T]) ([]handle.Of[T], error) {
+	check.Given(f != nil || n <= 0, "slotmap: EmplaceItems", "function")
 	ids, err := pages.EmplaceItems(m.bound(), n, f, handle.IDs(dst))
 	return handle.Typed[T](ids), err
 }

@@ -1,6 +1,10 @@
 package slotmap
 
-import "unsafe"
+import (
+	"unsafe"
+
+	"handloom/internal/check"
+)
 
 // Reserve makes room for n items in all, so that inserts up to there make no
 // page. It moves no item and changes capacity only, never slots; more than the
@@ -44,6 +48,7 @@ func (m *Map[T]) Clone() *Map[T] { return (*Map[T])(unsafe.Pointer(m.bound().Clo
 // A map that a table of a store has keeps its typeId and options: CopyTo into it
 // panics unless m has the same typeId and MinFree.
 func (m *Map[T]) CopyTo(dst *Map[T], clone func(dst, src *T)) {
+	check.Given(dst != nil, "slotmap: CopyTo", "Map")
 	var untyped func(dst, src unsafe.Pointer)
 	if clone != nil {
 		untyped = func(dst, src unsafe.Pointer) { clone((*T)(dst), (*T)(src)) }

@@ -55,7 +55,7 @@ func order(t *testing.T, l world.Log) {
 	}
 	ended, cancel := context.WithCancel(ctx)
 	cancel()
-	if err := l.Read(ended, 20, nil); !errors.Is(err, context.Canceled) {
+	if err := l.Read(ended, 20, func(uint64, []byte) error { return nil }); !errors.Is(err, context.Canceled) {
 		t.Errorf("Read until its context ends: %v", err)
 	}
 	if _, err := l.Append(ended, 20, buf); err == nil {

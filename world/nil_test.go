@@ -1,0 +1,57 @@
+package world_test
+
+import (
+	"context"
+	"fmt"
+	"testing"
+
+	"handloom/store"
+	"handloom/world"
+)
+
+func TestNil_IsNamed(t *testing.T) {
+	ctx, none := context.Background(), context.Context(nil)
+	s, err := store.New(store.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	log := world.Memory()
+	w, err := world.Open(ctx, s, log, world.Options{Tick: func(context.Context, *store.Writer, world.Tick) error { return nil }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	record := func(store.Queue) error { return nil }
+	for want, f := range map[string]func(){
+		"world: Open with a nil context":      func() { _, _ = world.Open(none, s, log, world.Options{}) },
+		"world: Open with a nil Store":        func() { _, _ = world.Open(ctx, nil, log, world.Options{}) },
+		"world: Open with a nil Log":          func() { _, _ = world.Open(ctx, s, nil, world.Options{}) },
+		"world: Replay with a nil Log":        func() { _ = world.Replay(ctx, s, nil, world.Options{}, 0) },
+		"world: SkipInput with a nil Log":     func() { _ = world.SkipInput(ctx, nil, 1) },
+		"world: SkipInput with a nil context": func() { _ = world.SkipInput(none, log, 1) },
+		"world: Run with a nil context":       func() { _ = w.Run(none) },
+		"world: Step with a nil context":      func() { _, _ = w.Step(none) },
+		"world: Submit with a nil context":    func() { _, _ = w.Submit(none, record) },
+		"world: Submit with a nil function":   func() { _, _ = w.Submit(ctx, nil) },
+		"world: Read with a nil context":      func() { _ = w.Read(none, func(context.Context, world.Tick) error { return nil }) },
+		"world: Read with a nil function":     func() { _ = w.Read(ctx, nil) },
+		"world: Export with a nil context":    func() { _ = w.Export(none, nil) },
+		"world: Export with a nil io.Writer":  func() { _ = w.Export(ctx, nil) },
+		"world: Handoff with a nil context":   func() { _ = w.Handoff(none, "") },
+		"world: Close with a nil context":     func() { _ = w.Close(none) },
+	} {
+		t.Run(want, func(t *testing.T) {
+			defer func() {
+				if got := fmt.Sprint(recover()); got != want+"; give one" {
+					t.Errorf("panic with %q, want %q", got, want+"; give one")
+				}
+			}()
+			f()
+		})
+	}
+	if _, err := w.Step(ctx); err != nil {
+		t.Errorf("Step afterwards: %v", err)
+	}
+	if err := w.Close(ctx); err != nil {
+		t.Errorf("Close afterwards: %v", err)
+	}
+}
