@@ -1,0 +1,129 @@
+package world_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	"handloom/journal"
+	"handloom/store"
+	"handloom/world"
+)
+
+// deep is a type whose values nest in each other. A snapshot takes them 1,000 deep.
+type deep []deep
+
+func deepOf(n int) (d deep) {
+	for range n - 1 {
+		d = deep{d}
+	}
+	return d
+}
+
+// Tick deepFrom inserts an item that no snapshot takes, and tick deepUntil erases it.
+const (
+	deepFrom  = 11
+	deepUntil = 26
+)
+
+func openDeep(t *testing.T, l world.Log) (*world.World, *game) {
+	t.Helper()
+	g := newGame(t, store.Options{})
+	table, err := store.Register(g.Store, store.TableOptions[deep]{Name: "deep", Clone: func(dst, src *deep) { *dst = *src }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := g.options() // with a snapshot each 7 ticks
+	o.Tick = func(ctx context.Context, w *store.Writer, at world.Tick) error {
+		switch at.Number {
+		case deepFrom:
+			if _, err := table.Insert(w, deepOf(1001)); err != nil {
+				return err
+			}
+		case deepUntil:
+			table.Clear(w)
+		}
+		return g.tick(ctx, w, at)
+	}
+	w, err := world.Open(t.Context(), g.Store, l, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return w, g
+}
+
+// The error of a state that cannot be saved reaches each caller, and the snapshot before
+// stays, so that no tick is lost.
+func TestWorld_ReportsStatesThatCannotBeSaved(t *testing.T) {
+	memory := world.Memory()
+	dir := t.TempDir()
+	for name, open := range map[string]func() (l world.Log, end func()){
+		"memory": func() (world.Log, func()) { return memory, func() {} },
+		"journal": func() (world.Log, func()) {
+			j := openJournal(t, dir)
+			return j, func() { mustCloseJournal(t, j) }
+		},
+	} {
+		t.Run(name, func(t *testing.T) { synctest.Test(t, func(t *testing.T) { reportsUnsaved(t, open) }) })
+	}
+}
+
+func reportsUnsaved(t *testing.T, open func() (l world.Log, end func())) {
+	l, end := open()
+	w, g := openDeep(t, l)
+	for range deepFrom - 1 {
+		steps(t, w, 1)
+		synctest.Wait() // for a snapshot
+	}
+	saved, err := l.Saved(t.Context())
+	if s := w.Status(); err != nil || len(saved) == 0 || s.SaveErr != "" || s.SavedTick == 0 {
+		t.Fatalf("before: snapshots %v, %v; %v", saved, err, s)
+	}
+	tick := w.Status().SavedTick
+	for range 10 { // a snapshot is due in these
+		steps(t, w, 1)
+		synctest.Wait()
+	}
+	s := w.Status()
+	if !strings.Contains(s.SaveErr, store.ErrSnapshot.Error()) || !strings.Contains(s.SaveErr, `"deep"`) || s.SavedTick != tick {
+		t.Errorf("saved tick %d, want %d; SaveErr %q, want ErrSnapshot with the table", s.SavedTick, tick, s.SaveErr)
+	}
+	wantUnsaved(t, "Export", w.Export(t.Context(), io.Discard))
+	want := digest(t, g)
+	err = w.Close(t.Context())
+	wantUnsaved(t, "Close", err)
+	if _, isJournal := l.(*journal.Journal); isJournal != errors.Is(err, journal.ErrRefused) {
+		t.Errorf("Close: got %v, want journal.ErrRefused of a journal only", err)
+	}
+	end()
+
+	l, end = open()
+	defer end()
+	if now, err := l.Saved(t.Context()); err != nil || !slices.Equal(now, saved) {
+		t.Errorf("snapshots %v, %v; want %v", now, err, saved)
+	}
+	w, g = openDeep(t, l)
+	if got := digest(t, g); got != want || w.Status().Tick != s.Tick {
+		t.Errorf("opened again at tick %d with digest %x, want tick %d with %x", w.Status().Tick, got, s.Tick, want)
+	}
+	for w.Status().Tick < deepUntil+7 {
+		steps(t, w, 1)
+		synctest.Wait()
+	}
+	if s := w.Status(); s.SaveErr != "" || s.SavedTick < deepUntil {
+		t.Errorf("after the item is erased: %v", s)
+	}
+	mustClose(t, w)
+}
+
+func wantUnsaved(t *testing.T, op string, err error) {
+	t.Helper()
+	var at *store.SnapshotError
+	if !errors.Is(err, store.ErrSnapshot) || !errors.As(err, &at) || at.Table != "deep" {
+		t.Errorf("%s: got %v, want ErrSnapshot with the table", op, err)
+	}
+}
