@@ -28,6 +28,8 @@ type table struct {
 	elements *rows.Column      // nil: the table is stable
 	data     *optional.Data
 	set      []handle.ID // items whose element the last flush set
+
+	frame, written bool // of the next flush: it is of the frame before; the map was written
 }
 
 func newTable(t testing.TB, stable bool) *table {
@@ -91,7 +93,7 @@ func (tab *table) plan(t testing.TB) *record.Commands {
 	tab.batch.Seal()
 	tab.batch.Gather()
 	c := tab.recorder.Pending
-	tab.Begin(false, false)
+	tab.Begin(tab.frame, tab.written)
 	tab.Plan(c, 0)
 	c.Settle()
 	if err := tab.Deal(c, 0, c.Survivors()); err != nil {
@@ -119,7 +121,7 @@ func (tab *table) flush(t testing.TB) (counts batch.Counts) {
 	}
 	tab.Apply(c, 0)
 	tab.Tell(&counts)
-	tab.recorder.Publish(true)
+	tab.recorder.Publish(!tab.frame)
 	tab.batch.Finish()
 	if err := tab.State().Verify(); err != nil {
 		t.Fatal(err)
