@@ -163,7 +163,7 @@ func (s suite) ReserveMakesRoomAndChangesNoSlot(t *testing.T) {
 		if m.Cap() < 14 {
 			t.Error("Reserve gave room back")
 		}
-		if msg := PanicOf(func() { m.Reserve(-1) }); msg != s.Name+": Reserve of -1 items" {
+		if msg := PanicOf(func() { m.Reserve(-1) }); msg != s.Name+": Reserve of -1 items; n must not be negative" {
 			t.Errorf("Reserve(-1) panics with %v", msg)
 		}
 	})
@@ -191,7 +191,7 @@ func (s suite) ReserveMoreMakesRoomForSoManyInserts(t *testing.T) {
 			if m.Core().HasRoom(most + 1) {
 				t.Error("HasRoom promises more than there is")
 			}
-			if msg := PanicOf(func() { m.Core().ReserveMore(-1) }); msg != s.Name+": ReserveMore of -1 items" {
+			if msg := PanicOf(func() { m.Core().ReserveMore(-1) }); msg != s.Name+": ReserveMore of -1 items; n must not be negative" {
 				t.Errorf("ReserveMore(-1) panics with %v", msg)
 			}
 		}
@@ -235,7 +235,7 @@ func (s suite) BulkInsertsOfNothing(t *testing.T) {
 		if err1 != nil || err2 != nil || a != nil || b != nil || m.Digest() != before {
 			t.Errorf("got %v, %v and %v, %v", a, err1, b, err2)
 		}
-		if msg := PanicOf(func() { m.EmplaceItems(-1, nil, nil) }); msg != s.Name+": EmplaceItems of -1 items" {
+		if msg := PanicOf(func() { m.EmplaceItems(-1, nil, nil) }); msg != s.Name+": EmplaceItems of -1 items; n must not be negative" {
 			t.Errorf("a negative count panics with %v", msg)
 		}
 	})

@@ -117,7 +117,7 @@ func EmplaceItems[T any](s *Stable, n int, f func(i int, h handle.Of[T], v *T), 
 func (s *Stable) stage(operation string, n int, dst []handle.ID) ([]handle.ID, error) {
 	s.guard(operation)
 	if n < 0 {
-		panic(fmt.Sprintf("slotmap: %s of %d items", operation, n))
+		panic(fmt.Sprintf("slotmap: %s of %d items; n must not be negative", operation, n))
 	}
 	if err := s.makeRoom(n); err != nil {
 		return dst, err

@@ -47,7 +47,7 @@ func (s *Stable) HasRoom(n int) bool {
 func (s *Stable) Reserve(n int) {
 	s.guard("Reserve")
 	if n < 0 {
-		panic(fmt.Sprintf("slotmap: Reserve of %d items", n))
+		panic(fmt.Sprintf("slotmap: Reserve of %d items; n must not be negative", n))
 	}
 	if s.maxItems > 0 {
 		n = min(n, s.maxItems)
@@ -61,7 +61,7 @@ func (s *Stable) Reserve(n int) {
 func (s *Stable) ReserveMore(n int) {
 	s.guard("ReserveMore")
 	if n < 0 {
-		panic(fmt.Sprintf("slotmap: ReserveMore of %d items", n))
+		panic(fmt.Sprintf("slotmap: ReserveMore of %d items; n must not be negative", n))
 	}
 	s.reserve(n)
 }

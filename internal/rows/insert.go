@@ -91,7 +91,7 @@ func (d *Dense) InsertItems(values items.Slice, dst []handle.ID) ([]handle.ID, e
 func (d *Dense) stage(operation string, n int, dst []handle.ID) ([]handle.ID, error) {
 	d.guard(operation)
 	if n < 0 {
-		panic(fmt.Sprintf("handlemap: %s of %d items", operation, n))
+		panic(fmt.Sprintf("handlemap: %s of %d items; n must not be negative", operation, n))
 	}
 	if err := d.makeRoom(n); err != nil {
 		return dst, err

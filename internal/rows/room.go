@@ -39,7 +39,7 @@ func (d *Dense) HasRoom(n int) bool {
 func (d *Dense) ReserveMore(n int) {
 	d.guard("ReserveMore")
 	if n < 0 {
-		panic(fmt.Sprintf("handlemap: ReserveMore of %d items", n))
+		panic(fmt.Sprintf("handlemap: ReserveMore of %d items; n must not be negative", n))
 	}
 	d.grow(n)
 }
@@ -121,7 +121,7 @@ func (d *Dense) growWords(n int) {
 func (d *Dense) Reserve(n int) {
 	d.guard("Reserve")
 	if n < 0 {
-		panic(fmt.Sprintf("handlemap: Reserve of %d items", n))
+		panic(fmt.Sprintf("handlemap: Reserve of %d items; n must not be negative", n))
 	}
 	if d.maxItems > 0 {
 		n = min(n, d.maxItems)
