@@ -360,3 +360,43 @@ func TestTheSchemaTellsTablesApart(t *testing.T) {
 		t.Error("what may differ makes another schema")
 	}
 }
+
+// A program whose columns keep changes, or have Links, ticks differently. The schema of a
+// table without such columns is the same as before: a log that has its hash still opens.
+func TestSchema_ColumnOptions(t *testing.T) {
+	links := func(*int, func(*store.ID)) {}
+	schema := func(register func(table *store.Table[item])) string {
+		s, table := newTable(t, store.Options{}, store.TableOptions[item]{Name: "ship", Changes: true})
+		register(table)
+		return claim(t, s).Schema()
+	}
+	column := func(o store.ColumnOptions[int]) string {
+		return schema(func(table *store.Table[item]) { o.Name = "c"; addColumn(t, table, o) })
+	}
+	optional := func(o store.ColumnOptions[int]) string {
+		return schema(func(table *store.Table[item]) { o.Name = "c"; addSparse(t, table, o) })
+	}
+	plain := schema(func(*store.Table[item]) {})
+	texts := []string{
+		plain,
+		column(store.ColumnOptions[int]{}),
+		column(store.ColumnOptions[int]{Changes: true}),
+		column(store.ColumnOptions[int]{Links: links}),
+		column(store.ColumnOptions[int]{Changes: true, Links: links}),
+		optional(store.ColumnOptions[int]{}),
+		optional(store.ColumnOptions[int]{Links: links}),
+	}
+	if n := len(slices.Compact(slices.Sorted(slices.Values(texts)))); n != len(texts) {
+		t.Errorf("%d schemas differ, want %d: %q", n, len(texts), texts)
+	}
+	for _, text := range []string{texts[0], texts[1], texts[5]} {
+		const last = "; MaxItems 0, MinFree 0, ChunkItems 2048, Links false, Changes true, FixedKeys false\n"
+		if !strings.HasSuffix(text, last) {
+			t.Errorf("schema %q, want one that ends with %q", text, last)
+		}
+	}
+	clone := func(dst, src *int) { *dst = *src }
+	if column(store.ColumnOptions[int]{Clone: clone}) != texts[1] {
+		t.Error("Clone makes another schema")
+	}
+}

@@ -8,7 +8,8 @@ import (
 
 // Schema returns a text of what has to be the same wherever a tick is run again: names,
 // typeIds, item types and options of the tables, in the order of registration, and the
-// limits of queues and batches. Tables that differ have texts that do.
+// limits of queues and batches, Changes and Links of columns and optional data. Tables
+// that differ in one of these have different texts.
 func (c *Claim) Schema() string {
 	var b strings.Builder
 	o := &c.store.options
@@ -17,6 +18,16 @@ func (c *Claim) Schema() string {
 	for _, t := range c.store.tables {
 		fmt.Fprintf(&b, "table %q: %v; MaxItems %d, MinFree %d, ChunkItems %d, Links %t, Changes %t, FixedKeys %t\n",
 			t.name, t.newCopy().image(), t.maxItems, t.minFree, t.chunk, t.visitor != nil, t.tracked, t.touched.fixedKeys)
+		for _, c := range t.columns {
+			if c.tracked || c.visitor != nil { // others have no line, as in the first logs
+				fmt.Fprintf(&b, "column %q of table %q: Links %t, Changes %t\n", c.name, t.name, c.visitor != nil, c.tracked)
+			}
+		}
+		for _, c := range t.sparse {
+			if c.visitor != nil {
+				fmt.Fprintf(&b, "optional data %q of table %q: Links true\n", c.name, t.name)
+			}
+		}
 	}
 	return b.String()
 }

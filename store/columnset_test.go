@@ -108,13 +108,13 @@ func (p *setPlay) expect() (counts store.Counts, last map[store.Handle[item]]set
 			known := p.items.Has(c.h) || c.queue >= 0
 			_, set := last[c.h]
 			switch {
-			case c.queue == queue && again[c.h]:
-				counts.Superseded++ // the queue knows the place, whatever becomes of it
-				last[c.h] = c
 			case !known:
 				counts.Stale++
 			case p.gone[c.h.ID]:
 				counts.Dropped++
+			case c.queue == queue && again[c.h]:
+				counts.Superseded++ // the queue knows the place
+				last[c.h] = c
 			case set:
 				counts.Superseded++
 				last[c.h], of[c.h] = c, queue
@@ -331,5 +331,53 @@ func TestSetsAllocateNothingInTheSteadyState(t *testing.T) {
 	}
 	if n := testing.AllocsPerRun(20, frame); n > 8 || err != nil {
 		t.Errorf("%v allocations in a frame, %v", n, err)
+	}
+}
+
+// The counters of a Set or Unset do not depend on the queue that records it: all of a
+// create that the batch erases are dropped, as all Puts of it are.
+func TestCounts_SetsOfCancelledCreate(t *testing.T) {
+	for name, queue := range map[string]func(i int) int{
+		"own queue":     func(int) int { return 1 },
+		"earlier queue": func(int) int { return 0 },
+		"later queue":   func(int) int { return 2 },
+		"two queues":    func(i int) int { return i % 2 },
+	} {
+		t.Run(name, func(t *testing.T) {
+			s, table := newTable(t, store.Options{Workers: 2}, store.TableOptions[item]{Name: "ship"})
+			engine := addColumn(t, table, store.ColumnOptions[int]{Name: "engine"})
+			shield := addSparse(t, table, store.ColumnOptions[int]{Name: "shield"})
+			q := queues(t, s, 3)
+			const creates, each = 200, 4
+			for n := range creates {
+				h := table.Emplace(q[1], item{})
+				for i := range each {
+					by := q[queue(i)]
+					table.Put(by, h, item{Value: 1})
+					engine.Set(by, h, i)
+					if i%2 == 0 {
+						shield.Set(by, h, i)
+					} else {
+						shield.Unset(by, h)
+					}
+				}
+				if n%2 == 0 {
+					table.Erase(q[n%3], h)
+				}
+			}
+			report := flush(t, s)
+			want := store.Counts{Put: creates / 2, Superseded: creates / 2 * (each - 1), Dropped: creates / 2 * each}
+			if got := report.Columns[0].Counts; got != want {
+				t.Errorf("column: %v, want %v", got, want)
+			}
+			got := report.Columns[1].Counts
+			got.Put, got.Redundant = got.Put+got.Redundant, 0 // an Unset that is last is redundant
+			if got != want {
+				t.Errorf("optional data: %v, want %v", got, want)
+			}
+			if got := report.Tables[0].Dropped; got != want.Dropped {
+				t.Errorf("puts: %d dropped, want %d", got, want.Dropped)
+			}
+		})
 	}
 }

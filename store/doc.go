@@ -209,7 +209,7 @@
 // # Who keeps what over which phase
 //
 //	what                                     is good until
-//	pointer from Get, At, All, Chunk.Items   the phase ends; in a StableTable: the item is erased
+//	pointer from Get, At, All, Chunk.Items   the phase ends; in a StableTable: the item is erased, or a Load
 //	element of a Column, by Get, At          the phase ends, or an Exchange of the column
 //	slice from Rows, Write, Beside           the task ends
 //	Chunk, Rows, RowsChunk, GroupChunk       the task ends

@@ -3,9 +3,11 @@ package store
 import (
 	"context"
 	"fmt"
+	"slices"
 	"unsafe"
 
 	"handloom/internal/check"
+	"handloom/internal/highwater"
 	"handloom/internal/record"
 	"handloom/internal/rows"
 )
@@ -76,8 +78,9 @@ type rowsPass struct {
 	f      func(context.Context, RowsChunk[untyped]) error
 	queues *record.Pass
 	chunks chunking
-	wrote  []wroteBeside // by chunk
-	serial uint32        // so that a chunk kept past its pass is told
+	wrote  []wroteBeside  // by chunk
+	peak   highwater.Mark // of chunks
+	serial uint32         // so that a chunk kept past its pass is told
 	task   func(int) error
 }
 
@@ -90,6 +93,7 @@ type wroteBeside struct {
 type wroteColumn struct {
 	column *column
 	rows   []int
+	peak   highwater.Mark
 }
 
 func (t *table) forEachRows(ctx context.Context, f func(context.Context, RowsChunk[untyped]) error) error {
@@ -113,7 +117,7 @@ func (t *table) forEachRows(ctx context.Context, f func(context.Context, RowsChu
 	}
 	p.phase, p.f = ph, f
 	if t.tracked {
-		p.wrote = append(p.wrote, make([]wroteBeside, max(0, n-len(p.wrote)))...)
+		p.beginNotes(n)
 		defer p.settle(n)
 	}
 	err = t.store.runPass(ph, p.queues, n, p.task)
@@ -150,6 +154,24 @@ func (p *rowsPass) run(index int) error {
 	return err
 }
 
+// beginNotes makes room for the notes of n chunks, and trims the notes of other chunks,
+// left by passes over a larger table.
+func (p *rowsPass) beginNotes(n int) {
+	p.wrote = append(p.wrote, make([]wroteBeside, max(0, n-len(p.wrote)))...)
+	for _, w := range p.wrote[n:] {
+		for i := range w.columns {
+			of := &w.columns[i]
+			of.rows = highwater.Trim(&of.peak, of.rows)
+		}
+	}
+	if len(p.wrote) <= fewChunks {
+		return
+	}
+	if keep := p.peak.Note(n, fewChunks); len(p.wrote) > keep {
+		p.wrote = slices.Clone(p.wrote[:keep])
+	}
+}
+
 // note notes that the task of a chunk wrote the element of a row.
 func (p *rowsPass) note(c *column, chunk, row int) {
 	w := &p.wrote[chunk]
@@ -159,7 +181,7 @@ func (p *rowsPass) note(c *column, chunk, row int) {
 			return
 		}
 	}
-	w.columns = append(w.columns, wroteColumn{c, []int{row}})
+	w.columns = append(w.columns, wroteColumn{column: c, rows: []int{row}})
 }
 
 // settle keeps what was noted in the pass of n chunks, whether it failed or not.
@@ -176,7 +198,7 @@ func (p *rowsPass) settle(n int) {
 			for _, row := range of.rows {
 				of.column.written.add(shard, m.IDAt(row))
 			}
-			of.rows = of.rows[:0]
+			of.rows = highwater.Trim(&of.peak, of.rows)
 		}
 	}
 }

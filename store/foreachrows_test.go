@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"testing"
@@ -293,5 +295,126 @@ func TestExchange(t *testing.T) {
 	}
 	if _, err := frame.Run(ctx); !errors.Is(err, store.ErrPhase) || !strings.Contains(err.Error(), `item.cur"`) || *cur.At(hs[10]) != -20 {
 		t.Errorf("in a system that only reads one of them: %v; %d", err, *cur.At(hs[10]))
+	}
+}
+
+// Row lists of Wrote are given up after passes that need much less. They are measured
+// inside a pass, which holds them: the pool gives up all that it keeps at a collection.
+func TestForEachRows_GivesUpRowLists(t *testing.T) {
+	if check.Full || raceDetector {
+		t.Skip("other builds keep more")
+	}
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1)) // pools keep memory by processor
+	defer debug.SetGCPercent(debug.SetGCPercent(-1))
+	for name, left := range map[string]int{"same items": 400_000, "fewer items": 1000} {
+		t.Run(name, func(t *testing.T) {
+			const n, few = 400_000, 256 << 10
+			s, table := newTable(t, store.Options{Workers: 1}, store.TableOptions[item]{Changes: true, ChunkItems: 4096})
+			c := addColumn(t, table, store.ColumnOptions[byte]{Changes: true})
+			fill(t, s, table, n)
+			pass := func(all bool) {
+				err := table.ForEachRows(t.Context(), func(_ context.Context, r store.RowsChunk[item]) error {
+					for i := range r.Items {
+						if all {
+							c.Wrote(r, i)
+						}
+					}
+					return nil
+				})
+				if err != nil {
+					t.Fatal(err)
+				}
+			}
+			measure := func() (bytes int64) {
+				err := table.ForEachRows(t.Context(), func(_ context.Context, r store.RowsChunk[item]) error {
+					if r.Index == 0 {
+						bytes = heap()
+					}
+					return nil
+				})
+				if err != nil {
+					t.Fatal(err)
+				}
+				return bytes
+			}
+			pass(true)
+			flush(t, s)
+			with := measure()
+			runtime.GC()
+			runtime.GC() // empties the pool
+			without := measure()
+			if lists := with - without; lists < n*8 {
+				t.Fatalf("%d bytes of lists after a pass that wrote %d rows, want %d at least", lists, n, n*8)
+			}
+			pass(true)
+			if left < n {
+				if err := table.ForEach(t.Context(), func(_ context.Context, r store.Chunk[item]) error {
+					for i := range r.Items {
+						if int(r.Handle(i).ID.Slot()) > left {
+							r.Erase(i)
+						}
+					}
+					return nil
+				}); err != nil {
+					t.Fatal(err)
+				}
+			}
+			flush(t, s)
+			for range 200 {
+				pass(false)
+			}
+			with = measure()
+			runtime.GC()
+			runtime.GC()
+			if lists := with - measure(); lists > few {
+				t.Errorf("%d bytes of lists after 200 passes that wrote nothing, want %d at most", lists, few)
+			}
+		})
+	}
+}
+
+// Row lists of chunks are released after passes that need much less.
+func TestForEach_GivesUpRowLists(t *testing.T) {
+	if check.Full || raceDetector {
+		t.Skip("other builds keep more")
+	}
+	const n = 400_000
+	type pass func(*store.Chunk[item], int)
+	used := func(t *testing.T, note pass, left int) int64 {
+		before := heap() // the stores of earlier cases end with the test
+		s, table := newTable(t, store.Options{Workers: 1}, store.TableOptions[item]{Changes: true, ChunkItems: 4096})
+		fill(t, s, table, n)
+		forEach := func(do pass) {
+			if err := table.ForEach(t.Context(), func(_ context.Context, c store.Chunk[item]) error {
+				for i := range c.Items {
+					do(&c, i)
+				}
+				return nil
+			}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		forEach(note)
+		forEach(func(c *store.Chunk[item], i int) {
+			if int(c.Handle(i).ID.Slot()) > left {
+				c.Erase(i)
+			}
+		})
+		flush(t, s)
+		for range 200 {
+			forEach(func(*store.Chunk[item], int) {})
+		}
+		bytes := heap() - before
+		runtime.KeepAlive(s)
+		return bytes
+	}
+	for name, left := range map[string]int{"same items": n, "fewer items": 1000} {
+		t.Run(name, func(t *testing.T) {
+			base := used(t, func(*store.Chunk[item], int) {}, left)
+			wrote := used(t, func(c *store.Chunk[item], i int) { c.Wrote(i) }, left)
+			if lists := wrote - base; lists > n*4 { // without the lists, 2 bytes and a bit a slot
+				t.Errorf("%d bytes after 200 passes that wrote nothing, want %d at most", lists, n*4)
+			}
+		})
 	}
 }

@@ -14,11 +14,16 @@ import (
 // or a Write.
 //
 // Stores with equal digests answer every future sequence of calls equally, but for
-// a chance of one in 2^64, as far as digests see. They see what fields hold, in
-// nested structs, arrays, strings, slices, maps and interfaces too. They do not see
-// what lies behind pointers, functions and channels, nor fields named _: two items
-// that differ in those alone are equal to them. Nor do they see options other than
-// MinFree (MaxItems and ChunkItems, say), so compare stores that were made alike.
+// a chance of one in 2^64, as far as digests see. The digest does not include the
+// change lists of the last frame ([Created], [Erased], [Replaced], [Written]) or the
+// names of its creates. A Rollback empties these lists, and [Table.Resolve] of these
+// names reports false, but the digest is the same.
+//
+// Digests see what fields hold, in nested structs, arrays, strings, slices, maps and
+// interfaces too. They do not see what lies behind pointers, functions and channels,
+// nor fields named _: two items that differ in those alone are equal to them. Nor do
+// they see options other than MinFree (MaxItems and ChunkItems, say), so compare stores
+// that were made alike.
 func (s *Store) Digest(ctx context.Context) (uint64, error) {
 	shards, err := s.inspect(ctx, func(t *table, shard int, out *uint64) error {
 		*out = t.digest(shard)

@@ -49,7 +49,9 @@ func (s *Store) ReadCheckpoint(ctx context.Context, r io.Reader, c *Checkpoint) 
 // that named an item when the snapshot was written name it again, and the epoch
 // counts on from there; the pending batch is dropped, and names of earlier flushes
 // resolve no more. A store that handed out handles since names other items with
-// some of them: drop those, as after a Rollback.
+// some of them: drop those, as after a Rollback. Items of a stable table move to new
+// addresses (a Rollback keeps the addresses of items that live before and after it), so
+// a pointer that was kept is no longer good.
 //
 // It holds the store alone, or joins the Write whose context it is given, once all
 // has been read and verified. Its errors are those of [Store.ReadCheckpoint]; the

@@ -1,9 +1,11 @@
 package store_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -619,5 +621,60 @@ func TestRegisterStableRefusesWhatRegisterDoes(t *testing.T) {
 	err = s.Write(t.Context(), func(_ context.Context, w *store.Writer) error { maps = store.StableMaps(stable, w); return nil })
 	if err != nil || len(maps) != 2 || maps[0].Cap() < 50 || maps[0].TypeID() != 1 || maps[1].TypeID() != 2 {
 		t.Errorf("%v, %v", err, maps)
+	}
+}
+
+// Rollback keeps the address of each item that lives before and after it; Load makes new
+// pages.
+func TestStableTable_AddressesAfterRollbackAndLoad(t *testing.T) {
+	s := newStore(t, store.Options{})
+	table := registerStable(t, s, store.TableOptions[item]{Shards: 2})
+	const n = 300
+	q := queues(t, s, 1)[0]
+	for i := range n {
+		table.Emplace(q, item{Value: uint64(i)})
+	}
+	flush(t, s)
+	addresses := func() map[store.Handle[item]]*item {
+		return maps.Collect(table.All())
+	}
+	before := addresses()
+	var saved bytes.Buffer
+	var c store.Checkpoint
+	if err := errors.Join(s.Snapshot(t.Context(), &saved), s.Checkpoint(t.Context(), &c)); err != nil {
+		t.Fatal(err)
+	}
+	q = queues(t, s, 1)[0]
+	for h := range before {
+		if h.ID.Slot()%3 == 0 {
+			table.Erase(q, h)
+		}
+		table.Emplace(q, item{Value: 1})
+	}
+	flush(t, s)
+	if err := s.Rollback(t.Context(), &c); err != nil {
+		t.Fatal(err)
+	}
+	for h, v := range addresses() {
+		if before[h] != v && h.ID.Slot()%3 != 0 {
+			t.Errorf("after Rollback %v is at %p, before at %p", h, v, before[h])
+		}
+	}
+	if err := s.Load(t.Context(), &saved); err != nil {
+		t.Fatal(err)
+	}
+	after := addresses()
+	if len(after) != n {
+		t.Errorf("%d items after Load, want %d", len(after), n)
+	}
+	for h, old := range before {
+		v := after[h]
+		if v == nil || v == old {
+			t.Fatalf("after Load %v is at %p, before at %p", h, v, old)
+		}
+		old.Value += 1000
+		if want := old.Value - 1000; v.Value != want {
+			t.Errorf("%v is %d after a write to the old address, want %d", h, v.Value, want)
+		}
 	}
 }

@@ -40,12 +40,15 @@ type notes struct {
 
 const fewChunks = 64 // whose notes are kept anyway
 
-// begin makes a list for each of n chunks, and gives up those that passes over a
-// larger table left behind.
+// begin makes a list for each of n chunks, and trims the lists of other chunks, left by
+// passes over a larger table.
 func (l *noted) begin(n int) {
 	l.used = true
 	if n > len(l.chunks) {
 		l.chunks = append(l.chunks, make([]notes, n-len(l.chunks))...)
+	}
+	for chunk := n; chunk < len(l.chunks); chunk++ {
+		l.chunks[chunk].forget()
 	}
 	if len(l.chunks) <= fewChunks {
 		return

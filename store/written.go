@@ -67,6 +67,7 @@ func (w *written) settle(p *phase, n int) {
 	for chunk := range w.chunks[:n] {
 		notes := &w.chunks[chunk]
 		if len(notes.rows) == 0 && !notes.all {
+			notes.forget()
 			continue
 		}
 		if !begun {

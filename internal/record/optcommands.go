@@ -25,7 +25,7 @@ func (c *Commands) CountOptional(attachment int, counts *batch.Counts) {
 	a.given = slices.Grow(a.given[:0], words)[:words]
 	clear(a.given)
 	for _, s := range a.sets {
-		counts.Superseded += s.again
+		c.countAgain(s, counts)
 		for i := range s.staged[:s.used] {
 			st, of := &s.staged[i], &c.order[s.creates.first+i]
 			st.set.each(func(offset int) {

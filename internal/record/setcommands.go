@@ -85,7 +85,7 @@ func (c *Commands) numberStaged() {
 // that plans the table's first typeId may call it, once every erase has been applied.
 func (c *Commands) CountStaged(attachment int, counts *batch.Counts) {
 	for _, s := range c.Sets(attachment) {
-		counts.Superseded += s.again
+		c.countAgain(s, counts)
 		dropped := 0
 		for i := range s.staged[:s.used] {
 			if of := &c.order[s.creates.first+i]; of.cancelled > 0 {
@@ -99,6 +99,21 @@ func (c *Commands) CountStaged(attachment int, counts *batch.Counts) {
 		counts.Dropped += dropped
 		counts.Put += s.places - dropped
 	}
+}
+
+// countAgain counts the Sets and Unsets of staged creates that had been set before by the
+// same queue.
+func (c *Commands) countAgain(s *Sets, counts *batch.Counts) {
+	dropped := 0
+	if c.cancelled > 0 {
+		for _, at := range s.again {
+			if c.marks[c.order[s.creates.first+int(at.segment)].first+int(at.offset)] == cancelled {
+				dropped++
+			}
+		}
+	}
+	counts.Dropped += dropped
+	counts.Superseded += len(s.again) - dropped
 }
 
 // SetCreate applies a Set of the value at v to a provisional handle, recorded by handle in a queue

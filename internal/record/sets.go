@@ -58,11 +58,16 @@ type Sets struct {
 	uses    int      // since then
 	creates *Column  // of the queue for the table; nil: nothing is staged
 	staged  []staged
-	used    int // of staged
-	places  int // creates that have been set
-	again   int // Sets of creates that had been set before
-	key     Key // of the queue, once gathered
+	used    int     // of staged
+	places  int     // creates that have been set
+	again   []place // of Sets of creates that had been set before, one each
+	key     Key     // of the queue, once gathered
+
+	againPeak highwater.Mark
 }
+
+// place is the number of a segment of the queue, and of a create in it.
+type place struct{ segment, offset uint32 }
 
 // staged are the values beside a segment of creates.
 type staged struct {
@@ -202,7 +207,7 @@ func (s *Sets) stage(buf *buffer, c *Column, segment, offset int) unsafe.Pointer
 			return nil
 		}
 		if st.set.has(offset) {
-			s.again++
+			s.again = append(s.again, place{uint32(segment), uint32(offset)})
 			return st.values.Pointer(offset, t.Size)
 		}
 	case offset < st.values.Cap():
@@ -279,7 +284,8 @@ func (s *Sets) reset() {
 		clear(s.staged[few:])
 		s.staged = s.staged[:few]
 	}
-	s.creates, s.used, s.places, s.again = nil, 0, 0, 0
+	s.creates, s.used, s.places = nil, 0, 0
+	s.again = highwater.Trim(&s.againPeak, s.again)
 }
 
 // resetPuts is what that of a column is.
@@ -312,7 +318,7 @@ func (s *Sets) load() Load {
 	for shard := range s.shards.All {
 		puts += len(s.puts[shard].IDs)
 	}
-	return Load{s.places + s.again + puts, int64(values)*int64(s.of.typ.Size) + int64(puts)*int64(s.putBytes())}
+	return Load{s.places + len(s.again) + puts, int64(values)*int64(s.of.typ.Size) + int64(puts)*int64(s.putBytes())}
 }
 
 // Puts returns the Sets to a shard that are by handle, Unsets included.

@@ -61,14 +61,14 @@ func (p *Plan) set(c *Command, table int, s Sample) {
 func (p *Plan) setCreate(c *Command, of *setting, made *create) {
 	before := of.creates[made]
 	switch {
-	case c.own && of.own[made]:
-		of.counts.Superseded++
 	case p.cancelled[made]:
 		of.counts.Dropped++
 		p.m.seen.See(SetToErased)
 		if p.m.isOptional(c) {
 			p.m.seen.See(OptionalToCancelled)
 		}
+	case c.own && of.own[made]:
+		of.counts.Superseded++
 	case before != nil:
 		of.counts.Superseded++
 		p.m.seen.See(SupersededSet)
