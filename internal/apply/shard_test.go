@@ -569,3 +569,26 @@ func (tab *table) compare(t *testing.T, model map[handle.ID]entry) {
 		t.Fatalf("%d items have optional values, want %d", n, have)
 	}
 }
+
+// A copy with a function that clones optional values shares nothing with the original.
+func TestCopy_ClonesOptionalValues(t *testing.T) {
+	kinds(t, func(t *testing.T, stable bool) {
+		tab := newTable(t, stable)
+		ids := tab.fill(t, 20, 2)
+		deep := func(dst, src unsafe.Pointer) {
+			v := **(**uint64)(src)
+			*(**uint64)(dst) = &v
+		}
+		to := apply.Copy(tab.State(), apply.State{}, apply.Clones{Data: []func(dst, src unsafe.Pointer){deep}})
+		if got, want := to.Digest(), tab.State().Digest(); got != want {
+			t.Fatalf("Digest = %x, want %x", got, want)
+		}
+		for i := 1; i < len(ids); i += 2 {
+			from, _ := optional.Find[*uint64](tab.data, ids[i])
+			**from = 99
+			if v, ok := optional.Find[*uint64](to.Data[0], ids[i]); !ok || **v != uint64(i) {
+				t.Errorf("optional value of item %d = %d, %t after a change of the original, want %d", i, **v, ok, i)
+			}
+		}
+	})
+}
