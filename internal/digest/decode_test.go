@@ -44,6 +44,13 @@ type (
 	}
 )
 
+// clan holds itself before all else.
+type clan struct {
+	Kids  []clan
+	Named map[uint8]clan
+	V     uint8
+}
+
 // decodable are types that can be read back, each with what its text is.
 var decodable = map[reflect.Type]string{
 	reflect.TypeFor[uint8]():             "uint8",
@@ -55,6 +62,7 @@ var decodable = map[reflect.Type]string{
 	reflect.TypeFor[flags]():             "struct{A bool; B bool; C [5]bool; D uint8}",
 	reflect.TypeFor[gapped]():            "struct{A uint8; B int64; C bool; D float32}",
 	reflect.TypeFor[family]():            "struct{Name string; Kids []@2}",
+	reflect.TypeFor[clan]():              "struct{Kids []@2; Named map[uint8]@2; V uint8}",
 	reflect.TypeFor[assorted]():          "struct{Text string; Nums []uint16; Flags [3]bool; Names []string; Ages map[string]int32; Sets map[[2]uint8][]string; Z complex64; Small int8}",
 	reflect.TypeFor[[2][]flags]():        "[2][]struct{A bool; B bool; C [5]bool; D uint8}",
 	reflect.TypeFor[map[int16]uintptr](): "map[int16]uint64",

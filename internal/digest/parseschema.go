@@ -169,9 +169,10 @@ func (p *schemaParser) add(s, part *Schema, count int32) {
 	s.fixed = s.fixed && part.fixed
 }
 
-// counts sees that a value of part, of which there may be any number, has bytes.
+// counts sees that a value of part, of which there may be any number, has bytes. A part
+// without text is a type around this one, and has bytes: the length of a slice or map.
 func (p *schemaParser) counts(part *Schema) {
-	if part.fixed && part.least == 0 {
+	if part.text != "" && part.least == 0 {
 		p.fail("elements or keys without bytes")
 	}
 }
