@@ -74,3 +74,21 @@ func benchmarkItems[T any](b *testing.B, name string, items []T) {
 		b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(len(items)), "ns/item")
 	})
 }
+
+// BenchmarkTee encodes items for a snapshot, some bytes each in a slice.
+func BenchmarkTee(b *testing.B) {
+	items := make([][]uint32, 100_000)
+	for i := range items {
+		items[i] = make([]uint32, i%8)
+	}
+	b.Run(fmt.Sprintf("op=tee/type=slice/n=%d", len(items)), func(b *testing.B) {
+		p := For[[]uint32]()
+		for b.Loop() {
+			var h Hash
+			h.Tee(NewTee(1<<20, func(piece []byte, _ bool) { sink += uint64(len(piece)) }))
+			p.Items(&h, items)
+			h.Flush()
+		}
+		b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(len(items)), "ns/item")
+	})
+}

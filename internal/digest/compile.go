@@ -88,9 +88,9 @@ type op struct {
 	offset uintptr
 	count  int          // opMemory: bytes; opArray: elements
 	after  int          // fewest bytes of what follows in the value
-	elem   *node        // opArray, opSlice, opMap
+	elem   *node        // opArray, opSlice, opNested, opMap
 	key    *node        // opMap
-	typ    reflect.Type // opSlice, opMap, opInterface, opWiden
+	typ    reflect.Type // opSlice, opNested, opMap, opInterface, opWiden
 	old    *Schema      // opSkip, opWiden
 }
 
@@ -107,15 +107,20 @@ const (
 	opArray                    // elements
 	opString                   // length, bytes
 	opSlice                    // length, elements
+	opNested                   // a slice in a type that contains itself: its depth counts
 	opMap                      // length, entries in order
 	opInterface                // 0; or 1, type, value
 	opSkip                     // a value of an older type, which goes nowhere
 	opWiden                    // an integer of an older type, which was narrower
 )
 
-// compile returns the node of t.
-func compile(t reflect.Type, l layout) *node {
-	c := compiler{layout: l, nodes: map[reflect.Type]*node{}}
+// compile returns the node of t. If nests is set, see [Program.Nests], a walker counts the
+// depth of slices. No value of another type is too deep.
+func compile(t reflect.Type, l layout, nests bool) *node {
+	c := compiler{layout: l, slice: opSlice, nodes: map[reflect.Type]*node{}}
+	if nests {
+		c.slice = opNested
+	}
 	n := c.node(t)
 	c.measure()
 	return n
@@ -123,6 +128,7 @@ func compile(t reflect.Type, l layout) *node {
 
 type compiler struct {
 	layout layout
+	slice  opKind                 // of slices: opSlice or opNested
 	nodes  map[reflect.Type]*node // a type that contains itself finds its node here
 }
 
@@ -193,7 +199,7 @@ func (c *compiler) emit(ops []op, t reflect.Type, offset uintptr) []op {
 	case reflect.String:
 		return append(ops, op{kind: opString, offset: offset})
 	case reflect.Slice:
-		return append(ops, op{kind: opSlice, offset: offset, elem: c.node(t.Elem()), typ: t})
+		return append(ops, op{kind: c.slice, offset: offset, elem: c.node(t.Elem()), typ: t})
 	case reflect.Map:
 		return append(ops, op{kind: opMap, offset: offset, key: c.node(t.Key()), elem: c.node(t.Elem()), typ: t})
 	case reflect.Interface:

@@ -253,7 +253,7 @@ func (n *node) decode(r *reading, base unsafe.Pointer) error {
 			r.claimed -= o.after
 		case opString:
 			err = r.decodeString((*string)(at))
-		case opSlice:
+		case opSlice, opNested:
 			err = r.nested(o, at, (*reading).decodeSlice)
 		case opMap:
 			err = r.nested(o, at, (*reading).decodeMap)

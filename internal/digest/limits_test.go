@@ -71,6 +71,21 @@ func TestTee_FailsExactlyWhereADecoderDoes(t *testing.T) {
 			limits(fmt.Sprintf("depth %d, maps %t", n, maps), reflect.TypeFor[links](), unsafe.Pointer(&c), n < mostDepth)
 		}
 	}
+	// Slices around the type that contains itself count, and within it.
+	type tree struct {
+		Kids []tree
+		Grid [][]uint8
+	}
+	type forest struct{ Trees [][]tree }
+	for n := mostDepth - 6; n <= mostDepth; n++ {
+		c := tree{Grid: [][]uint8{{1}}}
+		for range n {
+			c = tree{Kids: []tree{c}}
+		}
+		limits(fmt.Sprintf("depth %d, slices within", n), reflect.TypeFor[tree](), unsafe.Pointer(&c), n+2 <= mostDepth)
+		all := forest{[][]tree{{c}}}
+		limits(fmt.Sprintf("depth %d, slices around", n), reflect.TypeFor[forest](), unsafe.Pointer(&all), n+4 <= mostDepth)
+	}
 	if testing.Short() {
 		return
 	}
@@ -81,6 +96,27 @@ func TestTee_FailsExactlyWhereADecoderDoes(t *testing.T) {
 		}
 		v := long{A: []string{"", strings.Repeat("x", MostBytes-8-8-8-1+more)}}
 		limits(fmt.Sprintf("%d bytes more", more), reflect.TypeFor[long](), unsafe.Pointer(&v), more <= 0)
+	}
+}
+
+// A type that does not contain itself can be too deep on its own.
+func TestTee_FailsForTypesThatAreTooDeep(t *testing.T) {
+	typ := reflect.TypeFor[uint8]()
+	for n := 1; n <= mostDepth+2; n++ {
+		typ = reflect.SliceOf(typ)
+		if n < mostDepth-2 {
+			continue
+		}
+		item := reflect.New(typ)
+		for v := item.Elem(); v.Kind() == reflect.Slice; v = v.Index(0) {
+			v.Set(reflect.MakeSlice(v.Type(), 1, 1))
+		}
+		b, err := written(typ, item.UnsafePointer())
+		d := NewDecoder(pieces(b, 1<<20))
+		Of(typ).Decode(d, reflect.New(typ).UnsafePointer(), 1)
+		if fits := n <= mostDepth; (err == nil) != fits || (d.Err() == nil) != fits {
+			t.Errorf("%d slices: write: %v, Decode: %v; want an error: %t", n, err, d.Err(), !fits)
+		}
 	}
 }
 

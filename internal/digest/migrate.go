@@ -30,7 +30,7 @@ type Migration struct {
 // From returns how items of the old schema are read as items of p.
 func (p *Program) From(old *Schema) *Migration {
 	m := &Migration{program: p, from: old, fields: map[readAs]*Migration{}}
-	c := migrating{compiler: compiler{layout: p.layout, nodes: map[reflect.Type]*node{}}, nodes: map[readAs]*migrated{}, types: map[reflect.Type]*target{}, nests: p.nests}
+	c := migrating{compiler: compiler{layout: p.layout, slice: opSlice, nodes: map[reflect.Type]*node{}}, nodes: map[readAs]*migrated{}, types: map[reflect.Type]*target{}, nests: p.nests}
 	var fits bool
 	if m.root, fits = c.node(old, p.typ, p.typ.String()); !fits {
 		m.root.ops = []op{{kind: opSkip, old: old}}

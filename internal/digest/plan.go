@@ -71,7 +71,8 @@ func Memory[T any]() bool {
 
 func (p *Program) init(t reflect.Type, l layout) {
 	p.typ, p.layout = t, l
-	p.root, p.nests = compile(t, l), nests(t, nil)
+	p.nests = nests(t, nil)
+	p.root = compile(t, l, p.nests)
 	p.walkers.New = func() any { return &walker{program: p} }
 }
 
@@ -136,6 +137,6 @@ func (p *Program) nodeOf(t reflect.Type) *node {
 	if n, ok := p.dynamic.Load(t); ok {
 		return n.(*node)
 	}
-	n, _ := p.dynamic.LoadOrStore(t, compile(t, p.layout))
+	n, _ := p.dynamic.LoadOrStore(t, compile(t, p.layout, nests(t, nil)))
 	return n.(*node)
 }

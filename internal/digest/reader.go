@@ -28,11 +28,12 @@ func (p *Program) Append(b []byte, base unsafe.Pointer, n int) []byte {
 func (p *Program) Silent() bool { return p.root.silent }
 
 // Nests reports whether values of the type can hold others of it, which makes them as
-// deep as a program likes: some are too deep to be read back.
+// deep as a program likes: some are too deep to be read back. It is true as well of a
+// type that is as deep itself.
 func (p *Program) Nests() bool { return p.nests }
 
 func nests(t reflect.Type, around []reflect.Type) bool {
-	if slices.Contains(around, t) {
+	if len(around) == mostDepth || slices.Contains(around, t) {
 		return true
 	}
 	around = append(around, t)

@@ -20,7 +20,9 @@ type walker struct {
 	hash    *Hash  // takes what spills; nil: nothing spills
 	buf     []byte // the buffer between walks
 
-	depth, deepest int // of slices and maps within each other: now, and at most
+	// The depth of slices and maps within each other, now and at most. Slices count only
+	// in types that contain themselves.
+	depth, deepest int
 }
 
 // enter begins a slice or map, and leave ends it.
@@ -94,15 +96,24 @@ func (n *node) appendItem(w *walker, b []byte, base unsafe.Pointer) []byte {
 			// this one has no size to multiply by and no pointers to scan.
 			s := *(*[]struct{})(at)
 			b = binary.LittleEndian.AppendUint64(b, uint64(len(s)))
-			w.enter()
 			b = o.elem.appendItems(w, b, unsafe.Pointer(unsafe.SliceData(s)), len(s))
-			w.leave()
+		case opNested:
+			b = w.appendNested(b, o, *(*[]struct{})(at))
 		case opMap:
 			b = w.appendMap(b, o, reflect.NewAt(o.typ, at).Elem())
 		case opInterface:
 			b = w.appendInterface(b, reflect.NewAt(o.typ, at).Elem())
 		}
 	}
+	return b
+}
+
+// appendNested encodes a slice in a type that contains itself.
+func (w *walker) appendNested(b []byte, o *op, s []struct{}) []byte {
+	b = binary.LittleEndian.AppendUint64(b, uint64(len(s)))
+	w.enter()
+	b = o.elem.appendItems(w, b, unsafe.Pointer(unsafe.SliceData(s)), len(s))
+	w.leave()
 	return b
 }
 
