@@ -35,6 +35,10 @@ type (
 	// those of other types. What it can tell its ID tells, such as h.ID.IsZero();
 	// Handle[T]{ID: id} is the way back from an untyped one, see also Table.Handle.
 	//
+	// A handle holds no number of its store: a table of another store with the same typeId
+	// and item type takes it, and finds another item or none. Register tables with
+	// TypeID where handles of two stores may meet.
+	//
 	//   - ID [ID]: the handle, untyped
 	//   - String() string: the text form, such as "7:42.3"
 	//   - MarshalText() ([]byte, error): the text form; the error is always nil

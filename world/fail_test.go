@@ -143,7 +143,7 @@ func TestATickThatLeavesCommandsFails(t *testing.T) {
 		t.Fatal(err)
 	}
 	steps(t, w, 2)
-	if _, err := w.Step(t.Context()); !errors.Is(err, world.ErrTick) || !strings.Contains(err.Error(), `2 commands behind, the first for table "hit"`) {
+	if _, err := w.Step(t.Context()); !errors.Is(err, world.ErrTick) || !strings.Contains(err.Error(), `commands not flushed: 2, the first for table "hit"`) {
 		t.Errorf("Step: %v", err)
 	}
 	mustClose(t, w)

@@ -124,7 +124,7 @@ func (w *World) begin(ctx context.Context) error {
 		}
 	}
 	if table, n := w.claim.Left(); n > 0 {
-		return fmt.Errorf("world: Init left %d commands behind, the first for table %q: flush what is recorded", n, table)
+		return fmt.Errorf("world: Init: commands not flushed: %d, the first for table %q; flush what Init records", n, table)
 	}
 	return w.saveNow(ctx)
 }

@@ -81,7 +81,7 @@ func (p *played) once(ctx context.Context, writer *store.Writer, calls *store.Ca
 		return failed(err)
 	}
 	if table, n := p.claim.Left(); n > 0 {
-		return failed(fmt.Errorf("it left %d commands behind, the first for table %q: flush what is recorded", n, table))
+		return failed(fmt.Errorf("commands not flushed: %d, the first for table %q; flush what the tick records", n, table))
 	}
 	return nil
 }
