@@ -86,8 +86,8 @@ func largeFreelist(t *testing.T) *Freelist {
 	if bits.UintSize < 64 {
 		t.Skip("so large a ring cannot be addressed")
 	}
-	const places = 3e9
-	memory, err := syscall.Mmap(-1, 0, places*int(unsafe.Sizeof(Slot(0))), syscall.PROT_READ|syscall.PROT_WRITE,
+	places := uint64(3e9) // no constant, which an int of 32 bits would not hold
+	memory, err := syscall.Mmap(-1, 0, int(places*uint64(unsafe.Sizeof(Slot(0)))), syscall.PROT_READ|syscall.PROT_WRITE,
 		syscall.MAP_PRIVATE|syscall.MAP_ANON|syscall.MAP_NORESERVE)
 	if err != nil {
 		t.Skipf("no address space for so large a ring: %v", err)
@@ -104,12 +104,12 @@ func TestFreelist_RingOfThreeBillionPlaces(t *testing.T) {
 	live := handle.New(0, 0, 1)
 	vacated := retired(live, ticket)
 	for name, retire := range map[string]func(s *Freelist) handle.ID{
-		"Retire": func(s *Freelist) handle.ID { return s.Retire(slot, live, 4e9) },
+		"Retire": func(s *Freelist) handle.ID { return s.Retire(slot, live, len(s.ring)) },
 		"TryRetire": func(s *Freelist) handle.ID {
 			if w, ok := TryRetire[int](s, slot, live); ok { // the ring has gone around
 				return w
 			}
-			return s.Retire(slot, live, 4e9)
+			return s.Retire(slot, live, len(s.ring))
 		},
 		"PushRun": func(s *Freelist) handle.ID { return retired(live, s.PushRun(slot, slot+1, 4e9)) },
 	} {

@@ -160,6 +160,18 @@ func (a *Auditor) Follow(ctx context.Context, l world.Log) {
 	}
 }
 
+// CaughtUp returns an error unless Follow has read the last record of l.
+func (a *Auditor) CaughtUp(ctx context.Context, l world.Log) error {
+	tail, err := l.Tail(ctx)
+	if err != nil {
+		return err
+	}
+	if last := a.last(); last < tail {
+		return fmt.Errorf("the auditor has read record %d of %d", last, tail)
+	}
+	return nil
+}
+
 // askAgain is how long Follow waits behind an error.
 const askAgain = 50 * time.Millisecond
 

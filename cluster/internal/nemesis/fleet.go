@@ -128,21 +128,6 @@ func (f *fleet) heal() error {
 	return errors.Join(errs...)
 }
 
-// stopNodes ends the nodes in order.
-func (f *fleet) stopNodes() error {
-	var errs []error
-	for _, n := range f.nodes {
-		if n.process == nil {
-			continue
-		}
-		if err := n.process.End(); err != nil {
-			errs = append(errs, fmt.Errorf("%s: %w", n.name, err))
-		}
-		n.down()
-	}
-	return errors.Join(errs...)
-}
-
 // close ends all.
 func (f *fleet) close() {
 	if f.conn != nil {

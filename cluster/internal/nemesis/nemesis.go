@@ -5,6 +5,7 @@ package nemesis
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"runtime"
@@ -90,25 +91,52 @@ func (r *run) run(ctx context.Context) (err error) {
 	}
 	defer log.Close()
 	live, stop := context.WithCancel(context.WithoutCancel(ctx))
+	follow, leave := context.WithCancel(context.WithoutCancel(ctx))
+	var clients, follower sync.WaitGroup
+	defer follower.Wait()
+	defer leave()
+	defer clients.Wait()
 	defer stop()
-	var all sync.WaitGroup
-	defer all.Wait()
-	defer stop()
-	all.Go(func() { r.auditor.Follow(live, log) })
+	follower.Go(func() { r.auditor.Follow(follow, log) })
 	if err := r.fleet.settled(ctx); err != nil {
 		return fmt.Errorf("it does not start: %w", err)
 	}
 	for i := range r.Clients {
-		all.Go(func() { newClient(r.fleet, i, r.Seed).run(live) })
+		clients.Go(func() { newClient(r.fleet, i, r.Seed).run(live) })
 	}
 	r.say("%d servers and %d nodes are up; %d clients call", members, members, r.Clients)
 	err = r.events(ctx, log)
 	stop()
-	all.Wait()
-	if err == nil {
-		err = r.finish(log)
+	clients.Wait()
+	if err != nil {
+		return err
 	}
-	return err
+	err = r.stopNodes(log)
+	leave()
+	follower.Wait()
+	return r.finish(log, err)
+}
+
+// stopNodes ends the nodes in order. Each saves a snapshot and may trim the log. Before
+// the next one ends the auditor has read all records, so that none is trimmed unread.
+func (r *run) stopNodes(log world.Log) error {
+	var errs []error
+	for _, n := range r.fleet.nodes {
+		if n.process == nil {
+			continue
+		}
+		if err := n.process.End(); err != nil {
+			errs = append(errs, fmt.Errorf("%s: %w", n.name, err))
+		}
+		n.down()
+		if r.fleet.bad() {
+			continue
+		}
+		errs = append(errs, patiently(context.Background(), func(ctx context.Context) error {
+			return r.auditor.CaughtUp(ctx, log)
+		}))
+	}
+	return errors.Join(errs...)
 }
 
 // events does one event after another, until the time is over.
@@ -222,19 +250,23 @@ func (r *run) check(ctx context.Context, log world.Log) error {
 func patiently(ctx context.Context, try func(ctx context.Context) error) error {
 	ctx, cancel := context.WithTimeout(ctx, checkTime)
 	defer cancel()
+	var before error // of a try that had its time
 	for {
 		err := try(ctx)
-		if err == nil || ctx.Err() != nil {
-			return err
+		if err == nil {
+			return nil
 		}
+		if ctx.Err() != nil {
+			return cmp.Or(before, err)
+		}
+		before = err
 		time.Sleep(askEvery)
 	}
 }
 
-// finish ends the nodes and checks everything. What is wrong already may keep the check
-// from an end.
-func (r *run) finish(log world.Log) error {
-	err := r.fleet.stopNodes()
+// finish checks everything after the nodes have ended, with err. A fault that is known
+// already may keep the check from an end.
+func (r *run) finish(log world.Log, err error) error {
 	all := func(ctx context.Context) error { return r.auditor.Finish(ctx, log, program(r.Hz), replayWorkers) }
 	if r.fleet.bad() {
 		ctx, cancel := context.WithTimeout(context.Background(), startTime)
