@@ -111,7 +111,7 @@ func TestFreelist_RingOfThreeBillionPlaces(t *testing.T) {
 			}
 			return s.Retire(slot, live, len(s.ring))
 		},
-		"PushRun": func(s *Freelist) handle.ID { return retired(live, s.PushRun(slot, slot+1, 4e9)) },
+		"PushRun": func(s *Freelist) handle.ID { return retired(live, s.PushRun(slot, slot+1, len(s.ring))) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := largeFreelist(t)
@@ -125,7 +125,7 @@ func TestFreelist_RingOfThreeBillionPlaces(t *testing.T) {
 	}
 	t.Run("pop", func(t *testing.T) {
 		s := largeFreelist(t)
-		s.ring[29e8-1], s.ring[29e8] = 1, 2
+		s.ring[s.front-1], s.ring[s.front] = 1, 2
 		s.front--
 		for want := Slot(1); want <= 2; want++ {
 			if got, ok := TryPop[int](s); !ok || got != want {
