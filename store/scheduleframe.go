@@ -144,6 +144,7 @@ func (c *Schedule) add(o *Report) {
 	r.Plan += o.Plan
 	r.Apply += o.Apply
 	r.Total.Add(o.Total)
+	r.DroppedCalls += o.DroppedCalls
 	r.Stale = record.KeepLowest(append(r.Stale, o.Stale...))
 	s := c.store
 	spare := &c.spare

@@ -97,7 +97,7 @@ func TestRun_HoldsTheStoreToItsEnd(t *testing.T) {
 				found := 0
 				frame := newSchedule(
 					t, s,
-					store.System{Name: "first", Emits: on(table), Run: func(ctx context.Context) error {
+					store.System{Name: "first", Reads: on(table), Emits: on(table), Run: func(ctx context.Context) error {
 						waiting = begin(func() error {
 							err := do(context.Background())
 							found = table.Len()
