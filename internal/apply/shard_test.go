@@ -361,7 +361,7 @@ func TestStats_CountsTheMemoryOfOptionalData(t *testing.T) {
 	kinds(t, func(t *testing.T, stable bool) {
 		tab := newTable(t, stable)
 		tab.fill(t, 500, 1)
-		least := int64(500 * (8 + 8 + 4)) // values, handles, index
+		least := int64(500 * (8 + 4 + 4)) // values, owners, index
 		if tab.data.Bytes() < least {
 			t.Fatalf("Bytes of the data = %d, want %d at least", tab.data.Bytes(), least)
 		}

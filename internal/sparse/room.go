@@ -8,7 +8,7 @@ import (
 )
 
 // ErrFull is what inserts into either map return, wrapped with the figures.
-var ErrFull = errors.New("too many items")
+var ErrFull = errors.New("handle map is full")
 
 // Options configure either map; both have their own type of the same fields.
 type Options struct {

@@ -63,7 +63,7 @@ func ExampleMap_Insert() {
 	fmt.Println(err)
 	// Output:
 	// true 1
-	// too many items: 1 items and 1 more exceed MaxItems 1
+	// handle map is full: 1 items and 1 more exceed MaxItems 1
 }
 
 func ExampleMap_Get() {
