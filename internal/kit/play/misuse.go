@@ -31,6 +31,14 @@ var calls = map[string]func(p *player, ctx context.Context) error{
 	},
 }
 
+// inWrite calls f inside a Write of its own.
+func (p *player) inWrite(ctx context.Context, f func(ctx context.Context, w *store.Writer) error) error {
+	return p.store.Write(ctx, func(ctx context.Context, w *store.Writer) error {
+		p.beginWrite()
+		return f(ctx, w)
+	})
+}
+
 // phases are where they are refused, with ErrPhase.
 var phases = map[string]struct {
 	enter   func(p *player, ctx context.Context, f func(ctx context.Context) error) error
@@ -48,7 +56,7 @@ var phases = map[string]struct {
 	},
 	"write": {
 		func(p *player, ctx context.Context, f func(context.Context) error) error {
-			return p.store.Write(ctx, func(ctx context.Context, _ *store.Writer) error { return f(ctx) })
+			return p.inWrite(ctx, func(ctx context.Context, _ *store.Writer) error { return f(ctx) })
 		},
 		[]string{"write", "read", "queues", "discard", "register", "close"},
 	},
@@ -68,7 +76,7 @@ func init() {
 // wrong with the answer, or nil, and leaves the store as it was.
 var misuses = map[string]func(p *player, ctx context.Context) error{
 	"two-passes-in-write": func(p *player, ctx context.Context) error {
-		return p.store.Write(ctx, func(ctx context.Context, _ *store.Writer) error {
+		return p.inWrite(ctx, func(ctx context.Context, _ *store.Writer) error {
 			return p.lonePass(ctx, func(context.Context, store.Queue) error {
 				return refused(p.store.Each(ctx, 1, noTask))
 			})
@@ -83,7 +91,7 @@ var misuses = map[string]func(p *player, ctx context.Context) error{
 	"ended-write": func(p *player, ctx context.Context) error {
 		var kept context.Context
 		var writer *store.Writer
-		err := p.store.Write(ctx, func(ctx context.Context, w *store.Writer) error {
+		err := p.inWrite(ctx, func(ctx context.Context, w *store.Writer) error {
 			kept, writer = ctx, w
 			return nil
 		})
@@ -111,7 +119,7 @@ var misuses = map[string]func(p *player, ctx context.Context) error{
 		return errors.Join(err, wrong)
 	},
 	"writer-in-pass": func(p *player, ctx context.Context) error {
-		return p.store.Write(ctx, func(ctx context.Context, w *store.Writer) error {
+		return p.inWrite(ctx, func(ctx context.Context, w *store.Writer) error {
 			return p.lonePass(ctx, func(context.Context, store.Queue) error {
 				return panics("while a pass or flush runs", func() { p.tables[0].Clear(w) })
 			})
@@ -198,7 +206,7 @@ var misuses = map[string]func(p *player, ctx context.Context) error{
 		return nil
 	},
 	"callback-changes-map": func(p *player, ctx context.Context) error {
-		return p.store.Write(ctx, func(_ context.Context, w *store.Writer) error {
+		return p.inWrite(ctx, func(_ context.Context, w *store.Writer) error {
 			for _, t := range p.tables {
 				if m := t.maps(w)[0]; m.Len() > 0 {
 					return panics("callback of the same map", func() {
