@@ -33,7 +33,7 @@ race: ## the tests under the race detector, in random order
 	go test -race -short -timeout $(RACE_TIMEOUT) ./cluster/...
 
 checked: ## the tests of the library in the checked build
-	go test -tags handloom_check -timeout $(TIMEOUT) ./store/... ./internal/kit/play ./shard/... ./batch ./world ./internal/record ./internal/apply ./internal/rows ./internal/pages ./internal/optional ./internal/items
+	go test -tags handloom_check -timeout $(TIMEOUT) ./store/... ./proof/runner ./shard/... ./batch ./world ./internal/dense ./internal/paged ./internal/sparse ./internal/items
 
 lint: ## formatting, vet, staticcheck, go fix, go mod tidy
 	@out=$$($(GOFUMPT) -l .); test -z "$$out" || { echo "gofumpt would change:"; echo "$$out"; exit 1; }
@@ -51,7 +51,7 @@ alone: ## each module without the workspace, which raises versions
 portable: ## the library on 32 bits, and that it compiles for the browser
 	GOARCH=386 go vet ./...
 	@if [ "$$(go env GOHOSTARCH)" = amd64 ]; then \
-		set -x; GOARCH=386 go test -short -timeout $(TIMEOUT) ./store/... ./internal/kit/play ./shard/... ./batch ./tasks ./internal/schedule ./internal/record ./internal/apply ./internal/rows ./internal/pages ./internal/optional ./internal/items ./internal/sparse ./internal/digest ./internal/highwater ./internal/wire ./journal ./world; \
+		set -x; GOARCH=386 go test -short -timeout $(TIMEOUT) ./store/... ./proof/runner ./shard/... ./batch ./tasks ./internal/schedule ./internal/dense ./internal/paged ./internal/sparse ./internal/items ./internal/slotset ./internal/digest ./internal/highwater ./internal/wire ./journal ./world; \
 	else echo "the tests on 32 bits run where the machine is an amd64"; fi
 	GOOS=js GOARCH=wasm go build ./store/... ./world ./guide/play
 	GOOS=windows go vet ./journal ./world

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"handloom/cluster"
-	"handloom/internal/kit/game"
+	"handloom/proof/game"
 	"handloom/world"
 )
 

@@ -16,9 +16,9 @@ import (
 
 	"handloom/cluster"
 	"handloom/cluster/internal/servers"
-	"handloom/internal/kit/game"
-	"handloom/internal/kit/logtest"
 	"handloom/journal"
+	"handloom/proof/game"
+	"handloom/proof/logtest"
 	"handloom/world"
 )
 

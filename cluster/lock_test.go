@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"handloom/cluster"
-	"handloom/internal/kit/process"
+	"handloom/proof/process"
 )
 
 // lockArg is the first argument of a child of these tests.

@@ -12,7 +12,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"handloom/cluster"
-	"handloom/internal/kit/logtest"
+	"handloom/proof/logtest"
 	"handloom/world"
 )
 

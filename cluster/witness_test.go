@@ -7,7 +7,7 @@ import (
 	"sync"
 	"testing"
 
-	"handloom/internal/kit/game"
+	"handloom/proof/game"
 	"handloom/world"
 )
 

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"handloom/cluster"
-	"handloom/internal/kit/game"
+	"handloom/proof/game"
 	"handloom/store"
 	"handloom/world"
 )

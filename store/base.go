@@ -6,12 +6,12 @@ import (
 	"sync"
 	"unsafe"
 
-	"handloom/internal/apply"
+	"handloom/batch"
+	"handloom/internal/dense"
 	"handloom/internal/items"
-	"handloom/internal/pages"
-	"handloom/internal/record"
-	"handloom/internal/rows"
-	"handloom/internal/sparse"
+	"handloom/internal/paged"
+	"handloom/internal/slotset"
+	"handloom/shard"
 )
 
 // table is all of a table but what a user's code calls with items: shards,
@@ -23,13 +23,13 @@ type table struct {
 	name     string
 	ordinal  int
 	first    uint16         // typeId of the first shard
-	order    []*apply.Shard // by typeId
+	order    []*shard.Shard // by typeId
 	typ      *items.Type    // of the items
 	maxItems int
 	minFree  int
 	chunk    int           // rows
 	fields   []uintptr     // offsets of handles within an item
-	visitor  apply.Visitor // of handles behind references; nil: there are none
+	visitor  shard.Visitor // of handles behind references; nil: there are none
 	links    bool          // items, or what lies beside them, have fields that hold handles
 	visits   bool          // a flush calls a Links function, of the items or of what lies beside them
 	tracked  bool          // keeps change lists
@@ -41,7 +41,7 @@ type table struct {
 	columns  []*column     // of parts
 	sparse   []*sparseData // likewise
 
-	recorder   record.Recorder
+	recorder   batch.Recorder
 	flushing   tableFlush
 	figures    figures
 	pass       pass
@@ -55,22 +55,22 @@ type table struct {
 // find them: one of the two, for the kind that the table is of. Unused entries point
 // at an empty map.
 type lookups struct {
-	packed *[MaxShards]*rows.Dense
-	stable *[MaxShards]*pages.Stable
-	cells  *pages.Type // of the items, for stable
+	packed *[MaxShards]*dense.Dense
+	stable *[MaxShards]*paged.Stable
+	cells  *paged.Type // of the items, for stable
 }
 
 // makeMap makes the map of a shard and puts it where lookups find it.
-func (l *lookups) makeMap(t *items.Type, o sparse.Options) (apply.Map, error) {
+func (l *lookups) makeMap(t *items.Type, o slotset.Options) (shard.Map, error) {
 	if l.packed != nil {
-		m, err := rows.New(t, o)
+		m, err := dense.New(t, o)
 		if err == nil {
 			m.Pin()
 			l.packed[o.TypeID%MaxShards] = m
 		}
 		return m, err
 	}
-	m, err := pages.New(l.cells, o)
+	m, err := paged.New(l.cells, o)
 	if err == nil {
 		m.Pin()
 		l.stable[o.TypeID%MaxShards] = m
@@ -81,11 +81,11 @@ func (l *lookups) makeMap(t *items.Type, o sparse.Options) (apply.Map, error) {
 // forget empties the lookups: they find nothing, in maps of the given typeId.
 func (l *lookups) forget(t *items.Type, typeID uint16) {
 	if l.packed != nil {
-		none, _ := rows.New(t, sparse.Options{TypeID: int(typeID)}) // which is a typeId
+		none, _ := dense.New(t, slotset.Options{TypeID: int(typeID)}) // which is a typeId
 		fill(l.packed[:], none)
 		return
 	}
-	none, _ := pages.New(l.cells, sparse.Options{TypeID: int(typeID)})
+	none, _ := paged.New(l.cells, slotset.Options{TypeID: int(typeID)})
 	fill(l.stable[:], none)
 }
 
@@ -98,7 +98,7 @@ func fill[E any](all []E, v E) {
 // register adds the table, of either kind, to s: it checks the options, makes a
 // shard for each typeId, and leaves s unchanged if anything fails. cells is nil
 // for a packed table.
-func (t *table) register(s *Store, o options, of *items.Type, cells *pages.Type) error {
+func (t *table) register(s *Store, o options, of *items.Type, cells *paged.Type) error {
 	s.made("Register")
 	if !s.gate.tryAcquire(false) {
 		return fmt.Errorf("store: Register: %w: a phase is open; register before the first one or between two", ErrPhase)
@@ -152,14 +152,14 @@ func (t *table) init(s *Store, o options) error {
 	t.lookups.forget(t.typ, t.first)
 	t.copying.init(o.Name, t.typ, o.clone)
 	for i := range o.Shards {
-		m, err := t.lookups.makeMap(t.typ, sparse.Options{
+		m, err := t.lookups.makeMap(t.typ, slotset.Options{
 			TypeID: o.TypeID + i, Reserve: (o.Reserve + o.Shards - 1) / o.Shards,
 			MinFree: o.MinFree, MaxItems: o.MaxItems,
 		})
 		if err != nil {
 			return err
 		}
-		t.order = append(t.order, apply.New(m, t.typ))
+		t.order = append(t.order, shard.New(m, t.typ))
 		if o.Changes {
 			t.order[i].Track()
 		}
@@ -227,7 +227,7 @@ func (t *table) close() {
 		c.forget()
 	}
 	for i, sh := range t.order {
-		t.order[i] = apply.New(apply.EmptyLike(apply.State{Map: sh.Map}).Map, t.typ)
+		t.order[i] = shard.New(shard.EmptyLike(shard.State{Map: sh.Map}).Map, t.typ)
 	}
 	t.recorder.Forget()
 }

@@ -3,8 +3,8 @@ package store
 import (
 	"fmt"
 
+	"handloom/batch"
 	"handloom/internal/check"
-	"handloom/internal/record"
 )
 
 // What the tasks of chunks erase is recorded by row, and a flush takes it as it is: to find
@@ -24,7 +24,7 @@ func (p *pass) erase(chunk int, err error) error {
 }
 
 // eraseRows records the erases of the rows that were added to a queue.
-func (t *table) eraseRows(q record.Queue, shard int) {
+func (t *table) eraseRows(q batch.Queue, shard int) {
 	t.recorder.EraseRows(q, shard)
 	if check.Full {
 		q.Audit(t.packed(shard).IDsAt)
@@ -35,7 +35,7 @@ func (t *table) eraseRows(q record.Queue, shard int) {
 func (t *table) nameRows() { t.store.batch.NameRows(&t.recorder, t.idsAt) }
 
 // nameIfChanged does so for a pass within a Write that has changed the table.
-func (t *table) nameIfChanged(p *phase, queues *record.Pass) {
+func (t *table) nameIfChanged(p *phase, queues *batch.Pass) {
 	if s := t.store; s.written[t.ordinal] == s.writes && p.insideWrite() {
 		queues.NameRows(&t.recorder, t.idsAt)
 	}

@@ -6,14 +6,14 @@ import (
 	"slices"
 	"unsafe"
 
-	"handloom/internal/apply"
 	"handloom/internal/items"
+	"handloom/shard"
 )
 
 // copying is how the items of a table are copied, and what lies beside them.
 type copying struct {
-	clones apply.Clones
-	afresh apply.Clones // clones, to a zero *dst
+	clones shard.Clones
+	afresh shard.Clones // clones, to a zero *dst
 	cloned int          // how many of them are not nil
 	faults []error      // what assignment would share, where there is no clone
 }
@@ -59,13 +59,13 @@ func afresh(of *items.Type, clone func(dst, src unsafe.Pointer)) func(dst, src u
 type savedTable struct {
 	table  *table
 	parts  []*part       // that are copied; the table may have got more
-	shards []apply.State // zero: never copied
+	shards []shard.State // zero: never copied
 	begun  []bool        // restores that have not come to their end
 }
 
 func (t *table) newCopy() *savedTable {
 	n := len(t.order)
-	return &savedTable{table: t, parts: slices.Clip(t.parts), shards: make([]apply.State, n), begun: make([]bool, n)}
+	return &savedTable{table: t, parts: slices.Clip(t.parts), shards: make([]shard.State, n), begun: make([]bool, n)}
 }
 
 // renew begins a new copy, where the table has got more parts.
@@ -89,12 +89,12 @@ func (t *table) forgetFrame() {
 }
 
 func (c *savedTable) save(i int) {
-	c.shards[i] = apply.Copy(c.table.order[i].State(), c.shards[i], c.table.copying.clones)
+	c.shards[i] = shard.Copy(c.table.order[i].State(), c.shards[i], c.table.copying.clones)
 }
 
 func (c *savedTable) restore(i int) {
 	c.begun[i] = true
-	apply.Copy(c.shards[i], c.table.order[i].State(), c.table.copying.afresh)
+	shard.Copy(c.shards[i], c.table.order[i].State(), c.table.copying.afresh)
 	c.begun[i] = false
 }
 
@@ -103,7 +103,7 @@ func (c *savedTable) restore(i int) {
 func (c *savedTable) giveUp() {
 	for i, begun := range c.begun {
 		if begun {
-			apply.Copy(c.shards[i], c.table.order[i].State(), apply.Clones{})
+			shard.Copy(c.shards[i], c.table.order[i].State(), shard.Clones{})
 		}
 	}
 }

@@ -4,8 +4,8 @@ import (
 	"context"
 	"fmt"
 
+	"handloom/batch"
 	"handloom/internal/check"
-	"handloom/internal/record"
 )
 
 // pass is the state of a table's ForEach that runs; the table keeps it, so that
@@ -15,7 +15,7 @@ type pass struct {
 	table  *table
 	task   func(int) error // of the shell, bound once
 	ctx    context.Context
-	queues *record.Pass
+	queues *batch.Pass
 	chunks chunking
 	n      int    // chunks
 	serial uint32 // of the pass that runs, so that a chunk kept past its own is told

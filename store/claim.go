@@ -5,12 +5,12 @@ import (
 	"errors"
 	"fmt"
 
-	"handloom/internal/record"
+	"handloom/batch"
 )
 
 // ErrInput is what [Claim.Put] returns, wrapped with the reason, for bytes that no
 // [Claim.Seal] of a store with the same tables gave.
-var ErrInput = record.ErrInput
+var ErrInput = batch.ErrInput
 
 // errClaimed is what others are told while a store is claimed.
 var errClaimed = fmt.Errorf("%w: a driver has claimed the store, and changes it in its ticks alone; hand the driver what is to change", ErrPhase)
@@ -42,7 +42,7 @@ var errClaimed = fmt.Errorf("%w: a driver has claimed the store, and changes it 
 // A Claim has one driver, on one goroutine at a time; any may call Submit.
 type Claim struct {
 	store    *Store
-	arrivals *record.Arrivals
+	arrivals *batch.Arrivals
 }
 
 // Claim gives the caller the sole right to change s, until [Claim.Release]. Readers may

@@ -5,8 +5,8 @@ import (
 	"context"
 	"fmt"
 
+	"handloom/batch"
 	"handloom/internal/check"
-	"handloom/internal/record"
 )
 
 // Submit takes commands from outside of the ticks, as [Store.Submit] does, and returns
@@ -34,7 +34,7 @@ func (c *Claim) Submit(ctx context.Context, f func(q Queue) error) (*Receipt, er
 	if err := c.store.maySubmit(ctx); err != nil {
 		return nil, fmt.Errorf(not, err)
 	}
-	call := record.NewCall(c.store.Epoch())
+	call := batch.NewCall(c.store.Epoch())
 	if failed, refused := arrive(c.arrivals, f, call); failed != nil || refused != nil {
 		return nil, fmt.Errorf(not, cmp.Or(failed, refused))
 	}
@@ -48,7 +48,7 @@ func (c *Claim) Submit(ctx context.Context, f func(q Queue) error) (*Receipt, er
 }
 
 // Calls are calls of [Claim.Submit] that were sealed.
-type Calls struct{ calls []*record.Call }
+type Calls struct{ calls []*batch.Call }
 
 // Len returns how many calls there are.
 func (c *Calls) Len() int {
@@ -112,7 +112,7 @@ func (c *Claim) Put(ctx context.Context, input []byte, calls *Calls) error {
 	if s.claim.Load() != c {
 		return fmt.Errorf("store: Put: %w: the claim was released", ErrPhase)
 	}
-	var waiting []*record.Call
+	var waiting []*batch.Call
 	if calls != nil {
 		waiting = calls.calls
 	}

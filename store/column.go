@@ -4,10 +4,10 @@ import (
 	"context"
 	"iter"
 
+	"handloom/batch"
 	"handloom/internal/check"
+	"handloom/internal/dense"
 	"handloom/internal/items"
-	"handloom/internal/record"
-	"handloom/internal/rows"
 )
 
 // Column is an array of elements of type C beside the items of a table, for what some
@@ -69,7 +69,7 @@ func (c *Column[T, C]) Get(h Handle[T]) (*C, bool) {
 	if check.Cheap {
 		c.core.lookup("Get")
 	}
-	return rows.FindBeside[C](c.core.shards[h.ID>>48&(MaxShards-1)], h.ID)
+	return dense.FindBeside[C](c.core.shards[h.ID>>48&(MaxShards-1)], h.ID)
 }
 
 // At returns a pointer to the element of the item that h names, as [Column.Get] does,
@@ -79,7 +79,7 @@ func (c *Column[T, C]) At(h Handle[T]) *C {
 		c.core.lookup("At")
 	}
 	of := c.core.shards[h.ID>>48&(MaxShards-1)]
-	v, ok := rows.FindBeside[C](of, h.ID)
+	v, ok := dense.FindBeside[C](of, h.ID)
 	if !ok {
 		panic(of.Missing(h.ID))
 	}
@@ -139,7 +139,7 @@ func (c *Column[T, C]) Write(k RowsChunk[T]) []C {
 // the memory of elements for all before it, which [Options.QueueBytes] counts. Queues panic
 // and fail as for [Table.Emplace].
 func (c *Column[T, C]) Set(q Queue, h Handle[T], v C) {
-	if place := (*C)(c.core.recorder.Set(record.Queue(q), h.ID)); place != nil {
+	if place := (*C)(c.core.recorder.Set(batch.Queue(q), h.ID)); place != nil {
 		*place = v
 	}
 }

@@ -6,18 +6,18 @@ import (
 	"fmt"
 	"unsafe"
 
+	"handloom/internal/dense"
 	"handloom/internal/items"
-	"handloom/internal/rows"
-	"handloom/internal/sparse"
+	"handloom/internal/slotset"
 )
 
 // column is all of a [Column] but what a user's code calls with elements.
 type column struct {
 	part
 	index   int // among the columns of the table
-	kind    *rows.Kind
-	shards  [MaxShards]*rows.Column // by typeId & 63 of the table; unused entries are of an empty map
-	tracked bool                    // keeps what frames wrote
+	kind    *dense.Kind
+	shards  [MaxShards]*dense.Column // by typeId & 63 of the table; unused entries are of an empty map
+	tracked bool                     // keeps what frames wrote
 	written written
 }
 
@@ -26,7 +26,7 @@ func (c *column) add(t *table, o columnOptions, of *items.Type) error {
 	c.what, c.element = isColumn, c.item
 	return c.part.add(t, "AddColumn", o, of, func() {
 		c.index, c.tracked = len(t.columns), o.changes
-		c.kind = &rows.Kind{Name: c.name, Type: of}
+		c.kind = &dense.Kind{Name: c.name, Type: of}
 		c.written.init(t)
 		c.forget()
 		for i, sh := range t.order {
@@ -41,7 +41,7 @@ func (c *column) add(t *table, o columnOptions, of *items.Type) error {
 
 // forget empties the lookups: they find nothing.
 func (c *column) forget() {
-	none, _ := rows.New(c.table.typ, sparse.Options{TypeID: int(c.table.first)}) // which is a typeId
+	none, _ := dense.New(c.table.typ, slotset.Options{TypeID: int(c.table.first)}) // which is a typeId
 	fill(c.shards[:], none.AddColumn(c.kind))
 }
 
@@ -66,10 +66,10 @@ func (t *table) beginSets(frame uint64) {
 }
 
 // of returns the part of the column that belongs to a map of the table.
-func (c *column) of(m *rows.Dense) *rows.Column { return c.shards[m.TypeID()%MaxShards] }
+func (c *column) of(m *dense.Dense) *dense.Column { return c.shards[m.TypeID()%MaxShards] }
 
 // run returns the elements of n rows from row on of a map, of which a chunk or Rows is.
-func (c *column) run(method string, m *rows.Dense, row, n int) items.Slice {
+func (c *column) run(method string, m *dense.Dense, row, n int) items.Slice {
 	if m == nil || c.table.lookups.packed[m.TypeID()%MaxShards] != m {
 		panic(fmt.Sprintf("store: %s of column %q with rows that are not of table %q, or of none; use those of a pass over that table",
 			method, c.name, c.table.name))

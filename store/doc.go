@@ -326,18 +326,18 @@
 // that are further in:
 //
 //	record.go                    Table.Emplace
-//	  internal/record/recorder.go  appends the value to the queue's column, names it by its place
+//	  batch/recorder.go  appends the value to the queue's column, names it by its place
 //	flush.go                     Flush: gather, plan, deal, apply
-//	  internal/record/commands.go  gathers columns in key order; says which creates survive, and as which runs
+//	  batch/commands.go  gathers columns in key order; says which creates survive, and as which runs
 //	tableflush.go                deals the creates that survive to the table's shards
-//	  internal/apply/shard.go      plans and applies the part of one shard: puts, erases, creates
-//	    internal/rows/insert.go      copies a run of values behind the last row
-//	                                 and has package internal/sparse issue a slot for each, which is the handle
+//	  shard/shard.go      plans and applies the part of one shard: puts, erases, creates
+//	    internal/dense/insert.go      copies a run of values behind the last row
+//	                                 and has package internal/slotset issue a slot for each, which is the handle
 //
 // And a handle's way from Get to its item:
 //
 //	table.go             Table.Get finds the map by the handle's typeId
-//	internal/rows        Find compares the slot's word with the handle and takes its row
+//	internal/dense        Find compares the slot's word with the handle and takes its row
 //
 // # What it does not do
 //

@@ -6,8 +6,8 @@ import (
 	"errors"
 	"fmt"
 
-	"handloom/internal/apply"
-	"handloom/internal/record"
+	"handloom/batch"
+	"handloom/shard"
 	"handloom/shard/handle"
 )
 
@@ -39,7 +39,7 @@ func (f *flush) dropCalls(p *phase, failed error) (more bool, err error) {
 	if !full && !(panicked && f.visits) {
 		return false, nil
 	}
-	var calls []record.InboxCall
+	var calls []batch.InboxCall
 	if err := f.guard(p, func() (err error) { calls, err = f.store.batch.Calls(); return err }); err != nil {
 		return false, err
 	}
@@ -73,7 +73,7 @@ func isPanic(err error) bool {
 
 // dropWhatDoesNotFit plans the flush without calls, adds each call that fits, in their
 // order, and drops the others. When the passes alone do not fit it drops none.
-func (f *flush) dropWhatDoesNotFit(p *phase, calls []record.InboxCall) (more bool, err error) {
+func (f *flush) dropWhatDoesNotFit(p *phase, calls []batch.InboxCall) (more bool, err error) {
 	b := f.store.batch
 	b.Withhold(true)
 	defer b.Withhold(false)
@@ -102,7 +102,7 @@ func (f *flush) dropWhatDoesNotFit(p *phase, calls []record.InboxCall) (more boo
 // admission is what the batch comes to with the calls that were kept so far.
 type admission struct {
 	store   *Store
-	creates *record.Admission
+	creates *batch.Admission
 	marked  []marking // of the call that is tried
 	tables  []*table  // that it changes; some twice
 	touched []*table  // by any call
@@ -110,13 +110,13 @@ type admission struct {
 
 // marking is an item that a call erases, and nothing before it.
 type marking struct {
-	shard     *apply.Shard
+	shard     *shard.Shard
 	id        ID
 	depleting bool
 }
 
 // try adds a call, or returns why it does not fit.
-func (a *admission) try(c record.InboxCall) error {
+func (a *admission) try(c batch.InboxCall) error {
 	a.marked, a.tables = a.marked[:0], a.tables[:0]
 	a.creates.Try(c, func(ordinal int) { a.tables = append(a.tables, a.store.tables[ordinal]) })
 	a.touched = append(a.touched, a.tables...)
@@ -145,7 +145,7 @@ func (a *admission) try(c record.InboxCall) error {
 	return nil
 }
 
-func (a *admission) erase(sh *apply.Shard, ids []handle.ID) {
+func (a *admission) erase(sh *shard.Shard, ids []handle.ID) {
 	for _, id := range ids {
 		if marked, depleting := sh.PlanErase(id); marked {
 			a.marked = append(a.marked, marking{sh, id, depleting})
@@ -176,7 +176,7 @@ func (t *table) fits(creates, own int) error {
 	if t.maxItems > 0 && kept+creates > t.maxItems {
 		return t.tooMany(kept+creates-own, own)
 	}
-	apply.Deal(take, creates)
+	shard.Deal(take, creates)
 	for i, n := range take {
 		if err := t.order[i].Fits(n); err != nil {
 			return fmt.Errorf("table %q: %w", t.name, err)

@@ -3,8 +3,8 @@ package store
 import (
 	"slices"
 
-	"handloom/internal/apply"
-	"handloom/internal/sparse"
+	"handloom/internal/slotset"
+	"handloom/shard"
 )
 
 // Order returns the numbers of the systems in serial order.
@@ -29,13 +29,13 @@ func (s *Store) Hide(seen func(name string) bool) (show func()) {
 
 // counted is a map that counts how often a step asks what it holds.
 type counted struct {
-	apply.Map
+	shard.Map
 	looks *int
 }
 
-func (c counted) Len() int            { *c.looks++; return c.Map.Len() }
-func (c counted) TypeID() uint16      { *c.looks++; return c.Map.TypeID() }
-func (c counted) Stats() sparse.Stats { *c.looks++; return c.Map.Stats() }
+func (c counted) Len() int             { *c.looks++; return c.Map.Len() }
+func (c counted) TypeID() uint16       { *c.looks++; return c.Map.TypeID() }
+func (c counted) Stats() slotset.Stats { *c.looks++; return c.Map.Stats() }
 
 // CountVisits counts how often steps ask the maps of all tables what they hold,
 // until the function it returns is called.

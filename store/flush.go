@@ -10,9 +10,8 @@ import (
 	"time"
 
 	"handloom/batch"
-	"handloom/internal/apply"
 	"handloom/internal/check"
-	"handloom/internal/record"
+	"handloom/shard"
 )
 
 // Flush applies the pending batch: every shard by exactly one worker, all shards
@@ -146,10 +145,10 @@ type step struct {
 
 // shardWork is what a step does to one shard of a table.
 type shardWork struct {
-	*apply.Shard
+	*shard.Shard
 	table    *table
-	commands *record.Commands // of the table
-	index    int              // of the shard in it
+	commands *batch.Commands // of the table
+	index    int             // of the shard in it
 }
 
 func (t *table) work(shard int) shardWork {
@@ -161,8 +160,8 @@ func (f *flush) init(s *Store) {
 	f.unrouted = func(sample batch.Sample) {
 		f.report.Total.Stale++
 		f.report.Stale = append(f.report.Stale, sample)
-		if len(f.report.Stale) == 2*record.MaxSamples { // typeIds come in any order
-			f.report.Stale = record.KeepLowest(f.report.Stale)
+		if len(f.report.Stale) == 2*batch.MaxSamples { // typeIds come in any order
+			f.report.Stale = batch.KeepLowest(f.report.Stale)
 		}
 	}
 	each := func(name string, do func(w *shardWork), cost cost) step {
@@ -403,7 +402,7 @@ func (f *flush) publish(of *frame) {
 		}
 		t.publish(f.frame, r)
 	}
-	r.Stale = record.KeepLowest(r.Stale)
+	r.Stale = batch.KeepLowest(r.Stale)
 	f.forgetLapsed()
 	f.last = f.frame
 	s.batch.Finish()

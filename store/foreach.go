@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"handloom/internal/check"
-	"handloom/internal/rows"
+	"handloom/internal/dense"
 )
 
 // Chunk is a run of rows of a table given to one task, and good until that
@@ -19,7 +19,7 @@ type Chunk[T any] struct {
 	erased *[]uint32 // rows that are to be erased
 	notes  *notes
 	wrote  *notes // nil: the table keeps no changes
-	items  *rows.Dense
+	items  *dense.Dense
 	row    uint32 // of Items[0] in the map
 	serial uint32 // of the pass
 }
@@ -110,7 +110,7 @@ func chunkOf[T any](t *Table[T], index int) Chunk[T] {
 	shard, lo, hi := p.find(index)
 	m, q := t.mapOf(shard), p.queues.Queue(index)
 	return Chunk[T]{
-		Items: rows.Range[T](m, lo, hi), Queue: Queue(q), Index: index,
+		Items: dense.Range[T](m, lo, hi), Queue: Queue(q), Index: index,
 		table: &t.core, erased: q.Rows(), notes: &t.core.touched.chunks[index], wrote: t.core.written.notesOf(index), items: m, row: uint32(lo),
 		serial: p.serial,
 	}

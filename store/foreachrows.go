@@ -6,10 +6,10 @@ import (
 	"slices"
 	"unsafe"
 
+	"handloom/batch"
 	"handloom/internal/check"
+	"handloom/internal/dense"
 	"handloom/internal/highwater"
-	"handloom/internal/record"
-	"handloom/internal/rows"
 )
 
 // RowsChunk is a run of rows of a table given to one task that reads the items, and
@@ -21,7 +21,7 @@ type RowsChunk[T any] struct {
 
 	pass   *rowsPass
 	erased *[]uint32 // rows that are to be erased
-	items  *rows.Dense
+	items  *dense.Dense
 	row    uint32 // of Items[0] in the map
 	serial uint32 // of the pass
 }
@@ -76,7 +76,7 @@ type rowsPass struct {
 	name   string // of the table
 	phase  *phase
 	f      func(context.Context, RowsChunk[untyped]) error
-	queues *record.Pass
+	queues *batch.Pass
 	chunks chunking
 	wrote  []wroteBeside  // by chunk
 	peak   highwater.Mark // of chunks

@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"handloom/internal/check"
-	"handloom/internal/rows"
+	"handloom/internal/dense"
 )
 
 // Groups are the items of a table by the item of another that owns each, as
@@ -77,7 +77,7 @@ func GroupBy[T, K any](ctx context.Context, g *Groups[T, K], t *Table[T], of *Ta
 
 // keys is the typed step of the sorting.
 func (g *Groups[T, K]) keys(shard, lo, hi int, into []uint64) {
-	key, items := g.key, rows.Range[T](g.table.mapOf(shard), lo, hi)
+	key, items := g.key, dense.Range[T](g.table.mapOf(shard), lo, hi)
 	for i := range items {
 		into[i] = uint64(key(&items[i]).ID)
 	}
@@ -132,7 +132,7 @@ type GroupChunk[T, K any] struct {
 	owners Chunk[K]
 	ends   []int // of the members of the owner before, and of each
 	refs   []uint64
-	maps   *[MaxShards]*rows.Dense
+	maps   *[MaxShards]*dense.Dense
 }
 
 // Members returns the items of Owners[i].
@@ -151,7 +151,7 @@ func (c *GroupChunk[T, K]) Chunk() *Chunk[K] { return &c.owners }
 // shards and rows. They are good as long as the [Groups] they are of.
 type Members[T any] struct {
 	refs []uint64
-	maps *[MaxShards]*rows.Dense
+	maps *[MaxShards]*dense.Dense
 }
 
 // Len returns how many there are.
@@ -160,7 +160,7 @@ func (m Members[T]) Len() int { return len(m.refs) }
 // At returns the k-th.
 func (m Members[T]) At(k int) *T {
 	ref := m.refs[k]
-	return &(*(*[]T)(rows.Array[rows.Inline](m.maps[ref>>32&(MaxShards-1)])))[uint32(ref)]
+	return &(*(*[]T)(dense.Array[dense.Inline](m.maps[ref>>32&(MaxShards-1)])))[uint32(ref)]
 }
 
 // Handle returns the handle of the k-th.

@@ -3,8 +3,8 @@ package store
 import (
 	"slices"
 
+	"handloom/batch"
 	"handloom/internal/highwater"
-	"handloom/internal/record"
 )
 
 // awake are the tables that keep memory from one flush to the next. Those that
@@ -35,7 +35,7 @@ func (a *awake) rest() {
 
 // nothing notes a flush without commands. Behind some of them memory is given up that is
 // kept for those to come, for it seems that there are none.
-func (a *awake) nothing(b *record.Batch) {
+func (a *awake) nothing(b *batch.Batch) {
 	if a.quiet++; a.quiet%highwater.Period != 0 {
 		return
 	}
@@ -101,7 +101,7 @@ func (t *table) restInSilence(first bool) (rests bool) {
 	return !f.awake
 }
 
-func (t *table) restShards(shards record.Shards) {
+func (t *table) restShards(shards batch.Shards) {
 	for i := range shards.All {
 		t.order[i].Rest()
 	}

@@ -6,8 +6,8 @@ import (
 	"io"
 	"sync/atomic"
 
-	"handloom/internal/apply"
 	"handloom/internal/digest"
+	"handloom/shard"
 )
 
 // imageWriter makes a snapshot. Digests and checksums of what comes next are made by a
@@ -141,7 +141,7 @@ func (w *imageWriter) head(h *imageHead) {
 
 // shard makes the frames of a shard, in the pass that makes its digest, and returns
 // that.
-func (w *imageWriter) shard(table, shard int, m apply.State) uint64 {
+func (w *imageWriter) shard(table, shard int, m shard.State) uint64 {
 	var h digest.Hash
 	w.table, w.of = uint16(table), uint16(shard)
 	h.Tee(w.tee)

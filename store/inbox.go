@@ -3,8 +3,8 @@ package store
 import (
 	"fmt"
 
+	"handloom/batch"
 	"handloom/internal/check"
-	"handloom/internal/record"
 )
 
 // Inbox takes commands from outside of the passes: it calls fn with a queue and
@@ -45,14 +45,14 @@ func (s *Store) Inbox(fn func(q Queue) error) error {
 
 // intake is where calls arrive: the inbox, or who has claimed it.
 type intake interface {
-	Enter() (record.Queue, error)
-	Arrive(q record.Queue, call *record.Call) error
-	Leave(q record.Queue)
+	Enter() (batch.Queue, error)
+	Arrive(q batch.Queue, call *batch.Call) error
+	Leave(q batch.Queue)
 }
 
 // arrive records with fn and leaves that at to, for call if somebody waits for it. It
 // returns the error of fn, or why it was not taken.
-func arrive(to intake, fn func(q Queue) error, call *record.Call) (failed, refused error) {
+func arrive(to intake, fn func(q Queue) error, call *batch.Call) (failed, refused error) {
 	q, err := to.Enter()
 	if err != nil {
 		return nil, err

@@ -16,7 +16,7 @@ func TestLookupsInTablesAndColumnsInline(t *testing.T) {
 	if element := regexp.MustCompile(`lookup\.go:.*inlining call to store\.\(\*Column\[.*\]\)\.Get\n`); !element.Match(out) {
 		t.Errorf("the compiler does not inline Get of a Column:\n%s", out)
 	}
-	for table, container := range map[string]string{"Table": "rows", "StableTable": "pages"} {
+	for table, container := range map[string]string{"Table": "dense", "StableTable": "paged"} {
 		for _, method := range []string{"Get", "Has"} {
 			inlined := regexp.MustCompile(`lookup\.go:.*inlining call to store\.\(\*` + table + `\[.*\]\)\.` + method + `\n`)
 			inner := regexp.MustCompile(`inlining call to ` + container + `\.Find\[.*\]\n`)

@@ -7,9 +7,9 @@ import (
 	"fmt"
 	"io"
 
-	"handloom/internal/apply"
 	"handloom/internal/check"
 	"handloom/internal/digest"
+	"handloom/shard"
 )
 
 // ReadCheckpoint reads into c what [Checkpoint.WriteTo] or [Store.Snapshot] wrote,
@@ -76,8 +76,8 @@ func (s *Store) Load(ctx context.Context, r io.Reader) error {
 		return fmt.Errorf("store: Load: %w; nothing has changed", err)
 	}
 	for i, t := range c.tables {
-		for shard, m := range t.shards {
-			apply.Become(s.tables[i].order[shard].State(), m)
+		for sh, m := range t.shards {
+			shard.Become(s.tables[i].order[sh].State(), m)
 		}
 	}
 	s.rolledBack(c.epoch, nil)
@@ -157,7 +157,7 @@ func readError(ctx context.Context, err *SnapshotError) error {
 func (t *table) newEmpty() *savedTable {
 	c := t.newCopy()
 	for i, sh := range t.order {
-		c.shards[i] = apply.EmptyLike(sh.State())
+		c.shards[i] = shard.EmptyLike(sh.State())
 	}
 	return c
 }
@@ -219,7 +219,7 @@ func clip[T string | []byte](text T) T {
 }
 
 // shard reads one shard into m, which was never used, and returns its digest.
-func (r *imageReader) shard(table, shard int, m apply.State, how *migration) (uint64, error) {
+func (r *imageReader) shard(table, shard int, m shard.State, how *migration) (uint64, error) {
 	frames := shardReader{imageReader: r, table: table, shard: shard}
 	in := digest.NewDecoder(frames.next)
 	in.Migrate(how.items)

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"unsafe"
 
-	"handloom/internal/apply"
 	"handloom/internal/items"
+	"handloom/shard"
 	"handloom/shard/handle"
 )
 
@@ -85,7 +85,7 @@ type options struct {
 	Shards, TypeID, Reserve, MaxItems, MinFree, ChunkItems int
 	Changes, FixedKeys                                     bool
 
-	links   apply.Visitor                 // nil: none
+	links   shard.Visitor                 // nil: none
 	clone   func(dst, src unsafe.Pointer) // likewise
 	migrate map[string]func(old Fields, v unsafe.Pointer) error
 }

@@ -7,8 +7,8 @@ import (
 	"unsafe"
 
 	"handloom/internal/check"
+	"handloom/internal/dense"
 	"handloom/internal/items"
-	"handloom/internal/rows"
 )
 
 // SortFunc orders the items of every shard of t by cmp, as [handlemap.Map.SortFunc]
@@ -51,12 +51,12 @@ func SortByKey[T any](ctx context.Context, t *Table[T], w *Writer, key func(*T) 
 func Defragment[T any](ctx context.Context, t *Table[T], w *Writer, cmp func(a, b *T) int, budget int) (moves int, done bool, err error) {
 	check.Given(t != nil, "store: Defragment", "table")
 	return t.core.defragment(ctx, w, budget, func(shard, budget int) (int, bool) {
-		return rows.Defragment(t.mapOf(shard), cmp, budget)
+		return dense.Defragment(t.mapOf(shard), cmp, budget)
 	})
 }
 
 // packed returns the map of a shard of a packed table.
-func (t *table) packed(shard int) *rows.Dense { return t.order[shard].Map.(*rows.Dense) }
+func (t *table) packed(shard int) *dense.Dense { return t.order[shard].Map.(*dense.Dense) }
 
 func (t *table) sortFunc(ctx context.Context, w *Writer, cmp func(a, b unsafe.Pointer) int) error {
 	return t.reorder(ctx, w, opSortFunc, func(shard int) { t.packed(shard).SortFunc(cmp) })

@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"unsafe"
 
-	"handloom/internal/apply"
+	"handloom/batch"
 	"handloom/internal/items"
-	"handloom/internal/record"
+	"handloom/shard"
 )
 
 // part is something beside the items of a table that is recorded for and written for
@@ -22,10 +22,10 @@ type part struct {
 	line     int    // of [Store.Flushed]
 	typ      *items.Type
 	fields   []uintptr     // offsets of handles within an element
-	visitor  apply.Visitor // of handles behind references; nil: there are none
+	visitor  shard.Visitor // of handles behind references; nil: there are none
 	element  func(id ID) unsafe.Pointer
 
-	recorder record.Attachment
+	recorder batch.Attachment
 }
 
 // What parts are.
@@ -38,7 +38,7 @@ const (
 type columnOptions struct {
 	name    string
 	changes bool
-	links   apply.Visitor
+	links   shard.Visitor
 	clone   func(dst, src unsafe.Pointer)
 }
 
@@ -134,4 +134,4 @@ func (p *part) lookup(method string) {
 }
 
 // sets returns what the batch records for the part.
-func (p *part) sets() []*record.Sets { return p.table.recorder.Pending.Sets(p.number) }
+func (p *part) sets() []*batch.Sets { return p.table.recorder.Pending.Sets(p.number) }

@@ -4,8 +4,8 @@ import (
 	"context"
 	"fmt"
 
+	"handloom/batch"
 	"handloom/internal/check"
-	"handloom/internal/record"
 )
 
 // Each runs f for the tasks 0 to n-1 of a pass, in parallel, each with a queue
@@ -45,7 +45,7 @@ func (s *Store) Each(ctx context.Context, n int, f func(ctx context.Context, tas
 type eachPass struct {
 	ctx    context.Context
 	f      func(context.Context, int, Queue) error
-	queues *record.Pass
+	queues *batch.Pass
 	task   func(int) error // run, bound once
 }
 
@@ -58,7 +58,7 @@ func (e *eachPass) release() { e.ctx, e.f, e.queues = nil, nil, nil }
 // runPass runs the tasks of a pass and closes its queues, dropping what they
 // hold unless every task succeeded. That is done too when the caller's goroutine
 // ends inside a task.
-func (s *Store) runPass(p *phase, queues *record.Pass, n int, task func(int) error) (err error) {
+func (s *Store) runPass(p *phase, queues *batch.Pass, n int, task func(int) error) (err error) {
 	if check.Full {
 		defer s.watch(p)()
 	}

@@ -1,6 +1,6 @@
 package store
 
-import "handloom/internal/record"
+import "handloom/batch"
 
 // Pending is what has been recorded since the last flush.
 type Pending struct {
@@ -24,7 +24,7 @@ func (s *Store) Pending() Pending {
 
 // begin starts a pass of n queues, unless the batch is at its limit. y is the
 // system that it is a pass of, or nil.
-func (s *Store) begin(y *system, n int) (*record.Pass, error) {
+func (s *Store) begin(y *system, n int) (*batch.Pass, error) {
 	if s.options.BatchLimit > 0 || s.options.BatchBytes > 0 {
 		if err := s.batch.Admit(); err != nil {
 			return nil, err

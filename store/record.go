@@ -1,9 +1,9 @@
 package store
 
 import (
+	"handloom/batch"
 	"handloom/internal/check"
 	"handloom/internal/items"
-	"handloom/internal/record"
 	"handloom/shard/handle"
 )
 
@@ -16,15 +16,15 @@ import (
 // dropped and its pass returns [ErrQueueFull].
 //
 // The guide's page is guide/spawn-and-kill.md.
-type Queue record.Queue
+type Queue batch.Queue
 
 // Erase records that the item id names is to be erased, whichever table of the
 // store it is in; a provisional handle of this batch cancels the create. A handle
 // whose typeId belongs to no table is counted as stale.
-func (q Queue) Erase(id ID) { record.Queue(q).Erase(id) }
+func (q Queue) Erase(id ID) { batch.Queue(q).Erase(id) }
 
 // String names the queue by its task and pass, for messages.
-func (q Queue) String() string { return record.Queue(q).String() }
+func (q Queue) String() string { return batch.Queue(q).String() }
 
 // Emplace records that v is to be created and returns its provisional handle at
 // once. The handle may be stored in values recorded for the same flush and used
@@ -45,13 +45,13 @@ func (q Queue) String() string { return record.Queue(q).String() }
 // command on that the limit does not admit. What chunks of the task erase is
 // counted when the task ends.
 func (t *Table[T]) Emplace(q Queue, v T) Handle[T] {
-	return record.Emplace(&t.core.recorder, record.Queue(q), v)
+	return batch.Emplace(&t.core.recorder, batch.Queue(q), v)
 }
 
 // EmplaceItems records a create per item, in order, and appends the provisional
 // handles to dst, which it returns; see [Table.Emplace]. It costs a bulk copy.
 func (t *Table[T]) EmplaceItems(q Queue, values []T, dst []Handle[T]) []Handle[T] {
-	return handle.Typed[T](t.core.recorder.EmplaceItems(record.Queue(q), items.From(values), handle.IDs(dst)))
+	return handle.Typed[T](t.core.recorder.EmplaceItems(batch.Queue(q), items.From(values), handle.IDs(dst)))
 }
 
 // Staged returns the value recorded in q under the provisional handle p, so that
@@ -59,18 +59,18 @@ func (t *Table[T]) EmplaceItems(q Queue, values []T, dst []Handle[T]) []Handle[T
 // ends, whatever else is recorded, or until q fails. It takes O(1 + n/16,384)
 // time, n being the creates that q recorded for the table.
 func (t *Table[T]) Staged(q Queue, p Handle[T]) (*T, bool) {
-	v := (*T)(t.core.recorder.Staged(record.Queue(q), p.ID))
+	v := (*T)(t.core.recorder.Staged(batch.Queue(q), p.ID))
 	return v, v != nil
 }
 
 // Erase records that the item h names is to be erased. A provisional handle of
 // the same batch cancels the create. Erases are a set: their order, and whether
 // two queues erase the same item, changes nothing but the report's counters.
-func (t *Table[T]) Erase(q Queue, h Handle[T]) { t.core.recorder.Erase(record.Queue(q), h.ID) }
+func (t *Table[T]) Erase(q Queue, h Handle[T]) { t.core.recorder.Erase(batch.Queue(q), h.ID) }
 
 // EraseItems records an erase per handle; see [Table.Erase].
 func (t *Table[T]) EraseItems(q Queue, hs []Handle[T]) {
-	t.core.recorder.EraseItems(record.Queue(q), handle.IDs(hs))
+	t.core.recorder.EraseItems(batch.Queue(q), handle.IDs(hs))
 }
 
 // EraseAll records that every item is to be erased which lives when the flush begins: a
@@ -81,14 +81,14 @@ func (t *Table[T]) EraseItems(q Queue, hs []Handle[T]) {
 // It is one command to limits and to [Store.Pending]. A [Report] counts it as erased once
 // per item, and each further EraseAll of the table in the batch as redundant. It takes O(1)
 // time; the flush takes what it does for erases of all of them, without looking up handles.
-func (t *Table[T]) EraseAll(q Queue) { t.core.recorder.EraseAll(record.Queue(q)) }
+func (t *Table[T]) EraseAll(q Queue) { t.core.recorder.EraseAll(batch.Queue(q)) }
 
 // Put records that the item h names is to be replaced by v, writes in place
 // since the last flush included. The last put by (key, sequence) wins; a put to
 // an item erased in the same batch is dropped. A provisional handle of the same
 // batch replaces the value of the create.
 func (t *Table[T]) Put(q Queue, h Handle[T], v T) {
-	record.PutItem(&t.core.recorder, record.Queue(q), h, v)
+	batch.PutItem(&t.core.recorder, batch.Queue(q), h, v)
 }
 
 // Resolve returns the handle of the item that the provisional handle p was recorded for,
@@ -107,7 +107,7 @@ func (t *Table[T]) Resolve(p Handle[T]) (Handle[T], bool) {
 // is good until the pass ends, like one that [Table.Staged] gives. When f panics
 // the create is cancelled.
 func EmplaceFunc[T any](t TableOf[T], q Queue, f func(h Handle[T], v *T)) Handle[T] {
-	return record.EmplaceFunc(&t.resource().table.recorder, record.Queue(q), f)
+	return batch.EmplaceFunc(&t.resource().table.recorder, batch.Queue(q), f)
 }
 
 // tableOf returns the table that t is, and panics if t is nil.

@@ -7,7 +7,7 @@ import (
 	"unsafe"
 
 	"handloom/internal/check"
-	"handloom/internal/rows"
+	"handloom/internal/dense"
 )
 
 // Rows is a run of rows of a table given to one task that only reads.
@@ -15,7 +15,7 @@ type Rows[T any] struct {
 	Items []T // not to be written
 	Index int // of the run; depends on row counts alone
 
-	items *rows.Dense
+	items *dense.Dense
 	row   int
 }
 

@@ -7,8 +7,8 @@ import (
 	"slices"
 	"sync/atomic"
 
+	"handloom/batch"
 	"handloom/internal/check"
-	"handloom/internal/record"
 	"handloom/internal/schedule"
 )
 
@@ -118,7 +118,7 @@ type Schedule struct {
 type system struct {
 	System
 	store  *Store
-	queues *record.Sequence
+	queues *batch.Sequence
 	each   eachPass
 
 	// In checked builds:

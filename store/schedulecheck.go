@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"slices"
 
+	"handloom/batch"
 	"handloom/internal/check"
-	"handloom/internal/record"
 )
 
 // ErrUndeclared is what a pass returns in a checked build, wrapped with system
@@ -152,7 +152,7 @@ func (y *system) undeclaredPart(does string, c *part, where string) error {
 
 // mayRecord is asked, in checked builds, when the tasks of a pass have recorded
 // what they did, and returns an error for the first table by registration.
-func (p *phase) mayRecord(queues *record.Pass) error {
+func (p *phase) mayRecord(queues *batch.Pass) error {
 	y := p.systemOf()
 	if y == nil {
 		return nil
@@ -163,7 +163,7 @@ func (p *phase) mayRecord(queues *record.Pass) error {
 	queues.Targets(func(ordinal, attachment int) {
 		t := s.tables[ordinal]
 		switch {
-		case attachment != record.ToTable:
+		case attachment != batch.ToTable:
 			if c := t.parts[attachment]; !containsPart(y.Emits, c) && (set == nil || byTable(c, set) < 0) {
 				set = c
 			}

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"slices"
 
+	"handloom/batch"
 	"handloom/internal/check"
-	"handloom/internal/record"
 	"handloom/internal/schedule"
 	"handloom/internal/seam"
 )
@@ -145,7 +145,7 @@ func (c *Schedule) add(o *Report) {
 	r.Apply += o.Apply
 	r.Total.Add(o.Total)
 	r.DroppedCalls += o.DroppedCalls
-	r.Stale = record.KeepLowest(append(r.Stale, o.Stale...))
+	r.Stale = batch.KeepLowest(append(r.Stale, o.Stale...))
 	s := c.store
 	spare := &c.spare
 	r.Tables, spare.tables = merge(spare.tables[:0], r.Tables, o.Tables, func(a, b string) int { return byTypeID(s.names[a], s.names[b]) }), r.Tables

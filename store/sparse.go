@@ -4,10 +4,10 @@ import (
 	"context"
 	"unsafe"
 
+	"handloom/batch"
 	"handloom/internal/check"
 	"handloom/internal/items"
-	"handloom/internal/optional"
-	"handloom/internal/record"
+	"handloom/internal/sparse"
 )
 
 // Sparse is data of type C that few items of a table have: rows of its own, packed, each
@@ -58,7 +58,7 @@ func (s *Sparse[T, C]) Has(h Handle[T]) bool {
 	if check.Cheap {
 		s.core.lookup("Has")
 	}
-	_, ok := optional.Find[C](s.core.shards[h.ID>>48&(MaxShards-1)], h.ID)
+	_, ok := sparse.Find[C](s.core.shards[h.ID>>48&(MaxShards-1)], h.ID)
 	return ok
 }
 
@@ -69,7 +69,7 @@ func (s *Sparse[T, C]) Get(h Handle[T]) (*C, bool) {
 	if check.Cheap {
 		s.core.lookup("Get")
 	}
-	return optional.Find[C](s.core.shards[h.ID>>48&(MaxShards-1)], h.ID)
+	return sparse.Find[C](s.core.shards[h.ID>>48&(MaxShards-1)], h.ID)
 }
 
 // Set records that the item that h names is to have v; h may be provisional, of the same
@@ -82,7 +82,7 @@ func (s *Sparse[T, C]) Get(h Handle[T]) (*C, bool) {
 // queue creates it is cheapest, as [Column.Set] is. Queues panic and fail as for
 // [Table.Emplace].
 func (s *Sparse[T, C]) Set(q Queue, h Handle[T], v C) {
-	if place := (*C)(s.core.recorder.Set(record.Queue(q), h.ID)); place != nil {
+	if place := (*C)(s.core.recorder.Set(batch.Queue(q), h.ID)); place != nil {
 		*place = v
 	}
 }
@@ -90,7 +90,7 @@ func (s *Sparse[T, C]) Set(q Queue, h Handle[T], v C) {
 // Unset records that the item that h names is to have none. It is redundant where that has
 // none, and in everything else like [Sparse.Set].
 func (s *Sparse[T, C]) Unset(q Queue, h Handle[T]) {
-	s.core.recorder.Unset(record.Queue(q), h.ID)
+	s.core.recorder.Unset(batch.Queue(q), h.ID)
 }
 
 // SortAsTable brings the rows of each shard in the order that the items have in the

@@ -6,16 +6,16 @@ import (
 	"slices"
 	"unsafe"
 
+	"handloom/batch"
 	"handloom/internal/check"
 	"handloom/internal/items"
-	"handloom/internal/optional"
-	"handloom/internal/record"
+	"handloom/internal/sparse"
 )
 
 // sparseData is all of a [Sparse] but what a user's code calls with values.
 type sparseData struct {
 	part
-	shards [MaxShards]*optional.Data // by typeId & 63 of the table; unused entries are empty
+	shards [MaxShards]*sparse.Data // by typeId & 63 of the table; unused entries are empty
 	pass   sparsePass
 }
 
@@ -25,7 +25,7 @@ func (c *sparseData) add(t *table, o columnOptions, of *items.Type) error {
 	return c.part.add(t, "AddSparse", o, of, func() {
 		c.forget()
 		for i, sh := range t.order {
-			data := optional.New(of)
+			data := sparse.New(of)
 			c.shards[(int(t.first)+i)%MaxShards] = data
 			sh.AddData(data, c.name, c.number)
 		}
@@ -38,10 +38,10 @@ func (c *sparseData) add(t *table, o columnOptions, of *items.Type) error {
 }
 
 // forget empties the lookups: they find nothing.
-func (c *sparseData) forget() { fill(c.shards[:], optional.New(c.typ)) }
+func (c *sparseData) forget() { fill(c.shards[:], sparse.New(c.typ)) }
 
 // of returns the data of a shard.
-func (c *sparseData) of(shard int) *optional.Data {
+func (c *sparseData) of(shard int) *sparse.Data {
 	return c.shards[(int(c.table.first)+shard)%MaxShards]
 }
 
@@ -147,7 +147,7 @@ type sparsePass struct {
 	chunk  int // rows
 	phase  *phase
 	f      func(context.Context, SparseChunk[untyped, untyped]) error
-	queues *record.Pass
+	queues *batch.Pass
 	chunks chunking
 	task   func(int) error // run, bound once
 }

@@ -7,7 +7,7 @@ import (
 
 	"handloom/internal/check"
 	"handloom/internal/items"
-	"handloom/internal/pages"
+	"handloom/internal/paged"
 	"handloom/shard/slotmap"
 )
 
@@ -18,7 +18,7 @@ import (
 //
 // The guide's page is guide/size-a-table.md.
 type StableTable[T any] struct {
-	maps  [MaxShards]*pages.Stable // by typeId & 63; unused entries point at an empty map
+	maps  [MaxShards]*paged.Stable // by typeId & 63; unused entries point at an empty map
 	core  table
 	visit func(ctx context.Context, c StableChunk[T]) error // of the ForEach that runs
 }
@@ -27,7 +27,7 @@ type StableTable[T any] struct {
 func RegisterStable[T any](s *Store, o TableOptions[T]) (*StableTable[T], error) {
 	t := new(StableTable[T])
 	t.core.lookups.stable = &t.maps
-	if err := t.core.register(s, untypedOptions(o), items.For[T](), pages.TypeFor[T]()); err != nil {
+	if err := t.core.register(s, untypedOptions(o), items.For[T](), paged.TypeFor[T]()); err != nil {
 		return nil, err
 	}
 	t.core.pass.init(&t.core, t.task)
@@ -63,7 +63,7 @@ func (t *StableTable[T]) Get(h Handle[T]) (*T, bool) {
 	if check.Cheap {
 		t.core.lookup("Get")
 	}
-	return pages.Find[T](t.maps[h.ID>>48&(MaxShards-1)], h.ID)
+	return paged.Find[T](t.maps[h.ID>>48&(MaxShards-1)], h.ID)
 }
 
 // Has reports whether h names an item; see [StableTable.Get].
@@ -71,7 +71,7 @@ func (t *StableTable[T]) Has(h Handle[T]) bool {
 	if check.Cheap {
 		t.core.lookup("Has")
 	}
-	_, ok := pages.Find[T](t.maps[h.ID>>48&(MaxShards-1)], h.ID)
+	_, ok := paged.Find[T](t.maps[h.ID>>48&(MaxShards-1)], h.ID)
 	return ok
 }
 
@@ -82,7 +82,7 @@ func (t *StableTable[T]) At(h Handle[T]) *T {
 		t.core.lookup("At")
 	}
 	m := t.maps[h.ID>>48&(MaxShards-1)]
-	v, ok := pages.Find[T](m, h.ID)
+	v, ok := paged.Find[T](m, h.ID)
 	if !ok {
 		panic(m.Missing(h.ID))
 	}
@@ -98,7 +98,7 @@ func (t *StableTable[T]) All() iter.Seq2[Handle[T], *T] {
 			t.core.lookup("All")
 		}
 		for i := range t.core.order {
-			for h, v := range pages.All[T](t.mapOf(i)) {
+			for h, v := range paged.All[T](t.mapOf(i)) {
 				if !yield(h, v) {
 					return
 				}
@@ -121,10 +121,10 @@ func StableMaps[T any](t *StableTable[T], w *Writer) []*slotmap.Map[T] {
 }
 
 // StableMaps rests on this: a map is a set with pages of items, and nothing else.
-var _ = [1]struct{}{}[unsafe.Sizeof(slotmap.Map[int]{})-unsafe.Sizeof(pages.Stable{})]
+var _ = [1]struct{}{}[unsafe.Sizeof(slotmap.Map[int]{})-unsafe.Sizeof(paged.Stable{})]
 
 // mapOf returns the map of a shard.
-func (t *StableTable[T]) mapOf(shard int) *pages.Stable {
+func (t *StableTable[T]) mapOf(shard int) *paged.Stable {
 	return t.maps[(int(t.core.first)+shard)%MaxShards]
 }
 
@@ -133,12 +133,12 @@ func (t *StableTable[T]) mapOf(shard int) *pages.Stable {
 type StableRows[T any] struct {
 	Index int // of the run; depends on row counts alone
 
-	items  *pages.Stable
+	items  *paged.Stable
 	lo, hi int
 }
 
 // All iterates over the handles and items of the run, in the order of slots.
-func (r *StableRows[T]) All() iter.Seq2[Handle[T], *T] { return pages.Range[T](r.items, r.lo, r.hi) }
+func (r *StableRows[T]) All() iter.Seq2[Handle[T], *T] { return paged.Range[T](r.items, r.lo, r.hi) }
 
 // StableChunk is a run of rows of a stable *table given to one task, which may
 // write the items. Rows without an item are stepped over.
@@ -215,5 +215,5 @@ func ReduceStable[T, R any](ctx context.Context, t *StableTable[T], f func(ctx c
 }
 
 func (t *table) stableRows(shard, lo, hi, index int) StableRows[untyped] {
-	return StableRows[untyped]{Index: index, items: t.order[shard].Map.(*pages.Stable), lo: lo, hi: hi}
+	return StableRows[untyped]{Index: index, items: t.order[shard].Map.(*paged.Stable), lo: lo, hi: hi}
 }

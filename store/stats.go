@@ -6,9 +6,9 @@ import (
 	"slices"
 	"strings"
 
-	"handloom/internal/record"
+	"handloom/batch"
 	"handloom/internal/report"
-	"handloom/internal/sparse"
+	"handloom/internal/slotset"
 )
 
 // Stats are the figures of a store after its last flush. As JSON they read back
@@ -85,28 +85,28 @@ func (s *Store) publishAll(changed []*table) {
 }
 
 // set makes the figures those of a table; its name and shards stay.
-func (t *TableStats) set(of *sparse.Stats) {
+func (t *TableStats) set(of *slotset.Stats) {
 	t.Live, t.Vacant, t.Depleted, t.Slots, t.Bytes = of.Live, of.Vacant, of.Depleted, of.Slots, of.Bytes
 }
 
 // figures are those of a table, kept by shard: a flush counts those again that it has
 // changed. What holds the store alone counts and reads them.
 type figures struct {
-	shards  []sparse.Stats
-	sum     sparse.Stats
+	shards  []slotset.Stats
+	sum     slotset.Stats
 	version uint64 // of the table, when they were counted
 }
 
 // count counts the whole table.
 func (t *table) count() {
 	if t.figures.shards == nil {
-		t.figures.shards = make([]sparse.Stats, len(t.order))
+		t.figures.shards = make([]slotset.Stats, len(t.order))
 	}
-	t.recount(record.AllShards(len(t.order)))
+	t.recount(batch.AllShards(len(t.order)))
 }
 
 // recount counts some shards again. Nothing else has changed since the last time.
-func (t *table) recount(shards record.Shards) {
+func (t *table) recount(shards batch.Shards) {
 	f := &t.figures
 	sum := &f.sum
 	for ; shards != 0; shards = shards.Rest() {

@@ -8,8 +8,8 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"handloom/batch"
 	"handloom/internal/check"
-	"handloom/internal/record"
 	"handloom/shard/handle"
 	"handloom/tasks"
 )
@@ -56,7 +56,7 @@ const (
 type Store struct {
 	options Options
 	gate    lock
-	batch   *record.Batch
+	batch   *batch.Batch
 	epoch   atomic.Uint64 // flushes with commands
 	frames  atomic.Uint64 // that have begun; their numbers decide nothing but which is which
 	closed  bool          // kept under the gate
@@ -95,7 +95,7 @@ func New(o Options) (*Store, error) {
 	}
 	s := &Store{
 		options: o,
-		batch: record.New(record.Limits{
+		batch: batch.New(batch.Limits{
 			QueueCommands: cmp.Or(o.QueueLimit, defaultQueueLimit), QueueBytes: o.QueueBytes,
 			BatchCommands: o.BatchLimit, BatchBytes: o.BatchBytes,
 			InboxCommands: cmp.Or(o.InboxLimit, defaultInboxLimit),

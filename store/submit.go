@@ -8,8 +8,8 @@ import (
 	"slices"
 	"sync"
 
+	"handloom/batch"
 	"handloom/internal/check"
-	"handloom/internal/record"
 )
 
 var (
@@ -30,7 +30,7 @@ var (
 //
 // The guide's page is guide/server.md.
 type Receipt struct {
-	call *record.Call
+	call *batch.Call
 }
 
 // Epoch returns the epoch of the flush that applied the call; that of the store when
@@ -83,7 +83,7 @@ func (s *Store) Submit(ctx context.Context, f func(q Queue) error) (*Receipt, er
 	if err := s.maySubmit(ctx); err != nil {
 		return nil, fmt.Errorf(not, err)
 	}
-	call := record.NewCall(s.Epoch())
+	call := batch.NewCall(s.Epoch())
 	if failed, refused := arrive(s.batch, f, call); failed != nil || refused != nil {
 		return nil, fmt.Errorf(not, cmp.Or(failed, refused))
 	}
@@ -100,7 +100,7 @@ func (s *Store) Submit(ctx context.Context, f func(q Queue) error) (*Receipt, er
 }
 
 // await waits until it is known what became of a call, unless ctx ends before.
-func await(ctx context.Context, call *record.Call) error {
+func await(ctx context.Context, call *batch.Call) error {
 	select {
 	case <-call.Settled():
 	case <-ctx.Done():
@@ -129,19 +129,19 @@ func (s *Store) maySubmit(ctx context.Context) error {
 type receipts struct {
 	mutex sync.Mutex
 	open  []openReceipt
-	calls []*record.Call // scratch
+	calls []*batch.Call // scratch
 }
 
 // openReceipt is a call whose frame has not ended.
 type openReceipt struct {
-	call  *record.Call
+	call  *batch.Call
 	frame *frame
 	flush uint64 // that applied it, by number
 	gone  bool   // a Rollback took it back, and none brought it back since
 }
 
 // applied notes the calls that a flush of a frame has applied.
-func (o *receipts) applied(b *record.Batch, of *frame, flush, epoch uint64) {
+func (o *receipts) applied(b *batch.Batch, of *frame, flush, epoch uint64) {
 	o.calls = b.Applied(epoch, o.calls[:0])
 	if len(o.calls) == 0 {
 		return

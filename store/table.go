@@ -5,8 +5,8 @@ import (
 	"iter"
 
 	"handloom/internal/check"
+	"handloom/internal/dense"
 	"handloom/internal/items"
-	"handloom/internal/rows"
 )
 
 // Table holds all items of one type T in a store, packed: items move when others
@@ -14,7 +14,7 @@ import (
 //
 // The guide's pages are guide/quick-start.md and guide/size-a-table.md.
 type Table[T any] struct {
-	maps  [MaxShards]*rows.Dense // by typeId & 63; unused entries point at an empty map
+	maps  [MaxShards]*dense.Dense // by typeId & 63; unused entries point at an empty map
 	core  table
 	visit func(ctx context.Context, c Chunk[T]) error // of the ForEach that runs
 }
@@ -67,7 +67,7 @@ func (t *Table[T]) Get(h Handle[T]) (*T, bool) {
 	if check.Cheap {
 		t.core.lookup("Get")
 	}
-	return rows.Find[T](t.maps[h.ID>>48&(MaxShards-1)], h.ID)
+	return dense.Find[T](t.maps[h.ID>>48&(MaxShards-1)], h.ID)
 }
 
 // Has reports whether h names an item; see [Table.Get].
@@ -75,7 +75,7 @@ func (t *Table[T]) Has(h Handle[T]) bool {
 	if check.Cheap {
 		t.core.lookup("Has")
 	}
-	_, ok := rows.Find[T](t.maps[h.ID>>48&(MaxShards-1)], h.ID)
+	_, ok := dense.Find[T](t.maps[h.ID>>48&(MaxShards-1)], h.ID)
 	return ok
 }
 
@@ -86,7 +86,7 @@ func (t *Table[T]) At(h Handle[T]) *T {
 		t.core.lookup("At")
 	}
 	m := t.maps[h.ID>>48&(MaxShards-1)]
-	v, ok := rows.Find[T](m, h.ID)
+	v, ok := dense.Find[T](m, h.ID)
 	if !ok {
 		panic(m.Missing(h.ID))
 	}
@@ -101,7 +101,7 @@ func (t *Table[T]) All() iter.Seq2[Handle[T], *T] {
 			t.core.lookup("All")
 		}
 		for i := range t.core.order {
-			for h, v := range rows.All[T](t.mapOf(i)) {
+			for h, v := range dense.All[T](t.mapOf(i)) {
 				if !yield(h, v) {
 					return
 				}
@@ -111,4 +111,4 @@ func (t *Table[T]) All() iter.Seq2[Handle[T], *T] {
 }
 
 // mapOf returns the map of a shard.
-func (t *Table[T]) mapOf(shard int) *rows.Dense { return t.maps[(int(t.core.first)+shard)%MaxShards] }
+func (t *Table[T]) mapOf(shard int) *dense.Dense { return t.maps[(int(t.core.first)+shard)%MaxShards] }

@@ -3,8 +3,8 @@ package store
 import (
 	"fmt"
 
-	"handloom/internal/apply"
-	"handloom/internal/record"
+	"handloom/batch"
+	"handloom/shard"
 )
 
 // tableFlush is what a table needs to take part in flushes.
@@ -14,15 +14,15 @@ type tableFlush struct {
 	awake  bool   // keeps memory for flushes
 
 	// Since the table was last asked what of it is idle:
-	used   bool          // it had commands
-	recent record.Shards // these had
+	used   bool         // it had commands
+	recent batch.Shards // these had
 
-	warm record.Shards // that keep memory for flushes
+	warm batch.Shards // that keep memory for flushes
 
-	shards record.Shards // that the flush which runs changes
-	listed record.Shards // whose lists of changes hold something; of none unless the table keeps some
-	goesOn bool          // the flush is of the frame that the lists are of
-	doubts bool          // a Write may have changed the table since the flush before
+	shards batch.Shards // that the flush which runs changes
+	listed batch.Shards // whose lists of changes hold something; of none unless the table keeps some
+	goesOn bool         // the flush is of the frame that the lists are of
+	doubts bool         // a Write may have changed the table since the flush before
 
 	take []int       // creates dealt, by shard
 	real func(ID) ID // [Store.resolvePending], bound once
@@ -46,7 +46,7 @@ func (t *table) begin(frame uint64, inWrite bool) {
 	}
 }
 
-func (t *table) beginShards(shards record.Shards) {
+func (t *table) beginShards(shards batch.Shards) {
 	t.flushing.recent |= shards
 	t.flushing.warm |= shards
 	for ; shards != 0; shards = shards.Rest() {
@@ -153,7 +153,7 @@ func (t *table) spread(creates int) error {
 	if t.maxItems > 0 && kept+creates > t.maxItems {
 		return t.tooMany(kept, creates)
 	}
-	apply.Deal(f.take, creates)
+	shard.Deal(f.take, creates)
 	for i, n := range f.take {
 		if n > 0 {
 			f.shards.Add(i)

@@ -6,8 +6,8 @@ import (
 	"unsafe"
 
 	"handloom/internal/check"
-	"handloom/internal/pages"
-	"handloom/internal/rows"
+	"handloom/internal/dense"
+	"handloom/internal/paged"
 	"handloom/shard/handlemap"
 )
 
@@ -85,7 +85,7 @@ func (t *Table[T]) Insert(w *Writer, v T) (Handle[T], error) {
 	if err != nil {
 		return Handle[T]{}, err
 	}
-	h, err := rows.Insert(t.mapOf(shard), v)
+	h, err := dense.Insert(t.mapOf(shard), v)
 	return h, t.core.named(err)
 }
 
@@ -95,7 +95,7 @@ func (t *StableTable[T]) Insert(w *Writer, v T) (Handle[T], error) {
 	if err != nil {
 		return Handle[T]{}, err
 	}
-	h, err := pages.Insert(t.mapOf(shard), v)
+	h, err := paged.Insert(t.mapOf(shard), v)
 	return h, t.core.named(err)
 }
 
@@ -135,7 +135,7 @@ func (t *Table[T]) Remove(w *Writer, h Handle[T]) bool {
 	if t.core.sparse != nil {
 		t.core.drop(h.ID)
 	}
-	return rows.Erase(t.maps[h.ID>>48&(MaxShards-1)], h)
+	return dense.Erase(t.maps[h.ID>>48&(MaxShards-1)], h)
 }
 
 // Remove erases the item that h names and reports whether there was one; see
@@ -145,7 +145,7 @@ func (t *StableTable[T]) Remove(w *Writer, h Handle[T]) bool {
 	if t.core.sparse != nil {
 		t.core.drop(h.ID)
 	}
-	return pages.Erase(t.maps[h.ID>>48&(MaxShards-1)], h)
+	return paged.Erase(t.maps[h.ID>>48&(MaxShards-1)], h)
 }
 
 // Clear erases every item, as [handlemap.Map.Clear] does for each shard. It
@@ -183,4 +183,4 @@ func Maps[T any](t *Table[T], w *Writer) []*handlemap.Map[T] {
 }
 
 // Maps rests on this: a map is a dense set, and nothing else.
-var _ = [1]struct{}{}[unsafe.Sizeof(handlemap.Map[int]{})-unsafe.Sizeof(rows.Dense{})]
+var _ = [1]struct{}{}[unsafe.Sizeof(handlemap.Map[int]{})-unsafe.Sizeof(dense.Dense{})]

@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"handloom/internal/check"
-	"handloom/internal/sparse"
+	"handloom/internal/slotset"
 )
 
 // Written iterates over the items of t that the last frame wrote in place, or the one
@@ -41,8 +41,8 @@ func Written[T any](t TableOf[T]) iter.Seq[Handle[T]] {
 // so that no flush has to move them.
 type written struct {
 	table  *table
-	frame  uint64           // that wrote the items, or frameToCome; 0: none
-	shards []sparse.Handles // of the items
+	frame  uint64            // that wrote the items, or frameToCome; 0: none
+	shards []slotset.Handles // of the items
 	noted
 }
 
@@ -50,7 +50,7 @@ type written struct {
 const frameToCome = math.MaxUint64
 
 func (w *written) init(t *table) {
-	w.table, w.shards = t, make([]sparse.Handles, len(t.order))
+	w.table, w.shards = t, make([]slotset.Handles, len(t.order))
 }
 
 // notesOf returns where the task of a chunk notes rows, or nil.
@@ -159,8 +159,8 @@ func (w *written) all(yield func(ID) bool) {
 		if set.Len() == 0 {
 			continue
 		}
-		var created, found sparse.Bits // rows
-		add := func(rows *sparse.Bits, id ID) {
+		var created, found slotset.Bits // rows
+		add := func(rows *slotset.Bits, id ID) {
 			if row, ok := m.RowOf(id); ok && !created.Has(row) {
 				rows.Add(row)
 			}

@@ -9,9 +9,9 @@ import (
 	"strconv"
 	"strings"
 
-	"handloom/internal/kit/draw"
-	"handloom/internal/kit/play"
-	stressed "handloom/internal/kit/program"
+	"handloom/proof/draw"
+	"handloom/proof/runner"
+	stressed "handloom/proof/script"
 	"handloom/stress/internal/campaign"
 )
 
@@ -50,7 +50,7 @@ func parseProgram(text []byte, name string) (*stressed.Program, error) {
 	if err != nil {
 		return nil, err
 	}
-	return p, play.Check(p, name)
+	return p, runner.Check(p, name)
 }
 
 func loadProgram(file string) (*stressed.Program, error) {

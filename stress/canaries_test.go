@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"handloom/internal/kit/play"
+	"handloom/proof/runner"
 	"handloom/stress/internal/campaign"
 	"handloom/stress/internal/faults"
 )
@@ -70,7 +70,7 @@ func TestAFindingIsHeldAgainstABuildWithoutTheFault(t *testing.T) {
 		t.Fatal(err)
 	}
 	h := harnessing{command: command}
-	for word, fails := range map[string]bool{play.Misuses()[0]: false, play.Crash: true} {
+	for word, fails := range map[string]bool{runner.Misuses()[0]: false, runner.Crash: true} {
 		prog, err := loadProgram(mishap(t, word))
 		if err != nil {
 			t.Fatal(err)

@@ -6,7 +6,7 @@
 set -eu
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
-. ./internal/kit/check.sh
+. ./proof/check.sh
 go build -o "$dir/stress" ./stress
 "$dir/stress" -h >"$dir/help"
 (cd "$dir" && ./stress)

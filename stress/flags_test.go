@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"handloom/internal/kit/play"
+	"handloom/proof/runner"
 )
 
 func TestHelpIsNotFollowedByARun(t *testing.T) {
@@ -72,7 +72,7 @@ func TestWrongUsageIsOneLine(t *testing.T) {
 		{"-program sample/handlemap.trace.gz", "sample/handlemap.trace.gz:1: it is a trace, or compressed; a trace is replayed by: replay sample/handlemap.trace.gz"},
 		{"-program testdata/table-1024.txt", "testdata/table-1024.txt:1: it is a trace, or compressed; a trace is replayed by: replay testdata/table-1024.txt"},
 		{"-program testdata/bad-operation.txt", `testdata/bad-operation.txt:5: no operation is called "jump"`},
-		{"-program testdata/bad-misuse.txt", `testdata/bad-misuse.txt:5: no misuse is called "kindness"; want one of ` + strings.Join(play.Misuses(), ", ")},
+		{"-program testdata/bad-misuse.txt", `testdata/bad-misuse.txt:5: no misuse is called "kindness"; want one of ` + strings.Join(runner.Misuses(), ", ")},
 		{"import", "stress import: want a kind of text before the file: goalloc; see: go run ./stress import -h"},
 		{"import goalloc", "stress import: want one FILE behind goalloc, not 0; see: go run ./stress import -h"},
 		{"import goalloc x", "stress import: want -o OUT, the trace to write; see: go run ./stress import -h"},

@@ -10,8 +10,8 @@ import (
 	"strings"
 
 	"handloom/internal/built"
-	"handloom/internal/kit/play"
 	"handloom/internal/report"
+	"handloom/proof/runner"
 	"handloom/stress/internal/campaign"
 	"handloom/stress/internal/child"
 	"handloom/stress/internal/feed"
@@ -215,7 +215,7 @@ func (p *program) explain(ctx context.Context, h harnessing, f *following, failu
 
 // record plays the smallest program once more, under the flight recorder.
 func (p *program) record(ctx context.Context, h harnessing, small *campaign.Failure, kept *artifacts) error {
-	if kept.program == "" || small.Kind == play.Race || ctx.Err() != nil {
+	if kept.program == "" || small.Kind == runner.Race || ctx.Err() != nil {
 		return nil
 	}
 	file := strings.TrimSuffix(kept.program, programSuffix) + ".trace"

@@ -12,8 +12,8 @@ import (
 
 	"handloom/internal/built"
 	"handloom/internal/interrupt"
-	models "handloom/internal/kit/model"
-	"handloom/internal/kit/play"
+	models "handloom/proof/model"
+	"handloom/proof/runner"
 	"handloom/stress/internal/campaign"
 )
 
@@ -38,7 +38,7 @@ func TestRegressions(t *testing.T) {
 		t.Fatalf("%d programs, %v", len(known), err)
 	}
 	for i, p := range known {
-		if f := play.Under(t.Context(), p, append(p.Configs, defaultConfigs(p.Seed)...)...); f != nil {
+		if f := runner.Under(t.Context(), p, append(p.Configs, defaultConfigs(p.Seed)...)...); f != nil {
 			t.Errorf("program %d: %v\n%s", i, f, p.Text())
 		}
 	}
@@ -52,7 +52,7 @@ func TestRegressionsComeToEveryRareState(t *testing.T) {
 	}
 	o := new(campaign.Outcome)
 	for _, p := range known {
-		r := play.Play(t.Context(), p, defaultConfigs(p.Seed)[0], nil)
+		r := runner.Play(t.Context(), p, defaultConfigs(p.Seed)[0], nil)
 		o.Seen.Add(&r.Seen)
 	}
 	profile, _ := campaign.Find("pr")
@@ -75,7 +75,7 @@ func TestARegressionComesToTheStateItIsNamedAfter(t *testing.T) {
 			t.Error(err)
 			continue
 		}
-		if r := play.Play(t.Context(), p, defaultConfigs(p.Seed)[0], nil); r.Seen[state] == 0 {
+		if r := runner.Play(t.Context(), p, defaultConfigs(p.Seed)[0], nil); r.Seen[state] == 0 {
 			t.Errorf("the regression %v does not come to it", state)
 		}
 	}
@@ -147,13 +147,13 @@ func TestWhatGoesWrongIsAVerdictShrunkAndKept(t *testing.T) {
 		time string // for shrinking
 		left int    // operations
 	}{
-		play.Crash:  {campaign.ExitInvariant, "invariant (exit code 11): the process crashed", "10s", 1},
-		play.Chance: {campaign.ExitDeterminism, "determinism (exit code 12): workers=1 and ", "10s", 1},
-		play.Stray:  {campaign.ExitLeak, "leak (exit code 15): ", "0s", 5}, // it takes its time
-		play.Racing: {campaign.ExitRace, "race (exit code 66): a data race", "10s", 1},
+		runner.Crash:  {campaign.ExitInvariant, "invariant (exit code 11): the process crashed", "10s", 1},
+		runner.Chance: {campaign.ExitDeterminism, "determinism (exit code 12): workers=1 and ", "10s", 1},
+		runner.Stray:  {campaign.ExitLeak, "leak (exit code 15): ", "0s", 5}, // it takes its time
+		runner.Racing: {campaign.ExitRace, "race (exit code 66): a data race", "10s", 1},
 	} {
 		t.Run(word, func(t *testing.T) {
-			if word == play.Racing && !slices.Contains(built.Flags(), "-race") {
+			if word == runner.Racing && !slices.Contains(built.Flags(), "-race") {
 				t.Skip("the race detector alone sees it")
 			}
 			t.Parallel()
@@ -178,7 +178,7 @@ func TestWhatGoesWrongIsAVerdictShrunkAndKept(t *testing.T) {
 }
 
 func TestAProgramThatDoesNotEndIsAVerdict(t *testing.T) {
-	file := mishap(t, play.Hang)
+	file := mishap(t, runner.Hang)
 	prog, err := loadProgram(file)
 	if err != nil {
 		t.Fatal(err)
@@ -189,14 +189,14 @@ func TestAProgramThatDoesNotEndIsAVerdict(t *testing.T) {
 		t.Fatal(err)
 	}
 	f, _, err := campaign.Again(t.Context(), prog, campaign.How{Command: command, Patience: 200 * time.Millisecond})
-	if err != nil || f == nil || f.Kind != play.Liveness || !strings.Contains(f.What, "goroutine ") {
+	if err != nil || f == nil || f.Kind != runner.Liveness || !strings.Contains(f.What, "goroutine ") {
 		t.Errorf("%v, %v", f, err)
 	}
 }
 
 // A disk that is full, or a folder that cannot be made, keeps no verdict back.
 func TestAVerdictComesWithoutArtifacts(t *testing.T) {
-	file := mishap(t, play.Crash)
+	file := mishap(t, runner.Crash)
 	got := stress(t, "-program", file, "-artifacts", filepath.Join(file, "below a file"))
 	if got.code != campaign.ExitInvariant || !strings.Contains(got.stderr, "an artifact is missing") {
 		t.Errorf("exit code %d\n%s%s", got.code, got.stdout, got.stderr)

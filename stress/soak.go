@@ -7,8 +7,8 @@ import (
 	"strconv"
 	"time"
 
-	"handloom/internal/kit/play"
 	"handloom/internal/report"
+	"handloom/proof/runner"
 	"handloom/stress/internal/campaign"
 	"handloom/stress/internal/feed"
 	"handloom/stress/internal/soak"
@@ -35,7 +35,7 @@ func (p *program) soak(ctx context.Context, h harnessing) int {
 }
 
 func soakVerdict(r *soak.Result) feed.Verdict {
-	kinds := map[soak.Kind]play.Kind{soak.Leak: play.Leak, soak.Limit: play.Limit, soak.Model: play.Model}
+	kinds := map[soak.Kind]runner.Kind{soak.Leak: runner.Leak, soak.Limit: runner.Limit, soak.Model: runner.Model}
 	switch {
 	case r.Kind != "":
 		return feed.Verdict{Verdict: string(r.Kind), ExitCode: campaign.Exit(kinds[r.Kind]), Reason: r.Fault}

@@ -83,7 +83,7 @@ A run whose length the flags say promises no rare states.
                    names, or some
   -shrink          and makes it smaller if it fails
 
-FILE is text, one operation a line; package internal/kit/program says what each
+FILE is text, one operation a line; package proof/script says what each
 means. A program that is worth keeping goes to stress/testdata/regress, and is part
 of go test and of every run from then on.
 

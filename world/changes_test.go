@@ -6,7 +6,7 @@ import (
 	"testing"
 	"testing/synctest"
 
-	kit "handloom/internal/kit/game"
+	kit "handloom/proof/game"
 	"handloom/world"
 )
 

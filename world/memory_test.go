@@ -4,7 +4,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"handloom/internal/kit/logtest"
+	"handloom/proof/logtest"
 	"handloom/world"
 )
 

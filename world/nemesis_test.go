@@ -9,7 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"handloom/internal/kit/logtest"
+	"handloom/proof/logtest"
 	"handloom/store"
 	"handloom/world"
 )

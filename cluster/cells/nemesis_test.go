@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"handloom/cluster/cells"
-	"handloom/internal/kit/logtest"
+	"handloom/proof/logtest"
 	"handloom/world"
 )
 

@@ -10,7 +10,7 @@ import (
 	"weak"
 
 	"handloom/internal/items"
-	"handloom/internal/sparse"
+	"handloom/internal/slotset"
 
 	"pgregory.net/rapid"
 )
@@ -60,17 +60,17 @@ func steps[T comparable](t *testing.T, value func(int) T) {
 		row := func(name string) int { return rapid.IntRange(0, n-1).Draw(t, name) }
 		switch a, b := row("a"), row("b"); rapid.IntRange(0, 5).Draw(t, "step") {
 		case 0:
-			of.Exchange(s, sparse.Row(a), sparse.Row(b))
+			of.Exchange(s, slotset.Row(a), slotset.Row(b))
 			model[a], model[b] = model[b], model[a]
 		case 1:
-			of.Move(s, []sparse.Move{{To: sparse.Row(a), From: sparse.Row(b)}, {To: sparse.Row(b), From: 0}})
+			of.Move(s, []slotset.Move{{To: slotset.Row(a), From: slotset.Row(b)}, {To: slotset.Row(b), From: 0}})
 			model[a] = model[b]
 			model[b] = model[0]
 		case 2:
-			order := make([]sparse.Row, n)
+			order := make([]slotset.Row, n)
 			gathered := make([]T, n)
 			for k, from := range rapid.Permutation(slices.Collect(upTo(n))).Draw(t, "order") {
-				order[k], gathered[k] = sparse.Row(from), model[from]
+				order[k], gathered[k] = slotset.Row(from), model[from]
 			}
 			to := of.Make(rapid.IntRange(0, 2*n).Draw(t, "room"))
 			s, model = of.Gather(to, s, order), gathered

@@ -7,7 +7,7 @@ import (
 	"unsafe"
 
 	"handloom/internal/digest"
-	"handloom/internal/sparse"
+	"handloom/internal/slotset"
 )
 
 // Type is what code that does not know an item type has to know of it.
@@ -33,12 +33,12 @@ type Steps interface {
 	// Set assigns one item.
 	Set(to, from unsafe.Pointer)
 	// Move makes the moves, one after another.
-	Move(s Slice, moves []sparse.Move)
+	Move(s Slice, moves []slotset.Move)
 	// Gather returns to with the item of row order[k] of from as element k, in other
 	// memory where to has too little.
-	Gather(to, from Slice, order []sparse.Row) Slice
+	Gather(to, from Slice, order []slotset.Row) Slice
 	// Exchange exchanges two items.
-	Exchange(s Slice, a, b sparse.Row)
+	Exchange(s Slice, a, b slotset.Row)
 }
 
 // types are those that were asked for: reflect.Type to the *Type.
@@ -117,14 +117,14 @@ func (*typed[T]) Clear(s Slice) { clear(*As[T](&s)) }
 
 func (*typed[T]) Set(to, from unsafe.Pointer) { *(*T)(to) = *(*T)(from) }
 
-func (*typed[T]) Move(s Slice, moves []sparse.Move) {
+func (*typed[T]) Move(s Slice, moves []slotset.Move) {
 	items := *As[T](&s)
 	for _, move := range moves {
 		items[move.To] = items[move.From]
 	}
 }
 
-func (*typed[T]) Gather(to, from Slice, order []sparse.Row) Slice {
+func (*typed[T]) Gather(to, from Slice, order []slotset.Row) Slice {
 	src := *As[T](&from)
 	dst := slices.Grow((*As[T](&to))[:0], len(order))[:len(order)] // not zeroed before (op=sort)
 	for k, row := range order {
@@ -133,7 +133,7 @@ func (*typed[T]) Gather(to, from Slice, order []sparse.Row) Slice {
 	return From(dst)
 }
 
-func (*typed[T]) Exchange(s Slice, a, b sparse.Row) {
+func (*typed[T]) Exchange(s Slice, a, b slotset.Row) {
 	items := *As[T](&s)
 	items[a], items[b] = items[b], items[a]
 }

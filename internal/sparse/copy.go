@@ -1,65 +1,105 @@
 package sparse
 
-import "fmt"
+import (
+	"fmt"
+	"unsafe"
 
-// CopyTo makes dst a copy of s, to evolve as s would: freelist order,
-// generations, floor and depletion included. dst has capacity for the words of
-// s; see [Set.Grow].
-func (s *Set) CopyTo(dst *Set) {
-	s.Freelist.CopyTo(&dst.Freelist)
-	dst.Words = dst.Words[:len(s.Words)]
-	copy(dst.Words, s.Words)
-}
+	"handloom/internal/dense"
+	"handloom/internal/digest"
+	"handloom/shard/handle"
+)
 
-// Forget makes the set that of a map never used, with the same typeId and number
-// of slots held back. It keeps the memory.
-func (s *Set) Forget() {
-	s.Freelist.Forget()
-	s.Words = s.Words[:0]
-}
+// EmptyLike returns data of the same type, that no item has.
+func (d *Data) EmptyLike() *Data { return New(d.Type) }
 
-// CopyTo makes dst a copy of s, in the memory that dst has if it is enough. The
-// words are the caller's to copy.
-func (s *Freelist) CopyTo(dst *Freelist) {
-	ring := dst.ring
-	if vacant := s.vacant(); int(vacant) > len(ring) {
-		ring = make([]Slot, vacant)
+// CopyTo makes dst a copy of d. clone, if given, makes *dst a copy of *src; when it
+// panics, dst is empty.
+func (d *Data) CopyTo(dst *Data, clone func(dst, src unsafe.Pointer)) {
+	if dst == d {
+		return
 	}
-	s.copyRing(ring)
-	*dst = *s
-	dst.ring, dst.base = ring, s.front
-	dst.setWidths() // dst may have room for slots where s never grew
+	n, had := len(d.owners), len(dst.owners)
+	dst.reserveRows(n)
+	dst.items = dst.items.Resize(max(n, had))
+	if clone == nil {
+		d.Type.Copy(dst.items, d.items)
+	} else {
+		d.cloneTo(dst, clone)
+	}
+	d.Type.Clear(dst.items.Sub(n, max(n, had), d.Type.Size))
+	dst.items = dst.items.Resize(n)
+	dst.owners = append(dst.owners[:0], d.owners...)
+	if len(dst.index) < len(d.index) {
+		dst.index = make([]uint32, len(d.index))
+	}
+	dst.number()
 }
 
-// MustMatch panics unless the map of dst, which is a table's, can take a copy of the map
-// of s: handles have the typeId, and snapshots are read by MinFree.
-func (s *Freelist) MustMatch(dst *Freelist, pkg string) {
-	if s.typeID != dst.typeID || s.minFree != dst.minFree {
-		panic(fmt.Sprintf("%s: CopyTo into a map that belongs to a table: got typeId %d, MinFree %d, want typeId %d, MinFree %d; "+
-			"insert the items, which gives them handles of the table",
-			pkg, s.typeID, s.minFree, dst.typeID, dst.minFree))
+func (d *Data) cloneTo(dst *Data, clone func(dst, src unsafe.Pointer)) {
+	done := false
+	defer func() {
+		if !done {
+			d.Type.Clear(dst.items)
+			dst.owners, dst.items = dst.owners[:0], dst.items.Resize(0)
+		}
+	}()
+	for row := range d.owners {
+		clone(dst.At(row), d.At(row))
+	}
+	done = true
+}
+
+// number makes the index of the owners (N2).
+func (d *Data) number() {
+	for row, id := range d.owners {
+		d.index[id.Slot()] = uint32(row)
 	}
 }
 
-// Forget makes the freelist that of a map never used, with the same typeId and
-// number of slots held back.
-func (s *Freelist) Forget() {
-	unused := s.Unused()
-	unused.CopyTo(s)
+// Become takes the state out of from, which is of no use afterwards.
+func (d *Data) Become(from *Data) { d.index, d.owners, d.items = from.index, from.owners, from.items }
+
+// DigestTo gives h what is the state: owners and items by row.
+func (d *Data) DigestTo(h *digest.Hash) {
+	h.Uint64(uint64(len(d.owners)))
+	digest.For[handle.ID]().Lasting(h, d.owners)
+	d.Type.DigestItems(h, d.items)
 }
 
-// Unused returns the freelist of a map never used, with the same typeId and number
-// of slots held back.
-func (s *Freelist) Unused() Freelist { return Freelist{typeID: s.typeID, minFree: s.minFree} }
+// Skip passes over what [Data.DigestTo] gave to in, of a map of so many items.
+func Skip(in *digest.Decoder, values *digest.Schema, most int) {
+	n := in.Count(most, "rows of optional data")
+	for range n {
+		if in.Uint64(); in.Err() != nil {
+			return
+		}
+	}
+	values.Skip(in, n)
+}
 
-// CopyTo makes dst say of every row what l says. It makes the room that dst
-// lacks, and keeps what it has.
-func (l *Live) CopyTo(dst *Live) {
-	dst.Grow(l.Cap())
-	for i, page := range l.Pages {
-		*dst.Pages[i] = *page
+// Load makes the data, which no item has, what [Data.DigestTo] gave to in, of a map that
+// has been read, of so many items and slots. All invariants are verified, and what is
+// wrong becomes the error of in; the data is of no use then.
+func (d *Data) Load(in *digest.Decoder, host Host, most, slots int) {
+	n := in.Count(most, "rows of optional data")
+	if n > 0 {
+		d.index = make([]uint32, slots)
 	}
-	for _, page := range dst.Pages[len(l.Pages):] {
-		clear(page[:])
+	for row := range n {
+		id := handle.ID(in.Uint64())
+		if in.Err() != nil {
+			return
+		}
+		if !host.Has(id) {
+			in.Fail(fmt.Errorf("N1: row %d is of %v, which is no item", row, id))
+			return
+		}
+		if _, twice := d.Row(id); twice {
+			in.Fail(fmt.Errorf("N2: row %d is another one of %v", row, id))
+			return
+		}
+		d.index[id.Slot()] = uint32(row)
+		d.owners = append(d.owners, id)
 	}
+	d.items = dense.LoadItems(in, d.Type, n)
 }

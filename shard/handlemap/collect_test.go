@@ -5,7 +5,7 @@ import (
 	"testing"
 	"weak"
 
-	"handloom/internal/maptest"
+	"handloom/proof/maptest"
 
 	"handloom/shard/handle"
 	"handloom/shard/handlemap"

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"testing"
 
-	"handloom/internal/maptest"
+	"handloom/proof/maptest"
 
 	"handloom/shard/handlemap"
 )

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"handloom/internal/maptest"
+	"handloom/proof/maptest"
 
 	"handloom/internal/check"
 	"handloom/shard/handle"

@@ -2,7 +2,7 @@ package handlemap
 
 import (
 	"handloom/internal/check"
-	"handloom/internal/rows"
+	"handloom/internal/dense"
 	"handloom/shard/handle"
 )
 
@@ -12,10 +12,10 @@ import (
 // Erase takes O(1) amortized time. It moves the item of the last row into the gap, so it
 // changes the order of [Map.All] but no handle. Pointers obtained from
 // [Map.Get] are no longer good.
-func (m *Map[T]) Erase(h handle.Of[T]) bool { return rows.Erase(&m.dense, h) }
+func (m *Map[T]) Erase(h handle.Of[T]) bool { return dense.Erase(&m.dense, h) }
 
 // Take removes the item that h names, as [Map.Erase] does, and returns it.
-func (m *Map[T]) Take(h handle.Of[T]) (T, bool) { return rows.Take(&m.dense, h) }
+func (m *Map[T]) Take(h handle.Of[T]) (T, bool) { return dense.Take(&m.dense, h) }
 
 // EraseItems removes the items that hs name and returns how many there were.
 // Duplicates count once; stale, foreign and null handles not at all.
@@ -41,7 +41,7 @@ func (m *Map[T]) EraseItems(hs []handle.Of[T]) int {
 // When f panics nothing is removed. It takes O(Len()) time.
 func (m *Map[T]) EraseFunc(f func(h handle.Of[T], v *T) bool) int {
 	check.Given(f != nil, "handlemap: EraseFunc", "function")
-	return rows.EraseFunc(m.bound(), f)
+	return dense.EraseFunc(m.bound(), f)
 }
 
 // Clear removes every item and keeps the memory. The slots of the items join

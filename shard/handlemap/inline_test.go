@@ -15,7 +15,7 @@ func TestSingleInsertsAndErasesInlineTheFreelist(t *testing.T) {
 	if err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	for _, call := range []string{`insert\.go:.*sparse\.TryPop\[`, `insert\.go:.*sparse\.Reissue\[`, `erase\.go:.*sparse\.TryRetire\[`} {
+	for _, call := range []string{`insert\.go:.*slotset\.TryPop\[`, `insert\.go:.*slotset\.Reissue\[`, `erase\.go:.*slotset\.TryRetire\[`} {
 		if !regexp.MustCompile(strings.Replace(call, ".*", ".*inlining call to ", 1)).Match(out) {
 			t.Errorf("the compiler does not inline %s:\n%s", call, out)
 		}

@@ -2,8 +2,8 @@ package handlemap
 
 import (
 	"handloom/internal/check"
+	"handloom/internal/dense"
 	"handloom/internal/items"
-	"handloom/internal/rows"
 	"handloom/shard/handle"
 )
 
@@ -13,13 +13,13 @@ import (
 // It fails with [ErrFull], and then nothing has changed. A vacant slot is
 // reused, oldest first, before a new one is made, unless no more than MinFree
 // are vacant; at the slot limit those are used as well.
-func (m *Map[T]) Insert(v T) (handle.Of[T], error) { return rows.Insert(&m.dense, v) }
+func (m *Map[T]) Insert(v T) (handle.Of[T], error) { return dense.Insert(&m.dense, v) }
 
 // InsertFunc adds an item that f fills in where it lies, knowing its own
 // handle, which names nothing until f has returned. Costs and errors are those
 // of [Map.Insert]; when f panics nothing is inserted.
 func (m *Map[T]) InsertFunc(f func(h handle.Of[T], v *T)) (handle.Of[T], error) {
-	return rows.InsertFunc(m.bound(), f)
+	return dense.InsertFunc(m.bound(), f)
 }
 
 // InsertItems adds copies of values behind the last row and appends their
@@ -38,6 +38,6 @@ func (m *Map[T]) InsertItems(values []T, dst []handle.Of[T]) ([]handle.Of[T], er
 // array at most once. A negative n panics.
 func (m *Map[T]) EmplaceItems(n int, f func(i int, h handle.Of[T], v *T), dst []handle.Of[T]) ([]handle.Of[T], error) {
 	check.Given(f != nil || n <= 0, "handlemap: EmplaceItems", "function")
-	ids, err := rows.EmplaceItems(m.bound(), n, f, handle.IDs(dst))
+	ids, err := dense.EmplaceItems(m.bound(), n, f, handle.IDs(dst))
 	return handle.Typed[T](ids), err
 }

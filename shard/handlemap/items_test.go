@@ -3,7 +3,7 @@ package handlemap_test
 import (
 	"testing"
 
-	"handloom/internal/maptest"
+	"handloom/proof/maptest"
 
 	"handloom/shard/handlemap"
 )

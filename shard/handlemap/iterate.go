@@ -3,7 +3,7 @@ package handlemap
 import (
 	"iter"
 
-	"handloom/internal/rows"
+	"handloom/internal/dense"
 	"handloom/shard/handle"
 )
 
@@ -11,12 +11,12 @@ import (
 // memory, so that writing its elements writes the items; its capacity equals
 // its length, so that appending to it copies. It is good until the next insert,
 // erase or reorder.
-func (m *Map[T]) Items() []T { return rows.Items[T](&m.dense) }
+func (m *Map[T]) Items() []T { return dense.Items[T](&m.dense) }
 
 // All iterates over handles and items in dense order (op=iterate). The map must
 // not change meanwhile; to erase while iterating, use [Map.Backward] or
 // [Map.EraseFunc].
-func (m *Map[T]) All() iter.Seq2[handle.Of[T], *T] { return rows.All[T](&m.dense) }
+func (m *Map[T]) All() iter.Seq2[handle.Of[T], *T] { return dense.All[T](&m.dense) }
 
 // Backward iterates over handles and items from the last row to the first. The
 // current item may be erased meanwhile, and items may be inserted, which are

@@ -1,8 +1,8 @@
 package handlemap
 
 import (
-	"handloom/internal/rows"
-	"handloom/internal/sparse"
+	"handloom/internal/dense"
+	"handloom/internal/slotset"
 	"handloom/shard/handle"
 )
 
@@ -16,10 +16,10 @@ type StaleError = handle.StaleError
 // The pointer is good until the next insert, erase or reorder of the map.
 func (m *Map[T]) Get(h handle.Of[T]) (*T, bool) {
 	// Written out: in generic code a generic callee costs a load, though it inlines.
-	words := rows.Words[rows.Inline](&m.dense)
-	if i := uint64(h.ID) & sparse.IndexMask; i < uint64(len(words)) {
+	words := dense.Words[dense.Inline](&m.dense)
+	if i := uint64(h.ID) & slotset.IndexMask; i < uint64(len(words)) {
 		if w := words[i]; (w^h.ID)>>32 == 0 {
-			return &(*(*[]T)(rows.Array[rows.Inline](&m.dense)))[uint32(w)], true
+			return &(*(*[]T)(dense.Array[dense.Inline](&m.dense)))[uint32(w)], true
 		}
 	}
 	return nil, false
@@ -43,7 +43,7 @@ func (m *Map[T]) At(h handle.Of[T]) *T {
 
 // Call calls f with the item that h names and reports whether there is one. f
 // may look things up but not change the map; a change panics.
-func (m *Map[T]) Call(h handle.Of[T], f func(*T)) bool { return rows.Call(&m.dense, h, f) }
+func (m *Map[T]) Call(h handle.Of[T], f func(*T)) bool { return dense.Call(&m.dense, h, f) }
 
 // RowOf returns the row of the item that h names, and whether there is one. It
 // takes O(1) time. Erasing and reordering change rows.

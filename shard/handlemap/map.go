@@ -1,14 +1,14 @@
 package handlemap
 
 import (
-	"handloom/internal/rows"
-	"handloom/internal/sparse"
+	"handloom/internal/dense"
+	"handloom/internal/slotset"
 )
 
 // ErrFull is what inserts return, wrapped with the figures, when the items
 // would exceed MaxItems or the slots would exceed what a handle can name.
 // Nothing has changed then. It is the ErrFull of package slotmap, too.
-var ErrFull = sparse.ErrFull
+var ErrFull = slotset.ErrFull
 
 // Options configure a [Map]. The zero Options are good.
 type Options struct {
@@ -22,7 +22,7 @@ type Options struct {
 // A Map must not be copied; see [Map.Clone].
 type Map[T any] struct {
 	_     [0]*T // keeps the maps of different types apart
-	dense rows.Dense
+	dense dense.Dense
 }
 
 // New returns an empty map. It fails, with every fault named, on a typeId that
@@ -30,7 +30,7 @@ type Map[T any] struct {
 // can name.
 func New[T any](o Options) (*Map[T], error) {
 	m := new(Map[T])
-	if err := m.bound().Init(sparse.Options(o)); err != nil {
+	if err := m.bound().Init(slotset.Options(o)); err != nil {
 		return nil, err
 	}
 	return m, nil
@@ -38,7 +38,7 @@ func New[T any](o Options) (*Map[T], error) {
 
 // bound returns the dense set, which knows T from then on: the zero Map needs no
 // constructor.
-func (m *Map[T]) bound() *rows.Dense { return rows.Bind[T](&m.dense) }
+func (m *Map[T]) bound() *dense.Dense { return dense.Bind[T](&m.dense) }
 
 // Len returns the number of items.
 func (m *Map[T]) Len() int { return m.dense.Len() }

@@ -2,8 +2,8 @@ package handlemap
 
 import (
 	"handloom/internal/check"
+	"handloom/internal/dense"
 	"handloom/internal/items"
-	"handloom/internal/rows"
 	"handloom/shard/handle"
 )
 
@@ -89,7 +89,7 @@ func (m *Map[T]) Swap(h1, h2 handle.Of[T]) bool { return m.bound().Swap(h1.ID, h
 // row in every call and cannot tell a pause from the end; the cursor and the set
 // of changed rows are what is new here.
 func (m *Map[T]) Defragment(cmp func(a, b *T) int, budget int) (moves int, done bool) {
-	return rows.Defragment(&m.dense, cmp, budget)
+	return dense.Defragment(&m.dense, cmp, budget)
 }
 
 // Touch notes that the item h names has changed in a way that may matter to the

@@ -4,7 +4,7 @@ import (
 	"unsafe"
 
 	"handloom/internal/check"
-	"handloom/internal/rows"
+	"handloom/internal/dense"
 )
 
 // Reserve makes room for n items in all, so that inserts up to there grow no
@@ -54,5 +54,5 @@ func (m *Map[T]) CopyTo(dst *Map[T], clone func(dst, src *T)) {
 	if clone != nil {
 		untyped = func(dst, src unsafe.Pointer) { clone((*T)(dst), (*T)(src)) }
 	}
-	m.bound().CopyTo(dst.bound(), rows.Clones{Items: untyped})
+	m.bound().CopyTo(dst.bound(), dense.Clones{Items: untyped})
 }

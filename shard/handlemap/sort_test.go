@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"handloom/internal/maptest"
+	"handloom/proof/maptest"
 
 	"handloom/internal/check"
 	"handloom/shard/handle"

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"unsafe"
 
-	"handloom/internal/maptest"
+	"handloom/proof/maptest"
 
 	"handloom/shard/handle"
 	"handloom/shard/handlemap"

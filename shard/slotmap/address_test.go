@@ -4,7 +4,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"handloom/internal/maptest"
+	"handloom/proof/maptest"
 
 	"handloom/shard/handle"
 	"handloom/shard/slotmap"

@@ -2,7 +2,7 @@ package slotmap
 
 import (
 	"handloom/internal/check"
-	"handloom/internal/pages"
+	"handloom/internal/paged"
 	"handloom/shard/handle"
 )
 
@@ -11,10 +11,10 @@ import (
 //
 // Erase takes O(1) amortized time and moves no item. The row stays empty until its slot
 // is issued again.
-func (m *Map[T]) Erase(h handle.Of[T]) bool { return pages.Erase(m.bound(), h) }
+func (m *Map[T]) Erase(h handle.Of[T]) bool { return paged.Erase(m.bound(), h) }
 
 // Take removes the item that h names, as [Map.Erase] does, and returns it.
-func (m *Map[T]) Take(h handle.Of[T]) (T, bool) { return pages.Take(m.bound(), h) }
+func (m *Map[T]) Take(h handle.Of[T]) (T, bool) { return paged.Take(m.bound(), h) }
 
 // EraseItems removes the items that hs name and returns how many there were.
 // Duplicates count once; stale, foreign and null handles not at all.
@@ -31,7 +31,7 @@ func (m *Map[T]) EraseItems(hs []handle.Of[T]) int { return m.bound().EraseItems
 // O(Len() + Rows()/64) time.
 func (m *Map[T]) EraseFunc(f func(h handle.Of[T], v *T) bool) int {
 	check.Given(f != nil, "slotmap: EraseFunc", "function")
-	return pages.EraseFunc(m.bound(), f)
+	return paged.EraseFunc(m.bound(), f)
 }
 
 // Clear removes every item and keeps the memory. The slots of the items join

@@ -1,6 +1,6 @@
 package slotmap
 
-import "handloom/internal/maptest"
+import "handloom/proof/maptest"
 
 // The operations in whose types a map itself stands, as its specification needs
 // them.

@@ -3,7 +3,7 @@ package slotmap
 import (
 	"handloom/internal/check"
 	"handloom/internal/items"
-	"handloom/internal/pages"
+	"handloom/internal/paged"
 	"handloom/shard/handle"
 )
 
@@ -13,13 +13,13 @@ import (
 // It fails with [ErrFull], and then nothing has changed. A vacant slot is
 // reused, oldest first, before a new one is made, unless no more than MinFree
 // are vacant; at the slot limit those are used as well.
-func (m *Map[T]) Insert(v T) (handle.Of[T], error) { return pages.Insert(&m.stable, v) }
+func (m *Map[T]) Insert(v T) (handle.Of[T], error) { return paged.Insert(&m.stable, v) }
 
 // InsertFunc adds an item that f fills in where it lies, knowing its own
 // handle, which names nothing until f has returned. Costs and errors are those
 // of [Map.Insert]; when f panics nothing is inserted.
 func (m *Map[T]) InsertFunc(f func(h handle.Of[T], v *T)) (handle.Of[T], error) {
-	return pages.InsertFunc(m.bound(), f)
+	return paged.InsertFunc(m.bound(), f)
 }
 
 // InsertItems adds copies of values and appends their handles to dst, which it
@@ -37,6 +37,6 @@ func (m *Map[T]) InsertItems(values []T, dst []handle.Of[T]) ([]handle.Of[T], er
 // item. A negative n panics.
 func (m *Map[T]) EmplaceItems(n int, f func(i int, h handle.Of[T], v *T), dst []handle.Of[T]) ([]handle.Of[T], error) {
 	check.Given(f != nil || n <= 0, "slotmap: EmplaceItems", "function")
-	ids, err := pages.EmplaceItems(m.bound(), n, f, handle.IDs(dst))
+	ids, err := paged.EmplaceItems(m.bound(), n, f, handle.IDs(dst))
 	return handle.Typed[T](ids), err
 }

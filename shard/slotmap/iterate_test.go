@@ -5,7 +5,7 @@ import (
 	"slices"
 	"testing"
 
-	"handloom/internal/maptest"
+	"handloom/proof/maptest"
 
 	"handloom/shard/slotmap"
 )

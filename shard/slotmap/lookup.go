@@ -1,7 +1,7 @@
 package slotmap
 
 import (
-	"handloom/internal/pages"
+	"handloom/internal/paged"
 	"handloom/shard/handle"
 )
 
@@ -15,19 +15,19 @@ type StaleError = handle.StaleError
 // The pointer is good as long as the item lives. Afterwards its memory belongs
 // to the item that takes the slot next.
 func (m *Map[T]) Get(h handle.Of[T]) (*T, bool) {
-	return pages.Find[T](&m.stable, h.ID)
+	return paged.Find[T](&m.stable, h.ID)
 }
 
 // Has reports whether h names an item. It takes O(1) time and inlines.
 func (m *Map[T]) Has(h handle.Of[T]) bool {
-	_, ok := pages.Find[T](&m.stable, h.ID)
+	_, ok := paged.Find[T](&m.stable, h.ID)
 	return ok
 }
 
 // At returns a pointer to the item that h names, as [Map.Get] does. It panics
 // with a [*StaleError] if there is none; use it where that is a bug.
 func (m *Map[T]) At(h handle.Of[T]) *T {
-	item, ok := pages.Find[T](&m.stable, h.ID)
+	item, ok := paged.Find[T](&m.stable, h.ID)
 	if !ok {
 		panic(m.stable.Missing(h.ID))
 	}
@@ -36,7 +36,7 @@ func (m *Map[T]) At(h handle.Of[T]) *T {
 
 // Call calls f with the item that h names and reports whether there is one. f
 // may look things up but not change the map; a change panics.
-func (m *Map[T]) Call(h handle.Of[T], f func(*T)) bool { return pages.Call(&m.stable, h, f) }
+func (m *Map[T]) Call(h handle.Of[T], f func(*T)) bool { return paged.Call(&m.stable, h, f) }
 
 // RowOf returns the row of the item that h names, which is its slot, and
 // whether there is one. It takes O(1) time. A row never changes.

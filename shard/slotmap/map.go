@@ -1,14 +1,14 @@
 package slotmap
 
 import (
-	"handloom/internal/pages"
-	"handloom/internal/sparse"
+	"handloom/internal/paged"
+	"handloom/internal/slotset"
 )
 
 // ErrFull is what inserts return, wrapped with the figures, when the items
 // would exceed MaxItems or the slots would exceed what a handle can name.
 // Nothing has changed then. It is the ErrFull of package handlemap.
-var ErrFull = sparse.ErrFull
+var ErrFull = slotset.ErrFull
 
 // Options configure a [Map]. The zero Options are good.
 type Options struct {
@@ -23,7 +23,7 @@ type Options struct {
 // [Map.Clone].
 type Map[T any] struct {
 	_      [0]*T // keeps the maps of different types apart
-	stable pages.Stable
+	stable paged.Stable
 }
 
 // New returns an empty map. It fails, with every fault named, on a typeId that
@@ -31,7 +31,7 @@ type Map[T any] struct {
 // can name.
 func New[T any](o Options) (*Map[T], error) {
 	m := new(Map[T])
-	if err := m.bound().Init(sparse.Options(o)); err != nil {
+	if err := m.bound().Init(slotset.Options(o)); err != nil {
 		return nil, err
 	}
 	return m, nil
@@ -39,7 +39,7 @@ func New[T any](o Options) (*Map[T], error) {
 
 // bound returns the stable set, which knows T from then on: the zero Map needs no
 // constructor.
-func (m *Map[T]) bound() *pages.Stable { return pages.Bind[T](&m.stable) }
+func (m *Map[T]) bound() *paged.Stable { return paged.Bind[T](&m.stable) }
 
 // Len returns the number of items.
 func (m *Map[T]) Len() int { return m.stable.Len() }

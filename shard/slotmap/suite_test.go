@@ -3,7 +3,7 @@ package slotmap_test
 import (
 	"testing"
 
-	"handloom/internal/maptest"
+	"handloom/proof/maptest"
 	"handloom/shard/handle"
 	"handloom/shard/slotmap"
 )

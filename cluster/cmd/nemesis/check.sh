@@ -5,7 +5,7 @@
 set -eu
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
-. ./internal/kit/check.sh
+. ./proof/check.sh
 go build -o "$dir/nemesis" ./cluster/cmd/nemesis
 TMPDIR=$dir/tmp
 export TMPDIR

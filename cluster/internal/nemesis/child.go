@@ -8,7 +8,7 @@ import (
 	"io"
 	"strings"
 
-	"handloom/internal/kit/process"
+	"handloom/proof/process"
 )
 
 // ChildCommand is the first word of the command line of a child.

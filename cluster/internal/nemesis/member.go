@@ -10,7 +10,7 @@ import (
 	"syscall"
 
 	"handloom/cluster/internal/proxy"
-	"handloom/internal/kit/process"
+	"handloom/proof/process"
 )
 
 // A member is a server, and what any process has.

@@ -20,8 +20,8 @@ import (
 
 	"handloom/cluster"
 	"handloom/cluster/internal/audit"
-	"handloom/internal/kit/game"
 	"handloom/journal"
+	"handloom/proof/game"
 	"handloom/store"
 	"handloom/world"
 )

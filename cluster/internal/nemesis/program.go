@@ -6,7 +6,7 @@ import (
 	"context"
 
 	"handloom/cluster/internal/audit"
-	"handloom/internal/kit/game"
+	"handloom/proof/game"
 	"handloom/store"
 	"handloom/world"
 )

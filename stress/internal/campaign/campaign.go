@@ -7,11 +7,11 @@ import (
 	"sync"
 	"time"
 
-	"handloom/internal/kit/draw"
-	"handloom/internal/kit/model"
-	"handloom/internal/kit/play"
-	"handloom/internal/kit/program"
 	"handloom/internal/report"
+	"handloom/proof/draw"
+	"handloom/proof/model"
+	"handloom/proof/runner"
+	"handloom/proof/script"
 	"handloom/stress/internal/child"
 	"handloom/stress/internal/feed"
 )
@@ -21,12 +21,12 @@ type Options struct {
 	Name     string // begins the lines of progress
 	Profile  Profile
 	Seed     uint64
-	Seeds    int                // programs to draw; 0: until Duration is over
-	Duration time.Duration      // 0: no end
-	Known    []*program.Program // played before any other
-	Command  child.Command      // of the children
-	Children int                // pairs of them; 0: one for each processor
-	Slower   int                // than a plain build, about; 0: 1
+	Seeds    int               // programs to draw; 0: until Duration is over
+	Duration time.Duration     // 0: no end
+	Known    []*script.Program // played before any other
+	Command  child.Command     // of the children
+	Children int               // pairs of them; 0: one for each processor
+	Slower   int               // than a plain build, about; 0: 1
 	Revision string
 	Feed     *feed.Feed
 }
@@ -45,9 +45,9 @@ type Outcome struct {
 
 // Failure is a program that fails.
 type Failure struct {
-	play.Failure
-	Program *program.Program // with the configurations to play it under
-	Found   int              // operations until then, of all programs
+	runner.Failure
+	Program *script.Program // with the configurations to play it under
+	Found   int             // operations until then, of all programs
 }
 
 // Run runs a campaign until it is over, something fails or ctx ends.
@@ -105,7 +105,7 @@ func (c *campaign) work(ctx context.Context) {
 }
 
 // draw returns the next program with its configurations.
-func (c *campaign) draw() (*program.Program, bool) {
+func (c *campaign) draw() (*script.Program, bool) {
 	c.lock.Lock()
 	number := c.next
 	c.next++
@@ -124,8 +124,8 @@ func (c *campaign) draw() (*program.Program, bool) {
 }
 
 // Draw returns the program of a seed with its configurations.
-func (p Profile) Draw(seed uint64, revision string) *program.Program {
-	drawn := draw.Program(seed, draw.Options{Steps: p.Steps, Misuses: play.Misuses(), Misusing: p.Misusing})
+func (p Profile) Draw(seed uint64, revision string) *script.Program {
+	drawn := draw.Program(seed, draw.Options{Steps: p.Steps, Misuses: runner.Misuses(), Misusing: p.Misusing})
 	drawn.Revision = revision
 	drawn.Configs = draw.Configs(seed, p.Configs)
 	return drawn
@@ -135,7 +135,7 @@ func (p Profile) Draw(seed uint64, revision string) *program.Program {
 const repeatEvery = 20
 
 // play plays a program under its configurations and compares.
-func (c *campaign) play(ctx context.Context, p *program.Program, with *pair) {
+func (c *campaign) play(ctx context.Context, p *script.Program, with *pair) {
 	total := Outcome{Programs: 1}
 	failure, err := with.compare(ctx, p, request{patience: c.patience}, p.Seed%repeatEvery == 0, &total)
 	c.lock.Lock()

@@ -6,12 +6,12 @@ import (
 	"strings"
 	"testing"
 
-	"handloom/internal/kit/model"
-	"handloom/internal/kit/play"
+	"handloom/proof/model"
+	"handloom/proof/runner"
 )
 
 func TestAFailureOutweighsAllElse(t *testing.T) {
-	failed := &Failure{Failure: play.Failure{Kind: play.Forged, What: "a handle\nstack"}}
+	failed := &Failure{Failure: runner.Failure{Kind: runner.Forged, What: "a handle\nstack"}}
 	seen := Outcome{Programs: 3}
 	seen.Seen.See(model.Depletion)
 	promises := []model.Seen{model.Depletion}
@@ -40,8 +40,8 @@ func TestAFailureOutweighsAllElse(t *testing.T) {
 
 func TestEveryKindOfFailureHasAnExitCode(t *testing.T) {
 	codes := make(map[int]bool)
-	for _, k := range []play.Kind{
-		play.Model, play.Invariant, play.Determinism, play.Liveness, play.Leak, play.Limit, play.Forged, play.Race,
+	for _, k := range []runner.Kind{
+		runner.Model, runner.Invariant, runner.Determinism, runner.Liveness, runner.Leak, runner.Limit, runner.Forged, runner.Race,
 	} {
 		if code := Exit(k); code < 10 || codes[code] {
 			t.Errorf("%s has exit code %d", k, code)

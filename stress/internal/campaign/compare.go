@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"time"
 
-	"handloom/internal/kit/play"
-	"handloom/internal/kit/program"
+	"handloom/proof/runner"
+	"handloom/proof/script"
 	"handloom/stress/internal/child"
 )
 
@@ -29,13 +29,13 @@ type request struct {
 
 // compare plays a program under its configurations, the first once more if repeat
 // is set, and returns how it fails, or nil. It adds up what was done in total.
-func (p *pair) compare(ctx context.Context, prog *program.Program, how request, repeat bool, total *Outcome) (*Failure, error) {
+func (p *pair) compare(ctx context.Context, prog *script.Program, how request, repeat bool, total *Outcome) (*Failure, error) {
 	text := string(prog.Text())
 	configs := prog.Configs
 	if repeat {
 		configs = append(configs[:len(configs):len(configs)], configs[0])
 	}
-	var first *play.Result
+	var first *runner.Result
 	for i, c := range configs {
 		result, err := p[min(i, 1)].Play(ctx, child.Request{
 			Program: text, Config: c.String(), Patience: how.patience, Trace: how.trace,
@@ -56,8 +56,8 @@ func (p *pair) compare(ctx context.Context, prog *program.Program, how request, 
 		case i == 0:
 			first = result
 		default:
-			if what := play.Differ(first, result); what != "" {
-				f := play.Failure{Kind: play.Determinism, What: fmt.Sprintf("%v and %v: %s", configs[0], c, what)}
+			if what := runner.Differ(first, result); what != "" {
+				f := runner.Failure{Kind: runner.Determinism, What: fmt.Sprintf("%v and %v: %s", configs[0], c, what)}
 				return failing(prog, f, configs[0], c), nil
 			}
 		}
@@ -66,7 +66,7 @@ func (p *pair) compare(ctx context.Context, prog *program.Program, how request, 
 }
 
 // failing is the failure of a program under some of its configurations.
-func failing(p *program.Program, f play.Failure, configs ...program.Config) *Failure {
+func failing(p *script.Program, f runner.Failure, configs ...script.Config) *Failure {
 	failed := *p
 	failed.Configs = configs
 	return &Failure{Failure: f, Program: &failed}

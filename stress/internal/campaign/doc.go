@@ -12,5 +12,5 @@
 // A campaign passes when nothing failed and every rare state that its profile
 // promises was seen; see [model.Seen].
 //
-// [model.Seen]: handloom/internal/kit/model
+// [model.Seen]: handloom/proof/model
 package campaign

@@ -4,7 +4,7 @@ import (
 	"errors"
 	"testing"
 
-	"handloom/internal/kit/model"
+	"handloom/proof/model"
 )
 
 func TestMerge_AddsEveryCount(t *testing.T) {

@@ -3,7 +3,7 @@ package campaign
 import (
 	"time"
 
-	"handloom/internal/kit/model"
+	"handloom/proof/model"
 )
 
 // Profile is a kind of campaign.

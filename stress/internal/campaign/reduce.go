@@ -5,8 +5,8 @@ import (
 	"context"
 	"time"
 
-	"handloom/internal/kit/program"
-	"handloom/internal/kit/shrink"
+	"handloom/proof/script"
+	"handloom/proof/shrink"
 	"handloom/stress/internal/child"
 )
 
@@ -26,7 +26,7 @@ func (h How) request() request {
 
 // Again plays a program under its configurations and returns how it fails, or
 // nil.
-func Again(ctx context.Context, p *program.Program, how How) (*Failure, *Outcome, error) {
+func Again(ctx context.Context, p *script.Program, how How) (*Failure, *Outcome, error) {
 	with := newPair(how.Command)
 	defer with.close()
 	total := &Outcome{Programs: 1}
@@ -44,8 +44,8 @@ func Shrink(ctx context.Context, f *Failure, how How) *Failure {
 	request.patience = min(request.patience, 5*time.Second*time.Duration(max(1, how.Slower)))
 	request.trace = ""
 	best := f
-	fails := func(p *program.Program) bool {
-		if _, err := program.Parse(p.Text(), "smaller"); err != nil {
+	fails := func(p *script.Program) bool {
+		if _, err := script.Parse(p.Text(), "smaller"); err != nil {
 			return false
 		}
 		got, err := with.compare(ctx, p, request, false, new(Outcome))
@@ -64,21 +64,21 @@ func Shrink(ctx context.Context, f *Failure, how How) *Failure {
 }
 
 // plainer makes a configuration plainer while the program fails.
-func plainer(f *Failure, i int, fails func(*program.Program) bool) {
-	for _, edit := range []func(c *program.Config){
-		func(c *program.Config) { c.Readers = 0 },
-		func(c *program.Config) { c.Shift = 0 },
-		func(c *program.Config) { c.Collect = 0 },
-		func(c *program.Config) { c.Delay = 0 },
-		func(c *program.Config) { c.Yield = 0 },
-		func(c *program.Config) { c.Team = 0 },
-		func(c *program.Config) { c.Procs = 0 },
-		func(c *program.Config) { c.Shuffle = 0 },
-		func(c *program.Config) { c.Workers = 2 },
-		func(c *program.Config) { c.Workers = 1 },
+func plainer(f *Failure, i int, fails func(*script.Program) bool) {
+	for _, edit := range []func(c *script.Config){
+		func(c *script.Config) { c.Readers = 0 },
+		func(c *script.Config) { c.Shift = 0 },
+		func(c *script.Config) { c.Collect = 0 },
+		func(c *script.Config) { c.Delay = 0 },
+		func(c *script.Config) { c.Yield = 0 },
+		func(c *script.Config) { c.Team = 0 },
+		func(c *script.Config) { c.Procs = 0 },
+		func(c *script.Config) { c.Shuffle = 0 },
+		func(c *script.Config) { c.Workers = 2 },
+		func(c *script.Config) { c.Workers = 1 },
 	} {
 		p := *f.Program
-		p.Configs = append([]program.Config(nil), p.Configs...)
+		p.Configs = append([]script.Config(nil), p.Configs...)
 		edit(&p.Configs[i])
 		if p.Configs[i] != f.Program.Configs[i] && fails(&p) {
 			f.Program = &p

@@ -6,9 +6,9 @@ import (
 	"slices"
 	"strings"
 
-	"handloom/internal/kit/model"
-	"handloom/internal/kit/play"
 	"handloom/internal/report"
+	"handloom/proof/model"
+	"handloom/proof/runner"
 )
 
 // Exit codes of a campaign; those of usage and malformed input are the
@@ -29,13 +29,13 @@ const (
 	ExitInterrupted  = 130
 )
 
-var exitCodes = map[play.Kind]int{
-	play.Model: ExitModel, play.Invariant: ExitInvariant, play.Determinism: ExitDeterminism, play.Liveness: ExitLiveness,
-	play.Leak: ExitLeak, play.Limit: ExitLimit, play.Forged: ExitForged, play.Race: ExitRace,
+var exitCodes = map[runner.Kind]int{
+	runner.Model: ExitModel, runner.Invariant: ExitInvariant, runner.Determinism: ExitDeterminism, runner.Liveness: ExitLiveness,
+	runner.Leak: ExitLeak, runner.Limit: ExitLimit, runner.Forged: ExitForged, runner.Race: ExitRace,
 }
 
 // Exit returns the exit code of a kind of failure.
-func Exit(k play.Kind) int { return exitCodes[k] }
+func Exit(k runner.Kind) int { return exitCodes[k] }
 
 // Verdict is the verdict on a campaign, its exit code, and the reason in a line.
 func (o *Outcome) Verdict(promises []model.Seen, interrupted bool) (verdict string, exit int, reason string) {

@@ -14,7 +14,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"handloom/internal/kit/play"
+	"handloom/proof/runner"
 )
 
 // Command is how children are started.
@@ -46,7 +46,7 @@ type process struct {
 // Play has a program played. A crash, a race and a program that does not end are
 // failures of the result. An error says that there is no result; it is the cause
 // of ctx when that ends first, which ends the process.
-func (c *Child) Play(ctx context.Context, r Request) (*play.Result, error) {
+func (c *Child) Play(ctx context.Context, r Request) (*runner.Result, error) {
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}
@@ -134,22 +134,22 @@ func (p *process) end(kill bool) error {
 const raceExit = 66
 
 // verdict says what the end of a process without an answer means.
-func (p *process) verdict(cause, ended error) (*play.Result, error) {
+func (p *process) verdict(cause, ended error) (*runner.Result, error) {
 	text := p.errors.String()
 	var exit *exec.ExitError
 	if !errors.As(ended, &exit) {
 		return nil, fmt.Errorf("a child gave no answer: %w; %v", cause, ended)
 	}
-	f := &play.Failure{Kind: play.Invariant, What: fmt.Sprintf("the process crashed: %v\n%s", exit, text)}
+	f := &runner.Failure{Kind: runner.Invariant, What: fmt.Sprintf("the process crashed: %v\n%s", exit, text)}
 	switch {
 	case exit.ExitCode() == raceExit || strings.Contains(text, "WARNING: DATA RACE"):
-		f.Kind, f.What = play.Race, "a data race\n"+text
+		f.Kind, f.What = runner.Race, "a data race\n"+text
 	case p.silent.Load():
-		f.Kind, f.What = play.Liveness, "the process did not answer, nor tell where it hangs\n"+text
+		f.Kind, f.What = runner.Liveness, "the process did not answer, nor tell where it hangs\n"+text
 	case text == "" && exit.ExitCode() < 0:
 		return nil, fmt.Errorf("a child was ended from outside: %v", exit)
 	}
-	return &play.Result{Failure: f}, nil
+	return &runner.Result{Failure: f}, nil
 }
 
 // tail keeps the first and the last of what is written to it.

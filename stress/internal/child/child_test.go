@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"handloom/internal/kit/draw"
-	"handloom/internal/kit/play"
+	"handloom/proof/draw"
+	"handloom/proof/runner"
 )
 
 func TestTheFirstAndTheLastOfALongTextAreKept(t *testing.T) {
@@ -42,8 +42,8 @@ func TestAProcessThatDoesNotAnswerDoesNotEnd(t *testing.T) {
 	}
 	_, cause := p.ask(Request{Patience: 50*time.Millisecond - grace})
 	r, err := p.verdict(cause, p.end(false))
-	if err != nil || r.Failure.Kind != play.Liveness {
-		t.Errorf("%+v, %v; want %s", r, err, play.Liveness)
+	if err != nil || r.Failure.Kind != runner.Liveness {
+		t.Errorf("%+v, %v; want %s", r, err, runner.Liveness)
 	}
 }
 
@@ -52,12 +52,12 @@ func TestAProcessThatDoesNotAnswerDoesNotEnd(t *testing.T) {
 func TestWhatAnEndedProcessMeans(t *testing.T) {
 	for _, tt := range []struct {
 		script string
-		kind   play.Kind // "": an error
+		kind   runner.Kind // "": an error
 	}{
 		{"kill -KILL $$", ""},
-		{"echo fatal >&2; exit 2", play.Invariant},
-		{"exit 66", play.Race},
-		{"echo WARNING: DATA RACE >&2; exit 1", play.Race},
+		{"echo fatal >&2; exit 2", runner.Invariant},
+		{"exit 66", runner.Race},
+		{"echo WARNING: DATA RACE >&2; exit 1", runner.Race},
 	} {
 		p, err := (Command{Path: "testdata/shell.sh", Env: []string{"SCRIPT=" + tt.script}}).start()
 		if err != nil {
@@ -79,9 +79,9 @@ func TestChild_PlayDropsAnEndedProcess(t *testing.T) {
 	if _, err := exec.LookPath("sh"); err != nil {
 		t.Skip(err)
 	}
-	for answer, kind := range map[string]play.Kind{
+	for answer, kind := range map[string]runner.Kind{
 		`{"error": "not begun", "ended": true}`:                        "",
-		`{"result": {"Failure": {"Kind": "liveness"}}, "ended": true}`: play.Liveness,
+		`{"result": {"Failure": {"Kind": "liveness"}}, "ended": true}`: runner.Liveness,
 	} {
 		c := Child{Command: Command{Path: "testdata/shell.sh", Env: []string{"SCRIPT=read request; echo '" + answer + "'; exit 3"}}}
 		for range 2 {
@@ -99,8 +99,8 @@ func TestHung_IsNoResultBeforeTheProgramBegins(t *testing.T) {
 	if r := hung(time.Second, false); r.Error == "" || r.Result != nil || !r.Ended {
 		t.Errorf("not begun: got %+v, want an error", r)
 	}
-	if r := hung(time.Second, true); r.Error != "" || r.Result == nil || r.Result.Failure.Kind != play.Liveness || !r.Ended {
-		t.Errorf("begun: got %+v, want %s", r, play.Liveness)
+	if r := hung(time.Second, true); r.Error != "" || r.Result == nil || r.Result.Failure.Kind != runner.Liveness || !r.Ended {
+		t.Errorf("begun: got %+v, want %s", r, runner.Liveness)
 	}
 }
 

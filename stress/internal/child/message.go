@@ -3,7 +3,7 @@ package child
 import (
 	"time"
 
-	"handloom/internal/kit/play"
+	"handloom/proof/runner"
 )
 
 // Request is one program to play.
@@ -16,7 +16,7 @@ type Request struct {
 
 // Response is what came of it.
 type Response struct {
-	Result *play.Result `json:"result,omitempty"`
-	Error  string       `json:"error,omitempty"` // why there is no result
-	Ended  bool         `json:"ended,omitempty"` // the process ends after this response
+	Result *runner.Result `json:"result,omitempty"`
+	Error  string         `json:"error,omitempty"` // why there is no result
+	Ended  bool           `json:"ended,omitempty"` // the process ends after this response
 }

@@ -16,8 +16,8 @@ import (
 	"syscall"
 	"time"
 
-	"handloom/internal/kit/play"
-	"handloom/internal/kit/program"
+	"handloom/proof/runner"
+	"handloom/proof/script"
 )
 
 // Exit codes of a child.
@@ -90,33 +90,33 @@ func hung(after time.Duration, begun bool) Response {
 	}
 	stacks := make([]byte, 1<<20)
 	stacks = stacks[:runtime.Stack(stacks, true)]
-	return Response{Result: &play.Result{Failure: &play.Failure{
-		Kind: play.Liveness, What: fmt.Sprintf("the program did not end in %v\n%s", after, stacks),
+	return Response{Result: &runner.Result{Failure: &runner.Failure{
+		Kind: runner.Liveness, What: fmt.Sprintf("the program did not end in %v\n%s", after, stacks),
 	}}, Ended: true}
 }
 
 // playRequest plays the program of r, and calls begun before it opens the store.
-func playRequest(r Request, begun func()) (*play.Result, error) {
-	p, err := program.Parse([]byte(r.Program), "program")
+func playRequest(r Request, begun func()) (*runner.Result, error) {
+	p, err := script.Parse([]byte(r.Program), "program")
 	if err != nil {
 		return nil, err
 	}
-	if err := play.Check(p, "program"); err != nil {
+	if err := runner.Check(p, "program"); err != nil {
 		return nil, err
 	}
-	c, err := program.ParseConfig(r.Config)
+	c, err := script.ParseConfig(r.Config)
 	if err != nil {
 		return nil, err
 	}
 	if r.Trace == "" {
-		return play.Play(context.Background(), p, c, begun), nil
+		return runner.Play(context.Background(), p, c, begun), nil
 	}
-	return recorded(r.Trace, func() *play.Result { return play.Play(context.Background(), p, c, begun) })
+	return recorded(r.Trace, func() *runner.Result { return runner.Play(context.Background(), p, c, begun) })
 }
 
 // recorded plays under the flight recorder, and writes what it holds if the
 // program fails.
-func recorded(file string, f func() *play.Result) (*play.Result, error) {
+func recorded(file string, f func() *runner.Result) (*runner.Result, error) {
 	recorder := trace.NewFlightRecorder(trace.FlightRecorderConfig{MinAge: 10 * time.Second})
 	if err := recorder.Start(); err != nil {
 		return nil, err

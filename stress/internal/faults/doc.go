@@ -14,7 +14,7 @@
 //
 //	A copy of a map issues slots in another order.
 //
-//	--- internal/sparse/copy.go
+//	--- internal/slotset/copy.go
 //	@@
 //	 	copy(dst.Words, s.Words)
 //	+	dst.back = dst.front

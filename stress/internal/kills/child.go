@@ -7,9 +7,9 @@ import (
 	"strconv"
 	"sync"
 
-	"handloom/internal/kit/game"
-	"handloom/internal/kit/process"
 	"handloom/journal"
+	"handloom/proof/game"
+	"handloom/proof/process"
 	"handloom/world"
 )
 

@@ -10,9 +10,9 @@ import (
 	"strings"
 	"time"
 
-	"handloom/internal/kit/game"
-	"handloom/internal/kit/process"
 	"handloom/journal"
+	"handloom/proof/game"
+	"handloom/proof/process"
 	"handloom/world"
 )
 

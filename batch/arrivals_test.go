@@ -1,0 +1,511 @@
+package batch_test
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+	"unsafe"
+
+	"handloom/batch"
+	"handloom/internal/check"
+	"handloom/internal/items"
+	"handloom/shard/handle"
+)
+
+// claimant is a yard whose inbox is claimed.
+type claimant struct {
+	*yard
+	arrivals *batch.Arrivals
+	input    []byte
+}
+
+func newClaimant(t *testing.T, tables int) *claimant {
+	t.Helper()
+	y := newYard(tables)
+	c := &claimant{yard: y, arrivals: y.Claim(errReleased)}
+	if c.arrivals == nil {
+		t.Fatal("the inbox is not claimed")
+	}
+	return c
+}
+
+// tick has n calls record at the same time, makes an input of them and flushes it.
+func (c *claimant) tick(t *testing.T, n int, f func(q queue)) {
+	t.Helper()
+	open := make([]queue, n)
+	for i := range open {
+		q, err := c.arrivals.Enter()
+		if err != nil {
+			t.Fatal(err)
+		}
+		f(q)
+		open[i] = q
+	}
+	for _, q := range open {
+		if err := c.arrivals.Arrive(q, batch.NewCall(0)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	input, calls := c.arrivals.Seal(nil, 1<<30)
+	if err := c.PutInput(input, calls); err != nil {
+		t.Fatal(err)
+	}
+	c.flush()
+}
+
+func TestMemoryOfABurstOfArrivalsIsGivenBack(t *testing.T) {
+	alone(t)
+	for what, f := range map[string]func(c *claimant) func(q queue){
+		"creates": func(c *claimant) func(q queue) {
+			return func(q queue) { c.tables[0].EmplaceItems(q, make([]value, 512), nil) }
+		},
+		"puts": func(c *claimant) func(q queue) {
+			return func(q queue) {
+				for range 512 {
+					c.tables[1].Put(q, someItem, value{})
+				}
+			}
+		},
+		"erases": func(c *claimant) func(q queue) {
+			return func(q queue) { c.tables[2].EraseItems(q, make([]name, 1024)) }
+		},
+	} {
+		t.Run(what, func(t *testing.T) {
+			c := newClaimant(t, 3)
+			record := f(c)
+			calm := func() {
+				for range 300 {
+					c.tick(t, 1, func(q queue) { c.tables[0].Emplace(q, value{}) })
+				}
+			}
+			calm()
+			before := heap()
+			for round := range 3 {
+				c.tick(t, 1000, record)
+				burst := heap() - before
+				calm()
+				if left := heap() - before; burst < 1<<20 || left > burst/32 {
+					t.Errorf("of %d bytes of burst %d later ticks have left %d", burst, round, left)
+				}
+			}
+			runtime.KeepAlive(c)
+		})
+	}
+}
+
+func TestSteadyTicksAllocateTheirCallsAlone(t *testing.T) {
+	if check.Cheap {
+		t.Skip("checks allocate")
+	}
+	c := newClaimant(t, 2)
+	call := batch.NewCall(0)
+	tick := func() {
+		for i := range 4 {
+			q, err := c.arrivals.Enter()
+			if err != nil {
+				t.Fatal(err)
+			}
+			c.tables[i%2].Emplace(q, value{})
+			c.tables[i%2].Put(q, someItem, value{})
+			c.tables[i%2].Erase(q, someItem)
+			q.Erase(1)
+			if err := c.arrivals.Arrive(q, call); err != nil {
+				t.Fatal(err)
+			}
+		}
+		c.input, _ = c.arrivals.Seal(c.input[:0], 1<<20)
+		if err := c.PutInput(c.input, nil); err != nil {
+			t.Fatal(err)
+		}
+		c.flush()
+	}
+	for range 200 {
+		tick()
+	}
+	const rounds = 500
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	for range rounds {
+		tick()
+	}
+	runtime.ReadMemStats(&after)
+	if n := after.Mallocs - before.Mallocs; n > rounds+20 { // the list that Seal returns
+		t.Errorf("%d ticks allocate %d objects", rounds, n)
+	}
+}
+
+// Calls that were sealed count for the limit of the inbox no more, in whatever portions
+// they are sealed.
+func TestArrivals_SealMakesRoomForCalls(t *testing.T) {
+	b := &bench{Batch: batch.New(batch.Limits{InboxCommands: 20})}
+	b.Init(b.Batch, 7, 1, items.For[value]())
+	a := b.Claim(errReleased)
+	held := 0
+	for round := range 300 {
+		q, err := a.Enter()
+		if full := held >= 20; errors.Is(err, batch.ErrQueueFull) != full {
+			t.Fatalf("round %d: Enter = %v with %d commands held", round, err, held)
+		}
+		if err == nil {
+			n := 1 + round%7
+			b.EmplaceItems(q, make([]value, n), nil)
+			err := a.Arrive(q, batch.NewCall(0))
+			if full := held+n > 20; errors.Is(err, batch.ErrQueueFull) != full {
+				t.Fatalf("round %d: Arrive of %d commands = %v with %d held", round, n, err, held)
+			}
+			if err == nil {
+				held += n
+			}
+		}
+		if round%5 < 3 {
+			continue
+		}
+		input, calls := a.Seal(nil, 60) // some of them
+		if err := b.PutInput(input, calls); err != nil {
+			t.Fatal(err)
+		}
+		held -= b.Pending().Commands
+		b.Finish()
+	}
+}
+
+// sharer is a value that names an item in memory that other values may share.
+type sharer struct{ To []handle.ID }
+
+// A call that becomes bytes leaves the memory behind its values as it was, so that values
+// which share some name the same create.
+func TestArrivals_LeaveSharedMemoryAsItWas(t *testing.T) {
+	b, r := batch.New(batch.Limits{}), new(recorder[sharer])
+	r.Init(b, 7, 1, items.For[sharer]())
+	r.Links(nil, func(v unsafe.Pointer, visit func(*handle.ID)) {
+		for i := range (*sharer)(v).To {
+			visit(&(*sharer)(v).To[i])
+		}
+	})
+	a := b.Claim(errReleased)
+	for range 3 {
+		q, err := a.Enter()
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Emplace(q, sharer{})
+		own := r.Emplace(q, sharer{}).ID
+		shared := []handle.ID{own}
+		for range 3 {
+			r.Emplace(q, sharer{shared})
+			r.Put(q, handle.Of[sharer]{ID: handle.New(7, 1, 1)}, sharer{shared})
+		}
+		if err := a.Arrive(q, batch.NewCall(0)); err != nil {
+			t.Fatal(err)
+		}
+		if shared[0] != own {
+			t.Errorf("the shared handle = %v after Arrive, want %v", shared[0], own)
+		}
+	}
+	input, calls := a.Seal(nil, 1<<20)
+	if err := b.PutInput(input, calls); err != nil {
+		t.Fatal(err)
+	}
+	b.Gather()
+	c := r.Pending
+	c.Settle()
+	var names []handle.ID // by create
+	c.Runs(0, c.Survivors(), func(values items.Slice, created []handle.ID) {
+		for i, v := range *items.As[sharer](&values) {
+			created[i] = handle.New(7, 1, uint32(len(names)))
+			names = append(names, 0)
+			if v.To != nil {
+				names[len(names)-1] = v.To[0]
+			}
+		}
+	})
+	for _, puts := range c.Puts(0) {
+		for i := range puts.IDs {
+			names = append(names, (*items.As[sharer](&puts.Values))[i].To[0])
+		}
+	}
+	if len(names) != 24 {
+		t.Fatalf("%d values, want 24", len(names))
+	}
+	for i, id := range names {
+		call, create := i/5, i%5
+		if i >= 15 {
+			call, create = (i-15)/3, 2
+		}
+		got, ok := c.Resolve(id)
+		if want := handle.New(7, 1, uint32(5*call+1)); create >= 2 && (!ok || got != want) {
+			t.Errorf("value %d names %v, %t, want %v", i, got, ok, want)
+		}
+	}
+}
+
+// nested is a value as deep as it likes.
+type nested struct{ Of []nested }
+
+func TestWhatCouldNotBeReadBackDoesNotArrive(t *testing.T) {
+	b, r := batch.New(batch.Limits{}), new(recorder[nested])
+	r.Init(b, 7, 1, items.For[nested]())
+	a := b.Claim(errReleased)
+	for deep, refused := range map[int]bool{900: false, 1100: true} {
+		var v nested
+		for range deep {
+			v = nested{[]nested{v}}
+		}
+		q, err := a.Enter()
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Emplace(q, nested{})
+		r.Emplace(q, v)
+		if err := a.Arrive(q, batch.NewCall(0)); (err != nil) != refused || refused && !strings.Contains(err.Error(), "cannot be read back") {
+			t.Errorf("%d deep: %v", deep, err)
+		}
+	}
+	input, calls := a.Seal(nil, 1<<20)
+	if len(calls) != 1 {
+		t.Errorf("%d calls", len(calls))
+	}
+	if err := b.PutInput(input, nil); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestACallHasABound(t *testing.T) {
+	b, r := batch.New(batch.Limits{}), new(recorder[string])
+	r.Init(b, 7, 1, items.For[string]())
+	a := b.Claim(errReleased)
+	long := strings.Repeat("x", batch.MostCall)
+	for less, refused := range map[int]bool{0: true, 100: false} {
+		q, err := a.Enter()
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Emplace(q, long[less:])
+		if err := a.Arrive(q, batch.NewCall(0)); errors.Is(err, batch.ErrQueueFull) != refused {
+			t.Errorf("%d bytes less than the most: %v", less, err)
+		}
+	}
+}
+
+// The inbox is somebody's as long as they hold it, and whoever came too late is told.
+func TestAnInboxIsGivenBack(t *testing.T) {
+	y := newYard(1)
+	own := y.inboxQueue(t)
+	a := y.Claim(errReleased)
+	if _, err := y.Enter(); !errors.Is(err, errReleased) {
+		t.Errorf("a call of the inbox: %v", err)
+	}
+	y.tables[0].Emplace(own, value{})
+	if err := y.Arrive(own, nil); !errors.Is(err, errReleased) {
+		t.Errorf("a call that had begun: %v", err)
+	}
+	late, err := a.Enter()
+	if err != nil {
+		t.Fatal(err)
+	}
+	y.tables[0].Emplace(late, value{})
+	waits := batch.NewCall(0)
+	q, err := a.Enter()
+	if err != nil {
+		t.Fatal(err)
+	}
+	y.tables[0].Emplace(q, value{})
+	if err := a.Arrive(q, waits); err != nil {
+		t.Fatal(err)
+	}
+	over := errors.New("over")
+	a.Release(over)
+	a.Release(nil)
+	if <-waits.Settled(); !errors.Is(waits.Err(), over) {
+		t.Errorf("a call that waited: %v", waits.Err())
+	}
+	if err := a.Arrive(late, batch.NewCall(0)); !errors.Is(err, over) {
+		t.Errorf("a call that was recording: %v", err)
+	}
+	if _, err := a.Enter(); !errors.Is(err, over) {
+		t.Errorf("a call that comes late: %v", err)
+	}
+	y.call(func(q queue) { y.tables[0].Emplace(q, value{}) })
+	if b := y.Claim(errReleased); b != nil {
+		t.Error("an inbox in which a call waits is claimed")
+	}
+	y.flush()
+	b := y.Claim(errReleased)
+	a.Release(nil) // that of the former
+	if _, err := y.Enter(); !errors.Is(err, errReleased) {
+		t.Errorf("behind the second claim: %v", err)
+	}
+	y.Close(over)
+	if _, err := b.Enter(); !errors.Is(err, over) {
+		t.Errorf("behind Close: %v", err)
+	}
+	b.Release(nil)
+	if _, err := y.Enter(); !errors.Is(err, over) {
+		t.Errorf("behind Close and Release: %v", err)
+	}
+}
+
+func (y *yard) inboxQueue(t *testing.T) queue {
+	t.Helper()
+	q, err := y.Enter()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return q
+}
+
+// Names that are not of the call are stale, wherever they come from, and those of it
+// are the input's own.
+func TestNamesOfAnInputAreItsOwn(t *testing.T) {
+	b, r := batch.New(batch.Limits{}), new(recorder[value])
+	r.Init(b, 7, 2, items.For[value]())
+	r.Links([]uintptr{8}, nil)
+	a := b.Claim(errReleased)
+	var first name
+	for i := range 2 {
+		q, err := a.Enter()
+		if err != nil {
+			t.Fatal(err)
+		}
+		h := r.Emplace(q, value{N: 1})
+		if i == 0 {
+			first = h
+		}
+		foreign := handle.FreeBit | handle.New(8, 0, 3) // the table has it, names begin with 7
+		unknown := handle.FreeBit | handle.New(99, 0, 3)
+		beyond := h.ID + 1000
+		for _, link := range []handle.ID{h.ID, first.ID, foreign, unknown, beyond, handle.New(7, 1, 1)} {
+			r.Emplace(q, value{N: 2, Link: link})
+		}
+		if err := a.Arrive(q, batch.NewCall(0)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	input, _ := a.Seal(nil, 1<<20)
+	if err := b.PutInput(input, nil); err != nil {
+		t.Fatal(err)
+	}
+	r.Recorder.Pending = new(batch.Commands)
+	b.Gather()
+	var links []handle.ID
+	r.Pending.Settle()
+	r.Pending.Runs(0, r.Pending.Survivors(), func(values items.Slice, _ []handle.ID) {
+		for _, v := range *items.As[value](&values) {
+			links = append(links, v.Link)
+		}
+	})
+	for call := range 2 {
+		of := links[7*call : 7*call+7]
+		own := of[1]
+		if _, ok := r.Pending.Resolve(own); !ok || own == first.ID {
+			t.Errorf("call %d: its own name is %v", call, own)
+		}
+		stale, other := handle.FreeBit|handle.New(7, 0, 0), handle.FreeBit|handle.New(8, 0, 0)
+		want := []handle.ID{0, own, stale, other, handle.FreeBit | handle.New(99, 0, 0), stale, handle.New(7, 1, 1)}
+		if call == 0 {
+			want[2] = own
+		}
+		if !slices.Equal(of, want) {
+			t.Errorf("call %d: links %v, want %v", call, of, want)
+		}
+		if _, ok := r.Pending.Resolve(stale); ok {
+			t.Error("a stale name resolves")
+		}
+	}
+}
+
+// Logs keep these bytes: a form that differs is another version.
+// What a call of the input before created is none of the next input's, although that is
+// the first call of each.
+func TestNamesOfTheInputBeforeAreStale(t *testing.T) {
+	b, r := batch.New(batch.Limits{}), new(recorder[value])
+	r.Init(b, 7, 1, items.For[value]())
+	a := b.Claim(errReleased)
+	some := handle.New(7, 1, 1)
+	encoded := func(f func(q queue)) []byte {
+		q, err := a.Enter()
+		if err != nil {
+			t.Fatal(err)
+		}
+		f(q)
+		if err := a.Arrive(q, batch.NewCall(0)); err != nil {
+			t.Fatal(err)
+		}
+		input, _ := a.Seal(nil, 1<<20)
+		return input
+	}
+	if err := b.PutInput(encoded(func(q queue) { r.Emplace(q, value{}) }), nil); err != nil {
+		t.Fatal(err)
+	}
+	b.Drop(nil)
+	erase := encoded(func(q queue) { r.Erase(q, name{ID: some}) })
+	first := handle.FreeBit | handle.New(7, 0, 1) // create of a call
+	as := func(id handle.ID) []byte { return binary.LittleEndian.AppendUint64(nil, uint64(id)) }
+	if !bytes.Contains(erase, as(some)) {
+		t.Fatalf("% x does not erase %v", erase, some)
+	}
+	if err := b.PutInput(bytes.Replace(erase, as(some), as(first), 1), nil); err != nil {
+		t.Fatal(err)
+	}
+	b.Gather()
+	if got := r.Pending.Erases(0)[0].IDs[0]; got != handle.FreeBit|handle.New(7, 0, 0) {
+		t.Errorf("it erases %v", got)
+	}
+}
+
+func TestTheBytesOfAnInput(t *testing.T) {
+	b := batch.New(batch.Limits{})
+	var first, second recorder[value]
+	var silent recorder[struct{}]
+	first.Init(b, 7, 2, items.For[value]())
+	first.Links([]uintptr{8}, nil)
+	second.Init(b, 9, 1, items.For[value]())
+	second.Links([]uintptr{8}, nil)
+	silent.Init(b, 10, 1, items.For[struct{}]())
+	a := b.Claim(errReleased)
+	arrive := func(f func(q queue)) {
+		q, err := a.Enter()
+		if err != nil {
+			t.Fatal(err)
+		}
+		f(q)
+		if err := a.Arrive(q, batch.NewCall(0)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	arrive(func(q queue) {
+		first.Put(q, name{ID: handle.New(8, 1, 5)}, value{N: 1})
+		one := second.Emplace(q, value{N: 2})
+		two := second.Emplace(q, value{N: 3, Link: one.ID})
+		first.Emplace(q, value{N: 4, Link: two.ID})
+		second.Erase(q, two)
+	})
+	arrive(func(q queue) {
+		silent.EmplaceItems(q, make([]struct{}, 3), nil)
+		q.Erase(handle.New(99, 1, 1))
+		first.EraseAll(q)
+	})
+	input, _ := a.Seal(nil, 1000)
+	want := []byte{
+		2,                                                          // version
+		2,                                                          // calls
+		1, 1, 1, 4, 0, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0, 0, 0, 9, 0x80, // a create for the first table, that names the second one of typeId 9
+		1, 2, 2, // two creates for the second
+		2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
+		3, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 9, 0x80,
+		2, 1, 1, 5, 0, 0, 0, 1, 0, 8, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, // a put for the first: handle, item
+		3, 2, 1, 2, 0, 0, 0, 0, 0, 9, 0x80, // an erase for the second
+		0,
+		1, 3, 3, 0, 0, 0, // three creates for the third, of items that are nothing
+		4, 1, 1, 0, 0, 0, 1, 0, 99, 0, // an erase that no table has
+		5, 1, // all of the first
+		0,
+	}
+	if !slices.Equal(input, want) {
+		t.Errorf("the bytes are\n%v, not\n%v", input, want)
+	}
+}

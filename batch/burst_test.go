@@ -1,0 +1,217 @@
+package batch_test
+
+import (
+	"runtime"
+	"testing"
+
+	"handloom/batch"
+	"handloom/internal/highwater"
+	"handloom/internal/items"
+	"handloom/shard/handle"
+)
+
+// yard is a batch with many tables, and commands that are used again.
+type yard struct {
+	*batch.Batch
+	tables []recorder[value]
+
+	flushes int
+	used    []bool // by table: of late
+}
+
+func newYard(tables int) *yard {
+	y := &yard{Batch: batch.New(batch.Limits{}), tables: make([]recorder[value], tables), used: make([]bool, tables)}
+	for i := range y.tables {
+		y.tables[i].Init(y.Batch, uint16(7+i), 1, items.For[value]())
+	}
+	return y
+}
+
+// flush does what a store's flush does with the commands.
+func (y *yard) flush() {
+	y.Seal()
+	gathered, _ := y.Gather()
+	for _, ordinal := range gathered {
+		r := &y.tables[ordinal]
+		r.Pending.Settle()
+		r.Publish(true)
+		y.used[ordinal] = true
+	}
+	y.Finish()
+	if y.flushes++; y.flushes%highwater.Period > 0 {
+		return
+	}
+	for i, used := range y.used { // as tables of a store that were idle
+		if !used {
+			y.tables[i].Rest()
+		}
+	}
+	clear(y.used)
+}
+
+// record has a pass of tasks record the same.
+func (y *yard) record(tasks int, f func(q queue)) {
+	p := y.Begin(tasks)
+	for task := range tasks {
+		f(p.Queue(task))
+	}
+	_ = p.End(false)
+}
+
+// call has a call of the inbox record and arrive.
+func (y *yard) call(f func(q queue)) {
+	q, _ := y.Enter()
+	f(q)
+	_ = y.Arrive(q, nil)
+}
+
+var someItem = name{ID: handle.New(7, 1, 1)}
+
+// bursts are ways to record n times something that takes about a kilobyte.
+var bursts = map[string]func(y *yard, n int){
+	"creates": func(y *yard, n int) {
+		y.record(1, func(q queue) { y.tables[0].EmplaceItems(q, make([]value, 64*n), nil) })
+	},
+	"creates of few tasks": func(y *yard, n int) { // whose queues are kept anyway
+		y.record(min(n+1, 16), func(q queue) { y.tables[0].EmplaceItems(q, make([]value, 4*n), nil) })
+	},
+	"staged creates": func(y *yard, n int) {
+		y.record(1, func(q queue) {
+			for range 64 * n {
+				y.tables[0].EmplaceFunc(q, func(name, *value) {})
+			}
+		})
+	},
+	"puts": func(y *yard, n int) {
+		y.record(1, func(q queue) {
+			for range 32 * n {
+				y.tables[0].Put(q, someItem, value{})
+			}
+		})
+	},
+	"erases": func(y *yard, n int) {
+		y.record(1, func(q queue) { y.tables[0].EraseItems(q, make([]name, 128*n)) })
+	},
+	"unrouted": func(y *yard, n int) {
+		y.record(1, func(q queue) {
+			for range 128 * n {
+				q.Erase(1)
+			}
+		})
+	},
+	"tasks":         func(y *yard, n int) { y.record(n, func(q queue) { y.tables[0].Emplace(q, value{}) }) },
+	"erasing tasks": func(y *yard, n int) { y.record(n, func(q queue) { y.tables[0].Erase(q, someItem) }) },
+	"passes": func(y *yard, n int) {
+		for range n {
+			y.record(1, func(q queue) { y.tables[0].Emplace(q, value{}) })
+		}
+	},
+	"created in tables": func(y *yard, n int) {
+		y.record(16, func(q queue) {
+			for i := range min(n/16+1, len(y.tables)) {
+				y.tables[i].EmplaceItems(q, make([]value, 512), nil)
+			}
+		})
+	},
+	"erased in tables": func(y *yard, n int) {
+		y.record(16, func(q queue) {
+			for i := range min(n/16+1, len(y.tables)) {
+				y.tables[i].EraseItems(q, make([]name, 1024))
+			}
+		})
+	},
+	"calls": func(y *yard, n int) {
+		for range min(n/8+1, 500) { // the list of so few is kept anyway
+			y.call(func(q queue) { y.tables[0].EmplaceItems(q, make([]value, 1024), nil) })
+		}
+	},
+}
+
+// What a burst left behind is given back when later batches need less, each time
+// there is one.
+func TestMemoryOfABurstIsGivenBack(t *testing.T) {
+	alone(t)
+	const quiet = 300 // batches: several periods in which memory is kept
+	for what, record := range bursts {
+		t.Run(what, func(t *testing.T) {
+			y := newYard(300)
+			calm := func() {
+				for range quiet {
+					record(y, 1)
+					y.flush()
+				}
+			}
+			calm()
+			before := heap()
+			for round := range 3 {
+				record(y, 4000)
+				y.flush()
+				burst := heap() - before
+				calm()
+				if left := heap() - before; burst < 1<<20 || left > burst/32 {
+					t.Errorf("of %d bytes of burst %d later batches have left %d", burst, round, left)
+				}
+			}
+			runtime.KeepAlive(y)
+		})
+	}
+}
+
+// heap returns how many bytes are reachable.
+func heap() int64 {
+	runtime.GC()
+	runtime.GC() // what the first found in pools
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return int64(m.HeapAlloc)
+}
+
+// Batch after batch of the same kind allocates nothing, not even now and then,
+// when what is out of use is given up: tables used in turn are in use.
+func TestSteadyBatchesAllocateNothing(t *testing.T) {
+	y := newYard(20)
+	items, names := make([]value, 300), make([]name, 0, 300)
+	turn := 0
+	round := func() {
+		turn++
+		for i := turn % 2; i < len(y.tables); i += 2 {
+			r := &y.tables[i]
+			y.record(2, func(q queue) {
+				names = r.EmplaceItems(q, items, names[:0])
+				r.Put(q, names[0], value{})
+				r.EraseItems(q, names)
+				q.Erase(1)
+			})
+		}
+		y.call(func(q queue) { y.tables[turn%2].Emplace(q, value{}) })
+		y.flush()
+	}
+	for range 5 {
+		round()
+	}
+	const rounds = 500
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	for range rounds {
+		round()
+	}
+	runtime.ReadMemStats(&after)
+	if n := after.Mallocs - before.Mallocs; n > 20 { // of the runtime
+		t.Errorf("%d batches allocate %d objects", rounds, n)
+	}
+}
+
+// An array that did not move, because pointers into it were given out, grows in
+// the next batch as any other.
+func TestStagedValuesDoNotKeepALaterBatchFromGrowing(t *testing.T) {
+	b := newBench(1<<20, 1)
+	b.EmplaceFunc(b.Begin(1).Queue(0), func(name, *value) {})
+	b.Drop(nil)
+	q := b.Begin(1).Queue(0)
+	for range segmentItems {
+		b.Emplace(q, value{})
+	}
+	if n := b.commands().Places(); n > 2 {
+		t.Errorf("creates for one segment have room for %d", n/2)
+	}
+}

@@ -1,0 +1,536 @@
+package batch_test
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"unsafe"
+
+	"handloom/batch"
+	"handloom/internal/items"
+	"handloom/shard/handle"
+)
+
+var errFull = errors.New("it does not fit")
+
+const modelTables = 2
+
+// modelCall is the commands of a call, or of the passes, as a model knows them.
+type modelCall struct {
+	*batch.Call
+	creates  [modelTables][]handle.ID
+	erases   [modelTables][]handle.ID // of whatever table
+	puts     []modelPut
+	commands [modelTables]int
+	changes  [modelTables]bool // creates, puts or erases
+	all      [modelTables]int
+	sets     int
+	set      map[handle.ID]bool // creates of its own
+	unrouted int
+}
+
+type modelPut struct {
+	id handle.ID
+	n  uint64
+}
+
+// droppable is a batch of one pass and some calls, and the model of it.
+type droppable struct {
+	*yard
+	t        *testing.T
+	r        *rand.Rand
+	extra    batch.Attachment // of the first table
+	encoded  bool             // the calls become an input
+	passes   *modelCall
+	calls    []*modelCall // in the order of their arrival
+	names    []handle.ID  // of all creates
+	values   map[handle.ID]uint64
+	arrivals *batch.Arrivals
+}
+
+func newDroppable(t *testing.T, seed uint64, encoded bool) *droppable {
+	d := &droppable{yard: newYard(modelTables), t: t, r: rand.New(rand.NewPCG(seed, 3)), encoded: encoded, values: make(map[handle.ID]uint64)}
+	d.extra.Init(&d.tables[0].Recorder, items.For[uint64](), true, nil, nil)
+	if encoded {
+		d.arrivals = d.Claim(errReleased)
+	}
+	return d
+}
+
+func (d *droppable) enter() queue {
+	enter := d.Enter
+	if d.encoded {
+		enter = d.arrivals.Enter
+	}
+	q, err := enter()
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	return q
+}
+
+// record has a pass and calls record in turns, and the calls arrive in another order.
+func (d *droppable) record() {
+	d.passes, d.calls, d.names = &modelCall{set: map[handle.ID]bool{}}, nil, nil
+	clear(d.values)
+	p := d.Begin(1)
+	queues := []queue{p.Queue(0)}
+	recorders := []*modelCall{d.passes}
+	for range 1 + d.r.IntN(6) {
+		queues = append(queues, d.enter())
+		recorders = append(recorders, &modelCall{Call: batch.NewCall(0), set: map[handle.ID]bool{}})
+	}
+	for range 10 + d.r.IntN(60) {
+		i := d.r.IntN(len(queues))
+		d.command(queues[i], recorders[i])
+	}
+	for i := range queues { // none is empty
+		d.command(queues[i], recorders[i])
+	}
+	if err := p.End(false); err != nil {
+		d.t.Fatal(err)
+	}
+	for _, i := range d.r.Perm(len(queues) - 1) {
+		c, err := recorders[i+1], error(nil)
+		if d.encoded {
+			err = d.arrivals.Arrive(queues[i+1], c.Call)
+		} else {
+			err = d.Arrive(queues[i+1], c.Call)
+		}
+		if err != nil {
+			d.t.Fatal(err)
+		}
+		d.calls = append(d.calls, c)
+	}
+	if d.encoded {
+		input, calls := d.arrivals.Seal(nil, 1<<30)
+		if err := d.PutInput(input, calls); err != nil {
+			d.t.Fatal(err)
+		}
+	}
+	d.Seal()
+}
+
+// command records a random command.
+func (d *droppable) command(q queue, c *modelCall) {
+	table := d.r.IntN(modelTables)
+	r := &d.tables[table]
+	id := handle.New(uint16(7+table), 1, uint32(d.r.IntN(20)))
+	if len(d.names) > 0 && d.r.IntN(4) > 0 {
+		id = d.names[d.r.IntN(len(d.names))]
+		if d.r.IntN(10) == 0 {
+			id += 200 // names nothing
+		}
+	}
+	switch d.r.IntN(9) {
+	case 0, 1:
+		d.create(q, c, table, 1)
+	case 2:
+		d.create(q, c, table, 70)
+		r.Staged(q, name{ID: c.creates[table][0]}) // the next array is another segment
+	case 3:
+		n := uint64(1_000_000 + d.r.IntN(1000))
+		r.Put(q, name{ID: id}, value{N: n})
+		if id.TypeID() == uint16(7+table) {
+			c.puts = append(c.puts, modelPut{id, n})
+		}
+		c.commands[table]++
+		c.changes[table] = true
+	case 4:
+		*(*uint64)(d.extra.Set(q, id)) = 1
+		d.countSet(c, id)
+	case 5:
+		d.extra.Unset(q, id)
+		d.countSet(c, id)
+	case 6:
+		if d.r.IntN(5) > 0 {
+			q.Erase(handle.New(999, 1, 1))
+			c.unrouted++
+			return
+		}
+		r.EraseAll(q)
+		c.all[table]++
+		c.commands[table]++
+		c.changes[table] = true
+	default:
+		r.Erase(q, name{ID: id})
+		c.erases[table] = append(c.erases[table], id)
+		c.commands[table]++
+		c.changes[table] = true
+	}
+}
+
+func (d *droppable) create(q queue, c *modelCall, table, n int) {
+	for range n {
+		v := value{N: uint64(len(d.names) + 1)}
+		id := d.tables[table].Emplace(q, v).ID
+		d.names = append(d.names, id)
+		d.values[id] = v.N
+		c.creates[table] = append(c.creates[table], id)
+	}
+	c.commands[table] += n
+	c.changes[table] = true
+}
+
+// countSet counts a Set or Unset. Only the last one of each create becomes bytes.
+func (d *droppable) countSet(c *modelCall, id handle.ID) {
+	if d.encoded && c.set[id] {
+		return
+	}
+	c.sets++
+	c.set[id] = slices.Contains(c.creates[0], id)
+}
+
+// knows reports whether a call can name what a call created: a call that became bytes
+// names its own creates alone.
+func (d *droppable) knows(c, of *modelCall) bool { return !d.encoded || c == of }
+
+// survivors returns the values of the creates of a table that the passes and some calls
+// leave, in their order, and the number of them that are of the last call.
+func (d *droppable) survivors(table int, calls ...*modelCall) (ids []handle.ID, own int) {
+	all := append([]*modelCall{d.passes}, calls...)
+	for _, of := range all {
+		own = 0
+		for _, id := range of.creates[table] {
+			erased := slices.ContainsFunc(all, func(c *modelCall) bool {
+				return d.knows(c, of) && slices.Contains(c.erases[table], id)
+			})
+			if !erased {
+				ids = append(ids, id)
+				own++
+			}
+		}
+	}
+	return ids, own
+}
+
+// valueOf returns the value of a create after the puts of the passes and some calls.
+func (d *droppable) valueOf(table int, id handle.ID, calls ...*modelCall) uint64 {
+	n := d.values[id]
+	all := append([]*modelCall{d.passes}, calls...)
+	for _, c := range all {
+		for _, put := range c.puts {
+			of := all[slices.IndexFunc(all, func(c *modelCall) bool { return slices.Contains(c.creates[table], id) })]
+			if put.id == id && d.knows(c, of) {
+				n = put.n
+			}
+		}
+	}
+	return n
+}
+
+// plan gathers the batch and plans it.
+func (d *droppable) plan() {
+	gathered, _ := d.Gather()
+	for _, ordinal := range gathered {
+		c := d.tables[ordinal].Pending
+		var counts batch.Counts
+		for _, erases := range c.Erases(0) {
+			for _, id := range erases.IDs {
+				c.Cancel(id, &counts)
+			}
+		}
+		for _, puts := range c.Puts(0) {
+			for i, id := range puts.IDs {
+				c.Replace(id, puts.Values.Pointer(i, unsafe.Sizeof(value{})), &counts)
+			}
+		}
+		c.Settle()
+	}
+}
+
+func (d *droppable) cancel() {
+	for i := range d.tables {
+		d.tables[i].Pending.Forget()
+	}
+}
+
+// admit drops the calls that do not fit some limits, as the model says, and returns the
+// others.
+func (d *droppable) admit(limits [modelTables]int) (kept []*modelCall) {
+	d.t.Helper()
+	calls, err := d.Calls()
+	if err != nil || len(calls) != len(d.calls) {
+		d.t.Fatalf("Calls = %d calls, %v, want %d", len(calls), err, len(d.calls))
+	}
+	d.Withhold(true)
+	d.plan()
+	a := d.NewAdmission()
+	for i, c := range calls {
+		if c.IsDropped() {
+			d.t.Fatalf("call %d is dropped before it is tried", i)
+		}
+		model := d.calls[i]
+		d.compareErases(c, model)
+		var changes [modelTables]bool
+		a.Try(c, func(ordinal int) { changes[ordinal] = true })
+		if changes != model.changes {
+			d.t.Fatalf("call %d changes tables %v, want %v", i, changes, model.changes)
+		}
+		fits := true
+		for table := range modelTables {
+			n, own := a.Survivors(table)
+			ids, wantOwn := d.survivors(table, append(slices.Clone(kept), model)...)
+			if n != len(ids) || own != wantOwn {
+				d.t.Fatalf("call %d: survivors of table %d = %d, %d of them its own, want %d, %d", i, table, n, own, len(ids), wantOwn)
+			}
+			fits = fits && (n <= limits[table] || !changes[table])
+		}
+		if !fits {
+			a.Undo()
+			c.Drop(errFull)
+			continue
+		}
+		a.Keep()
+		kept = append(kept, model)
+	}
+	d.cancel()
+	d.Withhold(false)
+	return kept
+}
+
+// compareErases compares the erases of a call of items that there were, and the erases of
+// all items.
+func (d *droppable) compareErases(c batch.InboxCall, model *modelCall) {
+	d.t.Helper()
+	var got, want [modelTables][]handle.ID
+	var all [modelTables]int
+	c.Erases(func(ordinal, shard int, ids []handle.ID) {
+		if shard < 0 {
+			all[ordinal]++
+		}
+		got[ordinal] = append(got[ordinal], ids...)
+	})
+	for table := range modelTables {
+		want[table] = slices.Clone(model.erases[table])
+		if len(got[table]) != len(want[table]) {
+			d.t.Fatalf("Erases of table %d = %v, want %v", table, got[table], want[table])
+		}
+		got[table] = slices.DeleteFunc(got[table], handle.ID.IsProvisional)
+		want[table] = slices.DeleteFunc(want[table], handle.ID.IsProvisional)
+		if !slices.Equal(got[table], want[table]) {
+			d.t.Fatalf("Erases of table %d = %v, want %v", table, got[table], want[table])
+		}
+	}
+	if all != model.all {
+		d.t.Fatalf("erases of all items = %v, want %v", all, model.all)
+	}
+}
+
+// compareDropped compares the figures of the dropped calls with the model.
+func (d *droppable) compareDropped(kept []*modelCall) {
+	d.t.Helper()
+	var calls, unrouted, sets int
+	var commands [modelTables]int
+	for _, c := range d.calls {
+		if slices.Contains(kept, c) {
+			continue
+		}
+		calls++
+		unrouted += c.unrouted
+		sets += c.sets
+		for table := range modelTables {
+			commands[table] += c.commands[table]
+		}
+	}
+	if n, m := d.Dropped(); n != calls || m != unrouted {
+		d.t.Fatalf("Dropped = %d, %d, want %d, %d", n, m, calls, unrouted)
+	}
+	for table := range modelTables {
+		if n := d.tables[table].Pending.Dropped(); n != commands[table] {
+			d.t.Fatalf("dropped commands of table %d = %d, want %d", table, n, commands[table])
+		}
+	}
+	if n := d.tables[0].Pending.DroppedSets(d.extra.Index()); n != sets {
+		d.t.Fatalf("DroppedSets = %d, want %d", n, sets)
+	}
+}
+
+// apply applies the planned batch without the dropped calls, and compares it with the
+// model.
+func (d *droppable) apply(kept []*modelCall) {
+	d.t.Helper()
+	real := make(map[handle.ID]handle.ID)
+	for table := range modelTables {
+		c := d.tables[table].Pending
+		ids, _ := d.survivors(table, kept...)
+		var got, want []uint64
+		for _, id := range ids {
+			want = append(want, d.valueOf(table, id, kept...))
+		}
+		c.Runs(0, c.Survivors(), func(run items.Slice, created []handle.ID) {
+			for i, v := range *items.As[value](&run) {
+				created[i] = handle.New(uint16(7+table), 2, uint32(len(got)))
+				got = append(got, v.N)
+			}
+		})
+		if !slices.Equal(got, want) {
+			d.t.Fatalf("the creates of table %d are %v, want %v", table, got, want)
+		}
+		for i, id := range ids {
+			real[id] = handle.New(uint16(7+table), 2, uint32(i))
+		}
+	}
+	settled := d.Applied(5, nil)
+	if !d.encoded && len(settled) != len(d.calls) {
+		d.t.Fatalf("Applied = %d calls, want %d", len(settled), len(d.calls))
+	}
+	for i, c := range d.calls {
+		c.Settle(nil)
+		if isKept := slices.Contains(kept, c); errors.Is(c.Err(), errFull) == isKept || c.Epoch != 5 {
+			d.t.Fatalf("call %d: Err = %v, Epoch = %d, admitted: %t", i, c.Err(), c.Epoch, isKept)
+		}
+		for _, id := range d.names {
+			created := slices.Contains(c.creates[0], id) || slices.Contains(c.creates[1], id)
+			want, ok := real[id]
+			ok = ok && created
+			if got, found := c.Resolve(id); found != ok || ok && got != want {
+				d.t.Fatalf("call %d: Resolve(%v) = %v, %t, want %v, %t", i, id, got, found, want, ok)
+			}
+		}
+	}
+	for i := range d.tables {
+		d.tables[i].Publish(true)
+	}
+	d.Finish()
+}
+
+// flush applies the batch, as a flush does that finds no room for some calls, and that
+// fails a few times before.
+func (d *droppable) flush() {
+	d.t.Helper()
+	for fails := d.r.IntN(3); ; fails-- {
+		d.plan() // and finds no room
+		d.cancel()
+		kept := d.calls
+		if d.r.IntN(8) > 0 {
+			kept = d.admit([modelTables]int{d.r.IntN(200), d.r.IntN(200)})
+		}
+		d.plan()
+		d.compareDropped(kept)
+		if fails <= 0 {
+			d.apply(kept)
+			return
+		}
+		d.cancel()
+		d.KeepCalls()
+	}
+}
+
+// A flush admits a call if the creates that survive, of the passes, the calls before and
+// the call itself, fit every table that the call changes. A flush that failed decides
+// anew. Calls record and arrive in any order, and name creates of each other.
+func TestAdmission_AdmitsTheCallsOfAPlainModel(t *testing.T) {
+	for name, encoded := range map[string]bool{"inbox": false, "input": true} {
+		t.Run(name, func(t *testing.T) {
+			for seed := range uint64(400) {
+				t.Run(fmt.Sprintf("seed %d", seed), func(t *testing.T) {
+					d := newDroppable(t, seed, encoded)
+					for range 3 {
+						d.record()
+						d.flush()
+					}
+				})
+			}
+		})
+	}
+}
+
+// Visit visits every value of a call that is not an Unset, once: creates, puts, and Sets
+// of creates of the call and of other items.
+func TestInboxCall_VisitsEveryValue(t *testing.T) {
+	for seed := range uint64(200) {
+		r := rand.New(rand.NewPCG(seed, 4))
+		b := newBench(1<<20, 2)
+		var element, extra batch.Attachment
+		visited := make(map[uint64]int)
+		visit := func(v unsafe.Pointer, _ func(*handle.ID)) { visited[*(*uint64)(v)]++ }
+		b.Links(nil, visit)
+		element.Init(&b.Recorder, items.For[uint64](), false, nil, visit)
+		extra.Init(&b.Recorder, items.For[uint64](), true, nil, visit)
+		q := b.enter(t)
+		want := make(map[uint64]int)
+		var last [2]map[handle.ID]uint64 // Sets of creates, by attachment
+		last[0], last[1] = make(map[handle.ID]uint64), make(map[handle.ID]uint64)
+		var names []handle.ID
+		for i := range uint64(1 + r.IntN(80)) {
+			n := i + 1
+			id := handle.New(uint16(7+r.IntN(2)), 1, uint32(r.IntN(9)))
+			isNew := len(names) > 0 && r.IntN(2) == 0
+			if isNew {
+				id = names[r.IntN(len(names))]
+			}
+			switch kind := r.IntN(5); kind {
+			case 0:
+				names = append(names, b.Emplace(q, value{N: n}).ID)
+				want[n]++
+			case 1:
+				b.Put(q, name{ID: id}, value{N: n})
+				want[n]++
+			case 2, 3:
+				*(*uint64)([]*batch.Attachment{&element, &extra}[kind-2].Set(q, id)) = n
+				if isNew {
+					last[kind-2][id] = n
+				} else {
+					want[n]++
+				}
+			default:
+				extra.Unset(q, id)
+				delete(last[1], id)
+			}
+		}
+		for _, sets := range last {
+			for _, n := range sets {
+				want[n]++
+			}
+		}
+		b.arrive(t, q)
+		b.Seal()
+		calls, err := b.Calls()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range calls {
+			c.Visit()
+		}
+		if !maps.Equal(visited, want) {
+			t.Fatalf("seed %d: visited values = %v, want %v", seed, visited, want)
+		}
+	}
+}
+
+// The memory of a divided input serves calls of the inbox, with their limits.
+func TestKeepCalls_LeavesNoQueueUnlimited(t *testing.T) {
+	b := &bench{Batch: batch.New(batch.Limits{QueueCommands: 10})}
+	b.Init(b.Batch, 7, 1, items.For[value]())
+	a := b.Claim(errReleased)
+	for range 3 {
+		q, err := a.Enter()
+		if err != nil {
+			t.Fatal(err)
+		}
+		b.Emplace(q, value{})
+		if err := a.Arrive(q, batch.NewCall(0)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	input, calls := a.Seal(nil, 1<<20)
+	if err := b.PutInput(input, calls); err != nil {
+		t.Fatal(err)
+	}
+	if calls, err := b.Calls(); err != nil || len(calls) != 3 {
+		t.Fatalf("Calls = %d calls, %v, want 3", len(calls), err)
+	}
+	b.KeepCalls()
+	a.Release(nil)
+	for range 4 {
+		q := b.enter(t)
+		b.EmplaceItems(q, make([]value, 11), nil)
+		if err := b.Arrive(q, nil); !errors.Is(err, batch.ErrQueueFull) {
+			t.Errorf("Arrive = %v after 11 commands, want ErrQueueFull", err)
+		}
+	}
+}

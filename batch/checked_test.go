@@ -1,0 +1,29 @@
+//go:build race || handloom_check
+
+package batch_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+)
+
+// The function that EmplaceFunc calls may record more, but another goroutine
+// inside the queue at the same time is a bug.
+func TestAQueueUsedByTwoGoroutinesAtOncePanics(t *testing.T) {
+	b := newBench(100, 1)
+	q := b.Begin(1).Queue(0)
+	b.EmplaceFunc(q, func(name, *value) { b.Emplace(q, value{}) })
+	q.Occupy()
+	for what, record := range map[string]func(){
+		"Emplace":      func() { b.Emplace(q, value{}) },
+		"EmplaceItems": func() { b.EmplaceItems(q, make([]value, 2), nil) },
+		"Erase":        func() { b.Erase(q, name{}) },
+		"Put":          func() { b.Put(q, name{}, value{}) },
+		"untyped":      func() { q.Erase(99 << 48) },
+	} {
+		if message := fmt.Sprint(panicOf(record)); !strings.Contains(message, "two goroutines at once") {
+			t.Errorf("%s: %q", what, message)
+		}
+	}
+}

@@ -1,0 +1,431 @@
+package batch
+
+import (
+	"errors"
+	"fmt"
+
+	"handloom/internal/digest"
+	"handloom/shard/handle"
+)
+
+// input is what a tick was given from outside: the calls of one encoded inbox, in one
+// queue of their own, which no limit refuses and nothing else joins. The flush that comes
+// next takes it.
+type input struct {
+	buf     *buffer
+	waits   bool      // for a flush
+	calls   []*Call   // that want to know what they created
+	encoded []byte    // while it waits
+	whole   bool      // a flush that it does not fit fails, as of version 1
+	single  []*buffer // the calls, each in a queue of its own, once a flush may drop some
+
+	decoder
+}
+
+// decoder records again what was encoded.
+type decoder struct {
+	batch    *Batch
+	q        Queue
+	in       digest.Reader
+	call     int    // number of the one that is read, from 1
+	before   int    // calls of the inputs before, so that made need not be cleared
+	made     []made // by table ordinal
+	linked   []madeRun
+	renaming renaming
+}
+
+// made is what a call created in a table.
+type made struct {
+	call     int // its number, counted over all inputs; of another one it is nothing
+	first, n int // of the creates of the table
+}
+
+// madeRun are creates whose handles are still as they were encoded.
+type madeRun struct {
+	table       *Recorder
+	first, next int
+}
+
+// ErrInput says that bytes are no input of the batch.
+var ErrInput = errors.New("no input of such a store")
+
+// PutInput records the calls of an input, which becomes part of the batch. calls are those
+// that became it, or none. When it fails nothing has changed. It runs the visitors of
+// tables, on what it has read.
+func (b *Batch) PutInput(encoded []byte, calls []*Call) error {
+	p := &b.input
+	if p.waits {
+		return fmt.Errorf("%w: the one before was not flushed", ErrInput)
+	}
+	if len(encoded) == 0 && len(calls) == 0 {
+		return nil
+	}
+	if p.buf == nil {
+		p.buf = &buffer{unlimited: true}
+		p.renaming.init(p.name)
+	}
+	b.used = true
+	p.batch, p.made = b, append(p.made, make([]made, len(b.tables)-len(p.made))...)
+	p.buf.begin(b, serials.Add(1), InboxPass, 0)
+	p.q = Queue{buf: p.buf, serial: p.buf.serial}
+	p.waits, p.calls = true, calls
+	done := false
+	defer func() {
+		if !done { // also when a visitor panics
+			p.finish()
+		}
+	}()
+	p.encoded = encoded
+	if p.read(); p.in.Err() != nil {
+		return fmt.Errorf("%w: call %d: %w", ErrInput, p.call, p.in.Err())
+	}
+	p.in.Reset(nil)
+	p.buf.close()
+	done = true
+	return nil
+}
+
+// Left returns a table that the batch holds commands for, the one recorded first, or -1
+// for erases of handles that no table has, and how many commands it holds in all.
+func (b *Batch) Left() (ordinal, n int) {
+	ordinal = -1
+	for buf := range b.buffers {
+		if n == 0 && !buf.empty() {
+			ordinal = b.targetOf(buf)
+		}
+		n += buf.load().Commands
+	}
+	return ordinal, n
+}
+
+// targetOf returns a table that a buffer holds commands for, or -1.
+func (b *Batch) targetOf(buf *buffer) int {
+	switch {
+	case len(buf.touched) > 0:
+		return buf.touched[0].ordinal
+	case len(buf.lists) > 0:
+		return b.byList[buf.lists[0]].ordinal
+	case len(buf.all) > 0:
+		return buf.all[0]
+	case len(buf.attached) > 0:
+		return buf.attached[0].of.table.ordinal
+	}
+	return -1
+}
+
+// load is what waits.
+func (p *input) load() Load {
+	if !p.waits {
+		return Load{}
+	}
+	return p.buf.load()
+}
+
+// finish drops the input.
+func (p *input) finish() {
+	if !p.waits {
+		return
+	}
+	p.buf.reset()
+	p.buf.close()
+	p.buf.last = 0
+	p.renaming.forget()
+	clear(p.linked)
+	p.join()
+	p.waits, p.calls, p.encoded, p.linked = false, nil, nil, p.linked[:0]
+	p.in.Reset(nil)
+}
+
+// read records the calls.
+func (p *input) read() {
+	d := &p.decoder
+	n := d.begin(p.encoded)
+	p.whole = len(p.encoded) > 0 && p.encoded[0] == inputVersionWhole
+	if p.calls != nil && n != len(p.calls) && d.in.Err() == nil {
+		d.in.Fail(fmt.Errorf("%d calls for an input of %d", len(p.calls), n))
+	}
+	for range n {
+		if d.call++; !d.readCall() {
+			return
+		}
+		if p.calls != nil && !d.place(p.calls[d.call-1]) {
+			d.in.Fail(errors.New("it is not what was recorded"))
+			return
+		}
+	}
+	if left := d.in.Left(); left > 0 {
+		d.in.Fail(fmt.Errorf("%d bytes behind the last one", left))
+	}
+}
+
+// begin begins to read an input, and returns how many calls it has.
+func (d *decoder) begin(encoded []byte) int {
+	d.in.Reset(encoded)
+	d.before += d.call
+	d.call = 0
+	if version := d.in.Uint8(); version != inputVersion && version != inputVersionWhole {
+		d.in.Fail(fmt.Errorf("version %d, want %d or %d", version, inputVersionWhole, inputVersion))
+	}
+	return d.in.Count(d.in.Left(), "calls")
+}
+
+// readCall records one call, and reports whether it could.
+func (d *decoder) readCall() bool {
+	d.linked = d.linked[:0]
+	for parts := 0; ; parts++ {
+		switch kind := d.in.Uint8(); kind {
+		case partEnd:
+			if parts == 0 {
+				d.in.Fail(errors.New("it has no commands"))
+			}
+			if d.in.Err() == nil {
+				d.link()
+			}
+			return d.in.Err() == nil
+		case partCreates:
+			d.creates()
+		case partPuts:
+			d.puts()
+		case partErases:
+			if r := d.table(); r != nil {
+				d.erases(func(id handle.ID) { r.Erase(d.q, id) })
+			}
+		case partUnrouted:
+			d.erases(d.q.Erase)
+		case partEraseAll:
+			if r := d.table(); r != nil {
+				r.EraseAll(d.q)
+			}
+		case partSets, partOptional:
+			d.sets(kind)
+		default:
+			d.in.Fail(fmt.Errorf("a part of kind %d", kind))
+		}
+		if d.in.Err() != nil {
+			return false
+		}
+	}
+}
+
+// table reads which table a part is for; nil: none.
+func (d *decoder) table() *Recorder {
+	if n := d.in.Count(len(d.batch.tables), "as a table"); n > 0 {
+		return d.batch.tables[n-1]
+	}
+	return nil
+}
+
+// count reads how many commands follow. Each has a byte at least.
+func (d *decoder) count() int { return d.in.Count(d.in.Left(), "commands") }
+
+func (d *decoder) creates() {
+	r := d.table()
+	n := d.count()
+	if d.in.Err() != nil {
+		return
+	}
+	c := r.column(d.q)
+	m := &d.made[r.ordinal]
+	if !d.isOf(m) {
+		*m = made{call: d.before + d.call, first: c.creates()}
+	}
+	from := m.first + m.n
+	for done := 0; done < n && d.in.Err() == nil; {
+		if c.current.Len() == c.current.Cap() {
+			r.room(d.q, c)
+		}
+		at := c.current.Len()
+		run := min(n-done, c.current.Cap()-at)
+		c.current = c.current.Resize(at + run) // first, so that what fails half-way is zeroed
+		if r.typ.Digest.Silent() {
+			d.in.Bytes(run)
+		} else {
+			r.typ.ReadItems(&d.in, c.current.Sub(at, at+run, r.typ.Size))
+		}
+		done += run
+	}
+	m.n += n
+	if r.links.any() {
+		d.linked = append(d.linked, madeRun{r, from, from + n})
+	}
+}
+
+// isOf reports whether m is of the call that is read.
+func (d *decoder) isOf(m *made) bool { return m.call == d.before+d.call }
+
+// creates returns how many creates the column of an input has. Its segments are full
+// but for the last.
+func (c *Column) creates() int { return max(0, c.used-1)*segmentItems + c.current.Len() }
+
+func (d *decoder) puts() {
+	r := d.table()
+	n := d.count()
+	for i := 0; i < n && d.in.Err() == nil; i++ {
+		id := d.name(handle.ID(d.in.Uint64()))
+		if d.in.Err() != nil {
+			return
+		}
+		p := r.roomForPut(d.q, r.shard(id.TypeID()))
+		at := len(p.IDs)
+		p.IDs = append(p.IDs, id)
+		p.Values = p.Values.Resize(at + 1)
+		if r.typ.Digest.Silent() {
+			d.in.Bytes(1)
+			continue
+		}
+		v := p.Values.Pointer(at, r.typ.Size)
+		if r.typ.ReadItem(&d.in, v); d.in.Err() == nil && r.links.any() {
+			d.renaming.rename(&r.links, r.typ, v)
+		}
+	}
+}
+
+func (d *decoder) sets(kind uint8) {
+	r := d.table()
+	if r == nil || len(r.attachments) == 0 {
+		d.in.Fail(errors.New("nothing is attached to the table"))
+		return
+	}
+	a := r.attachments[max(d.in.Count(len(r.attachments), "as an attachment"), 1)-1]
+	if kind != a.part() {
+		d.in.Fail(fmt.Errorf("a part of kind %d for what is written in one of kind %d", kind, a.part()))
+		return
+	}
+	n := d.count()
+	for i := 0; i < n && d.in.Err() == nil; i++ {
+		id := d.name(handle.ID(d.in.Uint64()))
+		if d.in.Err() != nil {
+			return
+		}
+		if a.optional && !d.isSet() {
+			if d.in.Err() == nil {
+				a.Unset(d.q, id)
+			}
+			continue
+		}
+		v := a.Set(d.q, id)
+		a.typ.Zero(v)
+		if a.typ.Digest.Silent() {
+			d.in.Bytes(1)
+			continue
+		}
+		if a.typ.ReadItem(&d.in, v); d.in.Err() == nil && a.links.any() {
+			d.renaming.rename(&a.links, a.typ, v)
+		}
+	}
+}
+
+// isSet reads whether a Set follows, or it was an Unset.
+func (d *decoder) isSet() bool {
+	b := d.in.Uint8()
+	if b > 1 {
+		d.in.Fail(fmt.Errorf("%d, which is neither a Set nor an Unset", b))
+	}
+	return b == 1
+}
+
+func (d *decoder) erases(erase func(id handle.ID)) {
+	n := d.count()
+	for i := 0; i < n && d.in.Err() == nil; i++ {
+		if id := handle.ID(d.in.Uint64()); d.in.Err() == nil {
+			erase(d.name(id))
+		}
+	}
+}
+
+// link gives the creates of the call, which may name each other whichever comes first,
+// the names of the batch.
+func (d *decoder) link() {
+	for _, run := range d.linked {
+		c := d.q.buf.columns[run.table.ordinal]
+		c.seal()
+		for i := run.first; i < run.next; i++ {
+			d.renaming.rename(&run.table.links, run.table.typ, c.segments[i/segmentItems].values.Pointer(i%segmentItems, run.table.typ.Size))
+		}
+	}
+}
+
+// name returns the provisional handle that an encoded one stands for.
+func (d *decoder) name(id handle.ID) handle.ID {
+	if !id.IsProvisional() {
+		return id
+	}
+	stale := id >> typeShift << typeShift
+	list, number := d.batch.listOf(id.TypeID()), int64(id&(1<<typeShift-1))
+	if list == 0 {
+		return stale
+	}
+	r := d.batch.byList[list]
+	m := d.made[r.ordinal]
+	if !r.isProvisional(id) || !d.isOf(&m) || number == 0 || number > int64(m.n) {
+		return stale
+	}
+	return d.q.buf.columns[r.ordinal].nameOf(r, m.first+int(number)-1)
+}
+
+// nameOf returns the provisional handle of a create of the input's column.
+func (c *Column) nameOf(r *Recorder, create int) handle.ID {
+	return r.name(c.segments[create/segmentItems].number) | handle.ID(create%segmentItems)
+}
+
+// place notes which creates of the input are those of a call, and reports whether they
+// can be.
+func (d *decoder) place(c *Call) bool {
+	table, next := -1, 0
+	for i := range c.recorded {
+		run := &c.recorded[i]
+		m := d.made[run.table]
+		if run.table != table {
+			table, next = run.table, m.first
+		}
+		run.at = next
+		if next += run.n; !d.isOf(&m) || next > m.first+m.n {
+			return false
+		}
+	}
+	return true
+}
+
+// applied has the calls note the handles that their creates got.
+func (p *input) applied(b *Batch, epoch uint64) {
+	for i, c := range p.calls {
+		c.Epoch = epoch
+		buf := p.buf
+		if len(p.single) > 0 {
+			if buf = p.single[i]; buf.state == dropped {
+				c.dropped = buf.why
+				continue
+			}
+			c.placeAlone()
+		}
+		c.created = make([]createdRun, len(c.recorded))
+		for i, run := range c.recorded {
+			c.created[i] = createdRun{run.name, createdBy(buf, b.tables[run.table], run.at, run.n)}
+		}
+		c.sort()
+	}
+	p.calls = nil
+}
+
+// placeAlone notes that the creates of the call are alone in their columns.
+func (c *Call) placeAlone() {
+	for i := range c.recorded {
+		run := &c.recorded[i]
+		if run.at = 0; i > 0 && c.recorded[i-1].table == run.table {
+			run.at = c.recorded[i-1].at + c.recorded[i-1].n
+		}
+	}
+}
+
+// createdBy returns the handles that creates of a queue of the input got.
+func createdBy(buf *buffer, r *Recorder, at, n int) []handle.ID {
+	ids := make([]handle.ID, 0, n)
+	c := buf.columns[r.ordinal]
+	for next := at + n; at < next; {
+		created := r.Pending.createdIn(c.segments[at/segmentItems].number)[at%segmentItems:]
+		created = created[:min(len(created), next-at)]
+		ids = append(ids, created...)
+		at += len(created)
+	}
+	return ids
+}

@@ -1,0 +1,274 @@
+package batch
+
+import (
+	"encoding/binary"
+
+	"handloom/internal/digest"
+	"handloom/internal/highwater"
+	"handloom/internal/items"
+	"handloom/shard/handle"
+)
+
+// The input of a tick: calls of the inbox as bytes. Numbers without a size are those of
+// [binary.AppendUvarint], others little endian.
+//
+//	input     nothing; or version u8, calls, (call)...
+//	call      (part)... and 0
+//	part      kind u8, and by kind
+//	creates   table, n, (item)...              creates come before the other parts
+//	puts      table, n, (handle u64, item)...
+//	erases    table, n, (handle u64)...        recorded for the table, of whatever table they are
+//	unrouted  n, (handle u64)...               of typeIds that no table has
+//	eraseAll  table
+//	sets      table, attachment, n, (handle u64, value)...    of creates of the call first
+//	optional  table, attachment, n, (handle u64, 1, value; or handle u64, 0)...    Sets and Unsets, likewise
+//
+// An attachment is its index among those of the table and 1; its values are encoded as
+// items are. A table is its ordinal and 1. An item is what package digest encodes it as, or a zero
+// byte where that is nothing. A handle is itself, unless it is provisional, also in the
+// fields of items and behind their references: then it is
+//
+//	bit 63   62 ... 48   47 ... 0
+//	1        typeId      number of the create within its call and table, from 1
+//
+// and ends in 0 where it names no create of its call: it is stale then, and stays so, as
+// the first name of all that the table gives.
+//
+// Version 1 has the same bytes. A flush that its calls do not fit fails, as it did when
+// they were written: a log may go on from there (without the input, say), and no record
+// of it may come to mean another thing.
+const (
+	inputVersionWhole = 1
+	inputVersion      = 2
+)
+
+const (
+	partEnd = iota
+	partCreates
+	partPuts
+	partErases
+	partUnrouted
+	partEraseAll
+	partSets
+	partOptional
+)
+
+// encoder makes bytes of what a call recorded. A buffer keeps it from call to call.
+type encoder struct {
+	arrivals *Arrivals
+	buf      *buffer
+	out      []byte
+	peak     highwater.Mark
+	renaming renaming
+	recorded []recordedRun
+	trial    digest.Reader
+	err      error // of the first item that cannot be read back
+}
+
+// recordedRun is a segment of a call that became bytes: the provisional handles from
+// name on stand for n creates of a table, which are the input's from at on.
+type recordedRun struct {
+	name         handle.ID
+	table, n, at int
+}
+
+func newEncoder() *encoder {
+	e := new(encoder)
+	e.renaming.init(e.name)
+	return e
+}
+
+// encode returns the bytes of the call that a buffer recorded, good until it is used
+// again. Names within the buffer's own values are lost.
+func (e *encoder) encode(a *Arrivals, buf *buffer) ([]byte, error) {
+	e.arrivals, e.buf, e.err = a, buf, nil
+	e.recorded = e.recorded[:0]
+	e.out = highwater.Trim(&e.peak, e.out)
+	for _, t := range buf.touched {
+		e.creates(a.tables[t.ordinal], t.column)
+	}
+	for _, t := range buf.touched {
+		e.puts(a.tables[t.ordinal], t.column)
+	}
+	for _, list := range buf.lists {
+		e.erases(partErases, a.byList[list], buf.erases[list])
+	}
+	e.erases(partUnrouted, nil, buf.unrouted)
+	for _, ordinal := range buf.all {
+		e.part(partEraseAll, a.tables[ordinal], 0)
+	}
+	for _, s := range buf.attached {
+		e.sets(s)
+	}
+	e.out = append(e.out, partEnd)
+	e.arrivals, e.buf = nil, nil
+	return e.out, e.err
+}
+
+// part begins a part of n commands for a table, if it is for one; 0: it counts none.
+func (e *encoder) part(kind uint8, r *Recorder, n int) {
+	e.out = append(e.out, kind)
+	if r != nil {
+		e.out = binary.AppendUvarint(e.out, uint64(r.ordinal)+1)
+	}
+	if n > 0 {
+		e.out = binary.AppendUvarint(e.out, uint64(n))
+	}
+}
+
+func (e *encoder) creates(r *Recorder, c *Column) {
+	c.seal()
+	n := 0
+	for i := range c.segments[:c.used] {
+		s := &c.segments[i]
+		if s.values.Len() == 0 {
+			continue
+		}
+		e.recorded = append(e.recorded, recordedRun{name: r.name(s.number), table: r.ordinal, n: s.values.Len()})
+		n += s.values.Len()
+	}
+	if n == 0 {
+		return
+	}
+	e.part(partCreates, r, n)
+	for i := range c.segments[:c.used] {
+		e.items(r.typ, &r.links, c.segments[i].values)
+	}
+}
+
+func (e *encoder) puts(r *Recorder, c *Column) {
+	n := 0
+	for shard := range c.put.All {
+		n += len(c.puts[shard].IDs)
+	}
+	if n == 0 {
+		return
+	}
+	e.part(partPuts, r, n)
+	for shard := range c.put.All {
+		p := &c.puts[shard]
+		for i, id := range p.IDs {
+			e.handle(id)
+			e.items(r.typ, &r.links, p.Values.Sub(i, i+1, r.typ.Size))
+		}
+	}
+}
+
+// sets encodes the last Set or Unset of each create of the call, and all others.
+func (e *encoder) sets(s *Sets) {
+	n := s.places
+	for shard := range s.shards.All {
+		n += len(s.puts[shard].IDs)
+	}
+	if n == 0 {
+		return
+	}
+	a, t := s.of, s.of.typ
+	e.part(a.part(), a.table, 0)
+	e.out = binary.AppendUvarint(e.out, uint64(a.index)+1)
+	e.out = binary.AppendUvarint(e.out, uint64(n))
+	value := func(id handle.ID, of items.Slice, i int, unset bool) {
+		e.handle(id)
+		switch {
+		case unset:
+			e.out = append(e.out, 0)
+			return
+		case a.optional:
+			e.out = append(e.out, 1)
+		}
+		e.items(t, &a.links, of.Sub(i, i+1, t.Size))
+	}
+	for i := range s.staged[:s.used] {
+		st := &s.staged[i]
+		name := a.table.name(s.creates.segments[i].number)
+		st.set.each(func(offset int) { value(name+handle.ID(offset), st.values, offset, st.unset.has(offset)) })
+	}
+	for shard := range s.shards.All {
+		p := &s.puts[shard]
+		for i, id := range p.IDs {
+			value(id, p.Values, i, a.optional && s.IsUnset(shard, i))
+		}
+	}
+}
+
+// part returns the kind of part that holds what is recorded for the attachment.
+func (a *Attachment) part() uint8 {
+	if a.optional {
+		return partOptional
+	}
+	return partSets
+}
+
+func (e *encoder) erases(kind uint8, r *Recorder, ids []handle.ID) {
+	if len(ids) == 0 {
+		return
+	}
+	e.part(kind, r, len(ids))
+	for _, id := range ids {
+		e.handle(id)
+	}
+}
+
+func (e *encoder) handle(id handle.ID) {
+	e.out = binary.LittleEndian.AppendUint64(e.out, uint64(e.name(id)))
+}
+
+func (e *encoder) items(t *items.Type, l *links, values items.Slice) {
+	n, from := values.Len(), len(e.out)
+	switch {
+	case t.Digest.Silent():
+		e.out = append(e.out, make([]byte, n)...)
+	case !l.any():
+		e.out = t.AppendItems(e.out, values)
+	default:
+		for i := range n {
+			v := values.Pointer(i, t.Size)
+			e.renaming.rename(l, t, v)
+			e.out = t.AppendItem(e.out, v)
+			e.renaming.undo()
+		}
+	}
+	if t.Digest.Nests() {
+		e.readBack(t, n, e.out[from:])
+	}
+}
+
+// readBack finds out whether n items, which may nest, can be read back: what was logged
+// and cannot would be the end of the log.
+func (e *encoder) readBack(t *items.Type, n int, encoded []byte) {
+	e.trial.Reset(encoded)
+	t.ReadItems(&e.trial, t.Make(n))
+	if err := e.trial.Err(); err != nil && e.err == nil {
+		e.err = err
+	}
+	e.trial.Reset(nil)
+}
+
+// name returns what stands for a handle in the bytes.
+func (e *encoder) name(id handle.ID) handle.ID {
+	if !id.IsProvisional() {
+		return id
+	}
+	stale := id >> typeShift << typeShift
+	r := e.arrivals.recorderOf(id)
+	if r == nil || !r.isProvisional(id) || r.ordinal >= len(e.buf.columns) || e.buf.columns[r.ordinal] == nil {
+		return stale
+	}
+	return stale | handle.ID(e.buf.columns[r.ordinal].number(id))
+}
+
+// number returns the number of the create that id names among those of the column, from
+// 1, or 0.
+func (c *Column) number(id handle.ID) int {
+	c.seal()
+	segment, offset := split(id)
+	before := 0
+	for i := range c.segments[:c.used] {
+		n := c.segments[i].values.Len()
+		if c.segments[i].number == segment && offset < n {
+			return before + offset + 1
+		}
+		before += n
+	}
+	return 0
+}

@@ -1,0 +1,122 @@
+package batch
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"sync/atomic"
+)
+
+// Limits bound what may be recorded. A limit of 0 is none.
+type Limits struct {
+	QueueCommands int   // of one queue, or one call of the inbox
+	QueueBytes    int64 // likewise
+	BatchCommands int   // recorded so far when a pass starts or the inbox is entered
+	BatchBytes    int64 // likewise
+	InboxCommands int   // of all calls that wait for a flush
+}
+
+// Load is an amount of recorded commands. Bytes are those of their values and
+// handles, not of the arrays that hold them.
+type Load struct {
+	Commands int
+	Bytes    int64
+}
+
+// Add adds the amount of o.
+func (l *Load) Add(o Load) {
+	l.Commands += o.Commands
+	l.Bytes += o.Bytes
+}
+
+func (l *Load) subtract(o Load) {
+	l.Commands -= o.Commands
+	l.Bytes -= o.Bytes
+}
+
+// tally is a Load that goroutines of the inbox look at while passes end.
+type tally struct{ commands, bytes atomic.Int64 }
+
+func (t *tally) add(o Load) {
+	t.commands.Add(int64(o.Commands))
+	t.bytes.Add(o.Bytes)
+}
+
+func (t *tally) load() Load { return Load{int(t.commands.Load()), t.bytes.Load()} }
+
+func (t *tally) reset() {
+	t.commands.Store(0)
+	t.bytes.Store(0)
+}
+
+// within reports whether the amount does not exceed the limits.
+func (l Load) within(commands int, bytes int64) bool {
+	return (commands == 0 || l.Commands <= commands) && (bytes == 0 || l.Bytes <= bytes)
+}
+
+// Fill is the part of the limits that the amount is, the greater of the two: 1
+// is all of it.
+func (l Load) Fill(commands int, bytes int64) float64 {
+	fill := 0.0
+	if commands > 0 {
+		fill = float64(l.Commands) / float64(commands)
+	}
+	if bytes > 0 {
+		fill = math.Max(fill, float64(l.Bytes)/float64(bytes))
+	}
+	return fill
+}
+
+// ofQueue names the limits of a queue, for messages.
+func (l Limits) ofQueue() string {
+	if l.QueueBytes == 0 {
+		return fmt.Sprintf("%d commands", l.QueueCommands)
+	}
+	return fmt.Sprintf("%d commands or %d bytes", l.QueueCommands, l.QueueBytes)
+}
+
+// ofBatch reports whether the limits bound what a batch holds.
+func (l Limits) ofBatch() bool { return l.BatchCommands > 0 || l.BatchBytes > 0 }
+
+// admit returns an error when a batch of the given load is at its limit.
+func (l Limits) admit(load Load) error {
+	if load.Fill(l.BatchCommands, l.BatchBytes) < 1 {
+		return nil
+	}
+	return fmt.Errorf("%w: the batch holds %d commands of %d bytes; its limits are %d and %d (0: none); flush first",
+		ErrQueueFull, load.Commands, load.Bytes, l.BatchCommands, l.BatchBytes)
+}
+
+// inbox returns an error when calls with so many commands wait, and no further one may
+// begin.
+func (l Limits) inbox(held int) error {
+	if limit := l.InboxCommands; limit > 0 && held >= limit {
+		return fmt.Errorf("%w: the inbox holds %d commands, its limit is %d; flush first", ErrQueueFull, held, limit)
+	}
+	return nil
+}
+
+// arrive returns an error when a call of so many commands is too much beside those held.
+func (l Limits) arrive(held, commands int) error {
+	if limit := l.InboxCommands; limit > 0 && held+commands > limit {
+		return fmt.Errorf("%w: %d commands and the %d of this call exceed the limit %d of the inbox; flush more often, or raise the limit", ErrQueueFull, held, commands, limit)
+	}
+	return nil
+}
+
+// overflow is the error of a call that recorded more than a queue may hold.
+func (l Limits) overflow() error {
+	return fmt.Errorf("%w: the call recorded more than %v; record in more calls, or raise the limit", ErrQueueFull, l.ofQueue())
+}
+
+const idBytes = 8
+
+const fewBuffers = 16 // of a pass, kept anyway
+
+// grow returns s with room for n more elements, at least twice what it had.
+func grow[E any](s []E, n int) []E {
+	if cap(s)-len(s) >= n {
+		return s
+	}
+	return slices.Grow(s, max(n, len(s), 32))
+}

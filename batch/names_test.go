@@ -1,0 +1,250 @@
+package batch_test
+
+import (
+	"sync"
+	"testing"
+	"unsafe"
+
+	"handloom/batch"
+	"handloom/shard/handle"
+)
+
+func TestNamesAreUniqueWithinABatch(t *testing.T) {
+	const tasks = 8
+	b := newBench(1<<20, 2)
+	var names [tasks][]name
+	for pass := range 3 {
+		p := b.Begin(tasks)
+		var wg sync.WaitGroup
+		for task := range tasks {
+			wg.Go(func() {
+				q := p.Queue(task)
+				for i := range 500 * (task + pass) {
+					names[task] = append(names[task], b.Emplace(q, value{N: uint64(i)}))
+				}
+				names[task] = b.EmplaceItems(q, make([]value, 300), names[task])
+			})
+		}
+		wg.Wait()
+		if err := p.End(pass == 1); err != nil { // names of a dropped pass are not given again
+			t.Fatal(err)
+		}
+	}
+	seen := map[handle.ID]bool{}
+	for _, list := range names {
+		for _, p := range list {
+			if seen[p.ID] || !p.ID.IsProvisional() || p.ID.TypeID() != 7 {
+				t.Fatalf("%v is given twice, or no provisional handle of the table", p)
+			}
+			seen[p.ID] = true
+		}
+	}
+}
+
+func TestANameIsKnownToItsOwnBatchAlone(t *testing.T) {
+	b := newBench(100, 1)
+	q := b.Begin(1).Queue(0)
+	old := b.Emplace(q, value{})
+	c := b.commands()
+	b.plan(c)
+	survivors(c, 0, 1)
+	b.Finish()
+
+	q = b.Begin(1).Queue(0)
+	p := b.Emplace(q, value{})
+	if old == p {
+		t.Fatalf("two batches name a create %v", p)
+	}
+	if _, ok := b.Staged(q, old); ok {
+		t.Error("a name of the batch before is staged")
+	}
+	next := b.commands()
+	var counts batch.Counts
+	if next.Cancel(old.ID, &counts) || next.Replace(old.ID, unsafe.Pointer(new(value)), &counts) || counts != (batch.Counts{Stale: 2}) {
+		t.Errorf("%+v, want 2 stale", counts)
+	}
+	if _, ok := next.Resolve(old.ID); ok {
+		t.Error("a name of the batch before resolves")
+	}
+	if h, ok := c.Resolve(old.ID); !ok || h != real(0).ID {
+		t.Errorf("in its own batch it resolves to %v, %t", h, ok)
+	}
+}
+
+func TestForgottenNamesResolveNoMore(t *testing.T) {
+	b := newBench(100, 1)
+	p := b.Emplace(b.Begin(1).Queue(0), value{})
+	c := b.commands()
+	b.plan(c)
+	c.Forget()
+	if h, ok := c.Resolve(p.ID); ok || len(c.Created()) > 0 {
+		t.Errorf("a forgotten name resolves to %v, %t; names: %v", h, ok, c.Created())
+	}
+}
+
+func TestNamesThatWereMadeUpAreStale(t *testing.T) {
+	b := newBench(100, 3)
+	q := b.Begin(1).Queue(0)
+	p := b.Emplace(q, value{})
+	c := b.commands()
+	for what, id := range map[string]handle.ID{
+		"the next offset":   p.ID + 1,
+		"the next segment":  p.ID + segmentItems,
+		"the last segment":  p.ID | 1<<32 - 1,
+		"another typeId":    p.ID + 1<<48,
+		"another batch":     p.ID + 1<<32,
+		"17 billion ahead":  p.ID ^ 1<<47,
+		"not provisional":   p.ID &^ handle.FreeBit,
+		"the free bit only": handle.FreeBit,
+	} {
+		var counts batch.Counts
+		if c.Cancel(id, &counts) || c.Replace(id, unsafe.Pointer(new(value)), &counts) || counts != (batch.Counts{Stale: 2}) {
+			t.Errorf("%s: %+v, want 2 stale", what, counts)
+		}
+		if _, ok := c.Resolve(id); ok {
+			t.Errorf("%s resolves", what)
+		}
+	}
+	if b.plan(c); c.Survivors() != 1 {
+		t.Errorf("%d creates are left of 1", c.Survivors())
+	}
+}
+
+// What is kept from a batch is of no use in any other, whether the batches
+// between were flushed or dropped: a name is given once.
+func TestANameStaysStaleForEver(t *testing.T) {
+	alone(t)
+	const batches = 1<<16 + 5
+	for what, end := range map[string]func(b *bench){
+		"flushed": func(b *bench) { b.Finish() },
+		"dropped": func(b *bench) { b.Drop(nil) },
+	} {
+		t.Run(what, func(t *testing.T) {
+			b := newBench(100, 1)
+			old := b.Emplace(b.Begin(1).Queue(0), value{})
+			end(b)
+			for batch := range batches {
+				q := b.Begin(1).Queue(0)
+				p := b.Emplace(q, value{})
+				if _, ok := b.Staged(q, old); ok || p == old {
+					t.Fatalf("%d batches later the name %v is given again", batch+1, old)
+				}
+				c := b.commands()
+				expectStale(t, c, old)
+				if _, ok := c.Resolve(p.ID); !ok {
+					t.Fatalf("%d batches later a name of the batch itself is unknown", batch+1)
+				}
+				end(b)
+			}
+		})
+	}
+}
+
+// expectStale sees that a name is none of the batch of c.
+func expectStale(t *testing.T, c *batch.Commands, p name) {
+	t.Helper()
+	var counts batch.Counts
+	if c.Cancel(p.ID, &counts) || c.Replace(p.ID, unsafe.Pointer(new(value)), &counts) || counts != (batch.Counts{Stale: 2}) {
+		t.Fatalf("commands to %v of another batch: %+v, want 2 stale", p, counts)
+	}
+	if h, ok := c.Resolve(p.ID); ok {
+		t.Fatalf("%v of another batch resolves to %v", p, h)
+	}
+}
+
+const allSegments = 1 << 34
+
+// At the end of the numbers of a table its names begin again with those of its
+// first batch. Nothing else comes of it: the names of a batch that lies across
+// the end differ, are found, and are stale in every other batch.
+func TestNamesAcrossTheEndOfTheNumbers(t *testing.T) {
+	const queues, each = 3, segmentItems + 1 // two segments each
+	for before := range uint64(2*queues + 2) {
+		b := newBench(1<<20, 1)
+		b.SkipSegments(allSegments - before)
+		p := b.Begin(queues)
+		var names []name
+		seen := map[name]bool{}
+		for task := range queues {
+			names = b.EmplaceItems(p.Queue(task), make([]value, each), names)
+		}
+		for i, h := range names {
+			if seen[h] || !h.ID.IsProvisional() || h.ID.TypeID() != 7 {
+				t.Fatalf("%d segments before the end: %v is given twice, or no provisional handle of the table", before, h)
+			}
+			seen[h] = true
+			v, ok := b.Staged(p.Queue(i/each), h)
+			if !ok {
+				t.Fatalf("%d segments before the end: create %d is not staged", before, i)
+			}
+			v.N = uint64(i)
+		}
+		c := b.commands()
+		b.plan(c)
+		expectRange(t, survivors(c, 0, len(names)), 0, len(names))
+		for i, h := range names {
+			if got, ok := c.Resolve(h.ID); !ok || got != real(i).ID {
+				t.Fatalf("%d segments before the end: create %d resolves to %v, %t", before, i, got, ok)
+			}
+		}
+		b.Finish()
+		b.Emplace(b.Begin(1).Queue(0), value{})
+		next := b.commands()
+		for _, at := range []int{0, segmentItems, each, len(names) - 1} {
+			expectStale(t, next, names[at])
+		}
+	}
+}
+
+// This is the end of the promise that a name stays stale: after 17 billion
+// segments of its table, and not one earlier, it names another create.
+func TestANameIsGivenAgainAfterSeventeenBillionSegments(t *testing.T) {
+	b := newBench(100, 1)
+	first := b.Emplace(b.Begin(1).Queue(0), value{})
+	b.Drop(nil)
+	b.SkipSegments(allSegments - 2)
+	p := b.Begin(2)
+	if last := b.Emplace(p.Queue(0), value{}); last == first {
+		t.Error("it is given one segment too early")
+	}
+	if again := b.Emplace(p.Queue(1), value{}); again != first {
+		t.Errorf("the name is %v, that of the table's first create %v", again, first)
+	}
+}
+
+// What a flush keeps to find names depends on the segments of its batch, not on
+// how far apart their numbers are nor on what was recorded and dropped.
+func TestNamesTakeMemoryForTheSegmentsOfTheirBatchAlone(t *testing.T) {
+	b := newBench(1<<20, 1)
+	long := b.enter(t)
+	names := []name{b.Emplace(long, value{})}
+	for range 1000 {
+		q := b.enter(t)
+		b.Emplace(q, value{})
+		b.Leave(q)
+	}
+	for round := range 3 {
+		b.SkipSegments(allSegments / 4)
+		const queues = 10
+		p := b.Begin(queues)
+		for task := range queues {
+			names = append(names, b.Emplace(p.Queue(task), value{}))
+		}
+		if err := p.End(round == 0); err != nil {
+			t.Fatal(err)
+		}
+	}
+	b.arrive(t, long)
+	c := b.commands()
+	if b.plan(c); c.Survivors() != 21 {
+		t.Errorf("%d creates", c.Survivors())
+	}
+	if n := c.Places(); n > 4*21 {
+		t.Errorf("%d places for 21 segments", n)
+	}
+	for i, h := range names {
+		if _, ok := c.Resolve(h.ID); ok == (i > 0 && i <= 10) {
+			t.Errorf("name %d, of the pass that failed or not: known: %t", i, ok)
+		}
+	}
+}

@@ -1,0 +1,124 @@
+package batch
+
+import (
+	"math/bits"
+	"slices"
+	"unsafe"
+
+	"handloom/shard/handle"
+)
+
+// What a batch does to an optional attachment depends on the last command of each item
+// alone: who plans it looks at the commands by handle from the last to the first.
+
+// CountOptional begins to plan what the creates of the batch have of an optional
+// attachment, with what their own queues staged, and counts that. Who may call it is as
+// for CountStaged.
+func (c *Commands) CountOptional(attachment int, counts *Counts) {
+	if len(c.Sets(attachment)) == 0 {
+		return
+	}
+	a := &c.attached[attachment]
+	a.named = a.named[:0]
+	words := (len(c.created) + 63) / 64
+	a.given = slices.Grow(a.given[:0], words)[:words]
+	clear(a.given)
+	for _, s := range a.sets {
+		c.countAgain(s, counts)
+		for i := range s.staged[:s.used] {
+			st, of := &s.staged[i], &c.order[s.creates.first+i]
+			st.set.each(func(offset int) {
+				switch creation := of.first + offset; {
+				case c.marks[creation] == cancelled:
+					counts.Dropped++
+				case st.unset.has(offset):
+					counts.Redundant++
+				default:
+					counts.Put++
+					a.given.put(creation, true)
+				}
+			})
+		}
+	}
+}
+
+// GiveCreate applies a Set of the value at v, or an Unset where that is nil, to a
+// provisional handle, recorded by handle in a queue of the given key, counts it, and
+// reports whether id is of this batch. Later commands have been applied before.
+func (c *Commands) GiveCreate(attachment int, id handle.ID, v unsafe.Pointer, key Key, counts *Counts) bool {
+	s, creation, ok := c.locate(id)
+	switch {
+	case !ok:
+		counts.Stale++
+		return false
+	case c.marks[creation] == cancelled:
+		counts.Dropped++
+		return true
+	}
+	a, offset := &c.attached[attachment], creation-s.first
+	of := &a.beside[c.positionOf(s)]
+	staged := of.own != nil && of.own.set.has(offset)
+	if a.named.has(creation) || staged && of.key.compare(key) > 0 {
+		counts.Superseded++
+		return true
+	}
+	if staged {
+		counts.Superseded++
+		c.count(a.given.has(creation), -1, counts)
+	}
+	c.name(a, creation)
+	a.given.put(creation, v != nil)
+	if v != nil {
+		c.setBeside(attachment, of, s, offset, v)
+	}
+	c.count(v != nil, 1, counts)
+	return true
+}
+
+// count counts n commands that are the last of their create.
+func (c *Commands) count(given bool, n int, counts *Counts) {
+	if given {
+		counts.Put += n
+	} else {
+		counts.Redundant += n
+	}
+}
+
+// IsCreate reports whether id is a provisional handle of this batch.
+func (c *Commands) IsCreate(id handle.ID) bool {
+	_, _, ok := c.locate(id)
+	return ok
+}
+
+// CountGiven returns how many of the surviving creates from the lo-th to before the hi-th
+// begin with a value of an optional attachment.
+func (c *Commands) CountGiven(attachment, lo, hi int) (n int) {
+	c.Given(attachment, lo, hi, func(handle.ID, unsafe.Pointer) { n++ })
+	return n
+}
+
+// Given calls f for the surviving creates from the lo-th to before the hi-th that begin
+// with a value of an optional attachment: with the handle of the item, once that is
+// created, and the address of the value.
+func (c *Commands) Given(attachment, lo, hi int, f func(id handle.ID, v unsafe.Pointer)) {
+	if lo == hi || len(c.Sets(attachment)) == 0 {
+		return
+	}
+	a, size := &c.attached[attachment], c.recorder.attachments[attachment].typ.Size
+	c.segments(lo, hi, func(at, from, to int) {
+		first, values := c.order[at].first, &a.beside[at].values
+		a.given.within(first+from, first+to, func(creation int) {
+			f(c.created[creation], values.Pointer(creation-first, size))
+		})
+	})
+}
+
+// within calls f for every number of the set from lo to before hi.
+func (b bitmap) within(lo, hi int, f func(i int)) {
+	for w := lo / 64; w*64 < hi && w < len(b); w++ {
+		word := b[w] & (^uint64(0) << max(0, lo-w*64)) & (^uint64(0) >> max(0, w*64+64-hi))
+		for ; word != 0; word &= word - 1 {
+			f(w*64 + bits.TrailingZeros64(word))
+		}
+	}
+}

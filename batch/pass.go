@@ -1,0 +1,131 @@
+package batch
+
+import (
+	"fmt"
+
+	"handloom/internal/highwater"
+)
+
+// Key says which queue a command was recorded in, and orders the queues of a
+// batch.
+type Key struct{ Pass, Task int }
+
+// Pass is a numbered set of queues, one per task.
+type Pass struct {
+	batch   *Batch
+	buffers []buffer // by task; kept from batch to batch
+	tasks   int      // buffers in use
+	open    bool
+	joined  bool // what it holds counts for the batch
+	peak    highwater.Mark
+}
+
+func (p *Pass) begin(b *Batch, n, number int) {
+	if n > len(p.buffers) {
+		p.buffers = append(p.buffers, make([]buffer, n-len(p.buffers))...)
+	}
+	p.batch, p.tasks, p.open, p.joined = b, n, true, false
+	for task := range p.buffers[:n] {
+		p.buffers[task].begin(b, b.serial, number, task)
+	}
+}
+
+// Queue returns the queue of a task, 0 to the n of [Batch.Begin] less 1.
+func (p *Pass) Queue(task int) Queue {
+	return Queue{buf: &p.buffers[:p.tasks][task], serial: p.batch.serial}
+}
+
+// End closes the queues of the pass. When the pass failed, or a queue was given
+// more than its limit, it drops what they recorded; in the second case it
+// returns the error of the lowest such task.
+func (p *Pass) End(failed bool) error {
+	err := p.full()
+	p.open = false
+	for task := range p.buffers[:p.tasks] {
+		if failed || err != nil {
+			p.buffers[task].reset()
+		}
+		p.buffers[task].close()
+	}
+	if p.joined {
+		p.batch.open--
+		p.batch.count(p)
+	}
+	return err
+}
+
+func (p *Pass) load() Load {
+	var sum Load
+	for task := range p.buffers[:p.tasks] {
+		sum.Add(p.buffers[task].load())
+	}
+	return sum
+}
+
+func (p *Pass) empty() bool {
+	for task := range p.buffers[:p.tasks] {
+		if !p.buffers[task].empty() {
+			return false
+		}
+	}
+	return true
+}
+
+func (p *Pass) full() error {
+	for task := range p.buffers[:p.tasks] {
+		if buf := &p.buffers[task]; buf.overflowed() {
+			return fmt.Errorf("%w: task %d recorded more than %v; record in more tasks, or raise the limit", ErrQueueFull, task, p.batch.limits.ofQueue())
+		}
+	}
+	return nil
+}
+
+// finish drops what the queues hold and closes them for good.
+func (p *Pass) finish() {
+	for task := range p.buffers[:p.tasks] {
+		buf := &p.buffers[task]
+		buf.reset()
+		buf.close()
+		buf.last = 0
+	}
+	p.open = false
+	if keep := p.peak.Note(p.tasks, fewBuffers); len(p.buffers) > keep {
+		p.buffers = append(make([]buffer, 0, keep), p.buffers[:keep]...)
+	}
+	if p.peak.Begins() { // of the few that are kept anyway, those out of use keep no arrays
+		for i := p.peak.Recent(); i < len(p.buffers); i++ {
+			p.buffers[i].forget()
+		}
+	}
+}
+
+// passPool is the memory of passes, reused in order, so that a pass finds the
+// queues of the pass with its number in the batch before.
+type passPool struct {
+	passes []*Pass
+	used   int
+	peak   highwater.Mark
+}
+
+func (o *passPool) take(b *Batch, n, number int) *Pass {
+	if o.used == len(o.passes) {
+		o.passes = append(o.passes, nil)
+	}
+	if o.passes[o.used] == nil {
+		o.passes[o.used] = new(Pass)
+	}
+	p := o.passes[o.used]
+	o.used++
+	p.begin(b, n, number)
+	return p
+}
+
+// rewind makes all passes free, and gives up those that recent batches had no
+// use for.
+func (o *passPool) rewind() {
+	o.peak.Note(o.used, 0)
+	if recent := o.peak.Recent(); o.peak.Begins() && len(o.passes) > recent {
+		clear(o.passes[recent:])
+	}
+	o.used = 0
+}

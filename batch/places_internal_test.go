@@ -1,0 +1,74 @@
+package batch
+
+import (
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"handloom/internal/items"
+	"handloom/shard/handle"
+)
+
+// Commands of few segments are found without places, which the burst of a batch before has
+// filled.
+func TestFewSegmentsAreFoundWithoutPlaces(t *testing.T) {
+	b := New(Limits{})
+	var r Recorder
+	r.Init(b, 7, 1, items.For[int]())
+	for _, queues := range []int{fewSegments, 3 * fewSegments, fewSegments + 1, fewSegments, 1} {
+		p := b.Begin(queues)
+		var names []handle.ID
+		for task := range queues {
+			names = append(names, Emplace(&r, p.Queue(task), task).ID, Emplace(&r, p.Queue(task), task).ID)
+		}
+		b.Gather()
+		c := r.Pending
+		for creation, name := range names {
+			if _, at, ok := c.locate(name); !ok || at != creation {
+				t.Errorf("%d queues: create %d is found as %d, %t", queues, creation, at, ok)
+			}
+		}
+		if _, _, ok := c.locate(names[0] + segmentItems<<20); ok {
+			t.Errorf("%d queues: a name of no segment is found", queues)
+		}
+		if places := len(c.places.at) > 0; places != (queues > fewSegments) {
+			t.Errorf("%d queues: places are filled: %t", queues, places)
+		}
+		c.Forget()
+		b.Finish()
+	}
+}
+
+// Numbers may be any: side by side, across the end of the numbers, or far apart
+// with the low bits in common, so that all of them begin at one place.
+func TestPlacesFindEveryNumberAndNoOther(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var p places
+		for range rapid.IntRange(1, 3).Draw(t, "uses") {
+			first := rapid.Uint64Range(0, segmentMask).Draw(t, "first")
+			strides := rapid.SliceOfN(rapid.SampledFrom([]uint64{1, 1, 1, 2, 64, 1 << 12, 1 << 30}), 0, 100).Draw(t, "strides")
+			var numbers []uint64
+			var order []run
+			given := map[uint64]bool{}
+			for _, stride := range strides {
+				if first = (first + stride) & segmentMask; !given[first] {
+					given[first] = true
+					numbers = append(numbers, first)
+					order = append(order, run{number: first})
+				}
+			}
+			p.fill(order)
+			for i, number := range numbers {
+				if at := p.find(number); at != i {
+					t.Fatalf("number %d is found at %d, want %d", number, at, i)
+				}
+				for _, other := range []uint64{(number - 1) & segmentMask, (number + 1) & segmentMask, number ^ 1<<33} {
+					if at := p.find(other); !given[other] && at >= 0 {
+						t.Fatalf("number %d is found at %d and was not added", other, at)
+					}
+				}
+			}
+			p.forget()
+		}
+	})
+}

@@ -1,0 +1,298 @@
+package batch
+
+import (
+	"unsafe"
+
+	"handloom/internal/check"
+	"handloom/internal/items"
+	"handloom/shard/handle"
+)
+
+// Recorder says where the commands of one table go. Its typed side is the
+// functions [Emplace], [EmplaceFunc] and [PutItem]: any goroutine may call them with
+// its own queue.
+type Recorder struct {
+	router
+	ordinal int
+	few     int         // creates in the first array of a segment: about a kilobyte
+	prefix  handle.ID   // the free bit and the table's first typeId, in their places within a handle
+	typ     *items.Type // of the table's items
+	links   links
+	spare   items.Slice // one value, between two that change places
+
+	Pending   *Commands // of the flush that runs; [Batch.Gather] fills them in
+	published published
+
+	attachments []*Attachment
+
+	segments segmentNumbers
+}
+
+// Init prepares a recorder that lies within a table, which becomes the next of the
+// batch: first is its first typeId, shards their number. The batch routes untyped
+// erases of those typeIds to the table from now on.
+func (r *Recorder) Init(b *Batch, first uint16, shards int, t *items.Type) {
+	ordinal, list := b.addTable(r, first, shards)
+	r.router = router{batch: b, list: list, first: first, shards: uint16(shards)}
+	r.ordinal, r.typ = ordinal, t
+	r.few = min(max(1, 1024/max(1, int(t.Size))), 64)
+	r.prefix = handle.FreeBit | handle.New(first, 0, 0)
+	r.Pending = new(Commands)
+	r.segments.begin()
+}
+
+// Links says where handles lie in an item: in fields, which are their offsets, and where
+// visitor leads, unless it is nil.
+func (r *Recorder) Links(fields []uintptr, visitor func(v unsafe.Pointer, visit func(*handle.ID))) {
+	r.links = links{fields, visitor}
+}
+
+// Emplace records that v is to be created and returns its provisional handle,
+// or the null handle when the queue is full. T is the item type of r.
+//
+// Columns are found by table ordinal, and their arrays taken for those of T
+// without a check: only the table's own recorder makes them, and whose a column is proves
+// that the queue is of the same store. A call for the column would cost as
+// much as the rest of the recording (op=record.emplace).
+func Emplace[T any](r *Recorder, q Queue, v T) handle.Of[T] {
+	if check.Cheap {
+		q.enter()
+		defer q.leave()
+	}
+	if buf := q.buf; buf != nil && q.serial == buf.serial && uint(r.ordinal) < uint(len(buf.columns)) {
+		if c := buf.columns[r.ordinal]; c != nil && c.of == r {
+			current := items.As[T](&c.current)
+			if n := len(*current); n < cap(*current) {
+				*current = (*current)[:n+1]
+				(*current)[n] = v
+				return handle.Of[T]{ID: c.base + handle.ID(n)}
+			}
+		}
+	}
+	return emplace(r, q, v)
+}
+
+// emplace is Emplace where an array has to grow first, or the queue must not be
+// used at all.
+func emplace[T any](r *Recorder, q Queue, v T) handle.Of[T] {
+	c := r.column(q)
+	if c == nil || !r.room(q, c) {
+		return handle.Of[T]{}
+	}
+	current := items.As[T](&c.current)
+	n := len(*current)
+	*current = append(*current, v)
+	return handle.Of[T]{ID: c.base + handle.ID(n)}
+}
+
+// EmplaceItems records a create per value and appends the provisional handles to
+// dst, which it returns; nothing is appended when the queue is full.
+func (r *Recorder) EmplaceItems(q Queue, values items.Slice, dst []handle.ID) []handle.ID {
+	if check.Cheap {
+		q.enter()
+		defer q.leave()
+	}
+	n := values.Len()
+	if n == 0 {
+		return dst
+	}
+	c := r.column(q)
+	if c == nil || !q.buf.admit(n, r.typ.Size) {
+		return dst
+	}
+	before := len(dst)
+	for done := 0; done < n; {
+		if c.current.Len() == c.current.Cap() && !r.room(q, c) {
+			return dst[:before]
+		}
+		at := c.current.Len()
+		run := min(n-done, c.current.Cap()-at)
+		c.current = c.current.Resize(at + run)
+		r.typ.Copy(c.current.Sub(at, at+run, r.typ.Size), values.Sub(done, done+run, r.typ.Size))
+		for i := range run {
+			dst = append(dst, c.base+handle.ID(at+i))
+		}
+		done += run
+	}
+	return dst
+}
+
+// EmplaceFunc records a create whose value f fills in, knowing its own
+// provisional handle; f may record more into the same queue. The pointer is good
+// as one of [Recorder.Staged] is. When f panics, the create is cancelled.
+func EmplaceFunc[T any](r *Recorder, q Queue, f func(h handle.Of[T], v *T)) handle.Of[T] {
+	var zero T
+	h := Emplace(r, q, zero)
+	if h.ID.IsZero() {
+		return h
+	}
+	done := false
+	defer func() {
+		if !done {
+			r.Erase(q, h.ID)
+		}
+	}()
+	f(h, (*T)(r.Staged(q, h.ID)))
+	done = true
+	return h
+}
+
+// Staged returns where the value recorded in q under the provisional handle p
+// lies, to be completed before the pass ends, or nil if q does not hold it. The
+// pointer is good until the pass ends.
+func (r *Recorder) Staged(q Queue, p handle.ID) unsafe.Pointer {
+	if !q.usable(r.batch) {
+		return nil
+	}
+	c := q.buf.column(r.ordinal)
+	if c == nil || !r.isProvisional(p) {
+		return nil
+	}
+	v := c.find(p)
+	c.staged = c.staged || v != nil
+	return v
+}
+
+// name returns the first provisional handle of a segment.
+func (r *Recorder) name(segment uint64) handle.ID { return r.prefix | handle.ID(segment)<<offsetBits }
+
+// isProvisional reports whether id is a provisional handle of the table.
+func (r *Recorder) isProvisional(id handle.ID) bool { return id>>typeShift == r.prefix>>typeShift }
+
+// EraseItems records an erase per handle.
+func (r *Recorder) EraseItems(q Queue, ids []handle.ID) {
+	if !q.usable(r.batch) || !q.buf.admit(len(ids), idBytes) {
+		return
+	}
+	for _, id := range ids {
+		r.Erase(q, id)
+	}
+}
+
+// EraseAll records that all items of the table are to be erased which live when the batch
+// is flushed.
+func (r *Recorder) EraseAll(q Queue) {
+	if check.Cheap {
+		q.enter()
+		defer q.leave()
+	}
+	if buf := q.buf; q.usable(r.batch) && buf.take(Load{1, idBytes}) {
+		buf.all, buf.holds = append(buf.all, r.ordinal), true
+	}
+}
+
+// PutItem records that the item h names is to be replaced by v; a provisional
+// handle of this batch replaces the value of the create. T is the item type of r.
+func PutItem[T any](r *Recorder, q Queue, h handle.Of[T], v T) {
+	if check.Cheap {
+		q.enter()
+		defer q.leave()
+	}
+	shard := r.shard(h.ID.TypeID())
+	if buf := q.buf; buf != nil && q.serial == buf.serial && uint(r.ordinal) < uint(len(buf.columns)) {
+		if c := buf.columns[r.ordinal]; c != nil && c.of == r && shard < len(c.puts) {
+			p := &c.puts[shard]
+			if n := len(p.IDs); n < cap(p.IDs) {
+				put(p, n, h.ID, v)
+				return
+			}
+		}
+	}
+	if p := r.roomForPut(q, shard); p != nil {
+		put(p, len(p.IDs), h.ID, v)
+	}
+}
+
+// put makes v the n-th put of p, which there is room for.
+func put[T any](p *Puts, n int, id handle.ID, v T) {
+	p.IDs = p.IDs[:n+1]
+	p.IDs[n] = id
+	values := items.As[T](&p.Values)
+	*values = (*values)[:n+1]
+	(*values)[n] = v
+}
+
+// roomForPut makes room for one more put to a shard, and returns the puts to it,
+// or nil when the queue has failed.
+func (r *Recorder) roomForPut(q Queue, shard int) *Puts {
+	c := r.column(q)
+	if c == nil {
+		return nil
+	}
+	p := c.putsTo(shard)
+	if len(p.IDs) == cap(p.IDs) && !p.grow(q.buf, r.typ) {
+		return nil
+	}
+	return p
+}
+
+// column returns the queue's column for the table, which it makes at the first
+// use in a batch, or nil if the queue has failed.
+func (r *Recorder) column(q Queue) *Column {
+	if !q.usable(r.batch) {
+		return nil
+	}
+	buf := q.buf
+	for len(buf.columns) <= r.ordinal {
+		buf.columns = append(buf.columns, nil)
+		buf.spare = append(buf.spare, nil)
+		buf.usedTables = append(buf.usedTables, false)
+	}
+	if c := buf.columns[r.ordinal]; c != nil {
+		return c
+	}
+	if buf.spare[r.ordinal] == nil {
+		buf.spare[r.ordinal] = &Column{of: r}
+	}
+	c := buf.spare[r.ordinal]
+	buf.columns[r.ordinal] = c
+	buf.usedTables[r.ordinal] = true
+	buf.touched, buf.holds = append(buf.touched, touched{r.ordinal, c}), true
+	return c
+}
+
+// room makes room for one more create when there is none, and for the next share: in the
+// current segment's array, in a larger one, unless somebody may write through a pointer
+// into it, or in a new segment. It reports false, and the queue has failed, when that
+// exceeds its limits.
+func (r *Recorder) room(q Queue, c *Column) bool {
+	if !q.buf.take(Load{1, int64(r.typ.Size)}) {
+		return false
+	}
+	n, room := c.current.Len(), 0
+	if c.used > 0 {
+		room = c.segments[c.used-1].values.Cap()
+	}
+	larger := min(max(room*2, r.few), segmentItems)
+	switch {
+	case c.used == 0 || n == segmentItems:
+		c.begin(r.segments.next(), r, r.few)
+	case n < room:
+	case c.staged:
+		c.begin(r.segments.next(), r, larger)
+	default:
+		c.segments[c.used-1].values = r.typ.Grown(c.current, larger)
+	}
+	whole := c.segments[c.used-1].values
+	n = c.current.Len()
+	c.current = whole.Resize(n).Clip(n + 1 + q.buf.share(whole.Cap()-n-1, r.typ.Size))
+	return true
+}
+
+// begin starts the next segment of the column, in an array for n creates unless
+// it has one.
+func (c *Column) begin(number uint64, r *Recorder, n int) {
+	c.seal()
+	if c.used == len(c.segments) {
+		c.segments = append(c.segments, segment{})
+	}
+	s := &c.segments[c.used]
+	s.number = number
+	c.used++
+	c.base = r.name(number)
+	if s.values.Cap() == 0 {
+		s.values = r.typ.Make(n)
+	}
+	s.values = s.values.Resize(0)
+	c.current = s.values.Clip(0)
+}

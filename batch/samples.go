@@ -1,0 +1,14 @@
+package batch
+
+import (
+	"slices"
+)
+
+// MaxSamples is how many stale commands a report keeps.
+const MaxSamples = 8
+
+// KeepLowest sorts samples and cuts them to the lowest [MaxSamples].
+func KeepLowest(samples []Sample) []Sample {
+	slices.SortFunc(samples, Sample.Compare)
+	return samples[:min(len(samples), MaxSamples)]
+}

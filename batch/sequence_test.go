@@ -1,0 +1,241 @@
+package batch_test
+
+import (
+	"slices"
+	"sync"
+	"testing"
+
+	"handloom/batch"
+	"handloom/internal/items"
+)
+
+// values returns what the batch creates, in its order.
+func (b *bench) values() []uint64 {
+	c := b.commands()
+	b.plan(c)
+	return survivors(c, 0, c.Survivors())
+}
+
+// recordPasses records passes of a sequence: their tasks create the numbers from
+// first on.
+func (b *bench) recordPasses(t *testing.T, s *batch.Sequence, passes, tasks int, first uint64) {
+	t.Helper()
+	for range passes {
+		p := s.Begin(tasks)
+		for task := range tasks {
+			b.Emplace(p.Queue(task), value{N: first})
+			first++
+		}
+		if err := p.End(false); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// Whoever records first: keys follow the order of Join, and within a sequence
+// that of its passes.
+func TestSequencesGetTheirKeysInTheOrderOfJoin(t *testing.T) {
+	const systems, passes, tasks = 6, 3, 4
+	b := newBench(1<<20, 1)
+	var all []*batch.Sequence
+	for range systems {
+		all = append(all, b.NewSequence())
+	}
+	for round := range 20 {
+		b.Emplace(b.Begin(1).Queue(0), value{})
+		var wg sync.WaitGroup
+		for i, s := range all {
+			wg.Go(func() { b.recordPasses(t, s, passes, tasks, uint64(1+i*passes*tasks)) })
+		}
+		wg.Wait()
+		for _, s := range all {
+			b.Join(s)
+		}
+		b.Emplace(b.Begin(1).Queue(0), value{N: 1 + systems*passes*tasks})
+
+		var keys []batch.Key
+		for _, column := range b.commands().Columns {
+			keys = append(keys, column.Key())
+		}
+		for i, k := range keys {
+			want := batch.Key{} // of the pass before
+			switch n := i - 1; {
+			case n == systems*passes*tasks:
+				want.Pass = 1 + systems*passes
+			case i > 0:
+				want = batch.Key{Pass: 1 + n/tasks, Task: n % tasks}
+			}
+			if k != want {
+				t.Fatalf("round %d: queue %d has the key %v, want %v", round, i, k, want)
+			}
+		}
+		values := b.values()
+		expectRange(t, values, 0, len(values))
+		if pending := b.Pending().Commands; pending != len(values) || pending != 2+systems*passes*tasks {
+			t.Errorf("%d commands are pending", pending)
+		}
+		b.Finish()
+	}
+}
+
+// What is not joined counts for nothing: neither for the batch nor for its
+// limit.
+func TestASequenceCountsOnceItIsJoined(t *testing.T) {
+	b := &bench{Batch: batch.New(batch.Limits{BatchCommands: 5})}
+	b.Init(b.Batch, 7, 1, items.For[value]())
+	s := b.NewSequence()
+	b.recordPasses(t, s, 2, 3, 0)
+	if n := b.Pending().Commands; n != 0 || b.Started() || b.Admit() != nil {
+		t.Errorf("%d commands are pending, started: %t, %v", n, b.Started(), b.Admit())
+	}
+	if n := s.Load().Commands; n != 6 {
+		t.Errorf("the sequence holds %d commands", n)
+	}
+	b.Join(s)
+	if n := b.Pending().Commands; n != 6 || !b.Started() || b.Admit() == nil {
+		t.Errorf("%d commands are pending, started: %t, %v", n, b.Started(), b.Admit())
+	}
+	if n := s.Load().Commands; n != 0 {
+		t.Errorf("the sequence holds %d commands once joined", n)
+	}
+	b.Join(s) // again: there is nothing
+	expectRange(t, b.values(), 0, 6)
+}
+
+// A sequence may be joined several times in a batch, others in between.
+func TestASequenceGoesOnAfterJoin(t *testing.T) {
+	b := newBench(1<<20, 1)
+	x, y := b.NewSequence(), b.NewSequence()
+	for i := range 5 {
+		b.recordPasses(t, y, 1, 2, uint64(4*i+2))
+		b.recordPasses(t, x, 1, 2, uint64(4*i))
+		b.Join(x)
+		b.Join(y)
+	}
+	expectRange(t, b.values(), 0, 20)
+}
+
+func TestWhatASequenceDropsIsGoneAndItsQueuesPanic(t *testing.T) {
+	b := newBench(1<<20, 1)
+	s := b.NewSequence()
+	b.recordPasses(t, s, 1, 2, 0)
+	b.Join(s)
+	p := s.Begin(2)
+	dropped := b.Emplace(p.Queue(0), value{N: 99})
+	kept := p.Queue(0)
+	if err := p.End(false); err != nil {
+		t.Error(err)
+	}
+	s.Drop()
+	if panicOf(func() { b.Emplace(kept, value{}) }) == nil {
+		t.Error("a queue of a pass that was dropped records")
+	}
+	b.recordPasses(t, s, 1, 1, 2)
+	b.Join(s)
+	c := b.commands()
+	b.plan(c)
+	expectRange(t, survivors(c, 0, c.Survivors()), 0, 3)
+	if h, ok := c.Resolve(dropped.ID); ok {
+		t.Errorf("a name that was dropped resolves to %v", h)
+	}
+	if n := b.Pending().Commands; n != 3 {
+		t.Errorf("%d commands are pending", n)
+	}
+}
+
+// A sequence may record and drop for ever without a flush: it takes the same
+// memory again.
+func TestASequenceThatDropsTakesTheSameMemoryAgain(t *testing.T) {
+	b := newBench(1<<20, 1)
+	s := b.NewSequence()
+	frame := func() {
+		for range 3 {
+			b.Emplace(s.Begin(1).Queue(0), value{})
+		}
+		s.Drop()
+	}
+	frame()
+	if n := testing.AllocsPerRun(200, frame); n > 0 {
+		t.Errorf("a frame that is dropped allocates %v objects", n)
+	}
+}
+
+// When the batch ends, be it flushed or dropped, the sequence is dropped, and then serves
+// the next batch.
+func TestSequence_ServesBatchAfterBatch(t *testing.T) {
+	for name, end := range map[string]func(b *bench){
+		"flushed": func(b *bench) { b.Finish() },
+		"dropped": func(b *bench) { b.Drop(nil) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newBench(1<<20, 1)
+			s := b.NewSequence()
+			for round := range 3 {
+				b.recordPasses(t, s, 1, 2, 100)
+				b.Join(s)
+				b.recordPasses(t, s, 2, 2, 200)
+				end(b)
+				s.Drop()
+				if s.Load() != (batch.Load{}) {
+					t.Errorf("after Drop it holds %+v", s.Load())
+				}
+				b.recordPasses(t, s, 2, 3, 0)
+				b.Join(s)
+				if got := b.values(); !slices.Equal(got, []uint64{0, 1, 2, 3, 4, 5}) {
+					t.Errorf("round %d: the next batch creates %v", round, got)
+				}
+				end(b)
+			}
+		})
+	}
+}
+
+func TestAPassOfASequenceThatFailsLeavesNothing(t *testing.T) {
+	b := newBench(4, 1)
+	s := b.NewSequence()
+	p := s.Begin(2)
+	b.EmplaceItems(p.Queue(0), make([]value, 3), nil)
+	_ = p.End(true)
+	p = s.Begin(2)
+	b.EmplaceItems(p.Queue(1), make([]value, 5), nil)
+	if err := p.End(false); err == nil {
+		t.Error("a queue beyond its limit is accepted")
+	}
+	b.recordPasses(t, s, 1, 2, 0)
+	b.Join(s)
+	expectRange(t, b.values(), 0, 2)
+}
+
+// A sequence has memory of its own, by pass and task, and keeps it.
+func TestASequenceReusesItsMemory(t *testing.T) {
+	b := newBench(1<<20, 1)
+	s := b.NewSequence()
+	items := make([]value, 3*segmentItems)
+	names := make([]name, 0, len(items))
+	round := func() {
+		for range 2 {
+			p := s.Begin(2)
+			for task := range 2 {
+				names = b.EmplaceItems(p.Queue(task), items, names[:0])
+				b.EraseItems(p.Queue(task), names[:100])
+			}
+			if err := p.End(false); err != nil {
+				t.Fatal(err)
+			}
+			b.Join(s)
+		}
+		p := s.Begin(1)
+		b.Emplace(p.Queue(0), value{})
+		_ = p.End(false)
+		s.Drop()
+		b.Gather()
+		b.Publish(true)
+		b.Finish()
+	}
+	for range 5 {
+		round()
+	}
+	if n := testing.AllocsPerRun(200, round); n > 0 {
+		t.Errorf("a batch like the one before allocates %v objects", n)
+	}
+}

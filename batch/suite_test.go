@@ -1,0 +1,133 @@
+package batch_test
+
+import (
+	"testing"
+	"unsafe"
+
+	"handloom/batch"
+	"handloom/internal/check"
+	"handloom/internal/items"
+	"handloom/shard/handle"
+)
+
+// value is what the table of most tests here holds.
+type value struct {
+	N    uint64
+	Link handle.ID
+}
+
+type name = handle.Of[value]
+
+const segmentItems = 16_384
+
+// bench is a batch and the recorder of one table, whose typeIds begin at 7.
+type bench struct {
+	*batch.Batch
+	recorder[value]
+}
+
+func newBench(limit, shards int) *bench {
+	b := &bench{Batch: batch.New(batch.Limits{QueueCommands: limit})}
+	b.Init(b.Batch, 7, shards, items.For[value]())
+	b.BeginSegments(0)
+	return b
+}
+
+// recorder is a [batch.Recorder] with its typed side as methods.
+type recorder[T any] struct{ batch.Recorder }
+
+func (r *recorder[T]) Emplace(q queue, v T) handle.Of[T] { return batch.Emplace(&r.Recorder, q, v) }
+
+func (r *recorder[T]) EmplaceItems(q queue, values []T, dst []handle.Of[T]) []handle.Of[T] {
+	return handle.Typed[T](r.Recorder.EmplaceItems(q, items.From(values), handle.IDs(dst)))
+}
+
+func (r *recorder[T]) EmplaceFunc(q queue, f func(handle.Of[T], *T)) handle.Of[T] {
+	return batch.EmplaceFunc(&r.Recorder, q, f)
+}
+
+func (r *recorder[T]) Staged(q queue, p handle.Of[T]) (*T, bool) {
+	v := (*T)(r.Recorder.Staged(q, p.ID))
+	return v, v != nil
+}
+
+func (r *recorder[T]) Put(q queue, h handle.Of[T], v T) { batch.PutItem(&r.Recorder, q, h, v) }
+
+func (r *recorder[T]) Erase(q queue, h handle.Of[T]) { r.Recorder.Erase(q, h.ID) }
+
+func (r *recorder[T]) EraseItems(q queue, hs []handle.Of[T]) {
+	r.Recorder.EraseItems(q, handle.IDs(hs))
+}
+
+// commands gathers the batch as a flush does.
+func (b *bench) commands() *batch.Commands {
+	b.Recorder.Pending = new(batch.Commands)
+	b.Seal()
+	b.Gather()
+	return b.Recorder.Pending
+}
+
+// plan applies the erases and then the puts of provisional handles.
+func (b *bench) plan(c *batch.Commands) (counts batch.Counts) {
+	for _, erases := range c.Erases(0) {
+		for _, id := range erases.IDs {
+			c.Cancel(id, &counts)
+		}
+	}
+	for _, puts := range c.Puts(0) {
+		for i, id := range puts.IDs {
+			c.Replace(id, puts.Values.Pointer(i, unsafe.Sizeof(value{})), &counts)
+		}
+	}
+	c.Settle()
+	counts.Created = c.Survivors()
+	return counts
+}
+
+// survivors returns the values from the lo-th to before the hi-th create that
+// survives, and names them by their position.
+func survivors(c *batch.Commands, lo, hi int) (values []uint64) {
+	c.Runs(lo, hi, func(run items.Slice, names []handle.ID) {
+		for i, v := range *items.As[value](&run) {
+			names[i] = real(lo + len(values)).ID
+			values = append(values, v.N)
+		}
+	})
+	return values
+}
+
+func real(n int) name { return name{ID: handle.New(7, 1, uint32(n))} }
+
+func expectRange(t *testing.T, values []uint64, from, n int) {
+	t.Helper()
+	if len(values) != n {
+		t.Fatalf("%d values, want %d", len(values), n)
+	}
+	for i, v := range values {
+		if v != uint64(from+i) {
+			t.Fatalf("value %d is %d, want %d", i, v, from+i)
+		}
+	}
+}
+
+func panicOf(f func()) (value any) {
+	defer func() { value = recover() }()
+	f()
+	return nil
+}
+
+type queue = batch.Queue
+
+// alone skips a long test of one goroutine under the race detector, which finds
+// nothing in it.
+func alone(t *testing.T) {
+	t.Helper()
+	if check.Cheap && !check.Full {
+		t.Skip("the race detector finds nothing on one goroutine")
+	}
+}
+
+// nameOf makes the provisional handle that the package comment describes.
+func nameOf(segment, offset int) name {
+	return name{ID: handle.FreeBit | handle.New(7, 0, 0) | handle.ID(segment<<14|offset)}
+}

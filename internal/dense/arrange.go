@@ -1,0 +1,130 @@
+package dense
+
+import (
+	"slices"
+	"unsafe"
+
+	"handloom/internal/items"
+	"handloom/internal/slotset"
+)
+
+// rowsFrom returns the rows i to j-1 in order, in scratch of the map.
+func (d *Dense) rowsFrom(i, j int) []slotset.Row {
+	d.scratch.order = slices.Grow(d.scratch.order[:0], j-i)[:j-i]
+	for k := range d.scratch.order {
+		d.scratch.order[k] = slotset.Row(i + k)
+	}
+	return d.scratch.order
+}
+
+// spareRows returns other scratch of the map, for n rows.
+func (d *Dense) spareRows(n int) []slotset.Row {
+	d.scratch.spare = slices.Grow(d.scratch.spare[:0], n)[:n]
+	return d.scratch.spare
+}
+
+// reorder arranges the rows from first on and notes that for Defragment.
+func (d *Dense) reorder(first int, order, spare []slotset.Row) {
+	if d.arrange(first, order, spare) > 0 {
+		d.touchRange(first, first+len(order))
+	}
+}
+
+// arrange moves the item at row order[k] to row first+k, for every k; order is
+// a permutation of the rows from first on. It uses up order and spare, which is
+// as long, and returns how many items it moved.
+func (d *Dense) arrange(first int, order, spare []slotset.Row) (moves int) {
+	k := 0
+	for k < len(order) && int(order[k]) == first+k {
+		k++
+	}
+	if k == len(order) {
+		return 0
+	}
+	first, order, spare = first+k, order[k:], spare[k:]
+	d.arrangeOwners(first, order, spare)
+	for _, c := range d.Columns() {
+		c.arrange(first, order, spare)
+	}
+	return arrange(d.typ, d.items, &d.scratch.gathered, &d.scratch.one, first, order)
+}
+
+// arrange is what [Dense.arrange] does to an array of a type. It uses up order unless
+// elements are small; gathered and one are scratch.
+func arrange(t *items.Type, all items.Slice, gathered, one *items.Slice, first int, order []slotset.Row) (moves int) {
+	if t.Size <= lineBytes {
+		*gathered = gather(t, all, *gathered, first, order)
+		for k, row := range order {
+			if int(row) != first+k {
+				moves++
+			}
+		}
+		return moves
+	}
+	if one.Cap() == 0 {
+		*one = t.Make(1)
+	}
+	return permute(t, all, *one, first, order)
+}
+
+// arrangeOwners does for the meta set what arrange does for the items, and tells
+// the slots.
+func (d *Dense) arrangeOwners(first int, order, spare []slotset.Row) {
+	for k, row := range order {
+		spare[k] = slotset.Row(d.meta[row])
+	}
+	meta := d.meta[first : first+len(order)]
+	for k, slot := range spare[:len(order)] {
+		meta[k] = slotset.Slot(slot)
+		d.set.SetRow(slotset.Slot(slot), slotset.Row(first+k))
+	}
+}
+
+// gather moves elements through a second array, which it returns. Every read is known
+// beforehand, so that the machine has many of them under way at a time (op=sort).
+func gather(t *items.Type, all, gathered items.Slice, first int, order []slotset.Row) items.Slice {
+	gathered = t.Gather(gathered, all, order)
+	t.Copy(all.Sub(first, first+len(order), t.Size), gathered)
+	if t.Pointers {
+		t.Clear(gathered) // the collector can free what the elements held
+	}
+	return gathered
+}
+
+// permute moves the element at row order[k] to row first+k along the cycles of the
+// permutation, so that large ones need no second array, but one of a single element,
+// and move once.
+func permute(t *items.Type, all, single items.Slice, first int, order []slotset.Row) (moves int) {
+	one := single.Pointer(0, t.Size)
+	element := func(k int) unsafe.Pointer { return all.Pointer(first+k, t.Size) }
+	for begin := range order {
+		from := int(order[begin]) - first
+		if from == begin {
+			continue
+		}
+		t.Set(one, element(begin))
+		at := begin
+		for from != begin {
+			t.Set(element(at), element(from))
+			order[at] = slotset.Row(at + first)
+			at, from = from, int(order[from])-first
+			moves++
+		}
+		t.Set(element(at), one)
+		order[at] = slotset.Row(at + first)
+		moves++
+	}
+	t.Clear(single)
+	return moves
+}
+
+// exchange swaps two rows.
+func (d *Dense) exchange(a, b slotset.Row) {
+	d.typ.Exchange(d.items, a, b)
+	for _, c := range d.Columns() {
+		c.Kind.Type.Exchange(c.all, a, b)
+	}
+	d.meta[a], d.meta[b] = d.meta[b], d.meta[a]
+	d.set.SetRow(d.meta[a], a)
+	d.set.SetRow(d.meta[b], b)
+}

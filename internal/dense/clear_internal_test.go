@@ -1,0 +1,84 @@
+package dense
+
+import (
+	"testing"
+
+	"handloom/internal/items"
+	"handloom/internal/slotset"
+	"handloom/shard/handle"
+)
+
+// A Clear gives the array of the meta set to the freelist. From the second one on the two
+// exchange theirs, so that clearing and filling in turns allocates nothing.
+func TestClearingAndFillingInTurnsAllocatesNothing(t *testing.T) {
+	d, err := New(items.For[uint64](), slotset.Options{Reserve: 100})
+	if err != nil {
+		t.Fatal(err)
+	}
+	values, handles := items.From(make([]uint64, 100)), make([]handle.ID, 0, 100)
+	bytes := int64(0)
+	if n := testing.AllocsPerRun(10, func() {
+		handles, _ = d.InsertItems(values, handles[:0])
+		d.Clear()
+		for range 100 {
+			_, _ = Insert(d, uint64(7))
+		}
+		d.Clear()
+		bytes = d.Stats().Bytes
+	}); n != 0 {
+		t.Errorf("%g allocations", n)
+	}
+	if want := int64(100 * (8 + 4 + 8 + 4)); bytes != want {
+		t.Errorf("%d bytes, want %d", bytes, want)
+	}
+	if err := d.Verify(); err != nil {
+		t.Error(err)
+	}
+}
+
+// What HasRoom says of the meta set that a Clear took is true, and what makes room makes
+// room there, too: for no more rows than the dense set has.
+func TestRoomBehindAClear(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		room func(d *Dense)
+	}{
+		{"ReserveMore", func(d *Dense) { d.ReserveMore(90) }},
+		{"Reserve", func(d *Dense) { d.Reserve(90) }},
+		{"CopyTo", func(d *Dense) { full(t).CopyTo(d, Clones{}); d.EraseItems(idsOf(d)) }},
+		{"Insert", func(d *Dense) { h, _ := Insert(d, uint64(1)); Erase(d, h) }},
+	} {
+		d := full(t)
+		if d.Clear(); d.HasRoom(1) || d.Cap() != 100 {
+			t.Fatalf("room for one more is %t, of %d", d.HasRoom(1), d.Cap())
+		}
+		if c.room(d); !d.HasRoom(90) || d.HasRoom(101) || d.Verify() != nil {
+			t.Errorf("%s: room for 90 is %t, for 101 %t; %v", c.name, d.HasRoom(90), d.HasRoom(101), d.Verify())
+		}
+		if n := testing.AllocsPerRun(1, func() {
+			for range 40 {
+				_, _ = Insert(d, uint64(7))
+			}
+		}); n != 0 {
+			t.Errorf("%s: %g allocations", c.name, n)
+		}
+	}
+}
+
+// full returns a map that has as many items as it has room for.
+func full(t *testing.T) *Dense {
+	t.Helper()
+	d, err := New(items.For[uint64](), slotset.Options{Reserve: 100, MaxItems: 120})
+	if err == nil {
+		_, err = d.InsertItems(items.From(make([]uint64, 100)), nil)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+func idsOf(d *Dense) (ids []handle.ID) {
+	d.IDs(func(id handle.ID) bool { ids = append(ids, id); return true })
+	return ids
+}

@@ -1,0 +1,167 @@
+package dense
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+	"unsafe"
+
+	"handloom/internal/digest"
+	"handloom/internal/items"
+	"handloom/shard/handle"
+)
+
+// Whatever moves the rows, an element stays with its item, is zero with a new one, and
+// nothing is left beyond the length. Elements are small and large, with pointers and
+// without.
+func TestElementsStayWithTheirItems(t *testing.T) {
+	elementsStay(t, func(n int) uint32 { return uint32(n) })
+	elementsStay(t, func(n int) uint64 { return uint64(n) })
+	elementsStay(t, func(n int) string { return fmt.Sprint(n) })
+	elementsStay(t, func(n int) [3]uint16 { return [3]uint16{uint16(n), uint16(n >> 16), 7} })
+	elementsStay(t, func(n int) [12]uint64 { return [12]uint64{0: uint64(n), 11: 1} })
+	elementsStay(t, func(n int) [9]*int { return [9]*int{8: &numbers[n%len(numbers)]} })
+	elementsStay(t, func(int) struct{} { return struct{}{} })
+}
+
+var numbers [100]int
+
+func elementsStay[C comparable](t *testing.T, element func(n int) C) {
+	t.Helper()
+	var none C
+	for seed := range uint64(40) {
+		r := rand.New(rand.NewPCG(seed, 7))
+		m := Bind[int](new(Dense))
+		if seed%2 == 0 {
+			m.maxItems = 300
+		}
+		kind := &Kind{Name: "column", Type: items.For[C]()}
+		want := make(map[handle.ID]C)
+		for range r.IntN(100) {
+			Insert(m, r.IntN(10))
+		}
+		for step := range 150 {
+			if step == int(seed%20) {
+				m.AddColumn(kind)
+			}
+			name := disturb(m, r, 10)
+			if r.IntN(10) == 0 {
+				Defragment(m, ascending, r.IntN(40))
+			}
+			if err := m.Verify(); err != nil {
+				t.Fatalf("%T, seed %d, behind %s: %v", none, seed, name, err)
+			}
+			if len(m.Columns()) == 0 {
+				continue
+			}
+			c := m.Columns()[0]
+			all := Elements[C](c, 0, m.Len())
+			for row := range all {
+				id := m.IDAt(row)
+				if all[row] != want[id] { // none for one that is new
+					t.Fatalf("%T, seed %d, behind %s: row %d has %v, want %v", none, seed, name, row, all[row], want[id])
+				}
+				if r.IntN(5) == 0 {
+					all[row] = element(r.IntN(1 << 20))
+					want[id] = all[row]
+				}
+			}
+		}
+	}
+}
+
+// A copy has the elements of its columns, and what a copy has no element for is zero.
+func TestColumnsAreCopiedByTheirKind(t *testing.T) {
+	a, b := &Kind{"a", items.For[int]()}, &Kind{"b", items.For[int]()}
+	m, to := Bind[int](new(Dense)), Bind[int](new(Dense))
+	m.AddColumn(a)
+	to.AddColumn(b)
+	to.AddColumn(a)
+	for i := range 20 {
+		Insert(m, i)
+		Insert(to, i)
+		Insert(to, i)
+	}
+	for row := range 40 {
+		*(*int)(to.Columns()[0].At(row)), *(*int)(to.Columns()[1].At(row)) = 1, 2
+	}
+	for row := range 20 {
+		*(*int)(m.Columns()[0].At(row)) = row
+	}
+	m.CopyTo(to, Clones{Columns: []func(dst, src unsafe.Pointer){
+		func(dst, src unsafe.Pointer) { *(*int)(dst) = *(*int)(src) * 3 },
+	}})
+	if err := to.Verify(); err != nil {
+		t.Fatal(err)
+	}
+	for row := range 20 {
+		if b, a := *(*int)(to.Columns()[0].At(row)), *(*int)(to.Columns()[1].At(row)); b != 0 || a != 3*row {
+			t.Errorf("row %d has %d and %d, want 0 and %d", row, b, a, 3*row)
+		}
+	}
+}
+
+// A function that panics over an element leaves the copy empty, columns included.
+func TestACopyWhoseCloneOfAnElementPanicsIsEmpty(t *testing.T) {
+	m := Bind[int](new(Dense))
+	m.AddColumn(&Kind{"a", items.For[int]()})
+	for i := range 20 {
+		Insert(m, i)
+		*(*int)(m.Columns()[0].At(i)) = i + 1
+	}
+	to := m.EmptyLike()
+	m.CopyTo(to, Clones{})
+	func() {
+		defer func() { _ = recover() }()
+		m.CopyTo(to, Clones{Columns: []func(dst, src unsafe.Pointer){func(unsafe.Pointer, unsafe.Pointer) { panic("clone") }}})
+		t.Error("it did not panic")
+	}()
+	if err := to.Verify(); err != nil || to.Len() != 0 {
+		t.Errorf("%d items, %v", to.Len(), err)
+	}
+}
+
+// What a digest is the sum of reads back as the same map, columns included, and each
+// element counts.
+func TestColumnsArePartOfTheDigest(t *testing.T) {
+	m := Bind[int](new(Dense))
+	m.AddColumn(&Kind{"a", items.For[string]()})
+	for i := range 50 {
+		Insert(m, i)
+		*(*string)(m.Columns()[0].At(i)) = fmt.Sprint(i)
+	}
+	var encoded []byte
+	var h digest.Hash
+	tee := digest.NewTee(1<<20, func(piece []byte, _ bool) { encoded = append(encoded, piece...) })
+	h.Tee(tee)
+	m.DigestTo(&h)
+	before := h.Sum()
+	h.Flush()
+	to, pieces := m.EmptyLike(), 0
+	to.Load(digest.NewDecoder(func() ([]byte, error) {
+		pieces++
+		return encoded, nil
+	}))
+	if to.Digest() != before || to.Verify() != nil || pieces != 1 {
+		t.Errorf("it reads back as another: %v", to.Verify())
+	}
+	*(*string)(m.Columns()[0].At(30)) = "other"
+	if m.Digest() == before {
+		t.Error("an element does not count")
+	}
+}
+
+func TestVerifyFindsBrokenColumns(t *testing.T) {
+	m := Bind[int](new(Dense))
+	c := m.AddColumn(&Kind{"a", items.For[int]()})
+	Insert(m, 1)
+	*(*int)(c.At(1)) = 1
+	if err := m.Verify(); err == nil {
+		t.Error("C2 is not looked at")
+	}
+	*(*int)(c.At(1)) = 0
+	c.clip(1)
+	if err := m.Verify(); err == nil {
+		t.Error("C1 is not looked at")
+	}
+}

@@ -1,0 +1,158 @@
+package dense
+
+import (
+	"fmt"
+	"math"
+
+	"handloom/internal/items"
+	"handloom/internal/slotset"
+	"handloom/shard/handle"
+)
+
+// comparison is an order of items, told by their rows.
+type comparison struct {
+	compare   func(a, b slotset.Row) int // nil: forget
+	mergeSort func(order, spare []slotset.Row) (sorted, rest []slotset.Row)
+}
+
+// Defragment orders the dense set by cmp a little at a time; see
+// handlemap.Map.Defragment. Its stages compare by row and know no T; only where the
+// items of two rows lie is told by a function that does (op=defragment).
+func Defragment[T any](d *Dense, cmp func(a, b *T) int, budget int) (moves int, done bool) {
+	Bind[T](d)
+	if cmp == nil {
+		return d.defragment(comparison{}, budget)
+	}
+	all, sorted := *items.As[T](&d.items), d.array()
+	return d.defragment(comparison{
+		compare: func(a, b slotset.Row) int { return cmp(&all[a], &all[b]) },
+		mergeSort: func(order, spare []slotset.Row) ([]slotset.Row, []slotset.Row) {
+			return sorted.mergeSort(order, spare, items.Compare(cmp))
+		},
+	}, budget)
+}
+
+func (d *Dense) defragment(by comparison, budget int) (moves int, done bool) {
+	d.guard("Defragment")
+	if budget < 0 {
+		panic(fmt.Sprintf("handlemap: Defragment with a budget of %d; 0 is no bound", budget))
+	}
+	if by.compare == nil {
+		d.forgetOrder()
+		return 0, false
+	}
+	behind := d.following()
+	if behind.known == nil {
+		behind.known = new(ordering)
+	}
+	f := defragmenter{m: d, known: behind.known, comparison: by, left: budget, unbounded: budget == 0}
+	if f.unbounded {
+		f.left = math.MaxInt
+	}
+	d.busy++
+	defer func() { d.busy-- }()
+	done = f.run()
+	return f.moves, done
+}
+
+// Touch notes that the item id names has changed in a way that may matter to the
+// order. It reports whether there is such an item, and takes O(1) time.
+func (d *Dense) Touch(id handle.ID) bool {
+	d.guard("Touch")
+	row, ok := d.set.Lookup(id)
+	if ok {
+		d.touchRange(int(row), int(row)+1)
+	}
+	return ok
+}
+
+// TouchRows notes, as [Dense.Touch] does, that the items at the rows i to j-1 have
+// changed. It takes O((j-i)/64) time, none in a map that was never defragmented,
+// and panics unless 0 <= i <= j <= Len().
+func (d *Dense) TouchRows(i, j int) {
+	d.guard("TouchRows")
+	_ = d.meta[:len(d.meta):len(d.meta)][i:j]
+	d.touchRange(i, j)
+}
+
+// touchRange notes that the rows i to j-1 have changed.
+func (d *Dense) touchRange(i, j int) {
+	switch known := d.ordering(); {
+	case known == nil:
+	case j-i == len(d.meta):
+		known.forget()
+	default:
+		known.changeRange(i, j)
+	}
+}
+
+// forgetOrder makes every row count as changed.
+func (d *Dense) forgetOrder() {
+	if known := d.ordering(); known != nil {
+		known.forget()
+	}
+}
+
+// defragmenter is one call of Defragment. Every step leaves map and round such
+// that another call can go on from there: a comparison may panic, and budgets end.
+type defragmenter struct {
+	m     *Dense
+	known *ordering
+	comparison
+	left      int // of the budget
+	unbounded bool
+	moves     int
+}
+
+// run works until the map is in order or the budget is used up, and reports the
+// first.
+func (d *defragmenter) run() (done bool) {
+	for {
+		paused := false
+		switch d.known.stage {
+		case resting:
+			if d.known.isDone(len(d.m.meta)) {
+				return true
+			}
+			d.known.begin(d.m.meta)
+		case finding:
+			if d.unbounded && d.known.at == 0 {
+				d.sortAtOnce()
+			} else {
+				paused = !d.findRuns()
+			}
+		case merging:
+			paused = !d.mergeRuns()
+		case placing:
+			paused = !d.place()
+		case moving:
+			if !d.unbounded || d.known.at > 0 || !d.moveAtOnce() {
+				paused = !d.move()
+			}
+		}
+		if paused {
+			return false
+		}
+	}
+}
+
+// spend takes one comparison or exchange from the budget, if any is left.
+func (d *defragmenter) spend() bool {
+	if d.left == 0 {
+		return false
+	}
+	d.left--
+	return true
+}
+
+// rowOf returns the row of an item of the round, and false when it was erased or
+// changed since the round began. A slot that was issued again is at a row that
+// changed, because insertion does not settle rows.
+func (d *defragmenter) rowOf(slot slotset.Slot) (slotset.Row, bool) {
+	word := d.m.set.Words[slot]
+	row := int(uint32(word))
+	if word.IsProvisional() || row >= d.known.seen || d.known.changed.count > 0 && d.known.changed.has(row) {
+		return 0, false
+	}
+	return slotset.Row(row), true
+}

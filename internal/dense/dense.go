@@ -1,0 +1,116 @@
+package dense
+
+import (
+	"handloom/internal/check"
+	"handloom/internal/items"
+	"handloom/internal/slotset"
+	"handloom/shard/handle"
+)
+
+// Dense is a packed map whose item type only its [items.Type] knows. The zero
+// Dense has typeId 0 and needs [Bind] before anything else.
+type Dense struct {
+	set   slotset.Set    // by slot
+	items items.Slice    // by row; from length to capacity without pointers (S4)
+	meta  []slotset.Slot // by row (S1, S2)
+	typ   *items.Type    // nil until bound
+
+	maxItems int         // 0: no limit but the slots
+	busy     int         // callbacks running
+	staged   int         // rows beyond the length that an insert callback is filling
+	marks    *Marks      // scratch of the bulk erases
+	one      []handle.ID // scratch of EmplaceItems for a single item
+	scratch  reordering
+	audit    check.Audit
+	pinned   *Dense // the map itself, if it is a table's; see Pin
+
+	followers *followers // nil: none
+}
+
+// reordering is scratch of the reorders; it holds nothing between calls.
+type reordering struct {
+	order, spare, origin []slotset.Row
+	keys                 []keyed
+	ranks                []uint64
+	gathered, one        items.Slice
+}
+
+// Bind tells d that its items are of type T, unless it knows, and returns it.
+func Bind[T any](d *Dense) *Dense {
+	if d.typ == nil {
+		d.typ = items.For[T]()
+	}
+	return d
+}
+
+// New returns an empty map of items of a type. It fails, with every fault named,
+// on a typeId that does not fit a handle and on sizes that are negative or beyond
+// what a handle can name.
+func New(t *items.Type, o slotset.Options) (*Dense, error) {
+	d := &Dense{typ: t}
+	if err := d.Init(o); err != nil {
+		return nil, err
+	}
+	return d, nil
+}
+
+// Init is New for a Dense that is bound. It must come before every other use.
+func (d *Dense) Init(o slotset.Options) error {
+	if err := o.Validate("handlemap"); err != nil {
+		return err
+	}
+	d.set.Init(uint16(o.TypeID), uint32(o.MinFree))
+	d.maxItems = o.MaxItems
+	d.Reserve(o.Reserve)
+	return nil
+}
+
+// Pin makes the typeId and the options of the map final, because it is a table's: a copy
+// of another map into it needs the same ones.
+func (d *Dense) Pin() { d.pinned = d }
+
+// IsPinned reports whether Pin was called and no other map was assigned to this one.
+func (d *Dense) IsPinned() bool { return d.pinned == d }
+
+// Len returns the number of items, Cap how many there may be before the dense
+// set grows, and TypeID the typeId in the handles.
+func (d *Dense) Len() int       { return len(d.meta) }
+func (d *Dense) Cap() int       { return d.items.Cap() }
+func (d *Dense) TypeID() uint16 { return d.set.TypeID() }
+
+// Rows returns the number of positions that a pass has to visit: rows have no
+// gaps.
+func (d *Dense) Rows() int { return len(d.meta) }
+
+// Stats returns the figures of the map in O(1) time.
+func (d *Dense) Stats() slotset.Stats {
+	return slotset.Stats{
+		Live:     d.set.Live(),
+		Vacant:   d.set.Vacant(),
+		Depleted: d.set.Depleted(),
+		Slots:    d.set.Slots(),
+		Bytes:    int64(d.items.Cap())*int64(d.rowBytes()) + int64(cap(d.meta))*4 + int64(cap(d.set.Words))*8 + d.set.RingBytes(),
+	}
+}
+
+// rowBytes returns how many bytes the item of a row takes, and what lies beside it.
+func (d *Dense) rowBytes() uintptr {
+	size := d.typ.Size
+	for _, c := range d.Columns() {
+		size += c.Kind.Type.Size
+	}
+	return size
+}
+
+// guard panics when a callback of the map is running: it would find the map
+// changed under its feet. In a checked build it verifies what the operation
+// before left.
+func (d *Dense) guard(operation string) {
+	if d.busy != 0 {
+		panic("handlemap: " + operation + " called from a callback of the same map; " +
+			"collect handles in the callback and change the map after it returned")
+	}
+	if check.Full {
+		d.audit.Next(operation, len(d.meta), d.Verify)
+	}
+}

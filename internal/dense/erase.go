@@ -1,0 +1,171 @@
+package dense
+
+import (
+	"unsafe"
+
+	"handloom/internal/check"
+	"handloom/internal/items"
+	"handloom/internal/slotset"
+	"handloom/shard/handle"
+)
+
+// Erase removes the item that h names and reports whether there was one, in O(1)
+// amortized time. It swaps the row with the last one and pops that. The meta set is not asked
+// for the owner of the row, which at random rows would be one more wait for memory.
+//
+// It is kept typed and in one piece, and calls nothing but where a slot is depleted or
+// the ring of the freelist goes around: while it waits for one item, the processor is
+// as far ahead with the next ones as instructions are few (op=erase, op=churn).
+func Erase[T any](d *Dense, h handle.Of[T]) bool {
+	if d.busy != 0 || check.Full {
+		d.guard("Erase")
+	}
+	words := d.set.Words
+	i := uint64(h.ID) & slotset.IndexMask
+	if i >= uint64(len(words)) {
+		return false
+	}
+	w := words[i]
+	if (w^h.ID)>>32 != 0 {
+		return false
+	}
+	all, meta := (*[]T)(unsafe.Pointer(&d.items)), d.meta
+	row, last := int(uint32(w)), len(meta)-1
+	if row < last {
+		rows, moved := (*all)[:len(meta)], meta[last]
+		rows[row] = rows[last]
+		meta[row] = moved
+		words[moved] = words[moved]&slotset.UpperHalf | handle.ID(row)
+	}
+	if d.typ.Pointers {
+		var none T
+		(*all)[last] = none // S4: the collector can free what the item held
+	}
+	*all = (*all)[:last]
+	d.meta = d.meta[:last]
+	vacated, ok := slotset.TryRetire[Inline](&d.set.Freelist, slotset.Slot(i), w)
+	if !ok {
+		vacated = d.set.Retire(slotset.Slot(i), w, len(words))
+	}
+	words[i] = vacated
+	if d.followers != nil {
+		d.followers.erase(row, last)
+	}
+	return true
+}
+
+// Take removes the item that h names, as [Erase] does, and returns it.
+func Take[T any](d *Dense, h handle.Of[T]) (T, bool) {
+	d.guard("Take")
+	var v T
+	item, ok := Find[T](d, h.ID)
+	if ok {
+		v = *item
+		Erase(d, h)
+	}
+	return v, ok
+}
+
+// EraseItems removes the items that ids name and returns how many there were; see
+// handlemap.Map.EraseItems.
+func (d *Dense) EraseItems(ids []handle.ID) int {
+	d.guard("EraseItems")
+	marks := d.scratchMarks()
+	d.set.MarkAll(marks, ids, len(d.meta))
+	return d.EraseMarked(marks)
+}
+
+// EraseFunc removes the rows for which f returns true and returns how many there
+// were. f sees every row once, in dense order, before any is removed. When f
+// panics nothing is removed.
+func EraseFunc[T any](d *Dense, f func(h handle.Of[T], v *T) bool) int {
+	d.guard("EraseFunc")
+	marks := d.scratchMarks()
+	marks.Rows.Grow(len(d.meta))
+	markRows(d, f, marks)
+	return d.EraseMarked(marks)
+}
+
+func markRows[T any](d *Dense, f func(handle.Of[T], *T) bool, marks *Marks) {
+	done := false
+	d.busy++
+	defer func() {
+		d.busy--
+		if !done {
+			marks.Clear()
+		}
+	}()
+	all := *items.As[T](&d.items)
+	for row := range all {
+		if f(handle.Of[T]{ID: d.IDAt(row)}, &all[row]) {
+			marks.Rows.Add(row)
+		}
+	}
+	done = true
+}
+
+// EraseMarked removes the marked items, empties marks and returns how many
+// there were. The order is that of [Dense.EraseItems].
+func (d *Dense) EraseMarked(marks *Marks) int {
+	d.guard("EraseMarked")
+	erased := marks.Len()
+	kept := len(d.meta) - erased
+	moves := d.set.EraseMarked(marks, d.meta)
+	d.typ.Move(d.items, moves)
+	if d.followers != nil {
+		d.followers.erased(moves, kept, len(d.meta))
+	}
+	d.truncate(kept)
+	marks.Clear()
+	return erased
+}
+
+// truncate drops the rows from n on, whose slots are vacated already.
+func (d *Dense) truncate(n int) {
+	d.release(n, len(d.meta))
+	d.items, d.meta = d.items.Resize(n), d.meta[:n]
+}
+
+// release zeroes the rows lo to hi-1, which are in the map no more, if their items
+// hold pointers (S4). Others would cost the memory's time for nothing (op=clear).
+func (d *Dense) release(lo, hi int) {
+	if d.typ.Pointers {
+		d.typ.Clear(d.items.Sub(lo, hi, d.typ.Size))
+	}
+}
+
+// Clear removes every item and keeps the memory, in O(Len()) time. The meta set's array
+// may become the freelist's, which needs it now (op=clear).
+func (d *Dense) Clear() {
+	d.guard("Clear")
+	for _, c := range d.Columns() {
+		c.clear(0, len(d.meta))
+	}
+	meta := d.meta
+	d.truncate(0)
+	d.meta = d.set.VacateAll(meta)
+	d.clipMeta()
+	d.forgetOrder()
+}
+
+// Reset removes every item and gives back the memory; see handlemap.Map.Reset.
+func (d *Dense) Reset() {
+	d.guard("Reset")
+	if !d.set.CanDrop() {
+		d.Clear()
+		return
+	}
+	d.set.Drop()
+	d.items, d.meta, d.marks = items.Slice{}, nil, nil
+	d.scratch = reordering{}
+	if d.followers != nil {
+		d.followers.reset()
+	}
+}
+
+func (d *Dense) scratchMarks() *Marks {
+	if d.marks == nil {
+		d.marks = new(Marks)
+	}
+	return d.marks
+}

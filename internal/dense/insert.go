@@ -1,0 +1,162 @@
+package dense
+
+import (
+	"fmt"
+	"slices"
+	"unsafe"
+
+	"handloom/internal/items"
+	"handloom/internal/slotset"
+	"handloom/shard/handle"
+)
+
+// Insert adds v behind the last row and returns its handle, in O(1) amortized
+// time, or fails with [slotset.ErrFull], and then nothing has changed.
+//
+// It is kept in one piece, for calls to the sparse set would cost as much as all the
+// rest (op=insert, op=churn, op=refillrandom).
+func Insert[T any](d *Dense, v T) (handle.Of[T], error) {
+	all := (*[]T)(unsafe.Pointer(&d.items)) // As would cost a load, though it inlines
+	row := len(d.meta)
+	if row >= cap(d.meta) || d.busy != 0 {
+		return insertSlow(d, v)
+	}
+	upper, slot := d.set.Next, len(d.set.Words)
+	if upper != 0 {
+		if slot >= cap(d.set.Words) {
+			return insertSlow(d, v)
+		}
+		d.set.Words = d.set.Words[:slot+1]
+		d.set.Words[slot] = upper | handle.ID(row)
+	} else {
+		front, ok := slotset.TryPop[Inline](&d.set.Freelist)
+		if !ok {
+			return insertSlow(d, v)
+		}
+		w := &d.set.Words[front]
+		upper, slot = slotset.Reissue[Inline](&d.set.Freelist, *w), int(front)
+		*w = upper | handle.ID(row)
+	}
+	d.meta = d.meta[:row+1]
+	d.meta[row] = slotset.Slot(slot)
+	*all = (*all)[:row+1]
+	(*all)[row] = v
+	return handle.Of[T]{ID: upper | handle.ID(slot)}, nil
+}
+
+// insertSlow is Insert where the ring of the freelist goes around, the first new slot
+// behind vacant ones is issued, an array grows, a limit is near or a callback runs.
+func insertSlow[T any](d *Dense, v T) (handle.Of[T], error) {
+	Bind[T](d).guard("Insert")
+	all := items.As[T](&d.items)
+	if row := len(d.meta); row < cap(d.meta) {
+		if id, ok := d.set.TryIssue(slotset.Row(row)); ok {
+			d.meta = append(d.meta, slotset.Slot(id))
+			*all = append(*all, v)
+			return handle.Of[T]{ID: id}, nil
+		}
+	}
+	if err := d.makeRoom(1); err != nil {
+		return handle.Of[T]{}, err
+	}
+	*all = append(*all, v)
+	var h [1]handle.ID
+	d.issue(h[:])
+	return handle.Of[T]{ID: h[0]}, nil
+}
+
+// InsertItems adds copies of values behind the last row and appends their handles
+// to dst, which it returns. All are inserted or, with [slotset.ErrFull], none. It
+// takes O(n) time and grows each array at most once (op=insertitems).
+func (d *Dense) InsertItems(values items.Slice, dst []handle.ID) ([]handle.ID, error) {
+	d.guard("InsertItems")
+	n := values.Len()
+	if n == 0 {
+		return dst, nil
+	}
+	if err := d.makeRoom(n); err != nil {
+		return dst, err
+	}
+	row := len(d.meta)
+	d.items = d.items.Resize(row + n)
+	d.typ.Copy(d.items.Sub(row, row+n, d.typ.Size), values)
+	dst = slices.Grow(dst, n)
+	d.issue(dst[len(dst) : len(dst)+n])
+	return dst[:len(dst)+n], nil
+}
+
+// stage begins to add n items: it makes room, appends the handles that they will
+// have to dst, and says that a callback runs. The caller fills rows from the
+// length on, which are not in the map yet, and calls settle.
+func (d *Dense) stage(operation string, n int, dst []handle.ID) ([]handle.ID, error) {
+	d.guard(operation)
+	if n < 0 {
+		panic(fmt.Sprintf("handlemap: %s of %d items; n must not be negative", operation, n))
+	}
+	if err := d.makeRoom(n); err != nil {
+		return dst, err
+	}
+	dst = slices.Grow(dst, n)
+	d.set.Preview(dst[len(dst) : len(dst)+n])
+	d.busy++
+	d.staged = n
+	return dst[:len(dst)+n], nil
+}
+
+// settle ends what stage began: the rows are in the map, under handles, if all
+// were filled, or else hold nothing (S4).
+func (d *Dense) settle(handles []handle.ID, filled bool) {
+	d.busy--
+	d.staged = 0
+	row, n := len(d.meta), len(handles)
+	if !filled {
+		d.release(row, row+n)
+		return
+	}
+	d.items = d.items.Resize(row + n)
+	d.issue(handles)
+}
+
+// EmplaceItems adds n items that f fills in where they lie, each knowing its own
+// handle, and appends the handles to dst, which it returns. All are inserted or,
+// with [slotset.ErrFull] or when f panics, none.
+func EmplaceItems[T any](d *Dense, n int, f func(i int, h handle.Of[T], v *T), dst []handle.ID) ([]handle.ID, error) {
+	if n == 0 {
+		d.guard("EmplaceItems")
+		return dst, nil
+	}
+	all, err := d.stage("EmplaceItems", n, dst)
+	if err != nil {
+		return dst, err
+	}
+	handles, filled := all[len(dst):], false
+	defer func() { d.settle(handles, filled) }()
+	rows := (*items.As[T](&d.items))[len(d.meta) : len(d.meta)+n]
+	if !d.typ.Pointers {
+		clear(rows) // what was erased may lie there
+	}
+	for i := range rows {
+		f(i, handle.Of[T]{ID: handles[i]}, &rows[i])
+	}
+	filled = true
+	return all, nil
+}
+
+// issue names the rows that follow the last one, which are in the dense set
+// already.
+func (d *Dense) issue(handles []handle.ID) {
+	row := len(d.meta)
+	d.meta = d.meta[:row+len(handles)]
+	d.set.Issue(slotset.Row(row), d.meta[row:], handles)
+}
+
+// InsertFunc adds an item that f fills in where it lies; see [EmplaceItems].
+func InsertFunc[T any](d *Dense, f func(h handle.Of[T], v *T)) (handle.Of[T], error) {
+	d.guard("InsertFunc")
+	one, err := EmplaceItems(d, 1, func(_ int, h handle.Of[T], v *T) { f(h, v) }, d.one[:0])
+	if err != nil {
+		return handle.Of[T]{}, err
+	}
+	d.one = one
+	return handle.Of[T]{ID: one[0]}, nil
+}

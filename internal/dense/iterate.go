@@ -1,0 +1,47 @@
+package dense
+
+import (
+	"iter"
+
+	"handloom/internal/items"
+	"handloom/internal/slotset"
+	"handloom/shard/handle"
+)
+
+// Items returns the dense set: every item, by row. Its capacity equals its length.
+func Items[T any](d *Dense) []T {
+	all := *items.As[T](&d.items)
+	return all[:len(all):len(all)]
+}
+
+// Range returns the items of the rows lo to hi-1, as [Items] does.
+func Range[T any](d *Dense, lo, hi int) []T { return Items[T](d)[lo:hi:hi] }
+
+// Range returns the items of the rows lo to hi-1, as [Items] does.
+func (d *Dense) Range(lo, hi int) items.Slice { return d.items.Sub(lo, hi, d.typ.Size) }
+
+// All iterates over handles and items in dense order (op=iterate).
+func All[T any](d *Dense) iter.Seq2[handle.Of[T], *T] {
+	return func(yield func(handle.Of[T], *T) bool) {
+		all := *items.As[T](&d.items)
+		meta := d.meta[:len(all)]
+		words := d.set.Words
+		for row := range all {
+			slot := meta[row]
+			h := words[slot]&slotset.UpperHalf | handle.ID(slot)
+			if !yield(handle.Of[T]{ID: h}, &all[row]) {
+				return
+			}
+		}
+	}
+}
+
+// IDs iterates over the handles in dense order.
+func (d *Dense) IDs(yield func(handle.ID) bool) {
+	words := d.set.Words
+	for _, slot := range d.meta {
+		if !yield(words[slot]&slotset.UpperHalf | handle.ID(slot)) {
+			return
+		}
+	}
+}

@@ -1,0 +1,214 @@
+package dense
+
+import (
+	"fmt"
+	"slices"
+
+	"handloom/internal/digest"
+	"handloom/internal/items"
+	"handloom/internal/slotset"
+)
+
+// Load makes the map, which was never used, the one that [Dense.DigestTo] gave to
+// in: it goes on as that would. All invariants are verified, and what is wrong
+// becomes the error of in; the map is of no use then.
+func (d *Dense) Load(in *digest.Decoder) {
+	d.set.Load(in)
+	if in.Err() != nil {
+		return
+	}
+	meta, err := d.set.LoadMeta()
+	if err != nil {
+		in.Fail(err)
+		return
+	}
+	d.meta = meta
+	known := loadOrdering(in, len(meta), len(d.set.Words))
+	if in.Migrates() {
+		known = nil // keys may be others
+	}
+	if known != nil {
+		d.following().known = known
+	}
+	d.items = LoadItems(in, d.typ, len(meta))
+	d.loadColumns(in)
+	if in.Err() != nil {
+		return
+	}
+	if err := d.verify(); err != nil {
+		in.Fail(err)
+	}
+}
+
+// loadColumns reads the elements beside the items that there are. Columns that were not
+// written are zero.
+func (d *Dense) loadColumns(in *digest.Decoder) {
+	own := d.Columns()
+	for _, from := range in.Columns(len(own)) {
+		if from.Into < 0 {
+			from.Skip.Skip(in, len(d.meta))
+			continue
+		}
+		in.Migrate(from.Migration)
+		c := own[from.Into]
+		c.all = LoadItems(in, c.Kind.Type, len(d.meta))
+	}
+	for _, c := range own {
+		if in.Err() == nil && c.all.Cap() == 0 {
+			c.all = c.Kind.Type.Make(d.items.Cap())
+		}
+	}
+}
+
+// bytesAtOnce is how much memory items get before they have been read. Their
+// number is known by words of 8 bytes each that have been.
+const bytesAtOnce = 1 << 20
+
+// LoadItems reads n items of a type.
+func LoadItems(in *digest.Decoder, t *items.Type, n int) items.Slice {
+	at := n
+	if t.Size > 128 {
+		at = min(n, max(1, bytesAtOnce/int(t.Size)))
+	}
+	all := t.Make(at)
+	for done := 0; ; {
+		todo := all.Sub(done, at, t.Size)
+		t.DecodeItems(in, todo)
+		if done = at; done == n || in.Err() != nil {
+			return all
+		}
+		at = min(n, 2*done)
+		all = t.Grown(all, at)
+	}
+}
+
+// loadOrdering reads what is known of the order of so many rows and slots; see
+// ordering.digest.
+func loadOrdering(in *digest.Decoder, rows, slots int) *ordering {
+	kind := in.Uint8()
+	if kind == 0 {
+		return nil
+	}
+	o := new(ordering)
+	o.stage = stage(kind - 1)
+	o.seen = in.Count(rows, "known rows")
+	for _, s := range []*rowSet{&o.changed, &o.sorting} {
+		s.load(in, o.seen)
+	}
+	o.list, o.spare = loadSlots(in, slots), loadSlots(in, slots)
+	o.ends = loadNumbers[uint32](in, len(o.list), "runs")
+	o.places = loadNumbers[slotset.Row](in, len(o.list), "places")
+	c := &o.cursor
+	for _, place := range o.places {
+		if int64(place) > int64(slots) {
+			in.Fail(fmt.Errorf("O2: an item is placed at row %d; there are %d slots", place, slots))
+		}
+	}
+	for _, v := range []*int{&c.at, &c.pair, &c.made, &c.left, &c.right, &c.lo, &c.hi, &c.top, &c.step} {
+		*v = in.Count(2*slots+2, "rows or items")
+	}
+	if in.Err() == nil {
+		if err := o.resume(slots); err != nil {
+			in.Fail(err)
+		}
+	}
+	return o
+}
+
+// load reads a set of rows below seen, in ascending order.
+func (s *rowSet) load(in *digest.Decoder, seen int) {
+	s.grow(seen)
+	next := 0
+	for range in.Count(seen, "rows of a set") {
+		row := int(in.Uint32())
+		if row < next || row >= seen {
+			in.Fail(fmt.Errorf("O1: row %d of a set, behind %d and of %d", row, next-1, seen))
+			return
+		}
+		s.addRange(row, row+1)
+		next = row + 1
+	}
+}
+
+// loadSlots reads a list of slots.
+func loadSlots(in *digest.Decoder, slots int) []slotset.Slot {
+	list := loadNumbers[slotset.Slot](in, slots, "items of a round")
+	for _, slot := range list {
+		if int64(slot) >= int64(slots) {
+			in.Fail(fmt.Errorf("O3: slot %d of %d", slot, slots))
+			return nil
+		}
+	}
+	return list
+}
+
+// loadNumbers reads a list of at most most numbers, which takes memory as they
+// come.
+func loadNumbers[N ~uint32](in *digest.Decoder, most int, what string) []N {
+	var list []N
+	for range in.Count(most, what) {
+		if list = append(list, N(in.Uint32())); in.Err() != nil {
+			return nil
+		}
+	}
+	return list
+}
+
+// resume makes what an encoding leaves out, and says why a round that was read
+// could not go on from where it is. Verify knows the sets and lists (O1 to O3);
+// here is what the stages take for granted of their cursors.
+func (o *ordering) resume(slots int) error {
+	n := len(o.list)
+	sound := o.at <= n && len(o.places) <= n && o.lo <= slots && o.hi <= slots && o.top <= slots
+	switch o.stage {
+	case resting:
+		sound = sound && n == 0 && len(o.ends) == 0 && len(o.places) == 0 && o.cursor == (cursor{})
+	case finding:
+		sound = sound && rising(0, o.ends, max(o.at, 1))
+	case merging:
+		sound = sound && o.mergesSoundly()
+		merged := o.spare
+		if sound = sound && len(merged) == o.merged(); sound {
+			o.spare = append(slices.Grow(merged, n-len(merged)), make([]slotset.Slot, n-len(merged))...)
+		}
+	case placing:
+		o.linkWords()
+	case moving:
+	default:
+		sound = false
+	}
+	if !sound || o.stage != merging && len(o.spare) > 0 {
+		return fmt.Errorf("O2: the round is in stage %d with %d items and cursor %+v", o.stage, n, o.cursor)
+	}
+	return nil
+}
+
+// mergesSoundly reports whether the runs and the cursor in them are such that
+// merging can go on.
+func (o *ordering) mergesSoundly() bool {
+	n := len(o.list)
+	if o.pair >= len(o.ends) || o.pair%2 != 0 || o.made != o.pair/2 || int(o.ends[len(o.ends)-1]) != n {
+		return false
+	}
+	start := uint32(0)
+	if o.made > 0 {
+		start = o.ends[o.made-1]
+	}
+	if !rising(0, o.ends[:o.made], n+1) || !rising(start, o.ends[o.pair:], n+1) {
+		return false
+	}
+	mid, hi := int(o.ends[o.pair]), int(o.ends[min(o.pair+1, len(o.ends)-1)])
+	return int(start) <= o.left && o.left <= mid && o.right <= hi
+}
+
+// rising reports whether each of ends is above the one before, start before
+// the first, and all are below most.
+func rising(start uint32, ends []uint32, most int) bool {
+	for _, end := range ends {
+		if end <= start || int64(end) >= int64(most) {
+			return false
+		}
+		start = end
+	}
+	return true
+}

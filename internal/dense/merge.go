@@ -1,0 +1,92 @@
+package dense
+
+import (
+	"unsafe"
+
+	"handloom/internal/slotset"
+)
+
+// array is where the items of a dense set lie, for as long as it does not grow. It
+// is kept apart from the functions that compare them, which would escape with it.
+type array struct {
+	first unsafe.Pointer // the item at row 0
+	size  uintptr
+}
+
+func (d *Dense) array() array { return array{d.items.Data(), d.typ.Size} }
+
+// at returns the address of the item at a row, which there is.
+func (a array) at(row slotset.Row) unsafe.Pointer {
+	return unsafe.Add(a.first, uintptr(row)*a.size)
+}
+
+// runLength is the length of the runs that are sorted by insertion before
+// merging begins (op=sort).
+const runLength = 10
+
+// mergeSort sorts the rows in order by comparing the items they stand for, and
+// returns them in either order or spare, which is as long, and then the other.
+// It is stable. Sorting rows and not items lets cmp see every item where it lies,
+// so that nothing is copied for it.
+func (a array) mergeSort(order, spare []slotset.Row, cmp func(a, b unsafe.Pointer) int) (sorted, rest []slotset.Row) {
+	for lo := 0; lo < len(order); lo += runLength {
+		a.insertionSort(order[lo:min(lo+runLength, len(order))], cmp)
+	}
+	return a.mergeRuns(order, spare, runLength, cmp)
+}
+
+// mergeRuns is mergeSort of rows of which every width are in order.
+func (a array) mergeRuns(order, spare []slotset.Row, width int, cmp func(a, b unsafe.Pointer) int) (sorted, rest []slotset.Row) {
+	for ; width < len(order); width *= 2 {
+		for lo := 0; lo < len(order); lo += 2 * width {
+			mid := min(lo+width, len(order))
+			hi := min(lo+2*width, len(order))
+			a.merge(spare[lo:hi], order[lo:mid], order[mid:hi], cmp)
+		}
+		order, spare = spare, order
+	}
+	return order, spare
+}
+
+func (a array) insertionSort(rows []slotset.Row, cmp func(a, b unsafe.Pointer) int) {
+	for i := 1; i < len(rows); i++ {
+		row := rows[i]
+		item := a.at(row)
+		j := i
+		for ; j > 0 && cmp(a.at(rows[j-1]), item) > 0; j-- {
+			rows[j] = rows[j-1]
+		}
+		rows[j] = row
+	}
+}
+
+// merge merges the sorted runs left and right into dst. The loop is kept whole
+// for speed (op=sort).
+func (a array) merge(dst, left, right []slotset.Row, cmp func(a, b unsafe.Pointer) int) {
+	if len(right) == 0 || cmp(a.at(left[len(left)-1]), a.at(right[0])) <= 0 {
+		copy(dst[copy(dst, left):], right)
+		return
+	}
+	l, r := 0, 0
+	rowL, rowR := left[0], right[0]
+	itemL, itemR := a.at(rowL), a.at(rowR)
+	for i := range dst {
+		if cmp(itemL, itemR) <= 0 { // the left one of equals comes first
+			dst[i] = rowL
+			if l++; l >= len(left) {
+				copy(dst[i+1:], right[r:])
+				return
+			}
+			rowL = left[l]
+			itemL = a.at(rowL)
+		} else {
+			dst[i] = rowR
+			if r++; r >= len(right) {
+				copy(dst[i+1:], left[l:])
+				return
+			}
+			rowR = right[r]
+			itemR = a.at(rowR)
+		}
+	}
+}

@@ -1,0 +1,77 @@
+package dense
+
+import (
+	"slices"
+
+	"handloom/internal/slotset"
+)
+
+// beginMoving writes down what every row from the first to the last affected
+// shall hold: the settled items there and those of the round between them.
+func (d *defragmenter) beginMoving() {
+	o := d.known
+	lo, hi := o.seen, 0
+	for k, slot := range o.list {
+		if row, valid := d.rowOf(slot); valid {
+			place := min(int(o.places[k]), o.seen)
+			lo, hi = min(lo, int(row), place), max(hi, int(row)+1, place)
+		}
+	}
+	wanted := slices.Grow(o.spare[:0], max(hi-lo, len(o.list)))
+	k := 0
+	for row := lo; row < hi; row++ {
+		for ; k < len(o.list) && int(o.places[k]) <= row; k++ {
+			wanted = append(wanted, o.list[k])
+		}
+		if o.isSettled(row) {
+			wanted = append(wanted, d.m.meta[row])
+		}
+	}
+	wanted = append(wanted, o.list[k:]...)
+	o.list, o.spare = wanted, o.list
+	o.sorting.clear()
+	o.enter(moving)
+	o.lo, o.hi = lo, hi
+}
+
+// moveAtOnce fills all rows without a pause and reports whether it could: it
+// takes a permutation, which there is unless an item was erased or changed since
+// the rows were counted.
+func (d *defragmenter) moveAtOnce() bool {
+	o := d.known
+	order := d.m.rowsFrom(0, len(o.list))[:0]
+	for _, slot := range o.list {
+		if row, valid := d.rowOf(slot); valid {
+			order = append(order, row)
+		}
+	}
+	if len(order) != o.hi-o.lo {
+		return false
+	}
+	d.moves += d.m.arrange(o.lo, order, d.m.spareRows(len(order)))
+	o.rest()
+	return true
+}
+
+// move fills row after row with the item it shall hold. Of the items it meets
+// there, those of the round are still to come, and are found by their slots.
+func (d *defragmenter) move() bool {
+	o := d.known
+	for ; o.at < len(o.list); o.at++ {
+		row, valid := d.rowOf(o.list[o.at])
+		if !valid {
+			continue
+		}
+		if int(row) != o.lo {
+			if !d.spend() {
+				return false
+			}
+			d.m.exchange(row, slotset.Row(o.lo))
+			o.changed.exchange(int(row), o.lo)
+			d.moves++
+		}
+		o.lo++
+	}
+	o.rest()
+	return true
+}

@@ -1,0 +1,236 @@
+package dense
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"handloom/internal/items"
+	"handloom/shard/handle"
+)
+
+func ascending(a, b *int) int { return *a - *b }
+
+func values(m *Dense) []int { return Items[int](m) }
+
+func at(m *Dense, row int) handle.Of[int] { return handle.Of[int]{ID: m.IDAt(row)} }
+
+// verifyOrder checks O4, and while rows are being moved that what is in its
+// place and what is still to come are in order together.
+func verifyOrder(t *testing.T, m *Dense) {
+	t.Helper()
+	if err := m.Verify(); err != nil {
+		t.Fatal(err)
+	}
+	o := m.ordering()
+	if o == nil {
+		return
+	}
+	d := defragmenter{m: m, known: o}
+	var rows []int
+	settled := func(lo, hi int) {
+		for row := lo; row < min(hi, o.seen); row++ {
+			if o.isSettled(row) {
+				rows = append(rows, row)
+			}
+		}
+	}
+	if o.stage == moving {
+		settled(0, o.lo)
+		for _, slot := range o.list[o.at:] {
+			if row, valid := d.rowOf(slot); valid {
+				rows = append(rows, int(row))
+			}
+		}
+		settled(o.hi, o.seen)
+	} else {
+		settled(0, o.seen)
+	}
+	for i := 1; i < len(rows); i++ {
+		if a, b := values(m)[rows[i-1]], values(m)[rows[i]]; a > b {
+			t.Fatalf("O4: stage %d: %d at row %d comes before %d at row %d", o.stage, a, rows[i-1], b, rows[i])
+		}
+	}
+	for k := 1; o.stage == placing && k < len(o.list); k++ {
+		a, valid := d.rowOf(o.list[k-1])
+		b, valid2 := d.rowOf(o.list[k])
+		if valid && valid2 && values(m)[a] > values(m)[b] {
+			t.Fatalf("item %d of the round, %d, comes before %d", k-1, values(m)[a], values(m)[b])
+		}
+	}
+}
+
+// Whatever happens between two calls, and in whatever stage, settled rows stay
+// in order, every call keeps within its budget, and the last finds the map in
+// order.
+func TestKnowledgeSurvivesEveryChange(t *testing.T) {
+	seeds := uint64(150)
+	if testing.Short() {
+		seeds = 60
+	}
+	stages := map[string]int{}
+	for seed := range seeds {
+		r := rand.New(rand.NewPCG(seed, 1))
+		m := Bind[int](new(Dense))
+		values := []int{1, 3, 10, 1000}[seed%4]
+		for range r.IntN(200) {
+			Insert(m, r.IntN(values))
+		}
+		for range 300 {
+			for range r.IntN(3) * r.IntN(3) {
+				name := disturb(m, r, values)
+				verifyOrder(t, m)
+				if m.ordering() != nil {
+					stages[fmt.Sprint(name, m.ordering().stage)]++
+				}
+			}
+			budget := 1 + r.IntN(30)
+			left := budget
+			moves, done := Defragment(m, func(a, b *int) int { left--; return ascending(a, b) }, budget)
+			if verifyOrder(t, m); left-moves < 0 {
+				t.Fatalf("seed %d: %d of budget %d left after %d moves", seed, left, budget, moves)
+			}
+			if done != m.ordering().isDone(m.Len()) {
+				t.Fatalf("seed %d: done: %t", seed, done)
+			}
+		}
+		if _, done := Defragment(m, ascending, 0); !done {
+			t.Fatalf("seed %d: not done without a bound", seed)
+		}
+		verifyOrder(t, m)
+	}
+	if len(stages) < 40 { // the changes below in the five stages, less a few
+		t.Errorf("only %d changes and stages met: %v", len(stages), stages)
+	}
+}
+
+func disturb(m *Dense, r *rand.Rand, most int) string {
+	n := m.Len()
+	if n < 2 || r.IntN(3) == 0 && n < 300 {
+		Insert(m, r.IntN(most))
+		return "insert"
+	}
+	i, j := r.IntN(n), r.IntN(n)
+	i, j = min(i, j), max(i, j)
+	switch r.IntN(12) {
+	case 0, 1:
+		Erase(m, at(m, i))
+		return "erase"
+	case 2:
+		Erase(m, at(m, n-1))
+		return "erase last"
+	case 3:
+		var hs []handle.ID
+		for range r.IntN(10) {
+			hs = append(hs, m.IDAt(r.IntN(n)))
+		}
+		m.EraseItems(hs)
+		return "erase items"
+	case 4, 5, 6:
+		Items[int](m)[i] = r.IntN(most)
+		m.Touch(m.IDAt(i))
+		return "touch"
+	case 7:
+		m.Swap(m.IDAt(i), m.IDAt(j))
+		return "swap"
+	case 8:
+		m.SortRange(i, min(j, i+10), items.Compare(func(a, b *int) int { return *b - *a }))
+		return "sort range"
+	case 9:
+		if r.IntN(20) == 0 {
+			m.Partition(items.Chosen(func(v *int) bool { return *v%2 == 0 }))
+			return "partition"
+		}
+		m.InsertItems(items.From(make([]int, r.IntN(5))), nil)
+		return "insert items"
+	case 10:
+		if r.IntN(20) == 0 {
+			m.SortAs([]handle.ID{m.IDAt(j), m.IDAt(i)})
+			return "sort as"
+		}
+		c := m.EmptyLike()
+		m.CopyTo(c, Clones{})
+		*m = *c
+		return "clone"
+	default:
+		switch r.IntN(40) {
+		case 0:
+			m.Clear()
+			return "clear"
+		case 1:
+			m.Reset()
+			return "reset"
+		case 2:
+			Defragment[int](m, nil, 0)
+			return "forget"
+		}
+		m.Shrink()
+		return "shrink"
+	}
+}
+
+// Long stretches of changed rows, and changes to what is compared with while
+// places are sought, are where the search for a settled row could take long.
+func TestTheNextSettledRowIsFoundByShortPaths(t *testing.T) {
+	const n = 1 << 17
+	m := Bind[int](new(Dense))
+	m.InsertItems(items.From(make([]int, n)), nil)
+	Defragment(m, ascending, 0)
+	m.touchRange(100, n/2)
+	for m.ordering().stage != placing {
+		Defragment(m, ascending, 1)
+	}
+	m.touchRange(n/2, n-100)
+	o := m.ordering()
+	for range 12 {
+		if at := o.nextSettled(100, n); at != n-100 {
+			t.Fatalf("the next settled row is %d", at)
+		}
+	}
+	steps, w := 0, 2
+	for ; int(o.skips[w]) != w; w = int(o.skips[w]) {
+		steps++
+	}
+	if steps > 20 || w < (n-100)/64 {
+		t.Errorf("%d steps lead to word %d of %d", steps, w, n/64)
+	}
+}
+
+func TestVerifyCitesTheInvariantOfOrderingThatIsBroken(t *testing.T) {
+	for _, c := range []struct {
+		cites   string
+		what    string
+		stage   stage
+		corrupt func(o *ordering)
+	}{
+		{"O1", "more rows known than there are", finding, func(o *ordering) { o.seen++ }},
+		{"O1", "a changed row beyond those known", finding, func(o *ordering) { o.changed.grow(100); o.changed.addRange(70, 71) }},
+		{"O1", "a wrong count", finding, func(o *ordering) { o.sorting.count++ }},
+		{"O1", "a row in both sets", finding, func(o *ordering) { o.changed.addRange(4, 5) }},
+		{"O2", "sorting without a round", finding, func(o *ordering) { o.rest() }},
+		{"O2", "sorting while all are placed", moving, func(o *ordering) { o.sorting.addRange(4, 5) }},
+		{"O3", "an item twice", finding, func(o *ordering) { o.list[3] = o.list[4] }},
+		{"O3", "an item lost", finding, func(o *ordering) { o.list = o.list[1:] }},
+		{"O3", "an item of no round", finding, func(o *ordering) { o.sorting.removeRange(4, 5) }},
+		{"O3", "a merged item twice", merging, func(o *ordering) { o.spare[0] = o.spare[1] }},
+		{"O3", "a row wanted twice", moving, func(o *ordering) { o.list[len(o.list)-1] = o.list[len(o.list)-2] }},
+		{"O3", "a row wanted too late", moving, func(o *ordering) { o.lo++ }},
+	} {
+		m := Bind[int](new(Dense))
+		for i := range 32 {
+			Insert(m, i*5%32)
+		}
+		for m.ordering() == nil || m.ordering().stage != c.stage {
+			Defragment(m, ascending, 1)
+		}
+		Defragment(m, ascending, 3)
+		if err := m.Verify(); err != nil || m.ordering().stage != c.stage {
+			t.Fatalf("setup for %s: stage %d, %v", c.what, m.ordering().stage, err)
+		}
+		c.corrupt(m.ordering())
+		if err := m.Verify(); err == nil || !strings.Contains(err.Error(), c.cites+":") {
+			t.Errorf("%s: Verify says %v, want %s", c.what, err, c.cites)
+		}
+	}
+}

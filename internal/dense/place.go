@@ -1,0 +1,110 @@
+package dense
+
+import (
+	"math/bits"
+	"slices"
+
+	"handloom/internal/slotset"
+)
+
+// beginPlacing begins to find the places of the sorted items.
+func (o *ordering) beginPlacing() {
+	o.enter(placing)
+	o.places = slices.Grow(o.places[:0], len(o.list))
+	o.linkWords()
+	o.top = o.seen
+	o.beginSearch()
+}
+
+// linkWords makes skips know nothing of any word.
+func (o *ordering) linkWords() {
+	words := (o.seen + 63) / 64
+	o.skips = slices.Grow(o.skips[:0], words+1)[:words+1]
+	for w := range o.skips {
+		o.skips[w] = uint32(w)
+	}
+}
+
+// beginSearch begins to find the place of the next item, at or behind that of
+// the one before. The first guess is as far ahead as items are apart on
+// average, and then twice as far each time: that takes O(log(n/k)) comparisons
+// for one of k items, so that many of them take no more than a merge would.
+func (o *ordering) beginSearch() {
+	o.hi = o.top
+	o.step = max(o.top-o.lo, 0)/(len(o.list)-len(o.places)+1) + 1
+}
+
+// place finds the place of every item, by searching between that of the item
+// before and the last settled row.
+func (d *defragmenter) place() bool {
+	o := d.known
+	o.top, o.hi = min(o.top, o.seen), min(o.hi, o.seen) // rows may have been erased since
+	for len(o.places) < len(o.list) {
+		row, valid := d.rowOf(o.list[len(o.places)])
+		for valid && o.lo < o.hi {
+			if !d.narrow(row) {
+				return false
+			}
+		}
+		o.places = append(o.places, slotset.Row(o.lo))
+		o.beginSearch()
+	}
+	d.beginMoving()
+	return true
+}
+
+// narrow compares the item at row with one that is settled, between lo and hi.
+func (d *defragmenter) narrow(row slotset.Row) bool {
+	o := d.known
+	guess := o.lo + o.step - 1
+	if o.step == 0 || guess >= o.hi {
+		guess = o.lo + (o.hi-o.lo)/2
+	}
+	at := o.nextSettled(guess, o.hi)
+	switch {
+	case at == o.hi: // none from guess on
+		if o.hi == o.top {
+			o.top = guess
+		}
+		o.hi, o.step = guess, 0
+	case !d.spend():
+		return false
+	case d.compare(slotset.Row(at), row) <= 0:
+		// Beyond all rows there is nothing to guess, and no end of doubling.
+		o.lo, o.step = at+1, min(o.step*2, 2*o.seen+2)
+	default:
+		o.hi, o.step = guess, 0
+	}
+	return true
+}
+
+// nextSettled returns the first settled row at or above row and below hi, or hi.
+//
+// While places are sought no row becomes settled, so that a word of the bitmaps
+// without one stays without: skips[w] is a word at or above w, and none between
+// them has a settled row. Halving the paths on the way makes long runs of
+// changed rows as cheap as short ones.
+func (o *ordering) nextSettled(row, hi int) int {
+	w := row / 64
+	word := ^(o.changed.word(w) | o.sorting.word(w)) >> (row % 64) << (row % 64)
+	for word == 0 {
+		w = o.skip(w + 1)
+		if w*64 >= hi {
+			return hi
+		}
+		if word = ^(o.changed.word(w) | o.sorting.word(w)); word == 0 {
+			o.skips[w] = uint32(w + 1)
+		}
+	}
+	return min(hi, w*64+bits.TrailingZeros64(word))
+}
+
+// skip returns the first word from w on that is not known to be without settled
+// rows.
+func (o *ordering) skip(w int) int {
+	for int(o.skips[w]) != w {
+		o.skips[w] = o.skips[o.skips[w]]
+		w = int(o.skips[w])
+	}
+	return w
+}

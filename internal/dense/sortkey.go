@@ -1,0 +1,111 @@
+package dense
+
+import (
+	"cmp"
+	"math/bits"
+	"slices"
+	"unsafe"
+
+	"handloom/internal/slotset"
+)
+
+const (
+	digitBits = 11 // of a radix pass: few passes, and the counters fit the nearest cache
+	fewKeys   = 256
+)
+
+// keyed is a row and the key of its item.
+type keyed struct {
+	key uint64
+	row slotset.Row
+}
+
+// SortByKey orders the dense set by ascending key; see handlemap.Map.SortByKey.
+func (d *Dense) SortByKey(key func(item unsafe.Pointer) uint64) {
+	d.guard("SortByKey")
+	keys := d.keyScratch(len(d.meta))
+	differ, sorted := d.readKeys(keys, key)
+	if sorted {
+		return
+	}
+	if len(keys) < fewKeys || !d.sortByRank(keys, differ) {
+		d.sortKeys(differ)
+	}
+}
+
+// readKeys fills keys in dense order. It returns the bits in which they differ
+// and whether they ascend.
+func (d *Dense) readKeys(keys []keyed, key func(item unsafe.Pointer) uint64) (differ uint64, sorted bool) {
+	d.busy++
+	defer func() { d.busy-- }()
+	sorted = true
+	all, last := d.array(), uint64(0)
+	for row := range keys {
+		k := key(all.at(slotset.Row(row)))
+		keys[row] = keyed{k, slotset.Row(row)}
+		sorted = sorted && k >= last
+		differ |= k ^ keys[0].key
+		last = k
+	}
+	return differ, sorted
+}
+
+// keyScratch returns an array for n keys, with what it held.
+func (d *Dense) keyScratch(n int) []keyed {
+	keys := d.scratch.keys
+	d.scratch.keys = slices.Grow(keys, max(0, n-len(keys)))[:n]
+	return d.scratch.keys
+}
+
+// sortKeys arranges the rows by their keys, which are in scratch.
+func (d *Dense) sortKeys(differ uint64) {
+	n := len(d.meta)
+	all := d.keyScratch(2 * n)
+	keys := radixSort(all[:n:n], all[n:], differ)
+	order := d.rowsFrom(0, n)
+	for i, k := range keys {
+		order[i] = k.row
+	}
+	d.reorder(0, order, d.spareRows(n))
+}
+
+// radixSort sorts keys digit by digit from the lowest, passing over digits in
+// which no two differ. It is stable, uses spare, of the same length, and returns
+// the one of the two that holds the result.
+func radixSort(keys, spare []keyed, differ uint64) []keyed {
+	if len(keys) < fewKeys {
+		slices.SortStableFunc(keys, func(a, b keyed) int { return cmp.Compare(a.key, b.key) })
+		return keys
+	}
+	low, high := bits.TrailingZeros64(differ), bits.Len64(differ)
+	passes := digits(high - low)
+	width := (high - low + passes - 1) / passes // digits of equal width
+	for shift := low; shift < high; shift += width {
+		if differ>>shift&(1<<width-1) != 0 {
+			radixPass(keys, spare, shift, width)
+			keys, spare = spare, keys
+		}
+	}
+	return keys
+}
+
+// radixPass is one stable distribution by the digit of width bits at shift. Its
+// loops are kept straight (op=sort/impl=SortByKey).
+func radixPass(keys, dst []keyed, shift, width int) {
+	var counters [1 << digitBits]uint32
+	next := counters[:1<<width]
+	mask := uint64(len(next) - 1)
+	for i := range keys {
+		next[keys[i].key>>(shift&63)&mask]++
+	}
+	at := uint32(0)
+	for d, count := range next {
+		next[d] = at
+		at += count
+	}
+	for _, k := range keys {
+		d := k.key >> (shift & 63) & mask
+		dst[next[d]] = k
+		next[d]++
+	}
+}

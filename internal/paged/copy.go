@@ -1,0 +1,129 @@
+package paged
+
+import (
+	"unsafe"
+
+	"handloom/internal/slotset"
+	"handloom/shard/handle"
+)
+
+// Clone returns a copy; see slotmap.Map.Clone.
+func (s *Stable) Clone() *Stable {
+	s.guard("Clone")
+	c := s.EmptyLike()
+	s.CopyTo(c, nil)
+	return c
+}
+
+// CopyTo makes dst, of the same type, a copy of s; see slotmap.Map.CopyTo. clone,
+// if given, makes *dst a copy of *src.
+func (s *Stable) CopyTo(dst *Stable, clone func(dst, src unsafe.Pointer)) {
+	s.guard("CopyTo")
+	dst.guard("CopyTo")
+	if dst == s {
+		return
+	}
+	maxItems := s.maxItems
+	if dst.IsPinned() {
+		s.list.MustMatch(&dst.list, "slotmap")
+		maxItems = dst.maxItems
+	}
+	pages := s.usedPages()
+	s.makeCopyPages(dst)
+	if clone != nil {
+		s.cloneItems(dst, clone)
+	}
+	for p := range pages {
+		copy(dst.words(p), s.words(p))
+		switch {
+		case dst.isReleased(p):
+		case s.isReleased(p):
+			dst.clearItems(p)
+		case clone == nil:
+			s.typ.Copy(dst.items(p), s.items(p))
+		}
+	}
+	dst.blank(pages, dst.usedPages())
+	s.live.CopyTo(&dst.live)
+	s.list.CopyTo(&dst.list)
+	dst.slots, dst.maxItems = s.slots, maxItems
+}
+
+// makeCopyPages makes the pages that a copy of m takes in dst, with memory where
+// those of m have some.
+func (s *Stable) makeCopyPages(dst *Stable) {
+	if s.slots > dst.room {
+		dst.addPages(s.slots)
+	}
+	for p := range s.usedPages() {
+		if !s.isReleased(p) {
+			dst.restore(p)
+		}
+	}
+}
+
+// cloneItems is the copying of the items where clone does it.
+func (s *Stable) cloneItems(dst *Stable, clone func(dst, src unsafe.Pointer)) {
+	done := false
+	s.busy++
+	dst.busy++
+	defer func() {
+		s.busy--
+		dst.busy--
+		if !done {
+			dst.empty(s.usedPages())
+		}
+	}()
+	for slot := range slotset.Slot(s.usedPages() << s.shift) {
+		switch {
+		case s.live.Has(slotset.Row(slot)):
+			clone(dst.item(slot), s.item(slot))
+		case !s.isReleased(int(slot >> s.shift)):
+			s.typ.Zero(dst.item(slot)) // S4
+		}
+	}
+	done = true
+}
+
+// clearItems zeroes the items of page p, which has memory, if they can hold pointers
+// (S4).
+func (s *Stable) clearItems(p int) {
+	if s.typ.Pointers {
+		s.typ.Clear(s.items(p))
+	}
+}
+
+// blank makes the pages first to end-1 like those that newPage makes, of which
+// no slot was issued.
+func (s *Stable) blank(first, end int) {
+	for p := first; p < end; p++ {
+		s.restore(p) // only pages in use may be without memory
+		s.clearItems(p)
+		clear(s.words(p))
+		if p == 0 {
+			*s.word(0) = handle.FreeBit
+		}
+	}
+}
+
+// empty makes the map, of which so many pages may be in use, one that was never
+// used and keeps its memory.
+func (s *Stable) empty(pages int) {
+	s.blank(0, max(pages, s.usedPages()))
+	s.live.Clear()
+	s.list.Forget()
+	s.slots = 0
+}
+
+// EmptyLike returns a map of the same item type and options that was never used.
+func (s *Stable) EmptyLike() *Stable {
+	return &Stable{typ: s.typ, maxItems: s.maxItems, list: s.list.Unused()}
+}
+
+// Become takes the state out of from, of the same type, which is of no use
+// afterwards.
+func (s *Stable) Become(from *Stable) {
+	s.guard("Become")
+	s.pages, s.released, s.shift, s.mask = from.pages, from.released, from.shift, from.mask
+	s.slots, s.room, s.list, s.live = from.slots, from.room, from.list, from.live
+}

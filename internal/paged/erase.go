@@ -1,0 +1,217 @@
+package paged
+
+import (
+	"math/bits"
+	"unsafe"
+
+	"handloom/internal/check"
+	"handloom/internal/items"
+	"handloom/internal/slotset"
+	"handloom/shard/handle"
+)
+
+// Erase removes the item that h names and reports whether there was one, in O(1)
+// amortized time.
+func Erase[T any](s *Stable, h handle.Of[T]) bool {
+	if s.busy != 0 || check.Full {
+		s.guard("Erase")
+	}
+	_, ok := Find[T](s, h.ID) // Has would be a call
+	if ok {
+		eraseSlot[T](s, slotset.Slot(h.ID))
+	}
+	return ok
+}
+
+// Take removes the item that h names, as [Erase] does, and returns it.
+func Take[T any](s *Stable, h handle.Of[T]) (T, bool) {
+	s.guard("Take")
+	var v T
+	item, ok := Find[T](s, h.ID)
+	if !ok {
+		return v, false
+	}
+	v = *item
+	eraseSlot[T](s, slotset.Slot(h.ID.Slot()))
+	return v, true
+}
+
+// EraseItems removes the items that ids name and returns how many there were; see
+// slotmap.Map.EraseItems.
+func (s *Stable) EraseItems(ids []handle.ID) int {
+	s.guard("EraseItems")
+	marks := s.scratchMarks()
+	for _, id := range ids {
+		s.Mark(marks, id)
+	}
+	return s.EraseMarked(marks)
+}
+
+// EraseFunc removes the items for which f returns true and returns how many there
+// were. f sees every item once, in ascending order of rows, before any is removed.
+// When f panics nothing is removed.
+func EraseFunc[T any](s *Stable, f func(h handle.Of[T], v *T) bool) int {
+	s.guard("EraseFunc")
+	marks := s.scratchMarks()
+	marks.Rows.Grow(s.slots)
+	markSlots(s, f, marks)
+	return s.EraseMarked(marks)
+}
+
+func markSlots[T any](s *Stable, f func(handle.Of[T], *T) bool, marks *slotset.Marks) {
+	done := false
+	s.busy++
+	defer func() {
+		s.busy--
+		if !done {
+			marks.Clear()
+		}
+	}()
+	for h, v := range Range[T](s, 0, s.slots) {
+		if f(h, v) {
+			marks.Rows.Add(int(h.ID.Slot()))
+		}
+	}
+	done = true
+}
+
+// Mark marks the item that id names. It takes O(1) amortized time and changes
+// nothing but the marks.
+func (s *Stable) Mark(marks *slotset.Marks, id handle.ID) slotset.Marking {
+	if !s.Has(id) {
+		return slotset.Stale
+	}
+	return marks.Add(int(id.Slot()), s.slots, s.list.IsLast(id))
+}
+
+// MarkItems marks the items that ids name, appends those handles that mark
+// nothing to unmarked and returns it.
+func (s *Stable) MarkItems(marks *slotset.Marks, ids []handle.ID, unmarked []slotset.Unmarked) []slotset.Unmarked {
+	for i, id := range ids {
+		if marking := s.Mark(marks, id); marking != slotset.Marked {
+			unmarked = append(unmarked, slotset.Unmarked{Index: i, Marking: marking})
+		}
+	}
+	return unmarked
+}
+
+// MarkEvery marks every item, in O(Rows()/64) time but where slots may be depleted. It
+// changes nothing but the marks.
+func (s *Stable) MarkEvery(marks *slotset.Marks) {
+	marks.Rows.Grow(s.slots)
+	depleting, mayDeplete := 0, s.list.MayDeplete()
+	for w := 0; w*64 < s.slots; w++ {
+		live := s.live.Bits(w)
+		marks.Rows.AddWord(w, live)
+		for ; mayDeplete && live != 0; live &= live - 1 {
+			if s.list.IsLast(*s.word(slotset.Slot(w*64 + bits.TrailingZeros64(live)))) {
+				depleting++
+			}
+		}
+	}
+	marks.NoteDepleting(depleting)
+}
+
+// Marked calls yield for each marked item, in ascending order of slots, until it
+// says false.
+func (s *Stable) Marked(marks *slotset.Marks, yield func(id handle.ID, item unsafe.Pointer) bool) {
+	for base, marked := range marks.Rows.Words {
+		for ; marked != 0; marked &= marked - 1 {
+			slot := slotset.Slot(base + bits.TrailingZeros64(marked))
+			if !yield(*s.word(slot), s.item(slot)) {
+				return
+			}
+		}
+	}
+}
+
+// IsMarked reports whether id names an item that is marked.
+func (s *Stable) IsMarked(marks *slotset.Marks, id handle.ID) bool {
+	return s.Has(id) && marks.Rows.Has(int(id.Slot()))
+}
+
+// PutItems replaces the items that ids name by values, one after another. Handles
+// that name none are passed over.
+func (s *Stable) PutItems(ids []handle.ID, values items.Slice) {
+	for i, id := range ids {
+		if s.Has(id) {
+			s.typ.Set(s.item(slotset.Slot(id)), values.Pointer(i, s.typ.Size))
+		}
+	}
+}
+
+// EraseMarked removes the marked items, empties marks and returns how many
+// there were. The order is that of [Stable.EraseItems].
+func (s *Stable) EraseMarked(marks *slotset.Marks) int {
+	s.guard("EraseMarked")
+	for base, word := range marks.Rows.Words {
+		slots := s.someSlots(bits.OnesCount64(word))
+		for i := range slots {
+			slots[i] = slotset.Slot(base + bits.TrailingZeros64(word))
+			word &= word - 1
+		}
+		s.eraseSlots(slots)
+	}
+	erased := marks.Len()
+	marks.Clear()
+	return erased
+}
+
+// Clear removes every item and keeps the memory, in O(Len() + Rows()/64) time.
+func (s *Stable) Clear() {
+	s.guard("Clear")
+	mayDeplete := s.list.MayDeplete()
+	if !mayDeplete {
+		s.list.GrowRing(s.Len(), s.slots) // once, and not run by run
+	}
+	for first, end := range s.runs() {
+		if s.typ.Pointers {
+			s.typ.Clear(s.itemsOf(first, end))
+		}
+		if mayDeplete {
+			s.retire(first, end)
+		} else {
+			s.vacate(first, end)
+		}
+	}
+	s.live.RemoveRange(0, s.slots)
+}
+
+// retire frees the slots first to end-1, live ones of one page, whose items are gone.
+func (s *Stable) retire(first, end int) {
+	words := s.wordsOf(first, end)
+	for i, w := range words {
+		words[i] = s.list.Retire(slotset.Slot(first+i), w, s.slots)
+	}
+}
+
+// vacate is retire where no slot can be depleted, so that nothing is decided per slot
+// (op=clear).
+func (s *Stable) vacate(first, end int) {
+	ticket := s.list.PushRun(slotset.Slot(first), slotset.Slot(end), s.slots)
+	words := s.wordsOf(first, end)
+	for i, w := range words {
+		words[i] = handle.FreeBit | (w&slotset.UpperHalf + 1<<32) | handle.ID(ticket+uint32(i))
+	}
+}
+
+// Reset removes every item and gives back the memory; see slotmap.Map.Reset.
+func (s *Stable) Reset() {
+	s.guard("Reset")
+	if !s.list.CanDrop() {
+		s.Clear()
+		return
+	}
+	s.list.Drop()
+	s.pages, s.marks, s.some = nil, nil, nil
+	s.slots, s.room, s.released = 0, 0, 0
+	s.live.Clear() // an iteration may be reading it
+	s.live = slotset.Live{}
+}
+
+func (s *Stable) scratchMarks() *slotset.Marks {
+	if s.marks == nil {
+		s.marks = new(slotset.Marks)
+	}
+	return s.marks
+}

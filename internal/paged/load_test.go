@@ -1,0 +1,163 @@
+package paged_test
+
+import (
+	"bytes"
+	"io"
+	"math/rand/v2"
+	"testing"
+
+	"handloom/internal/digest"
+	"handloom/internal/items"
+	"handloom/internal/paged"
+	"handloom/internal/slotset"
+	"handloom/shard/handle"
+)
+
+type item struct {
+	N    int
+	Text string
+}
+
+func empty(t *testing.T) *paged.Stable {
+	t.Helper()
+	s, err := paged.New(paged.TypeFor[item](), slotset.Options{TypeID: 3, MinFree: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// encoding returns what the digest of s is the sum of.
+func encoding(s *paged.Stable) (b []byte) {
+	var h digest.Hash
+	h.Tee(digest.NewTee(1<<10, func(piece []byte, _ bool) { b = append(b, piece...) }))
+	s.DigestTo(&h)
+	h.Flush()
+	return b
+}
+
+func load(t *testing.T, b []byte) (*paged.Stable, error) {
+	t.Helper()
+	s := empty(t)
+	in := digest.NewDecoder(func() ([]byte, error) {
+		if len(b) == 0 {
+			return nil, io.ErrUnexpectedEOF
+		}
+		piece := b[:min(777, len(b))]
+		b = b[len(piece):]
+		return piece, nil
+	})
+	s.Load(in)
+	return s, in.Err()
+}
+
+// disturb does something to s that r decides.
+func disturb(s *paged.Stable, r *rand.Rand) {
+	var ids []handle.ID
+	for id := range s.All {
+		ids = append(ids, id)
+	}
+	some := func(n int) (chosen []handle.ID) {
+		for range min(n, len(ids)) {
+			chosen = append(chosen, ids[r.IntN(len(ids))])
+		}
+		return chosen
+	}
+	switch r.IntN(6) {
+	case 0, 1:
+		values := make([]item, r.IntN(3000))
+		for i := range values {
+			values[i] = item{r.IntN(100), string(rune('a' + i%26))}
+		}
+		if _, err := s.InsertItems(items.From(values), nil); err != nil {
+			panic(err)
+		}
+	case 2:
+		s.EraseItems(some(1 + r.IntN(20)))
+	case 3:
+		s.EraseItems(ids[r.IntN(len(ids)+1):])
+	case 4:
+		s.Shrink()
+	default:
+		if r.IntN(10) == 0 {
+			s.Clear()
+		}
+	}
+}
+
+// A map that was read goes on as the one that was written, with pages given back
+// or not.
+func TestAMapThatWasReadGoesOnAsTheOneThatWasWritten(t *testing.T) {
+	for seed := range uint64(40) {
+		r := rand.New(rand.NewPCG(seed, 1))
+		s := empty(t)
+		for range 12 {
+			disturb(s, r)
+			back, err := load(t, encoding(s))
+			if err != nil {
+				t.Fatalf("seed %d: %v", seed, err)
+			}
+			other := s.Clone()
+			for range 4 {
+				again := r.Uint64()
+				for _, s := range []*paged.Stable{back, other} {
+					disturb(s, rand.New(rand.NewPCG(again, 2)))
+				}
+				if err := back.Verify(); err != nil || back.Digest() != other.Digest() {
+					t.Fatalf("seed %d: digests %x and %x, %v", seed, back.Digest(), other.Digest(), err)
+				}
+			}
+		}
+	}
+}
+
+// Whatever bytes a map is read from, it is refused, or it is the map of these bytes, and
+// every invariant holds.
+func TestAForgedMapIsRefusedOrIsAMap(t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 5))
+	s := empty(t)
+	for range 10 {
+		disturb(s, r)
+	}
+	s.InsertItems(items.From(make([]item, 50)), nil)
+	s.EraseItems(func() (ids []handle.ID) {
+		for id := range s.All {
+			if ids = append(ids, id); len(ids) == s.Len()-40 {
+				break
+			}
+		}
+		return ids
+	}())
+	image := encoding(s)
+	refused, loaded := 0, 0
+	for range 2000 {
+		b := append([]byte(nil), image...)
+		at := r.IntN(len(b))
+		switch r.IntN(3) {
+		case 0:
+			b[at] ^= 1 << r.IntN(8)
+		case 1:
+			b[at]++
+		default:
+			copy(b[at:min(at+8, len(b))], b[r.IntN(len(b)):])
+		}
+		back, err := load(t, b)
+		if err != nil {
+			refused++
+			continue
+		}
+		loaded++
+		if !bytes.HasPrefix(b, encoding(back)) {
+			t.Fatal("another map than that of the bytes")
+		}
+		for range 3 {
+			disturb(back, r)
+		}
+		if err := back.Verify(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if refused < 100 || loaded < 50 {
+		t.Errorf("%d refused, %d loaded", refused, loaded)
+	}
+}

@@ -1,0 +1,100 @@
+package paged
+
+import (
+	"fmt"
+	"unsafe"
+
+	"handloom/internal/slotset"
+	"handloom/shard/handle"
+)
+
+// Find returns the address of the item that id names, and whether there is one. It
+// takes O(1) time and inlines, also within a method of a table that finds the map
+// first; it is cut to the inliner's budget (op=get).
+func Find[T any](s *Stable, id handle.ID) (v *T, ok bool) {
+	if p := id & slotset.IndexMask >> (s.shift & 63); p < handle.ID(len(s.pages)) {
+		if i := uintptr(id & s.mask); *(*handle.ID)(unsafe.Add(s.pages[p].words, i*8)) == id {
+			return (*T)(unsafe.Add(s.pages[p].items, i*unsafe.Sizeof(*v))), true
+		}
+	}
+	return
+}
+
+// Has reports whether id names an item. It takes O(1) time.
+func (s *Stable) Has(id handle.ID) bool {
+	i := id & slotset.IndexMask
+	p := i >> (s.shift & 63)
+	return p < handle.ID(len(s.pages)) && *s.word(slotset.Slot(i)) == id
+}
+
+// Missing is what the At methods panic with when id names no item.
+func (s *Stable) Missing(id handle.ID) *handle.StaleError {
+	return &handle.StaleError{Handle: id, Held: s.held(id), TypeID: s.TypeID()}
+}
+
+// held returns what the slot that id points at holds: its word with the slot in
+// place of the ticket, or the null handle when there is no such slot.
+func (s *Stable) held(id handle.ID) handle.ID {
+	if uint64(id.Slot()) >= uint64(s.slots) {
+		return 0
+	}
+	return *s.word(slotset.Slot(id.Slot()))&slotset.UpperHalf | handle.ID(id.Slot())
+}
+
+// Call calls f with the item that h names and reports whether there is one. f may
+// look things up but not change the map; a change panics.
+func Call[T any](s *Stable, h handle.Of[T], f func(*T)) bool {
+	item, ok := Find[T](s, h.ID)
+	if !ok {
+		return false
+	}
+	s.busy++
+	defer func() { s.busy-- }()
+	f(item)
+	return true
+}
+
+// Item returns the address of the item that id names, or nil.
+func (s *Stable) Item(id handle.ID) unsafe.Pointer {
+	if s.Has(id) {
+		return s.item(slotset.Slot(id.Slot()))
+	}
+	return nil
+}
+
+// RowOf returns the row of the item that id names, which is its slot, and whether there
+// is one.
+func (s *Stable) RowOf(id handle.ID) (int, bool) {
+	if s.Has(id) {
+		return int(id.Slot()), true
+	}
+	return 0, false
+}
+
+// IDAt returns the handle of the item at row, 0 to Rows()-1, or the null handle
+// when the row has none, in O(1) time. It panics when there is no such row.
+func (s *Stable) IDAt(row int) handle.ID {
+	if row < 0 || row >= s.slots {
+		panic(fmt.Sprintf("slotmap: HandleAt of row %d of %d", row, s.slots))
+	}
+	if !s.live.Has(slotset.Row(row)) {
+		return 0
+	}
+	return *s.word(slotset.Slot(row))
+}
+
+// All calls yield for every handle and item, in ascending order of rows, until it
+// says false.
+func (s *Stable) All(yield func(id handle.ID, item unsafe.Pointer) bool) { s.From(0, yield) }
+
+// From does what All does, without the first n items. It reaches them in O(slots/64)
+// time.
+func (s *Stable) From(n int, yield func(id handle.ID, item unsafe.Pointer) bool) {
+	for first, end := range s.live.Runs(s.live.Nth(n), s.slots) {
+		for slot := first; slot < end; slot++ {
+			if !yield(*s.word(slotset.Slot(slot)), s.item(slotset.Slot(slot))) {
+				return
+			}
+		}
+	}
+}

@@ -1,0 +1,24 @@
+package paged
+
+// Shrink gives back the memory of pages without items; see slotmap.Map.Shrink.
+func (s *Stable) Shrink() {
+	s.guard("Shrink")
+	used := s.usedPages()
+	s.pages = append(make([]page, 0, used), s.pages[:used]...)
+	s.live.Shrink(used << s.shift)
+	s.setRoom()
+	s.list.ShrinkRing()
+	s.marks, s.one, s.some = nil, nil, nil
+	s.released = 0
+	for p := range s.pages {
+		if !s.hasItems(p) {
+			s.pages[p].items = nil
+			s.released++
+		}
+	}
+}
+
+func (s *Stable) hasItems(p int) bool {
+	first, end := s.live.Run(p<<s.shift, (p+1)<<s.shift)
+	return first < end
+}

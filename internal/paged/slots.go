@@ -1,0 +1,155 @@
+package paged
+
+import (
+	"slices"
+	"unsafe"
+
+	"handloom/internal/items"
+	"handloom/internal/slotset"
+	"handloom/shard/handle"
+)
+
+// reuse issues the slot at the front of the freelist, whose page has memory.
+func (s *Stable) reuse() handle.ID {
+	slot := s.list.Front()
+	word := s.word(slot)
+	*word = s.list.Pop(*word) | handle.ID(slot)
+	s.live.Add(slotset.Row(slot))
+	return *word
+}
+
+// makeSlot issues a new slot, for which there is room.
+func (s *Stable) makeSlot() handle.ID {
+	slot := slotset.Slot(s.slots)
+	s.slots++
+	id := s.list.NextFresh() | handle.ID(slot)
+	*s.word(slot) = id
+	s.live.Add(slotset.Row(slot))
+	return id
+}
+
+// issue issues n slots, for which there is room and memory, and whose items are in
+// place.
+func (s *Stable) issue(n int) {
+	reused, fresh, _ := s.list.Split(s.slots, n)
+	for i := range n {
+		if i >= reused && i < reused+fresh {
+			s.makeSlot()
+		} else {
+			s.reuse()
+		}
+	}
+}
+
+// insert issues a slot for each value, for which there is room and memory.
+func (s *Stable) insert(values items.Slice, dst []handle.ID) {
+	reused, fresh, _ := s.list.Split(s.slots, len(dst))
+	end := reused + fresh
+	s.reuseMany(values.Sub(0, reused, s.typ.Size), dst[:reused])
+	s.makeMany(values.Sub(reused, end, s.typ.Size), dst[reused:end])
+	s.reuseMany(values.Sub(end, len(dst), s.typ.Size), dst[end:])
+}
+
+// atOnce is how many slots are taken off the freelist at a time.
+const atOnce = 256
+
+// reuseMany is reuse for each value. After a Clear slots come back as neighbours, and
+// are taken page by page (op=insertitems).
+func (s *Stable) reuseMany(values items.Slice, dst []handle.ID) {
+	for done := 0; done < len(dst); {
+		slots := s.someSlots(min(atOnce, len(dst)-done))
+		end := done + len(slots)
+		s.list.PopAll(slots)
+		some, ids := values.Sub(done, end, s.typ.Size), dst[done:end]
+		if areNeighbours(slots) {
+			s.reuseRun(int(slots[0]), some, ids)
+		} else {
+			s.list.Raise(s.typ.reuse(s, slots, some, ids))
+		}
+		done = end
+	}
+}
+
+// reuseRun is reuseMany of the slots from first on, which are off the freelist.
+func (s *Stable) reuseRun(first int, values items.Slice, dst []handle.ID) {
+	var highest handle.ID
+	for at, end := range s.pieces(first, first+len(dst)) {
+		s.fill(at, end, values.Sub(at-first, end-first, s.typ.Size))
+		words, ids := s.wordsOf(at, end), dst[at-first:end-first]
+		for i, w := range words {
+			id := w&(slotset.UpperHalf&^handle.FreeBit) | handle.ID(at+i)
+			words[i], ids[i] = id, id
+			highest = max(highest, id)
+		}
+	}
+	s.list.Raise(highest)
+}
+
+// makeMany is makeSlot for each value, page by page.
+func (s *Stable) makeMany(values items.Slice, dst []handle.ID) {
+	if len(dst) == 0 {
+		return
+	}
+	upper, first := s.list.NextFresh(), s.slots
+	s.slots += len(dst)
+	for at, end := range s.pieces(first, s.slots) {
+		s.fill(at, end, values.Sub(at-first, end-first, s.typ.Size))
+		words, ids := s.wordsOf(at, end), dst[at-first:end-first]
+		for i := range words {
+			id := upper | handle.ID(at+i)
+			words[i], ids[i] = id, id
+		}
+	}
+}
+
+// fill copies values to the rows first to end-1, which are of one page, and notes that
+// they are live.
+func (s *Stable) fill(first, end int, values items.Slice) {
+	s.typ.Copy(s.itemsOf(first, end), values)
+	s.live.AddRange(first, end)
+}
+
+// areNeighbours reports whether each slot is the one before and one.
+func areNeighbours(slots []slotset.Slot) bool {
+	first := slots[0]
+	if slots[len(slots)-1]-first != slotset.Slot(len(slots)-1) {
+		return false
+	}
+	for i, slot := range slots {
+		if slot != first+slotset.Slot(i) {
+			return false
+		}
+	}
+	return true
+}
+
+// someSlots returns scratch memory for n slots, which are few.
+func (s *Stable) someSlots(n int) []slotset.Slot {
+	s.some = slices.Grow(s.some[:0], n)[:n]
+	return s.some
+}
+
+// eraseSlot ends the life of the item in a live slot. An item with pointers is zeroed
+// so that the collector can free what it held. Calls but one are written out (op=erase).
+func eraseSlot[T any](s *Stable, slot slotset.Slot) {
+	of, at := &s.pages[slot>>(s.shift&31)], uintptr(slot&slotset.Slot(s.mask))
+	if s.typ.Pointers {
+		var none T
+		*(*T)(unsafe.Add(of.items, at*unsafe.Sizeof(none))) = none
+	}
+	word := (*handle.ID)(unsafe.Add(of.words, at*wordSize))
+	*word = s.list.Retire(slot, *word, s.slots)
+	s.live.Pages[slot/64/slotset.BitmapWords][slot/64%slotset.BitmapWords] &^= 1 << (slot % 64)
+}
+
+// eraseSlots is eraseSlot for each.
+func (s *Stable) eraseSlots(slots []slotset.Slot) {
+	if s.typ.Pointers {
+		s.typ.zero(s, slots)
+	}
+	for _, slot := range slots {
+		word := s.word(slot)
+		*word = s.list.Retire(slot, *word, s.slots)
+		s.live.Remove(slotset.Row(slot))
+	}
+}

@@ -1,6 +1,0 @@
-//go:build race || handloom_check
-
-package record
-
-// Occupy stands for a goroutine that is inside a method of the queue.
-func (q Queue) Occupy() { q.enter() }

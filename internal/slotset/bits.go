@@ -1,0 +1,121 @@
+package slotset
+
+import "math/bits"
+
+// Bits is a set of small numbers (rows, say) kept as a bitmap of two levels: a
+// bit per number, and a bit per word of those. Adding and asking take O(1);
+// walking and emptying a set of k numbers below n take O(k + n/4096). The zero
+// Bits is empty and holds nothing until [Bits.Grow].
+type Bits struct {
+	words   []uint64 // bit i%64 of words[i/64]
+	summary []uint64 // bit w%64 of summary[w/64]: words[w] is not 0
+	count   int
+}
+
+// Grow makes room for the numbers below n. What is in the set stays.
+func (b *Bits) Grow(n int) {
+	if words := (n + 63) / 64; words > len(b.words) {
+		words = max(words, len(b.words)*3/2)
+		b.words = append(make([]uint64, 0, words), b.words...)[:words]
+		summary := (words + 63) / 64
+		b.summary = append(make([]uint64, 0, summary), b.summary...)[:summary]
+	}
+}
+
+// Add adds i, below the n of [Bits.Grow], and reports whether it was new.
+func (b *Bits) Add(i int) bool {
+	w, bit := i/64, uint64(1)<<(i%64)
+	old := b.words[w]
+	if old&bit != 0 {
+		return false
+	}
+	if old == 0 {
+		b.summary[w/64] |= 1 << (w % 64)
+	}
+	b.words[w] = old | bit
+	b.count++
+	return true
+}
+
+// Remove takes i out of the set.
+func (b *Bits) Remove(i int) {
+	if !b.Has(i) {
+		return
+	}
+	w := i / 64
+	b.words[w] &^= 1 << (i % 64)
+	if b.words[w] == 0 {
+		b.summary[w/64] &^= 1 << (w % 64)
+	}
+	b.count--
+}
+
+// AddWord adds the numbers 64*w+i, below the n of [Bits.Grow], for each bit i of word.
+func (b *Bits) AddWord(w int, word uint64) {
+	if word == 0 {
+		return
+	}
+	b.count += bits.OnesCount64(word &^ b.words[w])
+	b.words[w] |= word
+	b.summary[w/64] |= 1 << (w % 64)
+}
+
+// Has reports whether i is in the set; any i may be asked for.
+func (b *Bits) Has(i int) bool {
+	w := uint(i) / 64
+	return w < uint(len(b.words)) && b.words[w]&(1<<(uint(i)%64)) != 0
+}
+
+// Count returns how many numbers the set has.
+func (b *Bits) Count() int { return b.count }
+
+// CountRange returns how many of the numbers lo to hi-1 are in the set, in
+// O((hi-lo)/64) time.
+func (b *Bits) CountRange(lo, hi int) int {
+	if b.count == 0 {
+		return 0
+	}
+	n := 0
+	for i := lo; i < hi; {
+		width := min(64-i%64, hi-i)
+		n += bits.OnesCount64(b.window(i) << (64 - width))
+		i += width
+	}
+	return n
+}
+
+// window returns the bits from i to the end of its word, i's lowest.
+func (b *Bits) window(i int) uint64 {
+	if i/64 >= len(b.words) {
+		return 0
+	}
+	return b.words[i/64] >> (i % 64)
+}
+
+// Words yields the words that are not 0, in ascending order, each with the
+// number that its lowest bit stands for. It is an iterator itself, to be ranged
+// over without a call, so that no closure is allocated in a flush.
+func (b *Bits) Words(yield func(base int, word uint64) bool) {
+	for i, s := range b.summary {
+		for ; s != 0; s &= s - 1 {
+			w := i*64 + bits.TrailingZeros64(s)
+			if !yield(w*64, b.words[w]) {
+				return
+			}
+		}
+	}
+}
+
+// Clear empties the set and keeps its memory.
+func (b *Bits) Clear() {
+	if b.count == 0 {
+		return
+	}
+	for i, s := range b.summary {
+		for ; s != 0; s &= s - 1 {
+			b.words[i*64+bits.TrailingZeros64(s)] = 0
+		}
+		b.summary[i] = 0
+	}
+	b.count = 0
+}

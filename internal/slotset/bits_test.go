@@ -1,0 +1,154 @@
+package slotset
+
+import (
+	"maps"
+	"math/bits"
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// numbersOf walks b by its words.
+func numbersOf(b *Bits) (numbers []int) {
+	for base, word := range b.Words {
+		if word == 0 {
+			numbers = append(numbers, -1) // only words with numbers are walked
+		}
+		for ; word != 0; word &= word - 1 {
+			numbers = append(numbers, base+bits.TrailingZeros64(word))
+		}
+	}
+	return numbers
+}
+
+func TestBitsAgainstAMap(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var b Bits
+		model := map[int]bool{}
+		room := 0
+		// Neighbours, ends of words and ends of summary words.
+		number := rapid.OneOf(rapid.IntRange(0, 200), rapid.SampledFrom([]int{63, 64, 4095, 4096, 8191, 8192}), rapid.IntRange(0, 20_000))
+		t.Repeat(map[string]func(*rapid.T){
+			"": func(t *rapid.T) {
+				if b.Count() != len(model) {
+					t.Fatalf("Count %d, want %d", b.Count(), len(model))
+				}
+				if got, want := numbersOf(&b), slices.Sorted(maps.Keys(model)); !slices.Equal(got, want) {
+					t.Fatalf("Words give %v, want %v", got, want)
+				}
+			},
+			"Grow": func(t *rapid.T) {
+				n := number.Draw(t, "n")
+				b.Grow(n)
+				room = max(room, n)
+			},
+			"Add": func(t *rapid.T) {
+				i := number.Draw(t, "i")
+				if i >= room {
+					room = i + 1
+					b.Grow(room)
+				}
+				if b.Add(i) == model[i] {
+					t.Fatalf("Add(%d) says it is new: %t", i, !model[i])
+				}
+				model[i] = true
+			},
+			"Has": func(t *rapid.T) {
+				i := rapid.OneOf(number, rapid.Int()).Draw(t, "i")
+				if b.Has(i) != model[i] {
+					t.Fatalf("Has(%d) = %t", i, b.Has(i))
+				}
+			},
+			"CountRange": func(t *rapid.T) {
+				lo, hi := number.Draw(t, "lo"), number.Draw(t, "hi")
+				want := 0
+				for i := range model {
+					if lo <= i && i < hi {
+						want++
+					}
+				}
+				if got := b.CountRange(lo, hi); got != want {
+					t.Fatalf("CountRange(%d, %d) = %d, want %d", lo, hi, got, want)
+				}
+			},
+			"Clear": func(*rapid.T) {
+				b.Clear()
+				clear(model)
+			},
+		})
+	})
+}
+
+func TestBitsAtTheEndsOfWords(t *testing.T) {
+	var b Bits
+	b.Grow(8193)
+	ends := []int{0, 1, 62, 63, 64, 127, 128, 4095, 4096, 8191, 8192}
+	for _, i := range ends {
+		if b.Has(i) || !b.Add(i) || b.Add(i) || !b.Has(i) {
+			t.Errorf("%d is not added exactly once", i)
+		}
+	}
+	if got := numbersOf(&b); !slices.Equal(got, ends) {
+		t.Errorf("walk gives %v", got)
+	}
+	for n, i := range ends {
+		if got := b.CountRange(0, i); got != n {
+			t.Errorf("%d numbers below %d, want %d", got, i, n)
+		}
+	}
+	b.Clear()
+	if b.Count() != 0 || b.CountRange(0, 10_000) != 0 || len(numbersOf(&b)) != 0 {
+		t.Error("Clear leaves numbers")
+	}
+}
+
+func TestAWalkOverBitsCanStop(t *testing.T) {
+	var b Bits
+	b.Grow(10_000)
+	b.Add(5)
+	b.Add(9_000)
+	visits := 0
+	for range b.Words {
+		visits++
+		break
+	}
+	if visits != 1 {
+		t.Errorf("%d visits", visits)
+	}
+}
+
+func TestTheZeroBitsIsEmpty(t *testing.T) {
+	var b Bits
+	b.Clear()
+	if b.Has(0) || b.Has(-1) || b.Has(1<<30) || b.Count() != 0 || b.CountRange(0, 100) != 0 || numbersOf(&b) != nil {
+		t.Error("the zero Bits has numbers")
+	}
+}
+
+func TestAWordAddsEachOfItsNumbers(t *testing.T) {
+	var words, single Bits
+	for _, b := range []*Bits{&words, &single} {
+		b.Grow(64 * 200)
+		b.Add(64*70 + 3)
+	}
+	for i, word := range map[int]uint64{0: 1, 3: ^uint64(0), 64: 1 << 63, 70: 0b1010, 150: 0} {
+		words.AddWord(i, word)
+		for bit := range 64 {
+			if word>>bit&1 != 0 {
+				single.Add(64*i + bit)
+			}
+		}
+	}
+	for i := range 64 * 200 {
+		if words.Has(i) != single.Has(i) {
+			t.Errorf("%d is in the one: %t, in the other: %t", i, words.Has(i), single.Has(i))
+		}
+	}
+	if words.Count() != single.Count() {
+		t.Errorf("%d numbers, want %d", words.Count(), single.Count())
+	}
+	if words.Clear(); words.Count() != 0 || words.Has(64*3) {
+		t.Error("it is not empty when cleared")
+	}
+}

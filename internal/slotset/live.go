@@ -1,0 +1,143 @@
+package slotset
+
+import (
+	"iter"
+	"math/bits"
+)
+
+// BitmapWords is the number of words of a page of a [Live].
+const (
+	BitmapWords = 1 << bitmapBits / 64
+	bitmapBits  = 12 // of a row: its place within a page
+)
+
+// Live is a bitmap of the rows that have an item, for a map whose rows have
+// gaps. It lies in pages that never move, so that growth costs one page. The
+// zero Live has no rows.
+type Live struct {
+	// Pages have bit i%64 of word i/64 for row i. They are exported for the
+	// map's iterations (op=iterate), and for the insert that sets a bit itself
+	// (op=insert).
+	Pages []*[BitmapWords]uint64
+}
+
+// Grow makes room for the rows below n.
+func (l *Live) Grow(n int) {
+	for l.Cap() < n {
+		l.Pages = append(l.Pages, new([BitmapWords]uint64))
+	}
+}
+
+// Cap returns how many rows there is room for.
+func (l *Live) Cap() int { return len(l.Pages) << bitmapBits }
+
+// Add and Remove say that the row has an item, or none any more. It is below
+// the n of [Live.Grow].
+func (l *Live) Add(row Row)    { l.Pages[row>>bitmapBits][row/64%BitmapWords] |= 1 << (row % 64) }
+func (l *Live) Remove(row Row) { l.Pages[row>>bitmapBits][row/64%BitmapWords] &^= 1 << (row % 64) }
+
+// Has reports whether the row has an item; any row may be asked for.
+func (l *Live) Has(row Row) bool { return l.Bits(int(row/64))>>(row%64)&1 == 1 }
+
+// Bits returns which of the rows from 64*w on have an item, the lowest bit
+// first. Any w from 0 on may be asked for.
+func (l *Live) Bits(w int) uint64 {
+	if p := uint(w) / BitmapWords; p < uint(len(l.Pages)) {
+		return l.Pages[p][w%BitmapWords]
+	}
+	return 0
+}
+
+// AddRange says that the rows lo to hi-1 have an item, and RemoveRange that they have
+// none any more.
+func (l *Live) AddRange(lo, hi int) {
+	for base := lo &^ 63; base < hi; base += 64 {
+		l.Pages[base>>bitmapBits][base/64%BitmapWords] |= window(base, lo, hi)
+	}
+}
+
+func (l *Live) RemoveRange(lo, hi int) {
+	for base := lo &^ 63; base < hi; base += 64 {
+		l.Pages[base>>bitmapBits][base/64%BitmapWords] &^= window(base, lo, hi)
+	}
+}
+
+// Run returns the first run of neighbours from lo to hi-1 that have an item: the first
+// row and the one behind the last, or hi twice. It takes O((first-lo)/64) time, and
+// O(1) for each 64 rows of the run.
+func (l *Live) Run(lo, hi int) (first, end int) {
+	for first = lo; first < hi; first = first&^63 + 64 {
+		if live := l.Bits(first/64) >> (first % 64); live != 0 {
+			first += bits.TrailingZeros64(live)
+			break
+		}
+	}
+	if first >= hi {
+		return hi, hi
+	}
+	for end = first; end < hi; end = end&^63 + 64 {
+		if gap := ^(l.Bits(end/64) >> (end % 64)) << (end % 64); gap != 0 {
+			return first, min(hi, end&^63+bits.TrailingZeros64(gap))
+		}
+	}
+	return first, hi
+}
+
+// Runs yields the rows from lo to hi-1 that have an item as runs of neighbours:
+// the first row and the one behind the last. No run crosses a multiple of 64.
+// Walking them takes O(runs + (hi-lo)/64) time.
+func (l *Live) Runs(lo, hi int) iter.Seq2[int, int] {
+	return func(yield func(int, int) bool) {
+		for base := lo &^ 63; base < hi; base += 64 {
+			live := l.Bits(base/64) & window(base, lo, hi)
+			for live != 0 {
+				first := bits.TrailingZeros64(live)
+				end := first + bits.TrailingZeros64(^(live >> first))
+				if !yield(base+first, base+end) {
+					return
+				}
+				live &= ^uint64(0) << end
+			}
+		}
+	}
+}
+
+// Nth returns the row of the item before which n others lie, or [Live.Cap] when
+// there are no more than n. It takes O(row/64) time.
+func (l *Live) Nth(n int) int {
+	for p, page := range l.Pages {
+		for w, word := range page {
+			if items := bits.OnesCount64(word); items <= n {
+				n -= items
+				continue
+			}
+			for range n {
+				word &= word - 1
+			}
+			return p<<bitmapBits + w*64 + bits.TrailingZeros64(word)
+		}
+	}
+	return l.Cap()
+}
+
+// window returns the bits that stand for the rows lo to hi-1 in a word whose
+// lowest bit stands for base, which is below hi.
+func window(base, lo, hi int) uint64 {
+	return ^uint64(0) << max(0, lo-base) & (^uint64(0) >> max(0, base+64-hi))
+}
+
+// Clear says that no row has an item, and keeps the memory.
+func (l *Live) Clear() {
+	for _, page := range l.Pages {
+		clear(page[:])
+	}
+}
+
+// Shrink gives back the pages for rows from n on.
+func (l *Live) Shrink(n int) {
+	pages := (n + 1<<bitmapBits - 1) >> bitmapBits
+	l.Pages = append(make([]*[BitmapWords]uint64, 0, pages), l.Pages[:pages]...)
+}
+
+// Bytes returns the memory of the bitmap in O(1) time.
+func (l *Live) Bytes() int64 { return int64(len(l.Pages))*BitmapWords*8 + int64(cap(l.Pages))*8 }

@@ -1,0 +1,91 @@
+package slotset
+
+import (
+	"errors"
+	"fmt"
+
+	"handloom/shard/handle"
+)
+
+// ErrFull is what inserts into either map return, wrapped with the figures.
+var ErrFull = errors.New("handle map is full")
+
+// Options configure either map; both have their own type of the same fields.
+type Options struct {
+	TypeID   int
+	Reserve  int
+	MinFree  int
+	MaxItems int
+}
+
+// Validate names every fault of the options, or returns nil. pkg begins the
+// messages.
+func (o Options) Validate(pkg string) error {
+	var errs []error
+	if o.TypeID < 0 || o.TypeID > handle.MaxTypeID {
+		errs = append(errs, fmt.Errorf("%s: TypeID %d is outside 0..%d", pkg, o.TypeID, handle.MaxTypeID))
+	}
+	for _, size := range []struct {
+		name  string
+		value int
+	}{{"Reserve", o.Reserve}, {"MinFree", o.MinFree}, {"MaxItems", o.MaxItems}} {
+		if size.value < 0 || uint64(size.value) > uint64(SlotLimit()) {
+			errs = append(errs, fmt.Errorf("%s: %s %d is outside 0..%d", pkg, size.name, size.value, SlotLimit()))
+		}
+	}
+	if o.MaxItems > 0 && o.Reserve > o.MaxItems {
+		errs = append(errs, fmt.Errorf("%s: Reserve %d exceeds MaxItems %d", pkg, o.Reserve, o.MaxItems))
+	}
+	return errors.Join(errs...)
+}
+
+// canIssue reports whether n more slots can be issued, by reuse or by growth,
+// after freed more have been vacated.
+func (s *Freelist) canIssue(slots, n, freed int) bool {
+	s.setWidths()
+	return uint64(n) <= uint64(s.vacant())+uint64(freed)+uint64(s.limit)-uint64(slots)
+}
+
+// CanInsert reports whether n more items fit a map of at most maxItems, where 0
+// is no limit but the slots, once erased of its items are gone and depleting of
+// their slots depleted: nil, or an error that wraps [ErrFull].
+func (s *Freelist) CanInsert(slots, n, erased, depleting, maxItems int) error {
+	kept := s.Live(slots) - erased
+	if maxItems > 0 && uint64(kept)+uint64(n) > uint64(maxItems) {
+		return fmt.Errorf("%w: %d items and %d more exceed MaxItems %d", ErrFull, kept, n, maxItems)
+	}
+	if !s.canIssue(slots, n, erased-depleting) {
+		return fmt.Errorf("%w: %d more items need more than %d slots (%d depleted)",
+			ErrFull, n, s.limit, s.Depleted()+depleting)
+	}
+	return nil
+}
+
+// Split says how the next n slots are issued: reuse vacant ones from the front
+// of the freelist, then fresh ones, then, at the slot limit, held-back ones
+// from the freelist after all. The caller has checked [Freelist.CanInsert].
+func (s *Freelist) Split(slots, n int) (reuse, fresh, heldBack int) {
+	reuse = min(n, max(0, int(s.vacant())-int(s.minFree)))
+	fresh = n - reuse
+	if room := uint64(s.limit) - uint64(slots); uint64(fresh) > room {
+		heldBack = fresh - int(room)
+		fresh = int(room)
+	}
+	return reuse, fresh, heldBack
+}
+
+// Peek calls f with the handles that the next n issues will give; word
+// returns the word of a vacant slot.
+func (s *Freelist) Peek(slots, n int, word func(Slot) handle.ID, f func(i int, id handle.ID)) {
+	reuse, fresh, _ := s.Split(slots, n)
+	ticket := s.front
+	for i := range n {
+		if i >= reuse && i < reuse+fresh {
+			f(i, s.typeID|handle.ID(s.floor)<<32+oneGeneration|handle.ID(slots+i-reuse))
+			continue
+		}
+		slot := s.ring[s.at(ticket)]
+		f(i, word(slot)&^(handle.FreeBit|rowMask)|handle.ID(slot))
+		ticket++
+	}
+}

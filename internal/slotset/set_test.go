@@ -1,0 +1,304 @@
+package slotset
+
+import (
+	"math"
+	"slices"
+	"testing"
+
+	"handloom/internal/seam"
+	"handloom/shard/handle"
+
+	"pgregory.net/rapid"
+)
+
+type (
+	item   struct{}
+	itemID = handle.Of[item]
+)
+
+// setWidths makes handle fields narrow until the test ends.
+func setWidths(t testing.TB, lastGeneration uint16, slotLimit uint32) {
+	t.Helper()
+	t.Cleanup(seam.Narrow(lastGeneration, slotLimit))
+}
+
+// owners are a set and the slots that own its rows: a map without items.
+type owners struct {
+	Set
+	slots []Slot // by row
+}
+
+// issue issues n slots as a map would.
+func (o *owners) issue(n int) []itemID {
+	if !o.CanIssue(n, 0) {
+		panic("no room for so many slots")
+	}
+	o.Grow(o.Slots() + o.Fresh(n))
+	row := len(o.slots)
+	o.slots = append(o.slots, make([]Slot, n)...)
+	ids := make([]itemID, n)
+	o.Issue(Row(row), o.slots[row:], handle.IDs(ids))
+	return ids
+}
+
+// vacate ends the life of the item at row; the last row fills the gap.
+func (o *owners) vacate(row int) {
+	slot, last := o.slots[row], o.slots[len(o.slots)-1]
+	o.SetRow(last, Row(row))
+	o.slots[row] = last
+	o.slots = o.slots[:len(o.slots)-1]
+	o.Vacate(slot)
+}
+
+func (o *owners) clone() *owners {
+	c := &owners{slots: slices.Clone(o.slots)}
+	c.Grow(o.Slots())
+	o.CopyTo(&c.Set)
+	return c
+}
+
+func (o *owners) verify() error { return o.Verify(func(Slot, Row) error { return nil }) }
+
+// worn draws a set with a history, of few generations and slots.
+func worn(t *rapid.T) *owners {
+	var o owners
+	o.Init(uint16(rapid.IntRange(0, handle.MaxTypeID).Draw(t, "typeID")), uint32(rapid.IntRange(0, 5).Draw(t, "minFree")))
+	for range rapid.IntRange(0, 30).Draw(t, "steps") {
+		switch rapid.IntRange(0, 5).Draw(t, "step") {
+		case 0, 1:
+			if n := rapid.IntRange(0, 5).Draw(t, "n"); o.CanIssue(n, 0) {
+				o.issue(n)
+			}
+		case 2, 3, 4:
+			if len(o.slots) > 0 {
+				o.vacate(rapid.IntRange(0, len(o.slots)-1).Draw(t, "row"))
+			}
+		case 5:
+			o.VacateAll(o.slots)
+			if o.slots = nil; o.CanDrop() {
+				o.Drop()
+			}
+		}
+	}
+	if err := o.verify(); err != nil {
+		t.Fatal(err)
+	}
+	return &o
+}
+
+// state is everything a set is, as one comparable value.
+func state(s *Set) any {
+	var words, vacant [64]handle.ID
+	copy(words[:], s.Words)
+	for i, slot := range s.waiting() {
+		vacant[i] = handle.ID(slot)
+	}
+	return [...]any{words, len(s.Words), s.typeID, vacant, s.front, s.back, s.depleted, s.highest, s.floor}
+}
+
+func TestWhatIsForetoldIsWhatIssueDoes(t *testing.T) {
+	setWidths(t, 3, 12)
+	rapid.Check(t, func(t *rapid.T) {
+		o := worn(t)
+		n := rapid.IntRange(0, 16).Draw(t, "n")
+		room := int(o.Limit()) - o.Live() - o.Depleted()
+		if got := o.CanIssue(n, 0); got != (n <= room) {
+			t.Fatalf("CanIssue(%d) = %t, but there is room for %d", n, got, room)
+		}
+		if n > room {
+			return
+		}
+		before, fresh, slots := state(&o.Set), o.Fresh(n), o.Slots()
+		preview := make([]itemID, n)
+		o.Preview(handle.IDs(preview))
+		if state(&o.Set) != before {
+			t.Fatal("Preview changed the set")
+		}
+		single := o.clone()
+		row := len(o.slots)
+		ids := o.issue(n)
+		if !slices.Equal(ids, preview) {
+			t.Fatalf("Preview says %v, Issue gives %v", preview, ids)
+		}
+		if o.Slots() != slots+fresh {
+			t.Fatalf("Fresh says %d new slots, Issue makes %d", fresh, o.Slots()-slots)
+		}
+		for i, id := range ids {
+			if got, ok := o.Lookup(id.ID); !ok || int(got) != row+i || o.slots[row+i] != Slot(id.ID.Slot()) || o.Handle(o.slots[row+i]) != id.ID {
+				t.Fatalf("%v leads to row %d, %t; want %d", id, got, ok, row+i)
+			}
+		}
+		for i := range n {
+			if id := single.issue(1)[0]; id != ids[i] {
+				t.Fatalf("issued one by one, number %d is %v, not %v", i, id, ids[i])
+			}
+		}
+		if state(&single.Set) != state(&o.Set) {
+			t.Fatal("issuing one by one leaves another state")
+		}
+		if err := o.verify(); err != nil {
+			t.Fatal(err)
+		}
+	})
+}
+
+func TestCanIssueCountsWhatIsFreedFirst(t *testing.T) {
+	setWidths(t, 2, 8)
+	rapid.Check(t, func(t *rapid.T) {
+		o := worn(t)
+		freed := rapid.IntRange(0, len(o.slots)).Draw(t, "freed")
+		n := rapid.IntRange(0, 10).Draw(t, "n")
+		depleting := 0
+		for range freed {
+			if o.IsLast(o.Handle(o.slots[0])) {
+				depleting++
+			}
+			before, depleted := o.CanIssue(n, 1), o.Depleted()
+			last := o.IsLast(o.Handle(o.slots[0]))
+			o.vacate(0)
+			if wentDepleted := o.Depleted() > depleted; wentDepleted != last {
+				t.Fatalf("IsLast says %t, depleted: %t", last, wentDepleted)
+			}
+			if !last && before != o.CanIssue(n, 0) {
+				t.Fatalf("CanIssue(%d, 1) = %t, and afterwards %t", n, before, o.CanIssue(n, 0))
+			}
+		}
+	})
+}
+
+func TestTryIssueEqualsIssueWhereItSucceeds(t *testing.T) {
+	setWidths(t, 3, 12)
+	rapid.Check(t, func(t *rapid.T) {
+		o := worn(t)
+		bulk := o.clone()
+		before := state(&o.Set)
+		id, ok := o.TryIssue(Row(len(o.slots)))
+		if !ok {
+			if state(&o.Set) != before {
+				t.Fatal("a failed TryIssue changed the set")
+			}
+			return
+		}
+		if want := bulk.issue(1)[0].ID; id != want || state(&o.Set) != state(&bulk.Set) {
+			t.Fatalf("TryIssue gives %v, Issue %v", id, want)
+		}
+	})
+}
+
+func TestVacateAllEqualsVacateOneByOne(t *testing.T) {
+	for _, last := range []uint16{1, 2, 3, 7} { // with few generations some slots deplete
+		setWidths(t, last, 16)
+		rapid.Check(t, func(t *rapid.T) {
+			all := worn(t)
+			single := all.clone()
+			all.VacateAll(all.slots)
+			for _, slot := range single.slots {
+				single.Vacate(slot)
+			}
+			if state(&all.Set) != state(&single.Set) {
+				t.Fatalf("VacateAll leaves %v, Vacate %v", all.Words, single.Words)
+			}
+			if err := all.verify(); err != nil {
+				t.Fatal(err)
+			}
+		})
+	}
+}
+
+func TestVacateAllNearTheLastGeneration(t *testing.T) {
+	for _, last := range []uint16{7, 1<<16 - 1} {
+		setWidths(t, last, SlotLimit())
+		for _, generation := range []uint16{last - 2, last - 1, last} {
+			var o owners
+			o.issue(3)
+			for range generation - 1 {
+				o.vacate(0) // row 0 is always of the slot at the front
+				o.issue(1)
+				o.slots[0], o.slots[2] = o.slots[2], o.slots[0]
+				o.SetRow(o.slots[0], 0)
+				o.SetRow(o.slots[2], 2)
+			}
+			single := o.clone()
+			o.VacateAll(o.slots)
+			for _, slot := range single.slots {
+				single.Vacate(slot)
+			}
+			if state(&o.Set) != state(&single.Set) {
+				t.Errorf("generation %d of %d: VacateAll leaves %v, Vacate %v", generation, last, o.Words, single.Words)
+			}
+			if depleted := o.Depleted() == 1; depleted != (generation == last) {
+				t.Errorf("generation %d of %d: %d slots depleted", generation, last, o.Depleted())
+			}
+		}
+	}
+}
+
+func TestDropRaisesTheFloor(t *testing.T) {
+	setWidths(t, 7, 16)
+	var o owners
+	for generation := range uint16(3) {
+		if id := o.issue(2)[0]; id.ID.Generation() != generation+1 {
+			t.Fatalf("after %d drops generation %d is issued", generation, id.ID.Generation())
+		}
+		o.slots = nil
+		if !o.CanDrop() {
+			t.Fatalf("generation %d of 7 cannot be dropped", generation+1)
+		}
+		if o.Drop(); o.Slots() != 0 || o.Vacant() != 0 || o.Live() != 0 || cap(o.Words) != 0 {
+			t.Errorf("Drop leaves %d slots", o.Slots())
+		}
+	}
+	o.issue(1) // generation 4, in the upper half
+	if o.CanDrop() {
+		t.Error("generation 4 of 7 can be dropped")
+	}
+}
+
+func TestGrowAndShrinkChangeNoSlot(t *testing.T) {
+	setWidths(t, 7, 16)
+	var o owners
+	o.Grow(0)
+	o.issue(5)
+	o.vacate(2)
+	before := state(&o.Set)
+	for _, change := range []func(){func() { o.Grow(16) }, func() { o.Grow(3) }, o.Shrink, func() { o.Grow(1) }} {
+		if change(); state(&o.Set) != before {
+			t.Error("a change of capacity changed the set")
+		}
+	}
+	if o.Grow(16); cap(o.Words) != 16 {
+		t.Errorf("capacity %d, want 16", cap(o.Words))
+	}
+	if o.Shrink(); cap(o.Words) != 5 {
+		t.Errorf("capacity %d after Shrink, want 5", cap(o.Words))
+	}
+}
+
+// The last slot numbers stay unused: slot+1 is the link to a slot in digests.
+func TestTheFullWidthsFitTheFields(t *testing.T) {
+	var s Set
+	if want := uint64(min(1<<32-2, math.MaxInt/8)); s.Limit() != want || LastGeneration() != 1<<16-1 {
+		t.Errorf("limit %d, want %d; last generation %d", s.Limit(), want, LastGeneration())
+	}
+	if last := s.Limit() - 1; last+1 > 1<<32-1 {
+		t.Errorf("slot %d: the link to it is beyond 32 bits", last)
+	}
+}
+
+func TestHeldSaysWhatASlotHolds(t *testing.T) {
+	setWidths(t, 1, 16)
+	var o owners
+	o.Init(9, 0)
+	ids := o.issue(2)
+	o.vacate(0)
+	for id, want := range map[handle.ID]handle.ID{
+		ids[1].ID:            ids[1].ID,
+		ids[0].ID:            handle.New(9, 0, 0) | handle.FreeBit, // depleted
+		handle.New(9, 1, 2):  0,
+		handle.New(1, 77, 1): ids[1].ID,
+	} {
+		if got := o.Held(id); got != want {
+			t.Errorf("Held(%v) = %v, want %v", id, got, want)
+		}
+	}
+}

@@ -1,0 +1,141 @@
+package sparse_test
+
+import (
+	"io"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"unsafe"
+
+	"handloom/internal/dense"
+	"handloom/internal/digest"
+	"handloom/internal/items"
+	"handloom/internal/slotset"
+	"handloom/internal/sparse"
+	"handloom/shard/handle"
+)
+
+type part struct {
+	N    int
+	Text string
+}
+
+var parts = items.For[part]()
+
+// host returns a map of so many items.
+func host(t *testing.T, n int) (*dense.Dense, []handle.ID) {
+	t.Helper()
+	m, err := dense.New(items.For[int](), slotset.Options{TypeID: 3})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ids, err := m.InsertItems(items.From(make([]int, n)), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m, ids
+}
+
+// encoding returns what is the state of d.
+func encoding(d *sparse.Data) (b []byte) {
+	var h digest.Hash
+	h.Tee(digest.NewTee(1<<10, func(piece []byte, _ bool) { b = append(b, piece...) }))
+	d.DigestTo(&h)
+	h.Flush()
+	return b
+}
+
+func load(m *dense.Dense, b []byte) (*sparse.Data, error) {
+	d := sparse.New(parts)
+	in := digest.NewDecoder(func() ([]byte, error) {
+		if len(b) == 0 {
+			return nil, io.ErrUnexpectedEOF
+		}
+		piece := b[:min(77, len(b))]
+		b = b[len(piece):]
+		return piece, nil
+	})
+	d.Load(in, m, m.Len(), m.Stats().Slots)
+	return d, in.Err()
+}
+
+// What was written is read back, and what is forged is refused or whole.
+func TestForgedDataIsRefusedOrWhole(t *testing.T) {
+	m, ids := host(t, 100)
+	d := sparse.New(parts)
+	d.Reserve(40, 200)
+	for i := range 40 {
+		v := part{i, "text"}
+		d.Set(ids[i*2], unsafe.Pointer(&v))
+	}
+	m.EraseItems(ids[90:])
+	written := encoding(d)
+	read, err := load(m, written)
+	if err != nil || read.Verify(m) != nil || !slices.Equal(encoding(read), written) {
+		t.Fatalf("it is not read back: %v", err)
+	}
+	for n := range written {
+		if _, err := load(m, written[:n]); err == nil {
+			t.Fatalf("the first %d bytes of %d are taken", n, len(written))
+		}
+	}
+	r := rand.New(rand.NewPCG(1, 2))
+	taken := 0
+	for range 20_000 {
+		b := slices.Clone(written)
+		for range 1 + r.IntN(3) {
+			switch at := r.IntN(len(b)); r.IntN(3) {
+			case 0:
+				b[at] ^= 1 << r.IntN(8)
+			case 1: // one row is of the item of another
+				copy(b[8+8*r.IntN(40):], b[8+8*r.IntN(40):][:8])
+			default:
+				b[at] = byte(r.IntN(256))
+			}
+		}
+		if d, err := load(m, b); err == nil {
+			taken++
+			if err := d.Verify(m); err != nil {
+				t.Fatalf("a forgery is taken: %v", err)
+			}
+		}
+	}
+	if taken == 0 {
+		t.Error("not one forgery is taken: they do not come to the values")
+	}
+}
+
+// Marked rows go, and the others are what they were.
+func TestMarkedRowsGo(t *testing.T) {
+	m, ids := host(t, 300)
+	r := rand.New(rand.NewPCG(3, 4))
+	for range 200 {
+		d, want := sparse.New(parts), make(map[handle.ID]int)
+		for i, id := range ids[:r.IntN(len(ids))] {
+			d.Reserve(1, len(ids)+1)
+			d.Set(id, unsafe.Pointer(&part{N: i}))
+			want[id] = i
+		}
+		var marked slotset.Bits
+		marked.Grow(d.Rows())
+		for row, id := range d.Owners(0, d.Rows()) {
+			if r.IntN(3) == 0 {
+				marked.Add(row)
+				delete(want, id)
+			}
+		}
+		d.DropMarked(&marked)
+		if err := d.Verify(m); err != nil || d.Len() != len(want) {
+			t.Fatalf("%d rows stay, want %d: %v", d.Len(), len(want), err)
+		}
+		d.SortAs(m)
+		if err := d.Verify(m); err != nil || !slices.IsSorted(d.Owners(0, d.Rows())) {
+			t.Fatalf("sorted: %v", err)
+		}
+		for id, n := range want {
+			if v, ok := sparse.Find[part](d, id); !ok || v.N != n {
+				t.Fatalf("%v has %v, want %d", id, v, n)
+			}
+		}
+	}
+}

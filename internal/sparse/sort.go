@@ -1,0 +1,44 @@
+package sparse
+
+import (
+	"math/bits"
+
+	"handloom/internal/items"
+	"handloom/internal/slotset"
+	"handloom/shard/handle"
+)
+
+// sorting is scratch of SortAs.
+type sorting struct {
+	rows   slotset.Bits // of the map
+	order  []slotset.Row
+	owners []handle.ID
+	items  items.Slice
+}
+
+// SortAs puts the rows in the order that the items have in the map. It takes
+// O(rows + rows of the map/4096) time.
+func (d *Data) SortAs(host Host) {
+	s := &d.sorting
+	s.rows.Clear()
+	s.rows.Grow(host.Rows())
+	for _, id := range d.owners {
+		row, _ := host.RowOf(id)
+		s.rows.Add(row)
+	}
+	s.order, s.owners = s.order[:0], s.owners[:0]
+	for base, word := range s.rows.Words {
+		for ; word != 0; word &= word - 1 {
+			id := host.IDAt(base + bits.TrailingZeros64(word))
+			row, _ := d.Row(id)
+			s.order, s.owners = append(s.order, slotset.Row(row)), append(s.owners, id)
+		}
+	}
+	s.items = d.Type.Gather(s.items, d.items, s.order)
+	d.Type.Copy(d.items, s.items)
+	if d.Type.Pointers {
+		d.Type.Clear(s.items)
+	}
+	copy(d.owners, s.owners)
+	d.number()
+}

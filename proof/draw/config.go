@@ -1,0 +1,44 @@
+package draw
+
+import (
+	"math/rand/v2"
+
+	"handloom/proof/script"
+)
+
+// Configs returns n configurations for a seed: the first is the plainest there
+// is, one worker and no disturbance; the others are drawn.
+func Configs(seed uint64, n int) []script.Config {
+	d := &drawing{Rand: rand.New(rand.NewPCG(seed, 0x636f6e66696773))}
+	all := []script.Config{{Workers: 1}}
+	for len(all) < n {
+		all = append(all, d.config())
+	}
+	return all
+}
+
+func (d *drawing) config() script.Config {
+	c := script.Config{
+		Workers: d.of(0, 2, 2, 2, 3, 3, 4, 4, 7, 8, 16, d.of(33, 64)), Procs: d.of(0, 1, 2, 3, 4, 8),
+		Team: d.of(0, 0, 1), Shuffle: 1 + d.IntN(1<<20),
+	}
+	if d.IntN(4) == 0 {
+		c.Shuffle = 0 // the claiming of the workers themselves
+	}
+	if d.IntN(3) == 0 {
+		c.Yield = d.of(10, 200, 1000)
+	}
+	if d.IntN(4) == 0 {
+		c.Delay = d.of(2, 20, 50)
+	}
+	if d.IntN(5) == 0 {
+		c.Collect = d.of(1, 10)
+	}
+	if d.IntN(6) == 0 {
+		c.Shift = d.of(5, 50, 300)
+	}
+	if d.IntN(8) == 0 {
+		c.Readers = d.of(1, 2, 4)
+	}
+	return c
+}

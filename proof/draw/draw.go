@@ -1,0 +1,169 @@
+package draw
+
+import (
+	"math/rand/v2"
+
+	"handloom/proof/script"
+)
+
+// Options say what may be drawn.
+type Options struct {
+	Steps    int      // about how many operations, commands included
+	Misuses  []string // kinds of misuse
+	Wide     bool     // handles have their full widths
+	Misusing bool     // every other step is misuse
+}
+
+// Program returns the program of a seed.
+func Program(seed uint64, o Options) *script.Program {
+	d := &drawing{
+		Rand:    rand.New(rand.NewPCG(seed, 0x68616e646c6f6f6d)),
+		options: o, program: &script.Program{Seed: seed}, next: 1,
+	}
+	d.choose()
+	d.tables()
+	d.shape()
+	d.columns()
+	for d.made < d.options.Steps {
+		d.step()
+	}
+	d.add(script.Step{Op: script.Flush})
+	return d.program
+}
+
+// drawing is a program that is being drawn.
+type drawing struct {
+	*rand.Rand
+	options Options
+	program *script.Program
+	theme   theme
+	made    int // operations
+	next    int // name
+	items   int // that all steps make
+
+	known   []*population
+	dead    []int // names of items that were erased, most likely
+	writing bool  // inside a write, into body
+	body    []script.Step
+}
+
+// population is the rough account of one table.
+type population struct {
+	live     []int    // names
+	columns  []string // kinds of elements
+	optional int      // how much optional data it has
+	pending  []int    // of creates that no flush applied yet
+	set      []int    // whose elements were set, or taken
+}
+
+// theme is what a program is about.
+type theme struct {
+	weights [256]float64 // by operation
+	sizes   []int        // of bulk operations
+	items   int          // that bulk operations make, about, before they become small
+	keys    int          // values are below
+	hot     float64      // share of steps about the hot table
+	zipf    bool         // and the others by rank
+	forged  float64      // share of handles that are forged
+	stale   float64      // share of handles that name what was erased
+	fresh   float64      // share of those of living items that name one of the last few
+	frames  float64      // share of writes that are passes and flushes most of all
+	tasks   int          // at most
+	busy    int          // commands of a task are fewer
+	links   float64      // share of values with links
+	grow    float64      // of creates to erases, drawn anew from time to time
+}
+
+func (d *drawing) choose() {
+	a := &d.theme
+	for _, op := range script.Ops() {
+		if d.Float64() < 0.5 || always(op) {
+			a.weights[op] = d.ExpFloat64() * weight(op)
+		}
+	}
+	a.keys = d.of(1, 3, 50, 1000, 1<<30)
+	a.hot = d.share(0, 0, 0.5, 0.95)
+	a.zipf = d.IntN(3) == 0
+	a.forged = d.share(0, 0.05, 0.15, 0.4)
+	a.stale = d.share(0, 0.1, 0.3)
+	a.fresh = d.share(0, 0.3, 0.9)
+	a.frames = d.share(0, 0.5, 1)
+	a.tasks = d.of(1, 2, 4, 4, 8, 16, 40)
+	a.busy = d.of(3, 8, 8, 20, 60)
+	a.links = d.share(0, 0.2, 0.6, 1)
+	a.grow = d.share(0.3, 0.5, 0.7, 0.95)
+	if !d.options.Wide && d.IntN(2) == 0 {
+		d.program.Narrow = script.Narrow{Generations: d.of(1, 1, 2, 2, 3, 7, 7, 30), Slots: d.of(0, 0, 4, 16, 16, 64)}
+	}
+	if d.IntN(8) == 0 {
+		d.program.Store.QueueLimit = d.of(1, 5, 20, 100)
+	}
+	if d.IntN(8) == 0 {
+		d.program.Store.InboxLimit = d.of(1, 5, 20)
+	}
+	if d.IntN(12) == 0 && d.program.Store.QueueLimit == 0 { // what a full queue adds to a batch is left open
+		d.program.Store.BatchLimit = d.of(1, 20, 200)
+	}
+}
+
+// always are operations without which a program tests little.
+func always(op script.Op) bool {
+	switch op {
+	case script.Each, script.Flush, script.Emplace, script.EmplaceItems, script.Erase:
+		return true
+	}
+	return false
+}
+
+// weight is how often an operation is wanted beside the others of its group.
+func weight(op script.Op) float64 {
+	switch op {
+	case script.Each, script.Set:
+		return 8
+	case script.Flush, script.ForEach, script.Emplace, script.Erase, script.Put:
+		return 4
+	case script.Write, script.Exchange, script.Unset:
+		return 3
+	case script.EmplaceItems, script.EraseItems:
+		return 2
+	case script.Reset, script.Discard, script.Misuse,
+		script.FailError, script.FailPanic, script.FailGoexit, script.Rollback, script.ReduceInTask:
+		return 0.3
+	case script.AddColumn, script.AddSparse:
+		return 0.5
+	case script.EraseAll: // or else tables stay small
+		return 0.1
+	}
+	return 1
+}
+
+// pick draws one of the operations by weight, or false if none has any.
+func (d *drawing) pick(from []script.Op) (script.Op, bool) {
+	sum := 0.0
+	for _, op := range from {
+		sum += d.theme.weights[op]
+	}
+	at := d.Float64() * sum
+	for _, op := range from {
+		if at -= d.theme.weights[op]; at < 0 {
+			return op, true
+		}
+	}
+	return 0, false
+}
+
+func (d *drawing) of(values ...int) int { return values[d.IntN(len(values))] }
+
+func (d *drawing) share(values ...float64) float64 { return values[d.IntN(len(values))] }
+
+func (d *drawing) chance(share float64) bool { return d.Float64() < share }
+
+// add adds a step where steps go now.
+func (d *drawing) add(s script.Step) {
+	d.made += 1 + len(s.Body)
+	if d.writing {
+		d.body = append(d.body, s)
+	} else {
+		d.program.Steps = append(d.program.Steps, s)
+	}
+}

@@ -1,0 +1,215 @@
+package draw
+
+import (
+	"slices"
+
+	"handloom/proof/script"
+)
+
+// shapes begin programs in states that random steps come to in one program of
+// thousands. Of consecutive seeds one in [shapeEvery] begins in each.
+var shapes = []func(d *drawing){(*drawing).rest, (*drawing).blocks, (*drawing).bytes, (*drawing).above, (*drawing).nested, (*drawing).renewed, (*drawing).framed, (*drawing).behind, (*drawing).thinned}
+
+const shapeEvery = 100
+
+// shape begins the program in the state of its seed, if that has one.
+func (d *drawing) shape() {
+	i := int(d.program.Seed % shapeEvery)
+	if i >= len(shapes) {
+		return
+	}
+	d.program.Narrow, d.program.Store = script.Narrow{}, script.Store{}
+	for len(d.known) < 2 {
+		d.program.Tables = append(d.program.Tables, script.Table{Kind: script.Packed, Item: script.Word, Name: "t1"})
+		d.known = append(d.known, new(population))
+	}
+	for t := range d.program.Tables { // so that none stands where another needs room
+		d.program.Tables[t].TypeID = 0
+	}
+	d.first().Max, d.first().Shards, d.first().Kind = 0, 1, script.Packed
+	shapes[i](d)
+}
+
+// first is the table that a shape is about.
+func (d *drawing) first() *script.Table { return &d.program.Tables[0] }
+
+// rest has the first table keep still for so long that it gives up what it keeps
+// for flushes, and then changes it.
+func (d *drawing) rest() {
+	d.first().Changes = 1
+	create := func() { d.record(script.Step{Op: script.Emplace, N: 1, Name: d.name(1)}.Set("v", 1)) }
+	create()
+	for range 150 {
+		d.record(script.Step{Op: script.Erase, Table: 1, Refs: []script.Ref{{Kind: script.Raw, Bits: 1}}})
+	}
+	create()
+}
+
+// record has one task record a command, and flushes.
+func (d *drawing) record(c script.Step) {
+	d.add(recording(c))
+	d.add(script.Step{Op: script.Flush})
+}
+
+// recording is a pass in which one task records a command.
+func recording(c script.Step) script.Step {
+	return script.Step{Op: script.Each, Body: []script.Step{c}}.Set("tasks", 1)
+}
+
+// blocks sorts more items than a sort takes at once, so that each block changes
+// and no two have to be merged.
+func (d *drawing) blocks() {
+	d.first().Item, d.first().Fixed = script.Linked, 0
+	d.inWrite(
+		script.Step{Op: script.InsertItems, N: 5000, Name: d.name(5000)},
+		script.Step{Op: script.Defragment},
+		script.Step{Op: script.SortFunc}.Set("by", 4),
+		script.Step{Op: script.Defragment},
+		script.Step{Op: script.Clear},
+	)
+}
+
+// bytes has the inbox take more bytes, batch by batch, than one batch may hold.
+func (d *drawing) bytes() {
+	d.first().Item = script.Big
+	d.program.Store.BatchBytes = 1 << 20
+	for range 30 {
+		d.add(script.Step{Op: script.Inbox, Body: []script.Step{{Op: script.EmplaceItems, N: 10, Name: d.name(10)}}})
+		d.add(script.Step{Op: script.Flush})
+		d.inWrite(script.Step{Op: script.Clear})
+	}
+	d.options.Steps = 0 // no other batch may come near the limit
+}
+
+// above fills the maps of a table, each to the limit that the table has.
+func (d *drawing) above() {
+	d.first().Max, d.first().Shards, d.first().Reserve = 5, 4, 0
+	for shard := range 4 {
+		d.inWrite(script.Step{Op: script.InsertItems, Shard: shard, N: 4, Name: d.name(4)})
+	}
+	for name := range 3 {
+		d.record(script.Step{Op: script.Erase, Refs: []script.Ref{{N: 1 + 4*name}}})
+	}
+}
+
+// nested opens phases inside phases, of tables that have items.
+func (d *drawing) nested() {
+	d.program.Tables[1].Max, d.first().Fixed = 0, 1
+	for table := range 2 {
+		d.inWrite(script.Step{Op: script.Insert, Table: table, N: 1, Name: d.name(1)})
+	}
+	d.add(script.Step{Op: script.Misuse, Word: "reduce-in-reduce-in-foreach"})
+}
+
+// renewed has the passes of a frame write what it created, and what was there before.
+func (d *drawing) renewed() {
+	d.first().Changes = 1
+	emplace := script.Step{Op: script.EmplaceItems, N: 3, Name: d.name(3)}
+	d.inWrite(
+		script.Step{Op: script.InsertItems, N: 3, Name: d.name(3)},
+		script.Step{Op: script.ForEach}.Set("wrote", 2),
+		recording(emplace),
+		script.Step{Op: script.Flush},
+		script.Step{Op: script.ForEach}.Set("wrote", 1),
+	)
+}
+
+// framed has the frames of the program flush many times, and change few items. The first
+// brings its own creates to an end, and a Write gives their slots to others; two flushes
+// of the second put to one item.
+func (d *drawing) framed() {
+	d.first().Changes, d.first().MinFree, d.first().Item = 1, 0, script.Word
+	flushed := func(op script.Op, name int) []script.Step {
+		return []script.Step{recording(script.Step{Op: op, Refs: []script.Ref{{N: name}}}), {Op: script.Flush}}
+	}
+	made, other, last := d.name(2), d.name(1), d.name(1)
+	d.inWrite(slices.Concat(
+		[]script.Step{recording(script.Step{Op: script.EmplaceItems, N: 2, Name: made}), {Op: script.Flush}},
+		flushed(script.Put, made), flushed(script.Erase, made),
+		[]script.Step{
+			{Op: script.Remove, Refs: []script.Ref{{N: made + 1}}},
+			{Op: script.Insert, N: 1, Name: other},
+		},
+		flushed(script.Erase, other),
+	)...)
+	d.inWrite(slices.Concat(
+		[]script.Step{{Op: script.Insert, N: 1, Name: last}},
+		flushed(script.Put, last), flushed(script.Put, last),
+	)...)
+	d.theme.frames, d.theme.links = 1, 0
+	d.few(script.Each, script.Flush, script.Emplace, script.Put, script.Erase, script.Insert, script.Remove, script.Inbox)
+	d.theme.weights[script.Write], d.theme.grow = 10, 0.8
+}
+
+// few has the rest of the program be about few items, and little but some operations.
+func (d *drawing) few(ops ...script.Op) {
+	t := &d.theme
+	t.fresh, t.hot, t.forged, t.stale, t.tasks, t.busy, t.sizes = 0.6, 0.95, 0, 0, 3, 4, []int{1, 2}
+	for op := range t.weights {
+		t.weights[op] = min(t.weights[op], 0.05)
+	}
+	for _, op := range ops {
+		t.weights[op] = 1
+	}
+}
+
+// behind goes back to a checkpoint from before a column, and exchanges columns of which one
+// is set meanwhile, in the second shard, and one item twice.
+func (d *drawing) behind() {
+	d.first().Shards, d.first().Changes = 2, 1
+	made := d.name(2)
+	d.inWrite(script.Step{Op: script.InsertItems, Shard: 1, N: 2, Name: made})
+	d.add(script.Step{Op: script.Checkpoint})
+	for range 2 {
+		d.known[0].columns = append(d.known[0].columns, script.Word)
+		d.add(script.Step{Op: script.AddColumn, Word: script.Word}.Set("changes", 1))
+	}
+	d.add(script.Step{Op: script.Rollback})
+	sets := recording(script.Step{Op: script.Set, Refs: []script.Ref{{N: made}}}.Set("v", 3))
+	sets.Body = append(sets.Body,
+		script.Step{Op: script.Set, Refs: []script.Ref{{N: made + 1}}}.Set("v", 4),
+		script.Step{Op: script.Set, Refs: []script.Ref{{N: made}}}.Set("v", 5),
+	)
+	d.inWrite(
+		sets,
+		script.Step{Op: script.Exchange}.Set("d", 1),
+		script.Step{Op: script.Flush},
+		script.Step{Op: script.Exchange}.Set("d", 1),
+	)
+}
+
+// thinned gives many items optional data, and elements of a column, takes the data from
+// most of them, and goes on with what moves both.
+func (d *drawing) thinned() {
+	const all = 200
+	made := d.name(all)
+	named := func(from, n int) []script.Ref { return []script.Ref{{N: made + from, Count: n}} }
+	d.inWrite(script.Step{Op: script.InsertItems, N: all, Name: made})
+	for c, op := range []script.Op{script.AddSparse, script.AddColumn} {
+		d.element(op, 0)
+		d.add(script.Step{Op: op, Word: script.Word})
+		d.record(script.Step{Op: script.Set, Refs: named(0, all)}.Set("c", c).Set("v", 3))
+	}
+	d.record(script.Step{Op: script.Unset, Refs: named(all/2, 70)})
+	look := script.Step{Op: script.ForEachSparse}.Set("add", 1)
+	d.inWrite(
+		script.Step{Op: script.Remove, Refs: named(3, 1)}, look,
+		script.Step{Op: script.EraseNow, Refs: named(5, 1)},
+		script.Step{Op: script.Remove, Refs: named(7, 1)}, look,
+		script.Step{Op: script.SortTable}.Set("by", 1),
+		script.Step{Op: script.SortSparse}, look,
+		script.Step{Op: script.Checkpoint}, script.Step{Op: script.Rollback}.Set("saved", 1), look,
+	)
+	d.few(
+		script.Each, script.Flush, script.Write, script.Emplace, script.Erase, script.Set, script.Unset,
+		script.ForEachSparse, script.SortSparse, script.Remove, script.EraseNow, script.Swap,
+	)
+	t := &d.theme
+	t.busy, t.keys, t.links, t.weights[script.Each], t.weights[script.Flush] = 12, 1000, 0.2, 3, 3
+	t.weights[script.Set], t.weights[script.Unset], t.weights[script.Rollback], t.weights[script.Checkpoint] = 6, 4, 0.2, 0.2
+}
+
+// inWrite adds a write of some steps.
+func (d *drawing) inWrite(body ...script.Step) {
+	d.add(script.Step{Op: script.Write, Body: body})
+}

@@ -1,0 +1,278 @@
+package draw
+
+import (
+	"slices"
+	"strings"
+
+	"handloom/proof/script"
+)
+
+// Which operations stand where. A new one is drawn with what its line takes, and
+// each of its keys as args says.
+var (
+	joins    = ops(func(op script.Op) bool { return op.Alone() && op.InWrite() })
+	alone    = ops(script.Op.Alone)
+	inWrites = ops(func(op script.Op) bool { return op.InWrite() && !op.Alone() })
+	creating = ops(func(op script.Op) bool { makes, _ := op.Makes(); return op.InTask() && makes })
+	erasing  = ops(func(op script.Op) bool { return op.InTask() && erases(op) })
+	failing  = []script.Op{script.FailError, script.FailPanic, script.FailGoexit}
+	neutral  = ops(func(op script.Op) bool {
+		return op.InTask() && !slices.Contains(slices.Concat(creating, erasing, failing), op)
+	})
+)
+
+// exception is the share of commands that fail their task.
+const exception = 0.004
+
+func ops(f func(op script.Op) bool) []script.Op {
+	return slices.DeleteFunc(script.Ops(), func(op script.Op) bool { return !f(op) })
+}
+
+// erases reports whether the operation erases what its references name, if that
+// lives, or what a task records does so.
+func erases(op script.Op) bool {
+	return strings.HasPrefix(op.String(), "erase") || op == script.TakeNow || op == script.Remove
+}
+
+// runs reports whether the operation takes any number of references.
+func runs(op script.Op) bool {
+	return op == script.EraseItems || op == script.EraseItemsNow || op == script.SortAs
+}
+
+// args draw the arguments, by key.
+var args = map[string]func(d *drawing, s *script.Step) int{
+	"v":       func(d *drawing, _ *script.Step) int { return d.IntN(d.theme.keys) },
+	"s":       func(d *drawing, _ *script.Step) int { return d.name(1) },
+	"add":     func(d *drawing, _ *script.Step) int { return d.of(0, 1, 7) },
+	"every":   func(d *drawing, _ *script.Step) int { return d.of(0, 1, 2, 3, 10) },
+	"rem":     func(d *drawing, _ *script.Step) int { return d.IntN(3) },
+	"touch":   func(d *drawing, _ *script.Step) int { return d.IntN(2) },
+	"wrote":   func(d *drawing, _ *script.Step) int { return d.of(0, 0, 1, 2, 3) },
+	"self":    func(d *drawing, _ *script.Step) int { return d.IntN(2) },
+	"c":       func(d *drawing, _ *script.Step) int { return d.IntN(2 * mostColumns) },
+	"d":       (*drawing).otherColumn,
+	"beside":  func(d *drawing, _ *script.Step) int { return d.of(0, 0, 1, 2) },
+	"changes": func(d *drawing, s *script.Step) int { return d.program.Tables[s.Table].Changes * d.IntN(2) },
+	"share":   func(d *drawing, _ *script.Step) int { return d.IntN(2) },
+	"late":    func(d *drawing, _ *script.Step) int { return d.of(0, 0, 1) },
+	"as":      func(d *drawing, _ *script.Step) int { return d.of(0, 0, 1, 2) },
+	"saved":   func(d *drawing, _ *script.Step) int { return d.IntN(2) },
+	"to":      func(d *drawing, _ *script.Step) int { return d.of(0, 0, 1, 2) },
+	"by":      func(d *drawing, _ *script.Step) int { return d.of(0, 0, 0, 1, 2, 3) },
+	"budget":  func(d *drawing, _ *script.Step) int { return d.of(0, 1, 3, 10, 100) },
+	"i":       func(d *drawing, _ *script.Step) int { return d.IntN(8) },
+	"j":       func(d *drawing, _ *script.Step) int { return d.IntN(60) },
+	"reader":  func(d *drawing, _ *script.Step) int { return d.IntN(8) },
+	"fail":    func(d *drawing, _ *script.Step) int { return d.rarely(8, 1+d.IntN(2)) },
+	"cancel":  func(d *drawing, _ *script.Step) int { return d.rarely(25, 1) },
+	"panic":   func(d *drawing, s *script.Step) int { return d.rarely(6, 1+d.IntN(min(s.N+1, 10))) },
+	"n": func(d *drawing, s *script.Step) int {
+		if s.Op == script.ReserveNow {
+			return d.size(s.Table)
+		}
+		return 1 + d.IntN(12)
+	},
+	"tasks": func(d *drawing, s *script.Step) int {
+		if s.Op == script.Schedule {
+			return 1 + d.IntN(6)
+		}
+		return d.IntN(d.theme.tasks + 1)
+	},
+}
+
+// rarely returns value once in n times, and otherwise 0.
+func (d *drawing) rarely(n, value int) int {
+	if d.IntN(n) == 0 {
+		return value
+	}
+	return 0
+}
+
+// step draws a step.
+func (d *drawing) step() {
+	if d.options.Misusing && d.IntN(2) == 0 {
+		d.addDrawn(script.Misuse)
+		return
+	}
+	if d.IntN(40) == 0 { // growth and decline take turns
+		d.theme.grow = d.Float64()
+	}
+	op, _ := d.pick(alone)
+	d.addDrawn(op)
+}
+
+// addDrawn draws the rest of a step and adds it, unless that cannot be.
+func (d *drawing) addDrawn(op script.Op) {
+	if s, ok := d.make(op, -1); ok {
+		d.bodyOf(&s)
+		d.add(s)
+		d.settled(op)
+	}
+}
+
+// make draws a line but for its body. chunk is the table whose chunks the task has
+// that the line stands in, or -1.
+func (d *drawing) make(op script.Op, chunk int) (script.Step, bool) {
+	s := script.Step{Op: op}
+	if op.HasTable() {
+		if s.Table = d.index(); chunk >= 0 && d.IntN(2) == 0 {
+			s.Table = chunk
+		}
+		s.Table = d.withParts(op, s.Table)
+	}
+	if op.NeedsOrder() && !d.packed(s.Table) || op == script.EraseRow && chunk < 0 || op == script.FailGoexit && d.writing {
+		return s, false
+	}
+	adds := op == script.AddColumn || op == script.AddSparse
+	if adds && !d.mayAdd(op, s.Table) || !d.has(op, s.Table) {
+		return s, false
+	}
+	if op.HasShard() {
+		s.Shard = d.shard(s.Table)
+	}
+	if op == script.Misuse {
+		s.Word = d.options.Misuses[d.IntN(len(d.options.Misuses))]
+	}
+	if adds {
+		s.Word = d.element(op, s.Table)
+	}
+	makes, many := op.Makes()
+	if makes {
+		s.N = 1
+		if many {
+			s.N = d.size(s.Table)
+		}
+		s.Name = d.name(s.N)
+	}
+	if op.HasRefs() {
+		s.Refs = d.takes(&s, makes, chunk >= 0)
+	}
+	for _, key := range op.Keys() {
+		if v := args[key](d, &s); v > 0 {
+			s = s.Set(key, v)
+		}
+	}
+	d.account(&s, makes)
+	return s, true
+}
+
+// takes draws the references of a line: links, a target and links, or targets.
+func (d *drawing) takes(s *script.Step, makes, inChunk bool) (refs []script.Ref) {
+	switch {
+	case s.Op == script.Unset:
+		return []script.Ref{d.recorded(s.Table, inChunk)}
+	case s.Op == script.Set:
+		return append([]script.Ref{d.recorded(s.Table, inChunk)}, d.links(inChunk)...)
+	case s.Op.NeedsRef():
+		return append(d.refs(s.Table, 1, inChunk), d.links(inChunk)...)
+	case makes:
+		refs = d.links(inChunk)
+		if d.IntN(5) == 0 && s.Op != script.EmplaceFunc && s.Op != script.Insert {
+			refs = append(refs, script.Ref{N: s.Name}) // not made yet: null
+		}
+		return refs
+	case runs(s.Op):
+		return append(d.refs(s.Table, d.IntN(4), inChunk), d.run(s.Table))
+	case s.Op == script.Read:
+		return d.refs(d.index(), d.IntN(20), false)
+	}
+	return d.refs(s.Table, 1+d.IntN(3), inChunk)
+}
+
+// account notes what becomes of items, roughly.
+func (d *drawing) account(s *script.Step, makes bool) {
+	k := d.known[s.Table]
+	switch {
+	case makes:
+		for i := range min(s.N, 300) {
+			if s.Op.InTask() {
+				k.pending = append(k.pending, s.Name+i)
+			} else {
+				k.live = append(k.live, s.Name+i)
+			}
+		}
+	case s.Op == script.Set || s.Op == script.Unset:
+		if first, n := s.Refs[0].Names(); n > 0 {
+			k.set = append(k.set, first)
+		}
+	case s.Op == script.Clear || s.Op == script.EraseAll:
+		d.cleared(s.Table)
+	case erases(s.Op):
+		d.gone(s.Table, s.Refs)
+	}
+}
+
+// settled notes what a step does to the batch.
+func (d *drawing) settled(op script.Op) {
+	switch op {
+	case script.Flush, script.Schedule:
+		d.settle()
+	case script.Discard:
+		for _, k := range d.known {
+			d.dead, k.pending = append(d.dead, k.pending...), nil
+		}
+	}
+}
+
+// bodyOf draws what belongs to a step.
+func (d *drawing) bodyOf(s *script.Step) {
+	fails := s.Op == script.Each || s.Op == script.ForEach || s.Op == script.ForEachRows || s.Op == script.ForEachSparse
+	switch s.Op {
+	case script.Each, script.Queues, script.Schedule:
+		s.Body = d.commands(s.Arg("tasks"), -1, fails)
+	case script.ForEach, script.ForEachRows, script.ForEachSparse:
+		s.Body = d.commands(d.IntN(6), s.Table, fails)
+	case script.Inbox:
+		s.Body = d.commands(1, -1, fails)
+	case script.Write:
+		d.writing, d.body = true, nil
+		steps, joining := 1+d.IntN(6), 0.25
+		if d.chance(d.theme.frames) {
+			steps, joining = 4+d.IntN(12), 0.7
+		}
+		for range steps {
+			from := inWrites
+			if d.chance(joining) {
+				from = joins
+			}
+			if op, ok := d.pick(from); ok {
+				d.addDrawn(op)
+			}
+		}
+		s.Body, d.writing = d.body, false
+		d.made -= len(s.Body) // they are counted
+	}
+}
+
+// commands draws what the tasks of a pass record. table is the one whose chunks
+// the tasks have, or -1; fails says that tasks may fail.
+func (d *drawing) commands(tasks, table int, fails bool) []script.Step {
+	var all []script.Step
+	for task := range tasks {
+		for range d.IntN(d.theme.busy) {
+			if c, ok := d.command(table, fails); ok {
+				c.Task = task
+				all = append(all, c)
+			}
+		}
+	}
+	return all
+}
+
+// command draws one command of a task.
+func (d *drawing) command(chunk int, fails bool) (script.Step, bool) {
+	from := erasing
+	switch {
+	case fails && d.chance(exception):
+		from = failing
+	case d.chance(0.35):
+		from = neutral
+	case d.chance(d.theme.grow):
+		from = creating
+	}
+	op, ok := d.pick(from)
+	if !ok {
+		return script.Step{}, false
+	}
+	return d.make(op, chunk)
+}

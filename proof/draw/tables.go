@@ -1,0 +1,121 @@
+package draw
+
+import (
+	"fmt"
+
+	"handloom/proof/script"
+)
+
+// tables draws the tables: one, a few, or in a program of its own kind a
+// thousand.
+func (d *drawing) tables() {
+	n := d.of(1, 1, 2, 2, 3, 4, 6)
+	if d.program.Seed%500 == 0 { // of consecutive seeds one comes soon
+		n = 1000
+	}
+	typeID := 0 // the store is to choose
+	if n <= 10 && d.IntN(4) == 0 {
+		typeID = d.of(1, 2, 63, 64, 1000, 32000)
+	}
+	for i := range n {
+		t := d.table(n)
+		t.Name = fmt.Sprintf("t%d", i)
+		if typeID > 0 { // some 64 apart, as the shards of the largest table are
+			t.TypeID = typeID
+			typeID += t.Shards + d.of(0, 0, 1, 64-t.Shards)
+		}
+		d.program.Tables = append(d.program.Tables, t)
+		d.known = append(d.known, new(population))
+	}
+	d.sizes()
+}
+
+func (d *drawing) table(n int) script.Table {
+	t := script.Table{
+		Kind: script.Packed, Item: script.Items[d.IntN(len(script.Items))],
+		Shards: d.of(1, 1, 1, 2, 3, 4, 8, 64), Chunk: d.of(0, 1, 2, 5, 16, 64),
+	}
+	if d.IntN(3) == 0 || t.Item == script.Big && d.IntN(4) > 0 { // big ones take their time
+		t.Item = script.Linked
+	}
+	if d.IntN(3) == 0 {
+		t.Kind = script.Stable
+	}
+	if n > 10 {
+		t.Shards, t.Item = d.of(1, 1, 1, 2), script.Word
+	}
+	if d.IntN(4) == 0 {
+		t.MinFree = d.of(1, 3, 10, 64)
+	}
+	if d.IntN(5) == 0 {
+		t.Max = d.of(1, 5, 12, 100)
+	}
+	if d.IntN(6) == 0 {
+		t.Reserve = d.of(1, 10, 1000)
+	}
+	if slots := d.program.Narrow.Slots; slots > 0 { // sizes beyond are refused
+		t.MinFree, t.Max, t.Reserve = min(t.MinFree, slots), min(t.Max, slots), min(t.Reserve, slots)
+	}
+	if t.Max > 0 {
+		t.Reserve = min(t.Reserve, t.Max)
+	}
+	t.Changes = d.of(0, 0, 1)
+	if t.Kind == script.Packed {
+		t.Fixed = d.of(0, 0, 0, 1)
+	}
+	return t
+}
+
+// sizes draws how large bulk operations are: about the chunks of the first table,
+// or large.
+func (d *drawing) sizes() {
+	chunk := max(d.program.Tables[0].Chunk, 1)
+	d.theme.items = d.of(200, 500, 1000, 2000)
+	d.theme.sizes = []int{0, 1, 1, 2, 3, chunk - 1, chunk, chunk + 1, 3*chunk + 1}
+	switch slots := d.program.Narrow.Slots; {
+	case slots > 0:
+		d.theme.sizes = append(d.theme.sizes, slots-1, slots, slots+1)
+	case d.IntN(16) == 0:
+		d.theme.sizes = append(d.theme.sizes, 100, 1023, 1024, 1025, 3000)
+		d.theme.items = 20_000
+	}
+}
+
+// size is how many items a bulk operation on a table is about.
+func (d *drawing) size(table int) int {
+	n := d.of(d.theme.sizes...)
+	if most := d.program.Tables[table].Max; most > 0 && d.IntN(3) == 0 {
+		n = d.of(most-1, most, most+1)
+	}
+	if d.program.Narrow.Slots == 0 && d.items == 0 && d.program.Seed%500 == 250 {
+		n = 1<<14 + 100 // names need a second segment
+	}
+	if d.items > d.theme.items {
+		n = min(n, 3)
+	}
+	d.items += n
+	if d.program.Tables[table].Item == script.Big {
+		d.items += 7 * n
+	}
+	return n
+}
+
+// index picks a table.
+func (d *drawing) index() int {
+	n := len(d.known)
+	if n == 1 || d.chance(d.theme.hot) {
+		return 0
+	}
+	if d.theme.zipf {
+		i := 0
+		for i < n-1 && d.IntN(2) == 0 {
+			i++
+		}
+		return i
+	}
+	return d.IntN(n)
+}
+
+func (d *drawing) shard(table int) int { return d.IntN(max(1, d.program.Tables[table].Shards)) }
+
+func (d *drawing) packed(table int) bool { return d.program.Tables[table].Kind == script.Packed }

@@ -1,0 +1,197 @@
+package maptest
+
+import (
+	"fmt"
+	"maps"
+	"runtime"
+	"strings"
+	"testing"
+
+	"handloom/internal/slotset"
+)
+
+type (
+	caller  = func(m Map[uint64], body func())
+	mutator = func(m Map[uint64])
+)
+
+// callbacks are the operations of a map that call back, by name. Each calls
+// body from its callback.
+func (s suite) callbacks() map[string]caller {
+	callbacks := map[string]caller{
+		"InsertFunc": func(m Map[uint64], body func()) {
+			m.InsertFunc(func(_ number, v *uint64) { *v = 99; body() })
+		},
+		"EmplaceItems": func(m Map[uint64], body func()) {
+			m.EmplaceItems(4, func(i int, _ number, v *uint64) {
+				if *v = 99; i == 2 {
+					body()
+				}
+			}, nil)
+		},
+		"CopyTo": func(m Map[uint64], body func()) {
+			m.CopiedTo(s.Numbers.Zero(), func(dst, src *uint64) {
+				if *dst = *src; *src == 2 {
+					body()
+				}
+			})
+		},
+		"Call": func(m Map[uint64], body func()) {
+			m.Call(m.HandleAt(1), func(*uint64) { body() })
+		},
+		"EraseFunc": func(m Map[uint64], body func()) {
+			m.EraseFunc(func(_ number, v *uint64) bool {
+				if *v == 2 {
+					body()
+				}
+				return true
+			})
+		},
+	}
+	if s.Packed {
+		maps.Copy(callbacks, orderCallbacks)
+	}
+	return callbacks
+}
+
+// mutators are the operations that change a map, by name.
+func (s suite) mutators() map[string]mutator {
+	var marks slotset.Marks
+	mutators := map[string]mutator{
+		"Insert":       func(m Map[uint64]) { m.Insert(1) },
+		"InsertFunc":   func(m Map[uint64]) { m.InsertFunc(func(number, *uint64) {}) },
+		"InsertItems":  func(m Map[uint64]) { m.InsertItems([]uint64{1}, nil) },
+		"EmplaceItems": func(m Map[uint64]) { m.EmplaceItems(1, func(int, number, *uint64) {}, nil) },
+		"Erase":        func(m Map[uint64]) { m.Erase(m.HandleAt(0)) },
+		"Take":         func(m Map[uint64]) { m.Take(m.HandleAt(0)) },
+		"EraseItems":   func(m Map[uint64]) { m.EraseItems([]number{m.HandleAt(0), m.HandleAt(1)}) },
+		"EraseFunc":    func(m Map[uint64]) { m.EraseFunc(func(number, *uint64) bool { return true }) },
+		"EraseMarked":  func(m Map[uint64]) { m.Core().EraseMarked(&marks) },
+		"Clear":        func(m Map[uint64]) { m.Clear() },
+		"Reset":        func(m Map[uint64]) { m.Reset() },
+		"Reserve":      func(m Map[uint64]) { m.Reserve(16) },
+		"ReserveMore":  func(m Map[uint64]) { m.Core().ReserveMore(1) },
+		"Shrink":       func(m Map[uint64]) { m.Shrink() },
+		"Clone":        func(m Map[uint64]) { m.Cloned() },
+		"CopyTo":       func(m Map[uint64]) { s.Numbers.Zero().CopiedTo(m, nil) },
+		"CopyTo of it": func(m Map[uint64]) { m.CopiedTo(s.Numbers.Zero(), nil) },
+	}
+	if s.Packed {
+		maps.Copy(mutators, orderMutators)
+	}
+	return mutators
+}
+
+func (s suite) ACallbackThatPanicsLeavesTheMapAsItWas(t *testing.T) {
+	EachWidth(t, func(t *testing.T) {
+		for name, call := range s.callbacks() {
+			m := newMap(t, s.Numbers, Options{})
+			hs := InsertN(t, m, 5)
+			m.Erase(hs[4])
+			beginRound(m)
+			before := m.Digest()
+			if v := PanicOf(func() { call(m, func() { panic(name) }) }); v != name {
+				t.Errorf("%s panics with %v", name, v)
+			}
+			if m.Digest() != before {
+				t.Errorf("%s changed the map", name)
+			}
+			Verify(t, m)
+			if h := Insert(t, m, 4); h != Numbered(0, 2, 4) { // usable, and nothing was lost
+				t.Errorf("after %s the map issues %v", name, h)
+			}
+			if n := m.EraseFunc(func(number, *uint64) bool { return false }); n != 0 {
+				t.Errorf("after %s marks of %d items are left", name, n)
+			}
+			ExpectNumbers(t, m, hs[:4])
+		}
+	})
+}
+
+func (s suite) ACallbackThatExitsItsGoroutineLeavesTheMapAsItWas(t *testing.T) {
+	for name, call := range s.callbacks() {
+		m := newMap(t, s.Numbers, Options{})
+		hs := InsertN(t, m, 5)
+		beginRound(m)
+		before := m.Digest()
+		done := make(chan struct{})
+		go func() {
+			defer close(done)
+			call(m, runtime.Goexit)
+		}()
+		<-done
+		Verify(t, m)
+		if m.Digest() != before || !m.Erase(hs[0]) {
+			t.Errorf("%s changed the map or left it unusable", name)
+		}
+	}
+}
+
+func (s suite) ChangingTheMapFromACallbackPanics(t *testing.T) {
+	mutators := s.mutators()
+	EachWidth(t, func(t *testing.T) {
+		for callback, call := range s.callbacks() {
+			for mutator, mutate := range mutators {
+				m := newMap(t, s.Numbers, Options{Reserve: 10}) // room, so that no growth is needed
+				InsertN(t, m, 5)
+				beginRound(m)
+				before := m.Digest()
+				message := fmt.Sprint(PanicOf(func() { call(m, func() { mutate(m) }) }))
+				called, _, _ := strings.Cut(mutator, " ")
+				if !strings.Contains(message, s.Name+": "+called+" called from a callback of the same map") {
+					t.Errorf("%s from %s: %s", mutator, callback, message)
+				}
+				if m.Digest() != before {
+					t.Errorf("%s from %s changed the map", mutator, callback)
+				}
+				Verify(t, m)
+			}
+		}
+	})
+}
+
+func (s suite) LookingUpFromACallbackIsFine(t *testing.T) {
+	for name, call := range s.callbacks() {
+		m := newMap(t, s.Numbers, Options{})
+		hs := InsertN(t, m, 5)
+		called := false
+		call(m, func() {
+			called = true
+			ExpectNumbers(t, m, hs)
+			m.Call(hs[0], func(v *uint64) { // nested
+				if PanicOf(func() { m.Clear() }) == nil {
+					t.Error("Clear from a nested callback does not panic")
+				}
+			})
+			if PanicOf(func() { m.Clear() }) == nil {
+				t.Error("Clear after a nested callback does not panic")
+			}
+			if n := len(itemsOf(m)); n != 5 {
+				t.Errorf("%s shows its callback %d items", name, n)
+			}
+			Verify(t, m)
+		})
+		if !called {
+			t.Errorf("%s does not call back", name)
+		}
+		Insert(t, m, 0) // and afterwards changes are allowed again
+	}
+}
+
+func (s suite) InsertFuncNamesTheItemBeforeItExists(t *testing.T) {
+	EachWidth(t, func(t *testing.T) {
+		m := newMap(t, s.Numbers, Options{TypeID: 3})
+		for range 3 {
+			h, err := m.InsertFunc(func(h number, v *uint64) {
+				if found, ok := m.Get(h); ok || found != nil || m.Has(h) {
+					t.Errorf("%v resolves before its item exists", h)
+				}
+				*v = uint64(h.ID)
+			})
+			if err != nil || *m.At(h) != uint64(h.ID) {
+				t.Errorf("%v names %d, %v", h, *m.At(h), err)
+			}
+			m.Erase(h)
+		}
+	})
+}

@@ -1,0 +1,331 @@
+package maptest
+
+import (
+	"math/rand/v2"
+	"runtime"
+	"slices"
+	"testing"
+	"weak"
+
+	"handloom/internal/check"
+	"handloom/internal/slotset"
+	"handloom/shard/handle"
+)
+
+// saved is a map that was copied, and what the models knew at the time.
+type saved[T any] struct {
+	m        Map[T]
+	digest   uint64
+	abstract *abstractMap
+	exact    *exactMap
+	issued   []handle.ID
+}
+
+// cloner is nil or copies one item; the last of them, number stop, panics.
+func (h *history[T]) cloner(stop int) func(dst, src *T) {
+	if stop < 0 && h.below(2, "in bulk") == 1 {
+		return nil
+	}
+	return func(dst, src *T) {
+		if stop--; stop == -1 {
+			panic("no")
+		}
+		*dst = *src
+	}
+}
+
+// save copies the map; an earlier copy is gone.
+func (h *history[T]) save() {
+	if h.saved == nil {
+		h.saved = &saved[T]{m: h.Zero()}
+	}
+	s := h.saved
+	before := h.m.Digest()
+	h.m.CopiedTo(s.m, h.cloner(-1))
+	Verify(h, s.m)
+	if s.digest = s.m.Digest(); s.digest != before || h.m.Digest() != before {
+		h.Fatal("a copy has another digest than its original")
+	}
+	s.abstract, s.exact, s.issued = h.abstract.clone(), h.exact.clone(), slices.Clone(h.issued)
+}
+
+// restore copies the saved map back; the models go on from there. When clone
+// panics, they go on from nothing.
+func (h *history[T]) restore() {
+	s := h.saved
+	if s == nil {
+		h.save()
+		return
+	}
+	if n := s.exact.Len(); n > 0 && h.below(8, "panic") == 0 {
+		if PanicOf(func() { s.m.CopiedTo(h.m, h.cloner(h.below(n, "item"))) }) == nil {
+			h.Fatal("nothing panics")
+		}
+		h.abstract, h.exact, h.issued = newAbstract(), h.exact.unused(), nil
+		return
+	}
+	s.m.CopiedTo(h.m, h.cloner(-1))
+	if h.m.Digest() != s.digest || s.m.Digest() != s.digest {
+		h.Fatal("a map copied back has another digest")
+	}
+	h.abstract, h.exact, h.issued = s.abstract.clone(), s.exact.clone(), slices.Clone(s.issued)
+}
+
+func (s suite) ACopyOverAnyMapIsLikeTheOriginal(t *testing.T) {
+	EachWidth(t, func(t *testing.T) {
+		for name, other := range map[string]func(t *testing.T) Map[uint64]{
+			"zero": func(*testing.T) Map[uint64] { return s.Numbers.Zero() },
+			"another": func(t *testing.T) Map[uint64] {
+				m := newMap(t, s.Numbers, Options{TypeID: 9, MinFree: 3, MaxItems: 14, Reserve: 14})
+				InsertN(t, m, 14)
+				m.EraseFunc(func(_ number, v *uint64) bool { return *v%3 == 0 })
+				return m
+			},
+			"with more items and room": func(t *testing.T) Map[uint64] {
+				m := newMap(t, s.Numbers, Options{})
+				InsertN(t, m, 16)
+				return m
+			},
+			"depleted": func(t *testing.T) Map[uint64] {
+				m := newMap(t, s.Numbers, Options{})
+				deplete(t, m)
+				return m
+			},
+			"shrunk": func(t *testing.T) Map[uint64] {
+				m := newMap(t, s.Numbers, Options{})
+				InsertN(t, m, 16)
+				m.Clear()
+				m.Shrink()
+				return m
+			},
+			"being defragmented": func(t *testing.T) Map[uint64] {
+				m := newMap(t, s.Numbers, Options{})
+				InsertN(t, m, 15)
+				defragment(m, 20)
+				return m
+			},
+		} {
+			m, hs := Worn(t, s.Numbers)
+			c := other(t)
+			m.CopiedTo(c, nil)
+			VerifyAtEnd(t, c)
+			if c.Digest() != m.Digest() || c.TypeID() != 6 {
+				t.Fatalf("%s: the copy differs", name)
+			}
+			for _, h := range hs {
+				if *c.At(h) != *m.At(h) || c.At(h) == m.At(h) {
+					t.Errorf("%s: %v names another item, or the same one", name, h)
+				}
+			}
+			if a, b := lead(m), lead(c); !slices.Equal(a, b) || m.Digest() != c.Digest() {
+				t.Errorf("%s: the original issued %v, the copy %v", name, a, b)
+			}
+		}
+	})
+}
+
+// A map without slots has not taken the widths of handles yet; the one it is
+// copied over has room for slots all the same.
+func (s suite) ACopyOfAnUnusedMapKnowsItsLimits(t *testing.T) {
+	SetWidths(t, 7, 16)
+	unused := s.Numbers.Zero()
+	m := newMap(t, s.Numbers, Options{})
+	InsertN(t, m, 10)
+	unused.CopiedTo(m, nil)
+	if m.Len() != 0 || m.Core().Stats().Slots != 0 {
+		t.Errorf("the copy has %+v", m.Core().Stats())
+	}
+	deplete(t, m)
+	if h := Insert(t, m, 0); h.ID.Slot() != 1 || m.Core().Stats().Depleted != 1 {
+		t.Errorf("%v is issued after %d generations", h, slotset.LastGeneration())
+	}
+	InsertN(t, m, 14)
+	if _, err := m.Insert(0); err == nil {
+		t.Error("the copy has more slots than there may be")
+	}
+}
+
+func (s suite) CopyingFromOrToAMapInItsCallbackPanics(t *testing.T) {
+	m, hs := Worn(t, s.Numbers)
+	other := newMap(t, s.Numbers, Options{})
+	before := m.Digest()
+	m.Call(hs[0], func(*uint64) {
+		if PanicOf(func() { m.CopiedTo(other, nil) }) == nil || PanicOf(func() { other.CopiedTo(m, nil) }) == nil {
+			t.Error("CopyTo does not panic")
+		}
+	})
+	if m.Digest() != before || other.Len() != 0 {
+		t.Error("something was copied")
+	}
+}
+
+func (s suite) CopyingAMapToItselfDoesNothing(t *testing.T) {
+	m, _ := Worn(t, s.Numbers)
+	before := m.Digest()
+	m.CopiedTo(m, func(dst, src *uint64) { t.Error("clone is called") })
+	if m.Digest() != before {
+		t.Error("the map has changed")
+	}
+}
+
+func (s suite) CopyingThereAndBackAllocatesNothing(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	m, c := newMap(t, s.Numbers, Options{}), s.Numbers.Zero()
+	InsertN(t, m, 5000)
+	live := func() number {
+		for {
+			if h := m.HandleAt(r.IntN(m.Core().Rows())); !h.ID.IsZero() {
+				return h
+			}
+		}
+	}
+	changes := func() {
+		for range 20 {
+			h := live()
+			*m.At(h) = r.Uint64()
+			if m, ok := m.(Packed[uint64]); ok {
+				m.Touch(h)
+			}
+			m.Erase(live())
+			Insert(t, m, r.Uint64())
+		}
+		defragment(m, 50)
+	}
+	round := func() {
+		m.CopiedTo(c, nil)
+		changes()
+		c.CopiedTo(m, nil)
+		changes()
+	}
+	for range 50 {
+		round()
+	}
+	if n := testing.AllocsPerRun(50, round); n > 0 && !check.Full {
+		t.Errorf("%v objects per round", n)
+	}
+}
+
+// list is an item that shares memory with its copies by assignment.
+type list = []uint64
+
+func cloneList(dst, src *list) { *dst = append((*dst)[:0], *src...) }
+
+func (s suite) CloneMakesItemsIndependentAndUsesTheirMemoryAgain(t *testing.T) {
+	m := newMap(t, s.Lists, Options{})
+	for i := range 10 {
+		Insert(t, m, list{uint64(i), 1, 2})
+	}
+	c := s.Lists.Zero()
+	m.CopiedTo(c, cloneList)
+	before := c.Digest()
+	if before != m.Digest() {
+		t.Fatal("the copy differs")
+	}
+	for _, v := range m.All() {
+		(*v)[1] = 77
+	}
+	if c.Digest() != before {
+		t.Error("a change of the original changed the copy")
+	}
+	if n := testing.AllocsPerRun(10, func() { m.CopiedTo(c, cloneList) }); n > 0 {
+		t.Errorf("%v objects per copy", n)
+	}
+}
+
+func (s suite) CloneIsCalledForEachItemInOrder(t *testing.T) {
+	for _, held := range []int{4, 7} {
+		m := newMap(t, s.Numbers, Options{})
+		hs := InsertN(t, m, 9)
+		m.EraseItems(hs[2:5])
+		c := newMap(t, s.Numbers, Options{})
+		InsertN(t, c, held) // row i holds the number i
+		var seen, found, want []uint64
+		for h := range m.Handles() {
+			if row, _ := m.RowOf(h); row < held {
+				want = append(want, uint64(row))
+			} else {
+				want = append(want, 0)
+			}
+		}
+		m.CopiedTo(c, func(dst, src *uint64) {
+			seen, found = append(seen, *src), append(found, *dst)
+			*dst = *src
+		})
+		if items := itemsOf(m); !slices.Equal(seen, items) || !slices.Equal(itemsOf(c), items) {
+			t.Errorf("cloned %v to %v, want %v", seen, itemsOf(c), items)
+		}
+		if !slices.Equal(found, want) { // what the rows held, and zero
+			t.Errorf("rows held %v, want %v", found, want)
+		}
+	}
+}
+
+func (s suite) ACloneThatPanicsLeavesAnEmptyCopy(t *testing.T) {
+	EachWidth(t, func(t *testing.T) {
+		m, _ := Worn(t, s.Numbers)
+		before := m.Digest()
+		for stop := range m.Len() {
+			c := newMap(t, s.Numbers, Options{TypeID: 5, MinFree: 1})
+			InsertN(t, c, 16)
+			defragment(c, 9)
+			calls := 0
+			PanicOf(func() {
+				m.CopiedTo(c, func(dst, src *uint64) {
+					if *dst = 99; calls == stop {
+						panic("no")
+					}
+					calls++
+					for _, m := range []Map[uint64]{m, c} {
+						if PanicOf(func() { m.Clear() }) == nil {
+							t.Error("a change by clone does not panic")
+						}
+					}
+				})
+			})
+			Verify(t, c)
+			if c.Len() != 0 || c.Core().Stats().Slots != 0 || m.Digest() != before {
+				t.Fatalf("the copy has %+v, or the original has changed", c.Core().Stats())
+			}
+			m.Cloned().CopiedTo(m, nil) // neither is busy any more
+			if first := Insert(t, c, 1); first.ID.Slot() != 0 || first.ID.Generation() != 1 {
+				t.Errorf("the empty copy issues %v", first)
+			}
+		}
+	})
+}
+
+func (s suite) WhatACopyReplacesIsCollected(t *testing.T) {
+	for name, replace := range map[string]func(c Map[*Pointee]){
+		"by fewer": func(c Map[*Pointee]) {
+			m := s.Pointees.Zero()
+			Insert(t, m, nil)
+			m.CopiedTo(c, nil)
+		},
+		"by more": func(c Map[*Pointee]) {
+			m := s.Pointees.Zero()
+			m.InsertItems(make([]*Pointee, 100), nil)
+			m.CopiedTo(c, nil)
+		},
+		"by fewer, by clone": func(c Map[*Pointee]) {
+			m := s.Pointees.Zero()
+			Insert(t, m, nil)
+			m.CopiedTo(c, func(dst, src **Pointee) { *dst = *src })
+		},
+		"by a clone that panics": func(c Map[*Pointee]) {
+			m := c.Cloned()
+			PanicOf(func() { m.CopiedTo(c, func(dst, src **Pointee) { panic("no") }) })
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := newMap(t, s.Pointees, Options{})
+			var refs []weak.Pointer[Pointee]
+			for range 8 {
+				_, ref := InsertPointee(t, c)
+				refs = append(refs, ref)
+			}
+			replace(c)
+			ExpectCollected(t, refs)
+			runtime.KeepAlive(c)
+		})
+	}
+}

@@ -1,0 +1,320 @@
+package maptest
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+
+	"handloom/internal/slotset"
+)
+
+// expectFull fails the test unless every way to insert n items says that the
+// map is full and changes nothing.
+func expectFull(t *testing.T, m Map[uint64], n int) {
+	t.Helper()
+	before, capacity := m.Digest(), m.Cap()
+	dst := make([]number, 1, 100)
+	called := false
+	items, err1 := m.InsertItems(make([]uint64, n), dst)
+	emplaced, err2 := m.EmplaceItems(n, func(int, number, *uint64) { called = true }, dst)
+	errs := []error{err1, err2, m.Core().CanInsert(n, 0, 0)}
+	if n == 1 {
+		h1, err1 := m.Insert(1)
+		h2, err2 := m.InsertFunc(func(number, *uint64) { called = true })
+		errs = append(errs, err1, err2)
+		if !h1.ID.IsZero() || !h2.ID.IsZero() {
+			t.Errorf("handles %v and %v from a full map", h1, h2)
+		}
+	}
+	for i, err := range errs {
+		if !errors.Is(err, slotset.ErrFull) {
+			t.Errorf("insert of %d items: error %d is %v", n, i, err)
+		}
+	}
+	if called || len(items) != 1 || len(emplaced) != 1 {
+		t.Errorf("callback called: %t; handles returned: %d and %d, want 1", called, len(items), len(emplaced))
+	}
+	if m.Digest() != before || m.Cap() != capacity {
+		t.Errorf("a failed insert of %d items changed the map", n)
+	}
+}
+
+func (s suite) ErrFullIsThatOfEveryMap(t *testing.T) {
+	if s.ErrFull != slotset.ErrFull {
+		t.Errorf("ErrFull is %v", s.ErrFull)
+	}
+}
+
+func (s suite) MaxItems(t *testing.T) {
+	EachWidth(t, func(t *testing.T) {
+		for _, limit := range []int{1, 2, 9, 16} {
+			m := newMap(t, s.Numbers, Options{MaxItems: limit})
+			hs := InsertN(t, m, limit-1)
+			expectFull(t, m, 2)
+			hs = append(hs, Insert(t, m, uint64(limit-1)))
+			expectFull(t, m, 1)
+			ExpectNumbers(t, m, hs)
+			m.Erase(hs[0])
+			hs[0] = Insert(t, m, 0)
+			expectFull(t, m, 1)
+			ExpectNumbers(t, m, hs)
+		}
+	})
+}
+
+// Where an int has 32 bits, such numbers are below the number of slots that a
+// handle could tell apart, and sums with them do not fit.
+func (s suite) MoreItemsThanAnIntCanCountAreRefused(t *testing.T) {
+	for _, o := range []Options{{}, {MaxItems: 1}, {MaxItems: 9}, {MaxItems: 9, MinFree: 2}} {
+		m := newMap(t, s.Numbers, o)
+		InsertN(t, m, 1)
+		before, capacity := m.Digest(), m.Cap()
+		for _, n := range []int{math.MaxInt, math.MaxInt - 1, math.MaxInt - 9, math.MaxInt/2 + 1} {
+			_, err := m.EmplaceItems(n, func(int, number, *uint64) { t.Error("an item is filled in") }, nil)
+			for _, err := range []error{err, m.Core().CanInsert(n, 0, 0), m.Core().CanInsert(n, 1, 0), m.Core().CanInsert(n, 1, 1)} {
+				if !errors.Is(err, slotset.ErrFull) || o.MaxItems > 0 != strings.Contains(err.Error(), "MaxItems") {
+					t.Errorf("%+v: %d items: %v", o, n, err)
+				}
+			}
+			if o.MaxItems > 0 {
+				m.Reserve(n)
+				m.Core().ReserveMore(n)
+				capacity = max(capacity, m.Cap())
+			}
+		}
+		if m.Digest() != before || m.Cap() != capacity || m.Len() != 1 {
+			t.Errorf("%+v: the map has changed", o)
+		}
+	}
+}
+
+func (s suite) SlotExhaustion(t *testing.T) {
+	for _, limit := range []uint32{1, 5, 9, 16} { // also such as fill no size class of the allocator
+		SetWidths(t, 7, limit)
+		m := newMap(t, s.Numbers, Options{})
+		n := int(limit)
+		expectFull(t, m, n+1)
+		hs := InsertN(t, m, n)
+		expectFull(t, m, 1)
+		m.EraseItems(hs[n/2:])
+		expectFull(t, m, n-n/2+1)
+		ExpectNumbers(t, m, hs[:n/2])
+		InsertN(t, m, n-n/2)
+		expectFull(t, m, 1)
+	}
+}
+
+func (s suite) LimitsHoldAfterACopyOrAChangeOfCapacity(t *testing.T) {
+	changes := map[string]func(Map[uint64]) Map[uint64]{
+		"Clone":   func(m Map[uint64]) Map[uint64] { return m.Cloned() },
+		"Shrink":  func(m Map[uint64]) Map[uint64] { m.Shrink(); return m },
+		"Reserve": func(m Map[uint64]) Map[uint64] { m.Reserve(1 << 20); return m },
+		"Reset":   func(m Map[uint64]) Map[uint64] { m.Reset(); return m },
+	}
+	for limit := range 17 {
+		for name, change := range changes {
+			t.Run(fmt.Sprintf("%s/limit=%d", name, limit), func(t *testing.T) {
+				SetWidths(t, 7, uint32(max(limit, 1)))
+				for _, maxItems := range []int{0, limit} {
+					m := newMap(t, s.Numbers, Options{MaxItems: maxItems})
+					InsertN(t, m, max(limit, 1)-1)
+					m = change(m)
+					VerifyAtEnd(t, m)
+					InsertN(t, m, max(limit, 1)-m.Len())
+					expectFull(t, m, 1)
+				}
+			})
+		}
+	}
+	for limit := 1; limit < 40; limit++ { // at the full width MaxItems is all there is
+		m := newMap(t, s.Numbers, Options{MaxItems: limit})
+		InsertN(t, m, limit)
+		for name, change := range changes {
+			changed := change(m.Cloned())
+			InsertN(t, changed, limit-changed.Len())
+			t.Run(name, func(t *testing.T) { expectFull(t, changed, 1) })
+		}
+	}
+}
+
+func (s suite) ReserveMakesRoomAndChangesNoSlot(t *testing.T) {
+	EachWidth(t, func(t *testing.T) {
+		m := newMap(t, s.Numbers, Options{})
+		hs := InsertN(t, m, 8)
+		m.EraseItems(hs[2:6])
+		before, slots := m.Digest(), m.Core().Stats().Slots
+		m.Reserve(14)
+		if m.Digest() != before || m.Core().Stats().Slots != slots {
+			t.Error("Reserve changed more than capacity")
+		}
+		bytes := m.Core().Stats().Bytes
+		for i := range 10 { // four vacant slots first, then new ones
+			h := Insert(t, m, 0)
+			if i < 4 && h != Numbered(0, 2, uint32(2+i)) || i >= 4 && h != Numbered(0, 1, uint32(4+i)) {
+				t.Errorf("insert %d after Reserve gives %v", i, h)
+			}
+		}
+		if m.Core().Stats().Bytes != bytes || m.Cap() < 14 {
+			t.Errorf("inserts into reserved room grew the map from %d to %d bytes", bytes, m.Core().Stats().Bytes)
+		}
+		m.Reserve(0)
+		if m.Cap() < 14 {
+			t.Error("Reserve gave room back")
+		}
+		if msg := PanicOf(func() { m.Reserve(-1) }); msg != s.Name+": Reserve of -1 items; n must not be negative" {
+			t.Errorf("Reserve(-1) panics with %v", msg)
+		}
+	})
+}
+
+func (s suite) ReserveMoreMakesRoomForSoManyInserts(t *testing.T) {
+	EachWidth(t, func(t *testing.T) {
+		for _, minFree := range []int{0, 2} {
+			m := newMap(t, s.Numbers, Options{MinFree: minFree})
+			m.EraseItems(InsertN(t, m, 8)[3:6])
+			before := m.Digest()
+			m.Core().ReserveMore(7)
+			if m.Digest() != before || !m.Core().HasRoom(7) {
+				t.Error("ReserveMore changed more than capacity, or too little")
+			}
+			bytes := m.Core().Stats().Bytes
+			InsertN(t, m, 7)
+			if m.Core().Stats().Bytes != bytes {
+				t.Errorf("inserts into reserved room grew the map from %d to %d bytes", bytes, m.Core().Stats().Bytes)
+			}
+			most := m.Cap() - m.Core().Rows()
+			if !s.Packed { // rows of vacant slots are there already
+				most += m.Core().Stats().Vacant
+			}
+			if m.Core().HasRoom(most + 1) {
+				t.Error("HasRoom promises more than there is")
+			}
+			if msg := PanicOf(func() { m.Core().ReserveMore(-1) }); msg != s.Name+": ReserveMore of -1 items; n must not be negative" {
+				t.Errorf("ReserveMore(-1) panics with %v", msg)
+			}
+		}
+	})
+}
+
+func (s suite) NoRoomIsMadeBeyondTheLimits(t *testing.T) {
+	SetWidths(t, 7, 32)
+	for _, o := range []Options{{}, {MaxItems: 9}} {
+		for _, reserve := range []func(Map[Page]){
+			func(m Map[Page]) { m.Reserve(1 << 30) },
+			func(m Map[Page]) { m.Core().ReserveMore(1 << 30) },
+		} {
+			m := newMap(t, s.Pages, o)
+			m.InsertItems(make([]Page, 3), nil)
+			reserve(m)
+			limit := max(o.MaxItems, 9)
+			if most := choose(s, 9, 16); m.Cap() < limit || m.Cap() > 32 || o.MaxItems > 0 && m.Cap() > most {
+				t.Errorf("%+v: room for %d items", o, m.Cap())
+			}
+			if m.Core().HasRoom(33) || m.Core().HasRoom(1<<30) {
+				t.Error("HasRoom promises more than slots allow")
+			}
+		}
+	}
+}
+
+func (s suite) GrowthKeepsEveryHandle(t *testing.T) {
+	m := newMap(t, s.Numbers, Options{TypeID: 1})
+	hs := InsertN(t, m, 100_000)
+	ExpectNumbers(t, m, hs)
+}
+
+func (s suite) BulkInsertsOfNothing(t *testing.T) {
+	EachWidth(t, func(t *testing.T) {
+		m := newMap(t, s.Numbers, Options{MaxItems: 1})
+		InsertN(t, m, 1)
+		before := m.Digest()
+		a, err1 := m.InsertItems(nil, nil)
+		b, err2 := m.EmplaceItems(0, nil, nil)
+		if err1 != nil || err2 != nil || a != nil || b != nil || m.Digest() != before {
+			t.Errorf("got %v, %v and %v, %v", a, err1, b, err2)
+		}
+		if msg := PanicOf(func() { m.EmplaceItems(-1, nil, nil) }); msg != s.Name+": EmplaceItems of -1 items; n must not be negative" {
+			t.Errorf("a negative count panics with %v", msg)
+		}
+	})
+}
+
+// Whatever lay in a row before, what is to be filled in there is zero.
+func (s suite) ItemsToFillInAreZero(t *testing.T) {
+	for what, erase := range map[string]func(m Map[uint64], hs []number){
+		"Erase": func(m Map[uint64], hs []number) {
+			for _, h := range hs {
+				m.Erase(h)
+			}
+		},
+		"Take":       func(m Map[uint64], hs []number) { m.Take(hs[len(hs)-1]) },
+		"EraseItems": func(m Map[uint64], hs []number) { m.EraseItems(hs) },
+		"EraseFunc":  func(m Map[uint64], _ []number) { m.EraseFunc(func(number, *uint64) bool { return true }) },
+		"Clear":      func(m Map[uint64], _ []number) { m.Clear() },
+		"a panic": func(m Map[uint64], _ []number) {
+			PanicOf(func() {
+				m.EmplaceItems(9, func(i int, _ number, v *uint64) {
+					if *v = 7; i == 8 {
+						panic("no more")
+					}
+				}, nil)
+			})
+		},
+		"CopyTo": func(m Map[uint64], _ []number) { newMap(t, s.Numbers, Options{}).CopiedTo(m, nil) },
+	} {
+		m := newMap(t, s.Numbers, Options{Reserve: 16})
+		var values []uint64
+		for i := range uint64(6) {
+			values = append(values, i+1)
+		}
+		hs, _ := m.InsertItems(values, nil)
+		erase(m, hs[1:])
+		_, err := m.EmplaceItems(9, func(i int, h number, v *uint64) {
+			if *v != 0 {
+				t.Errorf("after %s, item %d (%v) is %d before it is filled in", what, i, h, *v)
+			}
+		}, nil)
+		if err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+func (s suite) BulkInsertsEqualSingleOnes(t *testing.T) {
+	EachWidth(t, func(t *testing.T) {
+		// Vacant slots, then new ones; under narrow fields held-back ones too.
+		for _, minFree := range []int{0, 2, 16} {
+			single := newMap(t, s.Numbers, Options{MinFree: minFree})
+			single.EraseItems(InsertN(t, single, 6)[1:5])
+			items, emplaced := single.Cloned(), single.Cloned()
+			var want []number
+			for i := range 14 {
+				want = append(want, Insert(t, single, uint64(i)))
+			}
+			values := make([]uint64, 14)
+			for i := range values {
+				values[i] = uint64(i)
+			}
+			a, err1 := items.InsertItems(values, []number{{}})
+			b, err2 := emplaced.EmplaceItems(14, func(i int, h number, v *uint64) {
+				if h != want[i] || emplaced.Has(h) || *v != 0 {
+					t.Errorf("callback %d sees %v, want %v; resolves: %t; value %d", i, h, want[i], emplaced.Has(h), *v)
+				}
+				*v = uint64(i)
+			}, nil)
+			if err1 != nil || err2 != nil || len(a) != 15 || !a[0].ID.IsZero() || len(b) != 14 {
+				t.Fatalf("%d handles, %v and %d handles, %v", len(a), err1, len(b), err2)
+			}
+			for i, h := range want {
+				if a[i+1] != h || b[i] != h {
+					t.Errorf("insert %d: handles %v and %v, want %v", i, a[i+1], b[i], h)
+				}
+			}
+			if items.Digest() != single.Digest() || emplaced.Digest() != single.Digest() {
+				t.Error("bulk inserts leave another state than single ones")
+			}
+		}
+	})
+}

@@ -1,0 +1,175 @@
+package maptest
+
+import (
+	"fmt"
+	"testing"
+
+	"handloom/internal/seam"
+	"handloom/internal/slotset"
+	"handloom/shard/handle"
+)
+
+// Handles of most tests here.
+type number = handle.Of[uint64]
+
+// newMap returns a map of which the invariants are checked when the test ends.
+func newMap[T any](t testing.TB, k Maker[T], o Options) Map[T] {
+	t.Helper()
+	m, err := k.New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	VerifyAtEnd(t, m)
+	return m
+}
+
+// verifier is what has invariants.
+type verifier interface{ Verify() error }
+
+// VerifyAtEnd checks the invariants of m when the test ends.
+func VerifyAtEnd(t testing.TB, m verifier) {
+	t.Helper()
+	t.Cleanup(func() { Verify(t, m) })
+}
+
+// Verify fails the test if an invariant of m is broken.
+func Verify(t interface {
+	Helper()
+	Fatal(...any)
+}, m verifier,
+) {
+	t.Helper()
+	if err := m.Verify(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// SetWidths makes handle fields narrow until the test ends.
+func SetWidths(t testing.TB, lastGeneration uint16, slotLimit uint32) {
+	t.Helper()
+	t.Cleanup(seam.Narrow(lastGeneration, slotLimit))
+}
+
+// EachWidth runs f with the full handle fields and with narrow ones, where
+// wrapping, depletion and exhaustion are common.
+func EachWidth(t *testing.T, f func(t *testing.T)) {
+	t.Helper()
+	t.Run("width=full", f)
+	t.Run("width=narrow", func(t *testing.T) {
+		SetWidths(t, 7, 16)
+		f(t)
+	})
+}
+
+// inserter is the map of either kind, or under test.
+type inserter[T any] interface {
+	Insert(v T) (handle.Of[T], error)
+}
+
+// InsertN inserts the values from 0 to n-1.
+func InsertN(t testing.TB, m inserter[uint64], n int) []number {
+	t.Helper()
+	hs := make([]number, n)
+	for i := range hs {
+		hs[i] = Insert(t, m, uint64(i))
+	}
+	return hs
+}
+
+// Insert inserts v, for which there must be room.
+func Insert[T any](t testing.TB, m inserter[T], v T) handle.Of[T] {
+	t.Helper()
+	h, err := m.Insert(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return h
+}
+
+// deplete uses up every generation of one slot of m, which has none vacant.
+func deplete(t testing.TB, m Map[uint64]) (last number) {
+	t.Helper()
+	for range slotset.LastGeneration() {
+		last = Insert(t, m, 0)
+		m.Erase(last)
+	}
+	return last
+}
+
+// itemsOf are the items of a map in the order of All.
+func itemsOf[T any](m Map[T]) (items []T) {
+	for _, v := range m.All() {
+		items = append(items, *v)
+	}
+	return items
+}
+
+// Numbered returns the handle with these fields.
+func Numbered(typeID, generation uint16, slot uint32) number {
+	return number{ID: handle.New(typeID, generation, slot)}
+}
+
+// PanicOf returns what f panics with, nil when it does not.
+func PanicOf(f func()) (value any) {
+	defer func() { value = recover() }()
+	f()
+	return nil
+}
+
+// ExpectNothing fails the test unless h resolves nowhere and changes nothing.
+func ExpectNothing[T any](t testing.TB, m Map[T], what string, h handle.Of[T]) {
+	t.Helper()
+	before := m.Digest()
+	if v, ok := m.Get(h); ok || v != nil {
+		t.Errorf("%s %v: Get finds an item", what, h)
+	}
+	if m.Has(h) {
+		t.Errorf("%s %v: Has finds an item", what, h)
+	}
+	if row, ok := m.RowOf(h); ok {
+		t.Errorf("%s %v: RowOf finds row %d", what, h, row)
+	}
+	if m.Call(h, func(*T) { t.Errorf("%s %v: Call calls", what, h) }) {
+		t.Errorf("%s %v: Call finds an item", what, h)
+	}
+	var marks slotset.Marks
+	if got := m.Core().Mark(&marks, h.ID); got != slotset.Stale || marks.Len() != 0 || m.Core().IsMarked(&marks, h.ID) {
+		t.Errorf("%s %v: Mark says %v", what, h, got)
+	}
+	if m.Erase(h) {
+		t.Errorf("%s %v: Erase erases", what, h)
+	}
+	if _, ok := m.Take(h); ok {
+		t.Errorf("%s %v: Take takes", what, h)
+	}
+	if n := m.EraseItems([]handle.Of[T]{h}) + m.EraseItems([]handle.Of[T]{h, h}); n != 0 {
+		t.Errorf("%s %v: EraseItems erases %d items", what, h, n)
+	}
+	if stale, ok := PanicOf(func() { m.At(h) }).(*handle.StaleError); !ok || stale.Handle != h.ID {
+		t.Errorf("%s %v: At panics with %v", what, h, stale)
+	}
+	if m.Digest() != before {
+		t.Errorf("%s %v: the map has changed", what, h)
+	}
+}
+
+// ExpectNumbers fails the test unless hs[i] names the value i in m.
+func ExpectNumbers(t testing.TB, m interface {
+	Get(h number) (*uint64, bool)
+}, hs []number,
+) {
+	t.Helper()
+	for i, h := range hs {
+		if v, ok := m.Get(h); !ok || *v != uint64(i) {
+			t.Errorf("%v names %s, not %d", h, Describe(v), i)
+		}
+	}
+}
+
+// Describe is what v points at, in words.
+func Describe(v *uint64) string {
+	if v == nil {
+		return "nothing"
+	}
+	return fmt.Sprint(*v)
+}

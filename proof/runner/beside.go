@@ -1,0 +1,360 @@
+package runner
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+
+	"handloom/proof/model"
+	"handloom/proof/script"
+	"handloom/store"
+)
+
+// part returns the column, or optional data, that a number stands for in a step, if the
+// table has any that its operation may be about.
+func (p *player) part(s *script.Step, number int) (of model.ColumnOf, part boundPart, ok bool) {
+	columns, optional := s.Op.About()
+	var all []int
+	parts := p.tables[s.Table].parts()
+	for i := range parts {
+		if _, isSparse := parts[i].(boundSparse); isSparse && optional || !isSparse && columns {
+			all = append(all, i)
+		}
+	}
+	if len(all) == 0 {
+		return of, nil, false
+	}
+	at := all[max(number, 0)%len(all)]
+	return model.ColumnOf{Table: s.Table, Column: at}, parts[at], true
+}
+
+// columnName is the name of a column by its number.
+func columnName(number int) string { return string(rune('a' + number)) }
+
+// columnNumber is the inverse of columnName; of "" it is 0.
+func columnNumber(name string) int {
+	if name == "" {
+		return 0
+	}
+	return int(name[0] - 'a')
+}
+
+// columnNamed returns the column that reports call by a name.
+func (p *player) columnNamed(name string) model.ColumnOf {
+	of, column, _ := strings.Cut(name, ".")
+	table := slices.IndexFunc(p.program.Tables, func(t script.Table) bool { return t.Name == of })
+	return model.ColumnOf{Table: table, Column: columnNumber(column)}
+}
+
+// addPart adds a column, or optional data. Readers, which phases turn it away from, are
+// kept out meanwhile.
+func (p *player) addPart(ctx context.Context, s *script.Step) {
+	t, optional := p.tables[s.Table], s.Op == script.AddSparse
+	tracked := !optional && s.Arg("changes") == 1 && p.program.Tables[s.Table].Changes == 1
+	number := len(t.parts())
+	p.readers.Lock()
+	err := t.addPart(p, optional, s.Word, columnName(number), tracked)
+	p.readers.Unlock()
+	if err != nil {
+		p.fail(Model, "%v: %v", s.Op, err)
+		return
+	}
+	p.columns++
+	p.pointers = p.pointers || s.Word == script.Rich
+	p.tracked[model.ColumnOf{Table: s.Table, Column: number}] = tracked
+	p.exact.AddColumn(s.Table, optional)
+	p.inspect(ctx)
+	p.mark(ctx, "column")
+}
+
+// forEachSparse runs a pass over the chunks of optional data.
+func (p *player) forEachSparse(ctx context.Context, s *script.Step, inWrite bool) {
+	of, part, ok := p.part(s, s.Arg("c"))
+	if !ok {
+		return
+	}
+	data := part.(boundSparse)
+	chunks := p.exact.OptionalChunks(of, data.chunkRows())
+	r := p.running(s, len(chunks))
+	r.rows = s.Table
+	change := changing(s)
+	ran := r.run(ctx, inWrite, func(ctx context.Context) error {
+		return data.forEach(ctx, func(ctx context.Context, k chunk) error {
+			if !p.isChunk(&k, chunks) {
+				return nil
+			}
+			own := k.own(of.Column)
+			for i := range k.handles {
+				own.change(i, func(key *uint64) { change(key) })
+			}
+			r.places[k.index].chunk = k.handles
+			r.erase[k.index] = func(row int) { p.tables[s.Table].erase(k.queue, k.handles[row]) }
+			return r.task(ctx, k.index, k.queue)
+		})
+	})
+	for i := range chunks {
+		for _, id := range chunks[i].Handles {
+			if ran {
+				p.changeElement(of, id, func(key *uint64) { change(key) })
+			}
+		}
+	}
+}
+
+// forEachRows runs a pass over the chunks of a table that writes the elements of column c,
+// to which it adds those of column d, and reads the items.
+func (p *player) forEachRows(ctx context.Context, s *script.Step, inWrite bool) {
+	c, _, ok := p.part(s, s.Arg("c"))
+	if !ok {
+		return
+	}
+	d, source, _ := p.part(s, s.Arg("d"))
+	chunks := p.exact.Chunks(s.Table)
+	r := p.running(s, len(chunks))
+	r.rows = s.Table
+	change := changing(s)
+	every := s.Arg("wrote")
+	ran := r.run(ctx, inWrite, func(ctx context.Context) error {
+		return p.tables[s.Table].(besideTable).forEachRows(ctx, func(ctx context.Context, k chunk) error {
+			if !p.isChunk(&k, chunks) {
+				return nil
+			}
+			own, other := k.own(c.Column), k.beside(d.Column)
+			if own.len() != len(k.handles) || other.len() != len(k.handles) {
+				p.fail(Model, "%d and %d elements lie beside %d items", own.len(), other.len(), len(k.handles))
+				return nil
+			}
+			for i := range k.handles {
+				read := other.at(i)
+				if got, ok := source.get(k.handles[i]); !ok || got != read {
+					p.fail(Model, "column %d of %s has %+v beside its row and is found as %+v", d.Column, model.Text(k.handles[i]), read, got)
+				}
+				own.change(i, func(key *uint64) {
+					if change(key) {
+						*key += read.Key
+					}
+				})
+			}
+			for i := 0; every > 0 && i < len(k.handles); i += every {
+				k.wroteBeside(c.Column, i)
+			}
+			r.places[k.index].chunk, r.erase[k.index] = k.handles, k.erase
+			return r.task(ctx, k.index, k.queue)
+		})
+	})
+	if !ran {
+		return
+	}
+	var noted []uint64
+	for i := range chunks {
+		noted = append(noted, everyNth(chunks[i].Handles, every)...)
+		for _, id := range chunks[i].Handles {
+			read := p.exact.Element(d, id).Key
+			p.changeElement(c, id, func(key *uint64) {
+				if change(key) {
+					*key += read
+				}
+			})
+		}
+	}
+	if p.tracked[c] {
+		p.exact.WroteBeside(c, noted, inWrite)
+		p.checkWrittenBeside(c)
+	}
+}
+
+// changeElement changes the key of an element in both models.
+func (p *player) changeElement(c model.ColumnOf, id uint64, f func(key *uint64)) {
+	exact := p.exact.Element(c, id)
+	element, _ := p.abstract.Element(c, id)
+	f(&exact.Key)
+	f(&element.Key)
+	part := p.tables[c.Table].parts()[c.Column]
+	*exact = part.keeps(*exact)
+	p.abstract.SetElement(c, id, part.keeps(element))
+}
+
+// isChunk sees that a chunk is one of those of the model.
+func (p *player) isChunk(c *chunk, chunks []model.Chunk) bool {
+	if c.index >= len(chunks) || !slices.Equal(c.handles, chunks[c.index].Handles) {
+		p.fail(Model, "chunk %d holds %s; want one of %d chunks, with %s",
+			c.index, list(c.handles), len(chunks), list(chunks[min(c.index, len(chunks)-1)].Handles))
+		return false
+	}
+	return true
+}
+
+// set records Sets, of keys that ascend.
+func (r *running) set(c *script.Step, task int, q store.Queue, at place) {
+	of, part, ok := r.part(c, c.Arg("c"))
+	if !ok {
+		return
+	}
+	v := recorded(part, c, r.targets(c.Refs[1:], at))
+	for _, t := range r.targets(c.Refs[:1], at) {
+		part.set(q, t.id, v.Item)
+		r.note(task, model.Command{Kind: model.Set, Table: c.Table, Column: of.Column, ID: t.id, Name: t.name, Value: v})
+		v.Key++
+		v = kept(part, v)
+	}
+}
+
+// unset records Unsets.
+func (r *running) unset(c *script.Step, task int, q store.Queue, at place) {
+	of, part, ok := r.part(c, c.Arg("c"))
+	if !ok {
+		return
+	}
+	for _, t := range r.targets(c.Refs, at) {
+		part.(boundSparse).unset(q, t.id)
+		r.note(task, model.Command{Kind: model.Unset, Table: c.Table, Column: of.Column, ID: t.id, Name: t.name})
+	}
+}
+
+// sortSparse sorts optional data as the table is.
+func (y *writing) sortSparse() {
+	if of, part, ok := y.part(y.s, y.s.Arg("c")); ok {
+		part.(boundSparse).SortAsTable(y.w)
+		y.exact.SortOptional(of)
+	}
+}
+
+// exchange exchanges two columns, if they are of one type.
+func (y *writing) exchange() {
+	a, first, ok := y.part(y.s, y.s.Arg("c"))
+	b, second, _ := y.part(y.s, y.s.Arg("d"))
+	if !ok {
+		return
+	}
+	one, other := first.(boundColumn), second.(boundColumn)
+	if !one.isLike(other) {
+		return
+	}
+	unchanged := y.unchanged(y.ctx, "an exchange that is refused")
+	err := one.exchange(y.ctx, other)
+	if _, isRich := one.(*column[word, rich]); isRich {
+		if err == nil {
+			y.fail(Model, "columns with Links are exchanged")
+		}
+		unchanged()
+		return
+	}
+	if err != nil {
+		y.fail(Model, "Exchange: %v", err)
+		return
+	}
+	y.exact.Exchange(y.s.Table, a.Column, b.Column)
+	y.abstract.Exchange(y.s.Table, a.Column, b.Column)
+}
+
+// writeElements writes elements in place.
+func (y *writing) writeElements() {
+	c, part, ok := y.part(y.s, y.s.Arg("c"))
+	if !ok {
+		return
+	}
+	for i, id := range y.ids() {
+		if y.exact.Element(c, id) != nil {
+			part.write(id, uint64(y.s.Arg("v")+i))
+			y.changeElement(c, id, func(key *uint64) { *key = uint64(y.s.Arg("v") + i) })
+		} else if _, ok := part.get(id); ok {
+			y.accepted(id, true)
+		}
+	}
+}
+
+// inspectParts compares all elements of a table.
+func (p *player) inspectParts(table int) {
+	for number, part := range p.tables[table].parts() {
+		c := model.ColumnOf{Table: table, Column: number}
+		n := 0
+		for _, id := range p.exact.Rows(table) {
+			if p.checkElement(c, part, id) {
+				n++
+			}
+		}
+		if data, ok := part.(boundSparse); ok && data.Len() != n {
+			p.fail(Model, "optional data %d of table %s has length %d; want %d", number, p.program.Tables[table].Name, data.Len(), n)
+		}
+		p.checkWrittenBeside(c)
+	}
+}
+
+// checkElement compares the element of an item that lives, and reports whether it has one.
+func (p *player) checkElement(c model.ColumnOf, part boundPart, id uint64) bool {
+	got, ok := part.get(id)
+	data, optional := part.(boundSparse)
+	if want, has := p.abstract.Element(c, id); ok != (has || !optional) || got != want {
+		p.fail(Model, "column %d of %s is %+v, %v; want %+v, %v", c.Column, model.Text(id), got, ok, want, has)
+	}
+	if exact := p.exact.Element(c, id); ok != (exact != nil) || ok && *exact != got {
+		p.fail(Model, "column %d of %s is %+v, %v; want %+v", c.Column, model.Text(id), got, ok, exact)
+	}
+	if optional && data.has(id) != ok {
+		p.fail(Model, "Has and Get of column %d differ over %s", c.Column, model.Text(id))
+	}
+	return ok
+}
+
+// probeParts looks a handle up beside a table, in which it names an item or nothing.
+func (p *player) probeParts(table int, id uint64, lives bool) {
+	for number, part := range p.tables[table].parts() {
+		if lives {
+			p.checkElement(model.ColumnOf{Table: table, Column: number}, part, id)
+		} else if _, ok := part.get(id); ok {
+			p.accepted(id, true)
+		}
+	}
+}
+
+// probePartAt sees that At of a column panics over a handle that names nothing.
+func (p *player) probePartAt(table int, id uint64) {
+	_, part, ok := p.part(&script.Step{Op: script.ForEachRows, Table: table}, int(id%7))
+	if !ok {
+		return
+	}
+	defer func() {
+		err, _ := recover().(error)
+		var stale *store.StaleError
+		if !errors.As(err, &stale) || uint64(stale.Handle) != id {
+			p.fail(Model, "At(%s) of a column panics with %v; want a StaleError", model.Text(id), err)
+		}
+	}()
+	part.(boundColumn).at(id)
+}
+
+// dumpParts compares what is dumped beside an item of a table.
+func (p *player) dumpParts(table int, id uint64) {
+	parts, number := p.tables[table].parts(), 0
+	next := func() { // skips what the item has not
+		for number < len(parts) && p.exact.Element(model.ColumnOf{Table: table, Column: number}, id) == nil {
+			number++
+		}
+	}
+	for name, v := range p.store.DumpColumns(store.ID(id)) {
+		if next(); number == len(parts) {
+			p.fail(Model, "DumpColumns of %s yields %s as well", model.Text(id), name)
+			return
+		}
+		got, ok := parts[number].read(v)
+		if want := *p.exact.Element(model.ColumnOf{Table: table, Column: number}, id); !ok || name != columnName(number) || got != want {
+			p.fail(Model, "DumpColumns of %s has %q, %+v, %v; want %+v", model.Text(id), name, got, ok, want)
+		}
+		number++
+	}
+	if next(); number != len(parts) {
+		p.fail(Model, "DumpColumns of %s ends at column %d", model.Text(id), number)
+	}
+}
+
+// checkWrittenBeside compares what was written of a column that keeps changes.
+func (p *player) checkWrittenBeside(c model.ColumnOf) {
+	if !p.tracked[c] {
+		return
+	}
+	column := p.tables[c.Table].parts()[c.Column].(boundColumn)
+	if got, want := column.written(), p.exact.WrittenBeside(c); !slices.Equal(got, want) {
+		p.fail(Model, "table %s: Written of column %d has %s; want %s", p.program.Tables[c.Table].Name, c.Column, list(got), list(want))
+	}
+}

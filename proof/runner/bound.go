@@ -1,0 +1,246 @@
+package runner
+
+import (
+	"context"
+	"iter"
+	"slices"
+
+	"handloom/proof/model"
+	"handloom/store"
+)
+
+// bound is a table of any kind and item, as the player uses it: items are those
+// of the models, handles are words.
+type bound interface {
+	keeps(i model.Item) model.Item
+	resource() store.Resource
+
+	emplace(q store.Queue, i model.Item) uint64
+	emplaceItems(q store.Queue, items []model.Item, share bool) []uint64
+	emplaceFunc(q store.Queue, fill func(id uint64) model.Item) uint64
+	staged(q store.Queue, id uint64, i model.Item) bool
+	erase(q store.Queue, id uint64)
+	eraseItems(q store.Queue, ids []uint64)
+	EraseAll(q store.Queue)
+	put(q store.Queue, id uint64, i model.Item)
+	resolve(id uint64) (uint64, bool)
+
+	get(id uint64) (model.Item, bool)
+	has(id uint64) bool
+	at(id uint64) // panics unless the item lives
+	Len() int
+	all() iter.Seq2[uint64, model.Item]
+	changes() model.Changes
+	written() []uint64
+	moved() (id uint64, moved bool)
+	mayMove()
+
+	forEach(ctx context.Context, f func(ctx context.Context, c chunk) error) error
+	reduce(ctx context.Context) (model.Sum, error)
+	reduceBeside(ctx context.Context, f func(ctx context.Context) error) error // f is called for each chunk
+
+	insert(w *store.Writer, i model.Item) (uint64, error)
+	remove(w *store.Writer, id uint64) bool
+	Clear(w *store.Writer)
+	maps(w *store.Writer) []boundMap
+
+	addPart(p *player, optional bool, kind, name string, changes bool) error
+	parts() []boundPart
+
+	handle(id uint64) (uint64, bool)
+	Name() string
+}
+
+// orderedTable is a bound whose rows have an order to change.
+type orderedTable interface {
+	bound
+	sortTable(ctx context.Context, w *store.Writer, compare func(a, b model.Item) int) error
+	sortTableByKey(ctx context.Context, w *store.Writer, key func(model.Item) uint64) error
+	defragmentTable(ctx context.Context, w *store.Writer, compare func(a, b model.Item) int, budget int) (moves int, done bool, err error)
+}
+
+// chunk is a task's chunk of a table.
+type chunk struct {
+	queue    store.Queue
+	index    int
+	handles  []uint64
+	change   func(f func(*uint64) bool, touch bool) // each key in place; f reports whether it changed
+	erase    func(i int)
+	wrote    func(i int) // notes that it was
+	wroteAll func()
+
+	own         func(column int) elements // to be written: in a ForEach, or in a ForEachRows
+	beside      func(column int) elements // to be read
+	wroteBeside func(column, i int)
+}
+
+// common is what tables of both kinds have in common.
+type common[T any] interface {
+	store.TableOf[T]
+	Emplace(q store.Queue, v T) store.Handle[T]
+	EmplaceItems(q store.Queue, items []T, dst []store.Handle[T]) []store.Handle[T]
+	Staged(q store.Queue, p store.Handle[T]) (*T, bool)
+	Erase(q store.Queue, h store.Handle[T])
+	EraseItems(q store.Queue, hs []store.Handle[T])
+	EraseAll(q store.Queue)
+	Put(q store.Queue, h store.Handle[T], v T)
+	Resolve(p store.Handle[T]) (store.Handle[T], bool)
+	Has(h store.Handle[T]) bool
+	At(h store.Handle[T]) *T
+	Len() int
+	Handle(id store.ID) (store.Handle[T], bool)
+	All() iter.Seq2[store.Handle[T], *T]
+	Insert(w *store.Writer, v T) (store.Handle[T], error)
+	Remove(w *store.Writer, h store.Handle[T]) bool
+	Clear(w *store.Writer)
+}
+
+// binding is what [bound] needs that both kinds of tables do alike.
+type binding[T any] struct {
+	common[T]
+	kind[T]
+	stays  bool // where it is
+	places map[store.Handle[T]]*T
+	beside []boundPart
+}
+
+func handleOf[T any](id uint64) store.Handle[T] { return store.Handle[T]{ID: store.ID(id)} }
+
+func handlesOf[T any](ids []uint64) []store.Handle[T] {
+	hs := make([]store.Handle[T], len(ids))
+	for i, id := range ids {
+		hs[i] = handleOf[T](id)
+	}
+	return hs
+}
+
+func idsOf[T any](hs []store.Handle[T]) []uint64 {
+	ids := make([]uint64, len(hs))
+	for i, h := range hs {
+		ids[i] = uint64(h.ID)
+	}
+	return ids
+}
+
+func (b *binding[T]) keeps(i model.Item) model.Item { return b.kind.keeps(i) }
+
+func (b *binding[T]) emplace(q store.Queue, i model.Item) uint64 {
+	return uint64(b.Emplace(q, b.make(i)).ID)
+}
+
+func (b *binding[T]) emplaceItems(q store.Queue, items []model.Item, share bool) []uint64 {
+	made := b.makeAll(items)
+	for i := range made {
+		if share {
+			b.share(&made[i], &made[0])
+		}
+	}
+	return idsOf(b.EmplaceItems(q, made, nil))
+}
+
+func (b *binding[T]) emplaceFunc(q store.Queue, fill func(id uint64) model.Item) uint64 {
+	return uint64(store.EmplaceFunc(b.common, q, func(h store.Handle[T], v *T) { *v = b.make(fill(uint64(h.ID))) }).ID)
+}
+
+func (b *binding[T]) staged(q store.Queue, id uint64, i model.Item) bool {
+	v, ok := b.Staged(q, handleOf[T](id))
+	if ok {
+		*v = b.make(i)
+	}
+	return ok
+}
+
+func (b *binding[T]) erase(q store.Queue, id uint64) { b.Erase(q, handleOf[T](id)) }
+
+func (b *binding[T]) eraseItems(q store.Queue, ids []uint64) { b.EraseItems(q, handlesOf[T](ids)) }
+
+func (b *binding[T]) put(q store.Queue, id uint64, i model.Item) {
+	b.Put(q, handleOf[T](id), b.make(i))
+}
+
+func (b *binding[T]) resolve(id uint64) (uint64, bool) {
+	h, ok := b.Resolve(handleOf[T](id))
+	return uint64(h.ID), ok
+}
+
+func (b *binding[T]) get(id uint64) (model.Item, bool) {
+	v, ok := b.Get(handleOf[T](id))
+	if !ok {
+		return model.Item{}, false
+	}
+	return b.read(v), true
+}
+
+func (b *binding[T]) has(id uint64) bool { return b.Has(handleOf[T](id)) }
+func (b *binding[T]) at(id uint64)       { b.At(handleOf[T](id)) }
+
+func (b *binding[T]) all() iter.Seq2[uint64, model.Item] {
+	return func(yield func(uint64, model.Item) bool) {
+		for h, v := range b.All() {
+			if !yield(uint64(h.ID), b.read(v)) {
+				return
+			}
+		}
+	}
+}
+
+// moved returns an item that Get finds elsewhere than All, or that is not where it
+// was when it may not move.
+func (b *binding[T]) moved() (id uint64, moved bool) {
+	places := make(map[store.Handle[T]]*T)
+	for h, v := range b.All() {
+		before, known := b.places[h]
+		if got, _ := b.Get(h); got != v || known && before != v {
+			return uint64(h.ID), true
+		}
+		if b.stays {
+			places[h] = v
+		}
+	}
+	b.places = places
+	return 0, false
+}
+
+// mayMove forgets where items are.
+func (b *binding[T]) mayMove() { b.places = nil }
+
+func (b *binding[T]) changes() (c model.Changes) {
+	for h := range store.Created(b.common) {
+		c.Created = append(c.Created, uint64(h.ID))
+	}
+	for h := range store.Replaced(b.common) {
+		c.Replaced = append(c.Replaced, uint64(h.ID))
+	}
+	for h, v := range store.Erased(b.common) {
+		c.Erased, c.Values = append(c.Erased, uint64(h.ID)), append(c.Values, b.read(v))
+	}
+	return c
+}
+
+func (b *binding[T]) written() []uint64 { return idsOf(slices.Collect(store.Written(b.common))) }
+
+func (b *binding[T]) insert(w *store.Writer, i model.Item) (uint64, error) {
+	h, err := b.Insert(w, b.make(i))
+	return uint64(h.ID), err
+}
+
+func (b *binding[T]) remove(w *store.Writer, id uint64) bool { return b.Remove(w, handleOf[T](id)) }
+
+func (b *binding[T]) handle(id uint64) (uint64, bool) {
+	h, ok := b.Handle(store.ID(id))
+	return uint64(h.ID), ok
+}
+
+// fold is how a Reduce sums up items.
+func (b *binding[T]) fold(s model.Sum, v *T) model.Sum {
+	key := uint64(0)
+	if b.key != nil {
+		key = *b.key(v)
+	}
+	return model.FoldItem(s, key)
+}
+
+// changeKey changes the key of an item in place and reports whether it did.
+func (b *binding[T]) changeKey(v *T, f func(*uint64) bool) bool {
+	return b.key != nil && f(b.key(v))
+}

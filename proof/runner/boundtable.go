@@ -1,0 +1,119 @@
+package runner
+
+import (
+	"context"
+
+	"handloom/proof/model"
+	"handloom/store"
+)
+
+// packed is a [store.Table] as a [bound].
+type packed[T any] struct {
+	binding[T]
+	table *store.Table[T]
+}
+
+func (b *packed[T]) resource() store.Resource { return b.table }
+
+func (b *packed[T]) forEach(ctx context.Context, f func(ctx context.Context, c chunk) error) error {
+	return b.table.ForEach(ctx, func(ctx context.Context, c store.Chunk[T]) error {
+		view := chunk{queue: c.Queue, index: c.Index, erase: c.Erase, wrote: c.Wrote, wroteAll: c.WroteAll}
+		view.own = func(number int) elements { return b.column(number).rows(c) }
+		for i := range c.Items {
+			view.handles = append(view.handles, uint64(c.Handle(i).ID))
+		}
+		view.change = func(change func(*uint64) bool, touch bool) {
+			for i := range c.Items {
+				if b.changeKey(&c.Items[i], change) && touch {
+					c.Touch(i)
+				}
+			}
+		}
+		return f(ctx, view)
+	})
+}
+
+func (b *packed[T]) reduce(ctx context.Context) (model.Sum, error) {
+	return store.Reduce(ctx, b.table, func(_ context.Context, r store.Rows[T]) (s model.Sum, err error) {
+		for i := range r.Items {
+			s = b.fold(s, &r.Items[i])
+		}
+		return s, nil
+	}, model.FoldChunks)
+}
+
+func (b *packed[T]) reduceBeside(ctx context.Context, f func(ctx context.Context) error) error {
+	_, err := store.Reduce(ctx, b.table, func(ctx context.Context, _ store.Rows[T]) (model.Sum, error) {
+		return model.Sum{}, f(ctx)
+	}, model.FoldChunks)
+	return err
+}
+
+func (b *packed[T]) maps(w *store.Writer) []boundMap {
+	var maps []boundMap
+	for _, m := range store.Maps(b.table, w) {
+		maps = append(maps, &packedMap[T]{mapBinding[T]{m, b.kind}, m})
+	}
+	return maps
+}
+
+func (b *packed[T]) sortTable(ctx context.Context, w *store.Writer, compare func(a, b model.Item) int) error {
+	return store.SortFunc(ctx, b.table, w, b.compares(compare))
+}
+
+func (b *packed[T]) sortTableByKey(ctx context.Context, w *store.Writer, key func(model.Item) uint64) error {
+	return store.SortByKey(ctx, b.table, w, func(v *T) uint64 { return key(b.read(v)) })
+}
+
+func (b *packed[T]) defragmentTable(ctx context.Context, w *store.Writer, compare func(a, b model.Item) int, budget int) (moves int, done bool, err error) {
+	return store.Defragment(ctx, b.table, w, b.compares(compare), budget)
+}
+
+// stable is a [store.StableTable] as a [bound].
+type stable[T any] struct {
+	binding[T]
+	table *store.StableTable[T]
+}
+
+func (b *stable[T]) resource() store.Resource { return b.table }
+
+func (b *stable[T]) forEach(ctx context.Context, f func(ctx context.Context, c chunk) error) error {
+	return b.table.ForEach(ctx, func(ctx context.Context, c store.StableChunk[T]) error {
+		view := chunk{queue: c.Queue, index: c.Index, wroteAll: c.WroteAll}
+		for h := range c.All() {
+			view.handles = append(view.handles, uint64(h.ID))
+		}
+		view.wrote = func(i int) { c.Wrote(handleOf[T](view.handles[i])) }
+		view.erase = func(i int) { b.table.Erase(c.Queue, handleOf[T](view.handles[i])) }
+		view.change = func(change func(*uint64) bool, _ bool) {
+			for _, v := range c.All() {
+				b.changeKey(v, change)
+			}
+		}
+		return f(ctx, view)
+	})
+}
+
+func (b *stable[T]) reduce(ctx context.Context) (model.Sum, error) {
+	return store.ReduceStable(ctx, b.table, func(_ context.Context, r store.StableRows[T]) (s model.Sum, err error) {
+		for _, v := range r.All() {
+			s = b.fold(s, v)
+		}
+		return s, nil
+	}, model.FoldChunks)
+}
+
+func (b *stable[T]) reduceBeside(ctx context.Context, f func(ctx context.Context) error) error {
+	_, err := store.ReduceStable(ctx, b.table, func(ctx context.Context, _ store.StableRows[T]) (model.Sum, error) {
+		return model.Sum{}, f(ctx)
+	}, model.FoldChunks)
+	return err
+}
+
+func (b *stable[T]) maps(w *store.Writer) []boundMap {
+	var maps []boundMap
+	for _, m := range store.StableMaps(b.table, w) {
+		maps = append(maps, &stableMap[T]{mapBinding[T]{m, b.kind}, m})
+	}
+	return maps
+}

@@ -1,0 +1,200 @@
+package runner
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"handloom/proof/model"
+	"handloom/proof/script"
+	"handloom/store"
+)
+
+func (p *player) see(s model.Seen) {
+	p.lock.Lock()
+	defer p.lock.Unlock()
+	p.result.Seen.See(s)
+}
+
+// expect fails unless an error is the one that documents name.
+func (p *player) expect(err, want error, what string) {
+	if !errors.Is(err, want) {
+		p.fail(kindFor(want), "%s: the error is %v; want %v", what, err, want)
+	}
+}
+
+func kindFor(err error) Kind {
+	if errors.Is(err, store.ErrFull) || errors.Is(err, store.ErrQueueFull) {
+		return Limit
+	}
+	return Model
+}
+
+// accepted fails for a handle that is found and names nothing, or the other way
+// round.
+func (p *player) accepted(id uint64, found bool) {
+	if found {
+		p.fail(Forged, "the handle %s is found and names nothing", model.Text(id))
+	} else {
+		p.fail(Model, "the handle %s names an item that is not found", model.Text(id))
+	}
+}
+
+// digestOf returns the digest of the store.
+func (p *player) digestOf(ctx context.Context) uint64 {
+	digest, err := p.store.Digest(ctx)
+	if err != nil {
+		p.fail(Model, "Digest: %v", err)
+	}
+	return digest
+}
+
+// mark appends the digest and a text to the marks.
+func (p *player) mark(ctx context.Context, text string) {
+	p.result.Marks = append(p.result.Marks, strings.TrimSpace(fmt.Sprintf("%016x %s", p.digestOf(ctx), text)))
+}
+
+// unchanged takes the digest and returns a function that fails if it is another
+// one by then (P1).
+func (p *player) unchanged(ctx context.Context, what string) func() {
+	before := p.digestOf(ctx)
+	return func() {
+		if after := p.digestOf(ctx); after != before && !p.failed() {
+			p.fail(Model, "%s changed the digest of the state from %016x to %016x", what, before, after)
+		}
+	}
+}
+
+// inspect compares how many items live and some of what is left of what lived;
+// of a small state everything, and of a large one now and then.
+func (p *player) inspect(ctx context.Context) {
+	if got, want := p.store.Epoch(), p.exact.Epoch(); got != want {
+		p.fail(Model, "the epoch is %d; want %d", got, want)
+	}
+	rows := 0
+	for i, t := range p.tables {
+		n := t.Len()
+		if n != p.abstract.Len(i) {
+			p.fail(Model, "table %s has %d items; want %d", p.program.Tables[i].Name, n, p.abstract.Len(i))
+		}
+		of := &p.program.Tables[i]
+		rows += 8 + of.Shards + (n+of.Reserve*of.Shards)*weights[of.Item] + n*len(t.parts())
+	}
+	if mix(p.program.Seed^uint64(p.step))%uint64(rows/small+1) == 0 {
+		p.inspectAll(ctx)
+	}
+	p.probeSome()
+}
+
+// small is a state of which everything is compared after each change. One that is
+// n times as large is compared after one change in n, so that a step costs the
+// same.
+const small = 100
+
+// weights are how long it takes to look at an item, beside the smallest.
+var weights = map[string]int{script.Empty: 1, script.Word: 1, script.Linked: 2, script.Rich: 4, script.Big: 16}
+
+func (p *player) inspectAll(ctx context.Context) {
+	if err := p.store.Verify(ctx); err != nil {
+		p.fail(Invariant, "%v", err)
+	}
+	for i := range p.tables {
+		p.inspectTable(i)
+	}
+}
+
+func (p *player) inspectTable(table int) {
+	t := p.tables[table]
+	if id, moved := t.moved(); moved {
+		p.fail(Model, "table %s: %s is not where it must be", p.program.Tables[table].Name, model.Text(id))
+	}
+	p.checkWritten(table)
+	p.inspectParts(table)
+	want := p.exact.Rows(table)
+	for id, item := range t.all() {
+		if len(want) == 0 || want[0] != id {
+			p.fail(Model, "table %s: %s stands where %s must", p.program.Tables[table].Name, model.Text(id), list(want[:min(1, len(want))]))
+			return
+		}
+		want = want[1:]
+		lives, of, ok := p.abstract.Find(id)
+		if !ok || of != table || lives != item {
+			p.fail(Model, "table %s: %s is %+v; want %+v, %v", p.program.Tables[table].Name, model.Text(id), item, lives, ok)
+		}
+		if exact := p.exact.Item(id); exact == nil || *exact != item {
+			p.fail(Model, "table %s: %s is %+v; want %+v", p.program.Tables[table].Name, model.Text(id), item, exact)
+		}
+	}
+	if len(want) > 0 {
+		p.fail(Model, "table %s: %s is missing", p.program.Tables[table].Name, list(want))
+	}
+}
+
+func (p *player) inspectFigures() {
+	for i, s := range p.store.Stats().Tables {
+		got := model.Figures{Live: s.Live, Vacant: s.Vacant, Depleted: s.Depleted, Slots: s.Slots}
+		if want := p.exact.Figures(i); got != want || s.Name != p.program.Tables[i].Name {
+			p.fail(Model, "Stats says of %s %+v; want %+v", s.Name, got, want)
+		}
+	}
+}
+
+// checkChanges compares the change lists of the tables that keep them.
+func (p *player) checkChanges() {
+	for i := range p.tables {
+		if p.program.Tables[i].Changes == 0 {
+			continue
+		}
+		got, want := p.tables[i].changes(), p.exact.Changes(i)
+		for _, l := range []struct {
+			name      string
+			got, want []uint64
+		}{{"Created", got.Created, want.Created}, {"Replaced", got.Replaced, want.Replaced}, {"Erased", got.Erased, want.Erased}} {
+			if !slices.Equal(l.got, l.want) {
+				p.fail(Model, "table %s: %s has %s; want %s", p.program.Tables[i].Name, l.name, list(l.got), list(l.want))
+			}
+		}
+		p.checkWritten(i)
+		for number := range p.tables[i].parts() {
+			p.checkWrittenBeside(model.ColumnOf{Table: i, Column: number})
+		}
+		if !slices.Equal(got.Values, want.Values) {
+			p.fail(Model, "table %s: Erased has the values %v; want %v", p.program.Tables[i].Name, got.Values, want.Values)
+		}
+	}
+}
+
+// checkWritten compares what passes wrote in place of a table that keeps changes.
+func (p *player) checkWritten(table int) {
+	if p.program.Tables[table].Changes == 0 {
+		return
+	}
+	if got, want := p.tables[table].written(), p.exact.Written(table); !slices.Equal(got, want) {
+		p.fail(Model, "table %s: Written has %s; want %s", p.program.Tables[table].Name, list(got), list(want))
+	}
+}
+
+// checkPending compares what waits for a flush. What a queue holds that is full,
+// and open, is nobody's to say.
+func (p *player) checkPending() {
+	if got, want := p.store.Pending().Commands, p.exact.Pending(); got != want && !p.exact.Full() {
+		p.fail(Model, "%d commands are pending; want %d", got, want)
+	}
+}
+
+// list writes handles for a message.
+func list(ids []uint64) string {
+	if len(ids) == 0 {
+		return "nothing"
+	}
+	var all []string
+	for _, id := range ids[:min(len(ids), 8)] {
+		all = append(all, model.Text(id))
+	}
+	if len(ids) > 8 {
+		all = append(all, fmt.Sprintf("and %d more", len(ids)-8))
+	}
+	return strings.Join(all, ", ")
+}

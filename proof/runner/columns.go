@@ -1,0 +1,245 @@
+package runner
+
+import (
+	"context"
+	"fmt"
+	"unsafe"
+
+	"handloom/proof/model"
+	"handloom/proof/script"
+	"handloom/store"
+)
+
+// boundPart is a column, or optional data, of any table and element, as the player uses it:
+// elements are items of the models.
+type boundPart interface {
+	keeps(i model.Item) model.Item
+	resource() store.Resource
+	set(q store.Queue, id uint64, i model.Item)
+	get(id uint64) (model.Item, bool)
+	write(id uint64, key uint64)
+	read(any) (model.Item, bool) // what DumpColumns yields
+}
+
+// boundColumn is a boundPart that every item has.
+type boundColumn interface {
+	boundPart
+	at(id uint64) // panics unless the item lives
+	written() []uint64
+	exchange(ctx context.Context, with boundColumn) error // columns of one type
+	isLike(other boundColumn) bool                        // of one type
+}
+
+// boundSparse is a boundPart that few items have.
+type boundSparse interface {
+	boundPart
+	unset(q store.Queue, id uint64)
+	has(id uint64) bool
+	Len() int
+	chunkRows() int
+	forEach(ctx context.Context, f func(ctx context.Context, c chunk) error) error
+	SortAsTable(w *store.Writer)
+}
+
+// elements are those of the rows of a chunk.
+type elements interface {
+	len() int
+	at(row int) model.Item
+	change(row int, f func(key *uint64))
+}
+
+// columnOf is a boundColumn of a table of T.
+type columnOf[T any] interface {
+	boundColumn
+	rows(k store.Chunk[T]) elements
+	own(k store.RowsChunk[T]) elements
+	beside(k store.RowsChunk[T]) elements
+	wrote(k store.RowsChunk[T], row int)
+}
+
+// besideTable is a table that may have columns.
+type besideTable interface {
+	bound
+	forEachRows(ctx context.Context, f func(ctx context.Context, c chunk) error) error
+}
+
+// partOf is what a [store.Column] and a [store.Sparse] have in common.
+type partOf[T, C any] interface {
+	store.Resource
+	Set(q store.Queue, h store.Handle[T], v C)
+	Get(h store.Handle[T]) (*C, bool)
+}
+
+// part is either as a [boundPart].
+type part[T, C any] struct {
+	partOf[T, C]
+	kind kind[C]
+}
+
+func (p *part[T, C]) keeps(i model.Item) model.Item { return p.kind.keeps(i) }
+func (p *part[T, C]) resource() store.Resource      { return p.partOf }
+
+func (p *part[T, C]) set(q store.Queue, id uint64, i model.Item) {
+	p.Set(q, handleOf[T](id), p.kind.make(i))
+}
+
+func (p *part[T, C]) get(id uint64) (model.Item, bool) {
+	v, ok := p.Get(handleOf[T](id))
+	if !ok {
+		return model.Item{}, false
+	}
+	return p.kind.read(v), true
+}
+
+func (p *part[T, C]) write(id uint64, key uint64) {
+	if v, _ := p.Get(handleOf[T](id)); p.kind.key != nil {
+		*p.kind.key(v) = key
+	}
+}
+
+func (p *part[T, C]) read(v any) (model.Item, bool) {
+	element, ok := v.(*C)
+	if !ok {
+		return model.Item{}, false
+	}
+	return p.kind.read(element), true
+}
+
+// optional is a [store.Sparse] as a [boundSparse].
+type optional[T, C any] struct {
+	part[T, C]
+	*store.Sparse[T, C]
+}
+
+func (o *optional[T, C]) unset(q store.Queue, id uint64) { o.Unset(q, handleOf[T](id)) }
+func (o *optional[T, C]) has(id uint64) bool             { return o.Has(handleOf[T](id)) }
+
+// chunkRows is how many rows, with their owners, a chunk has.
+func (o *optional[T, C]) chunkRows() int {
+	return chunkRowsOf(unsafe.Sizeof(*new(C)) + unsafe.Sizeof(store.ID(0)))
+}
+
+func (o *optional[T, C]) forEach(ctx context.Context, f func(ctx context.Context, c chunk) error) error {
+	return o.ForEach(ctx, func(ctx context.Context, c store.SparseChunk[T, C]) error {
+		return f(ctx, chunk{queue: c.Queue, index: c.Index, handles: idsOf(c.Owners), own: func(int) elements {
+			return &elementsOf[C]{c.Items, &o.kind}
+		}})
+	})
+}
+
+// column is a [store.Column] as a [columnOf].
+type column[T, C any] struct {
+	part[T, C]
+	of *store.Column[T, C]
+}
+
+func (c *column[T, C]) at(id uint64) { c.of.At(handleOf[T](id)) }
+
+func (c *column[T, C]) written() (ids []uint64) {
+	for h := range c.of.Written() {
+		ids = append(ids, uint64(h.ID))
+	}
+	return ids
+}
+
+func (c *column[T, C]) exchange(ctx context.Context, with boundColumn) error {
+	return store.Exchange(ctx, c.of, with.(*column[T, C]).of)
+}
+
+func (c *column[T, C]) isLike(other boundColumn) bool {
+	_, ok := other.(*column[T, C])
+	return ok
+}
+
+func (c *column[T, C]) rows(k store.Chunk[T]) elements {
+	return &elementsOf[C]{c.of.Rows(k), &c.kind}
+}
+
+func (c *column[T, C]) own(k store.RowsChunk[T]) elements {
+	return &elementsOf[C]{c.of.Write(k), &c.kind}
+}
+
+func (c *column[T, C]) beside(k store.RowsChunk[T]) elements {
+	return &elementsOf[C]{c.of.Beside(k.Rows()), &c.kind}
+}
+
+func (c *column[T, C]) wrote(k store.RowsChunk[T], row int) { c.of.Wrote(k, row) }
+
+type elementsOf[C any] struct {
+	all []C
+	*kind[C]
+}
+
+func (e *elementsOf[C]) len() int              { return len(e.all) }
+func (e *elementsOf[C]) at(row int) model.Item { return e.read(&e.all[row]) }
+
+func (e *elementsOf[C]) change(row int, f func(key *uint64)) {
+	if e.key != nil {
+		f(e.key(&e.all[row]))
+	}
+}
+
+// richElements are [richKind], of which an element may be zero.
+var richElements = func() kind[rich] {
+	k := richKind
+	k.read = func(r *rich) model.Item {
+		if r.Text == "" && r.Numbers == nil && r.Links == nil && r.Set == nil && r.Marks == nil {
+			return model.Item{Key: r.Key}
+		}
+		return richKind.read(r)
+	}
+	return k
+}()
+
+// addPartAs adds a column, or optional data, to a table of T.
+func addPartAs[C, T any](b *binding[T], isOptional bool, k kind[C], o store.ColumnOptions[C]) (err error) {
+	if isOptional {
+		var s *store.Sparse[T, C]
+		if s, err = store.AddSparse(b.common, o); err == nil {
+			b.beside = append(b.beside, &optional[T, C]{part[T, C]{s, k}, s})
+		}
+		return err
+	}
+	c, err := store.AddColumn(b.common.(*store.Table[T]), o)
+	if err == nil {
+		b.beside = append(b.beside, &column[T, C]{part[T, C]{c, k}, c})
+	}
+	return err
+}
+
+func (b *binding[T]) addPart(p *player, isOptional bool, kind, name string, changes bool) error {
+	switch kind {
+	case script.Word:
+		return addPartAs(b, isOptional, wordKind, store.ColumnOptions[word]{Name: name, Changes: changes})
+	case script.Linked:
+		return addPartAs(b, isOptional, linkedKind, store.ColumnOptions[linked]{Name: name, Changes: changes})
+	}
+	words, ok := any(b).(*binding[word]) // see [script.Elements]
+	switch {
+	case !ok:
+		return fmt.Errorf("nothing of %s beside such items", kind)
+	case kind == script.Empty:
+		return addPartAs(words, isOptional, emptyKind, store.ColumnOptions[empty]{Name: name, Changes: changes})
+	}
+	return addPartAs(words, isOptional, richElements, store.ColumnOptions[rich]{Name: name, Changes: changes, Links: richLinks(&p.fuse), Clone: cloneRich})
+}
+
+func (b *binding[T]) parts() []boundPart { return b.beside }
+
+// column returns the part that is a column.
+func (b *packed[T]) column(number int) columnOf[T] { return b.beside[number].(columnOf[T]) }
+
+func (b *packed[T]) forEachRows(ctx context.Context, f func(ctx context.Context, c chunk) error) error {
+	return b.table.ForEachRows(ctx, func(ctx context.Context, c store.RowsChunk[T]) error {
+		view := chunk{
+			queue: c.Queue, index: c.Index, erase: c.Erase,
+			own:         func(number int) elements { return b.column(number).own(c) },
+			beside:      func(number int) elements { return b.column(number).beside(c) },
+			wroteBeside: func(number, row int) { b.column(number).wrote(c, row) },
+		}
+		for i := range c.Items {
+			view.handles = append(view.handles, uint64(c.Handle(i).ID))
+		}
+		return f(ctx, view)
+	})
+}

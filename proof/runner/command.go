@@ -1,0 +1,187 @@
+package runner
+
+import (
+	"context"
+
+	"handloom/proof/model"
+	"handloom/proof/script"
+	"handloom/store"
+)
+
+// command does one command of a task and notes what it recorded. ctx is that of
+// the task, or nil.
+func (r *running) command(ctx context.Context, c *script.Step, task int, q store.Queue) {
+	at := r.places[task]
+	switch c.Op {
+	case script.Emplace, script.EmplaceItems, script.EmplaceFunc:
+		r.create(c, task, q, at)
+	case script.Staged:
+		r.staged(c, task, q, at)
+	case script.Put:
+		to, v := r.replacement(c, at)
+		r.tables[c.Table].put(q, to.id, v.Item)
+		r.note(task, model.Command{Kind: model.Put, Table: c.Table, ID: to.id, Name: to.name, Value: v})
+	case script.Set:
+		r.set(c, task, q, at)
+	case script.Unset:
+		r.unset(c, task, q, at)
+	case script.Erase, script.EraseItems, script.EraseID:
+		r.erasing(c, task, q, r.targets(c.Refs, at))
+	case script.EraseAll:
+		r.tables[c.Table].EraseAll(q)
+		r.note(task, model.Command{Kind: model.EraseAll, Table: c.Table})
+	case script.EraseRow:
+		if row := c.Arg("i"); row < len(at.chunk) {
+			r.erase[task](row)
+			byRow := r.step.Op != script.ForEachSparse && r.program.Tables[r.rows].Kind == script.Packed
+			r.note(task, model.Command{Kind: model.Erase, Table: r.rows, ID: at.chunk[row], ByRow: byRow})
+		}
+	case script.Has:
+		for _, t := range r.targets(c.Refs, at) {
+			if got, want := r.store.Has(store.ID(t.id)), r.exact.Lives(t.id); got != want {
+				r.accepted(t.id, got)
+			}
+		}
+	case script.ReduceInTask:
+		if ctx != nil { // there is none in queues and inbox, which are no tasks
+			r.reduceInTask(ctx, c.Table)
+		}
+	}
+}
+
+func (r *running) note(task int, c model.Command) { r.logs[task] = append(r.logs[task], c) }
+
+// made is the item that a create makes; its name is its serial.
+func (p *player) made(c *script.Step, i int) model.Item {
+	return p.tables[c.Table].keeps(model.Item{Key: uint64(c.Arg("v") + i), Serial: uint64(c.Name + i)})
+}
+
+func (r *running) create(c *script.Step, task int, q store.Queue, at place) {
+	t := r.tables[c.Table]
+	links := r.targets(c.Refs, at)
+	share := c.Op == script.EmplaceItems && c.Arg("share") == 1 && r.program.Tables[c.Table].Item == script.Rich
+	values := make([]model.Value, c.N)
+	items := make([]model.Item, c.N)
+	for i := range values {
+		values[i] = kept(t, value(r.made(c, i), links))
+		if share {
+			values[i].Share = c.Name
+		}
+		items[i] = values[i].Item
+	}
+	var ids []uint64
+	cancelled := false
+	switch c.Op {
+	case script.Emplace:
+		ids = []uint64{t.emplace(q, items[0])}
+	case script.EmplaceItems:
+		ids = t.emplaceItems(q, items, share)
+	case script.EmplaceFunc:
+		var id uint64
+		if id, cancelled = r.emplaceFunc(c, q, &values[0]); id != 0 {
+			ids = []uint64{id}
+		}
+	}
+	for i := range values {
+		id := uint64(0) // of a queue that is full
+		if i < len(ids) {
+			id = ids[i]
+		}
+		r.bind(c.Name+i, id)
+		r.note(task, model.Command{Kind: model.Create, Table: c.Table, ID: id, Name: c.Name + i, Value: values[i]})
+	}
+	if cancelled {
+		r.note(task, model.Command{Kind: model.Erase, Table: c.Table, ID: ids[0], Name: c.Name})
+	}
+}
+
+// keeper is a table, or what lies beside one.
+type keeper interface {
+	keeps(i model.Item) model.Item
+}
+
+// kept drops what an item, or element, cannot hold.
+func kept(by keeper, v model.Value) model.Value {
+	v.Item = by.keeps(v.Item)
+	if v.Links == [model.Links]uint64{} {
+		v.Names = [model.Links]int{}
+	}
+	return v
+}
+
+// emplaceFunc returns the provisional handle, and whether the function panicked,
+// so that the create is cancelled.
+func (r *running) emplaceFunc(c *script.Step, q store.Queue, v *model.Value) (id uint64, cancelled bool) {
+	defer func() {
+		switch v := recover(); {
+		case v == errTask:
+			cancelled = true
+			r.see(model.CallbackPanic)
+		case v != nil:
+			panic(v) // it is the store's
+		}
+	}()
+	r.tables[c.Table].emplaceFunc(q, func(own uint64) model.Item {
+		id = own
+		if c.Arg("self") == 1 {
+			v.Links[0], v.Names[0] = own, c.Name
+			*v = kept(r.tables[c.Table], *v)
+		}
+		if c.Arg("panic") == 1 {
+			panic(errTask)
+		}
+		return v.Item
+	})
+	return id, false
+}
+
+// replacement returns what a put or a completion names, and its value: the first
+// reference is the target, the others are links.
+func (r *running) replacement(c *script.Step, at place) (target, model.Value) {
+	all := r.targets(c.Refs, at)
+	return all[0], recorded(r.tables[c.Table], c, all[1:])
+}
+
+// recorded is the value of a step that replaces one.
+func recorded(by keeper, c *script.Step, links []target) model.Value {
+	item := by.keeps(model.Item{Key: uint64(c.Arg("v")), Serial: uint64(c.Arg("s"))})
+	return kept(by, value(item, links))
+}
+
+func (r *running) staged(c *script.Step, task int, q store.Queue, at place) {
+	to, v := r.replacement(c, at)
+	ok := r.tables[c.Table].staged(q, to.id, v.Item)
+	r.note(task, model.Command{Kind: model.Stage, Table: c.Table, ID: to.id, Name: to.name, OK: ok, Value: v})
+}
+
+func (r *running) erasing(c *script.Step, task int, q store.Queue, targets []target) {
+	kind := model.Erase
+	var ids []uint64
+	for _, t := range targets {
+		switch c.Op {
+		case script.EraseID:
+			kind = model.EraseUntyped
+			q.Erase(store.ID(t.id))
+		case script.Erase:
+			r.tables[c.Table].erase(q, t.id)
+		}
+		ids = append(ids, t.id)
+		r.note(task, model.Command{Kind: kind, Table: c.Table, ID: t.id, Name: t.name})
+	}
+	if c.Op == script.EraseItems {
+		r.tables[c.Table].eraseItems(q, ids)
+	}
+}
+
+// reduceInTask sums up a table inside a task, which is refused for the table
+// that the pass writes.
+func (r *running) reduceInTask(ctx context.Context, table int) {
+	got, err := r.tables[table].reduce(ctx)
+	if table == r.writes {
+		r.expect(err, store.ErrPhase, "Reduce over the table that the pass writes")
+		return
+	}
+	if err != nil || got != r.sums[table] {
+		r.fail(Model, "Reduce inside a task: %+v, %v; want %+v", got, err, r.sums[table])
+	}
+}

@@ -1,0 +1,119 @@
+package runner
+
+import (
+	"runtime"
+	"sync/atomic"
+	"time"
+
+	"handloom/proof/script"
+)
+
+// disturber disturbs the parallel steps of a store as a configuration says.
+type disturber struct {
+	config script.Config
+	steps  atomic.Uint64 // so far
+
+	collected atomic.Uint64 // garbage
+
+	// A flush to be cancelled: in its which-th step.
+	cancel func()
+	which  int
+	fired  atomic.Bool
+}
+
+func (d *disturber) init(c script.Config) { d.config = c }
+
+// procs sets GOMAXPROCS and returns what undoes it.
+func (d *disturber) procs() func() {
+	before := runtime.GOMAXPROCS(0)
+	if d.config.Procs > 0 {
+		runtime.GOMAXPROCS(d.config.Procs)
+	}
+	return func() { runtime.GOMAXPROCS(before) }
+}
+
+// cancelIn has cancel called in the which-th parallel step from now on.
+func (d *disturber) cancelIn(which int, cancel func()) {
+	d.cancel, d.which = cancel, which
+	d.fired.Store(false)
+}
+
+// cancelled reports whether that has happened, and forgets it.
+func (d *disturber) cancelled() bool {
+	d.cancel = nil
+	return d.fired.Swap(false)
+}
+
+// step is what perturb asks for each parallel step.
+func (d *disturber) step(tasks int) func(task int) int {
+	number := d.steps.Add(1)
+	cancel := d.cancel
+	if cancel != nil {
+		if d.which--; d.which != 0 {
+			cancel = nil
+		}
+	}
+	c := &d.config
+	if cancel == nil && c.Shuffle == 0 && c.Yield+c.Delay+c.Collect+c.Shift == 0 {
+		return nil
+	}
+	dice := mix(uint64(c.Shuffle)<<32 ^ number)
+	order := d.order(tasks, dice)
+	return func(task int) int {
+		if cancel != nil && d.fired.CompareAndSwap(false, true) {
+			cancel()
+		}
+		d.disturb(mix(dice + uint64(task)))
+		return order(task)
+	}
+}
+
+// order returns a permutation of the tasks, one that needs no memory: task i is
+// (a*i+b) mod tasks, a having no divisor in common with tasks.
+func (d *disturber) order(tasks int, dice uint64) func(int) int {
+	if d.config.Shuffle == 0 || tasks < 2 {
+		return func(i int) int { return i }
+	}
+	a := int(dice%uint64(tasks-1)) + 1
+	for divisor(a, tasks) != 1 {
+		a++
+	}
+	b := int(dice >> 32 % uint64(tasks))
+	return func(i int) int { return int((uint64(a)*uint64(i) + uint64(b)) % uint64(tasks)) }
+}
+
+func divisor(a, b int) int {
+	for b != 0 {
+		a, b = b, a%b
+	}
+	return a
+}
+
+// disturb does to the goroutine that claimed a task what its dice say.
+func (d *disturber) disturb(dice uint64) {
+	c := &d.config
+	if int(dice%1000) < c.Yield {
+		runtime.Gosched()
+	}
+	if dice = mix(dice); int(dice%1000) < c.Delay {
+		time.Sleep(time.Duration(dice >> 32 % 100_000))
+	}
+	if dice = mix(dice); int(dice%1000) < c.Collect && d.collected.Add(1) <= mostCollections {
+		runtime.GC()
+	}
+	if dice = mix(dice); int(dice%1000) < c.Shift {
+		runtime.GOMAXPROCS(1 + int(dice>>32%4))
+	}
+}
+
+// mostCollections is how often a play collects garbage: each takes as long as a
+// hundred operations.
+const mostCollections = 3
+
+// mix scrambles a number (SplitMix64).
+func mix(x uint64) uint64 {
+	x += 0x9e3779b97f4a7c15
+	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
+	x = (x ^ x>>27) * 0x94d049bb133111eb
+	return x ^ x>>31
+}

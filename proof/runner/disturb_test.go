@@ -1,0 +1,88 @@
+package runner
+
+import (
+	"runtime"
+	"slices"
+	"testing"
+
+	"handloom/proof/script"
+)
+
+// disturbed runs one parallel step of n tasks under a configuration, and returns
+// the order in which the tasks ran.
+func disturbed(d *disturber, n int) []int {
+	instead := d.step(n)
+	order := make([]int, n)
+	for i := range order {
+		if order[i] = i; instead != nil {
+			order[i] = instead(i)
+		}
+	}
+	return order
+}
+
+func TestShuffledTasksAllRunAndInAnotherOrder(t *testing.T) {
+	var d disturber
+	d.init(script.Config{Shuffle: 7})
+	others := 0
+	for n := range 60 {
+		got := disturbed(&d, n)
+		if !slices.IsSorted(got) {
+			others++
+		}
+		slices.Sort(got)
+		for i, task := range got {
+			if task != i {
+				t.Fatalf("of %d tasks there ran %v", n, got)
+			}
+		}
+	}
+	if others < 50 {
+		t.Errorf("%d of 60 steps ran in another order", others)
+	}
+}
+
+func TestGOMAXPROCSChangesInsideAPhaseAndComesBack(t *testing.T) {
+	before := runtime.GOMAXPROCS(0)
+	var d disturber
+	d.init(script.Config{Shift: 1000, Procs: 5})
+	restore := d.procs()
+	if n := runtime.GOMAXPROCS(0); n != 5 {
+		t.Errorf("GOMAXPROCS is %d; want 5", n)
+	}
+	seen := make(map[int]bool)
+	for range 20 {
+		disturbed(&d, 3)
+		seen[runtime.GOMAXPROCS(0)] = true
+	}
+	restore()
+	if len(seen) < 3 || runtime.GOMAXPROCS(0) != before {
+		t.Errorf("GOMAXPROCS took on %v; at the end it is %d, and was %d", seen, runtime.GOMAXPROCS(0), before)
+	}
+}
+
+func TestCollectionsAreRun(t *testing.T) {
+	var d disturber
+	d.init(script.Config{Collect: 1000})
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	disturbed(&d, 3)
+	if runtime.ReadMemStats(&after); after.NumGC < before.NumGC+3 {
+		t.Errorf("%d collections ran; want 3", after.NumGC-before.NumGC)
+	}
+}
+
+func TestACancelComesInTheStepItIsMeantFor(t *testing.T) {
+	var d disturber
+	d.init(script.Config{})
+	calls := 0
+	d.cancelIn(2, func() { calls++ })
+	for step, want := range []int{0, 1, 1} {
+		if disturbed(&d, 4); calls != want {
+			t.Errorf("after step %d there were %d calls; want %d", step+1, calls, want)
+		}
+	}
+	if !d.cancelled() || d.cancelled() {
+		t.Error("a cancel that came is not told once")
+	}
+}

@@ -1,0 +1,249 @@
+package runner
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"handloom/batch"
+	"handloom/internal/check"
+	"handloom/proof/model"
+	"handloom/proof/script"
+	"handloom/store"
+)
+
+func isFlush(op script.Op) bool { return op >= script.Flush && op <= script.FlushLinkPanic }
+
+// flush flushes, in one of several ways, and compares what came of it.
+func (p *player) flush(ctx context.Context, s *script.Step, inWrite bool) {
+	if !inWrite {
+		p.beginFrame()
+	}
+	p.seal()
+	plan := p.exact.Plan()
+	unchanged := func() {}
+	if s.Op != script.Flush || plan.IsFull || plan.IsRefused || plan.IsEmpty {
+		unchanged = p.unchanged(ctx, "a flush that applied nothing")
+	}
+	outer := ctx
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	switch s.Op {
+	case script.FlushCancelled:
+		cancel(errCancelled)
+	case script.FlushCancelPlan:
+		p.disturb.cancelIn(1, func() { cancel(errCancelled) })
+	case script.FlushCancelLate:
+		p.disturb.cancelIn(2, func() { cancel(errCancelled) })
+	case script.FlushLinkPanic:
+		p.fuse.light(max(1, s.Arg("n")))
+	}
+	report, err := p.store.Flush(ctx)
+	cancelled := p.disturb.cancelled()
+	burnt := s.Op == script.FlushLinkPanic && p.fuse.left.Load() <= 0
+	p.fuse.light(0)
+
+	switch {
+	case s.Op == script.FlushCancelled && errors.Is(err, errCancelled):
+		if !plan.IsEmpty {
+			p.see(model.CancelBefore)
+		}
+	case plan.IsFull:
+		p.expect(err, store.ErrQueueFull, "Flush of a queue that is full")
+	case err == nil && plan.IsRefused:
+		p.fail(Limit, "Flush succeeds beyond a limit (%v)", plan.Refused)
+	case err == nil && s.Op == script.FlushCancelPlan && cancelled:
+		p.fail(Model, "Flush succeeds, whose context ended while it planned")
+	case err == nil && s.Op == script.FlushCancelled && !plan.IsEmpty:
+		p.fail(Model, "Flush succeeds, whose context ended before")
+	case err == nil && burnt && !check.Full: // a checked build shows Links live items as well, whose panics it leaves
+		p.fail(Model, "Flush succeeds, and Links panicked")
+	case err == nil:
+		p.flushed(outer, plan, report, cancelled)
+		if !inWrite { // Stats is of the last write as well, which has not ended
+			p.inspectFigures()
+		}
+	case cancelled && errors.Is(err, errCancelled):
+		p.see(model.CancelInPlan)
+	case plan.IsRefused:
+		p.expect(err, store.ErrFull, "Flush beyond a limit")
+		p.see(plan.Refused)
+	case burnt && p.isFuse(err):
+		p.see(model.LinkPanic)
+	default:
+		p.fail(Model, "Flush fails: %v", err)
+	}
+	if err != nil || plan.IsEmpty {
+		unchanged()
+	}
+}
+
+var errCancelled = errors.New("the program cancels it")
+
+func (p *player) isFuse(err error) bool {
+	var panicked *store.PanicError
+	return errors.As(err, &panicked) && panicked.Value == errFuse
+}
+
+// flushed compares what a flush did with both models.
+func (p *player) flushed(ctx context.Context, plan *model.Plan, report *store.Report, cancelled bool) {
+	p.result.Flushes++
+	if cancelled {
+		p.see(model.CancelTooLate)
+	}
+	want := plan.Apply()
+	touched, fresh := p.abstract.Touched(), p.fresh
+	if mix(p.program.Seed^uint64(p.step))%8 == 0 {
+		p.checkWords(report)
+	}
+	if got := p.reported(report); !reportsEqual(got, want) {
+		p.fail(Model, "the report is %+v; want %+v", got, want)
+		return
+	}
+	if plan.IsEmpty {
+		return
+	}
+	err := p.abstract.Flush(plan.Dropped, p.resolved)
+	if err != nil {
+		p.fail(Model, "%v", err)
+		return
+	}
+	p.settle(p.resolved)
+	for _, name := range fresh {
+		touched = append(touched, p.names[name].id)
+	}
+	for _, id := range touched {
+		p.probe(id)
+	}
+	p.checkChanges()
+	p.checkAfter(want)
+	p.inspect(ctx)
+	p.mark(ctx, summary(want))
+}
+
+// checkAfter sees that AfterFlush was called, once, with the report.
+func (p *player) checkAfter(want model.Report) {
+	if n := len(p.after); n != 1 || !reportsEqual(p.after[0], want) {
+		p.fail(Model, "AfterFlush was called %d times, with %+v; want once, with %+v", n, p.after, want)
+	}
+	p.after = nil
+}
+
+// resolved is what the store says became of a create, asked in both ways.
+func (p *player) resolved(table int, id uint64) (uint64, bool) {
+	got, ok := p.tables[table].resolve(id)
+	if untyped, found := p.store.Resolve(store.ID(id)); found != ok || ok && uint64(untyped) != got {
+		p.fail(Model, "Resolve of the store is %v, %v; of table %s %v, %v",
+			model.Text(uint64(untyped)), found, p.program.Tables[table].Name, model.Text(got), ok)
+	}
+	return got, ok
+}
+
+// settle asks what became of the creates of the batch, and of some before.
+func (p *player) settle(resolve func(table int, id uint64) (uint64, bool)) {
+	for _, name := range p.old {
+		p.probeProvisional(name)
+	}
+	p.old = nil
+	var waiting []int
+	for i, name := range p.fresh {
+		if p.exact.Waits(name) {
+			waiting = append(waiting, name)
+			continue
+		}
+		v := p.names[name]
+		got, ok := resolve(v.table, v.provisional)
+		want, wanted := p.exact.Resolve(name)
+		if ok != wanted || ok && got != want {
+			p.fail(Model, "%%%d resolves to %s, %v; want %s, %v", name, model.Text(got), ok, model.Text(want), wanted)
+			return
+		}
+		if ok {
+			v.id = got
+		}
+		if i < 64 {
+			p.old = append(p.old, name)
+		}
+	}
+	p.fresh = waiting
+}
+
+// beginFrame begins the frame of a flush, or the next one in a Write.
+func (p *player) beginFrame() {
+	p.sealed = false
+	p.exact.BeginFrame()
+}
+
+// beginWrite begins the frame of a Write or a Run of a schedule.
+func (p *player) beginWrite() {
+	p.sealed = false
+	p.exact.BeginWrite()
+}
+
+// seal has the next flush apply what came through the inbox, unless an earlier one of
+// the frame did so.
+func (p *player) seal() {
+	if !p.sealed {
+		p.sealed = true
+		p.exact.Seal()
+		p.abstract.Seal()
+	}
+}
+
+// discard drops the batch.
+func (p *player) discard() {
+	if err := p.store.Discard(); err != nil {
+		p.fail(Model, "Discard: %v", err)
+	}
+	p.exact.Discard()
+	p.abstract.Discard()
+	p.fresh = nil
+}
+
+// reported is a report in the words of the models.
+func (p *player) reported(r *store.Report) model.Report {
+	m := model.Report{Epoch: r.Epoch, Total: countsOf(r.Total), DroppedCalls: r.DroppedCalls}
+	for _, t := range r.Tables {
+		index := slices.IndexFunc(p.program.Tables, func(of script.Table) bool { return of.Name == t.Name })
+		m.Tables = append(m.Tables, model.TableReport{Table: index, Counts: countsOf(t.Counts)})
+	}
+	for _, c := range r.Columns {
+		m.Columns = append(m.Columns, model.ColumnReport{ColumnOf: p.columnNamed(c.Name), Counts: countsOf(c.Counts)})
+	}
+	for _, s := range r.Stale {
+		id := uint64(s.Handle)
+		if s.Handle.IsProvisional() {
+			id = 0
+		}
+		m.Stale = append(m.Stale, model.Sample{
+			ID: id, TypeID: s.TypeID, Kind: kinds[s.Kind], Column: columnNumber(s.Column), Pass: s.Pass, Task: s.Task, Sequence: s.Sequence,
+		})
+	}
+	return m
+}
+
+// kinds are the commands that samples are of.
+var kinds = map[batch.Kind]model.Kind{batch.Erase: model.Erase, batch.Put: model.Put, batch.Set: model.Set, batch.Unset: model.Unset}
+
+func countsOf(c store.Counts) model.Counts {
+	return model.Counts{
+		Created: c.Created, Erased: c.Erased, Put: c.Put, Superseded: c.Superseded, Dropped: c.Dropped,
+		Redundant: c.Redundant, Stale: c.Stale, CancelledOut: c.CancelledOut, Dangling: c.Dangling, Depleted: c.Depleted,
+	}
+}
+
+func reportsEqual(a, b model.Report) bool {
+	return a.Epoch == b.Epoch && a.DroppedCalls == b.DroppedCalls && a.Total == b.Total && slices.Equal(a.Tables, b.Tables) && slices.Equal(a.Columns, b.Columns) && slices.Equal(a.Stale, b.Stale)
+}
+
+// summary is a report in a line, for the marks.
+func summary(r model.Report) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "epoch %d %v", r.Epoch, r.Total)
+	for _, s := range r.Stale {
+		fmt.Fprintf(&b, " %v", s)
+	}
+	return b.String()
+}

@@ -1,0 +1,130 @@
+package runner
+
+import (
+	"context"
+	"errors"
+	"unsafe"
+
+	"handloom/proof/model"
+	"handloom/proof/script"
+	"handloom/store"
+)
+
+// outside is the context of what records without being a task.
+var outside context.Context
+
+var errInbox = errors.New("the call fails")
+
+// call is a call of the inbox.
+type call struct {
+	*running
+	refused bool
+	epoch   uint64        // at which it began
+	last    chan struct{} // ends it, once it has recorded
+	done    chan struct{}
+	err     error
+}
+
+// inbox records through the inbox, from a goroutine that takes part in nothing
+// else. With fail=1 the call fails and leaves nothing. With late=1 it ends behind
+// the steps that follow, up to the next flush, unless a limit could turn it away
+// meanwhile.
+func (p *player) inbox(s *script.Step, inWrite bool) {
+	c := &call{running: p.running(s, 1), refused: p.exact.InboxFull(), epoch: p.exact.Epoch(), last: make(chan struct{}), done: make(chan struct{})}
+	recorded := make(chan struct{})
+	go func() {
+		defer close(c.done)
+		c.err = p.store.Inbox(func(q store.Queue) error { return c.record(q, recorded) })
+	}()
+	select {
+	case <-recorded:
+	case <-c.done:
+	}
+	if s.Arg("late") == 1 && !inWrite && p.late == nil && p.program.Store == (script.Store{}) {
+		p.late = c
+		return
+	}
+	c.arrive()
+}
+
+func (c *call) record(q store.Queue, recorded chan struct{}) error {
+	defer func() {
+		close(recorded)
+		<-c.last
+	}()
+	for _, command := range c.bodies[0] {
+		if c.places[0].at++; !fails(command.Op) {
+			c.command(outside, command, 0, q)
+		}
+	}
+	if c.step.Arg("fail") == 1 {
+		return errInbox
+	}
+	return nil
+}
+
+// besides reports whether a step may come while a call of the inbox is open.
+func besides(op script.Op) bool {
+	switch op {
+	case script.Each, script.ForEach, script.ForEachRows, script.ForEachSparse, script.AddColumn, script.AddSparse, script.Queues, script.Inbox, script.Reduce, script.Read, script.Write:
+		return true
+	}
+	return isFlush(op)
+}
+
+// endLate ends the call that is open, if one is.
+func (p *player) endLate() {
+	if c := p.late; c != nil {
+		p.late = nil
+		if c.epoch < p.exact.Epoch() && len(c.logs[0]) > 0 {
+			p.see(model.LateCall)
+		}
+		c.arrive()
+	}
+}
+
+// arrive ends the call and compares what it came to.
+func (c *call) arrive() {
+	close(c.last)
+	<-c.done
+	failing := c.step.Arg("fail") == 1
+	if c.refused {
+		c.expect(c.err, store.ErrQueueFull, "Inbox when it, or the batch, is full")
+		c.see(model.InboxLimit)
+		if len(c.logs[0]) > 0 {
+			c.fail(Model, "Inbox calls its function although the batch is full")
+		}
+		return
+	}
+	full, wrong := c.exact.Arrive(c.logs[0], failing)
+	switch {
+	case wrong != nil:
+		c.fail(Model, "%v", wrong)
+	case failing:
+		c.expect(c.err, errInbox, "Inbox")
+	case full:
+		c.expect(c.err, store.ErrQueueFull, "Inbox beyond a limit")
+	case c.err != nil:
+		c.fail(Model, "Inbox: %v", c.err)
+	default:
+		c.running.record(true)
+		if len(c.logs[0]) > 0 {
+			c.see(model.InboxCall)
+		}
+		c.seeBytes(c.logs[0])
+	}
+	c.checkPending()
+}
+
+// seeBytes counts the inbox calls of a program that has a limit of bytes once
+// they recorded more than that, one batch after another.
+func (p *player) seeBytes(log []model.Command) {
+	for i := range log {
+		if log[i].Kind == model.Create && p.program.Tables[log[i].Table].Item == script.Big {
+			p.bytes += int(unsafe.Sizeof(big{}))
+		}
+	}
+	if limit := p.program.Store.BatchBytes; limit > 0 && p.bytes > limit {
+		p.see(model.InboxBytes)
+	}
+}

@@ -1,0 +1,205 @@
+package runner
+
+import (
+	"maps"
+	"slices"
+	"strconv"
+	"unsafe"
+
+	"handloom/proof/model"
+	"handloom/proof/script"
+	"handloom/store"
+)
+
+// The items of the tables. Each is made of a [model.Item] and read back as one;
+// what a kind cannot hold is 0 in both.
+type (
+	empty struct{}
+	word  uint64
+	// linked has a typed handle, untyped ones in an array, and padding.
+	linked struct {
+		Key    uint64
+		Parent store.Handle[linked]
+		Small  uint8
+		Others struct {
+			Serial uint32
+			Links  [2]store.ID
+		}
+	}
+	// rich holds pointers, and handles behind a slice.
+	rich struct {
+		Key     uint64
+		Text    string // the serial
+		Numbers []uint64
+		Links   []store.ID
+		Set     map[uint64]struct{} // of the serial; of the values digests see nothing
+		Marks   map[uint64]*uint64  // likewise
+	}
+	// big is more than a page of memory, and of itself.
+	big struct {
+		Key, Serial uint64
+		Fill        [510]uint64
+	}
+)
+
+// kind is how items of one type are made and read.
+type kind[T any] struct {
+	make func(model.Item) T
+	read func(*T) model.Item
+	key  func(*T) *uint64 // nil: there is none
+	// keeps returns what of an item the type can hold.
+	keeps func(model.Item) model.Item
+	// share has two items keep their links behind one slice.
+	share func(dst, src *T)
+	// fields change one field each, and nothing that copies share.
+	fields []func(*T)
+}
+
+func (k *kind[T]) makeAll(items []model.Item) []T {
+	made := make([]T, len(items))
+	for i := range items {
+		made[i] = k.make(items[i])
+	}
+	return made
+}
+
+// compares makes a comparison of items one of values.
+func (k *kind[T]) compares(compare func(a, b model.Item) int) func(x, y *T) int {
+	if compare == nil {
+		return nil
+	}
+	return func(x, y *T) int { return compare(k.read(x), k.read(y)) }
+}
+
+// richLinks shows a flush the handles of a rich item. It panics when a test has
+// lit the fuse and it burns down.
+func richLinks(fuse *fuse) func(v *rich, visit func(*store.ID)) {
+	return func(v *rich, visit func(*store.ID)) {
+		fuse.burn()
+		for i := range v.Links {
+			visit(&v.Links[i])
+		}
+	}
+}
+
+func cloneRich(dst, src *rich) {
+	*dst = rich{src.Key, src.Text, slices.Clone(src.Numbers), slices.Clone(src.Links), maps.Clone(src.Set), maps.Clone(src.Marks)}
+}
+
+func keyAlone(i model.Item) model.Item     { return model.Item{Key: i.Key} }
+func keyAndSerial(i model.Item) model.Item { return model.Item{Key: i.Key, Serial: i.Serial} }
+func nothing(model.Item) model.Item        { return model.Item{} }
+func everything(i model.Item) model.Item   { return i }
+func garbled(i model.Item) model.Item      { return model.Item{Key: i.Key, Serial: ^i.Serial} }
+
+var emptyKind = kind[empty]{
+	make:  func(model.Item) empty { return empty{} },
+	read:  func(*empty) model.Item { return model.Item{} },
+	keeps: nothing,
+}
+
+var wordKind = kind[word]{
+	make:   func(i model.Item) word { return word(i.Key) },
+	read:   func(w *word) model.Item { return model.Item{Key: uint64(*w)} },
+	key:    func(w *word) *uint64 { return (*uint64)(w) },
+	keeps:  keyAlone,
+	fields: []func(*word){func(w *word) { *w++ }},
+}
+
+var linkedKind = kind[linked]{
+	make: func(i model.Item) linked {
+		l := linked{Key: i.Key, Parent: store.Handle[linked]{ID: store.ID(i.Links[0])}, Small: uint8(i.Serial)}
+		l.Others.Serial = uint32(i.Serial)
+		l.Others.Links = [2]store.ID{store.ID(i.Links[1]), store.ID(i.Links[2])}
+		return l
+	},
+	read: func(l *linked) model.Item {
+		i := model.Item{
+			Key: l.Key, Serial: uint64(l.Others.Serial),
+			Links: [model.Links]uint64{uint64(l.Parent.ID), uint64(l.Others.Links[0]), uint64(l.Others.Links[1])},
+		}
+		if l.Small != uint8(i.Serial) {
+			return garbled(i)
+		}
+		return i
+	},
+	key:   func(l *linked) *uint64 { return &l.Key },
+	keeps: everything,
+	fields: []func(*linked){
+		func(l *linked) { l.Key++ }, func(l *linked) { l.Parent.ID++ }, func(l *linked) { l.Small++ },
+		func(l *linked) { l.Others.Serial++ }, func(l *linked) { l.Others.Links[1]++ },
+	},
+}
+
+var richKind = kind[rich]{
+	make: func(i model.Item) rich {
+		r := rich{Key: i.Key, Text: strconv.FormatUint(i.Serial, 10), Numbers: []uint64{i.Serial, ^i.Serial}}
+		for _, l := range i.Links {
+			r.Links = append(r.Links, store.ID(l))
+		}
+		r.Set, r.Marks = map[uint64]struct{}{i.Serial: {}}, map[uint64]*uint64{i.Serial: nil}
+		return r
+	},
+	read: func(r *rich) model.Item {
+		serial, err := strconv.ParseUint(r.Text, 10, 64)
+		i := model.Item{Key: r.Key, Serial: serial}
+		if len(r.Links) == len(i.Links) {
+			for k, l := range r.Links {
+				i.Links[k] = uint64(l)
+			}
+		}
+		_, set := r.Set[serial]
+		_, mark := r.Marks[serial]
+		if !set || !mark || err != nil || len(r.Links) != len(i.Links) || len(r.Numbers) != 2 || r.Numbers[0] != serial || r.Numbers[1] != ^serial {
+			return garbled(i)
+		}
+		return i
+	},
+	key:   func(r *rich) *uint64 { return &r.Key },
+	share: func(dst, src *rich) { dst.Links = src.Links },
+	keeps: everything,
+	fields: []func(*rich){
+		func(r *rich) { r.Key++ }, func(r *rich) { r.Text += "." }, func(r *rich) { r.Numbers = []uint64{^r.Numbers[0]} }, func(r *rich) { r.Links = []store.ID{1} },
+		func(r *rich) { r.Set = map[uint64]struct{}{^r.Key: {}} }, func(r *rich) { r.Marks = map[uint64]*uint64{^r.Key: nil} },
+	},
+}
+
+var bigKind = kind[big]{
+	make: func(i model.Item) big {
+		b := big{Key: i.Key, Serial: i.Serial}
+		for k := range b.Fill {
+			b.Fill[k] = i.Serial + uint64(k)
+		}
+		return b
+	},
+	read: func(b *big) model.Item {
+		i := model.Item{Key: b.Key, Serial: b.Serial}
+		for _, k := range []int{0, 1, len(b.Fill) / 2, len(b.Fill) - 1} {
+			if b.Fill[k] != b.Serial+uint64(k) {
+				return garbled(i)
+			}
+		}
+		return i
+	},
+	key:    func(b *big) *uint64 { return &b.Key },
+	keeps:  keyAndSerial,
+	fields: []func(*big){func(b *big) { b.Key++ }, func(b *big) { b.Serial++ }, func(b *big) { b.Fill[509]++ }},
+}
+
+// chunkRows is how many rows a chunk has by default: a multiple of 64, at least
+// 1,024 rows and 64 KiB.
+func chunkRows(item string) int {
+	size := map[string]uintptr{
+		script.Empty: unsafe.Sizeof(empty{}), script.Word: unsafe.Sizeof(word(0)),
+		script.Linked: unsafe.Sizeof(linked{}), script.Rich: unsafe.Sizeof(rich{}), script.Big: unsafe.Sizeof(big{}),
+	}[item]
+	return chunkRowsOf(size)
+}
+
+func chunkRowsOf(size uintptr) int {
+	rows := 1024
+	for uintptr(rows)*size < 64<<10 && size > 0 {
+		rows += 64
+	}
+	return rows
+}

@@ -1,0 +1,37 @@
+package runner
+
+import (
+	"fmt"
+	"os"
+	"sync"
+)
+
+// Kinds of misuse that are none of the store: they go wrong by themselves, so that
+// tests see what the harness makes of it. No program is drawn with them.
+const (
+	Crash  = "crash"  // the process ends
+	Hang   = "hang"   // the program does not
+	Chance = "chance" // the outcome differs from process to process
+	Stray  = "stray"  // a goroutine is left behind
+	Racing = "racing" // two goroutines write one variable
+)
+
+var mishaps = map[string]func(p *player){
+	Crash: func(*player) {
+		go panic("the program asks for it")
+		select {}
+	},
+	Hang:   func(*player) { select {} },
+	Chance: func(p *player) { p.result.Marks = append(p.result.Marks, fmt.Sprint("process ", os.Getpid())) },
+	Stray: func(*player) {
+		go func() { <-make(chan int) }()
+	},
+	Racing: func(*player) {
+		var both sync.WaitGroup
+		n := 0
+		for range 2 {
+			both.Go(func() { n++ })
+		}
+		both.Wait()
+	},
+}

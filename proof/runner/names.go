@@ -1,0 +1,168 @@
+package runner
+
+import (
+	"handloom/proof/model"
+	"handloom/proof/script"
+)
+
+// variable is what a name of the program stands for.
+type variable struct {
+	id          uint64 // the handle: provisional until the flush, and if it came to nothing
+	provisional uint64
+
+	// Where it is made: the number of the step, and in a pass the task and the
+	// place in that.
+	step, task, at int
+	table          int
+}
+
+// nameAll finds where each name is made, so that a task can tell, without asking
+// another task, whether a name is made yet.
+func (p *player) nameAll() {
+	p.names, p.order = make(map[int]*variable), make(map[*script.Step]int)
+	p.number(p.program.Steps)
+}
+
+// number gives each step that stands in no task its number.
+func (p *player) number(steps []script.Step) {
+	for i := range steps {
+		s := &steps[i]
+		p.step++
+		p.order[s] = p.step
+		p.declare(s, 0, 0)
+		if s.Op == script.Write {
+			p.number(s.Body)
+			continue
+		}
+		at := make(map[int]int) // by task
+		for k := range s.Body {
+			c := &s.Body[k]
+			at[c.Task]++
+			p.declare(c, c.Task, at[c.Task])
+		}
+	}
+}
+
+func (p *player) declare(s *script.Step, task, at int) {
+	for n := s.Name; s.Name > 0 && n < s.Name+s.N; n++ {
+		p.names[n] = &variable{step: p.step, task: task, at: at, table: s.Table}
+	}
+}
+
+// place is where a reference stands.
+type place struct {
+	step, task, at int
+	chunk          []uint64 // of the task
+}
+
+// visible returns what a name stands for at a place, or nil.
+func (p *player) visible(n int, at place) *variable {
+	v := p.names[n]
+	if v == nil || v.step > at.step || v.step == at.step && (v.task != at.task || v.at >= at.at) {
+		return nil
+	}
+	return v
+}
+
+// target is a handle as the models are told of it.
+type target struct {
+	id   uint64
+	name int // whose provisional handle it is; 0: none
+}
+
+// targets returns the handles that references stand for at a place.
+func (p *player) targets(refs []script.Ref, at place) []target {
+	var all []target
+	for i := range refs {
+		r := &refs[i]
+		first, n := r.Names()
+		switch r.Kind {
+		case script.Row:
+			t := target{}
+			if r.N < len(at.chunk) {
+				t.id = at.chunk[r.N]
+			}
+			all = append(all, p.forge(t, r.Forge))
+		case script.Raw:
+			all = append(all, p.forge(target{id: r.Bits}, r.Forge))
+		}
+		for k := first; k < first+n; k++ {
+			all = append(all, p.forge(p.named(k, r.Kind, at), r.Forge))
+		}
+	}
+	return all
+}
+
+func (p *player) named(n int, kind script.RefKind, at place) target {
+	v := p.visible(n, at)
+	if v == nil {
+		return target{}
+	}
+	id := v.id
+	if kind == script.Provisional {
+		id = v.provisional
+	}
+	if id>>63 == 1 {
+		return target{id, n}
+	}
+	return target{id: id}
+}
+
+// forge makes another handle of a handle. The bits of a provisional one differ
+// from run to run, so that nothing can be made of it but the null handle.
+func (p *player) forge(t target, how []script.Forge) target {
+	if len(how) == 0 {
+		return target{p.apart(t), t.name}
+	}
+	if t.name != 0 {
+		return target{}
+	}
+	id := t.id
+	for _, f := range how {
+		switch f.Kind {
+		case script.NextGeneration:
+			id += 1 << 32
+		case script.PreviousGeneration:
+			id -= 1 << 32
+		case script.NextSlot:
+			id = id&^(1<<32-1) | uint64(uint32(id)+1)
+		case script.FlipBit:
+			id ^= 1 << f.N
+		case script.OtherTable:
+			id = id&^(0x7fff<<48) | uint64(p.modelled[f.N].TypeID)<<48
+		}
+	}
+	return target{id: p.apart(target{id: id})}
+}
+
+// apart keeps a forged handle with the free bit from being, by chance, the
+// provisional handle of a create: nobody could tell of which.
+func (p *player) apart(t target) uint64 {
+	if t.name != 0 || t.id>>63 == 0 {
+		return t.id
+	}
+	for i := range p.modelled {
+		if typeID := uint16(t.id>>48) & 0x7fff; typeID == p.modelled[i].TypeID {
+			return t.id | 1<<47 // a batch number that no program comes to
+		}
+	}
+	return t.id
+}
+
+// value is an item as it is recorded: the first three handles are its links.
+func value(item model.Item, links []target) model.Value {
+	v := model.Value{Item: item}
+	for i := range min(len(links), model.Links) {
+		v.Links[i], v.Names[i] = links[i].id, links[i].name
+	}
+	return v
+}
+
+// bind says what a name stands for, once it is made.
+func (p *player) bind(name int, id uint64) {
+	v := p.names[name]
+	v.id = id
+	if id>>63 == 1 {
+		v.provisional = id
+	}
+}

@@ -1,0 +1,192 @@
+package runner
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"slices"
+	"sync/atomic"
+	"unsafe"
+
+	"handloom/proof/model"
+	"handloom/proof/script"
+	"handloom/store"
+)
+
+// orders are the comparisons that programs sort by.
+var orders = []func(a, b model.Item) int{
+	func(a, b model.Item) int { return cmp.Compare(a.Key, b.Key) },
+	func(a, b model.Item) int { return cmp.Compare(b.Key, a.Key) },
+	func(a, b model.Item) int { return cmp.Compare(a.Key%8, b.Key%8) },
+	func(a, b model.Item) int { return cmp.Compare(a.Serial, b.Serial) },
+	func(a, b model.Item) int {
+		return cmp.Or(cmp.Compare(a.Key/sortBlock, b.Key/sortBlock), cmp.Compare(b.Key, a.Key))
+	},
+}
+
+// sortBlock is how many linked items a sort takes at once. Items by ascending key,
+// the first 0, are blocks that the last order turns round and leaves where they
+// are.
+const sortBlock = uint64(1 << 16 / unsafe.Sizeof(linked{}))
+
+func order(s *script.Step) func(a, b model.Item) int { return orders[s.Arg("by")%len(orders)] }
+
+// keyMask are the bits of keys that a step sorts by.
+func keyMask(s *script.Step) uint64 { return uint64(1)<<(s.Arg("by")%64+1) - 1 }
+
+func byMasked(mask uint64) func(a, b model.Item) int {
+	return func(a, b model.Item) int { return cmp.Compare(a.Key&mask, b.Key&mask) }
+}
+
+// sort sorts, or with panic=k panics at the k-th comparison, and then every item
+// is where it was.
+func (y *writing) sort() {
+	compare, calls := order(y.s), 0
+	if y.throws(func() {
+		y.o.sortFunc(func(a, b model.Item) int {
+			if calls++; calls == y.s.Arg("panic") {
+				panic(errTask)
+			}
+			return compare(a, b)
+		})
+	}) {
+		return
+	}
+	if y.s.Arg("by")%len(orders) == len(orders)-1 && uint64(y.x.Len()) > 2*sortBlock {
+		y.see(model.SortedBlocks)
+	}
+	y.x.Sort(0, y.x.Len(), compare)
+}
+
+// sorted puts a shard of the model in order.
+func (y *writing) sorted(shard int, compare func(a, b model.Item) int) {
+	x := y.exact.Map(y.s.Table, shard)
+	x.Sort(0, x.Len(), compare)
+}
+
+// sortTable sorts all shards. With panic=k a comparison with a key that is k-1
+// modulo 8 panics, and the shards with such a key and another item keep their
+// order; with cancel=1 the context has ended, and all do.
+func (y *writing) sortTable() {
+	ctx, cancel := context.WithCancelCause(y.ctx)
+	defer cancel(nil)
+	if y.s.Arg("cancel") == 1 {
+		cancel(errCancelled)
+	}
+	panics := func(i model.Item) bool { return int(i.Key%8)+1 == y.s.Arg("panic") }
+	compare := order(y.s)
+	err := y.t.(orderedTable).sortTable(ctx, y.w, func(a, b model.Item) int {
+		if panics(a) || panics(b) {
+			panic(errTask)
+		}
+		return compare(a, b)
+	})
+	if y.s.Arg("cancel") == 1 {
+		y.expect(err, errCancelled, "SortFunc with a context that has ended")
+		return
+	}
+	lowest := -1
+	for shard := range y.modelled[y.s.Table].Shards {
+		switch rows := y.exact.Map(y.s.Table, shard).Handles(); {
+		case len(rows) < 2 || !slices.ContainsFunc(rows, func(id uint64) bool { return panics(*y.exact.Item(id)) }):
+			y.sorted(shard, compare)
+		case lowest < 0:
+			lowest = shard
+		}
+	}
+	y.checkSorted(err, lowest)
+}
+
+// checkSorted compares the error of a sort of which the lowest shard to panic is
+// given; -1 is none.
+func (p *player) checkSorted(err error, lowest int) {
+	var panicked *store.PanicError
+	switch {
+	case lowest < 0 && err != nil:
+		p.fail(Model, "SortFunc of a table: %v", err)
+	case lowest < 0:
+	case !errors.As(err, &panicked) || panicked.Task != lowest || panicked.Value != errTask:
+		p.fail(Model, "SortFunc of a table: %v; want the panic of shard %d", err, lowest)
+	default:
+		p.see(model.CallbackPanic)
+	}
+}
+
+// sortsBy notes what a shard is put in the order of, and has its map forget the
+// order it was put in if that is another one.
+func (y *writing) sortsBy(shard int, m orderedMap) {
+	at, by := y.at(shard), y.s.Arg("by")%len(orders)+1
+	if last := y.sortedBy[at]; last != 0 && last != by {
+		m.defragment(nil, 0)
+	}
+	y.sortedBy[at] = by
+}
+
+// checkBudget compares the work of a call of Defragment with its budget, of which
+// 0 is no bound.
+func (p *player) checkBudget(compared, moves, budget int, done bool) {
+	if budget > 0 && compared+moves > budget {
+		p.fail(Model, "Defragment compares %d times and moves %d with a budget of %d", compared, moves, budget)
+	}
+	if budget == 0 && !done {
+		p.fail(Model, "Defragment without a bound is not done")
+	}
+}
+
+// seeDefragmented counts a call of Defragment over n rows. Fewer than two are in
+// order anyway.
+func (p *player) seeDefragmented(done bool, n int) {
+	switch {
+	case !done:
+		p.see(model.DefragmentPaused)
+	case n > 1:
+		p.see(model.DefragmentDone)
+	}
+}
+
+// defragment goes on with ordering a map. The comparison must be the same in
+// every call, or else the map is told to forget.
+func (y *writing) defragment() {
+	y.sortsBy(y.s.Shard, y.o)
+	budget, compared := y.s.Arg("budget"), 0
+	moves, done := y.o.defragment(func(a, b model.Item) int {
+		compared++
+		return order(y.s)(a, b)
+	}, budget)
+	y.checkBudget(compared, moves, budget, done)
+	y.followed(y.s.Shard, y.o, done)
+	y.seeDefragmented(done, y.x.Len())
+}
+
+// followed has the model take over the rows that a defragmentation left.
+func (y *writing) followed(shard int, m orderedMap, done bool) {
+	if err := y.exact.Map(y.s.Table, shard).Follow(m.rows(), done, order(y.s)); err != nil {
+		y.fail(Model, "shard %d: %v", shard, err)
+	}
+}
+
+// defragmentTable goes on with ordering all shards, which share the budget: each
+// has a part of at least 1.
+func (y *writing) defragmentTable() {
+	maps := y.t.maps(y.w)
+	for shard, m := range maps {
+		y.sortsBy(shard, m.(orderedMap))
+	}
+	var compared atomic.Int64 // shards are worked on at the same time
+	budget := y.s.Arg("budget")
+	moves, done, err := y.t.(orderedTable).defragmentTable(y.ctx, y.w, func(a, b model.Item) int {
+		compared.Add(1)
+		return order(y.s)(a, b)
+	}, budget)
+	if err != nil {
+		y.fail(Model, "Defragment of a table: %v", err)
+		return
+	}
+	y.checkBudget(int(compared.Load()), moves, max(budget, min(budget, 1)*len(maps)), done)
+	n := 0
+	for shard, m := range maps {
+		y.followed(shard, m.(orderedMap), done)
+		n = max(n, m.Len())
+	}
+	y.seeDefragmented(done, n)
+}

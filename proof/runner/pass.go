@@ -1,0 +1,226 @@
+package runner
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"handloom/proof/model"
+	"handloom/proof/script"
+	"handloom/store"
+)
+
+// running is a pass that runs. Its tasks write to nothing but what is theirs by
+// number.
+type running struct {
+	*player
+	step   *script.Step
+	bodies [][]*script.Step  // by task
+	places []place           // by task: what its next command sees
+	erase  []func(row int)   // by task: of its chunk
+	logs   [][]model.Command // by task: what it recorded
+	failed int               // the lowest task that is to fail, or how many there are
+	how    script.Op         // it fails
+	writes int               // the table whose items the pass writes, or -1
+	rows   int               // the table whose chunks the tasks have
+	sums   map[int]model.Sum // what a Reduce in a task must come to, by table
+}
+
+func (p *player) running(s *script.Step, tasks int) *running {
+	r := &running{
+		player: p, step: s, writes: -1, failed: tasks,
+		bodies: make([][]*script.Step, tasks), places: make([]place, tasks),
+		erase: make([]func(int), tasks), logs: make([][]model.Command, tasks),
+		sums: make(map[int]model.Sum),
+	}
+	for i := range s.Body {
+		if c := &s.Body[i]; c.Task < tasks {
+			r.bodies[c.Task] = append(r.bodies[c.Task], c)
+			p.result.Operations++
+			if c.Op == script.ReduceInTask {
+				r.sums[c.Table] = p.exact.Fold(c.Table)
+			}
+		}
+	}
+	for task, body := range slices.Backward(r.bodies) {
+		r.places[task] = place{step: p.step, task: task}
+		if i := slices.IndexFunc(body, func(c *script.Step) bool { return fails(c.Op) }); i >= 0 {
+			r.failed, r.how = task, body[i].Op
+		}
+	}
+	return r
+}
+
+func fails(op script.Op) bool {
+	return op == script.FailError || op == script.FailPanic || op == script.FailGoexit
+}
+
+// task is a task of the pass.
+func (r *running) task(ctx context.Context, task int, q store.Queue) error {
+	for _, c := range r.bodies[task] {
+		r.places[task].at++
+		switch c.Op {
+		case script.FailError:
+			return taskError(task)
+		case script.FailPanic:
+			panic(errTask)
+		case script.FailGoexit:
+			goexit()
+		}
+		r.command(ctx, c, task, q)
+	}
+	return nil
+}
+
+// record gives what the tasks recorded to the models.
+func (r *running) record(late bool) {
+	for _, log := range r.logs {
+		r.abstract.Record(log, late)
+		for i := range log {
+			if log[i].Kind == model.Create {
+				r.fresh, r.recorded = append(r.fresh, log[i].Name), append(r.recorded, log[i].Name)
+			}
+		}
+	}
+}
+
+// each runs a pass of tasks.
+func (p *player) each(ctx context.Context, s *script.Step, inWrite bool) {
+	tasks := s.Arg("tasks")
+	r := p.running(s, tasks)
+	r.run(ctx, inWrite, func(ctx context.Context) error { return p.store.Each(ctx, tasks, r.task) })
+}
+
+// forEach runs a pass over the chunks of a table.
+func (p *player) forEach(ctx context.Context, s *script.Step, inWrite bool) {
+	chunks := p.exact.Chunks(s.Table)
+	r := p.running(s, len(chunks))
+	r.writes, r.rows = s.Table, s.Table
+	beside := -1
+	if column, _, ok := p.part(s, s.Arg("beside")-1); ok && s.Arg("beside") > 0 {
+		beside = column.Column
+	}
+	change := changing(s)
+	touch := s.Arg("touch") == 1 || p.program.Tables[s.Table].Fixed == 1
+	every := s.Arg("wrote")
+	visits := make([]atomic.Int32, len(chunks))
+	ran := r.run(ctx, inWrite, func(ctx context.Context) error {
+		return p.tables[s.Table].forEach(ctx, func(ctx context.Context, c chunk) error {
+			if !p.isChunk(&c, chunks) {
+				return nil
+			}
+			visits[c.index].Add(1)
+			c.change(change, touch)
+			c.note(every)
+			if beside >= 0 {
+				own := c.own(beside)
+				for i := range c.handles {
+					own.change(i, func(key *uint64) { change(key) })
+				}
+			}
+			r.places[c.index].chunk, r.erase[c.index] = c.handles, c.erase
+			return r.task(ctx, c.index, c.queue)
+		})
+	})
+	if !ran {
+		return
+	}
+	for i := range visits {
+		if n := visits[i].Load(); n != 1 {
+			p.fail(Model, "chunk %d of %d is visited %d times", i, len(chunks), n)
+		}
+	}
+	p.changeBoth(s.Table, func(i *model.Item) { change(&i.Key) })
+	for i := range chunks {
+		for _, id := range chunks[i].Handles {
+			if beside >= 0 {
+				p.changeElement(model.ColumnOf{Table: s.Table, Column: beside}, id, func(key *uint64) { change(key) })
+			}
+		}
+	}
+	if p.program.Tables[s.Table].Changes == 1 {
+		var noted []uint64
+		for i := range chunks {
+			noted = append(noted, everyNth(chunks[i].Handles, every)...)
+		}
+		p.exact.Wrote(s.Table, noted, inWrite)
+		p.checkWritten(s.Table)
+	}
+}
+
+// note says of every n-th item of the chunk that it was written, at once if that is all.
+func (c *chunk) note(every int) {
+	if every == 1 {
+		c.wroteAll()
+		return
+	}
+	for i := 0; every > 0 && i < len(c.handles); i += every {
+		c.wrote(i)
+	}
+}
+
+// everyNth returns every n-th handle, the first included; of 0 it is none.
+func everyNth(handles []uint64, n int) (some []uint64) {
+	for i := 0; n > 0 && i < len(handles); i += n {
+		some = append(some, handles[i])
+	}
+	return some
+}
+
+// changing returns what a pass does to every key: it reports whether it changed
+// it.
+func changing(s *script.Step) func(*uint64) bool {
+	add, every, rem := s.Arg("add"), s.Arg("every"), s.Arg("rem")
+	return func(key *uint64) bool {
+		if add == 0 || !picks(every, rem, *key) {
+			return false
+		}
+		*key += uint64(add)
+		return true
+	}
+}
+
+// picks reports whether a key is one of every n with remainder rem; of 0 it is
+// each.
+func picks(every, rem int, key uint64) bool {
+	return every == 0 || key%uint64(every) == uint64(rem%every)
+}
+
+// changeBoth changes the items of a table in both models.
+func (p *player) changeBoth(table int, f func(*model.Item)) {
+	if p.program.Tables[table].Item == script.Empty {
+		return
+	}
+	p.exact.Change(table, f)
+	p.abstract.Change(table, f)
+}
+
+// queues runs a pass with goroutines of its own, whose queues stay open until
+// the flush.
+func (p *player) queues(s *script.Step) {
+	tasks := s.Arg("tasks")
+	r := p.running(s, tasks)
+	queues, err := p.store.Queues(tasks)
+	if p.refused(err) {
+		return
+	}
+	number := p.exact.BeginPass()
+	var running sync.WaitGroup
+	for task := range queues {
+		running.Go(func() {
+			for _, c := range r.bodies[task] {
+				if r.places[task].at++; fails(c.Op) {
+					return
+				}
+				r.command(outside, c, task, queues[task])
+			}
+		})
+	}
+	running.Wait()
+	if _, wrong := p.exact.EndPass(number, r.logs, false, true); wrong != nil {
+		p.fail(Model, "%v", wrong)
+	}
+	r.record(false)
+	p.checkPending()
+}

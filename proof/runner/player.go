@@ -1,0 +1,197 @@
+package runner
+
+import (
+	"context"
+	"fmt"
+	"runtime/debug"
+	"sync"
+
+	"handloom/internal/seam"
+	"handloom/proof/model"
+	"handloom/proof/script"
+	"handloom/store"
+)
+
+// player plays one program.
+type player struct {
+	program *script.Program
+	config  script.Config
+	disturb disturber
+	fuse    fuse // in the Links of rich items
+
+	store    *store.Store
+	another  *otherStore // once it is asked for
+	foreign  uint64      // the handle of an item of the other store
+	tables   []bound
+	modelled []model.Table
+	exact    *model.Exact
+	abstract *model.Abstract
+
+	names       map[int]*variable
+	order       map[*script.Step]int // of steps that stand in no task
+	after       []model.Report       // what AfterFlush was called with
+	fresh       []int                // names of creates since the batch began
+	old         []int                // some names of earlier batches
+	recorded    []int                // names of all creates of this history that a queue took
+	abandoned   []uint64             // handles of histories that a rollback ended
+	checkpoints map[int]*checkpoint
+	columns     int                     // of all tables, and optional data
+	pointers    bool                    // some items or elements have them
+	lent        map[int]bool            // tables whose maps the Write has
+	tracked     map[model.ColumnOf]bool // columns that keep changes
+	sortedBy    map[[2]int]int          // by table and shard: what Defragment was last asked for, plus 1
+
+	late    *call         // of the inbox, that is open
+	sealed  bool          // the inbox, in this frame
+	bytes   int           // that calls of the inbox recorded
+	reading chan struct{} // wakes a reader
+	readers sync.RWMutex  // held by readers that read
+
+	step   int // number of the step that runs
+	line   *script.Step
+	result Result
+
+	lock    sync.Mutex
+	failure *Failure
+}
+
+// Play runs a program under a configuration. What it returns depends on the
+// program alone, if all is well. It calls begun, if not nil, once, before it opens
+// the store of the program.
+func Play(ctx context.Context, p *script.Program, c script.Config, begun func()) *Result {
+	defer seam.Narrow(uint16(p.Narrow.Generations), uint32(p.Narrow.Slots))()
+	pl := newPlayer(p, c)
+	seam.Step = pl.disturb.step
+	defer func() { seam.Step = nil }()
+	restore := pl.disturb.procs()
+	defer restore()
+	if begun != nil {
+		begun()
+	}
+	before := goroutines()
+	pl.whole(ctx)
+	pl.checkGoroutines(before)
+	pl.result.Failure = pl.failure
+	return &pl.result
+}
+
+func newPlayer(p *script.Program, c script.Config) *player {
+	pl := &player{program: p, config: c, checkpoints: make(map[int]*checkpoint), sortedBy: make(map[[2]int]int), tracked: make(map[model.ColumnOf]bool)}
+	pl.disturb.init(c)
+	return pl
+}
+
+func (p *player) whole(ctx context.Context) {
+	defer p.recovered()
+	if err := p.open(); err != nil {
+		p.fail(Model, "the store or a table is refused: %v", err)
+		return
+	}
+	if p.config.Team == 0 {
+		p.steps(ctx)
+		return
+	}
+	err := p.store.Team(ctx, func(ctx context.Context) error {
+		defer p.recovered()
+		p.steps(ctx)
+		return nil
+	})
+	if err != nil {
+		p.fail(Model, "Team: %v", err)
+	}
+}
+
+// recovered makes a panic that came out of the store a failure.
+func (p *player) recovered() {
+	if v := recover(); v != nil {
+		p.fail(Invariant, "panic: %v\n%s", v, debug.Stack())
+	}
+}
+
+// fail notes the first thing that is not as it must be. It may be called by any
+// goroutine.
+func (p *player) fail(kind Kind, format string, args ...any) {
+	p.lock.Lock()
+	defer p.lock.Unlock()
+	if p.failure == nil {
+		line := ""
+		if p.line != nil {
+			line = p.program.Line(p.line)
+		}
+		p.failure = &Failure{Kind: kind, Line: line, What: fmt.Sprintf(format, args...)}
+	}
+}
+
+func (p *player) failed() bool {
+	p.lock.Lock()
+	defer p.lock.Unlock()
+	return p.failure != nil
+}
+
+// steps does all steps, and closes the store.
+func (p *player) steps(ctx context.Context) {
+	stop := p.startReaders(ctx)
+	defer stop()
+	defer p.endLate()
+	p.mark(ctx, "")
+	for i := range p.program.Steps {
+		if p.failed() || ctx.Err() != nil {
+			return
+		}
+		p.do(ctx, &p.program.Steps[i], nil)
+	}
+	p.line = nil
+	p.endLate()
+	stop()
+	if !p.failed() && ctx.Err() == nil {
+		p.finish(ctx)
+	}
+}
+
+// do does one step, inside the write whose writer is w, if that is not nil.
+func (p *player) do(ctx context.Context, s *script.Step, w *store.Writer) {
+	p.line = s
+	p.step = p.order[s]
+	if !besides(s.Op) && w == nil {
+		p.endLate()
+	}
+	p.wakeReaders()
+	p.result.Operations++
+	switch s.Op {
+	case script.Each:
+		p.each(ctx, s, w != nil)
+	case script.ForEach:
+		p.forEach(ctx, s, w != nil)
+	case script.Queues:
+		p.queues(s)
+	case script.Inbox:
+		p.inbox(s, w != nil)
+	case script.Flush, script.FlushCancelled, script.FlushCancelPlan, script.FlushCancelLate, script.FlushLinkPanic:
+		p.flush(ctx, s, w != nil)
+		p.endLate()
+	case script.Discard:
+		p.discard()
+	case script.Reduce:
+		p.reduce(ctx, s.Table)
+	case script.Read:
+		p.read(ctx, s)
+	case script.Write:
+		p.write(ctx, s)
+	case script.Checkpoint:
+		p.checkpoint(ctx, s.Arg("as"))
+	case script.Rollback:
+		p.rollback(ctx, s.Arg("to"), s.Arg("saved") == 1)
+	case script.Schedule:
+		p.schedule(ctx, s, w != nil)
+	case script.AddColumn, script.AddSparse:
+		p.addPart(ctx, s)
+	case script.ForEachRows:
+		p.forEachRows(ctx, s, w != nil)
+	case script.ForEachSparse:
+		p.forEachSparse(ctx, s, w != nil)
+	case script.Misuse:
+		p.misuse(ctx, s.Word)
+	default:
+		p.writeStep(ctx, s, w)
+	}
+}

@@ -1,0 +1,162 @@
+package runner
+
+import (
+	"errors"
+	"math/rand/v2"
+
+	"handloom/proof/model"
+	"handloom/store"
+)
+
+// probes is how many handles of the history are looked up after each flush.
+const probes = 8
+
+// probeSome looks up some handles of the history: the newest and others at
+// random, each as it is and forged.
+func (p *player) probeSome() {
+	issued := p.abstract.Issued()
+	random := rand.New(rand.NewPCG(p.program.Seed, uint64(p.step)))
+	for i := range min(probes, len(issued)) {
+		at := len(issued) - 1 - i/2
+		if i%2 == 1 {
+			at = random.IntN(len(issued))
+		}
+		p.probe(issued[at])
+		if i%4 == 0 {
+			p.probeForged(issued[at], random)
+		}
+	}
+	p.probeOthers(random)
+	p.probeRecorded(random)
+}
+
+// probeOthers looks up handles that were never issued in this history: those of
+// one that a rollback ended, that of another store, and random bits.
+func (p *player) probeOthers(random *rand.Rand) {
+	for range min(probes/4, len(p.abandoned)) {
+		p.probe(p.abandoned[random.IntN(len(p.abandoned))])
+	}
+	p.probe(p.foreign)
+	p.probe(0)
+	p.probe(random.Uint64())
+	p.probe(1<<64 - 1)
+	some := p.modelled[random.IntN(len(p.modelled))]
+	p.probe(uint64(some.TypeID)<<48 | random.Uint64N(4)<<32 | random.Uint64N(64))
+}
+
+// probeRecorded looks up provisional handles: the newest and others at random.
+// They name no item, and stand for one until the next flush alone.
+func (p *player) probeRecorded(random *rand.Rand) {
+	for i := range min(probes/4, len(p.recorded)) {
+		at := len(p.recorded) - 1 - i
+		if i%2 == 1 {
+			at = random.IntN(len(p.recorded))
+		}
+		p.probeProvisional(p.recorded[at])
+	}
+}
+
+func (p *player) probeProvisional(name int) {
+	v := p.names[name]
+	if v.provisional == 0 { // a queue that was full did not take it
+		return
+	}
+	if p.store.Has(store.ID(v.provisional)) || p.tables[v.table].has(v.provisional) {
+		p.fail(Forged, "the provisional handle of %%%d is found", name)
+	}
+	want, wanted := p.exact.Resolve(name)
+	if got, ok := p.resolved(v.table, v.provisional); ok != wanted || ok && got != want {
+		p.fail(Model, "%%%d resolves to %s, %v; want %s, %v", name, model.Text(got), ok, model.Text(want), wanted)
+	}
+}
+
+// probeAll looks up every handle of the history.
+func (p *player) probeAll() {
+	for _, id := range p.abstract.Issued() {
+		p.probe(id)
+	}
+	for _, id := range p.abandoned {
+		p.probe(id)
+	}
+	for _, name := range p.recorded {
+		p.probeProvisional(name)
+	}
+}
+
+// probeForged looks up handles made of another one.
+func (p *player) probeForged(id uint64, random *rand.Rand) {
+	for bit := range 64 {
+		p.probe(id ^ 1<<bit)
+	}
+	generation, live, ok := p.exact.Slot(id)
+	if own := id&^(0xffff<<32) | uint64(generation)<<32; ok {
+		p.probe(own)         // what the slot says, whether it lives or not
+		p.probe(own | 1<<63) // a vacant slot's own upper half
+		p.probe(own + 1<<32)
+		if !live && generation != 0 {
+			p.see(model.ForgedVacant)
+		}
+	}
+	p.probe(id - 1<<32)
+	p.probe(id + 1<<32)
+	p.probe(id | 1<<32 - 1)
+	p.probe(id&^(0x7fff<<48) | random.Uint64N(1<<15)<<48)
+}
+
+// probe looks a handle up in every way. Any bits will do.
+func (p *player) probe(id uint64) {
+	lives := p.exact.Lives(id)
+	item, of, known := p.abstract.Find(id)
+	if known != lives {
+		p.fail(Model, "the models differ over %s: %v, %v", model.Text(id), lives, known)
+	}
+	if got := p.store.Has(store.ID(id)); got != lives {
+		p.accepted(id, got)
+		return
+	}
+	for i, t := range p.tables {
+		if len(p.tables) > 8 && i != of && i != int(id%uint64(len(p.tables))) {
+			continue // of a thousand tables two will do
+		}
+		got, ok := t.get(id)
+		if want := known && of == i; ok != want || ok && got != item {
+			p.accepted(id, ok)
+		}
+		p.probeParts(i, id, known && of == i)
+		if t.has(id) != ok {
+			p.fail(Model, "Has and Get differ over %s", model.Text(id))
+		}
+	}
+	if mix(id)%16 == 0 { // panics take their time, and so does text
+		p.probeText(id)
+		if !lives {
+			p.probeAt(id)
+			p.probePartAt(int(id%uint64(len(p.tables))), id)
+		}
+	}
+}
+
+// probeText writes a handle and reads it back, and asks tables whether it may be
+// one of theirs.
+func (p *player) probeText(id uint64) {
+	text := store.ID(id).String()
+	if back, err := store.ParseID(text); err != nil || uint64(back) != id {
+		p.fail(Model, "%s is written %q, which reads as %s, %v", model.Text(id), text, model.Text(uint64(back)), err)
+	}
+	i := int(id % uint64(len(p.tables)))
+	if got, ok := p.tables[i].handle(id); ok != p.owns(i, id) || ok && got != id {
+		p.fail(Model, "table %s: Handle of %s is %s, %v", p.program.Tables[i].Name, model.Text(id), model.Text(got), ok)
+	}
+}
+
+// probeAt sees that At panics over a handle that names nothing.
+func (p *player) probeAt(id uint64) {
+	defer func() {
+		err, _ := recover().(error)
+		var stale *store.StaleError
+		if !errors.As(err, &stale) || uint64(stale.Handle) != id {
+			p.fail(Model, "At(%s) panics with %v; want a StaleError", model.Text(id), err)
+		}
+	}()
+	p.tables[id%uint64(len(p.tables))].at(id)
+}

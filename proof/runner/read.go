@@ -1,0 +1,96 @@
+package runner
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+
+	"handloom/proof/model"
+	"handloom/proof/script"
+	"handloom/store"
+)
+
+// reduce sums up a table.
+func (p *player) reduce(ctx context.Context, table int) {
+	got, err := p.tables[table].reduce(ctx)
+	if want := p.exact.Fold(table); err != nil || got != want {
+		p.fail(Model, "Reduce: %+v, %v; want %+v", got, err, want)
+	}
+}
+
+// readers is how many goroutines look things up at the same time.
+const readers = 3
+
+// read looks handles up from several goroutines inside one read phase, and sees
+// that the digest stays (P1).
+func (p *player) read(ctx context.Context, s *script.Step) {
+	targets := p.targets(s.Refs, place{step: p.step})
+	unchanged := p.unchanged(ctx, "a read")
+	err := p.store.Read(ctx, func(ctx context.Context) error {
+		var looking sync.WaitGroup
+		for range readers {
+			looking.Go(func() {
+				for _, t := range targets {
+					p.probe(t.id)
+				}
+			})
+		}
+		looking.Wait()
+		for table := range p.tables {
+			if table < 4 {
+				p.reduce(ctx, table)
+			}
+		}
+		return p.store.Verify(ctx)
+	})
+	if err != nil {
+		p.fail(Invariant, "Read: %v", err)
+	}
+	unchanged()
+}
+
+// finish looks up all handles there ever were, closes the store and sees that it
+// is closed.
+func (p *player) finish(ctx context.Context) {
+	p.inspect(ctx)
+	p.inspectAll(ctx)
+	p.mark(ctx, fmt.Sprintf("end %016x", p.inspectShards()))
+	p.checkFigures()
+	p.probeAll()
+	if p.failed() {
+		return
+	}
+	want := p.exact.Pending()
+	unapplied, err := p.store.Close(ctx)
+	if err != nil || unapplied != want && !p.exact.Full() { // of a full queue the count means nothing
+		p.fail(Model, "Close: %d commands, %v; want %d", unapplied, err, want)
+	}
+	for _, id := range p.abstract.Issued() {
+		if p.store.Has(store.ID(id)) {
+			p.fail(Model, "the closed store finds %s", model.Text(id))
+			break
+		}
+	}
+	p.checkClosed(ctx)
+}
+
+func (p *player) checkClosed(ctx context.Context) {
+	nothing := func(context.Context) error { return nil }
+	_, flush := p.store.Flush(ctx)
+	_, digest := p.store.Digest(ctx)
+	_, queues := p.store.Queues(1)
+	_, again := p.store.Close(ctx)
+	for what, err := range map[string]error{
+		"Flush": flush, "Digest": digest, "Queues": queues, "Close": again,
+		"Read":    p.store.Read(ctx, nothing),
+		"Write":   p.store.Write(ctx, func(context.Context, *store.Writer) error { return nil }),
+		"Each":    p.store.Each(ctx, 1, func(context.Context, int, store.Queue) error { return nil }),
+		"Inbox":   p.store.Inbox(func(store.Queue) error { return nil }),
+		"Discard": p.store.Discard(), "Verify": p.store.Verify(ctx),
+	} {
+		if !errors.Is(err, store.ErrClosed) {
+			p.fail(Model, "%s of a closed store: %v", what, err)
+		}
+	}
+}

@@ -1,0 +1,221 @@
+package runner
+
+import (
+	"context"
+	"errors"
+
+	"handloom/proof/model"
+	"handloom/proof/script"
+	"handloom/store"
+)
+
+var errWrite = errors.New("the write fails")
+
+// write holds the store alone for the steps of its body. What they changed stays
+// when it fails, by an error (fail=1) or a panic (fail=2).
+func (p *player) write(ctx context.Context, s *script.Step) {
+	err := p.guarded(func() error {
+		return p.store.Write(ctx, func(ctx context.Context, w *store.Writer) error {
+			p.beginWrite()
+			p.lent = make(map[int]bool)
+			for i := range s.Body {
+				if p.failed() {
+					break
+				}
+				p.do(ctx, &s.Body[i], w)
+			}
+			p.line = s
+			switch {
+			case p.failed():
+			case s.Arg("fail") == 1:
+				return errWrite
+			case s.Arg("fail") == 2:
+				panic(errWrite)
+			}
+			return nil
+		})
+	}, errWrite)
+	if wants := s.Arg("fail") == 1 || s.Arg("fail") == 2; wants && !p.failed() {
+		p.expect(err, errWrite, "Write")
+		p.see(model.WriteFailed)
+	} else if err != nil {
+		p.fail(Model, "Write: %v", err)
+	}
+	if !p.failed() {
+		p.inspect(ctx)
+		p.inspectFigures()
+		p.mark(ctx, "write")
+	}
+}
+
+// guarded calls f and returns its error or what it panicked with, if that is one
+// of the program's own.
+func (p *player) guarded(f func() error, own error) (err error) {
+	defer func() {
+		if v := recover(); v == own {
+			err = own
+		} else if v != nil {
+			panic(v)
+		}
+	}()
+	return f()
+}
+
+// writing is one step of a write that is no phase of its own, and what it is about.
+type writing struct {
+	*player
+	ctx context.Context
+	s   *script.Step
+	w   *store.Writer
+	t   bound
+	m   boundMap               // of the shard
+	o   orderedMap             // the same, of a packed table
+	x   *model.Map[model.Item] // what must become of it
+}
+
+// writeSteps are what such steps do, to the store and to both models.
+var writeSteps map[script.Op]func(y *writing)
+
+func init() { // what they call asks for them again
+	writeSteps = map[script.Op]func(y *writing){
+		script.EndFrame:  func(y *writing) { y.w.EndFrame(); y.beginFrame() },
+		script.Insert:    (*writing).insert,
+		script.Clear:     func(y *writing) { y.t.Clear(y.w); y.exact.Clear(y.s.Table); y.gone(-1, every) },
+		script.ClearMap:  func(y *writing) { y.m.Clear(); y.x.Clear(); y.gone(y.s.Shard, every) },
+		script.Reset:     (*writing).reset,
+		script.EraseNow:  (*writing).eachSingle,
+		script.Remove:    (*writing).eachSingle,
+		script.TakeNow:   (*writing).eachSingle,
+		script.SetNow:    (*writing).eachSingle,
+		script.CallNow:   (*writing).eachSingle,
+		script.EraseFunc: (*writing).eraseFunc,
+		script.EraseBackward: func(y *writing) {
+			y.m.eraseBackward(picking(y.s))
+			y.x.EraseBackward(picking(y.s))
+			y.gone(y.s.Shard, picking(y.s))
+		},
+		script.InsertItems:     (*writing).insertMany,
+		script.EmplaceItemsNow: (*writing).insertMany,
+		script.InsertFunc:      (*writing).insertMany,
+		script.EraseItemsNow:   (*writing).eraseMany,
+		script.ReserveNow:      func(y *writing) { y.sameDigest("room", func() { y.m.Reserve(y.s.Arg("n")) }) },
+		script.Shrink:          func(y *writing) { y.sameDigest("room", y.m.Shrink) },
+		script.Clone:           (*writing).clone,
+		script.Exchange:        (*writing).exchange,
+		script.WriteElement:    (*writing).writeElements,
+		script.SortSparse:      (*writing).sortSparse,
+		script.Look:            (*writing).look,
+
+		script.SortFunc: (*writing).sort,
+		script.SortByKey: func(y *writing) {
+			mask := keyMask(y.s)
+			y.o.sortByKey(func(i model.Item) uint64 { return i.Key & mask })
+			y.x.Sort(0, y.x.Len(), byMasked(mask))
+		},
+		script.SortRange: func(y *writing) {
+			i := min(y.s.Arg("i"), y.x.Len())
+			j := max(i, min(y.s.Arg("j"), y.x.Len()))
+			y.o.sortRange(i, j, order(y.s))
+			y.x.Sort(i, j, order(y.s))
+		},
+		script.SortAs: func(y *writing) { ids := y.ids(); y.o.sortAs(ids); y.x.SortAs(ids) },
+		script.Partition: func(y *writing) {
+			y.same("Partition", y.o.partition(picking(y.s)), y.x.Partition(picking(y.s)))
+		},
+		script.Swap: func(y *writing) {
+			if ids := y.ids(); len(ids) > 1 {
+				y.same("Swap", y.o.swap(ids[0], ids[1]), y.x.Swap(ids[0], ids[1]))
+			}
+		},
+		script.Defragment:  (*writing).defragment,
+		script.ForgetOrder: func(y *writing) { y.o.defragment(nil, 0); delete(y.sortedBy, y.at(y.s.Shard)) },
+
+		script.SortTable: (*writing).sortTable,
+		script.SortTableByKey: func(y *writing) {
+			mask := keyMask(y.s)
+			err := y.t.(orderedTable).sortTableByKey(y.ctx, y.w, func(i model.Item) uint64 { return i.Key & mask })
+			if err != nil {
+				y.fail(Model, "SortByKey of a table: %v", err)
+			}
+			for shard := range y.modelled[y.s.Table].Shards {
+				y.sorted(shard, byMasked(mask))
+			}
+		},
+		script.DefragmentTable: (*writing).defragmentTable,
+	}
+}
+
+// writeStep does one step of a write that is none of its own phase. What is about
+// an order does nothing to a stable table, which keeps that to itself.
+func (p *player) writeStep(ctx context.Context, s *script.Step, w *store.Writer) {
+	y := &writing{player: p, ctx: ctx, s: s, w: w, t: p.tables[s.Table]}
+	if s.Op.HasShard() {
+		y.m, y.x = y.maps()[s.Shard], p.exact.Map(s.Table, s.Shard)
+		y.o, _ = y.m.(orderedMap)
+	}
+	if _, ordered := y.t.(orderedTable); ordered || !s.Op.NeedsOrder() {
+		writeSteps[s.Op](y)
+	}
+}
+
+// maps returns the maps of the table, which from then on does not know who goes.
+func (y *writing) maps() []boundMap {
+	y.lent[y.s.Table] = true
+	return y.t.maps(y.w)
+}
+
+func every(model.Item) bool { return true }
+
+// at is where the player keeps what it knows of a shard.
+func (y *writing) at(shard int) [2]int { return [2]int{y.s.Table, shard} }
+
+// gone tells the abstract model that the items of a shard, or of all, are erased for
+// which f is true.
+func (y *writing) gone(shard int, f func(model.Item) bool) {
+	y.abstract.EraseWhere(y.s.Table, shard, f)
+}
+
+// same fails unless two answers are.
+func (y *writing) same(what string, got, want any) {
+	if got != want {
+		y.fail(Model, "%s of %s returns %v; want %v", what, list(y.ids()), got, want)
+	}
+}
+
+// ids are the handles that the step names.
+func (y *writing) ids() []uint64 {
+	var ids []uint64
+	for _, t := range y.targets(y.s.Refs, place{step: y.step}) {
+		ids = append(ids, t.id)
+	}
+	return ids
+}
+
+// sameDigest sees that something leaves the map as it is.
+func (y *writing) sameDigest(what string, f func()) {
+	before := y.m.Digest()
+	f()
+	if after := y.m.Digest(); after != before {
+		y.fail(Model, "%s changed, and the digest of the map was %016x and is %016x", what, before, after)
+	}
+}
+
+// throws reports whether f panics as the program asks for. Then the map is as it
+// was.
+func (y *writing) throws(f func()) bool {
+	before := y.m.Digest()
+	if y.guarded(func() error { f(); return nil }, errTask) == nil {
+		return false
+	}
+	y.see(model.CallbackPanic)
+	if after := y.m.Digest(); after != before {
+		y.fail(Model, "a callback panicked, and the digest of the map was %016x and is %016x", before, after)
+	}
+	return true
+}
+
+// picking is what a step erases, or moves to the front.
+func picking(s *script.Step) func(model.Item) bool {
+	every, rem := s.Arg("every"), s.Arg("rem")
+	return func(i model.Item) bool { return picks(every, rem, i.Key) }
+}

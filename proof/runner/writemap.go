@@ -1,0 +1,223 @@
+package runner
+
+import (
+	"slices"
+
+	"handloom/proof/model"
+	"handloom/proof/script"
+	"handloom/store"
+)
+
+// What a step of a write does to one map, beside what the model says it does.
+
+func (y *writing) reset() {
+	y.m.Reset()
+	delete(y.sortedBy, y.at(y.s.Shard))
+	y.x.Reset()
+	y.gone(y.s.Shard, every)
+}
+
+// insert inserts one item. Its links are of live items: nothing makes a
+// provisional handle real here.
+func (y *writing) insert() {
+	links := y.targets(y.s.Refs, place{step: y.step})
+	for i := range links {
+		if links[i].id>>63 == 1 {
+			links[i] = target{}
+		}
+	}
+	item := kept(y.t, value(y.made(y.s, 0), links)).Item
+	id, err := y.t.insert(y.w, item)
+	want, fits := y.exact.Insert(y.s.Table, item)
+	y.inserted([]uint64{id}, err, []uint64{want}, fits, []model.Item{item})
+}
+
+// insertMany inserts items in one call. With panic=k the callback panics at the
+// k-th, and then nothing is inserted.
+func (y *writing) insertMany() {
+	items := make([]model.Item, y.s.N)
+	for i := range items {
+		items[i] = y.made(y.s, i)
+	}
+	var ids, foreseen []uint64
+	var err error
+	fill := func(i int, id uint64) model.Item {
+		foreseen = append(foreseen, id)
+		if y.s.Arg("panic") == i+1 {
+			panic(errTask)
+		}
+		return items[i]
+	}
+	if y.throws(func() {
+		switch y.s.Op {
+		case script.InsertItems:
+			ids, err = y.m.insertItems(items)
+		case script.EmplaceItemsNow:
+			ids, err = y.m.emplaceItems(len(items), fill)
+		default:
+			var id uint64
+			id, err = y.m.insertFunc(func(id uint64) model.Item { return fill(0, id) })
+			ids = []uint64{id}
+		}
+	}) {
+		return
+	}
+	want := y.x.InsertItems(items)
+	y.inserted(ids, err, want, want != nil, items)
+	if len(foreseen) > 0 && !slices.Equal(foreseen, want) {
+		y.fail(Model, "the callbacks are given %s; want %s", list(foreseen), list(want))
+	}
+}
+
+// inserted compares what an insert of any kind gave.
+func (y *writing) inserted(ids []uint64, err error, want []uint64, fits bool, items []model.Item) {
+	if !fits {
+		y.expect(err, store.ErrFull, "an insert beyond a limit")
+		return
+	}
+	if err != nil || len(ids) != len(want) {
+		y.fail(Limit, "inserting %d items gives %d handles, %v; want all", len(items), len(ids), err)
+		return
+	}
+	for i, id := range ids {
+		if id != want[i] {
+			y.fail(Model, "item %d is issued %s; want %s", i, model.Text(id), model.Text(want[i]))
+			return
+		}
+		if err := y.abstract.Insert(y.s.Table, id, items[i]); err != nil {
+			y.fail(Model, "%v", err)
+		}
+		y.bind(y.s.Name+i, id)
+	}
+}
+
+// eachSingle does something to one item after another: by the map of the shard that
+// its handle names, or by the first.
+func (y *writing) eachSingle() {
+	for _, id := range y.ids() {
+		var m boundMap
+		own := y.owns(y.s.Table, id)
+		if y.s.Op != script.Remove { // which is the table's own
+			shard := 0
+			if own {
+				shard = int(id>>48&0x7fff) - int(y.modelled[y.s.Table].TypeID)
+			}
+			m = y.maps()[shard]
+		}
+		y.single(m, id, own)
+	}
+}
+
+func (y *writing) single(m boundMap, id uint64, own bool) {
+	item, _, lives := y.abstract.Find(id)
+	lives = lives && own
+	got := lives
+	switch y.s.Op {
+	case script.EraseNow:
+		got = m.erase(id)
+	case script.Remove:
+		got = y.t.remove(y.w, id)
+		if !y.lent[y.s.Table] {
+			y.exact.DropOptional(y.s.Table, id)
+		}
+	case script.TakeNow:
+		var taken model.Item
+		if taken, got = m.take(id); got && taken != item {
+			y.fail(Model, "Take(%s) is %+v; want %+v", model.Text(id), taken, item)
+		}
+	case script.SetNow:
+		m.set(id, uint64(y.s.Arg("v")))
+	case script.CallNow:
+		got = m.call(id, uint64(y.s.Arg("v")))
+	}
+	if got != lives {
+		y.accepted(id, got)
+	}
+	switch {
+	case erasing(y.s.Op) && y.exact.Erase(y.s.Table, id) != y.abstract.Erase(y.s.Table, id):
+		y.fail(Model, "the models differ over erasing %s", model.Text(id))
+	case !erasing(y.s.Op) && lives && y.program.Tables[y.s.Table].Item != script.Empty:
+		item.Key = uint64(y.s.Arg("v"))
+		y.abstract.Set(id, item)
+		*y.exact.Item(id) = item
+	}
+}
+
+func erasing(op script.Op) bool {
+	return op == script.EraseNow || op == script.Remove || op == script.TakeNow
+}
+
+// owns reports whether a handle has one of the table's typeIds.
+func (p *player) owns(table int, id uint64) bool {
+	typeID := int(id>>48) & 0x7fff
+	first := int(p.modelled[table].TypeID)
+	return typeID >= first && typeID < first+p.modelled[table].Shards
+}
+
+func (y *writing) eraseMany() {
+	ids := y.ids()
+	got, want := y.m.eraseItems(ids), y.x.EraseItems(ids)
+	n := 0
+	for _, id := range ids {
+		if uint16(id>>48)&0x7fff == y.x.TypeID && y.abstract.Erase(y.s.Table, id) {
+			n++
+		}
+	}
+	y.same("EraseItems", [2]int{got, n}, [2]int{want, want})
+}
+
+// eraseFunc erases by a function, which panics at its k-th call with panic=k.
+func (y *writing) eraseFunc() {
+	f, calls, got := picking(y.s), 0, 0
+	if y.throws(func() {
+		got = y.m.eraseFunc(func(i model.Item) bool {
+			if calls++; calls == y.s.Arg("panic") {
+				panic(errTask)
+			}
+			return f(i)
+		})
+	}) {
+		return
+	}
+	y.same("EraseFunc", got, y.x.EraseWhere(f))
+	y.gone(y.s.Shard, f)
+}
+
+// look asks the map of a shard in every way what it holds.
+func (y *writing) look() {
+	rows := y.x.Handles()
+	for _, id := range rows {
+		want, _ := y.x.RowOf(id)
+		if row, ok := y.m.rowOf(id); !ok || row != want || y.m.handleAt(want) != id {
+			y.fail(Model, "%s is in row %d, %v, where %s is; want %d", model.Text(id), row, ok, model.Text(y.m.handleAt(want)), want)
+		}
+	}
+	for _, id := range y.ids() {
+		_, want := y.x.RowOf(id)
+		if got := y.m.has(id); got != want {
+			y.accepted(id, got)
+		}
+		if _, got := y.m.rowOf(id); got != want {
+			y.accepted(id, got)
+		}
+	}
+	if y.o != nil {
+		y.lookItems(rows)
+	}
+	slices.Reverse(rows)
+	if got := y.m.backward(); !slices.Equal(got, rows) {
+		y.fail(Model, "Backward yields %s; want %s", list(got), list(rows))
+	}
+	y.same("Stats", y.m.figures(), y.x.Figures())
+}
+
+// lookItems compares the items of a packed map with those of its rows.
+func (y *writing) lookItems(rows []uint64) {
+	items := y.o.items()
+	y.same("the length of Items", len(items), len(rows))
+	for i := range min(len(items), len(rows)) {
+		if want, _, _ := y.abstract.Find(rows[i]); items[i] != want {
+			y.fail(Model, "Items has %+v for %s; want %+v", items[i], model.Text(rows[i]), want)
+		}
+	}
+}

@@ -1,0 +1,171 @@
+package script
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+const magic = "handloom-stress 1"
+
+// Error is what is wrong with a program, and where.
+type Error struct {
+	File   string
+	Line   int
+	Reason string
+}
+
+func (e *Error) Error() string { return fmt.Sprintf("%s:%d: %s", e.File, e.Line, e.Reason) }
+
+// Limits of a program, so that a file that is no program does not take the
+// memory of the machine.
+const (
+	maxTables   = 2048
+	maxConfigs  = 64
+	maxTasks    = 4096
+	maxColumns  = 16 // of a table
+	maxArgument = 1<<31 - 1
+	maxItems    = 1 << 20 // that all steps together make
+)
+
+// Parse reads a program. name is what errors call the file. The error is an
+// [*Error].
+func Parse(text []byte, name string) (*Program, error) {
+	r := reader{name: name, tables: make(map[string]int), made: make(map[int]bool), columns: make(map[int]int), program: new(Program)}
+	for line := range bytes.Lines(text) {
+		r.line++
+		if err := r.read(string(line)); err != nil {
+			return nil, &Error{name, r.line, err.Error()}
+		}
+	}
+	if err := r.end(); err != nil {
+		return nil, &Error{name, r.line, err.Error()}
+	}
+	return r.program, nil
+}
+
+type reader struct {
+	name    string
+	line    int
+	program *Program
+	begun   bool // the first line was read
+	doing   bool // "do" was read
+	writing bool // a write has not ended
+	tables  map[string]int
+	made    map[int]bool
+	items   int
+	columns map[int]int // how many, by table
+}
+
+func (r *reader) end() error {
+	switch {
+	case !r.begun:
+		r.line = max(r.line, 1)
+		return fmt.Errorf("the file is empty; want %q", magic)
+	case !r.doing:
+		return fmt.Errorf("the program has no line %q", "do")
+	case r.writing:
+		return fmt.Errorf("the last write has no %q", "end")
+	}
+	return nil
+}
+
+func (r *reader) read(line string) error {
+	line = strings.TrimSuffix(line, "\n")
+	if !r.begun {
+		if line != magic {
+			return fmt.Errorf("the first line is %.40q; want %q", line, magic)
+		}
+		r.begun = true
+		return nil
+	}
+	words := strings.Fields(line)
+	for i, w := range words {
+		if w == "#" {
+			words = words[:i]
+			break
+		}
+	}
+	switch {
+	case len(words) == 0:
+		return nil
+	case !r.doing:
+		return r.head(words[0], words[1:])
+	}
+	return r.step(words)
+}
+
+// head reads a line before "do".
+func (r *reader) head(first string, words []string) (err error) {
+	p := r.program
+	switch first {
+	case "seed":
+		if len(words) != 1 {
+			return fmt.Errorf("want one number behind seed")
+		}
+		if p.Seed, err = strconv.ParseUint(words[0], 10, 64); err != nil {
+			return fmt.Errorf("seed: %q is no number below 2^64", words[0])
+		}
+	case "revision":
+		if len(words) != 1 {
+			return fmt.Errorf("want one word behind revision")
+		}
+		p.Revision = words[0]
+	case "narrow":
+		return readSettings(words, p.Narrow.settings())
+	case "store":
+		return readSettings(words, p.Store.settings())
+	case "table":
+		return r.table(words)
+	case "config":
+		if len(p.Configs) == maxConfigs {
+			return fmt.Errorf("more than %d configurations", maxConfigs)
+		}
+		p.Configs = append(p.Configs, Config{})
+		return readSettings(words, p.Configs[len(p.Configs)-1].settings())
+	case "do":
+		if len(words) > 0 {
+			return fmt.Errorf("%q behind do", words[0])
+		}
+		r.doing = true
+	default:
+		return fmt.Errorf("no setting is called %q; want seed, revision, narrow, store, table, config or do", first)
+	}
+	return nil
+}
+
+func (r *reader) table(words []string) error {
+	if len(words) < 3 {
+		return fmt.Errorf("want table NAME packed|stable ITEM")
+	}
+	t := Table{Name: words[0], Kind: words[1], Item: words[2]}
+	_, taken := r.tables[t.Name]
+	switch {
+	case !isName(t.Name):
+		return fmt.Errorf("%q is no name of a table; want letters and digits, a letter first", t.Name)
+	case taken:
+		return fmt.Errorf("there are two tables %q", t.Name)
+	case t.Kind != Packed && t.Kind != Stable:
+		return fmt.Errorf("%q is no kind of table; want %s or %s", t.Kind, Packed, Stable)
+	case !slices.Contains(Items, t.Item):
+		return fmt.Errorf("%q is no kind of item; want %s", t.Item, strings.Join(Items, ", "))
+	case len(r.program.Tables) == maxTables:
+		return fmt.Errorf("more than %d tables", maxTables)
+	}
+	r.tables[t.Name] = len(r.program.Tables)
+	err := readSettings(words[3:], t.settings())
+	r.program.Tables = append(r.program.Tables, t)
+	return err
+}
+
+func isName(s string) bool {
+	for i, c := range s {
+		letter := c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
+		if !letter && (i == 0 || c < '0' || c > '9') {
+			return false
+		}
+	}
+	return s != ""
+}

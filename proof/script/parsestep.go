@@ -1,0 +1,195 @@
+package script
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// step reads a line behind "do".
+func (r *reader) step(words []string) error {
+	if words[0] == "end" {
+		if !r.writing || len(words) > 1 {
+			return fmt.Errorf("end ends no write")
+		}
+		r.writing = false
+		return nil
+	}
+	task, inside := 0, false
+	if words[0][0] == '@' {
+		var err error
+		if task, err = parseNumber(words[0][1:], maxTasks-1); err != nil {
+			return fmt.Errorf("task %w", err)
+		}
+		if words, inside = words[1:], true; len(words) == 0 {
+			return fmt.Errorf("want an operation behind @%d", task)
+		}
+	}
+	op, ok := byName[words[0]]
+	if !ok {
+		return fmt.Errorf("no operation is called %q", words[0])
+	}
+	into, err := r.place(op, inside)
+	if err != nil {
+		return err
+	}
+	s := Step{Op: op, Task: task, Line: r.line}
+	if err := r.arguments(&s, words[1:]); err != nil {
+		return fmt.Errorf("%v: %w", op, err)
+	}
+	if op == Write {
+		r.writing = true
+	}
+	*into = append(*into, s)
+	return nil
+}
+
+// place returns the list that the next step belongs to.
+func (r *reader) place(op Op, inside bool) (*[]Step, error) {
+	at, into := alone, &r.program.Steps
+	if r.writing {
+		at, into = inWrite, &last(into).Body
+	}
+	if inside {
+		if len(*into) == 0 || !last(into).Op.HasBody() || last(into).Op == Write {
+			return nil, fmt.Errorf("a task's line stands behind nothing that has tasks")
+		}
+		at, into = inTask, &last(into).Body
+	}
+	if specs[op].where&at == 0 {
+		return nil, fmt.Errorf("%v cannot stand %s", op, map[where]string{alone: "alone", inWrite: "inside a write", inTask: "in a task"}[at])
+	}
+	return into, nil
+}
+
+func last(steps *[]Step) *Step { return &(*steps)[len(*steps)-1] }
+
+func (r *reader) arguments(s *Step, words []string) (err error) {
+	sp := &specs[s.Op]
+	next := func(what string) (string, error) {
+		if len(words) == 0 {
+			return "", fmt.Errorf("want %s", what)
+		}
+		w := words[0]
+		words = words[1:]
+		return w, nil
+	}
+	var w string
+	if sp.takes&table != 0 {
+		if w, err = next("a table"); err == nil {
+			err = r.tableOf(s, w, sp.takes&shard != 0)
+		}
+	}
+	if err == nil && sp.takes&word != 0 {
+		s.Word, err = next("a word")
+	}
+	if err == nil && (s.Op == AddColumn || s.Op == AddSparse) {
+		err = r.column(s)
+	}
+	if err == nil && sp.takes&(name|names) != 0 {
+		if w, err = next("a name, %N"); err == nil {
+			err = r.names(s, w, sp.takes&names != 0)
+		}
+	}
+	if err != nil {
+		return err
+	}
+	return r.rest(s, sp, words)
+}
+
+func (r *reader) tableOf(s *Step, w string, sharded bool) (err error) {
+	name, number, dotted := strings.Cut(w, ".")
+	t, ok := r.tables[name]
+	switch {
+	case !ok:
+		return fmt.Errorf("there is no table %q", name)
+	case dotted && !sharded:
+		return fmt.Errorf("%q: want a table without a shard", w)
+	case dotted:
+		s.Shard, err = parseNumber(number, max(1, r.program.Tables[t].Shards)-1)
+	}
+	s.Table = t
+	return err
+}
+
+// column sees that the table may have a column, or optional data, of such elements.
+func (r *reader) column(s *Step) error {
+	t := &r.program.Tables[s.Table]
+	if s.Op == AddColumn && t.Kind != Packed {
+		return fmt.Errorf("table %s is %s and has no columns", t.Name, t.Kind)
+	}
+	if r.columns[s.Table]++; r.columns[s.Table] > maxColumns {
+		return fmt.Errorf("table %s has more than %d columns", t.Name, maxColumns)
+	}
+	if all := Elements(t.Item); !slices.Contains(all, s.Word) {
+		return fmt.Errorf("%q is no kind of element beside %s; want %s", s.Word, t.Item, strings.Join(all, ", "))
+	}
+	return nil
+}
+
+// names reads what the items are called that the step makes.
+func (r *reader) names(s *Step, w string, many bool) error {
+	if w[0] != '%' {
+		return fmt.Errorf("%q: want a name, %%N", w)
+	}
+	ref, err := parseBase(w)
+	switch {
+	case err != nil:
+		return fmt.Errorf("%q: %w", w, err)
+	case strings.Contains(w, "*") && !many:
+		return fmt.Errorf("%q: it makes one item", w)
+	case ref.N == 0:
+		return fmt.Errorf("names begin with %%1")
+	}
+	s.Name, s.N = ref.N, 1
+	if strings.Contains(w, "*") {
+		s.N = ref.Count
+	}
+	if r.items += s.N; r.items > maxItems {
+		return fmt.Errorf("the program makes more than %d items", maxItems)
+	}
+	for n := s.Name; n < s.Name+s.N; n++ {
+		if r.made[n] {
+			return fmt.Errorf("%%%d is made twice", n)
+		}
+		r.made[n] = true
+	}
+	return nil
+}
+
+// rest reads references and key=value, in any order.
+func (r *reader) rest(s *Step, sp *spec, words []string) error {
+	args := make([]int, len(sp.keys))
+	settings := make([]setting, len(sp.keys))
+	for i, key := range sp.keys {
+		settings[i] = setting{key, &args[i], maxArgument}
+		if key == "tasks" {
+			settings[i].max = maxTasks
+		}
+	}
+	var pairs []string
+	for _, w := range words {
+		if !strings.ContainsRune("%~.#", rune(w[0])) {
+			pairs = append(pairs, w)
+			continue
+		}
+		if sp.takes&refs == 0 {
+			return fmt.Errorf("%q: it takes no reference", w)
+		}
+		ref, err := parseRef(w, r.tables)
+		if err != nil {
+			return err
+		}
+		s.Refs = append(s.Refs, ref)
+	}
+	if sp.takes&target != 0 && len(s.Refs) == 0 {
+		return fmt.Errorf("want a reference")
+	}
+	if err := readSettings(pairs, settings); err != nil {
+		return err
+	}
+	if len(pairs) > 0 {
+		s.Args = args
+	}
+	return nil
+}

@@ -1,0 +1,172 @@
+package script
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// Ref is a handle as a program writes it.
+type Ref struct {
+	Kind  RefKind
+	N     int    // name or row
+	Count int    // names from N on; 0 is 1
+	Bits  uint64 // of a raw one
+	Forge []Forge
+}
+
+// RefKind says where a handle comes from.
+type RefKind int
+
+// The kinds of references.
+const (
+	Named       RefKind = iota // %N
+	Provisional                // ~N
+	Row                        // .N
+	Raw                        // #BITS
+)
+
+// Forge is one change that makes another handle of a handle.
+type Forge struct {
+	Kind ForgeKind
+	N    int // bit, or index of a table
+}
+
+// ForgeKind says what is changed.
+type ForgeKind int
+
+// The kinds of forging.
+const (
+	NextGeneration ForgeKind = iota
+	PreviousGeneration
+	NextSlot
+	FlipBit
+	OtherTable
+)
+
+// Names returns the first and the number of the names that a reference stands
+// for, as such or as provisional handles.
+func (r Ref) Names() (first, n int) {
+	if r.Kind == Row || r.Kind == Raw {
+		return 0, 0
+	}
+	return r.N, max(1, r.Count)
+}
+
+func (r Ref) text(p *Program) string {
+	var b strings.Builder
+	switch r.Kind {
+	case Named:
+		fmt.Fprintf(&b, "%%%d", r.N)
+	case Provisional:
+		fmt.Fprintf(&b, "~%d", r.N)
+	case Row:
+		fmt.Fprintf(&b, ".%d", r.N)
+	case Raw:
+		fmt.Fprintf(&b, "#%x", r.Bits)
+	}
+	if r.Count > 1 {
+		fmt.Fprintf(&b, "*%d", r.Count)
+	}
+	for _, f := range r.Forge {
+		switch f.Kind {
+		case NextGeneration:
+			b.WriteString("+g")
+		case PreviousGeneration:
+			b.WriteString("-g")
+		case NextSlot:
+			b.WriteString("+s")
+		case FlipBit:
+			fmt.Fprintf(&b, "^%d", f.N)
+		case OtherTable:
+			b.WriteString("@" + p.Tables[f.N].Name)
+		}
+	}
+	return b.String()
+}
+
+const (
+	maxName  = 1 << 28
+	maxCount = 1 << 17
+)
+
+// parseRef reads a reference. tables finds a table by name.
+func parseRef(text string, tables map[string]int) (Ref, error) {
+	at := strings.IndexAny(text[1:], "+-^@") + 1
+	base, forge := text, ""
+	if at > 0 {
+		base, forge = text[:at], text[at:]
+	}
+	r, err := parseBase(base)
+	for err == nil && forge != "" {
+		var f Forge
+		end := strings.IndexAny(forge[1:], "+-^@") + 1
+		if end == 0 {
+			end = len(forge)
+		}
+		f, err = parseForge(forge[:end], tables)
+		r.Forge = append(r.Forge, f)
+		forge = forge[end:]
+	}
+	if err != nil {
+		return r, fmt.Errorf("%q: %w", text, err)
+	}
+	return r, nil
+}
+
+func parseBase(text string) (Ref, error) {
+	if text[0] == '#' {
+		bits, err := strconv.ParseUint(text[1:], 16, 64)
+		if err != nil {
+			return Ref{}, fmt.Errorf("want # and up to 16 hexadecimal digits")
+		}
+		return Ref{Kind: Raw, Bits: bits}, nil
+	}
+	kind := RefKind(strings.IndexByte("%~.", text[0]))
+	number, count, many := strings.Cut(text[1:], "*")
+	r := Ref{Kind: kind}
+	var err error
+	if r.N, err = parseNumber(number, maxName); err != nil {
+		return r, err
+	}
+	if many {
+		if kind == Row {
+			return r, fmt.Errorf("a row stands for one item")
+		}
+		if r.Count, err = parseNumber(count, maxCount); err != nil {
+			return r, err
+		}
+	}
+	return r, nil
+}
+
+func parseForge(text string, tables map[string]int) (Forge, error) {
+	switch text {
+	case "+g":
+		return Forge{Kind: NextGeneration}, nil
+	case "-g":
+		return Forge{Kind: PreviousGeneration}, nil
+	case "+s":
+		return Forge{Kind: NextSlot}, nil
+	}
+	switch text[0] {
+	case '^':
+		bit, err := parseNumber(text[1:], 63)
+		return Forge{FlipBit, bit}, err
+	case '@':
+		t, ok := tables[text[1:]]
+		if !ok {
+			return Forge{}, fmt.Errorf("there is no table %q", text[1:])
+		}
+		return Forge{OtherTable, t}, nil
+	}
+	return Forge{}, fmt.Errorf("no forging is called %q; want +g, -g, +s, ^BIT or @TABLE", text)
+}
+
+func parseNumber(text string, most int) (int, error) {
+	n, err := strconv.Atoi(text)
+	if err != nil || n < 0 || n > most || text[0] == '+' || text[0] == '-' {
+		return 0, fmt.Errorf("%q is no number from 0 to %d", text, most)
+	}
+	return n, nil
+}

@@ -1,0 +1,111 @@
+package script
+
+import (
+	"fmt"
+	"strings"
+)
+
+// setting is a number that is written as key=value, and left out when it is 0.
+type setting struct {
+	key   string
+	value *int
+	max   int
+}
+
+func (n *Narrow) settings() []setting {
+	return []setting{{"generations", &n.Generations, 1<<16 - 1}, {"slots", &n.Slots, 1<<31 - 1}}
+}
+
+func (s *Store) settings() []setting {
+	return []setting{{"queue", &s.QueueLimit, 1<<31 - 1}, {"batch", &s.BatchLimit, 1<<31 - 1}, {"inbox", &s.InboxLimit, 1<<31 - 1}, {"bytes", &s.BatchBytes, 1<<31 - 1}}
+}
+
+func (t *Table) settings() []setting {
+	return []setting{
+		{"shards", &t.Shards, 64},
+		{"typeid", &t.TypeID, 32767},
+		{"reserve", &t.Reserve, 1 << 20},
+		{"max", &t.Max, 1 << 20},
+		{"minfree", &t.MinFree, 1 << 20},
+		{"chunk", &t.Chunk, 1 << 20},
+		{"fixed", &t.Fixed, 1},
+		{"changes", &t.Changes, 1},
+	}
+}
+
+func (c *Config) settings() []setting {
+	return []setting{
+		{"workers", &c.Workers, 1024},
+		{"procs", &c.Procs, 1024},
+		{"team", &c.Team, 1},
+		{"shuffle", &c.Shuffle, 1<<31 - 1},
+		{"yield", &c.Yield, 1000},
+		{"delay", &c.Delay, 1000},
+		{"collect", &c.Collect, 1000},
+		{"shift", &c.Shift, 1000},
+		{"readers", &c.Readers, 64},
+	}
+}
+
+// String returns the configuration as its line has it, without the first word.
+func (c Config) String() string { return strings.TrimSpace(written(c.settings())) }
+
+// ParseConfig is the inverse of [Config.String].
+func ParseConfig(text string) (Config, error) {
+	var c Config
+	return c, readSettings(strings.Fields(text), c.settings())
+}
+
+func written(settings []setting) string {
+	var b strings.Builder
+	for _, s := range settings {
+		if *s.value != 0 {
+			fmt.Fprintf(&b, " %s=%d", s.key, *s.value)
+		}
+	}
+	return b.String()
+}
+
+func readSettings(words []string, settings []setting) error {
+	seen := make(map[string]bool)
+	for _, w := range words {
+		key, value, ok := strings.Cut(w, "=")
+		if !ok {
+			return fmt.Errorf("%q is no key=value", w)
+		}
+		at := indexKey(settings, key)
+		if at < 0 {
+			return fmt.Errorf("no setting is called %q; want %s", key, keys(settings))
+		}
+		if seen[key] {
+			return fmt.Errorf("%s is given twice", key)
+		}
+		seen[key] = true
+		n, err := parseNumber(value, settings[at].max)
+		if err != nil {
+			return fmt.Errorf("%s: %w", key, err)
+		}
+		*settings[at].value = n
+	}
+	return nil
+}
+
+func indexKey(settings []setting, key string) int {
+	for i := range settings {
+		if settings[i].key == key {
+			return i
+		}
+	}
+	return -1
+}
+
+func keys(settings []setting) string {
+	if len(settings) == 0 {
+		return "none"
+	}
+	var all []string
+	for _, s := range settings {
+		all = append(all, s.key)
+	}
+	return strings.Join(all, ", ")
+}

@@ -1,0 +1,136 @@
+package shrink
+
+import "handloom/proof/script"
+
+// number makes one number smaller: 0 if that will do, otherwise half of it for as
+// long as that will do, then one less.
+func (s *search) number(at func(p *script.Program) *int) {
+	set := func(v int) bool {
+		return s.try(func(p *script.Program) { *at(p) = v })
+	}
+	if *at(s.best) == 0 || set(0) {
+		return
+	}
+	for *at(s.best) > 1 && set(*at(s.best)/2) {
+	}
+	for tries := 0; tries < 8 && *at(s.best) > 1 && set(*at(s.best)-1); tries++ {
+	}
+}
+
+// numbers makes the arguments of steps smaller, and what they make.
+func (s *search) numbers() {
+	s.each(func(find func(p *script.Program) *script.Step) {
+		if find(s.best).N > 1 {
+			s.number(func(p *script.Program) *int { return &find(p).N })
+		}
+		for i := range find(s.best).Args {
+			s.number(func(p *script.Program) *int { return &find(p).Args[i] })
+		}
+	})
+	s.number(func(p *script.Program) *int { return &p.Narrow.Slots })
+	s.number(func(p *script.Program) *int { return &p.Narrow.Generations })
+	s.number(func(p *script.Program) *int { return &p.Store.QueueLimit })
+	s.number(func(p *script.Program) *int { return &p.Store.BatchLimit })
+	s.number(func(p *script.Program) *int { return &p.Store.InboxLimit })
+}
+
+// tables moves steps to the first table, takes away tables that no step uses, and
+// makes the others plain.
+func (s *search) tables() {
+	s.each(func(find func(p *script.Program) *script.Step) {
+		if find(s.best).Op.HasTable() && find(s.best).Table > 0 {
+			s.try(func(p *script.Program) { find(p).Table, find(p).Shard = 0, 0 })
+		}
+	})
+	for i := len(s.best.Tables) - 1; i >= 0 && len(s.best.Tables) > 1; i-- {
+		if !used(s.best, i) {
+			s.try(func(p *script.Program) { removeTable(p, i) })
+		}
+	}
+	for i := range s.best.Tables {
+		t := func(p *script.Program) *script.Table { return &p.Tables[i] }
+		s.number(func(p *script.Program) *int { return &t(p).MinFree })
+		s.number(func(p *script.Program) *int { return &t(p).Max })
+		s.number(func(p *script.Program) *int { return &t(p).Reserve })
+		s.number(func(p *script.Program) *int { return &t(p).Fixed })
+		s.number(func(p *script.Program) *int { return &t(p).Changes })
+		s.number(func(p *script.Program) *int { return &t(p).TypeID })
+		s.number(func(p *script.Program) *int { return &t(p).Chunk })
+		s.shards(i)
+		if t(s.best).Item != script.Word {
+			s.try(func(p *script.Program) { t(p).Item = script.Word })
+		}
+		if t(s.best).Kind != script.Packed {
+			s.try(func(p *script.Program) { t(p).Kind = script.Packed })
+		}
+	}
+}
+
+// shards halves the shards of a table.
+func (s *search) shards(table int) {
+	for s.best.Tables[table].Shards > 1 && s.try(func(p *script.Program) {
+		n := p.Tables[table].Shards / 2
+		p.Tables[table].Shards = n
+		script.Walk(p.Steps, func(step *script.Step) {
+			if step.Table == table {
+				step.Shard %= n
+			}
+		})
+	}) {
+	}
+}
+
+func used(p *script.Program, table int) bool {
+	found := false
+	script.Walk(p.Steps, func(s *script.Step) {
+		found = found || s.Op.HasTable() && s.Table == table
+		for _, r := range s.Refs {
+			for _, f := range r.Forge {
+				found = found || f.Kind == script.OtherTable && f.N == table
+			}
+		}
+	})
+	return found
+}
+
+func removeTable(p *script.Program, table int) {
+	p.Tables = append(p.Tables[:table], p.Tables[table+1:]...)
+	script.Walk(p.Steps, func(s *script.Step) {
+		if s.Table > table {
+			s.Table--
+		}
+		for i := range s.Refs {
+			for k := range s.Refs[i].Forge {
+				if f := &s.Refs[i].Forge[k]; f.Kind == script.OtherTable && f.N > table {
+					f.N--
+				}
+			}
+		}
+	})
+}
+
+// clone returns a copy that shares nothing that edits change.
+func clone(p *script.Program) *script.Program {
+	c := *p
+	c.Tables = append([]script.Table(nil), p.Tables...)
+	c.Configs = append([]script.Config(nil), p.Configs...)
+	c.Steps = cloneSteps(p.Steps)
+	return &c
+}
+
+func cloneSteps(steps []script.Step) []script.Step {
+	if steps == nil {
+		return nil
+	}
+	all := append([]script.Step(nil), steps...)
+	for i := range all {
+		s := &all[i]
+		s.Args = append([]int(nil), s.Args...)
+		s.Refs = append([]script.Ref(nil), s.Refs...)
+		for k := range s.Refs {
+			s.Refs[k].Forge = append([]script.Forge(nil), s.Refs[k].Forge...)
+		}
+		s.Body = cloneSteps(s.Body)
+	}
+	return all
+}

@@ -1,0 +1,79 @@
+package shrink_test
+
+import (
+	"context"
+	"testing"
+
+	"handloom/proof/draw"
+	"handloom/proof/script"
+	"handloom/proof/shrink"
+)
+
+// fails is a made-up fault: a program that clears a table and later flushes an
+// erase of at least three handles.
+func fails(p *script.Program) bool {
+	cleared, erased, failed := false, false, false
+	script.Walk(p.Steps, func(s *script.Step) {
+		switch s.Op {
+		case script.Clear:
+			cleared = true
+		case script.EraseItems:
+			n := 0
+			for _, r := range s.Refs {
+				_, k := r.Names()
+				n += k
+			}
+			erased = erased || cleared && n >= 3
+		case script.Flush:
+			failed = failed || erased
+		}
+	})
+	return failed
+}
+
+func TestAFailingProgramShrinksToWhatFails(t *testing.T) {
+	shrunk := 0
+	for seed := uint64(0); shrunk < 5 && seed < 1000; seed++ {
+		p := draw.Program(seed, draw.Options{Steps: 400, Misuses: []string{"zero-queue"}})
+		if !fails(p) {
+			continue
+		}
+		small := shrink.Program(t.Context(), p, func(p *script.Program) bool {
+			if _, err := script.Parse(p.Text(), "smaller"); err != nil {
+				t.Fatalf("seed %d: %v in\n%s", seed, err, p.Text())
+			}
+			return fails(p)
+		})
+		if !fails(small) {
+			t.Fatalf("seed %d: the result does not fail:\n%s", seed, small.Text())
+		}
+		if n := small.Len(); n > 6 || len(small.Tables) > 1 { // write, clear; pass, erase; flush
+			t.Errorf("seed %d: %d operations on %d tables are left of %d:\n%s", seed, n, len(small.Tables), p.Len(), small.Text())
+		}
+		shrunk++
+	}
+	if shrunk < 5 {
+		t.Errorf("only %d programs failed", shrunk)
+	}
+}
+
+func TestShrinkingStopsWithItsContextAndKeepsAFailure(t *testing.T) {
+	for seed := uint64(0); ; seed++ {
+		p := draw.Program(seed, draw.Options{Steps: 400, Misuses: []string{"zero-queue"}})
+		if !fails(p) {
+			continue
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		calls := 0
+		small := shrink.Program(ctx, p, func(p *script.Program) bool {
+			if calls++; calls == 5 {
+				cancel()
+			}
+			return fails(p)
+		})
+		if !fails(small) || calls > 6 {
+			t.Errorf("after %d calls the result fails: %v", calls, fails(small))
+		}
+		return
+	}
+}

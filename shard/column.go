@@ -1,0 +1,145 @@
+package shard
+
+import (
+	"unsafe"
+
+	"handloom/batch"
+	"handloom/internal/dense"
+	"handloom/internal/items"
+	"handloom/internal/slotset"
+	"handloom/shard/handle"
+)
+
+// column is a column of the shard's map and, during a flush, what the batch does to it.
+type column struct {
+	*dense.Column
+	number  int           // of the attachment
+	setting slotset.Marks // items that lived before whose elements the batch sets
+	counts  batch.Counts
+	sampled int // stale Sets
+	links   links
+	onSet   func(id handle.ID, item unsafe.Pointer) bool // nil: nobody asks
+}
+
+// AddColumn tells the shard of the next column of its map: the attachment of the table
+// that has the number. onSet, unless it is nil, is called by each flush for the items that
+// lived before and whose element it sets, in ascending order of rows.
+func (s *Shard) AddColumn(c *dense.Column, number int, onSet func(id handle.ID, item unsafe.Pointer) bool) {
+	s.columns = append(s.columns, &column{Column: c, number: number, onSet: onSet})
+}
+
+// planSets finds out what the Sets of a column do.
+func (s *Shard) planSets(c *batch.Commands, col *column, index int) {
+	number := col.number
+	if index == 0 {
+		c.CountStaged(number, &col.counts)
+	}
+	size := col.Kind.Type.Size
+	for _, sets := range c.Sets(number) {
+		puts := sets.Puts(index)
+		for sequence, id := range puts.IDs {
+			if id.IsProvisional() {
+				if !c.SetCreate(number, id, puts.Values.Pointer(sequence, size), sets.Key(), &col.counts) {
+					s.sampleSet(col, id, sets.Key(), sequence)
+				}
+				continue
+			}
+			if s.Map.IsMarked(&s.erasing, id) {
+				col.counts.Dropped++
+				continue
+			}
+			switch s.Map.Mark(&col.setting, id) {
+			case slotset.Stale:
+				col.counts.Stale++
+				s.sampleSet(col, id, sets.Key(), sequence)
+			case slotset.Again:
+				col.counts.Superseded++
+			case slotset.Marked:
+				col.counts.Put++
+			}
+		}
+	}
+}
+
+// sampleSet keeps the first stale Sets of each column: their names order them in a
+// report, not when they were added.
+func (s *Shard) sampleSet(col *column, id handle.ID, key batch.Key, sequence int) {
+	if col.sampled == batch.MaxSamples {
+		return
+	}
+	col.sampled++
+	s.sampleBeside(col.Kind.Name, batch.Set, id, key, sequence)
+}
+
+func (s *Shard) sampleBeside(column string, kind batch.Kind, id handle.ID, key batch.Key, sequence int) {
+	sample := s.sampleOf(kind, id, key, sequence)
+	sample.Column = column
+	s.samples = append(s.samples, sample)
+}
+
+// applySets writes the values in the order of keys, as applyPuts does.
+func (s *Shard) applySets(c *batch.Commands, col *column, index int) {
+	if col.setting.Len() == 0 {
+		return
+	}
+	t := col.Kind.Type
+	for _, sets := range c.Sets(col.number) {
+		puts := sets.Puts(index)
+		for i, id := range puts.IDs {
+			if row, ok := s.Map.RowOf(id); ok {
+				t.Set(col.At(row), puts.Values.Pointer(i, t.Size))
+			}
+		}
+	}
+	if col.onSet != nil {
+		s.Map.Marked(&col.setting, col.onSet)
+	}
+	col.setting.Clear()
+}
+
+// FindLinksBeside is [Shard.FindLinks] for a column.
+func (s *Shard) FindLinksBeside(c *batch.Commands, i, index int, visitor Visitor) {
+	col := s.columns[i]
+	t := col.Kind.Type
+	l := &col.links
+	find := l.begin(t.Size, visitor)
+	c.Staged(col.number, s.lo, s.hi, func(_ int, values items.Slice) {
+		for i := range values.Len() {
+			find(values.Pointer(i, t.Size))
+		}
+	})
+	all := c.Sets(col.number)
+	for i := len(all) - 1; i >= 0; i-- { // the last Set of an item is the one that stays
+		puts := all[i].Puts(index)
+		for j := len(puts.IDs) - 1; j >= 0; j-- {
+			id := puts.IDs[j]
+			if s.Map.IsMarked(&col.setting, id) && s.Map.Mark(&l.marked, id) == slotset.Marked {
+				find(puts.Values.Pointer(j, t.Size))
+			}
+		}
+	}
+	l.end()
+}
+
+// LinkBeside is [Shard.Link] for a column.
+func (s *Shard) LinkBeside(c *batch.Commands, i, index int, fields []uintptr, resolve func(handle.ID) handle.ID) {
+	col := s.columns[i]
+	visit := func(element unsafe.Pointer) {
+		for _, offset := range fields {
+			makeReal((*handle.ID)(unsafe.Add(element, offset)), resolve, &col.counts)
+		}
+	}
+	first := s.Map.Rows() - (s.hi - s.lo)
+	c.Staged(col.number, s.lo, s.hi, func(offset int, values items.Slice) {
+		for i := range values.Len() {
+			visit(col.At(first + offset + i))
+		}
+	})
+	for _, sets := range c.Sets(col.number) {
+		for _, id := range sets.Puts(index).IDs {
+			if row, ok := s.Map.RowOf(id); ok { // not if it was set and erased
+				visit(col.At(row))
+			}
+		}
+	}
+}

@@ -1,0 +1,238 @@
+package shard
+
+import (
+	"unsafe"
+
+	"handloom/batch"
+	"handloom/internal/highwater"
+	"handloom/internal/slotset"
+	"handloom/internal/sparse"
+	"handloom/shard/handle"
+)
+
+// data is what some items of the shard have and, during a flush, what the batch does to
+// it.
+type data struct {
+	*sparse.Data
+	name     string
+	number   int           // of the attachment
+	named    slotset.Marks // scratch of planning: items that have had their last command
+	dropping slotset.Bits  // rows that the batch drops
+	last     []command     // the last Set of each item that lived before, from the last on
+	lastPeak highwater.Mark
+	added    int // rows that those need
+	given    int // rows that creates need
+	slots    int // of the map, with the creates
+	counts   batch.Counts
+	links    links
+
+	onErased func(id handle.ID, item unsafe.Pointer) bool // bound once
+}
+
+// command is a Set: the item, the queue by number, and the sequence in that.
+type command struct {
+	id       handle.ID
+	queue    uint32
+	sequence uint32
+}
+
+// AddData tells the shard of what some of its items have: the attachment of the table
+// that has the number.
+func (s *Shard) AddData(d *sparse.Data, name string, number int) {
+	of := &data{Data: d, name: name, number: number}
+	of.onErased = func(id handle.ID, _ unsafe.Pointer) bool {
+		of.drop(id)
+		return true
+	}
+	s.data = append(s.data, of)
+	s.all = append(s.all, d)
+}
+
+// begin begins a flush, of which nothing is planned yet.
+func (d *data) begin() {
+	d.counts, d.added, d.given = batch.Counts{}, 0, 0
+	d.last = highwater.Trim(&d.lastPeak, d.last)
+}
+
+// planData finds out what Sets and Unsets do, and what goes with erased items: the last
+// command of each item counts, so that they are looked at from the last to the first.
+func (s *Shard) planData(c *batch.Commands, d *data, index int) {
+	d.dropping.Grow(d.Rows())
+	if index == 0 {
+		c.CountOptional(d.number, &d.counts)
+	}
+	all, size := c.Sets(d.number), d.Type.Size
+	for queue := len(all) - 1; queue >= 0; queue-- {
+		puts := all[queue].Puts(index)
+		for sequence := len(puts.IDs) - 1; sequence >= 0; sequence-- {
+			id, unset := puts.IDs[sequence], all[queue].IsUnset(index, sequence)
+			switch {
+			case !id.IsProvisional():
+				s.planItem(d, command{id, uint32(queue), uint32(sequence)}, unset)
+			case unset:
+				c.GiveCreate(d.number, id, nil, all[queue].Key(), &d.counts)
+			default:
+				c.GiveCreate(d.number, id, puts.Values.Pointer(sequence, size), all[queue].Key(), &d.counts)
+			}
+		}
+	}
+	d.named.Clear()
+	if d.counts.Stale > 0 {
+		s.sampleData(c, d, index)
+	}
+	s.planDrops(d)
+}
+
+// planItem is planData for a command to an item that lived before, or to none.
+func (s *Shard) planItem(d *data, of command, unset bool) {
+	if s.Map.IsMarked(&s.erasing, of.id) {
+		d.counts.Dropped++
+		return
+	}
+	switch s.Map.Mark(&d.named, of.id) {
+	case slotset.Stale:
+		d.counts.Stale++
+		return
+	case slotset.Again:
+		d.counts.Superseded++
+		return
+	}
+	switch has := d.Has(of.id); {
+	case unset && has:
+		d.counts.Erased++
+		d.drop(of.id)
+	case unset:
+		d.counts.Redundant++
+	default:
+		d.counts.Put++
+		d.last = append(d.last, of)
+		if !has {
+			d.added++
+		}
+	}
+}
+
+// drop marks the row of an item, if it has one.
+func (d *data) drop(id handle.ID) {
+	if row, ok := d.Row(id); ok {
+		d.dropping.Add(row)
+	}
+}
+
+// planDrops marks the rows of erased items, in time that the fewer of the two decide.
+func (s *Shard) planDrops(d *data) {
+	switch erased := s.erasing.Len(); {
+	case erased == 0 || d.Rows() == 0:
+	case erased <= d.Rows():
+		s.Map.Marked(&s.erasing, d.onErased)
+	default:
+		for row, id := range d.Owners(0, d.Rows()) {
+			if s.Map.IsMarked(&s.erasing, id) {
+				d.dropping.Add(row)
+			}
+		}
+	}
+}
+
+// sampleData keeps the first stale Sets and the first stale Unsets, which planning has met
+// last.
+func (s *Shard) sampleData(c *batch.Commands, d *data, index int) {
+	sampled := make(map[batch.Kind]int)
+	for _, sets := range c.Sets(d.number) {
+		for sequence, id := range sets.Puts(index).IDs {
+			if id.IsProvisional() && c.IsCreate(id) || s.Map.Has(id) {
+				continue
+			}
+			kind := batch.Set
+			if sets.IsUnset(index, sequence) {
+				kind = batch.Unset
+			}
+			if sampled[kind] < batch.MaxSamples {
+				s.sampleBeside(d.name, kind, id, sets.Key(), sequence)
+				sampled[kind]++
+			}
+		}
+	}
+}
+
+// dealData finds out what rows the creates of the shard need.
+func (s *Shard) dealData(c *batch.Commands) {
+	for _, d := range s.data {
+		d.given = c.CountGiven(d.number, s.lo, s.hi)
+		if d.added+d.given > 0 {
+			d.slots = s.Map.Stats().Slots + s.hi - s.lo
+		}
+	}
+}
+
+func (d *data) needsMemory() bool { return !d.HasRoom(d.added+d.given, d.slots) }
+
+// applyData does what was planned for items that lived before: rows that go first, and
+// then Sets in the order of keys.
+func (s *Shard) applyData(c *batch.Commands, d *data, index int) {
+	d.DropMarked(&d.dropping)
+	d.dropping.Clear()
+	all, size := c.Sets(d.number), d.Type.Size
+	for i := len(d.last) - 1; i >= 0; i-- {
+		of := &d.last[i]
+		d.Set(of.id, all[of.queue].Puts(index).Values.Pointer(int(of.sequence), size))
+	}
+}
+
+// PartCounts returns what the planned or applied batch does to the column or data that is
+// the attachment of the number.
+func (s *Shard) PartCounts(number int) batch.Counts {
+	for _, col := range s.columns {
+		if col.number == number {
+			return col.counts
+		}
+	}
+	for _, d := range s.data {
+		if d.number == number {
+			return d.counts
+		}
+	}
+	return batch.Counts{}
+}
+
+// FindLinksOfData is [Shard.FindLinks] for data.
+func (s *Shard) FindLinksOfData(c *batch.Commands, i, index int, visitor Visitor) {
+	d := s.data[i]
+	l := &d.links
+	find := l.begin(d.Type.Size, visitor)
+	c.Given(d.number, s.lo, s.hi, func(_ handle.ID, v unsafe.Pointer) { find(v) })
+	all := c.Sets(d.number)
+	for _, of := range d.last {
+		find(all[of.queue].Puts(index).Values.Pointer(int(of.sequence), d.Type.Size))
+	}
+	l.end()
+}
+
+// LinkData is [Shard.Link] for data.
+func (s *Shard) LinkData(c *batch.Commands, i int, fields []uintptr, resolve func(handle.ID) handle.ID) {
+	d := s.data[i]
+	visit := func(id handle.ID) {
+		row, _ := d.Row(id)
+		for _, offset := range fields {
+			makeReal((*handle.ID)(unsafe.Add(d.At(row), offset)), resolve, &d.counts)
+		}
+	}
+	c.Given(d.number, s.lo, s.hi, func(id handle.ID, _ unsafe.Pointer) { visit(id) })
+	for _, of := range d.last {
+		visit(of.id)
+	}
+}
+
+// LeakOfData is [Shard.Leak] for data.
+func (s *Shard) LeakOfData(i int, fields []uintptr, visitor Visitor) error {
+	if len(fields) == 0 && visitor == nil {
+		return nil
+	}
+	d := s.data[i]
+	for row, id := range d.Owners(0, d.Rows()) {
+		if err := leak("what is set of", id, d.At(row), fields, visitor); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,80 @@
+package shard_test
+
+import (
+	"math"
+	"slices"
+	"testing"
+
+	"handloom/shard"
+
+	"pgregory.net/rapid"
+)
+
+// level finds the largest L with sum(max(0, L-size)) <= n by trying.
+func level(sizes []int, n int) (l, used int) {
+	below := func(l int) (sum int) {
+		for _, size := range sizes {
+			sum += max(0, l-size)
+		}
+		return sum
+	}
+	for l = slices.Min(sizes); below(l+1) <= n; l++ {
+	}
+	return l, below(l)
+}
+
+func deal(sizes []int, n int) []int {
+	take := slices.Clone(sizes)
+	shard.Deal(take, n)
+	return take
+}
+
+func TestDealFollowsItsFormula(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		sizes := rapid.SliceOfN(rapid.IntRange(0, 30), 1, 64).Draw(t, "sizes")
+		n := rapid.IntRange(0, 400).Draw(t, "n")
+		l, used := level(sizes, n)
+		rest := n - used
+		take := deal(sizes, n)
+		for i, size := range sizes {
+			want := max(0, l-size)
+			if size <= l && rest > 0 {
+				want++
+				rest--
+			}
+			if take[i] != want {
+				t.Fatalf("shard %d takes %d, want %d, of %v", i, take[i], want, take)
+			}
+		}
+		if rest != 0 {
+			t.Fatalf("%d items are dealt to nobody", rest)
+		}
+	})
+}
+
+func TestDealExamples(t *testing.T) {
+	for _, c := range []struct {
+		sizes []int
+		n     int
+		want  []int
+	}{
+		{[]int{5}, 7, []int{7}},
+		{[]int{0, 0, 0}, 7, []int{3, 2, 2}},
+		{[]int{4, 0, 0}, 3, []int{0, 2, 1}},
+		{[]int{4, 0, 0}, 9, []int{1, 4, 4}},
+		{[]int{2, 2, 9}, 0, []int{0, 0, 0}},
+		{[]int{9, 2, 3}, 2, []int{0, 2, 0}},
+	} {
+		if got := deal(c.sizes, c.n); !slices.Equal(got, c.want) {
+			t.Errorf("of %d items shards of %v take %v, want %v", c.n, c.sizes, got, c.want)
+		}
+	}
+}
+
+func TestDealTakesNoTimeThatGrowsWithItems(t *testing.T) {
+	const first, items = math.MaxInt / 8, math.MaxInt / 4 // sizes that no loop over items would get through
+	take := deal([]int{first, 0, 1 << 20}, items)
+	if sum := take[0] + take[1] + take[2]; sum != items || max(first+take[0], take[1])-min(first+take[0], take[1]) > 1 {
+		t.Errorf("take %v", take)
+	}
+}

@@ -1,0 +1,137 @@
+package shard
+
+import (
+	"slices"
+	"unsafe"
+
+	"handloom/batch"
+	"handloom/internal/highwater"
+	"handloom/internal/items"
+	"handloom/internal/slotset"
+	"handloom/shard/handle"
+)
+
+// Visitor is how a table finds the handles of an item that lie behind slices,
+// maps and pointers: it calls visit with the address of each.
+type Visitor func(v unsafe.Pointer, visit func(*handle.ID))
+
+// links are the provisional handles behind references in staged values, by
+// address. The values are copied into the map, but what they refer to is not, so
+// that the addresses stay good beyond the commit point.
+type links struct {
+	found  []*handle.ID
+	peak   highwater.Mark
+	marked slotset.Marks // scratch: items whose last put was seen
+
+	visit func(*handle.ID) // note, bound once
+	value unsafe.Pointer   // the value that is visited
+	size  uintptr          // of it
+}
+
+// note is told of a handle of the value.
+func (l *links) note(id *handle.ID) {
+	inside := uintptr(unsafe.Pointer(id))-uintptr(l.value) < l.size
+	if id.IsProvisional() && !inside { // what lies inside is copied; Link finds it in the map
+		l.found = append(l.found, id)
+	}
+}
+
+// begin begins to visit values of so many bytes, and returns what visits one.
+func (l *links) begin(size uintptr, visitor Visitor) (find func(value unsafe.Pointer)) {
+	l.clear()
+	if l.visit == nil {
+		l.visit = l.note
+	}
+	l.size = size
+	return func(value unsafe.Pointer) {
+		l.value = value
+		visitor(value, l.visit)
+	}
+}
+
+// end ends it, and keeps what was found.
+func (l *links) end() {
+	l.marked.Clear()
+	l.value = nil
+}
+
+func (l *links) clear() {
+	clear(l.found)
+	l.found = highwater.Trim(&l.peak, l.found)
+	l.marked.Clear()
+	l.value = nil
+}
+
+// FindLinks collects the addresses of provisional handles behind references, in
+// the values that the planned batch leaves in the shard. It runs code of the
+// user, which may panic; nothing has changed then.
+func (s *Shard) FindLinks(c *batch.Commands, index int, visitor Visitor) {
+	l := &s.links
+	find := l.begin(s.typ.Size, visitor)
+	c.Runs(s.lo, s.hi, func(values items.Slice, _ []handle.ID) {
+		for i := range values.Len() {
+			find(values.Pointer(i, s.typ.Size))
+		}
+	})
+	for _, puts := range slices.Backward(c.Puts(index)) { // the last put to an item is the one that stays
+		for j := len(puts.IDs) - 1; j >= 0; j-- {
+			id := puts.IDs[j]
+			if s.Map.IsMarked(&s.putting, id) && s.Map.Mark(&l.marked, id) == slotset.Marked {
+				find(puts.Values.Pointer(j, s.typ.Size))
+			}
+		}
+	}
+	l.end()
+}
+
+// Patch makes the handles that FindLinks found real: resolve returns the handle
+// of an item of this batch, or null. It counts those that stay null. Values of
+// several shards may share what they refer to, so that one goroutine patches all
+// shards, one after another.
+func (s *Shard) Patch(resolve func(handle.ID) handle.ID) {
+	s.links.patch(resolve, &s.counts)
+	for _, col := range s.columns {
+		col.links.patch(resolve, &col.counts)
+	}
+	for _, d := range s.data {
+		d.links.patch(resolve, &d.counts)
+	}
+}
+
+func (l *links) patch(resolve func(handle.ID) handle.ID, counts *batch.Counts) {
+	for _, id := range l.found {
+		makeReal(id, resolve, counts)
+	}
+	l.clear()
+}
+
+// Link makes the provisional handles real in every value that the batch created
+// or put: fields are their offsets within T, and resolve is as for Patch. It
+// counts those that stay null.
+func (s *Shard) Link(c *batch.Commands, index int, fields []uintptr, resolve func(handle.ID) handle.ID) {
+	visit := func(id handle.ID) {
+		if item := s.Map.Item(id); item != nil { // not if it was put and erased
+			for _, offset := range fields {
+				makeReal((*handle.ID)(unsafe.Add(item, offset)), resolve, &s.counts)
+			}
+		}
+	}
+	c.Runs(s.lo, s.hi, func(_ items.Slice, created []handle.ID) {
+		for _, id := range created {
+			visit(id)
+		}
+	})
+	for _, puts := range c.Puts(index) {
+		for _, id := range puts.IDs {
+			visit(id)
+		}
+	}
+}
+
+func makeReal(id *handle.ID, resolve func(handle.ID) handle.ID, counts *batch.Counts) {
+	if id.IsProvisional() {
+		if *id = resolve(*id); id.IsZero() {
+			counts.Dangling++
+		}
+	}
+}

@@ -1,0 +1,593 @@
+package shard_test
+
+import (
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"unsafe"
+
+	"handloom/batch"
+	"handloom/internal/dense"
+	"handloom/internal/items"
+	"handloom/internal/paged"
+	"handloom/internal/slotset"
+	"handloom/internal/sparse"
+	"handloom/shard"
+	"handloom/shard/handle"
+)
+
+// table is a table of one shard, with optional data and, if it is packed, a column.
+type table struct {
+	*shard.Shard
+	batch    *batch.Batch
+	recorder batch.Recorder
+	column   batch.Attachment // of uint32; packed tables alone
+	extras   batch.Attachment // of *uint64
+	elements *dense.Column    // nil: the table is stable
+	data     *sparse.Data
+	set      []handle.ID // items whose element the last flush set
+
+	frame, written bool // of the next flush: it is of the frame before; the map was written
+}
+
+func newTable(t testing.TB, stable bool) *table {
+	t.Helper()
+	tab := &table{batch: batch.New(batch.Limits{}), data: sparse.New(items.For[*uint64]())}
+	tab.recorder.Init(tab.batch, 7, 1, items.For[uint64]())
+	o := slotset.Options{TypeID: 7}
+	if stable {
+		m, err := paged.New(paged.TypeFor[uint64](), o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		tab.Shard = shard.New(m, items.For[uint64]())
+	} else {
+		m, err := dense.New(items.For[uint64](), o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		tab.Shard = shard.New(m, items.For[uint64]())
+		tab.column.Init(&tab.recorder, items.For[uint32](), false, nil, nil)
+		tab.elements = m.AddColumn(&dense.Kind{Name: "element", Type: items.For[uint32]()})
+		tab.AddColumn(tab.elements, tab.column.Index(), func(id handle.ID, _ unsafe.Pointer) bool {
+			tab.set = append(tab.set, id)
+			return true
+		})
+	}
+	tab.extras.Init(&tab.recorder, items.For[*uint64](), true, nil, nil)
+	tab.AddData(tab.data, "extra", tab.extras.Index())
+	tab.Track()
+	return tab
+}
+
+// kinds runs a test for both kinds of table.
+func kinds(t *testing.T, test func(t *testing.T, stable bool)) {
+	t.Run("packed", func(t *testing.T) { test(t, false) })
+	t.Run("stable", func(t *testing.T) { test(t, true) })
+}
+
+func (tab *table) queue() batch.Queue { return tab.batch.Begin(1).Queue(0) }
+
+func (tab *table) setExtra(q batch.Queue, id handle.ID, v uint64) {
+	*(**uint64)(tab.extras.Set(q, id)) = &v
+}
+
+func (tab *table) setElement(q batch.Queue, id handle.ID, v uint32) {
+	*(*uint32)(tab.column.Set(q, id)) = v
+}
+
+// extra returns the optional value of an item, and whether it has one.
+func (tab *table) extra(id handle.ID) (v uint64, ok bool) {
+	p, ok := sparse.Find[*uint64](tab.data, id)
+	if !ok {
+		return 0, false
+	}
+	return **p, true
+}
+
+// plan plans all that was recorded.
+func (tab *table) plan(t testing.TB) *batch.Commands {
+	t.Helper()
+	tab.batch.Seal()
+	tab.batch.Gather()
+	c := tab.recorder.Pending
+	tab.Begin(tab.frame, tab.written)
+	tab.Plan(c, 0)
+	c.Settle()
+	if err := tab.Deal(c, 0, c.Survivors()); err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// cancel takes back what plan planned; the batch stays.
+func (tab *table) cancel() {
+	tab.Cancel()
+	tab.recorder.Pending.Forget()
+}
+
+// flush applies all that was recorded and verifies the state.
+func (tab *table) flush(t testing.TB) (counts batch.Counts) {
+	t.Helper()
+	tab.set = nil
+	c := tab.plan(t)
+	if tab.NeedsMemory() {
+		tab.MakeRoom()
+	}
+	if tab.NeedsMemory() {
+		t.Fatal("NeedsMemory after MakeRoom")
+	}
+	tab.Apply(c, 0)
+	tab.Tell(&counts)
+	tab.recorder.Publish(!tab.frame)
+	tab.batch.Finish()
+	if err := tab.State().Verify(); err != nil {
+		t.Fatal(err)
+	}
+	return counts
+}
+
+// fill creates n items, whose values and optional values count from 0, and returns their
+// handles. Every gap-th of them has an optional value.
+func (tab *table) fill(t testing.TB, n, gap int) []handle.ID {
+	t.Helper()
+	q := tab.queue()
+	ids := make([]handle.ID, n)
+	for i := range ids {
+		ids[i] = batch.Emplace(&tab.recorder, q, uint64(i)).ID
+		if i%gap == gap-1 {
+			tab.setExtra(q, ids[i], uint64(i))
+		}
+	}
+	tab.flush(t)
+	for i := range ids {
+		ids[i], _ = tab.recorder.Resolve(ids[i])
+	}
+	return ids
+}
+
+// A canceled plan leaves nothing to the next one: neither erases, nor puts, nor Sets, nor
+// the optional values that it would have dropped.
+func TestCancel_LeavesNothingToTheNextPlan(t *testing.T) {
+	kinds(t, func(t *testing.T, stable bool) {
+		for name, record := range map[string]func(tab *table, q batch.Queue, ids []handle.ID){
+			"erase":    func(tab *table, q batch.Queue, ids []handle.ID) { tab.recorder.EraseItems(q, ids[:10]) },
+			"EraseAll": func(tab *table, q batch.Queue, _ []handle.ID) { tab.recorder.EraseAll(q) },
+			"Unset": func(tab *table, q batch.Queue, ids []handle.ID) {
+				for _, id := range ids[:10] {
+					tab.extras.Unset(q, id)
+				}
+			},
+			"put": func(tab *table, q batch.Queue, ids []handle.ID) {
+				batch.PutItem(&tab.recorder, q, handle.Of[uint64]{ID: ids[1]}, 77)
+			},
+			"Set": func(tab *table, q batch.Queue, ids []handle.ID) {
+				tab.setExtra(q, ids[1], 77)
+				if !stable {
+					tab.setElement(q, ids[1], 77)
+				}
+			},
+		} {
+			t.Run(name, func(t *testing.T) {
+				tab := newTable(t, stable)
+				ids := tab.fill(t, 20, 1)
+				before := tab.State().Digest()
+				record(tab, tab.queue(), ids)
+				tab.plan(t)
+				tab.cancel()
+				tab.batch.Drop(nil)
+				q := tab.queue()
+				tab.setExtra(q, ids[19], 19) // a flush that changes nothing
+				tab.flush(t)
+				if got := tab.State().Digest(); got != before {
+					t.Errorf("Digest = %x after a canceled plan, want %x", got, before)
+				}
+				if n := tab.data.Len(); n != 20 {
+					t.Errorf("%d items have optional values, want 20", n)
+				}
+				if len(tab.set) > 0 {
+					t.Errorf("onSet names %v, want none", tab.set)
+				}
+			})
+		}
+	})
+}
+
+// A batch whose plan was canceled is planned again with the same result.
+func TestCancel_KeepsTheBatch(t *testing.T) {
+	kinds(t, func(t *testing.T, stable bool) {
+		play := func(cancels int) (uint64, batch.Counts) {
+			tab := newTable(t, stable)
+			ids := tab.fill(t, 200, 3)
+			q := tab.queue()
+			tab.recorder.EraseItems(q, ids[30:90])
+			for i, id := range ids[60:160] {
+				switch i % 3 {
+				case 0:
+					tab.setExtra(q, id, uint64(i))
+				case 1:
+					tab.extras.Unset(q, id)
+				}
+			}
+			for range 5 {
+				tab.setExtra(q, batch.Emplace(&tab.recorder, q, 1).ID, 5)
+			}
+			for range cancels {
+				tab.plan(t)
+				tab.cancel()
+			}
+			counts := tab.flush(t)
+			return tab.State().Digest(), counts
+		}
+		sum, counts := play(0)
+		if again, got := play(3); again != sum || got != counts {
+			t.Errorf("Digest = %x, %v after 3 canceled plans, want %x, %v", again, got, sum, counts)
+		}
+	})
+}
+
+// onSet and the lists of changes work after a rest as before it.
+func TestRest_KeepsColumnsAndData(t *testing.T) {
+	rests := map[string]func(tab *table){"Rest": (*table).Rest, "RestButChanges": (*table).RestButChanges}
+	for name, rest := range rests {
+		t.Run(name, func(t *testing.T) {
+			kinds(t, func(t *testing.T, stable bool) {
+				tab := newTable(t, stable)
+				ids := tab.fill(t, 10, 2)
+				sum := tab.State().Digest()
+				rest(tab)
+				if got := tab.State().Digest(); got != sum {
+					t.Fatalf("Digest = %x after a rest, want %x", got, sum)
+				}
+				q := tab.queue()
+				tab.setExtra(q, ids[0], 11)
+				tab.extras.Unset(q, ids[1])
+				tab.recorder.Erase(q, ids[7])
+				if !stable {
+					tab.setElement(q, ids[3], 33)
+					tab.setElement(q, ids[5], 55)
+				}
+				tab.flush(t)
+				if v, ok := tab.extra(ids[0]); !ok || v != 11 {
+					t.Errorf("optional value of item 0 = %d, %t, want 11, true", v, ok)
+				}
+				for _, i := range []int{1, 7} {
+					if v, ok := tab.extra(ids[i]); ok {
+						t.Errorf("optional value of item %d = %d, want none", i, v)
+					}
+				}
+				if erased, _ := tab.ErasedItems(); !slices.Equal(erased, ids[7:8]) {
+					t.Errorf("ErasedItems = %v, want %v", erased, ids[7:8])
+				}
+				if !stable && !slices.Equal(tab.set, []handle.ID{ids[3], ids[5]}) {
+					t.Errorf("onSet names %v, want %v and %v", tab.set, ids[3], ids[5])
+				}
+			})
+		})
+	}
+}
+
+// RestButChanges keeps the lists of the last flush, and Rest does not.
+func TestRestButChanges_KeepsTheLists(t *testing.T) {
+	kinds(t, func(t *testing.T, stable bool) {
+		tab := newTable(t, stable)
+		ids := tab.fill(t, 10, 1)
+		q := tab.queue()
+		tab.recorder.EraseItems(q, ids[:3])
+		batch.PutItem(&tab.recorder, q, handle.Of[uint64]{ID: ids[5]}, 1)
+		tab.flush(t)
+		tab.RestButChanges()
+		if erased, values := tab.ErasedItems(); len(erased) != 3 || !slices.Equal(*items.As[uint64](&values), []uint64{0, 1, 2}) {
+			t.Errorf("ErasedItems = %v, %v, want 3 items of 0 to 2", erased, *items.As[uint64](&values))
+		}
+		if put := tab.ReplacedItems(); !slices.Equal(put, ids[5:6]) {
+			t.Errorf("ReplacedItems = %v, want %v", put, ids[5:6])
+		}
+		tab.Rest()
+		if erased, _ := tab.ErasedItems(); len(erased)+len(tab.ReplacedItems()) > 0 {
+			t.Errorf("after Rest, %v and %v are listed", erased, tab.ReplacedItems())
+		}
+	})
+}
+
+// A mass erase takes the optional values of the erased items, whichever of the two sets
+// is the larger one, and whichever rows they have.
+func TestMassErase_DropsOptionalData(t *testing.T) {
+	kinds(t, func(t *testing.T, stable bool) {
+		for have := range 6 { // items with optional values: the first ones, with the last rows of the data among them
+			for kept := range 4 { // items that stay, the first ones
+				tab := newTable(t, stable)
+				ids := tab.fill(t, 40, 41)
+				q := tab.queue()
+				for _, i := range []int{0, 39, 1, 20, 2, 38}[:have] {
+					tab.setExtra(q, ids[i], uint64(i))
+				}
+				tab.flush(t)
+				q = tab.queue()
+				if kept == 0 {
+					tab.recorder.EraseAll(q)
+				} else {
+					tab.recorder.EraseItems(q, ids[kept:])
+				}
+				tab.flush(t)
+				want := 0
+				for _, i := range []int{0, 39, 1, 20, 2, 38}[:have] {
+					v, ok := tab.extra(ids[i])
+					if ok != (i < kept) || ok && v != uint64(i) {
+						t.Errorf("%d have data, %d stay: optional value of item %d = %d, %t", have, kept, i, v, ok)
+					}
+					if i < kept {
+						want++
+					}
+				}
+				if n := tab.data.Rows(); n != want {
+					t.Errorf("%d have data, %d stay: %d rows of data, want %d", have, kept, n, want)
+				}
+			}
+		}
+	})
+}
+
+// Optional data finds room for items in slots that are new, also where it has rows to
+// spare.
+func TestMakeRoom_GrowsOptionalDataWithTheSlots(t *testing.T) {
+	kinds(t, func(t *testing.T, stable bool) {
+		tab := newTable(t, stable)
+		ids := tab.fill(t, 4, 1)
+		q := tab.queue()
+		tab.recorder.EraseItems(q, ids[1:]) // room for rows that is not needed any more
+		tab.flush(t)
+		ids = append(ids[:1], tab.fill(t, 300, 301)...)
+		q = tab.queue()
+		tab.setExtra(q, ids[300], 300)
+		tab.flush(t)
+		q = tab.queue()
+		name := batch.Emplace(&tab.recorder, q, 1).ID
+		tab.setExtra(q, name, 301)
+		tab.flush(t)
+		created, _ := tab.recorder.Resolve(name)
+		for i, id := range map[uint64]handle.ID{0: ids[0], 300: ids[300], 301: created} {
+			if v, ok := tab.extra(id); !ok || v != i {
+				t.Errorf("optional value = %d, %t, want %d", v, ok, i)
+			}
+		}
+	})
+}
+
+// The memory of optional data is in the figures of the shard and of its state.
+func TestStats_CountsTheMemoryOfOptionalData(t *testing.T) {
+	kinds(t, func(t *testing.T, stable bool) {
+		tab := newTable(t, stable)
+		tab.fill(t, 500, 1)
+		least := int64(500 * (8 + 4 + 4)) // values, owners, index
+		if tab.data.Bytes() < least {
+			t.Fatalf("Bytes of the data = %d, want %d at least", tab.data.Bytes(), least)
+		}
+		want := tab.Map.Stats()
+		want.Bytes += tab.data.Bytes()
+		if got := tab.Stats(); got != want {
+			t.Errorf("Stats of the shard = %+v, want %+v", got, want)
+		}
+		if got := tab.State().Stats(); got != want {
+			t.Errorf("Stats of the state = %+v, want %+v", got, want)
+		}
+	})
+}
+
+// A state that takes over another one has its items and optional data, pages without
+// memory included, and goes on as that would have.
+func TestBecome_GoesOnAsTheOther(t *testing.T) {
+	kinds(t, func(t *testing.T, stable bool) {
+		tab := newTable(t, stable)
+		ids := tab.fill(t, 5000, 7)
+		q := tab.queue()
+		tab.recorder.EraseItems(q, ids[500:4500])
+		tab.flush(t)
+		if m, ok := tab.Map.(*paged.Stable); ok {
+			m.Shrink()
+		}
+		other := shard.Copy(tab.State(), shard.State{}, shard.Clones{})
+		if m, ok := other.Map.(*paged.Stable); ok {
+			m.Shrink()
+		}
+		empty := newTable(t, stable)
+		shard.Become(empty.State(), other)
+		if got, want := empty.State().Digest(), tab.State().Digest(); got != want {
+			t.Fatalf("Digest = %x, want %x", got, want)
+		}
+		for _, tab := range []*table{tab, empty} {
+			tab.fill(t, 5000, 3)
+		}
+		if got, want := empty.State().Digest(), tab.State().Digest(); got != want {
+			t.Errorf("after 5000 more creates, Digest = %x, want %x", got, want)
+		}
+	})
+}
+
+// entry is what a model knows of an item.
+type entry struct {
+	value   uint64
+	element uint32
+	extra   uint64
+	has     bool // an optional value
+}
+
+// Random batches, canceled and repeated, with rests between them, do to a shard what they
+// do to a map of items.
+func TestShard_DoesWhatAModelDoes(t *testing.T) {
+	kinds(t, func(t *testing.T, stable bool) {
+		for seed := range uint64(30) {
+			r := rand.New(rand.NewPCG(seed, 1))
+			tab, model := newTable(t, stable), make(map[handle.ID]entry)
+			for range 20 {
+				if r.IntN(5) == 0 { // a batch that is canceled and dropped
+					tab.randomBatch(r, maps.Clone(model), stable)
+					tab.plan(t)
+					tab.cancel()
+					tab.batch.Drop(nil)
+				}
+				created, set := tab.randomBatch(r, model, stable)
+				for range r.IntN(3) {
+					tab.plan(t)
+					tab.cancel()
+				}
+				tab.flush(t)
+				for name, v := range created {
+					id, ok := tab.recorder.Resolve(name)
+					if !ok || id.IsZero() {
+						t.Fatalf("seed %d: Resolve(%v) = %v, %t", seed, name, id, ok)
+					}
+					model[id] = v
+				}
+				if !stable {
+					slices.Sort(tab.set)
+					if want := slices.Sorted(maps.Keys(set)); !slices.Equal(tab.set, want) {
+						t.Fatalf("seed %d: onSet names %v, want %v", seed, tab.set, want)
+					}
+				}
+				tab.compare(t, model)
+				switch r.IntN(4) {
+				case 0:
+					tab.Rest()
+				case 1:
+					tab.RestButChanges()
+				}
+			}
+		}
+	})
+}
+
+// randomBatch records commands that r decides and does them to the model, except for
+// creates: it returns these by their provisional handles, and the items that lived before
+// whose elements are set.
+func (tab *table) randomBatch(r *rand.Rand, model map[handle.ID]entry, stable bool) (created map[handle.ID]entry, set map[handle.ID]bool) {
+	q := tab.queue()
+	created, set = make(map[handle.ID]entry), make(map[handle.ID]bool)
+	ids := slices.Sorted(maps.Keys(model))
+	erased := make(map[handle.ID]bool)
+	mass := r.IntN(3) == 0
+	commands := r.IntN(60)
+	if mass {
+		commands += 40
+	}
+	var names []handle.ID
+	for range commands {
+		kind := r.IntN(7)
+		if mass && r.IntN(2) == 0 {
+			kind = 6
+		}
+		if kind == 0 || len(ids)+len(names) == 0 {
+			v := entry{value: r.Uint64()}
+			name := batch.Emplace(&tab.recorder, q, v.value).ID
+			names = append(names, name)
+			created[name] = v
+			continue
+		}
+		var id handle.ID
+		var v entry
+		isNew := len(ids) == 0 || kind != 6 && len(names) > 0 && r.IntN(3) == 0
+		if isNew {
+			id = names[r.IntN(len(names))]
+			v = created[id]
+		} else {
+			id = ids[r.IntN(len(ids))]
+			v = model[id]
+		}
+		switch kind {
+		case 1:
+			v.value = r.Uint64()
+			batch.PutItem(&tab.recorder, q, handle.Of[uint64]{ID: id}, v.value)
+		case 2:
+			if stable {
+				continue
+			}
+			v.element = r.Uint32()
+			tab.setElement(q, id, v.element)
+			if !isNew {
+				set[id] = true
+			}
+		case 3, 4:
+			v.extra, v.has = r.Uint64(), true
+			tab.setExtra(q, id, v.extra)
+		case 5:
+			v.extra, v.has = 0, false
+			tab.extras.Unset(q, id)
+		default:
+			if isNew {
+				continue
+			}
+			tab.recorder.Erase(q, id)
+			erased[id] = true
+		}
+		if isNew {
+			created[id] = v
+		} else {
+			model[id] = v
+		}
+	}
+	if r.IntN(20) == 0 {
+		tab.recorder.EraseAll(q)
+		for _, id := range ids {
+			erased[id] = true
+		}
+	}
+	for id := range erased {
+		delete(model, id)
+		delete(set, id)
+	}
+	return created, set
+}
+
+// compare compares the shard with the model.
+func (tab *table) compare(t *testing.T, model map[handle.ID]entry) {
+	t.Helper()
+	if tab.Map.Len() != len(model) {
+		t.Fatalf("Len = %d, want %d", tab.Map.Len(), len(model))
+	}
+	have := 0
+	for id, want := range model {
+		p := (*uint64)(tab.Map.Item(id))
+		if p == nil {
+			t.Fatalf("item %v is missing", id)
+		}
+		got := entry{value: *p}
+		got.extra, got.has = tab.extra(id)
+		if tab.elements != nil {
+			row, _ := tab.Map.RowOf(id)
+			got.element = *(*uint32)(tab.elements.At(row))
+		}
+		if got != want {
+			t.Fatalf("item %v = %+v, want %+v", id, got, want)
+		}
+		if want.has {
+			have++
+		}
+	}
+	if n := tab.data.Len(); n != have {
+		t.Fatalf("%d items have optional values, want %d", n, have)
+	}
+}
+
+// A copy with a function that clones optional values shares nothing with the original.
+func TestCopy_ClonesOptionalValues(t *testing.T) {
+	kinds(t, func(t *testing.T, stable bool) {
+		tab := newTable(t, stable)
+		ids := tab.fill(t, 20, 2)
+		deep := func(dst, src unsafe.Pointer) {
+			v := **(**uint64)(src)
+			*(**uint64)(dst) = &v
+		}
+		to := shard.Copy(tab.State(), shard.State{}, shard.Clones{Data: []func(dst, src unsafe.Pointer){deep}})
+		if got, want := to.Digest(), tab.State().Digest(); got != want {
+			t.Fatalf("Digest = %x, want %x", got, want)
+		}
+		for i := 1; i < len(ids); i += 2 {
+			from, _ := sparse.Find[*uint64](tab.data, ids[i])
+			**from = 99
+			if v, ok := sparse.Find[*uint64](to.Data[0], ids[i]); !ok || **v != uint64(i) {
+				t.Errorf("optional value of item %d = %d, %t after a change of the original, want %d", i, **v, ok, i)
+			}
+		}
+	})
+}
