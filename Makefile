@@ -53,7 +53,7 @@ portable: ## the library on 32 bits, and that it compiles for the browser
 	@if [ "$$(go env GOHOSTARCH)" = amd64 ]; then \
 		set -x; GOARCH=386 go test -short -timeout $(TIMEOUT) ./store/... ./proof/runner ./shard/... ./batch ./tasks ./internal/schedule ./internal/dense ./internal/paged ./internal/sparse ./internal/items ./internal/slotset ./internal/digest ./internal/highwater ./internal/wire ./journal ./world; \
 	else echo "the tests on 32 bits run where the machine is an amd64"; fi
-	GOOS=js GOARCH=wasm go build ./store/... ./world ./guide/play
+	GOOS=js GOARCH=wasm go build ./store/... ./world ./guide/playground
 	GOOS=windows go vet ./journal ./world
 	GOOS=darwin go vet ./journal ./world
 

@@ -117,7 +117,7 @@ func build(play bool) (map[string][]byte, error) {
 	if !play {
 		return site.Build(pages)
 	}
-	page, err := playFiles.ReadFile("play/play.html")
+	page, err := playFiles.ReadFile("playground/play.html")
 	if err != nil {
 		return nil, err
 	}
@@ -127,7 +127,7 @@ func build(play bool) (map[string][]byte, error) {
 	})
 	for _, name := range []string{"play.css", "play.js"} {
 		if err == nil {
-			files[name], err = playFiles.ReadFile("play/" + name)
+			files[name], err = playFiles.ReadFile("playground/" + name)
 		}
 	}
 	if err == nil {

@@ -15,7 +15,7 @@ import (
 	"strings"
 	"testing"
 
-	"handloom/guide/internal/faults"
+	"handloom/guide/internal/errorindex"
 	"handloom/guide/internal/listing"
 	"handloom/guide/internal/site"
 )
@@ -226,11 +226,11 @@ var told = map[string]string{
 // explained; and what is explained exists.
 func TestEveryErrorAndPanicIsExplained(t *testing.T) {
 	library, public := library(t)
-	exported, err := faults.Find("..", public...)
+	exported, err := errorindex.Find("..", public...)
 	if err != nil {
 		t.Fatal(err)
 	}
-	all, err := faults.Find("..", library...)
+	all, err := errorindex.Find("..", library...)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,7 +13,7 @@ import (
 	"handloom/guide/internal/site"
 )
 
-//go:embed play/play.html play/play.css play/play.js
+//go:embed playground/play.html playground/play.css playground/play.js
 var playFiles embed.FS
 
 // playPolicy lets the page of the playground run its program, which it fetches.
@@ -40,7 +40,7 @@ func compilePlay(ctx context.Context) (map[string][]byte, error) {
 	}
 	defer os.RemoveAll(folder)
 	program := filepath.Join(folder, "play.wasm")
-	build := exec.CommandContext(ctx, "go", "build", "-trimpath", "-ldflags=-s -w", "-o", program, "handloom/guide/play")
+	build := exec.CommandContext(ctx, "go", "build", "-trimpath", "-ldflags=-s -w", "-o", program, "handloom/guide/playground")
 	build.Env = append(os.Environ(), "GOOS=js", "GOARCH=wasm")
 	if out, err := build.CombinedOutput(); err != nil {
 		return nil, fmt.Errorf("the playground cannot be compiled: %w: %s", err, bytes.TrimSpace(out))

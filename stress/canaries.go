@@ -11,8 +11,8 @@ import (
 
 	"handloom/internal/report"
 	"handloom/stress/internal/campaign"
-	"handloom/stress/internal/faults"
 	"handloom/stress/internal/feed"
+	"handloom/stress/internal/mutants"
 )
 
 // patches are the faults that there are.
@@ -20,12 +20,12 @@ import (
 //go:embed testdata/faults/*.patch
 var patches embed.FS
 
-func knownFaults() ([]*faults.Fault, error) {
+func knownFaults() ([]*mutants.Fault, error) {
 	folder, err := fs.Sub(patches, "testdata/faults")
 	if err != nil {
 		return nil, err
 	}
-	return faults.Load(folder)
+	return mutants.Load(folder)
 }
 
 // Words for many faults: those that programs find within the time of a smoke run,
@@ -36,13 +36,13 @@ const (
 )
 
 // chooseFaults returns the fault of a name, or those that a word stands for.
-func chooseFaults(name string) ([]*faults.Fault, error) {
+func chooseFaults(name string) ([]*mutants.Fault, error) {
 	known, err := knownFaults()
 	if err != nil {
 		return nil, err
 	}
 	var names []string
-	chosen := slices.DeleteFunc(known, func(f *faults.Fault) bool {
+	chosen := slices.DeleteFunc(known, func(f *mutants.Fault) bool {
 		names = append(names, f.Name)
 		common := !f.Rare && f.Test == ""
 		return name != f.Name && !(name == allFaults && common) && !(name == rareFaults && !common)
@@ -75,7 +75,7 @@ func (p *program) withFaults(ctx context.Context, h harnessing) int {
 }
 
 // canaries tries faults, one after another, and sees that each is found.
-func (p *program) canaries(ctx context.Context, h harnessing, b *faultyBuild, chosen []*faults.Fault) int {
+func (p *program) canaries(ctx context.Context, h harnessing, b *faultyBuild, chosen []*mutants.Fault) int {
 	f, err := p.follow(h.outputs)
 	if err != nil {
 		return p.failed("", err)

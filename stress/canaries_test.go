@@ -8,7 +8,7 @@ import (
 
 	"handloom/proof/runner"
 	"handloom/stress/internal/campaign"
-	"handloom/stress/internal/faults"
+	"handloom/stress/internal/mutants"
 )
 
 // An edit that takes a patch its place shows here, not in the minutes of a run.
@@ -24,7 +24,7 @@ func TestEveryFaultHasItsPlace(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := faults.Overlay(known, root, t.TempDir()); err != nil {
+	if _, err := mutants.Overlay(known, root, t.TempDir()); err != nil {
 		t.Error(err)
 	}
 }
@@ -83,7 +83,7 @@ func TestAFindingIsHeldAgainstABuildWithoutTheFault(t *testing.T) {
 }
 
 func TestAFaultThatCouldNotBeTriedIsNotMissed(t *testing.T) {
-	fault := &faults.Fault{Name: "a"}
+	fault := &mutants.Fault{Name: "a"}
 	found, missed, stopped := trial{fault: fault, as: "model"}, trial{fault: fault}, trial{fault: fault, err: errors.New("no process")}
 	for _, tt := range []struct {
 		of          trials

@@ -11,13 +11,13 @@ import (
 	"handloom/internal/report"
 	"handloom/stress/internal/campaign"
 	"handloom/stress/internal/child"
-	"handloom/stress/internal/faults"
 	"handloom/stress/internal/feed"
+	"handloom/stress/internal/mutants"
 )
 
 // trial is what came of one fault.
 type trial struct {
-	fault      *faults.Fault
+	fault      *mutants.Fault
 	as         string // the kind of the failure, or "test"; "": it was not found
 	what       string // was not as it must be
 	operations string
@@ -39,7 +39,7 @@ func (t *trial) String() string {
 }
 
 // try sees what finds a fault.
-func (h *harnessing) try(ctx context.Context, b *faultyBuild, fault *faults.Fault, to *feed.Feed) trial {
+func (h *harnessing) try(ctx context.Context, b *faultyBuild, fault *mutants.Fault, to *feed.Feed) trial {
 	t := trial{fault: fault, operations: "-", seed: "-"}
 	if fault.Test != "" {
 		t.byTest(ctx, b)
@@ -103,8 +103,8 @@ type faultyBuild struct {
 	built   child.Command
 }
 
-func newFaultyBuild(ctx context.Context, all []*faults.Fault) (*faultyBuild, error) {
-	root, err := faults.Root(ctx)
+func newFaultyBuild(ctx context.Context, all []*mutants.Fault) (*faultyBuild, error) {
+	root, err := mutants.Root(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -113,7 +113,7 @@ func newFaultyBuild(ctx context.Context, all []*faults.Fault) (*faultyBuild, err
 		return nil, err
 	}
 	b := &faultyBuild{root: root, dir: dir}
-	if b.overlay, err = faults.Overlay(all, root, dir); err != nil {
+	if b.overlay, err = mutants.Overlay(all, root, dir); err != nil {
 		b.remove()
 		return nil, err
 	}
@@ -123,7 +123,7 @@ func newFaultyBuild(ctx context.Context, all []*faults.Fault) (*faultyBuild, err
 func (b *faultyBuild) remove() { os.RemoveAll(b.dir) }
 
 // player returns how a player with a fault is started. The first call builds it.
-func (b *faultyBuild) player(ctx context.Context, f *faults.Fault) (child.Command, error) {
+func (b *faultyBuild) player(ctx context.Context, f *mutants.Fault) (child.Command, error) {
 	if b.built.Path == "" {
 		command, err := campaign.Build(ctx, campaign.Arm{Name: "with-faults", Flags: []string{"-overlay", b.overlay}}, b.dir)
 		if err != nil {
@@ -132,6 +132,6 @@ func (b *faultyBuild) player(ctx context.Context, f *faults.Fault) (child.Comman
 		b.built = command
 	}
 	with := b.built
-	with.Env = append(slices.Clone(with.Env), faults.Variable+"="+f.Name)
+	with.Env = append(slices.Clone(with.Env), mutants.Variable+"="+f.Name)
 	return with, nil
 }

@@ -97,7 +97,7 @@ of go test and of every run from then on.
                    as above; the time is per fault (default: 20s, or 3m)
 
 The faults are the files stress/testdata/faults/NAME.patch; package
-stress/internal/faults says how they read.
+stress/internal/mutants says how they read.
 
 Examples:
 

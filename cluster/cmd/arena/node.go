@@ -20,7 +20,7 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"handloom/cluster"
-	"handloom/cluster/internal/arena"
+	"handloom/cluster/internal/arenagame"
 	"handloom/journal"
 	"handloom/store"
 	"handloom/world"
@@ -35,7 +35,7 @@ type node struct {
 	dir                 string
 	clients, routes     []string
 
-	game  *arena.Game
+	game  *arenagame.Game
 	world *world.World
 
 	lock    sync.Mutex
@@ -99,7 +99,7 @@ func (n *node) run(ctx context.Context, out io.Writer) error {
 		server.Shutdown()
 		server.WaitForShutdown()
 	}()
-	if n.game, err = arena.New(n.workers); err != nil {
+	if n.game, err = arenagame.New(n.workers); err != nil {
 		return err
 	}
 	j, err := journal.Open(filepath.Join(n.dir, "journal"), journal.Options{Sync: journal.Every(time.Second)})
@@ -185,7 +185,7 @@ func (n *node) applied(ctx context.Context, o world.Outcome) {
 // order takes one, and answers when it has been carried out on this node and is in the
 // log on most.
 func (n *node) order(w http.ResponseWriter, r *http.Request) {
-	var o arena.Order
+	var o arenagame.Order
 	if err := json.NewDecoder(http.MaxBytesReader(w, r.Body, 1<<10)).Decode(&o); err != nil {
 		http.Error(w, err.Error(), http.StatusBadRequest)
 		return
@@ -218,12 +218,12 @@ func (n *node) status(w http.ResponseWriter, _ *http.Request) {
 // field is the arena as it is behind the last tick.
 type field struct {
 	Tick     uint64
-	Fighters []arena.Fighter
-	Bullets  []arena.Bullet
+	Fighters []arenagame.Fighter
+	Bullets  []arenagame.Bullet
 }
 
 func (n *node) field(w http.ResponseWriter, r *http.Request) {
-	f := field{Fighters: []arena.Fighter{}, Bullets: []arena.Bullet{}}
+	f := field{Fighters: []arenagame.Fighter{}, Bullets: []arenagame.Bullet{}}
 	err := n.world.Read(r.Context(), func(_ context.Context, t world.Tick) error {
 		f.Tick = t.Number
 		for _, item := range n.game.Fighters.All() {

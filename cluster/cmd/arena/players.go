@@ -10,7 +10,7 @@ import (
 	"sync"
 	"time"
 
-	"handloom/cluster/internal/arena"
+	"handloom/cluster/internal/arenagame"
 )
 
 const (
@@ -55,13 +55,13 @@ func (p *players) wait() {
 }
 
 func (p *players) play(ctx context.Context, player uint64, r *rand.Rand) {
-	o := arena.Order{Player: player, Turn: arena.Heading(r.IntN(4))}
+	o := arenagame.Order{Player: player, Turn: arenagame.Heading(r.IntN(4))}
 	turn := time.NewTicker(orderEvery)
 	defer turn.Stop()
 	for ctx.Err() == nil {
 		o.Number++
 		if r.IntN(6) == 0 {
-			o.Turn = arena.Heading(r.IntN(4))
+			o.Turn = arenagame.Heading(r.IntN(4))
 		}
 		o.Step, o.Fire = r.IntN(4) > 0, r.IntN(5) == 0
 		for !p.send(ctx, o) {
@@ -82,7 +82,7 @@ func (p *players) play(ctx context.Context, player uint64, r *rand.Rand) {
 
 // send offers an order to one node after the other, and reports whether one carried it
 // out. When none did, it may yet be: it is sent again as it is.
-func (p *players) send(ctx context.Context, o arena.Order) bool {
+func (p *players) send(ctx context.Context, o arenagame.Order) bool {
 	body, _ := json.Marshal(o)
 	p.lock.Lock()
 	first := p.owner
@@ -121,7 +121,7 @@ func (p *players) offer(ctx context.Context, url string, body []byte) bool {
 	return answer.Body.Close() == nil && answer.StatusCode == http.StatusOK
 }
 
-func (p *players) carriedOut(o arena.Order) {
+func (p *players) carriedOut(o arenagame.Order) {
 	p.lock.Lock()
 	defer p.lock.Unlock()
 	now := time.Now()
@@ -137,7 +137,7 @@ func (p *players) carriedOut(o arena.Order) {
 
 // lost compares what was carried out with what the arena says, and names the first order
 // that it does not have.
-func (p *players) lost(fighters []arena.Fighter) (lost int, first string) {
+func (p *players) lost(fighters []arenagame.Fighter) (lost int, first string) {
 	p.lock.Lock()
 	defer p.lock.Unlock()
 	done := make(map[uint64]uint64, len(fighters))

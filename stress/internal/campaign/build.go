@@ -18,7 +18,7 @@ func Build(ctx context.Context, arm Arm, dir string) (command child.Command, err
 		return command, fmt.Errorf("there is no Go toolchain: %w", err)
 	}
 	command = Command(filepath.Join(dir, "player-"+arm.Name))
-	build := exec.CommandContext(ctx, "go", append(append([]string{"build"}, arm.Flags...), "-o", command.Path, "handloom/stress/internal/player")...)
+	build := exec.CommandContext(ctx, "go", append(append([]string{"build"}, arm.Flags...), "-o", command.Path, "handloom/stress/internal/childmain")...)
 	if out, err := build.CombinedOutput(); err != nil {
 		text, _, _ := strings.Cut(strings.TrimSpace(string(out)), "\n")
 		return command, fmt.Errorf("go build %s: %w: %s", strings.Join(arm.Flags, " "), err, text)

@@ -1,4 +1,4 @@
-package faults
+package mutants
 
 import (
 	"io/fs"

@@ -1,4 +1,4 @@
-package faults_test
+package errorindex_test
 
 import (
 	"os"
@@ -6,7 +6,7 @@ import (
 	"slices"
 	"testing"
 
-	"handloom/guide/internal/faults"
+	"handloom/guide/internal/errorindex"
 )
 
 const source = `package sample
@@ -42,11 +42,11 @@ func TestWhatASourcePanicsWithAndExports(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	f, err := faults.Find(root, "sample")
+	f, err := errorindex.Find(root, "sample")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := []faults.Error{{"sample", "ErrFull"}, {"sample", "BadError"}}; !slices.Equal(f.Errors, want) {
+	if want := []errorindex.Error{{"sample", "ErrFull"}, {"sample", "BadError"}}; !slices.Equal(f.Errors, want) {
 		t.Errorf("errors %v, want %v", f.Errors, want)
 	}
 	for i, says := range []string{
@@ -64,7 +64,7 @@ func TestWhatASourcePanicsWithAndExports(t *testing.T) {
 	if form := f.Panics[1].Forms()[0]; form.MatchString("sample: Sort twice, and more") {
 		t.Errorf("%v matches too much", form)
 	}
-	if _, err := faults.Find(root, "none"); err == nil {
+	if _, err := errorindex.Find(root, "none"); err == nil {
 		t.Error("a folder without files is no error")
 	}
 }

@@ -1,4 +1,4 @@
-// Package faults puts faults into the module, to prove that the harness finds them.
+// Package mutants puts faults into the module, to prove that the harness finds them.
 // A fault is a patch of a few lines. Copies of the files that patches change hold what
 // they make of them beside what was there, and go build -overlay takes those instead,
 // so that nobody who reads or builds the module meets a fault. One build holds many:
@@ -28,4 +28,4 @@
 // Two kinds of lines are no part of the sentence: "rare" says that programs drawn
 // at random take minutes to find the fault, and "test: PACKAGE NAME" that no program
 // can, but a test does.
-package faults
+package mutants

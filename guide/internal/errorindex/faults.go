@@ -1,7 +1,7 @@
-// Package faults finds, in the source of the library, what can go wrong for its
+// Package errorindex finds, in the source of the library, what can go wrong for its
 // user: the errors it exports and the texts it panics with. The guide explains each
 // of them, and its test compares.
-package faults
+package errorindex
 
 import (
 	"go/ast"
