@@ -40,7 +40,8 @@ type Options struct {
 	// is [ErrPhase]. After a Flush that nothing is around it may open phases. Inside a
 	// Write it may open those that join, with the context of that; any other phase, and
 	// every phase inside a Run, is ErrPhase, because the Write or Run holds the store
-	// until AfterFlush returns. What it records is for the next flush.
+	// until AfterFlush returns. So is such a phase in the AfterFlush of another store.
+	// Commands that it records are for the next flush.
 	AfterFlush func(r *Report)
 }
 

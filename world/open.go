@@ -20,7 +20,8 @@ import (
 // follows.
 //
 // Until Close the store is the World's: Read is for all, but Inbox, Submit, Flush,
-// Write and what else changes it are [store.ErrPhase].
+// Write and what else changes it are [store.ErrPhase]. A log serves one World of a
+// process: two Worlds on one journal take the log from each other.
 //
 // A log that others may own, and that does not answer, is asked again for 30 s, which is
 // longer than elections take. Open fails with what Run fails with, with [store.ErrSnapshot] for a table that cannot

@@ -1,0 +1,69 @@
+package store_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"testing"
+
+	"handloom/store"
+)
+
+// endingReader ends a context once it has given bytes, and counts the bytes that it gives
+// after that.
+type endingReader struct {
+	r     io.Reader
+	bytes int
+	end   context.CancelFunc
+	after int
+}
+
+func (r *endingReader) Read(b []byte) (int, error) {
+	if r.bytes <= 0 {
+		r.after += len(b)
+	}
+	n, err := r.r.Read(b)
+	if r.bytes -= n; r.bytes <= 0 {
+		r.end()
+	}
+	return n, err
+}
+
+func TestLoad_AsksItsContextEveryMiB(t *testing.T) {
+	const size = 6 << 20
+	for name, fill := range map[string]func(t *testing.T, s *store.Store){
+		"items": func(t *testing.T, s *store.Store) {
+			table := register(t, s, store.TableOptions[[1 << 10]uint64]{Name: "items"})
+			q := queues(t, s, 1)[0]
+			for range size / (8 << 10) {
+				table.Emplace(q, [1 << 10]uint64{})
+			}
+		},
+		"one item": func(t *testing.T, s *store.Store) {
+			table := register(t, s, store.TableOptions[string]{Name: "items"})
+			table.Emplace(queues(t, s, 1)[0], string(make([]byte, size)))
+		},
+		"header": func(t *testing.T, s *store.Store) {},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newStore(t, store.Options{Workers: 1})
+			fill(t, s)
+			flush(t, s)
+			b := image(t, s)
+			if name == "header" {
+				b = withHead(b, func(head []byte) []byte { return append(head, make([]byte, size)...) })
+			}
+			for _, at := range []int{1, 100, 1 << 20, 1<<20 + 100, 3 << 20, 5 << 20} {
+				ctx, end := context.WithCancel(t.Context())
+				r := &endingReader{r: bytes.NewReader(b), bytes: at, end: end}
+				if err := s.Load(ctx, r); !errors.Is(err, context.Canceled) {
+					t.Errorf("Load, whose context ends after %d bytes: %v", at, err)
+				}
+				if r.after > 1<<20 {
+					t.Errorf("Load, whose context ends after %d bytes, asks for %d more, want at most 1 MiB", at, r.after)
+				}
+			}
+		})
+	}
+}
