@@ -18,8 +18,8 @@ import (
 
 // importing is one command line of import.
 type importing struct {
-	in, types, out string
-	options        goalloc.Options
+	in, out string
+	options goalloc.Options
 }
 
 // importTrace is the command "import": it makes a trace in memory and writes it
@@ -43,13 +43,10 @@ func (p *program) importTrace(ctx context.Context, args []string) int {
 	if err == nil && ctx.Err() == nil {
 		err = job.write(p, text.Bytes())
 	}
-	var malformed *trace.Error
 	switch {
 	case ctx.Err() != nil:
 		fmt.Fprintf(p.stderr, "stress import: interrupted; %s is as it was\n", job.out)
 		return interrupt.Exit(ctx)
-	case errors.As(err, &malformed):
-		return p.bad(err)
 	case err != nil:
 		return p.failed(command, err)
 	}
@@ -60,7 +57,6 @@ func (p *program) importTrace(ctx context.Context, args []string) int {
 func parseImport(args []string) (importing, error) {
 	j := importing{}
 	flags := newFlags()
-	flags.StringVar(&j.types, "types", "", "")
 	flags.StringVar(&j.out, "o", "", "")
 	flags.IntVar(&j.options.Tables, "tables", goalloc.DefaultTables, "")
 	flags.IntVar(&j.options.MaxEvents, "max", 0, "")
@@ -69,9 +65,9 @@ func parseImport(args []string) (importing, error) {
 	case err != nil:
 		return j, err
 	case len(words) == 0 || words[0] != "goalloc":
-		return j, fmt.Errorf("want a kind of text before the file: goalloc")
+		return j, fmt.Errorf("want the kind of FILE before it: goalloc")
 	case len(words) != 2:
-		return j, fmt.Errorf("want one FILE behind goalloc, not %d", len(words)-1)
+		return j, fmt.Errorf("want one FILE after goalloc, not %d", len(words)-1)
 	case j.out == "":
 		return j, errors.New("want -o OUT, the trace to write")
 	case j.options.Tables < 2 || j.options.Tables > trace.MaxTable+1:
@@ -80,26 +76,14 @@ func parseImport(args []string) (importing, error) {
 		return j, fmt.Errorf("-max is %d; want 0 or more", j.options.MaxEvents)
 	}
 	j.in = words[1]
-	for _, file := range []string{j.in, j.types} {
-		if j.out != "-" && file != "" && sameFile(j.out, file) {
-			return j, fmt.Errorf("-o %s would overwrite what it is made from", j.out)
-		}
+	if j.out != "-" && sameFile(j.out, j.in) {
+		return j, fmt.Errorf("-o %s would overwrite what it is made from", j.out)
 	}
 	return j, nil
 }
 
 // convert makes the trace, compressed if the output is to be.
 func (j *importing) convert(ctx context.Context, p *program, out io.Writer) (sum goalloc.Summary, err error) {
-	if j.types != "" {
-		f, err := os.Open(j.types)
-		if err != nil {
-			return sum, err
-		}
-		defer f.Close()
-		if j.options.Types, err = goalloc.ReadTypeNames(untilEnd{ctx, f}, j.types); err != nil {
-			return sum, err
-		}
-	}
 	in, name := p.stdin, "stdin"
 	if j.in != "-" {
 		f, err := os.Open(j.in)
@@ -110,15 +94,20 @@ func (j *importing) convert(ctx context.Context, p *program, out io.Writer) (sum
 		in, name = f, j.in
 	}
 	in = untilEnd{ctx, in}
-	if !strings.HasSuffix(j.out, ".gz") {
-		return goalloc.Convert(in, name, out, j.options)
+	if strings.HasSuffix(j.out, ".gz") {
+		var zip *gzip.Writer
+		if zip, err = gzip.NewWriterLevel(out, gzip.BestCompression); err != nil {
+			return sum, err
+		}
+		sum, err = goalloc.Convert(in, zip, j.options)
+		err = errors.Join(err, zip.Close())
+	} else {
+		sum, err = goalloc.Convert(in, out, j.options)
 	}
-	zip, err := gzip.NewWriterLevel(out, gzip.BestCompression)
 	if err != nil {
-		return sum, err
+		return sum, fmt.Errorf("%s: %w", name, err)
 	}
-	sum, err = goalloc.Convert(in, name, zip, j.options)
-	return sum, errors.Join(err, zip.Close())
+	return sum, nil
 }
 
 func (j *importing) write(p *program, text []byte) error {

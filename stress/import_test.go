@@ -12,21 +12,21 @@ import (
 	"handloom/internal/interrupt"
 )
 
-const small = "../internal/trace/goalloc/testdata/small"
+const small = "../internal/trace/goalloc/testdata/small.trace"
 
 func TestImportPrintsTraceAndSummary(t *testing.T) {
-	got := stress(t, "import", "goalloc", "-types", small+".wire", small+".parsed", "-o", "-")
-	if got.code != 0 || !strings.HasPrefix(got.stdout, "handloom-trace 1\n") || !strings.Contains(got.stdout, "# table 4: string\n") {
+	got := stress(t, "import", "goalloc", small, "-o", "-")
+	if got.code != 0 || !strings.HasPrefix(got.stdout, "handloom-trace 1\n") || !strings.Contains(got.stdout, "# table 4: main.node\n") {
 		t.Errorf("exit code %d; it printed %s", got.code, got.stdout)
 	}
-	if !strings.HasPrefix(got.stderr, "77 events ") {
+	if !strings.HasPrefix(got.stderr, "316 events ") {
 		t.Errorf("its summary is %s", got.stderr)
 	}
 }
 
 func TestImportCompressesWhatReplayReads(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x.gz")
-	if got := stress(t, "import", "goalloc", small+".parsed", "-types", small+".wire", "-o", path); got.code != 0 {
+	if got := stress(t, "import", "goalloc", small, "-o", path); got.code != 0 {
 		t.Fatal(got.stderr)
 	}
 	f, err := os.Open(path)
@@ -42,7 +42,7 @@ func TestImportCompressesWhatReplayReads(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := stress(t, "import", "goalloc", small+".parsed", "-types", small+".wire", "-o", "-"); string(text) != want.stdout {
+	if want := stress(t, "import", "goalloc", small, "-o", "-"); string(text) != want.stdout {
 		t.Error("the compressed trace is another than the printed one")
 	}
 	if got := stress(t, "replay", path); got.code != exitVerified {
@@ -51,13 +51,13 @@ func TestImportCompressesWhatReplayReads(t *testing.T) {
 }
 
 func TestImportReadsStandardInputAndCuts(t *testing.T) {
-	f, err := os.Open(small + ".parsed")
+	f, err := os.Open(small)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer f.Close()
 	path := filepath.Join(t.TempDir(), "x.txt")
-	got := program{stdin: f}.stress(t.Context(), "import", "goalloc", "-", "-o", path, "-max", "76", "-tables", "2")
+	got := program{stdin: f}.stress(t.Context(), "import", "goalloc", "-", "-o", path, "-max", "300", "-tables", "2")
 	if got.code != 0 || !strings.Contains(got.stderr, "and 2 tables") || !strings.Contains(got.stderr, "cut at a tick") {
 		t.Errorf("exit code %d, %s", got.code, got.stderr)
 	}
@@ -78,11 +78,11 @@ func TestImportKeepsTheFileOnAFault(t *testing.T) {
 		code int
 		want string
 	}{
-		{t.Context(), "-", exitBad, "stdin:1: no heap objects in the text"},
-		{t.Context(), "testdata/no-header.txt", exitBad, "testdata/no-header.txt:1: "},
+		{t.Context(), "-", exitBad, "stress import: stdin: "},
+		{t.Context(), "testdata/no-header.txt", exitBad, "stress import: testdata/no-header.txt: "},
 		{t.Context(), "no/such", exitBad, "stress import: open no/such: "},
-		{ended, small + ".parsed", exitInterrupted, "stress import: interrupted; " + path + " is as it was"},
-		{terminated, small + ".parsed", interrupt.ExitTerminated, "stress import: interrupted; " + path + " is as it was"},
+		{ended, small, exitInterrupted, "stress import: interrupted; " + path + " is as it was"},
+		{terminated, small, interrupt.ExitTerminated, "stress import: interrupted; " + path + " is as it was"},
 	}
 	for _, tt := range tests {
 		got := program{}.stress(tt.ctx, "import", "goalloc", tt.in, "-o", path)

@@ -148,28 +148,25 @@ is replayed of the tick with the fault, or after it), 130 interrupted, 143 told 
 end by SIGTERM. A second signal kills at once.
 `
 
-const usageImport = `Usage: go run ./stress import goalloc FILE -o OUT [-types WIRE] [-tables N] [-max N]
+const usageImport = `Usage: go run ./stress import goalloc FILE -o OUT [-tables N] [-max N]
 
 Makes a trace of the object lifetimes of a Go program, as the execution tracer
 saw them: its heap objects, a table for each type, and its goroutines in table 0.
-FILE is the text of go tool trace -d=parsed; - is standard input.
+FILE is an execution trace; - is standard input.
 
   -o OUT        the trace to write, compressed if OUT ends in .gz; - is standard
                 output
-  -types WIRE   text of go tool trace -d=wire, for the names of types
-  -tables N     most tables, 2 to 1024; the rarest types share the last (default 64)
-  -max N        most events; the trace is cut at a tick (default 0: all)
+  -tables N     max tables, 2 to 1024; the rarest types share the last (default 64)
+  -max N        max events; the trace is cut at a tick (default 0: all)
 
 Example:
 
   GODEBUG=traceallocfree=1 go test -short -count=1 -trace out.trace -o t.test ./shard/handlemap
-  go tool trace -d=wire out.trace > out.wire
-  go tool trace -d=parsed out.trace > out.parsed
-  go run ./stress import goalloc -types out.wire -o lifetimes.trace.gz out.parsed
+  go run ./stress import goalloc -o lifetimes.trace.gz out.trace
   go run ./stress replay lifetimes.trace.gz
 
 A summary goes to standard error. Exit codes: 0 written, 2 wrong usage or
-malformed input (one line names file, line and reason), 130 or 143 interrupted.
+malformed input (one line names file and reason), 130 or 143 interrupted.
 Unless it is 0, OUT is left as it was.
 `
 

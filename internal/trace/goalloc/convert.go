@@ -1,104 +1,144 @@
 package goalloc
 
 import (
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
 
-	"handloom/internal/trace"
+	exptrace "golang.org/x/exp/trace"
 )
 
-// DefaultTables is how many tables a trace has at most if Options do not say.
+// DefaultTables is the number of tables of the zero Options.
 const DefaultTables = 64
 
-// Options say what trace to make. The zero Options are ready to use.
+// Options bound a trace. The zero Options are ready to use.
 type Options struct {
-	// Tables is how many tables the trace has at most, that of the goroutines
-	// included: 2 to 1024, or 0 for DefaultTables. The rarest types share the
-	// last one.
+	// Tables is the max number of tables, with the table of goroutines: 2 to
+	// 1024, default DefaultTables. The rarest types share the last one.
 	Tables int
 
-	// MaxEvents, if above 0, ends the trace with the last tick up to which it
-	// has no more than so many C, U and E lines. Text behind that is not read.
+	// MaxEvents is the max number of C, U and E lines, default no limit. The
+	// trace ends with the last whole tick within it.
 	MaxEvents int
-
-	// Types are the names of the types, or nil if only their numbers are known.
-	Types *TypeNames
 }
 
-// Convert reads what "go tool trace -d=parsed FILE" prints of an execution
-// trace taken with GODEBUG=traceallocfree=1, and writes the object lifetimes
-// in it as a trace. The package comment says what becomes of what. The name is
-// what errors call the text. To compress, give it a gzip.Writer as out.
+// Convert reads an execution trace and writes its object lifetimes as a trace.
+// To compress, pass a gzip.Writer as out.
 //
-// Convert takes O(n log n) time in the lines read. It keeps about 16 bytes of
-// memory for each event and writes when all is read, so that nothing of a
-// malformed text is written: that is a [*trace.Error] with the line. A text without heap
-// objects is one too. Options out of range and a failing writer are other
-// errors; the Summary is of use only without an error.
-func Convert(in io.Reader, name string, out io.Writer, options Options) (Summary, error) {
-	if err := options.validate(); err != nil {
-		return Summary{}, err
-	}
+// Convert takes O(n log n) time in the events and keeps about 16 bytes for each.
+// It writes after the last event is read: a malformed input writes nothing.
+func Convert(in io.Reader, out io.Writer, options Options) (Summary, error) {
 	if options.Tables == 0 {
 		options.Tables = DefaultTables
 	}
-	h := newHistory(options.Types)
-	src := newSource(in, name, 1<<20)
-	cut, err := h.read(src, options.MaxEvents)
+	h := newHistory()
+	cut, err := h.read(in, options.MaxEvents)
 	if err != nil {
 		return Summary{}, err
 	}
-	l := newLayout(h, options.Tables)
-	sum := Summary{Lines: src.line, Tables: l.tables, Cut: cut, Skipped: h.skipped, Repaired: h.repaired}
-	if err := write(h, l, out, &sum); err != nil {
-		return Summary{}, fmt.Errorf("goalloc: writing the trace: %w", err)
-	}
-	return sum, nil
+	sum, err := h.write(out, options.Tables)
+	sum.Cut = cut
+	return sum, err
 }
 
-func (o Options) validate() error {
-	var errs []error
-	if o.Tables != 0 && (o.Tables < 2 || o.Tables > trace.MaxTable+1) {
-		errs = append(errs, fmt.Errorf("goalloc: Tables is %d; want 2 to %d, or 0 for %d", o.Tables, trace.MaxTable+1, DefaultTables))
-	}
-	if o.MaxEvents < 0 {
-		errs = append(errs, fmt.Errorf("goalloc: MaxEvents is %d; want 0 or more", o.MaxEvents))
-	}
-	return errors.Join(errs...)
-}
+var errNoObjects = errors.New("no heap objects; take the trace with: GODEBUG=traceallocfree=1 go test -trace out.trace ./pkg")
 
-var errNoObjects = errors.New("no heap objects in the text; take the trace with: " +
-	"GODEBUG=traceallocfree=1 go test -trace out.trace ./pkg && go tool trace -d=parsed out.trace")
-
-// read takes in all lines of src, or those up to the tick that would exceed
-// maxEvents, and reports whether it stopped there.
-func (h *history) read(src *source, maxEvents int) (cut bool, err error) {
-	for {
-		text, ok := src.next()
-		if !ok {
-			break
-		}
-		l, err := parseLine(text)
-		if err == nil {
-			err = h.add(l)
-		}
-		if err == nil && maxEvents > 0 && h.events > maxEvents {
-			if h.cut() {
-				cut = true
-				break
-			}
-			err = fmt.Errorf("the first tick alone has more than %d events, the most that were asked for", maxEvents)
-		}
-		if err != nil {
-			return false, src.fault(err)
-		}
-	}
-	if err := src.err(); err != nil {
+// read adds all events of in, or the ticks with at most maxEvents events, and
+// reports whether it stopped there.
+func (h *history) read(in io.Reader, maxEvents int) (cut bool, err error) {
+	r, err := exptrace.NewReader(in)
+	if err != nil {
 		return false, err
 	}
-	if !h.heapSeen {
-		return false, src.fault(errNoObjects)
+	for {
+		e, err := r.ReadEvent()
+		switch {
+		case err == io.EOF && !h.hasObjects:
+			return false, errNoObjects
+		case err == io.EOF:
+			return false, nil
+		case err == nil:
+			err = h.add(e)
+		}
+		if err != nil {
+			return false, err
+		}
+		if maxEvents > 0 && h.events > maxEvents {
+			return true, h.cut(maxEvents)
+		}
 	}
-	return cut, nil
+}
+
+func (h *history) add(e exptrace.Event) error {
+	switch e.Kind() {
+	case exptrace.EventSync:
+		return h.generation(e.Time(), e.Sync().ExperimentalBatches["AllocFree"])
+	case exptrace.EventStateTransition:
+		if s := e.StateTransition(); s.Resource.Kind == exptrace.ResourceGoroutine {
+			from, to := s.Goroutine()
+			return h.goroutine(e.Time(), uint64(s.Resource.Goroutine()), from, to)
+		}
+	case exptrace.EventExperimental:
+		x := e.Experimental()
+		var args [3]uint64
+		for i := range min(len(args), len(x.Args)) {
+			if v := x.ArgValue(i); v.Kind() == exptrace.ValueUint64 {
+				args[i] = v.Uint64()
+			}
+		}
+		switch x.Name {
+		case "Span", "SpanAlloc":
+			h.spans.set(args[0], args[1], args[2])
+		case "HeapObject", "HeapObjectAlloc", "HeapObjectFree":
+			return h.object(e.Time(), x.Name, args[0], args[1])
+		}
+	}
+	return nil
+}
+
+// generation begins a generation of the tracer, about a second, with its own
+// numbers of types.
+func (h *history) generation(time exptrace.Time, batches []exptrace.ExperimentalBatch) error {
+	if h.tickEnd == 0 {
+		h.tickEnd = time + tickLength
+	}
+	clear(h.numbered)
+	for _, b := range batches {
+		const kindTypes = 0 // first byte of a batch; other batches describe the heap
+		if len(b.Data) == 0 || b.Data[0] != kindTypes {
+			continue
+		}
+		if err := h.readTypes(b.Data[1:]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// readTypes decodes number, address, size, pointer bytes, length of the name
+// and name of each type. The address identifies a type in every generation.
+func (h *history) readTypes(data []byte) error {
+	for n := 0; len(data) > 0; n++ {
+		var fields [5]uint64
+		for i := range fields {
+			v, size := binary.Uvarint(data)
+			if size <= 0 {
+				return fmt.Errorf("type %d of the batch is truncated", n)
+			}
+			fields[i], data = v, data[size:]
+		}
+		number, address, length := fields[0], fields[1], fields[4]
+		if length > uint64(len(data)) {
+			return fmt.Errorf("the name of type %d of the batch is truncated", n)
+		}
+		typ, ok := h.typeOf[address]
+		if !ok {
+			typ = len(h.types)
+			h.types = append(h.types, string(data[:length]))
+			h.typeOf[address] = typ
+		}
+		h.numbered[number], data = typ, data[length:]
+	}
+	return nil
 }

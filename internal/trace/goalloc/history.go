@@ -1,134 +1,172 @@
 package goalloc
 
-import "fmt"
+import (
+	"fmt"
 
-// history is what the text tells, with lifetimes made valid, in a form that is
-// cheap to walk a second time: which table an object belongs to is known only
-// when all are counted.
-type history struct {
-	names *TypeNames
+	exptrace "golang.org/x/exp/trace"
 
-	records    []record
-	types      []string // names, by order of appearance
-	objects    []uint32 // by serial number: its type, an index into types
-	goroutines []uint64 // by serial number: its id
-
-	typeOf   map[typeKey]uint32
-	alive    map[uint64]uint32 // address to serial number
-	running  map[uint64]uint32 // goroutine id to serial number
-	clock    clock
-	spans    spans
-	gen      uint64 // generation of the tracer, counted from 1
-	heapSeen bool   // some heap object was seen
-	events   int    // records that are not ticks
-	tickEnd  int    // records up to and with the latest tick
-	skipped  Skipped
-	repaired Repaired
-}
-
-// record is one event. Its number is an object's or goroutine's serial number,
-// or how many ticks end here.
-type record struct {
-	what   recordKind
-	number uint32
-}
-
-type recordKind uint8
-
-const (
-	recordTick recordKind = iota
-	recordCreate
-	recordErase
-	recordGoCreate
-	recordGoUpdate
-	recordGoErase
+	"handloom/internal/trace"
 )
 
-// typeKey tells types apart: by address where it is known, and otherwise by
-// number within a generation.
-type typeKey struct {
-	named bool
-	gen   uint64
-	id    uint64 // address if named
+const (
+	// tickLength is the trace time of one tick, in nanoseconds.
+	tickLength = 1_000_000
+
+	// maxTicks is more than an hour. It bounds the empty ticks of an absurd time.
+	maxTicks = 1 << 22
+)
+
+// history is an execution trace with valid lifetimes, in a form that is cheap
+// to walk a second time: the table of a type is known after all are counted.
+type history struct {
+	records []record
+	items   []int    // types by serial number
+	types   []string // names by order of appearance
+
+	typeOf   map[uint64]int   // by address
+	numbered map[uint64]int   // by number in this generation
+	alive    map[identity]int // serial numbers
+	spans    spans
+
+	hasObjects bool
+	tickEnd    exptrace.Time // end of the current tick
+	ticks      int
+	events     int // records that are not ticks
+	wholeTicks int // records up to the end of the latest tick
+
+	repaired, skipped int
 }
 
-func newHistory(names *TypeNames) *history {
+// record is one event of the item with a serial number, or the end of a tick.
+type record struct {
+	kind trace.Kind
+	item int
+}
+
+// identity names a live goroutine by its id, or an object by its address.
+type identity struct {
+	isObject bool
+	id       uint64
+}
+
+// The first types.
+const (
+	typeGoroutine = iota
+	typeNone      // bytes of strings and the like
+	typeUnknown
+)
+
+func newHistory() *history {
 	return &history{
-		names:   names,
-		typeOf:  map[typeKey]uint32{},
-		alive:   map[uint64]uint32{},
-		running: map[uint64]uint32{},
-		spans:   spans{wide: map[uint64]struct{}{}},
+		types:    []string{"goroutines", "memory without a type", "unknown types"},
+		typeOf:   map[uint64]int{},
+		numbered: map[uint64]int{},
+		alive:    map[identity]int{},
+		spans:    spans{},
 	}
 }
 
-// add takes in one line.
-func (h *history) add(l line) error {
-	switch l.op {
-	case opStack:
-		h.skipped.StackLines++
-		return nil
-	case opOther, opSync, opSpan:
-		h.addOther(l)
+// object adds one event of a heap object. The listing of objects that existed
+// at the beginning may take milliseconds while the program is stopped; it
+// belongs to the first tick.
+func (h *history) object(time exptrace.Time, event string, address, number uint64) error {
+	h.hasObjects = true
+	what := identity{isObject: true, id: address}
+	if event == "HeapObject" {
+		if _, alive := h.alive[what]; !alive {
+			h.create(what, h.typeNumbered(number))
+		}
 		return nil
 	}
-	if err := h.advance(l); err != nil {
+	if err := h.advance(time); err != nil {
 		return err
 	}
-	switch l.op {
-	case opExists, opAlloc, opFree:
-		return h.addObject(l)
-	default:
-		return h.addGoroutine(l)
-	}
-}
-
-// addOther takes in what no trace shows.
-func (h *history) addOther(l line) {
-	h.skipped.OtherEvents++
-	h.clock.begin(l.time)
-	switch l.op {
-	case opSync:
-		h.gen = l.id
-	case opSpan:
-		h.spans.set(l.id, l.pages, l.class)
-	}
-}
-
-// advance ends the ticks that passed before l. The list of objects that
-// existed at the beginning is taken while the world stands still, and may take
-// milliseconds; it lies in the first tick all the same.
-func (h *history) advance(l line) error {
-	if l.op == opExists {
-		h.clock.begin(l.time)
+	if event == "HeapObjectAlloc" {
+		h.create(what, h.typeNumbered(number))
 		return nil
 	}
-	passed, back := h.clock.advance(l.time)
-	if back {
-		h.repaired.TimesBack++
+	freed := h.erase(what)
+	if h.spans.sharesSlot(address) && h.erase(identity{isObject: true, id: address + 1}) {
+		freed = true
 	}
-	if h.clock.ticks > maxTicks {
-		return fmt.Errorf("time %d is %d ms after the beginning; at most %d are converted", l.time, h.clock.ticks, maxTicks)
-	}
-	if passed > 0 {
-		h.endTicks(passed)
+	if !freed {
+		h.skipped++
 	}
 	return nil
 }
 
-func (h *history) record(what recordKind, number uint32) {
-	h.records = append(h.records, record{what, number})
+func (h *history) typeNumbered(number uint64) int {
+	if number == 0 {
+		return typeNone
+	}
+	if typ, ok := h.numbered[number]; ok {
+		return typ
+	}
+	return typeUnknown
+}
+
+// goroutine adds one transition of a goroutine.
+func (h *history) goroutine(time exptrace.Time, id uint64, from, to exptrace.GoState) error {
+	if err := h.advance(time); err != nil {
+		return err
+	}
+	what := identity{id: id}
+	serial, alive := h.alive[what]
+	switch {
+	case to == exptrace.GoNotExist:
+		if !h.erase(what) {
+			h.skipped++
+		}
+	case from == exptrace.GoNotExist || !alive:
+		h.create(what, typeGoroutine)
+	default:
+		h.record(trace.Update, serial)
+	}
+	return nil
+}
+
+// create begins a lifetime. It ends the one of the same identity first.
+func (h *history) create(what identity, typ int) {
+	if h.erase(what) {
+		h.repaired++
+	}
+	h.alive[what] = len(h.items)
+	h.record(trace.Create, len(h.items))
+	h.items = append(h.items, typ)
+}
+
+// erase ends a lifetime and reports whether there was one.
+func (h *history) erase(what identity) bool {
+	serial, alive := h.alive[what]
+	if alive {
+		delete(h.alive, what)
+		h.record(trace.Erase, serial)
+	}
+	return alive
+}
+
+func (h *history) record(kind trace.Kind, item int) {
+	h.records = append(h.records, record{kind, item})
 	h.events++
 }
 
-func (h *history) endTicks(n uint64) {
-	h.records = append(h.records, record{recordTick, uint32(n)})
-	h.tickEnd = len(h.records)
+// advance ends the ticks before time. Times only increase.
+func (h *history) advance(time exptrace.Time) error {
+	for ; time >= h.tickEnd; h.tickEnd += tickLength {
+		if h.ticks++; h.ticks > maxTicks {
+			return fmt.Errorf("time %d, want at most %d ms after the beginning", time, maxTicks)
+		}
+		h.records = append(h.records, record{kind: trace.Tick})
+		h.wholeTicks = len(h.records)
+	}
+	return nil
 }
 
-// cut drops what came after the latest tick, and reports whether anything is
-// left.
-func (h *history) cut() bool {
-	h.records = h.records[:h.tickEnd]
-	return h.tickEnd > 0
+// cut drops the records after the latest tick.
+func (h *history) cut(maxEvents int) error {
+	if h.wholeTicks == 0 {
+		return fmt.Errorf("the first tick has more than %d events", maxEvents)
+	}
+	h.records = h.records[:h.wholeTicks]
+	return nil
 }

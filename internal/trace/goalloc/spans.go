@@ -1,43 +1,40 @@
 package goalloc
 
 const (
-	// idsPerPage is how many object ids a page of the heap has: 8192 bytes in
-	// steps of 8, on every platform of Go.
+	// idsPerPage is the number of object ids of a heap page: 8192 bytes in steps
+	// of 8, on every platform of Go.
 	idsPerPage = 1024
 
 	// maxPages is more than a span of small objects has. A longer one holds a
-	// single object, which begins where its slot does.
+	// single object at the beginning of its slot.
 	maxPages = 64
 )
 
-// spans knows where an object may begin 8 bytes behind its slot. The tracer
-// tells an allocation by the address of the object and a free by that of its
-// slot, which differ twice: two tiny objects share a slot of 16 bytes, and an
-// object with pointers of more than 512 bytes has a word of the allocator
-// before it. In slots of 8 bytes the next address is the next object's.
-type spans struct {
-	wide map[uint64]struct{} // pages whose slots are longer than 8 bytes
-}
+// spans has the heap pages with slots longer than 8 bytes. In these an object may
+// begin 8 bytes after its slot: two tiny objects share a slot of 16 bytes, and an
+// object with pointers of more than 512 bytes follows a word of the allocator.
+// The tracer names an allocation by the object and a free by the slot.
+type spans map[uint64]struct{}
 
-// set notes the span of pages at page, as a Span or SpanAlloc event tells it.
-// The class is 1 for memory that is no heap, and otherwise four times the size
+// set adds the span of pages at page, as a Span or SpanAlloc event describes it.
+// The class is 1 for memory outside the heap, and otherwise four times the size
 // class, 0 for a single object and 1 for slots of 8 bytes, plus flags.
-func (s *spans) set(page, pages, class uint64) {
+func (s spans) set(page, pages, class uint64) {
 	if pages > maxPages {
 		return
 	}
 	heap, size := class&1 == 0, class>>2
 	for i := range pages {
 		if heap && size > 1 {
-			s.wide[page+i] = struct{}{}
+			s[page+i] = struct{}{}
 		} else {
-			delete(s.wide, page+i)
+			delete(s, page+i)
 		}
 	}
 }
 
-// sharesSlot reports whether the object id behind this slot, id+1, is in it.
-func (s *spans) sharesSlot(id uint64) bool {
-	_, wide := s.wide[id/idsPerPage]
+// sharesSlot reports whether the object at id+1 is in the slot at id.
+func (s spans) sharesSlot(id uint64) bool {
+	_, wide := s[id/idsPerPage]
 	return wide
 }

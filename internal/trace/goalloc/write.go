@@ -1,91 +1,153 @@
 package goalloc
 
 import (
+	"cmp"
+	"container/heap"
+	"fmt"
 	"io"
+	"slices"
+	"sort"
+	"strings"
 
 	"handloom/internal/trace"
 )
 
-// writing is the second walk over a history: keys are dealt and lines written.
-type writing struct {
-	h      *history
-	layout layout
-	out    *trace.Writer
-	keys   []keys   // by table
-	keyOf  []uint32 // by serial number of an object
-	sum    *Summary
+// Summary counts the events of a converted trace.
+type Summary struct {
+	Creates, Updates, Erases int
+	Ticks                    int
+	Tables                   []Table // by number
+	Cut                      bool    // Options.MaxEvents ended the trace
+
+	// Of all events read, with those after the cut.
+	Repaired int // creations of a live item
+	Skipped  int // ends of an unknown item
 }
 
-// write writes h as a trace and counts it in sum.
-func write(h *history, l layout, out io.Writer, sum *Summary) error {
-	w := &writing{
-		h: h, layout: l, out: trace.NewWriter(out), sum: sum,
-		keys: make([]keys, len(l.tables)), keyOf: make([]uint32, len(h.objects)),
+// Table is one table of a trace.
+type Table struct {
+	Name   string
+	Events int
+	keys   keys
+}
+
+// String returns s as a few lines for a person.
+func (s Summary) String() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%d events (%d creates, %d updates, %d erases) in %d ticks and %d tables\n",
+		s.Creates+s.Updates+s.Erases, s.Creates, s.Updates, s.Erases, s.Ticks, len(s.Tables))
+	if s.Cut {
+		b.WriteString("cut at a tick: the input continues\n")
 	}
-	w.comments()
+	fmt.Fprintf(&b, "repaired: %d lost ends; skipped: %d unknown ends\n", s.Repaired, s.Skipped)
+	for i, t := range s.Tables {
+		fmt.Fprintf(&b, "table %d: %s, %d events\n", i, t.Name, t.Events)
+	}
+	return b.String()
+}
+
+// write writes h as a trace of at most the given number of tables.
+func (h *history) write(out io.Writer, tables int) (Summary, error) {
+	sum := Summary{Repaired: h.repaired, Skipped: h.skipped}
+	tableOf := h.deal(&sum, tables)
+	w := trace.NewWriter(out)
+	w.Comment("object lifetimes of a Go program, a tick per millisecond")
+	for i, t := range sum.Tables {
+		w.Name(uint16(i), clip(t.Name))
+	}
+	if n := len(h.records); n == 0 || h.records[n-1].kind != trace.Tick {
+		h.records = append(h.records, record{kind: trace.Tick})
+	}
+	keyOf := make([]int, len(h.items))
 	for _, r := range h.records {
-		w.record(r)
+		e := trace.Event{Kind: r.kind}
+		if r.kind != trace.Tick {
+			e.Table = tableOf[h.items[r.item]]
+		}
+		keys := &sum.Tables[e.Table].keys
+		switch r.kind {
+		case trace.Tick:
+			sum.Ticks++
+		case trace.Create:
+			sum.Creates++
+			keyOf[r.item] = keys.take()
+		case trace.Update:
+			sum.Updates++
+		case trace.Erase:
+			sum.Erases++
+			heap.Push(keys, keyOf[r.item])
+		}
+		if r.kind != trace.Tick {
+			e.Key = uint64(keyOf[r.item])
+		}
+		w.Event(e)
 	}
-	if n := len(h.records); n > 0 && h.records[n-1].what != recordTick {
-		w.ticks(1)
-	}
-	sum.Events = sum.Creates + sum.Updates + sum.Erases
-	return w.out.Close()
+	return sum, w.Close()
 }
 
-func (w *writing) comments() {
-	w.out.Comment("object lifetimes of a Go program, a tick per millisecond")
-	for i, t := range w.layout.tables {
-		w.out.Name(uint16(i), clip(t.Name))
+// deal fills the tables of sum and returns the table of each type. Types with
+// most events come first; types without events have no table.
+func (h *history) deal(sum *Summary, tables int) []uint16 {
+	events := make([]int, len(h.types))
+	for _, r := range h.records {
+		if r.kind != trace.Tick {
+			events[h.items[r.item]]++
+		}
 	}
+	var ranking []int
+	for typ, n := range events {
+		if n > 0 && typ != typeGoroutine {
+			ranking = append(ranking, typ)
+		}
+	}
+	slices.SortStableFunc(ranking, func(a, b int) int {
+		return cmp.Or(cmp.Compare(events[b], events[a]), cmp.Compare(h.types[a], h.types[b]))
+	})
+	sum.Tables = []Table{{Name: h.types[typeGoroutine], Events: events[typeGoroutine]}}
+	tableOf := make([]uint16, len(h.types))
+	for i, typ := range ranking {
+		left := len(ranking) - i
+		switch n := len(sum.Tables); {
+		case n < tables-1 || n == tables-1 && left == 1:
+			sum.Tables = append(sum.Tables, Table{Name: h.types[typ]})
+		case n == tables-1:
+			sum.Tables = append(sum.Tables, Table{Name: fmt.Sprintf("the %d rarest types", left)})
+		}
+		tableOf[typ] = uint16(len(sum.Tables) - 1)
+		sum.Tables[tableOf[typ]].Events += events[typ]
+	}
+	return tableOf
 }
 
-// clip cuts names too long to be read; some types have every method of an
-// interface in theirs.
+// clip shortens names for reading; some types have every method of an interface
+// in theirs.
 func clip(name string) string {
-	const most = 200
-	if len(name) > most {
-		return name[:most] + "..."
+	const maxLen = 200
+	if len(name) > maxLen {
+		return name[:maxLen] + "..."
 	}
 	return name
 }
 
-func (w *writing) record(r record) {
-	switch r.what {
-	case recordTick:
-		w.ticks(int(r.number))
-	case recordCreate:
-		table := w.layout.tableOf[w.h.objects[r.number]]
-		w.keyOf[r.number] = w.keys[table].take()
-		w.event(trace.Create, table, uint64(w.keyOf[r.number]))
-	case recordErase:
-		table := w.layout.tableOf[w.h.objects[r.number]]
-		w.keys[table].giveBack(w.keyOf[r.number])
-		w.event(trace.Erase, table, uint64(w.keyOf[r.number]))
-	case recordGoCreate:
-		w.event(trace.Create, 0, w.h.goroutines[r.number])
-	case recordGoUpdate:
-		w.event(trace.Update, 0, w.h.goroutines[r.number])
-	case recordGoErase:
-		w.event(trace.Erase, 0, w.h.goroutines[r.number])
-	}
+// keys deals the keys of one table: always the smallest free one.
+type keys struct {
+	next          int // every key from here on is free
+	sort.IntSlice     // free keys below next, a heap
 }
 
-func (w *writing) event(kind trace.Kind, table uint16, key uint64) {
-	switch kind {
-	case trace.Create:
-		w.sum.Creates++
-	case trace.Update:
-		w.sum.Updates++
-	case trace.Erase:
-		w.sum.Erases++
+func (k *keys) take() int {
+	if len(k.IntSlice) > 0 {
+		return heap.Pop(k).(int)
 	}
-	w.out.Event(trace.Event{Kind: kind, Table: table, Key: key})
+	k.next++
+	return k.next - 1
 }
 
-func (w *writing) ticks(n int) {
-	w.sum.Ticks += n
-	for range n {
-		w.out.Tick()
-	}
+func (k *keys) Push(key any) { k.IntSlice = append(k.IntSlice, key.(int)) }
+
+func (k *keys) Pop() any {
+	last := len(k.IntSlice) - 1
+	key := k.IntSlice[last]
+	k.IntSlice = k.IntSlice[:last]
+	return key
 }
