@@ -9,9 +9,9 @@ import (
 	"handloom/shard/handle"
 )
 
-// Arrivals are the calls of an inbox that somebody has claimed. Each becomes bytes when
+// EncodedInbox are the calls of an inbox that somebody has claimed. Each becomes bytes when
 // it arrives, on the goroutine that recorded it: what its values refer to is not kept.
-type Arrivals struct {
+type EncodedInbox struct {
 	batch       *Batch
 	why         error       // what calls of the inbox return meanwhile
 	tables      []*Recorder // of the batch, when it was claimed
@@ -40,20 +40,20 @@ const MostCall = 32 << 20
 
 // Claim has calls of the inbox return why, until [Batch.Release], and returns where those
 // arrive that are for who claims it. It returns nil when calls wait for a flush.
-func (b *Batch) Claim(why error) *Arrivals {
+func (b *Batch) Claim(why error) *EncodedInbox {
 	x := &b.inbox
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if len(x.sealed)+len(x.arrived) > 0 {
 		return nil
 	}
-	x.claimed = &Arrivals{batch: b, why: why, tables: slices.Clone(b.tables), byList: slices.Clone(b.byList), attachments: len(b.attachments)}
+	x.claimed = &EncodedInbox{batch: b, why: why, tables: slices.Clone(b.tables), byList: slices.Clone(b.byList), attachments: len(b.attachments)}
 	return x.claimed
 }
 
 // Release gives the inbox back. Calls that arrived and were not sealed return err, and so
 // does what still records. The input of a tick that was not flushed is dropped.
-func (a *Arrivals) Release(err error) {
+func (a *EncodedInbox) Release(err error) {
 	x := &a.batch.inbox
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -65,7 +65,7 @@ func (a *Arrivals) Release(err error) {
 }
 
 // close is called under the lock.
-func (a *Arrivals) close(err error) {
+func (a *EncodedInbox) close(err error) {
 	if a.closed == nil {
 		a.closed = err
 	}
@@ -76,7 +76,7 @@ func (a *Arrivals) close(err error) {
 }
 
 // Enter is what [Batch.Enter] does.
-func (a *Arrivals) Enter() (Queue, error) {
+func (a *EncodedInbox) Enter() (Queue, error) {
 	x := &a.batch.inbox
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -90,11 +90,11 @@ func (a *Arrivals) Enter() (Queue, error) {
 }
 
 // Leave is what [Batch.Leave] does.
-func (a *Arrivals) Leave(q Queue) { a.batch.Leave(q) }
+func (a *EncodedInbox) Leave(q Queue) { a.batch.Leave(q) }
 
-// Arrive ends a call, which is settled when it is known what became of its commands. It
+// AddCall ends a call, which is settled when it is known what became of its commands. It
 // runs the visitors of tables, on their values. Its errors are those of [Batch.Arrive].
-func (a *Arrivals) Arrive(q Queue, call *Call) error {
+func (a *EncodedInbox) AddCall(q Queue, call *Call) error {
 	x, buf := &a.batch.inbox, q.buf
 	overflowed := buf.overflowed()
 	var encoded []byte
@@ -133,14 +133,14 @@ func (a *Arrivals) Arrive(q Queue, call *Call) error {
 }
 
 // knows reports whether what a buffer recorded is for tables that there were.
-func (a *Arrivals) knows(buf *buffer) bool {
+func (a *EncodedInbox) knows(buf *buffer) bool {
 	return len(buf.columns) <= len(a.tables) && len(buf.erases) <= len(a.byList) && len(buf.sets) <= a.attachments &&
 		!slices.ContainsFunc(buf.all, func(ordinal int) bool { return ordinal >= len(a.tables) })
 }
 
 // encode returns the bytes of a call, good until its buffer is recycled, and has the call
 // note its creates. It fails when they cannot be read back.
-func (a *Arrivals) encode(buf *buffer, call *Call) ([]byte, error) {
+func (a *EncodedInbox) encode(buf *buffer, call *Call) ([]byte, error) {
 	if buf.encoder == nil {
 		buf.encoder = newEncoder()
 	}
@@ -150,8 +150,8 @@ func (a *Arrivals) encode(buf *buffer, call *Call) ([]byte, error) {
 }
 
 // recorderOf returns the recorder of the table that has the typeId of id, or nil.
-func (a *Arrivals) recorderOf(id handle.ID) *Recorder {
-	if list := a.batch.listOf(id.TypeID()); list > 0 && list < len(a.byList) {
+func (a *EncodedInbox) recorderOf(id handle.ID) *Recorder {
+	if list := a.batch.eraseList(id.TypeID()); list > 0 && list < len(a.byList) {
 		return a.byList[list]
 	}
 	return nil
@@ -159,7 +159,7 @@ func (a *Arrivals) recorderOf(id handle.ID) *Recorder {
 
 // Seal appends the calls that have arrived to dst, in their order, up to so many bytes
 // and one whole call at least, and returns dst and the calls, which wait no more.
-func (a *Arrivals) Seal(dst []byte, most int) ([]byte, []*Call) {
+func (a *EncodedInbox) Seal(dst []byte, most int) ([]byte, []*Call) {
 	a.batch.inbox.mu.Lock()
 	defer a.batch.inbox.mu.Unlock()
 	waiting := a.calls[a.next:]
@@ -183,7 +183,7 @@ func (a *Arrivals) Seal(dst []byte, most int) ([]byte, []*Call) {
 
 // fitting returns how many of the calls fit into so many bytes, one at least, and the
 // bytes that they have.
-func (a *Arrivals) fitting(calls []arrival, most int) (n, size int) {
+func (a *EncodedInbox) fitting(calls []arrival, most int) (n, size int) {
 	const head = 1 + binary.MaxVarintLen32
 	for _, of := range calls {
 		if n > 0 && head+size+of.bytes > most {
@@ -196,7 +196,7 @@ func (a *Arrivals) fitting(calls []arrival, most int) (n, size int) {
 }
 
 // compact gives the room of what was sealed to what arrives.
-func (a *Arrivals) compact() {
+func (a *EncodedInbox) compact() {
 	switch {
 	case a.next == len(a.calls):
 		a.bytes, a.calls = highwater.Trim(&a.peak, a.bytes), highwater.Trim(&a.callsPeak, a.calls)

@@ -19,7 +19,7 @@ import (
 // claimant is a yard whose inbox is claimed.
 type claimant struct {
 	*yard
-	arrivals *batch.Arrivals
+	arrivals *batch.EncodedInbox
 	input    []byte
 }
 
@@ -46,7 +46,7 @@ func (c *claimant) tick(t *testing.T, n int, f func(q queue)) {
 		open[i] = q
 	}
 	for _, q := range open {
-		if err := c.arrivals.Arrive(q, batch.NewCall(0)); err != nil {
+		if err := c.arrivals.AddCall(q, batch.NewCall(0)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -113,7 +113,7 @@ func TestSteadyTicksAllocateTheirCallsAlone(t *testing.T) {
 			c.tables[i%2].Put(q, someItem, value{})
 			c.tables[i%2].Erase(q, someItem)
 			q.Erase(1)
-			if err := c.arrivals.Arrive(q, call); err != nil {
+			if err := c.arrivals.AddCall(q, call); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -153,7 +153,7 @@ func TestArrivals_SealMakesRoomForCalls(t *testing.T) {
 		if err == nil {
 			n := 1 + round%7
 			b.EmplaceItems(q, make([]value, n), nil)
-			err := a.Arrive(q, batch.NewCall(0))
+			err := a.AddCall(q, batch.NewCall(0))
 			if full := held+n > 20; errors.Is(err, batch.ErrQueueFull) != full {
 				t.Fatalf("round %d: Arrive of %d commands = %v with %d held", round, n, err, held)
 			}
@@ -199,7 +199,7 @@ func TestArrivals_LeaveSharedMemoryAsItWas(t *testing.T) {
 			r.Emplace(q, sharer{shared})
 			r.Put(q, handle.Of[sharer]{ID: handle.New(7, 1, 1)}, sharer{shared})
 		}
-		if err := a.Arrive(q, batch.NewCall(0)); err != nil {
+		if err := a.AddCall(q, batch.NewCall(0)); err != nil {
 			t.Fatal(err)
 		}
 		if shared[0] != own {
@@ -212,7 +212,7 @@ func TestArrivals_LeaveSharedMemoryAsItWas(t *testing.T) {
 	}
 	b.Gather()
 	c := r.Pending
-	c.Settle()
+	c.FixSurvivors()
 	var names []handle.ID // by create
 	c.Runs(0, c.Survivors(), func(values items.Slice, created []handle.ID) {
 		for i, v := range *items.As[sharer](&values) {
@@ -261,7 +261,7 @@ func TestWhatCouldNotBeReadBackDoesNotArrive(t *testing.T) {
 		}
 		r.Emplace(q, nested{})
 		r.Emplace(q, v)
-		if err := a.Arrive(q, batch.NewCall(0)); (err != nil) != refused || refused && !strings.Contains(err.Error(), "cannot be read back") {
+		if err := a.AddCall(q, batch.NewCall(0)); (err != nil) != refused || refused && !strings.Contains(err.Error(), "cannot be read back") {
 			t.Errorf("%d deep: %v", deep, err)
 		}
 	}
@@ -285,7 +285,7 @@ func TestACallHasABound(t *testing.T) {
 			t.Fatal(err)
 		}
 		r.Emplace(q, long[less:])
-		if err := a.Arrive(q, batch.NewCall(0)); errors.Is(err, batch.ErrQueueFull) != refused {
+		if err := a.AddCall(q, batch.NewCall(0)); errors.Is(err, batch.ErrQueueFull) != refused {
 			t.Errorf("%d bytes less than the most: %v", less, err)
 		}
 	}
@@ -300,7 +300,7 @@ func TestAnInboxIsGivenBack(t *testing.T) {
 		t.Errorf("a call of the inbox: %v", err)
 	}
 	y.tables[0].Emplace(own, value{})
-	if err := y.Arrive(own, nil); !errors.Is(err, errReleased) {
+	if err := y.AddCall(own, nil); !errors.Is(err, errReleased) {
 		t.Errorf("a call that had begun: %v", err)
 	}
 	late, err := a.Enter()
@@ -314,7 +314,7 @@ func TestAnInboxIsGivenBack(t *testing.T) {
 		t.Fatal(err)
 	}
 	y.tables[0].Emplace(q, value{})
-	if err := a.Arrive(q, waits); err != nil {
+	if err := a.AddCall(q, waits); err != nil {
 		t.Fatal(err)
 	}
 	over := errors.New("over")
@@ -323,7 +323,7 @@ func TestAnInboxIsGivenBack(t *testing.T) {
 	if <-waits.Settled(); !errors.Is(waits.Err(), over) {
 		t.Errorf("a call that waited: %v", waits.Err())
 	}
-	if err := a.Arrive(late, batch.NewCall(0)); !errors.Is(err, over) {
+	if err := a.AddCall(late, batch.NewCall(0)); !errors.Is(err, over) {
 		t.Errorf("a call that was recording: %v", err)
 	}
 	if _, err := a.Enter(); !errors.Is(err, over) {
@@ -381,7 +381,7 @@ func TestNamesOfAnInputAreItsOwn(t *testing.T) {
 		for _, link := range []handle.ID{h.ID, first.ID, foreign, unknown, beyond, handle.New(7, 1, 1)} {
 			r.Emplace(q, value{N: 2, Link: link})
 		}
-		if err := a.Arrive(q, batch.NewCall(0)); err != nil {
+		if err := a.AddCall(q, batch.NewCall(0)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -392,7 +392,7 @@ func TestNamesOfAnInputAreItsOwn(t *testing.T) {
 	r.Recorder.Pending = new(batch.Commands)
 	b.Gather()
 	var links []handle.ID
-	r.Pending.Settle()
+	r.Pending.FixSurvivors()
 	r.Pending.Runs(0, r.Pending.Survivors(), func(values items.Slice, _ []handle.ID) {
 		for _, v := range *items.As[value](&values) {
 			links = append(links, v.Link)
@@ -432,7 +432,7 @@ func TestNamesOfTheInputBeforeAreStale(t *testing.T) {
 			t.Fatal(err)
 		}
 		f(q)
-		if err := a.Arrive(q, batch.NewCall(0)); err != nil {
+		if err := a.AddCall(q, batch.NewCall(0)); err != nil {
 			t.Fatal(err)
 		}
 		input, _ := a.Seal(nil, 1<<20)
@@ -473,7 +473,7 @@ func TestTheBytesOfAnInput(t *testing.T) {
 			t.Fatal(err)
 		}
 		f(q)
-		if err := a.Arrive(q, batch.NewCall(0)); err != nil {
+		if err := a.AddCall(q, batch.NewCall(0)); err != nil {
 			t.Fatal(err)
 		}
 	}

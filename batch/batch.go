@@ -16,7 +16,7 @@ type Batch struct {
 	limits      Limits
 	tables      []*Recorder // by ordinal
 	byList      []*Recorder // by erase list; list 0 is none
-	attachments []*Attachment
+	attachments []*SetLog
 	byType      atomic.Pointer[[]int32] // by typeId: its erase list, or 0; the inbox reads what is published
 
 	order []*Pass // of this batch, in key order
@@ -26,8 +26,8 @@ type Batch struct {
 	inbox inbox
 	input input // of a tick
 
-	withheld bool                          // the calls that a flush may drop are left out
-	dropped  struct{ calls, unrouted int } // of those, once gathered
+	withheld bool                               // the calls that a flush may drop are left out
+	dropped  struct{ calls, unknownErases int } // of those, once gathered
 
 	used     bool  // a pass or input began since the batch was asked to rest
 	gathered []int // ordinals of the tables with commands, in order of first use
@@ -40,8 +40,8 @@ func New(limits Limits) *Batch {
 	return b
 }
 
-// listOf returns the erase list of a typeId, or 0 if no table has it.
-func (b *Batch) listOf(typeID uint16) int {
+// eraseList returns the erase list of a typeId, or 0 if no table has it.
+func (b *Batch) eraseList(typeID uint16) int {
 	if byType := *b.byType.Load(); int(typeID) < len(byType) {
 		return int(byType[typeID])
 	}
@@ -141,14 +141,14 @@ func (b *Batch) Check() error {
 	return nil
 }
 
-// Unrouted calls visit for every untyped erase whose typeId belongs to no table,
+// UnknownErases calls visit for every untyped erase whose typeId belongs to no table,
 // in (key, sequence) order.
-func (b *Batch) Unrouted(visit func(s Sample)) {
+func (b *Batch) UnknownErases(visit func(s Sample)) {
 	for buf := range b.buffers {
 		if buf.state == dropped {
 			continue
 		}
-		for sequence, id := range buf.unrouted {
+		for sequence, id := range buf.unknownErases {
 			visit(Sample{Handle: id, TypeID: id.TypeID(), Kind: Erase, Pass: buf.pass, Task: buf.task, Sequence: sequence})
 		}
 	}
@@ -204,9 +204,9 @@ func (b *Batch) Break(why error) {
 	b.settle(why)
 }
 
-// Rest gives up the memory that queues keep from batch to batch, of those that were not
+// Trim gives up the memory that queues keep from batch to batch, of those that were not
 // used since it was called last. The batch is empty.
-func (b *Batch) Rest() {
+func (b *Batch) Trim() {
 	if !b.used {
 		b.pool, b.input, b.gathered = passPool{}, input{}, nil
 	}

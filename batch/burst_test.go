@@ -33,7 +33,7 @@ func (y *yard) flush() {
 	gathered, _ := y.Gather()
 	for _, ordinal := range gathered {
 		r := &y.tables[ordinal]
-		r.Pending.Settle()
+		r.Pending.FixSurvivors()
 		r.Publish(true)
 		y.used[ordinal] = true
 	}
@@ -43,7 +43,7 @@ func (y *yard) flush() {
 	}
 	for i, used := range y.used { // as tables of a store that were idle
 		if !used {
-			y.tables[i].Rest()
+			y.tables[i].Trim()
 		}
 	}
 	clear(y.used)
@@ -62,7 +62,7 @@ func (y *yard) record(tasks int, f func(q queue)) {
 func (y *yard) call(f func(q queue)) {
 	q, _ := y.Enter()
 	f(q)
-	_ = y.Arrive(q, nil)
+	_ = y.AddCall(q, nil)
 }
 
 var someItem = name{ID: handle.New(7, 1, 1)}

@@ -5,7 +5,7 @@ import "handloom/shard/handle"
 // byRow are the erases of a task that names items by their rows of the shard whose chunk it
 // has. Which handle a row has is in memory far apart, so that a task which asked for each
 // would wait for each (op=storm); and a flush wants the row again. Rows are good while the
-// table stays as it is. Before anything but the flush changes it, [Pass.NameRows] puts
+// table stays as it is. Before anything but the flush changes it, [Pass.ResolveRows] puts
 // handles in their place.
 type byRow struct {
 	rows   []uint32
@@ -40,10 +40,10 @@ func (q Queue) Audit(name func(rows []uint32, ids []handle.ID)) {
 	name(of.rows, of.audits)
 }
 
-// NameRows makes erases by handle of those by row that the pass has for a table, because its
+// ResolveRows makes erases by handle of those by row that the pass has for a table, because its
 // rows are about to move. name puts the handles of the items at some rows of a shard into
 // ids.
-func (p *Pass) NameRows(r *Recorder, name func(shard int, rows []uint32, ids []handle.ID)) {
+func (p *Pass) ResolveRows(r *Recorder, name func(shard int, rows []uint32, ids []handle.ID)) {
 	for task := range p.buffers[:p.tasks] {
 		buf := &p.buffers[task]
 		of := &buf.byRow
@@ -59,10 +59,10 @@ func (p *Pass) NameRows(r *Recorder, name func(shard int, rows []uint32, ids []h
 	}
 }
 
-// NameRows does so for all passes of the batch.
-func (b *Batch) NameRows(r *Recorder, name func(shard int, rows []uint32, ids []handle.ID)) {
+// ResolveRows does so for all passes of the batch.
+func (b *Batch) ResolveRows(r *Recorder, name func(shard int, rows []uint32, ids []handle.ID)) {
 	for _, p := range b.order {
-		p.NameRows(r, name)
+		p.ResolveRows(r, name)
 	}
 }
 

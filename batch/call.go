@@ -17,14 +17,14 @@ type Call struct {
 	settled  chan struct{}
 	err      error // why it was not applied, once settled
 	dropped  error // why the flush that was to apply it did not
-	created  []createdRun
+	created  []createRun
 	recorded []recordedRun  // of a call that became bytes
 	one      [1]recordedRun // the memory of recorded, which seldom has more
 }
 
-// createdRun is a segment of the call: the provisional handles from name on stand for
+// createRun is a segment of the call: the provisional handles from name on stand for
 // ids.
-type createdRun struct {
+type createRun struct {
 	name handle.ID
 	ids  []handle.ID
 }
@@ -38,7 +38,7 @@ func (c *Call) Settled() <-chan struct{} { return c.settled }
 // Err returns why a settled call was not applied, or nil.
 func (c *Call) Err() error { return c.err }
 
-// Settle says what became of the call: it was applied, unless a flush dropped it, or err
+// FixSurvivors says what became of the call: it was applied, unless a flush dropped it, or err
 // says why not. It is called once.
 func (c *Call) Settle(err error) {
 	if c.err = cmp.Or(err, c.dropped); c.err != nil {
@@ -94,20 +94,20 @@ func (c *Call) note(b *Batch, buf *buffer) {
 		}
 	}
 	all := make([]handle.ID, 0, creates)
-	c.created = make([]createdRun, 0, segments)
+	c.created = make([]createRun, 0, segments)
 	for _, t := range buf.touched {
 		r := b.tables[t.ordinal]
 		for _, s := range t.column.segments[:t.column.used] {
 			from := len(all)
 			all = append(all, r.Pending.createdIn(s.number)...)
-			c.created = append(c.created, createdRun{r.name(s.number), all[from:]})
+			c.created = append(c.created, createRun{r.name(s.number), all[from:]})
 		}
 	}
 	c.sort()
 }
 
 func (c *Call) sort() {
-	slices.SortFunc(c.created, func(a, b createdRun) int { return cmp.Compare(a.name, b.name) })
+	slices.SortFunc(c.created, func(a, b createRun) int { return cmp.Compare(a.name, b.name) })
 }
 
 // settle ends the wait for all calls that arrived: they were not applied, as err says.

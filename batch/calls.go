@@ -54,7 +54,7 @@ func (b *Batch) KeepCalls() {
 
 // Dropped returns how many calls of the gathered batch are dropped, and how many of their
 // commands are erases of handles that no table has.
-func (b *Batch) Dropped() (calls, unrouted int) { return b.dropped.calls, b.dropped.unrouted }
+func (b *Batch) Dropped() (calls, unrouted int) { return b.dropped.calls, b.dropped.unknownErases }
 
 // Drop has the flush leave out the call, and its Submit return why.
 func (c InboxCall) Drop(why error) { c.buf.state, c.buf.why = dropped, why }
@@ -127,7 +127,7 @@ func (s *Sets) each(f func(v unsafe.Pointer)) {
 // gatherDropped notes the tables that a dropped call has commands for, and how many.
 func (b *Batch) gatherDropped(buf *buffer) {
 	b.dropped.calls++
-	b.dropped.unrouted += len(buf.unrouted)
+	b.dropped.unknownErases += len(buf.unknownErases)
 	for _, t := range buf.touched {
 		b.pending(b.tables[t.ordinal]).dropped += t.column.load().Commands
 	}

@@ -42,13 +42,13 @@ type droppable struct {
 	*yard
 	t        *testing.T
 	r        *rand.Rand
-	extra    batch.Attachment // of the first table
-	encoded  bool             // the calls become an input
+	extra    batch.SetLog // of the first table
+	encoded  bool         // the calls become an input
 	passes   *modelCall
 	calls    []*modelCall // in the order of their arrival
 	names    []handle.ID  // of all creates
 	values   map[handle.ID]uint64
-	arrivals *batch.Arrivals
+	arrivals *batch.EncodedInbox
 }
 
 func newDroppable(t *testing.T, seed uint64, encoded bool) *droppable {
@@ -96,9 +96,9 @@ func (d *droppable) record() {
 	for _, i := range d.r.Perm(len(queues) - 1) {
 		c, err := recorders[i+1], error(nil)
 		if d.encoded {
-			err = d.arrivals.Arrive(queues[i+1], c.Call)
+			err = d.arrivals.AddCall(queues[i+1], c.Call)
 		} else {
-			err = d.Arrive(queues[i+1], c.Call)
+			err = d.AddCall(queues[i+1], c.Call)
 		}
 		if err != nil {
 			d.t.Fatal(err)
@@ -238,13 +238,13 @@ func (d *droppable) plan() {
 				c.Replace(id, puts.Values.Pointer(i, unsafe.Sizeof(value{})), &counts)
 			}
 		}
-		c.Settle()
+		c.FixSurvivors()
 	}
 }
 
 func (d *droppable) cancel() {
 	for i := range d.tables {
-		d.tables[i].Pending.Forget()
+		d.tables[i].Pending.Reset()
 	}
 }
 
@@ -445,7 +445,7 @@ func TestInboxCall_VisitsEveryValue(t *testing.T) {
 	for seed := range uint64(200) {
 		r := rand.New(rand.NewPCG(seed, 4))
 		b := newBench(1<<20, 2)
-		var element, extra batch.Attachment
+		var element, extra batch.SetLog
 		visited := make(map[uint64]int)
 		visit := func(v unsafe.Pointer, _ func(*handle.ID)) { visited[*(*uint64)(v)]++ }
 		b.Links(nil, visit)
@@ -471,7 +471,7 @@ func TestInboxCall_VisitsEveryValue(t *testing.T) {
 				b.Put(q, name{ID: id}, value{N: n})
 				want[n]++
 			case 2, 3:
-				*(*uint64)([]*batch.Attachment{&element, &extra}[kind-2].Set(q, id)) = n
+				*(*uint64)([]*batch.SetLog{&element, &extra}[kind-2].Set(q, id)) = n
 				if isNew {
 					last[kind-2][id] = n
 				} else {
@@ -513,7 +513,7 @@ func TestKeepCalls_LeavesNoQueueUnlimited(t *testing.T) {
 			t.Fatal(err)
 		}
 		b.Emplace(q, value{})
-		if err := a.Arrive(q, batch.NewCall(0)); err != nil {
+		if err := a.AddCall(q, batch.NewCall(0)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -529,7 +529,7 @@ func TestKeepCalls_LeavesNoQueueUnlimited(t *testing.T) {
 	for range 4 {
 		q := b.enter(t)
 		b.EmplaceItems(q, make([]value, 11), nil)
-		if err := b.Arrive(q, nil); !errors.Is(err, batch.ErrQueueFull) {
+		if err := b.AddCall(q, nil); !errors.Is(err, batch.ErrQueueFull) {
 			t.Errorf("Arrive = %v after 11 commands, want ErrQueueFull", err)
 		}
 	}

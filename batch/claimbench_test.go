@@ -49,7 +49,7 @@ func claims[T any](b *testing.B, kind string, v T) {
 					b.Fatal(err)
 				}
 				r.Emplace(q, v)
-				if err := pending.Arrive(q, nil); err != nil {
+				if err := pending.AddCall(q, nil); err != nil {
 					b.Fatal(err)
 				}
 			}
@@ -70,7 +70,7 @@ func claims[T any](b *testing.B, kind string, v T) {
 					b.Fatal(err)
 				}
 				r.Emplace(q, v)
-				if err := a.Arrive(q, call); err != nil {
+				if err := a.AddCall(q, call); err != nil {
 					b.Fatal(err)
 				}
 			}

@@ -16,22 +16,22 @@ import (
 // plans, and has each shard take a range of the surviving creates while it applies
 // ([Commands.Runs]).
 type Commands struct {
-	Columns []*Column // in key order
+	Columns []*TableBuffer // in key order
 
-	attached  []attached // by attachment of the table
-	recorder  *Recorder
-	shards    Shards        // that commands name, or all
-	erases    [][]Erases    // by shard, in key order
-	puts      [][]KeyedPuts // likewise
-	all       int           // how often the erase of all items was recorded
-	order     []run         // segments in key order
-	places    places        // of segments in order
-	marks     []mark        // by creation number, which counts creates in (key, sequence) order
-	created   []handle.ID   // by creation number; null if cancelled
-	cancelled int           // creates
-	dropped   int           // commands of dropped calls
-	begun     bool          // something is gathered
-	swaps     []swap        // of recorded values, in their order
+	attached    []attached // by attachment of the table
+	recorder    *Recorder
+	shards      Shards        // that commands name, or all
+	erases      [][]Erases    // by shard, in key order
+	puts        [][]KeyedPuts // likewise
+	all         int           // how often the erase of all items was recorded
+	order       []run         // segments in key order
+	createIndex createIndex   // of segments in order
+	marks       []mark        // by creation number, which counts creates in (key, sequence) order
+	created     []handle.ID   // by creation number; null if cancelled
+	cancelled   int           // creates
+	dropped     int           // commands of dropped calls
+	begun       bool          // something is gathered
+	swaps       []swap        // of recorded values, in their order
 
 	released int // times since the arrays of all shards were trimmed
 
@@ -84,7 +84,7 @@ type run struct {
 // there is any command, if only to typeIds that no table has.
 func (b *Batch) Gather() (tables []int, found bool) {
 	b.gathered = b.gathered[:0]
-	b.dropped.calls, b.dropped.unrouted = 0, 0
+	b.dropped.calls, b.dropped.unknownErases = 0, 0
 	for buf := range b.buffers {
 		if buf.state == dropped {
 			b.gatherDropped(buf)
@@ -136,7 +136,7 @@ func (c *Commands) begin(shards int) {
 	}
 }
 
-func (c *Commands) addColumn(col *Column, key Key) {
+func (c *Commands) addColumn(col *TableBuffer, key Key) {
 	col.key = key
 	col.seal()
 	c.Columns = append(c.Columns, col)
@@ -193,7 +193,7 @@ func (c *Commands) number(r *Recorder) {
 		}
 	}
 	if len(c.order) > fewSegments {
-		c.places.fill(c.order)
+		c.createIndex.fill(c.order)
 	}
 	c.created, c.marks = c.created[:0], c.marks[:0]
 	if creates > 0 {
@@ -231,7 +231,7 @@ const fewSegments = 8
 // find returns the position in order of the segment of a number, or -1.
 func (c *Commands) find(number uint64) int {
 	if len(c.order) > fewSegments {
-		return c.places.find(number)
+		return c.createIndex.find(number)
 	}
 	for i := range c.order {
 		if c.order[i].number == number {
@@ -327,8 +327,8 @@ func (c *Commands) swapBack() {
 	}
 }
 
-// Settle fixes which creates survive, once all erases have been applied.
-func (c *Commands) Settle() {
+// FixSurvivors fixes which creates survive, once all erases have been applied.
+func (c *Commands) FixSurvivors() {
 	survivors := 0
 	for i := range c.order {
 		s := &c.order[i]
@@ -431,9 +431,9 @@ func (c *Commands) release() {
 	}
 }
 
-// Forget drops those as well: nothing resolves until the next
+// Reset drops those as well: nothing resolves until the next
 // [Batch.Gather].
-func (c *Commands) Forget() {
+func (c *Commands) Reset() {
 	if c.begun {
 		c.swapBack()
 		c.release()
@@ -441,7 +441,7 @@ func (c *Commands) Forget() {
 	c.recorder = nil
 	c.created, c.marks = highwater.Trim(&c.peaks.created, c.created), highwater.Trim(&c.peaks.marks, c.marks)
 	c.order = highwater.Trim(&c.peaks.order, c.order)
-	c.places.forget()
+	c.createIndex.forget()
 }
 
 // Created returns the handles of the items created, in the order of creation; null

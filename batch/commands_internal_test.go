@@ -50,7 +50,7 @@ func TestABatchThatEndedRefersToNothingOfIt(t *testing.T) {
 		_ = s.Begin(1).End(false)
 		q, _ := b.Enter()
 		Emplace(&r, q, 1)
-		if err := b.Arrive(q, nil); err != nil {
+		if err := b.AddCall(q, nil); err != nil {
 			t.Fatal(err)
 		}
 	}

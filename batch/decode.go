@@ -30,7 +30,7 @@ type decoder struct {
 	call     int    // number of the one that is read, from 1
 	before   int    // calls of the inputs before, so that made need not be cleared
 	made     []made // by table ordinal
-	linked   []madeRun
+	linked   []decodedRun
 	renaming renaming
 }
 
@@ -40,8 +40,8 @@ type made struct {
 	first, n int // of the creates of the table
 }
 
-// madeRun are creates whose handles are still as they were encoded.
-type madeRun struct {
+// decodedRun are creates whose handles are still as they were encoded.
+type decodedRun struct {
 	table       *Recorder
 	first, next int
 }
@@ -85,9 +85,9 @@ func (b *Batch) PutInput(encoded []byte, calls []*Call) error {
 	return nil
 }
 
-// Left returns a table that the batch holds commands for, the one recorded first, or -1
+// Remaining returns a table that the batch holds commands for, the one recorded first, or -1
 // for erases of handles that no table has, and how many commands it holds in all.
-func (b *Batch) Left() (ordinal, n int) {
+func (b *Batch) Remaining() (ordinal, n int) {
 	ordinal = -1
 	for buf := range b.buffers {
 		if n == 0 && !buf.empty() {
@@ -153,7 +153,7 @@ func (p *input) read() {
 			return
 		}
 	}
-	if left := d.in.Left(); left > 0 {
+	if left := d.in.Remaining(); left > 0 {
 		d.in.Fail(fmt.Errorf("%d bytes behind the last one", left))
 	}
 }
@@ -166,7 +166,7 @@ func (d *decoder) begin(encoded []byte) int {
 	if version := d.in.Uint8(); version != inputVersion && version != inputVersionWhole {
 		d.in.Fail(fmt.Errorf("version %d, want %d or %d", version, inputVersionWhole, inputVersion))
 	}
-	return d.in.Count(d.in.Left(), "calls")
+	return d.in.Count(d.in.Remaining(), "calls")
 }
 
 // readCall records one call, and reports whether it could.
@@ -216,7 +216,7 @@ func (d *decoder) table() *Recorder {
 }
 
 // count reads how many commands follow. Each has a byte at least.
-func (d *decoder) count() int { return d.in.Count(d.in.Left(), "commands") }
+func (d *decoder) count() int { return d.in.Count(d.in.Remaining(), "commands") }
 
 func (d *decoder) creates() {
 	r := d.table()
@@ -237,7 +237,7 @@ func (d *decoder) creates() {
 		at := c.current.Len()
 		run := min(n-done, c.current.Cap()-at)
 		c.current = c.current.Resize(at + run) // first, so that what fails half-way is zeroed
-		if r.typ.Digest.Silent() {
+		if r.typ.Digest.Empty() {
 			d.in.Bytes(run)
 		} else {
 			r.typ.ReadItems(&d.in, c.current.Sub(at, at+run, r.typ.Size))
@@ -246,7 +246,7 @@ func (d *decoder) creates() {
 	}
 	m.n += n
 	if r.links.any() {
-		d.linked = append(d.linked, madeRun{r, from, from + n})
+		d.linked = append(d.linked, decodedRun{r, from, from + n})
 	}
 }
 
@@ -255,7 +255,7 @@ func (d *decoder) isOf(m *made) bool { return m.call == d.before+d.call }
 
 // creates returns how many creates the column of an input has. Its segments are full
 // but for the last.
-func (c *Column) creates() int { return max(0, c.used-1)*segmentItems + c.current.Len() }
+func (c *TableBuffer) creates() int { return max(0, c.used-1)*segmentItems + c.current.Len() }
 
 func (d *decoder) puts() {
 	r := d.table()
@@ -269,7 +269,7 @@ func (d *decoder) puts() {
 		at := len(p.IDs)
 		p.IDs = append(p.IDs, id)
 		p.Values = p.Values.Resize(at + 1)
-		if r.typ.Digest.Silent() {
+		if r.typ.Digest.Empty() {
 			d.in.Bytes(1)
 			continue
 		}
@@ -305,7 +305,7 @@ func (d *decoder) sets(kind uint8) {
 		}
 		v := a.Set(d.q, id)
 		a.typ.Zero(v)
-		if a.typ.Digest.Silent() {
+		if a.typ.Digest.Empty() {
 			d.in.Bytes(1)
 			continue
 		}
@@ -351,7 +351,7 @@ func (d *decoder) name(id handle.ID) handle.ID {
 		return id
 	}
 	stale := id >> typeShift << typeShift
-	list, number := d.batch.listOf(id.TypeID()), int64(id&(1<<typeShift-1))
+	list, number := d.batch.eraseList(id.TypeID()), int64(id&(1<<typeShift-1))
 	if list == 0 {
 		return stale
 	}
@@ -364,7 +364,7 @@ func (d *decoder) name(id handle.ID) handle.ID {
 }
 
 // nameOf returns the provisional handle of a create of the input's column.
-func (c *Column) nameOf(r *Recorder, create int) handle.ID {
+func (c *TableBuffer) nameOf(r *Recorder, create int) handle.ID {
 	return r.name(c.segments[create/segmentItems].number) | handle.ID(create%segmentItems)
 }
 
@@ -398,9 +398,9 @@ func (p *input) applied(b *Batch, epoch uint64) {
 			}
 			c.placeAlone()
 		}
-		c.created = make([]createdRun, len(c.recorded))
+		c.created = make([]createRun, len(c.recorded))
 		for i, run := range c.recorded {
-			c.created[i] = createdRun{run.name, createdBy(buf, b.tables[run.table], run.at, run.n)}
+			c.created[i] = createRun{run.name, createdBy(buf, b.tables[run.table], run.at, run.n)}
 		}
 		c.sort()
 	}

@@ -55,7 +55,7 @@ const (
 
 // encoder makes bytes of what a call recorded. A buffer keeps it from call to call.
 type encoder struct {
-	arrivals *Arrivals
+	arrivals *EncodedInbox
 	buf      *buffer
 	out      []byte
 	peak     highwater.Mark
@@ -80,7 +80,7 @@ func newEncoder() *encoder {
 
 // encode returns the bytes of the call that a buffer recorded, good until it is used
 // again. Names within the buffer's own values are lost.
-func (e *encoder) encode(a *Arrivals, buf *buffer) ([]byte, error) {
+func (e *encoder) encode(a *EncodedInbox, buf *buffer) ([]byte, error) {
 	e.arrivals, e.buf, e.err = a, buf, nil
 	e.recorded = e.recorded[:0]
 	e.out = highwater.Trim(&e.peak, e.out)
@@ -93,7 +93,7 @@ func (e *encoder) encode(a *Arrivals, buf *buffer) ([]byte, error) {
 	for _, list := range buf.lists {
 		e.erases(partErases, a.byList[list], buf.erases[list])
 	}
-	e.erases(partUnrouted, nil, buf.unrouted)
+	e.erases(partUnrouted, nil, buf.unknownErases)
 	for _, ordinal := range buf.all {
 		e.part(partEraseAll, a.tables[ordinal], 0)
 	}
@@ -116,7 +116,7 @@ func (e *encoder) part(kind uint8, r *Recorder, n int) {
 	}
 }
 
-func (e *encoder) creates(r *Recorder, c *Column) {
+func (e *encoder) creates(r *Recorder, c *TableBuffer) {
 	c.seal()
 	n := 0
 	for i := range c.segments[:c.used] {
@@ -136,7 +136,7 @@ func (e *encoder) creates(r *Recorder, c *Column) {
 	}
 }
 
-func (e *encoder) puts(r *Recorder, c *Column) {
+func (e *encoder) puts(r *Recorder, c *TableBuffer) {
 	n := 0
 	for shard := range c.put.All {
 		n += len(c.puts[shard].IDs)
@@ -156,7 +156,7 @@ func (e *encoder) puts(r *Recorder, c *Column) {
 
 // sets encodes the last Set or Unset of each create of the call, and all others.
 func (e *encoder) sets(s *Sets) {
-	n := s.places
+	n := s.createIndex
 	for shard := range s.shards.All {
 		n += len(s.puts[shard].IDs)
 	}
@@ -192,7 +192,7 @@ func (e *encoder) sets(s *Sets) {
 }
 
 // part returns the kind of part that holds what is recorded for the attachment.
-func (a *Attachment) part() uint8 {
+func (a *SetLog) part() uint8 {
 	if a.optional {
 		return partOptional
 	}
@@ -216,7 +216,7 @@ func (e *encoder) handle(id handle.ID) {
 func (e *encoder) items(t *items.Type, l *links, values items.Slice) {
 	n, from := values.Len(), len(e.out)
 	switch {
-	case t.Digest.Silent():
+	case t.Digest.Empty():
 		e.out = append(e.out, make([]byte, n)...)
 	case !l.any():
 		e.out = t.AppendItems(e.out, values)
@@ -228,7 +228,7 @@ func (e *encoder) items(t *items.Type, l *links, values items.Slice) {
 			e.renaming.undo()
 		}
 	}
-	if t.Digest.Nests() {
+	if t.Digest.Recursive() {
 		e.readBack(t, n, e.out[from:])
 	}
 }
@@ -259,7 +259,7 @@ func (e *encoder) name(id handle.ID) handle.ID {
 
 // number returns the number of the create that id names among those of the column, from
 // 1, or 0.
-func (c *Column) number(id handle.ID) int {
+func (c *TableBuffer) number(id handle.ID) int {
 	c.seal()
 	segment, offset := split(id)
 	before := 0

@@ -4,13 +4,13 @@ import "handloom/internal/items"
 
 // Watch has the queue hold a column in the place of a table, and returns it: when
 // the queue adds up what it holds, the column notices.
-func (q Queue) Watch(ordinal int) *Column {
+func (q Queue) Watch(ordinal int) *TableBuffer {
 	for len(q.buf.columns) <= ordinal {
 		q.buf.columns = append(q.buf.columns, nil)
 		q.buf.spare = append(q.buf.spare, nil)
 		q.buf.usedTables = append(q.buf.usedTables, false)
 	}
-	c := &Column{of: &Recorder{typ: items.For[byte]()}}
+	c := &TableBuffer{of: &Recorder{typ: items.For[byte]()}}
 	c.current, c.segments, c.used = items.From([]byte{1}), []segment{{values: items.From(make([]byte, 0, 1))}}, 1
 	q.buf.touched, q.buf.holds = append(q.buf.touched, touched{ordinal, c}), true
 	return c
@@ -18,7 +18,7 @@ func (q Queue) Watch(ordinal int) *Column {
 
 // AddedUp reports whether the queue added up what the column holds, since the last
 // time: the newest segment is written back then.
-func (c *Column) AddedUp() bool {
+func (c *TableBuffer) AddedUp() bool {
 	added := c.segments[0].values.Len() > 0
 	c.segments[0].values = c.segments[0].values.Resize(0)
 	return added
@@ -31,7 +31,7 @@ func (r *Recorder) BeginSegments(first uint64) { r.segments.given.Store(first) }
 func (r *Recorder) SkipSegments(n uint64) { r.segments.given.Add(n) }
 
 // Places returns how much room c has for the numbers of segments.
-func (c *Commands) Places() int { return len(c.places.at) }
+func (c *Commands) Places() int { return len(c.createIndex.at) }
 
 // Load returns what the sequence holds that is not joined.
 func (s *Sequence) Load() (sum Load) {

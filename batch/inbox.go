@@ -14,10 +14,10 @@ type inbox struct {
 	waiting atomic.Int64 // calls that arrived and were not flushed
 
 	mu          sync.Mutex
-	closed      error     // what calls return once the store is closed
-	claimed     *Arrivals // where calls arrive instead
-	sealed      []*buffer // for the next flush, or the one that runs, in order of arrival; changed by who flushes alone
-	arrived     []*buffer // since then
+	closed      error         // what calls return once the store is closed
+	claimed     *EncodedInbox // where calls arrive instead
+	sealed      []*buffer     // for the next flush, or the one that runs, in order of arrival; changed by who flushes alone
+	arrived     []*buffer     // since then
 	free        []*buffer
 	held        Load // of sealed and arrived
 	idle        int  // free buffers that no call took since the period began
@@ -73,12 +73,12 @@ func (x *inbox) buffer() *buffer {
 	return new(buffer)
 }
 
-// Arrive ends a call whose commands are to be applied by the next flush that
+// AddCall ends a call whose commands are to be applied by the next flush that
 // seals the inbox, after those of keyed queues and of calls before. When the
 // call, or the inbox with it, exceeds its limits nothing of it is kept and
-// Arrive returns [ErrQueueFull]. call, unless it is nil, is settled once it is
+// AddCall returns [ErrQueueFull]. call, unless it is nil, is settled once it is
 // known what became of the commands, which is at once when there are none.
-func (b *Batch) Arrive(q Queue, call *Call) error {
+func (b *Batch) AddCall(q Queue, call *Call) error {
 	x, buf := &b.inbox, q.buf
 	overflowed := buf.overflowed()
 	load := buf.load()

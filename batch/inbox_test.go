@@ -25,7 +25,7 @@ func (b *bench) enter(t fataler) batch.Queue {
 
 func (b *bench) arrive(t fataler, q batch.Queue) {
 	t.Helper()
-	if err := b.Arrive(q, nil); err != nil {
+	if err := b.AddCall(q, nil); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -271,7 +271,7 @@ func TestManyGoroutinesNameWithoutClash(t *testing.T) {
 				mu.Unlock()
 				if i%7 == 0 {
 					b.Leave(q)
-				} else if err := b.Arrive(q, nil); err != nil {
+				} else if err := b.AddCall(q, nil); err != nil {
 					t.Error(err)
 				}
 			}
@@ -302,7 +302,7 @@ func TestTheLimitOfTheInboxIsExact(t *testing.T) {
 		}
 		q, open := b.enter(t), b.enter(t)
 		b.EmplaceItems(q, make([]value, 2+more), nil)
-		if err := b.Arrive(q, nil); errors.Is(err, batch.ErrQueueFull) != (more > 0) {
+		if err := b.AddCall(q, nil); errors.Is(err, batch.ErrQueueFull) != (more > 0) {
 			t.Errorf("%d more: %v", more, err)
 		}
 		if got := b.Pending().Commands; got != 10-2*more {

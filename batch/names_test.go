@@ -76,7 +76,7 @@ func TestForgottenNamesResolveNoMore(t *testing.T) {
 	p := b.Emplace(b.Begin(1).Queue(0), value{})
 	c := b.commands()
 	b.plan(c)
-	c.Forget()
+	c.Reset()
 	if h, ok := c.Resolve(p.ID); ok || len(c.Created()) > 0 {
 		t.Errorf("a forgotten name resolves to %v, %t; names: %v", h, ok, c.Created())
 	}

@@ -56,7 +56,7 @@ func (c *Commands) GiveCreate(attachment int, id handle.ID, v unsafe.Pointer, ke
 		return true
 	}
 	a, offset := &c.attached[attachment], creation-s.first
-	of := &a.beside[c.positionOf(s)]
+	of := &a.companion[c.positionOf(s)]
 	staged := of.own != nil && of.own.set.has(offset)
 	if a.named.has(creation) || staged && of.key.compare(key) > 0 {
 		counts.Superseded++
@@ -69,7 +69,7 @@ func (c *Commands) GiveCreate(attachment int, id handle.ID, v unsafe.Pointer, ke
 	c.name(a, creation)
 	a.given.put(creation, v != nil)
 	if v != nil {
-		c.setBeside(attachment, of, s, offset, v)
+		c.setColumn(attachment, of, s, offset, v)
 	}
 	c.count(v != nil, 1, counts)
 	return true
@@ -106,7 +106,7 @@ func (c *Commands) Given(attachment, lo, hi int, f func(id handle.ID, v unsafe.P
 	}
 	a, size := &c.attached[attachment], c.recorder.attachments[attachment].typ.Size
 	c.segments(lo, hi, func(at, from, to int) {
-		first, values := c.order[at].first, &a.beside[at].values
+		first, values := c.order[at].first, &a.companion[at].values
 		a.given.within(first+from, first+to, func(creation int) {
 			f(c.created[creation], values.Pointer(creation-first, size))
 		})

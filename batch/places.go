@@ -6,12 +6,12 @@ import (
 	"handloom/internal/highwater"
 )
 
-// places says where the segments of a batch are, by their numbers. It is a hash
+// createIndex says where the segments of a batch are, by their numbers. It is a hash
 // table with open addressing whose hash is the number itself: most segments of a
 // batch are numbered one after another, and then each lies in a place of its own.
 // It is as large as the batch has segments, however far apart their numbers are,
 // as are those of calls of the inbox that take long.
-type places struct {
+type createIndex struct {
 	at   []uint64 // number and position plus 1; 0: vacant. A power of two, at most half of it taken
 	peak highwater.Mark
 }
@@ -19,7 +19,7 @@ type places struct {
 const positionBits = 64 - (typeShift - offsetBits) // what the number leaves: a billion segments
 
 // fill makes the table one of some segments, in their order.
-func (p *places) fill(order []run) {
+func (p *createIndex) fill(order []run) {
 	p.at = highwater.Room(&p.peak, p.at, 1<<bits.Len(uint(2*max(len(order), 1)-1)))
 	clear(p.at)
 	for i := range order {
@@ -28,7 +28,7 @@ func (p *places) fill(order []run) {
 }
 
 // add notes that the segment of a number is the one at a position.
-func (p *places) add(number uint64, position int) {
+func (p *createIndex) add(number uint64, position int) {
 	mask := uint64(len(p.at) - 1)
 	at := number & mask
 	for p.at[at] != 0 {
@@ -38,7 +38,7 @@ func (p *places) add(number uint64, position int) {
 }
 
 // find returns the position of the segment of a number, or -1.
-func (p *places) find(number uint64) int {
+func (p *createIndex) find(number uint64) int {
 	mask := uint64(len(p.at) - 1)
 	for at := number & mask; ; at = (at + 1) & mask {
 		switch place := p.at[at]; {
@@ -51,4 +51,4 @@ func (p *places) find(number uint64) int {
 }
 
 // forget empties the table; fill comes before its next use.
-func (p *places) forget() { p.at = highwater.Trim(&p.peak, p.at) }
+func (p *createIndex) forget() { p.at = highwater.Trim(&p.peak, p.at) }

@@ -31,10 +31,10 @@ func TestFewSegmentsAreFoundWithoutPlaces(t *testing.T) {
 		if _, _, ok := c.locate(names[0] + segmentItems<<20); ok {
 			t.Errorf("%d queues: a name of no segment is found", queues)
 		}
-		if places := len(c.places.at) > 0; places != (queues > fewSegments) {
+		if places := len(c.createIndex.at) > 0; places != (queues > fewSegments) {
 			t.Errorf("%d queues: places are filled: %t", queues, places)
 		}
-		c.Forget()
+		c.Reset()
 		b.Finish()
 	}
 }
@@ -43,7 +43,7 @@ func TestFewSegmentsAreFoundWithoutPlaces(t *testing.T) {
 // with the low bits in common, so that all of them begin at one place.
 func TestPlacesFindEveryNumberAndNoOther(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		var p places
+		var p createIndex
 		for range rapid.IntRange(1, 3).Draw(t, "uses") {
 			first := rapid.Uint64Range(0, segmentMask).Draw(t, "first")
 			strides := rapid.SliceOfN(rapid.SampledFrom([]uint64{1, 1, 1, 2, 64, 1 << 12, 1 << 30}), 0, 100).Draw(t, "strides")

@@ -45,7 +45,7 @@ func (p *published) unused() *Commands {
 // frames had.
 func (p *published) forget() {
 	for i, c := range p.flushes {
-		c.Forget()
+		c.Reset()
 		p.spare = append(p.spare, c)
 		p.flushes[i] = nil
 	}
@@ -57,21 +57,21 @@ func (p *published) forget() {
 	p.flushes = p.flushes[:0]
 }
 
-// Forget drops the planned commands and those of all flushes: nothing resolves any more.
-func (r *Recorder) Forget() {
-	r.Pending.Forget()
+// Reset drops the planned commands and those of all flushes: nothing resolves any more.
+func (r *Recorder) Reset() {
+	r.Pending.Reset()
 	r.published.forget()
 }
 
-// Rest gives up the memory that commands keep from one flush to the next. Nothing
+// Trim gives up the memory that commands keep from one flush to the next. Nothing
 // resolves any more.
-func (r *Recorder) Rest() { r.Pending, r.published = new(Commands), published{} }
+func (r *Recorder) Trim() { r.Pending, r.published = new(Commands), published{} }
 
-// RestButNames does what Rest does, but what resolves goes on resolving.
-func (r *Recorder) RestButNames() {
+// TrimKeepHandles does what Rest does, but what resolves goes on resolving.
+func (r *Recorder) TrimKeepHandles() {
 	r.Pending, r.published.spare = new(Commands), nil
 	for _, c := range r.published.flushes {
-		*c = Commands{recorder: c.recorder, order: c.order, places: c.places, created: c.created}
+		*c = Commands{recorder: c.recorder, order: c.order, createIndex: c.createIndex, created: c.created}
 	}
 }
 

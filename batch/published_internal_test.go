@@ -18,7 +18,7 @@ func publish(b *Batch, r *Recorder, creates int, real handle.ID, first bool) (na
 		}
 	}
 	b.Gather()
-	r.Pending.Settle()
+	r.Pending.FixSurvivors()
 	r.Pending.Runs(0, creates, func(_ items.Slice, created []handle.ID) {
 		for i := range created {
 			created[i] = real
@@ -59,7 +59,7 @@ func TestProvisionalHandlesOfAllFlushesOfAFrameResolve(t *testing.T) {
 		}
 		last = names
 	}
-	r.Forget()
+	r.Reset()
 	for _, name := range last {
 		if h, ok := r.Resolve(name); ok {
 			t.Errorf("forgotten, %v resolves to %v", name, h)
@@ -95,7 +95,7 @@ func publishTasks(b *Batch, r *Recorder, tasks int, first bool) map[handle.ID]ha
 		}
 	}
 	b.Gather()
-	r.Pending.Settle()
+	r.Pending.FixSurvivors()
 	next := uint32(0)
 	r.Pending.Runs(0, len(order), func(_ items.Slice, created []handle.ID) {
 		for i := range created {
@@ -111,7 +111,7 @@ func publishTasks(b *Batch, r *Recorder, tasks int, first bool) map[handle.ID]ha
 	return names
 }
 
-// RestButNames keeps every provisional handle of the frame, for any number of tasks and
+// TrimKeepHandles keeps every provisional handle of the frame, for any number of tasks and
 // flushes, until the next flush; Rest keeps none.
 func TestRestButNames_KeepsTheNamesOfAllTasks(t *testing.T) {
 	b := New(Limits{})
@@ -123,7 +123,7 @@ func TestRestButNames_KeepsTheNamesOfAllTasks(t *testing.T) {
 			maps.Copy(names, publishTasks(b, &r, tasks, flush == 0))
 		}
 		for range 2 {
-			r.RestButNames()
+			r.TrimKeepHandles()
 			for name, want := range names {
 				if got, ok := r.Resolve(name); !ok || got != want {
 					t.Errorf("%d tasks, after RestButNames: Resolve(%v) = %v, %t, want %v", tasks, name, got, ok, want)
@@ -138,7 +138,7 @@ func TestRestButNames_KeepsTheNamesOfAllTasks(t *testing.T) {
 		}
 	}
 	last := publishTasks(b, &r, 20, true)
-	r.Rest()
+	r.Trim()
 	for name := range last {
 		if got, ok := r.Resolve(name); ok {
 			t.Errorf("after Rest: Resolve(%v) = %v", name, got)

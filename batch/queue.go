@@ -43,8 +43,8 @@ func (q Queue) String() string {
 type buffer struct {
 	serial  uint64 // of the use that records now; 0: closed
 	batch   *Batch
-	erases  [][]handle.ID // by list (see router): of this use, with room for its share, or nil
-	columns []*Column     // by table ordinal: of this use, or nil
+	erases  [][]handle.ID  // by list (see router): of this use, with room for its share, or nil
+	columns []*TableBuffer // by table ordinal: of this use, or nil
 
 	// These follow, so that the beginning and the end of a pass look at two cache lines of
 	// a queue in which nothing was recorded: of such there may be thousands (op=columnadd).
@@ -55,36 +55,36 @@ type buffer struct {
 	holds     bool // something, of this use
 	unlimited bool // no limit refuses what is recorded
 
-	sets         []*Sets       // by attachment: of this use, or nil
-	spareErases  [][]handle.ID // by list: kept from use to use, the whole arrays of erases
-	spareSets    []*Sets       // by attachment: kept from use to use
-	spare        []*Column     // by table ordinal: kept from use to use
-	lists        []int         // the lists of this use
-	touched      []touched     // the columns of this use, in order of first use
-	attached     []*Sets       // the sets of this use, likewise
-	unrouted     []handle.ID   // untyped erases of typeIds that no table has
-	all          []int         // ordinals of tables all of whose items are erased, one for each time that was recorded
-	byRow        byRow
-	peaks        []highwater.Mark // by list: of spareErases
-	room         Load             // of the shares of this use: it holds no more
-	unroutedPeak highwater.Mark
-	allPeak      highwater.Mark
-	byRowPeak    highwater.Mark
-	uses         int         // since idle arrays were given up
-	usedTables   []bool      // by table ordinal: since then
-	usedLists    []bool      // by list: since then
-	usedSets     []bool      // by attachment: since then
-	call         *Call       // of the inbox, if somebody waits for it
-	why          error       // the call is dropped
-	encoder      *encoder    // of a call of the inbox
-	busy         atomic.Bool // checked builds: a goroutine is inside a method
+	sets          []*Sets        // by attachment: of this use, or nil
+	spareErases   [][]handle.ID  // by list: kept from use to use, the whole arrays of erases
+	spareSets     []*Sets        // by attachment: kept from use to use
+	spare         []*TableBuffer // by table ordinal: kept from use to use
+	lists         []int          // the lists of this use
+	touched       []touched      // the columns of this use, in order of first use
+	attached      []*Sets        // the sets of this use, likewise
+	unknownErases []handle.ID    // untyped erases of typeIds that no table has
+	all           []int          // ordinals of tables all of whose items are erased, one for each time that was recorded
+	byRow         byRow
+	peaks         []highwater.Mark // by list: of spareErases
+	room          Load             // of the shares of this use: it holds no more
+	unroutedPeak  highwater.Mark
+	allPeak       highwater.Mark
+	byRowPeak     highwater.Mark
+	uses          int         // since idle arrays were given up
+	usedTables    []bool      // by table ordinal: since then
+	usedLists     []bool      // by list: since then
+	usedSets      []bool      // by attachment: since then
+	call          *Call       // of the inbox, if somebody waits for it
+	why           error       // the call is dropped
+	encoder       *encoder    // of a call of the inbox
+	busy          atomic.Bool // checked builds: a goroutine is inside a method
 
 	_ [64]byte
 }
 
 type touched struct {
 	ordinal int
-	column  *Column
+	column  *TableBuffer
 }
 
 // state says why a buffer is closed.
@@ -136,7 +136,7 @@ func (buf *buffer) reset() {
 		buf.attached[i] = nil
 	}
 	buf.touched, buf.lists, buf.attached = buf.touched[:0], buf.lists[:0], buf.attached[:0]
-	buf.unrouted = highwater.Trim(&buf.unroutedPeak, buf.unrouted)
+	buf.unknownErases = highwater.Trim(&buf.unroutedPeak, buf.unknownErases)
 	buf.room, buf.holds = Load{}, false
 	buf.all = highwater.Trim(&buf.allPeak, buf.all)
 	buf.byRow = byRow{rows: highwater.Trim(&buf.byRowPeak, buf.byRow.rows)}
@@ -180,7 +180,7 @@ func (buf *buffer) forget() {
 func (buf *buffer) empty() bool { return !buf.holds }
 
 // column returns what the buffer holds for a table, or nil.
-func (buf *buffer) column(ordinal int) *Column {
+func (buf *buffer) column(ordinal int) *TableBuffer {
 	if ordinal < len(buf.columns) {
 		return buf.columns[ordinal]
 	}
@@ -192,7 +192,7 @@ func (buf *buffer) load() Load {
 	if buf.empty() {
 		return Load{}
 	}
-	n := len(buf.unrouted) + len(buf.all)
+	n := len(buf.unknownErases) + len(buf.all)
 	if buf.byRow.list > 0 {
 		n += len(buf.byRow.rows)
 	}
@@ -283,7 +283,7 @@ func (buf *buffer) overflowed() bool {
 // auditRoom panics when the room was not counted in full, for then limits would be
 // missed, or when the buffer is taken for an empty one.
 func (buf *buffer) auditRoom() {
-	if !buf.holds && len(buf.touched)+len(buf.lists)+len(buf.attached)+len(buf.unrouted)+len(buf.all)+buf.byRow.list > 0 {
+	if !buf.holds && len(buf.touched)+len(buf.lists)+len(buf.attached)+len(buf.unknownErases)+len(buf.all)+buf.byRow.list > 0 {
 		panic("store: checked build: a queue that holds commands is taken for an empty one")
 	}
 	if held := buf.load(); held.Commands > buf.room.Commands || held.Bytes > buf.room.Bytes {
@@ -313,7 +313,7 @@ func (q Queue) Erase(id handle.ID) {
 		q.usable(nil) // panics
 	}
 	b := q.buf.batch
-	if list := b.listOf(id.TypeID()); list > 0 {
+	if list := b.eraseList(id.TypeID()); list > 0 {
 		(&router{batch: b, list: list}).Erase(q, id)
 		return
 	}
@@ -322,7 +322,7 @@ func (q Queue) Erase(id handle.ID) {
 		defer q.leave()
 	}
 	if buf := q.buf; q.usable(b) && buf.take(Load{1, idBytes}) {
-		buf.unrouted, buf.holds = append(buf.unrouted, id), true
+		buf.unknownErases, buf.holds = append(buf.unknownErases, id), true
 	}
 }
 

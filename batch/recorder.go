@@ -23,7 +23,7 @@ type Recorder struct {
 	Pending   *Commands // of the flush that runs; [Batch.Gather] fills them in
 	published published
 
-	attachments []*Attachment
+	attachments []*SetLog
 
 	segments segmentNumbers
 }
@@ -228,7 +228,7 @@ func (r *Recorder) roomForPut(q Queue, shard int) *Puts {
 
 // column returns the queue's column for the table, which it makes at the first
 // use in a batch, or nil if the queue has failed.
-func (r *Recorder) column(q Queue) *Column {
+func (r *Recorder) column(q Queue) *TableBuffer {
 	if !q.usable(r.batch) {
 		return nil
 	}
@@ -242,7 +242,7 @@ func (r *Recorder) column(q Queue) *Column {
 		return c
 	}
 	if buf.spare[r.ordinal] == nil {
-		buf.spare[r.ordinal] = &Column{of: r}
+		buf.spare[r.ordinal] = &TableBuffer{of: r}
 	}
 	c := buf.spare[r.ordinal]
 	buf.columns[r.ordinal] = c
@@ -255,7 +255,7 @@ func (r *Recorder) column(q Queue) *Column {
 // current segment's array, in a larger one, unless somebody may write through a pointer
 // into it, or in a new segment. It reports false, and the queue has failed, when that
 // exceeds its limits.
-func (r *Recorder) room(q Queue, c *Column) bool {
+func (r *Recorder) room(q Queue, c *TableBuffer) bool {
 	if !q.buf.take(Load{1, int64(r.typ.Size)}) {
 		return false
 	}
@@ -281,7 +281,7 @@ func (r *Recorder) room(q Queue, c *Column) bool {
 
 // begin starts the next segment of the column, in an array for n creates unless
 // it has one.
-func (c *Column) begin(number uint64, r *Recorder, n int) {
+func (c *TableBuffer) begin(number uint64, r *Recorder, n int) {
 	c.seal()
 	if c.used == len(c.segments) {
 		c.segments = append(c.segments, segment{})

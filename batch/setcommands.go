@@ -12,12 +12,12 @@ import (
 
 // attached is what the queues of a batch say to one attachment of a table.
 type attached struct {
-	sets    []*Sets  // in key order
-	dropped int      // commands of dropped calls
-	beside  []beside // by segment in order
-	named   bitmap   // by creation number: commands by handle have set the create; empty: none
-	given   bitmap   // by creation number: the create begins with an optional value
-	room    []room   // by segment in order
+	sets      []*Sets     // in key order
+	dropped   int         // commands of dropped calls
+	companion []companion // by segment in order
+	named     bitmap      // by creation number: commands by handle have set the create; empty: none
+	given     bitmap      // by creation number: the create begins with an optional value
+	room      []room      // by segment in order
 
 	setsPeak, besidePeak, namedPeak, givenPeak highwater.Mark
 }
@@ -30,8 +30,8 @@ type room struct {
 	peak   highwater.Mark
 }
 
-// beside are the values that belong to the creates of a segment.
-type beside struct {
+// companion are the values that belong to the creates of a segment.
+type companion struct {
 	values items.Slice
 	own    *staged // what the queue of the creates staged; nil: nothing
 	key    Key     // of that queue
@@ -69,12 +69,12 @@ func (c *Commands) numberStaged() {
 		if len(a.sets) == 0 {
 			continue
 		}
-		a.beside = highwater.Room(&a.besidePeak, a.beside, len(c.order))
-		clear(a.beside)
+		a.companion = highwater.Room(&a.besidePeak, a.companion, len(c.order))
+		clear(a.companion)
 		for _, s := range a.sets {
 			for segment := range s.staged[:s.used] {
 				st := &s.staged[segment]
-				a.beside[s.creates.first+segment] = beside{st.values, st, s.key}
+				a.companion[s.creates.first+segment] = companion{st.values, st, s.key}
 			}
 		}
 	}
@@ -96,7 +96,7 @@ func (c *Commands) CountStaged(attachment int, counts *Counts) {
 			}
 		}
 		counts.Dropped += dropped
-		counts.Put += s.places - dropped
+		counts.Put += s.createIndex - dropped
 	}
 }
 
@@ -132,7 +132,7 @@ func (c *Commands) SetCreate(attachment int, id handle.ID, v unsafe.Pointer, key
 		return true
 	}
 	a, offset := &c.attached[attachment], creation-s.first
-	of := &a.beside[c.positionOf(s)]
+	of := &a.companion[c.positionOf(s)]
 	staged := of.own != nil && offset < of.own.values.Len() && of.own.set.has(offset)
 	if staged && of.key.compare(key) > 0 {
 		counts.Superseded++
@@ -144,7 +144,7 @@ func (c *Commands) SetCreate(attachment int, id handle.ID, v unsafe.Pointer, key
 		counts.Put++
 	}
 	c.name(a, creation)
-	c.setBeside(attachment, of, s, offset, v)
+	c.setColumn(attachment, of, s, offset, v)
 	return true
 }
 
@@ -158,8 +158,8 @@ func (c *Commands) name(a *attached, creation int) {
 	a.named.put(creation, true)
 }
 
-// setBeside makes the value at v that of a create of a segment.
-func (c *Commands) setBeside(attachment int, of *beside, s *run, offset int, v unsafe.Pointer) {
+// setColumn makes the value at v that of a create of a segment.
+func (c *Commands) setColumn(attachment int, of *companion, s *run, offset int, v unsafe.Pointer) {
 	t := c.recorder.attachments[attachment].typ
 	if of.values.Len() <= offset {
 		of.values = c.attached[attachment].widened(t, c.positionOf(s), of.values, s.creates)
@@ -195,7 +195,7 @@ func (c *Commands) Staged(attachment, lo, hi int, f func(offset int, values item
 	if attachment >= len(c.attached) || len(c.attached[attachment].sets) == 0 || lo == hi {
 		return
 	}
-	all, size := c.attached[attachment].beside, c.recorder.attachments[attachment].typ.Size
+	all, size := c.attached[attachment].companion, c.recorder.attachments[attachment].typ.Size
 	done := 0
 	c.segments(lo, hi, func(at, from, to int) {
 		values := &all[at].values
@@ -213,9 +213,9 @@ func (c *Commands) releaseSets() {
 		a.dropped = 0
 		clear(a.sets)
 		a.sets = highwater.Trim(&a.setsPeak, a.sets)
-		clear(a.beside)
+		clear(a.companion)
 		a.releaseRoom()
-		a.beside = highwater.Trim(&a.besidePeak, a.beside)
+		a.companion = highwater.Trim(&a.besidePeak, a.companion)
 		a.named = highwater.Trim(&a.namedPeak, a.named)
 		a.given = highwater.Trim(&a.givenPeak, a.given)
 	}
@@ -223,7 +223,7 @@ func (c *Commands) releaseSets() {
 
 // releaseRoom empties the memory for values, and gives up what recent batches did not need.
 func (a *attached) releaseRoom() {
-	if few := max(4, 2*len(a.beside)); len(a.room) > few {
+	if few := max(4, 2*len(a.companion)); len(a.room) > few {
 		clear(a.room[few:])
 		a.room = a.room[:few]
 	}

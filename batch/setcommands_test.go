@@ -16,7 +16,7 @@ func TestSetCreate_LeavesOtherCreatesZero(t *testing.T) {
 	for seed := range uint64(50) {
 		r := rand.New(rand.NewPCG(seed, 9))
 		b := newBench(1<<20, 1)
-		var a batch.Attachment
+		var a batch.SetLog
 		a.Init(&b.Recorder, items.For[uint32](), false, nil, nil)
 		for round := range 8 {
 			p := b.Begin(2)
@@ -72,7 +72,7 @@ func TestNameRows_ReplacesRowsByHandles(t *testing.T) {
 			t.Fatal(err)
 		}
 		for range 2 { // the second time there are none
-			b.NameRows(&b.Recorder, func(shard int, rows []uint32, ids []handle.ID) {
+			b.ResolveRows(&b.Recorder, func(shard int, rows []uint32, ids []handle.ID) {
 				for i, row := range rows {
 					ids[i] = handle.New(uint16(7+shard), 1, row)
 				}

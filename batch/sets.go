@@ -11,11 +11,11 @@ import (
 	"handloom/shard/handle"
 )
 
-// Attachment says where the values go that are recorded for what is attached to a
+// SetLog says where the values go that are recorded for what is attached to a
 // table, such as a column: each belongs to an item. A Set gives the item that a handle
 // names such a value; the last by (key, sequence) wins. Of what is optional an Unset takes
 // it away; the two are one sequence.
-type Attachment struct {
+type SetLog struct {
 	table    *Recorder
 	number   int         // among all of the batch
 	index    int         // among those of the table
@@ -28,7 +28,7 @@ type Attachment struct {
 // Init makes the attachment, of values of a type, which items may lack if it is optional,
 // the next of a table. fields and visitor say where handles lie in a value, as for
 // [Recorder.Init]. No queue records meanwhile, but for those of the inbox.
-func (a *Attachment) Init(table *Recorder, t *items.Type, optional bool, fields []uintptr, visitor func(v unsafe.Pointer, visit func(id *handle.ID))) {
+func (a *SetLog) Init(table *Recorder, t *items.Type, optional bool, fields []uintptr, visitor func(v unsafe.Pointer, visit func(id *handle.ID))) {
 	b := table.batch
 	a.links, a.optional = links{fields, visitor}, optional
 	a.table, a.typ, a.number, a.index = table, t, len(b.attachments), len(table.attachments)
@@ -37,7 +37,7 @@ func (a *Attachment) Init(table *Recorder, t *items.Type, optional bool, fields 
 }
 
 // Index returns which of its table's attachments it is.
-func (a *Attachment) Index() int { return a.index }
+func (a *SetLog) Index() int { return a.index }
 
 // Sets are what one queue recorded for one attachment.
 //
@@ -50,18 +50,18 @@ func (a *Attachment) Index() int { return a.index }
 //
 // An Unset lies among the Sets, and its value is any.
 type Sets struct {
-	of      *Attachment
-	puts    []Puts   // by shard
-	unsets  []bitmap // likewise, which of them are Unsets; nil: none can be
-	shards  Shards   // that have puts
-	recent  Shards   // that had some since idle arrays were given up
-	uses    int      // since then
-	creates *Column  // of the queue for the table; nil: nothing is staged
-	staged  []staged
-	used    int     // of staged
-	places  int     // creates that have been set
-	again   []place // of Sets of creates that had been set before, one each
-	key     Key     // of the queue, once gathered
+	of          *SetLog
+	puts        []Puts       // by shard
+	unsets      []bitmap     // likewise, which of them are Unsets; nil: none can be
+	shards      Shards       // that have puts
+	recent      Shards       // that had some since idle arrays were given up
+	uses        int          // since then
+	creates     *TableBuffer // of the queue for the table; nil: nothing is staged
+	staged      []staged
+	used        int     // of staged
+	createIndex int     // creates that have been set
+	again       []place // of Sets of creates that had been set before, one each
+	key         Key     // of the queue, once gathered
 
 	againPeak highwater.Mark
 }
@@ -81,7 +81,7 @@ type staged struct {
 // Set makes room in q for a Set of the item that id names, and returns where its value is to
 // be written at once, or nil when the queue has failed. A provisional handle of the
 // batch names its create.
-func (a *Attachment) Set(q Queue, id handle.ID) unsafe.Pointer {
+func (a *SetLog) Set(q Queue, id handle.ID) unsafe.Pointer {
 	if check.Cheap {
 		q.enter()
 		defer q.leave()
@@ -98,7 +98,7 @@ func (a *Attachment) Set(q Queue, id handle.ID) unsafe.Pointer {
 
 // Unset records in q that the item that id names is to lack a value. A provisional handle
 // of the batch names its create.
-func (a *Attachment) Unset(q Queue, id handle.ID) {
+func (a *SetLog) Unset(q Queue, id handle.ID) {
 	if check.Cheap {
 		q.enter()
 		defer q.leave()
@@ -107,7 +107,7 @@ func (a *Attachment) Unset(q Queue, id handle.ID) {
 }
 
 // record makes room for a Set, or an Unset.
-func (a *Attachment) record(q Queue, id handle.ID, unset bool) unsafe.Pointer {
+func (a *SetLog) record(q Queue, id handle.ID, unset bool) unsafe.Pointer {
 	s := a.sets(q)
 	if s == nil {
 		return nil
@@ -141,14 +141,14 @@ func (s *Sets) next(id handle.ID) unsafe.Pointer {
 		return nil
 	}
 	st.set[n/64] |= 1 << (n % 64) // of unset the bit is 0
-	s.places++
+	s.createIndex++
 	st.values = st.values.Resize(n + 1)
 	return st.values.Pointer(n, s.of.typ.Size)
 }
 
 // sets returns what the queue holds for the attachment, which it makes at the first use in
 // a batch, or nil if the queue has failed.
-func (a *Attachment) sets(q Queue) *Sets {
+func (a *SetLog) sets(q Queue) *Sets {
 	if !q.usable(a.table.batch) {
 		return nil
 	}
@@ -171,7 +171,7 @@ func (a *Attachment) sets(q Queue) *Sets {
 	return s
 }
 
-func (a *Attachment) newSets() *Sets {
+func (a *SetLog) newSets() *Sets {
 	s := &Sets{of: a, puts: make([]Puts, a.table.shards)}
 	if a.optional {
 		s.unsets = make([]bitmap, a.table.shards)
@@ -195,7 +195,7 @@ func (s *Sets) put(buf *buffer, shard int, id handle.ID) unsafe.Pointer {
 }
 
 // stage makes room for a Set at a place of a segment of c, the creates of the queue.
-func (s *Sets) stage(buf *buffer, c *Column, segment, offset int) unsafe.Pointer {
+func (s *Sets) stage(buf *buffer, c *TableBuffer, segment, offset int) unsafe.Pointer {
 	t := s.of.typ
 	s.creates = c
 	s.begin(segment)
@@ -220,7 +220,7 @@ func (s *Sets) stage(buf *buffer, c *Column, segment, offset int) unsafe.Pointer
 		st.values = st.values.Resize(offset + 1)
 	}
 	st.set[offset/64] |= 1 << (offset % 64)
-	s.places++
+	s.createIndex++
 	return st.values.Pointer(offset, t.Size)
 }
 
@@ -284,7 +284,7 @@ func (s *Sets) reset() {
 		clear(s.staged[few:])
 		s.staged = s.staged[:few]
 	}
-	s.creates, s.used, s.places = nil, 0, 0
+	s.creates, s.used, s.createIndex = nil, 0, 0
 	s.again = highwater.Trim(&s.againPeak, s.again)
 }
 
@@ -318,7 +318,7 @@ func (s *Sets) load() Load {
 	for shard := range s.shards.All {
 		puts += len(s.puts[shard].IDs)
 	}
-	return Load{s.places + len(s.again) + puts, int64(values)*int64(s.of.typ.Size) + int64(puts)*int64(s.putBytes())}
+	return Load{s.createIndex + len(s.again) + puts, int64(values)*int64(s.of.typ.Size) + int64(puts)*int64(s.putBytes())}
 }
 
 // Puts returns the Sets to a shard that are by handle, Unsets included.

@@ -79,7 +79,7 @@ func (b *bench) plan(c *batch.Commands) (counts batch.Counts) {
 			c.Replace(id, puts.Values.Pointer(i, unsafe.Sizeof(value{})), &counts)
 		}
 	}
-	c.Settle()
+	c.FixSurvivors()
 	counts.Created = c.Survivors()
 	return counts
 }

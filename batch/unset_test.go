@@ -21,7 +21,7 @@ func TestUnset_IsOfItsBatchAlone(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			r := rand.New(rand.NewPCG(1, 1))
 			b := newBench(1<<20, 1)
-			var a batch.Attachment
+			var a batch.SetLog
 			a.Init(&b.Recorder, items.For[uint32](), true, nil, nil)
 			for round := range 50 {
 				q := b.Begin(1).Queue(0)
@@ -49,11 +49,11 @@ func TestUnset_IsOfItsBatchAlone(t *testing.T) {
 }
 
 // given returns the values that the n creates of the batch begin with, by creation.
-func given(b *bench, a *batch.Attachment, n int) map[int]uint32 {
+func given(b *bench, a *batch.SetLog, n int) map[int]uint32 {
 	c := b.commands()
 	var counts batch.Counts
 	c.CountOptional(a.Index(), &counts)
-	c.Settle()
+	c.FixSurvivors()
 	survivors(c, 0, n)
 	got := make(map[int]uint32)
 	c.Given(a.Index(), 0, n, func(id handle.ID, v unsafe.Pointer) { got[int(id.Slot())] = *(*uint32)(v) })

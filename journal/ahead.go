@@ -8,7 +8,7 @@ import (
 // An ahead is a file of zeros that becomes the next segment. It is written beside
 // the appends, for a file that grows while it is synced costs each record a second
 // sync, and written at once it would hold a record up for a tenth of a second.
-type ahead struct {
+type prealloc struct {
 	done chan struct{} // closed when the rest is set
 	file file
 	size int64
@@ -21,15 +21,15 @@ const aheadPiece = 1 << 20
 
 // prepare begins with the next segment, unless it has begun.
 func (j *Journal) prepare() {
-	if j.ahead != nil {
+	if j.prealloc != nil {
 		return
 	}
-	a := &ahead{done: make(chan struct{}), size: int64(j.o.SegmentBytes)}
-	j.ahead = a
+	a := &prealloc{done: make(chan struct{}), size: int64(j.o.SegmentBytes)}
+	j.prealloc = a
 	j.o.background(func() { a.make(j.o.disk) })
 }
 
-func (a *ahead) make(d disk) {
+func (a *prealloc) make(d disk) {
 	defer close(a.done)
 	f, err := d.create(nextName)
 	if err != nil {
@@ -90,7 +90,7 @@ func (j *Journal) makeRoom(size int64) error {
 	case err != nil:
 		return refused(err)
 	}
-	a, err := j.takeAhead(segmentHead + size)
+	a, err := j.usePrealloc(segmentHead + size)
 	if err != nil {
 		return refused(err)
 	}
@@ -113,38 +113,38 @@ func (j *Journal) makeRoom(size int64) error {
 	return nil
 }
 
-// takeAhead returns a prepared segment of at least least bytes.
-func (j *Journal) takeAhead(least int64) (*ahead, error) {
+// usePrealloc returns a prepared segment of at least least bytes.
+func (j *Journal) usePrealloc(least int64) (*prealloc, error) {
 	j.prepare()
-	a := j.ahead
+	a := j.prealloc
 	<-a.done
-	j.ahead = nil
+	j.prealloc = nil
 	if a.err == nil && a.size >= least {
 		return a, nil
 	}
 	if a.file != nil {
 		a.file.Close()
 	}
-	a = &ahead{done: make(chan struct{}), size: max(least, int64(j.o.SegmentBytes))}
+	a = &prealloc{done: make(chan struct{}), size: max(least, int64(j.o.SegmentBytes))}
 	a.make(j.o.disk)
 	return a, a.err
 }
 
-// dropAhead forgets the segment that is being prepared. Open would remove it too.
-func (j *Journal) dropAhead() {
-	if j.ahead == nil {
+// dropPrealloc forgets the segment that is being prepared. Open would remove it too.
+func (j *Journal) dropPrealloc() {
+	if j.prealloc == nil {
 		return
 	}
-	<-j.ahead.done
-	if j.ahead.file != nil {
-		j.ahead.file.Close()
+	<-j.prealloc.done
+	if j.prealloc.file != nil {
+		j.prealloc.file.Close()
 		_ = j.o.disk.remove(nextName)
 	}
-	j.ahead = nil
+	j.prealloc = nil
 }
 
 // begin makes the file a segment, which no name leads to yet.
-func (a *ahead) begin(s segment) error {
+func (a *prealloc) begin(s segment) error {
 	s.size = a.size
 	if _, err := a.file.WriteAt(s.header(), 0); err != nil {
 		return err
@@ -155,7 +155,7 @@ func (a *ahead) begin(s segment) error {
 // rename gives the file, which has begun, the name of its segment. It stays open, so
 // that it takes no other file descriptor, except on Windows, which renames no file that
 // is open.
-func (a *ahead) rename(d disk, s segment) error {
+func (a *prealloc) rename(d disk, s segment) error {
 	if renameCloses {
 		if err := a.file.Close(); err != nil {
 			return err
@@ -168,7 +168,7 @@ func (a *ahead) rename(d disk, s segment) error {
 }
 
 // enter makes a, which has its name, the last segment.
-func (j *Journal) enter(s segment, a *ahead) error {
+func (j *Journal) enter(s segment, a *prealloc) error {
 	f := a.file
 	if renameCloses {
 		var err error

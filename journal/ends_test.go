@@ -185,7 +185,7 @@ func TestWasCut_TellsRangeRecordsAndBytes(t *testing.T) {
 	o.Sync = syncModes["every"]
 	j := mustOpen(t, o)
 	mustAppend(t, j, 1, 2)
-	j.timeCame()
+	j.onTimer()
 	start := j.end
 	for range 3 {
 		if _, err := j.Append(context.Background(), j.accepted(), []byte("twelve bytes")); err != nil {

@@ -14,16 +14,16 @@ func (j *Journal) collect(rec []byte) (at uint64, err error) {
 		}
 	}
 	if j.waitingN == 0 {
-		j.timer = time.AfterFunc(j.o.Sync.every, j.timeCame)
+		j.timer = time.AfterFunc(j.o.Sync.every, j.onTimer)
 	}
 	j.waiting = appendRecord(j.waiting, rec)
 	j.waitingN++
 	return j.accepted(), nil
 }
 
-// timeCame writes what waits. If that is refused the records go on waiting, and
+// onTimer writes what waits. If that is refused the records go on waiting, and
 // Append takes no more before they are written.
-func (j *Journal) timeCame() {
+func (j *Journal) onTimer() {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	if j.broken == nil {

@@ -38,7 +38,7 @@ func TestGolden_SegmentsAndUnitsAreWritten(t *testing.T) {
 	j := mustOpen(t, o)
 	for at := uint64(1); at <= goldenRecords; at++ {
 		if mustAppend(t, j, at, at); at%3 == 0 {
-			j.timeCame()
+			j.onTimer()
 		}
 	}
 	mustClose(t, j)

@@ -28,9 +28,9 @@ type Journal struct {
 	end  int64 // where its next unit goes
 	tail link  // behind the last unit written
 
-	ahead   *ahead // the segment to come, being prepared
-	unit    []byte // the unit being written
-	payload []byte
+	prealloc *prealloc // the segment to come, being prepared
+	unit     []byte    // the unit being written
+	payload  []byte
 
 	// With Every: the records that wait for their unit.
 	waiting   []byte
@@ -168,7 +168,7 @@ func (j *Journal) Close() error {
 		j.broken = fmt.Errorf("%w: closed", ErrBroken)
 	}
 	j.wake()
-	j.dropAhead()
+	j.dropPrealloc()
 	for _, c := range []io.Closer{j.last, j.lock} {
 		if e := c.Close(); err == nil {
 			err = e

@@ -69,7 +69,7 @@ func (l *lives) live(d *crashDisk, sync Sync, x death, to uint64) error {
 			return err
 		})
 		if err == nil && sync.mode == every && at%3 == 0 {
-			j.timeCame()
+			j.onTimer()
 		}
 		if sync.mode != never {
 			l.note(j, j.tail.seq)

@@ -72,7 +72,7 @@ func (j *Journal) recover() error {
 	if err := j.verify(saved, newest); err != nil {
 		return err
 	}
-	if err := j.recoverAhead(saved); err != nil {
+	if err := j.recoverPrealloc(saved); err != nil {
 		return err
 	}
 	if last := j.segments[len(j.segments)-1]; last != newest {
@@ -123,7 +123,7 @@ func newSalt() uint64 {
 
 // beginSegment makes an empty segment the last one.
 func (j *Journal) beginSegment(s segment) error {
-	a := &ahead{done: make(chan struct{}), size: int64(j.o.SegmentBytes)}
+	a := &prealloc{done: make(chan struct{}), size: int64(j.o.SegmentBytes)}
 	if a.make(j.o.disk); a.err != nil {
 		return a.err
 	}
@@ -263,7 +263,7 @@ func (c *cursor) torn(end error) (*Cut, error) {
 		return nil, nil
 	}
 	size := c.unitAt(rest)
-	if c.unitBehind(rest) || size > 0 && !allZero(rest[size:]) {
+	if c.hasLaterUnit(rest) || size > 0 && !allZero(rest[size:]) {
 		if why == nil {
 			why = c.corrupt(errEnd)
 		}
@@ -292,10 +292,10 @@ func (c *cursor) cut(rest []byte, size int64) *Cut {
 	}
 }
 
-// recoverAhead looks whether the newest snapshot is of records that the journal
+// recoverPrealloc looks whether the newest snapshot is of records that the journal
 // does not have. That is so if the last record was damaged after the snapshot was
 // made: the snapshot has what it did, and the journal goes on behind it.
-func (j *Journal) recoverAhead(saved []uint64) error {
+func (j *Journal) recoverPrealloc(saved []uint64) error {
 	if len(saved) == 0 || saved[len(saved)-1] <= j.tail.seq {
 		return nil
 	}

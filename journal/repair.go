@@ -134,7 +134,7 @@ func (r *repairing) begin() error {
 			}
 		}
 	}
-	a := &ahead{done: make(chan struct{}), size: leastSegment}
+	a := &prealloc{done: make(chan struct{}), size: leastSegment}
 	if a.make(r.disk); a.err != nil {
 		return a.err
 	}

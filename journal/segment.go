@@ -227,10 +227,10 @@ func (c *cursor) corrupt(why error) error {
 	return &CorruptError{File: c.name(), At: c.at.seq + 1, Offset: c.offset, Reason: why.Error()}
 }
 
-// unitBehind reports whether a unit of this journal begins in rest, which begins at
+// hasLaterUnit reports whether a unit of this journal begins in rest, which begins at
 // the cursor, but not where rest begins: a header of a record past the next one, or a
 // whole unit.
-func (c *cursor) unitBehind(rest []byte) bool {
+func (c *cursor) hasLaterUnit(rest []byte) bool {
 	for o := unitAlign; o+unitHead <= len(rest); o += unitAlign {
 		h := parseUnitHeader(rest[o:])
 		if h.salt != c.salt || h.length == 0 {

@@ -67,7 +67,7 @@ func (j *Journal) writeSnapshot(ctx context.Context, write func(w io.Writer) err
 	if err != nil {
 		return err
 	}
-	pieces := bufio.NewWriterSize(&pieceWriter{ctx: ctx, file: f}, snapshotPiece)
+	pieces := bufio.NewWriterSize(&fileWriter{ctx: ctx, file: f}, snapshotPiece)
 	err = write(pieces)
 	if err == nil {
 		err = pieces.Flush()
@@ -80,15 +80,15 @@ func (j *Journal) writeSnapshot(ctx context.Context, write func(w io.Writer) err
 
 const snapshotPiece = 1 << 20
 
-// A pieceWriter writes a file from its beginning.
-type pieceWriter struct {
+// A fileWriter writes a file from its beginning.
+type fileWriter struct {
 	ctx    context.Context
 	file   file
 	offset int64
 	synced int64
 }
 
-func (w *pieceWriter) Write(b []byte) (int, error) {
+func (w *fileWriter) Write(b []byte) (int, error) {
 	if w.ctx.Err() != nil {
 		return 0, context.Cause(w.ctx)
 	}

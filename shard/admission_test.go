@@ -37,7 +37,7 @@ func wornTable(t *testing.T, r *rand.Rand, stable bool, last uint16) (*table, []
 // mostCreates returns how many creates fit a copy of the table once some items are erased.
 func mostCreates(t *testing.T, tab *table, erased map[handle.ID]bool) (n int) {
 	t.Helper()
-	m := shard.Copy(tab.State(), shard.State{}, shard.Clones{}).Map.(written)
+	m := shard.Copy(tab.State(), shard.State{}, shard.CloneFuncs{}).Map.(written)
 	m.EraseItems(slices.Sorted(maps.Keys(erased)))
 	for {
 		if _, err := m.InsertItems(items.From(make([]uint64, 1)), nil); err != nil {

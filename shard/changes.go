@@ -136,7 +136,7 @@ func fits(length, capacity, n, keep int) bool {
 }
 
 // record notes the marked items before anything happens to them.
-func (c *changes) record(m Map, t *items.Type, erasing, putting *slotset.Marks) {
+func (c *changes) record(m Map, t *items.Type, erasing, putting *slotset.Bitset) {
 	if !c.continues {
 		c.forget(t)
 	} else if erasing.Len()+putting.Len() > 0 {

@@ -10,11 +10,11 @@ import (
 	"handloom/shard/handle"
 )
 
-// column is a column of the shard's map and, during a flush, what the batch does to it.
-type column struct {
+// columnShard is a column of the shard's map and, during a flush, what the batch does to it.
+type columnShard struct {
 	*dense.Column
-	number  int           // of the attachment
-	setting slotset.Marks // items that lived before whose elements the batch sets
+	number  int            // of the attachment
+	setting slotset.Bitset // items that lived before whose elements the batch sets
 	counts  batch.Counts
 	sampled int // stale Sets
 	links   links
@@ -25,11 +25,11 @@ type column struct {
 // that has the number. onSet, unless it is nil, is called by each flush for the items that
 // lived before and whose element it sets, in ascending order of rows.
 func (s *Shard) AddColumn(c *dense.Column, number int, onSet func(id handle.ID, item unsafe.Pointer) bool) {
-	s.columns = append(s.columns, &column{Column: c, number: number, onSet: onSet})
+	s.columns = append(s.columns, &columnShard{Column: c, number: number, onSet: onSet})
 }
 
 // planSets finds out what the Sets of a column do.
-func (s *Shard) planSets(c *batch.Commands, col *column, index int) {
+func (s *Shard) planSets(c *batch.Commands, col *columnShard, index int) {
 	number := col.number
 	if index == 0 {
 		c.CountStaged(number, &col.counts)
@@ -63,22 +63,22 @@ func (s *Shard) planSets(c *batch.Commands, col *column, index int) {
 
 // sampleSet keeps the first stale Sets of each column: their names order them in a
 // report, not when they were added.
-func (s *Shard) sampleSet(col *column, id handle.ID, key batch.Key, sequence int) {
+func (s *Shard) sampleSet(col *columnShard, id handle.ID, key batch.Key, sequence int) {
 	if col.sampled == batch.MaxSamples {
 		return
 	}
 	col.sampled++
-	s.sampleBeside(col.Kind.Name, batch.Set, id, key, sequence)
+	s.sampleColumn(col.Kind.Name, batch.Set, id, key, sequence)
 }
 
-func (s *Shard) sampleBeside(column string, kind batch.Kind, id handle.ID, key batch.Key, sequence int) {
+func (s *Shard) sampleColumn(column string, kind batch.Kind, id handle.ID, key batch.Key, sequence int) {
 	sample := s.sampleOf(kind, id, key, sequence)
 	sample.Column = column
 	s.samples = append(s.samples, sample)
 }
 
 // applySets writes the values in the order of keys, as applyPuts does.
-func (s *Shard) applySets(c *batch.Commands, col *column, index int) {
+func (s *Shard) applySets(c *batch.Commands, col *columnShard, index int) {
 	if col.setting.Len() == 0 {
 		return
 	}
@@ -97,8 +97,8 @@ func (s *Shard) applySets(c *batch.Commands, col *column, index int) {
 	col.setting.Clear()
 }
 
-// FindLinksBeside is [Shard.FindLinks] for a column.
-func (s *Shard) FindLinksBeside(c *batch.Commands, i, index int, visitor Visitor) {
+// FindLinksColumn is [Shard.FindLinks] for a column.
+func (s *Shard) FindLinksColumn(c *batch.Commands, i, index int, visitor LinkVisitor) {
 	col := s.columns[i]
 	t := col.Kind.Type
 	l := &col.links
@@ -121,8 +121,8 @@ func (s *Shard) FindLinksBeside(c *batch.Commands, i, index int, visitor Visitor
 	l.end()
 }
 
-// LinkBeside is [Shard.Link] for a column.
-func (s *Shard) LinkBeside(c *batch.Commands, i, index int, fields []uintptr, resolve func(handle.ID) handle.ID) {
+// LinkColumn is [Shard.Link] for a column.
+func (s *Shard) LinkColumn(c *batch.Commands, i, index int, fields []uintptr, resolve func(handle.ID) handle.ID) {
 	col := s.columns[i]
 	visit := func(element unsafe.Pointer) {
 		for _, offset := range fields {

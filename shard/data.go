@@ -10,15 +10,15 @@ import (
 	"handloom/shard/handle"
 )
 
-// data is what some items of the shard have and, during a flush, what the batch does to
+// sparseShard is what some items of the shard have and, during a flush, what the batch does to
 // it.
-type data struct {
-	*sparse.Data
+type sparseShard struct {
+	*sparse.Map
 	name     string
-	number   int           // of the attachment
-	named    slotset.Marks // scratch of planning: items that have had their last command
-	dropping slotset.Bits  // rows that the batch drops
-	last     []command     // the last Set of each item that lived before, from the last on
+	number   int            // of the attachment
+	named    slotset.Bitset // scratch of planning: items that have had their last command
+	dropping slotset.Bits   // rows that the batch drops
+	last     []command      // the last Set of each item that lived before, from the last on
 	lastPeak highwater.Mark
 	added    int // rows that those need
 	given    int // rows that creates need
@@ -36,10 +36,10 @@ type command struct {
 	sequence uint32
 }
 
-// AddData tells the shard of what some of its items have: the attachment of the table
+// AddSparse tells the shard of what some of its items have: the attachment of the table
 // that has the number.
-func (s *Shard) AddData(d *sparse.Data, name string, number int) {
-	of := &data{Data: d, name: name, number: number}
+func (s *Shard) AddSparse(d *sparse.Map, name string, number int) {
+	of := &sparseShard{Map: d, name: name, number: number}
 	of.onErased = func(id handle.ID, _ unsafe.Pointer) bool {
 		of.drop(id)
 		return true
@@ -49,14 +49,14 @@ func (s *Shard) AddData(d *sparse.Data, name string, number int) {
 }
 
 // begin begins a flush, of which nothing is planned yet.
-func (d *data) begin() {
+func (d *sparseShard) begin() {
 	d.counts, d.added, d.given = batch.Counts{}, 0, 0
 	d.last = highwater.Trim(&d.lastPeak, d.last)
 }
 
 // planData finds out what Sets and Unsets do, and what goes with erased items: the last
 // command of each item counts, so that they are looked at from the last to the first.
-func (s *Shard) planData(c *batch.Commands, d *data, index int) {
+func (s *Shard) planData(c *batch.Commands, d *sparseShard, index int) {
 	d.dropping.Grow(d.Rows())
 	if index == 0 {
 		c.CountOptional(d.number, &d.counts)
@@ -84,7 +84,7 @@ func (s *Shard) planData(c *batch.Commands, d *data, index int) {
 }
 
 // planItem is planData for a command to an item that lived before, or to none.
-func (s *Shard) planItem(d *data, of command, unset bool) {
+func (s *Shard) planItem(d *sparseShard, of command, unset bool) {
 	if s.Map.IsMarked(&s.erasing, of.id) {
 		d.counts.Dropped++
 		return
@@ -113,14 +113,14 @@ func (s *Shard) planItem(d *data, of command, unset bool) {
 }
 
 // drop marks the row of an item, if it has one.
-func (d *data) drop(id handle.ID) {
+func (d *sparseShard) drop(id handle.ID) {
 	if row, ok := d.Row(id); ok {
 		d.dropping.Add(row)
 	}
 }
 
 // planDrops marks the rows of erased items, in time that the fewer of the two decide.
-func (s *Shard) planDrops(d *data) {
+func (s *Shard) planDrops(d *sparseShard) {
 	switch erased := s.erasing.Len(); {
 	case erased == 0 || d.Rows() == 0:
 	case erased <= d.Rows():
@@ -136,7 +136,7 @@ func (s *Shard) planDrops(d *data) {
 
 // sampleData keeps the first stale Sets and the first stale Unsets, which planning has met
 // last.
-func (s *Shard) sampleData(c *batch.Commands, d *data, index int) {
+func (s *Shard) sampleData(c *batch.Commands, d *sparseShard, index int) {
 	sampled := make(map[batch.Kind]int)
 	for _, sets := range c.Sets(d.number) {
 		for sequence, id := range sets.Puts(index).IDs {
@@ -148,7 +148,7 @@ func (s *Shard) sampleData(c *batch.Commands, d *data, index int) {
 				kind = batch.Unset
 			}
 			if sampled[kind] < batch.MaxSamples {
-				s.sampleBeside(d.name, kind, id, sets.Key(), sequence)
+				s.sampleColumn(d.name, kind, id, sets.Key(), sequence)
 				sampled[kind]++
 			}
 		}
@@ -165,11 +165,11 @@ func (s *Shard) dealData(c *batch.Commands) {
 	}
 }
 
-func (d *data) needsMemory() bool { return !d.HasRoom(d.added+d.given, d.slots) }
+func (d *sparseShard) needsMemory() bool { return !d.HasRoom(d.added+d.given, d.slots) }
 
 // applyData does what was planned for items that lived before: rows that go first, and
 // then Sets in the order of keys.
-func (s *Shard) applyData(c *batch.Commands, d *data, index int) {
+func (s *Shard) applyData(c *batch.Commands, d *sparseShard, index int) {
 	d.DropMarked(&d.dropping)
 	d.dropping.Clear()
 	all, size := c.Sets(d.number), d.Type.Size
@@ -179,9 +179,9 @@ func (s *Shard) applyData(c *batch.Commands, d *data, index int) {
 	}
 }
 
-// PartCounts returns what the planned or applied batch does to the column or data that is
+// ComponentCounts returns what the planned or applied batch does to the column or data that is
 // the attachment of the number.
-func (s *Shard) PartCounts(number int) batch.Counts {
+func (s *Shard) ComponentCounts(number int) batch.Counts {
 	for _, col := range s.columns {
 		if col.number == number {
 			return col.counts
@@ -195,8 +195,8 @@ func (s *Shard) PartCounts(number int) batch.Counts {
 	return batch.Counts{}
 }
 
-// FindLinksOfData is [Shard.FindLinks] for data.
-func (s *Shard) FindLinksOfData(c *batch.Commands, i, index int, visitor Visitor) {
+// FindLinksSparse is [Shard.FindLinks] for data.
+func (s *Shard) FindLinksSparse(c *batch.Commands, i, index int, visitor LinkVisitor) {
 	d := s.data[i]
 	l := &d.links
 	find := l.begin(d.Type.Size, visitor)
@@ -208,8 +208,8 @@ func (s *Shard) FindLinksOfData(c *batch.Commands, i, index int, visitor Visitor
 	l.end()
 }
 
-// LinkData is [Shard.Link] for data.
-func (s *Shard) LinkData(c *batch.Commands, i int, fields []uintptr, resolve func(handle.ID) handle.ID) {
+// LinkSparse is [Shard.Link] for data.
+func (s *Shard) LinkSparse(c *batch.Commands, i int, fields []uintptr, resolve func(handle.ID) handle.ID) {
 	d := s.data[i]
 	visit := func(id handle.ID) {
 		row, _ := d.Row(id)
@@ -223,8 +223,8 @@ func (s *Shard) LinkData(c *batch.Commands, i int, fields []uintptr, resolve fun
 	}
 }
 
-// LeakOfData is [Shard.Leak] for data.
-func (s *Shard) LeakOfData(i int, fields []uintptr, visitor Visitor) error {
+// LeakSparse is [Shard.Leak] for data.
+func (s *Shard) LeakSparse(i int, fields []uintptr, visitor LinkVisitor) error {
 	if len(fields) == 0 && visitor == nil {
 		return nil
 	}

@@ -11,7 +11,7 @@ import (
 // provisional handle: in one of the fields, given by their offsets, or where
 // visitor, unless it is nil, leads. It takes O(Rows()) time and is for checked
 // builds.
-func (s *Shard) Leak(fields []uintptr, visitor Visitor) error {
+func (s *Shard) Leak(fields []uintptr, visitor LinkVisitor) error {
 	if len(fields) == 0 && visitor == nil {
 		return nil
 	}
@@ -23,8 +23,8 @@ func (s *Shard) Leak(fields []uintptr, visitor Visitor) error {
 	return nil
 }
 
-// LeakBeside is [Shard.Leak] for a column.
-func (s *Shard) LeakBeside(i int, fields []uintptr, visitor Visitor) error {
+// LeakColumn is [Shard.Leak] for a column.
+func (s *Shard) LeakColumn(i int, fields []uintptr, visitor LinkVisitor) error {
 	if len(fields) == 0 && visitor == nil {
 		return nil
 	}
@@ -38,7 +38,7 @@ func (s *Shard) LeakBeside(i int, fields []uintptr, visitor Visitor) error {
 
 // leak returns an error if the value at v, of the item that id names, holds a provisional
 // handle.
-func leak(what string, id handle.ID, v unsafe.Pointer, fields []uintptr, visitor Visitor) error {
+func leak(what string, id handle.ID, v unsafe.Pointer, fields []uintptr, visitor LinkVisitor) error {
 	for _, offset := range fields {
 		if held := *(*handle.ID)(unsafe.Add(v, offset)); held.IsProvisional() {
 			return fmt.Errorf("%s %v holds %v at offset %d", what, id, held, offset)
@@ -52,7 +52,7 @@ func leak(what string, id handle.ID, v unsafe.Pointer, fields []uintptr, visitor
 
 // behind returns the first provisional handle that visitor leads to, or null. A
 // visitor that panics is the flush's to report, for a recorded value.
-func behind(v unsafe.Pointer, visitor Visitor) (leaked handle.ID) {
+func behind(v unsafe.Pointer, visitor LinkVisitor) (leaked handle.ID) {
 	if visitor == nil {
 		return 0
 	}

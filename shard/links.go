@@ -11,9 +11,9 @@ import (
 	"handloom/shard/handle"
 )
 
-// Visitor is how a table finds the handles of an item that lie behind slices,
+// LinkVisitor is how a table finds the handles of an item that lie behind slices,
 // maps and pointers: it calls visit with the address of each.
-type Visitor func(v unsafe.Pointer, visit func(*handle.ID))
+type LinkVisitor func(v unsafe.Pointer, visit func(*handle.ID))
 
 // links are the provisional handles behind references in staged values, by
 // address. The values are copied into the map, but what they refer to is not, so
@@ -21,7 +21,7 @@ type Visitor func(v unsafe.Pointer, visit func(*handle.ID))
 type links struct {
 	found  []*handle.ID
 	peak   highwater.Mark
-	marked slotset.Marks // scratch: items whose last put was seen
+	marked slotset.Bitset // scratch: items whose last put was seen
 
 	visit func(*handle.ID) // note, bound once
 	value unsafe.Pointer   // the value that is visited
@@ -37,7 +37,7 @@ func (l *links) note(id *handle.ID) {
 }
 
 // begin begins to visit values of so many bytes, and returns what visits one.
-func (l *links) begin(size uintptr, visitor Visitor) (find func(value unsafe.Pointer)) {
+func (l *links) begin(size uintptr, visitor LinkVisitor) (find func(value unsafe.Pointer)) {
 	l.clear()
 	if l.visit == nil {
 		l.visit = l.note
@@ -65,7 +65,7 @@ func (l *links) clear() {
 // FindLinks collects the addresses of provisional handles behind references, in
 // the values that the planned batch leaves in the shard. It runs code of the
 // user, which may panic; nothing has changed then.
-func (s *Shard) FindLinks(c *batch.Commands, index int, visitor Visitor) {
+func (s *Shard) FindLinks(c *batch.Commands, index int, visitor LinkVisitor) {
 	l := &s.links
 	find := l.begin(s.typ.Size, visitor)
 	c.Runs(s.lo, s.hi, func(values items.Slice, _ []handle.ID) {

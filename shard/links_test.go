@@ -34,10 +34,10 @@ type linkedTable struct {
 	*shard.Shard
 	batch    *batch.Batch
 	recorder batch.Recorder
-	column   batch.Attachment
-	extras   batch.Attachment
+	column   batch.SetLog
+	extras   batch.SetLog
 	elements *dense.Column
-	data     *sparse.Data
+	data     *sparse.Map
 }
 
 func newLinkedTable(t *testing.T) *linkedTable {
@@ -52,7 +52,7 @@ func newLinkedTable(t *testing.T) *linkedTable {
 	tab.extras.Init(&tab.recorder, items.For[node](), true, nil, nil)
 	tab.elements = m.AddColumn(&dense.Kind{Name: "element", Type: items.For[node]()})
 	tab.AddColumn(tab.elements, tab.column.Index(), nil)
-	tab.AddData(tab.data, "extra", tab.extras.Index())
+	tab.AddSparse(tab.data, "extra", tab.extras.Index())
 	return tab
 }
 
@@ -64,14 +64,14 @@ func (tab *linkedTable) flush(t *testing.T) (dangling int) {
 	c := tab.recorder.Pending
 	tab.Begin(false, false)
 	tab.Plan(c, 0)
-	c.Settle()
+	c.FixSurvivors()
 	if err := tab.Deal(c, 0, c.Survivors()); err != nil {
 		t.Fatal(err)
 	}
 	tab.MakeRoom()
 	tab.FindLinks(c, 0, visitNode)
-	tab.FindLinksBeside(c, 0, 0, visitNode)
-	tab.FindLinksOfData(c, 0, 0, visitNode)
+	tab.FindLinksColumn(c, 0, 0, visitNode)
+	tab.FindLinksSparse(c, 0, 0, visitNode)
 	tab.Apply(c, 0)
 	resolve := func(id handle.ID) handle.ID {
 		real, _ := c.Resolve(id)
@@ -79,12 +79,12 @@ func (tab *linkedTable) flush(t *testing.T) (dangling int) {
 	}
 	fields := []uintptr{0}
 	tab.Link(c, 0, fields, resolve)
-	tab.LinkBeside(c, 0, 0, fields, resolve)
-	tab.LinkData(c, 0, fields, resolve)
+	tab.LinkColumn(c, 0, 0, fields, resolve)
+	tab.LinkSparse(c, 0, fields, resolve)
 	tab.Patch(resolve)
 	var counts batch.Counts
-	tab.Tell(&counts)
-	dangling = counts.Dangling + tab.PartCounts(0).Dangling + tab.PartCounts(1).Dangling
+	tab.Report(&counts)
+	dangling = counts.Dangling + tab.ComponentCounts(0).Dangling + tab.ComponentCounts(1).Dangling
 	tab.recorder.Publish(true)
 	tab.batch.Finish()
 	return dangling

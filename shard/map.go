@@ -33,12 +33,12 @@ type Map interface {
 	HasRoom(n int) bool
 	ReserveMore(n int)
 
-	Mark(marks *slotset.Marks, id handle.ID) slotset.Marking
-	MarkItems(marks *slotset.Marks, ids []handle.ID, unmarked []slotset.Unmarked) []slotset.Unmarked
-	MarkEvery(marks *slotset.Marks)
-	Marked(marks *slotset.Marks, yield func(id handle.ID, item unsafe.Pointer) bool)
-	IsMarked(marks *slotset.Marks, id handle.ID) bool
-	EraseMarked(marks *slotset.Marks) int
+	Mark(marks *slotset.Bitset, id handle.ID) slotset.Marking
+	MarkItems(marks *slotset.Bitset, ids []handle.ID, unmarked []slotset.Unmarked) []slotset.Unmarked
+	MarkEvery(marks *slotset.Bitset)
+	Marked(marks *slotset.Bitset, yield func(id handle.ID, item unsafe.Pointer) bool)
+	IsMarked(marks *slotset.Bitset, id handle.ID) bool
+	EraseMarked(marks *slotset.Bitset) int
 	Clear()
 
 	Stats() slotset.Stats
@@ -51,12 +51,12 @@ type Map interface {
 // State is all that a shard holds: its items, and what some of them have.
 type State struct {
 	Map
-	Data []*sparse.Data
+	Data []*sparse.Map
 }
 
-// Clones are the functions that copy, each making *dst a copy of *src; where one is nil,
+// CloneFuncs are the functions that copy, each making *dst a copy of *src; where one is nil,
 // by assignment.
-type Clones struct {
+type CloneFuncs struct {
 	dense.Clones
 	Data []func(dst, src unsafe.Pointer) // of State.Data; may be fewer
 }
@@ -67,15 +67,15 @@ func (s *Shard) State() State { return State{s.Map, s.all} }
 // Copy copies the whole state of a shard into to, which is another of its kind or
 // the zero State for a new one, and returns it; see handlemap.Map.CopyTo and
 // slotmap.Map.CopyTo.
-func Copy(from, to State, clones Clones) State {
+func Copy(from, to State, clones CloneFuncs) State {
 	if to.Map == nil {
 		to = EmptyLike(from)
 	}
 	switch m := from.Map.(type) {
-	case *dense.Dense:
-		m.CopyTo(to.Map.(*dense.Dense), clones.Clones)
-	case *paged.Stable:
-		m.CopyTo(to.Map.(*paged.Stable), clones.Items)
+	case *dense.Set:
+		m.CopyTo(to.Map.(*dense.Set), clones.Clones)
+	case *paged.Set:
+		m.CopyTo(to.Map.(*paged.Set), clones.Items)
 	default:
 		panic(fmt.Sprintf("shard: a map of type %T", m))
 	}
@@ -92,9 +92,9 @@ func Copy(from, to State, clones Clones) State {
 // EmptyLike returns a state of the same kind and types that was never used.
 func EmptyLike(s State) (e State) {
 	switch m := s.Map.(type) {
-	case *dense.Dense:
+	case *dense.Set:
 		e.Map = m.EmptyLike()
-	case *paged.Stable:
+	case *paged.Set:
 		e.Map = m.EmptyLike()
 	default:
 		panic(fmt.Sprintf("shard: a map of type %T", m))
@@ -105,18 +105,18 @@ func EmptyLike(s State) (e State) {
 	return e
 }
 
-// Become takes the state of a shard of the same kind out of it.
-func Become(s, from State) {
+// MoveFrom takes the state of a shard of the same kind out of it.
+func MoveFrom(s, from State) {
 	switch m := s.Map.(type) {
-	case *dense.Dense:
-		m.Become(from.Map.(*dense.Dense))
-	case *paged.Stable:
-		m.Become(from.Map.(*paged.Stable))
+	case *dense.Set:
+		m.Become(from.Map.(*dense.Set))
+	case *paged.Set:
+		m.Become(from.Map.(*paged.Set))
 	default:
 		panic(fmt.Sprintf("shard: a map of type %T", m))
 	}
 	for i, d := range s.Data {
-		d.Become(from.Data[i])
+		d.MoveFrom(from.Data[i])
 	}
 }
 
@@ -186,7 +186,7 @@ func (s *Shard) Stats() slotset.Stats {
 	return of
 }
 
-func bytesOf(data []*sparse.Data) (n int64) {
+func bytesOf(data []*sparse.Map) (n int64) {
 	for _, d := range data {
 		n += d.Bytes()
 	}

@@ -34,7 +34,7 @@ func TestSamples_AreTheFirstStaleCommands(t *testing.T) {
 				}
 				var counts batch.Counts
 				tab.plan(t)
-				got := tab.Tell(&counts)
+				got := tab.Report(&counts)
 				kept := make(map[string]int)
 				of := func(s batch.Sample) string {
 					switch {

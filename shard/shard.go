@@ -18,8 +18,8 @@ type Shard struct {
 	Map Map
 	typ *items.Type // of its items
 
-	erasing      slotset.Marks      // items that the batch erases
-	putting      slotset.Marks      // items that the batch puts a value to
+	erasing      slotset.Bitset     // items that the batch erases
+	putting      slotset.Bitset     // items that the batch puts a value to
 	unmarked     []slotset.Unmarked // scratch: the handles of one queue that marked nothing
 	mostUnmarked int                // the most of them in this plan
 	unmarkedPeak highwater.Mark
@@ -28,9 +28,9 @@ type Shard struct {
 	lo, hi       int // the surviving creates dealt to the shard
 	links        links
 	changes      changes
-	columns      []*column
-	data         []*data
-	all          []*sparse.Data // of data
+	columns      []*columnShard
+	data         []*sparseShard
+	all          []*sparse.Map // of data
 }
 
 // New returns the shard that owns a map of items of a type.
@@ -85,7 +85,7 @@ func (s *Shard) Plan(c *batch.Commands, index int) {
 // marked nothing. A row has an item.
 func (s *Shard) planErases(c *batch.Commands, erases batch.Erases) {
 	if len(erases.Rows) > 0 {
-		s.counts.Redundant += s.Map.(*dense.Dense).MarkRows(&s.erasing, erases.Rows)
+		s.counts.Redundant += s.Map.(*dense.Set).MarkRows(&s.erasing, erases.Rows)
 		return
 	}
 	s.unmarked = s.Map.MarkItems(&s.erasing, erases.IDs, s.unmarked[:0])
@@ -187,7 +187,7 @@ func (s *Shard) Dealt() int { return s.hi - s.lo }
 // NeedsMemory reports whether the planned batch needs an array to grow.
 func (s *Shard) NeedsMemory() bool {
 	return !s.Map.HasRoom(s.hi-s.lo) || s.changes.tracked && !s.changes.hasRoom() ||
-		len(s.data) > 0 && slices.ContainsFunc(s.data, (*data).needsMemory)
+		len(s.data) > 0 && slices.ContainsFunc(s.data, (*sparseShard).needsMemory)
 }
 
 // MakeRoom obtains the memory for the planned batch. Capacity is no part of the
@@ -261,30 +261,30 @@ func (s *Shard) Cancel() {
 	}
 }
 
-// Rest gives up the memory that flushes keep from one to the next, and forgets
+// Trim gives up the memory that flushes keep from one to the next, and forgets
 // what the last one changed. The map stays as it is.
-func (s *Shard) Rest() {
+func (s *Shard) Trim() {
 	columns, all := s.columns, s.data
 	*s = Shard{Map: s.Map, typ: s.typ, changes: changes{tracked: s.changes.tracked}}
 	for _, col := range columns {
 		s.AddColumn(col.Column, col.number, col.onSet)
 	}
 	for _, d := range all {
-		d.Rest()
-		s.AddData(d.Data, d.name, d.number)
+		d.Trim()
+		s.AddSparse(d.Map, d.name, d.number)
 	}
 }
 
-// RestButChanges does what Rest does, but what the last flush changed is still listed.
-func (s *Shard) RestButChanges() {
+// TrimKeepChanges does what Rest does, but what the last flush changed is still listed.
+func (s *Shard) TrimKeepChanges() {
 	changes := s.changes
-	s.Rest()
+	s.Trim()
 	s.changes = changes
 }
 
-// Tell adds what the planned or applied batch does to the shard to counts, and returns
+// Report adds what the planned or applied batch does to the shard to counts, and returns
 // its first stale commands.
-func (s *Shard) Tell(counts *batch.Counts) []batch.Sample {
+func (s *Shard) Report(counts *batch.Counts) []batch.Sample {
 	counts.Add(s.counts)
 	return s.samples
 }

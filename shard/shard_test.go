@@ -22,10 +22,10 @@ type table struct {
 	*shard.Shard
 	batch    *batch.Batch
 	recorder batch.Recorder
-	column   batch.Attachment // of uint32; packed tables alone
-	extras   batch.Attachment // of *uint64
-	elements *dense.Column    // nil: the table is stable
-	data     *sparse.Data
+	column   batch.SetLog  // of uint32; packed tables alone
+	extras   batch.SetLog  // of *uint64
+	elements *dense.Column // nil: the table is stable
+	data     *sparse.Map
 	set      []handle.ID // items whose element the last flush set
 
 	frame, written bool // of the next flush: it is of the frame before; the map was written
@@ -56,7 +56,7 @@ func newTable(t testing.TB, stable bool) *table {
 		})
 	}
 	tab.extras.Init(&tab.recorder, items.For[*uint64](), true, nil, nil)
-	tab.AddData(tab.data, "extra", tab.extras.Index())
+	tab.AddSparse(tab.data, "extra", tab.extras.Index())
 	tab.Track()
 	return tab
 }
@@ -94,7 +94,7 @@ func (tab *table) plan(t testing.TB) *batch.Commands {
 	c := tab.recorder.Pending
 	tab.Begin(tab.frame, tab.written)
 	tab.Plan(c, 0)
-	c.Settle()
+	c.FixSurvivors()
 	if err := tab.Deal(c, 0, c.Survivors()); err != nil {
 		t.Fatal(err)
 	}
@@ -104,7 +104,7 @@ func (tab *table) plan(t testing.TB) *batch.Commands {
 // cancel takes back what plan planned; the batch stays.
 func (tab *table) cancel() {
 	tab.Cancel()
-	tab.recorder.Pending.Forget()
+	tab.recorder.Pending.Reset()
 }
 
 // flush applies all that was recorded and verifies the state.
@@ -119,7 +119,7 @@ func (tab *table) flush(t testing.TB) (counts batch.Counts) {
 		t.Fatal("NeedsMemory after MakeRoom")
 	}
 	tab.Apply(c, 0)
-	tab.Tell(&counts)
+	tab.Report(&counts)
 	tab.recorder.Publish(!tab.frame)
 	tab.batch.Finish()
 	if err := tab.State().Verify(); err != nil {
@@ -229,7 +229,7 @@ func TestCancel_KeepsTheBatch(t *testing.T) {
 
 // onSet and the lists of changes work after a rest as before it.
 func TestRest_KeepsColumnsAndData(t *testing.T) {
-	rests := map[string]func(tab *table){"Rest": (*table).Rest, "RestButChanges": (*table).RestButChanges}
+	rests := map[string]func(tab *table){"Rest": (*table).Trim, "RestButChanges": (*table).TrimKeepChanges}
 	for name, rest := range rests {
 		t.Run(name, func(t *testing.T) {
 			kinds(t, func(t *testing.T, stable bool) {
@@ -268,7 +268,7 @@ func TestRest_KeepsColumnsAndData(t *testing.T) {
 	}
 }
 
-// RestButChanges keeps the lists of the last flush, and Rest does not.
+// TrimKeepChanges keeps the lists of the last flush, and Rest does not.
 func TestRestButChanges_KeepsTheLists(t *testing.T) {
 	kinds(t, func(t *testing.T, stable bool) {
 		tab := newTable(t, stable)
@@ -277,14 +277,14 @@ func TestRestButChanges_KeepsTheLists(t *testing.T) {
 		tab.recorder.EraseItems(q, ids[:3])
 		batch.PutItem(&tab.recorder, q, handle.Of[uint64]{ID: ids[5]}, 1)
 		tab.flush(t)
-		tab.RestButChanges()
+		tab.TrimKeepChanges()
 		if erased, values := tab.ErasedItems(); len(erased) != 3 || !slices.Equal(*items.As[uint64](&values), []uint64{0, 1, 2}) {
 			t.Errorf("ErasedItems = %v, %v, want 3 items of 0 to 2", erased, *items.As[uint64](&values))
 		}
 		if put := tab.ReplacedItems(); !slices.Equal(put, ids[5:6]) {
 			t.Errorf("ReplacedItems = %v, want %v", put, ids[5:6])
 		}
-		tab.Rest()
+		tab.Trim()
 		if erased, _ := tab.ErasedItems(); len(erased)+len(tab.ReplacedItems()) > 0 {
 			t.Errorf("after Rest, %v and %v are listed", erased, tab.ReplacedItems())
 		}
@@ -384,15 +384,15 @@ func TestBecome_GoesOnAsTheOther(t *testing.T) {
 		q := tab.queue()
 		tab.recorder.EraseItems(q, ids[500:4500])
 		tab.flush(t)
-		if m, ok := tab.Map.(*paged.Stable); ok {
+		if m, ok := tab.Map.(*paged.Set); ok {
 			m.Shrink()
 		}
-		other := shard.Copy(tab.State(), shard.State{}, shard.Clones{})
-		if m, ok := other.Map.(*paged.Stable); ok {
+		other := shard.Copy(tab.State(), shard.State{}, shard.CloneFuncs{})
+		if m, ok := other.Map.(*paged.Set); ok {
 			m.Shrink()
 		}
 		empty := newTable(t, stable)
-		shard.Become(empty.State(), other)
+		shard.MoveFrom(empty.State(), other)
 		if got, want := empty.State().Digest(), tab.State().Digest(); got != want {
 			t.Fatalf("Digest = %x, want %x", got, want)
 		}
@@ -449,9 +449,9 @@ func TestShard_DoesWhatAModelDoes(t *testing.T) {
 				tab.compare(t, model)
 				switch r.IntN(4) {
 				case 0:
-					tab.Rest()
+					tab.Trim()
 				case 1:
-					tab.RestButChanges()
+					tab.TrimKeepChanges()
 				}
 			}
 		}
@@ -578,7 +578,7 @@ func TestCopy_ClonesOptionalValues(t *testing.T) {
 			v := **(**uint64)(src)
 			*(**uint64)(dst) = &v
 		}
-		to := shard.Copy(tab.State(), shard.State{}, shard.Clones{Data: []func(dst, src unsafe.Pointer){deep}})
+		to := shard.Copy(tab.State(), shard.State{}, shard.CloneFuncs{Data: []func(dst, src unsafe.Pointer){deep}})
 		if got, want := to.Digest(), tab.State().Digest(); got != want {
 			t.Fatalf("Digest = %x, want %x", got, want)
 		}

@@ -27,17 +27,17 @@ type table struct {
 	typ      *items.Type    // of the items
 	maxItems int
 	minFree  int
-	chunk    int           // rows
-	fields   []uintptr     // offsets of handles within an item
-	visitor  shard.Visitor // of handles behind references; nil: there are none
-	links    bool          // items, or what lies beside them, have fields that hold handles
-	visits   bool          // a flush calls a Links function, of the items or of what lies beside them
-	tracked  bool          // keeps change lists
-	version  uint64        // of its rows: higher whenever items came, went or moved
-	copying  copying       // of items, for checkpoints
-	lookups  lookups       // where the typed shell finds the maps
+	chunk    int               // rows
+	fields   []uintptr         // offsets of handles within an item
+	visitor  shard.LinkVisitor // of handles behind references; nil: there are none
+	links    bool              // items, or what lies beside them, have fields that hold handles
+	visits   bool              // a flush calls a Links function, of the items or of what lies beside them
+	tracked  bool              // keeps change lists
+	version  uint64            // of its rows: higher whenever items came, went or moved
+	copying  copying           // of items, for checkpoints
+	lookups  lookups           // where the typed shell finds the maps
 	migrate  map[string]func(old Fields, v unsafe.Pointer) error
-	parts    []*part       // what lies beside the items, in the order in which it was added
+	parts    []*component  // what lies beside the items, in the order in which it was added
 	columns  []*column     // of parts
 	sparse   []*sparseData // likewise
 
@@ -55,8 +55,8 @@ type table struct {
 // find them: one of the two, for the kind that the table is of. Unused entries point
 // at an empty map.
 type lookups struct {
-	packed *[MaxShards]*dense.Dense
-	stable *[MaxShards]*paged.Stable
+	packed *[MaxShards]*dense.Set
+	stable *[MaxShards]*paged.Set
 	cells  *paged.Type // of the items, for stable
 }
 
@@ -229,5 +229,5 @@ func (t *table) close() {
 	for i, sh := range t.order {
 		t.order[i] = shard.New(shard.EmptyLike(shard.State{Map: sh.Map}).Map, t.typ)
 	}
-	t.recorder.Forget()
+	t.recorder.Reset()
 }

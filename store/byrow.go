@@ -32,12 +32,12 @@ func (t *table) eraseRows(q batch.Queue, shard int) {
 }
 
 // nameRows puts handles in the place of the rows that are to be erased.
-func (t *table) nameRows() { t.store.batch.NameRows(&t.recorder, t.idsAt) }
+func (t *table) nameRows() { t.store.batch.ResolveRows(&t.recorder, t.idsAt) }
 
 // nameIfChanged does so for a pass within a Write that has changed the table.
 func (t *table) nameIfChanged(p *phase, queues *batch.Pass) {
 	if s := t.store; s.written[t.ordinal] == s.writes && p.insideWrite() {
-		queues.NameRows(&t.recorder, t.idsAt)
+		queues.ResolveRows(&t.recorder, t.idsAt)
 	}
 }
 

@@ -48,12 +48,12 @@ func (t *table) leak() (err error) {
 			return fmt.Errorf("table %q: %w: %w; store it in values given to Emplace and Put", t.name, ErrLeak, err)
 		}
 		for _, c := range t.columns {
-			if err := sh.LeakBeside(c.index, c.fields, c.visitor); err != nil {
+			if err := sh.LeakColumn(c.index, c.fields, c.visitor); err != nil {
 				return fmt.Errorf("column %q: %w: %w; store it in values given to Set", c.fullName, ErrLeak, err)
 			}
 		}
 		for i, c := range t.sparse {
-			if err := sh.LeakOfData(i, c.fields, c.visitor); err != nil {
+			if err := sh.LeakSparse(i, c.fields, c.visitor); err != nil {
 				return fmt.Errorf("optional data %q: %w: %w; store it in values given to Set", c.fullName, ErrLeak, err)
 			}
 		}

@@ -12,10 +12,10 @@ import (
 
 // copying is how the items of a table are copied, and what lies beside them.
 type copying struct {
-	clones shard.Clones
-	afresh shard.Clones // clones, to a zero *dst
-	cloned int          // how many of them are not nil
-	faults []error      // what assignment would share, where there is no clone
+	clones shard.CloneFuncs
+	afresh shard.CloneFuncs // clones, to a zero *dst
+	cloned int              // how many of them are not nil
+	faults []error          // what assignment would share, where there is no clone
 }
 
 func (c *copying) init(name string, of *items.Type, clone func(dst, src unsafe.Pointer)) {
@@ -58,7 +58,7 @@ func afresh(of *items.Type, clone func(dst, src unsafe.Pointer)) func(dst, src u
 // savedTable is the copy of a table in a [Checkpoint].
 type savedTable struct {
 	table  *table
-	parts  []*part       // that are copied; the table may have got more
+	parts  []*component  // that are copied; the table may have got more
 	shards []shard.State // zero: never copied
 	begun  []bool        // restores that have not come to their end
 }
@@ -79,7 +79,7 @@ func (c *savedTable) renew() {
 // commands in that frame resolves and lists nothing.
 func (t *table) forgetFrame() {
 	if t.inFrame(t.store.flush.last) {
-		t.recorder.Forget()
+		t.recorder.Reset()
 		t.forgetChanges()
 	}
 	t.written.clear()
@@ -103,7 +103,7 @@ func (c *savedTable) restore(i int) {
 func (c *savedTable) giveUp() {
 	for i, begun := range c.begun {
 		if begun {
-			shard.Copy(c.shards[i], c.table.order[i].State(), shard.Clones{})
+			shard.Copy(c.shards[i], c.table.order[i].State(), shard.CloneFuncs{})
 		}
 	}
 }

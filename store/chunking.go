@@ -84,16 +84,16 @@ func (t *table) leaveForEach(ph *phase) {
 	ph.leave()
 }
 
-// keptChunk is what the methods of a chunk panic with when its pass has ended: its
+// savedChunk is what the methods of a chunk panic with when its pass has ended: its
 // rows may be those of other tasks by then, or gone. It is a value and no call, so
 // that they inline.
-type keptChunk struct {
+type savedChunk struct {
 	method string
 	index  int
 	table  string
 }
 
-func (k keptChunk) Error() string {
+func (k savedChunk) Error() string {
 	return fmt.Sprintf("store: %s of chunk %d of table %q, which was kept past its pass; "+
 		"use the chunk that the current pass gives to its task", k.method, k.index, k.table)
 }

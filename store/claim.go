@@ -42,7 +42,7 @@ var errClaimed = fmt.Errorf("%w: a driver has claimed the store, and changes it 
 // A Claim has one driver, on one goroutine at a time; any may call Submit.
 type Claim struct {
 	store    *Store
-	arrivals *batch.Arrivals
+	arrivals *batch.EncodedInbox
 }
 
 // Claim gives the caller the sole right to change s, until [Claim.Release]. Readers may

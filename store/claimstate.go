@@ -41,7 +41,7 @@ func (c *Claim) Schema() string {
 // elsewhere it panics.
 func (c *Claim) Forget() {
 	s := c.store
-	if !s.gate.heldAlone() {
+	if !s.gate.heldExclusive() {
 		panic("store: Forget outside of a Write; readers may look at what it forgets, so call it inside, before the tick")
 	}
 	for _, t := range s.tables {
@@ -54,7 +54,7 @@ func (c *Claim) Forget() {
 // tick that leaves some cannot be run again: they are in no snapshot. The driver calls it
 // behind a tick. It takes O(queues) time.
 func (c *Claim) Left() (table string, n int) {
-	ordinal, n := c.store.batch.Left()
+	ordinal, n := c.store.batch.Remaining()
 	if ordinal >= 0 {
 		table = c.store.tables[ordinal].name
 	}

@@ -56,7 +56,7 @@ func AddColumn[C, T any](t *Table[T], o ColumnOptions[C]) (*Column[T, C], error)
 	return c, nil
 }
 
-func (c *Column[T, C]) resource() resource { return c.core.part.resource() }
+func (c *Column[T, C]) resource() resource { return c.core.component.resource() }
 func (c *Column[T, C]) isNil() bool        { return c == nil }
 
 // Name returns the name of the column.
@@ -69,7 +69,7 @@ func (c *Column[T, C]) Get(h Handle[T]) (*C, bool) {
 	if check.Cheap {
 		c.core.lookup("Get")
 	}
-	return dense.FindBeside[C](c.core.shards[h.ID>>48&(MaxShards-1)], h.ID)
+	return dense.FindColumn[C](c.core.shards[h.ID>>48&(MaxShards-1)], h.ID)
 }
 
 // At returns a pointer to the element of the item that h names, as [Column.Get] does,
@@ -79,9 +79,9 @@ func (c *Column[T, C]) At(h Handle[T]) *C {
 		c.core.lookup("At")
 	}
 	of := c.core.shards[h.ID>>48&(MaxShards-1)]
-	v, ok := dense.FindBeside[C](of, h.ID)
+	v, ok := dense.FindColumn[C](of, h.ID)
 	if !ok {
-		panic(of.Missing(h.ID))
+		panic(of.NewStaleError(h.ID))
 	}
 	return v
 }
@@ -92,7 +92,7 @@ func (c *Column[T, C]) At(h Handle[T]) *C {
 // panics when k is not a chunk of the column's table, or the pass has ended.
 func (c *Column[T, C]) Rows(k Chunk[T]) []C {
 	if k.serial != k.table.pass.serial {
-		panic(keptChunk{"Rows", k.Index, k.table.name})
+		panic(savedChunk{"Rows", k.Index, k.table.name})
 	}
 	if check.Cheap {
 		c.core.mustRead(k.table.pass.ctx)
@@ -118,7 +118,7 @@ func (c *Column[T, C]) Beside(r Rows[T]) []C {
 // table, or the pass has ended.
 func (c *Column[T, C]) Write(k RowsChunk[T]) []C {
 	if k.serial != k.pass.serial {
-		panic(keptChunk{"Write", k.Index, k.pass.name})
+		panic(savedChunk{"Write", k.Index, k.pass.name})
 	}
 	if check.Cheap {
 		c.core.mustWrite(k.pass.phase)
@@ -149,7 +149,7 @@ func (c *Column[T, C]) Set(q Queue, h Handle[T], v C) {
 // branch.
 func (c *Column[T, C]) Wrote(k RowsChunk[T], i int) {
 	if k.serial != k.pass.serial {
-		panic(keptChunk{"Wrote", k.Index, k.pass.name})
+		panic(savedChunk{"Wrote", k.Index, k.pass.name})
 	}
 	_ = k.Items[i]
 	if c.core.tracked {

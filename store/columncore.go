@@ -13,7 +13,7 @@ import (
 
 // column is all of a [Column] but what a user's code calls with elements.
 type column struct {
-	part
+	component
 	index   int // among the columns of the table
 	kind    *dense.Kind
 	shards  [MaxShards]*dense.Column // by typeId & 63 of the table; unused entries are of an empty map
@@ -24,7 +24,7 @@ type column struct {
 // add adds the column to the table, or leaves both as they are if anything fails.
 func (c *column) add(t *table, o columnOptions, of *items.Type) error {
 	c.what, c.element = isColumn, c.item
-	return c.part.add(t, "AddColumn", o, of, func() {
+	return c.component.add(t, "AddColumn", o, of, func() {
 		c.index, c.tracked = len(t.columns), o.changes
 		c.kind = &dense.Kind{Name: c.name, Type: of}
 		c.written.init(t)
@@ -66,10 +66,10 @@ func (t *table) beginSets(frame uint64) {
 }
 
 // of returns the part of the column that belongs to a map of the table.
-func (c *column) of(m *dense.Dense) *dense.Column { return c.shards[m.TypeID()%MaxShards] }
+func (c *column) of(m *dense.Set) *dense.Column { return c.shards[m.TypeID()%MaxShards] }
 
 // run returns the elements of n rows from row on of a map, of which a chunk or Rows is.
-func (c *column) run(method string, m *dense.Dense, row, n int) items.Slice {
+func (c *column) run(method string, m *dense.Set, row, n int) items.Slice {
 	if m == nil || c.table.lookups.packed[m.TypeID()%MaxShards] != m {
 		panic(fmt.Sprintf("store: %s of column %q with rows that are not of table %q, or of none; use those of a pass over that table",
 			method, c.name, c.table.name))
@@ -80,13 +80,13 @@ func (c *column) run(method string, m *dense.Dense, row, n int) items.Slice {
 // mustWrite and mustRead panic, in checked builds, with what the pass of a phase is to
 // return when its system does not name the column.
 func (c *column) mustWrite(p *phase) {
-	if err := p.mayWritePart(&c.part, "writes"); err != nil {
+	if err := p.mayWritePart(&c.component, "writes"); err != nil {
 		panic(err)
 	}
 }
 
 func (c *column) mustRead(ctx context.Context) {
-	if err := c.table.store.phaseOf(ctx).mayReadPart(&c.part, "reads"); err != nil {
+	if err := c.table.store.phaseOf(ctx).mayReadComponent(&c.component, "reads"); err != nil {
 		panic(err)
 	}
 }
@@ -123,7 +123,7 @@ func exchange(ctx context.Context, a, b *column) error {
 		return err
 	}
 	defer p.leave()
-	if err := cmp.Or(p.mayWritePart(&a.part, "exchanges"), p.mayWritePart(&b.part, "exchanges")); err != nil {
+	if err := cmp.Or(p.mayWritePart(&a.component, "exchanges"), p.mayWritePart(&b.component, "exchanges")); err != nil {
 		return fmt.Errorf("%w: %w", err, ErrPhase) // in every build: the other systems of the wave may have slices of both
 	}
 	for i := range a.table.order {

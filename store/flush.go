@@ -43,7 +43,7 @@ func (s *Store) Flush(ctx context.Context) (*Report, error) {
 
 // flushIn flushes in a phase that enterFlush opened, leaves it and calls AfterFlush.
 func (s *Store) flushIn(p *phase) (*Report, error) {
-	r, err := s.flushAlone(p)
+	r, err := s.flushOnce(p)
 	if s.reports(r, err) {
 		s.callAfterFlush(r)
 	}
@@ -55,10 +55,10 @@ func (s *Store) reports(r *Report, err error) bool {
 	return err == nil && r != &s.flush.empty && s.options.AfterFlush != nil
 }
 
-func (s *Store) flushAlone(p *phase) (*Report, error) {
+func (s *Store) flushOnce(p *phase) (*Report, error) {
 	defer s.leaveFlush(p)
 	defer p.trace("").end()
-	frame := s.frameOf(p)
+	frame := s.blockOf(p)
 	r, err := s.flush.flush(p, frame)
 	if err == nil {
 		s.flush.adopt(frame.number)
@@ -99,7 +99,7 @@ func (s *Store) leaveFlush(p *phase) {
 	p.leave()
 	if p.outer == nil {
 		p.Context = nil
-		s.receipts.end(&s.flush.own)
+		s.receipts.end(&s.flush.singleFrame)
 		s.flush.claimed.Store(false)
 	}
 }
@@ -107,11 +107,11 @@ func (s *Store) leaveFlush(p *phase) {
 // flush is the state of a store's flushes, kept from one to the next so that the
 // steady state allocates nothing.
 type flush struct {
-	store     *Store
-	claimed   atomic.Bool           // by a flush that joins nothing
-	reporting atomic.Pointer[phase] // of the flush for which AfterFlush runs, with report
-	own       frame                 // of a flush that is a frame by itself
-	phase     phase                 // of a flush that joins nothing; nothing of the caller's is given it, so that it serves again
+	store       *Store
+	claimed     atomic.Bool           // by a flush that joins nothing
+	reporting   atomic.Pointer[phase] // of the flush for which AfterFlush runs, with report
+	singleFrame frame                 // of a flush that is a frame by itself
+	phase       phase                 // of a flush that joins nothing; nothing of the caller's is given it, so that it serves again
 
 	tables  []*table // with commands in the batch
 	links   bool     // one of them has fields that hold handles
@@ -125,7 +125,7 @@ type flush struct {
 	early   []*written      // lists that are of the frame of the next flush
 	tracked []*table        // with commands in that frame, whose changes are kept
 	lapsed  []*table        // likewise, of the frame before
-	awake   awake           // tables that keep memory for flushes
+	awake   active          // tables that keep memory for flushes
 	ctx     context.Context // for regions of traces
 	shield  uncancelled     // of the context, beyond the commit point
 	report  Report
@@ -389,7 +389,7 @@ func (f *flush) publish(of *frame) {
 	f.number++
 	r.begin(s.epoch.Add(1))
 	s.receipts.applied(s.batch, of, f.number, r.Epoch)
-	s.batch.Unrouted(f.unrouted)
+	s.batch.UnknownErases(f.unrouted)
 	calls, unrouted := s.batch.Dropped()
 	r.DroppedCalls = calls
 	r.Total.Dropped += unrouted
@@ -403,14 +403,14 @@ func (f *flush) publish(of *frame) {
 		t.publish(f.frame, r)
 	}
 	r.Stale = batch.KeepLowest(r.Stale)
-	f.forgetLapsed()
+	f.dropExpired()
 	f.last = f.frame
 	s.batch.Finish()
 	f.awake.rest()
 }
 
-// forgetLapsed empties the lists of tables that only the frame before had commands for.
-func (f *flush) forgetLapsed() {
+// dropExpired empties the lists of tables that only the frame before had commands for.
+func (f *flush) dropExpired() {
 	for _, t := range f.lapsed {
 		if !t.inFrame(f.frame) {
 			t.forgetChanges()

@@ -19,7 +19,7 @@ type Chunk[T any] struct {
 	erased *[]uint32 // rows that are to be erased
 	notes  *notes
 	wrote  *notes // nil: the table keeps no changes
-	items  *dense.Dense
+	items  *dense.Set
 	row    uint32 // of Items[0] in the map
 	serial uint32 // of the pass
 }
@@ -27,7 +27,7 @@ type Chunk[T any] struct {
 // Handle returns the handle of Items[i].
 func (c *Chunk[T]) Handle(i int) Handle[T] {
 	if check.Cheap && c.serial != c.table.pass.serial {
-		panic(keptChunk{"Handle", c.Index, c.table.name})
+		panic(savedChunk{"Handle", c.Index, c.table.name})
 	}
 	_ = c.Items[i] // the rows behind the chunk belong to others
 	return Handle[T]{ID: c.items.IDAt(int(c.row) + i)}
@@ -36,7 +36,7 @@ func (c *Chunk[T]) Handle(i int) Handle[T] {
 // Erase records that Items[i] is to be erased.
 func (c *Chunk[T]) Erase(i int) {
 	if c.serial != c.table.pass.serial {
-		panic(keptChunk{"Erase", c.Index, c.table.name})
+		panic(savedChunk{"Erase", c.Index, c.table.name})
 	}
 	_ = c.Items[i]
 	*c.erased = append(*c.erased, c.row+uint32(i))
@@ -47,7 +47,7 @@ func (c *Chunk[T]) Erase(i int) {
 // every item counts as changed, unless the table was registered with FixedKeys.
 func (c *Chunk[T]) Touch(i int) {
 	if c.serial != c.table.pass.serial {
-		panic(keptChunk{"Touch", c.Index, c.table.name})
+		panic(savedChunk{"Touch", c.Index, c.table.name})
 	}
 	_ = c.Items[i]
 	c.notes.rows = append(c.notes.rows, int(c.row)+i)
@@ -57,7 +57,7 @@ func (c *Chunk[T]) Touch(i int) {
 // table that was registered without Changes it costs a branch.
 func (c *Chunk[T]) Wrote(i int) {
 	if c.serial != c.table.pass.serial {
-		panic(keptChunk{"Wrote", c.Index, c.table.name})
+		panic(savedChunk{"Wrote", c.Index, c.table.name})
 	}
 	_ = c.Items[i]
 	if c.wrote != nil {
@@ -68,7 +68,7 @@ func (c *Chunk[T]) Wrote(i int) {
 // WroteAll notes that the task has written all Items; see [Chunk.Wrote].
 func (c *Chunk[T]) WroteAll() {
 	if c.serial != c.table.pass.serial {
-		panic(keptChunk{"WroteAll", c.Index, c.table.name})
+		panic(savedChunk{"WroteAll", c.Index, c.table.name})
 	}
 	if c.wrote != nil {
 		c.wrote.all = true

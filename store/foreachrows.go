@@ -21,7 +21,7 @@ type RowsChunk[T any] struct {
 
 	pass   *rowsPass
 	erased *[]uint32 // rows that are to be erased
-	items  *dense.Dense
+	items  *dense.Set
 	row    uint32 // of Items[0] in the map
 	serial uint32 // of the pass
 }
@@ -34,7 +34,7 @@ func (c *RowsChunk[T]) Rows() Rows[T] {
 // Handle returns the handle of Items[i].
 func (c *RowsChunk[T]) Handle(i int) Handle[T] {
 	if check.Cheap && c.serial != c.pass.serial {
-		panic(keptChunk{"Handle", c.Index, c.pass.name})
+		panic(savedChunk{"Handle", c.Index, c.pass.name})
 	}
 	_ = c.Items[i]
 	return Handle[T]{ID: c.items.IDAt(int(c.row) + i)}
@@ -43,7 +43,7 @@ func (c *RowsChunk[T]) Handle(i int) Handle[T] {
 // Erase records that Items[i] is to be erased.
 func (c *RowsChunk[T]) Erase(i int) {
 	if c.serial != c.pass.serial {
-		panic(keptChunk{"Erase", c.Index, c.pass.name})
+		panic(savedChunk{"Erase", c.Index, c.pass.name})
 	}
 	_ = c.Items[i]
 	*c.erased = append(*c.erased, c.row+uint32(i))
@@ -78,14 +78,14 @@ type rowsPass struct {
 	f      func(context.Context, RowsChunk[untyped]) error
 	queues *batch.Pass
 	chunks chunking
-	wrote  []wroteBeside  // by chunk
+	wrote  []columnWrites // by chunk
 	peak   highwater.Mark // of chunks
 	serial uint32         // so that a chunk kept past its pass is told
 	task   func(int) error
 }
 
-// wroteBeside are the rows whose elements one task wrote, by column.
-type wroteBeside struct {
+// columnWrites are the rows whose elements one task wrote, by column.
+type columnWrites struct {
 	columns []wroteColumn
 	_       [40]byte // neighbours are written by different workers
 }
@@ -157,7 +157,7 @@ func (p *rowsPass) run(index int) error {
 // beginNotes makes room for the notes of n chunks, and trims the notes of other chunks,
 // left by passes over a larger table.
 func (p *rowsPass) beginNotes(n int) {
-	p.wrote = append(p.wrote, make([]wroteBeside, max(0, n-len(p.wrote)))...)
+	p.wrote = append(p.wrote, make([]columnWrites, max(0, n-len(p.wrote)))...)
 	for _, w := range p.wrote[n:] {
 		for i := range w.columns {
 			of := &w.columns[i]

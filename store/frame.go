@@ -24,14 +24,14 @@ func (f *frame) seal(s *Store) {
 	}
 }
 
-// frameOf returns the frame that a flush in phase p is part of: that of the Write or
+// blockOf returns the frame that a flush in phase p is part of: that of the Write or
 // Run around it, or own, which begins then.
-func (s *Store) frameOf(p *phase) *frame {
+func (s *Store) blockOf(p *phase) *frame {
 	if p.outer != nil {
 		return p.outer.frame
 	}
-	s.flush.own.begin(s)
-	return &s.flush.own
+	s.flush.singleFrame.begin(s)
+	return &s.flush.singleFrame
 }
 
 // EndFrame ends the frame, of which a Write is one otherwise, and begins the next: a

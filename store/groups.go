@@ -132,13 +132,13 @@ type GroupChunk[T, K any] struct {
 	owners Chunk[K]
 	ends   []int // of the members of the owner before, and of each
 	refs   []uint64
-	maps   *[MaxShards]*dense.Dense
+	maps   *[MaxShards]*dense.Set
 }
 
 // Members returns the items of Owners[i].
 func (c *GroupChunk[T, K]) Members(i int) Members[T] {
 	if check.Cheap && c.owners.serial != c.owners.table.pass.serial {
-		panic(keptChunk{"Members", c.Index, c.owners.table.name})
+		panic(savedChunk{"Members", c.Index, c.owners.table.name})
 	}
 	return Members[T]{refs: c.refs[c.ends[i]:c.ends[i+1]], maps: c.maps}
 }
@@ -151,7 +151,7 @@ func (c *GroupChunk[T, K]) Chunk() *Chunk[K] { return &c.owners }
 // shards and rows. They are good as long as the [Groups] they are of.
 type Members[T any] struct {
 	refs []uint64
-	maps *[MaxShards]*dense.Dense
+	maps *[MaxShards]*dense.Set
 }
 
 // Len returns how many there are.

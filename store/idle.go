@@ -7,41 +7,41 @@ import (
 	"handloom/internal/highwater"
 )
 
-// awake are the tables that keep memory from one flush to the next. Those that
+// active are the tables that keep memory from one flush to the next. Those that
 // have no commands for a while give it up, so that a table which is filled once
 // and never changed again costs its items alone.
-type awake struct {
+type active struct {
 	tables  []*table
 	flushes int // with commands, since they were asked
 	quiet   int // flushes without commands, since the last one with some
 }
 
 // add notes that a table takes part in a flush.
-func (a *awake) add(t *table) {
+func (a *active) add(t *table) {
 	if t.wake() {
 		a.tables = append(a.tables, t)
 	}
 }
 
 // rest asks, now and then, all of them; it is called after each flush.
-func (a *awake) rest() {
+func (a *active) rest() {
 	a.quiet = 0
 	if a.flushes++; a.flushes < highwater.Period {
 		return
 	}
 	a.flushes = 0
-	a.tables = slices.DeleteFunc(a.tables, (*table).restIfIdle)
+	a.tables = slices.DeleteFunc(a.tables, (*table).trimIfIdle)
 }
 
 // nothing notes a flush without commands. Behind some of them memory is given up that is
 // kept for those to come, for it seems that there are none.
-func (a *awake) nothing(b *batch.Batch) {
+func (a *active) nothing(b *batch.Batch) {
 	if a.quiet++; a.quiet%highwater.Period != 0 {
 		return
 	}
-	b.Rest()
+	b.Trim()
 	first := a.quiet == highwater.Period
-	a.tables = slices.DeleteFunc(a.tables, func(t *table) bool { return t.restInSilence(first) })
+	a.tables = slices.DeleteFunc(a.tables, func(t *table) bool { return t.trimWhenIdle(first) })
 }
 
 func (t *table) wake() (slept bool) {
@@ -50,60 +50,60 @@ func (t *table) wake() (slept bool) {
 	return slept
 }
 
-// restIfIdle gives up the memory that the table keeps for flushes if it had no
+// trimIfIdle gives up the memory that the table keeps for flushes if it had no
 // commands since it was asked last, or else that of shards that had none. Nothing that
 // resolves or is listed is lost: that is of the last frame.
-func (t *table) restIfIdle() (rests bool) {
+func (t *table) trimIfIdle() (rests bool) {
 	f := &t.flushing
 	if f.used || t.inFrame(t.store.flush.last) {
-		t.restShards(f.warm &^ f.recent &^ f.listed)
+		t.trimShards(f.warm &^ f.recent &^ f.listed)
 		f.used, f.recent = false, 0
 		return false
 	}
-	t.restFlushes()
-	f.awake = !t.restPasses()
+	t.trimFlushes()
+	f.awake = !t.trimPasses()
 	return !f.awake
 }
 
-func (t *table) restFlushes() {
-	t.recorder.Rest()
-	t.restShards(t.flushing.warm)
+func (t *table) trimFlushes() {
+	t.recorder.Trim()
+	t.trimShards(t.flushing.warm)
 }
 
-// restPasses gives up what passes keep, unless there was one since it was asked last, and
+// trimPasses gives up what passes keep, unless there was one since it was asked last, and
 // reports whether it did.
-func (t *table) restPasses() (rests bool) {
+func (t *table) trimPasses() (rests bool) {
 	t.written.rest()
 	for _, c := range t.columns {
 		c.written.rest()
 	}
-	touched, written := t.touched.rest(), t.written.noted.rest()
+	touched, written := t.touched.rest(), t.written.chunkNotes.rest()
 	return touched && written
 }
 
-// restInSilence gives up all of that, but what the last frame lets a program ask for.
+// trimWhenIdle gives up all of that, but what the last frame lets a program ask for.
 // What flushes keep it gives up once.
-func (t *table) restInSilence(first bool) (rests bool) {
+func (t *table) trimWhenIdle(first bool) (rests bool) {
 	f := &t.flushing
 	last := t.inFrame(t.store.flush.last)
 	switch {
 	case first && last:
 		f.used, f.recent = false, 0
-		t.recorder.RestButNames()
-		t.restShards(f.warm &^ f.listed)
+		t.recorder.TrimKeepHandles()
+		t.trimShards(f.warm &^ f.listed)
 		for i := range f.listed.All {
-			t.order[i].RestButChanges()
+			t.order[i].TrimKeepChanges()
 		}
 	case first:
-		t.restFlushes()
+		t.trimFlushes()
 	}
-	f.awake = !t.restPasses() || last
+	f.awake = !t.trimPasses() || last
 	return !f.awake
 }
 
-func (t *table) restShards(shards batch.Shards) {
+func (t *table) trimShards(shards batch.Shards) {
 	for i := range shards.All {
-		t.order[i].Rest()
+		t.order[i].Trim()
 	}
 	t.flushing.warm &^= shards
 }

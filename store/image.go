@@ -63,21 +63,21 @@ const (
 	headBytes  = 64 << 20
 )
 
-// A frameKind says what the payload of a frame is.
-type frameKind uint8
+// A blockKind says what the payload of a frame is.
+type blockKind uint8
 
 const (
-	frameState frameKind = iota // of the bytes of a shard
-	frameShard                  // the digest of a shard
+	frameState blockKind = iota // of the bytes of a shard
+	blockShard                  // the digest of a shard
 	frameWhole                  // the digest of the store, the number of frames
 )
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// An imageFrame is one piece of a snapshot.
-type imageFrame struct {
+// An imageBlock is one piece of a snapshot.
+type imageBlock struct {
 	table, shard uint16
-	kind         frameKind
+	kind         blockKind
 	payload      []byte
 }
 
@@ -86,7 +86,7 @@ type frameHeader [frameHead]byte
 
 // header returns the header of f before a payload of so many bytes, which its checksum
 // does not cover yet.
-func (f *imageFrame) header(length int) (h frameHeader) {
+func (f *imageBlock) header(length int) (h frameHeader) {
 	binary.LittleEndian.PutUint32(h[:], uint32(length))
 	binary.LittleEndian.PutUint16(h[4:], f.table)
 	binary.LittleEndian.PutUint16(h[6:], f.shard)
@@ -101,8 +101,8 @@ func (h *frameHeader) cover(b []byte) {
 	binary.LittleEndian.PutUint32(h[frameSum:], crc32.Update(sum, castagnoli, b))
 }
 
-// imageHead is what a snapshot says of its store.
-type imageHead struct {
+// imageHeader is what a snapshot says of its store.
+type imageHeader struct {
 	epoch  uint64
 	tag    Tag
 	tables []imageTable
@@ -128,7 +128,7 @@ type imageColumn struct {
 
 const withColumns = 2 // a bit of imageTable.kind
 
-func (h *imageHead) encode() []byte {
+func (h *imageHeader) encode() []byte {
 	b := binary.LittleEndian.AppendUint64(nil, h.epoch)
 	b = binary.LittleEndian.AppendUint64(b, h.tag.At)
 	b = binary.LittleEndian.AppendUint64(b, h.tag.Tick)
@@ -167,7 +167,7 @@ const (
 	columnBytes = 4 + 1 + 4
 )
 
-func (h *imageHead) decode(b []byte) error {
+func (h *imageHeader) decode(b []byte) error {
 	in := wire.Reader{Left: b}
 	h.epoch = in.Number(8)
 	h.tag.At, h.tag.Tick = in.Number(8), in.Number(8)
@@ -217,7 +217,7 @@ type imageReader struct {
 	r      io.Reader
 	frames uint32
 	buf    []byte
-	ahead  *imageFrame // was read, and is the next one
+	ahead  *imageBlock // was read, and is the next one
 }
 
 // readAtOnce is how much memory is made for bytes before they have been read: a length
@@ -247,7 +247,7 @@ func (r *imageReader) read(b []byte, n int) ([]byte, error) {
 	return b, nil
 }
 
-func (r *imageReader) head() (h imageHead, err error) {
+func (r *imageReader) head() (h imageHeader, err error) {
 	start, err := r.read(nil, len(imageMagic)+4)
 	magic := string(start[:min(len(start), len(imageMagic))])
 	switch {
@@ -275,7 +275,7 @@ func (r *imageReader) head() (h imageHead, err error) {
 }
 
 // frame reads the next frame, whose payload is good until the one after.
-func (r *imageReader) frame() (f imageFrame, err error) {
+func (r *imageReader) frame() (f imageBlock, err error) {
 	if r.ahead != nil {
 		f, r.ahead = *r.ahead, nil
 		return f, nil
@@ -289,8 +289,8 @@ func (r *imageReader) frame() (f imageFrame, err error) {
 	if length > frameBytes {
 		return f, fmt.Errorf("a frame of %d bytes; the most are %d", length, frameBytes)
 	}
-	f = imageFrame{
-		table: binary.LittleEndian.Uint16(b[4:]), shard: binary.LittleEndian.Uint16(b[6:]), kind: frameKind(b[8]),
+	f = imageBlock{
+		table: binary.LittleEndian.Uint16(b[4:]), shard: binary.LittleEndian.Uint16(b[6:]), kind: blockKind(b[8]),
 	}
 	if r.buf, err = r.read(b[:0], int(length)); err != nil {
 		return f, err
@@ -324,7 +324,7 @@ func (r *shardReader) next() ([]byte, error) {
 	switch {
 	case err != nil:
 		return nil, err
-	case f.kind == frameShard && r.bytes > 0:
+	case f.kind == blockShard && r.bytes > 0:
 		r.ahead, r.ended = &f, true
 		return nil, errEnds
 	}
@@ -340,7 +340,7 @@ func (r *shardReader) next() ([]byte, error) {
 
 // end reads the frame with the digest of the shard, and returns that.
 func (r *shardReader) end() (uint64, error) {
-	f, err := r.frameOf(r.table, r.shard, frameShard)
+	f, err := r.blockOf(r.table, r.shard, blockShard)
 	if err != nil {
 		return 0, err
 	}

@@ -25,7 +25,7 @@ func TestThePictureOfASnapshotIsOneOfIt(t *testing.T) {
 		fmt.Sprintf("byte 0           %d        %d                       %d+length", len(imageMagic), start, start),
 		fmt.Sprintf("byte 0        4       6       8      9       12    %d          %d+length", frameHead, frameHead),
 		fmt.Sprintf("frames of kind %d are together", frameState),
-		fmt.Sprintf("kind %d, 8 bytes    | digest of the shard |", frameShard),
+		fmt.Sprintf("kind %d, 8 bytes    | digest of the shard |", blockShard),
 		fmt.Sprintf("kind %d, 12 bytes   | digest of the store | frames before u32 |", frameWhole),
 	} {
 		if !strings.Contains(comment, line) {

@@ -110,7 +110,7 @@ func (w *imageWriter) giveUp() {
 }
 
 // encode makes the snapshot of tables.
-func (w *imageWriter) encode(head *imageHead, tables []*savedTable) {
+func (w *imageWriter) encode(head *imageHeader, tables []*savedTable) {
 	w.head(head)
 	var whole digest.Hash
 	for i, t := range tables {
@@ -131,7 +131,7 @@ func (w *imageWriter) encode(head *imageHead, tables []*savedTable) {
 	w.full <- w.run
 }
 
-func (w *imageWriter) head(h *imageHead) {
+func (w *imageWriter) head(h *imageHeader) {
 	b := h.encode()
 	w.run.add([]byte(imageMagic))
 	w.run.add(binary.LittleEndian.AppendUint32(nil, uint32(len(b))))
@@ -149,7 +149,7 @@ func (w *imageWriter) shard(table, shard int, m shard.State) uint64 {
 	sum := h.Sum()
 	h.Flush()
 	w.finish(frameState)
-	w.frame(frameShard, binary.LittleEndian.AppendUint64(nil, sum))
+	w.frame(blockShard, binary.LittleEndian.AppendUint64(nil, sum))
 	return sum
 }
 
@@ -166,7 +166,7 @@ func (w *imageWriter) payload(b []byte, lasts bool) {
 	}
 }
 
-func (w *imageWriter) frame(kind frameKind, payload []byte) {
+func (w *imageWriter) frame(kind blockKind, payload []byte) {
 	w.start()
 	w.run.add(payload)
 	w.length = len(payload)
@@ -183,11 +183,11 @@ func (w *imageWriter) start() {
 }
 
 // finish finishes the frame, if there is one.
-func (w *imageWriter) finish(kind frameKind) {
+func (w *imageWriter) finish(kind blockKind) {
 	if w.header == nil {
 		return
 	}
-	of := imageFrame{table: w.table, shard: w.of, kind: kind}
+	of := imageBlock{table: w.table, shard: w.of, kind: kind}
 	h, behind := of.header(w.length), w.behind
 	for _, part := range w.run.parts[w.first:] {
 		h.cover(part[behind:])

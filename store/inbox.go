@@ -46,7 +46,7 @@ func (s *Store) Inbox(fn func(q Queue) error) error {
 // intake is where calls arrive: the inbox, or who has claimed it.
 type intake interface {
 	Enter() (batch.Queue, error)
-	Arrive(q batch.Queue, call *batch.Call) error
+	AddCall(q batch.Queue, call *batch.Call) error
 	Leave(q batch.Queue)
 }
 
@@ -66,7 +66,7 @@ func arrive(to intake, fn func(q Queue) error, call *batch.Call) (failed, refuse
 	if err := fn(Queue(q)); err != nil {
 		return err, nil
 	}
-	refused = to.Arrive(q, call) // a Links of the caller may panic
+	refused = to.AddCall(q, call) // a Links of the caller may panic
 	kept = true
 	return nil, refused
 }

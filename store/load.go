@@ -77,7 +77,7 @@ func (s *Store) Load(ctx context.Context, r io.Reader) error {
 	}
 	for i, t := range c.tables {
 		for sh, m := range t.shards {
-			shard.Become(s.tables[i].order[sh].State(), m)
+			shard.MoveFrom(s.tables[i].order[sh].State(), m)
 		}
 	}
 	s.rolledBack(c.epoch, nil)
@@ -173,7 +173,7 @@ const mostFaults = 4
 
 // match returns what each table of the snapshot becomes, or what keeps it from
 // being one of the store. It looks no further when some do not fit, or one is there twice.
-func (h *imageHead) match(tables []emptyTable) (order []source, err error) {
+func (h *imageHeader) match(tables []emptyTable) (order []source, err error) {
 	places := make(map[string]int, len(tables)) // 1 and more, or less when it was found
 	for i, t := range tables {
 		places[t.image.name] = i + 1
@@ -227,25 +227,25 @@ func (r *imageReader) shard(table, shard int, m shard.State, how *migration) (ui
 	if m.Load(in); in.Err() != nil {
 		return 0, in.Err()
 	}
-	if in.Left() > 0 {
-		return 0, fmt.Errorf("%d bytes behind the last item", in.Left())
+	if in.Remaining() > 0 {
+		return 0, fmt.Errorf("%d bytes behind the last item", in.Remaining())
 	}
 	return frames.end()
 }
 
-// frameOf reads the next frame, which must be of this shard and kind.
-func (r *imageReader) frameOf(table, shard int, kind frameKind) (imageFrame, error) {
+// blockOf reads the next frame, which must be of this shard and kind.
+func (r *imageReader) blockOf(table, shard int, kind blockKind) (imageBlock, error) {
 	f, err := r.frame()
 	if err != nil {
-		return imageFrame{}, err
+		return imageBlock{}, err
 	}
 	if int(f.table) != table || int(f.shard) != shard || f.kind != kind {
-		return imageFrame{}, f.unexpected(table, shard, kind)
+		return imageBlock{}, f.unexpected(table, shard, kind)
 	}
 	return f, nil
 }
 
-func (f *imageFrame) unexpected(table, shard int, kind frameKind) error {
+func (f *imageBlock) unexpected(table, shard int, kind blockKind) error {
 	return fmt.Errorf("a frame of kind %d of table %d, shard %d with %d bytes, where one of kind %d of table %d, shard %d was to come",
 		f.kind, f.table, f.shard, len(f.payload), kind, table, shard)
 }
@@ -253,7 +253,7 @@ func (f *imageFrame) unexpected(table, shard int, kind frameKind) error {
 // end reads the last frame.
 func (r *imageReader) end(whole uint64) error {
 	frames := r.frames
-	f, err := r.frameOf(0, 0, frameWhole)
+	f, err := r.blockOf(0, 0, frameWhole)
 	if err != nil {
 		return err
 	}

@@ -30,13 +30,13 @@ type lock struct {
 }
 
 const (
-	heldAlone = 1 << 32
-	waiting   = 1 << 33
+	heldExclusive = 1 << 32
+	waiting       = 1 << 33
 )
 
 // waiter is somebody in the queue.
 type waiter struct {
-	takes int64 // what is added to the state: 1 or heldAlone
+	takes int64 // what is added to the state: 1 or heldExclusive
 	ready chan struct{}
 }
 
@@ -45,12 +45,12 @@ func takes(shared bool) int64 {
 	if shared {
 		return 1
 	}
-	return heldAlone
+	return heldExclusive
 }
 
 // admits reports whether the gate can be taken as it is.
 func admits(state, takes int64) bool {
-	return state == 0 || takes == 1 && state < heldAlone
+	return state == 0 || takes == 1 && state < heldExclusive
 }
 
 // tryAcquire takes the gate unless that would have to wait.
@@ -72,7 +72,7 @@ func (l *lock) tryAcquire(shared bool) bool {
 func (l *lock) tryPass() bool {
 	for {
 		state := l.state.Load()
-		if state&heldAlone != 0 {
+		if state&heldExclusive != 0 {
 			return false
 		}
 		if l.state.CompareAndSwap(state, state+1) {
@@ -81,8 +81,8 @@ func (l *lock) tryPass() bool {
 	}
 }
 
-// heldAlone reports whether somebody holds the gate alone.
-func (l *lock) heldAlone() bool { return l.state.Load()&heldAlone != 0 }
+// heldExclusive reports whether somebody holds the gate alone.
+func (l *lock) heldExclusive() bool { return l.state.Load()&heldExclusive != 0 }
 
 // acquire takes the gate, for which it waits until ctx ends, and reports whether it
 // did. It takes nothing when ctx has ended before.

@@ -28,8 +28,8 @@ func (f Fields) Read(name string, into any) error { return digest.Fields(f).Read
 // migration is that it is written as that would be.
 type migration struct {
 	items   *digest.Migration
-	columns []digest.Column
-	data    []digest.Column // optional
+	columns []digest.ColumnPlan
+	data    []digest.ColumnPlan // optional
 }
 
 // migration returns how a table of a snapshot is read as the table, or why it cannot be.
@@ -62,8 +62,8 @@ func (e *emptyTable) itemMigration(of imageTable) (*digest.Migration, error) {
 	switch {
 	case convert != nil:
 		m.Item = func(old digest.Fields, item unsafe.Pointer) error { return guarded(convert, old, item) }
-	case len(m.Misfits) > 0:
-		return nil, e.differs(of, fmt.Sprintf("%s cannot be converted; TableOptions.Migrate[%q] could", strings.Join(m.Misfits, ", "), hash))
+	case len(m.Mismatches) > 0:
+		return nil, e.differs(of, fmt.Sprintf("%s cannot be converted; TableOptions.Migrate[%q] could", strings.Join(m.Mismatches, ", "), hash))
 	case len(m.Lost) > 0 && len(t.migrate) > 0 && !known:
 		return nil, e.differs(of, fmt.Sprintf("%s would be lost, and TableOptions.Migrate has no key %q, got %q; a nil function for the key drops them",
 			strings.Join(m.Lost, ", "), hash, slices.Sorted(maps.Keys(t.migrate))))
@@ -89,7 +89,7 @@ func (e *emptyTable) differs(of imageTable, why string) error {
 // columnMigrations says how each column that was saved, and all optional data, is read: as
 // that of its name, or not at all.
 func (e *emptyTable) columnMigrations(of imageTable, how *migration) error {
-	how.columns, how.data = make([]digest.Column, 0, len(of.columns)), []digest.Column{}
+	how.columns, how.data = make([]digest.ColumnPlan, 0, len(of.columns)), []digest.ColumnPlan{}
 	seen := make(map[string]bool, len(of.columns))
 	for _, was := range of.columns {
 		from, err := e.columnMigration(was)
@@ -108,9 +108,9 @@ func (e *emptyTable) columnMigrations(of imageTable, how *migration) error {
 	return nil
 }
 
-func (e *emptyTable) columnMigration(was imageColumn) (how digest.Column, err error) {
+func (e *emptyTable) columnMigration(was imageColumn) (how digest.ColumnPlan, err error) {
 	how.Into = -1
-	var part *part
+	var part *component
 	before := [2]int{} // parts of both kinds
 	for i := range e.image.columns {
 		c := &e.image.columns[i]
@@ -135,7 +135,7 @@ func (e *emptyTable) columnMigration(was imageColumn) (how digest.Column, err er
 		return how, nil
 	}
 	how.Migration = part.typ.Digest.From(old)
-	if misfits := how.Migration.Misfits; len(misfits) > 0 {
+	if misfits := how.Migration.Mismatches; len(misfits) > 0 {
 		return how, fmt.Errorf("%s cannot be converted; give it, or its fields, another name", strings.Join(misfits, ", "))
 	}
 	return how, nil

@@ -153,7 +153,7 @@ func TestASnapshotOfOlderTypesIsRead(t *testing.T) {
 	}
 }
 
-// goesOn changes the realm by every kind of command and sorts it by a field whose
+// sameFrame changes the realm by every kind of command and sorts it by a field whose
 // values are not what they were sorted by before.
 func (w *laterRealm) goesOn(t tb) {
 	t.Helper()

@@ -85,7 +85,7 @@ type options struct {
 	Shards, TypeID, Reserve, MaxItems, MinFree, ChunkItems int
 	Changes, FixedKeys                                     bool
 
-	links   shard.Visitor                 // nil: none
+	links   shard.LinkVisitor             // nil: none
 	clone   func(dst, src unsafe.Pointer) // likewise
 	migrate map[string]func(old Fields, v unsafe.Pointer) error
 }

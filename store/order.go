@@ -56,7 +56,7 @@ func Defragment[T any](ctx context.Context, t *Table[T], w *Writer, cmp func(a, 
 }
 
 // packed returns the map of a shard of a packed table.
-func (t *table) packed(shard int) *dense.Dense { return t.order[shard].Map.(*dense.Dense) }
+func (t *table) packed(shard int) *dense.Set { return t.order[shard].Map.(*dense.Set) }
 
 func (t *table) sortFunc(ctx context.Context, w *Writer, cmp func(a, b unsafe.Pointer) int) error {
 	return t.reorder(ctx, w, opSortFunc, func(shard int) { t.packed(shard).SortFunc(cmp) })

@@ -11,9 +11,9 @@ import (
 	"handloom/shard"
 )
 
-// part is something beside the items of a table that is recorded for and written for
+// component is something beside the items of a table that is recorded for and written for
 // itself, a column or optional data: what the two have in common.
-type part struct {
+type component struct {
 	table    *table
 	number   int    // among those of the table
 	what     string // it is, for messages
@@ -21,11 +21,11 @@ type part struct {
 	fullName string // with that of the table
 	line     int    // of [Store.Flushed]
 	typ      *items.Type
-	fields   []uintptr     // offsets of handles within an element
-	visitor  shard.Visitor // of handles behind references; nil: there are none
+	fields   []uintptr         // offsets of handles within an element
+	visitor  shard.LinkVisitor // of handles behind references; nil: there are none
 	element  func(id ID) unsafe.Pointer
 
-	recorder batch.Attachment
+	recorder batch.SetLog
 }
 
 // What parts are.
@@ -38,7 +38,7 @@ const (
 type columnOptions struct {
 	name    string
 	changes bool
-	links   shard.Visitor
+	links   shard.LinkVisitor
 	clone   func(dst, src unsafe.Pointer)
 }
 
@@ -55,7 +55,7 @@ func untypedColumn[C any](o ColumnOptions[C]) columnOptions {
 
 // add adds the part, whose what says what it is, to the table, or leaves both as they are
 // if anything fails. attach is called once nothing can.
-func (p *part) add(t *table, verb string, o columnOptions, of *items.Type, attach func()) error {
+func (p *component) add(t *table, verb string, o columnOptions, of *items.Type, attach func()) error {
 	s := t.store
 	if !s.gate.tryAcquire(false) {
 		return fmt.Errorf("store: %s: %w: a phase is open; add columns and optional data before the first one or between two", verb, ErrPhase)
@@ -105,8 +105,8 @@ func (o columnOptions) validate(t *table, what string) error {
 	return errors.Join(errs...)
 }
 
-// part returns the part of the name, or nil.
-func (t *table) part(name string) *part {
+// component returns the part of the name, or nil.
+func (t *table) part(name string) *component {
 	for _, p := range t.parts {
 		if p.name == name {
 			return p
@@ -115,23 +115,23 @@ func (t *table) part(name string) *part {
 	return nil
 }
 
-func (p *part) resource() resource { return resource{p.table, p} }
+func (p *component) resource() resource { return resource{p.table, p} }
 
 // byTable orders parts by the typeId of the table, and then as they were added.
-func byTable(a, b *part) int {
+func byTable(a, b *component) int {
 	return cmp.Or(byTypeID(a.table, b.table), cmp.Compare(a.number, b.number))
 }
 
 // lookup is [table.lookup] for a part.
-func (p *part) lookup(method string) {
+func (p *component) lookup(method string) {
 	s := p.table.store
 	if s.applying.Load() {
 		panic(fmt.Sprintf("store: %s of %s %q while a flush applies; look things up in a phase (Read, a pass, Write)", method, p.what, p.fullName))
 	}
 	if y := s.currentSystem(); y != nil && !y.readsPart(p) {
-		panic(y.undeclaredPart("calls "+method+" of", p, "Reads"))
+		panic(y.undeclaredComponent("calls "+method+" of", p, "Reads"))
 	}
 }
 
 // sets returns what the batch records for the part.
-func (p *part) sets() []*batch.Sets { return p.table.recorder.Pending.Sets(p.number) }
+func (p *component) sets() []*batch.Sets { return p.table.recorder.Pending.Sets(p.number) }

@@ -15,7 +15,7 @@ type Rows[T any] struct {
 	Items []T // not to be written
 	Index int // of the run; depends on row counts alone
 
-	items *dense.Dense
+	items *dense.Set
 	row   int
 }
 

@@ -52,8 +52,8 @@ type Resource interface {
 
 // resource says what a Resource stands for, if it is not only a name.
 type resource struct {
-	table *table // nil: none
-	part  *part  // of the table; nil: the table itself
+	table *table     // nil: none
+	part  *component // of the table; nil: the table itself
 }
 
 // isNil reports whether r is nil, or a nil pointer.
@@ -122,9 +122,9 @@ type system struct {
 	each   eachPass
 
 	// In checked builds:
-	label  check.Label // of its goroutines
-	tables []*table    // that it reads or writes, or parts of
-	parts  []*part     // that it reads or writes
+	label  check.Label  // of its goroutines
+	tables []*table     // that it reads or writes, or parts of
+	parts  []*component // that it reads or writes
 }
 
 // NewSchedule computes waves and flush points of systems that work on the tables

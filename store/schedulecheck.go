@@ -32,7 +32,7 @@ func contains(resources []Resource, t *table) bool {
 	return slices.ContainsFunc(resources, func(r Resource) bool { return !isNil(r) && r.resource() == resource{table: t} })
 }
 
-func containsPart(resources []Resource, p *part) bool {
+func containsComponent(resources []Resource, p *component) bool {
 	return slices.ContainsFunc(resources, func(r Resource) bool { return !isNil(r) && r.resource().part == p })
 }
 
@@ -40,7 +40,7 @@ func containsPart(resources []Resource, p *part) bool {
 func (y *system) reads(t *table) bool { return slices.Contains(y.tables, t) }
 
 // readsPart reports whether the system says that it reads the part.
-func (y *system) readsPart(p *part) bool { return slices.Contains(y.parts, p) }
+func (y *system) readsPart(p *component) bool { return slices.Contains(y.parts, p) }
 
 // currentSystem returns the system that the calling goroutine works for, or nil: in
 // checked builds the goroutine that runs the system has its label, the goroutines of its
@@ -131,22 +131,22 @@ func (p *phase) mayRead(t *table) error {
 
 // mayWritePart is asked, in checked builds, by what may write elements of a column or
 // optional data, and by Exchange in all.
-func (p *phase) mayWritePart(c *part, does string) error {
-	if y := p.systemOf(); y != nil && !containsPart(y.Writes, c) {
-		return y.undeclaredPart(does, c, "Writes")
+func (p *phase) mayWritePart(c *component, does string) error {
+	if y := p.systemOf(); y != nil && !containsComponent(y.Writes, c) {
+		return y.undeclaredComponent(does, c, "Writes")
 	}
 	return nil
 }
 
-// mayReadPart is asked, in checked builds, by what may only read them.
-func (p *phase) mayReadPart(c *part, does string) error {
+// mayReadComponent is asked, in checked builds, by what may only read them.
+func (p *phase) mayReadComponent(c *component, does string) error {
 	if y := p.systemOf(); y != nil && !y.readsPart(c) {
-		return y.undeclaredPart(does, c, "Reads")
+		return y.undeclaredComponent(does, c, "Reads")
 	}
 	return nil
 }
 
-func (y *system) undeclaredPart(does string, c *part, where string) error {
+func (y *system) undeclaredComponent(does string, c *component, where string) error {
 	return fmt.Errorf("store: system %q %s %s %q: %w; add it to %s", y.Name, does, c.what, c.fullName, ErrUndeclared, where)
 }
 
@@ -158,13 +158,13 @@ func (p *phase) mayRecord(queues *batch.Pass) error {
 		return nil
 	}
 	var found *table
-	var set *part
+	var set *component
 	s := p.store
 	queues.Targets(func(ordinal, attachment int) {
 		t := s.tables[ordinal]
 		switch {
 		case attachment != batch.ToTable:
-			if c := t.parts[attachment]; !containsPart(y.Emits, c) && (set == nil || byTable(c, set) < 0) {
+			if c := t.parts[attachment]; !containsComponent(y.Emits, c) && (set == nil || byTable(c, set) < 0) {
 				set = c
 			}
 		case !contains(y.Emits, t) && (found == nil || t.ordinal < found.ordinal):
@@ -175,7 +175,7 @@ func (p *phase) mayRecord(queues *batch.Pass) error {
 	case found != nil:
 		return y.undeclared("records into", found, "Emits")
 	case set != nil:
-		return y.undeclaredPart("sets", set, "Emits")
+		return y.undeclaredComponent("sets", set, "Emits")
 	}
 	return nil
 }

@@ -60,7 +60,7 @@ func (c *Schedule) Run(ctx context.Context) (*Report, error) {
 	}
 	c.report.begin(s.Epoch())
 	defer c.drop() // nothing is left of a frame that succeeds; Goexit may end the caller
-	f := schedule.Frame{Workers: s.options.Workers, Flush: c.flush}
+	f := schedule.Run{Workers: s.options.Workers, Flush: c.flush}
 	if s.shuffle != nil || seam.Step != nil {
 		f.Shuffle = s.shuffleSystems
 	}

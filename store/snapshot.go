@@ -121,7 +121,7 @@ func (s *Store) asSaved() []*savedTable {
 
 // writeImage writes the snapshot of tables.
 func writeImage(w io.Writer, epoch uint64, tag Tag, tables []*savedTable) (n int64, err error) {
-	head := imageHead{epoch: epoch, tag: tag}
+	head := imageHeader{epoch: epoch, tag: tag}
 	for _, t := range tables {
 		if err := t.codable(); err != nil {
 			return 0, &SnapshotError{Table: t.table.name, Err: err}

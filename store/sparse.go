@@ -38,7 +38,7 @@ func AddSparse[C, T any](t TableOf[T], o ColumnOptions[C]) (*Sparse[T, C], error
 	return c, nil
 }
 
-func (s *Sparse[T, C]) resource() resource { return s.core.part.resource() }
+func (s *Sparse[T, C]) resource() resource { return s.core.component.resource() }
 func (s *Sparse[T, C]) isNil() bool        { return s == nil }
 
 // Name returns the name of the data.

@@ -14,20 +14,20 @@ import (
 
 // sparseData is all of a [Sparse] but what a user's code calls with values.
 type sparseData struct {
-	part
-	shards [MaxShards]*sparse.Data // by typeId & 63 of the table; unused entries are empty
+	component
+	shards [MaxShards]*sparse.Map // by typeId & 63 of the table; unused entries are empty
 	pass   sparsePass
 }
 
 // add adds the data to the table, or leaves both as they are if anything fails.
 func (c *sparseData) add(t *table, o columnOptions, of *items.Type) error {
 	c.what, c.element = isOptional, c.item
-	return c.part.add(t, "AddSparse", o, of, func() {
+	return c.component.add(t, "AddSparse", o, of, func() {
 		c.forget()
 		for i, sh := range t.order {
 			data := sparse.New(of)
 			c.shards[(int(t.first)+i)%MaxShards] = data
-			sh.AddData(data, c.name, c.number)
+			sh.AddSparse(data, c.name, c.number)
 		}
 		c.pass.chunk = options{}.chunkRows(of.Size + unsafe.Sizeof(ID(0)))
 		c.pass.task = c.pass.run
@@ -41,7 +41,7 @@ func (c *sparseData) add(t *table, o columnOptions, of *items.Type) error {
 func (c *sparseData) forget() { fill(c.shards[:], sparse.New(c.typ)) }
 
 // of returns the data of a shard.
-func (c *sparseData) of(shard int) *sparse.Data {
+func (c *sparseData) of(shard int) *sparse.Map {
 	return c.shards[(int(c.table.first)+shard)%MaxShards]
 }
 
@@ -95,7 +95,7 @@ func (t *table) lend() {
 	s.lent = append(s.lent, t)
 	for _, c := range t.sparse {
 		for i, sh := range t.order {
-			c.of(i).Lend(sh.Map)
+			c.of(i).DeferSweep(sh.Map)
 		}
 	}
 }
@@ -161,7 +161,7 @@ func (c *sparseData) forEach(ctx context.Context, f func(context.Context, Sparse
 	defer ph.leave()
 	defer ph.trace(c.fullName).end()
 	if check.Cheap {
-		if err := ph.mayWritePart(&c.part, "writes"); err != nil {
+		if err := ph.mayWritePart(&c.component, "writes"); err != nil {
 			return err
 		}
 	}

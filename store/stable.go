@@ -18,7 +18,7 @@ import (
 //
 // The guide's page is guide/size-a-table.md.
 type StableTable[T any] struct {
-	maps  [MaxShards]*paged.Stable // by typeId & 63; unused entries point at an empty map
+	maps  [MaxShards]*paged.Set // by typeId & 63; unused entries point at an empty map
 	core  table
 	visit func(ctx context.Context, c StableChunk[T]) error // of the ForEach that runs
 }
@@ -84,7 +84,7 @@ func (t *StableTable[T]) At(h Handle[T]) *T {
 	m := t.maps[h.ID>>48&(MaxShards-1)]
 	v, ok := paged.Find[T](m, h.ID)
 	if !ok {
-		panic(m.Missing(h.ID))
+		panic(m.NewStaleError(h.ID))
 	}
 	return v
 }
@@ -121,10 +121,10 @@ func StableMaps[T any](t *StableTable[T], w *Writer) []*slotmap.Map[T] {
 }
 
 // StableMaps rests on this: a map is a set with pages of items, and nothing else.
-var _ = [1]struct{}{}[unsafe.Sizeof(slotmap.Map[int]{})-unsafe.Sizeof(paged.Stable{})]
+var _ = [1]struct{}{}[unsafe.Sizeof(slotmap.Map[int]{})-unsafe.Sizeof(paged.Set{})]
 
 // mapOf returns the map of a shard.
-func (t *StableTable[T]) mapOf(shard int) *paged.Stable {
+func (t *StableTable[T]) mapOf(shard int) *paged.Set {
 	return t.maps[(int(t.core.first)+shard)%MaxShards]
 }
 
@@ -133,7 +133,7 @@ func (t *StableTable[T]) mapOf(shard int) *paged.Stable {
 type StableRows[T any] struct {
 	Index int // of the run; depends on row counts alone
 
-	items  *paged.Stable
+	items  *paged.Set
 	lo, hi int
 }
 
@@ -156,7 +156,7 @@ type StableChunk[T any] struct {
 // panics when the pass has ended.
 func (c *StableChunk[T]) All() iter.Seq2[Handle[T], *T] {
 	if c.serial != c.table.pass.serial {
-		panic(keptChunk{"All", c.Index, c.table.name})
+		panic(savedChunk{"All", c.Index, c.table.name})
 	}
 	return c.rows.All()
 }
@@ -165,7 +165,7 @@ func (c *StableChunk[T]) All() iter.Seq2[Handle[T], *T] {
 // the chunk; see [Chunk.Wrote].
 func (c *StableChunk[T]) Wrote(h Handle[T]) {
 	if c.serial != c.table.pass.serial {
-		panic(keptChunk{"Wrote", c.Index, c.table.name})
+		panic(savedChunk{"Wrote", c.Index, c.table.name})
 	}
 	if row := int(h.ID.Slot()); row < c.rows.lo || row >= c.rows.hi || !c.rows.items.Has(h.ID) {
 		panic(notInChunk{h.ID, c.Index, c.table.name})
@@ -178,7 +178,7 @@ func (c *StableChunk[T]) Wrote(h Handle[T]) {
 // WroteAll notes that the task has written all items of the chunk; see [Chunk.Wrote].
 func (c *StableChunk[T]) WroteAll() {
 	if c.serial != c.table.pass.serial {
-		panic(keptChunk{"WroteAll", c.Index, c.table.name})
+		panic(savedChunk{"WroteAll", c.Index, c.table.name})
 	}
 	if c.wrote != nil {
 		c.wrote.all = true
@@ -215,5 +215,5 @@ func ReduceStable[T, R any](ctx context.Context, t *StableTable[T], f func(ctx c
 }
 
 func (t *table) stableRows(shard, lo, hi, index int) StableRows[untyped] {
-	return StableRows[untyped]{Index: index, items: t.order[shard].Map.(*paged.Stable), lo: lo, hi: hi}
+	return StableRows[untyped]{Index: index, items: t.order[shard].Map.(*paged.Set), lo: lo, hi: hi}
 }

@@ -74,8 +74,8 @@ type Store struct {
 	byType  []*table // by typeId; nil: no table has it
 	names   map[string]*table
 
-	firstFree int              // a table has every typeId below
-	parts     map[string]*part // by full name
+	firstFree int                   // a table has every typeId below
+	parts     map[string]*component // by full name
 
 	claim    atomic.Pointer[Claim] // nil: nobody has claimed the store
 	flush    flush
@@ -101,7 +101,7 @@ func New(o Options) (*Store, error) {
 			BatchCommands: o.BatchLimit, BatchBytes: o.BatchBytes,
 			InboxCommands: cmp.Or(o.InboxLimit, defaultInboxLimit),
 		}),
-		names: make(map[string]*table), parts: make(map[string]*part),
+		names: make(map[string]*table), parts: make(map[string]*component),
 	}
 	s.flush.init(s)
 	s.each.init(s)

@@ -14,7 +14,7 @@ import (
 //
 // The guide's pages are guide/quick-start.md and guide/size-a-table.md.
 type Table[T any] struct {
-	maps  [MaxShards]*dense.Dense // by typeId & 63; unused entries point at an empty map
+	maps  [MaxShards]*dense.Set // by typeId & 63; unused entries point at an empty map
 	core  table
 	visit func(ctx context.Context, c Chunk[T]) error // of the ForEach that runs
 }
@@ -88,7 +88,7 @@ func (t *Table[T]) At(h Handle[T]) *T {
 	m := t.maps[h.ID>>48&(MaxShards-1)]
 	v, ok := dense.Find[T](m, h.ID)
 	if !ok {
-		panic(m.Missing(h.ID))
+		panic(m.NewStaleError(h.ID))
 	}
 	return v
 }
@@ -111,4 +111,4 @@ func (t *Table[T]) All() iter.Seq2[Handle[T], *T] {
 }
 
 // mapOf returns the map of a shard.
-func (t *Table[T]) mapOf(shard int) *dense.Dense { return t.maps[(int(t.core.first)+shard)%MaxShards] }
+func (t *Table[T]) mapOf(shard int) *dense.Set { return t.maps[(int(t.core.first)+shard)%MaxShards] }

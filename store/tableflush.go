@@ -19,10 +19,10 @@ type tableFlush struct {
 
 	warm batch.Shards // that keep memory for flushes
 
-	shards batch.Shards // that the flush which runs changes
-	listed batch.Shards // whose lists of changes hold something; of none unless the table keeps some
-	goesOn bool         // the flush is of the frame that the lists are of
-	doubts bool         // a Write may have changed the table since the flush before
+	shards    batch.Shards // that the flush which runs changes
+	listed    batch.Shards // whose lists of changes hold something; of none unless the table keeps some
+	sameFrame bool         // the flush is of the frame that the lists are of
+	dirty     bool         // a Write may have changed the table since the flush before
 
 	take []int       // creates dealt, by shard
 	real func(ID) ID // [Store.resolvePending], bound once
@@ -36,8 +36,8 @@ func (f *tableFlush) init(s *Store, shards int) {
 // begin finds out which shards of the table the commands of the batch name.
 func (t *table) begin(frame uint64, inWrite bool) {
 	f := &t.flushing
-	f.goesOn, f.doubts = t.inFrame(frame), t.meddled(inWrite)
-	if f.doubts || t.figures.version != t.version {
+	f.sameFrame, f.dirty = t.inFrame(frame), t.markDirty(inWrite)
+	if f.dirty || t.figures.version != t.version {
 		t.count()
 	}
 	f.shards = t.recorder.Pending.Shards()
@@ -50,7 +50,7 @@ func (t *table) beginShards(shards batch.Shards) {
 	t.flushing.recent |= shards
 	t.flushing.warm |= shards
 	for ; shards != 0; shards = shards.Rest() {
-		t.order[shards.First()].Begin(t.flushing.goesOn, t.flushing.doubts)
+		t.order[shards.First()].Begin(t.flushing.sameFrame, t.flushing.dirty)
 	}
 }
 
@@ -67,9 +67,9 @@ func (t *table) resolve(id ID) (ID, bool) {
 	return real, ok && !real.IsZero()
 }
 
-// meddled reports whether a Write has changed the table since the last flush with
+// markDirty reports whether a Write has changed the table since the last flush with
 // commands for it, or may have: through the maps that it was given before.
-func (t *table) meddled(inWrite bool) bool {
+func (t *table) markDirty(inWrite bool) bool {
 	at := t.store.written[t.ordinal]
 	return at != t.flushing.writes || inWrite && at == t.store.writes
 }
@@ -110,7 +110,7 @@ func (w *shardWork) cost(of cost) int64 {
 // whether some go to shards that nothing else changes, and notes whether one needs memory.
 func (t *table) deal(room *bool) (more bool, err error) {
 	f, commands := &t.flushing, t.recorder.Pending
-	commands.Settle()
+	commands.FixSurvivors()
 	creates := commands.Survivors()
 	named := f.shards
 	if creates > 0 {
@@ -173,12 +173,12 @@ func (w *shardWork) link() {
 	}
 	for _, c := range t.columns {
 		if len(c.fields) > 0 {
-			w.LinkBeside(w.commands, c.index, w.index, c.fields, t.flushing.real)
+			w.LinkColumn(w.commands, c.index, w.index, c.fields, t.flushing.real)
 		}
 	}
 	for i, c := range t.sparse {
 		if len(c.fields) > 0 {
-			w.LinkData(w.commands, i, c.fields, t.flushing.real)
+			w.LinkSparse(w.commands, i, c.fields, t.flushing.real)
 		}
 	}
 }
@@ -190,12 +190,12 @@ func (w *shardWork) findLinks() {
 	}
 	for _, c := range t.columns {
 		if c.visitor != nil {
-			w.FindLinksBeside(w.commands, c.index, w.index, c.visitor)
+			w.FindLinksColumn(w.commands, c.index, w.index, c.visitor)
 		}
 	}
 	for i, c := range t.sparse {
 		if c.visitor != nil {
-			w.FindLinksOfData(w.commands, i, w.index, c.visitor)
+			w.FindLinksSparse(w.commands, i, w.index, c.visitor)
 		}
 	}
 }
@@ -217,7 +217,7 @@ func (t *table) cancel() {
 	for i := range t.flushing.shards.All {
 		t.order[i].Cancel()
 	}
-	t.recorder.Pending.Forget()
+	t.recorder.Pending.Reset()
 }
 
 // publish ends the table's part of a flush: what it created
@@ -228,7 +228,7 @@ func (t *table) publish(frame uint64, r *Report) {
 	counts := r.addTable(t.name)
 	counts.Dropped = t.recorder.Pending.Dropped()
 	for shards := f.shards; shards != 0; shards = shards.Rest() {
-		if stale := t.order[shards.First()].Tell(counts); len(stale) > 0 {
+		if stale := t.order[shards.First()].Report(counts); len(stale) > 0 {
 			r.Stale = append(r.Stale, stale...)
 		}
 	}
@@ -241,12 +241,12 @@ func (t *table) publish(frame uint64, r *Report) {
 		of := TableReport{Name: p.fullName}
 		of.Dropped = dropped
 		for i := range f.shards.All {
-			of.Counts.Add(t.order[i].PartCounts(number))
+			of.Counts.Add(t.order[i].ComponentCounts(number))
 		}
 		r.Columns = append(r.Columns, of)
 		r.Total.Add(of.Counts)
 	}
-	t.recorder.Publish(!f.goesOn)
+	t.recorder.Publish(!f.sameFrame)
 	if t.tracked {
 		t.list()
 	}
@@ -259,7 +259,7 @@ func (t *table) publish(frame uint64, r *Report) {
 // are over, where the flush has not emptied them itself.
 func (t *table) list() {
 	f := &t.flushing
-	if !f.goesOn {
+	if !f.sameFrame {
 		for i := range (f.listed &^ f.shards).All {
 			t.order[i].ForgetChanges()
 		}

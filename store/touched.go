@@ -9,11 +9,11 @@ import "handloom/internal/highwater"
 type touched struct {
 	table     *table
 	fixedKeys bool
-	noted
+	chunkNotes
 }
 
-// noted are the notes of a pass, by chunk.
-type noted struct {
+// chunkNotes are the notes of a pass, by chunk.
+type chunkNotes struct {
 	chunks []notes
 	peak   highwater.Mark // of how many there are
 	used   bool           // since it was asked whether it rests
@@ -21,12 +21,12 @@ type noted struct {
 
 // rest gives up the memory, unless it was used since it was asked last, and reports
 // whether it did.
-func (l *noted) rest() bool {
+func (l *chunkNotes) rest() bool {
 	if l.used {
 		l.used = false
 		return false
 	}
-	*l = noted{}
+	*l = chunkNotes{}
 	return true
 }
 
@@ -42,7 +42,7 @@ const fewChunks = 64 // whose notes are kept anyway
 
 // begin makes a list for each of n chunks, and trims the lists of other chunks, left by
 // passes over a larger table.
-func (l *noted) begin(n int) {
+func (l *chunkNotes) begin(n int) {
 	l.used = true
 	if n > len(l.chunks) {
 		l.chunks = append(l.chunks, make([]notes, n-len(l.chunks))...)

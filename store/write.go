@@ -183,4 +183,4 @@ func Maps[T any](t *Table[T], w *Writer) []*handlemap.Map[T] {
 }
 
 // Maps rests on this: a map is a dense set, and nothing else.
-var _ = [1]struct{}{}[unsafe.Sizeof(handlemap.Map[int]{})-unsafe.Sizeof(dense.Dense{})]
+var _ = [1]struct{}{}[unsafe.Sizeof(handlemap.Map[int]{})-unsafe.Sizeof(dense.Set{})]

@@ -43,7 +43,7 @@ type written struct {
 	table  *table
 	frame  uint64            // that wrote the items, or frameToCome; 0: none
 	shards []slotset.Handles // of the items
-	noted
+	chunkNotes
 }
 
 // frameToCome stands for the frame that passes are of which none is around.

@@ -67,7 +67,7 @@
 // In the open phase workers come and claim; in the draining one they finish
 // what they claimed. Each adds up what it claims and settles it at once when
 // nothing is left, so a task costs the claim and, without weights, a count in a
-// part that mostly nobody else touches. The caller then waits
+// span that mostly nobody else touches. The caller then waits
 // for the others: it spins, and then adds a large number to the count of
 // pending tasks and blocks on a channel. The worker whose subtraction leaves
 // exactly that number is the last and sends to the channel. Both operations

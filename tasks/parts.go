@@ -2,11 +2,11 @@ package tasks
 
 import "sync/atomic"
 
-// part is a run of neighbouring tasks that one worker takes before it helps with
+// span is a run of neighbouring tasks that one worker takes before it helps with
 // those of others. Neighbouring tasks mostly work on neighbouring memory, which a
 // worker walks faster in one piece, and finds in its cache when the next phase
 // walks it again (op=foreach/size=64).
-type part struct {
+type span struct {
 	next atomic.Int64
 	end  int64
 	_    [cacheLine - 16]byte
@@ -19,7 +19,7 @@ const maxParts = 64
 func (p *phase) divide(workers int) {
 	n := max(1, min(workers, p.n, maxParts))
 	if n > cap(p.parts) {
-		p.parts = make([]part, n)
+		p.parts = make([]span, n)
 	}
 	p.parts = p.parts[:n]
 	for i := range p.parts {

@@ -27,7 +27,7 @@ type phase struct {
 	work
 	order   []uint32 // by position of the claim: the task; empty: the worker picks
 	scratch []uint32 // the memory of order
-	parts   []part   // to pick from
+	parts   []span   // to pick from
 	skipped atomic.Int64
 	failure failure
 }

@@ -78,7 +78,7 @@ func Run(ctx context.Context, n int, fn func(task int) error, o Options) error {
 	t := teamOf(ctx)
 	workers := o.workers(t)
 	switch {
-	case workers == 1, !t.isAwake() && light(o.Weights, wakeBelow):
+	case workers == 1, !t.isSpinning() && light(o.Weights, wakeBelow):
 		return w.inline()
 	case t == nil:
 		return w.fresh(min(workers, n))

@@ -125,8 +125,8 @@ func (t *team) run(w work, limit int) (err error) {
 	return nil
 }
 
-// isAwake reports whether a worker besides the caller need not be woken.
-func (t *team) isAwake() bool {
+// isSpinning reports whether a worker besides the caller need not be woken.
+func (t *team) isSpinning() bool {
 	return t != nil && t.parked.Load() < int64(len(t.workers)-1)
 }
 

@@ -28,18 +28,18 @@ func (w *World) apply(ctx context.Context, at uint64, b []byte, from origin) err
 	switch r.kind {
 	case kindTick:
 		return w.applyTick(ctx, &r, h, from)
-	case kindEpoch:
+	case kindTermStart:
 		h.term, h.owner, h.epoch, h.handed, h.to = r.term, r.incarnation, r.epoch, false, ""
 	case kindHandoff:
 		h.handed, h.to = true, r.to
 	}
 	w.mutex.Lock()
 	w.head = h
-	w.owns = r.kind == kindEpoch && r.incarnation == w.incarnation || r.kind == kindSkip && w.owns
+	w.owns = r.kind == kindTermStart && r.incarnation == w.incarnation || r.kind == kindSkip && w.owns
 	w.mutex.Unlock()
 	w.quiet = time.Now()
 	w.drain() // behind a handoff
-	if r.kind == kindEpoch && !from.replay {
+	if r.kind == kindTermStart && !from.replay {
 		w.sawTerm()
 	}
 	return nil
@@ -60,7 +60,7 @@ func (w *World) check(r *record, h *head, at uint64, b []byte, from origin) erro
 	switch r.kind {
 	case kindSkip:
 		return nil
-	case kindEpoch:
+	case kindTermStart:
 		of = &r.epoch
 	}
 	if err := w.mayApply(of); err != nil {
@@ -76,7 +76,7 @@ func (w *World) check(r *record, h *head, at uint64, b []byte, from origin) erro
 func (r *record) follows(h *head) error {
 	term, owner, tick := h.term, h.owner, h.tick
 	switch r.kind {
-	case kindEpoch:
+	case kindTermStart:
 		term, owner = term+1, r.incarnation
 	case kindTick:
 		tick++
@@ -104,7 +104,7 @@ func (w *World) applyTick(ctx context.Context, r *record, h head, from origin) e
 	err := w.store.Write(w.claim.Context(ctx), func(ctx context.Context, writer *store.Writer) error {
 		err := p.play(ctx, writer, w.skips[r.tick])
 		if err != nil {
-			w.noteHalt(err) // before anybody sees what the tick left
+			w.recordHalt(err) // before anybody sees what the tick left
 			return err
 		}
 		w.setHead(h)

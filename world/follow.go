@@ -14,11 +14,11 @@ var errSilence = errors.New("the owner is silent")
 // have been none for long enough.
 func (w *World) follow(ctx context.Context, enough func() bool) error {
 	for !enough() {
-		left, err := w.patience(ctx)
+		left, err := w.failoverDelay(ctx)
 		if err == nil && left > 0 {
 			err = w.listen(ctx, left, enough)
 		} else if err == nil {
-			err = w.takeOver(ctx)
+			err = w.becomeLeader(ctx)
 		}
 		if err != nil {
 			return err

@@ -45,14 +45,14 @@ func goldenEpoch() epoch {
 
 // Records of every kind are read and written as the golden files have them.
 func TestRecord_IsAsInGoldenFiles(t *testing.T) {
-	for k := kindEpoch; k <= kindSkip; k++ {
+	for k := kindTermStart; k <= kindSkip; k++ {
 		t.Run(k.String(), func(t *testing.T) {
 			want := record{
 				kind: k, cell: 0x0102030405060708, incarnation: 0x1112131415161718, term: 3, tick: 77, time: 1_700_000_000_123_456_789,
 				chain: chain{0xc, 0xd, 15: 0xe}, state: stateDigest{tick: 76, shards: []shardDigest{{5, 0x2122232425262728}, {9, 1}}},
 			}
 			switch k {
-			case kindEpoch:
+			case kindTermStart:
 				want.epoch = goldenEpoch()
 			case kindTick:
 				want.input = []byte("input")

@@ -24,8 +24,8 @@ func (w *World) Handoff(ctx context.Context, to string) error {
 	if err := w.outside(ctx, "Handoff"); err != nil {
 		return err
 	}
-	if len(to) > mostName {
-		return fmt.Errorf("world: Handoff to a name of %d bytes: at most %d", len(to), mostName)
+	if len(to) > maxName {
+		return fmt.Errorf("world: Handoff to a name of %d bytes: at most %d", len(to), maxName)
 	}
 	if err := w.take(ctx); err != nil {
 		return fmt.Errorf("world: Handoff: %w", err)

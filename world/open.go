@@ -31,7 +31,7 @@ func Open(ctx context.Context, s *store.Store, l Log, o Options) (*World, error)
 	check.Given(ctx != nil, "world: Open", "context")
 	check.Given(s != nil, "world: Open", "Store")
 	check.Given(l != nil, "world: Open", "Log")
-	w, err := claim(ctx, s, l, o)
+	w, err := newWorld(ctx, s, l, o)
 	if err != nil {
 		return nil, err
 	}
@@ -43,8 +43,8 @@ func Open(ctx context.Context, s *store.Store, l Log, o Options) (*World, error)
 	return w, nil
 }
 
-// claim makes a World that is nowhere in its log.
-func claim(ctx context.Context, s *store.Store, l Log, o Options) (*World, error) {
+// newWorld makes a World that is nowhere in its log.
+func newWorld(ctx context.Context, s *store.Store, l Log, o Options) (*World, error) {
 	o, err := o.withDefaults()
 	if err != nil {
 		return nil, err
@@ -56,7 +56,7 @@ func claim(ctx context.Context, s *store.Store, l Log, o Options) (*World, error
 	w := &World{store: s, claim: c, log: l, o: o, incarnation: random(), turn: make(chan struct{}, 1)}
 	w.life, w.end = context.WithCancelCause(context.Background())
 	w.ticks, w.dies = context.WithCancelCause(context.Background())
-	w.shards, w.epoch = shardsOf(s), w.ownEpoch()
+	w.shards, w.epoch = shardsOf(s), w.ownTermStart()
 	w.wait = w.firstWait()
 	return w, nil
 }
@@ -76,10 +76,10 @@ func (w *World) open(ctx context.Context) error {
 		return err
 	}
 	w.quiet = time.Now()
-	if left, err := w.patience(ctx); err != nil || left > 0 {
+	if left, err := w.failoverDelay(ctx); err != nil || left > 0 {
 		return err
 	}
-	if err := w.takeOver(ctx); err != nil && !errors.Is(err, errFenced) {
+	if err := w.becomeLeader(ctx); err != nil && !errors.Is(err, errFenced) {
 		return err
 	}
 	return nil

@@ -64,8 +64,8 @@ type Outcome struct {
 	Replay bool // by Open or Replay: it had been applied before
 }
 
-// mostName is how long the name of a program may be: records and snapshots hold it.
-const mostName = 1 << 10
+// maxName is how long the name of a program may be: records and snapshots hold it.
+const maxName = 1 << 10
 
 const (
 	defaultHz            = 60
@@ -99,8 +99,8 @@ func (o Options) withDefaults() (Options, error) {
 	if !(o.Shadow >= 0 && o.Shadow <= 1) {
 		errs = append(errs, fmt.Errorf("world: Options.Shadow is %v: 0 to 1", o.Shadow))
 	}
-	if len(o.Program) > mostName {
-		errs = append(errs, fmt.Errorf("world: Options.Program has %d bytes: at most %d", len(o.Program), mostName))
+	if len(o.Program) > maxName {
+		errs = append(errs, fmt.Errorf("world: Options.Program has %d bytes: at most %d", len(o.Program), maxName))
 	}
 	return o, errors.Join(errs...)
 }

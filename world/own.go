@@ -21,9 +21,9 @@ type pending struct {
 	calls *store.Calls // of a tick
 }
 
-// ownTick seals a tick, appends it and, when it is in the log, applies it. A record
+// leaderTick seals a tick, appends it and, when it is in the log, applies it. A record
 // that is still open comes first.
-func (w *World) ownTick(ctx context.Context, _ func() bool) error {
+func (w *World) leaderTick(ctx context.Context, _ func() bool) error {
 	if err := w.take(ctx); err != nil {
 		return err
 	}
@@ -85,7 +85,7 @@ func (w *World) settle(ctx context.Context) error {
 	at, err := w.append(ctx, p)
 	switch {
 	case errors.Is(err, errFenced):
-		w.noteOvertaken()
+		w.noteLostAppend()
 		if errors.Is(err, store.ErrUncertain) {
 			w.dropPending(err)
 		} else {

@@ -21,7 +21,7 @@ type played struct {
 // input, should it fail with it.
 func (p *played) play(ctx context.Context, writer *store.Writer, skips bool) error {
 	if skips {
-		if _, err := p.foretell(ctx, writer); err != nil {
+		if _, err := p.dryRun(ctx, writer); err != nil {
 			p.input = nil
 		}
 		return p.once(ctx, writer, p.from.calls)
@@ -29,7 +29,7 @@ func (p *played) play(ctx context.Context, writer *store.Writer, skips bool) err
 	var state stateDigest
 	if p.shadowIsDue() {
 		var err error
-		if state, err = p.foretell(ctx, writer); err != nil {
+		if state, err = p.dryRun(ctx, writer); err != nil {
 			return err
 		}
 	}
@@ -53,8 +53,8 @@ func (p *played) shadowIsDue() bool {
 	return true
 }
 
-// foretell plays the tick, goes back, and returns what the state came to.
-func (p *played) foretell(ctx context.Context, writer *store.Writer) (stateDigest, error) {
+// dryRun plays the tick, goes back, and returns what the state came to.
+func (p *played) dryRun(ctx context.Context, writer *store.Writer) (stateDigest, error) {
 	if err := p.store.Checkpoint(ctx, &p.before); err != nil {
 		return stateDigest{}, err
 	}

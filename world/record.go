@@ -38,10 +38,10 @@ type record struct {
 type kind uint8
 
 const (
-	kindEpoch   kind = 1 + iota // another owner, and a term, begins
-	kindTick                    // the input of a tick
-	kindHandoff                 // the owner ends its term
-	kindSkip                    // the tick before, which failed, is to have no input
+	kindTermStart kind = 1 + iota // another owner, and a term, begins
+	kindTick                      // the input of a tick
+	kindHandoff                   // the owner ends its term
+	kindSkip                      // the tick before, which failed, is to have no input
 )
 
 func (k kind) String() string {
@@ -96,7 +96,7 @@ func (r *record) append(b []byte) []byte {
 		b = binary.LittleEndian.AppendUint64(b, s.sum)
 	}
 	switch r.kind {
-	case kindEpoch:
+	case kindTermStart:
 		b = r.epoch.append(b)
 	case kindHandoff:
 		b = wire.AppendText(b, r.to)
@@ -138,8 +138,8 @@ func (r *record) decode(b []byte) error {
 		r.state.shards = append(r.state.shards, s)
 	}
 	switch r.kind {
-	case kindEpoch:
-		r.epoch = readEpoch(&in)
+	case kindTermStart:
+		r.epoch = readTermStart(&in)
 	case kindTick:
 		r.input, in.Left = in.Left, nil
 	case kindHandoff:
@@ -154,7 +154,7 @@ func (r *record) decode(b []byte) error {
 	return nil
 }
 
-func readEpoch(r *wire.Reader) (e epoch) {
+func readTermStart(r *wire.Reader) (e epoch) {
 	e.program, e.hz = r.Text(), uint32(r.Number(4))
 	e.arch, e.goVersion = r.Text(), r.Text()
 	copy(e.schema[:], r.Cut(16))

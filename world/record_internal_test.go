@@ -19,7 +19,7 @@ func someRecord(random *rand.Rand, k kind) record {
 		r.state.shards = append(r.state.shards, shardDigest{uint16(random.Uint32()), random.Uint64()})
 	}
 	switch k {
-	case kindEpoch:
+	case kindTermStart:
 		r.epoch = epoch{program: "p", arch: "amd64", goVersion: "go1.26", hz: 60, schema: chain{1, 2}}
 	case kindTick:
 		r.input = []byte("some input")[:random.IntN(10)]
@@ -32,7 +32,7 @@ func someRecord(random *rand.Rand, k kind) record {
 func TestRecordsReadBackAsTheyWereWritten(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 1))
 	for range 100 {
-		for k := kindEpoch; k <= kindSkip; k++ {
+		for k := kindTermStart; k <= kindSkip; k++ {
 			want := someRecord(random, k)
 			b := append(want.append(nil), want.input...)
 			var got record
@@ -49,7 +49,7 @@ func TestRecordsReadBackAsTheyWereWritten(t *testing.T) {
 
 func TestBytesThatAreNoRecordAreRefused(t *testing.T) {
 	random := rand.New(rand.NewPCG(2, 1))
-	for k := kindEpoch; k <= kindSkip; k++ {
+	for k := kindTermStart; k <= kindSkip; k++ {
 		r := someRecord(random, k)
 		b := r.append(nil)
 		for n := range b {
@@ -76,7 +76,7 @@ func TestBytesThatAreNoRecordAreRefused(t *testing.T) {
 
 func FuzzRecord(f *testing.F) {
 	random := rand.New(rand.NewPCG(3, 1))
-	for k := kindEpoch; k <= kindSkip; k++ {
+	for k := kindTermStart; k <= kindSkip; k++ {
 		r := someRecord(random, k)
 		f.Add(append(r.append(nil), r.input...))
 	}

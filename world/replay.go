@@ -17,7 +17,7 @@ func Replay(ctx context.Context, s *store.Store, l Log, o Options, upTo uint64) 
 	check.Given(ctx != nil, "world: Replay", "context")
 	check.Given(s != nil, "world: Replay", "Store")
 	check.Given(l != nil, "world: Replay", "Log")
-	w, err := claim(ctx, s, l, o)
+	w, err := newWorld(ctx, s, l, o)
 	if err != nil {
 		return err
 	}

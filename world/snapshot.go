@@ -92,7 +92,7 @@ func (h *head) decodeTrailer(b []byte) error {
 		return errTrailer
 	}
 	h.cell, h.term, h.owner, h.time, h.seed = in.Number(8), uint32(in.Number(4)), in.Number(8), int64(in.Number(8)), in.Number(8)
-	h.handed, h.to, h.epoch = in.Number(1) != 0, in.Text(), readEpoch(&in)
+	h.handed, h.to, h.epoch = in.Number(1) != 0, in.Text(), readTermStart(&in)
 	if !in.Done() {
 		return errTrailer
 	}
@@ -109,7 +109,7 @@ func (w *World) load(ctx context.Context, serves func(h head) bool) (found bool,
 		if err != nil {
 			return false, fmt.Errorf("world: %w", err)
 		}
-		found, gone, err := w.loadOneOf(ctx, saved, serves)
+		found, gone, err := w.loadFirst(ctx, saved, serves)
 		if found || err != nil || !gone {
 			return found, err
 		}
@@ -120,9 +120,9 @@ func (w *World) load(ctx context.Context, serves func(h head) bool) (found bool,
 	}
 }
 
-// loadOneOf is load with the positions of the snapshots. It reports as well whether one
+// loadFirst is load with the positions of the snapshots. It reports as well whether one
 // was not there any more.
-func (w *World) loadOneOf(ctx context.Context, saved []uint64, serves func(h head) bool) (found, gone bool, err error) {
+func (w *World) loadFirst(ctx context.Context, saved []uint64, serves func(h head) bool) (found, gone bool, err error) {
 	for _, at := range saved {
 		var i image
 		if err := w.readSnapshot(ctx, at, &i); err != nil {
@@ -277,7 +277,7 @@ func (w *World) saveIfDue(ctx context.Context, owner bool) {
 	}
 	shared := w.log.Silence() > 0
 	if shared && h.tick+max(1, uint64(w.o.SnapshotTicks)/8) == due && !isOpen(s.asked) {
-		s.asked = begin(func() { w.askOthers() })
+		s.asked = begin(func() { w.newestSnapshot() })
 	}
 	switch {
 	case s.busy() || h.tick+kept < due:
@@ -330,8 +330,8 @@ func begin(f func()) chan struct{} {
 	return done
 }
 
-// askOthers asks the log for the newest snapshot.
-func (w *World) askOthers() {
+// newestSnapshot asks the log for the newest snapshot.
+func (w *World) newestSnapshot() {
 	saved, err := w.log.Saved(w.life)
 	if err != nil {
 		w.noteUnsaved(fmt.Errorf("world: %w", err))

@@ -125,7 +125,7 @@ func (w *World) noteAppend(took time.Duration, err error) {
 	f.appends.Add(took)
 }
 
-func (w *World) noteOvertaken() {
+func (w *World) noteLostAppend() {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
 	w.figure.overtaken++

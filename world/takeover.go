@@ -29,9 +29,9 @@ func (w *World) firstWait() time.Duration {
 	return max(silence, 3*time.Second/time.Duration(w.o.Hz))
 }
 
-// patience returns how much longer the log must be quiet before this World may take
+// failoverDelay returns how much longer the log must be quiet before this World may take
 // over, or why it never may.
-func (w *World) patience(ctx context.Context) (time.Duration, error) {
+func (w *World) failoverDelay(ctx context.Context) (time.Duration, error) {
 	if err := w.take(ctx); err != nil {
 		return 0, err
 	}
@@ -48,8 +48,8 @@ func (w *World) patience(ctx context.Context) (time.Duration, error) {
 	return wait - time.Since(w.quiet), nil
 }
 
-// takeOver begins a term, if the log answers and has nothing that was not applied.
-func (w *World) takeOver(ctx context.Context) error {
+// becomeLeader begins a term, if the log answers and has nothing that was not applied.
+func (w *World) becomeLeader(ctx context.Context) error {
 	if err := w.take(ctx); err != nil {
 		return err
 	}
@@ -66,15 +66,15 @@ func (w *World) takeOver(ctx context.Context) error {
 			defer w.drain()
 			return w.catchUp(ctx, tail, origin{}, forever)
 		}
-		w.pending = w.sealEpoch()
+		w.pending = w.sealTermStart()
 	}
 	return w.settle(ctx)
 }
 
-// sealEpoch makes the record that begins a term.
-func (w *World) sealEpoch() *pending {
+// sealTermStart makes the record that begins a term.
+func (w *World) sealTermStart() *pending {
 	h := w.at()
-	r := w.record(kindEpoch, &h)
+	r := w.record(kindTermStart, &h)
 	r.term++
 	if r.cell == 0 {
 		r.cell = random()
@@ -84,8 +84,8 @@ func (w *World) sealEpoch() *pending {
 	return &pending{prev: h.at, bytes: r.append(nil)}
 }
 
-// ownEpoch is what this World says of its program.
-func (w *World) ownEpoch() epoch {
+// ownTermStart is what this World says of its program.
+func (w *World) ownTermStart() epoch {
 	schema := fmt.Appendf(nil, "%d bits\n%s", strconv.IntSize, w.claim.Schema())
 	return epoch{program: w.o.Program, hz: uint32(w.o.Hz), arch: runtime.GOARCH, goVersion: runtime.Version(), schema: chain{}.next(schema)}
 }

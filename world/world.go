@@ -111,7 +111,7 @@ func (w *World) Step(ctx context.Context) (Tick, error) {
 	for from := w.now().Number; ; {
 		advance := w.follow
 		if w.isOwner() {
-			advance = w.ownTick
+			advance = w.leaderTick
 		}
 		err := advance(ctx, func() bool { return w.isOwner() || w.now().Number > from })
 		if err != nil && !errors.Is(err, errFenced) {
@@ -132,7 +132,7 @@ func (w *World) lead(ctx context.Context, enough func() bool) error {
 	loop := store.Loop{Hz: w.o.Hz, MaxCatchUp: mostCatchUp}
 	late, cancel := lingering(ctx, drainTime)
 	defer cancel()
-	return loop.Run(ctx, func(context.Context, uint64) error { return w.ownTick(late, enough) })
+	return loop.Run(ctx, func(context.Context, uint64) error { return w.leaderTick(late, enough) })
 }
 
 // drainTime is how long a record may still be appended when the context has ended.
@@ -222,13 +222,13 @@ func (w *World) stopped() error {
 
 // halt ends the ticks of the World, for err, which it returns. Calls that wait are told.
 func (w *World) halt(err error) error {
-	w.noteHalt(err)
+	w.recordHalt(err)
 	w.drain()
 	w.dies(err) // who comes to wait from now on waits for nothing
 	return err
 }
 
-func (w *World) noteHalt(err error) {
+func (w *World) recordHalt(err error) {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
 	w.halted, w.owns = err, false

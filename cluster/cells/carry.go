@@ -17,7 +17,7 @@ type carrier struct {
 	store   *store.Store
 	pairs   pairs
 	limit   int
-	program *digest.Program // of a message
+	program *digest.Codec // of a message
 	schema  string
 	letters interface {
 		collect(to ID, after uint64) []byte

@@ -102,7 +102,7 @@ func (o *Outbox[M]) decode(p *parcel) (letters []letter[M], err error) {
 			return nil, fmt.Errorf("%w: %w", errParcel, err)
 		}
 	}
-	if in.Left() > 0 {
+	if in.Remaining() > 0 {
 		return nil, errParcel
 	}
 	return letters, nil

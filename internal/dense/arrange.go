@@ -9,7 +9,7 @@ import (
 )
 
 // rowsFrom returns the rows i to j-1 in order, in scratch of the map.
-func (d *Dense) rowsFrom(i, j int) []slotset.Row {
+func (d *Set) rowsFrom(i, j int) []slotset.Row {
 	d.scratch.order = slices.Grow(d.scratch.order[:0], j-i)[:j-i]
 	for k := range d.scratch.order {
 		d.scratch.order[k] = slotset.Row(i + k)
@@ -18,13 +18,13 @@ func (d *Dense) rowsFrom(i, j int) []slotset.Row {
 }
 
 // spareRows returns other scratch of the map, for n rows.
-func (d *Dense) spareRows(n int) []slotset.Row {
+func (d *Set) spareRows(n int) []slotset.Row {
 	d.scratch.spare = slices.Grow(d.scratch.spare[:0], n)[:n]
 	return d.scratch.spare
 }
 
 // reorder arranges the rows from first on and notes that for Defragment.
-func (d *Dense) reorder(first int, order, spare []slotset.Row) {
+func (d *Set) reorder(first int, order, spare []slotset.Row) {
 	if d.arrange(first, order, spare) > 0 {
 		d.touchRange(first, first+len(order))
 	}
@@ -33,7 +33,7 @@ func (d *Dense) reorder(first int, order, spare []slotset.Row) {
 // arrange moves the item at row order[k] to row first+k, for every k; order is
 // a permutation of the rows from first on. It uses up order and spare, which is
 // as long, and returns how many items it moved.
-func (d *Dense) arrange(first int, order, spare []slotset.Row) (moves int) {
+func (d *Set) arrange(first int, order, spare []slotset.Row) (moves int) {
 	k := 0
 	for k < len(order) && int(order[k]) == first+k {
 		k++
@@ -49,7 +49,7 @@ func (d *Dense) arrange(first int, order, spare []slotset.Row) (moves int) {
 	return arrange(d.typ, d.items, &d.scratch.gathered, &d.scratch.one, first, order)
 }
 
-// arrange is what [Dense.arrange] does to an array of a type. It uses up order unless
+// arrange is what [Set.arrange] does to an array of a type. It uses up order unless
 // elements are small; gathered and one are scratch.
 func arrange(t *items.Type, all items.Slice, gathered, one *items.Slice, first int, order []slotset.Row) (moves int) {
 	if t.Size <= lineBytes {
@@ -69,7 +69,7 @@ func arrange(t *items.Type, all items.Slice, gathered, one *items.Slice, first i
 
 // arrangeOwners does for the meta set what arrange does for the items, and tells
 // the slots.
-func (d *Dense) arrangeOwners(first int, order, spare []slotset.Row) {
+func (d *Set) arrangeOwners(first int, order, spare []slotset.Row) {
 	for k, row := range order {
 		spare[k] = slotset.Row(d.meta[row])
 	}
@@ -119,7 +119,7 @@ func permute(t *items.Type, all, single items.Slice, first int, order []slotset.
 }
 
 // exchange swaps two rows.
-func (d *Dense) exchange(a, b slotset.Row) {
+func (d *Set) exchange(a, b slotset.Row) {
 	d.typ.Exchange(d.items, a, b)
 	for _, c := range d.Columns() {
 		c.Kind.Type.Exchange(c.all, a, b)

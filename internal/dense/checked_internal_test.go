@@ -12,7 +12,7 @@ import (
 )
 
 func TestACheckedMapNamesTheOperationBeforeTheFault(t *testing.T) {
-	m := Bind[uint64](new(Dense))
+	m := Bind[uint64](new(Set))
 	for i := range uint64(10) {
 		if _, err := Insert(m, i); err != nil {
 			t.Fatal(err)
@@ -32,7 +32,7 @@ func TestACheckedMapNamesTheOperationBeforeTheFault(t *testing.T) {
 }
 
 func TestACheckedMapPoisonsTheArrayThatItOutgrew(t *testing.T) {
-	m := Bind[uint64](new(Dense))
+	m := Bind[uint64](new(Set))
 	m.Reserve(8)
 	_, _ = m.InsertItems(items.From([]uint64{1, 2, 3}), nil)
 	old := Items[uint64](m)
@@ -40,7 +40,7 @@ func TestACheckedMapPoisonsTheArrayThatItOutgrew(t *testing.T) {
 	if old[0] != 0xDBDBDBDBDBDBDBDB || Items[uint64](m)[0] != 1 {
 		t.Errorf("the old array holds %x, the new one %x", old[0], Items[uint64](m)[0])
 	}
-	pointers := Bind[*uint64](new(Dense))
+	pointers := Bind[*uint64](new(Set))
 	v := uint64(7)
 	_, _ = pointers.InsertItems(items.From([]*uint64{&v}), nil)
 	kept := Items[*uint64](pointers)

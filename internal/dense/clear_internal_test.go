@@ -41,12 +41,12 @@ func TestClearingAndFillingInTurnsAllocatesNothing(t *testing.T) {
 func TestRoomBehindAClear(t *testing.T) {
 	for _, c := range []struct {
 		name string
-		room func(d *Dense)
+		room func(d *Set)
 	}{
-		{"ReserveMore", func(d *Dense) { d.ReserveMore(90) }},
-		{"Reserve", func(d *Dense) { d.Reserve(90) }},
-		{"CopyTo", func(d *Dense) { full(t).CopyTo(d, Clones{}); d.EraseItems(idsOf(d)) }},
-		{"Insert", func(d *Dense) { h, _ := Insert(d, uint64(1)); Erase(d, h) }},
+		{"ReserveMore", func(d *Set) { d.ReserveMore(90) }},
+		{"Reserve", func(d *Set) { d.Reserve(90) }},
+		{"CopyTo", func(d *Set) { full(t).CopyTo(d, Clones{}); d.EraseItems(idsOf(d)) }},
+		{"Insert", func(d *Set) { h, _ := Insert(d, uint64(1)); Erase(d, h) }},
 	} {
 		d := full(t)
 		if d.Clear(); d.HasRoom(1) || d.Cap() != 100 {
@@ -66,7 +66,7 @@ func TestRoomBehindAClear(t *testing.T) {
 }
 
 // full returns a map that has as many items as it has room for.
-func full(t *testing.T) *Dense {
+func full(t *testing.T) *Set {
 	t.Helper()
 	d, err := New(items.For[uint64](), slotset.Options{Reserve: 100, MaxItems: 120})
 	if err == nil {
@@ -78,7 +78,7 @@ func full(t *testing.T) *Dense {
 	return d
 }
 
-func idsOf(d *Dense) (ids []handle.ID) {
+func idsOf(d *Set) (ids []handle.ID) {
 	d.IDs(func(id handle.ID) bool { ids = append(ids, id); return true })
 	return ids
 }

@@ -26,7 +26,7 @@ type Kind struct {
 type Column struct {
 	Kind *Kind
 
-	of            *Dense
+	of            *Set
 	all           items.Slice
 	gathered, one items.Slice // scratch of reorders
 }
@@ -39,7 +39,7 @@ type followers struct {
 }
 
 // AddColumn adds a column whose elements are zero, and returns it.
-func (d *Dense) AddColumn(k *Kind) *Column {
+func (d *Set) AddColumn(k *Kind) *Column {
 	d.guard("AddColumn")
 	c := &Column{Kind: k, of: d, all: k.Type.Make(d.items.Cap())}
 	f := d.following()
@@ -48,7 +48,7 @@ func (d *Dense) AddColumn(k *Kind) *Column {
 }
 
 // Columns returns the columns of the map, in the order in which they were added.
-func (d *Dense) Columns() []*Column {
+func (d *Set) Columns() []*Column {
 	if d.followers == nil {
 		return nil
 	}
@@ -56,7 +56,7 @@ func (d *Dense) Columns() []*Column {
 }
 
 // following returns what follows the rows, to add to it.
-func (d *Dense) following() *followers {
+func (d *Set) following() *followers {
 	if d.followers == nil {
 		d.followers = new(followers)
 	}
@@ -64,7 +64,7 @@ func (d *Dense) following() *followers {
 }
 
 // ordering returns what Defragment knows, or nil.
-func (d *Dense) ordering() *ordering {
+func (d *Set) ordering() *ordering {
 	if d.followers == nil {
 		return nil
 	}
@@ -125,8 +125,8 @@ func (c *Column) Fill(row int, values items.Slice) {
 	t.Copy(c.all.Sub(row, row+values.Len(), t.Size), values)
 }
 
-// Missing is what At methods panic with when id names no item; see [Dense.Missing].
-func (c *Column) Missing(id handle.ID) *handle.StaleError { return c.of.Missing(id) }
+// NewStaleError is what At methods panic with when id names no item; see [Set.Missing].
+func (c *Column) NewStaleError(id handle.ID) *handle.StaleError { return c.of.NewStaleError(id) }
 
 // Exchange lets two columns of one map, which has so many rows, and of one type have
 // each other's elements. What was given out of them is over; a checked build moves both.
@@ -169,7 +169,7 @@ func (c *Column) grow(rows, n int) {
 // clip makes the column one of n elements, which is no more than it has.
 func (c *Column) clip(n int) { c.all = c.all.Resize(n).Clip(n) }
 
-// arrange moves elements as [Dense.arrange] does items. It leaves order as it is, and
+// arrange moves elements as [Set.arrange] does items. It leaves order as it is, and
 // uses up spare.
 func (c *Column) arrange(first int, order, spare []slotset.Row) {
 	if c.Kind.Type.Size > lineBytes {

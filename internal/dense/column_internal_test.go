@@ -31,7 +31,7 @@ func elementsStay[C comparable](t *testing.T, element func(n int) C) {
 	var none C
 	for seed := range uint64(40) {
 		r := rand.New(rand.NewPCG(seed, 7))
-		m := Bind[int](new(Dense))
+		m := Bind[int](new(Set))
 		if seed%2 == 0 {
 			m.maxItems = 300
 		}
@@ -73,7 +73,7 @@ func elementsStay[C comparable](t *testing.T, element func(n int) C) {
 // A copy has the elements of its columns, and what a copy has no element for is zero.
 func TestColumnsAreCopiedByTheirKind(t *testing.T) {
 	a, b := &Kind{"a", items.For[int]()}, &Kind{"b", items.For[int]()}
-	m, to := Bind[int](new(Dense)), Bind[int](new(Dense))
+	m, to := Bind[int](new(Set)), Bind[int](new(Set))
 	m.AddColumn(a)
 	to.AddColumn(b)
 	to.AddColumn(a)
@@ -103,7 +103,7 @@ func TestColumnsAreCopiedByTheirKind(t *testing.T) {
 
 // A function that panics over an element leaves the copy empty, columns included.
 func TestACopyWhoseCloneOfAnElementPanicsIsEmpty(t *testing.T) {
-	m := Bind[int](new(Dense))
+	m := Bind[int](new(Set))
 	m.AddColumn(&Kind{"a", items.For[int]()})
 	for i := range 20 {
 		Insert(m, i)
@@ -124,7 +124,7 @@ func TestACopyWhoseCloneOfAnElementPanicsIsEmpty(t *testing.T) {
 // What a digest is the sum of reads back as the same map, columns included, and each
 // element counts.
 func TestColumnsArePartOfTheDigest(t *testing.T) {
-	m := Bind[int](new(Dense))
+	m := Bind[int](new(Set))
 	m.AddColumn(&Kind{"a", items.For[string]()})
 	for i := range 50 {
 		Insert(m, i)
@@ -152,7 +152,7 @@ func TestColumnsArePartOfTheDigest(t *testing.T) {
 }
 
 func TestVerifyFindsBrokenColumns(t *testing.T) {
-	m := Bind[int](new(Dense))
+	m := Bind[int](new(Set))
 	c := m.AddColumn(&Kind{"a", items.For[int]()})
 	Insert(m, 1)
 	*(*int)(c.At(1)) = 1

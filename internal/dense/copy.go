@@ -8,7 +8,7 @@ import (
 )
 
 // Clone returns a copy; see handlemap.Map.Clone.
-func (d *Dense) Clone() *Dense {
+func (d *Set) Clone() *Set {
 	d.guard("Clone")
 	c := d.EmptyLike()
 	d.CopyTo(c, Clones{})
@@ -19,7 +19,7 @@ func (d *Dense) Clone() *Dense {
 // by assignment.
 type Clones struct {
 	Items   func(dst, src unsafe.Pointer)
-	Columns []func(dst, src unsafe.Pointer) // of [Dense.Columns]; may be fewer
+	Columns []func(dst, src unsafe.Pointer) // of [Set.Columns]; may be fewer
 }
 
 func (c Clones) column(i int) func(dst, src unsafe.Pointer) {
@@ -31,7 +31,7 @@ func (c Clones) column(i int) func(dst, src unsafe.Pointer) {
 
 // CopyTo makes dst, of the same type, a copy of d; see handlemap.Map.CopyTo. Its columns
 // stay what they are: those that d has no column of the kind for are zero then.
-func (d *Dense) CopyTo(dst *Dense, clones Clones) {
+func (d *Set) CopyTo(dst *Set, clones Clones) {
 	d.guard("CopyTo")
 	dst.guard("CopyTo")
 	if dst == d {
@@ -64,7 +64,7 @@ func (d *Dense) CopyTo(dst *Dense, clones Clones) {
 
 // copyColumns is the copying of columns, where the meta set of dst still has as many
 // rows as it had.
-func (d *Dense) copyColumns(dst *Dense, clones Clones) {
+func (d *Set) copyColumns(dst *Set, clones Clones) {
 	n, had := len(d.meta), len(dst.meta)
 	for _, to := range dst.Columns() {
 		to.clear(n, had)
@@ -81,7 +81,7 @@ func (d *Dense) copyColumns(dst *Dense, clones Clones) {
 // makeCopyRoom makes room for a copy of so many rows and slot words: no more than
 // that in a map without any, for a copy is rarely added to, but with some to
 // spare where one copy follows another and their map grows.
-func (d *Dense) makeCopyRoom(rows, words int) {
+func (d *Set) makeCopyRoom(rows, words int) {
 	roomy := func(need, have int) int {
 		if have == 0 {
 			return need
@@ -99,7 +99,7 @@ func (d *Dense) makeCopyRoom(rows, words int) {
 
 // setRows makes the first n rows, which have been written, the dense set. Inserts
 // take its capacity as leave by MaxItems.
-func (d *Dense) setRows(n int) {
+func (d *Set) setRows(n int) {
 	if n < d.items.Len() {
 		d.release(n, d.items.Len())
 	}
@@ -111,7 +111,7 @@ func (d *Dense) setRows(n int) {
 }
 
 // cloneItems is the copying of items where clone does it.
-func (d *Dense) cloneItems(dst *Dense, clone func(dst, src unsafe.Pointer)) {
+func (d *Set) cloneItems(dst *Set, clone func(dst, src unsafe.Pointer)) {
 	n := len(d.meta)
 	dst.items = dst.items.Resize(max(n, dst.items.Len()))
 	for row := range n {
@@ -121,7 +121,7 @@ func (d *Dense) cloneItems(dst *Dense, clone func(dst, src unsafe.Pointer)) {
 }
 
 // cloning runs what calls functions of the caller's; dst is empty if they panic.
-func (d *Dense) cloning(dst *Dense, f func()) {
+func (d *Set) cloning(dst *Set, f func()) {
 	done := false
 	d.busy++
 	dst.busy++
@@ -137,7 +137,7 @@ func (d *Dense) cloning(dst *Dense, f func()) {
 }
 
 // empty makes the map one that was never used and keeps its memory.
-func (d *Dense) empty() {
+func (d *Set) empty() {
 	d.setRows(0)
 	for _, c := range d.Columns() {
 		c.clip(d.items.Cap())
@@ -145,7 +145,7 @@ func (d *Dense) empty() {
 	}
 	d.meta = d.meta[:0]
 	d.clipMeta()
-	d.set.Forget()
+	d.set.Reset()
 	d.forgetOrder()
 }
 
@@ -182,8 +182,8 @@ func (r *round) copyTo(dst *round) {
 }
 
 // EmptyLike returns a map of the same item type, options and columns that was never used.
-func (d *Dense) EmptyLike() *Dense {
-	e := &Dense{typ: d.typ, maxItems: d.maxItems, set: slotset.Set{Freelist: d.set.Unused()}}
+func (d *Set) EmptyLike() *Set {
+	e := &Set{typ: d.typ, maxItems: d.maxItems, set: slotset.Set{Freelist: d.set.Unused()}}
 	for _, c := range d.Columns() {
 		e.AddColumn(c.Kind)
 	}
@@ -192,7 +192,7 @@ func (d *Dense) EmptyLike() *Dense {
 
 // Become takes the state out of from, of the same type and columns, which is of no use
 // afterwards.
-func (d *Dense) Become(from *Dense) {
+func (d *Set) Become(from *Set) {
 	d.guard("Become")
 	d.set, d.meta, d.items = from.set, from.meta, from.items
 	if d.followers != nil || from.followers != nil {

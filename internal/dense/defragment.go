@@ -18,7 +18,7 @@ type comparison struct {
 // Defragment orders the dense set by cmp a little at a time; see
 // handlemap.Map.Defragment. Its stages compare by row and know no T; only where the
 // items of two rows lie is told by a function that does (op=defragment).
-func Defragment[T any](d *Dense, cmp func(a, b *T) int, budget int) (moves int, done bool) {
+func Defragment[T any](d *Set, cmp func(a, b *T) int, budget int) (moves int, done bool) {
 	Bind[T](d)
 	if cmp == nil {
 		return d.defragment(comparison{}, budget)
@@ -32,7 +32,7 @@ func Defragment[T any](d *Dense, cmp func(a, b *T) int, budget int) (moves int, 
 	}, budget)
 }
 
-func (d *Dense) defragment(by comparison, budget int) (moves int, done bool) {
+func (d *Set) defragment(by comparison, budget int) (moves int, done bool) {
 	d.guard("Defragment")
 	if budget < 0 {
 		panic(fmt.Sprintf("handlemap: Defragment with a budget of %d; 0 is no bound", budget))
@@ -57,7 +57,7 @@ func (d *Dense) defragment(by comparison, budget int) (moves int, done bool) {
 
 // Touch notes that the item id names has changed in a way that may matter to the
 // order. It reports whether there is such an item, and takes O(1) time.
-func (d *Dense) Touch(id handle.ID) bool {
+func (d *Set) Touch(id handle.ID) bool {
 	d.guard("Touch")
 	row, ok := d.set.Lookup(id)
 	if ok {
@@ -66,17 +66,17 @@ func (d *Dense) Touch(id handle.ID) bool {
 	return ok
 }
 
-// TouchRows notes, as [Dense.Touch] does, that the items at the rows i to j-1 have
+// TouchRows notes, as [Set.Touch] does, that the items at the rows i to j-1 have
 // changed. It takes O((j-i)/64) time, none in a map that was never defragmented,
 // and panics unless 0 <= i <= j <= Len().
-func (d *Dense) TouchRows(i, j int) {
+func (d *Set) TouchRows(i, j int) {
 	d.guard("TouchRows")
 	_ = d.meta[:len(d.meta):len(d.meta)][i:j]
 	d.touchRange(i, j)
 }
 
 // touchRange notes that the rows i to j-1 have changed.
-func (d *Dense) touchRange(i, j int) {
+func (d *Set) touchRange(i, j int) {
 	switch known := d.ordering(); {
 	case known == nil:
 	case j-i == len(d.meta):
@@ -87,7 +87,7 @@ func (d *Dense) touchRange(i, j int) {
 }
 
 // forgetOrder makes every row count as changed.
-func (d *Dense) forgetOrder() {
+func (d *Set) forgetOrder() {
 	if known := d.ordering(); known != nil {
 		known.forget()
 	}
@@ -96,7 +96,7 @@ func (d *Dense) forgetOrder() {
 // defragmenter is one call of Defragment. Every step leaves map and round such
 // that another call can go on from there: a comparison may panic, and budgets end.
 type defragmenter struct {
-	m     *Dense
+	m     *Set
 	known *ordering
 	comparison
 	left      int // of the budget

@@ -7,9 +7,9 @@ import (
 	"handloom/shard/handle"
 )
 
-// Dense is a packed map whose item type only its [items.Type] knows. The zero
-// Dense has typeId 0 and needs [Bind] before anything else.
-type Dense struct {
+// Set is a packed map whose item type only its [items.Type] knows. The zero
+// Set has typeId 0 and needs [Bind] before anything else.
+type Set struct {
 	set   slotset.Set    // by slot
 	items items.Slice    // by row; from length to capacity without pointers (S4)
 	meta  []slotset.Slot // by row (S1, S2)
@@ -18,11 +18,11 @@ type Dense struct {
 	maxItems int         // 0: no limit but the slots
 	busy     int         // callbacks running
 	staged   int         // rows beyond the length that an insert callback is filling
-	marks    *Marks      // scratch of the bulk erases
+	marks    *Bitset     // scratch of the bulk erases
 	one      []handle.ID // scratch of EmplaceItems for a single item
 	scratch  reordering
 	audit    check.Audit
-	pinned   *Dense // the map itself, if it is a table's; see Pin
+	pinned   *Set // the map itself, if it is a table's; see Pin
 
 	followers *followers // nil: none
 }
@@ -36,7 +36,7 @@ type reordering struct {
 }
 
 // Bind tells d that its items are of type T, unless it knows, and returns it.
-func Bind[T any](d *Dense) *Dense {
+func Bind[T any](d *Set) *Set {
 	if d.typ == nil {
 		d.typ = items.For[T]()
 	}
@@ -46,16 +46,16 @@ func Bind[T any](d *Dense) *Dense {
 // New returns an empty map of items of a type. It fails, with every fault named,
 // on a typeId that does not fit a handle and on sizes that are negative or beyond
 // what a handle can name.
-func New(t *items.Type, o slotset.Options) (*Dense, error) {
-	d := &Dense{typ: t}
+func New(t *items.Type, o slotset.Options) (*Set, error) {
+	d := &Set{typ: t}
 	if err := d.Init(o); err != nil {
 		return nil, err
 	}
 	return d, nil
 }
 
-// Init is New for a Dense that is bound. It must come before every other use.
-func (d *Dense) Init(o slotset.Options) error {
+// Init is New for a Set that is bound. It must come before every other use.
+func (d *Set) Init(o slotset.Options) error {
 	if err := o.Validate("handlemap"); err != nil {
 		return err
 	}
@@ -67,23 +67,23 @@ func (d *Dense) Init(o slotset.Options) error {
 
 // Pin makes the typeId and the options of the map final, because it is a table's: a copy
 // of another map into it needs the same ones.
-func (d *Dense) Pin() { d.pinned = d }
+func (d *Set) Pin() { d.pinned = d }
 
 // IsPinned reports whether Pin was called and no other map was assigned to this one.
-func (d *Dense) IsPinned() bool { return d.pinned == d }
+func (d *Set) IsPinned() bool { return d.pinned == d }
 
 // Len returns the number of items, Cap how many there may be before the dense
 // set grows, and TypeID the typeId in the handles.
-func (d *Dense) Len() int       { return len(d.meta) }
-func (d *Dense) Cap() int       { return d.items.Cap() }
-func (d *Dense) TypeID() uint16 { return d.set.TypeID() }
+func (d *Set) Len() int       { return len(d.meta) }
+func (d *Set) Cap() int       { return d.items.Cap() }
+func (d *Set) TypeID() uint16 { return d.set.TypeID() }
 
 // Rows returns the number of positions that a pass has to visit: rows have no
 // gaps.
-func (d *Dense) Rows() int { return len(d.meta) }
+func (d *Set) Rows() int { return len(d.meta) }
 
 // Stats returns the figures of the map in O(1) time.
-func (d *Dense) Stats() slotset.Stats {
+func (d *Set) Stats() slotset.Stats {
 	return slotset.Stats{
 		Live:     d.set.Live(),
 		Vacant:   d.set.Vacant(),
@@ -94,7 +94,7 @@ func (d *Dense) Stats() slotset.Stats {
 }
 
 // rowBytes returns how many bytes the item of a row takes, and what lies beside it.
-func (d *Dense) rowBytes() uintptr {
+func (d *Set) rowBytes() uintptr {
 	size := d.typ.Size
 	for _, c := range d.Columns() {
 		size += c.Kind.Type.Size
@@ -105,7 +105,7 @@ func (d *Dense) rowBytes() uintptr {
 // guard panics when a callback of the map is running: it would find the map
 // changed under its feet. In a checked build it verifies what the operation
 // before left.
-func (d *Dense) guard(operation string) {
+func (d *Set) guard(operation string) {
 	if d.busy != 0 {
 		panic("handlemap: " + operation + " called from a callback of the same map; " +
 			"collect handles in the callback and change the map after it returned")

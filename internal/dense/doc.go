@@ -5,7 +5,7 @@
 // what a caller compares items by is called with their addresses. Package handlemap has the contracts, the picture and the
 // invariants.
 //
-//	Dense    meta set, sparse set, items    what a flush, a pass and a digest use
+//	Set      meta set, sparse set, items    what a flush, a pass and a digest use
 //	  |
 //	Find, Insert, Erase, All ...            functions of a T, compiled where called
 //	  |

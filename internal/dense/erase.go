@@ -16,7 +16,7 @@ import (
 // It is kept typed and in one piece, and calls nothing but where a slot is depleted or
 // the ring of the freelist goes around: while it waits for one item, the processor is
 // as far ahead with the next ones as instructions are few (op=erase, op=churn).
-func Erase[T any](d *Dense, h handle.Of[T]) bool {
+func Erase[T any](d *Set, h handle.Of[T]) bool {
 	if d.busy != 0 || check.Full {
 		d.guard("Erase")
 	}
@@ -55,7 +55,7 @@ func Erase[T any](d *Dense, h handle.Of[T]) bool {
 }
 
 // Take removes the item that h names, as [Erase] does, and returns it.
-func Take[T any](d *Dense, h handle.Of[T]) (T, bool) {
+func Take[T any](d *Set, h handle.Of[T]) (T, bool) {
 	d.guard("Take")
 	var v T
 	item, ok := Find[T](d, h.ID)
@@ -68,7 +68,7 @@ func Take[T any](d *Dense, h handle.Of[T]) (T, bool) {
 
 // EraseItems removes the items that ids name and returns how many there were; see
 // handlemap.Map.EraseItems.
-func (d *Dense) EraseItems(ids []handle.ID) int {
+func (d *Set) EraseItems(ids []handle.ID) int {
 	d.guard("EraseItems")
 	marks := d.scratchMarks()
 	d.set.MarkAll(marks, ids, len(d.meta))
@@ -78,7 +78,7 @@ func (d *Dense) EraseItems(ids []handle.ID) int {
 // EraseFunc removes the rows for which f returns true and returns how many there
 // were. f sees every row once, in dense order, before any is removed. When f
 // panics nothing is removed.
-func EraseFunc[T any](d *Dense, f func(h handle.Of[T], v *T) bool) int {
+func EraseFunc[T any](d *Set, f func(h handle.Of[T], v *T) bool) int {
 	d.guard("EraseFunc")
 	marks := d.scratchMarks()
 	marks.Rows.Grow(len(d.meta))
@@ -86,7 +86,7 @@ func EraseFunc[T any](d *Dense, f func(h handle.Of[T], v *T) bool) int {
 	return d.EraseMarked(marks)
 }
 
-func markRows[T any](d *Dense, f func(handle.Of[T], *T) bool, marks *Marks) {
+func markRows[T any](d *Set, f func(handle.Of[T], *T) bool, marks *Bitset) {
 	done := false
 	d.busy++
 	defer func() {
@@ -105,8 +105,8 @@ func markRows[T any](d *Dense, f func(handle.Of[T], *T) bool, marks *Marks) {
 }
 
 // EraseMarked removes the marked items, empties marks and returns how many
-// there were. The order is that of [Dense.EraseItems].
-func (d *Dense) EraseMarked(marks *Marks) int {
+// there were. The order is that of [Set.EraseItems].
+func (d *Set) EraseMarked(marks *Bitset) int {
 	d.guard("EraseMarked")
 	erased := marks.Len()
 	kept := len(d.meta) - erased
@@ -121,14 +121,14 @@ func (d *Dense) EraseMarked(marks *Marks) int {
 }
 
 // truncate drops the rows from n on, whose slots are vacated already.
-func (d *Dense) truncate(n int) {
+func (d *Set) truncate(n int) {
 	d.release(n, len(d.meta))
 	d.items, d.meta = d.items.Resize(n), d.meta[:n]
 }
 
 // release zeroes the rows lo to hi-1, which are in the map no more, if their items
 // hold pointers (S4). Others would cost the memory's time for nothing (op=clear).
-func (d *Dense) release(lo, hi int) {
+func (d *Set) release(lo, hi int) {
 	if d.typ.Pointers {
 		d.typ.Clear(d.items.Sub(lo, hi, d.typ.Size))
 	}
@@ -136,7 +136,7 @@ func (d *Dense) release(lo, hi int) {
 
 // Clear removes every item and keeps the memory, in O(Len()) time. The meta set's array
 // may become the freelist's, which needs it now (op=clear).
-func (d *Dense) Clear() {
+func (d *Set) Clear() {
 	d.guard("Clear")
 	for _, c := range d.Columns() {
 		c.clear(0, len(d.meta))
@@ -149,7 +149,7 @@ func (d *Dense) Clear() {
 }
 
 // Reset removes every item and gives back the memory; see handlemap.Map.Reset.
-func (d *Dense) Reset() {
+func (d *Set) Reset() {
 	d.guard("Reset")
 	if !d.set.CanDrop() {
 		d.Clear()
@@ -163,9 +163,9 @@ func (d *Dense) Reset() {
 	}
 }
 
-func (d *Dense) scratchMarks() *Marks {
+func (d *Set) scratchMarks() *Bitset {
 	if d.marks == nil {
-		d.marks = new(Marks)
+		d.marks = new(Bitset)
 	}
 	return d.marks
 }

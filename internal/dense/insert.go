@@ -15,7 +15,7 @@ import (
 //
 // It is kept in one piece, for calls to the sparse set would cost as much as all the
 // rest (op=insert, op=churn, op=refillrandom).
-func Insert[T any](d *Dense, v T) (handle.Of[T], error) {
+func Insert[T any](d *Set, v T) (handle.Of[T], error) {
 	all := (*[]T)(unsafe.Pointer(&d.items)) // As would cost a load, though it inlines
 	row := len(d.meta)
 	if row >= cap(d.meta) || d.busy != 0 {
@@ -46,7 +46,7 @@ func Insert[T any](d *Dense, v T) (handle.Of[T], error) {
 
 // insertSlow is Insert where the ring of the freelist goes around, the first new slot
 // behind vacant ones is issued, an array grows, a limit is near or a callback runs.
-func insertSlow[T any](d *Dense, v T) (handle.Of[T], error) {
+func insertSlow[T any](d *Set, v T) (handle.Of[T], error) {
 	Bind[T](d).guard("Insert")
 	all := items.As[T](&d.items)
 	if row := len(d.meta); row < cap(d.meta) {
@@ -68,7 +68,7 @@ func insertSlow[T any](d *Dense, v T) (handle.Of[T], error) {
 // InsertItems adds copies of values behind the last row and appends their handles
 // to dst, which it returns. All are inserted or, with [slotset.ErrFull], none. It
 // takes O(n) time and grows each array at most once (op=insertitems).
-func (d *Dense) InsertItems(values items.Slice, dst []handle.ID) ([]handle.ID, error) {
+func (d *Set) InsertItems(values items.Slice, dst []handle.ID) ([]handle.ID, error) {
 	d.guard("InsertItems")
 	n := values.Len()
 	if n == 0 {
@@ -88,7 +88,7 @@ func (d *Dense) InsertItems(values items.Slice, dst []handle.ID) ([]handle.ID, e
 // stage begins to add n items: it makes room, appends the handles that they will
 // have to dst, and says that a callback runs. The caller fills rows from the
 // length on, which are not in the map yet, and calls settle.
-func (d *Dense) stage(operation string, n int, dst []handle.ID) ([]handle.ID, error) {
+func (d *Set) stage(operation string, n int, dst []handle.ID) ([]handle.ID, error) {
 	d.guard(operation)
 	if n < 0 {
 		panic(fmt.Sprintf("handlemap: %s of %d items; n must not be negative", operation, n))
@@ -105,7 +105,7 @@ func (d *Dense) stage(operation string, n int, dst []handle.ID) ([]handle.ID, er
 
 // settle ends what stage began: the rows are in the map, under handles, if all
 // were filled, or else hold nothing (S4).
-func (d *Dense) settle(handles []handle.ID, filled bool) {
+func (d *Set) settle(handles []handle.ID, filled bool) {
 	d.busy--
 	d.staged = 0
 	row, n := len(d.meta), len(handles)
@@ -120,7 +120,7 @@ func (d *Dense) settle(handles []handle.ID, filled bool) {
 // EmplaceItems adds n items that f fills in where they lie, each knowing its own
 // handle, and appends the handles to dst, which it returns. All are inserted or,
 // with [slotset.ErrFull] or when f panics, none.
-func EmplaceItems[T any](d *Dense, n int, f func(i int, h handle.Of[T], v *T), dst []handle.ID) ([]handle.ID, error) {
+func EmplaceItems[T any](d *Set, n int, f func(i int, h handle.Of[T], v *T), dst []handle.ID) ([]handle.ID, error) {
 	if n == 0 {
 		d.guard("EmplaceItems")
 		return dst, nil
@@ -144,14 +144,14 @@ func EmplaceItems[T any](d *Dense, n int, f func(i int, h handle.Of[T], v *T), d
 
 // issue names the rows that follow the last one, which are in the dense set
 // already.
-func (d *Dense) issue(handles []handle.ID) {
+func (d *Set) issue(handles []handle.ID) {
 	row := len(d.meta)
 	d.meta = d.meta[:row+len(handles)]
 	d.set.Issue(slotset.Row(row), d.meta[row:], handles)
 }
 
 // InsertFunc adds an item that f fills in where it lies; see [EmplaceItems].
-func InsertFunc[T any](d *Dense, f func(h handle.Of[T], v *T)) (handle.Of[T], error) {
+func InsertFunc[T any](d *Set, f func(h handle.Of[T], v *T)) (handle.Of[T], error) {
 	d.guard("InsertFunc")
 	one, err := EmplaceItems(d, 1, func(_ int, h handle.Of[T], v *T) { f(h, v) }, d.one[:0])
 	if err != nil {

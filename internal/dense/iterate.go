@@ -9,19 +9,19 @@ import (
 )
 
 // Items returns the dense set: every item, by row. Its capacity equals its length.
-func Items[T any](d *Dense) []T {
+func Items[T any](d *Set) []T {
 	all := *items.As[T](&d.items)
 	return all[:len(all):len(all)]
 }
 
 // Range returns the items of the rows lo to hi-1, as [Items] does.
-func Range[T any](d *Dense, lo, hi int) []T { return Items[T](d)[lo:hi:hi] }
+func Range[T any](d *Set, lo, hi int) []T { return Items[T](d)[lo:hi:hi] }
 
 // Range returns the items of the rows lo to hi-1, as [Items] does.
-func (d *Dense) Range(lo, hi int) items.Slice { return d.items.Sub(lo, hi, d.typ.Size) }
+func (d *Set) Range(lo, hi int) items.Slice { return d.items.Sub(lo, hi, d.typ.Size) }
 
 // All iterates over handles and items in dense order (op=iterate).
-func All[T any](d *Dense) iter.Seq2[handle.Of[T], *T] {
+func All[T any](d *Set) iter.Seq2[handle.Of[T], *T] {
 	return func(yield func(handle.Of[T], *T) bool) {
 		all := *items.As[T](&d.items)
 		meta := d.meta[:len(all)]
@@ -37,7 +37,7 @@ func All[T any](d *Dense) iter.Seq2[handle.Of[T], *T] {
 }
 
 // IDs iterates over the handles in dense order.
-func (d *Dense) IDs(yield func(handle.ID) bool) {
+func (d *Set) IDs(yield func(handle.ID) bool) {
 	words := d.set.Words
 	for _, slot := range d.meta {
 		if !yield(words[slot]&slotset.UpperHalf | handle.ID(slot)) {

@@ -9,10 +9,10 @@ import (
 	"handloom/internal/slotset"
 )
 
-// Load makes the map, which was never used, the one that [Dense.DigestTo] gave to
+// Load makes the map, which was never used, the one that [Set.DigestTo] gave to
 // in: it goes on as that would. All invariants are verified, and what is wrong
 // becomes the error of in; the map is of no use then.
-func (d *Dense) Load(in *digest.Decoder) {
+func (d *Set) Load(in *digest.Decoder) {
 	d.set.Load(in)
 	if in.Err() != nil {
 		return
@@ -42,7 +42,7 @@ func (d *Dense) Load(in *digest.Decoder) {
 
 // loadColumns reads the elements beside the items that there are. Columns that were not
 // written are zero.
-func (d *Dense) loadColumns(in *digest.Decoder) {
+func (d *Set) loadColumns(in *digest.Decoder) {
 	own := d.Columns()
 	for _, from := range in.Columns(len(own)) {
 		if from.Into < 0 {

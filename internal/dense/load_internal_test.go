@@ -16,7 +16,7 @@ import (
 )
 
 // encoding returns what the digest of m is the sum of.
-func encoding(m *Dense) (b []byte) {
+func encoding(m *Set) (b []byte) {
 	var h digest.Hash
 	h.Tee(digest.NewTee(96, func(piece []byte, _ bool) { b = append(b, piece...) }))
 	m.DigestTo(&h)
@@ -36,8 +36,8 @@ func decoder(b []byte, n int) *digest.Decoder {
 	})
 }
 
-func load(b []byte, n int) (*Dense, error) {
-	m := Bind[int](new(Dense))
+func load(b []byte, n int) (*Set, error) {
+	m := Bind[int](new(Set))
 	if err := m.Init(slotset.Options{}); err != nil {
 		return nil, err
 	}
@@ -56,7 +56,7 @@ func TestAMapThatWasReadGoesOnAsTheOneThatWasWritten(t *testing.T) {
 	stages := map[stage]int{}
 	for seed := range seeds {
 		r := rand.New(rand.NewPCG(seed, 7))
-		m := Bind[int](new(Dense))
+		m := Bind[int](new(Set))
 		values := []int{1, 3, 10, 1000}[seed%4]
 		for range r.IntN(200) {
 			Insert(m, r.IntN(values))
@@ -87,10 +87,10 @@ func TestAMapThatWasReadGoesOnAsTheOneThatWasWritten(t *testing.T) {
 }
 
 // goOnAlike does the same to both maps, which must come to the same.
-func goOnAlike(t *testing.T, r *rand.Rand, a, b *Dense, values int) {
+func goOnAlike(t *testing.T, r *rand.Rand, a, b *Set, values int) {
 	t.Helper()
 	seed, budget := r.Uint64(), 1+r.IntN(40)
-	for _, m := range []*Dense{a, b} {
+	for _, m := range []*Set{a, b} {
 		r := rand.New(rand.NewPCG(seed, 0))
 		if r.IntN(2) == 0 && m.Len() > 1 {
 			name := disturb(m, r, values)
@@ -117,7 +117,7 @@ func TestAForgedMapIsRefusedOrIsAMap(t *testing.T) {
 	refused, loaded := 0, 0
 	var images [][]byte
 	for range 60 {
-		m := Bind[int](new(Dense))
+		m := Bind[int](new(Set))
 		for range 20 + r.IntN(100) {
 			Insert(m, r.IntN(10))
 		}
@@ -184,7 +184,7 @@ func forge(r *rand.Rand, b []byte) {
 // int of 32 bits.
 func TestTheStepToTheNextGuessHasAnEnd(t *testing.T) {
 	const n = 1 << 17
-	m := Bind[int](new(Dense))
+	m := Bind[int](new(Set))
 	all := make([]int, n)
 	for i := range all {
 		all[i] = i
@@ -206,7 +206,7 @@ func TestTheStepToTheNextGuessHasAnEnd(t *testing.T) {
 
 // A Migration changes keys: nothing that was known of their order is.
 func TestDense_LoadForgetsTheOrderOfMigratedKeys(t *testing.T) {
-	m := Bind[int32](new(Dense))
+	m := Bind[int32](new(Set))
 	for i := range int32(200) {
 		Insert(m, i*77%200)
 	}
@@ -220,7 +220,7 @@ func TestDense_LoadForgetsTheOrderOfMigratedKeys(t *testing.T) {
 	}
 	how := digest.Of(reflect.TypeFor[int]()).From(old)
 	how.Item = func(_ digest.Fields, item unsafe.Pointer) error { *(*int)(item) *= -1; return nil }
-	back := Bind[int](new(Dense))
+	back := Bind[int](new(Set))
 	if err := back.Init(slotset.Options{}); err != nil {
 		t.Fatal(err)
 	}
@@ -243,12 +243,12 @@ func TestLoadItems_ReadsItemsOfMegabytes(t *testing.T) {
 		Text string
 		Rest [bytesAtOnce/8 + 100]uint64
 	}
-	m := Bind[large](new(Dense))
+	m := Bind[large](new(Set))
 	for i := range 3 {
 		Insert(m, large{Text: fmt.Sprint(i), Rest: [bytesAtOnce/8 + 100]uint64{99: uint64(i)}})
 	}
 	b := encoding(m)
-	back := Bind[large](new(Dense))
+	back := Bind[large](new(Set))
 	if err := back.Init(slotset.Options{}); err != nil {
 		t.Fatal(err)
 	}

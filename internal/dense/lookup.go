@@ -14,13 +14,13 @@ type Inline struct{}
 
 // Words returns the slot words, and Array where the dense set lies, a []T, for the
 // lookups of a map, which inline (op=get).
-func Words[_ any](d *Dense) []handle.ID    { return d.set.Words }
-func Array[_ any](d *Dense) unsafe.Pointer { return unsafe.Pointer(&d.items) }
+func Words[_ any](d *Set) []handle.ID    { return d.set.Words }
+func Array[_ any](d *Set) unsafe.Pointer { return unsafe.Pointer(&d.items) }
 
 // Find returns the address of the item that id names, and whether there is one. It
 // takes O(1) time and inlines, also within a method of a table that finds the map
 // first (op=get).
-func Find[T any](d *Dense, id handle.ID) (*T, bool) {
+func Find[T any](d *Set, id handle.ID) (*T, bool) {
 	words := d.set.Words
 	if i := uint64(id) & slotset.IndexMask; i < uint64(len(words)) {
 		if w := words[i]; (w^id)>>32 == 0 {
@@ -30,9 +30,9 @@ func Find[T any](d *Dense, id handle.ID) (*T, bool) {
 	return nil, false
 }
 
-// FindBeside returns the address of the element of a column that belongs to the
+// FindColumn returns the address of the element of a column that belongs to the
 // item that id names, and whether there is one; see [Find]. C is the type of the column.
-func FindBeside[C any](c *Column, id handle.ID) (*C, bool) {
+func FindColumn[C any](c *Column, id handle.ID) (*C, bool) {
 	words := c.of.set.Words
 	if i := uint64(id) & slotset.IndexMask; i < uint64(len(words)) {
 		if w := words[i]; (w^id)>>32 == 0 {
@@ -43,18 +43,18 @@ func FindBeside[C any](c *Column, id handle.ID) (*C, bool) {
 }
 
 // Has reports whether id names an item. It takes O(1) time and inlines.
-func (d *Dense) Has(id handle.ID) bool {
+func (d *Set) Has(id handle.ID) bool {
 	i := uint64(id) & slotset.IndexMask
 	return i < uint64(len(d.set.Words)) && (d.set.Words[i]^id)>>32 == 0
 }
 
-// Missing is what the At methods panic with when id names no item.
-func (d *Dense) Missing(id handle.ID) *handle.StaleError {
+// NewStaleError is what the At methods panic with when id names no item.
+func (d *Set) NewStaleError(id handle.ID) *handle.StaleError {
 	return &handle.StaleError{Handle: id, Held: d.set.Held(id), TypeID: d.TypeID()}
 }
 
 // Item returns the address of the item that id names, or nil.
-func (d *Dense) Item(id handle.ID) unsafe.Pointer {
+func (d *Set) Item(id handle.ID) unsafe.Pointer {
 	if row, ok := d.set.Lookup(id); ok {
 		return d.items.Pointer(int(row), d.typ.Size)
 	}
@@ -62,20 +62,20 @@ func (d *Dense) Item(id handle.ID) unsafe.Pointer {
 }
 
 // RowOf returns the row of the item that id names, and whether there is one.
-func (d *Dense) RowOf(id handle.ID) (int, bool) {
+func (d *Set) RowOf(id handle.ID) (int, bool) {
 	row, ok := d.set.Lookup(id)
 	return int(row), ok
 }
 
 // IDAt returns the handle of the item at row, in O(1) time. It panics, as indexing
 // a slice does, when there is no such row.
-func (d *Dense) IDAt(row int) handle.ID {
+func (d *Set) IDAt(row int) handle.ID {
 	slot := d.meta[row]
 	return d.set.Words[slot]&slotset.UpperHalf | handle.ID(slot)
 }
 
 // IDsAt puts the handles of the items at some rows into ids, one for each.
-func (d *Dense) IDsAt(rows []uint32, ids []handle.ID) {
+func (d *Set) IDsAt(rows []uint32, ids []handle.ID) {
 	meta, words := d.meta, d.set.Words
 	for i, row := range rows {
 		slot := meta[row]
@@ -84,10 +84,10 @@ func (d *Dense) IDsAt(rows []uint32, ids []handle.ID) {
 }
 
 // All calls yield for every handle and item, in dense order, until it says false.
-func (d *Dense) All(yield func(id handle.ID, item unsafe.Pointer) bool) { d.From(0, yield) }
+func (d *Set) All(yield func(id handle.ID, item unsafe.Pointer) bool) { d.From(0, yield) }
 
 // From does what All does, without the first n items. It reaches them in O(1) time.
-func (d *Dense) From(n int, yield func(id handle.ID, item unsafe.Pointer) bool) {
+func (d *Set) From(n int, yield func(id handle.ID, item unsafe.Pointer) bool) {
 	for row := n; row < len(d.meta); row++ {
 		if !yield(d.IDAt(row), d.items.Pointer(row, d.typ.Size)) {
 			return
@@ -97,7 +97,7 @@ func (d *Dense) From(n int, yield func(id handle.ID, item unsafe.Pointer) bool) 
 
 // Call calls f with the item that h names and reports whether there is one. f may
 // look things up but not change the map; a change panics.
-func Call[T any](d *Dense, h handle.Of[T], f func(*T)) bool {
+func Call[T any](d *Set, h handle.Of[T], f func(*T)) bool {
 	item, ok := Find[T](d, h.ID)
 	if !ok {
 		return false

@@ -13,7 +13,7 @@ type array struct {
 	size  uintptr
 }
 
-func (d *Dense) array() array { return array{d.items.Data(), d.typ.Size} }
+func (d *Set) array() array { return array{d.items.Data(), d.typ.Size} }
 
 // at returns the address of the item at a row, which there is.
 func (a array) at(row slotset.Row) unsafe.Pointer {

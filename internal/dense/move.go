@@ -23,7 +23,7 @@ func (d *defragmenter) beginMoving() {
 		for ; k < len(o.list) && int(o.places[k]) <= row; k++ {
 			wanted = append(wanted, o.list[k])
 		}
-		if o.isSettled(row) {
+		if o.isSorted(row) {
 			wanted = append(wanted, d.m.meta[row])
 		}
 	}

@@ -37,7 +37,7 @@ type round struct {
 	spare  []slotset.Slot // where runs are merged to
 	ends   []uint32       // where each run in list ends
 	places []slotset.Row  // by item of list: the settled rows below come before it
-	skips  []uint32       // see nextSettled
+	skips  []uint32       // see nextSorted
 	cursor
 }
 
@@ -54,8 +54,8 @@ type cursor struct {
 	step  int // placing: rows to the next guess; 0 when hi was guessed
 }
 
-// isSettled reports whether row, which is below seen, is in no set.
-func (o *ordering) isSettled(row int) bool { return !o.changed.has(row) && !o.sorting.has(row) }
+// isSorted reports whether row, which is below seen, is in no set.
+func (o *ordering) isSorted(row int) bool { return !o.changed.has(row) && !o.sorting.has(row) }
 
 // change notes that the item at row is another one, or has another key.
 func (o *ordering) change(row int) { o.changeRange(row, row+1) }

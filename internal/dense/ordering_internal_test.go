@@ -12,13 +12,13 @@ import (
 
 func ascending(a, b *int) int { return *a - *b }
 
-func values(m *Dense) []int { return Items[int](m) }
+func values(m *Set) []int { return Items[int](m) }
 
-func at(m *Dense, row int) handle.Of[int] { return handle.Of[int]{ID: m.IDAt(row)} }
+func at(m *Set, row int) handle.Of[int] { return handle.Of[int]{ID: m.IDAt(row)} }
 
 // verifyOrder checks O4, and while rows are being moved that what is in its
 // place and what is still to come are in order together.
-func verifyOrder(t *testing.T, m *Dense) {
+func verifyOrder(t *testing.T, m *Set) {
 	t.Helper()
 	if err := m.Verify(); err != nil {
 		t.Fatal(err)
@@ -31,7 +31,7 @@ func verifyOrder(t *testing.T, m *Dense) {
 	var rows []int
 	settled := func(lo, hi int) {
 		for row := lo; row < min(hi, o.seen); row++ {
-			if o.isSettled(row) {
+			if o.isSorted(row) {
 				rows = append(rows, row)
 			}
 		}
@@ -72,7 +72,7 @@ func TestKnowledgeSurvivesEveryChange(t *testing.T) {
 	stages := map[string]int{}
 	for seed := range seeds {
 		r := rand.New(rand.NewPCG(seed, 1))
-		m := Bind[int](new(Dense))
+		m := Bind[int](new(Set))
 		values := []int{1, 3, 10, 1000}[seed%4]
 		for range r.IntN(200) {
 			Insert(m, r.IntN(values))
@@ -105,7 +105,7 @@ func TestKnowledgeSurvivesEveryChange(t *testing.T) {
 	}
 }
 
-func disturb(m *Dense, r *rand.Rand, most int) string {
+func disturb(m *Set, r *rand.Rand, most int) string {
 	n := m.Len()
 	if n < 2 || r.IntN(3) == 0 && n < 300 {
 		Insert(m, r.IntN(most))
@@ -174,7 +174,7 @@ func disturb(m *Dense, r *rand.Rand, most int) string {
 // places are sought, are where the search for a settled row could take long.
 func TestTheNextSettledRowIsFoundByShortPaths(t *testing.T) {
 	const n = 1 << 17
-	m := Bind[int](new(Dense))
+	m := Bind[int](new(Set))
 	m.InsertItems(items.From(make([]int, n)), nil)
 	Defragment(m, ascending, 0)
 	m.touchRange(100, n/2)
@@ -184,7 +184,7 @@ func TestTheNextSettledRowIsFoundByShortPaths(t *testing.T) {
 	m.touchRange(n/2, n-100)
 	o := m.ordering()
 	for range 12 {
-		if at := o.nextSettled(100, n); at != n-100 {
+		if at := o.nextSorted(100, n); at != n-100 {
 			t.Fatalf("the next settled row is %d", at)
 		}
 	}
@@ -217,7 +217,7 @@ func TestVerifyCitesTheInvariantOfOrderingThatIsBroken(t *testing.T) {
 		{"O3", "a row wanted twice", moving, func(o *ordering) { o.list[len(o.list)-1] = o.list[len(o.list)-2] }},
 		{"O3", "a row wanted too late", moving, func(o *ordering) { o.lo++ }},
 	} {
-		m := Bind[int](new(Dense))
+		m := Bind[int](new(Set))
 		for i := range 32 {
 			Insert(m, i*5%32)
 		}

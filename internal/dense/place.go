@@ -60,7 +60,7 @@ func (d *defragmenter) narrow(row slotset.Row) bool {
 	if o.step == 0 || guess >= o.hi {
 		guess = o.lo + (o.hi-o.lo)/2
 	}
-	at := o.nextSettled(guess, o.hi)
+	at := o.nextSorted(guess, o.hi)
 	switch {
 	case at == o.hi: // none from guess on
 		if o.hi == o.top {
@@ -78,13 +78,13 @@ func (d *defragmenter) narrow(row slotset.Row) bool {
 	return true
 }
 
-// nextSettled returns the first settled row at or above row and below hi, or hi.
+// nextSorted returns the first settled row at or above row and below hi, or hi.
 //
 // While places are sought no row becomes settled, so that a word of the bitmaps
 // without one stays without: skips[w] is a word at or above w, and none between
 // them has a settled row. Halving the paths on the way makes long runs of
 // changed rows as cheap as short ones.
-func (o *ordering) nextSettled(row, hi int) int {
+func (o *ordering) nextSorted(row, hi int) int {
 	w := row / 64
 	word := ^(o.changed.word(w) | o.sorting.word(w)) >> (row % 64) << (row % 64)
 	for word == 0 {

@@ -15,13 +15,13 @@ const smallest = 8
 // are gone, without changing anything: nil, or an error that wraps [ErrFull].
 // depleting of the erased ones are at their last generation, so that their
 // slots do not come back.
-func (d *Dense) CanInsert(n, erased, depleting int) error {
+func (d *Set) CanInsert(n, erased, depleting int) error {
 	return d.set.CanInsert(n, erased, depleting, d.maxItems)
 }
 
 // makeRoom checks the limits for n more items and grows the arrays that need
 // it, each once.
-func (d *Dense) makeRoom(n int) error {
+func (d *Set) makeRoom(n int) error {
 	if err := d.CanInsert(n, 0, 0); err != nil {
 		return err
 	}
@@ -30,13 +30,13 @@ func (d *Dense) makeRoom(n int) error {
 }
 
 // HasRoom reports whether n more items need no array to grow.
-func (d *Dense) HasRoom(n int) bool {
+func (d *Set) HasRoom(n int) bool {
 	return len(d.meta)+n <= cap(d.meta) && d.set.Slots()+d.set.Fresh(n) <= cap(d.set.Words)
 }
 
 // ReserveMore makes room for n more items, as inserting them would; beyond what
 // the map may hold it makes none. It changes capacity only, never slots.
-func (d *Dense) ReserveMore(n int) {
+func (d *Set) ReserveMore(n int) {
 	d.guard("ReserveMore")
 	if n < 0 {
 		panic(fmt.Sprintf("handlemap: ReserveMore of %d items; n must not be negative", n))
@@ -47,7 +47,7 @@ func (d *Dense) ReserveMore(n int) {
 // needs returns how many rows and slot words the map has with n more items. Some
 // items may be erased before those come, and their slots be depleted or held
 // back; so n counts in full for the words, even where MaxItems leaves no row.
-func (d *Dense) needs(n int) (rows, words int) {
+func (d *Set) needs(n int) (rows, words int) {
 	most := int(min(d.set.Limit(), math.MaxInt))
 	if d.maxItems > 0 {
 		most = min(most, d.maxItems)
@@ -57,7 +57,7 @@ func (d *Dense) needs(n int) (rows, words int) {
 }
 
 // grow makes room for n more items, with some to spare.
-func (d *Dense) grow(n int) {
+func (d *Set) grow(n int) {
 	rows, words := d.needs(n)
 	if rows > d.items.Cap() {
 		d.growRows(d.roomy(rows, d.items.Cap()))
@@ -71,7 +71,7 @@ func (d *Dense) grow(n int) {
 // roomy returns the capacity to grow to from have when need are needed: twice as
 // much, for what is copied costs more than what is spare (op=create). All three
 // arrays follow one policy, so that they grow together.
-func (d *Dense) roomy(need, have int) int {
+func (d *Set) roomy(need, have int) int {
 	grown := max(smallest, have*2)
 	if need <= d.maxItems { // slots may be more than MaxItems: vacant and depleted ones
 		grown = min(grown, d.maxItems)
@@ -81,7 +81,7 @@ func (d *Dense) roomy(need, have int) int {
 
 // growRows moves dense and meta set to arrays of n rows. Nothing is moved when
 // they are that large.
-func (d *Dense) growRows(n int) {
+func (d *Set) growRows(n int) {
 	if n > d.items.Cap() {
 		grown := d.typ.Grown(d.items, n)
 		for _, c := range d.Columns() {
@@ -95,7 +95,7 @@ func (d *Dense) growRows(n int) {
 
 // growMeta makes room in the meta set for n rows, for which the dense set has it, and
 // then for as many as that has it for. A Clear may have left less, or none.
-func (d *Dense) growMeta(n int) {
+func (d *Set) growMeta(n int) {
 	if n > cap(d.meta) {
 		// Made and copied to at once, what is copied to is not zeroed before (op=create).
 		old, room := d.meta, d.items.Cap()
@@ -106,11 +106,11 @@ func (d *Dense) growMeta(n int) {
 }
 
 // clipMeta leaves the meta set no more room than the dense set has (S1).
-func (d *Dense) clipMeta() {
+func (d *Set) clipMeta() {
 	d.meta = d.meta[:len(d.meta):min(cap(d.meta), d.items.Cap())]
 }
 
-func (d *Dense) growWords(n int) {
+func (d *Set) growWords(n int) {
 	d.set.Grow(int(min(uint64(n), d.set.Limit())))
 }
 
@@ -118,7 +118,7 @@ func (d *Dense) growWords(n int) {
 // array. It changes capacity only, never slots; more than the map may hold is
 // taken as what it may hold. A negative n panics. It takes O(Len()) time and
 // invalidates pointers to items when it grows.
-func (d *Dense) Reserve(n int) {
+func (d *Set) Reserve(n int) {
 	d.guard("Reserve")
 	if n < 0 {
 		panic(fmt.Sprintf("handlemap: Reserve of %d items; n must not be negative", n))
@@ -135,7 +135,7 @@ func (d *Dense) Reserve(n int) {
 
 // Shrink gives back the capacity that the items and slots do not use. It takes
 // O(slots) time and invalidates pointers to items.
-func (d *Dense) Shrink() {
+func (d *Set) Shrink() {
 	d.guard("Shrink")
 	d.items = d.typ.Grown(d.items, len(d.meta))
 	d.meta = slices.Clip(append([]slotset.Slot(nil), d.meta...))

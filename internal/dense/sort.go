@@ -13,13 +13,13 @@ const (
 )
 
 // SortFunc orders the dense set by cmp; see handlemap.Map.SortFunc.
-func (d *Dense) SortFunc(cmp func(a, b unsafe.Pointer) int) {
+func (d *Set) SortFunc(cmp func(a, b unsafe.Pointer) int) {
 	d.guard("SortFunc")
 	d.sortRange(0, len(d.meta), cmp)
 }
 
-// SortRange orders the rows i to j-1 as [Dense.SortFunc] orders all.
-func (d *Dense) SortRange(i, j int, cmp func(a, b unsafe.Pointer) int) {
+// SortRange orders the rows i to j-1 as [Set.SortFunc] orders all.
+func (d *Set) SortRange(i, j int, cmp func(a, b unsafe.Pointer) int) {
 	d.guard("SortRange")
 	if i < 0 || i > j || j > len(d.meta) {
 		panic(fmt.Sprintf("handlemap: SortRange of rows %d to %d of a map of %d", i, j, len(d.meta)))
@@ -27,7 +27,7 @@ func (d *Dense) SortRange(i, j int, cmp func(a, b unsafe.Pointer) int) {
 	d.sortRange(i, j, cmp)
 }
 
-func (d *Dense) sortRange(i, j int, cmp func(a, b unsafe.Pointer) int) {
+func (d *Set) sortRange(i, j int, cmp func(a, b unsafe.Pointer) int) {
 	d.busy++
 	defer func() { d.busy-- }()
 	if size := int(d.typ.Size); 0 < size && size <= lineBytes && (j-i)*size > 2*blockBytes {
@@ -41,7 +41,7 @@ func (d *Dense) sortRange(i, j int, cmp func(a, b unsafe.Pointer) int) {
 // sortBlocks orders block after block, each small enough for the nearest memory,
 // and then merges them. Merging rows that lie in order reads memory forwards;
 // without the blocks it would jump about in it, once for every comparison.
-func (d *Dense) sortBlocks(i, j, block int, cmp func(a, b unsafe.Pointer) int) {
+func (d *Set) sortBlocks(i, j, block int, cmp func(a, b unsafe.Pointer) int) {
 	all, order, spare := d.array(), d.rowsFrom(i, j), d.spareRows(j-i)
 	d.scratch.origin = d.scratch.origin[:0]
 	moves, merged := 0, false
@@ -64,7 +64,7 @@ func (d *Dense) sortBlocks(i, j, block int, cmp func(a, b unsafe.Pointer) int) {
 }
 
 // restore moves the items from row i on back to the rows in origin.
-func (d *Dense) restore(i int) {
+func (d *Set) restore(i int) {
 	origin := d.scratch.origin
 	order := d.rowsFrom(i, i+len(origin))
 	for k, row := range origin {

@@ -10,7 +10,7 @@ import (
 
 // SortAs moves the items that ids name to the first rows, in the order of ids; see
 // handlemap.Map.SortAs.
-func (d *Dense) SortAs(ids []handle.ID) {
+func (d *Set) SortAs(ids []handle.ID) {
 	d.guard("SortAs")
 	order, spare := d.rowsFrom(0, len(d.meta)), d.spareRows(len(d.meta))
 	order = order[:0]
@@ -32,7 +32,7 @@ func (d *Dense) SortAs(ids []handle.ID) {
 
 // Partition moves the items for which pred returns true to the first rows and
 // returns how many there are; see handlemap.Map.Partition.
-func (d *Dense) Partition(pred func(item unsafe.Pointer) bool) int {
+func (d *Set) Partition(pred func(item unsafe.Pointer) bool) int {
 	d.guard("Partition")
 	order, spare := d.rowsFrom(0, len(d.meta)), d.spareRows(len(d.meta))
 	front := d.choose(order, pred)
@@ -42,7 +42,7 @@ func (d *Dense) Partition(pred func(item unsafe.Pointer) bool) int {
 
 // choose writes the chosen rows to the front of order and the others behind
 // them, and returns the number of the first.
-func (d *Dense) choose(order []slotset.Row, pred func(item unsafe.Pointer) bool) int {
+func (d *Set) choose(order []slotset.Row, pred func(item unsafe.Pointer) bool) int {
 	d.busy++
 	defer func() { d.busy-- }()
 	front, back := 0, len(order)
@@ -62,7 +62,7 @@ func (d *Dense) choose(order []slotset.Row, pred func(item unsafe.Pointer) bool)
 
 // Swap exchanges the rows of the items that two handles name; see
 // handlemap.Map.Swap.
-func (d *Dense) Swap(a, b handle.ID) bool {
+func (d *Set) Swap(a, b handle.ID) bool {
 	d.guard("Swap")
 	r1, ok1 := d.set.Lookup(a)
 	r2, ok2 := d.set.Lookup(b)

@@ -20,7 +20,7 @@ func TestASortThatMovesWithinBlocksOnlyIsKnownToDefragment(t *testing.T) {
 			reversed := func(a, b *item) int {
 				return cmp.Or(cmp.Compare((a.key-uint64(first))/block, (b.key-uint64(first))/block), cmp.Compare(b.key, a.key))
 			}
-			m := Bind[item](new(Dense))
+			m := Bind[item](new(Set))
 			for i := range n {
 				if _, err := Insert(m, item{key: uint64(i)}); err != nil {
 					t.Fatal(err)

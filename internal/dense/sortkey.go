@@ -21,7 +21,7 @@ type keyed struct {
 }
 
 // SortByKey orders the dense set by ascending key; see handlemap.Map.SortByKey.
-func (d *Dense) SortByKey(key func(item unsafe.Pointer) uint64) {
+func (d *Set) SortByKey(key func(item unsafe.Pointer) uint64) {
 	d.guard("SortByKey")
 	keys := d.keyScratch(len(d.meta))
 	differ, sorted := d.readKeys(keys, key)
@@ -35,7 +35,7 @@ func (d *Dense) SortByKey(key func(item unsafe.Pointer) uint64) {
 
 // readKeys fills keys in dense order. It returns the bits in which they differ
 // and whether they ascend.
-func (d *Dense) readKeys(keys []keyed, key func(item unsafe.Pointer) uint64) (differ uint64, sorted bool) {
+func (d *Set) readKeys(keys []keyed, key func(item unsafe.Pointer) uint64) (differ uint64, sorted bool) {
 	d.busy++
 	defer func() { d.busy-- }()
 	sorted = true
@@ -51,14 +51,14 @@ func (d *Dense) readKeys(keys []keyed, key func(item unsafe.Pointer) uint64) (di
 }
 
 // keyScratch returns an array for n keys, with what it held.
-func (d *Dense) keyScratch(n int) []keyed {
+func (d *Set) keyScratch(n int) []keyed {
 	keys := d.scratch.keys
 	d.scratch.keys = slices.Grow(keys, max(0, n-len(keys)))[:n]
 	return d.scratch.keys
 }
 
 // sortKeys arranges the rows by their keys, which are in scratch.
-func (d *Dense) sortKeys(differ uint64) {
+func (d *Set) sortKeys(differ uint64) {
 	n := len(d.meta)
 	all := d.keyScratch(2 * n)
 	keys := radixSort(all[:n:n], all[n:], differ)

@@ -17,7 +17,7 @@ const (
 // few more than it takes to tell n keys apart, so that nearly all are told apart; with
 // its row it fits one word, and half as many bits or less are distributed than keys
 // have. What has one rank is put in order by its keys (op=sort/impl=SortByKey).
-func (d *Dense) sortByRank(keys []keyed, differ uint64) bool {
+func (d *Set) sortByRank(keys []keyed, differ uint64) bool {
 	n := len(keys)
 	high := bits.Len64(differ)
 	width := min(bits.Len(uint(n))+rankSpare, 32, high)

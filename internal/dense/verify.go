@@ -10,14 +10,14 @@ import (
 // Verify checks every invariant of the map and of its sparse set and returns
 // an error that cites the first one broken, or nil. It takes O(slots + Cap())
 // time and changes nothing.
-func (d *Dense) Verify() error {
+func (d *Set) Verify() error {
 	if err := d.verify(); err != nil {
 		return fmt.Errorf("handlemap: typeId %d: %w", d.TypeID(), err)
 	}
 	return nil
 }
 
-func (d *Dense) verify() error {
+func (d *Set) verify() error {
 	if d.items.Len() != len(d.meta) {
 		return fmt.Errorf("S1: %d items, but %d rows in the meta set", d.items.Len(), len(d.meta))
 	}
@@ -52,7 +52,7 @@ func (d *Dense) verify() error {
 }
 
 // verifyTail checks S4.
-func (d *Dense) verifyTail() error {
+func (d *Set) verifyTail() error {
 	if !d.typ.Pointers {
 		return nil
 	}
@@ -67,28 +67,28 @@ func (d *Dense) verifyTail() error {
 }
 
 // Digest returns a 64-bit hash of the state; see handlemap.Map.Digest.
-func (d *Dense) Digest() uint64 {
+func (d *Set) Digest() uint64 {
 	var h digest.Hash
 	d.DigestTo(&h)
 	return h.Sum()
 }
 
 // ItemsDigest is Digest without the columns.
-func (d *Dense) ItemsDigest() uint64 {
+func (d *Set) ItemsDigest() uint64 {
 	var h digest.Hash
 	d.digestItems(&h)
 	return h.Sum()
 }
 
-// DigestTo gives h what [Dense.Digest] is the sum of.
-func (d *Dense) DigestTo(h *digest.Hash) {
+// DigestTo gives h what [Set.Digest] is the sum of.
+func (d *Set) DigestTo(h *digest.Hash) {
 	d.digestItems(h)
 	for _, c := range d.Columns() {
 		c.digest(h, len(d.meta))
 	}
 }
 
-func (d *Dense) digestItems(h *digest.Hash) {
+func (d *Set) digestItems(h *digest.Hash) {
 	d.set.Digest(h) // the words of live slots hold the row order
 	d.ordering().digest(h)
 	d.typ.DigestItems(h, d.items)

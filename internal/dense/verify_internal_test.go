@@ -18,25 +18,25 @@ func TestVerifyCitesTheInvariantThatIsBroken(t *testing.T) {
 	for _, c := range []struct {
 		cites   string
 		what    string
-		corrupt func(m *Dense)
+		corrupt func(m *Set)
 	}{
-		{"S1", "a row without owner", func(m *Dense) { m.meta = m.meta[:4] }},
-		{"S1", "room for owners without rows", func(m *Dense) { m.items = m.items.Clip(8) }},
-		{"S1", "an owner without row", func(m *Dense) { m.items = m.items.Resize(4) }},
-		{"S2", "owners exchanged", func(m *Dense) { m.meta[1], m.meta[2] = m.meta[2], m.meta[1] }},
-		{"S2", "one owner twice", func(m *Dense) { m.meta[1] = m.meta[2] }},
-		{"S2", "a slot with another's row", func(m *Dense) { m.set.SetRow(m.meta[1], 2) }},
-		{"S2", "a slot with a row beyond the last", func(m *Dense) { m.set.SetRow(m.meta[1], 5) }},
-		{"S2", "a row owned by a vacant slot", func(m *Dense) {
+		{"S1", "a row without owner", func(m *Set) { m.meta = m.meta[:4] }},
+		{"S1", "room for owners without rows", func(m *Set) { m.items = m.items.Clip(8) }},
+		{"S1", "an owner without row", func(m *Set) { m.items = m.items.Resize(4) }},
+		{"S2", "owners exchanged", func(m *Set) { m.meta[1], m.meta[2] = m.meta[2], m.meta[1] }},
+		{"S2", "one owner twice", func(m *Set) { m.meta[1] = m.meta[2] }},
+		{"S2", "a slot with another's row", func(m *Set) { m.set.SetRow(m.meta[1], 2) }},
+		{"S2", "a slot with a row beyond the last", func(m *Set) { m.set.SetRow(m.meta[1], 5) }},
+		{"S2", "a row owned by a vacant slot", func(m *Set) {
 			m.items, m.meta = m.items.Resize(6), append(m.meta, 3)
 		}},
-		{"S3", "a slot of another typeId", func(m *Dense) { m.set.Words[2] ^= handle.New(1, 0, 0) }},
-		{"S3", "a live slot marked vacant", func(m *Dense) { m.set.Words[1] += handle.FreeBit + 1<<32 }},
-		{"F2", "a ticket drawn twice", func(m *Dense) { m.set.Words[4] = m.set.Words[3] }},
-		{"F2", "a ticket never drawn", func(m *Dense) { m.set.Words[4] |= 1 << 20 }},
-		{"G1", "a live slot at generation 0", func(m *Dense) { m.set.Words[1] &^= 0xffff << 32 }},
-		{"G1", "a vacant slot that was never issued", func(m *Dense) { m.set.Words[4] -= 1 << 32 }},
-		{"G2", "a depleted slot with a ticket", func(m *Dense) { m.set.Words[0] |= 2 }},
+		{"S3", "a slot of another typeId", func(m *Set) { m.set.Words[2] ^= handle.New(1, 0, 0) }},
+		{"S3", "a live slot marked vacant", func(m *Set) { m.set.Words[1] += handle.FreeBit + 1<<32 }},
+		{"F2", "a ticket drawn twice", func(m *Set) { m.set.Words[4] = m.set.Words[3] }},
+		{"F2", "a ticket never drawn", func(m *Set) { m.set.Words[4] |= 1 << 20 }},
+		{"G1", "a live slot at generation 0", func(m *Set) { m.set.Words[1] &^= 0xffff << 32 }},
+		{"G1", "a vacant slot that was never issued", func(m *Set) { m.set.Words[4] -= 1 << 32 }},
+		{"G2", "a depleted slot with a ticket", func(m *Set) { m.set.Words[0] |= 2 }},
 	} {
 		// Slot 0 is depleted, slots 3 and 4 are vacant in this order.
 		m, err := New(items.For[uint64](), slotset.Options{TypeID: 5, Reserve: 10})
@@ -63,14 +63,14 @@ func TestVerifyCitesTheInvariantThatIsBroken(t *testing.T) {
 // Rows behind the last one hold nothing for the collector; what has no pointers may
 // lie there.
 func TestRowsBehindTheLastHoldNoPointers(t *testing.T) {
-	left := func(m *Dense, row int) error {
+	left := func(m *Set, row int) error {
 		all := m.items.Resize(m.Cap())
 		m.typ.Set(all.Pointer(row, m.typ.Size), all.Pointer(0, m.typ.Size))
 		return m.Verify()
 	}
 	for _, row := range []int{2, 9} {
 		one := 1
-		pointers, numbers := new(Dense), new(Dense)
+		pointers, numbers := new(Set), new(Set)
 		Bind[*int](pointers).Reserve(10)
 		Bind[int](numbers).Reserve(10)
 		for range 3 {

@@ -9,7 +9,7 @@ import (
 )
 
 // verifyOrdering checks O1 to O3. O4 cannot be checked without the comparison.
-func (d *Dense) verifyOrdering() error {
+func (d *Set) verifyOrdering() error {
 	o := d.ordering()
 	if o == nil {
 		return nil

@@ -10,7 +10,7 @@ import (
 // names the field: pointers, functions and channels encode to nothing, the type in
 // an interface is known to the program alone, and of a slice of elements that
 // encode to nothing any length would be believed. It is nil for every other type.
-func (p *Program) Codable() error {
+func (p *Codec) Codable() error {
 	return codable(p.typ, p.typ.String(), map[reflect.Type]bool{})
 }
 
@@ -55,7 +55,7 @@ func codable(t reflect.Type, path string, seen map[reflect.Type]bool) error {
 // Schema returns a text that two types share exactly if the encoding of the one
 // is an encoding of the other, with the names of fields: int is written as int64,
 // a type that contains itself as @ and how many types further out it begins.
-func (p *Program) Schema() string { return schemaOf(p.typ) }
+func (p *Codec) Schema() string { return schemaOf(p.typ) }
 
 func schemaOf(t reflect.Type) string {
 	var b strings.Builder

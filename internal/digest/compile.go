@@ -114,7 +114,7 @@ const (
 	opWiden                    // an integer of an older type, which was narrower
 )
 
-// compile returns the node of t. If nests is set, see [Program.Nests], a walker counts the
+// compile returns the node of t. If nests is set, see [Codec.Nests], a walker counts the
 // depth of slices. No value of another type is too deep.
 func compile(t reflect.Type, l layout, nests bool) *node {
 	c := compiler{layout: l, slice: opSlice, nodes: map[reflect.Type]*node{}}

@@ -19,8 +19,8 @@ import (
 // the type, or beyond the limits of an item, is [ErrEncoding], an error of the Decoder.
 // Some items may have been written then.
 //
-// Only for a type that [Program.Codable] has nothing against.
-func (p *Program) Decode(d *Decoder, base unsafe.Pointer, n int) {
+// Only for a type that [Codec.Codable] has nothing against.
+func (p *Codec) Decode(d *Decoder, base unsafe.Pointer, n int) {
 	switch {
 	case n == 0 || p.root.silent:
 	case p.root.memory:
@@ -37,7 +37,7 @@ func (p *Program) Decode(d *Decoder, base unsafe.Pointer, n int) {
 }
 
 // own returns the schema of the type itself, or nil if no schema is as deep.
-func (p *Program) own() *Schema {
+func (p *Codec) own() *Schema {
 	p.parse.Do(func() { p.schema, _ = ParseSchema(p.Schema()) })
 	return p.schema
 }
@@ -51,7 +51,7 @@ func (d *Decoder) item(n *node, t reflect.Type, written func() *Schema, at unsaf
 		return nil
 	}
 	for {
-		r := reading{b: d.b[:min(len(d.b), MostBytes)]}
+		r := reading{b: d.b[:min(len(d.b), MaxBytes)]}
 		have := len(r.b)
 		err := n.decode(&r, at)
 		if err == nil {
@@ -68,7 +68,7 @@ func (d *Decoder) item(n *node, t reflect.Type, written func() *Schema, at unsaf
 			if !d.more() {
 				return nil
 			}
-			whole := reading{b: d.b[:min(len(d.b), MostBytes)]}
+			whole := reading{b: d.b[:min(len(d.b), MaxBytes)]}
 			s := written()
 			short = s != nil && errors.Is(whole.skip(s), errShort)
 		}
@@ -120,7 +120,7 @@ func (r *reading) length(least int) (int, error) {
 	switch {
 	case err != nil:
 		return 0, err
-	case n > uint64(MostBytes/least):
+	case n > uint64(MaxBytes/least):
 		return 0, fmt.Errorf("%w: a length of %d", ErrEncoding, n)
 	case n > uint64(max(len(r.b)-r.claimed, 0)/least):
 		return 0, errShort

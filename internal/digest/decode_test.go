@@ -155,8 +155,8 @@ func TestWhatIsReadBackIsWhatWasWritten(t *testing.T) {
 				if n%16 == 7 {
 					runtime.GC()
 				}
-				if d.Err() != nil || d.Left() > 0 {
-					t.Fatalf("%v: %v, %d bytes left", typ, d.Err(), d.Left())
+				if d.Err() != nil || d.Remaining() > 0 {
+					t.Fatalf("%v: %v, %d bytes left", typ, d.Err(), d.Remaining())
 				}
 				if !reflect.DeepEqual(items.Interface(), back.Interface()) {
 					t.Fatalf("%v: wrote %v, read %v", typ, items, back)
@@ -168,8 +168,8 @@ func TestWhatIsReadBackIsWhatWasWritten(t *testing.T) {
 				var in Reader
 				in.Reset(append(appended[2:], 9))
 				back.Set(reflect.MakeSlice(items.Type(), n, n))
-				if in.Items(p, back.UnsafePointer(), n); in.Err() != nil || in.Uint8() != 9 || in.Left() > 0 {
-					t.Fatalf("%v: %v, %d bytes left", typ, in.Err(), in.Left())
+				if in.Items(p, back.UnsafePointer(), n); in.Err() != nil || in.Uint8() != 9 || in.Remaining() > 0 {
+					t.Fatalf("%v: %v, %d bytes left", typ, in.Err(), in.Remaining())
 				}
 				if !reflect.DeepEqual(items.Interface(), back.Interface()) {
 					t.Fatalf("%v: appended %v, read %v", typ, items, back)
@@ -229,7 +229,7 @@ func TestAnyBytesAreAnEncodingOrAnError(t *testing.T) {
 
 func TestForgedLengthsAllocateLittle(t *testing.T) {
 	for _, typ := range []reflect.Type{reflect.TypeFor[[]uint64](), reflect.TypeFor[string](), reflect.TypeFor[map[string]string](), reflect.TypeFor[[][]string](), reflect.TypeFor[family]()} {
-		for _, length := range []uint64{1 << 20, MostBytes - 1, MostBytes + 1, 1 << 40, 1<<64 - 1} {
+		for _, length := range []uint64{1 << 20, MaxBytes - 1, MaxBytes + 1, 1 << 40, 1<<64 - 1} {
 			b := make([]byte, 100)
 			*(*uint64)(unsafe.Pointer(&b[0])) = length
 			var before, after runtime.MemStats
@@ -277,13 +277,13 @@ func TestNumbersInMemory(t *testing.T) {
 	if in.Count(300, "things"); !strings.Contains(in.Err().Error(), "301 things; there can be 1 to 300") {
 		t.Errorf("%v", in.Err())
 	}
-	if in.Uint64() != 0 || in.Uint8() != 0 || in.Bytes(1) != nil || in.Left() != 0 {
+	if in.Uint64() != 0 || in.Uint8() != 0 || in.Bytes(1) != nil || in.Remaining() != 0 {
 		t.Error("it goes on behind an error")
 	}
 	in = rest
 	in.Count(301, "things")
-	if in.Uint64() != 1<<63+5 || in.Err() != nil || in.Left() != 0 {
-		t.Errorf("%v, %d left", in.Err(), in.Left())
+	if in.Uint64() != 1<<63+5 || in.Err() != nil || in.Remaining() != 0 {
+		t.Errorf("%v, %d left", in.Err(), in.Remaining())
 	}
 	for what, read := range map[string]func(in *Reader){
 		"a count of 0":               func(in *Reader) { in.Count(10, "things") },
@@ -309,7 +309,7 @@ func TestTypesThatHoldThemselvesAreKnown(t *testing.T) {
 		reflect.TypeFor[[2][]flags]():  false,
 		reflect.TypeFor[[][][]uint8](): false,
 	} {
-		if Of(typ).Nests() != nests {
+		if Of(typ).Recursive() != nests {
 			t.Errorf("%v nests: %t", typ, !nests)
 		}
 	}

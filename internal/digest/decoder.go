@@ -18,9 +18,9 @@ type Decoder struct {
 
 	again int // bytes that were looked at more than once, for tests
 
-	migration *Migration // nil: items are read as what they are
-	columns   []Column   // nil: columns are read as what they are
-	data      []Column   // likewise
+	migration *Migration   // nil: items are read as what they are
+	columns   []ColumnPlan // nil: columns are read as what they are
+	data      []ColumnPlan // likewise
 }
 
 // ErrEncoding says that bytes are not the encoding of what they are read as.
@@ -41,8 +41,8 @@ func (d *Decoder) Fail(err error) {
 	d.b = nil
 }
 
-// Left returns how many bytes are left of the pieces so far.
-func (d *Decoder) Left() int { return len(d.b) }
+// Remaining returns how many bytes are left of the pieces so far.
+func (d *Decoder) Remaining() int { return len(d.b) }
 
 // have makes at least n bytes of the stream lie in one piece, and reports whether
 // it could.

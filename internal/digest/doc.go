@@ -54,7 +54,7 @@
 //
 // # Older types
 //
-// The text of a type's [Program.Schema] says how its values are encoded. What was
+// The text of a type's [Codec.Schema] says how its values are encoded. What was
 // written as an older version of a type is read as the newer one by such a text
 // alone ([Migration]): the operations that decode are then in the order of the old
 // fields, and their offsets are those of the new.

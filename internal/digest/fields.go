@@ -33,7 +33,7 @@ func (f Fields) Read(name string, into any) error {
 		m = p.From(old)
 		f.m.fields[as] = m
 	}
-	if len(m.Misfits) > 0 {
+	if len(m.Mismatches) > 0 {
 		return fmt.Errorf("field %s of %v cannot be read as %s", name, old, schemaOf(as.typ))
 	}
 	v.Elem().SetZero()

@@ -48,7 +48,7 @@ func (h *Hash) Uint8(v uint8) {
 	h.buf[at] = v
 	h.length++
 	if at == blockSize-1 {
-		h.turn()
+		h.nextBlock()
 	}
 }
 
@@ -58,7 +58,7 @@ func (h *Hash) Uint16(v uint16) {
 	binary.LittleEndian.PutUint16(h.buf[at:], v)
 	h.length += 2
 	if at >= blockSize-2 {
-		h.turn()
+		h.nextBlock()
 	}
 }
 
@@ -68,7 +68,7 @@ func (h *Hash) Uint32(v uint32) {
 	binary.LittleEndian.PutUint32(h.buf[at:], v)
 	h.length += 4
 	if at >= blockSize-4 {
-		h.turn()
+		h.nextBlock()
 	}
 }
 
@@ -78,7 +78,7 @@ func (h *Hash) Uint64(v uint64) {
 	binary.LittleEndian.PutUint64(h.buf[at:], v)
 	h.length += 8
 	if at >= blockSize-8 {
-		h.turn()
+		h.nextBlock()
 	}
 }
 
@@ -106,9 +106,9 @@ func (h *Hash) Bytes(b []byte) {
 	copy(h.buf[:blockSize], b)
 }
 
-// turn takes the block, which is full, and moves what was stored behind it to
+// nextBlock takes the block, which is full, and moves what was stored behind it to
 // the front.
-func (h *Hash) turn() {
+func (h *Hash) nextBlock() {
 	h.take(h.buf[:blockSize])
 	copy(h.buf[:wordSize], h.buf[blockSize:])
 }

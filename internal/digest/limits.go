@@ -8,8 +8,8 @@ import (
 // Two limits hold for every item that is not memory. The writer of a snapshot and its
 // reader ask the same functions, so that all that is written can be read back.
 const (
-	// MostBytes is the largest encoding of one item.
-	MostBytes = 64 << 20
+	// MaxBytes is the largest encoding of one item.
+	MaxBytes = 64 << 20
 
 	// mostDepth is how deep slices and maps of an item may nest.
 	mostDepth = 1000
@@ -17,10 +17,10 @@ const (
 
 // tooLong returns an error if an item has an encoding of n bytes and that is too long.
 func tooLong(n uint64) error {
-	if n <= MostBytes {
+	if n <= MaxBytes {
 		return nil
 	}
-	return fmt.Errorf("%w: an item of more than 64 MiB, got %d bytes, want at most %d", ErrEncoding, n, MostBytes)
+	return fmt.Errorf("%w: an item of more than 64 MiB, got %d bytes, want at most %d", ErrEncoding, n, MaxBytes)
 }
 
 // errDepth is the error of an item whose slices and maps nest too deep.

@@ -94,7 +94,7 @@ func TestTee_FailsExactlyWhereADecoderDoes(t *testing.T) {
 			A []string
 			B uint8
 		}
-		v := long{A: []string{"", strings.Repeat("x", MostBytes-8-8-8-1+more)}}
+		v := long{A: []string{"", strings.Repeat("x", MaxBytes-8-8-8-1+more)}}
 		limits(fmt.Sprintf("%d bytes more", more), reflect.TypeFor[long](), unsafe.Pointer(&v), more <= 0)
 	}
 }
@@ -125,7 +125,7 @@ func TestCodable_AcceptsOnlyTypesThatAreReadBack(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		typ := drawType(t, 3)
 		p := Of(typ)
-		if p.Codable() != nil || p.Silent() {
+		if p.Codable() != nil || p.Empty() {
 			t.Skip("the type is refused or without bytes")
 		}
 		item, back := reflect.New(typ), reflect.New(typ)
@@ -135,8 +135,8 @@ func TestCodable_AcceptsOnlyTypesThatAreReadBack(t *testing.T) {
 			t.Fatalf("%v: write: %v", typ, err)
 		}
 		d := NewDecoder(pieces(b, 1<<20))
-		if p.Decode(d, back.UnsafePointer(), 1); d.Err() != nil || d.Left() > 0 {
-			t.Fatalf("%v: Decode: %v, %d bytes left", typ, d.Err(), d.Left())
+		if p.Decode(d, back.UnsafePointer(), 1); d.Err() != nil || d.Remaining() > 0 {
+			t.Fatalf("%v: Decode: %v, %d bytes left", typ, d.Err(), d.Remaining())
 		}
 		if again := p.stream(back.UnsafePointer(), 1); !bytes.Equal(again, b) {
 			t.Fatalf("%v: got %x, want %x", typ, again, b)
@@ -146,13 +146,13 @@ func TestCodable_AcceptsOnlyTypesThatAreReadBack(t *testing.T) {
 			t.Fatalf("%v: %v", typ, err)
 		}
 		d = NewDecoder(pieces(b, 1<<20))
-		if old.Skip(d, 1); d.Err() != nil || d.Left() > 0 {
-			t.Fatalf("%v: Skip: %v, %d bytes left", typ, d.Err(), d.Left())
+		if old.Skip(d, 1); d.Err() != nil || d.Remaining() > 0 {
+			t.Fatalf("%v: Skip: %v, %d bytes left", typ, d.Err(), d.Remaining())
 		}
 		var in Reader
 		in.Reset(b)
-		if in.Items(p, reflect.New(typ).UnsafePointer(), 1); in.Err() != nil || in.Left() > 0 {
-			t.Fatalf("%v: Items: %v, %d bytes left", typ, in.Err(), in.Left())
+		if in.Items(p, reflect.New(typ).UnsafePointer(), 1); in.Err() != nil || in.Remaining() > 0 {
+			t.Fatalf("%v: Items: %v, %d bytes left", typ, in.Err(), in.Remaining())
 		}
 	})
 }

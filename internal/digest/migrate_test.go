@@ -170,7 +170,7 @@ func TestItemsOfAnOlderTypeAreReadByName(t *testing.T) {
 		old := codableType(func() reflect.Type { return randomStruct(r, 0) })
 		typ := codableType(func() reflect.Type { return evolve(r, old) })
 		m := from(t, typ, old)
-		misfits += len(m.Misfits)
+		misfits += len(m.Mismatches)
 		const n = 20
 		items := reflect.MakeSlice(reflect.SliceOf(old), n, n)
 		for i := range n {
@@ -195,8 +195,8 @@ func TestItemsOfAnOlderTypeAreReadByName(t *testing.T) {
 		d.Migrate(m)
 		got := reflect.MakeSlice(reflect.SliceOf(typ), n, n)
 		Of(typ).DecodeItems(d, got.UnsafePointer(), n)
-		if d.Err() != nil || d.Left() > 0 || at != n {
-			t.Fatalf("seed %d: %v as %v: %d items, %v, %d bytes left", seed, old, typ, at, d.Err(), d.Left())
+		if d.Err() != nil || d.Remaining() > 0 || at != n {
+			t.Fatalf("seed %d: %v as %v: %d items, %v, %d bytes left", seed, old, typ, at, d.Err(), d.Remaining())
 		}
 		for i := range n {
 			want := reflect.New(typ).Elem()
@@ -231,8 +231,8 @@ func TestATypeThatContainsItselfIsReadByName(t *testing.T) {
 	d.Migrate(m)
 	Of(reflect.TypeFor[newKin]()).DecodeItems(d, unsafe.Pointer(&got), 1)
 	want := newKin{Leaf: -1, Kids: []newKin{{Leaf: 2}, {Kids: []newKin{{Leaf: -3}}}}}
-	if d.Err() != nil || !reflect.DeepEqual(got, want) || len(m.Misfits) > 0 {
-		t.Errorf("%+v, %v, misfits %v", got, d.Err(), m.Misfits)
+	if d.Err() != nil || !reflect.DeepEqual(got, want) || len(m.Mismatches) > 0 {
+		t.Errorf("%+v, %v, misfits %v", got, d.Err(), m.Mismatches)
 	}
 }
 
@@ -268,11 +268,11 @@ func TestWhatDoesNotFitIsNamed(t *testing.T) {
 	for i := range want {
 		want[i] = "digest.after." + want[i]
 	}
-	if !slices.Equal(m.Misfits, want) {
-		t.Errorf("misfits are %v; want %v", m.Misfits, want)
+	if !slices.Equal(m.Mismatches, want) {
+		t.Errorf("misfits are %v; want %v", m.Mismatches, want)
 	}
-	if m := from(t, reflect.TypeFor[int8](), reflect.TypeFor[before]()); !slices.Equal(m.Misfits, []string{"int8"}) {
-		t.Errorf("misfits are %v", m.Misfits)
+	if m := from(t, reflect.TypeFor[int8](), reflect.TypeFor[before]()); !slices.Equal(m.Mismatches, []string{"int8"}) {
+		t.Errorf("misfits are %v", m.Mismatches)
 	}
 }
 
@@ -433,8 +433,8 @@ func TestSchema_TellsArraysApart(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if m := Of(reflect.TypeFor[after]()).From(old); len(m.Misfits) != 2 {
-		t.Errorf("misfits %v, want A and B", m.Misfits)
+	if m := Of(reflect.TypeFor[after]()).From(old); len(m.Mismatches) != 2 {
+		t.Errorf("misfits %v, want A and B", m.Mismatches)
 	}
 }
 

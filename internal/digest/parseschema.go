@@ -13,8 +13,8 @@ var errSchema = errors.New("not a schema")
 // maxNested is how deep types may nest in a schema.
 const maxNested = 100
 
-// ParseSchema understands a text of [Program.Schema]. It takes any text: what is
-// not one of a type that [Program.Codable] has nothing against is an error.
+// ParseSchema understands a text of [Codec.Schema]. It takes any text: what is
+// not one of a type that [Codec.Codable] has nothing against is an error.
 func ParseSchema(text string) (*Schema, error) {
 	p := schemaParser{text: text}
 	s := p.part()
@@ -161,8 +161,8 @@ func (p *schemaParser) array(s *Schema) {
 
 // add notes that a value of s has count values of part.
 func (p *schemaParser) add(s, part *Schema, count int32) {
-	if int64(part.least)*int64(count) > MostBytes-int64(s.least) {
-		p.fail(fmt.Sprintf("items of more than %d bytes", MostBytes))
+	if int64(part.least)*int64(count) > MaxBytes-int64(s.least) {
+		p.fail(fmt.Sprintf("items of more than %d bytes", MaxBytes))
 		return
 	}
 	s.least += count * part.least

@@ -6,9 +6,9 @@ import (
 	"unsafe"
 )
 
-// Program is the encoding of one type, worked out once. Any number of goroutines
+// Codec is the encoding of one type, worked out once. Any number of goroutines
 // may use one Program at the same time, each with a Hash of its own.
-type Program struct {
+type Codec struct {
 	typ     reflect.Type
 	layout  layout
 	root    *node
@@ -26,18 +26,18 @@ var programs sync.Map
 // Of returns the program of t. It works for every type and never panics. The
 // first call for a type costs some microseconds for each type that it is made of,
 // others a look-up.
-func Of(t reflect.Type) *Program {
+func Of(t reflect.Type) *Codec {
 	if p, ok := programs.Load(t); ok {
-		return p.(*Program)
+		return p.(*Codec)
 	}
-	made := new(Program)
+	made := new(Codec)
 	made.init(t, layout{memory: littleEndian})
 	p, _ := programs.LoadOrStore(t, made)
-	return p.(*Program)
+	return p.(*Codec)
 }
 
-// Plan is the [Program] of a T.
-type Plan[T any] struct{ program *Program }
+// Plan is the [Codec] of a T.
+type Plan[T any] struct{ program *Codec }
 
 // For returns the plan of T; see [Of].
 func For[T any]() Plan[T] { return Plan[T]{Of(reflect.TypeFor[T]())} }
@@ -57,7 +57,7 @@ func (p Plan[T]) Lasting(h *Hash, items []T) {
 	p.program.Lasting(h, unsafe.Pointer(unsafe.SliceData(items)), len(items))
 }
 
-// Decode reads items back; see [Program.Decode].
+// Decode reads items back; see [Codec.Decode].
 func (p Plan[T]) Decode(d *Decoder, items []T) {
 	p.program.Decode(d, unsafe.Pointer(unsafe.SliceData(items)), len(items))
 }
@@ -69,7 +69,7 @@ func Memory[T any]() bool {
 	return layout{memory: littleEndian}.isMemory(reflect.TypeFor[T]())
 }
 
-func (p *Program) init(t reflect.Type, l layout) {
+func (p *Codec) init(t reflect.Type, l layout) {
 	p.typ, p.layout = t, l
 	p.nests = nests(t, nil)
 	p.root = compile(t, l, p.nests)
@@ -77,7 +77,7 @@ func (p *Program) init(t reflect.Type, l layout) {
 }
 
 // Items is [Plan.Items] for the n items that begin at base.
-func (p *Program) Items(h *Hash, base unsafe.Pointer, n int) {
+func (p *Codec) Items(h *Hash, base unsafe.Pointer, n int) {
 	switch {
 	case n == 0 || p.root.silent:
 	case p.root.memory:
@@ -95,12 +95,12 @@ func (p *Program) Items(h *Hash, base unsafe.Pointer, n int) {
 }
 
 // appendLimited is appendItems of items that are read back from what the Tee gives away.
-func (p *Program) appendLimited(w *walker, b []byte, base unsafe.Pointer, n int) []byte {
+func (p *Codec) appendLimited(w *walker, b []byte, base unsafe.Pointer, n int) []byte {
 	for i := range uintptr(n) {
 		from := w.hash.length + uint64(len(b))
 		b = p.root.appendItem(w, b, unsafe.Add(base, i*p.root.size))
 		size := w.hash.length + uint64(len(b)) - from
-		if (size > MostBytes || w.deepest > mostDepth) && w.hash.tee.err == nil {
+		if (size > MaxBytes || w.deepest > mostDepth) && w.hash.tee.err == nil {
 			w.hash.tee.err = unreadable(p.typ, size, w.deepest)
 		}
 		b = w.spill(b)
@@ -109,7 +109,7 @@ func (p *Program) appendLimited(w *walker, b []byte, base unsafe.Pointer, n int)
 }
 
 // Lasting is Items for items that stay as they are; see [Hash.Lasting].
-func (p *Program) Lasting(h *Hash, base unsafe.Pointer, n int) {
+func (p *Codec) Lasting(h *Hash, base unsafe.Pointer, n int) {
 	if p.root.memory && n > 0 {
 		h.Lasting(unsafe.Slice((*byte)(base), uintptr(n)*p.root.size))
 		return
@@ -118,13 +118,13 @@ func (p *Program) Lasting(h *Hash, base unsafe.Pointer, n int) {
 }
 
 // walker returns a walker that spills into h, or keeps all when h is nil.
-func (p *Program) walker(h *Hash) *walker {
+func (p *Codec) walker(h *Hash) *walker {
 	w := p.walkers.Get().(*walker)
 	w.hash, w.buf, w.depth, w.deepest = h, w.buf[:0], 0, 0
 	return w
 }
 
-func (p *Program) release(w *walker) {
+func (p *Codec) release(w *walker) {
 	w.hash = nil
 	if cap(w.buf) > keepBuffer {
 		w.buf = nil
@@ -133,7 +133,7 @@ func (p *Program) release(w *walker) {
 }
 
 // nodeOf returns the node of a type met in an interface.
-func (p *Program) nodeOf(t reflect.Type) *node {
+func (p *Codec) nodeOf(t reflect.Type) *node {
 	if n, ok := p.dynamic.Load(t); ok {
 		return n.(*node)
 	}

@@ -25,14 +25,14 @@ func digestOf[T any](items ...T) uint64 {
 }
 
 // newProgram returns a program for t.
-func newProgram(t reflect.Type, l layout) *Program {
-	p := new(Program)
+func newProgram(t reflect.Type, l layout) *Codec {
+	p := new(Codec)
 	p.init(t, l)
 	return p
 }
 
 // stream returns the encoding of n values at base, which the hash never saw.
-func (p *Program) stream(base unsafe.Pointer, n int) []byte {
+func (p *Codec) stream(base unsafe.Pointer, n int) []byte {
 	w := p.walker(nil)
 	defer p.release(w)
 	w.buf = p.root.appendItems(w, w.buf, base, n)
@@ -40,7 +40,7 @@ func (p *Program) stream(base unsafe.Pointer, n int) []byte {
 }
 
 // sum returns the digest of n values at base.
-func (p *Program) sum(base unsafe.Pointer, n int) uint64 {
+func (p *Codec) sum(base unsafe.Pointer, n int) uint64 {
 	var h Hash
 	p.Items(&h, base, n)
 	return h.Sum()

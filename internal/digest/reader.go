@@ -10,8 +10,8 @@ import (
 )
 
 // Append appends the encodings of the n items that begin at base to b, as
-// [Program.Items] adds them to a Hash, and returns b.
-func (p *Program) Append(b []byte, base unsafe.Pointer, n int) []byte {
+// [Codec.Items] adds them to a Hash, and returns b.
+func (p *Codec) Append(b []byte, base unsafe.Pointer, n int) []byte {
 	switch {
 	case n == 0 || p.root.silent:
 		return b
@@ -24,13 +24,13 @@ func (p *Program) Append(b []byte, base unsafe.Pointer, n int) []byte {
 	return b
 }
 
-// Silent reports whether every value of the type encodes to nothing.
-func (p *Program) Silent() bool { return p.root.silent }
+// Empty reports whether every value of the type encodes to nothing.
+func (p *Codec) Empty() bool { return p.root.silent }
 
-// Nests reports whether values of the type can hold others of it, which makes them as
+// Recursive reports whether values of the type can hold others of it, which makes them as
 // deep as a program likes: some are too deep to be read back. It is true as well of a
 // type that is as deep itself.
-func (p *Program) Nests() bool { return p.nests }
+func (p *Codec) Recursive() bool { return p.nests }
 
 func nests(t reflect.Type, around []reflect.Type) bool {
 	if len(around) == mostDepth || slices.Contains(around, t) {
@@ -52,7 +52,7 @@ func nests(t reflect.Type, around []reflect.Type) bool {
 	return false
 }
 
-// Reader reads what lies in memory: numbers, and what [Program.Append] appended. The
+// Reader reads what lies in memory: numbers, and what [Codec.Append] appended. The
 // first error stays; all later reads give zeros, and Err tells it. One goroutine at a
 // time.
 type Reader struct {
@@ -66,8 +66,8 @@ func (r *Reader) Reset(b []byte) { *r = Reader{r: reading{b: b}} }
 // Err returns the first error.
 func (r *Reader) Err() error { return r.err }
 
-// Left returns how many bytes are left.
-func (r *Reader) Left() int { return len(r.r.b) }
+// Remaining returns how many bytes are left.
+func (r *Reader) Remaining() int { return len(r.r.b) }
 
 // Fail makes err the first error, unless there is one.
 func (r *Reader) Fail(err error) {
@@ -131,8 +131,8 @@ func (r *Reader) Count(most int, what string) int {
 }
 
 // Items reads n items of the type of p into the memory at base, which is of that type
-// and zero; see [Program.Decode].
-func (r *Reader) Items(p *Program, base unsafe.Pointer, n int) {
+// and zero; see [Codec.Decode].
+func (r *Reader) Items(p *Codec, base unsafe.Pointer, n int) {
 	switch {
 	case p.root.silent || n == 0 || r.err != nil:
 		return

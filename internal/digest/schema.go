@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// A Schema is a text of [Program.Schema], understood: how values are encoded whose
+// A Schema is a text of [Codec.Schema], understood: how values are encoded whose
 // type the program may not have.
 //
 // Each type of a text has one, and the text of a forged snapshot needs 2 bytes for a type.
@@ -45,7 +45,7 @@ func (s *Schema) fields() []schemaField {
 // String returns the text.
 func (s *Schema) String() string { return s.text }
 
-// SchemaHash names a text of [Program.Schema] by 16 digits.
+// SchemaHash names a text of [Codec.Schema] by 16 digits.
 func SchemaHash(text string) string {
 	var h Hash
 	h.String(text)
@@ -56,7 +56,7 @@ func SchemaHash(text string) string {
 // as deep as it is long.
 const mostIndent = 8
 
-// IndentSchema returns a text of [Program.Schema] with a line for each field, of structs
+// IndentSchema returns a text of [Codec.Schema] with a line for each field, of structs
 // that are not too deep.
 func IndentSchema(text string) string {
 	var b strings.Builder

@@ -17,7 +17,7 @@ func (s *Schema) Skip(d *Decoder, n int) {
 
 func (d *Decoder) skip(s *Schema) bool {
 	for {
-		r := reading{b: d.b[:min(len(d.b), MostBytes)]}
+		r := reading{b: d.b[:min(len(d.b), MaxBytes)]}
 		have := len(r.b)
 		err := r.skip(s)
 		if err == nil {

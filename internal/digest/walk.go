@@ -16,7 +16,7 @@ const (
 // walker turns values into their encoding. Encoded bytes collect in a buffer,
 // which every function takes and returns as append does.
 type walker struct {
-	program *Program
+	program *Codec
 	hash    *Hash  // takes what spills; nil: nothing spills
 	buf     []byte // the buffer between walks
 

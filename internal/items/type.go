@@ -15,7 +15,7 @@ type Type struct {
 	Size     uintptr      // in bytes
 	Pointers bool         // the collector has to look into items
 	Reflect  reflect.Type // for what is rare: messages, dumps, checks
-	Digest   *digest.Program
+	Digest   *digest.Codec
 	Steps
 }
 
@@ -82,10 +82,10 @@ func (t *Type) Any(p unsafe.Pointer) any { return reflect.NewAt(t.Reflect, p).In
 // makes something of them; see [digest.Plan.Lasting].
 func (t *Type) DigestItems(h *digest.Hash, s Slice) { t.Digest.Lasting(h, s.data, s.len) }
 
-// DecodeItems reads the items of s, which are zero; see [digest.Program.DecodeItems].
+// DecodeItems reads the items of s, which are zero; see [digest.Codec.DecodeItems].
 func (t *Type) DecodeItems(d *digest.Decoder, s Slice) { t.Digest.DecodeItems(d, s.data, s.len) }
 
-// AppendItems appends the encodings of the items of s to b; see [digest.Program.Append].
+// AppendItems appends the encodings of the items of s to b; see [digest.Codec.Append].
 func (t *Type) AppendItems(b []byte, s Slice) []byte { return t.Digest.Append(b, s.data, s.len) }
 
 // AppendItem appends the encoding of the item at p to b.

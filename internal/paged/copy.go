@@ -8,7 +8,7 @@ import (
 )
 
 // Clone returns a copy; see slotmap.Map.Clone.
-func (s *Stable) Clone() *Stable {
+func (s *Set) Clone() *Set {
 	s.guard("Clone")
 	c := s.EmptyLike()
 	s.CopyTo(c, nil)
@@ -17,7 +17,7 @@ func (s *Stable) Clone() *Stable {
 
 // CopyTo makes dst, of the same type, a copy of s; see slotmap.Map.CopyTo. clone,
 // if given, makes *dst a copy of *src.
-func (s *Stable) CopyTo(dst *Stable, clone func(dst, src unsafe.Pointer)) {
+func (s *Set) CopyTo(dst *Set, clone func(dst, src unsafe.Pointer)) {
 	s.guard("CopyTo")
 	dst.guard("CopyTo")
 	if dst == s {
@@ -51,7 +51,7 @@ func (s *Stable) CopyTo(dst *Stable, clone func(dst, src unsafe.Pointer)) {
 
 // makeCopyPages makes the pages that a copy of m takes in dst, with memory where
 // those of m have some.
-func (s *Stable) makeCopyPages(dst *Stable) {
+func (s *Set) makeCopyPages(dst *Set) {
 	if s.slots > dst.room {
 		dst.addPages(s.slots)
 	}
@@ -63,7 +63,7 @@ func (s *Stable) makeCopyPages(dst *Stable) {
 }
 
 // cloneItems is the copying of the items where clone does it.
-func (s *Stable) cloneItems(dst *Stable, clone func(dst, src unsafe.Pointer)) {
+func (s *Set) cloneItems(dst *Set, clone func(dst, src unsafe.Pointer)) {
 	done := false
 	s.busy++
 	dst.busy++
@@ -87,7 +87,7 @@ func (s *Stable) cloneItems(dst *Stable, clone func(dst, src unsafe.Pointer)) {
 
 // clearItems zeroes the items of page p, which has memory, if they can hold pointers
 // (S4).
-func (s *Stable) clearItems(p int) {
+func (s *Set) clearItems(p int) {
 	if s.typ.Pointers {
 		s.typ.Clear(s.items(p))
 	}
@@ -95,7 +95,7 @@ func (s *Stable) clearItems(p int) {
 
 // blank makes the pages first to end-1 like those that newPage makes, of which
 // no slot was issued.
-func (s *Stable) blank(first, end int) {
+func (s *Set) blank(first, end int) {
 	for p := first; p < end; p++ {
 		s.restore(p) // only pages in use may be without memory
 		s.clearItems(p)
@@ -108,7 +108,7 @@ func (s *Stable) blank(first, end int) {
 
 // empty makes the map, of which so many pages may be in use, one that was never
 // used and keeps its memory.
-func (s *Stable) empty(pages int) {
+func (s *Set) empty(pages int) {
 	s.blank(0, max(pages, s.usedPages()))
 	s.live.Clear()
 	s.list.Forget()
@@ -116,13 +116,13 @@ func (s *Stable) empty(pages int) {
 }
 
 // EmptyLike returns a map of the same item type and options that was never used.
-func (s *Stable) EmptyLike() *Stable {
-	return &Stable{typ: s.typ, maxItems: s.maxItems, list: s.list.Unused()}
+func (s *Set) EmptyLike() *Set {
+	return &Set{typ: s.typ, maxItems: s.maxItems, list: s.list.Unused()}
 }
 
 // Become takes the state out of from, of the same type, which is of no use
 // afterwards.
-func (s *Stable) Become(from *Stable) {
+func (s *Set) Become(from *Set) {
 	s.guard("Become")
 	s.pages, s.released, s.shift, s.mask = from.pages, from.released, from.shift, from.mask
 	s.slots, s.room, s.list, s.live = from.slots, from.room, from.list, from.live

@@ -12,7 +12,7 @@ import (
 
 // Erase removes the item that h names and reports whether there was one, in O(1)
 // amortized time.
-func Erase[T any](s *Stable, h handle.Of[T]) bool {
+func Erase[T any](s *Set, h handle.Of[T]) bool {
 	if s.busy != 0 || check.Full {
 		s.guard("Erase")
 	}
@@ -24,7 +24,7 @@ func Erase[T any](s *Stable, h handle.Of[T]) bool {
 }
 
 // Take removes the item that h names, as [Erase] does, and returns it.
-func Take[T any](s *Stable, h handle.Of[T]) (T, bool) {
+func Take[T any](s *Set, h handle.Of[T]) (T, bool) {
 	s.guard("Take")
 	var v T
 	item, ok := Find[T](s, h.ID)
@@ -38,7 +38,7 @@ func Take[T any](s *Stable, h handle.Of[T]) (T, bool) {
 
 // EraseItems removes the items that ids name and returns how many there were; see
 // slotmap.Map.EraseItems.
-func (s *Stable) EraseItems(ids []handle.ID) int {
+func (s *Set) EraseItems(ids []handle.ID) int {
 	s.guard("EraseItems")
 	marks := s.scratchMarks()
 	for _, id := range ids {
@@ -50,7 +50,7 @@ func (s *Stable) EraseItems(ids []handle.ID) int {
 // EraseFunc removes the items for which f returns true and returns how many there
 // were. f sees every item once, in ascending order of rows, before any is removed.
 // When f panics nothing is removed.
-func EraseFunc[T any](s *Stable, f func(h handle.Of[T], v *T) bool) int {
+func EraseFunc[T any](s *Set, f func(h handle.Of[T], v *T) bool) int {
 	s.guard("EraseFunc")
 	marks := s.scratchMarks()
 	marks.Rows.Grow(s.slots)
@@ -58,7 +58,7 @@ func EraseFunc[T any](s *Stable, f func(h handle.Of[T], v *T) bool) int {
 	return s.EraseMarked(marks)
 }
 
-func markSlots[T any](s *Stable, f func(handle.Of[T], *T) bool, marks *slotset.Marks) {
+func markSlots[T any](s *Set, f func(handle.Of[T], *T) bool, marks *slotset.Bitset) {
 	done := false
 	s.busy++
 	defer func() {
@@ -77,7 +77,7 @@ func markSlots[T any](s *Stable, f func(handle.Of[T], *T) bool, marks *slotset.M
 
 // Mark marks the item that id names. It takes O(1) amortized time and changes
 // nothing but the marks.
-func (s *Stable) Mark(marks *slotset.Marks, id handle.ID) slotset.Marking {
+func (s *Set) Mark(marks *slotset.Bitset, id handle.ID) slotset.Marking {
 	if !s.Has(id) {
 		return slotset.Stale
 	}
@@ -86,7 +86,7 @@ func (s *Stable) Mark(marks *slotset.Marks, id handle.ID) slotset.Marking {
 
 // MarkItems marks the items that ids name, appends those handles that mark
 // nothing to unmarked and returns it.
-func (s *Stable) MarkItems(marks *slotset.Marks, ids []handle.ID, unmarked []slotset.Unmarked) []slotset.Unmarked {
+func (s *Set) MarkItems(marks *slotset.Bitset, ids []handle.ID, unmarked []slotset.Unmarked) []slotset.Unmarked {
 	for i, id := range ids {
 		if marking := s.Mark(marks, id); marking != slotset.Marked {
 			unmarked = append(unmarked, slotset.Unmarked{Index: i, Marking: marking})
@@ -97,7 +97,7 @@ func (s *Stable) MarkItems(marks *slotset.Marks, ids []handle.ID, unmarked []slo
 
 // MarkEvery marks every item, in O(Rows()/64) time but where slots may be depleted. It
 // changes nothing but the marks.
-func (s *Stable) MarkEvery(marks *slotset.Marks) {
+func (s *Set) MarkEvery(marks *slotset.Bitset) {
 	marks.Rows.Grow(s.slots)
 	depleting, mayDeplete := 0, s.list.MayDeplete()
 	for w := 0; w*64 < s.slots; w++ {
@@ -114,7 +114,7 @@ func (s *Stable) MarkEvery(marks *slotset.Marks) {
 
 // Marked calls yield for each marked item, in ascending order of slots, until it
 // says false.
-func (s *Stable) Marked(marks *slotset.Marks, yield func(id handle.ID, item unsafe.Pointer) bool) {
+func (s *Set) Marked(marks *slotset.Bitset, yield func(id handle.ID, item unsafe.Pointer) bool) {
 	for base, marked := range marks.Rows.Words {
 		for ; marked != 0; marked &= marked - 1 {
 			slot := slotset.Slot(base + bits.TrailingZeros64(marked))
@@ -126,13 +126,13 @@ func (s *Stable) Marked(marks *slotset.Marks, yield func(id handle.ID, item unsa
 }
 
 // IsMarked reports whether id names an item that is marked.
-func (s *Stable) IsMarked(marks *slotset.Marks, id handle.ID) bool {
+func (s *Set) IsMarked(marks *slotset.Bitset, id handle.ID) bool {
 	return s.Has(id) && marks.Rows.Has(int(id.Slot()))
 }
 
 // PutItems replaces the items that ids name by values, one after another. Handles
 // that name none are passed over.
-func (s *Stable) PutItems(ids []handle.ID, values items.Slice) {
+func (s *Set) PutItems(ids []handle.ID, values items.Slice) {
 	for i, id := range ids {
 		if s.Has(id) {
 			s.typ.Set(s.item(slotset.Slot(id)), values.Pointer(i, s.typ.Size))
@@ -141,8 +141,8 @@ func (s *Stable) PutItems(ids []handle.ID, values items.Slice) {
 }
 
 // EraseMarked removes the marked items, empties marks and returns how many
-// there were. The order is that of [Stable.EraseItems].
-func (s *Stable) EraseMarked(marks *slotset.Marks) int {
+// there were. The order is that of [Set.EraseItems].
+func (s *Set) EraseMarked(marks *slotset.Bitset) int {
 	s.guard("EraseMarked")
 	for base, word := range marks.Rows.Words {
 		slots := s.someSlots(bits.OnesCount64(word))
@@ -158,7 +158,7 @@ func (s *Stable) EraseMarked(marks *slotset.Marks) int {
 }
 
 // Clear removes every item and keeps the memory, in O(Len() + Rows()/64) time.
-func (s *Stable) Clear() {
+func (s *Set) Clear() {
 	s.guard("Clear")
 	mayDeplete := s.list.MayDeplete()
 	if !mayDeplete {
@@ -178,7 +178,7 @@ func (s *Stable) Clear() {
 }
 
 // retire frees the slots first to end-1, live ones of one page, whose items are gone.
-func (s *Stable) retire(first, end int) {
+func (s *Set) retire(first, end int) {
 	words := s.wordsOf(first, end)
 	for i, w := range words {
 		words[i] = s.list.Retire(slotset.Slot(first+i), w, s.slots)
@@ -187,7 +187,7 @@ func (s *Stable) retire(first, end int) {
 
 // vacate is retire where no slot can be depleted, so that nothing is decided per slot
 // (op=clear).
-func (s *Stable) vacate(first, end int) {
+func (s *Set) vacate(first, end int) {
 	ticket := s.list.PushRun(slotset.Slot(first), slotset.Slot(end), s.slots)
 	words := s.wordsOf(first, end)
 	for i, w := range words {
@@ -196,7 +196,7 @@ func (s *Stable) vacate(first, end int) {
 }
 
 // Reset removes every item and gives back the memory; see slotmap.Map.Reset.
-func (s *Stable) Reset() {
+func (s *Set) Reset() {
 	s.guard("Reset")
 	if !s.list.CanDrop() {
 		s.Clear()
@@ -209,9 +209,9 @@ func (s *Stable) Reset() {
 	s.live = slotset.Live{}
 }
 
-func (s *Stable) scratchMarks() *slotset.Marks {
+func (s *Set) scratchMarks() *slotset.Bitset {
 	if s.marks == nil {
-		s.marks = new(slotset.Marks)
+		s.marks = new(slotset.Bitset)
 	}
 	return s.marks
 }

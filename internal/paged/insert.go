@@ -12,7 +12,7 @@ import (
 
 // Insert adds v and returns its handle, in O(1) time, or fails with
 // [slotset.ErrFull], and then nothing has changed.
-func Insert[T any](s *Stable, v T) (handle.Of[T], error) {
+func Insert[T any](s *Set, v T) (handle.Of[T], error) {
 	if s.busy == 0 && s.released == 0 && (s.maxItems == 0 || s.Len() < s.maxItems) {
 		var slot slotset.Slot // known before the word, which may have to be waited for
 		var id handle.ID
@@ -44,7 +44,7 @@ func Insert[T any](s *Stable, v T) (handle.Of[T], error) {
 
 // insertSlow is Insert where a page is missing, a limit is near or a callback
 // runs.
-func insertSlow[T any](s *Stable, v T) (handle.Of[T], error) {
+func insertSlow[T any](s *Set, v T) (handle.Of[T], error) {
 	Bind[T](s).guard("Insert")
 	if err := s.makeRoom(1); err != nil {
 		return handle.Of[T]{}, err
@@ -62,7 +62,7 @@ func insertSlow[T any](s *Stable, v T) (handle.Of[T], error) {
 // InsertItems adds copies of values and appends their handles to dst, which it
 // returns. All are inserted or, with [slotset.ErrFull], none. It takes O(n) time
 // and moves no item.
-func (s *Stable) InsertItems(values items.Slice, dst []handle.ID) ([]handle.ID, error) {
+func (s *Set) InsertItems(values items.Slice, dst []handle.ID) ([]handle.ID, error) {
 	s.guard("InsertItems")
 	n := values.Len()
 	if n == 0 {
@@ -77,7 +77,7 @@ func (s *Stable) InsertItems(values items.Slice, dst []handle.ID) ([]handle.ID, 
 }
 
 // InsertFunc adds an item that f fills in where it lies; see [EmplaceItems].
-func InsertFunc[T any](s *Stable, f func(h handle.Of[T], v *T)) (handle.Of[T], error) {
+func InsertFunc[T any](s *Set, f func(h handle.Of[T], v *T)) (handle.Of[T], error) {
 	s.guard("InsertFunc")
 	one, err := EmplaceItems(s, 1, func(_ int, h handle.Of[T], v *T) { f(h, v) }, s.one[:0])
 	if err != nil {
@@ -90,7 +90,7 @@ func InsertFunc[T any](s *Stable, f func(h handle.Of[T], v *T)) (handle.Of[T], e
 // EmplaceItems adds n items that f fills in where they lie, each knowing its own
 // handle, and appends the handles to dst, which it returns. All are inserted or,
 // with [slotset.ErrFull] or when f panics, none.
-func EmplaceItems[T any](s *Stable, n int, f func(i int, h handle.Of[T], v *T), dst []handle.ID) ([]handle.ID, error) {
+func EmplaceItems[T any](s *Set, n int, f func(i int, h handle.Of[T], v *T), dst []handle.ID) ([]handle.ID, error) {
 	if n == 0 {
 		s.guard("EmplaceItems")
 		return dst, nil
@@ -100,7 +100,7 @@ func EmplaceItems[T any](s *Stable, n int, f func(i int, h handle.Of[T], v *T), 
 		return dst, err
 	}
 	handles, filled := all[len(dst):], false
-	defer func() { s.settle(filled) }()
+	defer func() { s.finishStaged(filled) }()
 	var none T
 	for i, id := range handles {
 		item := itemOf[T](s, slotset.Slot(id))
@@ -114,7 +114,7 @@ func EmplaceItems[T any](s *Stable, n int, f func(i int, h handle.Of[T], v *T), 
 // stage begins to add n items: it makes room, appends the handles that they will
 // have to dst, and says that a callback runs. The caller fills the items, which
 // are not in the map yet, and calls settle.
-func (s *Stable) stage(operation string, n int, dst []handle.ID) ([]handle.ID, error) {
+func (s *Set) stage(operation string, n int, dst []handle.ID) ([]handle.ID, error) {
 	s.guard(operation)
 	if n < 0 {
 		panic(fmt.Sprintf("slotmap: %s of %d items; n must not be negative", operation, n))
@@ -130,9 +130,9 @@ func (s *Stable) stage(operation string, n int, dst []handle.ID) ([]handle.ID, e
 	return dst[:len(dst)+n], nil
 }
 
-// settle ends what stage began: the items are in the map, if all were filled, or
+// finishStaged ends what stage began: the items are in the map, if all were filled, or
 // else zeroed again (S4).
-func (s *Stable) settle(filled bool) {
+func (s *Set) finishStaged(filled bool) {
 	handles := s.staged
 	s.busy--
 	s.staged = nil

@@ -11,12 +11,12 @@ import (
 )
 
 // All iterates over handles and items in ascending order of rows; see [Range].
-func All[T any](s *Stable) iter.Seq2[handle.Of[T], *T] { return Range[T](s, 0, s.slots) }
+func All[T any](s *Set) iter.Seq2[handle.Of[T], *T] { return Range[T](s, 0, s.slots) }
 
 // Range iterates over handles and items of the rows lo to hi-1 in ascending order.
 // Any item may be erased meanwhile; see slotmap.Map.Range. The loop over it becomes part
 // of who ranges, body included: yield is called in one place (op=iterate).
-func Range[T any](s *Stable, lo, hi int) iter.Seq2[handle.Of[T], *T] {
+func Range[T any](s *Set, lo, hi int) iter.Seq2[handle.Of[T], *T] {
 	return func(yield func(handle.Of[T], *T) bool) {
 		if lo < 0 || lo > hi || hi > s.slots {
 			s.badRange(lo, hi)
@@ -49,13 +49,13 @@ func Range[T any](s *Stable, lo, hi int) iter.Seq2[handle.Of[T], *T] {
 	}
 }
 
-func (s *Stable) badRange(lo, hi int) {
+func (s *Set) badRange(lo, hi int) {
 	panic(fmt.Sprintf("slotmap: Range of rows %d to %d of a map of %d", lo, hi, s.slots))
 }
 
 // Backward iterates over handles and items in descending order of rows. Any item
 // may be erased meanwhile.
-func Backward[T any](s *Stable) iter.Seq2[handle.Of[T], *T] {
+func Backward[T any](s *Set) iter.Seq2[handle.Of[T], *T] {
 	return func(yield func(handle.Of[T], *T) bool) {
 		for w := (s.slots - 1) >> 6; w >= 0; w-- {
 			todo := ^uint64(0)
@@ -72,7 +72,7 @@ func Backward[T any](s *Stable) iter.Seq2[handle.Of[T], *T] {
 }
 
 // pieces cuts a run of slots where pages end.
-func (s *Stable) pieces(first, end int) iter.Seq2[int, int] {
+func (s *Set) pieces(first, end int) iter.Seq2[int, int] {
 	return func(yield func(first, end int) bool) {
 		for first < end {
 			to := min(end, (first|int(s.mask))+1)
@@ -86,7 +86,7 @@ func (s *Stable) pieces(first, end int) iter.Seq2[int, int] {
 
 // runs yields the rows with an item as runs of neighbours on one page: the first row and
 // the one behind the last. Rows of a run may lose their items meanwhile.
-func (s *Stable) runs() iter.Seq2[int, int] {
+func (s *Set) runs() iter.Seq2[int, int] {
 	return func(yield func(first, end int) bool) {
 		for at := 0; at < s.slots; {
 			stop := min(s.slots, (at|int(s.mask))+1)

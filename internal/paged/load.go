@@ -6,12 +6,12 @@ import (
 	"handloom/shard/handle"
 )
 
-// Load makes the map, which was never used, the one that [Stable.DigestTo] gave to
+// Load makes the map, which was never used, the one that [Set.DigestTo] gave to
 // in: it goes on as that would. All invariants are verified, and what is wrong
 // becomes the error of in; the map is of no use then.
 //
 // Pages without an item get no memory, as after Shrink.
-func (s *Stable) Load(in *digest.Decoder) {
+func (s *Set) Load(in *digest.Decoder) {
 	words := s.list.LoadWords(in)
 	if in.Err() != nil {
 		return
@@ -35,7 +35,7 @@ func (s *Stable) Load(in *digest.Decoder) {
 
 // loadPages makes the pages for these words, without memory for items, and notes which
 // slots are live.
-func (s *Stable) loadPages(words []handle.ID) {
+func (s *Set) loadPages(words []handle.ID) {
 	if len(words) == 0 {
 		return
 	}

@@ -18,7 +18,7 @@ type item struct {
 	Text string
 }
 
-func empty(t *testing.T) *paged.Stable {
+func empty(t *testing.T) *paged.Set {
 	t.Helper()
 	s, err := paged.New(paged.TypeFor[item](), slotset.Options{TypeID: 3, MinFree: 2})
 	if err != nil {
@@ -28,7 +28,7 @@ func empty(t *testing.T) *paged.Stable {
 }
 
 // encoding returns what the digest of s is the sum of.
-func encoding(s *paged.Stable) (b []byte) {
+func encoding(s *paged.Set) (b []byte) {
 	var h digest.Hash
 	h.Tee(digest.NewTee(1<<10, func(piece []byte, _ bool) { b = append(b, piece...) }))
 	s.DigestTo(&h)
@@ -36,7 +36,7 @@ func encoding(s *paged.Stable) (b []byte) {
 	return b
 }
 
-func load(t *testing.T, b []byte) (*paged.Stable, error) {
+func load(t *testing.T, b []byte) (*paged.Set, error) {
 	t.Helper()
 	s := empty(t)
 	in := digest.NewDecoder(func() ([]byte, error) {
@@ -52,7 +52,7 @@ func load(t *testing.T, b []byte) (*paged.Stable, error) {
 }
 
 // disturb does something to s that r decides.
-func disturb(s *paged.Stable, r *rand.Rand) {
+func disturb(s *paged.Set, r *rand.Rand) {
 	var ids []handle.ID
 	for id := range s.All {
 		ids = append(ids, id)
@@ -100,7 +100,7 @@ func TestAMapThatWasReadGoesOnAsTheOneThatWasWritten(t *testing.T) {
 			other := s.Clone()
 			for range 4 {
 				again := r.Uint64()
-				for _, s := range []*paged.Stable{back, other} {
+				for _, s := range []*paged.Set{back, other} {
 					disturb(s, rand.New(rand.NewPCG(again, 2)))
 				}
 				if err := back.Verify(); err != nil || back.Digest() != other.Digest() {

@@ -11,7 +11,7 @@ import (
 // Find returns the address of the item that id names, and whether there is one. It
 // takes O(1) time and inlines, also within a method of a table that finds the map
 // first; it is cut to the inliner's budget (op=get).
-func Find[T any](s *Stable, id handle.ID) (v *T, ok bool) {
+func Find[T any](s *Set, id handle.ID) (v *T, ok bool) {
 	if p := id & slotset.IndexMask >> (s.shift & 63); p < handle.ID(len(s.pages)) {
 		if i := uintptr(id & s.mask); *(*handle.ID)(unsafe.Add(s.pages[p].words, i*8)) == id {
 			return (*T)(unsafe.Add(s.pages[p].items, i*unsafe.Sizeof(*v))), true
@@ -21,20 +21,20 @@ func Find[T any](s *Stable, id handle.ID) (v *T, ok bool) {
 }
 
 // Has reports whether id names an item. It takes O(1) time.
-func (s *Stable) Has(id handle.ID) bool {
+func (s *Set) Has(id handle.ID) bool {
 	i := id & slotset.IndexMask
 	p := i >> (s.shift & 63)
 	return p < handle.ID(len(s.pages)) && *s.word(slotset.Slot(i)) == id
 }
 
-// Missing is what the At methods panic with when id names no item.
-func (s *Stable) Missing(id handle.ID) *handle.StaleError {
+// NewStaleError is what the At methods panic with when id names no item.
+func (s *Set) NewStaleError(id handle.ID) *handle.StaleError {
 	return &handle.StaleError{Handle: id, Held: s.held(id), TypeID: s.TypeID()}
 }
 
 // held returns what the slot that id points at holds: its word with the slot in
 // place of the ticket, or the null handle when there is no such slot.
-func (s *Stable) held(id handle.ID) handle.ID {
+func (s *Set) held(id handle.ID) handle.ID {
 	if uint64(id.Slot()) >= uint64(s.slots) {
 		return 0
 	}
@@ -43,7 +43,7 @@ func (s *Stable) held(id handle.ID) handle.ID {
 
 // Call calls f with the item that h names and reports whether there is one. f may
 // look things up but not change the map; a change panics.
-func Call[T any](s *Stable, h handle.Of[T], f func(*T)) bool {
+func Call[T any](s *Set, h handle.Of[T], f func(*T)) bool {
 	item, ok := Find[T](s, h.ID)
 	if !ok {
 		return false
@@ -55,7 +55,7 @@ func Call[T any](s *Stable, h handle.Of[T], f func(*T)) bool {
 }
 
 // Item returns the address of the item that id names, or nil.
-func (s *Stable) Item(id handle.ID) unsafe.Pointer {
+func (s *Set) Item(id handle.ID) unsafe.Pointer {
 	if s.Has(id) {
 		return s.item(slotset.Slot(id.Slot()))
 	}
@@ -64,7 +64,7 @@ func (s *Stable) Item(id handle.ID) unsafe.Pointer {
 
 // RowOf returns the row of the item that id names, which is its slot, and whether there
 // is one.
-func (s *Stable) RowOf(id handle.ID) (int, bool) {
+func (s *Set) RowOf(id handle.ID) (int, bool) {
 	if s.Has(id) {
 		return int(id.Slot()), true
 	}
@@ -73,7 +73,7 @@ func (s *Stable) RowOf(id handle.ID) (int, bool) {
 
 // IDAt returns the handle of the item at row, 0 to Rows()-1, or the null handle
 // when the row has none, in O(1) time. It panics when there is no such row.
-func (s *Stable) IDAt(row int) handle.ID {
+func (s *Set) IDAt(row int) handle.ID {
 	if row < 0 || row >= s.slots {
 		panic(fmt.Sprintf("slotmap: HandleAt of row %d of %d", row, s.slots))
 	}
@@ -85,11 +85,11 @@ func (s *Stable) IDAt(row int) handle.ID {
 
 // All calls yield for every handle and item, in ascending order of rows, until it
 // says false.
-func (s *Stable) All(yield func(id handle.ID, item unsafe.Pointer) bool) { s.From(0, yield) }
+func (s *Set) All(yield func(id handle.ID, item unsafe.Pointer) bool) { s.From(0, yield) }
 
 // From does what All does, without the first n items. It reaches them in O(slots/64)
 // time.
-func (s *Stable) From(n int, yield func(id handle.ID, item unsafe.Pointer) bool) {
+func (s *Set) From(n int, yield func(id handle.ID, item unsafe.Pointer) bool) {
 	for first, end := range s.live.Runs(s.live.Nth(n), s.slots) {
 		for slot := first; slot < end; slot++ {
 			if !yield(*s.word(slotset.Slot(slot)), s.item(slotset.Slot(slot))) {

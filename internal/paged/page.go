@@ -32,7 +32,7 @@ func pageShift(item uintptr) uint8 {
 
 // newPage makes the page p, with memory for items or without. Words are 0 until their
 // slots are issued. That matches no handle but the null handle, which asks for slot 0.
-func (s *Stable) newPage(p int, withItems bool) page {
+func (s *Set) newPage(p int, withItems bool) page {
 	words := make([]handle.ID, 1<<s.shift)
 	if p == 0 {
 		words[0] = handle.FreeBit
@@ -45,13 +45,13 @@ func (s *Stable) newPage(p int, withItems bool) page {
 }
 
 // newItems makes the memory for the items of a page.
-func (s *Stable) newItems() unsafe.Pointer {
+func (s *Set) newItems() unsafe.Pointer {
 	made := s.typ.Make(1 << s.shift)
 	return made.Data()
 }
 
 // restore gives a page that was given back memory for items again.
-func (s *Stable) restore(p int) {
+func (s *Set) restore(p int) {
 	if s.isReleased(p) {
 		s.pages[p].items = s.newItems()
 		s.released--
@@ -59,39 +59,39 @@ func (s *Stable) restore(p int) {
 }
 
 // isReleased reports whether the memory for the items of page p was given back.
-func (s *Stable) isReleased(p int) bool { return s.pages[p].items == nil }
+func (s *Set) isReleased(p int) bool { return s.pages[p].items == nil }
 
 // words returns the words of page p.
-func (s *Stable) words(p int) []handle.ID {
+func (s *Set) words(p int) []handle.ID {
 	return unsafe.Slice((*handle.ID)(s.pages[p].words), 1<<s.shift)
 }
 
 // items returns the items of page p, which has memory.
-func (s *Stable) items(p int) items.Slice { return items.At(s.pages[p].items, 1<<s.shift) }
+func (s *Set) items(p int) items.Slice { return items.At(s.pages[p].items, 1<<s.shift) }
 
 // wordsOf returns the words of the slots first to end-1, which are of one page, and
 // itemsOf their items.
-func (s *Stable) wordsOf(first, end int) []handle.ID {
+func (s *Set) wordsOf(first, end int) []handle.ID {
 	at := first & int(s.mask)
 	return s.words(first >> s.shift)[at : at+end-first]
 }
 
-func (s *Stable) itemsOf(first, end int) items.Slice {
+func (s *Set) itemsOf(first, end int) items.Slice {
 	at, all := first&int(s.mask), s.items(first>>s.shift)
 	return all.Sub(at, at+end-first, s.typ.Size)
 }
 
 // word returns where the word of a slot is.
-func (s *Stable) word(slot slotset.Slot) *handle.ID {
+func (s *Set) word(slot slotset.Slot) *handle.ID {
 	return (*handle.ID)(unsafe.Add(s.pages[slot>>(s.shift&31)].words, uintptr(slot&slotset.Slot(s.mask))*wordSize))
 }
 
 // item returns the address of the item of a slot on a page with memory.
-func (s *Stable) item(slot slotset.Slot) unsafe.Pointer {
+func (s *Set) item(slot slotset.Slot) unsafe.Pointer {
 	return unsafe.Add(s.pages[slot>>(s.shift&31)].items, uintptr(slot&slotset.Slot(s.mask))*s.typ.Size)
 }
 
 // itemOf is item where T is known.
-func itemOf[T any](s *Stable, slot slotset.Slot) *T {
+func itemOf[T any](s *Set, slot slotset.Slot) *T {
 	return (*T)(unsafe.Add(s.pages[slot>>(s.shift&31)].items, uintptr(slot&slotset.Slot(s.mask))*unsafe.Sizeof(*new(T))))
 }

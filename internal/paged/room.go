@@ -12,13 +12,13 @@ import (
 // are gone, without changing anything: nil, or an error that wraps [ErrFull].
 // depleting of the erased ones are at their last generation, so that their
 // slots do not come back.
-func (s *Stable) CanInsert(n, erased, depleting int) error {
+func (s *Set) CanInsert(n, erased, depleting int) error {
 	return s.list.CanInsert(s.slots, n, erased, depleting, s.maxItems)
 }
 
 // makeRoom checks the limits for n more items and makes the pages that they
 // need.
-func (s *Stable) makeRoom(n int) error {
+func (s *Set) makeRoom(n int) error {
 	if err := s.CanInsert(n, 0, 0); err != nil {
 		return err
 	}
@@ -28,7 +28,7 @@ func (s *Stable) makeRoom(n int) error {
 
 // HasRoom reports whether n more items fit the pages there are. It takes O(1)
 // time, O(n) after [Map.Shrink] gave back pages.
-func (s *Stable) HasRoom(n int) bool {
+func (s *Set) HasRoom(n int) bool {
 	if n > s.issuable() || s.slots+s.fresh(n) > s.room {
 		return false
 	}
@@ -44,7 +44,7 @@ func (s *Stable) HasRoom(n int) bool {
 // Reserve makes room for n items in all, so that inserts up to there make no
 // page. It moves no item and changes capacity only, never slots; more than the
 // map may hold is taken as what it may hold. A negative n panics.
-func (s *Stable) Reserve(n int) {
+func (s *Set) Reserve(n int) {
 	s.guard("Reserve")
 	if n < 0 {
 		panic(fmt.Sprintf("slotmap: Reserve of %d items; n must not be negative", n))
@@ -58,7 +58,7 @@ func (s *Stable) Reserve(n int) {
 // ReserveMore makes room for n more items; beyond what the map may hold it
 // makes none. It moves no item and changes capacity only, never slots. A
 // negative n panics.
-func (s *Stable) ReserveMore(n int) {
+func (s *Set) ReserveMore(n int) {
 	s.guard("ReserveMore")
 	if n < 0 {
 		panic(fmt.Sprintf("slotmap: ReserveMore of %d items; n must not be negative", n))
@@ -66,7 +66,7 @@ func (s *Stable) ReserveMore(n int) {
 	s.reserve(n)
 }
 
-func (s *Stable) reserve(n int) {
+func (s *Set) reserve(n int) {
 	if s.maxItems > 0 {
 		n = min(n, s.maxItems) // in full: items may be erased before these come, and their slots be depleted
 	}
@@ -76,23 +76,23 @@ func (s *Stable) reserve(n int) {
 }
 
 // issuable returns how many more items slots allow.
-func (s *Stable) issuable() int {
+func (s *Set) issuable() int {
 	return int(min(s.list.Limit()-uint64(s.Len())-uint64(s.list.Depleted()), math.MaxInt))
 }
 
 // fresh returns how many new slots the next n inserts make.
-func (s *Stable) fresh(n int) int {
+func (s *Set) fresh(n int) int {
 	_, fresh, _ := s.list.Split(s.slots, n)
 	return fresh
 }
 
 // peek calls f with the handles that the next n inserts will give.
-func (s *Stable) peek(n int, f func(i int, id handle.ID)) {
+func (s *Set) peek(n int, f func(i int, id handle.ID)) {
 	s.list.Peek(s.slots, n, func(slot slotset.Slot) handle.ID { return *s.word(slot) }, f)
 }
 
 // grow makes the pages that the next n inserts need, which the limits allow.
-func (s *Stable) grow(n int) {
+func (s *Set) grow(n int) {
 	if slots := s.slots + s.fresh(n); slots > s.room {
 		s.addPages(slots)
 	}
@@ -102,7 +102,7 @@ func (s *Stable) grow(n int) {
 }
 
 // addPages makes the pages missing for so many slots.
-func (s *Stable) addPages(slots int) {
+func (s *Set) addPages(slots int) {
 	if len(s.pages) == 0 {
 		s.shape()
 	}
@@ -114,14 +114,14 @@ func (s *Stable) addPages(slots int) {
 }
 
 // shape says how large pages are, before the first.
-func (s *Stable) shape() {
+func (s *Set) shape() {
 	s.shift = pageShift(s.typ.Size)
 	s.mask = 1<<s.shift - 1
 }
 
 // usedPages returns how many pages have slots that were issued.
-func (s *Stable) usedPages() int { return (s.slots + 1<<s.shift - 1) >> s.shift }
+func (s *Set) usedPages() int { return (s.slots + 1<<s.shift - 1) >> s.shift }
 
-func (s *Stable) setRoom() {
+func (s *Set) setRoom() {
 	s.room = int(min(uint64(len(s.pages))<<s.shift, s.list.Limit()))
 }

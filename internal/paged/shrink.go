@@ -1,7 +1,7 @@
 package paged
 
 // Shrink gives back the memory of pages without items; see slotmap.Map.Shrink.
-func (s *Stable) Shrink() {
+func (s *Set) Shrink() {
 	s.guard("Shrink")
 	used := s.usedPages()
 	s.pages = append(make([]page, 0, used), s.pages[:used]...)
@@ -18,7 +18,7 @@ func (s *Stable) Shrink() {
 	}
 }
 
-func (s *Stable) hasItems(p int) bool {
+func (s *Set) hasItems(p int) bool {
 	first, end := s.live.Run(p<<s.shift, (p+1)<<s.shift)
 	return first < end
 }

@@ -10,7 +10,7 @@ import (
 )
 
 // reuse issues the slot at the front of the freelist, whose page has memory.
-func (s *Stable) reuse() handle.ID {
+func (s *Set) reuse() handle.ID {
 	slot := s.list.Front()
 	word := s.word(slot)
 	*word = s.list.Pop(*word) | handle.ID(slot)
@@ -19,7 +19,7 @@ func (s *Stable) reuse() handle.ID {
 }
 
 // makeSlot issues a new slot, for which there is room.
-func (s *Stable) makeSlot() handle.ID {
+func (s *Set) makeSlot() handle.ID {
 	slot := slotset.Slot(s.slots)
 	s.slots++
 	id := s.list.NextFresh() | handle.ID(slot)
@@ -30,7 +30,7 @@ func (s *Stable) makeSlot() handle.ID {
 
 // issue issues n slots, for which there is room and memory, and whose items are in
 // place.
-func (s *Stable) issue(n int) {
+func (s *Set) issue(n int) {
 	reused, fresh, _ := s.list.Split(s.slots, n)
 	for i := range n {
 		if i >= reused && i < reused+fresh {
@@ -42,7 +42,7 @@ func (s *Stable) issue(n int) {
 }
 
 // insert issues a slot for each value, for which there is room and memory.
-func (s *Stable) insert(values items.Slice, dst []handle.ID) {
+func (s *Set) insert(values items.Slice, dst []handle.ID) {
 	reused, fresh, _ := s.list.Split(s.slots, len(dst))
 	end := reused + fresh
 	s.reuseMany(values.Sub(0, reused, s.typ.Size), dst[:reused])
@@ -55,7 +55,7 @@ const atOnce = 256
 
 // reuseMany is reuse for each value. After a Clear slots come back as neighbours, and
 // are taken page by page (op=insertitems).
-func (s *Stable) reuseMany(values items.Slice, dst []handle.ID) {
+func (s *Set) reuseMany(values items.Slice, dst []handle.ID) {
 	for done := 0; done < len(dst); {
 		slots := s.someSlots(min(atOnce, len(dst)-done))
 		end := done + len(slots)
@@ -71,7 +71,7 @@ func (s *Stable) reuseMany(values items.Slice, dst []handle.ID) {
 }
 
 // reuseRun is reuseMany of the slots from first on, which are off the freelist.
-func (s *Stable) reuseRun(first int, values items.Slice, dst []handle.ID) {
+func (s *Set) reuseRun(first int, values items.Slice, dst []handle.ID) {
 	var highest handle.ID
 	for at, end := range s.pieces(first, first+len(dst)) {
 		s.fill(at, end, values.Sub(at-first, end-first, s.typ.Size))
@@ -86,7 +86,7 @@ func (s *Stable) reuseRun(first int, values items.Slice, dst []handle.ID) {
 }
 
 // makeMany is makeSlot for each value, page by page.
-func (s *Stable) makeMany(values items.Slice, dst []handle.ID) {
+func (s *Set) makeMany(values items.Slice, dst []handle.ID) {
 	if len(dst) == 0 {
 		return
 	}
@@ -104,7 +104,7 @@ func (s *Stable) makeMany(values items.Slice, dst []handle.ID) {
 
 // fill copies values to the rows first to end-1, which are of one page, and notes that
 // they are live.
-func (s *Stable) fill(first, end int, values items.Slice) {
+func (s *Set) fill(first, end int, values items.Slice) {
 	s.typ.Copy(s.itemsOf(first, end), values)
 	s.live.AddRange(first, end)
 }
@@ -124,14 +124,14 @@ func areNeighbours(slots []slotset.Slot) bool {
 }
 
 // someSlots returns scratch memory for n slots, which are few.
-func (s *Stable) someSlots(n int) []slotset.Slot {
+func (s *Set) someSlots(n int) []slotset.Slot {
 	s.some = slices.Grow(s.some[:0], n)[:n]
 	return s.some
 }
 
 // eraseSlot ends the life of the item in a live slot. An item with pointers is zeroed
 // so that the collector can free what it held. Calls but one are written out (op=erase).
-func eraseSlot[T any](s *Stable, slot slotset.Slot) {
+func eraseSlot[T any](s *Set, slot slotset.Slot) {
 	of, at := &s.pages[slot>>(s.shift&31)], uintptr(slot&slotset.Slot(s.mask))
 	if s.typ.Pointers {
 		var none T
@@ -143,7 +143,7 @@ func eraseSlot[T any](s *Stable, slot slotset.Slot) {
 }
 
 // eraseSlots is eraseSlot for each.
-func (s *Stable) eraseSlots(slots []slotset.Slot) {
+func (s *Set) eraseSlots(slots []slotset.Slot) {
 	if s.typ.Pointers {
 		s.typ.zero(s, slots)
 	}

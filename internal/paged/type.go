@@ -8,7 +8,7 @@ import (
 	"handloom/shard/handle"
 )
 
-// Type is what a [Stable] has to know of its item type.
+// Type is what a [Set] has to know of its item type.
 type Type struct {
 	*items.Type
 	steps
@@ -19,8 +19,8 @@ type Type struct {
 type steps interface {
 	// reuse makes slots live that are off the freelist, a value in each, and returns
 	// the highest of their handles.
-	reuse(s *Stable, slots []slotset.Slot, values items.Slice, dst []handle.ID) (highest handle.ID)
-	zero(s *Stable, slots []slotset.Slot)
+	reuse(s *Set, slots []slotset.Slot, values items.Slice, dst []handle.ID) (highest handle.ID)
+	zero(s *Set, slots []slotset.Slot)
 }
 
 // typed is steps for T.
@@ -29,7 +29,7 @@ type typed[T any] struct{}
 // TypeFor returns the Type of T. It takes some microseconds.
 func TypeFor[T any]() *Type { return &Type{Type: items.For[T](), steps: new(typed[T])} }
 
-func (*typed[T]) reuse(s *Stable, slots []slotset.Slot, values items.Slice, dst []handle.ID) (highest handle.ID) {
+func (*typed[T]) reuse(s *Set, slots []slotset.Slot, values items.Slice, dst []handle.ID) (highest handle.ID) {
 	all, dst := (*items.As[T](&values))[:len(slots)], dst[:len(slots)]
 	for i, slot := range slots {
 		of, at := s.pages[slot>>(s.shift&31)], uintptr(slot&slotset.Slot(s.mask))
@@ -43,7 +43,7 @@ func (*typed[T]) reuse(s *Stable, slots []slotset.Slot, values items.Slice, dst 
 	return highest
 }
 
-func (*typed[T]) zero(s *Stable, slots []slotset.Slot) {
+func (*typed[T]) zero(s *Set, slots []slotset.Slot) {
 	var none T
 	for _, slot := range slots {
 		*itemOf[T](s, slot) = none

@@ -12,14 +12,14 @@ import (
 // Verify checks every invariant of the map and of its sparse set and returns
 // an error that cites the first one broken, or nil. It takes O(Cap()) time and
 // changes nothing.
-func (s *Stable) Verify() error {
+func (s *Set) Verify() error {
 	if err := s.verify(); err != nil {
 		return fmt.Errorf("slotmap: typeId %d: %w", s.TypeID(), err)
 	}
 	return nil
 }
 
-func (s *Stable) verify() error {
+func (s *Set) verify() error {
 	if err := s.verifyPages(); err != nil {
 		return err
 	}
@@ -42,7 +42,7 @@ func (s *Stable) verify() error {
 }
 
 // verifyPages checks that there is a page for every slot.
-func (s *Stable) verifyPages() error {
+func (s *Set) verifyPages() error {
 	released := 0
 	for p := range s.pages {
 		if s.isReleased(p) {
@@ -61,7 +61,7 @@ func (s *Stable) verifyPages() error {
 
 // verifyRow checks that the bitmap is right about the slot, that an item has memory and
 // a row without one is empty, and that a slot not issued yet matches no handle.
-func (s *Stable) verifyRow(slot slotset.Slot) error {
+func (s *Set) verifyRow(slot slotset.Slot) error {
 	row, word := slotset.Row(slot), *s.word(slot)
 	issued, released := int(slot) < s.slots, s.isReleased(int(slot>>s.shift))
 	live := issued && !word.IsProvisional()
@@ -78,19 +78,19 @@ func (s *Stable) verifyRow(slot slotset.Slot) error {
 	return nil
 }
 
-func (s *Stable) isStaged(row int) bool {
+func (s *Set) isStaged(row int) bool {
 	return slices.ContainsFunc(s.staged, func(id handle.ID) bool { return int(id.Slot()) == row })
 }
 
 // Digest returns a 64-bit hash of the state; see slotmap.Map.Digest.
-func (s *Stable) Digest() uint64 {
+func (s *Set) Digest() uint64 {
 	var h digest.Hash
 	s.DigestTo(&h)
 	return h.Sum()
 }
 
-// DigestTo gives h what [Stable.Digest] is the sum of.
-func (s *Stable) DigestTo(h *digest.Hash) {
+// DigestTo gives h what [Set.Digest] is the sum of.
+func (s *Set) DigestTo(h *digest.Hash) {
 	s.list.DigestWords(h, s.slots, func(yield func(words []handle.ID) bool) {
 		for first, end := range s.pieces(0, s.slots) {
 			if !yield(s.wordsOf(first, end)) {

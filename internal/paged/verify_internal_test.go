@@ -25,29 +25,29 @@ func TestVerifyCitesTheInvariantThatIsBroken(t *testing.T) {
 	for _, c := range []struct {
 		cites   string
 		what    string
-		corrupt func(m *Stable)
+		corrupt func(m *Set)
 	}{
-		{"S1", "a page too few", func(m *Stable) { m.pages = m.pages[:5] }},
-		{"S1", "room without pages", func(m *Stable) { m.room = 16 }},
-		{"S1", "a bitmap too small", func(m *Stable) { m.live = slotset.Live{} }},
-		{"S1", "a released page too many", func(m *Stable) { m.released++ }},
-		{"S1", "a released page with an item", func(m *Stable) { m.pages[0].items, m.released = nil, m.released+1 }},
-		{"H2", "a null handle that names slot 0", func(m *Stable) { *m = *m.EmptyLike(); m.Reserve(2); *m.word(0) = 0 }},
-		{"S2", "a live slot that holds another row", func(m *Stable) { *m.word(1) ^= 2 }},
-		{"S2", "a live slot not in the bitmap", func(m *Stable) { m.live.Remove(1) }},
-		{"S2", "a vacant slot in the bitmap", func(m *Stable) { m.live.Add(2) }},
-		{"S2", "a slot never issued in the bitmap", func(m *Stable) { m.live.Add(11) }},
-		{"S3", "a slot of another typeId", func(m *Stable) { *m.word(1) ^= 1 << 48 }},
-		{"S3", "a live slot marked vacant", func(m *Stable) { *m.word(1) += handle.FreeBit + 1<<32 }},
-		{"S4", "an item left in a vacant row", func(m *Stable) { (*large)(m.item(2)).last = new(int) }},
-		{"S4", "an item in a row not issued", func(m *Stable) { (*large)(m.item(11)).first = new(int) }},
-		{"H2", "a handle in a row not issued", func(m *Stable) { *m.word(11) = handle.New(5, 1, 11) }},
-		{"S3", "too many slots", func(m *Stable) { m.slots++ }},
-		{"F2", "a ticket drawn twice", func(m *Stable) { *m.word(5) = *m.word(4) }},
-		{"F2", "a ticket never drawn", func(m *Stable) { *m.word(4) |= 1 << 20 }},
-		{"G1", "a live slot at generation 0", func(m *Stable) { *m.word(1) &^= 0xffff << 32 }},
-		{"G1", "a vacant slot that was never issued", func(m *Stable) { *m.word(4) -= 1 << 32 }},
-		{"G2", "a depleted slot with a ticket", func(m *Stable) { *m.word(0) |= 2 }},
+		{"S1", "a page too few", func(m *Set) { m.pages = m.pages[:5] }},
+		{"S1", "room without pages", func(m *Set) { m.room = 16 }},
+		{"S1", "a bitmap too small", func(m *Set) { m.live = slotset.Live{} }},
+		{"S1", "a released page too many", func(m *Set) { m.released++ }},
+		{"S1", "a released page with an item", func(m *Set) { m.pages[0].items, m.released = nil, m.released+1 }},
+		{"H2", "a null handle that names slot 0", func(m *Set) { *m = *m.EmptyLike(); m.Reserve(2); *m.word(0) = 0 }},
+		{"S2", "a live slot that holds another row", func(m *Set) { *m.word(1) ^= 2 }},
+		{"S2", "a live slot not in the bitmap", func(m *Set) { m.live.Remove(1) }},
+		{"S2", "a vacant slot in the bitmap", func(m *Set) { m.live.Add(2) }},
+		{"S2", "a slot never issued in the bitmap", func(m *Set) { m.live.Add(11) }},
+		{"S3", "a slot of another typeId", func(m *Set) { *m.word(1) ^= 1 << 48 }},
+		{"S3", "a live slot marked vacant", func(m *Set) { *m.word(1) += handle.FreeBit + 1<<32 }},
+		{"S4", "an item left in a vacant row", func(m *Set) { (*large)(m.item(2)).last = new(int) }},
+		{"S4", "an item in a row not issued", func(m *Set) { (*large)(m.item(11)).first = new(int) }},
+		{"H2", "a handle in a row not issued", func(m *Set) { *m.word(11) = handle.New(5, 1, 11) }},
+		{"S3", "too many slots", func(m *Set) { m.slots++ }},
+		{"F2", "a ticket drawn twice", func(m *Set) { *m.word(5) = *m.word(4) }},
+		{"F2", "a ticket never drawn", func(m *Set) { *m.word(4) |= 1 << 20 }},
+		{"G1", "a live slot at generation 0", func(m *Set) { *m.word(1) &^= 0xffff << 32 }},
+		{"G1", "a vacant slot that was never issued", func(m *Set) { *m.word(4) -= 1 << 32 }},
+		{"G2", "a depleted slot with a ticket", func(m *Set) { *m.word(0) |= 2 }},
 	} {
 		// Slot 0 is depleted, slots 2, 4 and 5 are vacant in this order, 4 and 5
 		// are on a page given back, as are 8 and 9; slot 11 was never issued.

@@ -24,7 +24,7 @@ func BenchmarkSchedule(b *testing.B) {
 			b.ReportAllocs()
 			_ = tasks.WithTeam(b.Context(), 2, func(ctx context.Context) error {
 				for b.Loop() {
-					_ = s.Run(ctx, Frame{})
+					_ = s.Run(ctx, Run{})
 				}
 				return nil
 			})

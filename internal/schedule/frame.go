@@ -13,7 +13,7 @@ import (
 // frame is the state of one frame, kept by the schedule so that frames allocate
 // nothing.
 type frame struct {
-	Frame
+	Run
 	schedule *Schedule
 	ctx      context.Context
 	systems  []int // of the running wave
@@ -41,8 +41,8 @@ func (f *frame) init(s *Schedule) {
 	}
 }
 
-func (f *frame) begin(ctx context.Context, o Frame) error {
-	f.Frame, f.ctx = o, ctx
+func (f *frame) begin(ctx context.Context, o Run) error {
+	f.Run, f.ctx = o, ctx
 	for i := range f.took {
 		f.took[i] = didNotRun
 	}
@@ -65,7 +65,7 @@ func (f *frame) begin(ctx context.Context, o Frame) error {
 func (f *frame) end() {
 	f.schedule.timings.add(f.took)
 	clear(f.failed)
-	f.Frame, f.ctx, f.order = Frame{}, nil, nil
+	f.Run, f.ctx, f.order = Run{}, nil, nil
 }
 
 // flush flushes before a wave, if there is a flush point.

@@ -45,11 +45,11 @@ func TestNoMoreGoroutinesWorkThanTheTeamHas(t *testing.T) {
 		}
 		s := newSchedule(t, systems...)
 		for range 20 {
-			if err := s.Run(t.Context(), Frame{Workers: workers}); err != nil {
+			if err := s.Run(t.Context(), Run{Workers: workers}); err != nil {
 				t.Fatal(err)
 			}
 			inTeam(t, workers, func(ctx context.Context) {
-				if err := s.Run(ctx, Frame{Workers: 2 * workers}); err != nil {
+				if err := s.Run(ctx, Run{Workers: 2 * workers}); err != nil {
 					t.Fatal(err)
 				}
 			})
@@ -69,7 +69,7 @@ func TestASystemWithAWaveOfItsOwnHasTheTeam(t *testing.T) {
 		}, tasks.Options{})
 	}
 	s := newSchedule(t, System{Name: "a", Run: both})
-	if err := s.Run(t.Context(), Frame{Workers: 2}); err != nil {
+	if err := s.Run(t.Context(), Run{Workers: 2}); err != nil {
 		t.Error(err)
 	}
 }
@@ -87,7 +87,7 @@ func TestSystemsOfAWaveRunAtTheSameTimeAndTheirPassesInline(t *testing.T) {
 		}, tasks.Options{})
 	}
 	s := newSchedule(t, System{Name: "a", Run: system}, System{Name: "b", Run: system})
-	if err := s.Run(t.Context(), Frame{Workers: 2}); err != nil {
+	if err := s.Run(t.Context(), Run{Workers: 2}); err != nil {
 		t.Error(err)
 	}
 }
@@ -97,7 +97,7 @@ func TestAShuffledWaveRunsAllAndReturnsTheErrorOfTheFirstRegistered(t *testing.T
 	begun := map[string]bool{}
 	for range 200 {
 		systems := []System{{Name: "a"}, {Name: "b", Run: fails}, {Name: "c", Run: fails}, {Name: "d"}}
-		got, err := recorded(t, t.Context(), Frame{Workers: 1, Shuffle: random.Perm}, systems...)
+		got, err := recorded(t, t.Context(), Run{Workers: 1, Shuffle: random.Perm}, systems...)
 		var failed *SystemError
 		if !errors.As(err, &failed) || failed.System != "b" {
 			t.Fatalf("the error is %v, want that of b", err)
@@ -126,7 +126,7 @@ func TestGoexitOfASystemNamesItOrEndsTheCaller(t *testing.T) {
 	s = newSchedule(t, System{Name: "a", Run: leave}, System{Name: "b", Run: leave})
 	home := goroutine()
 	caller.Store(&home)
-	err := s.Run(t.Context(), Frame{Workers: 2})
+	err := s.Run(t.Context(), Run{Workers: 2})
 	if !errors.Is(err, tasks.ErrGoexit) || !errors.As(err, new(*SystemError)) {
 		t.Errorf("the error is %v", err)
 	}
@@ -138,14 +138,14 @@ func TestGoexitOfASystemNamesItOrEndsTheCaller(t *testing.T) {
 		System{Name: "b", Run: func(context.Context) error { ran.Add(1); return nil }},
 	)
 	wg.Go(func() {
-		_ = s.Run(t.Context(), Frame{Workers: 1})
+		_ = s.Run(t.Context(), Run{Workers: 1})
 		t.Error("Run returned")
 	})
 	wg.Wait()
 	if ran.Load() != 1 {
 		t.Error("the other system of the wave did not run")
 	}
-	wg.Go(func() { _ = s.Run(t.Context(), Frame{Workers: 1}) }) // would panic, were the first still running
+	wg.Go(func() { _ = s.Run(t.Context(), Run{Workers: 1}) }) // would panic, were the first still running
 	wg.Wait()
 }
 
@@ -161,7 +161,7 @@ func TestAFrameInATeamAllocatesNothing(t *testing.T) {
 	s := newSchedule(t, systems...)
 	inTeam(t, 2, func(ctx context.Context) {
 		frame := func() {
-			if err := s.Run(ctx, Frame{Flush: nothing}); err != nil {
+			if err := s.Run(ctx, Run{Flush: nothing}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -186,7 +186,7 @@ func TestTimingsAreOfTheLastRuns(t *testing.T) {
 			return nil
 		}}, System{Name: "rare", If: func() bool { return frame%100 == 0 }}, System{Name: "never", If: func() bool { return false }})
 		for frame = 1; frame <= 300; frame++ {
-			if err := s.Run(t.Context(), Frame{Workers: 1}); err != nil {
+			if err := s.Run(t.Context(), Run{Workers: 1}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -215,7 +215,7 @@ func TestTimingsMayBeReadWhileAFrameRuns(t *testing.T) {
 		}
 	})
 	for range 100 {
-		if err := s.Run(t.Context(), Frame{}); err != nil {
+		if err := s.Run(t.Context(), Run{}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -228,7 +228,7 @@ func TestATraceShowsTheSystems(t *testing.T) {
 		t.Skip(err)
 	}
 	s := newSchedule(t, System{Name: "steering-of-boids"})
-	err := s.Run(t.Context(), Frame{})
+	err := s.Run(t.Context(), Run{})
 	trace.Stop()
 	if err != nil || !bytes.Contains(b.Bytes(), []byte("steering-of-boids")) {
 		t.Errorf("a trace of %d bytes does not name the system; %v", b.Len(), err)

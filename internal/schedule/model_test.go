@@ -190,7 +190,7 @@ func TestEverySystemSeesWhatItWouldSeeIfTheyRanOneByOne(t *testing.T) {
 		}
 		want := oneByOne(systems, s.Order())
 		random := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 0))
-		for _, f := range []Frame{{Workers: 1}, {Workers: 1, Shuffle: random.Perm}, {Workers: 3, Shuffle: random.Perm}} {
+		for _, f := range []Run{{Workers: 1}, {Workers: 1, Shuffle: random.Perm}, {Workers: 3, Shuffle: random.Perm}} {
 			w = newWorld(len(systems))
 			f.Flush = func(context.Context) error {
 				w.flush(s.Order())

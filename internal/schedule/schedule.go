@@ -100,8 +100,8 @@ func (e *SystemError) Format(s fmt.State, verb rune) {
 // Unwrap returns what the system returned.
 func (e *SystemError) Unwrap() error { return e.Err }
 
-// Frame says how [Schedule.Run] runs the systems once. The zero Frame is good.
-type Frame struct {
+// Run says how [Schedule.Run] runs the systems once. The zero Frame is good.
+type Run struct {
 	// Workers is the number of goroutines, the caller's included, of the team
 	// that the frame opens if the context carries none, and the most that a
 	// wave uses of one. 0 means GOMAXPROCS, or all of the team.
@@ -123,7 +123,7 @@ type Frame struct {
 // runs, no flush either. Run looks at ctx before each wave and flush and returns
 // its cause if it has ended.
 //
-// Frame and passes share one team (see [tasks.WithTeam]): that of ctx or, if there is
+// Run and passes share one team (see [tasks.WithTeam]): that of ctx or, if there is
 // none, one that Run opens for the frame. The systems of a wave use it, and a
 // Run inside them finds it busy and works inline. A system that has a wave to
 // itself runs on the caller, and a Run inside it has the team. So there are
@@ -131,7 +131,7 @@ type Frame struct {
 //
 // Run allocates nothing in the steady state of a team, errors aside. It panics
 // if a frame of the same schedule is running.
-func (s *Schedule) Run(ctx context.Context, f Frame) error {
+func (s *Schedule) Run(ctx context.Context, f Run) error {
 	if !s.running.CompareAndSwap(false, true) {
 		panic("tasks: Run of a schedule whose frame has not ended; run frames one after another, or make a schedule for each goroutine")
 	}

@@ -260,7 +260,7 @@ func TestSystemsThatWaitForEachOtherAreListed(t *testing.T) {
 }
 
 // recorded runs a frame and returns what happened in it, one word each.
-func recorded(t *testing.T, ctx context.Context, f Frame, systems ...System) (events []string, err error) {
+func recorded(t *testing.T, ctx context.Context, f Run, systems ...System) (events []string, err error) {
 	t.Helper()
 	note := make(chan string, 3*len(systems)+1)
 	for i := range systems {
@@ -289,7 +289,7 @@ func recorded(t *testing.T, ctx context.Context, f Frame, systems ...System) (ev
 
 func TestAFrameRunsWavesAndFlushesInOrder(t *testing.T) {
 	got, err := recorded(
-		t, t.Context(), Frame{Workers: 1},
+		t, t.Context(), Run{Workers: 1},
 		System{Name: "spawn", Emits: on(particle)},
 		System{Name: "move", Writes: on(particle)},
 		System{Name: "expire", Reads: on(particle), Emits: on(particle)},
@@ -309,12 +309,12 @@ func TestAConditionIsAskedBeforeItsWaveAndMovesNothing(t *testing.T) {
 		{Name: "flee", Writes: on(position), Emits: on(event), If: func() bool { return alarmed }},
 		{Name: "rest", Reads: on(position, event), If: func() bool { return !alarmed }},
 	}
-	got, err := recorded(t, t.Context(), Frame{Workers: 1}, systems...)
+	got, err := recorded(t, t.Context(), Run{Workers: 1}, systems...)
 	if want := []string{"watch", "flee", "flush"}; err != nil || !slices.Equal(got, want) {
 		t.Errorf("%v, %v, want %v", got, err, want)
 	}
 	never := System{Name: "a", Emits: on(event), If: func() bool { return false }}
-	got, err = recorded(t, t.Context(), Frame{}, never, System{Name: "b", Reads: on(event)})
+	got, err = recorded(t, t.Context(), Run{}, never, System{Name: "b", Reads: on(event)})
 	if want := []string{"flush", "b"}; err != nil || !slices.Equal(got, want) {
 		t.Errorf("%v, %v, want %v", got, err, want)
 	}
@@ -327,7 +327,7 @@ func fails(context.Context) error { return errSystem }
 func TestAfterAFailureTheWaveEndsAndNothingLaterRuns(t *testing.T) {
 	everyForm(t, func(t *testing.T, ctx context.Context, workers int) {
 		got, err := recorded(
-			t, ctx, Frame{Workers: workers},
+			t, ctx, Run{Workers: workers},
 			System{Name: "a", Writes: on(position)},
 			System{Name: "b", Emits: on(particle), Run: func(context.Context) error { panic("boom") }},
 			System{Name: "c", Run: fails},
@@ -376,7 +376,7 @@ func TestEveryKindOfFailureNamesItsSystem(t *testing.T) {
 			cancel(errors.New("enough"))
 		}
 		s.Name = "x"
-		_, err := recorded(t, ctx, Frame{Flush: fails}, s)
+		_, err := recorded(t, ctx, Run{Flush: fails}, s)
 		if err == nil || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("the error is\n%v, want\n%s", err, want)
 		}
@@ -387,7 +387,7 @@ func TestEveryKindOfFailureNamesItsSystem(t *testing.T) {
 func TestAWaveRunsWholeOrNotAtAll(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	got, err := recorded(
-		t, ctx, Frame{Workers: 1},
+		t, ctx, Run{Workers: 1},
 		System{Name: "a", Run: func(context.Context) error {
 			cancel()
 			return nil
@@ -401,7 +401,7 @@ func TestAWaveRunsWholeOrNotAtAll(t *testing.T) {
 }
 
 func TestAConditionThatFailsKeepsItsWaveFromRunning(t *testing.T) {
-	got, err := recorded(t, t.Context(), Frame{}, System{Name: "a"}, System{Name: "b", If: func() bool { panic(1) }})
+	got, err := recorded(t, t.Context(), Run{}, System{Name: "a"}, System{Name: "b", If: func() bool { panic(1) }})
 	if err == nil || len(got) > 0 {
 		t.Errorf("%v ran, then %v", got, err)
 	}
@@ -409,7 +409,7 @@ func TestAConditionThatFailsKeepsItsWaveFromRunning(t *testing.T) {
 
 func TestAFailedFlushEndsTheFrame(t *testing.T) {
 	got, err := recorded(
-		t, t.Context(), Frame{Flush: fails},
+		t, t.Context(), Run{Flush: fails},
 		System{Name: "a", Emits: on(particle)}, System{Name: "b", Reads: on(particle)},
 	)
 	if !errors.Is(err, errSystem) || !strings.Contains(err.Error(), "flush before wave 2") || !slices.Equal(got, []string{"a"}) {
@@ -426,7 +426,7 @@ func TestAfterAFailedFrameTheNextOneRuns(t *testing.T) {
 		return nil
 	}}, System{Name: "b"})
 	for range 2 {
-		if err := s.Run(t.Context(), Frame{}); broken != (err != nil) {
+		if err := s.Run(t.Context(), Run{}); broken != (err != nil) {
 			t.Errorf("broken %t: %v", broken, err)
 		}
 		broken = false
@@ -435,12 +435,12 @@ func TestAfterAFailedFrameTheNextOneRuns(t *testing.T) {
 
 func TestAFrameInsideAFrameOfTheSameSchedulePanics(t *testing.T) {
 	var s *Schedule
-	s = newSchedule(t, System{Name: "a", Run: func(ctx context.Context) error { return s.Run(ctx, Frame{}) }})
-	err := s.Run(t.Context(), Frame{})
+	s = newSchedule(t, System{Name: "a", Run: func(ctx context.Context) error { return s.Run(ctx, Run{}) }})
+	err := s.Run(t.Context(), Run{})
 	if err == nil || !strings.Contains(err.Error(), "whose frame has not ended") {
 		t.Errorf("the error is %v", err)
 	}
-	if err := s.Run(t.Context(), Frame{Workers: -1}); err == nil || errors.As(err, new(*SystemError)) {
+	if err := s.Run(t.Context(), Run{Workers: -1}); err == nil || errors.As(err, new(*SystemError)) {
 		t.Errorf("with -1 workers: %v", err)
 	}
 }

@@ -11,9 +11,9 @@ func (s *Set) CopyTo(dst *Set) {
 	copy(dst.Words, s.Words)
 }
 
-// Forget makes the set that of a map never used, with the same typeId and number
+// Reset makes the set that of a map never used, with the same typeId and number
 // of slots held back. It keeps the memory.
-func (s *Set) Forget() {
+func (s *Set) Reset() {
 	s.Freelist.Forget()
 	s.Words = s.Words[:0]
 }
@@ -41,7 +41,7 @@ func (s *Freelist) MustMatch(dst *Freelist, pkg string) {
 	}
 }
 
-// Forget makes the freelist that of a map never used, with the same typeId and
+// Reset makes the freelist that of a map never used, with the same typeId and
 // number of slots held back.
 func (s *Freelist) Forget() {
 	unused := s.Unused()

@@ -7,10 +7,10 @@ import (
 	"handloom/shard/handle"
 )
 
-// Marks is a set of items of one map, to be erased together. It lets a caller
+// Bitset is a set of items of one map, to be erased together. It lets a caller
 // find out what an erase will do before doing it: marking only reads the map.
-// Marks are good until the map changes; the zero Marks is empty.
-type Marks struct {
+// Bitset are good until the map changes; the zero Marks is empty.
+type Bitset struct {
 	Rows Bits // of the marked items; for the maps
 
 	depleting int
@@ -28,7 +28,7 @@ const (
 
 // Add marks a row of a map of n rows; depleting says that its item is at its
 // last generation.
-func (k *Marks) Add(row, n int, depleting bool) Marking {
+func (k *Bitset) Add(row, n int, depleting bool) Marking {
 	k.Rows.Grow(n)
 	if !k.Rows.Add(row) {
 		return Again
@@ -40,20 +40,20 @@ func (k *Marks) Add(row, n int, depleting bool) Marking {
 }
 
 // Len returns how many items are marked.
-func (k *Marks) Len() int { return k.Rows.Count() }
+func (k *Bitset) Len() int { return k.Rows.Count() }
 
 // Depleting returns how many of the items marked by handle are at their last
 // generation, so that erasing them depletes their slots.
-func (k *Marks) Depleting() int { return k.depleting }
+func (k *Bitset) Depleting() int { return k.depleting }
 
 // Clear unmarks everything and keeps the memory.
-func (k *Marks) Clear() {
+func (k *Bitset) Clear() {
 	k.Rows.Clear()
 	k.depleting = 0
 }
 
 // Mark marks the item that id names in a map of rows rows.
-func (s *Set) Mark(k *Marks, id handle.ID, rows int) Marking {
+func (s *Set) Mark(k *Bitset, id handle.ID, rows int) Marking {
 	row, ok := s.Lookup(id)
 	if !ok {
 		return Stale
@@ -69,7 +69,7 @@ type Unmarked struct {
 
 // MarkItems marks the items that ids name in a map of rows rows, and appends
 // those that mark nothing to unmarked, which it returns.
-func (s *Set) MarkItems(k *Marks, ids []handle.ID, rows int, unmarked []Unmarked) []Unmarked {
+func (s *Set) MarkItems(k *Bitset, ids []handle.ID, rows int, unmarked []Unmarked) []Unmarked {
 	k.Rows.Grow(rows)
 	deplete := s.MayDeplete()
 	for i, id := range ids {
@@ -88,7 +88,7 @@ func (s *Set) MarkItems(k *Marks, ids []handle.ID, rows int, unmarked []Unmarked
 
 // MarkEvery marks every item of a map with the given meta set, in O(rows/64) time, or
 // O(rows) when slots may be depleted.
-func (s *Set) MarkEvery(k *Marks, meta []Slot) {
+func (s *Set) MarkEvery(k *Bitset, meta []Slot) {
 	k.Rows.Grow(len(meta))
 	for row := 0; row < len(meta); row += 64 {
 		k.Rows.AddWord(row/64, ^uint64(0)>>max(0, row+64-len(meta)))
@@ -105,11 +105,11 @@ func (s *Set) MarkEvery(k *Marks, meta []Slot) {
 
 // NoteDepleting notes that so many of the items whose rows the caller marked itself are
 // at their last generation.
-func (k *Marks) NoteDepleting(n int) { k.depleting += n }
+func (k *Bitset) NoteDepleting(n int) { k.depleting += n }
 
 // MarkAll marks the items that ids name in a map of rows rows, for an erase that
 // follows at once: depleting ones are not counted.
-func (s *Set) MarkAll(k *Marks, ids []handle.ID, rows int) {
+func (s *Set) MarkAll(k *Bitset, ids []handle.ID, rows int) {
 	k.Rows.Grow(rows)
 	for _, id := range ids {
 		if row, ok := s.Lookup(id); ok {
@@ -129,7 +129,7 @@ type Move struct{ To, From Row }
 //
 // Words lie in no order. They are changed in loops that do nothing else, so that the
 // processor waits for many of them at a time (op=eraseitems, op=storm).
-func (s *Set) EraseMarked(k *Marks, meta []Slot) []Move {
+func (s *Set) EraseMarked(k *Bitset, meta []Slot) []Move {
 	s.vacateMarked(k, meta)
 	k.fillGaps(meta)
 	words := s.Words
@@ -141,7 +141,7 @@ func (s *Set) EraseMarked(k *Marks, meta []Slot) []Move {
 }
 
 // vacateMarked vacates the slots of the marked rows in ascending order.
-func (s *Set) vacateMarked(k *Marks, meta []Slot) {
+func (s *Set) vacateMarked(k *Bitset, meta []Slot) {
 	if s.MayDeplete() {
 		for base, marked := range k.Rows.Words {
 			for ; marked != 0; marked &= marked - 1 {
@@ -169,7 +169,7 @@ func (s *Set) vacateMarked(k *Marks, meta []Slot) {
 }
 
 // fillGaps fills the gaps in meta, and notes the moves.
-func (k *Marks) fillGaps(meta []Slot) {
+func (k *Bitset) fillGaps(meta []Slot) {
 	kept := len(meta) - k.Len()
 	moves := slices.Grow(k.moves[:0], min(kept, k.Len()))
 	word := kept / 64 // of the rows that may have to move

@@ -12,7 +12,7 @@ func TestClearedMarksKnowOfNothing(t *testing.T) {
 	setWidths(t, 1, 16) // every erase depletes
 	var o owners
 	ids := handle.IDs(o.issue(5))
-	var k Marks
+	var k Bitset
 	for range 3 {
 		o.MarkItems(&k, ids[1:4], 5, nil)
 		if again := o.Mark(&k, ids[0], 5); again != Marked || k.Len() != 4 || k.Depleting() != 4 {

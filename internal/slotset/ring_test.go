@@ -46,7 +46,7 @@ func TestVacantSlotsAreIssuedInTheOrderInWhichTheyBecameVacant(t *testing.T) {
 				o.slots = o.VacateAll(o.slots)
 				cleared = true
 			case 4:
-				var marks Marks
+				var marks Bitset
 				for row := range o.slots {
 					if rapid.Bool().Draw(t, "marked") {
 						marks.Add(row, len(o.slots), false)

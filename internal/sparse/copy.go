@@ -10,11 +10,11 @@ import (
 )
 
 // EmptyLike returns data of the same type, that no item has.
-func (d *Data) EmptyLike() *Data { return New(d.Type) }
+func (d *Map) EmptyLike() *Map { return New(d.Type) }
 
 // CopyTo makes dst a copy of d. clone, if given, makes *dst a copy of *src; when it
 // panics, dst is empty.
-func (d *Data) CopyTo(dst *Data, clone func(dst, src unsafe.Pointer)) {
+func (d *Map) CopyTo(dst *Map, clone func(dst, src unsafe.Pointer)) {
 	if dst == d {
 		return
 	}
@@ -35,7 +35,7 @@ func (d *Data) CopyTo(dst *Data, clone func(dst, src unsafe.Pointer)) {
 	dst.number()
 }
 
-func (d *Data) cloneTo(dst *Data, clone func(dst, src unsafe.Pointer)) {
+func (d *Map) cloneTo(dst *Map, clone func(dst, src unsafe.Pointer)) {
 	done := false
 	defer func() {
 		if !done {
@@ -50,23 +50,23 @@ func (d *Data) cloneTo(dst *Data, clone func(dst, src unsafe.Pointer)) {
 }
 
 // number makes the index of the owners (N2).
-func (d *Data) number() {
+func (d *Map) number() {
 	for row, id := range d.owners {
 		d.index[id.Slot()] = uint32(row)
 	}
 }
 
-// Become takes the state out of from, which is of no use afterwards.
-func (d *Data) Become(from *Data) { d.index, d.owners, d.items = from.index, from.owners, from.items }
+// MoveFrom takes the state out of from, which is of no use afterwards.
+func (d *Map) MoveFrom(from *Map) { d.index, d.owners, d.items = from.index, from.owners, from.items }
 
 // DigestTo gives h what is the state: owners and items by row.
-func (d *Data) DigestTo(h *digest.Hash) {
+func (d *Map) DigestTo(h *digest.Hash) {
 	h.Uint64(uint64(len(d.owners)))
 	digest.For[handle.ID]().Lasting(h, d.owners)
 	d.Type.DigestItems(h, d.items)
 }
 
-// Skip passes over what [Data.DigestTo] gave to in, of a map of so many items.
+// Skip passes over what [Map.DigestTo] gave to in, of a map of so many items.
 func Skip(in *digest.Decoder, values *digest.Schema, most int) {
 	n := in.Count(most, "rows of optional data")
 	for range n {
@@ -77,10 +77,10 @@ func Skip(in *digest.Decoder, values *digest.Schema, most int) {
 	values.Skip(in, n)
 }
 
-// Load makes the data, which no item has, what [Data.DigestTo] gave to in, of a map that
+// Load makes the data, which no item has, what [Map.DigestTo] gave to in, of a map that
 // has been read, of so many items and slots. All invariants are verified, and what is
 // wrong becomes the error of in; the data is of no use then.
-func (d *Data) Load(in *digest.Decoder, host Host, most, slots int) {
+func (d *Map) Load(in *digest.Decoder, host Host, most, slots int) {
 	n := in.Count(most, "rows of optional data")
 	if n > 0 {
 		d.index = make([]uint32, slots)

@@ -19,9 +19,9 @@ type Host interface {
 	IDAt(row int) handle.ID // null: there is none
 }
 
-// Data is what some items of one map have. New makes one. It is used as its map is: by
+// Map is what some items of one map have. New makes one. It is used as its map is: by
 // one goroutine, or by any number that only look.
-type Data struct {
+type Map struct {
 	Type *items.Type
 
 	index  []uint32    // by slot (N2)
@@ -34,11 +34,11 @@ type Data struct {
 }
 
 // New returns data of a type, that no item has.
-func New(t *items.Type) *Data { return &Data{Type: t} }
+func New(t *items.Type) *Map { return &Map{Type: t} }
 
 // Find returns the address of what the item that id names has, and whether it has any.
 // It takes O(1) time and inlines. C is the type of the data.
-func Find[C any](d *Data, id handle.ID) (*C, bool) {
+func Find[C any](d *Map, id handle.ID) (*C, bool) {
 	if slot := uint(uint32(id)); slot < uint(len(d.index)) {
 		row := uint(d.index[slot])
 		if row < uint(len(d.owners)) && d.owners[row] == id && (d.lent == nil || d.lent.Has(id)) {
@@ -49,7 +49,7 @@ func Find[C any](d *Data, id handle.ID) (*C, bool) {
 }
 
 // Row returns the row of the item that id names, and whether it has one.
-func (d *Data) Row(id handle.ID) (row int, ok bool) {
+func (d *Map) Row(id handle.ID) (row int, ok bool) {
 	if slot := uint(id.Slot()); slot < uint(len(d.index)) {
 		row := uint(d.index[slot])
 		return int(row), row < uint(len(d.owners)) && d.owners[row] == id
@@ -58,16 +58,16 @@ func (d *Data) Row(id handle.ID) (row int, ok bool) {
 }
 
 // Has reports whether the item that id names has data.
-func (d *Data) Has(id handle.ID) bool {
+func (d *Map) Has(id handle.ID) bool {
 	_, ok := d.Row(id)
 	return ok && (d.lent == nil || d.lent.Has(id))
 }
 
 // Rows returns how many rows there are.
-func (d *Data) Rows() int { return len(d.owners) }
+func (d *Map) Rows() int { return len(d.owners) }
 
 // Len returns how many items have data: it counts them while items may go without a word.
-func (d *Data) Len() int {
+func (d *Map) Len() int {
 	if d.lent == nil {
 		return len(d.owners)
 	}
@@ -82,14 +82,14 @@ func (d *Data) Len() int {
 
 // Owners returns the handles of the items of the rows lo to hi-1, and Range what they
 // have, with no room for more.
-func (d *Data) Owners(lo, hi int) []handle.ID { return d.owners[lo:hi:hi] }
-func (d *Data) Range(lo, hi int) items.Slice  { return d.items.Sub(lo, hi, d.Type.Size) }
+func (d *Map) Owners(lo, hi int) []handle.ID { return d.owners[lo:hi:hi] }
+func (d *Map) Range(lo, hi int) items.Slice  { return d.items.Sub(lo, hi, d.Type.Size) }
 
 // At returns the address of what is in a row.
-func (d *Data) At(row int) unsafe.Pointer { return d.items.Pointer(row, d.Type.Size) }
+func (d *Map) At(row int) unsafe.Pointer { return d.items.Pointer(row, d.Type.Size) }
 
 // HasRoom reports whether n more rows, in a map of so many slots, need no array to grow.
-func (d *Data) HasRoom(n, slots int) bool {
+func (d *Map) HasRoom(n, slots int) bool {
 	return n == 0 || len(d.owners)+n <= d.items.Cap() && slots <= len(d.index)
 }
 
@@ -99,7 +99,7 @@ const (
 )
 
 // Reserve makes room for n more rows, in a map of so many slots.
-func (d *Data) Reserve(n, slots int) {
+func (d *Map) Reserve(n, slots int) {
 	if n == 0 {
 		return
 	}
@@ -111,7 +111,7 @@ func (d *Data) Reserve(n, slots int) {
 	}
 }
 
-func (d *Data) reserveRows(n int) {
+func (d *Map) reserveRows(n int) {
 	if n <= d.items.Cap() {
 		return
 	}
@@ -135,7 +135,7 @@ func roomy(need, have int) int {
 
 // Append gives the item that id names a row, which it has none of, and returns where it
 // lies, which is zero. There is room.
-func (d *Data) Append(id handle.ID) unsafe.Pointer {
+func (d *Map) Append(id handle.ID) unsafe.Pointer {
 	row := len(d.owners)
 	d.owners = append(d.owners, id)
 	d.items = d.items.Resize(row + 1)
@@ -144,7 +144,7 @@ func (d *Data) Append(id handle.ID) unsafe.Pointer {
 }
 
 // Set gives the item that id names a copy of the value at v. There is room.
-func (d *Data) Set(id handle.ID, v unsafe.Pointer) {
+func (d *Map) Set(id handle.ID, v unsafe.Pointer) {
 	if row, ok := d.Row(id); ok {
 		d.Type.Set(d.At(row), v)
 		return
@@ -154,7 +154,7 @@ func (d *Data) Set(id handle.ID, v unsafe.Pointer) {
 
 // Drop takes what the item that id names, which is erased next, has, if it has any. The
 // last row takes the place of its row; where items may go without a word, so does this one.
-func (d *Data) Drop(id handle.ID) {
+func (d *Map) Drop(id handle.ID) {
 	row, ok := d.Row(id)
 	if !ok || d.lent != nil {
 		return
@@ -167,21 +167,21 @@ func (d *Data) Drop(id handle.ID) {
 	d.truncate(last)
 }
 
-func (d *Data) move(row, from int) {
+func (d *Map) move(row, from int) {
 	owner := d.owners[from]
 	d.owners[row] = owner
 	d.index[owner.Slot()] = uint32(row)
 }
 
 // truncate drops the rows from n on.
-func (d *Data) truncate(n int) {
+func (d *Map) truncate(n int) {
 	d.Type.Clear(d.items.Sub(n, len(d.owners), d.Type.Size)) // N3
 	d.owners, d.items = d.owners[:n], d.items.Resize(n)
 }
 
 // DropMarked drops marked rows: the gaps below the number of rows that stay are filled
 // with the rows at or above it that do, both in ascending order. It takes O(marked) time.
-func (d *Data) DropMarked(marked *slotset.Bits) {
+func (d *Map) DropMarked(marked *slotset.Bits) {
 	if marked.Count() == 0 {
 		return
 	}
@@ -207,18 +207,18 @@ func (d *Data) DropMarked(marked *slotset.Bits) {
 }
 
 // Clear drops all rows.
-func (d *Data) Clear() { d.truncate(0) }
+func (d *Map) Clear() { d.truncate(0) }
 
-// Rest gives up scratch memory.
-func (d *Data) Rest() { d.moves, d.sorting = nil, sorting{} }
+// Trim gives up scratch memory.
+func (d *Map) Trim() { d.moves, d.sorting = nil, sorting{} }
 
-// Lend says that items of the map may go without a word from now on: what they had is
-// not found any more, but takes a row until [Data.Sweep].
-func (d *Data) Lend(host Host) { d.lent = host }
+// DeferSweep says that items of the map may go without a word from now on: what they had is
+// not found any more, but takes a row until [Map.Sweep].
+func (d *Map) DeferSweep(host Host) { d.lent = host }
 
 // Sweep drops the rows of items that went without a word, in O(rows) time. The others keep
 // their order, so that it makes no difference how often it is called.
-func (d *Data) Sweep() {
+func (d *Map) Sweep() {
 	if d.lent == nil {
 		return
 	}
@@ -239,20 +239,20 @@ func (d *Data) Sweep() {
 }
 
 // Return sweeps, and ends what Lend began.
-func (d *Data) Return() {
+func (d *Map) Return() {
 	d.Sweep()
 	d.lent = nil
 }
 
 // Bytes returns the memory that the data takes, capacity included.
-func (d *Data) Bytes() int64 {
+func (d *Map) Bytes() int64 {
 	const ownerBytes, indexBytes = 8, 4
 	return int64(d.items.Cap())*int64(d.Type.Size) + int64(cap(d.owners))*ownerBytes + int64(len(d.index))*indexBytes
 }
 
 // Verify checks every invariant and returns an error that cites the first one broken, or
 // nil. It takes O(capacity) time.
-func (d *Data) Verify(host Host) error {
+func (d *Map) Verify(host Host) error {
 	if d.items.Len() != len(d.owners) {
 		return fmt.Errorf("N3: %d items of %d owners", d.items.Len(), len(d.owners))
 	}

@@ -15,7 +15,7 @@ func TestForgedHandlesHaveNothing(t *testing.T) {
 	filled := sparse.New(parts)
 	filled.Reserve(1, len(ids))
 	filled.Set(ids[1], unsafe.Pointer(&part{N: 1}))
-	for what, d := range map[string]*sparse.Data{"none has any": sparse.New(parts), "one has some": filled} {
+	for what, d := range map[string]*sparse.Map{"none has any": sparse.New(parts), "one has some": filled} {
 		for _, bits := range []handle.ID{0, 1 << 31, 1<<32 - 1, ids[1] | 1<<31, ids[1] &^ 1, ^handle.ID(0), ids[0], ids[2]} {
 			if v, ok := sparse.Find[part](d, bits); ok || v != nil || d.Has(bits) {
 				t.Errorf("%s: %v has %v", what, bits, v)

@@ -23,7 +23,7 @@ type part struct {
 var parts = items.For[part]()
 
 // host returns a map of so many items.
-func host(t *testing.T, n int) (*dense.Dense, []handle.ID) {
+func host(t *testing.T, n int) (*dense.Set, []handle.ID) {
 	t.Helper()
 	m, err := dense.New(items.For[int](), slotset.Options{TypeID: 3})
 	if err != nil {
@@ -37,7 +37,7 @@ func host(t *testing.T, n int) (*dense.Dense, []handle.ID) {
 }
 
 // encoding returns what is the state of d.
-func encoding(d *sparse.Data) (b []byte) {
+func encoding(d *sparse.Map) (b []byte) {
 	var h digest.Hash
 	h.Tee(digest.NewTee(1<<10, func(piece []byte, _ bool) { b = append(b, piece...) }))
 	d.DigestTo(&h)
@@ -45,7 +45,7 @@ func encoding(d *sparse.Data) (b []byte) {
 	return b
 }
 
-func load(m *dense.Dense, b []byte) (*sparse.Data, error) {
+func load(m *dense.Set, b []byte) (*sparse.Map, error) {
 	d := sparse.New(parts)
 	in := digest.NewDecoder(func() ([]byte, error) {
 		if len(b) == 0 {

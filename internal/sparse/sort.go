@@ -18,7 +18,7 @@ type sorting struct {
 
 // SortAs puts the rows in the order that the items have in the map. It takes
 // O(rows + rows of the map/4096) time.
-func (d *Data) SortAs(host Host) {
+func (d *Map) SortAs(host Host) {
 	s := &d.sorting
 	s.rows.Clear()
 	s.rows.Grow(host.Rows())

@@ -21,7 +21,7 @@ func TestLen_CountsItemsThatLive(t *testing.T) {
 	for i, id := range ids {
 		d.Set(id, unsafe.Pointer(&part{N: i}))
 	}
-	d.Lend(m)
+	d.DeferSweep(m)
 	for erased := range 10 {
 		if n := d.Len(); n != 20-erased {
 			t.Errorf("%d of 20 items are erased: Len = %d, want %d", erased, n, 20-erased)
@@ -56,7 +56,7 @@ func TestSweep_KeepsTheOrderOfDrops(t *testing.T) {
 	for i, id := range ids {
 		d.Set(id, unsafe.Pointer(&part{N: i}))
 	}
-	d.Lend(m)
+	d.DeferSweep(m)
 	for _, i := range []int{0, 4, 9} {
 		d.Drop(ids[i])
 		m.EraseItems(ids[i : i+1])
@@ -79,7 +79,7 @@ type box struct{ data *[1 << 16]byte }
 // weakly sets a new box and returns a weak pointer to its data.
 //
 //go:noinline
-func weakly(d *sparse.Data, id handle.ID) weak.Pointer[[1 << 16]byte] {
+func weakly(d *sparse.Map, id handle.ID) weak.Pointer[[1 << 16]byte] {
 	v := box{new([1 << 16]byte)}
 	d.Set(id, unsafe.Pointer(&v))
 	return weak.Make(v.data)
@@ -87,24 +87,24 @@ func weakly(d *sparse.Data, id handle.ID) weak.Pointer[[1 << 16]byte] {
 
 // No scratch memory holds values after they are dropped.
 func TestDroppedValues_AreCollected(t *testing.T) {
-	drops := map[string]func(d *sparse.Data, host sparse.Host, ids []handle.ID){
-		"Drop": func(d *sparse.Data, _ sparse.Host, ids []handle.ID) {
+	drops := map[string]func(d *sparse.Map, host sparse.Host, ids []handle.ID){
+		"Drop": func(d *sparse.Map, _ sparse.Host, ids []handle.ID) {
 			for _, id := range ids {
 				d.Drop(id)
 			}
 		},
-		"Clear": func(d *sparse.Data, _ sparse.Host, _ []handle.ID) { d.Clear() },
-		"SortAs, then Drop": func(d *sparse.Data, host sparse.Host, ids []handle.ID) {
+		"Clear": func(d *sparse.Map, _ sparse.Host, _ []handle.ID) { d.Clear() },
+		"SortAs, then Drop": func(d *sparse.Map, host sparse.Host, ids []handle.ID) {
 			d.SortAs(host)
 			for _, id := range ids {
 				d.Drop(id)
 			}
 		},
-		"SortAs, then Clear": func(d *sparse.Data, host sparse.Host, _ []handle.ID) {
+		"SortAs, then Clear": func(d *sparse.Map, host sparse.Host, _ []handle.ID) {
 			d.SortAs(host)
 			d.Clear()
 		},
-		"CopyTo of empty data": func(d *sparse.Data, _ sparse.Host, _ []handle.ID) { d.EmptyLike().CopyTo(d, nil) },
+		"CopyTo of empty data": func(d *sparse.Map, _ sparse.Host, _ []handle.ID) { d.EmptyLike().CopyTo(d, nil) },
 	}
 	for name, drop := range drops {
 		t.Run(name, func(t *testing.T) {

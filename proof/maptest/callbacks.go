@@ -56,7 +56,7 @@ func (s suite) callbacks() map[string]caller {
 
 // mutators are the operations that change a map, by name.
 func (s suite) mutators() map[string]mutator {
-	var marks slotset.Marks
+	var marks slotset.Bitset
 	mutators := map[string]mutator{
 		"Insert":       func(m Map[uint64]) { m.Insert(1) },
 		"InsertFunc":   func(m Map[uint64]) { m.InsertFunc(func(number, *uint64) {}) },

@@ -71,7 +71,7 @@ func (s suite) EveryBulkEraseHasTheSameOutcome(t *testing.T) {
 					erased = append(erased, h)
 				}
 			}
-			var marks slotset.Marks
+			var marks slotset.Bitset
 			for _, h := range slices.Backward(erased) {
 				if byMarks.Core().Mark(&marks, h.ID) != slotset.Marked || byMarks.Core().Mark(&marks, h.ID) != slotset.Again {
 					t.Errorf("%v is not marked exactly once", h)
@@ -124,7 +124,7 @@ func (s suite) MarksCountDepletingItems(t *testing.T) {
 	m := newMap(t, s.Numbers, Options{MaxItems: 16})
 	m.EraseItems(InsertN(t, m, 4))
 	hs := InsertN(t, m, 16) // the first four at their last generation
-	var marks slotset.Marks
+	var marks slotset.Bitset
 	for _, h := range hs[2:6] {
 		m.Core().Mark(&marks, h.ID)
 	}

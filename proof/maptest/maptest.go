@@ -66,9 +66,9 @@ type Map[T any] interface {
 type Core interface {
 	Rows() int
 	Stats() slotset.Stats
-	Mark(marks *slotset.Marks, id handle.ID) slotset.Marking
-	IsMarked(marks *slotset.Marks, id handle.ID) bool
-	EraseMarked(marks *slotset.Marks) int
+	Mark(marks *slotset.Bitset, id handle.ID) slotset.Marking
+	IsMarked(marks *slotset.Bitset, id handle.ID) bool
+	EraseMarked(marks *slotset.Bitset) int
 	CanInsert(n, erased, depleting int) error
 	HasRoom(n int) bool
 	ReserveMore(n int)

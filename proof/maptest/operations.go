@@ -231,7 +231,7 @@ func (h *history[T]) eraseItems() {
 
 func (h *history[T]) eraseMarked() {
 	ids, named := h.someItems()
-	var marks slotset.Marks
+	var marks slotset.Bitset
 	before, depleting := h.m.Digest(), 0
 	marked := map[handle.ID]bool{}
 	for _, id := range ids {

@@ -132,7 +132,7 @@ func ExpectNothing[T any](t testing.TB, m Map[T], what string, h handle.Of[T]) {
 	if m.Call(h, func(*T) { t.Errorf("%s %v: Call calls", what, h) }) {
 		t.Errorf("%s %v: Call finds an item", what, h)
 	}
-	var marks slotset.Marks
+	var marks slotset.Bitset
 	if got := m.Core().Mark(&marks, h.ID); got != slotset.Stale || marks.Len() != 0 || m.Core().IsMarked(&marks, h.ID) {
 		t.Errorf("%s %v: Mark says %v", what, h, got)
 	}

@@ -36,7 +36,7 @@ func (m *Map[T]) Has(h handle.Of[T]) bool {
 func (m *Map[T]) At(h handle.Of[T]) *T {
 	item, ok := m.Get(h)
 	if !ok {
-		panic(m.dense.Missing(h.ID))
+		panic(m.dense.NewStaleError(h.ID))
 	}
 	return item
 }

@@ -22,7 +22,7 @@ type Options struct {
 // A Map must not be copied; see [Map.Clone].
 type Map[T any] struct {
 	_     [0]*T // keeps the maps of different types apart
-	dense dense.Dense
+	dense dense.Set
 }
 
 // New returns an empty map. It fails, with every fault named, on a typeId that
@@ -38,7 +38,7 @@ func New[T any](o Options) (*Map[T], error) {
 
 // bound returns the dense set, which knows T from then on: the zero Map needs no
 // constructor.
-func (m *Map[T]) bound() *dense.Dense { return dense.Bind[T](&m.dense) }
+func (m *Map[T]) bound() *dense.Set { return dense.Bind[T](&m.dense) }
 
 // Len returns the number of items.
 func (m *Map[T]) Len() int { return m.dense.Len() }

@@ -29,7 +29,7 @@ func (m *Map[T]) Has(h handle.Of[T]) bool {
 func (m *Map[T]) At(h handle.Of[T]) *T {
 	item, ok := paged.Find[T](&m.stable, h.ID)
 	if !ok {
-		panic(m.stable.Missing(h.ID))
+		panic(m.stable.NewStaleError(h.ID))
 	}
 	return item
 }

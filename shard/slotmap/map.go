@@ -23,7 +23,7 @@ type Options struct {
 // [Map.Clone].
 type Map[T any] struct {
 	_      [0]*T // keeps the maps of different types apart
-	stable paged.Stable
+	stable paged.Set
 }
 
 // New returns an empty map. It fails, with every fault named, on a typeId that
@@ -39,7 +39,7 @@ func New[T any](o Options) (*Map[T], error) {
 
 // bound returns the stable set, which knows T from then on: the zero Map needs no
 // constructor.
-func (m *Map[T]) bound() *paged.Stable { return paged.Bind[T](&m.stable) }
+func (m *Map[T]) bound() *paged.Set { return paged.Bind[T](&m.stable) }
 
 // Len returns the number of items.
 func (m *Map[T]) Len() int { return m.stable.Len() }
