@@ -322,22 +322,22 @@
 //
 // No item type is known below the typed shells: a table, its queues and its shards
 // work by handles, rows and bytes, and are compiled once for all tables of a program.
-// An item's way from Emplace to its row, in seven files, each of which calls those
-// that are further in:
+// A value passes through seven files of four packages from Emplace to its row, always
+// towards the inner package:
 //
-//	record.go                    Table.Emplace
-//	  batch/recorder.go  appends the value to the queue's column, names it by its place
+//	queue.go                     Table.Emplace
+//	  batch/recorder.go          appends the value to the queue's buffer and names its place
 //	flush.go                     Flush: gather, plan, deal, apply
-//	  batch/commands.go  gathers columns in key order; says which creates survive, and as which runs
-//	tableflush.go                deals the creates that survive to the table's shards
-//	  shard/shard.go      plans and applies the part of one shard: puts, erases, creates
-//	    internal/dense/insert.go      copies a run of values behind the last row
-//	                                 and has package internal/slotset issue a slot for each, which is the handle
+//	  batch/commands.go          joins the buffers in key order and finds the surviving creates
+//	tableflush.go                deals the surviving creates to the shards of the table
+//	  shard/shard.go             plans and applies one shard: puts, erases, creates
+//	    internal/dense/insert.go copies a run of values after the last row; internal/slotset
+//	                             issues a slot for each, and with it the handle
 //
-// And a handle's way from Get to its item:
+// A lookup passes through two:
 //
-//	table.go             Table.Get finds the map by the handle's typeId
-//	internal/dense        Find compares the slot's word with the handle and takes its row
+//	table.go                     Table.Get finds the map by the handle's typeId
+//	  internal/dense/lookup.go   Find compares the slot's word with the handle
 //
 // # What it does not do
 //

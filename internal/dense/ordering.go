@@ -3,7 +3,7 @@ package dense
 import "handloom/internal/slotset"
 
 // ordering is what a map knows about the order of its rows, and the round of
-// sorting that [Map.Defragment] is in the middle of.
+// sorting that [Set.Defragment] is in the middle of.
 //
 // A row is settled when it lies below seen and in neither set. Settled rows are
 // in order among each other (O4), so that only the others need comparing: a

@@ -9,7 +9,7 @@ import (
 )
 
 // CanInsert reports whether n more items fit the map once erased of its items
-// are gone, without changing anything: nil, or an error that wraps [ErrFull].
+// are gone, without changing anything: nil, or an error that wraps [slotset.ErrFull].
 // depleting of the erased ones are at their last generation, so that their
 // slots do not come back.
 func (s *Set) CanInsert(n, erased, depleting int) error {
@@ -27,7 +27,7 @@ func (s *Set) makeRoom(n int) error {
 }
 
 // HasRoom reports whether n more items fit the pages there are. It takes O(1)
-// time, O(n) after [Map.Shrink] gave back pages.
+// time, O(n) after [Set.Shrink] gave back pages.
 func (s *Set) HasRoom(n int) bool {
 	if n > s.issuable() || s.slots+s.fresh(n) > s.room {
 		return false

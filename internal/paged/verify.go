@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 
-	"handloom/internal/digest"
 	"handloom/internal/slotset"
 	"handloom/shard/handle"
 )
@@ -80,25 +79,4 @@ func (s *Set) verifyRow(slot slotset.Slot) error {
 
 func (s *Set) isStaged(row int) bool {
 	return slices.ContainsFunc(s.staged, func(id handle.ID) bool { return int(id.Slot()) == row })
-}
-
-// Digest returns a 64-bit hash of the state; see slotmap.Map.Digest.
-func (s *Set) Digest() uint64 {
-	var h digest.Hash
-	s.DigestTo(&h)
-	return h.Sum()
-}
-
-// DigestTo gives h what [Set.Digest] is the sum of.
-func (s *Set) DigestTo(h *digest.Hash) {
-	s.list.DigestWords(h, s.slots, func(yield func(words []handle.ID) bool) {
-		for first, end := range s.pieces(0, s.slots) {
-			if !yield(s.wordsOf(first, end)) {
-				return
-			}
-		}
-	})
-	for first, end := range s.runs() {
-		s.typ.DigestItems(h, s.itemsOf(first, end))
-	}
 }

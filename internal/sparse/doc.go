@@ -19,5 +19,5 @@
 //   - N3: there are as many items as owners, and those behind them are zero.
 //
 // The map does not know of its data. Who erases items has them dropped here as well, or
-// says with [Map.Lend] that they go without a word, and [Map.Sweep] then finds them.
+// says with [Map.DeferSweep] that they go without a word, and [Map.Sweep] then finds them.
 package sparse

@@ -38,7 +38,7 @@ type arrival struct {
 // MostCall is how many bytes a call may have.
 const MostCall = 32 << 20
 
-// Claim has calls of the inbox return why, until [Batch.Release], and returns where those
+// Claim has calls of the inbox return why, until [EncodedInbox.Release], and returns where those
 // arrive that are for who claims it. It returns nil when calls wait for a flush.
 func (b *Batch) Claim(why error) *EncodedInbox {
 	x := &b.inbox

@@ -1,0 +1,33 @@
+package dense
+
+import (
+	"handloom/internal/digest"
+)
+
+// Digest returns a 64-bit hash of the state; see handlemap.Map.Digest.
+func (d *Set) Digest() uint64 {
+	var h digest.Hash
+	d.DigestTo(&h)
+	return h.Sum()
+}
+
+// ItemsDigest is Digest without the columns.
+func (d *Set) ItemsDigest() uint64 {
+	var h digest.Hash
+	d.digestItems(&h)
+	return h.Sum()
+}
+
+// DigestTo gives h what [Set.Digest] is the sum of.
+func (d *Set) DigestTo(h *digest.Hash) {
+	d.digestItems(h)
+	for _, c := range d.Columns() {
+		c.digest(h, len(d.meta))
+	}
+}
+
+func (d *Set) digestItems(h *digest.Hash) {
+	d.set.Digest(h) // the words of live slots hold the row order
+	d.ordering().digest(h)
+	d.typ.DigestItems(h, d.items)
+}

@@ -1,0 +1,27 @@
+package paged
+
+import (
+	"handloom/internal/digest"
+	"handloom/shard/handle"
+)
+
+// Digest returns a 64-bit hash of the state; see slotmap.Map.Digest.
+func (s *Set) Digest() uint64 {
+	var h digest.Hash
+	s.DigestTo(&h)
+	return h.Sum()
+}
+
+// DigestTo gives h what [Set.Digest] is the sum of.
+func (s *Set) DigestTo(h *digest.Hash) {
+	s.list.DigestWords(h, s.slots, func(yield func(words []handle.ID) bool) {
+		for first, end := range s.pieces(0, s.slots) {
+			if !yield(s.wordsOf(first, end)) {
+				return
+			}
+		}
+	})
+	for first, end := range s.runs() {
+		s.typ.DigestItems(h, s.itemsOf(first, end))
+	}
+}

@@ -1,0 +1,13 @@
+package sparse
+
+import (
+	"handloom/internal/digest"
+	"handloom/shard/handle"
+)
+
+// DigestTo gives h what is the state: owners and items by row.
+func (d *Map) DigestTo(h *digest.Hash) {
+	h.Uint64(uint64(len(d.owners)))
+	digest.For[handle.ID]().Lasting(h, d.owners)
+	d.Type.DigestItems(h, d.items)
+}
