@@ -11,8 +11,8 @@ import (
 
 	"handloom/internal/report"
 	"handloom/stress/internal/campaign"
-	"handloom/stress/internal/feed"
 	"handloom/stress/internal/mutants"
+	"handloom/stress/internal/page"
 )
 
 // patches are the faults that there are.
@@ -76,20 +76,23 @@ func (p *program) withFaults(ctx context.Context, h harnessing) int {
 
 // canaries tries faults, one after another, and sees that each is found.
 func (p *program) canaries(ctx context.Context, h harnessing, b *faultyBuild, chosen []*mutants.Fault) int {
-	f, err := p.follow(h.outputs)
+	f, err := p.follow(h, "seeded faults")
 	if err != nil {
 		return p.failed("", err)
 	}
-	f.begin(feed.Start{Title: "seeded faults", Command: h.line(), Unit: "operations", Details: h.details()})
 	var all trials
 	for _, fault := range chosen {
-		f.Feed.Progress(fault.Name + ": " + fault.About)
-		all = append(all, h.try(ctx, b, fault, f.Feed))
+		f.tell(fault.Name+": "+fault.About, 0)
+		t := h.try(ctx, b, fault, f.tell)
+		f.Totals = append(f.Totals, page.Fact{Name: fault.Name, Value: t.String()})
+		all = append(all, t)
 	}
-	fmt.Fprintln(f.human)
-	all.table().WriteTo(f.human)
-	fmt.Fprintln(f.human)
-	return p.end(ctx, f, all.verdict(ctx.Err() != nil))
+	fmt.Fprintln(f.out)
+	all.table().WriteTo(f.out)
+	fmt.Fprintln(f.out)
+	o := all.verdict(ctx.Err() != nil)
+	o.exit = bySignal(ctx, o.exit)
+	return p.end(f, o)
 }
 
 // trials are what came of some faults.
@@ -105,12 +108,10 @@ func (all trials) table() *report.Table {
 }
 
 // verdict is that on all faults. One that could not be tried is not missed.
-func (all trials) verdict(interrupted bool) feed.Verdict {
-	v := feed.Verdict{Verdict: "passed", Reason: fmt.Sprintf("%d of %d seeded faults found", len(all), len(all))}
+func (all trials) verdict(interrupted bool) outcome {
 	var missed []string
 	var stopped error
 	for _, t := range all {
-		v.Totals = append(v.Totals, feed.Fact{Name: t.fault.Name, Value: t.String()})
 		switch {
 		case t.err != nil:
 			stopped = cmp.Or(stopped, fmt.Errorf("%s: %w", t.fault.Name, t.err))
@@ -120,13 +121,13 @@ func (all trials) verdict(interrupted bool) feed.Verdict {
 	}
 	switch {
 	case interrupted:
-		v.Verdict, v.ExitCode, v.Reason = "interrupted", campaign.ExitInterrupted, "not every fault was tried"
+		return outcome{"interrupted", campaign.ExitInterrupted, "not every fault was tried"}
 	case stopped != nil:
-		v.Verdict, v.ExitCode, v.Reason = "inconclusive", campaign.ExitInconclusive, shortened(stopped.Error(), 200)
+		return outcome{"inconclusive", campaign.ExitInconclusive, shortened(stopped.Error(), 200)}
 	case len(missed) > 0:
-		v.Verdict, v.ExitCode, v.Reason = "canary-missed", campaign.ExitCanaryMissed, strings.Join(missed, ", ")
+		return outcome{"canary-missed", campaign.ExitCanaryMissed, strings.Join(missed, ", ")}
 	}
-	return v
+	return outcome{"passed", campaign.ExitPassed, fmt.Sprintf("%d of %d seeded faults found", len(all), len(all))}
 }
 
 // shortened returns the first line of s, and of that n runes at most.

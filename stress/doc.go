@@ -4,13 +4,12 @@
 // programs that use everything there is.
 //
 //	go run ./stress                         the embedded trace, then random programs
-//	go run ./stress -profile NAME           random programs: smoke, pr, nightly, misuse, soak
+//	go run ./stress -profile NAME           random programs: smoke, pr, nightly, misuse, long
 //	go run ./stress -program FILE           one random program
 //	go run ./stress -canary all             faults put in on purpose
 //	go run ./stress replay TRACE            another trace
 //	go run ./stress import goalloc FILE -o OUT
 //	                                        makes a trace of a real Go program
-//	go run ./stress -scenario NAME|FILE     a workload on this machine
 //	go run ./stress -durable DIR -kills N   a program on a journal, killed N times
 //	go run ./stress inspect FILE|DIR        what is in a snapshot or a journal
 //
@@ -89,22 +88,6 @@
 // The model shares no code with the store. What a run cannot prove: that an order
 // of workers which did not occur gives the same state. Many ticks on more workers
 // than processors make such an order likely to occur.
-//
-// # Scenarios
-//
-// A scenario is a workload for those who want to know what their own machine
-// makes of a frame loop: tables, what comes and goes in every tick, passes with a
-// cost, readers beside it. Ticks are due at a rate, and a tick's time begins when
-// it is due, so that a stall shows in every tick that waited; see package
-// scenario. The digest at the end is the seed's, whatever the workers.
-//
-//	run ─> feed ─┬─> terminal   the last figures
-//	             ├─> -json      events, one JSON object a line
-//	             ├─> -http      the live page
-//	             └─> -html      the report, at the end
-//
-// A report is one file without scripts. The live page has the same charts and is
-// gone when the run is; other machines reach it only with -http-public.
 //
 // # Memory
 //

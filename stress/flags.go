@@ -16,7 +16,7 @@ type settings struct {
 	file    string // "": the embedded trace, "-": standard input
 	workers workerList
 	shards  int
-	outputs // -json is one document, "-": on standard output; nothing is served
+	outputs
 }
 
 // parseReplay reads the command line behind the command, which is "" or

@@ -47,8 +47,8 @@ func TestWrongUsageIsOneLine(t *testing.T) {
 		{"-replay x", "stress: flag provided but not defined: -replay; see: go run ./stress -h"},
 		{"-json no/such", "stress: -json: stat no: no such file or directory"},
 		{"-json testdata", "stress: -json: testdata: is a directory"},
-		{"help bogus", `stress help: no help about ["bogus"]; want profile, replay, import, scenario, durable or inspect; see: go run ./stress help -h`},
-		{"-profile quick", `stress: no profile is called "quick"; want smoke, pr, nightly, misuse or soak; see: go run ./stress -h`},
+		{"help bogus", `stress help: no help about ["bogus"]; want profile, replay, import, durable or inspect; see: go run ./stress help -h`},
+		{"-profile quick", `stress: no profile is called "quick"; want smoke, pr, nightly, misuse or long; see: go run ./stress -h`},
 		{"-profile smoke -workers 1", "stress: flag provided but not defined: -workers; see: go run ./stress -h"},
 		{"-profile smoke FILE", `stress: "FILE" is too much; a program is played by -program FILE; see: go run ./stress -h`},
 		{"-seeds 0", "stress: -seeds is 0; want 1 or more; see: go run ./stress -h"},
@@ -60,14 +60,12 @@ func TestWrongUsageIsOneLine(t *testing.T) {
 		{"-canary lifo -profile pr", "stress: -canary and -profile do not go together; see: go run ./stress -h"},
 		{"-canary=", "stress: -canary wants the name of a fault, all or rare; see: go run ./stress -h"},
 		{"-shrink", "stress: -shrink goes with -program; what a profile finds is shrunk anyway; see: go run ./stress -h"},
-		{"-profile soak -seeds 2", "stress: -profile soak plays no seeds; give -duration; see: go run ./stress -h"},
-		{"-profile soak -children 2", "stress: -profile soak plays no programs, so that -children says nothing; see: go run ./stress -h"},
-		{"-profile soak -artifacts x", "stress: -profile soak plays no programs, so that -artifacts says nothing; see: go run ./stress -h"},
 		{"-canary lifo -artifacts x", "stress: -canary keeps no programs, so that -artifacts says nothing; see: go run ./stress -h"},
 		{"-program x -shrink-time 1s", "stress: -shrink-time says nothing without -shrink; see: go run ./stress -h"},
 		{"-program x -children 2", "stress: -program and -children do not go together; see: go run ./stress -h"},
 		{"-children -1", "stress: -children is -1; want 0 to 256, 0 being one for each processor; see: go run ./stress -h"},
-		{"-profile smoke -http-public", "stress: -http-public says nothing without -http; see: go run ./stress -h"},
+		{"-profile smoke -html -", "stress: -html wants a file; see: go run ./stress -h"},
+		{"-profile smoke -html no/such", "stress: -html: stat no: no such file or directory"},
 		{"-program no/such", "stress: open no/such: no such file or directory"},
 		{"-program sample/handlemap.trace.gz", "sample/handlemap.trace.gz:1: it is a trace, or compressed; a trace is replayed by: replay sample/handlemap.trace.gz"},
 		{"-program testdata/table-1024.txt", "testdata/table-1024.txt:1: it is a trace, or compressed; a trace is replayed by: replay testdata/table-1024.txt"},
@@ -119,8 +117,6 @@ func TestHelpTeaches(t *testing.T) {
 		{"import -h", usageImport},
 		{"help import", usageImport},
 		{"import goalloc -h", usageImport},
-		{"-scenario x -h", usageScenario},
-		{"help scenario", usageScenario},
 		{"-profile pr -h", usageProfile},
 		{"help profile", usageProfile},
 	}
@@ -129,7 +125,7 @@ func TestHelpTeaches(t *testing.T) {
 			t.Errorf("%s: exit code %d, %q", tt.args, got.code, got.stderr)
 		}
 	}
-	for _, text := range []string{usage, usageProfile, usageReplay, usageImport, usageScenario} {
+	for _, text := range []string{usage, usageProfile, usageReplay, usageImport} {
 		for line := range strings.Lines(text) {
 			if len(line) > 101 {
 				t.Errorf("a line of the help is too long: %s", line)

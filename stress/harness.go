@@ -14,7 +14,7 @@ import (
 	"handloom/proof/runner"
 	"handloom/stress/internal/campaign"
 	"handloom/stress/internal/child"
-	"handloom/stress/internal/feed"
+	"handloom/stress/internal/page"
 )
 
 // harness is the program with one of the flags that are about random programs.
@@ -36,8 +36,6 @@ func (p *program) harness(ctx context.Context, args []string) int {
 		return p.withFaults(ctx, h)
 	case h.program != "":
 		return p.playProgram(ctx, h)
-	case h.profile == "soak":
-		return p.soak(ctx, h)
 	}
 	return p.campaign(ctx, h)
 }
@@ -67,16 +65,13 @@ func (p *program) campaign(ctx context.Context, h harnessing) int {
 	if h.seeds > 0 {
 		known = nil // the seeds alone are asked for
 	}
-	f, err := p.follow(h.outputs)
+	f, err := p.follow(h, h.title(profile))
 	if err != nil {
 		return p.failed("", err)
 	}
-	f.begin(feed.Start{
-		Title: h.title(profile), Command: h.line(), Unit: "operations", Details: h.details(),
-	})
 	o := campaign.Options{
 		Profile: profile, Seed: h.seed, Seeds: h.seeds, Duration: h.lasts(profile.Duration), Known: known,
-		Command: h.command, Children: h.children, Revision: built.Revision(), Feed: f.Feed,
+		Command: h.command, Children: h.children, Revision: built.Revision(), Progress: f.tell,
 	}
 	done := campaign.Run(ctx, o)
 	var notes []string
@@ -91,25 +86,15 @@ func (p *program) campaign(ctx context.Context, h harnessing) int {
 		notes = h.arms(ctx, profile, o, dir, done)
 	}
 	verdict, exit, reason := done.Verdict(profile.Promises, ctx.Err() != nil)
-	p.tellSeen(f.human, done)
+	p.tellSeen(f.out, done)
 	for _, n := range notes {
-		fmt.Fprintln(f.human, n)
+		fmt.Fprintln(f.out, n)
 	}
 	if done.Failure != nil {
 		p.explain(ctx, h, f, done.Failure)
 	}
-	return p.end(ctx, f, feed.Verdict{Verdict: verdict, ExitCode: exit, Reason: reason, Totals: totals(done)})
-}
-
-// end says the verdict, last.
-func (p *program) end(ctx context.Context, f *following, v feed.Verdict) int {
-	v.ExitCode = bySignal(ctx, v.ExitCode)
-	v, err := f.finish(v)
-	if err != nil {
-		p.bad(err)
-	}
-	fmt.Fprintln(f.human, outcome{v.Verdict, v.ExitCode, v.Reason})
-	return v.ExitCode
+	f.Totals = totals(done)
+	return p.end(f, outcome{verdict, bySignal(ctx, exit), reason})
 }
 
 // arms plays on with other builds, kept in dir, and adds what came of it to done:
@@ -152,9 +137,9 @@ func (p *program) tellSeen(out io.Writer, o *campaign.Outcome) {
 	fmt.Fprintf(out, "\nrare states: %d of %d came up; least often %s\n", seen, len(o.Seen), strings.Join(least, ", "))
 }
 
-func totals(o *campaign.Outcome) []feed.Fact {
+func totals(o *campaign.Outcome) []page.Fact {
 	seen, _ := o.Rare(0)
-	return []feed.Fact{
+	return []page.Fact{
 		{Name: "programs", Value: report.Count(o.Programs)},
 		{Name: "plays", Value: report.Count(o.Plays)},
 		{Name: "operations", Value: report.Count(o.Operations)},
@@ -172,11 +157,10 @@ func (p *program) playProgram(ctx context.Context, h harnessing) int {
 	if len(prog.Configs) == 0 {
 		prog.Configs = defaultConfigs(prog.Seed)
 	}
-	f, err := p.follow(h.outputs)
+	f, err := p.follow(h, "program "+h.program)
 	if err != nil {
 		return p.failed("", err)
 	}
-	f.begin(feed.Start{Title: "program " + h.program, Command: h.line(), Unit: "operations", Details: h.details()})
 	failure, done, err := campaign.Again(ctx, prog, h.how(""))
 	done.Failure, done.Err = failure, err
 	verdict, exit, reason := done.Verdict(nil, ctx.Err() != nil)
@@ -186,12 +170,13 @@ func (p *program) playProgram(ctx context.Context, h harnessing) int {
 		}
 		p.explain(ctx, h, f, failure)
 	}
-	return p.end(ctx, f, feed.Verdict{Verdict: verdict, ExitCode: exit, Reason: reason, Totals: totals(done)})
+	f.Totals = totals(done)
+	return p.end(f, outcome{verdict, bySignal(ctx, exit), reason})
 }
 
 // explain shrinks a failure, keeps it in files and says how to see it again.
 func (p *program) explain(ctx context.Context, h harnessing, f *following, failure *campaign.Failure) {
-	out := f.human
+	out := f.out
 	fmt.Fprintf(out, "\nFAIL %s: seed %d, at %q\n%s\n", failure.Kind, failure.Program.Seed, failure.Line, failure.What)
 	small := failure
 	if h.shrinkTime > 0 && ctx.Err() == nil {
@@ -210,7 +195,7 @@ func (p *program) explain(ctx context.Context, h harnessing, f *following, failu
 		p.bad(fmt.Errorf("stress: an artifact is missing: %w", err))
 	}
 	fmt.Fprint(out, kept.text())
-	f.Failure(feed.Failure{What: small.Error(), Replay: kept.again, Detail: string(small.Program.Text())})
+	f.Failures = append(f.Failures, page.Failure{What: small.Error(), Replay: kept.again, Detail: string(small.Program.Text())})
 }
 
 // record plays the smallest program once more, under the flight recorder.

@@ -98,9 +98,6 @@ func TestASeedOfZeroIsKept(t *testing.T) {
 	if err != nil || h.seed != 0 || !strings.Contains(h.line(), " -seed 0 ") {
 		t.Errorf("seed %d, %q, %v", h.seed, h.line(), err)
 	}
-	if h, err := parseHarness([]string{"-profile", "soak", "-seed", "7"}); err != nil || !strings.HasSuffix(h.line(), " -profile soak -seed 7") {
-		t.Errorf("the soak of seed 7 is repeated by %q, %v", h.line(), err)
-	}
 	if h, err := parseHarness([]string{"-seeds", "1"}); err != nil || h.seed == 0 {
 		t.Errorf("without -seed: %d, %v", h.seed, err)
 	}
@@ -262,4 +259,54 @@ func (c *cancelling) Write(b []byte) (int, error) {
 		c.cancel()
 	}
 	return n, err
+}
+
+// reportOf runs a command line with -html and returns its report.
+func reportOf(ctx context.Context, t *testing.T, args ...string) (outcomeOf, string) {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "report.html")
+	got := program{}.stress(ctx, append(args, "-html", path)...)
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return got, string(text)
+}
+
+func TestHTML_HoldsTheVerdictOfRandomPrograms(t *testing.T) {
+	ended, cancel := context.WithCancel(t.Context())
+	time.AfterFunc(time.Second, cancel)
+	for _, tt := range []struct {
+		name string
+		ctx  context.Context
+		args []string
+		want []string
+	}{
+		{"passed", t.Context(), []string{"-seed", "1", "-seeds", "1"}, []string{`good">verdict: passed (exit code 0)`, "<th scope=\"row\">flushes</th>", "-seed 1 -seeds 1"}},
+		{"failed", t.Context(), []string{"-program", mishap(t, runner.Crash), "-artifacts", t.TempDir()}, []string{`bad">verdict: invariant`, "<h2>Failures</h2>", "misuse crash"}},
+		{"interrupted", ended, []string{"-profile", "smoke", "-duration", "1h"}, []string{`verdict ">verdict: interrupted`}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			got, text := reportOf(tt.ctx, t, tt.args...)
+			for _, want := range tt.want {
+				if !strings.Contains(text, want) {
+					t.Errorf("%q is not in the report\n%s\n%s", want, text, got.stdout)
+				}
+			}
+			if host, err := os.Hostname(); err == nil && len(host) > 3 && strings.Contains(text, host) {
+				t.Errorf("the report names this machine, %s", host)
+			}
+		})
+	}
+}
+
+func TestHTML_FullDiskIsExitCode2(t *testing.T) {
+	if _, err := os.Stat("/dev/full"); err != nil {
+		t.Skip("no device that is full")
+	}
+	got := stress(t, "-seed", "1", "-seeds", "1", "-html", "/dev/full")
+	want := "verdict: failed (exit code 2): -html could not be written; the outcome was passed: programs 1"
+	if got.code != exitBad || !strings.HasPrefix(got.lastLine(), want) || !strings.Contains(got.stderr, "no space left on device") {
+		t.Errorf("exit code %d, %q, %q", got.code, got.lastLine(), got.stderr)
+	}
 }

@@ -15,7 +15,7 @@ import (
 	"handloom/internal/built"
 	"handloom/stress/internal/campaign"
 	"handloom/stress/internal/child"
-	"handloom/stress/internal/feed"
+	"handloom/stress/internal/page"
 )
 
 // harnessing is one command line about random programs.
@@ -63,7 +63,7 @@ func parseHarness(args []string) (harnessing, error) {
 	flags.StringVar(&h.canary, "canary", "", "")
 	flags.StringVar(&h.artifacts, "artifacts", h.artifacts, "")
 	flags.IntVar(&h.children, "children", 0, "")
-	h.define(flags)
+	flags.StringVar(&h.html, "html", "", "")
 	words, err := parse(flags, args)
 	flags.Visit(func(f *flag.Flag) { h.given[f.Name] = true })
 	switch {
@@ -88,8 +88,8 @@ func (h *harnessing) conflicts() error {
 		return !slices.ContainsFunc(names, func(n string) bool { return !h.given[n] })
 	}
 	switch {
-	case !known && h.profile != "soak":
-		return fmt.Errorf("no profile is called %q; want %s or soak", h.profile, strings.Join(profileNames(), ", "))
+	case !known:
+		return fmt.Errorf("no profile is called %q; want %s", h.profile, profileNames())
 	case h.seeds < 0 || h.given["seeds"] && h.seeds == 0:
 		return fmt.Errorf("-seeds is %d; want 1 or more", h.seeds)
 	case h.given["duration"] && h.duration <= 0:
@@ -106,14 +106,9 @@ func (h *harnessing) conflicts() error {
 		return errors.New("-shrink goes with -program; what a profile finds is shrunk anyway")
 	case h.given["shrink-time"] && h.given["program"] && !h.shrink:
 		return errors.New("-shrink-time says nothing without -shrink")
-	case h.profile == "soak" && h.seeds > 0:
-		return errors.New("-profile soak plays no seeds; give -duration")
 	}
-	for _, name := range []string{"children", "shrink-time", "artifacts"} {
-		switch {
-		case h.given[name] && h.profile == "soak":
-			return fmt.Errorf("-profile soak plays no programs, so that -%s says nothing", name)
-		case h.given[name] && h.given["canary"] && !h.given["program"] && name != "children":
+	for _, name := range []string{"shrink-time", "artifacts"} {
+		if h.given[name] && h.given["canary"] && !h.given["program"] {
 			return fmt.Errorf("-canary keeps no programs, so that -%s says nothing", name)
 		}
 	}
@@ -136,12 +131,14 @@ func (h *harnessing) conflicts() error {
 	return nil
 }
 
-func profileNames() []string {
+// profileNames returns the names of the profiles, as a sentence lists them.
+func profileNames() string {
 	var names []string
 	for _, p := range campaign.Profiles {
 		names = append(names, p.Name)
 	}
-	return names
+	last := len(names) - 1
+	return strings.Join(names[:last], ", ") + " or " + names[last]
 }
 
 func randomSeed() uint64 {
@@ -209,10 +206,10 @@ func (h *harnessing) line() string {
 	return b.String() + h.outputs.command()
 }
 
-func (h *harnessing) details() []feed.Fact {
-	facts := []feed.Fact{{Name: "revision", Value: built.Revision()}}
+func (h *harnessing) details() []page.Fact {
+	facts := []page.Fact{{Name: "revision", Value: built.Revision()}}
 	if h.program == "" {
-		facts = append(facts, feed.Fact{Name: "seed", Value: strconv.FormatUint(h.seed, 10)})
+		facts = append(facts, page.Fact{Name: "seed", Value: strconv.FormatUint(h.seed, 10)})
 	}
 	return facts
 }

@@ -62,9 +62,6 @@ func (p *program) run(ctx context.Context, args []string) int {
 	if len(args) > 0 && !strings.HasPrefix(args[0], "-") {
 		command, args = args[0], args[1:]
 	}
-	if command == "" && wantsScenario(args) {
-		return p.scenario(ctx, args)
-	}
 	if command == "" && wantsDurable(args) {
 		return p.durable(ctx, args)
 	}

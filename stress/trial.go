@@ -11,7 +11,6 @@ import (
 	"handloom/internal/report"
 	"handloom/stress/internal/campaign"
 	"handloom/stress/internal/child"
-	"handloom/stress/internal/feed"
 	"handloom/stress/internal/mutants"
 )
 
@@ -39,7 +38,7 @@ func (t *trial) String() string {
 }
 
 // try sees what finds a fault.
-func (h *harnessing) try(ctx context.Context, b *faultyBuild, fault *mutants.Fault, to *feed.Feed) trial {
+func (h *harnessing) try(ctx context.Context, b *faultyBuild, fault *mutants.Fault, progress func(string, int)) trial {
 	t := trial{fault: fault, operations: "-", seed: "-"}
 	if fault.Test != "" {
 		t.byTest(ctx, b)
@@ -57,7 +56,7 @@ func (h *harnessing) try(ctx context.Context, b *faultyBuild, fault *mutants.Fau
 	profile, _ := campaign.Find(name)
 	h.byPrograms(ctx, &t, campaign.Options{
 		Name: fault.Name + ": ", Profile: profile, Seed: h.seed, Seeds: h.seeds, Duration: h.lasts(lasts),
-		Command: command, Children: h.children, Feed: to,
+		Command: command, Children: h.children, Progress: progress,
 	})
 	return t
 }

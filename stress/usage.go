@@ -12,16 +12,15 @@ and holds every answer to models that share no code with the store.
 
   go run ./stress                          the embedded trace on 1, 2, 4, 8 workers,
                                            then random programs for 20 seconds
-  go run ./stress -profile NAME            random programs: smoke, pr, nightly, misuse, soak
+  go run ./stress -profile NAME            random programs: smoke, pr, nightly, misuse, long
   go run ./stress -program FILE            one random program, such as one that failed
   go run ./stress -canary all              faults put in on purpose: each must be found
   go run ./stress replay TRACE             another trace
   go run ./stress import goalloc FILE -o OUT
                                            makes a trace of a real Go program
-  go run ./stress -scenario NAME|FILE      a workload on this machine, and what it costs
   go run ./stress -durable DIR -kills N    a program on a journal, killed N times
   go run ./stress inspect FILE|DIR         what is in a snapshot, or in a journal
-  go run ./stress help profile|replay|import|scenario|durable|inspect
+  go run ./stress help profile|replay|import|durable|inspect
                                            more about these
 
 What is checked of a trace, after every tick and for every number of workers: the
@@ -33,7 +32,7 @@ items, both ways, and Verify.
 The first line of output repeats the run. The last line is the verdict, because
 go run hides the exit code:
 
-  0    passed, late (a scenario) or verified
+  0    passed or verified
   1    inconclusive: something kept the run from its end
   2    wrong usage or malformed input: one line names file, line and reason
   10   an answer is not what a model says, or a trace does not replay alike
@@ -65,8 +64,7 @@ fails, and written to a file.
   pr        2 minutes, and 1 minute under the race detector
   nightly   4 hours, and 1 hour each under the race detector and with the checked build
   misuse    20 seconds of calls that the documents refuse
-  soak      10 minutes of one steady workload: heap, goroutines, open files and the
-            slowest flushes must not rise
+  long      10 minutes of programs of 5,000 operations each
 
   -seed N          of the first program (default: random)
   -seeds K         plays K programs; or
@@ -74,8 +72,7 @@ fails, and written to a file.
   -children N      pairs of processes (default 0: one for each processor)
   -shrink-time D   for making a failing program smaller (default 1m0s; 0: not at all)
   -artifacts DIR   where failing programs go (default artifacts)
-  -html FILE  -http ADDR  -http-public  -json FILE|-
-                   as for -scenario
+  -html FILE       writes a report: one page without scripts, with charts
 
 A run whose length the flags say promises no rare states.
 
@@ -93,7 +90,7 @@ of go test and of every run from then on.
   -canary all      one fault after another that programs find in seconds
   -canary rare     all others, minutes each; what no program can see, such as memory
                    that is kept, a test must find, and the table names it
-  -seed N  -seeds K  -duration D  -children N  -html FILE  -http ADDR  -json FILE|-
+  -seed N  -seeds K  -duration D  -children N  -html FILE
                    as above; the time is per fault (default: 20s, or 3m)
 
 The faults are the files stress/testdata/faults/NAME.patch; package
@@ -170,67 +167,6 @@ malformed input (one line names file and reason), 130 or 143 interrupted.
 Unless it is 0, OUT is left as it was.
 `
 
-const usageScenario = `Usage: go run ./stress -scenario NAME|FILE [flags]
-
-Runs a workload on a store at the pace of a frame loop and tells what this
-machine makes of it. NAME is one of
-
-  arena         64 players and what they throw: small tables, short ticks
-  bullet-hell   100,000 bullets of which one in twelve is replaced in every tick
-  churn         half of all items are replaced in every tick, as fast as it goes
-  city-traffic  200,000 vehicles that come and go seldom and are written often
-  hot-shard     nine of ten commands go to one of eight shards
-  mmo-zone      large items, many readers, commands from the network
-
-and FILE is JSON like theirs (stress/internal/scenario/scenarios):
-
-  {
-    "about": "one line", "hz": 60, "ticks": 600, "readers": 2,
-    "tables": [
-      {"name": "bullet", "items": 100000, "max_items": 200000, "bytes": 64,
-       "shards": 4, "stable": false, "creates": 8000, "links": 100,
-       "erases": 8000, "puts": 1000, "skew": 0, "inbox": 0}
-    ],
-    "passes": [{"table": "bullet", "steps": 8, "follow": true}]
-  }
-
-bytes (of an item) are 32, 64, 128, 256 or 1024. creates, links (creates that
-name another), erases, puts and inbox (puts from outside the passes) are per
-tick. skew is the share of erases and puts that the first shard has. A pass does
-so many steps of arithmetic, one to two nanoseconds each, on every item, and with
-follow asks whether the item it names still lives. What is left out is 0.
-
-  -hz N           ticks due per second, 0: as fast as it goes (default: FILE's)
-  -ticks N        ticks (default: FILE's); or
-  -duration D     for so long, such as 30s: the last tick is the one in which it is
-                  over, and a machine that does not keep the rate plays fewer
-  -workers N      of every phase (default 0: GOMAXPROCS)
-  -seed N         of everything random (default 1)
-  -max-p99 D      fails the run when the p99 of the tick time is above, such as 16ms
-  -max-heap SIZE  fails it when the heap grows above, such as 512MiB
-  -html FILE      writes a report: one page without scripts, with charts
-  -http ADDR      shows the same while it runs, such as -http 127.0.0.1:8080
-  -http-public    allows an ADDR that other machines can reach
-  -json FILE|-    writes events, one JSON object a line: start, samples, verdict
-
-The tick time begins when a tick is due, not when it begins: after a stall the
-ticks that wait are late by as much, and none is left out. A tick is late when it
-has not ended before the next is due. A run with late ticks in which nothing failed
-is called late, not passed, and its exit code is 0 all the same, for late is not
-wrong; what is too late is for -max-p99 to say. The digest in the last table is the
-same for the same scenario, seed and ticks, whatever the workers and the machine.
-
-Examples:
-
-  go run ./stress -scenario bullet-hell -html report.html
-  go run ./stress -scenario mmo-zone -duration 5m -http 127.0.0.1:8080
-  go run ./stress -scenario my.json -hz 60 -max-p99 16ms -max-heap 1GiB
-
-Exit codes: 0 passed or late, 2 wrong usage, malformed FILE or output that could not
-be written, 11 an invariant is broken, 16 a limit, 130 interrupted, 143 told to end by
-SIGTERM: what was measured until then is told.
-`
-
 const usageDurable = `Usage: go run ./stress -durable DIR [-kills N] [-seed N]
 
 Plays a program of package world on a journal in DIR, an empty folder or none, in a
@@ -297,7 +233,7 @@ Exit codes: 0 whole or cut, 11 damaged, 2 wrong usage or what cannot be read.
 // help answers: help, and help with one of the topics.
 func (p *program) help(words []string) int {
 	topics := map[string]string{
-		"": usage, "profile": usageProfile, "replay": usageReplay, "import": usageImport, "scenario": usageScenario,
+		"": usage, "profile": usageProfile, "replay": usageReplay, "import": usageImport,
 		"durable": usageDurable, "inspect": usageInspect,
 	}
 	topic := ""
@@ -306,7 +242,7 @@ func (p *program) help(words []string) int {
 	}
 	text, ok := topics[topic]
 	if !ok || len(words) > 1 {
-		return p.misused("help", fmt.Errorf("no help about %q; want profile, replay, import, scenario, durable or inspect", words))
+		return p.misused("help", fmt.Errorf("no help about %q; want profile, replay, import, durable or inspect", words))
 	}
 	io.WriteString(p.stdout, text)
 	return 0

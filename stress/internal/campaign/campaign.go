@@ -13,7 +13,6 @@ import (
 	"handloom/proof/runner"
 	"handloom/proof/script"
 	"handloom/stress/internal/child"
-	"handloom/stress/internal/feed"
 )
 
 // Options configure a campaign.
@@ -28,7 +27,10 @@ type Options struct {
 	Children int               // pairs of them; 0: one for each processor
 	Slower   int               // than a plain build, about; 0: 1
 	Revision string
-	Feed     *feed.Feed
+
+	// Progress, if not nil, is called about once a second with a line for people and the
+	// operations since the last call.
+	Progress func(line string, operations int)
 }
 
 // Outcome is what a campaign came to.
@@ -60,7 +62,6 @@ func Run(ctx context.Context, o Options) *Outcome {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	c := &campaign{Options: o, stop: stop, begun: time.Now()}
-	c.sampled = c.begun
 	c.patience = patience * time.Duration(max(1, o.Slower))
 	if c.Children == 0 {
 		c.Children = runtime.NumCPU()
@@ -85,10 +86,8 @@ type campaign struct {
 	lock    sync.Mutex
 	next    int // program: one of Known, then a seed
 	told    time.Time
+	counted int // operations by then
 	outcome Outcome
-
-	sampled time.Time // of the last sample
-	counted int       // operations by then
 }
 
 // work plays one program after another with a pair of children.
@@ -159,15 +158,13 @@ func (c *campaign) play(ctx context.Context, p *script.Program, with *pair) {
 // tell says how far the campaign is.
 func (c *campaign) tell() {
 	now := time.Now()
-	if now.Sub(c.told) < time.Second {
+	if c.Progress == nil || now.Sub(c.told) < time.Second {
 		return
 	}
-	c.told = now
 	o := &c.outcome
-	c.Feed.Progress(fmt.Sprintf("%s%s programs, %s plays, %s operations, %s, %s flushes", c.Name, report.Count(o.Programs), report.Count(o.Plays),
-		report.Count(o.Operations), report.Rate(o.Operations, now.Sub(c.begun)), report.Count(o.Flushes)))
-	c.Feed.Sample(feed.Sample{Interval: now.Sub(c.sampled), Operations: o.Operations - c.counted, Verdict: "no failure"})
-	c.sampled, c.counted = now, o.Operations
+	c.Progress(fmt.Sprintf("%s%s programs, %s plays, %s operations, %s, %s flushes", c.Name, report.Count(o.Programs), report.Count(o.Plays),
+		report.Count(o.Operations), report.Rate(o.Operations, now.Sub(c.begun)), report.Count(o.Flushes)), o.Operations-c.counted)
+	c.told, c.counted = now, o.Operations
 }
 
 // Missing returns the promised states that were not seen.

@@ -36,8 +36,7 @@ func (a Arm) lasting(d time.Duration) Arm {
 	return a
 }
 
-// Profiles are the campaigns there are. Soak is one by name only; it plays no
-// programs.
+// Profiles are the campaigns there are.
 var Profiles = []Profile{
 	{
 		Name: "smoke", About: "random programs for 20 seconds",
@@ -57,6 +56,10 @@ var Profiles = []Profile{
 		Name: "misuse", About: "random programs for 20 seconds, half of all steps misuse",
 		Duration: 20 * time.Second, Steps: 100, Configs: 3, Misusing: true,
 		Promises: []model.Seen{model.MisuseRefused},
+	},
+	{
+		Name: "long", About: "random programs of 5,000 operations for 10 minutes",
+		Duration: 10 * time.Minute, Steps: 5000, Configs: 3, Promises: common,
 	},
 }
 
