@@ -17,7 +17,6 @@ test ! -s "$dir/complaints" || { cat "$dir/complaints"; exit 1; }
 while read -r name; do
 	grep -qF "$name" "$dir/table" || { echo "benchstat does not list $name"; exit 1; }
 done <"$dir/names"
-"$dir/bench" -from "$dir/run.txt" >"$dir/read" # and so does -from
 
 "$dir/bench" -run "$cases" -count 1000 -cpuprofile "$dir/profile" >"$dir/out" 2>"$dir/progress" &
 until test -e "$dir/profile" || ! kill -0 $! 2>"$dir/complaints"; do sleep 0.1; done # it measures
@@ -45,7 +44,7 @@ test "$(cat "$dir/code")" = 0 && test ! -s "$dir/out" || {
 	exit 1
 }
 
-for wrong in '-run op=nothing' '-count 0' '-n 0' '-from /nowhere' '-targets -format go'; do
+for wrong in '-run op=nothing' '-count 0' '-n 0' '-html /nowhere/at/all' '-targets -format go'; do
 	code=0
 	# shellcheck disable=SC2086 # words
 	"$dir/bench" $wrong >"$dir/out" 2>&1 || code=$?

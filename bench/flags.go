@@ -21,7 +21,6 @@ type settings struct {
 	json       bool
 	format     string
 	html       string
-	from       string
 	run        pattern
 	n          numbers
 	cpu        numbers
@@ -41,7 +40,7 @@ const (
 )
 
 // formats are what -format takes.
-var formats = []string{"table", "go", "json", "csv", "md"}
+var formats = []string{"table", "go", "md"}
 
 // parse reads the command line.
 func parse(args []string) (*settings, error) {
@@ -57,7 +56,6 @@ func parse(args []string) (*settings, error) {
 	flags.BoolVar(&s.json, "json", false, "")
 	flags.StringVar(&s.format, "format", s.format, "")
 	flags.StringVar(&s.html, "html", "", "")
-	flags.StringVar(&s.from, "from", "", "")
 	flags.Var(&s.run, "run", "")
 	flags.Var(&s.n, "n", "")
 	flags.Var(&s.cpu, "cpu", "")
@@ -85,10 +83,9 @@ var conflicts = []struct {
 	beside []string
 	why    string
 }{
-	{"list", []string{"targets", "json", "format", "html", "from", "count", "benchtime", "cpuprofile"}, "names are all that -list prints"},
-	{"targets", []string{"n"}, "the targets say what is measured"},
-	{"build", []string{"targets", "list", "json", "format", "html", "from", "run", "n", "cpu", "benchtime", "seed", "cpuprofile"}, "-build builds programs and prints a table"},
-	{"from", []string{"n", "cpu", "count", "benchtime", "seed", "cpuprofile"}, "with -from nothing is measured"},
+	{"list", []string{"targets", "json", "format", "html", "count", "benchtime", "cpuprofile"}, "names are all that -list prints"},
+	{"targets", []string{"n", "format"}, "the targets say what is measured"},
+	{"build", []string{"targets", "list", "json", "format", "html", "run", "n", "cpu", "benchtime", "seed", "cpuprofile"}, "-build builds programs and prints a table"},
 }
 
 // conflict returns what is wrong with the flags together.
@@ -100,11 +97,8 @@ func (s *settings) conflict() error {
 			}
 		}
 	}
-	switch {
-	case s.json && s.given["format"] && s.format != "json":
-		return fmt.Errorf("-json and -format %s do not go together", s.format)
-	case s.targets && s.given["format"] && s.format != "table" && s.format != "json":
-		return fmt.Errorf("targets are printed as a table or as JSON, not as -format %s", s.format)
+	if s.json && !s.targets {
+		return errors.New("-json needs -targets; benchstat reads -format go")
 	}
 	return nil
 }
@@ -121,9 +115,9 @@ func (s *settings) check() error {
 	case s.cpu[len(s.cpu)-1] > 1024:
 		return fmt.Errorf("-cpu has %d; want at most 1024 workers", s.cpu[len(s.cpu)-1])
 	}
-	for _, file := range []string{"html", "from", "cpuprofile"} {
-		if s.given[file] && map[string]string{"html": s.html, "from": s.from, "cpuprofile": s.cpuprofile}[file] == "" {
-			return fmt.Errorf("-%s needs the name of a file", file)
+	for name, file := range map[string]string{"html": s.html, "cpuprofile": s.cpuprofile} {
+		if s.given[name] && file == "" {
+			return fmt.Errorf("-%s needs the name of a file", name)
 		}
 	}
 	return nil
@@ -131,9 +125,6 @@ func (s *settings) check() error {
 
 // complete fills in what follows from other flags.
 func (s *settings) complete() {
-	if s.json {
-		s.format = "json"
-	}
 	if s.targets && !s.given["count"] {
 		s.count = targetRounds
 	}

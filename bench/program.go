@@ -63,12 +63,8 @@ func (p *program) id() *regexp.Regexp {
 	return p.settings.run.Regexp
 }
 
-// results measures, or reads what was measured. It returns nil when the names of
-// cases were all that was asked for.
+// results measures. It returns nil after -list.
 func (p *program) results(ctx context.Context) (*results.Run, error) {
-	if p.from != "" {
-		return p.reread()
-	}
 	cases := p.cases()
 	if len(cases) == 0 {
 		return nil, fmt.Errorf("nothing matches -run %s; -list prints the names of all cases", p.settings.run.String())
@@ -82,28 +78,6 @@ func (p *program) results(ctx context.Context) (*results.Run, error) {
 		return nil, nil
 	}
 	return p.measure(ctx, cases)
-}
-
-// reread reads the results of an earlier run.
-func (p *program) reread() (*results.Run, error) {
-	data, err := os.ReadFile(p.from)
-	if err != nil {
-		return nil, err
-	}
-	r, err := results.Read(p.from, data)
-	if err != nil || p.targets {
-		return r, err
-	}
-	chosen := r.Results[:0]
-	for _, result := range r.Results {
-		if p.settings.run.matches(result.Name()) {
-			chosen = append(chosen, result)
-		}
-	}
-	if r.Results = chosen; len(chosen) == 0 {
-		return nil, fmt.Errorf("nothing in %s matches -run %s", p.from, p.settings.run.String())
-	}
-	return r, nil
 }
 
 // cases returns what is to be measured.

@@ -3,17 +3,14 @@ package main
 import (
 	"bytes"
 	"context"
-	"encoding/csv"
 	"encoding/json"
 	"os"
 	"path/filepath"
 	"regexp"
 	"strconv"
 	"strings"
-	"sync"
 	"testing"
 
-	"handloom/bench/internal/results"
 	"handloom/internal/interrupt"
 )
 
@@ -32,69 +29,49 @@ func bench(ctx context.Context, args ...string) outcome {
 // tiny makes every case as short as it can be.
 var tiny = []string{"-n", "50", "-count", "1", "-benchtime", "1ns", "-cpu", "1,2"}
 
-// everything is one tiny run of every case, as JSON: the tests of output share it.
-var everything = sync.OnceValue(func() outcome {
-	return bench(context.Background(), append([]string{"-run", ".", "-format", "json"}, tiny...)...)
-})
-
-// saved returns a file with that run.
-func saved(t *testing.T) string {
-	t.Helper()
-	file := filepath.Join(t.TempDir(), "all.json")
-	if err := os.WriteFile(file, []byte(everything().stdout), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	return file
-}
-
-func TestEveryCaseIsMeasured(t *testing.T) {
-	got := everything()
+func TestRun_MeasuresEveryCase(t *testing.T) {
+	report := filepath.Join(t.TempDir(), "report.html")
+	got := bench(t.Context(), append([]string{"-run", ".", "-format", "go", "-html", report}, tiny...)...)
 	if got.code != exitDone {
 		t.Fatalf("exit code %d: %s", got.code, got.stderr)
 	}
-	run, err := results.Read("output", []byte(got.stdout))
-	if err != nil {
-		t.Fatal(err)
-	}
 	listed := strings.Fields(bench(t.Context(), "-list", "-n", "50", "-cpu", "1,2").stdout)
-	if len(run.Results) != len(listed) || len(listed) < 150 {
-		t.Errorf("%d cases were measured, %d are listed", len(run.Results), len(listed))
+	if len(listed) < 150 {
+		t.Errorf("%d cases are listed, want 150 or more", len(listed))
+	}
+	for _, name := range listed {
+		if !strings.Contains(got.stdout, "\nBenchmarkHandloom/"+name+"-") {
+			t.Errorf("%s is not measured", name)
+		}
+	}
+	page, err := os.ReadFile(report)
+	if err != nil || !bytes.Contains(page, []byte("<title>Handloom benchmarks</title>")) {
+		t.Errorf("the page: %v", err)
 	}
 }
 
-func TestEveryFormatParses(t *testing.T) {
-	file := saved(t)
-	cases := len(strings.Fields(bench(t.Context(), "-list", "-n", "50", "-cpu", "1,2").stdout))
+func TestRun_WritesEveryFormat(t *testing.T) {
+	const cases = 4 // of two implementations and two sizes
 	for _, format := range formats {
-		got := bench(t.Context(), "-from", file, "-format", format)
-		if got.code != exitDone || got.stderr != "" {
+		got := bench(t.Context(), append([]string{"-run", "op=clear/impl=(map|slotmap)/", "-format", format}, tiny...)...)
+		if got.code != exitDone {
 			t.Fatalf("-format %s: exit code %d: %s", format, got.code, got.stderr)
 		}
-		switch format {
-		case "go", "json":
-			run, err := results.Read("output", []byte(got.stdout))
-			if err != nil || len(run.Results) != cases {
-				t.Errorf("-format %s has %d cases of %d: %v", format, len(run.Results), cases, err)
-			}
-		case "csv":
-			lines, err := csv.NewReader(strings.NewReader(got.stdout)).ReadAll()
-			if err != nil || len(lines) != 1+cases {
-				t.Errorf("-format csv has %d lines for %d cases: %v", len(lines), cases, err)
-			}
-		case "md":
-			for line := range strings.Lines(got.stdout) {
-				if strings.HasPrefix(line, "|") && strings.Count(line, "|") != 10 {
+		lines, want := 0, map[string]int{"table": cases, "go": cases, "md": cases + 2}[format]
+		for line := range strings.Lines(got.stdout) {
+			switch {
+			case format == "table" && strings.Contains(line, "map  "), strings.HasPrefix(line, "Benchmark"):
+				lines++
+			case strings.HasPrefix(line, "|"):
+				lines++
+				if strings.Count(line, "|") != 10 {
 					t.Errorf("-format md has a row of %d bars: %s", strings.Count(line, "|"), line)
 				}
 			}
-		case "table":
-			if lines := strings.Count(got.stdout, "\n"); lines < cases {
-				t.Errorf("-format table has %d lines for %d cases", lines, cases)
-			}
 		}
-	}
-	if js := bench(t.Context(), "-from", file, "-json"); js.stdout != bench(t.Context(), "-from", file, "-format", "json").stdout {
-		t.Error("-json is not -format json")
+		if lines != want {
+			t.Errorf("-format %s has %d lines, want %d:\n%s", format, lines, want, got.stdout)
+		}
 	}
 }
 
@@ -131,17 +108,8 @@ func TestTargetsAreMeasured(t *testing.T) {
 	}
 }
 
-func TestTheReportIsWritten(t *testing.T) {
-	report := filepath.Join(t.TempDir(), "report.html")
-	got := bench(t.Context(), "-from", saved(t), "-html", report)
-	page, err := os.ReadFile(report)
-	if got.code != exitDone || err != nil || !bytes.Contains(page, []byte("<title>Handloom benchmarks</title>")) {
-		t.Errorf("exit code %d: %s, %v", got.code, got.stderr, err)
-	}
-}
-
 func TestAnInterruptedRunIsMarked(t *testing.T) {
-	for format, mark := range map[string]string{"table": "partial: interrupted", "md": "Partial: interrupted", "json": `"partial": true`, "go": "# partial: true"} {
+	for format, mark := range map[string]string{"table": "partial: interrupted", "md": "Partial: interrupted", "go": "# partial: true"} {
 		ctx, stop := context.WithCancelCause(t.Context())
 		stop(interrupt.ErrTerminated)
 		got := bench(ctx, append([]string{"-run", "op=clear/impl=map/", "-format", format}, tiny...)...)
@@ -158,7 +126,7 @@ func TestAnInterruptedRunIsMarked(t *testing.T) {
 
 // A reader that has read enough, such as head, is no fault.
 func TestOutputThatNobodyReadsOnEndsQuietly(t *testing.T) {
-	for _, args := range []string{"-list", "-from " + saved(t), "-from " + saved(t) + " -format json"} {
+	for _, args := range []string{"-list", "-run op=clear/impl=map/ -n 50 -count 1 -benchtime 1ns"} {
 		in, out, err := os.Pipe()
 		if err != nil {
 			t.Fatal(err)
@@ -202,14 +170,6 @@ func TestHelp(t *testing.T) {
 
 func TestBadInputIsOneLineAndExitCode2(t *testing.T) {
 	dir := t.TempDir()
-	malformed := filepath.Join(dir, "malformed")
-	if err := os.WriteFile(malformed, []byte("goos: linux\nBenchmarkHandloom/what is this\n"), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	other := filepath.Join(dir, "other")
-	if err := os.WriteFile(other, []byte("BenchmarkHandloom/op=clear/impl=map/n=50/size=8-2\t1\t10 ns/item\n"), 0o644); err != nil {
-		t.Fatal(err)
-	}
 	for _, tt := range []struct {
 		args string
 		want string
@@ -231,17 +191,13 @@ func TestBadInputIsOneLineAndExitCode2(t *testing.T) {
 		{"-n 5,5", "5 is named twice"},
 		{"-cpu 0", "0 is outside 1 to"},
 		{"-cpu 2000", "at most 1024"},
-		{"-format xml", `-format "xml" is not known; want table, go, json, csv, md`},
+		{"-format xml", `-format "xml" is not known; want table, go, md`},
 		{"-seed x", "invalid value"},
-		{"-json -format csv", "-json and -format csv do not go together"},
-		{"-targets -format md", "not as -format md"},
+		{"-json", "-json needs -targets"},
+		{"-targets -format md", "-targets and -format do not go together"},
 		{"-targets -n 5", "-targets and -n do not go together"},
 		{"-list -targets", "-list and -targets do not go together"},
-		{"-list -format csv", "-list and -format do not go together"},
-		{"-from x -count 3", "-from and -count do not go together"},
-		{"-from x -cpuprofile y", "-from and -cpuprofile do not go together"},
-		{"-from " + malformed, "malformed:2: parsing iteration count"},
-		{"-from " + other + " -run op=get", "matches -run op=get"},
+		{"-list -format go", "-list and -format do not go together"},
 		{"-html nowhere/at/all", "no such file"},
 		{"-html " + dir, "is a directory"},
 		{"-run op=clear/impl=map/n=50 -n 50 -count 1 -cpuprofile nowhere/at/all", "no such file"},

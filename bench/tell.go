@@ -20,7 +20,7 @@ func (p *program) tell(ctx context.Context, r *results.Run) (int, error) {
 	if err := p.print(r); err != nil {
 		return 0, err
 	}
-	if r.Partial && p.from == "" {
+	if r.Partial {
 		fmt.Fprintln(p.stderr, "bench: interrupted; what was measured is printed, marked as partial")
 		return interrupt.Exit(ctx), nil
 	}
@@ -35,10 +35,6 @@ func (p *program) print(r *results.Run) error {
 	switch p.format {
 	case "go":
 		return r.WriteGo(p.stdout)
-	case "json":
-		return r.WriteJSON(p.stdout)
-	case "csv":
-		return r.WriteCSV(p.stdout)
 	case "md":
 		return r.WriteMarkdown(p.stdout)
 	}
@@ -47,7 +43,7 @@ func (p *program) print(r *results.Run) error {
 
 func (p *program) printTargets(r *results.Run) error {
 	reached := p.plan.Evaluate(r.Results)
-	if p.format == "json" {
+	if p.json {
 		return targets.WriteJSON(p.stdout, reached, r.Partial)
 	}
 	fmt.Fprintf(p.stdout, "%s\n%s\n\n", r.Command, r.Environment)

@@ -17,8 +17,6 @@ What to measure:
   -build            what item types cost who builds a program with tables of them:
                     builds generated programs of 1, 8 and 32 tables, with the go
                     command, in the module; minutes
-  -from FILE        measures nothing and takes the results in FILE, which -format
-                    json or go has written
 
 How:
   -count N          rounds: samples of every case (default 10; 15 with -targets, 3 with
@@ -28,14 +26,14 @@ How:
   -cpuprofile FILE  writes a profile of the measuring
 
 What comes of it:
-  -format FORM      table (default), go (for benchstat), json, csv, md
-  -json             is -format json; with -targets the targets as JSON
+  -format FORM      table (default), go (for benchstat, which also writes CSV), md
+  -json             with -targets: the targets as JSON
   -html FILE        also writes a page with charts; measures, besides the headline,
                     cost over n from 1e3 to 1e7
 
 Examples:
   go run ./bench -run 'op=get/.*/size=8'
-  go run ./bench -run op=mixed -cpu 1,2,4,8 -format csv
+  go run ./bench -run op=mixed -cpu 1,2,4,8 -html report.html
   go run ./bench -format go > before.txt; ...; benchstat before.txt after.txt
   make bench-compare BASE=rev RUN=op=flush
   go run ./bench -targets -run '^P5$'

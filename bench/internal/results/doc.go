@@ -1,10 +1,6 @@
-// Package results writes what was measured in every form that somebody may want
-// to read it in, and reads two of them again.
+// Package results writes measured results:
 //
-//	table  for people                     md   for a page
-//	go     for benchstat, and read again  csv  for a spreadsheet
-//	json   for programs, and read again
+//	table  for people    md  for a page    go  for benchstat
 //
-// A run is the results together with the machine that they hold for. Two runs
-// are compared by benchstat.
+// A run is the results together with their machine. benchstat compares two runs.
 package results

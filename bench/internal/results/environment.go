@@ -14,18 +14,18 @@ import (
 
 // Environment is what results depend on besides the code.
 type Environment struct {
-	Go         string `json:"go"`
-	GOOS       string `json:"goos"`
-	GOARCH     string `json:"goarch"`
-	CPU        string `json:"cpu"`
-	CPUs       int    `json:"cpus"`
-	GOMAXPROCS int    `json:"gomaxprocs"`
-	GOGC       string `json:"gogc"`
-	Revision   string `json:"revision"`
-	Date       string `json:"date"`
-	Seed       uint64 `json:"seed"`
-	Rounds     int    `json:"rounds"`
-	BenchTime  string `json:"benchtime"`
+	Go         string
+	GOOS       string
+	GOARCH     string
+	CPU        string
+	CPUs       int
+	GOMAXPROCS int
+	GOGC       string
+	Revision   string
+	Date       string
+	Seed       uint64
+	Rounds     int
+	BenchTime  string
 }
 
 // Here returns the environment of this process, less what was asked for.

@@ -2,14 +2,11 @@ package results_test
 
 import (
 	"bytes"
-	"encoding/csv"
-	"encoding/json"
 	"flag"
 	"io"
 	"os"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 	"testing"
 
@@ -64,8 +61,6 @@ var forms = map[string]func(*results.Run, io.Writer) error{
 	"table.txt": (*results.Run).WriteTable,
 	"table.md":  (*results.Run).WriteMarkdown,
 	"go.txt":    (*results.Run).WriteGo,
-	"json.json": (*results.Run).WriteJSON,
-	"csv.csv":   (*results.Run).WriteCSV,
 }
 
 func written(t *testing.T, r *results.Run, form string) []byte {
@@ -142,120 +137,6 @@ func TestBenchmarkTextFollowsItsFormat(t *testing.T) {
 	}
 	if samples != 62 {
 		t.Errorf("there are %d samples; want 62", samples)
-	}
-}
-
-func TestOtherFormsParse(t *testing.T) {
-	lines, err := csv.NewReader(bytes.NewReader(written(t, sample(), "csv.csv"))).ReadAll()
-	if err != nil || len(lines) != 12 {
-		t.Errorf("the CSV has %d lines, error %v; want 12", len(lines), err)
-	}
-	var doc struct {
-		Version int
-		Cases   []struct {
-			Name    string
-			Median  float64
-			Low     *float64
-			Samples []float64
-		}
-	}
-	if err := json.Unmarshal(written(t, sample(), "json.json"), &doc); err != nil {
-		t.Fatal(err)
-	}
-	if len(doc.Cases) != 11 || doc.Cases[0].Median != 3.1 || doc.Cases[0].Low == nil || doc.Cases[6].Low != nil {
-		t.Errorf("the JSON says %+v", doc)
-	}
-}
-
-// reread returns what is read of a run that was written.
-func reread(t *testing.T, r *results.Run, form string) *results.Run {
-	t.Helper()
-	got, err := results.Read("file", written(t, r, form))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return got
-}
-
-func TestWhatWasWrittenIsReadAgain(t *testing.T) {
-	for _, form := range []string{"go.txt", "json.json"} {
-		for _, partial := range []bool{false, true} {
-			want := sample()
-			want.Partial = partial
-			got := reread(t, want, form)
-			if got.Environment != want.Environment || got.Partial != partial {
-				t.Errorf("%s: the environment is %+v, partial %v; want %+v", form, got.Environment, got.Partial, want.Environment)
-			}
-			if len(got.Results) != len(want.Results)-1 { // one has no samples
-				t.Fatalf("%s: there are %d results", form, len(got.Results))
-			}
-			for i, r := range got.Results {
-				if w := want.Results[i]; r.Name() != w.Name() || r.Unit != w.Unit || !slices.Equal(r.Samples, w.Samples) {
-					t.Errorf("%s: result %d is %+v; want %+v", form, i, r, w)
-				}
-			}
-		}
-	}
-}
-
-func TestOutputOfSeveralRunsIsOneRun(t *testing.T) {
-	once := written(t, sample(), "go.txt")
-	r, err := results.Read("file", slices.Concat(once, once))
-	if err != nil || len(r.Results[0].Samples) != 12 {
-		t.Errorf("it has %d samples, error %v; want 12", len(r.Results[0].Samples), err)
-	}
-}
-
-func TestOutputOfGoTestIsRead(t *testing.T) {
-	const text = `goos: linux
-goarch: amd64
-pkg: handloom/bench
-cpu: A Processor
-BenchmarkHandloom/op=get/impl=map/n=1000/size=8-2         	     843	   1401234 ns/op	        14.01 ns/item	       0 B/op	       0 allocs/op
-BenchmarkHandloom/op=halves/impl=team-2         	     843	     20123 ns/op
-PASS
-ok  	handloom/bench	1.2s
-`
-	r, err := results.Read("file", []byte(text))
-	if err != nil {
-		t.Fatal(err)
-	}
-	a, b := r.Results[0], r.Results[1]
-	if a.Unit != measure.PerItem || a.Samples[0].Value != 14.01 || b.Unit != measure.PerOp || b.Samples[0].Value != 20123 {
-		t.Errorf("it is read as %+v", r.Results)
-	}
-}
-
-func TestMalformedResultsAreRefused(t *testing.T) {
-	good := string(written(t, sample(), "json.json"))
-	bench := func(line string) string { return "goos: linux\n" + line + "\n" }
-	for _, tt := range []struct{ text, want string }{
-		{"", "file: there are no results in it"},
-		{"goos: linux\n", "file: there are no results in it"},
-		{"hello", "file: there are no results in it"},
-		{bench("BenchmarkOther/x=1-2 1 2 ns/op"), "file:2: this program has no BenchmarkOther/x=1-2; its names begin with BenchmarkHandloom/"},
-		{bench("BenchmarkHandloom/op=get/impl=map-2 1 2"), "file:2: missing units"},
-		{bench("BenchmarkHandloom/op=get/impl=map-2 0 2 ns/item"), "file:2: op=get/impl=map: 0 bodies of 2 ns/item are no sample"},
-		{bench("BenchmarkHandloom/op=get/impl=map-2 1 NaN ns/item"), "file:2: op=get/impl=map: 1 bodies of NaN ns/item are no sample"},
-		{bench("BenchmarkHandloom/op=get/impl=map-2 1 x ns/item"), "file:2: parsing measurement: invalid syntax"},
-		{bench("BenchmarkHandloom/op=get/impl=map/n=x-2 1 2 ns/item"), `file:2: in the name "op=get/impl=map/n=x": strconv.Atoi: parsing "x": invalid syntax`},
-		{bench("BenchmarkHandloom/impl=map/op=get-2 1 2 ns/item"), `file:2: the name "impl=map/op=get" is not in order; want "op=get/impl=map"`},
-		{bench("BenchmarkHandloom/op=get/impl=map/k=1-2 1 2 ns/item"), `file:2: in the name "op=get/impl=map/k=1": "k" is no part of a name`},
-		{bench("BenchmarkHandloom/op=get-2 1 2 ns/item\nBenchmarkHandloom/op=get-2 1 2 B/item"), `file:2: the name "op=get" is not in order; want "op=get/impl="`},
-		{bench("BenchmarkHandloom/op=get/impl=a-2 1 2 ns/item\nBenchmarkHandloom/op=get/impl=a-2 1 2 B/item"), "file:3: the samples of op=get/impl=a are in ns/item and B/item"},
-		{"# environment: {\n", "file:1: unexpected end of JSON input"},
-		{"{}", "file: version 0 of the results is not known here; want 1"},
-		{"{\n\n\"version\": }", "file:3: invalid character '}' looking for beginning of value"},
-		{"{\n\"version\": \"1\"}", "file:2: json: cannot unmarshal string into Go struct field document.version of type int"},
-		{good[:len(good)/2], "unexpected end of JSON input"},
-		{`{"version":1,"cases":[]}`, "file: there are no results in it"},
-		{`{"version":1,"cases":[{"name":"op=a/impl=b","op":"a","impl":"c"}]}`, `file: case "op=a/impl=b" has the parts of "op=a/impl=c"`},
-		{`{"version":1,"cases":[{"name":"op=a/impl=b","op":"a","impl":"b"}]}`, `file: case "op=a/impl=b" has 0 samples and 0 counts of bodies`},
-	} {
-		_, err := results.Read("file", []byte(tt.text))
-		if err == nil || !strings.HasSuffix(err.Error(), tt.want) {
-			t.Errorf("of %q the error is\n  %v; want\n  %s", tt.text, err, tt.want)
-		}
 	}
 }
 
