@@ -117,6 +117,8 @@ func (o *object) Close() error {
 // dies takes along without a word.
 const listTime = 3 * requestTime
 
+// List may miss an object that was put a moment ago: the consumer may be on a server that
+// lags. Trim keeps more then, and a follower loads an older snapshot.
 func (o objects) List(ctx context.Context) (names []string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, listTime)
 	defer cancel()

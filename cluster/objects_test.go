@@ -10,8 +10,8 @@ import (
 	"handloom/cluster"
 )
 
-// Any of the servers may be asked for a snapshot that was just saved, and only the leader is
-// sure to have it.
+// Any server may get the request for a new snapshot, and only the leader is sure to have it.
+// A list comes from one server, which may miss the newest snapshot for a moment.
 func TestObjects_EverySaveSucceeds(t *testing.T) {
 	if testing.Short() {
 		t.Skip("200 snapshots on three servers take seconds")
@@ -19,7 +19,7 @@ func TestObjects_EverySaveSucceeds(t *testing.T) {
 	const saves = 200
 	c := startServers(t, 3, nil)
 	l := openLog(t, cluster.URLs(c.URLs(0)), 1, cluster.Options{})
-	failed, missed := 0, 0
+	failed, late := 0, 0
 	for at := range uint64(saves) {
 		if err := l.Save(t.Context(), at, func(w io.Writer) error {
 			_, err := fmt.Fprint(w, "state")
@@ -29,14 +29,21 @@ func TestObjects_EverySaveSucceeds(t *testing.T) {
 			failed++
 			continue
 		}
-		if saved, err := l.Saved(t.Context()); err != nil || saved[0] != at {
-			t.Log(saved, err)
-			missed++
+		for {
+			saved, err := l.Saved(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(saved) > 0 && saved[0] == at {
+				break
+			}
+			late++
 		}
 	}
-	if failed+missed > 0 {
-		t.Errorf("of %d snapshots, %d are not saved and %d not listed", saves, failed, missed)
+	if failed > 0 {
+		t.Errorf("%d of %d snapshots were not saved", failed, saves)
 	}
+	t.Logf("%d lists missed the newest snapshot", late)
 }
 
 func TestObjects_AreReadFromTheLeader(t *testing.T) {
