@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"handloom/internal/check"
+	snapshot "handloom/internal/image"
 	"handloom/store"
 )
 
@@ -326,12 +327,12 @@ func TestLoad_MemoryIsBoundedByTheBytesRead(t *testing.T) {
 				if n := len(err.Error()); n > 64<<10 {
 					t.Errorf("Load: an error text of %d bytes", n)
 				}
-				grew = allocated(func() { _, err = store.InspectSnapshot(bytes.NewReader(b)) })
+				grew = allocated(func() { _, err = snapshot.Inspect(bytes.NewReader(b)) })
 				if grew > most {
-					t.Errorf("InspectSnapshot: %d bytes allocated for %d, want at most %d", grew, len(b), most)
+					t.Errorf("Inspect: %d bytes allocated for %d, want at most %d", grew, len(b), most)
 				}
 				if err != nil && len(err.Error()) > 64<<10 {
-					t.Errorf("InspectSnapshot: an error text of %d bytes", len(err.Error()))
+					t.Errorf("Inspect: an error text of %d bytes", len(err.Error()))
 				}
 				t.Logf("%.1f x of %d bytes", float64(grew)/float64(len(b)), len(b))
 			})

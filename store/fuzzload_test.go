@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"handloom/internal/check"
+	snapshot "handloom/internal/image"
 	"handloom/store"
 )
 
@@ -229,8 +230,8 @@ func (g *grove) takes(t *testing.T, b []byte, plain bool) bool {
 			t.Fatalf("%d bytes allocated for %d, want at most %d", grew, len(b), most)
 		}
 	}
-	if _, inspectErr := store.InspectSnapshot(bytes.NewReader(b)); err == nil && inspectErr != nil {
-		t.Fatalf("Load takes it, InspectSnapshot: %v", inspectErr)
+	if _, inspectErr := snapshot.Inspect(bytes.NewReader(b)); err == nil && inspectErr != nil {
+		t.Fatalf("Load takes it, Inspect: %v", inspectErr)
 	}
 	if err != nil {
 		if !errors.Is(err, store.ErrSnapshot) || len(err.Error()) > 64<<10 {

@@ -2,13 +2,13 @@ package store
 
 import (
 	"context"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
 
 	"handloom/internal/check"
 	"handloom/internal/digest"
+	"handloom/internal/image"
 	"handloom/shard"
 )
 
@@ -101,7 +101,7 @@ func (s *Store) registered(ctx context.Context) (tables []emptyTable, err error)
 
 type emptyTable struct {
 	*savedTable
-	image imageTable
+	image image.Table
 }
 
 // read reads a snapshot into c, which is empty if that fails.
@@ -110,36 +110,36 @@ func (c *Checkpoint) read(ctx context.Context, s *Store, tables []emptyTable, r 
 		return fmt.Errorf("%w: it is of another store; each store takes its own", ErrCheckpoint)
 	}
 	*c = Checkpoint{store: s}
-	in := imageReader{ctx: ctx, r: r}
+	in := image.NewReader(ctx, r)
 	defer func() {
 		if !c.whole { // even when the goroutine is ending
 			c.tables = nil
 		}
 	}()
-	head, err := in.head()
+	head, err := in.Header()
 	if err != nil {
 		return readError(ctx, &SnapshotError{Err: err})
 	}
-	order, err := head.match(tables)
+	order, err := match(head.Tables, tables)
 	if err != nil {
 		return err
 	}
 	for _, t := range tables {
 		c.tables = append(c.tables, t.savedTable)
 	}
-	c.epoch, c.tag = head.epoch, head.tag
+	c.epoch, c.tag = head.Epoch, Tag(head.Tag)
 	var whole digest.Hash
 	for i, from := range order {
 		for shard, m := range c.tables[from.table].shards {
-			sum, err := in.shard(i, shard, m, &from.how)
+			sum, err := loadShard(in.Shard(i, shard), m, &from.how)
 			if err != nil {
-				return readError(ctx, &SnapshotError{Table: tables[from.table].image.name, Shard: shard, Frame: int(in.frames), Err: err})
+				return readError(ctx, &SnapshotError{Table: tables[from.table].image.Name, Shard: shard, Frame: in.Blocks(), Err: err})
 			}
 			whole.Uint64(sum)
 		}
 	}
-	if err := in.end(whole.Sum()); err != nil {
-		return readError(ctx, &SnapshotError{Frame: int(in.frames), Err: err})
+	if err := in.End(whole.Sum()); err != nil {
+		return readError(ctx, &SnapshotError{Frame: in.Blocks(), Err: err})
 	}
 	c.whole = true
 	return nil
@@ -173,22 +173,22 @@ const mostFaults = 4
 
 // match returns what each table of the snapshot becomes, or what keeps it from
 // being one of the store. It looks no further when some do not fit, or one is there twice.
-func (h *imageHeader) match(tables []emptyTable) (order []source, err error) {
+func match(saved []image.Table, tables []emptyTable) (order []source, err error) {
 	places := make(map[string]int, len(tables)) // 1 and more, or less when it was found
 	for i, t := range tables {
-		places[t.image.name] = i + 1
+		places[t.image.Name] = i + 1
 	}
 	var faults []error
-	for _, of := range h.tables {
-		place := places[of.name]
+	for _, of := range saved {
+		place := places[of.Name]
 		if place < 0 {
-			faults = append(faults, fmt.Errorf("table %q: it is there twice", clip(of.name)))
+			faults = append(faults, fmt.Errorf("table %q: it is there twice", image.Clip(of.Name)))
 			break
 		}
 		if place == 0 {
-			err = fmt.Errorf("table %q: not in the store, register it with the type that it had", clip(of.name))
+			err = fmt.Errorf("table %q: not in the store, register it with the type that it had", image.Clip(of.Name))
 		} else {
-			places[of.name] = -place
+			places[of.Name] = -place
 			var how migration
 			how, err = tables[place-1].migration(of)
 			order = append(order, source{place - 1, how})
@@ -206,22 +206,9 @@ func (h *imageHeader) match(tables []emptyTable) (order []source, err error) {
 	return order, nil
 }
 
-// mostText is how many bytes of a text of a snapshot, which can be of any length, a
-// message has.
-const mostText = 2 << 10
-
-// clip cuts a text for a message.
-func clip[T string | []byte](text T) T {
-	if len(text) <= mostText {
-		return text
-	}
-	return T(fmt.Appendf(nil, "%s... (%d bytes)", text[:mostText], len(text)))
-}
-
-// shard reads one shard into m, which was never used, and returns its digest.
-func (r *imageReader) shard(table, shard int, m shard.State, how *migration) (uint64, error) {
-	frames := shardReader{imageReader: r, table: table, shard: shard}
-	in := digest.NewDecoder(frames.next)
+// loadShard reads one shard into m, which was never used, and returns its digest.
+func loadShard(r *image.ShardReader, m shard.State, how *migration) (uint64, error) {
+	in := digest.NewDecoder(r.Next)
 	in.Migrate(how.items)
 	in.MigrateColumns(how.columns, how.data)
 	if m.Load(in); in.Err() != nil {
@@ -230,35 +217,5 @@ func (r *imageReader) shard(table, shard int, m shard.State, how *migration) (ui
 	if in.Remaining() > 0 {
 		return 0, fmt.Errorf("%d bytes behind the last item", in.Remaining())
 	}
-	return frames.end()
-}
-
-// blockOf reads the next frame, which must be of this shard and kind.
-func (r *imageReader) blockOf(table, shard int, kind blockKind) (imageBlock, error) {
-	f, err := r.frame()
-	if err != nil {
-		return imageBlock{}, err
-	}
-	if int(f.table) != table || int(f.shard) != shard || f.kind != kind {
-		return imageBlock{}, f.unexpected(table, shard, kind)
-	}
-	return f, nil
-}
-
-func (f *imageBlock) unexpected(table, shard int, kind blockKind) error {
-	return fmt.Errorf("a frame of kind %d of table %d, shard %d with %d bytes, where one of kind %d of table %d, shard %d was to come",
-		f.kind, f.table, f.shard, len(f.payload), kind, table, shard)
-}
-
-// end reads the last frame.
-func (r *imageReader) end(whole uint64) error {
-	frames := r.frames
-	f, err := r.blockOf(0, 0, frameWhole)
-	if err != nil {
-		return err
-	}
-	if len(f.payload) != 12 || binary.LittleEndian.Uint64(f.payload) != whole || binary.LittleEndian.Uint32(f.payload[8:]) != frames {
-		return fmt.Errorf("the digest of the store is %x behind %d frames, and should be %x", whole, frames, clip(f.payload))
-	}
-	return nil
+	return r.End()
 }

@@ -10,6 +10,7 @@ import (
 	"unsafe"
 
 	"handloom/internal/digest"
+	"handloom/internal/image"
 )
 
 // Fields are those of an item as an older version of its type had them, which
@@ -33,31 +34,31 @@ type migration struct {
 }
 
 // migration returns how a table of a snapshot is read as the table, or why it cannot be.
-func (e *emptyTable) migration(of imageTable) (how migration, err error) {
+func (e *emptyTable) migration(of image.Table) (how migration, err error) {
 	if err := e.codable(); err != nil {
 		return how, fmt.Errorf("table %q: %w", e.table.name, err)
 	}
-	if !e.image.isPlacedAs(&of) {
+	if !e.image.IsPlacedAs(&of) {
 		return how, e.differs(of, "the table has changed, or its place among the typeIds")
 	}
-	if e.image.schema != of.schema {
+	if e.image.Schema != of.Schema {
 		if how.items, err = e.itemMigration(of); err != nil {
 			return how, err
 		}
 	}
-	if !slices.Equal(e.image.columns, of.columns) {
+	if !slices.Equal(e.image.Columns, of.Columns) {
 		err = e.columnMigrations(of, &how)
 	}
 	return how, err
 }
 
-func (e *emptyTable) itemMigration(of imageTable) (*digest.Migration, error) {
+func (e *emptyTable) itemMigration(of image.Table) (*digest.Migration, error) {
 	t := e.table
-	old, err := digest.ParseSchema(of.schema)
+	old, err := digest.ParseSchema(of.Schema)
 	if err != nil {
 		return nil, e.differs(of, err.Error())
 	}
-	m, hash := t.typ.Digest.From(old), digest.SchemaHash(of.schema)
+	m, hash := t.typ.Digest.From(old), digest.SchemaHash(of.Schema)
 	convert, known := t.migrate[hash]
 	switch {
 	case convert != nil:
@@ -82,25 +83,25 @@ func guarded(convert func(old Fields, v unsafe.Pointer) error, old digest.Fields
 }
 
 // differs makes the error for a table that is not as in the snapshot.
-func (e *emptyTable) differs(of imageTable, why string) error {
-	return fmt.Errorf("table %q: %s\nin the snapshot %v\nin the store %v", clip(of.name), clip(why), of, e.image)
+func (e *emptyTable) differs(of image.Table, why string) error {
+	return fmt.Errorf("table %q: %s\nin the snapshot %v\nin the store %v", image.Clip(of.Name), image.Clip(why), of, e.image)
 }
 
 // columnMigrations says how each column that was saved, and all optional data, is read: as
 // that of its name, or not at all.
-func (e *emptyTable) columnMigrations(of imageTable, how *migration) error {
-	how.columns, how.data = make([]digest.ColumnPlan, 0, len(of.columns)), []digest.ColumnPlan{}
-	seen := make(map[string]bool, len(of.columns))
-	for _, was := range of.columns {
+func (e *emptyTable) columnMigrations(of image.Table, how *migration) error {
+	how.columns, how.data = make([]digest.ColumnPlan, 0, len(of.Columns)), []digest.ColumnPlan{}
+	seen := make(map[string]bool, len(of.Columns))
+	for _, was := range of.Columns {
 		from, err := e.columnMigration(was)
-		if seen[was.name] {
+		if seen[was.Name] {
 			err = errors.New("it is there twice")
 		}
-		if seen[was.name] = true; err != nil {
-			return e.differs(of, fmt.Sprintf("%v %q: %v", was.what(), clip(was.name), err))
+		if seen[was.Name] = true; err != nil {
+			return e.differs(of, fmt.Sprintf("%v %q: %v", was.What(), image.Clip(was.Name), err))
 		}
 		list := &how.columns
-		if was.kind != 0 {
+		if was.Kind != 0 {
 			list = &how.data
 		}
 		*list = append(*list, from)
@@ -108,25 +109,25 @@ func (e *emptyTable) columnMigrations(of imageTable, how *migration) error {
 	return nil
 }
 
-func (e *emptyTable) columnMigration(was imageColumn) (how digest.ColumnPlan, err error) {
+func (e *emptyTable) columnMigration(was image.Column) (how digest.ColumnPlan, err error) {
 	how.Into = -1
 	var part *component
 	before := [2]int{} // parts of both kinds
-	for i := range e.image.columns {
-		c := &e.image.columns[i]
-		if c.name == was.name {
-			part, how.Into = e.parts[i], before[c.kind]
-			if c.kind != was.kind {
-				return how, fmt.Errorf("it is of kind %q in the store; give that another name", c.what())
+	for i := range e.image.Columns {
+		c := &e.image.Columns[i]
+		if c.Name == was.Name {
+			part, how.Into = e.parts[i], before[c.Kind]
+			if c.Kind != was.Kind {
+				return how, fmt.Errorf("it is of kind %q in the store; give that another name", c.What())
 			}
-			if c.schema == was.schema {
+			if c.Schema == was.Schema {
 				return how, nil
 			}
 			break
 		}
-		before[c.kind]++
+		before[c.Kind]++
 	}
-	old, err := digest.ParseSchema(was.schema)
+	old, err := digest.ParseSchema(was.Schema)
 	switch {
 	case err != nil:
 		return how, err
@@ -139,30 +140,4 @@ func (e *emptyTable) columnMigration(was imageColumn) (how digest.ColumnPlan, er
 		return how, fmt.Errorf("%s cannot be converted; give it, or its fields, another name", strings.Join(misfits, ", "))
 	}
 	return how, nil
-}
-
-func (c *imageColumn) what() string {
-	if c.kind == 0 {
-		return isColumn
-	}
-	return isOptional
-}
-
-// isPlacedAs reports whether two tables differ in no more than fields and columns.
-func (t *imageTable) isPlacedAs(o *imageTable) bool {
-	return t.name == o.name && t.first == o.first && t.shards == o.shards && t.kind&^withColumns == o.kind&^withColumns
-}
-
-func (t imageTable) String() string {
-	kind := [...]string{"Table", "StableTable"}[t.kind&1]
-	var b strings.Builder
-	fmt.Fprintf(&b, "%s, typeIds %d to %d, %s", kind, t.first, int(t.first)+int(t.shards)-1, digest.IndentSchema(clip(t.schema)))
-	for i, c := range t.columns {
-		if b.Len() > 4*mostText {
-			fmt.Fprintf(&b, "\n... (%d more)", len(t.columns)-i)
-			break
-		}
-		fmt.Fprintf(&b, "\n%s %q, %s", c.what(), clip(c.name), digest.IndentSchema(clip(c.schema)))
-	}
-	return b.String()
 }

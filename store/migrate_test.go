@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	hash "handloom/internal/digest"
+	snapshot "handloom/internal/image"
 	"handloom/store"
 )
 
@@ -87,7 +88,7 @@ func newLaterRealm(t tb) *laterRealm {
 func newLaterRealmFor(t tb, b []byte) *laterRealm {
 	t.Helper()
 	units, plans := laterUnits(), laterPlans()
-	info, _ := store.InspectSnapshot(bytes.NewReader(b))
+	info, _ := snapshot.Inspect(bytes.NewReader(b))
 	for _, of := range info.Tables {
 		if units.Migrate[of.SchemaHash] == nil {
 			units.Migrate[of.SchemaHash] = nil

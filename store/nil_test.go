@@ -99,7 +99,6 @@ func TestNil_IsNamed(t *testing.T) {
 		"ReadCheckpoint: context":    {func() error { return s.ReadCheckpoint(none, new(bytes.Buffer), &into) }, "store: ReadCheckpoint with a nil context"},
 		"ReadCheckpoint: reader":     {func() error { return s.ReadCheckpoint(ctx, nil, &into) }, "store: ReadCheckpoint with a nil io.Reader"},
 		"ReadCheckpoint: checkpoint": {func() error { return s.ReadCheckpoint(ctx, new(bytes.Buffer), nil) }, "store: ReadCheckpoint with a nil Checkpoint"},
-		"InspectSnapshot: reader":    {func() error { _, err := store.InspectSnapshot(nil); return err }, "store: InspectSnapshot with a nil io.Reader"},
 		"Claim: context":             {func() error { _, err := s.Claim(none); return err }, "store: Claim with a nil context"},
 		"Claim: store":               {func() error { _, err := noStore.Claim(ctx); return err }, "store: Claim of a nil or zero Store"},
 		"Claim.Context: claim":       {func() error { claim.Context(ctx); return nil }, "store: Context of a nil or zero Store"},

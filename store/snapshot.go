@@ -2,17 +2,17 @@ package store
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 
 	"handloom/internal/check"
+	"handloom/internal/image"
 )
 
 // ErrSnapshot is what writing and reading snapshots returns, wrapped in a
 // [*SnapshotError], when items cannot be written so that they can be read back, or
 // when what is read is not a whole, undamaged snapshot of such a store.
-var ErrSnapshot = errors.New("no usable snapshot")
+var ErrSnapshot = image.ErrSnapshot
 
 // ErrSchema is the [ErrSnapshot] of a snapshot whose tables are not those of the
 // store, and do not become them by name: the message has both, names the fields that
@@ -27,12 +27,7 @@ type SnapshotError struct {
 	Err   error
 }
 
-func (e *SnapshotError) Error() string {
-	if e.Table == "" {
-		return fmt.Sprintf("%v: frame %d: %v", ErrSnapshot, e.Frame, e.Err)
-	}
-	return fmt.Sprintf("%v: table %q, shard %d, frame %d: %v", ErrSnapshot, e.Table, e.Shard, e.Frame, e.Err)
-}
+func (e *SnapshotError) Error() string { return (*image.Error)(e).Error() }
 
 // Unwrap returns [ErrSnapshot] and the cause.
 func (e *SnapshotError) Unwrap() []error { return []error{ErrSnapshot, e.Err} }
@@ -121,35 +116,34 @@ func (s *Store) asSaved() []*savedTable {
 
 // writeImage writes the snapshot of tables.
 func writeImage(w io.Writer, epoch uint64, tag Tag, tables []*savedTable) (n int64, err error) {
-	head := imageHeader{epoch: epoch, tag: tag}
+	head := image.Header{Epoch: epoch, Tag: image.Tag(tag)}
 	for _, t := range tables {
 		if err := t.codable(); err != nil {
 			return 0, &SnapshotError{Table: t.table.name, Err: err}
 		}
-		head.tables = append(head.tables, t.image())
+		head.Tables = append(head.Tables, t.image())
 	}
-	out := newImageWriter()
-	go func() {
-		defer close(out.full)
-		out.encode(&head, tables)
-	}()
-	return out.writeTo(w)
+	n, err = image.Write(w, &head, func(table, shard int) image.State { return tables[table].shards[shard] })
+	if at, ok := err.(*image.Error); ok {
+		err = (*SnapshotError)(at)
+	}
+	return n, err
 }
 
-// image returns what a snapshot says of the table.
-func (c *savedTable) image() imageTable {
+// image returns the description of the table in a snapshot.
+func (c *savedTable) image() image.Table {
 	t := c.table
-	of := imageTable{name: t.name, first: t.first, shards: uint16(len(t.order)), schema: t.typ.Digest.Schema()}
+	of := image.Table{Name: t.name, First: t.first, Shards: uint16(len(t.order)), Schema: t.typ.Digest.Schema()}
 	if t.lookups.stable != nil {
-		of.kind = 1
+		of.Kind = image.KindStable
 	}
 	for _, p := range c.parts {
-		of.kind |= withColumns
-		column := imageColumn{name: p.name, schema: p.typ.Digest.Schema()}
+		of.Kind |= image.KindColumns
+		column := image.Column{Name: p.name, Schema: p.typ.Digest.Schema()}
 		if p.what == isOptional {
-			column.kind = 1
+			column.Kind = 1
 		}
-		of.columns = append(of.columns, column)
+		of.Columns = append(of.Columns, column)
 	}
 	return of
 }

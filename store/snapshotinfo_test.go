@@ -7,10 +7,11 @@ import (
 	"slices"
 	"testing"
 
+	snapshot "handloom/internal/image"
 	"handloom/store"
 )
 
-func TestInspectSnapshotTellsWhatIsInIt(t *testing.T) {
+func TestInspect_ReturnsTheTablesAndTheTag(t *testing.T) {
 	w := newRealm(t, 1)
 	for tick := range uint64(5) {
 		w.tick(t, tick)
@@ -24,11 +25,11 @@ func TestInspectSnapshotTellsWhatIsInIt(t *testing.T) {
 		t.Fatal(err)
 	}
 	b.WriteString("behind it")
-	info, err := store.InspectSnapshot(&b)
+	info, err := snapshot.Inspect(&b)
 	if err != nil || b.String() != "behind it" {
 		t.Fatalf("%v, and %q is left", err, b.String())
 	}
-	if info.Tag != tag || info.Epoch != w.Epoch() || info.Digest != digest(t, w.Store) || len(info.Tables) != 2 {
+	if store.Tag(info.Tag) != tag || info.Epoch != w.Epoch() || info.Digest != digest(t, w.Store) || len(info.Tables) != 2 {
 		t.Errorf("%+v", info)
 	}
 	for i, want := range w.Stats().Tables {
@@ -39,13 +40,13 @@ func TestInspectSnapshotTellsWhatIsInIt(t *testing.T) {
 	}
 }
 
-func TestInspectSnapshotTellsColumns(t *testing.T) {
+func TestInspect_ReturnsColumns(t *testing.T) {
 	s := newStore(t, store.Options{})
 	units := register(t, s, store.TableOptions[unit]{Name: "units"})
 	if _, err := store.AddColumn(units, store.ColumnOptions[plan]{Name: "plan", Clone: clonePlan}); err != nil {
 		t.Fatal(err)
 	}
-	info, err := store.InspectSnapshot(bytes.NewReader(image(t, s)))
+	info, err := snapshot.Inspect(bytes.NewReader(image(t, s)))
 	if err != nil || len(info.Tables) != 1 || len(info.Tables[0].Columns) != 1 {
 		t.Fatalf("%+v, %v", info, err)
 	}
@@ -54,14 +55,14 @@ func TestInspectSnapshotTellsColumns(t *testing.T) {
 	}
 }
 
-func TestInspectSnapshotFindsEveryCutAndFlip(t *testing.T) {
+func TestInspect_FindsEveryCutAndFlip(t *testing.T) {
 	w := newRealm(t, 1)
 	w.tick(t, 1)
 	b := image(t, w.Store)
 	refuses := func(b []byte, what string, at int) {
 		t.Helper()
-		_, err := store.InspectSnapshot(bytes.NewReader(b))
-		var where *store.SnapshotError
+		_, err := snapshot.Inspect(bytes.NewReader(b))
+		var where *snapshot.Error
 		if !errors.Is(err, store.ErrSnapshot) || !errors.As(err, &where) {
 			t.Fatalf("%s %d: %v", what, at, err)
 		}
@@ -75,7 +76,7 @@ func TestInspectSnapshotFindsEveryCutAndFlip(t *testing.T) {
 	// A forged one has right checksums, and anything in it.
 	r := rand.New(rand.NewPCG(1, 9))
 	for range 300 {
-		_, err := store.InspectSnapshot(bytes.NewReader(forged(r, b)))
+		_, err := snapshot.Inspect(bytes.NewReader(forged(r, b)))
 		if err != nil && !errors.Is(err, store.ErrSnapshot) {
 			t.Fatal(err)
 		}

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"handloom/internal/check"
+	snapshot "handloom/internal/image"
 	"handloom/store"
 )
 
@@ -53,12 +54,29 @@ func largeStore(t tb) (*store.Store, *store.Table[block]) {
 	return s, packed
 }
 
+func TestSnapshot_BlocksOfEmptyTables(t *testing.T) {
+	s := newStore(t, store.Options{})
+	register(t, s, store.TableOptions[uint32]{Name: "two", Shards: 2})
+	registerStable(t, s, store.TableOptions[uint32]{Name: "one"})
+	b := image(t, s)
+	var kinds, sizes []int
+	for rest := b[headOf(b):]; len(rest) > 0; {
+		length := int(binary.LittleEndian.Uint32(rest))
+		kinds, sizes = append(kinds, int(rest[8])), append(sizes, length)
+		rest = rest[16+length:]
+	}
+	// No slots: 16 bytes, 24 after them, and 1 for an order that is not known.
+	if fmt.Sprint(kinds) != "[0 1 0 1 0 1 2]" || fmt.Sprint(sizes) != "[41 8 41 8 40 8 12]" {
+		t.Errorf("blocks of kinds %v with %v bytes", kinds, sizes)
+	}
+}
+
 // However fast a writer is, and whether items are copied for it or not, the bytes are
 // those of the format: every frame of a shard but its last is full.
 func TestFramesOfLargeShardsAreFull(t *testing.T) {
 	s, _ := largeStore(t)
 	b := image(t, s)
-	info, err := store.InspectSnapshot(bytes.NewReader(b))
+	info, err := snapshot.Inspect(bytes.NewReader(b))
 	if err != nil || info.Digest != digest(t, s) {
 		t.Fatalf("the digest is %x, %v", info.Digest, err)
 	}

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"handloom/internal/check"
+	snapshot "handloom/internal/image"
 	"handloom/store"
 )
 
@@ -149,11 +150,11 @@ func TestASnapshotSaysWhatIsOptional(t *testing.T) {
 	if err := s.Snapshot(t.Context(), &image); err != nil {
 		t.Fatal(err)
 	}
-	info, err := store.InspectSnapshot(bytes.NewReader(image.Bytes()))
+	info, err := snapshot.Inspect(bytes.NewReader(image.Bytes()))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := []store.SnapshotColumn{{Name: "shield", Optional: true, Schema: "uint32"}}; !slices.Equal(info.Tables[0].Columns, want) {
+	if want := []snapshot.ColumnInfo{{Name: "shield", Optional: true, Schema: "uint32"}}; !slices.Equal(info.Tables[0].Columns, want) {
 		t.Errorf("%v, want %v", info.Tables[0].Columns, want)
 	}
 	other, ships := newTable(t, store.Options{}, store.TableOptions[item]{Name: "ship"})

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"handloom/internal/image"
 	"handloom/journal"
 	"handloom/store"
 	"handloom/stress/internal/campaign"
@@ -32,11 +33,11 @@ type looked struct {
 }
 
 type lookedSnapshot struct {
-	File   string             `json:"file"`
-	Bytes  int64              `json:"bytes"`
-	Behind int                `json:"behind"` // bytes, of package world
-	Info   store.SnapshotInfo `json:"info"`
-	Fault  string             `json:"fault"` // "": it is whole
+	File   string     `json:"file"`
+	Bytes  int64      `json:"bytes"`
+	Behind int        `json:"behind"` // bytes, of package world
+	Info   image.Info `json:"info"`
+	Fault  string     `json:"fault"` // "": it is whole
 }
 
 // lookedRecords are the records of a journal, as far as they are those of a world.
@@ -120,7 +121,7 @@ func (l *looked) snapshot(path string) error {
 	}
 	defer f.Close()
 	counted := &counting{r: f}
-	info, err := store.InspectSnapshot(counted)
+	info, err := image.Inspect(counted)
 	s := lookedSnapshot{File: filepath.Base(path), Info: info}
 	if s.Bytes = counted.n; err == nil {
 		err = s.end(f)

@@ -19,7 +19,7 @@ import (
 
 const worldSnap = "../store/testdata/world.snap"
 
-const seenInWorldSnap = `world.snap: 16,663 bytes, 11 frames
+const seenInWorldSnap = `world.snap: 16,663 bytes, 11 blocks
 epoch 4, digest 2629ecfa7d14ab0d
 
 table  kind         typeIds  shards  rows  slots  bytes            schema
@@ -97,13 +97,13 @@ records 1 to 7, epoch 1, tick 6
 terms 1 to 1, ticks 1 to 6, 0 B of input
 program "inspected", 60 Hz, ARCH, GO; the last tick was 2000-01-01T00:00:00Z
 
-0000000000000000.snap: 198 bytes, 3 frames
+0000000000000000.snap: 198 bytes, 3 blocks
 epoch 0, digest 9d359619d883edba
 
 table    kind   typeIds  shards  rows  slots  bytes            schema
 numbers  Table  1-1           1     0      0     41  d6d03e9321b8735e
 
-0000000000000007.snap: 303 bytes, 3 frames
+0000000000000007.snap: 303 bytes, 3 blocks
 tag: record 7, tick 6, chain CHAIN, program "inspected"
 epoch 0, digest 454eba9e94885689
 

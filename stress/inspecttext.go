@@ -8,8 +8,8 @@ import (
 	"strings"
 	"time"
 
+	"handloom/internal/image"
 	"handloom/internal/report"
-	"handloom/store"
 )
 
 // writeTo writes what was found for people, the verdict last.
@@ -51,8 +51,8 @@ func (l *looked) writeRecords(w io.Writer) {
 
 func (s *lookedSnapshot) writeTo(w io.Writer, schema bool) {
 	i := &s.Info
-	fmt.Fprintf(w, "%s: %s bytes, %s frames\n", s.File, grouped(s.Bytes), report.Count(i.Frames))
-	if i.Tag != (store.Tag{}) {
+	fmt.Fprintf(w, "%s: %s bytes, %s blocks\n", s.File, grouped(s.Bytes), report.Count(i.Blocks))
+	if i.Tag != (image.Tag{}) {
 		fmt.Fprintf(w, "tag: record %s, tick %s, chain %x, program %q\n", grouped(i.Tag.At), grouped(i.Tag.Tick), i.Tag.Chain, i.Tag.Program)
 	}
 	if s.Fault == "" {

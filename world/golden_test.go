@@ -11,6 +11,7 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"handloom/internal/image"
 	"handloom/store"
 )
 
@@ -82,7 +83,7 @@ func TestTrailer_IsAsInGoldenFile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	i := image{head: want}
+	i := snapshot{head: want}
 	if err := s.Checkpoint(t.Context(), &i.state); err != nil {
 		t.Fatal(err)
 	}
@@ -90,7 +91,7 @@ func TestTrailer_IsAsInGoldenFile(t *testing.T) {
 	if err := i.writeTo(&whole); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := store.InspectSnapshot(&whole); err != nil {
+	if _, err := image.Inspect(&whole); err != nil {
 		t.Fatal(err)
 	}
 	written := whole.Bytes()

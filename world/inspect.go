@@ -29,5 +29,5 @@ func InspectRecord(rec []byte) (RecordInfo, error) {
 }
 
 // InspectTrailer says what is wrong with the bytes behind a snapshot that a World
-// saved, nil if they are as they were written. [store.InspectSnapshot] is for the rest.
+// saved, nil if they are as they were written. image.Inspect is for the rest.
 func InspectTrailer(b []byte) error { return new(head).decodeTrailer(b) }

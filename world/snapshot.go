@@ -10,12 +10,13 @@ import (
 	"io/fs"
 	"slices"
 
+	"handloom/internal/image"
 	"handloom/internal/wire"
 	"handloom/store"
 )
 
-// An image is a state and the head that it is behind.
-type image struct {
+// A snapshot is a state and its head.
+type snapshot struct {
 	state store.Checkpoint
 	head  head
 }
@@ -32,7 +33,7 @@ const (
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 // copyInto copies the state between two ticks.
-func (w *World) copyInto(ctx context.Context, i *image) error {
+func (w *World) copyInto(ctx context.Context, i *snapshot) error {
 	return w.store.Write(w.claim.Context(ctx), func(ctx context.Context, _ *store.Writer) error {
 		if err := w.stopped(); err != nil {
 			return err
@@ -43,7 +44,7 @@ func (w *World) copyInto(ctx context.Context, i *image) error {
 }
 
 // writeTo writes the snapshot.
-func (i *image) writeTo(w io.Writer) error {
+func (i *snapshot) writeTo(w io.Writer) error {
 	h := &i.head
 	i.state.SetTag(store.Tag{At: h.at, Tick: h.tick, Chain: h.chain, Program: h.epoch.program})
 	if _, err := i.state.WriteTo(w); err != nil {
@@ -68,7 +69,7 @@ func (i *image) writeTo(w io.Writer) error {
 var errTrailer = errors.New("it does not end as the snapshot of a world does")
 
 // readFrom reads a snapshot for a store.
-func (i *image) readFrom(ctx context.Context, s *store.Store, r io.Reader) error {
+func (i *snapshot) readFrom(ctx context.Context, s *store.Store, r io.Reader) error {
 	if err := s.ReadCheckpoint(ctx, r, &i.state); err != nil {
 		return err
 	}
@@ -124,7 +125,7 @@ func (w *World) load(ctx context.Context, serves func(h head) bool) (found bool,
 // was not there any more.
 func (w *World) loadFirst(ctx context.Context, saved []uint64, serves func(h head) bool) (found, gone bool, err error) {
 	for _, at := range saved {
-		var i image
+		var i snapshot
 		if err := w.readSnapshot(ctx, at, &i); err != nil {
 			if ctx.Err() != nil {
 				return false, gone, context.Cause(ctx)
@@ -159,7 +160,7 @@ func (w *World) loadFirst(ctx context.Context, saved []uint64, serves func(h hea
 }
 
 // readSnapshot reads the snapshot at this position.
-func (w *World) readSnapshot(ctx context.Context, at uint64, i *image) error {
+func (w *World) readSnapshot(ctx context.Context, at uint64, i *snapshot) error {
 	return w.openSnapshot(ctx, at, func(r io.Reader) (uint64, error) {
 		err := i.readFrom(ctx, w.store, r)
 		return i.head.at, err
@@ -169,7 +170,7 @@ func (w *World) readSnapshot(ctx context.Context, at uint64, i *image) error {
 // verifySnapshot reads the snapshot at this position, and needs 1 MiB of memory.
 func (w *World) verifySnapshot(ctx context.Context, at uint64) error {
 	return w.openSnapshot(ctx, at, func(r io.Reader) (uint64, error) {
-		info, err := store.InspectSnapshot(r)
+		info, err := image.Inspect(r)
 		if err != nil {
 			return 0, err
 		}
@@ -221,7 +222,7 @@ func (s *source) Read(b []byte) (n int, err error) {
 
 // A saver saves snapshots, one at a time.
 type saver struct {
-	image image
+	image snapshot
 	held  bool          // the image is of a follower, and not compared yet
 	tick  uint64        // of the newest that was begun
 	saved uint64        // position of the newest that the log has
@@ -371,7 +372,7 @@ func (w *World) saveNow(ctx context.Context) error {
 
 // save keeps a snapshot in the log, which may then forget the records that two snapshots
 // cover. The older of the two is read before: a damaged one is not one of the two.
-func (w *World) save(ctx context.Context, i *image) error {
+func (w *World) save(ctx context.Context, i *snapshot) error {
 	older, err := w.newestWhole(ctx, i.head.at)
 	if err == nil {
 		err = w.log.Save(ctx, i.head.at, i.writeTo)

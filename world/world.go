@@ -276,7 +276,7 @@ func (w *World) Export(ctx context.Context, dst io.Writer) error {
 	if err := w.stopped(); err != nil {
 		return fmt.Errorf("world: Export: %w", err)
 	}
-	var image image
+	var image snapshot
 	if err := w.copyInto(ctx, &image); err != nil {
 		return fmt.Errorf("world: Export: %w", err)
 	}

@@ -14,14 +14,15 @@ import (
 // mayImport lists, for each package, the packages of this module that it may
 // import, directly. Imports point one way only.
 var mayImport = map[string][]string{
-	"store":                      {"tasks", "batch", "shard", "internal/schedule", "internal/sparse", "shard/handle", "shard/handlemap", "shard/slotmap", "internal/items", "internal/dense", "internal/paged", "internal/slotset", "internal/digest", "internal/report", "internal/check", "internal/highwater", "internal/seam", "internal/wire"},
+	"store":                      {"tasks", "internal/image", "batch", "shard", "internal/schedule", "internal/sparse", "shard/handle", "shard/handlemap", "shard/slotmap", "internal/items", "internal/dense", "internal/paged", "internal/slotset", "internal/digest", "internal/report", "internal/check", "internal/highwater", "internal/seam", "internal/wire"},
 	"store/storetest":            {"store"},
 	"store/storeweb":             {"store", "internal/chart", "internal/report"},
 	"tasks":                      {"internal/check", "internal/seam"},
 	"internal/schedule":          {"tasks"},
 	"journal":                    {"internal/check", "internal/lockfile"},
-	"world":                      {"store", "internal/check", "internal/histogram", "internal/wire"},
+	"world":                      {"store", "internal/image", "internal/check", "internal/histogram", "internal/wire"},
 	"internal/wire":              {},
+	"internal/image":             {"internal/digest", "internal/wire", "shard/handle"},
 	"internal/lockfile":          {},
 	"shard":                      {"batch", "internal/digest", "internal/sparse", "internal/dense", "internal/paged", "internal/items", "internal/slotset", "shard/handle", "internal/highwater"},
 	"batch":                      {"internal/digest", "internal/items", "shard/handle", "internal/check", "internal/highwater"},

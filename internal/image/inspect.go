@@ -1,0 +1,116 @@
+package image
+
+import (
+	"context"
+	"io"
+
+	"handloom/internal/digest"
+	"handloom/shard/handle"
+)
+
+// Info is the result of [Inspect].
+type Info struct {
+	Tag    Tag
+	Epoch  uint64
+	Tables []TableInfo
+	Digest uint64 // of the store, as Store.Digest returned it
+	Blocks int
+}
+
+// TableInfo describes a table of a snapshot.
+type TableInfo struct {
+	Name       string
+	Stable     bool // a StableTable
+	TypeID     int  // of the first shard
+	Shards     int
+	Rows       int
+	Slots      int
+	Bytes      int64  // of the shards
+	Schema     string // of the items, a line for each field
+	SchemaHash string // for TableOptions.Migrate
+	Columns    []ColumnInfo
+}
+
+// ColumnInfo describes a column, or optional data.
+type ColumnInfo struct {
+	Name     string
+	Optional bool // a Sparse
+	Schema   string
+}
+
+// Inspect reads a snapshot without a store and without knowing a type. It verifies the
+// checksums and every digest: the bytes are those that were written, but they may not
+// be a state. With an [*Error] the result has the part that was read.
+//
+// It reads nothing past the snapshot, and needs 1 MiB of memory.
+func Inspect(r io.Reader) (Info, error) {
+	in := NewReader(context.Background(), r)
+	info, at, err := in.inspect()
+	if info.Blocks = in.Blocks(); err != nil {
+		at.Frame, at.Err = info.Blocks, err
+		return info, &at
+	}
+	return info, nil
+}
+
+// inspect reads a whole snapshot. at is the table and the shard of the error.
+func (r *Reader) inspect() (info Info, at Error, err error) {
+	head, err := r.Header()
+	if err != nil {
+		return info, at, err
+	}
+	info.Tag, info.Epoch = head.Tag, head.Epoch
+	info.Tables = make([]TableInfo, 0, len(head.Tables))
+	for _, t := range head.Tables {
+		table := TableInfo{
+			Name: t.Name, Stable: t.Kind&KindStable != 0, TypeID: int(t.First), Shards: int(t.Shards),
+			Schema: digest.IndentSchema(t.Schema), SchemaHash: digest.SchemaHash(t.Schema),
+		}
+		if len(t.Columns) > 0 {
+			table.Columns = make([]ColumnInfo, 0, len(t.Columns))
+		}
+		for _, c := range t.Columns {
+			table.Columns = append(table.Columns, ColumnInfo{c.Name, c.Kind == 1, digest.IndentSchema(c.Schema)})
+		}
+		info.Tables = append(info.Tables, table)
+	}
+	var whole digest.Hash
+	for i := range info.Tables {
+		t := &info.Tables[i]
+		for shard := range t.Shards {
+			sum, err := t.inspect(r.Shard(i, shard))
+			if err != nil {
+				return info, Error{Table: t.Name, Shard: shard}, err
+			}
+			whole.Uint64(sum)
+		}
+	}
+	info.Digest = whole.Sum()
+	return info, at, r.End(info.Digest)
+}
+
+// inspect reads one shard: its words, which have its rows, and the bytes after them.
+func (t *TableInfo) inspect(r *ShardReader) (sum uint64, err error) {
+	defer func() { t.Bytes += r.bytes }()
+	in := digest.NewDecoder(r.Next)
+	in.Uint64() // the typeId
+	slots := in.Count(int(^uint(0)>>1), "slots")
+	for range slots {
+		if !handle.ID(in.Uint64()).IsProvisional() {
+			t.Rows++
+		}
+		if in.Err() != nil {
+			return 0, in.Err()
+		}
+	}
+	t.Slots += slots
+	for !r.ended && in.Err() == nil {
+		if _, err := r.Next(); err != nil && !r.ended {
+			return 0, err
+		}
+	}
+	if in.Err() != nil {
+		return 0, in.Err()
+	}
+	return r.End()
+}

@@ -1,0 +1,195 @@
+package image
+
+import (
+	"context"
+	"encoding/binary"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"strings"
+
+	"handloom/internal/digest"
+)
+
+// Reader reads the parts of a snapshot in order: the header, the shards, the end. It reads
+// nothing past the end.
+type Reader struct {
+	ctx    context.Context
+	r      io.Reader
+	blocks uint32
+	buf    []byte
+	ahead  *block // already read, the next one
+}
+
+// NewReader returns a Reader of the snapshot in r. It asks ctx before each read.
+func NewReader(ctx context.Context, r io.Reader) *Reader { return &Reader{ctx: ctx, r: r} }
+
+// Blocks returns the number of good blocks so far.
+func (r *Reader) Blocks() int { return int(r.blocks) }
+
+// readAtOnce is how much memory is made for bytes before they have been read: a length
+// alone is believed no further.
+const readAtOnce = 64 << 10
+
+// read appends the next n bytes to b.
+func (r *Reader) read(b []byte, n int) ([]byte, error) {
+	for all := len(b) + n; len(b) < all; {
+		if r.ctx.Err() != nil {
+			return b, context.Cause(r.ctx)
+		}
+		some := min(all-len(b), max(cap(b)-len(b), len(b), readAtOnce), blockBytes)
+		had := len(b)
+		if cap(b)-had < some {
+			b = append(make([]byte, 0, min(all, max(2*had, had+some))), b...)
+		}
+		n, err := io.ReadFull(r.r, b[had:had+some])
+		b = b[:had+n]
+		if err == io.EOF {
+			err = io.ErrUnexpectedEOF // a snapshot that ends before its end was cut
+		}
+		if err != nil {
+			return b, err
+		}
+	}
+	return b, nil
+}
+
+// Header reads the header.
+func (r *Reader) Header() (h Header, err error) {
+	start, err := r.read(nil, len(magic)+4)
+	got := string(start[:min(len(start), len(magic))])
+	switch {
+	case strings.HasPrefix(magic, got):
+	case strings.HasPrefix(got, magic[:6]):
+		return h, fmt.Errorf("format of the snapshot, got version %d, want %d", got[len(got)-1], magic[7])
+	default:
+		return h, errMagic
+	}
+	if err != nil {
+		return h, err
+	}
+	length := binary.LittleEndian.Uint32(start[len(magic):])
+	if length > headBytes {
+		return h, errHead
+	}
+	b, err := r.read(nil, int(length)+4)
+	if err != nil {
+		return h, err
+	}
+	if crc32.Checksum(b[:length], castagnoli) != binary.LittleEndian.Uint32(b[length:]) {
+		return h, errChecksum
+	}
+	return h, h.decode(b[:length])
+}
+
+// block reads the next block. Its payload is valid until the following call.
+func (r *Reader) block() (f block, err error) {
+	if r.ahead != nil {
+		f, r.ahead = *r.ahead, nil
+		return f, nil
+	}
+	b, err := r.read(r.buf[:0], blockHead)
+	if r.buf = b; err != nil {
+		return f, err
+	}
+	start := blockHeader(b)
+	length := binary.LittleEndian.Uint32(b)
+	if length > blockBytes {
+		return f, fmt.Errorf("a frame of %d bytes; the most are %d", length, blockBytes)
+	}
+	f = block{
+		table: binary.LittleEndian.Uint16(b[4:]), shard: binary.LittleEndian.Uint16(b[6:]), kind: blockKind(b[8]),
+	}
+	if r.buf, err = r.read(b[:0], int(length)); err != nil {
+		return f, err
+	}
+	f.payload = r.buf
+	h := f.header(len(f.payload))
+	if h.cover(f.payload); start != h {
+		return f, errChecksum
+	}
+	r.blocks++
+	return f, nil
+}
+
+// ShardReader reads the blocks of kind state of one shard, and hashes them. All except
+// the last are full, so a value that spans blocks is long.
+type ShardReader struct {
+	r            *Reader
+	table, shard int
+	sum          digest.Hash
+	bytes        int64
+	ended        bool
+}
+
+// Shard returns a reader of the next shard.
+func (r *Reader) Shard(table, shard int) *ShardReader {
+	return &ShardReader{r: r, table: table, shard: shard}
+}
+
+// Next returns the payload of the next block, valid until the following call. It fails
+// if there is none.
+func (r *ShardReader) Next() ([]byte, error) {
+	if r.ended {
+		return nil, errEnds
+	}
+	f, err := r.r.block()
+	switch {
+	case err != nil:
+		return nil, err
+	case f.kind == blockShard && r.bytes > 0:
+		r.r.ahead, r.ended = &f, true
+		return nil, errEnds
+	}
+	// A block without a payload would let a loop go on for nothing.
+	if int(f.table) != r.table || int(f.shard) != r.shard || f.kind != blockState || len(f.payload) == 0 {
+		return nil, f.unexpected(r.table, r.shard, blockState)
+	}
+	r.sum.Bytes(f.payload)
+	r.bytes += int64(len(f.payload))
+	r.ended = len(f.payload) < blockBytes
+	return f.payload, nil
+}
+
+// End reads the block with the digest of the shard, and returns the digest.
+func (r *ShardReader) End() (uint64, error) {
+	f, err := r.r.blockOf(r.table, r.shard, blockShard)
+	if err != nil {
+		return 0, err
+	}
+	sum := r.sum.Sum()
+	if len(f.payload) != 8 || binary.LittleEndian.Uint64(f.payload) != sum {
+		return 0, fmt.Errorf("its digest is %x, and should be %x", sum, Clip(f.payload))
+	}
+	return sum, nil
+}
+
+// blockOf reads the next block, which must be of this shard and kind.
+func (r *Reader) blockOf(table, shard int, kind blockKind) (block, error) {
+	f, err := r.block()
+	if err != nil {
+		return block{}, err
+	}
+	if int(f.table) != table || int(f.shard) != shard || f.kind != kind {
+		return block{}, f.unexpected(table, shard, kind)
+	}
+	return f, nil
+}
+
+func (f *block) unexpected(table, shard int, kind blockKind) error {
+	return fmt.Errorf("a frame of kind %d of table %d, shard %d with %d bytes, where one of kind %d of table %d, shard %d was to come",
+		f.kind, f.table, f.shard, len(f.payload), kind, table, shard)
+}
+
+// End reads the last block. whole is the digest of the store.
+func (r *Reader) End(whole uint64) error {
+	blocks := r.blocks
+	f, err := r.blockOf(0, 0, blockWhole)
+	if err != nil {
+		return err
+	}
+	if len(f.payload) != 12 || binary.LittleEndian.Uint64(f.payload) != whole || binary.LittleEndian.Uint32(f.payload[8:]) != blocks {
+		return fmt.Errorf("the digest of the store is %x behind %d frames, and should be %x", whole, blocks, Clip(f.payload))
+	}
+	return nil
+}
