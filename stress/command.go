@@ -82,7 +82,7 @@ func (p *program) tell(s settings, r *replay, page *replayPage, o outcome) int {
 		fmt.Fprintln(out)
 		writeTypes(out, r.types())
 		fmt.Fprintln(out)
-		writeBeside(out, rows, r.plain.cost())
+		writeBeside(out, rows, r.model)
 		fmt.Fprintln(out)
 	}
 	for _, m := range r.mismatches {

@@ -36,7 +36,7 @@
 //   - trace: what happened to the objects of a real program; see package trace.
 //   - tick: the events between two T lines. It is one batch and one flush.
 //   - player: one store, its number of workers, and the handles of its items.
-//   - model: plain Go maps from key to what the item must hold.
+//   - model: plain Go maps from key to item.
 //
 // # One tick
 //
@@ -53,10 +53,10 @@
 //	flush    Flush, after which provisional handles are resolved
 //	sum      Reduce over every table
 //
-// Beside the players, the same happens to plain Go maps from key to item, on one
-// goroutine, so that what tables cost can be told as a ratio. A key has a number as
-// long as its object lives, by which players hold handles: a program would keep them
-// in its items, and no map is charged to the store.
+// The model does the same to its maps, on one goroutine and against the clock, so that
+// the cost of tables is a ratio. A key has a number as long as its object lives, by
+// which players hold handles: a program would keep them in its items, and no map is
+// charged to the store.
 //
 // The number of tasks is fixed and a key belongs to the task it hashes to, so
 // the batch is the same for any number of workers, and the events of one key
@@ -92,6 +92,6 @@
 // # Memory
 //
 // The players run in lock step and the trace is streamed: memory grows with the
-// live items, times the number of players and once for the plain maps, and with the
+// live items, times the number of players and once for the model, and with the
 // longest tick, not with the trace.
 package main

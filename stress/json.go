@@ -33,7 +33,7 @@ func (r *replay) document(s settings, o outcome) ([]byte, error) {
 		Version: 1, Command: s.command(),
 		Verdict: o.verdict, ExitCode: o.exit, Reason: o.reason,
 		Trace: r.name, Events: r.events, Ticks: r.model.tick, Tables: len(r.model.tables), Shards: r.shards,
-		FullChecks: r.full, Rows: r.rows(), Types: r.types(), PlainMaps: r.plain.cost(), Mismatches: append([]mismatch{}, r.mismatches...),
+		FullChecks: r.full, Rows: r.rows(), Types: r.types(), PlainMaps: r.model.cost(), Mismatches: append([]mismatch{}, r.mismatches...),
 		Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH, GOMAXPROCS: runtime.GOMAXPROCS(0),
 	}, "", "\t")
 	return append(text, '\n'), err

@@ -52,7 +52,7 @@ func (m *model) age() {
 	for _, t := range m.tables {
 		births += t.life.births
 		deaths += t.life.deaths
-		t.life.tick(m.tick, len(t.live))
+		t.life.tick(m.tick, len(t.objects))
 	}
 	m.all.births, m.all.deaths = births, deaths
 	m.all.tick(m.tick, m.len())

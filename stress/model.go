@@ -1,14 +1,20 @@
 package main
 
-import "handloom/internal/trace"
+import (
+	"runtime"
+	"time"
 
-// model is the slow, obviously right account of a trace: Go maps from key to
-// what its item must hold. It shares no code with the store, and it alone says
-// what a flush must report.
+	"handloom/internal/trace"
+)
+
+// model is the slow, obviously right account of a trace: a Go map from key to item for
+// each table, on one goroutine, as a program without tables would have it. It shares no
+// code with the store. It alone says what a flush must report, and the cost of a player
+// is compared with the cost of its maps, in the same run.
 type model struct {
 	tick    int
 	tables  []*modelTable // in the order in which the trace first names them
-	byTable map[uint16]*modelTable
+	byTable [trace.MaxTable + 1]*modelTable
 
 	touched []name         // in this tick, each once, in the order of their first event
 	touches map[name]touch // by name
@@ -21,19 +27,20 @@ type model struct {
 
 	all    life // of all tables together, but for updates
 	course course
+
+	now            func() time.Time
+	busy, changing time.Duration // in ticks, and of that in events
+	bytes          int64         // of the maps of items, at the end
 }
 
 type modelTable struct {
-	number uint16
-	live   map[uint64]fact
-	want   tally // of this tick
-	life   life
-
-	keys, versions, born uint64 // sums over live
+	number  uint16
+	items   map[uint64]item
+	objects map[uint64]uint32 // numbers, by key
+	sums    sums              // of items, at the end of the tick
+	want    tally             // of this tick
+	life    life
 }
-
-// fact is what an item must hold besides its name.
-type fact struct{ version, born, object uint32 }
 
 // touch is what this tick did to the present item of a key.
 type touch struct {
@@ -46,7 +53,7 @@ type touch struct {
 type tally struct{ created, erased, put, superseded, dropped, cancelledOut int }
 
 func newModel() *model {
-	return &model{byTable: make(map[uint16]*modelTable), touches: make(map[name]touch)}
+	return &model{touches: make(map[name]touch), now: time.Now}
 }
 
 // register adds a table and reports whether it is new.
@@ -54,15 +61,16 @@ func (m *model) register(number uint16) bool {
 	if m.byTable[number] != nil {
 		return false
 	}
-	t := &modelTable{number: number, live: make(map[uint64]fact)}
+	t := &modelTable{number: number, items: make(map[uint64]item), objects: make(map[uint64]uint32)}
 	m.byTable[number] = t
 	m.tables = append(m.tables, t)
 	return true
 }
 
-// apply brings the model to the end of the next tick. The events keep the rules
-// of a lifetime, and their tables are registered.
-func (m *model) apply(events []trace.Event) {
+// begin begins the next tick: it numbers the objects of its events and counts what must
+// become of the commands. The events keep the rules of a lifetime, and their tables are
+// registered.
+func (m *model) begin(events []trace.Event) {
 	m.tick++
 	m.touched, m.numbers = m.touched[:0], m.numbers[:0]
 	m.free, m.ended = append(m.free, m.ended...), m.ended[:0]
@@ -77,15 +85,14 @@ func (m *model) apply(events []trace.Event) {
 			m.touched = append(m.touched, n)
 		}
 		t := m.byTable[e.Table]
-		object := t.live[e.Key].object
 		switch e.Kind {
 		case trace.Create:
-			object = m.number()
+			t.objects[e.Key] = m.number()
 		case trace.Erase:
-			m.ended = append(m.ended, object)
+			m.ended = append(m.ended, t.objects[e.Key])
 		}
-		m.numbers = append(m.numbers, object)
-		m.touches[n] = t.apply(e, was, object, uint32(m.tick))
+		m.numbers = append(m.numbers, t.objects[e.Key])
+		m.touches[n] = t.count(e, was, uint32(m.tick))
 	}
 	m.age()
 	for _, n := range m.touched {
@@ -108,66 +115,108 @@ func (m *model) number() uint32 {
 	return m.objects - 1
 }
 
-func (t *modelTable) apply(e trace.Event, to touch, object, tick uint32) touch {
-	f := t.live[e.Key]
+func (t *modelTable) count(e trace.Event, to touch, tick uint32) touch {
 	switch e.Kind {
 	case trace.Create:
-		t.live[e.Key] = fact{born: tick, object: object}
 		t.life.births++
 		t.want.created++
-		t.keys += e.Key
-		t.born += uint64(tick)
 		return touch{fresh: true}
 	case trace.Update:
-		f.version++
-		t.live[e.Key] = f
-		t.versions++
 		t.life.updated++
 		if !to.fresh || e.Key%2 == 0 {
 			to.puts++ // an odd key's update joins its create
 		}
 		return to
 	case trace.Erase:
-		delete(t.live, e.Key)
-		t.life.end(int(tick-f.born) + 1)
-		t.keys -= e.Key
-		t.versions -= uint64(f.version)
-		t.born -= uint64(f.born)
+		delete(t.objects, e.Key)
 		t.want.dropped += to.puts
 		if to.fresh {
+			t.life.end(1)
 			t.want.created--
 			t.want.cancelledOut += 2
 		} else {
+			t.life.end(int(tick-t.items[e.Key].Born) + 1)
 			t.want.erased++
 		}
 	}
 	return touch{}
 }
 
-// sums returns what a pass over the table must find at the end of tick.
-func (t *modelTable) sums(tick int) sums {
-	n := uint64(len(t.live))
-	return sums{Items: n, Keys: t.keys, Versions: t.versions, Ages: n*uint64(tick) - t.born}
+// play plays the tick that begin began, against the clock, as a player does: it ages all
+// items, applies the events and sums the items up.
+func (m *model) play(events []trace.Event) {
+	begin := m.now()
+	for _, t := range m.tables {
+		for key, it := range t.items {
+			it.Age++
+			t.items[key] = it
+		}
+	}
+	changed := m.now()
+	for _, e := range events {
+		items := m.byTable[e.Table].items
+		switch e.Kind {
+		case trace.Create:
+			items[e.Key] = item{Key: e.Key, Table: uint32(e.Table), Born: uint32(m.tick)}
+		case trace.Update:
+			it := items[e.Key]
+			it.Version++
+			items[e.Key] = it
+		case trace.Erase:
+			delete(items, e.Key)
+		}
+	}
+	m.changing += m.now().Sub(changed)
+	for _, t := range m.tables {
+		t.sums = sums{Items: uint64(len(t.items))}
+		for _, it := range t.items {
+			t.sums = t.sums.plus(sums{Keys: it.Key, Versions: uint64(it.Version), Ages: uint64(it.Age)})
+		}
+	}
+	m.busy += m.now().Sub(begin)
 }
 
 // item returns the item that must be found under n, with the number of the object,
 // and whether there is one.
 func (m *model) item(n name) (want item, object uint32, live bool) {
-	f, ok := m.byTable[n.table].live[n.key]
-	if !ok {
-		return item{}, 0, false
-	}
-	return item{
-		Key: n.key, Table: uint32(n.table),
-		Version: f.version, Born: f.born, Age: uint32(m.tick) - f.born,
-	}, f.object, true
+	t := m.byTable[n.table]
+	want, live = t.items[n.key]
+	return want, t.objects[n.key], live
 }
 
-// len returns how many items live.
+// len returns the number of live items.
 func (m *model) len() int {
 	n := 0
 	for _, t := range m.tables {
-		n += len(t.live)
+		n += len(t.objects)
 	}
 	return n
+}
+
+// measure drops the maps of items, to see how much memory that frees.
+func (m *model) measure() {
+	with := heap()
+	for _, t := range m.tables {
+		t.items = nil
+	}
+	m.bytes = max(with-heap(), 0)
+}
+
+// heap returns how many bytes are reachable.
+func heap() int64 {
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return int64(m.HeapAlloc)
+}
+
+// plainCost is the cost of the maps.
+type plainCost struct {
+	Seconds       float64 `json:"seconds"` // in ticks
+	ChangeSeconds float64 `json:"change_seconds"`
+	Bytes         int64   `json:"bytes"` // at the end
+}
+
+func (m *model) cost() plainCost {
+	return plainCost{m.busy.Seconds(), m.changing.Seconds(), m.bytes}
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"time"
 
 	"handloom/internal/trace"
 )
@@ -32,7 +31,6 @@ type replay struct {
 	onTick  func(*replay) // after every tick that was checked
 	model   *model
 	players []*player
-	plain   plainMaps
 	title   func(table uint16) string // what the trace calls the items of a table
 
 	events     int
@@ -42,7 +40,7 @@ type replay struct {
 }
 
 func newReplay(name string, workers []int, shards int) (*replay, error) {
-	r := &replay{name: name, shards: shards, model: newModel(), onTick: func(*replay) {}, plain: plainMaps{now: time.Now}}
+	r := &replay{name: name, shards: shards, model: newModel(), onTick: func(*replay) {}}
 	for _, w := range workers {
 		p, err := newPlayer(w)
 		if err != nil {
@@ -123,7 +121,6 @@ func (r *replay) register(events []trace.Event) error {
 		if !r.model.register(e.Table) {
 			continue
 		}
-		r.plain.register(e.Table)
 		for _, p := range r.players {
 			if err := p.register(e.Table, r.shards); err != nil {
 				return &trace.Error{File: r.name, Line: e.Line, Reason: fmt.Sprintf("table %d does not fit: %v", e.Table, err), Err: err}
@@ -136,7 +133,7 @@ func (r *replay) register(events []trace.Event) error {
 // tick plays and checks one tick. The players take turns in who begins, so that
 // none has the caches to itself every time.
 func (r *replay) tick(events []trace.Event) {
-	r.model.apply(events)
+	r.model.begin(events)
 	tick := r.model.tick
 	r.events += len(events)
 	r.deal(events)
@@ -144,7 +141,7 @@ func (r *replay) tick(events []trace.Event) {
 	for i := range turns {
 		turn := (i + tick) % turns
 		if turn == len(r.players) {
-			r.plain.play(tick, events)
+			r.model.play(events)
 			continue
 		}
 		p := r.players[turn]
@@ -191,9 +188,6 @@ func (r *replay) check(full bool) {
 			r.differ(0, what)
 		}
 	}
-	if err := r.plain.check(r.model); err != nil {
-		r.differ(0, err.Error())
-	}
 	for _, p := range r.players {
 		err := checkTick(r.model, p)
 		if err == nil && full {
@@ -213,7 +207,7 @@ func (r *replay) finish() {
 	if r.model.tick%fullEvery != 0 {
 		r.check(true)
 	}
-	r.plain.measure()
+	r.model.measure()
 }
 
 func (r *replay) differ(workers int, what string) {

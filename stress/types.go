@@ -47,7 +47,7 @@ func (r *replay) types() []typeRow {
 		if name == "" {
 			name = fmt.Sprintf("table %d", t.number)
 		}
-		rows = append(rows, t.life.row(int(t.number), name, len(t.live), r.model.tick))
+		rows = append(rows, t.life.row(int(t.number), name, len(t.objects), r.model.tick))
 		all.updated += t.life.updated
 		if t.life.lived != nil {
 			all.lived.Merge(t.life.lived)
@@ -95,7 +95,7 @@ type beside struct {
 }
 
 func (r *replay) beside(p *player, bytes int64) beside {
-	m := &r.plain
+	m := r.model
 	ratio := func(a, b int64) float64 { return float64(a) / float64(max(b, 1)) }
 	return beside{
 		Time: ratio(int64(p.busy), int64(m.busy)), Passes: ratio(int64(p.busy-p.changing), int64(m.busy-m.changing)),
@@ -104,13 +104,13 @@ func (r *replay) beside(p *player, bytes int64) beside {
 }
 
 // writeBeside prints what tables cost beside plain maps.
-func writeBeside(w io.Writer, rows []row, maps plainCost) {
+func writeBeside(w io.Writer, rows []row, m *model) {
 	times := func(ratio float64) string { return fmt.Sprintf("%.2fx", ratio) }
 	t := report.NewTable("workers", "time", "passes", "changes", "memory")
 	for _, r := range rows {
 		t.Row(strconv.Itoa(r.Workers), times(r.Beside.Time), times(r.Beside.Passes), times(r.Beside.Changes), times(r.Beside.Memory))
 	}
-	fmt.Fprintf(w, "tables beside plain Go maps, which take %s in ticks and %s at the end:\n", report.Duration(maps.busy), report.Bytes(maps.Bytes))
+	fmt.Fprintf(w, "tables beside plain Go maps, which take %s in ticks and %s at the end:\n", report.Duration(m.busy), report.Bytes(m.bytes))
 	t.WriteTo(w)
 }
 

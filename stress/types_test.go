@@ -74,10 +74,14 @@ func TestReplay_ComparesTablesWithPlainMaps(t *testing.T) {
 
 // The clock of a tick is read before anything is done, around the events, and after all,
 // so that ageing and sums count as time of the tick, and events as time of changes.
-func TestPlainMaps_TimeTheWholeTick(t *testing.T) {
-	p := plainMaps{now: time.Now}
-	p.register(3)
-	p.play(0, []trace.Event{{Kind: trace.Create, Table: 3, Key: 1}, {Kind: trace.Create, Table: 3, Key: 2}})
+func TestModel_TimesTheWholeTick(t *testing.T) {
+	m := newModel()
+	m.register(3)
+	tick := func(events ...trace.Event) {
+		m.begin(events)
+		m.play(events)
+	}
+	tick(trace.Event{Kind: trace.Create, Table: 3, Key: 1}, trace.Event{Kind: trace.Create, Table: 3, Key: 2})
 
 	type seen struct {
 		items int
@@ -87,18 +91,18 @@ func TestPlainMaps_TimeTheWholeTick(t *testing.T) {
 	want := []seen{{2, 0, 2}, {2, 1, 2}, {1, 1, 2}, {1, 1, 1}}
 	var got []seen
 	at := time.Unix(0, 0)
-	p.busy, p.changing = 0, 0
-	p.now = func() time.Time {
-		items := p.byTable[3]
-		got = append(got, seen{len(items), items[1].Age, p.sums[0].Items})
+	m.busy, m.changing = 0, 0
+	m.now = func() time.Time {
+		of := m.tables[0]
+		got = append(got, seen{len(of.items), of.items[1].Age, of.sums.Items})
 		at = at.Add(time.Second << (2 * len(got)))
 		return at
 	}
-	p.play(1, []trace.Event{{Kind: trace.Update, Table: 3, Key: 1}, {Kind: trace.Erase, Table: 3, Key: 2}})
+	tick(trace.Event{Kind: trace.Update, Table: 3, Key: 1}, trace.Event{Kind: trace.Erase, Table: 3, Key: 2})
 	if !slices.Equal(got, want) {
 		t.Errorf("the clock is read at %+v, want %+v", got, want)
 	}
-	if cost := p.cost(); cost.Seconds != 16+64+256 || cost.ChangeSeconds != 64 {
+	if cost := m.cost(); cost.Seconds != 16+64+256 || cost.ChangeSeconds != 64 {
 		t.Errorf("got a cost of %+v, want %d s of which %d s are changes", cost, 16+64+256, 64)
 	}
 }
@@ -122,25 +126,6 @@ func TestThePageOfAReplayTellsOfTypes(t *testing.T) {
 	}
 }
 
-// Maps that do something else than the players are no measure of these.
-func TestPlainMapsAreHeldToTheModel(t *testing.T) {
-	r, err := newReplay("spoiled", []int{1}, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	r.onTick = func(r *replay) {
-		if r.model.tick == 2 {
-			delete(r.plain.byTable[0], 1)
-		}
-	}
-	if err := r.run(t.Context(), bytes.NewReader(lines(someTicks))); err != nil {
-		t.Fatal(err)
-	}
-	if len(r.mismatches) == 0 || !strings.HasPrefix(r.mismatches[0].String(), "tick 3: table 0: the plain map sums up ") {
-		t.Errorf("the mismatches are %v", r.mismatches)
-	}
-}
-
 // A player keeps handles by these numbers: two objects that share one would lose
 // one of theirs.
 func TestLiveObjectsHaveNumbersOfTheirOwn(t *testing.T) {
@@ -148,11 +133,11 @@ func TestLiveObjectsHaveNumbersOfTheirOwn(t *testing.T) {
 	r := replayed(t, generate(t, 7, 100), 1, func(r *replay) {
 		seen := make(map[uint32]bool)
 		for _, of := range r.model.tables {
-			for key, f := range of.live {
-				if seen[f.object] || f.object >= r.model.objects {
-					t.Fatalf("tick %d: table %d: key %d has number %d of %d, or shares it", r.model.tick, of.number, key, f.object, r.model.objects)
+			for key, object := range of.objects {
+				if seen[object] || object >= r.model.objects {
+					t.Fatalf("tick %d: table %d: key %d has number %d of %d, or shares it", r.model.tick, of.number, key, object, r.model.objects)
 				}
-				seen[f.object] = true
+				seen[object] = true
 			}
 		}
 		most = max(most, uint32(len(seen)+len(r.model.numbers)))
