@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"os"
-	"os/exec"
 	"regexp"
 	"strings"
 	"testing"
@@ -12,13 +11,14 @@ import (
 
 	"go.uber.org/goleak"
 
+	"handloom/cluster/internal/nemesis"
 	"handloom/internal/browser"
 )
 
 // TestMain lets the tests start nodes: they are this program.
 func TestMain(m *testing.M) {
-	if len(os.Args) > 1 && os.Args[1] == nodeCommand {
-		os.Exit(runNode(os.Args[2:], os.Stdin, os.Stdout, os.Stderr))
+	if len(os.Args) > 1 && os.Args[1] == nemesis.ChildCommand {
+		os.Exit(nemesis.Child(os.Args[2:], os.Stdin, os.Stdout, newGame))
 	}
 	goleak.VerifyTestMain(m)
 }
@@ -52,7 +52,7 @@ func TestNothingThatWasAnsweredIsLostWhenNodesAreKilled(t *testing.T) {
 	if exit := run(t.Context(), o, out, errs); exit != 0 {
 		t.Fatalf("exit code %d\n%s%s", exit, out, errs)
 	}
-	for _, want := range []string{`is killed`, `owns the arena: term 1`, `passed: answered and lost 0`} {
+	for _, want := range []string{`n\d and s\d are killed`, `term 1 to \d`, `passed: answered and lost 0`} {
 		if !regexp.MustCompile(want).MatchString(out.String()) {
 			t.Errorf("nothing says %q:\n%s%s", want, out, errs)
 		}
@@ -81,7 +81,7 @@ func TestThePageShowsTheArenaAndKills(t *testing.T) {
 		for _, dark := range []bool{false, true} {
 			b.Scheme(dark)
 			b.Show(url.FindStringSubmatch(out.String())[1], width)
-			b.Until(`document.querySelectorAll("#nodes .owner").length === 1 && !document.querySelector("#nodes .down") && document.querySelector("#says").textContent.includes("players")`)
+			b.Until(`document.querySelectorAll("#nodes .owner").length === 1 && !document.querySelector("#nodes .down") && document.querySelector("#says").textContent.includes("carried out")`)
 			keep(t, b, width, dark)
 			var wide bool
 			if b.Eval(`document.documentElement.scrollWidth > innerWidth`, &wide); wide {
@@ -90,8 +90,8 @@ func TestThePageShowsTheArenaAndKills(t *testing.T) {
 		}
 	}
 	b.Eval(`document.querySelector("#nodes tr:has(.owner) button").click() === undefined`, new(bool))
-	b.Until(`[...document.querySelectorAll("#events li")].some(e => e.textContent.includes("it was the owner"))`)
-	b.Until(`[...document.querySelectorAll("#events li")].some(e => e.textContent.includes("term 2"))`)
+	b.Until(`[...document.querySelectorAll("#events li")].some(e => e.textContent.includes("is the owner"))`)
+	b.Until(`[...document.querySelectorAll("#events li")].some(e => e.textContent.includes("term 1 to 2"))`)
 }
 
 // keep keeps a picture of the page in the folder that ARENA_PICTURES names.
@@ -107,10 +107,6 @@ func keep(t *testing.T, b *browser.Browser, width int, dark bool) {
 }
 
 func TestWrongUsageIsToldFromFailure(t *testing.T) {
-	path, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
 	for args, says := range map[string]string{
 		"-players 0": "-players is 0", "-hz 1000": "-hz is 1000", "-for -1s": "-for is -1s", "now": "too much", "-nemesis": "not defined",
 	} {
@@ -121,9 +117,5 @@ func TestWrongUsageIsToldFromFailure(t *testing.T) {
 	errs := newLocked()
 	if exit := run(t.Context(), options{players: 1, hz: 20, page: "127.0.0.1:no"}, newLocked(), errs); exit != exitFailed {
 		t.Errorf("a page nowhere: exit code %d, %s", exit, errs)
-	}
-	said, err := exec.Command(path, nodeCommand, "7", "1", "20", "dir", "a", "b").CombinedOutput()
-	if err == nil || !strings.Contains(string(said), "has no address") {
-		t.Errorf("a node without an address: %v, %s", err, said)
 	}
 }

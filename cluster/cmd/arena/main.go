@@ -10,23 +10,24 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
+	"net"
 	"os"
-	"slices"
 	"sync"
 	"time"
 
+	"handloom/cluster/internal/nemesis"
 	"handloom/internal/interrupt"
-	"handloom/internal/report"
 )
 
 const usage = `usage: go run ./cluster/cmd/arena [flags]
 
-An arena on three nodes: each is a process with a NATS server of its own and a
-world that plays the arena on their common log. One node owns the log and plays;
-the others follow it, with 1, 2 and 8 workers, and come to the same state. Kill
-the owner, and another one goes on within half a second; the players notice a
-pause and lose nothing that was answered. If the server of the node that is killed
-led the log, the others have to elect one first, which takes seconds.
+An arena on three nodes: each node is a process with a world that plays the arena
+on their common log, and has a NATS server of its own, a process as well. One node
+owns the log and plays; the others follow it, with 1, 2 and 8 workers, and come to
+the same state. Kill the owner with its server, and another node goes on within
+half a second; the players notice a pause and lose nothing that was answered. If
+the server of the node that is killed led the log, the others have to elect one
+first, which takes seconds.
 
   -kill            kill a node every 5 seconds, the owner most of the time
   -for DURATION    end after this time; else with Ctrl-C
@@ -58,8 +59,8 @@ type options struct {
 }
 
 func main() {
-	if len(os.Args) > 1 && os.Args[1] == nodeCommand {
-		os.Exit(runNode(os.Args[2:], os.Stdin, os.Stdout, os.Stderr))
+	if len(os.Args) > 1 && os.Args[1] == nemesis.ChildCommand {
+		os.Exit(nemesis.Child(os.Args[2:], os.Stdin, os.Stdout, newGame))
 	}
 	o, err := parse(os.Args[1:])
 	switch {
@@ -103,7 +104,7 @@ func run(ctx context.Context, o options, out, errs io.Writer) int {
 	if err == nil {
 		defer os.RemoveAll(dir)
 		var exit int
-		if exit, err = runIn(ctx, dir, o, out, errs); err == nil {
+		if exit, err = runIn(ctx, dir, o, out); err == nil {
 			return exit
 		}
 	}
@@ -115,141 +116,65 @@ func run(ctx context.Context, o options, out, errs io.Writer) int {
 }
 
 // runIn runs all of it in a folder.
-func runIn(ctx context.Context, dir string, o options, out, errs io.Writer) (exit int, err error) {
-	f, err := newFleet(dir, o.hz)
+func runIn(ctx context.Context, dir string, o options, out io.Writer) (exit int, err error) {
+	path, err := os.Executable()
 	if err != nil {
 		return 0, err
 	}
-	defer f.close()
-	for i := range nodes {
-		if err := f.start(i); err != nil {
-			return 0, err
-		}
-	}
-	w, p := newWatch(f), newPlayers(f, o.players)
-	k := newKiller(f, w)
-	watching, endWatch := context.WithCancel(context.WithoutCancel(ctx))
-	url, served, err := servePage(watching, o.page, w, p, k.ask)
-	if err != nil {
-		endWatch()
-		return 0, err
-	}
-	var watched sync.WaitGroup
-	watched.Go(func() { w.run(watching) })
-	defer func() {
-		endWatch()
-		watched.Wait()
-		<-served
-	}()
-	fmt.Fprintf(out, "go run ./cluster/cmd/arena -players %d -hz %d -seed %d%s\n", o.players, o.hz, o.seed, killFlag(o.kill))
-	fmt.Fprintf(out, "page: %s\n", url)
-	if err := w.waitSettled(ctx); err != nil {
-		return 0, err
-	}
-	if err := play(ctx, o, w, p, k, errs); err != nil {
-		return 0, err
-	}
-	return verdict(watching, w, p, k, out)
-}
-
-func killFlag(kill bool) string {
-	if kill {
-		return " -kill"
-	}
-	return ""
-}
-
-// waitSettled returns when every node plays, or why one does not.
-func (w *watch) waitSettled(ctx context.Context) error {
-	for !w.settled() {
-		for i := range nodes {
-			if said, failed := w.fleet.failed(i); failed {
-				return fmt.Errorf("node %d: %s", i+1, said)
-			}
-		}
-		select {
-		case <-time.After(watchEvery):
-		case <-ctx.Done():
-			return context.Cause(ctx)
-		}
-	}
-	return nil
-}
-
-// play has everybody play until ctx or the time ends, and all nodes play again.
-func play(ctx context.Context, o options, w *watch, p *players, k *killer, errs io.Writer) error {
-	if o.limit > 0 {
-		var end context.CancelFunc
-		ctx, end = context.WithTimeout(ctx, o.limit)
-		defer end()
-	}
-	p.start(ctx, o.seed)
-	killed := make(chan error, 1)
-	go func() { killed <- k.run(ctx, o.kill, o.seed) }()
-	tell := time.NewTicker(2 * time.Second)
-	defer tell.Stop()
-	for ctx.Err() == nil {
-		select {
-		case <-ctx.Done():
-		case <-tell.C:
-			w.tell(errs, p)
-		}
-	}
-	p.wait()
-	err := <-killed
-	patience, end := context.WithTimeout(context.WithoutCancel(ctx), 30*time.Second)
-	defer end()
-	return errors.Join(err, w.waitSettled(patience))
-}
-
-// tell prints a line of progress.
-func (w *watch) tell(errs io.Writer, p *players) {
-	w.lock.Lock()
-	defer w.lock.Unlock()
-	p.lock.Lock()
-	defer p.lock.Unlock()
-	var acked uint64
-	for _, n := range p.acked {
-		acked += n
-	}
-	fmt.Fprintf(errs, "%4.0f s: node %d owns, term %d, tick %s, orders answered %s, longest pause %s\n",
-		time.Since(w.begin).Seconds(), w.owner+1, w.term, report.Count(int(w.tick)), report.Count(int(acked)), report.Duration(p.pause))
-}
-
-// verdict says what came of it.
-func verdict(ctx context.Context, w *watch, p *players, k *killer, out io.Writer) (exit int, err error) {
-	f, err := w.arena(ctx)
+	l, err := net.Listen("tcp", o.page)
 	if err != nil {
 		return 0, err
 	}
-	lost, first := p.lost(f.Fighters)
-	s := stateOf(ctx, w, p)
-	slices.Sort(p.longer)
-	table := report.NewTable("kills", "terms", "ticks", "orders answered", "sent again", "pauses", "p50", "max", "digests compared")
-	table.Row(report.Count(k.kills), fmt.Sprint(w.term), report.Count(int(s.Tick)), report.Count(int(s.Acked)), report.Count(s.Again),
-		report.Count(len(p.longer)), report.Duration(median(p.longer)), report.Duration(s.Pause), report.Count(s.Compared))
-	fmt.Fprintln(out)
-	for _, e := range s.Events {
-		fmt.Fprintf(out, "%8.2f s  %s\n", e.At.Seconds(), e.What)
+	defer l.Close()
+	var p players
+	k := &killer{random: rand.New(rand.NewPCG(o.seed, 1<<63)), asked: make(chan int, 1)}
+	if o.kill {
+		ticker := time.NewTicker(killEvery)
+		defer ticker.Stop()
+		k.every = ticker.C
 	}
-	fmt.Fprintln(out)
-	table.WriteTo(out)
-	fmt.Fprintln(out)
-	switch {
-	case lost > 0:
-		fmt.Fprintf(out, "lost: %d orders that were answered: %s\n", lost, first)
-		return exitLost, nil
-	case s.Differs != "":
-		fmt.Fprintf(out, "differs: %s\n", s.Differs)
+	told := lines{out: out}
+	k.run, err = nemesis.New(nemesis.Options{
+		Dir: dir, Duration: o.limit, Seed: o.seed, Hz: o.hz, Clients: o.players, Command: []string{path}, Tell: told.add,
+		Game: newGame, Client: p.play, Apart: true, Next: k.next,
+	})
+	if err != nil {
+		return 0, err
+	}
+	server := servePage(l, &page{k.run, &p, &told}, k.ask)
+	defer server.Close()
+	command := fmt.Sprintf("go run ./cluster/cmd/arena -players %d -hz %d -seed %d", o.players, o.hz, o.seed)
+	if o.kill {
+		command += " -kill"
+	}
+	told.add(command)
+	told.add(fmt.Sprintf("page: http://%s/", l.Addr()))
+	r, err := k.run.Do(ctx)
+	r.WriteTo(out)
+	fmt.Fprintf(out, "%d orders answered, %d times sent again\n", p.answered.Load(), p.again.Load())
+	if r.Bad() {
+		for _, fault := range r.Faults {
+			fmt.Fprintln(out, "fault:", fault)
+		}
+		fmt.Fprintf(out, "lost: %d orders or ticks; %d differ\n", r.Lost+r.Changed+r.Doubled+r.Broken, r.Diverged)
 		return exitLost, nil
 	}
-	fmt.Fprintln(out, "passed: answered and lost 0, states that differ 0")
-	return 0, nil
+	if err == nil {
+		fmt.Fprintln(out, "passed: answered and lost 0, states that differ 0")
+	}
+	return 0, err
 }
 
-func median(d []time.Duration) time.Duration {
-	if len(d) == 0 {
-		return 0
-	}
-	return d[len(d)/2]
+// lines are the lines of a run so far, which it prints.
+type lines struct {
+	out   io.Writer
+	mutex sync.Mutex
+	all   []string
+}
+
+func (l *lines) add(line string) {
+	l.mutex.Lock()
+	defer l.mutex.Unlock()
+	fmt.Fprintln(l.out, line)
+	l.all = append(l.all, line)
 }

@@ -1,13 +1,16 @@
 package main
 
 import (
-	"context"
 	_ "embed"
+	"encoding/json"
 	"fmt"
 	"net"
 	"net/http"
+	"slices"
 	"strconv"
 	"time"
+
+	"handloom/cluster/internal/nemesis"
 )
 
 var (
@@ -19,55 +22,48 @@ var (
 	pageJS []byte
 )
 
-// state is what the page shows.
-type state struct {
-	Says     string
-	Nodes    [nodes]seen
-	Tick     uint64
-	Acked    uint64
-	Again    int
-	Pause    time.Duration // the longest
-	Pauses   int           // that are worth a word
-	Compared int
-	Differs  string
-	Events   []event
-	Field    *field
+// A page shows a run.
+type page struct {
+	run     *nemesis.Run
+	players *players
+	told    *lines
 }
 
-// stateOf returns how everything does.
-func stateOf(ctx context.Context, w *watch, p *players) state {
-	f, err := w.arena(ctx)
-	w.lock.Lock()
-	s := state{Nodes: w.nodes, Tick: w.tick, Compared: w.compared, Differs: w.differs, Events: append([]event{}, w.happened...)}
-	w.lock.Unlock()
-	if err == nil {
+// state is the content of the page.
+type state struct {
+	nemesis.State
+	Says            string
+	Answered, Again int64
+	Events          []string
+	Field           *field `json:",omitempty"`
+}
+
+// state returns the content now.
+func (p *page) state() state {
+	s := state{State: p.run.State(), Answered: p.players.answered.Load(), Again: p.players.again.Load()}
+	var f field
+	if p.run.View(&f) == nil {
 		s.Field = &f
 	}
-	p.lock.Lock()
-	for _, acked := range p.acked {
-		s.Acked += acked
-	}
-	s.Again, s.Pause = p.again, p.pause
-	s.Pauses = len(p.longer)
-	began, quiet := !p.last.IsZero(), time.Since(p.last)
-	p.lock.Unlock()
+	p.told.mutex.Lock()
+	s.Events = slices.Clone(p.told.all)
+	p.told.mutex.Unlock()
 	switch {
-	case s.Tick == 0 || !began:
+	case s.Answered == 0:
 		s.Says = "The nodes start and elect who has the log."
-	case quiet > worthAWord:
-		s.Says = fmt.Sprintf("The arena stands still since %.1f s: the nodes agree on an owner.", quiet.Seconds())
+	case s.Still > worthAWord:
+		s.Says = fmt.Sprintf("The arena stands still since %.1f s: the nodes agree on an owner.", s.Still.Seconds())
 	default:
-		s.Says = fmt.Sprintf("%d players in %s. Kill a node and watch.", len(p.acked), time.Since(w.begin).Round(time.Second))
+		s.Says = "Orders are carried out. Kill a node and watch."
 	}
 	return s
 }
 
-// servePage serves the page on address until ctx ends, and returns where.
-func servePage(ctx context.Context, address string, w *watch, p *players, kill func(i int)) (url string, ended <-chan struct{}, err error) {
-	l, err := net.Listen("tcp", address)
-	if err != nil {
-		return "", nil, err
-	}
+// worthAWord is the shortest pause that the page reports.
+const worthAWord = 250 * time.Millisecond
+
+// servePage serves the page on l until the server is closed.
+func servePage(l net.Listener, p *page, kill func(i int)) *http.Server {
 	mux := http.NewServeMux()
 	for name, file := range map[string]struct {
 		kind string
@@ -80,9 +76,12 @@ func servePage(ctx context.Context, address string, w *watch, p *players, kill f
 			_, _ = out.Write(file.body)
 		})
 	}
-	mux.HandleFunc("GET /state", func(out http.ResponseWriter, r *http.Request) { answer(out, stateOf(r.Context(), w, p), nil) })
+	mux.HandleFunc("GET /state", func(out http.ResponseWriter, _ *http.Request) {
+		out.Header().Set("Content-Type", "application/json")
+		_ = json.NewEncoder(out).Encode(p.state())
+	})
 	mux.HandleFunc("POST /kill/{node}", func(_ http.ResponseWriter, r *http.Request) {
-		if i, err := strconv.Atoi(r.PathValue("node")); err == nil && i >= 0 && i < nodes {
+		if i, err := strconv.Atoi(r.PathValue("node")); err == nil && i >= 0 && i < nemesis.Members {
 			kill(i)
 		}
 	})
@@ -95,11 +94,6 @@ func servePage(ctx context.Context, address string, w *watch, p *players, kill f
 		h.Set("Cache-Control", "no-store")
 		guarded.ServeHTTP(out, r)
 	})}
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		_ = server.Serve(l)
-	}()
-	context.AfterFunc(ctx, func() { _ = server.Close() })
-	return fmt.Sprintf("http://%s/", l.Addr()), done, nil
+	go func() { _ = server.Serve(l) }()
+	return server
 }

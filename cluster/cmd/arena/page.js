@@ -11,24 +11,21 @@ function cell(row, text, kind) {
 	return c;
 }
 
-const ms = (ns) => (ns / 1e6).toFixed(ns < 1e7 ? 1 : 0) + " ms";
 const count = (n) => n.toLocaleString("en");
 
 function showNodes(state) {
 	const rows = state.Nodes.map((n, i) => {
-		const row = document.createElement("tr"), w = n.World;
-		const kind = !n.Up ? "down" : w.halted ? "bad" : w.owner ? "owner" : "";
-		cell(row, i + 1);
-		cell(row, !n.Up ? "down" : w.halted ? "halted" : w.owner ? "owner" : "follower", kind);
+		const row = document.createElement("tr"), kind = !n.Up ? "down" : n.Owner ? "owner" : "";
+		cell(row, n.Name);
+		cell(row, kind || "follower", kind);
 		cell(row, n.Workers);
-		cell(row, n.Up ? w.term : "");
-		cell(row, n.Up ? count(w.tick) : "");
-		cell(row, n.Up ? count(Math.max(0, state.Tick - w.tick)) + " ticks" : "");
-		cell(row, n.Up && w.appended ? ms(w.append_p50_ns) : "");
+		cell(row, n.Up ? n.Term : "");
+		cell(row, n.Up ? count(n.Tick) : "");
+		cell(row, n.Up ? count(Math.max(0, state.Tick - n.Tick)) + " ticks" : "");
 		cell(row, n.Kills);
 		const b = document.createElement("button");
 		b.textContent = "kill";
-		b.setAttribute("aria-label", "kill node " + (i + 1));
+		b.setAttribute("aria-label", "kill node " + n.Name);
 		b.dataset.node = i;
 		b.disabled = !n.Up;
 		cell(row, "").append(b);
@@ -44,20 +41,19 @@ at("nodes").addEventListener("click", (e) => {
 });
 
 function showFacts(state) {
+	const found = state.Findings.faults?.[0];
 	const facts = [
 		["tick", count(state.Tick)],
-		["orders answered", count(state.Acked)],
+		["orders answered", count(state.Answered)],
 		["sent again", count(state.Again)],
-		["pauses of 250 ms", state.Pauses],
-		["longest pause", ms(state.Pause)],
-		["digests compared", count(state.Compared)],
-		["divergence", state.Differs || "none"],
+		["digests compared", count(state.Findings.told)],
+		["fault", found || "none"],
 	];
 	at("facts").replaceChildren(...facts.map(([name, value]) => {
 		const div = document.createElement("div"), dt = document.createElement("dt"), dd = document.createElement("dd");
 		dt.textContent = name;
 		dd.textContent = value;
-		if (name === "divergence" && state.Differs) dd.className = "bad";
+		if (name === "fault" && found) dd.className = "bad";
 		div.append(dt, dd);
 		return div;
 	}));
@@ -65,9 +61,8 @@ function showFacts(state) {
 
 function showEvents(state) {
 	at("events").replaceChildren(...state.Events.toReversed().slice(0, 30).map((e) => {
-		const li = document.createElement("li"), time = document.createElement("time");
-		time.textContent = (e.At / 1e9).toFixed(2) + " s";
-		li.append(time, e.What);
+		const li = document.createElement("li");
+		li.textContent = e;
 		return li;
 	}));
 }

@@ -33,7 +33,7 @@ const (
 
 func main() {
 	if len(os.Args) > 1 && os.Args[1] == nemesis.ChildCommand {
-		os.Exit(nemesis.Child(os.Args[2:], os.Stdin, os.Stdout))
+		os.Exit(nemesis.Child(os.Args[2:], os.Stdin, os.Stdout, nemesis.Notes))
 	}
 	os.Exit((&program{os.Stdout, os.Stderr}).run(interrupt.Context(), os.Args[1:]))
 }
@@ -41,7 +41,7 @@ func main() {
 type program struct{ stdout, stderr io.Writer }
 
 func (p *program) run(ctx context.Context, args []string) int {
-	o := nemesis.Options{Duration: time.Minute, Seed: rand.Uint64N(1e6), Hz: 20, Clients: 8}
+	o := nemesis.Options{Duration: time.Minute, Seed: rand.Uint64N(1e6), Hz: 20, Clients: 8, Game: nemesis.Notes, Client: nemesis.LeaveNotes}
 	var only, jsonFile string
 	var keep bool
 	flags := flag.NewFlagSet("nemesis", flag.ContinueOnError)
@@ -135,7 +135,11 @@ func (p *program) play(ctx context.Context, o nemesis.Options, text io.Writer, j
 	}
 	o.Command = []string{path}
 	o.Tell = func(line string) { fmt.Fprintln(text, line) }
-	r, err := nemesis.Run(ctx, o)
+	run, err := nemesis.New(o)
+	if err != nil {
+		return failed(err)
+	}
+	r, err := run.Do(ctx)
 	v := judge(ctx, r, err, o.Canary)
 	r.WriteTo(text)
 	for _, f := range r.Faults {

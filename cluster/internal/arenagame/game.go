@@ -65,6 +65,7 @@ type Game struct {
 	Fighters *store.Table[Fighter]
 	Bullets  *store.Table[Bullet]
 	Orders   *store.Table[Order] // of the tick that is played
+	Obeyed   []Order             // those that the last tick carried out; no part of the state
 	wounds   *store.Table[wound] // likewise
 	suffered store.Groups[wound, Fighter]
 	frame    *store.Schedule
@@ -99,9 +100,9 @@ func New(workers int) (*Game, error) {
 	return g, err
 }
 
-// Options are those of a World of the arena, with what is told of its ticks.
-func (g *Game) Options(hz int, applied func(ctx context.Context, o world.Outcome)) world.Options {
-	return world.Options{Program: "arena 1", Hz: hz, Tick: g.tick, Applied: applied, SnapshotTicks: 30 * hz, DigestTicks: hz, Portable: true}
+// Options returns the options of a World of the arena.
+func (g *Game) Options() world.Options {
+	return world.Options{Program: "arena 1", Tick: g.tick, SnapshotTicks: 300, DigestTicks: 30, Portable: true}
 }
 
 func (g *Game) tick(ctx context.Context, w *store.Writer, t world.Tick) error {
@@ -119,6 +120,7 @@ func (g *Game) tick(ctx context.Context, w *store.Writer, t world.Tick) error {
 
 // obey carries out the orders, one after the other.
 func (g *Game) obey(w *store.Writer, seed uint64) error {
+	g.Obeyed = g.Obeyed[:0]
 	of := make(map[uint64]store.Handle[Fighter], g.Fighters.Len())
 	for h, f := range g.Fighters.All() {
 		of[f.Player] = h
@@ -134,6 +136,7 @@ func (g *Game) obey(w *store.Writer, seed uint64) error {
 				return err
 			}
 			of[o.Player] = h
+			g.Obeyed = append(g.Obeyed, *o)
 		}
 		if f, _ := g.Fighters.Get(h); plays && o.Number == f.Done+1 {
 			if err := g.carryOut(w, h, f, o); err != nil {
@@ -145,6 +148,7 @@ func (g *Game) obey(w *store.Writer, seed uint64) error {
 }
 
 func (g *Game) carryOut(w *store.Writer, h store.Handle[Fighter], f *Fighter, o *Order) (err error) {
+	g.Obeyed = append(g.Obeyed, *o)
 	f.Done++
 	f.Heading = o.Turn & 3
 	if o.Step {

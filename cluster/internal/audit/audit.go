@@ -84,6 +84,7 @@ type told struct {
 type called struct {
 	answer answer
 	tick   uint64 // of what was acknowledged
+	open   bool   // the outcome of an earlier try is unknown
 }
 
 type answer uint8
@@ -127,20 +128,32 @@ func (a *Auditor) Asked(key uint64) {
 	}
 }
 
-// Acked takes that a call is in a tick.
-func (a *Auditor) Acked(key, tick uint64) { a.answered(key, called{acked, tick}) }
+// Acked takes that a call is in a tick, or in an earlier one, if the outcome of an earlier try
+// is unknown.
+func (a *Auditor) Acked(key, tick uint64) { a.answered(key, acked, tick) }
 
 // Refused takes that a call was not applied, and never will be unless it is made again.
-func (a *Auditor) Refused(key uint64) { a.answered(key, called{refused, 0}) }
+func (a *Auditor) Refused(key uint64) { a.answered(key, refused, 0) }
 
-func (a *Auditor) answered(key uint64, is called) {
+func (a *Auditor) answered(key uint64, is answer, tick uint64) {
 	a.mutex.Lock()
 	defer a.mutex.Unlock()
-	*a.calls[key] = is
+	c := a.calls[key]
+	if is == refused && c.open {
+		is = none
+	}
+	c.answer, c.tick = is, tick
 }
 
-// Again takes that a call that was refused is about to be made again.
-func (a *Auditor) Again(key uint64) { a.answered(key, called{}) }
+// Again takes that a call that was refused, or whose outcome is unknown, is about to be made
+// again. A program that carries out each key once may have both.
+func (a *Auditor) Again(key uint64) {
+	a.mutex.Lock()
+	defer a.mutex.Unlock()
+	c := a.calls[key]
+	c.open = c.open || c.answer == none
+	c.answer = none
+}
 
 // Fault takes that a node found something wrong by itself.
 func (a *Auditor) Fault(format string, args ...any) {

@@ -53,7 +53,7 @@ func (a *Auditor) judge(taken map[uint64][]uint64) {
 			a.fault(&f.Doubled, "call %x is in ticks %d", key, in)
 		case c.answer == acked && len(in) == 0:
 			a.fault(&f.Lost, "call %x was acknowledged in tick %d, and is not in the log", key, c.tick)
-		case c.answer == acked && in[0] != c.tick:
+		case c.answer == acked && (in[0] > c.tick || in[0] != c.tick && !c.open):
 			a.fault(&f.Changed, "call %x was acknowledged in tick %d, and is in tick %d", key, c.tick, in[0])
 		case c.answer == refused && len(in) > 0:
 			a.fault(&f.Changed, "call %x was refused, and is in tick %d", key, in[0])

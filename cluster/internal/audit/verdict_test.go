@@ -27,6 +27,9 @@ func TestVerdicts_CountTheirFault(t *testing.T) {
 		{"call of nobody", func(h *history) { h.play(100) }, audit.Findings{Changed: 1}, "call 64 is in ticks ["},
 		{"refused call applied", func(h *history) { h.auditor.Refused(2) }, audit.Findings{Changed: 1}, "call 2 was refused, and is in tick"},
 		{"refused call made again", func(h *history) { h.auditor.Refused(2); h.auditor.Again(2) }, audit.Findings{}, ""},
+		{"acknowledged in an earlier tick, of a try before", func(h *history) { tryTwice(h, 2); h.auditor.Acked(2, 6) }, audit.Findings{}, ""},
+		{"acknowledged before its tick", func(h *history) { tryTwice(h, 2); h.auditor.Acked(2, 1) }, audit.Findings{Changed: 1}, "call 2 was acknowledged in tick 1, and is in tick"},
+		{"refused after a try with no answer", func(h *history) { tryTwice(h, 2); h.auditor.Refused(2) }, audit.Findings{}, ""},
 		{"uncertain call not applied", func(h *history) { h.auditor.Asked(99) }, audit.Findings{}, ""},
 		{"acknowledged call lost", func(h *history) { h.auditor.Asked(99); h.auditor.Acked(99, 2) }, audit.Findings{Lost: 1}, "call 63 was acknowledged"},
 		{"acknowledged in another tick", func(h *history) { h.auditor.Acked(3, 2) }, audit.Findings{Changed: 1}, "call 3 was acknowledged in tick 2"},
@@ -67,6 +70,12 @@ func TestFindings_EveryVerdictIsBad(t *testing.T) {
 			t.Errorf("verdict %d: %+v is not bad", i, f)
 		}
 	}
+}
+
+// tryTwice makes a call unknown, and tries it again.
+func tryTwice(h *history, key uint64) {
+	h.auditor.Again(key)
+	h.auditor.Again(key)
 }
 
 // A record that comes where the log had none, and a record that comes once more, in one

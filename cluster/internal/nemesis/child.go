@@ -1,12 +1,15 @@
-//go:build unix
-
 package nemesis
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"path/filepath"
 	"strings"
+	"time"
+
+	"github.com/nats-io/nats-server/v2/server"
 
 	"handloom/proof/process"
 )
@@ -17,16 +20,45 @@ const ChildCommand = "nemesis-child"
 // A child is a server or a node.
 type child struct{ *process.Child }
 
-// Child is a server or a node until in ends or it is killed, and says on out what it does.
-func Child(words []string, in io.Reader, out io.Writer) (exit int) {
+// Child runs a server or a node of the game until in ends or it is killed. It reports on out.
+func Child(words []string, in io.Reader, out io.Writer, game NewGame) (exit int) {
 	return process.Serve(in, out, func(ctx context.Context, p *process.Child) error {
 		c := child{p}
 		switch {
 		case len(words) == 4 && words[0] == "server":
 			return c.server(ctx, words[1], words[2], strings.Split(words[3], ","))
 		case len(words) == 7 && words[0] == "node":
-			return c.node(ctx, words[1:])
+			return c.node(ctx, words[1:], game)
 		}
 		return fmt.Errorf("no child is called with %q", words)
 	})
+}
+
+const startTime = 20 * time.Second
+
+// server runs one of the servers. It advertises a port without a listener, so that every
+// connection goes through a link.
+func (c child) server(ctx context.Context, name, dir string, routes []string) error {
+	const nobody = "127.0.0.1:1"
+	s, err := server.NewServer(&server.Options{
+		ServerName: name, Host: "127.0.0.1", Port: server.RANDOM_PORT, NoSigs: true, Logtime: true, LogFile: filepath.Join(dir, "log"),
+		JetStream: true, StoreDir: dir, SyncAlways: true,
+		Cluster: server.ClusterOpts{Name: "nemesis", Host: "127.0.0.1", Port: server.RANDOM_PORT, NoAdvertise: true, Advertise: nobody},
+		Routes:  server.RoutesFromStr(strings.Join(routes, ",")),
+	})
+	if err != nil {
+		return err
+	}
+	s.ConfigureLogger()
+	s.Start()
+	defer func() {
+		s.Shutdown()
+		s.WaitForShutdown()
+	}()
+	if !s.ReadyForConnections(startTime) || s.ClusterAddr() == nil {
+		return errors.New("the server does not start; its log is in " + dir)
+	}
+	c.Say("listen %s %s", s.Addr(), s.ClusterAddr())
+	<-ctx.Done()
+	return nil
 }

@@ -1,81 +1,119 @@
-//go:build unix
-
 package nemesis
 
 import (
 	"bufio"
 	"context"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"net"
+	"slices"
 	"time"
-
-	"handloom/cluster/internal/audit"
 )
 
-// A client makes calls one after another, each with a key of its own, through whichever
-// node takes them.
-type client struct {
-	fleet   *fleet
-	auditor *audit.Auditor
-	key     uint64
-	random  *rand.Rand
-	node    int
-	conn    net.Conn
-	lines   *bufio.Scanner
-	addr    string // that conn dialed
-}
+// A Client makes calls, one after another, on any node. The auditor hears of each.
+type Client struct {
+	Number int // from 0
+	Random *rand.Rand
 
-func newClient(f *fleet, number int, seed uint64) *client {
-	return &client{fleet: f, auditor: f.auditor, key: uint64(number+1) << 40, random: rand.New(rand.NewPCG(seed, uint64(number)))}
+	fleet *fleet
+	node  int
+	conn  net.Conn
+	lines *bufio.Scanner
+	addr  string // of conn
 }
 
 const (
-	patience  = 2 * callTime // with a node that does not answer
+	patience  = 2 * callTime // for an answer
 	refusedBy = 10 * time.Millisecond
+	maxLine   = 1 << 20
 )
 
-// run makes calls until ctx ends.
-func (c *client) run(ctx context.Context) {
-	defer c.hangUp()
-	for ctx.Err() == nil {
-		c.key++
-		c.auditor.Asked(c.key)
-		for ctx.Err() == nil && c.call() && c.random.IntN(8) > 0 {
-			// It was refused. Another node may take it, or nobody ever.
-			c.node = (c.node + 1) % members
-			time.Sleep(refusedBy)
-			c.auditor.Again(c.key)
+func (f *fleet) client(number int) *Client {
+	return &Client{Number: number, Random: rand.New(rand.NewPCG(f.o.Seed, uint64(number))), fleet: f}
+}
+
+// LeaveNotes makes calls of [Notes] until ctx ends, each with a key of its own.
+func LeaveNotes(ctx context.Context, c *Client) {
+	for key := uint64(c.Number+1)<<40 + 1; ctx.Err() == nil; key++ {
+		for again := false; ctx.Err() == nil; again = true {
+			if _, refused := c.Call(key, "", again); !refused || c.Random.IntN(8) == 0 {
+				break
+			}
 		}
 	}
 }
 
-// call makes a call, and reports whether it was refused. Without an answer nobody knows.
-func (c *client) call() (refused bool) {
-	if !c.dial() {
-		c.auditor.Refused(c.key) // nobody was told
-		return true
+// Call makes a call, for the first time or again, and reports whether it was carried out, or
+// refused, which makes the next call go to another node. If both are false, the outcome is
+// unknown.
+func (c *Client) Call(key uint64, text string, again bool) (carriedOut, refused bool) {
+	auditor := c.fleet.auditor
+	if again {
+		auditor.Again(key)
+	} else {
+		auditor.Asked(key)
 	}
-	var key, tick uint64
+	if !c.dial() { // no node has seen the call
+		c.refused(key)
+		return false, true
+	}
+	answer, ok := c.ask(fmt.Sprint(key, " ", text))
+	if !ok {
+		return false, false
+	}
+	var answered, tick uint64
+	if n, _ := fmt.Sscanf(answer, "ok %d %d", &answered, &tick); n == 2 && answered == key {
+		auditor.Acked(key, tick)
+		return true, false
+	} else if n, _ := fmt.Sscanf(answer, "no %d", &answered); n == 1 && answered == key {
+		c.refused(key)
+		return false, true
+	} else if n, _ := fmt.Sscanf(answer, "open %d", &answered); n != 1 || answered != key {
+		auditor.Fault("a node answers %q to call %d", answer, key)
+	}
+	return false, false
+}
+
+func (c *Client) refused(key uint64) {
+	c.fleet.auditor.Refused(key)
+	c.node = (c.node + 1) % Members
+	time.Sleep(refusedBy)
+}
+
+var errNoView = errors.New("no node has a view")
+
+// view decodes the view of the state of a node, that of the owner if it answers.
+func (f *fleet) view(into any) error {
+	c := f.client(0)
+	defer c.hangUp()
+	if owner := f.owner(); owner != nil {
+		c.node = slices.Index(f.nodes, owner)
+	}
+	for range Members {
+		if c.dial() {
+			if answer, ok := c.ask(viewLine); ok && answer != "null" {
+				return json.Unmarshal([]byte(answer), into)
+			}
+		}
+		c.node = (c.node + 1) % Members
+	}
+	return errNoView
+}
+
+// ask sends a line to the node and returns the answer, if there is one.
+func (c *Client) ask(line string) (answer string, ok bool) {
 	_ = c.conn.SetDeadline(time.Now().Add(patience))
-	if _, err := fmt.Fprintln(c.conn, c.key); err != nil || !c.lines.Scan() {
+	if _, err := fmt.Fprintln(c.conn, line); err != nil || !c.lines.Scan() {
 		c.hangUp()
-		return false
+		return "", false
 	}
-	answer := c.lines.Text()
-	if n, _ := fmt.Sscanf(answer, "ok %d %d", &key, &tick); n == 2 && key == c.key {
-		c.auditor.Acked(key, tick)
-	} else if n, _ := fmt.Sscanf(answer, "no %d", &key); n == 1 && key == c.key {
-		c.auditor.Refused(key)
-		return true
-	} else if n, _ := fmt.Sscanf(answer, "open %d", &key); n != 1 || key != c.key {
-		c.auditor.Fault("a node answers %q to call %d", answer, c.key)
-	}
-	return false
+	return c.lines.Text(), true
 }
 
 // dial reports whether there is a connection to the node.
-func (c *client) dial() bool {
+func (c *Client) dial() bool {
 	_, addr, up := c.fleet.nodes[c.node].look()
 	if !up {
 		c.hangUp()
@@ -90,10 +128,11 @@ func (c *client) dial() bool {
 		return false
 	}
 	c.conn, c.addr, c.lines = conn, addr, bufio.NewScanner(conn)
+	c.lines.Buffer(nil, maxLine)
 	return true
 }
 
-func (c *client) hangUp() {
+func (c *Client) hangUp() {
 	if c.conn != nil {
 		c.conn.Close()
 		c.conn = nil

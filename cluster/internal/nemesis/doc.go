@@ -1,8 +1,7 @@
-//go:build unix
-
-// Package nemesis plays one world on three nodes over three servers, each a process of its
-// own, does to them what machines and networks do, and sees that nothing is lost that was
-// acknowledged, nothing is done twice, and no two nodes differ.
+// Package nemesis runs a game on three nodes over three servers, each a process of its own.
+// It makes the faults of machines and networks, and checks that nothing is lost that was
+// acknowledged, nothing is done twice, and no two nodes differ. Command nemesis makes the
+// faults of a deck, command arena those of a player with a button.
 //
 //	parent: clients ── calls ──> nodes n0 n1 n2     a world each, with 1, 2 and 8 workers,
 //	                               │  │  │          and a journal of its own

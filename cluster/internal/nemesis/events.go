@@ -1,13 +1,12 @@
-//go:build unix
-
 package nemesis
 
 import (
 	"context"
+	"fmt"
 	"math/rand/v2"
+	"os"
 	"slices"
 	"strings"
-	"syscall"
 	"time"
 )
 
@@ -39,17 +38,18 @@ const ms = time.Millisecond
 
 // kinds are all there are. Holds are longer than a takeover, where one is to take place.
 var kinds = []Kind{
-	{"kill-owner", "SIGKILL of the node that owns the log", 12, [2]time.Duration{500 * ms, 900 * ms}, false, ownerLost, func(e *event) { e.kill(e.owner.member) }},
+	{"kill-owner", "SIGKILL of the node that owns the log", 12, [2]time.Duration{500 * ms, 900 * ms}, false, ownerLost, func(e *event) { e.kill(e.owner) }},
 	{"kill-owner-twice", "and of the next one, as soon as it owns it", 1, [2]time.Duration{500 * ms, 1500 * ms}, false, storm, (*event).killTwice},
-	{"kill-follower", "SIGKILL of another node", 2, [2]time.Duration{0, 500 * ms}, false, otherLost, func(e *event) { e.kill(e.follower().member) }},
-	{"kill-nodes", "SIGKILL of all nodes", 1, [2]time.Duration{0, 500 * ms}, false, allLost, (*event).killNodes},
+	{"kill-follower", "SIGKILL of another node", 2, [2]time.Duration{0, 500 * ms}, false, otherLost, func(e *event) { e.kill(e.follower()) }},
+	{"kill-nodes", "SIGKILL of all nodes", 1, [2]time.Duration{0, 500 * ms}, false, allLost, func(e *event) { e.kill(e.fleet.nodes...) }},
 	{"kill-server", "SIGKILL of a server that does not lead the stream", 3, [2]time.Duration{0, 2000 * ms}, false, otherLost, func(e *event) { e.kill(e.other()) }},
 	{"kill-leader", "SIGKILL of the server that leads the stream", 2, [2]time.Duration{0, 3000 * ms}, false, leaderLost, func(e *event) { e.kill(e.leader) }},
-	{"kill-owner-leader", "SIGKILL of both at once", 2, [2]time.Duration{0, 3000 * ms}, false, leaderLost, func(e *event) { e.kill(e.owner.member, e.leader) }},
+	{"kill-owner-leader", "SIGKILL of both at once", 2, [2]time.Duration{0, 3000 * ms}, false, leaderLost, func(e *event) { e.kill(e.owner, e.leader) }},
 	{"kill-servers", "SIGKILL of all servers", 1, [2]time.Duration{0, 500 * ms}, false, allLost, (*event).killServers},
 	{"kill-all", "SIGKILL of all servers and nodes", 1, [2]time.Duration{0, 500 * ms}, false, allLost, (*event).killAll},
-	{"stop-owner", "SIGSTOP of the owner, which goes on as a zombie", 6, [2]time.Duration{100 * ms, 2500 * ms}, true, ownerLost, func(e *event) { e.pause(e.owner.member) }},
-	{"stop-follower", "SIGSTOP of another node", 1, [2]time.Duration{500 * ms, 2500 * ms}, false, otherLost, func(e *event) { e.pause(e.follower().member) }},
+	{killMachine, "SIGKILL of a node and of the server with its number", 1, [2]time.Duration{1000 * ms, 1000 * ms}, false, ownerLost, func(e *event) { e.killMachine(e.random.IntN(Members)) }},
+	{"stop-owner", "SIGSTOP of the owner, which goes on as a zombie", 6, [2]time.Duration{100 * ms, 2500 * ms}, true, ownerLost, func(e *event) { e.pause(e.owner) }},
+	{"stop-follower", "SIGSTOP of another node", 1, [2]time.Duration{500 * ms, 2500 * ms}, false, otherLost, func(e *event) { e.pause(e.follower()) }},
 	{"stop-server", "SIGSTOP of a server that does not lead the stream", 2, [2]time.Duration{500 * ms, 4000 * ms}, false, otherLost, func(e *event) { e.pause(e.other()) }},
 	{"stop-leader", "SIGSTOP of the server that leads the stream", 1, [2]time.Duration{500 * ms, 12000 * ms}, false, leaderLost, func(e *event) { e.pause(e.leader) }},
 	{"cut-owner", "the owner is cut off from all servers", 3, [2]time.Duration{300 * ms, 3000 * ms}, true, ownerLost, func(e *event) { e.cutNode(e.owner, true, true) }},
@@ -61,36 +61,44 @@ var kinds = []Kind{
 	{"slow", "everything between the servers is late by some milliseconds", 2, [2]time.Duration{500 * ms, 2000 * ms}, false, otherLost, (*event).slow},
 }
 
+const killMachine = "kill-machine"
+
 // Kinds returns all kinds of events.
 func Kinds() []Kind { return slices.Clone(kinds) }
 
-// An event is something that is done to the fleet, and what was seen of it.
+// An event is a fault that is made, healed, and measured.
 type event struct {
-	Kind
-	fleet   *fleet
-	random  *rand.Rand
-	owner   *node   // when it began
-	leader  *member // when it began
-	victims []string
-	failed  error // what was to be done, and could not be
-
-	at         time.Duration // since the run began
-	before     uint32        // the term
-	after      uint32
-	outage     time.Duration
-	settled    time.Duration // until all was well again
-	leaderLost bool
-	fenced     bool // a zombie found out
+	Event
+	kind   Kind
+	fleet  *fleet
+	random *rand.Rand
+	owner  *member // when it began
+	leader *member // when it began
+	failed error   // why the fault could not be made
 }
 
-func (e *event) noteVictim(m *member) { e.victims = append(e.victims, m.name) }
+// An Event is the record of an event.
+type Event struct {
+	At         time.Duration `json:"at_ns"` // since the run began
+	Name       string        `json:"event"`
+	Class      string        `json:"class"` // of the outage
+	Victims    []string      `json:"victims"`
+	Before     uint32        `json:"term_before"`
+	After      uint32        `json:"term_after"`
+	Outage     time.Duration `json:"outage_ns"`
+	Settled    time.Duration `json:"settled_ns"` // until the fleet was healthy
+	LeaderLost bool          `json:"leader_lost"`
+	Fenced     bool          `json:"fenced"` // a zombie found out
+}
+
+func (e *event) noteVictim(m *member) { e.Victims = append(e.Victims, m.name) }
 
 // kill kills several as nearly at once as can be.
 func (e *event) kill(all ...*member) {
 	for _, m := range all {
 		e.noteVictim(m)
 		if m.process != nil {
-			m.process.Signal(syscall.SIGKILL)
+			m.process.Signal(os.Kill)
 		}
 	}
 	for _, m := range all {
@@ -100,23 +108,23 @@ func (e *event) kill(all ...*member) {
 
 func (e *event) pause(m *member) {
 	e.noteVictim(m)
-	m.pause()
+	m.pause(true)
 }
 
 // follower returns a node that does not own the log.
-func (e *event) follower() *node {
-	i := slices.Index(e.fleet.nodes[:], e.owner)
-	return e.fleet.nodes[(i+1+e.random.IntN(members-1))%members]
+func (e *event) follower() *member {
+	i := slices.Index(e.fleet.nodes, e.owner)
+	return e.fleet.nodes[(i+1+e.random.IntN(Members-1))%Members]
 }
 
 // other returns a server that does not lead the stream.
 func (e *event) other() *member {
-	i := slices.Index(e.fleet.servers[:], e.leader)
-	return e.fleet.servers[(i+1+e.random.IntN(members-1))%members]
+	i := slices.Index(e.fleet.servers, e.leader)
+	return e.fleet.servers[(i+1+e.random.IntN(Members-1))%Members]
 }
 
 func (e *event) killTwice() {
-	e.kill(e.owner.member)
+	e.kill(e.owner)
 	term, _ := e.fleet.gaps.terms()
 	deadline := time.Now().Add(5 * time.Second)
 	for time.Now().Before(deadline) {
@@ -127,37 +135,45 @@ func (e *event) killTwice() {
 	}
 	time.Sleep(time.Duration(e.random.IntN(100)) * ms)
 	if next := e.fleet.owner(); next != nil {
-		e.kill(next.member)
+		e.kill(next)
 	}
-}
-
-func (e *event) killNodes() {
-	var all []*member
-	for _, n := range e.fleet.nodes {
-		all = append(all, n.member)
-	}
-	e.kill(all...)
 }
 
 func (e *event) killServers() {
-	e.kill(e.fleet.servers[:]...)
+	e.kill(e.fleet.servers...)
 	if e.fleet.o.Canary == restoredServers {
 		e.failed = e.fleet.restoreServers()
 	}
 }
 
 func (e *event) killAll() {
-	var all []*member
-	e.fleet.each(func(m *member) { all = append(all, m) })
+	all := slices.Clone(e.fleet.all)
 	e.random.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
 	e.kill(all...)
 }
 
+func (e *event) killMachine(i int) {
+	is := "a follower"
+	if e.fleet.nodes[i] == e.owner {
+		is = "the owner"
+	}
+	e.fleet.o.Tell(fmt.Sprintf("          n%d and s%d are killed: n%d is %s", i, i, i, is))
+	e.kill(e.fleet.nodes[i], e.fleet.servers[i])
+}
+
+// KillMachine returns the kind that kills node i and server i.
+func KillMachine(i int) Kind {
+	at := slices.IndexFunc(kinds, func(k Kind) bool { return k.Name == killMachine })
+	k := kinds[at]
+	k.do = func(e *event) { e.killMachine(i) }
+	return k
+}
+
 // cutNode cuts what a node says to all servers, and hears from them.
-func (e *event) cutNode(n *node, says, hears bool) {
-	e.noteVictim(n.member)
+func (e *event) cutNode(n *member, says, hears bool) {
+	e.noteVictim(n)
 	for _, s := range e.fleet.servers {
-		e.cut(n.member, s, says, hears)
+		e.cut(n, s, says, hears)
 	}
 }
 
@@ -182,17 +198,17 @@ func (e *event) cut(m, from *member, says, hears bool) {
 
 // split leaves the owner and one server on one side, which may lead the stream or not.
 func (e *event) split() {
-	s := e.fleet.servers[e.random.IntN(members)]
+	s := e.fleet.servers[e.random.IntN(Members)]
 	e.cutServer(s, true, true)
-	e.noteVictim(e.owner.member)
+	e.noteVictim(e.owner)
 	for _, other := range e.fleet.servers {
 		if other != s {
-			e.cut(e.owner.member, other, true, true)
+			e.cut(e.owner, other, true, true)
 		}
 	}
 	for _, n := range e.fleet.nodes {
 		if n != e.owner {
-			e.cut(n.member, s, true, true)
+			e.cut(n, s, true, true)
 		}
 	}
 }
@@ -205,7 +221,7 @@ func (e *event) slow() {
 			}
 		}
 	}
-	e.victims = append(e.victims, "s0", "s1", "s2")
+	e.Victims = append(e.Victims, "s0", "s1", "s2")
 }
 
 // happen does what is to be done, heals it, and waits until all is well.
@@ -220,11 +236,11 @@ func (e *event) happen(ctx context.Context) error {
 	}); err != nil || f.bad() {
 		return f.why(err)
 	}
-	e.before, _ = f.gaps.terms()
+	e.Before, _ = f.gaps.terms()
 	then, _, _ := e.owner.look()
 	begun := time.Now()
 	f.gaps.begin()
-	if e.do(e); e.failed != nil {
+	if e.kind.do(e); e.failed != nil {
 		return e.failed
 	}
 	e.wait(ctx)
@@ -239,21 +255,21 @@ func (e *event) happen(ctx context.Context) error {
 			return err
 		}
 	}
-	if err := f.settled(ctx); err != nil {
+	if err := f.waitHealthy(ctx); err != nil {
 		return err
 	}
-	e.outage, e.settled = f.gaps.end(), time.Since(begun)
-	e.after, _ = f.gaps.terms()
+	e.Outage, e.Settled = f.gaps.end(), time.Since(begun)
+	e.After, _ = f.gaps.terms()
 	leader, _ := f.leader(ctx)
-	e.leaderLost = leader != e.leader || slices.Contains(e.victims, e.leader.name)
-	if e.zombie && e.after > e.before {
+	e.LeaderLost = leader != e.leader || slices.Contains(e.Victims, e.leader.name)
+	if e.kind.zombie && e.After > e.Before {
 		err := until(ctx, func() bool {
 			s, _, up := e.owner.look()
-			e.fenced = up && s.overtaken > then.overtaken
-			return e.fenced || f.bad()
+			e.Fenced = up && s.overtaken > then.overtaken
+			return e.Fenced || f.bad()
 		})
 		if err != nil && ctx.Err() == nil {
-			f.auditor.Fault("%s was the owner of term %d, is not any more, and does not know", e.owner.name, e.before)
+			f.auditor.Fault("%s was the owner of term %d, is not any more, and does not know", e.owner.name, e.Before)
 		}
 	}
 	return nil
@@ -261,7 +277,7 @@ func (e *event) happen(ctx context.Context) error {
 
 // wait lets what was done last for a while.
 func (e *event) wait(ctx context.Context) {
-	d := e.hold[0] + time.Duration(e.random.Int64N(int64(e.hold[1]-e.hold[0])+1))
+	d := e.kind.hold[0] + time.Duration(e.random.Int64N(int64(e.kind.hold[1]-e.kind.hold[0])+1))
 	select {
 	case <-time.After(d):
 	case <-ctx.Done():
@@ -273,8 +289,8 @@ func (e *event) wait(ctx context.Context) {
 func (e *event) killOpening() error {
 	var opening []*member
 	for _, n := range e.fleet.nodes {
-		if slices.Contains(e.victims, n.name) && !n.isUp() && strings.HasPrefix(e.Name, "kill-") {
-			opening = append(opening, n.member)
+		if slices.Contains(e.Victims, n.name) && !n.isUp() && strings.HasPrefix(e.Name, "kill-") {
+			opening = append(opening, n)
 		}
 	}
 	if len(opening) == 0 {
@@ -290,12 +306,14 @@ func (e *event) killOpening() error {
 // outcome is the class that the outage counts for.
 func (e *event) outcome() class {
 	switch {
-	case e.class < leaderLost && e.leaderLost:
+	case e.kind.class < leaderLost && e.LeaderLost:
 		return leaderLost
-	case e.class == leaderLost && !e.leaderLost && slices.Contains(e.victims, e.owner.name):
+	case e.kind.class == ownerLost && !slices.Contains(e.Victims, e.owner.name):
+		return otherLost // by kill-machine
+	case e.kind.class == leaderLost && !e.LeaderLost && slices.Contains(e.Victims, e.owner.name):
 		return ownerLost
-	case e.class == leaderLost && !e.leaderLost:
+	case e.kind.class == leaderLost && !e.LeaderLost:
 		return otherLost
 	}
-	return e.class
+	return e.kind.class
 }

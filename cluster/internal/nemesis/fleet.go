@@ -1,5 +1,3 @@
-//go:build unix
-
 package nemesis
 
 import (
@@ -7,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
+	"time"
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
@@ -17,13 +17,14 @@ import (
 	"handloom/cluster/internal/proxy"
 )
 
-const (
-	members = 3       // servers, and nodes
-	judge   = "judge" // what the parent is called, whose links nothing is done to
-)
+// Members is the number of servers, and of nodes.
+const Members = 3
+
+// judge is the name of the parent, whose links are never cut.
+const judge = "judge"
 
 // workers of the nodes, and of replays.
-var nodeWorkers = [members]int{1, 2, 8}
+var nodeWorkers = [Members]int{1, 2, 8}
 
 const replayWorkers = 5
 
@@ -31,9 +32,10 @@ const replayWorkers = 5
 type fleet struct {
 	o       Options
 	net     *proxy.Net
-	servers [members]*member
-	nodes   [members]*node
-	urls    []string // of the servers, for the parent
+	servers []*member
+	nodes   []*member
+	all     []*member // servers first
+	urls    []string  // of the servers, for the parent
 
 	auditor *audit.Auditor
 	gaps    *gaps
@@ -44,14 +46,14 @@ type fleet struct {
 
 func newFleet(o Options, auditor *audit.Auditor, g *gaps) (*fleet, error) {
 	f := &fleet{o: o, net: proxy.New(), auditor: auditor, gaps: g}
-	for i := range members {
+	for i := range Members {
 		s := &member{name: fmt.Sprint("s", i), fleet: f}
 		s.hear = s.serverSays
-		f.servers[i] = s
-		n := &node{member: &member{name: fmt.Sprint("n", i), fleet: f}}
-		n.hear = n.says
-		f.nodes[i] = n
+		n := &member{name: fmt.Sprint("n", i), fleet: f}
+		n.hear = n.nodeSays
+		f.servers, f.nodes = append(f.servers, s), append(f.nodes, n)
 	}
+	f.all = slices.Concat(f.servers, f.nodes)
 	for _, s := range f.servers {
 		var routes []string
 		for _, other := range f.servers {
@@ -67,21 +69,26 @@ func newFleet(o Options, auditor *audit.Auditor, g *gaps) (*fleet, error) {
 		}
 		s.words = []string{"server", s.name, f.dir(s.name), strings.Join(routes, ",")}
 	}
+	mode := ""
+	if o.Apart {
+		mode = apart
+	}
 	for i, n := range f.nodes {
-		urls, err := f.link(n.name)
+		urls, err := f.link(n.name, i)
 		if err != nil {
 			return f, err
 		}
-		n.words = []string{"node", n.name, f.dir(n.name), fmt.Sprint(nodeWorkers[i]), fmt.Sprint(o.Hz), strings.Join(urls, ","), o.Canary}
+		n.words = []string{"node", f.dir(n.name), fmt.Sprint(nodeWorkers[i]), fmt.Sprint(o.Hz), strings.Join(urls, ","), o.Canary, mode}
 	}
 	var err error
-	f.urls, err = f.link(judge)
+	f.urls, err = f.link(judge, 0)
 	return f, err
 }
 
-// link returns the URLs by which somebody reaches the servers.
-func (f *fleet) link(from string) (urls []string, err error) {
-	for _, s := range f.servers {
+// link returns the URLs of the servers for from, and that of server first at first.
+func (f *fleet) link(from string, first int) (urls []string, err error) {
+	for i := range Members {
+		s := f.servers[(first+i)%Members]
 		l, err := f.net.Link(from, s.name)
 		if err != nil {
 			return nil, err
@@ -93,16 +100,6 @@ func (f *fleet) link(from string) (urls []string, err error) {
 }
 
 func (f *fleet) dir(name string) string { return filepath.Join(f.o.Dir, name) }
-
-// each calls do for every process.
-func (f *fleet) each(do func(m *member)) {
-	for _, s := range f.servers {
-		do(s)
-	}
-	for _, n := range f.nodes {
-		do(n.member)
-	}
-}
 
 // connect connects the parent with the servers.
 func (f *fleet) connect() (err error) {
@@ -117,14 +114,14 @@ func (f *fleet) connect() (err error) {
 func (f *fleet) heal() error {
 	f.net.Heal()
 	var errs []error
-	f.each(func(m *member) {
-		m.resume()
+	for _, m := range f.all {
+		m.pause(false)
 		if m.ended() {
 			f.auditor.Fault("%s has ended by itself, and had said %q\n%s", m.name, m.last, m.process.Errors())
 			m.down()
 		}
 		errs = append(errs, m.start())
-	})
+	}
 	return errors.Join(errs...)
 }
 
@@ -133,11 +130,120 @@ func (f *fleet) close() {
 	if f.conn != nil {
 		f.conn.Close()
 	}
-	f.each((*member).kill)
+	for _, m := range f.all {
+		m.kill()
+	}
 	f.net.Close()
 }
 
 // openLog opens the log for the parent.
 func (f *fleet) openLog(ctx context.Context) (*cluster.Log, error) {
 	return openLog(ctx, cluster.URLs(f.urls), cluster.Options{})
+}
+
+const askEvery = 20 * time.Millisecond
+
+// until waits for something, as long as settling may take.
+func until(ctx context.Context, is func() bool) error {
+	deadline := time.Now().Add(settleTime)
+	for !is() {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		if time.Now().After(deadline) {
+			return ErrStuck
+		}
+		time.Sleep(askEvery)
+	}
+	return nil
+}
+
+// settleTime is how long the fleet may take to become healthy after an event: some elections,
+// and a server that catches up.
+const settleTime = 2 * time.Minute
+
+// ErrStuck says that something did not get well within two minutes.
+var ErrStuck = errors.New("it does not come back")
+
+// waitHealthy waits until every process is up, all replicas are current, and every node applies
+// new ticks.
+func (f *fleet) waitHealthy(ctx context.Context) error {
+	from := f.gaps.newest() + 1
+	if err := until(ctx, func() bool {
+		if f.bad() {
+			return true
+		}
+		for i, m := range f.all {
+			if s, _, up := m.look(); !up || i >= Members && s.tick < from {
+				return false
+			}
+		}
+		return f.owner() != nil
+	}); err != nil {
+		return f.why(err)
+	}
+	if err := until(ctx, func() bool {
+		_, current := f.leader(ctx)
+		return current || f.bad()
+	}); err != nil {
+		return f.why(fmt.Errorf("replicas are not current: %w", err))
+	}
+	return nil
+}
+
+func (f *fleet) bad() bool {
+	found := f.auditor.Findings()
+	return found.Bad()
+}
+
+// why says what each process said last.
+func (f *fleet) why(err error) error {
+	if !errors.Is(err, ErrStuck) {
+		return err
+	}
+	for _, m := range f.all {
+		m.mutex.Lock()
+		err = fmt.Errorf("%w; %s: up %t, said %q", err, m.name, m.up, m.last)
+		m.mutex.Unlock()
+	}
+	return fmt.Errorf("%w; newest tick %d", err, f.gaps.newest())
+}
+
+// leader returns the server that leads the stream, nil if none does, and whether all
+// others have all of it.
+func (f *fleet) leader(ctx context.Context) (leader *member, current bool) {
+	ctx, cancel := context.WithTimeout(ctx, time.Second)
+	defer cancel()
+	stream, err := f.js.Stream(ctx, cell.Stream())
+	if err != nil {
+		return nil, false
+	}
+	c := stream.CachedInfo().Cluster
+	if c == nil {
+		return nil, false
+	}
+	current = len(c.Replicas) == Members-1
+	for _, r := range c.Replicas {
+		current = current && r.Current && !r.Offline
+	}
+	for _, s := range f.servers {
+		if s.name == c.Leader {
+			leader = s
+		}
+	}
+	return leader, current && leader != nil
+}
+
+// owner returns the node that owns the log, as far as the running nodes know. It is nil
+// without an owner.
+func (f *fleet) owner() (owner *member) {
+	var term uint32
+	for _, n := range f.nodes {
+		n.mutex.Lock()
+		if n.up && !n.paused && n.state.owner && n.term >= term {
+			owner, term = n, n.term
+		}
+		n.mutex.Unlock()
+	}
+	return owner
 }

@@ -1,19 +1,17 @@
-//go:build unix
-
 package nemesis
 
 import (
 	"fmt"
 	"os"
 	"slices"
+	"strings"
 	"sync"
-	"syscall"
 
 	"handloom/cluster/internal/proxy"
 	"handloom/proof/process"
 )
 
-// A member is a server, and what any process has.
+// A member is the process of a server or a node.
 type member struct {
 	name  string
 	words []string
@@ -24,14 +22,24 @@ type member struct {
 	routes  []*proxy.Link // that lead to it, of other servers
 
 	process *process.Process // nil: it does not run
-	paused  bool
 
-	mutex sync.Mutex
-	up    bool   // it has said where it listens
-	last  string // what it said, but for ticks
+	mutex  sync.Mutex
+	up     bool // it has reported its address
+	paused bool
+	kills  int
+	last   string // line that it wrote, without ticks
+	addr   string // for clients of a node
+	state
 }
 
-// start starts what does not run.
+// state is what a node reported of itself last.
+type state struct {
+	owner           bool
+	term            uint32
+	tick, overtaken uint64
+}
+
+// start starts the process unless it runs.
 func (m *member) start() error {
 	if m.process != nil {
 		return nil
@@ -43,7 +51,7 @@ func (m *member) start() error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", m.name, err)
 	}
-	m.process, m.paused = p, false
+	m.process = p
 	return nil
 }
 
@@ -54,31 +62,33 @@ func (m *member) kill() {
 	}
 	m.process.Kill()
 	m.down()
+	m.mutex.Lock()
+	m.kills++
+	m.mutex.Unlock()
 }
 
-// down is when the process is no more.
+// down notes that the process has ended.
 func (m *member) down() {
-	for _, l := range append(m.clients, m.routes...) {
+	for _, l := range slices.Concat(m.clients, m.routes) {
 		l.Down()
 	}
 	m.mutex.Lock()
-	m.up = false
+	m.up, m.paused = false, false
 	m.mutex.Unlock()
-	m.process, m.paused = nil, false
+	m.process = nil
 }
 
-// pause lets the process stand still, and go on.
-func (m *member) pause() {
-	if m.process != nil {
-		m.paused = true
-		m.process.Signal(syscall.SIGSTOP)
+// pause stops the process, or lets it continue.
+func (m *member) pause(paused bool) {
+	m.mutex.Lock()
+	defer m.mutex.Unlock()
+	if m.process == nil || m.paused == paused {
+		return
 	}
-}
-
-func (m *member) resume() {
-	if m.process != nil && m.paused {
-		m.paused = false
-		m.process.Signal(syscall.SIGCONT)
+	if m.paused = paused; paused {
+		m.process.Signal(stop)
+	} else {
+		m.process.Signal(proceed)
 	}
 }
 
@@ -92,5 +102,78 @@ func (m *member) ended() bool {
 		return true
 	default:
 		return false
+	}
+}
+
+// look returns the last report of a node, and whether it is up.
+func (m *member) look() (s state, addr string, up bool) {
+	m.mutex.Lock()
+	defer m.mutex.Unlock()
+	return m.state, m.addr, m.up
+}
+
+func (m *member) isUp() bool {
+	_, _, up := m.look()
+	return up
+}
+
+// note keeps a line that is not a tick, for the error of a fleet that does not come back.
+func (m *member) note(line string) {
+	m.mutex.Lock()
+	defer m.mutex.Unlock()
+	m.last = line
+}
+
+// serverSays takes a line of a server.
+func (m *member) serverSays(line string) {
+	m.note(line)
+	var client, route string
+	if _, err := fmt.Sscanf(line, "listen %s %s", &client, &route); err != nil {
+		m.fleet.auditor.Fault("%s says %q", m.name, line)
+		return
+	}
+	for _, l := range m.clients {
+		l.Serve(client)
+	}
+	for _, l := range m.routes {
+		l.Serve(route)
+	}
+	m.mutex.Lock()
+	m.up = true
+	m.mutex.Unlock()
+}
+
+// nodeSays takes a line of a node.
+func (m *member) nodeSays(line string) {
+	what, rest, _ := strings.Cut(line, " ")
+	var tick, digest uint64
+	var err error
+	switch what {
+	case "tick", "replay":
+		if _, err = fmt.Sscan(rest, &tick, &digest); err == nil {
+			m.fleet.auditor.Applied(m.name, tick, digest)
+			m.fleet.gaps.applied(tick)
+		}
+	case "status":
+		var s state
+		if _, err = fmt.Sscan(rest, &s.owner, &s.term, &s.tick, &s.overtaken); err == nil {
+			m.fleet.gaps.sawTerm(s.term)
+			m.mutex.Lock()
+			m.state, m.up = s, true
+			m.mutex.Unlock()
+		}
+	case "listen":
+		m.note(line)
+		m.mutex.Lock()
+		m.addr, m.state = rest, state{}
+		m.mutex.Unlock()
+	case "wait", "cut", "closed":
+		m.note(line)
+	default: // fail, or half a line
+		m.note(line)
+		m.fleet.auditor.Fault("%s says %q", m.name, line)
+	}
+	if err != nil {
+		m.fleet.auditor.Fault("%s says %q: %v", m.name, line, err)
 	}
 }

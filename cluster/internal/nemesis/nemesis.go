@@ -1,5 +1,3 @@
-//go:build unix
-
 package nemesis
 
 import (
@@ -20,48 +18,38 @@ import (
 // Options of a run.
 type Options struct {
 	Dir      string        // of logs, journals and stores; it must be there, and empty
-	Duration time.Duration // from when all is up; the event that is under way then is the last
+	Duration time.Duration // from when all is up; the event that is under way then is the last; 0: no end
 	Seed     uint64        // of what is done, to whom, and for how long
-	Hz       int           // 0: 20
-	Clients  int           // 0: 8
-	Only     []string      // kinds of events; nil: all
-	Canary   string        // a fault of Canaries in every node; empty: none
-	Command  []string      // that runs Child, without its words
+	Hz       int
+	Clients  int
+	Canary   string   // a fault of Canaries in every node; empty: none
+	Command  []string // that runs Child, without its words
 	Tell     func(line string)
+
+	Game   NewGame                              // of the nodes
+	Client func(ctx context.Context, c *Client) // makes calls until ctx ends
+	Apart  bool                                 // the owner keeps the lead of the stream off the server of its number
+
+	// Next returns the next event, or false when ctx has ended. The zero Kind only starts
+	// processes that have ended. nil: a deck of the kinds Only.
+	Next func(ctx context.Context) (k Kind, ok bool)
+	Only []string // names of kinds; nil: all
 }
 
 // A Result is what came of a run.
 type Result struct {
 	audit.Findings
-	Zombies int // that lost the log to another node, and lived on
-	Fenced  int // of them: that found out
-	Checks  int // of the log, while the run went on
-	Took    time.Duration
-
-	events []*event
+	Zombies int           `json:"zombies"` // that lost the log to another node, and lived on
+	Fenced  int           `json:"fenced"`  // of them: that found out
+	Checks  int           `json:"checks"`  // of the log, while the run went on
+	Took    time.Duration `json:"took_ns"`
+	Events  []Event       `json:"events"`
 }
 
-const (
-	defaultHz      = 20
-	defaultClients = 8
-	checkEvery     = 30 * time.Second
-)
+const checkEvery = 30 * time.Second
 
-// Run starts servers, nodes and clients, does one event after another until the time is
-// over, and checks all that was told. The error says why a run came to no end; what was
-// found until then is in the Result. A fault ends it early.
-func Run(ctx context.Context, o Options) (*Result, error) {
-	// Children are started by this thread, and die with it.
-	runtime.LockOSThread()
-	defer runtime.UnlockOSThread()
-	o.Hz, o.Clients = cmp.Or(o.Hz, defaultHz), cmp.Or(o.Clients, defaultClients)
-	r := &run{Options: o, begun: time.Now(), random: rand.New(rand.NewPCG(o.Seed, 0)), gaps: new(gaps), auditor: new(audit.Auditor)}
-	err := r.run(ctx)
-	r.result.Findings, r.result.Took = r.auditor.Findings(), time.Since(r.begun)
-	return &r.result, err
-}
-
-type run struct {
+// A Run is one run. Its methods except Do may be called by any goroutine.
+type Run struct {
 	Options
 	result  Result
 	begun   time.Time
@@ -73,12 +61,62 @@ type run struct {
 	checked time.Time
 }
 
-func (r *run) run(ctx context.Context) (err error) {
-	r.fleet, err = newFleet(r.Options, r.auditor, r.gaps)
-	defer r.fleet.close()
-	if err != nil {
-		return err
+// New prepares a run. Only Do ends it.
+func New(o Options) (r *Run, err error) {
+	r = &Run{Options: o, begun: time.Now(), random: rand.New(rand.NewPCG(o.Seed, 0)), gaps: new(gaps), auditor: new(audit.Auditor)}
+	if r.fleet, err = newFleet(o, r.auditor, r.gaps); err != nil {
+		r.fleet.close()
+		return nil, err
 	}
+	return r, nil
+}
+
+// Do starts servers, nodes and clients, does one event after another until the time is over,
+// and checks all reports. The error is the reason of an early end; the Result has the findings
+// until then. A fault ends it early.
+func (r *Run) Do(ctx context.Context) (*Result, error) {
+	// Children are started by this thread, and die with it.
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	err := r.run(ctx)
+	r.result.Findings, r.result.Took = r.auditor.Findings(), time.Since(r.begun)
+	return &r.result, err
+}
+
+// A Node is the state of a node.
+type Node struct {
+	Name           string
+	Up, Owner      bool
+	Workers, Kills int
+	Term           uint32
+	Tick           uint64
+}
+
+// A State is the state of a run.
+type State struct {
+	Nodes    []Node
+	Tick     uint64        // the newest
+	Still    time.Duration // since then
+	Findings audit.Findings
+}
+
+// State returns the state of the run.
+func (r *Run) State() State {
+	s := State{Tick: r.gaps.newest(), Still: r.gaps.open(), Findings: r.auditor.Findings()}
+	owner := r.fleet.owner()
+	for i, n := range r.fleet.nodes {
+		n.mutex.Lock()
+		s.Nodes = append(s.Nodes, Node{n.name, n.up, n == owner, nodeWorkers[i], n.kills, n.term, n.tick})
+		n.mutex.Unlock()
+	}
+	return s
+}
+
+// View decodes the view of the game of some node.
+func (r *Run) View(into any) error { return r.fleet.view(into) }
+
+func (r *Run) run(ctx context.Context) (err error) {
+	defer r.fleet.close()
 	if err := r.fleet.heal(); err != nil {
 		return err
 	}
@@ -98,13 +136,17 @@ func (r *run) run(ctx context.Context) (err error) {
 	defer clients.Wait()
 	defer stop()
 	follower.Go(func() { r.auditor.Follow(follow, log) })
-	if err := r.fleet.settled(ctx); err != nil {
+	if err := r.fleet.waitHealthy(ctx); err != nil {
 		return fmt.Errorf("it does not start: %w", err)
 	}
 	for i := range r.Clients {
-		clients.Go(func() { newClient(r.fleet, i, r.Seed).run(live) })
+		clients.Go(func() {
+			c := r.fleet.client(i)
+			defer c.hangUp()
+			r.Client(live, c)
+		})
 	}
-	r.say("%d servers and %d nodes are up; %d clients call", members, members, r.Clients)
+	r.say("%d servers and %d nodes are up; %d clients call", Members, Members, r.Clients)
 	err = r.events(ctx, log)
 	stop()
 	clients.Wait()
@@ -119,7 +161,7 @@ func (r *run) run(ctx context.Context) (err error) {
 
 // stopNodes ends the nodes in order. Each saves a snapshot and may trim the log. Before
 // the next one ends the auditor has read all records, so that none is trimmed unread.
-func (r *run) stopNodes(log world.Log) error {
+func (r *Run) stopNodes(log world.Log) error {
 	var errs []error
 	for _, n := range r.fleet.nodes {
 		if n.process == nil {
@@ -140,19 +182,33 @@ func (r *run) stopNodes(log world.Log) error {
 }
 
 // events does one event after another, until the time is over.
-func (r *run) events(ctx context.Context, log world.Log) error {
-	end := time.Now().Add(r.Duration)
+func (r *Run) events(ctx context.Context, log world.Log) error {
+	next := r.Next
+	if next == nil {
+		next = r.next
+	}
+	timed, cancel := ctx, context.CancelFunc(func() {})
+	if r.Duration > 0 {
+		timed, cancel = context.WithTimeout(ctx, r.Duration)
+	}
+	defer cancel()
 	r.checked = time.Now()
 	for {
-		r.calm(ctx)
-		if ctx.Err() != nil || time.Now().After(end) || r.fleet.bad() {
+		kind, ok := next(timed)
+		if !ok || timed.Err() != nil || r.fleet.bad() {
 			break
 		}
-		e := &event{Kind: r.draw(), fleet: r.fleet, random: r.random, at: time.Since(r.begun)}
+		if kind.do == nil {
+			if err := r.fleet.heal(); err != nil {
+				return err
+			}
+			continue
+		}
+		e := &event{kind: kind, fleet: r.fleet, random: r.random, Event: Event{At: time.Since(r.begun), Name: kind.Name}}
 		err := e.happen(ctx)
 		if err != nil && ctx.Err() == nil {
-			r.say("%-18s %-12s %v", e.Name, fmt.Sprint(e.victims), err)
-			return fmt.Errorf("%s %s: %w", e.Name, e.victims, err)
+			r.say("%-18s %-12s %v", e.Name, fmt.Sprint(e.Victims), err)
+			return fmt.Errorf("%s %s: %w", e.Name, e.Victims, err)
 		}
 		if err != nil || r.fleet.bad() {
 			break
@@ -173,34 +229,41 @@ func (f *fleet) healAll(ctx context.Context) error {
 	if err := f.heal(); err != nil {
 		return err
 	}
-	return f.settled(ctx)
+	return f.waitHealthy(ctx)
 }
 
 // note tells what was seen of an event.
-func (r *run) note(e *event) {
-	r.result.events = append(r.result.events, e)
+func (r *Run) note(e *event) {
+	e.Class = classNames[e.outcome()]
+	r.result.Events = append(r.result.Events, e.Event)
 	more := ""
-	if e.zombie && e.after > e.before {
+	if e.kind.zombie && e.After > e.Before {
 		r.result.Zombies++
 		more = ", not fenced"
-		if e.fenced {
+		if e.Fenced {
 			r.result.Fenced++
 			more = ", fenced"
 		}
 	}
-	if e.leaderLost {
+	if e.LeaderLost {
 		more += ", the stream has another leader"
 	}
 	r.say("%-18s %-12s term %d to %d, %v without a tick, all well after %.1fs%s",
-		e.Name, fmt.Sprint(e.victims), e.before, e.after, e.outage.Round(ms), e.settled.Seconds(), more)
+		e.Name, fmt.Sprint(e.Victims), e.Before, e.After, e.Outage.Round(ms), e.Settled.Seconds(), more)
 }
 
-func (r *run) say(format string, args ...any) {
+func (r *Run) say(format string, args ...any) {
 	r.Tell(fmt.Sprintf("%7.1fs  ", time.Since(r.begun).Seconds()) + fmt.Sprintf(format, args...))
 }
 
+// next waits for a calm moment and draws an event.
+func (r *Run) next(ctx context.Context) (Kind, bool) {
+	r.calm(ctx)
+	return r.draw(), ctx.Err() == nil
+}
+
 // calm waits until a takeover would take its shortest time again.
-func (r *run) calm(ctx context.Context) {
+func (r *Run) calm(ctx context.Context) {
 	_, since := r.gaps.terms()
 	wait := 10*max(300*ms, 3*time.Second/time.Duration(r.Hz)) + 100*ms - time.Since(since)
 	wait = max(wait, 0) + time.Duration(r.random.IntN(300))*ms
@@ -211,7 +274,7 @@ func (r *run) calm(ctx context.Context) {
 }
 
 // draw draws the next kind of event from a deck, which has each as often as its weight.
-func (r *run) draw() Kind {
+func (r *Run) draw() Kind {
 	if len(r.deck) == 0 {
 		for _, k := range kinds {
 			if r.Only == nil || slices.Contains(r.Only, k.Name) {
@@ -229,13 +292,13 @@ func (r *run) draw() Kind {
 const checkTime = 2 * time.Minute
 
 // check looks at the log now and then, and plays it from a snapshot.
-func (r *run) check(ctx context.Context, log world.Log) error {
+func (r *Run) check(ctx context.Context, log world.Log) error {
 	if time.Since(r.checked) < checkEvery {
 		return nil
 	}
 	r.checked = time.Now()
 	err := patiently(ctx, func(ctx context.Context) error {
-		return r.auditor.Check(ctx, log, program(r.Hz), replayWorkers)
+		return r.auditor.Check(ctx, log, r.Game.program(r.Hz), replayWorkers)
 	})
 	if err != nil {
 		return fmt.Errorf("the check of the log: %w", err)
@@ -266,8 +329,10 @@ func patiently(ctx context.Context, try func(ctx context.Context) error) error {
 
 // finish checks everything after the nodes have ended, with err. A fault that is known
 // already may keep the check from an end.
-func (r *run) finish(log world.Log, err error) error {
-	all := func(ctx context.Context) error { return r.auditor.Finish(ctx, log, program(r.Hz), replayWorkers) }
+func (r *Run) finish(log world.Log, err error) error {
+	all := func(ctx context.Context) error {
+		return r.auditor.Finish(ctx, log, r.Game.program(r.Hz), replayWorkers)
+	}
 	if r.fleet.bad() {
 		ctx, cancel := context.WithTimeout(context.Background(), startTime)
 		defer cancel()

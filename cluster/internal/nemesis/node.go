@@ -1,10 +1,9 @@
-//go:build unix
-
 package nemesis
 
 import (
 	"bufio"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -13,7 +12,6 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -21,7 +19,6 @@ import (
 	"handloom/cluster"
 	"handloom/cluster/internal/audit"
 	"handloom/journal"
-	"handloom/proof/game"
 	"handloom/store"
 	"handloom/world"
 )
@@ -29,21 +26,21 @@ import (
 // cell is that of the world which all nodes play.
 const cell cluster.CellID = 1
 
-// node plays the world, with calls that clients make through a port of its own. The
-// words are name, folder, workers, Hz, the servers' URLs, and a fault or none.
-func (c child) node(ctx context.Context, words []string) error {
-	workers, err1 := strconv.Atoi(words[2])
-	hz, err2 := strconv.Atoi(words[3])
+// node plays the world, and takes the calls of clients on a port of its own. The words are
+// folder, workers, Hz, the servers' URLs, a fault or none, and [apart] or another word.
+func (c child) node(ctx context.Context, words []string, game NewGame) error {
+	workers, err1 := strconv.Atoi(words[1])
+	hz, err2 := strconv.Atoi(words[2])
 	if err := errors.Join(err1, err2); err != nil {
 		return err
 	}
-	file, err := os.OpenFile(filepath.Join(words[1], "log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	file, err := os.OpenFile(filepath.Join(words[0], "log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
 		return err
 	}
 	defer file.Close()
 	log := slog.New(slog.NewTextHandler(file, nil))
-	j, err := journal.Open(filepath.Join(words[1], "journal"), journal.Options{Sync: journal.Every(time.Second), SegmentBytes: 1 << 20})
+	j, err := journal.Open(filepath.Join(words[0], "journal"), journal.Options{Sync: journal.Every(time.Second), SegmentBytes: 1 << 20})
 	if err != nil {
 		return err
 	}
@@ -52,22 +49,35 @@ func (c child) node(ctx context.Context, words []string) error {
 		c.Say("cut %+v", cut)
 	}
 	log.Info("start")
-	l, err := openLog(ctx, cluster.URLs(strings.Split(words[4], ","),
-		nats.ConnectHandler(func(c *nats.Conn) { log.Info("connected", "server", c.ConnectedServerName()) }),
-		nats.ReconnectHandler(func(c *nats.Conn) { log.Info("connected", "server", c.ConnectedServerName()) }),
+	connected := func(c *nats.Conn) { log.Info("connected", "server", c.ConnectedServerName()) }
+	o := []nats.Option{
+		nats.ConnectHandler(connected), nats.ReconnectHandler(connected),
 		nats.DisconnectErrHandler(func(_ *nats.Conn, err error) { log.Info("disconnected", "err", err) }),
-	), cluster.Options{Journal: j})
+	}
+	if words[5] == apart {
+		o = append(o, nats.DontRandomize())
+	}
+	l, err := openLog(ctx, cluster.URLs(strings.Split(words[3], ","), o...), cluster.Options{Journal: j})
 	if err != nil {
 		return ended(ctx, err)
 	}
 	defer l.Close()
+	p := player{child: c, file: log, log: l, apart: words[5] == apart}
 	for ctx.Err() == nil {
-		if err := c.play(ctx, workers, hz, faulty(l, words[5]), log); err != nil {
+		g, err := game(workers)
+		if err != nil {
+			return err
+		}
+		if err := p.play(ctx, g, g.options(hz, c.tell), faulty(l, words[4])); err != nil {
 			return err
 		}
 	}
 	return nil
 }
+
+// apart has a node connect to the server of its number first, and keep the lead of the stream
+// off that server while the node owns the log: one machine then never takes both along.
+const apart = "apart"
 
 // openLog opens the log, as soon as the servers let it.
 func openLog(ctx context.Context, s cluster.Servers, o cluster.Options) (*cluster.Log, error) {
@@ -101,31 +111,40 @@ func ended(ctx context.Context, err error) error {
 	return err
 }
 
+// A player plays the world of a node.
+type player struct {
+	child
+	file  *slog.Logger
+	log   *cluster.Log
+	apart bool // see [apart]
+	game  *Game
+	world *world.World
+}
+
 // play opens the world and plays it until ctx ends, or the servers keep it from opening.
-func (c child) play(ctx context.Context, workers, hz int, l world.Log, log *slog.Logger) error {
-	g, err := newGame(workers)
-	if err != nil {
-		return err
-	}
-	w, err := world.Open(ctx, g.Store, l, options(g, hz, c.tell))
+func (p player) play(ctx context.Context, g *Game, o world.Options, l world.Log) error {
+	w, err := world.Open(ctx, g.Store, l, o)
 	if err != nil {
 		if !forGood(err) {
-			c.Say("wait %s", strings.ReplaceAll(err.Error(), "\n", "; "))
-			log.Info("open", "err", err)
+			p.Say("wait %s", strings.ReplaceAll(err.Error(), "\n", "; "))
+			p.file.Info("open", "err", err)
 			time.Sleep(watchEvery)
 			return nil
 		}
 		return err
 	}
+	p.game, p.world = g, w
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return errors.Join(err, w.Close(ctx))
 	}
-	var all sync.WaitGroup
-	all.Go(func() { serve(listener, w, g) })
-	all.Go(func() { c.watch(ctx, w, log) })
-	c.Say("listen %s", listener.Addr())
-	log.Info("open", "status", w.Status())
+	go p.serve(listener)
+	go p.watch(ctx)
+	if p.apart {
+		go p.keepApart(ctx)
+	}
+	p.Say("listen %s", listener.Addr())
+	p.file.Info("open", "status", w.Status())
 	err = w.Run(ctx)
 	listener.Close()
 	late, cancel := context.WithTimeout(context.Background(), 5*time.Second)
@@ -138,7 +157,7 @@ func (c child) play(ctx context.Context, workers, hz int, l world.Log, log *slog
 		closing = nil // the servers are gone already
 	}
 	if err == nil && closing == nil {
-		c.Say("closed")
+		p.Say("closed")
 	}
 	return errors.Join(err, closing)
 }
@@ -154,27 +173,40 @@ func (c child) tell(p audit.Played) {
 
 const watchEvery = 50 * time.Millisecond
 
-// watch says how the world does, until ctx ends, and logs what changes.
-func (c child) watch(ctx context.Context, w *world.World, log *slog.Logger) {
+// watch reports how the world does, until ctx ends, and logs changes.
+func (p player) watch(ctx context.Context) {
 	var was world.Status
 	for range time.Tick(watchEvery) {
 		if ctx.Err() != nil {
 			return
 		}
-		s := w.Status()
+		s := p.world.Status()
 		if s.Owner != was.Owner || s.Term != was.Term || s.AppendErr != was.AppendErr || s.SaveErr != was.SaveErr || s.Halted != was.Halted {
-			log.Info("world", "status", s, "append_max", s.AppendMax)
+			p.file.Info("world", "status", s, "append_max", s.AppendMax)
 			was = s
 		}
 		if s.Halted != "" {
 			return
 		}
-		c.Say("status %t %d %d %d", s.Owner, s.Term, s.Tick, s.Overtaken)
+		p.Say("status %t %d %d %d", s.Owner, s.Term, s.Tick, s.Overtaken)
 	}
 }
 
-// serve takes the calls of clients, each a line that is a key, and answers each.
-func serve(listener net.Listener, w *world.World, g *game.Game) {
+// keepApart has the stream led by another server while this node owns the log. It looks every
+// second, because leaders die too.
+func (p player) keepApart(ctx context.Context) {
+	for range time.Tick(time.Second) {
+		if ctx.Err() != nil {
+			return
+		}
+		if p.world.Status().Owner {
+			_, _ = p.log.StepDown(ctx) // or else later
+		}
+	}
+}
+
+// serve answers each line of each client.
+func (p player) serve(listener net.Listener) {
 	for {
 		conn, err := listener.Accept()
 		if err != nil {
@@ -182,13 +214,8 @@ func serve(listener net.Listener, w *world.World, g *game.Game) {
 		}
 		go func() {
 			defer conn.Close()
-			lines := bufio.NewScanner(conn)
-			for lines.Scan() {
-				key, err := strconv.ParseUint(lines.Text(), 10, 64)
-				if err != nil {
-					return
-				}
-				if _, err := fmt.Fprintln(conn, answer(w, g, key)); err != nil {
+			for lines := bufio.NewScanner(conn); lines.Scan(); {
+				if _, err := fmt.Fprintln(conn, p.answer(lines.Text())); err != nil {
 					return
 				}
 			}
@@ -199,11 +226,34 @@ func serve(listener net.Listener, w *world.World, g *game.Game) {
 // callTime is how long a call may wait for its tick.
 const callTime = time.Second
 
-// answer makes a call, and says what became of it.
-func answer(w *world.World, g *game.Game, key uint64) string {
+// viewLine is the line of a client that asks for the state.
+const viewLine = "view"
+
+// answer returns the answer to a line, which is [viewLine], or the key and text of a call.
+func (p player) answer(line string) string {
 	ctx, cancel := context.WithTimeout(context.Background(), callTime)
 	defer cancel()
-	receipt, err := w.Submit(ctx, g.Leave(key))
+	if line == viewLine {
+		var view any
+		err := p.world.Read(ctx, func(context.Context, world.Tick) error {
+			view = p.game.View()
+			return nil
+		})
+		if b, failed := json.Marshal(view); err == nil && failed == nil {
+			return string(b)
+		}
+		return "null"
+	}
+	word, text, _ := strings.Cut(line, " ")
+	key, err := strconv.ParseUint(word, 10, 64)
+	if err != nil {
+		return "bad key: " + word
+	}
+	call, err := p.game.Call(key, text)
+	if err != nil {
+		return "bad call: " + err.Error()
+	}
+	receipt, err := p.world.Submit(ctx, call)
 	switch {
 	case err == nil:
 		return fmt.Sprintf("ok %d %d", key, receipt.Tick())

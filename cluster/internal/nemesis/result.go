@@ -1,9 +1,6 @@
-//go:build unix
-
 package nemesis
 
 import (
-	"encoding/json"
 	"io"
 	"math"
 	"slices"
@@ -20,10 +17,10 @@ func (o outages) quantile(q float64) time.Duration {
 }
 
 // by collects the outages of events by a name.
-func (r *Result) by(name func(e *event) string) map[string]outages {
+func (r *Result) by(name func(e *Event) string) map[string]outages {
 	all := make(map[string]outages)
-	for _, e := range r.events {
-		all[name(e)] = append(all[name(e)], e.outage)
+	for _, e := range r.Events {
+		all[name(&e)] = append(all[name(&e)], e.Outage)
 	}
 	for _, o := range all {
 		slices.Sort(o)
@@ -31,14 +28,11 @@ func (r *Result) by(name func(e *event) string) map[string]outages {
 	return all
 }
 
-func kindOf(e *event) string  { return e.Name }
-func classOf(e *event) string { return classNames[e.outcome()] }
-
-// WriteTo prints tables of what was done, and of what came of it.
+// WriteTo prints tables of the events and their outages.
 func (r *Result) WriteTo(w io.Writer) (n int64, err error) {
 	events := report.NewTable("event", "n", "p50", "p99", "max")
 	events.Left("event")
-	byKind, byClass := r.by(kindOf), r.by(classOf)
+	byKind, byClass := r.by(func(e *Event) string { return e.Name }), r.by(func(e *Event) string { return e.Class })
 	for _, k := range kinds {
 		row(events, k.Name, byKind[k.Name])
 	}
@@ -68,40 +62,4 @@ func row(t *report.Table, name string, o outages) {
 	if len(o) > 0 {
 		t.Row(name, report.Count(len(o)), report.Duration(o.quantile(0.5)), report.Duration(o.quantile(0.99)), report.Duration(o[len(o)-1]))
 	}
-}
-
-// MarshalJSON writes what WriteTo prints, and each event.
-func (r *Result) MarshalJSON() ([]byte, error) {
-	type outage struct {
-		N   int           `json:"n"`
-		P50 time.Duration `json:"p50_ns"`
-		P99 time.Duration `json:"p99_ns"`
-		Max time.Duration `json:"max_ns"`
-	}
-	told := func(all map[string]outages) map[string]outage {
-		of := make(map[string]outage)
-		for name, o := range all {
-			of[name] = outage{len(o), o.quantile(0.5), o.quantile(0.99), o[len(o)-1]}
-		}
-		return of
-	}
-	type happened struct {
-		At         time.Duration `json:"at_ns"`
-		Event      string        `json:"event"`
-		Victims    []string      `json:"victims"`
-		Before     uint32        `json:"term_before"`
-		After      uint32        `json:"term_after"`
-		Outage     time.Duration `json:"outage_ns"`
-		Settled    time.Duration `json:"settled_ns"`
-		LeaderLost bool          `json:"leader_lost"`
-		Fenced     bool          `json:"fenced"`
-	}
-	events := []happened{}
-	for _, e := range r.events {
-		events = append(events, happened{e.at, e.Name, e.victims, e.before, e.after, e.outage, e.settled, e.leaderLost, e.fenced})
-	}
-	return json.Marshal(map[string]any{
-		"findings": r.Findings, "zombies": r.Zombies, "fenced": r.Fenced, "checks": r.Checks, "took_ns": r.Took,
-		"outages": told(r.by(classOf)), "outages_by_event": told(r.by(kindOf)), "events": events,
-	})
 }

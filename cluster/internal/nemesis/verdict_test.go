@@ -1,5 +1,3 @@
-//go:build unix
-
 package nemesis
 
 import (
@@ -21,9 +19,9 @@ func TestNote_CountsZombies(t *testing.T) {
 		{zombie: true, before: 3, after: 3, fenced: true}, // nobody else owned the log meanwhile
 		{before: 3, after: 4, fenced: true},
 	} {
-		r := run{Options: Options{Tell: func(string) {}}}
-		r.note(&event{Kind: Kind{zombie: c.zombie}, before: c.before, after: c.after, fenced: c.fenced})
-		if r.result.Zombies != c.all || r.result.Fenced != c.zombies || len(r.result.events) != 1 {
+		r := Run{Options: Options{Tell: func(string) {}}}
+		r.note(&event{kind: Kind{zombie: c.zombie}, owner: &member{}, Event: Event{Before: c.before, After: c.after, Fenced: c.fenced}})
+		if r.result.Zombies != c.all || r.result.Fenced != c.zombies || len(r.result.Events) != 1 {
 			t.Errorf("%+v: %d zombies, %d fenced", c, r.result.Zombies, r.result.Fenced)
 		}
 	}
@@ -46,9 +44,9 @@ func TestSays_TellsTheAuditor(t *testing.T) {
 		{"ti", 0, `n0 says "ti"`},
 	} {
 		f := &fleet{auditor: new(audit.Auditor), gaps: new(gaps)}
-		n := &node{member: &member{name: "n0", fleet: f}}
+		n := &member{name: "n0", fleet: f}
 		for line := range strings.SplitSeq(c.lines, "|") {
-			n.says(line)
+			n.nodeSays(line)
 		}
 		found := f.auditor.Findings()
 		if found.Told != c.told || f.bad() != (c.fault != "") || !strings.Contains(strings.Join(found.Faults, "\n"), c.fault) {

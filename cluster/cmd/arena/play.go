@@ -1,0 +1,133 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"math/rand/v2"
+	"slices"
+	"sync/atomic"
+	"time"
+
+	"handloom/cluster/internal/arenagame"
+	"handloom/cluster/internal/nemesis"
+	"handloom/store"
+)
+
+// field is the arena after a tick.
+type field struct {
+	Fighters []arenagame.Fighter
+	Bullets  []arenagame.Bullet
+}
+
+// newGame makes the arena of a node. The text of a call is an order.
+func newGame(workers int) (*nemesis.Game, error) {
+	g, err := arenagame.New(workers)
+	if err != nil {
+		return nil, err
+	}
+	return &nemesis.Game{
+		Store: g.Store,
+		World: g.Options(),
+		Call: func(_ uint64, text string) (func(q store.Queue) error, error) {
+			var o arenagame.Order
+			err := json.Unmarshal([]byte(text), &o)
+			return func(q store.Queue) error {
+				g.Orders.Emplace(q, o)
+				return nil
+			}, err
+		},
+		Keys: func(uint64) (keys []uint64) {
+			for _, o := range g.Obeyed {
+				keys = append(keys, key(o))
+			}
+			return keys
+		},
+		View: func() any {
+			f := field{Fighters: []arenagame.Fighter{}, Bullets: []arenagame.Bullet{}}
+			for _, item := range g.Fighters.All() {
+				f.Fighters = append(f.Fighters, *item)
+			}
+			for _, item := range g.Bullets.All() {
+				f.Bullets = append(f.Bullets, *item)
+			}
+			return f
+		},
+	}, nil
+}
+
+func key(o arenagame.Order) uint64 { return o.Player<<32 | o.Number }
+
+// orderEvery is the time between two orders of a player.
+const orderEvery = 100 * time.Millisecond
+
+// players counts the orders of all players.
+type players struct{ answered, again atomic.Int64 }
+
+// play sends orders of one player, each until a node answers that it was carried out.
+func (p *players) play(ctx context.Context, c *nemesis.Client) {
+	o := arenagame.Order{Player: uint64(c.Number), Turn: arenagame.Heading(c.Random.IntN(4))}
+	turn := time.NewTicker(orderEvery)
+	defer turn.Stop()
+	for ctx.Err() == nil {
+		o.Number++
+		if c.Random.IntN(6) == 0 {
+			o.Turn = arenagame.Heading(c.Random.IntN(4))
+		}
+		o.Step, o.Fire = c.Random.IntN(4) > 0, c.Random.IntN(5) == 0
+		text, _ := json.Marshal(o)
+		for again := false; ; again = true {
+			if done, _ := c.Call(key(o), string(text), again); done {
+				break
+			}
+			if ctx.Err() != nil {
+				return
+			}
+			p.again.Add(1)
+		}
+		p.answered.Add(1)
+		select {
+		case <-turn.C:
+		case <-ctx.Done():
+		}
+	}
+}
+
+// A killer kills nodes on request, and by itself, if every is not nil.
+type killer struct {
+	run    *nemesis.Run
+	random *rand.Rand
+	every  <-chan time.Time
+	asked  chan int
+}
+
+const (
+	killEvery = 5 * time.Second
+	lookEvery = time.Second // for nodes that have ended by themselves
+)
+
+// ask has node i killed soon. A second request that waits is dropped.
+func (k *killer) ask(i int) {
+	select {
+	case k.asked <- i:
+	default:
+	}
+}
+
+// next returns the next kill: the owner most of the time.
+func (k *killer) next(ctx context.Context) (nemesis.Kind, bool) {
+	select {
+	case <-ctx.Done():
+		return nemesis.Kind{}, false
+	case i := <-k.asked:
+		return nemesis.KillMachine(i), true
+	case <-k.every:
+		nodes := k.run.State().Nodes
+		i := k.random.IntN(len(nodes))
+		if owner := slices.IndexFunc(nodes, func(n nemesis.Node) bool { return n.Owner }); owner >= 0 && k.random.IntN(2) == 0 {
+			i = owner
+		}
+		return nemesis.KillMachine(i), true
+	case <-time.After(lookEvery):
+		return nemesis.Kind{}, true
+	}
+}
