@@ -18,6 +18,12 @@ type Bars struct {
 	Note   string // small print below
 }
 
+// Limit is a value to compare with.
+type Limit struct {
+	Name string
+	At   float64
+}
+
 // Group is some rows that belong together.
 type Group struct {
 	Name   string
@@ -62,7 +68,10 @@ func (b Bars) keys(c *canvas) []key {
 			}})
 		}
 	}
-	return c.withLimit(keys, b.Limit)
+	if b.Limit != nil {
+		keys = append(keys, key{b.Limit.Name, func(x, y float64) { c.stroke(horizontal(x, x+keyWidth, y), limit, 1.5, "3 3") }})
+	}
+	return keys
 }
 
 // dot is how far the marker of a value reaches.

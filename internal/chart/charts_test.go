@@ -13,7 +13,6 @@ var charts = map[string]chart.Chart{
 		X:      chart.Axis{Title: "time since the start", Unit: chart.Nanoseconds},
 		Y:      chart.Axis{Title: "flush time", Unit: chart.Nanoseconds, Scale: chart.Log10},
 		Series: []chart.Series{band(wave("p50", 40e3, 60), 2.4e6), wave("p99", 95e3, 60)},
-		Limit:  &chart.Limit{Name: "limit of -max-p99: 1 ms", At: 1e6},
 	},
 	"rate": chart.Lines{
 		Title:  "Commands applied",

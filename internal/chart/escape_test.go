@@ -12,7 +12,7 @@ func TestAllTextIsEscaped(t *testing.T) {
 	all := []chart.Chart{
 		chart.Lines{
 			Title: evil, Says: evil, Note: evil, X: chart.Axis{Title: evil}, Y: chart.Axis{Title: evil},
-			Series: []chart.Series{{Name: evil}, {Name: evil, Points: []chart.Point{{X: 1, Y: chart.Value{At: 2}}, {X: 3, Y: chart.Value{At: 4}}}}}, Limit: &chart.Limit{Name: evil, At: 3},
+			Series: []chart.Series{{Name: evil}, {Name: evil, Points: []chart.Point{{X: 1, Y: chart.Value{At: 2}}, {X: 3, Y: chart.Value{At: 4}}}}},
 		},
 		chart.Bars{
 			Title: evil, Says: evil, Note: evil, X: chart.Axis{Title: evil}, Series: []string{evil, evil},

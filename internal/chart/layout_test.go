@@ -160,7 +160,7 @@ func randomLimit(r *rand.Rand) *chart.Limit {
 }
 
 func randomLines(r *rand.Rand) chart.Lines {
-	l := chart.Lines{Title: words(r, 20), Says: words(r, 20), X: randomAxis(r), Y: randomAxis(r), Limit: randomLimit(r), Note: words(r, 30)}
+	l := chart.Lines{Title: words(r, 20), Says: words(r, 20), X: randomAxis(r), Y: randomAxis(r), Note: words(r, 30)}
 	for range r.IntN(9) {
 		s := chart.Series{Name: words(r, 8)}
 		x := 0.0

@@ -12,7 +12,6 @@ type Lines struct {
 	Says   string // what to take away, below the title
 	X, Y   Axis
 	Series []Series
-	Limit  *Limit // nil: none
 	Note   string // small print below
 }
 
@@ -36,12 +35,6 @@ type Point struct {
 	Y Value
 }
 
-// Limit is a value to compare with.
-type Limit struct {
-	Name string
-	At   float64
-}
-
 // SVG returns the drawing for room of about 640 pixels.
 func (l Lines) SVG() string { return l.draw(false) }
 
@@ -56,9 +49,6 @@ func (l Lines) draw(narrow bool) string {
 	c.grid(x, y, l.X, l.Y)
 	for i, s := range l.Series {
 		c.series(s, x, y, i, len(l.Series))
-	}
-	if l.Limit != nil && l.Y.Scale.shows(l.Limit.At) {
-		c.stroke(horizontal(x.from, x.to, y.at(l.Limit.At)), limit, 1.5, "3 3")
 	}
 	if l.empty() {
 		c.text((x.from+x.to)/2, (y.from+y.to)/2, "middle", faint, "no values yet")
@@ -82,15 +72,7 @@ func (l Lines) keys(c *canvas) []key {
 			c.fill(look.marker(x+keyWidth/2, y, 3.5), look.color)
 		}})
 	}
-	return c.withLimit(keys, l.Limit)
-}
-
-// withLimit adds the key of a limit.
-func (c *canvas) withLimit(keys []key, l *Limit) []key {
-	if l == nil {
-		return keys
-	}
-	return append(keys, key{l.Name, func(x, y float64) { c.stroke(horizontal(x, x+keyWidth, y), limit, 1.5, "3 3") }})
+	return keys
 }
 
 // shows reports whether p has a place on both axes.
@@ -115,9 +97,6 @@ func (l Lines) axes(c *canvas, narrow bool) (x, y scale) {
 				ey.addValue(p.Y, l.Y.Scale)
 			}
 		}
-	}
-	if l.Limit != nil {
-		ey.add(l.Limit.At, l.Y.Scale)
 	}
 	height, across, up := 240.0, 9, 6
 	if narrow {

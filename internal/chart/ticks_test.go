@@ -37,7 +37,6 @@ func TestTicksAreRoundAndCarryTheUnit(t *testing.T) {
 		{Axis{Unit: Bytes}, 0, 300 << 20, 5, "0, 64 MiB, 128 MiB, 192 MiB, 256 MiB, 320 MiB"},
 		{Axis{Unit: Bytes}, 0, 5 << 29, 5, "0, 0.5 GiB, 1.0 GiB, 1.5 GiB, 2.0 GiB, 2.5 GiB"},
 		{Axis{Unit: Times}, 0.5, 1.9, 4, "0, 0.5x, 1.0x, 1.5x, 2.0x"},
-		{Axis{Unit: Percent}, 0, 100, 5, "0, 20 %, 40 %, 60 %, 80 %, 100 %"},
 		{Axis{Scale: Log10}, 1000, 1e7, 9, "1k, 10k, 100k, 1M, 10M"},
 		{Axis{Scale: Log10}, 30, 400, 9, "20, 50, 100, 200, 500"},
 		{Axis{Scale: Log10}, 5, 5, 9, "2, 5"},
@@ -110,7 +109,6 @@ func TestValuesHaveThreeDigits(t *testing.T) {
 		{Bytes, 1536, "1.5 KiB"},
 		{Bytes, 1000, "1000 B"},
 		{Times, 1.02, "1.02x"},
-		{Percent, 12.5, "12.5 %"},
 	}
 	for _, tt := range tests {
 		if got := tt.unit.Format(tt.v); got != tt.want {
