@@ -130,7 +130,7 @@ func words(r *rand.Rand, n int) string {
 }
 
 func randomAxis(r *rand.Rand) chart.Axis {
-	return chart.Axis{Title: words(r, 15), Unit: chart.Unit(r.IntN(5)), Scale: chart.Scale(r.IntN(3))}
+	return chart.Axis{Title: words(r, 15), Unit: chart.Unit(r.IntN(4)), Scale: chart.Scale(r.IntN(3))}
 }
 
 func randomValue(r *rand.Rand) float64 {
