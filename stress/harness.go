@@ -69,66 +69,20 @@ func (p *program) campaign(ctx context.Context, h harnessing) int {
 	if err != nil {
 		return p.failed("", err)
 	}
-	o := campaign.Options{
+	done := campaign.Run(ctx, campaign.Options{
 		Profile: profile, Seed: h.seed, Seeds: h.seeds, Duration: h.lasts(profile.Duration), Known: known,
-		Command: h.command, Children: h.children, Revision: built.Revision(), Progress: f.tell,
-	}
-	done := campaign.Run(ctx, o)
-	var notes []string
-	if h.bounded() {
+		Command: h.command, Children: h.children, Patience: patience(h.build), Revision: built.Revision(), Progress: f.tell,
+	})
+	if h.seeds > 0 || h.duration > 0 {
 		profile.Promises = nil // they are of the whole profile
-	} else {
-		dir, err := os.MkdirTemp("", "handloom-stress-")
-		if err != nil {
-			return p.failed("", err)
-		}
-		defer os.RemoveAll(dir)
-		notes = h.arms(ctx, profile, o, dir, done)
 	}
 	verdict, exit, reason := done.Verdict(profile.Promises, ctx.Err() != nil)
 	p.tellSeen(f.out, done)
-	for _, n := range notes {
-		fmt.Fprintln(f.out, n)
-	}
 	if done.Failure != nil {
 		p.explain(ctx, h, f, done.Failure)
 	}
 	f.Totals = totals(done)
 	return p.end(f, outcome{verdict, bySignal(ctx, exit), reason})
-}
-
-// arms plays on with other builds, kept in dir, and adds what came of it to done:
-// a profile that lacks an arm has not passed. Of a failure h knows then how to see
-// it again. It returns what to say about the arms.
-func (h *harnessing) arms(ctx context.Context, profile campaign.Profile, o campaign.Options, dir string, done *campaign.Outcome) (notes []string) {
-	for _, arm := range profile.Arms {
-		if done.Failure != nil || done.Err != nil || ctx.Err() != nil {
-			break
-		}
-		command, err := campaign.Build(ctx, arm, dir)
-		if err != nil {
-			done.Err = fmt.Errorf("the %s arm cannot be played: %w", arm.Name, err)
-			break
-		}
-		h.command, h.build, h.slower = command, arm.Flags, arm.Slower
-		o.Command, o.Duration, o.Slower, o.Seed = command, arm.Duration, arm.Slower, o.Seed+1<<32
-		o.Name = "the " + arm.Name + " arm: "
-		of := campaign.Run(ctx, o)
-		notes = append(notes, fmt.Sprintf("the %s arm: programs %s, operations %s", arm.Name,
-			report.Count(of.Programs), report.Count(of.Operations)))
-		if done.Merge(of); ctx.Err() == nil {
-			done.Err = played(arm, of)
-		}
-	}
-	return notes
-}
-
-// played returns why an arm that came to an end did not do its part, or nil.
-func played(arm campaign.Arm, of *campaign.Outcome) error {
-	if of.Err == nil && of.Failure == nil && of.Programs == 0 {
-		return fmt.Errorf("the %s arm played no program in %v", arm.Name, arm.Duration)
-	}
-	return of.Err
 }
 
 // tellSeen says which rare states came up.

@@ -212,29 +212,6 @@ func TestAnInterruptedCampaignReports(t *testing.T) {
 	}
 }
 
-// A run under the race detector takes a toolchain; without one a profile that
-// promises it has not passed.
-func TestAnArmThatCannotBeBuiltLeavesAProfileInconclusive(t *testing.T) {
-	t.Setenv("PATH", "")
-	profile, _ := campaign.Find("pr")
-	done := &campaign.Outcome{Programs: 1}
-	new(harnessing).arms(t.Context(), profile, campaign.Options{}, t.TempDir(), done)
-	verdict, exit, reason := done.Verdict(nil, false)
-	if exit != campaign.ExitInconclusive || !strings.HasPrefix(reason, "the race arm cannot be played: there is no Go toolchain") {
-		t.Errorf("%s (exit code %d): %s", verdict, exit, reason)
-	}
-}
-
-func TestAnArmThatPlaysNothingLeavesAProfileInconclusive(t *testing.T) {
-	arm := campaign.Arm{Name: "race", Duration: time.Minute}
-	if err := played(arm, new(campaign.Outcome)); err == nil || err.Error() != "the race arm played no program in 1m0s" {
-		t.Errorf("nothing was played, and the error is %v", err)
-	}
-	if err := played(arm, &campaign.Outcome{Programs: 1}); err != nil {
-		t.Error(err)
-	}
-}
-
 // What the smoke run follows is the replay of the embedded trace.
 func TestTheMainJobEndsWithRandomPrograms(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())

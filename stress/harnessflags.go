@@ -31,8 +31,7 @@ type harnessing struct {
 	artifacts  string // a folder
 	children   int
 	command    child.Command
-	build      []string // flags of go run that give the program that command starts
-	slower     int      // than a plain build, about; 0: 1
+	build      []string // flags of go run that give this program
 	given      map[string]bool
 	outputs
 }
@@ -147,9 +146,6 @@ func randomSeed() uint64 {
 	return binary.LittleEndian.Uint64(b[:])>>33 + 1
 }
 
-// bounded reports whether the command line says how long a profile lasts.
-func (h *harnessing) bounded() bool { return h.seeds > 0 || h.duration > 0 }
-
 // lasts is how long a profile runs that by itself would for d.
 func (h *harnessing) lasts(d time.Duration) time.Duration {
 	switch {
@@ -231,7 +227,19 @@ func goRun(flags []string) string {
 // how says how programs are played again; trace is a file for the flight
 // recorder.
 func (h *harnessing) how(trace string) campaign.How {
-	return campaign.How{Command: h.command, Slower: h.slower, Trace: trace}
+	return campaign.How{Command: h.command, Patience: patience(h.build), Trace: trace}
+}
+
+// patience returns the time that a program may take in a build with such flags. The race
+// detector and the checks make programs slower.
+func patience(flags []string) time.Duration {
+	switch {
+	case slices.Contains(flags, "-race"):
+		return 4 * time.Minute
+	case len(flags) > 0:
+		return 2 * time.Minute
+	}
+	return 30 * time.Second
 }
 
 // baseName returns the name of a file without folder and suffix.

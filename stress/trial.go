@@ -5,6 +5,8 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"os/exec"
+	"path/filepath"
 	"slices"
 	"time"
 
@@ -124,11 +126,13 @@ func (b *faultyBuild) remove() { os.RemoveAll(b.dir) }
 // player returns how a player with a fault is started. The first call builds it.
 func (b *faultyBuild) player(ctx context.Context, f *mutants.Fault) (child.Command, error) {
 	if b.built.Path == "" {
-		command, err := campaign.Build(ctx, campaign.Arm{Name: "with-faults", Flags: []string{"-overlay", b.overlay}}, b.dir)
-		if err != nil {
-			return command, err
+		path := filepath.Join(b.dir, "with-faults")
+		build := exec.CommandContext(ctx, "go", "build", "-overlay", b.overlay, "-o", path, "handloom/stress")
+		build.Dir = b.root
+		if out, err := build.CombinedOutput(); err != nil {
+			return child.Command{}, fmt.Errorf("go build with faults: %w: %s", err, shortened(string(out), 200))
 		}
-		b.built = command
+		b.built = campaign.Command(path)
 	}
 	with := b.built
 	with.Env = append(slices.Clone(with.Env), mutants.Variable+"="+f.Name)

@@ -61,8 +61,8 @@ report after every flush. A program that fails is made smaller while it still
 fails, and written to a file.
 
   smoke     20 seconds (what "go run ./stress" does behind the trace)
-  pr        2 minutes, and 1 minute under the race detector
-  nightly   4 hours, and 1 hour each under the race detector and with the checked build
+  pr        2 minutes; every rare state must come up
+  nightly   4 hours, programs twice as long
   misuse    20 seconds of calls that the documents refuse
   long      10 minutes of programs of 5,000 operations each
 
@@ -74,7 +74,9 @@ fails, and written to a file.
   -artifacts DIR   where failing programs go (default artifacts)
   -html FILE       writes a report: one page without scripts, with charts
 
-A run whose length the flags say promises no rare states.
+A run whose length the flags say promises no rare states. The programs are played by
+the same build: "go run -race ./stress -profile pr" has the race detector see them, and
+"go run -tags handloom_check ./stress" the checks.
 
   -program FILE    plays the program in FILE under the configurations that it
                    names, or some

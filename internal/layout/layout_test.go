@@ -48,7 +48,6 @@ var mayImport = map[string][]string{
 	"internal/chart":             {},
 	"stress/internal/child":      {"proof/runner", "proof/script"},
 	"stress/internal/campaign":   {"internal/report", "stress/internal/child", "proof/draw", "proof/model", "proof/runner", "proof/script", "proof/shrink"},
-	"stress/internal/childmain":  {"stress/internal/child"},
 	"stress/internal/kills":      {"journal", "world", "proof/game", "proof/process"},
 	"stress/internal/mutants":    {},
 	"proof/script":               {},

@@ -1,6 +1,7 @@
 package campaign
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"runtime"
@@ -25,7 +26,7 @@ type Options struct {
 	Known    []*script.Program // played before any other
 	Command  child.Command     // of the children
 	Children int               // pairs of them; 0: one for each processor
-	Slower   int               // than a plain build, about; 0: 1
+	Patience time.Duration     // of a program under one configuration; 0: 30 s
 	Revision string
 
 	// Progress, if not nil, is called about once a second with a line for people and the
@@ -62,7 +63,7 @@ func Run(ctx context.Context, o Options) *Outcome {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	c := &campaign{Options: o, stop: stop, begun: time.Now()}
-	c.patience = patience * time.Duration(max(1, o.Slower))
+	c.Patience = cmp.Or(c.Patience, patience)
 	if c.Children == 0 {
 		c.Children = runtime.NumCPU()
 	}
@@ -74,14 +75,19 @@ func Run(ctx context.Context, o Options) *Outcome {
 	return &c.outcome
 }
 
-// patience is how long a program may take.
+// patience is the time that a program may take by default.
 const patience = 30 * time.Second
+
+// Command returns how a program is started as a child. A race ends it at once, so
+// that its report is the last thing said.
+func Command(path string) child.Command {
+	return child.Command{Path: path, Env: []string{fmt.Sprintf("GORACE=halt_on_error=1 exitcode=%d", ExitRace)}}
+}
 
 type campaign struct {
 	Options
-	patience time.Duration
-	stop     func()
-	begun    time.Time
+	stop  func()
+	begun time.Time
 
 	lock    sync.Mutex
 	next    int // program: one of Known, then a seed
@@ -136,7 +142,7 @@ const repeatEvery = 20
 // play plays a program under its configurations and compares.
 func (c *campaign) play(ctx context.Context, p *script.Program, with *pair) {
 	total := Outcome{Programs: 1}
-	failure, err := with.compare(ctx, p, request{patience: c.patience}, p.Seed%repeatEvery == 0, &total)
+	failure, err := with.compare(ctx, p, request{patience: c.Patience}, p.Seed%repeatEvery == 0, &total)
 	c.lock.Lock()
 	defer c.lock.Unlock()
 	if ctx.Err() != nil && failure == nil {

@@ -14,26 +14,7 @@ type Profile struct {
 	Steps    int           // of a program, about
 	Configs  int           // of a seed
 	Misusing bool
-	Arms     []Arm // after the first part, with a build of its own each
 	Promises []model.Seen
-}
-
-// Arm is a part of a campaign that plays with a build of its own.
-type Arm struct {
-	Name     string
-	Flags    []string // of go build
-	Duration time.Duration
-	Slower   int // than a plain build, about
-}
-
-var (
-	raceArm  = Arm{Name: "race", Flags: []string{"-race"}, Slower: 8}
-	checkArm = Arm{Name: "checked", Flags: []string{"-tags", "handloom_check"}, Slower: 4}
-)
-
-func (a Arm) lasting(d time.Duration) Arm {
-	a.Duration = d
-	return a
 }
 
 // Profiles are the campaigns there are.
@@ -43,14 +24,12 @@ var Profiles = []Profile{
 		Duration: 20 * time.Second, Steps: 400, Configs: 3, Promises: common,
 	},
 	{
-		Name: "pr", About: "random programs for 2 minutes, and 1 minute under the race detector",
+		Name: "pr", About: "random programs for 2 minutes",
 		Duration: 2 * time.Minute, Steps: 500, Configs: 4, Promises: all(),
-		Arms: []Arm{raceArm.lasting(time.Minute)},
 	},
 	{
-		Name: "nightly", About: "random programs for 4 hours, 1 hour under the race detector and 1 hour with the checked build",
+		Name: "nightly", About: "random programs for 4 hours",
 		Duration: 4 * time.Hour, Steps: 1000, Configs: 8, Promises: all(),
-		Arms: []Arm{raceArm.lasting(time.Hour), checkArm.lasting(time.Hour)},
 	},
 	{
 		Name: "misuse", About: "random programs for 20 seconds, half of all steps misuse",

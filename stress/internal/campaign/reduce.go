@@ -13,15 +13,12 @@ import (
 // How says how failing programs are played again.
 type How struct {
 	Command  child.Command
-	Patience time.Duration // 0: what a campaign has
-	Slower   int           // than a plain build, about; 0: 1
+	Patience time.Duration // of a program under one configuration; 0: 30 s
 	Trace    string        // file for a flight-recorder trace
 }
 
 func (h How) request() request {
-	return request{
-		patience: cmp.Or(h.Patience, patience) * time.Duration(max(1, h.Slower)), trace: h.Trace,
-	}
+	return request{patience: cmp.Or(h.Patience, patience), trace: h.Trace}
 }
 
 // Again plays a program under its configurations and returns how it fails, or
@@ -41,7 +38,7 @@ func Shrink(ctx context.Context, f *Failure, how How) *Failure {
 	with := newPair(how.Command)
 	defer with.close()
 	request := how.request()
-	request.patience = min(request.patience, 5*time.Second*time.Duration(max(1, how.Slower)))
+	request.patience /= 6
 	request.trace = ""
 	best := f
 	fails := func(p *script.Program) bool {
