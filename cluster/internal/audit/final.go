@@ -1,14 +1,11 @@
 package audit
 
 import (
-	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"maps"
 	"slices"
-	"time"
 
 	"handloom/world"
 )
@@ -23,12 +20,11 @@ func (a *Auditor) Finish(ctx context.Context, l world.Log, p Program, workers in
 	if err := a.Check(ctx, l, p, workers); err != nil {
 		return fmt.Errorf("the log: %w", err)
 	}
-	genesis, err := genesis(ctx, p)
+	all, err := a.whole(ctx, p)
 	if err != nil {
 		return err
 	}
 	taken := make(map[uint64][]uint64) // ticks, by key
-	all := &recorded{records: a.records, genesis: genesis}
 	err = a.replay(ctx, all, p, workers, func(p Played) {
 		for _, key := range p.Keys {
 			taken[key] = append(taken[key], p.Number)
@@ -79,63 +75,30 @@ func (a *Auditor) judge(taken map[uint64][]uint64) {
 	}
 }
 
-// genesis returns the snapshot that a world of this program begins its log with.
-func genesis(ctx context.Context, p Program) ([]byte, error) {
+// whole returns a log of all records, which begins with the snapshot of a new world.
+func (a *Auditor) whole(ctx context.Context, p Program) (world.Log, error) {
 	s, o, err := p(1, func(Played) {})
 	if err != nil {
 		return nil, err
 	}
-	l := world.Memory()
-	w, err := world.Open(ctx, s, l, o)
+	begun, l := world.Memory(), world.Memory()
+	w, err := world.Open(ctx, s, begun, o)
 	if err != nil {
 		return nil, err
 	}
 	defer w.Close(ctx)
-	r, err := l.Load(ctx, 0)
+	genesis, err := begun.Load(ctx, 0)
 	if err != nil {
 		return nil, err
 	}
-	return io.ReadAll(r)
-}
-
-// recorded is a log of records in memory, to be read.
-type recorded struct {
-	records []record
-	genesis []byte
-}
-
-var errReadOnly = errors.New("the log is a copy")
-
-func (r *recorded) Append(context.Context, uint64, []byte) (uint64, error) { return 0, errReadOnly }
-
-func (r *recorded) Read(ctx context.Context, after uint64, each func(at uint64, rec []byte) error) error {
-	for _, rec := range r.records {
-		if rec.at <= after {
-			continue
-		}
-		if err := each(rec.at, rec.bytes); err != nil {
-			return err
+	err = l.Save(ctx, 0, func(w io.Writer) error {
+		_, err := io.Copy(w, genesis)
+		return err
+	})
+	for i, r := range a.records {
+		if err == nil {
+			_, err = l.Append(ctx, uint64(i), r.bytes)
 		}
 	}
-	<-ctx.Done()
-	return context.Cause(ctx)
+	return l, err
 }
-
-func (r *recorded) Tail(context.Context) (uint64, error) {
-	if len(r.records) == 0 {
-		return 0, nil
-	}
-	return r.records[len(r.records)-1].at, nil
-}
-
-func (r *recorded) Silence() time.Duration { return 0 }
-
-func (r *recorded) Save(context.Context, uint64, func(w io.Writer) error) error { return errReadOnly }
-
-func (r *recorded) Saved(context.Context) ([]uint64, error) { return []uint64{0}, nil }
-
-func (r *recorded) Load(context.Context, uint64) (io.ReadCloser, error) {
-	return io.NopCloser(bytes.NewReader(r.genesis)), nil
-}
-
-func (r *recorded) Trim(context.Context, uint64) error { return errReadOnly }

@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"math"
 	"net"
 	"time"
 )
@@ -122,78 +123,53 @@ func (l *Link) dialable() (addr string, ok bool) {
 	return l.target, !n.closed && !l.down
 }
 
-// A piece is what was read at once, and when.
-type piece struct {
-	bytes []byte
-	at    time.Time
-}
+const pieceBytes = 64 << 10
 
-const (
-	pieceBytes = 64 << 10
-	mostPieces = 64 // on their way; what is more waits at the sender's
-)
-
-// pump carries what src says to dst, as the weather is on this way.
+// pump copies src to dst. While the way is cut, one piece waits here, and the rest in the
+// buffers of the system and of the sender.
 func (l *Link) pump(src, dst net.Conn, w way) {
-	pieces := make(chan piece, mostPieces)
-	gone := make(chan struct{})
-	l.net.all.Go(func() {
-		defer close(pieces)
-		for {
-			b := make([]byte, pieceBytes)
-			k, err := src.Read(b)
-			if k > 0 {
-				select {
-				case pieces <- piece{b[:k], time.Now()}:
-				case <-gone:
-					return
-				}
-			}
-			if err != nil {
+	// Half a connection is closed whole: neither NATS nor a line protocol knows it.
+	defer src.Close()
+	defer dst.Close()
+	for b := make([]byte, pieceBytes); ; {
+		n, err := src.Read(b)
+		if n > 0 {
+			if !l.net.await(w) {
 				return
 			}
+			if _, err := dst.Write(b[:n]); err != nil {
+				return
+			}
+			l.net.mutex.Lock()
+			l.net.passed[w] += int64(n)
+			l.net.mutex.Unlock()
 		}
-	})
-	defer func() {
-		close(gone)
-		// Half a connection is none: neither NATS nor a line protocol knows it.
-		src.Close()
-		dst.Close()
-	}()
-	for p := range pieces {
-		if !l.net.await(w, p.at) {
+		if err != nil {
 			return
 		}
-		if _, err := dst.Write(p.bytes); err != nil {
-			return
-		}
-		l.net.mutex.Lock()
-		l.net.passed[w] += int64(len(p.bytes))
-		l.net.mutex.Unlock()
 	}
 }
 
-// await waits until what was said at a time may arrive, and reports whether it ever may.
-func (n *Net) await(w way, said time.Time) bool {
+// await waits for the delay of a way, until the way is not cut, and reports whether bytes may
+// pass.
+func (n *Net) await(w way) bool {
+	begun := time.Now()
 	n.mutex.Lock()
 	defer n.mutex.Unlock()
 	for !n.closed {
 		is := n.ways[w]
-		left := time.Until(said.Add(is.delay))
-		if !is.cut && (is.delay == 0 || left <= 0) {
+		left := time.Until(begun.Add(is.delay))
+		if !is.cut && left <= 0 {
 			return true
+		}
+		if is.cut {
+			left = math.MaxInt64
 		}
 		changed := n.changed
 		n.mutex.Unlock()
-		if is.cut {
-			<-changed
-		} else {
-			timer := time.NewTimer(left)
-			select {
-			case <-changed:
-			case <-timer.C:
-			}
-			timer.Stop()
+		select {
+		case <-changed:
+		case <-time.After(left):
 		}
 		n.mutex.Lock()
 	}

@@ -34,7 +34,7 @@ func New() *Net {
 // Cut holds what from says to, on every link between them, until it is healed.
 func (n *Net) Cut(from, to string) { n.set(way{from, to}, weather{cut: true}) }
 
-// Delay lets what from says to arrive later by d.
+// Delay lets what from says to arrive later by d, or by up to 2 d while there is more.
 func (n *Net) Delay(from, to string, d time.Duration) { n.set(way{from, to}, weather{delay: d}) }
 
 func (n *Net) set(w way, is weather) {
