@@ -12,7 +12,7 @@ import (
 )
 
 // benchmark begins the names of results in benchmark text, after the word
-// Benchmark, like those of go test -bench.
+// Benchmark.
 const benchmark = "Handloom/"
 
 // WriteGo writes the run as benchmark text for benchstat: a line for each sample.
