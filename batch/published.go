@@ -67,7 +67,7 @@ func (r *Recorder) Reset() {
 // resolves any more.
 func (r *Recorder) Trim() { r.Pending, r.published = new(Commands), published{} }
 
-// TrimKeepHandles does what Rest does, but what resolves goes on resolving.
+// TrimKeepHandles does what Trim does, but provisional handles still resolve.
 func (r *Recorder) TrimKeepHandles() {
 	r.Pending, r.published.spare = new(Commands), nil
 	for _, c := range r.published.flushes {

@@ -212,14 +212,14 @@ func library(t *testing.T) (all, public []string) {
 // told are the panics whose text the source does not have, and where they are
 // explained.
 var told = map[string]string{
-	"of.Missing(h.ID)":       "StaleError",
-	"m.Missing(h.ID)":        "StaleError",
-	"m.dense.Missing(h.ID)":  "StaleError",
-	"m.stable.Missing(h.ID)": "StaleError",
-	"err":                    "ErrBroken", // a plan that cannot be carried out
+	"of.NewStaleError(h.ID)":       "StaleError",
+	"m.NewStaleError(h.ID)":        "StaleError",
+	"m.dense.NewStaleError(h.ID)":  "StaleError",
+	"m.stable.NewStaleError(h.ID)": "StaleError",
+	"err":                          "ErrBroken", // a plan that cannot be carried out
 
-	`y.undeclared("calls "+method+" of", t, "Reads")`:     "ErrUndeclared",
-	`y.undeclaredPart("calls "+method+" of", p, "Reads")`: "ErrUndeclared",
+	`y.undeclared("calls "+method+" of", t, "Reads")`:          "ErrUndeclared",
+	`y.undeclaredComponent("calls "+method+" of", p, "Reads")`: "ErrUndeclared",
 }
 
 // Every error that the library exports, and every message it panics with, is

@@ -275,7 +275,7 @@ func (s *Shard) Trim() {
 	}
 }
 
-// TrimKeepChanges does what Rest does, but what the last flush changed is still listed.
+// TrimKeepChanges does what Trim does, but keeps the change lists of the last flush.
 func (s *Shard) TrimKeepChanges() {
 	changes := s.changes
 	s.Trim()

@@ -268,7 +268,7 @@ func TestRest_KeepsColumnsAndData(t *testing.T) {
 	}
 }
 
-// TrimKeepChanges keeps the lists of the last flush, and Rest does not.
+// TrimKeepChanges keeps the lists of the last flush, and Trim does not.
 func TestRestButChanges_KeepsTheLists(t *testing.T) {
 	kinds(t, func(t *testing.T, stable bool) {
 		tab := newTable(t, stable)

@@ -351,7 +351,7 @@ func TestChangesAreListedAfterATableHasRested(t *testing.T) {
 }
 
 // A flush that erases less than the one before leaves nothing of that behind its
-// singleFrame list.
+// own list.
 func TestErasedValuesAreForgottenWhenTheNextListIsShorter(t *testing.T) {
 	type big struct{ data *[1 << 16]byte }
 	bothKinds(t, func(t *testing.T, stable bool) {

@@ -108,7 +108,7 @@ func newLaterShips(t tb) *laterShips {
 	}
 }
 
-// sameFrame creates, erases and sorts, and sees that nothing is broken.
+// goesOn creates, erases and sorts, and sees that nothing is broken.
 func (w *laterShips) goesOn(t tb) {
 	t.Helper()
 	ctx := context.Background()

@@ -11,7 +11,7 @@ import (
 
 // region part
 
-// component is a node of a scene graph. It names its parent, and nobody names its
+// part is a node of a scene graph. It names its parent, and nobody names its
 // children.
 type part struct {
 	Name   byte

@@ -58,7 +58,7 @@ func (s *Store) reports(r *Report, err error) bool {
 func (s *Store) flushOnce(p *phase) (*Report, error) {
 	defer s.leaveFlush(p)
 	defer p.trace("").end()
-	frame := s.blockOf(p)
+	frame := s.frameOf(p)
 	r, err := s.flush.flush(p, frame)
 	if err == nil {
 		s.flush.adopt(frame.number)

@@ -24,9 +24,9 @@ func (f *frame) seal(s *Store) {
 	}
 }
 
-// blockOf returns the frame that a flush in phase p is part of: that of the Write or
+// frameOf returns the frame that a flush in phase p is part of: that of the Write or
 // Run around it, or own, which begins then.
-func (s *Store) blockOf(p *phase) *frame {
+func (s *Store) frameOf(p *phase) *frame {
 	if p.outer != nil {
 		return p.outer.frame
 	}

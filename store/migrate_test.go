@@ -154,7 +154,7 @@ func TestASnapshotOfOlderTypesIsRead(t *testing.T) {
 	}
 }
 
-// sameFrame changes the realm by every kind of command and sorts it by a field whose
+// goesOn changes the realm by every kind of command and sorts it by a field whose
 // values are not what they were sorted by before.
 func (w *laterRealm) goesOn(t tb) {
 	t.Helper()

@@ -121,7 +121,7 @@ func TestASceneIsTheSameOnOneToSixteenWorkers(t *testing.T) {
 }
 
 // seen is where a part is, computed from the root down. It is unknown below a
-// component that was cut off.
+// part that was cut off.
 func (g *scene) seen(h store.Handle[part]) (at pose, known bool) {
 	p, ok := g.parts.Get(h)
 	if !ok || p.Parent.ID.IsZero() {
@@ -303,7 +303,7 @@ func first[T any](table *store.Table[T]) (h store.Handle[T]) {
 }
 
 // A replica as it would be run: a loop at 60 Hz, clients on goroutines of their
-// singleFrame and somebody who looks at it over HTTP, all under virtual time.
+// own and somebody who looks at it over HTTP, all under virtual time.
 func TestAReplicaAtSixtyTicksPerSecond(t *testing.T) {
 	virtual(t, func(t *testing.T) {
 		v, err := newReplica(store.Options{Workers: 2}, players)

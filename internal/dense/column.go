@@ -125,7 +125,7 @@ func (c *Column) Fill(row int, values items.Slice) {
 	t.Copy(c.all.Sub(row, row+values.Len(), t.Size), values)
 }
 
-// NewStaleError is what At methods panic with when id names no item; see [Set.Missing].
+// NewStaleError is what At methods panic with when id names no item; see [Set.NewStaleError].
 func (c *Column) NewStaleError(id handle.ID) *handle.StaleError { return c.of.NewStaleError(id) }
 
 // Exchange lets two columns of one map, which has so many rows, and of one type have

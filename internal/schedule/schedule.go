@@ -100,7 +100,7 @@ func (e *SystemError) Format(s fmt.State, verb rune) {
 // Unwrap returns what the system returned.
 func (e *SystemError) Unwrap() error { return e.Err }
 
-// Run says how [Schedule.Run] runs the systems once. The zero Frame is good.
+// Run says how [Schedule.Run] runs the systems once. The zero Run is valid.
 type Run struct {
 	// Workers is the number of goroutines, the caller's included, of the team
 	// that the frame opens if the context carries none, and the most that a

@@ -9,7 +9,7 @@ import (
 
 // Bitset is a set of items of one map, to be erased together. It lets a caller
 // find out what an erase will do before doing it: marking only reads the map.
-// Bitset are good until the map changes; the zero Marks is empty.
+// A Bitset is valid until the map changes; the zero Bitset is empty.
 type Bitset struct {
 	Rows Bits // of the marked items; for the maps
 
