@@ -55,12 +55,16 @@ func (j journal) rounds(op string, cases int) (rounds [][]string) {
 	return rounds
 }
 
-func run(t *testing.T, o measure.Options, cases ...measure.Case) []measure.Result {
+// run measures in virtual time: a body during which the machine stalls would be long, and
+// run once.
+func run(t *testing.T, o measure.Options, cases ...measure.Case) (results []measure.Result) {
 	t.Helper()
-	results, err := o.Run(t.Context(), cases)
-	if err != nil {
-		t.Fatal(err)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		var err error
+		if results, err = o.Run(t.Context(), cases); err != nil {
+			t.Fatal(err)
+		}
+	})
 	return results
 }
 

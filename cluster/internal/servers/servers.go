@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"net"
 	"net/url"
 	"path/filepath"
@@ -68,15 +69,22 @@ func Start(ctx context.Context, dir string, n int, change func(i int, o *server.
 
 const host = "127.0.0.1"
 
-// freePorts returns ports that nobody listened to a moment ago.
+// The ports of servers are below those that systems give to a listener on port 0 and to
+// outgoing connections: one of these could take a port before its server listens.
+const firstPort, endPort = 10_000, 32_000
+
+// freePorts returns random ports that had no listener a moment ago.
 func freePorts(n int) (ports []int, err error) {
-	for range n {
-		l, err := net.Listen("tcp", net.JoinHostPort(host, "0"))
-		if err != nil {
+	for tries := 0; len(ports) < n; tries++ {
+		port := firstPort + rand.IntN(endPort-firstPort)
+		l, err := net.Listen("tcp", net.JoinHostPort(host, strconv.Itoa(port)))
+		if err != nil && tries > 100*n {
 			return nil, err
 		}
-		defer l.Close()
-		ports = append(ports, l.Addr().(*net.TCPAddr).Port)
+		if err == nil {
+			defer l.Close()
+			ports = append(ports, port)
+		}
 	}
 	return ports, nil
 }
