@@ -3,8 +3,6 @@ package maptest
 import (
 	"slices"
 	"testing"
-
-	"handloom/internal/slotset"
 )
 
 // Worn returns a map with live, vacant and depleted slots, a freelist out of
@@ -38,60 +36,6 @@ func lead(m Map[uint64]) (issued []number) {
 	m.Reset()
 	h, _ := m.Insert(7)
 	return append(issued, h)
-}
-
-func (s suite) ACloneFedTheSameCallsEvolvesEqually(t *testing.T) {
-	EachWidth(t, func(t *testing.T) {
-		m, _ := Worn(t, s.Numbers)
-		c := m.Cloned()
-		VerifyAtEnd(t, c)
-		if c.Digest() != m.Digest() {
-			t.Fatal("a fresh clone differs")
-		}
-		a, b := lead(m), lead(c)
-		if !slices.Equal(a, b) || m.Digest() != c.Digest() || m.Core().Stats().Depleted != c.Core().Stats().Depleted {
-			t.Errorf("the original issued %v, the clone %v", a, b)
-		}
-	})
-}
-
-func (s suite) ACloneIsIndependent(t *testing.T) {
-	EachWidth(t, func(t *testing.T) {
-		m, hs := Worn(t, s.Numbers)
-		c := m.Cloned()
-		VerifyAtEnd(t, c)
-		before := m.Digest()
-		*c.At(hs[0]) = 77
-		c.EraseItems(hs[1:3])
-		c.Insert(3)
-		lead(c)
-		if m.Digest() != before {
-			t.Error("changes of the clone changed the original")
-		}
-		c2 := m.Cloned()
-		lead(m)
-		if c2.Digest() != before {
-			t.Error("changes of the original changed the clone")
-		}
-	})
-}
-
-func (s suite) CloneKeepsDepletionAndFloor(t *testing.T) {
-	EachWidth(t, func(t *testing.T) {
-		m := newMap(t, s.Numbers, Options{})
-		deplete(t, m)
-		if c := m.Cloned(); c.Core().Stats().Depleted != 1 || Insert(t, c, 0).ID.Slot() != 1 {
-			t.Errorf("the clone has %+v", c.Core().Stats())
-		}
-		m = newMap(t, s.Numbers, Options{})
-		for range slotset.LastGeneration() / 2 {
-			m.Erase(Insert(t, m, 0))
-		}
-		m.Reset()
-		if h := Insert(t, m.Cloned(), 0); h.ID.Generation() != slotset.LastGeneration()/2+1 {
-			t.Errorf("the clone of a reset map issues %v", h)
-		}
-	})
 }
 
 // The arrays of a copy must keep growing together, whatever room the allocator

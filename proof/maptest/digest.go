@@ -4,42 +4,6 @@ import (
 	"testing"
 )
 
-func (s suite) EqualHistoriesHaveEqualDigests(t *testing.T) {
-	EachWidth(t, func(t *testing.T) {
-		a, _ := Worn(t, s.Numbers)
-		b, _ := Worn(t, s.Numbers)
-		if first := a.Digest(); first != b.Digest() || first != a.Digest() {
-			t.Fatal("equal maps have different digests")
-		}
-		lead(a)
-		lead(b)
-		if a.Digest() != b.Digest() {
-			t.Error("equal histories have different digests")
-		}
-	})
-}
-
-func (s suite) CapacityIsNotInTheDigest(t *testing.T) {
-	EachWidth(t, func(t *testing.T) {
-		m, hs := Worn(t, s.Numbers)
-		before := m.Digest()
-		for name, change := range map[string]func(){
-			"Reserve":     func() { m.Reserve(12) },
-			"ReserveMore": func() { m.Core().ReserveMore(4) },
-			"Shrink":      func() { m.Shrink() },
-			"lookups":     func() { m.Get(hs[0]); m.Has(number{}); m.RowOf(hs[1]) },
-			"iteration":   func() { itemsOf(m) },
-			"a failure":   func() { m.InsertItems(make([]uint64, 100), nil) },
-			"an erase":    func() { m.Erase(number{}); m.EraseItems(nil) },
-			"Verify":      func() { Verify(t, m) },
-		} {
-			if change(); m.Digest() != before {
-				t.Errorf("%s changed the digest", name)
-			}
-		}
-	})
-}
-
 func (s suite) EveryPartOfTheStateIsInTheDigest(t *testing.T) {
 	EachWidth(t, func(t *testing.T) {
 		// Each pair differs in one respect only.

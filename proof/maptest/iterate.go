@@ -71,24 +71,3 @@ func (s suite) IterationOfAnEmptyMap(t *testing.T) {
 		t.Error("Items is not empty")
 	}
 }
-
-func (s suite) BackwardWithEraseVisitsEverythingOnce(t *testing.T) {
-	EachWidth(t, func(t *testing.T) {
-		for mask := range 1 << 6 { // every subset of six items
-			m := newMap(t, s.Numbers, Options{})
-			hs := InsertN(t, m, 6)
-			visited := map[uint64]int{}
-			for h, v := range m.Backward() {
-				visited[*v]++
-				if mask>>*v&1 == 1 {
-					m.Erase(h)
-				}
-			}
-			for i, h := range hs {
-				if visited[uint64(i)] != 1 || m.Has(h) == (mask>>i&1 == 1) {
-					t.Errorf("subset %06b: item %d visited %d times, lives %t", mask, i, visited[uint64(i)], m.Has(h))
-				}
-			}
-		}
-	})
-}

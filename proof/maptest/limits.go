@@ -47,23 +47,6 @@ func (s suite) ErrFullIsThatOfEveryMap(t *testing.T) {
 	}
 }
 
-func (s suite) MaxItems(t *testing.T) {
-	EachWidth(t, func(t *testing.T) {
-		for _, limit := range []int{1, 2, 9, 16} {
-			m := newMap(t, s.Numbers, Options{MaxItems: limit})
-			hs := InsertN(t, m, limit-1)
-			expectFull(t, m, 2)
-			hs = append(hs, Insert(t, m, uint64(limit-1)))
-			expectFull(t, m, 1)
-			ExpectNumbers(t, m, hs)
-			m.Erase(hs[0])
-			hs[0] = Insert(t, m, 0)
-			expectFull(t, m, 1)
-			ExpectNumbers(t, m, hs)
-		}
-	})
-}
-
 // Where an int has 32 bits, such numbers are below the number of slots that a
 // handle could tell apart, and sums with them do not fit.
 func (s suite) MoreItemsThanAnIntCanCountAreRefused(t *testing.T) {
@@ -87,22 +70,6 @@ func (s suite) MoreItemsThanAnIntCanCountAreRefused(t *testing.T) {
 		if m.Digest() != before || m.Cap() != capacity || m.Len() != 1 {
 			t.Errorf("%+v: the map has changed", o)
 		}
-	}
-}
-
-func (s suite) SlotExhaustion(t *testing.T) {
-	for _, limit := range []uint32{1, 5, 9, 16} { // also such as fill no size class of the allocator
-		SetWidths(t, 7, limit)
-		m := newMap(t, s.Numbers, Options{})
-		n := int(limit)
-		expectFull(t, m, n+1)
-		hs := InsertN(t, m, n)
-		expectFull(t, m, 1)
-		m.EraseItems(hs[n/2:])
-		expectFull(t, m, n-n/2+1)
-		ExpectNumbers(t, m, hs[:n/2])
-		InsertN(t, m, n-n/2)
-		expectFull(t, m, 1)
 	}
 }
 
@@ -280,41 +247,4 @@ func (s suite) ItemsToFillInAreZero(t *testing.T) {
 			t.Error(err)
 		}
 	}
-}
-
-func (s suite) BulkInsertsEqualSingleOnes(t *testing.T) {
-	EachWidth(t, func(t *testing.T) {
-		// Vacant slots, then new ones; under narrow fields held-back ones too.
-		for _, minFree := range []int{0, 2, 16} {
-			single := newMap(t, s.Numbers, Options{MinFree: minFree})
-			single.EraseItems(InsertN(t, single, 6)[1:5])
-			items, emplaced := single.Cloned(), single.Cloned()
-			var want []number
-			for i := range 14 {
-				want = append(want, Insert(t, single, uint64(i)))
-			}
-			values := make([]uint64, 14)
-			for i := range values {
-				values[i] = uint64(i)
-			}
-			a, err1 := items.InsertItems(values, []number{{}})
-			b, err2 := emplaced.EmplaceItems(14, func(i int, h number, v *uint64) {
-				if h != want[i] || emplaced.Has(h) || *v != 0 {
-					t.Errorf("callback %d sees %v, want %v; resolves: %t; value %d", i, h, want[i], emplaced.Has(h), *v)
-				}
-				*v = uint64(i)
-			}, nil)
-			if err1 != nil || err2 != nil || len(a) != 15 || !a[0].ID.IsZero() || len(b) != 14 {
-				t.Fatalf("%d handles, %v and %d handles, %v", len(a), err1, len(b), err2)
-			}
-			for i, h := range want {
-				if a[i+1] != h || b[i] != h {
-					t.Errorf("insert %d: handles %v and %v, want %v", i, a[i+1], b[i], h)
-				}
-			}
-			if items.Digest() != single.Digest() || emplaced.Digest() != single.Digest() {
-				t.Error("bulk inserts leave another state than single ones")
-			}
-		}
-	})
 }

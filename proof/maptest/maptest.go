@@ -5,9 +5,11 @@
 //
 // Every exported method of suite is a test and says in its name what is promised.
 // Most run twice, with the full handle fields and with narrow ones. The random
-// histories compare a map with two models after each operation: an abstract one,
-// which knows who lives with which value, and an exact one, which predicts every
-// handle, the order of items, the freelist and what is depleted.
+// histories hold every operation to two models: an abstract one has the live items
+// with their values, and an exact one predicts every handle, the order of items,
+// the freelist and the depleted slots. The other tests show the contract by
+// example, or reach beyond the histories: large maps, the full range of
+// generations, panics and their texts, memory, digests.
 package maptest
 
 import (

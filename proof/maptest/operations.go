@@ -99,11 +99,16 @@ func (h *history[T]) insertItems() {
 	for i := range items {
 		items[i] = h.item(h.value())
 	}
-	hs, err := h.m.InsertItems(items, nil)
-	if !h.full(len(items), err) {
-		for i := range items {
-			h.inserted(hs[i].ID, first+uint64(i))
-		}
+	dst := make([]handle.Of[T], 1)
+	hs, err := h.m.InsertItems(items, dst)
+	if h.full(len(items), err) {
+		return
+	}
+	if len(hs) != 1+len(items) || hs[0] != dst[0] {
+		h.Fatalf("InsertItems of %d items appends %v to one handle", len(items), hs)
+	}
+	for i := range items {
+		h.inserted(hs[1+i].ID, first+uint64(i))
 	}
 }
 
@@ -116,6 +121,9 @@ func (h *history[T]) emplaceItems() {
 	var err error
 	panicked := PanicOf(func() {
 		hs, err = h.m.EmplaceItems(n, func(i int, hd handle.Of[T], v *T) {
+			if h.m.Has(hd) {
+				h.Fatalf("%v resolves before its item exists", hd)
+			}
 			*v = h.item(first + uint64(i))
 			if seen = append(seen, hd); i == panicAt {
 				panic("on purpose")
@@ -298,6 +306,9 @@ func (h *history[T]) eraseBackward() {
 	divisor := 1 + h.below(4, "divisor")
 	visited := map[handle.ID]bool{}
 	for hd := range h.m.Backward() {
+		if visited[hd.ID] {
+			h.Fatalf("Backward visits %v twice", hd)
+		}
 		visited[hd.ID] = true
 		if !h.exact.has(hd.ID) {
 			h.Fatalf("Backward visits %v, which is not live", hd)

@@ -3,8 +3,6 @@ package maptest
 import (
 	"strings"
 	"testing"
-
-	"handloom/shard/handle"
 )
 
 func (s suite) NewNamesEveryFaultOfTheOptions(t *testing.T) {
@@ -34,20 +32,4 @@ func (s suite) NewNamesEveryFaultOfTheOptions(t *testing.T) {
 			}
 		}
 	}
-}
-
-func (s suite) TheTypeIDIsInEveryHandle(t *testing.T) {
-	EachWidth(t, func(t *testing.T) {
-		for _, typeID := range []int{0, 1, handle.MaxTypeID} {
-			m := newMap(t, s.Numbers, Options{TypeID: typeID, Reserve: 4})
-			hs := InsertN(t, m, 9)
-			m.EraseItems(hs[:3])
-			InsertN(t, m, 3)
-			for h := range m.Handles() {
-				if int(h.ID.TypeID()) != typeID || int(m.TypeID()) != typeID || h.ID.IsProvisional() {
-					t.Errorf("typeId %d: handle %v, map %d", typeID, h, m.TypeID())
-				}
-			}
-		}
-	})
 }

@@ -6,38 +6,6 @@ import (
 	"handloom/internal/slotset"
 )
 
-func (s suite) HandlesFromBeforeAResetStayStale(t *testing.T) {
-	EachWidth(t, func(t *testing.T) {
-		m := newMap(t, s.Numbers, Options{TypeID: 2})
-		issued := map[number]bool{}
-		for range 10 { // both kinds of reset under narrow fields
-			hs := InsertN(t, m, 4)
-			m.Erase(hs[1])
-			m.Erase(hs[3])
-			hs = append(hs, Insert(t, m, 9)) // one slot is a generation ahead
-			for _, h := range hs {
-				if issued[h] {
-					t.Fatalf("%v is issued twice", h)
-				}
-				issued[h] = true
-			}
-			m.Reset()
-			if m.Len() != 0 {
-				t.Fatalf("%d items after Reset", m.Len())
-			}
-			Verify(t, m)
-			fresh := Insert(t, m, 0)
-			if issued[fresh] {
-				t.Fatalf("%v is issued twice", fresh)
-			}
-			for old := range issued {
-				ExpectNothing(t, m, "handle from before a reset", old)
-			}
-			issued[fresh] = true
-		}
-	})
-}
-
 func (s suite) ResetForgetsSlotsAndStartsAboveTheHighestGeneration(t *testing.T) {
 	EachWidth(t, func(t *testing.T) {
 		m := newMap(t, s.Numbers, Options{})
