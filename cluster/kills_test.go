@@ -16,6 +16,7 @@ import (
 
 	"handloom/cluster"
 	"handloom/cluster/internal/servers"
+	"handloom/internal/entry"
 	"handloom/journal"
 	"handloom/proof/game"
 	"handloom/proof/logtest"
@@ -242,15 +243,16 @@ func wantChain(t *testing.T, l *cluster.Log) uint32 {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var last world.RecordInfo
+	var last entry.Record
 	var chain [16]byte
 	known := false
 	err = l.Read(t.Context(), saved[len(saved)-1], func(at uint64, rec []byte) error {
-		r, err := world.InspectRecord(rec)
+		var r entry.Record
+		err := r.Decode(rec)
 		switch {
 		case err != nil:
 			return err
-		case known && (r.Chain != chain || r.Term < last.Term || r.Tick < last.Tick || r.Kind == "tick" && r.Tick != last.Tick+1):
+		case known && (r.Chain != chain || r.Term < last.Term || r.Tick < last.Tick || r.Kind == entry.KindTick && r.Tick != last.Tick+1):
 			return fmt.Errorf("record %d, %+v, does not follow %+v", at, r, last)
 		}
 		sum := sha256.Sum256(append(r.Chain[:], rec...))

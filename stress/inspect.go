@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"flag"
@@ -11,11 +10,11 @@ import (
 	"path/filepath"
 	"time"
 
+	logentry "handloom/internal/entry"
 	"handloom/internal/image"
 	"handloom/journal"
 	"handloom/store"
 	"handloom/stress/internal/campaign"
-	"handloom/world"
 )
 
 // looked is what the command "inspect" found, and its JSON.
@@ -48,7 +47,16 @@ type lookedRecords struct {
 	Terms       [2]uint32      // likewise
 	Input       int            // bytes
 	LastTick    time.Time
-	Epoch       world.RecordInfo // the last one
+	Epoch       lookedEpoch // the last one
+}
+
+// lookedEpoch is the start of a term, with the program of its owner.
+type lookedEpoch struct {
+	Term    uint32
+	Program string
+	Hz      int
+	Arch    string
+	Go      string
 }
 
 // inspect is the command "inspect": it looks into a snapshot or a journal without
@@ -143,7 +151,7 @@ func (s *lookedSnapshot) end(r io.Reader) error {
 	if s.Behind = len(b); s.Behind == 0 {
 		return err
 	}
-	if err := world.InspectTrailer(b); err != nil {
+	if err := new(logentry.Trailer).Decode(b); err != nil {
 		return fmt.Errorf("%w: %d bytes are behind it, and %w", store.ErrSnapshot, s.Behind, err)
 	}
 	return err
@@ -192,25 +200,26 @@ func (r *lookedRecords) add(at uint64, rec []byte) error {
 		r.First = at
 	}
 	r.Last = at
-	info, err := world.InspectRecord(bytes.Clone(rec))
-	if err != nil {
+	var info logentry.Record
+	if err := info.Decode(rec); err != nil {
 		r.Kinds[otherRecord]++
 		return nil
 	}
-	r.Kinds[info.Kind]++
-	r.Input += info.Input
+	r.Kinds[info.Kind.String()]++
+	r.Input += len(info.Input)
 	if r.Terms[0] == 0 {
 		r.Terms[0] = info.Term
 	}
 	r.Terms[1] = info.Term
 	switch info.Kind {
-	case "epoch":
-		r.Epoch = info
-	case "tick":
+	case logentry.KindTermStart:
+		s := &info.Start
+		r.Epoch = lookedEpoch{info.Term, s.Program, int(s.Hz), s.Arch, s.Go}
+	case logentry.KindTick:
 		if r.Ticks[0] == 0 {
 			r.Ticks[0] = info.Tick
 		}
-		r.Ticks[1], r.LastTick = info.Tick, info.Time
+		r.Ticks[1], r.LastTick = info.Tick, time.Unix(0, info.Time)
 	}
 	return nil
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"handloom/internal/entry"
 	"handloom/store"
 )
 
@@ -19,49 +20,49 @@ type origin struct {
 // apply makes the record at this position part of the state. Whoever appended it, it
 // is decoded from the bytes that are in the log. With any error the World has halted.
 func (w *World) apply(ctx context.Context, at uint64, b []byte, from origin) error {
-	h, r := w.at(), record{}
+	h, r := w.at(), entry.Record{}
 	if err := w.check(&r, &h, at, b, from); err != nil {
 		from.calls.Done(0, fmt.Errorf("%w: %w", store.ErrUncertain, err))
 		return w.halt(err)
 	}
-	h.at, h.chain, h.cell = at, h.chain.next(b), r.cell
-	switch r.kind {
-	case kindTick:
+	h.at, h.chain, h.Cell = at, h.chain.Next(b), r.Cell
+	switch r.Kind {
+	case entry.KindTick:
 		return w.applyTick(ctx, &r, h, from)
-	case kindTermStart:
-		h.term, h.owner, h.epoch, h.handed, h.to = r.term, r.incarnation, r.epoch, false, ""
-	case kindHandoff:
-		h.handed, h.to = true, r.to
+	case entry.KindTermStart:
+		h.Term, h.Owner, h.Start, h.Handed, h.To = r.Term, r.Incarnation, r.Start, false, ""
+	case entry.KindHandoff:
+		h.Handed, h.To = true, r.To
 	}
 	w.mutex.Lock()
 	w.head = h
-	w.owns = r.kind == kindTermStart && r.incarnation == w.incarnation || r.kind == kindSkip && w.owns
+	w.owns = r.Kind == entry.KindTermStart && r.Incarnation == w.incarnation || r.Kind == entry.KindSkip && w.owns
 	w.mutex.Unlock()
 	w.quiet = time.Now()
 	w.drain() // behind a handoff
-	if r.kind == kindTermStart && !from.replay {
+	if r.Kind == entry.KindTermStart && !from.replay {
 		w.sawTerm()
 	}
 	return nil
 }
 
 // check decodes b into r and says why it cannot follow h, or nil.
-func (w *World) check(r *record, h *head, at uint64, b []byte, from origin) error {
-	switch err := r.decode(b); {
-	case errors.Is(err, errVersion):
+func (w *World) check(r *entry.Record, h *head, at uint64, b []byte, from origin) error {
+	switch err := r.Decode(b); {
+	case errors.Is(err, entry.ErrVersion):
 		return fmt.Errorf("world: record %d: %w: %w", at, ErrProgram, err)
 	case err != nil:
 		return corrupt(at, "%w", err)
 	}
-	if err := r.follows(h); err != nil {
+	if err := follows(r, h); err != nil {
 		return corrupt(at, "%w", err)
 	}
-	of := &h.epoch
-	switch r.kind {
-	case kindSkip:
+	of := &h.Start
+	switch r.Kind {
+	case entry.KindSkip:
 		return nil
-	case kindTermStart:
-		of = &r.epoch
+	case entry.KindTermStart:
+		of = &r.Start
 	}
 	if err := w.mayApply(of); err != nil {
 		return fmt.Errorf("world: record %d: %w", at, err)
@@ -69,40 +70,40 @@ func (w *World) check(r *record, h *head, at uint64, b []byte, from origin) erro
 	if from.own {
 		return nil
 	}
-	return w.compare(at, r.state)
+	return w.compare(at, r.State)
 }
 
-// follows says why r cannot be the record behind h, or nil.
-func (r *record) follows(h *head) error {
-	term, owner, tick := h.term, h.owner, h.tick
-	switch r.kind {
-	case kindTermStart:
-		term, owner = term+1, r.incarnation
-	case kindTick:
+// follows returns the reason if r cannot be the record after h.
+func follows(r *entry.Record, h *head) error {
+	term, owner, tick := h.Term, h.Owner, h.tick
+	switch r.Kind {
+	case entry.KindTermStart:
+		term, owner = term+1, r.Incarnation
+	case entry.KindTick:
 		tick++
-	case kindSkip:
-		owner = r.incarnation
+	case entry.KindSkip:
+		owner = r.Incarnation
 	}
 	switch {
-	case r.chain != h.chain:
+	case r.Chain != h.chain:
 		return errors.New("it follows another record than the one before it")
-	case h.cell != 0 && r.cell != h.cell:
-		return fmt.Errorf("it is of the world %x, and this is %x", r.cell, h.cell)
-	case r.term != term || r.incarnation != owner || r.tick != tick:
-		return fmt.Errorf("it is an %v of term %d, tick %d, by %x; term %d, tick %d by %x was to come", r.kind, r.term, r.tick, r.incarnation, term, tick, owner)
-	case r.kind != kindSkip && r.state.tick != h.tick:
-		return fmt.Errorf("it tells of the state behind tick %d, and the last is %d", r.state.tick, h.tick)
+	case h.Cell != 0 && r.Cell != h.Cell:
+		return fmt.Errorf("it is of the world %x, and this is %x", r.Cell, h.Cell)
+	case r.Term != term || r.Incarnation != owner || r.Tick != tick:
+		return fmt.Errorf("it is an %v of term %d, tick %d, by %x; term %d, tick %d by %x was to come", r.Kind, r.Term, r.Tick, r.Incarnation, term, tick, owner)
+	case r.Kind != entry.KindSkip && r.State.Tick != h.tick:
+		return fmt.Errorf("it tells of the state behind tick %d, and the last is %d", r.State.Tick, h.tick)
 	}
 	return nil
 }
 
 // applyTick plays the tick of r, behind which h is.
-func (w *World) applyTick(ctx context.Context, r *record, h head, from origin) error {
-	h.tick, h.time, h.seed = r.tick, r.time, r.chain.seed(r.tick)
-	p := played{w, h, r.input, from}
+func (w *World) applyTick(ctx context.Context, r *entry.Record, h head, from origin) error {
+	h.tick, h.Time, h.Seed = r.Tick, r.Time, r.Chain.Seed(r.Tick)
+	p := played{w, h, r.Input, from}
 	ctx = context.WithValue(context.WithoutCancel(ctx), insideKey{w}, true)
 	err := w.store.Write(w.claim.Context(ctx), func(ctx context.Context, writer *store.Writer) error {
-		err := p.play(ctx, writer, w.skips[r.tick])
+		err := p.play(ctx, writer, w.skips[r.Tick])
 		if err != nil {
 			w.recordHalt(err) // before anybody sees what the tick left
 			return err
@@ -110,7 +111,7 @@ func (w *World) applyTick(ctx context.Context, r *record, h head, from origin) e
 		w.setHead(h)
 		return nil
 	})
-	from.calls.Done(r.tick, told(err))
+	from.calls.Done(r.Tick, told(err))
 	if err != nil {
 		return w.halt(err)
 	}

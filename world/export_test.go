@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+
+	"handloom/internal/entry"
 )
 
 // An Audit is what a whole log says, from its first record.
@@ -22,21 +24,21 @@ func AuditOf(ctx context.Context, l Log) (a Audit, err error) {
 	}
 	var h head
 	err = l.Read(ctx, 0, func(at uint64, rec []byte) error {
-		var r record
-		if err := errors.Join(r.decode(rec), r.follows(&h)); err != nil {
+		var r entry.Record
+		if err := errors.Join(r.Decode(rec), follows(&r, &h)); err != nil {
 			return fmt.Errorf("record %d: %w", at, err)
 		}
-		h.at, h.chain, h.cell, h.term, h.owner = at, h.chain.next(rec), r.cell, r.term, r.incarnation
-		if r.kind == kindTick {
-			h.tick = r.tick
+		h.at, h.chain, h.Cell, h.Term, h.Owner = at, h.chain.Next(rec), r.Cell, r.Term, r.Incarnation
+		if r.Kind == entry.KindTick {
+			h.tick = r.Tick
 		}
-		a.Kinds, a.Owners = append(a.Kinds, r.kind.String()), append(a.Owners, r.incarnation)
+		a.Kinds, a.Owners = append(a.Kinds, r.Kind.String()), append(a.Owners, r.Incarnation)
 		if at == tail {
 			return errEnds
 		}
 		return nil
 	})
-	a.Terms, a.Ticks = uint64(h.term), h.tick
+	a.Terms, a.Ticks = uint64(h.Term), h.tick
 	if errors.Is(err, errEnds) {
 		err = nil
 	}

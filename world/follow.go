@@ -41,7 +41,7 @@ func (w *World) listen(ctx context.Context, wait time.Duration, enough func() bo
 		if err := w.applyNext(listening, at, rec); err != nil {
 			return err
 		}
-		if enough() || w.at().handed {
+		if enough() || w.at().Handed {
 			return errEnds
 		}
 		silence.Reset(w.wait)

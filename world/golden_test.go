@@ -11,6 +11,7 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"handloom/internal/entry"
 	"handloom/internal/image"
 	"handloom/store"
 )
@@ -40,30 +41,30 @@ func golden(t *testing.T, name string, write func() []byte) []byte {
 	return b
 }
 
-func goldenEpoch() epoch {
-	return epoch{program: "game 1", hz: 60, arch: "amd64", goVersion: "go1.26.1", schema: chain{1, 2, 3}}
+func goldenEpoch() entry.TermStart {
+	return entry.TermStart{Program: "game 1", Hz: 60, Arch: "amd64", Go: "go1.26.1", Schema: entry.Chain{1, 2, 3}}
 }
 
 // Records of every kind are read and written as the golden files have them.
 func TestRecord_IsAsInGoldenFiles(t *testing.T) {
-	for k := kindTermStart; k <= kindSkip; k++ {
+	for k := entry.KindTermStart; k <= entry.KindSkip; k++ {
 		t.Run(k.String(), func(t *testing.T) {
-			want := record{
-				kind: k, cell: 0x0102030405060708, incarnation: 0x1112131415161718, term: 3, tick: 77, time: 1_700_000_000_123_456_789,
-				chain: chain{0xc, 0xd, 15: 0xe}, state: stateDigest{tick: 76, shards: []shardDigest{{5, 0x2122232425262728}, {9, 1}}},
+			want := entry.Record{
+				Kind: k, Cell: 0x0102030405060708, Incarnation: 0x1112131415161718, Term: 3, Tick: 77, Time: 1_700_000_000_123_456_789,
+				Chain: entry.Chain{0xc, 0xd, 15: 0xe}, State: entry.StateDigest{Tick: 76, Shards: []entry.ShardDigest{{TypeID: 5, Sum: 0x2122232425262728}, {TypeID: 9, Sum: 1}}},
 			}
 			switch k {
-			case kindTermStart:
-				want.epoch = goldenEpoch()
-			case kindTick:
-				want.input = []byte("input")
-			case kindHandoff:
-				want.to = "game 2"
+			case entry.KindTermStart:
+				want.Start = goldenEpoch()
+			case entry.KindTick:
+				want.Input = []byte("input")
+			case entry.KindHandoff:
+				want.To = "game 2"
 			}
-			written := append(want.append(nil), want.input...)
+			written := append(want.Append(nil), want.Input...)
 			b := golden(t, "record-"+k.String(), func() []byte { return written })
-			var got record
-			if err := got.decode(b); err != nil || !reflect.DeepEqual(got, want) {
+			var got entry.Record
+			if err := got.Decode(b); err != nil || !reflect.DeepEqual(got, want) {
 				t.Errorf("read as %+v, %v; want %+v", got, err, want)
 			}
 			if !bytes.Equal(written, b) {
@@ -75,10 +76,10 @@ func TestRecord_IsAsInGoldenFiles(t *testing.T) {
 
 // The end of a snapshot is read and written as the golden file has it.
 func TestTrailer_IsAsInGoldenFile(t *testing.T) {
-	want := head{
-		cell: 0x0102030405060708, term: 3, owner: 0x1112131415161718, time: 1_700_000_000_123_456_789, seed: 42,
-		handed: true, to: "game 2", epoch: goldenEpoch(),
-	}
+	want := head{Trailer: entry.Trailer{
+		Cell: 0x0102030405060708, Term: 3, Owner: 0x1112131415161718, Time: 1_700_000_000_123_456_789, Seed: 42,
+		Handed: true, To: "game 2", Start: goldenEpoch(),
+	}}
 	s, err := store.New(store.Options{})
 	if err != nil {
 		t.Fatal(err)
@@ -97,7 +98,7 @@ func TestTrailer_IsAsInGoldenFile(t *testing.T) {
 	written := whole.Bytes()
 	b := golden(t, "trailer", func() []byte { return written })
 	var got head
-	if err := got.decodeTrailer(b); err != nil || !reflect.DeepEqual(got, want) {
+	if err := got.Decode(b); err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("read as %+v, %v; want %+v", got, err, want)
 	}
 	if !bytes.Equal(written, b) {

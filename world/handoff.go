@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"handloom/internal/check"
+	"handloom/internal/entry"
 )
 
 // Handoff ends the ownership: the log is given to worlds whose Options.Program is to,
@@ -61,15 +62,15 @@ func (w *World) handOff(ctx context.Context, to string) error {
 	}
 	h := w.at()
 	switch {
-	case h.handed && h.owner == w.incarnation && h.to == to:
+	case h.Handed && h.Owner == w.incarnation && h.To == to:
 		return nil // an earlier call ended before its snapshot was saved
 	case !w.isOwner():
 		return w.refusal()
 	}
-	r := w.record(kindHandoff, &h)
-	r.to = to
-	r.state = w.state(h.tick)
-	w.pending = &pending{prev: h.at, bytes: r.append(nil)}
+	r := w.record(entry.KindHandoff, &h)
+	r.To = to
+	r.State = w.state(h.tick)
+	w.pending = &pending{prev: h.at, bytes: r.Append(nil)}
 	return w.settle(ctx)
 }
 
@@ -84,17 +85,17 @@ func SkipInput(ctx context.Context, l Log, tick uint64) error {
 	if err != nil {
 		return fmt.Errorf("world: SkipInput: %w", err)
 	}
-	var r record
-	switch err := r.decode(rec); {
+	var r entry.Record
+	switch err := r.Decode(rec); {
 	case err != nil:
 		return fmt.Errorf("world: SkipInput: %w", corrupt(at, "%w", err))
-	case r.kind == kindSkip && r.tick == tick:
+	case r.Kind == entry.KindSkip && r.Tick == tick:
 		return nil
-	case r.kind != kindTick || r.tick != tick:
-		return fmt.Errorf("world: SkipInput: the last record is a %v, tick %d; tick %d cannot be skipped", r.kind, r.tick, tick)
+	case r.Kind != entry.KindTick || r.Tick != tick:
+		return fmt.Errorf("world: SkipInput: the last record is a %v, tick %d; tick %d cannot be skipped", r.Kind, r.Tick, tick)
 	}
-	skip := record{kind: kindSkip, cell: r.cell, incarnation: random(), term: r.term, tick: tick, time: r.time, chain: r.chain.next(rec)}
-	if _, err := l.Append(ctx, at, skip.append(nil)); err != nil {
+	skip := entry.Record{Kind: entry.KindSkip, Cell: r.Cell, Incarnation: random(), Term: r.Term, Tick: tick, Time: r.Time, Chain: r.Chain.Next(rec)}
+	if _, err := l.Append(ctx, at, skip.Append(nil)); err != nil {
 		return fmt.Errorf("world: SkipInput: %w", err)
 	}
 	return nil
@@ -104,7 +105,7 @@ func SkipInput(ctx context.Context, l Log, tick uint64) error {
 func lastRecord(ctx context.Context, l Log) (at uint64, rec []byte, err error) {
 	tail, err := l.Tail(ctx)
 	if err != nil || tail == 0 {
-		return 0, nil, errors.Join(err, errRecord)
+		return 0, nil, errors.Join(err, entry.ErrRecord)
 	}
 	err = l.Read(ctx, tail-1, func(there uint64, b []byte) error {
 		at, rec = there, append([]byte(nil), b...)
@@ -125,13 +126,13 @@ func (w *World) findSkips(ctx context.Context, tail uint64) error {
 		return nil
 	}
 	err := w.log.Read(ctx, w.at().at, func(at uint64, rec []byte) error {
-		if len(rec) > 3 && kind(rec[3]) == kindSkip {
-			var r record
-			if r.decode(rec) == nil {
+		if len(rec) > 3 && entry.Kind(rec[3]) == entry.KindSkip {
+			var r entry.Record
+			if r.Decode(rec) == nil {
 				if w.skips == nil {
 					w.skips = make(map[uint64]bool)
 				}
-				w.skips[r.tick] = true
+				w.skips[r.Tick] = true
 			}
 		}
 		if at >= tail {

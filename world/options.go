@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"time"
 
+	"handloom/internal/entry"
 	"handloom/store"
 )
 
@@ -87,7 +88,7 @@ func (o Options) withDefaults() (Options, error) {
 		most    int
 	}{
 		{"Hz", &o.Hz, defaultHz, int(time.Second)},
-		{"InputBytes", &o.InputBytes, defaultInputBytes, mostInput},
+		{"InputBytes", &o.InputBytes, defaultInputBytes, entry.MaxInput},
 		{"SnapshotTicks", &o.SnapshotTicks, defaultSnapshotTicks, 1 << 30},
 		{"DigestTicks", &o.DigestTicks, defaultDigestTicks, 1 << 30},
 	} {

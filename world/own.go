@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"time"
 
+	"handloom/internal/entry"
 	"handloom/store"
 )
 
@@ -40,11 +41,11 @@ func (w *World) leaderTick(ctx context.Context, _ func() bool) error {
 // sealTick makes the record of the next tick.
 func (w *World) sealTick() *pending {
 	h := w.at()
-	r := w.record(kindTick, &h)
-	r.tick++
-	r.time = w.nextTime(&h)
-	r.state = w.part(h.tick)
-	rec, calls := w.claim.Seal(r.append(w.buf[:0]), w.o.InputBytes)
+	r := w.record(entry.KindTick, &h)
+	r.Tick++
+	r.Time = w.nextTime(&h)
+	r.State = w.part(h.tick)
+	rec, calls := w.claim.Seal(r.Append(w.buf[:0]), w.o.InputBytes)
 	w.buf = rec
 	return &pending{h.at, rec, calls}
 }
@@ -62,20 +63,20 @@ func (w *World) nextTime(h *head) int64 {
 	w.sealed = now
 	clock := now.UnixNano()
 	next := clock
-	switch off := time.Duration(clock - h.time); {
-	case h.time == 0: // the first tick
+	switch off := time.Duration(clock - h.Time); {
+	case h.Time == 0: // the first tick
 	case off < 0:
-		next = h.time + max(1, int64(min(passed, tick)/2))
+		next = h.Time + max(1, int64(min(passed, tick)/2))
 	default:
-		next = h.time + int64(min(off, max(tick, passed+passed/2)))
+		next = h.Time + int64(min(off, max(tick, passed+passed/2)))
 	}
 	w.noteClock(time.Duration(clock - next))
 	return next
 }
 
 // record returns a record that follows h, without a state.
-func (w *World) record(k kind, h *head) record {
-	return record{kind: k, cell: h.cell, incarnation: w.incarnation, term: h.term, tick: h.tick, time: h.time, chain: h.chain}
+func (w *World) record(k entry.Kind, h *head) entry.Record {
+	return entry.Record{Kind: k, Cell: h.Cell, Incarnation: w.incarnation, Term: h.Term, Tick: h.tick, Time: h.Time, Chain: h.chain}
 }
 
 // settle appends the pending record, until it is known what became of it, and applies

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"runtime/debug"
 
+	"handloom/internal/entry"
 	"handloom/store"
 )
 
@@ -26,7 +27,7 @@ func (p *played) play(ctx context.Context, writer *store.Writer, skips bool) err
 		}
 		return p.once(ctx, writer, p.from.calls)
 	}
-	var state stateDigest
+	var state entry.StateDigest
 	if p.shadowIsDue() {
 		var err error
 		if state, err = p.dryRun(ctx, writer); err != nil {
@@ -54,15 +55,15 @@ func (p *played) shadowIsDue() bool {
 }
 
 // dryRun plays the tick, goes back, and returns what the state came to.
-func (p *played) dryRun(ctx context.Context, writer *store.Writer) (stateDigest, error) {
+func (p *played) dryRun(ctx context.Context, writer *store.Writer) (entry.StateDigest, error) {
 	if err := p.store.Checkpoint(ctx, &p.before); err != nil {
-		return stateDigest{}, err
+		return entry.StateDigest{}, err
 	}
 	failed := p.once(ctx, writer, nil)
 	state := p.state(p.head.tick)
 	writer.EndFrame()
 	if err := p.store.Rollback(p.claim.Context(ctx), &p.before); err != nil {
-		return stateDigest{}, err
+		return entry.StateDigest{}, err
 	}
 	return state, failed
 }

@@ -2,35 +2,23 @@ package world
 
 import (
 	"context"
-	"encoding/binary"
 	"errors"
 	"fmt"
-	"hash/crc32"
 	"io"
 	"io/fs"
 	"slices"
 
+	"handloom/internal/entry"
 	"handloom/internal/image"
-	"handloom/internal/wire"
 	"handloom/store"
 )
 
-// A snapshot is a state and its head.
+// A snapshot is a state and its head. Its bytes are those of [store.Checkpoint.WriteTo],
+// whose Tag has position, chain, tick and program, followed by an [entry.Trailer].
 type snapshot struct {
 	state store.Checkpoint
 	head  head
 }
-
-// A snapshot is what [store.Checkpoint.WriteTo] writes, whose Tag has position, chain,
-// tick and program, and behind it
-//
-//	"HLWRLD" 0 1 | cell u64 | term u32 | owner u64 | time i64 | seed u64 | handed u8 | to | epoch | crc32c of this
-const (
-	trailerMagic = "HLWRLD\x00\x01"
-	mostTrailer  = 1 << 16
-)
-
-var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 // copyInto copies the state between two ticks.
 func (w *World) copyInto(ctx context.Context, i *snapshot) error {
@@ -46,58 +34,26 @@ func (w *World) copyInto(ctx context.Context, i *snapshot) error {
 // writeTo writes the snapshot.
 func (i *snapshot) writeTo(w io.Writer) error {
 	h := &i.head
-	i.state.SetTag(store.Tag{At: h.at, Tick: h.tick, Chain: h.chain, Program: h.epoch.program})
+	i.state.SetTag(store.Tag{At: h.at, Tick: h.tick, Chain: h.chain, Program: h.Start.Program})
 	if _, err := i.state.WriteTo(w); err != nil {
 		return err
 	}
-	b := append([]byte(nil), trailerMagic...)
-	b = binary.LittleEndian.AppendUint64(b, h.cell)
-	b = binary.LittleEndian.AppendUint32(b, h.term)
-	b = binary.LittleEndian.AppendUint64(b, h.owner)
-	b = binary.LittleEndian.AppendUint64(b, uint64(h.time))
-	b = binary.LittleEndian.AppendUint64(b, h.seed)
-	if h.handed {
-		b = append(b, 1)
-	} else {
-		b = append(b, 0)
-	}
-	b = h.epoch.append(wire.AppendText(b, h.to))
-	_, err := w.Write(binary.LittleEndian.AppendUint32(b, crc32.Checksum(b, castagnoli)))
+	_, err := w.Write(h.Encode())
 	return err
 }
-
-var errTrailer = errors.New("it does not end as the snapshot of a world does")
 
 // readFrom reads a snapshot for a store.
 func (i *snapshot) readFrom(ctx context.Context, s *store.Store, r io.Reader) error {
 	if err := s.ReadCheckpoint(ctx, r, &i.state); err != nil {
 		return err
 	}
-	b, err := io.ReadAll(io.LimitReader(r, mostTrailer))
+	b, err := io.ReadAll(io.LimitReader(r, entry.MaxTrailer))
 	if err != nil {
 		return err
 	}
 	tag := i.state.Tag()
 	i.head = head{at: tag.At, chain: tag.Chain, tick: tag.Tick}
-	return i.head.decodeTrailer(b)
-}
-
-// decodeTrailer reads what stands behind the state.
-func (h *head) decodeTrailer(b []byte) error {
-	n := len(b) - 4
-	if n < 0 || crc32.Checksum(b[:n], castagnoli) != binary.LittleEndian.Uint32(b[n:]) {
-		return errTrailer
-	}
-	in := wire.Reader{Left: b[:n]}
-	if string(in.Cut(uint64(len(trailerMagic)))) != trailerMagic {
-		return errTrailer
-	}
-	h.cell, h.term, h.owner, h.time, h.seed = in.Number(8), uint32(in.Number(4)), in.Number(8), int64(in.Number(8)), in.Number(8)
-	h.handed, h.to, h.epoch = in.Number(1) != 0, in.Text(), readTermStart(&in)
-	if !in.Done() {
-		return errTrailer
-	}
-	return nil
+	return i.head.Decode(b)
 }
 
 // load makes the newest snapshot that can be read and that serves the state, and
@@ -141,8 +97,8 @@ func (w *World) loadFirst(ctx context.Context, saved []uint64, serves func(h hea
 		if !serves(h) {
 			continue
 		}
-		if h.at > 0 && h.epoch.program != w.o.Program && (!h.handed || h.to != w.o.Program) {
-			return false, gone, fmt.Errorf("world: snapshot of record %d: %w: %q, and this is %q", at, ErrProgram, h.epoch.program, w.o.Program)
+		if h.at > 0 && h.Start.Program != w.o.Program && (!h.Handed || h.To != w.o.Program) {
+			return false, gone, fmt.Errorf("world: snapshot of record %d: %w: %q, and this is %q", at, ErrProgram, h.Start.Program, w.o.Program)
 		}
 		if err := w.saver.wait(ctx); err != nil {
 			return false, gone, err
@@ -174,9 +130,9 @@ func (w *World) verifySnapshot(ctx context.Context, at uint64) error {
 		if err != nil {
 			return 0, err
 		}
-		b, err := io.ReadAll(io.LimitReader(r, mostTrailer))
+		b, err := io.ReadAll(io.LimitReader(r, entry.MaxTrailer))
 		if err == nil {
-			err = InspectTrailer(b)
+			err = new(entry.Trailer).Decode(b)
 		}
 		return info.Tag.At, err
 	})

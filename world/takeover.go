@@ -8,6 +8,8 @@ import (
 	"runtime"
 	"strconv"
 	"time"
+
+	"handloom/internal/entry"
 )
 
 const (
@@ -40,9 +42,9 @@ func (w *World) failoverDelay(ctx context.Context) (time.Duration, error) {
 	switch {
 	case w.pending != nil:
 		return 0, nil // a term that it wanted to begin
-	case h.handed && (h.to != w.o.Program || h.owner == w.incarnation):
+	case h.Handed && (h.To != w.o.Program || h.Owner == w.incarnation):
 		wait = max(wait, leastWait) // the other may first
-	case h.handed, h.at == 0:
+	case h.Handed, h.at == 0:
 		wait = 0
 	}
 	return wait - time.Since(w.quiet), nil
@@ -74,32 +76,32 @@ func (w *World) becomeLeader(ctx context.Context) error {
 // sealTermStart makes the record that begins a term.
 func (w *World) sealTermStart() *pending {
 	h := w.at()
-	r := w.record(kindTermStart, &h)
-	r.term++
-	if r.cell == 0 {
-		r.cell = random()
+	r := w.record(entry.KindTermStart, &h)
+	r.Term++
+	if r.Cell == 0 {
+		r.Cell = random()
 	}
-	r.state = w.state(h.tick)
-	r.epoch = w.epoch
-	return &pending{prev: h.at, bytes: r.append(nil)}
+	r.State = w.state(h.tick)
+	r.Start = w.epoch
+	return &pending{prev: h.at, bytes: r.Append(nil)}
 }
 
 // ownTermStart is what this World says of its program.
-func (w *World) ownTermStart() epoch {
+func (w *World) ownTermStart() entry.TermStart {
 	schema := fmt.Appendf(nil, "%d bits\n%s", strconv.IntSize, w.claim.Schema())
-	return epoch{program: w.o.Program, hz: uint32(w.o.Hz), arch: runtime.GOARCH, goVersion: runtime.Version(), schema: chain{}.next(schema)}
+	return entry.TermStart{Program: w.o.Program, Hz: uint32(w.o.Hz), Arch: runtime.GOARCH, Go: runtime.Version(), Schema: entry.Chain{}.Next(schema)}
 }
 
 // mayApply says why records of an epoch cannot be applied here, or nil.
-func (w *World) mayApply(of *epoch) error {
+func (w *World) mayApply(of *entry.TermStart) error {
 	own := &w.epoch
 	switch {
-	case of.program != own.program:
-		return fmt.Errorf("%w: %q, and this is %q", ErrProgram, of.program, own.program)
-	case of.schema != own.schema:
+	case of.Program != own.Program:
+		return fmt.Errorf("%w: %q, and this is %q", ErrProgram, of.Program, own.Program)
+	case of.Schema != own.Schema:
 		return fmt.Errorf("%w: its tables, limits or size of an int are other ones than these, of %d bits:\n%s", ErrProgram, strconv.IntSize, w.claim.Schema())
-	case !w.o.Portable && (of.arch != own.arch || of.goVersion != own.goVersion):
-		return fmt.Errorf("%w: it was built by %s for %s, this by %s for %s; see Options.Portable", ErrProgram, of.goVersion, of.arch, own.goVersion, own.arch)
+	case !w.o.Portable && (of.Arch != own.Arch || of.Go != own.Go):
+		return fmt.Errorf("%w: it was built by %s for %s, this by %s for %s; see Options.Portable", ErrProgram, of.Go, of.Arch, own.Go, own.Arch)
 	}
 	return nil
 }

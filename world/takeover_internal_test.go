@@ -4,6 +4,7 @@ import (
 	"errors"
 	"testing"
 
+	"handloom/internal/entry"
 	"handloom/store"
 )
 
@@ -19,18 +20,18 @@ func TestEpoch_OthersAreRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer claim.Release()
-	own := epoch{program: "game", arch: "amd64", goVersion: "go1.26.1", hz: 60, schema: chain{1}}
+	own := entry.TermStart{Program: "game", Arch: "amd64", Go: "go1.26.1", Hz: 60, Schema: entry.Chain{1}}
 	for name, c := range map[string]struct {
-		change   func(e *epoch)
+		change   func(e *entry.TermStart)
 		refused  bool
 		portable bool // refused also with Options.Portable
 	}{
-		"the same":        {func(*epoch) {}, false, false},
-		"another rate":    {func(e *epoch) { e.hz = 30 }, false, false},
-		"another program": {func(e *epoch) { e.program = "game 2" }, true, true},
-		"other tables":    {func(e *epoch) { e.schema = chain{2} }, true, true},
-		"another machine": {func(e *epoch) { e.arch = "arm64" }, true, false},
-		"another Go":      {func(e *epoch) { e.goVersion = "go1.26.2" }, true, false},
+		"the same":        {func(*entry.TermStart) {}, false, false},
+		"another rate":    {func(e *entry.TermStart) { e.Hz = 30 }, false, false},
+		"another program": {func(e *entry.TermStart) { e.Program = "game 2" }, true, true},
+		"other tables":    {func(e *entry.TermStart) { e.Schema = entry.Chain{2} }, true, true},
+		"another machine": {func(e *entry.TermStart) { e.Arch = "arm64" }, true, false},
+		"another Go":      {func(e *entry.TermStart) { e.Go = "go1.26.2" }, true, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			of := own

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"handloom/internal/check"
+	"handloom/internal/entry"
 	"handloom/store"
 )
 
@@ -21,7 +22,7 @@ type World struct {
 	log         Log
 	o           Options
 	incarnation uint64
-	epoch       epoch // of this World
+	epoch       entry.TermStart // of this World
 	shards      []shardName
 
 	life    context.Context // ends with Close
@@ -53,22 +54,15 @@ type World struct {
 
 // A head is how far a World has come along its log.
 type head struct {
-	at     uint64 // position of the last record
-	chain  chain  // behind it
-	cell   uint64 // 0 before the first record
-	term   uint32
-	owner  uint64 // incarnation
-	epoch  epoch  // of the owner
-	tick   uint64 // the last one
-	time   int64  // of it
-	seed   uint64 // of it
-	handed bool   // the owner gave the log to
-	to     string // this program
+	at    uint64      // position of the last record
+	chain entry.Chain // after it
+	tick  uint64      // the last one
+	entry.Trailer
 }
 
 // shown returns the last tick as the program sees it.
 func (h *head) shown() Tick {
-	return Tick{Number: h.tick, Seed: h.seed, Time: time.Unix(0, h.time).UTC()}
+	return Tick{Number: h.tick, Seed: h.Seed, Time: time.Unix(0, h.Time).UTC()}
 }
 
 // Run runs ticks, Options.Hz of them a second while the World owns the log, and those

@@ -12,6 +12,7 @@ import (
 	"sync"
 	"time"
 
+	"handloom/internal/entry"
 	"handloom/store"
 	"handloom/world"
 )
@@ -35,7 +36,7 @@ type Auditor struct {
 	chain   [16]byte // behind the last of them
 	term    uint32
 	tick    uint64
-	time    time.Time
+	time    int64
 	told    map[uint64]told    // by tick
 	calls   map[uint64]*called // by key
 }
@@ -228,17 +229,17 @@ func (a *Auditor) lastAt() uint64 {
 func (a *Auditor) add(at uint64, rec []byte) {
 	a.records = append(a.records, record{at, bytes.Clone(rec)})
 	a.found.Records++
-	info, err := world.InspectRecord(rec)
-	if err != nil {
+	var info entry.Record
+	if err := info.Decode(rec); err != nil {
 		a.fault(&a.found.Broken, "record %d: %v", at, err)
 		return
 	}
 	term, tick := a.term, a.tick
 	switch info.Kind {
-	case "epoch":
+	case entry.KindTermStart:
 		term++
 		a.found.Terms++
-	case "tick":
+	case entry.KindTick:
 		tick++
 		a.found.Ticks++
 	}
@@ -249,8 +250,8 @@ func (a *Auditor) add(at uint64, rec []byte) {
 		a.fault(&a.found.Broken, "record %d, a %s, has term %d, and %d was to come", at, info.Kind, info.Term, term)
 	case info.Tick != tick:
 		a.fault(&a.found.Broken, "record %d, a %s, has tick %d, and %d was to come", at, info.Kind, info.Tick, tick)
-	case info.Time.Before(a.time):
-		a.fault(&a.found.Broken, "record %d is of %v, and the one before of %v", at, info.Time, a.time)
+	case info.Time < a.time:
+		a.fault(&a.found.Broken, "record %d is of %v, and the one before of %v", at, time.Unix(0, info.Time), time.Unix(0, a.time))
 	}
 	a.term, a.tick, a.time = info.Term, info.Tick, info.Time
 	sum := sha256.Sum256(append(a.chain[:], rec...))

@@ -1,0 +1,167 @@
+// Package entry has the formats of package world: the records of its log, the chain over
+// them, and the trailer of its snapshots.
+package entry
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+
+	"handloom/internal/wire"
+)
+
+// A Record is the content of one position of the log. Everything is little endian; a text
+// is its length u32, and its bytes.
+//
+//	"HL" | version u8 | kind u8 | cell u64 | incarnation u64 | term u32 | tick u64 | time i64 | chain [16]
+//	state     tick u64 | n u32 | (typeId u16 | digest u64)...
+//	epoch     program | Hz u32 | GOARCH | Go version | schema [16]
+//	tick      the input, as package store sealed it
+//	handoff   to
+//	skip      nothing
+//
+// chain is the chain before the record, state the owner's state after the last tick that
+// it had applied.
+type Record struct {
+	Kind        Kind
+	Cell        uint64 // which world; random
+	Incarnation uint64 // of the owner: random for each Open
+	Term        uint32
+	Tick        uint64 // the number of it; else of the last one, and for skip of the one that is skipped
+	Time        int64  // of the tick, in nanoseconds since 1970
+	Chain       Chain
+	State       StateDigest
+
+	Start TermStart
+	Input []byte
+	To    string
+}
+
+// A Kind is the kind of a record.
+type Kind uint8
+
+const (
+	KindTermStart Kind = 1 + iota // another owner, and a term, begins
+	KindTick                      // the input of a tick
+	KindHandoff                   // the owner ends its term
+	KindSkip                      // the tick before, which failed, is to have no input
+)
+
+func (k Kind) String() string {
+	if k == 0 || k > KindSkip {
+		return fmt.Sprintf("kind %d", uint8(k))
+	}
+	return [...]string{"epoch", "tick", "handoff", "skip"}[k-1]
+}
+
+// A TermStart describes the program of an owner. Another program would run its ticks
+// otherwise.
+type TermStart struct {
+	Program, Arch, Go string
+	Hz                uint32
+	Schema            Chain // of tables, limits and the size of an int
+}
+
+// A StateDigest has the digests of some shards after a tick.
+type StateDigest struct {
+	Tick   uint64
+	Shards []ShardDigest
+}
+
+// A ShardDigest is the digest of a shard.
+type ShardDigest struct {
+	TypeID uint16
+	Sum    uint64
+}
+
+const (
+	recordMagic   = "HL"
+	recordVersion = 1
+
+	// MaxInput is the most bytes of input. Logs take records of 64 MiB, head included.
+	MaxInput = 63 << 20
+)
+
+// Append appends the bytes of r to b, without the input of a tick, which comes last.
+func (r *Record) Append(b []byte) []byte {
+	b = append(b, recordMagic...)
+	b = append(b, recordVersion, byte(r.Kind))
+	b = binary.LittleEndian.AppendUint64(b, r.Cell)
+	b = binary.LittleEndian.AppendUint64(b, r.Incarnation)
+	b = binary.LittleEndian.AppendUint32(b, r.Term)
+	b = binary.LittleEndian.AppendUint64(b, r.Tick)
+	b = binary.LittleEndian.AppendUint64(b, uint64(r.Time))
+	b = append(b, r.Chain[:]...)
+	b = binary.LittleEndian.AppendUint64(b, r.State.Tick)
+	b = binary.LittleEndian.AppendUint32(b, uint32(len(r.State.Shards)))
+	for _, s := range r.State.Shards {
+		b = binary.LittleEndian.AppendUint16(b, s.TypeID)
+		b = binary.LittleEndian.AppendUint64(b, s.Sum)
+	}
+	switch r.Kind {
+	case KindTermStart:
+		b = r.Start.append(b)
+	case KindHandoff:
+		b = wire.AppendText(b, r.To)
+	}
+	return b
+}
+
+func (e *TermStart) append(b []byte) []byte {
+	b = wire.AppendText(b, e.Program)
+	b = binary.LittleEndian.AppendUint32(b, e.Hz)
+	b = wire.AppendText(b, e.Arch)
+	b = wire.AppendText(b, e.Go)
+	return append(b, e.Schema[:]...)
+}
+
+var (
+	// ErrRecord means that the bytes are no record.
+	ErrRecord = errors.New("the bytes are no record")
+	// ErrVersion means that a later version of package world wrote the record.
+	ErrVersion = errors.New("a later version of this package wrote the record")
+)
+
+// Decode reads r from b. The input is part of b.
+func (r *Record) Decode(b []byte) error {
+	in := wire.Reader{Left: b}
+	magic, version := in.Cut(2), in.Number(1)
+	switch {
+	case string(magic) != recordMagic || version == 0:
+		return ErrRecord
+	case version > recordVersion:
+		return ErrVersion
+	}
+	*r = Record{Kind: Kind(in.Number(1)), Cell: in.Number(8), Incarnation: in.Number(8), Term: uint32(in.Number(4)), Tick: in.Number(8), Time: int64(in.Number(8))}
+	copy(r.Chain[:], in.Cut(16))
+	r.State.Tick = in.Number(8)
+	for range in.Number(4) {
+		s := ShardDigest{TypeID: uint16(in.Number(2)), Sum: in.Number(8)}
+		if in.Failed {
+			break
+		}
+		r.State.Shards = append(r.State.Shards, s)
+	}
+	switch r.Kind {
+	case KindTermStart:
+		r.Start = readTermStart(&in)
+	case KindTick:
+		r.Input, in.Left = in.Left, nil
+	case KindHandoff:
+		r.To = in.Text()
+	case KindSkip:
+	default:
+		return ErrRecord
+	}
+	if !in.Done() {
+		return ErrRecord
+	}
+	return nil
+}
+
+func readTermStart(r *wire.Reader) (e TermStart) {
+	e.Program, e.Hz = r.Text(), uint32(r.Number(4))
+	e.Arch, e.Go = r.Text(), r.Text()
+	copy(e.Schema[:], r.Cut(16))
+	return e
+}

@@ -1,0 +1,71 @@
+package entry
+
+import (
+	"encoding/binary"
+	"errors"
+	"hash/crc32"
+
+	"handloom/internal/wire"
+)
+
+// A Trailer follows the state in a snapshot of a world:
+//
+//	"HLWRLD" 0 1 | cell u64 | term u32 | owner u64 | time i64 | seed u64 | handed u8 | to | epoch | crc32c of this
+//
+// The tag of the snapshot has position, chain, tick and program.
+type Trailer struct {
+	Cell   uint64 // 0 before the first record
+	Term   uint32
+	Owner  uint64    // incarnation
+	Start  TermStart // of the owner
+	Time   int64     // of the last tick
+	Seed   uint64    // of the last tick
+	Handed bool      // the owner gave the log to
+	To     string    // this program
+}
+
+const (
+	trailerMagic = "HLWRLD\x00\x01"
+
+	// MaxTrailer is the most bytes of a trailer.
+	MaxTrailer = 1 << 16
+)
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// Encode returns the bytes of t.
+func (t *Trailer) Encode() []byte {
+	b := append([]byte(nil), trailerMagic...)
+	b = binary.LittleEndian.AppendUint64(b, t.Cell)
+	b = binary.LittleEndian.AppendUint32(b, t.Term)
+	b = binary.LittleEndian.AppendUint64(b, t.Owner)
+	b = binary.LittleEndian.AppendUint64(b, uint64(t.Time))
+	b = binary.LittleEndian.AppendUint64(b, t.Seed)
+	if t.Handed {
+		b = append(b, 1)
+	} else {
+		b = append(b, 0)
+	}
+	b = t.Start.append(wire.AppendText(b, t.To))
+	return binary.LittleEndian.AppendUint32(b, crc32.Checksum(b, castagnoli))
+}
+
+var errTrailer = errors.New("it does not end as the snapshot of a world does")
+
+// Decode reads t from b.
+func (t *Trailer) Decode(b []byte) error {
+	n := len(b) - 4
+	if n < 0 || crc32.Checksum(b[:n], castagnoli) != binary.LittleEndian.Uint32(b[n:]) {
+		return errTrailer
+	}
+	in := wire.Reader{Left: b[:n]}
+	if string(in.Cut(uint64(len(trailerMagic)))) != trailerMagic {
+		return errTrailer
+	}
+	t.Cell, t.Term, t.Owner, t.Time, t.Seed = in.Number(8), uint32(in.Number(4)), in.Number(8), int64(in.Number(8)), in.Number(8)
+	t.Handed, t.To, t.Start = in.Number(1) != 0, in.Text(), readTermStart(&in)
+	if !in.Done() {
+		return errTrailer
+	}
+	return nil
+}
