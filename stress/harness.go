@@ -71,7 +71,7 @@ func (p *program) campaign(ctx context.Context, h harnessing) int {
 	}
 	done := campaign.Run(ctx, campaign.Options{
 		Profile: profile, Seed: h.seed, Seeds: h.seeds, Duration: h.lasts(profile.Duration), Known: known,
-		Command: h.command, Children: h.children, Patience: patience(h.build), Revision: built.Revision(), Progress: f.tell,
+		How: h.how(""), Children: h.children, Revision: built.Revision(), Progress: f.tell,
 	})
 	if h.seeds > 0 || h.duration > 0 {
 		profile.Promises = nil // they are of the whole profile

@@ -1,7 +1,6 @@
 package campaign
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"runtime"
@@ -24,9 +23,8 @@ type Options struct {
 	Seeds    int               // programs to draw; 0: until Duration is over
 	Duration time.Duration     // 0: no end
 	Known    []*script.Program // played before any other
-	Command  child.Command     // of the children
-	Children int               // pairs of them; 0: one for each processor
-	Patience time.Duration     // of a program under one configuration; 0: 30 s
+	How
+	Children int // pairs of them; 0: one for each processor
 	Revision string
 
 	// Progress, if not nil, is called about once a second with a line for people and the
@@ -63,7 +61,6 @@ func Run(ctx context.Context, o Options) *Outcome {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	c := &campaign{Options: o, stop: stop, begun: time.Now()}
-	c.Patience = cmp.Or(c.Patience, patience)
 	if c.Children == 0 {
 		c.Children = runtime.NumCPU()
 	}
@@ -74,9 +71,6 @@ func Run(ctx context.Context, o Options) *Outcome {
 	working.Wait()
 	return &c.outcome
 }
-
-// patience is the time that a program may take by default.
-const patience = 30 * time.Second
 
 // Command returns how a program is started as a child. A race ends it at once, so
 // that its report is the last thing said.
@@ -142,13 +136,13 @@ const repeatEvery = 20
 // play plays a program under its configurations and compares.
 func (c *campaign) play(ctx context.Context, p *script.Program, with *pair) {
 	total := Outcome{Programs: 1}
-	failure, err := with.compare(ctx, p, request{patience: c.Patience}, p.Seed%repeatEvery == 0, &total)
+	failure, err := with.compare(ctx, p, c.How, p.Seed%repeatEvery == 0, &total)
 	c.lock.Lock()
 	defer c.lock.Unlock()
 	if ctx.Err() != nil && failure == nil {
 		return // cut short
 	}
-	c.outcome.Merge(&total)
+	c.outcome.add(&total)
 	switch {
 	case err != nil && c.outcome.Err == nil:
 		c.outcome.Err = err

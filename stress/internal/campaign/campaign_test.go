@@ -65,3 +65,18 @@ func TestACampaignThatIsOverBeforeItBeginsPlaysNothing(t *testing.T) {
 		t.Errorf("%+v", o)
 	}
 }
+
+func TestOutcome_AddsEveryCount(t *testing.T) {
+	var o Outcome
+	for range 2 {
+		of := Outcome{Programs: 1, Plays: 2, Operations: 3, Flushes: 4, Repeated: 5}
+		of.Seen.See(model.Depletion)
+		o.add(&of)
+	}
+	want := Outcome{Programs: 2, Plays: 4, Operations: 6, Flushes: 8, Repeated: 10}
+	want.Seen.See(model.Depletion)
+	want.Seen.See(model.Depletion)
+	if o != want {
+		t.Errorf("got %+v; want %+v", o, want)
+	}
+}

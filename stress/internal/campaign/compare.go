@@ -1,6 +1,7 @@
 package campaign
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"time"
@@ -21,15 +22,19 @@ func (p *pair) close() {
 	p[1].Close()
 }
 
-// request is how programs are played.
-type request struct {
-	patience time.Duration
-	trace    string
+// How says how programs are played.
+type How struct {
+	Command  child.Command
+	Patience time.Duration // of a program under one configuration; 0: 30 s
+	Trace    string        // file for a flight-recorder trace
 }
+
+// patience is the time that a program may take by default.
+const patience = 30 * time.Second
 
 // compare plays a program under its configurations, the first once more if repeat
 // is set, and returns how it fails, or nil. It adds up what was done in total.
-func (p *pair) compare(ctx context.Context, prog *script.Program, how request, repeat bool, total *Outcome) (*Failure, error) {
+func (p *pair) compare(ctx context.Context, prog *script.Program, how How, repeat bool, total *Outcome) (*Failure, error) {
 	text := string(prog.Text())
 	configs := prog.Configs
 	if repeat {
@@ -38,7 +43,7 @@ func (p *pair) compare(ctx context.Context, prog *script.Program, how request, r
 	var first *runner.Result
 	for i, c := range configs {
 		result, err := p[min(i, 1)].Play(ctx, child.Request{
-			Program: text, Config: c.String(), Patience: how.patience, Trace: how.trace,
+			Program: text, Config: c.String(), Patience: cmp.Or(how.Patience, patience), Trace: how.Trace,
 		})
 		if err != nil {
 			return nil, err

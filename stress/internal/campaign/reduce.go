@@ -3,23 +3,10 @@ package campaign
 import (
 	"cmp"
 	"context"
-	"time"
 
 	"handloom/proof/script"
 	"handloom/proof/shrink"
-	"handloom/stress/internal/child"
 )
-
-// How says how failing programs are played again.
-type How struct {
-	Command  child.Command
-	Patience time.Duration // of a program under one configuration; 0: 30 s
-	Trace    string        // file for a flight-recorder trace
-}
-
-func (h How) request() request {
-	return request{patience: cmp.Or(h.Patience, patience), trace: h.Trace}
-}
 
 // Again plays a program under its configurations and returns how it fails, or
 // nil.
@@ -27,7 +14,7 @@ func Again(ctx context.Context, p *script.Program, how How) (*Failure, *Outcome,
 	with := newPair(how.Command)
 	defer with.close()
 	total := &Outcome{Programs: 1}
-	f, err := with.compare(ctx, p, how.request(), false, total)
+	f, err := with.compare(ctx, p, how, false, total)
 	return f, total, err
 }
 
@@ -37,15 +24,13 @@ func Again(ctx context.Context, p *script.Program, how How) (*Failure, *Outcome,
 func Shrink(ctx context.Context, f *Failure, how How) *Failure {
 	with := newPair(how.Command)
 	defer with.close()
-	request := how.request()
-	request.patience /= 6
-	request.trace = ""
+	how.Patience, how.Trace = cmp.Or(how.Patience, patience)/6, ""
 	best := f
 	fails := func(p *script.Program) bool {
 		if _, err := script.Parse(p.Text(), "smaller"); err != nil {
 			return false
 		}
-		got, err := with.compare(ctx, p, request, false, new(Outcome))
+		got, err := with.compare(ctx, p, how, false, new(Outcome))
 		if err != nil || got == nil || got.Kind != f.Kind {
 			return false
 		}

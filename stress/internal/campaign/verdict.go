@@ -69,20 +69,14 @@ func firstLine(s string) string {
 	return line
 }
 
-// Merge adds what another campaign came to.
-func (o *Outcome) Merge(of *Outcome) {
+// add adds the counts of another outcome.
+func (o *Outcome) add(of *Outcome) {
 	o.Programs += of.Programs
 	o.Plays += of.Plays
 	o.Operations += of.Operations
 	o.Flushes += of.Flushes
 	o.Repeated += of.Repeated
 	o.Seen.Add(&of.Seen)
-	if o.Failure == nil {
-		o.Failure = of.Failure
-	}
-	if o.Err == nil {
-		o.Err = of.Err
-	}
 }
 
 // Rare returns how many states came up, and the n of them that did so least
