@@ -9,7 +9,7 @@ import (
 // by variables, so that one drawing serves both schemes.
 type theme struct {
 	back, paper, ink, faint, grid, axis string
-	good, late, bad, link               string
+	good, bad, link                     string
 
 	// The series keep apart in every common form of colour blindness, and in
 	// grey: each has a lightness of its own, and three times the contrast of the
@@ -20,12 +20,12 @@ type theme struct {
 var (
 	light = theme{
 		back: "#f3f3f1", paper: "#ffffff", ink: "#1c1c1c", faint: "#555555", grid: "#dddddd", axis: "#888888",
-		good: "#10897a", late: "#b87500", bad: "#b00020", link: "#0b57b0",
+		good: "#10897a", bad: "#b00020", link: "#0b57b0",
 		series: [...]string{"#005bb5", "#dd7510", "#8a0f2a", "#10897a", "#4a1060", "#111111"},
 	}
 	dark = theme{
 		back: "#131416", paper: "#1c1d1f", ink: "#e6e6e6", faint: "#b0b0b0", grid: "#37393c", axis: "#8a8d91",
-		good: "#4fd0b8", late: "#f0b04a", bad: "#ff7a85", link: "#8fbcff",
+		good: "#4fd0b8", bad: "#ff7a85", link: "#8fbcff",
 		series: [...]string{"#5aa2ff", "#f5a74a", "#c2405a", "#76e4cf", "#a36edb", "#f4f4f4"},
 	}
 )
@@ -41,7 +41,6 @@ func (t theme) variables() string {
 		{"grid", t.grid},
 		{"axis", t.axis},
 		{"good", t.good},
-		{"late", t.late},
 		{"bad", t.bad},
 		{"link", t.link},
 	} {

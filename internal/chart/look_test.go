@@ -46,7 +46,7 @@ func TestColoursStandOut(t *testing.T) {
 				}
 			}
 		}
-		for _, mark := range append(th.series[:], th.axis, th.good, th.late, th.bad) {
+		for _, mark := range append(th.series[:], th.axis, th.good, th.bad) {
 			if c := contrast(mark, th.paper); c < 3 {
 				t.Errorf("%s: %s has a contrast of %.2f with the paper; want 3", name, mark, c)
 			}

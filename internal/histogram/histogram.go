@@ -14,8 +14,7 @@
 //
 // [Histogram.Quantile] returns the upper end of the bucket that holds the
 // quantile, so it is never below the exact answer, and above it by less than
-// 1/64 of it (1.6 %). [Histogram.Max], [Histogram.Len] and [Histogram.Sum] are
-// exact.
+// 1/64 of it (1.6 %). [Histogram.Max] and [Histogram.Len] are exact.
 package histogram
 
 import (
@@ -34,7 +33,6 @@ const (
 type Histogram struct {
 	counts [buckets]uint64
 	len    uint64
-	sum    time.Duration
 	max    time.Duration
 }
 
@@ -44,7 +42,6 @@ func (h *Histogram) Add(d time.Duration) {
 	d = max(d, 0)
 	h.counts[bucket(uint64(d))]++
 	h.len++
-	h.sum += d
 	h.max = max(h.max, d)
 }
 
@@ -54,15 +51,11 @@ func (h *Histogram) Merge(o *Histogram) {
 		h.counts[i] += n
 	}
 	h.len += o.len
-	h.sum += o.sum
 	h.max = max(h.max, o.max)
 }
 
 // Len returns how many durations were counted.
 func (h *Histogram) Len() int { return int(h.len) }
-
-// Sum returns the durations added up.
-func (h *Histogram) Sum() time.Duration { return h.sum }
 
 // Max returns the longest duration, or 0 if there is none.
 func (h *Histogram) Max() time.Duration { return h.max }
