@@ -83,7 +83,7 @@ var mayImport = map[string][]string{
 	"cluster/cmd/arena":          {anything},
 	"cluster/internal/proxy":     {},
 	"cluster/internal/audit":     {"internal/entry", "store", "world"},
-	"cluster/internal/nemesis":   {"store", "journal", "world", "cluster", "cluster/internal/audit", "cluster/internal/proxy", "internal/report", "proof/game", "proof/process"},
+	"cluster/internal/nemesis":   {"store", "journal", "world", "cluster", "cluster/internal/audit", "cluster/internal/proxy", "internal/interrupt", "internal/report", "proof/game", "proof/process"},
 	"cluster/cmd/nemesis":        {"cluster/internal/nemesis", "internal/interrupt"},
 	"stress":                     {anything},
 	"bench":                      {anything},

@@ -12,6 +12,7 @@ import (
 	"math/rand/v2"
 	"net"
 	"os"
+	"strings"
 	"sync"
 	"time"
 
@@ -29,7 +30,7 @@ half a second; the players notice a pause and lose nothing that was answered. If
 the server of the node that is killed led the log, the others have to elect one
 first, which takes seconds.
 
-  -kill            kill a node every 5 seconds, the owner most of the time
+  -kill            kill a node every few seconds, the owner most of the time
   -for DURATION    end after this time; else with Ctrl-C
   -players N       how many play (20)
   -hz N            ticks per second (30)
@@ -39,15 +40,10 @@ first, which takes seconds.
   go run ./cluster/cmd/arena                    look at the page, kill by button
   go run ./cluster/cmd/arena -kill -for 1m      a minute of kills, and a verdict
 
-Exit codes: 0 no answered order was lost and no state differed, 1 one was or did,
-2 wrong usage, 3 it could not run, 130 and 143 by a signal before all nodes played.
+Exit codes: 0 no answered order was lost and no state differed, 11 one was or did,
+1 it could not run, 2 wrong usage, 14 a node did not come back, 130 and 143 by a
+signal, with a verdict on all until then.
 `
-
-const (
-	exitLost   = 1
-	exitMisuse = 2
-	exitFailed = 3
-)
 
 type options struct {
 	kill    bool
@@ -69,7 +65,7 @@ func main() {
 		return
 	case err != nil:
 		fmt.Fprintf(os.Stderr, "arena: %v; -h tells what there is\n", err)
-		os.Exit(exitMisuse)
+		os.Exit(nemesis.ExitUsage)
 	}
 	os.Exit(run(interrupt.Context(), o, os.Stdout, os.Stderr))
 }
@@ -100,81 +96,48 @@ func parse(args []string) (o options, err error) {
 
 // run runs all of it, and returns the exit code.
 func run(ctx context.Context, o options, out, errs io.Writer) int {
-	dir, err := os.MkdirTemp("", "arena")
-	if err == nil {
-		defer os.RemoveAll(dir)
-		var exit int
-		if exit, err = runIn(ctx, dir, o, out); err == nil {
-			return exit
-		}
-	}
-	fmt.Fprintln(errs, "arena:", err)
-	if ctx.Err() != nil {
-		return interrupt.Exit(ctx)
-	}
-	return exitFailed
-}
-
-// runIn runs all of it in a folder.
-func runIn(ctx context.Context, dir string, o options, out io.Writer) (exit int, err error) {
-	path, err := os.Executable()
-	if err != nil {
-		return 0, err
-	}
 	l, err := net.Listen("tcp", o.page)
 	if err != nil {
-		return 0, err
+		fmt.Fprintln(errs, "arena:", err)
+		return nemesis.ExitFailed
 	}
 	defer l.Close()
 	var p players
-	k := &killer{random: rand.New(rand.NewPCG(o.seed, 1<<63)), asked: make(chan int, 1)}
-	if o.kill {
-		ticker := time.NewTicker(killEvery)
-		defer ticker.Stop()
-		k.every = ticker.C
+	told, kill := lines{out: out}, make(chan int, 1)
+	n := nemesis.Options{
+		Duration: o.limit, Seed: o.seed, Hz: o.hz, Clients: o.players, Only: []string{}, Out: &told,
+		Game: newGame, Client: p.play, Apart: true, Kill: kill,
 	}
-	told := lines{out: out}
-	k.run, err = nemesis.New(nemesis.Options{
-		Dir: dir, Duration: o.limit, Seed: o.seed, Hz: o.hz, Clients: o.players, Command: []string{path}, Tell: told.add,
-		Game: newGame, Client: p.play, Apart: true, Next: k.next,
-	})
-	if err != nil {
-		return 0, err
-	}
-	server := servePage(l, &page{k.run, &p, &told}, k.ask)
-	defer server.Close()
 	command := fmt.Sprintf("go run ./cluster/cmd/arena -players %d -hz %d -seed %d", o.players, o.hz, o.seed)
 	if o.kill {
+		n.Only = []string{"kill-machine"}
 		command += " -kill"
 	}
-	told.add(command)
-	told.add(fmt.Sprintf("page: http://%s/", l.Addr()))
-	r, err := k.run.Do(ctx)
-	r.WriteTo(out)
+	r, err := nemesis.New(n)
+	if err != nil {
+		fmt.Fprintln(errs, "arena:", err)
+		return nemesis.ExitFailed
+	}
+	server := servePage(l, &page{r, &p, &told}, kill)
+	defer server.Close()
+	fmt.Fprintf(&told, "%s\npage: http://%s/\n", command, l.Addr())
+	_, v := r.Play(ctx, false)
 	fmt.Fprintf(out, "%d orders answered, %d times sent again\n", p.answered.Load(), p.again.Load())
-	if r.Bad() {
-		for _, fault := range r.Faults {
-			fmt.Fprintln(out, "fault:", fault)
-		}
-		fmt.Fprintf(out, "lost: %d orders or ticks; %d differ\n", r.Lost+r.Changed+r.Doubled+r.Broken, r.Diverged)
-		return exitLost, nil
-	}
-	if err == nil {
-		fmt.Fprintln(out, "passed: answered and lost 0, states that differ 0")
-	}
-	return 0, err
+	return v.Exit
 }
 
-// lines are the lines of a run so far, which it prints.
+// lines prints the lines of a run, and keeps them.
 type lines struct {
 	out   io.Writer
 	mutex sync.Mutex
 	all   []string
 }
 
-func (l *lines) add(line string) {
+func (l *lines) Write(b []byte) (int, error) {
 	l.mutex.Lock()
 	defer l.mutex.Unlock()
-	fmt.Fprintln(l.out, line)
-	l.all = append(l.all, line)
+	for line := range strings.Lines(string(b)) {
+		l.all = append(l.all, strings.TrimRight(line, "\n"))
+	}
+	return l.out.Write(b)
 }

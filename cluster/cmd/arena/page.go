@@ -63,7 +63,7 @@ func (p *page) state() state {
 const worthAWord = 250 * time.Millisecond
 
 // servePage serves the page on l until the server is closed.
-func servePage(l net.Listener, p *page, kill func(i int)) *http.Server {
+func servePage(l net.Listener, p *page, kill chan<- int) *http.Server {
 	mux := http.NewServeMux()
 	for name, file := range map[string]struct {
 		kind string
@@ -82,7 +82,10 @@ func servePage(l net.Listener, p *page, kill func(i int)) *http.Server {
 	})
 	mux.HandleFunc("POST /kill/{node}", func(_ http.ResponseWriter, r *http.Request) {
 		if i, err := strconv.Atoi(r.PathValue("node")); err == nil && i >= 0 && i < nemesis.Members {
-			kill(i)
+			select {
+			case kill <- i:
+			default: // another one waits
+			}
 		}
 	})
 	// A page of somebody else's may not kill anything, nor read.

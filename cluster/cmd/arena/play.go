@@ -3,8 +3,6 @@ package main
 import (
 	"context"
 	"encoding/json"
-	"math/rand/v2"
-	"slices"
 	"sync/atomic"
 	"time"
 
@@ -89,45 +87,5 @@ func (p *players) play(ctx context.Context, c *nemesis.Client) {
 		case <-turn.C:
 		case <-ctx.Done():
 		}
-	}
-}
-
-// A killer kills nodes on request, and by itself, if every is not nil.
-type killer struct {
-	run    *nemesis.Run
-	random *rand.Rand
-	every  <-chan time.Time
-	asked  chan int
-}
-
-const (
-	killEvery = 5 * time.Second
-	lookEvery = time.Second // for nodes that have ended by themselves
-)
-
-// ask has node i killed soon. A second request that waits is dropped.
-func (k *killer) ask(i int) {
-	select {
-	case k.asked <- i:
-	default:
-	}
-}
-
-// next returns the next kill: the owner most of the time.
-func (k *killer) next(ctx context.Context) (nemesis.Kind, bool) {
-	select {
-	case <-ctx.Done():
-		return nemesis.Kind{}, false
-	case i := <-k.asked:
-		return nemesis.KillMachine(i), true
-	case <-k.every:
-		nodes := k.run.State().Nodes
-		i := k.random.IntN(len(nodes))
-		if owner := slices.IndexFunc(nodes, func(n nemesis.Node) bool { return n.Owner }); owner >= 0 && k.random.IntN(2) == 0 {
-			i = owner
-		}
-		return nemesis.KillMachine(i), true
-	case <-time.After(lookEvery):
-		return nemesis.Kind{}, true
 	}
 }

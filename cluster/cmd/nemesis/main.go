@@ -21,16 +21,6 @@ import (
 	"handloom/internal/interrupt"
 )
 
-// Exit codes. What a signal ended has those of package interrupt.
-const (
-	exitPassed = 0
-	exitFailed = 1  // something kept the run from its end
-	exitUsage  = 2  // wrong usage
-	exitLost   = 11 // something is lost, changed, done twice, or differs
-	exitStuck  = 14 // the cluster does not come back behind an event
-	exitMissed = 20 // a fault put in on purpose was not found
-)
-
 func main() {
 	if len(os.Args) > 1 && os.Args[1] == nemesis.ChildCommand {
 		os.Exit(nemesis.Child(os.Args[2:], os.Stdin, os.Stdout, nemesis.Notes))
@@ -58,14 +48,14 @@ func (p *program) run(ctx context.Context, args []string) int {
 	err := flags.Parse(args)
 	if errors.Is(err, flag.ErrHelp) {
 		io.WriteString(p.stdout, usage())
-		return exitPassed
+		return nemesis.ExitPassed
 	}
 	if err == nil {
 		err = check(&o, flags.Args(), only)
 	}
 	if err != nil {
 		fmt.Fprintf(p.stderr, "nemesis: %v; see -h\n", err)
-		return exitUsage
+		return nemesis.ExitUsage
 	}
 	again := fmt.Sprintf("go run ./cluster/cmd/nemesis -duration %v -seed %d -hz %d -clients %d", o.Duration, o.Seed, o.Hz, o.Clients)
 	if only != "" {
@@ -79,7 +69,23 @@ func (p *program) run(ctx context.Context, args []string) int {
 		text = p.stderr
 	}
 	fmt.Fprintln(text, again)
-	return p.play(ctx, o, text, jsonFile, keep)
+	o.Out = text
+	run, err := nemesis.New(o)
+	if err != nil {
+		return p.failed(err)
+	}
+	r, v := run.Play(ctx, keep)
+	if jsonFile != "" {
+		if err := p.writeJSON(jsonFile, o, r, v); err != nil {
+			return p.failed(err)
+		}
+	}
+	return v.Exit
+}
+
+func (p *program) failed(err error) int {
+	fmt.Fprintf(p.stderr, "nemesis: %v\n", err)
+	return nemesis.ExitFailed
 }
 
 // check says what is wrong with the flags.
@@ -111,57 +117,9 @@ func check(o *nemesis.Options, rest []string, only string) error {
 	return nil
 }
 
-// play runs it, tells what came of it, and leaves nothing behind unless it is wanted, or
-// something is wrong.
-func (p *program) play(ctx context.Context, o nemesis.Options, text io.Writer, jsonFile string, keep bool) int {
-	failed := func(err error) int {
-		fmt.Fprintf(p.stderr, "nemesis: %v\n", err)
-		return exitFailed
-	}
-	if o.Dir == "" {
-		dir, err := os.MkdirTemp("", "nemesis-")
-		if err != nil {
-			return failed(err)
-		}
-		o.Dir = dir
-	} else if err := os.MkdirAll(o.Dir, 0o700); err != nil {
-		return failed(err)
-	} else if names, err := os.ReadDir(o.Dir); err != nil || len(names) > 0 {
-		return failed(errors.Join(err, fmt.Errorf("-dir %s is not empty", o.Dir)))
-	}
-	path, err := os.Executable()
-	if err != nil {
-		return failed(err)
-	}
-	o.Command = []string{path}
-	o.Tell = func(line string) { fmt.Fprintln(text, line) }
-	run, err := nemesis.New(o)
-	if err != nil {
-		return failed(err)
-	}
-	r, err := run.Do(ctx)
-	v := judge(ctx, r, err, o.Canary)
-	r.WriteTo(text)
-	for _, f := range r.Faults {
-		fmt.Fprintln(text, "fault:", f)
-	}
-	if keep || v.keep {
-		fmt.Fprintf(text, "logs, journals and stores are in %s\n", o.Dir)
-	} else if err := os.RemoveAll(o.Dir); err != nil {
-		return failed(err)
-	}
-	fmt.Fprintln(text, v)
-	if jsonFile != "" {
-		if err := p.writeJSON(jsonFile, o, r, v); err != nil {
-			return failed(err)
-		}
-	}
-	return v.exit
-}
-
-func (p *program) writeJSON(file string, o nemesis.Options, r *nemesis.Result, v verdict) error {
+func (p *program) writeJSON(file string, o nemesis.Options, r *nemesis.Result, v nemesis.Verdict) error {
 	b, err := json.MarshalIndent(map[string]any{
-		"verdict": v.name, "exit": v.exit, "reason": v.reason, "seed": o.Seed, "hz": o.Hz, "result": r,
+		"verdict": v.Name, "exit": v.Exit, "reason": v.Reason, "seed": o.Seed, "hz": o.Hz, "result": r,
 	}, "", "  ")
 	if err != nil {
 		return err
@@ -172,37 +130,4 @@ func (p *program) writeJSON(file string, o nemesis.Options, r *nemesis.Result, v
 		return err
 	}
 	return os.WriteFile(file, b, 0o600)
-}
-
-// A verdict is what a run came to.
-type verdict struct {
-	name   string
-	exit   int
-	reason string
-	keep   bool // what it leaves says more
-}
-
-func (v verdict) String() string {
-	return fmt.Sprintf("verdict: %s (exit code %d): %s", v.name, v.exit, v.reason)
-}
-
-// judge judges a run. What is lost outweighs what ended it.
-func judge(ctx context.Context, r *nemesis.Result, err error, canary string) verdict {
-	all := fmt.Sprintf("ticks and calls lost %d, changed %d, done twice %d, diverged %d, records broken %d; zombies %d, fenced %d",
-		r.Lost, r.Changed, r.Doubled, r.Diverged, r.Broken, r.Zombies, r.Fenced)
-	switch {
-	case canary != "" && r.Bad():
-		return verdict{"found", exitPassed, canary + ": " + r.Faults[0], false}
-	case r.Bad():
-		return verdict{"lost", exitLost, all, true}
-	case ctx.Err() != nil:
-		return verdict{"interrupted", interrupt.Exit(ctx), "until then: " + all, false}
-	case errors.Is(err, nemesis.ErrStuck):
-		return verdict{"stuck", exitStuck, err.Error(), true}
-	case err != nil:
-		return verdict{"failed", exitFailed, err.Error(), true}
-	case canary != "":
-		return verdict{"missed", exitMissed, canary + " was not found", false}
-	}
-	return verdict{"passed", exitPassed, all, false}
 }

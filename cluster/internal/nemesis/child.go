@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
+	"os/signal"
 	"path/filepath"
 	"strings"
 	"time"
@@ -42,7 +44,7 @@ func (c child) server(ctx context.Context, name, dir string, routes []string) er
 	const nobody = "127.0.0.1:1"
 	s, err := server.NewServer(&server.Options{
 		ServerName: name, Host: "127.0.0.1", Port: server.RANDOM_PORT, NoSigs: true, Logtime: true, LogFile: filepath.Join(dir, "log"),
-		JetStream: true, StoreDir: dir, SyncAlways: true,
+		JetStream: true, StoreDir: dir, SyncAlways: true, LameDuckDuration: 2 * time.Second, LameDuckGracePeriod: time.Second,
 		Cluster: server.ClusterOpts{Name: "nemesis", Host: "127.0.0.1", Port: server.RANDOM_PORT, NoAdvertise: true, Advertise: nobody},
 		Routes:  server.RoutesFromStr(strings.Join(routes, ",")),
 	})
@@ -58,7 +60,13 @@ func (c child) server(ctx context.Context, name, dir string, routes []string) er
 	if !s.ReadyForConnections(startTime) || s.ClusterAddr() == nil {
 		return errors.New("the server does not start; its log is in " + dir)
 	}
+	duck := make(chan os.Signal, 1)
+	signal.Notify(duck, lameDuck)
 	c.Say("listen %s %s", s.Addr(), s.ClusterAddr())
-	<-ctx.Done()
+	select {
+	case <-duck:
+		s.LameDuckShutdown()
+	case <-ctx.Done():
+	}
 	return nil
 }

@@ -47,16 +47,19 @@ var kinds = []Kind{
 	{"kill-owner-leader", "SIGKILL of both at once", 2, [2]time.Duration{0, 3000 * ms}, false, leaderLost, func(e *event) { e.kill(e.owner, e.leader) }},
 	{"kill-servers", "SIGKILL of all servers", 1, [2]time.Duration{0, 500 * ms}, false, allLost, (*event).killServers},
 	{"kill-all", "SIGKILL of all servers and nodes", 1, [2]time.Duration{0, 500 * ms}, false, allLost, (*event).killAll},
-	{killMachine, "SIGKILL of a node and of the server with its number", 1, [2]time.Duration{1000 * ms, 1000 * ms}, false, ownerLost, func(e *event) { e.killMachine(e.random.IntN(Members)) }},
+	{"end-leader", "orderly end, as by SIGTERM, of the server that leads the stream", 1, [2]time.Duration{0, 2000 * ms}, false, leaderLost, func(e *event) { e.end(e.leader) }},
+	{"lame-duck-leader", "lame duck mode of the server that leads the stream", 1, [2]time.Duration{0, 2000 * ms}, false, leaderLost, func(e *event) { e.end(e.leader, lameDuck) }},
+	{killMachine, "SIGKILL of a node and of the server with its number", 1, [2]time.Duration{1000 * ms, 1000 * ms}, false, ownerLost, (*event).killSomeMachine},
 	{"stop-owner", "SIGSTOP of the owner, which goes on as a zombie", 6, [2]time.Duration{100 * ms, 2500 * ms}, true, ownerLost, func(e *event) { e.pause(e.owner) }},
 	{"stop-follower", "SIGSTOP of another node", 1, [2]time.Duration{500 * ms, 2500 * ms}, false, otherLost, func(e *event) { e.pause(e.follower()) }},
 	{"stop-server", "SIGSTOP of a server that does not lead the stream", 2, [2]time.Duration{500 * ms, 4000 * ms}, false, otherLost, func(e *event) { e.pause(e.other()) }},
 	{"stop-leader", "SIGSTOP of the server that leads the stream", 1, [2]time.Duration{500 * ms, 12000 * ms}, false, leaderLost, func(e *event) { e.pause(e.leader) }},
-	{"cut-owner", "the owner is cut off from all servers", 3, [2]time.Duration{300 * ms, 3000 * ms}, true, ownerLost, func(e *event) { e.cutNode(e.owner, true, true) }},
-	{"cut-owner-answers", "what servers say does not reach the owner", 2, [2]time.Duration{300 * ms, 3000 * ms}, true, ownerLost, func(e *event) { e.cutNode(e.owner, false, true) }},
-	{"cut-server", "a server that does not lead the stream is cut off from the others", 2, [2]time.Duration{500 * ms, 5000 * ms}, false, otherLost, func(e *event) { e.cutServer(e.other(), true, true) }},
-	{"cut-leader", "the server that leads the stream is cut off from the others", 1, [2]time.Duration{500 * ms, 12000 * ms}, false, leaderLost, func(e *event) { e.cutServer(e.leader, true, true) }},
-	{"cut-leader-one-way", "what it says does not reach the others", 1, [2]time.Duration{500 * ms, 12000 * ms}, false, leaderLost, func(e *event) { e.cutServer(e.leader, true, false) }},
+	{"cut-owner", "the owner is cut off from all servers", 3, [2]time.Duration{300 * ms, 3000 * ms}, true, ownerLost, func(e *event) { e.cutOff(e.owner, true, true) }},
+	{"cut-owner-answers", "what servers say does not reach the owner", 2, [2]time.Duration{300 * ms, 3000 * ms}, true, ownerLost, func(e *event) { e.cutOff(e.owner, false, true) }},
+	{"cut-server", "a server that does not lead the stream is cut off from the others", 2, [2]time.Duration{500 * ms, 5000 * ms}, false, otherLost, func(e *event) { e.cutOff(e.other(), true, true) }},
+	{"cut-leader", "the server that leads the stream is cut off from the others", 1, [2]time.Duration{500 * ms, 12000 * ms}, false, leaderLost, func(e *event) { e.cutOff(e.leader, true, true) }},
+	{"cut-leader-answers", "what the others say does not reach it", 1, [2]time.Duration{500 * ms, 12000 * ms}, false, leaderLost, func(e *event) { e.cutOff(e.leader, false, true) }},
+	{"cut-leader-one-way", "what it says does not reach the others", 1, [2]time.Duration{500 * ms, 16000 * ms}, false, leaderLost, func(e *event) { e.cutOff(e.leader, true, false) }},
 	{"split", "a server and the owner are cut off from all others", 1, [2]time.Duration{500 * ms, 8000 * ms}, true, leaderLost, (*event).split},
 	{"slow", "everything between the servers is late by some milliseconds", 2, [2]time.Duration{500 * ms, 2000 * ms}, false, otherLost, (*event).slow},
 }
@@ -106,21 +109,35 @@ func (e *event) kill(all ...*member) {
 	}
 }
 
+// end ends a server in order, by signals, or without one by the end of its input.
+func (e *event) end(m *member, signals ...os.Signal) {
+	e.noteVictim(m)
+	for _, s := range signals {
+		m.process.Signal(s)
+		select {
+		case <-m.process.Gone():
+		case <-time.After(startTime):
+		}
+	}
+	if err := m.process.End(); err != nil {
+		e.failed = fmt.Errorf("%s: %w", m.name, err)
+	}
+	m.down()
+}
+
 func (e *event) pause(m *member) {
 	e.noteVictim(m)
 	m.pause(true)
 }
 
 // follower returns a node that does not own the log.
-func (e *event) follower() *member {
-	i := slices.Index(e.fleet.nodes, e.owner)
-	return e.fleet.nodes[(i+1+e.random.IntN(Members-1))%Members]
-}
+func (e *event) follower() *member { return e.another(e.fleet.nodes, e.owner) }
 
 // other returns a server that does not lead the stream.
-func (e *event) other() *member {
-	i := slices.Index(e.fleet.servers, e.leader)
-	return e.fleet.servers[(i+1+e.random.IntN(Members-1))%Members]
+func (e *event) other() *member { return e.another(e.fleet.servers, e.leader) }
+
+func (e *event) another(all []*member, m *member) *member {
+	return all[(slices.Index(all, m)+1+e.random.IntN(Members-1))%Members]
 }
 
 func (e *event) killTwice() {
@@ -157,60 +174,57 @@ func (e *event) killMachine(i int) {
 	if e.fleet.nodes[i] == e.owner {
 		is = "the owner"
 	}
-	e.fleet.o.Tell(fmt.Sprintf("          n%d and s%d are killed: n%d is %s", i, i, i, is))
+	fmt.Fprintf(e.fleet.o.Out, "          n%d and s%d are killed: n%d is %s\n", i, i, i, is)
 	e.kill(e.fleet.nodes[i], e.fleet.servers[i])
 }
 
-// KillMachine returns the kind that kills node i and server i.
-func KillMachine(i int) Kind {
+// killSomeMachine kills a machine, most often that of the owner.
+func (e *event) killSomeMachine() {
+	i := e.random.IntN(Members)
+	if e.random.IntN(2) == 0 {
+		i = slices.Index(e.fleet.nodes, e.owner)
+	}
+	e.killMachine(i)
+}
+
+// machineKill returns the kind that kills machine i.
+func machineKill(i int) Kind {
 	at := slices.IndexFunc(kinds, func(k Kind) bool { return k.Name == killMachine })
 	k := kinds[at]
 	k.do = func(e *event) { e.killMachine(i) }
 	return k
 }
 
-// cutNode cuts what a node says to all servers, and hears from them.
-func (e *event) cutNode(n *member, says, hears bool) {
-	e.noteVictim(n)
-	for _, s := range e.fleet.servers {
-		e.cut(n, s, says, hears)
-	}
-}
-
-// cutServer cuts what a server says to all other servers, and hears from them.
-func (e *event) cutServer(s *member, says, hears bool) {
-	e.noteVictim(s)
-	for _, other := range e.fleet.servers {
-		if other != s {
-			e.cut(s, other, says, hears)
+// cut cuts what a member says to all others, and hears from them.
+func (e *event) cut(m *member, others []*member, says, hears bool) {
+	for _, other := range others {
+		if says && other != m {
+			e.fleet.net.Cut(m.name, other.name)
+		}
+		if hears && other != m {
+			e.fleet.net.Cut(other.name, m.name)
 		}
 	}
 }
 
-func (e *event) cut(m, from *member, says, hears bool) {
-	if says {
-		e.fleet.net.Cut(m.name, from.name)
-	}
-	if hears {
-		e.fleet.net.Cut(from.name, m.name)
-	}
+// cutOff cuts a node or a server off from the servers.
+func (e *event) cutOff(m *member, says, hears bool) {
+	e.noteVictim(m)
+	e.cut(m, e.fleet.servers, says, hears)
 }
 
 // split leaves the owner and one server on one side, which may lead the stream or not.
 func (e *event) split() {
 	s := e.fleet.servers[e.random.IntN(Members)]
-	e.cutServer(s, true, true)
+	e.cutOff(s, true, true)
 	e.noteVictim(e.owner)
-	for _, other := range e.fleet.servers {
-		if other != s {
-			e.cut(e.owner, other, true, true)
-		}
-	}
 	for _, n := range e.fleet.nodes {
 		if n != e.owner {
-			e.cut(n, s, true, true)
+			e.cut(n, []*member{s}, true, true)
 		}
 	}
+	others := slices.DeleteFunc(slices.Clone(e.fleet.servers), func(other *member) bool { return other == s })
+	e.cut(e.owner, others, true, true)
 }
 
 func (e *event) slow() {

@@ -20,8 +20,8 @@ import (
 // Members is the number of servers, and of nodes.
 const Members = 3
 
-// judge is the name of the parent, whose links are never cut.
-const judge = "judge"
+// parent is the name of this process, whose links are never cut.
+const parent = "parent"
 
 // workers of the nodes, and of replays.
 var nodeWorkers = [Members]int{1, 2, 8}
@@ -81,7 +81,7 @@ func newFleet(o Options, auditor *audit.Auditor, g *gaps) (*fleet, error) {
 		n.words = []string{"node", f.dir(n.name), fmt.Sprint(nodeWorkers[i]), fmt.Sprint(o.Hz), strings.Join(urls, ","), o.Canary, mode}
 	}
 	var err error
-	f.urls, err = f.link(judge, 0)
+	f.urls, err = f.link(parent, 0)
 	return f, err
 }
 

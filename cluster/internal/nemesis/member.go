@@ -47,7 +47,11 @@ func (m *member) start() error {
 	if err := os.MkdirAll(m.fleet.dir(m.name), 0o700); err != nil {
 		return err
 	}
-	p, err := process.Start(slices.Concat(m.fleet.o.Command, []string{ChildCommand}, m.words), m.hear)
+	path, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	p, err := process.Start(slices.Concat([]string{path, ChildCommand}, m.words), m.hear)
 	if err != nil {
 		return fmt.Errorf("%s: %w", m.name, err)
 	}

@@ -5,7 +5,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"math/rand/v2"
+	"os"
 	"runtime"
 	"slices"
 	"sync"
@@ -17,23 +19,19 @@ import (
 
 // Options of a run.
 type Options struct {
-	Dir      string        // of logs, journals and stores; it must be there, and empty
+	Dir      string        // of logs, journals and stores, empty or new; "": a temporary folder
 	Duration time.Duration // from when all is up; the event that is under way then is the last; 0: no end
 	Seed     uint64        // of what is done, to whom, and for how long
 	Hz       int
 	Clients  int
+	Only     []string // names of the kinds in the deck; nil: all; empty: none
 	Canary   string   // a fault of Canaries in every node; empty: none
-	Command  []string // that runs Child, without its words
-	Tell     func(line string)
+	Out      io.Writer
 
 	Game   NewGame                              // of the nodes
 	Client func(ctx context.Context, c *Client) // makes calls until ctx ends
 	Apart  bool                                 // the owner keeps the lead of the stream off the server of its number
-
-	// Next returns the next event, or false when ctx has ended. The zero Kind only starts
-	// processes that have ended. nil: a deck of the kinds Only.
-	Next func(ctx context.Context) (k Kind, ok bool)
-	Only []string // names of kinds; nil: all
+	Kill   <-chan int                           // numbers of machines to be killed at once; may be nil
 }
 
 // A Result is what came of a run.
@@ -61,8 +59,19 @@ type Run struct {
 	checked time.Time
 }
 
-// New prepares a run. Only Do ends it.
+// New prepares a run, whose processes are those of this program. Only Do ends it.
 func New(o Options) (r *Run, err error) {
+	if o.Dir == "" {
+		o.Dir, err = os.MkdirTemp("", "nemesis-")
+	} else if err = os.MkdirAll(o.Dir, 0o700); err == nil {
+		var names []os.DirEntry
+		if names, err = os.ReadDir(o.Dir); len(names) > 0 {
+			err = fmt.Errorf("folder %s is not empty", o.Dir)
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
 	r = &Run{Options: o, begun: time.Now(), random: rand.New(rand.NewPCG(o.Seed, 0)), gaps: new(gaps), auditor: new(audit.Auditor)}
 	if r.fleet, err = newFleet(o, r.auditor, r.gaps); err != nil {
 		r.fleet.close()
@@ -183,10 +192,6 @@ func (r *Run) stopNodes(log world.Log) error {
 
 // events does one event after another, until the time is over.
 func (r *Run) events(ctx context.Context, log world.Log) error {
-	next := r.Next
-	if next == nil {
-		next = r.next
-	}
 	timed, cancel := ctx, context.CancelFunc(func() {})
 	if r.Duration > 0 {
 		timed, cancel = context.WithTimeout(ctx, r.Duration)
@@ -194,8 +199,8 @@ func (r *Run) events(ctx context.Context, log world.Log) error {
 	defer cancel()
 	r.checked = time.Now()
 	for {
-		kind, ok := next(timed)
-		if !ok || timed.Err() != nil || r.fleet.bad() {
+		kind := r.next(timed)
+		if timed.Err() != nil || r.fleet.bad() {
 			break
 		}
 		if kind.do == nil {
@@ -253,24 +258,27 @@ func (r *Run) note(e *event) {
 }
 
 func (r *Run) say(format string, args ...any) {
-	r.Tell(fmt.Sprintf("%7.1fs  ", time.Since(r.begun).Seconds()) + fmt.Sprintf(format, args...))
+	fmt.Fprintf(r.Out, "%7.1fs  %s\n", time.Since(r.begun).Seconds(), fmt.Sprintf(format, args...))
 }
 
-// next waits for a calm moment and draws an event.
-func (r *Run) next(ctx context.Context) (Kind, bool) {
-	r.calm(ctx)
-	return r.draw(), ctx.Err() == nil
+// next waits for the next event. Without one for some time it returns the zero Kind, which only
+// starts processes that have ended.
+func (r *Run) next(ctx context.Context) Kind {
+	select {
+	case <-ctx.Done():
+		return Kind{}
+	case i := <-r.Kill:
+		return machineKill(i)
+	case <-time.After(r.calm()):
+		return r.draw()
+	}
 }
 
-// calm waits until a takeover would take its shortest time again.
-func (r *Run) calm(ctx context.Context) {
+// calm returns the time until a takeover takes its shortest time again.
+func (r *Run) calm() time.Duration {
 	_, since := r.gaps.terms()
 	wait := 10*max(300*ms, 3*time.Second/time.Duration(r.Hz)) + 100*ms - time.Since(since)
-	wait = max(wait, 0) + time.Duration(r.random.IntN(300))*ms
-	select {
-	case <-time.After(wait):
-	case <-ctx.Done():
-	}
+	return max(wait, 0) + time.Duration(r.random.IntN(300))*ms
 }
 
 // draw draws the next kind of event from a deck, which has each as often as its weight.
@@ -282,6 +290,9 @@ func (r *Run) draw() Kind {
 			}
 		}
 		r.random.Shuffle(len(r.deck), func(i, j int) { r.deck[i], r.deck[j] = r.deck[j], r.deck[i] })
+	}
+	if len(r.deck) == 0 {
+		return Kind{}
 	}
 	k := r.deck[len(r.deck)-1]
 	r.deck = r.deck[:len(r.deck)-1]

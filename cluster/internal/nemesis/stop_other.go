@@ -7,5 +7,5 @@ import (
 	"syscall"
 )
 
-// stop and proceed do nothing: a process cannot be paused.
-var stop, proceed os.Signal = syscall.Signal(0), syscall.Signal(0)
+// These signals do nothing, or kill: a process cannot be paused, nor end in order.
+var stop, proceed, lameDuck os.Signal = syscall.Signal(0), syscall.Signal(0), os.Kill

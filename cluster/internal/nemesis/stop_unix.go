@@ -7,5 +7,5 @@ import (
 	"syscall"
 )
 
-// stop and proceed are the signals of a pause.
-var stop, proceed os.Signal = syscall.SIGSTOP, syscall.SIGCONT
+// stop and proceed are the signals of a pause, lameDuck has a server hand over and end.
+var stop, proceed, lameDuck os.Signal = syscall.SIGSTOP, syscall.SIGCONT, syscall.SIGUSR2

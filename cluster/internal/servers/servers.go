@@ -15,8 +15,6 @@ import (
 	"time"
 
 	"github.com/nats-io/nats-server/v2/server"
-	"github.com/nats-io/nats.go"
-	"github.com/nats-io/nats.go/jetstream"
 )
 
 // A Cluster is some servers that know each other. Its methods may be called by any
@@ -196,23 +194,4 @@ func (c *Cluster) Leader(stream string) (leader int) {
 		return false
 	})
 	return leader
-}
-
-// StepDown has the leader of a stream hand over to another server, and waits until that
-// one leads. It returns which.
-func (c *Cluster) StepDown(ctx context.Context, stream string) (leader int, err error) {
-	var before int
-	if err := until(ctx, "no leader of "+stream, func() bool { before = c.Leader(stream); return before >= 0 }); err != nil {
-		return -1, err
-	}
-	conn, err := nats.Connect(c.URL(before))
-	if err != nil {
-		return -1, err
-	}
-	defer conn.Close()
-	if _, err := conn.RequestWithContext(ctx, jetstream.DefaultAPIPrefix+"STREAM.LEADER.STEPDOWN."+stream, nil); err != nil {
-		return -1, err
-	}
-	err = until(ctx, "no other leader of "+stream, func() bool { leader = c.Leader(stream); return leader >= 0 && leader != before })
-	return leader, err
 }
