@@ -193,7 +193,7 @@ func (b *Batch) buffers(yield func(buf *buffer) bool) {
 // Drop empties the batch, calls that arrived in the inbox included, and begins
 // the next one. Who waits for such a call is told why.
 func (b *Batch) Drop(why error) {
-	b.settle(why)
+	b.complete(why)
 	b.Finish()
 }
 
@@ -201,7 +201,7 @@ func (b *Batch) Drop(why error) {
 // those that somebody waits for.
 func (b *Batch) Break(why error) {
 	b.Close(why)
-	b.settle(why)
+	b.complete(why)
 }
 
 // Trim gives up the memory that queues keep from batch to batch, of those that were not

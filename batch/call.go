@@ -12,14 +12,14 @@ import (
 // applies it notes the handles that its creates got, in memory of the call's own: they
 // are good for as long as anybody has it.
 type Call struct {
-	Epoch    uint64 // of the flush that applied it
-	Tick     uint64 // that it was applied in, by who had claimed the inbox; else 0
-	settled  chan struct{}
-	err      error // why it was not applied, once settled
-	dropped  error // why the flush that was to apply it did not
-	created  []createRun
-	recorded []recordedRun  // of a call that became bytes
-	one      [1]recordedRun // the memory of recorded, which seldom has more
+	Epoch     uint64 // of the flush that applied it
+	Tick      uint64 // that it was applied in, by who had claimed the inbox; else 0
+	completed chan struct{}
+	err       error // why it was not applied, once settled
+	dropped   error // why the flush that was to apply it did not
+	created   []createRun
+	recorded  []recordedRun  // of a call that became bytes
+	one       [1]recordedRun // the memory of recorded, which seldom has more
 }
 
 // createRun is a segment of the call: the provisional handles from name on stand for
@@ -30,21 +30,21 @@ type createRun struct {
 }
 
 // NewCall returns a call, begun in the given epoch, that nothing is known of.
-func NewCall(epoch uint64) *Call { return &Call{Epoch: epoch, settled: make(chan struct{})} }
+func NewCall(epoch uint64) *Call { return &Call{Epoch: epoch, completed: make(chan struct{})} }
 
-// Settled returns a channel that is closed once it is known what became of the call.
-func (c *Call) Settled() <-chan struct{} { return c.settled }
+// Completed returns a channel that is closed once it is known what became of the call.
+func (c *Call) Completed() <-chan struct{} { return c.completed }
 
 // Err returns why a settled call was not applied, or nil.
 func (c *Call) Err() error { return c.err }
 
 // FixSurvivors says what became of the call: it was applied, unless a flush dropped it, or err
 // says why not. It is called once.
-func (c *Call) Settle(err error) {
+func (c *Call) Complete(err error) {
 	if c.err = cmp.Or(err, c.dropped); c.err != nil {
 		c.created = nil
 	}
-	close(c.settled)
+	close(c.completed)
 }
 
 // Resolve returns the handle of the item that the provisional handle id of the settled
@@ -110,12 +110,12 @@ func (c *Call) sort() {
 	slices.SortFunc(c.created, func(a, b createRun) int { return cmp.Compare(a.name, b.name) })
 }
 
-// settle ends the wait for all calls that arrived: they were not applied, as err says.
-func (b *Batch) settle(err error) {
+// complete ends the wait for all calls that arrived: they were not applied, as err says.
+func (b *Batch) complete(err error) {
 	b.inbox.seal()
 	for _, buf := range b.inbox.sealed {
 		if buf.call != nil {
-			buf.call.Settle(err)
+			buf.call.Complete(err)
 			buf.call = nil
 		}
 	}

@@ -379,7 +379,7 @@ func (d *droppable) apply(kept []*modelCall) {
 		d.t.Fatalf("Applied = %d calls, want %d", len(settled), len(d.calls))
 	}
 	for i, c := range d.calls {
-		c.Settle(nil)
+		c.Complete(nil)
 		if isKept := slices.Contains(kept, c); errors.Is(c.Err(), errFull) == isKept || c.Epoch != 5 {
 			d.t.Fatalf("call %d: Err = %v, Epoch = %d, admitted: %t", i, c.Err(), c.Epoch, isKept)
 		}

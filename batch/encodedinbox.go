@@ -70,7 +70,7 @@ func (a *EncodedInbox) close(err error) {
 		a.closed = err
 	}
 	for _, of := range a.calls[a.next:] {
-		of.call.Settle(err)
+		of.call.Complete(err)
 	}
 	a.bytes, a.calls, a.at, a.next, a.held = nil, nil, 0, 0, 0
 }
@@ -114,7 +114,7 @@ func (a *EncodedInbox) AddCall(q Queue, call *Call) error {
 	case overflowed:
 		return a.batch.limits.overflow()
 	case empty:
-		call.Settle(nil)
+		call.Complete(nil)
 		return nil
 	case !known: // a table that came when this was released, and claimed again
 		return a.why

@@ -320,7 +320,7 @@ func TestAnInboxIsGivenBack(t *testing.T) {
 	over := errors.New("over")
 	a.Release(over)
 	a.Release(nil)
-	if <-waits.Settled(); !errors.Is(waits.Err(), over) {
+	if <-waits.Completed(); !errors.Is(waits.Err(), over) {
 		t.Errorf("a call that waited: %v", waits.Err())
 	}
 	if err := a.AddCall(late, batch.NewCall(0)); !errors.Is(err, over) {

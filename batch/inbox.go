@@ -96,7 +96,7 @@ func (b *Batch) AddCall(q Queue, call *Call) error {
 	case buf.empty(): // nothing to wait for a flush, and nothing that limits count
 		x.recycle(buf)
 		if call != nil {
-			call.Settle(nil)
+			call.Complete(nil)
 		}
 		return nil
 	}

@@ -72,9 +72,9 @@ func (f *flush) byAll() (more int) {
 	return more
 }
 
-// settled panics when a flush left a broken invariant behind, or lost a command
+// verifyCounts panics when a flush left a broken invariant behind, or lost a command
 // (B1).
-func (f *flush) settled(recorded int) {
+func (f *flush) verifyCounts(recorded int) {
 	s := f.store
 	for _, t := range s.tables {
 		shards := len(t.order)

@@ -66,11 +66,11 @@ func (t *table) forEach(ph *phase, task func(int) error) error {
 	p := &t.pass
 	if t.lookups.packed != nil {
 		t.touched.begin(p.n)
-		defer t.touched.settle(p.n)
+		defer t.touched.finish(p.n)
 	}
 	if t.tracked {
 		t.written.begin(p.n)
-		defer t.written.settle(ph, p.n)
+		defer t.written.finish(ph, p.n)
 	}
 	err := t.store.runPass(ph, p.queues, p.n, task)
 	t.nameIfChanged(ph, p.queues)

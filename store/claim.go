@@ -220,7 +220,7 @@ func (c *Calls) Done(tick uint64, err error) {
 	}
 	for _, call := range c.calls {
 		call.Tick = tick
-		call.Settle(err)
+		call.Complete(err)
 	}
 	c.calls = nil
 }

@@ -224,7 +224,7 @@ func (f *flush) flush(p *phase, of *frame) (*Report, error) {
 	}
 	f.publish(of)
 	if check.Full {
-		f.settled(recorded)
+		f.verifyCounts(recorded)
 	}
 	f.report.Plan, f.report.Apply = planned-begin, elapsed()-planned
 	s.publishFlush(f.tables, &f.report)

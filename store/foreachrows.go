@@ -118,7 +118,7 @@ func (t *table) forEachRows(ctx context.Context, f func(context.Context, RowsChu
 	p.phase, p.f = ph, f
 	if t.tracked {
 		p.beginNotes(n)
-		defer p.settle(n)
+		defer p.finish(n)
 	}
 	err = t.store.runPass(ph, p.queues, n, p.task)
 	t.nameIfChanged(ph, p.queues)
@@ -184,8 +184,8 @@ func (p *rowsPass) note(c *column, chunk, row int) {
 	w.columns = append(w.columns, wroteColumn{column: c, rows: []int{row}})
 }
 
-// settle keeps what was noted in the pass of n chunks, whether it failed or not.
-func (p *rowsPass) settle(n int) {
+// finish keeps what was noted in the pass of n chunks, whether it failed or not.
+func (p *rowsPass) finish(n int) {
 	frame := p.phase.frameNumber()
 	for chunk := range p.wrote[:n] {
 		shard, _, _ := p.chunks.find(chunk)

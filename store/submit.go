@@ -102,9 +102,9 @@ func (s *Store) Submit(ctx context.Context, f func(q Queue) error) (*Receipt, er
 // await waits until it is known what became of a call, unless ctx ends before.
 func await(ctx context.Context, call *batch.Call) error {
 	select {
-	case <-call.Settled():
+	case <-call.Completed():
 	case <-ctx.Done():
-		if !isClosed(call.Settled()) { // of two channels that are ready, select takes any
+		if !isClosed(call.Completed()) { // of two channels that are ready, select takes any
 			return fmt.Errorf("store: Submit: its context ended while the call waited for a frame to apply it: %w: %w", ErrUncertain, context.Cause(ctx))
 		}
 	}
@@ -171,7 +171,7 @@ func (o *receipts) end(of *frame) {
 		if r.gone {
 			err = ErrRolledBack
 		}
-		r.call.Settle(err)
+		r.call.Complete(err)
 		return true
 	})
 }

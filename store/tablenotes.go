@@ -67,9 +67,9 @@ func (n *notes) forget() {
 
 func (t *touched) init(table *table, fixedKeys bool) { t.table, t.fixedKeys = table, fixedKeys }
 
-// settle tells the maps what changed in a pass of n chunks, whether it failed or
+// finish tells the maps what changed in a pass of n chunks, whether it failed or
 // not: what was written in place stays.
-func (t *touched) settle(n int) {
+func (t *touched) finish(n int) {
 	any := false
 	for chunk := range t.chunks[:n] {
 		notes := &t.chunks[chunk]

@@ -61,8 +61,8 @@ func (w *written) notesOf(chunk int) *notes {
 	return &w.chunks[chunk]
 }
 
-// settle keeps what was noted in a pass of n chunks, whether it failed or not.
-func (w *written) settle(p *phase, n int) {
+// finish keeps what was noted in a pass of n chunks, whether it failed or not.
+func (w *written) finish(p *phase, n int) {
 	begun := false
 	for chunk := range w.chunks[:n] {
 		notes := &w.chunks[chunk]

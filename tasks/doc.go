@@ -30,7 +30,7 @@
 // A claim replaces the whole word by the word less one, provided that it still
 // is what the worker has seen. With weights and k of n tasks left the claim is for
 // position n-k of the claim order, which is from the heaviest down. Without, a
-// claim is for any task: the worker picks one of its own part, a run of
+// takeNext takes any task: the worker picks one of its own span, a run of
 // neighbouring tasks, and when none is left there, of the parts of others.
 //
 //   - T1 Each position is claimed once: the word never has the same value twice

@@ -23,10 +23,10 @@ func (w *work) fresh(workers int) (err error) {
 	}()
 	for i := 1; i < workers; i++ {
 		g.Go(func() error {
-			p.drain(&hand{worker: i, task: idle})
+			p.drain(&workerPhase{worker: i, task: idle})
 			return nil
 		})
 	}
-	p.drain(&hand{worker: 0, task: idle})
+	p.drain(&workerPhase{worker: 0, task: idle})
 	return nil
 }

@@ -66,8 +66,8 @@ func (p *phase) end() error {
 // idle is the task of a hand that holds none.
 const idle = -1
 
-// hand is one worker's grip on a phase.
-type hand struct {
+// workerPhase is the part of one worker in a phase.
+type workerPhase struct {
 	worker  int
 	task    int // the task claimed and not yet returned from, or idle
 	claimed int // tasks claimed and not yet settled
@@ -76,7 +76,7 @@ type hand struct {
 // drain runs tasks until none is left to claim. A worker that Goexit ends leaves
 // the rest to the others. The caller is the one worker a phase cannot do without,
 // so it goes on in a deferred call, the last chance (see sequence.resume).
-func (p *phase) drain(h *hand) {
+func (p *phase) drain(h *workerPhase) {
 	ended := false
 	defer func() {
 		if !ended && h.worker == 0 {
@@ -91,7 +91,7 @@ func (p *phase) drain(h *hand) {
 // stretch runs tasks until none is left to claim, or until one panicked and
 // it reports that there may be more. One deferred call serves the whole
 // stretch instead of every task.
-func (p *phase) stretch(h *hand) (more bool) {
+func (p *phase) stretch(h *workerPhase) (more bool) {
 	defer func() {
 		if h.task != idle {
 			p.failure.record(h.task, broken(h.task, recover()))
@@ -99,7 +99,7 @@ func (p *phase) stretch(h *hand) (more bool) {
 			more = true
 		}
 	}()
-	for p.claim(h) {
+	for p.takeNext(h) {
 		if p.canceled() {
 			p.abandon(h)
 			return false
@@ -112,8 +112,8 @@ func (p *phase) stretch(h *hand) (more bool) {
 	return false
 }
 
-// claim takes one task for the hand and reports whether one was left.
-func (p *phase) claim(h *hand) bool {
+// takeNext takes one task for the worker and reports whether one was left.
+func (p *phase) takeNext(h *workerPhase) bool {
 	for {
 		word := p.word.Load()
 		left := uint32(word)
@@ -142,7 +142,7 @@ func (p *phase) at(position, worker int) int {
 
 // abandon gives up the task in the hand together with all that nobody has
 // claimed yet.
-func (p *phase) abandon(h *hand) {
+func (p *phase) abandon(h *workerPhase) {
 	word := p.word.Load()
 	for !p.word.CompareAndSwap(word, word>>32<<32) {
 		word = p.word.Load()

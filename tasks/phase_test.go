@@ -9,10 +9,10 @@ import (
 func TestWorkerAtOrAboveTheLimitClaimsNothing(t *testing.T) {
 	var p phase
 	p.begin(work{n: 5}, 2)
-	if p.open(2) || p.claim(&hand{worker: 2}) {
+	if p.open(2) || p.takeNext(&workerPhase{worker: 2}) {
 		t.Error("worker 2 takes part in a phase of two workers")
 	}
-	if !p.open(1) || !p.claim(&hand{worker: 1}) {
+	if !p.open(1) || !p.takeNext(&workerPhase{worker: 1}) {
 		t.Error("worker 1 takes no part in a phase of two workers")
 	}
 }
@@ -29,13 +29,13 @@ func TestClaimFailsWhenThePhaseChangedSinceTheLook(t *testing.T) {
 			return
 		}
 		changed = true
-		p.drain(&hand{worker: 0, task: idle})
+		p.drain(&workerPhase{worker: 0, task: idle})
 		if err := p.end(); err != nil {
 			t.Error(err)
 		}
 		p.begin(work{n: 2, fn: nothing}, 2)
 	})
-	if p.claim(&hand{worker: 2, task: idle}) {
+	if p.takeNext(&workerPhase{worker: 2, task: idle}) {
 		t.Error("claimed a task of a phase it never looked at")
 	}
 	if !changed {
@@ -47,7 +47,7 @@ func TestPhaseNumberMayWrap(t *testing.T) {
 	var p phase
 	p.word.Store(1<<64 - 1<<32) // the last number, and no task left
 	p.begin(work{n: 1}, 1)
-	if h := (hand{task: idle}); !p.claim(&h) || h.task != 0 || p.claim(&h) {
+	if h := (workerPhase{task: idle}); !p.takeNext(&h) || h.task != 0 || p.takeNext(&h) {
 		t.Error("the phase after the last number has not one task")
 	}
 }

@@ -91,7 +91,7 @@ func newTeam(workers int) *team {
 	}
 	for i := range t.workers {
 		w := &t.workers[i]
-		w.hand = hand{worker: i, task: idle}
+		w.workerPhase = workerPhase{worker: i, task: idle}
 		if i > 0 {
 			w.wake = make(chan struct{}, 1)
 			t.start(w)
@@ -113,7 +113,7 @@ func (t *team) close() {
 // have been made busy for it.
 func (t *team) run(w work, limit int) (err error) {
 	defer func() { // deferred, because Goexit may end the caller
-		t.settle(&t.workers[0].hand)
+		t.finishTasks(&t.workers[0].workerPhase)
 		t.await()
 		err = t.phase.end()
 		t.busy.Store(false)
@@ -121,7 +121,7 @@ func (t *team) run(w work, limit int) (err error) {
 	t.pending.Store(int64(w.n))
 	t.phase.begin(w, limit)
 	t.call(limit)
-	t.phase.drain(&t.workers[0].hand)
+	t.phase.drain(&t.workers[0].workerPhase)
 	return nil
 }
 
@@ -150,9 +150,9 @@ func (t *team) call(limit int) {
 	}
 }
 
-// settle takes the tasks of the hand off those the caller waits for. The
+// finishTasks takes the tasks of the worker off those the caller waits for. The
 // phase may end with it.
-func (t *team) settle(h *hand) {
+func (t *team) finishTasks(h *workerPhase) {
 	claimed := h.claimed
 	h.claimed = 0
 	if claimed > 0 && t.pending.Add(-int64(claimed)) == callerParks {

@@ -29,7 +29,7 @@ var spinning atomic.Int64
 
 // worker is one member of a team.
 type worker struct {
-	hand
+	workerPhase
 	parked atomic.Bool   // whether a token on wake is needed
 	wake   chan struct{} // holds one token; nil for the caller
 	_      [cacheLine]byte
@@ -51,18 +51,18 @@ func (t *team) serve(w *worker) {
 		}
 	}()
 	for t.next(w) {
-		t.phase.drain(&w.hand)
-		t.settle(&w.hand)
+		t.phase.drain(&w.workerPhase)
+		t.finishTasks(&w.workerPhase)
 	}
 }
 
 // replace is called by a goroutine that Goexit ends inside a task. Another one
 // takes the worker's place, before the phase can end.
 func (t *team) replace(w *worker) {
-	last := w.hand
+	last := w.workerPhase
 	w.claimed = 0
 	t.start(w)
-	t.settle(&last)
+	t.finishTasks(&last)
 }
 
 // next returns true when there is a task the worker may claim, and false when

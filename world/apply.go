@@ -35,7 +35,7 @@ func (w *World) apply(ctx context.Context, at uint64, b []byte, from origin) err
 		h.Handed, h.To = true, r.To
 	}
 	w.mutex.Lock()
-	w.head = h
+	w.position = h
 	w.owns = r.Kind == entry.KindTermStart && r.Incarnation == w.incarnation || r.Kind == entry.KindSkip && w.owns
 	w.mutex.Unlock()
 	w.quiet = time.Now()
@@ -47,7 +47,7 @@ func (w *World) apply(ctx context.Context, at uint64, b []byte, from origin) err
 }
 
 // check decodes b into r and says why it cannot follow h, or nil.
-func (w *World) check(r *entry.Record, h *head, at uint64, b []byte, from origin) error {
+func (w *World) check(r *entry.Record, h *position, at uint64, b []byte, from origin) error {
 	switch err := r.Decode(b); {
 	case errors.Is(err, entry.ErrVersion):
 		return fmt.Errorf("world: record %d: %w: %w", at, ErrProgram, err)
@@ -74,7 +74,7 @@ func (w *World) check(r *entry.Record, h *head, at uint64, b []byte, from origin
 }
 
 // follows returns the reason if r cannot be the record after h.
-func follows(r *entry.Record, h *head) error {
+func follows(r *entry.Record, h *position) error {
 	term, owner, tick := h.Term, h.Owner, h.tick
 	switch r.Kind {
 	case entry.KindTermStart:
@@ -98,7 +98,7 @@ func follows(r *entry.Record, h *head) error {
 }
 
 // applyTick plays the tick of r, behind which h is.
-func (w *World) applyTick(ctx context.Context, r *entry.Record, h head, from origin) error {
+func (w *World) applyTick(ctx context.Context, r *entry.Record, h position, from origin) error {
 	h.tick, h.Time, h.Seed = r.Tick, r.Time, r.Chain.Seed(r.Tick)
 	p := played{w, h, r.Input, from}
 	ctx = context.WithValue(context.WithoutCancel(ctx), insideKey{w}, true)
@@ -108,7 +108,7 @@ func (w *World) applyTick(ctx context.Context, r *entry.Record, h head, from ori
 			w.recordHalt(err) // before anybody sees what the tick left
 			return err
 		}
-		w.setHead(h)
+		w.setPosition(h)
 		return nil
 	})
 	from.calls.Done(r.Tick, told(err))

@@ -22,7 +22,7 @@ func AuditOf(ctx context.Context, l Log) (a Audit, err error) {
 	if err != nil || tail == 0 {
 		return a, err
 	}
-	var h head
+	var h position
 	err = l.Read(ctx, 0, func(at uint64, rec []byte) error {
 		var r entry.Record
 		if err := errors.Join(r.Decode(rec), follows(&r, &h)); err != nil {

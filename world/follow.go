@@ -97,7 +97,7 @@ func (w *World) skipAhead(ctx context.Context, cause error) error {
 		return context.Cause(ctx)
 	}
 	from := w.at().at
-	found, err := w.load(ctx, func(h head) bool { return h.at > from })
+	found, err := w.load(ctx, func(h position) bool { return h.at > from })
 	if err == nil && !found {
 		err = fmt.Errorf("world: behind record %d: %w", from, cause)
 	}

@@ -76,7 +76,7 @@ func TestRecord_IsAsInGoldenFiles(t *testing.T) {
 
 // The end of a snapshot is read and written as the golden file has it.
 func TestTrailer_IsAsInGoldenFile(t *testing.T) {
-	want := head{Trailer: entry.Trailer{
+	want := position{Trailer: entry.Trailer{
 		Cell: 0x0102030405060708, Term: 3, Owner: 0x1112131415161718, Time: 1_700_000_000_123_456_789, Seed: 42,
 		Handed: true, To: "game 2", Start: goldenEpoch(),
 	}}
@@ -84,7 +84,7 @@ func TestTrailer_IsAsInGoldenFile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	i := snapshot{head: want}
+	i := snapshot{position: want}
 	if err := s.Checkpoint(t.Context(), &i.state); err != nil {
 		t.Fatal(err)
 	}
@@ -97,7 +97,7 @@ func TestTrailer_IsAsInGoldenFile(t *testing.T) {
 	}
 	written := whole.Bytes()
 	b := golden(t, "trailer", func() []byte { return written })
-	var got head
+	var got position
 	if err := got.Decode(b); err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("read as %+v, %v; want %+v", got, err, want)
 	}

@@ -56,7 +56,7 @@ func (w *World) handOff(ctx context.Context, to string) error {
 	ctx, cancel := w.untilClosed(ctx) // a log that does not answer would keep Close waiting
 	defer cancel()
 	if w.isOwner() && w.pending != nil {
-		if err := w.settle(ctx); err != nil {
+		if err := w.complete(ctx); err != nil {
 			return err
 		}
 	}
@@ -71,7 +71,7 @@ func (w *World) handOff(ctx context.Context, to string) error {
 	r.To = to
 	r.State = w.state(h.tick)
 	w.pending = &pending{prev: h.at, bytes: r.Append(nil)}
-	return w.settle(ctx)
+	return w.complete(ctx)
 }
 
 // SkipInput lets worlds that are opened from now on play a tick without its input, if it

@@ -53,7 +53,7 @@ func newWorld(ctx context.Context, s *store.Store, l Log, o Options) (*World, er
 	if err != nil {
 		return nil, fmt.Errorf("world: %w", err)
 	}
-	w := &World{store: s, claim: c, log: l, o: o, incarnation: random(), turn: make(chan struct{}, 1)}
+	w := &World{store: s, claim: c, log: l, o: o, incarnation: random(), lock: make(chan struct{}, 1)}
 	w.life, w.end = context.WithCancelCause(context.Background())
 	w.ticks, w.dies = context.WithCancelCause(context.Background())
 	w.shards, w.epoch = shardsOf(s), w.ownTermStart()
@@ -87,7 +87,7 @@ func (w *World) open(ctx context.Context) error {
 
 // recover comes to the state behind the last record, or behind a tick before that.
 func (w *World) recover(ctx context.Context, upTo uint64) error {
-	found, err := w.load(ctx, func(h head) bool { return h.tick <= upTo })
+	found, err := w.load(ctx, func(h position) bool { return h.tick <= upTo })
 	if err != nil {
 		return err
 	}

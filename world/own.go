@@ -35,7 +35,7 @@ func (w *World) leaderTick(ctx context.Context, _ func() bool) error {
 	if w.pending == nil {
 		w.pending = w.sealTick()
 	}
-	return w.settle(ctx)
+	return w.complete(ctx)
 }
 
 // sealTick makes the record of the next tick.
@@ -54,7 +54,7 @@ func (w *World) sealTick() *pending {
 // fast as time passes. After a jump ahead the time follows at one and a half times that
 // speed, after a jump back at half of it. So one wrong clock leads the time neither far
 // away nor to a stop.
-func (w *World) nextTime(h *head) int64 {
+func (w *World) nextTime(h *position) int64 {
 	now, tick := time.Now(), time.Second/time.Duration(w.o.Hz)
 	passed := tick // since the tick before, by a clock that does not jump
 	if !w.sealed.IsZero() {
@@ -75,13 +75,13 @@ func (w *World) nextTime(h *head) int64 {
 }
 
 // record returns a record that follows h, without a state.
-func (w *World) record(k entry.Kind, h *head) entry.Record {
+func (w *World) record(k entry.Kind, h *position) entry.Record {
 	return entry.Record{Kind: k, Cell: h.Cell, Incarnation: w.incarnation, Term: h.Term, Tick: h.tick, Time: h.Time, Chain: h.chain}
 }
 
-// settle appends the pending record, until it is known what became of it, and applies
+// complete appends the pending record, until it is known what became of it, and applies
 // it if it is in the log.
-func (w *World) settle(ctx context.Context) error {
+func (w *World) complete(ctx context.Context) error {
 	p := w.pending
 	at, err := w.append(ctx, p)
 	switch {

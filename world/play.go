@@ -13,9 +13,9 @@ import (
 // A played is a tick that is being played.
 type played struct {
 	*World
-	head  head // behind it
-	input []byte
-	from  origin
+	position position // behind it
+	input    []byte
+	from     origin
 }
 
 // play plays the tick, inside its Write. skips says that it is to be played without its
@@ -37,7 +37,7 @@ func (p *played) play(ctx context.Context, writer *store.Writer, skips bool) err
 	if err := p.once(ctx, writer, p.from.calls); err != nil {
 		return err
 	}
-	return p.compare(p.head.at, state)
+	return p.compare(p.position.at, state)
 }
 
 // shadowIsDue reports whether the tick is one that the owner plays twice; see
@@ -60,7 +60,7 @@ func (p *played) dryRun(ctx context.Context, writer *store.Writer) (entry.StateD
 		return entry.StateDigest{}, err
 	}
 	failed := p.once(ctx, writer, nil)
-	state := p.state(p.head.tick)
+	state := p.state(p.position.tick)
 	writer.EndFrame()
 	if err := p.store.Rollback(p.claim.Context(ctx), &p.before); err != nil {
 		return entry.StateDigest{}, err
@@ -71,10 +71,10 @@ func (p *played) dryRun(ctx context.Context, writer *store.Writer) (entry.StateD
 // once plays the tick, which begins and ends clean: what the last flush left is
 // forgotten, and its own first flush takes the input and nothing else.
 func (p *played) once(ctx context.Context, writer *store.Writer, calls *store.Calls) error {
-	failed := func(err error) error { return &TickError{Tick: p.head.tick, At: p.head.at, Err: err} }
+	failed := func(err error) error { return &TickError{Tick: p.position.tick, At: p.position.at, Err: err} }
 	p.claim.Forget()
 	if err := p.claim.Put(ctx, p.input, calls); errors.Is(err, store.ErrInput) {
-		return corrupt(p.head.at, "%w", err)
+		return corrupt(p.position.at, "%w", err)
 	} else if err != nil {
 		return failed(err)
 	}
@@ -94,12 +94,12 @@ func (p *played) call(ctx context.Context, writer *store.Writer) (err error) {
 		if v := recover(); v != nil {
 			err = &store.PanicError{Value: v, Stack: debug.Stack()}
 		} else if !returned { // nobody comes behind this to tell
-			gone := &TickError{Tick: p.head.tick, At: p.head.at, Err: store.ErrGoexit}
-			p.from.calls.Done(p.head.tick, gone)
+			gone := &TickError{Tick: p.position.tick, At: p.position.at, Err: store.ErrGoexit}
+			p.from.calls.Done(p.position.tick, gone)
 			_ = p.halt(gone)
 		}
 	}()
-	err = p.o.Tick(ctx, writer, p.head.shown())
+	err = p.o.Tick(ctx, writer, p.position.shown())
 	returned = true
 	return err
 }

@@ -16,8 +16,8 @@ import (
 // A snapshot is a state and its head. Its bytes are those of [store.Checkpoint.WriteTo],
 // whose Tag has position, chain, tick and program, followed by an [entry.Trailer].
 type snapshot struct {
-	state store.Checkpoint
-	head  head
+	state    store.Checkpoint
+	position position
 }
 
 // copyInto copies the state between two ticks.
@@ -26,14 +26,14 @@ func (w *World) copyInto(ctx context.Context, i *snapshot) error {
 		if err := w.stopped(); err != nil {
 			return err
 		}
-		i.head = w.at()
+		i.position = w.at()
 		return w.store.Checkpoint(ctx, &i.state)
 	})
 }
 
 // writeTo writes the snapshot.
 func (i *snapshot) writeTo(w io.Writer) error {
-	h := &i.head
+	h := &i.position
 	i.state.SetTag(store.Tag{At: h.at, Tick: h.tick, Chain: h.chain, Program: h.Start.Program})
 	if _, err := i.state.WriteTo(w); err != nil {
 		return err
@@ -52,14 +52,14 @@ func (i *snapshot) readFrom(ctx context.Context, s *store.Store, r io.Reader) er
 		return err
 	}
 	tag := i.state.Tag()
-	i.head = head{at: tag.At, chain: tag.Chain, tick: tag.Tick}
-	return i.head.Decode(b)
+	i.position = position{at: tag.At, chain: tag.Chain, tick: tag.Tick}
+	return i.position.Decode(b)
 }
 
 // load makes the newest snapshot that can be read and that serves the state, and
 // reports whether there is one. A damaged one is passed over, one of another program
 // is an error.
-func (w *World) load(ctx context.Context, serves func(h head) bool) (found bool, err error) {
+func (w *World) load(ctx context.Context, serves func(h position) bool) (found bool, err error) {
 	ctx = w.claim.Context(ctx)
 	for {
 		saved, err := ask(ctx, w.log, w.log.Saved)
@@ -79,7 +79,7 @@ func (w *World) load(ctx context.Context, serves func(h head) bool) (found bool,
 
 // loadFirst is load with the positions of the snapshots. It reports as well whether one
 // was not there any more.
-func (w *World) loadFirst(ctx context.Context, saved []uint64, serves func(h head) bool) (found, gone bool, err error) {
+func (w *World) loadFirst(ctx context.Context, saved []uint64, serves func(h position) bool) (found, gone bool, err error) {
 	for _, at := range saved {
 		var i snapshot
 		if err := w.readSnapshot(ctx, at, &i); err != nil {
@@ -93,7 +93,7 @@ func (w *World) loadFirst(ctx context.Context, saved []uint64, serves func(h hea
 			w.notePassed(at, err)
 			continue
 		}
-		h := i.head
+		h := i.position
 		if !serves(h) {
 			continue
 		}
@@ -106,7 +106,7 @@ func (w *World) loadFirst(ctx context.Context, saved []uint64, serves func(h hea
 		if err := w.store.Rollback(context.WithoutCancel(ctx), &i.state); err != nil {
 			return false, gone, fmt.Errorf("world: snapshot of record %d: %w", at, err)
 		}
-		w.setHead(h)
+		w.setPosition(h)
 		w.saver.restart(h.tick)
 		w.saver.saved = h.at
 		w.noteSaved(h.tick)
@@ -119,7 +119,7 @@ func (w *World) loadFirst(ctx context.Context, saved []uint64, serves func(h hea
 func (w *World) readSnapshot(ctx context.Context, at uint64, i *snapshot) error {
 	return w.openSnapshot(ctx, at, func(r io.Reader) (uint64, error) {
 		err := i.readFrom(ctx, w.store, r)
-		return i.head.at, err
+		return i.position.at, err
 	})
 }
 
@@ -238,7 +238,7 @@ func (w *World) saveIfDue(ctx context.Context, owner bool) {
 	}
 	switch {
 	case s.busy() || h.tick+kept < due:
-	case s.held && h.tick < s.image.head.tick+kept: // not compared yet
+	case s.held && h.tick < s.image.position.tick+kept: // not compared yet
 	case s.held:
 		s.held = false
 		if !w.othersSaved(&h) {
@@ -273,7 +273,7 @@ func (w *World) saveDue(owner bool) (tick, kept uint64, never bool) {
 
 // begin has the image saved while ticks go on.
 func (s *saver) begin(w *World) {
-	s.tick = s.image.head.tick
+	s.tick = s.image.position.tick
 	s.done = begin(func() { _ = w.save(w.life, &s.image) })
 }
 
@@ -300,7 +300,7 @@ func (w *World) newestSnapshot() {
 
 // othersSaved reports whether another World has saved a snapshot since the newest that this
 // one knows of, as far as it was asked for.
-func (w *World) othersSaved(h *head) bool {
+func (w *World) othersSaved(h *position) bool {
 	s := &w.saver
 	if isOpen(s.asked) || s.other <= s.saved {
 		return false
@@ -329,18 +329,18 @@ func (w *World) saveNow(ctx context.Context) error {
 // save keeps a snapshot in the log, which may then forget the records that two snapshots
 // cover. The older of the two is read before: a damaged one is not one of the two.
 func (w *World) save(ctx context.Context, i *snapshot) error {
-	older, err := w.newestWhole(ctx, i.head.at)
+	older, err := w.newestWhole(ctx, i.position.at)
 	if err == nil {
-		err = w.log.Save(ctx, i.head.at, i.writeTo)
+		err = w.log.Save(ctx, i.position.at, i.writeTo)
 	}
 	if err == nil {
-		w.saver.saved = i.head.at
-		w.noteSaved(i.head.tick)
+		w.saver.saved = i.position.at
+		w.noteSaved(i.position.tick)
 		w.forgetDamage()
 		err = w.trim(ctx, older)
 	}
 	if err != nil {
-		err = fmt.Errorf("world: the snapshot of record %d: %w", i.head.at, err)
+		err = fmt.Errorf("world: the snapshot of record %d: %w", i.position.at, err)
 		w.noteUnsaved(err)
 	}
 	return err

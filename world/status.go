@@ -59,7 +59,7 @@ func (w *World) Status() Status {
 	defer w.mutex.Unlock()
 	f := &w.figure
 	return Status{
-		Owner: w.owns, Term: w.head.Term, At: w.head.at, Tick: w.head.tick, Lag: f.lag, Halted: text(w.halted), ClockOff: f.clockOff,
+		Owner: w.owns, Term: w.position.Term, At: w.position.at, Tick: w.position.tick, Lag: f.lag, Halted: text(w.halted), ClockOff: f.clockOff,
 		Appended: f.appends.Len(), AppendP50: f.appends.Quantile(0.5), AppendP99: f.appends.Quantile(0.99), AppendMax: f.appends.Max(),
 		Refused: f.refused, AppendErr: text(f.appendErr), Overtaken: f.overtaken,
 		SavedTick: f.savedTick, SavedAge: time.Since(f.savedAt), SaveErr: text(f.saveErr), PassedOver: f.passed, Cut: cutText(w.log),
@@ -131,7 +131,7 @@ func (w *World) noteLostAppend() {
 	w.figure.overtaken++
 }
 
-func (w *World) noteLag(h *head) {
+func (w *World) noteLag(h *position) {
 	lag := time.Since(time.Unix(0, h.Time))
 	w.mutex.Lock()
 	defer w.mutex.Unlock()

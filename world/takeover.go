@@ -70,7 +70,7 @@ func (w *World) becomeLeader(ctx context.Context) error {
 		}
 		w.pending = w.sealTermStart()
 	}
-	return w.settle(ctx)
+	return w.complete(ctx)
 }
 
 // sealTermStart makes the record that begins a term.

@@ -30,7 +30,7 @@ type World struct {
 	ticks   context.Context // ends with the last tick
 	dies    context.CancelCauseFunc
 	driven  atomic.Bool   // Step or Run is running
-	turn    chan struct{} // held while the log or the state is moved on
+	lock    chan struct{} // held while the log or the state is moved on
 	closing atomic.Bool   // Close has the turn, or had it
 
 	// Kept by who has the turn.
@@ -45,15 +45,15 @@ type World struct {
 	sealed  time.Time     // when this World sealed its last tick
 	saver   saver
 
-	mutex  sync.Mutex
-	head   head
-	owns   bool
-	halted error // why there is no further tick; ErrClosed once closed
-	figure figures
+	mutex    sync.Mutex
+	position position
+	owns     bool
+	halted   error // why there is no further tick; ErrClosed once closed
+	figure   figures
 }
 
 // A head is how far a World has come along its log.
-type head struct {
+type position struct {
 	at    uint64      // position of the last record
 	chain entry.Chain // after it
 	tick  uint64      // the last one
@@ -61,7 +61,7 @@ type head struct {
 }
 
 // shown returns the last tick as the program sees it.
-func (h *head) shown() Tick {
+func (h *position) shown() Tick {
 	return Tick{Number: h.tick, Seed: h.Seed, Time: time.Unix(0, h.Time).UTC()}
 }
 
@@ -194,7 +194,7 @@ func (w *World) take(ctx context.Context) error {
 		return context.Cause(ctx)
 	}
 	select {
-	case w.turn <- struct{}{}:
+	case w.lock <- struct{}{}:
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	}
@@ -205,7 +205,7 @@ func (w *World) take(ctx context.Context) error {
 	return nil
 }
 
-func (w *World) pass() { <-w.turn }
+func (w *World) pass() { <-w.lock }
 
 // stopped returns why there is no further tick, or nil.
 func (w *World) stopped() error {
@@ -240,16 +240,16 @@ func (w *World) now() Tick {
 	return h.shown()
 }
 
-func (w *World) at() head {
+func (w *World) at() position {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
-	return w.head
+	return w.position
 }
 
-func (w *World) setHead(h head) {
+func (w *World) setPosition(h position) {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
-	w.head = h
+	w.position = h
 }
 
 // Read calls fn with the last tick that was applied, in a phase that only reads: as
@@ -314,7 +314,7 @@ func (w *World) Close(ctx context.Context) error {
 	}
 	defer cancel()
 	err := within(waits, func() error {
-		w.turn <- struct{}{}
+		w.lock <- struct{}{}
 		defer w.pass()
 		w.closing.Store(true)
 		return w.close(ctx)

@@ -103,9 +103,9 @@ func (d *Set) stage(operation string, n int, dst []handle.ID) ([]handle.ID, erro
 	return dst[:len(dst)+n], nil
 }
 
-// settle ends what stage began: the rows are in the map, under handles, if all
+// finishStaged ends what stage began: the rows are in the map, under handles, if all
 // were filled, or else hold nothing (S4).
-func (d *Set) settle(handles []handle.ID, filled bool) {
+func (d *Set) finishStaged(handles []handle.ID, filled bool) {
 	d.busy--
 	d.staged = 0
 	row, n := len(d.meta), len(handles)
@@ -130,7 +130,7 @@ func EmplaceItems[T any](d *Set, n int, f func(i int, h handle.Of[T], v *T), dst
 		return dst, err
 	}
 	handles, filled := all[len(dst):], false
-	defer func() { d.settle(handles, filled) }()
+	defer func() { d.finishStaged(handles, filled) }()
 	rows := (*items.As[T](&d.items))[len(d.meta) : len(d.meta)+n]
 	if !d.typ.Pointers {
 		clear(rows) // what was erased may lie there

@@ -69,13 +69,13 @@ type tableView struct {
 	Time    time.Time        `json:"time"`
 	Stats   store.TableStats `json:"stats"`
 	Flushed store.Counts     `json:"flushed"`
-	Columns []column         `json:"columns,omitempty"`
+	Columns []header         `json:"columns,omitempty"`
 	From    int              `json:"from,omitempty"` // items before those shown
 	Items   []item           `json:"items,omitempty"`
 }
 
-// column is a column of a table, and what flushes did to it.
-type column struct {
+// header is a column of a table, and what flushes did to it.
+type header struct {
 	Name     string       `json:"name"`
 	FullName string       `json:"-"` // with that of the table
 	Flushed  store.Counts `json:"flushed"`
@@ -144,7 +144,7 @@ func (h *handler) beside(id store.ID, left *room) (elements object) {
 
 // columnsOf returns the columns of a table out of those of all tables, whose names begin
 // with that of the table: the longest there is, if names have dots.
-func columnsOf(table string, flushed *store.Report) (columns []column) {
+func columnsOf(table string, flushed *store.Report) (columns []header) {
 	for i := range flushed.Columns {
 		c, of := &flushed.Columns[i], ""
 		for k := range flushed.Tables {
@@ -153,7 +153,7 @@ func columnsOf(table string, flushed *store.Report) (columns []column) {
 			}
 		}
 		if of == table && len(columns) < maxFields {
-			columns = append(columns, column{c.Name[len(table)+1:], c.Name, c.Counts})
+			columns = append(columns, header{c.Name[len(table)+1:], c.Name, c.Counts})
 		}
 	}
 	return columns

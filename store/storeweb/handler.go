@@ -18,13 +18,13 @@ import (
 // GET and HEAD, 410 when the store is closed, 500 when it is broken, and 503 when it
 // is busy for longer than a second; where it can, with the figures of the last flush.
 func Handler(s *store.Store, schedules ...*store.Schedule) http.Handler {
-	return &handler{store: s, schedules: schedules, turn: make(chan struct{}, 1)}
+	return &handler{store: s, schedules: schedules, lock: make(chan struct{}, 1)}
 }
 
 type handler struct {
 	store     *store.Store
 	schedules []*store.Schedule
-	turn      chan struct{} // has the one who is inside a Read
+	lock      chan struct{} // has the one who is inside a Read
 	history   history
 }
 
@@ -72,11 +72,11 @@ func (h *handler) look(request context.Context, f func()) error {
 // read waits for its turn, and for the store.
 func (h *handler) read(ctx context.Context, f func()) error {
 	select {
-	case h.turn <- struct{}{}:
+	case h.lock <- struct{}{}:
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	}
-	defer func() { <-h.turn }()
+	defer func() { <-h.lock }()
 	return h.store.Read(ctx, func(context.Context) error {
 		f()
 		return nil
