@@ -177,3 +177,21 @@ func (s suite) LookingUpFromACallbackIsFine(t *testing.T) {
 		Insert(t, m, 0) // and afterwards changes are allowed again
 	}
 }
+
+func (s suite) InsertFuncNamesTheItemBeforeItExists(t *testing.T) {
+	EachWidth(t, func(t *testing.T) {
+		m := newMap(t, s.Numbers, Options{TypeID: 3})
+		for range 3 {
+			h, err := m.InsertFunc(func(h number, v *uint64) {
+				if found, ok := m.Get(h); ok || found != nil || m.Has(h) {
+					t.Errorf("%v resolves before its item exists", h)
+				}
+				*v = uint64(h.ID)
+			})
+			if err != nil || *m.At(h) != uint64(h.ID) {
+				t.Errorf("%v names %d, %v", h, *m.At(h), err)
+			}
+			m.Erase(h)
+		}
+	})
+}

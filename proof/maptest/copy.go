@@ -9,67 +9,7 @@ import (
 
 	"handloom/internal/check"
 	"handloom/internal/slotset"
-	"handloom/shard/handle"
 )
-
-// saved is a map that was copied, and what the models knew at the time.
-type saved[T any] struct {
-	m        Map[T]
-	digest   uint64
-	abstract *abstractMap
-	exact    *exactMap
-	issued   []handle.ID
-}
-
-// cloner is nil or copies one item; the last of them, number stop, panics.
-func (h *history[T]) cloner(stop int) func(dst, src *T) {
-	if stop < 0 && h.below(2, "in bulk") == 1 {
-		return nil
-	}
-	return func(dst, src *T) {
-		if stop--; stop == -1 {
-			panic("no")
-		}
-		*dst = *src
-	}
-}
-
-// save copies the map; an earlier copy is gone.
-func (h *history[T]) save() {
-	if h.saved == nil {
-		h.saved = &saved[T]{m: h.Zero()}
-	}
-	s := h.saved
-	before := h.m.Digest()
-	h.m.CopiedTo(s.m, h.cloner(-1))
-	Verify(h, s.m)
-	if s.digest = s.m.Digest(); s.digest != before || h.m.Digest() != before {
-		h.Fatal("a copy has another digest than its original")
-	}
-	s.abstract, s.exact, s.issued = h.abstract.clone(), h.exact.clone(), slices.Clone(h.issued)
-}
-
-// restore copies the saved map back; the models go on from there. When clone
-// panics, they go on from nothing.
-func (h *history[T]) restore() {
-	s := h.saved
-	if s == nil {
-		h.save()
-		return
-	}
-	if n := s.exact.Len(); n > 0 && h.below(8, "panic") == 0 {
-		if PanicOf(func() { s.m.CopiedTo(h.m, h.cloner(h.below(n, "item"))) }) == nil {
-			h.Fatal("nothing panics")
-		}
-		h.abstract, h.exact, h.issued = newAbstract(), h.exact.unused(), nil
-		return
-	}
-	s.m.CopiedTo(h.m, h.cloner(-1))
-	if h.m.Digest() != s.digest || s.m.Digest() != s.digest {
-		h.Fatal("a map copied back has another digest")
-	}
-	h.abstract, h.exact, h.issued = s.abstract.clone(), s.exact.clone(), slices.Clone(s.issued)
-}
 
 func (s suite) ACopyOverAnyMapIsLikeTheOriginal(t *testing.T) {
 	EachWidth(t, func(t *testing.T) {

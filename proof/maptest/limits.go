@@ -248,3 +248,40 @@ func (s suite) ItemsToFillInAreZero(t *testing.T) {
 		}
 	}
 }
+
+func (s suite) BulkInsertsEqualSingleOnes(t *testing.T) {
+	EachWidth(t, func(t *testing.T) {
+		// Vacant slots, then new ones; under narrow fields held-back ones too.
+		for _, minFree := range []int{0, 2, 16} {
+			single := newMap(t, s.Numbers, Options{MinFree: minFree})
+			single.EraseItems(InsertN(t, single, 6)[1:5])
+			items, emplaced := single.Cloned(), single.Cloned()
+			var want []number
+			for i := range 14 {
+				want = append(want, Insert(t, single, uint64(i)))
+			}
+			values := make([]uint64, 14)
+			for i := range values {
+				values[i] = uint64(i)
+			}
+			a, err1 := items.InsertItems(values, []number{{}})
+			b, err2 := emplaced.EmplaceItems(14, func(i int, h number, v *uint64) {
+				if h != want[i] || emplaced.Has(h) || *v != 0 {
+					t.Errorf("callback %d sees %v, want %v; resolves: %t; value %d", i, h, want[i], emplaced.Has(h), *v)
+				}
+				*v = uint64(i)
+			}, nil)
+			if err1 != nil || err2 != nil || len(a) != 15 || !a[0].ID.IsZero() || len(b) != 14 {
+				t.Fatalf("%d handles, %v and %d handles, %v", len(a), err1, len(b), err2)
+			}
+			for i, h := range want {
+				if a[i+1] != h || b[i] != h {
+					t.Errorf("insert %d: handles %v and %v, want %v", i, a[i+1], b[i], h)
+				}
+			}
+			if items.Digest() != single.Digest() || emplaced.Digest() != single.Digest() {
+				t.Error("bulk inserts leave another state than single ones")
+			}
+		}
+	})
+}

@@ -143,12 +143,30 @@ func (s suite) AtSaysWhatTheSlotHolds(t *testing.T) {
 	}
 }
 
-func (s suite) HandleAtOfNoRowPanics(t *testing.T) {
-	m := newMap(t, s.Numbers, Options{})
-	InsertN(t, m, 9)
-	for _, row := range []int{-1, m.Core().Rows(), 1 << 30} {
-		if PanicOf(func() { m.HandleAt(row) }) == nil {
-			t.Errorf("HandleAt(%d) of %d rows does not panic", row, m.Core().Rows())
+func (s suite) RowsAndHandlesLeadToEachOther(t *testing.T) {
+	EachWidth(t, func(t *testing.T) {
+		m := newMap(t, s.Numbers, Options{})
+		hs := InsertN(t, m, 9)
+		m.EraseItems(hs[2:5])
+		for row := range m.Core().Rows() {
+			h := m.HandleAt(row)
+			if !s.Packed && row >= 2 && row < 5 {
+				if !h.ID.IsZero() {
+					t.Errorf("row %d, which is empty, has handle %v", row, h)
+				}
+				continue
+			}
+			if back, ok := m.RowOf(h); !ok || back != row || m.At(h) != itemAt(m, row) {
+				t.Errorf("row %d has handle %v, which has row %d", row, h, back)
+			}
+			if !s.Packed && row != int(h.ID.Slot()) {
+				t.Errorf("row %d has handle %v, which has another slot", row, h)
+			}
 		}
-	}
+		for _, row := range []int{-1, m.Core().Rows(), 1 << 30} {
+			if PanicOf(func() { m.HandleAt(row) }) == nil {
+				t.Errorf("HandleAt(%d) of %d rows does not panic", row, m.Core().Rows())
+			}
+		}
+	})
 }

@@ -1,15 +1,13 @@
-// Package maptest is the specification of a map of handles: what the packed map
-// and the stable map both promise, as tests through one interface. The tests of
-// each map run it with [Test] and [Fuzz]; what only one of them promises stands
-// beside that map. No package but tests may import it.
+// Package maptest is the specification of a map of handles: the promises of the
+// packed map and the stable map, as tests through one interface. The tests of each
+// map run it with [Test]. Tests of one map alone are next to that map. No package
+// but tests may import it.
 //
 // Every exported method of suite is a test and says in its name what is promised.
-// Most run twice, with the full handle fields and with narrow ones. The random
-// histories hold every operation to two models: an abstract one has the live items
-// with their values, and an exact one predicts every handle, the order of items,
-// the freelist and the depleted slots. The other tests show the contract by
-// example, or reach beyond the histories: large maps, the full range of
-// generations, panics and their texts, memory, digests.
+// Most run twice, with the full handle fields and with narrow ones. The tests show
+// the contract by example: forged handles, limits, callbacks that panic, copies,
+// memory, digests. The random programs of package proof/runner hold every operation
+// of both maps to two models.
 package maptest
 
 import (
@@ -111,7 +109,6 @@ type Maps struct {
 
 	Numbers  Maker[uint64]
 	Bytes    Maker[uint8]
-	Empties  Maker[Empty]
 	Riches   Maker[Rich]
 	Pages    Maker[Page]
 	Pointees Maker[*Pointee]

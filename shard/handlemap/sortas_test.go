@@ -114,15 +114,15 @@ func TestElevenItemsErasedInShuffledOrderReturn(t *testing.T) {
 }
 
 func TestItemsWithoutSizeReorder(t *testing.T) {
-	m := newMap[maptest.Empty](t, handlemap.Options{})
-	var hs []handle.Of[maptest.Empty]
+	m := newMap[struct{}](t, handlemap.Options{})
+	var hs []handle.Of[struct{}]
 	for range 600 {
-		hs = append(hs, maptest.Insert(t, m, maptest.Empty{}))
+		hs = append(hs, maptest.Insert(t, m, struct{}{}))
 	}
-	same := func(a, b *maptest.Empty) int { return 0 }
-	m.SortAs([]handle.Of[maptest.Empty]{hs[5], hs[3]})
+	same := func(a, b *struct{}) int { return 0 }
+	m.SortAs([]handle.Of[struct{}]{hs[5], hs[3]})
 	m.SortFunc(same)
-	m.SortByKey(func(*maptest.Empty) uint64 { return 3 })
+	m.SortByKey(func(*struct{}) uint64 { return 3 })
 	if _, done := m.Defragment(same, 0); !done || m.HandleAt(0) != hs[5] {
 		t.Error("equal items have moved")
 	}

@@ -11,14 +11,11 @@ import (
 // What every map promises; the other tests here are of what only this one does.
 func TestSpecification(t *testing.T) { maptest.Test(t, underTest) }
 
-func FuzzHistory(f *testing.F) { maptest.Fuzz(f, underTest) }
-
 var underTest = maptest.Maps{
 	Name:     "slotmap",
 	ErrFull:  slotmap.ErrFull,
 	Numbers:  maker[uint64](),
 	Bytes:    maker[uint8](),
-	Empties:  maker[maptest.Empty](),
 	Riches:   maker[maptest.Rich](),
 	Pages:    maker[maptest.Page](),
 	Pointees: maker[*maptest.Pointee](),
