@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"handloom/internal/report"
@@ -130,7 +131,7 @@ func (b *faultyBuild) player(ctx context.Context, f *mutants.Fault) (child.Comma
 		build := exec.CommandContext(ctx, "go", "build", "-overlay", b.overlay, "-o", path, "handloom/stress")
 		build.Dir = b.root
 		if out, err := build.CombinedOutput(); err != nil {
-			return child.Command{}, fmt.Errorf("go build with faults: %w: %s", err, shortened(string(out), 200))
+			return child.Command{}, fmt.Errorf("go build with faults: %w: %s", err, strings.ReplaceAll(strings.TrimSpace(string(out)), "\n", "; "))
 		}
 		b.built = campaign.Command(path)
 	}
