@@ -1,13 +1,11 @@
 package cluster_test
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -16,6 +14,7 @@ import (
 	"handloom/cluster"
 	"handloom/cluster/internal/servers"
 	"handloom/journal"
+	"handloom/proof/logtest"
 )
 
 func openJournal(t testing.TB, dir string) *journal.Journal {
@@ -369,7 +368,7 @@ func TestLog_NamesTheCutOfItsJournal(t *testing.T) {
 	}
 	mustClose(t, l)
 	mustClose(t, j)
-	tearJournal(t, dir)
+	logtest.TearJournal(t, dir)
 
 	o.Journal = openJournal(t, dir)
 	l = openLog(t, s, 1, o)
@@ -382,23 +381,5 @@ func TestLog_NamesTheCutOfItsJournal(t *testing.T) {
 	}
 	if got := openLog(t, s, 1, alone(t)).CutText(); got != "" {
 		t.Errorf("no journal: cut %q", got)
-	}
-}
-
-// tearJournal changes the last byte of the last record of a journal.
-func tearJournal(t *testing.T, dir string) {
-	t.Helper()
-	names, err := filepath.Glob(filepath.Join(dir, "*.log"))
-	if err != nil || len(names) == 0 {
-		t.Fatalf("segments %v, %v", names, err)
-	}
-	name := slices.Max(names)
-	b, err := os.ReadFile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	b[len(bytes.TrimRight(b, "\x00"))-1] ^= 1
-	if err := os.WriteFile(name, b, 0o600); err != nil {
-		t.Fatal(err)
 	}
 }

@@ -40,13 +40,21 @@ func wantSaved(t *testing.T, l *cluster.Log, want ...uint64) {
 	}
 }
 
-func TestSave_KeepsTwoGoodSnapshots(t *testing.T) {
-	dir := t.TempDir()
-	s, o := cluster.Embedded(t.TempDir()), cluster.Options{Snapshots: cluster.Folder(dir)}
-	l := openLog(t, s, 1, o)
+// savedTwice returns a log of 60 records with snapshots of records 10 and 20, its servers, its
+// options, and the folder of the snapshots.
+func savedTwice(t *testing.T) (l *cluster.Log, s cluster.Servers, o cluster.Options, dir string) {
+	t.Helper()
+	dir = t.TempDir()
+	s, o = cluster.Embedded(t.TempDir()), cluster.Options{Replicas: 1, Snapshots: cluster.Folder(dir)}
+	l = openLog(t, s, 1, o)
 	fill(t, l, 60)
 	saveText(t, l, 10)
 	saveText(t, l, 20)
+	return l, s, o, dir
+}
+
+func TestSave_KeepsTwoGoodSnapshots(t *testing.T) {
+	l, s, o, dir := savedTwice(t)
 	damage(t, dir, "0000000000000014")
 	l = openLog(t, s, 1, o)
 	saveText(t, l, 30)
@@ -70,12 +78,7 @@ func TestSave_KeepsTwoGoodSnapshots(t *testing.T) {
 // Who saves reads back what others have saved before it removes older snapshots, and removes
 // none while it cannot.
 func TestSave_RemovesNothingWhileItCannotRead(t *testing.T) {
-	dir := t.TempDir()
-	s, o := cluster.Embedded(t.TempDir()), cluster.Options{Snapshots: cluster.Folder(dir)}
-	l := openLog(t, s, 1, o)
-	fill(t, l, 60)
-	saveText(t, l, 10)
-	saveText(t, l, 20)
+	l, s, o, dir := savedTwice(t)
 	o.Snapshots = away{cluster.Folder(dir), "0000000000000014"}
 	err := openLog(t, s, 1, o).Save(t.Context(), 30, func(w io.Writer) error {
 		_, err := io.WriteString(w, "state 30")
@@ -101,11 +104,8 @@ func (a away) Get(ctx context.Context, name string) (io.ReadCloser, error) {
 }
 
 func TestReject_DropsOneSnapshot(t *testing.T) {
-	s, o := cluster.Embedded(t.TempDir()), alone(t)
-	l, other := openLog(t, s, 1, o), openLog(t, s, 1, o)
-	fill(t, l, 60)
-	saveText(t, l, 10)
-	saveText(t, l, 20)
+	l, s, o, _ := savedTwice(t)
+	other := openLog(t, s, 1, o)
 	if err := l.Reject(t.Context(), 20); err != nil {
 		t.Fatal(err)
 	}
@@ -165,11 +165,7 @@ func TestAppend_RefusesARecordThatIsTooLong(t *testing.T) {
 // A snapshot whose writer died before it was read back does not count, and is removed with
 // those of its age.
 func TestSave_CountsNoneThatWasNotReadBack(t *testing.T) {
-	s, o := cluster.Embedded(t.TempDir()), alone(t)
-	l := openLog(t, s, 1, o)
-	fill(t, l, 60)
-	saveText(t, l, 10)
-	saveText(t, l, 20)
+	l, s, o, _ := savedTwice(t)
 	names, err := o.Snapshots.List(t.Context())
 	for _, name := range names {
 		if strings.Contains(name, "-0000000000000014-") && strings.HasSuffix(name, ".sum") {
@@ -207,12 +203,8 @@ func TestSave_FailsWithItsWriter(t *testing.T) {
 
 // One of two snapshots of a record is damaged: the record counts, for the other one.
 func TestSave_CountsTheGoodOneOfTwoWriters(t *testing.T) {
-	s, dir := cluster.Embedded(t.TempDir()), t.TempDir()
-	o := cluster.Options{Snapshots: cluster.Folder(dir)}
-	l, other := openLog(t, s, 1, o), openLog(t, s, 1, o)
-	fill(t, l, 60)
-	saveText(t, l, 10)
-	saveText(t, l, 20)
+	l, s, o, dir := savedTwice(t)
+	other := openLog(t, s, 1, o)
 	saveText(t, other, 20)
 	names, err := filepath.Glob(filepath.Join(dir, "*-0000000000000014-*.snap"))
 	if err != nil || len(names) != 2 {

@@ -1,19 +1,17 @@
 package world_test
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
 	"log/slog"
-	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"handloom/proof/logtest"
 	"handloom/store"
 	"handloom/world"
 )
@@ -147,7 +145,7 @@ func TestStatus_HasTheCutOfItsJournal(t *testing.T) {
 	at := w.Status().At
 	crash(t, w)
 	mustCloseJournal(t, j)
-	tearJournal(t, dir)
+	logtest.TearJournal(t, dir)
 
 	j = openJournal(t, dir)
 	w = mustOpen(t, newGame(t, store.Options{}), j)
@@ -174,22 +172,4 @@ func TestStatus_HasTheCutOfItsJournal(t *testing.T) {
 	}
 	mustClose(t, w)
 	mustCloseJournal(t, j)
-}
-
-// tearJournal changes the last byte of the last record of a journal.
-func tearJournal(t *testing.T, dir string) {
-	t.Helper()
-	names, err := filepath.Glob(filepath.Join(dir, "*.log"))
-	if err != nil || len(names) == 0 {
-		t.Fatalf("segments %v, %v", names, err)
-	}
-	name := slices.Max(names)
-	b, err := os.ReadFile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	b[len(bytes.TrimRight(b, "\x00"))-1] ^= 1
-	if err := os.WriteFile(name, b, 0o600); err != nil {
-		t.Fatal(err)
-	}
 }

@@ -86,17 +86,12 @@ func TestRun_AnswersTheCursorAfterTheParcel(t *testing.T) {
 		b := newTwo(t)
 		b.hear(b.by)
 		from := newTown(t, 1, cells.Options[word]{})
-		if err := from.Write(t.Context(), func(_ context.Context, w *store.Writer) error { return from.out.Init(w, b.ids[0]) }); err != nil {
-			t.Fatal(err)
-		}
+		begin(t, from.Store, from.out, b.ids[0])
 		for tick := range uint64(3) {
-			play(t, from.Store, from.out.Tick, nil, func(ctx context.Context) error {
-				return from.Each(ctx, 1, func(_ context.Context, _ int, q store.Queue) error {
-					from.out.Send(q, b.ids[1], word{N: tick})
-					from.out.Send(q, b.ids[1], word{N: tick})
-					return nil
-				})
-			})
+			play(t, from.Store, from.out.Tick, nil, recording(from.Store, func(q store.Queue) {
+				from.out.Send(q, b.ids[1], word{N: tick})
+				from.out.Send(q, b.ids[1], word{N: tick})
+			}))
 			synctest.Wait() // until the hearer serves
 			if cursor, err := b.by.Ask(t.Context(), b.ids[1], from.out.Pack(b.ids[1], 2*tick)); cursor != 2*tick+2 || err != nil {
 				t.Errorf("tick %d: %d, %v, want %d", tick, cursor, err, 2*tick+2)
@@ -167,15 +162,10 @@ func TestSend_ResolvesHandlesBehindLinks(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := s.Write(t.Context(), func(_ context.Context, w *store.Writer) error { return out.Init(w, 1) }); err != nil {
-		t.Fatal(err)
-	}
-	play(t, s, out.Tick, nil, func(ctx context.Context) error {
-		return s.Each(ctx, 1, func(_ context.Context, _ int, q store.Queue) error {
-			out.Send(q, 1, convoy{[]store.ID{roads.Emplace(q, road{Left: 1}).ID, roads.Emplace(q, road{Left: 2}).ID}})
-			return nil
-		})
-	})
+	begin(t, s, out, 1)
+	play(t, s, out.Tick, nil, recording(s, func(q store.Queue) {
+		out.Send(q, 1, convoy{[]store.ID{roads.Emplace(q, road{Left: 1}).ID, roads.Emplace(q, road{Left: 2}).ID}})
+	}))
 	submit(t, s, out, out.Pack(1, 0))
 	var left []int
 	play(t, s, out.Tick, nil, func(context.Context) error {

@@ -34,6 +34,38 @@ func tryPlay(s *store.Store, around func(ticks) ticks, before func(w *store.Writ
 	})
 }
 
+// recording returns a tick that records commands.
+func recording(s *store.Store, record func(q store.Queue)) func(ctx context.Context) error {
+	return func(ctx context.Context) error {
+		return s.Each(ctx, 1, func(_ context.Context, _ int, q store.Queue) error {
+			record(q)
+			return nil
+		})
+	}
+}
+
+// begin begins a cell.
+func begin[M any](t testing.TB, s *store.Store, out *cells.Outbox[M], own cells.ID) {
+	t.Helper()
+	if err := s.Write(t.Context(), func(_ context.Context, w *store.Writer) error { return out.Init(w, own) }); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// newParcel returns the parcel of a town with three words for the town to.
+func newParcel(t testing.TB) (to *town, parcel []byte) {
+	t.Helper()
+	a, b := newTown(t, 1, cells.Options[word]{}), newTown(t, 1, cells.Options[word]{})
+	begin(t, a.Store, a.out, 1)
+	begin(t, b.Store, b.out, 2)
+	play(t, a.Store, a.out.Tick, nil, recording(a.Store, func(q store.Queue) {
+		for n := range uint64(3) {
+			a.out.Send(q, 2, word{N: n, Text: "hello"})
+		}
+	}))
+	return b, a.out.Pack(2, 0)
+}
+
 // submit has the next tick be given a parcel.
 func submit[M any](t testing.TB, s *store.Store, out *cells.Outbox[M], parcel []byte) {
 	t.Helper()
@@ -63,9 +95,7 @@ func newPost(t testing.TB, o cells.Options[int]) *post {
 	if p.out, err = cells.New(s, o); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.Write(t.Context(), func(_ context.Context, w *store.Writer) error { return p.out.Init(w, p.own) }); err != nil {
-		t.Fatal(err)
-	}
+	begin(t, s, p.out, p.own)
 	return p
 }
 
@@ -274,15 +304,10 @@ func TestAClonedMessageIsTheSame(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := s.Write(t.Context(), func(_ context.Context, w *store.Writer) error { return out.Init(w, 1) }); err != nil {
-		t.Fatal(err)
-	}
-	play(t, s, out.Tick, nil, func(ctx context.Context) error {
-		return s.Each(ctx, 1, func(_ context.Context, _ int, q store.Queue) error {
-			out.Send(q, 2, []int{3, 4})
-			return nil
-		})
-	})
+	begin(t, s, out, 1)
+	play(t, s, out.Tick, nil, recording(s, func(q store.Queue) {
+		out.Send(q, 2, []int{3, 4})
+	}))
 	before := digest(t, s)
 	var c store.Checkpoint
 	if err := s.Checkpoint(t.Context(), &c); err != nil {
@@ -324,12 +349,9 @@ func TestWhatIsWrongIsSaid(t *testing.T) {
 			t.Errorf("Init as %v: %v", own, err)
 		}
 	}
-	err = tryPlay(s, out.Tick, nil, func(ctx context.Context) error {
-		return s.Each(ctx, 1, func(_ context.Context, _ int, q store.Queue) error {
-			out.Send(q, 0, 1)
-			return nil
-		})
-	})
+	err = tryPlay(s, out.Tick, nil, recording(s, func(q store.Queue) {
+		out.Send(q, 0, 1)
+	}))
 	if panicked := new(store.PanicError); !errors.As(err, &panicked) || !strings.Contains(fmt.Sprint(panicked.Value), "NewID") {
 		t.Errorf("Send to no cell: %v", err)
 	}
@@ -363,21 +385,7 @@ func TestATickThatEndsItsFrameIsTold(t *testing.T) {
 
 // A parcel that is cut, or of another cell or program, is refused.
 func TestBadParcelsAreRefused(t *testing.T) {
-	a, b := newTown(t, 1, cells.Options[word]{}), newTown(t, 1, cells.Options[word]{})
-	for i, g := range []*town{a, b} {
-		if err := g.Write(t.Context(), func(_ context.Context, w *store.Writer) error { return g.out.Init(w, cells.ID(i+1)) }); err != nil {
-			t.Fatal(err)
-		}
-	}
-	play(t, a.Store, a.out.Tick, nil, func(ctx context.Context) error {
-		return a.Each(ctx, 1, func(_ context.Context, _ int, q store.Queue) error {
-			for n := range uint64(3) {
-				a.out.Send(q, 2, word{N: n, Text: "hello"})
-			}
-			return nil
-		})
-	})
-	good := a.out.Pack(2, 0)
+	b, good := newParcel(t)
 	for n := range good {
 		if _, err := b.out.Open(good[:n]); err == nil {
 			t.Errorf("the first %d of %d bytes are taken for a parcel", n, len(good))

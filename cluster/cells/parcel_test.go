@@ -25,9 +25,7 @@ func newBytes(t testing.TB, own cells.ID) (*store.Store, *cells.Outbox[[]byte]) 
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := s.Write(t.Context(), func(_ context.Context, w *store.Writer) error { return out.Init(w, own) }); err != nil {
-		t.Fatal(err)
-	}
+	begin(t, s, out, own)
 	return s, out
 }
 
@@ -38,14 +36,11 @@ func wantShipped(t *testing.T, sizes []int) (parcels int) {
 	a, from := newBytes(t, 1)
 	b, to := newBytes(t, 2)
 	message := func(i int) []byte { return bytes.Repeat([]byte{byte(i), byte(i >> 8)}, sizes[i]/2) }
-	play(t, a, from.Tick, nil, func(ctx context.Context) error {
-		return a.Each(ctx, 1, func(_ context.Context, _ int, q store.Queue) error {
-			for i := range sizes {
-				from.Send(q, 2, message(i))
-			}
-			return nil
-		})
-	})
+	play(t, a, from.Tick, nil, recording(a, func(q store.Queue) {
+		for i := range sizes {
+			from.Send(q, 2, message(i))
+		}
+	}))
 	got := 0
 	for parcel := from.Pack(2, 0); parcel != nil; parcel = from.Pack(2, uint64(got)) {
 		parcels++
@@ -103,21 +98,7 @@ func TestParcels_BringEveryMessage(t *testing.T) {
 
 // A parcel of which a bit is wrong is refused, or is the other parcel that its bytes say.
 func TestParcel_WithAFlippedBit(t *testing.T) {
-	a, b := newTown(t, 1, cells.Options[word]{}), newTown(t, 1, cells.Options[word]{})
-	for i, g := range []*town{a, b} {
-		if err := g.Write(t.Context(), func(_ context.Context, w *store.Writer) error { return g.out.Init(w, cells.ID(i+1)) }); err != nil {
-			t.Fatal(err)
-		}
-	}
-	play(t, a.Store, a.out.Tick, nil, func(ctx context.Context) error {
-		return a.Each(ctx, 1, func(_ context.Context, _ int, q store.Queue) error {
-			for n := range uint64(3) {
-				a.out.Send(q, 2, word{N: n, Text: "hello"})
-			}
-			return nil
-		})
-	})
-	good := a.out.Pack(2, 0)
+	b, good := newParcel(t)
 	const addresses, counts, messages = 17, 41, 45
 	taken := 0
 	for n := range good {
