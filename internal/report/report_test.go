@@ -120,9 +120,3 @@ func TestRowOfAnotherLengthPanics(t *testing.T) {
 	}()
 	report.NewTable("a", "b").Row("1")
 }
-
-func TestGroupedPutsCommasIntoNumbers(t *testing.T) {
-	if got, want := report.Grouped("1320765 created 120 erased 99999999999999999999"), "1,320,765 created 120 erased 99999999999999999999"; got != want {
-		t.Errorf("it is %q; want %q", got, want)
-	}
-}

@@ -2,7 +2,6 @@ package report
 
 import (
 	"math"
-	"regexp"
 	"strconv"
 	"time"
 )
@@ -18,19 +17,6 @@ func Count(n int) string {
 		digits = digits[:i] + "," + digits[i:]
 	}
 	return digits
-}
-
-var number = regexp.MustCompile(`[0-9]{4,}`)
-
-// Grouped returns the text with commas between the thousands of its numbers.
-func Grouped(text string) string {
-	return number.ReplaceAllStringFunc(text, func(digits string) string {
-		n, err := strconv.Atoi(digits)
-		if err != nil {
-			return digits
-		}
-		return Count(n)
-	})
 }
 
 // Rate returns how many times per second something happened that happened n
