@@ -35,8 +35,8 @@ type arrival struct {
 	bytes, commands int
 }
 
-// MostCall is how many bytes a call may have.
-const MostCall = 32 << 20
+// maxCall is the most bytes of a call.
+const maxCall = 32 << 20
 
 // Claim has calls of the inbox return why, until [EncodedInbox.Release], and returns where those
 // arrive that are for who claims it. It returns nil when calls wait for a flush.
@@ -120,8 +120,8 @@ func (a *EncodedInbox) AddCall(q Queue, call *Call) error {
 		return a.why
 	case unread != nil:
 		return fmt.Errorf("a value cannot be read back: %w", unread)
-	case len(encoded) > MostCall:
-		return fmt.Errorf("%w: the call became %d bytes; the most are %d", ErrQueueFull, len(encoded), MostCall)
+	case len(encoded) > maxCall:
+		return fmt.Errorf("%w: the call became %d bytes; the most are %d", ErrQueueFull, len(encoded), maxCall)
 	}
 	if err := a.batch.limits.arrive(a.held, commands); err != nil {
 		return err

@@ -278,7 +278,7 @@ func TestACallHasABound(t *testing.T) {
 	b, r := batch.New(batch.Limits{}), new(recorder[string])
 	r.Init(b, 7, 1, items.For[string]())
 	a := b.Claim(errReleased)
-	long := strings.Repeat("x", batch.MostCall)
+	long := strings.Repeat("x", 32<<20)
 	for less, refused := range map[int]bool{0: true, 100: false} {
 		q, err := a.Enter()
 		if err != nil {

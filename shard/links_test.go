@@ -10,7 +10,6 @@ import (
 	"handloom/batch"
 	"handloom/internal/dense"
 	"handloom/internal/items"
-	"handloom/internal/slotset"
 	"handloom/internal/sparse"
 	"handloom/shard"
 	"handloom/shard/handle"
@@ -42,7 +41,7 @@ type linkedTable struct {
 
 func newLinkedTable(t *testing.T) *linkedTable {
 	t.Helper()
-	m, err := dense.New(items.For[node](), slotset.Options{TypeID: 7})
+	m, err := dense.New(items.For[node](), handle.Options{TypeID: 7})
 	if err != nil {
 		t.Fatal(err)
 	}

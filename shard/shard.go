@@ -163,14 +163,14 @@ func (s *Shard) UnplanErase(id handle.ID, depleting bool) {
 }
 
 // Fits reports whether so many creates fit the shard, besides the erases that are planned:
-// nil, or an error that wraps [slotset.ErrFull].
+// nil, or an error that wraps [handle.ErrFull].
 func (s *Shard) Fits(creates int) error {
 	return s.Map.CanInsert(creates, s.erasing.Len(), s.erasing.Depleting())
 }
 
 // Deal gives the shard the surviving creates from the lo-th to before the hi-th
 // and reports whether they fit: nil, or an error that wraps
-// [slotset.ErrFull].
+// [handle.ErrFull].
 func (s *Shard) Deal(c *batch.Commands, lo, hi int) error {
 	s.lo, s.hi = lo, hi
 	s.counts.Created = hi - lo

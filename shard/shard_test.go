@@ -11,7 +11,6 @@ import (
 	"handloom/internal/dense"
 	"handloom/internal/items"
 	"handloom/internal/paged"
-	"handloom/internal/slotset"
 	"handloom/internal/sparse"
 	"handloom/shard"
 	"handloom/shard/handle"
@@ -35,7 +34,7 @@ func newTable(t testing.TB, stable bool) *table {
 	t.Helper()
 	tab := &table{batch: batch.New(batch.Limits{}), data: sparse.New(items.For[*uint64]())}
 	tab.recorder.Init(tab.batch, 7, 1, items.For[uint64]())
-	o := slotset.Options{TypeID: 7}
+	o := handle.Options{TypeID: 7}
 	if stable {
 		m, err := paged.New(paged.TypeFor[uint64](), o)
 		if err != nil {

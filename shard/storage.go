@@ -41,7 +41,7 @@ type Map interface {
 	EraseMarked(marks *slotset.Bitset) int
 	Clear()
 
-	Stats() slotset.Stats
+	Stats() handle.Stats
 	Verify() error
 	Digest() uint64
 	DigestTo(h *digest.Hash)
@@ -171,14 +171,14 @@ func (s State) Verify() error {
 }
 
 // Stats returns the figures of the map, with the memory that the data takes.
-func (s State) Stats() slotset.Stats {
+func (s State) Stats() handle.Stats {
 	of := s.Map.Stats()
 	of.Bytes += bytesOf(s.Data)
 	return of
 }
 
 // Stats returns those of the shard's state.
-func (s *Shard) Stats() slotset.Stats {
+func (s *Shard) Stats() handle.Stats {
 	of := s.Map.Stats()
 	if len(s.all) > 0 {
 		of.Bytes += bytesOf(s.all)

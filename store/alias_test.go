@@ -17,11 +17,8 @@ import (
 var aliased = map[string]reflect.Type{
 	"ID":          reflect.TypeFor[store.ID](),
 	"Handle":      reflect.TypeFor[store.Handle[item]](),
-	"Counts":      reflect.TypeFor[store.Counts](),
-	"Sample":      reflect.TypeFor[store.Sample](),
 	"PanicError":  reflect.TypeFor[store.PanicError](),
 	"SystemError": reflect.TypeFor[store.SystemError](),
-	"Timings":     reflect.TypeFor[store.Timings](),
 	"StaleError":  reflect.TypeFor[store.StaleError](),
 }
 

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"testing"
 
+	"handloom/batch"
 	"handloom/internal/check"
 	"handloom/shard/handlemap"
 	"handloom/store"
@@ -323,7 +324,7 @@ func TestWrite_NamesTheErasesOfItsTableAlone(t *testing.T) {
 			return nil
 		})
 	}
-	if report := flush(t, s); report.Total != (store.Counts{Erased: 6}) {
+	if report := flush(t, s); report.Total != (batch.Counts{Erased: 6}) {
 		t.Errorf("the flush counts %+v", report.Total)
 	}
 	for i, name := range names {

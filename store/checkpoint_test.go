@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"handloom/batch"
 	"handloom/internal/check"
 	"handloom/store"
 )
@@ -96,7 +97,7 @@ func TestARollbackDropsThePendingBatchAndForgetsNames(t *testing.T) {
 			rollback(t, s, &c)
 		}
 		refused(t, table, q, "kept past its flush")
-		if report := flush(t, s); report.Total != (store.Counts{}) || report.Epoch != 1 || s.Epoch() != 1 {
+		if report := flush(t, s); report.Total != (batch.Counts{}) || report.Epoch != 1 || s.Epoch() != 1 {
 			t.Errorf("after the rollback a flush reports %v", report)
 		}
 		// An epoch that was there before comes again, without the names it had.
@@ -111,7 +112,7 @@ func TestARollbackDropsThePendingBatchAndForgetsNames(t *testing.T) {
 			}
 			table.Erase(q, p)
 		}
-		if report := flush(t, s); report.Total != (store.Counts{Stale: 2}) {
+		if report := flush(t, s); report.Total != (batch.Counts{Stale: 2}) {
 			t.Errorf("names from before the rollback: %v", report)
 		}
 	}

@@ -8,7 +8,7 @@ import (
 
 	"handloom/internal/dense"
 	"handloom/internal/items"
-	"handloom/internal/slotset"
+	"handloom/shard/handle"
 )
 
 // column is all of a [Column] but what a user's code calls with elements.
@@ -41,7 +41,7 @@ func (c *column) add(t *table, o columnOptions, of *items.Type) error {
 
 // forget empties the lookups: they find nothing.
 func (c *column) forget() {
-	none, _ := dense.New(c.table.typ, slotset.Options{TypeID: int(c.table.first)}) // which is a typeId
+	none, _ := dense.New(c.table.typ, handle.Options{TypeID: int(c.table.first)}) // which is a typeId
 	fill(c.shards[:], none.AddColumn(c.kind))
 }
 

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"testing"
 
+	"handloom/batch"
 	"handloom/internal/check"
 	"handloom/store"
 )
@@ -40,9 +41,9 @@ func TestReport_TellsColumnsApart(t *testing.T) {
 					components, owners, names = append(components, c), append(owners, h), append(names, name+"."+c.Name())
 				}
 			}
-			sum := make(map[string]store.Counts)
+			sum := make(map[string]batch.Counts)
 			for frame := range 6 {
-				want := make(map[string]store.Counts)
+				want := make(map[string]batch.Counts)
 				var systems []store.System
 				for number := range 1 + r.IntN(4) {
 					sets := make([]int, len(components))

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"unsafe"
 
+	"handloom/batch"
 	"handloom/internal/check"
 	"handloom/store"
 )
@@ -99,7 +100,7 @@ func (p *setPlay) batch(queues []store.Queue) {
 
 // want returns what the flush is to count for each column, and the element of each item
 // that was set, by the name it was set by.
-func (p *setPlay) expect() (counts store.Counts, last map[store.Handle[item]]setCommand) {
+func (p *setPlay) expect() (counts batch.Counts, last map[store.Handle[item]]setCommand) {
 	last = make(map[store.Handle[item]]setCommand)
 	of := make(map[store.Handle[item]]int) // the highest queue that set an item so far
 	for queue, sets := range p.sets {
@@ -366,7 +367,7 @@ func TestCounts_SetsOfCancelledCreate(t *testing.T) {
 				}
 			}
 			report := flush(t, s)
-			want := store.Counts{Put: creates / 2, Superseded: creates / 2 * (each - 1), Dropped: creates / 2 * each}
+			want := batch.Counts{Put: creates / 2, Superseded: creates / 2 * (each - 1), Dropped: creates / 2 * each}
 			if got := report.Columns[0].Counts; got != want {
 				t.Errorf("column: %v, want %v", got, want)
 			}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"testing"
 
+	"handloom/batch"
 	"handloom/internal/check"
 	"handloom/store"
 )
@@ -30,31 +31,31 @@ func TestEraseAllErasesWhatLivesAndCountsIt(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		record func(table itemTable, q store.Queue, hs []store.Handle[item])
-		want   store.Counts
+		want   batch.Counts
 		left   []uint64
 	}{
-		{"alone", func(table itemTable, q store.Queue, _ []store.Handle[item]) { table.EraseAll(q) }, store.Counts{Erased: 10}, nil},
+		{"alone", func(table itemTable, q store.Queue, _ []store.Handle[item]) { table.EraseAll(q) }, batch.Counts{Erased: 10}, nil},
 		{"twice", func(table itemTable, q store.Queue, _ []store.Handle[item]) {
 			table.EraseAll(q)
 			table.EraseAll(q)
-		}, store.Counts{Erased: 10, Redundant: 1}, nil},
+		}, batch.Counts{Erased: 10, Redundant: 1}, nil},
 		{"with erases", func(table itemTable, q store.Queue, hs []store.Handle[item]) {
 			table.Erase(q, hs[3])
 			table.EraseAll(q)
 			table.EraseItems(q, []store.Handle[item]{hs[3], hs[4], {}})
-		}, store.Counts{Erased: 10, Redundant: 3, Stale: 1}, nil},
+		}, batch.Counts{Erased: 10, Redundant: 3, Stale: 1}, nil},
 		{"with puts", func(table itemTable, q store.Queue, hs []store.Handle[item]) {
 			table.Put(q, hs[3], item{Value: 30})
 			table.EraseAll(q)
 			table.Put(q, hs[3], item{Value: 31})
 			table.Put(q, store.Handle[item]{}, item{})
-		}, store.Counts{Erased: 10, Dropped: 2, Stale: 1}, nil},
+		}, batch.Counts{Erased: 10, Dropped: 2, Stale: 1}, nil},
 		{"with creates", func(table itemTable, q store.Queue, _ []store.Handle[item]) {
 			table.Emplace(q, item{Value: 100})
 			table.EraseAll(q)
 			table.Put(q, table.Emplace(q, item{}), item{Value: 101})
 			table.Erase(q, table.Emplace(q, item{}))
-		}, store.Counts{Created: 2, Erased: 10, Put: 1, CancelledOut: 2}, []uint64{100, 101}},
+		}, batch.Counts{Created: 2, Erased: 10, Put: 1, CancelledOut: 2}, []uint64{100, 101}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			bothKinds(t, func(t *testing.T, stable bool) {
@@ -88,7 +89,7 @@ func TestEraseAllOfAnEmptyTableCountsNothing(t *testing.T) {
 		if n := s.Pending().Commands; n != 1 {
 			t.Errorf("%d commands are pending", n)
 		}
-		if report := flush(t, s); report.Total != (store.Counts{}) || report.Epoch != 1 || len(report.Tables) != 1 {
+		if report := flush(t, s); report.Total != (batch.Counts{}) || report.Epoch != 1 || len(report.Tables) != 1 {
 			t.Errorf("%v", report)
 		}
 	})
@@ -164,7 +165,7 @@ func TestEraseAllIsARecordedCommand(t *testing.T) {
 			_, err := table.Insert(w, item{})
 			return err
 		})
-		if report := flush(t, s); report.Total != (store.Counts{Erased: 11}) {
+		if report := flush(t, s); report.Total != (batch.Counts{Erased: 11}) {
 			t.Errorf("%v", report)
 		}
 	})

@@ -3,8 +3,8 @@ package store
 import (
 	"slices"
 
-	"handloom/internal/slotset"
 	"handloom/shard"
+	"handloom/shard/handle"
 )
 
 // Order returns the numbers of the systems in serial order.
@@ -33,9 +33,9 @@ type counted struct {
 	looks *int
 }
 
-func (c counted) Len() int             { *c.looks++; return c.Map.Len() }
-func (c counted) TypeID() uint16       { *c.looks++; return c.Map.TypeID() }
-func (c counted) Stats() slotset.Stats { *c.looks++; return c.Map.Stats() }
+func (c counted) Len() int            { *c.looks++; return c.Map.Len() }
+func (c counted) TypeID() uint16      { *c.looks++; return c.Map.TypeID() }
+func (c counted) Stats() handle.Stats { *c.looks++; return c.Map.Stats() }
 
 // CountVisits counts how often steps ask the maps of all tables what they hold,
 // until the function it returns is called.

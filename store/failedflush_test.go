@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"handloom/batch"
 	"handloom/store"
 )
 
@@ -185,7 +186,7 @@ func TestALimitReachedInOneOfEightShardsAppliesNothing(t *testing.T) {
 			t.Fatal(err)
 		}
 		table.Erase(queues(t, s, 1)[0], hs[(victim*16+20)%128])
-		if report := flush(t, s); report.Total != (store.Counts{Erased: 1}) {
+		if report := flush(t, s); report.Total != (batch.Counts{Erased: 1}) {
 			t.Errorf("the flush after Discard: %v", report)
 		}
 	}
@@ -309,7 +310,7 @@ func checkLimit(t *testing.T, s *store.Store, table *store.Table[item], exceeds 
 		t.Fatal(err)
 	}
 	table.Emplace(queues(t, s, 1)[0], item{})
-	if report := flush(t, s); report.Total != (store.Counts{Created: 1}) {
+	if report := flush(t, s); report.Total != (batch.Counts{Created: 1}) {
 		t.Errorf("after Discard: %v", report)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"handloom/batch"
 	"handloom/store"
 )
 
@@ -42,7 +43,7 @@ func failing(how func(task int) error) func(r *trial) {
 			if err := r.Each(r.ctx, 10, good); err != nil {
 				r.Fatal(err)
 			}
-			if report := r.flush(names...); report.Total != (store.Counts{Created: 20}) {
+			if report := r.flush(names...); report.Total != (batch.Counts{Created: 20}) {
 				r.Fatalf("%v", report)
 			}
 		}
@@ -125,7 +126,7 @@ func usable(t *testing.T, s *store.Store, table *store.Table[item]) {
 		}
 	}
 	table.Emplace(queues(t, s, 1)[0], item{})
-	if report := flush(t, s); report.Total != (store.Counts{Created: 1}) {
+	if report := flush(t, s); report.Total != (batch.Counts{Created: 1}) {
 		t.Errorf("the next flush: %v", report)
 	}
 }
@@ -212,7 +213,7 @@ func TestGoexitInATaskIsAnErrorOrEndsTheCallerWithEverythingReleased(t *testing.
 				}
 			}
 		}
-		if report := flush(t, s); report.Total != (store.Counts{}) || table.Len() != items {
+		if report := flush(t, s); report.Total != (batch.Counts{}) || table.Len() != items {
 			t.Errorf("recordings of passes that did not end: %v", report)
 		}
 		usable(t, s, table)

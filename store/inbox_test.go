@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"handloom/batch"
 	"handloom/store"
 )
 
@@ -55,7 +56,7 @@ func TestCallsOfTheInboxComeAfterAllPassesAndInTheOrderTheyArrived(t *testing.T)
 	send(t, s, emplace(8))
 	emplace(2)(qs[0])
 	emplace(4)(queues(t, s, 1)[0])
-	if report := flush(t, s); report.Total != (store.Counts{Created: 8, Put: 1, Superseded: 7}) {
+	if report := flush(t, s); report.Total != (batch.Counts{Created: 8, Put: 1, Superseded: 7}) {
 		t.Errorf("%v", report)
 	}
 	if got := created(packedTable{table}); !slices.Equal(got, []uint64{1, 2, 3, 4, 5, 6, 7, 8}) || table.At(h).Value != 8 {
@@ -74,7 +75,7 @@ func TestStaleCommandsOfTheInboxAreListedByCall(t *testing.T) {
 		})
 	}
 	report := flush(t, s)
-	for i, want := range []store.Sample{{Task: 1}, {Task: 2}, {Task: 2, Sequence: 1}, {Kind: 1}, {Kind: 1, Task: 1}, {Kind: 1, Task: 2}} {
+	for i, want := range []batch.Sample{{Task: 1}, {Task: 2}, {Task: 2, Sequence: 1}, {Kind: 1}, {Kind: 1, Task: 1}, {Kind: 1, Task: 2}} {
 		want.Handle, want.TypeID, want.Pass = compose(1, 1, 77+uint32(want.Kind)), 1, math.MaxInt32
 		if i >= len(report.Stale) || report.Stale[i] != want {
 			t.Errorf("sample %d of %+v should be %+v", i, report.Stale, want)
@@ -102,7 +103,7 @@ func TestACallThatSpansFlushesBelongsToTheBatchItArrivesIn(t *testing.T) {
 						}
 						continue
 					}
-					if report := flush(t, s); report.Total != (store.Counts{Put: 1, Stale: 1, Dangling: 1}) {
+					if report := flush(t, s); report.Total != (batch.Counts{Put: 1, Stale: 1, Dangling: 1}) {
 						t.Errorf("%v", report)
 					}
 					for _, p := range mine {
@@ -129,7 +130,7 @@ func TestACallThatSpansFlushesBelongsToTheBatchItArrivesIn(t *testing.T) {
 			q := queues(t, s, 1)[0]
 			table.Put(q, live, item{Value: 99, Parent: mine[0]})
 			table.Put(q, mine[3], item{Value: 40})
-			want := store.Counts{Created: 4, Put: 3, CancelledOut: 2, Dangling: 1}
+			want := batch.Counts{Created: 4, Put: 3, CancelledOut: 2, Dangling: 1}
 			if report := flush(t, s); report.Total != want {
 				t.Errorf("%v, want %v", report, want)
 			}
@@ -168,7 +169,7 @@ func keepsNothing(t *testing.T, s *store.Store, table *store.Table[item], h stor
 	q := queues(t, s, 1)[0]
 	table.Erase(q, table.Emplace(q, item{Parent: p}))
 	table.Erase(q, p)
-	if report := flush(t, s); report.Total != (store.Counts{CancelledOut: 2, Stale: 1}) || digest(t, s) != before {
+	if report := flush(t, s); report.Total != (batch.Counts{CancelledOut: 2, Stale: 1}) || digest(t, s) != before {
 		t.Errorf("%v", report)
 	}
 }
@@ -256,7 +257,7 @@ func TestAFlushThatFailsKeepsTheCallsAndTheirOrder(t *testing.T) {
 			}
 		}
 	}
-	if report := flush(t, s); report.Total != (store.Counts{Created: 6}) {
+	if report := flush(t, s); report.Total != (batch.Counts{Created: 6}) {
 		t.Errorf("%v", report)
 	}
 	if got := created(packedTable{table}); !slices.Equal(got, []uint64{0, 1, 2, 3, 4, 5}) {
@@ -290,7 +291,7 @@ func TestACallThatRecordsNothingIsNothing(t *testing.T) {
 		send(t, s, func(store.Queue) {})
 		send(t, s, func(q store.Queue) { table.EraseItems(q, nil); table.EmplaceItems(q, nil, nil) })
 	}
-	if report := flush(t, s); s.Epoch() != 1 || report.Total != (store.Counts{}) {
+	if report := flush(t, s); s.Epoch() != 1 || report.Total != (batch.Counts{}) {
 		t.Errorf("epoch %d, %v", s.Epoch(), report)
 	}
 }
@@ -316,7 +317,7 @@ func TestAQueueKeptPastItsCallPanicsAndRecordsNothing(t *testing.T) {
 		}
 	}
 	check()
-	if report := flush(t, s); report.Total != (store.Counts{Created: 1}) {
+	if report := flush(t, s); report.Total != (batch.Counts{Created: 1}) {
 		t.Errorf("%v", report)
 	}
 	check()
@@ -324,7 +325,7 @@ func TestAQueueKeptPastItsCallPanicsAndRecordsNothing(t *testing.T) {
 	for range 5 {
 		send(t, s, func(q store.Queue) { table.Emplace(q, item{}); check() })
 	}
-	if report := flush(t, s); report.Total != (store.Counts{Created: 5}) {
+	if report := flush(t, s); report.Total != (batch.Counts{Created: 5}) {
 		t.Errorf("%v", report)
 	}
 }

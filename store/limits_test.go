@@ -10,6 +10,7 @@ import (
 	"testing"
 	"unsafe"
 
+	"handloom/batch"
 	"handloom/store"
 )
 
@@ -182,7 +183,7 @@ func TestPassesBeginBesideGoroutinesThatRecord(t *testing.T) {
 	for _, c := range recorders {
 		_ = c.result()
 	}
-	if report := flush(t, s); report.Total != (store.Counts{Created: 50, CancelledOut: 8000, Stale: 4000}) {
+	if report := flush(t, s); report.Total != (batch.Counts{Created: 50, CancelledOut: 8000, Stale: 4000}) {
 		t.Errorf("%v", report)
 	}
 }
@@ -221,7 +222,7 @@ func TestALimitReachedInOneOfEightTablesKeepsTheBatch(t *testing.T) {
 			}
 		}
 		tables[victim].EraseItems(queues(t, s, 1)[0], live[10*victim+3:10*victim+5])
-		if report := flush(t, s); report.Total != (store.Counts{Created: 40, Put: 8, Erased: 10}) {
+		if report := flush(t, s); report.Total != (batch.Counts{Created: 40, Put: 8, Erased: 10}) {
 			t.Errorf("table %d had room: %v", victim, report)
 		}
 	}
@@ -255,7 +256,7 @@ func TestALimitReachedInOneOfEightShardsKeepsTheBatch(t *testing.T) {
 				}
 			}
 			table.Erase(queues(t, s, 1)[0], names[0])
-			if report := flush(t, s); report.Total != (store.Counts{Created: 1, Put: 1, CancelledOut: 2}) {
+			if report := flush(t, s); report.Total != (batch.Counts{Created: 1, Put: 1, CancelledOut: 2}) {
 				t.Errorf("shard %d had room: %v", victim, report)
 			}
 		}
@@ -287,12 +288,12 @@ func TestATableThatHoldsMoreThanMaxItemsIsFlushedUnlessItWouldGrow(t *testing.T)
 		q := queues(t, s, 1)[0]
 		table.Put(q, hs[7], item{Value: 7})
 		table.Erase(q, hs[0])
-		if report := flush(t, s); report.Total != (store.Counts{Put: 1, Erased: 1}) || table.Len() != 7 {
+		if report := flush(t, s); report.Total != (batch.Counts{Put: 1, Erased: 1}) || table.Len() != 7 {
 			t.Errorf("%v, %d items", report, table.Len())
 		}
 		q = queues(t, s, 1)[0]
 		table.Erase(q, table.Emplace(q, item{}))
-		if report := flush(t, s); report.Total != (store.Counts{CancelledOut: 2}) {
+		if report := flush(t, s); report.Total != (batch.Counts{CancelledOut: 2}) {
 			t.Errorf("%v", report)
 		}
 		q = queues(t, s, 1)[0]
@@ -302,7 +303,7 @@ func TestATableThatHoldsMoreThanMaxItemsIsFlushedUnlessItWouldGrow(t *testing.T)
 			t.Errorf("a create for a fifth item: %v, %d items", err, table.Len())
 		}
 		table.Erase(q, hs[4])
-		if report := flush(t, s); report.Total != (store.Counts{Created: 1, Erased: 4}) || table.Len() != 4 {
+		if report := flush(t, s); report.Total != (batch.Counts{Created: 1, Erased: 4}) || table.Len() != 4 {
 			t.Errorf("%v, %d items", report, table.Len())
 		}
 	})
@@ -353,7 +354,7 @@ func TestAFlushInsideAfterFlushIsErrPhaseAndLeavesTheReport(t *testing.T) {
 				again = f
 				items++
 				report, err := flush(inside)
-				if err != nil || report.Total != (store.Counts{Created: 1}) || report.Epoch != uint64(items) || table.Len() != items {
+				if err != nil || report.Total != (batch.Counts{Created: 1}) || report.Epoch != uint64(items) || table.Len() != items {
 					t.Errorf("%s, with %s inside AfterFlush: %v, %v, %d items", what, name, report, err, table.Len())
 				}
 			}

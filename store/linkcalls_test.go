@@ -8,6 +8,7 @@ import (
 	"sync"
 	"testing"
 
+	"handloom/batch"
 	"handloom/internal/check"
 	"handloom/store"
 )
@@ -211,11 +212,11 @@ func TestAfterALinksThatFailsTheBatchCanBeDiscarded(t *testing.T) {
 		t.Fatal(err)
 	}
 	l.calls.before = nil
-	if report := flush(t, l.Store); report.Total != (store.Counts{}) || digest(t, l.Store) != d {
+	if report := flush(t, l.Store); report.Total != (batch.Counts{}) || digest(t, l.Store) != d {
 		t.Errorf("%v", report)
 	}
 	h := l.tables[0].Emplace(queues(t, l.Store, 1)[0], kids(1, l.names[0]))
-	if report := flush(t, l.Store); report.Total != (store.Counts{Created: 1, Dangling: 1}) {
+	if report := flush(t, l.Store); report.Total != (batch.Counts{Created: 1, Dangling: 1}) {
 		t.Errorf("%v", report)
 	}
 	if got := l.tables[0].At(resolve(t, l.tables[0], h)).Kids[0]; !got.ID.IsZero() {

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"handloom/batch"
 	"handloom/internal/check"
 	"handloom/store"
 )
@@ -87,7 +88,7 @@ func TestNamesBehindReferencesBecomeReal(t *testing.T) {
 				made = append(made, table.Emplace(q, at()))
 			}
 			table.Put(qs[2], live, at())
-			if report := flush(t, s); report.Total != (store.Counts{Created: 5, Put: 1}) {
+			if report := flush(t, s); report.Total != (batch.Counts{Created: 5, Put: 1}) {
 				t.Errorf("%v", report)
 			}
 
@@ -226,7 +227,7 @@ func TestLinksIsCalledOnceForEachValueThatStaysAndForNoOther(t *testing.T) {
 			if got := calls.take(); !slices.Equal(got, []uint64{1, 2, 3, 4, 5}) {
 				t.Errorf("Links was called for the values %v", got)
 			}
-			if report.Total != (store.Counts{Created: 4, Put: 3, Superseded: 3, Erased: 1, Dropped: 2, Stale: 2, CancelledOut: 4}) {
+			if report.Total != (batch.Counts{Created: 4, Put: 3, Superseded: 3, Erased: 1, Dropped: 2, Stale: 2, CancelledOut: 4}) {
 				t.Errorf("%v", report)
 			}
 			for i, hs := range left {
@@ -305,8 +306,8 @@ func TestWhatDanglesBehindReferencesBecomesNullAndCountsOnce(t *testing.T) {
 		table.Erase(qs[0], gone)
 		report := flush(t, s)
 		want := []store.TableReport{
-			{Name: "first", Counts: store.Counts{Created: 3, Put: 1, CancelledOut: 2, Dangling: 3 + 1 + 2}},
-			{Name: "second", Counts: store.Counts{Created: 1, Dangling: 1}},
+			{Name: "first", Counts: batch.Counts{Created: 3, Put: 1, CancelledOut: 2, Dangling: 3 + 1 + 2}},
+			{Name: "second", Counts: batch.Counts{Created: 1, Dangling: 1}},
 		}
 		if !slices.Equal(report.Tables, want) {
 			t.Errorf("%+v", report.Tables)
@@ -348,7 +349,7 @@ func TestLinksMayVisitFieldsThatAreFoundWithoutIt(t *testing.T) {
 		ends.Emplace(q, edges{First: target.ID, Last: [2]store.ID{gone.ID, target.ID}})
 		ends.Emplace(q, edges{First: gone.ID, Last: [2]store.ID{target.ID, gone.ID}})
 	}
-	if report := flush(t, s); report.Total != (store.Counts{Created: 401, CancelledOut: 2, Dangling: 100 + 300}) {
+	if report := flush(t, s); report.Total != (batch.Counts{Created: 401, CancelledOut: 2, Dangling: 100 + 300}) {
 		t.Errorf("%v", report)
 	}
 	real := resolve(t, table, target).ID

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"handloom/batch"
 	"handloom/store"
 )
 
@@ -306,7 +307,7 @@ func TestAQueueUsedTooLateOrElsewherePanicsAndRecordsNothing(t *testing.T) {
 		refused(t, table, kept, "task 2 in pass 0 was kept past its pass")
 		_ = s.Each(t.Context(), 3, func(_ context.Context, task int, q store.Queue) error { record(task, q); return errTask })
 		refused(t, table, kept, "task 2 in pass 1 was kept past its pass")
-		if report := flush(t, s); report.Total != (store.Counts{Created: 3}) {
+		if report := flush(t, s); report.Total != (batch.Counts{Created: 3}) {
 			t.Errorf("%v", report)
 		}
 		refused(t, table, kept, "task 2 in pass 1 was kept past its flush")

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"testing"
 
+	"handloom/batch"
 	"handloom/store"
 )
 
@@ -13,7 +14,7 @@ import (
 type pair struct {
 	name  string
 	acts  []func(table *store.Table[item], q store.Queue, h store.Handle[item])
-	want  store.Counts
+	want  batch.Counts
 	alive bool
 }
 
@@ -53,12 +54,12 @@ func spread(n int, f func(queueOf func(command int) int)) {
 
 func TestCommandsToALiveItemCountAsTheDesignSays(t *testing.T) {
 	for _, p := range []pair{
-		{"erase", []act{eraseIt}, store.Counts{Erased: 1}, false},
-		{"put", []act{putIt}, store.Counts{Put: 1}, true},
-		{"put and erase", []act{putIt, eraseIt}, store.Counts{Erased: 1, Dropped: 1}, false},
-		{"two erases", []act{eraseIt, eraseUntyped}, store.Counts{Erased: 1, Redundant: 1}, false},
-		{"two puts", []act{putIt, putIt}, store.Counts{Put: 1, Superseded: 1}, true},
-		{"two of each", []act{putIt, eraseIt, putIt, eraseUntyped}, store.Counts{Erased: 1, Redundant: 1, Dropped: 2}, false},
+		{"erase", []act{eraseIt}, batch.Counts{Erased: 1}, false},
+		{"put", []act{putIt}, batch.Counts{Put: 1}, true},
+		{"put and erase", []act{putIt, eraseIt}, batch.Counts{Erased: 1, Dropped: 1}, false},
+		{"two erases", []act{eraseIt, eraseUntyped}, batch.Counts{Erased: 1, Redundant: 1}, false},
+		{"two puts", []act{putIt, putIt}, batch.Counts{Put: 1, Superseded: 1}, true},
+		{"two of each", []act{putIt, eraseIt, putIt, eraseUntyped}, batch.Counts{Erased: 1, Redundant: 1, Dropped: 2}, false},
 	} {
 		checkPair(t, p, func(s *store.Store, table *store.Table[item], acts []act, queueOf func(int) int) store.Handle[item] {
 			h := fill(t, s, table, 3)[1]
@@ -73,12 +74,12 @@ func TestCommandsToALiveItemCountAsTheDesignSays(t *testing.T) {
 
 func TestCommandsToAnItemCreatedInTheSameBatchCountAsTheDesignSays(t *testing.T) {
 	for _, p := range []pair{
-		{"erase", []act{eraseIt}, store.Counts{CancelledOut: 2}, false},
-		{"put", []act{putIt}, store.Counts{Created: 1, Put: 1}, true},
-		{"put and erase", []act{putIt, eraseIt}, store.Counts{CancelledOut: 2, Dropped: 1}, false},
-		{"two erases", []act{eraseIt, eraseUntyped}, store.Counts{CancelledOut: 2, Redundant: 1}, false},
-		{"two puts", []act{putIt, putIt}, store.Counts{Created: 1, Put: 1, Superseded: 1}, true},
-		{"two of each", []act{putIt, eraseIt, putIt, eraseUntyped}, store.Counts{CancelledOut: 2, Redundant: 1, Dropped: 2}, false},
+		{"erase", []act{eraseIt}, batch.Counts{CancelledOut: 2}, false},
+		{"put", []act{putIt}, batch.Counts{Created: 1, Put: 1}, true},
+		{"put and erase", []act{putIt, eraseIt}, batch.Counts{CancelledOut: 2, Dropped: 1}, false},
+		{"two erases", []act{eraseIt, eraseUntyped}, batch.Counts{CancelledOut: 2, Redundant: 1}, false},
+		{"two puts", []act{putIt, putIt}, batch.Counts{Created: 1, Put: 1, Superseded: 1}, true},
+		{"two of each", []act{putIt, eraseIt, putIt, eraseUntyped}, batch.Counts{CancelledOut: 2, Redundant: 1, Dropped: 2}, false},
 	} {
 		checkPair(t, p, func(s *store.Store, table *store.Table[item], acts []act, queueOf func(int) int) store.Handle[item] {
 			fill(t, s, table, 3)

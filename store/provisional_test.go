@@ -6,6 +6,7 @@ import (
 	"errors"
 	"testing"
 
+	"handloom/batch"
 	"handloom/store"
 )
 
@@ -153,7 +154,7 @@ func TestProvisionalHandlesAreStaleForEver(t *testing.T) {
 			}
 			continue
 		}
-		if report := flush(t, s); report.Total != (store.Counts{Created: 1, Stale: 2}) {
+		if report := flush(t, s); report.Total != (batch.Counts{Created: 1, Stale: 2}) {
 			t.Fatalf("after %d batches: %v", i, report)
 		}
 		if h, ok := table.Resolve(old); ok {
@@ -197,7 +198,7 @@ func useStaleNames(t *testing.T, s *store.Store, table *store.Table[item], names
 		table.Emplace(q, item{Value: uint64(i)})
 	}
 	report := flush(t, s)
-	if report.Total != (store.Counts{Created: 3, Stale: 3, Dangling: 1}) {
+	if report.Total != (batch.Counts{Created: 3, Stale: 3, Dangling: 1}) {
 		t.Errorf("%v", report)
 	}
 	if len(report.Stale) != 3 || report.Stale[0].Handle != names[0].ID || report.Stale[2].Handle != names[1].ID {
@@ -225,7 +226,7 @@ func TestANameWhoseTargetWasCancelledBecomesNullAndCountsAsDangling(t *testing.T
 	other.Put(q, holder, item{Parent: gone, Links: [2]store.ID{gone.ID, 1<<63 | 7<<48 | 5}})
 	table.Erase(q, gone)
 	report := flush(t, s)
-	if report.Total != (store.Counts{Created: 1, Put: 1, Superseded: 1, CancelledOut: 4, Dangling: 3}) {
+	if report.Total != (batch.Counts{Created: 1, Put: 1, Superseded: 1, CancelledOut: 4, Dangling: 3}) {
 		t.Errorf("%v", report)
 	}
 	if v := *other.At(resolve(t, other, holder)); v != (item{}) {
@@ -254,7 +255,7 @@ func TestTwoPassesUseEachOthersNamesWithinABatch(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if report := flush(t, s); report.Total != (store.Counts{Created: 4, Put: 4, CancelledOut: 8}) {
+	if report := flush(t, s); report.Total != (batch.Counts{Created: 4, Put: 4, CancelledOut: 8}) {
 		t.Errorf("%v", report)
 	}
 	for h, v := range table.All() {

@@ -5,6 +5,8 @@ import (
 	"log/slog"
 	"slices"
 	"time"
+
+	"handloom/batch"
 )
 
 // Report says what a flush did. The one that Flush returns is good until the
@@ -13,11 +15,11 @@ import (
 //
 // The guide's page is guide/flush.md.
 type Report struct {
-	Epoch   uint64        `json:"epoch"`                   // flushes with commands so far, this one included
-	Total   Counts        `json:"total"`                   // over all tables, and commands that name no table
-	Tables  []TableReport `json:"tables,omitempty"`        // of the tables that had commands, by typeId
-	Columns []TableReport `json:"columns,omitempty"`       // of the columns that had Sets, by typeId and then as added
-	Stale   []Sample      `json:"stale_samples,omitempty"` // the first 8 stale commands by typeId, kind, column, key and sequence
+	Epoch   uint64         `json:"epoch"`                   // flushes with commands so far, this one included
+	Total   batch.Counts   `json:"total"`                   // over all tables, and commands that name no table
+	Tables  []TableReport  `json:"tables,omitempty"`        // of the tables that had commands, by typeId
+	Columns []TableReport  `json:"columns,omitempty"`       // of the columns that had Sets, by typeId and then as added
+	Stale   []batch.Sample `json:"stale_samples,omitempty"` // the first 8 stale commands by typeId, kind, column, key and sequence
 
 	// DroppedCalls is the number of calls of the inbox that did not fit; see [Store.Inbox].
 	DroppedCalls int `json:"dropped_calls,omitempty"`
@@ -30,7 +32,7 @@ type Report struct {
 // that of the table and its own, as in "boids.pos".
 type TableReport struct {
 	Name string `json:"name"`
-	Counts
+	batch.Counts
 }
 
 // begin empties the report and keeps its memory.
@@ -39,7 +41,7 @@ func (r *Report) begin(epoch uint64) {
 }
 
 // addTable adds a line for a table, and returns its counters.
-func (r *Report) addTable(name string) *Counts {
+func (r *Report) addTable(name string) *batch.Counts {
 	n := len(r.Tables)
 	r.Tables = slices.Grow(r.Tables, 1)[:n+1]
 	r.Tables[n] = TableReport{Name: name}
@@ -62,7 +64,7 @@ func (r *Report) Equal(o *Report) bool {
 		slices.Equal(r.Tables, o.Tables) && slices.Equal(r.Columns, o.Columns) && slices.EqualFunc(r.Stale, o.Stale, sameSample)
 }
 
-func sameSample(a, b Sample) bool {
+func sameSample(a, b batch.Sample) bool {
 	if a.Handle.IsProvisional() && b.Handle.IsProvisional() {
 		a.Handle, b.Handle = 0, 0
 	}

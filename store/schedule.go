@@ -248,4 +248,4 @@ func (c *Schedule) DOT() string { return c.plan.DOT() }
 // Timings returns how long the systems took in the last frames, in the order
 // they were given to NewSchedule. It may be called from any goroutine at any
 // time. The durations decide nothing.
-func (c *Schedule) Timings() Timings { return c.plan.Timings() }
+func (c *Schedule) Timings() schedule.Timings { return c.plan.Timings() }

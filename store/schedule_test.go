@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"handloom/batch"
 	"handloom/internal/check"
 	"handloom/store"
 )
@@ -248,7 +249,7 @@ func TestCommandsComeInTheOrderOfSystems(t *testing.T) {
 	}
 	for range 20 {
 		report, err := c.Run(t.Context())
-		if err != nil || report.Total != (store.Counts{Created: 4, Put: 1, Superseded: 3, Stale: 4}) {
+		if err != nil || report.Total != (batch.Counts{Created: 4, Put: 1, Superseded: 3, Stale: 4}) {
 			t.Fatal(report, err)
 		}
 		for i, sample := range report.Stale {
@@ -361,10 +362,10 @@ func TestAReportAddsUpTheFlushesOfAFrame(t *testing.T) {
 			t.Fatal(err)
 		}
 		want := &store.Report{
-			Epoch: 3*frame + 3, Total: store.Counts{Created: 2, Stale: 2},
+			Epoch: 3*frame + 3, Total: batch.Counts{Created: 2, Stale: 2},
 			Tables: []store.TableReport{
-				{Name: "a", Counts: store.Counts{Created: 1}},
-				{Name: "b", Counts: store.Counts{Created: 1, Stale: 2}},
+				{Name: "a", Counts: batch.Counts{Created: 1}},
+				{Name: "b", Counts: batch.Counts{Created: 1, Stale: 2}},
 			},
 			Stale: report.Stale,
 		}

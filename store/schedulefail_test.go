@@ -9,6 +9,7 @@ import (
 	"sync"
 	"testing"
 
+	"handloom/batch"
 	"handloom/internal/check"
 	"handloom/store"
 )
@@ -73,7 +74,7 @@ func TestAFailedFrameDropsWhatItRecordedSinceTheLastFlush(t *testing.T) {
 				t.Errorf("the items are %v", got)
 			}
 			table.Emplace(queues(t, s, 1)[0], item{Value: 50})
-			if report := flush(t, s); report.Total != (store.Counts{Created: 1}) {
+			if report := flush(t, s); report.Total != (batch.Counts{Created: 1}) {
 				t.Errorf("the next flush: %v", report)
 			}
 			broken = false
@@ -122,7 +123,7 @@ func TestAFlushThatFailsEndsTheFrameAndKeepsTheBatch(t *testing.T) {
 	if err := s.Discard(); err != nil {
 		t.Fatal(err)
 	}
-	if report := flush(t, s); report.Total != (store.Counts{}) {
+	if report := flush(t, s); report.Total != (batch.Counts{}) {
 		t.Errorf("after Discard: %v", report)
 	}
 }
@@ -204,7 +205,7 @@ func TestWhatIsRecordedUndeclaredWaitsForTheNextFlush(t *testing.T) {
 	s, table := newTable(t, store.Options{}, store.TableOptions[item]{})
 	c := newSchedule(t, s, store.System{Name: "a", Run: emplace(s, table, 1)})
 	for range 2 {
-		if report, err := c.Run(t.Context()); err != nil || report.Total != (store.Counts{}) {
+		if report, err := c.Run(t.Context()); err != nil || report.Total != (batch.Counts{}) {
 			t.Errorf("%v, %v", report, err)
 		}
 	}

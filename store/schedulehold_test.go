@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"handloom/batch"
 	"handloom/store"
 )
 
@@ -48,7 +49,7 @@ func TestRun_ErasesByRowAreOfTheirItems(t *testing.T) {
 						}}, store.System{Name: "second", After: []string{"first"}, Run: nothing},
 					)
 					report := runFrame(t, frame)
-					erased := store.Counts{Erased: 1}
+					erased := batch.Counts{Erased: 1}
 					if report.Total != erased {
 						t.Errorf("the Run counts %+v, want %+v", report.Total, erased)
 					}
@@ -113,7 +114,7 @@ func TestRun_HoldsTheStoreToItsEnd(t *testing.T) {
 				)
 				run := func(ctx context.Context, _ *store.Writer) error {
 					report, err := frame.Run(ctx)
-					if err == nil && report.Total != (store.Counts{Created: 2}) {
+					if err == nil && report.Total != (batch.Counts{Created: 2}) {
 						t.Errorf("the Run counts %+v", report.Total)
 					}
 					return err

@@ -12,6 +12,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"handloom/batch"
 	"handloom/shard/slotmap"
 	"handloom/store"
 )
@@ -166,7 +167,7 @@ func TestATaskMayStopAnywhereInAChunkAndEraseWhatItSees(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if report := flush(t, s); report.Total != (store.Counts{Erased: 13, Redundant: 13}) || table.Len() != len(left)-13 {
+	if report := flush(t, s); report.Total != (batch.Counts{Erased: 13, Redundant: 13}) || table.Len() != len(left)-13 {
 		t.Errorf("%v, %d items", report, table.Len())
 	}
 	for _, v := range table.All() {
@@ -304,7 +305,7 @@ func TestAPassOverAStableTableThatFailsRecordsNothing(t *testing.T) {
 				r.Fatalf("the pass returned %v", err)
 			}
 		}
-		if report := r.flush(); report.Total != (store.Counts{}) || table.Len() != 40 {
+		if report := r.flush(); report.Total != (batch.Counts{}) || table.Len() != 40 {
 			r.Fatalf("%v, %d items", report, table.Len())
 		}
 		for h, v := range table.All() { // fillStable gave 0 to 39 to slots of two shards in order
@@ -336,7 +337,7 @@ func TestLookupsOfAStableTable(t *testing.T) {
 			table.EraseItems(q, []store.Handle[item]{handleOf(id)})
 			table.Put(q, handleOf(id), item{Value: 1})
 			q.Erase(id)
-			if report := flush(t, s); report.Total != (store.Counts{Stale: 4}) || digest(t, s) != before ||
+			if report := flush(t, s); report.Total != (batch.Counts{Stale: 4}) || digest(t, s) != before ||
 				table.Has(handleOf(id)) || s.Has(id) {
 				t.Errorf("%d shards, handle %v (%s): %v", shards, id, what, report)
 			}
@@ -443,7 +444,7 @@ func TestLinksBetweenTablesOfBothKindsBecomeReal(t *testing.T) {
 	}
 	v.Links = [2]store.ID{p.ID, gone.ID}
 	stable.Put(qs[0], old, item{Parent: self, Links: [2]store.ID{p.ID, old.ID}})
-	if report := flush(t, s); report.Total != (store.Counts{Created: 2, Put: 1, CancelledOut: 2, Dangling: 1}) {
+	if report := flush(t, s); report.Total != (batch.Counts{Created: 2, Put: 1, CancelledOut: 2, Dangling: 1}) {
 		t.Error(report)
 	}
 	p = resolve(t, packed, p)

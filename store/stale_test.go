@@ -3,6 +3,7 @@ package store_test
 import (
 	"testing"
 
+	"handloom/batch"
 	"handloom/store"
 )
 
@@ -40,7 +41,7 @@ func TestBadHandlesOfAnyKindAreCountedAsStaleAndNamed(t *testing.T) {
 			table.Put(q, handleOf(id), item{Value: 1})
 			q.Erase(id)
 			report := flush(t, s)
-			if report.Total != (store.Counts{Stale: 5}) {
+			if report.Total != (batch.Counts{Stale: 5}) {
 				t.Errorf("%d shards, handle %v (%s): %v, not 5 stale", shards, id, what, report)
 			}
 			for _, sample := range report.Stale {
@@ -65,10 +66,10 @@ func TestOneStaleCommandAmongManyIsCountedAndPoisonsNothing(t *testing.T) {
 		table.Put(q, h, item{Value: 7})
 	}
 	report := flush(t, s)
-	if report.Total != (store.Counts{Put: 9_999, Stale: 1}) {
+	if report.Total != (batch.Counts{Put: 9_999, Stale: 1}) {
 		t.Error(report)
 	}
-	want := store.Sample{Handle: hs[5000].ID, TypeID: hs[5000].ID.TypeID(), Kind: 1, Sequence: 1250}
+	want := batch.Sample{Handle: hs[5000].ID, TypeID: hs[5000].ID.TypeID(), Kind: 1, Sequence: 1250}
 	if len(report.Stale) != 1 || report.Stale[0].Handle != want.Handle || report.Stale[0].Kind != want.Kind {
 		t.Errorf("samples %+v, want one of %v", report.Stale, want.Handle)
 	}
@@ -78,7 +79,7 @@ func TestOneStaleCommandAmongManyIsCountedAndPoisonsNothing(t *testing.T) {
 		}
 	}
 	table.Erase(queues(t, s, 1)[0], hs[0])
-	if report := flush(t, s); report.Total != (store.Counts{Erased: 1}) || len(report.Stale) != 0 {
+	if report := flush(t, s); report.Total != (batch.Counts{Erased: 1}) || len(report.Stale) != 0 {
 		t.Errorf("the next flush: %v", report)
 	}
 }
@@ -95,7 +96,7 @@ func TestSamplesAreTheLowestByTypeKindAndKey(t *testing.T) {
 		table.Erase(qs[0], handleOf(compose(5, 1, 8)))
 	}
 	report := flush(t, s)
-	want := []store.Sample{
+	want := []batch.Sample{
 		{Handle: compose(2, 1, 0), TypeID: 2, Task: 1, Sequence: 0},
 		{Handle: compose(2, 1, 0), TypeID: 2, Task: 1, Sequence: 1},
 		{Handle: compose(2, 1, 0), TypeID: 2, Task: 1, Sequence: 2},

@@ -8,7 +8,7 @@ import (
 
 	"handloom/batch"
 	"handloom/internal/report"
-	"handloom/internal/slotset"
+	"handloom/shard/handle"
 )
 
 // Stats are the figures of a store after its last flush. As JSON they read back
@@ -85,22 +85,22 @@ func (s *Store) publishAll(changed []*table) {
 }
 
 // set makes the figures those of a table; its name and shards stay.
-func (t *TableStats) set(of *slotset.Stats) {
+func (t *TableStats) set(of *handle.Stats) {
 	t.Live, t.Vacant, t.Depleted, t.Slots, t.Bytes = of.Live, of.Vacant, of.Depleted, of.Slots, of.Bytes
 }
 
 // figures are those of a table, kept by shard: a flush counts those again that it has
 // changed. What holds the store alone counts and reads them.
 type figures struct {
-	shards  []slotset.Stats
-	sum     slotset.Stats
+	shards  []handle.Stats
+	sum     handle.Stats
 	version uint64 // of the table, when they were counted
 }
 
 // count counts the whole table.
 func (t *table) count() {
 	if t.figures.shards == nil {
-		t.figures.shards = make([]slotset.Stats, len(t.order))
+		t.figures.shards = make([]handle.Stats, len(t.order))
 	}
 	t.recount(batch.AllShards(len(t.order)))
 }

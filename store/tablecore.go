@@ -10,8 +10,8 @@ import (
 	"handloom/internal/dense"
 	"handloom/internal/items"
 	"handloom/internal/paged"
-	"handloom/internal/slotset"
 	"handloom/shard"
+	"handloom/shard/handle"
 )
 
 // table is all of a table but what a user's code calls with items: shards,
@@ -61,7 +61,7 @@ type lookups struct {
 }
 
 // makeMap makes the map of a shard and puts it where lookups find it.
-func (l *lookups) makeMap(t *items.Type, o slotset.Options) (shard.Map, error) {
+func (l *lookups) makeMap(t *items.Type, o handle.Options) (shard.Map, error) {
 	if l.packed != nil {
 		m, err := dense.New(t, o)
 		if err == nil {
@@ -81,11 +81,11 @@ func (l *lookups) makeMap(t *items.Type, o slotset.Options) (shard.Map, error) {
 // forget empties the lookups: they find nothing, in maps of the given typeId.
 func (l *lookups) forget(t *items.Type, typeID uint16) {
 	if l.packed != nil {
-		none, _ := dense.New(t, slotset.Options{TypeID: int(typeID)}) // which is a typeId
+		none, _ := dense.New(t, handle.Options{TypeID: int(typeID)}) // which is a typeId
 		fill(l.packed[:], none)
 		return
 	}
-	none, _ := paged.New(l.cells, slotset.Options{TypeID: int(typeID)})
+	none, _ := paged.New(l.cells, handle.Options{TypeID: int(typeID)})
 	fill(l.stable[:], none)
 }
 
@@ -152,7 +152,7 @@ func (t *table) init(s *Store, o options) error {
 	t.lookups.forget(t.typ, t.first)
 	t.copying.init(o.Name, t.typ, o.clone)
 	for i := range o.Shards {
-		m, err := t.lookups.makeMap(t.typ, slotset.Options{
+		m, err := t.lookups.makeMap(t.typ, handle.Options{
 			TypeID: o.TypeID + i, Reserve: (o.Reserve + o.Shards - 1) / o.Shards,
 			MinFree: o.MinFree, MaxItems: o.MaxItems,
 		})

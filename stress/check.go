@@ -62,13 +62,12 @@ func checkReport(m *model, p *player) error {
 			return fmt.Errorf("%s: the flush reports nothing of it; want %+v", name, t.want)
 		}
 		w := t.want
-		want := store.Counts{
-			Created: w.created, Erased: w.erased, Put: w.put, Superseded: w.superseded,
-			Dropped: w.dropped, CancelledOut: w.cancelledOut,
-			Depleted: reports[0].Depleted, // a matter of slots, which no event shows
-		}
-		if reports[0].Counts != want {
-			return fmt.Errorf("%s: the flush reports %+v; want %+v", name, reports[0].Counts, want)
+		var want store.TableReport
+		want.Created, want.Erased, want.Put, want.Superseded = w.created, w.erased, w.put, w.superseded
+		want.Dropped, want.CancelledOut = w.dropped, w.cancelledOut
+		want.Depleted = reports[0].Depleted // a matter of slots, which no event shows
+		if reports[0].Counts != want.Counts {
+			return fmt.Errorf("%s: the flush reports %+v; want %+v", name, reports[0].Counts, want.Counts)
 		}
 		reports = reports[1:]
 	}

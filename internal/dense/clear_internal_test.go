@@ -4,14 +4,13 @@ import (
 	"testing"
 
 	"handloom/internal/items"
-	"handloom/internal/slotset"
 	"handloom/shard/handle"
 )
 
 // A Clear gives the array of the meta set to the freelist. From the second one on the two
 // exchange theirs, so that clearing and filling in turns allocates nothing.
 func TestClearingAndFillingInTurnsAllocatesNothing(t *testing.T) {
-	d, err := New(items.For[uint64](), slotset.Options{Reserve: 100})
+	d, err := New(items.For[uint64](), handle.Options{Reserve: 100})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -68,7 +67,7 @@ func TestRoomBehindAClear(t *testing.T) {
 // full returns a map that has as many items as it has room for.
 func full(t *testing.T) *Set {
 	t.Helper()
-	d, err := New(items.For[uint64](), slotset.Options{Reserve: 100, MaxItems: 120})
+	d, err := New(items.For[uint64](), handle.Options{Reserve: 100, MaxItems: 120})
 	if err == nil {
 		_, err = d.InsertItems(items.From(make([]uint64, 100)), nil)
 	}

@@ -12,7 +12,7 @@ import (
 
 	"handloom/internal/digest"
 	"handloom/internal/items"
-	"handloom/internal/slotset"
+	"handloom/shard/handle"
 )
 
 // encoding returns what the digest of m is the sum of.
@@ -38,7 +38,7 @@ func decoder(b []byte, n int) *digest.Decoder {
 
 func load(b []byte, n int) (*Set, error) {
 	m := Bind[int](new(Set))
-	if err := m.Init(slotset.Options{}); err != nil {
+	if err := m.Init(handle.Options{}); err != nil {
 		return nil, err
 	}
 	in := decoder(b, n)
@@ -221,7 +221,7 @@ func TestDense_LoadForgetsTheOrderOfMigratedKeys(t *testing.T) {
 	how := digest.Of(reflect.TypeFor[int]()).From(old)
 	how.Item = func(_ digest.Fields, item unsafe.Pointer) error { *(*int)(item) *= -1; return nil }
 	back := Bind[int](new(Set))
-	if err := back.Init(slotset.Options{}); err != nil {
+	if err := back.Init(handle.Options{}); err != nil {
 		t.Fatal(err)
 	}
 	in := decoder(encoding(m), 64)
@@ -249,7 +249,7 @@ func TestLoadItems_ReadsItemsOfMegabytes(t *testing.T) {
 	}
 	b := encoding(m)
 	back := Bind[large](new(Set))
-	if err := back.Init(slotset.Options{}); err != nil {
+	if err := back.Init(handle.Options{}); err != nil {
 		t.Fatal(err)
 	}
 	in := decoder(b, 1<<20)

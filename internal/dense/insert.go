@@ -11,7 +11,7 @@ import (
 )
 
 // Insert adds v behind the last row and returns its handle, in O(1) amortized
-// time, or fails with [slotset.ErrFull], and then nothing has changed.
+// time, or fails with [handle.ErrFull], and then nothing has changed.
 //
 // It is kept in one piece, for calls to the sparse set would cost as much as all the
 // rest (op=insert, op=churn, op=refillrandom).
@@ -66,7 +66,7 @@ func insertSlow[T any](d *Set, v T) (handle.Of[T], error) {
 }
 
 // InsertItems adds copies of values behind the last row and appends their handles
-// to dst, which it returns. All are inserted or, with [slotset.ErrFull], none. It
+// to dst, which it returns. All are inserted or, with [handle.ErrFull], none. It
 // takes O(n) time and grows each array at most once (op=insertitems).
 func (d *Set) InsertItems(values items.Slice, dst []handle.ID) ([]handle.ID, error) {
 	d.guard("InsertItems")
@@ -119,7 +119,7 @@ func (d *Set) finishStaged(handles []handle.ID, filled bool) {
 
 // EmplaceItems adds n items that f fills in where they lie, each knowing its own
 // handle, and appends the handles to dst, which it returns. All are inserted or,
-// with [slotset.ErrFull] or when f panics, none.
+// with [handle.ErrFull] or when f panics, none.
 func EmplaceItems[T any](d *Set, n int, f func(i int, h handle.Of[T], v *T), dst []handle.ID) ([]handle.ID, error) {
 	if n == 0 {
 		d.guard("EmplaceItems")

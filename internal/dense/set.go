@@ -46,7 +46,7 @@ func Bind[T any](d *Set) *Set {
 // New returns an empty map of items of a type. It fails, with every fault named,
 // on a typeId that does not fit a handle and on sizes that are negative or beyond
 // what a handle can name.
-func New(t *items.Type, o slotset.Options) (*Set, error) {
+func New(t *items.Type, o handle.Options) (*Set, error) {
 	d := &Set{typ: t}
 	if err := d.Init(o); err != nil {
 		return nil, err
@@ -55,8 +55,8 @@ func New(t *items.Type, o slotset.Options) (*Set, error) {
 }
 
 // Init is New for a Set that is bound. It must come before every other use.
-func (d *Set) Init(o slotset.Options) error {
-	if err := o.Validate("handlemap"); err != nil {
+func (d *Set) Init(o handle.Options) error {
+	if err := slotset.Validate(o, "handlemap"); err != nil {
 		return err
 	}
 	d.set.Init(uint16(o.TypeID), uint32(o.MinFree))
@@ -83,8 +83,8 @@ func (d *Set) TypeID() uint16 { return d.set.TypeID() }
 func (d *Set) Rows() int { return len(d.meta) }
 
 // Stats returns the figures of the map in O(1) time.
-func (d *Set) Stats() slotset.Stats {
-	return slotset.Stats{
+func (d *Set) Stats() handle.Stats {
+	return handle.Stats{
 		Live:     d.set.Live(),
 		Vacant:   d.set.Vacant(),
 		Depleted: d.set.Depleted(),

@@ -9,6 +9,7 @@ import (
 
 	"handloom/internal/items"
 	"handloom/internal/slotset"
+	"handloom/shard/handle"
 )
 
 // Whatever the bits are in which keys differ, the order is that of a stable sort, and
@@ -32,7 +33,7 @@ func TestSortByKeyIsAStableSortForAnyKeys(t *testing.T) {
 			for i := range all {
 				all[i] = item{c.key(r), uint64(i)}
 			}
-			d, err := New(items.For[item](), slotset.Options{})
+			d, err := New(items.For[item](), handle.Options{})
 			if err != nil {
 				t.Fatal(err)
 			}

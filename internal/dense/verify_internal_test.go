@@ -39,7 +39,7 @@ func TestVerifyCitesTheInvariantThatIsBroken(t *testing.T) {
 		{"G2", "a depleted slot with a ticket", func(m *Set) { m.set.Words[0] |= 2 }},
 	} {
 		// Slot 0 is depleted, slots 3 and 4 are vacant in this order.
-		m, err := New(items.For[uint64](), slotset.Options{TypeID: 5, Reserve: 10})
+		m, err := New(items.For[uint64](), handle.Options{TypeID: 5, Reserve: 10})
 		if err != nil {
 			t.Fatal(err)
 		}

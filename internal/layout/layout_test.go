@@ -18,7 +18,7 @@ import (
 var mayImport = map[string][]string{
 	"store":                      {"tasks", "internal/image", "batch", "shard", "internal/schedule", "internal/sparse", "shard/handle", "shard/handlemap", "shard/slotmap", "internal/items", "internal/dense", "internal/paged", "internal/slotset", "internal/digest", "internal/report", "internal/check", "internal/highwater", "internal/seam", "internal/wire"},
 	"store/storetest":            {"store"},
-	"store/storeweb":             {"store", "internal/chart", "internal/report"},
+	"store/storeweb":             {"batch", "store", "internal/chart", "internal/report"},
 	"tasks":                      {"internal/check", "internal/seam"},
 	"internal/schedule":          {"tasks"},
 	"journal":                    {"internal/check", "internal/lockfile"},

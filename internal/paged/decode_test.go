@@ -9,7 +9,6 @@ import (
 	"handloom/internal/digest"
 	"handloom/internal/items"
 	"handloom/internal/paged"
-	"handloom/internal/slotset"
 	"handloom/shard/handle"
 )
 
@@ -20,7 +19,7 @@ type item struct {
 
 func empty(t *testing.T) *paged.Set {
 	t.Helper()
-	s, err := paged.New(paged.TypeFor[item](), slotset.Options{TypeID: 3, MinFree: 2})
+	s, err := paged.New(paged.TypeFor[item](), handle.Options{TypeID: 3, MinFree: 2})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,7 +11,7 @@ import (
 )
 
 // Insert adds v and returns its handle, in O(1) time, or fails with
-// [slotset.ErrFull], and then nothing has changed.
+// [handle.ErrFull], and then nothing has changed.
 func Insert[T any](s *Set, v T) (handle.Of[T], error) {
 	if s.busy == 0 && s.released == 0 && (s.maxItems == 0 || s.Len() < s.maxItems) {
 		var slot slotset.Slot // known before the word, which may have to be waited for
@@ -60,7 +60,7 @@ func insertSlow[T any](s *Set, v T) (handle.Of[T], error) {
 }
 
 // InsertItems adds copies of values and appends their handles to dst, which it
-// returns. All are inserted or, with [slotset.ErrFull], none. It takes O(n) time
+// returns. All are inserted or, with [handle.ErrFull], none. It takes O(n) time
 // and moves no item.
 func (s *Set) InsertItems(values items.Slice, dst []handle.ID) ([]handle.ID, error) {
 	s.guard("InsertItems")
@@ -89,7 +89,7 @@ func InsertFunc[T any](s *Set, f func(h handle.Of[T], v *T)) (handle.Of[T], erro
 
 // EmplaceItems adds n items that f fills in where they lie, each knowing its own
 // handle, and appends the handles to dst, which it returns. All are inserted or,
-// with [slotset.ErrFull] or when f panics, none.
+// with [handle.ErrFull] or when f panics, none.
 func EmplaceItems[T any](s *Set, n int, f func(i int, h handle.Of[T], v *T), dst []handle.ID) ([]handle.ID, error) {
 	if n == 0 {
 		s.guard("EmplaceItems")

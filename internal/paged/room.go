@@ -9,7 +9,7 @@ import (
 )
 
 // CanInsert reports whether n more items fit the map once erased of its items
-// are gone, without changing anything: nil, or an error that wraps [slotset.ErrFull].
+// are gone, without changing anything: nil, or an error that wraps [handle.ErrFull].
 // depleting of the erased ones are at their last generation, so that their
 // slots do not come back.
 func (s *Set) CanInsert(n, erased, depleting int) error {

@@ -42,7 +42,7 @@ func Bind[T any](s *Set) *Set {
 // New returns an empty map of items of a type. It fails, with every fault named,
 // on a typeId that does not fit a handle and on sizes that are negative or beyond
 // what a handle can name.
-func New(t *Type, o slotset.Options) (*Set, error) {
+func New(t *Type, o handle.Options) (*Set, error) {
 	s := &Set{typ: t}
 	if err := s.Init(o); err != nil {
 		return nil, err
@@ -51,8 +51,8 @@ func New(t *Type, o slotset.Options) (*Set, error) {
 }
 
 // Init is New for a Set that is bound. It must come before every other use.
-func (s *Set) Init(o slotset.Options) error {
-	if err := o.Validate("slotmap"); err != nil {
+func (s *Set) Init(o handle.Options) error {
+	if err := slotset.Validate(o, "slotmap"); err != nil {
 		return err
 	}
 	s.list.Init(uint16(o.TypeID), uint32(o.MinFree))
@@ -77,9 +77,9 @@ func (s *Set) Cap() int       { return s.room }
 func (s *Set) TypeID() uint16 { return s.list.TypeID() }
 
 // Stats returns the figures of the map in O(1) time.
-func (s *Set) Stats() slotset.Stats {
+func (s *Set) Stats() handle.Stats {
 	rows, withItems := int64(len(s.pages))<<s.shift, int64(len(s.pages)-s.released)<<s.shift
-	return slotset.Stats{
+	return handle.Stats{
 		Live:     s.Len(),
 		Vacant:   s.list.Vacant(),
 		Depleted: s.list.Depleted(),

@@ -51,7 +51,7 @@ func TestVerifyCitesTheInvariantThatIsBroken(t *testing.T) {
 	} {
 		// Slot 0 is depleted, slots 2, 4 and 5 are vacant in this order, 4 and 5
 		// are on a page given back, as are 8 and 9; slot 11 was never issued.
-		m, err := New(TypeFor[large](), slotset.Options{TypeID: 5})
+		m, err := New(TypeFor[large](), handle.Options{TypeID: 5})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -7,20 +7,9 @@ import (
 	"handloom/shard/handle"
 )
 
-// ErrFull is what inserts into either map return, wrapped with the figures.
-var ErrFull = errors.New("handle map is full")
-
-// Options configure either map; both have their own type of the same fields.
-type Options struct {
-	TypeID   int
-	Reserve  int
-	MinFree  int
-	MaxItems int
-}
-
 // Validate names every fault of the options, or returns nil. pkg begins the
 // messages.
-func (o Options) Validate(pkg string) error {
+func Validate(o handle.Options, pkg string) error {
 	var errs []error
 	if o.TypeID < 0 || o.TypeID > handle.MaxTypeID {
 		errs = append(errs, fmt.Errorf("%s: TypeID %d is outside 0..%d", pkg, o.TypeID, handle.MaxTypeID))
@@ -48,15 +37,15 @@ func (s *Freelist) canIssue(slots, n, freed int) bool {
 
 // CanInsert reports whether n more items fit a map of at most maxItems, where 0
 // is no limit but the slots, once erased of its items are gone and depleting of
-// their slots depleted: nil, or an error that wraps [ErrFull].
+// their slots depleted: nil, or an error that wraps [handle.ErrFull].
 func (s *Freelist) CanInsert(slots, n, erased, depleting, maxItems int) error {
 	kept := s.Live(slots) - erased
 	if maxItems > 0 && uint64(kept)+uint64(n) > uint64(maxItems) {
-		return fmt.Errorf("%w: %d items and %d more exceed MaxItems %d", ErrFull, kept, n, maxItems)
+		return fmt.Errorf("%w: %d items and %d more exceed MaxItems %d", handle.ErrFull, kept, n, maxItems)
 	}
 	if !s.canIssue(slots, n, erased-depleting) {
 		return fmt.Errorf("%w: %d more items need more than %d slots (%d depleted)",
-			ErrFull, n, s.limit, s.Depleted()+depleting)
+			handle.ErrFull, n, s.limit, s.Depleted()+depleting)
 	}
 	return nil
 }

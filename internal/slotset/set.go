@@ -98,12 +98,3 @@ func (s *Set) Drop() {
 	s.Freelist.Drop()
 	s.Words = nil
 }
-
-// Stats are the figures of a map at one moment.
-type Stats struct {
-	Live     int   // items
-	Vacant   int   // slots waiting to be issued again
-	Depleted int   // slots that used their last generation
-	Slots    int   // the three together
-	Bytes    int64 // memory of the map, capacity included
-}

@@ -25,7 +25,7 @@ var parts = items.For[part]()
 // host returns a map of so many items.
 func host(t *testing.T, n int) (*dense.Set, []handle.ID) {
 	t.Helper()
-	m, err := dense.New(items.For[int](), slotset.Options{TypeID: 3})
+	m, err := dense.New(items.For[int](), handle.Options{TypeID: 3})
 	if err != nil {
 		t.Fatal(err)
 	}

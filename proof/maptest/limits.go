@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"handloom/internal/slotset"
+	"handloom/shard/handle"
 )
 
 // expectFull fails the test unless every way to insert n items says that the
@@ -29,7 +29,7 @@ func expectFull(t *testing.T, m Map[uint64], n int) {
 		}
 	}
 	for i, err := range errs {
-		if !errors.Is(err, slotset.ErrFull) {
+		if !errors.Is(err, handle.ErrFull) {
 			t.Errorf("insert of %d items: error %d is %v", n, i, err)
 		}
 	}
@@ -42,7 +42,7 @@ func expectFull(t *testing.T, m Map[uint64], n int) {
 }
 
 func (s suite) ErrFullIsThatOfEveryMap(t *testing.T) {
-	if s.ErrFull != slotset.ErrFull {
+	if s.ErrFull != handle.ErrFull {
 		t.Errorf("ErrFull is %v", s.ErrFull)
 	}
 }
@@ -57,7 +57,7 @@ func (s suite) MoreItemsThanAnIntCanCountAreRefused(t *testing.T) {
 		for _, n := range []int{math.MaxInt, math.MaxInt - 1, math.MaxInt - 9, math.MaxInt/2 + 1} {
 			_, err := m.EmplaceItems(n, func(int, number, *uint64) { t.Error("an item is filled in") }, nil)
 			for _, err := range []error{err, m.Core().CanInsert(n, 0, 0), m.Core().CanInsert(n, 1, 0), m.Core().CanInsert(n, 1, 1)} {
-				if !errors.Is(err, slotset.ErrFull) || o.MaxItems > 0 != strings.Contains(err.Error(), "MaxItems") {
+				if !errors.Is(err, handle.ErrFull) || o.MaxItems > 0 != strings.Contains(err.Error(), "MaxItems") {
 					t.Errorf("%+v: %d items: %v", o, n, err)
 				}
 			}

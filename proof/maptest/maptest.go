@@ -20,7 +20,7 @@ import (
 )
 
 // Options are those of either map.
-type Options = slotset.Options
+type Options = handle.Options
 
 // Map is what both maps can do.
 type Map[T any] interface {
@@ -65,7 +65,7 @@ type Map[T any] interface {
 // Core is the map without its item type, which has the bulk steps of a flush.
 type Core interface {
 	Rows() int
-	Stats() slotset.Stats
+	Stats() handle.Stats
 	Mark(marks *slotset.Bitset, id handle.ID) slotset.Marking
 	IsMarked(marks *slotset.Bitset, id handle.ID) bool
 	EraseMarked(marks *slotset.Bitset) int

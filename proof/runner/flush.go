@@ -227,7 +227,7 @@ func (p *player) reported(r *store.Report) model.Report {
 // kinds are the commands that samples are of.
 var kinds = map[batch.Kind]model.Kind{batch.Erase: model.Erase, batch.Put: model.Put, batch.Set: model.Set, batch.Unset: model.Unset}
 
-func countsOf(c store.Counts) model.Counts {
+func countsOf(c batch.Counts) model.Counts {
 	return model.Counts{
 		Created: c.Created, Erased: c.Erased, Put: c.Put, Superseded: c.Superseded, Dropped: c.Dropped,
 		Redundant: c.Redundant, Stale: c.Stale, CancelledOut: c.CancelledOut, Dangling: c.Dangling, Depleted: c.Depleted,

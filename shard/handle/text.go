@@ -1,7 +1,6 @@
 package handle
 
 import (
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -35,25 +34,6 @@ func (id *ID) UnmarshalText(text []byte) error {
 		*id = parsed
 	}
 	return err
-}
-
-// AppendBinary appends the 8 bytes of id to b, highest first, so that encoded
-// handles sort as handles do. The error is always nil.
-func (id ID) AppendBinary(b []byte) ([]byte, error) {
-	return binary.BigEndian.AppendUint64(b, uint64(id)), nil
-}
-
-// MarshalBinary returns the bytes of [ID.AppendBinary].
-func (id ID) MarshalBinary() ([]byte, error) { return id.AppendBinary(nil) }
-
-// UnmarshalBinary sets id from the bytes of [ID.AppendBinary]. On error, which
-// wraps [ErrSyntax], id is unchanged.
-func (id *ID) UnmarshalBinary(data []byte) error {
-	if len(data) != 8 {
-		return fmt.Errorf("%w: %d bytes, want 8", ErrSyntax, len(data))
-	}
-	*id = ID(binary.BigEndian.Uint64(data))
-	return nil
 }
 
 // LogValue gives log/slog the parts of the handle as a group.

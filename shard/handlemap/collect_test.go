@@ -8,11 +8,10 @@ import (
 	"handloom/proof/maptest"
 
 	"handloom/shard/handle"
-	"handloom/shard/handlemap"
 )
 
 func TestWhatIsErasedAfterASortIsCollected(t *testing.T) {
-	m := newMap[*maptest.Pointee](t, handlemap.Options{Reserve: 16})
+	m := newMap[*maptest.Pointee](t, handle.Options{Reserve: 16})
 	var refs []weak.Pointer[maptest.Pointee]
 	for range 8 {
 		_, ref := maptest.InsertPointee(t, m)

@@ -5,6 +5,7 @@ import (
 
 	"handloom/proof/maptest"
 
+	"handloom/shard/handle"
 	"handloom/shard/handlemap"
 )
 
@@ -29,7 +30,7 @@ func TestACopyGoesOnDefragmenting(t *testing.T) {
 		if c.Digest() != m.Digest() {
 			t.Fatal("the copy knows something else")
 		}
-		a, b := m.Clone(), newMap[uint64](t, handlemap.Options{})
+		a, b := m.Clone(), newMap[uint64](t, handle.Options{})
 		c.CopyTo(b, nil)
 		if x, y := countCalls(a), countCalls(b); x != y || a.Digest() != b.Digest() {
 			t.Fatalf("%d and %d comparisons", x, y)

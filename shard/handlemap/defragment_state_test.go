@@ -6,6 +6,7 @@ import (
 
 	"handloom/proof/maptest"
 
+	"handloom/shard/handle"
 	"handloom/shard/handlemap"
 )
 
@@ -36,7 +37,7 @@ func TestWhatDefragmentKnowsIsInTheDigest(t *testing.T) {
 		t.Errorf("%d digests of %d states", len(seen), digests)
 	}
 	m.Defragment(nil, 0)
-	sorted := newMap[uint64](t, handlemap.Options{})
+	sorted := newMap[uint64](t, handle.Options{})
 	items := slices.Clone(m.Items())
 	hs, _ := sorted.InsertItems(items, nil)
 	if len(hs) != m.Len() || seen[m.Digest()] {

@@ -304,7 +304,7 @@ func TestChangesBetweenCallsAreSurvivedAtEveryStep(t *testing.T) {
 func large(t testing.TB, n int) (*handlemap.Map[uint64], *rand.Rand) {
 	t.Helper()
 	r := rand.New(rand.NewPCG(uint64(n), 1))
-	m := newMap[uint64](t, handlemap.Options{})
+	m := newMap[uint64](t, handle.Options{})
 	for range n {
 		maptest.Insert(t, m, r.Uint64N(uint64(n)))
 	}
@@ -379,7 +379,7 @@ func TestAStreamOfChangesDoesNotUndoTheWork(t *testing.T) {
 }
 
 func TestDefragmentOfAnEmptyMapIsDone(t *testing.T) {
-	m := newMap[uint64](t, handlemap.Options{})
+	m := newMap[uint64](t, handle.Options{})
 	for range 2 {
 		if c, k, done := step(t, m, 1); c+k != 0 || !done {
 			t.Error("an empty map takes work")
@@ -393,7 +393,7 @@ func TestDefragmentOfAnEmptyMapIsDone(t *testing.T) {
 }
 
 func TestANegativeBudgetPanics(t *testing.T) {
-	m := newMap[uint64](t, handlemap.Options{})
+	m := newMap[uint64](t, handle.Options{})
 	message := fmt.Sprint(maptest.PanicOf(func() { m.Defragment(ascend, -1) }))
 	if !strings.Contains(message, "budget of -1; 0 is no bound") {
 		t.Error(message)
@@ -401,7 +401,7 @@ func TestANegativeBudgetPanics(t *testing.T) {
 }
 
 func TestTouchRowsRefusesRowsThatAreNotThere(t *testing.T) {
-	m := newMap[uint64](t, handlemap.Options{Reserve: 10})
+	m := newMap[uint64](t, handle.Options{Reserve: 10})
 	maptest.InsertN(t, m, 3)
 	finish(t, m, 0)
 	for _, rows := range [][2]int{{-1, 2}, {2, 1}, {0, 4}, {5, 5}} {
@@ -422,7 +422,7 @@ func TestTouchRowsRefusesRowsThatAreNotThere(t *testing.T) {
 
 func TestTouchReportsWhetherThereIsAnItem(t *testing.T) {
 	maptest.EachWidth(t, func(t *testing.T) {
-		m := newMap[uint64](t, handlemap.Options{})
+		m := newMap[uint64](t, handle.Options{})
 		hs := maptest.InsertN(t, m, 5)
 		m.Erase(hs[1])
 		for range 2 {
@@ -500,7 +500,7 @@ func TestAComparisonWithoutOrderDoesNoHarm(t *testing.T) {
 }
 
 func TestComparisonsAllocateNothing(t *testing.T) {
-	m := newMap[maptest.Page](t, handlemap.Options{})
+	m := newMap[maptest.Page](t, handle.Options{})
 	var hs []handle.Of[maptest.Page]
 	for i := range uint64(50) {
 		hs = append(hs, maptest.Insert(t, m, maptest.Page{0: i * 13 % 50}))

@@ -15,7 +15,7 @@ type ship struct {
 
 func Example() {
 	// region map
-	m, err := handlemap.New[ship](handlemap.Options{TypeID: 7, Reserve: 100})
+	m, err := handlemap.New[ship](handle.Options{TypeID: 7, Reserve: 100})
 	if err != nil {
 		panic(err)
 	}
@@ -48,7 +48,7 @@ func ExampleMap() {
 }
 
 func ExampleNew() {
-	_, err := handlemap.New[ship](handlemap.Options{TypeID: 32768, MaxItems: 5, Reserve: 6})
+	_, err := handlemap.New[ship](handle.Options{TypeID: 32768, MaxItems: 5, Reserve: 6})
 	fmt.Println(err)
 	// Output:
 	// handlemap: TypeID 32768 is outside 0..32767
@@ -56,14 +56,14 @@ func ExampleNew() {
 }
 
 func ExampleMap_Insert() {
-	m, _ := handlemap.New[ship](handlemap.Options{MaxItems: 1})
+	m, _ := handlemap.New[ship](handle.Options{MaxItems: 1})
 	m.Insert(ship{Name: "Argo"})
 	_, err := m.Insert(ship{Name: "Beagle"})
-	fmt.Println(errors.Is(err, handlemap.ErrFull), m.Len())
+	fmt.Println(errors.Is(err, handle.ErrFull), m.Len())
 	fmt.Println(err)
 	// Output:
 	// true 1
-	// handle map is full: 1 items and 1 more exceed MaxItems 1
+	// container is full: 1 items and 1 more exceed MaxItems 1
 }
 
 func ExampleMap_Get() {

@@ -4,12 +4,11 @@ import (
 	"testing"
 
 	"handloom/proof/maptest"
-
-	"handloom/shard/handlemap"
+	"handloom/shard/handle"
 )
 
 func TestItemsWithoutSizeTakeNoMemory(t *testing.T) {
-	m := newMap[struct{}](t, handlemap.Options{})
+	m := newMap[struct{}](t, handle.Options{})
 	for range 8 {
 		maptest.Insert(t, m, struct{}{})
 	}

@@ -4,13 +4,12 @@ import (
 	"testing"
 
 	"handloom/proof/maptest"
-
-	"handloom/shard/handlemap"
+	"handloom/shard/handle"
 )
 
 func TestBackwardDoesNotVisitWhatIsInsertedMeanwhile(t *testing.T) {
 	maptest.EachWidth(t, func(t *testing.T) {
-		m := newMap[uint64](t, handlemap.Options{})
+		m := newMap[uint64](t, handle.Options{})
 		maptest.InsertN(t, m, 5)
 		visited := 0
 		for h, v := range m.Backward() {
@@ -27,7 +26,7 @@ func TestBackwardDoesNotVisitWhatIsInsertedMeanwhile(t *testing.T) {
 }
 
 func TestItemsCannotBeAppendedOverItsNeighbours(t *testing.T) {
-	m := newMap[uint64](t, handlemap.Options{Reserve: 16})
+	m := newMap[uint64](t, handle.Options{Reserve: 16})
 	hs := maptest.InsertN(t, m, 4)
 	items := m.Items()
 	if len(items) != 4 || cap(items) != 4 {

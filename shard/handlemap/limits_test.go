@@ -5,8 +5,7 @@ import (
 	"testing"
 
 	"handloom/proof/maptest"
-
-	"handloom/shard/handlemap"
+	"handloom/shard/handle"
 )
 
 // A flush asks HasRoom before the commit point, so that no array grows behind it:
@@ -15,7 +14,7 @@ func TestHasRoomSaysWhetherInsertsGrowAnArray(t *testing.T) {
 	maptest.EachWidth(t, func(t *testing.T) {
 		for _, minFree := range []int{0, 1, 3, 16} {
 			random := rand.New(rand.NewPCG(uint64(minFree), 1))
-			m := newMap[uint64](t, handlemap.Options{MinFree: minFree})
+			m := newMap[uint64](t, handle.Options{MinFree: minFree})
 			rooms := map[bool]int{}
 			for range 200 {
 				n := random.IntN(4)
@@ -43,7 +42,7 @@ func TestHasRoomSaysWhetherInsertsGrowAnArray(t *testing.T) {
 
 func TestShrinkGivesBackCapacityOnly(t *testing.T) {
 	maptest.EachWidth(t, func(t *testing.T) {
-		m := newMap[uint64](t, handlemap.Options{Reserve: 16})
+		m := newMap[uint64](t, handle.Options{Reserve: 16})
 		hs := maptest.InsertN(t, m, 12)
 		m.EraseItems(hs[4:7])
 		before := m.Digest()
@@ -61,7 +60,7 @@ func TestShrinkGivesBackCapacityOnly(t *testing.T) {
 
 func TestGrowthIsRareInEveryArray(t *testing.T) {
 	const cycles = 20_000
-	for _, o := range []handlemap.Options{{}, {MaxItems: 10, MinFree: cycles}, {MinFree: cycles}} {
+	for _, o := range []handle.Options{{}, {MaxItems: 10, MinFree: cycles}, {MinFree: cycles}} {
 		m := newMap[uint64](t, o)
 		grown, bytes := 0, m.Stats().Bytes
 		for range cycles { // with MinFree each makes a slot, of which few are live
@@ -83,7 +82,7 @@ func TestGrowthIsRareInEveryArray(t *testing.T) {
 // depleted, so that every item that comes needs a new one.
 func TestRoomIsMadeForItemsWhoseSlotsWillBeDepleted(t *testing.T) {
 	maptest.SetWidths(t, 1, 64) // every erase depletes
-	m := newMap[uint64](t, handlemap.Options{MaxItems: 8, Reserve: 8})
+	m := newMap[uint64](t, handle.Options{MaxItems: 8, Reserve: 8})
 	hs := maptest.InsertN(t, m, 8)
 	m.Core().ReserveMore(8)
 	bytes := m.Stats().Bytes

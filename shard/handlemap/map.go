@@ -2,21 +2,8 @@ package handlemap
 
 import (
 	"handloom/internal/dense"
-	"handloom/internal/slotset"
+	"handloom/shard/handle"
 )
-
-// ErrFull is what inserts return, wrapped with the figures, when the items
-// would exceed MaxItems or the slots would exceed what a handle can name.
-// Nothing has changed then. It is the ErrFull of package slotmap, too.
-var ErrFull = slotset.ErrFull
-
-// Options configure a [Map]. The zero Options are good.
-type Options struct {
-	TypeID   int // in every handle; 0 to 32767
-	Reserve  int // items to make room for at once
-	MinFree  int // vacant slots held back, so that a slot rests for at least as many erases
-	MaxItems int // 0: as many as slots allow
-}
 
 // Map holds items of type T. The zero Map is ready to use and has typeId 0.
 // A Map must not be copied; see [Map.Clone].
@@ -28,9 +15,9 @@ type Map[T any] struct {
 // New returns an empty map. It fails, with every fault named, on a typeId that
 // does not fit a handle and on sizes that are negative or beyond what a handle
 // can name.
-func New[T any](o Options) (*Map[T], error) {
+func New[T any](o handle.Options) (*Map[T], error) {
 	m := new(Map[T])
-	if err := m.bound().Init(slotset.Options(o)); err != nil {
+	if err := m.bound().Init(o); err != nil {
 		return nil, err
 	}
 	return m, nil
@@ -50,17 +37,8 @@ func (m *Map[T]) Cap() int { return m.dense.Cap() }
 // TypeID returns the typeId in the handles of the map.
 func (m *Map[T]) TypeID() uint16 { return m.dense.TypeID() }
 
-// Stats are the figures of a map at one moment.
-type Stats struct {
-	Live     int   // items
-	Vacant   int   // slots waiting to be issued again
-	Depleted int   // slots that used their last generation
-	Slots    int   // the three together
-	Bytes    int64 // memory of the three sets, capacity included
-}
-
 // Stats returns the figures of the map in O(1) time.
-func (m *Map[T]) Stats() Stats { return Stats(m.bound().Stats()) }
+func (m *Map[T]) Stats() handle.Stats { return m.bound().Stats() }
 
 // Verify checks every invariant of the map and of its sparse set and returns
 // an error that cites the first one broken, or nil. It takes O(slots + Cap())

@@ -4,6 +4,7 @@ import (
 	"runtime"
 	"testing"
 
+	"handloom/shard/handle"
 	"handloom/shard/handlemap"
 )
 
@@ -24,7 +25,7 @@ func TestShrinkGivesBackTheScratchOfReorders(t *testing.T) {
 		"Defragment": func(m *handlemap.Map[uint64]) { m.Defragment(descend, 0) },
 		"Partition":  func(m *handlemap.Map[uint64]) { m.Partition(func(v *uint64) bool { return *v%2 == 0 }) },
 	} {
-		m := newMap[uint64](t, handlemap.Options{})
+		m := newMap[uint64](t, handle.Options{})
 		m.EmplaceItems(n, func(i int, _ number, v *uint64) { *v = uint64(i) }, nil)
 		m.Shrink()
 		before := heap()

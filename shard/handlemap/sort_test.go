@@ -36,7 +36,7 @@ func byKey(a, b *card) int { return cmp.Compare(a.key, b.key) }
 func cards(t testing.TB, n, keys int) (*handlemap.Map[card], []handle.Of[card]) {
 	t.Helper()
 	r := rand.New(rand.NewPCG(uint64(n), uint64(keys)))
-	m := newMap[card](t, handlemap.Options{TypeID: 3})
+	m := newMap[card](t, handle.Options{TypeID: 3})
 	var spoil []handle.Of[card]
 	for range min(n/2, 5) {
 		spoil = append(spoil, maptest.Insert(t, m, card{}))
@@ -140,7 +140,7 @@ func TestSortRangeRefusesRowsThatAreNotThere(t *testing.T) {
 }
 
 func TestLargeItemsSort(t *testing.T) {
-	m := newMap[oversize](t, handlemap.Options{})
+	m := newMap[oversize](t, handle.Options{})
 	var hs []handle.Of[oversize]
 	r := rand.New(rand.NewPCG(1, 1))
 	for id := range 3000 {
@@ -163,7 +163,7 @@ func TestKeysUseAllTheirBits(t *testing.T) {
 	r := rand.New(rand.NewPCG(2, 2))
 	for _, mask := range []uint64{1, 1 << 63, 1<<63 | 1, 0xfff, 1<<11 - 1, 1<<12 - 1, 1 << 40, ^uint64(0), 0xff0000ff00000000} {
 		for _, n := range []int{5, 255, 256, 1000} {
-			m := newMap[card](t, handlemap.Options{})
+			m := newMap[card](t, handle.Options{})
 			var hs []handle.Of[card]
 			for id := range n {
 				hs = append(hs, maptest.Insert(t, m, card{key: r.Uint64()&mask | 0x5a0&^mask, id: uint64(id)}))
@@ -280,7 +280,7 @@ func TestDefragmentKnowsOfLargeSorts(t *testing.T) {
 }
 
 func TestSortedItemsKeepWhatTheyPointAt(t *testing.T) {
-	m := newMap[*uint64](t, handlemap.Options{})
+	m := newMap[*uint64](t, handle.Options{})
 	for i := range uint64(500) {
 		v := i * 7 % 500
 		maptest.Insert(t, m, &v)

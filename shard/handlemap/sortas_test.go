@@ -9,14 +9,13 @@ import (
 	"handloom/proof/maptest"
 
 	"handloom/shard/handle"
-	"handloom/shard/handlemap"
 )
 
 func addr[T any](v *T) uintptr { return uintptr(unsafe.Pointer(v)) }
 
 func TestSortAsFollowsTheHandles(t *testing.T) {
 	maptest.EachWidth(t, func(t *testing.T) {
-		m := newMap[uint64](t, handlemap.Options{TypeID: 2})
+		m := newMap[uint64](t, handle.Options{TypeID: 2})
 		hs := maptest.InsertN(t, m, 9)
 		m.Erase(hs[2])
 		m.Erase(hs[5]) // rows: 0 1 8 3 4 7 6
@@ -66,7 +65,7 @@ func TestPartitionKeepsTheOrderOfBothParts(t *testing.T) {
 
 func TestSwapExchangesRows(t *testing.T) {
 	maptest.EachWidth(t, func(t *testing.T) {
-		m := newMap[uint64](t, handlemap.Options{})
+		m := newMap[uint64](t, handle.Options{})
 		hs := maptest.InsertN(t, m, 5)
 		if !m.Swap(hs[1], hs[3]) || !m.Swap(hs[0], hs[0]) {
 			t.Error("Swap of live handles fails")
@@ -88,7 +87,7 @@ func TestElevenItemsErasedInShuffledOrderReturn(t *testing.T) {
 	maptest.EachWidth(t, func(t *testing.T) {
 		r := rand.New(rand.NewPCG(7, 7))
 		for range 7 {
-			m := newMap[uint64](t, handlemap.Options{})
+			m := newMap[uint64](t, handle.Options{})
 			hs := maptest.InsertN(t, m, 11)
 			for round := range 6 {
 				for _, i := range r.Perm(11) {
@@ -114,7 +113,7 @@ func TestElevenItemsErasedInShuffledOrderReturn(t *testing.T) {
 }
 
 func TestItemsWithoutSizeReorder(t *testing.T) {
-	m := newMap[struct{}](t, handlemap.Options{})
+	m := newMap[struct{}](t, handle.Options{})
 	var hs []handle.Of[struct{}]
 	for range 600 {
 		hs = append(hs, maptest.Insert(t, m, struct{}{}))

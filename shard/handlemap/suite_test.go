@@ -14,7 +14,7 @@ func TestSpecification(t *testing.T) { maptest.Test(t, underTest) }
 var underTest = maptest.Maps{
 	Name:     "handlemap",
 	Packed:   true,
-	ErrFull:  handlemap.ErrFull,
+	ErrFull:  handle.ErrFull,
 	Numbers:  maker[uint64](),
 	Bytes:    maker[uint8](),
 	Riches:   maker[maptest.Rich](),
@@ -26,7 +26,7 @@ var underTest = maptest.Maps{
 func maker[T any]() maptest.Maker[T] {
 	return maptest.Maker[T]{
 		New: func(o maptest.Options) (maptest.Map[T], error) {
-			m, err := handlemap.New[T](handlemap.Options(o))
+			m, err := handlemap.New[T](o)
 			if m == nil { // not a Map that holds nil
 				return nil, err
 			}
@@ -40,7 +40,7 @@ func maker[T any]() maptest.Maker[T] {
 type number = handle.Of[uint64]
 
 // newMap returns a map of which the invariants are checked when the test ends.
-func newMap[T any](t testing.TB, o handlemap.Options) *handlemap.Map[T] {
+func newMap[T any](t testing.TB, o handle.Options) *handlemap.Map[T] {
 	t.Helper()
 	m, err := handlemap.New[T](o)
 	if err != nil {

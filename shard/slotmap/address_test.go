@@ -7,7 +7,6 @@ import (
 	"handloom/proof/maptest"
 
 	"handloom/shard/handle"
-	"handloom/shard/slotmap"
 )
 
 func TestAddressesNeverChange(t *testing.T) {
@@ -21,7 +20,7 @@ func pageOf(v uint64) maptest.Page { return maptest.Page{0: v, 511: v} }
 func addressesNeverChange[T any](item func(uint64) T, steps int) func(*testing.T) {
 	return func(t *testing.T) {
 		random := rand.New(rand.NewPCG(1, 2))
-		m := newMap[T](t, slotmap.Options{TypeID: 3})
+		m := newMap[T](t, handle.Options{TypeID: 3})
 		addresses := map[handle.Of[T]]*T{}
 		var live []handle.Of[T]
 		check := func() {
@@ -67,7 +66,7 @@ func addressesNeverChange[T any](item func(uint64) T, steps int) func(*testing.T
 
 func TestShrinkGivesPagesBackAndKeepsHandles(t *testing.T) {
 	const n = 100_000
-	m := newMap[[8]uint64](t, slotmap.Options{TypeID: 2})
+	m := newMap[[8]uint64](t, handle.Options{TypeID: 2})
 	hs, err := m.InsertItems(make([][8]uint64, n), nil)
 	if err != nil {
 		t.Fatal(err)
@@ -131,7 +130,7 @@ func TestShrinkGivesPagesBackAndKeepsHandles(t *testing.T) {
 }
 
 func TestShrinkOfAnEmptiedMapAndReset(t *testing.T) {
-	m := newMap[maptest.Page](t, slotmap.Options{})
+	m := newMap[maptest.Page](t, handle.Options{})
 	hs, _ := m.InsertItems(make([]maptest.Page, 100), nil)
 	full := m.Stats().Bytes
 	m.Clear()
@@ -154,7 +153,7 @@ func TestShrinkOfAnEmptiedMapAndReset(t *testing.T) {
 }
 
 func TestGrowthMakesOnePageAtATime(t *testing.T) {
-	m := newMap[uint64](t, slotmap.Options{})
+	m := newMap[uint64](t, handle.Options{})
 	bytes := m.Stats().Bytes
 	for range 100_000 {
 		maptest.Insert(t, m, 1)

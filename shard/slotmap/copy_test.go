@@ -19,7 +19,7 @@ func TestCopyingBackKeepsAddresses(t *testing.T) {
 func copyingBackKeepsAddresses[T any](item func(uint64) T, n int) func(*testing.T) {
 	return func(t *testing.T) {
 		r := rand.New(rand.NewPCG(1, 2))
-		m := newMap[T](t, slotmap.Options{})
+		m := newMap[T](t, handle.Options{})
 		var c slotmap.Map[T]
 		for round := range 20 {
 			addresses := maps.Collect(m.All())
@@ -54,7 +54,7 @@ func copyingBackKeepsAddresses[T any](item func(uint64) T, n int) func(*testing.
 // Pages that either map gave back, and slots that one has and the other has not.
 func TestCopiesOfShrunkMaps(t *testing.T) {
 	fill := func(n int, gone func(slot uint32) bool, shrink bool) *slotmap.Map[maptest.Page] {
-		m := newMap[maptest.Page](t, slotmap.Options{})
+		m := newMap[maptest.Page](t, handle.Options{})
 		m.EmplaceItems(n, func(i int, _ handle.Of[maptest.Page], v *maptest.Page) { v[0] = uint64(i) }, nil)
 		m.EraseFunc(func(h handle.Of[maptest.Page], _ *maptest.Page) bool { return gone(h.ID.Slot()) })
 		if shrink {
@@ -106,7 +106,7 @@ func TestCopiesOfShrunkMaps(t *testing.T) {
 }
 
 func TestACopyTakesNoMoreMemoryThanItems(t *testing.T) {
-	m := newMap[maptest.Page](t, slotmap.Options{Reserve: 1000})
+	m := newMap[maptest.Page](t, handle.Options{Reserve: 1000})
 	maptest.Insert(t, m, maptest.Page{})
 	if bytes := m.Clone().Stats().Bytes; bytes > 40_000 {
 		t.Errorf("%d bytes for one item", bytes)

@@ -14,7 +14,7 @@ type ship struct {
 }
 
 func Example() {
-	m, err := slotmap.New[ship](slotmap.Options{TypeID: 7, Reserve: 100})
+	m, err := slotmap.New[ship](handle.Options{TypeID: 7, Reserve: 100})
 	if err != nil {
 		panic(err)
 	}
@@ -46,7 +46,7 @@ func ExampleMap() {
 }
 
 func ExampleNew() {
-	_, err := slotmap.New[ship](slotmap.Options{TypeID: 32768, MaxItems: 5, Reserve: 6})
+	_, err := slotmap.New[ship](handle.Options{TypeID: 32768, MaxItems: 5, Reserve: 6})
 	fmt.Println(err)
 	// Output:
 	// slotmap: TypeID 32768 is outside 0..32767
@@ -54,14 +54,14 @@ func ExampleNew() {
 }
 
 func ExampleMap_Insert() {
-	m, _ := slotmap.New[ship](slotmap.Options{MaxItems: 1})
+	m, _ := slotmap.New[ship](handle.Options{MaxItems: 1})
 	m.Insert(ship{Name: "Argo"})
 	_, err := m.Insert(ship{Name: "Beagle"})
-	fmt.Println(errors.Is(err, slotmap.ErrFull), m.Len())
+	fmt.Println(errors.Is(err, handle.ErrFull), m.Len())
 	fmt.Println(err)
 	// Output:
 	// true 1
-	// handle map is full: 1 items and 1 more exceed MaxItems 1
+	// container is full: 1 items and 1 more exceed MaxItems 1
 }
 
 func ExampleMap_InsertFunc() {

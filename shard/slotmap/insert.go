@@ -10,7 +10,7 @@ import (
 // Insert adds v and returns its handle. It takes O(1) time, that of making one
 // page at worst, and moves no item.
 //
-// It fails with [ErrFull], and then nothing has changed. A vacant slot is
+// It fails with [handle.ErrFull], and then nothing has changed. A vacant slot is
 // reused, oldest first, before a new one is made, unless no more than MinFree
 // are vacant; at the slot limit those are used as well.
 func (m *Map[T]) Insert(v T) (handle.Of[T], error) { return paged.Insert(&m.stable, v) }
@@ -23,7 +23,7 @@ func (m *Map[T]) InsertFunc(f func(h handle.Of[T], v *T)) (handle.Of[T], error) 
 }
 
 // InsertItems adds copies of values and appends their handles to dst, which it
-// returns. All are inserted or, with [ErrFull], none, and dst is returned as it
+// returns. All are inserted or, with [handle.ErrFull], none, and dst is returned as it
 // was. It takes O(n) time and moves no item.
 func (m *Map[T]) InsertItems(values []T, dst []handle.Of[T]) ([]handle.Of[T], error) {
 	ids, err := m.bound().InsertItems(items.From(values), handle.IDs(dst))
@@ -33,7 +33,7 @@ func (m *Map[T]) InsertItems(values []T, dst []handle.Of[T]) ([]handle.Of[T], er
 // EmplaceItems adds n items that f fills in where they lie, each knowing its
 // own handle, and appends the handles to dst, which it returns. i counts from
 // 0; the handles name nothing until EmplaceItems has returned. All are inserted
-// or, with [ErrFull] or when f panics, none. It takes O(n) time and moves no
+// or, with [handle.ErrFull] or when f panics, none. It takes O(n) time and moves no
 // item. A negative n panics.
 func (m *Map[T]) EmplaceItems(n int, f func(i int, h handle.Of[T], v *T), dst []handle.Of[T]) ([]handle.Of[T], error) {
 	check.Given(f != nil || n <= 0, "slotmap: EmplaceItems", "function")

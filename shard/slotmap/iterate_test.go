@@ -7,11 +7,12 @@ import (
 
 	"handloom/proof/maptest"
 
+	"handloom/shard/handle"
 	"handloom/shard/slotmap"
 )
 
 func TestRangesVisitTheItemsOfTheirRows(t *testing.T) {
-	m := newMap[uint64](t, slotmap.Options{})
+	m := newMap[uint64](t, handle.Options{})
 	hs := maptest.InsertN(t, m, 200) // more than three words of the bitmap
 	erased := func(i int) bool { return i%3 == 0 || i > 64 && i < 128 }
 	for i, h := range hs {
@@ -61,7 +62,7 @@ func TestAnyItemMayBeErasedWhileIterating(t *testing.T) {
 		"Range":    func(m *slotmap.Map[uint64]) iter.Seq2[number, *uint64] { return m.Range(0, m.Rows()) },
 	}
 	for name, iterate := range iterations {
-		m := newMap[uint64](t, slotmap.Options{})
+		m := newMap[uint64](t, handle.Options{})
 		hs := maptest.InsertN(t, m, 150)
 		visited := map[number]bool{}
 		for h := range iterate(m) {

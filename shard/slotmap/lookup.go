@@ -5,10 +5,6 @@ import (
 	"handloom/shard/handle"
 )
 
-// StaleError is what [Map.At] panics with: a handle that names no item, and
-// what its slot holds instead.
-type StaleError = handle.StaleError
-
 // Get returns a pointer to the item that h names, and whether there is one. It
 // takes O(1) time and inlines (op=get).
 //
@@ -25,7 +21,7 @@ func (m *Map[T]) Has(h handle.Of[T]) bool {
 }
 
 // At returns a pointer to the item that h names, as [Map.Get] does. It panics
-// with a [*StaleError] if there is none; use it where that is a bug.
+// with a [*handle.StaleError] if there is none; use it where that is a bug.
 func (m *Map[T]) At(h handle.Of[T]) *T {
 	item, ok := paged.Find[T](&m.stable, h.ID)
 	if !ok {

@@ -13,7 +13,7 @@ func TestSpecification(t *testing.T) { maptest.Test(t, underTest) }
 
 var underTest = maptest.Maps{
 	Name:     "slotmap",
-	ErrFull:  slotmap.ErrFull,
+	ErrFull:  handle.ErrFull,
 	Numbers:  maker[uint64](),
 	Bytes:    maker[uint8](),
 	Riches:   maker[maptest.Rich](),
@@ -25,7 +25,7 @@ var underTest = maptest.Maps{
 func maker[T any]() maptest.Maker[T] {
 	return maptest.Maker[T]{
 		New: func(o maptest.Options) (maptest.Map[T], error) {
-			m, err := slotmap.New[T](slotmap.Options(o))
+			m, err := slotmap.New[T](o)
 			if m == nil { // not a Map that holds nil
 				return nil, err
 			}
@@ -39,7 +39,7 @@ func maker[T any]() maptest.Maker[T] {
 type number = handle.Of[uint64]
 
 // newMap returns a map of which the invariants are checked when the test ends.
-func newMap[T any](t testing.TB, o slotmap.Options) *slotmap.Map[T] {
+func newMap[T any](t testing.TB, o handle.Options) *slotmap.Map[T] {
 	t.Helper()
 	m, err := slotmap.New[T](o)
 	if err != nil {

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"handloom/batch"
 	"handloom/internal/report"
 	"handloom/store"
 )
@@ -68,7 +69,7 @@ func heap() uint64 {
 type tableView struct {
 	Time    time.Time        `json:"time"`
 	Stats   store.TableStats `json:"stats"`
-	Flushed store.Counts     `json:"flushed"`
+	Flushed batch.Counts     `json:"flushed"`
 	Columns []header         `json:"columns,omitempty"`
 	From    int              `json:"from,omitempty"` // items before those shown
 	Items   []item           `json:"items,omitempty"`
@@ -78,7 +79,7 @@ type tableView struct {
 type header struct {
 	Name     string       `json:"name"`
 	FullName string       `json:"-"` // with that of the table
-	Flushed  store.Counts `json:"flushed"`
+	Flushed  batch.Counts `json:"flushed"`
 }
 
 // item is an item of a table.

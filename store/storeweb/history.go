@@ -4,6 +4,7 @@ import (
 	"sync"
 	"time"
 
+	"handloom/batch"
 	"handloom/store"
 )
 
@@ -83,8 +84,8 @@ func between(a, b mark) *recent {
 	return &recent{b.at.Sub(a.at).Seconds(), b.flushed.Epoch - a.flushed.Epoch, done}
 }
 
-func minus(a, b store.Counts) store.Counts {
-	return store.Counts{
+func minus(a, b batch.Counts) batch.Counts {
+	return batch.Counts{
 		Created: a.Created - b.Created, Erased: a.Erased - b.Erased, Put: a.Put - b.Put, Superseded: a.Superseded - b.Superseded,
 		Dropped: a.Dropped - b.Dropped, Redundant: a.Redundant - b.Redundant, Stale: a.Stale - b.Stale,
 		CancelledOut: a.CancelledOut - b.CancelledOut, Dangling: a.Dangling - b.Dangling, Depleted: a.Depleted - b.Depleted,

@@ -8,6 +8,7 @@ import (
 	"net/http/httptest"
 	"testing"
 
+	"handloom/batch"
 	"handloom/store"
 
 	"go.uber.org/goleak"
@@ -145,10 +146,10 @@ type answer struct {
 	}
 	Table *struct {
 		Stats   store.TableStats
-		Flushed store.Counts
+		Flushed batch.Counts
 		Columns []struct {
 			Name    string
-			Flushed store.Counts
+			Flushed batch.Counts
 		}
 		From  int
 		Items []struct {

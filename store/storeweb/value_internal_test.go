@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"handloom/batch"
 	"handloom/store"
 )
 
@@ -249,8 +250,8 @@ func BenchmarkInside(b *testing.B) {
 
 // The charts and rates are of what happened between two requests, and per second.
 func TestHistory_IsOfTheTimeBetweenRequests(t *testing.T) {
-	counts := func(n int) store.Counts {
-		return store.Counts{
+	counts := func(n int) batch.Counts {
+		return batch.Counts{
 			Created: n, Erased: 2 * n, Put: 3 * n, Superseded: 4 * n, Dropped: 5 * n,
 			Redundant: 6 * n, Stale: 7 * n, CancelledOut: 8 * n, Dangling: 9 * n, Depleted: 10 * n,
 		}

@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 
 	"handloom/bench/internal/measure"
+	"handloom/shard/handle"
 	"handloom/shard/handlemap"
 	"handloom/store"
 	"handloom/tasks"
@@ -79,7 +80,7 @@ func (s set[T]) flushByHand() *measure.Work {
 		names  []store.Handle[T]
 	)
 	for i := range maps {
-		maps[i] = must(handlemap.New[T](handlemap.Options{TypeID: i + 1, Reserve: s.n / shards}))
+		maps[i] = must(handlemap.New[T](handle.Options{TypeID: i + 1, Reserve: s.n / shards}))
 		must(maps[i].InsertItems(part(values[T](s.n), i), nil))
 	}
 	done := 0

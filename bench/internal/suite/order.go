@@ -120,7 +120,7 @@ type shuffledMap[T item] struct {
 }
 
 func newShuffled[T item](vs []T) *shuffledMap[T] {
-	m := must(handlemap.New[T](handlemap.Options{Reserve: len(vs)}))
+	m := must(handlemap.New[T](handle.Options{Reserve: len(vs)}))
 	return &shuffledMap[T]{m, vs, must(m.InsertItems(vs, nil))}
 }
 

@@ -13,7 +13,7 @@ type packed[T item] struct {
 }
 
 func (c *packed[T]) fresh(reserve bool) {
-	o := handlemap.Options{}
+	o := handle.Options{}
 	if reserve {
 		o.Reserve = len(c.values)
 	}

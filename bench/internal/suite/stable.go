@@ -13,7 +13,7 @@ type stable[T item] struct {
 }
 
 func (c *stable[T]) fresh(reserve bool) {
-	o := slotmap.Options{}
+	o := handle.Options{}
 	if reserve {
 		o.Reserve = len(c.values)
 	}
