@@ -54,9 +54,9 @@ func savedTwice(t *testing.T) (l *cluster.Log, s cluster.Servers, o cluster.Opti
 }
 
 func TestSave_KeepsTwoGoodSnapshots(t *testing.T) {
-	l, s, o, dir := savedTwice(t)
+	_, s, o, dir := savedTwice(t)
 	damage(t, dir, "0000000000000014")
-	l = openLog(t, s, 1, o)
+	l := openLog(t, s, 1, o)
 	saveText(t, l, 30)
 	wantSaved(t, l, 30, 20, 10)
 	if err := l.Trim(t.Context(), 20); err == nil {
@@ -165,7 +165,7 @@ func TestAppend_RefusesARecordThatIsTooLong(t *testing.T) {
 // A snapshot whose writer died before it was read back does not count, and is removed with
 // those of its age.
 func TestSave_CountsNoneThatWasNotReadBack(t *testing.T) {
-	l, s, o, _ := savedTwice(t)
+	_, s, o, _ := savedTwice(t)
 	names, err := o.Snapshots.List(t.Context())
 	for _, name := range names {
 		if strings.Contains(name, "-0000000000000014-") && strings.HasSuffix(name, ".sum") {
@@ -175,7 +175,7 @@ func TestSave_CountsNoneThatWasNotReadBack(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l = openLog(t, s, 1, o)
+	l := openLog(t, s, 1, o)
 	wantSaved(t, l, 10)
 	if _, err := l.Load(t.Context(), 20); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("Load of a snapshot that was not read back: %v", err)

@@ -32,7 +32,6 @@ func options(g *game.Game, program string, seen *witness) world.Options {
 type witness struct {
 	mutex   sync.Mutex
 	digests map[uint64]uint64 // by tick
-	last    uint64            // tick
 	owned   uint64            // ticks of owners
 	differ  error
 }
@@ -49,17 +48,9 @@ func (s *witness) see(ctx context.Context, g *game.Game, o world.Outcome) {
 	}
 	s.differ = errors.Join(s.differ, err)
 	s.digests[o.Number] = d
-	s.last = max(s.last, o.Number)
 	if o.Owner {
 		s.owned++
 	}
-}
-
-// at returns the last tick that any world has applied.
-func (s *witness) at() uint64 {
-	s.mutex.Lock()
-	defer s.mutex.Unlock()
-	return s.last
 }
 
 func (s *witness) wantNoDifference(t testing.TB) {

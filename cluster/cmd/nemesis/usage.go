@@ -21,7 +21,8 @@ set up.
 
   -duration D   for so long, such as 30m (default 1m0s), once all is up, which takes
                 some 10 s; the event that is under way then is the last
-  -seed N       of what is done, to whom and for how long (default: random)
+  -seed N       of what is done, to whom and for how long (default: random); with
+                an even one snapshots are in a folder, else in the object store
   -hz N         ticks per second (default 20)
   -clients N    that call, each one call at a time (default 8)
   -only LIST    of the events below, with commas between (default: all)

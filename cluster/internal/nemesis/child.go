@@ -29,7 +29,7 @@ func Child(words []string, in io.Reader, out io.Writer, game NewGame) (exit int)
 		switch {
 		case len(words) == 4 && words[0] == "server":
 			return c.server(ctx, words[1], words[2], strings.Split(words[3], ","))
-		case len(words) == 7 && words[0] == "node":
+		case len(words) == 8 && words[0] == "node":
 			return c.node(ctx, words[1:], game)
 		}
 		return fmt.Errorf("no child is called with %q", words)

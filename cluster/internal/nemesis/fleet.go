@@ -78,7 +78,7 @@ func newFleet(o Options, auditor *audit.Auditor, g *gaps) (*fleet, error) {
 		if err != nil {
 			return f, err
 		}
-		n.words = []string{"node", f.dir(n.name), fmt.Sprint(nodeWorkers[i]), fmt.Sprint(o.Hz), strings.Join(urls, ","), o.Canary, mode}
+		n.words = []string{"node", f.dir(n.name), fmt.Sprint(nodeWorkers[i]), fmt.Sprint(o.Hz), strings.Join(urls, ","), o.Canary, mode, f.snapshots()}
 	}
 	var err error
 	f.urls, err = f.link(parent, 0)
@@ -138,7 +138,23 @@ func (f *fleet) close() {
 
 // openLog opens the log for the parent.
 func (f *fleet) openLog(ctx context.Context) (*cluster.Log, error) {
-	return openLog(ctx, cluster.URLs(f.urls), cluster.Options{})
+	return openLog(ctx, cluster.URLs(f.urls), withSnapshots(cluster.Options{}, f.snapshots()))
+}
+
+// snapshots returns the folder of snapshots, or "" if they are in the object store, as with an
+// odd seed.
+func (f *fleet) snapshots() string {
+	if f.o.Seed%2 == 1 {
+		return ""
+	}
+	return f.dir("snapshots")
+}
+
+func withSnapshots(o cluster.Options, dir string) cluster.Options {
+	if dir != "" {
+		o.Snapshots = cluster.Folder(dir)
+	}
+	return o
 }
 
 const askEvery = 20 * time.Millisecond

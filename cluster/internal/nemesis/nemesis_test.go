@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math/rand/v2"
+	"os"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -15,7 +16,43 @@ import (
 	"handloom/world"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+// TestMain is also the program that the tests start.
+func TestMain(m *testing.M) {
+	if len(os.Args) > 1 && os.Args[1] == ChildCommand {
+		os.Exit(Child(os.Args[2:], os.Stdin, os.Stdout, Notes))
+	}
+	goleak.VerifyTestMain(m)
+}
+
+// Owners and stream leaders are killed, and owners paused, while clients call.
+func TestRun_LosesNothing(t *testing.T) {
+	lasting, events := 20*time.Second, 3
+	if testing.Short() {
+		lasting, events = 5*time.Second, 1
+	}
+	var out strings.Builder
+	r, err := New(Options{
+		Dir: t.TempDir(), Duration: lasting, Seed: 2, Hz: 20, Clients: 8, Only: []string{"kill-owner", "kill-leader", "stop-owner"},
+		Out: &out, Game: Notes, Client: LeaveNotes,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	result, v := r.Play(t.Context(), true)
+	if v.Exit != ExitPassed || len(result.Events) < events || result.Acked == 0 || result.Terms < 2 {
+		t.Errorf("%v\n%s", v, out.String())
+	}
+}
+
+func TestNew_RefusesAFolderWithFiles(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.WriteFile(dir+"/file", nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := New(Options{Dir: dir}); err == nil || !strings.Contains(err.Error(), "is not empty") {
+		t.Error(err)
+	}
+}
 
 // The longest gap is one between two new ticks, and one that is open counts.
 func TestGaps(t *testing.T) {

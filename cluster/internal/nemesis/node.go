@@ -27,7 +27,8 @@ import (
 const cell cluster.CellID = 1
 
 // node plays the world, and takes the calls of clients on a port of its own. The words are
-// folder, workers, Hz, the servers' URLs, a fault or none, and [apart] or another word.
+// folder, workers, Hz, the servers' URLs, a fault or none, [apart] or another word, and the folder of
+// snapshots or none.
 func (c child) node(ctx context.Context, words []string, game NewGame) error {
 	workers, err1 := strconv.Atoi(words[1])
 	hz, err2 := strconv.Atoi(words[2])
@@ -57,7 +58,7 @@ func (c child) node(ctx context.Context, words []string, game NewGame) error {
 	if words[5] == apart {
 		o = append(o, nats.DontRandomize())
 	}
-	l, err := openLog(ctx, cluster.URLs(strings.Split(words[3], ","), o...), cluster.Options{Journal: j})
+	l, err := openLog(ctx, cluster.URLs(strings.Split(words[3], ","), o...), withSnapshots(cluster.Options{Journal: j}, words[6]))
 	if err != nil {
 		return ended(ctx, err)
 	}
