@@ -11,7 +11,7 @@ import (
 
 // builds builds the generated programs and prints what they cost. An interrupt
 // leaves those that were built.
-func (p *program) builds(ctx context.Context) (int, error) {
+func (p *command) builds(ctx context.Context) (int, error) {
 	here := results.Here()
 	fmt.Fprintf(p.stdout, "%s\n%s %s/%s, %s, %d processors, revision %s, %s, %d rounds\n\n",
 		p.command(), here.Go, here.GOOS, here.GOARCH, here.CPU, here.CPUs, here.Revision, here.Date, p.count)

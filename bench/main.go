@@ -26,7 +26,7 @@ const (
 
 // run is the program: it returns the exit code.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
-	p := &program{args: args, stdout: stdout, stderr: stderr}
+	p := &command{args: args, stdout: stdout, stderr: stderr}
 	code, err := p.run(ctx)
 	if errors.Is(err, syscall.EPIPE) {
 		return exitDone // whoever reads the output has read enough

@@ -19,8 +19,8 @@ import (
 	"handloom/bench/internal/targets"
 )
 
-// program is one run and what it talks to.
-type program struct {
+// command is one run and what it talks to.
+type command struct {
 	args           []string
 	stdout, stderr io.Writer
 
@@ -29,7 +29,7 @@ type program struct {
 }
 
 // run returns the exit code, or the error that exit code 2 comes with.
-func (p *program) run(ctx context.Context) (int, error) {
+func (p *command) run(ctx context.Context) (int, error) {
 	s, err := parse(p.args)
 	if errors.Is(err, flag.ErrHelp) {
 		_, err = io.WriteString(p.stdout, usage)
@@ -56,7 +56,7 @@ func (p *program) run(ctx context.Context) (int, error) {
 }
 
 // id is the pattern of -run, for targets.
-func (p *program) id() *regexp.Regexp {
+func (p *command) id() *regexp.Regexp {
 	if p.settings.run.Regexp == nil {
 		return regexp.MustCompile("")
 	}
@@ -64,7 +64,7 @@ func (p *program) id() *regexp.Regexp {
 }
 
 // results measures. It returns nil after -list.
-func (p *program) results(ctx context.Context) (*results.Run, error) {
+func (p *command) results(ctx context.Context) (*results.Run, error) {
 	cases := p.cases()
 	if len(cases) == 0 {
 		return nil, fmt.Errorf("nothing matches -run %s; -list prints the names of all cases", p.settings.run.String())
@@ -81,7 +81,7 @@ func (p *program) results(ctx context.Context) (*results.Run, error) {
 }
 
 // cases returns what is to be measured.
-func (p *program) cases() []measure.Case {
+func (p *command) cases() []measure.Case {
 	o := suite.Options{N: p.n, Workers: p.cpu, Seed: p.seed}
 	switch {
 	case p.plan != nil:
@@ -102,7 +102,7 @@ func (p *program) cases() []measure.Case {
 }
 
 // measure measures the cases. An interrupt leaves a partial run.
-func (p *program) measure(ctx context.Context, cases []measure.Case) (*results.Run, error) {
+func (p *command) measure(ctx context.Context, cases []measure.Case) (*results.Run, error) {
 	r := &results.Run{Command: p.command(), Environment: results.Here()}
 	r.Environment.Seed, r.Environment.Rounds, r.Environment.BenchTime = p.seed, p.count, p.benchtime.String()
 	stop, err := p.profile()
@@ -118,7 +118,7 @@ func (p *program) measure(ctx context.Context, cases []measure.Case) (*results.R
 }
 
 // profile starts the profile, if one is asked for, and returns what ends it.
-func (p *program) profile() (stop func() error, err error) {
+func (p *command) profile() (stop func() error, err error) {
 	if p.cpuprofile == "" {
 		return func() error { return nil }, nil
 	}
@@ -137,7 +137,7 @@ func (p *program) profile() (stop func() error, err error) {
 
 // canWrite reports early that a file cannot be written, before the work whose
 // result it is to hold.
-func (p *program) canWrite(file string) error {
+func (p *command) canWrite(file string) error {
 	if file == "" {
 		return nil
 	}
@@ -152,7 +152,7 @@ func (p *program) canWrite(file string) error {
 }
 
 // command returns the command line that repeats the run.
-func (p *program) command() string {
+func (p *command) command() string {
 	words := []string{"go run ./bench"}
 	for _, arg := range p.args {
 		if strings.Trim(arg, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./,=:%+") != "" {

@@ -13,7 +13,7 @@ import (
 )
 
 // tell prints what came of the run and returns the exit code.
-func (p *program) tell(ctx context.Context, r *results.Run) (int, error) {
+func (p *command) tell(ctx context.Context, r *results.Run) (int, error) {
 	if err := p.writePage(r); err != nil { // first: printing ends where nobody reads on
 		return 0, err
 	}
@@ -28,7 +28,7 @@ func (p *program) tell(ctx context.Context, r *results.Run) (int, error) {
 }
 
 // print writes the results in the form that was asked for.
-func (p *program) print(r *results.Run) error {
+func (p *command) print(r *results.Run) error {
 	if p.plan != nil {
 		return p.printTargets(r)
 	}
@@ -41,7 +41,7 @@ func (p *program) print(r *results.Run) error {
 	return r.WriteTable(p.stdout)
 }
 
-func (p *program) printTargets(r *results.Run) error {
+func (p *command) printTargets(r *results.Run) error {
 	reached := p.plan.Evaluate(r.Results)
 	if p.json {
 		return targets.WriteJSON(p.stdout, reached, r.Partial)
@@ -57,7 +57,7 @@ func (p *program) printTargets(r *results.Run) error {
 }
 
 // writePage writes the page, if one was asked for.
-func (p *program) writePage(r *results.Run) error {
+func (p *command) writePage(r *results.Run) error {
 	if p.html == "" {
 		return nil
 	}

@@ -55,7 +55,7 @@ func chooseFaults(name string) ([]*mutants.Fault, error) {
 
 // withFaults plays the program in a file with a fault put in, or sees that faults are
 // found.
-func (p *program) withFaults(ctx context.Context, h harnessing) int {
+func (p *command) withFaults(ctx context.Context, h harnessing) int {
 	chosen, err := chooseFaults(h.canary)
 	if err != nil {
 		return p.misused("", err)
@@ -75,7 +75,7 @@ func (p *program) withFaults(ctx context.Context, h harnessing) int {
 }
 
 // canaries tries faults, one after another, and sees that each is found.
-func (p *program) canaries(ctx context.Context, h harnessing, b *faultyBuild, chosen []*mutants.Fault) int {
+func (p *command) canaries(ctx context.Context, h harnessing, b *faultyBuild, chosen []*mutants.Fault) int {
 	f, err := p.follow(h, "seeded faults")
 	if err != nil {
 		return p.failed("", err)

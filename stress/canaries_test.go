@@ -65,7 +65,7 @@ func TestAnUnknownCanaryIsWrongUsage(t *testing.T) {
 
 // A program that fails anyway proves nothing about a fault.
 func TestAFindingIsHeldAgainstABuildWithoutTheFault(t *testing.T) {
-	command, err := new(program).children()
+	command, err := new(command).children()
 	if err != nil {
 		t.Fatal(err)
 	}

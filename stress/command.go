@@ -14,7 +14,7 @@ import (
 
 // replay is the commands "" and "replay": it replays a trace and tells what
 // came of it.
-func (p *program) replay(ctx context.Context, command string, args []string) int {
+func (p *command) replay(ctx context.Context, command string, args []string) int {
 	s, err := parseReplay(command, args)
 	switch {
 	case errors.Is(err, flag.ErrHelp) && command == "":
@@ -45,7 +45,7 @@ func (p *program) replay(ctx context.Context, command string, args []string) int
 }
 
 // human is where text for people goes.
-func (p *program) human(s settings) io.Writer {
+func (p *command) human(s settings) io.Writer {
 	if s.json == "-" {
 		return p.stderr
 	}
@@ -53,7 +53,7 @@ func (p *program) human(s settings) io.Writer {
 }
 
 // play runs the replay, with progress.
-func (p *program) play(ctx context.Context, s settings, r *replay, page *replayPage, src *source) outcome {
+func (p *command) play(ctx context.Context, s settings, r *replay, page *replayPage, src *source) outcome {
 	fmt.Fprintf(p.human(s), "%s\n%s, %s %s/%s, GOMAXPROCS %d\n", s.command(),
 		src.name, runtime.Version(), runtime.GOOS, runtime.GOARCH, runtime.GOMAXPROCS(0))
 	shown := newProgress(p.stderr, src, time.Now)
@@ -72,7 +72,7 @@ func (p *program) play(ctx context.Context, s settings, r *replay, page *replayP
 }
 
 // tell prints the results; the verdict comes last.
-func (p *program) tell(s settings, r *replay, page *replayPage, o outcome) int {
+func (p *command) tell(s settings, r *replay, page *replayPage, o outcome) int {
 	out := p.human(s)
 	if o.exit != exitBad {
 		fmt.Fprintf(out, "ticks %s, tables %s, shards %d of each table\n\n",
@@ -104,7 +104,7 @@ func (p *program) tell(s settings, r *replay, page *replayPage, o outcome) int {
 	return o.exit
 }
 
-func (p *program) writeJSON(s settings, r *replay, o outcome) error {
+func (p *command) writeJSON(s settings, r *replay, o outcome) error {
 	text, err := r.document(s, o)
 	if err != nil {
 		return err

@@ -25,7 +25,7 @@ func wantsDurable(args []string) bool {
 }
 
 // durable kills a world on a journal again and again.
-func (p *program) durable(ctx context.Context, args []string) int {
+func (p *command) durable(ctx context.Context, args []string) int {
 	const command = "-durable"
 	o := kills.Options{Kills: 20, Seed: rand.Uint64N(1e6)}
 	flags := newFlags()
@@ -66,7 +66,7 @@ func (p *program) durable(ctx context.Context, args []string) int {
 }
 
 // tellKills prints what came of it, and the verdict.
-func (p *program) tellKills(ctx context.Context, r *kills.Result, err error) int {
+func (p *command) tellKills(ctx context.Context, r *kills.Result, err error) int {
 	table := report.NewTable("kills", "in Open", "ticks", "replayed", "acknowledged", "slowest start", "took")
 	table.Row(report.Count(r.Kills), report.Count(r.InOpen), grouped(r.Ticks), report.Count(r.Replayed), report.Count(r.Acks),
 		report.Duration(r.Slowest), report.Duration(r.Took))

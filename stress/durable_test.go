@@ -10,7 +10,7 @@ import (
 
 func TestDurable(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "log")
-	o := program{}.stress(context.Background(), "-durable", dir, "-kills", "3", "-seed", "4")
+	o := command{}.stress(context.Background(), "-durable", dir, "-kills", "3", "-seed", "4")
 	const verdict = "verdict: passed (exit code 0): kills 3: ticks lost 0, acknowledged and lost 0, applied twice 0, wrong digests 0"
 	if o.code != 0 || o.lastLine() != verdict || !strings.HasPrefix(o.stdout, "go run ./stress -durable "+dir+" -kills 3 -seed 4\n") {
 		t.Fatalf("exit code %d\n%s%s", o.code, o.stdout, o.stderr)
@@ -22,14 +22,14 @@ func TestDurable(t *testing.T) {
 		"-durable x -kills 0":       "-kills is 0; want 1 to 1000000",
 		"-durable x -profile smoke": "flag provided but not defined: -profile",
 	} {
-		if o := (program{}).stress(context.Background(), strings.Fields(args)...); o.code != 2 || !strings.Contains(o.stderr, want) || strings.Count(o.stderr, "\n") != 1 {
+		if o := (command{}).stress(context.Background(), strings.Fields(args)...); o.code != 2 || !strings.Contains(o.stderr, want) || strings.Count(o.stderr, "\n") != 1 {
 			t.Errorf("%s: exit code %d\n%s", args, o.code, o.stderr)
 		}
 	}
-	if o := (program{}).stress(context.Background(), "-durable", "-h"); o.code != 2 {
+	if o := (command{}).stress(context.Background(), "-durable", "-h"); o.code != 2 {
 		t.Errorf("exit code %d\n%s", o.code, o.stdout)
 	}
-	if o := (program{}).stress(context.Background(), "-durable", "x", "-h"); o.code != 0 || o.stdout != usageDurable {
+	if o := (command{}).stress(context.Background(), "-durable", "x", "-h"); o.code != 0 || o.stdout != usageDurable {
 		t.Errorf("exit code %d\n%s", o.code, o.stdout)
 	}
 	if _, err := os.Stat("x"); err == nil {
@@ -43,7 +43,7 @@ func TestDurableWithoutARoomForTheJournal(t *testing.T) {
 	if err := os.WriteFile(file, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	o := program{}.stress(context.Background(), "-durable", filepath.Join(file, "log"), "-kills", "1")
+	o := command{}.stress(context.Background(), "-durable", filepath.Join(file, "log"), "-kills", "1")
 	if o.code != 11 || !strings.Contains(o.lastLine(), "verdict: failed (exit code 11): child ") {
 		t.Errorf("exit code %d\n%s%s", o.code, o.stdout, o.stderr)
 	}

@@ -11,7 +11,7 @@ import (
 
 func TestHelpIsNotFollowedByARun(t *testing.T) {
 	var out strings.Builder
-	p := &program{stdin: strings.NewReader(""), stdout: &out, stderr: &out, smokes: true}
+	p := &command{stdin: strings.NewReader(""), stdout: &out, stderr: &out, smokes: true}
 	if code := p.run(t.Context(), []string{"-h"}); code != exitVerified || strings.Contains(out.String(), "profile smoke:") {
 		t.Errorf("exit code %d:\n%s", code, out.String())
 	}

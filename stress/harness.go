@@ -18,7 +18,7 @@ import (
 )
 
 // harness is the program with one of the flags that are about random programs.
-func (p *program) harness(ctx context.Context, args []string) int {
+func (p *command) harness(ctx context.Context, args []string) int {
 	h, err := parseHarness(args)
 	switch {
 	case errors.Is(err, flag.ErrHelp):
@@ -41,13 +41,13 @@ func (p *program) harness(ctx context.Context, args []string) int {
 }
 
 // children returns how children are started: the program starts itself.
-func (p *program) children() (child.Command, error) {
+func (p *command) children() (child.Command, error) {
 	path, err := os.Executable()
 	return campaign.Command(path), err
 }
 
 // smoke is what follows the replay of the embedded trace.
-func (p *program) smoke(ctx context.Context, replayed int) int {
+func (p *command) smoke(ctx context.Context, replayed int) int {
 	if !p.smokes || replayed != exitVerified || ctx.Err() != nil {
 		return replayed
 	}
@@ -56,7 +56,7 @@ func (p *program) smoke(ctx context.Context, replayed int) int {
 }
 
 // campaign plays random programs.
-func (p *program) campaign(ctx context.Context, h harnessing) int {
+func (p *command) campaign(ctx context.Context, h harnessing) int {
 	profile, _ := campaign.Find(h.profile)
 	known, err := knownPrograms()
 	if err != nil {
@@ -86,7 +86,7 @@ func (p *program) campaign(ctx context.Context, h harnessing) int {
 }
 
 // tellSeen says which rare states came up.
-func (p *program) tellSeen(out io.Writer, o *campaign.Outcome) {
+func (p *command) tellSeen(out io.Writer, o *campaign.Outcome) {
 	seen, least := o.Rare(6)
 	fmt.Fprintf(out, "\nrare states: %d of %d came up; least often %s\n", seen, len(o.Seen), strings.Join(least, ", "))
 }
@@ -103,7 +103,7 @@ func totals(o *campaign.Outcome) []page.Fact {
 }
 
 // playProgram plays the program in a file.
-func (p *program) playProgram(ctx context.Context, h harnessing) int {
+func (p *command) playProgram(ctx context.Context, h harnessing) int {
 	prog, err := loadProgram(h.program)
 	if err != nil {
 		return p.bad(err)
@@ -129,7 +129,7 @@ func (p *program) playProgram(ctx context.Context, h harnessing) int {
 }
 
 // explain shrinks a failure, keeps it in files and says how to see it again.
-func (p *program) explain(ctx context.Context, h harnessing, f *following, failure *campaign.Failure) {
+func (p *command) explain(ctx context.Context, h harnessing, f *following, failure *campaign.Failure) {
 	out := f.out
 	fmt.Fprintf(out, "\nFAIL %s: seed %d, at %q\n%s\n", failure.Kind, failure.Program.Seed, failure.Line, failure.What)
 	small := failure
@@ -153,7 +153,7 @@ func (p *program) explain(ctx context.Context, h harnessing, f *following, failu
 }
 
 // record plays the smallest program once more, under the flight recorder.
-func (p *program) record(ctx context.Context, h harnessing, small *campaign.Failure, kept *artifacts) error {
+func (p *command) record(ctx context.Context, h harnessing, small *campaign.Failure, kept *artifacts) error {
 	if kept.program == "" || small.Kind == runner.Race || ctx.Err() != nil {
 		return nil
 	}

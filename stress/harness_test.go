@@ -181,7 +181,7 @@ func TestAProgramThatDoesNotEndIsAVerdict(t *testing.T) {
 		t.Fatal(err)
 	}
 	prog.Configs = defaultConfigs(9)[:1]
-	command, err := new(program).children()
+	command, err := new(command).children()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -203,7 +203,7 @@ func TestAVerdictComesWithoutArtifacts(t *testing.T) {
 func TestAnInterruptedCampaignReports(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	time.AfterFunc(time.Second, func() { cancel(interrupt.ErrTerminated) })
-	got := program{}.stress(ctx, "-profile", "smoke", "-duration", "1h")
+	got := command{}.stress(ctx, "-profile", "smoke", "-duration", "1h")
 	if got.code != interrupt.ExitTerminated || !strings.HasPrefix(got.lastLine(), "verdict: interrupted (exit code 143): nothing failed so far: ") {
 		t.Errorf("exit code %d\n%s", got.code, got.stdout)
 	}
@@ -242,7 +242,7 @@ func (c *cancelling) Write(b []byte) (int, error) {
 func reportOf(ctx context.Context, t *testing.T, args ...string) (outcomeOf, string) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "report.html")
-	got := program{}.stress(ctx, append(args, "-html", path)...)
+	got := command{}.stress(ctx, append(args, "-html", path)...)
 	text, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)

@@ -24,7 +24,7 @@ type importing struct {
 
 // importTrace is the command "import": it makes a trace in memory and writes it
 // when all is read, so that a fault leaves the output as it was.
-func (p *program) importTrace(ctx context.Context, args []string) int {
+func (p *command) importTrace(ctx context.Context, args []string) int {
 	const command = "import"
 	job, err := parseImport(args)
 	switch {
@@ -83,7 +83,7 @@ func parseImport(args []string) (importing, error) {
 }
 
 // convert makes the trace, compressed if the output is to be.
-func (j *importing) convert(ctx context.Context, p *program, out io.Writer) (sum goalloc.Summary, err error) {
+func (j *importing) convert(ctx context.Context, p *command, out io.Writer) (sum goalloc.Summary, err error) {
 	in, name := p.stdin, "stdin"
 	if j.in != "-" {
 		f, err := os.Open(j.in)
@@ -110,7 +110,7 @@ func (j *importing) convert(ctx context.Context, p *program, out io.Writer) (sum
 	return sum, nil
 }
 
-func (j *importing) write(p *program, text []byte) error {
+func (j *importing) write(p *command, text []byte) error {
 	if j.out == "-" {
 		_, err := p.stdout.Write(text)
 		return err

@@ -57,7 +57,7 @@ func TestImportReadsStandardInputAndCuts(t *testing.T) {
 	}
 	defer f.Close()
 	path := filepath.Join(t.TempDir(), "x.txt")
-	got := program{stdin: f}.stress(t.Context(), "import", "goalloc", "-", "-o", path, "-max", "300", "-tables", "2")
+	got := command{stdin: f}.stress(t.Context(), "import", "goalloc", "-", "-o", path, "-max", "300", "-tables", "2")
 	if got.code != 0 || !strings.Contains(got.stderr, "and 2 tables") || !strings.Contains(got.stderr, "cut at a tick") {
 		t.Errorf("exit code %d, %s", got.code, got.stderr)
 	}
@@ -85,7 +85,7 @@ func TestImportKeepsTheFileOnAFault(t *testing.T) {
 		{terminated, small, interrupt.ExitTerminated, "stress import: interrupted; " + path + " is as it was"},
 	}
 	for _, tt := range tests {
-		got := program{}.stress(tt.ctx, "import", "goalloc", tt.in, "-o", path)
+		got := command{}.stress(tt.ctx, "import", "goalloc", tt.in, "-o", path)
 		if got.code != tt.code || !strings.HasPrefix(got.stderr, tt.want) || strings.Count(got.stderr, "\n") != 1 {
 			t.Errorf("%s: exit code %d, %q; want %d, %q", tt.in, got.code, got.stderr, tt.code, tt.want)
 		}

@@ -61,7 +61,7 @@ type lookedEpoch struct {
 
 // inspect is the command "inspect": it looks into a snapshot or a journal without
 // knowing a type.
-func (p *program) inspect(args []string) int {
+func (p *command) inspect(args []string) int {
 	const command = "inspect"
 	flags := newFlags()
 	asJSON := flags.Bool("json", false, "")

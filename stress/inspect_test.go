@@ -45,11 +45,11 @@ verdict: whole (exit code 0): snapshots 1, files of records 0: all checksums and
 `
 
 func TestInspectShowsASnapshot(t *testing.T) {
-	o := program{}.stress(context.Background(), "inspect", worldSnap, "-schema")
+	o := command{}.stress(context.Background(), "inspect", worldSnap, "-schema")
 	if o.code != 0 || o.stdout != seenInWorldSnap {
 		t.Errorf("exit code %d\n%s%s", o.code, o.stdout, o.stderr)
 	}
-	o = program{}.stress(context.Background(), "inspect", "-json", worldSnap)
+	o = command{}.stress(context.Background(), "inspect", "-json", worldSnap)
 	var l looked
 	if err := json.Unmarshal([]byte(o.stdout), &l); err != nil || o.code != 0 || l.Snapshot[0].Info.Tables[0].Rows != 171 {
 		t.Errorf("exit code %d, %v\n%s", o.code, err, o.stdout)
@@ -74,7 +74,7 @@ func TestInspectFindsDamage(t *testing.T) {
 		if err := os.WriteFile(path, c.b, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		o := program{}.stress(context.Background(), "inspect", path)
+		o := command{}.stress(context.Background(), "inspect", path)
 		if o.code != 11 || !strings.HasPrefix(o.lastLine(), "verdict: damaged (exit code 11): a.snap: ") || !strings.Contains(o.lastLine(), c.want) {
 			t.Errorf("exit code %d, want %q\n%s%s", o.code, c.want, o.stdout, o.stderr)
 		}
@@ -138,7 +138,7 @@ func TestInspectShowsAJournal(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if o := (program{}).stress(ctx, "inspect", dir); o.code != 0 {
+		if o := (command{}).stress(ctx, "inspect", dir); o.code != 0 {
 			t.Errorf("of a journal that is open: exit code %d\n%s%s", o.code, o.stdout, o.stderr)
 		}
 		if err := w.Close(ctx); err != nil {
@@ -148,7 +148,7 @@ func TestInspectShowsAJournal(t *testing.T) {
 			t.Fatal(err)
 		}
 	})
-	o := program{}.stress(context.Background(), "inspect", dir)
+	o := command{}.stress(context.Background(), "inspect", dir)
 	want := "^" + regexp.QuoteMeta(seenInJournal) + "$"
 	for word, form := range map[string]string{"840 B": `\d+ B`, "ARCH": `\w+`, "GO": `go[^;]+`, "CHAIN": "[0-9a-f]{32}"} {
 		want = strings.ReplaceAll(want, word, form)
@@ -165,7 +165,7 @@ func TestInspectShowsAJournal(t *testing.T) {
 	if err := os.WriteFile(log, b, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	o = program{}.stress(context.Background(), "inspect", dir)
+	o = command{}.stress(context.Background(), "inspect", dir)
 	if want := "verdict: damaged (exit code 11): journal: corrupt: 0000000000000001.log, record 1, byte 56: the checksum differs"; o.code != 11 || o.lastLine() != want {
 		t.Errorf("exit code %d\n%s%s", o.code, o.stdout, o.stderr)
 	}
@@ -204,7 +204,7 @@ func TestInspect_TellsFirstAndLastTerm(t *testing.T) {
 			}
 		})
 	}
-	o := program{}.stress(t.Context(), "inspect", "-json", dir)
+	o := command{}.stress(t.Context(), "inspect", "-json", dir)
 	var l looked
 	if err := json.Unmarshal([]byte(o.stdout), &l); err != nil || l.Records == nil {
 		t.Fatalf("%v:\n%s%s", err, o.stdout, o.stderr)
@@ -222,11 +222,11 @@ func TestInspectWithoutAFile(t *testing.T) {
 		"inspect testdata":     "stress inspect: testdata: there is no journal in it\n",
 		"inspect -x no-such":   "stress inspect: flag provided but not defined: -x; see: go run ./stress inspect -h\n",
 	} {
-		if o := (program{}).stress(context.Background(), strings.Fields(args)...); o.code != 2 || o.stderr != want {
+		if o := (command{}).stress(context.Background(), strings.Fields(args)...); o.code != 2 || o.stderr != want {
 			t.Errorf("%s: exit code %d\n%s", args, o.code, o.stderr)
 		}
 	}
-	if o := (program{}).stress(context.Background(), "inspect", "-h"); o.code != 0 || o.stdout != usageInspect {
+	if o := (command{}).stress(context.Background(), "inspect", "-h"); o.code != 0 || o.stdout != usageInspect {
 		t.Errorf("exit code %d\n%s", o.code, o.stdout)
 	}
 }
@@ -275,7 +275,7 @@ func TestInspect_CutOrTruncatedIsNotWhole(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if o := (program{}).stress(context.Background(), "inspect", dir); o.code != c.code || !strings.HasPrefix(o.lastLine(), c.want) {
+			if o := (command{}).stress(context.Background(), "inspect", dir); o.code != c.code || !strings.HasPrefix(o.lastLine(), c.want) {
 				t.Errorf("exit code %d, want %q\n%s%s", o.code, c.want, o.stdout, o.stderr)
 			}
 		})

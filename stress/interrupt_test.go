@@ -28,7 +28,7 @@ func (r *interruptedBy) Read(b []byte) (int, error) {
 func TestASignalFinishesTheTickVerifiesAndReports(t *testing.T) {
 	for cause, exit := range map[error]int{interrupt.ErrInterrupted: 130, interrupt.ErrTerminated: 143} {
 		ctx, end := context.WithCancelCause(t.Context())
-		p := program{stdin: &interruptedBy{Reader: bytes.NewReader(generate(t, 1, 300)), end: func() { end(cause) }}}
+		p := command{stdin: &interruptedBy{Reader: bytes.NewReader(generate(t, 1, 300)), end: func() { end(cause) }}}
 		got := p.stress(ctx, "replay", "-")
 		want := fmt.Sprintf("verdict: interrupted (exit code %d): what was replayed is verified: ticks ", exit)
 		if got.code != exit || !strings.HasPrefix(got.lastLine(), want) {
@@ -43,7 +43,7 @@ func TestASignalFinishesTheTickVerifiesAndReports(t *testing.T) {
 func TestAnInterruptBeforeTheFirstTick(t *testing.T) {
 	ctx, end := context.WithCancel(t.Context())
 	end()
-	if got := (program{}).stress(ctx); got.code != exitInterrupted {
+	if got := (command{}).stress(ctx); got.code != exitInterrupted {
 		t.Errorf("exit code %d, %s", got.code, got.lastLine())
 	}
 }

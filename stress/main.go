@@ -45,19 +45,19 @@ func bySignal(ctx context.Context, exit int) int {
 
 // run is the program: it returns the exit code, and leaves no goroutine behind.
 func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	p := &program{stdin: stdin, stdout: stdout, stderr: stderr, smokes: true}
+	p := &command{stdin: stdin, stdout: stdout, stderr: stderr, smokes: true}
 	return p.run(ctx, args)
 }
 
-// program is one run and what it talks to.
-type program struct {
+// command is one run and what it talks to.
+type command struct {
 	stdin          io.Reader
 	stdout, stderr io.Writer
 	fault          fault
 	smokes         bool // the replay of the embedded trace is followed by a smoke run
 }
 
-func (p *program) run(ctx context.Context, args []string) int {
+func (p *command) run(ctx context.Context, args []string) int {
 	command := ""
 	if len(args) > 0 && !strings.HasPrefix(args[0], "-") {
 		command, args = args[0], args[1:]
@@ -84,18 +84,18 @@ func (p *program) run(ctx context.Context, args []string) int {
 }
 
 // bad prints the one line that exit code 2 comes with.
-func (p *program) bad(err error) int {
+func (p *command) bad(err error) int {
 	fmt.Fprintln(p.stderr, strings.ReplaceAll(err.Error(), "\n", "; "))
 	return exitBad
 }
 
 // failed is bad for what a command could not do.
-func (p *program) failed(command string, err error) int {
+func (p *command) failed(command string, err error) int {
 	return p.bad(fmt.Errorf("%s: %w", called(command), err))
 }
 
 // misused is bad for a command line that cannot be followed.
-func (p *program) misused(command string, err error) int {
+func (p *command) misused(command string, err error) int {
 	return p.bad(fmt.Errorf("%s: %w; see: go run ./%s -h", called(command), err, called(command)))
 }
 

@@ -38,7 +38,7 @@ func (o outcomeOf) lastLine() string {
 
 // stress runs a command line in process. The program p may come with standard
 // input and a fault.
-func (p program) stress(ctx context.Context, args ...string) outcomeOf {
+func (p command) stress(ctx context.Context, args ...string) outcomeOf {
 	var stdout, stderr bytes.Buffer
 	p.stdout, p.stderr = &stdout, &stderr
 	if p.stdin == nil {
@@ -50,5 +50,5 @@ func (p program) stress(ctx context.Context, args ...string) outcomeOf {
 
 func stress(t *testing.T, args ...string) outcomeOf {
 	t.Helper()
-	return program{}.stress(t.Context(), args...)
+	return command{}.stress(t.Context(), args...)
 }

@@ -64,7 +64,7 @@ func TestTablesThatDoNotFitAreMalformedInput(t *testing.T) {
 	for table := range 512 { // of 64 typeIds each, where 32,767 are to be had
 		events.WriteString("C " + strconv.Itoa(table) + " 1\n")
 	}
-	p := program{stdin: strings.NewReader(events.String())}
+	p := command{stdin: strings.NewReader(events.String())}
 	got := p.stress(t.Context(), "replay", "-", "-shards", "64", "-workers", "1")
 	if got.code != exitBad || !strings.Contains("\n"+got.stderr, "\nstdin:513: table 511 does not fit: ") {
 		t.Errorf("exit code %d and %q", got.code, got.stderr)

@@ -28,7 +28,7 @@ func TestMissedEventsAreMismatches(t *testing.T) {
 	}
 	for i, tt := range tests {
 		for _, all := range []bool{false, true} {
-			p := program{stdin: bytes.NewReader(lines(someTicks))}
+			p := command{stdin: bytes.NewReader(lines(someTicks))}
 			p.fault = func(workers, tick int, e trace.Event) bool {
 				return tick > 1 && e.Kind == kinds[i] && (all || workers == 4)
 			}
@@ -46,7 +46,7 @@ func TestMissedEventsAreMismatches(t *testing.T) {
 }
 
 func TestMismatchesAreInTheJSON(t *testing.T) {
-	p := program{stdin: bytes.NewReader(lines(someTicks))}
+	p := command{stdin: bytes.NewReader(lines(someTicks))}
 	p.fault = func(workers, _ int, e trace.Event) bool { return workers == 8 && e.Kind == trace.Erase }
 	got := p.stress(t.Context(), "replay", "-", "-workers", "2,8", "-json", "-")
 	var d document

@@ -13,7 +13,7 @@ import (
 )
 
 func TestJSONAloneIsOnStandardOutput(t *testing.T) {
-	p := program{stdin: bytes.NewReader(lines(someTicks))}
+	p := command{stdin: bytes.NewReader(lines(someTicks))}
 	got := p.stress(t.Context(), "replay", "-json", "-", "-", "-workers", "1,2")
 	var d document
 	if err := json.Unmarshal([]byte(got.stdout), &d); err != nil {
@@ -39,7 +39,7 @@ func TestThePageOfAReplaySaysWhatWasFoundOfEveryNumberOfWorkers(t *testing.T) {
 		`<p class="verdict bad">verdict: mismatch (exit code 10): `: func(workers, tick int, _ trace.Event) bool { return workers == 2 && tick == 2 },
 	} {
 		path := filepath.Join(t.TempDir(), "replay.html")
-		p := program{stdin: bytes.NewReader(lines(someTicks)), fault: fault}
+		p := command{stdin: bytes.NewReader(lines(someTicks)), fault: fault}
 		got := p.stress(t.Context(), "replay", "-", "-workers", "1,2", "-html", path)
 		text, err := os.ReadFile(path)
 		if err != nil {
@@ -66,7 +66,7 @@ func TestAPageThatCannotBeWrittenIsExitCode2(t *testing.T) {
 	if _, err := os.Stat("/dev/full"); err != nil {
 		t.Skip("no device that is full")
 	}
-	p := program{stdin: bytes.NewReader(lines(someTicks))}
+	p := command{stdin: bytes.NewReader(lines(someTicks))}
 	got := p.stress(t.Context(), "replay", "-", "-html", "/dev/full", "-json", "-")
 	if got.code != exitBad || !strings.Contains(got.stderr, "no space left") || !strings.Contains(got.stdout, "but -html could not be written") {
 		t.Errorf("exit code %d, %q, %q", got.code, got.stderr, got.stdout)
@@ -97,7 +97,7 @@ func TestJSONThatCannotBeWrittenIsExitCode2(t *testing.T) {
 	if _, err := os.Stat("/dev/full"); err != nil {
 		t.Skip("no device that is full")
 	}
-	p := program{stdin: bytes.NewReader(lines(someTicks))}
+	p := command{stdin: bytes.NewReader(lines(someTicks))}
 	got := p.stress(t.Context(), "replay", "-", "-json", "/dev/full")
 	if got.code != exitBad || !strings.Contains(got.stderr, "no space left") || !strings.HasPrefix(got.lastLine(), "verdict: failed (exit code 2): the outcome was verified") {
 		t.Errorf("exit code %d, %q, %q", got.code, got.stderr, got.lastLine())

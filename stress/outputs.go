@@ -64,7 +64,7 @@ type following struct {
 }
 
 // follow begins a run: the first line on the terminal repeats it.
-func (p *program) follow(h harnessing, title string) (*following, error) {
+func (p *command) follow(h harnessing, title string) (*following, error) {
 	if h.html != "" {
 		if err := checkOut(h.html); err != nil {
 			return nil, fmt.Errorf("-html: %w", err)
@@ -87,7 +87,7 @@ func (f *following) tell(line string, operations int) {
 
 // end writes the report and prints the verdict, last. A report that cannot be written
 // costs a run that passed its exit code.
-func (p *program) end(f *following, o outcome) int {
+func (p *command) end(f *following, o outcome) int {
 	f.progress.done()
 	if f.html != "" {
 		f.Verdict, f.ExitCode, f.Elapsed = o.String(), o.exit, time.Since(f.begun)

@@ -18,7 +18,7 @@ type player struct {
 	store   *store.Store
 	tables  []*table // in the order of registration
 	byTable [trace.MaxTable + 1]*table
-	parts   [tasks]part
+	parts   [tasks]section
 	held    []entry // by number of the object
 
 	tick     int

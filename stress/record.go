@@ -13,9 +13,9 @@ type event struct {
 	object uint32
 }
 
-// part is what one task did in this tick. Tasks share no part and no object, so
+// section is what one task did in this tick. Tasks share no part and no object, so
 // they need no lock.
-type part struct {
+type section struct {
 	fresh []event    // creates; their handles are provisional until settle
 	gone  []lastName // erased in this tick
 }
@@ -35,7 +35,7 @@ type lastName struct {
 }
 
 // record records what happened to the keys of one task.
-func (p *player) record(part *part, events []event, q store.Queue) error {
+func (p *player) record(part *section, events []event, q store.Queue) error {
 	part.fresh, part.gone = part.fresh[:0], part.gone[:0]
 	for _, e := range events {
 		t, held := p.byTable[e.Table], &p.held[e.object]

@@ -29,7 +29,7 @@ func (s *source) Read(b []byte) (int, error) {
 }
 
 // open opens what the file of settings means.
-func (p *program) open(file string) (*source, error) {
+func (p *command) open(file string) (*source, error) {
 	switch file {
 	case "":
 		return &source{Reader: bytes.NewReader(sample), Closer: io.NopCloser(nil), name: "embedded trace", size: int64(len(sample))}, nil

@@ -23,7 +23,7 @@ func named() []byte {
 }
 
 func TestAReplayTellsOfTheObjectsOfEachType(t *testing.T) {
-	p := program{stdin: bytes.NewReader(named())}
+	p := command{stdin: bytes.NewReader(named())}
 	got := p.stress(t.Context(), "replay", "-", "-workers", "1,2", "-json", "-")
 	var d document
 	if err := json.Unmarshal([]byte(got.stdout), &d); err != nil {
@@ -52,7 +52,7 @@ func TestAReplayTellsOfTheObjectsOfEachType(t *testing.T) {
 }
 
 func TestReplay_ComparesTablesWithPlainMaps(t *testing.T) {
-	p := program{stdin: bytes.NewReader(generate(t, 1, 100))}
+	p := command{stdin: bytes.NewReader(generate(t, 1, 100))}
 	got := p.stress(t.Context(), "replay", "-", "-workers", "1,2", "-json", "-")
 	var d document
 	if err := json.Unmarshal([]byte(got.stdout), &d); err != nil {
@@ -109,7 +109,7 @@ func TestModel_TimesTheWholeTick(t *testing.T) {
 
 func TestThePageOfAReplayTellsOfTypes(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "replay.html")
-	p := program{stdin: bytes.NewReader(named())}
+	p := command{stdin: bytes.NewReader(named())}
 	p.stress(t.Context(), "replay", "-", "-workers", "1", "-html", path)
 	text, err := os.ReadFile(path)
 	if err != nil {

@@ -233,7 +233,7 @@ Exit codes: 0 whole or cut, 11 damaged, 2 wrong usage or what cannot be read.
 `
 
 // help answers: help, and help with one of the topics.
-func (p *program) help(words []string) int {
+func (p *command) help(words []string) int {
 	topics := map[string]string{
 		"": usage, "profile": usageProfile, "replay": usageReplay, "import": usageImport,
 		"durable": usageDurable, "inspect": usageInspect,

@@ -17,8 +17,8 @@ func TestAFurtherTableCostsFewFunctions(t *testing.T) {
 		every     bool
 		functions int
 	}{{false, 160}, {true, 220}} {
-		one := functions(t, Program{Tables: 1, Every: most.every})
-		three := functions(t, Program{Tables: 3, Every: most.every})
+		one := functions(t, Source{Tables: 1, Every: most.every})
+		three := functions(t, Source{Tables: 3, Every: most.every})
 		further := (three - one + 1) / 2
 		t.Logf("every operation: %v: %d functions for a further type", most.every, further)
 		if further > most.functions || further < 40 {
@@ -33,8 +33,8 @@ func TestAFurtherColumnCostsFewFunctions(t *testing.T) {
 		t.Skip("it compiles two programs")
 	}
 	const most = 80
-	one := functions(t, Program{Tables: 1, Columns: 1})
-	three := functions(t, Program{Tables: 1, Columns: 3})
+	one := functions(t, Source{Tables: 1, Columns: 1})
+	three := functions(t, Source{Tables: 1, Columns: 3})
 	further := (three - one + 1) / 2
 	t.Logf("%d functions for a further column", further)
 	if further > most || further < 20 {
@@ -42,7 +42,7 @@ func TestAFurtherColumnCostsFewFunctions(t *testing.T) {
 	}
 }
 
-func functions(t *testing.T, p Program) int {
+func functions(t *testing.T, p Source) int {
 	t.Helper()
 	n, err := p.Functions(t.Context())
 	if err != nil {
@@ -52,15 +52,15 @@ func functions(t *testing.T, p Program) int {
 }
 
 func TestTheTableSaysWhatAFurtherTableCosts(t *testing.T) {
-	one := Program{Tables: 1}
+	one := Source{Tables: 1}
 	costs := []Cost{
 		Median([]Cost{
 			{one, 5 * time.Second, 9 << 20, 301, 5 << 20},
 			{one, time.Second, 7 << 20, 301, 5 << 20},
 			{one, 2 * time.Second, 8 << 20, 301, 5 << 20},
 		}),
-		{Program{Tables: 3}, 3 * time.Second, 8 << 20, 552, 5<<20 + 100<<10},
-		{Program{Tables: 8, Apart: true}, time.Second, 8 << 20, 100, 5 << 20},
+		{Source{Tables: 3}, 3 * time.Second, 8 << 20, 552, 5<<20 + 100<<10},
+		{Source{Tables: 8, Apart: true}, time.Second, 8 << 20, 100, 5 << 20},
 	}
 	var b strings.Builder
 	if err := Write(&b, costs); err != nil {

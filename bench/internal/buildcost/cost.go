@@ -15,7 +15,7 @@ import (
 
 // Cost is what a build took, go itself and the linker included.
 type Cost struct {
-	Program
+	Source
 	CPU       time.Duration
 	Memory    int64 // of the process that had most, at its peak; 0 where the system does not say
 	Functions int   // compiled for the package that uses the tables
@@ -24,7 +24,7 @@ type Cost struct {
 
 // Measure builds p once more than rounds and returns the cost of each but the
 // first, which compiles what p is built on. It is called in the module.
-func (p Program) Measure(ctx context.Context, rounds int) (costs []Cost, err error) {
+func (p Source) Measure(ctx context.Context, rounds int) (costs []Cost, err error) {
 	err = p.with(ctx, func(b *builder) error {
 		for round := range rounds + 1 {
 			c, err := b.cost(ctx)
@@ -42,7 +42,7 @@ func (p Program) Measure(ctx context.Context, rounds int) (costs []Cost, err err
 
 // Functions returns how many functions are compiled for the package of p that
 // uses the tables.
-func (p Program) Functions(ctx context.Context) (n int, err error) {
+func (p Source) Functions(ctx context.Context) (n int, err error) {
 	err = p.with(ctx, func(b *builder) error {
 		n, err = b.functions(ctx)
 		return err
@@ -51,8 +51,8 @@ func (p Program) Functions(ctx context.Context) (n int, err error) {
 }
 
 // with calls f with the files of p in a folder of its own.
-func (p Program) with(ctx context.Context, f func(b *builder) error) (err error) {
-	b := builder{Program: p}
+func (p Source) with(ctx context.Context, f func(b *builder) error) (err error) {
+	b := builder{Source: p}
 	if b.dir, err = os.MkdirTemp("", "buildcost"); err != nil {
 		return err
 	}
@@ -70,7 +70,7 @@ func (p Program) with(ctx context.Context, f func(b *builder) error) (err error)
 
 // builder builds a program whose files lie in dir and seem to lie below root.
 type builder struct {
-	Program
+	Source
 	root, dir string
 }
 
@@ -93,7 +93,7 @@ func (b *builder) cost(ctx context.Context) (Cost, error) {
 		return Cost{}, err
 	}
 	return Cost{
-		Program:   b.Program,
+		Source:    b.Source,
 		CPU:       build.ProcessState.UserTime() + build.ProcessState.SystemTime(),
 		Memory:    peak(build.ProcessState),
 		Functions: functions,

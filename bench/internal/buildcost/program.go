@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// Program says which program is generated.
-type Program struct {
+// Source says which program is generated.
+type Source struct {
 	Tables int
 	Every  bool // it uses every operation of a table, else what every program needs
 	Apart  bool // another package registers the tables
@@ -14,7 +14,7 @@ type Program struct {
 	Columns int // of the first table, each of another type
 }
 
-func (p Program) String() string {
+func (p Source) String() string {
 	ops, where := "few", ""
 	if p.Every {
 		ops = "every"
@@ -34,7 +34,7 @@ const (
 
 // files returns the files of the program. touched is in the one that uses the
 // tables, so that it has to be compiled anew.
-func (p Program) files(touched int64) map[string]string {
+func (p Source) files(touched int64) map[string]string {
 	made, use, main := new(strings.Builder), new(strings.Builder), new(strings.Builder)
 	of := ""
 	fmt.Fprint(made, "package made\n\nimport \"handloom/store\"\n")
@@ -71,7 +71,7 @@ func (p Program) files(touched int64) map[string]string {
 }
 
 // columns returns the element types of the columns, and what is done with each.
-func (p Program) columns() (types, uses string) {
+func (p Source) columns() (types, uses string) {
 	var declared, used strings.Builder
 	for k := range p.Columns {
 		fmt.Fprintf(&declared, "\ntype C%d struct {\n%s}\n", k, fields(100+k))

@@ -12,19 +12,19 @@ import (
 )
 
 // Programs are those that a measurement builds, ascending in tables.
-func Programs() (all []Program) {
+func Programs() (all []Source) {
 	for _, every := range []bool{false, true} {
 		for _, tables := range []int{1, 8, 32} {
-			all = append(all, Program{Tables: tables, Every: every})
+			all = append(all, Source{Tables: tables, Every: every})
 		}
 	}
-	return append(all, Program{Tables: 8, Apart: true})
+	return append(all, Source{Tables: 8, Apart: true})
 }
 
 // Median returns the median of each figure of the same program.
 func Median(costs []Cost) Cost {
 	return Cost{
-		Program:   costs[0].Program,
+		Source:    costs[0].Source,
 		CPU:       median(costs, func(c Cost) time.Duration { return c.CPU }),
 		Memory:    median(costs, func(c Cost) int64 { return c.Memory }),
 		Functions: median(costs, func(c Cost) int { return c.Functions }),

@@ -40,7 +40,7 @@ type fact struct{ Name, Value string }
 // table is a table of the page: a cell is to the left where its column is.
 type table struct {
 	Title string
-	Head  []column
+	Head  []header
 	Rows  []row
 }
 
@@ -51,7 +51,7 @@ type row struct {
 	ID, Jump string
 }
 
-type column struct {
+type header struct {
 	Name string
 	Left bool
 }
@@ -94,7 +94,7 @@ func Write(w io.Writer, r *results.Run, reached []targets.Target) error {
 func resultTable(r *results.Run) *table {
 	t := &table{Title: "Results"}
 	for _, name := range results.Head {
-		t.Head = append(t.Head, column{name, name == "op" || name == "impl" || name == "unit"})
+		t.Head = append(t.Head, header{name, name == "op" || name == "impl" || name == "unit"})
 	}
 	seen := make(map[string]bool)
 	for i, group := range r.Rows() {
@@ -115,7 +115,7 @@ func resultTable(r *results.Run) *table {
 func targetTable(reached []targets.Target) *table {
 	t := &table{Title: "Targets"}
 	for _, name := range targets.Head {
-		t.Head = append(t.Head, column{name, name == "id" || name == "work" || name == ""})
+		t.Head = append(t.Head, header{name, name == "id" || name == "work" || name == ""})
 	}
 	for _, target := range reached {
 		t.Rows = append(t.Rows, row{Cells: target.Row(), ID: fmt.Sprintf("target-%d", len(t.Rows))})

@@ -25,12 +25,12 @@ func main() {
 	if len(os.Args) > 1 && os.Args[1] == nemesis.ChildCommand {
 		os.Exit(nemesis.Child(os.Args[2:], os.Stdin, os.Stdout, nemesis.Notes))
 	}
-	os.Exit((&program{os.Stdout, os.Stderr}).run(interrupt.Context(), os.Args[1:]))
+	os.Exit((&command{os.Stdout, os.Stderr}).run(interrupt.Context(), os.Args[1:]))
 }
 
-type program struct{ stdout, stderr io.Writer }
+type command struct{ stdout, stderr io.Writer }
 
-func (p *program) run(ctx context.Context, args []string) int {
+func (p *command) run(ctx context.Context, args []string) int {
 	o := nemesis.Options{Duration: time.Minute, Seed: rand.Uint64N(1e6), Hz: 20, Clients: 8, Game: nemesis.Notes, Client: nemesis.LeaveNotes}
 	var only, jsonFile string
 	var keep bool
@@ -83,7 +83,7 @@ func (p *program) run(ctx context.Context, args []string) int {
 	return v.Exit
 }
 
-func (p *program) failed(err error) int {
+func (p *command) failed(err error) int {
 	fmt.Fprintf(p.stderr, "nemesis: %v\n", err)
 	return nemesis.ExitFailed
 }
@@ -117,7 +117,7 @@ func check(o *nemesis.Options, rest []string, only string) error {
 	return nil
 }
 
-func (p *program) writeJSON(file string, o nemesis.Options, r *nemesis.Result, v nemesis.Verdict) error {
+func (p *command) writeJSON(file string, o nemesis.Options, r *nemesis.Result, v nemesis.Verdict) error {
 	b, err := json.MarshalIndent(map[string]any{
 		"verdict": v.Name, "exit": v.Exit, "reason": v.Reason, "seed": o.Seed, "hz": o.Hz, "result": r,
 	}, "", "  ")

@@ -143,7 +143,7 @@ type framed struct {
 	Extra
 	Home, Prev, Next *link
 	Extras           []link
-	Parts            []part
+	Parts            []section
 }
 
 type link struct {
@@ -151,8 +151,8 @@ type link struct {
 	Here        bool
 }
 
-// part is a heading of the list of pages, and those below it.
-type part struct {
+// section is a heading of the list of pages, and those below it.
+type section struct {
 	Title string
 	Pages []link
 }
@@ -190,7 +190,7 @@ func (g *Guide) frame(e *Extra, extras []Extra) *framed {
 		f.Extras = append(f.Extras, *f.to(e.File, e.Title))
 	}
 	for _, from := range g.Parts {
-		to := part{Title: from.Title}
+		to := section{Title: from.Title}
 		for _, p := range from.Pages {
 			to.Pages = append(to.Pages, *f.to(target(p.File), p.Title))
 		}
