@@ -63,14 +63,17 @@ func (c *Client) Call(key uint64, text string, again bool) (carriedOut, refused 
 	if !ok {
 		return false, false
 	}
+	var what string
 	var answered, tick uint64
-	if n, _ := fmt.Sscanf(answer, "ok %d %d", &answered, &tick); n == 2 && answered == key {
+	_, _ = fmt.Sscan(answer, &what, &answered, &tick)
+	switch {
+	case what == "ok" && answered == key && tick > 0:
 		auditor.Acked(key, tick)
 		return true, false
-	} else if n, _ := fmt.Sscanf(answer, "no %d", &answered); n == 1 && answered == key {
+	case what == "no" && answered == key:
 		c.refused(key)
 		return false, true
-	} else if n, _ := fmt.Sscanf(answer, "open %d", &answered); n != 1 || answered != key {
+	case what != "open" || answered != key:
 		auditor.Fault("a node answers %q to call %d", answer, key)
 	}
 	return false, false

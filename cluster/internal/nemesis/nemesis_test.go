@@ -154,9 +154,7 @@ func TestResultTellsOutages(t *testing.T) {
 	}
 	r.Events = append(r.Events, Event{Name: "kill-leader", Class: classNames[leaderLost], Outage: 7 * time.Second})
 	var b strings.Builder
-	if n, err := r.WriteTo(&b); err != nil || int(n) != b.Len() {
-		t.Errorf("%d bytes of %d, %v", n, b.Len(), err)
-	}
+	r.Print(&b)
 	for _, want := range []string{
 		"kill-owner   200  100 ms  198 ms  200 ms\n", "kill-leader    1  7.00 s  7.00 s  7.00 s\n",
 		"owner lost, stream leader lives  200  100 ms  198 ms  200 ms\n", "stream leader lost                 1  7.00 s  7.00 s  7.00 s\n",

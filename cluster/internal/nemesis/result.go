@@ -1,6 +1,7 @@
 package nemesis
 
 import (
+	"fmt"
 	"io"
 	"math"
 	"slices"
@@ -28,8 +29,8 @@ func (r *Result) by(name func(e *Event) string) map[string]outages {
 	return all
 }
 
-// WriteTo prints tables of the events and their outages.
-func (r *Result) WriteTo(w io.Writer) (n int64, err error) {
+// Print prints tables of the events and their outages.
+func (r *Result) Print(w io.Writer) {
 	events := report.NewTable("event", "n", "p50", "p99", "max")
 	events.Left("event")
 	byKind, byClass := r.by(func(e *Event) string { return e.Name }), r.by(func(e *Event) string { return e.Class })
@@ -45,17 +46,12 @@ func (r *Result) WriteTo(w io.Writer) (n int64, err error) {
 	what.Row(report.Count(r.Records), report.Count(r.Ticks), report.Count(r.Terms), report.Count(r.Told), report.Count(r.Acked), report.Count(r.Refused),
 		report.Count(r.Uncertain), report.Count(r.Zombies), report.Count(r.Fenced), report.Count(r.Checks), report.Duration(r.Took))
 	for _, t := range []*report.Table{events, classes, what} {
-		if t.Len() == 0 {
-			continue
-		}
-		k, err := io.WriteString(w, "\n")
-		m, err2 := t.WriteTo(w)
-		if n += int64(k) + m; err != nil || err2 != nil {
-			return n, err
+		if t.Len() > 0 {
+			fmt.Fprintln(w)
+			t.WriteTo(w)
 		}
 	}
-	_, err = io.WriteString(w, "\n")
-	return n + 1, err
+	fmt.Fprintln(w)
 }
 
 func row(t *report.Table, name string, o outages) {

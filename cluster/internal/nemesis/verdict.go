@@ -56,7 +56,7 @@ func judge(ctx context.Context, r *Result, err error, canary string) Verdict {
 func (r *Run) Play(ctx context.Context, keep bool) (*Result, Verdict) {
 	result, err := r.Do(ctx)
 	v := judge(ctx, result, err, r.Canary)
-	result.WriteTo(r.Out)
+	result.Print(r.Out)
 	for _, f := range result.Faults {
 		fmt.Fprintln(r.Out, "fault:", f)
 	}
