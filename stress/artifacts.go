@@ -25,12 +25,12 @@ const programSuffix = ".program"
 var regress embed.FS
 
 // knownPrograms returns the programs of regress.
-func knownPrograms() ([]*stressed.Program, error) {
+func knownPrograms() ([]*stressed.Script, error) {
 	entries, err := regress.ReadDir("testdata/regress")
 	if err != nil {
 		return nil, err
 	}
-	var all []*stressed.Program
+	var all []*stressed.Script
 	for _, e := range entries {
 		text, err := regress.ReadFile("testdata/regress/" + e.Name())
 		if err != nil {
@@ -45,7 +45,7 @@ func knownPrograms() ([]*stressed.Program, error) {
 	return all, nil
 }
 
-func parseProgram(text []byte, name string) (*stressed.Program, error) {
+func parseProgram(text []byte, name string) (*stressed.Script, error) {
 	p, err := stressed.Parse(text, name)
 	if err != nil {
 		return nil, err
@@ -53,7 +53,7 @@ func parseProgram(text []byte, name string) (*stressed.Program, error) {
 	return p, runner.Check(p, name)
 }
 
-func loadProgram(file string) (*stressed.Program, error) {
+func loadProgram(file string) (*stressed.Script, error) {
 	text, err := os.ReadFile(file)
 	if err != nil {
 		return nil, fmt.Errorf("stress: %w", err)

@@ -15,10 +15,10 @@ type Options struct {
 }
 
 // Program returns the program of a seed.
-func Program(seed uint64, o Options) *script.Program {
+func Program(seed uint64, o Options) *script.Script {
 	d := &drawing{
 		Rand:    rand.New(rand.NewPCG(seed, 0x68616e646c6f6f6d)),
-		options: o, program: &script.Program{Seed: seed}, next: 1,
+		options: o, program: &script.Script{Seed: seed}, next: 1,
 	}
 	d.choose()
 	d.tables()
@@ -35,7 +35,7 @@ func Program(seed uint64, o Options) *script.Program {
 type drawing struct {
 	*rand.Rand
 	options Options
-	program *script.Program
+	program *script.Script
 	theme   theme
 	made    int // operations
 	next    int // name

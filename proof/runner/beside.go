@@ -11,9 +11,9 @@ import (
 	"handloom/store"
 )
 
-// part returns the column, or optional data, that a number stands for in a step, if the
+// component returns the column, or optional data, that a number stands for in a step, if the
 // table has any that its operation may be about.
-func (p *player) part(s *script.Step, number int) (of model.ColumnOf, part boundPart, ok bool) {
+func (p *executor) part(s *script.Step, number int) (of model.ColumnOf, part boundPart, ok bool) {
 	columns, optional := s.Op.About()
 	var all []int
 	parts := p.tables[s.Table].parts()
@@ -41,7 +41,7 @@ func columnNumber(name string) int {
 }
 
 // columnNamed returns the column that reports call by a name.
-func (p *player) columnNamed(name string) model.ColumnOf {
+func (p *executor) columnNamed(name string) model.ColumnOf {
 	of, column, _ := strings.Cut(name, ".")
 	table := slices.IndexFunc(p.program.Tables, func(t script.Table) bool { return t.Name == of })
 	return model.ColumnOf{Table: table, Column: columnNumber(column)}
@@ -49,7 +49,7 @@ func (p *player) columnNamed(name string) model.ColumnOf {
 
 // addPart adds a column, or optional data. Readers, which phases turn it away from, are
 // kept out meanwhile.
-func (p *player) addPart(ctx context.Context, s *script.Step) {
+func (p *executor) addPart(ctx context.Context, s *script.Step) {
 	t, optional := p.tables[s.Table], s.Op == script.AddSparse
 	tracked := !optional && s.Arg("changes") == 1 && p.program.Tables[s.Table].Changes == 1
 	number := len(t.parts())
@@ -69,7 +69,7 @@ func (p *player) addPart(ctx context.Context, s *script.Step) {
 }
 
 // forEachSparse runs a pass over the chunks of optional data.
-func (p *player) forEachSparse(ctx context.Context, s *script.Step, inWrite bool) {
+func (p *executor) forEachSparse(ctx context.Context, s *script.Step, inWrite bool) {
 	of, part, ok := p.part(s, s.Arg("c"))
 	if !ok {
 		return
@@ -104,7 +104,7 @@ func (p *player) forEachSparse(ctx context.Context, s *script.Step, inWrite bool
 
 // forEachRows runs a pass over the chunks of a table that writes the elements of column c,
 // to which it adds those of column d, and reads the items.
-func (p *player) forEachRows(ctx context.Context, s *script.Step, inWrite bool) {
+func (p *executor) forEachRows(ctx context.Context, s *script.Step, inWrite bool) {
 	c, _, ok := p.part(s, s.Arg("c"))
 	if !ok {
 		return
@@ -165,7 +165,7 @@ func (p *player) forEachRows(ctx context.Context, s *script.Step, inWrite bool) 
 }
 
 // changeElement changes the key of an element in both models.
-func (p *player) changeElement(c model.ColumnOf, id uint64, f func(key *uint64)) {
+func (p *executor) changeElement(c model.ColumnOf, id uint64, f func(key *uint64)) {
 	exact := p.exact.Element(c, id)
 	element, _ := p.abstract.Element(c, id)
 	f(&exact.Key)
@@ -176,7 +176,7 @@ func (p *player) changeElement(c model.ColumnOf, id uint64, f func(key *uint64))
 }
 
 // isChunk sees that a chunk is one of those of the model.
-func (p *player) isChunk(c *chunk, chunks []model.Chunk) bool {
+func (p *executor) isChunk(c *chunk, chunks []model.Chunk) bool {
 	if c.index >= len(chunks) || !slices.Equal(c.handles, chunks[c.index].Handles) {
 		p.fail(Model, "chunk %d holds %s; want one of %d chunks, with %s",
 			c.index, list(c.handles), len(chunks), list(chunks[min(c.index, len(chunks)-1)].Handles))
@@ -233,7 +233,7 @@ func (y *writing) exchange() {
 	}
 	unchanged := y.unchanged(y.ctx, "an exchange that is refused")
 	err := one.exchange(y.ctx, other)
-	if _, isRich := one.(*column[word, rich]); isRich {
+	if _, isRich := one.(*columnDriver[word, rich]); isRich {
 		if err == nil {
 			y.fail(Model, "columns with Links are exchanged")
 		}
@@ -265,7 +265,7 @@ func (y *writing) writeElements() {
 }
 
 // inspectParts compares all elements of a table.
-func (p *player) inspectParts(table int) {
+func (p *executor) inspectParts(table int) {
 	for number, part := range p.tables[table].parts() {
 		c := model.ColumnOf{Table: table, Column: number}
 		n := 0
@@ -282,7 +282,7 @@ func (p *player) inspectParts(table int) {
 }
 
 // checkElement compares the element of an item that lives, and reports whether it has one.
-func (p *player) checkElement(c model.ColumnOf, part boundPart, id uint64) bool {
+func (p *executor) checkElement(c model.ColumnOf, part boundPart, id uint64) bool {
 	got, ok := part.get(id)
 	data, optional := part.(boundSparse)
 	if want, has := p.abstract.Element(c, id); ok != (has || !optional) || got != want {
@@ -298,7 +298,7 @@ func (p *player) checkElement(c model.ColumnOf, part boundPart, id uint64) bool 
 }
 
 // probeParts looks a handle up beside a table, in which it names an item or nothing.
-func (p *player) probeParts(table int, id uint64, lives bool) {
+func (p *executor) probeParts(table int, id uint64, lives bool) {
 	for number, part := range p.tables[table].parts() {
 		if lives {
 			p.checkElement(model.ColumnOf{Table: table, Column: number}, part, id)
@@ -309,7 +309,7 @@ func (p *player) probeParts(table int, id uint64, lives bool) {
 }
 
 // probePartAt sees that At of a column panics over a handle that names nothing.
-func (p *player) probePartAt(table int, id uint64) {
+func (p *executor) probePartAt(table int, id uint64) {
 	_, part, ok := p.part(&script.Step{Op: script.ForEachRows, Table: table}, int(id%7))
 	if !ok {
 		return
@@ -325,7 +325,7 @@ func (p *player) probePartAt(table int, id uint64) {
 }
 
 // dumpParts compares what is dumped beside an item of a table.
-func (p *player) dumpParts(table int, id uint64) {
+func (p *executor) dumpParts(table int, id uint64) {
 	parts, number := p.tables[table].parts(), 0
 	next := func() { // skips what the item has not
 		for number < len(parts) && p.exact.Element(model.ColumnOf{Table: table, Column: number}, id) == nil {
@@ -349,7 +349,7 @@ func (p *player) dumpParts(table int, id uint64) {
 }
 
 // checkWrittenBeside compares what was written of a column that keeps changes.
-func (p *player) checkWrittenBeside(c model.ColumnOf) {
+func (p *executor) checkWrittenBeside(c model.ColumnOf) {
 	if !p.tracked[c] {
 		return
 	}

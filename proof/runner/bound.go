@@ -44,7 +44,7 @@ type bound interface {
 	Clear(w *store.Writer)
 	maps(w *store.Writer) []boundMap
 
-	addPart(p *player, optional bool, kind, name string, changes bool) error
+	addPart(p *executor, optional bool, kind, name string, changes bool) error
 	parts() []boundPart
 
 	handle(id uint64) (uint64, bool)

@@ -12,14 +12,14 @@ import (
 	"handloom/store"
 )
 
-func (p *player) see(s model.Seen) {
+func (p *executor) see(s model.Seen) {
 	p.lock.Lock()
 	defer p.lock.Unlock()
 	p.result.Seen.See(s)
 }
 
 // expect fails unless an error is the one that documents name.
-func (p *player) expect(err, want error, what string) {
+func (p *executor) expect(err, want error, what string) {
 	if !errors.Is(err, want) {
 		p.fail(kindFor(want), "%s: the error is %v; want %v", what, err, want)
 	}
@@ -34,7 +34,7 @@ func kindFor(err error) Kind {
 
 // accepted fails for a handle that is found and names nothing, or the other way
 // round.
-func (p *player) accepted(id uint64, found bool) {
+func (p *executor) accepted(id uint64, found bool) {
 	if found {
 		p.fail(Forged, "the handle %s is found and names nothing", model.Text(id))
 	} else {
@@ -43,7 +43,7 @@ func (p *player) accepted(id uint64, found bool) {
 }
 
 // digestOf returns the digest of the store.
-func (p *player) digestOf(ctx context.Context) uint64 {
+func (p *executor) digestOf(ctx context.Context) uint64 {
 	digest, err := p.store.Digest(ctx)
 	if err != nil {
 		p.fail(Model, "Digest: %v", err)
@@ -52,13 +52,13 @@ func (p *player) digestOf(ctx context.Context) uint64 {
 }
 
 // mark appends the digest and a text to the marks.
-func (p *player) mark(ctx context.Context, text string) {
+func (p *executor) mark(ctx context.Context, text string) {
 	p.result.Marks = append(p.result.Marks, strings.TrimSpace(fmt.Sprintf("%016x %s", p.digestOf(ctx), text)))
 }
 
 // unchanged takes the digest and returns a function that fails if it is another
 // one by then (P1).
-func (p *player) unchanged(ctx context.Context, what string) func() {
+func (p *executor) unchanged(ctx context.Context, what string) func() {
 	before := p.digestOf(ctx)
 	return func() {
 		if after := p.digestOf(ctx); after != before && !p.failed() {
@@ -69,7 +69,7 @@ func (p *player) unchanged(ctx context.Context, what string) func() {
 
 // inspect compares how many items live and some of what is left of what lived;
 // of a small state everything, and of a large one now and then.
-func (p *player) inspect(ctx context.Context) {
+func (p *executor) inspect(ctx context.Context) {
 	if got, want := p.store.Epoch(), p.exact.Epoch(); got != want {
 		p.fail(Model, "the epoch is %d; want %d", got, want)
 	}
@@ -96,7 +96,7 @@ const small = 100
 // weights are how long it takes to look at an item, beside the smallest.
 var weights = map[string]int{script.Empty: 1, script.Word: 1, script.Linked: 2, script.Rich: 4, script.Big: 16}
 
-func (p *player) inspectAll(ctx context.Context) {
+func (p *executor) inspectAll(ctx context.Context) {
 	if err := p.store.Verify(ctx); err != nil {
 		p.fail(Invariant, "%v", err)
 	}
@@ -105,7 +105,7 @@ func (p *player) inspectAll(ctx context.Context) {
 	}
 }
 
-func (p *player) inspectTable(table int) {
+func (p *executor) inspectTable(table int) {
 	t := p.tables[table]
 	if id, moved := t.moved(); moved {
 		p.fail(Model, "table %s: %s is not where it must be", p.program.Tables[table].Name, model.Text(id))
@@ -132,7 +132,7 @@ func (p *player) inspectTable(table int) {
 	}
 }
 
-func (p *player) inspectFigures() {
+func (p *executor) inspectFigures() {
 	for i, s := range p.store.Stats().Tables {
 		got := model.Figures{Live: s.Live, Vacant: s.Vacant, Depleted: s.Depleted, Slots: s.Slots}
 		if want := p.exact.Figures(i); got != want || s.Name != p.program.Tables[i].Name {
@@ -142,7 +142,7 @@ func (p *player) inspectFigures() {
 }
 
 // checkChanges compares the change lists of the tables that keep them.
-func (p *player) checkChanges() {
+func (p *executor) checkChanges() {
 	for i := range p.tables {
 		if p.program.Tables[i].Changes == 0 {
 			continue
@@ -167,7 +167,7 @@ func (p *player) checkChanges() {
 }
 
 // checkWritten compares what passes wrote in place of a table that keeps changes.
-func (p *player) checkWritten(table int) {
+func (p *executor) checkWritten(table int) {
 	if p.program.Tables[table].Changes == 0 {
 		return
 	}
@@ -178,7 +178,7 @@ func (p *player) checkWritten(table int) {
 
 // checkPending compares what waits for a flush. What a queue holds that is full,
 // and open, is nobody's to say.
-func (p *player) checkPending() {
+func (p *executor) checkPending() {
 	if got, want := p.store.Pending().Commands, p.exact.Pending(); got != want && !p.exact.Full() {
 		p.fail(Model, "%d commands are pending; want %d", got, want)
 	}

@@ -23,7 +23,7 @@ type checkpoint struct {
 }
 
 // checkpoint takes a checkpoint, under a number, which may be used again.
-func (p *player) checkpoint(ctx context.Context, as int) {
+func (p *executor) checkpoint(ctx context.Context, as int) {
 	unchanged := p.unchanged(ctx, "a checkpoint")
 	c := p.checkpoints[as]
 	if c == nil {
@@ -49,7 +49,7 @@ func (p *player) checkpoint(ctx context.Context, as int) {
 
 // restore makes the state that of a checkpoint, by way of a snapshot if that is asked for
 // and nothing holds pointers.
-func (p *player) restore(ctx context.Context, c *store.Checkpoint, saved bool) error {
+func (p *executor) restore(ctx context.Context, c *store.Checkpoint, saved bool) error {
 	if !saved {
 		return p.store.Rollback(ctx, c)
 	}
@@ -72,14 +72,14 @@ const mostAbandoned = 4096
 
 // abandon keeps the handles that were not issued in a state: in the history that
 // goes on from it they name nothing, or what is issued anew by the same name.
-func (p *player) abandon(to *model.Abstract) {
+func (p *executor) abandon(to *model.Abstract) {
 	p.abandoned = append(p.abandoned, p.abstract.IssuedBeside(to)...)
 	p.abandoned = p.abandoned[max(0, len(p.abandoned)-mostAbandoned):]
 }
 
 // rollback goes back to a checkpoint, or loads what that saves. What was named since names
 // nothing any more.
-func (p *player) rollback(ctx context.Context, to int, saved bool) {
+func (p *executor) rollback(ctx context.Context, to int, saved bool) {
 	c := p.checkpoints[to]
 	if c == nil {
 		unchanged := p.unchanged(ctx, "a rollback to nothing")

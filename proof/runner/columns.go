@@ -70,20 +70,20 @@ type partOf[T, C any] interface {
 	Get(h store.Handle[T]) (*C, bool)
 }
 
-// part is either as a [boundPart].
-type part[T, C any] struct {
+// component is either as a [boundPart].
+type component[T, C any] struct {
 	partOf[T, C]
 	kind kind[C]
 }
 
-func (p *part[T, C]) keeps(i model.Item) model.Item { return p.kind.keeps(i) }
-func (p *part[T, C]) resource() store.Resource      { return p.partOf }
+func (p *component[T, C]) keeps(i model.Item) model.Item { return p.kind.keeps(i) }
+func (p *component[T, C]) resource() store.Resource      { return p.partOf }
 
-func (p *part[T, C]) set(q store.Queue, id uint64, i model.Item) {
+func (p *component[T, C]) set(q store.Queue, id uint64, i model.Item) {
 	p.Set(q, handleOf[T](id), p.kind.make(i))
 }
 
-func (p *part[T, C]) get(id uint64) (model.Item, bool) {
+func (p *component[T, C]) get(id uint64) (model.Item, bool) {
 	v, ok := p.Get(handleOf[T](id))
 	if !ok {
 		return model.Item{}, false
@@ -91,13 +91,13 @@ func (p *part[T, C]) get(id uint64) (model.Item, bool) {
 	return p.kind.read(v), true
 }
 
-func (p *part[T, C]) write(id uint64, key uint64) {
+func (p *component[T, C]) write(id uint64, key uint64) {
 	if v, _ := p.Get(handleOf[T](id)); p.kind.key != nil {
 		*p.kind.key(v) = key
 	}
 }
 
-func (p *part[T, C]) read(v any) (model.Item, bool) {
+func (p *component[T, C]) read(v any) (model.Item, bool) {
 	element, ok := v.(*C)
 	if !ok {
 		return model.Item{}, false
@@ -107,7 +107,7 @@ func (p *part[T, C]) read(v any) (model.Item, bool) {
 
 // optional is a [store.Sparse] as a [boundSparse].
 type optional[T, C any] struct {
-	part[T, C]
+	component[T, C]
 	*store.Sparse[T, C]
 }
 
@@ -127,43 +127,43 @@ func (o *optional[T, C]) forEach(ctx context.Context, f func(ctx context.Context
 	})
 }
 
-// column is a [store.Column] as a [columnOf].
-type column[T, C any] struct {
-	part[T, C]
+// columnDriver is a [store.Column] as a [columnOf].
+type columnDriver[T, C any] struct {
+	component[T, C]
 	of *store.Column[T, C]
 }
 
-func (c *column[T, C]) at(id uint64) { c.of.At(handleOf[T](id)) }
+func (c *columnDriver[T, C]) at(id uint64) { c.of.At(handleOf[T](id)) }
 
-func (c *column[T, C]) written() (ids []uint64) {
+func (c *columnDriver[T, C]) written() (ids []uint64) {
 	for h := range c.of.Written() {
 		ids = append(ids, uint64(h.ID))
 	}
 	return ids
 }
 
-func (c *column[T, C]) exchange(ctx context.Context, with boundColumn) error {
-	return store.Exchange(ctx, c.of, with.(*column[T, C]).of)
+func (c *columnDriver[T, C]) exchange(ctx context.Context, with boundColumn) error {
+	return store.Exchange(ctx, c.of, with.(*columnDriver[T, C]).of)
 }
 
-func (c *column[T, C]) isLike(other boundColumn) bool {
-	_, ok := other.(*column[T, C])
+func (c *columnDriver[T, C]) isLike(other boundColumn) bool {
+	_, ok := other.(*columnDriver[T, C])
 	return ok
 }
 
-func (c *column[T, C]) rows(k store.Chunk[T]) elements {
+func (c *columnDriver[T, C]) rows(k store.Chunk[T]) elements {
 	return &elementsOf[C]{c.of.Rows(k), &c.kind}
 }
 
-func (c *column[T, C]) own(k store.RowsChunk[T]) elements {
+func (c *columnDriver[T, C]) own(k store.RowsChunk[T]) elements {
 	return &elementsOf[C]{c.of.Write(k), &c.kind}
 }
 
-func (c *column[T, C]) beside(k store.RowsChunk[T]) elements {
+func (c *columnDriver[T, C]) beside(k store.RowsChunk[T]) elements {
 	return &elementsOf[C]{c.of.Beside(k.Rows()), &c.kind}
 }
 
-func (c *column[T, C]) wrote(k store.RowsChunk[T], row int) { c.of.Wrote(k, row) }
+func (c *columnDriver[T, C]) wrote(k store.RowsChunk[T], row int) { c.of.Wrote(k, row) }
 
 type elementsOf[C any] struct {
 	all []C
@@ -196,18 +196,18 @@ func addPartAs[C, T any](b *binding[T], isOptional bool, k kind[C], o store.Colu
 	if isOptional {
 		var s *store.Sparse[T, C]
 		if s, err = store.AddSparse(b.common, o); err == nil {
-			b.beside = append(b.beside, &optional[T, C]{part[T, C]{s, k}, s})
+			b.beside = append(b.beside, &optional[T, C]{component[T, C]{s, k}, s})
 		}
 		return err
 	}
 	c, err := store.AddColumn(b.common.(*store.Table[T]), o)
 	if err == nil {
-		b.beside = append(b.beside, &column[T, C]{part[T, C]{c, k}, c})
+		b.beside = append(b.beside, &columnDriver[T, C]{component[T, C]{c, k}, c})
 	}
 	return err
 }
 
-func (b *binding[T]) addPart(p *player, isOptional bool, kind, name string, changes bool) error {
+func (b *binding[T]) addPart(p *executor, isOptional bool, kind, name string, changes bool) error {
 	switch kind {
 	case script.Word:
 		return addPartAs(b, isOptional, wordKind, store.ColumnOptions[word]{Name: name, Changes: changes})
@@ -226,7 +226,7 @@ func (b *binding[T]) addPart(p *player, isOptional bool, kind, name string, chan
 
 func (b *binding[T]) parts() []boundPart { return b.beside }
 
-// column returns the part that is a column.
+// columnDriver returns the part that is a column.
 func (b *packed[T]) column(number int) columnOf[T] { return b.beside[number].(columnOf[T]) }
 
 func (b *packed[T]) forEachRows(ctx context.Context, f func(ctx context.Context, c chunk) error) error {

@@ -52,7 +52,7 @@ func (r *running) command(ctx context.Context, c *script.Step, task int, q store
 func (r *running) note(task int, c model.Command) { r.logs[task] = append(r.logs[task], c) }
 
 // made is the item that a create makes; its name is its serial.
-func (p *player) made(c *script.Step, i int) model.Item {
+func (p *executor) made(c *script.Step, i int) model.Item {
 	return p.tables[c.Table].keeps(model.Item{Key: uint64(c.Arg("v") + i), Serial: uint64(c.Name + i)})
 }
 

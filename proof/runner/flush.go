@@ -17,7 +17,7 @@ import (
 func isFlush(op script.Op) bool { return op >= script.Flush && op <= script.FlushLinkPanic }
 
 // flush flushes, in one of several ways, and compares what came of it.
-func (p *player) flush(ctx context.Context, s *script.Step, inWrite bool) {
+func (p *executor) flush(ctx context.Context, s *script.Step, inWrite bool) {
 	if !inWrite {
 		p.beginFrame()
 	}
@@ -82,13 +82,13 @@ func (p *player) flush(ctx context.Context, s *script.Step, inWrite bool) {
 
 var errCancelled = errors.New("the program cancels it")
 
-func (p *player) isFuse(err error) bool {
+func (p *executor) isFuse(err error) bool {
 	var panicked *store.PanicError
 	return errors.As(err, &panicked) && panicked.Value == errFuse
 }
 
 // flushed compares what a flush did with both models.
-func (p *player) flushed(ctx context.Context, plan *model.Plan, report *store.Report, cancelled bool) {
+func (p *executor) flushed(ctx context.Context, plan *model.Plan, report *store.Report, cancelled bool) {
 	p.result.Flushes++
 	if cancelled {
 		p.see(model.CancelTooLate)
@@ -124,7 +124,7 @@ func (p *player) flushed(ctx context.Context, plan *model.Plan, report *store.Re
 }
 
 // checkAfter sees that AfterFlush was called, once, with the report.
-func (p *player) checkAfter(want model.Report) {
+func (p *executor) checkAfter(want model.Report) {
 	if n := len(p.after); n != 1 || !reportsEqual(p.after[0], want) {
 		p.fail(Model, "AfterFlush was called %d times, with %+v; want once, with %+v", n, p.after, want)
 	}
@@ -132,7 +132,7 @@ func (p *player) checkAfter(want model.Report) {
 }
 
 // resolved is what the store says became of a create, asked in both ways.
-func (p *player) resolved(table int, id uint64) (uint64, bool) {
+func (p *executor) resolved(table int, id uint64) (uint64, bool) {
 	got, ok := p.tables[table].resolve(id)
 	if untyped, found := p.store.Resolve(store.ID(id)); found != ok || ok && uint64(untyped) != got {
 		p.fail(Model, "Resolve of the store is %v, %v; of table %s %v, %v",
@@ -142,7 +142,7 @@ func (p *player) resolved(table int, id uint64) (uint64, bool) {
 }
 
 // settle asks what became of the creates of the batch, and of some before.
-func (p *player) settle(resolve func(table int, id uint64) (uint64, bool)) {
+func (p *executor) settle(resolve func(table int, id uint64) (uint64, bool)) {
 	for _, name := range p.old {
 		p.probeProvisional(name)
 	}
@@ -171,20 +171,20 @@ func (p *player) settle(resolve func(table int, id uint64) (uint64, bool)) {
 }
 
 // beginFrame begins the frame of a flush, or the next one in a Write.
-func (p *player) beginFrame() {
+func (p *executor) beginFrame() {
 	p.sealed = false
 	p.exact.BeginFrame()
 }
 
 // beginWrite begins the frame of a Write or a Run of a schedule.
-func (p *player) beginWrite() {
+func (p *executor) beginWrite() {
 	p.sealed = false
 	p.exact.BeginWrite()
 }
 
 // seal has the next flush apply what came through the inbox, unless an earlier one of
 // the frame did so.
-func (p *player) seal() {
+func (p *executor) seal() {
 	if !p.sealed {
 		p.sealed = true
 		p.exact.Seal()
@@ -193,7 +193,7 @@ func (p *player) seal() {
 }
 
 // discard drops the batch.
-func (p *player) discard() {
+func (p *executor) discard() {
 	if err := p.store.Discard(); err != nil {
 		p.fail(Model, "Discard: %v", err)
 	}
@@ -203,7 +203,7 @@ func (p *player) discard() {
 }
 
 // reported is a report in the words of the models.
-func (p *player) reported(r *store.Report) model.Report {
+func (p *executor) reported(r *store.Report) model.Report {
 	m := model.Report{Epoch: r.Epoch, Total: countsOf(r.Total), DroppedCalls: r.DroppedCalls}
 	for _, t := range r.Tables {
 		index := slices.IndexFunc(p.program.Tables, func(of script.Table) bool { return of.Name == t.Name })

@@ -29,7 +29,7 @@ type call struct {
 // else. With fail=1 the call fails and leaves nothing. With late=1 it ends behind
 // the steps that follow, up to the next flush, unless a limit could turn it away
 // meanwhile.
-func (p *player) inbox(s *script.Step, inWrite bool) {
+func (p *executor) inbox(s *script.Step, inWrite bool) {
 	c := &call{running: p.running(s, 1), refused: p.exact.InboxFull(), epoch: p.exact.Epoch(), last: make(chan struct{}), done: make(chan struct{})}
 	recorded := make(chan struct{})
 	go func() {
@@ -73,7 +73,7 @@ func besides(op script.Op) bool {
 }
 
 // endLate ends the call that is open, if one is.
-func (p *player) endLate() {
+func (p *executor) endLate() {
 	if c := p.late; c != nil {
 		p.late = nil
 		if c.epoch < p.exact.Epoch() && len(c.logs[0]) > 0 {
@@ -118,7 +118,7 @@ func (c *call) arrive() {
 
 // seeBytes counts the inbox calls of a program that has a limit of bytes once
 // they recorded more than that, one batch after another.
-func (p *player) seeBytes(log []model.Command) {
+func (p *executor) seeBytes(log []model.Command) {
 	for i := range log {
 		if log[i].Kind == model.Create && p.program.Tables[log[i].Table].Item == script.Big {
 			p.bytes += int(unsafe.Sizeof(big{}))

@@ -11,7 +11,7 @@ func goroutines() int { return runtime.NumGoroutine() }
 const leakPatience = 2 * time.Second
 
 // checkGoroutines fails if there are more goroutines than there were.
-func (p *player) checkGoroutines(before int) {
+func (p *executor) checkGoroutines(before int) {
 	deadline := time.Now().Add(leakPatience)
 	for wait := time.Microsecond; goroutines() > before; wait *= 2 {
 		if time.Now().After(deadline) {

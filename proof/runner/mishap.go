@@ -16,17 +16,17 @@ const (
 	Racing = "racing" // two goroutines write one variable
 )
 
-var mishaps = map[string]func(p *player){
-	Crash: func(*player) {
+var mishaps = map[string]func(p *executor){
+	Crash: func(*executor) {
 		go panic("the program asks for it")
 		select {}
 	},
-	Hang:   func(*player) { select {} },
-	Chance: func(p *player) { p.result.Marks = append(p.result.Marks, fmt.Sprint("process ", os.Getpid())) },
-	Stray: func(*player) {
+	Hang:   func(*executor) { select {} },
+	Chance: func(p *executor) { p.result.Marks = append(p.result.Marks, fmt.Sprint("process ", os.Getpid())) },
+	Stray: func(*executor) {
 		go func() { <-make(chan int) }()
 	},
-	Racing: func(*player) {
+	Racing: func(*executor) {
 		var both sync.WaitGroup
 		n := 0
 		for range 2 {

@@ -14,25 +14,25 @@ import (
 )
 
 // calls are what documents refuse in some phase or other.
-var calls = map[string]func(p *player, ctx context.Context) error{
-	"flush":      func(p *player, ctx context.Context) error { return second(p.store.Flush(ctx)) },
-	"write":      func(p *player, ctx context.Context) error { return p.store.Write(ctx, noWrite) },
-	"each":       func(p *player, ctx context.Context) error { return p.store.Each(ctx, 1, noTask) },
-	"read":       func(p *player, ctx context.Context) error { return p.store.Read(ctx, noRead) },
-	"foreach":    func(p *player, ctx context.Context) error { return p.tables[0].forEach(ctx, noChunk) },
-	"digest":     func(p *player, ctx context.Context) error { return second(p.store.Digest(ctx)) },
-	"close":      func(p *player, ctx context.Context) error { return second(p.store.Close(ctx)) },
-	"queues":     func(p *player, _ context.Context) error { return second(p.store.Queues(1)) },
-	"discard":    func(p *player, _ context.Context) error { return p.store.Discard() },
-	"checkpoint": func(p *player, ctx context.Context) error { return p.store.Checkpoint(ctx, new(store.Checkpoint)) },
-	"rollback":   func(p *player, ctx context.Context) error { return p.store.Rollback(ctx, new(store.Checkpoint)) },
-	"register": func(p *player, _ context.Context) error {
+var calls = map[string]func(p *executor, ctx context.Context) error{
+	"flush":      func(p *executor, ctx context.Context) error { return second(p.store.Flush(ctx)) },
+	"write":      func(p *executor, ctx context.Context) error { return p.store.Write(ctx, noWrite) },
+	"each":       func(p *executor, ctx context.Context) error { return p.store.Each(ctx, 1, noTask) },
+	"read":       func(p *executor, ctx context.Context) error { return p.store.Read(ctx, noRead) },
+	"foreach":    func(p *executor, ctx context.Context) error { return p.tables[0].forEach(ctx, noChunk) },
+	"digest":     func(p *executor, ctx context.Context) error { return second(p.store.Digest(ctx)) },
+	"close":      func(p *executor, ctx context.Context) error { return second(p.store.Close(ctx)) },
+	"queues":     func(p *executor, _ context.Context) error { return second(p.store.Queues(1)) },
+	"discard":    func(p *executor, _ context.Context) error { return p.store.Discard() },
+	"checkpoint": func(p *executor, ctx context.Context) error { return p.store.Checkpoint(ctx, new(store.Checkpoint)) },
+	"rollback":   func(p *executor, ctx context.Context) error { return p.store.Rollback(ctx, new(store.Checkpoint)) },
+	"register": func(p *executor, _ context.Context) error {
 		return second(store.Register(p.store, store.TableOptions[word]{Name: "another"}))
 	},
 }
 
 // inWrite calls f inside a Write of its own.
-func (p *player) inWrite(ctx context.Context, f func(ctx context.Context, w *store.Writer) error) error {
+func (p *executor) inWrite(ctx context.Context, f func(ctx context.Context, w *store.Writer) error) error {
 	return p.store.Write(ctx, func(ctx context.Context, w *store.Writer) error {
 		p.beginWrite()
 		return f(ctx, w)
@@ -41,21 +41,23 @@ func (p *player) inWrite(ctx context.Context, f func(ctx context.Context, w *sto
 
 // phases are where they are refused, with ErrPhase.
 var phases = map[string]struct {
-	enter   func(p *player, ctx context.Context, f func(ctx context.Context) error) error
+	enter   func(p *executor, ctx context.Context, f func(ctx context.Context) error) error
 	refuses []string
 }{
 	"task": {
-		func(p *player, ctx context.Context, f func(context.Context) error) error {
+		func(p *executor, ctx context.Context, f func(context.Context) error) error {
 			return p.lonePass(ctx, func(ctx context.Context, _ store.Queue) error { return f(ctx) })
 		},
 		[]string{"flush", "write", "each", "read", "digest", "register", "close", "checkpoint"},
 	},
 	"read": {
-		func(p *player, ctx context.Context, f func(context.Context) error) error { return p.store.Read(ctx, f) },
+		func(p *executor, ctx context.Context, f func(context.Context) error) error {
+			return p.store.Read(ctx, f)
+		},
 		[]string{"flush", "write", "each", "foreach", "register", "rollback"},
 	},
 	"write": {
-		func(p *player, ctx context.Context, f func(context.Context) error) error {
+		func(p *executor, ctx context.Context, f func(context.Context) error) error {
 			return p.inWrite(ctx, func(ctx context.Context, _ *store.Writer) error { return f(ctx) })
 		},
 		[]string{"write", "read", "queues", "discard", "register", "close"},
@@ -65,7 +67,7 @@ var phases = map[string]struct {
 func init() {
 	for phase, of := range phases {
 		for _, word := range of.refuses {
-			misuses[word+"-in-"+phase] = func(p *player, ctx context.Context) error {
+			misuses[word+"-in-"+phase] = func(p *executor, ctx context.Context) error {
 				return of.enter(p, ctx, func(ctx context.Context) error { return refused(calls[word](p, ctx)) })
 			}
 		}
@@ -74,8 +76,8 @@ func init() {
 
 // misuses are calls that documents refuse, those above included. Each returns what is
 // wrong with the answer, or nil, and leaves the store as it was.
-var misuses = map[string]func(p *player, ctx context.Context) error{
-	"two-passes-in-write": func(p *player, ctx context.Context) error {
+var misuses = map[string]func(p *executor, ctx context.Context) error{
+	"two-passes-in-write": func(p *executor, ctx context.Context) error {
 		return p.inWrite(ctx, func(ctx context.Context, _ *store.Writer) error {
 			return p.lonePass(ctx, func(context.Context, store.Queue) error {
 				return refused(p.store.Each(ctx, 1, noTask))
@@ -83,12 +85,12 @@ var misuses = map[string]func(p *player, ctx context.Context) error{
 		})
 	},
 
-	"ended-read": func(p *player, ctx context.Context) error {
+	"ended-read": func(p *executor, ctx context.Context) error {
 		var kept context.Context
 		err := p.store.Read(ctx, func(ctx context.Context) error { kept = ctx; return nil })
 		return errors.Join(err, refused(second(p.store.Digest(kept))), refused(second(p.tables[0].reduce(kept))))
 	},
-	"ended-write": func(p *player, ctx context.Context) error {
+	"ended-write": func(p *executor, ctx context.Context) error {
 		var kept context.Context
 		var writer *store.Writer
 		err := p.inWrite(ctx, func(ctx context.Context, w *store.Writer) error {
@@ -98,12 +100,12 @@ var misuses = map[string]func(p *player, ctx context.Context) error{
 		return errors.Join(err, refused(second(p.store.Flush(kept))), refused(p.store.Each(kept, 1, noTask)),
 			panics("Write has ended", func() { p.tables[0].Clear(writer) }))
 	},
-	"writer-of-another-store": func(p *player, ctx context.Context) error {
+	"writer-of-another-store": func(p *executor, ctx context.Context) error {
 		return p.other().Write(ctx, func(_ context.Context, w *store.Writer) error {
 			return panics("another store", func() { p.tables[0].Clear(w) })
 		})
 	},
-	"reduce-in-reduce-in-foreach": func(p *player, ctx context.Context) error {
+	"reduce-in-reduce-in-foreach": func(p *executor, ctx context.Context) error {
 		if p.exact.BatchFull() || len(p.tables) < 2 || p.tables[0].Len() == 0 || p.tables[1].Len() == 0 {
 			return errUntried
 		}
@@ -118,7 +120,7 @@ var misuses = map[string]func(p *player, ctx context.Context) error{
 		p.see(model.NestedRefused)
 		return errors.Join(err, wrong)
 	},
-	"writer-in-pass": func(p *player, ctx context.Context) error {
+	"writer-in-pass": func(p *executor, ctx context.Context) error {
 		return p.inWrite(ctx, func(ctx context.Context, w *store.Writer) error {
 			return p.lonePass(ctx, func(context.Context, store.Queue) error {
 				return panics("while a pass or flush runs", func() { p.tables[0].Clear(w) })
@@ -126,7 +128,7 @@ var misuses = map[string]func(p *player, ctx context.Context) error{
 		})
 	},
 
-	"queue-kept": func(p *player, ctx context.Context) error {
+	"queue-kept": func(p *executor, ctx context.Context) error {
 		if p.exact.BatchFull() {
 			return errUntried
 		}
@@ -137,17 +139,17 @@ var misuses = map[string]func(p *player, ctx context.Context) error{
 			panics("kept past its", func() { p.tables[0].emplace(kept, model.Item{}) }),
 			panics("kept past its", func() { kept.Erase(0) }))
 	},
-	"queue-of-another-store": func(p *player, ctx context.Context) error {
+	"queue-of-another-store": func(p *executor, ctx context.Context) error {
 		return p.other().Each(ctx, 1, func(_ context.Context, _ int, q store.Queue) error {
 			return panics("another store", func() { p.tables[0].emplace(q, model.Item{}) })
 		})
 	},
-	"zero-queue": func(p *player, _ context.Context) error {
+	"zero-queue": func(p *executor, _ context.Context) error {
 		return errors.Join(
 			panics("zero Queue", func() { p.tables[0].erase(store.Queue{}, 0) }),
 			panics("zero Queue", func() { store.Queue{}.Erase(0) }))
 	},
-	"inbox-queue-kept": func(p *player, _ context.Context) error {
+	"inbox-queue-kept": func(p *executor, _ context.Context) error {
 		if p.exact.InboxFull() {
 			return errUntried
 		}
@@ -157,7 +159,7 @@ var misuses = map[string]func(p *player, ctx context.Context) error{
 		return errors.Join(err, wrong, panics("", func() { p.tables[0].erase(kept, 0) }))
 	},
 
-	"rollback-of-another-store": func(p *player, ctx context.Context) error {
+	"rollback-of-another-store": func(p *executor, ctx context.Context) error {
 		var c store.Checkpoint
 		if err := p.other().Checkpoint(ctx, &c); err != nil {
 			return err
@@ -167,7 +169,7 @@ var misuses = map[string]func(p *player, ctx context.Context) error{
 			wraps(p.store.Checkpoint(ctx, &c), store.ErrCheckpoint),
 			wraps(p.store.Rollback(ctx, nil), store.ErrCheckpoint))
 	},
-	"bad-schedule": func(p *player, _ context.Context) error {
+	"bad-schedule": func(p *executor, _ context.Context) error {
 		run := func(context.Context) error { return nil }
 		for _, systems := range [][]store.System{
 			nil,
@@ -185,7 +187,7 @@ var misuses = map[string]func(p *player, ctx context.Context) error{
 		}
 		return nil
 	},
-	"bad-options": func(p *player, _ context.Context) error {
+	"bad-options": func(p *executor, _ context.Context) error {
 		if _, err := store.New(store.Options{Workers: -1}); err == nil {
 			return errors.New("a store of -1 workers is accepted")
 		}
@@ -205,7 +207,7 @@ var misuses = map[string]func(p *player, ctx context.Context) error{
 		}
 		return nil
 	},
-	"callback-changes-map": func(p *player, ctx context.Context) error {
+	"callback-changes-map": func(p *executor, ctx context.Context) error {
 		return p.inWrite(ctx, func(_ context.Context, w *store.Writer) error {
 			for _, t := range p.tables {
 				if m := t.maps(w)[0]; m.Len() > 0 {
@@ -217,7 +219,7 @@ var misuses = map[string]func(p *player, ctx context.Context) error{
 			return errUntried
 		})
 	},
-	"negative-sizes": func(p *player, ctx context.Context) error {
+	"negative-sizes": func(p *executor, ctx context.Context) error {
 		return errors.Join(
 			panics("-1", func() { _ = p.store.Each(ctx, -1, noTask) }),
 			panics("-1", func() { _, _ = p.store.Queues(-1) }))
@@ -231,7 +233,7 @@ var errUntried = errors.New("not tried")
 // Misuses returns the kinds of misuse that a program may be drawn with.
 func Misuses() []string { return slices.Sorted(maps.Keys(misuses)) }
 
-func (p *player) misuse(ctx context.Context, word string) {
+func (p *executor) misuse(ctx context.Context, word string) {
 	if f := mishaps[word]; f != nil {
 		f(p)
 		return
@@ -278,7 +280,7 @@ func panics(want string, f func()) (err error) {
 }
 
 // lonePass runs a pass of one task, which the models count.
-func (p *player) lonePass(ctx context.Context, f func(ctx context.Context, q store.Queue) error) error {
+func (p *executor) lonePass(ctx context.Context, f func(ctx context.Context, q store.Queue) error) error {
 	var inner error
 	full := p.exact.BatchFull()
 	err := p.store.Each(ctx, 1, func(ctx context.Context, _ int, q store.Queue) error {
@@ -293,7 +295,7 @@ func (p *player) lonePass(ctx context.Context, f func(ctx context.Context, q sto
 }
 
 // Check returns an error that names the line of a program that cannot be played.
-func Check(prog *script.Program, name string) error {
+func Check(prog *script.Script, name string) error {
 	var fault error
 	script.Walk(prog.Steps, func(s *script.Step) {
 		known := misuses[s.Word] != nil || mishaps[s.Word] != nil

@@ -18,13 +18,13 @@ type variable struct {
 
 // nameAll finds where each name is made, so that a task can tell, without asking
 // another task, whether a name is made yet.
-func (p *player) nameAll() {
+func (p *executor) nameAll() {
 	p.names, p.order = make(map[int]*variable), make(map[*script.Step]int)
 	p.number(p.program.Steps)
 }
 
 // number gives each step that stands in no task its number.
-func (p *player) number(steps []script.Step) {
+func (p *executor) number(steps []script.Step) {
 	for i := range steps {
 		s := &steps[i]
 		p.step++
@@ -43,7 +43,7 @@ func (p *player) number(steps []script.Step) {
 	}
 }
 
-func (p *player) declare(s *script.Step, task, at int) {
+func (p *executor) declare(s *script.Step, task, at int) {
 	for n := s.Name; s.Name > 0 && n < s.Name+s.N; n++ {
 		p.names[n] = &variable{step: p.step, task: task, at: at, table: s.Table}
 	}
@@ -56,7 +56,7 @@ type place struct {
 }
 
 // visible returns what a name stands for at a place, or nil.
-func (p *player) visible(n int, at place) *variable {
+func (p *executor) visible(n int, at place) *variable {
 	v := p.names[n]
 	if v == nil || v.step > at.step || v.step == at.step && (v.task != at.task || v.at >= at.at) {
 		return nil
@@ -71,7 +71,7 @@ type target struct {
 }
 
 // targets returns the handles that references stand for at a place.
-func (p *player) targets(refs []script.Ref, at place) []target {
+func (p *executor) targets(refs []script.Ref, at place) []target {
 	var all []target
 	for i := range refs {
 		r := &refs[i]
@@ -93,7 +93,7 @@ func (p *player) targets(refs []script.Ref, at place) []target {
 	return all
 }
 
-func (p *player) named(n int, kind script.RefKind, at place) target {
+func (p *executor) named(n int, kind script.RefKind, at place) target {
 	v := p.visible(n, at)
 	if v == nil {
 		return target{}
@@ -110,7 +110,7 @@ func (p *player) named(n int, kind script.RefKind, at place) target {
 
 // forge makes another handle of a handle. The bits of a provisional one differ
 // from run to run, so that nothing can be made of it but the null handle.
-func (p *player) forge(t target, how []script.Forge) target {
+func (p *executor) forge(t target, how []script.Forge) target {
 	if len(how) == 0 {
 		return target{p.apart(t), t.name}
 	}
@@ -137,7 +137,7 @@ func (p *player) forge(t target, how []script.Forge) target {
 
 // apart keeps a forged handle with the free bit from being, by chance, the
 // provisional handle of a create: nobody could tell of which.
-func (p *player) apart(t target) uint64 {
+func (p *executor) apart(t target) uint64 {
 	if t.name != 0 || t.id>>63 == 0 {
 		return t.id
 	}
@@ -159,7 +159,7 @@ func value(item model.Item, links []target) model.Value {
 }
 
 // bind says what a name stands for, once it is made.
-func (p *player) bind(name int, id uint64) {
+func (p *executor) bind(name int, id uint64) {
 	v := p.names[name]
 	v.id = id
 	if id>>63 == 1 {

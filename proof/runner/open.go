@@ -12,7 +12,7 @@ import (
 )
 
 // open makes the store, its tables and the models.
-func (p *player) open() (err error) {
+func (p *executor) open() (err error) {
 	o := p.program.Store
 	p.store, err = store.New(store.Options{
 		Workers: p.config.Workers, QueueLimit: o.QueueLimit, BatchLimit: o.BatchLimit, InboxLimit: o.InboxLimit,
@@ -75,7 +75,7 @@ type otherStore struct {
 
 // other returns the second store. Few programs ask for it, and the higher a
 // typeId, the more memory a store has to clear.
-func (p *player) other() *otherStore {
+func (p *executor) other() *otherStore {
 	if p.another == nil {
 		o, id, err := openOther(int(p.foreign >> 48))
 		if p.another = o; err != nil || id != p.foreign {
@@ -101,7 +101,7 @@ func openOther(typeID int) (o *otherStore, id uint64, err error) {
 	return o, id, err
 }
 
-func (p *player) register(t *script.Table) (bound, error) {
+func (p *executor) register(t *script.Table) (bound, error) {
 	switch t.Item {
 	case script.Empty:
 		return registerAs(p, t, emptyKind, store.TableOptions[empty]{})
@@ -115,7 +115,7 @@ func (p *player) register(t *script.Table) (bound, error) {
 	return registerAs(p, t, bigKind, store.TableOptions[big]{})
 }
 
-func registerAs[T any](p *player, t *script.Table, k kind[T], o store.TableOptions[T]) (bound, error) {
+func registerAs[T any](p *executor, t *script.Table, k kind[T], o store.TableOptions[T]) (bound, error) {
 	o.Name, o.TypeID, o.Shards, o.Reserve, o.MaxItems = t.Name, t.TypeID, t.Shards, t.Reserve, t.Max
 	o.MinFree, o.ChunkItems, o.FixedKeys, o.Changes = t.MinFree, t.Chunk, t.Fixed == 1, t.Changes == 1
 	if t.Kind == script.Stable {

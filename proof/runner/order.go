@@ -99,7 +99,7 @@ func (y *writing) sortTable() {
 
 // checkSorted compares the error of a sort of which the lowest shard to panic is
 // given; -1 is none.
-func (p *player) checkSorted(err error, lowest int) {
+func (p *executor) checkSorted(err error, lowest int) {
 	var panicked *store.PanicError
 	switch {
 	case lowest < 0 && err != nil:
@@ -124,7 +124,7 @@ func (y *writing) sortsBy(shard int, m orderedMap) {
 
 // checkBudget compares the work of a call of Defragment with its budget, of which
 // 0 is no bound.
-func (p *player) checkBudget(compared, moves, budget int, done bool) {
+func (p *executor) checkBudget(compared, moves, budget int, done bool) {
 	if budget > 0 && compared+moves > budget {
 		p.fail(Model, "Defragment compares %d times and moves %d with a budget of %d", compared, moves, budget)
 	}
@@ -135,7 +135,7 @@ func (p *player) checkBudget(compared, moves, budget int, done bool) {
 
 // seeDefragmented counts a call of Defragment over n rows. Fewer than two are in
 // order anyway.
-func (p *player) seeDefragmented(done bool, n int) {
+func (p *executor) seeDefragmented(done bool, n int) {
 	switch {
 	case !done:
 		p.see(model.DefragmentPaused)

@@ -14,7 +14,7 @@ import (
 // running is a pass that runs. Its tasks write to nothing but what is theirs by
 // number.
 type running struct {
-	*player
+	*executor
 	step   *script.Step
 	bodies [][]*script.Step  // by task
 	places []place           // by task: what its next command sees
@@ -27,9 +27,9 @@ type running struct {
 	sums   map[int]model.Sum // what a Reduce in a task must come to, by table
 }
 
-func (p *player) running(s *script.Step, tasks int) *running {
+func (p *executor) running(s *script.Step, tasks int) *running {
 	r := &running{
-		player: p, step: s, writes: -1, failed: tasks,
+		executor: p, step: s, writes: -1, failed: tasks,
 		bodies: make([][]*script.Step, tasks), places: make([]place, tasks),
 		erase: make([]func(int), tasks), logs: make([][]model.Command, tasks),
 		sums: make(map[int]model.Sum),
@@ -86,14 +86,14 @@ func (r *running) record(late bool) {
 }
 
 // each runs a pass of tasks.
-func (p *player) each(ctx context.Context, s *script.Step, inWrite bool) {
+func (p *executor) each(ctx context.Context, s *script.Step, inWrite bool) {
 	tasks := s.Arg("tasks")
 	r := p.running(s, tasks)
 	r.run(ctx, inWrite, func(ctx context.Context) error { return p.store.Each(ctx, tasks, r.task) })
 }
 
 // forEach runs a pass over the chunks of a table.
-func (p *player) forEach(ctx context.Context, s *script.Step, inWrite bool) {
+func (p *executor) forEach(ctx context.Context, s *script.Step, inWrite bool) {
 	chunks := p.exact.Chunks(s.Table)
 	r := p.running(s, len(chunks))
 	r.writes, r.rows = s.Table, s.Table
@@ -188,7 +188,7 @@ func picks(every, rem int, key uint64) bool {
 }
 
 // changeBoth changes the items of a table in both models.
-func (p *player) changeBoth(table int, f func(*model.Item)) {
+func (p *executor) changeBoth(table int, f func(*model.Item)) {
 	if p.program.Tables[table].Item == script.Empty {
 		return
 	}
@@ -198,7 +198,7 @@ func (p *player) changeBoth(table int, f func(*model.Item)) {
 
 // queues runs a pass with goroutines of its own, whose queues stay open until
 // the flush.
-func (p *player) queues(s *script.Step) {
+func (p *executor) queues(s *script.Step) {
 	tasks := s.Arg("tasks")
 	r := p.running(s, tasks)
 	queues, err := p.store.Queues(tasks)

@@ -51,7 +51,7 @@ func (r *running) run(ctx context.Context, inWrite bool, pass func(context.Conte
 
 // refused reports whether a pass must be refused because the batch is full, and
 // checks that it is.
-func (p *player) refused(err error) bool {
+func (p *executor) refused(err error) bool {
 	full := p.exact.BatchFull()
 	switch {
 	case full && !errors.Is(err, store.ErrQueueFull):

@@ -13,7 +13,7 @@ const probes = 8
 
 // probeSome looks up some handles of the history: the newest and others at
 // random, each as it is and forged.
-func (p *player) probeSome() {
+func (p *executor) probeSome() {
 	issued := p.abstract.Issued()
 	random := rand.New(rand.NewPCG(p.program.Seed, uint64(p.step)))
 	for i := range min(probes, len(issued)) {
@@ -32,7 +32,7 @@ func (p *player) probeSome() {
 
 // probeOthers looks up handles that were never issued in this history: those of
 // one that a rollback ended, that of another store, and random bits.
-func (p *player) probeOthers(random *rand.Rand) {
+func (p *executor) probeOthers(random *rand.Rand) {
 	for range min(probes/4, len(p.abandoned)) {
 		p.probe(p.abandoned[random.IntN(len(p.abandoned))])
 	}
@@ -46,7 +46,7 @@ func (p *player) probeOthers(random *rand.Rand) {
 
 // probeRecorded looks up provisional handles: the newest and others at random.
 // They name no item, and stand for one until the next flush alone.
-func (p *player) probeRecorded(random *rand.Rand) {
+func (p *executor) probeRecorded(random *rand.Rand) {
 	for i := range min(probes/4, len(p.recorded)) {
 		at := len(p.recorded) - 1 - i
 		if i%2 == 1 {
@@ -56,7 +56,7 @@ func (p *player) probeRecorded(random *rand.Rand) {
 	}
 }
 
-func (p *player) probeProvisional(name int) {
+func (p *executor) probeProvisional(name int) {
 	v := p.names[name]
 	if v.provisional == 0 { // a queue that was full did not take it
 		return
@@ -71,7 +71,7 @@ func (p *player) probeProvisional(name int) {
 }
 
 // probeAll looks up every handle of the history.
-func (p *player) probeAll() {
+func (p *executor) probeAll() {
 	for _, id := range p.abstract.Issued() {
 		p.probe(id)
 	}
@@ -84,7 +84,7 @@ func (p *player) probeAll() {
 }
 
 // probeForged looks up handles made of another one.
-func (p *player) probeForged(id uint64, random *rand.Rand) {
+func (p *executor) probeForged(id uint64, random *rand.Rand) {
 	for bit := range 64 {
 		p.probe(id ^ 1<<bit)
 	}
@@ -104,7 +104,7 @@ func (p *player) probeForged(id uint64, random *rand.Rand) {
 }
 
 // probe looks a handle up in every way. Any bits will do.
-func (p *player) probe(id uint64) {
+func (p *executor) probe(id uint64) {
 	lives := p.exact.Lives(id)
 	item, of, known := p.abstract.Find(id)
 	if known != lives {
@@ -138,7 +138,7 @@ func (p *player) probe(id uint64) {
 
 // probeText writes a handle and reads it back, and asks tables whether it may be
 // one of theirs.
-func (p *player) probeText(id uint64) {
+func (p *executor) probeText(id uint64) {
 	text := store.ID(id).String()
 	if back, err := store.ParseID(text); err != nil || uint64(back) != id {
 		p.fail(Model, "%s is written %q, which reads as %s, %v", model.Text(id), text, model.Text(uint64(back)), err)
@@ -150,7 +150,7 @@ func (p *player) probeText(id uint64) {
 }
 
 // probeAt sees that At panics over a handle that names nothing.
-func (p *player) probeAt(id uint64) {
+func (p *executor) probeAt(id uint64) {
 	defer func() {
 		err, _ := recover().(error)
 		var stale *store.StaleError

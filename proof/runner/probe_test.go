@@ -12,7 +12,7 @@ import (
 
 // opened returns a player that has done the steps of a program and not closed its
 // store.
-func opened(t *testing.T, text string) *player {
+func opened(t *testing.T, text string) *executor {
 	t.Helper()
 	p, err := script.Parse([]byte("handloom-stress 1\nseed 5\n"+text), "test")
 	if err != nil {
@@ -95,24 +95,24 @@ rollback
 // Every kind of probe can fail: when the store does not do what the models know.
 func TestProbesNoticeWhatDiffers(t *testing.T) {
 	for name, tt := range map[string]struct {
-		spoil func(p *player)
+		spoil func(p *executor)
 		want  string
 	}{
-		"an issued handle": {func(p *player) {
+		"an issued handle": {func(p *executor) {
 			p.exact.Erase(0, p.names[1].id)
 			p.abstract.Erase(0, p.names[1].id)
 		}, "is found and names nothing"},
-		"an abandoned handle":  {func(p *player) { p.abstract.Insert(0, p.abandoned[0], model.Item{}) }, "the models differ over"},
-		"a provisional handle": {func(p *player) { p.names[7].provisional = p.names[1].id }, "the provisional handle of %7 is found"},
-		"an element": {func(p *player) {
+		"an abandoned handle":  {func(p *executor) { p.abstract.Insert(0, p.abandoned[0], model.Item{}) }, "the models differ over"},
+		"a provisional handle": {func(p *executor) { p.names[7].provisional = p.names[1].id }, "the provisional handle of %7 is found"},
+		"an element": {func(p *executor) {
 			p.abstract.SetElement(model.ColumnOf{}, p.names[1].id, model.Item{Key: 9})
 		}, "column 0 of "},
-		"an element of the exact model": {func(p *player) { p.exact.Element(model.ColumnOf{}, p.names[1].id).Key++ }, "column 0 of "},
-		"what a create is to be": {func(p *player) {
+		"an element of the exact model": {func(p *executor) { p.exact.Element(model.ColumnOf{}, p.names[1].id).Key++ }, "column 0 of "},
+		"what a create is to be": {func(p *executor) {
 			p.store.Flush(t.Context())
 			p.probeProvisional(7)
 		}, "%7 resolves to"},
-		"a typeId that a table lacks": {func(p *player) {
+		"a typeId that a table lacks": {func(p *executor) {
 			p.modelled[0].Shards = 3
 			p.probeText(3<<48 | 1<<32)
 		}, "Handle of "},

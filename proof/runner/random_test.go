@@ -26,13 +26,13 @@ func randomPrograms(t *testing.T, n int, narrow bool) {
 	}
 	seed := 100 * (rand.Uint64() / 100)
 	for range n {
-		var p *script.Program
+		var p *script.Script
 		p, seed = drawn(seed, narrow)
 		p.Configs = draw.Configs(p.Seed, 4)
 		if f := runner.Under(t.Context(), p, p.Configs...); f != nil {
 			ctx, cancel := context.WithCancel(t.Context())
 			tries := 0
-			small := shrink.Program(ctx, p, func(smaller *script.Program) bool {
+			small := shrink.Program(ctx, p, func(smaller *script.Script) bool {
 				if tries++; tries == mostTries {
 					cancel()
 				}
@@ -47,7 +47,7 @@ func randomPrograms(t *testing.T, n int, narrow bool) {
 
 // drawn is the program of a seed, or of the next that has handle fields that are narrow,
 // or not, as asked for, and the seed behind it.
-func drawn(seed uint64, narrow bool) (*script.Program, uint64) {
+func drawn(seed uint64, narrow bool) (*script.Script, uint64) {
 	for ; ; seed++ {
 		p := draw.Program(seed, draw.Options{Steps: 150, Misuses: runner.Misuses(), Wide: !narrow})
 		if narrow == (p.Narrow != script.Narrow{}) {

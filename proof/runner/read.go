@@ -12,7 +12,7 @@ import (
 )
 
 // reduce sums up a table.
-func (p *player) reduce(ctx context.Context, table int) {
+func (p *executor) reduce(ctx context.Context, table int) {
 	got, err := p.tables[table].reduce(ctx)
 	if want := p.exact.Fold(table); err != nil || got != want {
 		p.fail(Model, "Reduce: %+v, %v; want %+v", got, err, want)
@@ -24,7 +24,7 @@ const readers = 3
 
 // read looks handles up from several goroutines inside one read phase, and sees
 // that the digest stays (P1).
-func (p *player) read(ctx context.Context, s *script.Step) {
+func (p *executor) read(ctx context.Context, s *script.Step) {
 	targets := p.targets(s.Refs, place{step: p.step})
 	unchanged := p.unchanged(ctx, "a read")
 	err := p.store.Read(ctx, func(ctx context.Context) error {
@@ -52,7 +52,7 @@ func (p *player) read(ctx context.Context, s *script.Step) {
 
 // finish looks up all handles there ever were, closes the store and sees that it
 // is closed.
-func (p *player) finish(ctx context.Context) {
+func (p *executor) finish(ctx context.Context) {
 	p.inspect(ctx)
 	p.inspectAll(ctx)
 	p.mark(ctx, fmt.Sprintf("end %016x", p.inspectShards()))
@@ -75,7 +75,7 @@ func (p *player) finish(ctx context.Context) {
 	p.checkClosed(ctx)
 }
 
-func (p *player) checkClosed(ctx context.Context) {
+func (p *executor) checkClosed(ctx context.Context) {
 	nothing := func(context.Context) error { return nil }
 	_, flush := p.store.Flush(ctx)
 	_, digest := p.store.Digest(ctx)

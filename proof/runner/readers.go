@@ -12,7 +12,7 @@ import (
 // look at every item there is. What they find is nobody's to say; that it can be
 // read is for the race detector, and that neither waits for ever. It returns what
 // ends them.
-func (p *player) startReaders(ctx context.Context) (stop func()) {
+func (p *executor) startReaders(ctx context.Context) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	p.reading = make(chan struct{}, p.config.Readers)
 	var reading sync.WaitGroup
@@ -27,7 +27,7 @@ func (p *player) startReaders(ctx context.Context) (stop func()) {
 
 // readOn reads whenever it is woken. Readers that went on and on would take the
 // processors from what they are to disturb.
-func (p *player) readOn(ctx context.Context) {
+func (p *executor) readOn(ctx context.Context) {
 	for {
 		select {
 		case <-p.reading:
@@ -44,7 +44,7 @@ func (p *player) readOn(ctx context.Context) {
 }
 
 // wakeReaders has every reader open a phase beside the step that comes.
-func (p *player) wakeReaders() {
+func (p *executor) wakeReaders() {
 	for range p.config.Readers {
 		select {
 		case p.reading <- struct{}{}:
@@ -55,7 +55,7 @@ func (p *player) wakeReaders() {
 }
 
 // readAll walks the first tables and looks up what it comes by.
-func (p *player) readAll(ctx context.Context) error {
+func (p *executor) readAll(ctx context.Context) error {
 	for _, t := range p.tables[:min(len(p.tables), 4)] {
 		n := 0
 		for id, item := range t.all() {

@@ -12,10 +12,10 @@ import (
 	"handloom/store"
 )
 
-// frame is one frame of a schedule: every system records what its task says, in
+// scheduleRun is one frame of a schedule: every system records what its task says, in
 // a pass of its own, but for the reader, which sums up the first table. The
 // reader waits for what systems before it recorded, so that there is a flush.
-type frame struct {
+type scheduleRun struct {
 	*running
 	reader   int // number of the system; -1: none
 	sum      model.Sum
@@ -28,12 +28,12 @@ const scheduled = 20
 
 // schedule runs one frame of as many systems as there are tasks. Programs with
 // limits leave it out: systems that fail by them are not predicted.
-func (p *player) schedule(ctx context.Context, s *script.Step, inWrite bool) {
+func (p *executor) schedule(ctx context.Context, s *script.Step, inWrite bool) {
 	n := s.Arg("tasks")
 	if n == 0 || len(p.tables) > scheduled || p.program.Store != (script.Store{}) {
 		return
 	}
-	f := &frame{running: p.running(s, n), reader: s.Arg("reader")%(n+1) - 1, resolved: make(map[uint64]uint64)}
+	f := &scheduleRun{running: p.running(s, n), reader: s.Arg("reader")%(n+1) - 1, resolved: make(map[uint64]uint64)}
 	if !inWrite {
 		p.beginWrite()
 	}
@@ -51,7 +51,7 @@ func (p *player) schedule(ctx context.Context, s *script.Step, inWrite bool) {
 	f.compare(ctx, report, err)
 }
 
-func (f *frame) systems() []store.System {
+func (f *scheduleRun) systems() []store.System {
 	var all []store.Resource
 	for _, t := range f.tables {
 		all = append(all, t.resource())
@@ -83,7 +83,7 @@ func (f *frame) systems() []store.System {
 }
 
 // read is the reader: what it sees is what the first flush left.
-func (f *frame) read(ctx context.Context) (err error) {
+func (f *scheduleRun) read(ctx context.Context) (err error) {
 	f.sum, err = f.tables[0].reduce(ctx)
 	ask := func(name int) {
 		v := f.names[name]
@@ -105,7 +105,7 @@ func (f *frame) read(ctx context.Context) (err error) {
 }
 
 // compare does the frame to the models, and compares.
-func (f *frame) compare(ctx context.Context, report *store.Report, err error) {
+func (f *scheduleRun) compare(ctx context.Context, report *store.Report, err error) {
 	want := model.Report{Epoch: f.exact.Epoch()}
 	from, flushes := 0, 0
 	if f.reader > 0 {
@@ -170,13 +170,13 @@ func arrange(r *model.Report) {
 
 // join gives the passes of systems to the models and returns what the flush
 // behind them does.
-func (f *frame) join(from, to int) *model.Plan {
+func (f *scheduleRun) join(from, to int) *model.Plan {
 	for i := from; i < to; i++ {
 		log := [][]model.Command{f.logs[i]}
 		if _, wrong := f.exact.EndPass(f.exact.BeginPass(), log, false, false); wrong != nil {
 			f.fail(Model, "%v", wrong)
 		}
-		(&running{player: f.player, logs: log}).record(false)
+		(&running{executor: f.executor, logs: log}).record(false)
 	}
 	f.seal()
 	return f.exact.Plan()
@@ -185,7 +185,7 @@ func (f *frame) join(from, to int) *model.Plan {
 // ended reports whether a flush of the frame must fail, and checks that it does.
 // The frame ends there and the batch is kept, with what the systems of a last
 // flush recorded.
-func (f *frame) ended(p *model.Plan, err error) bool {
+func (f *scheduleRun) ended(p *model.Plan, err error) bool {
 	switch {
 	case p.IsFull:
 		f.expect(err, store.ErrQueueFull, "a frame with a queue that is full")
@@ -197,16 +197,16 @@ func (f *frame) ended(p *model.Plan, err error) bool {
 }
 
 // flushedEarly does the first of two flushes to the abstract model.
-func (f *frame) flushedEarly(p *model.Plan) {
+func (f *scheduleRun) flushedEarly(p *model.Plan) {
 	f.flushedWith(p, func(_ int, id uint64) (uint64, bool) {
 		real, ok := f.resolved[id]
 		return real, ok
 	})
 }
 
-func (f *frame) flushedLast(p *model.Plan) { f.flushedWith(p, f.player.resolved) }
+func (f *scheduleRun) flushedLast(p *model.Plan) { f.flushedWith(p, f.executor.resolved) }
 
-func (f *frame) flushedWith(p *model.Plan, resolve func(int, uint64) (uint64, bool)) {
+func (f *scheduleRun) flushedWith(p *model.Plan, resolve func(int, uint64) (uint64, bool)) {
 	if p.IsEmpty {
 		return
 	}

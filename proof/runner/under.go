@@ -9,7 +9,7 @@ import (
 
 // Under plays a program under one configuration after another and returns how it
 // fails, or nil. A run that comes to other states than the first one fails.
-func Under(ctx context.Context, p *script.Program, configs ...script.Config) *Failure {
+func Under(ctx context.Context, p *script.Script, configs ...script.Config) *Failure {
 	var first *Result
 	for _, c := range configs {
 		r := Play(ctx, p, c, nil)

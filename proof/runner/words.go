@@ -12,7 +12,7 @@ import (
 
 // checkWords sees that a report equals its copy, and what is read back of its
 // JSON, and that it tells every counter.
-func (p *player) checkWords(r *store.Report) {
+func (p *executor) checkWords(r *store.Report) {
 	if c := r.Clone(); !c.Equal(r) || !r.Equal(c) {
 		p.fail(Model, "the report %v does not equal its clone %v", r, c)
 	}
@@ -35,7 +35,7 @@ func (p *player) checkWords(r *store.Report) {
 
 // checkFigures sees that the figures of the store read back from JSON, and that
 // their text names every table.
-func (p *player) checkFigures() {
+func (p *executor) checkFigures() {
 	s := p.store.Stats()
 	text, err := json.Marshal(s)
 	var back store.Stats
@@ -57,7 +57,7 @@ func (p *player) checkFigures() {
 // inspectShards compares what the store tells of each shard: its hash, which
 // belongs to the marks, and its items, in the order in which it holds them. It
 // returns the hashes of all shards in one.
-func (p *player) inspectShards() uint64 {
+func (p *executor) inspectShards() uint64 {
 	sum := uint64(0)
 	for i, d := range p.store.DigestTables() {
 		m := &p.modelled[i]
@@ -76,7 +76,7 @@ func (p *player) inspectShards() uint64 {
 	return sum
 }
 
-func (p *player) dump(table, shard int) {
+func (p *executor) dump(table, shard int) {
 	want := p.exact.Map(table, shard).Handles()
 	n := 0
 	for id := range p.store.Dump(p.modelled[table].TypeID + uint16(shard)) {

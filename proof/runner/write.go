@@ -13,7 +13,7 @@ var errWrite = errors.New("the write fails")
 
 // write holds the store alone for the steps of its body. What they changed stays
 // when it fails, by an error (fail=1) or a panic (fail=2).
-func (p *player) write(ctx context.Context, s *script.Step) {
+func (p *executor) write(ctx context.Context, s *script.Step) {
 	err := p.guarded(func() error {
 		return p.store.Write(ctx, func(ctx context.Context, w *store.Writer) error {
 			p.beginWrite()
@@ -50,7 +50,7 @@ func (p *player) write(ctx context.Context, s *script.Step) {
 
 // guarded calls f and returns its error or what it panicked with, if that is one
 // of the program's own.
-func (p *player) guarded(f func() error, own error) (err error) {
+func (p *executor) guarded(f func() error, own error) (err error) {
 	defer func() {
 		if v := recover(); v == own {
 			err = own
@@ -63,7 +63,7 @@ func (p *player) guarded(f func() error, own error) (err error) {
 
 // writing is one step of a write that is no phase of its own, and what it is about.
 type writing struct {
-	*player
+	*executor
 	ctx context.Context
 	s   *script.Step
 	w   *store.Writer
@@ -147,8 +147,8 @@ func init() { // what they call asks for them again
 
 // writeStep does one step of a write that is none of its own phase. What is about
 // an order does nothing to a stable table, which keeps that to itself.
-func (p *player) writeStep(ctx context.Context, s *script.Step, w *store.Writer) {
-	y := &writing{player: p, ctx: ctx, s: s, w: w, t: p.tables[s.Table]}
+func (p *executor) writeStep(ctx context.Context, s *script.Step, w *store.Writer) {
+	y := &writing{executor: p, ctx: ctx, s: s, w: w, t: p.tables[s.Table]}
 	if s.Op.HasShard() {
 		y.m, y.x = y.maps()[s.Shard], p.exact.Map(s.Table, s.Shard)
 		y.o, _ = y.m.(orderedMap)

@@ -148,7 +148,7 @@ func erasing(op script.Op) bool {
 }
 
 // owns reports whether a handle has one of the table's typeIds.
-func (p *player) owns(table int, id uint64) bool {
+func (p *executor) owns(table int, id uint64) bool {
 	typeID := int(id>>48) & 0x7fff
 	first := int(p.modelled[table].TypeID)
 	return typeID >= first && typeID < first+p.modelled[table].Shards

@@ -32,8 +32,8 @@ const (
 
 // Parse reads a program. name is what errors call the file. The error is an
 // [*Error].
-func Parse(text []byte, name string) (*Program, error) {
-	r := reader{name: name, tables: make(map[string]int), made: make(map[int]bool), columns: make(map[int]int), program: new(Program)}
+func Parse(text []byte, name string) (*Script, error) {
+	r := reader{name: name, tables: make(map[string]int), made: make(map[int]bool), columns: make(map[int]int), program: new(Script)}
 	for line := range bytes.Lines(text) {
 		r.line++
 		if err := r.read(string(line)); err != nil {
@@ -49,7 +49,7 @@ func Parse(text []byte, name string) (*Program, error) {
 type reader struct {
 	name    string
 	line    int
-	program *Program
+	program *Script
 	begun   bool // the first line was read
 	doing   bool // "do" was read
 	writing bool // a write has not ended

@@ -6,7 +6,7 @@ import (
 )
 
 // Text returns the program as text, which [Parse] reads back.
-func (p *Program) Text() []byte {
+func (p *Script) Text() []byte {
 	var b bytes.Buffer
 	fmt.Fprintln(&b, magic)
 	fmt.Fprintf(&b, "seed %d\n", p.Seed)
@@ -33,7 +33,7 @@ func (p *Program) Text() []byte {
 	return b.Bytes()
 }
 
-func (p *Program) print(b *bytes.Buffer, s *Step, indent string) {
+func (p *Script) print(b *bytes.Buffer, s *Step, indent string) {
 	fmt.Fprintf(b, "%s%s\n", indent, p.Line(s))
 	for i := range s.Body {
 		p.print(b, &s.Body[i], indent+"  ")
@@ -44,7 +44,7 @@ func (p *Program) print(b *bytes.Buffer, s *Step, indent string) {
 }
 
 // Line returns a step as its own line has it, without its body.
-func (p *Program) Line(s *Step) string {
+func (p *Script) Line(s *Step) string {
 	var b bytes.Buffer
 	sp := &specs[s.Op]
 	if s.Op.InTask() {

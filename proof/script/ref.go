@@ -53,7 +53,7 @@ func (r Ref) Names() (first, n int) {
 	return r.N, max(1, r.Count)
 }
 
-func (r Ref) text(p *Program) string {
+func (r Ref) text(p *Script) string {
 	var b strings.Builder
 	switch r.Kind {
 	case Named:

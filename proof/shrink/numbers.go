@@ -4,9 +4,9 @@ import "handloom/proof/script"
 
 // number makes one number smaller: 0 if that will do, otherwise half of it for as
 // long as that will do, then one less.
-func (s *search) number(at func(p *script.Program) *int) {
+func (s *search) number(at func(p *script.Script) *int) {
 	set := func(v int) bool {
-		return s.try(func(p *script.Program) { *at(p) = v })
+		return s.try(func(p *script.Script) { *at(p) = v })
 	}
 	if *at(s.best) == 0 || set(0) {
 		return
@@ -19,56 +19,56 @@ func (s *search) number(at func(p *script.Program) *int) {
 
 // numbers makes the arguments of steps smaller, and what they make.
 func (s *search) numbers() {
-	s.each(func(find func(p *script.Program) *script.Step) {
+	s.each(func(find func(p *script.Script) *script.Step) {
 		if find(s.best).N > 1 {
-			s.number(func(p *script.Program) *int { return &find(p).N })
+			s.number(func(p *script.Script) *int { return &find(p).N })
 		}
 		for i := range find(s.best).Args {
-			s.number(func(p *script.Program) *int { return &find(p).Args[i] })
+			s.number(func(p *script.Script) *int { return &find(p).Args[i] })
 		}
 	})
-	s.number(func(p *script.Program) *int { return &p.Narrow.Slots })
-	s.number(func(p *script.Program) *int { return &p.Narrow.Generations })
-	s.number(func(p *script.Program) *int { return &p.Store.QueueLimit })
-	s.number(func(p *script.Program) *int { return &p.Store.BatchLimit })
-	s.number(func(p *script.Program) *int { return &p.Store.InboxLimit })
+	s.number(func(p *script.Script) *int { return &p.Narrow.Slots })
+	s.number(func(p *script.Script) *int { return &p.Narrow.Generations })
+	s.number(func(p *script.Script) *int { return &p.Store.QueueLimit })
+	s.number(func(p *script.Script) *int { return &p.Store.BatchLimit })
+	s.number(func(p *script.Script) *int { return &p.Store.InboxLimit })
 }
 
 // tables moves steps to the first table, takes away tables that no step uses, and
 // makes the others plain.
 func (s *search) tables() {
-	s.each(func(find func(p *script.Program) *script.Step) {
+	s.each(func(find func(p *script.Script) *script.Step) {
 		if find(s.best).Op.HasTable() && find(s.best).Table > 0 {
-			s.try(func(p *script.Program) { find(p).Table, find(p).Shard = 0, 0 })
+			s.try(func(p *script.Script) { find(p).Table, find(p).Shard = 0, 0 })
 		}
 	})
 	for i := len(s.best.Tables) - 1; i >= 0 && len(s.best.Tables) > 1; i-- {
 		if !used(s.best, i) {
-			s.try(func(p *script.Program) { removeTable(p, i) })
+			s.try(func(p *script.Script) { removeTable(p, i) })
 		}
 	}
 	for i := range s.best.Tables {
-		t := func(p *script.Program) *script.Table { return &p.Tables[i] }
-		s.number(func(p *script.Program) *int { return &t(p).MinFree })
-		s.number(func(p *script.Program) *int { return &t(p).Max })
-		s.number(func(p *script.Program) *int { return &t(p).Reserve })
-		s.number(func(p *script.Program) *int { return &t(p).Fixed })
-		s.number(func(p *script.Program) *int { return &t(p).Changes })
-		s.number(func(p *script.Program) *int { return &t(p).TypeID })
-		s.number(func(p *script.Program) *int { return &t(p).Chunk })
+		t := func(p *script.Script) *script.Table { return &p.Tables[i] }
+		s.number(func(p *script.Script) *int { return &t(p).MinFree })
+		s.number(func(p *script.Script) *int { return &t(p).Max })
+		s.number(func(p *script.Script) *int { return &t(p).Reserve })
+		s.number(func(p *script.Script) *int { return &t(p).Fixed })
+		s.number(func(p *script.Script) *int { return &t(p).Changes })
+		s.number(func(p *script.Script) *int { return &t(p).TypeID })
+		s.number(func(p *script.Script) *int { return &t(p).Chunk })
 		s.shards(i)
 		if t(s.best).Item != script.Word {
-			s.try(func(p *script.Program) { t(p).Item = script.Word })
+			s.try(func(p *script.Script) { t(p).Item = script.Word })
 		}
 		if t(s.best).Kind != script.Packed {
-			s.try(func(p *script.Program) { t(p).Kind = script.Packed })
+			s.try(func(p *script.Script) { t(p).Kind = script.Packed })
 		}
 	}
 }
 
 // shards halves the shards of a table.
 func (s *search) shards(table int) {
-	for s.best.Tables[table].Shards > 1 && s.try(func(p *script.Program) {
+	for s.best.Tables[table].Shards > 1 && s.try(func(p *script.Script) {
 		n := p.Tables[table].Shards / 2
 		p.Tables[table].Shards = n
 		script.Walk(p.Steps, func(step *script.Step) {
@@ -80,7 +80,7 @@ func (s *search) shards(table int) {
 	}
 }
 
-func used(p *script.Program, table int) bool {
+func used(p *script.Script, table int) bool {
 	found := false
 	script.Walk(p.Steps, func(s *script.Step) {
 		found = found || s.Op.HasTable() && s.Table == table
@@ -93,7 +93,7 @@ func used(p *script.Program, table int) bool {
 	return found
 }
 
-func removeTable(p *script.Program, table int) {
+func removeTable(p *script.Script, table int) {
 	p.Tables = append(p.Tables[:table], p.Tables[table+1:]...)
 	script.Walk(p.Steps, func(s *script.Step) {
 		if s.Table > table {
@@ -110,7 +110,7 @@ func removeTable(p *script.Program, table int) {
 }
 
 // clone returns a copy that shares nothing that edits change.
-func clone(p *script.Program) *script.Program {
+func clone(p *script.Script) *script.Script {
 	c := *p
 	c.Tables = append([]script.Table(nil), p.Tables...)
 	c.Configs = append([]script.Config(nil), p.Configs...)

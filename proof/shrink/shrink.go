@@ -14,7 +14,7 @@ import (
 // Program returns a program that fails as p does and is as small as it can be
 // made until ctx ends. fails says whether a program still fails, in the way that
 // is looked for; p does.
-func Program(ctx context.Context, p *script.Program, fails func(*script.Program) bool) *script.Program {
+func Program(ctx context.Context, p *script.Script, fails func(*script.Script) bool) *script.Script {
 	s := &search{ctx: ctx, best: clone(p), fails: fails}
 	for before := 0; before != len(s.best.Text()) && ctx.Err() == nil; {
 		before = len(s.best.Text())
@@ -29,12 +29,12 @@ func Program(ctx context.Context, p *script.Program, fails func(*script.Program)
 
 type search struct {
 	ctx   context.Context
-	best  *script.Program
-	fails func(*script.Program) bool
+	best  *script.Script
+	fails func(*script.Script) bool
 }
 
 // try applies an edit to a copy and keeps that if it still fails.
-func (s *search) try(edit func(p *script.Program)) bool {
+func (s *search) try(edit func(p *script.Script)) bool {
 	if s.ctx.Err() != nil {
 		return false
 	}
@@ -49,11 +49,11 @@ func (s *search) try(edit func(p *script.Program)) bool {
 
 // cut takes parts of a list away, in halves, quarters and so on. length is how
 // long the list is now; without returns it without the elements from i to j-1.
-func (s *search) cut(length func() int, without func(p *script.Program, i, j int)) {
+func (s *search) cut(length func() int, without func(p *script.Script, i, j int)) {
 	for size := length(); size > 0; size /= 2 {
 		for i := 0; i < length() && s.ctx.Err() == nil; {
 			j := min(i+size, length())
-			if !s.try(func(p *script.Program) { without(p, i, j) }) {
+			if !s.try(func(p *script.Script) { without(p, i, j) }) {
 				i = j
 			}
 		}
@@ -61,7 +61,7 @@ func (s *search) cut(length func() int, without func(p *script.Program, i, j int
 }
 
 func (s *search) steps() {
-	s.cut(func() int { return len(s.best.Steps) }, func(p *script.Program, i, j int) {
+	s.cut(func() int { return len(s.best.Steps) }, func(p *script.Script, i, j int) {
 		p.Steps = slices.Delete(p.Steps, i, j)
 	})
 }
@@ -69,14 +69,14 @@ func (s *search) steps() {
 // bodies cuts what belongs to each step, in writes also what belongs to that, and
 // then takes single steps out of their writes.
 func (s *search) bodies() {
-	s.each(func(find func(p *script.Program) *script.Step) {
-		s.cut(func() int { return len(find(s.best).Body) }, func(p *script.Program, i, j int) {
+	s.each(func(find func(p *script.Script) *script.Step) {
+		s.cut(func() int { return len(find(s.best).Body) }, func(p *script.Script, i, j int) {
 			step := find(p)
 			step.Body = slices.Delete(step.Body, i, j)
 		})
 	})
 	for i := 0; i < len(s.best.Steps); i++ {
-		s.try(func(p *script.Program) {
+		s.try(func(p *script.Script) {
 			if p.Steps[i].Op == script.Write {
 				p.Steps = slices.Replace(p.Steps, i, i+1, outside(p.Steps[i].Body)...)
 			}
@@ -92,14 +92,14 @@ func outside(body []script.Step) []script.Step {
 
 // each calls f for every step with a way to find it in a program of the same
 // shape.
-func (s *search) each(f func(find func(p *script.Program) *script.Step)) {
+func (s *search) each(f func(find func(p *script.Script) *script.Step)) {
 	n := s.best.Len()
 	for i := 0; i < n && i < s.best.Len(); i++ {
-		f(func(p *script.Program) *script.Step { return nth(p, i) })
+		f(func(p *script.Script) *script.Step { return nth(p, i) })
 	}
 }
 
-func nth(p *script.Program, n int) (found *script.Step) {
+func nth(p *script.Script, n int) (found *script.Step) {
 	script.Walk(p.Steps, func(s *script.Step) {
 		if n == 0 {
 			found = s
@@ -110,12 +110,12 @@ func nth(p *script.Program, n int) (found *script.Step) {
 }
 
 func (s *search) refs() {
-	s.each(func(find func(p *script.Program) *script.Step) {
+	s.each(func(find func(p *script.Script) *script.Step) {
 		least := 0
 		if find(s.best).Op.NeedsRef() {
 			least = 1
 		}
-		s.cut(func() int { return len(find(s.best).Refs) - least }, func(p *script.Program, i, j int) {
+		s.cut(func() int { return len(find(s.best).Refs) - least }, func(p *script.Script, i, j int) {
 			step := find(p)
 			step.Refs = slices.Delete(step.Refs, i+least, j+least)
 		})
@@ -126,16 +126,16 @@ func (s *search) refs() {
 }
 
 // simplify makes one reference simpler.
-func (s *search) simplify(find func(p *script.Program) *script.Step, i int) {
-	ref := func(p *script.Program) *script.Ref { return &find(p).Refs[i] }
+func (s *search) simplify(find func(p *script.Script) *script.Step, i int) {
+	ref := func(p *script.Script) *script.Ref { return &find(p).Refs[i] }
 	if len(ref(s.best).Forge) > 0 {
-		s.cut(func() int { return len(ref(s.best).Forge) }, func(p *script.Program, i, j int) {
+		s.cut(func() int { return len(ref(s.best).Forge) }, func(p *script.Script, i, j int) {
 			ref(p).Forge = slices.Delete(ref(p).Forge, i, j)
 		})
 	}
-	for ref(s.best).Count > 1 && s.try(func(p *script.Program) { ref(p).Count /= 2 }) {
+	for ref(s.best).Count > 1 && s.try(func(p *script.Script) { ref(p).Count /= 2 }) {
 	}
 	if ref(s.best).Kind == script.Provisional {
-		s.try(func(p *script.Program) { ref(p).Kind = script.Named })
+		s.try(func(p *script.Script) { ref(p).Kind = script.Named })
 	}
 }

@@ -11,7 +11,7 @@ import (
 
 // fails is a made-up fault: a program that clears a table and later flushes an
 // erase of at least three handles.
-func fails(p *script.Program) bool {
+func fails(p *script.Script) bool {
 	cleared, erased, failed := false, false, false
 	script.Walk(p.Steps, func(s *script.Step) {
 		switch s.Op {
@@ -38,7 +38,7 @@ func TestAFailingProgramShrinksToWhatFails(t *testing.T) {
 		if !fails(p) {
 			continue
 		}
-		small := shrink.Program(t.Context(), p, func(p *script.Program) bool {
+		small := shrink.Program(t.Context(), p, func(p *script.Script) bool {
 			if _, err := script.Parse(p.Text(), "smaller"); err != nil {
 				t.Fatalf("seed %d: %v in\n%s", seed, err, p.Text())
 			}
@@ -65,7 +65,7 @@ func TestShrinkingStopsWithItsContextAndKeepsAFailure(t *testing.T) {
 		}
 		ctx, cancel := context.WithCancel(t.Context())
 		calls := 0
-		small := shrink.Program(ctx, p, func(p *script.Program) bool {
+		small := shrink.Program(ctx, p, func(p *script.Script) bool {
 			if calls++; calls == 5 {
 				cancel()
 			}

@@ -20,9 +20,9 @@ type Options struct {
 	Name     string // begins the lines of progress
 	Profile  Profile
 	Seed     uint64
-	Seeds    int               // programs to draw; 0: until Duration is over
-	Duration time.Duration     // 0: no end
-	Known    []*script.Program // played before any other
+	Seeds    int              // programs to draw; 0: until Duration is over
+	Duration time.Duration    // 0: no end
+	Known    []*script.Script // played before any other
 	How
 	Children int // pairs of them; 0: one for each processor
 	Revision string
@@ -47,8 +47,8 @@ type Outcome struct {
 // Failure is a program that fails.
 type Failure struct {
 	runner.Failure
-	Program *script.Program // with the configurations to play it under
-	Found   int             // operations until then, of all programs
+	Program *script.Script // with the configurations to play it under
+	Found   int            // operations until then, of all programs
 }
 
 // Run runs a campaign until it is over, something fails or ctx ends.
@@ -104,7 +104,7 @@ func (c *campaign) work(ctx context.Context) {
 }
 
 // draw returns the next program with its configurations.
-func (c *campaign) draw() (*script.Program, bool) {
+func (c *campaign) draw() (*script.Script, bool) {
 	c.lock.Lock()
 	number := c.next
 	c.next++
@@ -123,7 +123,7 @@ func (c *campaign) draw() (*script.Program, bool) {
 }
 
 // Draw returns the program of a seed with its configurations.
-func (p Profile) Draw(seed uint64, revision string) *script.Program {
+func (p Profile) Draw(seed uint64, revision string) *script.Script {
 	drawn := draw.Program(seed, draw.Options{Steps: p.Steps, Misuses: runner.Misuses(), Misusing: p.Misusing})
 	drawn.Revision = revision
 	drawn.Configs = draw.Configs(seed, p.Configs)
@@ -134,7 +134,7 @@ func (p Profile) Draw(seed uint64, revision string) *script.Program {
 const repeatEvery = 20
 
 // play plays a program under its configurations and compares.
-func (c *campaign) play(ctx context.Context, p *script.Program, with *pair) {
+func (c *campaign) play(ctx context.Context, p *script.Script, with *pair) {
 	total := Outcome{Programs: 1}
 	failure, err := with.compare(ctx, p, c.How, p.Seed%repeatEvery == 0, &total)
 	c.lock.Lock()

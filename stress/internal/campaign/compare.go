@@ -34,7 +34,7 @@ const patience = 30 * time.Second
 
 // compare plays a program under its configurations, the first once more if repeat
 // is set, and returns how it fails, or nil. It adds up what was done in total.
-func (p *pair) compare(ctx context.Context, prog *script.Program, how How, repeat bool, total *Outcome) (*Failure, error) {
+func (p *pair) compare(ctx context.Context, prog *script.Script, how How, repeat bool, total *Outcome) (*Failure, error) {
 	text := string(prog.Text())
 	configs := prog.Configs
 	if repeat {
@@ -71,7 +71,7 @@ func (p *pair) compare(ctx context.Context, prog *script.Program, how How, repea
 }
 
 // failing is the failure of a program under some of its configurations.
-func failing(p *script.Program, f runner.Failure, configs ...script.Config) *Failure {
+func failing(p *script.Script, f runner.Failure, configs ...script.Config) *Failure {
 	failed := *p
 	failed.Configs = configs
 	return &Failure{Failure: f, Program: &failed}

@@ -10,7 +10,7 @@ import (
 
 // Again plays a program under its configurations and returns how it fails, or
 // nil.
-func Again(ctx context.Context, p *script.Program, how How) (*Failure, *Outcome, error) {
+func Again(ctx context.Context, p *script.Script, how How) (*Failure, *Outcome, error) {
 	with := newPair(how.Command)
 	defer with.close()
 	total := &Outcome{Programs: 1}
@@ -26,7 +26,7 @@ func Shrink(ctx context.Context, f *Failure, how How) *Failure {
 	defer with.close()
 	how.Patience, how.Trace = cmp.Or(how.Patience, patience)/6, ""
 	best := f
-	fails := func(p *script.Program) bool {
+	fails := func(p *script.Script) bool {
 		if _, err := script.Parse(p.Text(), "smaller"); err != nil {
 			return false
 		}
@@ -46,7 +46,7 @@ func Shrink(ctx context.Context, f *Failure, how How) *Failure {
 }
 
 // plainer makes a configuration plainer while the program fails.
-func plainer(f *Failure, i int, fails func(*script.Program) bool) {
+func plainer(f *Failure, i int, fails func(*script.Script) bool) {
 	for _, edit := range []func(c *script.Config){
 		func(c *script.Config) { c.Readers = 0 },
 		func(c *script.Config) { c.Shift = 0 },

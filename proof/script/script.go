@@ -1,7 +1,7 @@
 package script
 
-// Program is a store's tables, and what is done to them.
-type Program struct {
+// Script is a store's tables, and what is done to them.
+type Script struct {
 	Seed     uint64
 	Revision string // of the code that drew it; one word
 	Narrow   Narrow
@@ -133,7 +133,7 @@ func Walk(steps []Step, f func(s *Step)) {
 }
 
 // Len returns how many operations the program has.
-func (p *Program) Len() int {
+func (p *Script) Len() int {
 	n := 0
 	Walk(p.Steps, func(*Step) { n++ })
 	return n

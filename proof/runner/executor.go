@@ -12,9 +12,9 @@ import (
 	"handloom/store"
 )
 
-// player plays one program.
-type player struct {
-	program *script.Program
+// executor plays one program.
+type executor struct {
+	program *script.Script
 	config  script.Config
 	disturb disturber
 	fuse    fuse // in the Links of rich items
@@ -58,7 +58,7 @@ type player struct {
 // Play runs a program under a configuration. What it returns depends on the
 // program alone, if all is well. It calls begun, if not nil, once, before it opens
 // the store of the program.
-func Play(ctx context.Context, p *script.Program, c script.Config, begun func()) *Result {
+func Play(ctx context.Context, p *script.Script, c script.Config, begun func()) *Result {
 	defer seam.Narrow(uint16(p.Narrow.Generations), uint32(p.Narrow.Slots))()
 	pl := newPlayer(p, c)
 	seam.Step = pl.disturb.step
@@ -75,13 +75,13 @@ func Play(ctx context.Context, p *script.Program, c script.Config, begun func())
 	return &pl.result
 }
 
-func newPlayer(p *script.Program, c script.Config) *player {
-	pl := &player{program: p, config: c, checkpoints: make(map[int]*checkpoint), sortedBy: make(map[[2]int]int), tracked: make(map[model.ColumnOf]bool)}
+func newPlayer(p *script.Script, c script.Config) *executor {
+	pl := &executor{program: p, config: c, checkpoints: make(map[int]*checkpoint), sortedBy: make(map[[2]int]int), tracked: make(map[model.ColumnOf]bool)}
 	pl.disturb.init(c)
 	return pl
 }
 
-func (p *player) whole(ctx context.Context) {
+func (p *executor) whole(ctx context.Context) {
 	defer p.recovered()
 	if err := p.open(); err != nil {
 		p.fail(Model, "the store or a table is refused: %v", err)
@@ -102,7 +102,7 @@ func (p *player) whole(ctx context.Context) {
 }
 
 // recovered makes a panic that came out of the store a failure.
-func (p *player) recovered() {
+func (p *executor) recovered() {
 	if v := recover(); v != nil {
 		p.fail(Invariant, "panic: %v\n%s", v, debug.Stack())
 	}
@@ -110,7 +110,7 @@ func (p *player) recovered() {
 
 // fail notes the first thing that is not as it must be. It may be called by any
 // goroutine.
-func (p *player) fail(kind Kind, format string, args ...any) {
+func (p *executor) fail(kind Kind, format string, args ...any) {
 	p.lock.Lock()
 	defer p.lock.Unlock()
 	if p.failure == nil {
@@ -122,14 +122,14 @@ func (p *player) fail(kind Kind, format string, args ...any) {
 	}
 }
 
-func (p *player) failed() bool {
+func (p *executor) failed() bool {
 	p.lock.Lock()
 	defer p.lock.Unlock()
 	return p.failure != nil
 }
 
 // steps does all steps, and closes the store.
-func (p *player) steps(ctx context.Context) {
+func (p *executor) steps(ctx context.Context) {
 	stop := p.startReaders(ctx)
 	defer stop()
 	defer p.endLate()
@@ -149,7 +149,7 @@ func (p *player) steps(ctx context.Context) {
 }
 
 // do does one step, inside the write whose writer is w, if that is not nil.
-func (p *player) do(ctx context.Context, s *script.Step, w *store.Writer) {
+func (p *executor) do(ctx context.Context, s *script.Step, w *store.Writer) {
 	p.line = s
 	p.step = p.order[s]
 	if !besides(s.Op) && w == nil {
