@@ -3,4 +3,4 @@
 package store
 
 // Settled checks the last flush as if so many commands had been recorded.
-func (s *Store) Settled(recorded int) { s.flush.settled(recorded) }
+func (s *Store) Settled(recorded int) { s.flush.verifyCounts(recorded) }
