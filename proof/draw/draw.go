@@ -14,8 +14,8 @@ type Options struct {
 	Misusing bool     // every other step is misuse
 }
 
-// Program returns the program of a seed.
-func Program(seed uint64, o Options) *script.Script {
+// Script returns the program of a seed.
+func Script(seed uint64, o Options) *script.Script {
 	d := &drawing{
 		Rand:    rand.New(rand.NewPCG(seed, 0x68616e646c6f6f6d)),
 		options: o, program: &script.Script{Seed: seed}, next: 1,

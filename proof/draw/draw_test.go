@@ -11,11 +11,11 @@ import (
 func TestAProgramIsAFunctionOfItsSeed(t *testing.T) {
 	o := draw.Options{Steps: 300, Misuses: []string{"zero-queue"}}
 	for seed := range uint64(20) {
-		a, b := draw.Program(seed, o), draw.Program(seed, o)
+		a, b := draw.Script(seed, o), draw.Script(seed, o)
 		if !bytes.Equal(a.Text(), b.Text()) {
 			t.Fatalf("seed %d gives two programs", seed)
 		}
-		if c := draw.Program(seed+1, o); bytes.Equal(a.Text()[30:], c.Text()[30:]) {
+		if c := draw.Script(seed+1, o); bytes.Equal(a.Text()[30:], c.Text()[30:]) {
 			t.Fatalf("seeds %d and %d give one program", seed, seed+1)
 		}
 	}
@@ -23,7 +23,7 @@ func TestAProgramIsAFunctionOfItsSeed(t *testing.T) {
 
 func TestProgramsReadBack(t *testing.T) {
 	for seed := range uint64(100) {
-		text := draw.Program(seed, draw.Options{Steps: 200, Misuses: []string{"zero-queue"}}).Text()
+		text := draw.Script(seed, draw.Options{Steps: 200, Misuses: []string{"zero-queue"}}).Text()
 		p, err := script.Parse(text, "drawn")
 		if err != nil {
 			t.Fatalf("seed %d: %v", seed, err)
@@ -41,7 +41,7 @@ func TestEveryOperationIsDrawn(t *testing.T) {
 		missing[op] = true
 	}
 	for seed := uint64(0); seed < 1000 && len(missing) > 0; seed++ {
-		p := draw.Program(seed, draw.Options{Steps: 300, Misuses: []string{"zero-queue"}})
+		p := draw.Script(seed, draw.Options{Steps: 300, Misuses: []string{"zero-queue"}})
 		script.Walk(p.Steps, func(s *script.Step) { delete(missing, s.Op) })
 	}
 	for op := range missing {

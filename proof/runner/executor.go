@@ -60,7 +60,7 @@ type executor struct {
 // the store of the program.
 func Play(ctx context.Context, p *script.Script, c script.Config, begun func()) *Result {
 	defer seam.Narrow(uint16(p.Narrow.Generations), uint32(p.Narrow.Slots))()
-	pl := newPlayer(p, c)
+	pl := newExecutor(p, c)
 	seam.Step = pl.disturb.step
 	defer func() { seam.Step = nil }()
 	restore := pl.disturb.procs()
@@ -75,7 +75,7 @@ func Play(ctx context.Context, p *script.Script, c script.Config, begun func()) 
 	return &pl.result
 }
 
-func newPlayer(p *script.Script, c script.Config) *executor {
+func newExecutor(p *script.Script, c script.Config) *executor {
 	pl := &executor{program: p, config: c, checkpoints: make(map[int]*checkpoint), sortedBy: make(map[[2]int]int), tracked: make(map[model.ColumnOf]bool)}
 	pl.disturb.init(c)
 	return pl

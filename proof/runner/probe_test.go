@@ -18,7 +18,7 @@ func opened(t *testing.T, text string) *executor {
 	if err != nil {
 		t.Fatal(err)
 	}
-	pl := newPlayer(p, script.Config{Workers: 1})
+	pl := newExecutor(p, script.Config{Workers: 1})
 	if err := pl.open(); err != nil {
 		t.Fatal(err)
 	}

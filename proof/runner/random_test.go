@@ -49,7 +49,7 @@ func randomPrograms(t *testing.T, n int, narrow bool) {
 // or not, as asked for, and the seed behind it.
 func drawn(seed uint64, narrow bool) (*script.Script, uint64) {
 	for ; ; seed++ {
-		p := draw.Program(seed, draw.Options{Steps: 150, Misuses: runner.Misuses(), Wide: !narrow})
+		p := draw.Script(seed, draw.Options{Steps: 150, Misuses: runner.Misuses(), Wide: !narrow})
 		if narrow == (p.Narrow != script.Narrow{}) {
 			return p, seed + 1
 		}

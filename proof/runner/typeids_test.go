@@ -33,7 +33,7 @@ func TestATableHasTheTypeIDThatItsProgramNames(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	pl := newPlayer(p, script.Config{Workers: 1})
+	pl := newExecutor(p, script.Config{Workers: 1})
 	pl.whole(t.Context())
 	if pl.failure != nil {
 		t.Fatal(pl.failure)

@@ -34,7 +34,7 @@ func fails(p *script.Script) bool {
 func TestAFailingProgramShrinksToWhatFails(t *testing.T) {
 	shrunk := 0
 	for seed := uint64(0); shrunk < 5 && seed < 1000; seed++ {
-		p := draw.Program(seed, draw.Options{Steps: 400, Misuses: []string{"zero-queue"}})
+		p := draw.Script(seed, draw.Options{Steps: 400, Misuses: []string{"zero-queue"}})
 		if !fails(p) {
 			continue
 		}
@@ -59,7 +59,7 @@ func TestAFailingProgramShrinksToWhatFails(t *testing.T) {
 
 func TestShrinkingStopsWithItsContextAndKeepsAFailure(t *testing.T) {
 	for seed := uint64(0); ; seed++ {
-		p := draw.Program(seed, draw.Options{Steps: 400, Misuses: []string{"zero-queue"}})
+		p := draw.Script(seed, draw.Options{Steps: 400, Misuses: []string{"zero-queue"}})
 		if !fails(p) {
 			continue
 		}

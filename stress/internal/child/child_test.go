@@ -105,7 +105,7 @@ func TestHung_IsNoResultBeforeTheProgramBegins(t *testing.T) {
 }
 
 func TestPlayRequest_ReportsThatTheProgramBegins(t *testing.T) {
-	whole := Request{Program: string(draw.Program(1, draw.Options{Steps: 3}).Text()), Config: draw.Configs(1, 1)[0].String()}
+	whole := Request{Program: string(draw.Script(1, draw.Options{Steps: 3}).Text()), Config: draw.Configs(1, 1)[0].String()}
 	for _, tt := range []struct {
 		name string
 		r    Request
