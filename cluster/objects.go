@@ -2,10 +2,12 @@ package cluster
 
 import (
 	"context"
+	"encoding/base64"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
+	"strings"
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
@@ -14,6 +16,7 @@ import (
 // objects are Blobs in an object store of JetStream.
 type objects struct {
 	jetstream.ObjectStore
+	stream  jetstream.Stream
 	stalled time.Duration // limit of a Read that gets nothing
 }
 
@@ -34,6 +37,7 @@ func (l *Log) openObjects(ctx context.Context) (Blobs, error) {
 			err = l.askLeader(ctx, s.CachedInfo().Config)
 		}
 		if err == nil {
+			o.stream = s
 			o.ObjectStore, err = l.js.ObjectStore(ctx, bucket)
 		}
 		return err
@@ -113,23 +117,52 @@ func (o *object) Close() error {
 	return o.ObjectResult.Close()
 }
 
-// listTime is how long one try may take. A list comes by a consumer, which a server that
-// dies takes along without a word.
+// listTime is the limit of one try. A list comes from a consumer, which ends without a
+// message when its server dies.
 const listTime = 3 * requestTime
 
-// List may miss an object that was put a moment ago: the consumer may be on a server that
-// lags. Trim keeps more then, and a follower loads an older snapshot.
+// List fails when the list lacks an object that the leader of the stream has: its consumer
+// may be on a server that lags, or end in the middle of the list, which is no error then.
 func (o objects) List(ctx context.Context) (names []string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, listTime)
 	defer cancel()
-	all, err := o.ObjectStore.List(ctx)
-	if errors.Is(err, jetstream.ErrNoObjectsFound) {
-		return nil, nil
+	missing, err := o.subjects(ctx)
+	if err != nil {
+		return nil, err
+	}
+	all, err := o.ObjectStore.List(ctx, jetstream.ListObjectsShowDeleted())
+	if err != nil && !errors.Is(err, jetstream.ErrNoObjectsFound) {
+		return nil, err
 	}
 	for _, object := range all {
-		names = append(names, object.Name)
+		delete(missing, o.subject(object.Name))
+		if !object.Deleted {
+			names = append(names, object.Name)
+		}
 	}
-	return names, err
+	if len(missing) > 0 {
+		return nil, fmt.Errorf("cluster: list of objects: got %d, lacks %d", len(all), len(missing))
+	}
+	return names, nil
+}
+
+// subjects returns the subject of each object that was ever put, deleted ones included. The
+// leader answers.
+func (o objects) subjects(ctx context.Context) (map[string]uint64, error) {
+	info, err := o.stream.Info(ctx, jetstream.WithSubjectFilter(o.prefix()+">"))
+	if err != nil {
+		return nil, err
+	}
+	return info.State.Subjects, nil
+}
+
+func (o objects) prefix() string {
+	return "$O." + strings.TrimPrefix(o.stream.CachedInfo().Config.Name, "OBJ_") + ".M."
+}
+
+// subject is the subject that an object store gives to the description of an object.
+func (o objects) subject(name string) string {
+	return o.prefix() + base64.URLEncoding.EncodeToString([]byte(name))
 }
 
 func (o objects) Delete(ctx context.Context, name string) error {
