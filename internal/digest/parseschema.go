@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -33,6 +34,7 @@ type schemaParser struct {
 	at     int
 	around [maxNested]*Schema // on the stack, like all of the parser
 	depth  int                // number of types in around
+	empty  int                // number of arrays of length 0 in around
 	err    error
 }
 
@@ -155,6 +157,10 @@ func (p *schemaParser) slice(s *Schema) {
 func (p *schemaParser) array(s *Schema) {
 	s.count = int32(p.number(1<<30, "]"))
 	p.want("]")
+	if s.count == 0 {
+		p.empty++
+		defer func() { p.empty-- }()
+	}
 	s.elem = p.part()
 	p.add(s, s.elem, s.count)
 }
@@ -172,7 +178,7 @@ func (p *schemaParser) add(s, part *Schema, count int32) {
 // counts sees that a value of part, of which there may be any number, has bytes. A part
 // without text is a type around this one, and has bytes: the length of a slice or map.
 func (p *schemaParser) counts(part *Schema) {
-	if part.text != "" && part.least == 0 {
+	if p.empty == 0 && part.text != "" && part.least == 0 {
 		p.fail("elements or keys without bytes")
 	}
 }
@@ -195,7 +201,7 @@ func (p *schemaParser) outer() *Schema {
 	return &Schema{}
 }
 
-// basic takes a type without parts.
+// basic takes a type without parts. An array of length 0 may have elements of any type.
 func (p *schemaParser) basic() *Schema {
 	word := p.word("]; }")
 	for i := range basicSchemas {
@@ -203,6 +209,14 @@ func (p *schemaParser) basic() *Schema {
 			return &basicSchemas[i]
 		}
 	}
+	if p.empty > 0 && slices.Contains(kindsWithoutValues, word) {
+		return &Schema{text: word, code: uint8(reflect.Struct), fixed: true}
+	}
 	p.fail(fmt.Sprintf("%q is not a type whose values are written", word[:min(len(word), 100)]))
 	return &Schema{}
+}
+
+// kindsWithoutValues are the kinds of the types that no value is read back of.
+var kindsWithoutValues = []string{
+	reflect.Pointer.String(), reflect.Func.String(), reflect.Chan.String(), reflect.UnsafePointer.String(), reflect.Interface.String(),
 }
