@@ -135,7 +135,7 @@ func TestSnapshot_DamagedIsNotKept(t *testing.T) {
 	j = openJournal(t, dir)
 	g = newGame(t, store.Options{})
 	w = mustOpen(t, g, j)
-	steps(t, w, 3)
+	steps(t, w, 1)  // before the next snapshot is due
 	mustClose(t, w) // with another snapshot
 	if s := w.Status(); s.PassedOver != 1 || s.SaveErr != "" {
 		t.Errorf("%+v", s)
