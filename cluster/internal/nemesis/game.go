@@ -28,7 +28,7 @@ type Game struct {
 type NewGame func(workers int) (*Game, error)
 
 const (
-	snapshotTicks = 150 // the auditor reads records before the log trims them
+	snapshotTicks = 250 // the auditor reads records before the log trims them
 	digestTicks   = 6
 	noteTicks     = 100 // for which a note is kept
 )
