@@ -38,8 +38,8 @@ func (c *Call) Completed() <-chan struct{} { return c.completed }
 // Err returns why a settled call was not applied, or nil.
 func (c *Call) Err() error { return c.err }
 
-// FixSurvivors says what became of the call: it was applied, unless a flush dropped it, or err
-// says why not. It is called once.
+// Complete records the outcome of the call and ends the wait of its caller. The call was
+// applied, unless a flush dropped it or err is not nil. It is called once.
 func (c *Call) Complete(err error) {
 	if c.err = cmp.Or(err, c.dropped); c.err != nil {
 		c.created = nil

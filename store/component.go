@@ -91,7 +91,7 @@ func (p *component) add(t *table, verb string, o columnOptions, of *items.Type, 
 
 func (o columnOptions) validate(t *table, what string) error {
 	var errs []error
-	if t.part(o.name) != nil {
+	if t.component(o.name) != nil {
 		errs = append(errs, errors.New("the name is taken; give each column and all optional data of a table a Name of its own"))
 	} else if other := t.store.parts[t.name+"."+o.name]; other != nil {
 		errs = append(errs, fmt.Errorf("%s %q of table %q has the same name in reports; give this one another", other.what, other.name, other.table.name))
@@ -105,8 +105,8 @@ func (o columnOptions) validate(t *table, what string) error {
 	return errors.Join(errs...)
 }
 
-// component returns the part of the name, or nil.
-func (t *table) part(name string) *component {
+// component returns the component of the name, or nil.
+func (t *table) component(name string) *component {
 	for _, p := range t.parts {
 		if p.name == name {
 			return p

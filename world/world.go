@@ -52,7 +52,7 @@ type World struct {
 	figure   figures
 }
 
-// A head is how far a World has come along its log.
+// A position is how far a World has come along its log.
 type position struct {
 	at    uint64      // position of the last record
 	chain entry.Chain // after it

@@ -45,7 +45,7 @@ func (p *Codec) From(old *Schema) *Migration {
 	return m
 }
 
-// A Column says how a column of an encoding is read.
+// A ColumnPlan says how a column of an encoding is read.
 type ColumnPlan struct {
 	Into      int        // which column of the map it becomes; -1: none, and it is passed over
 	Migration *Migration // nil: elements are what they were

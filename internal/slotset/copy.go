@@ -41,7 +41,7 @@ func (s *Freelist) MustMatch(dst *Freelist, pkg string) {
 	}
 }
 
-// Reset makes the freelist that of a map never used, with the same typeId and
+// Forget makes the freelist that of a map never used, with the same typeId and
 // number of slots held back.
 func (s *Freelist) Forget() {
 	unused := s.Unused()

@@ -11,7 +11,7 @@ import (
 	"handloom/store"
 )
 
-// component returns the column, or optional data, that a number stands for in a step, if the
+// part returns the column, or optional data, that a number stands for in a step, if the
 // table has any that its operation may be about.
 func (p *executor) part(s *script.Step, number int) (of model.ColumnOf, part boundPart, ok bool) {
 	columns, optional := s.Op.About()

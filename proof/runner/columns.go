@@ -226,7 +226,7 @@ func (b *binding[T]) addPart(p *executor, isOptional bool, kind, name string, ch
 
 func (b *binding[T]) parts() []boundPart { return b.beside }
 
-// columnDriver returns the part that is a column.
+// column returns the component that is a column.
 func (b *packed[T]) column(number int) columnOf[T] { return b.beside[number].(columnOf[T]) }
 
 func (b *packed[T]) forEachRows(ctx context.Context, f func(ctx context.Context, c chunk) error) error {

@@ -39,6 +39,7 @@ type Auditor struct {
 	time    int64
 	told    map[uint64]told    // by tick
 	calls   map[uint64]*called // by key
+	readErr error              // of the last Read of Follow
 }
 
 // Findings are what was told, and what is wrong with it. All numbers behind Uncertain
@@ -166,7 +167,10 @@ func (a *Auditor) Fault(format string, args ...any) {
 // Follow keeps every record of l until ctx ends, and asks again where l fails.
 func (a *Auditor) Follow(ctx context.Context, l world.Log) {
 	for ctx.Err() == nil {
-		_ = l.Read(ctx, a.last(), a.reader(math.MaxUint64))
+		err := l.Read(ctx, a.last(), a.reader(math.MaxUint64))
+		a.mutex.Lock()
+		a.readErr = err
+		a.mutex.Unlock()
 		select {
 		case <-ctx.Done():
 		case <-time.After(askAgain):
@@ -174,14 +178,17 @@ func (a *Auditor) Follow(ctx context.Context, l world.Log) {
 	}
 }
 
-// CaughtUp returns an error unless Follow has read the last record of l.
+// CaughtUp returns an error unless Follow has read the last record of l. The error wraps
+// that of the last Read.
 func (a *Auditor) CaughtUp(ctx context.Context, l world.Log) error {
 	tail, err := l.Tail(ctx)
 	if err != nil {
 		return err
 	}
-	if last := a.last(); last < tail {
-		return fmt.Errorf("the auditor has read record %d of %d", last, tail)
+	a.mutex.Lock()
+	defer a.mutex.Unlock()
+	if last := a.lastAt(); last < tail {
+		return errors.Join(fmt.Errorf("the auditor has read record %d of %d", last, tail), a.readErr)
 	}
 	return nil
 }

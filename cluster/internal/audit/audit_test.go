@@ -384,3 +384,23 @@ func (m *moody) Read(ctx context.Context, after uint64, each func(at uint64, rec
 		return errSeen
 	})
 }
+
+func TestCaughtUp_NamesTheErrorOfTheLastRead(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := newHistory(t, nil)
+		ctx, stop := context.WithCancel(t.Context())
+		defer stop()
+		go h.auditor.Follow(ctx, unreadable{h.log})
+		synctest.Wait()
+		if err := h.auditor.CaughtUp(ctx, h.log); !errors.Is(err, errSeen) {
+			t.Errorf("got %v, want the error of Read", err)
+		}
+	})
+}
+
+// unreadable has no record that can be read.
+type unreadable struct{ world.Log }
+
+func (unreadable) Read(context.Context, uint64, func(at uint64, rec []byte) error) error {
+	return errSeen
+}

@@ -169,7 +169,8 @@ func (r *Run) run(ctx context.Context) (err error) {
 }
 
 // stopNodes ends the nodes in order. Each saves a snapshot and may trim the log. Before
-// the next one ends the auditor has read all records, so that none is trimmed unread.
+// the next one ends the auditor has read all records, so that none is trimmed unread. If it
+// fails once, it is not waited for again.
 func (r *Run) stopNodes(log world.Log) error {
 	var errs []error
 	for _, n := range r.fleet.nodes {
@@ -180,7 +181,7 @@ func (r *Run) stopNodes(log world.Log) error {
 			errs = append(errs, fmt.Errorf("%s: %w", n.name, err))
 		}
 		n.down()
-		if r.fleet.bad() {
+		if r.fleet.bad() || errors.Join(errs...) != nil {
 			continue
 		}
 		errs = append(errs, patiently(context.Background(), func(ctx context.Context) error {

@@ -5,7 +5,7 @@ import (
 	"errors"
 )
 
-// An ahead is a file of zeros that becomes the next segment. It is written beside
+// A prealloc is a file of zeros that becomes the next segment. It is written beside
 // the appends, for a file that grows while it is synced costs each record a second
 // sync, and written at once it would hold a record up for a tenth of a second.
 type prealloc struct {
