@@ -15,6 +15,7 @@ import (
 
 	"handloom/cluster"
 	"handloom/cluster/internal/servers"
+	"handloom/proof/logtest"
 )
 
 func TestMain(m *testing.M) {
@@ -91,7 +92,7 @@ func fill(t testing.TB, l *cluster.Log, n uint64) {
 	t.Helper()
 	at, err := l.Tail(t.Context())
 	for ; err == nil && at < n; at++ {
-		_, err = l.Append(t.Context(), at, record(at+1))
+		_, err = logtest.Append(t.Context(), l, at, record(at+1))
 	}
 	if err != nil {
 		t.Fatal(err)

@@ -245,7 +245,7 @@ func TestARecordThatIsTrimmedInPartIsTrimmed(t *testing.T) {
 	c := startServers(t, 1, nil)
 	l := openLog(t, cluster.URLs(c.URLs(0)), 1, alone(t))
 	for n := uint64(1); n <= 2; n++ {
-		if _, err := l.Append(t.Context(), n-1, long(n)); err != nil { // the first is of two parts
+		if _, err := logtest.Append(t.Context(), l, n-1, long(n)); err != nil { // the first is of two parts
 			t.Fatal(err)
 		}
 	}

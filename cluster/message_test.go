@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"errors"
 	"testing"
+
+	"handloom/proof/logtest"
 )
 
 // deliver takes messages as the first of a log and returns what comes of them.
@@ -113,7 +115,7 @@ func TestAReaderKnowsTheRecordItWasAt(t *testing.T) {
 	}
 	defer l.Close()
 	for n := range uint64(5) {
-		if _, err := l.Append(t.Context(), n, []byte{byte(n)}); err != nil {
+		if _, err := logtest.Append(t.Context(), l, n, []byte{byte(n)}); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -71,7 +71,7 @@ func TestAStreamThatIsNotTheJournalsIsRefused(t *testing.T) {
 		{"shorter", func(t *testing.T, l *cluster.Log) { fill(t, l, 19) }, cluster.ErrBehind},
 		{"longer", func(t *testing.T, l *cluster.Log) { fill(t, l, 30) }, nil},
 		{"another", func(t *testing.T, l *cluster.Log) {
-			if _, err := l.Append(t.Context(), 0, []byte("another")); err != nil {
+			if _, err := logtest.Append(t.Context(), l, 0, []byte("another")); err != nil {
 				t.Fatal(err)
 			}
 			fill(t, l, 30)
@@ -138,7 +138,7 @@ func TestAStreamThatIsMadeAnewTakesNothingFromBefore(t *testing.T) {
 		t.Fatal(err)
 	}
 	l := openLog(t, s, 1, o)
-	if _, err := l.Append(t.Context(), 20, []byte("anew")); err != nil {
+	if _, err := logtest.Append(t.Context(), l, 20, []byte("anew")); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := zombie.Append(t.Context(), 20, record(21)); !errors.Is(err, cluster.ErrFenced) {
@@ -263,7 +263,7 @@ func reseededOther(t *testing.T, c *servers.Cluster, last uint64) {
 	o := alone(t)
 	o.Journal = openJournal(t, filepath.Join(t.TempDir(), "other"))
 	elsewhere := openLog(t, cluster.Embedded(t.TempDir()), 1, o)
-	if _, err := elsewhere.Append(t.Context(), 0, []byte("other")); err != nil {
+	if _, err := logtest.Append(t.Context(), elsewhere, 0, []byte("other")); err != nil {
 		t.Fatal(err)
 	}
 	fill(t, elsewhere, 20)
