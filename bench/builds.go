@@ -6,7 +6,7 @@ import (
 
 	"handloom/bench/internal/buildcost"
 	"handloom/bench/internal/results"
-	"handloom/internal/interrupt"
+	"handloom/internal/cli"
 )
 
 // builds builds the generated programs and prints what they cost. An interrupt
@@ -23,7 +23,7 @@ func (p *command) builds(ctx context.Context) (int, error) {
 			fmt.Fprintln(p.stderr, "bench: interrupted; what was measured is printed, marked as partial")
 			err := buildcost.Write(p.stdout, all)
 			fmt.Fprintln(p.stdout, "partial: interrupted before everything was measured")
-			return interrupt.Exit(ctx), err
+			return cli.Exit(ctx), err
 		}
 		if err != nil {
 			return 0, err

@@ -10,15 +10,15 @@ import (
 	"strings"
 	"syscall"
 
-	"handloom/internal/interrupt"
+	"handloom/internal/cli"
 )
 
 func main() {
 	signal.Ignore(syscall.SIGPIPE) // a write says so instead, see run
-	os.Exit(run(interrupt.Context(), os.Args[1:], os.Stdout, os.Stderr))
+	os.Exit(run(cli.Context(), os.Args[1:], os.Stdout, os.Stderr))
 }
 
-// Exit codes; package interrupt has those of a run that a signal cut short.
+// Exit codes; package cli has the codes of a run that a signal ended.
 const (
 	exitDone = 0
 	exitBad  = 2 // usage, malformed input, a file that cannot be read or written

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"handloom/internal/interrupt"
+	"handloom/internal/cli"
 )
 
 // outcome is what somebody who calls the program sees.
@@ -111,15 +111,15 @@ func TestTargetsAreMeasured(t *testing.T) {
 func TestAnInterruptedRunIsMarked(t *testing.T) {
 	for format, mark := range map[string]string{"table": "partial: interrupted", "md": "Partial: interrupted", "go": "# partial: true"} {
 		ctx, stop := context.WithCancelCause(t.Context())
-		stop(interrupt.ErrTerminated)
+		stop(cli.ErrTerminated)
 		got := bench(ctx, append([]string{"-run", "op=clear/impl=map/", "-format", format}, tiny...)...)
-		if got.code != interrupt.ExitTerminated || !strings.Contains(got.stdout, mark) || !strings.Contains(got.stderr, "interrupted") {
-			t.Errorf("-format %s: exit code %d; want %d and %q in\n%s%s", format, got.code, interrupt.ExitTerminated, mark, got.stdout, got.stderr)
+		if got.code != cli.ExitTerminated || !strings.Contains(got.stdout, mark) || !strings.Contains(got.stderr, "interrupted") {
+			t.Errorf("-format %s: exit code %d; want %d and %q in\n%s%s", format, got.code, cli.ExitTerminated, mark, got.stdout, got.stderr)
 		}
 	}
 	ctx, stop := context.WithCancel(t.Context())
 	stop()
-	if got := bench(ctx, "-targets", "-run", "^P18$", "-json"); got.code != interrupt.ExitInterrupted || !strings.Contains(got.stdout, `"partial": true`) {
+	if got := bench(ctx, "-targets", "-run", "^P18$", "-json"); got.code != cli.ExitInterrupted || !strings.Contains(got.stdout, `"partial": true`) {
 		t.Errorf("-targets: exit code %d:\n%s", got.code, got.stdout)
 	}
 }

@@ -9,7 +9,7 @@ import (
 	"handloom/bench/internal/page"
 	"handloom/bench/internal/results"
 	"handloom/bench/internal/targets"
-	"handloom/internal/interrupt"
+	"handloom/internal/cli"
 )
 
 // tell prints what came of the run and returns the exit code.
@@ -22,7 +22,7 @@ func (p *command) tell(ctx context.Context, r *results.Run) (int, error) {
 	}
 	if r.Partial {
 		fmt.Fprintln(p.stderr, "bench: interrupted; what was measured is printed, marked as partial")
-		return interrupt.Exit(ctx), nil
+		return cli.Exit(ctx), nil
 	}
 	return exitDone, nil
 }

@@ -25,7 +25,7 @@ import (
 
 	"handloom/guide/internal/site"
 	"handloom/internal/chart"
-	"handloom/internal/interrupt"
+	"handloom/internal/cli"
 )
 
 //go:embed *.md pictures/*.svg
@@ -64,7 +64,7 @@ and 143 by SIGTERM.
 
 const exitBad = 2
 
-func main() { os.Exit(run(interrupt.Context(), os.Args[1:], os.Stdout, os.Stderr)) }
+func main() { os.Exit(run(cli.Context(), os.Args[1:], os.Stdout, os.Stderr)) }
 
 // run is the program: it returns the exit code.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
@@ -104,7 +104,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		fmt.Fprintln(stderr, "guide:", err)
 		return exitBad
 	case ctx.Err() != nil:
-		return interrupt.Exit(ctx)
+		return cli.Exit(ctx)
 	}
 	if *out != "" {
 		fmt.Fprintln(stdout, "open", filepath.Join(*out, "index.html"))

@@ -12,7 +12,7 @@ import (
 	"testing"
 
 	"handloom/internal/browser"
-	"handloom/internal/interrupt"
+	"handloom/internal/cli"
 )
 
 func TestHelp(t *testing.T) {
@@ -51,9 +51,9 @@ func TestServingEndsWithItsContext(t *testing.T) {
 		if !strings.Contains(line, "http://127.0.0.1:") && !strings.Contains(line, "http://[::1]:") {
 			t.Errorf("says %q", line)
 		}
-		end(interrupt.ErrTerminated)
+		end(cli.ErrTerminated)
 	}), &stderr)
-	if code != interrupt.ExitTerminated || stderr.Len() > 0 {
+	if code != cli.ExitTerminated || stderr.Len() > 0 {
 		t.Errorf("exit code %d: %s", code, &stderr)
 	}
 }

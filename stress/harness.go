@@ -9,7 +9,7 @@ import (
 	"os"
 	"strings"
 
-	"handloom/internal/built"
+	"handloom/internal/cli"
 	"handloom/internal/report"
 	"handloom/proof/runner"
 	"handloom/stress/internal/campaign"
@@ -30,7 +30,7 @@ func (p *command) harness(ctx context.Context, args []string) int {
 	if err != nil {
 		return p.failed("", err)
 	}
-	h.command, h.build = command, built.Flags()
+	h.command, h.build = command, cli.BuildFlags()
 	switch {
 	case h.canary != "":
 		return p.withFaults(ctx, h)
@@ -71,7 +71,7 @@ func (p *command) campaign(ctx context.Context, h harnessing) int {
 	}
 	done := campaign.Run(ctx, campaign.Options{
 		Profile: profile, Seed: h.seed, Seeds: h.seeds, Duration: h.lasts(profile.Duration), Known: known,
-		How: h.how(""), Children: h.children, Revision: built.Revision(), Progress: f.tell,
+		How: h.how(""), Children: h.children, Revision: cli.Revision(), Progress: f.tell,
 	})
 	if h.seeds > 0 || h.duration > 0 {
 		profile.Promises = nil // they are of the whole profile

@@ -10,8 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"handloom/internal/built"
-	"handloom/internal/interrupt"
+	"handloom/internal/cli"
 	models "handloom/proof/model"
 	"handloom/proof/runner"
 	"handloom/stress/internal/campaign"
@@ -83,10 +82,10 @@ func TestARegressionComesToTheStateItIsNamedAfter(t *testing.T) {
 
 func TestTheFirstLineRepeatsARun(t *testing.T) {
 	first, _, _ := strings.Cut(stress(t, "-seed", "7", "-seeds", "2").stdout, "\n")
-	if want := goRun(built.Flags()) + " -profile smoke -seed 7 -seeds 2"; first != want {
+	if want := goRun(cli.BuildFlags()) + " -profile smoke -seed 7 -seeds 2"; first != want {
 		t.Errorf("the first line is %q; want %q", first, want)
 	}
-	again := stress(t, strings.Fields(strings.TrimPrefix(first, goRun(built.Flags())))...)
+	again := stress(t, strings.Fields(strings.TrimPrefix(first, goRun(cli.BuildFlags())))...)
 	if line, _, _ := strings.Cut(again.stdout, "\n"); line != first || again.code != 0 {
 		t.Errorf("exit code %d, first line %q", again.code, line)
 	}
@@ -150,7 +149,7 @@ func TestWhatGoesWrongIsAVerdictShrunkAndKept(t *testing.T) {
 		runner.Racing: {campaign.ExitRace, "race (exit code 66): a data race", "10s", 1},
 	} {
 		t.Run(word, func(t *testing.T) {
-			if word == runner.Racing && !slices.Contains(built.Flags(), "-race") {
+			if word == runner.Racing && !slices.Contains(cli.BuildFlags(), "-race") {
 				t.Skip("the race detector alone sees it")
 			}
 			t.Parallel()
@@ -167,7 +166,7 @@ func TestWhatGoesWrongIsAVerdictShrunkAndKept(t *testing.T) {
 			if p, err := parseProgram(small, "small"); err != nil || p.Len() != want.left {
 				t.Errorf("%v, it is\n%s", err, small)
 			}
-			if !strings.Contains(got.stdout, "play it again: "+goRun(built.Flags())+" -program ") {
+			if !strings.Contains(got.stdout, "play it again: "+goRun(cli.BuildFlags())+" -program ") {
 				t.Errorf("no line plays it again:\n%s", got.stdout)
 			}
 		})
@@ -202,9 +201,9 @@ func TestAVerdictComesWithoutArtifacts(t *testing.T) {
 
 func TestAnInterruptedCampaignReports(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
-	time.AfterFunc(time.Second, func() { cancel(interrupt.ErrTerminated) })
+	time.AfterFunc(time.Second, func() { cancel(cli.ErrTerminated) })
 	got := command{}.stress(ctx, "-profile", "smoke", "-duration", "1h")
-	if got.code != interrupt.ExitTerminated || !strings.HasPrefix(got.lastLine(), "verdict: interrupted (exit code 143): nothing failed so far: ") {
+	if got.code != cli.ExitTerminated || !strings.HasPrefix(got.lastLine(), "verdict: interrupted (exit code 143): nothing failed so far: ") {
 		t.Errorf("exit code %d\n%s", got.code, got.stdout)
 	}
 	if !strings.Contains(got.stdout, "rare states: ") {

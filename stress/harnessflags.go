@@ -12,7 +12,7 @@ import (
 	"strings"
 	"time"
 
-	"handloom/internal/built"
+	"handloom/internal/cli"
 	"handloom/stress/internal/campaign"
 	"handloom/stress/internal/child"
 	"handloom/stress/internal/page"
@@ -203,7 +203,7 @@ func (h *harnessing) line() string {
 }
 
 func (h *harnessing) details() []page.Fact {
-	facts := []page.Fact{{Name: "revision", Value: built.Revision()}}
+	facts := []page.Fact{{Name: "revision", Value: cli.Revision()}}
 	if h.program == "" {
 		facts = append(facts, page.Fact{Name: "seed", Value: strconv.FormatUint(h.seed, 10)})
 	}

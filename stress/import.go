@@ -11,7 +11,7 @@ import (
 	"os"
 	"strings"
 
-	"handloom/internal/interrupt"
+	"handloom/internal/cli"
 	"handloom/internal/trace"
 	"handloom/internal/trace/goalloc"
 )
@@ -46,7 +46,7 @@ func (p *command) importTrace(ctx context.Context, args []string) int {
 	switch {
 	case ctx.Err() != nil:
 		fmt.Fprintf(p.stderr, "stress import: interrupted; %s is as it was\n", job.out)
-		return interrupt.Exit(ctx)
+		return cli.Exit(ctx)
 	case err != nil:
 		return p.failed(command, err)
 	}

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"handloom/internal/interrupt"
+	"handloom/internal/cli"
 )
 
 const small = "../internal/trace/goalloc/testdata/small.trace"
@@ -71,7 +71,7 @@ func TestImportKeepsTheFileOnAFault(t *testing.T) {
 	ended, end := context.WithCancel(t.Context())
 	end()
 	terminated, terminate := context.WithCancelCause(t.Context())
-	terminate(interrupt.ErrTerminated)
+	terminate(cli.ErrTerminated)
 	tests := []struct {
 		ctx  context.Context
 		in   string
@@ -82,7 +82,7 @@ func TestImportKeepsTheFileOnAFault(t *testing.T) {
 		{t.Context(), "testdata/no-header.txt", exitBad, "stress import: testdata/no-header.txt: "},
 		{t.Context(), "no/such", exitBad, "stress import: open no/such: "},
 		{ended, small, exitInterrupted, "stress import: interrupted; " + path + " is as it was"},
-		{terminated, small, interrupt.ExitTerminated, "stress import: interrupted; " + path + " is as it was"},
+		{terminated, small, cli.ExitTerminated, "stress import: interrupted; " + path + " is as it was"},
 	}
 	for _, tt := range tests {
 		got := command{}.stress(tt.ctx, "import", "goalloc", tt.in, "-o", path)

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"handloom/internal/interrupt"
+	"handloom/internal/cli"
 )
 
 // interruptedBy ends the context at its second read.
@@ -26,7 +26,7 @@ func (r *interruptedBy) Read(b []byte) (int, error) {
 }
 
 func TestASignalFinishesTheTickVerifiesAndReports(t *testing.T) {
-	for cause, exit := range map[error]int{interrupt.ErrInterrupted: 130, interrupt.ErrTerminated: 143} {
+	for cause, exit := range map[error]int{cli.ErrInterrupted: 130, cli.ErrTerminated: 143} {
 		ctx, end := context.WithCancelCause(t.Context())
 		p := command{stdin: &interruptedBy{Reader: bytes.NewReader(generate(t, 1, 300)), end: func() { end(cause) }}}
 		got := p.stress(ctx, "replay", "-")

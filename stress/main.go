@@ -7,7 +7,7 @@ import (
 	"os"
 	"strings"
 
-	"handloom/internal/interrupt"
+	"handloom/internal/cli"
 	"handloom/stress/internal/campaign"
 	"handloom/stress/internal/child"
 	"handloom/stress/internal/kills"
@@ -20,7 +20,7 @@ func main() {
 	if len(os.Args) > 1 && os.Args[1] == kills.ChildCommand {
 		os.Exit(kills.Child(os.Args[2:], os.Stdin, os.Stdout))
 	}
-	os.Exit(run(interrupt.Context(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+	os.Exit(run(cli.Context(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 }
 
 // childCommand is what the program starts itself with, to play programs.
@@ -38,7 +38,7 @@ const (
 // signal that ended ctx.
 func bySignal(ctx context.Context, exit int) int {
 	if exit == exitInterrupted {
-		return interrupt.Exit(ctx)
+		return cli.Exit(ctx)
 	}
 	return exit
 }

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"handloom/internal/built"
+	"handloom/internal/cli"
 	"handloom/internal/trace"
 )
 
@@ -55,7 +55,7 @@ func TestSampleNamesNoMachine(t *testing.T) {
 // with fewer workers.
 func TestMainJobVerifies(t *testing.T) {
 	workers, args := "1,2,4,8", []string(nil)
-	if slices.Contains(built.Flags(), "-race") {
+	if slices.Contains(cli.BuildFlags(), "-race") {
 		workers, args = "2,8", []string{"-workers", "2,8"}
 	}
 	got := stress(t, args...)

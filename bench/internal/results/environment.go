@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"handloom/internal/built"
+	"handloom/internal/cli"
 )
 
 // Environment is what results depend on besides the code.
@@ -33,7 +33,7 @@ func Here() Environment {
 	return Environment{
 		Go: runtime.Version(), GOOS: runtime.GOOS, GOARCH: runtime.GOARCH,
 		CPU: processor(), CPUs: runtime.NumCPU(), GOMAXPROCS: runtime.GOMAXPROCS(0),
-		GOGC: gogc(), Revision: built.Revision(), Date: time.Now().UTC().Format("2006-01-02T15:04Z"),
+		GOGC: gogc(), Revision: cli.Revision(), Date: time.Now().UTC().Format("2006-01-02T15:04Z"),
 	}
 }
 

@@ -17,7 +17,7 @@ import (
 	"time"
 
 	"handloom/cluster/internal/nemesis"
-	"handloom/internal/interrupt"
+	"handloom/internal/cli"
 )
 
 const usage = `usage: go run ./cluster/cmd/arena [flags]
@@ -67,7 +67,7 @@ func main() {
 		fmt.Fprintf(os.Stderr, "arena: %v; -h tells what there is\n", err)
 		os.Exit(nemesis.ExitUsage)
 	}
-	os.Exit(run(interrupt.Context(), o, os.Stdout, os.Stderr))
+	os.Exit(run(cli.Context(), o, os.Stdout, os.Stderr))
 }
 
 func parse(args []string) (o options, err error) {

@@ -18,14 +18,14 @@ import (
 	"time"
 
 	"handloom/cluster/internal/nemesis"
-	"handloom/internal/interrupt"
+	"handloom/internal/cli"
 )
 
 func main() {
 	if len(os.Args) > 1 && os.Args[1] == nemesis.ChildCommand {
 		os.Exit(nemesis.Child(os.Args[2:], os.Stdin, os.Stdout, nemesis.Notes))
 	}
-	os.Exit((&command{os.Stdout, os.Stderr}).run(interrupt.Context(), os.Args[1:]))
+	os.Exit((&command{os.Stdout, os.Stderr}).run(cli.Context(), os.Args[1:]))
 }
 
 type command struct{ stdout, stderr io.Writer }

@@ -6,10 +6,10 @@ import (
 	"fmt"
 	"os"
 
-	"handloom/internal/interrupt"
+	"handloom/internal/cli"
 )
 
-// Exit codes of commands. A signal has the codes of package interrupt.
+// Exit codes of commands. Package cli has the codes of signals.
 const (
 	ExitPassed = 0
 	ExitFailed = 1  // the run came to no end
@@ -40,7 +40,7 @@ func judge(ctx context.Context, r *Result, err error, canary string) Verdict {
 	case r.Bad():
 		return Verdict{"lost", ExitLost, all}
 	case ctx.Err() != nil:
-		return Verdict{"interrupted", interrupt.Exit(ctx), "until then: " + all}
+		return Verdict{"interrupted", cli.Exit(ctx), "until then: " + all}
 	case errors.Is(err, ErrStuck):
 		return Verdict{"stuck", ExitStuck, err.Error()}
 	case err != nil:

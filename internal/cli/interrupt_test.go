@@ -1,4 +1,4 @@
-package interrupt
+package cli
 
 import (
 	"context"
@@ -12,7 +12,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-func TestASignalEndsTheContextWithItsCause(t *testing.T) {
+func TestContext_EndsWithTheSignal(t *testing.T) {
 	self, err := os.FindProcess(os.Getpid())
 	if err != nil {
 		t.Fatal(err)
@@ -38,7 +38,7 @@ func TestASignalEndsTheContextWithItsCause(t *testing.T) {
 	}
 }
 
-func TestWhatEndedWithoutASignalCountsAsInterrupted(t *testing.T) {
+func TestExit_CountsCancelAsInterrupted(t *testing.T) {
 	ctx, end := context.WithCancel(t.Context())
 	end()
 	if code := Exit(ctx); code != ExitInterrupted {

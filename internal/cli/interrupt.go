@@ -1,7 +1,7 @@
-// Package interrupt ends a program early and in order: what a terminal sends for
-// Ctrl-C and what the system sends before it kills both end its context, so that
-// it says what it has until then.
-package interrupt
+// Package cli holds the conventions of the command-line programs: signals end a run
+// early and in order, exit codes name them, and output names the build, so that a run
+// can be repeated.
+package cli
 
 import (
 	"context"

@@ -1,6 +1,4 @@
-// Package built tells what a program was built from, and how, so that a run can
-// be repeated.
-package built
+package cli
 
 import (
 	"os/exec"
@@ -9,9 +7,9 @@ import (
 	"sync"
 )
 
-// Revision returns the revision that was built, as the toolchain noted it or,
-// because go run notes none, as git says of the current folder; or "unknown". A +
-// behind it means changed files.
+// Revision returns the revision that was built: the one in the build information or,
+// because go run writes none, the one of git in the current folder; or "unknown". A
+// final + means changed files.
 func Revision() string { return revision() }
 
 var revision = sync.OnceValue(func() string {
@@ -22,8 +20,8 @@ var revision = sync.OnceValue(func() string {
 	return mark(of["vcs.revision"], of["vcs.modified"] == "true")
 })
 
-// Flags returns the flags of go run that give the same program once more.
-func Flags() []string { return flags(settings()) }
+// BuildFlags returns the flags of go run that build the same program again.
+func BuildFlags() []string { return flags(settings()) }
 
 func flags(of map[string]string) (flags []string) {
 	if of["-race"] == "true" {

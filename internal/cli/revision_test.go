@@ -1,4 +1,4 @@
-package built
+package cli
 
 import (
 	"os"
@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-func TestFlagsGiveTheSameProgramOnceMore(t *testing.T) {
+func TestBuildFlags_GiveTheSameProgram(t *testing.T) {
 	for _, tt := range []struct {
 		of   map[string]string
 		want []string
@@ -25,7 +25,7 @@ func TestFlagsGiveTheSameProgramOnceMore(t *testing.T) {
 	}
 }
 
-func TestGitIsAskedWhereTheToolchainNotedNothing(t *testing.T) {
+func TestRevision_ComesFromGit(t *testing.T) {
 	git := func(args ...string) string {
 		t.Helper()
 		out, err := exec.Command("git", append([]string{"-c", "user.name=x", "-c", "user.email=x"}, args...)...).Output()
