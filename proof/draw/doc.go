@@ -1,4 +1,4 @@
-// Package draw makes random programs.
+// Package draw makes random programs, and smaller ones of a program that fails.
 //
 // A program is drawn from a seed alone. Each draws first what it is about, and
 // then its steps from that: a random half of all operations with random weights,

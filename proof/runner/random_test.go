@@ -9,7 +9,6 @@ import (
 	"handloom/proof/draw"
 	"handloom/proof/runner"
 	"handloom/proof/script"
-	"handloom/proof/shrink"
 )
 
 // mostTries is how many programs may be tried to find a smaller one that fails.
@@ -32,7 +31,7 @@ func randomPrograms(t *testing.T, n int, narrow bool) {
 		if f := runner.Under(t.Context(), p, p.Configs...); f != nil {
 			ctx, cancel := context.WithCancel(t.Context())
 			tries := 0
-			small := shrink.Program(ctx, p, func(smaller *script.Script) bool {
+			small := draw.Shrink(ctx, p, func(smaller *script.Script) bool {
 				if tries++; tries == mostTries {
 					cancel()
 				}

@@ -4,8 +4,8 @@ import (
 	"cmp"
 	"context"
 
+	"handloom/proof/draw"
 	"handloom/proof/script"
-	"handloom/proof/shrink"
 )
 
 // Again plays a program under its configurations and returns how it fails, or
@@ -38,7 +38,7 @@ func Shrink(ctx context.Context, f *Failure, how How) *Failure {
 		best = got
 		return true
 	}
-	shrink.Program(ctx, f.Program, fails)
+	draw.Shrink(ctx, f.Program, fails)
 	for i := range best.Program.Configs {
 		plainer(best, i, fails)
 	}

@@ -1,10 +1,10 @@
-package shrink
+package draw
 
 import "handloom/proof/script"
 
 // number makes one number smaller: 0 if that will do, otherwise half of it for as
 // long as that will do, then one less.
-func (s *search) number(at func(p *script.Script) *int) {
+func (s *shrinking) number(at func(p *script.Script) *int) {
 	set := func(v int) bool {
 		return s.try(func(p *script.Script) { *at(p) = v })
 	}
@@ -18,7 +18,7 @@ func (s *search) number(at func(p *script.Script) *int) {
 }
 
 // numbers makes the arguments of steps smaller, and what they make.
-func (s *search) numbers() {
+func (s *shrinking) numbers() {
 	s.each(func(find func(p *script.Script) *script.Step) {
 		if find(s.best).N > 1 {
 			s.number(func(p *script.Script) *int { return &find(p).N })
@@ -36,7 +36,7 @@ func (s *search) numbers() {
 
 // tables moves steps to the first table, takes away tables that no step uses, and
 // makes the others plain.
-func (s *search) tables() {
+func (s *shrinking) tables() {
 	s.each(func(find func(p *script.Script) *script.Step) {
 		if find(s.best).Op.HasTable() && find(s.best).Table > 0 {
 			s.try(func(p *script.Script) { find(p).Table, find(p).Shard = 0, 0 })
@@ -67,7 +67,7 @@ func (s *search) tables() {
 }
 
 // shards halves the shards of a table.
-func (s *search) shards(table int) {
+func (s *shrinking) shards(table int) {
 	for s.best.Tables[table].Shards > 1 && s.try(func(p *script.Script) {
 		n := p.Tables[table].Shards / 2
 		p.Tables[table].Shards = n

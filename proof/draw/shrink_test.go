@@ -1,4 +1,4 @@
-package shrink_test
+package draw_test
 
 import (
 	"context"
@@ -6,7 +6,6 @@ import (
 
 	"handloom/proof/draw"
 	"handloom/proof/script"
-	"handloom/proof/shrink"
 )
 
 // fails is a made-up fault: a program that clears a table and later flushes an
@@ -31,14 +30,14 @@ func fails(p *script.Script) bool {
 	return failed
 }
 
-func TestAFailingProgramShrinksToWhatFails(t *testing.T) {
+func TestShrink_KeepsTheFailureAlone(t *testing.T) {
 	shrunk := 0
 	for seed := uint64(0); shrunk < 5 && seed < 1000; seed++ {
 		p := draw.Script(seed, draw.Options{Steps: 400, Misuses: []string{"zero-queue"}})
 		if !fails(p) {
 			continue
 		}
-		small := shrink.Program(t.Context(), p, func(p *script.Script) bool {
+		small := draw.Shrink(t.Context(), p, func(p *script.Script) bool {
 			if _, err := script.Parse(p.Text(), "smaller"); err != nil {
 				t.Fatalf("seed %d: %v in\n%s", seed, err, p.Text())
 			}
@@ -57,7 +56,7 @@ func TestAFailingProgramShrinksToWhatFails(t *testing.T) {
 	}
 }
 
-func TestShrinkingStopsWithItsContextAndKeepsAFailure(t *testing.T) {
+func TestShrink_StopsWithItsContext(t *testing.T) {
 	for seed := uint64(0); ; seed++ {
 		p := draw.Script(seed, draw.Options{Steps: 400, Misuses: []string{"zero-queue"}})
 		if !fails(p) {
@@ -65,7 +64,7 @@ func TestShrinkingStopsWithItsContextAndKeepsAFailure(t *testing.T) {
 		}
 		ctx, cancel := context.WithCancel(t.Context())
 		calls := 0
-		small := shrink.Program(ctx, p, func(p *script.Script) bool {
+		small := draw.Shrink(ctx, p, func(p *script.Script) bool {
 			if calls++; calls == 5 {
 				cancel()
 			}

@@ -1,8 +1,4 @@
-// Package shrink makes a program smaller while it still fails, by delta
-// debugging: it takes away steps, then commands, then handles, tables and
-// options, many at a time first and then one by one, and makes numbers smaller;
-// and begins anew until nothing more can go.
-package shrink
+package draw
 
 import (
 	"context"
@@ -11,11 +7,12 @@ import (
 	"handloom/proof/script"
 )
 
-// Program returns a program that fails as p does and is as small as it can be
-// made until ctx ends. fails says whether a program still fails, in the way that
-// is looked for; p does.
-func Program(ctx context.Context, p *script.Script, fails func(*script.Script) bool) *script.Script {
-	s := &search{ctx: ctx, best: clone(p), fails: fails}
+// Shrink returns the smallest program found until ctx ends for which fails reports
+// true, as it does for p. The search is delta debugging: it removes steps, commands,
+// handles, tables and options, first many at a time and then one by one, makes numbers
+// smaller, and repeats until nothing more can go.
+func Shrink(ctx context.Context, p *script.Script, fails func(*script.Script) bool) *script.Script {
+	s := &shrinking{ctx: ctx, best: clone(p), fails: fails}
 	for before := 0; before != len(s.best.Text()) && ctx.Err() == nil; {
 		before = len(s.best.Text())
 		s.steps()
@@ -27,14 +24,15 @@ func Program(ctx context.Context, p *script.Script, fails func(*script.Script) b
 	return s.best
 }
 
-type search struct {
+// shrinking is a program that becomes smaller.
+type shrinking struct {
 	ctx   context.Context
 	best  *script.Script
 	fails func(*script.Script) bool
 }
 
 // try applies an edit to a copy and keeps that if it still fails.
-func (s *search) try(edit func(p *script.Script)) bool {
+func (s *shrinking) try(edit func(p *script.Script)) bool {
 	if s.ctx.Err() != nil {
 		return false
 	}
@@ -49,7 +47,7 @@ func (s *search) try(edit func(p *script.Script)) bool {
 
 // cut takes parts of a list away, in halves, quarters and so on. length is how
 // long the list is now; without returns it without the elements from i to j-1.
-func (s *search) cut(length func() int, without func(p *script.Script, i, j int)) {
+func (s *shrinking) cut(length func() int, without func(p *script.Script, i, j int)) {
 	for size := length(); size > 0; size /= 2 {
 		for i := 0; i < length() && s.ctx.Err() == nil; {
 			j := min(i+size, length())
@@ -60,7 +58,7 @@ func (s *search) cut(length func() int, without func(p *script.Script, i, j int)
 	}
 }
 
-func (s *search) steps() {
+func (s *shrinking) steps() {
 	s.cut(func() int { return len(s.best.Steps) }, func(p *script.Script, i, j int) {
 		p.Steps = slices.Delete(p.Steps, i, j)
 	})
@@ -68,7 +66,7 @@ func (s *search) steps() {
 
 // bodies cuts what belongs to each step, in writes also what belongs to that, and
 // then takes single steps out of their writes.
-func (s *search) bodies() {
+func (s *shrinking) bodies() {
 	s.each(func(find func(p *script.Script) *script.Step) {
 		s.cut(func() int { return len(find(s.best).Body) }, func(p *script.Script, i, j int) {
 			step := find(p)
@@ -92,7 +90,7 @@ func outside(body []script.Step) []script.Step {
 
 // each calls f for every step with a way to find it in a program of the same
 // shape.
-func (s *search) each(f func(find func(p *script.Script) *script.Step)) {
+func (s *shrinking) each(f func(find func(p *script.Script) *script.Step)) {
 	n := s.best.Len()
 	for i := 0; i < n && i < s.best.Len(); i++ {
 		f(func(p *script.Script) *script.Step { return nth(p, i) })
@@ -109,7 +107,7 @@ func nth(p *script.Script, n int) (found *script.Step) {
 	return found
 }
 
-func (s *search) refs() {
+func (s *shrinking) refs() {
 	s.each(func(find func(p *script.Script) *script.Step) {
 		least := 0
 		if find(s.best).Op.NeedsRef() {
@@ -126,7 +124,7 @@ func (s *search) refs() {
 }
 
 // simplify makes one reference simpler.
-func (s *search) simplify(find func(p *script.Script) *script.Step, i int) {
+func (s *shrinking) simplify(find func(p *script.Script) *script.Step, i int) {
 	ref := func(p *script.Script) *script.Ref { return &find(p).Refs[i] }
 	if len(ref(s.best).Forge) > 0 {
 		s.cut(func() int { return len(ref(s.best).Forge) }, func(p *script.Script, i, j int) {
