@@ -6,55 +6,47 @@ import (
 	"handloom/bench/internal/measure"
 )
 
+// bulkContainer is a container that takes many items in one call.
+type bulkContainer interface {
+	container
+	insertItems()
+	eraseItems(n int) // the first n in random order
+	len() int
+}
+
 // bulk returns the cases of the operations that take many items in one call,
 // against the same one by one and by hand.
-func (s set[T]) bulk() []measure.Case {
-	half := s.n / 2
-	return []measure.Case{
-		s.newCase("insertitems", "handlemap", func() *measure.Work {
-			c := &packed[T]{load: s.load()}
-			fill(c)
-			return &measure.Work{Items: s.n, Prepare: c.clear, Body: c.insertItems, Count: func() int { return c.m.Len() }}
-		}),
-		s.newCase("insertitems", "slotmap", func() *measure.Work {
-			c := &stable[T]{load: s.load()}
-			fill(c)
-			return &measure.Work{Items: s.n, Prepare: c.clear, Body: c.insertItems, Count: func() int { return c.m.Len() }}
-		}),
+func (s set[T]) bulk() (cases []measure.Case) {
+	for _, impl := range containers[T]()[:3] {
+		made := func() bulkContainer { return impl.make(s.load()).(bulkContainer) }
+		inserts := func(op string, prepare func(container)) {
+			cases = append(cases, s.newCase(op, impl.name, func() *measure.Work {
+				c := made()
+				fill(c)
+				return &measure.Work{Items: s.n, Prepare: func() { prepare(c) }, Body: c.insertItems, Count: c.len}
+			}))
+		}
+		erases := func(name string, erase func(bulkContainer, int)) {
+			half := s.n / 2
+			cases = append(cases, s.newCase("eraseitems", name, func() *measure.Work {
+				c := made()
+				return &measure.Work{Items: half, Prepare: func() { fill(c) }, Body: func() { erase(c, half) }, Count: func() int { return s.n - c.len() }}
+			}))
+		}
+		if impl.name != "straight" { // see bulkLoop
+			inserts("insertitems", container.clear)
+		}
+		inserts("refillitems", eraseAtRandom)
+		erases(impl.name, bulkContainer.eraseItems)
+		if impl.name == "handlemap" {
+			erases("handlemap.Erase", func(c bulkContainer, n int) { c.(*packed[T]).eraseOneByOne(n) })
+		}
+	}
+	return append(
+		cases,
 		s.newCase("insertitems", "straight", func() *measure.Work {
 			l := newBulkLoop(s.load())
 			return &measure.Work{Items: s.n, Body: l.fill, Count: func() int { return len(l.items) }}
-		}),
-		s.newCase("eraseitems", "handlemap", func() *measure.Work {
-			c := &packed[T]{load: s.load()}
-			return &measure.Work{Items: half, Prepare: func() { fill(c) }, Body: func() { c.m.EraseItems(c.shuffled[:half]) }, Count: func() int { return s.n - c.m.Len() }}
-		}),
-		s.newCase("eraseitems", "handlemap.Erase", func() *measure.Work {
-			c := &packed[T]{load: s.load()}
-			return &measure.Work{Items: half, Prepare: func() { fill(c) }, Body: func() { c.eraseOneByOne(c.shuffled[:half]) }, Count: func() int { return s.n - c.m.Len() }}
-		}),
-		s.newCase("eraseitems", "slotmap", func() *measure.Work {
-			c := &stable[T]{load: s.load()}
-			return &measure.Work{Items: half, Prepare: func() { fill(c) }, Body: func() { c.m.EraseItems(c.shuffled[:half]) }, Count: func() int { return s.n - c.m.Len() }}
-		}),
-		s.newCase("eraseitems", "straight", func() *measure.Work {
-			c := &byHand[T]{load: s.load()}
-			return &measure.Work{Items: half, Prepare: func() { fill(c) }, Body: func() { c.eraseOneByOne(c.shuffled[:half]) }, Count: func() int { return s.n - len(c.m.items) }}
-		}),
-		s.newCase("refillitems", "handlemap", func() *measure.Work {
-			c := &packed[T]{load: s.load()}
-			fill(c)
-			return &measure.Work{Items: s.n, Prepare: func() { eraseAtRandom(c) }, Body: c.insertItems, Count: func() int { return c.m.Len() }}
-		}),
-		s.newCase("refillitems", "slotmap", func() *measure.Work {
-			c := &stable[T]{load: s.load()}
-			fill(c)
-			return &measure.Work{Items: s.n, Prepare: func() { eraseAtRandom(c) }, Body: c.insertItems, Count: func() int { return c.m.Len() }}
-		}),
-		s.newCase("refillitems", "straight", func() *measure.Work {
-			c := &byHand[T]{load: s.load()}
-			fill(c)
-			return &measure.Work{Items: s.n, Prepare: func() { eraseAtRandom(c) }, Body: c.insertItems, Count: func() int { return len(c.m.items) }}
 		}),
 		s.newCase("clear", "words", func() *measure.Work {
 			c := &byHand[T]{load: s.load()}
@@ -70,18 +62,12 @@ func (s set[T]) bulk() []measure.Case {
 			fill(c)
 			return &measure.Work{Items: s.n, Body: func() { sink += c.m.Digest() }}
 		}),
-		s.newCase("digest", "handlemap.halfvacant", func() *measure.Work {
-			c := &packed[T]{load: s.load()}
-			fill(c)
-			c.m.EraseItems(c.shuffled[:half])
-			return &measure.Work{Items: s.n, Body: func() { sink += c.m.Digest() }}
-		}),
 		s.newCase("iterate", "handlemap.All", func() *measure.Work {
 			c := &packed[T]{load: s.load()}
 			fill(c)
 			return &measure.Work{Items: s.n, Body: c.iterateAll}
 		}),
-	}
+	)
 }
 
 // bulkLoop is the loop that InsertItems is measured against: append the items,

@@ -38,10 +38,14 @@ func getStraight[T item](m *straight[T], hs []uint64) {
 	sink += sum
 }
 
-func (c *byHand[T]) erase() { c.eraseOneByOne(c.shuffled) }
+func (c *byHand[T]) len() int { return len(c.m.items) }
 
-func (c *byHand[T]) eraseOneByOne(hs []uint64) {
-	for _, h := range hs {
+func (c *byHand[T]) erase() { c.eraseOneByOne(len(c.shuffled)) }
+
+func (c *byHand[T]) eraseItems(n int) { c.eraseOneByOne(n) }
+
+func (c *byHand[T]) eraseOneByOne(n int) {
+	for _, h := range c.shuffled[:n] {
 		c.m.erase(h)
 	}
 }

@@ -16,7 +16,6 @@ type counted func(n int) int
 
 func all(n int) int   { return n }
 func half(n int) int  { return n / 2 }
-func tenth(n int) int { return n / 10 }
 func sumTo(n int) int { return n * (n - 1) / 2 } // of the values
 
 func times(k int) counted { return func(n int) int { return k * n } }
@@ -34,7 +33,6 @@ type figure struct {
 var figures = map[string]figure{
 	"create":       {items: all},
 	"insert":       {items: all},
-	"refill":       {items: all},
 	"refillrandom": {items: all},
 	"erase":        {items: all},
 	"churn":        {items: all},
@@ -63,10 +61,6 @@ var figures = map[string]figure{
 	"columncreate/table":          {items: all, done: all},
 	"columncreate/table.4columns": {items: all, done: times(5)}, // one create and four Sets each
 
-	"optionalget":   {items: all, values: chosen},
-	"optionalvisit": {items: tenth, done: tenth},
-	"optionalset":   {items: tenth, done: tenth},
-
 	"flush":      {items: all, done: all},
 	"checkpoint": {items: all},
 	"rollback":   {items: all},
@@ -92,8 +86,7 @@ var figures = map[string]figure{
 	"frame10": {items: fixed(0), done: dying(10)},
 	"storm":   {items: fixed(0), done: dying(5)},
 
-	"mixed":       {items: times(8)},
-	"mixed/memdb": {items: all},
+	"mixed": {items: times(8)},
 
 	"replay/table":    {items: events, done: events},
 	"replay/map":      {items: events, done: liveAtEnd},
@@ -103,15 +96,6 @@ var figures = map[string]figure{
 // of64Tables is the number of commands of a small flush to 64 tables: an erase and a
 // create of each at least.
 func of64Tables(n int) int { return 2 * 64 * max(1, n/128) }
-
-// chosen is the sum of the values of the items with a word.
-func chosen(n int) (sum int) {
-	s := set[item64]{n: n, seed: 1}
-	for _, i := range permutation(s.random(), n)[:n/10] {
-		sum += int(i)
-	}
-	return sum
-}
 
 // dying is the number of items with the values 0 to n-1 that die in the first frame.
 func dying(percent uint64) counted {

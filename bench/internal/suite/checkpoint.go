@@ -25,12 +25,11 @@ func (s set[T]) checkpoints() (cases []measure.Case) {
 	}{{"checkpoint", takeCheckpoint}, {"rollback", rollBack}, {"save", writeTo}, {"load", readBack}} {
 		for _, impl := range []struct {
 			name   string
-			shards int
 			stable bool
-		}{{"table", shards, false}, {"table.1shard", 1, false}, {"stabletable", shards, true}, {"stabletable.1shard", 1, true}} {
+		}{{"table", false}, {"stabletable", true}} {
 			cases = append(cases, s.newCase(op.name, impl.name, func() *measure.Work {
 				st, c := newStore(1), new(store.Checkpoint)
-				emplace(st, s.register(st, impl.shards, impl.stable), values[T](s.n))
+				emplace(st, s.register(st, impl.stable), values[T](s.n))
 				ctx := context.Background()
 				check(st.Checkpoint(ctx, c))
 				f := op.make(ctx, st, c)
@@ -81,7 +80,7 @@ func readBack(ctx context.Context, st *store.Store, c *store.Checkpoint) func() 
 }
 
 // register adds a table of either kind.
-func (s set[T]) register(st *store.Store, shards int, stable bool) emplacer[T] {
+func (s set[T]) register(st *store.Store, stable bool) emplacer[T] {
 	o := store.TableOptions[T]{Shards: shards}
 	if stable {
 		return must(store.RegisterStable(st, o))

@@ -8,35 +8,27 @@ import (
 	"handloom/bench/internal/measure"
 )
 
-// collector returns the cases of a full collection while n items live.
+// collector returns the cases of a full collection while n items live. Only one
+// may be held at a time, because the collector walks all of the heap.
 func (s set[T]) collector() (cases []measure.Case) {
-	for _, impl := range containers[T]() {
-		cases = append(cases, s.collection(impl.name, func() any {
-			c := impl.make(s.load())
-			fill(c)
-			return c
-		}))
-	}
-	return append(cases,
-		s.collection("table", func() any { return newFullTable[T](s.n) }),
-		s.collection("syncmap", func() any { return newSyncMap(s.n) }),
-	)
-}
-
-// collection is a case that holds what build returns while it collects, 3 times.
-// Only one may be held at a time, for the collector walks all of the heap.
-func (s set[T]) collection(impl string, build func() any) measure.Case {
-	c := s.newCase("gc", impl, func() *measure.Work {
-		return &measure.Work{Measure: func() float64 {
+	held := func(impl string, build func() any) {
+		cases = append(cases, s.measured("gc", impl, "ms/gc", func() float64 {
 			held := build()
-			runtime.GC() // what making it left behind
+			runtime.GC() // the garbage of build
 			took := collections(3)
 			runtime.KeepAlive(held)
 			return took
-		}}
-	})
-	c.Unit = "ms/gc"
-	return c
+		}))
+	}
+	for _, impl := range containers[T]() {
+		held(impl.name, func() any {
+			c := impl.make(s.load())
+			fill(c)
+			return c
+		})
+	}
+	held("table", func() any { return newFullTable[T](s.n) })
+	return cases
 }
 
 // collections returns the median milliseconds of n collections.

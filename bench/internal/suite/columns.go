@@ -67,23 +67,19 @@ func (s set[T]) columnPasses() (cases []measure.Case) {
 		{"columnsum", "table.field", besideTable[T].sumField, nil},
 		{"columnadd", "table", besideTable[T].add, besideTable[T].added},
 	} {
-		for _, workers := range s.workers {
-			c := s.newCase(pass.op, pass.impl, func() *measure.Work {
-				b := on.open()
-				var ctx context.Context
-				w := &measure.Work{
-					Items: s.n, Within: within(workers, &ctx), Close: on.close,
-					Prepare: func() { must(b.store.Flush(ctx)) }, // a frame's, without which each pass has new queues
-					Body:    func() { pass.body(b, ctx) },
-				}
-				if pass.count != nil {
-					w.Count = func() int { return pass.count(b) }
-				}
-				return w
-			})
-			c.Workers = workers
-			cases = append(cases, c)
-		}
+		cases = append(cases, s.scaling(pass.op, pass.impl, func(workers int) *measure.Work {
+			b := on.open()
+			var ctx context.Context
+			w := &measure.Work{
+				Items: s.n, Within: within(workers, &ctx), Close: on.close,
+				Prepare: func() { must(b.store.Flush(ctx)) }, // a frame's, without which each pass has new queues
+				Body:    func() { pass.body(b, ctx) },
+			}
+			if pass.count != nil {
+				w.Count = func() int { return pass.count(b) }
+			}
+			return w
+		})...)
 	}
 	return cases
 }

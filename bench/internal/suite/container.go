@@ -95,7 +95,6 @@ type operation struct {
 var operations = []operation{
 	{op: "create", with: "insert", prepare: func(c container) { c.fresh(false) }, body: container.insert},
 	{op: "insert", prepare: func(c container) { c.fresh(true) }, body: container.insert},
-	{op: "refill", once: fill, prepare: container.clear, body: container.insert},
 	{op: "refillrandom", once: fill, prepare: eraseAtRandom, body: container.insert},
 	{op: "iterate", once: fill, body: container.iterate},
 	{op: "getinorder", once: fill, body: container.lookUp},

@@ -15,7 +15,6 @@
 //	rwmutexmap         map[uint64]T behind one sync.RWMutex
 //	shardedmap         64 of map[uint64]T, each behind a sync.Mutex
 //	rwmutexstraight    straight behind one sync.RWMutex
-//	memdb              hashicorp/go-memdb, immutable trees and transactions
 //
 // What follows a dot says how it was called: handlemap.SortByKey.
 //

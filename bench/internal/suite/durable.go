@@ -30,7 +30,7 @@ func (s set[T]) newMemory() measure.Case {
 func (s set[T]) files() []measure.Case {
 	saved := func() *store.Checkpoint {
 		st, c := newStore(1), new(store.Checkpoint)
-		emplace(st, s.register(st, shards, false), values[T](s.n))
+		emplace(st, s.register(st, false), values[T](s.n))
 		check(st.Checkpoint(context.Background(), c))
 		return c
 	}

@@ -17,16 +17,10 @@ const queues = 8
 // flushes returns the cases of a flush of n commands over 8 shards that hold n
 // items: half of the commands erase items in random order, half create others.
 // Beside it stand the same bulk calls by hand, on one plain map for each shard.
-func (s set[T]) flushes() (cases []measure.Case) {
+func (s set[T]) flushes() []measure.Case {
 	on := s.fullTable()
-	for _, workers := range s.workers {
-		c := s.newCase("flush", "table", func() *measure.Work { return s.flush(on, workers) })
-		c.Workers = workers
-		cases = append(cases, c)
-	}
-	c := s.newCase("flush", "handlemap", s.flushByHand)
-	c.Workers = 1
-	return append(cases, c)
+	cases := s.scaling("flush", "table", func(workers int) *measure.Work { return s.flush(on, workers) })
+	return append(cases, onOneWorker(s.newCase("flush", "handlemap", s.flushByHand)))
 }
 
 // flush is a flush in a team.
@@ -41,11 +35,7 @@ func (s set[T]) flush(on *common[fullTable[T]], workers int) *measure.Work {
 		Items:  len(created) * 2,
 		Within: within(workers, &ctx), Close: on.close,
 		Prepare: func() {
-			live = live[:0]
-			for h := range t.All() {
-				live = append(live, h)
-			}
-			drawFirst(r, live, len(created))
+			live = drawLive(r, t, live, len(created))
 			check(st.Each(ctx, queues, func(_ context.Context, task int, q store.Queue) error {
 				t.EraseItems(q, part(live[:len(created)], task))
 				for _, v := range part(created, task) {
@@ -119,6 +109,16 @@ func drawFirst[E any](r *rand.Rand, all []E, n int) {
 		j := i + r.IntN(len(all)-i)
 		all[i], all[j] = all[j], all[i]
 	}
+}
+
+// drawLive returns the handles of all items, a random choice of n at the front.
+func drawLive[T any](r *rand.Rand, t *store.Table[T], live []store.Handle[T], n int) []store.Handle[T] {
+	live = live[:0]
+	for h := range t.All() {
+		live = append(live, h)
+	}
+	drawFirst(r, live, n)
+	return live
 }
 
 // part returns what is a task's of all.

@@ -22,21 +22,11 @@ var systems = []system{{"frame1", 1, 100}, {"frame10", 10, 100}, {"storm", 5, 0}
 // one for each worker, whose items nothing can name, and the handle map by hand.
 func frames(s set[item32]) (cases []measure.Case) {
 	for _, y := range systems {
-		for _, workers := range s.workers {
-			c := s.tickCase(y.op, "table", func() *measure.Work { return s.frame(y, workers) })
-			c.Workers = workers
-			cases = append(cases, c)
-		}
-		for _, workers := range s.workers {
-			c := s.tickCase(y.op, "slice", func() *measure.Work { return frameOfSlices(y, s.n, workers) })
-			c.Workers = workers
-			cases = append(cases, c)
-		}
-		c := s.tickCase(y.op, "straight", func() *measure.Work { return frameOfStraight(y, s) })
-		c.Workers = 1
-		cases = append(cases, c)
+		cases = append(cases, s.scaling(y.op, "table", func(workers int) *measure.Work { return s.frame(y, workers) })...)
+		cases = append(cases, s.scaling(y.op, "slice", func(workers int) *measure.Work { return frameOfSlices(y, s.n, workers) })...)
+		cases = append(cases, onOneWorker(s.newCase(y.op, "straight", func() *measure.Work { return frameOfStraight(y, s) })))
 	}
-	return cases
+	return perOp(cases)
 }
 
 // move moves an item, and reports whether it dies in the frame.
@@ -89,11 +79,7 @@ func (s set[T]) frame(y system, workers int) *measure.Work {
 	return &measure.Work{
 		Within: within(workers, &ctx),
 		Prepare: y.prepare(func() { // who names items learns of those that came; it is the same for all
-			names = names[:0]
-			for h := range t.All() {
-				names = append(names, h)
-			}
-			drawFirst(r, names, y.looked(len(names)))
+			names = drawLive(r, t, names, y.looked(t.Len()))
 		}),
 		Body: func() {
 			number++

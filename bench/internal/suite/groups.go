@@ -2,7 +2,6 @@ package suite
 
 import (
 	"context"
-	"runtime"
 
 	"handloom/bench/internal/measure"
 	"handloom/store"
@@ -17,32 +16,24 @@ type hit struct {
 // groups returns the cases of bringing 2n hits to n targets: by a GroupBy and a
 // pass over the owners, and by the loop that somebody would write by hand, in a
 // Write, which looks the target of each up.
-func groups(s set[item32]) (cases []measure.Case) {
+func groups(s set[item32]) []measure.Case {
 	on := &common[arena]{make: func() arena { return newArena(s) }}
-	for _, workers := range s.workers {
-		c := s.newCase("groupby", "table", func() *measure.Work {
-			a := on.open()
-			var ctx context.Context
-			return &measure.Work{
-				Items: 2 * s.n, Within: within(workers, &ctx), Close: on.close,
-				Prepare: func() { must(a.Flush(ctx)) }, // a frame's, without which each pass has new queues
-				Body:    func() { a.group(ctx) },
-				Count:   a.brought,
-			}
-		})
-		c.Workers = workers
-		cases = append(cases, c)
-	}
+	cases := s.scaling("groupby", "table", func(workers int) *measure.Work {
+		a := on.open()
+		var ctx context.Context
+		return &measure.Work{
+			Items: 2 * s.n, Within: within(workers, &ctx), Close: on.close,
+			Prepare: func() { must(a.Flush(ctx)) }, // a frame's, without which each pass has new queues
+			Body:    func() { a.group(ctx) },
+			Count:   a.brought,
+		}
+	})
 	loop := s.newCase("groupby", "table.loop", func() *measure.Work {
 		a := on.open()
 		ctx := context.Background()
 		return &measure.Work{Items: 2 * s.n, Close: on.close, Body: func() { a.loop(ctx) }, Count: a.brought}
 	})
-	allocs := s.newCase("groupby.allocs", "table", func() *measure.Work {
-		return &measure.Work{Measure: func() float64 { return newArena(s).allocations() }}
-	})
-	allocs.Unit = "allocs/op"
-	return append(cases, loop, allocs)
+	return append(cases, loop, s.measured("groupby.allocs", "table", "allocs/op", func() float64 { return newArena(s).allocations() }))
 }
 
 // arena is a store with hits and their targets.
@@ -114,19 +105,12 @@ func (a arena) loop(ctx context.Context) {
 	}))
 }
 
-// allocations returns how many objects a GroupBy allocates in the steady state.
-func (a arena) allocations() float64 {
+// allocations returns the number of objects that a GroupBy allocates in the steady state.
+func (a arena) allocations() (n float64) {
 	const times = 100
-	var before, after runtime.MemStats
 	check(a.Team(context.Background(), func(ctx context.Context) error {
-		for i := range 2 + times {
-			if i == 2 {
-				runtime.ReadMemStats(&before)
-			}
-			a.sort(ctx)
-		}
-		runtime.ReadMemStats(&after)
+		n = float64(mallocs(times, func() { a.sort(ctx) }) / times) // less than one is the runtime's own
 		return nil
 	}))
-	return float64((after.Mallocs - before.Mallocs) / times) // less than one is the runtime's own
+	return n
 }

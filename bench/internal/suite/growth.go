@@ -32,28 +32,24 @@ func (s set[T]) growth() []measure.Case {
 // not run meanwhile.
 func (s set[T]) longest(impl string, newMap func() (insert func(T), full func() bool)) measure.Case {
 	const repeats = 5
-	c := s.newCase("growth", impl, func() *measure.Work {
-		return &measure.Work{Measure: func() float64 {
-			var took [][]time.Duration // by insert that makes memory, then by repeat
-			for range repeats {
-				insert, full := newMap()
-				for i, d := range growths(s.n, insert, full) {
-					if i == len(took) {
-						took = append(took, nil)
-					}
-					took[i] = append(took[i], d)
+	return s.measured("growth", impl, "ns/longest", func() float64 {
+		var took [][]time.Duration // by insert that makes memory, then by repeat
+		for range repeats {
+			insert, full := newMap()
+			for i, d := range growths(s.n, insert, full) {
+				if i == len(took) {
+					took = append(took, nil)
 				}
+				took[i] = append(took[i], d)
 			}
-			var longest time.Duration
-			for _, repeats := range took {
-				slices.Sort(repeats)
-				longest = max(longest, repeats[len(repeats)/2])
-			}
-			return float64(longest.Nanoseconds())
-		}}
+		}
+		var longest time.Duration
+		for _, repeats := range took {
+			slices.Sort(repeats)
+			longest = max(longest, repeats[len(repeats)/2])
+		}
+		return float64(longest.Nanoseconds())
 	})
-	c.Unit = "ns/longest"
-	return c
 }
 
 // growths returns how long each insert took that found the map full.

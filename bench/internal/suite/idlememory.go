@@ -13,11 +13,7 @@ const idleTicks = 130
 // idleMemory is the case of the bytes per item that a store keeps, beyond what its tables
 // hold, when every item had a put and nothing has happened for idleTicks since.
 func idleMemory(s set[item32]) []measure.Case {
-	c := s.newCase("memoryidle", "table", func() *measure.Work {
-		return &measure.Work{Measure: func() float64 { return keptWhenIdle(s.n) }}
-	})
-	c.Unit = "B/item"
-	return []measure.Case{c}
+	return []measure.Case{s.measured("memoryidle", "table", "B/item", func() float64 { return keptWhenIdle(s.n) })}
 }
 
 func keptWhenIdle(n int) float64 {

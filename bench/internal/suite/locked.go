@@ -115,29 +115,3 @@ func (m *lockedStraight) run(_ *keys, steps []step) {
 	}
 	keep(sum)
 }
-
-// loneStraight is the handle map written by hand without a lock, for one
-// goroutine: what the load costs when nothing is shared.
-type loneStraight struct {
-	directory
-	m *straight[item8]
-}
-
-func newLoneStraight() *loneStraight { return &loneStraight{m: new(straight[item8])} }
-
-func (m *loneStraight) run(_ *keys, steps []step) {
-	var sum uint64
-	for _, s := range steps {
-		switch s.kind() {
-		case lookUp:
-			if v, ok := m.m.get(m.directory[s.entry()]); ok {
-				sum += v.v
-			}
-		case insert:
-			m.directory[s.entry()] = m.m.insert(item8{uint64(s.entry())})
-		case erase:
-			m.m.erase(m.directory[s.entry()])
-		}
-	}
-	keep(sum)
-}

@@ -7,48 +7,32 @@ import (
 )
 
 // memory returns the cases of the bytes per item that are held beyond the item
-// itself: with room made beforehand, and after growth to n items.
+// itself after growth to n items, as the heap tells before and after. The cases
+// with own are the bytes of the arrays that the packed map reports, which the
+// allocator rounds up.
 func (s set[T]) memory() (cases []measure.Case) {
+	beyond := func(bytes int64) float64 { return float64(bytes)/float64(s.n) - float64(sizeOf[T]()) }
 	for _, impl := range containers[T]() {
-		for _, how := range []struct {
-			op      string
-			reserve bool
-		}{{"memory", false}, {"memoryreserved", true}} {
-			c := s.newCase(how.op, impl.name, func() *measure.Work {
-				return &measure.Work{Measure: func() float64 { return s.bytesPerItem(impl, how.reserve) }}
-			})
-			c.Unit = "B/item"
-			cases = append(cases, c)
-		}
+		cases = append(cases, s.measured("memory", impl.name, "B/item", func() float64 {
+			c := impl.make(s.load())
+			c.fresh(false)
+			c.insert()
+			with := heapInUse()
+			c.fresh(false)
+			without := heapInUse()
+			runtime.KeepAlive(c)
+			return beyond(with - without)
+		}))
 	}
-	return append(cases, s.ownMemory("memory.own", false), s.ownMemory("memoryreserved.own", true))
-}
-
-// ownMemory is a case of what the packed map says of itself: the arrays, to the
-// byte, and not what the allocator rounds them up to.
-func (s set[T]) ownMemory(op string, reserve bool) measure.Case {
-	c := s.newCase(op, "handlemap", func() *measure.Work {
-		return &measure.Work{Measure: func() float64 {
+	own := func(op string, reserve bool) measure.Case {
+		return s.measured(op, "handlemap", "B/item", func() float64 {
 			c := &packed[T]{load: s.load()}
 			c.fresh(reserve)
 			c.insert()
-			return float64(c.m.Stats().Bytes)/float64(s.n) - float64(sizeOf[T]())
-		}}
-	})
-	c.Unit = "B/item"
-	return c
-}
-
-// bytesPerItem asks the heap before and after.
-func (s set[T]) bytesPerItem(impl implementation[T], reserve bool) float64 {
-	c := impl.make(s.load())
-	c.fresh(reserve)
-	c.insert()
-	with := heapInUse()
-	c.fresh(false)
-	without := heapInUse()
-	runtime.KeepAlive(c)
-	return float64(with-without)/float64(s.n) - float64(sizeOf[T]())
+			return beyond(c.m.Stats().Bytes)
+		})
+	}
+	return append(cases, own("memory.own", false), own("memoryreserved.own", true))
 }
 
 func heapInUse() int64 {

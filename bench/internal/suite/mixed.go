@@ -5,7 +5,6 @@ import (
 
 	"handloom/bench/internal/measure"
 	"handloom/store"
-	"handloom/tasks"
 )
 
 // rival is what holds the items of the mixed load.
@@ -17,46 +16,30 @@ type rival interface {
 // mixed returns the cases of the mixed load on n items, in ticks of n steps by 8
 // tasks on a team.
 func mixed(s set[item8]) (cases []measure.Case) {
-	for _, workers := range s.workers {
-		for _, r := range []struct {
-			impl  string
-			ticks int // that a body runs, one after another, so that workers stay warm
-			make  func() rival
-		}{
-			{"table", 8, func() rival { return newTableRival(workers) }},
-			{"syncmap", 8, func() rival { return newShared(&syncMap{}) }},
-			{"xsync", 8, func() rival { return newShared(newXsync()) }},
-			{"rwmutexmap", 8, func() rival { return newShared(newLockedMap()) }},
-			{"shardedmap", 8, func() rival { return newShared(newShardedMap()) }},
-			{"rwmutexstraight", 8, func() rival { return newShared(newLockedStraight()) }},
-			{"memdb", 1, func() rival { return newMemdb() }},
-			{"straight", 8, func() rival { return newShared(newLoneStraight()) }},
-		} {
-			if r.impl == "straight" && workers > 1 {
-				continue // it has no lock
-			}
-			c := s.newCase("mixed", r.impl, func() *measure.Work { return runMix(s, r.make(), workers, r.ticks) })
-			c.Workers = workers
-			cases = append(cases, c)
-		}
+	for _, r := range []struct {
+		impl string
+		make func(workers int) rival
+	}{
+		{"table", func(workers int) rival { return newTableRival(workers) }},
+		{"syncmap", func(int) rival { return newShared(&syncMap{}) }},
+		{"xsync", func(int) rival { return newShared(newXsync()) }},
+		{"rwmutexmap", func(int) rival { return newShared(newLockedMap()) }},
+		{"shardedmap", func(int) rival { return newShared(newShardedMap()) }},
+		{"rwmutexstraight", func(int) rival { return newShared(newLockedStraight()) }},
+	} {
+		cases = append(cases, s.scaling("mixed", r.impl, func(workers int) *measure.Work { return runMix(s, r.make(workers), workers) })...)
 	}
 	return cases
 }
 
-func runMix(s set[item8], r rival, workers, ticks int) *measure.Work {
+// runMix runs 8 ticks in a body, one after another, so that workers stay warm.
+func runMix(s set[item8], r rival, workers int) *measure.Work {
 	r.fill(s.n)
 	m := newMix(s.random(), s.n)
-	frames := make([]frame, ticks)
+	var frames [8]frame
 	var ctx context.Context
 	return &measure.Work{
-		Items: ticks * s.n,
-		Within: func(sample func()) {
-			check(tasks.WithTeam(context.Background(), workers, func(team context.Context) error {
-				ctx = team
-				sample()
-				return nil
-			}))
-		},
+		Items: len(frames) * s.n, Within: within(workers, &ctx),
 		Prepare: func() {
 			for i := range frames {
 				m.draw(&frames[i])

@@ -55,10 +55,14 @@ func getPacked[T item](m *handlemap.Map[T], hs []handle.Of[T]) {
 	sink += sum
 }
 
-func (c *packed[T]) erase() { c.eraseOneByOne(c.shuffled) }
+func (c *packed[T]) len() int { return c.m.Len() }
 
-func (c *packed[T]) eraseOneByOne(hs []handle.Of[T]) {
-	for _, h := range hs {
+func (c *packed[T]) erase() { c.eraseOneByOne(len(c.shuffled)) }
+
+func (c *packed[T]) eraseItems(n int) { c.m.EraseItems(c.shuffled[:n]) }
+
+func (c *packed[T]) eraseOneByOne(n int) {
+	for _, h := range c.shuffled[:n] {
 		c.m.Erase(h)
 	}
 }

@@ -12,49 +12,41 @@ import (
 
 // passes returns the cases of a pass that does about 5 ns of work for each item,
 // beside the same loop over a raw slice.
-func (s set[T]) passes() (cases []measure.Case) {
+func (s set[T]) passes() []measure.Case {
 	on := s.fullTable()
-	for _, workers := range s.workers {
-		c := s.newCase("foreach", "table", func() *measure.Work {
-			_, t := on.open().both()
-			var ctx context.Context
-			return &measure.Work{
-				Items: s.n, Within: within(workers, &ctx), Close: on.close,
-				Body: func() {
-					check(t.ForEach(ctx, func(_ context.Context, c store.Chunk[T]) error {
-						simulate(c.Items)
-						return nil
-					}))
-				},
-				Count: func() (n int) {
-					for _, v := range t.All() {
-						if *first(v) >= uint64(s.n) {
-							n++
-						}
-					}
-					return n
-				},
-			}
-		})
-		c.Workers = workers
-		cases = append(cases, c)
-	}
-	for _, workers := range s.workers {
-		c := s.newCase("foreach", "slice", func() *measure.Work {
-			vs := values[T](s.n)
-			return &measure.Work{Items: s.n, Body: func() { simulateByHand(vs, workers) }, Count: func() (n int) {
-				for i := range vs {
-					if *first(&vs[i]) >= uint64(s.n) {
+	changed := func(v *T) bool { return *first(v) >= uint64(s.n) }
+	cases := s.scaling("foreach", "table", func(workers int) *measure.Work {
+		_, t := on.open().both()
+		var ctx context.Context
+		return &measure.Work{
+			Items: s.n, Within: within(workers, &ctx), Close: on.close,
+			Body: func() {
+				check(t.ForEach(ctx, func(_ context.Context, c store.Chunk[T]) error {
+					simulate(c.Items)
+					return nil
+				}))
+			},
+			Count: func() (n int) {
+				for _, v := range t.All() {
+					if changed(v) {
 						n++
 					}
 				}
 				return n
-			}}
-		})
-		c.Workers = workers
-		cases = append(cases, c)
-	}
-	return cases
+			},
+		}
+	})
+	return append(cases, s.scaling("foreach", "slice", func(workers int) *measure.Work {
+		vs := values[T](s.n)
+		return &measure.Work{Items: s.n, Body: func() { simulateByHand(vs, workers) }, Count: func() (n int) {
+			for i := range vs {
+				if changed(&vs[i]) {
+					n++
+				}
+			}
+			return n
+		}}
+	})...)
 }
 
 // simulateByHand gives each of some goroutines one part of a slice: what the
@@ -104,23 +96,19 @@ func (s set[T]) emptyPasses() []measure.Case {
 			},
 		}
 	}
-	one := s.newCase("emptypass", "table.1shard", func() *measure.Work { return open(1) })
-	many := s.newCase("emptypass", "table", func() *measure.Work { return open(shards) })
-	one.Unit, many.Unit = measure.PerOp, measure.PerOp
-	started := s.newCase("emptypass.goroutines", "table.1shard", func() *measure.Work {
-		w := open(1)
-		return &measure.Work{Measure: func() float64 {
+	return []measure.Case{
+		s.tickCase("emptypass", "table.1shard", func() *measure.Work { return open(1) }),
+		s.tickCase("emptypass", "table", func() *measure.Work { return open(shards) }),
+		s.measured("emptypass.goroutines", "table.1shard", "goroutines/op", func() float64 {
 			const bodies = 1000 / passes
-			before := goroutinesCreated()
+			w, before := open(1), goroutinesCreated()
 			for range bodies {
 				w.Prepare()
 				w.Body()
 			}
 			return float64((goroutinesCreated() - before) / (bodies * passes))
-		}}
-	})
-	started.Unit = "goroutines/op"
-	return []measure.Case{one, many, started}
+		}),
+	}
 }
 
 // goroutinesCreated returns how many goroutines there have been.
@@ -139,28 +127,15 @@ func halves(family) (cases []measure.Case) {
 		return nil
 	}
 	phase := func(ctx context.Context) { check(tasks.Run(ctx, 2, half, tasks.Options{Workers: 2})) }
-	for _, c := range []struct {
-		impl string
-		open func() *measure.Work
-	}{
-		{"half", func() *measure.Work { return &measure.Work{Body: func() { check(half(0)) }} }},
-		{"team", func() *measure.Work {
-			var ctx context.Context
-			return &measure.Work{
-				Body: func() { phase(ctx) },
-				Within: func(sample func()) {
-					check(tasks.WithTeam(context.Background(), 2, func(team context.Context) error {
-						ctx = team
-						sample()
-						return nil
-					}))
-				},
-			}
-		}},
-		{"fresh", func() *measure.Work { return &measure.Work{Body: func() { phase(context.Background()) }} }},
-	} {
-		cases = append(cases, measure.Case{Op: "halves", Impl: c.impl, Unit: measure.PerOp, Open: c.open})
+	add := func(impl string, open func() *measure.Work) {
+		cases = append(cases, measure.Case{Op: "halves", Impl: impl, Unit: measure.PerOp, Open: open})
 	}
+	add("half", func() *measure.Work { return &measure.Work{Body: func() { check(half(0)) }} })
+	add("team", func() *measure.Work {
+		var ctx context.Context
+		return &measure.Work{Body: func() { phase(ctx) }, Within: within(2, &ctx)}
+	})
+	add("fresh", func() *measure.Work { return &measure.Work{Body: func() { phase(context.Background()) }} })
 	return cases
 }
 

@@ -61,26 +61,31 @@ func recording(s set[item32], f recorded) *measure.Work {
 // allocations is the case of what a recorded command allocates in the steady
 // state, the discarding included.
 func allocations(s set[item32], op string, f recorded) measure.Case {
-	c := s.newCase(op, "table", func() *measure.Work {
+	return s.measured(op, "table", "allocs/item", func() float64 {
+		const passes = 10
 		w := recording(s, f)
-		return &measure.Work{Measure: func() float64 {
-			const passes = 10
-			var before, after runtime.MemStats
-			for i := range 2 + passes {
-				if i == 2 {
-					runtime.ReadMemStats(&before)
-				}
-				w.Prepare()
-				w.Body()
-			}
-			runtime.ReadMemStats(&after)
-			// Less than one in a thousand commands is what the runtime itself
-			// and the phase of each pass allocate.
-			return float64((after.Mallocs - before.Mallocs) * 1000 / uint64(passes*s.n) / 1000)
-		}}
+		allocs := mallocs(passes, func() {
+			w.Prepare()
+			w.Body()
+		})
+		// Less than one in a thousand commands is what the runtime itself
+		// and the phase of each pass allocate.
+		return float64(allocs * 1000 / uint64(passes*s.n) / 1000)
 	})
-	c.Unit = "allocs/item"
-	return c
+}
+
+// mallocs returns the number of allocations of f, called as many times after two
+// calls that are not counted.
+func mallocs(times int, f func()) uint64 {
+	var before, after runtime.MemStats
+	for i := range 2 + times {
+		if i == 2 {
+			runtime.ReadMemStats(&before)
+		}
+		f()
+	}
+	runtime.ReadMemStats(&after)
+	return after.Mallocs - before.Mallocs
 }
 
 // appending is recording by hand: one typed slice, and the index as a name.

@@ -20,17 +20,11 @@ func TestRivalsHoldWhatTheMixedLoadSays(t *testing.T) {
 		"rwmutexmap":      newShared(newLockedMap()),
 		"shardedmap":      newShared(newShardedMap()),
 		"rwmutexstraight": newShared(newLockedStraight()),
-		"memdb":           newMemdb(),
-		"straight":        newShared(newLoneStraight()),
 	}
 	for name, r := range rivals {
-		workers := 4
-		if name == "straight" { // it has no lock
-			workers = 1
-		}
 		m := newMix(rand.New(rand.NewPCG(1, 2)), n)
 		r.fill(n)
-		_ = tasks.WithTeam(t.Context(), workers, func(ctx context.Context) error {
+		_ = tasks.WithTeam(t.Context(), 4, func(ctx context.Context) error {
 			for range 60 {
 				var f frame
 				m.draw(&f)
@@ -38,7 +32,7 @@ func TestRivalsHoldWhatTheMixedLoadSays(t *testing.T) {
 			}
 			return nil
 		})
-		found := found(t, r)
+		found := found(r)
 		if len(found) != n {
 			t.Errorf("%s holds %d items; want %d", name, len(found), n)
 		}
@@ -51,8 +45,7 @@ func TestRivalsHoldWhatTheMixedLoadSays(t *testing.T) {
 }
 
 // found looks every entry of the directory up.
-func found(t *testing.T, r rival) map[uint32]uint64 {
-	t.Helper()
+func found(r rival) map[uint32]uint64 {
 	of := make(map[uint32]uint64)
 	note := func(entry int, v item8, ok bool) {
 		if ok {
@@ -64,16 +57,6 @@ func found(t *testing.T, r rival) map[uint32]uint64 {
 		for i, h := range r.directory {
 			if v, ok := r.table.Get(h); ok {
 				note(i, *v, ok)
-			}
-		}
-	case *memdbRival:
-		for i, key := range r.directory {
-			v, err := r.db.Txn(false).First("items", "id", key)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if v != nil {
-				note(i, v.(*row).Item, true)
 			}
 		}
 	case *shared:
@@ -103,8 +86,6 @@ func found(t *testing.T, r rival) map[uint32]uint64 {
 				}
 			}
 		case *lockedStraight:
-			noteStraight(note, m.m, m.directory)
-		case *loneStraight:
 			noteStraight(note, m.m, m.directory)
 		}
 	}

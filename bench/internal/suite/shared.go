@@ -73,12 +73,6 @@ type syncMap struct {
 	m sync.Map
 }
 
-func newSyncMap(n int) *shared {
-	s := newShared(&syncMap{})
-	s.fill(n)
-	return s
-}
-
 func (m *syncMap) run(keys *keys, steps []step) {
 	var sum uint64
 	for _, s := range steps {

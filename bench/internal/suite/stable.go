@@ -53,6 +53,10 @@ func getStable[T item](m *slotmap.Map[T], hs []handle.Of[T]) {
 	sink += sum
 }
 
+func (c *stable[T]) len() int { return c.m.Len() }
+
+func (c *stable[T]) eraseItems(n int) { c.m.EraseItems(c.shuffled[:n]) }
+
 func (c *stable[T]) erase() {
 	for _, h := range c.shuffled {
 		c.m.Erase(h)

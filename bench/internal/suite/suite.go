@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
-	"strings"
 
 	"handloom/bench/internal/measure"
 )
@@ -57,6 +56,29 @@ func (s set[T]) newCase(op, impl string, open func() *measure.Work) measure.Case
 	return measure.Case{Op: op, Impl: impl, N: s.n, Size: sizeOf[T](), Unit: measure.PerItem, Open: open}
 }
 
+// scaling returns a case for each number of workers.
+func (s set[T]) scaling(op, impl string, open func(workers int) *measure.Work) (cases []measure.Case) {
+	for _, workers := range s.workers {
+		c := s.newCase(op, impl, func() *measure.Work { return open(workers) })
+		c.Workers = workers
+		cases = append(cases, c)
+	}
+	return cases
+}
+
+// onOneWorker returns the case, which stands next to cases that scale, with one worker.
+func onOneWorker(c measure.Case) measure.Case {
+	c.Workers = 1
+	return c
+}
+
+// measured returns a case whose samples are the values of f.
+func (s set[T]) measured(op, impl string, unit measure.Unit, f func() float64) measure.Case {
+	c := s.newCase(op, impl, func() *measure.Work { return &measure.Work{Measure: f} })
+	c.Unit = unit
+	return c
+}
+
 // random returns random numbers, the same for every case of one n.
 func (s set[T]) random() *rand.Rand { return rand.New(rand.NewPCG(s.seed, uint64(s.n))) }
 
@@ -67,16 +89,15 @@ var kinds = []struct {
 	n, sizes []int
 	headline func(o Options, c *measure.Case) bool // nil: every case
 }{
-	{family.containers, []int{1e5, 1e6}, []int{8, 64}, allBut("refill", "refillrandom")},
+	{family.containers, []int{1e5, 1e6}, []int{8, 64}, allBut("refillrandom")},
 	{family.tableLookUp, []int{1e5, 1e6}, []int{8, 64}, nil},
 	{family.bulk, []int{1e5, 1e6}, []int{8, 64}, allBut("refillitems", "digest")},
 	{family.sorts, []int{1e5, 1e6}, []int{8, 64}, nil},
 	{of(record), []int{1e5}, []int{32}, only("record.emplace", "record.erase")},
 	{of(groups), []int{1e5}, []int{32}, only("groupby")},
 	{of(columns), []int{1e6}, []int{64}, only("columnsum", "columnadd")},
-	{of(optional), []int{1e6}, []int{64}, none},
 	{family.flushes, []int{1e6}, []int{8, 64}, nil},
-	{family.checkpoints, []int{1e6, 1e5}, []int{8, 64}, func(_ Options, c *measure.Case) bool { return !strings.HasSuffix(c.Impl, ".1shard") }},
+	{family.checkpoints, []int{1e6, 1e5}, []int{8, 64}, nil},
 	{family.files, []int{1e6}, []int{8, 64}, none},
 	{appends, nil, nil, none},
 	{family.passes, []int{1e6}, []int{8, 64}, nil},
@@ -88,10 +109,10 @@ var kinds = []struct {
 	{of(frames), []int{1e6}, []int{32}, none},
 	{halves, nil, nil, nil},
 	{of(mixed), []int{1e5, 1e4}, []int{8}, func(o Options, c *measure.Case) bool {
-		return c.Impl == "table" || c.Impl != "memdb" && c.Workers == o.Workers[len(o.Workers)-1]
+		return c.Impl == "table" || c.Workers == o.Workers[len(o.Workers)-1]
 	}},
 	{of(replays), nil, []int{32}, nil},
-	{family.collector, []int{1e6, 5e6}, []int{8}, func(_ Options, c *measure.Case) bool { return c.Impl != "syncmap" }},
+	{family.collector, []int{1e6, 5e6}, []int{8}, nil},
 	{family.memory, []int{1e5, 1e6}, []int{8, 64}, only("memory")},
 	{of(idleMemory), []int{1e5}, []int{32}, none},
 	{family.comparisons, []int{1e5, 1e6}, []int{8, 64}, none},

@@ -41,15 +41,9 @@ const tables64 = 64
 
 // manyTables returns the cases of n commands to as many of 64 tables: where one tick
 // erases an item, the next that comes there creates one. Beside them stand Go maps.
-func manyTables(s set[item8]) (cases []measure.Case) {
-	for _, workers := range s.workers {
-		c := s.tickCase("manytables", "table", func() *measure.Work { return s.manyTables(workers) })
-		c.Workers = workers
-		cases = append(cases, c)
-	}
-	c := s.tickCase("manytables", "map", s.manyMaps)
-	c.Workers = 1
-	return append(cases, c)
+func manyTables(s set[item8]) []measure.Case {
+	cases := s.scaling("manytables", "table", s.manyTables)
+	return perOp(append(cases, onOneWorker(s.newCase("manytables", "map", s.manyMaps))))
 }
 
 func (s set[T]) manyTables(workers int) *measure.Work {
@@ -143,11 +137,7 @@ func smallFlushes(s set[item8]) (cases []measure.Case) {
 		{"table.64tables.1task", tables64, 1},
 		{"table.64tables.2tasks", tables64, 2},
 	} {
-		for _, workers := range s.workers {
-			c := s.newCase("smallflush", of.impl, func() *measure.Work { return s.smallFlush(of.tables, of.tasks, workers) })
-			c.Workers = workers
-			cases = append(cases, c)
-		}
+		cases = append(cases, s.scaling("smallflush", of.impl, func(workers int) *measure.Work { return s.smallFlush(of.tables, of.tasks, workers) })...)
 	}
 	return cases
 }
@@ -169,11 +159,7 @@ func (s set[T]) smallFlush(tables, recorders, workers int) *measure.Work {
 		Within: within(workers, &ctx),
 		Prepare: func() {
 			for i, t := range all {
-				live[i] = live[i][:0]
-				for h := range t.All() {
-					live[i] = append(live[i], h)
-				}
-				drawFirst(r, live[i], each)
+				live[i] = drawLive(r, t, live[i], each)
 			}
 			check(st.Each(ctx, recorders, func(_ context.Context, task int, q store.Queue) error {
 				for i, t := range all {
@@ -210,8 +196,14 @@ func (s set[T]) ticks(st *store.Store, workers int, record func(q store.Queue)) 
 	}
 }
 
+// tickCase is a case whose op is a tick or a pass.
 func (s set[T]) tickCase(op, impl string, open func() *measure.Work) measure.Case {
-	c := s.newCase(op, impl, open)
-	c.Unit = measure.PerOp
-	return c
+	return perOp([]measure.Case{s.newCase(op, impl, open)})[0]
+}
+
+func perOp(cases []measure.Case) []measure.Case {
+	for i := range cases {
+		cases[i].Unit = measure.PerOp
+	}
+	return cases
 }
