@@ -13,7 +13,6 @@ import (
 	"handloom/internal/report"
 	"handloom/proof/runner"
 	"handloom/stress/internal/campaign"
-	"handloom/stress/internal/child"
 	"handloom/stress/internal/page"
 )
 
@@ -41,9 +40,9 @@ func (p *command) harness(ctx context.Context, args []string) int {
 }
 
 // children returns how children are started: the program starts itself.
-func (p *command) children() (child.Command, error) {
+func (p *command) children() (campaign.Command, error) {
 	path, err := os.Executable()
-	return campaign.Command(path), err
+	return campaign.NewCommand(path), err
 }
 
 // smoke is what follows the replay of the embedded trace.

@@ -14,7 +14,6 @@ import (
 
 	"handloom/internal/cli"
 	"handloom/stress/internal/campaign"
-	"handloom/stress/internal/child"
 	"handloom/stress/internal/page"
 )
 
@@ -30,7 +29,7 @@ type harnessing struct {
 	canary     string // a fault, or a word for many
 	artifacts  string // a folder
 	children   int
-	command    child.Command
+	command    campaign.Command
 	build      []string // flags of go run that give this program
 	given      map[string]bool
 	outputs

@@ -9,13 +9,12 @@ import (
 
 	"handloom/internal/cli"
 	"handloom/stress/internal/campaign"
-	"handloom/stress/internal/child"
 	"handloom/stress/internal/kills"
 )
 
 func main() {
 	if len(os.Args) == 2 && os.Args[1] == childCommand {
-		child.Serve(os.Stdin, os.Stdout)
+		campaign.ServeChild(os.Stdin, os.Stdout)
 	}
 	if len(os.Args) > 1 && os.Args[1] == kills.ChildCommand {
 		os.Exit(kills.Child(os.Args[2:], os.Stdin, os.Stdout))

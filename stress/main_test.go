@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"handloom/stress/internal/child"
+	"handloom/stress/internal/campaign"
 	"handloom/stress/internal/kills"
 
 	"go.uber.org/goleak"
@@ -16,7 +16,7 @@ import (
 // TestMain is also the program that the tests of children start.
 func TestMain(m *testing.M) {
 	if len(os.Args) == 2 && os.Args[1] == childCommand {
-		child.Serve(os.Stdin, os.Stdout)
+		campaign.ServeChild(os.Stdin, os.Stdout)
 	}
 	if len(os.Args) > 1 && os.Args[1] == kills.ChildCommand {
 		os.Exit(kills.Child(os.Args[2:], os.Stdin, os.Stdout))

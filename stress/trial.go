@@ -13,7 +13,6 @@ import (
 
 	"handloom/internal/report"
 	"handloom/stress/internal/campaign"
-	"handloom/stress/internal/child"
 	"handloom/stress/internal/mutants"
 )
 
@@ -102,7 +101,7 @@ type faultyBuild struct {
 	root    string // folder of the module
 	dir     string // temporary
 	overlay string // file for go build
-	built   child.Command
+	built   campaign.Command
 }
 
 func newFaultyBuild(ctx context.Context, all []*mutants.Fault) (*faultyBuild, error) {
@@ -125,15 +124,15 @@ func newFaultyBuild(ctx context.Context, all []*mutants.Fault) (*faultyBuild, er
 func (b *faultyBuild) remove() { os.RemoveAll(b.dir) }
 
 // player returns how a player with a fault is started. The first call builds it.
-func (b *faultyBuild) player(ctx context.Context, f *mutants.Fault) (child.Command, error) {
+func (b *faultyBuild) player(ctx context.Context, f *mutants.Fault) (campaign.Command, error) {
 	if b.built.Path == "" {
 		path := filepath.Join(b.dir, "with-faults")
 		build := exec.CommandContext(ctx, "go", "build", "-overlay", b.overlay, "-o", path, "handloom/stress")
 		build.Dir = b.root
 		if out, err := build.CombinedOutput(); err != nil {
-			return child.Command{}, fmt.Errorf("go build with faults: %w: %s", err, strings.ReplaceAll(strings.TrimSpace(string(out)), "\n", "; "))
+			return campaign.Command{}, fmt.Errorf("go build with faults: %w: %s", err, strings.ReplaceAll(strings.TrimSpace(string(out)), "\n", "; "))
 		}
-		b.built = campaign.Command(path)
+		b.built = campaign.NewCommand(path)
 	}
 	with := b.built
 	with.Env = append(slices.Clone(with.Env), mutants.Variable+"="+f.Name)

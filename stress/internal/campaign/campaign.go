@@ -12,7 +12,6 @@ import (
 	"handloom/proof/model"
 	"handloom/proof/runner"
 	"handloom/proof/script"
-	"handloom/stress/internal/child"
 )
 
 // Options configure a campaign.
@@ -72,10 +71,10 @@ func Run(ctx context.Context, o Options) *Outcome {
 	return &c.outcome
 }
 
-// Command returns how a program is started as a child. A race ends it at once, so
+// NewCommand returns how a program is started as a child. A race ends it at once, so
 // that its report is the last thing said.
-func Command(path string) child.Command {
-	return child.Command{Path: path, Env: []string{fmt.Sprintf("GORACE=halt_on_error=1 exitcode=%d", ExitRace)}}
+func NewCommand(path string) Command {
+	return Command{Path: path, Env: []string{fmt.Sprintf("GORACE=halt_on_error=1 exitcode=%d", ExitRace)}}
 }
 
 type campaign struct {

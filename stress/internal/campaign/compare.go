@@ -8,23 +8,22 @@ import (
 
 	"handloom/proof/runner"
 	"handloom/proof/script"
-	"handloom/stress/internal/child"
 )
 
 // pair is two children: the first plays the first configuration of a program,
 // the second all others.
-type pair [2]child.Child
+type pair [2]child
 
-func newPair(command child.Command) *pair { return &pair{{Command: command}, {Command: command}} }
+func newPair(command Command) *pair { return &pair{{Command: command}, {Command: command}} }
 
 func (p *pair) close() {
-	p[0].Close()
-	p[1].Close()
+	p[0].close()
+	p[1].close()
 }
 
 // How says how programs are played.
 type How struct {
-	Command  child.Command
+	Command  Command
 	Patience time.Duration // of a program under one configuration; 0: 30 s
 	Trace    string        // file for a flight-recorder trace
 }
@@ -42,7 +41,7 @@ func (p *pair) compare(ctx context.Context, prog *script.Script, how How, repeat
 	}
 	var first *runner.Result
 	for i, c := range configs {
-		result, err := p[min(i, 1)].Play(ctx, child.Request{
+		result, err := p[min(i, 1)].play(ctx, request{
 			Program: text, Config: c.String(), Patience: cmp.Or(how.Patience, patience), Trace: how.Trace,
 		})
 		if err != nil {

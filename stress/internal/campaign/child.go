@@ -1,4 +1,4 @@
-package child
+package campaign
 
 import (
 	"bufio"
@@ -19,7 +19,7 @@ import (
 
 // Command is how children are started.
 type Command struct {
-	Path string // of a program that calls [Serve] when its command is "child"
+	Path string // of a program that calls [ServeChild] when its command is "child"
 	Env  []string
 }
 
@@ -27,9 +27,9 @@ type Command struct {
 // has none left.
 const grace = 10 * time.Second
 
-// Child is a process that plays programs, one at a time. It is started when it
+// child is a process that plays programs, one at a time. It is started when it
 // is first asked and again after it has ended. The zero Child has no command.
-type Child struct {
+type child struct {
 	Command Command
 
 	running *process
@@ -43,10 +43,10 @@ type process struct {
 	silent  atomic.Bool // it said nothing for so long that it was killed
 }
 
-// Play has a program played. A crash, a race and a program that does not end are
+// play has a program played. A crash, a race and a program that does not end are
 // failures of the result. An error says that there is no result; it is the cause
 // of ctx when that ends first, which ends the process.
-func (c *Child) Play(ctx context.Context, r Request) (*runner.Result, error) {
+func (c *child) play(ctx context.Context, r request) (*runner.Result, error) {
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}
@@ -78,8 +78,8 @@ func (c *Child) Play(ctx context.Context, r Request) (*runner.Result, error) {
 	return answer.Result, nil
 }
 
-// Close ends the process and waits for it.
-func (c *Child) Close() {
+// close ends the process and waits for it.
+func (c *child) close() {
 	if c.running != nil {
 		c.running.end(true)
 		c.running = nil
@@ -106,7 +106,7 @@ func (c Command) start() (*process, error) {
 }
 
 // ask sends a request and waits for the answer.
-func (p *process) ask(r Request) (Response, error) {
+func (p *process) ask(r request) (response, error) {
 	// A child that does not even tell that it hangs is killed, which ends the
 	// reading.
 	kill := time.AfterFunc(r.Patience+grace, func() {
@@ -114,7 +114,7 @@ func (p *process) ask(r Request) (Response, error) {
 		p.cmd.Process.Kill()
 	})
 	defer kill.Stop()
-	var answer Response
+	var answer response
 	if err := json.NewEncoder(p.in).Encode(r); err != nil {
 		return answer, err
 	}
@@ -130,9 +130,6 @@ func (p *process) end(kill bool) error {
 	return p.cmd.Wait()
 }
 
-// raceExit is what the race detector is told to exit with.
-const raceExit = 66
-
 // verdict says what the end of a process without an answer means.
 func (p *process) verdict(cause, ended error) (*runner.Result, error) {
 	text := p.errors.String()
@@ -142,7 +139,7 @@ func (p *process) verdict(cause, ended error) (*runner.Result, error) {
 	}
 	f := &runner.Failure{Kind: runner.Invariant, What: fmt.Sprintf("the process crashed: %v\n%s", exit, text)}
 	switch {
-	case exit.ExitCode() == raceExit || strings.Contains(text, "WARNING: DATA RACE"):
+	case exit.ExitCode() == ExitRace || strings.Contains(text, "WARNING: DATA RACE"):
 		f.Kind, f.What = runner.Race, "a data race\n"+text
 	case p.silent.Load():
 		f.Kind, f.What = runner.Liveness, "the process did not answer, nor tell where it hangs\n"+text

@@ -1,4 +1,4 @@
-package child
+package campaign
 
 import (
 	"bufio"
@@ -26,21 +26,21 @@ const (
 	exitHung = 3
 )
 
-// Serve plays what it is asked to until in ends, and then ends the process. The
+// ServeChild plays what it is asked to until in ends, and then ends the process. The
 // signals that end a run, which a terminal or a time limit sends to parent and
 // child alike, are the parent's to answer.
-func Serve(in io.Reader, out io.Writer) {
+func ServeChild(in io.Reader, out io.Writer) {
 	signal.Ignore(os.Interrupt, syscall.SIGTERM)
 	// Most of the memory is garbage when a program has been played; the limit
 	// stands for the large ones.
 	debug.SetGCPercent(800)
 	debug.SetMemoryLimit(512 << 20)
 	s := &server{out: out}
-	requests := make(chan Request)
+	requests := make(chan request)
 	go func() {
 		lines := json.NewDecoder(bufio.NewReaderSize(in, 1<<16))
 		for {
-			var r Request
+			var r request
 			if err := lines.Decode(&r); err != nil {
 				os.Exit(exitDone) // the parent is gone, or done with us
 			}
@@ -57,7 +57,7 @@ type server struct {
 	out  io.Writer
 }
 
-func (s *server) serve(r Request) {
+func (s *server) serve(r request) {
 	var begun atomic.Bool
 	watchdog := time.AfterFunc(r.Patience, func() {
 		s.answer(hung(r.Patience, begun.Load()))
@@ -68,13 +68,13 @@ func (s *server) serve(r Request) {
 		select {} // it is about to end the process
 	}
 	if err != nil {
-		s.answer(Response{Error: err.Error()})
+		s.answer(response{Error: err.Error()})
 		return
 	}
-	s.answer(Response{Result: result})
+	s.answer(response{Result: result})
 }
 
-func (s *server) answer(r Response) {
+func (s *server) answer(r response) {
 	s.lock.Lock()
 	defer s.lock.Unlock()
 	if err := json.NewEncoder(s.out).Encode(r); err != nil {
@@ -84,19 +84,19 @@ func (s *server) answer(r Response) {
 
 // hung returns the response for a program that does not end. A program that has not
 // begun is not at fault: the machine is too busy.
-func hung(after time.Duration, begun bool) Response {
+func hung(after time.Duration, begun bool) response {
 	if !begun {
-		return Response{Error: fmt.Sprintf("child: the program did not begin in %v: the machine is too busy", after), Ended: true}
+		return response{Error: fmt.Sprintf("child: the program did not begin in %v: the machine is too busy", after), Ended: true}
 	}
 	stacks := make([]byte, 1<<20)
 	stacks = stacks[:runtime.Stack(stacks, true)]
-	return Response{Result: &runner.Result{Failure: &runner.Failure{
+	return response{Result: &runner.Result{Failure: &runner.Failure{
 		Kind: runner.Liveness, What: fmt.Sprintf("the program did not end in %v\n%s", after, stacks),
 	}}, Ended: true}
 }
 
 // playRequest plays the program of r, and calls begun before it opens the store.
-func playRequest(r Request, begun func()) (*runner.Result, error) {
+func playRequest(r request, begun func()) (*runner.Result, error) {
 	p, err := script.Parse([]byte(r.Program), "program")
 	if err != nil {
 		return nil, err

@@ -1,4 +1,4 @@
-package child
+package campaign
 
 import (
 	"time"
@@ -6,16 +6,16 @@ import (
 	"handloom/proof/runner"
 )
 
-// Request is one program to play.
-type Request struct {
+// request is one program to play.
+type request struct {
 	Program  string        `json:"program"` // its text
 	Config   string        `json:"config"`
 	Patience time.Duration `json:"patience"`        // until the program counts as hung
 	Trace    string        `json:"trace,omitempty"` // file for a flight-recorder trace, written if the program fails
 }
 
-// Response is what came of it.
-type Response struct {
+// response is what came of it.
+type response struct {
 	Result *runner.Result `json:"result,omitempty"`
 	Error  string         `json:"error,omitempty"` // why there is no result
 	Ended  bool           `json:"ended,omitempty"` // the process ends after this response

@@ -1,4 +1,4 @@
-package child
+package campaign
 
 import (
 	"os/exec"
@@ -27,11 +27,11 @@ func TestTheFirstAndTheLastOfALongTextAreKept(t *testing.T) {
 }
 
 func TestAProgramThatCannotBeStartedIsAnError(t *testing.T) {
-	c := Child{Command: Command{Path: "no/such/program"}}
-	if r, err := c.Play(t.Context(), Request{}); err == nil {
+	c := child{Command: Command{Path: "no/such/program"}}
+	if r, err := c.play(t.Context(), request{}); err == nil {
 		t.Errorf("%+v", r)
 	}
-	c.Close()
+	c.close()
 }
 
 // A program that does not even tell that it hangs, hangs.
@@ -40,7 +40,7 @@ func TestAProcessThatDoesNotAnswerDoesNotEnd(t *testing.T) {
 	if err != nil {
 		t.Skip(err) // no shell here
 	}
-	_, cause := p.ask(Request{Patience: 50*time.Millisecond - grace})
+	_, cause := p.ask(request{Patience: 50*time.Millisecond - grace})
 	r, err := p.verdict(cause, p.end(false))
 	if err != nil || r.Failure.Kind != runner.Liveness {
 		t.Errorf("%+v, %v; want %s", r, err, runner.Liveness)
@@ -63,7 +63,7 @@ func TestWhatAnEndedProcessMeans(t *testing.T) {
 		if err != nil {
 			t.Skip(err) // no shell here
 		}
-		_, cause := p.ask(Request{Patience: grace})
+		_, cause := p.ask(request{Patience: grace})
 		r, err := p.verdict(cause, p.end(false))
 		switch {
 		case tt.kind == "" && err == nil:
@@ -83,14 +83,14 @@ func TestChild_PlayDropsAnEndedProcess(t *testing.T) {
 		`{"error": "not begun", "ended": true}`:                        "",
 		`{"result": {"Failure": {"Kind": "liveness"}}, "ended": true}`: runner.Liveness,
 	} {
-		c := Child{Command: Command{Path: "testdata/shell.sh", Env: []string{"SCRIPT=read request; echo '" + answer + "'; exit 3"}}}
+		c := child{Command: Command{Path: "testdata/shell.sh", Env: []string{"SCRIPT=read request; echo '" + answer + "'; exit 3"}}}
 		for range 2 {
-			r, err := c.Play(t.Context(), Request{Patience: time.Minute})
+			r, err := c.play(t.Context(), request{Patience: time.Minute})
 			if kind == "" && (err == nil || err.Error() != "not begun") || kind != "" && (err != nil || r.Failure == nil || r.Failure.Kind != kind) {
 				t.Errorf("answer %s: got %+v, %v", answer, r, err)
 			}
 		}
-		c.Close()
+		c.close()
 	}
 }
 
@@ -105,12 +105,12 @@ func TestHung_IsNoResultBeforeTheProgramBegins(t *testing.T) {
 }
 
 func TestPlayRequest_ReportsThatTheProgramBegins(t *testing.T) {
-	whole := Request{Program: string(draw.Script(1, draw.Options{Steps: 3}).Text()), Config: draw.Configs(1, 1)[0].String()}
+	whole := request{Program: string(draw.Script(1, draw.Options{Steps: 3}).Text()), Config: draw.Configs(1, 1)[0].String()}
 	for _, tt := range []struct {
 		name string
-		r    Request
+		r    request
 		want int
-	}{{"valid", whole, 1}, {"invalid", Request{Program: "invalid"}, 0}} {
+	}{{"valid", whole, 1}, {"invalid", request{Program: "invalid"}, 0}} {
 		t.Run(tt.name, func(t *testing.T) {
 			begun := 0
 			if _, err := playRequest(tt.r, func() { begun++ }); (err == nil) != (tt.want > 0) || begun != tt.want {
