@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	_ "embed"
 	"errors"
 	"flag"
 	"fmt"
@@ -18,6 +19,9 @@ import (
 	"handloom/bench/internal/suite"
 	"handloom/bench/internal/targets"
 )
+
+//go:embed usage.txt
+var usage string
 
 // command is one run and what it talks to.
 type command struct {

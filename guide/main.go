@@ -31,36 +31,8 @@ import (
 //go:embed *.md pictures/*.svg
 var pages embed.FS
 
-const usage = `Usage: go run ./guide [flags]
-
-Shows the manual of Handloom as a web site, until Ctrl-C. The pages are the Markdown
-files in guide/, which can be read without it: begin with guide/README.md.
-
-  -addr ADDRESS   where to serve it (default localhost:8040; localhost:0 is a free port)
-  -out FOLDER     writes the site as files instead, which need no server: open
-                  FOLDER/index.html, or put the folder on any web server (which the
-                  playground needs)
-  -play=false     leaves the playground out
-
-The playground runs a store in the browser: the same program on 1 worker and on many,
-whose states are compared. The go command compiles it when it is asked for, which takes
-half a minute the first time.
-
-Examples:
-  go run ./guide
-  go run ./guide -addr :80
-  go run ./guide -out /tmp/handloom-guide
-
-The site loads nothing from elsewhere. In it: / searches, arrows and Enter choose.
-
-Code in the pages comes from files that go test compiles and runs. Whoever changes one
-of these, or a page, brings the pages up to date with
-
-  go test ./guide -update
-
-Exit codes: 0 done, 2 wrong usage or a file that cannot be written, 130 ended by Ctrl-C
-and 143 by SIGTERM.
-`
+//go:embed usage.txt
+var usage string
 
 const exitBad = 2
 

@@ -107,25 +107,32 @@ func TestFlagsComeBeforeAndBehindTheFile(t *testing.T) {
 
 func TestHelpTeaches(t *testing.T) {
 	tests := []struct{ args, want string }{
-		{"-h", usage},
-		{"help", usage},
-		{"-help", usage},
-		{"replay -h", usageReplay},
-		{"help -h", usage},
-		{"help replay", usageReplay},
-		{"replay x --help", usageReplay},
-		{"import -h", usageImport},
-		{"help import", usageImport},
-		{"import goalloc -h", usageImport},
-		{"-profile pr -h", usageProfile},
-		{"help profile", usageProfile},
+		{"-h", "stress"},
+		{"help", "stress"},
+		{"-help", "stress"},
+		{"replay -h", "replay"},
+		{"help -h", "stress"},
+		{"help replay", "replay"},
+		{"replay x --help", "replay"},
+		{"import -h", "import"},
+		{"help import", "import"},
+		{"import goalloc -h", "import"},
+		{"-profile pr -h", "profile"},
+		{"help profile", "profile"},
+		{"-durable x -h", "durable"},
+		{"inspect -h", "inspect"},
 	}
 	for _, tt := range tests {
-		if got := stress(t, strings.Fields(tt.args)...); got.code != 0 || got.stdout != tt.want || got.stderr != "" {
-			t.Errorf("%s: exit code %d, %q", tt.args, got.code, got.stderr)
+		want, err := helpText(tt.want)
+		if got := stress(t, strings.Fields(tt.args)...); err != nil || got.code != 0 || got.stdout != want || got.stderr != "" {
+			t.Errorf("%s: exit code %d, %q, %v", tt.args, got.code, got.stderr, err)
 		}
 	}
-	for _, text := range []string{usage, usageProfile, usageReplay, usageImport} {
+	for _, topic := range []string{"stress", "profile", "replay", "import", "durable", "inspect"} {
+		text, err := helpText(topic)
+		if err != nil {
+			t.Error(err)
+		}
 		for line := range strings.Lines(text) {
 			if len(line) > 101 {
 				t.Errorf("a line of the help is too long: %s", line)

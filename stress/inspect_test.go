@@ -226,9 +226,6 @@ func TestInspectWithoutAFile(t *testing.T) {
 			t.Errorf("%s: exit code %d\n%s", args, o.code, o.stderr)
 		}
 	}
-	if o := (command{}).stress(context.Background(), "inspect", "-h"); o.code != 0 || o.stdout != usageInspect {
-		t.Errorf("exit code %d\n%s", o.code, o.stdout)
-	}
 }
 
 // A journal that is cut or lacks something is never whole.

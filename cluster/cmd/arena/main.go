@@ -5,6 +5,7 @@ package main
 
 import (
 	"context"
+	_ "embed"
 	"errors"
 	"flag"
 	"fmt"
@@ -20,30 +21,8 @@ import (
 	"handloom/internal/cli"
 )
 
-const usage = `usage: go run ./cluster/cmd/arena [flags]
-
-An arena on three nodes: each node is a process with a world that plays the arena
-on their common log, and has a NATS server of its own, a process as well. One node
-owns the log and plays; the others follow it, with 1, 2 and 8 workers, and come to
-the same state. Kill the owner with its server, and another node goes on within
-half a second; the players notice a pause and lose nothing that was answered. If
-the server of the node that is killed led the log, the others have to elect one
-first, which takes seconds.
-
-  -kill            kill a node every few seconds, the owner most of the time
-  -for DURATION    end after this time; else with Ctrl-C
-  -players N       how many play (20)
-  -hz N            ticks per second (30)
-  -seed N          of what the players do and who is killed
-  -page ADDRESS    of the page to look at (127.0.0.1:0, a free port)
-
-  go run ./cluster/cmd/arena                    look at the page, kill by button
-  go run ./cluster/cmd/arena -kill -for 1m      a minute of kills, and a verdict
-
-Exit codes: 0 no answered order was lost and no state differed, 11 one was or did,
-1 it could not run, 2 wrong usage, 14 a node did not come back, 130 and 143 by a
-signal, with a verdict on all until then.
-`
+//go:embed usage.txt
+var usage string
 
 type options struct {
 	kill    bool

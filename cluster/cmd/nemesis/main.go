@@ -47,7 +47,7 @@ func (p *command) run(ctx context.Context, args []string) int {
 	flags.BoolVar(&keep, "keep", false, "")
 	err := flags.Parse(args)
 	if errors.Is(err, flag.ErrHelp) {
-		io.WriteString(p.stdout, usage())
+		usage(p.stdout)
 		return nemesis.ExitPassed
 	}
 	if err == nil {
