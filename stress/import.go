@@ -13,13 +13,12 @@ import (
 
 	"handloom/internal/cli"
 	"handloom/internal/trace"
-	"handloom/internal/trace/goalloc"
 )
 
 // importing is one command line of import.
 type importing struct {
 	in, out string
-	options goalloc.Options
+	options trace.ConvertOptions
 }
 
 // importTrace is the command "import": it makes a trace in memory and writes it
@@ -58,7 +57,7 @@ func parseImport(args []string) (importing, error) {
 	j := importing{}
 	flags := newFlags()
 	flags.StringVar(&j.out, "o", "", "")
-	flags.IntVar(&j.options.Tables, "tables", goalloc.DefaultTables, "")
+	flags.IntVar(&j.options.Tables, "tables", trace.DefaultTables, "")
 	flags.IntVar(&j.options.MaxEvents, "max", 0, "")
 	words, err := parse(flags, args)
 	switch {
@@ -83,7 +82,7 @@ func parseImport(args []string) (importing, error) {
 }
 
 // convert makes the trace, compressed if the output is to be.
-func (j *importing) convert(ctx context.Context, p *command, out io.Writer) (sum goalloc.Summary, err error) {
+func (j *importing) convert(ctx context.Context, p *command, out io.Writer) (sum trace.Summary, err error) {
 	in, name := p.stdin, "stdin"
 	if j.in != "-" {
 		f, err := os.Open(j.in)
@@ -99,10 +98,10 @@ func (j *importing) convert(ctx context.Context, p *command, out io.Writer) (sum
 		if zip, err = gzip.NewWriterLevel(out, gzip.BestCompression); err != nil {
 			return sum, err
 		}
-		sum, err = goalloc.Convert(in, zip, j.options)
+		sum, err = trace.Convert(in, zip, j.options)
 		err = errors.Join(err, zip.Close())
 	} else {
-		sum, err = goalloc.Convert(in, out, j.options)
+		sum, err = trace.Convert(in, out, j.options)
 	}
 	if err != nil {
 		return sum, fmt.Errorf("%s: %w", name, err)

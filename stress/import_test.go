@@ -12,7 +12,7 @@ import (
 	"handloom/internal/cli"
 )
 
-const small = "../internal/trace/goalloc/testdata/small.trace"
+const small = "../internal/trace/testdata/small.trace"
 
 func TestImportPrintsTraceAndSummary(t *testing.T) {
 	got := stress(t, "import", "goalloc", small, "-o", "-")

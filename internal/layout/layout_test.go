@@ -46,7 +46,6 @@ var mayImport = map[string][]string{
 	"internal/histogram":         {},
 	"internal/report":            {},
 	"internal/trace":             {},
-	"internal/trace/goalloc":     {"internal/trace"},
 	"internal/layout":            {},
 	"internal/chart":             {},
 	"stress/internal/campaign":   {"internal/report", "proof/draw", "proof/model", "proof/runner", "proof/script"},

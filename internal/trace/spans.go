@@ -1,4 +1,4 @@
-package goalloc
+package trace
 
 const (
 	// idsPerPage is the number of object ids of a heap page: 8192 bytes in steps

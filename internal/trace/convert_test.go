@@ -1,4 +1,4 @@
-package goalloc
+package trace
 
 import (
 	"bytes"
@@ -13,8 +13,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 	exptrace "golang.org/x/exp/trace"
 	"pgregory.net/rapid"
-
-	"handloom/internal/trace"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")
@@ -22,13 +20,13 @@ var update = flag.Bool("update", false, "rewrite the golden files")
 // script is a history made by hand: one event for each call, with its time in
 // microseconds.
 type script struct {
-	*history
+	*goHistory
 	err error
 }
 
 func begin() *script {
-	s := &script{history: newHistory()}
-	return s.then(s.history.generation(at(0), nil))
+	s := &script{goHistory: newHistory()}
+	return s.then(s.goHistory.generation(at(0), nil))
 }
 
 func at(micros int) exptrace.Time { return exptrace.Time(1_000_000_000 + micros*1000) }
@@ -94,11 +92,11 @@ func (s *script) convert(t rapid.TB, tables int) (string, Summary) {
 // verify holds a converted trace to the rules of a lifetime and to its summary.
 func verify(t rapid.TB, text string, sum Summary) {
 	t.Helper()
-	r, err := trace.NewReader(strings.NewReader(text), "converted")
+	r, err := NewReader(strings.NewReader(text), "converted")
 	if err != nil {
 		t.Fatal(err)
 	}
-	checker := trace.NewChecker("converted")
+	checker := NewChecker("converted")
 	events, ticks := 0, 0
 	for batch, err := range r.Ticks() {
 		if err == nil {
@@ -147,7 +145,7 @@ func readSmall(t *testing.T) []byte {
 func TestConvert_RealTrace(t *testing.T) {
 	const golden = "testdata/small.trace.txt"
 	var b bytes.Buffer
-	sum, err := Convert(bytes.NewReader(readSmall(t)), &b, Options{})
+	sum, err := Convert(bytes.NewReader(readSmall(t)), &b, ConvertOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -169,7 +167,7 @@ func TestConvert_RealTrace(t *testing.T) {
 
 func TestConvert_CutsAtTick(t *testing.T) {
 	var b bytes.Buffer
-	sum, err := Convert(bytes.NewReader(readSmall(t)), &b, Options{MaxEvents: 300, Tables: 4})
+	sum, err := Convert(bytes.NewReader(readSmall(t)), &b, ConvertOptions{MaxEvents: 300, Tables: 4})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -184,20 +182,20 @@ func TestConvert_RefusesInput(t *testing.T) {
 	for name, in := range map[string][]byte{"empty": nil, "text": []byte("PASS\n"), "truncated": small[:len(small)/2]} {
 		t.Run(name, func(t *testing.T) {
 			var b bytes.Buffer
-			if _, err := Convert(bytes.NewReader(in), &b, Options{}); err == nil || b.Len() > 0 {
+			if _, err := Convert(bytes.NewReader(in), &b, ConvertOptions{}); err == nil || b.Len() > 0 {
 				t.Errorf("error %v, %d bytes written, want an error and none", err, b.Len())
 			}
 		})
 	}
 	t.Run("no heap objects", func(t *testing.T) {
-		if _, err := Convert(bytes.NewReader(small[:16]), new(bytes.Buffer), Options{}); !errors.Is(err, errNoObjects) {
+		if _, err := Convert(bytes.NewReader(small[:16]), new(bytes.Buffer), ConvertOptions{}); !errors.Is(err, errNoObjects) {
 			t.Errorf("error %v, want %v", err, errNoObjects)
 		}
 	})
 }
 
 func TestConvert_ReturnsErrorOfOutput(t *testing.T) {
-	if _, err := Convert(bytes.NewReader(readSmall(t)), full{}, Options{}); !errors.Is(err, errFull) {
+	if _, err := Convert(bytes.NewReader(readSmall(t)), full{}, ConvertOptions{}); !errors.Is(err, errFull) {
 		t.Errorf("error %v, want %v", err, errFull)
 	}
 }

@@ -1,11 +1,9 @@
-package goalloc
+package trace
 
 import (
 	"fmt"
 
 	exptrace "golang.org/x/exp/trace"
-
-	"handloom/internal/trace"
 )
 
 const (
@@ -16,9 +14,9 @@ const (
 	maxTicks = 1 << 22
 )
 
-// history is an execution trace with valid lifetimes, in a form that is cheap
+// goHistory is an execution trace with valid lifetimes, in a form that is cheap
 // to walk a second time: the table of a type is known after all are counted.
-type history struct {
+type goHistory struct {
 	records []record
 	items   []int    // types by serial number
 	types   []string // names by order of appearance
@@ -39,7 +37,7 @@ type history struct {
 
 // record is one event of the item with a serial number, or the end of a tick.
 type record struct {
-	kind trace.Kind
+	kind Kind
 	item int
 }
 
@@ -56,8 +54,8 @@ const (
 	typeUnknown
 )
 
-func newHistory() *history {
-	return &history{
+func newHistory() *goHistory {
+	return &goHistory{
 		types:    []string{"goroutines", "memory without a type", "unknown types"},
 		typeOf:   map[uint64]int{},
 		numbered: map[uint64]int{},
@@ -69,7 +67,7 @@ func newHistory() *history {
 // object adds one event of a heap object. The listing of objects that existed
 // at the beginning may take milliseconds while the program is stopped; it
 // belongs to the first tick.
-func (h *history) object(time exptrace.Time, event string, address, number uint64) error {
+func (h *goHistory) object(time exptrace.Time, event string, address, number uint64) error {
 	h.hasObjects = true
 	what := identity{isObject: true, id: address}
 	if event == "HeapObject" {
@@ -95,7 +93,7 @@ func (h *history) object(time exptrace.Time, event string, address, number uint6
 	return nil
 }
 
-func (h *history) typeNumbered(number uint64) int {
+func (h *goHistory) typeNumbered(number uint64) int {
 	if number == 0 {
 		return typeNone
 	}
@@ -106,7 +104,7 @@ func (h *history) typeNumbered(number uint64) int {
 }
 
 // goroutine adds one transition of a goroutine.
-func (h *history) goroutine(time exptrace.Time, id uint64, from, to exptrace.GoState) error {
+func (h *goHistory) goroutine(time exptrace.Time, id uint64, from, to exptrace.GoState) error {
 	if err := h.advance(time); err != nil {
 		return err
 	}
@@ -120,50 +118,50 @@ func (h *history) goroutine(time exptrace.Time, id uint64, from, to exptrace.GoS
 	case from == exptrace.GoNotExist || !alive:
 		h.create(what, typeGoroutine)
 	default:
-		h.record(trace.Update, serial)
+		h.record(Update, serial)
 	}
 	return nil
 }
 
 // create begins a lifetime. It ends the one of the same identity first.
-func (h *history) create(what identity, typ int) {
+func (h *goHistory) create(what identity, typ int) {
 	if h.erase(what) {
 		h.repaired++
 	}
 	h.alive[what] = len(h.items)
-	h.record(trace.Create, len(h.items))
+	h.record(Create, len(h.items))
 	h.items = append(h.items, typ)
 }
 
 // erase ends a lifetime and reports whether there was one.
-func (h *history) erase(what identity) bool {
+func (h *goHistory) erase(what identity) bool {
 	serial, alive := h.alive[what]
 	if alive {
 		delete(h.alive, what)
-		h.record(trace.Erase, serial)
+		h.record(Erase, serial)
 	}
 	return alive
 }
 
-func (h *history) record(kind trace.Kind, item int) {
+func (h *goHistory) record(kind Kind, item int) {
 	h.records = append(h.records, record{kind, item})
 	h.events++
 }
 
 // advance ends the ticks before time. Times only increase.
-func (h *history) advance(time exptrace.Time) error {
+func (h *goHistory) advance(time exptrace.Time) error {
 	for ; time >= h.tickEnd; h.tickEnd += tickLength {
 		if h.ticks++; h.ticks > maxTicks {
 			return fmt.Errorf("time %d, want at most %d ms after the beginning", time, maxTicks)
 		}
-		h.records = append(h.records, record{kind: trace.Tick})
+		h.records = append(h.records, record{kind: Tick})
 		h.wholeTicks = len(h.records)
 	}
 	return nil
 }
 
 // cut drops the records after the latest tick.
-func (h *history) cut(maxEvents int) error {
+func (h *goHistory) cut(maxEvents int) error {
 	if h.wholeTicks == 0 {
 		return fmt.Errorf("the first tick has more than %d events", maxEvents)
 	}

@@ -1,4 +1,4 @@
-package goalloc
+package trace
 
 import (
 	"encoding/binary"
@@ -9,11 +9,11 @@ import (
 	exptrace "golang.org/x/exp/trace"
 )
 
-// DefaultTables is the number of tables of the zero Options.
+// DefaultTables is the number of tables of the zero ConvertOptions.
 const DefaultTables = 64
 
-// Options bound a trace. The zero Options are ready to use.
-type Options struct {
+// ConvertOptions bound a trace. The zero ConvertOptions are ready to use.
+type ConvertOptions struct {
 	// Tables is the max number of tables, with the table of goroutines: 2 to
 	// 1024, default DefaultTables. The rarest types share the last one.
 	Tables int
@@ -28,7 +28,7 @@ type Options struct {
 //
 // Convert takes O(n log n) time in the events and keeps about 16 bytes for each.
 // It writes after the last event is read: a malformed input writes nothing.
-func Convert(in io.Reader, out io.Writer, options Options) (Summary, error) {
+func Convert(in io.Reader, out io.Writer, options ConvertOptions) (Summary, error) {
 	if options.Tables == 0 {
 		options.Tables = DefaultTables
 	}
@@ -46,7 +46,7 @@ var errNoObjects = errors.New("no heap objects; take the trace with: GODEBUG=tra
 
 // read adds all events of in, or the ticks with at most maxEvents events, and
 // reports whether it stopped there.
-func (h *history) read(in io.Reader, maxEvents int) (cut bool, err error) {
+func (h *goHistory) read(in io.Reader, maxEvents int) (cut bool, err error) {
 	r, err := exptrace.NewReader(in)
 	if err != nil {
 		return false, err
@@ -70,7 +70,7 @@ func (h *history) read(in io.Reader, maxEvents int) (cut bool, err error) {
 	}
 }
 
-func (h *history) add(e exptrace.Event) error {
+func (h *goHistory) add(e exptrace.Event) error {
 	switch e.Kind() {
 	case exptrace.EventSync:
 		return h.generation(e.Time(), e.Sync().ExperimentalBatches["AllocFree"])
@@ -99,7 +99,7 @@ func (h *history) add(e exptrace.Event) error {
 
 // generation begins a generation of the tracer, about a second, with its own
 // numbers of types.
-func (h *history) generation(time exptrace.Time, batches []exptrace.ExperimentalBatch) error {
+func (h *goHistory) generation(time exptrace.Time, batches []exptrace.ExperimentalBatch) error {
 	if h.tickEnd == 0 {
 		h.tickEnd = time + tickLength
 	}
@@ -118,7 +118,7 @@ func (h *history) generation(time exptrace.Time, batches []exptrace.Experimental
 
 // readTypes decodes number, address, size, pointer bytes, length of the name
 // and name of each type. The address identifies a type in every generation.
-func (h *history) readTypes(data []byte) error {
+func (h *goHistory) readTypes(data []byte) error {
 	for n := 0; len(data) > 0; n++ {
 		var fields [5]uint64
 		for i := range fields {

@@ -1,4 +1,4 @@
-package goalloc
+package trace
 
 import (
 	"cmp"
@@ -8,24 +8,22 @@ import (
 	"slices"
 	"sort"
 	"strings"
-
-	"handloom/internal/trace"
 )
 
 // Summary counts the events of a converted trace.
 type Summary struct {
 	Creates, Updates, Erases int
 	Ticks                    int
-	Tables                   []Table // by number
-	Cut                      bool    // Options.MaxEvents ended the trace
+	Tables                   []TableSummary // by number
+	Cut                      bool           // ConvertOptions.MaxEvents ended the trace
 
 	// Of all events read, with those after the cut.
 	Repaired int // creations of a live item
 	Skipped  int // ends of an unknown item
 }
 
-// Table is one table of a trace.
-type Table struct {
+// TableSummary is one table of a trace.
+type TableSummary struct {
 	Name   string
 	Events int
 	keys   keys
@@ -47,37 +45,37 @@ func (s Summary) String() string {
 }
 
 // write writes h as a trace of at most the given number of tables.
-func (h *history) write(out io.Writer, tables int) (Summary, error) {
+func (h *goHistory) write(out io.Writer, tables int) (Summary, error) {
 	sum := Summary{Repaired: h.repaired, Skipped: h.skipped}
 	tableOf := h.deal(&sum, tables)
-	w := trace.NewWriter(out)
+	w := NewWriter(out)
 	w.Comment("object lifetimes of a Go program, a tick per millisecond")
 	for i, t := range sum.Tables {
 		w.Name(uint16(i), clip(t.Name))
 	}
-	if n := len(h.records); n == 0 || h.records[n-1].kind != trace.Tick {
-		h.records = append(h.records, record{kind: trace.Tick})
+	if n := len(h.records); n == 0 || h.records[n-1].kind != Tick {
+		h.records = append(h.records, record{kind: Tick})
 	}
 	keyOf := make([]int, len(h.items))
 	for _, r := range h.records {
-		e := trace.Event{Kind: r.kind}
-		if r.kind != trace.Tick {
+		e := Event{Kind: r.kind}
+		if r.kind != Tick {
 			e.Table = tableOf[h.items[r.item]]
 		}
 		keys := &sum.Tables[e.Table].keys
 		switch r.kind {
-		case trace.Tick:
+		case Tick:
 			sum.Ticks++
-		case trace.Create:
+		case Create:
 			sum.Creates++
 			keyOf[r.item] = keys.take()
-		case trace.Update:
+		case Update:
 			sum.Updates++
-		case trace.Erase:
+		case Erase:
 			sum.Erases++
 			heap.Push(keys, keyOf[r.item])
 		}
-		if r.kind != trace.Tick {
+		if r.kind != Tick {
 			e.Key = uint64(keyOf[r.item])
 		}
 		w.Event(e)
@@ -87,10 +85,10 @@ func (h *history) write(out io.Writer, tables int) (Summary, error) {
 
 // deal fills the tables of sum and returns the table of each type. Types with
 // most events come first; types without events have no table.
-func (h *history) deal(sum *Summary, tables int) []uint16 {
+func (h *goHistory) deal(sum *Summary, tables int) []uint16 {
 	events := make([]int, len(h.types))
 	for _, r := range h.records {
-		if r.kind != trace.Tick {
+		if r.kind != Tick {
 			events[h.items[r.item]]++
 		}
 	}
@@ -103,15 +101,15 @@ func (h *history) deal(sum *Summary, tables int) []uint16 {
 	slices.SortStableFunc(ranking, func(a, b int) int {
 		return cmp.Or(cmp.Compare(events[b], events[a]), cmp.Compare(h.types[a], h.types[b]))
 	})
-	sum.Tables = []Table{{Name: h.types[typeGoroutine], Events: events[typeGoroutine]}}
+	sum.Tables = []TableSummary{{Name: h.types[typeGoroutine], Events: events[typeGoroutine]}}
 	tableOf := make([]uint16, len(h.types))
 	for i, typ := range ranking {
 		left := len(ranking) - i
 		switch n := len(sum.Tables); {
 		case n < tables-1 || n == tables-1 && left == 1:
-			sum.Tables = append(sum.Tables, Table{Name: h.types[typ]})
+			sum.Tables = append(sum.Tables, TableSummary{Name: h.types[typ]})
 		case n == tables-1:
-			sum.Tables = append(sum.Tables, Table{Name: fmt.Sprintf("the %d rarest types", left)})
+			sum.Tables = append(sum.Tables, TableSummary{Name: fmt.Sprintf("the %d rarest types", left)})
 		}
 		tableOf[typ] = uint16(len(sum.Tables) - 1)
 		sum.Tables[tableOf[typ]].Events += events[typ]
