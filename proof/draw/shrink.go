@@ -8,7 +8,7 @@ import (
 )
 
 // Shrink returns the smallest program found until ctx ends for which fails reports
-// true, as it does for p. The search is delta debugging: it removes steps, commands,
+// true, as it does for p, whose text reads back. The search is delta debugging: it removes steps, commands,
 // handles, tables and options, first many at a time and then one by one, makes numbers
 // smaller, and repeats until nothing more can go.
 func Shrink(ctx context.Context, p *script.Script, fails func(*script.Script) bool) *script.Script {
@@ -31,14 +31,14 @@ type shrinking struct {
 	fails func(*script.Script) bool
 }
 
-// try applies an edit to a copy and keeps that if it still fails.
+// try applies an edit to a copy and keeps that if it reads back and still fails.
 func (s *shrinking) try(edit func(p *script.Script)) bool {
 	if s.ctx.Err() != nil {
 		return false
 	}
 	c := clone(s.best)
 	edit(c)
-	if !s.fails(c) {
+	if c = clone(c); c == nil || !s.fails(c) {
 		return false
 	}
 	s.best = c
@@ -109,13 +109,9 @@ func nth(p *script.Script, n int) (found *script.Step) {
 
 func (s *shrinking) refs() {
 	s.each(func(find func(p *script.Script) *script.Step) {
-		least := 0
-		if find(s.best).Op.NeedsRef() {
-			least = 1
-		}
-		s.cut(func() int { return len(find(s.best).Refs) - least }, func(p *script.Script, i, j int) {
+		s.cut(func() int { return len(find(s.best).Refs) }, func(p *script.Script, i, j int) {
 			step := find(p)
-			step.Refs = slices.Delete(step.Refs, i+least, j+least)
+			step.Refs = slices.Delete(step.Refs, i, j)
 		})
 		for i := range find(s.best).Refs {
 			s.simplify(find, i)

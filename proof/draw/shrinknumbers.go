@@ -17,21 +17,28 @@ func (s *shrinking) number(at func(p *script.Script) *int) {
 	}
 }
 
-// numbers makes the arguments of steps smaller, and what they make.
+// numbers makes the arguments of steps smaller, and what they make, and the settings.
 func (s *shrinking) numbers() {
 	s.each(func(find func(p *script.Script) *script.Step) {
 		if find(s.best).N > 1 {
 			s.number(func(p *script.Script) *int { return &find(p).N })
 		}
-		for i := range find(s.best).Args {
-			s.number(func(p *script.Script) *int { return &find(p).Args[i] })
+		for i := range find(s.best).Op.Keys() {
+			s.number(func(p *script.Script) *int { return argument(find(p), i) })
 		}
+		s.number(func(p *script.Script) *int { return &find(p).Shard })
 	})
-	s.number(func(p *script.Script) *int { return &p.Narrow.Slots })
-	s.number(func(p *script.Script) *int { return &p.Narrow.Generations })
-	s.number(func(p *script.Script) *int { return &p.Store.QueueLimit })
-	s.number(func(p *script.Script) *int { return &p.Store.BatchLimit })
-	s.number(func(p *script.Script) *int { return &p.Store.InboxLimit })
+	for i := range s.best.Numbers() {
+		s.number(func(p *script.Script) *int { return p.Numbers()[i] })
+	}
+}
+
+// argument returns where an argument of a step is.
+func argument(s *script.Step, i int) *int {
+	if s.Args == nil {
+		s.Args = make([]int, len(s.Op.Keys()))
+	}
+	return &s.Args[i]
 }
 
 // tables moves steps to the first table, takes away tables that no step uses, and
@@ -49,34 +56,12 @@ func (s *shrinking) tables() {
 	}
 	for i := range s.best.Tables {
 		t := func(p *script.Script) *script.Table { return &p.Tables[i] }
-		s.number(func(p *script.Script) *int { return &t(p).MinFree })
-		s.number(func(p *script.Script) *int { return &t(p).Max })
-		s.number(func(p *script.Script) *int { return &t(p).Reserve })
-		s.number(func(p *script.Script) *int { return &t(p).Fixed })
-		s.number(func(p *script.Script) *int { return &t(p).Changes })
-		s.number(func(p *script.Script) *int { return &t(p).TypeID })
-		s.number(func(p *script.Script) *int { return &t(p).Chunk })
-		s.shards(i)
 		if t(s.best).Item != script.Word {
 			s.try(func(p *script.Script) { t(p).Item = script.Word })
 		}
 		if t(s.best).Kind != script.Packed {
 			s.try(func(p *script.Script) { t(p).Kind = script.Packed })
 		}
-	}
-}
-
-// shards halves the shards of a table.
-func (s *shrinking) shards(table int) {
-	for s.best.Tables[table].Shards > 1 && s.try(func(p *script.Script) {
-		n := p.Tables[table].Shards / 2
-		p.Tables[table].Shards = n
-		script.Walk(p.Steps, func(step *script.Step) {
-			if step.Table == table {
-				step.Shard %= n
-			}
-		})
-	}) {
 	}
 }
 
@@ -109,28 +94,12 @@ func removeTable(p *script.Script, table int) {
 	})
 }
 
-// clone returns a copy that shares nothing that edits change.
+// clone returns a copy that shares nothing that edits change, or nil if the program does
+// not read back.
 func clone(p *script.Script) *script.Script {
-	c := *p
-	c.Tables = append([]script.Table(nil), p.Tables...)
-	c.Configs = append([]script.Config(nil), p.Configs...)
-	c.Steps = cloneSteps(p.Steps)
-	return &c
-}
-
-func cloneSteps(steps []script.Step) []script.Step {
-	if steps == nil {
+	c, err := script.Parse(p.Text(), "")
+	if err != nil {
 		return nil
 	}
-	all := append([]script.Step(nil), steps...)
-	for i := range all {
-		s := &all[i]
-		s.Args = append([]int(nil), s.Args...)
-		s.Refs = append([]script.Ref(nil), s.Refs...)
-		for k := range s.Refs {
-			s.Refs[k].Forge = append([]script.Forge(nil), s.Refs[k].Forge...)
-		}
-		s.Body = cloneSteps(s.Body)
-	}
-	return all
+	return c
 }

@@ -3,87 +3,6 @@ package script
 // Op is what a step does.
 type Op int
 
-// The operations. Those of the first group stand alone or, but for a few, inside
-// a write; those of the second inside a write; those of the third in a task.
-const (
-	Each Op = iota
-	ForEach
-	Queues
-	Inbox
-	Flush
-	FlushCancelled // with a context that has ended
-	FlushCancelPlan
-	FlushCancelLate // cancelled in the second step of the flush
-	FlushLinkPanic  // Links panics at its n-th call
-	Discard
-	Reduce
-	Read
-	Write
-	Checkpoint
-	Rollback
-	Schedule
-	AddColumn
-	AddSparse
-	ForEachRows
-	ForEachSparse
-	Misuse
-
-	Insert
-	InsertItems
-	EmplaceItemsNow
-	InsertFunc
-	EraseNow
-	Remove
-	TakeNow
-	EraseItemsNow
-	EraseFunc
-	EraseBackward
-	Clear
-	ClearMap
-	Reset
-	SortFunc
-	SortByKey
-	SortRange
-	SortAs
-	Partition
-	Swap
-	Defragment
-	ForgetOrder
-	SetNow
-	CallNow
-	Look
-	SortTable
-	SortTableByKey
-	DefragmentTable
-	ReserveNow
-	Shrink
-	Clone
-	EndFrame
-	Exchange
-	WriteElement
-	SortSparse
-
-	Emplace
-	EmplaceItems
-	EmplaceFunc
-	Staged
-	Erase
-	EraseItems
-	EraseAll
-	EraseID
-	EraseRow
-	Put
-	Set
-	Unset
-	Has
-	ReduceInTask
-	FailError
-	FailPanic
-	FailGoexit
-
-	ops
-)
-
 // where an operation may stand.
 type where int
 
@@ -104,7 +23,10 @@ const (
 	refs
 	target // of the refs the first is the target, of a set or unset many; the others are links
 	word
-	body // lines of tasks, or up to end
+	body   // lines of tasks, or up to end
+	order  // of rows: it does nothing to a stable table
+	column // of the table, or with sparse either
+	sparse
 )
 
 type spec struct {
@@ -114,90 +36,96 @@ type spec struct {
 	keys  []string
 }
 
-var specs = [ops]spec{
-	Each:            {"each", alone | inWrite, body, []string{"tasks", "cancel"}},
-	ForEach:         {"foreach", alone | inWrite, table | body, []string{"add", "every", "rem", "touch", "cancel", "wrote", "beside"}},
-	Queues:          {"queues", alone, body, []string{"tasks"}},
-	Inbox:           {"inbox", alone | inWrite, body, []string{"fail", "late"}},
-	Flush:           {"flush", alone | inWrite, 0, nil},
-	FlushCancelled:  {"flush-cancelled", alone | inWrite, 0, nil},
-	FlushCancelPlan: {"flush-cancel-plan", alone | inWrite, 0, nil},
-	FlushCancelLate: {"flush-cancel-late", alone | inWrite, 0, nil},
-	FlushLinkPanic:  {"flush-link-panic", alone | inWrite, 0, []string{"n"}},
-	Discard:         {"discard", alone, 0, nil},
-	Reduce:          {"reduce", alone | inWrite, table, nil},
-	Read:            {"read", alone, refs, nil},
-	Write:           {"write", alone, body, []string{"fail"}},
-	Checkpoint:      {"checkpoint", alone | inWrite, 0, []string{"as"}},
-	Rollback:        {"rollback", alone | inWrite, 0, []string{"to", "saved"}},
-	Schedule:        {"schedule", alone | inWrite, body, []string{"tasks", "reader"}},
-	AddColumn:       {"add-column", alone, table | word, []string{"changes"}},
-	AddSparse:       {"add-sparse", alone, table | word, nil},
-	ForEachRows:     {"foreach-rows", alone | inWrite, table | body, []string{"c", "d", "add", "every", "rem", "wrote", "cancel"}},
-	ForEachSparse:   {"foreach-sparse", alone | inWrite, table | body, []string{"c", "add", "every", "rem", "cancel"}},
-	Misuse:          {"misuse", alone, word, nil},
+var (
+	specs  []spec // by operation
+	byName = make(map[string]Op)
+)
 
-	Insert:          {"insert", inWrite, table | name | refs, []string{"v"}},
-	InsertItems:     {"insert-items", inWrite, table | shard | names, []string{"v"}},
-	EmplaceItemsNow: {"emplace-items-now", inWrite, table | shard | names, []string{"v", "panic"}},
-	InsertFunc:      {"insert-func", inWrite, table | shard | name, []string{"v", "panic"}},
-	EraseNow:        {"erase-now", inWrite, table | refs, nil},
-	Remove:          {"remove", inWrite, table | refs, nil},
-	TakeNow:         {"take-now", inWrite, table | refs, nil},
-	EraseItemsNow:   {"erase-items-now", inWrite, table | shard | refs, nil},
-	EraseFunc:       {"erase-func", inWrite, table | shard, []string{"every", "rem", "panic"}},
-	EraseBackward:   {"erase-backward", inWrite, table | shard, []string{"every", "rem"}},
-	Clear:           {"clear", inWrite, table, nil},
-	ClearMap:        {"clear-map", inWrite, table | shard, nil},
-	Reset:           {"reset", inWrite, table | shard, nil},
-	SortFunc:        {"sort", inWrite, table | shard, []string{"by", "panic"}},
-	SortByKey:       {"sort-key", inWrite, table | shard, []string{"by"}},
-	SortRange:       {"sort-range", inWrite, table | shard, []string{"by", "i", "j"}},
-	SortAs:          {"sort-as", inWrite, table | shard | refs, nil},
-	Partition:       {"partition", inWrite, table | shard, []string{"every", "rem"}},
-	Swap:            {"swap", inWrite, table | shard | refs, nil},
-	Defragment:      {"defragment", inWrite, table | shard, []string{"by", "budget"}},
-	ForgetOrder:     {"forget-order", inWrite, table | shard, nil},
-	SetNow:          {"set-now", inWrite, table | refs, []string{"v"}},
-	CallNow:         {"call-now", inWrite, table | refs, []string{"v"}},
-	Look:            {"look", inWrite, table | shard | refs, nil},
-	SortTable:       {"sort-table", inWrite, table, []string{"by", "panic", "cancel"}},
-	SortTableByKey:  {"sort-table-key", inWrite, table, []string{"by"}},
-	DefragmentTable: {"defragment-table", inWrite, table, []string{"by", "budget"}},
-	ReserveNow:      {"reserve", inWrite, table | shard, []string{"n"}},
-	Shrink:          {"shrink", inWrite, table | shard, nil},
-	Clone:           {"clone", inWrite, table | shard, []string{"n"}},
-	EndFrame:        {"end-frame", inWrite, 0, nil},
-	Exchange:        {"exchange", inWrite, table, []string{"c", "d"}},
-	WriteElement:    {"write-element", inWrite, table | refs, []string{"c", "v"}},
-	SortSparse:      {"sort-sparse", inWrite, table, []string{"c"}},
-
-	Emplace:      {"emplace", inTask, table | name | refs, []string{"v"}},
-	EmplaceItems: {"emplace-items", inTask, table | names | refs, []string{"v", "share"}},
-	EmplaceFunc:  {"emplace-func", inTask, table | name | refs, []string{"v", "self", "panic"}},
-	Staged:       {"staged", inTask, table | refs | target, []string{"v", "s"}},
-	Erase:        {"erase", inTask, table | refs, nil},
-	EraseItems:   {"erase-items", inTask, table | refs, nil},
-	EraseAll:     {"erase-all", inTask, table, nil},
-	EraseID:      {"erase-id", inTask, refs, nil},
-	EraseRow:     {"erase-row", inTask, 0, []string{"i"}},
-	Put:          {"put", inTask, table | refs | target, []string{"v", "s"}},
-	Set:          {"set", inTask, table | refs | target, []string{"c", "v", "s"}},
-	Unset:        {"unset", inTask, table | refs | target, []string{"c"}},
-	Has:          {"has", inTask, refs, nil},
-	ReduceInTask: {"reduce-in-task", inTask, table, nil},
-	FailError:    {"error", inTask, 0, nil},
-	FailPanic:    {"panic", inTask, 0, nil},
-	FailGoexit:   {"goexit", inTask, 0, nil},
+// define adds an operation.
+func define(name string, where where, takes takes, keys ...string) Op {
+	op := Op(len(specs))
+	specs, byName[name] = append(specs, spec{name, where, takes, keys}), op
+	return op
 }
 
-var byName = func() map[string]Op {
-	m := make(map[string]Op, ops)
-	for op := range ops {
-		m[specs[op].name] = op
-	}
-	return m
-}()
+// The operations. Those of the first group stand alone or, but for a few, inside
+// a write; those of the second inside a write; those of the third in a task.
+var (
+	Each            = define("each", alone|inWrite, body, "tasks", "cancel")
+	ForEach         = define("foreach", alone|inWrite, table|body, "add", "every", "rem", "touch", "cancel", "wrote", "beside")
+	Queues          = define("queues", alone, body, "tasks")
+	Inbox           = define("inbox", alone|inWrite, body, "fail", "late")
+	Flush           = define("flush", alone|inWrite, 0)
+	FlushCancelled  = define("flush-cancelled", alone|inWrite, 0) // with a context that has ended
+	FlushCancelPlan = define("flush-cancel-plan", alone|inWrite, 0)
+	FlushCancelLate = define("flush-cancel-late", alone|inWrite, 0)     // cancelled in the second step of the flush
+	FlushLinkPanic  = define("flush-link-panic", alone|inWrite, 0, "n") // Links panics at its n-th call
+	Discard         = define("discard", alone, 0)
+	Reduce          = define("reduce", alone|inWrite, table)
+	Read            = define("read", alone, refs)
+	Write           = define("write", alone, body, "fail")
+	Checkpoint      = define("checkpoint", alone|inWrite, 0, "as")
+	Rollback        = define("rollback", alone|inWrite, 0, "to", "saved")
+	Schedule        = define("schedule", alone|inWrite, body, "tasks", "reader")
+	AddColumn       = define("add-column", alone, table|word, "changes")
+	AddSparse       = define("add-sparse", alone, table|word)
+	ForEachRows     = define("foreach-rows", alone|inWrite, table|body|column, "c", "d", "add", "every", "rem", "wrote", "cancel")
+	ForEachSparse   = define("foreach-sparse", alone|inWrite, table|body|sparse, "c", "add", "every", "rem", "cancel")
+	Misuse          = define("misuse", alone, word)
+
+	Insert          = define("insert", inWrite, table|name|refs, "v")
+	InsertItems     = define("insert-items", inWrite, table|shard|names, "v")
+	EmplaceItemsNow = define("emplace-items-now", inWrite, table|shard|names, "v", "panic")
+	InsertFunc      = define("insert-func", inWrite, table|shard|name, "v", "panic")
+	EraseNow        = define("erase-now", inWrite, table|refs)
+	Remove          = define("remove", inWrite, table|refs)
+	TakeNow         = define("take-now", inWrite, table|refs)
+	EraseItemsNow   = define("erase-items-now", inWrite, table|shard|refs)
+	EraseFunc       = define("erase-func", inWrite, table|shard, "every", "rem", "panic")
+	EraseBackward   = define("erase-backward", inWrite, table|shard, "every", "rem")
+	Clear           = define("clear", inWrite, table)
+	ClearMap        = define("clear-map", inWrite, table|shard)
+	Reset           = define("reset", inWrite, table|shard)
+	SortFunc        = define("sort", inWrite, table|shard|order, "by", "panic")
+	SortByKey       = define("sort-key", inWrite, table|shard|order, "by")
+	SortRange       = define("sort-range", inWrite, table|shard|order, "by", "i", "j")
+	SortAs          = define("sort-as", inWrite, table|shard|refs|order)
+	Partition       = define("partition", inWrite, table|shard|order, "every", "rem")
+	Swap            = define("swap", inWrite, table|shard|refs|order)
+	Defragment      = define("defragment", inWrite, table|shard|order, "by", "budget")
+	ForgetOrder     = define("forget-order", inWrite, table|shard|order)
+	SetNow          = define("set-now", inWrite, table|refs, "v")
+	CallNow         = define("call-now", inWrite, table|refs, "v")
+	Look            = define("look", inWrite, table|shard|refs)
+	SortTable       = define("sort-table", inWrite, table|order, "by", "panic", "cancel")
+	SortTableByKey  = define("sort-table-key", inWrite, table|order, "by")
+	DefragmentTable = define("defragment-table", inWrite, table|order, "by", "budget")
+	ReserveNow      = define("reserve", inWrite, table|shard, "n")
+	Shrink          = define("shrink", inWrite, table|shard)
+	Clone           = define("clone", inWrite, table|shard, "n")
+	EndFrame        = define("end-frame", inWrite, 0)
+	Exchange        = define("exchange", inWrite, table|column, "c", "d")
+	WriteElement    = define("write-element", inWrite, table|refs|column|sparse, "c", "v")
+	SortSparse      = define("sort-sparse", inWrite, table|sparse, "c")
+
+	Emplace      = define("emplace", inTask, table|name|refs, "v")
+	EmplaceItems = define("emplace-items", inTask, table|names|refs, "v", "share")
+	EmplaceFunc  = define("emplace-func", inTask, table|name|refs, "v", "self", "panic")
+	Staged       = define("staged", inTask, table|refs|target, "v", "s")
+	Erase        = define("erase", inTask, table|refs)
+	EraseItems   = define("erase-items", inTask, table|refs)
+	EraseAll     = define("erase-all", inTask, table)
+	EraseID      = define("erase-id", inTask, refs)
+	EraseRow     = define("erase-row", inTask, 0, "i")
+	Put          = define("put", inTask, table|refs|target, "v", "s")
+	Set          = define("set", inTask, table|refs|target|column|sparse, "c", "v", "s")
+	Unset        = define("unset", inTask, table|refs|target|sparse, "c")
+	Has          = define("has", inTask, refs)
+	ReduceInTask = define("reduce-in-task", inTask, table)
+	FailError    = define("error", inTask, 0)
+	FailPanic    = define("panic", inTask, 0)
+	FailGoexit   = define("goexit", inTask, 0)
+)
 
 // String returns the word that an operation is written as.
 func (o Op) String() string { return specs[o].name }
@@ -210,7 +138,7 @@ func (o Op) InTask() bool { return specs[o].where == inTask }
 
 // Ops returns all operations.
 func Ops() []Op {
-	all := make([]Op, ops)
+	all := make([]Op, len(specs))
 	for i := range all {
 		all[i] = Op(i)
 	}
@@ -242,20 +170,12 @@ func (o Op) Keys() []string { return specs[o].keys }
 
 // NeedsOrder reports whether the operation is about the order of rows, which a
 // stable table keeps to itself.
-func (o Op) NeedsOrder() bool {
-	return o >= SortFunc && o <= ForgetOrder || o >= SortTable && o <= DefragmentTable
-}
+func (o Op) NeedsOrder() bool { return specs[o].takes&order != 0 }
 
 // About reports whether the operation is about columns of its table, which a stable table
 // has not, and whether it is about optional data; one that is about both is about either.
 func (o Op) About() (columns, optional bool) {
-	switch o {
-	case ForEachRows, Exchange:
-		return true, false
-	case ForEachSparse, SortSparse, Unset:
-		return false, true
-	}
-	return o == Set || o == WriteElement, o == Set || o == WriteElement
+	return specs[o].takes&column != 0, specs[o].takes&sparse != 0
 }
 
 // NeedsRef reports whether the operation has a target, its first reference.

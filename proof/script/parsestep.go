@@ -64,46 +64,37 @@ func (r *reader) place(op Op, inside bool) (*[]Step, error) {
 
 func last(steps *[]Step) *Step { return &(*steps)[len(*steps)-1] }
 
-func (r *reader) arguments(s *Step, words []string) (err error) {
-	sp := &specs[s.Op]
-	next := func(what string) (string, error) {
+// arguments reads the words behind the operation: at most one of each kind comes
+// before the references.
+func (r *reader) arguments(s *Step, words []string) error {
+	for _, part := range []struct {
+		takes takes
+		what  string
+		read  func(s *Step, w string) error
+	}{
+		{table, "a table", r.tableOf}, {word, "a word", r.word}, {name | names, "a name, %N", r.names},
+	} {
+		if specs[s.Op].takes&part.takes == 0 {
+			continue
+		}
 		if len(words) == 0 {
-			return "", fmt.Errorf("want %s", what)
+			return fmt.Errorf("want %s", part.what)
 		}
-		w := words[0]
+		if err := part.read(s, words[0]); err != nil {
+			return err
+		}
 		words = words[1:]
-		return w, nil
 	}
-	var w string
-	if sp.takes&table != 0 {
-		if w, err = next("a table"); err == nil {
-			err = r.tableOf(s, w, sp.takes&shard != 0)
-		}
-	}
-	if err == nil && sp.takes&word != 0 {
-		s.Word, err = next("a word")
-	}
-	if err == nil && (s.Op == AddColumn || s.Op == AddSparse) {
-		err = r.column(s)
-	}
-	if err == nil && sp.takes&(name|names) != 0 {
-		if w, err = next("a name, %N"); err == nil {
-			err = r.names(s, w, sp.takes&names != 0)
-		}
-	}
-	if err != nil {
-		return err
-	}
-	return r.rest(s, sp, words)
+	return r.rest(s, words)
 }
 
-func (r *reader) tableOf(s *Step, w string, sharded bool) (err error) {
+func (r *reader) tableOf(s *Step, w string) (err error) {
 	name, number, dotted := strings.Cut(w, ".")
 	t, ok := r.tables[name]
 	switch {
 	case !ok:
 		return fmt.Errorf("there is no table %q", name)
-	case dotted && !sharded:
+	case dotted && !s.Op.HasShard():
 		return fmt.Errorf("%q: want a table without a shard", w)
 	case dotted:
 		s.Shard, err = parseNumber(number, max(1, r.program.Tables[t].Shards)-1)
@@ -112,8 +103,12 @@ func (r *reader) tableOf(s *Step, w string, sharded bool) (err error) {
 	return err
 }
 
-// column sees that the table may have a column, or optional data, of such elements.
-func (r *reader) column(s *Step) error {
+// word reads a kind of misuse, or of the elements of a column or of optional data, which
+// the table may have.
+func (r *reader) word(s *Step, w string) error {
+	if s.Word = w; s.Op == Misuse {
+		return nil
+	}
 	t := &r.program.Tables[s.Table]
 	if s.Op == AddColumn && t.Kind != Packed {
 		return fmt.Errorf("table %s is %s and has no columns", t.Name, t.Kind)
@@ -128,7 +123,8 @@ func (r *reader) column(s *Step) error {
 }
 
 // names reads what the items are called that the step makes.
-func (r *reader) names(s *Step, w string, many bool) error {
+func (r *reader) names(s *Step, w string) error {
+	_, many := s.Op.Makes()
 	if w[0] != '%' {
 		return fmt.Errorf("%q: want a name, %%N", w)
 	}
@@ -158,7 +154,8 @@ func (r *reader) names(s *Step, w string, many bool) error {
 }
 
 // rest reads references and key=value, in any order.
-func (r *reader) rest(s *Step, sp *spec, words []string) error {
+func (r *reader) rest(s *Step, words []string) error {
+	sp := &specs[s.Op]
 	args := make([]int, len(sp.keys))
 	settings := make([]setting, len(sp.keys))
 	for i, key := range sp.keys {
@@ -169,7 +166,7 @@ func (r *reader) rest(s *Step, sp *spec, words []string) error {
 	}
 	var pairs []string
 	for _, w := range words {
-		if !strings.ContainsRune("%~.#", rune(w[0])) {
+		if !strings.Contains(kinds, w[:1]) {
 			pairs = append(pairs, w)
 			continue
 		}

@@ -2,6 +2,7 @@ package script
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -26,6 +27,9 @@ const (
 	Raw                        // #BITS
 )
 
+// kinds are the first characters of references, by their kind.
+const kinds = "%~.#"
+
 // Forge is one change that makes another handle of a handle.
 type Forge struct {
 	Kind ForgeKind
@@ -44,6 +48,9 @@ const (
 	OtherTable
 )
 
+// forges are the kinds of forging that have no number, as they are written.
+var forges = []string{"+g", "-g", "+s"}
+
 // Names returns the first and the number of the names that a reference stands
 // for, as such or as provisional handles.
 func (r Ref) Names() (first, n int) {
@@ -55,31 +62,22 @@ func (r Ref) Names() (first, n int) {
 
 func (r Ref) text(p *Script) string {
 	var b strings.Builder
-	switch r.Kind {
-	case Named:
-		fmt.Fprintf(&b, "%%%d", r.N)
-	case Provisional:
-		fmt.Fprintf(&b, "~%d", r.N)
-	case Row:
-		fmt.Fprintf(&b, ".%d", r.N)
-	case Raw:
-		fmt.Fprintf(&b, "#%x", r.Bits)
+	if b.WriteByte(kinds[r.Kind]); r.Kind == Raw {
+		fmt.Fprintf(&b, "%x", r.Bits)
+	} else {
+		fmt.Fprintf(&b, "%d", r.N)
 	}
 	if r.Count > 1 {
 		fmt.Fprintf(&b, "*%d", r.Count)
 	}
 	for _, f := range r.Forge {
 		switch f.Kind {
-		case NextGeneration:
-			b.WriteString("+g")
-		case PreviousGeneration:
-			b.WriteString("-g")
-		case NextSlot:
-			b.WriteString("+s")
 		case FlipBit:
 			fmt.Fprintf(&b, "^%d", f.N)
 		case OtherTable:
 			b.WriteString("@" + p.Tables[f.N].Name)
+		default:
+			b.WriteString(forges[f.Kind])
 		}
 	}
 	return b.String()
@@ -122,7 +120,7 @@ func parseBase(text string) (Ref, error) {
 		}
 		return Ref{Kind: Raw, Bits: bits}, nil
 	}
-	kind := RefKind(strings.IndexByte("%~.", text[0]))
+	kind := RefKind(strings.IndexByte(kinds, text[0]))
 	number, count, many := strings.Cut(text[1:], "*")
 	r := Ref{Kind: kind}
 	var err error
@@ -141,13 +139,8 @@ func parseBase(text string) (Ref, error) {
 }
 
 func parseForge(text string, tables map[string]int) (Forge, error) {
-	switch text {
-	case "+g":
-		return Forge{Kind: NextGeneration}, nil
-	case "-g":
-		return Forge{Kind: PreviousGeneration}, nil
-	case "+s":
-		return Forge{Kind: NextSlot}, nil
+	if at := slices.Index(forges, text); at >= 0 {
+		return Forge{Kind: ForgeKind(at)}, nil
 	}
 	switch text[0] {
 	case '^':

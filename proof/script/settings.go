@@ -47,6 +47,18 @@ func (c *Config) settings() []setting {
 	}
 }
 
+// Numbers returns the settings of the program but for its configurations, to be changed.
+func (p *Script) Numbers() (all []*int) {
+	settings := append(p.Narrow.settings(), p.Store.settings()...)
+	for i := range p.Tables {
+		settings = append(settings, p.Tables[i].settings()...)
+	}
+	for _, s := range settings {
+		all = append(all, s.value)
+	}
+	return all
+}
+
 // String returns the configuration as its line has it, without the first word.
 func (c Config) String() string { return strings.TrimSpace(written(c.settings())) }
 
