@@ -11,6 +11,7 @@ import (
 
 	"handloom/internal/cli"
 	"handloom/internal/report"
+	models "handloom/proof/model"
 	"handloom/proof/runner"
 	"handloom/stress/internal/campaign"
 	"handloom/stress/internal/page"
@@ -87,7 +88,7 @@ func (p *command) campaign(ctx context.Context, h harnessing) int {
 // tellSeen says which rare states came up.
 func (p *command) tellSeen(out io.Writer, o *campaign.Outcome) {
 	seen, least := o.Rare(6)
-	fmt.Fprintf(out, "\nrare states: %d of %d came up; least often %s\n", seen, len(o.Seen), strings.Join(least, ", "))
+	fmt.Fprintf(out, "\nrare states: %d of %d came up; least often %s\n", seen, len(models.AllSeen()), strings.Join(least, ", "))
 }
 
 func totals(o *campaign.Outcome) []page.Fact {
@@ -97,7 +98,7 @@ func totals(o *campaign.Outcome) []page.Fact {
 		{Name: "plays", Value: report.Count(o.Plays)},
 		{Name: "operations", Value: report.Count(o.Operations)},
 		{Name: "flushes", Value: report.Count(o.Flushes)},
-		{Name: "rare states", Value: fmt.Sprintf("%d of %d", seen, len(o.Seen))},
+		{Name: "rare states", Value: fmt.Sprintf("%d of %d", seen, len(models.AllSeen()))},
 	}
 }
 

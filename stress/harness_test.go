@@ -52,7 +52,7 @@ func TestRegressionsComeToEveryRareState(t *testing.T) {
 	o := new(campaign.Outcome)
 	for _, p := range known {
 		r := runner.Play(t.Context(), p, defaultConfigs(p.Seed)[0], nil)
-		o.Seen.Add(&r.Seen)
+		o.Seen.Add(r.Seen)
 	}
 	profile, _ := campaign.Find("pr")
 	if missing := o.Missing(profile.Promises); len(missing) > 0 {
@@ -63,7 +63,7 @@ func TestRegressionsComeToEveryRareState(t *testing.T) {
 // A regression that is named after a state comes to it by itself, so that its name
 // stays true.
 func TestARegressionComesToTheStateItIsNamedAfter(t *testing.T) {
-	for state := range models.Seen(models.Seens) {
+	for _, state := range models.AllSeen() {
 		text, err := regress.ReadFile("testdata/regress/" + state.String() + programSuffix)
 		if err != nil {
 			t.Errorf("no regression is named after %v", state)

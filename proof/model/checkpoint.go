@@ -24,7 +24,6 @@ func copyTables(tables []*table) []*table {
 // Rollback makes the state that of a copy, which stays as it is. The batch is
 // dropped, and what was named since names nothing.
 func (m *Exact) Rollback(to *Exact) {
-	m.seen.See(RolledBack)
 	if m.Pending() > 0 {
 		m.seen.See(RolledBackOverBatch)
 	}

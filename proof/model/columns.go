@@ -8,12 +8,8 @@ type ColumnOf struct{ Table, Column int }
 // AddColumn adds a column to every map of a table, whose elements are zero, or optional
 // data, which no item has.
 func (m *Exact) AddColumn(table int, optional bool) {
-	t := m.tables[table]
-	for _, s := range t.shards {
+	for _, s := range m.tables[table].shards {
 		s.AddColumn(optional)
-	}
-	if t.live() > 0 && !optional {
-		m.seen.See(ColumnBesideItems)
 	}
 }
 
@@ -28,7 +24,6 @@ func (m *Exact) Element(of ColumnOf, id uint64) *Item {
 
 // Exchange lets two columns of a table have each other's elements.
 func (m *Exact) Exchange(table, a, b int) {
-	m.seen.See(Exchanged)
 	if m.sets(ColumnOf{table, a}) || m.sets(ColumnOf{table, b}) {
 		m.seen.See(ExchangedOverSets)
 	}

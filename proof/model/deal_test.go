@@ -97,10 +97,10 @@ func TestAHandleIssuedTwiceIsAFault(t *testing.T) {
 
 func TestEveryStateHasAName(t *testing.T) {
 	names := make(map[string]bool)
-	for i := range Seens {
-		name := Seen(i).String()
+	for _, state := range AllSeen() {
+		name := state.String()
 		if name == "" || names[name] {
-			t.Errorf("state %d is called %q", i, name)
+			t.Errorf("state %d is called %q", state, name)
 		}
 		names[name] = true
 	}

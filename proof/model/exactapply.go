@@ -8,7 +8,6 @@ func (p *Plan) Apply() Report {
 	m := p.m
 	m.adopt()
 	if p.IsEmpty {
-		m.seen.See(EmptyFlush)
 		m.finish()
 		return Report{Epoch: m.epoch}
 	}
@@ -102,17 +101,17 @@ func (p *Plan) link(i int) {
 	changes := p.m.changesOf(i)
 	for _, c := range p.survivors(i) {
 		changes.create(c.real)
-		*p.m.Item(c.real) = p.linked(p.of(i), i, p.putValue[c], c)
+		*p.m.Item(c.real) = p.linked(p.of(i), p.putValue[c])
 	}
 	for _, s := range t.shards {
 		for n, v := range p.values[s] {
-			s.items[n] = p.linked(p.of(i), i, v, nil)
+			s.items[n] = p.linked(p.of(i), v)
 		}
 	}
 }
 
-// linked is the item, or element, that a value becomes, in or beside a table.
-func (p *Plan) linked(counts *Counts, table int, v Value, self *create) Item {
+// linked is the item, or element, that a value becomes.
+func (p *Plan) linked(counts *Counts, v Value) Item {
 	for i, id := range v.Links {
 		if !isProvisional(id) {
 			continue
@@ -122,16 +121,10 @@ func (p *Plan) linked(counts *Counts, table int, v Value, self *create) Item {
 		if v.Names[i] != 0 && made != nil && made.batch == p.m.serial && !made.dropped && !p.lost[made] {
 			v.Links[i] = made.real
 		}
-		switch {
-		case p.shared[v.Share]: // the first value that has them counts
+		if p.shared[v.Share] { // the first value that has them counts
 			p.m.seen.See(SharedLinks)
-		case v.Links[i] == 0:
+		} else if v.Links[i] == 0 {
 			counts.Dangling++
-			p.m.seen.See(LinkDangling)
-		case made == self:
-			p.m.seen.See(SelfLink)
-		case made.table != table:
-			p.m.seen.See(LinkAcross)
 		}
 	}
 	if v.Share != 0 {

@@ -98,7 +98,6 @@ func (m *Exact) note(c *Command, pass, task int, dropped bool) error {
 			return fmt.Errorf("table %d: Staged of %%%d is %v; want %v", c.Table, c.Name, c.OK, want)
 		}
 		if want {
-			m.seen.See(StagedValue)
 			made.value = c.Value
 		}
 	case Set, Unset:
@@ -207,9 +206,6 @@ func (m *Exact) Full() bool {
 
 // Discard drops the batch.
 func (m *Exact) Discard() {
-	if m.Pending() > 0 {
-		m.seen.See(DiscardedBatch)
-	}
 	m.Seal()
 	m.finish()
 }

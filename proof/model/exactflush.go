@@ -307,7 +307,6 @@ func (p *Plan) replace(c *Command, table int, s Sample) {
 			counts.Superseded++
 		default:
 			counts.Put++
-			p.m.seen.See(PutToCreate)
 		}
 		p.put[made], p.putValue[made] = true, c.Value
 		return

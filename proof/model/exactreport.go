@@ -41,7 +41,6 @@ func (p *Plan) finish() Report {
 			r.Total.add(*c)
 		}
 	}
-	p.m.seeCounts(r.Total)
 	for _, of := range p.columns() {
 		c := p.settings[of].counts
 		r.Columns = append(r.Columns, ColumnReport{of, c})
@@ -62,14 +61,4 @@ func compareSamples(a, b Sample) int {
 	order := func(k Kind) int { return slices.Index([]Kind{Erase, Put, Set, Unset}, k) }
 	return cmp.Or(cmp.Compare(a.TypeID, b.TypeID), cmp.Compare(order(a.Kind), order(b.Kind)), cmp.Compare(a.Column, b.Column),
 		cmp.Compare(a.Pass, b.Pass), cmp.Compare(a.Task, b.Task), cmp.Compare(a.Sequence, b.Sequence))
-}
-
-func (m *Exact) seeCounts(c Counts) {
-	for seen, n := range map[Seen]int{
-		Annihilated: c.CancelledOut, Superseded: c.Superseded, Dropped: c.Dropped, Redundant: c.Redundant,
-	} {
-		if n > 0 {
-			m.seen.See(seen)
-		}
-	}
 }

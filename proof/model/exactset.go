@@ -163,19 +163,19 @@ func (p *Plan) columns() []ColumnOf {
 // of items that lived before in the order of their last commands, then those of creates.
 func (p *Plan) applySets(of ColumnOf) {
 	s := p.settings[of]
-	set := func(id uint64, v Value, made *create) {
-		p.m.holder(id).beside[of.Column].set(uint32(id), p.linked(&s.counts, of.Table, v, made))
+	set := func(id uint64, v Value) {
+		p.m.holder(id).beside[of.Column].set(uint32(id), p.linked(&s.counts, v))
 	}
 	var written []uint64
 	for _, c := range s.order {
 		if s.items[c.ID] == c && c.Kind == Set {
-			set(c.ID, c.Value, nil)
+			set(c.ID, c.Value)
 			written = append(written, c.ID)
 		}
 	}
 	for _, made := range p.survivors(of.Table) {
 		if c := s.creates[made]; c != nil && c.Kind == Set {
-			set(made.real, c.Value, made)
+			set(made.real, c.Value)
 		}
 	}
 	p.m.wrote(of, written, p.m.frame)

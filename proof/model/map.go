@@ -142,14 +142,8 @@ func (m *Map[V]) Erase(id uint64) bool {
 		return false
 	}
 	if !m.Stable {
-		row, end := m.rowOf[n], len(m.rows)-1
-		if row == end {
-			m.Seen.See(RemoveLast)
-		}
-		if end == 0 {
-			m.Seen.See(RemoveOnly)
-		}
-		m.place(row, m.rows[end])
+		end := len(m.rows) - 1
+		m.place(m.rowOf[n], m.rows[end])
 		m.rows = m.rows[:end]
 	}
 	m.vacateItem(n)
@@ -211,9 +205,6 @@ func (m *Map[V]) eraseSet(set map[uint32]bool) {
 
 // pack closes the gaps that a set of items leaves.
 func (m *Map[V]) pack(set map[uint32]bool) {
-	if set[m.rows[len(m.rows)-1]] {
-		m.Seen.See(RemoveLast)
-	}
 	m.rows = packed(m.rows, func(n uint32) bool { return set[n] })
 	for row, n := range m.rows {
 		m.rowOf[n] = row

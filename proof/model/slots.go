@@ -90,11 +90,7 @@ func (s *Slots) vacate(n uint32) {
 // and reports whether it did.
 func (s *Slots) drop() bool {
 	if uint32(s.highest) >= (uint32(s.LastGeneration)+1)/2 {
-		s.Seen.See(ResetCleared)
 		return false
-	}
-	if len(s.slots) > 0 {
-		s.Seen.See(ResetDropped)
 	}
 	s.slots, s.free, s.live, s.floor = nil, nil, 0, s.highest
 	return true

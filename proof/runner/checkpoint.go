@@ -43,7 +43,6 @@ func (p *executor) checkpoint(ctx context.Context, as int) {
 			c.real[name] = v.id
 		}
 	}
-	p.see(model.CheckpointTaken)
 	unchanged()
 }
 
@@ -63,7 +62,6 @@ func (p *executor) restore(ctx context.Context, c *store.Checkpoint, saved bool)
 	case err != nil:
 		return err
 	}
-	p.see(model.Loaded)
 	return p.store.Load(ctx, &image)
 }
 

@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"handloom/proof/model"
-	"handloom/proof/script"
 	"handloom/store"
 )
 
@@ -48,9 +47,6 @@ func (y *writing) varyEach(c boundMap) {
 		}
 		before = after
 	}
-	if y.program.Tables[y.s.Table].Item == script.Rich {
-		y.see(model.FieldsDigested)
-	}
 }
 
 // evolve inserts items into a clone and its model, and erases every third again,
@@ -72,7 +68,6 @@ func (y *writing) evolve(c boundMap, alone *model.Map[model.Item]) error {
 		case err != nil || !slices.Equal(got, want):
 			err = fmt.Errorf("issues %s, %v; want %s", list(got), err, list(want))
 		case i%3 == 0:
-			y.see(model.CloneDiverged)
 			err = erase(got[0])
 		}
 		if err != nil {

@@ -116,7 +116,6 @@ func (r *running) emplaceFunc(c *script.Step, q store.Queue, v *model.Value) (id
 		switch v := recover(); {
 		case v == errTask:
 			cancelled = true
-			r.see(model.CallbackPanic)
 		case v != nil:
 			panic(v) // it is the store's
 		}

@@ -47,9 +47,6 @@ func (p *executor) flush(ctx context.Context, s *script.Step, inWrite bool) {
 
 	switch {
 	case s.Op == script.FlushCancelled && errors.Is(err, errCancelled):
-		if !plan.IsEmpty {
-			p.see(model.CancelBefore)
-		}
 	case plan.IsFull:
 		p.expect(err, store.ErrQueueFull, "Flush of a queue that is full")
 	case err == nil && plan.IsRefused:

@@ -108,9 +108,6 @@ func (c *call) arrive() {
 		c.fail(Model, "Inbox: %v", c.err)
 	default:
 		c.running.record(true)
-		if len(c.logs[0]) > 0 {
-			c.see(model.InboxCall)
-		}
 		c.seeBytes(c.logs[0])
 	}
 	c.checkPending()

@@ -107,8 +107,6 @@ func (p *executor) checkSorted(err error, lowest int) {
 	case lowest < 0:
 	case !errors.As(err, &panicked) || panicked.Task != lowest || panicked.Value != errTask:
 		p.fail(Model, "SortFunc of a table: %v; want the panic of shard %d", err, lowest)
-	default:
-		p.see(model.CallbackPanic)
 	}
 }
 
@@ -131,16 +129,8 @@ func (p *executor) checkBudget(compared, moves, budget int, done bool) {
 	if budget == 0 && !done {
 		p.fail(Model, "Defragment without a bound is not done")
 	}
-}
-
-// seeDefragmented counts a call of Defragment over n rows. Fewer than two are in
-// order anyway.
-func (p *executor) seeDefragmented(done bool, n int) {
-	switch {
-	case !done:
+	if !done {
 		p.see(model.DefragmentPaused)
-	case n > 1:
-		p.see(model.DefragmentDone)
 	}
 }
 
@@ -155,7 +145,6 @@ func (y *writing) defragment() {
 	}, budget)
 	y.checkBudget(compared, moves, budget, done)
 	y.followed(y.s.Shard, y.o, done)
-	y.seeDefragmented(done, y.x.Len())
 }
 
 // followed has the model take over the rows that a defragmentation left.
@@ -183,10 +172,7 @@ func (y *writing) defragmentTable() {
 		return
 	}
 	y.checkBudget(int(compared.Load()), moves, max(budget, min(budget, 1)*len(maps)), done)
-	n := 0
 	for shard, m := range maps {
 		y.followed(shard, m.(orderedMap), done)
-		n = max(n, m.Len())
 	}
-	y.seeDefragmented(done, n)
 }

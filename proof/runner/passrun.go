@@ -125,13 +125,10 @@ func (r *running) checkFailed(err error, ended bool) {
 	switch r.how {
 	case script.FailError:
 		ok = errors.Is(err, errTask) && err.Error() == taskError(r.failed).Error()
-		r.result.Seen.See(model.TaskError)
 	case script.FailPanic:
 		ok = errors.As(err, &panicked) && panicked.Task == r.failed && panicked.Value == errTask
-		r.result.Seen.See(model.TaskPanic)
 	case script.FailGoexit:
 		ok = errors.Is(err, store.ErrGoexit)
-		r.result.Seen.See(model.TaskGoexit)
 	}
 	if !ok && !ended {
 		r.unexpected(err, fmt.Sprintf("the %v of task %d", r.how, r.failed))

@@ -47,7 +47,6 @@ func (p *executor) schedule(ctx context.Context, s *script.Step, inWrite bool) {
 	}
 	report, err := schedule.Run(ctx)
 	p.after = nil // each flush of the frame has called it
-	p.see(model.ScheduleRun)
 	f.compare(ctx, report, err)
 }
 

@@ -37,7 +37,6 @@ func (p *executor) write(ctx context.Context, s *script.Step) {
 	}, errWrite)
 	if wants := s.Arg("fail") == 1 || s.Arg("fail") == 2; wants && !p.failed() {
 		p.expect(err, errWrite, "Write")
-		p.see(model.WriteFailed)
 	} else if err != nil {
 		p.fail(Model, "Write: %v", err)
 	}
@@ -207,7 +206,6 @@ func (y *writing) throws(f func()) bool {
 	if y.guarded(func() error { f(); return nil }, errTask) == nil {
 		return false
 	}
-	y.see(model.CallbackPanic)
 	if after := y.m.Digest(); after != before {
 		y.fail(Model, "a callback panicked, and the digest of the map was %016x and is %016x", before, after)
 	}

@@ -3,6 +3,7 @@ package campaign
 import (
 	"context"
 	"errors"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -76,7 +77,7 @@ func TestOutcome_AddsEveryCount(t *testing.T) {
 	want := Outcome{Programs: 2, Plays: 4, Operations: 6, Flushes: 8, Repeated: 10}
 	want.Seen.See(model.Depletion)
 	want.Seen.See(model.Depletion)
-	if o != want {
+	if !reflect.DeepEqual(o, want) {
 		t.Errorf("got %+v; want %+v", o, want)
 	}
 }

@@ -50,7 +50,7 @@ func (p *pair) compare(ctx context.Context, prog *script.Script, how How, repeat
 		total.Plays++
 		total.Operations += result.Operations
 		total.Flushes += result.Flushes
-		total.Seen.Add(&result.Seen)
+		total.Seen.Add(result.Seen)
 		if i == len(configs)-1 && repeat {
 			total.Repeated++
 		}

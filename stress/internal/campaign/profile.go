@@ -25,11 +25,11 @@ var Profiles = []Profile{
 	},
 	{
 		Name: "pr", About: "random programs for 2 minutes",
-		Duration: 2 * time.Minute, Steps: 500, Configs: 4, Promises: all(),
+		Duration: 2 * time.Minute, Steps: 500, Configs: 4, Promises: model.AllSeen(),
 	},
 	{
 		Name: "nightly", About: "random programs for 4 hours",
-		Duration: 4 * time.Hour, Steps: 1000, Configs: 8, Promises: all(),
+		Duration: 4 * time.Hour, Steps: 1000, Configs: 8, Promises: model.AllSeen(),
 	},
 	{
 		Name: "misuse", About: "random programs for 20 seconds, half of all steps misuse",
@@ -54,21 +54,8 @@ func Find(name string) (Profile, bool) {
 
 // common are the states that a short campaign comes to on any machine.
 var common = []model.Seen{
-	model.Depletion, model.HoldBack, model.SlotLimit, model.ItemLimit, model.QueueLimit, model.RemoveLast, model.RemoveOnly,
-	model.Annihilated, model.Superseded, model.Dropped, model.Redundant, model.StaleReused, model.StaleDepleted,
-	model.ForgedVacant, model.ForgedFree, model.ForeignHandle, model.ChunkFull, model.ChunkOneMore, model.ManyChunks,
-	model.UnevenDeal, model.ResetDropped, model.AboveFloor, model.SelfLink, model.LinkAcross, model.LinkDangling,
-	model.PutToCreate, model.StagedValue, model.CancelBefore, model.CancelInPlan, model.CancelTooLate, model.LinkPanic,
-	model.TaskError, model.TaskPanic, model.TaskGoexit, model.CallbackPanic, model.WriteFailed, model.EmptyFlush,
-	model.DiscardedBatch, model.DefragmentPaused, model.DefragmentDone, model.CloneDiverged, model.InboxCall,
-	model.CheckpointTaken, model.RolledBack, model.RolledBackOverDepletion, model.MisuseRefused,
-}
-
-// all are all states.
-func all() []model.Seen {
-	seen := make([]model.Seen, model.Seens)
-	for i := range seen {
-		seen[i] = model.Seen(i)
-	}
-	return seen
+	model.Depletion, model.HoldBack, model.SlotLimit, model.ItemLimit, model.QueueLimit, model.StaleReused,
+	model.StaleDepleted, model.ForgedVacant, model.ForgedFree, model.ForeignHandle, model.ChunkFull, model.ChunkOneMore,
+	model.ManyChunks, model.UnevenDeal, model.AboveFloor, model.CancelInPlan, model.CancelTooLate, model.LinkPanic,
+	model.DefragmentPaused, model.RolledBackOverDepletion, model.MisuseRefused,
 }

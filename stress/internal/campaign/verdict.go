@@ -76,16 +76,16 @@ func (o *Outcome) add(of *Outcome) {
 	o.Operations += of.Operations
 	o.Flushes += of.Flushes
 	o.Repeated += of.Repeated
-	o.Seen.Add(&of.Seen)
+	o.Seen.Add(of.Seen)
 }
 
 // Rare returns how many states came up, and the n of them that did so least
 // often, with how often.
 func (o *Outcome) Rare(n int) (seen int, least []string) {
 	var order []model.Seen
-	for i, times := range o.Seen {
-		if times > 0 {
-			order = append(order, model.Seen(i))
+	for _, s := range model.AllSeen() {
+		if o.Seen[s] > 0 {
+			order = append(order, s)
 		}
 	}
 	slices.SortStableFunc(order, func(a, b model.Seen) int { return cmp.Compare(o.Seen[a], o.Seen[b]) })
