@@ -8,9 +8,9 @@ import (
 )
 
 // Shrink returns the smallest program found until ctx ends for which fails reports
-// true, as it does for p, whose text reads back. The search is delta debugging: it removes steps, commands,
-// handles, tables and options, first many at a time and then one by one, makes numbers
-// smaller, and repeats until nothing more can go.
+// true, as it does for p, whose text reads back. The search is delta debugging: it
+// removes steps, commands, handles, tables and options, first many at a time and then
+// one by one, makes numbers smaller, and repeats until nothing more can go.
 func Shrink(ctx context.Context, p *script.Script, fails func(*script.Script) bool) *script.Script {
 	s := &shrinking{ctx: ctx, best: clone(p), fails: fails}
 	for before := 0; before != len(s.best.Text()) && ctx.Err() == nil; {
