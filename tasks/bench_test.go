@@ -55,11 +55,11 @@ func BenchmarkPhase(b *testing.B) {
 				length, gap := length*time.Microsecond, gap*time.Microsecond
 				b.Run(fmt.Sprintf("op=phase/team=%s/workers=2/task=%v/gap=%v", team, length, gap), func(b *testing.B) {
 					if team == "none" {
-						benchmarkPhase(b, b.Context(), length, length, gap)
+						benchmarkPhase(b, b.Context(), length, gap)
 						return
 					}
 					_ = WithTeam(b.Context(), 2, func(ctx context.Context) error {
-						benchmarkPhase(b, ctx, length, length, gap)
+						benchmarkPhase(b, ctx, length, gap)
 						return nil
 					})
 				})
@@ -68,25 +68,10 @@ func BenchmarkPhase(b *testing.B) {
 	}
 }
 
-// BenchmarkAwait measures phases whose second task is longer than the first,
-// so that the caller waits for the worker. The ratio is to the longer one.
-func BenchmarkAwait(b *testing.B) {
-	const short = 20 * time.Microsecond
-	for _, wait := range []time.Duration{10, 50, 100, 200, 500} {
-		long := short + wait*time.Microsecond
-		b.Run(fmt.Sprintf("op=await/workers=2/task=%v/other=%v", short, long), func(b *testing.B) {
-			_ = WithTeam(b.Context(), 2, func(ctx context.Context) error {
-				benchmarkPhase(b, ctx, short, long, 0)
-				return nil
-			})
-		})
-	}
-}
-
-func benchmarkPhase(b *testing.B, ctx context.Context, first, second, gap time.Duration) {
-	rounds, alone := [2]int{roundsFor(first), roundsFor(second)}, roundsFor(gap)
+func benchmarkPhase(b *testing.B, ctx context.Context, length, gap time.Duration) {
+	rounds, alone := roundsFor(length), roundsFor(gap)
 	fn := func(task int) error {
-		sink[task].x += burn(rounds[task])
+		sink[task].x += burn(rounds)
 		return nil
 	}
 	took := make([]time.Duration, 0, 1<<16)
@@ -99,11 +84,11 @@ func benchmarkPhase(b *testing.B, ctx context.Context, first, second, gap time.D
 			took = append(took, time.Since(start))
 		}
 	}
-	if second > 0 {
+	if length > 0 {
 		slices.Sort(took)
-		b.ReportMetric(float64(took[0])/float64(second), "min-ratio")
-		b.ReportMetric(float64(took[len(took)/2])/float64(second), "median-ratio")
-		b.ReportMetric(float64(took[len(took)*9/10])/float64(second), "p90-ratio")
+		b.ReportMetric(float64(took[0])/float64(length), "min-ratio")
+		b.ReportMetric(float64(took[len(took)/2])/float64(length), "median-ratio")
+		b.ReportMetric(float64(took[len(took)*9/10])/float64(length), "p90-ratio")
 	}
 }
 

@@ -8,22 +8,6 @@ import (
 	"testing"
 )
 
-func TestHeaviestFirstAndOfEqualOnesTheLowest(t *testing.T) {
-	var p phase
-	weights := []int64{3, 9, 3, 0, 9, -1, 5}
-	for range 2 { // the second time in the memory of the first
-		p.begin(work{n: len(weights), weights: weights}, 1)
-		if want := []uint32{1, 4, 6, 0, 2, 3, 5}; !slices.Equal(p.order, want) {
-			t.Errorf("claim order %v, want %v", p.order, want)
-		}
-	}
-	p.end()
-	p.begin(work{n: 2}, 1)
-	if p.at(0, 0) != 0 || p.at(1, 0) != 1 {
-		t.Error("a phase without weights has the order of the one before")
-	}
-}
-
 // The heaviest task stays with whoever claims it until the others have run,
 // so that one worker runs all of those: in the order of the claims.
 func TestClaimsFollowTheWeightsWithOneExtraWorker(t *testing.T) {
@@ -116,5 +100,23 @@ func TestManySmallTasksAreNotOrdered(t *testing.T) {
 	p.begin(work{n: 2, weights: []int64{math.MaxInt64, math.MinInt64}}, 2)
 	if p.order[0] != 0 {
 		t.Errorf("order %v", p.order)
+	}
+}
+
+// A task of exactly an eighth of the work of a worker is even, a heavier one is not.
+func TestEven_TheBoundIsAnEighth(t *testing.T) {
+	for _, c := range []struct {
+		weights []int64
+		workers int
+		want    bool
+	}{
+		{[]int64{1, 1, 1, 1, 1, 1, 1, 1}, 1, true},
+		{[]int64{1, 1, 1, 1, 1, 1, 1}, 1, false},
+		{[]int64{1, 1, 1, 1, 1, 1, 1, 1}, 2, false},
+		{[]int64{2, 2, 2, 2, 2, 2, 2, 1}, 1, false},
+	} {
+		if got := even(c.weights, c.workers); got != c.want {
+			t.Errorf("%v, workers=%d: got %t; want %t", c.weights, c.workers, got, c.want)
+		}
 	}
 }

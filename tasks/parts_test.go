@@ -3,7 +3,6 @@ package tasks
 import (
 	"math/rand/v2"
 	"slices"
-	"sync"
 	"testing"
 )
 
@@ -43,29 +42,6 @@ func TestEachTaskIsPickedOnceAndOwnOnesFirst(t *testing.T) {
 			if !slices.IsSorted(tasks[:own]) || slices.ContainsFunc(tasks[own:], func(task int) bool { return task >= lo && task < hi }) {
 				t.Fatalf("worker %d with the tasks %d to %d picked %v", w, lo, hi, tasks)
 			}
-		}
-	}
-}
-
-func TestTasksArePickedOnceByManyAtTheSameTime(t *testing.T) {
-	const workers, n = 8, 20_000
-	p := &phase{work: work{n: n}}
-	for range 5 {
-		p.divide(workers)
-		var lists [workers][]int
-		var all sync.WaitGroup
-		for w := range workers {
-			all.Go(func() {
-				for range n / workers { // as many as are claimed
-					lists[w] = append(lists[w], p.pick(w))
-				}
-			})
-		}
-		all.Wait()
-		picked := slices.Concat(lists[:]...)
-		slices.Sort(picked)
-		if len(slices.Compact(picked)) != n {
-			t.Fatalf("%d of %d tasks are picked", len(slices.Compact(picked)), n)
 		}
 	}
 }

@@ -63,26 +63,6 @@ func TestErrorOfTheLowestTaskWinsAThousandTimes(t *testing.T) {
 	})
 }
 
-func TestErrorFirstInTimeLosesToTheLowest(t *testing.T) {
-	low, high := errors.New("low"), errors.New("high")
-	inTeam(t, 2, func(ctx context.Context, _ *team) {
-		for range 100 {
-			failed := make(chan struct{})
-			err := Run(ctx, 2, func(task int) error {
-				if task == 0 {
-					<-failed
-					return low
-				}
-				close(failed)
-				return high
-			}, Options{})
-			if err != low {
-				t.Fatalf("got %v", err)
-			}
-		}
-	})
-}
-
 func TestPanicBecomesAnErrorAndStopsNoOtherTask(t *testing.T) {
 	cause := errors.New("broken")
 	everyForm(t, func(t *testing.T, ctx context.Context, workers int) {
@@ -113,13 +93,6 @@ func TestPanicBecomesAnErrorAndStopsNoOtherTask(t *testing.T) {
 			t.Errorf("with the stack it is %q, want %q", got, want)
 		}
 	})
-}
-
-func TestPanicWithAValueThatIsNoErrorUnwrapsToNil(t *testing.T) {
-	err := Run(t.Context(), 1, func(int) error { panic("words") }, Options{})
-	if errors.Unwrap(err) != nil || !strings.Contains(err.Error(), "panicked: words (in ") {
-		t.Errorf("got %v", err)
-	}
 }
 
 func TestContextEndedBeforeTheFirstTask(t *testing.T) {
@@ -255,23 +228,6 @@ func goexitOnWorker(t *testing.T, ctx context.Context, workers int) {
 	}
 }
 
-func TestGoexitInEveryTaskOfAllWorkersStillRunsAll(t *testing.T) {
-	everyForm(t, func(t *testing.T, ctx context.Context, workers int) {
-		ran := make(counts, 300)
-		done := make(chan struct{})
-		go func() {
-			defer close(done)
-			_ = Run(ctx, len(ran), func(task int) error {
-				ran[task].Add(1)
-				runtime.Goexit()
-				return nil
-			}, Options{Workers: workers})
-		}()
-		<-done
-		ran.checkOnce(t)
-	})
-}
-
 // A panic in a deferred call is recovered, but the goroutine goes on ending.
 func TestPanicInADeferredCallOfGoexitStopsNoOtherTask(t *testing.T) {
 	everyForm(t, func(t *testing.T, ctx context.Context, workers int) {
@@ -338,31 +294,6 @@ func TestGoexitOnTheCallerEndsItAfterEverythingIsReleased(t *testing.T) {
 				t.Error(err)
 			}
 		}
-	})
-}
-
-func TestGoexitOnTheCallerWhileAWorkerIsInATask(t *testing.T) {
-	inTeam(t, 2, func(ctx context.Context, _ *team) {
-		m := newMeeting()
-		ran := make(counts, 50)
-		done := make(chan struct{})
-		go func() {
-			defer close(done)
-			caller := goroutine()
-			_ = Run(ctx, len(ran), func(task int) error {
-				ran[task].Add(1)
-				if task < 2 {
-					m.wait()
-					if goroutine() == caller {
-						runtime.Goexit()
-					}
-				}
-				return nil
-			}, Options{})
-			t.Error("Run returned")
-		}()
-		<-done
-		ran.checkOnce(t)
 	})
 }
 
@@ -452,6 +383,11 @@ func TestMisuse(t *testing.T) {
 	}
 	mustPanic(t, "n = -1", func() { _ = Run(t.Context(), -1, fn, Options{}) })
 	mustPanic(t, "2 weights for 3", func() { _ = Run(t.Context(), 3, fn, Options{Weights: make([]int64, 2)}) })
+	none := context.Context(nil)
+	mustPanic(t, "tasks: Run with a nil context; give one", func() { _ = Run(none, 1, fn, Options{}) })
+	mustPanic(t, "tasks: Run with a nil function; give one", func() { _ = Run(t.Context(), 2, nil, Options{}) })
+	mustPanic(t, "tasks: WithTeam with a nil context; give one", func() { _ = WithTeam(none, 1, func(context.Context) error { return nil }) })
+	mustPanic(t, "tasks: WithTeam with a nil function; give one", func() { _ = WithTeam(t.Context(), 1, nil) })
 	if math.MaxInt > math.MaxUint32 {
 		n := math.MaxInt
 		mustPanic(t, "2^32-1", func() { _ = Run(t.Context(), n, fn, Options{}) })

@@ -301,34 +301,6 @@ func TestTeamWithOneProcessor(t *testing.T) {
 	manyPhases(t, 4, repeats(20_000))
 }
 
-func TestTeamOfOneRunsInline(t *testing.T) {
-	inTeam(t, 1, func(ctx context.Context, _ *team) {
-		var order []int
-		_ = Run(ctx, 3, func(task int) error { order = append(order, task); return nil }, Options{Workers: 8})
-		if len(order) != 3 {
-			t.Errorf("ran %v", order)
-		}
-	})
-}
-
-func TestConcurrentRunsShareATeam(t *testing.T) {
-	inTeam(t, 3, func(ctx context.Context, team *team) {
-		var callers sync.WaitGroup
-		for range 8 {
-			callers.Go(func() {
-				for n := range repeats(4000) {
-					ran := make(counts, n%17)
-					if err := Run(ctx, len(ran), func(task int) error { ran[task].Add(1); return nil }, Options{}); err != nil {
-						t.Error(err)
-					}
-					ran.checkOnce(t)
-				}
-			})
-		}
-		callers.Wait()
-	})
-}
-
 // Who found the team free now would write to the phase that is still there.
 func TestTheTeamIsBusyUntilThePhaseHasEnded(t *testing.T) {
 	var had *team

@@ -81,7 +81,7 @@ func TestVerbsOfAPanicError(t *testing.T) {
 			t.Errorf("%s: %q, want %q", format, got, want)
 		}
 	}
-	if got := (&PanicError{Value: "by hand"}).Error(); got != "tasks: task 0 panicked: by hand" {
-		t.Errorf("without a stack: %q", got)
+	if err := (&PanicError{Value: "by hand"}); err.Error() != "tasks: task 0 panicked: by hand" || err.Unwrap() != nil {
+		t.Errorf("without a stack: %q", err)
 	}
 }

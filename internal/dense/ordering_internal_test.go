@@ -2,9 +2,11 @@ package dense
 
 import (
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"strings"
 	"testing"
+	"unsafe"
 
 	"handloom/internal/items"
 	"handloom/shard/handle"
@@ -86,13 +88,13 @@ func TestKnowledgeSurvivesEveryChange(t *testing.T) {
 				}
 			}
 			budget := 1 + r.IntN(30)
-			left := budget
+			left, before := budget, byID(m)
 			moves, done := Defragment(m, func(a, b *int) int { left--; return ascending(a, b) }, budget)
 			if verifyOrder(t, m); left-moves < 0 {
 				t.Fatalf("seed %d: %d of budget %d left after %d moves", seed, left, budget, moves)
 			}
-			if done != m.ordering().isDone(m.Len()) {
-				t.Fatalf("seed %d: done: %t", seed, done)
+			if done != m.ordering().isDone(m.Len()) || !maps.Equal(byID(m), before) {
+				t.Fatalf("seed %d: done: %t, items %v, want %v", seed, done, byID(m), before)
 			}
 		}
 		if _, done := Defragment(m, ascending, 0); !done {
@@ -103,6 +105,15 @@ func TestKnowledgeSurvivesEveryChange(t *testing.T) {
 	if len(stages) < 40 { // the changes below in the five stages, less a few
 		t.Errorf("only %d changes and stages met: %v", len(stages), stages)
 	}
+}
+
+// byID returns the items by their handles.
+func byID(m *Set) map[handle.ID]int {
+	all := make(map[handle.ID]int, m.Len())
+	for row, v := range values(m) {
+		all[m.IDAt(row)] = v
+	}
+	return all
 }
 
 func disturb(m *Set, r *rand.Rand, most int) string {
@@ -141,6 +152,10 @@ func disturb(m *Set, r *rand.Rand, most int) string {
 		if r.IntN(20) == 0 {
 			m.Partition(items.Chosen(func(v *int) bool { return *v%2 == 0 }))
 			return "partition"
+		}
+		if r.IntN(20) == 0 {
+			m.SortByKey(func(v unsafe.Pointer) uint64 { return uint64(*(*int)(v) * 5 % 7) })
+			return "sort by key"
 		}
 		m.InsertItems(items.From(make([]int, r.IntN(5))), nil)
 		return "insert items"

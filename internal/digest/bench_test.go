@@ -31,8 +31,7 @@ func BenchmarkHash(b *testing.B) {
 	})
 }
 
-// BenchmarkDigest digests the same 40-byte items as memory and by walking,
-// and items that have to be walked everywhere.
+// BenchmarkDigest digests the same 40-byte items as memory and by walking.
 func BenchmarkDigest(b *testing.B) {
 	for _, n := range []int{1000, 1_000_000} {
 		items := make([]unit, n)
@@ -50,29 +49,7 @@ func BenchmarkDigest(b *testing.B) {
 				b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(n), "ns/item")
 			})
 		}
-		benchmarkItems(b, "padded", make([]padded, n))
-		named := make([]struct {
-			Name string
-			Pos  point
-			Up   *int
-		}, n)
-		for i := range named {
-			named[i].Name = "a name"
-		}
-		benchmarkItems(b, "named", named)
 	}
-}
-
-func benchmarkItems[T any](b *testing.B, name string, items []T) {
-	b.Run(fmt.Sprintf("op=digest/impl=walk/type=%s/n=%d", name, len(items)), func(b *testing.B) {
-		p := For[T]()
-		h := new(Hash)
-		for b.Loop() {
-			p.Items(h, items)
-		}
-		sink = h.Sum()
-		b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(len(items)), "ns/item")
-	})
 }
 
 // BenchmarkTee encodes items for a snapshot, some bytes each in a slice.

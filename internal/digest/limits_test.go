@@ -11,8 +11,6 @@ import (
 	"strings"
 	"testing"
 	"unsafe"
-
-	"pgregory.net/rapid"
 )
 
 // links holds itself n deep, in slices or in maps.
@@ -118,43 +116,6 @@ func TestTee_FailsForTypesThatAreTooDeep(t *testing.T) {
 			t.Errorf("%d slices: write: %v, Decode: %v; want an error: %t", n, err, d.Err(), !fits)
 		}
 	}
-}
-
-// Each value of a type that Codable accepts is read back, whatever its lengths and keys.
-func TestCodable_AcceptsOnlyTypesThatAreReadBack(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		typ := drawType(t, 3)
-		p := Of(typ)
-		if p.Codable() != nil || p.Empty() {
-			t.Skip("the type is refused or without bytes")
-		}
-		item, back := reflect.New(typ), reflect.New(typ)
-		fill(t, item.Elem())
-		b, err := written(typ, item.UnsafePointer())
-		if err != nil {
-			t.Fatalf("%v: write: %v", typ, err)
-		}
-		d := NewDecoder(pieces(b, 1<<20))
-		if p.Decode(d, back.UnsafePointer(), 1); d.Err() != nil || d.Remaining() > 0 {
-			t.Fatalf("%v: Decode: %v, %d bytes left", typ, d.Err(), d.Remaining())
-		}
-		if again := p.stream(back.UnsafePointer(), 1); !bytes.Equal(again, b) {
-			t.Fatalf("%v: got %x, want %x", typ, again, b)
-		}
-		old, err := ParseSchema(p.Schema())
-		if err != nil {
-			t.Fatalf("%v: %v", typ, err)
-		}
-		d = NewDecoder(pieces(b, 1<<20))
-		if old.Skip(d, 1); d.Err() != nil || d.Remaining() > 0 {
-			t.Fatalf("%v: Skip: %v, %d bytes left", typ, d.Err(), d.Remaining())
-		}
-		var in Reader
-		in.Reset(b)
-		if in.Items(p, reflect.New(typ).UnsafePointer(), 1); in.Err() != nil || in.Remaining() > 0 {
-			t.Fatalf("%v: Items: %v, %d bytes left", typ, in.Err(), in.Remaining())
-		}
-	})
 }
 
 func TestParseSchema_EmptyArraysOfAnyType(t *testing.T) {

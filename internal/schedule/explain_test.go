@@ -70,11 +70,3 @@ func TestExplainAndDOTNameTheEmitterThatAnotherWaitsFor(t *testing.T) {
 		t.Errorf("got\n%s", got)
 	}
 }
-
-func TestWithoutNamesResourcesHaveNumbers(t *testing.T) {
-	s := newSchedule(t, System{Name: "a", Writes: on(7)}, System{Name: "b", Reads: on(7)})
-	want := "wave 1\n  a\nwave 2\n  b\n    reads resource 7, which a writes\n"
-	if got := s.Explain(); got != want {
-		t.Errorf("got\n%s\nwant\n%s", got, want)
-	}
-}

@@ -75,24 +75,8 @@ func TestWavesFollowFromWhatSystemsDeclare(t *testing.T) {
 			[]System{{Name: "a", Reads: on(position)}, {Name: "b", Reads: on(position)}, {Name: "c", Writes: on(position)}},
 		},
 		{
-			"readers are behind a writer", "a b+c",
-			[]System{{Name: "a", Writes: on(position)}, {Name: "b", Reads: on(position)}, {Name: "c", Reads: on(position)}},
-		},
-		{
 			"writers are one behind the other", "a b c",
 			[]System{{Name: "a", Writes: on(position)}, {Name: "b", Writes: on(position)}, {Name: "c", Writes: on(position)}},
-		},
-		{
-			"writers of different resources share a wave", "a+b",
-			[]System{{Name: "a", Writes: on(position)}, {Name: "b", Writes: on(velocity)}},
-		},
-		{
-			"the earliest wave is taken", "a+c b",
-			[]System{{Name: "a", Writes: on(position)}, {Name: "b", Reads: on(position)}, {Name: "c", Writes: on(velocity)}},
-		},
-		{
-			"two emitters share a wave", "a+b |",
-			[]System{{Name: "a", Emits: on(particle)}, {Name: "b", Emits: on(particle)}},
 		},
 		{
 			"an emitter shares the wave of those who touch what it emits", "a+b+c |",
@@ -103,28 +87,8 @@ func TestWavesFollowFromWhatSystemsDeclare(t *testing.T) {
 			[]System{{Name: "a", Emits: on(particle)}, {Name: "b", Reads: on(particle)}},
 		},
 		{
-			"a writer too", "a | b",
-			[]System{{Name: "a", Emits: on(particle)}, {Name: "b", Writes: on(particle)}},
-		},
-		{
 			"who emits and does not look needs no flush", "a+c | b",
 			[]System{{Name: "a", Emits: on(particle)}, {Name: "b", Reads: on(particle)}, {Name: "c", Emits: on(event)}},
-		},
-		{
-			"nor does it in a later wave", "a b |",
-			[]System{
-				{Name: "a", Writes: on(position), Emits: on(particle)},
-				{Name: "b", Writes: on(position), Emits: on(particle)},
-			},
-		},
-		{
-			"one flush serves several", "a+b | c+d",
-			[]System{
-				{Name: "a", Emits: on(particle)},
-				{Name: "b", Emits: on(event)},
-				{Name: "c", Reads: on(particle)},
-				{Name: "d", Reads: on(event)},
-			},
 		},
 		{
 			"nobody's commands are applied before a system that was registered earlier", "a | b+c | d",
@@ -155,37 +119,23 @@ func TestWavesFollowFromWhatSystemsDeclare(t *testing.T) {
 			},
 		},
 		{
+			"emitters that After turned round follow each other in serial order", "p+x v a+b |",
+			[]System{
+				{Name: "a", Emits: on(event), After: []string{"x"}},
+				{Name: "p", Writes: on(position)},
+				{Name: "v", Reads: on(position), Writes: on(velocity)},
+				{Name: "b", Reads: on(velocity), Emits: on(event)},
+				{Name: "x"},
+			},
+		},
+		{
 			"after", "b a+c",
 			[]System{{Name: "a", After: []string{"b"}}, {Name: "b"}, {Name: "c", After: []string{"b"}}},
-		},
-		{
-			"after asks for no flush", "a b |",
-			[]System{{Name: "a", Emits: on(particle)}, {Name: "b", After: []string{"a"}}},
-		},
-		{
-			"reading, writing and emitting the same", "a | b |",
-			[]System{
-				{Name: "a", Reads: on(particle), Writes: on(particle), Emits: on(particle)},
-				{Name: "b", Reads: on(particle), Emits: on(particle, particle)},
-			},
 		},
 	} {
 		if got := shape(newSchedule(t, c.systems...)); got != c.want {
 			t.Errorf("%s: %s, want %s", c.name, got, c.want)
 		}
-	}
-}
-
-func TestTheSerialOrderIsThatOfRegistrationButForAfter(t *testing.T) {
-	s := newSchedule(t,
-		System{Name: "a", After: []string{"d"}},
-		System{Name: "b", Writes: on(position)},
-		System{Name: "c", Reads: on(position)},
-		System{Name: "d"},
-		System{Name: "e"},
-	)
-	if got := s.Order(); !slices.Equal(got, []int{1, 2, 3, 0, 4}) {
-		t.Errorf("the serial order is %v", got)
 	}
 }
 
@@ -287,15 +237,27 @@ func recorded(t *testing.T, ctx context.Context, f Run, systems ...System) (even
 	return events, err
 }
 
-func TestAFrameRunsWavesAndFlushesInOrder(t *testing.T) {
-	got, err := recorded(
-		t, t.Context(), Run{Workers: 1},
-		System{Name: "spawn", Emits: on(particle)},
-		System{Name: "move", Writes: on(particle)},
-		System{Name: "expire", Reads: on(particle), Emits: on(particle)},
-	)
-	if want := []string{"spawn", "flush", "move", "expire", "flush"}; err != nil || !slices.Equal(got, want) {
-		t.Errorf("%v, %v, want %v", got, err, want)
+func TestRun_StopsWhereItFails(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	emits, reads := System{Name: "a", Emits: on(particle)}, System{Name: "b", Reads: on(particle)}
+	for _, c := range []struct {
+		name, want, err string
+		run             Run
+		systems         []System
+	}{
+		{"nothing fails", "a flush b", "", Run{}, []System{emits, reads}},
+		{"flush", "a", "flush before wave 2", Run{Flush: fails}, []System{emits, reads}},
+		{"condition", "", "panicked", Run{}, []System{{Name: "a"}, {Name: "b", If: func() bool { panic(1) }}}},
+		{"context ends in a wave", "a b", "context canceled", Run{Workers: 1}, []System{
+			{Name: "a", Run: func(context.Context) error { cancel(); return nil }}, {Name: "b"}, {Name: "c", After: []string{"b"}},
+		}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			got, err := recorded(t, ctx, c.run, c.systems...)
+			if (err != nil) != (c.err != "") || err != nil && !strings.Contains(err.Error(), c.err) || strings.Join(got, " ") != c.want {
+				t.Errorf("%v ran, then %v, want %s, then %q", got, err, c.want, c.err)
+			}
+		})
 	}
 }
 
@@ -354,15 +316,6 @@ func TestAfterAFailureTheWaveEndsAndNothingLaterRuns(t *testing.T) {
 	})
 }
 
-func TestVerbsOfASystemError(t *testing.T) {
-	err := &tasks.PanicError{Value: "by hand", Stack: []byte("the stack")}
-	system := &SystemError{System: "move", Err: err}
-	want := fmt.Sprintf(`tasks: system "move": %s|tasks: system "move": %+v`, err, err)
-	if got := fmt.Sprintf("%s|%+v", system, system); got != want {
-		t.Errorf("%q, want %q", got, want)
-	}
-}
-
 func TestEveryKindOfFailureNamesItsSystem(t *testing.T) {
 	for want, s := range map[string]System{
 		`tasks: system "x": the system fails`:                     {Run: fails},
@@ -381,39 +334,6 @@ func TestEveryKindOfFailureNamesItsSystem(t *testing.T) {
 			t.Errorf("the error is\n%v, want\n%s", err, want)
 		}
 		cancel(nil)
-	}
-}
-
-func TestAWaveRunsWholeOrNotAtAll(t *testing.T) {
-	ctx, cancel := context.WithCancel(t.Context())
-	got, err := recorded(
-		t, ctx, Run{Workers: 1},
-		System{Name: "a", Run: func(context.Context) error {
-			cancel()
-			return nil
-		}},
-		System{Name: "b"},
-		System{Name: "c", After: []string{"b"}},
-	)
-	if !errors.Is(err, context.Canceled) || !slices.Equal(got, []string{"a", "b"}) {
-		t.Errorf("%v ran, then %v", got, err)
-	}
-}
-
-func TestAConditionThatFailsKeepsItsWaveFromRunning(t *testing.T) {
-	got, err := recorded(t, t.Context(), Run{}, System{Name: "a"}, System{Name: "b", If: func() bool { panic(1) }})
-	if err == nil || len(got) > 0 {
-		t.Errorf("%v ran, then %v", got, err)
-	}
-}
-
-func TestAFailedFlushEndsTheFrame(t *testing.T) {
-	got, err := recorded(
-		t, t.Context(), Run{Flush: fails},
-		System{Name: "a", Emits: on(particle)}, System{Name: "b", Reads: on(particle)},
-	)
-	if !errors.Is(err, errSystem) || !strings.Contains(err.Error(), "flush before wave 2") || !slices.Equal(got, []string{"a"}) {
-		t.Errorf("%v ran, then %v", got, err)
 	}
 }
 
@@ -442,21 +362,5 @@ func TestAFrameInsideAFrameOfTheSameSchedulePanics(t *testing.T) {
 	}
 	if err := s.Run(t.Context(), Run{Workers: -1}); err == nil || errors.As(err, new(*SystemError)) {
 		t.Errorf("with -1 workers: %v", err)
-	}
-}
-
-// Emitters that After turned round follow each other in serial order, though the later one
-// could run in an earlier wave.
-func TestNew_OrdersEmittersInSerialOrder(t *testing.T) {
-	s := newSchedule(
-		t,
-		System{Name: "a", Emits: on(event), After: []string{"x"}},
-		System{Name: "p", Writes: on(position)},
-		System{Name: "v", Reads: on(position), Writes: on(velocity)},
-		System{Name: "b", Reads: on(velocity), Emits: on(event)},
-		System{Name: "x"},
-	)
-	if got, want := shape(s), "p+x v a+b |"; got != want {
-		t.Errorf("the waves are %q, want %q", got, want)
 	}
 }

@@ -80,52 +80,6 @@ func TestBitsAgainstAMap(t *testing.T) {
 	})
 }
 
-func TestBitsAtTheEndsOfWords(t *testing.T) {
-	var b Bits
-	b.Grow(8193)
-	ends := []int{0, 1, 62, 63, 64, 127, 128, 4095, 4096, 8191, 8192}
-	for _, i := range ends {
-		if b.Has(i) || !b.Add(i) || b.Add(i) || !b.Has(i) {
-			t.Errorf("%d is not added exactly once", i)
-		}
-	}
-	if got := numbersOf(&b); !slices.Equal(got, ends) {
-		t.Errorf("walk gives %v", got)
-	}
-	for n, i := range ends {
-		if got := b.CountRange(0, i); got != n {
-			t.Errorf("%d numbers below %d, want %d", got, i, n)
-		}
-	}
-	b.Clear()
-	if b.Count() != 0 || b.CountRange(0, 10_000) != 0 || len(numbersOf(&b)) != 0 {
-		t.Error("Clear leaves numbers")
-	}
-}
-
-func TestAWalkOverBitsCanStop(t *testing.T) {
-	var b Bits
-	b.Grow(10_000)
-	b.Add(5)
-	b.Add(9_000)
-	visits := 0
-	for range b.Words {
-		visits++
-		break
-	}
-	if visits != 1 {
-		t.Errorf("%d visits", visits)
-	}
-}
-
-func TestTheZeroBitsIsEmpty(t *testing.T) {
-	var b Bits
-	b.Clear()
-	if b.Has(0) || b.Has(-1) || b.Has(1<<30) || b.Count() != 0 || b.CountRange(0, 100) != 0 || numbersOf(&b) != nil {
-		t.Error("the zero Bits has numbers")
-	}
-}
-
 func TestAWordAddsEachOfItsNumbers(t *testing.T) {
 	var words, single Bits
 	for _, b := range []*Bits{&words, &single} {

@@ -99,18 +99,3 @@ func TestLiveAgainstAMap(t *testing.T) {
 		})
 	})
 }
-
-func TestARunCanEndTheWalk(t *testing.T) {
-	var l Live
-	l.Grow(200)
-	l.Add(3)
-	l.Add(150)
-	visits := 0
-	for range l.Runs(0, 200) {
-		visits++
-		break
-	}
-	if visits != 1 || l.Bytes() == 0 {
-		t.Errorf("%d visits, %d bytes", visits, l.Bytes())
-	}
-}

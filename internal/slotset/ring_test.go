@@ -2,7 +2,6 @@ package slotset
 
 import (
 	"bytes"
-	"encoding/binary"
 	"io"
 	"slices"
 	"testing"
@@ -180,23 +179,6 @@ func TestSet_LoadRefusesOrReadsTheBytes(t *testing.T) {
 			t.Fatalf("byte %d changed: the set of other bytes, waiting %v", at, loaded.waiting())
 		}
 	})
-}
-
-// The freelist of a snapshot ends where the snapshot says.
-func TestSet_LoadRefusesAFreelistThatEndsElsewhere(t *testing.T) {
-	var o owners
-	o.issue(5)
-	for _, slot := range []Slot{1, 3, 4} {
-		o.Vacate(slot)
-	}
-	b := encoding(&o.Set)
-	back := 8 + 8 + 5*8 + 4 // behind typeId, slots, words and front
-	for end := range uint32(7) {
-		binary.LittleEndian.PutUint32(b[back:], end)
-		if _, err := readBack(&o.Set, b); (err == nil) != (end == 5) {
-			t.Errorf("back %d: %v", end, err)
-		}
-	}
 }
 
 // encoding returns what the digest of s is of.

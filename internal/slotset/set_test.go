@@ -206,71 +206,28 @@ func TestVacateAllEqualsVacateOneByOne(t *testing.T) {
 }
 
 func TestVacateAllNearTheLastGeneration(t *testing.T) {
-	for _, last := range []uint16{7, 1<<16 - 1} {
-		setWidths(t, last, SlotLimit())
-		for _, generation := range []uint16{last - 2, last - 1, last} {
-			var o owners
-			o.issue(3)
-			for range generation - 1 {
-				o.vacate(0) // row 0 is always of the slot at the front
-				o.issue(1)
-				o.slots[0], o.slots[2] = o.slots[2], o.slots[0]
-				o.SetRow(o.slots[0], 0)
-				o.SetRow(o.slots[2], 2)
-			}
-			single := o.clone()
-			o.VacateAll(o.slots)
-			for _, slot := range single.slots {
-				single.Vacate(slot)
-			}
-			if state(&o.Set) != state(&single.Set) {
-				t.Errorf("generation %d of %d: VacateAll leaves %v, Vacate %v", generation, last, o.Words, single.Words)
-			}
-			if depleted := o.Depleted() == 1; depleted != (generation == last) {
-				t.Errorf("generation %d of %d: %d slots depleted", generation, last, o.Depleted())
-			}
+	const last = 1<<16 - 1
+	for _, generation := range []uint16{last - 1, last} {
+		var o owners
+		o.issue(3)
+		for range generation - 1 {
+			o.vacate(0) // row 0 is always of the slot at the front
+			o.issue(1)
+			o.slots[0], o.slots[2] = o.slots[2], o.slots[0]
+			o.SetRow(o.slots[0], 0)
+			o.SetRow(o.slots[2], 2)
 		}
-	}
-}
-
-func TestDropRaisesTheFloor(t *testing.T) {
-	setWidths(t, 7, 16)
-	var o owners
-	for generation := range uint16(3) {
-		if id := o.issue(2)[0]; id.ID.Generation() != generation+1 {
-			t.Fatalf("after %d drops generation %d is issued", generation, id.ID.Generation())
+		single := o.clone()
+		o.VacateAll(o.slots)
+		for _, slot := range single.slots {
+			single.Vacate(slot)
 		}
-		o.slots = nil
-		if !o.CanDrop() {
-			t.Fatalf("generation %d of 7 cannot be dropped", generation+1)
+		if state(&o.Set) != state(&single.Set) {
+			t.Errorf("generation %d of %d: VacateAll leaves %v, Vacate %v", generation, last, o.Words, single.Words)
 		}
-		if o.Drop(); o.Slots() != 0 || o.Vacant() != 0 || o.Live() != 0 || cap(o.Words) != 0 {
-			t.Errorf("Drop leaves %d slots", o.Slots())
+		if depleted := o.Depleted() == 1; depleted != (generation == last) {
+			t.Errorf("generation %d of %d: %d slots depleted", generation, last, o.Depleted())
 		}
-	}
-	o.issue(1) // generation 4, in the upper half
-	if o.CanDrop() {
-		t.Error("generation 4 of 7 can be dropped")
-	}
-}
-
-func TestGrowAndShrinkChangeNoSlot(t *testing.T) {
-	setWidths(t, 7, 16)
-	var o owners
-	o.Grow(0)
-	o.issue(5)
-	o.vacate(2)
-	before := state(&o.Set)
-	for _, change := range []func(){func() { o.Grow(16) }, func() { o.Grow(3) }, o.Shrink, func() { o.Grow(1) }} {
-		if change(); state(&o.Set) != before {
-			t.Error("a change of capacity changed the set")
-		}
-	}
-	if o.Grow(16); cap(o.Words) != 16 {
-		t.Errorf("capacity %d, want 16", cap(o.Words))
-	}
-	if o.Shrink(); cap(o.Words) != 5 {
-		t.Errorf("capacity %d after Shrink, want 5", cap(o.Words))
 	}
 }
 
@@ -282,23 +239,5 @@ func TestTheFullWidthsFitTheFields(t *testing.T) {
 	}
 	if last := s.Limit() - 1; last+1 > 1<<32-1 {
 		t.Errorf("slot %d: the link to it is beyond 32 bits", last)
-	}
-}
-
-func TestHeldSaysWhatASlotHolds(t *testing.T) {
-	setWidths(t, 1, 16)
-	var o owners
-	o.Init(9, 0)
-	ids := o.issue(2)
-	o.vacate(0)
-	for id, want := range map[handle.ID]handle.ID{
-		ids[1].ID:            ids[1].ID,
-		ids[0].ID:            handle.New(9, 0, 0) | handle.FreeBit, // depleted
-		handle.New(9, 1, 2):  0,
-		handle.New(1, 77, 1): ids[1].ID,
-	} {
-		if got := o.Held(id); got != want {
-			t.Errorf("Held(%v) = %v, want %v", id, got, want)
-		}
 	}
 }

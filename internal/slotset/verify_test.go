@@ -1,7 +1,6 @@
 package slotset
 
 import (
-	"errors"
 	"slices"
 	"strings"
 	"testing"
@@ -88,19 +87,6 @@ func TestVerifyFindsAVacantSlotTooFarAhead(t *testing.T) {
 	o.Words[0] += oneGeneration
 	if err := o.verify(); err == nil || !strings.HasPrefix(err.Error(), "G1:") {
 		t.Errorf("Verify says %v, want G1", err)
-	}
-}
-
-func TestVerifyAsksForEveryLiveSlot(t *testing.T) {
-	s := sampleSet(t)
-	seen := map[Slot]Row{}
-	s.Verify(func(slot Slot, row Row) error { seen[slot] = row; return nil })
-	if len(seen) != 4 {
-		t.Errorf("live slots %v", seen)
-	}
-	no := errors.New("no")
-	if err := s.Verify(func(Slot, Row) error { return no }); err != no {
-		t.Errorf("Verify gives %v, want the error of the callback", err)
 	}
 }
 

@@ -2,12 +2,10 @@ package handlemap_test
 
 import (
 	"cmp"
-	"fmt"
 	"math/bits"
 	"math/rand/v2"
 	"runtime"
 	"slices"
-	"strings"
 	"testing"
 
 	"handloom/proof/maptest"
@@ -135,171 +133,6 @@ func TestEveryOrderIsReachedWithEveryBudget(t *testing.T) {
 	}
 }
 
-// disturbances are changes between two calls. Each tells hs and values of it.
-var disturbances = map[string]func(d *disturbed){
-	"nothing": func(d *disturbed) {},
-	"insert":  func(d *disturbed) { d.insert(2) },
-	"insert many": func(d *disturbed) {
-		d.insert(9)
-		d.insert(0)
-		d.insert(3)
-	},
-	"erase first":  func(d *disturbed) { d.erase(0) },
-	"erase last":   func(d *disturbed) { d.erase(d.m.Len() - 1) },
-	"erase middle": func(d *disturbed) { d.erase(d.m.Len() / 2) },
-	"erase and insert": func(d *disturbed) {
-		d.erase(d.m.Len() / 2)
-		d.insert(1)
-	},
-	"erase many": func(d *disturbed) { d.eraseMany(0, 2, d.m.Len()-2) },
-	"erase all": func(d *disturbed) {
-		d.m.EraseFunc(func(number, *uint64) bool { return true })
-		clear(d.values)
-	},
-	"erase all, insert": func(d *disturbed) {
-		for range d.m.Len() {
-			d.erase(0)
-		}
-		d.insert(4)
-		d.insert(2)
-	},
-	"touch": func(d *disturbed) { d.put(d.m.Len()/2, 0) },
-	"touch twice": func(d *disturbed) {
-		d.put(0, 8)
-		d.put(d.m.Len()-1, 1)
-	},
-	"touch, erase": func(d *disturbed) {
-		d.put(d.m.Len()-1, 0)
-		d.erase(0)
-	},
-	"swap": func(d *disturbed) {
-		if n := d.m.Len(); n > 0 {
-			d.m.Swap(d.m.HandleAt(0), d.m.HandleAt(n-1))
-		}
-	},
-	"sort":       func(d *disturbed) { d.m.SortFunc(func(a, b *uint64) int { return ascend(b, a) }) },
-	"sort right": func(d *disturbed) { d.m.SortFunc(ascend) },
-	"sort range": func(d *disturbed) {
-		d.m.SortRange(min(1, d.m.Len()), d.m.Len(), func(a, b *uint64) int { return ascend(b, a) })
-	},
-	"sort by key": func(d *disturbed) { d.m.SortByKey(func(v *uint64) uint64 { return *v * 5 % 7 }) },
-	"sort as": func(d *disturbed) {
-		if n := d.m.Len(); n > 0 {
-			d.m.SortAs([]number{d.m.HandleAt(n - 1)})
-		}
-	},
-	"partition": func(d *disturbed) { d.m.Partition(func(v *uint64) bool { return *v%2 == 1 }) },
-	"forget": func(d *disturbed) {
-		for _, v := range d.m.Items() {
-			d.unreported(v)
-		}
-		if moves, done := d.m.Defragment(nil, 0); moves != 0 || done {
-			panic("Defragment(nil) moves items or is done")
-		}
-	},
-	"shrink": func(d *disturbed) { d.m.Shrink() },
-	"clone":  func(d *disturbed) { d.m = d.m.Clone() },
-	"clear, insert": func(d *disturbed) {
-		d.m.Clear()
-		clear(d.values)
-		d.insert(5)
-		d.insert(1)
-	},
-	"reset, insert": func(d *disturbed) {
-		d.m.Reset()
-		clear(d.values)
-		d.insert(5)
-		d.insert(1)
-	},
-	"a panic": func(d *disturbed) {
-		maptest.PanicOf(func() { d.m.Defragment(func(a, b *uint64) int { panic("no") }, 5) })
-	},
-}
-
-type disturbed struct {
-	m      *handlemap.Map[uint64]
-	values map[number]uint64
-}
-
-func (d *disturbed) insert(v uint64) {
-	h, _ := d.m.Insert(v)
-	d.values[h] = v
-}
-
-func (d *disturbed) erase(row int) {
-	if row >= 0 && row < d.m.Len() {
-		delete(d.values, d.m.HandleAt(row))
-		d.m.Erase(d.m.HandleAt(row))
-	}
-}
-
-func (d *disturbed) eraseMany(rows ...int) {
-	var hs []number
-	for _, row := range rows {
-		if row >= 0 && row < d.m.Len() {
-			hs = append(hs, d.m.HandleAt(row))
-			delete(d.values, d.m.HandleAt(row))
-		}
-	}
-	d.m.EraseItems(hs)
-}
-
-func (d *disturbed) put(row int, v uint64) {
-	if row >= 0 && row < d.m.Len() {
-		h := d.m.HandleAt(row)
-		*d.m.At(h), d.values[h] = v, v
-		d.m.Touch(h)
-	}
-}
-
-// unreported changes items without telling the map.
-func (d *disturbed) unreported(uint64) {
-	for h, v := range d.m.All() {
-		*v = (*v*3 + 1) % 8
-		d.values[h] = *v
-	}
-}
-
-func TestChangesBetweenCallsAreSurvivedAtEveryStep(t *testing.T) {
-	most, stride := 5, 1
-	if testing.Short() || check.Cheap {
-		most, stride = 4, 3
-	}
-	for n := range most + 1 {
-		eachOrder(n, func(order []uint64) {
-			for name, disturb := range disturbances {
-				for at := 0; ; at += stride {
-					m, hs := ordered(t, order)
-					d := &disturbed{m, map[number]uint64{}}
-					for i, h := range hs {
-						d.values[h] = order[i]
-					}
-					done := false
-					for range at {
-						_, _, done = step(t, d.m, 1)
-					}
-					disturb(d)
-					if err := d.m.Verify(); err != nil {
-						t.Fatalf("%v, %s after %d steps: %v", order, name, at, err)
-					}
-					finish(t, d.m, 1+at%3)
-					if d.m.Len() != len(d.values) {
-						t.Fatalf("%v, %s after %d steps: %d items", order, name, at, d.m.Len())
-					}
-					for h, want := range d.values {
-						if v, ok := d.m.Get(h); !ok || *v != want {
-							t.Fatalf("%v, %s after %d steps: %v names %s, not %d", order, name, at, h, maptest.Describe(v), want)
-						}
-					}
-					if done {
-						break
-					}
-				}
-			}
-		})
-	}
-}
-
 // large returns a map of n items in random order, of which few are equal.
 func large(t testing.TB, n int) (*handlemap.Map[uint64], *rand.Rand) {
 	t.Helper()
@@ -375,48 +208,6 @@ func TestAStreamOfChangesDoesNotUndoTheWork(t *testing.T) {
 	left, _ := finish(t, m, 0)
 	if late := 200 * 3 * 2 * bits.Len(n); left > late {
 		t.Errorf("%d comparisons are left after %d frames that spent %d", left, frames, work)
-	}
-}
-
-func TestDefragmentOfAnEmptyMapIsDone(t *testing.T) {
-	m := newMap[uint64](t, handle.Options{})
-	for range 2 {
-		if c, k, done := step(t, m, 1); c+k != 0 || !done {
-			t.Error("an empty map takes work")
-		}
-		maptest.Insert(t, m, 1)
-		if c, k, done := step(t, m, 1); c+k != 0 || !done {
-			t.Error("a single item takes work")
-		}
-		m.Clear()
-	}
-}
-
-func TestANegativeBudgetPanics(t *testing.T) {
-	m := newMap[uint64](t, handle.Options{})
-	message := fmt.Sprint(maptest.PanicOf(func() { m.Defragment(ascend, -1) }))
-	if !strings.Contains(message, "budget of -1; 0 is no bound") {
-		t.Error(message)
-	}
-}
-
-func TestTouchRowsRefusesRowsThatAreNotThere(t *testing.T) {
-	m := newMap[uint64](t, handle.Options{Reserve: 10})
-	maptest.InsertN(t, m, 3)
-	finish(t, m, 0)
-	for _, rows := range [][2]int{{-1, 2}, {2, 1}, {0, 4}, {5, 5}} {
-		if maptest.PanicOf(func() { m.TouchRows(rows[0], rows[1]) }) == nil {
-			t.Errorf("TouchRows%v does not panic", rows)
-		}
-	}
-	m.TouchRows(3, 3)
-	if c, _, _ := step(t, m, 0); c != 0 {
-		t.Errorf("no row touched, but %d comparisons", c)
-	}
-	m.Items()[0], m.Items()[1] = 2, 1
-	m.TouchRows(0, 2)
-	if _, _, done := step(t, m, 0); !done {
-		t.Error("not done")
 	}
 }
 
@@ -497,32 +288,4 @@ func TestAComparisonWithoutOrderDoesNoHarm(t *testing.T) {
 	m.SortFunc(func(a, b *uint64) int { return r.IntN(3) - 1 })
 	maptest.Verify(t, m)
 	expectValues(t, m, hs, items)
-}
-
-func TestComparisonsAllocateNothing(t *testing.T) {
-	m := newMap[maptest.Page](t, handle.Options{})
-	var hs []handle.Of[maptest.Page]
-	for i := range uint64(50) {
-		hs = append(hs, maptest.Insert(t, m, maptest.Page{0: i * 13 % 50}))
-	}
-	byFirst := func(a, b *maptest.Page) int { return cmp.Compare(a[0], b[0]) }
-	m.SortFunc(byFirst)
-	m.Defragment(byFirst, 0)
-	up := true
-	n := testing.AllocsPerRun(10, func() {
-		up = !up
-		sign := 1
-		if up {
-			sign = -1
-		}
-		m.SortFunc(func(a, b *maptest.Page) int { return sign * byFirst(a, b) })
-		for done := false; !done; {
-			_, done = m.Defragment(byFirst, 7)
-		}
-		m.Touch(hs[3])
-		m.Defragment(byFirst, 0)
-	})
-	if n != 0 && !check.Full {
-		t.Errorf("%v allocations", n)
-	}
 }

@@ -2,11 +2,9 @@ package handlemap_test
 
 import (
 	"cmp"
-	"fmt"
 	"math/rand/v2"
 	"runtime"
 	"slices"
-	"strings"
 	"testing"
 
 	"handloom/proof/maptest"
@@ -92,27 +90,6 @@ func TestSortsAreStableAndKeepHandles(t *testing.T) {
 	}
 }
 
-func TestNarrowMapsSort(t *testing.T) {
-	maptest.EachWidth(t, func(t *testing.T) {
-		worn, hs := maptest.Worn(t, underTest.Numbers)
-		m := worn.(*handlemap.Map[uint64])
-		values := map[number]uint64{}
-		for _, h := range hs {
-			values[h] = *m.At(h)
-		}
-		m.SortFunc(func(a, b *uint64) int { return cmp.Compare(*b, *a) })
-		if !slices.IsSortedFunc(m.Items(), func(a, b uint64) int { return cmp.Compare(b, a) }) {
-			t.Errorf("order %v", m.Items())
-		}
-		for h, v := range values {
-			if *m.At(h) != v {
-				t.Errorf("%v names %d, not %d", h, *m.At(h), v)
-			}
-		}
-		maptest.Verify(t, m)
-	})
-}
-
 func TestSortRangeOrdersItsRowsOnly(t *testing.T) {
 	for _, n := range cardCounts {
 		for _, cut := range [][2]int{{1, n}, {0, n - 1}, {n / 3, 2 * n / 3}, {n, n}, {n / 2, n / 2}} {
@@ -125,16 +102,6 @@ func TestSortRangeOrdersItsRowsOnly(t *testing.T) {
 			slices.SortStableFunc(want[i:j], func(a, b card) int { return byKey(&a, &b) })
 			m.SortRange(i, j, byKey)
 			expectCards(t, m, hs, want)
-		}
-	}
-}
-
-func TestSortRangeRefusesRowsThatAreNotThere(t *testing.T) {
-	m, _ := cards(t, 3, 9)
-	for _, cut := range [][2]int{{-1, 2}, {2, 1}, {0, 4}, {4, 4}} {
-		message := fmt.Sprint(maptest.PanicOf(func() { m.SortRange(cut[0], cut[1], byKey) }))
-		if !strings.Contains(message, fmt.Sprintf("SortRange of rows %d to %d of a map of 3", cut[0], cut[1])) {
-			t.Errorf("SortRange%v: %s", cut, message)
 		}
 	}
 }
@@ -155,23 +122,6 @@ func TestLargeItemsSort(t *testing.T) {
 	for id, h := range hs {
 		if m.At(h).id != uint64(id) {
 			t.Fatalf("%v names card %d, not %d", h, m.At(h).id, id)
-		}
-	}
-}
-
-func TestKeysUseAllTheirBits(t *testing.T) {
-	r := rand.New(rand.NewPCG(2, 2))
-	for _, mask := range []uint64{1, 1 << 63, 1<<63 | 1, 0xfff, 1<<11 - 1, 1<<12 - 1, 1 << 40, ^uint64(0), 0xff0000ff00000000} {
-		for _, n := range []int{5, 255, 256, 1000} {
-			m := newMap[card](t, handle.Options{})
-			var hs []handle.Of[card]
-			for id := range n {
-				hs = append(hs, maptest.Insert(t, m, card{key: r.Uint64()&mask | 0x5a0&^mask, id: uint64(id)}))
-			}
-			want := slices.Clone(m.Items())
-			slices.SortStableFunc(want, func(a, b card) int { return byKey(&a, &b) })
-			m.SortByKey(func(v *card) uint64 { return v.key })
-			expectCards(t, m, hs, want)
 		}
 	}
 }

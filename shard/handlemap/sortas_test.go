@@ -112,11 +112,12 @@ func TestElevenItemsErasedInShuffledOrderReturn(t *testing.T) {
 	})
 }
 
-func TestItemsWithoutSizeReorder(t *testing.T) {
+func TestItemsWithoutSize_TakeNoMemoryAndKeepTheirOrder(t *testing.T) {
 	m := newMap[struct{}](t, handle.Options{})
-	var hs []handle.Of[struct{}]
-	for range 600 {
-		hs = append(hs, maptest.Insert(t, m, struct{}{}))
+	hs, _ := m.InsertItems(make([]struct{}, 600), nil)
+	m.Shrink()
+	if got := m.Stats().Bytes; got != 600*(4+8) { // meta set and slot words
+		t.Errorf("%d bytes for 600 items", got)
 	}
 	same := func(a, b *struct{}) int { return 0 }
 	m.SortAs([]handle.Of[struct{}]{hs[5], hs[3]})

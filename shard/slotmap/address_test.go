@@ -129,29 +129,6 @@ func TestShrinkGivesPagesBackAndKeepsHandles(t *testing.T) {
 	}
 }
 
-func TestShrinkOfAnEmptiedMapAndReset(t *testing.T) {
-	m := newMap[maptest.Page](t, handle.Options{})
-	hs, _ := m.InsertItems(make([]maptest.Page, 100), nil)
-	full := m.Stats().Bytes
-	m.Clear()
-	m.Shrink()
-	m.Shrink()
-	if m.Stats().Bytes > full/10 {
-		t.Errorf("%d of %d bytes left for no item", m.Stats().Bytes, full)
-	}
-	for _, h := range hs {
-		maptest.ExpectNothing(t, m, "erased", h)
-	}
-	maptest.Verify(t, m)
-	m.Reset()
-	if s := m.Stats(); s.Bytes != 0 || m.Cap() != 0 {
-		t.Errorf("after Reset: %+v", s)
-	}
-	if h := maptest.Insert(t, m, maptest.Page{}); h.ID.Generation() != 2 || h.ID.Slot() != 0 {
-		t.Errorf("after Reset %v is issued", h)
-	}
-}
-
 func TestGrowthMakesOnePageAtATime(t *testing.T) {
 	m := newMap[uint64](t, handle.Options{})
 	bytes := m.Stats().Bytes

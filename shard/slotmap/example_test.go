@@ -1,7 +1,6 @@
 package slotmap_test
 
 import (
-	"errors"
 	"fmt"
 
 	"handloom/shard/handle"
@@ -38,32 +37,6 @@ func Example() {
 	// 7:1.1 Beagle 25
 }
 
-func ExampleMap() {
-	var m slotmap.Map[string] // ready to use, with typeId 0
-	h, err := m.Insert("first")
-	fmt.Println(h, err, *m.At(h))
-	// Output: 0:0.1 <nil> first
-}
-
-func ExampleNew() {
-	_, err := slotmap.New[ship](handle.Options{TypeID: 32768, MaxItems: 5, Reserve: 6})
-	fmt.Println(err)
-	// Output:
-	// slotmap: TypeID 32768 is outside 0..32767
-	// slotmap: Reserve 6 exceeds MaxItems 5
-}
-
-func ExampleMap_Insert() {
-	m, _ := slotmap.New[ship](handle.Options{MaxItems: 1})
-	m.Insert(ship{Name: "Argo"})
-	_, err := m.Insert(ship{Name: "Beagle"})
-	fmt.Println(errors.Is(err, handle.ErrFull), m.Len())
-	fmt.Println(err)
-	// Output:
-	// true 1
-	// container is full: 1 items and 1 more exceed MaxItems 1
-}
-
 func ExampleMap_InsertFunc() {
 	type node struct{ parent *node }
 	var m slotmap.Map[node]
@@ -80,24 +53,6 @@ func ExampleMap_Erase() {
 	m.Insert("b")
 	fmt.Println(m.Erase(a), m.Erase(a), m.Len(), m.Rows()) // the row stays
 	// Output: true false 1 2
-}
-
-func ExampleMap_At() {
-	var m slotmap.Map[string]
-	a, _ := m.Insert("a")
-	m.Erase(a)
-	defer func() { fmt.Println(recover()) }()
-	m.At(a)
-	// Output: handle 0:0.1 names no item: the slot is vacant, its next handle is 0:0.2; use Get where a handle may be stale
-}
-
-func ExampleMap_EraseItems() {
-	var m slotmap.Map[string]
-	hs, _ := m.InsertItems([]string{"a", "b", "c", "d", "e"}, nil)
-	erased := m.EraseItems([]handle.Of[string]{hs[3], hs[0], hs[3]}) // in any order, twice or not
-	f, _ := m.Insert("f")
-	fmt.Println(erased, m.Len(), f)
-	// Output: 2 4 0:0.2
 }
 
 func ExampleMap_Range() {
