@@ -67,7 +67,7 @@ func TestWrongUsageIsOneLine(t *testing.T) {
 		{"-profile smoke -html -", "stress: -html wants a file; see: go run ./stress -h"},
 		{"-profile smoke -html no/such", "stress: -html: stat no: no such file or directory"},
 		{"-program no/such", "stress: open no/such: no such file or directory"},
-		{"-program sample/handlemap.trace.gz", "sample/handlemap.trace.gz:1: it is a trace, or compressed; a trace is replayed by: replay sample/handlemap.trace.gz"},
+		{"-program ../internal/trace/sample/handlemap.trace.gz", "../internal/trace/sample/handlemap.trace.gz:1: it is a trace, or compressed; a trace is replayed by: replay ../internal/trace/sample/handlemap.trace.gz"},
 		{"-program testdata/table-1024.txt", "testdata/table-1024.txt:1: it is a trace, or compressed; a trace is replayed by: replay testdata/table-1024.txt"},
 		{"-program testdata/bad-operation.txt", `testdata/bad-operation.txt:5: no operation is called "jump"`},
 		{"-program testdata/bad-misuse.txt", `testdata/bad-misuse.txt:5: no misuse is called "kindness"; want one of ` + strings.Join(runner.Misuses(), ", ")},

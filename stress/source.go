@@ -2,16 +2,11 @@ package main
 
 import (
 	"bytes"
-	_ "embed"
 	"io"
 	"os"
-)
 
-// sample is a trace of this project's own tests; sample/README.txt says how it
-// was made.
-//
-//go:embed sample/handlemap.trace.gz
-var sample []byte
+	"handloom/internal/trace"
+)
 
 // source is an open trace and how much of it has been read.
 type source struct {
@@ -32,7 +27,7 @@ func (s *source) Read(b []byte) (int, error) {
 func (p *command) open(file string) (*source, error) {
 	switch file {
 	case "":
-		return &source{Reader: bytes.NewReader(sample), Closer: io.NopCloser(nil), name: "embedded trace", size: int64(len(sample))}, nil
+		return &source{Reader: bytes.NewReader(trace.Sample), Closer: io.NopCloser(nil), name: "embedded trace", size: int64(len(trace.Sample))}, nil
 	case "-":
 		return &source{Reader: p.stdin, Closer: io.NopCloser(nil), name: "stdin"}, nil
 	}

@@ -8,7 +8,6 @@ import (
 
 	"handloom/bench/internal/measure"
 	"handloom/internal/trace"
-	"handloom/stress/sample"
 )
 
 // counted is a count made by hand, for n items.
@@ -116,7 +115,7 @@ func liveAtEnd(int) int { _, n := countTrace(); return n }
 
 // countTrace returns the events of the embedded trace, and the items that they leave.
 func countTrace() (events, live int) {
-	for tick, err := range must(trace.NewReader(bytes.NewReader(sample.Trace), "embedded trace")).Ticks() {
+	for tick, err := range must(trace.NewReader(bytes.NewReader(trace.Sample), "embedded trace")).Ticks() {
 		check(err)
 		for _, e := range tick {
 			switch events++; e.Kind {

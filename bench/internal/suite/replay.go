@@ -8,7 +8,6 @@ import (
 	"handloom/bench/internal/measure"
 	"handloom/internal/trace"
 	"handloom/store"
-	"handloom/stress/sample"
 )
 
 // replays returns the cases of replaying the embedded trace, whose ticks are
@@ -50,7 +49,7 @@ var embedded = sync.OnceValue(func() *history {
 		key   uint64
 	}
 	h, live := new(history), make(map[name]uint32)
-	for events, err := range must(trace.NewReader(bytes.NewReader(sample.Trace), "embedded trace")).Ticks() {
+	for events, err := range must(trace.NewReader(bytes.NewReader(trace.Sample), "embedded trace")).Ticks() {
 		check(err)
 		tick := make([]event, len(events))
 		for i, e := range events {

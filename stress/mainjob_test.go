@@ -1,0 +1,29 @@
+package main
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"handloom/internal/cli"
+)
+
+// The main job, as a user calls it; under the race detector, which makes it slow,
+// with fewer workers.
+func TestMainJobVerifies(t *testing.T) {
+	workers, args := "1,2,4,8", []string(nil)
+	if slices.Contains(cli.BuildFlags(), "-race") {
+		workers, args = "2,8", []string{"-workers", "2,8"}
+	}
+	got := stress(t, args...)
+	if got.code != exitVerified || !strings.HasPrefix(got.lastLine(), "verdict: verified (exit code 0): ticks 857, workers "+workers+",") {
+		t.Errorf("exit code %d; it printed\n%s%s", got.code, got.stdout, got.stderr)
+	}
+	first, _, _ := strings.Cut(got.stdout, "\n")
+	if want := "go run ./stress -workers " + workers + " -shards 1"; first != want {
+		t.Errorf("the first line is %q; want %q", first, want)
+	}
+	if n := strings.Count(got.stdout, "\n  "); n < strings.Count(workers, ",")+1 || !strings.Contains(got.stdout, "workers") {
+		t.Errorf("the table has %d rows:\n%s", n, got.stdout)
+	}
+}
