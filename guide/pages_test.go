@@ -15,9 +15,8 @@ import (
 	"strings"
 	"testing"
 
-	"handloom/guide/internal/errorindex"
-	"handloom/guide/internal/listing"
 	"handloom/guide/internal/site"
+	"handloom/guide/internal/source"
 )
 
 var update = flag.Bool("update", false, "write the code of the pages anew")
@@ -39,7 +38,7 @@ func TestPagesShowTheCodeOfTheirFiles(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		want, err := listing.Fill(string(page), fromRoot)
+		want, err := source.Fill(string(page), fromRoot)
 		switch {
 		case err != nil:
 			t.Errorf("%s: %v", file, err)
@@ -226,11 +225,11 @@ var told = map[string]string{
 // explained; and what is explained exists.
 func TestEveryErrorAndPanicIsExplained(t *testing.T) {
 	library, public := library(t)
-	exported, err := errorindex.Find("..", public...)
+	exported, err := source.Find("..", public...)
 	if err != nil {
 		t.Fatal(err)
 	}
-	all, err := errorindex.Find("..", library...)
+	all, err := source.Find("..", library...)
 	if err != nil {
 		t.Fatal(err)
 	}

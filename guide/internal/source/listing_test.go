@@ -1,11 +1,11 @@
-package listing_test
+package source_test
 
 import (
 	"fmt"
 	"strings"
 	"testing"
 
-	"handloom/guide/internal/listing"
+	"handloom/guide/internal/source"
 )
 
 var files = map[string]string{
@@ -54,7 +54,7 @@ func TestFillTakesBlocksFromTheirFiles(t *testing.T) {
 	const want = "A page.\n\n```go a_test.go#loop\nif true {\n\tfmt.Println(\"first\")\n}\n\nfmt.Println(\"second\")\n```\n\n" +
 		"```text\nkept\n```\n\n```go a_test.go#types\ntype Ship struct {\n\tHull int\n}\n```\n"
 	for _, p := range []string{page, want} { // to fill a page twice changes nothing
-		got, err := listing.Fill(p, read)
+		got, err := source.Fill(p, read)
 		if err != nil || got != want {
 			t.Errorf("%v\n%s", err, got)
 		}
@@ -62,14 +62,14 @@ func TestFillTakesBlocksFromTheirFiles(t *testing.T) {
 }
 
 func TestAWholeFileIsAProgram(t *testing.T) {
-	got, err := listing.Fill("```go a_test.go\n```\n", read)
+	got, err := source.Fill("```go a_test.go\n```\n", read)
 	if err != nil || !strings.Contains(got, "package main\n") || !strings.Contains(got, "func main() {\n") || strings.Contains(got, "region") {
 		t.Errorf("%v\n%s", err, got)
 	}
 }
 
 func TestABlockShowsWhatAnExamplePrints(t *testing.T) {
-	got, err := listing.Fill("```text a_test.go#Example_a\n```\n", read)
+	got, err := source.Fill("```text a_test.go#Example_a\n```\n", read)
 	if want := "```text a_test.go#Example_a\nmuch\n\tmore\n```\n"; err != nil || got != want {
 		t.Errorf("%v\n%s", err, got)
 	}
@@ -100,7 +100,7 @@ func TestABlockShowsWhatWasMeasured(t *testing.T) {
 		"machine": "go1.26 linux/amd64, a machine\n",
 		"targets": "P1  Get\n     <= 1x\n     met 1 of 2\nP2  Set\n     <= 2x\n     not in this run\n",
 	} {
-		got, err := listing.Fill("```text costs.md#"+name+"\n```\n", func(string) (string, error) { return measured, nil })
+		got, err := source.Fill("```text costs.md#"+name+"\n```\n", func(string) (string, error) { return measured, nil })
 		if want := "```text costs.md#" + name + "\n" + want + "```\n"; err != nil || got != want {
 			t.Errorf("%v\n%s\nwant\n%s", err, got, want)
 		}
@@ -120,7 +120,7 @@ func TestWhatIsWrongWithABlockIsSaid(t *testing.T) {
 		"```go in.go#a\n```\n":               "region b begins inside region a",
 		"```text\n":                          "has no end",
 	} {
-		if _, err := listing.Fill(page, read); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := source.Fill(page, read); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v; want %q", page, err, want)
 		}
 	}

@@ -1,4 +1,4 @@
-package errorindex_test
+package source_test
 
 import (
 	"os"
@@ -6,10 +6,10 @@ import (
 	"slices"
 	"testing"
 
-	"handloom/guide/internal/errorindex"
+	"handloom/guide/internal/source"
 )
 
-const source = `package sample
+const library = `package sample
 
 var (
 	ErrFull, errOwn = 1, 2
@@ -37,16 +37,16 @@ func TestWhatASourcePanicsWithAndExports(t *testing.T) {
 	if err := os.Mkdir(filepath.Join(root, "sample"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	for name, text := range map[string]string{"sample.go": source, "sample_test.go": "package sample\nvar ErrTest = 1\n"} {
+	for name, text := range map[string]string{"sample.go": library, "sample_test.go": "package sample\nvar ErrTest = 1\n"} {
 		if err := os.WriteFile(filepath.Join(root, "sample", name), []byte(text), 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}
-	f, err := errorindex.Find(root, "sample")
+	f, err := source.Find(root, "sample")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := []errorindex.Error{{"sample", "ErrFull"}, {"sample", "BadError"}}; !slices.Equal(f.Errors, want) {
+	if want := []source.Error{{"sample", "ErrFull"}, {"sample", "BadError"}}; !slices.Equal(f.Errors, want) {
 		t.Errorf("errors %v, want %v", f.Errors, want)
 	}
 	for i, says := range []string{
@@ -64,7 +64,7 @@ func TestWhatASourcePanicsWithAndExports(t *testing.T) {
 	if form := f.Panics[1].Forms()[0]; form.MatchString("sample: Sort twice, and more") {
 		t.Errorf("%v matches too much", form)
 	}
-	if _, err := errorindex.Find(root, "none"); err == nil {
+	if _, err := source.Find(root, "none"); err == nil {
 		t.Error("a folder without files is no error")
 	}
 }

@@ -1,21 +1,4 @@
-// Package listing takes the code of a page from files that go test compiles and
-// runs, so that nothing a reader copies is out of date.
-//
-// A block of Go says where it comes from, behind the name of its language:
-//
-//	```go store/example_test.go            the whole file, as a program with a main
-//	```go store/example_test.go#flush      the region with that name
-//	```text store/example_test.go#Example  what that example prints
-//	```text bench/README.md#get            what that page says was measured
-//	```text cluster/server.conf#rights     a region of a file that is not Go
-//
-// In the file a region is what lies between two comments. A region may have several
-// pieces; they follow each other with an empty line between them.
-//
-//	// region flush
-//	report, err := s.Flush(ctx)
-//	// endregion
-package listing
+package source
 
 import (
 	"fmt"

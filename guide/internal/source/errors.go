@@ -1,7 +1,4 @@
-// Package errorindex finds, in the source of the library, what can go wrong for its
-// user: the errors it exports and the texts it panics with. The guide explains each
-// of them, and its test compares.
-package errorindex
+package source
 
 import (
 	"go/ast"
