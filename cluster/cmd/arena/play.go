@@ -6,46 +6,45 @@ import (
 	"sync/atomic"
 	"time"
 
-	"handloom/cluster/internal/arenagame"
 	"handloom/cluster/internal/nemesis"
 	"handloom/store"
 )
 
 // field is the arena after a tick.
 type field struct {
-	Fighters []arenagame.Fighter
-	Bullets  []arenagame.Bullet
+	Fighters []fighter
+	Bullets  []bullet
 }
 
 // newGame makes the arena of a node. The text of a call is an order.
 func newGame(workers int) (*nemesis.Game, error) {
-	g, err := arenagame.New(workers)
+	g, err := newArena(workers)
 	if err != nil {
 		return nil, err
 	}
 	return &nemesis.Game{
-		Store: g.Store,
-		World: g.Options(),
+		Store: g.store,
+		World: g.options(),
 		Call: func(_ uint64, text string) (func(q store.Queue) error, error) {
-			var o arenagame.Order
+			var o order
 			err := json.Unmarshal([]byte(text), &o)
 			return func(q store.Queue) error {
-				g.Orders.Emplace(q, o)
+				g.orders.Emplace(q, o)
 				return nil
 			}, err
 		},
 		Keys: func(uint64) (keys []uint64) {
-			for _, o := range g.Obeyed {
+			for _, o := range g.obeyed {
 				keys = append(keys, key(o))
 			}
 			return keys
 		},
 		View: func() any {
-			f := field{Fighters: []arenagame.Fighter{}, Bullets: []arenagame.Bullet{}}
-			for _, item := range g.Fighters.All() {
+			f := field{Fighters: []fighter{}, Bullets: []bullet{}}
+			for _, item := range g.fighters.All() {
 				f.Fighters = append(f.Fighters, *item)
 			}
-			for _, item := range g.Bullets.All() {
+			for _, item := range g.bullets.All() {
 				f.Bullets = append(f.Bullets, *item)
 			}
 			return f
@@ -53,7 +52,7 @@ func newGame(workers int) (*nemesis.Game, error) {
 	}, nil
 }
 
-func key(o arenagame.Order) uint64 { return o.Player<<32 | o.Number }
+func key(o order) uint64 { return o.Player<<32 | o.Number }
 
 // orderEvery is the time between two orders of a player.
 const orderEvery = 100 * time.Millisecond
@@ -63,13 +62,13 @@ type players struct{ answered, again atomic.Int64 }
 
 // play sends orders of one player, each until a node answers that it was carried out.
 func (p *players) play(ctx context.Context, c *nemesis.Client) {
-	o := arenagame.Order{Player: uint64(c.Number), Turn: arenagame.Heading(c.Random.IntN(4))}
+	o := order{Player: uint64(c.Number), Turn: heading(c.Random.IntN(4))}
 	turn := time.NewTicker(orderEvery)
 	defer turn.Stop()
 	for ctx.Err() == nil {
 		o.Number++
 		if c.Random.IntN(6) == 0 {
-			o.Turn = arenagame.Heading(c.Random.IntN(4))
+			o.Turn = heading(c.Random.IntN(4))
 		}
 		o.Step, o.Fire = c.Random.IntN(4) > 0, c.Random.IntN(5) == 0
 		text, _ := json.Marshal(o)

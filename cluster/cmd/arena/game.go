@@ -1,0 +1,222 @@
+package main
+
+import (
+	"context"
+	"errors"
+
+	"handloom/store"
+	"handloom/world"
+)
+
+// The field is a torus.
+const (
+	width  = 96
+	height = 54
+)
+
+const (
+	fullHull   = 3
+	bulletLife = 16 // ticks
+	bulletStep = 2
+	reach      = 1 // of a bullet, to all sides
+)
+
+// fighter is the piece of a player.
+type fighter struct {
+	Player  uint64
+	Done    uint64 // number of the last order that was carried out
+	X, Y    int32
+	Heading heading
+	Hull    int32
+	Hits    int32 // on others
+	Deaths  int32
+}
+
+// bullet flies until it hits a fighter or its life ends.
+type bullet struct {
+	Owner   store.Handle[fighter]
+	X, Y    int32
+	Heading heading
+	Life    int32
+}
+
+// order is a command of a player, numbered from 1 on. Order 1 makes the fighter. An
+// order is carried out if its number follows the last one carried out, so an order sent
+// twice, after a lost answer, counts once.
+type order struct {
+	Player, Number uint64
+	Turn           heading
+	Step, Fire     bool
+}
+
+// A wound is an event, and therefore an item: many bullets may hit one fighter.
+type wound struct{ Target, By store.Handle[fighter] }
+
+// heading is one of four, clockwise from east.
+type heading uint8
+
+func (h heading) move(x, y, by int32) (int32, int32) {
+	dx := [4]int32{1, 0, -1, 0}[h&3]
+	dy := [4]int32{0, 1, 0, -1}[h&3]
+	return (x + dx*by + width) % width, (y + dy*by + height) % height
+}
+
+// arena is a store with the tables and systems of an arena.
+type arena struct {
+	store    *store.Store
+	fighters *store.Table[fighter]
+	bullets  *store.Table[bullet]
+	orders   *store.Table[order] // of the tick that is played
+	obeyed   []order             // those that the last tick carried out; no part of the state
+	wounds   *store.Table[wound] // likewise
+	suffered store.Groups[wound, fighter]
+	frame    *store.Schedule
+}
+
+// newArena returns an arena without players.
+func newArena(workers int) (*arena, error) {
+	s, err := store.New(store.Options{Workers: workers})
+	if err != nil {
+		return nil, err
+	}
+	g := &arena{store: s}
+	if g.fighters, err = store.Register(s, store.TableOptions[fighter]{Name: "fighters", ChunkItems: 8}); err != nil {
+		return nil, err
+	}
+	if g.bullets, err = store.Register(s, store.TableOptions[bullet]{Name: "bullets", Shards: 2, ChunkItems: 16}); err != nil {
+		return nil, err
+	}
+	if g.orders, err = store.Register(s, store.TableOptions[order]{Name: "orders"}); err != nil {
+		return nil, err
+	}
+	if g.wounds, err = store.Register(s, store.TableOptions[wound]{Name: "wounds"}); err != nil {
+		return nil, err
+	}
+	type on = []store.Resource
+	g.frame, err = store.NewSchedule(
+		s,
+		store.System{Name: "fly", Writes: on{g.bullets}, Emits: on{g.bullets}, Run: g.fly},
+		store.System{Name: "hit", Reads: on{g.bullets, g.fighters}, Emits: on{g.bullets, g.wounds}, Run: g.hit},
+		store.System{Name: "suffer", Reads: on{g.wounds}, Writes: on{g.fighters}, Run: g.suffer},
+	)
+	return g, err
+}
+
+// options returns the options of a World of the arena.
+func (g *arena) options() world.Options {
+	return world.Options{Program: "arena 1", Tick: g.tick, SnapshotTicks: 300, DigestTicks: 30, Portable: true}
+}
+
+func (g *arena) tick(ctx context.Context, w *store.Writer, t world.Tick) error {
+	if _, err := g.store.Flush(ctx); err != nil { // the orders arrive
+		return err
+	}
+	if err := g.obey(w, t.Seed); err != nil {
+		return err
+	}
+	g.orders.Clear(w)
+	_, err := g.frame.Run(ctx)
+	g.wounds.Clear(w)
+	return err
+}
+
+// obey carries out the orders, one after the other.
+func (g *arena) obey(w *store.Writer, seed uint64) error {
+	g.obeyed = g.obeyed[:0]
+	of := make(map[uint64]store.Handle[fighter], g.fighters.Len())
+	for h, f := range g.fighters.All() {
+		of[f.Player] = h
+	}
+	for _, o := range g.orders.All() {
+		h, plays := of[o.Player]
+		if !plays && o.Number == 1 {
+			seed = seed*6364136223846793005 + 1442695040888963407
+			f := fighter{Player: o.Player, Done: 1, Heading: o.Turn & 3, Hull: fullHull}
+			f.X, f.Y = int32(seed>>33%width), int32(seed>>48%height)
+			h, err := g.fighters.Insert(w, f)
+			if err != nil {
+				return err
+			}
+			of[o.Player] = h
+			g.obeyed = append(g.obeyed, *o)
+		}
+		if f, _ := g.fighters.Get(h); plays && o.Number == f.Done+1 {
+			if err := g.carryOut(w, h, f, o); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (g *arena) carryOut(w *store.Writer, h store.Handle[fighter], f *fighter, o *order) (err error) {
+	g.obeyed = append(g.obeyed, *o)
+	f.Done++
+	f.Heading = o.Turn & 3
+	if o.Step {
+		f.X, f.Y = f.Heading.move(f.X, f.Y, 1)
+	}
+	if o.Fire {
+		_, err = g.bullets.Insert(w, bullet{Owner: h, X: f.X, Y: f.Y, Heading: f.Heading, Life: bulletLife})
+	}
+	return err
+}
+
+func (g *arena) fly(ctx context.Context) error {
+	return g.bullets.ForEach(ctx, func(_ context.Context, c store.Chunk[bullet]) error {
+		for i := range c.Items {
+			b := &c.Items[i]
+			b.X, b.Y = b.Heading.move(b.X, b.Y, bulletStep)
+			if b.Life--; b.Life <= 0 {
+				c.Erase(i)
+			}
+		}
+		return nil
+	})
+}
+
+func (g *arena) hit(ctx context.Context) error {
+	return g.bullets.ForEachRows(ctx, func(_ context.Context, c store.RowsChunk[bullet]) error {
+		for i, b := range c.Items {
+			for h, f := range g.fighters.All() {
+				if h != b.Owner && near(f.X-b.X, width) && near(f.Y-b.Y, height) {
+					g.wounds.Emplace(c.Queue, wound{h, b.Owner})
+					c.Erase(i)
+					break
+				}
+			}
+		}
+		return nil
+	})
+}
+
+// near reports whether two places on a ring are within reach.
+func near(d, around int32) bool {
+	d = (d + around) % around
+	return min(d, around-d) <= reach
+}
+
+// suffer counts the wounds, for who has them and for whose bullets they are. Who has no
+// hull left begins anew in the same place.
+func (g *arena) suffer(ctx context.Context) error {
+	group := func(key func(*wound) store.Handle[fighter], count func(f *fighter, n int32)) error {
+		return errors.Join(
+			store.GroupBy(ctx, &g.suffered, g.wounds, g.fighters, key),
+			g.suffered.ForEach(ctx, func(_ context.Context, c store.GroupChunk[wound, fighter]) error {
+				for i := range c.Owners {
+					count(&c.Owners[i], int32(c.Members(i).Len()))
+				}
+				return nil
+			}),
+		)
+	}
+	return errors.Join(
+		group(func(w *wound) store.Handle[fighter] { return w.By }, func(f *fighter, n int32) { f.Hits += n }),
+		group(func(w *wound) store.Handle[fighter] { return w.Target }, func(f *fighter, n int32) {
+			if f.Hull -= n; f.Hull <= 0 {
+				f.Hull = fullHull
+				f.Deaths++
+			}
+		}),
+	)
+}
