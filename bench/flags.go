@@ -8,9 +8,10 @@ import (
 	"regexp"
 	"runtime"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
+
+	"handloom/internal/cli"
 )
 
 // settings are what the flags say.
@@ -22,8 +23,8 @@ type settings struct {
 	format     string
 	html       string
 	run        pattern
-	n          numbers
-	cpu        numbers
+	n          cli.Numbers
+	cpu        cli.Numbers
 	count      int
 	benchtime  time.Duration
 	seed       uint64
@@ -70,6 +71,8 @@ func parse(args []string) (*settings, error) {
 		return nil, fmt.Errorf("%q is too much; cases are chosen by -run REGEXP", flags.Arg(0))
 	}
 	flags.Visit(func(f *flag.Flag) { s.given[f.Name] = true })
+	slices.Sort(s.n)
+	slices.Sort(s.cpu)
 	if err := errors.Join(s.conflict(), s.check()); err != nil {
 		return nil, err
 	}
@@ -112,6 +115,8 @@ func (s *settings) check() error {
 		return fmt.Errorf("-count is %d; want 1 to 1000 rounds", s.count)
 	case s.benchtime <= 0 || s.benchtime > time.Hour:
 		return fmt.Errorf("-benchtime is %v; want more than 0 and at most 1h", s.benchtime)
+	case len(s.n) > 0 && s.n[len(s.n)-1] > 100_000_000:
+		return fmt.Errorf("-n has %d; want at most 100,000,000", s.n[len(s.n)-1])
 	case s.cpu[len(s.cpu)-1] > 1024:
 		return fmt.Errorf("-cpu has %d; want at most 1024 workers", s.cpu[len(s.cpu)-1])
 	}
@@ -134,36 +139,11 @@ func (s *settings) complete() {
 }
 
 // doublings returns 1, 2, 4 and so on up to n, and n.
-func doublings(n int) (list numbers) {
+func doublings(n int) (list cli.Numbers) {
 	for i := 1; i < n; i *= 2 {
 		list = append(list, i)
 	}
 	return append(list, n)
-}
-
-// numbers is a value like 1000,100000. Once set it is ascending.
-type numbers []int
-
-func (l *numbers) Set(text string) error {
-	*l = nil
-	for word := range strings.SplitSeq(text, ",") {
-		n, err := strconv.Atoi(word)
-		switch {
-		case err != nil:
-			return fmt.Errorf("%q is not a number", word)
-		case n < 1 || n > 100_000_000:
-			return fmt.Errorf("%d is outside 1 to 100,000,000", n)
-		case slices.Contains(*l, n):
-			return fmt.Errorf("%d is named twice", n)
-		}
-		*l = append(*l, n)
-	}
-	slices.Sort(*l)
-	return nil
-}
-
-func (l *numbers) String() string {
-	return strings.Trim(strings.ReplaceAll(fmt.Sprint([]int(*l)), " ", ","), "[]")
 }
 
 // pattern is a regular expression; the zero pattern matches everything.

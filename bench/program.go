@@ -8,16 +8,17 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"regexp"
 	"runtime"
 	"runtime/pprof"
 	"strings"
+	"time"
 
 	"handloom/bench/internal/measure"
 	"handloom/bench/internal/results"
 	"handloom/bench/internal/suite"
 	"handloom/bench/internal/targets"
+	"handloom/internal/cli"
 )
 
 //go:embed usage.txt
@@ -49,8 +50,10 @@ func (p *command) run(ctx context.Context) (int, error) {
 	if p.targets {
 		p.plan = targets.NewPlan(p.id(), runtime.GOMAXPROCS(0))
 	}
-	if err := p.canWrite(p.html); err != nil {
-		return 0, err
+	if p.html != "" {
+		if err := cli.CheckFile(p.html); err != nil {
+			return 0, err
+		}
 	}
 	r, err := p.results(ctx)
 	if err != nil || r == nil {
@@ -113,10 +116,12 @@ func (p *command) measure(ctx context.Context, cases []measure.Case) (*results.R
 	if err != nil {
 		return nil, err
 	}
-	shown := newProgress(p.stderr)
-	o := measure.Options{Rounds: p.count, Time: p.benchtime, Seed: p.seed, Progress: shown.show}
+	shown := cli.NewProgress(p.stderr, time.Now)
+	o := measure.Options{Rounds: p.count, Time: p.benchtime, Seed: p.seed, Progress: func(at measure.Progress) {
+		shown.Show(func(time.Duration) string { return fmt.Sprintf("%3d %%  %s", 100*at.Done/at.Total, at.Case.Name()) })
+	}}
 	r.Results, err = o.Run(ctx, cases)
-	shown.done()
+	shown.Clear()
 	r.Partial = err != nil
 	return r, stop()
 }
@@ -139,30 +144,11 @@ func (p *command) profile() (stop func() error, err error) {
 	}, nil
 }
 
-// canWrite reports early that a file cannot be written, before the work whose
-// result it is to hold.
-func (p *command) canWrite(file string) error {
-	if file == "" {
-		return nil
-	}
-	info, err := os.Stat(filepath.Dir(file))
-	if err == nil && !info.IsDir() {
-		err = fmt.Errorf("%s is not a directory", filepath.Dir(file))
-	}
-	if info, statErr := os.Stat(file); statErr == nil && info.IsDir() {
-		err = fmt.Errorf("%s is a directory", file)
-	}
-	return err
-}
-
 // command returns the command line that repeats the run.
 func (p *command) command() string {
 	words := []string{"go run ./bench"}
 	for _, arg := range p.args {
-		if strings.Trim(arg, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./,=:%+") != "" {
-			arg = "'" + strings.ReplaceAll(arg, "'", `'\''`) + "'"
-		}
-		words = append(words, arg)
+		words = append(words, cli.Quote(arg))
 	}
 	return strings.Join(words, " ")
 }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"os"
 
 	"handloom/bench/internal/page"
 	"handloom/bench/internal/results"
@@ -69,5 +68,5 @@ func (p *command) writePage(r *results.Run) error {
 	if err := page.Write(&b, r, reached); err != nil {
 		return err
 	}
-	return os.WriteFile(p.html, b.Bytes(), 0o644)
+	return cli.WriteFile(p.html, b.Bytes())
 }

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"handloom/internal/cli"
 	"handloom/proof/draw"
 	"handloom/proof/runner"
 	stressed "handloom/proof/script"
@@ -59,7 +60,7 @@ func loadProgram(file string) (*stressed.Script, error) {
 		return nil, fmt.Errorf("stress: %w", err)
 	}
 	if isTrace(text) {
-		return nil, &stressed.Error{File: file, Line: 1, Reason: "it is a trace, or compressed; a trace is replayed by: replay " + quote(file)}
+		return nil, &stressed.Error{File: file, Line: 1, Reason: "it is a trace, or compressed; a trace is replayed by: replay " + cli.Quote(file)}
 	}
 	return parseProgram(text, file)
 }
@@ -108,7 +109,7 @@ func keep(h harnessing, whole, small *campaign.Failure) artifacts {
 
 // write returns the name of the file, or nothing if it could not be written.
 func (a *artifacts) write(file string, text []byte) string {
-	if err := writeOut(file, text); err != nil {
+	if err := cli.WriteFile(file, text); err != nil {
 		a.faults = append(a.faults, err)
 		return ""
 	}

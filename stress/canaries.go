@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"handloom/internal/cli"
 	"handloom/internal/report"
 	"handloom/stress/internal/campaign"
 	"handloom/stress/internal/mutants"
@@ -76,7 +77,7 @@ func (p *command) withFaults(ctx context.Context, h harnessing) int {
 
 // canaries tries faults, one after another, and sees that each is found.
 func (p *command) canaries(ctx context.Context, h harnessing, b *faultyBuild, chosen []*mutants.Fault) int {
-	f, err := p.follow(h, "seeded faults")
+	f, err := p.follow(p.stdout, h.html, h.page("seeded faults"))
 	if err != nil {
 		return p.failed("", err)
 	}
@@ -91,7 +92,7 @@ func (p *command) canaries(ctx context.Context, h harnessing, b *faultyBuild, ch
 	all.table().WriteTo(f.out)
 	fmt.Fprintln(f.out)
 	o := all.verdict(ctx.Err() != nil)
-	o.exit = bySignal(ctx, o.exit)
+	o.Exit = bySignal(ctx, o.Exit)
 	return p.end(f, o)
 }
 
@@ -108,7 +109,7 @@ func (all trials) table() *report.Table {
 }
 
 // verdict is that on all faults. One that could not be tried is not missed.
-func (all trials) verdict(interrupted bool) outcome {
+func (all trials) verdict(interrupted bool) cli.Verdict {
 	var missed []string
 	var stopped error
 	for _, t := range all {
@@ -121,13 +122,13 @@ func (all trials) verdict(interrupted bool) outcome {
 	}
 	switch {
 	case interrupted:
-		return outcome{"interrupted", campaign.ExitInterrupted, "not every fault was tried"}
+		return cli.NewVerdict("interrupted", campaign.ExitInterrupted, "not every fault was tried")
 	case stopped != nil:
-		return outcome{"inconclusive", campaign.ExitInconclusive, shortened(stopped.Error(), 200)}
+		return cli.NewVerdict("inconclusive", campaign.ExitInconclusive, shortened(stopped.Error(), 200))
 	case len(missed) > 0:
-		return outcome{"canary-missed", campaign.ExitCanaryMissed, strings.Join(missed, ", ")}
+		return cli.NewVerdict("canary-missed", campaign.ExitCanaryMissed, strings.Join(missed, ", "))
 	}
-	return outcome{"passed", campaign.ExitPassed, fmt.Sprintf("%d of %d seeded faults found", len(all), len(all))}
+	return cli.NewVerdict("passed", campaign.ExitPassed, fmt.Sprintf("%d of %d seeded faults found", len(all), len(all)))
 }
 
 // shortened returns the first line of s, and of that n runes at most.

@@ -96,7 +96,7 @@ func TestAFaultThatCouldNotBeTriedIsNotMissed(t *testing.T) {
 		{trials{missed, stopped}, false, campaign.ExitInconclusive},
 		{trials{missed}, true, campaign.ExitInterrupted},
 	} {
-		if v := tt.of.verdict(tt.interrupted); v.exit != tt.exit {
+		if v := tt.of.verdict(tt.interrupted); v.Exit != tt.exit {
 			t.Errorf("%v, interrupted %v: %+v; want exit code %d", tt.of, tt.interrupted, v, tt.exit)
 		}
 	}

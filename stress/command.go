@@ -6,10 +6,11 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"runtime"
 	"time"
 
+	"handloom/internal/cli"
 	"handloom/internal/report"
+	"handloom/stress/internal/page"
 )
 
 // replay is the commands "" and "replay": it replays a trace and tells what
@@ -25,9 +26,9 @@ func (p *command) replay(ctx context.Context, command string, args []string) int
 	case err != nil:
 		return p.misused(command, err)
 	}
-	for _, f := range s.files() {
-		if err := checkOut(f.name); err != nil {
-			return p.failed(command, fmt.Errorf("%s: %w", f.flag, err))
+	if s.json != "" && s.json != "-" {
+		if err := cli.CheckFile(s.json); err != nil {
+			return p.failed(command, fmt.Errorf("-json: %w", err))
 		}
 	}
 	src, err := p.open(s.file)
@@ -40,8 +41,14 @@ func (p *command) replay(ctx context.Context, command string, args []string) int
 		return p.failed(command, err)
 	}
 	r.fault = p.fault
-	shown := newReplayPage(s, src.name)
-	return p.tell(s, r, shown, p.play(ctx, s, r, shown, src))
+	f, err := p.follow(p.human(s), s.html, page.Run{
+		Title: "replay of " + src.name, Command: s.command(), Unit: "events",
+		Facts: []page.Fact{{Name: "workers", Value: s.workers.String()}, {Name: "shards of each table", Value: report.Count(s.shards)}},
+	})
+	if err != nil {
+		return p.failed(command, err)
+	}
+	return p.tell(s, r, f, p.play(ctx, r, f, src))
 }
 
 // human is where text for people goes.
@@ -53,58 +60,67 @@ func (p *command) human(s settings) io.Writer {
 }
 
 // play runs the replay, with progress.
-func (p *command) play(ctx context.Context, s settings, r *replay, page *replayPage, src *source) outcome {
-	fmt.Fprintf(p.human(s), "%s\n%s, %s %s/%s, GOMAXPROCS %d\n", s.command(),
-		src.name, runtime.Version(), runtime.GOOS, runtime.GOARCH, runtime.GOMAXPROCS(0))
-	shown := newProgress(p.stderr, src, time.Now)
-	r.onTick = func(r *replay) {
-		shown.tick(r)
-		page.tick(r)
-	}
+func (p *command) play(ctx context.Context, r *replay, f *following, src *source) cli.Verdict {
+	r.onTick = func(r *replay) { f.tick(r, src) }
 	err := r.run(ctx, src)
-	shown.done()
+	f.progress.Clear()
+	f.Add(page.Point{At: time.Since(f.begun), Done: r.events, Live: r.model.len()})
 	o := r.outcome(err)
-	o.exit = bySignal(ctx, o.exit)
-	if o.exit == exitBad {
+	o.Exit = bySignal(ctx, o.Exit)
+	if o.Exit == exitBad {
 		p.bad(err)
 	}
 	return o
 }
 
-// tell prints the results; the verdict comes last.
-func (p *command) tell(s settings, r *replay, page *replayPage, o outcome) int {
-	out := p.human(s)
-	if o.exit != exitBad {
-		fmt.Fprintf(out, "ticks %s, tables %s, shards %d of each table\n\n",
-			report.Count(r.model.tick), report.Count(len(r.model.tables)), r.shards)
-		rows := r.rows()
-		writeTable(out, rows)
-		fmt.Fprintln(out)
-		writeTypes(out, r.types())
-		fmt.Fprintln(out)
-		writeBeside(out, rows, r.model)
-		fmt.Fprintln(out)
+// pointEvery is how far the points of a replay's charts are apart.
+const pointEvery = 100 * time.Millisecond
+
+// tick shows how far the replay is.
+func (f *following) tick(r *replay, src *source) {
+	if at := time.Since(f.begun); at-f.last >= pointEvery {
+		f.last = at
+		f.Add(page.Point{At: at, Done: r.events, Live: r.model.len()})
 	}
-	for _, m := range r.mismatches {
-		fmt.Fprintln(out, "mismatch:", m)
-	}
-	if s.html != "" {
-		if err := page.write(s.html, r, o); err != nil {
-			p.bad(err)
-			o = outcome{"failed", exitBad, "the outcome was " + o.verdict + ", but -html could not be written"}
+	f.progress.Show(func(since time.Duration) string {
+		line := fmt.Sprintf("tick %s, %s live items, %s events, %s", report.Count(r.model.tick),
+			report.Count(r.model.len()), report.Count(r.events), report.Rate(r.events-f.done, since))
+		if f.done = r.events; src.size > 0 {
+			line += fmt.Sprintf(", %d %% read", 100*src.read/src.size)
 		}
-	}
-	if s.json != "" {
-		if err := p.writeJSON(s, r, o); err != nil {
-			p.bad(err)
-			o = outcome{"failed", exitBad, "the outcome was " + o.verdict + ", but -json could not be written"}
-		}
-	}
-	fmt.Fprintln(out, o)
-	return o.exit
+		return line
+	})
 }
 
-func (p *command) writeJSON(s settings, r *replay, o outcome) error {
+// tell prints the results; the verdict comes last.
+func (p *command) tell(s settings, r *replay, f *following, o cli.Verdict) int {
+	if o.Exit != exitBad {
+		fmt.Fprintf(f.out, "ticks %s, tables %s, shards %d of each table\n\n",
+			report.Count(r.model.tick), report.Count(len(r.model.tables)), r.shards)
+		rows := r.rows()
+		writeTable(f.out, rows)
+		fmt.Fprintln(f.out)
+		writeTypes(f.out, r.types())
+		fmt.Fprintln(f.out)
+		writeBeside(f.out, rows, r.model)
+		fmt.Fprintln(f.out)
+	}
+	for _, m := range r.mismatches {
+		fmt.Fprintln(f.out, "mismatch:", m)
+		f.Failures = append(f.Failures, page.Failure{What: m.String(), Replay: f.Command})
+	}
+	f.Totals, f.Charts = r.totals(), r.charts(r.rows(), r.types())
+	o = p.report(f, o)
+	if s.json != "" {
+		if err := p.writeJSON(s, r, o); err != nil {
+			o = p.unwritten("-json", err, o)
+		}
+	}
+	fmt.Fprintln(f.out, o)
+	return o.Exit
+}
+
+func (p *command) writeJSON(s settings, r *replay, o cli.Verdict) error {
 	text, err := r.document(s, o)
 	if err != nil {
 		return err
@@ -113,5 +129,5 @@ func (p *command) writeJSON(s settings, r *replay, o outcome) error {
 		_, err = p.stdout.Write(text)
 		return err
 	}
-	return writeOut(s.json, text)
+	return cli.WriteFile(s.json, text)
 }

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"handloom/internal/cli"
 	"handloom/internal/report"
 	"handloom/stress/internal/campaign"
 	"handloom/stress/internal/kills"
@@ -53,15 +54,15 @@ func (p *command) durable(ctx context.Context, args []string) int {
 		return p.failed(command, err)
 	}
 	o.Command = []string{path}
-	fmt.Fprintf(p.stdout, "go run ./stress -durable %s -kills %d -seed %d\n", quote(o.Dir), o.Kills, o.Seed)
-	due := time.Now()
+	fmt.Fprintf(p.stdout, "go run ./stress -durable %s -kills %d -seed %d\n", cli.Quote(o.Dir), o.Kills, o.Seed)
+	progress := cli.NewProgress(p.stderr, time.Now)
 	o.Progress = func(r *kills.Result) {
-		if now := time.Now(); now.After(due) {
-			fmt.Fprintf(p.stderr, "kills %s of %s, ticks %s, acknowledged %s\n", report.Count(r.Kills), report.Count(o.Kills), grouped(r.Ticks), report.Count(r.Acks))
-			due = now.Add(plainEvery)
-		}
+		progress.Show(func(time.Duration) string {
+			return fmt.Sprintf("kills %s of %s, ticks %s, acknowledged %s", report.Count(r.Kills), report.Count(o.Kills), grouped(r.Ticks), report.Count(r.Acks))
+		})
 	}
 	r, err := kills.Run(ctx, o)
+	progress.Clear()
 	return p.tellKills(ctx, r, err)
 }
 
@@ -76,16 +77,16 @@ func (p *command) tellKills(ctx context.Context, r *kills.Result, err error) int
 	for _, f := range r.Faults {
 		fmt.Fprintln(p.stdout, "fault:", f)
 	}
-	o := outcome{"passed", exitVerified, fmt.Sprintf("kills %s: ticks lost 0, acknowledged and lost 0, applied twice 0, wrong digests 0", report.Count(r.Kills))}
+	o := cli.NewVerdict("passed", exitVerified, fmt.Sprintf("kills %s: ticks lost 0, acknowledged and lost 0, applied twice 0, wrong digests 0", report.Count(r.Kills)))
 	switch {
 	case r.Bad():
-		o = outcome{"lost", campaign.ExitInvariant, fmt.Sprintf("kills %s: ticks lost %d, acknowledged and lost %d, applied twice %d, wrong digests %d: %s",
-			report.Count(r.Kills), r.LostTicks, r.LostAcks, r.Twice, r.Wrong, r.Faults[0])}
+		o = cli.NewVerdict("lost", campaign.ExitInvariant, fmt.Sprintf("kills %s: ticks lost %d, acknowledged and lost %d, applied twice %d, wrong digests %d: %s",
+			report.Count(r.Kills), r.LostTicks, r.LostAcks, r.Twice, r.Wrong, r.Faults[0]))
 	case err != nil:
-		o = outcome{"failed", campaign.ExitInvariant, err.Error()}
+		o = cli.NewVerdict("failed", campaign.ExitInvariant, err.Error())
 	case ctx.Err() != nil:
-		o = outcome{"interrupted", bySignal(ctx, exitInterrupted), fmt.Sprintf("kills %s: until then nothing was lost", report.Count(r.Kills))}
+		o = cli.NewVerdict("interrupted", bySignal(ctx, exitInterrupted), fmt.Sprintf("kills %s: until then nothing was lost", report.Count(r.Kills)))
 	}
 	fmt.Fprintln(p.stdout, o)
-	return o.exit
+	return o.Exit
 }

@@ -5,24 +5,30 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"strconv"
-	"strings"
+	"slices"
 
+	"handloom/internal/cli"
 	"handloom/store"
 )
 
 // settings are what the flags of a replay say.
 type settings struct {
 	file    string // "": the embedded trace, "-": standard input
-	workers workerList
+	workers cli.Numbers
 	shards  int
-	outputs
+	json    string // one document; "": none, "-": standard output
+	html    string // report; "": none
 }
+
+const (
+	maxWorkers = 1024
+	maxPlayers = 32
+)
 
 // parseReplay reads the command line behind the command, which is "" or
 // "replay".
 func parseReplay(command string, args []string) (settings, error) {
-	s := settings{workers: workerList{1, 2, 4, 8}, shards: 1}
+	s := settings{workers: cli.Numbers{1, 2, 4, 8}, shards: 1}
 	flags := newFlags()
 	flags.Var(&s.workers, "workers", "")
 	flags.IntVar(&s.shards, "shards", s.shards, "")
@@ -33,43 +39,46 @@ func parseReplay(command string, args []string) (settings, error) {
 	case err != nil:
 		return s, err
 	case command == "" && len(files) > 0:
-		return s, fmt.Errorf("%q is too much; a trace is replayed by: replay %s", files[0], quote(files[0]))
+		return s, fmt.Errorf("%q is too much; a trace is replayed by: replay %s", files[0], cli.Quote(files[0]))
 	case command != "" && len(files) != 1:
 		return s, fmt.Errorf("want one TRACE, not %d; the embedded trace is replayed without the command", len(files))
+	case slices.Max(s.workers) > maxWorkers:
+		return s, fmt.Errorf("-workers has %d; want 1 to %d", slices.Max(s.workers), maxWorkers)
+	case len(s.workers) > maxPlayers:
+		return s, fmt.Errorf("-workers has %d numbers; want at most %d", len(s.workers), maxPlayers)
 	case s.shards < 1 || s.shards > store.MaxShards:
 		return s, fmt.Errorf("-shards is %d; want 1 to %d", s.shards, store.MaxShards)
 	}
 	if command != "" {
 		s.file = files[0]
 	}
-	for _, f := range s.files() {
-		if sameFile(f.name, s.file) {
-			return s, fmt.Errorf("%s %s would overwrite the trace", f.flag, f.name)
-		}
+	switch {
+	case sameFile(s.json, s.file):
+		return s, fmt.Errorf("-json %s would overwrite the trace", s.json)
+	case sameFile(s.html, s.file):
+		return s, fmt.Errorf("-html %s would overwrite the trace", s.html)
+	case s.html == "-":
+		return s, errors.New("-html wants a file")
+	case s.html != "" && (s.html == s.json || sameFile(s.html, s.json)):
+		return s, fmt.Errorf("-json and -html would both write %s", s.html)
 	}
-	return s, s.check()
+	return s, nil
 }
 
 // command returns the command line that repeats a replay.
 func (s settings) command() string {
-	var b strings.Builder
-	b.WriteString("go run ./stress")
+	line := "go run ./stress"
 	if s.file != "" {
-		b.WriteString(" replay " + quote(s.file))
+		line += " replay " + cli.Quote(s.file)
 	}
-	fmt.Fprintf(&b, " -workers %v -shards %d", &s.workers, s.shards)
-	return b.String() + s.outputs.command()
-}
-
-// quote returns s as one word of a shell's command line.
-func quote(s string) string {
-	plain := func(c rune) bool {
-		return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || strings.ContainsRune("-_./,+:@%", c)
+	line += fmt.Sprintf(" -workers %v -shards %d", &s.workers, s.shards)
+	if s.json != "" {
+		line += " -json " + cli.Quote(s.json)
 	}
-	if s != "" && strings.IndexFunc(s, func(c rune) bool { return !plain(c) }) < 0 {
-		return s
+	if s.html != "" {
+		line += " -html " + cli.Quote(s.html)
 	}
-	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+	return line
 }
 
 func newFlags() *flag.FlagSet {
@@ -115,43 +124,4 @@ func (o *once) Set(text string) error {
 	}
 	o.given = true
 	return o.Value.Set(text)
-}
-
-// workerList is a value like 1,2,8.
-type workerList []int
-
-const (
-	maxWorkers = 1024
-	maxPlayers = 32
-)
-
-func (l *workerList) Set(text string) error {
-	var list workerList
-	seen := make(map[int]bool)
-	for word := range strings.SplitSeq(text, ",") {
-		n, err := strconv.Atoi(word)
-		switch {
-		case err != nil:
-			return fmt.Errorf("%q is not a number", word)
-		case n < 1 || n > maxWorkers:
-			return fmt.Errorf("%d workers; want 1 to %d", n, maxWorkers)
-		case seen[n]:
-			return fmt.Errorf("%d is named twice", n)
-		}
-		seen[n] = true
-		list = append(list, n)
-	}
-	if len(list) > maxPlayers {
-		return fmt.Errorf("%d numbers; want at most %d", len(list), maxPlayers)
-	}
-	*l = list
-	return nil
-}
-
-func (l *workerList) String() string {
-	words := make([]string, len(*l))
-	for i, n := range *l {
-		words[i] = strconv.Itoa(n)
-	}
-	return strings.Join(words, ",")
 }

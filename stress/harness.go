@@ -65,7 +65,7 @@ func (p *command) campaign(ctx context.Context, h harnessing) int {
 	if h.seeds > 0 {
 		known = nil // the seeds alone are asked for
 	}
-	f, err := p.follow(h, h.title(profile))
+	f, err := p.follow(p.stdout, h.html, h.page(h.title(profile)))
 	if err != nil {
 		return p.failed("", err)
 	}
@@ -82,7 +82,7 @@ func (p *command) campaign(ctx context.Context, h harnessing) int {
 		p.explain(ctx, h, f, done.Failure)
 	}
 	f.Totals = totals(done)
-	return p.end(f, outcome{verdict, bySignal(ctx, exit), reason})
+	return p.end(f, cli.NewVerdict(verdict, bySignal(ctx, exit), reason))
 }
 
 // tellSeen says which rare states came up.
@@ -111,7 +111,7 @@ func (p *command) playProgram(ctx context.Context, h harnessing) int {
 	if len(prog.Configs) == 0 {
 		prog.Configs = defaultConfigs(prog.Seed)
 	}
-	f, err := p.follow(h, "program "+h.program)
+	f, err := p.follow(p.stdout, h.html, h.page("program "+h.program))
 	if err != nil {
 		return p.failed("", err)
 	}
@@ -125,7 +125,7 @@ func (p *command) playProgram(ctx context.Context, h harnessing) int {
 		p.explain(ctx, h, f, failure)
 	}
 	f.Totals = totals(done)
-	return p.end(f, outcome{verdict, bySignal(ctx, exit), reason})
+	return p.end(f, cli.NewVerdict(verdict, bySignal(ctx, exit), reason))
 }
 
 // explain shrinks a failure, keeps it in files and says how to see it again.

@@ -32,7 +32,7 @@ type harnessing struct {
 	command    campaign.Command
 	build      []string // flags of go run that give this program
 	given      map[string]bool
-	outputs
+	html       string // report; "": none
 }
 
 // harnessFlags are those of which one is enough to be about random programs.
@@ -68,7 +68,7 @@ func parseHarness(args []string) (harnessing, error) {
 	case err != nil:
 		return h, err
 	case len(words) > 0:
-		return h, fmt.Errorf("%q is too much; a program is played by -program %s", words[0], quote(words[0]))
+		return h, fmt.Errorf("%q is too much; a program is played by -program %s", words[0], cli.Quote(words[0]))
 	}
 	if err := h.conflicts(); err != nil {
 		return h, err
@@ -76,7 +76,7 @@ func parseHarness(args []string) (harnessing, error) {
 	if !h.given["seed"] {
 		h.seed = randomSeed()
 	}
-	return h, h.check()
+	return h, nil
 }
 
 // conflicts returns what the flags cannot mean, alone or together.
@@ -96,6 +96,8 @@ func (h *harnessing) conflicts() error {
 		return fmt.Errorf("-shrink-time is %v; want 0 or more", h.shrinkTime)
 	case h.children < 0 || h.children > 256:
 		return fmt.Errorf("-children is %d; want 0 to 256, 0 being one for each processor", h.children)
+	case h.html == "-":
+		return errors.New("-html wants a file")
 	case h.given["program"] && h.program == "":
 		return errors.New("-program wants a file")
 	case h.given["canary"] && h.canary == "":
@@ -169,51 +171,47 @@ func (h *harnessing) title(p campaign.Profile) string {
 
 // line returns the command line that repeats the run.
 func (h *harnessing) line() string {
-	var b strings.Builder
-	b.WriteString(goRun(h.build))
-	switch {
-	case h.program != "":
-		fmt.Fprintf(&b, " -program %s", quote(h.program))
-		if h.shrink {
-			b.WriteString(" -shrink")
+	var line strings.Builder
+	line.WriteString(goRun(h.build))
+	for _, f := range []struct {
+		name  string
+		shown bool
+		value any
+	}{
+		{"program", h.program != "", h.program},
+		{"profile", h.program == "" && h.canary == "", h.profile},
+		{"canary", h.canary != "", h.canary},
+		{"seed", h.program == "", h.seed},
+		{"seeds", h.seeds > 0, h.seeds},
+		{"duration", h.duration > 0, h.duration},
+		{"children", h.given["children"], h.children},
+		{"artifacts", h.given["artifacts"], h.artifacts},
+		{"html", h.html != "", h.html},
+	} {
+		if f.shown {
+			line.WriteString(" -" + f.name + " " + cli.Quote(fmt.Sprint(f.value)))
 		}
-	case h.canary == "":
-		fmt.Fprintf(&b, " -profile %s", h.profile)
 	}
-	if h.canary != "" {
-		fmt.Fprintf(&b, " -canary %s", quote(h.canary))
+	if h.shrink {
+		line.WriteString(" -shrink")
 	}
-	if h.program == "" {
-		fmt.Fprintf(&b, " -seed %d", h.seed)
-	}
-	if h.seeds > 0 {
-		fmt.Fprintf(&b, " -seeds %d", h.seeds)
-	}
-	if h.duration > 0 {
-		fmt.Fprintf(&b, " -duration %v", h.duration)
-	}
-	if h.given["children"] {
-		fmt.Fprintf(&b, " -children %d", h.children)
-	}
-	if h.given["artifacts"] {
-		fmt.Fprintf(&b, " -artifacts %s", quote(h.artifacts))
-	}
-	return b.String() + h.outputs.command()
+	return line.String()
 }
 
-func (h *harnessing) details() []page.Fact {
+// page returns the start of the report of a run.
+func (h *harnessing) page(title string) page.Run {
 	facts := []page.Fact{{Name: "revision", Value: cli.Revision()}}
 	if h.program == "" {
 		facts = append(facts, page.Fact{Name: "seed", Value: strconv.FormatUint(h.seed, 10)})
 	}
-	return facts
+	return page.Run{Title: title, Command: h.line(), Unit: "operations", Facts: facts}
 }
 
 // again returns the command line that plays a program under the same build.
 func (h *harnessing) again(file string) string {
-	line := goRun(h.build) + " -program " + quote(file)
+	line := goRun(h.build) + " -program " + cli.Quote(file)
 	if h.canary != "" {
-		line += " -canary " + quote(h.canary)
+		line += " -canary " + cli.Quote(h.canary)
 	}
 	return line
 }

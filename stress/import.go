@@ -33,7 +33,7 @@ func (p *command) importTrace(ctx context.Context, args []string) int {
 		return p.misused(command, err)
 	}
 	if job.out != "-" {
-		if err := checkOut(job.out); err != nil {
+		if err := cli.CheckFile(job.out); err != nil {
 			return p.failed(command, err)
 		}
 	}
@@ -114,7 +114,7 @@ func (j *importing) write(p *command, text []byte) error {
 		_, err := p.stdout.Write(text)
 		return err
 	}
-	return writeOut(j.out, text)
+	return cli.WriteFile(j.out, text)
 }
 
 // untilEnd is a reader that fails once its context has ended.

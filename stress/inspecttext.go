@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"handloom/internal/cli"
 	"handloom/internal/image"
 	"handloom/internal/report"
 )
@@ -26,7 +27,7 @@ func (l *looked) writeTo(w io.Writer, schema bool) {
 	if l.Cut != nil {
 		fmt.Fprintln(w, "cut: the last write did not end, or is in progress, or was damaged after it; Open clears it")
 	}
-	fmt.Fprintln(w, outcome{l.Verdict, l.ExitCode, l.Reason})
+	fmt.Fprintln(w, cli.NewVerdict(l.Verdict, l.ExitCode, l.Reason))
 }
 
 func (l *looked) writeRecords(w io.Writer) {

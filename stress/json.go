@@ -3,6 +3,8 @@ package main
 import (
 	"encoding/json"
 	"runtime"
+
+	"handloom/internal/cli"
 )
 
 // document is what -json writes. Its version changes when a field changes its
@@ -28,10 +30,10 @@ type document struct {
 	GOMAXPROCS int        `json:"gomaxprocs"`
 }
 
-func (r *replay) document(s settings, o outcome) ([]byte, error) {
+func (r *replay) document(s settings, o cli.Verdict) ([]byte, error) {
 	text, err := json.MarshalIndent(document{
 		Version: 1, Command: s.command(),
-		Verdict: o.verdict, ExitCode: o.exit, Reason: o.reason,
+		Verdict: o.Name, ExitCode: o.Exit, Reason: o.Reason,
 		Trace: r.name, Events: r.events, Ticks: r.model.tick, Tables: len(r.model.tables), Shards: r.shards,
 		FullChecks: r.full, Rows: r.rows(), Types: r.types(), PlainMaps: r.model.cost(), Mismatches: append([]mismatch{}, r.mismatches...),
 		Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH, GOMAXPROCS: runtime.GOMAXPROCS(0),

@@ -4,41 +4,31 @@ import (
 	"errors"
 	"fmt"
 
+	"handloom/internal/cli"
 	"handloom/internal/report"
 	"handloom/internal/trace"
 )
 
-// outcome is what a replay came to.
-type outcome struct {
-	verdict string // verified, mismatch, malformed, failed or interrupted
-	exit    int
-	reason  string // one line
-}
-
-func (o outcome) String() string {
-	return fmt.Sprintf("verdict: %s (exit code %d): %s", o.verdict, o.exit, o.reason)
-}
-
 // outcome judges a replay by what it found and by what ended it. A mismatch
 // outweighs an interrupt.
-func (r *replay) outcome(err error) outcome {
+func (r *replay) outcome(err error) cli.Verdict {
 	var malformed *trace.Error
 	switch {
 	case len(r.mismatches) > 0:
-		return outcome{"mismatch", exitMismatch, r.mismatches[0].String()}
+		return cli.NewVerdict("mismatch", exitMismatch, r.mismatches[0].String())
 	case errors.Is(err, errInterrupted):
-		return outcome{"interrupted", exitInterrupted, "what was replayed is verified: " + r.scope()}
+		return cli.NewVerdict("interrupted", exitInterrupted, "what was replayed is verified: "+r.scope())
 	case errors.As(err, &malformed):
-		return outcome{"malformed", exitBad, fmt.Sprintf("%v (nothing was replayed after tick %s)", err, report.Count(r.model.tick))}
+		return cli.NewVerdict("malformed", exitBad, fmt.Sprintf("%v (nothing was replayed after tick %s)", err, report.Count(r.model.tick)))
 	case err != nil:
-		return outcome{"failed", exitBad, err.Error()}
+		return cli.NewVerdict("failed", exitBad, err.Error())
 	}
-	return outcome{"verified", exitVerified, r.scope()}
+	return cli.NewVerdict("verified", exitVerified, r.scope())
 }
 
 // scope says what was checked.
 func (r *replay) scope() string {
-	var list workerList
+	var list cli.Numbers
 	for _, p := range r.players {
 		list = append(list, p.workers)
 	}

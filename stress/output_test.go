@@ -7,8 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
+	"handloom/internal/cli"
 	"handloom/internal/trace"
 )
 
@@ -68,7 +68,7 @@ func TestAPageThatCannotBeWrittenIsExitCode2(t *testing.T) {
 	}
 	p := command{stdin: bytes.NewReader(lines(someTicks))}
 	got := p.stress(t.Context(), "replay", "-", "-html", "/dev/full", "-json", "-")
-	if got.code != exitBad || !strings.Contains(got.stderr, "no space left") || !strings.Contains(got.stdout, "but -html could not be written") {
+	if got.code != exitBad || !strings.Contains(got.stderr, "no space left") || !strings.Contains(got.stdout, "-html could not be written; the outcome was verified") {
 		t.Errorf("exit code %d, %q, %q", got.code, got.stderr, got.stdout)
 	}
 }
@@ -99,7 +99,7 @@ func TestJSONThatCannotBeWrittenIsExitCode2(t *testing.T) {
 	}
 	p := command{stdin: bytes.NewReader(lines(someTicks))}
 	got := p.stress(t.Context(), "replay", "-", "-json", "/dev/full")
-	if got.code != exitBad || !strings.Contains(got.stderr, "no space left") || !strings.HasPrefix(got.lastLine(), "verdict: failed (exit code 2): the outcome was verified") {
+	if got.code != exitBad || !strings.Contains(got.stderr, "no space left") || !strings.HasPrefix(got.lastLine(), "verdict: failed (exit code 2): -json could not be written; the outcome was verified") {
 		t.Errorf("exit code %d, %q, %q", got.code, got.stderr, got.lastLine())
 	}
 }
@@ -113,7 +113,7 @@ func TestOutputThroughASymlinkKeepsTheLinkAndTheMode(t *testing.T) {
 	if err := os.Symlink(file, link); err != nil {
 		t.Skip(err)
 	}
-	if err := writeOut(link, []byte("new")); err != nil {
+	if err := cli.WriteFile(link, []byte("new")); err != nil {
 		t.Fatal(err)
 	}
 	text, err := os.ReadFile(file)
@@ -122,54 +122,5 @@ func TestOutputThroughASymlinkKeepsTheLinkAndTheMode(t *testing.T) {
 	if err != nil || errInfo != nil || errMode != nil || string(text) != "new" ||
 		info.Mode()&os.ModeSymlink == 0 || mode.Mode().Perm() != 0o640 {
 		t.Errorf("%q, %v, %v; %v, %v, %v", text, info, mode, err, errInfo, errMode)
-	}
-}
-
-// clock is a time that tests set.
-type clock struct{ time.Time }
-
-func (c *clock) now() time.Time { return c.Time }
-
-func TestProgressLinesArePlainAndApart(t *testing.T) {
-	var out strings.Builder
-	c := &clock{time.Unix(0, 0)}
-	r, err := newReplay("x", []int{1}, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	p := newProgress(&out, &source{size: 200, read: 50}, c.now)
-	for i := range 50 { // 5 seconds
-		r.model.tick, r.events = i, 1000*i
-		p.tick(r)
-		c.Time = c.Add(100 * time.Millisecond)
-	}
-	p.done()
-	want := `tick 2, 0 live items, 2,000 events, 10.0k/s, 25 % read
-tick 22, 0 live items, 22,000 events, 10.0k/s, 25 % read
-tick 42, 0 live items, 42,000 events, 10.0k/s, 25 % read
-`
-	if out.String() != want {
-		t.Errorf("it printed\n%swant\n%s", out.String(), want)
-	}
-}
-
-func TestProgressOnATerminalIsOneLineThatGoes(t *testing.T) {
-	var out strings.Builder
-	c := &clock{time.Unix(0, 0)}
-	r, err := newReplay("x", []int{1}, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	p := newProgress(&out, &source{}, c.now)
-	p.terminal = true
-	for i := range 2 {
-		c.Time = c.Add(time.Second)
-		r.model.tick, r.events = 1000-999*i, 5
-		p.tick(r)
-	}
-	p.done()
-	const first, second = "tick 1,000, 0 live items, 5 events, 5/s", "tick 1, 0 live items, 5 events, 0/s    "
-	if want := "\r" + first + "\r" + second + "\r" + strings.Repeat(" ", len(second)-4) + "\r"; out.String() != want {
-		t.Errorf("it printed %q\nwant %q", out.String(), want)
 	}
 }

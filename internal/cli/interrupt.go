@@ -1,6 +1,6 @@
 // Package cli holds the conventions of the command-line programs: signals end a run
 // early and in order, exit codes name them, and output names the build, so that a run
-// can be repeated.
+// can be repeated. Progress, files and flags work alike in all of them.
 package cli
 
 import (

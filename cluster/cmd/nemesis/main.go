@@ -117,7 +117,7 @@ func check(o *nemesis.Options, rest []string, only string) error {
 	return nil
 }
 
-func (p *command) writeJSON(file string, o nemesis.Options, r *nemesis.Result, v nemesis.Verdict) error {
+func (p *command) writeJSON(file string, o nemesis.Options, r *nemesis.Result, v cli.Verdict) error {
 	b, err := json.MarshalIndent(map[string]any{
 		"verdict": v.Name, "exit": v.Exit, "reason": v.Reason, "seed": o.Seed, "hz": o.Hz, "result": r,
 	}, "", "  ")

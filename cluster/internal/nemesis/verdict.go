@@ -19,41 +19,30 @@ const (
 	ExitMissed = 20 // a fault of Canaries was not found
 )
 
-// A Verdict is the outcome of a run.
-type Verdict struct {
-	Name   string
-	Exit   int
-	Reason string
-}
-
-func (v Verdict) String() string {
-	return fmt.Sprintf("verdict: %s (exit code %d): %s", v.Name, v.Exit, v.Reason)
-}
-
 // judge judges a run. A loss outweighs the reason of its end.
-func judge(ctx context.Context, r *Result, err error, canary string) Verdict {
+func judge(ctx context.Context, r *Result, err error, canary string) cli.Verdict {
 	all := fmt.Sprintf("ticks and calls lost %d, changed %d, done twice %d, diverged %d, records broken %d; zombies %d, fenced %d",
 		r.Lost, r.Changed, r.Doubled, r.Diverged, r.Broken, r.Zombies, r.Fenced)
 	switch {
 	case canary != "" && r.Bad():
-		return Verdict{"found", ExitPassed, canary + ": " + r.Faults[0]}
+		return cli.NewVerdict("found", ExitPassed, canary+": "+r.Faults[0])
 	case r.Bad():
-		return Verdict{"lost", ExitLost, all}
+		return cli.NewVerdict("lost", ExitLost, all)
 	case ctx.Err() != nil:
-		return Verdict{"interrupted", cli.Exit(ctx), "until then: " + all}
+		return cli.NewVerdict("interrupted", cli.Exit(ctx), "until then: "+all)
 	case errors.Is(err, ErrStuck):
-		return Verdict{"stuck", ExitStuck, err.Error()}
+		return cli.NewVerdict("stuck", ExitStuck, err.Error())
 	case err != nil:
-		return Verdict{"failed", ExitFailed, err.Error()}
+		return cli.NewVerdict("failed", ExitFailed, err.Error())
 	case canary != "":
-		return Verdict{"missed", ExitMissed, canary + " was not found"}
+		return cli.NewVerdict("missed", ExitMissed, canary+" was not found")
 	}
-	return Verdict{"passed", ExitPassed, all}
+	return cli.NewVerdict("passed", ExitPassed, all)
 }
 
 // Play does the run, prints its result, and removes the folder of the run unless keep is true
 // or something is wrong.
-func (r *Run) Play(ctx context.Context, keep bool) (*Result, Verdict) {
+func (r *Run) Play(ctx context.Context, keep bool) (*Result, cli.Verdict) {
 	result, err := r.Do(ctx)
 	v := judge(ctx, result, err, r.Canary)
 	result.Print(r.Out)
@@ -63,7 +52,7 @@ func (r *Run) Play(ctx context.Context, keep bool) (*Result, Verdict) {
 	if keep || v.Exit == ExitLost || v.Exit == ExitStuck || v.Exit == ExitFailed {
 		fmt.Fprintf(r.Out, "logs, journals and stores are in %s\n", r.Dir)
 	} else if err := os.RemoveAll(r.Dir); err != nil {
-		v = Verdict{"failed", ExitFailed, err.Error()}
+		v = cli.NewVerdict("failed", ExitFailed, err.Error())
 	}
 	fmt.Fprintln(r.Out, v)
 	return result, v

@@ -1,4 +1,4 @@
-package main
+package cli
 
 import (
 	"fmt"
@@ -6,9 +6,8 @@ import (
 	"path/filepath"
 )
 
-// checkOut reports early that a file cannot be written, before the work whose
-// result it is to hold.
-func checkOut(path string) error {
+// CheckFile reports that a file cannot be written, for a check before long work.
+func CheckFile(path string) error {
 	info, err := os.Stat(path)
 	if err == nil && info.IsDir() {
 		return fmt.Errorf("%s: is a directory", path)
@@ -22,9 +21,9 @@ func checkOut(path string) error {
 	return nil
 }
 
-// writeOut writes a file whole or leaves it as it was: what exists is replaced
-// by a rename. Pipes and devices are written to.
-func writeOut(path string, data []byte) (err error) {
+// WriteFile writes a file whole or leaves it as it was: a rename replaces an existing
+// file. Pipes and devices are written to.
+func WriteFile(path string, data []byte) (err error) {
 	mode := os.FileMode(0o644)
 	if info, err := os.Stat(path); err == nil {
 		if !info.Mode().IsRegular() {
