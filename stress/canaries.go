@@ -13,7 +13,6 @@ import (
 	"handloom/internal/report"
 	"handloom/stress/internal/campaign"
 	"handloom/stress/internal/mutants"
-	"handloom/stress/internal/page"
 )
 
 // patches are the faults that there are.
@@ -85,7 +84,7 @@ func (p *command) canaries(ctx context.Context, h harnessing, b *faultyBuild, ch
 	for _, fault := range chosen {
 		f.tell(fault.Name+": "+fault.About, 0)
 		t := h.try(ctx, b, fault, f.tell)
-		f.Totals = append(f.Totals, page.Fact{Name: fault.Name, Value: t.String()})
+		f.Totals = append(f.Totals, fact{Name: fault.Name, Value: t.String()})
 		all = append(all, t)
 	}
 	fmt.Fprintln(f.out)

@@ -10,7 +10,6 @@ import (
 
 	"handloom/internal/cli"
 	"handloom/internal/report"
-	"handloom/stress/internal/page"
 )
 
 // replay is the commands "" and "replay": it replays a trace and tells what
@@ -41,9 +40,9 @@ func (p *command) replay(ctx context.Context, command string, args []string) int
 		return p.failed(command, err)
 	}
 	r.fault = p.fault
-	f, err := p.follow(p.human(s), s.html, page.Run{
+	f, err := p.follow(p.human(s), s.html, runPage{
 		Title: "replay of " + src.name, Command: s.command(), Unit: "events",
-		Facts: []page.Fact{{Name: "workers", Value: s.workers.String()}, {Name: "shards of each table", Value: report.Count(s.shards)}},
+		Facts: []fact{{Name: "workers", Value: s.workers.String()}, {Name: "shards of each table", Value: report.Count(s.shards)}},
 	})
 	if err != nil {
 		return p.failed(command, err)
@@ -64,7 +63,7 @@ func (p *command) play(ctx context.Context, r *replay, f *following, src *source
 	r.onTick = func(r *replay) { f.tick(r, src) }
 	err := r.run(ctx, src)
 	f.progress.Clear()
-	f.Add(page.Point{At: time.Since(f.begun), Done: r.events, Live: r.model.len()})
+	f.addPoint(pagePoint{At: time.Since(f.begun), Done: r.events, Live: r.model.len()})
 	o := r.outcome(err)
 	o.Exit = bySignal(ctx, o.Exit)
 	if o.Exit == exitBad {
@@ -80,7 +79,7 @@ const pointEvery = 100 * time.Millisecond
 func (f *following) tick(r *replay, src *source) {
 	if at := time.Since(f.begun); at-f.last >= pointEvery {
 		f.last = at
-		f.Add(page.Point{At: at, Done: r.events, Live: r.model.len()})
+		f.addPoint(pagePoint{At: at, Done: r.events, Live: r.model.len()})
 	}
 	f.progress.Show(func(since time.Duration) string {
 		line := fmt.Sprintf("tick %s, %s live items, %s events, %s", report.Count(r.model.tick),
@@ -107,7 +106,7 @@ func (p *command) tell(s settings, r *replay, f *following, o cli.Verdict) int {
 	}
 	for _, m := range r.mismatches {
 		fmt.Fprintln(f.out, "mismatch:", m)
-		f.Failures = append(f.Failures, page.Failure{What: m.String(), Replay: f.Command})
+		f.Failures = append(f.Failures, pageFailure{What: m.String(), Replay: f.Command})
 	}
 	f.Totals, f.Charts = r.totals(), r.charts(r.rows(), r.types())
 	o = p.report(f, o)

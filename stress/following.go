@@ -8,12 +8,11 @@ import (
 	"time"
 
 	"handloom/internal/cli"
-	"handloom/stress/internal/page"
 )
 
 // following is a run on the terminal and in its report.
 type following struct {
-	page.Run
+	runPage
 	out      io.Writer // for people
 	progress *cli.Progress
 	html     string // "": no report
@@ -23,13 +22,13 @@ type following struct {
 }
 
 // follow begins a run: the first line on the terminal repeats it.
-func (p *command) follow(out io.Writer, html string, r page.Run) (*following, error) {
+func (p *command) follow(out io.Writer, html string, r runPage) (*following, error) {
 	if html != "" {
 		if err := cli.CheckFile(html); err != nil {
 			return nil, fmt.Errorf("-html: %w", err)
 		}
 	}
-	f := &following{Run: r, out: out, progress: cli.NewProgress(p.stderr, time.Now), html: html, begun: time.Now()}
+	f := &following{runPage: r, out: out, progress: cli.NewProgress(p.stderr, time.Now), html: html, begun: time.Now()}
 	fmt.Fprintf(out, "%s\n%s, %s %s/%s, GOMAXPROCS %d\n", r.Command, r.Title, runtime.Version(), runtime.GOOS, runtime.GOARCH, runtime.GOMAXPROCS(0))
 	return f, nil
 }
@@ -37,7 +36,7 @@ func (p *command) follow(out io.Writer, html string, r page.Run) (*following, er
 // tell shows a line of progress, with the operations since the line before.
 func (f *following) tell(line string, operations int) {
 	f.done += operations
-	f.Add(page.Point{At: time.Since(f.begun), Done: f.done})
+	f.addPoint(pagePoint{At: time.Since(f.begun), Done: f.done})
 	f.progress.Show(func(time.Duration) string { return line })
 }
 
@@ -56,7 +55,7 @@ func (p *command) report(f *following, o cli.Verdict) cli.Verdict {
 	}
 	f.Verdict, f.ExitCode, f.Elapsed = o.String(), o.Exit, time.Since(f.begun)
 	var text bytes.Buffer
-	err := page.Write(&text, f.Run)
+	err := renderPage(&text, f.runPage)
 	if err == nil {
 		err = cli.WriteFile(f.html, text.Bytes())
 	}

@@ -14,7 +14,6 @@ import (
 	models "handloom/proof/model"
 	"handloom/proof/runner"
 	"handloom/stress/internal/campaign"
-	"handloom/stress/internal/page"
 )
 
 // harness is the program with one of the flags that are about random programs.
@@ -91,9 +90,9 @@ func (p *command) tellSeen(out io.Writer, o *campaign.Outcome) {
 	fmt.Fprintf(out, "\nrare states: %d of %d came up; least often %s\n", seen, len(models.AllSeen()), strings.Join(least, ", "))
 }
 
-func totals(o *campaign.Outcome) []page.Fact {
+func totals(o *campaign.Outcome) []fact {
 	seen, _ := o.Rare(0)
-	return []page.Fact{
+	return []fact{
 		{Name: "programs", Value: report.Count(o.Programs)},
 		{Name: "plays", Value: report.Count(o.Plays)},
 		{Name: "operations", Value: report.Count(o.Operations)},
@@ -149,7 +148,7 @@ func (p *command) explain(ctx context.Context, h harnessing, f *following, failu
 		p.bad(fmt.Errorf("stress: an artifact is missing: %w", err))
 	}
 	fmt.Fprint(out, kept.text())
-	f.Failures = append(f.Failures, page.Failure{What: small.Error(), Replay: kept.again, Detail: string(small.Program.Text())})
+	f.Failures = append(f.Failures, pageFailure{What: small.Error(), Replay: kept.again, Detail: string(small.Program.Text())})
 }
 
 // record plays the smallest program once more, under the flight recorder.

@@ -14,7 +14,6 @@ import (
 
 	"handloom/internal/cli"
 	"handloom/stress/internal/campaign"
-	"handloom/stress/internal/page"
 )
 
 // harnessing is one command line about random programs.
@@ -199,12 +198,12 @@ func (h *harnessing) line() string {
 }
 
 // page returns the start of the report of a run.
-func (h *harnessing) page(title string) page.Run {
-	facts := []page.Fact{{Name: "revision", Value: cli.Revision()}}
+func (h *harnessing) page(title string) runPage {
+	facts := []fact{{Name: "revision", Value: cli.Revision()}}
 	if h.program == "" {
-		facts = append(facts, page.Fact{Name: "seed", Value: strconv.FormatUint(h.seed, 10)})
+		facts = append(facts, fact{Name: "seed", Value: strconv.FormatUint(h.seed, 10)})
 	}
-	return page.Run{Title: title, Command: h.line(), Unit: "operations", Facts: facts}
+	return runPage{Title: title, Command: h.line(), Unit: "operations", Facts: facts}
 }
 
 // again returns the command line that plays a program under the same build.

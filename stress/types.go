@@ -10,7 +10,6 @@ import (
 	"handloom/internal/chart"
 	"handloom/internal/histogram"
 	"handloom/internal/report"
-	"handloom/stress/internal/page"
 )
 
 // typeRow is what a trace says about the objects of one table, or of all.
@@ -115,8 +114,8 @@ func writeBeside(w io.Writer, rows []row, m *model) {
 }
 
 // typeFacts are the figures of all types together, for people.
-func typeFacts(all typeRow) []page.Fact {
-	return []page.Fact{
+func typeFacts(all typeRow) []fact {
+	return []fact{
 		{Name: "objects", Value: fmt.Sprintf("%s created, %s updates, %s erased, %s left; at most %s at once, in tick %s",
 			report.Count(all.Created), report.Count(all.Updated), report.Count(all.Erased), report.Count(all.Live), report.Count(all.Peak), report.Count(all.PeakTick))},
 		{Name: "per tick", Value: fmt.Sprintf("%.1f births, %s at most; %.1f deaths, %s at most", all.Births, report.Count(all.MostBirths), all.Deaths, report.Count(all.MostDeaths))},

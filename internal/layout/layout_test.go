@@ -58,7 +58,6 @@ var mayImport = map[string][]string{
 	"proof/process":            {},
 	"proof/draw":               {"proof/script"},
 	"proof/runner":             {"batch", "store", "shard/handlemap", "shard/slotmap", "internal/check", "internal/seam", "internal/slotset", "proof/model", "proof/script"},
-	"stress/internal/page":     {"internal/chart", "internal/report"},
 	"bench/internal/measure":   {},
 	"bench/internal/buildcost": {"internal/report"},
 	"internal/browser":         {},

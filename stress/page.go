@@ -1,6 +1,4 @@
-// Package page writes the report of a run: one HTML file with charts, without scripts
-// and without links to other files. A content security policy forbids both.
-package page
+package main
 
 import (
 	_ "embed"
@@ -20,44 +18,45 @@ var pageHTML string
 //go:embed page.css
 var pageCSS string
 
-var pages = template.Must(template.New("page").Parse(pageHTML))
+var pageTemplate = template.Must(template.New("page").Parse(pageHTML))
 
-// Run is the content of a report.
-type Run struct {
+// runPage is the content of the report of a run: one HTML file with charts, without
+// scripts and without links to other files. A content security policy forbids both.
+type runPage struct {
 	Title    string
 	Command  string // command line that repeats the run
 	Unit     string // of Point.Done, a plural such as operations
-	Facts    []Fact // seed, workers, sizes
-	Failures []Failure
+	Facts    []fact // seed, workers, sizes
+	Failures []pageFailure
 	Verdict  string // verdict, exit code and reason in one line
 	ExitCode int
-	Totals   []Fact
+	Totals   []fact
 	Elapsed  time.Duration
 	Charts   []chart.Chart // after the charts of the points
 
-	points []Point
+	points []pagePoint
 }
 
-// Fact is a named figure for people.
-type Fact struct{ Name, Value string }
+// fact is a named figure for people.
+type fact struct{ Name, Value string }
 
-// Failure is one failure of a run.
-type Failure struct {
+// pageFailure is one failure of a run.
+type pageFailure struct {
 	What   string // one line
 	Replay string // command line that shows it again
 	Detail string // any number of lines
 }
 
-// Point is the progress of a run at one time.
-type Point struct {
+// pagePoint is the progress of a run at one time.
+type pagePoint struct {
 	At         time.Duration // since the start
 	Done, Live int           // operations so far, and live items
 }
 
 const maxPoints = 600 // half the width of a chart in pixels
 
-// Add adds a point. At 600 points every other point is dropped first.
-func (r *Run) Add(p Point) {
+// addPoint adds a point. At 600 points every other point is dropped first.
+func (r *runPage) addPoint(p pagePoint) {
 	if len(r.points) == maxPoints {
 		for i := range maxPoints / 2 {
 			r.points[i] = r.points[2*i+1]
@@ -67,30 +66,30 @@ func (r *Run) Add(p Point) {
 	r.points = append(r.points, p)
 }
 
-// view is a run with the texts of the template.
-type view struct {
-	Run
+// pageView is a run with the texts of the template.
+type pageView struct {
+	runPage
 	Mood, Says string // the mood is good, bad or empty
 	Drawn      []template.HTML
 	Style      template.CSS
 }
 
-// Write writes the report of a run. It fails when out does.
-func Write(out io.Writer, r Run) error {
-	v := view{Run: r, Mood: mood(r.ExitCode), Style: template.CSS(chart.Style + pageCSS)}
-	v.Facts = append(append([]Fact{}, r.Facts...), Fact{"time", report.Duration(r.Elapsed)}, Fact{"Go", runtime.Version()},
-		Fact{"platform", runtime.GOOS + "/" + runtime.GOARCH}, Fact{"GOMAXPROCS", fmt.Sprint(runtime.GOMAXPROCS(0))})
+// renderPage writes the report of a run. It fails when out does.
+func renderPage(out io.Writer, r runPage) error {
+	v := pageView{runPage: r, Mood: pageMood(r.ExitCode), Style: template.CSS(chart.Style + pageCSS)}
+	v.Facts = append(append([]fact{}, r.Facts...), fact{"time", report.Duration(r.Elapsed)}, fact{"Go", runtime.Version()},
+		fact{"platform", runtime.GOOS + "/" + runtime.GOARCH}, fact{"GOMAXPROCS", fmt.Sprint(runtime.GOMAXPROCS(0))})
 	if n := len(r.points); n > 0 {
 		done := r.points[n-1].Done
 		v.Says = fmt.Sprintf("%s %s in %s, %s.", report.Count(done), r.Unit, report.Duration(r.Elapsed), report.Rate(done, r.Elapsed))
 	}
-	for _, c := range append(r.progress(), r.Charts...) {
+	for _, c := range append(r.pointCharts(), r.Charts...) {
 		v.Drawn = append(v.Drawn, template.HTML(chart.Figure(c))) // escaped there
 	}
-	return pages.Execute(out, v)
+	return pageTemplate.Execute(out, v)
 }
 
-func mood(exitCode int) string {
+func pageMood(exitCode int) string {
 	switch exitCode {
 	case 0:
 		return "good"
@@ -100,10 +99,10 @@ func mood(exitCode int) string {
 	return "bad"
 }
 
-// progress returns the charts of the points. A run without live items has one chart.
-func (r *Run) progress() []chart.Chart {
+// pointCharts returns the charts of the points. A run without live items has one chart.
+func (r *runPage) pointCharts() []chart.Chart {
 	var rate, live chart.Series
-	var last Point
+	var last pagePoint
 	hasItems := false
 	for _, p := range r.points {
 		x := float64(p.At)

@@ -1,4 +1,4 @@
-package page
+package main
 
 import (
 	"bytes"
@@ -19,51 +19,51 @@ import (
 var update = flag.Bool("update", false, "write the golden files anew")
 
 var (
-	drawing = regexp.MustCompile(`(?s)<svg [^>]*class="(\w+)"[^>]*>\n<title>(.*?)</title>.*?</svg>`)
-	sheet   = regexp.MustCompile(`(?s)<style>.*?</style>`)
-	machine = regexp.MustCompile(`(<dt>(?:Go|platform|GOMAXPROCS)</dt><dd>)[^<]*`)
+	svgDrawing   = regexp.MustCompile(`(?s)<svg [^>]*class="(\w+)"[^>]*>\n<title>(.*?)</title>.*?</svg>`)
+	styleSheet   = regexp.MustCompile(`(?s)<style>.*?</style>`)
+	machineFacts = regexp.MustCompile(`(<dt>(?:Go|platform|GOMAXPROCS)</dt><dd>)[^<]*`)
 )
 
-// structure returns a page without the charts, which package chart tests, and without
+// pageStructure returns a page without the charts, which package chart tests, and without
 // the facts of this machine.
-func structure(page []byte) string {
-	page = drawing.ReplaceAll(page, []byte("[$1: $2]"))
-	page = machine.ReplaceAll(page, []byte("$1-"))
-	return string(sheet.ReplaceAll(page, []byte("<style></style>")))
+func pageStructure(page []byte) string {
+	page = svgDrawing.ReplaceAll(page, []byte("[$1: $2]"))
+	page = machineFacts.ReplaceAll(page, []byte("$1-"))
+	return string(styleSheet.ReplaceAll(page, []byte("<style></style>")))
 }
 
-func write(t *testing.T, r Run) []byte {
+func renderExample(t *testing.T, r runPage) []byte {
 	t.Helper()
 	var b bytes.Buffer
-	if err := Write(&b, r); err != nil {
+	if err := renderPage(&b, r); err != nil {
 		t.Fatal(err)
 	}
 	return b.Bytes()
 }
 
-// example returns a run with n points.
-func example(n int) Run {
-	r := Run{
+// examplePage returns a run with n points.
+func examplePage(n int) runPage {
+	r := runPage{
 		Title: "program test: <tables> & more", Command: "go run ./stress -program 'a b.program'", Unit: "operations",
-		Facts: []Fact{{"seed", "1"}, {"revision", "abc"}}, Totals: []Fact{{"programs", "419"}, {"flushes", "19,589"}},
+		Facts: []fact{{"seed", "1"}, {"revision", "abc"}}, Totals: []fact{{"programs", "419"}, {"flushes", "19,589"}},
 		Verdict: "verdict: passed (exit code 0): programs 419", Elapsed: time.Duration(n) * time.Second,
 		Charts: []chart.Chart{chart.Bars{Title: "Most objects", Series: []string{""}, Groups: []chart.Group{{Name: "ship", Values: []chart.Value{{At: 3}}}}}},
 	}
 	for i := range n {
-		r.Add(Point{At: time.Duration(i+1) * time.Second, Done: 30_000*(i+1) + 1000*(i%7), Live: 9000 + 500*(i%13)})
+		r.addPoint(pagePoint{At: time.Duration(i+1) * time.Second, Done: 30_000*(i+1) + 1000*(i%7), Live: 9000 + 500*(i%13)})
 	}
 	return r
 }
 
-func TestWrite_MatchesGoldenFiles(t *testing.T) {
-	failed := example(0)
+func TestRenderPage_MatchesGoldenFiles(t *testing.T) {
+	failed := examplePage(0)
 	failed.Verdict, failed.ExitCode, failed.Charts, failed.Totals = "verdict: model (exit code 10): digest & <model>", 10, nil, nil
-	failed.Failures = []Failure{
+	failed.Failures = []pageFailure{
 		{What: "tick 7: digest & <model> differ", Replay: "go run ./stress -program x", Detail: "line 1\nline 2"},
 		{What: "tick 8"},
 	}
-	for name, r := range map[string]Run{"passed": example(40), "failed": failed} {
-		got := structure(write(t, r))
+	for name, r := range map[string]runPage{"passed": examplePage(40), "failed": failed} {
+		got := pageStructure(renderExample(t, r))
 		path := filepath.Join("testdata", name+".html")
 		if *update {
 			if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
@@ -80,16 +80,16 @@ func TestWrite_MatchesGoldenFiles(t *testing.T) {
 	}
 }
 
-func TestWrite_MoodFollowsExitCode(t *testing.T) {
+func TestRenderPage_MoodFollowsExitCode(t *testing.T) {
 	for exit, want := range map[int]string{0: "verdict good", 1: `verdict "`, 10: "verdict bad", 130: `verdict "`, 143: `verdict "`} {
-		if text := write(t, Run{ExitCode: exit}); !bytes.Contains(text, []byte(want)) {
-			t.Errorf("exit code %d: no %q on\n%s", exit, want, structure(text))
+		if text := renderExample(t, runPage{ExitCode: exit}); !bytes.Contains(text, []byte(want)) {
+			t.Errorf("exit code %d: no %q on\n%s", exit, want, pageStructure(text))
 		}
 	}
 }
 
-func TestWrite_NeedsNoOtherFile(t *testing.T) {
-	text := string(write(t, example(40)))
+func TestRenderPage_NeedsNoOtherFile(t *testing.T) {
+	text := string(renderExample(t, examplePage(40)))
 	for _, foreign := range []string{"<script", "src=", "href=", "url(", "@import", "<link", "<iframe", "https://"} {
 		if strings.Contains(text, foreign) {
 			t.Errorf("the report has %s", foreign)
@@ -103,24 +103,24 @@ func TestWrite_NeedsNoOtherFile(t *testing.T) {
 	}
 }
 
-func TestWrite_EscapesAllText(t *testing.T) {
+func TestRenderPage_EscapesAllText(t *testing.T) {
 	const evil = "</svg></style><script>alert(1)</script>\"'&\x00\x1b"
-	r := Run{
-		Title: evil, Command: evil, Unit: evil, Verdict: evil, Facts: []Fact{{evil, evil}}, Totals: []Fact{{evil, evil}},
-		Failures: []Failure{{evil, evil, evil}},
+	r := runPage{
+		Title: evil, Command: evil, Unit: evil, Verdict: evil, Facts: []fact{{evil, evil}}, Totals: []fact{{evil, evil}},
+		Failures: []pageFailure{{evil, evil, evil}},
 	}
-	r.Add(Point{At: 1, Done: 1, Live: 1})
-	text := string(write(t, r))
+	r.addPoint(pagePoint{At: 1, Done: 1, Live: 1})
+	text := string(renderExample(t, r))
 	if strings.Contains(text, "<script") || strings.Contains(text, "</svg></style>") || strings.Contains(text, "\x00") {
-		t.Errorf("a text is not escaped:\n%s", structure([]byte(text)))
+		t.Errorf("a text is not escaped:\n%s", pageStructure([]byte(text)))
 	}
 	if n := strings.Count(text, "&lt;script&gt;"); n < 10 {
-		t.Errorf("got %d escaped texts, want 10 or more:\n%s", n, structure([]byte(text)))
+		t.Errorf("got %d escaped texts, want 10 or more:\n%s", n, pageStructure([]byte(text)))
 	}
 }
 
-func TestRun_AddKeepsFewPoints(t *testing.T) {
-	r := example(10 * maxPoints)
+func TestRunPage_KeepsFewPoints(t *testing.T) {
+	r := examplePage(10 * maxPoints)
 	last := r.points[len(r.points)-1]
 	if len(r.points) > maxPoints || last.At != 10*maxPoints*time.Second {
 		t.Errorf("got %d points, the last at %v", len(r.points), last.At)
@@ -132,10 +132,10 @@ func TestRun_AddKeepsFewPoints(t *testing.T) {
 	}
 }
 
-func TestWrite_ReadsWellInABrowser(t *testing.T) {
+func TestRenderPage_ReadsWellInABrowser(t *testing.T) {
 	b := browser.Open(t)
 	path := filepath.Join(t.TempDir(), "report.html")
-	if err := os.WriteFile(path, write(t, example(40)), 0o644); err != nil {
+	if err := os.WriteFile(path, renderExample(t, examplePage(40)), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	for _, width := range []int{1280, 400} {
