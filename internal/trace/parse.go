@@ -1,62 +1,84 @@
 package trace
 
-import "bytes"
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"math"
+	"strconv"
+)
 
-// parseLine reads one line without its line end. It reports false for a line
-// that breaks the format; explain then says why. A blank or comment line gives
-// the zero Event. It is kept whole for speed, like its callee number.
-func parseLine(line []byte) (Event, bool) {
+// parseLine reads one line without its line end. A line that breaks the format
+// gives the reason. A blank or comment line gives the zero Event.
+func parseLine(line []byte) (e Event, reason string) {
 	if i := bytes.IndexByte(line, '#'); i >= 0 {
 		line = line[:i]
 	}
-	i := blanks(line, 0)
-	if i == len(line) {
-		return Event{}, true
+	letter, rest := cutWord(line)
+	if len(letter) == 0 {
+		return e, ""
 	}
-	kind := Kind(line[i])
-	i++
-	switch kind {
-	case Tick:
-		return Event{Kind: Tick}, blanks(line, i) == len(line)
-	case Create, Update, Erase:
-	default:
-		return Event{}, false
+	switch e.Kind = Kind(letter[0]); {
+	case len(letter) == 1 && e.Kind == Tick:
+		if more, _ := cutWord(rest); len(more) > 0 {
+			return e, fmt.Sprintf("T stands alone, but %s follows it", quote(more))
+		}
+		return e, ""
+	case len(letter) > 1 || e.Kind != Create && e.Kind != Update && e.Kind != Erase:
+		return e, fmt.Sprintf("unknown event %s; want T, C, U or E", quote(letter))
 	}
-	table, i, ok := number(line, i)
-	if !ok || table > MaxTable {
-		return Event{}, false
+	table, rest := cutWord(rest)
+	key, rest := cutWord(rest)
+	switch {
+	case len(table) == 0:
+		return e, fmt.Sprintf("%s without table and key; want %[1]s <table> <key>", letter)
+	case len(key) == 0:
+		return e, fmt.Sprintf("%s without key; want %[1]s <table> <key>", letter)
 	}
-	key, i, ok := number(line, i)
-	if !ok || blanks(line, i) != len(line) {
-		return Event{}, false
+	number, reason := parseNumber("table", table, MaxTable)
+	if e.Table = uint16(number); reason == "" {
+		e.Key, reason = parseNumber("key", key, math.MaxUint64)
 	}
-	return Event{Kind: kind, Table: uint16(table), Key: key}, true
+	if more, _ := cutWord(rest); reason == "" && len(more) > 0 {
+		reason = fmt.Sprintf("extra field %s after the key", quote(more))
+	}
+	return e, reason
 }
 
-// number reads blanks and then a decimal number from line[i:], and returns the
-// index behind it. It fails on a number without blanks before it or without
-// digits, with a leading zero, or above 64 bits.
-func number(line []byte, i int) (v uint64, next int, ok bool) {
-	start := blanks(line, i)
-	for next = start; next < len(line); next++ {
-		digit := line[next] - '0'
-		if digit > 9 {
-			break
-		}
-		if v >= 1<<64/10 && (v > 1<<64/10 || digit > (1<<64-1)%10) {
-			return 0, next, false
-		}
-		v = v*10 + uint64(digit)
+func isBlank(c byte) bool { return c == ' ' || c == '\t' }
+
+// cutWord returns the first word of the line and the bytes after it.
+func cutWord(line []byte) (word, rest []byte) {
+	from := 0
+	for from < len(line) && isBlank(line[from]) {
+		from++
 	}
-	digits := next - start
-	return v, next, start > i && digits > 0 && (digits == 1 || line[start] != '0')
+	to := from
+	for to < len(line) && !isBlank(line[to]) {
+		to++
+	}
+	return line[from:to], line[to:]
 }
 
-// blanks returns the index of the first byte at or after i that is neither a
-// space nor a tab.
-func blanks(line []byte, i int) int {
-	for i < len(line) && (line[i] == ' ' || line[i] == '\t') {
-		i++
+// parseNumber reads a table or a key of at most last.
+func parseNumber(what string, text []byte, last uint64) (v uint64, reason string) {
+	v, err := strconv.ParseUint(string(text), 10, 64)
+	switch {
+	case errors.Is(err, strconv.ErrSyntax):
+		return 0, fmt.Sprintf("%s %s is not an unsigned decimal number", what, quote(text))
+	case len(text) > 1 && text[0] == '0':
+		return 0, fmt.Sprintf("%s %s has a leading zero; a number has one spelling", what, quote(text))
+	case err != nil || v > last:
+		return 0, fmt.Sprintf("%s %s is out of range 0..%d", what, quote(text), last)
 	}
-	return i
+	return v, ""
+}
+
+// quote returns text in quotes, cut when it is too long for a message.
+func quote(text []byte) string {
+	const most = 40
+	if len(text) > most {
+		return strconv.Quote(string(text[:most])) + "..."
+	}
+	return strconv.Quote(string(text))
 }

@@ -58,9 +58,9 @@ func (t *Reader) Next() (Event, error) {
 		if err != nil {
 			return Event{}, err
 		}
-		e, ok := parseLine(line)
-		if !ok {
-			return Event{}, t.fail(explain(line), nil)
+		e, reason := parseLine(line)
+		if reason != "" {
+			return Event{}, t.fail(reason, nil)
 		}
 		if e.Kind != 0 {
 			e.Line = t.line
@@ -104,9 +104,9 @@ func (t *Reader) readHeader() error {
 		return nil
 	}
 	if version, ok := strings.CutPrefix(text, headerWord+" "); ok {
-		return t.fail(fmt.Sprintf("trace version %s is not known here; want version 1", quote(version)), nil)
+		return t.fail(fmt.Sprintf("trace version %s is not known here; want version 1", quote([]byte(version))), nil)
 	}
-	return t.fail(fmt.Sprintf("the first line is %s; it should be %q", quote(string(line)), header), nil)
+	return t.fail(fmt.Sprintf("the first line is %s; it should be %q", quote(line), header), nil)
 }
 
 // readLine returns the next line without its line end. The line is good until

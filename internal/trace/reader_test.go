@@ -96,7 +96,7 @@ func TestReaderNamesFileLineAndReason(t *testing.T) {
 		{"table not decimal", h + "C 0x1 2\n", `2: table "0x1" is not an unsigned decimal number`},
 		{"key with sign", h + "C 1 -2\n", `2: key "-2" is not an unsigned decimal number`},
 		{"key with plus", h + "C 1 +2\n", `2: key "+2" is not an unsigned decimal number`},
-		{"key too high", h + "C 1 18446744073709551616\n", `2: key "18446744073709551616" is above 18446744073709551615, the highest of 64 bits`},
+		{"key too high", h + "C 1 18446744073709551616\n", `2: key "18446744073709551616" is out of range 0..18446744073709551615`},
 		{"leading zero", h + "C 1 02\n", `2: key "02" has a leading zero; a number has one spelling`},
 		{"leading zero of table", h + "C 00 2\n", `2: table "00" has a leading zero; a number has one spelling`},
 		{"long line", h + "#" + strings.Repeat("x", trace.MaxLine) + "\n", "2: the line is longer than 4096 bytes"},
