@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 
-	"handloom/bench/internal/page"
 	"handloom/bench/internal/results"
 	"handloom/bench/internal/targets"
 	"handloom/internal/cli"
@@ -65,7 +64,7 @@ func (p *command) writePage(r *results.Run) error {
 	if p.plan != nil {
 		reached = p.plan.Evaluate(r.Results)
 	}
-	if err := page.Write(&b, r, reached); err != nil {
+	if err := r.WritePage(&b, reached); err != nil {
 		return err
 	}
 	return cli.WriteFile(p.html, b.Bytes())

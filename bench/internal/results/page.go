@@ -1,4 +1,4 @@
-package page
+package results
 
 import (
 	_ "embed"
@@ -6,7 +6,6 @@ import (
 	"html/template"
 	"io"
 
-	"handloom/bench/internal/results"
 	"handloom/bench/internal/targets"
 	"handloom/internal/chart"
 )
@@ -17,49 +16,49 @@ var pageHTML string
 //go:embed page.css
 var pageCSS string
 
-var page = template.Must(template.New("page").Parse(pageHTML))
+var pageTemplate = template.Must(template.New("page").Parse(pageHTML))
 
-// policy is the content security policy: nothing is loaded or run.
-const policy = "default-src 'none'; style-src 'unsafe-inline'"
+// pagePolicy is the content security policy: nothing is loaded or run.
+const pagePolicy = "default-src 'none'; style-src 'unsafe-inline'"
 
-// view is what the template shows.
-type view struct {
+// pageView is what the template shows.
+type pageView struct {
 	Policy  string
 	Style   template.CSS
 	Command string
 	Partial bool
 	Says    []string // what to take away
-	Facts   []fact
+	Facts   []pageFact
 	Charts  []template.HTML
-	Targets *table
-	Results *table
+	Targets *pageTable
+	Results *pageTable
 }
 
-type fact struct{ Name, Value string }
+type pageFact struct{ Name, Value string }
 
-// table is a table of the page: a cell is to the left where its column is.
-type table struct {
+// pageTable is a table of the page: a cell is to the left where its column is.
+type pageTable struct {
 	Title string
-	Head  []header
-	Rows  []row
+	Head  []pageHeader
+	Rows  []pageRow
 }
 
-// row may be the first of those that belong together: it has an id, and the first
+// pageRow may be the first of those that belong together: it has an id, and the first
 // one of a kind is jumped to from above the table.
-type row struct {
+type pageRow struct {
 	Cells    []string
 	ID, Jump string
 }
 
-type header struct {
+type pageHeader struct {
 	Name string
 	Left bool
 }
 
-// Write writes the run as a page, with the targets if there are any.
-func Write(w io.Writer, r *results.Run, reached []targets.Target) error {
-	v := view{
-		Policy: policy, Style: template.CSS(chart.Style + pageCSS),
+// WritePage writes the run as a page, with the targets if there are any.
+func (r *Run) WritePage(w io.Writer, reached []targets.Target) error {
+	v := pageView{
+		Policy: pagePolicy, Style: template.CSS(chart.Style + pageCSS),
 		Command: r.Command, Partial: r.Partial, Results: resultTable(r),
 	}
 	e := r.Environment
@@ -75,12 +74,12 @@ func Write(w io.Writer, r *results.Run, reached []targets.Target) error {
 		{"seed", fmt.Sprint(e.Seed)},
 		{"rounds", fmt.Sprintf("%d of %s", e.Rounds, e.BenchTime)},
 	} {
-		v.Facts = append(v.Facts, fact{f[0], f[1]})
+		v.Facts = append(v.Facts, pageFact{f[0], f[1]})
 	}
 	for _, c := range charts(r) {
 		v.Charts = append(v.Charts, template.HTML(chart.Figure(c))) // escaped there
 	}
-	if text := newData(r).against("handlemap", "map"); text != "" {
+	if text := newChartData(r).against("handlemap", "map"); text != "" {
 		v.Says = append(v.Says, text)
 	}
 	if len(reached) > 0 {
@@ -88,18 +87,18 @@ func Write(w io.Writer, r *results.Run, reached []targets.Target) error {
 		met, promised := targets.Met(reached)
 		v.Says = append(v.Says, fmt.Sprintf("%d of %d targets are met here.", met, promised))
 	}
-	return page.Execute(w, v)
+	return pageTemplate.Execute(w, v)
 }
 
-func resultTable(r *results.Run) *table {
-	t := &table{Title: "Results"}
-	for _, name := range results.Head {
-		t.Head = append(t.Head, header{name, name == "op" || name == "impl" || name == "unit"})
+func resultTable(r *Run) *pageTable {
+	t := &pageTable{Title: "Results"}
+	for _, name := range Head {
+		t.Head = append(t.Head, pageHeader{name, name == "op" || name == "impl" || name == "unit"})
 	}
 	seen := make(map[string]bool)
 	for i, group := range r.Rows() {
 		for j, cells := range group {
-			next := row{Cells: cells}
+			next := pageRow{Cells: cells}
 			if j == 0 {
 				next.ID = fmt.Sprintf("group-%d", i)
 				if op := cells[0]; !seen[op] {
@@ -112,13 +111,13 @@ func resultTable(r *results.Run) *table {
 	return t
 }
 
-func targetTable(reached []targets.Target) *table {
-	t := &table{Title: "Targets"}
+func targetTable(reached []targets.Target) *pageTable {
+	t := &pageTable{Title: "Targets"}
 	for _, name := range targets.Head {
-		t.Head = append(t.Head, header{name, name == "id" || name == "work" || name == ""})
+		t.Head = append(t.Head, pageHeader{name, name == "id" || name == "work" || name == ""})
 	}
 	for _, target := range reached {
-		t.Rows = append(t.Rows, row{Cells: target.Row(), ID: fmt.Sprintf("target-%d", len(t.Rows))})
+		t.Rows = append(t.Rows, pageRow{Cells: target.Row(), ID: fmt.Sprintf("target-%d", len(t.Rows))})
 	}
 	return t
 }

@@ -1,4 +1,4 @@
-package page_test
+package results_test
 
 import (
 	"bytes"
@@ -14,7 +14,6 @@ import (
 	"testing"
 
 	"handloom/bench/internal/measure"
-	"handloom/bench/internal/page"
 	"handloom/bench/internal/results"
 	"handloom/bench/internal/suite"
 	"handloom/bench/internal/targets"
@@ -37,9 +36,9 @@ var charts = []string{
 	"Memory beyond the item, after growth",
 }
 
-// sample is a run of all cases that a page is made of, with figures like those of
+// pageRun is a run of all cases that a page is made of, with figures like those of
 // a real one.
-func sample() *results.Run {
+func pageRun() *results.Run {
 	r := &results.Run{
 		Command: "go run ./bench -html '<report>.html'",
 		Environment: results.Environment{
@@ -67,17 +66,17 @@ var reached = []targets.Target{
 	{ID: "P17", Work: "longest insert, growing to 10M: the packed map's, of the stable map's", N: 10_000_000, Size: 8, Value: measure.Summary{Median: 321, Low: 300, High: 340}, Limit: 500, Better: "higher", Promise: true},
 }
 
-func written(t *testing.T, r *results.Run, reached []targets.Target) string {
+func writtenPage(t *testing.T, r *results.Run, reached []targets.Target) string {
 	t.Helper()
 	var b bytes.Buffer
-	if err := page.Write(&b, r, reached); err != nil {
+	if err := r.WritePage(&b, reached); err != nil {
 		t.Fatal(err)
 	}
 	return b.String()
 }
 
-func TestThePageNeedsNothingElse(t *testing.T) {
-	text := strings.ReplaceAll(written(t, sample(), reached), `href="#`, "") // leads to a place in it
+func TestWritePage_NeedsNoOtherFile(t *testing.T) {
+	text := strings.ReplaceAll(writtenPage(t, pageRun(), reached), `href="#`, "") // leads to a place in it
 	for _, bad := range []string{"<script", "src=", "href=", "@import", "url(", "<report>"} {
 		if strings.Contains(text, bad) {
 			t.Errorf("the page has %q", bad)
@@ -90,8 +89,8 @@ func TestThePageNeedsNothingElse(t *testing.T) {
 	}
 }
 
-func TestItsDrawingsAreWellFormed(t *testing.T) {
-	text := written(t, sample(), nil)
+func TestWritePage_DrawingsAreWellFormed(t *testing.T) {
+	text := writtenPage(t, pageRun(), nil)
 	for part := range strings.SplitSeq(text, "<svg") {
 		drawing, _, ok := strings.Cut(part, "</svg>")
 		if !ok {
@@ -108,8 +107,8 @@ func TestItsDrawingsAreWellFormed(t *testing.T) {
 	}
 }
 
-func TestChartsWithoutValuesAreLeftOut(t *testing.T) {
-	r := sample()
+func TestWritePage_DropsChartsWithoutValues(t *testing.T) {
+	r := pageRun()
 	var some []measure.Result
 	for _, result := range r.Results {
 		if result.Op == "mixed" {
@@ -117,7 +116,7 @@ func TestChartsWithoutValuesAreLeftOut(t *testing.T) {
 		}
 	}
 	r.Results, r.Partial = some, true
-	text := written(t, r, nil)
+	text := writtenPage(t, r, nil)
 	for i, title := range charts {
 		if has := strings.Contains(text, "<title>"+title); has != (i == 2 || i == 3) {
 			t.Errorf("the chart %q is there: %v", title, has)
@@ -126,15 +125,15 @@ func TestChartsWithoutValuesAreLeftOut(t *testing.T) {
 	if !strings.Contains(text, "Partial: the run was interrupted") {
 		t.Error("the page does not say that the run was interrupted")
 	}
-	if strings.Contains(written(t, &results.Run{}, nil), "<svg") {
+	if strings.Contains(writtenPage(t, &results.Run{}, nil), "<svg") {
 		t.Error("a run without results has a chart")
 	}
 }
 
-func TestThePageReadsWellInABrowser(t *testing.T) {
+func TestWritePage_ReadsWellInABrowser(t *testing.T) {
 	b := browser.Open(t)
 	file := filepath.Join(t.TempDir(), "report.html")
-	if err := os.WriteFile(file, []byte(written(t, sample(), reached)), 0o644); err != nil {
+	if err := os.WriteFile(file, []byte(writtenPage(t, pageRun(), reached)), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	for _, width := range []int{1280, 400} {
@@ -166,7 +165,7 @@ func keep(t *testing.T, name string, picture []byte) {
 }
 
 // What a real run measures has a place on the page.
-func TestARealRunHasCharts(t *testing.T) {
+func TestWritePage_RealRunHasCharts(t *testing.T) {
 	o := suite.Options{N: []int{50}, Workers: []int{1, 2}}
 	var cases []measure.Case
 	for _, c := range o.All() {
@@ -178,7 +177,7 @@ func TestARealRunHasCharts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if text := written(t, &results.Run{Results: measured}, nil); !strings.Contains(text, "<title>How many times faster") {
+	if text := writtenPage(t, &results.Run{Results: measured}, nil); !strings.Contains(text, "<title>How many times faster") {
 		t.Error("a run with two numbers of workers has no speed-up")
 	}
 }

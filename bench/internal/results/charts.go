@@ -1,4 +1,4 @@
-package page
+package results
 
 import (
 	"cmp"
@@ -7,14 +7,13 @@ import (
 	"slices"
 
 	"handloom/bench/internal/measure"
-	"handloom/bench/internal/results"
 	"handloom/internal/chart"
 	"handloom/internal/report"
 )
 
 // charts returns the charts that the run has values for.
-func charts(r *results.Run) (charts []chart.Chart) {
-	d := newData(r)
+func charts(r *Run) (charts []chart.Chart) {
+	d := newChartData(r)
 	for _, c := range []chart.Chart{
 		d.containers(),
 		d.bars("Ordering and bulk operations: time per item", measure.PerItem, "insertitems", "eraseitems", "sort", "defragment"),
@@ -34,13 +33,13 @@ func charts(r *results.Run) (charts []chart.Chart) {
 	return charts
 }
 
-// data is the medians of a run, by what they are looked up by.
-type data struct {
+// chartData is the medians of a run, by what they are looked up by.
+type chartData struct {
 	results []*measure.Result
 }
 
-func newData(r *results.Run) data {
-	var d data
+func newChartData(r *Run) chartData {
+	var d chartData
 	for _, group := range r.Groups() {
 		d.results = append(d.results, group...)
 	}
@@ -48,7 +47,7 @@ func newData(r *results.Run) data {
 }
 
 // where returns the results for which f is true.
-func (d data) where(f func(*measure.Result) bool) (found []*measure.Result) {
+func (d chartData) where(f func(*measure.Result) bool) (found []*measure.Result) {
 	for _, r := range d.results {
 		if f(r) {
 			found = append(found, r)
@@ -57,8 +56,8 @@ func (d data) where(f func(*measure.Result) bool) (found []*measure.Result) {
 	return found
 }
 
-// value returns the median of a result in its interval, times scale.
-func value(s measure.Summary, scale float64) chart.Value {
+// chartValue returns the median of a result in its interval, times scale.
+func chartValue(s measure.Summary, scale float64) chart.Value {
 	return chart.Value{At: s.Median * scale, Low: s.Low * scale, High: s.High * scale}
 }
 
@@ -84,7 +83,7 @@ var operations = []struct{ op, name string }{
 }
 
 // containers returns the bars of every operation on every container.
-func (d data) containers() chart.Chart {
+func (d chartData) containers() chart.Chart {
 	b := chart.Bars{
 		Title:  "Containers: time per item",
 		X:      chart.Axis{Title: "logarithmic", Unit: chart.Nanoseconds, Scale: chart.Log10},
@@ -96,7 +95,7 @@ func (d data) containers() chart.Chart {
 		found := d.ofContainers(o.op)
 		for _, r := range found {
 			if i := slices.Index(colours, r.Impl); i >= 0 {
-				g.Values[i] = value(r.Summary(), 1)
+				g.Values[i] = chartValue(r.Summary(), 1)
 			}
 		}
 		if len(found) > 0 {
@@ -109,14 +108,14 @@ func (d data) containers() chart.Chart {
 	return b
 }
 
-// ofContainers returns the results of an operation that [data.containers] shows.
-func (d data) ofContainers(op string) []*measure.Result {
+// ofContainers returns the results of an operation that [chartData.containers] shows.
+func (d chartData) ofContainers(op string) []*measure.Result {
 	return d.where(func(r *measure.Result) bool { return r.Op == op && r.N == barsN && r.Size == barsSize })
 }
 
 // against says in how many operations nothing is faster than ours, as far as one
 // can tell, and how its time compares with a rival's.
-func (d data) against(ours, rival string) string {
+func (d chartData) against(ours, rival string) string {
 	unbeaten, all := 0, 0
 	low, high := math.Inf(1), math.Inf(-1)
 	for _, o := range operations {
@@ -131,7 +130,7 @@ func (d data) against(ours, rival string) string {
 		}
 		for _, r := range found {
 			if r.Impl == rival {
-				ratio := results.RatioOf(r, found[i]).Median
+				ratio := RatioOf(r, found[i]).Median
 				low, high = min(low, ratio), max(high, ratio)
 			}
 		}
@@ -149,7 +148,7 @@ func (d data) against(ours, rival string) string {
 // bars returns one bar for each implementation of the operations. Where there are
 // several n, sizes or workers, the bars are of those that the first result has and
 // of the most workers.
-func (d data) bars(title string, unit measure.Unit, ops ...string) chart.Chart {
+func (d chartData) bars(title string, unit measure.Unit, ops ...string) chart.Chart {
 	b := chart.Bars{Title: title, X: chart.Axis{Title: "logarithmic", Scale: chart.Log10}, Series: []string{"median"}}
 	scale := 1.0
 	switch unit {
@@ -167,7 +166,7 @@ func (d data) bars(title string, unit measure.Unit, ops ...string) chart.Chart {
 			if len(ops) > 1 {
 				name = op + ": " + r.Impl
 			}
-			b.Groups = append(b.Groups, chart.Group{Name: name, Values: []chart.Value{value(r.Summary(), scale)}})
+			b.Groups = append(b.Groups, chart.Group{Name: name, Values: []chart.Value{chartValue(r.Summary(), scale)}})
 		}
 		if len(found) > 0 {
 			b.Note = note(found[0])
@@ -192,7 +191,7 @@ func extremes(found []*measure.Result) string {
 		return ""
 	}
 	times := func(r *measure.Result) string {
-		ratio := results.RatioOf(r, lowest).Median
+		ratio := RatioOf(r, lowest).Median
 		if math.IsInf(ratio, 0) || math.IsNaN(ratio) { // beside nothing at all
 			return "more"
 		}

@@ -1,4 +1,4 @@
-package page
+package results
 
 import (
 	"fmt"
@@ -6,13 +6,12 @@ import (
 	"strings"
 
 	"handloom/bench/internal/measure"
-	"handloom/bench/internal/results"
 	"handloom/internal/chart"
 )
 
 // overN returns the cost of an operation over n, for implementations of which
 // there are several n.
-func (d data) overN(op, title string) chart.Chart {
+func (d chartData) overN(op, title string) chart.Chart {
 	l := chart.Lines{
 		Title: title,
 		X:     chart.Axis{Title: "items", Scale: chart.Log10},
@@ -22,7 +21,7 @@ func (d data) overN(op, title string) chart.Chart {
 	for _, impl := range colours {
 		s := chart.Series{Name: impl}
 		for _, r := range d.where(func(r *measure.Result) bool { return r.Op == op && r.Impl == impl && r.Size == barsSize }) {
-			s.Points = append(s.Points, chart.Point{X: float64(r.N), Y: value(r.Summary(), 1)})
+			s.Points = append(s.Points, chart.Point{X: float64(r.N), Y: chartValue(r.Summary(), 1)})
 		}
 		slices.SortFunc(s.Points, func(a, b chart.Point) int { return int(a.X - b.X) })
 		if n := len(s.Points); n > 1 {
@@ -40,7 +39,7 @@ func (d data) overN(op, title string) chart.Chart {
 
 // speedUp returns how many times faster tables are on several workers than on
 // one, beside the line on which twice the workers are twice as fast.
-func (d data) speedUp() chart.Chart {
+func (d chartData) speedUp() chart.Chart {
 	l := chart.Lines{
 		Title: "How many times faster than one worker",
 		X:     chart.Axis{Title: "workers", Scale: chart.Log2},
@@ -81,7 +80,7 @@ func (d data) speedUp() chart.Chart {
 
 // first returns the result of the operation on a table that has the fewest
 // workers, and the n and size that results of it are shown for.
-func (d data) first(op string) *measure.Result {
+func (d chartData) first(op string) *measure.Result {
 	return d.where(func(r *measure.Result) bool { return r.Op == op && r.Impl == "table" })[0]
 }
 
@@ -90,5 +89,5 @@ func speedUp(a, b *measure.Result) chart.Value {
 	if a.Unit.HigherIsBetter() {
 		a, b = b, a
 	}
-	return value(results.RatioOf(a, b).Summary, 1)
+	return chartValue(RatioOf(a, b).Summary, 1)
 }
