@@ -82,49 +82,37 @@ func (s suite) mutators() map[string]mutator {
 	return mutators
 }
 
-func (s suite) ACallbackThatPanicsLeavesTheMapAsItWas(t *testing.T) {
+func (s suite) ACallbackThatPanicsOrExitsLeavesTheMapAsItWas(t *testing.T) {
 	EachWidth(t, func(t *testing.T) {
 		for name, call := range s.callbacks() {
-			m := newMap(t, s.Numbers, Options{})
-			hs := InsertN(t, m, 5)
-			m.Erase(hs[4])
-			beginRound(m)
-			before := m.Digest()
-			if v := PanicOf(func() { call(m, func() { panic(name) }) }); v != name {
-				t.Errorf("%s panics with %v", name, v)
+			for _, end := range []func(){func() { panic(name) }, runtime.Goexit} {
+				m := newMap(t, s.Numbers, Options{})
+				hs := InsertN(t, m, 5)
+				m.Erase(hs[4])
+				beginRound(m)
+				before := m.Digest()
+				done := make(chan any)
+				go func() {
+					defer func() { done <- recover() }()
+					call(m, end)
+				}()
+				if v := <-done; v != nil && v != name {
+					t.Errorf("%s panics with %v", name, v)
+				}
+				if m.Digest() != before {
+					t.Errorf("%s changed the map", name)
+				}
+				Verify(t, m)
+				if h := Insert(t, m, 4); h != Numbered(0, 2, 4) { // usable, and nothing was lost
+					t.Errorf("after %s the map issues %v", name, h)
+				}
+				if n := m.EraseFunc(func(number, *uint64) bool { return false }); n != 0 {
+					t.Errorf("after %s marks of %d items are left", name, n)
+				}
+				ExpectNumbers(t, m, hs[:4])
 			}
-			if m.Digest() != before {
-				t.Errorf("%s changed the map", name)
-			}
-			Verify(t, m)
-			if h := Insert(t, m, 4); h != Numbered(0, 2, 4) { // usable, and nothing was lost
-				t.Errorf("after %s the map issues %v", name, h)
-			}
-			if n := m.EraseFunc(func(number, *uint64) bool { return false }); n != 0 {
-				t.Errorf("after %s marks of %d items are left", name, n)
-			}
-			ExpectNumbers(t, m, hs[:4])
 		}
 	})
-}
-
-func (s suite) ACallbackThatExitsItsGoroutineLeavesTheMapAsItWas(t *testing.T) {
-	for name, call := range s.callbacks() {
-		m := newMap(t, s.Numbers, Options{})
-		hs := InsertN(t, m, 5)
-		beginRound(m)
-		before := m.Digest()
-		done := make(chan struct{})
-		go func() {
-			defer close(done)
-			call(m, runtime.Goexit)
-		}()
-		<-done
-		Verify(t, m)
-		if m.Digest() != before || !m.Erase(hs[0]) {
-			t.Errorf("%s changed the map or left it unusable", name)
-		}
-	}
 }
 
 func (s suite) ChangingTheMapFromACallbackPanics(t *testing.T) {
@@ -176,22 +164,4 @@ func (s suite) LookingUpFromACallbackIsFine(t *testing.T) {
 		}
 		Insert(t, m, 0) // and afterwards changes are allowed again
 	}
-}
-
-func (s suite) InsertFuncNamesTheItemBeforeItExists(t *testing.T) {
-	EachWidth(t, func(t *testing.T) {
-		m := newMap(t, s.Numbers, Options{TypeID: 3})
-		for range 3 {
-			h, err := m.InsertFunc(func(h number, v *uint64) {
-				if found, ok := m.Get(h); ok || found != nil || m.Has(h) {
-					t.Errorf("%v resolves before its item exists", h)
-				}
-				*v = uint64(h.ID)
-			})
-			if err != nil || *m.At(h) != uint64(h.ID) {
-				t.Errorf("%v names %d, %v", h, *m.At(h), err)
-			}
-			m.Erase(h)
-		}
-	})
 }

@@ -11,59 +11,6 @@ import (
 	"handloom/internal/slotset"
 )
 
-func (s suite) ACopyOverAnyMapIsLikeTheOriginal(t *testing.T) {
-	EachWidth(t, func(t *testing.T) {
-		for name, other := range map[string]func(t *testing.T) Map[uint64]{
-			"zero": func(*testing.T) Map[uint64] { return s.Numbers.Zero() },
-			"another": func(t *testing.T) Map[uint64] {
-				m := newMap(t, s.Numbers, Options{TypeID: 9, MinFree: 3, MaxItems: 14, Reserve: 14})
-				InsertN(t, m, 14)
-				m.EraseFunc(func(_ number, v *uint64) bool { return *v%3 == 0 })
-				return m
-			},
-			"with more items and room": func(t *testing.T) Map[uint64] {
-				m := newMap(t, s.Numbers, Options{})
-				InsertN(t, m, 16)
-				return m
-			},
-			"depleted": func(t *testing.T) Map[uint64] {
-				m := newMap(t, s.Numbers, Options{})
-				deplete(t, m)
-				return m
-			},
-			"shrunk": func(t *testing.T) Map[uint64] {
-				m := newMap(t, s.Numbers, Options{})
-				InsertN(t, m, 16)
-				m.Clear()
-				m.Shrink()
-				return m
-			},
-			"being defragmented": func(t *testing.T) Map[uint64] {
-				m := newMap(t, s.Numbers, Options{})
-				InsertN(t, m, 15)
-				defragment(m, 20)
-				return m
-			},
-		} {
-			m, hs := Worn(t, s.Numbers)
-			c := other(t)
-			m.CopiedTo(c, nil)
-			VerifyAtEnd(t, c)
-			if c.Digest() != m.Digest() || c.TypeID() != 6 {
-				t.Fatalf("%s: the copy differs", name)
-			}
-			for _, h := range hs {
-				if *c.At(h) != *m.At(h) || c.At(h) == m.At(h) {
-					t.Errorf("%s: %v names another item, or the same one", name, h)
-				}
-			}
-			if a, b := lead(m), lead(c); !slices.Equal(a, b) || m.Digest() != c.Digest() {
-				t.Errorf("%s: the original issued %v, the copy %v", name, a, b)
-			}
-		}
-	})
-}
-
 // A map without slots has not taken the widths of handles yet; the one it is
 // copied over has room for slots all the same.
 func (s suite) ACopyOfAnUnusedMapKnowsItsLimits(t *testing.T) {

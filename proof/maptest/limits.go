@@ -1,8 +1,8 @@
 package maptest
 
 import (
+	"cmp"
 	"errors"
-	"fmt"
 	"math"
 	"strings"
 	"testing"
@@ -73,36 +73,18 @@ func (s suite) MoreItemsThanAnIntCanCountAreRefused(t *testing.T) {
 	}
 }
 
-func (s suite) LimitsHoldAfterACopyOrAChangeOfCapacity(t *testing.T) {
-	changes := map[string]func(Map[uint64]) Map[uint64]{
-		"Clone":   func(m Map[uint64]) Map[uint64] { return m.Cloned() },
-		"Shrink":  func(m Map[uint64]) Map[uint64] { m.Shrink(); return m },
-		"Reserve": func(m Map[uint64]) Map[uint64] { m.Reserve(1 << 20); return m },
-		"Reset":   func(m Map[uint64]) Map[uint64] { m.Reset(); return m },
-	}
-	for limit := range 17 {
-		for name, change := range changes {
-			t.Run(fmt.Sprintf("%s/limit=%d", name, limit), func(t *testing.T) {
-				SetWidths(t, 7, uint32(max(limit, 1)))
-				for _, maxItems := range []int{0, limit} {
-					m := newMap(t, s.Numbers, Options{MaxItems: maxItems})
-					InsertN(t, m, max(limit, 1)-1)
-					m = change(m)
-					VerifyAtEnd(t, m)
-					InsertN(t, m, max(limit, 1)-m.Len())
-					expectFull(t, m, 1)
-				}
-			})
-		}
-	}
-	for limit := 1; limit < 40; limit++ { // at the full width MaxItems is all there is
-		m := newMap(t, s.Numbers, Options{MaxItems: limit})
-		InsertN(t, m, limit)
-		for name, change := range changes {
-			changed := change(m.Cloned())
-			InsertN(t, changed, limit-changed.Len())
-			t.Run(name, func(t *testing.T) { expectFull(t, changed, 1) })
-		}
+func (s suite) EveryInsertIntoAFullMapFails(t *testing.T) {
+	SetWidths(t, 7, 16)
+	for _, maxItems := range []int{0, 1, 15} {
+		m := newMap(t, s.Numbers, Options{MaxItems: maxItems})
+		limit := cmp.Or(maxItems, 16)
+		InsertN(t, m, limit-1)
+		expectFull(t, m, 2)
+		InsertN(t, m, 1)
+		expectFull(t, m, 1)
+		c := m.Cloned()
+		c.Shrink()
+		expectFull(t, c, 1)
 	}
 }
 
@@ -247,41 +229,4 @@ func (s suite) ItemsToFillInAreZero(t *testing.T) {
 			t.Error(err)
 		}
 	}
-}
-
-func (s suite) BulkInsertsEqualSingleOnes(t *testing.T) {
-	EachWidth(t, func(t *testing.T) {
-		// Vacant slots, then new ones; under narrow fields held-back ones too.
-		for _, minFree := range []int{0, 2, 16} {
-			single := newMap(t, s.Numbers, Options{MinFree: minFree})
-			single.EraseItems(InsertN(t, single, 6)[1:5])
-			items, emplaced := single.Cloned(), single.Cloned()
-			var want []number
-			for i := range 14 {
-				want = append(want, Insert(t, single, uint64(i)))
-			}
-			values := make([]uint64, 14)
-			for i := range values {
-				values[i] = uint64(i)
-			}
-			a, err1 := items.InsertItems(values, []number{{}})
-			b, err2 := emplaced.EmplaceItems(14, func(i int, h number, v *uint64) {
-				if h != want[i] || emplaced.Has(h) || *v != 0 {
-					t.Errorf("callback %d sees %v, want %v; resolves: %t; value %d", i, h, want[i], emplaced.Has(h), *v)
-				}
-				*v = uint64(i)
-			}, nil)
-			if err1 != nil || err2 != nil || len(a) != 15 || !a[0].ID.IsZero() || len(b) != 14 {
-				t.Fatalf("%d handles, %v and %d handles, %v", len(a), err1, len(b), err2)
-			}
-			for i, h := range want {
-				if a[i+1] != h || b[i] != h {
-					t.Errorf("insert %d: handles %v and %v, want %v", i, a[i+1], b[i], h)
-				}
-			}
-			if items.Digest() != single.Digest() || emplaced.Digest() != single.Digest() {
-				t.Error("bulk inserts leave another state than single ones")
-			}
-		}
-	})
 }

@@ -40,13 +40,3 @@ func (s suite) ResetKeepsSlotsInTheUpperHalfOfTheGenerations(t *testing.T) {
 		}
 	})
 }
-
-func (s suite) ResetOfAnUnusedMap(t *testing.T) {
-	m := s.Numbers.Zero()
-	m.Reset()
-	m.Reset()
-	Verify(t, m)
-	if h := Insert(t, m, 0); h != Numbered(0, 1, 0) {
-		t.Errorf("issued %v after resets of an unused map", h)
-	}
-}
