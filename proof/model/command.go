@@ -1,5 +1,7 @@
 package model
 
+import "handloom/batch"
+
 // Item is what an item of any kind holds, as far as its kind has it.
 type Item struct {
 	Key    uint64 // changed in place, and sorted by
@@ -48,10 +50,7 @@ type Command struct {
 }
 
 // Counts are the counters of a report.
-type Counts struct {
-	Created, Erased, Put, Superseded, Dropped, Redundant, Stale, CancelledOut int
-	Dangling, Depleted                                                        int
-}
+type Counts batch.Counts
 
 func (c *Counts) add(o Counts) {
 	c.Created += o.Created

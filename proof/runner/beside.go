@@ -68,102 +68,6 @@ func (p *executor) addPart(ctx context.Context, s *script.Step) {
 	p.mark(ctx, "column")
 }
 
-// forEachSparse runs a pass over the chunks of optional data.
-func (p *executor) forEachSparse(ctx context.Context, s *script.Step, inWrite bool) {
-	of, part, ok := p.part(s, s.Arg("c"))
-	if !ok {
-		return
-	}
-	data := part.(boundSparse)
-	chunks := p.exact.OptionalChunks(of, data.chunkRows())
-	r := p.running(s, len(chunks))
-	r.rows = s.Table
-	change := changing(s)
-	ran := r.run(ctx, inWrite, func(ctx context.Context) error {
-		return data.forEach(ctx, func(ctx context.Context, k chunk) error {
-			if !p.isChunk(&k, chunks) {
-				return nil
-			}
-			own := k.own(of.Column)
-			for i := range k.handles {
-				own.change(i, func(key *uint64) { change(key) })
-			}
-			r.places[k.index].chunk = k.handles
-			r.erase[k.index] = func(row int) { p.tables[s.Table].erase(k.queue, k.handles[row]) }
-			return r.task(ctx, k.index, k.queue)
-		})
-	})
-	for i := range chunks {
-		for _, id := range chunks[i].Handles {
-			if ran {
-				p.changeElement(of, id, func(key *uint64) { change(key) })
-			}
-		}
-	}
-}
-
-// forEachRows runs a pass over the chunks of a table that writes the elements of column c,
-// to which it adds those of column d, and reads the items.
-func (p *executor) forEachRows(ctx context.Context, s *script.Step, inWrite bool) {
-	c, _, ok := p.part(s, s.Arg("c"))
-	if !ok {
-		return
-	}
-	d, source, _ := p.part(s, s.Arg("d"))
-	chunks := p.exact.Chunks(s.Table)
-	r := p.running(s, len(chunks))
-	r.rows = s.Table
-	change := changing(s)
-	every := s.Arg("wrote")
-	ran := r.run(ctx, inWrite, func(ctx context.Context) error {
-		return p.tables[s.Table].(besideTable).forEachRows(ctx, func(ctx context.Context, k chunk) error {
-			if !p.isChunk(&k, chunks) {
-				return nil
-			}
-			own, other := k.own(c.Column), k.beside(d.Column)
-			if own.len() != len(k.handles) || other.len() != len(k.handles) {
-				p.fail(Model, "%d and %d elements lie beside %d items", own.len(), other.len(), len(k.handles))
-				return nil
-			}
-			for i := range k.handles {
-				read := other.at(i)
-				if got, ok := source.get(k.handles[i]); !ok || got != read {
-					p.fail(Model, "column %d of %s has %+v beside its row and is found as %+v", d.Column, model.Text(k.handles[i]), read, got)
-				}
-				own.change(i, func(key *uint64) {
-					if change(key) {
-						*key += read.Key
-					}
-				})
-			}
-			for i := 0; every > 0 && i < len(k.handles); i += every {
-				k.wroteBeside(c.Column, i)
-			}
-			r.places[k.index].chunk, r.erase[k.index] = k.handles, k.erase
-			return r.task(ctx, k.index, k.queue)
-		})
-	})
-	if !ran {
-		return
-	}
-	var noted []uint64
-	for i := range chunks {
-		noted = append(noted, everyNth(chunks[i].Handles, every)...)
-		for _, id := range chunks[i].Handles {
-			read := p.exact.Element(d, id).Key
-			p.changeElement(c, id, func(key *uint64) {
-				if change(key) {
-					*key += read
-				}
-			})
-		}
-	}
-	if p.tracked[c] {
-		p.exact.WroteBeside(c, noted, inWrite)
-		p.checkWrittenBeside(c)
-	}
-}
-
 // changeElement changes the key of an element in both models.
 func (p *executor) changeElement(c model.ColumnOf, id uint64, f func(key *uint64)) {
 	exact := p.exact.Element(c, id)
@@ -227,13 +131,12 @@ func (y *writing) exchange() {
 	if !ok {
 		return
 	}
-	one, other := first.(boundColumn), second.(boundColumn)
-	if !one.isLike(other) {
+	unchanged := y.unchanged(y.ctx, "an exchange that is refused")
+	ok, err := first.(boundColumn).exchange(y.ctx, second.(boundColumn))
+	if !ok {
 		return
 	}
-	unchanged := y.unchanged(y.ctx, "an exchange that is refused")
-	err := one.exchange(y.ctx, other)
-	if _, isRich := one.(*columnDriver[word, rich]); isRich {
+	if _, isRich := first.(*columnDriver[word, rich]); isRich {
 		if err == nil {
 			y.fail(Model, "columns with Links are exchanged")
 		}

@@ -36,8 +36,7 @@ type bound interface {
 	mayMove()
 
 	forEach(ctx context.Context, f func(ctx context.Context, c chunk) error) error
-	reduce(ctx context.Context) (model.Sum, error)
-	reduceBeside(ctx context.Context, f func(ctx context.Context) error) error // f is called for each chunk
+	reduce(ctx context.Context, f func(ctx context.Context) error) (model.Sum, error) // f is called for each chunk, unless nil
 
 	insert(w *store.Writer, i model.Item) (uint64, error)
 	remove(w *store.Writer, id uint64) bool
@@ -51,12 +50,13 @@ type bound interface {
 	Name() string
 }
 
-// orderedTable is a bound whose rows have an order to change.
+// orderedTable is a bound whose rows have an order to change, and columns.
 type orderedTable interface {
 	bound
 	sortTable(ctx context.Context, w *store.Writer, compare func(a, b model.Item) int) error
 	sortTableByKey(ctx context.Context, w *store.Writer, key func(model.Item) uint64) error
 	defragmentTable(ctx context.Context, w *store.Writer, compare func(a, b model.Item) int, budget int) (moves int, done bool, err error)
+	forEachRows(ctx context.Context, f func(ctx context.Context, c chunk) error) error
 }
 
 // chunk is a task's chunk of a table.
@@ -65,13 +65,12 @@ type chunk struct {
 	index    int
 	handles  []uint64
 	change   func(f func(*uint64) bool, touch bool) // each key in place; f reports whether it changed
-	erase    func(i int)
-	wrote    func(i int) // notes that it was
-	wroteAll func()
+	erase    func(i int)                            // nil: by handle
+	wrote    func(column, i int)                    // notes that it was; of a pass over items, the item
+	wroteAll func()                                 // likewise
 
-	own         func(column int) elements // to be written: in a ForEach, or in a ForEachRows
-	beside      func(column int) elements // to be read
-	wroteBeside func(column, i int)
+	own    func(column int) elements // to be written: in a ForEach, or in a ForEachRows
+	beside func(column int) elements // to be read
 }
 
 // common is what tables of both kinds have in common.
@@ -231,13 +230,15 @@ func (b *binding[T]) handle(id uint64) (uint64, bool) {
 	return uint64(h.ID), ok
 }
 
-// fold is how a Reduce sums up items.
-func (b *binding[T]) fold(s model.Sum, v *T) model.Sum {
-	key := uint64(0)
-	if b.key != nil {
-		key = *b.key(v)
+// fold returns how a Reduce sums up the items of a chunk, once it has called f.
+func (b *binding[T]) fold(ctx context.Context, f func(ctx context.Context) error, items iter.Seq[*T]) (s model.Sum, err error) {
+	if f != nil {
+		err = f(ctx)
 	}
-	return model.FoldItem(s, key)
+	for v := range items {
+		s = model.FoldItem(s, b.read(v).Key)
+	}
+	return s, err
 }
 
 // changeKey changes the key of an item in place and reports whether it did.

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"handloom/proof/model"
+	"handloom/shard/handle"
 	"handloom/shard/handlemap"
 	"handloom/shard/slotmap"
 	"handloom/store"
@@ -75,6 +76,7 @@ type commonMap[T any] interface {
 	Digest() uint64
 	Verify() error
 	Len() int
+	Stats() handle.Stats
 }
 
 type mapBinding[T any] struct {
@@ -83,8 +85,8 @@ type mapBinding[T any] struct {
 }
 
 func (b *mapBinding[T]) insertItems(items []model.Item) ([]uint64, error) {
-	hs, err := b.InsertItems(b.makeAll(items), nil)
-	return idsOf(hs), err
+	hs, err := b.InsertItems(b.makeAll(items), make([]store.Handle[T], 1)) // which it appends to
+	return idsOf(hs)[1:], err
 }
 
 func (b *mapBinding[T]) emplaceItems(n int, fill func(i int, id uint64) model.Item) ([]uint64, error) {
@@ -155,6 +157,11 @@ func (b *mapBinding[T]) backward() []uint64 {
 	return ids
 }
 
+func (b *mapBinding[T]) figures() model.Figures {
+	s := b.Stats()
+	return model.Figures{Live: s.Live, Vacant: s.Vacant, Depleted: s.Depleted, Slots: s.Slots}
+}
+
 func (b *mapBinding[T]) rows() []uint64 { return idsOf(slices.Collect(b.Handles())) }
 
 type packedMap[T any] struct {
@@ -170,11 +177,6 @@ func (b *packedMap[T]) set(id, key uint64) {
 func (b *packedMap[T]) call(id, key uint64) bool {
 	defer b.m.Touch(handleOf[T](id))
 	return b.mapBinding.call(id, key)
-}
-
-func (b *packedMap[T]) figures() model.Figures {
-	s := b.m.Stats()
-	return model.Figures{Live: s.Live, Vacant: s.Vacant, Depleted: s.Depleted, Slots: s.Slots}
 }
 
 func (b *packedMap[T]) items() []model.Item {
@@ -220,9 +222,4 @@ type stableMap[T any] struct {
 func (b *stableMap[T]) copied() (boundMap, uint64, error) {
 	c := b.m.Clone()
 	return &stableMap[T]{mapBinding[T]{c, b.kind}, c}, c.Digest(), c.Verify()
-}
-
-func (b *stableMap[T]) figures() model.Figures {
-	s := b.m.Stats()
-	return model.Figures{Live: s.Live, Vacant: s.Vacant, Depleted: s.Depleted, Slots: s.Slots}
 }

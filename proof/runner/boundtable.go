@@ -17,7 +17,8 @@ func (b *packed[T]) resource() store.Resource { return b.table }
 
 func (b *packed[T]) forEach(ctx context.Context, f func(ctx context.Context, c chunk) error) error {
 	return b.table.ForEach(ctx, func(ctx context.Context, c store.Chunk[T]) error {
-		view := chunk{queue: c.Queue, index: c.Index, erase: c.Erase, wrote: c.Wrote, wroteAll: c.WroteAll}
+		view := chunk{queue: c.Queue, index: c.Index, erase: c.Erase, wroteAll: c.WroteAll}
+		view.wrote = func(_, i int) { c.Wrote(i) }
 		view.own = func(number int) elements { return b.column(number).rows(c) }
 		for i := range c.Items {
 			view.handles = append(view.handles, uint64(c.Handle(i).ID))
@@ -33,20 +34,14 @@ func (b *packed[T]) forEach(ctx context.Context, f func(ctx context.Context, c c
 	})
 }
 
-func (b *packed[T]) reduce(ctx context.Context) (model.Sum, error) {
-	return store.Reduce(ctx, b.table, func(_ context.Context, r store.Rows[T]) (s model.Sum, err error) {
-		for i := range r.Items {
-			s = b.fold(s, &r.Items[i])
-		}
-		return s, nil
+func (b *packed[T]) reduce(ctx context.Context, f func(ctx context.Context) error) (model.Sum, error) {
+	return store.Reduce(ctx, b.table, func(ctx context.Context, r store.Rows[T]) (model.Sum, error) {
+		return b.fold(ctx, f, func(yield func(*T) bool) {
+			for i := range r.Items {
+				yield(&r.Items[i])
+			}
+		})
 	}, model.FoldChunks)
-}
-
-func (b *packed[T]) reduceBeside(ctx context.Context, f func(ctx context.Context) error) error {
-	_, err := store.Reduce(ctx, b.table, func(ctx context.Context, _ store.Rows[T]) (model.Sum, error) {
-		return model.Sum{}, f(ctx)
-	}, model.FoldChunks)
-	return err
 }
 
 func (b *packed[T]) maps(w *store.Writer) []boundMap {
@@ -83,8 +78,7 @@ func (b *stable[T]) forEach(ctx context.Context, f func(ctx context.Context, c c
 		for h := range c.All() {
 			view.handles = append(view.handles, uint64(h.ID))
 		}
-		view.wrote = func(i int) { c.Wrote(handleOf[T](view.handles[i])) }
-		view.erase = func(i int) { b.table.Erase(c.Queue, handleOf[T](view.handles[i])) }
+		view.wrote = func(_, i int) { c.Wrote(handleOf[T](view.handles[i])) }
 		view.change = func(change func(*uint64) bool, _ bool) {
 			for _, v := range c.All() {
 				b.changeKey(v, change)
@@ -94,20 +88,14 @@ func (b *stable[T]) forEach(ctx context.Context, f func(ctx context.Context, c c
 	})
 }
 
-func (b *stable[T]) reduce(ctx context.Context) (model.Sum, error) {
-	return store.ReduceStable(ctx, b.table, func(_ context.Context, r store.StableRows[T]) (s model.Sum, err error) {
-		for _, v := range r.All() {
-			s = b.fold(s, v)
-		}
-		return s, nil
+func (b *stable[T]) reduce(ctx context.Context, f func(ctx context.Context) error) (model.Sum, error) {
+	return store.ReduceStable(ctx, b.table, func(ctx context.Context, r store.StableRows[T]) (model.Sum, error) {
+		return b.fold(ctx, f, func(yield func(*T) bool) {
+			for _, v := range r.All() {
+				yield(v)
+			}
+		})
 	}, model.FoldChunks)
-}
-
-func (b *stable[T]) reduceBeside(ctx context.Context, f func(ctx context.Context) error) error {
-	_, err := store.ReduceStable(ctx, b.table, func(ctx context.Context, _ store.StableRows[T]) (model.Sum, error) {
-		return model.Sum{}, f(ctx)
-	}, model.FoldChunks)
-	return err
 }
 
 func (b *stable[T]) maps(w *store.Writer) []boundMap {

@@ -3,6 +3,7 @@ package runner
 import (
 	"context"
 	"fmt"
+	"slices"
 	"unsafe"
 
 	"handloom/proof/model"
@@ -26,8 +27,7 @@ type boundColumn interface {
 	boundPart
 	at(id uint64) // panics unless the item lives
 	written() []uint64
-	exchange(ctx context.Context, with boundColumn) error // columns of one type
-	isLike(other boundColumn) bool                        // of one type
+	exchange(ctx context.Context, with boundColumn) (ok bool, err error) // of columns of one type
 }
 
 // boundSparse is a boundPart that few items have.
@@ -55,12 +55,6 @@ type columnOf[T any] interface {
 	own(k store.RowsChunk[T]) elements
 	beside(k store.RowsChunk[T]) elements
 	wrote(k store.RowsChunk[T], row int)
-}
-
-// besideTable is a table that may have columns.
-type besideTable interface {
-	bound
-	forEachRows(ctx context.Context, f func(ctx context.Context, c chunk) error) error
 }
 
 // partOf is what a [store.Column] and a [store.Sparse] have in common.
@@ -135,20 +129,14 @@ type columnDriver[T, C any] struct {
 
 func (c *columnDriver[T, C]) at(id uint64) { c.of.At(handleOf[T](id)) }
 
-func (c *columnDriver[T, C]) written() (ids []uint64) {
-	for h := range c.of.Written() {
-		ids = append(ids, uint64(h.ID))
+func (c *columnDriver[T, C]) written() []uint64 { return idsOf(slices.Collect(c.of.Written())) }
+
+func (c *columnDriver[T, C]) exchange(ctx context.Context, with boundColumn) (ok bool, err error) {
+	other, ok := with.(*columnDriver[T, C])
+	if ok {
+		err = store.Exchange(ctx, c.of, other.of)
 	}
-	return ids
-}
-
-func (c *columnDriver[T, C]) exchange(ctx context.Context, with boundColumn) error {
-	return store.Exchange(ctx, c.of, with.(*columnDriver[T, C]).of)
-}
-
-func (c *columnDriver[T, C]) isLike(other boundColumn) bool {
-	_, ok := other.(*columnDriver[T, C])
-	return ok
+	return ok, err
 }
 
 func (c *columnDriver[T, C]) rows(k store.Chunk[T]) elements {
@@ -233,9 +221,9 @@ func (b *packed[T]) forEachRows(ctx context.Context, f func(ctx context.Context,
 	return b.table.ForEachRows(ctx, func(ctx context.Context, c store.RowsChunk[T]) error {
 		view := chunk{
 			queue: c.Queue, index: c.Index, erase: c.Erase,
-			own:         func(number int) elements { return b.column(number).own(c) },
-			beside:      func(number int) elements { return b.column(number).beside(c) },
-			wroteBeside: func(number, row int) { b.column(number).wrote(c, row) },
+			own:    func(number int) elements { return b.column(number).own(c) },
+			beside: func(number int) elements { return b.column(number).beside(c) },
+			wrote:  func(number, row int) { b.column(number).wrote(c, row) },
 		}
 		for i := range c.Items {
 			view.handles = append(view.handles, uint64(c.Handle(i).ID))

@@ -175,7 +175,7 @@ func (r *running) erasing(c *script.Step, task int, q store.Queue, targets []tar
 // reduceInTask sums up a table inside a task, which is refused for the table
 // that the pass writes.
 func (r *running) reduceInTask(ctx context.Context, table int) {
-	got, err := r.tables[table].reduce(ctx)
+	got, err := r.tables[table].reduce(ctx, nil)
 	if table == r.writes {
 		r.expect(err, store.ErrPhase, "Reduce over the table that the pass writes")
 		return

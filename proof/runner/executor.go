@@ -160,7 +160,7 @@ func (p *executor) do(ctx context.Context, s *script.Step, w *store.Writer) {
 	switch s.Op {
 	case script.Each:
 		p.each(ctx, s, w != nil)
-	case script.ForEach:
+	case script.ForEach, script.ForEachRows, script.ForEachSparse:
 		p.forEach(ctx, s, w != nil)
 	case script.Queues:
 		p.queues(s)
@@ -185,10 +185,6 @@ func (p *executor) do(ctx context.Context, s *script.Step, w *store.Writer) {
 		p.schedule(ctx, s, w != nil)
 	case script.AddColumn, script.AddSparse:
 		p.addPart(ctx, s)
-	case script.ForEachRows:
-		p.forEachRows(ctx, s, w != nil)
-	case script.ForEachSparse:
-		p.forEachSparse(ctx, s, w != nil)
 	case script.Misuse:
 		p.misuse(ctx, s.Word)
 	default:

@@ -201,13 +201,13 @@ func (p *executor) discard() {
 
 // reported is a report in the words of the models.
 func (p *executor) reported(r *store.Report) model.Report {
-	m := model.Report{Epoch: r.Epoch, Total: countsOf(r.Total), DroppedCalls: r.DroppedCalls}
+	m := model.Report{Epoch: r.Epoch, Total: model.Counts(r.Total), DroppedCalls: r.DroppedCalls}
 	for _, t := range r.Tables {
 		index := slices.IndexFunc(p.program.Tables, func(of script.Table) bool { return of.Name == t.Name })
-		m.Tables = append(m.Tables, model.TableReport{Table: index, Counts: countsOf(t.Counts)})
+		m.Tables = append(m.Tables, model.TableReport{Table: index, Counts: model.Counts(t.Counts)})
 	}
 	for _, c := range r.Columns {
-		m.Columns = append(m.Columns, model.ColumnReport{ColumnOf: p.columnNamed(c.Name), Counts: countsOf(c.Counts)})
+		m.Columns = append(m.Columns, model.ColumnReport{ColumnOf: p.columnNamed(c.Name), Counts: model.Counts(c.Counts)})
 	}
 	for _, s := range r.Stale {
 		id := uint64(s.Handle)
@@ -223,13 +223,6 @@ func (p *executor) reported(r *store.Report) model.Report {
 
 // kinds are the commands that samples are of.
 var kinds = map[batch.Kind]model.Kind{batch.Erase: model.Erase, batch.Put: model.Put, batch.Set: model.Set, batch.Unset: model.Unset}
-
-func countsOf(c batch.Counts) model.Counts {
-	return model.Counts{
-		Created: c.Created, Erased: c.Erased, Put: c.Put, Superseded: c.Superseded, Dropped: c.Dropped,
-		Redundant: c.Redundant, Stale: c.Stale, CancelledOut: c.CancelledOut, Dangling: c.Dangling, Depleted: c.Depleted,
-	}
-}
 
 func reportsEqual(a, b model.Report) bool {
 	return a.Epoch == b.Epoch && a.DroppedCalls == b.DroppedCalls && a.Total == b.Total && slices.Equal(a.Tables, b.Tables) && slices.Equal(a.Columns, b.Columns) && slices.Equal(a.Stale, b.Stale)

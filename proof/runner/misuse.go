@@ -88,7 +88,7 @@ var misuses = map[string]func(p *executor, ctx context.Context) error{
 	"ended-read": func(p *executor, ctx context.Context) error {
 		var kept context.Context
 		err := p.store.Read(ctx, func(ctx context.Context) error { kept = ctx; return nil })
-		return errors.Join(err, refused(second(p.store.Digest(kept))), refused(second(p.tables[0].reduce(kept))))
+		return errors.Join(err, refused(second(p.store.Digest(kept))), refused(second(p.tables[0].reduce(kept, nil))))
 	},
 	"ended-write": func(p *executor, ctx context.Context) error {
 		var kept context.Context
@@ -112,9 +112,9 @@ var misuses = map[string]func(p *executor, ctx context.Context) error{
 		if of := &p.program.Tables[0]; of.Kind == script.Packed && of.Fixed == 0 {
 			return errUntried // the pass alone makes it forget what is in order
 		}
-		within := func(ctx context.Context) error { return refused(second(p.tables[0].reduce(ctx))) }
+		within := func(ctx context.Context) error { return refused(second(p.tables[0].reduce(ctx, nil))) }
 		err := p.tables[0].forEach(ctx, func(ctx context.Context, _ chunk) error {
-			return errors.Join(within(ctx), p.tables[1].reduceBeside(ctx, within))
+			return errors.Join(within(ctx), second(p.tables[1].reduce(ctx, within)))
 		})
 		_, wrong := p.exact.EndPass(p.exact.BeginPass(), nil, false, false)
 		p.see(model.NestedRefused)

@@ -92,71 +92,147 @@ func (p *executor) each(ctx context.Context, s *script.Step, inWrite bool) {
 	r.run(ctx, inWrite, func(ctx context.Context) error { return p.store.Each(ctx, tasks, r.task) })
 }
 
-// forEach runs a pass over the chunks of a table.
+// visit is a pass over chunks: of the items of a table, of a column beside them, or of
+// optional data.
+type visit struct {
+	chunks  []model.Chunk
+	pass    func(ctx context.Context, f func(ctx context.Context, c chunk) error) error
+	isItems bool           // the pass writes the items
+	column  model.ColumnOf // it writes, or adds to; -1: none
+	source  model.ColumnOf // whose elements it adds to those of column; -1: none
+}
+
+// visit returns the pass that a step is about, if its table has what that needs.
+func (p *executor) visit(s *script.Step) (v visit, ok bool) {
+	t := p.tables[s.Table]
+	v.column.Column, v.source.Column = -1, -1
+	if s.Op == script.ForEach {
+		v.chunks, v.pass, v.isItems = p.exact.Chunks(s.Table), t.forEach, true
+		if column, _, ok := p.part(s, s.Arg("beside")-1); ok && s.Arg("beside") > 0 {
+			v.column = column
+		}
+		return v, true
+	}
+	column, part, ok := p.part(s, s.Arg("c"))
+	if !ok {
+		return v, false
+	}
+	v.column = column
+	if data, ok := part.(boundSparse); ok {
+		v.chunks, v.pass = p.exact.OptionalChunks(column, data.chunkRows()), data.forEach
+	} else {
+		v.chunks, v.pass = p.exact.Chunks(s.Table), t.(orderedTable).forEachRows
+		v.source, _, _ = p.part(s, s.Arg("d"))
+	}
+	return v, true
+}
+
+// forEach runs a pass over chunks, which changes keys in place and notes what it wrote.
 func (p *executor) forEach(ctx context.Context, s *script.Step, inWrite bool) {
-	chunks := p.exact.Chunks(s.Table)
-	r := p.running(s, len(chunks))
-	r.writes, r.rows = s.Table, s.Table
-	beside := -1
-	if column, _, ok := p.part(s, s.Arg("beside")-1); ok && s.Arg("beside") > 0 {
-		beside = column.Column
+	v, ok := p.visit(s)
+	if !ok {
+		return
+	}
+	r := p.running(s, len(v.chunks))
+	if r.rows = s.Table; v.isItems {
+		r.writes = s.Table
 	}
 	change := changing(s)
-	touch := s.Arg("touch") == 1 || p.program.Tables[s.Table].Fixed == 1
-	every := s.Arg("wrote")
-	visits := make([]atomic.Int32, len(chunks))
+	touch, every := v.isItems && (p.program.Tables[s.Table].Fixed == 1 || s.Arg("touch") == 1), 0
+	if s.Op != script.ForEachSparse {
+		every = s.Arg("wrote")
+	}
+	visits := make([]atomic.Int32, len(v.chunks))
 	ran := r.run(ctx, inWrite, func(ctx context.Context) error {
-		return p.tables[s.Table].forEach(ctx, func(ctx context.Context, c chunk) error {
-			if !p.isChunk(&c, chunks) {
+		return v.pass(ctx, func(ctx context.Context, c chunk) error {
+			if !p.isChunk(&c, v.chunks) {
 				return nil
 			}
 			visits[c.index].Add(1)
-			c.change(change, touch)
-			c.note(every)
-			if beside >= 0 {
-				own := c.own(beside)
-				for i := range c.handles {
-					own.change(i, func(key *uint64) { change(key) })
-				}
+			if v.isItems {
+				c.change(change, touch)
 			}
+			p.changeElements(&c, v, change)
+			c.note(v.column.Column, every)
 			r.places[c.index].chunk, r.erase[c.index] = c.handles, c.erase
+			if c.erase == nil {
+				r.erase[c.index] = func(row int) { p.tables[s.Table].erase(c.queue, c.handles[row]) }
+			}
 			return r.task(ctx, c.index, c.queue)
 		})
 	})
 	if !ran {
 		return
 	}
-	for i := range visits {
+	if v.isItems {
+		p.changeBoth(s.Table, func(i *model.Item) { change(&i.Key) })
+	}
+	var noted []uint64
+	for i := range v.chunks {
 		if n := visits[i].Load(); n != 1 {
-			p.fail(Model, "chunk %d of %d is visited %d times", i, len(chunks), n)
+			p.fail(Model, "chunk %d of %d is visited %d times", i, len(v.chunks), n)
 		}
-	}
-	p.changeBoth(s.Table, func(i *model.Item) { change(&i.Key) })
-	for i := range chunks {
-		for _, id := range chunks[i].Handles {
-			if beside >= 0 {
-				p.changeElement(model.ColumnOf{Table: s.Table, Column: beside}, id, func(key *uint64) { change(key) })
+		noted = append(noted, everyNth(v.chunks[i].Handles, every)...)
+		for _, id := range v.chunks[i].Handles {
+			if v.column.Column < 0 {
+				continue
 			}
+			read := uint64(0)
+			if v.source.Column >= 0 {
+				read = p.exact.Element(v.source, id).Key
+			}
+			p.changeElement(v.column, id, func(key *uint64) {
+				if change(key) {
+					*key += read
+				}
+			})
 		}
 	}
-	if p.program.Tables[s.Table].Changes == 1 {
-		var noted []uint64
-		for i := range chunks {
-			noted = append(noted, everyNth(chunks[i].Handles, every)...)
-		}
+	if v.isItems && p.program.Tables[s.Table].Changes == 1 {
 		p.exact.Wrote(s.Table, noted, inWrite)
 		p.checkWritten(s.Table)
+	} else if p.tracked[v.column] && !v.isItems {
+		p.exact.WroteBeside(v.column, noted, inWrite)
+		p.checkWrittenBeside(v.column)
 	}
 }
 
-// note says of every n-th item of the chunk that it was written, at once if that is all.
-func (c *chunk) note(every int) {
-	if every == 1 {
+// changeElements changes the elements of a chunk in place, each by that of the source
+// in its row.
+func (p *executor) changeElements(c *chunk, v visit, change func(*uint64) bool) {
+	if v.column.Column < 0 {
+		return
+	}
+	own := c.own(v.column.Column)
+	if own.len() != len(c.handles) {
+		p.fail(Model, "%d elements lie beside %d items", own.len(), len(c.handles))
+		return
+	}
+	for i, id := range c.handles {
+		var read model.Item
+		if v.source.Column >= 0 {
+			source := p.tables[v.source.Table].parts()[v.source.Column]
+			read = c.beside(v.source.Column).at(i)
+			if got, ok := source.get(id); !ok || got != read {
+				p.fail(Model, "column %d of %s has %+v beside its row and is found as %+v", v.source.Column, model.Text(id), read, got)
+			}
+		}
+		own.change(i, func(key *uint64) {
+			if change(key) {
+				*key += read.Key
+			}
+		})
+	}
+}
+
+// note says of every n-th row of the chunk that it was written, at once if that is all.
+func (c *chunk) note(column, every int) {
+	if every == 1 && c.wroteAll != nil {
 		c.wroteAll()
 		return
 	}
 	for i := 0; every > 0 && i < len(c.handles); i += every {
-		c.wrote(i)
+		c.wrote(column, i)
 	}
 }
 

@@ -13,7 +13,7 @@ import (
 
 // reduce sums up a table.
 func (p *executor) reduce(ctx context.Context, table int) {
-	got, err := p.tables[table].reduce(ctx)
+	got, err := p.tables[table].reduce(ctx, nil)
 	if want := p.exact.Fold(table); err != nil || got != want {
 		p.fail(Model, "Reduce: %+v, %v; want %+v", got, err, want)
 	}

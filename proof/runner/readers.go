@@ -66,7 +66,7 @@ func (p *executor) readAll(ctx context.Context) error {
 				break
 			}
 		}
-		if _, err := t.reduce(ctx); err != nil {
+		if _, err := t.reduce(ctx, nil); err != nil {
 			return err
 		}
 	}

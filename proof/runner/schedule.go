@@ -83,7 +83,7 @@ func (f *scheduleRun) systems() []store.System {
 
 // read is the reader: what it sees is what the first flush left.
 func (f *scheduleRun) read(ctx context.Context) (err error) {
-	f.sum, err = f.tables[0].reduce(ctx)
+	f.sum, err = f.tables[0].reduce(ctx, nil)
 	ask := func(name int) {
 		v := f.names[name]
 		if id, ok := f.tables[v.table].resolve(v.provisional); ok {

@@ -42,7 +42,9 @@ func (y *writing) insertMany() {
 	var ids, foreseen []uint64
 	var err error
 	fill := func(i int, id uint64) model.Item {
-		foreseen = append(foreseen, id)
+		if foreseen = append(foreseen, id); y.m.has(id) {
+			y.fail(Model, "%s is found before its item is filled in", model.Text(id))
+		}
 		if y.s.Arg("panic") == i+1 {
 			panic(errTask)
 		}
