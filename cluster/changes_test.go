@@ -12,17 +12,17 @@ import (
 // A herd is a world whose ticks read lists of changes, columns and optional data.
 type herd struct {
 	*world.World
-	*game.Herd
+	*game.Game
 	states map[uint64]uint64 // digests by tick
 }
 
 func openHerd(t *testing.T, l world.Log) *herd {
 	t.Helper()
-	g, err := game.NewHerd(2)
+	g, err := game.New(2, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
-	h := &herd{Herd: g, states: make(map[uint64]uint64)}
+	h := &herd{Game: g, states: make(map[uint64]uint64)}
 	h.World, err = world.Open(t.Context(), g.Store, l, world.Options{
 		Program: "herd", Init: g.Init, Tick: g.Tick, SnapshotTicks: 8, DigestTicks: 3,
 		Applied: func(ctx context.Context, o world.Outcome) {

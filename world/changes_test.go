@@ -12,13 +12,13 @@ import (
 
 // A herd is a program whose ticks read lists of changes, columns and optional data.
 type herd struct {
-	*kit.Herd
+	*kit.Game
 	digests map[uint64]uint64 // by tick
 }
 
 func newHerd(t testing.TB, workers int) *herd {
 	t.Helper()
-	h, err := kit.NewHerd(workers)
+	h, err := kit.New(workers, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -55,7 +55,7 @@ func (h *herd) live(t *testing.T, w *world.World, n int) {
 			steps(t, w, 1)
 			continue
 		}
-		s := submit(t.Context(), w, h.Join(w.Status().Tick+1))
+		s := submit(t.Context(), w, h.Leave(w.Status().Tick+1))
 		steps(t, w, 1)
 		synctest.Wait()
 		if s.err != nil {

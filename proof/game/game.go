@@ -1,12 +1,13 @@
 // Package game is a small program for worlds that are killed, cut off and compared: with
-// items that come and go, hold handles and have memory of their own, and with notes that
-// calls leave.
+// items that come and go, hold handles and have memory of their own, a column, optional
+// data of both kinds of tables, lists of changes, and notes that calls leave.
 package game
 
 import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"math/rand/v2"
 	"slices"
 
@@ -15,7 +16,8 @@ import (
 )
 
 // A unit moves, holds a handle, and comes and goes; a plan has memory of its own; the past
-// is a sum of all ticks, so that two histories that differ once differ for ever.
+// is a sum of all ticks and of all entries of lists of changes, so that two histories that
+// differ once differ for ever.
 type (
 	unit struct {
 		X, Y int32
@@ -25,7 +27,11 @@ type (
 		Name  string
 		Steps []int32
 	}
-	past struct{ Sum uint64 }
+	mark struct {
+		By   store.Handle[unit]
+		Name string
+	}
+	past struct{ Sum, Entries uint64 }
 )
 
 // A Note is what a call leaves.
@@ -34,11 +40,14 @@ type Note struct{ Key, Tick uint64 }
 // A Game is a store with the program.
 type Game struct {
 	*store.Store
-	Notes *store.Table[Note]
-	units *store.Table[unit]
-	plans *store.StableTable[plan]
-	past  *store.Table[past]
-	keep  uint64
+	Notes  *store.Table[Note]
+	units  *store.Table[unit]
+	weight *store.Column[unit, int32]
+	marked *store.Sparse[unit, mark]
+	plans  *store.StableTable[plan]
+	locked *store.Sparse[plan, uint32]
+	past   *store.Table[past]
+	keep   uint64
 }
 
 // New returns a game that keeps a note for so many ticks, 0 for ever.
@@ -48,20 +57,32 @@ func New(workers int, keep uint64) (*Game, error) {
 		return nil, err
 	}
 	g := &Game{Store: s, keep: keep}
-	var errs [4]error
-	g.units, errs[0] = store.Register(s, store.TableOptions[unit]{Name: "units", Shards: 3, ChunkItems: 16, MinFree: 4})
-	g.plans, errs[1] = store.RegisterStable(s, store.TableOptions[plan]{Name: "plans", Shards: 2, Clone: func(dst, src *plan) {
-		*dst = plan{src.Name, slices.Clone(src.Steps)}
-	}})
+	var errs [7]error
+	g.units, errs[0] = store.Register(s, store.TableOptions[unit]{Name: "units", Shards: 3, ChunkItems: 16, MinFree: 4, Changes: true})
+	g.plans, errs[1] = store.RegisterStable(s, store.TableOptions[plan]{
+		Name: "plans", Shards: 2, Changes: true, Clone: func(dst, src *plan) { *dst = plan{src.Name, slices.Clone(src.Steps)} },
+	})
 	g.Notes, errs[2] = store.Register(s, store.TableOptions[Note]{Name: "notes", Shards: 2})
 	g.past, errs[3] = store.Register(s, store.TableOptions[past]{Name: "past"})
+	if err := errors.Join(errs[:]...); err != nil {
+		return nil, err
+	}
+	g.weight, errs[4] = store.AddColumn(g.units, store.ColumnOptions[int32]{Name: "weight", Changes: true})
+	g.marked, errs[5] = store.AddSparse(g.units, store.ColumnOptions[mark]{Name: "marked"})
+	g.locked, errs[6] = store.AddSparse(g.plans, store.ColumnOptions[uint32]{Name: "locked"})
 	return g, errors.Join(errs[:]...)
 }
 
-// Leave returns a call that leaves a note.
+// Leave returns a call that leaves a note, and a unit with a weight, a mark and a locked
+// plan.
 func (g *Game) Leave(key uint64) func(q store.Queue) error {
 	return func(q store.Queue) error {
 		g.Notes.Emplace(q, Note{Key: key})
+		p := g.plans.Emplace(q, plan{Name: "call"})
+		u := g.units.Emplace(q, unit{Plan: p})
+		g.weight.Set(q, u, int32(key))
+		g.marked.Set(q, u, mark{By: u, Name: "call"})
+		g.locked.Set(q, p, uint32(key))
 		return nil
 	}
 }
@@ -76,61 +97,162 @@ func (g *Game) Left(tick uint64) (keys []uint64) {
 	return keys
 }
 
+// Entries returns the number of entries that all ticks have read from lists of changes.
+func (g *Game) Entries() (n uint64) {
+	for _, p := range g.past.All() {
+		n += p.Entries
+	}
+	return n
+}
+
 // Init is that of [world.Options].
 func (g *Game) Init(_ context.Context, w *store.Writer) error {
 	_, err := g.past.Insert(w, past{})
 	return err
 }
 
-// Tick is the program.
+// Tick is the program. It reads the lists of changes before, between and after its
+// flushes.
 func (g *Game) Tick(ctx context.Context, w *store.Writer, t world.Tick) error {
-	for _, step := range []func(ctx context.Context, t world.Tick) error{g.emplace, g.live, g.remember} {
+	g.read() // a tick begins without lists
+	for _, step := range []func(ctx context.Context, t world.Tick) error{g.emplace, g.live, g.weigh, g.replan, g.remember} {
 		if err := step(ctx, t); err != nil {
 			return err
 		}
+		g.read()
+		if _, err := g.Flush(ctx); err != nil {
+			return err
+		}
+		g.read()
 	}
-	if _, err := g.Flush(ctx); err != nil {
-		return err
-	}
-	if t.Seed%64 == 0 {
+	switch t.Seed % 64 {
+	case 0:
 		g.units.Clear(w)
 		g.plans.Clear(w)
+	case 1, 2, 3, 4:
+		g.marked.SortAsTable(w)
 	}
 	byX := func(a, b *unit) int { return int(a.X) - int(b.X) }
 	_, _, err := store.Defragment(ctx, g.units, w, byX, 40)
+	g.read()
 	return err
+}
+
+// read adds every list of changes to the past.
+func (g *Game) read() {
+	for _, p := range g.past.All() {
+		addLists(p, 0, g.units)
+		addLists(p, 4, g.plans)
+		addList(p, 8, g.weight.Written())
+	}
+}
+
+func addLists[T any](p *past, list uint64, t store.TableOf[T]) {
+	for i, items := range []iter.Seq2[store.Handle[T], *T]{store.Created(t), store.Replaced(t), store.Erased(t)} {
+		for h := range items {
+			p.add(list+uint64(i), h.ID)
+		}
+	}
+	addList(p, list+3, store.Written(t))
+}
+
+func addList[T any](p *past, list uint64, handles iter.Seq[store.Handle[T]]) {
+	for h := range handles {
+		p.add(list, h.ID)
+	}
+}
+
+func (p *past) add(list uint64, id store.ID) {
+	p.Entries++
+	p.Sum = (p.Sum ^ uint64(id) ^ list<<56) * 0x9e3779b97f4a7c15
 }
 
 // passTasks record in a tick, whatever the workers.
 const passTasks = 4
 
-// emplace makes new units with their plans, and takes the calls.
+// emplace makes new units with their plans, and gives some a weight.
 func (g *Game) emplace(ctx context.Context, t world.Tick) error {
-	err := g.Each(ctx, passTasks, func(_ context.Context, task int, q store.Queue) error {
+	return g.Each(ctx, passTasks, func(_ context.Context, task int, q store.Queue) error {
 		r := rand.New(rand.NewPCG(t.Seed, uint64(task)))
 		for range r.IntN(20) {
 			p := plan{Name: fmt.Sprint("plan ", r.IntN(100)), Steps: make([]int32, r.IntN(6))}
-			g.units.Emplace(q, unit{X: r.Int32N(50), Plan: g.plans.Emplace(q, p)})
+			u := g.units.Emplace(q, unit{X: r.Int32N(50), Plan: g.plans.Emplace(q, p)})
+			if r.IntN(2) == 0 {
+				g.weight.Set(q, u, r.Int32N(90))
+			}
 		}
 		return nil
 	})
-	if err == nil {
-		_, err = g.Flush(ctx)
-	}
-	return err
 }
 
-// live moves units, and erases some, or puts other plans.
+// live moves units, and erases, replaces or marks some.
 func (g *Game) live(ctx context.Context, t world.Tick) error {
 	return g.units.ForEach(ctx, func(_ context.Context, c store.Chunk[unit]) error {
 		r := rand.New(rand.NewPCG(t.Seed, uint64(100+c.Index)))
 		for i := range c.Items {
 			u := &c.Items[i]
-			if u.Y++; r.IntN(12) == 0 {
+			u.Y++
+			switch r.IntN(12) {
+			case 0:
 				c.Erase(i)
 				g.plans.Erase(c.Queue, u.Plan)
-			} else if p, ok := g.plans.Get(u.Plan); ok && r.IntN(8) == 0 {
-				g.plans.Put(c.Queue, u.Plan, plan{p.Name, append(slices.Clone(p.Steps), u.Y)})
+			case 1:
+				c.Wrote(i)
+			case 2:
+				g.units.Put(c.Queue, c.Handle(i), unit{X: u.X + 10, Y: u.Y, Plan: u.Plan})
+			case 3:
+				g.marked.Set(c.Queue, c.Handle(i), mark{By: c.Handle(0), Name: "live"})
+			}
+		}
+		return nil
+	})
+}
+
+// weigh writes elements of the column in place, drops some marks, and writes the others in
+// place.
+func (g *Game) weigh(ctx context.Context, t world.Tick) error {
+	err := g.units.ForEachRows(ctx, func(_ context.Context, c store.RowsChunk[unit]) error {
+		r := rand.New(rand.NewPCG(t.Seed, uint64(1000+c.Index)))
+		weight := g.weight.Write(c)
+		for i := range weight {
+			if r.IntN(4) == 0 {
+				weight[i] += c.Items[i].Y
+				g.weight.Wrote(c, i)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	return g.marked.ForEach(ctx, func(_ context.Context, c store.SparseChunk[unit, mark]) error {
+		r := rand.New(rand.NewPCG(t.Seed, uint64(2000+c.Index)))
+		for i := range c.Items {
+			if r.IntN(3) == 0 {
+				g.marked.Unset(c.Queue, c.Owners[i])
+			} else {
+				c.Items[i].Name += "."
+			}
+		}
+		return nil
+	})
+}
+
+// replan writes plans in place, and replaces, locks or unlocks some.
+func (g *Game) replan(ctx context.Context, t world.Tick) error {
+	return g.plans.ForEach(ctx, func(_ context.Context, c store.StableChunk[plan]) error {
+		r := rand.New(rand.NewPCG(t.Seed, uint64(3000+c.Index)))
+		for h, p := range c.All() {
+			switch r.IntN(8) {
+			case 0:
+				p.Name += "."
+				c.Wrote(h)
+			case 1:
+				g.plans.Put(c.Queue, h, plan{p.Name, append(slices.Clone(p.Steps), int32(len(p.Name)))})
+			case 2:
+				g.locked.Set(c.Queue, h, uint32(len(p.Steps)))
+			case 3:
+				g.locked.Unset(c.Queue, h)
 			}
 		}
 		return nil
