@@ -226,19 +226,7 @@ func (d *droppable) valueOf(table int, id handle.ID, calls ...*modelCall) uint64
 func (d *droppable) plan() {
 	gathered, _ := d.Gather()
 	for _, ordinal := range gathered {
-		c := d.tables[ordinal].Pending
-		var counts batch.Counts
-		for _, erases := range c.Erases(0) {
-			for _, id := range erases.IDs {
-				c.Cancel(id, &counts)
-			}
-		}
-		for _, puts := range c.Puts(0) {
-			for i, id := range puts.IDs {
-				c.Replace(id, puts.Values.Pointer(i, unsafe.Sizeof(value{})), &counts)
-			}
-		}
-		c.FixSurvivors()
+		planAll(d.tables[ordinal].Pending)
 	}
 }
 
@@ -508,19 +496,9 @@ func TestKeepCalls_LeavesNoQueueUnlimited(t *testing.T) {
 	b.Init(b.Batch, 7, 1, items.For[value]())
 	a := b.Claim(errReleased)
 	for range 3 {
-		q, err := a.Enter()
-		if err != nil {
-			t.Fatal(err)
-		}
-		b.Emplace(q, value{})
-		if err := a.AddCall(q, batch.NewCall(0)); err != nil {
-			t.Fatal(err)
-		}
+		arrive(t, a, func(q queue) { b.Emplace(q, value{}) })
 	}
-	input, calls := a.Seal(nil, 1<<20)
-	if err := b.PutInput(input, calls); err != nil {
-		t.Fatal(err)
-	}
+	putSealed(t, b, a)
 	if calls, err := b.Calls(); err != nil || len(calls) != 3 {
 		t.Fatalf("Calls = %d calls, %v, want 3", len(calls), err)
 	}

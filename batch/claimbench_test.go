@@ -29,65 +29,54 @@ func BenchmarkClaim(b *testing.B) {
 
 func claims[T any](b *testing.B, kind string, v T) {
 	const calls = 1000
-	begin := func() (*batch.Batch, *recorder[T]) {
-		pending, r := batch.New(batch.Limits{}), new(recorder[T])
-		r.Init(pending, 7, 1, items.For[T]())
-		if kind == "words" {
-			r.Links([]uintptr{0}, nil)
-		}
-		return pending, r
-	}
-	perCall := func(b *testing.B, n int) {
-		b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(n), "ns/call")
-	}
-	b.Run("op=claim/step=inbox/items="+kind, func(b *testing.B) {
-		pending, r := begin()
-		for b.Loop() {
-			for range calls {
-				q, err := pending.Enter()
-				if err != nil {
-					b.Fatal(err)
-				}
-				r.Emplace(q, v)
-				if err := pending.AddCall(q, nil); err != nil {
-					b.Fatal(err)
-				}
-			}
-			pending.Drop(nil)
-		}
-		perCall(b, calls)
-	})
 	var input []byte
-	b.Run("op=claim/step=seal/items="+kind, func(b *testing.B) {
-		pending, r := begin()
-		a := pending.Claim(errReleased)
-		b.ReportAllocs()
-		call := batch.NewCall(0)
-		for b.Loop() {
-			for range calls {
-				q, err := a.Enter()
-				if err != nil {
-					b.Fatal(err)
-				}
-				r.Emplace(q, v)
-				if err := a.AddCall(q, call); err != nil {
-					b.Fatal(err)
-				}
-			}
-			input, _ = a.Seal(input[:0], 1<<30)
-		}
-		perCall(b, calls)
-	})
-	b.Run("op=claim/step=put/items="+kind, func(b *testing.B) {
-		pending, r := begin()
-		b.ReportAllocs()
-		for b.Loop() {
-			if err := pending.PutInput(input, nil); err != nil {
+	record := func(b *testing.B, r *recorder[T], enter func() (queue, error), add func(queue, *batch.Call) error, call *batch.Call) {
+		for range calls {
+			q, err := enter()
+			if err != nil {
 				b.Fatal(err)
 			}
-			pending.Drop(nil)
+			r.Emplace(q, v)
+			if err := add(q, call); err != nil {
+				b.Fatal(err)
+			}
 		}
-		_ = r
-		perCall(b, calls)
-	})
+	}
+	for _, step := range []struct {
+		name string
+		run  func(b *testing.B, pending *batch.Batch, r *recorder[T])
+	}{
+		{"inbox", func(b *testing.B, pending *batch.Batch, r *recorder[T]) {
+			for b.Loop() {
+				record(b, r, pending.Enter, pending.AddCall, nil)
+				pending.Drop(nil)
+			}
+		}},
+		{"seal", func(b *testing.B, pending *batch.Batch, r *recorder[T]) {
+			a, call := pending.Claim(errReleased), batch.NewCall(0)
+			for b.Loop() {
+				record(b, r, a.Enter, a.AddCall, call)
+				input, _ = a.Seal(input[:0], 1<<30)
+			}
+		}},
+		{"put", func(b *testing.B, pending *batch.Batch, _ *recorder[T]) {
+			for b.Loop() {
+				if err := pending.PutInput(input, nil); err != nil {
+					b.Fatal(err)
+				}
+				pending.Drop(nil)
+			}
+		}},
+	} {
+		b.Run("op=claim/step="+step.name+"/items="+kind, func(b *testing.B) {
+			pending, r := batch.New(batch.Limits{}), new(recorder[T])
+			r.Init(pending, 7, 1, items.For[T]())
+			if kind == "words" {
+				r.Links([]uintptr{0}, nil)
+			}
+			b.ReportAllocs()
+			step.run(b, pending, r)
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/calls, "ns/call")
+		})
+	}
 }

@@ -4,40 +4,7 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
-
-	"handloom/internal/items"
-	"handloom/shard/handle"
 )
-
-// Commands of few segments are found without places, which the burst of a batch before has
-// filled.
-func TestFewSegmentsAreFoundWithoutPlaces(t *testing.T) {
-	b := New(Limits{})
-	var r Recorder
-	r.Init(b, 7, 1, items.For[int]())
-	for _, queues := range []int{fewSegments, 3 * fewSegments, fewSegments + 1, fewSegments, 1} {
-		p := b.Begin(queues)
-		var names []handle.ID
-		for task := range queues {
-			names = append(names, Emplace(&r, p.Queue(task), task).ID, Emplace(&r, p.Queue(task), task).ID)
-		}
-		b.Gather()
-		c := r.Pending
-		for creation, name := range names {
-			if _, at, ok := c.locate(name); !ok || at != creation {
-				t.Errorf("%d queues: create %d is found as %d, %t", queues, creation, at, ok)
-			}
-		}
-		if _, _, ok := c.locate(names[0] + segmentItems<<20); ok {
-			t.Errorf("%d queues: a name of no segment is found", queues)
-		}
-		if places := len(c.createIndex.at) > 0; places != (queues > fewSegments) {
-			t.Errorf("%d queues: places are filled: %t", queues, places)
-		}
-		c.Reset()
-		b.Finish()
-	}
-}
 
 // Numbers may be any: side by side, across the end of the numbers, or far apart
 // with the low bits in common, so that all of them begin at one place.

@@ -4,137 +4,40 @@ import (
 	"bytes"
 	"encoding/binary"
 	"errors"
-	"runtime"
 	"slices"
 	"strings"
 	"testing"
 	"unsafe"
 
 	"handloom/batch"
-	"handloom/internal/check"
 	"handloom/internal/items"
 	"handloom/shard/handle"
 )
 
-// claimant is a yard whose inbox is claimed.
-type claimant struct {
-	*yard
-	arrivals *batch.EncodedInbox
-	input    []byte
-}
-
-func newClaimant(t *testing.T, tables int) *claimant {
+// arrive has a call record and arrive.
+func arrive(t *testing.T, a *batch.EncodedInbox, f func(q queue)) {
 	t.Helper()
-	y := newYard(tables)
-	c := &claimant{yard: y, arrivals: y.Claim(errReleased)}
-	if c.arrivals == nil {
-		t.Fatal("the inbox is not claimed")
-	}
-	return c
-}
-
-// tick has n calls record at the same time, makes an input of them and flushes it.
-func (c *claimant) tick(t *testing.T, n int, f func(q queue)) {
-	t.Helper()
-	open := make([]queue, n)
-	for i := range open {
-		q, err := c.arrivals.Enter()
-		if err != nil {
-			t.Fatal(err)
-		}
-		f(q)
-		open[i] = q
-	}
-	for _, q := range open {
-		if err := c.arrivals.AddCall(q, batch.NewCall(0)); err != nil {
-			t.Fatal(err)
-		}
-	}
-	input, calls := c.arrivals.Seal(nil, 1<<30)
-	if err := c.PutInput(input, calls); err != nil {
+	q, err := a.Enter()
+	if err != nil {
 		t.Fatal(err)
 	}
-	c.flush()
-}
-
-func TestMemoryOfABurstOfArrivalsIsGivenBack(t *testing.T) {
-	alone(t)
-	for what, f := range map[string]func(c *claimant) func(q queue){
-		"creates": func(c *claimant) func(q queue) {
-			return func(q queue) { c.tables[0].EmplaceItems(q, make([]value, 512), nil) }
-		},
-		"puts": func(c *claimant) func(q queue) {
-			return func(q queue) {
-				for range 512 {
-					c.tables[1].Put(q, someItem, value{})
-				}
-			}
-		},
-		"erases": func(c *claimant) func(q queue) {
-			return func(q queue) { c.tables[2].EraseItems(q, make([]name, 1024)) }
-		},
-	} {
-		t.Run(what, func(t *testing.T) {
-			c := newClaimant(t, 3)
-			record := f(c)
-			calm := func() {
-				for range 300 {
-					c.tick(t, 1, func(q queue) { c.tables[0].Emplace(q, value{}) })
-				}
-			}
-			calm()
-			before := heap()
-			for round := range 3 {
-				c.tick(t, 1000, record)
-				burst := heap() - before
-				calm()
-				if left := heap() - before; burst < 1<<20 || left > burst/32 {
-					t.Errorf("of %d bytes of burst %d later ticks have left %d", burst, round, left)
-				}
-			}
-			runtime.KeepAlive(c)
-		})
+	f(q)
+	if err := a.AddCall(q, batch.NewCall(0)); err != nil {
+		t.Fatal(err)
 	}
 }
 
-func TestSteadyTicksAllocateTheirCallsAlone(t *testing.T) {
-	if check.Cheap {
-		t.Skip("checks allocate")
-	}
-	c := newClaimant(t, 2)
-	call := batch.NewCall(0)
-	tick := func() {
-		for i := range 4 {
-			q, err := c.arrivals.Enter()
-			if err != nil {
-				t.Fatal(err)
-			}
-			c.tables[i%2].Emplace(q, value{})
-			c.tables[i%2].Put(q, someItem, value{})
-			c.tables[i%2].Erase(q, someItem)
-			q.Erase(1)
-			if err := c.arrivals.AddCall(q, call); err != nil {
-				t.Fatal(err)
-			}
-		}
-		c.input, _ = c.arrivals.Seal(c.input[:0], 1<<20)
-		if err := c.PutInput(c.input, nil); err != nil {
-			t.Fatal(err)
-		}
-		c.flush()
-	}
-	for range 200 {
-		tick()
-	}
-	const rounds = 500
-	var before, after runtime.MemStats
-	runtime.ReadMemStats(&before)
-	for range rounds {
-		tick()
-	}
-	runtime.ReadMemStats(&after)
-	if n := after.Mallocs - before.Mallocs; n > rounds+20 { // the list that Seal returns
-		t.Errorf("%d ticks allocate %d objects", rounds, n)
+// putter takes inputs.
+type putter interface {
+	PutInput(input []byte, calls []*batch.Call) error
+}
+
+// putSealed puts the calls that arrived into b as an input.
+func putSealed(t *testing.T, b putter, a *batch.EncodedInbox) {
+	t.Helper()
+	input, calls := a.Seal(nil, 1<<30)
+	if err := b.PutInput(input, calls); err != nil {
+		t.Fatal(err)
 	}
 }
 
@@ -188,28 +91,22 @@ func TestArrivals_LeaveSharedMemoryAsItWas(t *testing.T) {
 	})
 	a := b.Claim(errReleased)
 	for range 3 {
-		q, err := a.Enter()
-		if err != nil {
-			t.Fatal(err)
-		}
-		r.Emplace(q, sharer{})
-		own := r.Emplace(q, sharer{}).ID
-		shared := []handle.ID{own}
-		for range 3 {
-			r.Emplace(q, sharer{shared})
-			r.Put(q, handle.Of[sharer]{ID: handle.New(7, 1, 1)}, sharer{shared})
-		}
-		if err := a.AddCall(q, batch.NewCall(0)); err != nil {
-			t.Fatal(err)
-		}
+		var own handle.ID
+		var shared []handle.ID
+		arrive(t, a, func(q queue) {
+			r.Emplace(q, sharer{})
+			own = r.Emplace(q, sharer{}).ID
+			shared = []handle.ID{own}
+			for range 3 {
+				r.Emplace(q, sharer{shared})
+				r.Put(q, handle.Of[sharer]{ID: handle.New(7, 1, 1)}, sharer{shared})
+			}
+		})
 		if shared[0] != own {
 			t.Errorf("the shared handle = %v after Arrive, want %v", shared[0], own)
 		}
 	}
-	input, calls := a.Seal(nil, 1<<20)
-	if err := b.PutInput(input, calls); err != nil {
-		t.Fatal(err)
-	}
+	putSealed(t, b, a)
 	b.Gather()
 	c := r.Pending
 	c.FixSurvivors()
@@ -294,7 +191,10 @@ func TestACallHasABound(t *testing.T) {
 // The inbox is somebody's as long as they hold it, and whoever came too late is told.
 func TestAnInboxIsGivenBack(t *testing.T) {
 	y := newYard(1)
-	own := y.inboxQueue(t)
+	own, err := y.Enter()
+	if err != nil {
+		t.Fatal(err)
+	}
 	a := y.Claim(errReleased)
 	if _, err := y.Enter(); !errors.Is(err, errReleased) {
 		t.Errorf("a call of the inbox: %v", err)
@@ -349,15 +249,6 @@ func TestAnInboxIsGivenBack(t *testing.T) {
 	}
 }
 
-func (y *yard) inboxQueue(t *testing.T) queue {
-	t.Helper()
-	q, err := y.Enter()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return q
-}
-
 // Names that are not of the call are stale, wherever they come from, and those of it
 // are the input's own.
 func TestNamesOfAnInputAreItsOwn(t *testing.T) {
@@ -367,28 +258,20 @@ func TestNamesOfAnInputAreItsOwn(t *testing.T) {
 	a := b.Claim(errReleased)
 	var first name
 	for i := range 2 {
-		q, err := a.Enter()
-		if err != nil {
-			t.Fatal(err)
-		}
-		h := r.Emplace(q, value{N: 1})
-		if i == 0 {
-			first = h
-		}
-		foreign := handle.FreeBit | handle.New(8, 0, 3) // the table has it, names begin with 7
-		unknown := handle.FreeBit | handle.New(99, 0, 3)
-		beyond := h.ID + 1000
-		for _, link := range []handle.ID{h.ID, first.ID, foreign, unknown, beyond, handle.New(7, 1, 1)} {
-			r.Emplace(q, value{N: 2, Link: link})
-		}
-		if err := a.AddCall(q, batch.NewCall(0)); err != nil {
-			t.Fatal(err)
-		}
+		arrive(t, a, func(q queue) {
+			h := r.Emplace(q, value{N: 1})
+			if i == 0 {
+				first = h
+			}
+			foreign := handle.FreeBit | handle.New(8, 0, 3) // the table has it, names begin with 7
+			unknown := handle.FreeBit | handle.New(99, 0, 3)
+			beyond := h.ID + 1000
+			for _, link := range []handle.ID{h.ID, first.ID, foreign, unknown, beyond, handle.New(7, 1, 1)} {
+				r.Emplace(q, value{N: 2, Link: link})
+			}
+		})
 	}
-	input, _ := a.Seal(nil, 1<<20)
-	if err := b.PutInput(input, nil); err != nil {
-		t.Fatal(err)
-	}
+	putSealed(t, b, a)
 	r.Recorder.Pending = new(batch.Commands)
 	b.Gather()
 	var links []handle.ID
@@ -418,7 +301,6 @@ func TestNamesOfAnInputAreItsOwn(t *testing.T) {
 	}
 }
 
-// Logs keep these bytes: a form that differs is another version.
 // What a call of the input before created is none of the next input's, although that is
 // the first call of each.
 func TestNamesOfTheInputBeforeAreStale(t *testing.T) {
@@ -427,14 +309,7 @@ func TestNamesOfTheInputBeforeAreStale(t *testing.T) {
 	a := b.Claim(errReleased)
 	some := handle.New(7, 1, 1)
 	encoded := func(f func(q queue)) []byte {
-		q, err := a.Enter()
-		if err != nil {
-			t.Fatal(err)
-		}
-		f(q)
-		if err := a.AddCall(q, batch.NewCall(0)); err != nil {
-			t.Fatal(err)
-		}
+		arrive(t, a, f)
 		input, _ := a.Seal(nil, 1<<20)
 		return input
 	}
@@ -457,6 +332,7 @@ func TestNamesOfTheInputBeforeAreStale(t *testing.T) {
 	}
 }
 
+// Logs keep these bytes: a form that differs is another version.
 func TestTheBytesOfAnInput(t *testing.T) {
 	b := batch.New(batch.Limits{})
 	var first, second recorder[value]
@@ -467,24 +343,14 @@ func TestTheBytesOfAnInput(t *testing.T) {
 	second.Links([]uintptr{8}, nil)
 	silent.Init(b, 10, 1, items.For[struct{}]())
 	a := b.Claim(errReleased)
-	arrive := func(f func(q queue)) {
-		q, err := a.Enter()
-		if err != nil {
-			t.Fatal(err)
-		}
-		f(q)
-		if err := a.AddCall(q, batch.NewCall(0)); err != nil {
-			t.Fatal(err)
-		}
-	}
-	arrive(func(q queue) {
+	arrive(t, a, func(q queue) {
 		first.Put(q, name{ID: handle.New(8, 1, 5)}, value{N: 1})
 		one := second.Emplace(q, value{N: 2})
 		two := second.Emplace(q, value{N: 3, Link: one.ID})
 		first.Emplace(q, value{N: 4, Link: two.ID})
 		second.Erase(q, two)
 	})
-	arrive(func(q queue) {
+	arrive(t, a, func(q queue) {
 		silent.EmplaceItems(q, make([]struct{}, 3), nil)
 		q.Erase(handle.New(99, 1, 1))
 		first.EraseAll(q)

@@ -183,67 +183,6 @@ func TestNamesOfTheInboxAreUniqueAndKnownToTheirBatchAlone(t *testing.T) {
 	})
 }
 
-// A call may record for as long as it likes, whatever becomes of the calls beside
-// it: its creates keep their names and their order.
-func TestACallOfTheInboxMayOutlastManyOthers(t *testing.T) {
-	const calls = 1 << 12
-	for name, end := range map[string]func(b *bench, q batch.Queue){
-		"kept": func(b *bench, q batch.Queue) { b.arrive(t, q) },
-		"left": func(b *bench, q batch.Queue) { b.Leave(q) },
-		"flushed": func(b *bench, q batch.Queue) {
-			b.arrive(t, q)
-			b.commands()
-			b.Finish()
-		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			b := newBench(1<<20, 1)
-			first := b.enter(t)
-			b.Emplace(first, value{N: 1}) // in a segment of the beginning
-			for i := range calls {
-				q := b.enter(t)
-				if b.Emplace(q, value{N: uint64(i)}).ID.IsZero() {
-					t.Fatalf("call %d names nothing", i)
-				}
-				end(b, q)
-			}
-			b.Emplace(first, value{N: 2})
-			b.arrive(t, first)
-			c := b.commands()
-			b.plan(c)
-			n := c.Survivors()
-			if got := survivors(c, n-2, n); !slices.Equal(got, []uint64{1, 2}) {
-				t.Errorf("the call that was there all the time creates %v", got)
-			}
-		})
-	}
-}
-
-// What a call of the inbox was given is given to none after it, however many
-// batches are dropped meanwhile: neither while it records, nor when its name
-// resolves, nor when nobody knows it any more.
-func TestNamesOfTheInboxStayStaleForEver(t *testing.T) {
-	alone(t)
-	b := newBench(1<<20, 1)
-	resolving := b.enter(t)
-	given := map[name]bool{b.Emplace(resolving, value{}): true}
-	b.arrive(t, resolving)
-	long := b.enter(t)
-	b.commands()
-	b.Finish()
-	given[b.Emplace(long, value{})] = true
-	for range 1<<16 + 5 {
-		q := b.enter(t)
-		p := b.Emplace(q, value{})
-		if given[p] {
-			t.Fatalf("%v is given again", p)
-		}
-		given[p] = true
-		b.arrive(t, q)
-		b.Drop(nil)
-	}
-}
-
 func TestManyGoroutinesNameWithoutClash(t *testing.T) {
 	b := newBench(1<<20, 1)
 	var mu sync.Mutex

@@ -10,58 +10,6 @@ import (
 	"handloom/shard/handle"
 )
 
-// Memory is kept by key: what a task recorded once it records again without
-// allocating, even when another worker runs it.
-func TestQueuesReuseTheMemoryOfTheirKey(t *testing.T) {
-	b := newBench(1<<20, 2)
-	names := make([]name, 0, 2*segmentItems)
-	items := make([]value, segmentItems/2)
-	record := func() {
-		for range 2 {
-			p := b.Begin(3)
-			for task := range 3 {
-				q := p.Queue(task)
-				names = names[:0]
-				for i := range 1000 * task {
-					names = append(names, b.Emplace(q, value{N: uint64(i)}))
-				}
-				names = b.EmplaceItems(q, items, names)
-				for i, h := range names {
-					if i%3 == 0 {
-						b.Put(q, h, value{})
-					}
-				}
-				b.EraseItems(q, names[:task])
-				q.Erase(handle.New(9, 1, 1))
-			}
-			if err := p.End(false); err != nil {
-				t.Fatal(err)
-			}
-		}
-		b.Finish()
-	}
-	record()
-	if n := testing.AllocsPerRun(20, record); n > 0 {
-		t.Errorf("a batch like the one before allocates %v objects", n)
-	}
-}
-
-// So is memory that did not move because pointers into it were given out.
-func TestQueuesReuseTheMemoryOfStagedValues(t *testing.T) {
-	b := newBench(1<<20, 1)
-	record := func() {
-		q := b.Begin(1).Queue(0)
-		for range 2*segmentItems + 100 {
-			b.EmplaceFunc(q, func(_ name, v *value) { v.N = 1 })
-		}
-		b.Finish()
-	}
-	record()
-	if n := testing.AllocsPerRun(20, record); n > 0 {
-		t.Errorf("a batch like the one before allocates %v objects", n)
-	}
-}
-
 // A function that EmplaceFunc calls goes on when its queue has failed. What it
 // writes then is nowhere.
 func TestAFailedQueueHoldsNothingAlive(t *testing.T) {

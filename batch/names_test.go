@@ -1,86 +1,12 @@
 package batch_test
 
 import (
-	"sync"
 	"testing"
 	"unsafe"
 
 	"handloom/batch"
 	"handloom/shard/handle"
 )
-
-func TestNamesAreUniqueWithinABatch(t *testing.T) {
-	const tasks = 8
-	b := newBench(1<<20, 2)
-	var names [tasks][]name
-	for pass := range 3 {
-		p := b.Begin(tasks)
-		var wg sync.WaitGroup
-		for task := range tasks {
-			wg.Go(func() {
-				q := p.Queue(task)
-				for i := range 500 * (task + pass) {
-					names[task] = append(names[task], b.Emplace(q, value{N: uint64(i)}))
-				}
-				names[task] = b.EmplaceItems(q, make([]value, 300), names[task])
-			})
-		}
-		wg.Wait()
-		if err := p.End(pass == 1); err != nil { // names of a dropped pass are not given again
-			t.Fatal(err)
-		}
-	}
-	seen := map[handle.ID]bool{}
-	for _, list := range names {
-		for _, p := range list {
-			if seen[p.ID] || !p.ID.IsProvisional() || p.ID.TypeID() != 7 {
-				t.Fatalf("%v is given twice, or no provisional handle of the table", p)
-			}
-			seen[p.ID] = true
-		}
-	}
-}
-
-func TestANameIsKnownToItsOwnBatchAlone(t *testing.T) {
-	b := newBench(100, 1)
-	q := b.Begin(1).Queue(0)
-	old := b.Emplace(q, value{})
-	c := b.commands()
-	b.plan(c)
-	survivors(c, 0, 1)
-	b.Finish()
-
-	q = b.Begin(1).Queue(0)
-	p := b.Emplace(q, value{})
-	if old == p {
-		t.Fatalf("two batches name a create %v", p)
-	}
-	if _, ok := b.Staged(q, old); ok {
-		t.Error("a name of the batch before is staged")
-	}
-	next := b.commands()
-	var counts batch.Counts
-	if next.Cancel(old.ID, &counts) || next.Replace(old.ID, unsafe.Pointer(new(value)), &counts) || counts != (batch.Counts{Stale: 2}) {
-		t.Errorf("%+v, want 2 stale", counts)
-	}
-	if _, ok := next.Resolve(old.ID); ok {
-		t.Error("a name of the batch before resolves")
-	}
-	if h, ok := c.Resolve(old.ID); !ok || h != real(0).ID {
-		t.Errorf("in its own batch it resolves to %v, %t", h, ok)
-	}
-}
-
-func TestForgottenNamesResolveNoMore(t *testing.T) {
-	b := newBench(100, 1)
-	p := b.Emplace(b.Begin(1).Queue(0), value{})
-	c := b.commands()
-	b.plan(c)
-	c.Reset()
-	if h, ok := c.Resolve(p.ID); ok || len(c.Created()) > 0 {
-		t.Errorf("a forgotten name resolves to %v, %t; names: %v", h, ok, c.Created())
-	}
-}
 
 func TestNamesThatWereMadeUpAreStale(t *testing.T) {
 	b := newBench(100, 3)

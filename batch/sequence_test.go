@@ -143,23 +143,6 @@ func TestWhatASequenceDropsIsGoneAndItsQueuesPanic(t *testing.T) {
 	}
 }
 
-// A sequence may record and drop for ever without a flush: it takes the same
-// memory again.
-func TestASequenceThatDropsTakesTheSameMemoryAgain(t *testing.T) {
-	b := newBench(1<<20, 1)
-	s := b.NewSequence()
-	frame := func() {
-		for range 3 {
-			b.Emplace(s.Begin(1).Queue(0), value{})
-		}
-		s.Drop()
-	}
-	frame()
-	if n := testing.AllocsPerRun(200, frame); n > 0 {
-		t.Errorf("a frame that is dropped allocates %v objects", n)
-	}
-}
-
 // When the batch ends, be it flushed or dropped, the sequence is dropped, and then serves
 // the next batch.
 func TestSequence_ServesBatchAfterBatch(t *testing.T) {

@@ -67,8 +67,15 @@ func (b *bench) commands() *batch.Commands {
 	return b.Recorder.Pending
 }
 
-// plan applies the erases and then the puts of provisional handles.
-func (b *bench) plan(c *batch.Commands) (counts batch.Counts) {
+// plan plans all commands and counts the creates that survive.
+func (b *bench) plan(c *batch.Commands) batch.Counts {
+	counts := planAll(c)
+	counts.Created = c.Survivors()
+	return counts
+}
+
+// planAll applies the erases and then the puts of provisional handles.
+func planAll(c *batch.Commands) (counts batch.Counts) {
 	for _, erases := range c.Erases(0) {
 		for _, id := range erases.IDs {
 			c.Cancel(id, &counts)
@@ -80,7 +87,6 @@ func (b *bench) plan(c *batch.Commands) (counts batch.Counts) {
 		}
 	}
 	c.FixSurvivors()
-	counts.Created = c.Survivors()
 	return counts
 }
 

@@ -146,53 +146,6 @@ func (tab *table) fill(t testing.TB, n, gap int) []handle.ID {
 	return ids
 }
 
-// A canceled plan leaves nothing to the next one: neither erases, nor puts, nor Sets, nor
-// the optional values that it would have dropped.
-func TestCancel_LeavesNothingToTheNextPlan(t *testing.T) {
-	kinds(t, func(t *testing.T, stable bool) {
-		for name, record := range map[string]func(tab *table, q batch.Queue, ids []handle.ID){
-			"erase":    func(tab *table, q batch.Queue, ids []handle.ID) { tab.recorder.EraseItems(q, ids[:10]) },
-			"EraseAll": func(tab *table, q batch.Queue, _ []handle.ID) { tab.recorder.EraseAll(q) },
-			"Unset": func(tab *table, q batch.Queue, ids []handle.ID) {
-				for _, id := range ids[:10] {
-					tab.extras.Unset(q, id)
-				}
-			},
-			"put": func(tab *table, q batch.Queue, ids []handle.ID) {
-				batch.PutItem(&tab.recorder, q, handle.Of[uint64]{ID: ids[1]}, 77)
-			},
-			"Set": func(tab *table, q batch.Queue, ids []handle.ID) {
-				tab.setExtra(q, ids[1], 77)
-				if !stable {
-					tab.setElement(q, ids[1], 77)
-				}
-			},
-		} {
-			t.Run(name, func(t *testing.T) {
-				tab := newTable(t, stable)
-				ids := tab.fill(t, 20, 1)
-				before := tab.State().Digest()
-				record(tab, tab.queue(), ids)
-				tab.plan(t)
-				tab.cancel()
-				tab.batch.Drop(nil)
-				q := tab.queue()
-				tab.setExtra(q, ids[19], 19) // a flush that changes nothing
-				tab.flush(t)
-				if got := tab.State().Digest(); got != before {
-					t.Errorf("Digest = %x after a canceled plan, want %x", got, before)
-				}
-				if n := tab.data.Len(); n != 20 {
-					t.Errorf("%d items have optional values, want 20", n)
-				}
-				if len(tab.set) > 0 {
-					t.Errorf("onSet names %v, want none", tab.set)
-				}
-			})
-		}
-	})
-}
-
 // A batch whose plan was canceled is planned again with the same result.
 func TestCancel_KeepsTheBatch(t *testing.T) {
 	kinds(t, func(t *testing.T, stable bool) {
@@ -226,47 +179,6 @@ func TestCancel_KeepsTheBatch(t *testing.T) {
 	})
 }
 
-// onSet and the lists of changes work after a rest as before it.
-func TestRest_KeepsColumnsAndData(t *testing.T) {
-	rests := map[string]func(tab *table){"Rest": (*table).Trim, "RestButChanges": (*table).TrimKeepChanges}
-	for name, rest := range rests {
-		t.Run(name, func(t *testing.T) {
-			kinds(t, func(t *testing.T, stable bool) {
-				tab := newTable(t, stable)
-				ids := tab.fill(t, 10, 2)
-				sum := tab.State().Digest()
-				rest(tab)
-				if got := tab.State().Digest(); got != sum {
-					t.Fatalf("Digest = %x after a rest, want %x", got, sum)
-				}
-				q := tab.queue()
-				tab.setExtra(q, ids[0], 11)
-				tab.extras.Unset(q, ids[1])
-				tab.recorder.Erase(q, ids[7])
-				if !stable {
-					tab.setElement(q, ids[3], 33)
-					tab.setElement(q, ids[5], 55)
-				}
-				tab.flush(t)
-				if v, ok := tab.extra(ids[0]); !ok || v != 11 {
-					t.Errorf("optional value of item 0 = %d, %t, want 11, true", v, ok)
-				}
-				for _, i := range []int{1, 7} {
-					if v, ok := tab.extra(ids[i]); ok {
-						t.Errorf("optional value of item %d = %d, want none", i, v)
-					}
-				}
-				if erased, _ := tab.ErasedItems(); !slices.Equal(erased, ids[7:8]) {
-					t.Errorf("ErasedItems = %v, want %v", erased, ids[7:8])
-				}
-				if !stable && !slices.Equal(tab.set, []handle.ID{ids[3], ids[5]}) {
-					t.Errorf("onSet names %v, want %v and %v", tab.set, ids[3], ids[5])
-				}
-			})
-		})
-	}
-}
-
 // TrimKeepChanges keeps the lists of the last flush, and Trim does not.
 func TestRestButChanges_KeepsTheLists(t *testing.T) {
 	kinds(t, func(t *testing.T, stable bool) {
@@ -286,70 +198,6 @@ func TestRestButChanges_KeepsTheLists(t *testing.T) {
 		tab.Trim()
 		if erased, _ := tab.ErasedItems(); len(erased)+len(tab.ReplacedItems()) > 0 {
 			t.Errorf("after Rest, %v and %v are listed", erased, tab.ReplacedItems())
-		}
-	})
-}
-
-// A mass erase takes the optional values of the erased items, whichever of the two sets
-// is the larger one, and whichever rows they have.
-func TestMassErase_DropsOptionalData(t *testing.T) {
-	kinds(t, func(t *testing.T, stable bool) {
-		for have := range 6 { // items with optional values: the first ones, with the last rows of the data among them
-			for kept := range 4 { // items that stay, the first ones
-				tab := newTable(t, stable)
-				ids := tab.fill(t, 40, 41)
-				q := tab.queue()
-				for _, i := range []int{0, 39, 1, 20, 2, 38}[:have] {
-					tab.setExtra(q, ids[i], uint64(i))
-				}
-				tab.flush(t)
-				q = tab.queue()
-				if kept == 0 {
-					tab.recorder.EraseAll(q)
-				} else {
-					tab.recorder.EraseItems(q, ids[kept:])
-				}
-				tab.flush(t)
-				want := 0
-				for _, i := range []int{0, 39, 1, 20, 2, 38}[:have] {
-					v, ok := tab.extra(ids[i])
-					if ok != (i < kept) || ok && v != uint64(i) {
-						t.Errorf("%d have data, %d stay: optional value of item %d = %d, %t", have, kept, i, v, ok)
-					}
-					if i < kept {
-						want++
-					}
-				}
-				if n := tab.data.Rows(); n != want {
-					t.Errorf("%d have data, %d stay: %d rows of data, want %d", have, kept, n, want)
-				}
-			}
-		}
-	})
-}
-
-// Optional data finds room for items in slots that are new, also where it has rows to
-// spare.
-func TestMakeRoom_GrowsOptionalDataWithTheSlots(t *testing.T) {
-	kinds(t, func(t *testing.T, stable bool) {
-		tab := newTable(t, stable)
-		ids := tab.fill(t, 4, 1)
-		q := tab.queue()
-		tab.recorder.EraseItems(q, ids[1:]) // room for rows that is not needed any more
-		tab.flush(t)
-		ids = append(ids[:1], tab.fill(t, 300, 301)...)
-		q = tab.queue()
-		tab.setExtra(q, ids[300], 300)
-		tab.flush(t)
-		q = tab.queue()
-		name := batch.Emplace(&tab.recorder, q, 1).ID
-		tab.setExtra(q, name, 301)
-		tab.flush(t)
-		created, _ := tab.recorder.Resolve(name)
-		for i, id := range map[uint64]handle.ID{0: ids[0], 300: ids[300], 301: created} {
-			if v, ok := tab.extra(id); !ok || v != i {
-				t.Errorf("optional value = %d, %t, want %d", v, ok, i)
-			}
 		}
 	})
 }

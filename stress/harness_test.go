@@ -43,23 +43,6 @@ func TestRegressions(t *testing.T) {
 	}
 }
 
-// The regressions bring about every rare state, so that no run depends on luck.
-func TestRegressionsComeToEveryRareState(t *testing.T) {
-	known, err := knownPrograms()
-	if err != nil {
-		t.Fatal(err)
-	}
-	o := new(campaign.Outcome)
-	for _, p := range known {
-		r := runner.Play(t.Context(), p, defaultConfigs(p.Seed)[0], nil)
-		o.Seen.Add(r.Seen)
-	}
-	profile, _ := campaign.Find("pr")
-	if missing := o.Missing(profile.Promises); len(missing) > 0 {
-		t.Errorf("no regression comes to %v", missing)
-	}
-}
-
 // A regression that is named after a state comes to it by itself, so that its name
 // stays true.
 func TestARegressionComesToTheStateItIsNamedAfter(t *testing.T) {
@@ -113,13 +96,6 @@ func TestTheSameSeedsCountTheSame(t *testing.T) {
 	}
 	if states(first) != states(again) {
 		t.Errorf("%s\nand then\n%s", states(first), states(again))
-	}
-}
-
-func TestAProgramIsPlayed(t *testing.T) {
-	got := stress(t, "-program", "testdata/regress/everything.program")
-	if got.code != campaign.ExitPassed || !strings.Contains(got.lastLine(), "programs 1, plays 4, ") {
-		t.Errorf("exit code %d\n%s", got.code, got.stdout)
 	}
 }
 
@@ -237,11 +213,11 @@ func (c *cancelling) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// reportOf runs a command line with -html and returns its report.
-func reportOf(ctx context.Context, t *testing.T, args ...string) (outcomeOf, string) {
+// report runs a command line with -html and returns its report.
+func (p command) report(ctx context.Context, t *testing.T, args ...string) (outcomeOf, string) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "report.html")
-	got := command{}.stress(ctx, append(args, "-html", path)...)
+	got := p.stress(ctx, append(args, "-html", path)...)
 	text, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
@@ -263,7 +239,7 @@ func TestHTML_HoldsTheVerdictOfRandomPrograms(t *testing.T) {
 		{"interrupted", ended, []string{"-profile", "smoke", "-duration", "1h"}, []string{`verdict ">verdict: interrupted`}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			got, text := reportOf(tt.ctx, t, tt.args...)
+			got, text := command{}.report(tt.ctx, t, tt.args...)
 			for _, want := range tt.want {
 				if !strings.Contains(text, want) {
 					t.Errorf("%q is not in the report\n%s\n%s", want, text, got.stdout)
@@ -273,16 +249,5 @@ func TestHTML_HoldsTheVerdictOfRandomPrograms(t *testing.T) {
 				t.Errorf("the report names this machine, %s", host)
 			}
 		})
-	}
-}
-
-func TestHTML_FullDiskIsExitCode2(t *testing.T) {
-	if _, err := os.Stat("/dev/full"); err != nil {
-		t.Skip("no device that is full")
-	}
-	got := stress(t, "-seed", "1", "-seeds", "1", "-html", "/dev/full")
-	want := "verdict: failed (exit code 2): -html could not be written; the outcome was passed: programs 1"
-	if got.code != exitBad || !strings.HasPrefix(got.lastLine(), want) || !strings.Contains(got.stderr, "no space left on device") {
-		t.Errorf("exit code %d, %q, %q", got.code, got.lastLine(), got.stderr)
 	}
 }

@@ -81,12 +81,42 @@ func TestInspectFindsDamage(t *testing.T) {
 	}
 }
 
-// tick is a program whose ticks change one item.
-func tick(s *store.Store, numbers *store.Table[int64]) func(ctx context.Context, w *store.Writer, t world.Tick) error {
-	return func(ctx context.Context, w *store.Writer, t world.Tick) error {
-		_, err := numbers.Insert(w, int64(t.Number))
-		return err
-	}
+// record has a world of its own play so many ticks, each of which changes one item, on a
+// journal in dir, and calls open before it closes them.
+func record(t *testing.T, dir string, ticks int, open func()) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) { // for the time
+		ctx := context.Background()
+		s, err := store.New(store.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		numbers, err := store.Register(s, store.TableOptions[int64]{Name: "numbers"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		j, err := journal.Open(dir, journal.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		tick := func(_ context.Context, w *store.Writer, t world.Tick) error {
+			_, err := numbers.Insert(w, int64(t.Number))
+			return err
+		}
+		w, err := world.Open(ctx, s, j, world.Options{Program: "inspected", Tick: tick})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range ticks {
+			if _, err := w.Step(ctx); err != nil {
+				t.Fatal(err)
+			}
+		}
+		open()
+		if err := errors.Join(w.Close(ctx), j.Close()); err != nil {
+			t.Fatal(err)
+		}
+	})
 }
 
 // The words in capitals differ from run to run or from machine to machine.
@@ -115,37 +145,9 @@ verdict: whole (exit code 0): snapshots 2, files of records 1: all checksums and
 
 func TestInspectShowsAJournal(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "log")
-	synctest.Test(t, func(t *testing.T) { // for the time
-		ctx := context.Background()
-		s, err := store.New(store.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		numbers, err := store.Register(s, store.TableOptions[int64]{Name: "numbers"})
-		if err != nil {
-			t.Fatal(err)
-		}
-		j, err := journal.Open(dir, journal.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		w, err := world.Open(ctx, s, j, world.Options{Program: "inspected", Tick: tick(s, numbers)})
-		if err != nil {
-			t.Fatal(err)
-		}
-		for range 6 {
-			if _, err := w.Step(ctx); err != nil {
-				t.Fatal(err)
-			}
-		}
-		if o := (command{}).stress(ctx, "inspect", dir); o.code != 0 {
+	record(t, dir, 6, func() {
+		if o := (command{}).stress(context.Background(), "inspect", dir); o.code != 0 {
 			t.Errorf("of a journal that is open: exit code %d\n%s%s", o.code, o.stdout, o.stderr)
-		}
-		if err := w.Close(ctx); err != nil {
-			t.Fatal(err)
-		}
-		if err := j.Close(); err != nil {
-			t.Fatal(err)
 		}
 	})
 	o := command{}.stress(context.Background(), "inspect", dir)
@@ -176,33 +178,7 @@ func TestInspect_TellsFirstAndLastTerm(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "log")
 	const terms, ticks = 3, 4
 	for range terms {
-		synctest.Test(t, func(t *testing.T) {
-			ctx := context.Background()
-			s, err := store.New(store.Options{})
-			if err != nil {
-				t.Fatal(err)
-			}
-			numbers, err := store.Register(s, store.TableOptions[int64]{Name: "numbers"})
-			if err != nil {
-				t.Fatal(err)
-			}
-			j, err := journal.Open(dir, journal.Options{})
-			if err != nil {
-				t.Fatal(err)
-			}
-			w, err := world.Open(ctx, s, j, world.Options{Program: "inspected", Tick: tick(s, numbers)})
-			if err != nil {
-				t.Fatal(err)
-			}
-			for range ticks {
-				if _, err := w.Step(ctx); err != nil {
-					t.Fatal(err)
-				}
-			}
-			if err := errors.Join(w.Close(ctx), j.Close()); err != nil {
-				t.Fatal(err)
-			}
-		})
+		record(t, dir, ticks, func() {})
 	}
 	o := command{}.stress(t.Context(), "inspect", "-json", dir)
 	var l looked

@@ -38,38 +38,19 @@ func TestThePageOfAReplaySaysWhatWasFoundOfEveryNumberOfWorkers(t *testing.T) {
 		`<p class="verdict good">verdict: verified (exit code 0): `: nil,
 		`<p class="verdict bad">verdict: mismatch (exit code 10): `: func(workers, tick int, _ trace.Event) bool { return workers == 2 && tick == 2 },
 	} {
-		path := filepath.Join(t.TempDir(), "replay.html")
 		p := command{stdin: bytes.NewReader(lines(someTicks)), fault: fault}
-		got := p.stress(t.Context(), "replay", "-", "-workers", "1,2", "-html", path)
-		text, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		got, text := p.report(t.Context(), t, "replay", "-", "-workers", "1,2")
 		first, _, _ := strings.Cut(got.stdout, "\n")
 		for _, want := range []string{
 			verdict, "<h1>replay of stdin</h1>", first, "workers 1</th>", "workers 2</th>", "Live items</title>", "<dt>shards of each table</dt><dd>1</dd>",
 		} {
-			if !bytes.Contains(text, []byte(want)) {
+			if !strings.Contains(text, want) {
 				t.Errorf("%q is not on the page\n%s", want, text)
 			}
 		}
-		if failures := bytes.Contains(text, []byte("<h2>Failures")); failures != (fault != nil) {
+		if failures := strings.Contains(text, "<h2>Failures"); failures != (fault != nil) {
 			t.Errorf("that there are failures is %v on the page\n%s", failures, text)
 		}
-		if !strings.HasSuffix(first, " -html "+path) {
-			t.Errorf("the first line is %q", first)
-		}
-	}
-}
-
-func TestAPageThatCannotBeWrittenIsExitCode2(t *testing.T) {
-	if _, err := os.Stat("/dev/full"); err != nil {
-		t.Skip("no device that is full")
-	}
-	p := command{stdin: bytes.NewReader(lines(someTicks))}
-	got := p.stress(t.Context(), "replay", "-", "-html", "/dev/full", "-json", "-")
-	if got.code != exitBad || !strings.Contains(got.stderr, "no space left") || !strings.Contains(got.stdout, "-html could not be written; the outcome was verified") {
-		t.Errorf("exit code %d, %q, %q", got.code, got.stderr, got.stdout)
 	}
 }
 
@@ -93,14 +74,20 @@ func TestJSONFileIsReplacedWhole(t *testing.T) {
 	}
 }
 
-func TestJSONThatCannotBeWrittenIsExitCode2(t *testing.T) {
+func TestOutput_FullDiskIsExitCode2(t *testing.T) {
 	if _, err := os.Stat("/dev/full"); err != nil {
 		t.Skip("no device that is full")
 	}
-	p := command{stdin: bytes.NewReader(lines(someTicks))}
-	got := p.stress(t.Context(), "replay", "-", "-json", "/dev/full")
-	if got.code != exitBad || !strings.Contains(got.stderr, "no space left") || !strings.HasPrefix(got.lastLine(), "verdict: failed (exit code 2): -json could not be written; the outcome was verified") {
-		t.Errorf("exit code %d, %q, %q", got.code, got.stderr, got.lastLine())
+	for args, want := range map[string]string{
+		"replay - -html /dev/full":         "verdict: failed (exit code 2): -html could not be written; the outcome was verified",
+		"replay - -json /dev/full":         "verdict: failed (exit code 2): -json could not be written; the outcome was verified",
+		"-seed 1 -seeds 1 -html /dev/full": "verdict: failed (exit code 2): -html could not be written; the outcome was passed: programs 1",
+	} {
+		p := command{stdin: bytes.NewReader(lines(someTicks))}
+		got := p.stress(t.Context(), strings.Fields(args)...)
+		if got.code != exitBad || !strings.Contains(got.stderr, "no space left") || !strings.Contains(got.stdout, want) {
+			t.Errorf("%s: exit code %d, %q, %q", args, got.code, got.stderr, got.stdout)
+		}
 	}
 }
 

@@ -48,19 +48,6 @@ func TestShardsChangeNoLiveSet(t *testing.T) {
 	}
 }
 
-func TestRandomTracesAreVerified(t *testing.T) {
-	ticks, seeds := 150, uint64(4)
-	if testing.Short() {
-		ticks, seeds = 50, 2
-	}
-	for seed := range seeds {
-		r := replayed(t, generate(t, 100+seed, ticks), 1+int(seed), nil, 1, 2, 4, 8)
-		if r.events < ticks || r.full < ticks/fullEvery {
-			t.Errorf("seed %d: %d events and %d full checks in %d ticks", seed, r.events, r.full, ticks)
-		}
-	}
-}
-
 // What a tick does to one key, and what must come of it.
 func TestModelCountsWhatBecomesOfCommands(t *testing.T) {
 	const before = "C 0 2 C 0 3 T "

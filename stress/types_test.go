@@ -3,8 +3,6 @@ package main
 import (
 	"bytes"
 	"encoding/json"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -108,19 +106,13 @@ func TestModel_TimesTheWholeTick(t *testing.T) {
 }
 
 func TestThePageOfAReplayTellsOfTypes(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "replay.html")
-	p := command{stdin: bytes.NewReader(named())}
-	p.stress(t.Context(), "replay", "-", "-workers", "1", "-html", path)
-	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	_, text := command{stdin: bytes.NewReader(named())}.report(t.Context(), t, "replay", "-", "-workers", "1")
 	for _, want := range []string{
 		"Births and deaths per tick</title>", "Most objects at once, by type</title>", "Ticks that objects lived for, by type</title>",
 		"Tables beside plain Go maps</title>", ">ship</text>", ">shot</text>",
 		"<td>4 created, 1 updates, 3 erased, 1 left; at most 2 at once, in tick 1</td>",
 	} {
-		if !bytes.Contains(text, []byte(want)) {
+		if !strings.Contains(text, want) {
 			t.Errorf("%q is not on the page", want)
 		}
 	}
