@@ -82,7 +82,7 @@ func read(t *testing.T) *site.Guide {
 }
 
 // inCode is what looks like a file or folder of the repository in the text of a page.
-var inCode = regexp.MustCompile("`((?:batch|bench|cluster|guide|internal|journal|shard|store|stress|tasks|world)/[a-zA-Z0-9_/.*]+)`")
+var inCode = regexp.MustCompile("`((?:batch|bench|cluster|guide|internal|journal|proof|shard|store|stress|tasks|world)/[a-zA-Z0-9_/.*]+)`")
 
 // A file that a page names exists.
 func TestFilesThatPagesNameExist(t *testing.T) {

@@ -213,8 +213,8 @@ func (c *cancelling) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// report runs a command line with -html and returns its report.
-func (p command) report(ctx context.Context, t *testing.T, args ...string) (outcomeOf, string) {
+// page runs a command line with -html and returns its report.
+func (p command) page(ctx context.Context, t *testing.T, args ...string) (outcomeOf, string) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "report.html")
 	got := p.stress(ctx, append(args, "-html", path)...)
@@ -239,7 +239,7 @@ func TestHTML_HoldsTheVerdictOfRandomPrograms(t *testing.T) {
 		{"interrupted", ended, []string{"-profile", "smoke", "-duration", "1h"}, []string{`verdict ">verdict: interrupted`}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			got, text := command{}.report(tt.ctx, t, tt.args...)
+			got, text := command{}.page(tt.ctx, t, tt.args...)
 			for _, want := range tt.want {
 				if !strings.Contains(text, want) {
 					t.Errorf("%q is not in the report\n%s\n%s", want, text, got.stdout)

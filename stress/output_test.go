@@ -39,7 +39,7 @@ func TestThePageOfAReplaySaysWhatWasFoundOfEveryNumberOfWorkers(t *testing.T) {
 		`<p class="verdict bad">verdict: mismatch (exit code 10): `: func(workers, tick int, _ trace.Event) bool { return workers == 2 && tick == 2 },
 	} {
 		p := command{stdin: bytes.NewReader(lines(someTicks)), fault: fault}
-		got, text := p.report(t.Context(), t, "replay", "-", "-workers", "1,2")
+		got, text := p.page(t.Context(), t, "replay", "-", "-workers", "1,2")
 		first, _, _ := strings.Cut(got.stdout, "\n")
 		for _, want := range []string{
 			verdict, "<h1>replay of stdin</h1>", first, "workers 1</th>", "workers 2</th>", "Live items</title>", "<dt>shards of each table</dt><dd>1</dd>",

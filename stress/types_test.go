@@ -106,7 +106,7 @@ func TestModel_TimesTheWholeTick(t *testing.T) {
 }
 
 func TestThePageOfAReplayTellsOfTypes(t *testing.T) {
-	_, text := command{stdin: bytes.NewReader(named())}.report(t.Context(), t, "replay", "-", "-workers", "1")
+	_, text := command{stdin: bytes.NewReader(named())}.page(t.Context(), t, "replay", "-", "-workers", "1")
 	for _, want := range []string{
 		"Births and deaths per tick</title>", "Most objects at once, by type</title>", "Ticks that objects lived for, by type</title>",
 		"Tables beside plain Go maps</title>", ">ship</text>", ">shot</text>",

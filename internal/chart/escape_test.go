@@ -57,11 +57,3 @@ func TestAFrameShowsSystemsInTheirStages(t *testing.T) {
 		t.Errorf("%s\nwant\n%s", got, want)
 	}
 }
-
-func TestADrawingIsTheSameEveryTime(t *testing.T) {
-	for name, c := range charts {
-		if first, second := chart.Figure(c), chart.Figure(c); first != second {
-			t.Errorf("%s differs", name)
-		}
-	}
-}

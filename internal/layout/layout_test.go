@@ -6,8 +6,6 @@ import (
 	"encoding/json"
 	"os"
 	"os/exec"
-	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -157,32 +155,6 @@ func TestFoldersAreTheArchitecture(t *testing.T) {
 	}
 	if !slices.Equal(folders, topLevel) {
 		t.Errorf("folders in the root are %v, want %v", folders, topLevel)
-	}
-}
-
-// sourceFile matches the path of a Go file in a page.
-var sourceFile = regexp.MustCompile("`([a-z]+/[a-z/]*\\.go)`")
-
-func TestPages_NameFilesThatExist(t *testing.T) {
-	pages, err := filepath.Glob("../../guide/*.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	found := 0
-	for _, page := range append(pages, "../../README.md") {
-		text, err := os.ReadFile(page)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, name := range sourceFile.FindAllStringSubmatch(string(text), -1) {
-			found++
-			if _, err := os.Stat(filepath.Join("../..", name[1])); err != nil {
-				t.Errorf("%s: %v", filepath.Base(page), err)
-			}
-		}
-	}
-	if found == 0 {
-		t.Error("no page names a file")
 	}
 }
 

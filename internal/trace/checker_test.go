@@ -28,16 +28,6 @@ func checkText(text string) (*trace.Checker, error) {
 	return c, nil
 }
 
-func TestCheckerTakesValidLifetimes(t *testing.T) {
-	c, err := checkText("C 1 5\nC 2 5\nT\nU 1 5\nE 1 5\nC 1 5\nE 2 5\nT\nU 1 5\n")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if c.Len() != 1 || !c.Has(1, 5) || c.Has(2, 5) || c.Has(2000, 5) {
-		t.Errorf("%d keys are alive, want 1: key 5 of table 1", c.Len())
-	}
-}
-
 func TestCheckerNamesFileLineAndRule(t *testing.T) {
 	tests := []struct{ name, text, want string }{
 		{"created twice", "C 1 5\nT\nC 1 5\n", "x.trace:4: key 5 of table 1 is created twice; it is alive since line 2"},
