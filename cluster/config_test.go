@@ -23,7 +23,7 @@ import (
 
 	"handloom/cluster"
 	"handloom/cluster/cells"
-	"handloom/cluster/internal/servers"
+	"handloom/cluster/internal/localnet"
 )
 
 // certify writes an authority and a certificate by it, for servers and nodes, into dir.
@@ -91,7 +91,7 @@ func startSecured(t *testing.T) func(user, password string) cluster.Servers {
 	}
 }
 
-func securedURLs(c *servers.Cluster, dir, user, password string) cluster.Servers {
+func securedURLs(c *localnet.Cluster, dir, user, password string) cluster.Servers {
 	addresses := c.URLs(0)
 	// region connect
 	s := cluster.URLs(

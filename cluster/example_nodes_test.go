@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"handloom/cluster"
-	"handloom/cluster/internal/servers"
+	"handloom/cluster/internal/localnet"
 	"handloom/journal"
 	"handloom/store"
 	"handloom/world"
@@ -99,7 +99,7 @@ func Example_nodes() {
 		return
 	}
 	defer os.RemoveAll(dir)
-	three, err := servers.Start(ctx, filepath.Join(dir, "servers"), 3, nil)
+	three, err := localnet.Start(ctx, filepath.Join(dir, "servers"), 3, nil)
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -14,7 +14,7 @@ import (
 	"go.uber.org/goleak"
 
 	"handloom/cluster"
-	"handloom/cluster/internal/servers"
+	"handloom/cluster/internal/localnet"
 	"handloom/proof/logtest"
 )
 
@@ -30,11 +30,11 @@ var errEnough = errors.New("that is enough")
 // patience is how long a test waits for what takes a moment on a quiet machine.
 const patience = 2 * time.Minute
 
-func startServers(t testing.TB, n int, change func(i int, o *server.Options)) *servers.Cluster {
+func startServers(t testing.TB, n int, change func(i int, o *server.Options)) *localnet.Cluster {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
-	c, err := servers.Start(ctx, t.TempDir(), n, change)
+	c, err := localnet.Start(ctx, t.TempDir(), n, change)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -70,7 +70,7 @@ func alone(t testing.TB) cluster.Options {
 }
 
 // operator returns JetStream as a person sees it who has a tool for it.
-func operator(t testing.TB, c *servers.Cluster) jetstream.JetStream {
+func operator(t testing.TB, c *localnet.Cluster) jetstream.JetStream {
 	t.Helper()
 	conn, err := nats.Connect(c.URL(0))
 	if err != nil {

@@ -8,14 +8,14 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"handloom/cluster"
-	"handloom/cluster/internal/proxy"
+	"handloom/cluster/internal/localnet"
 )
 
 // A server that nothing reaches any more, though it is connected, is left for another one:
 // a connection alone says nothing for as long as its pings are away.
 func TestAServerThatDoesNotAnswerIsLeft(t *testing.T) {
 	c := startServers(t, 3, nil)
-	n := proxy.New()
+	n := localnet.NewNet()
 	t.Cleanup(n.Close)
 	var urls []string
 	for i := range c.Len() {

@@ -12,7 +12,7 @@ import (
 	"testing"
 
 	"handloom/cluster"
-	"handloom/cluster/internal/servers"
+	"handloom/cluster/internal/localnet"
 	"handloom/journal"
 	"handloom/proof/logtest"
 )
@@ -258,7 +258,7 @@ func TestAJournalThatTakesNoMoreIsTold(t *testing.T) {
 
 // reseededOther makes a stream of 20 records anew from another history of 20 records, and
 // adds those up to last.
-func reseededOther(t *testing.T, c *servers.Cluster, last uint64) {
+func reseededOther(t *testing.T, c *localnet.Cluster, last uint64) {
 	t.Helper()
 	o := alone(t)
 	o.Journal = openJournal(t, filepath.Join(t.TempDir(), "other"))

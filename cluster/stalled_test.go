@@ -10,13 +10,13 @@ import (
 
 	"github.com/nats-io/nats.go/jetstream"
 
-	"handloom/cluster/internal/servers"
+	"handloom/cluster/internal/localnet"
 )
 
 // A server that dies takes the consumer of an object along, and says nothing. The reader
 // waits for some time, and not until its context ends.
 func TestObjects_ReadEndsWhenServersDie(t *testing.T) {
-	c, err := servers.Start(t.Context(), t.TempDir(), 1, nil)
+	c, err := localnet.Start(t.Context(), t.TempDir(), 1, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,7 +14,7 @@ import (
 
 	"handloom/cluster"
 	"handloom/cluster/internal/audit"
-	"handloom/cluster/internal/proxy"
+	"handloom/cluster/internal/localnet"
 )
 
 // Members is the number of servers, and of nodes.
@@ -31,7 +31,7 @@ const replayWorkers = 5
 // A fleet is the processes of a run, and the links between them.
 type fleet struct {
 	o       Options
-	net     *proxy.Net
+	net     *localnet.Net
 	servers []*member
 	nodes   []*member
 	all     []*member // servers first
@@ -45,7 +45,7 @@ type fleet struct {
 }
 
 func newFleet(o Options, auditor *audit.Auditor, g *gaps) (*fleet, error) {
-	f := &fleet{o: o, net: proxy.New(), auditor: auditor, gaps: g}
+	f := &fleet{o: o, net: localnet.NewNet(), auditor: auditor, gaps: g}
 	for i := range Members {
 		s := &member{name: fmt.Sprint("s", i), fleet: f}
 		s.hear = s.serverSays

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"sync"
 
-	"handloom/cluster/internal/proxy"
+	"handloom/cluster/internal/localnet"
 	"handloom/proof/process"
 )
 
@@ -18,8 +18,8 @@ type member struct {
 	fleet *fleet
 	hear  func(line string)
 
-	clients []*proxy.Link // that lead to it, of nodes and the parent
-	routes  []*proxy.Link // that lead to it, of other servers
+	clients []*localnet.Link // that lead to it, of nodes and the parent
+	routes  []*localnet.Link // that lead to it, of other servers
 
 	process *process.Process // nil: it does not run
 

@@ -1,4 +1,4 @@
-package proxy
+package localnet
 
 import (
 	"math"

@@ -1,4 +1,4 @@
-package proxy_test
+package localnet_test
 
 import (
 	"bufio"
@@ -10,15 +10,15 @@ import (
 
 	"go.uber.org/goleak"
 
-	"handloom/cluster/internal/proxy"
+	"handloom/cluster/internal/localnet"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // A pair is a connection from a to b through a link, and both ends of it.
 type pair struct {
-	net  *proxy.Net
-	link *proxy.Link
+	net  *localnet.Net
+	link *localnet.Link
 	a, b *end
 }
 
@@ -75,7 +75,7 @@ func accept(t *testing.T, l net.Listener) *end {
 
 func newPair(t *testing.T) *pair {
 	t.Helper()
-	n := proxy.New()
+	n := localnet.NewNet()
 	t.Cleanup(n.Close)
 	link, err := n.Link("a", "b")
 	if err != nil {
@@ -87,7 +87,7 @@ func newPair(t *testing.T) *pair {
 	return &pair{n, link, a, accept(t, l)}
 }
 
-func TestWhatIsSaidArrives(t *testing.T) {
+func TestLink_PassesBytes(t *testing.T) {
 	p := newPair(t)
 	p.a.say(t, "hello")
 	p.b.want(t, "hello")
@@ -99,7 +99,7 @@ func TestWhatIsSaidArrives(t *testing.T) {
 	}
 }
 
-func TestACutHoldsOneDirectionUntilItIsHealed(t *testing.T) {
+func TestNet_CutHoldsOneDirection(t *testing.T) {
 	p := newPair(t)
 	p.net.Cut("a", "b")
 	p.a.say(t, "held")
@@ -114,7 +114,7 @@ func TestACutHoldsOneDirectionUntilItIsHealed(t *testing.T) {
 	p.b.want(t, "held")
 }
 
-func TestAResetLosesWhatIsHeld(t *testing.T) {
+func TestNet_ResetLosesHeldBytes(t *testing.T) {
 	p := newPair(t)
 	p.net.Cut("a", "b")
 	p.a.say(t, "lost")
@@ -125,7 +125,7 @@ func TestAResetLosesWhatIsHeld(t *testing.T) {
 	}
 }
 
-func TestADelayHoldsForAsLong(t *testing.T) {
+func TestNet_DelayHoldsForItsTime(t *testing.T) {
 	p := newPair(t)
 	const d = 30 * time.Millisecond
 	p.net.Delay("b", "a", d)
@@ -141,7 +141,7 @@ func TestADelayHoldsForAsLong(t *testing.T) {
 
 // Who listens elsewhere after a while is found at the same address, and whoever dials
 // before waits; when nobody listens it is refused.
-func TestALinkOutlivesWhoListens(t *testing.T) {
+func TestLink_OutlivesItsListener(t *testing.T) {
 	p := newPair(t)
 	p.link.Down()
 	if rest, err := io.ReadAll(dial(t, p.link.Addr())); len(rest) > 0 {
@@ -157,7 +157,7 @@ func TestALinkOutlivesWhoListens(t *testing.T) {
 	p.b.want(t, "still")
 }
 
-func TestDialingTakesBothDirections(t *testing.T) {
+func TestLink_DialNeedsBothDirections(t *testing.T) {
 	p := newPair(t)
 	elsewhere := listen(t)
 	p.link.Serve(elsewhere.Addr().String())

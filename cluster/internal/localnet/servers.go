@@ -1,6 +1,4 @@
-// Package servers runs a cluster of NATS servers with JetStream in one process, on the
-// loopback, for tests and for programs that show something without any set-up.
-package servers
+package localnet
 
 import (
 	"context"

@@ -1,4 +1,4 @@
-package proxy
+package localnet
 
 import (
 	"sync"
@@ -26,8 +26,8 @@ type weather struct {
 	delay time.Duration
 }
 
-// New returns a Net without links. Whoever has it closes it.
-func New() *Net {
+// NewNet returns a Net without links. Whoever has it closes it.
+func NewNet() *Net {
 	return &Net{changed: make(chan struct{}), ways: make(map[way]weather), passed: make(map[way]int64)}
 }
 
