@@ -30,13 +30,8 @@ type Group struct {
 	Values []Value // by series; what is NaN, or what the axis cannot show, is left out
 }
 
-// SVG returns the drawing for room of about 640 pixels, with names at the left.
-func (b Bars) SVG() string { return b.draw(false) }
-
-// Narrow returns the drawing for room of about 360 pixels, with names above.
-func (b Bars) Narrow() string { return b.draw(true) }
-
-func (b Bars) draw(narrow bool) string {
+// Draw draws the figure.
+func (b Bars) Draw(narrow bool) string {
 	c := newCanvas(narrow)
 	c.title(b.Title, b.Says)
 	c.legend(b.keys(c))

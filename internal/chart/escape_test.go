@@ -20,7 +20,7 @@ func TestAllTextIsEscaped(t *testing.T) {
 		},
 	}
 	for _, c := range all {
-		for _, svg := range []string{c.SVG(), c.Narrow()} {
+		for _, svg := range []string{c.Draw(false), c.Draw(true)} {
 			texts, _, _ := boxes(t, svg) // reads it as XML
 			if strings.Contains(svg, "<script") || strings.ContainsAny(svg, "\x1b\x00\uffff") || strings.Count(svg, "</svg>") != 1 {
 				t.Errorf("something came through:\n%s", svg)

@@ -99,7 +99,7 @@ func crowded(all []box, w, h float64) string {
 
 func checkBoth(t *testing.T, name string, c chart.Chart) {
 	t.Helper()
-	for _, svg := range []string{c.SVG(), c.Narrow()} {
+	for _, svg := range []string{c.Draw(false), c.Draw(true)} {
 		if what := crowded(boxes(t, svg)); what != "" {
 			t.Fatalf("%s: %s", name, what)
 		}

@@ -35,13 +35,8 @@ type Point struct {
 	Y Value
 }
 
-// SVG returns the drawing for room of about 640 pixels.
-func (l Lines) SVG() string { return l.draw(false) }
-
-// Narrow returns the drawing for room of about 360 pixels.
-func (l Lines) Narrow() string { return l.draw(true) }
-
-func (l Lines) draw(narrow bool) string {
+// Draw draws the figure.
+func (l Lines) Draw(narrow bool) string {
 	c := newCanvas(narrow)
 	c.title(l.Title, l.Says)
 	c.legend(l.keys(c))

@@ -1,57 +1,9 @@
 package chart
 
-import (
-	"fmt"
-	"strings"
-)
+import "fmt"
 
-// theme is the colours of a page and of what is drawn on it. A drawing names them
-// by variables, so that one drawing serves both schemes.
-type theme struct {
-	back, paper, ink, faint, grid, axis string
-	good, bad, link                     string
-
-	// The series keep apart in every common form of colour blindness, and in
-	// grey: each has a lightness of its own, and three times the contrast of the
-	// paper.
-	series [6]string
-}
-
-var (
-	light = theme{
-		back: "#f3f3f1", paper: "#ffffff", ink: "#1c1c1c", faint: "#555555", grid: "#dddddd", axis: "#888888",
-		good: "#10897a", bad: "#b00020", link: "#0b57b0",
-		series: [...]string{"#005bb5", "#dd7510", "#8a0f2a", "#10897a", "#4a1060", "#111111"},
-	}
-	dark = theme{
-		back: "#131416", paper: "#1c1d1f", ink: "#e6e6e6", faint: "#b0b0b0", grid: "#37393c", axis: "#8a8d91",
-		good: "#4fd0b8", bad: "#ff7a85", link: "#8fbcff",
-		series: [...]string{"#5aa2ff", "#f5a74a", "#c2405a", "#76e4cf", "#a36edb", "#f4f4f4"},
-	}
-)
-
-// variables returns the theme as declarations of a style sheet.
-func (t theme) variables() string {
-	var b strings.Builder
-	for _, v := range [][2]string{
-		{"back", t.back},
-		{"paper", t.paper},
-		{"ink", t.ink},
-		{"faint", t.faint},
-		{"grid", t.grid},
-		{"axis", t.axis},
-		{"good", t.good},
-		{"bad", t.bad},
-		{"link", t.link},
-	} {
-		fmt.Fprintf(&b, "--%s: %s; ", v[0], v[1])
-	}
-	for i, color := range t.series {
-		fmt.Fprintf(&b, "--s%d: %s; ", i, color)
-	}
-	return strings.TrimSpace(b.String())
-}
-
+// The colours that a drawing names, so that one drawing serves both schemes. [Style]
+// has them.
 const (
 	paper = "var(--paper)"
 	ink   = "var(--ink)"
@@ -60,6 +12,9 @@ const (
 	axis  = "var(--axis)"
 	limit = "var(--bad)"
 )
+
+// colors is the number of colours of series: --s0 to --s5.
+const colors = 6
 
 var dashes = []string{"", "7 3", "2 3", "9 3 2 3", "12 4", "4 2"}
 
@@ -72,7 +27,7 @@ type look struct {
 const shapes = 5
 
 func lookOf(series int) look {
-	return look{fmt.Sprintf("var(--s%d)", series%len(light.series)), dashes[series%len(dashes)], series % shapes}
+	return look{fmt.Sprintf("var(--s%d)", series%colors), dashes[series%len(dashes)], series % shapes}
 }
 
 // marker returns a closed path around x, y.

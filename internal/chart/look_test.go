@@ -2,7 +2,9 @@ package chart
 
 import (
 	"math"
+	"regexp"
 	"strconv"
+	"strings"
 	"testing"
 )
 
@@ -37,22 +39,43 @@ func contrast(a, b string) float64 {
 	return (max(x, y) + 0.05) / (min(x, y) + 0.05)
 }
 
+// themes returns the colours of Style, by the name of their variable.
+func themes(t *testing.T) map[string]map[string]string {
+	t.Helper()
+	light, dark, found := strings.Cut(Style, "prefers-color-scheme: dark")
+	all := make(map[string]map[string]string)
+	for name, text := range map[string]string{"light": light, "dark": dark} {
+		all[name] = make(map[string]string)
+		for _, m := range regexp.MustCompile(`--(\w+): (#\w{6});`).FindAllStringSubmatch(text, -1) {
+			all[name][m[1]] = m[2]
+		}
+		if len(all[name]) != 9+colors || !found {
+			t.Fatalf("%s: colors %v, want %d", name, all[name], 9+colors)
+		}
+	}
+	return all
+}
+
 func TestColoursStandOut(t *testing.T) {
-	for name, th := range map[string]theme{"light": light, "dark": dark} {
-		for _, text := range []string{th.ink, th.faint, th.link} {
-			for _, behind := range []string{th.paper, th.back} {
+	for name, theme := range themes(t) {
+		for _, text := range []string{theme["ink"], theme["faint"], theme["link"]} {
+			for _, behind := range []string{theme["paper"], theme["back"]} {
 				if c := contrast(text, behind); c < 4.5 {
 					t.Errorf("%s: text of %s on %s has a contrast of %.2f; want 4.5 (WCAG AA)", name, text, behind, c)
 				}
 			}
 		}
-		for _, mark := range append(th.series[:], th.axis, th.good, th.bad) {
-			if c := contrast(mark, th.paper); c < 3 {
+		var series []string
+		for i := range colors {
+			series = append(series, theme["s"+strconv.Itoa(i)])
+		}
+		for _, mark := range append(series, theme["axis"], theme["good"], theme["bad"]) {
+			if c := contrast(mark, theme["paper"]); c < 3 {
 				t.Errorf("%s: %s has a contrast of %.2f with the paper; want 3", name, mark, c)
 			}
 		}
-		for i, a := range th.series {
-			for _, b := range th.series[:i] {
+		for i, a := range series {
+			for _, b := range series[:i] {
 				if d := math.Abs(lightness(a) - lightness(b)); d < 8 {
 					t.Errorf("%s: %s and %s differ by %.1f in lightness; want 8", name, a, b, d)
 				}
