@@ -1,7 +1,6 @@
 package journal
 
 import (
-	"bytes"
 	"context"
 	"encoding/binary"
 	"errors"
@@ -26,21 +25,26 @@ func fifty(t *testing.T) (d *crashDisk, segments []string, end int64) {
 // outcomes counts what Open and Read made of damaged bytes.
 type outcomes struct{ refused, cut, whole int }
 
-// open opens a damaged journal. It is refused, or its last record is cut, or the
-// damage is where nothing is.
+// open opens a damaged journal, after Inspect, which has to find the same. It is refused,
+// or its last record is cut, or the damage is where nothing is.
 func (o *outcomes) open(t *testing.T, d *crashDisk) {
 	t.Helper()
+	found, err := inspect(d, func(uint64, []byte) error { return nil })
+	noError(t, err)
 	j, err := Open("", small(d))
 	if err != nil {
 		var at *CorruptError
-		if !errors.As(err, &at) || at.File == "" || at.At == 0 || at.At > units {
-			t.Fatalf("refused with %v", err)
+		if !errors.As(err, &at) || at.File == "" || at.At == 0 || at.At > units || found.Damage == nil || err.Error() != found.Damage.Error() {
+			t.Fatalf("refused with %v; Inspect finds %v", err, found.Damage)
 		}
 		o.refused++
 		return
 	}
 	want := units
-	switch cut, ok := j.WasCut(); {
+	cut, ok := j.WasCut()
+	switch {
+	case found.Damage != nil || ok != (found.Cut != nil) || ok && cut != *found.Cut:
+		t.Fatalf("cut %+v, %v; Inspect finds %+v", cut, ok, found)
 	case ok && cut.At == units:
 		want--
 		o.cut++
@@ -85,99 +89,50 @@ func TestEveryFlip(t *testing.T) {
 	}
 }
 
-// TestEveryTear ends the last unit at every byte, with zeros or ones behind.
-func TestEveryTear(t *testing.T) {
-	d, segments, end := fifty(t)
-	last := segments[len(segments)-1]
-	start := end - unitSize(4+len(record(units)))
-	size := int(end - start)
-	for at := range size {
-		for _, behind := range [][]byte{make([]byte, size), bytes.Repeat([]byte{255}, size)} {
-			torn := d.clone()
-			b := torn.files[last].bytes
-			copy(b[int(start)+at:end], behind[:size-at])
-			want := units - 1
-			if slices.Equal(b, d.files[last].bytes) {
-				want = units
+// Whole units and segments in the place of others are damage: those of the same journal,
+// of another one, and of another history with the same salt, place and size.
+func TestOpen_UnitOfAnotherPlaceIsDamage(t *testing.T) {
+	d, segments, _ := fifty(t)
+	history := func(salt uint64, change byte) []byte {
+		other := newCrashDisk()
+		o := small(other)
+		o.salt = salt
+		j := mustOpen(t, o)
+		for at := range uint64(3) {
+			rec := record(at + 1)
+			rec[0] ^= change
+			if _, err := j.Append(context.Background(), at, rec); err != nil {
+				t.Fatal(err)
 			}
-			j := mustOpen(t, small(torn))
-			wantRecords(t, j, want)
-			mustClose(t, j)
 		}
+		mustClose(t, j)
+		return other.files[segments[0]].bytes
 	}
-}
-
-// TestAUnitOfAnotherPlaceIsDamage puts whole units where others belong: of the
-// same journal, an older one first, and of another one.
-func TestAUnitOfAnotherPlaceIsDamage(t *testing.T) {
-	d, segments, _ := fifty(t)
-	first := d.files[segments[0]].bytes
-	unit2 := segmentHead + int(unitSize(4+len(record(1))))
-	size2 := int(unitSize(4 + len(record(2))))
-	other := newCrashDisk()
-	o := small(other)
-	o.salt++
-	j := mustOpen(t, o)
-	mustAppend(t, j, 1, 3)
-	mustClose(t, j)
-	for name, from := range map[string][]byte{"another journal": other.files[segments[0]].bytes, "a later segment": d.files[segments[1]].bytes} {
-		damaged := d.clone()
-		copy(damaged.files[segments[0]].bytes[unit2:], from[unit2:][:size2])
-		if _, err := Open("", small(damaged)); !errors.Is(err, ErrCorrupt) {
-			t.Errorf("a unit of %s: %v", name, err)
-		}
+	swap := func(b []byte) {
+		next := segmentHead + int(unitSize(binary.LittleEndian.Uint32(b[segmentHead:])))
+		end := next + int(unitSize(binary.LittleEndian.Uint32(b[next:])))
+		copy(b[segmentHead:], slices.Concat(b[next:end], b[segmentHead:next]))
 	}
-	swapped := d.clone()
-	b := swapped.files[segments[0]].bytes
-	copy(b[segmentHead:], slices.Concat(first[unit2:unit2+size2], first[segmentHead:unit2]))
-	if _, err := Open("", small(swapped)); !errors.Is(err, ErrCorrupt) {
-		t.Errorf("two units that changed places: %v", err)
-	}
-	// The same in the last segment, which no other one follows.
-	last := d.clone()
-	b = last.files[segments[len(segments)-1]].bytes
-	size := binary.LittleEndian.Uint32(b[segmentHead:])
-	next := segmentHead + int(unitSize(size))
-	end := next + int(unitSize(binary.LittleEndian.Uint32(b[next:])))
-	copy(b[segmentHead:], slices.Concat(b[next:end], b[segmentHead:next]))
-	if _, err := Open("", small(last)); !errors.Is(err, ErrCorrupt) {
-		t.Errorf("two units at the end that changed places: %v", err)
-	}
-	// Segments that changed their names.
-	renamed := d.clone()
-	renamed.files[segments[0]], renamed.files[segments[1]] = renamed.files[segments[1]], renamed.files[segments[0]]
-	if _, err := Open("", small(renamed)); !errors.Is(err, ErrCorrupt) {
-		t.Errorf("two segments that changed places: %v", err)
-	}
-}
-
-func TestALostSegmentIsCorrupt(t *testing.T) {
-	d, segments, _ := fifty(t)
-	if len(segments) < 3 {
-		t.Fatalf("segments %v", segments)
-	}
-	for i, name := range segments[:len(segments)-1] {
-		lost := d.clone()
-		delete(lost.files, name)
-		if _, err := Open("", small(lost)); !errors.Is(err, ErrCorrupt) {
-			t.Errorf("without segment %d of %d: %v", i+1, len(segments), err)
-		}
-	}
-}
-
-func TestASnapshotAheadOfTheRecordsIsCorrupt(t *testing.T) {
-	d, segments, _ := fifty(t)
-	d.files[fileName(units, snapshotExt)] = d.newFile(nil)
-	lost := d.clone()
-	delete(lost.files, segments[len(segments)-1])
-	if _, err := Open("", small(lost)); !errors.Is(err, ErrCorrupt) {
-		t.Errorf("records lost: %v", err)
-	}
-	for _, name := range segments {
-		delete(d.files, name)
-	}
-	if _, err := Open("", small(d)); !errors.Is(err, ErrCorrupt) {
-		t.Errorf("all records lost: %v", err)
+	second := segmentHead + int(unitSize(4+len(record(1))))
+	size := int(unitSize(4 + len(record(2))))
+	put := func(d *crashDisk, from []byte) { copy(d.files[segments[0]].bytes[second:], from[second:][:size]) }
+	for name, damage := range map[string]func(d *crashDisk){
+		"unit of another journal":  func(d *crashDisk) { put(d, history(0x5a18, 0)) },
+		"unit of another history":  func(d *crashDisk) { put(d, history(0x5a17, 1)) },
+		"unit of a later segment":  func(d *crashDisk) { put(d, d.files[segments[1]].bytes) },
+		"swapped units":            func(d *crashDisk) { swap(d.files[segments[0]].bytes) },
+		"swapped units at the end": func(d *crashDisk) { swap(d.files[segments[len(segments)-1]].bytes) },
+		"segments with swapped name": func(d *crashDisk) {
+			d.files[segments[0]], d.files[segments[1]] = d.files[segments[1]], d.files[segments[0]]
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			damaged := d.clone()
+			damage(damaged)
+			if _, err := Open("", small(damaged)); !errors.Is(err, ErrCorrupt) {
+				t.Errorf("Open: %v", err)
+			}
+		})
 	}
 }
 
@@ -189,9 +144,7 @@ func TestASnapshotHealsTheRecordThatWasCut(t *testing.T) {
 	j := mustOpen(t, small(d))
 	mustAppend(t, j, 1, 20)
 	for _, at := range []uint64{15, 20} {
-		if err := save(j, at, "state"); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, save(j, at, "state"))
 	}
 	end, name := j.end, fileName(j.segments[len(j.segments)-1], segmentExt)
 	mustClose(t, j)
@@ -229,21 +182,6 @@ func TestLengthsThatLie(t *testing.T) {
 		}
 		wantRecords(t, j, 2)
 		mustClose(t, j)
-	}
-}
-
-// TestALengthIsUnderTheChecksum is of lengths that have the same number of zeros
-// behind them.
-func TestALengthIsUnderTheChecksum(t *testing.T) {
-	for n := range 32 {
-		unit := appendUnit(nil, 1, link{}, appendRecord(nil, make([]byte, n)))
-		for bit := range 32 {
-			forged := slices.Clone(unit)
-			forged[bit/8] ^= 1 << (bit % 8)
-			if h := parseUnitHeader(forged); unitSize(h.length) == int64(len(unit)) && h.intact(forged) {
-				t.Errorf("%d bytes pass for %d", 4+n, h.length)
-			}
-		}
 	}
 }
 
@@ -323,38 +261,6 @@ func FuzzJournal(f *testing.F) {
 		}); !errors.Is(err, errEnough) || n != tail+1 {
 			t.Fatalf("read %d of %d: %v", n, tail+1, err)
 		}
-		if err := j.Close(); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, j.Close())
 	})
-}
-
-// A unit of another history has the same salt, place and size.
-func TestOpen_UnitOfAnotherHistoryIsDamage(t *testing.T) {
-	var disks [2]*crashDisk
-	for i := range disks {
-		disks[i] = newCrashDisk()
-		j := mustOpen(t, small(disks[i]))
-		for at := range uint64(3) {
-			if _, err := j.Append(context.Background(), at, []byte{byte(i), byte(at)}); err != nil {
-				t.Fatal(err)
-			}
-		}
-		mustClose(t, j)
-	}
-	name, size := fileName(1, segmentExt), int(unitSize(4+2))
-	for unit := range 2 {
-		d := disks[0].clone()
-		at := segmentHead + (1+unit)*size
-		copy(d.files[name].bytes[at:at+size], disks[1].files[name].bytes[at:])
-		j, err := Open("", small(d))
-		if last := unit == 1; last && err == nil {
-			if cut, ok := j.WasCut(); !ok || cut.At != 3 {
-				t.Errorf("the last unit: cut %+v, %v", cut, ok)
-			}
-			mustClose(t, j)
-		} else if last || !errors.Is(err, ErrCorrupt) {
-			t.Errorf("unit %d: %v", 2+unit, err)
-		}
-	}
 }

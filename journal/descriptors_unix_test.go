@@ -24,23 +24,17 @@ func TestDescriptors_LimitOfTheProcess(t *testing.T) {
 		return
 	}
 	var limit syscall.Rlimit
-	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit))
 	dir := t.TempDir()
 	o := Options{SegmentBytes: leastSegment, background: inline}
 	j, err := Open(dir, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	ctx := context.Background()
 	refusals := 0
 	for at := uint64(1); at <= 100; at++ {
 		none := limit
 		none.Cur = 3 // what is open stays open
-		if err := syscall.Setrlimit(syscall.RLIMIT_NOFILE, &none); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, syscall.Setrlimit(syscall.RLIMIT_NOFILE, &none))
 		_, err := j.Append(ctx, at-1, record(at))
 		if e := syscall.Setrlimit(syscall.RLIMIT_NOFILE, &limit); e != nil {
 			t.Fatal(e)

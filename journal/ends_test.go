@@ -78,6 +78,9 @@ func TestOpen_MissingFilesAreCorrupt(t *testing.T) {
 	d, segments, _ := fifty(t)
 	for k := range segments {
 		t.Run(fmt.Sprint("segments from ", k), func(t *testing.T) { wantRepaired(t, lose(d, k, segments)) })
+		if _, err := Open("", small(lose(d, k, segments[:k+1]))); !errors.Is(err, ErrCorrupt) {
+			t.Errorf("without segment %d of %d: %v", k+1, len(segments), err)
+		}
 		for snapshots, after := range map[string][]uint64{"genesis": {0}, "two": {10, 20}} {
 			t.Run(fmt.Sprint("segments from ", k, ", snapshots ", snapshots), func(t *testing.T) {
 				d := newCrashDisk()

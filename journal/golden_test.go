@@ -45,9 +45,7 @@ func TestGolden_SegmentsAndUnitsAreWritten(t *testing.T) {
 	if *update {
 		for _, first := range j.segments {
 			name := fileName(first, segmentExt)
-			if err := os.WriteFile(filepath.Join("testdata", "v2", name), d.files[name].bytes, 0o644); err != nil {
-				t.Fatal(err)
-			}
+			noError(t, os.WriteFile(filepath.Join("testdata", "v2", name), d.files[name].bytes, 0o644))
 		}
 	}
 	files := golden(t, "v2")

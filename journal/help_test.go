@@ -19,20 +19,24 @@ func small(d disk) Options {
 	return Options{SegmentBytes: leastSegment, disk: d, background: inline, salt: 0x5a17}
 }
 
-func mustOpen(t *testing.T, o Options) *Journal {
+// noError ends the test if there is an error.
+func noError(t testing.TB, err error) {
 	t.Helper()
-	j, err := Open("", o)
 	if err != nil {
 		t.Fatal(err)
 	}
+}
+
+func mustOpen(t *testing.T, o Options) *Journal {
+	t.Helper()
+	j, err := Open("", o)
+	noError(t, err)
 	return j
 }
 
 func mustClose(t *testing.T, j *Journal) {
 	t.Helper()
-	if err := j.Close(); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, j.Close())
 }
 
 // record is what the tests append at a position: no two are equal, and the lengths
@@ -58,9 +62,7 @@ func readAll(t *testing.T, j *Journal, after uint64) (n int, err error) {
 	t.Helper()
 	ctx := context.Background()
 	tail, err := j.Tail(ctx)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	if tail <= after {
 		return 0, nil
 	}

@@ -5,44 +5,16 @@ import (
 	"context"
 	"errors"
 	"io"
-	"path/filepath"
 	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
 )
 
-func TestWhatWasAppendedIsReadBack(t *testing.T) {
-	for name, sync := range map[string]Sync{"always": Always, "never": Never, "every": Every(time.Hour)} {
-		t.Run(name, func(t *testing.T) {
-			dir := filepath.Join(t.TempDir(), "log")
-			o := Options{Sync: sync, SegmentBytes: leastSegment}
-			for n := range uint64(4) {
-				j, err := Open(dir, o)
-				if err != nil {
-					t.Fatal(err)
-				}
-				mustAppend(t, j, n*40+1, n*40+40)
-				mustClose(t, j)
-				if j, err = Open(dir, o); err != nil {
-					t.Fatal(err)
-				}
-				wantRecords(t, j, int(n*40+40))
-				if _, cut := j.WasCut(); cut {
-					t.Error("a closed journal was cut")
-				}
-				mustClose(t, j)
-			}
-		})
-	}
-}
-
 func TestARecordMayBeEmptyOrLargerThanASegment(t *testing.T) {
 	dir := t.TempDir()
 	j, err := Open(dir, Options{SegmentBytes: leastSegment})
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	ctx := context.Background()
 	recs := [][]byte{{}, bytes.Repeat([]byte("x"), 3*leastSegment), {}, bytes.Repeat([]byte("y"), leastSegment-segmentHead-unitHead-4), {1}}
 	for i, rec := range recs {
@@ -67,41 +39,69 @@ func TestARecordMayBeEmptyOrLargerThanASegment(t *testing.T) {
 	}
 }
 
-func TestAppendRefusesWhatItCannotKeep(t *testing.T) {
-	j := mustOpen(t, small(newCrashDisk()))
-	mustAppend(t, j, 1, 3)
-	ended, cancel := context.WithCancel(context.Background())
+// Calls that cannot be obeyed are refused by their reason, and the journal continues.
+func TestJournal_RefusesCalls(t *testing.T) {
+	ctx := context.Background()
+	ended, cancel := context.WithCancel(ctx)
 	cancel()
+	d := newCrashDisk()
+	j := savedAt(t, d, 40)
+	appends := func(ctx context.Context, prev uint64, rec []byte) error {
+		_, err := j.Append(ctx, prev, rec)
+		return err
+	}
+	load := func() error {
+		_, err := j.Load(ctx, 41)
+		return err
+	}
+	reject := func() error {
+		d.failAt = d.calls + 1
+		return j.Reject(ctx, 40)
+	}
+	saveFailing := func() error { return j.Save(ctx, 50, func(io.Writer) error { return errEnough }) }
 	for _, c := range []struct {
 		name string
-		ctx  context.Context
-		prev uint64
-		rec  []byte
+		call func() error
 		want error
 	}{
-		{"behind an older record", context.Background(), 2, nil, ErrFenced},
-		{"behind a record to come", context.Background(), 4, nil, ErrFenced},
-		{"too large", context.Background(), 3, make([]byte, mostRecord+1), ErrRefused},
-		{"too late", ended, 3, nil, ErrRefused},
+		{"Append after an older record", func() error { return appends(ctx, 99, nil) }, ErrFenced},
+		{"Append after a later record", func() error { return appends(ctx, 101, nil) }, ErrFenced},
+		{"Append of too much", func() error { return appends(ctx, 100, make([]byte, mostRecord+1)) }, ErrRefused},
+		{"Append with an ended context", func() error { return appends(ended, 100, nil) }, ErrRefused},
+		{"Read past the end", func() error { return j.Read(ctx, 101, func(uint64, []byte) error { return nil }) }, ErrRefused},
+		{"Save ahead of the records", func() error { return save(j, 101, "state") }, ErrRefused},
+		{"Save that fails", saveFailing, errEnough},
+		{"Save that fails is refused", saveFailing, ErrRefused},
+		{"Load of none", load, errNoSnapshot},
+		{"Reject of none", func() error { return j.Reject(ctx, 41) }, errNoSnapshot},
+		{"Reject with an ended context", func() error { return j.Reject(ended, 40) }, ErrRefused},
+		{"Reject while the disk fails", reject, errInput},
+		{"Reject while the disk fails is refused", reject, ErrRefused},
+		{"Trim with one snapshot", func() error { return j.Trim(ctx, 40) }, ErrRefused},
+		{"Trim past the older snapshot", func() error { return errors.Join(save(j, 60, "state"), j.Trim(ctx, 41)) }, ErrRefused},
+		{"Read of trimmed records", func() error {
+			return errors.Join(j.Trim(ctx, 40), j.Read(ctx, 0, func(uint64, []byte) error { return errEnough }))
+		}, ErrTrimmed},
 	} {
-		if _, err := j.Append(c.ctx, c.prev, c.rec); !errors.Is(err, c.want) {
-			t.Errorf("%s: %v; want %v", c.name, err, c.want)
+		if err := c.call(); !errors.Is(err, c.want) {
+			t.Errorf("%s: %v, want %v", c.name, err, c.want)
 		}
 	}
-	mustAppend(t, j, 4, 4)
+	wantSaved(t, j, 60, 40)
+	mustAppend(t, j, 101, 101)
 	mustClose(t, j)
-	if _, err := j.Append(context.Background(), 4, nil); !errors.Is(err, ErrBroken) {
-		t.Errorf("after Close: %v", err)
+	mustClose(t, j)
+	for what, err := range map[string]error{"Append": appends(ctx, 101, nil), "Reject": j.Reject(ctx, 40)} {
+		if !errors.Is(err, ErrBroken) {
+			t.Errorf("%s after Close: %v", what, err)
+		}
 	}
-	mustClose(t, j)
 }
 
 func TestOneProcessHasTheFolder(t *testing.T) {
 	dir := t.TempDir()
 	j, err := Open(dir, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	if _, err := Open(dir, Options{}); !errors.Is(err, ErrLocked) {
 		t.Errorf("a second Open: %v", err)
 	}
@@ -110,9 +110,7 @@ func TestOneProcessHasTheFolder(t *testing.T) {
 	}
 	mustClose(t, j)
 	j, err = Open(dir, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	mustClose(t, j)
 }
 
@@ -159,15 +157,6 @@ func TestReadFollows(t *testing.T) {
 			t.Errorf("Read of a journal that was closed = %v", err)
 		}
 	})
-}
-
-func TestReadFromBeyondTheEndIsRefused(t *testing.T) {
-	j := mustOpen(t, small(newCrashDisk()))
-	defer j.Close()
-	mustAppend(t, j, 1, 3)
-	if err := j.Read(context.Background(), 4, func(uint64, []byte) error { return nil }); !errors.Is(err, ErrRefused) {
-		t.Errorf("Read = %v", err)
-	}
 }
 
 func TestRecordsWaitForTheirTimeAndAreWrittenAsOne(t *testing.T) {
@@ -278,76 +267,6 @@ func save(j *Journal, at uint64, text string) error {
 	})
 }
 
-func TestTwoSnapshotsAreKept(t *testing.T) {
-	ctx := context.Background()
-	j := mustOpen(t, small(newCrashDisk()))
-	defer j.Close()
-	if err := save(j, 0, "genesis"); err != nil {
-		t.Fatal(err)
-	}
-	mustAppend(t, j, 1, 9)
-	if err := save(j, 10, "ahead"); !errors.Is(err, ErrRefused) {
-		t.Errorf("a snapshot ahead of the records: %v", err)
-	}
-	broken := errors.New("broken")
-	if err := j.Save(ctx, 9, func(io.Writer) error { return broken }); !errors.Is(err, broken) || !errors.Is(err, ErrRefused) {
-		t.Errorf("a snapshot that cannot be written: %v", err)
-	}
-	for _, at := range []uint64{3, 7, 9} {
-		if err := save(j, at, "state"); err != nil {
-			t.Fatal(err)
-		}
-	}
-	saved, err := j.Saved(ctx)
-	if err != nil || !slices.Equal(saved, []uint64{9, 7}) {
-		t.Errorf("Saved = %v, %v", saved, err)
-	}
-	r, err := j.Load(ctx, 7)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if b, err := io.ReadAll(r); string(b) != "state" || err != nil {
-		t.Errorf("Load reads %q, %v", b, err)
-	}
-	r.Close()
-	if _, err := j.Load(ctx, 3); !errors.Is(err, errNoSnapshot) {
-		t.Errorf("Load of a snapshot that is gone: %v", err)
-	}
-}
-
-func TestTrimGivesBackWhatNoRecoveryReads(t *testing.T) {
-	ctx := context.Background()
-	d := newCrashDisk()
-	j := mustOpen(t, small(d))
-	mustAppend(t, j, 1, 60)
-	if err := j.Trim(ctx, 30); !errors.Is(err, ErrRefused) {
-		t.Errorf("without a snapshot: %v", err)
-	}
-	for _, at := range []uint64{30, 50} {
-		if err := save(j, at, "state"); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := j.Trim(ctx, 31); !errors.Is(err, ErrRefused) {
-		t.Errorf("behind the older snapshot: %v", err)
-	}
-	if err := j.Trim(ctx, 30); err != nil {
-		t.Fatal(err)
-	}
-	if err := j.Read(ctx, 0, func(uint64, []byte) error { return nil }); !errors.Is(err, ErrTrimmed) {
-		t.Errorf("Read of what is trimmed: %v", err)
-	}
-	if n, err := readAll(t, j, 30); n != 30 || err != nil {
-		t.Errorf("read %d, %v", n, err)
-	}
-	mustClose(t, j)
-	j = mustOpen(t, small(d))
-	if n, err := readAll(t, j, 30); n != 30 || err != nil {
-		t.Errorf("opened again: read %d, %v", n, err)
-	}
-	mustClose(t, j)
-}
-
 // TestAFileThatATrimLeftIsNoGap removes segments out of order, as a power failure
 // may.
 func TestAFileThatATrimLeftIsNoGap(t *testing.T) {
@@ -355,9 +274,7 @@ func TestAFileThatATrimLeftIsNoGap(t *testing.T) {
 	j := mustOpen(t, small(d))
 	mustAppend(t, j, 1, 100)
 	for _, at := range []uint64{80, 90} {
-		if err := save(j, at, "state"); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, save(j, at, "state"))
 	}
 	mustClose(t, j)
 	names, _ := d.list()

@@ -173,9 +173,7 @@ func (l *lives) powerFailure(t *testing.T, d *crashDisk, sync Sync, few bool, wh
 func calls(t *testing.T, sync Sync) int {
 	t.Helper()
 	d := newCrashDisk()
-	if err := new(lives).live(d, sync, death{}, units); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, new(lives).live(d, sync, death{}, units))
 	return d.calls
 }
 

@@ -31,13 +31,9 @@ func TestLock_LossBreaksTheJournal(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			dir := filepath.Join(t.TempDir(), "log")
 			j, err := Open(dir, Options{SegmentBytes: leastSegment, background: inline})
-			if err != nil {
-				t.Fatal(err)
-			}
+			noError(t, err)
 			mustAppend(t, j, 1, 1)
-			if err := lose(dir); err != nil {
-				t.Fatal(err)
-			}
+			noError(t, lose(dir))
 			at := uint64(2)
 			for ; err == nil && at < 100; at++ {
 				_, err = j.Append(context.Background(), at-1, record(at))
@@ -57,19 +53,13 @@ func TestLock_LossBreaksTheJournal(t *testing.T) {
 
 func TestOpen_NamesPackageAndCause(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "file")
-	if err := os.WriteFile(path, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	_, err := Open(path, Options{})
-	if err == nil || !strings.HasPrefix(err.Error(), "journal: open "+path+": ") {
-		t.Errorf("Open of a file: %v", err)
-	}
-	_, err = Inspect(path, func(uint64, []byte) error { return nil })
-	if err == nil || !strings.HasPrefix(err.Error(), "journal: inspect "+path+": ") {
-		t.Errorf("Inspect of a file: %v", err)
-	}
-	_, err = Repair(context.Background(), path, 1)
-	if err == nil || !strings.HasPrefix(err.Error(), "journal: repair "+path+": ") {
-		t.Errorf("Repair of a file: %v", err)
+	noError(t, os.WriteFile(path, nil, 0o600))
+	_, opened := Open(path, Options{})
+	_, inspected := Inspect(path, func(uint64, []byte) error { return nil })
+	_, repaired := Repair(context.Background(), path, 1)
+	for op, err := range map[string]error{"open": opened, "inspect": inspected, "repair": repaired} {
+		if err == nil || !strings.HasPrefix(err.Error(), "journal: "+op+" "+path+": ") {
+			t.Errorf("%s of a file: %v", op, err)
+		}
 	}
 }

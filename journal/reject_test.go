@@ -14,9 +14,7 @@ func savedAt(t *testing.T, d *crashDisk, positions ...uint64) *Journal {
 	j := mustOpen(t, small(d))
 	mustAppend(t, j, 1, 100)
 	for _, at := range positions {
-		if err := save(j, at, "state"); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, save(j, at, "state"))
 	}
 	return j
 }
@@ -32,26 +30,23 @@ func TestReject_DoesNotCountAsKept(t *testing.T) {
 	ctx := context.Background()
 	d := newCrashDisk()
 	j := savedAt(t, d, 40, 60)
-	if err := j.Reject(ctx, 60); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, j.Reject(ctx, 60))
 	wantSaved(t, j, 40)
+	without := mustOpen(t, small(d.afterPowerFailure(func(int) bool { return false })))
+	wantSaved(t, without, 40)
+	mustClose(t, without)
 	if _, err := j.Load(ctx, 60); !errors.Is(err, errNoSnapshot) || !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("Load of a rejected snapshot: %v", err)
 	}
 	if err := j.Trim(ctx, 40); !errors.Is(err, ErrRefused) {
 		t.Errorf("Trim with one good snapshot: %v", err)
 	}
-	if err := save(j, 80, "state"); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, save(j, 80, "state"))
 	wantSaved(t, j, 80, 40)
 	if d.files[fileName(60, rejectedExt)] == nil {
 		t.Error("the rejected file is gone while an older snapshot is kept")
 	}
-	if err := j.Trim(ctx, 40); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, j.Trim(ctx, 40))
 	mustClose(t, j)
 
 	// The records from the older good snapshot on are there after a restart.
@@ -60,46 +55,10 @@ func TestReject_DoesNotCountAsKept(t *testing.T) {
 		t.Errorf("read %d records, %v; want 60", n, err)
 	}
 	for _, at := range []uint64{90, 95} {
-		if err := save(j, at, "state"); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, save(j, at, "state"))
 	}
 	if d.files[fileName(60, rejectedExt)] != nil {
 		t.Error("the rejected file is there with two newer snapshots")
 	}
 	mustClose(t, j)
-}
-
-func TestReject_SurvivesAPowerFailure(t *testing.T) {
-	d := newCrashDisk()
-	j := savedAt(t, d, 40, 60)
-	if err := j.Reject(context.Background(), 60); err != nil {
-		t.Fatal(err)
-	}
-	j = mustOpen(t, small(d.afterPowerFailure(func(int) bool { return false })))
-	wantSaved(t, j, 40)
-	mustClose(t, j)
-}
-
-func TestReject_Fails(t *testing.T) {
-	ctx := context.Background()
-	d := newCrashDisk()
-	j := savedAt(t, d, 40)
-	if err := j.Reject(ctx, 41); !errors.Is(err, errNoSnapshot) {
-		t.Errorf("no snapshot: %v", err)
-	}
-	ended, cancel := context.WithCancel(ctx)
-	cancel()
-	if err := j.Reject(ended, 40); !errors.Is(err, ErrRefused) {
-		t.Errorf("context has ended: %v", err)
-	}
-	d.failAt = d.calls + 1
-	if err := j.Reject(ctx, 40); !errors.Is(err, ErrRefused) || !errors.Is(err, errInput) {
-		t.Errorf("the disk fails: %v", err)
-	}
-	wantSaved(t, j, 40)
-	mustClose(t, j)
-	if err := j.Reject(ctx, 40); !errors.Is(err, ErrBroken) {
-		t.Errorf("closed: %v", err)
-	}
 }

@@ -24,9 +24,7 @@ func TestStraced_Program(t *testing.T) {
 	step := func(name string) { os.Remove(filepath.Join(filepath.Dir(dir), "step-"+name)) }
 	o := Options{SegmentBytes: leastSegment, background: inline}
 	j, err := Open(dir, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	step("append")
 	mustAppend(t, j, 1, 1)
 	step("segment")
@@ -37,13 +35,9 @@ func TestStraced_Program(t *testing.T) {
 		mustAppend(t, j, at, at)
 	}
 	step("save")
-	if err := save(j, at, "state"); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, save(j, at, "state"))
 	step("reject")
-	if err := j.Reject(context.Background(), at); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, j.Reject(context.Background(), at))
 	step("large")
 	piece := make([]byte, snapshotPiece)
 	if err := j.Save(context.Background(), at, func(w io.Writer) error {
@@ -98,9 +92,7 @@ func straced(t *testing.T) map[string][]string {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	b, err := os.ReadFile(trace)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	step := "open"
 	steps := map[string][]string{}
 	call := regexp.MustCompile(`^\d+ +(\w+)\(`)

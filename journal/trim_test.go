@@ -15,9 +15,7 @@ func TestTrim_KeepsEveryRecordPastIt(t *testing.T) {
 		d := newCrashDisk()
 		j := savedAt(t, d, through, 100)
 		segments := slices.Clone(j.segments)
-		if err := j.Trim(ctx, through); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, j.Trim(ctx, through))
 		for again := range 2 {
 			if n, err := readAll(t, j, through); n != 100-int(through) || err != nil {
 				t.Fatalf("through %d, opened %d times: read %d records, %v", through, again, n, err)
@@ -48,9 +46,7 @@ func TestTrim_WaitsForNamesOfSnapshots(t *testing.T) {
 		}
 	}
 	wantSaved(t, j, 80, 60)
-	if err := j.Trim(ctx, 60); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, j.Trim(ctx, 60))
 	for _, kept := range subsets(d.choices(), 1) {
 		found := d.afterPowerFailure(func(i int) bool { return kept[i] })
 		j := mustOpen(t, small(found))
@@ -72,9 +68,7 @@ func TestTrim_WaitsForNamesOfSnapshots(t *testing.T) {
 func TestOpen_ReadsFromTheOlderSnapshot(t *testing.T) {
 	d := newCrashDisk()
 	j := savedAt(t, d, 30, 60)
-	if err := j.Trim(context.Background(), 30); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, j.Trim(context.Background(), 30))
 	// The segments of which all records are between the two snapshots.
 	var names []string
 	for i, first := range j.segments[:len(j.segments)-1] {
