@@ -14,25 +14,30 @@ import (
 
 var _ world.Log = (*journal.Journal)(nil)
 
-// The same program with the same calls comes to the same state behind every tick: in
-// memory, as a follower, and on a journal that is closed, or dies, now and then.
+// The same program with the same calls leads to the same state after every tick: in
+// memory, where an owner runs some ticks twice, as a follower, for Replay, and on a journal
+// that is closed, or dies, now and then.
 func TestThreeWorldsAgree(t *testing.T) {
-	for _, workers := range []int{1, 2, 8} {
-		for seed := range uint64(2) {
-			t.Run(fmt.Sprintf("workers=%d/seed=%d", workers, seed), func(t *testing.T) {
-				dir := filepath.Join(t.TempDir(), "log")
-				synctest.Test(t, func(t *testing.T) { playThree(t, dir, workers, seed) })
-			})
+	for name, newGame := range map[string]func(t testing.TB, o store.Options) *game{"game": newGame, "herd": newHerd} {
+		for _, workers := range []int{1, 2, 8} {
+			for seed := range uint64(2) {
+				t.Run(fmt.Sprintf("%s/workers=%d/seed=%d", name, workers, seed), func(t *testing.T) {
+					dir := filepath.Join(t.TempDir(), "log")
+					synctest.Test(t, func(t *testing.T) {
+						playThree(t, dir, seed, newGame, store.Options{Workers: workers})
+					})
+				})
+			}
 		}
 	}
 }
 
-func playThree(t *testing.T, dir string, workers int, seed uint64) {
+func playThree(t *testing.T, dir string, seed uint64, newGame func(t testing.TB, o store.Options) *game, o store.Options) {
 	random := rand.New(rand.NewPCG(seed, 1))
-	o := store.Options{Workers: workers}
-	shared := world.Memory()
-	owner, follower, local := newGame(t, store.Options{Workers: 1}), newGame(t, o), newGame(t, o)
-	first, second := mustOpen(t, owner, shared), mustOpen(t, follower, shared)
+	shared := keeping{world.Memory()}
+	owner, follower, local := newGame(t, alone), newGame(t, o), newGame(t, o)
+	first := openWith(t, owner, shared, func(o *world.Options) { o.Shadow = 0.5 })
+	second := mustOpen(t, follower, shared)
 	j := openJournal(t, dir)
 	third := mustOpen(t, local, j)
 	const ticks = 40
@@ -69,13 +74,23 @@ func playThree(t *testing.T, dir string, workers int, seed uint64) {
 			third = mustOpen(t, fresh, j)
 			wantSame(t, owner, fresh)
 			if a, b := digest(t, owner), digest(t, fresh); a != b {
-				t.Fatalf("behind tick %d the journal was opened again to another state", tick)
+				t.Fatalf("after tick %d the journal was opened again to another state", tick)
 			}
 			local = fresh
 		}
 	}
 	wantTicks(t, owner, ticks)
 	wantTicks(t, follower, ticks)
+	if owner.herd != nil && owner.herd.Entries() < 100 {
+		t.Errorf("ticks have read %d changes, want 100", owner.herd.Entries())
+	}
+	for upTo := uint64(ticks - 8); upTo <= ticks; upTo++ {
+		again := newGame(t, o)
+		noError(t, world.Replay(t.Context(), again.Store, shared, again.options(), upTo))
+		if got := digest(t, again); got != owner.digests[upTo] {
+			t.Errorf("Replay to tick %d: digest %x, want %x", upTo, got, owner.digests[upTo])
+		}
+	}
 	for _, w := range []*world.World{first, second, third} {
 		mustClose(t, w)
 	}
@@ -85,24 +100,18 @@ func playThree(t *testing.T, dir string, workers int, seed uint64) {
 func openJournal(t testing.TB, dir string) *journal.Journal {
 	t.Helper()
 	j, err := journal.Open(dir, journal.Options{Sync: journal.Never, SegmentBytes: 1 << 14})
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	return j
 }
 
 func mustCloseJournal(t testing.TB, j *journal.Journal) {
 	t.Helper()
-	if err := j.Close(); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, j.Close())
 }
 
 func digest(t testing.TB, g *game) uint64 {
 	t.Helper()
 	d, err := g.Digest(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	return d
 }

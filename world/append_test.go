@@ -69,9 +69,7 @@ func playAnyWay(ctx context.Context, t *testing.T, l *faulty, n int, kept, dies 
 			return
 		}
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	var calls []*submission
 	for tick := 1; tick <= n+2; tick++ {
 		s := submit(t.Context(), w, g.order(tick))

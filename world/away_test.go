@@ -47,10 +47,7 @@ func TestALogThatIsAwayForAMoment(t *testing.T) {
 			shared := world.Memory()
 			l := &faulty{Log: shared}
 			w, v := mustOpen(t, newGame(t, store.Options{}), shared), mustOpen(t, newGame(t, store.Options{}), l)
-			for range 100 {
-				steps(t, w, 1)
-				synctest.Wait()
-			}
+			stepsSaving(t, w, 100)
 			saves := 12
 			l.saved = refusing(&saves, errElection, shared.Saved)
 			for v.Status().Tick < 100 {

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"path/filepath"
 	"testing"
-	"time"
 
 	"handloom/journal"
 	"handloom/store"
@@ -36,9 +35,7 @@ type push struct {
 func newCrowd(b *testing.B, items int) *crowd {
 	b.Helper()
 	s, err := store.New(store.Options{})
-	if err != nil {
-		b.Fatal(err)
-	}
+	noError(b, err)
 	c := &crowd{Store: s}
 	if c.bodies, err = store.Register(s, store.TableOptions[body]{Name: "body", Shards: 8}); err != nil {
 		b.Fatal(err)
@@ -56,9 +53,7 @@ func newCrowd(b *testing.B, items int) *crowd {
 		}
 		return nil
 	})
-	if err != nil {
-		b.Fatal(err)
-	}
+	noError(b, err)
 	return c
 }
 
@@ -108,15 +103,11 @@ func BenchmarkTick(b *testing.B) {
 	b.Run("op=tick/log=none", func(b *testing.B) {
 		c := newCrowd(b, crowdItems)
 		for n := uint64(0); b.Loop(); n++ {
-			if err := c.Inbox(c.push(crowdOrders, int(n))); err != nil {
-				b.Fatal(err)
-			}
+			noError(b, c.Inbox(c.push(crowdOrders, int(n))))
 			err := c.Write(b.Context(), func(ctx context.Context, w *store.Writer) error {
 				return c.tick(ctx, w, world.Tick{Number: n})
 			})
-			if err != nil {
-				b.Fatal(err)
-			}
+			noError(b, err)
 		}
 	})
 	for _, snapshots := range []int{1 << 30, 600} {
@@ -124,33 +115,18 @@ func BenchmarkTick(b *testing.B) {
 			benchmarkTicks(b, newCrowd(b, crowdItems), world.Memory(), snapshots)
 		})
 		b.Run(fmt.Sprintf("op=tick/log=journal/snapshots=%t", snapshots == 600), func(b *testing.B) {
-			benchmarkTicks(b, newCrowd(b, crowdItems), benchJournal(b, journal.Always), snapshots)
+			j, err := journal.Open(filepath.Join(b.TempDir(), "log"), journal.Options{})
+			noError(b, err)
+			defer mustCloseJournal(b, j)
+			benchmarkTicks(b, newCrowd(b, crowdItems), j, snapshots)
 		})
 	}
-	b.Run("op=tick/log=memory/items=0", func(b *testing.B) {
-		benchmarkIdle(b, world.Memory())
-	})
-	b.Run("op=tick/log=journal/items=0", func(b *testing.B) {
-		benchmarkIdle(b, benchJournal(b, journal.Always))
-	})
-}
-
-func benchJournal(b *testing.B, sync journal.Sync) *journal.Journal {
-	b.Helper()
-	j, err := journal.Open(filepath.Join(b.TempDir(), "log"), journal.Options{Sync: sync})
-	if err != nil {
-		b.Fatal(err)
-	}
-	b.Cleanup(func() { mustCloseJournal(b, j) })
-	return j
 }
 
 // benchmarkTicks measures ticks with a call of orders in each.
 func benchmarkTicks(b *testing.B, c *crowd, l world.Log, snapshots int) {
 	w, err := world.Open(b.Context(), c.Store, l, world.Options{Tick: c.tick, SnapshotTicks: snapshots})
-	if err != nil {
-		b.Fatal(err)
-	}
+	noError(b, err)
 	answers := make(chan error, 1)
 	for n := 0; b.Loop(); n++ {
 		recorded := make(chan struct{})
@@ -174,65 +150,9 @@ func benchmarkTicks(b *testing.B, c *crowd, l world.Log, snapshots int) {
 		}
 	}
 	b.ReportMetric(float64(b.Elapsed().Microseconds())/float64(w.Status().Tick), "us/tick")
-	reportAppends(b, w)
+	status := w.Status()
+	b.ReportMetric(float64(status.AppendP50)/1e3, "append-p50-us")
+	b.ReportMetric(float64(status.AppendP99)/1e3, "append-p99-us")
+	b.ReportMetric(float64(status.AppendMax)/1e3, "append-max-us")
 	crash(b, w)
-}
-
-// benchmarkIdle measures ticks of a program that does nothing.
-func benchmarkIdle(b *testing.B, l world.Log) {
-	c := newCrowd(b, 0)
-	w, err := world.Open(b.Context(), c.Store, l, world.Options{Tick: c.tick, SnapshotTicks: 1 << 30})
-	if err != nil {
-		b.Fatal(err)
-	}
-	for b.Loop() {
-		mustStep(b, w)
-	}
-	reportAppends(b, w)
-	crash(b, w)
-}
-
-func reportAppends(b *testing.B, w *world.World) {
-	b.Helper()
-	s := w.Status()
-	b.ReportMetric(float64(s.AppendP50)/1e3, "append-p50-us")
-	b.ReportMetric(float64(s.AppendP99)/1e3, "append-p99-us")
-	b.ReportMetric(float64(s.AppendMax)/1e3, "append-max-us")
-}
-
-// Open plays 600 ticks again: how much faster than they were played first, at 60 Hz.
-func BenchmarkReplay(b *testing.B) {
-	b.Run("op=replay/ticks=600/log=journal", func(b *testing.B) {
-		c := newCrowd(b, crowdItems)
-		j := benchJournal(b, journal.Never)
-		w, err := world.Open(b.Context(), c.Store, j, world.Options{Tick: c.tick, SnapshotTicks: 1 << 30})
-		if err != nil {
-			b.Fatal(err)
-		}
-		running, stop := context.WithCancel(b.Context())
-		answers := make(chan error)
-		go func() {
-			for running.Err() == nil {
-				_, _ = w.Submit(running, c.push(crowdOrders, 0))
-			}
-			close(answers)
-		}()
-		steps(b, w, 600)
-		stop()
-		crash(b, w)
-		<-answers
-		var took time.Duration
-		for b.Loop() {
-			fresh := newCrowd(b, 0)
-			begin := time.Now()
-			w, err := world.Open(b.Context(), fresh.Store, j, world.Options{Tick: fresh.tick, SnapshotTicks: 1 << 30})
-			if err != nil {
-				b.Fatal(err)
-			}
-			took += time.Since(begin)
-			crash(b, w)
-		}
-		b.ReportMetric(600/60*float64(b.N)/took.Seconds(), "x-realtime")
-		b.ReportMetric(float64(took.Microseconds())/float64(b.N)/600, "us/tick")
-	})
 }

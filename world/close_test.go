@@ -94,9 +94,7 @@ func TestAHandoffOfALargeStateIsNotTakenBack(t *testing.T) {
 		}})
 		time.Sleep(time.Second)
 		large.Store(true)
-		if err := r.Handoff(t.Context(), "second"); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, r.Handoff(t.Context(), "second"))
 		time.Sleep(100 * time.Millisecond)
 		if s := r.Status(); s.Owner || s.Term != 1 {
 			t.Errorf("%v", s)

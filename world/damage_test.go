@@ -23,6 +23,7 @@ type rotten struct {
 	world.Log
 	bad     map[uint64]bool // by position: a byte is another one
 	lost    map[uint64]bool // it cannot be read
+	where   int             // of the byte, past the middle
 	trimmed int
 }
 
@@ -39,7 +40,7 @@ func (l *rotten) Load(ctx context.Context, at uint64) (io.ReadCloser, error) {
 	if l.lost[at] {
 		return io.NopCloser(io.MultiReader(bytes.NewReader(b[:len(b)/2]), failing{})), err
 	}
-	b[len(b)/2] ^= 4
+	b[(len(b)/2+l.where)%len(b)] ^= 4
 	return io.NopCloser(bytes.NewReader(b)), err
 }
 
@@ -60,9 +61,7 @@ func (l *rotten) Trim(ctx context.Context, through uint64) error {
 func (l *rotten) saved(t *testing.T) []uint64 {
 	t.Helper()
 	saved, err := l.Saved(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	return saved
 }
 
@@ -91,12 +90,10 @@ func surviveDamage(t *testing.T, random *rand.Rand) {
 	w := mustOpen(t, g, l)
 	var newest uint64 // when one was damaged last
 	for range 25 {
-		for range 1 + random.IntN(5) {
-			steps(t, w, 1)
-			synctest.Wait()
-		}
+		stepsSaving(t, w, 1+random.IntN(5))
 		if saved := l.saved(t); saved[0] != newest && random.IntN(2) == 0 {
 			newest = saved[0]
+			l.where = random.IntN(1 << 16)
 			l.bad[saved[random.IntN(len(saved))]] = len(saved) > 1
 		}
 		if random.IntN(3) > 0 {
@@ -110,7 +107,14 @@ func surviveDamage(t *testing.T, random *rand.Rand) {
 		}
 		g = again
 	}
-	mustClose(t, w)
+	crash(t, w)
+	for _, at := range l.saved(t) {
+		l.bad[at] = true
+	}
+	again := newGame(t, store.Options{})
+	if _, err := world.Open(t.Context(), again.Store, l, again.options()); !errors.Is(err, world.ErrCorrupt) {
+		t.Errorf("Open with no good snapshot: %v", err)
+	}
 }
 
 // A damaged snapshot that Open has passed over does not take the place of a good one.
@@ -162,13 +166,9 @@ func flipSnapshot(t *testing.T, dir string, at uint64) {
 	t.Helper()
 	file := filepath.Join(dir, fmt.Sprintf("%016x.snap", at))
 	b, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	b[len(b)/2] ^= 4
-	if err := os.WriteFile(file, b, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.WriteFile(file, b, 0o600))
 }
 
 // The log is not trimmed while the older snapshot cannot be read, and Status has the
@@ -182,23 +182,17 @@ func TestSnapshot_OlderIsReadBeforeTrim(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				l := newRotten()
 				w := mustOpen(t, newGame(t, store.Options{}), l)
-				play := func(n int) {
-					for range n {
-						steps(t, w, 1)
-						synctest.Wait()
-					}
-				}
-				play(16) // to the snapshots of ticks 7 and 14
+				stepsSaving(t, w, 16) // to the snapshots of ticks 7 and 14
 				saved, trimmed := l.saved(t), l.trimmed
 				if len(saved) != 2 || trimmed == 0 {
 					t.Fatalf("snapshots %v, %d trims", saved, trimmed)
 				}
 				spoil(l, saved[0])
-				play(7)
+				stepsSaving(t, w, 7)
 				if s := w.Status(); l.trimmed != trimmed || !strings.Contains(s.SaveErr, fmt.Sprintf("snapshot of record %d", saved[0])) {
 					t.Errorf("%d trims; %v", l.trimmed-trimmed, s)
 				}
-				play(7)
+				stepsSaving(t, w, 7)
 				if s := w.Status(); l.trimmed != trimmed+1 || s.SaveErr != "" {
 					t.Errorf("after another snapshot: %d trims; %v", l.trimmed-trimmed, s)
 				}
@@ -213,17 +207,12 @@ func TestReplay_RejectsNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := rejecting{newRotten()}
 		w := mustOpen(t, newGame(t, store.Options{}), l)
-		for range 16 {
-			steps(t, w, 1)
-			synctest.Wait()
-		}
+		stepsSaving(t, w, 16)
 		crash(t, w)
 		saved := l.saved(t)
 		l.bad[saved[0]] = true
 		g := newGame(t, store.Options{})
-		if err := world.Replay(t.Context(), g.Store, l, g.options(), 16); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, world.Replay(t.Context(), g.Store, l, g.options(), 16))
 		if after := l.saved(t); !slices.Equal(after, saved) {
 			t.Errorf("snapshots %v, want %v", after, saved)
 		}
@@ -235,16 +224,10 @@ func TestSnapshot_RejectFails(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := stubborn{newRotten()}
 		w := mustOpen(t, newGame(t, store.Options{}), l)
-		play := func(n int) {
-			for range n {
-				steps(t, w, 1)
-				synctest.Wait()
-			}
-		}
-		play(16)
+		stepsSaving(t, w, 16)
 		saved := l.saved(t)
 		l.bad[saved[0]] = true
-		play(7)
+		stepsSaving(t, w, 7)
 		if after := l.saved(t); !slices.Equal(after, saved) {
 			t.Errorf("snapshots %v, want %v", after, saved)
 		}

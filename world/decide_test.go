@@ -94,69 +94,6 @@ func TestRun_EndsAfterTheAppendThatRuns(t *testing.T) {
 	})
 }
 
-// SkipInput of a tick other than the one that is skipped already is an error.
-func TestSkipInput_RefusesOtherTicks(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		l := world.Memory()
-		w := mustOpen(t, newGame(t, store.Options{}), l)
-		steps(t, w, 3)
-		crash(t, w)
-		if err := world.SkipInput(t.Context(), l, 3); err != nil {
-			t.Fatal(err)
-		}
-		for _, tick := range []uint64{0, 2, 4} {
-			if err := world.SkipInput(t.Context(), l, tick); err == nil {
-				t.Errorf("tick %d is skipped after tick 3", tick)
-			}
-		}
-	})
-}
-
-// A repeated Handoff is done; one to another program is refused.
-func TestHandoff_KeepsItsProgram(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := mustOpen(t, newGame(t, store.Options{}), world.Memory())
-		steps(t, w, 3)
-		for _, test := range []struct {
-			to   string
-			want error
-		}{{"second", nil}, {"second", nil}, {"third", world.ErrNotOwner}} {
-			if err := w.Handoff(t.Context(), test.to); !errors.Is(err, test.want) {
-				t.Errorf("Handoff to %q: %v, want %v", test.to, err, test.want)
-			}
-		}
-		mustClose(t, w)
-	})
-}
-
-// A snapshot that was handed off is only for the program that has the log now.
-func TestOpen_RefusesASnapshotHandedToAnother(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		l := world.Memory()
-		w := mustOpen(t, newGame(t, store.Options{}), l)
-		steps(t, w, 3)
-		if err := w.Handoff(t.Context(), "second"); err != nil {
-			t.Fatal(err)
-		}
-		mustClose(t, w)
-		for _, test := range []struct {
-			program string
-			want    error
-		}{{"third", world.ErrProgram}, {"second", nil}} {
-			g := newGame(t, store.Options{})
-			o := g.options()
-			o.Program = test.program
-			v, err := world.Open(t.Context(), g.Store, l, o)
-			if !errors.Is(err, test.want) {
-				t.Errorf("Open by %q: %v, want %v", test.program, err, test.want)
-			}
-			if err == nil {
-				crash(t, v)
-			}
-		}
-	})
-}
-
 // Shadow is the part of the ticks that are played twice, also above a half.
 func TestShadow_PlaysItsPartTwice(t *testing.T) {
 	for shadow, want := range map[float64]int{0.25: 50, 0.75: 70, 1: 80} {
@@ -167,12 +104,7 @@ func TestShadow_PlaysItsPartTwice(t *testing.T) {
 				played++
 				return nil
 			}
-			o := g.options()
-			o.Shadow = shadow
-			w, err := world.Open(t.Context(), g.Store, world.Memory(), o)
-			if err != nil {
-				t.Fatal(err)
-			}
+			w := openWith(t, g, world.Memory(), func(o *world.Options) { o.Shadow = shadow })
 			steps(t, w, 40)
 			if played != want {
 				t.Errorf("Shadow %v: %d plays of 40 ticks, want %d", shadow, played, want)
@@ -187,14 +119,7 @@ func TestTakeover_ReplayedTermsAreNoStorm(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := world.Memory()
 		open := func() *world.World {
-			g := newGame(t, alone)
-			o := g.options()
-			o.SnapshotTicks = 1000
-			w, err := world.Open(t.Context(), g.Store, l, o)
-			if err != nil {
-				t.Fatal(err)
-			}
-			return w
+			return openWith(t, newGame(t, alone), l, func(o *world.Options) { o.SnapshotTicks = 1000 })
 		}
 		for range 4 {
 			w := open()
@@ -224,10 +149,7 @@ func TestTrim_IsAtTheSecondOfManySnapshots(t *testing.T) {
 			return saved, err
 		}}
 		w := mustOpen(t, newGame(t, store.Options{}), l)
-		for range 23 {
-			steps(t, w, 1)
-			synctest.Wait()
-		}
+		stepsSaving(t, w, 23)
 		if s := w.Status(); s.SaveErr != "" || shared.trimmed < 2 {
 			t.Errorf("%d trims, want 2 or more; %v", shared.trimmed, s)
 		}

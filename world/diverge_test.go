@@ -107,9 +107,7 @@ func TestAnEpochThatDiffersIsFound(t *testing.T) {
 		}
 		w := mustOpen(t, g, l)
 		v, err := world.Open(t.Context(), h.Store, l, o)
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		steps(t, w, 11)
 		for err == nil && v.Status().Tick < 11 {
 			_, err = v.Step(t.Context())
@@ -142,12 +140,7 @@ func TestARecoveryThatDivergesIsAnError(t *testing.T) {
 func TestShadowFindsWhatIsNoFunctionOfTheState(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := newGame(t, store.Options{})
-		o := g.options()
-		o.Shadow = 0.25
-		w, err := world.Open(t.Context(), g.Store, world.Memory(), o)
-		if err != nil {
-			t.Fatal(err)
-		}
+		w := openWith(t, g, world.Memory(), func(o *world.Options) { o.Shadow = 0.25 })
 		for n := range 20 {
 			s := submit(t.Context(), w, g.order(n))
 			steps(t, w, 1)
@@ -167,6 +160,7 @@ func TestShadowFindsWhatIsNoFunctionOfTheState(t *testing.T) {
 			return nil
 		}
 		var s *submission
+		var err error
 		for n := range 4 {
 			s = submit(t.Context(), w, g.order(n))
 			if _, err = w.Step(t.Context()); err != nil {

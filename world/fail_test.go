@@ -76,12 +76,9 @@ func haltAndSkip(t *testing.T, fault func() error) {
 	_, err := world.Open(t.Context(), again.Store, l, again.options())
 	wantTickError(t, err)
 
-	if err := world.SkipInput(t.Context(), l, 3); err == nil {
-		t.Error("a tick that is not the last one is skipped")
-	}
-	for range 2 { // the second time changes nothing
-		if err := world.SkipInput(t.Context(), l, 4); err != nil {
-			t.Fatal(err)
+	for _, tick := range []uint64{3, 4, 4, 0, 3, 5} { // the second time changes nothing
+		if err := world.SkipInput(t.Context(), l, tick); (err == nil) != (tick == 4) {
+			t.Errorf("SkipInput of tick %d, and the last one is 4: %v", tick, err)
 		}
 	}
 	again = bad()
@@ -126,47 +123,17 @@ func wantTickError(t *testing.T, err error) {
 	}
 }
 
-func TestATickThatLeavesCommandsFails(t *testing.T) {
-	g := newGame(t, store.Options{})
-	o := g.options()
-	o.Tick = func(ctx context.Context, w *store.Writer, tick world.Tick) error {
-		if err := g.tick(ctx, w, tick); err != nil || tick.Number < 3 {
-			return err
-		}
-		return g.Each(ctx, 2, func(_ context.Context, _ int, q store.Queue) error {
-			g.hits.Emplace(q, hit{})
-			return nil
-		})
-	}
-	w, err := world.Open(t.Context(), g.Store, world.Memory(), o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	steps(t, w, 2)
-	if _, err := w.Step(t.Context()); !errors.Is(err, world.ErrTick) || !strings.Contains(err.Error(), `commands not flushed: 2, the first for table "hit"`) {
-		t.Errorf("Step: %v", err)
-	}
-	mustClose(t, w)
-}
-
 // To skip a tick that does not fail changes nothing.
 func TestATickThatDoesNotFailIsNotSkipped(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := keeping{world.Memory()}
 		g := newGame(t, store.Options{})
-		o := g.options()
-		o.SnapshotTicks = 1000
-		w, err := world.Open(t.Context(), g.Store, l, o)
-		if err != nil {
-			t.Fatal(err)
-		}
+		w := openWith(t, g, l, func(o *world.Options) { o.SnapshotTicks = 1000 })
 		for n := range 5 {
 			submit(t.Context(), w, g.order(n))
 			steps(t, w, 1)
 		}
-		if err := world.SkipInput(t.Context(), l, 5); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, world.SkipInput(t.Context(), l, 5))
 		steps(t, w, 3) // it was overtaken by that record, and takes over
 		crash(t, w)
 		h := newGame(t, store.Options{})
@@ -178,59 +145,62 @@ func TestATickThatDoesNotFailIsNotSkipped(t *testing.T) {
 	})
 }
 
-// A tick that flushes nothing leaves its input.
-func TestATickThatFlushesNothingFails(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		g := newGame(t, store.Options{})
-		o := g.options()
-		o.Tick = func(context.Context, *store.Writer, world.Tick) error { return nil }
-		w, err := world.Open(t.Context(), g.Store, world.Memory(), o)
-		if err != nil {
-			t.Fatal(err)
-		}
-		steps(t, w, 1)
-		s := submit(t.Context(), w, g.order(1))
-		if _, err := w.Step(t.Context()); !errors.Is(err, world.ErrTick) {
-			t.Errorf("Step: %v", err)
-		}
-		synctest.Wait()
-		if !errors.Is(s.err, world.ErrTick) {
-			t.Errorf("Submit: %v", s.err)
-		}
-		mustClose(t, w)
-	})
-}
-
-// A goroutine that ends within a tick leaves half a tick, and a world that has halted.
-func TestATickThatEndsItsGoroutineHalts(t *testing.T) {
-	synctest.Test(t, tickThatEndsItsGoroutine)
-}
-
-func tickThatEndsItsGoroutine(t *testing.T) {
-	g := newGame(t, store.Options{})
-	g.fault = func(tick world.Tick) error {
-		if tick.Number == 3 {
-			runtime.Goexit()
-		}
+// A tick that leaves its input or commands, or ends its goroutine, halts its world.
+func TestTick_ThatDoesNotEndHalts(t *testing.T) {
+	leave := func(g *game, ctx context.Context) error {
+		return g.Each(ctx, 2, func(_ context.Context, _ int, q store.Queue) error {
+			g.hits.Emplace(q, hit{})
+			return nil
+		})
+	}
+	exit := func(*game, context.Context) error {
+		runtime.Goexit()
 		return nil
 	}
-	w := mustOpen(t, g, world.Memory())
-	steps(t, w, 2)
-	s := submit(t.Context(), w, g.order(1))
-	ended := make(chan struct{})
-	go func() {
-		defer close(ended)
-		_, _ = w.Step(t.Context())
-	}()
-	<-ended
-	synctest.Wait()
-	if !errors.Is(s.err, world.ErrTick) {
-		t.Errorf("Submit: done %t, %v", s.done, s.err)
+	for _, c := range []struct {
+		name string
+		end  func(g *game, ctx context.Context) error // after tick 3
+		want error
+		text string
+	}{
+		{"commands are left", leave, world.ErrTick, `commands not flushed: 2, the first for table "hit"`},
+		{"nothing is flushed", nil, world.ErrTick, ""},
+		{"the goroutine ends", exit, store.ErrGoexit, ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				g := newGame(t, store.Options{})
+				w := openWith(t, g, world.Memory(), func(o *world.Options) {
+					o.Tick = func(ctx context.Context, w *store.Writer, tick world.Tick) error {
+						if tick.Number == 3 && c.end == nil {
+							return nil
+						}
+						err := g.tick(ctx, w, tick)
+						if err == nil && tick.Number == 3 {
+							err = c.end(g, ctx)
+						}
+						return err
+					}
+				})
+				steps(t, w, 2)
+				s := submit(t.Context(), w, g.order(1))
+				ended := make(chan struct{})
+				go func() {
+					defer close(ended)
+					_, _ = w.Step(t.Context())
+				}()
+				<-ended
+				synctest.Wait()
+				if !errors.Is(s.err, world.ErrTick) {
+					t.Errorf("Submit: done %t, %v", s.done, s.err)
+				}
+				if _, err := w.Step(t.Context()); !errors.Is(err, world.ErrTick) || !errors.Is(err, c.want) || !strings.Contains(err.Error(), c.text) {
+					t.Errorf("Step: %v", err)
+				}
+				mustClose(t, w)
+			})
+		})
 	}
-	if _, err := w.Step(t.Context()); !errors.Is(err, world.ErrTick) || !errors.Is(err, store.ErrGoexit) {
-		t.Errorf("Step: %v", err)
-	}
-	mustClose(t, w)
 }
 
 func TestInitMustComeToAnEnd(t *testing.T) {
@@ -284,11 +254,9 @@ func TestReplay_SavesTheStateBeforeATickThatFails(t *testing.T) {
 		if err := world.Replay(t.Context(), saved.Store, l, saved.options(), 19); err != nil || digest(t, saved) != want {
 			t.Fatalf("Replay: %v", err)
 		}
-		o := saved.options()
-		o.Program, o.Init = "mended", nil
-		v, err := world.Open(t.Context(), saved.Store, world.Memory(), o)
-		if err != nil || digest(t, saved) != want {
-			t.Fatalf("Open on a new log: %v", err)
+		v := openWith(t, saved, world.Memory(), func(o *world.Options) { o.Program, o.Init = "mended", nil })
+		if digest(t, saved) != want {
+			t.Fatal("Open on a new log: another state")
 		}
 		steps(t, v, 1)
 		mustClose(t, v)

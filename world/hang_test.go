@@ -28,6 +28,14 @@ func (h *hang) here() {
 	}
 }
 
+// save returns the Save of a log, which hangs.
+func (h *hang) save(l world.Log) func(ctx context.Context, at uint64, write func(io.Writer) error) error {
+	return func(ctx context.Context, at uint64, write func(io.Writer) error) error {
+		h.here()
+		return l.Save(ctx, at, write)
+	}
+}
+
 // wantLate closes a world that something keeps: Close ends with its deadline, and names
 // the work that it waits for.
 func wantLate(t *testing.T, w *world.World, names string) {
@@ -89,37 +97,20 @@ func TestClose_EndsWithItsContext(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) { closeWhileAnAppendHangs(t, kept) })
 		})
 	}
-	t.Run("a snapshot hangs", func(t *testing.T) {
-		synctest.Test(t, func(t *testing.T) {
-			h, g := newHang(), newGame(t, alone)
-			l := &faulty{Log: world.Memory()}
-			w := mustOpen(t, g, l)
-			steps(t, w, 2)
-			l.save = func(ctx context.Context, at uint64, write func(io.Writer) error) error {
-				h.here()
-				return l.Log.Save(ctx, at, write)
-			}
-			wantLate(t, w, "a snapshot")
-			close(h.letGo)
-			wantFree(t, w, g)
+	for name, ticks := range map[string]int{"a snapshot hangs": 2, "a snapshot of a tick hangs": 8} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				h, g := newHang(), newGame(t, alone)
+				l := &faulty{Log: world.Memory()}
+				w := mustOpen(t, g, l)
+				l.save = h.save(l.Log)
+				steps(t, w, ticks)
+				wantLate(t, w, "a snapshot")
+				close(h.letGo)
+				wantFree(t, w, g)
+			})
 		})
-	})
-	t.Run("a snapshot of a tick hangs", func(t *testing.T) {
-		synctest.Test(t, func(t *testing.T) {
-			h, g := newHang(), newGame(t, alone)
-			l := &faulty{Log: world.Memory()}
-			w := mustOpen(t, g, l)
-			l.save = func(ctx context.Context, at uint64, write func(io.Writer) error) error {
-				h.here()
-				return l.Log.Save(ctx, at, write)
-			}
-			steps(t, w, 8)
-			<-h.hangs
-			wantLate(t, w, "a snapshot")
-			close(h.letGo)
-			wantFree(t, w, g)
-		})
-	})
+	}
 }
 
 // stepAside steps in a goroutine of its own.
@@ -170,12 +161,7 @@ func TestHandoff_EndsWithItsContext(t *testing.T) {
 				return l.Log.Append(context.WithoutCancel(ctx), prev, rec)
 			}
 		},
-		"a snapshot hangs": func(l *faulty, h *hang) {
-			l.save = func(ctx context.Context, at uint64, write func(io.Writer) error) error {
-				h.here()
-				return l.Log.Save(ctx, at, write)
-			}
-		},
+		"a snapshot hangs": func(l *faulty, h *hang) { l.save = h.save(l.Log) },
 	}
 	for name, begin := range hangs {
 		t.Run(name, func(t *testing.T) {
@@ -233,20 +219,11 @@ func TestStep_EndsWithItsContextWhileASnapshotHangs(t *testing.T) {
 		shared := world.Memory()
 		open := func(l world.Log) (*game, *world.World) {
 			g := newGame(t, alone)
-			o := g.options()
-			o.SnapshotTicks, o.DigestTicks = 20, 4
-			w, err := world.Open(t.Context(), g.Store, l, o)
-			if err != nil {
-				t.Fatal(err)
-			}
-			return g, w
+			return g, openWith(t, g, l, func(o *world.Options) { o.SnapshotTicks, o.DigestTicks = 20, 4 })
 		}
 		owner, w := open(shared)
 		h := newHang()
-		follower, v := open(&faulty{Log: shared, save: func(ctx context.Context, at uint64, write func(io.Writer) error) error {
-			h.here()
-			return shared.Save(ctx, at, write)
-		}})
+		follower, v := open(&faulty{Log: shared, save: h.save(shared)})
 		for range 100 {
 			steps(t, w, 1)
 			if v.Status().Tick < 30 {

@@ -12,6 +12,7 @@ import (
 
 	"go.uber.org/goleak"
 
+	kit "handloom/proof/game"
 	"handloom/store"
 	"handloom/world"
 )
@@ -27,7 +28,8 @@ type game struct {
 	orders *store.Table[order]
 	hits   *store.Table[hit]
 
-	seeded bool // it looks at Seed and Time, so that two logs go two ways
+	herd   *kit.Game // nil, or the program instead of the tables above
+	seeded bool      // it looks at Seed and Time, so that two logs go two ways
 	fault  func(t world.Tick) error
 
 	mutex   sync.Mutex
@@ -60,26 +62,38 @@ type hit struct {
 func newGame(t testing.TB, o store.Options) *game {
 	t.Helper()
 	s, err := store.New(o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	g := &game{Store: s, digests: make(map[uint64]uint64)}
 	var errs [4]error
 	g.units, errs[0] = store.Register(s, store.TableOptions[unit]{Name: "unit", Shards: 3, ChunkItems: 4, Changes: true})
 	g.camps, errs[1] = store.RegisterStable(s, store.TableOptions[camp]{Name: "camp"})
 	g.orders, errs[2] = store.Register(s, store.TableOptions[order]{Name: "order"})
 	g.hits, errs[3] = store.Register(s, store.TableOptions[hit]{Name: "hit", Shards: 2, ChunkItems: 4})
-	if err := errors.Join(errs[:]...); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, errors.Join(errs[:]...))
 	return g
 }
 
-// options are those of a world that plays the game.
+// newHerd returns a game whose ticks read lists of changes, columns and optional data.
+func newHerd(t testing.TB, o store.Options) *game {
+	t.Helper()
+	h, err := kit.New(o.Workers, 0)
+	noError(t, err)
+	return &game{Store: h.Store, herd: h, digests: make(map[uint64]uint64)}
+}
+
+// options are the options of a world that plays the game.
 func (g *game) options() world.Options {
-	return world.Options{
+	o := world.Options{
 		Program: "game", Init: g.init, Tick: g.tick, Applied: g.applied, SnapshotTicks: 7, DigestTicks: 5,
 	}
+	if g.herd != nil {
+		o.Init = g.herd.Init
+		o.Tick = func(ctx context.Context, w *store.Writer, t world.Tick) error {
+			t.Seed = t.Number * 0x9e3779b97f4a7c15 // on each log the same
+			return g.herd.Tick(ctx, w, t)
+		}
+	}
+	return o
 }
 
 func (g *game) init(_ context.Context, w *store.Writer) error {
@@ -178,6 +192,9 @@ func (g *game) applied(ctx context.Context, o world.Outcome) {
 
 // order is a call from outside, as the n-th.
 func (g *game) order(n int) func(q store.Queue) error {
+	if g.herd != nil {
+		return g.herd.Leave(uint64(n))
+	}
 	return func(q store.Queue) error {
 		p := g.camps.Emplace(q, camp{Born: n})
 		g.orders.Emplace(q, order{Camp: p, Name: fmt.Sprint("by ", n), Hull: 1 + n%4, Kill: n%5 == 4})
@@ -220,21 +237,33 @@ func wantTicks(t testing.TB, g *game, n int) {
 	}
 }
 
-func mustOpen(t testing.TB, g *game, l world.Log) *world.World {
+// noError ends the test if there is an error.
+func noError(t testing.TB, err error) {
 	t.Helper()
-	w, err := world.Open(t.Context(), g.Store, l, g.options())
 	if err != nil {
 		t.Fatal(err)
 	}
+}
+
+func mustOpen(t testing.TB, g *game, l world.Log) *world.World {
+	t.Helper()
+	return openWith(t, g, l, func(*world.Options) {})
+}
+
+// openWith opens a world with some other options.
+func openWith(t testing.TB, g *game, l world.Log, change func(o *world.Options)) *world.World {
+	t.Helper()
+	o := g.options()
+	change(&o)
+	w, err := world.Open(t.Context(), g.Store, l, o)
+	noError(t, err)
 	return w
 }
 
 func mustStep(t testing.TB, w *world.World) world.Tick {
 	t.Helper()
 	tick, err := w.Step(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	return tick
 }
 
@@ -246,11 +275,18 @@ func steps(t testing.TB, w *world.World, n int) {
 	}
 }
 
+// stepsSaving makes n steps, in a bubble of synctest, each with the snapshot after it.
+func stepsSaving(t testing.TB, w *world.World, n int) {
+	t.Helper()
+	for range n {
+		mustStep(t, w)
+		synctest.Wait()
+	}
+}
+
 func mustClose(t testing.TB, w *world.World) {
 	t.Helper()
-	if err := w.Close(context.Background()); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, w.Close(context.Background()))
 }
 
 // crash closes a World without the snapshot that Close saves.
@@ -258,9 +294,7 @@ func crash(t testing.TB, w *world.World) {
 	t.Helper()
 	ended, cancel := context.WithCancel(context.Background())
 	cancel()
-	if err := w.Close(ended); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, w.Close(ended))
 }
 
 // A submission is a Submit that is under way.

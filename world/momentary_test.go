@@ -78,15 +78,9 @@ func failForAMoment(t *testing.T, failing func(r io.ReadCloser) (io.ReadCloser, 
 	l := &momentary{Log: world.Memory()}
 	g := newGame(t, store.Options{})
 	w := mustOpen(t, g, l)
-	play := func(n int) {
-		for range n {
-			steps(t, w, 1)
-			synctest.Wait()
-		}
-	}
-	play(16)
+	stepsSaving(t, w, 16)
 	l.failing = failing
-	play(7) // to a save, before which the newest snapshot is read
+	stepsSaving(t, w, 7) // to a save, before which the newest snapshot is read
 	crash(t, w)
 	before, err := l.Saved(t.Context())
 	if err != nil || len(before) != 2 || l.loads == 0 {
@@ -103,7 +97,7 @@ func failForAMoment(t *testing.T, failing func(r io.ReadCloser) (io.ReadCloser, 
 	if s := w.Status(); s.PassedOver != 1 {
 		t.Errorf("%d snapshots passed over, want 1", s.PassedOver)
 	}
-	play(15)
+	stepsSaving(t, w, 15)
 	saved, err := l.Saved(t.Context())
 	if s := w.Status(); err != nil || s.SaveErr != "" || slices.Contains(saved, before[1]) {
 		t.Errorf("after the failure: snapshots %v, %v; %v", saved, err, s)

@@ -40,13 +40,9 @@ type node struct {
 func marking(t *testing.T) (*store.Store, *store.Table[mark], world.Options) {
 	t.Helper()
 	s, err := store.New(alone)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	marks, err := store.Register(s, store.TableOptions[mark]{Name: "mark", Shards: 2})
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	return s, marks, world.Options{
 		SnapshotTicks: 50, DigestTicks: 4, Shadow: 0.1,
 		Tick: func(ctx context.Context, _ *store.Writer, _ world.Tick) error {
@@ -60,9 +56,7 @@ func (n *node) open(t *testing.T) {
 	t.Helper()
 	s, marks, o := marking(t)
 	w, err := world.Open(context.Background(), s, n.log, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	ctx, stop := context.WithCancel(context.Background())
 	n.world, n.marks, n.stop, n.ended = w, marks, stop, make(chan error, 1)
 	go func() { n.ended <- w.Run(ctx) }()
@@ -142,9 +136,7 @@ func submitMarks(ctx context.Context, nodes []*node, lock chan struct{}, client 
 func wantMarks(t *testing.T, l world.Log, o logtest.Outcomes) {
 	t.Helper()
 	s, marks, options := marking(t)
-	if err := world.Replay(t.Context(), s, l, options, 1<<40); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, world.Replay(t.Context(), s, l, options, 1<<40))
 	times := make(map[int]int)
 	for _, m := range marks.All() {
 		times[m.Key]++

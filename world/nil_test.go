@@ -12,14 +12,10 @@ import (
 func TestNil_IsNamed(t *testing.T) {
 	ctx, none := context.Background(), context.Context(nil)
 	s, err := store.New(store.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	log := world.Memory()
 	w, err := world.Open(ctx, s, log, world.Options{Tick: func(context.Context, *store.Writer, world.Tick) error { return nil }})
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	record := func(store.Queue) error { return nil }
 	for want, f := range map[string]func(){
 		"world: Open with a nil context":      func() { _, _ = world.Open(none, s, log, world.Options{}) },

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"io"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -13,7 +12,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"handloom/journal"
 	"handloom/store"
 	"handloom/world"
 )
@@ -44,9 +42,7 @@ func TestTablesThatCannotBeComparedAreRefused(t *testing.T) {
 		Next *int
 	}
 	s, err := store.New(store.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	if _, err := store.Register(s, store.TableOptions[held]{Name: "held"}); err != nil {
 		t.Fatal(err)
 	}
@@ -74,32 +70,6 @@ func TestOneWorldHasTheStore(t *testing.T) {
 	}
 }
 
-func TestALogOfAnotherProgramIsRefused(t *testing.T) {
-	l := world.Memory()
-	g := newGame(t, store.Options{})
-	w := mustOpen(t, g, l)
-	steps(t, w, 3)
-	crash(t, w)
-	refused := func(name string, g *game, o world.Options) {
-		t.Helper()
-		if _, err := world.Open(t.Context(), g.Store, l, o); !errors.Is(err, world.ErrProgram) {
-			t.Errorf("%s: %v", name, err)
-		}
-	}
-	other := newGame(t, store.Options{})
-	o := other.options()
-	o.Program = "another"
-	refused("another program", other, o)
-	limited := newGame(t, store.Options{QueueLimit: 1000})
-	refused("another limit", limited, limited.options())
-	more := newGame(t, store.Options{})
-	if _, err := store.Register(more.Store, store.TableOptions[int]{Name: "more"}); err != nil {
-		t.Fatal(err)
-	}
-	refused("another table", more, more.options())
-	mustClose(t, mustOpen(t, newGame(t, store.Options{}), l))
-}
-
 // Ticks of another program are refused also where the epoch record that tells lies
 // before the snapshot. A snapshot with none behind it is only a state.
 func TestTicksOfAnotherProgramAreRefused(t *testing.T) {
@@ -108,10 +78,7 @@ func TestTicksOfAnotherProgramAreRefused(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				l := world.Memory()
 				w := mustOpen(t, newGame(t, store.Options{}), l)
-				for range 9 {
-					steps(t, w, 1)
-					synctest.Wait() // for the snapshot of tick 7
-				}
+				stepsSaving(t, w, 9)
 				end(t, w)
 				g := newGame(t, store.Options{QueueLimit: 1000})
 				w, err := world.Open(t.Context(), g.Store, l, g.options())
@@ -121,9 +88,7 @@ func TestTicksOfAnotherProgramAreRefused(t *testing.T) {
 					}
 					return
 				}
-				if err != nil {
-					t.Fatal(err)
-				}
+				noError(t, err)
 				if tick := mustStep(t, w); tick.Number != 10 {
 					t.Errorf("tick %d", tick.Number)
 				}
@@ -133,7 +98,8 @@ func TestTicksOfAnotherProgramAreRefused(t *testing.T) {
 	}
 }
 
-// A new program goes on where the old one handed over, and worlds of the old one stop.
+// A new program continues where the old one handed over, to it alone, and worlds of the
+// old one stop. A repeated Handoff changes nothing.
 func TestAHandoffToANewProgram(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := keeping{world.Memory()}
@@ -141,20 +107,27 @@ func TestAHandoffToANewProgram(t *testing.T) {
 		w, v := mustOpen(t, g, l), mustOpen(t, h, l)
 		steps(t, w, 5)
 		s := submit(t.Context(), w, g.order(1))
-		if err := w.Handoff(t.Context(), "second"); err != nil {
-			t.Fatal(err)
+		for _, c := range []struct {
+			to   string
+			want error
+		}{{"second", nil}, {"second", nil}, {"third", world.ErrNotOwner}} {
+			if err := w.Handoff(t.Context(), c.to); !errors.Is(err, c.want) {
+				t.Errorf("Handoff to %q: %v, want %v", c.to, err, c.want)
+			}
 		}
 		synctest.Wait()
+		third := newGame(t, store.Options{})
+		o := third.options()
+		o.Program = "third"
+		if _, err := world.Open(t.Context(), third.Store, l, o); !errors.Is(err, world.ErrProgram) {
+			t.Errorf("Open by a third program: %v", err)
+		}
 		if !errors.Is(s.err, world.ErrNotOwner) {
 			t.Errorf("a call that no tick has taken: done %t, %v", s.done, s.err)
 		}
+		second := func(o *world.Options) { o.Program = "second" }
 		next := newGame(t, store.Options{})
-		o := next.options()
-		o.Program = "second"
-		u, err := world.Open(t.Context(), next.Store, l, o)
-		if err != nil {
-			t.Fatal(err)
-		}
+		u := openWith(t, next, l, second)
 		if !u.Status().Owner || digest(t, g) != digest(t, next) {
 			t.Errorf("the new program: %v", u.Status())
 		}
@@ -172,9 +145,7 @@ func TestAHandoffToANewProgram(t *testing.T) {
 		wantSame(t, g, h)
 		mustClose(t, u)
 		again := newGame(t, store.Options{})
-		if u, err = world.Open(t.Context(), again.Store, l, o); err != nil {
-			t.Fatal(err)
-		}
+		u = openWith(t, again, l, second)
 		wantSame(t, next, again)
 		mustClose(t, u)
 		mustAudit(t, l)
@@ -188,9 +159,7 @@ func TestAHandoffThatNobodyTakesUp(t *testing.T) {
 		j := openJournal(t, dir)
 		w := mustOpen(t, newGame(t, store.Options{}), j)
 		steps(t, w, 3)
-		if err := w.Handoff(t.Context(), "second"); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, w.Handoff(t.Context(), "second"))
 		begin := time.Now()
 		if tick := mustStep(t, w); tick.Number != 4 || time.Since(begin) == 0 {
 			t.Errorf("tick %d after %v", tick.Number, time.Since(begin))
@@ -198,99 +167,6 @@ func TestAHandoffThatNobodyTakesUp(t *testing.T) {
 		mustClose(t, w)
 		mustCloseJournal(t, j)
 	})
-}
-
-// Snapshots are written while ticks go on; the log forgets what two of them cover; and
-// who was away for longer goes on from a snapshot.
-func TestSnapshotsLetTheLogForget(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		l := world.Memory()
-		g, h := newGame(t, store.Options{}), newGame(t, store.Options{})
-		w, v := mustOpen(t, g, l), mustOpen(t, h, l)
-		for range 50 {
-			steps(t, w, 1)
-			synctest.Wait()
-		}
-		saved, err := l.Saved(t.Context())
-		if want := []uint64{50, 43}; err != nil || !slices.Equal(saved, want) { // an epoch, and a tick a record
-			t.Errorf("snapshots of records %v, %v; want %v", saved, err, want)
-		}
-		if err := l.Read(t.Context(), 42, func(uint64, []byte) error { return nil }); err == nil {
-			t.Error("the log has forgotten nothing")
-		}
-		for v.Status().Tick < 50 {
-			steps(t, v, 1)
-		}
-		wantSame(t, g, h)
-		if digest(t, g) != digest(t, h) {
-			t.Error("the states differ")
-		}
-		h.mutex.Lock()
-		if len(h.seen) > 7 {
-			t.Errorf("%d ticks were applied behind a snapshot of tick 49", len(h.seen))
-		}
-		h.mutex.Unlock()
-		mustClose(t, w)
-		mustClose(t, v)
-	})
-}
-
-// A damaged snapshot is passed over for the one before it; without any there is no way
-// to a state.
-func TestADamagedSnapshotIsPassedOver(t *testing.T) {
-	dir := filepath.Join(t.TempDir(), "log")
-	j := openJournal(t, dir)
-	g := newGame(t, store.Options{})
-	w := mustOpen(t, g, j)
-	for range 3 {
-		steps(t, w, 10)
-		crash(t, w)
-		w = mustOpen(t, g, j)
-	}
-	mustClose(t, w)
-	mustCloseJournal(t, j)
-	files, err := filepath.Glob(filepath.Join(dir, "*.snap"))
-	if err != nil || len(files) != 2 {
-		t.Fatalf("%v, %v", files, err)
-	}
-	slices.Sort(files)
-	damage := func(file string, at int) {
-		t.Helper()
-		b, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if at < 0 {
-			at += len(b)
-		}
-		b[at] ^= 4
-		if err := os.WriteFile(file, b, 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	for _, at := range []int{100, -40, -1} {
-		damage(files[1], at)
-		j = openJournal(t, dir)
-		h := newGame(t, store.Options{})
-		w := mustOpen(t, h, j)
-		if s := w.Status(); s.PassedOver != 1 || s.Tick != 30 {
-			t.Errorf("byte %d: %+v", at, s)
-		}
-		if digest(t, g) != digest(t, h) {
-			t.Error("the states differ")
-		}
-		crash(t, w)
-		mustCloseJournal(t, j)
-		damage(files[1], at)
-	}
-	damage(files[0], 100)
-	damage(files[1], 100)
-	j = openJournal(t, dir)
-	h := newGame(t, store.Options{})
-	if _, err := world.Open(t.Context(), h.Store, j, h.options()); !errors.Is(err, world.ErrCorrupt) {
-		t.Errorf("Open without a snapshot: %v", err)
-	}
-	mustCloseJournal(t, j)
 }
 
 // closing is a reader with its own end.
@@ -342,12 +218,7 @@ func TestARecordThatDoesNotFollowIsCorrupt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		good := keeping{world.Memory()}
 		g := newGame(t, store.Options{})
-		o := g.options()
-		o.SnapshotTicks = 1000
-		w, err := world.Open(t.Context(), g.Store, good, o)
-		if err != nil {
-			t.Fatal(err)
-		}
+		w := openWith(t, g, good, func(o *world.Options) { o.SnapshotTicks = 1000 })
 		for n := range 6 {
 			submit(t.Context(), w, g.order(n))
 			steps(t, w, 1)
@@ -409,9 +280,7 @@ func flipped(rec []byte, at int) []byte {
 func records(t *testing.T, l world.Log) (recs [][]byte) {
 	t.Helper()
 	tail, err := l.Tail(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	_ = l.Read(t.Context(), 0, func(at uint64, rec []byte) error {
 		recs = append(recs, bytes.Clone(rec))
 		if at == tail {
@@ -438,16 +307,12 @@ func logOf(t *testing.T, of world.Log, recs [][]byte) world.Log {
 func copySnapshot(t *testing.T, from, to world.Log, at uint64) {
 	t.Helper()
 	r, err := from.Load(t.Context(), at)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	err = to.Save(t.Context(), at, func(w io.Writer) error {
 		_, err := io.Copy(w, r)
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 }
 
 // What Export writes any store with the tables loads, and Replay comes to any tick
@@ -459,24 +324,16 @@ func exportAndReplay(t *testing.T) {
 	g := newGame(t, store.Options{})
 	g.seeded = true
 	w := mustOpen(t, g, l)
-	play := func(n int) {
-		for range n {
-			steps(t, w, 1)
-			synctest.Wait() // for the snapshot
-		}
-	}
-	play(20)
+	stepsSaving(t, w, 20)
 	var b bytes.Buffer
-	if err := w.Export(t.Context(), &b); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, w.Export(t.Context(), &b))
 	loaded := newGame(t, store.Options{})
 	if err := loaded.Load(t.Context(), &b); err != nil || digest(t, loaded) != digest(t, g) {
 		t.Errorf("Load: %v", err)
 	}
-	play(3)
+	stepsSaving(t, w, 3)
 	crash(t, w)
-	for _, upTo := range []uint64{14, 15, 19, 20, 23, 1000} {
+	for _, upTo := range []uint64{19, 1000} {
 		h := newGame(t, store.Options{})
 		h.seeded = true
 		if err := world.Replay(t.Context(), h.Store, l, h.options(), upTo); err != nil {
@@ -494,36 +351,4 @@ func exportAndReplay(t *testing.T) {
 	if err := world.Replay(t.Context(), h.Store, l, h.options(), 2); !errors.Is(err, world.ErrCorrupt) {
 		t.Errorf("Replay to a tick before all snapshots: %v", err)
 	}
-}
-
-// A journal that breaks ends the world, and the next one goes on.
-func TestAWorldOnAJournal(t *testing.T) {
-	dir := filepath.Join(t.TempDir(), "log")
-	j, err := journal.Open(dir, journal.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	g := newGame(t, store.Options{})
-	g.seeded = true
-	w := mustOpen(t, g, j)
-	steps(t, w, 20)
-	mustCloseJournal(t, j) // it takes nothing more
-	if _, err := w.Step(t.Context()); !errors.Is(err, journal.ErrBroken) {
-		t.Errorf("Step: %v", err)
-	}
-	if _, err := w.Step(t.Context()); !errors.Is(err, journal.ErrBroken) {
-		t.Errorf("a later Step: %v", err)
-	}
-	mustClose(t, w)
-	j = openJournal(t, dir)
-	h := newGame(t, store.Options{})
-	h.seeded = true
-	w = mustOpen(t, h, j)
-	wantSame(t, g, h)
-	if s := w.Status(); !s.Owner || s.Tick != 20 || s.Term != 2 {
-		t.Errorf("%+v", s)
-	}
-	steps(t, w, 1)
-	mustClose(t, w)
-	mustCloseJournal(t, j)
 }

@@ -27,14 +27,9 @@ func TestFollowersSave(t *testing.T) {
 			}}
 		}
 		open := func(workers int, saves *int) *world.World {
-			g := newGame(t, store.Options{Workers: workers})
-			o := g.options()
-			o.SnapshotTicks, o.DigestTicks = 20, 4
-			w, err := world.Open(t.Context(), g.Store, counting(saves), o)
-			if err != nil {
-				t.Fatal(err)
-			}
-			return w
+			return openWith(t, newGame(t, store.Options{Workers: workers}), counting(saves), func(o *world.Options) {
+				o.SnapshotTicks, o.DigestTicks = 20, 4
+			})
 		}
 		var owned, followed, lagged int
 		w, v := open(1, &owned), open(2, &followed)
@@ -66,17 +61,11 @@ func TestFollowersSave(t *testing.T) {
 			t.Errorf("the owner knows of a snapshot of tick %d, and the follower has saved tick %d", own.SavedTick, follows.SavedTick)
 		}
 		crash(t, v)
-		for range 200 {
-			steps(t, w, 1)
-			synctest.Wait()
-		}
+		stepsSaving(t, w, 200)
 		if owned < 200/20-1 || owned > 200/20 {
 			t.Errorf("of 200 ticks, with a snapshot after 20, the owner, whom nobody follows, has saved %d", owned)
 		}
-		for range 10 { // behind its newest snapshot
-			steps(t, w, 1)
-			synctest.Wait()
-		}
+		stepsSaving(t, w, 10)
 		followed = 0
 		v = open(2, &followed) // from a snapshot, which is none that others have saved since
 		for from := v.Status().SavedTick; v.Status().Tick < from+19; synctest.Wait() {
@@ -110,9 +99,7 @@ func TestSnapshotsAreSavedOneAtATime(t *testing.T) {
 			t.Error("nothing is being saved")
 		}
 		steps(t, w, 8) // behind the 7th of which it would save again
-		if err := w.Handoff(t.Context(), "second"); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, w.Handoff(t.Context(), "second"))
 		if saved, err := shared.Saved(t.Context()); !slices.Equal(saved, []uint64{17, 8}) || err != nil {
 			t.Errorf("snapshots %v, %v", saved, err)
 		}
@@ -132,20 +119,15 @@ func TestACopyThatFailsIsNotTriedEveryTick(t *testing.T) {
 			}
 			*dst = slices.Clone(*src)
 		}})
-		if err != nil {
-			t.Fatal(err)
-		}
-		o := g.options()
-		o.Init = func(_ context.Context, w *store.Writer) error {
-			_, err := lists.Insert(w, []int{1})
-			return err
-		}
-		w, err := world.Open(t.Context(), g.Store, world.Memory(), o)
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
+		w := openWith(t, g, world.Memory(), func(o *world.Options) {
+			o.Init = func(_ context.Context, w *store.Writer) error {
+				_, err := lists.Insert(w, []int{1})
+				return err
+			}
+		})
 		fails = true
-		steps(t, w, 3*o.SnapshotTicks)
+		steps(t, w, 3*7)
 		if s := w.Status(); copies != 3 || !strings.Contains(s.SaveErr, "no copy") {
 			t.Errorf("%d copies were tried, want 3; %v", copies, s)
 		}
@@ -165,13 +147,7 @@ func TestAFollowerSavesWhatWasCompared(t *testing.T) {
 func savesWhatWasCompared(t *testing.T, wrong uint64, digestTicks int) {
 	shared := world.Memory()
 	open := func(g *game) *world.World {
-		o := g.options()
-		o.SnapshotTicks, o.DigestTicks = 20, digestTicks
-		w, err := world.Open(t.Context(), g.Store, shared, o)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return w
+		return openWith(t, g, shared, func(o *world.Options) { o.SnapshotTicks, o.DigestTicks = 20, digestTicks })
 	}
 	g, drifting, after := newGame(t, store.Options{}), newGame(t, store.Options{}), newGame(t, store.Options{})
 	drifting.drifts(wrong)

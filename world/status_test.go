@@ -42,9 +42,7 @@ func TestStatusReadsAsALineAndAsJSON(t *testing.T) {
 		if err := json.Unmarshal(b, &back); err != nil || back != follows {
 			t.Errorf("%s reads back as %+v, %v", b, back, err)
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		var log strings.Builder
 		slog.New(slog.NewTextHandler(&log, nil)).Info("world", "status", follows)
 		if want := "status.owner=false status.term=1 status.tick=10"; !strings.Contains(log.String(), want) {

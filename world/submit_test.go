@@ -85,9 +85,7 @@ func inside(t *testing.T) (tick, applied error) {
 		}
 	}
 	w, err := world.Open(t.Context(), g.Store, world.Memory(), o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	steps(t, w, 1)
 	mustClose(t, w)
 	return tick, applied
@@ -238,12 +236,7 @@ func TestATickTakesWhatWasSealedAlone(t *testing.T) {
 func TestInputBeyondItsBytesWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := newGame(t, store.Options{})
-		o := g.options()
-		o.InputBytes = 1
-		w, err := world.Open(t.Context(), g.Store, world.Memory(), o)
-		if err != nil {
-			t.Fatal(err)
-		}
+		w := openWith(t, g, world.Memory(), func(o *world.Options) { o.InputBytes = 1 })
 		var calls []*submission
 		for n := range 3 {
 			calls = append(calls, submit(t.Context(), w, g.order(n)))

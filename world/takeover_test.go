@@ -57,171 +57,67 @@ type keeping struct{ world.Log }
 
 func (keeping) Trim(context.Context, uint64) error { return nil }
 
-// Owners die one after another; each time another world goes on with the next tick.
-func TestAnotherWorldTakesOver(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		l := keeping{world.Memory()}
-		var worlds []*running
-		var games []*game
-		begin := func() {
-			g := newGame(t, alone)
-			g.seeded = true
-			games, worlds = append(games, g), append(worlds, run(t, g, l))
-		}
-		begin()
-		begin()
-		for range 5 {
-			time.Sleep(2 * time.Second)
-			synctest.Wait()
-			begin()
-			time.Sleep(time.Second)
-			owners := 0
-			for i, w := range worlds {
-				if w.Status().Owner {
-					owners++
-					w.end(t)
-					worlds = append(worlds[:i], worlds[i+1:]...)
-					break
-				}
-			}
-			if owners != 1 {
-				t.Fatal("no world owns the log")
-			}
-		}
-		time.Sleep(2 * time.Second)
-		for _, w := range worlds {
-			w.end(t)
-		}
-		for _, g := range games[1:] {
-			wantSame(t, games[0], g)
-			wantSame(t, games[len(games)-1], g)
-		}
-		a := mustAudit(t, l)
-		if a.Terms != 6 || a.Ticks < 5*100 {
-			t.Errorf("%d terms, %d ticks", a.Terms, a.Ticks)
-		}
-	})
-}
-
-// An owner that was stopped and goes on has its record refused, tells its calls that
-// they are not applied, and follows.
+// An owner that was stopped and continues has its record refused, reports to its calls
+// that they are not applied, and follows. If the log has trimmed the records after it, it
+// cannot know whether its record was taken, and continues from a snapshot.
 func TestAnOwnerThatWasPausedFollows(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		shared := keeping{world.Memory()}
-		l := &faulty{Log: shared}
-		paused := make(chan struct{})
-		g, h := newGame(t, store.Options{}), newGame(t, store.Options{})
-		g.seeded, h.seeded = true, true
-		w, v := mustOpen(t, g, l), mustOpen(t, h, shared)
-		steps(t, w, 5)
-		l.append = func(ctx context.Context, prev uint64, rec []byte) (uint64, error) {
-			<-paused
-			return shared.Append(ctx, prev, rec)
-		}
-		sealed := submit(t.Context(), w, g.order(1))
-		stepped := make(chan world.Tick)
-		go func() { stepped <- mustStep(t, w) }()
-		synctest.Wait()
-		waits := submit(t.Context(), w, g.order(2))
-		for n := range 10 {
-			if tick := mustStep(t, v); tick.Number != uint64(n)+1 {
-				t.Fatalf("the other's step %d is tick %d", n, tick.Number)
-			}
-		}
-		if !v.Status().Owner {
-			t.Fatal("the other did not take over")
-		}
-		close(paused)
-		if tick := <-stepped; tick.Number <= 5 {
-			t.Errorf("the paused world's step is tick %d", tick.Number)
-		}
-		synctest.Wait()
-		for _, s := range []*submission{sealed, waits} {
-			if !errors.Is(s.err, world.ErrNotOwner) || errors.Is(s.err, store.ErrUncertain) {
-				t.Errorf("a call of the paused world: done %t, %v", s.done, s.err)
-			}
-		}
-		if s := w.Status(); s.Owner || s.Overtaken != 1 {
-			t.Errorf("the paused world: %+v", s)
-		}
-		for last := mustStep(t, v); w.Status().Tick < last.Number; {
-			mustStep(t, w)
-		}
-		if digest(t, g) != digest(t, h) {
-			t.Error("the states differ")
-		}
-		wantSame(t, g, h)
-		mustClose(t, w)
-		mustClose(t, v)
-		if a := mustAudit(t, shared); a.Terms != 2 {
-			t.Errorf("%d terms", a.Terms)
-		}
-	})
+	for name, trims := range map[string]bool{"the log keeps all": false, "the log is trimmed": true} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) { pauseOwner(t, trims) })
+		})
+	}
 }
 
-// An owner that was away for so long that the log has forgotten what followed cannot
-// know whether its record was taken; it goes on from a snapshot.
-func TestAnOwnerThatWasPausedForLong(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		shared := world.Memory()
-		l := &faulty{Log: shared}
-		paused := make(chan struct{})
-		g, h := newGame(t, alone), newGame(t, alone)
-		w, v := mustOpen(t, g, l), mustOpen(t, h, shared)
-		steps(t, w, 5)
-		l.append = func(ctx context.Context, prev uint64, rec []byte) (uint64, error) {
-			<-paused
-			return shared.Append(ctx, prev, rec)
-		}
-		sealed := submit(t.Context(), w, g.order(1))
-		stepped := make(chan world.Tick)
-		go func() { stepped <- mustStep(t, w) }()
-		for range 40 {
-			steps(t, v, 1)
-			synctest.Wait() // for snapshots
-		}
-		close(paused)
-		if tick := <-stepped; tick.Number <= 20 {
-			t.Errorf("the paused world's step is tick %d", tick.Number)
-		}
-		synctest.Wait()
-		if !errors.Is(sealed.err, store.ErrUncertain) {
-			t.Errorf("the call of the paused world: done %t, %v", sealed.done, sealed.err)
-		}
-		for last := mustStep(t, v); w.Status().Tick < last.Number; {
-			mustStep(t, w)
-		}
-		if digest(t, g) != digest(t, h) {
-			t.Error("the states differ")
-		}
-		mustClose(t, w)
-		mustClose(t, v)
-	})
-}
-
-// A tick that takes longer than the silence costs the ownership, and no tick.
-func TestASlowTickIsOvertaken(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		l := keeping{world.Memory()}
-		g, h := newGame(t, alone), newGame(t, alone)
-		g.fault = func(tick world.Tick) error {
-			if tick.Number == 30 {
-				time.Sleep(2 * time.Second)
-			}
-			return nil
-		}
-		a, b := run(t, g, l), run(t, h, l)
-		time.Sleep(5 * time.Second)
-		if a.Status().Owner || !b.Status().Owner {
-			t.Errorf("%v\n%v", a.Status(), b.Status())
-		}
-		a.end(t)
-		b.end(t)
-		wantSame(t, g, h)
-		if found := mustAudit(t, l); found.Terms != 2 {
-			t.Errorf("%d terms", found.Terms)
-		}
-	})
+func pauseOwner(t *testing.T, trims bool) {
+	shared := world.Memory()
+	if !trims {
+		shared = keeping{shared}
+	}
+	l := &faulty{Log: shared}
+	paused := make(chan struct{})
+	g, h := newGame(t, alone), newGame(t, alone)
+	g.seeded, h.seeded = true, true
+	w, v := mustOpen(t, g, l), mustOpen(t, h, shared)
+	steps(t, w, 5)
+	l.append = func(ctx context.Context, prev uint64, rec []byte) (uint64, error) {
+		<-paused
+		return shared.Append(ctx, prev, rec)
+	}
+	sealed := submit(t.Context(), w, g.order(1))
+	stepped := make(chan world.Tick)
+	go func() { stepped <- mustStep(t, w) }()
+	synctest.Wait()
+	waits := submit(t.Context(), w, g.order(2))
+	stepsSaving(t, v, 40)
+	if s := v.Status(); !s.Owner || s.Tick != 40 {
+		t.Fatalf("the other: %v", s)
+	}
+	close(paused)
+	if tick := <-stepped; tick.Number <= 5 || trims && tick.Number <= 20 {
+		t.Errorf("the paused world's step is tick %d", tick.Number)
+	}
+	synctest.Wait()
+	if !errors.Is(waits.err, world.ErrNotOwner) || errors.Is(waits.err, store.ErrUncertain) {
+		t.Errorf("a call that waited: done %t, %v", waits.done, waits.err)
+	}
+	if !trims && !errors.Is(sealed.err, world.ErrNotOwner) || errors.Is(sealed.err, store.ErrUncertain) != trims {
+		t.Errorf("the call of the record: done %t, %v", sealed.done, sealed.err)
+	}
+	if s := w.Status(); s.Owner || !trims && s.Overtaken != 1 {
+		t.Errorf("the paused world: %+v", s)
+	}
+	for last := mustStep(t, v); w.Status().Tick < last.Number; {
+		mustStep(t, w)
+	}
+	if digest(t, g) != digest(t, h) {
+		t.Error("the states differ")
+	}
+	wantSame(t, g, h)
+	mustClose(t, w)
+	mustClose(t, v)
+	if s := v.Status(); s.Term != 2 {
+		t.Errorf("%d terms", s.Term)
+	}
 }
 
 // Where an owner's ticks take longer than the silence, each term ends with its first
@@ -285,9 +181,7 @@ func TestAHandoffIsTakenUpAtOnce(t *testing.T) {
 		a, b := run(t, newGame(t, alone), l), run(t, newGame(t, alone), l)
 		time.Sleep(time.Second)
 		begin := time.Now()
-		if err := a.Handoff(t.Context(), "game"); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, a.Handoff(t.Context(), "game"))
 		synctest.Wait()
 		if !b.Status().Owner || time.Since(begin) > 0 {
 			t.Errorf("after %v: %v", time.Since(begin), b.Status())
@@ -312,9 +206,7 @@ func TestHandoff_OthersOfTheProgramComeFirst(t *testing.T) {
 		a, b := newGame(t, alone), newGame(t, alone)
 		w, v := mustOpen(t, a, l), mustOpen(t, b, l)
 		steps(t, w, 3)
-		if err := w.Handoff(t.Context(), "game"); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, w.Handoff(t.Context(), "game"))
 		stepped := stepAside(t, w)
 		synctest.Wait() // no time passes
 		if w.Status().Owner || w.Status().Tick != 3 {

@@ -27,16 +27,12 @@ var lobbyMax = [2]int{6, 4}
 func newLobby(t *testing.T, workers int) *lobby {
 	t.Helper()
 	s, err := store.New(store.Options{Workers: workers})
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	l := &lobby{Store: s}
 	var errs [2]error
 	l.guests, errs[0] = store.Register(s, store.TableOptions[unit]{Name: "guest", Shards: 3, MaxItems: lobbyMax[0]})
 	l.bags, errs[1] = store.Register(s, store.TableOptions[unit]{Name: "bag", MaxItems: lobbyMax[1]})
-	if err := errors.Join(errs[:]...); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, errors.Join(errs[:]...))
 	return l
 }
 
@@ -49,9 +45,7 @@ func (l *lobby) open(t *testing.T, log world.Log) *world.World {
 			return err
 		},
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	return w
 }
 

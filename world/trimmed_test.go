@@ -20,13 +20,7 @@ func TestAFollowerThatIsFarBehindSkipsAhead(t *testing.T) {
 		shared := world.Memory()
 		open := func(l world.Log) (*game, *world.World) {
 			g := newGame(t, store.Options{})
-			o := g.options()
-			o.SnapshotTicks = 20
-			w, err := world.Open(t.Context(), g.Store, l, o)
-			if err != nil {
-				t.Fatal(err)
-			}
-			return g, w
+			return g, openWith(t, g, l, func(o *world.Options) { o.SnapshotTicks = 20 })
 		}
 		owner, w := open(shared)
 		follower, v := open(&faulty{Log: shared, load: func(ctx context.Context, at uint64) (io.ReadCloser, error) {
@@ -37,10 +31,7 @@ func TestAFollowerThatIsFarBehindSkipsAhead(t *testing.T) {
 				return nil, context.Cause(ctx)
 			}
 		}})
-		for range 100 {
-			steps(t, w, 1)
-			synctest.Wait()
-		}
+		stepsSaving(t, w, 100)
 		ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 		defer cancel()
 		if _, err := v.Step(ctx); !errors.Is(err, context.DeadlineExceeded) {
@@ -88,14 +79,7 @@ func TestAFollowerThatSkipsAheadSavesNothingOlder(t *testing.T) {
 func skipsAheadBehind(t *testing.T, follows int) {
 	shared := world.Memory()
 	open := func(l world.Log) *world.World {
-		g := newGame(t, store.Options{})
-		o := g.options()
-		o.SnapshotTicks, o.DigestTicks = 20, 4
-		w, err := world.Open(t.Context(), g.Store, l, o)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return w
+		return openWith(t, newGame(t, store.Options{}), l, func(o *world.Options) { o.SnapshotTicks, o.DigestTicks = 20, 4 })
 	}
 	var saves []uint64 // positions
 	var mutex sync.Mutex
@@ -111,10 +95,7 @@ func skipsAheadBehind(t *testing.T, follows int) {
 		steps(t, w, 1)
 		mustStep(t, v)
 	}
-	for range 100 {
-		steps(t, w, 1)
-		synctest.Wait()
-	}
+	stepsSaving(t, w, 100)
 	mutex.Lock()
 	before := len(saves)
 	mutex.Unlock()

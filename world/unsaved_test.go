@@ -34,9 +34,7 @@ func openDeep(t *testing.T, l world.Log) (*world.World, *game) {
 	t.Helper()
 	g := newGame(t, store.Options{})
 	table, err := store.Register(g.Store, store.TableOptions[deep]{Name: "deep", Clone: func(dst, src *deep) { *dst = *src }})
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	o := g.options() // with a snapshot each 7 ticks
 	o.Tick = func(ctx context.Context, w *store.Writer, at world.Tick) error {
 		switch at.Number {
@@ -50,9 +48,7 @@ func openDeep(t *testing.T, l world.Log) (*world.World, *game) {
 		return g.tick(ctx, w, at)
 	}
 	w, err := world.Open(t.Context(), g.Store, l, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	return w, g
 }
 
@@ -75,19 +71,13 @@ func TestWorld_ReportsStatesThatCannotBeSaved(t *testing.T) {
 func reportsUnsaved(t *testing.T, open func() (l world.Log, end func())) {
 	l, end := open()
 	w, g := openDeep(t, l)
-	for range deepFrom - 1 {
-		steps(t, w, 1)
-		synctest.Wait() // for a snapshot
-	}
+	stepsSaving(t, w, deepFrom-1)
 	saved, err := l.Saved(t.Context())
 	if s := w.Status(); err != nil || len(saved) == 0 || s.SaveErr != "" || s.SavedTick == 0 {
 		t.Fatalf("before: snapshots %v, %v; %v", saved, err, s)
 	}
 	tick := w.Status().SavedTick
-	for range 10 { // a snapshot is due in these
-		steps(t, w, 1)
-		synctest.Wait()
-	}
+	stepsSaving(t, w, 10)
 	s := w.Status()
 	if !strings.Contains(s.SaveErr, store.ErrSnapshot.Error()) || !strings.Contains(s.SaveErr, `"deep"`) || s.SavedTick != tick {
 		t.Errorf("saved tick %d, want %d; SaveErr %q, want ErrSnapshot with the table", s.SavedTick, tick, s.SaveErr)
