@@ -108,9 +108,7 @@ func TestRun_NeedsAnID(t *testing.T) {
 		g := newTown(t, 1, cells.Options[word]{})
 		g.init = func(*town, *store.Writer) error { return nil }
 		w, err := world.Open(t.Context(), g.Store, locked{world.Memory()}, g.options())
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
 		if err := g.out.Run(ctx, w, cells.Local()); err == nil || !strings.Contains(err.Error(), "Init") {
@@ -144,9 +142,7 @@ type convoy struct{ Items []store.ID }
 // A message may name items that are made in the same tick, behind a slice.
 func TestSend_ResolvesHandlesBehindLinks(t *testing.T) {
 	s, err := store.New(store.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	out, err := cells.New(s, cells.Options[convoy]{
 		Clone: func(dst, src *convoy) { dst.Items = slices.Clone(src.Items) },
 		Links: func(m *convoy, visit func(id *store.ID)) {
@@ -155,13 +151,9 @@ func TestSend_ResolvesHandlesBehindLinks(t *testing.T) {
 			}
 		},
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	roads, err := store.Register(s, store.TableOptions[road]{Name: "road"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	begin(t, s, out, 1)
 	play(t, s, out.Tick, nil, recording(s, func(q store.Queue) {
 		out.Send(q, 1, convoy{[]store.ID{roads.Emplace(q, road{Left: 1}).ID, roads.Emplace(q, road{Left: 2}).ID}})

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -37,13 +36,9 @@ type register struct {
 func newRegister(t testing.TB) *register {
 	t.Helper()
 	s, err := store.New(store.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	r, err := registerIn(s)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	return r
 }
 
@@ -89,60 +84,79 @@ func (r *register) play(ctx context.Context, erase []store.Handle[named], create
 	return made, err
 }
 
-// A directory, in random ticks, with rollbacks and loads in between, against a map.
+// mustPlay plays a tick that does not fail.
+func (r *register) mustPlay(t testing.TB, erase []store.Handle[named], create []string, in func(w *store.Writer) error) []store.Handle[named] {
+	t.Helper()
+	made, err := r.play(context.Background(), erase, create, in)
+	noError(t, err)
+	return made
+}
+
+func (r *register) checkpoint(t testing.TB) *store.Checkpoint {
+	t.Helper()
+	c := new(store.Checkpoint)
+	noError(t, r.Checkpoint(context.Background(), c))
+	return c
+}
+
+func (r *register) rollback(t testing.TB, to *store.Checkpoint) {
+	t.Helper()
+	noError(t, r.Rollback(context.Background(), to))
+}
+
+// A directory, in random ticks, with loads in between, against a map. Each tick is taken
+// back, follows another one in the same place, and returns: an index is not taken for the
+// index of a state before it, after it, or of another history.
 func TestADirectoryAgainstAMap(t *testing.T) {
 	names := []string{"a", "b", "c", "d", "e"}
 	rapid.Check(t, func(rt *rapid.T) {
-		ctx := context.Background()
 		r := newRegister(t)
-		if _, err := r.play(ctx, nil, nil, nil); err != nil {
-			rt.Fatal(err)
-		}
-		saved := new(store.Checkpoint)
-		var was *register
+		r.mustPlay(t, nil, nil, nil)
 		rt.Repeat(map[string]func(*rapid.T){
-			"": func(rt *rapid.T) {
-				for _, name := range names {
-					h, ok := r.names.Find(name)
-					if want, has := r.known[name]; ok != has || h != want {
-						rt.Fatalf("%s: found %v, %t, want %v, %t", name, h, ok, want, has)
-					}
-					to, ok := r.names.Moved(name)
-					if want, has := r.gone[name]; ok != has || to != want {
-						rt.Fatalf("%s: gone to %v, %t, want %v, %t", name, to, ok, want, has)
-					}
-				}
-			},
-			"tick": func(rt *rapid.T) { r.random(rt, names) },
-			"checkpoint": func(rt *rapid.T) {
-				if err := r.Checkpoint(ctx, saved); err != nil {
-					rt.Fatal(err)
-				}
-				was = r.copy()
-			},
-			"rollback": func(rt *rapid.T) {
-				if was == nil {
-					return
-				}
-				if err := r.Rollback(ctx, saved); err != nil {
-					rt.Fatal(err)
-				}
+			"": func(rt *rapid.T) { r.check(rt, names) },
+			"tick": func(rt *rapid.T) {
+				before, was := r.checkpoint(t), r.copy()
+				r.random(rt, names)
+				after, is := r.checkpoint(t), r.copy()
+				r.rollback(t, before)
 				r = was.copy()
+				r.check(rt, names)
+				r.random(rt, names)
+				r.check(rt, names)
+				r.rollback(t, before)
+				r = was
+				r.check(rt, names)
+				r.rollback(t, after)
+				r = is
 			},
 			"reload": func(rt *rapid.T) {
 				var image bytes.Buffer
-				if err := r.Snapshot(ctx, &image); err != nil {
+				if err := r.Snapshot(context.Background(), &image); err != nil {
 					rt.Fatal(err)
 				}
 				again := newRegister(t)
-				if err := again.Load(ctx, &image); err != nil {
+				if err := again.Load(context.Background(), &image); err != nil {
 					rt.Fatal(err)
 				}
 				again.known, again.gone, again.until, again.tick = r.known, r.gone, r.until, r.tick
-				r, was, saved = again, nil, new(store.Checkpoint)
+				r = again
 			},
 		})
 	})
+}
+
+// check compares each name with the map.
+func (r *register) check(rt *rapid.T, names []string) {
+	for _, name := range names {
+		h, ok := r.names.Find(name)
+		if want, has := r.known[name]; ok != has || h != want {
+			rt.Fatalf("%s: found %v, %t, want %v, %t", name, h, ok, want, has)
+		}
+		to, ok := r.names.Moved(name)
+		if want, has := r.gone[name]; ok != has || to != want {
+			rt.Fatalf("%s: gone to %v, %t, want %v, %t", name, to, ok, want, has)
+		}
+	}
 }
 
 func (r *register) copy() *register {
@@ -243,11 +257,7 @@ func TestASecondItemOfAKeyIsNotFound(t *testing.T) {
 	}
 	step := func(erase []store.Handle[named], create ...string) []store.Handle[named] {
 		t.Helper()
-		made, err := r.play(ctx, erase, create, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return made
+		return r.mustPlay(t, erase, create, nil)
 	}
 	twins := step(nil, "twin", "twin")
 	find("old", old)
@@ -266,141 +276,20 @@ func TestASecondItemOfAKeyIsNotFound(t *testing.T) {
 	find("twin", step(nil, "twin")[0]) // though nobody was told that the one before it went
 }
 
-// An index is not taken for that of another history, in which the same handles were
-// given to items of other keys.
-func TestADirectoryIsThatOfItsHistory(t *testing.T) {
-	ctx := t.Context()
-	r := newRegister(t)
-	var begin, other store.Checkpoint
-	step := func(to *store.Checkpoint, create ...string) {
-		t.Helper()
-		if _, err := r.play(ctx, nil, create, nil); err != nil {
-			t.Fatal(err)
-		}
-		if err := r.Checkpoint(ctx, to); err != nil {
-			t.Fatal(err)
-		}
-	}
-	step(&begin)
-	step(&other, "b")
-	step(&other, "c")
-	for _, to := range []*store.Checkpoint{&begin, &other} {
-		if err := r.Rollback(ctx, to); err != nil {
-			t.Fatal(err)
-		}
-		if to == &begin {
-			step(new(store.Checkpoint), "a")
-			step(new(store.Checkpoint), "c")
-		}
-	}
-	_, a := r.names.Find("a")
-	_, b := r.names.Find("b")
-	if a || !b {
-		t.Errorf("found: a %t, b %t; b is there", a, b)
-	}
-}
-
-// Each change of the entries alone makes the index another one: it is not taken for that of
-// the state before it, nor that for it.
-func TestEachChangeMakesAnotherIndex(t *testing.T) {
-	const away = "away" // is forwarded until tick 9
-	for _, change := range []struct {
-		name    string
-		tick    uint64
-		erase   bool // a
-		create  []string
-		forward string
-		want    string
-	}{
-		{"an item comes", 3, false, []string{"b"}, "", "a found, b found, away moved"},
-		{"it goes", 3, true, nil, "", "away moved"},
-		{"another one comes instead", 3, true, []string{"a"}, "", "a found, away moved"},
-		{"a forward comes", 3, false, nil, "b", "a found, b moved, away moved"},
-		{"it ends", 9, false, nil, "", "a found"},
-		{"its item comes", 3, false, []string{away}, "", "a found, away found"},
-	} {
-		t.Run(change.name, func(t *testing.T) {
-			ctx, r := t.Context(), newRegister(t)
-			do := func(err error) {
-				t.Helper()
-				if err != nil {
-					t.Fatal(err)
-				}
-			}
-			play := func(erase []store.Handle[named], create []string, forward string) []store.Handle[named] {
-				t.Helper()
-				made, err := r.play(ctx, erase, create, func(w *store.Writer) error {
-					if forward == "" {
-						return nil
-					}
-					return r.names.Forward(w, forward, 7, 9)
-				})
-				do(err)
-				return made
-			}
-			want := func(want string) {
-				t.Helper()
-				var got []string
-				for _, name := range []string{"a", "b", away} {
-					if _, ok := r.names.Find(name); ok {
-						got = append(got, name+" found")
-					}
-					if _, ok := r.names.Moved(name); ok {
-						got = append(got, name+" moved")
-					}
-				}
-				if strings.Join(got, ", ") != want {
-					t.Errorf("%s, want %s", strings.Join(got, ", "), want)
-				}
-			}
-			play(nil, nil, "")
-			a := play(nil, []string{"a"}, away)
-			if !change.erase {
-				a = nil
-			}
-			var before, after store.Checkpoint
-			do(r.Checkpoint(ctx, &before))
-			r.tick = change.tick - 1
-			play(a, change.create, change.forward)
-			do(r.Checkpoint(ctx, &after))
-			do(r.Rollback(ctx, &before))
-			want("a found, away moved")
-			do(r.Rollback(ctx, &after))
-			want(change.want)
-		})
-	}
-}
-
-// That an item went and that its forward ended are not taken for each other.
+// The end of a forward and the end of an item are not taken for each other.
 func TestAnEndedForwardIsNoErasedItem(t *testing.T) {
-	ctx := t.Context()
 	r := newRegister(t)
-	play := func(erase []store.Handle[named], create []string, in func(w *store.Writer) error) []store.Handle[named] {
-		t.Helper()
-		made, err := r.play(ctx, erase, create, in)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return made
-	}
-	play(nil, nil, nil)
-	a := play(nil, []string{"a"}, nil)
-	play(nil, nil, func(w *store.Writer) error { return r.names.Forward(w, "a", 7, 10) })
-	var before, ended store.Checkpoint
-	do := func(err error) {
-		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
-	do(r.Checkpoint(ctx, &before))
+	r.mustPlay(t, nil, nil, nil)
+	a := r.mustPlay(t, nil, []string{"a"}, nil)
+	r.mustPlay(t, nil, nil, func(w *store.Writer) error { return r.names.Forward(w, "a", 7, 10) })
+	before := r.checkpoint(t)
 	r.tick = 9
-	play(nil, nil, nil)
-	do(r.Checkpoint(ctx, &ended))
-	do(r.Rollback(ctx, &before))
+	r.mustPlay(t, nil, nil, nil)
+	ended := r.checkpoint(t)
+	r.rollback(t, before)
 	r.tick = 3
-	play(a, nil, nil)
-	do(r.Rollback(ctx, &ended))
+	r.mustPlay(t, a, nil, nil)
+	r.rollback(t, ended)
 	_, found := r.names.Find("a")
 	_, moved := r.names.Moved("a")
 	if !found || moved {

@@ -81,9 +81,7 @@ func (b *two) halted() uint64 {
 
 func (b *two) skipInput(tick uint64) {
 	b.Helper()
-	if err := world.SkipInput(context.Background(), b.logs[1], tick); err != nil {
-		b.Fatal(err)
-	}
+	noError(b, world.SkipInput(context.Background(), b.logs[1], tick))
 }
 
 // end kills both.
@@ -195,9 +193,7 @@ func TestATickThatFailsSendsNothing(t *testing.T) {
 func (b *two) backup(i int, image []byte) *node {
 	b.Helper()
 	g := b.towns[i]()
-	if err := g.Load(context.Background(), bytes.NewReader(image)); err != nil {
-		b.Fatal(err)
-	}
+	noError(b, g.Load(context.Background(), bytes.NewReader(image)))
 	g.init = func(*town, *store.Writer) error { return nil }
 	b.logs[i] = locked{world.Memory()}
 	return start(b, g, b.logs[i], b.by)
@@ -206,9 +202,7 @@ func (b *two) backup(i int, image []byte) *node {
 func (b *two) export(n *node) []byte {
 	b.Helper()
 	var image bytes.Buffer
-	if err := n.world.Export(context.Background(), &image); err != nil {
-		b.Fatal(err)
-	}
+	noError(b, n.world.Export(context.Background(), &image))
 	return image.Bytes()
 }
 

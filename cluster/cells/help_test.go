@@ -19,6 +19,14 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
+// noError ends the test if there is an error.
+func noError(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
 // A town is a program: it sends words along its roads to other towns, numbered by itself,
 // and checks those that come.
 type town struct {
@@ -26,9 +34,6 @@ type town struct {
 	out   *cells.Outbox[word]
 	roads *store.Table[road]
 	heard *store.Table[heard]
-
-	orders  *store.Table[order]
-	clients *store.Table[client]
 
 	init  func(t *town, w *store.Writer) error
 	fault func(t *town, tick uint64) error // behind what a tick did
@@ -56,30 +61,16 @@ type heard struct {
 	Wrong int // words that were others
 }
 
-// An order is from a client that repeats it until it knows that it was obeyed: its keys
-// rise by one.
-type order struct{ Client, Key int }
-
-type client struct{ Obeyed int } // the last key
-
-const clients = 3
-
 func newTown(t testing.TB, workers int, o cells.Options[word]) *town {
 	t.Helper()
 	s, err := store.New(store.Options{Workers: workers})
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	g := &town{Store: s}
-	var errs [5]error
+	var errs [3]error
 	g.out, errs[0] = cells.New(s, o)
 	g.roads, errs[1] = store.Register(s, store.TableOptions[road]{Name: "road"})
 	g.heard, errs[2] = store.Register(s, store.TableOptions[heard]{Name: "heard"})
-	g.orders, errs[3] = store.Register(s, store.TableOptions[order]{Name: "order"})
-	g.clients, errs[4] = store.Register(s, store.TableOptions[client]{Name: "client"})
-	if err := errors.Join(errs[:]...); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, errors.Join(errs[:]...))
 	return g
 }
 
@@ -90,10 +81,6 @@ func (g *town) from(own cells.ID, roads ...road) *town {
 		for _, r := range roads {
 			r.Next = 1
 			_, failed := g.roads.Insert(w, r)
-			err = errors.Join(err, failed)
-		}
-		for range clients {
-			_, failed := g.clients.Insert(w, client{})
 			err = errors.Join(err, failed)
 		}
 		return err
@@ -130,7 +117,6 @@ func (g *town) live(ctx context.Context, w *store.Writer, t world.Tick) error {
 			}
 		}
 	}
-	g.obey(w)
 	room := g.out.Room()
 	for h, r := range g.roads.All() {
 		n := min(r.Left, r.PerTick, room)
@@ -147,20 +133,6 @@ func (g *town) live(ctx context.Context, w *store.Writer, t world.Tick) error {
 		r.Left, r.Next, room = r.Left-n, r.Next+uint64(n), room-n
 	}
 	return nil
-}
-
-// obey carries out each order once.
-func (g *town) obey(w *store.Writer) {
-	for _, o := range g.orders.All() {
-		i := 0
-		for _, c := range g.clients.All() {
-			if i == o.Client && o.Key == c.Obeyed+1 {
-				c.Obeyed++
-			}
-			i++
-		}
-	}
-	g.orders.Clear(w)
 }
 
 func (g *town) hear(w *store.Writer, from cells.ID, m *word) error {
@@ -204,9 +176,7 @@ type node struct {
 func start(t testing.TB, g *town, l world.Log, by cells.Transport) *node {
 	t.Helper()
 	w, err := world.Open(context.Background(), g.Store, l, g.options())
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	ctx, stop := context.WithCancel(context.Background())
 	n := &node{town: g, world: w, life: ctx, stop: stop}
 	n.ended.Go(func() { n.err = w.Run(ctx) })
@@ -228,9 +198,7 @@ func (n *node) kill(t testing.TB) error {
 	n.ended.Wait()
 	dead, cancel := context.WithCancel(context.Background())
 	cancel()
-	if err := n.world.Close(dead); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, n.world.Close(dead))
 	if errors.Is(n.err, context.Canceled) {
 		return nil
 	}
@@ -310,18 +278,14 @@ func (l beginning) Load(context.Context, uint64) (io.ReadCloser, error) {
 func replayed(t testing.TB, l world.Log, workers int, o cells.Options[word]) *town {
 	t.Helper()
 	g := newTown(t, workers, o)
-	if err := world.Replay(context.Background(), g.Store, l, g.options(), 1<<40); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, world.Replay(context.Background(), g.Store, l, g.options(), 1<<40))
 	return g
 }
 
 func digest(t testing.TB, s *store.Store) uint64 {
 	t.Helper()
 	d, err := s.Digest(context.Background())
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	return d
 }
 

@@ -52,22 +52,14 @@ func TestIDsAreDrawnAndReadBack(t *testing.T) {
 // A Ref to an item that the same task records is good when the message is shipped.
 func TestAProvisionalHandleInAMessageIsMadeReal(t *testing.T) {
 	s, err := store.New(store.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	out, err := cells.New(s, cells.Options[cells.Ref[ship]]{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	ships, err := store.Register(s, store.TableOptions[ship]{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	own := cells.NewID()
 	play(t, s, out.Tick, func(w *store.Writer) {
-		if err := out.Init(w, own); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, out.Init(w, own))
 	}, func(ctx context.Context) error {
 		return s.Each(ctx, 1, func(_ context.Context, _ int, q store.Queue) error {
 			out.Send(q, own, cells.Ref[ship]{Cell: own, Handle: ships.Emplace(q, ship{3})})

@@ -100,14 +100,10 @@ func (m *mail) answer(r *rapid.T) {
 func (m *mail) reload(r *rapid.T) {
 	i := m.side(r)
 	var image bytes.Buffer
-	if err := m.cells[i].Snapshot(context.Background(), &image); err != nil {
-		m.Fatal(err)
-	}
+	noError(m, m.cells[i].Snapshot(context.Background(), &image))
 	p := newPost(m, cells.Options[int]{Limit: 40})
 	p.own = m.cells[i].own
-	if err := p.Load(context.Background(), &image); err != nil {
-		m.Fatal(err)
-	}
+	noError(m, p.Load(context.Background(), &image))
 	m.cells[i] = p
 }
 

@@ -1,6 +1,7 @@
 package cells_test
 
 import (
+	"context"
 	"errors"
 	"flag"
 	"fmt"
@@ -28,7 +29,7 @@ type war struct {
 	words  int // each way
 	fault  func(g *town, tick uint64) error
 
-	kills, pauses, lost int
+	kills, pauses, lost, handoffs int
 }
 
 func newWar(seed uint64, words int) *war {
@@ -72,7 +73,7 @@ func (w *war) fight(t testing.TB) error {
 			return err
 		}
 		i := w.random.IntN(len(w.nodes))
-		switch w.random.IntN(5) {
+		switch w.random.IntN(6) {
 		case 0:
 			if err := w.nodes[i].kill(t); err != nil {
 				return err
@@ -83,12 +84,26 @@ func (w *war) fight(t testing.TB) error {
 		case 1:
 			w.moods[i].Mood(time.Duration(w.random.IntN(2000))*time.Millisecond, 0, false)
 			w.pauses++
+		case 2:
+			w.handOff(i / 2)
 		default:
 			w.moods[i].Mood(0, 1+w.random.IntN(4), w.random.IntN(2) == 0)
 			w.lost++
 		}
 	}
 	return errNeverArrive
+}
+
+// handOff has the owner of a town hand it over to the other node.
+func (w *war) handOff(town int) {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	defer cancel()
+	for _, n := range w.nodes[2*town:][:2] {
+		if n.world.Status().Owner && n.world.Handoff(ctx, "town") == nil {
+			w.handoffs++
+			return
+		}
+	}
 }
 
 // look reports whether every word has arrived, and what is wrong.
@@ -125,13 +140,11 @@ func TestEachMessageArrivesOnceUnderKills(t *testing.T) {
 		t.Run(fmt.Sprint("seed=", seed), func(t *testing.T) {
 			w := newWar(seed, *messages)
 			synctest.Test(t, func(t *testing.T) {
-				if err := w.fight(t); err != nil {
-					t.Fatal(err)
-				}
+				noError(t, w.fight(t))
 			})
 			r := w.way
-			t.Logf("%d words each way: %d kills, %d pauses, %d times answers of a log lost; parcels: %d lost, %d answers lost, %d doubled, %d late",
-				w.words, w.kills, w.pauses, w.lost, r.lostParcels, r.lostAnswers, r.doubled, r.delayed)
+			t.Logf("%d words each way: %d kills, %d pauses, %d handoffs, %d times answers of a log lost; parcels: %d lost, %d answers lost, %d doubled, %d late",
+				w.words, w.kills, w.pauses, w.handoffs, w.lost, r.lostParcels, r.lostAnswers, r.doubled, r.delayed)
 			if w.kills == 0 || r.lostParcels*r.lostAnswers*r.doubled*r.delayed == 0 {
 				t.Error("nothing much happened")
 			}

@@ -12,17 +12,11 @@ import (
 func TestNil_IsNamed(t *testing.T) {
 	ctx, none := context.Background(), context.Context(nil)
 	s, err := store.New(store.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	items, err := store.Register(s, store.TableOptions[int]{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	out, err := cells.New(s, cells.Options[int]{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	local := cells.Local()
 	for want, f := range map[string]func(){
 		"cells: New with a nil Store":                 func() { _, _ = cells.New(nil, cells.Options[int]{}) },

@@ -20,9 +20,7 @@ type ticks = func(ctx context.Context, w *store.Writer, t world.Tick) error
 // play plays a tick on a store that no world has.
 func play(t testing.TB, s *store.Store, around func(ticks) ticks, before func(w *store.Writer), in func(ctx context.Context) error) {
 	t.Helper()
-	if err := tryPlay(s, around, before, in); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, tryPlay(s, around, before, in))
 }
 
 func tryPlay(s *store.Store, around func(ticks) ticks, before func(w *store.Writer), in func(ctx context.Context) error) error {
@@ -47,9 +45,7 @@ func recording(s *store.Store, record func(q store.Queue)) func(ctx context.Cont
 // begin begins a cell.
 func begin[M any](t testing.TB, s *store.Store, out *cells.Outbox[M], own cells.ID) {
 	t.Helper()
-	if err := s.Write(t.Context(), func(_ context.Context, w *store.Writer) error { return out.Init(w, own) }); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, s.Write(t.Context(), func(_ context.Context, w *store.Writer) error { return out.Init(w, own) }))
 }
 
 // newParcel returns the parcel of a town with three words for the town to.
@@ -70,12 +66,8 @@ func newParcel(t testing.TB) (to *town, parcel []byte) {
 func submit[M any](t testing.TB, s *store.Store, out *cells.Outbox[M], parcel []byte) {
 	t.Helper()
 	record, err := out.Open(parcel)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := s.Inbox(record); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
+	noError(t, s.Inbox(record))
 }
 
 // A post is a store with an outbox of numbers.
@@ -88,9 +80,7 @@ type post struct {
 func newPost(t testing.TB, o cells.Options[int]) *post {
 	t.Helper()
 	s, err := store.New(store.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	p := &post{Store: s, own: cells.NewID()}
 	if p.out, err = cells.New(s, o); err != nil {
 		t.Fatal(err)
@@ -118,17 +108,13 @@ func (p *post) send(to cells.ID, numbers ...int) (received []int, err error) {
 func (p *post) mustSend(t testing.TB, to cells.ID, numbers ...int) []int {
 	t.Helper()
 	received, err := p.send(to, numbers...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	return received
 }
 
 func (p *post) tell(t testing.TB, record func(q store.Queue)) {
 	t.Helper()
-	if err := p.Inbox(func(q store.Queue) error { record(q); return nil }); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, p.Inbox(func(q store.Queue) error { record(q); return nil }))
 }
 
 // Whatever the number of workers, and their order, the messages of a tick have the same
@@ -222,16 +208,6 @@ func TestMessagesComeOnceAndInOrder(t *testing.T) {
 	}
 }
 
-func TestACellMaySendToItself(t *testing.T) {
-	a := newPost(t, cells.Options[int]{})
-	a.mustSend(t, a.own, 1, 2)
-	submit(t, a.Store, a.out, a.out.Pack(a.own, 0))
-	a.tell(t, func(q store.Queue) { a.out.Acked(q, a.own, 2) })
-	if got := a.mustSend(t, a.own); fmt.Sprint(got) != "[1 2]" || a.out.Room() != 65_536 {
-		t.Errorf("received: %v; room for %d", got, a.out.Room())
-	}
-}
-
 func TestAFullOutboxFailsTheTick(t *testing.T) {
 	a := newPost(t, cells.Options[int]{Limit: 3})
 	a.mustSend(t, 7, 1, 2)
@@ -280,42 +256,20 @@ func TestASkipIsOfItsMessagesAlone(t *testing.T) {
 	}
 }
 
-// A cell that has one message more than were ever sent to it is not the one that it was.
-func TestACursorThatIsAheadStopsThePair(t *testing.T) {
-	a := newPost(t, cells.Options[int]{})
-	other := cells.NewID()
-	a.mustSend(t, other, 1, 2)
-	for _, cursor := range []uint64{2, 3} {
-		a.tell(t, func(q store.Queue) { a.out.Acked(q, other, cursor) })
-		a.mustSend(t, other)
-		if err := a.out.Pairs()[1].Err; errors.Is(err, cells.ErrGap) != (cursor == 3) {
-			t.Errorf("of 2 messages it has %d: %v", cursor, err)
-		}
-	}
-}
-
 // A checkpoint of messages that are cloned has their numbers, and the cells they are for.
 func TestAClonedMessageIsTheSame(t *testing.T) {
 	s, err := store.New(store.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	out, err := cells.New(s, cells.Options[[]int]{Clone: func(dst, src *[]int) { *dst = slices.Clone(*src) }})
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	begin(t, s, out, 1)
 	play(t, s, out.Tick, nil, recording(s, func(q store.Queue) {
 		out.Send(q, 2, []int{3, 4})
 	}))
 	before := digest(t, s)
 	var c store.Checkpoint
-	if err := s.Checkpoint(t.Context(), &c); err != nil {
-		t.Fatal(err)
-	}
-	if err := s.Rollback(t.Context(), &c); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, s.Checkpoint(t.Context(), &c))
+	noError(t, s.Rollback(t.Context(), &c))
 	if digest(t, s) != before {
 		t.Error("the state behind a rollback is another one")
 	}
@@ -323,16 +277,12 @@ func TestAClonedMessageIsTheSame(t *testing.T) {
 
 func TestWhatIsWrongIsSaid(t *testing.T) {
 	s, err := store.New(store.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	if _, err := cells.New(s, cells.Options[int]{Limit: -1}); err == nil {
 		t.Error("an outbox with a limit of -1")
 	}
 	out, err := cells.New(s, cells.Options[int]{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	if _, err := cells.New(s, cells.Options[int]{}); err == nil {
 		t.Error("two outboxes of one name")
 	}

@@ -18,13 +18,9 @@ import (
 func newBytes(t testing.TB, own cells.ID) (*store.Store, *cells.Outbox[[]byte]) {
 	t.Helper()
 	s, err := store.New(store.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	out, err := cells.New(s, cells.Options[[]byte]{Clone: func(dst, src *[]byte) { *dst = bytes.Clone(*src) }})
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	begin(t, s, out, own)
 	return s, out
 }
