@@ -147,49 +147,6 @@ func wantNoFaults(t *testing.T) {
 	}
 }
 
-// What nodes and clients were told wrongly is found, by its kind.
-func TestLiesAreFound(t *testing.T) {
-	for name, lie := range map[string]struct {
-		tell func(a *audit.Auditor)
-		kind func(f *audit.Findings) *int
-		want string
-	}{
-		"a call is acknowledged that is not appended": {
-			func(a *audit.Auditor) { a.Asked(99); a.Acked(99, 2) },
-			func(f *audit.Findings) *int { return &f.Lost }, "call 63 was acknowledged in tick 2, and is not in the log",
-		},
-		"a call is refused that is appended": {
-			func(a *audit.Auditor) { a.Refused(2) },
-			func(f *audit.Findings) *int { return &f.Changed }, "call 2 was refused, and is in tick",
-		},
-		"a tick is told that is not that of the call": {
-			func(a *audit.Auditor) { a.Acked(3, 1000) },
-			func(f *audit.Findings) *int { return &f.Changed }, "call 3 was acknowledged in tick 1000, and is in tick",
-		},
-		"a tick is applied that is not appended": {
-			func(a *audit.Auditor) { a.Applied("zombie", 1000, 1) },
-			func(f *audit.Findings) *int { return &f.Lost }, "tick 1000 was applied by zombie, and the log ends with tick",
-		},
-		"another tick is applied than the one that is appended": {
-			func(a *audit.Auditor) { a.Applied("zombie", 2, 1) },
-			func(f *audit.Findings) *int { return &f.Diverged }, "tick 2 has digest 0000000000000001 of zombie",
-		},
-		"a node halts": {
-			func(a *audit.Auditor) { a.Fault("node 3: %v", world.ErrDiverged) },
-			func(f *audit.Findings) *int { return &f.Diverged }, "node 3: ",
-		},
-	} {
-		inBubble(t, name, func(t *testing.T) {
-			h := newHistory(t, nil)
-			lie.tell(h.auditor)
-			f := h.finish(t)
-			if n := lie.kind(&f); *n == 0 || !f.Bad() || !strings.Contains(strings.Join(f.Faults, "\n"), lie.want) {
-				t.Errorf("%+v", f)
-			}
-		})
-	}
-}
-
 // A forged log is a log of which something was changed behind the backs of the worlds.
 type forged struct {
 	world.Log
@@ -240,12 +197,6 @@ func TestForgedLogsAreFound(t *testing.T) {
 	}{
 		"the chain of a record": {forged{forge: flip(4, func([]byte) int { return chainAt })}, false, "record 4 follows chain"},
 		"the input of a record": {forged{forge: flip(4, lastByte)}, false, "record 5 follows chain"},
-		"the last record, later": {
-			forged{forge: func(at uint64, rec []byte) []byte {
-				rec[lastByte(rec)] ^= 1
-				return rec
-			}}, true, "is another one than it was",
-		},
 		"a term":                {forged{forge: flip(3, func([]byte) int { return 2 + 1 + 1 + 8 + 8 })}, false, "has term 0, and 1 was to come"},
 		"a tick":                {forged{forge: flip(3, func([]byte) int { return 2 + 1 + 1 + 8 + 8 + 4 })}, false, "was to come"},
 		"a record that is gone": {forged{forge: func(at uint64, rec []byte) []byte { return map[bool][]byte{false: rec}[at == 4] }}, false, "record 5 follows chain"},
