@@ -20,12 +20,8 @@ func TestAStreamThatShrinksIsFoundOut(t *testing.T) {
 
 	js, name := operator(t, c), cluster.CellID(1).Stream()
 	stream, err := js.Stream(t.Context(), name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := js.DeleteStream(t.Context(), name); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
+	noError(t, js.DeleteStream(t.Context(), name))
 	if _, err := js.CreateStream(t.Context(), stream.CachedInfo().Config); err != nil {
 		t.Fatal(err)
 	}

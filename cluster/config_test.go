@@ -30,14 +30,10 @@ import (
 func certify(t *testing.T, dir string) {
 	t.Helper()
 	write := func(name, kind string, b []byte) {
-		if err := os.WriteFile(filepath.Join(dir, name), pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: b}), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, os.WriteFile(filepath.Join(dir, name), pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: b}), 0o600))
 	}
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	of := &x509.Certificate{
 		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "test"},
 		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
@@ -47,13 +43,9 @@ func certify(t *testing.T, dir string) {
 		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
 	}
 	cert, err := x509.CreateCertificate(rand.Reader, of, of, &key.PublicKey, key)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	secret, err := x509.MarshalECPrivateKey(key)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	write("ca.pem", "CERTIFICATE", cert)
 	write("server.pem", "CERTIFICATE", cert)
 	write("server.key", "EC PRIVATE KEY", secret)
@@ -68,13 +60,9 @@ func startSecured(t *testing.T) func(user, password string) cluster.Servers {
 	dir := t.TempDir()
 	certify(t, dir)
 	text, err := os.ReadFile("testdata/server.conf")
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	file := filepath.Join(dir, "server.conf")
-	if err := os.WriteFile(file, []byte(strings.ReplaceAll(string(text), "/etc/handloom", dir)), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.WriteFile(file, []byte(strings.ReplaceAll(string(text), "/etc/handloom", dir)), 0o600))
 	c := startServers(t, 3, func(_ int, o *server.Options) {
 		of, err := server.ProcessConfigFile(file)
 		if err != nil {
@@ -115,9 +103,7 @@ func TestServersOfTheGuideGiveNodesTheirRights(t *testing.T) {
 		saveText(t, l, at)
 	}
 	r, err := l.Load(t.Context(), 5)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	if b, err := io.ReadAll(r); err != nil || string(b) != "state 5" {
 		t.Errorf("%q, %v", b, err)
 	}

@@ -2,7 +2,6 @@ package cluster
 
 import (
 	"context"
-	"fmt"
 	"testing"
 	"time"
 
@@ -27,30 +26,16 @@ type stopped struct {
 
 func (s *stopped) Stop() { s.times++ }
 
+const records = 4 * fewMessages // of a log
+
 // A consumer may live and send nothing: its server hangs behind the others. A reader asks
 // the leader and leaves it.
 func TestAConsumerThatSendsNothingIsLeft(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 	defer cancel()
-	l, err := Open(ctx, Embedded(t.TempDir()), 1, Options{Snapshots: Folder(t.TempDir())})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	const records = 4 * fewMessages
-	for n := range uint64(records) {
-		if _, err := l.Append(ctx, n, fmt.Append(nil, n)); err != nil {
-			t.Fatal(err)
-		}
-	}
+	l := openFilled(t, records)
 	l.kept = &feed{messages: stalled{}, heard: time.Now()}
-	err = l.Read(ctx, 0, func(at uint64, _ []byte) error {
-		if at == records {
-			return errFound
-		}
-		return nil
-	})
-	if err != errFound {
+	if err := readTo(ctx, l, records); err != errFound {
 		t.Error(err)
 	}
 }
@@ -59,23 +44,8 @@ func TestAConsumerThatSendsNothingIsLeft(t *testing.T) {
 // else is stopped.
 func TestAFeedIsKeptForWhoReadsOn(t *testing.T) {
 	ctx := t.Context()
-	l, err := Open(ctx, Embedded(t.TempDir()), 1, Options{Snapshots: Folder(t.TempDir())})
-	if err != nil {
-		t.Fatal(err)
-	}
-	const records = 4 * fewMessages
-	for n := range uint64(records) {
-		if _, err := l.Append(ctx, n, fmt.Append(nil, n)); err != nil {
-			t.Fatal(err)
-		}
-	}
-	err = l.Read(ctx, 0, func(at uint64, _ []byte) error {
-		if at == records {
-			return errFound
-		}
-		return nil
-	})
-	if err != errFound || l.kept == nil || l.kept.seq != records+1 {
+	l := openFilled(t, records)
+	if err := readTo(ctx, l, records); err != errFound || l.kept == nil || l.kept.seq != records+1 {
 		t.Fatalf("Read: %v; kept is %+v, want that of message %d", err, l.kept, records+1)
 	}
 	l.takeKept().messages.Stop()

@@ -35,9 +35,7 @@ func startServers(t testing.TB, n int, change func(i int, o *server.Options)) *l
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	c, err := localnet.Start(ctx, t.TempDir(), n, change)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	t.Cleanup(func() {
 		if err := c.Close(); err != nil {
 			t.Error(err)
@@ -50,11 +48,17 @@ func startServers(t testing.TB, n int, change func(i int, o *server.Options)) *l
 func openLog(t testing.TB, s cluster.Servers, cell cluster.CellID, o cluster.Options) *cluster.Log {
 	t.Helper()
 	l, err := cluster.Open(t.Context(), s, cell, o)
+	noError(t, err)
+	t.Cleanup(func() { mustClose(t, l) })
+	return l
+}
+
+// noError ends the test if there is an error.
+func noError(t testing.TB, err error) {
+	t.Helper()
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { mustClose(t, l) })
-	return l
 }
 
 func mustClose(t testing.TB, c interface{ Close() error }) {
@@ -73,14 +77,10 @@ func alone(t testing.TB) cluster.Options {
 func operator(t testing.TB, c *localnet.Cluster) jetstream.JetStream {
 	t.Helper()
 	conn, err := nats.Connect(c.URL(0))
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	t.Cleanup(conn.Close)
 	js, err := jetstream.New(conn)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	return js
 }
 
@@ -94,17 +94,13 @@ func fill(t testing.TB, l *cluster.Log, n uint64) {
 	for ; err == nil && at < n; at++ {
 		_, err = logtest.Append(t.Context(), l, at, record(at+1))
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 }
 
 // wantRecords fails the test unless Read gives the records behind after, up to last.
 func wantRecords(t testing.TB, l *cluster.Log, after, last uint64, rec func(n uint64) []byte) {
 	t.Helper()
-	if err := readRecords(t.Context(), l, after, last, rec); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, readRecords(t.Context(), l, after, last, rec))
 }
 
 // readRecords says how Read does not give these records, or nil.

@@ -20,11 +20,7 @@ func (s led) Info(context.Context, ...jetstream.StreamInfoOpt) (*jetstream.Strea
 
 // A leader stays while another server is away, or behind: it might hand over to that one.
 func TestALeaderStaysWhileOthersAreBehind(t *testing.T) {
-	l, err := Open(t.Context(), Embedded(t.TempDir()), 1, Options{Snapshots: Folder(t.TempDir())})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
+	l := openFilled(t, 0)
 	l.o.Replicas = 3
 	for _, r := range []jetstream.PeerInfo{{Name: "b", Current: true, Offline: true}, {Name: "b"}} {
 		l.stream = led{info: jetstream.ClusterInfo{Leader: l.conn.ConnectedServerName(), Replicas: []*jetstream.PeerInfo{{Name: "a", Current: true}, &r}}}

@@ -23,9 +23,7 @@ func TestAServerThatDoesNotAnswerIsLeft(t *testing.T) {
 		if i > 0 {
 			l, err = n.Link("node", "others")
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		l.Serve(strings.TrimPrefix(c.URL(i), "nats://"))
 		urls = append(urls, "nats://"+l.Addr())
 	}

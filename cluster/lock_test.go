@@ -34,9 +34,7 @@ func startEmbedded(t *testing.T, dir string) *process.Process {
 	t.Helper()
 	said := make(chan string, 4)
 	p, err := process.Start([]string{os.Args[0], lockArg, dir}, func(line string) { said <- line })
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	t.Cleanup(p.Kill)
 	select {
 	case line := <-said:
@@ -75,9 +73,7 @@ func TestEmbedded_LocksItsFolder(t *testing.T) {
 		dir := t.TempDir()
 		p := startEmbedded(t, dir)
 		wantLocked(t, dir)
-		if err := p.End(); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, p.End())
 		fill(t, openLog(t, cluster.Embedded(dir), 1, alone(t)), 3)
 	})
 	t.Run("a process that is killed", func(t *testing.T) {
@@ -99,15 +95,11 @@ func TestEmbedded_LocksItsFolder(t *testing.T) {
 	})
 	t.Run("a server that does not start", func(t *testing.T) {
 		dir := t.TempDir()
-		if err := os.WriteFile(dir+"/jetstream", nil, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, os.WriteFile(dir+"/jetstream", nil, 0o600))
 		if _, err := cluster.Open(t.Context(), cluster.Embedded(dir), 1, alone(t)); err == nil || !strings.Contains(err.Error(), "is not a directory") {
 			t.Fatalf("Open with a file in the place of a folder: %v, want the reason", err)
 		}
-		if err := os.Remove(dir + "/jetstream"); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, os.Remove(dir+"/jetstream"))
 		fill(t, openLog(t, cluster.Embedded(dir), 1, alone(t)), 3)
 	})
 }

@@ -100,9 +100,7 @@ func TestARecordInPartsIsThereWholeOrNotAtAll(t *testing.T) {
 	for n := uint64(1); n <= last; n++ {
 		if n%5 == 3 || n == last {
 			dead := bytes.Repeat([]byte("dead"), 700<<10)
-			if err := other.PublishParts(ctx, dead, 1+int(n/5)%3); err != nil {
-				t.Fatal(err)
-			}
+			noError(t, other.PublishParts(ctx, dead, 1+int(n/5)%3))
 			if at, err := l.Tail(ctx); at != n-1 || err != nil {
 				t.Errorf("Tail with half a record behind record %d: %d, %v", n-1, at, err)
 			}
@@ -193,9 +191,7 @@ func TestAMessageThatIsNoneOfTheLogIsCorrupt(t *testing.T) {
 	t.Run("another log's", func(t *testing.T) {
 		l := openLog(t, cluster.Embedded(t.TempDir()), 1, alone(t))
 		fill(t, l, 5)
-		if err := l.PublishOther(t.Context(), []byte("another")); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, l.PublishOther(t.Context(), []byte("another")))
 		if last, err := read(l, 2); last != 5 || !errors.Is(err, cluster.ErrCorrupt) || !strings.Contains(err.Error(), "message 6") {
 			t.Errorf("read up to %d: %v", last, err)
 		}
@@ -224,9 +220,7 @@ func TestRecordsThatAreTrimmedAreToldToBe(t *testing.T) {
 	for _, at := range []uint64{20, 30} {
 		saveText(t, l, at)
 	}
-	if err := l.Trim(t.Context(), 20); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, l.Trim(t.Context(), 20))
 	for _, l := range []*cluster.Log{l, other, openLog(t, s, 1, o)} {
 		for _, after := range []uint64{0, 7, 19} {
 			if err := l.Read(t.Context(), after, func(uint64, []byte) error { return errEnough }); !errors.Is(err, cluster.ErrTrimmed) {
@@ -250,38 +244,60 @@ func TestARecordThatIsTrimmedInPartIsTrimmed(t *testing.T) {
 		}
 	}
 	stream, err := operator(t, c).Stream(t.Context(), cluster.CellID(1).Stream())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := stream.Purge(t.Context(), jetstream.WithPurgeSequence(2)); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
+	noError(t, stream.Purge(t.Context(), jetstream.WithPurgeSequence(2)))
 	if err := l.Read(t.Context(), 0, func(uint64, []byte) error { return errEnough }); !errors.Is(err, cluster.ErrTrimmed) {
 		t.Errorf("Read: %v", err)
 	}
 	wantRecords(t, l, 1, 2, long)
 }
 
-// An error behind the end of a context has why it ended.
-func TestAnEndedContextSaysWhy(t *testing.T) {
-	l := openLog(t, cluster.Embedded(t.TempDir()), 1, alone(t))
-	fill(t, l, 3)
-	ctx, cancel := context.WithCancelCause(t.Context())
-	cancel(errEnough)
+// A stream that is full refuses a record, and takes it when there is room.
+func TestAppend_FailsWhileTheStreamIsFull(t *testing.T) {
+	c := startServers(t, 1, nil)
+	js := operator(t, c)
+	l := openLog(t, cluster.URLs(c.URLs(0)), 1, alone(t))
+	fill(t, l, 10)
+	stream, err := js.Stream(t.Context(), cluster.CellID(1).Stream())
+	noError(t, err)
+	room := func(bytes int64) {
+		config := stream.CachedInfo().Config
+		config.MaxBytes = bytes
+		if _, err := js.UpdateStream(t.Context(), config); err != nil {
+			t.Fatal(err)
+		}
+	}
+	room(int64(stream.CachedInfo().State.Bytes) + 1)
+	_, err = logtest.Append(t.Context(), l, 10, record(11))
+	if err == nil || errors.Is(err, cluster.ErrFenced) || errors.Is(err, fs.ErrClosed) || !strings.Contains(err.Error(), "maximum bytes") {
+		t.Errorf("Append to a full stream: %v", err)
+	}
+	room(-1)
+	fill(t, l, 20)
+	wantRecords(t, l, 0, 20, record)
+}
+
+// callAll returns the error of each call of a log of three records, by name.
+func callAll(ctx context.Context, l *cluster.Log) map[string]error {
 	_, appended := l.Append(ctx, 3, record(4))
 	_, tail := l.Tail(ctx)
 	_, saved := l.Saved(ctx)
 	_, loaded := l.Load(ctx, 0)
-	for what, err := range map[string]error{"Append": appended, "Tail": tail, "Saved": saved, "Load": loaded, "Read": l.Read(ctx, 3, func(uint64, []byte) error { return nil }), "Trim": l.Trim(ctx, 1)} {
-		if !errors.Is(err, errEnough) {
-			t.Errorf("%s: %v", what, err)
-		}
-	}
+	read := l.Read(ctx, 3, func(uint64, []byte) error { return nil })
+	return map[string]error{"Append": appended, "Tail": tail, "Saved": saved, "Load": loaded, "Read": read, "Trim": l.Trim(ctx, 1)}
 }
 
-func TestAClosedLogSaysSo(t *testing.T) {
+// An error after the end of a context or of a log names why it ended.
+func TestLog_NamesWhyItEnded(t *testing.T) {
 	l := openLog(t, cluster.Embedded(t.TempDir()), 1, alone(t))
 	fill(t, l, 3)
+	ctx, cancel := context.WithCancelCause(t.Context())
+	cancel(errEnough)
+	for what, err := range callAll(ctx, l) {
+		if !errors.Is(err, errEnough) {
+			t.Errorf("%s with an ended context: %v", what, err)
+		}
+	}
 	ended := make(chan error, 1)
 	began := make(chan struct{})
 	go func() {
@@ -292,13 +308,11 @@ func TestAClosedLogSaysSo(t *testing.T) {
 	}()
 	<-began
 	mustClose(t, l)
-	_, appended := l.Append(t.Context(), 3, record(4))
-	_, tail := l.Tail(t.Context())
-	_, saved := l.Saved(t.Context())
-	_, loaded := l.Load(t.Context(), 0)
-	for what, err := range map[string]error{"Read": <-ended, "Append": appended, "Tail": tail, "Saved": saved, "Load": loaded, "Trim": l.Trim(t.Context(), 1)} {
+	errs := callAll(t.Context(), l)
+	errs["Read that waits"] = <-ended
+	for what, err := range errs {
 		if !errors.Is(err, cluster.ErrClosed) || !errors.Is(err, fs.ErrClosed) {
-			t.Errorf("%s: %v", what, err)
+			t.Errorf("%s of a closed log: %v", what, err)
 		}
 	}
 }

@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"testing"
-
-	"handloom/proof/logtest"
 )
 
 // deliver takes messages as the first of a log and returns what comes of them.
@@ -109,16 +107,7 @@ func TestARecordThatIsWrongIsReadAgain(t *testing.T) {
 
 // A reader that finds another record where it was does not go on behind that.
 func TestAReaderKnowsTheRecordItWasAt(t *testing.T) {
-	l, err := Open(t.Context(), Embedded(t.TempDir()), 1, Options{Snapshots: Folder(t.TempDir())})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	for n := range uint64(5) {
-		if _, err := logtest.Append(t.Context(), l, n, []byte{byte(n)}); err != nil {
-			t.Fatal(err)
-		}
-	}
+	l := openFilled(t, 5)
 	r := reader{log: l, last: place{at: 3, sum: chain{1}}, known: true, each: func(uint64, []byte) error { return errFound }}
 	if err := r.read(t.Context()); !errors.Is(err, ErrOtherStream) || r.failed != nil {
 		t.Errorf("behind another record than the third: %v, %v", err, r.failed)

@@ -48,9 +48,7 @@ func TestObjects_AreReadFromTheLeader(t *testing.T) {
 	js, s := operator(t, c), cluster.URLs(c.URLs(0))
 	direct := func(cell cluster.CellID) bool {
 		stream, err := js.Stream(t.Context(), "OBJ_"+cell.Stream())
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		return stream.CachedInfo().Config.AllowDirect
 	}
 	t.Run("new bucket", func(t *testing.T) {
@@ -96,9 +94,7 @@ func TestObjects_ListIsNotTakenWhenItLacksOne(t *testing.T) {
 	if err == nil {
 		_, err = o.PutString(t.Context(), "last", "state")
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	if at, err := saved(); err == nil {
 		t.Errorf("the list %v lacks an object, and is taken", at)
 	}

@@ -20,9 +20,7 @@ import (
 func openJournal(t testing.TB, dir string) *journal.Journal {
 	t.Helper()
 	j, err := journal.Open(dir, journal.Options{Sync: journal.Never, SegmentBytes: 1 << 10})
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	t.Cleanup(func() { _ = j.Close() })
 	return j
 }
@@ -33,9 +31,7 @@ func saveText(t testing.TB, l *cluster.Log, at uint64) {
 		_, err := fmt.Fprint(w, "state ", at)
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 }
 
 // journals are those of two nodes, the first of which appended 20 records that the second
@@ -107,9 +103,7 @@ func wantReseeded(t *testing.T, s cluster.Servers, a, b *journal.Journal) {
 	t.Helper()
 	o := alone(t)
 	o.Journal = a
-	if err := cluster.Reseed(t.Context(), s, 1, o); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, cluster.Reseed(t.Context(), s, 1, o))
 	l := openLog(t, s, 1, o)
 	wantRecords(t, l, 0, 20, record)
 	fill(t, l, 25)
@@ -131,12 +125,8 @@ func TestAStreamThatIsMadeAnewTakesNothingFromBefore(t *testing.T) {
 	o.Journal = openJournal(t, filepath.Join(t.TempDir(), "j"))
 	wantRecords(t, openLog(t, s, 1, o), 0, 20, record)
 	js := operator(t, c)
-	if err := js.DeleteStream(t.Context(), cluster.CellID(1).Stream()); err != nil {
-		t.Fatal(err)
-	}
-	if err := cluster.Reseed(t.Context(), s, 1, o); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, js.DeleteStream(t.Context(), cluster.CellID(1).Stream()))
+	noError(t, cluster.Reseed(t.Context(), s, 1, o))
 	l := openLog(t, s, 1, o)
 	if _, err := logtest.Append(t.Context(), l, 20, []byte("anew")); err != nil {
 		t.Fatal(err)
@@ -159,18 +149,14 @@ func TestATrimmedJournalMakesAStream(t *testing.T) {
 		if saved, err := l.Saved(t.Context()); err != nil {
 			t.Fatal(err)
 		} else if len(saved) == 2 {
-			if err := l.Trim(t.Context(), saved[1]); err != nil {
-				t.Fatal(err)
-			}
+			noError(t, l.Trim(t.Context(), saved[1]))
 		}
 	}
 	if err := j.Read(t.Context(), 0, func(uint64, []byte) error { return errEnough }); !errors.Is(err, journal.ErrTrimmed) {
 		t.Errorf("the journal is read from its first record: %v", err)
 	}
 	s := cluster.Embedded(t.TempDir())
-	if err := cluster.Reseed(t.Context(), s, 1, o); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, cluster.Reseed(t.Context(), s, 1, o))
 	wantRecords(t, openLog(t, s, 1, o), 300, 400, record)
 	fill(t, l, 401)
 }
@@ -188,9 +174,7 @@ func TestAJournalThatSnapshotsAreAheadOfMakesNoStream(t *testing.T) {
 	mustClose(t, follower)
 	fill(t, owner, 30)
 	saveText(t, owner, 30)
-	if err := operator(t, c).DeleteStream(t.Context(), cluster.CellID(1).Stream()); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, operator(t, c).DeleteStream(t.Context(), cluster.CellID(1).Stream()))
 	if err := cluster.Reseed(t.Context(), s, 1, o); err == nil || !strings.Contains(err.Error(), "snapshot of record 30") {
 		t.Errorf("Reseed from a journal of 20 records: %v", err)
 	}
@@ -198,9 +182,7 @@ func TestAJournalThatSnapshotsAreAheadOfMakesNoStream(t *testing.T) {
 	for _, name := range names {
 		err = errors.Join(err, o.Snapshots.Delete(t.Context(), name))
 	}
-	if err := errors.Join(err, cluster.Reseed(t.Context(), s, 1, o)); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, errors.Join(err, cluster.Reseed(t.Context(), s, 1, o)))
 	wantRecords(t, openLog(t, s, 1, o), 0, 20, record)
 }
 
@@ -214,9 +196,7 @@ func TestAJournalMayLackRecords(t *testing.T) {
 	fill(t, l, 60)
 	saveText(t, l, 50)
 	saveText(t, l, 60)
-	if err := l.Trim(t.Context(), 40); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, l.Trim(t.Context(), 40))
 	for i, after := range []uint64{40, 55} {
 		o.Journal = []*journal.Journal{b, openJournal(t, filepath.Join(t.TempDir(), "c"))}[i]
 		l := openLog(t, s, 1, o)
@@ -267,13 +247,9 @@ func reseededOther(t *testing.T, c *localnet.Cluster, last uint64) {
 		t.Fatal(err)
 	}
 	fill(t, elsewhere, 20)
-	if err := operator(t, c).DeleteStream(t.Context(), cluster.CellID(1).Stream()); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, operator(t, c).DeleteStream(t.Context(), cluster.CellID(1).Stream()))
 	s := cluster.URLs(c.URLs(0))
-	if err := cluster.Reseed(t.Context(), s, 1, o); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, cluster.Reseed(t.Context(), s, 1, o))
 	fill(t, openLog(t, s, 1, o), last)
 }
 

@@ -8,7 +8,35 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
+
+	"handloom/proof/logtest"
 )
+
+// openFilled opens a log of its own with n records of one number each, until the test ends.
+func openFilled(t *testing.T, n int) *Log {
+	t.Helper()
+	l, err := Open(t.Context(), Embedded(t.TempDir()), 1, Options{Snapshots: Folder(t.TempDir())})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = l.Close() })
+	for at := range uint64(n) {
+		if _, err := logtest.Append(t.Context(), l, at, fmt.Append(nil, at)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return l
+}
+
+// readTo reads a log from its first record to record n.
+func readTo(ctx context.Context, l *Log, n uint64) error {
+	return l.Read(ctx, 0, func(at uint64, _ []byte) error {
+		if at == n {
+			return errFound
+		}
+		return nil
+	})
+}
 
 // A 5xx code comes from a server that knows no leader. It counts as no answer, because
 // such a server has to be left in the end.

@@ -43,9 +43,7 @@ func TestAReaderWaitsForServers(t *testing.T) {
 		}
 		insist(t, writer, each*(round+1))
 		if stopped >= 0 {
-			if err := c.Restart(stopped); err != nil {
-				t.Fatal(err)
-			}
+			noError(t, c.Restart(stopped))
 		}
 	}
 	for range 3 {
@@ -116,9 +114,7 @@ func TestBlobsAreKeptWholeOrNotAtAll(t *testing.T) {
 			want := func(name, content string) {
 				t.Helper()
 				r, err := b.Get(ctx, name)
-				if err != nil {
-					t.Fatal(err)
-				}
+				noError(t, err)
 				got, err := io.ReadAll(r)
 				if err = errors.Join(err, r.Close()); err != nil || string(got) != content {
 					t.Errorf("%s is %q, %v", name, got, err)
@@ -126,9 +122,7 @@ func TestBlobsAreKeptWholeOrNotAtAll(t *testing.T) {
 			}
 			put := func(name, content string) {
 				t.Helper()
-				if err := b.Put(ctx, name, bytes.NewBufferString(content)); err != nil {
-					t.Fatal(err)
-				}
+				noError(t, b.Put(ctx, name, bytes.NewBufferString(content)))
 			}
 			names := func(want ...string) {
 				t.Helper()
@@ -183,16 +177,12 @@ func TestSnapshotsAreReadBack(t *testing.T) {
 		t.Fatal(names, err)
 	}
 	name := names[0]
-	if err := os.WriteFile(name, []byte("state 21"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.WriteFile(name, []byte("state 21"), 0o600))
 	if err := openLog(t, s, 1, o).Trim(t.Context(), 20); !errors.Is(err, cluster.ErrCorrupt) {
 		t.Errorf("Trim with a snapshot that is damaged: %v", err)
 	}
 	wantRecords(t, l, 0, 30, record)
-	if err := os.Remove(name); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.Remove(name))
 	if saved, err := l.Saved(t.Context()); err != nil || !slices.Equal(saved, []uint64{30}) {
 		t.Errorf("snapshots %v, %v", saved, err)
 	}

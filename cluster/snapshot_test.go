@@ -23,13 +23,9 @@ func damage(t *testing.T, dir, record string) {
 	}
 	for _, name := range names {
 		b, err := os.ReadFile(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		b[len(b)/2] ^= 1
-		if err := os.WriteFile(name, b, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, os.WriteFile(name, b, 0o600))
 	}
 }
 
@@ -106,9 +102,7 @@ func (a away) Get(ctx context.Context, name string) (io.ReadCloser, error) {
 func TestReject_DropsOneSnapshot(t *testing.T) {
 	l, s, o, _ := savedTwice(t)
 	other := openLog(t, s, 1, o)
-	if err := l.Reject(t.Context(), 20); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, l.Reject(t.Context(), 20))
 	wantSaved(t, l, 10)
 	if _, err := l.Load(t.Context(), 20); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("Load of a rejected snapshot: %v", err)
@@ -119,9 +113,7 @@ func TestReject_DropsOneSnapshot(t *testing.T) {
 	wantSaved(t, other, 20, 10) // which has not found anything wrong with it
 	saveText(t, other, 20)
 	wantSaved(t, l, 20, 10) // the one of another writer
-	if err := l.Reject(t.Context(), 20); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, l.Reject(t.Context(), 20))
 	wantSaved(t, l, 10)
 	saveText(t, l, 30)
 	wantSaved(t, l, 30, 10)
@@ -172,9 +164,7 @@ func TestSave_CountsNoneThatWasNotReadBack(t *testing.T) {
 			err = errors.Join(err, o.Snapshots.Delete(t.Context(), name))
 		}
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	l := openLog(t, s, 1, o)
 	wantSaved(t, l, 10)
 	if _, err := l.Load(t.Context(), 20); !errors.Is(err, fs.ErrNotExist) {
@@ -188,19 +178,6 @@ func TestSave_CountsNoneThatWasNotReadBack(t *testing.T) {
 	}
 }
 
-func TestSave_FailsWithItsWriter(t *testing.T) {
-	l := openLog(t, cluster.Embedded(t.TempDir()), 1, alone(t))
-	fill(t, l, 20)
-	err := l.Save(t.Context(), 20, func(w io.Writer) error {
-		_, err := io.WriteString(w, "half a st")
-		return errors.Join(err, errEnough)
-	})
-	if !errors.Is(err, errEnough) {
-		t.Errorf("Save: %v, want the error of its writer", err)
-	}
-	wantSaved(t, l)
-}
-
 // One of two snapshots of a record is damaged: the record counts, for the other one.
 func TestSave_CountsTheGoodOneOfTwoWriters(t *testing.T) {
 	l, s, o, dir := savedTwice(t)
@@ -210,9 +187,7 @@ func TestSave_CountsTheGoodOneOfTwoWriters(t *testing.T) {
 	if err != nil || len(names) != 2 {
 		t.Fatal(names, err)
 	}
-	if err := os.WriteFile(names[0], []byte("damaged"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.WriteFile(names[0], []byte("damaged"), 0o600))
 	saveText(t, openLog(t, s, 1, o), 30)
 	wantSaved(t, l, 30, 20)
 	if err := openLog(t, s, 1, o).Trim(t.Context(), 20); err != nil {
@@ -227,9 +202,7 @@ func TestTrim_KeepsTheLastRecord(t *testing.T) {
 	fill(t, l, 20)
 	saveText(t, l, 20)
 	saveText(t, l, 30)
-	if err := l.Trim(t.Context(), 20); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, l.Trim(t.Context(), 20))
 	l = openLog(t, s, 1, o)
 	wantRecords(t, l, 19, 20, record)
 	if at, err := l.Tail(t.Context()); at != 20 || err != nil {

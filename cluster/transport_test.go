@@ -33,16 +33,12 @@ const (
 func newCounter(t testing.TB, workers int, own, other cells.ID) *counter {
 	t.Helper()
 	s, err := store.New(store.Options{Workers: workers})
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	c := &counter{Store: s, own: own, other: other}
 	var errs [2]error
 	c.out, errs[0] = cells.New(s, cells.Options[int]{})
 	c.count, errs[1] = store.Register(s, store.TableOptions[count]{})
-	if err := errors.Join(errs[:]...); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, errors.Join(errs[:]...))
 	return c
 }
 
@@ -91,9 +87,7 @@ type post struct {
 func startPost(t testing.TB, s cluster.Servers, blobs cluster.Blobs, c *counter) *post {
 	t.Helper()
 	l, err := cluster.Open(t.Context(), s, c.own, cluster.Options{Snapshots: blobs})
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	w, err := world.Open(t.Context(), c.Store, l, c.options())
 	if err != nil {
 		t.Fatal(errors.Join(err, l.Close()))
@@ -139,9 +133,7 @@ func (p *post) look(t testing.TB) (n count, arrived bool) {
 		}
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	return n, arrived
 }
 
