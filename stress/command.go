@@ -124,9 +124,14 @@ func (p *command) writeJSON(s settings, r *replay, o cli.Verdict) error {
 	if err != nil {
 		return err
 	}
-	if s.json == "-" {
-		_, err = p.stdout.Write(text)
+	return p.write(s.json, text)
+}
+
+// write writes text to a file, or to standard output for "-".
+func (p *command) write(file string, text []byte) error {
+	if file == "-" {
+		_, err := p.stdout.Write(text)
 		return err
 	}
-	return cli.WriteFile(s.json, text)
+	return cli.WriteFile(file, text)
 }

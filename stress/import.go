@@ -8,7 +8,6 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"os"
 	"strings"
 
 	"handloom/internal/cli"
@@ -40,7 +39,7 @@ func (p *command) importTrace(ctx context.Context, args []string) int {
 	var text bytes.Buffer
 	sum, err := job.convert(ctx, p, &text)
 	if err == nil && ctx.Err() == nil {
-		err = job.write(p, text.Bytes())
+		err = p.write(job.out, text.Bytes())
 	}
 	switch {
 	case ctx.Err() != nil:
@@ -83,38 +82,26 @@ func parseImport(args []string) (importing, error) {
 
 // convert makes the trace, compressed if the output is to be.
 func (j *importing) convert(ctx context.Context, p *command, out io.Writer) (sum trace.Summary, err error) {
-	in, name := p.stdin, "stdin"
-	if j.in != "-" {
-		f, err := os.Open(j.in)
-		if err != nil {
-			return sum, err
-		}
-		defer f.Close()
-		in, name = f, j.in
+	src, err := p.open(j.in)
+	if err != nil {
+		return sum, err
 	}
-	in = untilEnd{ctx, in}
+	defer src.Close()
+	var zip *gzip.Writer
 	if strings.HasSuffix(j.out, ".gz") {
-		var zip *gzip.Writer
 		if zip, err = gzip.NewWriterLevel(out, gzip.BestCompression); err != nil {
 			return sum, err
 		}
-		sum, err = trace.Convert(in, zip, j.options)
+		out = zip
+	}
+	sum, err = trace.Convert(untilEnd{ctx, src}, out, j.options)
+	if zip != nil {
 		err = errors.Join(err, zip.Close())
-	} else {
-		sum, err = trace.Convert(in, out, j.options)
 	}
 	if err != nil {
-		return sum, fmt.Errorf("%s: %w", name, err)
+		return sum, fmt.Errorf("%s: %w", src.name, err)
 	}
 	return sum, nil
-}
-
-func (j *importing) write(p *command, text []byte) error {
-	if j.out == "-" {
-		_, err := p.stdout.Write(text)
-		return err
-	}
-	return cli.WriteFile(j.out, text)
 }
 
 // untilEnd is a reader that fails once its context has ended.

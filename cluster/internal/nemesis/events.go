@@ -142,10 +142,10 @@ func (e *event) another(all []*member, m *member) *member {
 
 func (e *event) killTwice() {
 	e.kill(e.owner)
-	term, _ := e.fleet.gaps.terms()
+	term := e.fleet.gaps.look().term
 	deadline := time.Now().Add(5 * time.Second)
 	for time.Now().Before(deadline) {
-		if is, _ := e.fleet.gaps.terms(); is > term {
+		if e.fleet.gaps.look().term > term {
 			break
 		}
 		time.Sleep(askEvery)
@@ -245,12 +245,12 @@ func (e *event) happen(ctx context.Context) error {
 		e.leader, _ = f.leader(ctx)
 		e.owner = f.owner()
 		// What stands still already is not this event's doing.
-		flows := f.gaps.open() < 3*time.Second/time.Duration(f.o.Hz)
+		flows := time.Since(f.gaps.look().at) < 3*time.Second/time.Duration(f.o.Hz)
 		return e.owner != nil && e.leader != nil && flows || f.bad()
 	}); err != nil || f.bad() {
 		return f.why(err)
 	}
-	e.Before, _ = f.gaps.terms()
+	e.Before = f.gaps.look().term
 	then, _, _ := e.owner.look()
 	begun := time.Now()
 	f.gaps.begin()
@@ -273,7 +273,7 @@ func (e *event) happen(ctx context.Context) error {
 		return err
 	}
 	e.Outage, e.Settled = f.gaps.end(), time.Since(begun)
-	e.After, _ = f.gaps.terms()
+	e.After = f.gaps.look().term
 	leader, _ := f.leader(ctx)
 	e.LeaderLost = leader != e.leader || slices.Contains(e.Victims, e.leader.name)
 	if e.kind.zombie && e.After > e.Before {

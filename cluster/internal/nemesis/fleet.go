@@ -184,7 +184,7 @@ var ErrStuck = errors.New("it does not come back")
 // waitHealthy waits until every process is up, all replicas are current, and every node applies
 // new ticks.
 func (f *fleet) waitHealthy(ctx context.Context) error {
-	from := f.gaps.newest() + 1
+	from := f.gaps.look().last + 1
 	if err := until(ctx, func() bool {
 		if f.bad() {
 			return true
@@ -222,7 +222,7 @@ func (f *fleet) why(err error) error {
 		err = fmt.Errorf("%w; %s: up %t, said %q", err, m.name, m.up, m.last)
 		m.mutex.Unlock()
 	}
-	return fmt.Errorf("%w; newest tick %d", err, f.gaps.newest())
+	return fmt.Errorf("%w; newest tick %d", err, f.gaps.look().last)
 }
 
 // leader returns the server that leads the stream, nil if none does, and whether all

@@ -7,12 +7,23 @@ import (
 
 // gaps measures how long no tick was applied by anybody, as the parent hears of them.
 type gaps struct {
-	mutex   sync.Mutex
-	last    uint64 // tick
+	mutex sync.Mutex
+	seen
+}
+
+// seen is the state of gaps.
+type seen struct {
+	last    uint64 // newest tick
 	at      time.Time
 	longest time.Duration // since begin
-	term    uint32
+	term    uint32        // newest
 	termAt  time.Time
+}
+
+func (g *gaps) look() seen {
+	g.mutex.Lock()
+	defer g.mutex.Unlock()
+	return g.seen
 }
 
 // applied takes that a node has applied a tick.
@@ -45,29 +56,8 @@ func (g *gaps) begin() {
 	g.longest = 0
 }
 
-// end returns the longest gap since begin, that which is open included.
+// end returns the longest gap since begin, with the gap that is open.
 func (g *gaps) end() time.Duration {
-	g.mutex.Lock()
-	defer g.mutex.Unlock()
-	return max(g.longest, time.Since(g.at))
-}
-
-// open returns how long ago the last tick was applied.
-func (g *gaps) open() time.Duration {
-	g.mutex.Lock()
-	defer g.mutex.Unlock()
-	return time.Since(g.at)
-}
-
-func (g *gaps) newest() uint64 {
-	g.mutex.Lock()
-	defer g.mutex.Unlock()
-	return g.last
-}
-
-// terms returns the newest term, and since when it is known.
-func (g *gaps) terms() (uint32, time.Time) {
-	g.mutex.Lock()
-	defer g.mutex.Unlock()
-	return g.term, g.termAt
+	s := g.look()
+	return max(s.longest, time.Since(s.at))
 }

@@ -111,7 +111,8 @@ type State struct {
 
 // State returns the state of the run.
 func (r *Run) State() State {
-	s := State{Tick: r.gaps.newest(), Still: r.gaps.open(), Findings: r.auditor.Findings()}
+	seen := r.gaps.look()
+	s := State{Tick: seen.last, Still: time.Since(seen.at), Findings: r.auditor.Findings()}
 	owner := r.fleet.owner()
 	for i, n := range r.fleet.nodes {
 		n.mutex.Lock()
@@ -277,8 +278,7 @@ func (r *Run) next(ctx context.Context) Kind {
 
 // calm returns the time until a takeover takes its shortest time again.
 func (r *Run) calm() time.Duration {
-	_, since := r.gaps.terms()
-	wait := 10*max(300*ms, 3*time.Second/time.Duration(r.Hz)) + 100*ms - time.Since(since)
+	wait := 10*max(300*ms, 3*time.Second/time.Duration(r.Hz)) + 100*ms - time.Since(r.gaps.look().termAt)
 	return max(wait, 0) + time.Duration(r.random.IntN(300))*ms
 }
 

@@ -75,18 +75,18 @@ func TestGaps(t *testing.T) {
 		g.begin()
 		steps(2*ms, 7, 8)
 		time.Sleep(20 * ms)
-		if d, open := g.end(), g.open(); d != 20*ms || open != 20*ms {
+		if d, open := g.end(), time.Since(g.look().at); d != 20*ms || open != 20*ms {
 			t.Errorf("the gap that is open is %v and %v; want 20ms", d, open)
 		}
-		if n := g.newest(); n != 8 {
+		if n := g.look().last; n != 8 {
 			t.Errorf("the newest tick is %d", n)
 		}
 		g.sawTerm(2)
 		at := time.Now()
 		time.Sleep(ms)
 		g.sawTerm(1)
-		if term, since := g.terms(); term != 2 || !since.Equal(at) {
-			t.Errorf("term %d since %v", term, since)
+		if s := g.look(); s.term != 2 || !s.termAt.Equal(at) {
+			t.Errorf("term %d since %v", s.term, s.termAt)
 		}
 	})
 }
