@@ -5,8 +5,10 @@ import (
 	"context"
 	"errors"
 	"io"
+	"strings"
 	"testing"
 
+	snapshot "handloom/internal/image"
 	"handloom/store"
 )
 
@@ -52,7 +54,7 @@ func TestLoad_AsksItsContextEveryMiB(t *testing.T) {
 			flush(t, s)
 			b := image(t, s)
 			if name == "header" {
-				b = withHead(b, func(head []byte) []byte { return append(head, make([]byte, size)...) })
+				b = withHeader(b, func(h *snapshot.Header) { h.Tag.Program = strings.Repeat("p", size) })
 			}
 			for _, at := range []int{1, 100, 1 << 20, 1<<20 + 100, 3 << 20, 5 << 20} {
 				ctx, end := context.WithCancel(t.Context())

@@ -2,8 +2,8 @@ package store_test
 
 import (
 	"bytes"
+	"cmp"
 	"context"
-	"encoding/binary"
 	"errors"
 	"maps"
 	"math/rand/v2"
@@ -13,7 +13,7 @@ import (
 	"strings"
 	"testing"
 
-	hash "handloom/internal/digest"
+	"handloom/internal/check"
 	snapshot "handloom/internal/image"
 	"handloom/store"
 )
@@ -80,25 +80,8 @@ type laterRealm struct {
 
 func newLaterRealm(t tb) *laterRealm {
 	t.Helper()
-	return newLaterRealmFor(t, nil)
-}
-
-// newLaterRealmFor returns one that may lose fields of the tables of a snapshot, whatever
-// their schemas are.
-func newLaterRealmFor(t tb, b []byte) *laterRealm {
-	t.Helper()
-	units, plans := laterUnits(), laterPlans()
-	info, _ := snapshot.Inspect(bytes.NewReader(b))
-	for _, of := range info.Tables {
-		if units.Migrate[of.SchemaHash] == nil {
-			units.Migrate[of.SchemaHash] = nil
-		}
-		if plans.Migrate[of.SchemaHash] == nil {
-			plans.Migrate[of.SchemaHash] = nil
-		}
-	}
 	s := newStore(t, store.Options{Workers: 2})
-	return &laterRealm{s, register(t, s, units), registerStable(t, s, plans)}
+	return &laterRealm{s, register(t, s, laterUnits()), registerStable(t, s, laterPlans())}
 }
 
 // oldSnapshot is testdata/world.snap, and the realm that it was written of.
@@ -154,8 +137,7 @@ func TestASnapshotOfOlderTypesIsRead(t *testing.T) {
 	}
 }
 
-// goesOn changes the realm by every kind of command and sorts it by a field whose
-// values are not what they were sorted by before.
+// goesOn changes the realm by every kind of command and sorts it.
 func (w *laterRealm) goesOn(t tb) {
 	t.Helper()
 	ctx := context.Background()
@@ -173,56 +155,72 @@ func (w *laterRealm) goesOn(t tb) {
 		t.Fatal(err)
 	}
 	flush(t, w.Store)
-	byArmor := func(a, b *laterUnit) int { return int(a.Height) - int(b.Height) }
-	err = w.Write(ctx, func(_ context.Context, x *store.Writer) error {
-		_, done, err := store.Defragment(ctx, w.units, x, byArmor, 0)
+	byHeight := func(a, b *laterUnit) int { return cmp.Compare(a.Height, b.Height) }
+	write(t, w.Store, func(_ context.Context, x *store.Writer) error {
+		_, done, err := store.Defragment(ctx, w.units, x, byHeight, 0)
 		if err == nil && !done {
 			t.Errorf("Defragment without a bound has not ended")
 		}
 		return err
 	})
-	if err == nil {
-		err = w.Verify(ctx)
-	}
-	if err != nil {
+	if err := w.Verify(ctx); err != nil {
 		t.Fatal(err)
 	}
 }
 
-// A round of Defragment that the snapshot is in the middle of was about the keys
-// that there were.
-func TestItemsAreSortedByWhatTheyHaveBecome(t *testing.T) {
-	old := newRealm(t, 1)
-	for tick := range uint64(6) {
-		old.tick(t, tick)
-	}
-	w := newLaterRealm(t)
-	if err := w.Load(context.Background(), bytes.NewReader(image(t, old.Store))); err != nil {
-		t.Fatal(err)
-	}
-	w.goesOn(t)
-	before := map[uint16]int32{}
-	for h, u := range w.units.All() {
-		if last, ok := before[h.ID.TypeID()]; ok && u.Height < last {
-			t.Fatalf("%d comes behind %d", u.Height, last)
+// A SchemaError names the table or the part that does not fit, and nothing is loaded.
+func TestLoad_NamesWhatDoesNotFit(t *testing.T) {
+	type (
+		gauge  struct{ Level int16 }
+		unlike struct{ Level string }
+		ships  = *store.Table[item]
+	)
+	s, table := newTable(t, store.Options{}, store.TableOptions[item]{Name: "ships"})
+	addColumn(t, table, store.ColumnOptions[uint32]{Name: "count"})
+	addColumn(t, table, store.ColumnOptions[gauge]{Name: "gauge"})
+	addSparse(t, table, store.ColumnOptions[int16]{Name: "burn"})
+	fill(t, s, table, 3)
+	saved := image(t, s)
+	twice := func(h *snapshot.Header) { h.Tables[0].Columns[1].Name = "count" }
+	for want, c := range map[string]struct {
+		b   []byte
+		add func(table ships)
+	}{
+		`column "count": uint16 cannot be converted`: {saved, func(table ships) {
+			addColumn(t, table, store.ColumnOptions[uint16]{Name: "count"})
+		}},
+		`column "gauge": store_test.unlike.Level cannot be converted`: {saved, func(table ships) {
+			addColumn(t, table, store.ColumnOptions[unlike]{Name: "gauge"})
+		}},
+		`optional data "burn": int8 cannot be converted`: {saved, func(table ships) {
+			addSparse(t, table, store.ColumnOptions[int8]{Name: "burn"})
+		}},
+		`optional data "burn": it is of kind "column" in the store`: {saved, func(table ships) {
+			addColumn(t, table, store.ColumnOptions[int16]{Name: "burn"})
+		}},
+		`column "count": it is there twice`: {withHeader(saved, twice), func(ships) {}},
+		`table "ships": it is there twice`: {withHeader(saved, func(h *snapshot.Header) {
+			h.Tables = append(h.Tables, h.Tables[0])
+		}), func(ships) {}},
+	} {
+		s, table := newTable(t, store.Options{}, store.TableOptions[item]{Name: "ships"})
+		c.add(table)
+		before := digest(t, s)
+		err := s.Load(context.Background(), bytes.NewReader(c.b))
+		if !errors.Is(err, store.ErrSchema) || !strings.Contains(err.Error(), want) || digest(t, s) != before {
+			t.Errorf("%v; want %s", err, want)
 		}
-		before[h.ID.TypeID()] = u.Height
 	}
-}
 
-func TestASchemaErrorNamesWhatDoesNotFit(t *testing.T) {
 	b, _ := oldSnapshot(t)
-	s := newStore(t, store.Options{})
-	units, plans := laterUnits(), laterPlans()
+	s = newStore(t, store.Options{})
+	plans := laterPlans()
 	plans.Migrate = map[string]func(store.Fields, *laterPlan) error{"another": nil}
-	register(t, s, units)
+	register(t, s, laterUnits())
 	registerStable(t, s, plans)
 	err := s.Load(context.Background(), bytes.NewReader(b))
-	if !errors.Is(err, store.ErrSchema) {
-		t.Fatal(err)
-	}
 	for _, want := range []string{`table "plans"`, "store_test.laterPlan.Steps cannot be converted", `TableOptions.Migrate["` + planHash + `"]`, "\n\tSteps []int64\n", "\n\tSteps []int32\n"} {
-		if !strings.Contains(err.Error(), want) {
+		if !errors.Is(err, store.ErrSchema) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v\nhas no %q", err, want)
 		}
 	}
@@ -328,88 +326,145 @@ func TestLoad_TakesMoreItemsThanMaxItems(t *testing.T) {
 	}
 }
 
-// reschemed returns b with other schemas in its head, checksums made right.
-func reschemed(r *rand.Rand, b []byte) []byte {
-	head := slices.Clone(b[12 : headOf(b)-4])
-	for range 1 + r.IntN(2) {
-		at := bytes.Index(head, []byte("struct{")) + r.IntN(40)
-		if r.IntN(2) == 0 {
-			at = bytes.LastIndex(head, []byte("struct{")) + r.IntN(60)
+// A Defragment goes on after a Load, also where columns are others. Where items are others
+// it begins anew: the keys may be others, too.
+func TestLoad_DefragmentGoesOn(t *testing.T) {
+	type laterItem struct {
+		Value uint64
+		Fresh string
+	}
+	s, table := newTable(t, store.Options{}, store.TableOptions[item]{Name: "items"})
+	fill(t, s, table, 200)
+	compared := 0
+	byLast := func(a, b *item) int {
+		compared++
+		return cmp.Compare(a.Value*7919%200, b.Value*7919%200)
+	}
+	defragment := func(s *store.Store, table *store.Table[item], budget int) int {
+		compared = 0
+		write(t, s, func(ctx context.Context, w *store.Writer) error {
+			_, _, err := store.Defragment(ctx, table, w, byLast, budget)
+			return err
+		})
+		return compared
+	}
+	defragment(s, table, 600)
+	b := image(t, s)
+	want := defragment(s, table, 1<<20)
+	for _, columns := range []int{0, 1} {
+		s, table := newTable(t, store.Options{}, store.TableOptions[item]{Name: "items"})
+		for range columns {
+			addColumn(t, table, store.ColumnOptions[int]{Name: "other"})
 		}
-		at = min(at, len(head)-1)
-		switch r.IntN(4) {
-		case 0:
-			head[at] ^= 1 << r.IntN(8)
-		case 1:
-			head[at] = "0123456789@;{}[] int"[r.IntN(20)]
-		default:
-			for _, kinds := range [][2]string{{"int32", "int16"}, {"int64", "uint8"}, {"string", "uint64"}, {"float64", "complex128"}, {"[]int64", "[8]int8"}, {"map[uint8]", "[]"}} {
-				if r.IntN(3) == 0 {
-					head = bytes.Replace(head, []byte(kinds[0]), []byte(kinds[1]), 1)
+		if err := s.Load(t.Context(), bytes.NewReader(b)); err != nil {
+			t.Fatal(err)
+		}
+		if got := defragment(s, table, 1<<20); got != want || got == 0 {
+			t.Errorf("with %d columns more Defragment compares %d times, want %d", columns, got, want)
+		}
+	}
+
+	b = image(t, s)
+	later := newStore(t, store.Options{})
+	items := register(t, later, store.TableOptions[laterItem]{Name: "items"})
+	if err := later.Load(t.Context(), bytes.NewReader(b)); err != nil {
+		t.Fatal(err)
+	}
+	write(t, later, func(ctx context.Context, w *store.Writer) error {
+		byValue := func(a, b *laterItem) int { return cmp.Compare(a.Value, b.Value) }
+		_, _, err := store.Defragment(ctx, items, w, byValue, 0)
+		if of := store.Maps(items, w)[0].Items(); !slices.IsSortedFunc(of, func(a, b laterItem) int { return byValue(&a, &b) }) {
+			t.Errorf("after Defragment by other keys the items are %+v", of)
+		}
+		return err
+	})
+}
+
+// reschemed returns b with other schemas of tables and columns.
+func reschemed(r *rand.Rand, b []byte) []byte {
+	return withHeader(b, func(h *snapshot.Header) {
+		var all []*string
+		for i := range h.Tables {
+			all = append(all, &h.Tables[i].Schema)
+			for k := range h.Tables[i].Columns {
+				all = append(all, &h.Tables[i].Columns[k].Schema)
+			}
+		}
+		for range 1 + r.IntN(2) {
+			of := all[r.IntN(len(all))]
+			text := []byte(*of)
+			switch at := r.IntN(len(text)); r.IntN(4) {
+			case 0:
+				text[at] ^= 1 << r.IntN(8)
+			case 1:
+				text[at] = "0123456789@;{}[] int"[r.IntN(20)]
+			default:
+				for _, kinds := range [][2]string{{"int32", "int16"}, {"int64", "uint8"}, {"string", "uint64"}, {"float64", "complex128"}, {"[]int64", "[8]int8"}, {"map[uint8]", "[]"}} {
+					if r.IntN(3) == 0 {
+						text = bytes.Replace(text, []byte(kinds[0]), []byte(kinds[1]), 1)
+					}
 				}
 			}
+			*of = string(text)
 		}
-	}
-	// The lengths of the schemas, each behind the kind of its table.
-	for _, name := range []string{"units", "plans"} {
-		at := bytes.Index(head, []byte(name))
-		if at < 0 || at+14 > len(head) {
-			continue
-		}
-		if end := bytes.LastIndexByte(head, '}') + 1; name == "plans" && end > at+14 {
-			binary.LittleEndian.PutUint32(head[at+10:], uint32(end-at-14))
-		} else if next := bytes.Index(head, []byte("\x05\x00\x00\x00plans")); name == "units" && next > at+14 {
-			binary.LittleEndian.PutUint32(head[at+10:], uint32(next-at-14))
-		}
-	}
-	made := append(slices.Clone(b[:8]), binary.LittleEndian.AppendUint32(nil, uint32(len(head)))...)
-	made = append(append(made, head...), b[headOf(b)-4:]...)
-	signed, _ := signed(made)
-	return signed
+	})
 }
 
-// Whatever a forger makes of items and of what they are said to be is refused or is
-// a state that the store can go on from.
-func TestAForgedOlderSnapshotIsRefusedOrIsAState(t *testing.T) {
-	n := 700
-	if testing.Short() {
-		n = 300
+// laterStores returns stores of a later version of a program, and what each of them reads:
+// items for functions that Migrate names, items of any schema, and columns and optional data.
+func laterStores(t *testing.T) (stores []*store.Store, old [][]byte) {
+	realms, _ := oldSnapshot(t)
+	plain := newStore(t, store.Options{Workers: 1})
+	units := laterUnits()
+	units.Migrate = nil
+	register(t, plain, units)
+	registerStable(t, plain, store.TableOptions[plan]{Name: "plans", Shards: 2})
+
+	parts := []partPlan{{"column", false, 1, 2}, {"data", true, 1, 2}, {"gone", false, 1, 0}, {"gone data", true, 1, 0}}
+	saved, _, _ := writeParts(t, false, parts, 20, firstOf, firstPart.grown)
+	later := newStore(t, store.Options{Workers: 1})
+	table := newKind[secondPart](t, later, false)
+	for _, p := range parts[:2] {
+		addPart[secondPart](t, table, p)
 	}
-	b, _ := oldSnapshot(t)
-	for i, of := range []struct {
-		what  string
-		forge func(r *rand.Rand) []byte
-	}{
-		{"items", func(r *rand.Rand) []byte { return forged(r, b) }},
-		{"schemas", func(r *rand.Rand) []byte { return reschemed(r, b) }},
-		{"both", func(r *rand.Rand) []byte { return forged(r, reschemed(r, b)) }},
-	} {
-		r := rand.New(rand.NewPCG(5, uint64(i)))
-		refused := 0
-		for range n {
-			b := of.forge(r)
-			w := newLaterRealmFor(t, b)
-			if loadForged(t, w.Store, b) {
-				refused++
-			} else if !w.leaks() {
-				w.goesOn(t)
+	return []*store.Store{newLaterRealm(t).Store, plain, later}, [][]byte{realms, realms, saved}
+}
+
+// Whatever a forger makes of items and of the schemas that they are said to have is
+// refused, or it is a state that can be saved and loaded.
+func TestLoad_TakesOlderForgeriesOrRefusesThem(t *testing.T) {
+	n := 400
+	if testing.Short() || check.Cheap {
+		n = 100
+	}
+	stores, old := laterStores(t)
+	for i, name := range []string{"functions", "schemas", "parts"} {
+		t.Run(name, func(t *testing.T) {
+			r := rand.New(rand.NewPCG(5, uint64(i)))
+			taken := 0
+			for k := range n {
+				b := old[i]
+				if i > 0 && k%3 > 0 {
+					b = reschemed(r, b)
+				}
+				if k%3 < 2 {
+					b, _ = forged(r, b)
+				}
+				if !takes(t, stores[i], b) {
+					continue
+				}
+				taken++
+				before := digest(t, stores[i])
+				if err := stores[i].Load(t.Context(), bytes.NewReader(image(t, stores[i]))); err != nil || digest(t, stores[i]) != before {
+					t.Fatalf("saved and loaded: %v", err)
+				}
 			}
-		}
-		t.Logf("%s: %d of %d were refused", of.what, refused, n)
-		if refused < n/10 || refused > n*99/100 {
-			t.Errorf("%s: %d of %d were refused", of.what, refused, n)
-		}
+			t.Logf("%d of %d were taken", taken, n)
+			if taken < n/50 || taken > n*9/10 {
+				t.Errorf("%d of %d were taken", taken, n)
+			}
+		})
 	}
-}
-
-// leaks reports whether an item holds a provisional handle, as a forger may make it.
-func (w *laterRealm) leaks() bool {
-	for _, u := range w.units.All() {
-		if u.Plan.ID.IsProvisional() {
-			return true
-		}
-	}
-	return false
 }
 
 // FuzzMigrate loads any bytes as a snapshot of older types.
@@ -418,30 +473,12 @@ func FuzzMigrate(f *testing.F) {
 	r := rand.New(rand.NewPCG(7, 8))
 	f.Add(b)
 	for range 10 {
-		f.Add(forged(r, b))
 		f.Add(reschemed(r, b))
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {
-		b, _ = signed(b)
-		w := newLaterRealmFor(t, b)
-		if !loadForged(t, w.Store, b) && !w.leaks() {
-			w.goesOn(t)
+		stores, _ := laterStores(t)
+		for _, s := range stores {
+			takes(t, s, signed(b))
 		}
 	})
-}
-
-// The constants are what users write, so they stay.
-func TestSchemaHashes(t *testing.T) {
-	b, _ := oldSnapshot(t)
-	for text, want := range map[string]string{
-		"struct{X int32; Y int32; Alive bool; Plan struct{ID uint64}}": unitHash,
-		"struct{Name string; Steps []int64; Odds map[uint8]float64}":   planHash,
-	} {
-		if !bytes.Contains(b, []byte(text)) {
-			t.Errorf("the snapshot has no %s", text)
-		}
-		if got := hash.SchemaHash(text); got != want {
-			t.Errorf("the hash of %s is %s", text, got)
-		}
-	}
 }

@@ -28,10 +28,7 @@ func largeStore(t tb) (*store.Store, *store.Table[block]) {
 	}
 	packed := register(t, s, store.TableOptions[block]{Name: "packed", Shards: 2})
 	gaps := register(t, s, store.TableOptions[block]{Name: "gaps"})
-	column, err := store.AddColumn(gaps, store.ColumnOptions[block]{Name: "column"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	column := addColumn(t, gaps, store.ColumnOptions[block]{Name: "column"})
 	walked := register(t, s, store.TableOptions[named]{Name: "walked"})
 	stable := registerStable(t, s, store.TableOptions[block]{Name: "stable"})
 	register(t, s, store.TableOptions[block]{Name: "empty"})
@@ -54,59 +51,113 @@ func largeStore(t tb) (*store.Store, *store.Table[block]) {
 	return s, packed
 }
 
-func TestSnapshot_BlocksOfEmptyTables(t *testing.T) {
-	s := newStore(t, store.Options{})
-	register(t, s, store.TableOptions[uint32]{Name: "two", Shards: 2})
-	registerStable(t, s, store.TableOptions[uint32]{Name: "one"})
+// A snapshot of large shards: its bytes do not depend on the pace of the writer, it takes
+// memory for what is under way alone, and all blocks of a shard except the last are full.
+func TestSnapshot_OfLargeShards(t *testing.T) {
+	s, packed := largeStore(t)
 	b := image(t, s)
-	var kinds, sizes []int
-	for rest := b[headOf(b):]; len(rest) > 0; {
-		length := int(binary.LittleEndian.Uint32(rest))
-		kinds, sizes = append(kinds, int(rest[8])), append(sizes, length)
-		rest = rest[16+length:]
+	t.Run("blocks", func(t *testing.T) {
+		info, err := snapshot.Inspect(bytes.NewReader(b))
+		if err != nil || info.Digest != digest(t, s) {
+			t.Fatalf("the digest is %x, %v", info.Digest, err)
+		}
+		full, last := 0, blockBytes
+		for at := headOf(b); at < len(b); {
+			length := int(binary.LittleEndian.Uint32(b[at:]))
+			switch kind := b[at+8]; {
+			case kind != 0:
+				last = blockBytes // the next block is of another shard
+			case last != blockBytes:
+				t.Fatalf("a block of %d bytes is after one of %d", length, last)
+			default:
+				last = length
+				full += length / blockBytes
+			}
+			at += 16 + length
+		}
+		if full < 10 {
+			t.Errorf("%d blocks are full", full)
+		}
+	})
+	t.Run("slow writer", func(t *testing.T) {
+		var c store.Checkpoint
+		checkpoint(t, s, &c)
+		slow := slowWriter{}
+		if n, err := c.WriteTo(&slow); err != nil || n != int64(len(b)) || !bytes.Equal(slow.Bytes(), b) {
+			t.Errorf("a slow writer gets other bytes: %d, %v", n, err)
+		}
+		if slow.most > blockBytes+1<<17 {
+			t.Errorf("a call has %d bytes", slow.most)
+		}
+	})
+	t.Run("memory", func(t *testing.T) { takesLittle(t, s, 8<<20, 500) }) // a call for each page of 32 KiB, at most
+	t.Run("writer fails", func(t *testing.T) { failsToWrite(t, s, packed) })
+}
+
+func TestSnapshot_OfManySmallTablesTakesFewCalls(t *testing.T) {
+	s := newStore(t, store.Options{Workers: 1})
+	for i := range 300 {
+		register(t, s, store.TableOptions[item]{Name: fmt.Sprint(i)})
 	}
-	// No slots: 16 bytes, 24 after them, and 1 for an order that is not known.
-	if fmt.Sprint(kinds) != "[0 1 0 1 0 1 2]" || fmt.Sprint(sizes) != "[41 8 41 8 40 8 12]" {
-		t.Errorf("blocks of kinds %v with %v bytes", kinds, sizes)
+	takesLittle(t, s, 1<<20, 10)
+}
+
+// takesLittle writes a snapshot, in the goroutine of the caller alone, with few calls and
+// little memory.
+func takesLittle(t *testing.T, s *store.Store, most uint64, mostCalls int) {
+	t.Helper()
+	var c store.Checkpoint
+	checkpoint(t, s, &c)
+	me, calls := check.Goroutine(), 0
+	grew := allocated(func() {
+		_, err := c.WriteTo(writerFunc(func(b []byte) (int, error) {
+			if calls++; check.Goroutine() != me {
+				t.Error("another goroutine writes")
+			}
+			return len(b), nil
+		}))
+		if err != nil {
+			t.Error(err)
+		}
+	})
+	if grew > most || calls > mostCalls || calls == 0 {
+		t.Errorf("%d bytes were allocated and %d calls made", grew, calls)
 	}
 }
 
-// However fast a writer is, and whether items are copied for it or not, the bytes are
-// those of the format: every frame of a shard but its last is full.
-func TestFramesOfLargeShardsAreFull(t *testing.T) {
-	s, _ := largeStore(t)
-	b := image(t, s)
-	info, err := snapshot.Inspect(bytes.NewReader(b))
-	if err != nil || info.Digest != digest(t, s) {
-		t.Fatalf("the digest is %x, %v", info.Digest, err)
-	}
-	full, last := 0, 1<<20
-	for at := headOf(b); at < len(b); {
-		length := int(binary.LittleEndian.Uint32(b[at:]))
-		switch kind := b[at+8]; {
-		case kind != 0:
-			last = 1 << 20 // the next frame is of another shard
-		case last != 1<<20:
-			t.Fatalf("a frame of %d bytes is behind one of %d", length, last)
-		default:
-			last = length
-			if length == 1<<20 {
-				full++
+// failsToWrite ends the snapshot by its writer, in any way: then the call has come to its
+// end, and what changes the tables at once races with nothing.
+func failsToWrite(t *testing.T, s *store.Store, packed *store.Table[block]) {
+	broken := errors.New("the writer is broken")
+	for _, after := range []int{0, 100, 3 << 20, 10 << 20} {
+		for how, fail := range map[string]func(){
+			"error": func() {},
+			"panic": func() { panic(broken) },
+			"exit":  runtime.Goexit,
+		} {
+			left := after
+			var err error
+			ended := make(chan any, 1)
+			go func() {
+				defer func() { ended <- recover() }()
+				err = s.Snapshot(context.Background(), writerFunc(func(b []byte) (int, error) {
+					if left -= len(b); left >= 0 {
+						return len(b), nil
+					}
+					fail()
+					return 0, broken
+				}))
+			}()
+			if value := <-ended; how == "error" && !errors.Is(err, broken) || how == "panic" && value != any(broken) {
+				t.Errorf("%s after %d bytes: %v, %v", how, after, err, value)
 			}
+			write(t, s, func(context.Context, *store.Writer) error {
+				for _, v := range packed.All() {
+					v[5]++
+				}
+				return nil
+			})
 		}
-		at += 16 + length
-	}
-	if full < 10 {
-		t.Errorf("%d frames are full", full)
-	}
-	var c store.Checkpoint
-	checkpoint(t, s, &c)
-	slow := slowWriter{}
-	if n, err := c.WriteTo(&slow); err != nil || n != int64(len(b)) || !bytes.Equal(slow.Bytes(), b) {
-		t.Errorf("a slow writer gets other bytes: %d, %v", n, err)
-	}
-	if slow.most > 1<<20+1<<17 {
-		t.Errorf("a call has %d bytes", slow.most)
 	}
 }
 
@@ -128,90 +179,3 @@ func (w *slowWriter) Write(b []byte) (int, error) {
 type writerFunc func(b []byte) (int, error)
 
 func (f writerFunc) Write(b []byte) (int, error) { return f(b) }
-
-// failsBehind is a writer that calls fail instead of a call behind n bytes.
-func failsBehind(n int, fail func() error) writerFunc {
-	return func(b []byte) (int, error) {
-		if n -= len(b); n < 0 {
-			return 0, fail()
-		}
-		return len(b), nil
-	}
-}
-
-// When a writer fails, in any way, the call has come to its end, and nobody looks at the
-// tables any more: what changes them at once races with nothing.
-func TestAWriterThatFailsEndsTheSnapshot(t *testing.T) {
-	s, packed := largeStore(t)
-	broken := errors.New("the writer is broken")
-	for _, behind := range []int{0, 100, 3 << 20, 10 << 20} {
-		for how, fail := range map[string]func() error{
-			"error": func() error { return broken },
-			"panic": func() error { panic(broken) },
-			"exit":  func() error { runtime.Goexit(); return nil },
-		} {
-			var err error
-			ended := make(chan any, 1)
-			go func() {
-				defer func() { ended <- recover() }()
-				err = s.Snapshot(context.Background(), failsBehind(behind, fail))
-			}()
-			if value := <-ended; how == "error" && !errors.Is(err, broken) || how == "panic" && value != any(broken) {
-				t.Errorf("%s behind %d bytes: %v, %v", how, behind, err, value)
-			}
-			err = s.Write(context.Background(), func(context.Context, *store.Writer) error {
-				for _, v := range packed.All() {
-					v[5]++
-				}
-				return nil
-			})
-			if err != nil {
-				t.Fatal(err)
-			}
-		}
-	}
-}
-
-// The writer is called by the goroutine that asked, and by no other.
-func TestTheCallerWrites(t *testing.T) {
-	s, _ := largeStore(t)
-	me, calls := check.Goroutine(), 0
-	err := s.Snapshot(context.Background(), writerFunc(func(b []byte) (int, error) {
-		if calls++; check.Goroutine() != me {
-			t.Fatal("another goroutine writes")
-		}
-		return len(b), nil
-	}))
-	if err != nil || calls == 0 {
-		t.Errorf("%d calls, %v", calls, err)
-	}
-}
-
-// A snapshot takes memory for what is under way, and no more however much there is; one of
-// many small tables is written in few calls.
-func TestASnapshotTakesLittleMemoryAndFewCalls(t *testing.T) {
-	large, _ := largeStore(t)
-	small := newStore(t, store.Options{Workers: 1})
-	for i := range 300 {
-		register(t, small, store.TableOptions[item]{Name: fmt.Sprint(i)})
-	}
-	for name, of := range map[string]struct {
-		*store.Store
-		most  uint64
-		calls int // one for each page of a stable table, 32 KiB, at most
-	}{"large": {large, 8 << 20, 500}, "small": {small, 1 << 20, 10}} {
-		var c store.Checkpoint
-		checkpoint(t, of.Store, &c)
-		calls := 0
-		var before, after runtime.MemStats
-		runtime.ReadMemStats(&before)
-		n, err := c.WriteTo(writerFunc(func(b []byte) (int, error) { calls++; return len(b), nil }))
-		runtime.ReadMemStats(&after)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if grew := after.TotalAlloc - before.TotalAlloc; grew > of.most || calls > of.calls {
-			t.Errorf("%s: %d bytes were allocated and %d calls made for %d", name, grew, calls, n)
-		}
-	}
-}
