@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"math/rand/v2"
 	"testing"
 
 	"handloom/batch"
@@ -31,208 +30,68 @@ func rollback(t tb, s *store.Store, c *store.Checkpoint) {
 	}
 }
 
-func TestHandlesFromBeforeACheckpointNameTheirItemsAgain(t *testing.T) {
-	bothKinds(t, func(t *testing.T, stable bool) {
-		s := newStore(t, store.Options{})
-		table := registerKind(t, s, store.TableOptions[item]{Shards: 3}, stable)
-		create := func(value uint64) store.Handle[item] {
-			p := table.Emplace(queues(t, s, 1)[0], item{Value: value})
-			flush(t, s)
-			h, _ := table.Resolve(p)
-			return h
-		}
-		erased, kept := create(1), create(2)
-		table.Erase(queues(t, s, 1)[0], erased)
-		flush(t, s)
-		var c store.Checkpoint
-		checkpoint(t, s, &c)
-		before := digest(t, s)
-
-		after := create(3)
-		q := queues(t, s, 1)[0]
-		table.Erase(q, kept)
-		flush(t, s)
-		rollback(t, s, &c)
-		if v, ok := table.Get(kept); !ok || v.Value != 2 || table.Has(erased) || table.Has(after) || table.Len() != 1 {
-			t.Errorf("%v names %+v, %v names an item: %t, %v: %t", kept, v, erased, table.Has(erased), after, table.Has(after))
-		}
-		if digest(t, s) != before {
-			t.Error("the digest is another one")
-		}
-		// The name that was dropped comes again, for another item.
-		if again := create(4); again != after {
-			t.Errorf("%v was issued before, and %v now", after, again)
-		} else if v, ok := table.Get(after); !ok || v.Value != 4 {
-			t.Errorf("%v names %+v", after, v)
-		}
-	})
-}
-
-func TestARollbackDropsThePendingBatchAndForgetsNames(t *testing.T) {
+// Pending commands, calls of the inbox, names and lists of changes are dropped, and stay
+// dropped when the epochs of before come again. Stats are of the state gone back to.
+func TestRollback_DropsAllThatWasRecordedSince(t *testing.T) {
 	for _, inWrite := range []bool{false, true} {
-		s, table := newTable(t, store.Options{}, store.TableOptions[item]{})
+		s, table := newTable(t, store.Options{}, store.TableOptions[item]{Changes: true})
 		other := register(t, s, store.TableOptions[item]{Name: "other"})
-		fill(t, s, other, 1)
+		hs := fill(t, s, table, 3)
+		before := table.Emplace(queues(t, s, 1)[0], item{})
+		flush(t, s)
 		var c store.Checkpoint
 		checkpoint(t, s, &c)
+		stats := s.Stats()
 		q := queues(t, s, 1)[0]
-		flushed := table.Emplace(q, item{})
+		flushed := table.EmplaceItems(q, make([]item, 100), nil)
+		table.Erase(q, hs[0])
+		table.Put(q, hs[1], item{})
 		flush(t, s)
 		q = queues(t, s, 1)[0]
 		pending := table.Emplace(q, item{})
-		resolve(t, table, flushed)
+		err := s.Inbox(func(q store.Queue) error {
+			table.Emplace(q, item{})
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		resolve(t, table, flushed[0])
 		if inWrite {
-			err := s.Write(t.Context(), func(ctx context.Context, w *store.Writer) error {
+			write(t, s, func(ctx context.Context, w *store.Writer) error {
 				if err := s.Rollback(ctx, &c); err != nil {
 					return err
 				}
-				_, err := table.Insert(w, item{}) // the Writer goes on
-				table.Clear(w)
+				h, err := table.Insert(w, item{}) // the Writer goes on
+				table.Remove(w, h)
 				return err
 			})
-			if err != nil {
-				t.Fatal(err)
-			}
 		} else {
 			rollback(t, s, &c)
+			got := s.Stats()
+			got.Tables[0].Bytes = stats.Tables[0].Bytes // rooms stay
+			if fmt.Sprint(got) != fmt.Sprint(stats) {
+				t.Errorf("%+v, want %+v", got, stats)
+			}
 		}
 		refused(t, table, q, "kept past its flush")
-		if report := flush(t, s); report.Total != (batch.Counts{}) || report.Epoch != 1 || s.Epoch() != 1 {
-			t.Errorf("after the rollback a flush reports %v", report)
+		if report := flush(t, s); report.Total != (batch.Counts{}) || s.Epoch() != 2 || table.Len() != 4 {
+			t.Errorf("after the rollback a flush reports %v at epoch %d, with %d items", report, s.Epoch(), table.Len())
 		}
-		// An epoch that was there before comes again, without the names it had.
-		fill(t, s, other, 1)
-		q = queues(t, s, 1)[0]
-		if s.Epoch() != 2 {
-			t.Errorf("the epoch is %d", s.Epoch())
-		}
-		for what, p := range map[string]store.Handle[item]{"flushed": flushed, "pending": pending} {
-			if h, ok := table.Resolve(p); ok {
-				t.Errorf("the name of a %s item resolves to %v", what, h)
-			}
-			table.Erase(q, p)
-		}
-		if report := flush(t, s); report.Total != (batch.Counts{Stale: 2}) {
-			t.Errorf("names from before the rollback: %v", report)
-		}
-	}
-}
-
-func TestNamesOfTheFlushBeforeACheckpointResolveNoMoreAfterARollback(t *testing.T) {
-	s, table := newTable(t, store.Options{}, store.TableOptions[item]{})
-	p := table.Emplace(queues(t, s, 1)[0], item{})
-	flush(t, s)
-	var c store.Checkpoint
-	checkpoint(t, s, &c)
-	resolve(t, table, p)
-	rollback(t, s, &c)
-	if h, ok := table.Resolve(p); ok {
-		t.Errorf("%v resolves to %v", p, h)
-	}
-}
-
-func TestACheckpointLeavesThePendingBatchAlone(t *testing.T) {
-	s, table := newTable(t, store.Options{}, store.TableOptions[item]{})
-	q := queues(t, s, 1)[0]
-	p := table.Emplace(q, item{})
-	var c store.Checkpoint
-	checkpoint(t, s, &c)
-	table.Emplace(q, item{})
-	if report := flush(t, s); report.Total.Created != 2 {
-		t.Errorf("%v", report)
-	}
-	resolve(t, table, p)
-	rollback(t, s, &c)
-	if table.Len() != 0 {
-		t.Errorf("the checkpoint has %d items", table.Len())
-	}
-}
-
-func TestARollbackDropsCallsOfTheInboxAndChangeLists(t *testing.T) {
-	s, table := newTable(t, store.Options{}, store.TableOptions[item]{Changes: true})
-	other := register(t, s, store.TableOptions[item]{Name: "other"})
-	hs := fill(t, s, table, 3)
-	var c store.Checkpoint
-	checkpoint(t, s, &c)
-	q := queues(t, s, 1)[0]
-	table.Erase(q, hs[0])
-	table.Put(q, hs[1], item{})
-	table.Emplace(q, item{})
-	flush(t, s)
-	err := s.Inbox(func(q store.Queue) error {
-		table.Emplace(q, item{})
-		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	rollback(t, s, &c)
-	if pending := s.Pending(); pending.Commands != 0 {
-		t.Errorf("%+v wait for a flush", pending)
-	}
-	for range 2 { // the second time at the epoch that the lists were of
-		for what, list := range map[string]itemSeq{"created": store.Created(table), "replaced": store.Replaced(table), "erased": store.Erased(table)} {
-			for h, v := range list {
-				t.Errorf("at epoch %d %v with %+v counts as %s", s.Epoch(), h, v, what)
-			}
-		}
-		fill(t, s, other, 1)
-	}
-	if table.Len() != 3 {
-		t.Errorf("%d items", table.Len())
-	}
-}
-
-func TestStatsAreOfTheStateRolledBackTo(t *testing.T) {
-	s, table := newTable(t, store.Options{}, store.TableOptions[item]{Shards: 2})
-	hs := fill(t, s, table, 9)
-	table.EraseItems(queues(t, s, 1)[0], hs[:4])
-	flush(t, s)
-	want := s.Stats()
-	var c store.Checkpoint
-	checkpoint(t, s, &c)
-	fill(t, s, table, 100)
-	rollback(t, s, &c)
-	got := s.Stats()
-	got.Tables[0].Bytes = want.Tables[0].Bytes // rooms stay
-	if fmt.Sprint(got) != fmt.Sprint(want) {
-		t.Errorf("%+v, want %+v", got, want)
-	}
-}
-
-// A history of checkpoints, gone back to in any order and more than once; some
-// hold the state of others.
-func TestCheckpointsAreIndependentOfEachOther(t *testing.T) {
-	bothKinds(t, func(t *testing.T, stable bool) {
-		s := newStore(t, store.Options{Workers: 3})
-		table := registerKind(t, s, store.TableOptions[item]{Shards: 2}, stable)
-		history := make([]store.Checkpoint, 6)
-		digests := make([]uint64, len(history))
-		for i := range history {
-			table.EmplaceItems(queues(t, s, 1)[0], make([]item, 7*i), nil)
-			flush(t, s)
-			checkpoint(t, s, &history[i])
-			digests[i] = digest(t, s)
-		}
-		r := rand.New(rand.NewPCG(1, 2))
-		for range 60 {
-			i := r.IntN(len(history))
-			rollback(t, s, &history[i])
-			if digest(t, s) != digests[i] || s.Epoch() != uint64(i) {
-				t.Fatalf("checkpoint %d holds another state, or epoch %d", i, s.Epoch())
-			}
-			if j := r.IntN(len(history)); r.IntN(4) == 0 && j != i && i != 0 {
-				checkpoint(t, s, &history[j]) // of a state that was rolled back to
-				digests[j] = digests[i]
-				rollback(t, s, &history[j])
-				if digest(t, s) != digests[i] || s.Epoch() != uint64(i) {
-					t.Fatal("the checkpoint of a state rolled back to holds another one")
+		for range 2 { // the second time at the epoch of the lists
+			for what, list := range map[string]itemSeq{"created": store.Created(table), "replaced": store.Replaced(table), "erased": store.Erased(table)} {
+				for h, v := range list {
+					t.Errorf("at epoch %d %v with %+v counts as %s", s.Epoch(), h, v, what)
 				}
-				checkpoint(t, s, &history[i])
-				return
 			}
+			for what, p := range map[string]store.Handle[item]{"old": before, "flushed": flushed[0], "pending": pending} {
+				if h, ok := table.Resolve(p); ok {
+					t.Errorf("at epoch %d the name of a %s item resolves to %v", s.Epoch(), what, h)
+				}
+			}
+			fill(t, s, other, 1)
 		}
-	})
+	}
 }
 
 func TestItemsOfAStableTableAreAtTheirAddressesAfterARollback(t *testing.T) {
@@ -254,15 +113,12 @@ func TestItemsOfAStableTableAreAtTheirAddressesAfterARollback(t *testing.T) {
 				}
 			}
 			flush(t, s)
-			err := s.Write(t.Context(), func(_ context.Context, w *store.Writer) error {
+			write(t, s, func(_ context.Context, w *store.Writer) error {
 				for _, m := range store.StableMaps(table, w) {
 					m.Shrink()
 				}
 				return nil
 			})
-			if err != nil {
-				t.Fatal(err)
-			}
 			rollback(t, s, &c)
 			for h, v := range table.All() {
 				if addresses[h] != v {
@@ -320,41 +176,4 @@ func TestSteadyCheckpointsAndRollbacksAllocateNothingThatGrows(t *testing.T) {
 			}
 		}
 	})
-}
-
-func TestReadersGoOnBetweenCheckpointsAndRollbacks(t *testing.T) {
-	s, table := newTable(t, store.Options{Workers: 2}, store.TableOptions[item]{Shards: 2})
-	hs := fill(t, s, table, 500)
-	stop := make(chan struct{})
-	reader := begin(func() error {
-		for {
-			select {
-			case <-stop:
-				return nil
-			default:
-			}
-			err := s.Read(context.Background(), func(ctx context.Context) error { return look(ctx, t, s, table, hs) })
-			if err != nil {
-				return err
-			}
-			s.Stats()
-			s.Epoch()
-		}
-	})
-	var c store.Checkpoint
-	for range 50 {
-		checkpoint(t, s, &c)
-		table.EmplaceItems(queues(t, s, 1)[0], make([]item, 10), nil)
-		flush(t, s)
-		if err := s.Rollback(t.Context(), &c); err != nil {
-			t.Fatal(err)
-		}
-	}
-	close(stop)
-	if err := reader.result(); err != nil {
-		t.Error(err)
-	}
-	if table.Len() != 500 {
-		t.Errorf("%d items", table.Len())
-	}
 }

@@ -69,41 +69,28 @@ func (a agents) walk() {
 	}
 }
 
-func TestClonedItemsAreIndependentOfTheStore(t *testing.T) {
+// A checkpoint shares nothing with the store, nor with what a program gave its items.
+func TestCheckpoint_SharesNothingWithClonedItems(t *testing.T) {
 	bothKinds(t, func(t *testing.T, stable bool) {
 		a := newAgents(t, 20, 3, stable, cloneAgent)
-		before := digest(t, a.Store)
-		var first, second store.Checkpoint
-		checkpoint(t, a.Store, &first)
-		a.walk()
-		after := digest(t, a.Store)
-		checkpoint(t, a.Store, &second)
-		for range 3 {
-			a.walk()
-			rollback(t, a.Store, &first)
-			if digest(t, a.Store) != before {
-				t.Fatal("changes in place changed the checkpoint")
-			}
-			a.walk()
-			rollback(t, a.Store, &second)
-			if digest(t, a.Store) != after {
-				t.Fatal("changes in place changed the later checkpoint")
-			}
-		}
-	})
-}
-
-// What a program gave an item may belong to others as well.
-func TestRollbackWritesToNoMemoryThatLiveItemsHold(t *testing.T) {
-	bothKinds(t, func(t *testing.T, stable bool) {
-		a := newAgents(t, 20, 3, stable, cloneAgent)
-		var c store.Checkpoint
-		checkpoint(t, a.Store, &c)
 		shared := []int{5, 5, 5, 5}
-		for _, v := range a.All() {
-			v.Path = shared
+		var saved [2]store.Checkpoint
+		var digests [2]uint64
+		for i := range saved {
+			digests[i] = digest(t, a.Store)
+			checkpoint(t, a.Store, &saved[i])
+			a.walk()
 		}
-		rollback(t, a.Store, &c)
+		for i := range 6 {
+			rollback(t, a.Store, &saved[i%2])
+			if digest(t, a.Store) != digests[i%2] {
+				t.Fatalf("changes in place changed checkpoint %d", i%2)
+			}
+			a.walk()
+			for _, v := range a.All() {
+				v.Path = shared
+			}
+		}
 		if !slices.Equal(shared, []int{5, 5, 5, 5}) {
 			t.Errorf("the shared path is %v", shared)
 		}
@@ -170,62 +157,32 @@ func (f *faulty) clone(dst, src *agent) {
 	cloneAgent(dst, src)
 }
 
-// eachFault calls test with a clone that panics at each item in turn, once armed,
-// with few workers and many.
-func eachFault(t *testing.T, test func(t *testing.T, a agents, arm func(), stable bool)) {
+// A Clone that panics or ends its goroutine, at any item: the store is that of before, or
+// after a Rollback that of the checkpoint, and the checkpoint is empty and serves again.
+func TestClone_FailingLeavesAWholeStateAndAnEmptyCheckpoint(t *testing.T) {
 	bothKinds(t, func(t *testing.T, stable bool) {
 		for _, workers := range []int{1, 4} {
 			for at := int64(1); at <= 12; at++ {
-				f := &faulty{fail: func() { panic("no") }}
-				test(t, newAgents(t, 12, workers, stable, f.clone), func() { f.left.Store(at) }, stable)
+				failingClone(t, stable, workers, at, "Checkpoint", func() { panic("no") })
+				failingClone(t, stable, workers, at, "Rollback", func() { panic("no") })
 			}
+			failingClone(t, stable, workers, 5, "Checkpoint", runtime.Goexit)
+			failingClone(t, stable, workers, 5, "Rollback", runtime.Goexit)
 		}
 	})
 }
 
-func expectPanic(t *testing.T, err error) {
+func failingClone(t *testing.T, stable bool, workers int, at int64, what string, fail func()) {
 	t.Helper()
-	var panicked *store.PanicError
-	if !errors.As(err, &panicked) || panicked.Value != "no" {
-		t.Fatalf("the error is %v", err)
-	}
-}
-
-// expectSaved takes a checkpoint and expects that it can be gone back to.
-func (a agents) expectSaved(t *testing.T, c *store.Checkpoint) {
-	t.Helper()
-	before := digest(t, a.Store)
-	checkpoint(t, a.Store, c)
-	a.walk()
-	rollback(t, a.Store, c)
-	if digest(t, a.Store) != before {
-		t.Fatal("the next checkpoint holds another state")
-	}
-}
-
-func TestACloneThatPanicsInACheckpointLeavesTheStoreUntouchedAndTheCheckpointEmpty(t *testing.T) {
-	eachFault(t, func(t *testing.T, a agents, arm func(), _ bool) {
-		before := digest(t, a.Store)
-		var c store.Checkpoint
-		checkpoint(t, a.Store, &c) // not empty before
-		arm()
-		expectPanic(t, a.Checkpoint(t.Context(), &c))
-		if err := a.Rollback(t.Context(), &c); !errors.Is(err, store.ErrCheckpoint) {
-			t.Fatalf("Rollback: %v", err)
-		}
-		if digest(t, a.Store) != before {
-			t.Fatal("the store has changed")
-		}
-		a.expectSaved(t, &c)
-	})
-}
-
-func TestACloneThatPanicsInARollbackLeavesAStoreRolledBackAndNoCheckpoint(t *testing.T) {
-	eachFault(t, func(t *testing.T, a agents, arm func(), stable bool) {
-		before, epoch := digest(t, a.Store), a.Epoch()
-		addresses := maps.Collect(a.All())
-		var c store.Checkpoint
-		checkpoint(t, a.Store, &c)
+	f := &faulty{fail: fail}
+	a := newAgents(t, 12, workers, stable, f.clone)
+	before, epoch := digest(t, a.Store), a.Epoch()
+	addresses := maps.Collect(a.All())
+	var c store.Checkpoint
+	checkpoint(t, a.Store, &c)
+	call := func() error { return a.Checkpoint(context.Background(), &c) }
+	if what == "Rollback" {
+		call = func() error { return a.Rollback(context.Background(), &c) }
 		a.walk()
 		q := queues(t, a.Store, 1)[0]
 		for range 30 {
@@ -233,54 +190,30 @@ func TestACloneThatPanicsInARollbackLeavesAStoreRolledBackAndNoCheckpoint(t *tes
 		}
 		flush(t, a.Store)
 		fill(t, a.Store, a.items, 5)
-		arm()
-		expectPanic(t, a.Rollback(t.Context(), &c))
-		if err := a.Verify(t.Context()); err != nil || digest(t, a.Store) != before || a.Epoch() != epoch || a.Stats().Tables[1].Live != 12 {
-			t.Fatalf("the store is not that of the checkpoint: epoch %d, %+v, %v", a.Epoch(), a.Stats(), err)
+	}
+	f.left.Store(at)
+	err, returned := apart(call)
+	var panicked *store.PanicError
+	if returned && !errors.Is(err, store.ErrGoexit) && (!errors.As(err, &panicked) || panicked.Value != "no") {
+		t.Fatalf("%s at %d: %v", what, at, err)
+	}
+	if err := a.Verify(t.Context()); err != nil || digest(t, a.Store) != before || a.Epoch() != epoch || a.Stats().Tables[1].Live != 12 {
+		t.Fatalf("%s at %d: epoch %d, %+v, %v", what, at, a.Epoch(), a.Stats(), err)
+	}
+	for h, v := range a.All() {
+		if stable && addresses[h] != v {
+			t.Errorf("%s at %d: %v moved", what, at, h)
 		}
-		for h, v := range a.All() {
-			if stable && addresses[h] != v {
-				t.Errorf("%v moved", h)
-			}
-		}
-		if err := a.Rollback(t.Context(), &c); !errors.Is(err, store.ErrCheckpoint) {
-			t.Fatalf("a second Rollback: %v", err)
-		}
-		a.expectSaved(t, &c) // shares nothing with what the store took
-	})
-}
-
-func TestACloneThatEndsItsGoroutineLeavesNothingHalfDone(t *testing.T) {
-	bothKinds(t, func(t *testing.T, stable bool) {
-		for _, workers := range []int{1, 4} {
-			f := &faulty{fail: runtime.Goexit}
-			a := newAgents(t, 12, workers, stable, f.clone)
-			before := digest(t, a.Store)
-			var c store.Checkpoint
-			// The error is there unless it was the caller's goroutine that ended.
-			fails := func(what string, do func() error) {
-				f.left.Store(5)
-				done := make(chan error, 1)
-				go func() {
-					defer close(done)
-					done <- do()
-				}()
-				if err, ended := <-done; ended && !errors.Is(err, store.ErrGoexit) {
-					t.Errorf("%s: %v", what, err)
-				}
-			}
-			fails("Checkpoint", func() error { return a.Checkpoint(context.Background(), &c) })
-			if err := a.Rollback(t.Context(), &c); !errors.Is(err, store.ErrCheckpoint) || digest(t, a.Store) != before {
-				t.Errorf("Rollback: %v", err)
-			}
-			checkpoint(t, a.Store, &c)
-			a.walk()
-			fails("Rollback", func() error { return a.Rollback(context.Background(), &c) })
-			if err := a.Verify(t.Context()); err != nil || digest(t, a.Store) != before {
-				t.Errorf("the store is not that of the checkpoint, %v", err)
-			}
-		}
-	})
+	}
+	if err := a.Rollback(t.Context(), &c); !errors.Is(err, store.ErrCheckpoint) {
+		t.Fatalf("%s at %d, then Rollback: %v", what, at, err)
+	}
+	checkpoint(t, a.Store, &c) // shares nothing with what the store took
+	a.walk()
+	rollback(t, a.Store, &c)
+	if digest(t, a.Store) != before {
+		t.Fatalf("%s at %d: the next checkpoint holds another state", what, at)
+	}
 }
 
 func TestWhatWasRolledBackIsCollected(t *testing.T) {

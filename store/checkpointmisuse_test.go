@@ -3,6 +3,7 @@ package store_test
 import (
 	"context"
 	"errors"
+	"io"
 	"reflect"
 	"strings"
 	"sync"
@@ -26,6 +27,7 @@ func TestWhatNoStoreCanGoBackToIsErrCheckpointAndChangesNothing(t *testing.T) {
 		"nil":                func() error { return s.Rollback(t.Context(), nil) },
 		"takes its own":      func() error { return s.Checkpoint(t.Context(), &foreign) },
 		"the address of one": func() error { return s.Checkpoint(t.Context(), nil) },
+		"no Checkpoint into": func() error { return second(zero.WriteTo(io.Discard)) },
 	} {
 		if err := call(); !errors.Is(err, store.ErrCheckpoint) || !strings.Contains(err.Error(), says) {
 			t.Errorf("%v; it should say %q", err, says)
@@ -71,22 +73,6 @@ func TestAnEndedContextStopsACheckpointOrRollbackBeforeItBegins(t *testing.T) {
 	rollback(t, s, &c)
 	if digest(t, s) != old {
 		t.Error("a Checkpoint that did not begin spoiled the one before")
-	}
-}
-
-func TestCheckpointsOfAClosedStoreAreErrClosed(t *testing.T) {
-	s, table := newTable(t, store.Options{}, store.TableOptions[item]{})
-	fill(t, s, table, 3)
-	var c store.Checkpoint
-	checkpoint(t, s, &c)
-	if _, err := s.Close(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	if err := s.Checkpoint(t.Context(), &c); !errors.Is(err, store.ErrClosed) {
-		t.Errorf("Checkpoint: %v", err)
-	}
-	if err := s.Rollback(t.Context(), &c); !errors.Is(err, store.ErrClosed) {
-		t.Errorf("Rollback: %v", err)
 	}
 }
 

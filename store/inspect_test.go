@@ -2,7 +2,7 @@ package store_test
 
 import (
 	"context"
-	"fmt"
+	"iter"
 	"slices"
 	"testing"
 
@@ -26,22 +26,26 @@ func TestDigestTablesNamesEveryShardOnce(t *testing.T) {
 		if tables[i].Name != want.Name || tables[i].TypeID != want.TypeID || len(shards) != []int{5, 2}[i] {
 			t.Errorf("table %d is %+v", i, tables[i])
 		}
-		for _, d := range shards {
+		for shard, d := range shards {
 			all.Uint64(d)
+			if got := s.DigestShard(want.TypeID + uint16(shard)); got != d {
+				t.Errorf("table %q, shard %d: %x, want %x", want.Name, shard, got, d)
+			}
 		}
 	}
 	if all.Sum() != digest(t, s) || len(tables) != 2 {
 		t.Errorf("the digests of %d tables do not add up to the store's", len(tables))
 	}
 
+	if got := s.DigestShard(0) | s.DigestShard(6) | s.DigestShard(60_000); got != 0 {
+		t.Errorf("typeIds that no table has: %x", got)
+	}
+
 	// A change of one item shows in its shard alone.
-	err := s.Write(t.Context(), func(_ context.Context, w *store.Writer) error {
+	write(t, s, func(_ context.Context, w *store.Writer) error {
 		store.Maps(ships, w)[3].Items()[7].Value++
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
 	for i, after := range s.DigestTables() {
 		for shard, d := range after.Shards {
 			if changed := d != tables[i].Shards[shard]; changed != (i == 0 && shard == 3) {
@@ -75,107 +79,58 @@ func TestMinFreeIsInTheDigest(t *testing.T) {
 	})
 }
 
-func TestDumpYieldsTheItemsOfAShardAsTheyLie(t *testing.T) {
+// Dump yields the items of a shard as they lie, and DumpTable the items of all shards, from
+// any of them on.
+func TestDump_YieldsItemsAsTheyLie(t *testing.T) {
 	bothKinds(t, func(t *testing.T, stable bool) {
 		s := newStore(t, store.Options{})
-		first := registerKind(t, s, store.TableOptions[item]{Name: "first", Shards: 3}, stable)
-		table := registerKind(t, s, store.TableOptions[item]{Name: "second", Shards: 2, TypeID: 9}, stable)
-		for _, table := range []itemTable{first, table} {
-			q := queues(t, s, 1)[0]
-			for i := range 40 {
-				table.Emplace(q, item{Value: uint64(i)})
-			}
-			flush(t, s)
-		}
+		registerKind(t, s, store.TableOptions[item]{Name: "first", Shards: 3}, stable)
+		table := registerKind(t, s, store.TableOptions[item]{Name: "ships", Shards: 3, TypeID: 9}, stable)
+		table.EmplaceItems(queues(t, s, 1)[0], make([]item, 300), nil)
+		flush(t, s)
 		for h := range table.All() {
-			if h.ID.Slot()%3 == 0 {
+			if h.ID.Slot()%3 == 0 || h.ID.TypeID() == 10 {
 				table.Erase(queues(t, s, 1)[0], h)
 			}
 		}
 		flush(t, s)
 
-		var want, got []string
-		for h, v := range table.All() {
-			want = append(want, fmt.Sprint(h.ID, v, *v))
+		var want, got []store.ID
+		for h := range table.All() {
+			want = append(want, h.ID)
 		}
-		for typeID := range uint16(2) {
-			for id, v := range s.Dump(9 + typeID) {
-				got = append(got, fmt.Sprint(id, v, *v.(*item)))
-				if other, ok := table.Get(handleOf(id)); !ok || other != v || id.TypeID() != 9+typeID {
-					t.Errorf("typeId %d: %v names another item", 9+typeID, id)
+		collect := func(seq iter.Seq2[store.ID, any]) {
+			for id, v := range seq {
+				got = append(got, id)
+				if at, ok := table.Get(handleOf(id)); !ok || at != v {
+					t.Errorf("%v names another item", id)
 				}
 			}
+		}
+		for typeID := range uint16(3) {
+			collect(s.Dump(9 + typeID))
 		}
 		if !slices.Equal(got, want) || len(got) == 0 {
 			t.Errorf("it yields\n%v, want\n%v", got, want)
 		}
-		for range s.Dump(10) {
-			break // and no more is yielded
-		}
-		for _, none := range []uint16{0, 4, 8, 11, 40_000} {
-			for id := range s.Dump(none) {
-				t.Errorf("typeId %d, which no table has: %v", none, id)
-			}
-		}
-	})
-}
-
-// DumpTable yields what Dump yields of all shards, from anywhere on.
-func TestDumpTableBeginsWhereItIsAsked(t *testing.T) {
-	bothKinds(t, func(t *testing.T, stable bool) {
-		s := newStore(t, store.Options{})
-		table := registerKind(t, s, store.TableOptions[item]{Name: "ships", Shards: 3}, stable)
-		q := queues(t, s, 1)[0]
-		for i := range 300 {
-			table.Emplace(q, item{Value: uint64(i)})
-		}
-		flush(t, s)
-		for h := range table.All() {
-			if h.ID.Slot()%3 == 0 || h.ID.TypeID() == 2 {
-				table.Erase(queues(t, s, 1)[0], h)
-			}
-		}
-		flush(t, s)
-
-		var all, got []store.ID
-		for typeID := range uint16(3) {
-			for id := range s.Dump(1 + typeID) {
-				all = append(all, id)
-			}
-		}
-		for n := -1; n <= len(all)+1; n++ {
+		for n := -1; n <= len(want)+1; n++ {
 			got = got[:0]
-			for id, v := range s.DumpTable("ships", n) {
-				got = append(got, id)
-				if other, ok := table.Get(handleOf(id)); !ok || other != v {
-					t.Errorf("%v names another item", id)
-				}
+			if collect(s.DumpTable("ships", n)); !slices.Equal(got, want[min(max(n, 0), len(want)):]) {
+				t.Fatalf("without the first %d it yields\n%v", n, got)
 			}
-			if want := all[min(max(n, 0), len(all)):]; !slices.Equal(got, want) {
-				t.Fatalf("without the first %d it yields\n%v, want\n%v", n, got, want)
-			}
+		}
+		for range s.Dump(9) {
+			break // and no more is yielded
 		}
 		for range s.DumpTable("ships", 60) {
-			break // and no more is yielded
+			break
 		}
-		for id := range s.DumpTable("shots", 0) {
-			t.Errorf("of a table that does not exist it yields %v", id)
+		got = got[:0]
+		for _, none := range []uint16{0, 4, 8, 12, 40_000} {
+			collect(s.Dump(none))
+		}
+		if collect(s.DumpTable("shots", 0)); len(got) > 0 {
+			t.Errorf("of typeIds and tables that do not exist it yields %v", got)
 		}
 	})
-}
-
-func TestTheDigestOfOneShardIsThatOfAll(t *testing.T) {
-	s, table := newTable(t, store.Options{}, store.TableOptions[item]{Shards: 3, TypeID: 5})
-	registerStable(t, s, store.TableOptions[item]{Name: "stable", Shards: 2})
-	fill(t, s, table, 100)
-	for _, of := range s.DigestTables() {
-		for shard, want := range of.Shards {
-			if got := s.DigestShard(of.TypeID + uint16(shard)); got != want {
-				t.Errorf("table %q, shard %d: %x, want %x", of.Name, shard, got, want)
-			}
-		}
-	}
-	if got := s.DigestShard(0) | s.DigestShard(4) | s.DigestShard(60_000); got != 0 {
-		t.Errorf("typeIds that no table has: %x", got)
-	}
 }

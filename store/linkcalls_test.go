@@ -8,7 +8,6 @@ import (
 	"sync"
 	"testing"
 
-	"handloom/batch"
 	"handloom/internal/check"
 	"handloom/store"
 )
@@ -164,7 +163,7 @@ func TestALinksThatFailsLeavesStoreAndBatchAsTheyWere(t *testing.T) {
 							way.end(cancel)
 						}
 					}
-					err, returned := flushApart(ctx, l.Store)
+					err, returned := apart(func() error { return second(l.Flush(ctx)) })
 					cancel()
 					if !way.fits(err, returned, workers) {
 						t.Errorf("call %d: %v, returned: %t", at, err, returned)
@@ -188,100 +187,14 @@ func cloneAll[E any](lists [][]E) [][]E {
 	return clones
 }
 
-// flushApart flushes on a goroutine of its own, and says whether Flush returned.
-func flushApart(ctx context.Context, s *store.Store) (err error, returned bool) {
+// apart calls f on a goroutine of its own, and reports whether f returned.
+func apart(f func() error) (err error, returned bool) {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		_, err = s.Flush(ctx)
+		err = f()
 		returned = true
 	}()
 	<-done
 	return err, returned
-}
-
-// What a batch that failed in Links can be replaced by: nothing of it is left.
-func TestAfterALinksThatFailsTheBatchCanBeDiscarded(t *testing.T) {
-	l := newLinked(t, 2)
-	d := digest(t, l.Store)
-	l.calls.before = func(int) { panic("a fault of the test") }
-	if _, err := l.Flush(t.Context()); err == nil {
-		t.Fatal("Flush succeeded")
-	}
-	if err := l.Discard(); err != nil {
-		t.Fatal(err)
-	}
-	l.calls.before = nil
-	if report := flush(t, l.Store); report.Total != (batch.Counts{}) || digest(t, l.Store) != d {
-		t.Errorf("%v", report)
-	}
-	h := l.tables[0].Emplace(queues(t, l.Store, 1)[0], kids(1, l.names[0]))
-	if report := flush(t, l.Store); report.Total != (batch.Counts{Created: 1, Dangling: 1}) {
-		t.Errorf("%v", report)
-	}
-	if got := l.tables[0].At(resolve(t, l.tables[0], h)).Kids[0]; !got.ID.IsZero() {
-		t.Errorf("a name that was discarded became %v", got)
-	}
-}
-
-// grow is a scenario in which items of two tables name each other behind
-// references, some of which several of them share.
-func grow(stable bool) func(r *trial) {
-	return func(r *trial) {
-		trees := registerNodes(r, r.Store, store.TableOptions[node]{Name: "trees", Shards: 5, ChunkItems: 4}, stable)
-		roots := registerNodes(r, r.Store, store.TableOptions[node]{Name: "roots", Shards: 2, ChunkItems: 1}, !stable)
-		for range 6 {
-			err := r.Each(r.ctx, 7, func(_ context.Context, task int, q store.Queue) error {
-				var last store.Handle[node]
-				shared := make([]store.Handle[node], 3)
-				for i := range 3 * task {
-					last = trees.Emplace(q, node{Value: uint64(i), Parent: last, Kids: shared})
-					shared[i%3] = last
-					if i%2 == 0 {
-						roots.Emplace(q, node{Value: r.Epoch(), Kids: shared, Deep: &branch{To: [2]store.ID{last.ID, shared[0].ID}}})
-					}
-					if i%5 == 2 {
-						trees.Erase(q, last)
-					}
-				}
-				return nil
-			})
-			if err != nil {
-				r.Fatal(err)
-			}
-			var names []store.ID
-			err = trees.visit(r.ctx, func(chunk int, q store.Queue, items seqOf[node]) error {
-				for h, v := range items {
-					switch v.Value += 2; v.Value % 5 {
-					case 0:
-						trees.Erase(q, h)
-					case 1:
-						trees.Put(q, h, node{Value: v.Value, Kids: []store.Handle[node]{h, roots.Emplace(q, kids(v.Value, v.Kids...))}})
-					}
-				}
-				for h, v := range roots.All() {
-					if v.Value+2 < r.Epoch() {
-						roots.Erase(q, h)
-					} else if v.Value%3 == uint64(chunk)%3 { // several chunks put it
-						roots.Put(q, h, kids(v.Value, v.Kids...))
-					}
-				}
-				return nil
-			})
-			if err != nil {
-				r.Fatal(err)
-			}
-			for _, q := range queues(r, r.Store, 2) {
-				names = append(names, store.EmplaceFunc(trees, q, func(h store.Handle[node], v *node) { *v = kids(9, h) }).ID)
-			}
-			r.flush(names...)
-		}
-		if trees.Len() == 0 || roots.Len() == 0 || r.out.reports[5].Total.Dangling == 0 {
-			r.Fatalf("%d trees, %d roots, %v", trees.Len(), roots.Len(), r.out.reports[5])
-		}
-	}
-}
-
-func TestLinksBehindReferencesAreTheSameForAnyWorkersProcessorsAndOrderOfTasks(t *testing.T) {
-	bothKinds(t, func(t *testing.T, stable bool) { sameEverywhere(t, store.Options{}, grow(stable)) })
 }
