@@ -8,6 +8,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"syscall"
 )
 
 // A crashDisk is a disk in memory that knows, for each byte and each name, whether
@@ -25,6 +26,9 @@ type crashDisk struct {
 	stopAt int // the call that fails, and all after it; 0 none
 	failAt int // the one call that fails; 0 none
 	failed callKind
+
+	opens int              // calls that take a descriptor, so far
+	full  func(n int) bool // the nth such call finds none; nil: each has one
 }
 
 // A nameChange is a name that came to be of a file, or of none.
@@ -53,8 +57,9 @@ type crashFile struct {
 }
 
 var (
-	errNoPower = errors.New("the power is gone")
-	errInput   = errors.New("input/output error")
+	errNoPower  = errors.New("the power is gone")
+	errInput    = errors.New("input/output error")
+	errNoneFree = fmt.Errorf("open: %w", syscall.EMFILE)
 )
 
 func newCrashDisk() *crashDisk {
@@ -70,6 +75,14 @@ func (d *crashDisk) change(kind callKind) error {
 	case d.calls == d.failAt:
 		d.failed = kind
 		return errInput
+	}
+	return nil
+}
+
+// take takes a descriptor.
+func (d *crashDisk) take() error {
+	if d.opens++; d.full != nil && d.full(d.opens) {
+		return errNoneFree
 	}
 	return nil
 }
@@ -94,6 +107,13 @@ func (d *crashDisk) set(name string, f *crashFile) {
 }
 
 func (d *crashDisk) create(name string) (file, error) {
+	if err := d.take(); err != nil {
+		return nil, err
+	}
+	return d.make(name)
+}
+
+func (d *crashDisk) make(name string) (file, error) {
 	if err := d.change(changesName); err != nil {
 		return nil, err
 	}
@@ -103,6 +123,9 @@ func (d *crashDisk) create(name string) (file, error) {
 }
 
 func (d *crashDisk) open(name string) (file, error) {
+	if err := d.take(); err != nil {
+		return nil, err
+	}
 	if f := d.files[name]; f != nil {
 		return f, nil
 	}
@@ -166,16 +189,12 @@ func (d *crashDisk) lock() (file, error) {
 		return nil, ErrLocked
 	}
 	if d.files[lockName] == nil {
-		if _, err := d.create(lockName); err != nil {
+		if _, err := d.make(lockName); err != nil {
 			return nil, err
 		}
 	}
-	f, err := d.open(lockName)
-	if err != nil {
-		return nil, err
-	}
 	d.locked = true
-	return locker{f.(*crashFile)}, nil
+	return locker{d.files[lockName]}, nil
 }
 
 func (d *crashDisk) held() error {

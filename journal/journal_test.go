@@ -217,7 +217,9 @@ func TestEvery_BoundsWaitingBytes(t *testing.T) {
 func TestEvery_WritesRefusedRecordsFirst(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		full := false // while it is, no file can be made
-		o := small(&fullTable{crashDisk: newCrashDisk(), full: func(int) bool { return full }})
+		d := newCrashDisk()
+		d.full = func(int) bool { return full }
+		o := small(d)
 		o.Sync = Every(time.Second)
 		j := mustOpen(t, o)
 		if _, err := j.Append(context.Background(), 0, bytes.Repeat([]byte("x"), leastSegment-100)); err != nil {

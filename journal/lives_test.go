@@ -33,6 +33,7 @@ type lives struct {
 	durable  uint64 // records that must be there after a power failure
 	appended uint64 // records that may be there
 	saved    uint64 // the newest snapshot that must be there
+	tries    int    // of a call that is refused; at least 2
 }
 
 // syncModes are the modes that every crash test runs in. Tests write waiting records
@@ -63,7 +64,7 @@ func (l *lives) live(d *crashDisk, sync Sync, x death, to uint64) error {
 	l.note(j, j.tail.seq)
 	for err == nil && j.accepted() < to {
 		at := j.accepted() + 1
-		err = twice(func() error {
+		err = l.again(func() error {
 			l.appended = max(l.appended, at)
 			_, err := j.Append(ctx, at-1, record(at))
 			return err
@@ -77,10 +78,10 @@ func (l *lives) live(d *crashDisk, sync Sync, x death, to uint64) error {
 		if err != nil || at%12 != 0 {
 			continue
 		}
-		if err = twice(func() error { return save(j, at, fmt.Sprint("state ", at)) }); err == nil {
+		if err = l.again(func() error { return save(j, at, fmt.Sprint("state ", at)) }); err == nil {
 			l.note(j, at)
 			l.saved = at
-			err = twice(func() error {
+			err = l.again(func() error {
 				if saved, err := j.Saved(ctx); err != nil || len(saved) < keptSnapshots {
 					return err
 				} else {
@@ -99,10 +100,10 @@ func (l *lives) note(j *Journal, at uint64) {
 	}
 }
 
-// twice calls f again if it was refused.
-func twice(f func() error) error {
+// again calls f again while it is refused.
+func (l *lives) again(f func() error) error {
 	err := f()
-	if errors.Is(err, ErrRefused) {
+	for n := 1; n < max(l.tries, 2) && errors.Is(err, ErrRefused); n++ {
 		err = f()
 	}
 	return err
