@@ -123,11 +123,14 @@ func TestADirectoryAgainstAMap(t *testing.T) {
 				r.check(rt, names)
 				r.random(rt, names)
 				r.check(rt, names)
-				r.rollback(t, before)
-				r = was
-				r.check(rt, names)
-				r.rollback(t, after)
-				r = is
+				for _, to := range []struct {
+					*store.Checkpoint
+					*register
+				}{{after, is}, {before, was}, {after, is}} {
+					r.rollback(t, to.Checkpoint)
+					r = to.register
+					r.check(rt, names)
+				}
 			},
 			"reload": func(rt *rapid.T) {
 				var image bytes.Buffer
