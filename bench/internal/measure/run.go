@@ -38,7 +38,7 @@ func (o Options) Run(ctx context.Context, cases []Case) ([]Result, error) {
 	for i := range cases {
 		r.at.Total += 1 + o.rounds(&cases[i])
 	}
-	comparisons := group(results)
+	comparisons := GroupBy(results, func(r *Result) Comparison { return r.Comparison() })
 	r.random.Shuffle(len(comparisons), func(i, j int) { comparisons[i], comparisons[j] = comparisons[j], comparisons[i] })
 	for _, c := range comparisons {
 		if err := r.compare(ctx, c); err != nil {
@@ -56,20 +56,20 @@ func (o Options) rounds(c *Case) int {
 	return o.Rounds
 }
 
-// group returns the results by comparison, in the order of the first ones.
-func group(results []Result) (comparisons [][]*Result) {
+// GroupBy returns the results by key, in the order of the first ones.
+func GroupBy(results []Result, key func(*Result) Comparison) (groups [][]*Result) {
 	index := make(map[Comparison]int)
 	for i := range results {
-		c := results[i].Comparison()
+		c := key(&results[i])
 		at, ok := index[c]
 		if !ok {
-			at = len(comparisons)
+			at = len(groups)
 			index[c] = at
-			comparisons = append(comparisons, nil)
+			groups = append(groups, nil)
 		}
-		comparisons[at] = append(comparisons[at], &results[i])
+		groups[at] = append(groups[at], &results[i])
 	}
-	return comparisons
+	return groups
 }
 
 type runner struct {

@@ -1,6 +1,10 @@
 package results
 
-import "handloom/bench/internal/measure"
+import (
+	"slices"
+
+	"handloom/bench/internal/measure"
+)
 
 // Run is what one call of the program has measured.
 type Run struct {
@@ -12,23 +16,14 @@ type Run struct {
 
 // Groups returns the results that have samples, by what they have in common and
 // in the order of the first ones: operation, n and size of an item.
-func (r *Run) Groups() (groups [][]*measure.Result) {
-	index := make(map[measure.Comparison]int)
-	for i := range r.Results {
-		result := &r.Results[i]
-		if len(result.Samples) == 0 {
-			continue
-		}
-		key := measure.Comparison{Op: result.Op, N: result.N, Size: result.Size}
-		at, ok := index[key]
-		if !ok {
-			at = len(groups)
-			index[key] = at
-			groups = append(groups, nil)
-		}
-		groups[at] = append(groups[at], result)
+func (r *Run) Groups() [][]*measure.Result {
+	groups := measure.GroupBy(r.Results, func(r *measure.Result) measure.Comparison {
+		return measure.Comparison{Op: r.Op, N: r.N, Size: r.Size}
+	})
+	for i := range groups {
+		groups[i] = slices.DeleteFunc(groups[i], func(r *measure.Result) bool { return len(r.Samples) == 0 })
 	}
-	return groups
+	return slices.DeleteFunc(groups, func(group []*measure.Result) bool { return len(group) == 0 })
 }
 
 // Reference returns the result of the group that r is set beside: the first one

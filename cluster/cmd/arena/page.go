@@ -1,7 +1,7 @@
 package main
 
 import (
-	_ "embed"
+	"embed"
 	"encoding/json"
 	"fmt"
 	"net"
@@ -13,14 +13,8 @@ import (
 	"handloom/cluster/internal/nemesis"
 )
 
-var (
-	//go:embed page.html
-	pageHTML []byte
-	//go:embed page.css
-	pageCSS []byte
-	//go:embed page.js
-	pageJS []byte
-)
+//go:embed index.html page.css page.js
+var files embed.FS
 
 // A page shows a run.
 type page struct {
@@ -65,17 +59,7 @@ const worthAWord = 250 * time.Millisecond
 // servePage serves the page on l until the server is closed.
 func servePage(l net.Listener, p *page, kill chan<- int) *http.Server {
 	mux := http.NewServeMux()
-	for name, file := range map[string]struct {
-		kind string
-		body []byte
-	}{
-		"{$}": {"text/html; charset=utf-8", pageHTML}, "page.css": {"text/css", pageCSS}, "page.js": {"text/javascript", pageJS},
-	} {
-		mux.HandleFunc("GET /"+name, func(out http.ResponseWriter, _ *http.Request) {
-			out.Header().Set("Content-Type", file.kind)
-			_, _ = out.Write(file.body)
-		})
-	}
+	mux.Handle("GET /", http.FileServerFS(files))
 	mux.HandleFunc("GET /state", func(out http.ResponseWriter, _ *http.Request) {
 		out.Header().Set("Content-Type", "application/json")
 		_ = json.NewEncoder(out).Encode(p.state())
