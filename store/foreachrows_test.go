@@ -3,96 +3,15 @@ package store_test
 import (
 	"context"
 	"errors"
-	"fmt"
 	"math/bits"
 	"runtime"
 	"runtime/debug"
-	"slices"
 	"strings"
 	"testing"
 
 	"handloom/internal/check"
 	"handloom/store"
 )
-
-// Chunks of a ForEachRows are those of a ForEach, however many columns there are, and
-// what is beside a row is beside it.
-func TestRowsAndElementsLieSideBySide(t *testing.T) {
-	ctx := t.Context()
-	f := newFleet(t, store.Options{Workers: 2})
-	fill(t, f.Store, f.items, 300)
-	type run struct {
-		index int
-		first store.Handle[item]
-		n     int
-	}
-	runs, rows := make([]run, 100), make([]run, 100)
-	err := errors.Join(
-		f.items.ForEach(ctx, func(_ context.Context, c store.Chunk[item]) error {
-			runs[c.Index] = run{c.Index, c.Handle(0), len(c.Items)}
-			small := f.small.Rows(c)
-			for i := range c.Items {
-				if &small[i] != f.small.At(c.Handle(i)) {
-					return fmt.Errorf("the element of %v lies elsewhere", c.Handle(i))
-				}
-				small[i] = uint32(c.Items[i].Value)
-			}
-			return nil
-		}),
-		f.items.ForEachRows(ctx, func(ctx context.Context, c store.RowsChunk[item]) error {
-			rows[c.Index] = run{c.Index, c.Handle(0), len(c.Items)}
-			small, large, r := f.small.Beside(c.Rows()), f.large.Write(c), c.Rows()
-			if cap(large) != len(c.Items) || len(small) != len(c.Items) || r.Index != c.Index {
-				return errors.New("a run is longer or shorter than the chunk")
-			}
-			for i := range c.Items {
-				if small[i] != uint32(c.Items[i].Value) || r.Handle(i) != c.Handle(i) {
-					return fmt.Errorf("row %d has %d", i, small[i])
-				}
-				large[i][0] = uint64(small[i])
-				if small[i]%3 == 0 {
-					c.Erase(i)
-				}
-				if small[i]%3 == 1 {
-					f.small.Set(c.Queue, c.Handle(i), small[i]+1)
-				}
-				f.small.Wrote(c, i)
-			}
-			return nil
-		}))
-	if err != nil || !slices.Equal(runs, rows) {
-		t.Fatalf("%v; chunks are %v, want %v", err, rows, runs)
-	}
-	report := flush(t, f.Store)
-	if report.Total.Erased != 100 || len(report.Columns) != 1 || fmt.Sprint(report.Columns[0]) != "ships.small: 100 put" {
-		t.Errorf("%v, %v", report, report.Columns)
-	}
-	sum, err := store.Reduce(ctx, f.items, func(_ context.Context, r store.Rows[item]) (int, error) {
-		n := 0
-		for i, v := range f.small.Beside(r) {
-			want := uint32(r.Items[i].Value)
-			if want%3 == 1 {
-				want++
-			}
-			if v != want || f.large.Beside(r)[i][0] != r.Items[i].Value {
-				return 0, fmt.Errorf("item %d has %d and %d", r.Items[i].Value, v, f.large.Beside(r)[i][0])
-			}
-			n++
-		}
-		return n, nil
-	}, func(a, b int) int { return a + b })
-	if err != nil || sum != 200 {
-		t.Errorf("%d items, %v", sum, err)
-	}
-	n := 0
-	for h := range f.small.Written() {
-		n++
-		f.items.At(h)
-	}
-	if n != 200 { // those that are gone are not listed
-		t.Errorf("%d items are listed as written", n)
-	}
-}
 
 func TestRowsOfAnotherTableOrPassAreRefused(t *testing.T) {
 	ctx := t.Context()
@@ -137,20 +56,16 @@ func TestRowsOfAnotherTableOrPassAreRefused(t *testing.T) {
 // column waits for what moves its rows or sets it.
 func TestColumnsAreResources(t *testing.T) {
 	f := newFleet(t, store.Options{Workers: 2})
-	type on = []store.Resource
-	nothing := func(context.Context) error { return nil }
-	frame, err := store.NewSchedule(f.Store,
-		store.System{Name: "write small", Writes: on{f.small}, Run: nothing},
-		store.System{Name: "write large", Reads: on{f.items}, Writes: on{f.large}, Run: nothing},
-		store.System{Name: "set name", Emits: on{f.name}, Run: nothing},
-		store.System{Name: "emit items", Emits: on{f.items}, Run: nothing},
-		store.System{Name: "read small", Reads: on{f.small}, Run: nothing},
-		store.System{Name: "write items", Writes: on{f.items}, Run: nothing},
-		store.System{Name: "read name", Reads: on{f.name}, Run: nothing},
+	frame := newSchedule(
+		t, f.Store,
+		store.System{Name: "write small", Writes: on(f.small), Run: nothing},
+		store.System{Name: "write large", Reads: on(f.items), Writes: on(f.large), Run: nothing},
+		store.System{Name: "set name", Emits: on(f.name), Run: nothing},
+		store.System{Name: "emit items", Emits: on(f.items), Run: nothing},
+		store.System{Name: "read small", Reads: on(f.small), Run: nothing},
+		store.System{Name: "write items", Writes: on(f.items), Run: nothing},
+		store.System{Name: "read name", Reads: on(f.name), Run: nothing},
 	)
-	if err != nil {
-		t.Fatal(err)
-	}
 	want := `wave 1
   write small
   write large
@@ -173,7 +88,7 @@ wave 4
 		t.Errorf("got\n%s", got)
 	}
 	other := newFleet(t, store.Options{})
-	_, err = store.NewSchedule(f.Store, store.System{Name: "a", Reads: on{other.small}, Run: nothing})
+	_, err := store.NewSchedule(f.Store, store.System{Name: "a", Reads: on(other.small), Run: nothing})
 	if err == nil || !strings.Contains(err.Error(), "of another store") {
 		t.Errorf("a column of another store: %v", err)
 	}
@@ -184,7 +99,6 @@ func TestUndeclaredColumnsAreFound(t *testing.T) {
 	if !check.Cheap {
 		t.Skip("a checked build finds them")
 	}
-	type on = []store.Resource
 	f := newFleet(t, store.Options{Workers: 1})
 	fill(t, f.Store, f.items, 10)
 	rows := func(visit func(c store.RowsChunk[item])) func(context.Context) error {
@@ -197,24 +111,20 @@ func TestUndeclaredColumnsAreFound(t *testing.T) {
 		declared store.System
 		run      func(context.Context) error
 	}{
-		{`writes column "ships.small"`, store.System{Reads: on{f.small}}, rows(func(c store.RowsChunk[item]) { f.small.Write(c) })},
-		{`sets column "ships.small"`, store.System{Reads: on{f.items}, Emits: on{f.items, f.large}}, rows(func(c store.RowsChunk[item]) { f.small.Set(c.Queue, c.Handle(0), 1) })},
-		{`records into table "ships"`, store.System{Reads: on{f.items}, Emits: on{f.small}}, rows(func(c store.RowsChunk[item]) { c.Erase(0) })},
+		{`writes column "ships.small"`, store.System{Reads: on(f.small)}, rows(func(c store.RowsChunk[item]) { f.small.Write(c) })},
+		{`sets column "ships.small"`, store.System{Reads: on(f.items), Emits: on(f.items, f.large)}, rows(func(c store.RowsChunk[item]) { f.small.Set(c.Queue, c.Handle(0), 1) })},
+		{`records into table "ships"`, store.System{Reads: on(f.items), Emits: on(f.small)}, rows(func(c store.RowsChunk[item]) { c.Erase(0) })},
 		{`reduces table "ships"`, store.System{}, rows(func(store.RowsChunk[item]) {})},
-		{`reads column "ships.small"`, store.System{Writes: on{f.items}}, func(ctx context.Context) error {
+		{`reads column "ships.small"`, store.System{Writes: on(f.items)}, func(ctx context.Context) error {
 			return f.items.ForEach(ctx, func(_ context.Context, c store.Chunk[item]) error { f.small.Rows(c); return nil })
 		}},
-		{"", store.System{Writes: on{f.small}, Emits: on{f.large}}, rows(func(c store.RowsChunk[item]) {
+		{"", store.System{Writes: on(f.small), Emits: on(f.large)}, rows(func(c store.RowsChunk[item]) {
 			f.small.Write(c)
-			f.large.Set(c.Queue, c.Handle(0), largeOf(1))
+			f.large.Set(c.Queue, c.Handle(0), [12]uint64{})
 		})},
 	} {
 		c.declared.Name, c.declared.Run = "a", c.run
-		frame, err := store.NewSchedule(f.Store, c.declared)
-		if err != nil {
-			t.Fatal(err)
-		}
-		_, err = frame.Run(t.Context())
+		_, err := newSchedule(t, f.Store, c.declared).Run(t.Context())
 		if c.says == "" {
 			if err != nil {
 				t.Errorf("declared: %v", err)
@@ -229,73 +139,31 @@ func TestExchange(t *testing.T) {
 	ctx := t.Context()
 	s, table := newTable(t, store.Options{Workers: 2}, store.TableOptions[item]{Shards: 2, ChunkItems: 16})
 	cur, next := addColumn(t, table, store.ColumnOptions[int]{Name: "cur"}), addColumn(t, table, store.ColumnOptions[int]{Name: "next"})
-	hs := fill(t, s, table, 100)
+	h := fill(t, s, table, 100)[10]
+	*cur.At(h), *next.At(h) = 10, -10
 	other := register(t, s, store.TableOptions[item]{Name: "other"})
 	far := addColumn(t, other, store.ColumnOptions[int]{Name: "far"})
 	cloned := addColumn(t, table, store.ColumnOptions[int]{Name: "cloned", Clone: func(dst, src *int) { *dst = *src }})
-	write := func(f func(ctx context.Context) error) error {
-		return s.Write(ctx, func(ctx context.Context, _ *store.Writer) error { return f(ctx) })
-	}
-	err := write(func(ctx context.Context) error {
-		for i, h := range hs {
-			*cur.At(h), *next.At(h) = i, -i
+	write(t, s, func(ctx context.Context, _ *store.Writer) error {
+		for says, column := range map[string]*store.Column[item, int]{"two tables": far, "Clone": cloned} {
+			if err := store.Exchange(ctx, cur, column); err == nil || !strings.Contains(err.Error(), says) {
+				t.Errorf("%v, want %q", err, says)
+			}
+		}
+		err := table.ForEachRows(ctx, func(context.Context, store.RowsChunk[item]) error { return store.Exchange(ctx, cur, next) })
+		if !errors.Is(err, store.ErrPhase) {
+			t.Errorf("during a pass in the Write: %v", err)
 		}
 		return errors.Join(store.Exchange(ctx, cur, next), store.Exchange(ctx, cur, cur))
 	})
-	if err != nil {
-		t.Fatal(err)
+	exchange := func(ctx context.Context) error { return store.Exchange(ctx, cur, next) }
+	both := newSchedule(t, s, store.System{Name: "both", Writes: on(cur, next), Run: exchange})
+	half := newSchedule(t, s, store.System{Name: "half", Reads: on(cur), Writes: on(next), Run: exchange})
+	if _, err := both.Run(ctx); err != nil || *cur.At(h) != 10 || *next.At(h) != -10 {
+		t.Errorf("exchanged twice: %d and %d, want 10 and -10; %v", *cur.At(h), *next.At(h), err)
 	}
-	for i, h := range hs {
-		if *cur.At(h) != -i || *next.At(h) != i {
-			t.Fatalf("%d and %d, want them exchanged", *cur.At(h), *next.At(h))
-		}
-	}
-	if err := write(func(ctx context.Context) error { return store.Exchange(ctx, cur, far) }); err == nil || !strings.Contains(err.Error(), "two tables") {
-		t.Errorf("of two tables: %v", err)
-	}
-	if err := write(func(ctx context.Context) error { return store.Exchange(ctx, cur, cloned) }); err == nil || !strings.Contains(err.Error(), "Clone") {
-		t.Errorf("with Clone: %v", err)
-	}
-	for what, err := range map[string]error{
-		"no phase": store.Exchange(ctx, cur, next),
-		"a Read":   s.Read(ctx, func(ctx context.Context) error { return store.Exchange(ctx, cur, next) }),
-		"a task": table.ForEachRows(ctx, func(ctx context.Context, _ store.RowsChunk[item]) error {
-			return store.Exchange(ctx, cur, next)
-		}),
-		"a pass in the Write": write(func(outer context.Context) error {
-			return table.ForEachRows(outer, func(context.Context, store.RowsChunk[item]) error { return store.Exchange(outer, cur, next) })
-		}),
-	} {
-		if !errors.Is(err, store.ErrPhase) {
-			t.Errorf("inside %s: %v", what, err)
-		}
-	}
-	type on = []store.Resource
-	frame, err := store.NewSchedule(s,
-		store.System{Name: "step", Writes: on{cur, next}, Run: func(ctx context.Context) error {
-			err := table.ForEachRows(ctx, func(_ context.Context, c store.RowsChunk[item]) error {
-				before := cur.Beside(c.Rows())
-				for i := range next.Write(c) {
-					next.Write(c)[i] = before[i] * 2
-				}
-				return nil
-			})
-			return errors.Join(err, store.Exchange(ctx, cur, next))
-		}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := frame.Run(ctx); err != nil || *cur.At(hs[10]) != -20 || *next.At(hs[10]) != -10 {
-		t.Errorf("%v; %d and %d", err, *cur.At(hs[10]), *next.At(hs[10]))
-	}
-	frame, err = store.NewSchedule(s, store.System{Name: "half", Reads: on{cur}, Writes: on{next}, Run: func(ctx context.Context) error {
-		return store.Exchange(ctx, next, cur)
-	}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := frame.Run(ctx); !errors.Is(err, store.ErrPhase) || !strings.Contains(err.Error(), `item.cur"`) || *cur.At(hs[10]) != -20 {
-		t.Errorf("in a system that only reads one of them: %v; %d", err, *cur.At(hs[10]))
+	if _, err := half.Run(ctx); !errors.Is(err, store.ErrPhase) || !strings.Contains(err.Error(), `item.cur"`) || *cur.At(h) != 10 {
+		t.Errorf("in a system that reads one of them: %v; %d", err, *cur.At(h))
 	}
 }
 

@@ -136,7 +136,7 @@ func TestGroupsOfManyRows(t *testing.T) {
 }
 
 // So many owners are in larger buckets.
-func TestGroupsOfVeryManyOwners(t *testing.T) {
+func TestGroups_OfManyOwners(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes half a million items")
 	}
@@ -164,60 +164,6 @@ func TestGroupsOfVeryManyOwners(t *testing.T) {
 	}
 	if sum != 3000 || g.Len() != 3000 {
 		t.Errorf("%d members, %d in all; want 3000", sum, g.Len())
-	}
-}
-
-func TestAPassOverGroupsIsTheSameForAnyWorkersProcessorsAndOrderOfTasks(t *testing.T) {
-	sameEverywhere(t, store.Options{}, func(r *trial) {
-		targets := register(r, r.Store, store.TableOptions[item]{Shards: 3, ChunkItems: 16})
-		shots := register(r, r.Store, store.TableOptions[shot]{Shards: 2, ChunkItems: 8})
-		hs := fill(r, r.Store, targets, 1500)
-		var g store.Groups[shot, item]
-		for n := range 3 {
-			q := queues(r, r.Store, 1)[0]
-			for i := range 9000 {
-				shots.Emplace(q, shot{hs[(i*i+n)%len(hs)], uint64(i)})
-			}
-			r.flush()
-			if err := store.GroupBy(r.ctx, &g, shots, targets, targetOf); err != nil {
-				r.Fatal(err)
-			}
-			err := g.ForEach(r.ctx, func(_ context.Context, c store.GroupChunk[shot, item]) error {
-				for i := range c.Owners {
-					m := c.Members(i)
-					for k := range m.Len() {
-						c.Owners[i].Value = c.Owners[i].Value*31 + m.At(k).Damage // the order matters
-						shots.Erase(c.Queue, m.Handle(k))
-					}
-					switch {
-					case m.Len() > 8:
-						c.Chunk().Erase(i)
-					case m.Len() > 7:
-						targets.Emplace(c.Queue, item{Value: uint64(c.Index), Parent: c.Chunk().Handle(i)})
-					}
-				}
-				return nil
-			})
-			if err != nil {
-				r.Fatal(err)
-			}
-			r.out.notes = append(r.out.notes, fmt.Sprint(g.Len(), g.Stale()))
-			r.flush()
-		}
-	})
-}
-
-func TestATableGroupsItself(t *testing.T) {
-	s, table := newTable(t, store.Options{}, store.TableOptions[item]{Shards: 2})
-	hs := fill(t, s, table, 30)
-	for i, h := range hs[1:] {
-		table.At(h).Parent = hs[i/2]
-	}
-	var g store.Groups[item, item]
-	groupBy(t, &g, table, table, parent)
-	checkGroups(t, &g, table, table, parent)
-	if g.Stale() != 1 || g.Of(hs[3]).Len() != 2 || g.Of(hs[29]).Len() != 0 || g.Of(store.Handle[item]{}).Len() != 0 {
-		t.Errorf("%d without a parent, %d children", g.Stale(), g.Of(hs[3]).Len())
 	}
 }
 
@@ -267,12 +213,13 @@ func (g *grouped) use(t tb) string {
 	return of
 }
 
-func TestGroupsThatAreOverSayWhatToDo(t *testing.T) {
+func TestGroups_AreOverAfterChanges(t *testing.T) {
 	const over = `of table "store_test.shot" by table "store_test.item", one of which a flush, Rollback or Writer has changed since; call GroupBy again`
-	write := func(g *grouped, f func(w *store.Writer)) {
-		_ = g.Write(context.Background(), func(_ context.Context, w *store.Writer) error { f(w); return nil })
+	inWrite := func(f func(ctx context.Context, g *grouped, w *store.Writer)) func(g *grouped) {
+		return func(g *grouped) {
+			write(t, g.Store, func(ctx context.Context, w *store.Writer) error { f(ctx, g, w); return nil })
+		}
 	}
-	number := func(*item) uint64 { return 0 }
 	for name, c := range map[string]struct {
 		change func(g *grouped)
 		want   string
@@ -280,32 +227,27 @@ func TestGroupsThatAreOverSayWhatToDo(t *testing.T) {
 		"nothing":                  {func(*grouped) {}, ""},
 		"a flush without commands": {func(g *grouped) { flush(t, g.Store) }, ""},
 		"a flush of another table": {func(g *grouped) { fill(t, g.Store, g.other, 1) }, ""},
-		"a Write of another table": {func(g *grouped) { write(g, func(w *store.Writer) { g.other.Clear(w) }) }, ""},
+		"a Write of another table": {inWrite(func(_ context.Context, g *grouped, w *store.Writer) { g.other.Clear(w) }), ""},
 		"a pass":                   {func(g *grouped) { _, _ = sum(context.Background(), g.targets) }, ""},
 		"a flush of the owners":    {func(g *grouped) { fill(t, g.Store, g.targets, 1) }, over},
 		"a flush of the members":   {func(g *grouped) { g.shots.Erase(queues(t, g.Store, 1)[0], g.hits[3]); flush(t, g.Store) }, over},
-		"an Insert":                {func(g *grouped) { write(g, func(w *store.Writer) { _, _ = g.targets.Insert(w, item{}) }) }, over},
-		"a Remove":                 {func(g *grouped) { write(g, func(w *store.Writer) { g.shots.Remove(w, g.hits[0]) }) }, over},
-		"a Clear":                  {func(g *grouped) { write(g, func(w *store.Writer) { g.shots.Clear(w) }) }, over},
-		"Maps":                     {func(g *grouped) { write(g, func(w *store.Writer) { store.Maps(g.shots, w) }) }, over},
-		"a sort": {func(g *grouped) {
-			write(g, func(w *store.Writer) { _ = store.SortByKey(context.Background(), g.targets, w, number) })
-		}, ""},
-		"a Rollback": {func(g *grouped) { rollBack(t, g.Store) }, over},
+		"an Insert":                {inWrite(func(_ context.Context, g *grouped, w *store.Writer) { _, _ = g.targets.Insert(w, item{}) }), over},
+		"a Remove":                 {inWrite(func(_ context.Context, g *grouped, w *store.Writer) { g.shots.Remove(w, g.hits[0]) }), over},
+		"a Clear":                  {inWrite(func(_ context.Context, g *grouped, w *store.Writer) { g.shots.Clear(w) }), over},
+		"Maps":                     {inWrite(func(_ context.Context, g *grouped, w *store.Writer) { store.Maps(g.shots, w) }), over},
+		"a sort":                   {inWrite(func(ctx context.Context, g *grouped, w *store.Writer) { _ = store.SortFunc(ctx, g.targets, w, byValue) }), over},
+		"a Rollback": {func(g *grouped) {
+			var c store.Checkpoint
+			checkpoint(t, g.Store, &c)
+			_ = g.Rollback(context.Background(), &c)
+		}, over},
 		"a GroupBy whose key panics": {func(g *grouped) {
 			_ = store.GroupBy(context.Background(), &g.groups, g.shots, g.targets, func(v *shot) store.Handle[item] { panic("no") })
 		}, "whose last GroupBy failed; look at its error"},
+		"becoming zero": {func(g *grouped) { g.groups = store.Groups[shot, item]{} }, "of Groups that no GroupBy has filled; call GroupBy first"},
 	} {
 		g := newGrouped(t)
-		if name == "a sort" { // with its context it joins the Write
-			err := g.Write(t.Context(), func(ctx context.Context, w *store.Writer) error { return store.SortByKey(ctx, g.targets, w, number) })
-			if err != nil {
-				t.Error(err)
-			}
-			c.want = over
-		} else {
-			c.change(g)
-		}
+		c.change(g)
 		if got := g.use(t); !strings.Contains(got, c.want) || (got == "") != (c.want == "") {
 			t.Errorf("after %s: %q; want %q", name, got, c.want)
 		}
@@ -313,11 +255,6 @@ func TestGroupsThatAreOverSayWhatToDo(t *testing.T) {
 		checkGroups(t, &g.groups, g.shots, g.targets, targetOf)
 	}
 	g := newGrouped(t)
-	g.groups = store.Groups[shot, item]{}
-	if got := g.use(t); !strings.Contains(got, "of Groups that no GroupBy has filled; call GroupBy first") || g.groups.Len()+g.groups.Stale() != 0 {
-		t.Errorf("zero Groups: %q", got)
-	}
-	g = newGrouped(t)
 	if _, err := g.Close(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -327,16 +264,7 @@ func TestGroupsThatAreOverSayWhatToDo(t *testing.T) {
 	}
 }
 
-func rollBack(t tb, s *store.Store) {
-	t.Helper()
-	var c store.Checkpoint
-	checkpoint(t, s, &c)
-	if err := s.Rollback(context.Background(), &c); err != nil {
-		t.Fatal(err)
-	}
-}
-
-func TestGroupByOfTwoStoresPanics(t *testing.T) {
+func TestGroupBy_OfTwoStoresPanics(t *testing.T) {
 	g := newGrouped(t)
 	_, stranger := newTable(t, store.Options{}, store.TableOptions[item]{Name: "stranger"})
 	got := panicOf(func() { _ = store.GroupBy(t.Context(), &g.groups, g.shots, stranger, targetOf) })
@@ -345,10 +273,16 @@ func TestGroupByOfTwoStoresPanics(t *testing.T) {
 	}
 }
 
-func TestAPanicOfAKeyIsThatOfTheLowestBlock(t *testing.T) {
+// A table may be grouped by itself. Of keys that panic the one of the lowest block is returned.
+func TestGroupBy_ReturnsThePanicOfTheLowestBlock(t *testing.T) {
 	s, table := newTable(t, store.Options{Workers: 2}, store.TableOptions[item]{Shards: 4})
-	fill(t, s, table, 4000)
+	hs := fill(t, s, table, 4000)
+	for i, h := range hs[1:] {
+		table.At(h).Parent = hs[i/2]
+	}
 	var g store.Groups[item, item]
+	groupBy(t, &g, table, table, parent)
+	checkGroups(t, &g, table, table, parent)
 	err := store.GroupBy(t.Context(), &g, table, table, func(v *item) store.Handle[item] {
 		if v.Value >= 1500 {
 			panic(v.Value)
@@ -360,18 +294,6 @@ func TestAPanicOfAKeyIsThatOfTheLowestBlock(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 	usable(t, s, table)
-}
-
-func TestAFailedPassOverGroupsDropsWhatItRecorded(t *testing.T) {
-	g := newGrouped(t)
-	failures := []error{1: errors.New("one"), 2: errors.New("two")}
-	err := g.groups.ForEach(t.Context(), func(_ context.Context, c store.GroupChunk[shot, item]) error {
-		c.Chunk().Erase(0)
-		return failures[c.Index]
-	})
-	if !errors.Is(err, failures[1]) || g.Pending().Commands != 0 {
-		t.Errorf("%v, %d commands", err, g.Pending().Commands)
-	}
 }
 
 func TestMembersOutsideTheChunkPanic(t *testing.T) {

@@ -9,7 +9,6 @@ import (
 	"strings"
 	"testing"
 
-	"handloom/shard/handlemap"
 	"handloom/store"
 )
 
@@ -41,78 +40,20 @@ func write(t tb, s *store.Store, f func(ctx context.Context, w *store.Writer) er
 	}
 }
 
-// Ordering all shards is ordering each of them, for any number of workers.
-func TestOrderingATableIsOrderingEachOfItsMaps(t *testing.T) {
-	const shards, items = 5, 3000
-	orderings := map[string]struct {
-		all  func(ctx context.Context, w *store.Writer, table *store.Table[item]) error
-		each func(shard int, m *handlemap.Map[item])
-	}{
-		"SortFunc": {
-			func(ctx context.Context, w *store.Writer, table *store.Table[item]) error {
-				return store.SortFunc(ctx, table, w, byValue)
-			},
-			func(_ int, m *handlemap.Map[item]) { m.SortFunc(byValue) },
-		},
-		"SortByKey": {
-			func(ctx context.Context, w *store.Writer, table *store.Table[item]) error {
-				return store.SortByKey(ctx, table, w, func(v *item) uint64 { return v.Value % 100 })
-			},
-			func(_ int, m *handlemap.Map[item]) { m.SortByKey(func(v *item) uint64 { return v.Value % 100 }) },
-		},
-		"Defragment without bound": {
-			func(ctx context.Context, w *store.Writer, table *store.Table[item]) error {
-				_, done, err := store.Defragment(ctx, table, w, byValue, 0)
-				if !done {
-					t.Error("not done without a bound")
-				}
-				return err
-			},
-			func(_ int, m *handlemap.Map[item]) { m.Defragment(byValue, 0) },
-		},
-		"Defragment within a budget": {
-			func(ctx context.Context, w *store.Writer, table *store.Table[item]) error {
-				_, done, err := store.Defragment(ctx, table, w, byValue, 4003)
-				if done {
-					t.Error("done within a small budget")
-				}
-				return err
-			},
-			func(shard int, m *handlemap.Map[item]) { m.Defragment(byValue, []int{801, 801, 801, 800, 800}[shard]) },
-		},
-	}
-	for name, ordering := range orderings {
-		t.Run(name, func(t *testing.T) {
-			byHand := newStore(t, store.Options{})
-			table := mixed(t, byHand, shards, items)
-			write(t, byHand, func(_ context.Context, w *store.Writer) error {
-				for shard, m := range store.Maps(table, w) {
-					ordering.each(shard, m)
-				}
-				return nil
-			})
-			want := outcome{digests: []uint64{digest(t, byHand)}, reports: []*store.Report{flush(t, byHand)}, names: [][]store.ID{{}}}
-			for _, c := range configs() {
-				got := c.run(t, store.Options{}, func(r *trial) {
-					table := mixed(r, r.Store, shards, items)
-					err := r.Write(r.ctx, func(ctx context.Context, w *store.Writer) error { return ordering.all(ctx, w, table) })
-					if err != nil {
-						r.Fatal(err)
-					}
-					r.flush()
-				})
-				if difference := want.differs(got); difference != "" {
-					t.Errorf("%v: %s", c, difference)
-				}
-			}
-		})
-	}
-}
-
 // The parts of a budget add up to it; a call does no more than its part, and
 // calls go on where the last one stopped until all shards are in order.
-func TestDefragmentGoesOnUntilEveryShardIsInOrder(t *testing.T) {
-	for _, budget := range []int{1, 2, 3, 4, 7, 50, 1000} {
+func TestDefragment_GoesOnUntilEveryShardIsInOrder(t *testing.T) {
+	byHand := 0
+	s := newStore(t, store.Options{})
+	table := mixed(t, s, 3, 90)
+	write(t, s, func(_ context.Context, w *store.Writer) error {
+		for _, m := range store.Maps(table, w) {
+			moves, _ := m.Defragment(byValue, 0)
+			byHand += moves
+		}
+		return nil
+	})
+	for _, budget := range []int{0, 1, 2, 3, 4, 7, 50, 1000} {
 		s := newStore(t, store.Options{Workers: 1})
 		table := mixed(t, s, 3, 90)
 		compared, calls, moved := 0, 0, 0
@@ -123,7 +64,7 @@ func TestDefragmentGoesOnUntilEveryShardIsInOrder(t *testing.T) {
 				var moves int
 				moves, done, err = store.Defragment(ctx, table, w, counting, budget)
 				moved += moves
-				if compared+moves > max(budget, 3) {
+				if budget > 0 && compared+moves > max(budget, 3) {
 					t.Fatalf("%d comparisons and %d moves within a budget of %d", compared, moves, budget)
 				}
 				inOrder := true
@@ -139,37 +80,25 @@ func TestDefragmentGoesOnUntilEveryShardIsInOrder(t *testing.T) {
 				t.Fatalf("not done after %d calls with a budget of %d", calls, budget)
 			}
 		}
-		if moved == 0 || budget < 90 && calls < 2 {
-			t.Errorf("%d moves in %d calls with a budget of %d", moved, calls, budget)
+		if moved == 0 || budget == 0 && (moved != byHand || calls != 1) || budget > 0 && budget < 90 && calls < 2 {
+			t.Errorf("%d moves in %d calls with a budget of %d; without bound %d", moved, calls, budget, byHand)
 		}
 	}
 }
 
-func TestDefragmentAddsUpTheMovesOfAllShards(t *testing.T) {
-	s, byHand := newStore(t, store.Options{}), newStore(t, store.Options{})
-	table, maps := mixed(t, s, 3, 90), mixed(t, byHand, 3, 90)
-	want, moved := 0, 0
-	write(t, byHand, func(_ context.Context, w *store.Writer) error {
-		for _, m := range store.Maps(maps, w) {
-			moves, _ := m.Defragment(byValue, 0)
-			want += moves
-		}
-		return nil
-	})
-	write(t, s, func(ctx context.Context, w *store.Writer) (err error) {
-		moved, _, err = store.Defragment(ctx, table, w, byValue, 0)
-		return err
-	})
-	if moved != want || want == 0 {
-		t.Errorf("%d moves, want %d", moved, want)
-	}
-}
-
-func TestDefragmentWithoutAComparisonForgetsInEveryShard(t *testing.T) {
+func TestDefragment_WithoutAComparisonForgets(t *testing.T) {
 	s := newStore(t, store.Options{})
 	table := mixed(t, s, 3, 90)
 	blank := digest(t, s)
 	write(t, s, func(ctx context.Context, w *store.Writer) error {
+		ended, cancel := context.WithCancelCause(ctx)
+		cancel(errTask)
+		if _, done, err := store.Defragment(ended, table, w, byValue, 0); done || !errors.Is(err, errTask) {
+			t.Errorf("with a context that has ended: %v, %v", done, err)
+		}
+		if d, _ := s.Digest(ctx); d != blank {
+			t.Error("with a context that has ended the state changes")
+		}
 		same := func(a, b *item) int { return 0 }
 		if moves, done, err := store.Defragment(ctx, table, w, same, 0); moves != 0 || !done || err != nil {
 			t.Errorf("Defragment of equal items: %d moves, %v, %v", moves, done, err)
@@ -227,26 +156,6 @@ func TestAnOrderingWhoseCallbackPanicsIsAnErrorAndSortsTheOtherShards(t *testing
 			return s.Verify(ctx)
 		})
 		usable(t, s, table)
-	}
-}
-
-func TestAnOrderingWhoseContextHasEndedChangesNothing(t *testing.T) {
-	s := newStore(t, store.Options{})
-	table := mixed(t, s, 4, 400)
-	before := digest(t, s)
-	write(t, s, func(ctx context.Context, w *store.Writer) error {
-		ended, cancel := context.WithCancelCause(ctx)
-		cancel(errTask)
-		if err := store.SortFunc(ended, table, w, byValue); !errors.Is(err, errTask) {
-			t.Errorf("SortFunc: %v", err)
-		}
-		if _, done, err := store.Defragment(ended, table, w, byValue, 0); done || !errors.Is(err, errTask) {
-			t.Errorf("Defragment: %v, %v", done, err)
-		}
-		return nil
-	})
-	if digest(t, s) != before {
-		t.Error("the state has changed")
 	}
 }
 

@@ -3,75 +3,12 @@ package store_test
 import (
 	"context"
 	"errors"
-	"math"
 	"runtime"
 	"testing"
 
 	"handloom/internal/check"
 	"handloom/store"
 )
-
-func TestAFloatingPointSumDoesNotDependOnWorkers(t *testing.T) {
-	var want uint64
-	for i, c := range append([]config{alone}, configs()...) {
-		c.run(t, store.Options{}, func(r *trial) {
-			table := register(r, r.Store, store.TableOptions[float64]{Shards: 3, ChunkItems: 7})
-			q := queues(r, r.Store, 1)[0]
-			for n := range 1000 {
-				table.Emplace(q, math.Pow(-1.7, float64(n%60)))
-			}
-			r.flush()
-			got, err := store.Reduce(r.ctx, table, func(_ context.Context, rows store.Rows[float64]) (sum float64, err error) {
-				for _, v := range rows.Items {
-					sum += v
-				}
-				return sum, nil
-			}, func(a, b float64) float64 { return a + b })
-			if err != nil {
-				r.Fatal(err)
-			}
-			if i == 0 {
-				want = math.Float64bits(got)
-			}
-			if math.Float64bits(got) != want {
-				r.Errorf("%v: %x, want %x", c, math.Float64bits(got), want)
-			}
-		})
-	}
-}
-
-func TestReduceCombinesInTheOrderOfChunks(t *testing.T) {
-	s, table := newTable(t, store.Options{Workers: 4}, store.TableOptions[item]{Shards: 2, ChunkItems: 3})
-	fill(t, s, table, 20)
-	var want []store.ID
-	for h := range table.All() {
-		want = append(want, h.ID)
-	}
-	got, err := store.Reduce(t.Context(), table, func(_ context.Context, r store.Rows[item]) (ids []store.ID, err error) {
-		for i := range r.Items {
-			ids = append(ids, r.Handle(i).ID)
-		}
-		if len(r.Items) > 3 || r.Index > 7 || cap(r.Items) != len(r.Items) {
-			t.Errorf("rows %d: %d of capacity %d", r.Index, len(r.Items), cap(r.Items))
-		}
-		return ids, nil
-	}, func(a, b []store.ID) []store.ID { return append(a[:len(a):len(a)], b...) })
-	if err != nil || len(got) != 20 {
-		t.Fatalf("%d handles, %v", len(got), err)
-	}
-	for i := range want {
-		if got[i] != want[i] {
-			t.Fatalf("%v, want %v", got, want)
-		}
-	}
-}
-
-func TestReduceOfAnEmptyTableIsZero(t *testing.T) {
-	_, table := newTable(t, store.Options{}, store.TableOptions[item]{Shards: 3})
-	if got, err := sum(t.Context(), table); got != 0 || err != nil {
-		t.Errorf("%d, %v", got, err)
-	}
-}
 
 func TestReduceStopsBetweenChunksWhenItsContextEnds(t *testing.T) {
 	s, table := newTable(t, store.Options{Workers: 1}, store.TableOptions[item]{ChunkItems: 1})
@@ -143,29 +80,6 @@ func TestAReduceInsideATaskRunsOnTheGoroutineOfTheTask(t *testing.T) {
 		}
 		if err := errors.Join(pass(t.Context()), inRead(t.Context()), inWrite(t.Context())); err != nil {
 			t.Errorf("%s: %v", name, err)
-		}
-	}
-}
-
-func TestAResultOfReduceIsNotChangedByTheNext(t *testing.T) {
-	s, table := newTable(t, store.Options{}, store.TableOptions[item]{ChunkItems: 4})
-	fill(t, s, table, 40)
-	values := func() ([]uint64, error) {
-		return store.Reduce(t.Context(), table, func(_ context.Context, r store.Rows[item]) (vs []uint64, err error) {
-			for i := range r.Items {
-				vs = append(vs, r.Items[i].Value)
-			}
-			return vs, nil
-		}, func(a, b []uint64) []uint64 { return append(a, b...) })
-	}
-	first, err := values()
-	again, err2 := values()
-	if err := errors.Join(err, err2); err != nil || len(first) != 40 || len(again) != 40 {
-		t.Fatal(err, first, again)
-	}
-	for i := range first {
-		if first[i] != again[i] {
-			t.Fatalf("%v, then %v", first, again)
 		}
 	}
 }

@@ -14,17 +14,13 @@ import (
 // team=none each frame starts its workers anew.
 func BenchmarkSchedule(b *testing.B) {
 	for _, perWave := range []int{1, 2, 5} {
-		s, err := store.New(store.Options{Workers: 2})
+		s, err := store.New(store.Options{Workers: 2}) // newStore has a time limit
 		if err != nil {
 			b.Fatal(err)
 		}
 		var tables []store.Resource
 		for i := range perWave {
-			table, err := store.Register(s, store.TableOptions[item]{Name: fmt.Sprint(i)})
-			if err != nil {
-				b.Fatal(err)
-			}
-			tables = append(tables, table)
+			tables = append(tables, register(b, s, store.TableOptions[item]{Name: fmt.Sprint(i)}))
 		}
 		var systems []store.System
 		for i := range 10 {
@@ -35,40 +31,32 @@ func BenchmarkSchedule(b *testing.B) {
 				systems[i].Emits = nil // one flush, at the end
 			}
 		}
-		c, err := store.NewSchedule(s, systems...)
-		if err != nil {
-			b.Fatal(err)
-		}
-		frame := func(ctx context.Context) {
-			if _, err := c.Run(ctx); err != nil {
-				b.Fatal(err)
-			}
-		}
-		b.Run(fmt.Sprintf("op=schedule/systems=10/wave=%d/workers=2/team=2/inside=none", perWave), func(b *testing.B) {
-			b.ReportAllocs()
-			_ = s.Team(b.Context(), func(ctx context.Context) error {
-				for b.Loop() {
-					frame(ctx)
-				}
-				return nil
-			})
-		})
-		b.Run(fmt.Sprintf("op=schedule/systems=10/wave=%d/workers=2/team=2/inside=write", perWave), func(b *testing.B) {
-			b.ReportAllocs()
-			_ = s.Team(b.Context(), func(ctx context.Context) error {
-				return s.Write(ctx, func(ctx context.Context, _ *store.Writer) error {
-					for b.Loop() {
-						frame(ctx)
-					}
-					return nil
-				})
-			})
-		})
-		b.Run(fmt.Sprintf("op=schedule/systems=10/wave=%d/workers=2/team=none/inside=none", perWave), func(b *testing.B) {
-			b.ReportAllocs()
+		c := newSchedule(b, s, systems...)
+		frames := func(ctx context.Context, b *testing.B) error {
 			for b.Loop() {
-				frame(b.Context())
+				if _, err := c.Run(ctx); err != nil {
+					return err
+				}
 			}
-		})
+			return nil
+		}
+		for around, run := range map[string]func(b *testing.B) error{
+			"team=none/inside=none": func(b *testing.B) error { return frames(b.Context(), b) },
+			"team=2/inside=none": func(b *testing.B) error {
+				return s.Team(b.Context(), func(ctx context.Context) error { return frames(ctx, b) })
+			},
+			"team=2/inside=write": func(b *testing.B) error {
+				return s.Team(b.Context(), func(ctx context.Context) error {
+					return s.Write(ctx, func(ctx context.Context, _ *store.Writer) error { return frames(ctx, b) })
+				})
+			},
+		} {
+			b.Run(fmt.Sprintf("op=schedule/systems=10/wave=%d/workers=2/%s", perWave, around), func(b *testing.B) {
+				b.ReportAllocs()
+				if err := run(b); err != nil {
+					b.Fatal(err)
+				}
+			})
+		}
 	}
 }

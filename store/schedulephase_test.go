@@ -3,7 +3,6 @@ package store_test
 import (
 	"context"
 	"errors"
-	"slices"
 	"testing"
 
 	"handloom/store"
@@ -15,76 +14,27 @@ func onlySystem(t tb, s *store.Store, table *store.Table[item], run func(ctx con
 	return newSchedule(t, s, store.System{Name: "only", Writes: on(table), Emits: on(table), Run: run})
 }
 
-func TestWhatFitsASystem(t *testing.T) {
+func TestRun_RefusesContextsOfSystemsThatHaveEnded(t *testing.T) {
 	atOnce(t, func(t *testing.T) {
 		s, table := newTable(t, store.Options{Workers: 2}, store.TableOptions[item]{})
 		fill(t, s, table, 1)
-		calls := phases(s, table)
-		calls["Close"] = func(ctx context.Context) error { _, err := s.Close(ctx); return err }
 		var kept context.Context
-		var c *store.Schedule
-		c = onlySystem(t, s, table, func(ctx context.Context) error {
+		c := onlySystem(t, s, table, func(ctx context.Context) error {
 			kept = ctx
-			calls["Run"] = func(ctx context.Context) error { _, err := c.Run(ctx); return err }
-			for what, call := range calls {
-				err := call(ctx)
-				fits := slices.Contains([]string{"ForEach", "Each", "GroupBy", "Reduce"}, what)
-				if fits && err != nil || !fits && !errors.Is(err, store.ErrPhase) {
-					t.Errorf("%s inside a system: %v", what, err)
-				}
-			}
-			if _, err := s.Queues(1); !errors.Is(err, store.ErrPhase) {
-				t.Errorf("Queues inside a system: %v", err)
-			}
 			return nil
 		})
 		if _, err := c.Run(t.Context()); err != nil {
 			t.Fatal(err)
 		}
+		calls := phases(s, table)
+		calls["Close"] = func(ctx context.Context) error { return second(s.Close(ctx)) }
+		calls["Run"] = func(ctx context.Context) error { return second(c.Run(ctx)) }
 		for what, call := range calls {
 			if err := call(kept); !errors.Is(err, store.ErrPhase) {
-				t.Errorf("%s with the context of a system that has ended: %v", what, err)
+				t.Errorf("%s: %v", what, err)
 			}
 		}
 		usable(t, s, table)
-	})
-}
-
-func TestAFrameFitsAWriteAndNothingElse(t *testing.T) {
-	for kind := range joins {
-		atOnce(t, func(t *testing.T) {
-			s, table := newTable(t, store.Options{}, store.TableOptions[item]{})
-			fill(t, s, table, 1)
-			c := newSchedule(t, s, store.System{Name: "a", Run: nothing})
-			err := inside(s, table, kind, func(ctx context.Context) {
-				if _, err := c.Run(ctx); kind == "Write" && err != nil || kind != "Write" && !errors.Is(err, store.ErrPhase) {
-					t.Errorf("a frame inside %s: %v", kind, err)
-				}
-			})
-			if err != nil {
-				t.Error(err)
-			}
-		})
-	}
-}
-
-func TestPassesOfASystemTakeTurns(t *testing.T) {
-	atOnce(t, func(t *testing.T) {
-		s, table := newTable(t, store.Options{}, store.TableOptions[item]{})
-		c := onlySystem(t, s, table, func(ctx context.Context) error {
-			return s.Each(ctx, 1, func(context.Context, int, store.Queue) error {
-				for what, call := range phases(s, table) {
-					// With the context of the system, as another goroutine would.
-					if err := call(ctx); !errors.Is(err, store.ErrPhase) {
-						t.Errorf("%s: %v", what, err)
-					}
-				}
-				return nil
-			})
-		})
-		if _, err := c.Run(t.Context()); err != nil {
-			t.Error(err)
-		}
 	})
 }
 

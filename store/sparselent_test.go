@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"slices"
 	"testing"
 
 	"handloom/store"
@@ -21,6 +22,9 @@ func TestLookingDoesNotReorderOptionalData(t *testing.T) {
 				for i := range 4 {
 					if i%2 == 0 {
 						erase(f.hs[i])
+						for name := range f.DumpColumns(f.hs[i].ID) {
+							t.Errorf("%s of an item that is gone is dumped", name)
+						}
 					} else {
 						f.items.Remove(w, f.hs[i])
 					}
@@ -40,22 +44,6 @@ func TestLookingDoesNotReorderOptionalData(t *testing.T) {
 		if once, often := play(false), play(true); once != often {
 			t.Errorf("the digest is %x, and %x if somebody looked", once, often)
 		}
-	})
-}
-
-// What went through a map has nothing, whichever way one asks.
-func TestWhatWentWithoutAWordIsNotDumped(t *testing.T) {
-	bothKinds(t, func(t *testing.T, stable bool) {
-		f := newLender(t, stable)
-		f.write(func(_ context.Context, w *store.Writer) {
-			f.lend(w)(f.hs[1])
-			if f.shield.Has(f.hs[1]) {
-				t.Error("it has one")
-			}
-			for name := range f.DumpColumns(f.hs[1].ID) {
-				t.Errorf("its %s is dumped", name)
-			}
-		})
 	})
 }
 
@@ -102,16 +90,37 @@ func TestStatesAreReplacedWhileMapsAreGivenOut(t *testing.T) {
 				t.Errorf("%s: the state is another one", way)
 			}
 		}
-		f.write(func(_ context.Context, w *store.Writer) {
-			f.reset(w)
-			for range len(f.hs) {
-				if h, err := f.items.Insert(w, item{}); err != nil || f.shield.Has(h) {
-					t.Errorf("behind Reset %v has one; %v", h, err)
+	})
+}
+
+// SortAsTable drops the data of items erased through maps, and orders the rest.
+func TestSortAsTable_SweepsBeforeItSorts(t *testing.T) {
+	bothKinds(t, func(t *testing.T, stable bool) {
+		for erased := range 10 {
+			f := newLender(t, stable)
+			f.write(func(_ context.Context, w *store.Writer) {
+				erase := f.lend(w)
+				for i := range erased {
+					erase(f.hs[i*3%10])
 				}
+				f.shield.SortAsTable(w)
+			})
+			var want, got []store.Handle[item]
+			for h := range f.items.All() {
+				want = append(want, h)
 			}
-		})
-		if n := f.shield.Len(); n != 0 {
-			t.Errorf("behind Reset %d have one", n)
+			err := f.shield.ForEach(t.Context(), func(_ context.Context, c store.SparseChunk[item, int]) error {
+				for i, h := range c.Owners {
+					if f.hs[c.Items[i]] != h {
+						t.Errorf("%v has data of item %d", h, c.Items[i])
+					}
+				}
+				got = append(got, c.Owners...)
+				return nil
+			})
+			if err != nil || !slices.Equal(got, want) || f.shield.Len() != 10-erased {
+				t.Errorf("%d of 10 are erased: owners are %v, want %v; %v", erased, got, want, err)
+			}
 		}
 	})
 }
@@ -176,13 +185,4 @@ func (f *lender) lend(w *store.Writer) (erase func(h store.Handle[item]) bool) {
 		return store.StableMaps(s.StableTable, w)[0].Erase
 	}
 	return store.Maps(f.items.(packed[item]).Table, w)[0].Erase
-}
-
-// reset has a map forget everything, behind the back of the store.
-func (f *lender) reset(w *store.Writer) {
-	if s, ok := f.items.(stable[item]); ok {
-		store.StableMaps(s.StableTable, w)[0].Reset()
-		return
-	}
-	store.Maps(f.items.(packed[item]).Table, w)[0].Reset()
 }

@@ -79,17 +79,24 @@ func newFleet(s *store.Store, n int) (fleet, error) {
 	return f, f.create(context.Background(), n, func(i int) ship { return ship{Hull: i} })
 }
 
-// create makes n ships in one queue and flushes.
-func (f fleet) create(ctx context.Context, n int, of func(i int) ship) error {
+// record has commands recorded in one queue, and flushes.
+func (f fleet) record(ctx context.Context, commands func(q store.Queue)) error {
 	qs, err := f.Queues(1)
 	if err != nil {
 		return err
 	}
-	for i := range n {
-		f.ships.Emplace(qs[0], of(i))
-	}
+	commands(qs[0])
 	_, err = f.Flush(ctx)
 	return err
+}
+
+// create makes n ships.
+func (f fleet) create(ctx context.Context, n int, of func(i int) ship) error {
+	return f.record(ctx, func(q store.Queue) {
+		for i := range n {
+			f.ships.Emplace(q, of(i))
+		}
+	})
 }
 
 // game is a deterministic program with passes, flushes and phases of all kinds.
@@ -99,9 +106,6 @@ func game(s *store.Store) (frame, error) {
 		return nil, err
 	}
 	shots, err := store.RegisterStable(s, store.TableOptions[int]{Name: "shot", Shards: 2})
-	if err != nil {
-		return nil, err
-	}
 	return func(ctx context.Context, tick int) error {
 		err := f.ships.ForEach(ctx, func(_ context.Context, c store.Chunk[ship]) error {
 			for i := range c.Items {
@@ -121,9 +125,6 @@ func game(s *store.Store) (frame, error) {
 			return err
 		}
 		return s.Write(ctx, func(ctx context.Context, w *store.Writer) error {
-			if err := store.SortByKey(ctx, f.ships, w, func(v *ship) uint64 { return uint64(v.Hull) % 16 }); err != nil {
-				return err
-			}
 			err := s.Each(ctx, 4, func(_ context.Context, task int, q store.Queue) error {
 				for h, v := range shots.All() {
 					if *v%4 == task && *v+2 < tick {
@@ -132,13 +133,11 @@ func game(s *store.Store) (frame, error) {
 				}
 				return nil
 			})
-			if err != nil {
-				return err
-			}
-			_, err = s.Flush(ctx)
-			return err
+			_, flushed := s.Flush(ctx)
+			sorted := store.SortByKey(ctx, f.ships, w, func(v *ship) uint64 { return uint64(v.Hull) % 16 })
+			return errors.Join(err, flushed, sorted)
 		})
-	}, nil
+	}, err
 }
 
 func TestADeterministicProgramPasses(t *testing.T) {

@@ -2,6 +2,7 @@ package storetest_test
 
 import (
 	"context"
+	"errors"
 	"testing"
 
 	"handloom/store"
@@ -26,21 +27,24 @@ func unlike(t *testing.T, play func(ctx context.Context, s *store.Store, f fleet
 	})
 }
 
-// erase erases the ships with the given hulls, in one queue and in that order.
+// erase erases the ships with the given hulls, in that order.
 func (f fleet) erase(ctx context.Context, hulls ...int) error {
-	qs, err := f.Queues(1)
-	if err != nil {
-		return err
-	}
-	for _, hull := range hulls {
-		for h, v := range f.ships.All() {
-			if v.Hull == hull {
-				f.ships.Erase(qs[0], h)
+	return f.record(ctx, func(q store.Queue) {
+		for _, hull := range hulls {
+			for h, v := range f.ships.All() {
+				if v.Hull == hull {
+					f.ships.Erase(q, h)
+				}
 			}
 		}
+	})
+}
+
+func (f fleet) first() store.Handle[ship] {
+	for h := range f.ships.All() {
+		return h
 	}
-	_, err = f.Flush(ctx)
-	return err
+	return store.Handle[ship]{}
 }
 
 func TestTheMessageSaysWhatDiffers(t *testing.T) {
@@ -160,34 +164,23 @@ func TestTheMessageSaysWhatDiffers(t *testing.T) {
 		},
 		"the report of a table": {
 			func(ctx context.Context, s *store.Store, f fleet, number int) error {
-				crew, err := store.Register(s, store.TableOptions[int]{Name: "crew", TypeID: 9 + int(s.Epoch())})
+				crew, err := store.Register(s, store.TableOptions[int]{Name: "crew", TypeID: 9})
 				if err != nil {
 					return err
 				}
-				qs, err := s.Queues(1)
-				if err != nil {
-					return err
-				}
-				sailor := crew.Emplace(qs[0], 1)
-				if _, err := s.Flush(ctx); err != nil {
+				var sailor store.Handle[int]
+				if err := f.record(ctx, func(q store.Queue) { sailor = crew.Emplace(q, 1) }); err != nil {
 					return err
 				}
 				sailor, _ = crew.Resolve(sailor)
-				if qs, err = s.Queues(1); err != nil {
-					return err
-				}
-				for h := range f.ships.All() {
-					for range 2 - number {
-						f.ships.Erase(qs[0], h)
+				return f.record(ctx, func(q store.Queue) {
+					for range 3 - number {
+						f.ships.Erase(q, f.first())
 					}
-					f.ships.Erase(qs[0], h)
-					break
-				}
-				for range 1 + number {
-					crew.Erase(qs[0], sailor)
-				}
-				_, err = s.Flush(ctx)
-				return err
+					for range 1 + number {
+						crew.Erase(q, sailor)
+					}
+				})
 			},
 			[]string{
 				"tick 3, flush 2: ", "the state is the same\n",
@@ -196,25 +189,22 @@ func TestTheMessageSaysWhatDiffers(t *testing.T) {
 		},
 		"the report of optional data": {
 			func(ctx context.Context, s *store.Store, f fleet, number int) error {
-				var all [2]*store.Sparse[ship, int]
-				for i, name := range []string{"shield", "cargo"} {
-					var err error
-					if all[i], err = store.AddSparse(f.ships, store.ColumnOptions[int]{Name: name}); err != nil {
-						return err
-					}
-				}
-				qs, err := s.Queues(1)
+				shield, err := store.AddSparse(f.ships, store.ColumnOptions[int]{Name: "shield"})
 				if err != nil {
 					return err
 				}
-				for h := range f.ships.All() {
-					all[0].Unset(qs[0], h)
-					all[1].Unset(qs[0], h)
-					all[number].Unset(qs[0], h)
-					break
+				cargo, err := store.AddSparse(f.ships, store.ColumnOptions[int]{Name: "cargo"})
+				if err != nil {
+					return err
 				}
-				_, err = s.Flush(ctx)
-				return err
+				return f.record(ctx, func(q store.Queue) {
+					for range 2 - number {
+						shield.Unset(q, f.first())
+					}
+					for range 1 + number {
+						cargo.Unset(q, f.first())
+					}
+				})
 			},
 			[]string{
 				"tick 3, flush 1: ", "the state is the same\n",
@@ -223,19 +213,14 @@ func TestTheMessageSaysWhatDiffers(t *testing.T) {
 		},
 		"what a later flush mends": {
 			func(ctx context.Context, s *store.Store, f fleet, number int) error {
-				for _, hull := range []int{number, 0} {
-					qs, err := s.Queues(1)
-					if err != nil {
-						return err
-					}
-					for h := range f.ships.All() {
-						f.ships.Put(qs[0], h, ship{Hull: hull})
-					}
-					if _, err := s.Flush(ctx); err != nil {
-						return err
-					}
+				put := func(hull int) error {
+					return f.record(ctx, func(q store.Queue) {
+						for h := range f.ships.All() {
+							f.ships.Put(q, h, ship{Hull: hull})
+						}
+					})
 				}
-				return nil
+				return errors.Join(put(number), put(0))
 			},
 			[]string{
 				"tick 3, flush 1: ", `table "ship", shard 0 (typeId 1), and 2 more shards` + "\n",
