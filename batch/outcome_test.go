@@ -6,33 +6,7 @@ import (
 
 	"handloom/batch"
 	"handloom/shard/handle"
-
-	"pgregory.net/rapid"
 )
-
-// Every command to a name of the batch is in exactly one counter (B1).
-func TestCountsSumToTheCommands(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		b := newBench(1<<20, 1)
-		p := b.Begin(3)
-		var names []name
-		for _, do := range rapid.SliceOfN(rapid.IntRange(0, 8), 0, 60).Draw(t, "commands") {
-			q := p.Queue(do % 3)
-			switch {
-			case do < 3 || len(names) == 0:
-				names = append(names, b.Emplace(q, value{}))
-			case do < 6:
-				b.Erase(q, names[len(names)*do/9])
-			default:
-				b.Put(q, names[len(names)*do/9], value{})
-			}
-		}
-		pending := b.Pending().Commands
-		if counts := b.plan(b.commands()); counts.Commands() != pending {
-			t.Fatalf("%+v count %d commands of %d", counts, counts.Commands(), pending)
-		}
-	})
-}
 
 func TestPendingCountsWhatIsRecordedAndNotWhatIsDropped(t *testing.T) {
 	b := newBench(10, 1)
