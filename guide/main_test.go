@@ -143,3 +143,12 @@ func TestTheSearchInABrowser(t *testing.T) {
 	})()`, new(bool))
 	b.Until(`location.hash === "#the-name-of-a-new-item"`)
 }
+
+func readFile(t *testing.T, path string) []byte {
+	t.Helper()
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}

@@ -34,10 +34,7 @@ func TestPagesShowTheCodeOfTheirFiles(t *testing.T) {
 		t.Fatal(files, err)
 	}
 	for _, file := range append(files, "../README.md") {
-		page, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		page := readFile(t, file)
 		want, err := source.Fill(string(page), fromRoot)
 		switch {
 		case err != nil:
@@ -91,10 +88,7 @@ func TestFilesThatPagesNameExist(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, file := range append(files, "../README.md", "../bench/README.md") {
-		page, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		page := readFile(t, file)
 		for _, m := range inCode.FindAllStringSubmatch(string(page), -1) {
 			here, _ := filepath.Glob(filepath.Join(filepath.Dir(file), filepath.FromSlash(m[1])))
 			fromRoot, err := filepath.Glob(filepath.Join("..", filepath.FromSlash(m[1])))
@@ -119,10 +113,7 @@ func TestCommentsNamePages(t *testing.T) {
 		}
 		names := 0
 		for _, file := range files {
-			text, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
+			text := readFile(t, file)
 			for _, m := range named.FindAllSubmatch(text, -1) {
 				names++
 				if _, err := os.Stat(string(m[1])); err != nil {
@@ -168,10 +159,7 @@ func TestLinksLeadSomewhere(t *testing.T) {
 			check(p.File, l)
 		}
 	}
-	readme, err := os.ReadFile("../README.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	readme := readFile(t, "../README.md")
 	front, err := site.Parse("../README.md", readme)
 	if err != nil {
 		t.Fatal(err)

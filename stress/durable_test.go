@@ -37,9 +37,7 @@ func TestDurable(t *testing.T) {
 // A run whose children fail says why.
 func TestDurableWithoutARoomForTheJournal(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "file")
-	if err := os.WriteFile(file, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	writeFile(t, file, nil)
 	o := command{}.stress(context.Background(), "-durable", filepath.Join(file, "log"), "-kills", "1")
 	if o.code != 11 || !strings.Contains(o.lastLine(), "verdict: failed (exit code 11): child ") {
 		t.Errorf("exit code %d\n%s%s", o.code, o.stdout, o.stderr)

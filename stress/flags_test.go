@@ -1,7 +1,6 @@
 package main
 
 import (
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -19,9 +18,7 @@ func TestHelpIsNotFollowedByARun(t *testing.T) {
 
 func TestWrongUsageIsOneLine(t *testing.T) {
 	trace := filepath.Join(t.TempDir(), "x.txt")
-	if err := os.WriteFile(trace, lines(someTicks), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	writeFile(t, trace, lines(someTicks))
 	tests := []struct{ args, want string }{
 		{"bogus", `stress: unknown command "bogus"; want replay, import, inspect or help; see: go run ./stress -h`},
 		{"-bogus", "stress: flag provided but not defined: -bogus; see: go run ./stress -h"},
@@ -78,9 +75,7 @@ func TestWrongUsageIsOneLine(t *testing.T) {
 
 func TestFlagsComeBeforeAndBehindTheFile(t *testing.T) {
 	trace := filepath.Join(t.TempDir(), "a trace")
-	if err := os.WriteFile(trace, lines(someTicks), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	writeFile(t, trace, lines(someTicks))
 	want := "go run ./stress replay '" + trace + "' -workers 1,3 -shards 2"
 	for _, args := range [][]string{
 		{"replay", trace, "-workers", "1,3", "-shards=2"},

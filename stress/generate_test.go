@@ -73,10 +73,7 @@ func (g *random) life(n name) {
 // replayed replays text and calls each after every tick, if it is not nil.
 func replayed(t testing.TB, text []byte, shards int, each func(*replay), workers ...int) *replay {
 	t.Helper()
-	r, err := newReplay("random", workers, shards)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := begun(t, "random", workers, shards)
 	if each != nil {
 		r.onTick = each
 	}

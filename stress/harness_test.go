@@ -104,9 +104,7 @@ func mishap(t *testing.T, word string) (file string) {
 	t.Helper()
 	file = filepath.Join(t.TempDir(), word+".program")
 	text := "handloom-stress 1\nseed 9\ntable a packed word\ndo\nflush\nwrite\n  insert a %1\nend\nmisuse " + word + "\nflush\n"
-	if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	writeFile(t, file, []byte(text))
 	return file
 }
 
@@ -135,10 +133,7 @@ func TestWhatGoesWrongIsAVerdictShrunkAndKept(t *testing.T) {
 			if got.code != want.exit || !strings.Contains(got.lastLine(), want.what) {
 				t.Errorf("exit code %d\n%s%s", got.code, got.stdout, got.stderr)
 			}
-			small, err := os.ReadFile(filepath.Join(dir, word+"-again.program"))
-			if err != nil {
-				t.Fatal(err)
-			}
+			small := readFile(t, filepath.Join(dir, word+"-again.program"))
 			if p, err := parseProgram(small, "small"); err != nil || p.Len() != want.left {
 				t.Errorf("%v, it is\n%s", err, small)
 			}
@@ -218,10 +213,7 @@ func (p command) page(ctx context.Context, t *testing.T, args ...string) (outcom
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "report.html")
 	got := p.stress(ctx, append(args, "-html", path)...)
-	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := readFile(t, path)
 	return got, string(text)
 }
 

@@ -65,9 +65,7 @@ func TestImportReadsStandardInputAndCuts(t *testing.T) {
 
 func TestImportKeepsTheFileOnAFault(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x.txt")
-	if err := os.WriteFile(path, []byte("old"), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	writeFile(t, path, []byte("old"))
 	ended, end := context.WithCancel(t.Context())
 	end()
 	terminated, terminate := context.WithCancelCause(t.Context())

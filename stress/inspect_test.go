@@ -57,10 +57,7 @@ func TestInspectShowsASnapshot(t *testing.T) {
 }
 
 func TestInspectFindsDamage(t *testing.T) {
-	b, err := os.ReadFile(worldSnap)
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := readFile(t, worldSnap)
 	path := filepath.Join(t.TempDir(), "a.snap")
 	for _, c := range []struct {
 		b    []byte
@@ -71,9 +68,7 @@ func TestInspectFindsDamage(t *testing.T) {
 		{append(append([]byte{}, b[:9000]...), make([]byte, len(b)-9000)...), `table "plans", shard 0, frame 6: the checksum differs`},
 		{[]byte("handloom"), "no snapshot of Handloom"},
 	} {
-		if err := os.WriteFile(path, c.b, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		writeFile(t, path, c.b)
 		o := command{}.stress(context.Background(), "inspect", path)
 		if o.code != 11 || !strings.HasPrefix(o.lastLine(), "verdict: damaged (exit code 11): a.snap: ") || !strings.Contains(o.lastLine(), c.want) {
 			t.Errorf("exit code %d, want %q\n%s%s", o.code, c.want, o.stdout, o.stderr)
@@ -159,14 +154,9 @@ func TestInspectShowsAJournal(t *testing.T) {
 		t.Errorf("exit code %d\n%s%s", o.code, o.stdout, o.stderr)
 	}
 	log := filepath.Join(dir, "0000000000000001.log")
-	b, err := os.ReadFile(log)
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := readFile(t, log)
 	b[100] ^= 1
-	if err := os.WriteFile(log, b, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	writeFile(t, log, b)
 	o = command{}.stress(context.Background(), "inspect", dir)
 	if want := "verdict: damaged (exit code 11): journal: corrupt: 0000000000000001.log, record 1, byte 56: the checksum differs"; o.code != 11 || o.lastLine() != want {
 		t.Errorf("exit code %d\n%s%s", o.code, o.stdout, o.stderr)
@@ -220,10 +210,7 @@ func TestInspect_CutOrTruncatedIsNotWhole(t *testing.T) {
 		t.Fatal(err)
 	}
 	path := filepath.Join(dir, "0000000000000001.log")
-	whole, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	whole := readFile(t, path)
 	// Four units of 48 bytes are past the header of 56.
 	torn := bytes.Clone(whole)
 	torn[56+4*48+40] ^= 0xff

@@ -46,10 +46,7 @@ func TestNothingIsReplayedOfTheMalformedTick(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer f.Close()
-		r, err := newReplay(tt.file, []int{1, 2}, 1)
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := begun(t, tt.file, []int{1, 2}, 1)
 		err = r.run(t.Context(), f)
 		var fault *trace.Error
 		if !errors.As(err, &fault) || r.model.tick != tt.ticks || r.players[0].tick != tt.ticks {

@@ -74,10 +74,8 @@ func TestChecksFindSpoiledState(t *testing.T) {
 		"the epoch is":       func(p *player) { p.epochs++ },
 	}
 	for want, f := range spoil {
-		r, err := newReplay("spoiled", []int{1}, 1)
-		if err != nil {
-			t.Fatal(err)
-		}
+		var err error
+		r := begun(t, "spoiled", []int{1}, 1)
 		r.onTick = func(r *replay) {
 			if r.model.tick == 4 {
 				f(r.players[0])

@@ -60,10 +60,7 @@ func TestJSONFileIsReplacedWhole(t *testing.T) {
 		if got := stress(t, "replay", trace, "-json", path); got.code != exitBad {
 			t.Fatalf("exit code %d", got.code)
 		}
-		text, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := readFile(t, path)
 		var d document
 		if err := json.Unmarshal(text, &d); err != nil || d.Verdict != "malformed" || d.ExitCode != 2 || !strings.HasPrefix(d.Reason, trace) {
 			t.Errorf("%v, %+v", err, d)
@@ -94,9 +91,7 @@ func TestOutput_FullDiskIsExitCode2(t *testing.T) {
 func TestOutputThroughASymlinkKeepsTheLinkAndTheMode(t *testing.T) {
 	dir := t.TempDir()
 	file, link := filepath.Join(dir, "file"), filepath.Join(dir, "link")
-	if err := os.WriteFile(file, []byte("old"), 0o640); err != nil {
-		t.Fatal(err)
-	}
+	writeFile(t, file, []byte("old"))
 	if err := os.Symlink(file, link); err != nil {
 		t.Skip(err)
 	}

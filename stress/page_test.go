@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"flag"
-	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -66,14 +65,9 @@ func TestRenderPage_MatchesGoldenFiles(t *testing.T) {
 		got := pageStructure(renderExample(t, r))
 		path := filepath.Join("testdata", name+".html")
 		if *update {
-			if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
-				t.Fatal(err)
-			}
+			writeFile(t, path, []byte(got))
 		}
-		want, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		want := readFile(t, path)
 		if diff := cmp.Diff(string(want), got); diff != "" {
 			t.Errorf("%s differs; look at it, then run with -update:\n%s", name, diff)
 		}
@@ -135,9 +129,7 @@ func TestRunPage_KeepsFewPoints(t *testing.T) {
 func TestRenderPage_ReadsWellInABrowser(t *testing.T) {
 	b := browser.Open(t)
 	path := filepath.Join(t.TempDir(), "report.html")
-	if err := os.WriteFile(path, renderExample(t, examplePage(40)), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	writeFile(t, path, renderExample(t, examplePage(40)))
 	for _, width := range []int{1280, 400} {
 		b.Show("file://"+path, width)
 		for _, fault := range b.Read().Faults([]string{"Speed, in operations per second", "Live items", "Most objects"}) {

@@ -33,6 +33,15 @@ func readAll(text string) ([]trace.Event, error) {
 	}
 }
 
+func readerOf(t testing.TB, in io.Reader, name string) *trace.Reader {
+	t.Helper()
+	r, err := trace.NewReader(in, name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
 func zipped(t testing.TB, text string) string {
 	t.Helper()
 	var b bytes.Buffer
@@ -144,10 +153,7 @@ func TestReaderOfBrokenGzipNamesTheLastLineRead(t *testing.T) {
 func TestReaderShowsNoPartOfALineThatIsCutOff(t *testing.T) {
 	boom := errors.New("disk on fire")
 	in := io.MultiReader(strings.NewReader("handloom-trace 1\nT\nC 1 23"), iotest.ErrReader(boom))
-	r, err := trace.NewReader(in, "x.trace")
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := readerOf(t, in, "x.trace")
 	if _, err := r.Next(); err != nil {
 		t.Fatal(err)
 	}
@@ -161,10 +167,7 @@ func TestReaderShowsNoPartOfALineThatIsCutOff(t *testing.T) {
 }
 
 func TestReaderRepeatsItsError(t *testing.T) {
-	r, err := trace.NewReader(strings.NewReader("handloom-trace 1\nX\nT\n"), "x.trace")
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := readerOf(t, strings.NewReader("handloom-trace 1\nX\nT\n"), "x.trace")
 	_, first := r.Next()
 	_, second := r.Next()
 	if first == nil || first != second {
@@ -175,10 +178,7 @@ func TestReaderRepeatsItsError(t *testing.T) {
 func TestReaderTakesInputByteByByte(t *testing.T) {
 	text := "handloom-trace 1\nC 1 2\nT\n"
 	for _, text := range []string{text, zipped(t, text)} {
-		r, err := trace.NewReader(iotest.OneByteReader(strings.NewReader(text)), "x")
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := readerOf(t, iotest.OneByteReader(strings.NewReader(text)), "x")
 		if e, err := r.Next(); err != nil || e.Key != 2 {
 			t.Errorf("Next = %v, %v; want key 2", e, err)
 		}
@@ -187,10 +187,7 @@ func TestReaderTakesInputByteByByte(t *testing.T) {
 
 func TestReaderDoesNotAllocatePerEvent(t *testing.T) {
 	text := "handloom-trace 1\n" + strings.Repeat("C 12 1234567\n", 2000)
-	r, err := trace.NewReader(strings.NewReader(text), "x")
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := readerOf(t, strings.NewReader(text), "x")
 	allocs := testing.AllocsPerRun(1000, func() {
 		if _, err := r.Next(); err != nil {
 			t.Fatal(err)

@@ -11,10 +11,7 @@ import (
 )
 
 func TestSample_IsSmallAndVaried(t *testing.T) {
-	reader, err := trace.NewReader(bytes.NewReader(trace.Sample), "sample")
-	if err != nil {
-		t.Fatal(err)
-	}
+	reader := readerOf(t, bytes.NewReader(trace.Sample), "sample")
 	checker, events, tables := trace.NewChecker("sample"), 0, make(map[uint16]bool)
 	for tick, err := range reader.Ticks() {
 		if err == nil {

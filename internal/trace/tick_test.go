@@ -66,10 +66,7 @@ func TestTicksWithholdsTheBatchOfAFault(t *testing.T) {
 }
 
 func TestReadTickReusesItsMemory(t *testing.T) {
-	r, err := trace.NewReader(strings.NewReader("handloom-trace 1\nC 1 1\nT\nC 1 2\nT\n"), "x")
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := readerOf(t, strings.NewReader("handloom-trace 1\nC 1 1\nT\nC 1 2\nT\n"), "x")
 	memory := make([]trace.Event, 5, 8)
 	for range 2 {
 		got, err := r.ReadTick(memory)
@@ -85,10 +82,7 @@ func TestReadTickReusesItsMemory(t *testing.T) {
 }
 
 func TestTicksStopsWhenTold(t *testing.T) {
-	r, err := trace.NewReader(strings.NewReader("handloom-trace 1\nT\nC 1 1\nT\n"), "x")
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := readerOf(t, strings.NewReader("handloom-trace 1\nT\nC 1 1\nT\n"), "x")
 	for range r.Ticks() {
 		break
 	}

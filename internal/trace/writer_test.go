@@ -72,10 +72,7 @@ func TestNamesOfTablesAreReadBack(t *testing.T) {
 	if err := w.Close(); err != nil {
 		t.Fatal(err)
 	}
-	r, err := trace.NewReader(&text, "names")
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := readerOf(t, &text, "names")
 	if _, err := r.Next(); err != nil || r.Name(7) != "ship: a long one" || r.Name(9) != "" {
 		t.Errorf("%v; the tables are called %q and %q", err, r.Name(7), r.Name(9))
 	}

@@ -1,0 +1,56 @@
+package shard_test
+
+import (
+	"testing"
+
+	"handloom/batch"
+)
+
+// Optional data of an item that is gone breaks an invariant of the state.
+func TestVerify_FindsOptionalDataWithoutItem(t *testing.T) {
+	kinds(t, func(t *testing.T, stable bool) {
+		tab := newTable(t, stable)
+		ids := tab.fill(t, 10, 1)
+		if err := tab.State().Verify(); err != nil {
+			t.Fatal(err)
+		}
+		tab.Map.(written).EraseItems(ids[3:4]) // and not its data
+		if tab.State().Verify() == nil {
+			t.Error("Verify = nil, want an error")
+		}
+	})
+}
+
+// Flushes that give some items optional values and take them away need the same memory
+// again.
+func TestFlush_NeedsTheSameMemoryForOptionalData(t *testing.T) {
+	kinds(t, func(t *testing.T, stable bool) {
+		tab := newTable(t, stable)
+		ids := tab.fill(t, 20, 21)
+		flush := func() {
+			q := tab.queue()
+			for _, id := range ids[:5] {
+				tab.setExtra(q, id, 1)
+			}
+			tab.setExtra(q, batch.Emplace(&tab.recorder, q, 1).ID, 1)
+			tab.flush(t)
+			name := tab.recorder.Published()[0].Created()[0]
+			q = tab.queue()
+			for _, id := range append(ids[:5:5], name) {
+				tab.extras.Unset(q, id)
+			}
+			tab.recorder.Erase(q, name)
+			tab.flush(t)
+		}
+		for range 10 {
+			flush()
+		}
+		before := tab.data.Bytes()
+		for range 500 {
+			flush()
+		}
+		if after := tab.data.Bytes(); after != before {
+			t.Errorf("Bytes = %d after 500 flushes more, want %d", after, before)
+		}
+	})
+}
