@@ -132,8 +132,3 @@ func alone(t *testing.T) {
 		t.Skip("the race detector finds nothing on one goroutine")
 	}
 }
-
-// nameOf makes the provisional handle that the package comment describes.
-func nameOf(segment, offset int) name {
-	return name{ID: handle.FreeBit | handle.New(7, 0, 0) | handle.ID(segment<<14|offset)}
-}

@@ -1,0 +1,50 @@
+package batch_test
+
+import (
+	"slices"
+	"testing"
+
+	"handloom/shard/handle"
+)
+
+// Erases by row that got handles are erases by handle, once.
+func TestNameRows_ReplacesRowsByHandles(t *testing.T) {
+	b := newBench(1<<20, 2)
+	for range 3 {
+		p := b.Begin(2)
+		for task := range 2 {
+			q := p.Queue(task)
+			b.Erase(q, name{ID: handle.New(uint16(7+task), 1, 100)})
+			*q.Rows() = append(*q.Rows(), 3, 5)
+			b.EraseRows(q, task)
+		}
+		if err := p.End(false); err != nil {
+			t.Fatal(err)
+		}
+		for range 2 { // the second time there are none
+			b.ResolveRows(&b.Recorder, func(shard int, rows []uint32, ids []handle.ID) {
+				for i, row := range rows {
+					ids[i] = handle.New(uint16(7+shard), 1, row)
+				}
+			})
+		}
+		if n := b.Pending().Commands; n != 6 {
+			t.Errorf("%d commands are pending, want 6", n)
+		}
+		c := b.commands()
+		for shard := range 2 {
+			var ids []handle.ID
+			for _, erases := range c.Erases(shard) {
+				ids = append(ids, erases.IDs...)
+				if len(erases.Rows) > 0 {
+					t.Errorf("rows %v of shard %d are erased, want handles alone", erases.Rows, shard)
+				}
+			}
+			of := func(slot uint32) handle.ID { return handle.New(uint16(7+shard), 1, slot) }
+			if want := []handle.ID{of(100), of(3), of(5)}; !slices.Equal(ids, want) {
+				t.Errorf("erases of shard %d = %v, want %v", shard, ids, want)
+			}
+		}
+		b.Finish()
+	}
+}
