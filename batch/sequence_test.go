@@ -1,7 +1,6 @@
 package batch_test
 
 import (
-	"slices"
 	"sync"
 	"testing"
 
@@ -102,19 +101,6 @@ func TestASequenceCountsOnceItIsJoined(t *testing.T) {
 	expectRange(t, b.values(), 0, 6)
 }
 
-// A sequence may be joined several times in a batch, others in between.
-func TestASequenceGoesOnAfterJoin(t *testing.T) {
-	b := newBench(1<<20, 1)
-	x, y := b.NewSequence(), b.NewSequence()
-	for i := range 5 {
-		b.recordPasses(t, y, 1, 2, uint64(4*i+2))
-		b.recordPasses(t, x, 1, 2, uint64(4*i))
-		b.Join(x)
-		b.Join(y)
-	}
-	expectRange(t, b.values(), 0, 20)
-}
-
 func TestWhatASequenceDropsIsGoneAndItsQueuesPanic(t *testing.T) {
 	b := newBench(1<<20, 1)
 	s := b.NewSequence()
@@ -141,52 +127,6 @@ func TestWhatASequenceDropsIsGoneAndItsQueuesPanic(t *testing.T) {
 	if n := b.Pending().Commands; n != 3 {
 		t.Errorf("%d commands are pending", n)
 	}
-}
-
-// When the batch ends, be it flushed or dropped, the sequence is dropped, and then serves
-// the next batch.
-func TestSequence_ServesBatchAfterBatch(t *testing.T) {
-	for name, end := range map[string]func(b *bench){
-		"flushed": func(b *bench) { b.Finish() },
-		"dropped": func(b *bench) { b.Drop(nil) },
-	} {
-		t.Run(name, func(t *testing.T) {
-			b := newBench(1<<20, 1)
-			s := b.NewSequence()
-			for round := range 3 {
-				b.recordPasses(t, s, 1, 2, 100)
-				b.Join(s)
-				b.recordPasses(t, s, 2, 2, 200)
-				end(b)
-				s.Drop()
-				if s.Load() != (batch.Load{}) {
-					t.Errorf("after Drop it holds %+v", s.Load())
-				}
-				b.recordPasses(t, s, 2, 3, 0)
-				b.Join(s)
-				if got := b.values(); !slices.Equal(got, []uint64{0, 1, 2, 3, 4, 5}) {
-					t.Errorf("round %d: the next batch creates %v", round, got)
-				}
-				end(b)
-			}
-		})
-	}
-}
-
-func TestAPassOfASequenceThatFailsLeavesNothing(t *testing.T) {
-	b := newBench(4, 1)
-	s := b.NewSequence()
-	p := s.Begin(2)
-	b.EmplaceItems(p.Queue(0), make([]value, 3), nil)
-	_ = p.End(true)
-	p = s.Begin(2)
-	b.EmplaceItems(p.Queue(1), make([]value, 5), nil)
-	if err := p.End(false); err == nil {
-		t.Error("a queue beyond its limit is accepted")
-	}
-	b.recordPasses(t, s, 1, 2, 0)
-	b.Join(s)
-	expectRange(t, b.values(), 0, 2)
 }
 
 // A sequence has memory of its own, by pass and task, and keeps it.
