@@ -72,12 +72,9 @@ func newUnclaimed(t tb, o store.Options) *claimed {
 	})
 	c.leaves = registerStable(t, c.Store, store.TableOptions[leaf]{Name: "leaf", Shards: 2})
 	c.marks = register(t, c.Store, store.TableOptions[mark]{Name: "mark"})
-	c.bonds = addColumn(t, c.stems, store.ColumnOptions[bond]{Name: "bonds", Links: (*bond).links, Clone: func(dst, src *bond) {
-		*dst = bond{src.To, slices.Clone(src.Near)}
-	}})
-	c.badges = addSparse(t, c.stems, store.ColumnOptions[bond]{Name: "badges", Links: (*bond).links, Clone: func(dst, src *bond) {
-		*dst = bond{src.To, slices.Clone(src.Near)}
-	}})
+	clone := func(dst, src *bond) { *dst = bond{src.To, slices.Clone(src.Near)} }
+	c.bonds = addColumn(t, c.stems, store.ColumnOptions[bond]{Name: "bonds", Links: (*bond).links, Clone: clone})
+	c.badges = addSparse(t, c.stems, store.ColumnOptions[bond]{Name: "badges", Links: (*bond).links, Clone: clone})
 	c.tags = addColumn(t, c.stems, store.ColumnOptions[struct{}]{Name: "tags"})
 	c.dry = addSparse(t, c.leaves, store.ColumnOptions[struct{}]{Name: "dry"})
 	return c
@@ -85,12 +82,7 @@ func newUnclaimed(t tb, o store.Options) *claimed {
 
 func (c *claimed) hold(t tb) {
 	t.Helper()
-	claim, err := c.Claim(context.Background())
-	if err != nil {
-		t.Fatal(err)
-	}
-	c.claim = claim
-	t.Cleanup(claim.Release)
+	c.claim = claim(t, c.Store)
 }
 
 // tick plays a tick with an input, which must succeed.
@@ -117,10 +109,7 @@ func (c *claimed) play(input []byte, calls *store.Calls) error {
 	})
 }
 
-func (c *claimed) digest(t tb) uint64 {
-	t.Helper()
-	return digest(t, c.Store)
-}
+func (c *claimed) digest(t tb) uint64 { return digest(t, c.Store) }
 
 // bond is an element of a column of stems.
 type bond struct {
@@ -294,9 +283,9 @@ func (a arriving) Done() <-chan struct{} {
 	return nil
 }
 
-// What arrives is the same behind Seal and Put as it is for the inbox of a store that
+// An input does the same after Seal and Put as its calls do in the inbox of a store that
 // nobody has claimed, and wherever the bytes go, whatever the workers.
-func TestAnInputDoesWhatItsCallsWouldDo(t *testing.T) {
+func TestClaim_InputDoesWhatItsCallsWouldDo(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		plain := newUnclaimed(t, store.Options{Workers: 1})
 		owner := newClaimed(t, 2)

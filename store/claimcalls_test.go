@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync"
-	"sync/atomic"
 	"testing"
 
 	"handloom/store"
@@ -40,11 +38,11 @@ func (s *sent) fails(t tb, is error, says string) {
 	}
 }
 
-func TestAReceiptKnowsTheTickAndWhatWasCreated(t *testing.T) {
+func TestClaim_ReceiptKnowsTickAndCreates(t *testing.T) {
 	c := newClaimed(t, 2)
 	const many = 40_000 // several segments
-	var kept, cancelled, late store.Handle[stem]
-	var leaves, others []store.Handle[leaf]
+	var kept, cancelled store.Handle[stem]
+	var leaves []store.Handle[leaf]
 	sent := c.send(
 		emplaceStem(c, 1),
 		func(q store.Queue) error {
@@ -56,30 +54,13 @@ func TestAReceiptKnowsTheTickAndWhatWasCreated(t *testing.T) {
 				all[i] = leaf{Of: kept, Weight: float64(i)}
 			}
 			leaves = c.leaves.EmplaceItems(q, all, nil)
-			late = c.stems.Emplace(q, stem{Value: 4, Leaves: [2]store.Handle[leaf]{leaves[many-1]}})
-			return nil
-		},
-		func(q store.Queue) error {
-			others = c.leaves.EmplaceItems(q, make([]leaf, 2), nil)
 			return nil
 		},
 		func(q store.Queue) error { c.leaves.Erase(q, leaves[0]); return nil }, // of another call: stale
 	)
 	input, calls := c.claim.Seal(nil, 1<<30)
 	before := c.Epoch()
-	err := c.Write(c.claim.Context(t.Context()), func(ctx context.Context, _ *store.Writer) error {
-		if err := c.claim.Put(ctx, input, calls); err != nil {
-			return err
-		}
-		report := flushIn(t, c.Store, ctx)
-		if report.Total.Stale != 1 || report.Total.CancelledOut != 2 {
-			t.Errorf("%v", report)
-		}
-		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	c.tick(t, input, calls)
 	calls.Done(42, nil)
 	calls.Done(43, errTask)
 	sent.returned(t)
@@ -91,57 +72,15 @@ func TestAReceiptKnowsTheTickAndWhatWasCreated(t *testing.T) {
 	if !ok || c.stems.At(h).Value != 2 {
 		t.Fatalf("%v, %t", h, ok)
 	}
-	if _, ok := store.Resolved(r, cancelled); ok {
-		t.Error("what was cancelled resolves")
-	}
-	if l, ok := store.Resolved(r, late); !ok || c.leaves.At(c.stems.At(l).Leaves[0]).Weight != many-1 {
-		t.Errorf("%v, %t", l, ok)
-	}
 	for i, p := range leaves {
 		if l, ok := store.Resolved(r, p); !ok || *c.leaves.At(l) != (leaf{h, float64(i)}) {
 			t.Fatalf("leaf %d: %v, %t", i, l, ok)
 		}
 	}
-	if _, ok := store.Resolved(sent.receipts[0], kept); ok {
-		t.Error("a name of another call resolves")
-	}
-	if l, ok := store.Resolved(sent.receipts[2], others[1]); !ok || c.leaves.At(l).Weight != 0 {
-		t.Errorf("%v, %t", l, ok)
-	}
-}
-
-func TestSealTakesWholeCallsInTheirOrder(t *testing.T) {
-	c := newClaimed(t, 1)
-	var sent []*sent
-	for i := range 100 {
-		sent = append(sent, c.send(emplaceStem(c, i)))
-	}
-	one, _ := encodedStem(t)
-	var values []int
-	for tick := uint64(1); len(values) < 100; tick++ {
-		head := []byte("head")
-		most := []int{0, 1, one, 3*one + 20, 1 << 20}[tick%5]
-		input, calls := c.claim.Seal(head, most)
-		if n := calls.Len(); n == 0 || n > 1 && len(input)-len(head) > most {
-			t.Fatalf("%d calls in %d bytes, of %d at most", n, len(input), most)
-		}
-		c.tick(t, input[len(head):], calls)
-		calls.Done(tick, nil)
-		for _, v := range store.Created(c.stems) {
-			values = append(values, v.Value)
-		}
-		if tick == 3 {
-			sent = append(sent, c.send(emplaceStem(c, len(sent))))
-		}
-	}
-	if !slices.IsSorted(values) || len(values) != len(sent) {
-		t.Errorf("%d values of %d calls: %v", len(values), len(sent), values)
-	}
-	for _, s := range sent {
-		s.returned(t)
-	}
-	if input, calls := c.claim.Seal(nil, 100); input != nil || calls.Len() != 0 {
-		t.Errorf("%d bytes, %d calls", len(input), calls.Len())
+	_, dead := store.Resolved(r, cancelled)
+	_, foreign := store.Resolved(sent.receipts[0], kept)
+	if dead || foreign {
+		t.Errorf("a cancelled create resolves: %t, a name of another call: %t", dead, foreign)
 	}
 }
 
@@ -155,7 +94,7 @@ func encodedStem(t tb) (n int, input []byte) {
 	return len(input) - 2, input
 }
 
-func TestWhatBecomesOfACallIsTold(t *testing.T) {
+func TestClaim_ReportsOutcomeOfACall(t *testing.T) {
 	uncertain := fmt.Errorf("%w: the log is broken", store.ErrUncertain)
 	for name, test := range map[string]struct {
 		end      func(t *testing.T, c *claimed)
@@ -192,7 +131,7 @@ func TestWhatBecomesOfACallIsTold(t *testing.T) {
 	}
 }
 
-func TestSubmitSaysWhyACallIsNotTaken(t *testing.T) {
+func TestClaim_SubmitReportsWhyACallIsRefused(t *testing.T) {
 	c := newUnclaimed(t, store.Options{QueueLimit: 10, InboxLimit: 25, BatchLimit: 1})
 	c.hold(t)
 	record := func(n int) func(q store.Queue) error {
@@ -204,17 +143,12 @@ func TestSubmitSaysWhyACallIsNotTaken(t *testing.T) {
 	const not = "nothing of the call is applied"
 	c.send(func(store.Queue) error { return errTask }).fails(t, errTask, not)
 	c.send(record(11)).fails(t, store.ErrQueueFull, not)
-	ctx, end := context.WithCancel(t.Context())
-	end()
-	for what, ctx := range map[string]context.Context{"the driver": c.claim.Context(t.Context()), "one that ended": ctx} {
+	for what, ctx := range map[string]context.Context{"the driver": c.claim.Context(t.Context()), "an ended call": ended{t.Context()}} {
 		if _, err := c.claim.Submit(ctx, record(1)); err == nil || !strings.Contains(err.Error(), not) {
 			t.Errorf("with the context of %s: %v", what, err)
 		}
 	}
-	err := c.Read(t.Context(), func(ctx context.Context) error {
-		_, err := c.claim.Submit(ctx, record(1))
-		return err
-	})
+	err := c.Read(t.Context(), func(ctx context.Context) error { return second(c.claim.Submit(ctx, record(1))) })
 	if !errors.Is(err, store.ErrPhase) {
 		t.Errorf("inside a Read: %v", err)
 	}
@@ -227,30 +161,26 @@ func TestSubmitSaysWhyACallIsNotTaken(t *testing.T) {
 
 	first := c.send(record(10), record(10))
 	c.send(record(6)).fails(t, store.ErrQueueFull, "exceed the limit 25 of the inbox")
-	second := c.send(record(5))
+	last := c.send(record(5))
 	c.send(record(1)).fails(t, store.ErrQueueFull, "the inbox holds 25 commands")
 
-	// What waits is timing, and what was sealed is in the log: neither is a limit of a batch.
+	// The number of waiting calls is timing, and sealed calls are in the log: neither is a
+	// limit of a batch.
 	err = c.Write(c.claim.Context(t.Context()), func(ctx context.Context, _ *store.Writer) error {
 		input, calls := c.claim.Seal(nil, 1<<20)
 		defer calls.Done(1, nil)
-		if err := c.claim.Put(ctx, input, calls); err != nil {
-			return err
-		}
-		if err := c.Each(ctx, 1, func(_ context.Context, _ int, q store.Queue) error { return record(1)(q) }); err != nil {
-			return err
-		}
-		flushIn(t, c.Store, ctx)
-		return nil
+		err := c.claim.Put(ctx, input, calls)
+		pass := c.Each(ctx, 1, func(_ context.Context, _ int, q store.Queue) error { return record(1)(q) })
+		return errors.Join(err, pass, second(c.Flush(ctx)))
 	})
 	if err != nil || c.stems.Len() != 26 {
 		t.Errorf("%d stems: %v", c.stems.Len(), err)
 	}
 	first.returned(t)
-	second.returned(t)
+	last.returned(t)
 }
 
-func TestACallWhoseContextEndsIsUncertainAndKeepsNoMemoryOfTheCaller(t *testing.T) {
+func TestClaim_EndedContextIsUncertain(t *testing.T) {
 	c := newClaimed(t, 1)
 	children := []store.ID{0, 7}
 	ctx, end := context.WithCancelCause(t.Context())
@@ -282,27 +212,8 @@ func TestACallWhoseContextEndsIsUncertainAndKeepsNoMemoryOfTheCaller(t *testing.
 // A flush that the commands of passes do not fit keeps the input for the next one of the
 // tick.
 func TestClaim_KeepsInputOfAFailedFlush(t *testing.T) {
-	s := newStore(t, store.Options{})
-	table := register(t, s, store.TableOptions[item]{MaxItems: 3})
-	c := claim(t, s)
-	var name store.Handle[item]
-	done := make(chan error)
-	waits := make(chan struct{})
-	go func() {
-		r, err := c.Submit(arriving{context.Background(), sync.OnceFunc(func() { close(waits) })}, func(q store.Queue) error {
-			name = table.Emplace(q, item{Value: 1})
-			table.EmplaceItems(q, make([]item, 3), nil)
-			return nil
-		})
-		if err == nil {
-			if _, ok := store.Resolved(r, name); !ok {
-				err = errors.New("the name does not resolve")
-			}
-		}
-		done <- err
-	}()
-	<-waits
-	input, calls := c.Seal(nil, 1000)
+	s, table := newTable(t, store.Options{}, store.TableOptions[item]{MaxItems: 3})
+	c, input, calls, errs := sealedCreates(t, s, table, 4)
 	err := s.Write(c.Context(t.Context()), func(ctx context.Context, w *store.Writer) error {
 		if err := c.Put(ctx, input, calls); err != nil {
 			return err
@@ -313,11 +224,10 @@ func TestClaim_KeepsInputOfAFailedFlush(t *testing.T) {
 		}); err != nil {
 			return err
 		}
-		if _, err := s.Flush(ctx); !errors.Is(err, store.ErrFull) {
-			t.Errorf("%v", err)
-		}
-		if _, err := s.Flush(ctx); !errors.Is(err, store.ErrFull) {
-			t.Errorf("%v", err)
+		for range 2 {
+			if _, err := s.Flush(ctx); !errors.Is(err, store.ErrFull) {
+				t.Errorf("%v", err)
+			}
 		}
 		if table, n := c.Left(); table != "store_test.item" || n != 8 {
 			t.Errorf("%d left for %q", n, table)
@@ -328,27 +238,23 @@ func TestClaim_KeepsInputOfAFailedFlush(t *testing.T) {
 		t.Fatal(err)
 	}
 	calls.Done(1, store.ErrFull)
-	if err := <-done; !errors.Is(err, store.ErrFull) {
+	if err := <-errs[0]; !errors.Is(err, store.ErrFull) {
 		t.Error(err)
 	}
 }
 
-// Frames have no inbox of their own under a claim: only the first flush behind a Put
+// Frames have no inbox of their own under a claim: only the first flush after a Put
 // takes anything from outside.
-func TestOnlyTheFirstFlushOfATickTakesTheInput(t *testing.T) {
+func TestClaim_FirstFlushOfATickTakesTheInput(t *testing.T) {
 	c := newClaimed(t, 1)
-	s1, s2 := c.send(emplaceStem(c, 1)), c.send(emplaceStem(c, 2))
+	sent := c.send(emplaceStem(c, 1), emplaceStem(c, 2))
 	one, _ := encodedStem(t)
 	input, calls := c.claim.Seal(nil, one)
-	own := c.claim.Context(t.Context())
-	err := c.Write(own, func(ctx context.Context, w *store.Writer) error {
+	err := c.Write(c.claim.Context(t.Context()), func(ctx context.Context, w *store.Writer) error {
 		if err := c.claim.Put(ctx, input, calls); err != nil {
 			return err
 		}
-		if err := c.Each(ctx, 1, func(_ context.Context, _ int, q store.Queue) error {
-			c.stems.Emplace(q, stem{Value: 0})
-			return nil
-		}); err != nil {
+		if err := c.Each(ctx, 1, func(_ context.Context, _ int, q store.Queue) error { return emplaceStem(c, 0)(q) }); err != nil {
 			return err
 		}
 		flushIn(t, c.Store, ctx)
@@ -365,59 +271,12 @@ func TestOnlyTheFirstFlushOfATickTakesTheInput(t *testing.T) {
 	for _, v := range store.Created(c.stems) {
 		values = append(values, v.Value)
 	}
-	if !slices.Equal(values, []int{0, 1}) { // behind what passes recorded
+	if !slices.Equal(values, []int{0, 1}) { // after what passes recorded
 		t.Errorf("%v", values)
 	}
 	calls.Done(1, nil)
-	s1.returned(t)
 	input, calls = c.claim.Seal(nil, 1000)
 	c.tick(t, input, calls)
 	calls.Done(2, nil)
-	s2.returned(t)
-}
-
-func TestManySubmitWhileTicksGoOn(t *testing.T) {
-	const callers, each = 1000, 3
-	c, replica := newClaimed(t, 2), newClaimed(t, 1)
-	var all sync.WaitGroup
-	var returned atomic.Int64
-	var mistakes atomic.Int64
-	for caller := range callers {
-		all.Go(func() {
-			for i := range each {
-				var name store.Handle[stem]
-				r, err := c.claim.Submit(context.Background(), func(q store.Queue) error {
-					name = c.stems.Emplace(q, stem{Value: caller*each + i})
-					c.leaves.Emplace(q, leaf{Of: name})
-					return nil
-				})
-				h, ok := store.Handle[stem]{}, false
-				if err == nil {
-					h, ok = store.Resolved(r, name)
-				}
-				_ = c.Read(context.Background(), func(context.Context) error {
-					if v, found := c.stems.Get(h); !ok || !found || v.Value != caller*each+i {
-						mistakes.Add(1)
-					}
-					return nil
-				})
-				returned.Add(1)
-			}
-		})
-	}
-	var input []byte
-	for tick := uint64(1); returned.Load() < callers*each; tick++ {
-		var calls *store.Calls
-		input, calls = c.claim.Seal(input[:0], 4<<10)
-		c.tick(t, input, calls)
-		calls.Done(tick, nil)
-		replica.tick(t, input, nil)
-	}
-	all.Wait()
-	if n := mistakes.Load(); n > 0 {
-		t.Errorf("%d of %d callers do not find what they created", n, callers*each)
-	}
-	if c.stems.Len() != callers*each || c.digest(t) != replica.digest(t) {
-		t.Errorf("%d stems; owner and replica are equal: %t", c.stems.Len(), c.digest(t) == replica.digest(t))
-	}
+	sent.returned(t)
 }

@@ -2,6 +2,7 @@ package store_test
 
 import (
 	"context"
+	"errors"
 	"iter"
 	"testing"
 
@@ -25,12 +26,7 @@ func newForgetful(t *testing.T) *forgetful {
 	f.stable = registerStable(t, f.Store, store.TableOptions[int]{Name: "stable", Shards: 2, Changes: true})
 	f.set = addColumn(t, f.table, store.ColumnOptions[int]{Name: "set", Changes: true})
 	f.wrote = addColumn(t, f.table, store.ColumnOptions[int]{Name: "wrote", Changes: true})
-	claim, err := f.Claim(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	f.claim = claim
-	t.Cleanup(claim.Release)
+	f.claim = claim(t, f.Store)
 	return f
 }
 
@@ -64,10 +60,16 @@ func singles[V any](all iter.Seq[V]) (n int) {
 	return n
 }
 
+// write does a tick that fails the test unless the lists are empty after Forget.
 func (f *forgetful) write(t *testing.T, tick func(ctx context.Context) error) {
 	t.Helper()
 	err := f.Write(f.claim.Context(t.Context()), func(ctx context.Context, _ *store.Writer) error {
 		f.claim.Forget()
+		for list, n := range f.lists() {
+			if n != 0 {
+				t.Errorf("%s has %d entries after Forget, want 0", list, n)
+			}
+		}
 		return tick(ctx)
 	})
 	if err != nil {
@@ -75,116 +77,72 @@ func (f *forgetful) write(t *testing.T, tick func(ctx context.Context) error) {
 	}
 }
 
-// create adds items to both tables.
-func (f *forgetful) create(ctx context.Context) error {
-	return f.Each(ctx, 1, func(_ context.Context, _ int, q store.Queue) error {
+// change erases, puts and sets items of both tables, adds some, and flushes.
+func (f *forgetful) change(ctx context.Context) error {
+	pass := f.Each(ctx, 1, func(_ context.Context, _ int, q store.Queue) error {
+		for i, h := range handles(f.table.All()) {
+			switch i {
+			case 0:
+				f.table.Erase(q, h)
+			case 1:
+				f.table.Put(q, h, 100)
+			case 2:
+				f.set.Set(q, h, 100)
+			}
+		}
+		for i, h := range handles(f.stable.All()) {
+			switch i {
+			case 0:
+				f.stable.Erase(q, h)
+			case 1:
+				f.stable.Put(q, h, 100)
+			}
+		}
 		for n := range 8 {
 			f.name = f.table.Emplace(q, n)
 			f.stable.Emplace(q, n)
 		}
 		return nil
 	})
+	return errors.Join(pass, second(f.Flush(ctx)))
 }
 
-// change erases, puts and sets items of both tables.
-func (f *forgetful) change(ctx context.Context) error {
-	return f.Each(ctx, 1, func(_ context.Context, _ int, q store.Queue) error {
-		n := 0
-		for h := range f.table.All() {
-			switch n++; n {
-			case 1:
-				f.table.Erase(q, h)
-			case 2:
-				f.table.Put(q, h, 100)
-			case 3:
-				f.set.Set(q, h, 100)
-			}
-		}
-		n = 0
-		for h := range f.stable.All() {
-			switch n++; n {
-			case 1:
-				f.stable.Erase(q, h)
-			case 2:
-				f.stable.Put(q, h, 100)
-			}
-		}
-		return nil
-	})
+func handles(all seqOf[int]) (hs []store.Handle[int]) {
+	for h := range all {
+		hs = append(hs, h)
+	}
+	return hs
 }
 
 // inPlace writes all items and elements in place.
 func (f *forgetful) inPlace(ctx context.Context) error {
-	err := f.table.ForEachRows(ctx, func(_ context.Context, c store.RowsChunk[int]) error {
+	elements := f.table.ForEachRows(ctx, func(_ context.Context, c store.RowsChunk[int]) error {
 		for i := range c.Items {
 			f.wrote.Wrote(c, i)
 		}
 		return nil
 	})
-	if err != nil {
-		return err
-	}
-	err = f.table.ForEach(ctx, func(_ context.Context, c store.Chunk[int]) error {
-		c.WroteAll()
-		return nil
-	})
-	if err != nil {
-		return err
-	}
-	return f.stable.ForEach(ctx, func(_ context.Context, c store.StableChunk[int]) error {
-		c.WroteAll()
-		return nil
-	})
+	packed := f.table.ForEach(ctx, func(_ context.Context, c store.Chunk[int]) error { c.WroteAll(); return nil })
+	stable := f.stable.ForEach(ctx, func(_ context.Context, c store.StableChunk[int]) error { c.WroteAll(); return nil })
+	return errors.Join(elements, packed, stable)
 }
 
 // Every list is empty after Forget, whether the frame before had commands or passes alone.
 func TestClaimForget_EmptiesEveryList(t *testing.T) {
 	f := newForgetful(t)
-	f.write(t, func(ctx context.Context) error {
-		if err := f.create(ctx); err != nil {
-			return err
-		}
-		flushIn(t, f.Store, ctx)
-		return nil
-	})
-	f.write(t, func(ctx context.Context) error {
-		if err := f.inPlace(ctx); err != nil {
-			return err
-		}
-		if err := f.change(ctx); err != nil {
-			return err
-		}
-		if err := f.create(ctx); err != nil {
-			return err
-		}
-		flushIn(t, f.Store, ctx)
-		return nil
-	})
+	f.write(t, f.change)
+	f.write(t, func(ctx context.Context) error { return errors.Join(f.inPlace(ctx), f.change(ctx)) })
 	for list, n := range f.lists() {
 		if n == 0 {
 			t.Errorf("%s is empty before Forget", list)
 		}
 	}
-	f.write(t, func(ctx context.Context) error {
-		for list, n := range f.lists() {
-			if n != 0 {
-				t.Errorf("%s has %d entries after Forget, want 0", list, n)
-			}
-		}
-		return f.inPlace(ctx)
-	})
+	f.write(t, f.inPlace)
 	lists := f.lists()
 	for _, list := range []string{"Written of table", "Written of stable", "Written of wrote"} {
 		if lists[list] == 0 {
 			t.Errorf("%s is empty after a pass of the frame", list)
 		}
 	}
-	f.write(t, func(context.Context) error {
-		for list, n := range f.lists() {
-			if n != 0 {
-				t.Errorf("%s has %d entries after a frame without commands, want 0", list, n)
-			}
-		}
-		return nil
-	})
+	f.write(t, func(context.Context) error { return nil })
 }

@@ -9,12 +9,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// made are the names of a call's creates, by table.
-type made struct {
-	stems  []store.Handle[stem]
-	leaves []store.Handle[leaf]
-	marks  []store.Handle[mark]
-}
+// made are the names of a call's creates.
+type made []store.ID
 
 // make returns a call that creates items of the tables in an order, and notes their names.
 // Values are numbered by their place in the call.
@@ -23,11 +19,11 @@ func (m *made) make(c *claimed, order []int) func(q store.Queue) error {
 		for i, table := range order {
 			switch table {
 			case 0:
-				m.stems = append(m.stems, c.stems.Emplace(q, stem{Value: i}))
+				*m = append(*m, c.stems.Emplace(q, stem{Value: i}).ID)
 			case 1:
-				m.leaves = append(m.leaves, c.leaves.Emplace(q, leaf{Weight: float64(i)}))
+				*m = append(*m, c.leaves.Emplace(q, leaf{Weight: float64(i)}).ID)
 			case 2:
-				m.marks = append(m.marks, c.marks.Emplace(q, mark{}))
+				*m = append(*m, c.marks.Emplace(q, mark{}).ID)
 			}
 		}
 		return nil
@@ -35,29 +31,21 @@ func (m *made) make(c *claimed, order []int) func(q store.Queue) error {
 }
 
 // want fails the test unless the receipt resolves each name to its own item.
-func (m *made) want(t tb, c *claimed, r *store.Receipt, order []int) {
+func (m made) want(t tb, c *claimed, r *store.Receipt, order []int) {
 	t.Helper()
-	var n [3]int
 	for i, table := range order {
-		var ok bool
-		switch at := n[table]; table {
+		id, ok := r.Resolve(m[i])
+		switch table {
 		case 0:
-			var h store.Handle[stem]
-			if h, ok = store.Resolved(r, m.stems[at]); ok {
-				ok = c.stems.Has(h) && c.stems.At(h).Value == i
-			}
+			v, found := c.stems.Get(store.Handle[stem]{ID: id})
+			ok = ok && found && v.Value == i
 		case 1:
-			var h store.Handle[leaf]
-			if h, ok = store.Resolved(r, m.leaves[at]); ok {
-				ok = c.leaves.Has(h) && c.leaves.At(h).Weight == float64(i)
-			}
+			v, found := c.leaves.Get(store.Handle[leaf]{ID: id})
+			ok = ok && found && v.Weight == float64(i)
 		case 2:
-			var h store.Handle[mark]
-			if h, ok = store.Resolved(r, m.marks[at]); ok {
-				ok = c.marks.Has(h)
-			}
+			ok = ok && c.marks.Has(store.Handle[mark]{ID: id})
 		}
-		if n[table]++; !ok {
+		if !ok {
 			t.Fatalf("create %d of tables %v does not resolve to its item", i, order)
 		}
 	}
@@ -69,12 +57,8 @@ func TestClaimSubmit_KeepsLimits(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		queue, inbox := rapid.IntRange(1, 12).Draw(t, "QueueLimit"), rapid.IntRange(1, 30).Draw(t, "InboxLimit")
 		c := newUnclaimed(t, store.Options{Workers: 1, QueueLimit: queue, InboxLimit: inbox})
-		claim, err := c.Claim(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		claim := claim(t, c.Store)
 		c.claim = claim
-		defer claim.Release()
 		type waiting struct {
 			made
 			*sent
@@ -95,8 +79,12 @@ func TestClaimSubmit_KeepsLimits(t *testing.T) {
 					t.Fatalf("a call of %d commands, %d wait, limits %d and %d: %v", len(w.order), held, queue, inbox, w.errs[0])
 				}
 			}
-			input, calls := claim.Seal(nil, rapid.SampledFrom([]int{0, 100, 1 << 20}).Draw(t, "most"))
+			most := rapid.SampledFrom([]int{0, 100, 1 << 20}).Draw(t, "most")
+			input, calls := claim.Seal(nil, most)
 			n := calls.Len()
+			if n > 1 && len(input) > most || n == 0 && len(waits) > 0 || n < len(waits) && most == 1<<20 {
+				t.Fatalf("%d of %d calls in %d bytes, of %d at most", n, len(waits), len(input), most)
+			}
 			for _, w := range waits[:n] {
 				held -= len(w.order)
 			}

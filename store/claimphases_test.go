@@ -26,7 +26,8 @@ func claim(t tb, s *store.Store) *store.Claim {
 	return c
 }
 
-func TestOthersMayOnlyLookWhileAStoreIsClaimed(t *testing.T) {
+func TestClaim_LetsOthersOnlyLook(t *testing.T) {
+	rows := whoMay(t)
 	for name := range newVisitor(t).calls() {
 		t.Run(name, func(t *testing.T) {
 			atOnce(t, func(t *testing.T) {
@@ -34,7 +35,6 @@ func TestOthersMayOnlyLookWhileAStoreIsClaimed(t *testing.T) {
 				c := claim(t, v.Store)
 				check := func(ctx context.Context, fits bool, where string) {
 					t.Helper()
-					v.writer = nil
 					err := attempt(v.calls()[name], ctx)
 					if fits && err != nil || !fits && !errors.Is(err, store.ErrPhase) {
 						t.Errorf("%s: %v, which should fit: %t", where, err, fits)
@@ -44,46 +44,30 @@ func TestOthersMayOnlyLookWhileAStoreIsClaimed(t *testing.T) {
 				check(t.Context(), looks, "others")
 				other := claim(t, newStore(t, store.Options{}))
 				check(other.Context(t.Context()), looks, "the driver of another store")
-				if name == "Close" {
-					return
-				}
-				fits, _ := fits(whoMay(t), name, []string{"no phase"})
-				fits = fits && name != "Claim" && name != "Submit" && !slices.Contains(withoutContext, name)
-				check(c.Context(t.Context()), fits, "the driver")
-				c.Release()
-				fits = fits || name == "Claim" || name == "Submit" || slices.Contains(withoutContext, name)
-				check(t.Context(), fits, "behind the release")
-				if !strings.HasPrefix(name, "Register") { // of one name, once
-					check(c.Context(t.Context()), fits, "the former driver")
-				}
-			})
-		})
-	}
-}
-
-func TestInsideATickPhasesAreAsInsideAnyWrite(t *testing.T) {
-	for name := range newVisitor(t).calls() {
-		t.Run(name, func(t *testing.T) {
-			atOnce(t, func(t *testing.T) {
-				v := newVisitor(t)
-				c := claim(t, v.Store)
-				fits, _ := fits(whoMay(t), name, []string{"Write"})
-				fits = fits && name != "Inbox" && name != "Rollback" && name != "Load"
+				inWrite, _ := fits(rows, name, []string{"Write"})
 				err := v.enter(c.Context(t.Context()), []string{"Write"}, func(ctx context.Context) {
-					err := attempt(v.calls()[name], ctx)
-					if fits && err != nil || !fits && !errors.Is(err, store.ErrPhase) {
-						t.Errorf("%v, which should fit: %t", err, fits)
-					}
+					check(ctx, inWrite && name != "Inbox" && name != "Rollback" && name != "Load", "inside a tick")
 				})
 				if err != nil {
 					t.Error(err)
 				}
+				if v.writer = nil; name == "Close" {
+					return
+				}
+				fits, _ := fits(rows, name, []string{"no phase"})
+				forAll := name == "Claim" || name == "Submit" || slices.Contains(withoutContext, name)
+				check(c.Context(t.Context()), fits && !forAll, "the driver")
+				c.Release()
+				check(t.Context(), fits || forAll, "after the release")
+				if !strings.HasPrefix(name, "Register") { // of one name, once
+					check(c.Context(t.Context()), fits || forAll, "the former driver")
+				}
 			})
 		})
 	}
 }
 
-func TestTheDriverMayRollBackWhereItsTicksMayNot(t *testing.T) {
+func TestClaim_DriverRollsBackWhereTicksMayNot(t *testing.T) {
 	c := newClaimed(t, 2)
 	sent := c.send(emplaceStem(c, 1))
 	input, calls := c.claim.Seal(nil, 1000)
@@ -100,44 +84,30 @@ func TestTheDriverMayRollBackWhereItsTicksMayNot(t *testing.T) {
 	}
 	err := c.Write(own, func(ctx context.Context, w *store.Writer) error {
 		c.claim.Forget()
-		if err := c.claim.Put(ctx, input, nil); err != nil {
-			return err
-		}
+		err := c.claim.Put(ctx, input, nil)
 		flushIn(t, c.Store, ctx)
-		for where, ctx := range map[string]context.Context{"the tick": ctx, "outside": c.claim.Context(t.Context())} {
-			if where == "the tick" {
-				if err := c.Rollback(ctx, &saved); !errors.Is(err, store.ErrPhase) {
-					t.Errorf("inside %s: %v", where, err)
-				}
-			}
+		if err := c.Rollback(ctx, &saved); !errors.Is(err, store.ErrPhase) {
+			t.Errorf("inside the tick: %v", err)
 		}
-		if err := c.Rollback(c.claim.Context(ctx), &saved); err != nil {
-			return err
-		}
-		if err := c.claim.Put(ctx, input, calls); err != nil {
-			return err
-		}
+		err = errors.Join(err, c.Rollback(c.claim.Context(ctx), &saved), c.claim.Put(ctx, input, calls))
 		flushIn(t, c.Store, ctx)
-		return nil
+		return err
 	})
-	if err != nil {
-		t.Fatal(err)
+	if err != nil || c.stems.Len() != 1 {
+		t.Fatalf("%d stems: %v", c.stems.Len(), err)
 	}
 	calls.Done(1, nil)
 	sent.returned(t)
-	if c.stems.Len() != 1 {
-		t.Errorf("%d stems", c.stems.Len())
-	}
-	if input, calls := c.claim.Seal(nil, 1000); calls.Len() != 1 {
+	input, calls = c.claim.Seal(nil, 1000)
+	if calls.Len() != 1 {
 		t.Error("a rollback took what had arrived")
-	} else {
-		c.tick(t, input, calls)
-		calls.Done(2, nil)
-		waits.returned(t)
 	}
+	c.tick(t, input, calls)
+	calls.Done(2, nil)
+	waits.returned(t)
 }
 
-func TestAStoreIsClaimedOnlyWhenNothingWaits(t *testing.T) {
+func TestClaim_RefusedWhileCommandsWait(t *testing.T) {
 	c := newUnclaimed(t, store.Options{})
 	refused := func(why string) {
 		t.Helper()
@@ -170,10 +140,9 @@ func TestAStoreIsClaimedOnlyWhenNothingWaits(t *testing.T) {
 	}
 }
 
-// What has no bytes cannot arrive, nor be saved, and the claim says so.
-func TestAStoreOfItemsWithoutBytesIsNotClaimed(t *testing.T) {
-	s := newStore(t, store.Options{})
-	register(t, s, store.TableOptions[item]{})
+// Items without bytes cannot arrive, nor be saved, and the claim reports it.
+func TestClaim_RefusesItemsWithoutBytes(t *testing.T) {
+	s, _ := newTable(t, store.Options{}, store.TableOptions[item]{})
 	register(t, s, store.TableOptions[struct{ Of struct{ P *int } }]{Name: "pointers"})
 	register(t, s, store.TableOptions[struct{ Do func() }]{Name: "functions"})
 	_, err := s.Claim(t.Context())
@@ -181,16 +150,12 @@ func TestAStoreOfItemsWithoutBytesIsNotClaimed(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, says := range []string{`"pointers"`, ".Of.P of kind ptr", `"functions"`, ".Do of kind func"} {
-		if !strings.Contains(err.Error(), says) {
-			t.Errorf("%v; it should say %s", err, says)
-		}
+		expectSays(t, err, says)
 	}
-	if _, err := s.Flush(t.Context()); err != nil {
-		t.Errorf("behind it: %v", err)
-	}
+	flush(t, s)
 }
 
-func TestPutAndForgetBelongIntoATick(t *testing.T) {
+func TestClaim_PutAndForgetNeedATick(t *testing.T) {
 	c := newClaimed(t, 1)
 	if err := c.claim.Put(t.Context(), nil, nil); !errors.Is(err, store.ErrPhase) {
 		t.Errorf("without the context of the claim: %v", err)
@@ -215,60 +180,7 @@ func TestPutAndForgetBelongIntoATick(t *testing.T) {
 	}
 }
 
-// A tick begins as it would behind a snapshot.
-func TestForgetForgetsWhatTheLastFrameDid(t *testing.T) {
-	c := newClaimed(t, 1)
-	var name store.Handle[stem]
-	write := func(f func(ctx context.Context)) {
-		t.Helper()
-		err := c.Write(c.claim.Context(t.Context()), func(ctx context.Context, _ *store.Writer) error { f(ctx); return nil })
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
-	seen := func() (n int) {
-		for range store.Created(c.stems) {
-			n++
-		}
-		for range store.Written(c.stems) {
-			n++
-		}
-		if _, ok := c.stems.Resolve(name); ok {
-			n++
-		}
-		return n
-	}
-	write(func(ctx context.Context) {
-		err := c.Each(ctx, 1, func(_ context.Context, _ int, q store.Queue) error {
-			name = c.stems.Emplace(q, stem{})
-			return nil
-		})
-		if err != nil {
-			t.Error(err)
-		}
-		flushIn(t, c.Store, ctx)
-	})
-	if seen() != 2 {
-		t.Errorf("%d are seen of the last frame", seen())
-	}
-	write(func(ctx context.Context) {
-		if c.claim.Forget(); seen() != 0 {
-			t.Errorf("%d are seen of what was forgotten", seen())
-		}
-		err := c.stems.ForEach(ctx, func(_ context.Context, chunk store.Chunk[stem]) error {
-			chunk.WroteAll()
-			return nil
-		})
-		if err != nil {
-			t.Error(err)
-		}
-		if seen() != 1 {
-			t.Errorf("%d are seen of this frame", seen())
-		}
-	})
-}
-
-func TestWhatATickLeavesIsTold(t *testing.T) {
+func TestClaim_LeftCountsCommandsThatWait(t *testing.T) {
 	c := newClaimed(t, 1)
 	own := c.claim.Context(t.Context())
 	left := func(table string, n int) {
@@ -277,18 +189,16 @@ func TestWhatATickLeavesIsTold(t *testing.T) {
 			t.Errorf("%d are left for %q; want %d for %q", of, got, n, table)
 		}
 	}
-	left("", 0)
 	pass := func(record func(q store.Queue)) {
 		t.Helper()
 		if err := c.Each(own, 1, func(_ context.Context, _ int, q store.Queue) error { record(q); return nil }); err != nil {
 			t.Fatal(err)
 		}
 	}
+	left("", 0)
 	pass(func(q store.Queue) { q.Erase(compose(999, 1, 1)) })
 	left("", 1)
-	if _, err := c.Flush(own); err != nil {
-		t.Fatal(err)
-	}
+	flushIn(t, c.Store, own)
 	pass(func(q store.Queue) { c.leaves.EraseAll(q) })
 	left("leaf", 1)
 	sent := c.send(emplaceStem(c, 1))
@@ -300,15 +210,8 @@ func TestWhatATickLeavesIsTold(t *testing.T) {
 	if err := c.claim.Put(own, input, nil); !errors.Is(err, store.ErrInput) {
 		t.Errorf("a second input: %v", err)
 	}
-	if _, err := c.Flush(own); err != nil {
-		t.Fatal(err)
-	}
+	flushIn(t, c.Store, own)
 	left("", 0)
-	pass(func(q store.Queue) { c.marks.Emplace(q, mark{}) })
-	left("mark", 1)
-	if _, err := c.Flush(own); err != nil {
-		t.Fatal(err)
-	}
 	if err := c.claim.Put(own, input, nil); err != nil {
 		t.Fatal(err)
 	}
@@ -321,82 +224,65 @@ func TestWhatATickLeavesIsTold(t *testing.T) {
 	sent.returned(t)
 }
 
-func TestTheSchemaTellsTablesApart(t *testing.T) {
+// Programs that tick differently have different schemas. The schema of a table without
+// columns that keep changes or have Links is the same as before: a log that has its hash
+// still opens.
+func TestSchema_TellsTablesApart(t *testing.T) {
 	schema := func(o store.Options, register func(s *store.Store)) string {
 		s := newStore(t, o)
 		register(s)
 		return claim(t, s).Schema()
 	}
-	with := func(change func(o *store.TableOptions[item])) string {
-		return schema(store.Options{}, func(s *store.Store) {
-			var o store.TableOptions[item]
-			change(&o)
-			register(t, s, o)
-		})
-	}
-	same := with(func(o *store.TableOptions[item]) { o.Reserve = 100 })
-	texts := []string{
-		same,
-		schema(store.Options{QueueLimit: 7}, func(s *store.Store) { register(t, s, store.TableOptions[item]{}) }),
-		schema(store.Options{BatchLimit: 7}, func(s *store.Store) { register(t, s, store.TableOptions[item]{}) }),
-		schema(store.Options{BatchBytes: 7}, func(s *store.Store) { register(t, s, store.TableOptions[item]{}) }),
-		schema(store.Options{}, func(s *store.Store) { registerStable(t, s, store.TableOptions[item]{}) }),
-		schema(store.Options{}, func(s *store.Store) { register(t, s, store.TableOptions[leaf]{Name: "store_test.item"}) }),
-		with(func(o *store.TableOptions[item]) { o.Name = "other" }),
-		with(func(o *store.TableOptions[item]) { o.TypeID = 2 }),
-		with(func(o *store.TableOptions[item]) { o.Shards = 2 }),
-		with(func(o *store.TableOptions[item]) { o.MaxItems = 2 }),
-		with(func(o *store.TableOptions[item]) { o.MinFree = 2 }),
-		with(func(o *store.TableOptions[item]) { o.ChunkItems = 2 }),
-		with(func(o *store.TableOptions[item]) { o.Changes = true }),
-		with(func(o *store.TableOptions[item]) { o.FixedKeys = true }),
-		with(func(o *store.TableOptions[item]) { o.Links = func(*item, func(*store.ID)) {} }),
-	}
-	if n := len(slices.Compact(slices.Sorted(slices.Values(texts)))); n != len(texts) {
-		t.Errorf("%d schemas are told apart of %d: %q", n, len(texts), texts)
-	}
-	workers := schema(store.Options{Workers: 8, InboxLimit: 9}, func(s *store.Store) { register(t, s, store.TableOptions[item]{}) })
-	if same != with(func(*store.TableOptions[item]) {}) || same != workers {
-		t.Error("what may differ makes another schema")
-	}
-}
-
-// A program whose columns keep changes, or have Links, ticks differently. The schema of a
-// table without such columns is the same as before: a log that has its hash still opens.
-func TestSchema_ColumnOptions(t *testing.T) {
-	links := func(*int, func(*store.ID)) {}
-	schema := func(register func(table *store.Table[item])) string {
-		s, table := newTable(t, store.Options{}, store.TableOptions[item]{Name: "ship", Changes: true})
-		register(table)
-		return claim(t, s).Schema()
+	plain := func(s *store.Store) { register(t, s, store.TableOptions[item]{}) }
+	with := func(o store.TableOptions[item]) string {
+		return schema(store.Options{}, func(s *store.Store) { register(t, s, o) })
 	}
 	column := func(o store.ColumnOptions[int]) string {
-		return schema(func(table *store.Table[item]) { o.Name = "c"; addColumn(t, table, o) })
+		o.Name = "c"
+		return schema(store.Options{}, func(s *store.Store) { addColumn(t, register(t, s, store.TableOptions[item]{Changes: true}), o) })
 	}
 	optional := func(o store.ColumnOptions[int]) string {
-		return schema(func(table *store.Table[item]) { o.Name = "c"; addSparse(t, table, o) })
+		o.Name = "c"
+		return schema(store.Options{}, func(s *store.Store) { addSparse(t, register(t, s, store.TableOptions[item]{Changes: true}), o) })
 	}
-	plain := schema(func(*store.Table[item]) {})
+	links := func(*int, func(*store.ID)) {}
+	same, tracked := with(store.TableOptions[item]{}), with(store.TableOptions[item]{Changes: true})
+	bare, sparse := column(store.ColumnOptions[int]{}), optional(store.ColumnOptions[int]{})
 	texts := []string{
-		plain,
-		column(store.ColumnOptions[int]{}),
+		same,
+		bare,
+		sparse,
+		schema(store.Options{QueueLimit: 7}, plain),
+		schema(store.Options{BatchLimit: 7}, plain),
+		schema(store.Options{BatchBytes: 7}, plain),
+		schema(store.Options{}, func(s *store.Store) { registerStable(t, s, store.TableOptions[item]{}) }),
+		schema(store.Options{}, func(s *store.Store) { register(t, s, store.TableOptions[leaf]{Name: "store_test.item"}) }),
+		with(store.TableOptions[item]{Name: "other"}),
+		with(store.TableOptions[item]{TypeID: 2}),
+		with(store.TableOptions[item]{Shards: 2}),
+		with(store.TableOptions[item]{MaxItems: 2}),
+		with(store.TableOptions[item]{MinFree: 2}),
+		with(store.TableOptions[item]{ChunkItems: 2}),
+		tracked,
+		with(store.TableOptions[item]{FixedKeys: true}),
+		with(store.TableOptions[item]{Links: func(*item, func(*store.ID)) {}}),
 		column(store.ColumnOptions[int]{Changes: true}),
 		column(store.ColumnOptions[int]{Links: links}),
 		column(store.ColumnOptions[int]{Changes: true, Links: links}),
-		optional(store.ColumnOptions[int]{}),
 		optional(store.ColumnOptions[int]{Links: links}),
 	}
 	if n := len(slices.Compact(slices.Sorted(slices.Values(texts)))); n != len(texts) {
 		t.Errorf("%d schemas differ, want %d: %q", n, len(texts), texts)
 	}
-	for _, text := range []string{texts[0], texts[1], texts[5]} {
+	for _, text := range []string{tracked, bare, sparse} {
 		const last = "; MaxItems 0, MinFree 0, ChunkItems 2048, Links false, Changes true, FixedKeys false\n"
 		if !strings.HasSuffix(text, last) {
 			t.Errorf("schema %q, want one that ends with %q", text, last)
 		}
 	}
 	clone := func(dst, src *int) { *dst = *src }
-	if column(store.ColumnOptions[int]{Clone: clone}) != texts[1] {
-		t.Error("Clone makes another schema")
+	if same != with(store.TableOptions[item]{Reserve: 100}) || same != schema(store.Options{Workers: 8, InboxLimit: 9}, plain) ||
+		bare != column(store.ColumnOptions[int]{Clone: clone}) {
+		t.Error("Reserve, Workers, InboxLimit or Clone makes another schema")
 	}
 }

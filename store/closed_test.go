@@ -26,12 +26,9 @@ func TestAfterClosePhasesAreErrClosedAndLookupsFindNothing(t *testing.T) {
 		}
 
 		calls := phases(s, table)
-		calls["Close"] = func(ctx context.Context) error { _, err := s.Close(ctx); return err }
-		calls["Register"] = func(context.Context) error {
-			_, err := store.Register(s, store.TableOptions[item]{Name: "late"})
-			return err
-		}
-		calls["Queues"] = func(context.Context) error { _, err := s.Queues(1); return err }
+		calls["Close"] = func(ctx context.Context) error { return second(s.Close(ctx)) }
+		calls["Register"] = func(context.Context) error { return second(store.Register(s, store.TableOptions[item]{Name: "late"})) }
+		calls["Queues"] = func(context.Context) error { return second(s.Queues(1)) }
 		calls["Discard"] = func(context.Context) error { return s.Discard() }
 		for what, call := range calls {
 			if err := call(t.Context()); !errors.Is(err, store.ErrClosed) {
@@ -74,7 +71,7 @@ func TestCloseWaitsForOpenPhasesUnlessItsContextEnds(t *testing.T) {
 		})
 		flush(t, s)
 		release := hold(t, s)
-		closed := begin(func() error { _, err := s.Close(context.Background()); return err })
+		closed := begin(func() error { return second(s.Close(context.Background())) })
 		closed.waits(t, "Close")
 		release()
 		if err := closed.result(); err != nil {

@@ -5,117 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"strings"
 	"sync/atomic"
 	"testing"
 
 	"handloom/batch"
 	"handloom/store"
 )
-
-// failing runs passes of which some tasks fail in every way, beside others.
-func failing(how func(task int) error) func(r *trial) {
-	return func(r *trial) {
-		table := register(r, r.Store, store.TableOptions[item]{Shards: 3, ChunkItems: 4})
-		var names []store.ID
-		for _, h := range fill(r, r.Store, table, 100) {
-			names = append(names, h.ID)
-		}
-		for frame := range 3 {
-			good := func(_ context.Context, task int, q store.Queue) error {
-				table.Emplace(q, item{Value: uint64(frame*100 + task)})
-				return nil
-			}
-			if err := r.Each(r.ctx, 10, good); err != nil {
-				r.Fatal(err)
-			}
-			var rows atomic.Int64
-			err := table.ForEach(r.ctx, func(_ context.Context, c store.Chunk[item]) error {
-				rows.Add(int64(len(c.Items)))
-				for i := range c.Items {
-					c.Items[i].Value++ // stays
-					c.Erase(i)         // does not
-				}
-				return how(c.Index)
-			})
-			if err == nil || rows.Load() != int64(table.Len()) {
-				r.Fatalf("%d of %d rows were visited: %v", rows.Load(), table.Len(), err)
-			}
-			if err := r.Each(r.ctx, 10, good); err != nil {
-				r.Fatal(err)
-			}
-			if report := r.flush(names...); report.Total != (batch.Counts{Created: 20}) {
-				r.Fatalf("%v", report)
-			}
-		}
-	}
-}
-
-func TestAFailedPassRunsWholeAndDropsOnlyItsOwnRecordings(t *testing.T) {
-	for name, how := range map[string]func(task int) error{
-		"error": func(task int) error {
-			if task%3 == 1 {
-				return errTask
-			}
-			return nil
-		},
-		"panic": func(task int) error {
-			if task%3 == 1 {
-				panic(task)
-			}
-			return nil
-		},
-		"both": func(task int) error {
-			if task%2 == 1 {
-				panic(task)
-			}
-			return errTask
-		},
-	} {
-		t.Run(name, func(t *testing.T) { sameEverywhere(t, store.Options{}, failing(how)) })
-	}
-}
-
-func TestOfManyErrorsThatOfTheLowestTaskIsReturned(t *testing.T) {
-	s := newStore(t, store.Options{Workers: 4})
-	for run := range 1000 {
-		low := run % 7
-		err := s.Each(t.Context(), 16, func(_ context.Context, task int, _ store.Queue) error {
-			if task%7 == low {
-				runtime.Gosched()
-				return fmt.Errorf("task %d", task)
-			}
-			return nil
-		})
-		if err == nil || err.Error() != fmt.Sprintf("task %d", low) {
-			t.Fatalf("run %d: %v, want that of task %d", run, err, low)
-		}
-	}
-}
-
-func TestAPanicInATaskIsAnErrorWithValueAndStack(t *testing.T) {
-	s, table := newTable(t, store.Options{}, store.TableOptions[item]{})
-	fill(t, s, table, 1)
-	passes := map[string]func() error{
-		"Each": func() error {
-			return s.Each(t.Context(), 1, func(context.Context, int, store.Queue) error { panic(errTask) })
-		},
-		"ForEach": func() error {
-			return table.ForEach(t.Context(), func(context.Context, store.Chunk[item]) error { panic(errTask) })
-		},
-		"Reduce": func() error {
-			_, err := store.Reduce(t.Context(), table, func(context.Context, store.Rows[item]) (int, error) { panic(errTask) },
-				func(a, b int) int { return a + b })
-			return err
-		},
-	}
-	for name, pass := range passes {
-		var fault *store.PanicError
-		if err := pass(); !errors.As(err, &fault) || fault.Value != errTask || len(fault.Stack) == 0 || !errors.Is(err, errTask) {
-			t.Errorf("%s: %v", name, err)
-		}
-	}
-	usable(t, s, table)
-}
 
 // usable fails the test unless every kind of phase works.
 func usable(t *testing.T, s *store.Store, table *store.Table[item]) {
@@ -152,9 +48,9 @@ func phases(s *store.Store, table *store.Table[item]) map[string]func(context.Co
 				func(a, b int) int { return a + b })
 			return err
 		},
-		"Digest":     func(ctx context.Context) error { _, err := s.Digest(ctx); return err },
+		"Digest":     func(ctx context.Context) error { return second(s.Digest(ctx)) },
 		"Verify":     func(ctx context.Context) error { return s.Verify(ctx) },
-		"Flush":      func(ctx context.Context) error { _, err := s.Flush(ctx); return err },
+		"Flush":      func(ctx context.Context) error { return second(s.Flush(ctx)) },
 		"Checkpoint": func(ctx context.Context) error { return s.Checkpoint(ctx, new(store.Checkpoint)) },
 		"Rollback": func(ctx context.Context) error {
 			var c store.Checkpoint
@@ -163,62 +59,78 @@ func phases(s *store.Store, table *store.Table[item]) map[string]func(context.Co
 	}
 }
 
-func TestGoexitInATaskIsAnErrorOrEndsTheCallerWithEverythingReleased(t *testing.T) {
-	for _, workers := range []int{1, 4} {
-		s, table := newTable(t, store.Options{Workers: workers}, store.TableOptions[item]{ChunkItems: 1})
-		fill(t, s, table, 20)
-		items := table.Len()
-		var ran atomic.Int64
-		passes := map[string]func(task int) error{
-			"Each": func(exits int) error {
-				return s.Each(t.Context(), 20, func(_ context.Context, task int, q store.Queue) error {
-					ran.Add(1)
-					table.Emplace(q, item{})
-					if task == exits {
-						runtime.Goexit()
-					}
-					return nil
-				})
-			},
-			"ForEach": func(exits int) error {
-				return table.ForEach(t.Context(), func(_ context.Context, c store.Chunk[item]) error {
-					ran.Add(1)
-					c.Erase(0)
-					if c.Index == exits {
-						runtime.Goexit()
-					}
-					return nil
-				})
-			},
-		}
-		for name, pass := range passes {
-			for exits := range 20 {
-				ran.Store(0)
-				err := make(chan error, 1)
-				ended := make(chan struct{})
-				go func() {
-					defer close(ended)
-					err <- pass(exits)
-				}()
-				<-ended
-				select {
-				case err := <-err: // it was another worker that ended
-					if !errors.Is(err, store.ErrGoexit) || workers == 1 {
-						t.Errorf("%s with %d workers: %v", name, workers, err)
-					}
-				default:
-				}
-				if ran.Load() != 20 {
-					t.Errorf("%s with %d workers: %d of 20 tasks ran", name, workers, ran.Load())
+// However tasks fail and in whatever order they run, all of them run, the pass returns the
+// failure of the lowest, and what the pass recorded is dropped. A task that ends its
+// goroutine is an error or, when that is the caller's, ends the caller.
+func TestPass_ReturnsFailureOfTheLowestTask(t *testing.T) {
+	for _, shuffled := range []bool{false, true} {
+		for _, workers := range []int{1, 4} {
+			s, table := newTable(t, store.Options{Workers: workers}, store.TableOptions[item]{ChunkItems: 1})
+			fill(t, s, table, 20)
+			if shuffled {
+				if err := s.Shuffle(7); err != nil {
+					t.Fatal(err)
 				}
 			}
+			var ran atomic.Int64
+			var fails func(task int) error
+			passes := map[string]func() error{
+				"Each": func() error {
+					return s.Each(t.Context(), 20, func(_ context.Context, task int, q store.Queue) error {
+						ran.Add(1)
+						table.Emplace(q, item{})
+						return fails(task)
+					})
+				},
+				"ForEach": func() error {
+					return table.ForEach(t.Context(), func(_ context.Context, c store.Chunk[item]) error {
+						ran.Add(1)
+						c.Erase(0)
+						return fails(c.Index)
+					})
+				},
+			}
+			for name, pass := range passes {
+				for lowest := range 20 {
+					for how, fail := range failures {
+						fails = func(task int) error {
+							if task == lowest || task > lowest && how != "exit" {
+								return fail(task)
+							}
+							return nil
+						}
+						ran.Store(0)
+						err, returned := error(nil), false
+						c := begin(func() error { err = pass(); returned = true; return nil })
+						_ = c.result()
+						if !returned && how == "exit" {
+							err = fmt.Errorf("task %d: %w", lowest, store.ErrGoexit)
+						} else if how == "exit" && workers == 1 {
+							t.Errorf("the caller goes on after its goroutine has ended: %v", err)
+						}
+						if ran.Load() != 20 || err == nil || !strings.Contains(err.Error(), fmt.Sprintf("task %d", lowest)) || !errors.Is(err, failsWith[how]) {
+							t.Fatalf("%s, shuffled: %t, %d workers: %d of 20 tasks ran, and %s of task %d is %v", name, shuffled, workers, ran.Load(), how, lowest, err)
+						}
+					}
+				}
+			}
+			if report := flush(t, s); report.Total != (batch.Counts{}) || table.Len() != 20 {
+				t.Errorf("recordings of passes that did not end: %v", report)
+			}
+			usable(t, s, table)
 		}
-		if report := flush(t, s); report.Total != (batch.Counts{}) || table.Len() != items {
-			t.Errorf("recordings of passes that did not end: %v", report)
-		}
-		usable(t, s, table)
 	}
 }
+
+// failures are ways in which a task fails, and failsWith what the error of the pass wraps.
+var (
+	failures = map[string]func(task int) error{
+		"error": func(task int) error { return fmt.Errorf("%w: task %d", errTask, task) },
+		"panic": func(task int) error { panic(fmt.Errorf("%w: task %d", errTask, task)) },
+		"exit":  func(int) error { runtime.Goexit(); return nil },
+	}
+	failsWith = map[string]error{"error": errTask, "panic": errTask, "exit": store.ErrGoexit}
+)
 
 func TestAFunctionOfAPhaseThatPanicsOrExitsReleasesTheGate(t *testing.T) {
 	s, table := newTable(t, store.Options{}, store.TableOptions[item]{})

@@ -52,30 +52,27 @@ func (c *call) result() error {
 // hold keeps a Read open until the function it returns is called.
 func hold(t *testing.T, s *store.Store) (release func()) {
 	t.Helper()
-	stop := make(chan struct{})
-	read := begin(func() error {
-		return s.Read(context.Background(), func(context.Context) error { <-stop; return nil })
+	return held(t, func(wait func()) error {
+		return s.Read(context.Background(), func(context.Context) error { wait(); return nil })
 	})
-	synctest.Wait()
-	return func() {
-		close(stop)
-		if err := read.result(); err != nil {
-			t.Error(err)
-		}
-	}
 }
 
 // holdAlone keeps a Write open likewise.
 func holdAlone(t *testing.T, s *store.Store) (release func()) {
 	t.Helper()
-	stop := make(chan struct{})
-	write := begin(func() error {
-		return s.Write(context.Background(), func(context.Context, *store.Writer) error { <-stop; return nil })
+	return held(t, func(wait func()) error {
+		return s.Write(context.Background(), func(context.Context, *store.Writer) error { wait(); return nil })
 	})
+}
+
+func held(t *testing.T, phase func(wait func()) error) (release func()) {
+	stop := make(chan struct{})
+	c := begin(func() error { return phase(func() { <-stop }) })
 	synctest.Wait()
 	return func() {
+		t.Helper()
 		close(stop)
-		if err := write.result(); err != nil {
+		if err := c.result(); err != nil {
 			t.Error(err)
 		}
 	}
@@ -83,58 +80,29 @@ func holdAlone(t *testing.T, s *store.Store) (release func()) {
 
 var shared = map[string]bool{"Read": true, "Reduce": true, "Digest": true, "Verify": true}
 
-func TestReadingPhasesShareTheGateAndOthersHaveItAlone(t *testing.T) {
+func TestGate_ReadingPhasesShareIt(t *testing.T) {
 	virtual(t, func(t *testing.T) {
 		s, table := newTable(t, store.Options{}, store.TableOptions[item]{})
 		fill(t, s, table, 10)
-		ctx := context.Background()
 		for what, phase := range phases(s, table) {
-			release := hold(t, s)
-			c := begin(func() error { return phase(ctx) })
-			if shared[what] {
-				if err := c.result(); err != nil {
-					t.Errorf("%s beside a Read: %v", what, err)
+			for beside, hold := range map[string]func(*testing.T, *store.Store) func(){"Read": hold, "Write": holdAlone} {
+				release := hold(t, s)
+				c := begin(func() error { return phase(context.Background()) })
+				if shared[what] && beside == "Read" {
+					_ = c.result()
+				} else {
+					c.waits(t, what+" beside a "+beside)
 				}
-			} else {
-				c.waits(t, what+" beside a Read")
-			}
-			release()
-			if err := c.result(); err != nil {
-				t.Errorf("%s: %v", what, err)
-			}
-
-			release = holdAlone(t, s)
-			c = begin(func() error { return phase(ctx) })
-			c.waits(t, what+" beside a Write")
-			release()
-			if err := c.result(); err != nil {
-				t.Errorf("%s: %v", what, err)
+				release()
+				if err := c.result(); err != nil {
+					t.Errorf("%s beside a %s: %v", what, beside, err)
+				}
 			}
 		}
 	})
 }
 
-func TestTheGateIsFirstComeFirstServed(t *testing.T) {
-	virtual(t, func(t *testing.T) {
-		s, _ := newTable(t, store.Options{}, store.TableOptions[item]{})
-		var order []string
-		release := hold(t, s)
-		write := begin(func() error {
-			return s.Write(context.Background(), func(context.Context, *store.Writer) error { order = append(order, "write"); return nil })
-		})
-		write.waits(t, "Write beside a Read")
-		read := begin(func() error {
-			return s.Read(context.Background(), func(context.Context) error { order = append(order, "read"); return nil })
-		})
-		read.waits(t, "Read behind a waiting Write")
-		release()
-		if err := errors.Join(write.result(), read.result()); err != nil || order[0] != "write" {
-			t.Errorf("%v, %v", order, err)
-		}
-	})
-}
-
-func TestWaitingAtTheGateEndsWithTheContext(t *testing.T) {
+func TestGate_WaitEndsWithTheContext(t *testing.T) {
 	virtual(t, func(t *testing.T) {
 		s, table := newTable(t, store.Options{}, store.TableOptions[item]{})
 		fill(t, s, table, 10)
@@ -152,55 +120,30 @@ func TestWaitingAtTheGateEndsWithTheContext(t *testing.T) {
 	})
 }
 
-func TestAPassWhoseContextEndedRunsNoTask(t *testing.T) {
+func TestPass_RunsNoTaskAfterItsContextEnded(t *testing.T) {
 	s, table := newTable(t, store.Options{Workers: 2}, store.TableOptions[item]{ChunkItems: 1})
 	fill(t, s, table, 4)
 	check := func(ctx context.Context) {
 		t.Helper()
-		err := s.Each(ctx, 4, func(context.Context, int, store.Queue) error { t.Error("a task of Each ran"); return nil })
-		if !errors.Is(err, context.Canceled) {
-			t.Errorf("Each: %v", err)
-		}
-		err = table.ForEach(ctx, func(context.Context, store.Chunk[item]) error { t.Error("a task of ForEach ran"); return nil })
-		if !errors.Is(err, context.Canceled) {
-			t.Errorf("ForEach: %v", err)
+		each := s.Each(ctx, 4, func(context.Context, int, store.Queue) error { t.Error("a task of Each ran"); return nil })
+		forEach := table.ForEach(ctx, func(context.Context, store.Chunk[item]) error { t.Error("a task of ForEach ran"); return nil })
+		if !errors.Is(each, context.Canceled) || !errors.Is(forEach, context.Canceled) {
+			t.Errorf("Each: %v, ForEach: %v", each, forEach)
 		}
 	}
 	cancelled, cancel := context.WithCancel(t.Context())
 	cancel()
 	check(cancelled)
 	check(ended{t.Context()})
-	err := s.Write(t.Context(), func(ctx context.Context, _ *store.Writer) error {
-		ctx, cancel := context.WithCancel(ctx)
-		cancel()
-		check(ctx)
+	write(t, s, func(ctx context.Context, _ *store.Writer) error {
+		check(ended{ctx})
 		return nil
 	})
-	if err != nil {
-		t.Error(err)
-	}
-}
-
-func TestAPassOnceBegunRunsWholeThoughItsContextEnds(t *testing.T) {
-	s, table := newTable(t, store.Options{Workers: 2}, store.TableOptions[item]{})
-	ctx, cancel := context.WithCancel(t.Context())
-	defer cancel()
-	err := s.Each(ctx, 50, func(_ context.Context, _ int, q store.Queue) error {
-		cancel()
-		table.Emplace(q, item{})
-		return nil
-	})
-	if err != nil {
-		t.Error(err)
-	}
-	if report := flush(t, s); report.Total.Created != 50 {
-		t.Error(report)
-	}
 }
 
 // Readers, also the caller's own, and those who wait for them do not keep the one
 // that flushes from recording.
-func TestQueuesAndDiscardWorkBesideReadersAndThoseWhoWaitForThem(t *testing.T) {
+func TestGate_QueuesAndDiscardPassReaders(t *testing.T) {
 	virtual(t, func(t *testing.T) {
 		s, table := newTable(t, store.Options{}, store.TableOptions[item]{})
 		record := func() {
@@ -211,30 +154,26 @@ func TestQueuesAndDiscardWorkBesideReadersAndThoseWhoWaitForThem(t *testing.T) {
 			}
 			table.Emplace(queues(t, s, 1)[0], item{})
 		}
+		var order []string
+		note := func(what string) *call {
+			c := begin(func() error {
+				return s.Write(context.Background(), func(context.Context, *store.Writer) error { order = append(order, what); return nil })
+			})
+			c.waits(t, what)
+			return c
+		}
 		release := hold(t, s)
 		record()
-		var order []string
-		note := func(what string) func() error {
-			return func() error {
-				return s.Write(context.Background(), func(context.Context, *store.Writer) error { order = append(order, what); return nil })
-			}
-		}
-		first := begin(note("first"))
-		first.waits(t, "Write beside a Read")
+		first := note("first")
 		record()
-		second := begin(note("second"))
-		second.waits(t, "a second Write")
+		second := note("second")
 		record()
-		if len(order) > 0 {
-			t.Errorf("beside a Read there was a Write: %v", order)
-		}
 		release()
 		if err := errors.Join(first.result(), second.result()); err != nil || !slices.Equal(order, []string{"first", "second"}) {
 			t.Errorf("%v, %v", order, err)
 		}
 		err := s.Read(t.Context(), func(context.Context) error {
-			third := begin(note("third"))
-			third.waits(t, "Write beside a Read")
+			note("third")
 			record()
 			return nil
 		})
@@ -243,11 +182,9 @@ func TestQueuesAndDiscardWorkBesideReadersAndThoseWhoWaitForThem(t *testing.T) {
 		}
 		synctest.Wait()
 		release = holdAlone(t, s)
-		if _, err := s.Queues(1); !errors.Is(err, store.ErrPhase) {
-			t.Errorf("Queues beside a Write: %v", err)
-		}
-		if err := s.Discard(); !errors.Is(err, store.ErrPhase) {
-			t.Errorf("Discard beside a Write: %v", err)
+		_, refused := s.Queues(1)
+		if discard := s.Discard(); !errors.Is(refused, store.ErrPhase) || !errors.Is(discard, store.ErrPhase) {
+			t.Errorf("beside a Write: Queues %v, Discard %v", refused, discard)
 		}
 		release()
 		if report := flush(t, s); report.Total.Created != 1 {
@@ -256,7 +193,7 @@ func TestQueuesAndDiscardWorkBesideReadersAndThoseWhoWaitForThem(t *testing.T) {
 	})
 }
 
-func TestPhasesOfTwoStoresDoNotMix(t *testing.T) {
+func TestContext_PhasesOfTwoStoresDoNotMix(t *testing.T) {
 	atOnce(t, func(t *testing.T) {
 		a, tableA := newTable(t, store.Options{}, store.TableOptions[item]{})
 		b, tableB := newTable(t, store.Options{}, store.TableOptions[item]{})

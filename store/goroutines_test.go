@@ -51,6 +51,15 @@ func (s *hooked) sorted(ctx context.Context, f func() error, order func(ctx cont
 	})
 }
 
+// frame runs a system.
+func (s *hooked) frame(ctx context.Context, y store.System) error {
+	frame, err := store.NewSchedule(s.Store, y)
+	if err != nil {
+		return err
+	}
+	return second(frame.Run(ctx))
+}
+
 func (s *hooked) compare(a, b *item) int { s.call(); return int(b.Value) - int(a.Value) }
 
 // inPhase are functions that call f once, on a goroutine inside of a phase, by what
@@ -107,20 +116,10 @@ var inPhase = map[string]func(ctx context.Context, s *hooked, f func() error) er
 		})
 	},
 	"a system": func(ctx context.Context, s *hooked, f func() error) error {
-		frame, err := store.NewSchedule(s.Store, store.System{Name: "it", Run: func(context.Context) error { return f() }})
-		if err != nil {
-			return err
-		}
-		_, err = frame.Run(ctx)
-		return err
+		return s.frame(ctx, store.System{Name: "it", Run: func(context.Context) error { return f() }})
 	},
 	"Run": func(ctx context.Context, s *hooked, f func() error) error {
-		frame, err := store.NewSchedule(s.Store, store.System{Name: "it", If: func() bool { return f() != nil }, Run: nothing})
-		if err != nil {
-			return err
-		}
-		_, err = frame.Run(ctx)
-		return err
+		return s.frame(ctx, store.System{Name: "it", If: func() bool { return f() != nil }, Run: nothing})
 	},
 	"Flush": func(ctx context.Context, s *hooked, f func() error) error {
 		err := s.Each(ctx, 1, func(_ context.Context, _ int, q store.Queue) error { s.table.Emplace(q, item{}); return nil })
@@ -156,22 +155,23 @@ var inPhase = map[string]func(ctx context.Context, s *hooked, f func() error) er
 
 // A call with a context from outside would wait for the phase it is in. A checked
 // build says so instead.
-func TestACheckedBuildNamesTheCallThatWouldWaitForItself(t *testing.T) {
+func TestChecked_NamesTheCallThatWouldWaitForItself(t *testing.T) {
 	if !check.Full {
 		t.Skip("other builds wait")
 	}
 	outside := t.Context()
 	for phase, within := range inPhase {
 		for name, call := range map[string]func(s *hooked) error{
-			"Flush": func(s *hooked) error { _, err := s.Flush(outside); return err },
+			"Flush": func(s *hooked) error { return second(s.Flush(outside)) },
 			"Write": func(s *hooked) error {
 				return s.Write(outside, func(context.Context, *store.Writer) error { return nil })
 			},
 			"ForEach": func(s *hooked) error {
 				return s.table.ForEach(outside, func(context.Context, store.Chunk[item]) error { return nil })
 			},
-			"Read": func(s *hooked) error {
-				return s.Read(outside, func(context.Context) error { return nil })
+			"Read": func(s *hooked) error { return s.Read(outside, nothing) },
+			"Submit": func(s *hooked) error {
+				return second(s.Submit(outside, func(store.Queue) error { return nil }))
 			},
 		} {
 			t.Run(name+" inside "+phase, func(t *testing.T) {
@@ -209,7 +209,7 @@ func TestACheckedBuildNamesTheCallThatWouldWaitForItself(t *testing.T) {
 
 // Two reads hold the gate together, unless somebody who waits for the first is
 // served before the second.
-func TestACheckedBuildNamesTheReadThatWaitsBehindAWriteThatWaitsForIt(t *testing.T) {
+func TestChecked_NamesTheReadThatWouldWait(t *testing.T) {
 	if !check.Full {
 		t.Skip("other builds wait")
 	}
@@ -232,27 +232,28 @@ func TestACheckedBuildNamesTheReadThatWaitsBehindAWriteThatWaitsForIt(t *testing
 	})
 }
 
-func TestACallOfAnotherStoreInsideAPhaseIsNoMistake(t *testing.T) {
+func TestPhase_LetsCallsOfAnotherStore(t *testing.T) {
 	for phase, within := range inPhase {
 		s, other := newHooked(t), newStore(t, store.Options{})
-		err := within(t.Context(), s, func() error {
-			_, err := other.Flush(t.Context())
-			return err
-		})
+		err := within(t.Context(), s, func() error { return second(other.Flush(t.Context())) })
 		if err != nil {
 			t.Errorf("%s: %v", phase, err)
 		}
 	}
 }
 
-// A phase that ends in a panic is left, too.
-func TestAfterAPanicInATaskNothingSeemsToBeInside(t *testing.T) {
-	s, _ := newTable(t, store.Options{Workers: 1}, store.TableOptions[item]{})
-	err := s.Each(t.Context(), 1, func(context.Context, int, store.Queue) error { panic("it") })
-	if err == nil {
-		t.Fatal("no error")
+// AfterFlush may open phases, but Submit would wait for the frame that it is in.
+func TestChecked_RefusesSubmitInsideAfterFlush(t *testing.T) {
+	if !check.Full {
+		t.Skip("other builds wait")
 	}
-	if _, err := s.Flush(t.Context()); err != nil {
-		t.Error(err)
-	}
+	var s *store.Store
+	s, table := newTable(t, store.Options{AfterFlush: func(*store.Report) {
+		_, err := s.Submit(context.Background(), func(store.Queue) error { return errTask })
+		if !errors.Is(err, store.ErrPhase) {
+			t.Errorf("Submit: %v", err)
+		}
+		write(t, s, func(context.Context, *store.Writer) error { return nil })
+	}}, store.TableOptions[item]{})
+	fill(t, s, table, 1)
 }

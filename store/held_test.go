@@ -3,7 +3,6 @@ package store_test
 import (
 	"context"
 	"errors"
-	"fmt"
 	"runtime"
 	"testing"
 	"weak"
@@ -25,7 +24,7 @@ func heldBy(t *testing.T, ctx context.Context, f func(ctx context.Context, own *
 	func() {
 		carried, of := new(burden), new(burden)
 		refs[0], refs[1] = weak.Make(carried), weak.Make(of)
-		if err := f(withValue(ctx, carried), of); err != nil {
+		if err := f(context.WithValue(ctx, burdenKey{}, carried), of); err != nil && !errors.Is(err, errTask) {
 			t.Error(err)
 		}
 	}()
@@ -33,13 +32,12 @@ func heldBy(t *testing.T, ctx context.Context, f func(ctx context.Context, own *
 	return refs[0].Value() != nil, refs[1].Value() != nil
 }
 
-func withValue(ctx context.Context, b *burden) context.Context {
-	return context.WithValue(ctx, burdenKey{}, b)
-}
+// holder is an item that holds what the program put into it.
+type holder struct{ *burden }
 
-// A store keeps memory from one call to the next, but nothing of the program's.
-func TestNothingThatACallWasGivenIsHeldAfterIt(t *testing.T) {
-	type holder struct{ *burden }
+// A store keeps memory from one call to the next, but nothing of the program's. Calls fail
+// with errTask, or not at all.
+func TestStore_HoldsNothingOfACallAfterIt(t *testing.T) {
 	for _, workers := range []int{1, 3} {
 		s := newStore(t, store.Options{Workers: workers})
 		table := register(t, s, store.TableOptions[item]{ChunkItems: 4, Shards: 2})
@@ -50,6 +48,13 @@ func TestNothingThatACallWasGivenIsHeldAfterIt(t *testing.T) {
 		fill(t, s, table, 20)
 		stable.EmplaceItems(queues(t, s, 1)[0], make([]item, 20), nil)
 		flush(t, s)
+		fail := false
+		frame := newSchedule(t, s, store.System{Name: "a", Emits: on(table), Run: func(context.Context) error {
+			if fail {
+				return errTask
+			}
+			return nil
+		}}, store.System{Name: "b", Reads: on(table), Run: nothing})
 		var old, saved store.Checkpoint
 		checkpoint(t, s, &old)
 		ctx := t.Context()
@@ -58,91 +63,65 @@ func TestNothingThatACallWasGivenIsHeldAfterIt(t *testing.T) {
 				return s.Write(ctx, func(ctx context.Context, w *store.Writer) error { return f(ctx, w, own) })
 			}
 		}
+		recording := func(record func(q store.Queue, own *burden) error) func(context.Context, *burden) error {
+			return func(ctx context.Context, own *burden) error {
+				return s.Each(ctx, 4, func(_ context.Context, _ int, q store.Queue) error { return record(q, own) })
+			}
+		}
+		creating := recording(func(q store.Queue, own *burden) error {
+			p := holders.Emplace(q, holder{own})
+			holders.Put(q, p, holder{own})
+			holders.Erase(q, p)
+			return nil
+		})
+		reducing := func(err error, combine func(a, b *burden) *burden) func(context.Context, *burden) error {
+			return func(ctx context.Context, own *burden) error {
+				return second(store.Reduce(ctx, table, func(context.Context, store.Rows[item]) (*burden, error) { return own, err }, combine))
+			}
+		}
+		first := func(a, _ *burden) *burden { return a }
+		panics := reducing(nil, func(_, _ *burden) *burden { panic("a fault of the test") })
 		calls := map[string]func(ctx context.Context, own *burden) error{
 			"Read": func(ctx context.Context, own *burden) error {
 				return s.Read(ctx, func(context.Context) error { _ = *own; return nil })
 			},
-			"Write": writing(func(_ context.Context, _ *store.Writer, own *burden) error { _ = *own; return nil }),
-			"Each": func(ctx context.Context, own *burden) error {
-				return s.Each(ctx, 4, func(context.Context, int, store.Queue) error { _ = *own; return nil })
-			},
-			"an Each that fails": func(ctx context.Context, own *burden) error {
-				err := s.Each(ctx, 4, func(_ context.Context, _ int, q store.Queue) error {
-					holders.Emplace(q, holder{own})
-					return errTask
-				})
-				if errors.Is(err, errTask) {
-					return nil
-				}
-				return err
-			},
+			"Write":              writing(func(_ context.Context, _ *store.Writer, own *burden) error { _ = *own; return nil }),
+			"Each":               recording(func(_ store.Queue, own *burden) error { _ = *own; return nil }),
+			"an Each that fails": recording(func(q store.Queue, own *burden) error { holders.Emplace(q, holder{own}); return errTask }),
 			"ForEach": func(ctx context.Context, own *burden) error {
 				return table.ForEach(ctx, func(context.Context, store.Chunk[item]) error { _ = *own; return nil })
 			},
 			"ForEach of a stable table": func(ctx context.Context, own *burden) error {
 				return stable.ForEach(ctx, func(context.Context, store.StableChunk[item]) error { _ = *own; return nil })
 			},
-			"Reduce": func(ctx context.Context, own *burden) error {
-				_, err := store.Reduce(ctx, table, func(context.Context, store.Rows[item]) (*burden, error) { return own, nil },
-					func(a, _ *burden) *burden { return a })
-				return err
-			},
-			"ReduceStable": func(ctx context.Context, own *burden) error {
-				_, err := store.ReduceStable(ctx, stable, func(context.Context, store.StableRows[item]) (*burden, error) { return own, nil },
-					func(a, _ *burden) *burden { return a })
-				return err
-			},
-			"a Reduce that fails": func(ctx context.Context, own *burden) error {
-				_, err := store.Reduce(ctx, table, func(_ context.Context, r store.Rows[item]) (*burden, error) {
-					if r.Index == 0 {
-						return own, errTask
-					}
-					return own, nil
-				}, func(a, _ *burden) *burden { return a })
-				if errors.Is(err, errTask) {
-					return nil
-				}
-				return err
-			},
+			"Reduce":              reducing(nil, first),
+			"a Reduce that fails": reducing(errTask, first),
 			"a Reduce whose combine panics": func(ctx context.Context, own *burden) error {
-				_ = panicOf(func() {
-					_, _ = store.Reduce(ctx, table, func(context.Context, store.Rows[item]) (*burden, error) { return own, nil },
-						func(_, _ *burden) *burden { panic("a fault of the test") })
-				})
+				_ = panicOf(func() { _ = panics(ctx, own) })
 				return nil
 			},
+			"ReduceStable": func(ctx context.Context, own *burden) error {
+				return second(store.ReduceStable(ctx, stable, func(context.Context, store.StableRows[item]) (*burden, error) { return own, nil }, first))
+			},
 			"Flush": func(ctx context.Context, own *burden) error {
-				err := s.Each(ctx, 1, func(_ context.Context, _ int, q store.Queue) error {
-					p := holders.Emplace(q, holder{own})
-					holders.Put(q, p, holder{own})
-					holders.Erase(q, p)
-					return nil
-				})
-				_, err2 := s.Flush(ctx)
-				return errors.Join(err, err2)
+				return errors.Join(creating(ctx, own), second(s.Flush(ctx)))
 			},
-			"Discard": func(ctx context.Context, own *burden) error {
-				err := s.Each(ctx, 1, func(_ context.Context, _ int, q store.Queue) error { holders.Emplace(q, holder{own}); return nil })
-				return errors.Join(err, s.Discard())
-			},
+			"Discard": func(ctx context.Context, own *burden) error { return errors.Join(creating(ctx, own), s.Discard()) },
 			"Inbox": func(_ context.Context, own *burden) error {
-				err := s.Inbox(func(q store.Queue) error { holders.Emplace(q, holder{own}); return errTask })
-				if errors.Is(err, errTask) {
-					return nil
-				}
-				return err
+				return s.Inbox(func(q store.Queue) error { holders.Emplace(q, holder{own}); return errTask })
 			},
-			"Schedule.Run": func(ctx context.Context, own *burden) error {
-				frame, err := store.NewSchedule(s, store.System{Name: "it", Emits: on(holders), Run: func(ctx context.Context) error {
-					return s.Each(ctx, 1, func(_ context.Context, _ int, q store.Queue) error {
-						holders.Erase(q, holders.Emplace(q, holder{own}))
-						return nil
-					})
-				}})
+			"NewSchedule": func(ctx context.Context, own *burden) error {
+				frame, err := store.NewSchedule(s, store.System{Name: "it", Emits: on(holders), Run: func(ctx context.Context) error { return creating(ctx, own) }})
 				if err == nil {
 					_, err = frame.Run(ctx)
 				}
 				return err
+			},
+			"Schedule.Run": func(ctx context.Context, _ *burden) error { return second(frame.Run(ctx)) },
+			"a Run that fails": func(ctx context.Context, _ *burden) error {
+				fail = true
+				defer func() { fail = false }()
+				return second(frame.Run(ctx))
 			},
 			"Checkpoint": func(ctx context.Context, _ *burden) error { return s.Checkpoint(ctx, &saved) },
 			"Rollback":   func(ctx context.Context, _ *burden) error { return s.Rollback(ctx, &old) },
@@ -156,10 +135,7 @@ func TestNothingThatACallWasGivenIsHeldAfterIt(t *testing.T) {
 				holders.Clear(w)
 				return err
 			}),
-			"Digest and Verify": func(ctx context.Context, _ *burden) error {
-				_, err := s.Digest(ctx)
-				return errors.Join(err, s.Verify(ctx))
-			},
+			"Digest and Verify": func(ctx context.Context, _ *burden) error { return errors.Join(second(s.Digest(ctx)), s.Verify(ctx)) },
 		}
 		check := func(what string, ctx context.Context) {
 			for name, f := range calls {
@@ -174,14 +150,14 @@ func TestNothingThatACallWasGivenIsHeldAfterIt(t *testing.T) {
 			t.Error(err)
 		}
 		runtime.KeepAlive(s)
+		runtime.KeepAlive(frame)
 		runtime.KeepAlive(&saved)
 		runtime.KeepAlive(&old)
 	}
 }
 
 // Tables outlive their store, in whatever program holds them.
-func TestAClosedStoreHoldsNoItems(t *testing.T) {
-	type holder struct{ *burden }
+func TestClose_HoldsNoItems(t *testing.T) {
 	bothKinds(t, func(t *testing.T, stable bool) {
 		s, err := store.New(store.Options{})
 		if err != nil {
@@ -204,29 +180,4 @@ func TestAClosedStoreHoldsNoItems(t *testing.T) {
 		}
 		runtime.KeepAlive(table)
 	})
-}
-
-// The state of a frame is the schedule's, which lives on.
-func TestAScheduleHoldsNothingOfTheFramesBefore(t *testing.T) {
-	s, table := newTable(t, store.Options{Workers: 2}, store.TableOptions[item]{})
-	fail := false
-	work := func(context.Context) error {
-		if fail {
-			return errTask
-		}
-		return nil
-	}
-	frame := newSchedule(t, s, store.System{Name: "a", Emits: on(table), Run: work}, store.System{Name: "b", Reads: on(table), Run: emplace(s, table, 1)})
-	for _, fail = range []bool{false, true, false} {
-		held, _ := heldBy(t, t.Context(), func(ctx context.Context, _ *burden) error {
-			if _, err := frame.Run(ctx); fail != errors.Is(err, errTask) {
-				return fmt.Errorf("it should fail: %t, and did with %w", fail, err)
-			}
-			return nil
-		})
-		if held {
-			t.Errorf("after a frame that failed: %t, its context is held", fail)
-		}
-	}
-	runtime.KeepAlive(frame)
 }

@@ -55,32 +55,32 @@ func expectFree(t *testing.T, l *lock) {
 	}
 }
 
-func TestTheLockIsGivenInTheOrderOfAsking(t *testing.T) {
+func TestLock_GivenInTheOrderOfAsking(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var l lock
 		if !l.tryAcquire(false) || l.tryAcquire(true) || l.tryAcquire(false) || l.tryPass() {
 			t.Fatal("held alone")
 		}
 		ws := []waiterCall{wait(&l, true), wait(&l, true), wait(&l, false), wait(&l, true), wait(&l, false)}
-		l.release(false)
-		expectOutcomes(t, ws, "has it", "has it", "waits", "waits", "waits")
-		if l.tryAcquire(true) {
-			t.Error("a share overtakes those who wait")
+		for _, step := range []struct {
+			shared bool // who gives it back
+			have   int
+		}{{false, 2}, {true, 2}, {true, 3}, {false, 4}, {true, 5}, {false, 5}} {
+			l.release(step.shared)
+			for i, w := range ws {
+				if got := w.outcome(); (got == "has it") != (i < step.have) {
+					t.Errorf("waiter %d %s; %d should have it", i, got, step.have)
+				}
+			}
+			if step.have < 5 && l.tryAcquire(true) {
+				t.Error("a share overtakes those who wait")
+			}
 		}
-		l.release(true)
-		expectOutcomes(t, ws, "has it", "has it", "waits", "waits", "waits")
-		l.release(true)
-		expectOutcomes(t, ws, "has it", "has it", "has it", "waits", "waits")
-		l.release(false)
-		expectOutcomes(t, ws, "has it", "has it", "has it", "has it", "waits")
-		l.release(true)
-		expectOutcomes(t, ws, "has it", "has it", "has it", "has it", "has it")
-		l.release(false)
 		expectFree(t, &l)
 	})
 }
 
-func TestAShareInPassingIsTakenBesideThoseWhoWait(t *testing.T) {
+func TestLock_ShareInPassing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var l lock
 		l.tryAcquire(true)
@@ -99,7 +99,7 @@ func TestAShareInPassingIsTakenBesideThoseWhoWait(t *testing.T) {
 	})
 }
 
-func TestWhoGivesUpWaitingLetsThoseBehindIn(t *testing.T) {
+func TestLock_WithdrawnWaiterLetsOthersIn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var l lock
 		l.tryAcquire(true)
@@ -122,7 +122,7 @@ func TestWhoGivesUpWaitingLetsThoseBehindIn(t *testing.T) {
 }
 
 // Whoever is given the gate in the moment in which its context ends gives it back.
-func TestNoShareIsLostWhenContextsEnd(t *testing.T) {
+func TestLock_LosesNoShareWhenContextsEnd(t *testing.T) {
 	var l lock
 	var inside [2]atomic.Int64 // alone, shared
 	var all sync.WaitGroup

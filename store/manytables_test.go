@@ -52,29 +52,25 @@ func (c *ofMany) frame(ctx context.Context) error {
 	return err
 }
 
-func TestAFlushLooksAtTheTablesWithWorkAlone(t *testing.T) {
+func TestFlush_LooksAtTablesWithWorkAlone(t *testing.T) {
 	if check.Full {
 		t.Skip("a checked build looks at every table")
 	}
-	few, many := newOfMany(t, 3), newOfMany(t, 1000)
-	for _, c := range []*ofMany{few, many} {
-		tasks := 0
-		perturb(t, func(n int) func(int) int { tasks = max(tasks, n); return func(i int) int { return i } })
-		if err := c.frame(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-		perturb(t, nil)
-		if tasks > 2*len(c.working) { // an item of each is erased, and one is created
-			t.Errorf("a flush has %d tasks, for two commands to each of %d tables", tasks, len(c.working))
-		}
-	}
+	c := newOfMany(t, 1000)
 	frame := func(ctx context.Context) {
-		if err := many.frame(ctx); err != nil {
+		if err := c.frame(ctx); err != nil {
 			t.Fatal(err)
 		}
 	}
-	show := many.Hide(func(name string) bool {
-		return slices.ContainsFunc(many.working, func(table itemTable) bool { return table.Name() == name })
+	tasks := 0
+	perturb(t, func(n int) func(int) int { tasks = max(tasks, n); return func(i int) int { return i } })
+	frame(t.Context())
+	perturb(t, nil)
+	if tasks > 2*len(c.working) { // an item of each is erased, and one is created
+		t.Errorf("a flush has %d tasks, for two commands to each of %d tables", tasks, len(c.working))
+	}
+	show := c.Hide(func(name string) bool {
+		return slices.ContainsFunc(c.working, func(table itemTable) bool { return table.Name() == name })
 	})
 	defer show()
 	for range 300 { // in which the others come to rest
@@ -102,15 +98,11 @@ func newEveryTable(t *testing.T, tables int) *everyTable {
 		all = append(all, c.tables[i])
 	}
 	record := func(ctx context.Context) error { return c.Each(ctx, 1, c.record) }
-	frame, err := store.NewSchedule(c.Store,
+	c.frame = newSchedule(t, c.Store,
 		store.System{Name: "emits", Emits: all, Run: record},
-		store.System{Name: "reads", Reads: all, Run: func(context.Context) error { return nil }},
+		store.System{Name: "reads", Reads: all, Run: nothing},
 		store.System{Name: "emits again", Emits: all, Writes: all, Run: record},
 	)
-	if err != nil {
-		t.Fatal(err)
-	}
-	c.frame = frame
 	return c
 }
 
@@ -123,12 +115,10 @@ func (c *everyTable) record(_ context.Context, _ int, q store.Queue) error {
 
 func (c *everyTable) tick(t *testing.T) {
 	t.Helper()
-	err := c.Write(t.Context(), func(ctx context.Context, w *store.Writer) error {
-		for range 2 {
-			for _, table := range c.tables {
-				if _, err := table.Insert(w, item{}); err != nil {
-					return err
-				}
+	write(t, c.Store, func(ctx context.Context, w *store.Writer) error {
+		for _, table := range slices.Concat(c.tables, c.tables) {
+			if _, err := table.Insert(w, item{}); err != nil {
+				return err
 			}
 		}
 		report, err := c.frame.Run(ctx)
@@ -137,14 +127,11 @@ func (c *everyTable) tick(t *testing.T) {
 		}
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
 }
 
 // If a step of a tick went through all tables for each of them, forty times as many
 // tables would be looked at forty times as often each.
-func TestATickLooksAtEachTableAFewTimes(t *testing.T) {
+func TestTick_LooksAtEachTableAFewTimes(t *testing.T) {
 	if check.Cheap {
 		t.Skip("checks look at tables, too")
 	}
@@ -162,11 +149,11 @@ func TestATickLooksAtEachTableAFewTimes(t *testing.T) {
 	}
 }
 
-// Which tables it has changed a Write does not look up among those noted before.
-func TestAWriteNotesATableOnceWithoutLookingAtThoseBefore(t *testing.T) {
+// A Write notes a changed table without looking at those noted before.
+func TestWrite_NotesATableOnce(t *testing.T) {
 	s, table := newTable(t, store.Options{}, store.TableOptions[item]{})
 	for range 2 {
-		err := s.Write(t.Context(), func(_ context.Context, w *store.Writer) error {
+		write(t, s, func(_ context.Context, w *store.Writer) error {
 			for i, want := range []int{1, 0, 0} {
 				table.Clear(w)
 				if got := w.ForgetChanged(); got != want {
@@ -175,8 +162,5 @@ func TestAWriteNotesATableOnceWithoutLookingAtThoseBefore(t *testing.T) {
 			}
 			return nil
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
 	}
 }

@@ -38,10 +38,7 @@ func TestARefusedCallSaysWhatToDo(t *testing.T) {
 	})
 	expectSays(t, err, "Close inside Write: not allowed in this phase; call it when Write has returned")
 
-	flushing, err := store.NewSchedule(s, store.System{Name: "flushing", Run: func(ctx context.Context) error {
-		_, err := s.Flush(ctx)
-		return err
-	}})
+	flushing, err := store.NewSchedule(s, store.System{Name: "flushing", Run: func(ctx context.Context) error { return second(s.Flush(ctx)) }})
 	if err != nil {
 		t.Fatal(err)
 	}

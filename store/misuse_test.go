@@ -3,7 +3,6 @@ package store_test
 import (
 	"context"
 	"errors"
-	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -41,183 +40,77 @@ func inside(s *store.Store, table *store.Table[item], kind string, f func(ctx co
 	}
 }
 
-func TestWhatDoesNotFitAPhaseIsErrPhaseAtOnce(t *testing.T) {
-	for kind, allowed := range joins {
-		t.Run(kind, func(t *testing.T) {
-			atOnce(t, func(t *testing.T) {
-				s, table := newTable(t, store.Options{Workers: 2}, store.TableOptions[item]{})
-				other := register(t, s, store.TableOptions[item]{Name: "other"})
-				fill(t, s, table, 1)
-				calls := phases(s, other)
-				calls["Close"] = func(ctx context.Context) error { _, err := s.Close(ctx); return err }
-				var kept context.Context
-				err := inside(s, table, kind, func(ctx context.Context) {
-					kept = ctx
-					for what, call := range calls {
-						err := call(ctx)
-						if fits := slices.Contains(allowed, what); fits && err != nil || !fits && !errors.Is(err, store.ErrPhase) {
-							t.Errorf("%s inside %s: %v", what, kind, err)
-						}
-					}
-				})
-				if err != nil {
-					t.Fatal(err)
-				}
-				for what, call := range calls {
-					if err := call(kept); !errors.Is(err, store.ErrPhase) {
-						t.Errorf("%s with the context of a %s that has ended: %v", what, kind, err)
-					}
-				}
-				usable(t, s, table)
-			})
-		})
-	}
-}
-
-func TestRegisterInsideAPhaseIsErrPhaseAndChangesNothing(t *testing.T) {
+// The cells of the table "Who may do what" have a test of their own.
+func TestContext_OfAnEndedPhaseIsErrPhase(t *testing.T) {
 	for kind := range joins {
-		s, table := newTable(t, store.Options{}, store.TableOptions[item]{})
-		fill(t, s, table, 1)
-		err := inside(s, table, kind, func(context.Context) {
-			if _, err := store.Register(s, store.TableOptions[item]{Name: "late"}); !errors.Is(err, store.ErrPhase) {
-				t.Errorf("inside %s: %v", kind, err)
+		atOnce(t, func(t *testing.T) {
+			s, table := newTable(t, store.Options{Workers: 2}, store.TableOptions[item]{})
+			fill(t, s, table, 1)
+			var kept context.Context
+			if err := inside(s, table, kind, func(ctx context.Context) { kept = ctx }); err != nil {
+				t.Fatal(err)
 			}
-		})
-		if err != nil || len(s.Stats().Tables) != 1 {
-			t.Errorf("%v, %d tables", err, len(s.Stats().Tables))
-		}
-		register(t, s, store.TableOptions[item]{Name: "late"})
-	}
-}
-
-func TestQueuesAndDiscardInsideAnExclusivePhaseAreErrPhase(t *testing.T) {
-	for _, kind := range []string{"Write", "ForEach", "Each"} {
-		s, table := newTable(t, store.Options{}, store.TableOptions[item]{})
-		fill(t, s, table, 1)
-		table.Emplace(queues(t, s, 1)[0], item{})
-		err := inside(s, table, kind, func(context.Context) {
-			if _, err := s.Queues(1); !errors.Is(err, store.ErrPhase) {
-				t.Errorf("Queues inside %s: %v", kind, err)
-			}
-			if err := s.Discard(); !errors.Is(err, store.ErrPhase) {
-				t.Errorf("Discard inside %s: %v", kind, err)
-			}
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if report := flush(t, s); report.Total.Created != 1 {
-			t.Errorf("%v", report)
-		}
-	}
-}
-
-func TestASecondPassAtTheSameTimeInOneWriteIsErrPhase(t *testing.T) {
-	atOnce(t, func(t *testing.T) {
-		s, table := newTable(t, store.Options{}, store.TableOptions[item]{})
-		err := s.Write(t.Context(), func(ctx context.Context, _ *store.Writer) error {
-			return s.Each(ctx, 1, func(context.Context, int, store.Queue) error {
-				for what, call := range phases(s, table) {
-					// With the context of the Write, as another goroutine would.
-					if err := call(ctx); !errors.Is(err, store.ErrPhase) {
-						t.Errorf("%s: %v", what, err)
-					}
+			calls := phases(s, table)
+			calls["Close"] = func(ctx context.Context) error { return second(s.Close(ctx)) }
+			for what, call := range calls {
+				if err := call(kept); !errors.Is(err, store.ErrPhase) {
+					t.Errorf("%s with the context of a %s that has ended: %v", what, kind, err)
 				}
-				return nil
-			})
+			}
+			usable(t, s, table)
 		})
-		if err != nil {
-			t.Error(err)
-		}
-		usable(t, s, table)
-	})
+	}
 }
 
-func TestASecondFlushAtTheSameTimeIsErrPhase(t *testing.T) {
+// A flush that waits for a Read refuses a second one; one that waits for a Write does not
+// keep that from flushing.
+func TestFlush_OneWaitsAtATime(t *testing.T) {
 	atOnce(t, func(t *testing.T) {
 		s, table := newTable(t, store.Options{}, store.TableOptions[item]{})
+		waiting := func() *call {
+			table.Emplace(queues(t, s, 1)[0], item{})
+			return begin(func() error { return second(s.Flush(context.Background())) })
+		}
+		release := hold(t, s)
+		first := waiting()
+		synctest.Wait()
+		if _, err := s.Flush(t.Context()); !errors.Is(err, store.ErrPhase) {
+			t.Errorf("the second flush: %v", err)
+		}
+		release()
+		if err := first.result(); err != nil || table.Len() != 1 {
+			t.Errorf("%v, %d items", err, table.Len())
+		}
 		table.Emplace(queues(t, s, 1)[0], item{})
-		first := make(chan error)
-		err := s.Read(t.Context(), func(context.Context) error {
-			go func() {
-				_, err := s.Flush(context.Background())
-				first <- err
-			}()
+		write(t, s, func(ctx context.Context, _ *store.Writer) error {
+			first = begin(func() error { return second(s.Flush(context.Background())) })
 			synctest.Wait()
-			if _, err := s.Flush(t.Context()); !errors.Is(err, store.ErrPhase) {
-				t.Errorf("the second flush: %v", err)
-			}
-			return nil
+			return second(s.Flush(ctx))
 		})
-		if err := errors.Join(err, <-first); err != nil || table.Len() != 1 {
+		if err := first.result(); err != nil || table.Len() != 2 {
 			t.Errorf("%v, %d items", err, table.Len())
 		}
 	})
-}
-
-func TestAWriteFlushesWhileAnotherFlushWaitsForIt(t *testing.T) {
-	atOnce(t, func(t *testing.T) {
-		s, table := newTable(t, store.Options{}, store.TableOptions[item]{})
-		table.Emplace(queues(t, s, 1)[0], item{})
-		waiting := make(chan error)
-		err := s.Write(t.Context(), func(ctx context.Context, _ *store.Writer) error {
-			go func() {
-				_, err := s.Flush(context.Background())
-				waiting <- err
-			}()
-			synctest.Wait()
-			_, err := s.Flush(ctx)
-			return err
-		})
-		if err := errors.Join(err, <-waiting); err != nil || table.Len() != 1 {
-			t.Errorf("%v, %d items", err, table.Len())
-		}
-	})
-}
-
-func TestReduceInsideAPassReadsOnlyTablesThatNobodyWrites(t *testing.T) {
-	for _, workers := range []int{1, 4} {
-		s, table := newTable(t, store.Options{Workers: workers}, store.TableOptions[item]{ChunkItems: 1})
-		other := register(t, s, store.TableOptions[item]{Name: "other", ChunkItems: 1})
-		fill(t, s, table, 10)
-		fill(t, s, other, 10)
-		check := func(ctx context.Context) {
-			err := table.ForEach(ctx, func(ctx context.Context, _ store.Chunk[item]) error {
-				if _, err := sum(ctx, table); !errors.Is(err, store.ErrPhase) {
-					t.Errorf("over the table that the pass writes: %v", err)
-				}
-				if got, err := sum(ctx, other); got != 45 || err != nil {
-					t.Errorf("over another table: %d, %v", got, err)
-				}
-				return nil
-			})
-			if err != nil {
-				t.Error(err)
-			}
-		}
-		check(t.Context())
-		err := s.Write(t.Context(), func(ctx context.Context, _ *store.Writer) error { check(ctx); return nil })
-		if err != nil {
-			t.Error(err)
-		}
-	}
 }
 
 // However deep a Reduce is nested, it does not read what a pass around it writes.
-func TestReduceInsideAReduceDoesNotReadWhatThePassAroundThemWrites(t *testing.T) {
+func TestReduce_InsideAPassReadsOtherTables(t *testing.T) {
 	s, table := newTable(t, store.Options{Workers: 2}, store.TableOptions[item]{})
 	other := register(t, s, store.TableOptions[item]{Name: "other"})
 	fill(t, s, table, 1)
-	fill(t, s, other, 1)
+	fill(t, s, other, 10)
+	check := func(ctx context.Context, depth string) {
+		if _, err := sum(ctx, table); !errors.Is(err, store.ErrPhase) {
+			t.Errorf("%s: %v", depth, err)
+		}
+		if got, err := sum(ctx, other); got != 45 || err != nil {
+			t.Errorf("%s over another table: %d, %v", depth, got, err)
+		}
+	}
 	nest := func(ctx context.Context, f func(ctx context.Context)) {
 		_, err := store.Reduce(ctx, other, func(ctx context.Context, _ store.Rows[item]) (int, error) { f(ctx); return 0, nil }, addInt)
 		if err != nil {
 			t.Error(err)
-		}
-	}
-	check := func(ctx context.Context, depth string) {
-		if _, err := sum(ctx, table); !errors.Is(err, store.ErrPhase) {
-			t.Errorf("%s: %v", depth, err)
 		}
 	}
 	pass := func(ctx context.Context) error {
@@ -272,111 +165,94 @@ func refused(t *testing.T, table *store.Table[item], q store.Queue, message stri
 	}
 }
 
-func TestAQueueUsedTooLateOrElsewherePanicsAndRecordsNothing(t *testing.T) {
-	atOnce(t, func(t *testing.T) {
-		s, table := newTable(t, store.Options{}, store.TableOptions[item]{})
-		fill(t, s, table, 1)
-		refused(t, table, store.Queue{}, "zero Queue")
+func TestQueue_UsedTooLateOrElsewherePanics(t *testing.T) {
+	s, table := newTable(t, store.Options{}, store.TableOptions[item]{})
+	fill(t, s, table, 1)
+	refused(t, table, store.Queue{}, "zero Queue")
 
-		stranger := newStore(t, store.Options{})
-		register(t, stranger, store.TableOptions[item]{})
-		foreign := queues(t, stranger, 1)[0]
-		for what, record := range recordings(table, foreign) {
-			if what == "Queue.Erase" {
-				continue // it names no table of ours
-			}
-			if got := panicOf(record); !strings.Contains(got, "task 0 in pass 0 belongs to another store") {
-				t.Errorf("%s with a queue of another store panics with %q", what, got)
-			}
+	stranger := newStore(t, store.Options{})
+	register(t, stranger, store.TableOptions[item]{})
+	foreign := queues(t, stranger, 1)[0]
+	for what, record := range recordings(table, foreign) {
+		if what == "Queue.Erase" {
+			continue // it names no table of ours
 		}
-		if unapplied, err := stranger.Close(t.Context()); unapplied != 0 || err != nil {
-			t.Errorf("the other store has %d commands, %v", unapplied, err)
+		if got := panicOf(record); !strings.Contains(got, "task 0 in pass 0 belongs to another store") {
+			t.Errorf("%s with a queue of another store panics with %q", what, got)
 		}
+	}
+	if n := stranger.Pending().Commands; n != 0 {
+		t.Errorf("the other store has %d commands", n)
+	}
 
-		var kept store.Queue
-		record := func(task int, q store.Queue) {
+	var kept store.Queue
+	pass := func(err error) {
+		_ = s.Each(t.Context(), 3, func(_ context.Context, task int, q store.Queue) error {
 			table.Emplace(q, item{})
 			if task == 2 {
 				kept = q
 			}
-		}
-		err := s.Each(t.Context(), 3, func(_ context.Context, task int, q store.Queue) error { record(task, q); return nil })
-		if err != nil {
-			t.Fatal(err)
-		}
-		refused(t, table, kept, "task 2 in pass 0 was kept past its pass")
-		_ = s.Each(t.Context(), 3, func(_ context.Context, task int, q store.Queue) error { record(task, q); return errTask })
-		refused(t, table, kept, "task 2 in pass 1 was kept past its pass")
-		if report := flush(t, s); report.Total != (batch.Counts{Created: 3}) {
-			t.Errorf("%v", report)
-		}
-		refused(t, table, kept, "task 2 in pass 1 was kept past its flush")
+			return err
+		})
+	}
+	pass(nil)
+	refused(t, table, kept, "task 2 in pass 0 was kept past its pass")
+	pass(errTask)
+	refused(t, table, kept, "task 2 in pass 1 was kept past its pass")
+	if report := flush(t, s); report.Total != (batch.Counts{Created: 3}) {
+		t.Errorf("%v", report)
+	}
+	refused(t, table, kept, "task 2 in pass 1 was kept past its flush")
 
-		for _, end := range []func(){
-			func() { flush(t, s) },
-			func() { table.Emplace(queues(t, s, 1)[0], item{}); flush(t, s) },
-			func() { _ = s.Discard() },
-			func() { _, _ = s.Close(t.Context()) },
-		} {
-			kept = queues(t, s, 1)[0]
-			end()
-			refused(t, table, kept, "task 0 in pass 0 was kept past its flush")
-		}
-	})
+	for _, end := range []func(){
+		func() { flush(t, s) },
+		func() { table.Emplace(queues(t, s, 1)[0], item{}); flush(t, s) },
+		func() { _ = s.Discard() },
+		func() { _, _ = s.Close(t.Context()) },
+	} {
+		kept = queues(t, s, 1)[0]
+		end()
+		refused(t, table, kept, "task 0 in pass 0 was kept past its flush")
+	}
 }
 
-func TestAWriterUsedTooLateOrElsewherePanicsAndChangesNothing(t *testing.T) {
-	atOnce(t, func(t *testing.T) {
-		s, table := newTable(t, store.Options{}, store.TableOptions[item]{})
-		live := fill(t, s, table, 1)[0]
-		stranger := newStore(t, store.Options{})
-		refuses := func(w *store.Writer, message string) {
-			t.Helper()
-			for what, change := range map[string]func(){
-				"Insert": func() { _, _ = table.Insert(w, item{}) },
-				"Remove": func() { table.Remove(w, live) },
-				"Clear":  func() { table.Clear(w) },
-				"Maps":   func() { store.Maps(table, w) },
-			} {
-				if got := panicOf(change); !strings.Contains(got, what+" ") || !strings.Contains(got, message) {
-					t.Errorf("%s panics with %q; want it to say %q", what, got, message)
-				}
+func TestWriter_UsedTooLateOrElsewherePanics(t *testing.T) {
+	s, table := newTable(t, store.Options{}, store.TableOptions[item]{})
+	live := fill(t, s, table, 1)[0]
+	refuses := func(w *store.Writer, message string) {
+		t.Helper()
+		for what, change := range map[string]func(){
+			"Insert":   func() { _, _ = table.Insert(w, item{}) },
+			"Remove":   func() { table.Remove(w, live) },
+			"Clear":    func() { table.Clear(w) },
+			"Maps":     func() { store.Maps(table, w) },
+			"EndFrame": func() { w.EndFrame() },
+		} {
+			if w == nil && what == "EndFrame" || message == "the Writer of another store" && what == "EndFrame" {
+				continue
+			}
+			if got := panicOf(change); !strings.Contains(got, what+" ") || !strings.Contains(got, message) {
+				t.Errorf("%s panics with %q; want it to say %q", what, got, message)
 			}
 		}
-		refuses(nil, "a Writer that no Write gave")
-		refuses(&store.Writer{}, "a Writer that no Write gave")
-		var kept *store.Writer
-		err := s.Write(t.Context(), func(ctx context.Context, w *store.Writer) error {
-			kept = w
-			return s.Each(ctx, 1, func(context.Context, int, store.Queue) error {
-				refuses(w, "while a pass or flush runs in the same Write")
-				return nil
-			})
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
-		refuses(kept, "a Writer whose Write has ended")
-		err = stranger.Write(t.Context(), func(_ context.Context, w *store.Writer) error {
-			refuses(w, "the Writer of another store")
+	}
+	refuses(nil, "a Writer that no Write gave")
+	refuses(&store.Writer{}, "a Writer that no Write gave")
+	var kept *store.Writer
+	write(t, s, func(ctx context.Context, w *store.Writer) error {
+		kept = w
+		return s.Each(ctx, 1, func(context.Context, int, store.Queue) error {
+			refuses(w, "while a pass or flush runs in the same Write")
 			return nil
 		})
-		if err != nil || table.Len() != 1 {
-			t.Errorf("%v, %d items", err, table.Len())
-		}
 	})
-}
-
-func TestNegativeSizesOfPassesPanic(t *testing.T) {
-	s := newStore(t, store.Options{})
-	if got := panicOf(func() { _, _ = s.Queues(-1) }); !strings.Contains(got, "Queues of -1") {
-		t.Error(got)
-	}
-	got := panicOf(func() {
-		_ = s.Each(t.Context(), -1, func(context.Context, int, store.Queue) error { return nil })
+	refuses(kept, "a Writer whose Write has ended")
+	write(t, newStore(t, store.Options{}), func(_ context.Context, w *store.Writer) error {
+		refuses(w, "the Writer of another store")
+		return nil
 	})
-	if !strings.Contains(got, "Each of -1 tasks") {
-		t.Error(got)
+	if table.Len() != 1 {
+		t.Errorf("%d items", table.Len())
 	}
 }
 

@@ -2,7 +2,6 @@ package store_test
 
 import (
 	"bytes"
-	"fmt"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -21,109 +20,79 @@ type bounded struct {
 }
 
 func newBounded(t *testing.T, o store.Options) *bounded {
-	s := newStore(t, o)
-	b := &bounded{Store: s}
-	b.small = register(t, s, store.TableOptions[uint64]{Name: "small", Shards: 2})
-	b.large = registerStable(t, s, store.TableOptions[[5]uint64]{Name: "large", Shards: 3})
-	var err error
-	if b.column, err = store.AddColumn(b.small, store.ColumnOptions[[3]uint32]{Name: "column"}); err != nil {
-		t.Fatal(err)
-	}
-	if b.sparse, err = store.AddSparse(b.small, store.ColumnOptions[[2]uint64]{Name: "sparse"}); err != nil {
-		t.Fatal(err)
-	}
-	q := queues(t, s, 1)[0]
-	names := b.small.EmplaceItems(q, make([]uint64, 10), nil)
-	flush(t, s)
+	b := &bounded{Store: newStore(t, o)}
+	b.small = register(t, b.Store, store.TableOptions[uint64]{Name: "small", Shards: 2})
+	b.large = registerStable(t, b.Store, store.TableOptions[[5]uint64]{Name: "large", Shards: 3})
+	b.column = addColumn(t, b.small, store.ColumnOptions[[3]uint32]{Name: "column"})
+	b.sparse = addSparse(t, b.small, store.ColumnOptions[[2]uint64]{Name: "sparse"})
+	names := b.small.EmplaceItems(queues(t, b.Store, 1)[0], make([]uint64, 10), nil)
+	flush(t, b.Store)
 	for _, h := range names {
 		b.live = append(b.live, resolve(t, b.small, h))
 	}
 	return b
 }
 
-// record records n commands that the seed chooses, in runs, and returns what the task
-// sees of each.
-func (b *bounded) record(q store.Queue, seed uint64, n int) (seen []string) {
+// record records at least n commands that the seed chooses, in runs, and returns what the
+// task sees of each: whether there is a handle, or a staged value.
+func (b *bounded) record(q store.Queue, seed uint64, n int) (seen []bool) {
 	r := rand.New(rand.NewPCG(seed, 1))
-	made := make([]store.Handle[uint64], 0, n)
-	note := func(kind string, ok bool) { seen = append(seen, fmt.Sprint(len(seen), " ", kind, ok)) }
-	emplace := func() {
+	made := slices.Clone(b.live)
+	var h store.Handle[uint64]
+	emplace := func() bool {
 		h := b.small.Emplace(q, 1)
 		made = append(made, h)
-		note("emplace", !h.ID.IsZero())
+		return !h.ID.IsZero()
+	}
+	kinds := []func() bool{
+		emplace,
+		func() bool { return !b.large.Emplace(q, [5]uint64{}).ID.IsZero() },
+		func() bool { return len(b.small.EmplaceItems(q, make([]uint64, r.IntN(6)+1), nil)) > 0 },
+		func() bool { b.small.Erase(q, h); return true },
+		func() bool { b.small.Put(q, h, 2); return true },
+		func() bool { b.column.Set(q, h, [3]uint32{}); return true },
+		func() bool { b.sparse.Set(q, h, [2]uint64{}); return true },
+		func() bool { b.sparse.Unset(q, h); return true },
+		func() bool { q.Erase(store.ID(1 << 60 >> 1)); return true },
+		func() bool { return second2(b.small.Staged(q, h)) },
 	}
 	for len(seen) < n {
-		kind := r.IntN(10)
+		kind := kinds[r.IntN(len(kinds))]
 		for range 1 + r.IntN(12) {
-			h := b.live[r.IntN(len(b.live))]
-			if len(made) > 0 && r.IntN(2) == 0 {
-				h = made[r.IntN(len(made))]
-			}
-			switch kind {
-			case 0, 1:
-				emplace()
-			case 2:
-				note("emplace large", !b.large.Emplace(q, [5]uint64{}).ID.IsZero())
-			case 3:
-				note("items", len(b.small.EmplaceItems(q, make([]uint64, r.IntN(6)+1), nil)) > 0)
-			case 4:
-				b.small.Erase(q, h)
-				note("erase", true)
-			case 5:
-				b.small.Put(q, h, 2)
-				note("put", true)
-			case 6:
-				b.column.Set(q, h, [3]uint32{})
-				note("set", true)
-			case 7:
-				if b.sparse.Set(q, h, [2]uint64{}); r.IntN(3) == 0 {
-					b.sparse.Unset(q, h)
-				}
-				note("sparse", true)
-			case 8:
-				q.Erase(store.ID(1 << 60 >> 1))
-				note("unrouted", true)
-			default:
-				_, ok := b.small.Staged(q, h)
-				note("staged", ok)
-			}
+			h = made[r.IntN(len(made))]
+			seen = append(seen, kind())
 		}
-		emplace()
+		seen = append(seen, emplace())
 	}
 	return seen
 }
 
+func second2[V any](_ V, ok bool) bool { return ok }
+
 // age gives the store a history: batches that are flushed, dropped or rolled back, and
 // idle flushes that give memory back.
 func (b *bounded) age(t *testing.T, r *rand.Rand, most int) {
-	ctx := t.Context()
 	for range r.IntN(5) {
 		var c store.Checkpoint
-		if err := b.Checkpoint(ctx, &c); err != nil {
-			t.Fatal(err)
-		}
+		checkpoint(t, b.Store, &c)
 		for range r.IntN(4) {
 			seed, n := r.Uint64(), r.IntN(most)
 			_ = b.Inbox(func(q store.Queue) error { b.record(q, seed, n); return nil })
 			for _, q := range queues(t, b.Store, 1+r.IntN(2)) {
 				b.record(q, r.Uint64(), r.IntN(most))
 			}
-			if _, err := b.Flush(ctx); err != nil {
+			if _, err := b.Flush(t.Context()); err != nil {
 				_ = b.Discard()
 			}
 		}
-		if err := b.Rollback(ctx, &c); err != nil {
+		if err := b.Rollback(t.Context(), &c); err != nil {
 			t.Fatal(err)
 		}
 		for range []int{0, 1, 70, 140}[r.IntN(4)] {
 			flush(t, b.Store)
 		}
 		if r.IntN(3) == 0 {
-			var saved bytes.Buffer
-			if err := b.Snapshot(ctx, &saved); err != nil {
-				t.Fatal(err)
-			}
-			if err := b.Load(ctx, &saved); err != nil {
+			if err := b.Load(t.Context(), bytes.NewReader(image(t, b.Store))); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -131,48 +100,37 @@ func (b *bounded) age(t *testing.T, r *rand.Rand, most int) {
 }
 
 func TestQueueLimit_SeenAtTheSameCommandWhateverTheHistory(t *testing.T) {
-	for name, o := range map[string]store.Options{
-		"commands": {QueueLimit: 100}, "few commands": {QueueLimit: 12}, "bytes": {QueueBytes: 3000},
-		"both": {QueueLimit: 150, QueueBytes: 4000}, "more than a kilobyte": {QueueLimit: 1000},
+	for _, o := range []store.Options{
+		{QueueLimit: 100}, {QueueLimit: 12}, {QueueBytes: 3000}, {QueueLimit: 150, QueueBytes: 4000}, {QueueLimit: 1000},
 	} {
-		t.Run(name, func(t *testing.T) {
-			most := 2 * max(o.QueueLimit, int(o.QueueBytes/20))
-			for seed := range uint64(12) {
-				r := rand.New(rand.NewPCG(seed, 2))
-				cold, warm := newBounded(t, o), newBounded(t, o)
+		most := 2 * max(o.QueueLimit, int(o.QueueBytes/20))
+		for seed := range uint64(12) {
+			r := rand.New(rand.NewPCG(seed, 2))
+			cold, warm := newBounded(t, o), newBounded(t, o)
+			for range 5 {
 				warm.age(t, r, most)
-				for range 5 {
-					program := r.Uint64()
-					var first, second []string
-					record := func(b *bounded, seen *[]string) func(q store.Queue) error {
-						return func(q store.Queue) error { *seen = b.record(q, program, most); return nil }
-					}
-					if r.IntN(2) == 0 {
-						errA, errB := cold.Inbox(record(cold, &first)), warm.Inbox(record(warm, &second))
-						if (errA == nil) != (errB == nil) {
-							t.Fatalf("seed %d: the call returns %v in a cold store, %v in a warm one", seed, errA, errB)
-						}
+				program, inbox := r.Uint64(), r.IntN(2) == 0
+				var seen [2][]bool
+				var errs [2]error
+				for i, b := range []*bounded{cold, warm} {
+					record := func(q store.Queue) error { seen[i] = b.record(q, program, most); return nil }
+					if inbox {
+						errs[i] = b.Inbox(record)
 					} else {
-						_ = record(cold, &first)(queues(t, cold.Store, 1)[0])
-						_ = record(warm, &second)(queues(t, warm.Store, 1)[0])
+						_ = record(queues(t, b.Store, 1)[0])
 					}
-					_ = cold.Discard()
-					_ = warm.Discard()
-					if !slices.Equal(first, second) {
-						for i := range first {
-							if first[i] != second[i] {
-								t.Fatalf("seed %d: a cold store shows %q, a warm one %q", seed, first[i], second[i])
-							}
-						}
-					}
-					warm.age(t, r, most)
+					_ = b.Discard()
+				}
+				if (errs[0] == nil) != (errs[1] == nil) || !slices.Equal(seen[0], seen[1]) {
+					t.Fatalf("%+v, seed %d: a cold store shows %v, a warm one %v; %v, %v", o, seed, seen[0], seen[1], errs[0], errs[1])
 				}
 			}
-		})
+		}
 	}
 }
 
-// The null handle comes with the first command that the limit does not admit.
+// The null handle comes with the first command that the limit does not admit, and nothing
+// is recorded after it.
 func TestQueueLimit_IsExact(t *testing.T) {
 	s, table := newTable(t, store.Options{QueueLimit: 100}, store.TableOptions[item]{})
 	other := register(t, s, store.TableOptions[uint64]{Name: "other"})
@@ -196,6 +154,11 @@ func TestQueueLimit_IsExact(t *testing.T) {
 		}
 		if n != 100 {
 			t.Errorf("after %d other commands the null handle comes after %d, want 100", before, n)
+		}
+		called := false
+		h := store.EmplaceFunc(table, q, func(store.Handle[item], *item) { called = true })
+		if hs := table.EmplaceItems(q, make([]item, 1), nil); len(hs) > 0 || !h.ID.IsZero() || called || s.Pending().Commands > 0 {
+			t.Errorf("a full queue gives %v and %v, and calls the function: %t", hs, h, called)
 		}
 		if err := s.Discard(); err != nil {
 			t.Fatal(err)

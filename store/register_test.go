@@ -11,7 +11,7 @@ import (
 	"handloom/store"
 )
 
-func TestRegisterRefusesWhatDoesNotFitAndLeavesTheStoreAlone(t *testing.T) {
+func TestRegister_RefusalLeavesTheStoreAlone(t *testing.T) {
 	for what, c := range map[string]struct {
 		options store.TableOptions[item]
 		message string
@@ -34,48 +34,40 @@ func TestRegisterRefusesWhatDoesNotFitAndLeavesTheStoreAlone(t *testing.T) {
 		"negative MaxItems":            {store.TableOptions[item]{MaxItems: -5}, "MaxItems -5"},
 		"Reserve above MaxItems":       {store.TableOptions[item]{Reserve: 30, MaxItems: 20, Shards: 4}, "Reserve"},
 	} {
-		t.Run(what, func(t *testing.T) {
-			s := newStore(t, store.Options{})
-			taken := register(t, s, store.TableOptions[item]{Name: "taken", TypeID: 10, Shards: 4})
-			hs := fill(t, s, taken, 5)
-			before := digest(t, s)
-			if c.options.Name == "" {
-				c.options.Name = "new"
-			}
-			if _, err := store.Register(s, c.options); err == nil || !strings.Contains(err.Error(), c.message) ||
-				!strings.Contains(err.Error(), c.options.Name) {
-				t.Fatalf("Register: %v; want it to name %q", err, c.message)
-			}
-			if len(s.Stats().Tables) != 1 || digest(t, s) != before || !s.Has(hs[4].ID) {
-				t.Error("the store has changed")
-			}
-			// Neither the name nor a typeId is used up.
-			next := register(t, s, store.TableOptions[item]{Name: "next", TypeID: 1, Shards: 9})
-			fill(t, s, next, 9)
-			register(t, s, store.TableOptions[item]{Name: "new"})
-		})
+		s, taken := newTable(t, store.Options{}, store.TableOptions[item]{Name: "taken", TypeID: 10, Shards: 4})
+		hs := fill(t, s, taken, 5)
+		before := digest(t, s)
+		if c.options.Name == "" {
+			c.options.Name = "new"
+		}
+		_, err := store.Register(s, c.options)
+		expectSays(t, err, c.message)
+		expectSays(t, err, c.options.Name)
+		if len(s.Stats().Tables) != 1 || digest(t, s) != before || !s.Has(hs[4].ID) {
+			t.Errorf("%s: the store has changed", what)
+		}
+		// Neither the name nor a typeId is used up.
+		fill(t, s, register(t, s, store.TableOptions[item]{Name: "next", TypeID: 1, Shards: 9}), 9)
+		register(t, s, store.TableOptions[item]{Name: "new"})
 	}
 }
 
-func TestAllFaultsAreReportedAtOnce(t *testing.T) {
+func TestRegister_ReportsAllFaultsAtOnce(t *testing.T) {
 	s, _ := newTable(t, store.Options{}, store.TableOptions[item]{Name: "a"})
-	_, err := store.Register(s, store.TableOptions[[]store.ID]{Name: "a", ChunkItems: -1, TypeID: -1})
-	for _, part := range []string{"taken", "ChunkItems", "TypeIDs", "slice"} {
-		if err == nil || !strings.Contains(err.Error(), part) {
-			t.Errorf("the error does not mention %s: %v", part, err)
+	_, slices := store.Register(s, store.TableOptions[[]store.ID]{Name: "a", ChunkItems: -1, TypeID: -1})
+	_, all := store.Register(s, store.TableOptions[item]{Name: "a", Shards: 65, TypeID: 40000, Reserve: -1, MaxItems: -1, MinFree: -1, ChunkItems: -1})
+	_, options := store.New(store.Options{Workers: -1, QueueLimit: -2})
+	for err, parts := range map[error][]string{
+		slices:  {"taken", "ChunkItems", "TypeIDs", "slice"},
+		all:     {"taken", "Shards 65", "TypeIDs 40000", "Reserve", "MaxItems", "MinFree", "ChunkItems"},
+		options: {"Workers -1", "QueueLimit -2"},
+	} {
+		for _, part := range parts {
+			expectSays(t, err, part)
 		}
 	}
-	_, err = store.Register(s, store.TableOptions[item]{Name: "a", Shards: 65, TypeID: 40000, Reserve: -1, MaxItems: -1, MinFree: -1, ChunkItems: -1})
-	for _, part := range []string{"taken", "Shards 65", "TypeIDs 40000", "Reserve", "MaxItems", "MinFree", "ChunkItems"} {
-		if line := `store: Register table "a": `; err == nil || !strings.Contains(err.Error(), part) || strings.Count(err.Error(), line) != 7 {
-			t.Errorf("the error does not mention %s in a line of its own: %v", part, err)
-		}
-	}
-	_, err = store.New(store.Options{Workers: -1, QueueLimit: -2})
-	for _, part := range []string{"Workers -1", "QueueLimit -2"} {
-		if err == nil || !strings.Contains(err.Error(), part) {
-			t.Errorf("the error does not mention %s: %v", part, err)
-		}
+	if n := strings.Count(all.Error(), `store: Register table "a": `); n != 7 {
+		t.Errorf("the error has %d lines, want 7: %v", n, all)
 	}
 }
 
@@ -84,26 +76,26 @@ type hidden struct {
 	Inner struct{ Targets []store.Handle[item] }
 }
 
-func TestHandlesBehindReferencesAreRefusedByName(t *testing.T) {
+func TestRegister_RefusesHandlesBehindReferences(t *testing.T) {
 	s := newStore(t, store.Options{})
-	refuse := func(err error, parts ...string) {
-		t.Helper()
+	_, inner := store.Register(s, store.TableOptions[hidden]{})
+	_, values := store.Register(s, store.TableOptions[struct{ ByName map[string]store.ID }]{})
+	_, keys := store.Register(s, store.TableOptions[struct{ Keys map[store.ID]int }]{})
+	_, pointer := store.Register(s, store.TableOptions[struct{ Next *hidden }]{})
+	_, array := store.Register(s, store.TableOptions[struct{ Many [3][]store.ID }]{})
+	_, stable := store.RegisterStable(s, store.TableOptions[node]{})
+	for err, parts := range map[error][]string{
+		inner:   {"hidden.Inner.Targets", "slice"},
+		values:  {".ByName", "map"},
+		keys:    {".Keys", "map"},
+		pointer: {".Next", "pointer", "slice"},
+		array:   {".Many[0]", "slice"},
+		stable:  {"node.Kids", "node.Named", "node.Deep", "Links"},
+	} {
 		for _, part := range parts {
-			if err == nil || !strings.Contains(err.Error(), part) {
-				t.Errorf("the error does not mention %q: %v", part, err)
-			}
+			expectSays(t, err, part)
 		}
 	}
-	_, err := store.Register(s, store.TableOptions[hidden]{})
-	refuse(err, "hidden.Inner.Targets", "slice")
-	_, err = store.Register(s, store.TableOptions[struct{ ByName map[string]store.ID }]{})
-	refuse(err, ".ByName", "map")
-	_, err = store.Register(s, store.TableOptions[struct{ Keys map[store.ID]int }]{})
-	refuse(err, ".Keys", "map")
-	_, err = store.Register(s, store.TableOptions[struct{ Next *hidden }]{})
-	refuse(err, ".Next", "pointer", "slice")
-	_, err = store.Register(s, store.TableOptions[struct{ Many [3][]store.ID }]{})
-	refuse(err, ".Many[0]", "slice")
 	if len(s.Stats().Tables) != 0 {
 		t.Error("the store has changed")
 	}
@@ -116,7 +108,7 @@ func TestHandlesBehindReferencesAreRefusedByName(t *testing.T) {
 
 type loose struct{ Target any }
 
-func TestAHandleBehindAnInterfaceIsRefusedOrDeclared(t *testing.T) {
+func TestRegister_RefusesInterfacesWithoutLinks(t *testing.T) {
 	s := newStore(t, store.Options{})
 	_, err := store.Register(s, store.TableOptions[loose]{})
 	expectSays(t, err, "store_test.loose.Target is of type interface {}, which may hold a handle")
@@ -138,58 +130,8 @@ func TestAHandleBehindAnInterfaceIsRefusedOrDeclared(t *testing.T) {
 	}
 }
 
-func TestHandlesInFieldsAndArraysAreFound(t *testing.T) {
-	type inner struct {
-		_ int8
-		H [2]store.Handle[item]
-	}
-	type outer struct {
-		A  uint8
-		In [3]inner
-		ID store.ID
-	}
-	s, table := newTable(t, store.Options{}, store.TableOptions[item]{})
-	nested := register(t, s, store.TableOptions[outer]{})
-	q := queues(t, s, 1)[0]
-	target := table.Emplace(q, item{})
-	v := outer{ID: target.ID}
-	for i := range v.In {
-		v.In[i].H = [2]store.Handle[item]{target, target}
-	}
-	holder := nested.Emplace(q, v)
-	if report := flush(t, s); report.Total.Dangling != 0 {
-		t.Error(report)
-	}
-	target = resolve(t, table, target)
-	got := *nested.At(resolve(t, nested, holder))
-	for i := range got.In {
-		if got.In[i].H != [2]store.Handle[item]{target, target} {
-			t.Errorf("element %d holds %v", i, got.In[i].H)
-		}
-	}
-	if got.ID != target.ID {
-		t.Errorf("the untyped field holds %v", got.ID)
-	}
-}
-
-func TestTypeIDsAreGivenInFreeRuns(t *testing.T) {
+func TestRegister_GivesTypeIDsInFreeRuns(t *testing.T) {
 	s := newStore(t, store.Options{})
-	first := func(name string, typeID, shards int) uint16 {
-		t.Helper()
-		table := register(t, s, store.TableOptions[item]{Name: name, TypeID: typeID, Shards: shards})
-		h := fill(t, s, table, 1)[0]
-		for n := range shards {
-			if _, ok := table.Handle(compose(h.ID.TypeID()+uint16(n), 1, 0)); !ok {
-				t.Errorf("%s does not have typeId %d", name, int(h.ID.TypeID())+n)
-			}
-		}
-		for _, other := range []uint16{h.ID.TypeID() - 1, h.ID.TypeID() + uint16(shards)} {
-			if _, ok := table.Handle(compose(other, 1, 0)); ok {
-				t.Errorf("%s has typeId %d", name, other)
-			}
-		}
-		return h.ID.TypeID()
-	}
 	for _, c := range []struct {
 		name                 string
 		typeID, shards, want int
@@ -202,18 +144,21 @@ func TestTypeIDsAreGivenInFreeRuns(t *testing.T) {
 		{"f", 0, 64, 9},
 		{"g", 32704, 63, 32704},
 	} {
-		if got := first(c.name, c.typeID, c.shards); int(got) != c.want {
-			t.Errorf("%s begins at typeId %d, want %d", c.name, got, c.want)
+		table := register(t, s, store.TableOptions[item]{Name: c.name, TypeID: c.typeID, Shards: c.shards})
+		if h := fill(t, s, table, 1)[0]; int(h.ID.TypeID()) != c.want {
+			t.Errorf("%s begins at typeId %d, want %d", c.name, h.ID.TypeID(), c.want)
 		}
-	}
-	if stats := s.Stats(); len(stats.Tables) != 7 || stats.Tables[5].Shards != 64 {
-		t.Errorf("%+v", stats)
+		for n := -1; n <= c.shards; n++ {
+			if _, ok := table.Handle(compose(uint16(c.want+n), 1, 0)); ok != (n >= 0 && n < c.shards) {
+				t.Errorf("%s has typeId %d: %t", c.name, c.want+n, ok)
+			}
+		}
 	}
 }
 
-func TestATableIsNamedAfterItsTypeUnlessNamed(t *testing.T) {
-	s := newStore(t, store.Options{})
-	if name := register(t, s, store.TableOptions[item]{}).Name(); name != "store_test.item" {
+func TestRegister_NamesATableAfterItsType(t *testing.T) {
+	s, table := newTable(t, store.Options{}, store.TableOptions[item]{})
+	if name := table.Name(); name != "store_test.item" {
 		t.Errorf("the table is called %q", name)
 	}
 	if _, err := store.Register(s, store.TableOptions[item]{}); err == nil || errors.Is(err, store.ErrPhase) {

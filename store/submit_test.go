@@ -11,7 +11,6 @@ import (
 	"testing"
 	"testing/synctest"
 
-	"handloom/internal/check"
 	"handloom/store"
 )
 
@@ -113,7 +112,7 @@ func TestSubmit_ReturnsWhenItsFrameHasEnded(t *testing.T) {
 	})
 }
 
-func TestAnErrorOfSubmitSaysWhetherTheCallWasApplied(t *testing.T) {
+func TestSubmit_ErrorTellsWhetherApplied(t *testing.T) {
 	const not = "; nothing of the call is applied"
 	ended, end := context.WithCancel(context.Background())
 	end()
@@ -265,7 +264,7 @@ func TestAnErrorOfSubmitSaysWhetherTheCallWasApplied(t *testing.T) {
 	}
 }
 
-func TestSubmitOfNothingReturnsAtOnce(t *testing.T) {
+func TestSubmit_OfNothingReturnsAtOnce(t *testing.T) {
 	s, table := newTable(t, store.Options{}, store.TableOptions[item]{})
 	fill(t, s, table, 1)
 	r, err := s.Submit(t.Context(), func(store.Queue) error { return nil })
@@ -279,24 +278,22 @@ func TestSubmitOfNothingReturnsAtOnce(t *testing.T) {
 
 // A receipt knows the creates of its own call, whatever the tables and however many, and
 // nothing else.
-func TestAReceiptKnowsItsOwnCreatesAndNothingElse(t *testing.T) {
+func TestReceipt_KnowsOnlyItsOwnCreates(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, table := newTable(t, store.Options{Workers: 1}, store.TableOptions[item]{Shards: 3})
 		other := registerStable(t, s, store.TableOptions[item]{Name: "other"})
 		names := make([][]store.ID, 2)
-		cancelled := make([]store.ID, 2)
 		results := make([]*store.Receipt, 2)
 		for call := range 2 {
 			go func() {
 				r, err := s.Submit(t.Context(), func(q store.Queue) error {
 					for i := range 40_000 { // three segments
-						names[call] = append(names[call], table.Emplace(q, item{Value: uint64(call*100_000 + i)}).ID)
+						names[call] = append(names[call], table.Emplace(q, item{}).ID)
 						if i%1000 == 0 {
-							names[call] = append(names[call], other.Emplace(q, item{Value: uint64(call*100_000 + i)}).ID)
+							names[call] = append(names[call], other.Emplace(q, item{}).ID)
 						}
 					}
-					cancelled[call] = names[call][7]
-					q.Erase(cancelled[call])
+					q.Erase(names[call][7])
 					return nil
 				})
 				if err != nil {
@@ -309,9 +306,9 @@ func TestAReceiptKnowsItsOwnCreatesAndNothingElse(t *testing.T) {
 		flush(t, s)
 		synctest.Wait()
 		for call, r := range results {
-			for _, name := range names[call] {
+			for i, name := range names[call] {
 				want, ok := s.Resolve(name)
-				if got, known := r.Resolve(name); got != want || known != ok || ok == (name == cancelled[call]) {
+				if got, known := r.Resolve(name); got != want || known != ok || ok == (i == 7) {
 					t.Fatalf("call %d: %v resolves to %v, %t; by the store to %v, %t", call, name, got, known, want, ok)
 				}
 			}
@@ -324,76 +321,58 @@ func TestAReceiptKnowsItsOwnCreatesAndNothingElse(t *testing.T) {
 	})
 }
 
-// With the context of a phase Submit would wait for itself.
-func TestSubmitInAPhaseIsErrPhase(t *testing.T) {
-	for _, phases := range [][]string{{"Read"}, {"Write"}, {"ForEach"}, {"Each"}, {"Reduce"}, {"system"}, {"Write", "Each"}, {"Write", "system", "ForEach"}} {
-		v := newVisitor(t)
-		err := v.enter(t.Context(), phases, func(ctx context.Context) {
-			_, err := v.Submit(ctx, func(q store.Queue) error {
-				v.outer.Emplace(q, item{})
-				return nil
+// Any number of goroutines submit while frames of every kind, or ticks of a claim, come
+// and go: each finds the item that it created.
+func TestSubmit_ThousandGoroutinesLoseNothing(t *testing.T) {
+	t.Run("frames", func(t *testing.T) {
+		s, table := newTable(t, store.Options{}, store.TableOptions[item]{Shards: 4, Changes: true})
+		frame := newSchedule(t, s,
+			store.System{Name: "emit", Emits: on(table), Run: nothing},
+			store.System{Name: "look", Reads: on(table), Run: nothing},
+			store.System{Name: "emit again", Emits: on(table), Run: nothing, After: []string{"look"}},
+		)
+		manySubmit(t, s, table, s.Submit, func(turn uint64) error {
+			switch turn % 3 {
+			case 0:
+				return second(s.Flush(t.Context()))
+			case 1:
+				return second(frame.Run(t.Context()))
+			}
+			return s.Write(t.Context(), func(ctx context.Context, w *store.Writer) error {
+				err := second(s.Flush(ctx))
+				w.EndFrame()
+				return errors.Join(err, second(s.Flush(ctx)))
 			})
-			if !errors.Is(err, store.ErrPhase) || !strings.Contains(err.Error(), "nothing of the call is applied") {
-				t.Errorf("in %v: %v", phases, err)
-			}
 		})
-		if err != nil {
-			t.Error(err)
+	})
+	t.Run("ticks", func(t *testing.T) {
+		var stores [2]claimed // the second plays what the first seals
+		var tables [2]*store.Table[item]
+		for i := range stores {
+			stores[i].Store, tables[i] = newTable(t, store.Options{Workers: 2 - i}, store.TableOptions[item]{})
+			stores[i].hold(t)
 		}
-		if n := v.Pending().Commands; n != 0 {
-			t.Errorf("in %v: %d commands are left", phases, n)
+		owner, replica := &stores[0], &stores[1]
+		var input []byte
+		manySubmit(t, owner.Store, tables[0], owner.claim.Submit, func(turn uint64) error {
+			var calls *store.Calls
+			input, calls = owner.claim.Seal(input[:0], 4<<10)
+			err := owner.play(input, calls)
+			calls.Done(turn, nil)
+			return errors.Join(err, replica.play(input, nil))
+		})
+		if owner.digest(t) != replica.digest(t) {
+			t.Error("the replica differs")
 		}
-	}
+	})
 }
 
-// A checked build knows who is inside a phase, whatever the context.
-func TestSubmitFromInsideWithAContextFromOutsideIsErrPhaseInACheckedBuild(t *testing.T) {
-	if !check.Full {
-		t.Skip("a normal build cannot tell")
-	}
-	var s *store.Store
-	try := func(where string) {
-		_, err := s.Submit(context.Background(), func(store.Queue) error { return errTask })
-		if !errors.Is(err, store.ErrPhase) {
-			t.Errorf("in %s: %v", where, err)
-		}
-	}
-	inLinks, inAfter := true, true
-	s = newStore(t, store.Options{Workers: 1, AfterFlush: func(*store.Report) {
-		if inAfter {
-			try("AfterFlush")
-			if err := s.Write(context.Background(), func(context.Context, *store.Writer) error { return nil }); err != nil {
-				t.Errorf("a Write inside AfterFlush: %v", err)
-			}
-		}
-	}})
-	table := register(t, s, store.TableOptions[item]{Links: func(*item, func(*store.ID)) {
-		if inLinks {
-			try("Links")
-		}
-	}, Clone: func(dst, src *item) { try("Clone"); *dst = *src }})
-	fill(t, s, table, 1)
-	var into store.Checkpoint
-	checkpoint(t, s, &into)
-	inLinks, inAfter = false, false
-	for _, phase := range []string{"Read", "Write", "Each"} {
-		v := visitor{Store: s}
-		if err := v.enter(t.Context(), []string{phase}, func(context.Context) { try(phase) }); err != nil {
-			t.Error(err)
-		}
-	}
-}
-
-// Any number of goroutines submit while frames of every kind come and go: each finds the
-// item that it created.
-func TestSubmitFromAThousandGoroutinesLosesNothing(t *testing.T) {
+// manySubmit has a thousand goroutines submit creates while frames run.
+func manySubmit(t *testing.T, s *store.Store, table *store.Table[item],
+	submit func(context.Context, func(store.Queue) error) (*store.Receipt, error), frame func(turn uint64) error,
+) {
+	t.Helper()
 	const callers, calls = 1000, 3
-	s, table := newTable(t, store.Options{}, store.TableOptions[item]{Shards: 4, Changes: true})
-	frame := newSchedule(t, s,
-		store.System{Name: "emit", Emits: on(table), Run: nothing},
-		store.System{Name: "look", Reads: on(table), Run: nothing},
-		store.System{Name: "emit again", Emits: on(table), Run: nothing, After: []string{"look"}},
-	)
 	var wg sync.WaitGroup
 	var left atomic.Int64
 	left.Store(callers)
@@ -403,7 +382,7 @@ func TestSubmitFromAThousandGoroutinesLosesNothing(t *testing.T) {
 			for call := range calls {
 				var name store.Handle[item]
 				want := uint64(caller*calls + call)
-				r, err := s.Submit(context.Background(), func(q store.Queue) error {
+				r, err := submit(context.Background(), func(q store.Queue) error {
 					name = table.Emplace(q, item{Value: want})
 					return nil
 				})
@@ -421,22 +400,8 @@ func TestSubmitFromAThousandGoroutinesLosesNothing(t *testing.T) {
 			}
 		})
 	}
-	for turn := 0; left.Load() > 0; turn++ {
-		var err error
-		switch turn % 3 {
-		case 0:
-			_, err = s.Flush(t.Context())
-		case 1:
-			_, err = frame.Run(t.Context())
-		default:
-			err = s.Write(t.Context(), func(ctx context.Context, w *store.Writer) error {
-				_, err := s.Flush(ctx)
-				w.EndFrame()
-				_, again := s.Flush(ctx)
-				return errors.Join(err, again)
-			})
-		}
-		if err != nil {
+	for turn := uint64(0); left.Load() > 0; turn++ {
+		if err := frame(turn); err != nil {
 			t.Fatal(err)
 		}
 		runtime.Gosched()

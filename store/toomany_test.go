@@ -3,7 +3,6 @@ package store_test
 import (
 	"context"
 	"errors"
-	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -33,28 +32,30 @@ func serve(t *testing.T, s *store.Store) {
 	})
 }
 
+// submitAll returns the errors of calls that goroutines submit at once.
+func submitAll(t *testing.T, s *store.Store, calls ...func(q store.Queue)) []error {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	var all sync.WaitGroup
+	errs := make([]error, len(calls))
+	for i, call := range calls {
+		all.Go(func() { errs[i] = second(s.Submit(ctx, func(q store.Queue) error { call(q); return nil })) })
+	}
+	all.Wait()
+	return errs
+}
+
 func TestSubmit_FailsAloneWhenItsCallDoesNotFit(t *testing.T) {
 	s, table := newTable(t, store.Options{}, store.TableOptions[item]{MaxItems: 2})
 	serve(t, s)
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-	defer cancel()
-	submit := func(f func(q store.Queue)) error {
-		_, err := s.Submit(ctx, func(q store.Queue) error { f(q); return nil })
-		return err
-	}
-	var all sync.WaitGroup
-	errs := make([]error, 3)
-	for i := range errs {
-		all.Go(func() { errs[i] = submit(func(q store.Queue) { table.Emplace(q, item{}) }) })
-	}
-	all.Wait()
+	create := func(q store.Queue) { table.Emplace(q, item{}) }
 	full := 0
-	for _, err := range errs {
+	for _, err := range submitAll(t, s, create, create, create) {
 		if errors.Is(err, store.ErrFull) {
 			full++
-			if says := `table "store_test.item"`; !strings.Contains(err.Error(), says) || !strings.Contains(err.Error(), "MaxItems 2") {
-				t.Errorf("%v, want %s and MaxItems 2", err, says)
-			}
+			expectSays(t, err, `table "store_test.item"`)
+			expectSays(t, err, "MaxItems 2")
 		} else if err != nil {
 			t.Error(err)
 		}
@@ -62,12 +63,11 @@ func TestSubmit_FailsAloneWhenItsCallDoesNotFit(t *testing.T) {
 	if full != 1 || table.Len() != 2 {
 		t.Errorf("%d calls are ErrFull of 3, %d items", full, table.Len())
 	}
-	// The others' calls go on.
-	if err := submit(func(q store.Queue) { table.EraseAll(q) }); err != nil {
-		t.Error(err)
-	}
-	if err := submit(func(q store.Queue) { table.Emplace(q, item{}) }); err != nil {
-		t.Error(err)
+	// Later calls are applied.
+	for _, call := range []func(q store.Queue){func(q store.Queue) { table.EraseAll(q) }, create} {
+		if err := submitAll(t, s, call)[0]; err != nil {
+			t.Error(err)
+		}
 	}
 }
 
@@ -102,50 +102,39 @@ func sealedCreates(t *testing.T, s *store.Store, table *store.Table[item], count
 	return c, input, calls, errs
 }
 
+// A call that does not fit is dropped alone. Input of version 1 fails as a whole: a log
+// may go on from that failure.
 func TestClaim_DropsTheCallThatDoesNotFit(t *testing.T) {
-	s, table := newTable(t, store.Options{}, store.TableOptions[item]{MaxItems: 4})
-	c, input, calls, errs := sealedCreates(t, s, table, 1, 4, 2)
-	var report *store.Report
-	err := s.Write(c.Context(t.Context()), func(ctx context.Context, _ *store.Writer) error {
-		if err := c.Put(ctx, input, calls); err != nil {
-			return err
+	for _, version := range []byte{0, 1} { // 0: as it is
+		s, table := newTable(t, store.Options{}, store.TableOptions[item]{MaxItems: 4})
+		c, input, calls, errs := sealedCreates(t, s, table, 1, 4, 2)
+		if version > 0 {
+			input[0] = version
 		}
-		r, err := s.Flush(ctx)
-		report = r.Clone()
-		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	calls.Done(1, nil)
-	for i, full := range []bool{false, true, false} {
-		if err := <-errs[i]; errors.Is(err, store.ErrFull) != full || (err == nil) == full {
-			t.Errorf("call %d: %v", i, err)
+		var report *store.Report
+		err := s.Write(c.Context(t.Context()), func(ctx context.Context, _ *store.Writer) error {
+			err := c.Put(ctx, input, calls)
+			r, failed := s.Flush(ctx)
+			if failed == nil {
+				report = r.Clone()
+			}
+			return errors.Join(err, failed)
+		})
+		calls.Done(1, err)
+		if version > 0 {
+			if !errors.Is(err, store.ErrFull) || table.Len() != 0 {
+				t.Errorf("version %d: %v, %d items", version, err, table.Len())
+			}
+			continue
 		}
-	}
-	if table.Len() != 3 || report.DroppedCalls != 1 || report.Total.Dropped != 4 || report.Total.Created != 3 {
-		t.Errorf("%d items, %d calls dropped: %v", table.Len(), report.DroppedCalls, report)
-	}
-}
-
-// A log may go on from the failure that an input of version 1 was.
-func TestClaim_FailsAsAWholeWithInputOfVersion1(t *testing.T) {
-	s, table := newTable(t, store.Options{}, store.TableOptions[item]{MaxItems: 4})
-	c, input, calls, errs := sealedCreates(t, s, table, 1, 4, 2)
-	input[0] = 1
-	err := s.Write(c.Context(t.Context()), func(ctx context.Context, _ *store.Writer) error {
-		if err := c.Put(ctx, input, calls); err != nil {
-			return err
+		for i, full := range []bool{false, true, false} {
+			if err := <-errs[i]; errors.Is(err, store.ErrFull) != full || (err == nil) == full {
+				t.Errorf("call %d: %v", i, err)
+			}
 		}
-		_, err := s.Flush(ctx)
-		return err
-	})
-	if !errors.Is(err, store.ErrFull) || table.Len() != 0 {
-		t.Errorf("%v, %d items", err, table.Len())
-	}
-	calls.Done(1, err)
-	for _, done := range errs {
-		<-done
+		if err != nil || table.Len() != 3 || report.DroppedCalls != 1 || report.Total.Dropped != 4 || report.Total.Created != 3 {
+			t.Errorf("%v, %d items, %d calls dropped: %v", err, table.Len(), report.DroppedCalls, report)
+		}
 	}
 }
 
@@ -166,19 +155,16 @@ func TestSubmit_FailsAloneWhenLinksPanics(t *testing.T) {
 		}
 	}})
 	serve(t, s)
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-	defer cancel()
-	var all sync.WaitGroup
-	for i := range 6 {
-		all.Go(func() {
-			_, err := s.Submit(ctx, func(q store.Queue) error { table.Emplace(q, picky{Bad: i == 3}); return nil })
-			var panicked *store.PanicError
-			if errors.As(err, &panicked) != (i == 3) || (err == nil) == (i == 3) {
-				t.Errorf("call %d: %v", i, err)
-			}
-		})
+	calls := make([]func(q store.Queue), 6)
+	for i := range calls {
+		calls[i] = func(q store.Queue) { table.Emplace(q, picky{Bad: i == 3}) }
 	}
-	all.Wait()
+	for i, err := range submitAll(t, s, calls...) {
+		var panicked *store.PanicError
+		if errors.As(err, &panicked) != (i == 3) || (err == nil) == (i == 3) {
+			t.Errorf("call %d: %v", i, err)
+		}
+	}
 	if table.Len() != 5 {
 		t.Errorf("%d items", table.Len())
 	}

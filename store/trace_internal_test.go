@@ -3,6 +3,8 @@ package store
 import (
 	"bytes"
 	"context"
+	"errors"
+	"fmt"
 	"io"
 	"runtime/trace"
 	"testing"
@@ -45,44 +47,28 @@ func newTraced(t *testing.T) (*Store, *Table[int]) {
 	return s, table
 }
 
-func TestATraceShowsPhasesAndWhatTheyDoToEachShard(t *testing.T) {
+func TestTrace_ShowsPhasesAndShards(t *testing.T) {
 	s, table := newTraced(t)
 	out := traced(t, func(ctx context.Context) {
-		err := s.Write(ctx, func(ctx context.Context, w *Writer) error {
-			if _, err := table.Insert(w, 1); err != nil {
-				return err
-			}
-			_, _, err := Defragment(ctx, table, w, func(a, b *int) int { return *a - *b }, 0)
-			return err
+		write := s.Write(ctx, func(ctx context.Context, w *Writer) error {
+			_, err := table.Insert(w, 1)
+			_, _, failed := Defragment(ctx, table, w, func(a, b *int) int { return *a - *b }, 0)
+			return errors.Join(err, failed)
 		})
-		if err != nil {
-			t.Error(err)
-		}
-		if err := s.Verify(ctx); err != nil {
-			t.Error(err)
-		}
-		err = table.ForEach(ctx, func(_ context.Context, c Chunk[int]) error {
+		forEach := table.ForEach(ctx, func(_ context.Context, c Chunk[int]) error {
 			c.Erase(0)
-			for range 3 {
-				table.Emplace(c.Queue, 2)
-			}
+			table.EmplaceItems(c.Queue, []int{2, 2, 2}, nil)
 			return nil
 		})
-		if err != nil {
-			t.Error(err)
-		}
-		if _, err := s.Flush(ctx); err != nil {
-			t.Error(err)
-		}
-		err = s.Read(ctx, func(ctx context.Context) error {
+		verify := s.Verify(ctx)
+		_, flush := s.Flush(ctx)
+		read := s.Read(ctx, func(ctx context.Context) error {
 			_, err := Reduce(ctx, table, func(_ context.Context, r Rows[int]) (int, error) { return len(r.Items), nil },
 				func(a, b int) int { return a + b })
 			return err
 		})
-		if err != nil {
-			t.Error(err)
-		}
-		if err := s.Each(ctx, 1, func(context.Context, int, Queue) error { return nil }); err != nil {
+		each := s.Each(ctx, 1, func(context.Context, int, Queue) error { return nil })
+		if err := errors.Join(write, forEach, verify, flush, read, each); err != nil {
 			t.Error(err)
 		}
 	})
@@ -95,7 +81,7 @@ func TestATraceShowsPhasesAndWhatTheyDoToEachShard(t *testing.T) {
 }
 
 // A region that begins before a trace does, or ends after it, does no harm.
-func TestARegionMayOutliveATrace(t *testing.T) {
+func TestTrace_RegionMayOutliveIt(t *testing.T) {
 	s, _ := newTraced(t)
 	p := &phase{Context: t.Context(), store: s, op: opFlush}
 	var inside region
@@ -111,7 +97,7 @@ func TestARegionMayOutliveATrace(t *testing.T) {
 	}
 }
 
-func TestRegionsCostNothingWithoutATrace(t *testing.T) {
+func TestTrace_RegionsAllocateNothingWithoutIt(t *testing.T) {
 	if trace.IsEnabled() {
 		t.Skip("a trace of the whole test is taken")
 	}
@@ -127,25 +113,19 @@ func TestRegionsCostNothingWithoutATrace(t *testing.T) {
 }
 
 func BenchmarkRegion(b *testing.B) {
-	s, err := New(Options{})
-	if err != nil {
-		b.Fatal(err)
+	p := &phase{Context: b.Context(), store: new(Store), op: opForEach}
+	for _, taken := range []bool{false, true} {
+		b.Run(fmt.Sprintf("op=trace/taken=%t", taken), func(b *testing.B) {
+			if taken {
+				if err := trace.Start(io.Discard); err != nil {
+					b.Skip(err)
+				}
+				defer trace.Stop()
+			}
+			b.ReportAllocs()
+			for b.Loop() {
+				p.trace("ships").end()
+			}
+		})
 	}
-	p := &phase{Context: b.Context(), store: s, op: opForEach}
-	b.Run("op=trace/taken=false", func(b *testing.B) {
-		b.ReportAllocs()
-		for b.Loop() {
-			p.trace("ships").end()
-		}
-	})
-	b.Run("op=trace/taken=true", func(b *testing.B) {
-		if err := trace.Start(io.Discard); err != nil {
-			b.Skip(err)
-		}
-		defer trace.Stop()
-		b.ReportAllocs()
-		for b.Loop() {
-			p.trace("ships").end()
-		}
-	})
 }

@@ -38,10 +38,7 @@ func visit2[K, V any](all iter.Seq2[K, V]) {
 // data. Each finds something.
 func lookups(t *testing.T, s *store.Store) []lookup {
 	packed := register(t, s, store.TableOptions[item]{Name: "packed", Changes: true})
-	stable, err := store.RegisterStable(s, store.TableOptions[item]{Name: "stable", Changes: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	stable := registerStable(t, s, store.TableOptions[item]{Name: "stable", Changes: true})
 	owners := register(t, s, store.TableOptions[item]{Name: "owners"})
 	column := addColumn(t, packed, store.ColumnOptions[int]{Name: "column", Changes: true})
 	optional := addSparse(t, stable, store.ColumnOptions[int]{Name: "optional"})
@@ -52,17 +49,12 @@ func lookups(t *testing.T, s *store.Store) []lookup {
 	column.Set(q, h, 1)
 	optional.Set(q, g, 1)
 	flush(t, s)
-	h, _ = packed.Resolve(h)
-	g, _ = stable.Resolve(g)
-	o, _ = owners.Resolve(o)
+	h, g, o = resolve(t, packed, h), resolve(t, stable, g), resolve(t, owners, o)
 	var groups store.Groups[item, item]
-	if err := store.GroupBy(t.Context(), &groups, packed, owners, func(v *item) store.Handle[item] { return v.Parent }); err != nil {
-		t.Fatal(err)
-	}
 	var kept store.Rows[item]
-	_, err = store.Reduce(t.Context(), packed, func(_ context.Context, r store.Rows[item]) (int, error) { kept = r; return 0, nil },
-		func(a, _ int) int { return a })
-	if err != nil {
+	grouped := store.GroupBy(t.Context(), &groups, packed, owners, parent)
+	_, reduced := store.Reduce(t.Context(), packed, func(_ context.Context, r store.Rows[item]) (int, error) { kept = r; return 0, nil }, addInt)
+	if err := errors.Join(grouped, reduced); err != nil {
 		t.Fatal(err)
 	}
 	type on = []store.Resource
@@ -109,30 +101,23 @@ var places = []struct {
 	{"task", func(ctx context.Context, s *store.Store, look func()) error {
 		return s.Each(ctx, 3, func(context.Context, int, store.Queue) error { look(); return nil })
 	}},
-	{"goroutine", func(_ context.Context, _ *store.Store, look func()) error {
-		found := make(chan error)
-		go func() {
-			defer func() {
-				err, _ := recover().(error)
-				found <- err
-			}()
-			look()
-		}()
-		return <-found
-	}},
+	{"goroutine", func(_ context.Context, _ *store.Store, look func()) error { return onGoroutine(look) }},
 	{"goroutine of a task", func(ctx context.Context, s *store.Store, look func()) error {
-		return s.Each(ctx, 3, func(context.Context, int, store.Queue) error {
-			found := make(chan error)
-			go func() {
-				defer func() {
-					err, _ := recover().(error)
-					found <- err
-				}()
-				look()
-			}()
-			return <-found
-		})
+		return s.Each(ctx, 3, func(context.Context, int, store.Queue) error { return onGoroutine(look) })
 	}},
+}
+
+// onGoroutine returns the error with which look panics on a goroutine of its own.
+func onGoroutine(look func()) error {
+	found := make(chan error)
+	go func() {
+		defer func() {
+			err, _ := recover().(error)
+			found <- err
+		}()
+		look()
+	}()
+	return <-found
 }
 
 func TestLookup_UndeclaredIsFoundByCheckedBuilds(t *testing.T) {

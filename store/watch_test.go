@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -37,49 +38,60 @@ func busyReport(t *testing.T) (*store.Store, *store.Report) {
 	return s, report
 }
 
-func TestAReportReadsAsALine(t *testing.T) {
+func TestReport_String(t *testing.T) {
 	_, report := busyReport(t)
-	want := []string{
-		"epoch 2: 1 created 10 erased 1 put 1 superseded 1 dropped 3 redundant 3 stale 2 cancelled out 1 dangling",
-		"ships: 10 erased 1 put 1 superseded 1 dropped 3 redundant 2 cancelled out",
-		"shots: 1 created 1 stale 1 dangling",
-	}
-	got := []string{report.String()}
-	for _, table := range report.Tables {
-		got = append(got, table.String())
-	}
-	if !reflect.DeepEqual(got, want) {
-		t.Errorf("it reads\n\t%s\nwant\n\t%s", strings.Join(got, "\n\t"), strings.Join(want, "\n\t"))
-	}
-	if got := new(store.Report).String(); got != "epoch 0: nothing" {
-		t.Errorf("an empty report reads %q", got)
+	for got, want := range map[fmt.Stringer]string{
+		report:            "epoch 2: 1 created 10 erased 1 put 1 superseded 1 dropped 3 redundant 3 stale 2 cancelled out 1 dangling",
+		&report.Tables[0]: "ships: 10 erased 1 put 1 superseded 1 dropped 3 redundant 2 cancelled out",
+		&report.Tables[1]: "shots: 1 created 1 stale 1 dangling",
+		new(store.Report): "epoch 0: nothing",
+	} {
+		if got.String() != want {
+			t.Errorf("it reads %q, want %q", got, want)
+		}
 	}
 }
 
-func TestAReportInJSONReadsBackTheSame(t *testing.T) {
-	_, report := busyReport(t)
+func TestReport_JSONReadsBackTheSame(t *testing.T) {
+	s, report := busyReport(t)
 	for _, report := range []*store.Report{report, {Epoch: 1<<64 - 1}} {
-		text, err := json.Marshal(report)
-		if err != nil {
-			t.Fatal(err)
-		}
 		var back store.Report
-		if err := json.Unmarshal(text, &back); err != nil || !reflect.DeepEqual(&back, report) && len(report.Tables) > 0 || !back.Equal(report) {
-			t.Errorf("%s reads back as\n%#v, want\n%#v, %v", text, &back, report, err)
+		text := inJSON(t, report, &back)
+		if !reflect.DeepEqual(&back, report) && len(report.Tables) > 0 || !back.Equal(report) || strings.Contains(text, "null") {
+			t.Errorf("%s reads back as\n%#v, want\n%#v", text, &back, report)
 		}
 	}
-	text, _ := json.Marshal(report)
-	for _, part := range []string{
-		`{"epoch":2,"total":{"created":1,"erased":10,`, `"cancelled_out":2,`, `"tables":[{"name":"ships","created":0,"erased":10,`,
-		`"stale_samples":[{"handle":"~0:7.0","type_id":0,"kind":"erase","pass":`, `"plan_ns":41200,"apply_ns":7000000}`,
+	for _, stats := range []store.Stats{s.Stats(), {Epoch: 3}} {
+		var back store.Stats
+		if text := inJSON(t, stats, &back); !reflect.DeepEqual(back, stats) {
+			t.Errorf("%s reads back as %+v, want %+v", text, back, stats)
+		}
+	}
+	for part, v := range map[string]any{
+		`{"epoch":2,"total":{"created":1,"erased":10,`:                           report,
+		`"cancelled_out":2,`:                                                     report,
+		`"tables":[{"name":"ships","created":0,"erased":10,`:                     report,
+		`"stale_samples":[{"handle":"~0:7.0","type_id":0,"kind":"erase","pass":`: report,
+		`"plan_ns":41200,"apply_ns":7000000}`:                                    report,
+		`{"epoch":2,"tables":[{"name":"ships","shards":2,"live":990,"vacant":10,"depleted":0,"slots":1000,"bytes":`: s.Stats(),
 	} {
-		if !strings.Contains(string(text), part) {
+		if text := inJSON(t, v, nil); !strings.Contains(text, part) {
 			t.Errorf("%s lacks %s", text, part)
 		}
 	}
-	if text, _ := json.Marshal(&store.Report{Epoch: 3}); strings.Contains(string(text), "null") {
-		t.Errorf("an empty report is %s", text)
+}
+
+// inJSON returns a value in JSON, and reads it into back unless that is nil.
+func inJSON(t *testing.T, v, back any) string {
+	t.Helper()
+	text, err := json.Marshal(v)
+	if err == nil && back != nil {
+		err = json.Unmarshal(text, back)
 	}
+	if err != nil {
+		t.Error(err)
+	}
+	return string(text)
 }
 
 // logged returns the line that log/slog writes of a value.
@@ -95,7 +107,7 @@ func logged(v any) string {
 	return strings.TrimSpace(b.String())
 }
 
-func TestLogsShowWhatIsNotZero(t *testing.T) {
+func TestReport_LogsCountsThatAreNotZero(t *testing.T) {
 	_, report := busyReport(t)
 	stats := store.TableStats{Name: "ships", Shards: 2, Live: 990, Slots: 990, Bytes: 1 << 20}
 	for _, c := range []struct {
@@ -121,7 +133,7 @@ func TestLogsShowWhatIsNotZero(t *testing.T) {
 	}
 }
 
-func TestStatsReadAsATable(t *testing.T) {
+func TestStats_String(t *testing.T) {
 	stats := store.Stats{Epoch: 7, Tables: []store.TableStats{
 		{Name: "particle", Shards: 4, Live: 1200, Vacant: 80, Slots: 1280, Bytes: 59 << 10},
 		{Name: "shot", Shards: 1, Depleted: 3, Slots: 3},
@@ -143,26 +155,7 @@ func TestStatsReadAsATable(t *testing.T) {
 	}
 }
 
-func TestStatsInJSONReadBackTheSame(t *testing.T) {
-	s, _ := busyReport(t)
-	for _, stats := range []store.Stats{s.Stats(), {Epoch: 3}} {
-		text, err := json.Marshal(stats)
-		if err != nil {
-			t.Fatal(err)
-		}
-		var back store.Stats
-		if err := json.Unmarshal(text, &back); err != nil || !reflect.DeepEqual(back, stats) {
-			t.Errorf("%s reads back as %+v, want %+v, %v", text, back, stats, err)
-		}
-	}
-	text, _ := json.Marshal(s.Stats())
-	want := `{"epoch":2,"tables":[{"name":"ships","shards":2,"live":990,"vacant":10,"depleted":0,"slots":1000,"bytes":`
-	if !strings.HasPrefix(string(text), want) {
-		t.Errorf("in JSON they are %s, want them to begin with %s", text, want)
-	}
-}
-
-func TestFlushedIsTheSumOfAllReports(t *testing.T) {
+func TestFlushed_IsTheSumOfAllReports(t *testing.T) {
 	s := newStore(t, store.Options{})
 	ships := register(t, s, store.TableOptions[item]{Name: "ships", Shards: 2, TypeID: 7})
 	shots := register(t, s, store.TableOptions[item]{Name: "shots", TypeID: 3})
@@ -176,15 +169,14 @@ func TestFlushedIsTheSumOfAllReports(t *testing.T) {
 		want.Plan += flushed.Plan
 		want.Apply += flushed.Apply
 		for _, of := range flushed.Tables {
-			for i := range want.Tables {
-				if want.Tables[i].Name == of.Name {
-					want.Tables[i].Add(of.Counts)
-				}
-			}
+			at := slices.IndexFunc(want.Tables, func(r store.TableReport) bool { return r.Name == of.Name })
+			want.Tables[at].Add(of.Counts)
 		}
-		if got := s.Flushed(); !reflect.DeepEqual(got, want) {
+		got := s.Flushed()
+		if !reflect.DeepEqual(got, want) {
 			t.Errorf("the sum is\n%+v, want\n%+v", got, want)
 		}
+		got.Tables[0].Created = 77 // is the caller's own
 	}
 	check(&store.Report{})
 	q := queues(t, s, 1)[0]
@@ -202,11 +194,5 @@ func TestFlushedIsTheSumOfAllReports(t *testing.T) {
 		t.Fatal(err)
 	}
 	shots.Emplace(queues(t, s, 1)[0], item{})
-	check(flush(t, s)) // and what was taken back stays in it
-	if got := s.Flushed().Epoch; got != 3 || s.Epoch() != 2 {
-		t.Errorf("%d flushes at epoch %d", got, s.Epoch())
-	}
-
-	s.Flushed().Tables[0].Created = 77
-	check(&store.Report{})
+	check(flush(t, s)) // a rollback takes nothing from the sum
 }

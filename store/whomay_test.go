@@ -137,10 +137,10 @@ func (v *visitor) enter(ctx context.Context, phases []string, f func(ctx context
 	case "system":
 		all := on(v.outer, v.other, v.stable, v.now, v.next)
 		frame, err := store.NewSchedule(v.Store, store.System{Name: "it", Writes: all, Emits: all, Run: next})
-		if err == nil {
-			_, err = frame.Run(ctx)
+		if err != nil {
+			return err
 		}
-		return err
+		return second(frame.Run(ctx))
 	}
 	panic("no phase is called " + phases[0])
 }
@@ -157,13 +157,12 @@ func (v *visitor) calls() map[string]func(ctx context.Context) error {
 		return v.ReadCheckpoint(ctx, bytes.NewReader(v.image), new(store.Checkpoint))
 	}
 	calls["ReduceStable"] = func(ctx context.Context) error {
-		_, err := store.ReduceStable(ctx, v.stable, func(context.Context, store.StableRows[item]) (int, error) { return 0, nil }, addInt)
-		return err
+		return second(store.ReduceStable(ctx, v.stable, func(context.Context, store.StableRows[item]) (int, error) { return 0, nil }, addInt))
 	}
 	calls["Groups.ForEach"] = func(ctx context.Context) error {
 		return v.groups.ForEach(ctx, func(context.Context, store.GroupChunk[item, item]) error { return nil })
 	}
-	calls["Schedule.Run"] = func(ctx context.Context) error { _, err := v.frame.Run(ctx); return err }
+	calls["Schedule.Run"] = func(ctx context.Context) error { return second(v.frame.Run(ctx)) }
 	calls["SortFunc"] = func(ctx context.Context) error { return store.SortFunc(ctx, v.other, v.writer, byNumber) }
 	calls["SortByKey"] = func(ctx context.Context) error { return store.SortByKey(ctx, v.other, v.writer, number) }
 	calls["Defragment"] = func(ctx context.Context) error {
@@ -183,11 +182,8 @@ func (v *visitor) calls() map[string]func(ctx context.Context) error {
 		return second(store.AddSparse(v.stable, store.ColumnOptions[int]{Name: fmt.Sprint("late ", v.added)}))
 	}
 	calls["EndFrame"] = func(context.Context) error { v.writer.EndFrame(); return nil }
-	calls["Submit"] = func(ctx context.Context) error {
-		_, err := v.Submit(ctx, func(store.Queue) error { return nil })
-		return err
-	}
-	calls["Close"] = func(ctx context.Context) error { _, err := v.Close(ctx); return err }
+	calls["Submit"] = func(ctx context.Context) error { return second(v.Submit(ctx, func(store.Queue) error { return nil })) }
+	calls["Close"] = func(ctx context.Context) error { return second(v.Close(ctx)) }
 	calls["Claim"] = func(ctx context.Context) error {
 		c, err := v.Claim(ctx)
 		if err == nil {
@@ -195,15 +191,13 @@ func (v *visitor) calls() map[string]func(ctx context.Context) error {
 		}
 		return err
 	}
-	calls["Queues"] = func(context.Context) error { _, err := v.Queues(1); return err }
+	calls["Queues"] = func(context.Context) error { return second(v.Queues(1)) }
 	calls["Discard"] = func(context.Context) error { return v.Discard() }
 	calls["Register"] = func(context.Context) error {
-		_, err := store.Register(v.Store, store.TableOptions[item]{Name: "late"})
-		return err
+		return second(store.Register(v.Store, store.TableOptions[item]{Name: "late"}))
 	}
 	calls["RegisterStable"] = func(context.Context) error {
-		_, err := store.RegisterStable(v.Store, store.TableOptions[item]{Name: "late"})
-		return err
+		return second(store.RegisterStable(v.Store, store.TableOptions[item]{Name: "late"}))
 	}
 	calls["Shuffle"] = func(context.Context) error { return v.Shuffle(1) }
 	calls["Inbox"] = func(context.Context) error { return v.Inbox(func(store.Queue) error { return nil }) }
@@ -233,7 +227,7 @@ func alonePhase(phase string) bool {
 	return phase != "no phase" && phase != "Read" && phase != "Reduce"
 }
 
-func TestEveryCellOfWhoMayDoWhat(t *testing.T) {
+func TestPhases_EveryCellOfWhoMayDoWhat(t *testing.T) {
 	rows := whoMay(t)
 	calls := newVisitor(t).calls()
 	named := make(map[string]bool)
