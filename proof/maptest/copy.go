@@ -11,6 +11,32 @@ import (
 	"handloom/internal/slotset"
 )
 
+func (s suite) ACopyOverAnyMapIsLikeTheOriginal(t *testing.T) {
+	EachWidth(t, func(t *testing.T) {
+		for _, o := range []Options{{}, {TypeID: 9, MinFree: 3, MaxItems: 14, Reserve: 14}} {
+			m, hs := Worn(t, s.Numbers)
+			c := newMap(t, s.Numbers, o)
+			InsertN(t, c, 14)
+			defragment(c, 20)
+			m.CopiedTo(c, nil)
+			if c.Digest() != m.Digest() || c.TypeID() != 6 {
+				t.Errorf("the copy over %+v differs", o)
+			}
+			for _, h := range hs {
+				if *c.At(h) != *m.At(h) || c.At(h) == m.At(h) {
+					t.Errorf("%v names another item, or the same one", h)
+				}
+			}
+			for m.Len() < 12 { // MaxItems
+				if a, b := Insert(t, m, 7), Insert(t, c, 7); a != b {
+					t.Errorf("the original issues %v, the copy %v", a, b)
+				}
+			}
+			expectFull(t, c, 1)
+		}
+	})
+}
+
 // A map without slots has not taken the widths of handles yet; the one it is
 // copied over has room for slots all the same.
 func (s suite) ACopyOfAnUnusedMapKnowsItsLimits(t *testing.T) {

@@ -137,9 +137,7 @@ func (y *writing) exchange() {
 		return
 	}
 	if _, isRich := first.(*columnDriver[word, rich]); isRich {
-		if err == nil {
-			y.fail(Model, "columns with Links are exchanged")
-		}
+		y.want(err != nil, "columns with Links are exchanged")
 		unchanged()
 		return
 	}
@@ -220,9 +218,7 @@ func (p *executor) probePartAt(table int, id uint64) {
 	defer func() {
 		err, _ := recover().(error)
 		var stale *store.StaleError
-		if !errors.As(err, &stale) || uint64(stale.Handle) != id {
-			p.fail(Model, "At(%s) of a column panics with %v; want a StaleError", model.Text(id), err)
-		}
+		p.want(errors.As(err, &stale) && uint64(stale.Handle) == id, "At(%s) of a column panics with %v; want a StaleError", model.Text(id), err)
 	}()
 	part.(boundColumn).at(id)
 }
@@ -257,7 +253,5 @@ func (p *executor) checkWrittenBeside(c model.ColumnOf) {
 		return
 	}
 	column := p.tables[c.Table].parts()[c.Column].(boundColumn)
-	if got, want := column.written(), p.exact.WrittenBeside(c); !slices.Equal(got, want) {
-		p.fail(Model, "table %s: Written of column %d has %s; want %s", p.program.Tables[c.Table].Name, c.Column, list(got), list(want))
-	}
+	p.sameHandles(column.written(), p.exact.WrittenBeside(c), "table %s: Written of column %d", p.program.Tables[c.Table].Name, c.Column)
 }

@@ -18,6 +18,20 @@ func (p *executor) see(s model.Seen) {
 	p.result.Seen.See(s)
 }
 
+// want fails unless a condition holds.
+func (p *executor) want(ok bool, format string, args ...any) {
+	if !ok {
+		p.fail(Model, format, args...)
+	}
+}
+
+// sameHandles fails unless two lists of handles are equal.
+func (p *executor) sameHandles(got, want []uint64, format string, args ...any) {
+	if !slices.Equal(got, want) {
+		p.fail(Model, "%s has %s; want %s", fmt.Sprintf(format, args...), list(got), list(want))
+	}
+}
+
 // expect fails unless an error is the one that documents name.
 func (p *executor) expect(err, want error, what string) {
 	if !errors.Is(err, want) {
@@ -45,9 +59,7 @@ func (p *executor) accepted(id uint64, found bool) {
 // digestOf returns the digest of the store.
 func (p *executor) digestOf(ctx context.Context) uint64 {
 	digest, err := p.store.Digest(ctx)
-	if err != nil {
-		p.fail(Model, "Digest: %v", err)
-	}
+	p.want(err == nil, "Digest: %v", err)
 	return digest
 }
 
@@ -70,15 +82,11 @@ func (p *executor) unchanged(ctx context.Context, what string) func() {
 // inspect compares how many items live and some of what is left of what lived;
 // of a small state everything, and of a large one now and then.
 func (p *executor) inspect(ctx context.Context) {
-	if got, want := p.store.Epoch(), p.exact.Epoch(); got != want {
-		p.fail(Model, "the epoch is %d; want %d", got, want)
-	}
+	p.want(p.store.Epoch() == p.exact.Epoch(), "the epoch is %d; want %d", p.store.Epoch(), p.exact.Epoch())
 	rows := 0
 	for i, t := range p.tables {
 		n := t.Len()
-		if n != p.abstract.Len(i) {
-			p.fail(Model, "table %s has %d items; want %d", p.program.Tables[i].Name, n, p.abstract.Len(i))
-		}
+		p.want(n == p.abstract.Len(i), "table %s has %d items; want %d", p.program.Tables[i].Name, n, p.abstract.Len(i))
 		of := &p.program.Tables[i]
 		rows += 8 + of.Shards + (n+of.Reserve*of.Shards)*weights[of.Item] + n*len(t.parts())
 	}
@@ -127,9 +135,7 @@ func (p *executor) inspectTable(table int) {
 			p.fail(Model, "table %s: %s is %+v; want %+v", p.program.Tables[table].Name, model.Text(id), item, exact)
 		}
 	}
-	if len(want) > 0 {
-		p.fail(Model, "table %s: %s is missing", p.program.Tables[table].Name, list(want))
-	}
+	p.want(len(want) == 0, "table %s: %s is missing", p.program.Tables[table].Name, list(want))
 }
 
 func (p *executor) inspectFigures() {
@@ -152,17 +158,13 @@ func (p *executor) checkChanges() {
 			name      string
 			got, want []uint64
 		}{{"Created", got.Created, want.Created}, {"Replaced", got.Replaced, want.Replaced}, {"Erased", got.Erased, want.Erased}} {
-			if !slices.Equal(l.got, l.want) {
-				p.fail(Model, "table %s: %s has %s; want %s", p.program.Tables[i].Name, l.name, list(l.got), list(l.want))
-			}
+			p.sameHandles(l.got, l.want, "table %s: %s", p.program.Tables[i].Name, l.name)
 		}
 		p.checkWritten(i)
 		for number := range p.tables[i].parts() {
 			p.checkWrittenBeside(model.ColumnOf{Table: i, Column: number})
 		}
-		if !slices.Equal(got.Values, want.Values) {
-			p.fail(Model, "table %s: Erased has the values %v; want %v", p.program.Tables[i].Name, got.Values, want.Values)
-		}
+		p.want(slices.Equal(got.Values, want.Values), "table %s: Erased has the values %v; want %v", p.program.Tables[i].Name, got.Values, want.Values)
 	}
 }
 
@@ -171,9 +173,7 @@ func (p *executor) checkWritten(table int) {
 	if p.program.Tables[table].Changes == 0 {
 		return
 	}
-	if got, want := p.tables[table].written(), p.exact.Written(table); !slices.Equal(got, want) {
-		p.fail(Model, "table %s: Written has %s; want %s", p.program.Tables[table].Name, list(got), list(want))
-	}
+	p.sameHandles(p.tables[table].written(), p.exact.Written(table), "table %s: Written", p.program.Tables[table].Name)
 }
 
 // checkPending compares what waits for a flush. What a queue holds that is full,

@@ -110,9 +110,8 @@ func (p *executor) rollback(ctx context.Context, to int, saved bool) {
 			v.id = id
 		}
 	}
-	if digest := p.digestOf(ctx); digest != c.digest {
-		p.fail(Model, "Rollback leaves digest %016x; at the checkpoint it was %016x", digest, c.digest)
-	}
+	digest := p.digestOf(ctx)
+	p.want(digest == c.digest, "Rollback leaves digest %016x; at the checkpoint it was %016x", digest, c.digest)
 	p.inspect(ctx)
 	p.mark(ctx, "rollback")
 }

@@ -180,7 +180,5 @@ func (r *running) reduceInTask(ctx context.Context, table int) {
 		r.expect(err, store.ErrPhase, "Reduce over the table that the pass writes")
 		return
 	}
-	if err != nil || got != r.sums[table] {
-		r.fail(Model, "Reduce inside a task: %+v, %v; want %+v", got, err, r.sums[table])
-	}
+	r.want(err == nil && got == r.sums[table], "Reduce inside a task: %+v, %v; want %+v", got, err, r.sums[table])
 }

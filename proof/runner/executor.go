@@ -96,9 +96,7 @@ func (p *executor) whole(ctx context.Context) {
 		p.steps(ctx)
 		return nil
 	})
-	if err != nil {
-		p.fail(Model, "Team: %v", err)
-	}
+	p.want(err == nil, "Team: %v", err)
 }
 
 // recovered makes a panic that came out of the store a failure.

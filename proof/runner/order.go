@@ -123,12 +123,8 @@ func (y *writing) sortsBy(shard int, m orderedMap) {
 // checkBudget compares the work of a call of Defragment with its budget, of which
 // 0 is no bound.
 func (p *executor) checkBudget(compared, moves, budget int, done bool) {
-	if budget > 0 && compared+moves > budget {
-		p.fail(Model, "Defragment compares %d times and moves %d with a budget of %d", compared, moves, budget)
-	}
-	if budget == 0 && !done {
-		p.fail(Model, "Defragment without a bound is not done")
-	}
+	p.want(budget == 0 || compared+moves <= budget, "Defragment compares %d times and moves %d with a budget of %d", compared, moves, budget)
+	p.want(budget != 0 || done, "Defragment without a bound is not done")
 	if !done {
 		p.see(model.DefragmentPaused)
 	}

@@ -34,9 +34,7 @@ func (r *running) run(ctx context.Context, inWrite bool, pass func(context.Conte
 	failed := r.failed < len(r.bodies)
 	err, ended := r.call(ctx, pass)
 	overflow, wrong := r.exact.EndPass(number, r.logs, failed, false)
-	if wrong != nil {
-		r.fail(Model, "%v", wrong)
-	}
+	r.want(wrong == nil, "%v", wrong)
 	if failed {
 		r.checkFailed(err, ended)
 	} else {

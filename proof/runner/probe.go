@@ -154,9 +154,7 @@ func (p *executor) probeAt(id uint64) {
 	defer func() {
 		err, _ := recover().(error)
 		var stale *store.StaleError
-		if !errors.As(err, &stale) || uint64(stale.Handle) != id {
-			p.fail(Model, "At(%s) panics with %v; want a StaleError", model.Text(id), err)
-		}
+		p.want(errors.As(err, &stale) && uint64(stale.Handle) == id, "At(%s) panics with %v; want a StaleError", model.Text(id), err)
 	}()
 	p.tables[id%uint64(len(p.tables))].at(id)
 }

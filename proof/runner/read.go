@@ -89,8 +89,6 @@ func (p *executor) checkClosed(ctx context.Context) {
 		"Inbox":   p.store.Inbox(func(store.Queue) error { return nil }),
 		"Discard": p.store.Discard(), "Verify": p.store.Verify(ctx),
 	} {
-		if !errors.Is(err, store.ErrClosed) {
-			p.fail(Model, "%s of a closed store: %v", what, err)
-		}
+		p.want(errors.Is(err, store.ErrClosed), "%s of a closed store: %v", what, err)
 	}
 }

@@ -37,9 +37,7 @@ func (p *executor) readOn(ctx context.Context) {
 		p.readers.RLock()
 		err := p.store.Read(ctx, p.readAll)
 		p.readers.RUnlock()
-		if err != nil && !errors.Is(err, context.Canceled) && !errors.Is(err, store.ErrClosed) {
-			p.fail(Model, "a reader: %v", err)
-		}
+		p.want(err == nil || errors.Is(err, context.Canceled) || errors.Is(err, store.ErrClosed), "a reader: %v", err)
 	}
 }
 

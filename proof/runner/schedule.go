@@ -139,9 +139,7 @@ func (f *scheduleRun) compare(ctx context.Context, report *store.Report, err err
 	got := f.reported(report)
 	arrange(&got)
 	arrange(&want)
-	if !reportsEqual(got, want) {
-		f.fail(Model, "the report of the frame is %+v; want %+v", got, want)
-	}
+	f.want(reportsEqual(got, want), "the report of the frame is %+v; want %+v", got, want)
 	f.result.Flushes += flushes
 	if flushes > 0 && want.Epoch > 0 {
 		f.checkChanges()

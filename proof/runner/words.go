@@ -25,9 +25,7 @@ func (p *executor) checkWords(r *store.Report) {
 	if err == nil {
 		err = json.Unmarshal(text, back)
 	}
-	if err != nil || !back.Equal(r) {
-		p.fail(Model, "the report %v reads back from JSON as %v, %v", r, back, err)
-	}
+	p.want(err == nil && back.Equal(r), "the report %v reads back from JSON as %v, %v", r, back, err)
 	if line := r.String(); !strings.Contains(line, fmt.Sprint(r.Epoch)) {
 		p.fail(Model, "the report of epoch %d is written %q", r.Epoch, line)
 	}
@@ -42,9 +40,7 @@ func (p *executor) checkFigures() {
 	if err == nil {
 		err = json.Unmarshal(text, &back)
 	}
-	if err != nil || back.Epoch != s.Epoch || !slices.Equal(back.Tables, s.Tables) {
-		p.fail(Model, "the figures %v read back from JSON as %v, %v", s, back, err)
-	}
+	p.want(err == nil && back.Epoch == s.Epoch && slices.Equal(back.Tables, s.Tables), "the figures %v read back from JSON as %v, %v", s, back, err)
 	line := s.String()
 	for i := range s.Tables {
 		if !strings.Contains(line, s.Tables[i].Name) {
@@ -87,7 +83,5 @@ func (p *executor) dump(table, shard int) {
 		p.dumpParts(table, uint64(id))
 		n++
 	}
-	if n != len(want) {
-		p.fail(Model, "Dump of table %s, shard %d, yields %d items; want %d", p.tables[table].Name(), shard, n, len(want))
-	}
+	p.want(n == len(want), "Dump of table %s, shard %d, yields %d items; want %d", p.tables[table].Name(), shard, n, len(want))
 }

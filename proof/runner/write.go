@@ -133,9 +133,7 @@ func init() { // what they call asks for them again
 		script.SortTableByKey: func(y *writing) {
 			mask := keyMask(y.s)
 			err := y.t.(orderedTable).sortTableByKey(y.ctx, y.w, func(i model.Item) uint64 { return i.Key & mask })
-			if err != nil {
-				y.fail(Model, "SortByKey of a table: %v", err)
-			}
+			y.want(err == nil, "SortByKey of a table: %v", err)
 			for shard := range y.modelled[y.s.Table].Shards {
 				y.sorted(shard, byMasked(mask))
 			}
@@ -176,9 +174,7 @@ func (y *writing) gone(shard int, f func(model.Item) bool) {
 
 // same fails unless two answers are.
 func (y *writing) same(what string, got, want any) {
-	if got != want {
-		y.fail(Model, "%s of %s returns %v; want %v", what, list(y.ids()), got, want)
-	}
+	y.want(got == want, "%s of %s returns %v; want %v", what, list(y.ids()), got, want)
 }
 
 // ids are the handles that the step names.
