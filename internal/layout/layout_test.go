@@ -55,7 +55,7 @@ var mayImport = map[string][]string{
 	"proof/game":                {"store", "world"},
 	"proof/process":             {},
 	"proof/draw":                {"proof/script"},
-	"proof/runner":              {"batch", "store", "shard/handlemap", "shard/slotmap", "internal/check", "internal/seam", "internal/slotset", "proof/model", "proof/script"},
+	"proof/runner":              {"batch", "store", "shard/handle", "shard/handlemap", "shard/slotmap", "internal/check", "internal/seam", "internal/slotset", "proof/model", "proof/script"},
 	"bench/internal/measure":    {},
 	"bench/internal/buildcost":  {"internal/report"},
 	"internal/browser":          {},

@@ -1,7 +1,5 @@
 package model
 
-import "handloom/batch"
-
 // Item is what an item of any kind holds, as far as its kind has it.
 type Item struct {
 	Key    uint64 // changed in place, and sorted by
@@ -50,7 +48,10 @@ type Command struct {
 }
 
 // Counts are the counters of a report.
-type Counts batch.Counts
+type Counts struct {
+	Created, Erased, Put, Superseded, Dropped, Redundant, Stale, CancelledOut int
+	Dangling, Depleted                                                        int
+}
 
 func (c *Counts) add(o Counts) {
 	c.Created += o.Created
