@@ -59,27 +59,6 @@ func TestWhatStandsInItsPlaceSaysWhetherARecordIsAppended(t *testing.T) {
 	wantRecords(t, b, 5, 6, record)
 }
 
-// Who reads one record at a time, and waits for it, has each one once.
-func TestRecordsAreReadOneByOne(t *testing.T) {
-	s := cluster.Embedded(t.TempDir())
-	l, writer := openLog(t, s, 1, alone(t)), openLog(t, s, 1, alone(t))
-	const n = 300
-	read := make(chan error, 1)
-	go func() {
-		for after := range uint64(n) {
-			if err := readRecords(t.Context(), l, after, after+1, record); err != nil {
-				read <- err
-				return
-			}
-		}
-		read <- readRecords(t.Context(), l, n/2, n, record)
-	}()
-	fill(t, writer, n)
-	if err := <-read; err != nil {
-		t.Error(err)
-	}
-}
-
 // long returns a record of several parts, some to the byte.
 func long(n uint64) []byte {
 	return bytes.Repeat([]byte{byte(n)}, []int{900 << 10, 900<<10 + 1, 1800 << 10, 3 << 20, 5}[n%5])

@@ -12,7 +12,6 @@ import (
 
 	"go.uber.org/goleak"
 
-	"handloom/cluster/internal/audit"
 	"handloom/world"
 )
 
@@ -162,45 +161,6 @@ func TestResultTellsOutages(t *testing.T) {
 		if !strings.Contains(b.String(), want) {
 			t.Errorf("%q is not in\n%s", want, b.String())
 		}
-	}
-}
-
-// The program is one that a world can play, save and play again with any number of
-// workers, and every tick has another digest.
-func TestTheProgramIsAFunctionOfStateAndInput(t *testing.T) {
-	l := world.Memory()
-	digests := make(map[uint64]uint64)
-	seen := make(map[uint64]bool)
-	s, o, err := NewGame(Notes).program(20)(2, func(p audit.Played) {
-		digests[p.Number] = p.Digest
-		if seen[p.Digest] {
-			t.Errorf("tick %d has the digest of another one", p.Number)
-		}
-		seen[p.Digest] = true
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	o.Shadow = 0.5
-	w, err := world.Open(t.Context(), s, l, o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer w.Close(t.Context())
-	for range snapshotTicks + 20 { // of two snapshots, the first is before all ticks
-		if _, err := w.Step(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-	}
-	a := new(audit.Auditor)
-	for tick, digest := range digests {
-		a.Applied("node", tick, digest)
-	}
-	if err := a.Check(t.Context(), l, NewGame(Notes).program(20), 3); err != nil {
-		t.Fatal(err)
-	}
-	if f := a.Findings(); f.Bad() || f.Ticks != len(digests) {
-		t.Errorf("%d digests: %+v", len(digests), f)
 	}
 }
 
