@@ -86,7 +86,7 @@ func (b *Batch) Begin(n int) *Pass {
 // they are is timing.
 func (b *Batch) Admit() error {
 	load := b.ended.load()
-	load.Add(b.inbox.pending()) // what waits for who claimed the store does not count: it is timing
+	load.add(b.inbox.pending()) // what waits for who claimed the store does not count: it is timing
 	return b.limits.admit(load)
 }
 
@@ -105,10 +105,10 @@ func (b *Batch) Started() bool {
 // that one of them recorded for.
 func (b *Batch) Pending() (sum Load) {
 	for _, p := range b.order {
-		sum.Add(p.load())
+		sum.add(p.load())
 	}
-	sum.Add(b.inbox.pending())
-	sum.Add(b.input.load())
+	sum.add(b.inbox.pending())
+	sum.add(b.input.load())
 	return sum
 }
 
@@ -116,7 +116,7 @@ func (b *Batch) Pending() (sum Load) {
 func (b *Batch) Sealed() Load {
 	var sum Load
 	for buf := range b.buffers {
-		sum.Add(buf.load())
+		sum.add(buf.load())
 	}
 	return sum
 }

@@ -29,7 +29,7 @@ func (r *router) EraseRows(q Queue, shard int) {
 		return
 	}
 	of.list, buf.holds = r.list+shard, true
-	buf.room.Add(Load{len(of.rows), int64(len(of.rows)) * idBytes})
+	buf.room.add(Load{len(of.rows), int64(len(of.rows)) * idBytes})
 }
 
 // Audit keeps the handles of rows that [Recorder.EraseRows] has just recorded, for checked

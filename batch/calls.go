@@ -300,7 +300,7 @@ func (p *input) divide() error {
 		d.call++
 		buf := d.batch.inbox.take()
 		buf.unlimited = true
-		buf.begin(d.batch, serials.Add(1), InboxPass, len(p.single))
+		buf.begin(d.batch, serials.Add(1), inboxPass, len(p.single))
 		p.single = append(p.single, buf)
 		d.q = Queue{buf: buf, serial: buf.serial}
 		if !d.readCall() {

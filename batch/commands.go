@@ -16,7 +16,7 @@ import (
 // plans, and has each shard take a range of the surviving creates while it applies
 // ([Commands.Runs]).
 type Commands struct {
-	Columns []*TableBuffer // in key order
+	columns []*tableBuffer // in key order
 
 	attached    []attached // by attachment of the table
 	recorder    *Recorder
@@ -136,10 +136,10 @@ func (c *Commands) begin(shards int) {
 	}
 }
 
-func (c *Commands) addColumn(col *TableBuffer, key Key) {
+func (c *Commands) addColumn(col *tableBuffer, key Key) {
 	col.key = key
 	col.seal()
-	c.Columns = append(c.Columns, col)
+	c.columns = append(c.columns, col)
 	for shard := range col.put.All {
 		c.puts[shard] = append(c.puts[shard], KeyedPuts{&col.puts[shard], key})
 	}
@@ -184,7 +184,7 @@ func (c *Commands) number(r *Recorder) {
 	c.recorder, c.cancelled = r, 0
 	c.order = c.order[:0]
 	creates := 0
-	for _, col := range c.Columns {
+	for _, col := range c.columns {
 		col.first = len(c.order)
 		for i := range col.segments[:col.used] {
 			s := &col.segments[i]
@@ -410,8 +410,8 @@ func (c *Commands) release() {
 		clear(c.swaps)
 		c.swaps = highwater.Trim(&c.peaks.swaps, c.swaps)
 	}
-	clear(c.Columns)
-	c.Columns = highwater.Trim(&c.peaks.columns, c.Columns)
+	clear(c.columns)
+	c.columns = highwater.Trim(&c.peaks.columns, c.columns)
 	if c.released++; c.released == highwater.Period {
 		c.shards, c.released = AllShards(len(c.erases)), 0
 	}

@@ -21,7 +21,7 @@ func TestReleasedCommandsReferToNoQueue(t *testing.T) {
 		b.Gather()
 		c.release()
 		b.Finish()
-		for _, col := range c.Columns[:cap(c.Columns)] {
+		for _, col := range c.columns[:cap(c.columns)] {
 			if col != nil {
 				t.Errorf("after a batch of %d queues a column is left", queues)
 			}

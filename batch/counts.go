@@ -99,10 +99,10 @@ func (c Counts) LogValue() slog.Value {
 	return slog.GroupValue(attrs...)
 }
 
-// InboxPass is the number that stands for the inbox in a [Sample]: it comes after
+// inboxPass is the number that stands for the inbox in a [Sample]: it comes after
 // every pass. The task is the number of the call among those of a flush, in the
 // order in which they arrived.
-const InboxPass = math.MaxInt32
+const inboxPass = math.MaxInt32
 
 // Kind is the kind of a command.
 type Kind uint8
@@ -155,7 +155,7 @@ type Sample struct {
 // "erase of 7:42.3 by task 2 in pass 0 (typeId 7, sequence 5)".
 func (s Sample) String() string {
 	by := fmt.Sprintf("task %d in pass %d", s.Task, s.Pass)
-	if s.Pass == InboxPass {
+	if s.Pass == inboxPass {
 		by = fmt.Sprintf("call %d of the inbox", s.Task)
 	}
 	what := s.Kind.String()
@@ -165,8 +165,8 @@ func (s Sample) String() string {
 	return fmt.Sprintf("%s of %v by %s (typeId %d, sequence %d)", what, s.Handle, by, s.TypeID, s.Sequence)
 }
 
-// Compare orders samples by typeId, kind, column, key and sequence.
-func (s Sample) Compare(o Sample) int {
+// compare orders samples by typeId, kind, column, key and sequence.
+func (s Sample) compare(o Sample) int {
 	return cmp.Or(
 		cmp.Compare(s.TypeID, o.TypeID), cmp.Compare(s.Kind, o.Kind), cmp.Compare(s.Column, o.Column),
 		cmp.Compare(s.Pass, o.Pass), cmp.Compare(s.Task, o.Task), cmp.Compare(s.Sequence, o.Sequence))

@@ -41,7 +41,7 @@ func (b *Batch) Enter() (Queue, error) {
 		return Queue{}, err
 	}
 	load := b.ended.load()
-	load.Add(x.held)
+	load.add(x.held)
 	if err := b.limits.admit(load); err != nil {
 		return Queue{}, err
 	}
@@ -59,7 +59,7 @@ func (x *inbox) refuses() error {
 // queue returns the queue of a call that begins.
 func (x *inbox) queue(b *Batch) Queue {
 	buf := x.buffer()
-	buf.begin(b, serials.Add(1), InboxPass, 0)
+	buf.begin(b, serials.Add(1), inboxPass, 0)
 	return Queue{buf: buf, serial: buf.serial}
 }
 
@@ -104,7 +104,7 @@ func (b *Batch) AddCall(q Queue, call *Call) error {
 		x.recycle(buf)
 		return err
 	}
-	x.held.Add(load)
+	x.held.add(load)
 	buf.call = call
 	x.arrived = append(x.arrived, buf)
 	x.waiting.Add(1)
@@ -185,7 +185,7 @@ func (x *inbox) finish() {
 func (x *inbox) drop() {
 	var held Load
 	for _, buf := range x.sealed { // nobody need wait for the lock meanwhile
-		held.Add(buf.load())
+		held.add(buf.load())
 		buf.reset()
 	}
 	x.mu.Lock()

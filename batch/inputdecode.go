@@ -66,7 +66,7 @@ func (b *Batch) PutInput(encoded []byte, calls []*Call) error {
 	}
 	b.used = true
 	p.batch, p.made = b, append(p.made, make([]made, len(b.tables)-len(p.made))...)
-	p.buf.begin(b, serials.Add(1), InboxPass, 0)
+	p.buf.begin(b, serials.Add(1), inboxPass, 0)
 	p.q = Queue{buf: p.buf, serial: p.buf.serial}
 	p.waits, p.calls = true, calls
 	done := false
@@ -255,7 +255,7 @@ func (d *decoder) isOf(m *made) bool { return m.call == d.before+d.call }
 
 // creates returns how many creates the column of an input has. Its segments are full
 // but for the last.
-func (c *TableBuffer) creates() int { return max(0, c.used-1)*segmentItems + c.current.Len() }
+func (c *tableBuffer) creates() int { return max(0, c.used-1)*segmentItems + c.current.Len() }
 
 func (d *decoder) puts() {
 	r := d.table()
@@ -364,7 +364,7 @@ func (d *decoder) name(id handle.ID) handle.ID {
 }
 
 // nameOf returns the provisional handle of a create of the input's column.
-func (c *TableBuffer) nameOf(r *Recorder, create int) handle.ID {
+func (c *tableBuffer) nameOf(r *Recorder, create int) handle.ID {
 	return r.name(c.segments[create/segmentItems].number) | handle.ID(create%segmentItems)
 }
 

@@ -116,7 +116,7 @@ func (e *encoder) part(kind uint8, r *Recorder, n int) {
 	}
 }
 
-func (e *encoder) creates(r *Recorder, c *TableBuffer) {
+func (e *encoder) creates(r *Recorder, c *tableBuffer) {
 	c.seal()
 	n := 0
 	for i := range c.segments[:c.used] {
@@ -136,7 +136,7 @@ func (e *encoder) creates(r *Recorder, c *TableBuffer) {
 	}
 }
 
-func (e *encoder) puts(r *Recorder, c *TableBuffer) {
+func (e *encoder) puts(r *Recorder, c *tableBuffer) {
 	n := 0
 	for shard := range c.put.All {
 		n += len(c.puts[shard].IDs)
@@ -259,7 +259,7 @@ func (e *encoder) name(id handle.ID) handle.ID {
 
 // number returns the number of the create that id names among those of the column, from
 // 1, or 0.
-func (c *TableBuffer) number(id handle.ID) int {
+func (c *tableBuffer) number(id handle.ID) int {
 	c.seal()
 	segment, offset := split(id)
 	before := 0

@@ -23,8 +23,8 @@ type Load struct {
 	Bytes    int64
 }
 
-// Add adds the amount of o.
-func (l *Load) Add(o Load) {
+// add adds the amount of o.
+func (l *Load) add(o Load) {
 	l.Commands += o.Commands
 	l.Bytes += o.Bytes
 }

@@ -57,7 +57,7 @@ func (p *Pass) End(failed bool) error {
 func (p *Pass) load() Load {
 	var sum Load
 	for task := range p.buffers[:p.tasks] {
-		sum.Add(p.buffers[task].load())
+		sum.add(p.buffers[task].load())
 	}
 	return sum
 }

@@ -27,7 +27,7 @@ func (q Queue) String() string {
 	switch {
 	case q.buf == nil:
 		return "the zero queue"
-	case q.buf.pass == InboxPass:
+	case q.buf.pass == inboxPass:
 		return "the queue of a call of the inbox"
 	}
 	return fmt.Sprintf("the queue of task %d in pass %d", q.buf.task, q.buf.pass)
@@ -44,7 +44,7 @@ type buffer struct {
 	serial  uint64 // of the use that records now; 0: closed
 	batch   *Batch
 	erases  [][]handle.ID  // by list (see router): of this use, with room for its share, or nil
-	columns []*TableBuffer // by table ordinal: of this use, or nil
+	columns []*tableBuffer // by table ordinal: of this use, or nil
 
 	// These follow, so that the beginning and the end of a pass look at two cache lines of
 	// a queue in which nothing was recorded: of such there may be thousands (op=columnadd).
@@ -58,7 +58,7 @@ type buffer struct {
 	sets          []*Sets        // by attachment: of this use, or nil
 	spareErases   [][]handle.ID  // by list: kept from use to use, the whole arrays of erases
 	spareSets     []*Sets        // by attachment: kept from use to use
-	spare         []*TableBuffer // by table ordinal: kept from use to use
+	spare         []*tableBuffer // by table ordinal: kept from use to use
 	lists         []int          // the lists of this use
 	touched       []touched      // the columns of this use, in order of first use
 	attached      []*Sets        // the sets of this use, likewise
@@ -84,7 +84,7 @@ type buffer struct {
 
 type touched struct {
 	ordinal int
-	column  *TableBuffer
+	column  *tableBuffer
 }
 
 // state says why a buffer is closed.
@@ -180,7 +180,7 @@ func (buf *buffer) forget() {
 func (buf *buffer) empty() bool { return !buf.holds }
 
 // column returns what the buffer holds for a table, or nil.
-func (buf *buffer) column(ordinal int) *TableBuffer {
+func (buf *buffer) column(ordinal int) *tableBuffer {
 	if ordinal < len(buf.columns) {
 		return buf.columns[ordinal]
 	}
@@ -199,13 +199,13 @@ func (buf *buffer) load() Load {
 	sum := Load{n, int64(n) * idBytes}
 	for _, list := range buf.lists {
 		n := len(buf.erases[list])
-		sum.Add(Load{n, int64(n) * idBytes})
+		sum.add(Load{n, int64(n) * idBytes})
 	}
 	for _, t := range buf.touched {
-		sum.Add(t.column.load())
+		sum.add(t.column.load())
 	}
 	for _, s := range buf.attached {
-		sum.Add(s.load())
+		sum.add(s.load())
 	}
 	return sum
 }
@@ -233,7 +233,7 @@ func (buf *buffer) take(more Load) bool {
 	if !buf.admits(more) {
 		return false
 	}
-	buf.room.Add(more)
+	buf.room.add(more)
 	return true
 }
 
@@ -247,7 +247,7 @@ func (buf *buffer) share(n int, size uintptr) int {
 		n = int(min(int64(n), (limit-buf.room.Bytes)/int64(size)/2))
 	}
 	n = max(n, 0)
-	buf.room.Add(Load{n, int64(n) * int64(size)})
+	buf.room.add(Load{n, int64(n) * int64(size)})
 	return n
 }
 
@@ -267,7 +267,7 @@ func (buf *buffer) reclaim() {
 }
 
 func (buf *buffer) fits(more Load) bool {
-	more.Add(buf.room)
+	more.add(buf.room)
 	return more.within(buf.batch.limits.QueueCommands, buf.batch.limits.QueueBytes)
 }
 
@@ -407,7 +407,7 @@ func (q Queue) usable(b *Batch) bool {
 		panic(fmt.Sprintf("store: %v belongs to another store than the table; use a queue of a pass of the table's own store", q))
 	case q.serial == buf.serial:
 		return true
-	case buf.pass == InboxPass && buf.state != full:
+	case buf.pass == inboxPass && buf.state != full:
 		panic(fmt.Sprintf("store: %v was kept past it; record inside the function given to the inbox", q))
 	case q.serial != buf.last:
 		panic(fmt.Sprintf("store: %v was kept past its flush; take the queue that the current pass gives to its task", q))

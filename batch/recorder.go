@@ -228,7 +228,7 @@ func (r *Recorder) roomForPut(q Queue, shard int) *Puts {
 
 // column returns the queue's column for the table, which it makes at the first
 // use in a batch, or nil if the queue has failed.
-func (r *Recorder) column(q Queue) *TableBuffer {
+func (r *Recorder) column(q Queue) *tableBuffer {
 	if !q.usable(r.batch) {
 		return nil
 	}
@@ -242,7 +242,7 @@ func (r *Recorder) column(q Queue) *TableBuffer {
 		return c
 	}
 	if buf.spare[r.ordinal] == nil {
-		buf.spare[r.ordinal] = &TableBuffer{of: r}
+		buf.spare[r.ordinal] = &tableBuffer{of: r}
 	}
 	c := buf.spare[r.ordinal]
 	buf.columns[r.ordinal] = c
@@ -255,7 +255,7 @@ func (r *Recorder) column(q Queue) *TableBuffer {
 // current segment's array, in a larger one, unless somebody may write through a pointer
 // into it, or in a new segment. It reports false, and the queue has failed, when that
 // exceeds its limits.
-func (r *Recorder) room(q Queue, c *TableBuffer) bool {
+func (r *Recorder) room(q Queue, c *tableBuffer) bool {
 	if !q.buf.take(Load{1, int64(r.typ.Size)}) {
 		return false
 	}
@@ -281,7 +281,7 @@ func (r *Recorder) room(q Queue, c *TableBuffer) bool {
 
 // begin starts the next segment of the column, in an array for n creates unless
 // it has one.
-func (c *TableBuffer) begin(number uint64, r *Recorder, n int) {
+func (c *tableBuffer) begin(number uint64, r *Recorder, n int) {
 	c.seal()
 	if c.used == len(c.segments) {
 		c.segments = append(c.segments, segment{})

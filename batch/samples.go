@@ -9,6 +9,6 @@ const MaxSamples = 8
 
 // KeepLowest sorts samples and cuts them to the lowest [MaxSamples].
 func KeepLowest(samples []Sample) []Sample {
-	slices.SortFunc(samples, Sample.Compare)
+	slices.SortFunc(samples, Sample.compare)
 	return samples[:min(len(samples), MaxSamples)]
 }

@@ -52,10 +52,7 @@ func TestSequencesGetTheirKeysInTheOrderOfJoin(t *testing.T) {
 		}
 		b.Emplace(b.Begin(1).Queue(0), value{N: 1 + systems*passes*tasks})
 
-		var keys []batch.Key
-		for _, column := range b.commands().Columns {
-			keys = append(keys, column.Key())
-		}
+		keys := b.commands().Keys()
 		for i, k := range keys {
 			want := batch.Key{} // of the pass before
 			switch n := i - 1; {

@@ -56,7 +56,7 @@ type Sets struct {
 	shards      Shards       // that have puts
 	recent      Shards       // that had some since idle arrays were given up
 	uses        int          // since then
-	creates     *TableBuffer // of the queue for the table; nil: nothing is staged
+	creates     *tableBuffer // of the queue for the table; nil: nothing is staged
 	staged      []staged
 	used        int     // of staged
 	createIndex int     // creates that have been set
@@ -195,7 +195,7 @@ func (s *Sets) put(buf *buffer, shard int, id handle.ID) unsafe.Pointer {
 }
 
 // stage makes room for a Set at a place of a segment of c, the creates of the queue.
-func (s *Sets) stage(buf *buffer, c *TableBuffer, segment, offset int) unsafe.Pointer {
+func (s *Sets) stage(buf *buffer, c *tableBuffer, segment, offset int) unsafe.Pointer {
 	t := s.of.typ
 	s.creates = c
 	s.begin(segment)

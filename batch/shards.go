@@ -12,11 +12,8 @@ func AllShards(n int) Shards { return 1<<n - 1 }
 // Add adds a shard.
 func (s *Shards) Add(shard int) { *s |= 1 << (shard & 63) }
 
-// Has reports whether a shard is among them.
-func (s Shards) Has(shard int) bool { return s>>(shard&63)&1 != 0 }
-
-// Len returns how many they are.
-func (s Shards) Len() int { return bits.OnesCount64(uint64(s)) }
+// has reports whether a shard is among them.
+func (s Shards) has(shard int) bool { return s>>(shard&63)&1 != 0 }
 
 // First returns the lowest, and Rest all but that: a walk by them, in the same order as by
 // All, is what a flush does for each table (op=manytables).

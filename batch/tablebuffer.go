@@ -9,10 +9,10 @@ import (
 	"handloom/shard/handle"
 )
 
-// TableBuffer is what one queue recorded for one table, but for erases. Its values lie
+// tableBuffer is what one queue recorded for one table, but for erases. Its values lie
 // in arrays of the table's item type, which only the typed functions of recording
 // know; see [Emplace] and [PutItem].
-type TableBuffer struct {
+type tableBuffer struct {
 	current  items.Slice // creates of the newest segment, with room for its share
 	base     handle.ID   // the provisional handle of the first of current
 	of       *Recorder   // which alone records into it
@@ -47,7 +47,7 @@ type Puts struct {
 // reset empties the column and keeps its memory, unless recent batches needed
 // much less. Payload is zeroed where the collector would otherwise keep alive
 // what it points to.
-func (c *TableBuffer) reset() {
+func (c *tableBuffer) reset() {
 	c.seal()
 	for i := range c.segments[:c.used] {
 		s := &c.segments[i]
@@ -69,7 +69,7 @@ func (c *TableBuffer) reset() {
 
 // giveUpIdle gives up, now and then, segments that no batch needed since the last time,
 // and the arrays of shards that had no puts in this queue.
-func (c *TableBuffer) giveUpIdle() {
+func (c *tableBuffer) giveUpIdle() {
 	if len(c.segments) > c.most {
 		clear(c.segments[c.most:])
 		c.segments = c.segments[:c.most]
@@ -82,12 +82,12 @@ func (c *TableBuffer) giveUpIdle() {
 
 // putsTo returns where the puts of this use to a shard go, which it takes up with the
 // first of them: no room is left before, so that recording need not ask.
-func (c *TableBuffer) putsTo(shard int) *Puts {
+func (c *tableBuffer) putsTo(shard int) *Puts {
 	if c.puts == nil {
 		c.puts, c.spare = make([]Puts, c.of.shards), make([]Puts, c.of.shards)
 	}
 	p := &c.puts[shard]
-	if !c.put.Has(shard) {
+	if !c.put.has(shard) {
 		c.put.Add(shard)
 		*p, c.spare[shard] = c.spare[shard], Puts{}
 	}
@@ -132,14 +132,14 @@ func (p *Puts) grow(buf *buffer, t *items.Type) bool {
 }
 
 // clip leaves arrays no room beyond what they hold.
-func (c *TableBuffer) clip() {
+func (c *tableBuffer) clip() {
 	c.current = c.current.Clip(c.current.Len())
 	for shard := range c.put.All {
 		c.puts[shard].IDs = slices.Clip(c.puts[shard].IDs)
 	}
 }
 
-func (c *TableBuffer) load() Load {
+func (c *tableBuffer) load() Load {
 	c.seal()
 	creates, puts := 0, 0
 	for i := range c.segments[:c.used] {
@@ -152,10 +152,10 @@ func (c *TableBuffer) load() Load {
 }
 
 // putBytes is what a put counts for.
-func (c *TableBuffer) putBytes() uintptr { return idBytes + c.of.typ.Size }
+func (c *tableBuffer) putBytes() uintptr { return idBytes + c.of.typ.Size }
 
 // seal writes the length of the newest segment back to the list.
-func (c *TableBuffer) seal() {
+func (c *tableBuffer) seal() {
 	if c.used > 0 {
 		s := &c.segments[c.used-1]
 		s.values = s.values.Resize(c.current.Len())
@@ -163,7 +163,7 @@ func (c *TableBuffer) seal() {
 }
 
 // find returns where the create that id names lies in this column, or nil.
-func (c *TableBuffer) find(id handle.ID) unsafe.Pointer {
+func (c *tableBuffer) find(id handle.ID) unsafe.Pointer {
 	segment, offset := c.locate(id)
 	if segment < 0 {
 		return nil
@@ -173,7 +173,7 @@ func (c *TableBuffer) find(id handle.ID) unsafe.Pointer {
 
 // locate returns the segment of this column that the create which id names lies in, and
 // where, or -1.
-func (c *TableBuffer) locate(id handle.ID) (segment, offset int) {
+func (c *tableBuffer) locate(id handle.ID) (segment, offset int) {
 	c.seal()
 	number, offset := split(id)
 	for i := c.used - 1; i >= 0; i-- {
@@ -185,9 +185,6 @@ func (c *TableBuffer) locate(id handle.ID) (segment, offset int) {
 }
 
 // room returns for how many creates a segment has room.
-func (c *TableBuffer) room(segment int) int {
+func (c *tableBuffer) room(segment int) int {
 	return c.segments[segment].values.Cap()
 }
-
-// Key returns the key of the queue, once gathered.
-func (c *TableBuffer) Key() Key { return c.key }

@@ -432,7 +432,7 @@ func TestCopy_ClonesOptionalValues(t *testing.T) {
 		for i := 1; i < len(ids); i += 2 {
 			from, _ := sparse.Find[*uint64](tab.data, ids[i])
 			**from = 99
-			if v, ok := sparse.Find[*uint64](to.Data[0], ids[i]); !ok || **v != uint64(i) {
+			if v, ok := sparse.Find[*uint64](to.Sparse(0), ids[i]); !ok || **v != uint64(i) {
 				t.Errorf("optional value of item %d = %d, %t after a change of the original, want %d", i, **v, ok, i)
 			}
 		}

@@ -13,20 +13,29 @@ import (
 	"handloom/shard/handle"
 )
 
-// Map is what a shard needs of its map: bulk steps, told by handles and values
-// without their type. Lookups of users do not go through it.
+// Map is the storage of a shard, by handles and values without their type. Lookups of
+// users do not go through it.
 type Map interface {
 	TypeID() uint16
 	IsPinned() bool // it is a table's, and no other map was assigned to it
 	Len() int
-	Rows() int // positions that a pass has to visit
-	Has(id handle.ID) bool
+	Rows() int                        // positions that a pass has to visit
 	Item(id handle.ID) unsafe.Pointer // nil: there is none
 	RowOf(id handle.ID) (row int, ok bool)
 	IDAt(row int) handle.ID // null: there is none
 	All(yield func(id handle.ID, item unsafe.Pointer) bool)
 	From(n int, yield func(id handle.ID, item unsafe.Pointer) bool) // All, without the first n
+	Clear()
+	Stats() handle.Stats
+	Digest() uint64
 
+	flushing
+}
+
+// flushing is the part of a Map that a Shard alone calls: the steps of a flush, and the
+// durable format.
+type flushing interface {
+	Has(id handle.ID) bool
 	PutItems(ids []handle.ID, values items.Slice)
 	InsertItems(values items.Slice, dst []handle.ID) ([]handle.ID, error)
 	CanInsert(n, erased, depleting int) error
@@ -39,11 +48,8 @@ type Map interface {
 	Marked(marks *slotset.Bitset, yield func(id handle.ID, item unsafe.Pointer) bool)
 	IsMarked(marks *slotset.Bitset, id handle.ID) bool
 	EraseMarked(marks *slotset.Bitset) int
-	Clear()
 
-	Stats() handle.Stats
 	Verify() error
-	Digest() uint64
 	DigestTo(h *digest.Hash)
 	Load(in *digest.Decoder) // the inverse of DigestTo, for a map never used
 }
@@ -51,14 +57,14 @@ type Map interface {
 // State is all that a shard holds: its items, and what some of them have.
 type State struct {
 	Map
-	Data []*sparse.Map
+	data []*sparse.Map
 }
 
 // CloneFuncs are the functions that copy, each making *dst a copy of *src; where one is nil,
 // by assignment.
 type CloneFuncs struct {
 	dense.Clones
-	Data []func(dst, src unsafe.Pointer) // of State.Data; may be fewer
+	Data []func(dst, src unsafe.Pointer) // of the sparse maps of the State; may be fewer
 }
 
 // State returns what the shard holds.
@@ -79,12 +85,12 @@ func Copy(from, to State, clones CloneFuncs) State {
 	default:
 		panic(fmt.Sprintf("shard: a map of type %T", m))
 	}
-	for i, d := range from.Data {
+	for i, d := range from.data {
 		var clone func(dst, src unsafe.Pointer)
 		if i < len(clones.Data) {
 			clone = clones.Data[i]
 		}
-		d.CopyTo(to.Data[i], clone)
+		d.CopyTo(to.data[i], clone)
 	}
 	return to
 }
@@ -99,8 +105,8 @@ func EmptyLike(s State) (e State) {
 	default:
 		panic(fmt.Sprintf("shard: a map of type %T", m))
 	}
-	for _, d := range s.Data {
-		e.Data = append(e.Data, d.EmptyLike())
+	for _, d := range s.data {
+		e.data = append(e.data, d.EmptyLike())
 	}
 	return e
 }
@@ -115,35 +121,35 @@ func MoveFrom(s, from State) {
 	default:
 		panic(fmt.Sprintf("shard: a map of type %T", m))
 	}
-	for i, d := range s.Data {
-		d.MoveFrom(from.Data[i])
+	for i, d := range s.data {
+		d.MoveFrom(from.data[i])
 	}
 }
 
 // Digest returns a 64-bit hash of the state.
 func (s State) Digest() uint64 {
-	if len(s.Data) == 0 {
+	if len(s.data) == 0 {
 		return s.Map.Digest()
 	}
 	var h digest.Hash
-	s.DigestTo(&h)
+	s.digestTo(&h)
 	return h.Sum()
 }
 
-// DigestTo gives h what [State.Digest] is the sum of. The state stays as it is while a
+// digestTo gives h what [State.Digest] is the sum of. The state stays as it is while a
 // [digest.Tee] of h makes something of it.
-func (s State) DigestTo(h *digest.Hash) {
+func (s State) digestTo(h *digest.Hash) {
 	s.Map.DigestTo(h)
-	for _, d := range s.Data {
+	for _, d := range s.data {
 		d.DigestTo(h)
 	}
 }
 
-// Load makes the state, which was never used, what DigestTo gave to in, and verifies all
+// Load makes the state, which was never used, what digestTo gave to in, and verifies all
 // of it.
 func (s State) Load(in *digest.Decoder) {
 	s.Map.Load(in)
-	for _, from := range in.Data(len(s.Data)) {
+	for _, from := range in.Data(len(s.data)) {
 		if in.Err() != nil {
 			return
 		}
@@ -152,7 +158,7 @@ func (s State) Load(in *digest.Decoder) {
 			continue
 		}
 		in.Migrate(from.Migration)
-		s.Data[from.Into].Load(in, s.Map, s.Len(), s.Map.Stats().Slots)
+		s.data[from.Into].Load(in, s.Map, s.Len(), s.Map.Stats().Slots)
 	}
 }
 
@@ -162,7 +168,7 @@ func (s State) Verify() error {
 	if err := s.Map.Verify(); err != nil {
 		return err
 	}
-	for _, d := range s.Data {
+	for _, d := range s.data {
 		if err := d.Verify(s.Map); err != nil {
 			return err
 		}
@@ -173,7 +179,7 @@ func (s State) Verify() error {
 // Stats returns the figures of the map, with the memory that the data takes.
 func (s State) Stats() handle.Stats {
 	of := s.Map.Stats()
-	of.Bytes += bytesOf(s.Data)
+	of.Bytes += bytesOf(s.data)
 	return of
 }
 
