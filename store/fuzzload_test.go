@@ -299,7 +299,7 @@ func TestLoad_TakesForgeriesOrRefusesThem(t *testing.T) {
 	case testing.Short() || check.Cheap:
 		n = 500
 	default:
-		n = 5_000
+		n = 8_000
 	}
 	var images [][]byte
 	live := newGrove(t)
