@@ -44,12 +44,12 @@ lint: ## formatting, vet, staticcheck, go fix, go mod tidy
 	cd cluster && go mod tidy -diff
 
 alone: ## each module without the workspace, which raises versions
-	GOWORK=off go vet ./store/...
-	GOWORK=off go test -short -timeout $(TIMEOUT) ./store
+	GOWORK=off go vet ./store/... ./world
+	GOWORK=off go test -timeout $(TIMEOUT) ./tasks
 	cd cluster && GOWORK=off go vet ./...
 
 portable: ## the library on 32 bits, and that it compiles for the browser
-	GOARCH=386 go vet ./...
+	GOARCH=386 go build ./...
 	@if [ "$$(go env GOHOSTARCH)" = amd64 ]; then \
 		set -x; GOARCH=386 go test -short -timeout $(TIMEOUT) ./store/... ./proof/runner ./shard/... ./batch ./tasks ./internal/schedule ./internal/dense ./internal/paged ./internal/sparse ./internal/items ./internal/slotset ./internal/digest ./internal/highwater ./internal/wire ./journal ./world; \
 	else echo "the tests on 32 bits run where the machine is an amd64"; fi
