@@ -64,7 +64,7 @@ type repairing struct {
 // find finds the segment that the journal is to end in.
 func (r *repairing) find() error {
 	k, found := slices.BinarySearch(r.segments, r.from)
-	if !found {
+	if !found || k > 0 && r.isDamagedAfter(k-1) {
 		k--
 	}
 	if r.from == 0 || k < 0 && len(r.segments) > 0 {
@@ -84,6 +84,20 @@ func (r *repairing) find() error {
 		err = fmt.Errorf("nothing is left before record %d, and no snapshot of record %d", r.from, r.from-1)
 	}
 	return err
+}
+
+// isDamagedAfter reports whether a segment has all its records and damage after them, which
+// belongs to the first record of the next segment.
+func (r *repairing) isDamagedAfter(k int) bool {
+	c, err := openCursor(r.disk, r.segments[k])
+	if err != nil {
+		return false
+	}
+	defer c.close()
+	for err == nil {
+		_, err = c.next()
+	}
+	return c.at.seq+1 == r.from && !errors.Is(err, errEnd)
 }
 
 // moveAside moves the files aside of which nothing stays.

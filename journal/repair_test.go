@@ -1,6 +1,7 @@
 package journal
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"maps"
@@ -40,7 +41,8 @@ func TestRepairEndsTheJournalAndDeletesNothing(t *testing.T) {
 
 func TestRepairOfDamage(t *testing.T) {
 	whole, segments, _ := fifty(t)
-	for name, at := range map[string]int{"unit": segmentHead + 40, "header": 3} {
+	zeros := len(bytes.TrimRight(whole.files[segments[2]].bytes, "\x00"))
+	for name, at := range map[string]int{"unit": segmentHead + 40, "header": 3, "zeros after the last unit": zeros + 8} {
 		t.Run(name, func(t *testing.T) {
 			d := whole.clone()
 			d.files[segments[2]].bytes[at] ^= 1
