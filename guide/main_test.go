@@ -11,8 +11,8 @@ import (
 	"strings"
 	"testing"
 
-	"handloom/internal/browser"
 	"handloom/internal/cli"
+	"handloom/proof/browser"
 )
 
 func TestHelp(t *testing.T) {

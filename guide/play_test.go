@@ -16,7 +16,7 @@ import (
 	"testing"
 
 	"handloom/guide/internal/swarm"
-	"handloom/internal/browser"
+	"handloom/proof/browser"
 )
 
 var picture = flag.String("picture", "", "a file to write a picture of the playground into")

@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"handloom/internal/browser"
 	"handloom/internal/chart"
+	"handloom/proof/browser"
 
 	"github.com/google/go-cmp/cmp"
 )

@@ -58,7 +58,7 @@ var mayImport = map[string][]string{
 	"proof/runner":              {"batch", "store", "shard/handle", "shard/handlemap", "shard/slotmap", "internal/check", "internal/seam", "internal/slotset", "proof/model", "proof/script"},
 	"bench/internal/measure":    {},
 	"bench/internal/buildcost":  {"internal/report"},
-	"internal/browser":          {},
+	"proof/browser":             {},
 	"bench/internal/targets":    {"bench/internal/measure", "internal/report"},
 	"bench/internal/results":    {"internal/cli", "bench/internal/measure", "bench/internal/targets", "internal/chart", "internal/report"},
 	"bench/internal/suite":      {"bench/internal/measure", "journal", "store", "tasks", "shard/handle", "shard/handlemap", "shard/slotmap", "internal/trace"},

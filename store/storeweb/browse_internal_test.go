@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"handloom/internal/browser"
+	"handloom/proof/browser"
 	"handloom/store"
 )
 

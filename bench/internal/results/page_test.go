@@ -17,7 +17,7 @@ import (
 	"handloom/bench/internal/results"
 	"handloom/bench/internal/suite"
 	"handloom/bench/internal/targets"
-	"handloom/internal/browser"
+	"handloom/proof/browser"
 )
 
 var screenshots = flag.String("screenshots", "", "a folder for pictures of what the browser shows")

@@ -12,7 +12,7 @@ import (
 	"go.uber.org/goleak"
 
 	"handloom/cluster/internal/nemesis"
-	"handloom/internal/browser"
+	"handloom/proof/browser"
 )
 
 // TestMain lets the tests start nodes: they are this program.

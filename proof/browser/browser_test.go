@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"handloom/internal/browser"
+	"handloom/proof/browser"
 )
 
 // A page with one of each fault.
