@@ -5,34 +5,13 @@ import (
 	"errors"
 	"os"
 
-	"handloom/internal/check"
+	"handloom/internal/logfiles"
 )
 
-// Contents is what [Inspect] found in a folder.
-type Contents struct {
-	Segments  []Segment
-	Snapshots []uint64 // positions, ascending
-	Cut       *Cut     // what Open would cut, or what is being written just now; nil: nothing
-	Damage    error    // an ErrCorrupt, the first of all; what lies behind it was not read
-}
+func init() { logfiles.Inspect = inspectFolder }
 
-// A Segment is a file of records.
-type Segment struct {
-	File        string
-	First, Last uint64 // records; Last is before First if there are none
-	Units       int
-	Bytes       int64 // of the file
-	Used        int64 // of them, to the end of the last unit
-}
-
-// Inspect reads all of the journal in dir and changes nothing, whoever has it open
-// meanwhile, and calls each with every record, in order, until it fails: Inspect
-// returns that error. rec is good during the call.
-//
-// It reads records that a recovery would not, from before the snapshots that are
-// kept, and says of damage there what it says of any other.
-func Inspect(dir string, each func(at uint64, rec []byte) error) (Contents, error) {
-	check.Given(each != nil, "journal: Inspect", "function")
+// inspectFolder is [logfiles.Inspect].
+func inspectFolder(dir string, each func(at uint64, rec []byte) error) (logfiles.Contents, error) {
 	return inspect(onlyRead{newFolder(dir)}, each)
 }
 
@@ -49,7 +28,7 @@ func (d onlyRead) list() ([]string, error) {
 
 func (d onlyRead) open(name string) (file, error) { return d.openFile(name, os.O_RDONLY) }
 
-func inspect(d disk, each func(at uint64, rec []byte) error) (found Contents, err error) {
+func inspect(d disk, each func(at uint64, rec []byte) error) (found logfiles.Contents, err error) {
 	newest := inspectLock(d) // first: a segment may be begun meanwhile
 	names, err := d.list()
 	if err != nil {
@@ -65,7 +44,7 @@ func inspect(d disk, each func(at uint64, rec []byte) error) (found Contents, er
 	for i, first := range segments {
 		c, err := openCursor(d, first)
 		if err == nil {
-			err = found.segment(c, before, i == len(segments)-1, newest, each)
+			err = inspectSegment(&found, c, before, i == len(segments)-1, newest, each)
 			err = errors.Join(err, c.close())
 		}
 		if errors.Is(err, ErrCorrupt) {
@@ -92,16 +71,18 @@ func inspectLock(d disk) (newest uint64) {
 	return newest
 }
 
-// segment reads the segment of c, which joins the one of before, unless it is the
-// first. newest is the segment that the lock file names.
-func (found *Contents) segment(c, before *cursor, last bool, newest uint64, each func(at uint64, rec []byte) error) error {
+// inspectSegment adds the segment of c to found. It continues the segment of before,
+// except the first. newest is the segment that the lock file names.
+func inspectSegment(found *logfiles.Contents, c, before *cursor, last bool, newest uint64, each func(at uint64, rec []byte) error) error {
 	if err := c.joins(before); err != nil {
 		return err
 	}
-	s := Segment{File: c.name(), First: c.first(), Bytes: c.have}
+	s := logfiles.Segment{File: c.name(), First: c.first(), Bytes: c.have}
 	var err error
 	for end := c.records(&s, each); ; {
-		found.Cut, err = c.ending(end, last, newest)
+		var cut *Cut
+		cut, err = c.ending(end, last, newest)
+		found.Cut = (*logfiles.Cut)(cut)
 		if err == nil && found.Cut == nil || err != nil && !errors.Is(err, ErrCorrupt) {
 			break
 		}
@@ -129,7 +110,7 @@ func (c *cursor) ending(end error, last bool, newest uint64) (*Cut, error) {
 }
 
 // records calls each with the records of the segment, and returns what ended that.
-func (c *cursor) records(s *Segment, each func(at uint64, rec []byte) error) error {
+func (c *cursor) records(s *logfiles.Segment, each func(at uint64, rec []byte) error) error {
 	for {
 		at := c.at.seq
 		payload, err := c.next()

@@ -6,10 +6,12 @@ import (
 	"path/filepath"
 	"slices"
 	"testing"
+
+	"handloom/internal/logfiles"
 )
 
 // contents are what Inspect finds on d, and the records.
-func contents(t *testing.T, d disk) (Contents, uint64) {
+func contents(t *testing.T, d disk) (logfiles.Contents, uint64) {
 	t.Helper()
 	n := uint64(0)
 	found, err := inspect(d, func(at uint64, rec []byte) error {
@@ -45,7 +47,7 @@ func TestInspectReadsAllAndChangesNothing(t *testing.T) {
 	if found, _ := contents(t, d); !slices.Equal(found.Snapshots, []uint64{4, 7}) {
 		t.Errorf("snapshots %v, want [4 7]", found.Snapshots)
 	}
-	if _, err := Inspect(filepath.Join(t.TempDir(), "none"), func(uint64, []byte) error { return nil }); err == nil {
+	if _, err := logfiles.Inspect(filepath.Join(t.TempDir(), "none"), func(uint64, []byte) error { return nil }); err == nil {
 		t.Error("a folder that is not there is inspected")
 	}
 }
@@ -73,7 +75,7 @@ func TestInspect_WhileRecordsAreAppended(t *testing.T) {
 		}
 		before, _ := j.Tail(context.Background())
 		n := uint64(0)
-		found, err := Inspect(dir, func(at uint64, rec []byte) error {
+		found, err := logfiles.Inspect(dir, func(at uint64, rec []byte) error {
 			if n++; at != n || string(rec) != string(record(at)) {
 				t.Fatalf("record %d is %q", at, rec)
 			}

@@ -55,7 +55,7 @@ func TestOpen_NamesPackageAndCause(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "file")
 	noError(t, os.WriteFile(path, nil, 0o600))
 	_, opened := Open(path, Options{})
-	_, inspected := Inspect(path, func(uint64, []byte) error { return nil })
+	_, inspected := inspectFolder(path, func(uint64, []byte) error { return nil })
 	_, repaired := Repair(context.Background(), path, 1)
 	for op, err := range map[string]error{"open": opened, "inspect": inspected, "repair": repaired} {
 		if err == nil || !strings.HasPrefix(err.Error(), "journal: "+op+" "+path+": ") {

@@ -12,23 +12,24 @@ import (
 
 	logentry "handloom/internal/entry"
 	"handloom/internal/image"
-	"handloom/journal"
+	"handloom/internal/logfiles"
+	_ "handloom/journal" // sets logfiles.Inspect
 	"handloom/store"
 	"handloom/stress/internal/campaign"
 )
 
 // looked is what the command "inspect" found, and its JSON.
 type looked struct {
-	Version  int               `json:"version"`
-	Path     string            `json:"path"`
-	Verdict  string            `json:"verdict"` // whole, cut or damaged
-	ExitCode int               `json:"exit_code"`
-	Reason   string            `json:"reason"`
-	Snapshot []lookedSnapshot  `json:"snapshots"` // newest last
-	Segments []journal.Segment `json:"segments,omitempty"`
-	Cut      *journal.Cut      `json:"cut,omitempty"`
-	Records  *lookedRecords    `json:"records,omitempty"`
-	Damage   []string          `json:"damage"`
+	Version  int                `json:"version"`
+	Path     string             `json:"path"`
+	Verdict  string             `json:"verdict"` // whole, cut or damaged
+	ExitCode int                `json:"exit_code"`
+	Reason   string             `json:"reason"`
+	Snapshot []lookedSnapshot   `json:"snapshots"` // newest last
+	Segments []logfiles.Segment `json:"segments,omitempty"`
+	Cut      *logfiles.Cut      `json:"cut,omitempty"`
+	Records  *lookedRecords     `json:"records,omitempty"`
+	Damage   []string           `json:"damage"`
 }
 
 type lookedSnapshot struct {
@@ -172,7 +173,7 @@ func (c *counting) Read(b []byte) (int, error) {
 // journal looks into the files of a journal.
 func (l *looked) journal() error {
 	records := lookedRecords{Kinds: map[string]int{}}
-	found, err := journal.Inspect(l.Path, records.add)
+	found, err := logfiles.Inspect(l.Path, records.add)
 	if err != nil {
 		return err
 	}

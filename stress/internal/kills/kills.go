@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"handloom/internal/logfiles"
 	"handloom/journal"
 	"handloom/proof/game"
 	"handloom/proof/process"
@@ -210,7 +211,7 @@ func (l *listener) odd(text string) bool {
 
 // replay looks at the journal that is left, as no child did.
 func (r *Result) replay(o Options) error {
-	found, err := journal.Inspect(o.Dir, func(uint64, []byte) error { return nil })
+	found, err := logfiles.Inspect(o.Dir, func(uint64, []byte) error { return nil })
 	if err != nil {
 		return err
 	}
@@ -251,7 +252,7 @@ func (r *Result) replay(o Options) error {
 
 // judgeFiles looks at what the files of the journal have at the end. Kills of a process
 // damage none, and the last child leaves nothing to be cut off.
-func (r *Result) judgeFiles(damage error, cut *journal.Cut) {
+func (r *Result) judgeFiles(damage error, cut *logfiles.Cut) {
 	if damage != nil || cut != nil {
 		r.fault(new(int), "the journal: damage %v, cut %+v", damage, cut)
 	}

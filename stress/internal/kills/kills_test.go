@@ -11,6 +11,7 @@ import (
 
 	"go.uber.org/goleak"
 
+	"handloom/internal/logfiles"
 	"handloom/journal"
 )
 
@@ -82,7 +83,7 @@ func TestResult_CountsEveryVerdict(t *testing.T) {
 		})
 	}
 	for _, damage := range []error{nil, journal.ErrCorrupt} {
-		for _, cut := range []*journal.Cut{nil, {}} {
+		for _, cut := range []*logfiles.Cut{nil, {}} {
 			r := new(Result)
 			if r.judgeFiles(damage, cut); r.Bad() != (damage != nil || cut != nil) {
 				t.Errorf("damage %v, cut %v: bad is %v", damage, cut, r.Bad())
