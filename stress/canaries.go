@@ -76,7 +76,7 @@ func (p *command) withFaults(ctx context.Context, h harnessing) int {
 
 // canaries tries faults, one after another, and sees that each is found.
 func (p *command) canaries(ctx context.Context, h harnessing, b *faultyBuild, chosen []*mutants.Fault) int {
-	f, err := p.follow(p.stdout, h.html, h.page("seeded faults"))
+	f, err := p.follow(h.html, h.page("seeded faults"))
 	if err != nil {
 		return p.failed("", err)
 	}
@@ -87,9 +87,9 @@ func (p *command) canaries(ctx context.Context, h harnessing, b *faultyBuild, ch
 		f.Totals = append(f.Totals, fact{Name: fault.Name, Value: t.String()})
 		all = append(all, t)
 	}
-	fmt.Fprintln(f.out)
-	all.table().WriteTo(f.out)
-	fmt.Fprintln(f.out)
+	fmt.Fprintln(p.stdout)
+	all.table().WriteTo(p.stdout)
+	fmt.Fprintln(p.stdout)
 	o := all.verdict(ctx.Err() != nil)
 	o.Exit = bySignal(ctx, o.Exit)
 	return p.end(f, o)

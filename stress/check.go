@@ -9,9 +9,8 @@ import (
 // mismatch is one thing that is not as it should be. Workers is 0 when it is
 // between two players.
 type mismatch struct {
-	Tick    int    `json:"tick"`
-	Workers int    `json:"workers,omitempty"`
-	What    string `json:"what"`
+	Tick, Workers int
+	What          string
 }
 
 func (m mismatch) String() string {
@@ -107,11 +106,11 @@ func checkFigures(m *model, p *player) error {
 
 // checkItem looks one name up.
 func checkItem(m *model, p *player, n name) error {
-	want, object, live := m.item(n)
+	want, live := m.item(n)
 	if !live {
 		return nil // see checkGone
 	}
-	got, found := p.lookup(n.table, object)
+	got, found := p.lookup(n)
 	switch {
 	case !found:
 		return fmt.Errorf("table %d: key %d lives, and its handle finds nothing", n.table, n.key)
@@ -144,11 +143,11 @@ func checkAll(m *model, p *player) error {
 	for _, t := range p.tables {
 		for h, it := range t.items.All() {
 			n := name{t.number, it.Key}
-			want, object, ok := m.item(n)
+			want, ok := m.item(n)
 			if !ok || *it != want {
 				return fmt.Errorf("table %d: it holds %+v as %v; want %+v", t.number, *it, h.ID, want)
 			}
-			if mine := p.held[object].handle; mine != h {
+			if mine := p.parts[n.task()].held[n].handle; mine != h {
 				return fmt.Errorf("table %d: key %d lives as %v; its handle is %v", t.number, it.Key, h.ID, mine.ID)
 			}
 		}

@@ -8,8 +8,6 @@
 //	go run ./stress -program FILE           one random program
 //	go run ./stress -canary all             faults put in on purpose
 //	go run ./stress replay TRACE            another trace
-//	go run ./stress import goalloc FILE -o OUT
-//	                                        makes a trace of a real Go program
 //	go run ./stress -durable DIR -kills N   a program on a journal, killed N times
 //	go run ./stress inspect FILE|DIR        what is in a snapshot or a journal
 //
@@ -53,10 +51,8 @@
 //	flush    Flush, after which provisional handles are resolved
 //	sum      Reduce over every table
 //
-// The model does the same to its maps, on one goroutine and against the clock, so that
-// the cost of tables is a ratio. A key has a number as long as its object lives, by
-// which players hold handles: a program would keep them in its items, and no map is
-// charged to the store.
+// The model does the same to its maps, on one goroutine. Each task has a map from key to
+// handle, the time of which counts as the time of the player.
 //
 // The number of tasks is fixed and a key belongs to the task it hashes to, so
 // the batch is the same for any number of workers, and the events of one key

@@ -16,7 +16,6 @@ type settings struct {
 	file    string // "": the embedded trace, "-": standard input
 	workers cli.Numbers
 	shards  int
-	json    string // one document; "": none, "-": standard output
 	html    string // report; "": none
 }
 
@@ -32,7 +31,6 @@ func parseReplay(command string, args []string) (settings, error) {
 	flags := newFlags()
 	flags.Var(&s.workers, "workers", "")
 	flags.IntVar(&s.shards, "shards", s.shards, "")
-	flags.StringVar(&s.json, "json", "", "")
 	flags.StringVar(&s.html, "html", "", "")
 	files, err := parse(flags, args)
 	switch {
@@ -53,14 +51,10 @@ func parseReplay(command string, args []string) (settings, error) {
 		s.file = files[0]
 	}
 	switch {
-	case sameFile(s.json, s.file):
-		return s, fmt.Errorf("-json %s would overwrite the trace", s.json)
 	case sameFile(s.html, s.file):
 		return s, fmt.Errorf("-html %s would overwrite the trace", s.html)
 	case s.html == "-":
 		return s, errors.New("-html wants a file")
-	case s.html != "" && (s.html == s.json || sameFile(s.html, s.json)):
-		return s, fmt.Errorf("-json and -html would both write %s", s.html)
 	}
 	return s, nil
 }
@@ -72,9 +66,6 @@ func (s settings) command() string {
 		line += " replay " + cli.Quote(s.file)
 	}
 	line += fmt.Sprintf(" -workers %v -shards %d", &s.workers, s.shards)
-	if s.json != "" {
-		line += " -json " + cli.Quote(s.json)
-	}
 	if s.html != "" {
 		line += " -html " + cli.Quote(s.html)
 	}

@@ -20,7 +20,7 @@ func TestWrongUsageIsOneLine(t *testing.T) {
 	trace := filepath.Join(t.TempDir(), "x.txt")
 	writeFile(t, trace, lines(someTicks))
 	tests := []struct{ args, want string }{
-		{"bogus", `stress: unknown command "bogus"; want replay, import, inspect or help; see: go run ./stress -h`},
+		{"bogus", `stress: unknown command "bogus"; want replay, inspect or help; see: go run ./stress -h`},
 		{"-bogus", "stress: flag provided but not defined: -bogus; see: go run ./stress -h"},
 		{"-shards 0", "stress: -shards is 0; want 1 to 64; see: go run ./stress -h"},
 		{"-shards 65", "stress: -shards is 65; want 1 to 64; see: go run ./stress -h"},
@@ -32,13 +32,9 @@ func TestWrongUsageIsOneLine(t *testing.T) {
 		{"replay", "stress replay: want one TRACE, not 0; the embedded trace is replayed without the command; see: go run ./stress replay -h"},
 		{"replay a b", "stress replay: want one TRACE, not 2; the embedded trace is replayed without the command; see: go run ./stress replay -h"},
 		{"replay no/such", "stress replay: open no/such: no such file or directory"},
-		{"replay " + trace + " -json " + trace, "stress replay: -json " + trace + " would overwrite the trace; see: go run ./stress replay -h"},
 		{"replay " + trace + " -html -", "stress replay: -html wants a file; see: go run ./stress replay -h"},
-		{"replay " + trace + " -html x -json x", "stress replay: -json and -html would both write x; see: go run ./stress replay -h"},
 		{"-html no/such", "stress: -html: stat no: no such file or directory"},
-		{"-json no/such", "stress: -json: stat no: no such file or directory"},
-		{"-json testdata", "stress: -json: testdata: is a directory"},
-		{"help bogus", `stress help: no help about ["bogus"]; want profile, replay, import, durable or inspect; see: go run ./stress help -h`},
+		{"help bogus", `stress help: no help about ["bogus"]; want profile, replay, durable or inspect; see: go run ./stress help -h`},
 		{"-profile quick", `stress: no profile is called "quick"; want smoke, pr, nightly, misuse or long; see: go run ./stress -h`},
 		{"-profile smoke -workers 1", "stress: flag provided but not defined: -workers; see: go run ./stress -h"},
 		{"-profile smoke FILE", `stress: "FILE" is too much; a program is played by -program FILE; see: go run ./stress -h`},
@@ -49,21 +45,12 @@ func TestWrongUsageIsOneLine(t *testing.T) {
 		{"-canary=", "stress: -canary wants the name of a fault, all or rare; see: go run ./stress -h"},
 		{"-shrink", "stress: -shrink goes with -program; what a profile finds is shrunk anyway; see: go run ./stress -h"},
 		{"-canary lifo -artifacts x", "stress: -canary keeps no programs, so that -artifacts says nothing; see: go run ./stress -h"},
-		{"-program x -shrink-time 1s", "stress: -shrink-time says nothing without -shrink; see: go run ./stress -h"},
-		{"-program x -children 2", "stress: -program and -children do not go together; see: go run ./stress -h"},
-		{"-children -1", "stress: -children is -1; want 0 to 256, 0 being one for each processor; see: go run ./stress -h"},
 		{"-profile smoke -html -", "stress: -html wants a file; see: go run ./stress -h"},
 		{"-program no/such", "stress: open no/such: no such file or directory"},
 		{"-program ../internal/trace/sample/handlemap.trace.gz", "../internal/trace/sample/handlemap.trace.gz:1: it is a trace, or compressed; a trace is replayed by: replay ../internal/trace/sample/handlemap.trace.gz"},
 		{"-program testdata/table-1024.txt", "testdata/table-1024.txt:1: it is a trace, or compressed; a trace is replayed by: replay testdata/table-1024.txt"},
 		{"-program testdata/bad-operation.txt", `testdata/bad-operation.txt:5: no operation is called "jump"`},
 		{"-program testdata/bad-misuse.txt", `testdata/bad-misuse.txt:5: no misuse is called "kindness"; want one of ` + strings.Join(runner.Misuses(), ", ")},
-		{"import", "stress import: want the kind of FILE before it: goalloc; see: go run ./stress import -h"},
-		{"import goalloc", "stress import: want one FILE after goalloc, not 0; see: go run ./stress import -h"},
-		{"import goalloc x", "stress import: want -o OUT, the trace to write; see: go run ./stress import -h"},
-		{"import goalloc x -o y -max -1", "stress import: -max is -1; want 0 or more; see: go run ./stress import -h"},
-		{"import goalloc x -o y -tables 1", "stress import: -tables is 1; want 2 to 1024; see: go run ./stress import -h"},
-		{"import goalloc " + trace + " -o " + trace, "stress import: -o " + trace + " would overwrite what it is made from; see: go run ./stress import -h"},
 	}
 	for _, tt := range tests {
 		got := stress(t, strings.Fields(tt.args)...)
@@ -96,8 +83,6 @@ func TestHelpTeaches(t *testing.T) {
 		{"replay -h", "replay"},
 		{"help -h", "stress"},
 		{"help replay", "replay"},
-		{"import -h", "import"},
-		{"import goalloc -h", "import"},
 		{"-profile pr -h", "profile"},
 		{"-durable x -h", "durable"},
 		{"inspect -h", "inspect"},
@@ -108,7 +93,7 @@ func TestHelpTeaches(t *testing.T) {
 			t.Errorf("%s: exit code %d, %q, %v", tt.args, got.code, got.stderr, err)
 		}
 	}
-	for _, topic := range []string{"stress", "profile", "replay", "import", "durable", "inspect"} {
+	for _, topic := range []string{"stress", "profile", "replay", "durable", "inspect"} {
 		text, err := helpText(topic)
 		if err != nil {
 			t.Error(err)

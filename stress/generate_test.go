@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"cmp"
+	"fmt"
 	"maps"
 	"math/rand/v2"
 	"slices"
@@ -17,15 +18,14 @@ import (
 // creates them, ticks differ in length and some are empty.
 type random struct {
 	*rand.Rand
-	w    *trace.Writer
+	w    *bytes.Buffer
 	live map[name]bool
 	keys []uint64 // by popularity
 }
 
 func generate(t testing.TB, seed uint64, ticks int) []byte {
 	t.Helper()
-	var text bytes.Buffer
-	g := &random{Rand: rand.New(rand.NewPCG(seed, 0)), w: trace.NewWriter(&text), live: make(map[name]bool)}
+	g := &random{Rand: rand.New(rand.NewPCG(seed, 0)), w: bytes.NewBufferString("handloom-trace 1\n"), live: make(map[name]bool)}
 	for range 400 {
 		g.keys = append(g.keys, g.Uint64()>>g.IntN(64))
 	}
@@ -35,15 +35,16 @@ func generate(t testing.TB, seed uint64, ticks int) []byte {
 				g.life(g.pick())
 			}
 		}
-		g.w.Tick()
+		g.w.WriteString("T\n")
 	}
 	if g.IntN(2) == 0 {
 		g.life(g.pick()) // a last batch without a T
 	}
-	if err := g.w.Close(); err != nil {
-		t.Fatal(err)
-	}
-	return text.Bytes()
+	return g.w.Bytes()
+}
+
+func (g *random) event(kind trace.Kind, n name) {
+	fmt.Fprintf(g.w, "%c %d %d\n", kind, n.table, n.key)
 }
 
 // pick returns a name; low numbers are far more likely than high ones.
@@ -55,14 +56,14 @@ func (g *random) pick() name {
 // life writes an event or a few about one key.
 func (g *random) life(n name) {
 	if !g.live[n] {
-		g.w.Create(n.table, n.key)
+		g.event(trace.Create, n)
 		g.live[n] = true
 	}
 	for range g.IntN(3) {
-		g.w.Update(n.table, n.key)
+		g.event(trace.Update, n)
 	}
 	if g.IntN(3) == 0 {
-		g.w.Erase(n.table, n.key)
+		g.event(trace.Erase, n)
 		delete(g.live, n)
 		if g.IntN(3) == 0 {
 			g.life(n)

@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"strings"
+	"time"
 
 	"handloom/internal/cli"
 	"handloom/internal/report"
@@ -64,19 +65,19 @@ func (p *command) campaign(ctx context.Context, h harnessing) int {
 	if h.seeds > 0 {
 		known = nil // the seeds alone are asked for
 	}
-	f, err := p.follow(p.stdout, h.html, h.page(h.title(profile)))
+	f, err := p.follow(h.html, h.page(h.title(profile)))
 	if err != nil {
 		return p.failed("", err)
 	}
 	done := campaign.Run(ctx, campaign.Options{
 		Profile: profile, Seed: h.seed, Seeds: h.seeds, Duration: h.lasts(profile.Duration), Known: known,
-		How: h.how(""), Children: h.children, Revision: cli.Revision(), Progress: f.tell,
+		How: h.how(""), Revision: cli.Revision(), Progress: f.tell,
 	})
 	if h.seeds > 0 || h.duration > 0 {
 		profile.Promises = nil // they are of the whole profile
 	}
 	verdict, exit, reason := done.Verdict(profile.Promises, ctx.Err() != nil)
-	p.tellSeen(f.out, done)
+	p.tellSeen(p.stdout, done)
 	if done.Failure != nil {
 		p.explain(ctx, h, f, done.Failure)
 	}
@@ -110,7 +111,7 @@ func (p *command) playProgram(ctx context.Context, h harnessing) int {
 	if len(prog.Configs) == 0 {
 		prog.Configs = defaultConfigs(prog.Seed)
 	}
-	f, err := p.follow(p.stdout, h.html, h.page("program "+h.program))
+	f, err := p.follow(h.html, h.page("program "+h.program))
 	if err != nil {
 		return p.failed("", err)
 	}
@@ -118,23 +119,23 @@ func (p *command) playProgram(ctx context.Context, h harnessing) int {
 	done.Failure, done.Err = failure, err
 	verdict, exit, reason := done.Verdict(nil, ctx.Err() != nil)
 	if failure != nil {
-		if !h.shrink {
-			h.shrinkTime = 0
-		}
 		p.explain(ctx, h, f, failure)
 	}
 	f.Totals = totals(done)
 	return p.end(f, cli.NewVerdict(verdict, bySignal(ctx, exit), reason))
 }
 
+// shrinkTime is the max time to make a failing program smaller.
+const shrinkTime = time.Minute
+
 // explain shrinks a failure, keeps it in files and says how to see it again.
 func (p *command) explain(ctx context.Context, h harnessing, f *following, failure *campaign.Failure) {
-	out := f.out
+	out := p.stdout
 	fmt.Fprintf(out, "\nFAIL %s: seed %d, at %q\n%s\n", failure.Kind, failure.Program.Seed, failure.Line, failure.What)
 	small := failure
-	if h.shrinkTime > 0 && ctx.Err() == nil {
-		fmt.Fprintf(out, "\nshrinking %s operations for %v at most ...\n", report.Count(failure.Program.Len()), h.shrinkTime)
-		limited, cancel := context.WithTimeout(ctx, h.shrinkTime)
+	if (h.shrink || h.program == "") && ctx.Err() == nil {
+		fmt.Fprintf(out, "\nshrinking %s operations for %v at most ...\n", report.Count(failure.Program.Len()), shrinkTime)
+		limited, cancel := context.WithTimeout(ctx, shrinkTime)
 		small = campaign.Shrink(limited, failure, h.how(""))
 		cancel()
 		fmt.Fprintf(out, "%s operations are left:\n\n%s\n", report.Count(small.Program.Len()), small.Program.Text())

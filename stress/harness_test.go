@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -112,15 +113,15 @@ func mishap(t *testing.T, word string) (file string) {
 // shrunk to the one line that does it, and kept with the line that plays it again.
 func TestWhatGoesWrongIsAVerdictShrunkAndKept(t *testing.T) {
 	for word, want := range map[string]struct {
-		exit int
-		what string
-		time string // for shrinking
-		left int    // operations
+		exit   int
+		what   string
+		shrink bool
+		left   int // operations
 	}{
-		runner.Crash:  {campaign.ExitInvariant, "invariant (exit code 11): the process crashed", "10s", 1},
-		runner.Chance: {campaign.ExitDeterminism, "determinism (exit code 12): workers=1 and ", "10s", 1},
-		runner.Stray:  {campaign.ExitLeak, "leak (exit code 15): ", "0s", 5}, // it takes its time
-		runner.Racing: {campaign.ExitRace, "race (exit code 66): a data race", "10s", 1},
+		runner.Crash:  {campaign.ExitInvariant, "invariant (exit code 11): the process crashed", true, 1},
+		runner.Chance: {campaign.ExitDeterminism, "determinism (exit code 12): workers=1 and ", true, 1},
+		runner.Stray:  {campaign.ExitLeak, "leak (exit code 15): ", false, 5}, // it takes its time
+		runner.Racing: {campaign.ExitRace, "race (exit code 66): a data race", true, 1},
 	} {
 		t.Run(word, func(t *testing.T) {
 			if word == runner.Racing && !slices.Contains(cli.BuildFlags(), "-race") {
@@ -129,7 +130,7 @@ func TestWhatGoesWrongIsAVerdictShrunkAndKept(t *testing.T) {
 			t.Parallel()
 			file := mishap(t, word)
 			dir := filepath.Dir(file)
-			got := stress(t, "-program", file, "-shrink", "-shrink-time", want.time, "-artifacts", dir)
+			got := stress(t, "-program", file, fmt.Sprintf("-shrink=%v", want.shrink), "-artifacts", dir)
 			if got.code != want.exit || !strings.Contains(got.lastLine(), want.what) {
 				t.Errorf("exit code %d\n%s%s", got.code, got.stdout, got.stderr)
 			}

@@ -18,25 +18,23 @@ import (
 
 // harnessing is one command line about random programs.
 type harnessing struct {
-	profile    string
-	seed       uint64
-	seeds      int // 0: until the time is over
-	duration   time.Duration
-	program    string // a file
-	shrink     bool
-	shrinkTime time.Duration
-	canary     string // a fault, or a word for many
-	artifacts  string // a folder
-	children   int
-	command    campaign.Command
-	build      []string // flags of go run that give this program
-	given      map[string]bool
-	html       string // report; "": none
+	profile   string
+	seed      uint64
+	seeds     int // 0: until the time is over
+	duration  time.Duration
+	program   string // a file
+	shrink    bool
+	canary    string // a fault, or a word for many
+	artifacts string // a folder
+	command   campaign.Command
+	build     []string // flags of go run that give this program
+	given     map[string]bool
+	html      string // report; "": none
 }
 
 // harnessFlags are those of which one is enough to be about random programs.
 var harnessFlags = []string{
-	"profile", "seed", "seeds", "duration", "program", "shrink", "shrink-time", "canary", "artifacts", "children",
+	"profile", "seed", "seeds", "duration", "program", "shrink", "canary", "artifacts",
 }
 
 // wantsHarness reports whether a command line has a flag about random programs.
@@ -48,7 +46,7 @@ func wantsHarness(args []string) bool {
 }
 
 func parseHarness(args []string) (harnessing, error) {
-	h := harnessing{profile: "smoke", shrinkTime: time.Minute, artifacts: "artifacts", given: make(map[string]bool)}
+	h := harnessing{profile: "smoke", artifacts: "artifacts", given: make(map[string]bool)}
 	flags := newFlags()
 	flags.StringVar(&h.profile, "profile", h.profile, "")
 	flags.Uint64Var(&h.seed, "seed", 0, "")
@@ -56,10 +54,8 @@ func parseHarness(args []string) (harnessing, error) {
 	flags.DurationVar(&h.duration, "duration", 0, "")
 	flags.StringVar(&h.program, "program", "", "")
 	flags.BoolVar(&h.shrink, "shrink", false, "")
-	flags.DurationVar(&h.shrinkTime, "shrink-time", h.shrinkTime, "")
 	flags.StringVar(&h.canary, "canary", "", "")
 	flags.StringVar(&h.artifacts, "artifacts", h.artifacts, "")
-	flags.IntVar(&h.children, "children", 0, "")
 	flags.StringVar(&h.html, "html", "", "")
 	words, err := parse(flags, args)
 	flags.Visit(func(f *flag.Flag) { h.given[f.Name] = true })
@@ -91,10 +87,6 @@ func (h *harnessing) conflicts() error {
 		return fmt.Errorf("-seeds is %d; want 1 or more", h.seeds)
 	case h.given["duration"] && h.duration <= 0:
 		return fmt.Errorf("-duration is %v; want more than 0", h.duration)
-	case h.shrinkTime < 0:
-		return fmt.Errorf("-shrink-time is %v; want 0 or more", h.shrinkTime)
-	case h.children < 0 || h.children > 256:
-		return fmt.Errorf("-children is %d; want 0 to 256, 0 being one for each processor", h.children)
 	case h.html == "-":
 		return errors.New("-html wants a file")
 	case h.given["program"] && h.program == "":
@@ -103,20 +95,14 @@ func (h *harnessing) conflicts() error {
 		return errors.New("-canary wants the name of a fault, all or rare")
 	case h.shrink && !h.given["program"]:
 		return errors.New("-shrink goes with -program; what a profile finds is shrunk anyway")
-	case h.given["shrink-time"] && h.given["program"] && !h.shrink:
-		return errors.New("-shrink-time says nothing without -shrink")
-	}
-	for _, name := range []string{"shrink-time", "artifacts"} {
-		if h.given[name] && h.given["canary"] && !h.given["program"] {
-			return fmt.Errorf("-canary keeps no programs, so that -%s says nothing", name)
-		}
+	case h.given["artifacts"] && h.given["canary"] && !h.given["program"]:
+		return errors.New("-canary keeps no programs, so that -artifacts says nothing")
 	}
 	for _, pair := range [][2]string{
 		{"program", "profile"},
 		{"program", "seed"},
 		{"program", "seeds"},
 		{"program", "duration"},
-		{"program", "children"},
 		{"canary", "profile"},
 		{"seeds", "duration"},
 	} {
@@ -183,7 +169,6 @@ func (h *harnessing) line() string {
 		{"seed", h.program == "", h.seed},
 		{"seeds", h.seeds > 0, h.seeds},
 		{"duration", h.duration > 0, h.duration},
-		{"children", h.given["children"], h.children},
 		{"artifacts", h.given["artifacts"], h.artifacts},
 		{"html", h.html != "", h.html},
 	} {

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
@@ -18,26 +17,25 @@ import (
 	"handloom/stress/internal/campaign"
 )
 
-// looked is what the command "inspect" found, and its JSON.
+// looked is the finding of the command "inspect".
 type looked struct {
-	Version  int                `json:"version"`
-	Path     string             `json:"path"`
-	Verdict  string             `json:"verdict"` // whole, cut or damaged
-	ExitCode int                `json:"exit_code"`
-	Reason   string             `json:"reason"`
-	Snapshot []lookedSnapshot   `json:"snapshots"` // newest last
-	Segments []logfiles.Segment `json:"segments,omitempty"`
-	Cut      *logfiles.Cut      `json:"cut,omitempty"`
-	Records  *lookedRecords     `json:"records,omitempty"`
-	Damage   []string           `json:"damage"`
+	Path     string
+	Verdict  string // whole, cut or damaged
+	ExitCode int
+	Reason   string
+	Snapshot []lookedSnapshot // newest last
+	Segments []logfiles.Segment
+	Cut      *logfiles.Cut
+	Records  *lookedRecords
+	Damage   []string
 }
 
 type lookedSnapshot struct {
-	File   string     `json:"file"`
-	Bytes  int64      `json:"bytes"`
-	Behind int        `json:"behind"` // bytes, of package world
-	Info   image.Info `json:"info"`
-	Fault  string     `json:"fault"` // "": it is whole
+	File   string
+	Bytes  int64
+	Behind int // bytes, of package world
+	Info   image.Info
+	Fault  string // "": it is whole
 }
 
 // lookedRecords are the records of a journal, as far as they are those of a world.
@@ -65,7 +63,6 @@ type lookedEpoch struct {
 func (p *command) inspect(args []string) int {
 	const command = "inspect"
 	flags := newFlags()
-	asJSON := flags.Bool("json", false, "")
 	schema := flags.Bool("schema", false, "")
 	words, err := parse(flags, args)
 	switch {
@@ -80,14 +77,6 @@ func (p *command) inspect(args []string) int {
 	if err != nil {
 		return p.failed(command, err)
 	}
-	if *asJSON {
-		text, err := json.MarshalIndent(l, "", "\t")
-		if err != nil {
-			return p.failed(command, err)
-		}
-		fmt.Fprintf(p.stdout, "%s\n", text)
-		return l.ExitCode
-	}
 	l.writeTo(p.stdout, *schema)
 	return l.ExitCode
 }
@@ -101,7 +90,7 @@ func look(path string) (*looked, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := &looked{Version: 1, Path: path, Verdict: "whole"}
+	l := &looked{Path: path, Verdict: "whole"}
 	if info.IsDir() {
 		err = l.journal()
 	} else {

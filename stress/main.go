@@ -72,14 +72,12 @@ func (p *command) run(ctx context.Context, args []string) int {
 		return p.smoke(ctx, p.replay(ctx, command, args))
 	case "replay":
 		return p.replay(ctx, command, args)
-	case "import":
-		return p.importTrace(ctx, args)
 	case "inspect":
 		return p.inspect(args)
 	case "help":
 		return p.help(args)
 	}
-	return p.misused("", fmt.Errorf("unknown command %q; want replay, import, inspect or help", command))
+	return p.misused("", fmt.Errorf("unknown command %q; want replay, inspect or help", command))
 }
 
 // bad prints the one line that exit code 2 comes with.

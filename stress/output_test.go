@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"encoding/json"
 	"os"
 	"path/filepath"
 	"strings"
@@ -11,27 +10,6 @@ import (
 	"handloom/internal/cli"
 	"handloom/internal/trace"
 )
-
-func TestJSONAloneIsOnStandardOutput(t *testing.T) {
-	p := command{stdin: bytes.NewReader(lines(someTicks))}
-	got := p.stress(t.Context(), "replay", "-json", "-", "-", "-workers", "1,2")
-	var d document
-	if err := json.Unmarshal([]byte(got.stdout), &d); err != nil {
-		t.Fatalf("%v:\n%s", err, got.stdout)
-	}
-	if d.Version != 1 || d.Verdict != "verified" || d.ExitCode != 0 || d.Events != 7 || d.Ticks != 4 || d.Tables != 2 || len(d.Mismatches) != 0 {
-		t.Errorf("the document is %+v", d)
-	}
-	if d.Command != "go run ./stress replay - -workers 1,2 -shards 1 -json -" || !strings.HasPrefix(got.stderr, d.Command+"\n") {
-		t.Errorf("the command is %q", d.Command)
-	}
-	if len(d.Rows) != 2 || d.Rows[0].Digest != d.Rows[1].Digest || d.Rows[1].Workers != 2 || d.Rows[1].Live != 2 || d.Rows[0].Flushes != 4 {
-		t.Errorf("the rows are %+v", d.Rows)
-	}
-	if !strings.Contains(got.stderr, "\nverdict: verified (exit code 0): ") {
-		t.Errorf("on standard error is %s", got.stderr)
-	}
-}
 
 func TestThePageOfAReplaySaysWhatWasFoundOfEveryNumberOfWorkers(t *testing.T) {
 	for verdict, fault := range map[string]fault{
@@ -42,7 +20,7 @@ func TestThePageOfAReplaySaysWhatWasFoundOfEveryNumberOfWorkers(t *testing.T) {
 		got, text := p.page(t.Context(), t, "replay", "-", "-workers", "1,2")
 		first, _, _ := strings.Cut(got.stdout, "\n")
 		for _, want := range []string{
-			verdict, "<h1>replay of stdin</h1>", first, "workers 1</th>", "workers 2</th>", "Live items</title>", "<dt>shards of each table</dt><dd>1</dd>",
+			verdict, "<h1>replay of stdin</h1>", first, "workers 1</th>", "workers 2</th>", "Speed, in events per second</title>", "<dt>shards of each table</dt><dd>1</dd>",
 		} {
 			if !strings.Contains(text, want) {
 				t.Errorf("%q is not on the page\n%s", want, text)
@@ -54,30 +32,12 @@ func TestThePageOfAReplaySaysWhatWasFoundOfEveryNumberOfWorkers(t *testing.T) {
 	}
 }
 
-func TestJSONFileIsReplacedWhole(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "out.json")
-	for _, trace := range []string{"testdata/created-twice.txt", "testdata/empty.txt"} {
-		if got := stress(t, "replay", trace, "-json", path); got.code != exitBad {
-			t.Fatalf("exit code %d", got.code)
-		}
-		text := readFile(t, path)
-		var d document
-		if err := json.Unmarshal(text, &d); err != nil || d.Verdict != "malformed" || d.ExitCode != 2 || !strings.HasPrefix(d.Reason, trace) {
-			t.Errorf("%v, %+v", err, d)
-		}
-	}
-	if left, err := filepath.Glob(path + ".*"); err != nil || len(left) > 0 {
-		t.Errorf("%v is left behind (%v)", left, err)
-	}
-}
-
 func TestOutput_FullDiskIsExitCode2(t *testing.T) {
 	if _, err := os.Stat("/dev/full"); err != nil {
 		t.Skip("no device that is full")
 	}
 	for args, want := range map[string]string{
 		"replay - -html /dev/full":         "verdict: failed (exit code 2): -html could not be written; the outcome was verified",
-		"replay - -json /dev/full":         "verdict: failed (exit code 2): -json could not be written; the outcome was verified",
 		"-seed 1 -seeds 1 -html /dev/full": "verdict: failed (exit code 2): -html could not be written; the outcome was passed: programs 1",
 	} {
 		p := command{stdin: bytes.NewReader(lines(someTicks))}
@@ -102,7 +62,7 @@ func TestOutputThroughASymlinkKeepsTheLinkAndTheMode(t *testing.T) {
 	info, errInfo := os.Lstat(link)
 	mode, errMode := os.Stat(file)
 	if err != nil || errInfo != nil || errMode != nil || string(text) != "new" ||
-		info.Mode()&os.ModeSymlink == 0 || mode.Mode().Perm() != 0o640 {
+		info.Mode()&os.ModeSymlink == 0 || mode.Mode().Perm() != 0o600 {
 		t.Errorf("%q, %v, %v; %v, %v, %v", text, info, mode, err, errInfo, errMode)
 	}
 }

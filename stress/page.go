@@ -32,7 +32,6 @@ type runPage struct {
 	ExitCode int
 	Totals   []fact
 	Elapsed  time.Duration
-	Charts   []chart.Chart // after the charts of the points
 
 	points []pagePoint
 }
@@ -49,8 +48,8 @@ type pageFailure struct {
 
 // pagePoint is the progress of a run at one time.
 type pagePoint struct {
-	At         time.Duration // since the start
-	Done, Live int           // operations so far, and live items
+	At   time.Duration // since the start
+	Done int           // operations so far
 }
 
 const maxPoints = 600 // half the width of a chart in pixels
@@ -70,7 +69,7 @@ func (r *runPage) addPoint(p pagePoint) {
 type pageView struct {
 	runPage
 	Mood, Says string // the mood is good, bad or empty
-	Drawn      []template.HTML
+	Speed      template.HTML
 	Style      template.CSS
 }
 
@@ -82,9 +81,7 @@ func renderPage(out io.Writer, r runPage) error {
 	if n := len(r.points); n > 0 {
 		done := r.points[n-1].Done
 		v.Says = fmt.Sprintf("%s %s in %s, %s.", report.Count(done), r.Unit, report.Duration(r.Elapsed), report.Rate(done, r.Elapsed))
-	}
-	for _, c := range append(r.pointCharts(), r.Charts...) {
-		v.Drawn = append(v.Drawn, template.HTML(chart.Figure(c))) // escaped there
+		v.Speed = template.HTML(chart.Figure(r.speed())) // escaped there
 	}
 	return pageTemplate.Execute(out, v)
 }
@@ -99,26 +96,16 @@ func pageMood(exitCode int) string {
 	return "bad"
 }
 
-// pointCharts returns the charts of the points. A run without live items has one chart.
-func (r *runPage) pointCharts() []chart.Chart {
-	var rate, live chart.Series
+// speed returns the chart of the points.
+func (r *runPage) speed() chart.Chart {
+	var rate chart.Series
 	var last pagePoint
-	hasItems := false
 	for _, p := range r.points {
-		x := float64(p.At)
 		if interval := p.At - last.At; interval > 0 {
-			rate.Points = append(rate.Points, chart.Point{X: x, Y: chart.Value{At: float64(p.Done-last.Done) / interval.Seconds()}})
+			rate.Points = append(rate.Points, chart.Point{X: float64(p.At), Y: chart.Value{At: float64(p.Done-last.Done) / interval.Seconds()}})
 		}
-		live.Points = append(live.Points, chart.Point{X: x, Y: chart.Value{At: float64(p.Live)}})
-		last, hasItems = p, hasItems || p.Live > 0
+		last = p
 	}
-	elapsed := chart.Axis{Title: "since the start", Unit: chart.Nanoseconds}
-	var charts []chart.Chart
-	if len(rate.Points) > 0 {
-		charts = append(charts, chart.Lines{Title: "Speed, in " + r.Unit + " per second", X: elapsed, Series: []chart.Series{rate}})
-	}
-	if hasItems {
-		charts = append(charts, chart.Lines{Title: "Live items", X: elapsed, Series: []chart.Series{live}})
-	}
-	return charts
+	since := chart.Axis{Title: "since the start", Unit: chart.Nanoseconds}
+	return chart.Lines{Title: "Speed, in " + r.Unit + " per second", X: since, Series: []chart.Series{rate}}
 }

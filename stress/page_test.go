@@ -9,7 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"handloom/internal/chart"
 	"handloom/proof/browser"
 
 	"github.com/google/go-cmp/cmp"
@@ -46,17 +45,16 @@ func examplePage(n int) runPage {
 		Title: "program test: <tables> & more", Command: "go run ./stress -program 'a b.program'", Unit: "operations",
 		Facts: []fact{{"seed", "1"}, {"revision", "abc"}}, Totals: []fact{{"programs", "419"}, {"flushes", "19,589"}},
 		Verdict: "verdict: passed (exit code 0): programs 419", Elapsed: time.Duration(n) * time.Second,
-		Charts: []chart.Chart{chart.Bars{Title: "Most objects", Series: []string{""}, Groups: []chart.Group{{Name: "ship", Values: []chart.Value{{At: 3}}}}}},
 	}
 	for i := range n {
-		r.addPoint(pagePoint{At: time.Duration(i+1) * time.Second, Done: 30_000*(i+1) + 1000*(i%7), Live: 9000 + 500*(i%13)})
+		r.addPoint(pagePoint{At: time.Duration(i+1) * time.Second, Done: 30_000*(i+1) + 1000*(i%7)})
 	}
 	return r
 }
 
 func TestRenderPage_MatchesGoldenFiles(t *testing.T) {
 	failed := examplePage(0)
-	failed.Verdict, failed.ExitCode, failed.Charts, failed.Totals = "verdict: model (exit code 10): digest & <model>", 10, nil, nil
+	failed.Verdict, failed.ExitCode, failed.Totals = "verdict: model (exit code 10): digest & <model>", 10, nil
 	failed.Failures = []pageFailure{
 		{What: "tick 7: digest & <model> differ", Replay: "go run ./stress -program x", Detail: "line 1\nline 2"},
 		{What: "tick 8"},
@@ -103,7 +101,7 @@ func TestRenderPage_EscapesAllText(t *testing.T) {
 		Title: evil, Command: evil, Unit: evil, Verdict: evil, Facts: []fact{{evil, evil}}, Totals: []fact{{evil, evil}},
 		Failures: []pageFailure{{evil, evil, evil}},
 	}
-	r.addPoint(pagePoint{At: 1, Done: 1, Live: 1})
+	r.addPoint(pagePoint{At: 1, Done: 1})
 	text := string(renderExample(t, r))
 	if strings.Contains(text, "<script") || strings.Contains(text, "</svg></style>") || strings.Contains(text, "\x00") {
 		t.Errorf("a text is not escaped:\n%s", pageStructure([]byte(text)))
@@ -132,7 +130,7 @@ func TestRenderPage_ReadsWellInABrowser(t *testing.T) {
 	writeFile(t, path, renderExample(t, examplePage(40)))
 	for _, width := range []int{1280, 400} {
 		b.Show("file://"+path, width)
-		for _, fault := range b.Read().Faults([]string{"Speed, in operations per second", "Live items", "Most objects"}) {
+		for _, fault := range b.Read().Faults([]string{"Speed, in operations per second"}) {
 			t.Errorf("width %d: %s", width, fault)
 		}
 	}

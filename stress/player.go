@@ -19,7 +19,6 @@ type player struct {
 	tables  []*table // in the order of registration
 	byTable [trace.MaxTable + 1]*table
 	parts   [tasks]section
-	held    []entry // by number of the object
 
 	tick     int
 	report   *store.Report // of the last flush
@@ -27,9 +26,8 @@ type player struct {
 	depleted int           // slots, as the reports count them
 	digest   uint64        // after the last tick
 
-	busy     time.Duration       // in the phases of the ticks, checks and digests aside
-	changing time.Duration       // of that, what is recorded and flushed
-	flushes  histogram.Histogram // those that had commands
+	busy    time.Duration       // in the phases of the ticks, checks and digests aside
+	flushes histogram.Histogram // those that had commands
 }
 
 func newPlayer(workers int) (*player, error) {
@@ -37,7 +35,11 @@ func newPlayer(workers int) (*player, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &player{workers: workers, store: s}, nil
+	p := &player{workers: workers, store: s}
+	for i := range p.parts {
+		p.parts[i].held = make(map[name]entry)
+	}
+	return p, nil
 }
 
 // register adds a table of the trace to the store.
@@ -51,12 +53,11 @@ func (p *player) register(number uint16, shards int) error {
 	return nil
 }
 
-// play replays one tick, given the events of each task and how many numbers of
-// objects there are. Every other tick is one Write, which its passes and its flush
-// join; the rest go through the gate phase by phase.
-func (p *player) play(tick int, events *[tasks][]event, objects uint32) error {
+// play replays one tick, given the events of each task. Every other tick is one
+// Write, which its passes and its flush join; the rest go through the gate phase by
+// phase.
+func (p *player) play(tick int, events *[tasks][]trace.Event) error {
 	p.tick = tick
-	p.held = append(p.held, make([]entry, int(objects)-len(p.held))...)
 	begin := time.Now()
 	err := p.whole(events)
 	p.busy += time.Since(begin)
@@ -67,7 +68,7 @@ func (p *player) play(tick int, events *[tasks][]event, objects uint32) error {
 	return err
 }
 
-func (p *player) whole(events *[tasks][]event) error {
+func (p *player) whole(events *[tasks][]trace.Event) error {
 	if p.tick%2 != 0 {
 		return p.phases(p.ctx, events)
 	}
@@ -77,13 +78,12 @@ func (p *player) whole(events *[tasks][]event) error {
 }
 
 // phases are a tick: age, record, flush, sum.
-func (p *player) phases(ctx context.Context, events *[tasks][]event) error {
+func (p *player) phases(ctx context.Context, events *[tasks][]trace.Event) error {
 	for _, t := range p.tables {
 		if err := t.items.ForEach(ctx, age); err != nil {
 			return err
 		}
 	}
-	begin := time.Now()
 	err := p.store.Each(ctx, tasks, func(_ context.Context, task int, q store.Queue) error {
 		return p.record(&p.parts[task], events[task], q)
 	})
@@ -93,7 +93,6 @@ func (p *player) phases(ctx context.Context, events *[tasks][]event) error {
 	if err := p.flush(ctx); err != nil {
 		return err
 	}
-	p.changing += time.Since(begin)
 	for _, t := range p.tables {
 		if t.sums, err = store.Reduce(ctx, t.items, add, sums.plus); err != nil {
 			return err
@@ -137,9 +136,9 @@ func add(_ context.Context, r store.Rows[item]) (sums, error) {
 	return s, nil
 }
 
-// lookup returns the item that the player holds under an object's number.
-func (p *player) lookup(table uint16, object uint32) (item, bool) {
-	it, ok := p.byTable[table].items.Get(p.held[object].handle)
+// lookup returns the item that the player holds under a name.
+func (p *player) lookup(n name) (item, bool) {
+	it, ok := p.byTable[n.table].items.Get(p.parts[n.task()].held[n].handle)
 	if !ok {
 		return item{}, false
 	}

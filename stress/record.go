@@ -7,16 +7,11 @@ import (
 	"handloom/store"
 )
 
-// event is one event of a trace, and the number of the object that it is about.
-type event struct {
-	trace.Event
-	object uint32
-}
-
-// section is what one task did in this tick. Tasks share no part and no object, so
-// they need no lock.
+// section is the part of one task. Tasks share no section and no key, so they need no
+// lock.
 type section struct {
-	fresh []event    // creates; their handles are provisional until settle
+	held  map[name]entry
+	fresh []name     // created in this tick; their handles are provisional until settle
 	gone  []lastName // erased in this tick
 }
 
@@ -35,23 +30,25 @@ type lastName struct {
 }
 
 // record records what happened to the keys of one task.
-func (p *player) record(part *section, events []event, q store.Queue) error {
+func (p *player) record(part *section, events []trace.Event, q store.Queue) error {
 	part.fresh, part.gone = part.fresh[:0], part.gone[:0]
 	for _, e := range events {
-		t, held := p.byTable[e.Table], &p.held[e.object]
+		n, t := name{e.Table, e.Key}, p.byTable[e.Table]
+		held := part.held[n]
 		switch e.Kind {
 		case trace.Create:
 			h := t.items.Emplace(q, item{Key: e.Key, Table: uint32(e.Table), Born: uint32(p.tick)})
-			*held = entry{handle: h}
-			part.fresh = append(part.fresh, e)
+			part.held[n] = entry{handle: h}
+			part.fresh = append(part.fresh, n)
 		case trace.Update:
 			if err := held.update(q, t, e, uint32(p.tick)); err != nil {
 				return err
 			}
+			part.held[n] = held
 		case trace.Erase:
 			t.items.Erase(q, held.handle)
 			part.gone = append(part.gone, lastName{t, held.handle})
-			*held = entry{}
+			delete(part.held, n)
 		}
 	}
 	return nil
@@ -59,7 +56,7 @@ func (p *player) record(part *section, events []event, q store.Queue) error {
 
 // update records the next version of an item as a put. One that was created in
 // this tick and has an odd key is completed where it was staged instead.
-func (held *entry) update(q store.Queue, t *table, e event, tick uint32) error {
+func (held *entry) update(q store.Queue, t *table, e trace.Event, tick uint32) error {
 	held.version++
 	next := item{Key: e.Key, Table: uint32(e.Table), Born: tick, Version: held.version}
 	switch {
@@ -83,16 +80,17 @@ func (held *entry) update(q store.Queue, t *table, e event, tick uint32) error {
 // settle replaces the provisional handles of this tick by real ones.
 func (p *player) settle() error {
 	for i := range p.parts {
-		for _, e := range p.parts[i].fresh {
-			held := &p.held[e.object]
+		for _, n := range p.parts[i].fresh {
+			held := p.parts[i].held[n]
 			if !held.handle.ID.IsProvisional() {
 				continue // erased again
 			}
-			h, ok := p.byTable[e.Table].items.Resolve(held.handle)
+			h, ok := p.byTable[n.table].items.Resolve(held.handle)
 			if !ok {
-				return fmt.Errorf("table %d: key %d was created as %v, which resolves to nothing after the flush", e.Table, e.Key, held.handle.ID)
+				return fmt.Errorf("table %d: key %d was created as %v, which resolves to nothing after the flush", n.table, n.key, held.handle.ID)
 			}
 			held.handle = h
+			p.parts[i].held[n] = held
 		}
 	}
 	return nil

@@ -31,12 +31,11 @@ type replay struct {
 	onTick  func(*replay) // after every tick that was checked
 	model   *model
 	players []*player
-	title   func(table uint16) string // what the trace calls the items of a table
 
 	events     int
 	full       int // checks of everything
 	mismatches []mismatch
-	split      [tasks][]event
+	split      [tasks][]trace.Event
 }
 
 func newReplay(name string, workers []int, shards int) (*replay, error) {
@@ -59,7 +58,6 @@ func (r *replay) run(ctx context.Context, in io.Reader) error {
 	if err != nil {
 		return err
 	}
-	r.title = reader.Name
 	err = r.withTeams(ctx, r.players, func() error { return r.ticks(ctx, reader) })
 	for _, p := range r.players {
 		if _, closing := p.store.Close(context.WithoutCancel(ctx)); closing != nil && err == nil {
@@ -83,16 +81,10 @@ func (r *replay) withTeams(ctx context.Context, players []*player, f func() erro
 
 func (r *replay) ticks(ctx context.Context, reader *trace.Reader) error {
 	checker := trace.NewChecker(r.name)
-	var events []trace.Event
-	for {
+	for events, err := range reader.Ticks() {
 		if ctx.Err() != nil {
 			r.finish()
 			return errInterrupted
-		}
-		var err error
-		events, err = reader.ReadTick(events)
-		if errors.Is(err, io.EOF) {
-			break
 		}
 		if err == nil {
 			err = checker.CheckBatch(events)
@@ -130,55 +122,33 @@ func (r *replay) register(events []trace.Event) error {
 	return nil
 }
 
-// tick plays and checks one tick. The players take turns in who begins, so that
-// none has the caches to itself every time.
+// tick plays and checks one tick.
 func (r *replay) tick(events []trace.Event) {
-	r.model.begin(events)
-	tick := r.model.tick
+	r.model.play(events)
 	r.events += len(events)
-	r.deal(events)
-	turns := len(r.players) + 1
-	for i := range turns {
-		turn := (i + tick) % turns
-		if turn == len(r.players) {
-			r.model.play(events)
-			continue
-		}
-		p := r.players[turn]
-		if err := p.play(tick, r.missing(p), r.model.objects); err != nil {
+	for _, p := range r.players {
+		r.deal(events, p)
+		if err := p.play(r.model.tick, &r.split); err != nil {
 			r.differ(p.workers, err.Error())
 		}
 	}
 	if len(r.mismatches) == 0 {
-		r.check(tick%fullEvery == 0)
+		r.check(r.model.tick%fullEvery == 0)
 	}
 }
 
-// deal gives each event to the task of its key.
-func (r *replay) deal(events []trace.Event) {
+// deal gives each event to the task of its key, except those that a fault makes the
+// player miss.
+func (r *replay) deal(events []trace.Event, p *player) {
 	for i := range r.split {
 		r.split[i] = r.split[i][:0]
 	}
-	for i, e := range events {
-		task := name{e.Table, e.Key}.task()
-		r.split[task] = append(r.split[task], event{e, r.model.numbers[i]})
-	}
-}
-
-// missing returns what p is given to play: everything, but for a fault.
-func (r *replay) missing(p *player) *[tasks][]event {
-	if r.fault == nil {
-		return &r.split
-	}
-	var split [tasks][]event
-	for i, events := range r.split {
-		for _, e := range events {
-			if !r.fault(p.workers, r.model.tick, e.Event) {
-				split[i] = append(split[i], e)
-			}
+	for _, e := range events {
+		if r.fault == nil || !r.fault(p.workers, r.model.tick, e) {
+			task := name{e.Table, e.Key}.task()
+			r.split[task] = append(r.split[task], e)
 		}
 	}
-	return &split
 }
 
 // check compares the players with one another and each with the model.
@@ -207,7 +177,6 @@ func (r *replay) finish() {
 	if r.model.tick%fullEvery != 0 {
 		r.check(true)
 	}
-	r.model.measure()
 }
 
 func (r *replay) differ(workers int, what string) {

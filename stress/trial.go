@@ -58,7 +58,7 @@ func (h *harnessing) try(ctx context.Context, b *faultyBuild, fault *mutants.Fau
 	profile, _ := campaign.Find(name)
 	h.byPrograms(ctx, &t, campaign.Options{
 		Name: fault.Name + ": ", Profile: profile, Seed: h.seed, Seeds: h.seeds, Duration: h.lasts(lasts),
-		How: campaign.How{Command: command}, Children: h.children, Progress: progress,
+		How: campaign.How{Command: command}, Progress: progress,
 	})
 	return t
 }

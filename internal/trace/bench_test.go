@@ -10,7 +10,7 @@ import (
 	"handloom/internal/trace"
 )
 
-// benchText has n events of 20 tables with keys as a converted trace has them.
+// benchText has n events of 20 tables with keys of a real trace.
 func benchText(n int) string {
 	var b strings.Builder
 	b.WriteString("handloom-trace 1\n")

@@ -8,7 +8,6 @@ import "fmt"
 type Checker struct {
 	name string
 	live [MaxTable + 1]map[uint64]int // by table: key to the line that created it
-	len  int                          // keys in live
 	err  *Error
 }
 
@@ -43,18 +42,6 @@ func (c *Checker) CheckBatch(events []Event) error {
 	return nil
 }
 
-// Len returns how many keys are alive, in all tables. It takes O(1) time.
-func (c *Checker) Len() int { return c.len }
-
-// Has reports whether key is alive in table. It takes O(1) time.
-func (c *Checker) Has(table uint16, key uint64) bool {
-	if table > MaxTable {
-		return false
-	}
-	_, ok := c.live[table][key]
-	return ok
-}
-
 // apply notes e, or says which rule it breaks and notes nothing.
 func (c *Checker) apply(e Event) string {
 	if e.Table > MaxTable {
@@ -74,7 +61,6 @@ func (c *Checker) apply(e Event) string {
 		}
 		if e.Kind == Erase {
 			delete(c.live[e.Table], e.Key)
-			c.len--
 		}
 	default:
 		return fmt.Sprintf("event of unknown kind %q", byte(e.Kind))
@@ -87,5 +73,4 @@ func (c *Checker) create(e Event) {
 		c.live[e.Table] = make(map[uint64]int)
 	}
 	c.live[e.Table][e.Key] = e.Line
-	c.len++
 }

@@ -35,5 +35,5 @@ type Event struct {
 	Kind  Kind
 	Table uint16 // 0..MaxTable
 	Key   uint64
-	Line  int // where a Reader found it, counted from 1; a Writer ignores it
+	Line  int // where a Reader found it, counted from 1
 }

@@ -41,7 +41,7 @@ func FuzzReader(f *testing.F) {
 			checkFault(t, err)
 			return
 		}
-		again, err := readAll(rewrite(t, events))
+		again, err := readAll(rewrite(events))
 		if err != nil {
 			t.Fatalf("what was accepted is refused when written again: %v", err)
 		}

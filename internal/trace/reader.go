@@ -2,11 +2,10 @@ package trace
 
 import (
 	"bufio"
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
-	"strconv"
+	"iter"
 	"strings"
 )
 
@@ -16,7 +15,6 @@ const MaxLine = 4096
 const (
 	headerWord = "handloom-trace"
 	header     = headerWord + " 1"
-	namePrefix = "# table "
 )
 
 // Reader gives the events of one trace in the order of its lines. It streams:
@@ -26,8 +24,6 @@ type Reader struct {
 	in   *bufio.Reader // a buffer longer than MaxLine, so that a line is one slice of it
 	line int           // lines read so far
 	err  error         // what every later call returns
-
-	names map[uint16]string // of tables
 }
 
 // NewReader returns a Reader of the trace in r, plain or gzip, and has read
@@ -50,8 +46,7 @@ func NewReader(r io.Reader, name string) (*Reader, error) {
 
 // Next returns the next event, or [io.EOF] behind the last one. Any other
 // error is an [*Error]. Once an error was returned, every later call returns
-// the same one. Next takes time in the length of the line and
-// allocates nothing but the names of tables.
+// the same one. Next takes time in the length of the line and allocates nothing.
 func (t *Reader) Next() (Event, error) {
 	for t.err == nil {
 		line, err := t.readLine()
@@ -66,26 +61,35 @@ func (t *Reader) Next() (Event, error) {
 			e.Line = t.line
 			return e, nil
 		}
-		t.noteName(line)
 	}
 	return Event{}, t.err
 }
 
-// Name returns what the comments read so far call the items of a table, or "".
-func (t *Reader) Name(table uint16) string { return t.names[table] }
-
-// noteName keeps what [Writer.Name] has written.
-func (t *Reader) noteName(line []byte) {
-	rest, ok := bytes.CutPrefix(line, []byte(namePrefix))
-	if !ok {
-		return
-	}
-	number, name, ok := strings.Cut(string(rest), ": ")
-	if table, err := strconv.ParseUint(number, 10, 16); ok && err == nil && table <= MaxTable {
-		if t.names == nil {
-			t.names = make(map[uint16]string)
+// Ticks iterates over the batches: the events up to the next T, which is not among
+// them, or up to the end of the file. An empty tick is a batch with no events. All
+// batches are in the same memory: a batch is valid until the next one. A fault is the
+// last pair, an [*Error] without events, so that no part of its batch is replayed. The
+// end of the file is no pair.
+func (t *Reader) Ticks() iter.Seq2[[]Event, error] {
+	return func(yield func([]Event, error) bool) {
+		var events []Event
+		for {
+			e, err := t.Next()
+			switch {
+			case err == nil && e.Kind != Tick:
+				events = append(events, e)
+				continue
+			case err == io.EOF && len(events) == 0:
+				return
+			case err != nil && err != io.EOF:
+				yield(nil, err)
+				return
+			}
+			if !yield(events, nil) {
+				return
+			}
+			events = events[:0]
 		}
-		t.names[uint16(table)] = name
 	}
 }
 

@@ -4,12 +4,14 @@ import (
 	"bytes"
 	"compress/gzip"
 	"errors"
+	"fmt"
 	"io"
 	"strings"
 	"testing"
 	"testing/iotest"
 
 	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
 
 	"handloom/internal/trace"
 )
@@ -196,4 +198,75 @@ func TestReaderDoesNotAllocatePerEvent(t *testing.T) {
 	if allocs != 0 {
 		t.Errorf("%v allocations per event; want 0", allocs)
 	}
+}
+
+func ExampleReader_Ticks() {
+	text := "handloom-trace 1\nC 1 10\nC 1 11\nT\nE 1 11\nE 1 12\n"
+	r, err := trace.NewReader(strings.NewReader(text), "demo.trace")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	checker := trace.NewChecker("demo.trace")
+	for events, err := range r.Ticks() {
+		if err == nil {
+			err = checker.CheckBatch(events)
+		}
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		fmt.Println(len(events), "events to replay")
+	}
+	// Output:
+	// 2 events to replay
+	// demo.trace:6: erase of key 12 in table 1, which is not alive
+}
+
+// rewrite returns events as text.
+func rewrite(events []trace.Event) string {
+	var b strings.Builder
+	b.WriteString("handloom-trace 1\n")
+	for _, e := range events {
+		if e.Kind == trace.Tick {
+			b.WriteString("T\n")
+		} else {
+			fmt.Fprintf(&b, "%c %d %d\n", e.Kind, e.Table, e.Key)
+		}
+	}
+	return b.String()
+}
+
+// withoutLines returns events without the lines of a Reader.
+func withoutLines(events []trace.Event) []trace.Event {
+	plain := make([]trace.Event, len(events))
+	for i, e := range events {
+		e.Line = 0
+		plain[i] = e
+	}
+	return plain
+}
+
+func TestReader_ReadsAllEvents(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		events := rapid.SliceOf(anyEvent()).Draw(t, "events")
+		got, err := readAll(rewrite(events))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(append([]trace.Event{}, events...), withoutLines(got)); diff != "" {
+			t.Fatalf("events differ (-written +read):\n%s", diff)
+		}
+	})
+}
+
+func anyEvent() *rapid.Generator[trace.Event] {
+	return rapid.Custom(func(t *rapid.T) trace.Event {
+		e := trace.Event{Kind: rapid.SampledFrom(kinds).Draw(t, "kind")}
+		if e.Kind != trace.Tick {
+			e.Table = rapid.Uint16Range(0, trace.MaxTable).Draw(t, "table")
+			e.Key = rapid.Uint64().Draw(t, "key")
+		}
+		return e
+	})
 }

@@ -1,8 +1,6 @@
 package trace_test
 
 import (
-	"errors"
-	"io"
 	"strings"
 	"testing"
 
@@ -65,28 +63,14 @@ func TestTicksWithholdsTheBatchOfAFault(t *testing.T) {
 	}
 }
 
-func TestReadTickReusesItsMemory(t *testing.T) {
-	r := readerOf(t, strings.NewReader("handloom-trace 1\nC 1 1\nT\nC 1 2\nT\n"), "x")
-	memory := make([]trace.Event, 5, 8)
-	for range 2 {
-		got, err := r.ReadTick(memory)
-		if err != nil || len(got) != 1 || &got[0] != &memory[0] {
-			t.Errorf("ReadTick = %v, %v; want one event in the memory given", got, err)
-		}
-	}
-	for range 2 {
-		if got, err := r.ReadTick(memory); !errors.Is(err, io.EOF) || len(got) != 0 {
-			t.Errorf("ReadTick = %v, %v behind the end; want EOF", got, err)
-		}
-	}
-}
-
 func TestTicksStopsWhenTold(t *testing.T) {
 	r := readerOf(t, strings.NewReader("handloom-trace 1\nT\nC 1 1\nT\n"), "x")
 	for range r.Ticks() {
 		break
 	}
-	if got, err := r.ReadTick(nil); err != nil || len(got) != 1 {
-		t.Errorf("ReadTick = %v, %v; want the second batch", got, err)
+	for got, err := range r.Ticks() {
+		if err != nil || len(got) != 1 {
+			t.Errorf("Ticks = %v, %v; want the second batch", got, err)
+		}
 	}
 }

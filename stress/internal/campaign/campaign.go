@@ -23,7 +23,6 @@ type Options struct {
 	Duration time.Duration    // 0: no end
 	Known    []*script.Script // played before any other
 	How
-	Children int // pairs of them; 0: one for each processor
 	Revision string
 
 	// Progress, if not nil, is called about once a second with a line for people and the
@@ -60,11 +59,8 @@ func Run(ctx context.Context, o Options) *Outcome {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	c := &campaign{Options: o, stop: stop, begun: time.Now()}
-	if c.Children == 0 {
-		c.Children = runtime.NumCPU()
-	}
 	var working sync.WaitGroup
-	for range c.Children {
+	for range runtime.NumCPU() {
 		working.Go(func() { c.work(ctx) })
 	}
 	working.Wait()

@@ -53,7 +53,7 @@ func TestEveryKindOfFailureHasAnExitCode(t *testing.T) {
 
 func TestACampaignWithoutItsProgramIsInconclusive(t *testing.T) {
 	profile, _ := Find("smoke")
-	o := Run(t.Context(), Options{Profile: profile, Seeds: 3, Children: 1})
+	o := Run(t.Context(), Options{Profile: profile, Seeds: 3})
 	if verdict, _, _ := o.Verdict(nil, false); verdict != "inconclusive" || o.Err == nil {
 		t.Errorf("%s, %v", verdict, o.Err)
 	}
@@ -62,7 +62,7 @@ func TestACampaignWithoutItsProgramIsInconclusive(t *testing.T) {
 func TestACampaignThatIsOverBeforeItBeginsPlaysNothing(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if o := Run(ctx, Options{Children: 1}); o.Programs != 0 || o.Err != nil || o.Failure != nil {
+	if o := Run(ctx, Options{}); o.Programs != 0 || o.Err != nil || o.Failure != nil {
 		t.Errorf("%+v", o)
 	}
 }
