@@ -25,7 +25,7 @@ type named struct {
 type register struct {
 	*store.Store
 	items *store.Table[named]
-	names *cells.Directory[string, named]
+	names *Directory[string, named]
 	tick  uint64
 
 	known map[string]store.Handle[named]
@@ -48,7 +48,7 @@ func registerIn(s *store.Store) (*register, error) {
 	if r.items, err = store.Register(s, store.TableOptions[named]{Name: "named", Shards: 2, Changes: true}); err != nil {
 		return nil, err
 	}
-	r.names, err = cells.NewDirectory(s, r.items, func(v *named) string { return v.Name })
+	r.names, err = NewDirectory(s, r.items, func(v *named) string { return v.Name })
 	return r, err
 }
 

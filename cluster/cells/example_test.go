@@ -24,9 +24,9 @@ const border = 100
 type land struct {
 	*store.Store
 	players *store.Table[Player]
-	moves   *cells.Outbox[Player] // a player who comes
-	names   *cells.Directory[[8]byte, Player]
-	east    cells.ID // 0: there is nothing in the east
+	moves   *cells.Outbox[Player]       // a player who comes
+	names   *Directory[[8]byte, Player] // of example_directory_test.go
+	east    cells.ID                    // 0: there is nothing in the east
 }
 
 // endregion
@@ -39,7 +39,7 @@ func found(ctx context.Context, own, east cells.ID, players ...Player) (*land, *
 	var errs [3]error
 	l.players, errs[0] = store.Register(s, store.TableOptions[Player]{Changes: true})
 	l.moves, errs[1] = cells.New(s, cells.Options[Player]{})
-	l.names, errs[2] = cells.NewDirectory(s, l.players, func(p *Player) [8]byte { return p.Name })
+	l.names, errs[2] = NewDirectory(s, l.players, func(p *Player) [8]byte { return p.Name })
 	if err := errors.Join(errs[:]...); err != nil {
 		panic(err)
 	}

@@ -13,22 +13,17 @@ func TestNil_IsNamed(t *testing.T) {
 	ctx, none := context.Background(), context.Context(nil)
 	s, err := store.New(store.Options{})
 	noError(t, err)
-	items, err := store.Register(s, store.TableOptions[int]{})
-	noError(t, err)
 	out, err := cells.New(s, cells.Options[int]{})
 	noError(t, err)
 	local := cells.Local()
 	for want, f := range map[string]func(){
-		"cells: New with a nil Store":                 func() { _, _ = cells.New(nil, cells.Options[int]{}) },
-		"cells: NewDirectory with a nil Store":        func() { _, _ = cells.NewDirectory(nil, items, func(i *int) int { return *i }) },
-		"cells: NewDirectory with a nil table":        func() { _, _ = cells.NewDirectory[int, int](s, nil, func(i *int) int { return *i }) },
-		"cells: NewDirectory with a nil key function": func() { _, _ = cells.NewDirectory[int](s, items, nil) },
-		"cells: Tick with a nil function":             func() { out.Tick(nil) },
-		"cells: Run with a nil context":               func() { _ = out.Run(none, nil, local) },
-		"cells: Run with a nil World":                 func() { _ = out.Run(ctx, nil, local) },
-		"cells: Serve with a nil context":             func() { _ = local.Serve(none, 1, nil) },
-		"cells: Serve with a nil function":            func() { _ = local.Serve(ctx, 1, nil) },
-		"cells: Ask with a nil context":               func() { _, _ = local.Ask(none, 1, nil) },
+		"cells: New with a nil Store":      func() { _, _ = cells.New(nil, cells.Options[int]{}) },
+		"cells: Tick with a nil function":  func() { out.Tick(nil) },
+		"cells: Run with a nil context":    func() { _ = out.Run(none, nil, local) },
+		"cells: Run with a nil World":      func() { _ = out.Run(ctx, nil, local) },
+		"cells: Serve with a nil context":  func() { _ = local.Serve(none, 1, nil) },
+		"cells: Serve with a nil function": func() { _ = local.Serve(ctx, 1, nil) },
+		"cells: Ask with a nil context":    func() { _, _ = local.Ask(none, 1, nil) },
 	} {
 		t.Run(want, func(t *testing.T) {
 			defer func() {

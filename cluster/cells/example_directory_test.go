@@ -1,22 +1,22 @@
-package cells
+package cells_test
 
 import (
 	"context"
 	"errors"
 	"fmt"
+	"hash/fnv"
 	"iter"
 	"sync"
 	"sync/atomic"
 
-	"handloom/internal/check"
-	"handloom/internal/digest"
+	"handloom/cluster/cells"
 	"handloom/store"
 	"handloom/world"
 )
 
 // A Directory finds the items of a table by a key that they keep when they move to
-// another cell, where they get another handle; and for a while it tells where they went. It
-// is part of the state of its store.
+// another cell, where they get another handle. For a while it reports the cell that they
+// moved to. It is part of the state of its store. Programs copy this file.
 type Directory[K comparable, T any] struct {
 	store *store.Store
 	items store.TableOf[T]
@@ -24,7 +24,6 @@ type Directory[K comparable, T any] struct {
 	there *store.Table[entry[K, T]]
 	gone  *store.Table[forward[K]]
 	sums  *store.Table[sum]
-	plan  digest.Plan[K]
 	index atomic.Pointer[index[K, T]]
 	build sync.Mutex // held while readers make an index
 }
@@ -36,48 +35,44 @@ type entry[K comparable, T any] struct {
 
 type forward[K comparable] struct {
 	Key   K
-	To    ID
-	Until uint64 // the last tick that it is told in
+	To    cells.ID
+	Until uint64 // the last tick of the forward
 }
 
-// An index is what the tables hold, for look-ups. It is no part of the state: whoever
-// finds that it is of another one makes it anew.
+// An index has the contents of the tables, for look-ups. It is not part of the state: a
+// look-up that finds the index of another state builds a new one.
 type index[K comparable, T any] struct {
 	sum   uint64
 	there map[K]store.Handle[entry[K, T]]
 	gone  map[K]store.Handle[forward[K]]
 }
 
-// A sum is of all changes that led to the entries, so that two states have the same one
-// if they have the same entries.
+// A sum is a hash of all changes since the first: two states with the same sum have the
+// same entries.
 type sum struct{ Sum uint64 }
 
 // NewDirectory adds a Directory of a table to a store, as three tables whose names begin
-// with that of the table. The table keeps Changes, and is changed by recording alone: what
-// Insert and Remove do goes unnoticed. The key of an item never changes. It fails as
-// [store.Register] does.
+// with the name of the table. The table keeps Changes. The directory does not notice
+// Insert and Remove. The key of an item never changes, and fmt prints different keys
+// differently. Errors are the errors of [store.Register].
 func NewDirectory[K comparable, T any](s *store.Store, items store.TableOf[T], key func(item *T) K) (*Directory[K, T], error) {
-	check.Given(s != nil, "cells: NewDirectory", "Store")
-	check.Given(items != nil, "cells: NewDirectory", "table")
-	check.Given(key != nil, "cells: NewDirectory", "key function")
-	d := &Directory[K, T]{store: s, items: items, key: key, plan: digest.For[K]()}
+	d := &Directory[K, T]{store: s, items: items, key: key}
 	name := items.Name()
 	var errs [3]error
 	d.sums, errs[0] = store.Register(s, store.TableOptions[sum]{Name: name + " sum"})
 	d.there, errs[1] = store.Register(s, store.TableOptions[entry[K, T]]{Name: name + " keys"})
 	d.gone, errs[2] = store.Register(s, store.TableOptions[forward[K]]{Name: name + " gone"})
 	if err := errors.Join(errs[:]...); err != nil {
-		return nil, fmt.Errorf("cells: %w", err)
+		return nil, fmt.Errorf("directory: %w", err)
 	}
 	return d, nil
 }
 
-// Find returns the handle of the item that has a key, and whether there is one: of those
-// that were there when the tick before ended, and live. A second item of a key is never
-// found.
+// Find returns the handle of the item with a key, and whether there is one: an item that
+// existed at the end of the last tick and is live. A second item of a key is never found.
 //
-// It takes O(1) time, but for the first call behind a load or a [store.Store.Rollback],
-// which takes it for each key. Who may call it is as for [store.Table.Get].
+// It takes O(1) time, except the first call after a load or a [store.Store.Rollback],
+// which takes O(1) for each key. It is called where [store.Table.Get] is.
 func (d *Directory[K, T]) Find(key K) (store.Handle[T], bool) {
 	e, ok := d.there.Get(d.current().there[key])
 	if !ok || !d.lives(e.Handle) {
@@ -91,9 +86,9 @@ func (d *Directory[K, T]) lives(h store.Handle[T]) bool {
 	return ok
 }
 
-// Moved returns the cell that the item of a key has moved to, as [Directory.Forward] said,
-// and whether it is known. It costs what Find does.
-func (d *Directory[K, T]) Moved(key K) (to ID, ok bool) {
+// Moved returns the cell of the last [Directory.Forward] of a key, and whether there is
+// one. It costs as much as Find.
+func (d *Directory[K, T]) Moved(key K) (to cells.ID, ok bool) {
 	f, ok := d.gone.Get(d.current().gone[key])
 	if !ok {
 		return 0, false
@@ -101,10 +96,10 @@ func (d *Directory[K, T]) Moved(key K) (to ID, ok bool) {
 	return f.To, true
 }
 
-// Forward has [Directory.Moved] tell that the item of a key has moved to a cell, until a
-// tick has ended or an item of the key is there again. It fails with [store.ErrFull]
-// alone, and panics when w is not in its Write.
-func (d *Directory[K, T]) Forward(w *store.Writer, key K, to ID, until uint64) error {
+// Forward makes [Directory.Moved] report that the item of a key has moved to a cell, up to
+// the end of the tick until, or to the next item of the key. It fails with
+// [store.ErrFull], and panics when w is not in its Write.
+func (d *Directory[K, T]) Forward(w *store.Writer, key K, to cells.ID, until uint64) error {
 	i := d.current()
 	if f, ok := d.gone.Get(i.gone[key]); ok {
 		f.To, f.Until = to, until
@@ -119,10 +114,9 @@ func (d *Directory[K, T]) Forward(w *store.Writer, key K, to ID, until uint64) e
 	return nil
 }
 
-// Tick makes a tick of a world of the program's own: it calls tick, flushes what that
-// recorded, and finds out which items came and went. It may be given to [Outbox.Tick].
+// Tick returns a tick of a world that calls tick, flushes its commands, and updates the
+// directory. It can be passed to [cells.Outbox.Tick].
 func (d *Directory[K, T]) Tick(tick func(ctx context.Context, w *store.Writer, t world.Tick) error) func(ctx context.Context, w *store.Writer, t world.Tick) error {
-	check.Given(tick != nil, "cells: Tick", "function")
 	return func(ctx context.Context, w *store.Writer, t world.Tick) error {
 		if err := tick(ctx, w, t); err != nil {
 			return err
@@ -134,7 +128,7 @@ func (d *Directory[K, T]) Tick(tick func(ctx context.Context, w *store.Writer, t
 	}
 }
 
-// follow does to the entries what the tick did to the items.
+// follow updates the entries after a tick.
 func (d *Directory[K, T]) follow(w *store.Writer, tick uint64) error {
 	i := d.current()
 	if d.sums.Len() == 0 {
@@ -160,13 +154,13 @@ func (d *Directory[K, T]) follow(w *store.Writer, tick uint64) error {
 	return nil
 }
 
-// begin makes the first entries: of what there is behind the first tick.
+// begin makes the first entries, of all items after the first tick.
 func (d *Directory[K, T]) begin(w *store.Writer, i *index[K, T]) error {
 	if _, err := d.sums.Insert(w, sum{1}); err != nil {
 		return err
 	}
 	i.sum = 1
-	all := d.items.(interface { // as both kinds of tables have it
+	all := d.items.(interface { // of both kinds of tables
 		All() iter.Seq2[store.Handle[T], *T]
 	})
 	for h, item := range all.All() {
@@ -193,7 +187,7 @@ func (d *Directory[K, T]) add(w *store.Writer, i *index[K, T], key K, h store.Ha
 		if d.lives(e.Handle) {
 			return nil
 		}
-		e.Handle = h // which no index has
+		e.Handle = h // no index has it
 		return nil
 	}
 	made, err := d.there.Insert(w, entry[K, T]{key, h})
@@ -216,19 +210,17 @@ func (d *Directory[K, T]) back(w *store.Writer, i *index[K, T], key K) {
 	d.note(i, key, h.ID)
 }
 
-// note makes a change of entries and index part of the sum.
+// note adds a change of entries and index to the sum.
 func (d *Directory[K, T]) note(i *index[K, T], key K, id store.ID) {
 	for _, s := range d.sums.All() {
-		var h digest.Hash
-		h.Uint64(s.Sum)
-		h.Uint64(uint64(id))
-		d.plan.Items(&h, []K{key})
-		s.Sum = h.Sum()
+		h := fnv.New64a()
+		fmt.Fprintf(h, "%d %d %v", s.Sum, id, key)
+		s.Sum = h.Sum64()
 		i.sum = s.Sum
 	}
 }
 
-// current returns the index of the state, which it makes if there is none.
+// current returns the index of the state. It builds a missing one.
 func (d *Directory[K, T]) current() *index[K, T] {
 	var now uint64
 	for _, s := range d.sums.All() {
