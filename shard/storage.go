@@ -132,20 +132,20 @@ func (s State) Digest() uint64 {
 		return s.Map.Digest()
 	}
 	var h digest.Hash
-	s.digestTo(&h)
+	s.DigestTo(&h)
 	return h.Sum()
 }
 
-// digestTo gives h what [State.Digest] is the sum of. The state stays as it is while a
+// DigestTo gives h what [State.Digest] is the sum of. The state stays as it is while a
 // [digest.Tee] of h makes something of it.
-func (s State) digestTo(h *digest.Hash) {
+func (s State) DigestTo(h *digest.Hash) {
 	s.Map.DigestTo(h)
 	for _, d := range s.data {
 		d.DigestTo(h)
 	}
 }
 
-// Load makes the state, which was never used, what digestTo gave to in, and verifies all
+// Load makes the state, which was never used, what DigestTo gave to in, and verifies all
 // of it.
 func (s State) Load(in *digest.Decoder) {
 	s.Map.Load(in)
