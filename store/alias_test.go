@@ -25,9 +25,7 @@ var aliased = map[string]reflect.Type{
 // go doc shows neither methods nor fields of an alias.
 func TestTheCommentOfAnAliasListsWhatTheTypeHas(t *testing.T) {
 	file, err := parser.ParseFile(token.NewFileSet(), "alias.go", nil, parser.ParseComments)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	seen := 0
 	ast.Inspect(file, func(n ast.Node) bool {
 		spec, ok := n.(*ast.TypeSpec)

@@ -161,12 +161,8 @@ func TestATickAllocatesThePhaseOfItsPassAlone(t *testing.T) {
 		return nil
 	}
 	n := allocations(t.Context(), func(ctx context.Context) {
-		if err := s.Each(ctx, 1, record); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := s.Flush(ctx); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, s.Each(ctx, 1, record))
+		noError(t, onlyError(s.Flush(ctx)))
 	})
 	if n > frameCount+slack {
 		t.Errorf("%d ticks allocate %d objects", frameCount, n)
@@ -190,13 +186,10 @@ func TestASteadyFrameAllocatesOneObjectPerPhase(t *testing.T) {
 			t.Run(fmt.Sprintf("team/items=%d", items), func(t *testing.T) {
 				s := newStore(t, store.Options{Workers: 3})
 				frame := steady(t, s, items, stable)
-				err := s.Team(t.Context(), func(ctx context.Context) error {
+				noError(t, s.Team(t.Context(), func(ctx context.Context) error {
 					checkSteady(t, ctx, frame)
 					return nil
-				})
-				if err != nil {
-					t.Error(err)
-				}
+				}))
 			})
 		}
 	})

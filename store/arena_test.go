@@ -56,9 +56,7 @@ func TestArena_ChangesKeepClientsUpToDate(t *testing.T) {
 	var first outcome
 	for _, workers := range []int{1, 2, 8} {
 		v, err := newServer(store.Options{Workers: workers})
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		c := visitors{server: v, random: rand.New(rand.NewPCG(15, 15))}
 		lines := make(chan []byte, 1)
 		v.followers = append(v.followers, lines)
@@ -67,13 +65,11 @@ func TestArena_ChangesKeepClientsUpToDate(t *testing.T) {
 		var created, replaced, written, erased, bullets int
 		for tick := range ticks {
 			c.joining = c.joining[:0]
-			if err := v.send(t.Context(), c.move); err != nil {
-				t.Fatal(err)
-			}
+			noError(t, v.send(t.Context(), c.move))
 			if tick == ticks/3 {
 				late.apply(delta{Fighters: changed[fighter]{Created: list(v.fighters.All())}, Bullets: changed[bullet]{Created: list(v.bullets.All())}})
 			}
-			err := v.Write(t.Context(), func(ctx context.Context, w *store.Writer) error {
+			noError(t, v.Write(t.Context(), func(ctx context.Context, w *store.Writer) error {
 				if err := v.step(ctx, w); err != nil {
 					return err
 				}
@@ -82,16 +78,11 @@ func TestArena_ChangesKeepClientsUpToDate(t *testing.T) {
 				}
 				v.publish(deltaOf(v))
 				return nil
-			})
-			if err != nil {
-				t.Fatal(err)
-			}
+			}))
 			line := <-lines
 			_, _ = sent.Write(line)
 			var d delta
-			if err := json.Unmarshal(line, &d); err != nil {
-				t.Fatal(err)
-			}
+			noError(t, json.Unmarshal(line, &d))
 			created += len(d.Fighters.Created)
 			replaced += len(d.Fighters.Replaced)
 			written += len(d.Fighters.Written)
@@ -118,8 +109,6 @@ func TestArena_ChangesKeepClientsUpToDate(t *testing.T) {
 		} else if got != first {
 			t.Errorf("with %d workers it came to %+v, with one to %+v", workers, got, first)
 		}
-		if err := v.Verify(t.Context()); err != nil {
-			t.Error(err)
-		}
+		noError(t, v.Verify(t.Context()))
 	}
 }

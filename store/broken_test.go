@@ -29,10 +29,8 @@ func TestAStoreThatFailedBeyondTheCommitPointAnswersErrBroken(t *testing.T) {
 	hs := fill(t, s, table, 3)
 	table.EraseItems(queues(t, s, 1)[0], hs[:2])
 	breakFlush(t)
-	err := s.Write(t.Context(), func(ctx context.Context, _ *store.Writer) error {
-		if _, err := s.Flush(ctx); !errors.Is(err, store.ErrBroken) {
-			t.Errorf("Flush: %v", err)
-		}
+	noError(t, s.Write(t.Context(), func(ctx context.Context, _ *store.Writer) error {
+		wantError(t, "Flush", onlyError(s.Flush(ctx)), store.ErrBroken)
 		perturb(t, nil)
 		for _, what := range joins["Write"] {
 			if err := phases(s, table)[what](ctx); !errors.Is(err, store.ErrBroken) {
@@ -40,21 +38,12 @@ func TestAStoreThatFailedBeyondTheCommitPointAnswersErrBroken(t *testing.T) {
 			}
 		}
 		return nil
-	})
-	if err != nil {
-		t.Error(err)
-	}
+	}))
 	for what, call := range phases(s, table) {
-		if err := call(t.Context()); !errors.Is(err, store.ErrBroken) {
-			t.Errorf("%s: %v", what, err)
-		}
+		wantError(t, what, call(t.Context()), store.ErrBroken)
 	}
-	if _, err := s.Queues(1); !errors.Is(err, store.ErrBroken) {
-		t.Errorf("Queues: %v", err)
-	}
-	if err := s.Discard(); !errors.Is(err, store.ErrBroken) {
-		t.Errorf("Discard: %v", err)
-	}
+	wantError(t, "Queues", onlyError(s.Queues(1)), store.ErrBroken)
+	wantError(t, "Discard", s.Discard(), store.ErrBroken)
 	if _, err := s.Close(t.Context()); err != nil {
 		t.Errorf("Close: %v", err)
 	}

@@ -155,7 +155,7 @@ func TestBurst_MemoryIsGivenBack(t *testing.T) {
 			s := newSwollen(t, store.TableOptions[item]{Changes: true})
 			step := s.small()[by]
 			frame := func(ctx context.Context) {
-				if err := errors.Join(step(ctx), second(s.Flush(ctx))); err != nil {
+				if err := errors.Join(step(ctx), onlyError(s.Flush(ctx))); err != nil {
 					t.Error(err)
 				}
 			}
@@ -186,9 +186,7 @@ func TestBurst_OfATableThatRests(t *testing.T) {
 	frame := s.small()["a pass"]
 	rest := func() {
 		for range 300 {
-			if err := frame(t.Context()); err != nil {
-				t.Fatal(err)
-			}
+			noError(t, frame(t.Context()))
 			flush(t, s.Store)
 		}
 	}
@@ -249,9 +247,7 @@ func TestBurst_OfASystemThatRests(t *testing.T) {
 	)
 	frames := func(n int) {
 		for range n {
-			if _, err := c.Run(t.Context()); err != nil {
-				t.Fatal(err)
-			}
+			noError(t, onlyError(c.Run(t.Context())))
 		}
 	}
 	givesBack(t, "a system", 3, func() { frames(300) }, func() {
@@ -276,15 +272,12 @@ func TestBurst_OfTouchedRows(t *testing.T) {
 // touch runs a pass that touches some rows of each chunk, and flushes.
 func (s swollen) touch(t *testing.T, rows int) {
 	t.Helper()
-	err := s.table.ForEach(t.Context(), func(_ context.Context, c store.Chunk[item]) error {
+	noError(t, s.table.ForEach(t.Context(), func(_ context.Context, c store.Chunk[item]) error {
 		for i := range min(rows, len(c.Items)) {
 			c.Touch(i)
 		}
 		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))
 	flush(t, s.Store) // or the queues of all passes are kept for it
 }
 
@@ -369,9 +362,7 @@ func TestLimits_BoundMemoryWhenProducersOutrunFlushes(t *testing.T) {
 			runtime.Gosched()
 			continue
 		}
-		if !errors.Is(err, store.ErrQueueFull) {
-			t.Fatal(err)
-		}
+		wantError(t, "", err, store.ErrQueueFull)
 		measured.Lock()
 		most = max(most, heap()-before)
 		measured.Unlock()

@@ -66,12 +66,8 @@ func newTwin(t tb, o store.TableOptions[item], byHandle bool) *twin {
 		Name: "erase", Writes: on, Emits: on,
 		Run: func(ctx context.Context) error { return w.pass(ctx, w.wanted) },
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := w.Checkpoint(context.Background(), &w.saved); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
+	noError(t, w.Checkpoint(context.Background(), &w.saved))
 	return w
 }
 
@@ -288,7 +284,7 @@ func TestRun_ErasesInsideAWriteAreOfTheirItems(t *testing.T) {
 					return err
 				}
 				maps[0].Swap(maps[0].HandleAt(0), maps[0].HandleAt(2))
-				return second(s.Flush(ctx))
+				return onlyError(s.Flush(ctx))
 			})
 			if err != nil || table.Has(names[0]) || table.Len() != 2 {
 				t.Errorf("the erased item lives: %t, of %d; %v", table.Has(names[0]), table.Len(), err)
@@ -309,9 +305,7 @@ func TestWrite_NamesTheErasesOfItsTableAlone(t *testing.T) {
 	}
 	for _, table := range tables {
 		y := &twin{Store: s, table: table}
-		if err := y.pass(t.Context(), eraseWanted{kind: "items", divisor: 4}); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, y.pass(t.Context(), eraseWanted{kind: "items", divisor: 4}))
 	}
 	for _, table := range tables { // each moves rows of its own
 		write(t, s, func(_ context.Context, w *store.Writer) error {

@@ -155,9 +155,7 @@ func (c *capacityTrial) burst(n int) {
 }
 
 func (c *capacityTrial) discard() {
-	if err := c.Discard(); err != nil {
-		c.Fatal(err)
-	}
+	noError(c, c.Discard())
 }
 
 // What was recorded decides the outcome, never how much memory there was to

@@ -2,7 +2,6 @@ package store_test
 
 import (
 	"context"
-	"errors"
 	"runtime"
 	"slices"
 	"strings"
@@ -74,9 +73,7 @@ func TestChangeListsAreGoodUntilTheNextFlushWithCommands(t *testing.T) {
 				table.EmplaceItems(q, make([]item, 100), nil)
 				table.EraseItems(q, []store.Handle[item]{handleOf(lists.created[0].id), handleOf(lists.replaced[0].id)})
 				table.Put(q, handleOf(lists.replaced[1].id), item{Value: 1})
-				if _, err := s.Flush(endAfter(2)); !errors.Is(err, context.Canceled) {
-					t.Errorf("%v", err)
-				}
+				wantError(t, "", onlyError(s.Flush(endAfter(2))), context.Canceled)
 			}},
 			{"discarding", func() { _ = s.Discard() }},
 		} {
@@ -113,9 +110,7 @@ func TestChangeLists_MayBeLeftEarly(t *testing.T) {
 				t.Errorf("%s: %d items", name, n)
 			}
 		}
-		if _, err := s.Close(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, onlyError(s.Close(t.Context())))
 		if got := changesOf(table); !got.equal(changes{}) {
 			t.Errorf("after Close: %v", got)
 		}

@@ -29,9 +29,7 @@ func leakyTable(t *testing.T) (*store.Store, *store.Table[leaky], []store.Handle
 			}
 		},
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	names := table.EmplaceItems(queues(t, s, 1)[0], make([]leaky, 5), nil)
 	flush(t, s)
 	for i, p := range names {
@@ -61,9 +59,7 @@ func TestACheckedFlushFindsProvisionalHandlesInLiveItems(t *testing.T) {
 			write(&c.Items[3], p)
 			return nil
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		_, err = s.Flush(t.Context())
 		if !errors.Is(err, store.ErrLeak) || table.Len() != 5 {
 			t.Fatalf("%s: Flush: %v, %d items", where, err, table.Len())

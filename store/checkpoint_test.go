@@ -14,20 +14,14 @@ import (
 
 func checkpoint(t tb, s *store.Store, into *store.Checkpoint) {
 	t.Helper()
-	if err := s.Checkpoint(context.Background(), into); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, s.Checkpoint(context.Background(), into))
 }
 
 // rollback goes back, which must succeed, and verifies the store.
 func rollback(t tb, s *store.Store, c *store.Checkpoint) {
 	t.Helper()
-	if err := s.Rollback(context.Background(), c); err != nil {
-		t.Fatal(err)
-	}
-	if err := s.Verify(context.Background()); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, s.Rollback(context.Background(), c))
+	noError(t, s.Verify(context.Background()))
 }
 
 // Pending commands, calls of the inbox, names and lists of changes are dropped, and stay
@@ -49,13 +43,10 @@ func TestRollback_DropsAllThatWasRecordedSince(t *testing.T) {
 		flush(t, s)
 		q = queues(t, s, 1)[0]
 		pending := table.Emplace(q, item{})
-		err := s.Inbox(func(q store.Queue) error {
+		noError(t, s.Inbox(func(q store.Queue) error {
 			table.Emplace(q, item{})
 			return nil
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		}))
 		resolve(t, table, flushed[0])
 		if inWrite {
 			write(t, s, func(ctx context.Context, w *store.Writer) error {

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"io"
 	"reflect"
-	"strings"
 	"sync"
 	"testing"
 
@@ -27,11 +26,9 @@ func TestWhatNoStoreCanGoBackToIsErrCheckpointAndChangesNothing(t *testing.T) {
 		"nil":                func() error { return s.Rollback(t.Context(), nil) },
 		"takes its own":      func() error { return s.Checkpoint(t.Context(), &foreign) },
 		"the address of one": func() error { return s.Checkpoint(t.Context(), nil) },
-		"no Checkpoint into": func() error { return second(zero.WriteTo(io.Discard)) },
+		"no Checkpoint into": func() error { return onlyError(zero.WriteTo(io.Discard)) },
 	} {
-		if err := call(); !errors.Is(err, store.ErrCheckpoint) || !strings.Contains(err.Error(), says) {
-			t.Errorf("%v; it should say %q", err, says)
-		}
+		wantError(t, "", call(), store.ErrCheckpoint, says)
 	}
 	if digest(t, s) != before || s.Epoch() != 1 {
 		t.Error("the state has changed")
@@ -56,9 +53,7 @@ func TestAnEndedContextStopsACheckpointOrRollbackBeforeItBegins(t *testing.T) {
 	before := digest(t, s)
 	table.Emplace(queues(t, s, 1)[0], item{})
 	ctx := ended{t.Context()} // found out inside the gate
-	if err := s.Checkpoint(ctx, &c); !errors.Is(err, context.Canceled) {
-		t.Errorf("Checkpoint: %v", err)
-	}
+	wantError(t, "Checkpoint", s.Checkpoint(ctx, &c), context.Canceled)
 	if err := s.Rollback(ctx, &c); !errors.Is(err, context.Canceled) || digest(t, s) != before {
 		t.Errorf("Rollback: %v", err)
 	}
@@ -92,9 +87,7 @@ func TestAWholeTickCanBeUndoneInsideAWrite(t *testing.T) {
 				table.Emplace(c.Queue, c.Items[0])
 				return s.Rollback(ctx, new(store.Checkpoint)) // a second pass at the same time
 			})
-			if !errors.Is(err, store.ErrPhase) {
-				t.Errorf("Rollback beside a pass: %v", err)
-			}
+			wantError(t, "Rollback beside a pass", err, store.ErrPhase)
 			_, err = table.Insert(w, item{})
 			_, err2 := s.Flush(ctx)
 			maps[0].SortFunc(func(a, b *item) int { return int(b.Value) - int(a.Value) })

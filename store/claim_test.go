@@ -88,9 +88,7 @@ func (c *claimed) hold(t tb) {
 // tick plays a tick with an input, which must succeed.
 func (c *claimed) tick(t tb, input []byte, calls *store.Calls) {
 	t.Helper()
-	if err := c.play(input, calls); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, c.play(input, calls))
 }
 
 func (c *claimed) play(input []byte, calls *store.Calls) error {
@@ -302,21 +300,17 @@ func TestClaim_InputDoesWhatItsCallsWouldDo(t *testing.T) {
 					return nil
 				})
 				n := plain.names()
-				if err := plain.Inbox(func(q store.Queue) error {
+				noError(t, plain.Inbox(func(q store.Queue) error {
 					plain.record(q, call, &n, nil)
 					return nil
-				}); err != nil {
-					t.Fatal(err)
-				}
+				}))
 			}
 			sent := owner.send(functions...)
 			input, sealed := owner.claim.Seal(nil, 1<<30)
 			owner.tick(t, input, sealed)
 			sealed.Done(7, nil)
 			sent.done.Wait()
-			if err := errors.Join(sent.errs...); err != nil {
-				t.Fatal(err)
-			}
+			noError(t, errors.Join(sent.errs...))
 			for _, r := range replicas {
 				r.tick(t, slices.Clone(input), nil)
 				if r.digest(t) != owner.digest(t) {

@@ -55,17 +55,13 @@ func (c *claimed) takes(t tb, input []byte) (refused bool) {
 		t.Fatalf("%d bytes were allocated for %d", grew, len(input))
 	}
 	if err != nil {
-		if !errors.Is(err, store.ErrInput) {
-			t.Fatal(err)
-		}
+		wantError(t, "", err, store.ErrInput)
 		if table, n := c.claim.Left(); n > 0 {
 			t.Fatalf("%d commands are kept for %q of %v", n, table, err)
 		}
 		return true
 	}
-	if _, err := c.Flush(own); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, onlyError(c.Flush(own)))
 	return false
 }
 
@@ -84,14 +80,10 @@ func TestClaim_RefusesDamagedInputs(t *testing.T) {
 	c := prepared(t, before)
 	var start store.Checkpoint
 	own := c.claim.Context(t.Context())
-	if err := c.Checkpoint(own, &start); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, c.Checkpoint(own, &start))
 	try := func(b []byte) (refused bool) {
 		if refused = c.takes(t, b); !refused {
-			if err := errors.Join(c.Verify(own), c.Rollback(own, &start)); err != nil {
-				t.Fatal(err)
-			}
+			noError(t, errors.Join(c.Verify(own), c.Rollback(own, &start)))
 		}
 		return refused
 	}
@@ -202,9 +194,7 @@ func TestClaim_RefusesCallsOfAnotherInput(t *testing.T) {
 		"no input":      func() error { return c.claim.Put(own, nil, callsOfFirst) },
 		"two inputs":    func() error { return c.claim.Put(own, append(slices.Clone(first), second...), callsOfFirst) },
 	} {
-		if err := f(); !errors.Is(err, store.ErrInput) {
-			t.Errorf("%s: %v", what, err)
-		}
+		wantError(t, what, f(), store.ErrInput)
 	}
 	c.tick(t, first, callsOfFirst)
 	c.tick(t, second, callsOfSecond)
@@ -249,9 +239,7 @@ func FuzzPut(f *testing.F) {
 		if c.takes(t, b) {
 			return
 		}
-		if err := c.Verify(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, c.Verify(t.Context()))
 		again := prepared(t, before)
 		if again.takes(t, b) || again.digest(t) != c.digest(t) {
 			t.Error("it does another thing the second time")

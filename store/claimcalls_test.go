@@ -22,9 +22,7 @@ func emplaceStem(c *claimed, value int) func(q store.Queue) error {
 func (s *sent) returned(t tb) {
 	t.Helper()
 	s.done.Wait()
-	if err := errors.Join(s.errs...); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, errors.Join(s.errs...))
 }
 
 // fails checks that all calls return such an error.
@@ -148,10 +146,8 @@ func TestClaim_SubmitReportsWhyACallIsRefused(t *testing.T) {
 			t.Errorf("with the context of %s: %v", what, err)
 		}
 	}
-	err := c.Read(t.Context(), func(ctx context.Context) error { return second(c.claim.Submit(ctx, record(1))) })
-	if !errors.Is(err, store.ErrPhase) {
-		t.Errorf("inside a Read: %v", err)
-	}
+	err := c.Read(t.Context(), func(ctx context.Context) error { return onlyError(c.claim.Submit(ctx, record(1))) })
+	wantError(t, "inside a Read", err, store.ErrPhase)
 	c.send(record(0)).returned(t) // at once
 	if says := panicOf(func() {
 		_, _ = c.claim.Submit(t.Context(), func(store.Queue) error { panic("the call") })
@@ -171,7 +167,7 @@ func TestClaim_SubmitReportsWhyACallIsRefused(t *testing.T) {
 		defer calls.Done(1, nil)
 		err := c.claim.Put(ctx, input, calls)
 		pass := c.Each(ctx, 1, func(_ context.Context, _ int, q store.Queue) error { return record(1)(q) })
-		return errors.Join(err, pass, second(c.Flush(ctx)))
+		return errors.Join(err, pass, onlyError(c.Flush(ctx)))
 	})
 	if err != nil || c.stems.Len() != 26 {
 		t.Errorf("%d stems: %v", c.stems.Len(), err)
@@ -214,7 +210,7 @@ func TestClaim_EndedContextIsUncertain(t *testing.T) {
 func TestClaim_KeepsInputOfAFailedFlush(t *testing.T) {
 	s, table := newTable(t, store.Options{}, store.TableOptions[item]{MaxItems: 3})
 	c, input, calls, errs := sealedCreates(t, s, table, 4)
-	err := s.Write(c.Context(t.Context()), func(ctx context.Context, w *store.Writer) error {
+	noError(t, s.Write(c.Context(t.Context()), func(ctx context.Context, w *store.Writer) error {
 		if err := c.Put(ctx, input, calls); err != nil {
 			return err
 		}
@@ -225,22 +221,15 @@ func TestClaim_KeepsInputOfAFailedFlush(t *testing.T) {
 			return err
 		}
 		for range 2 {
-			if _, err := s.Flush(ctx); !errors.Is(err, store.ErrFull) {
-				t.Errorf("%v", err)
-			}
+			wantError(t, "", onlyError(s.Flush(ctx)), store.ErrFull)
 		}
 		if table, n := c.Left(); table != "store_test.item" || n != 8 {
 			t.Errorf("%d left for %q", n, table)
 		}
 		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))
 	calls.Done(1, store.ErrFull)
-	if err := <-errs[0]; !errors.Is(err, store.ErrFull) {
-		t.Error(err)
-	}
+	wantError(t, "", <-errs[0], store.ErrFull)
 }
 
 // Frames have no inbox of their own under a claim: only the first flush after a Put
@@ -250,7 +239,7 @@ func TestClaim_FirstFlushOfATickTakesTheInput(t *testing.T) {
 	sent := c.send(emplaceStem(c, 1), emplaceStem(c, 2))
 	one, _ := encodedStem(t)
 	input, calls := c.claim.Seal(nil, one)
-	err := c.Write(c.claim.Context(t.Context()), func(ctx context.Context, w *store.Writer) error {
+	noError(t, c.Write(c.claim.Context(t.Context()), func(ctx context.Context, w *store.Writer) error {
 		if err := c.claim.Put(ctx, input, calls); err != nil {
 			return err
 		}
@@ -263,10 +252,7 @@ func TestClaim_FirstFlushOfATickTakesTheInput(t *testing.T) {
 			t.Errorf("the second flush: %v", report)
 		}
 		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))
 	var values []int
 	for _, v := range store.Created(c.stems) {
 		values = append(values, v.Value)

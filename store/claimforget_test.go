@@ -63,7 +63,7 @@ func singles[V any](all iter.Seq[V]) (n int) {
 // write does a tick that fails the test unless the lists are empty after Forget.
 func (f *forgetful) write(t *testing.T, tick func(ctx context.Context) error) {
 	t.Helper()
-	err := f.Write(f.claim.Context(t.Context()), func(ctx context.Context, _ *store.Writer) error {
+	noError(t, f.Write(f.claim.Context(t.Context()), func(ctx context.Context, _ *store.Writer) error {
 		f.claim.Forget()
 		for list, n := range f.lists() {
 			if n != 0 {
@@ -71,10 +71,7 @@ func (f *forgetful) write(t *testing.T, tick func(ctx context.Context) error) {
 			}
 		}
 		return tick(ctx)
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))
 }
 
 // change erases, puts and sets items of both tables, adds some, and flushes.
@@ -104,7 +101,7 @@ func (f *forgetful) change(ctx context.Context) error {
 		}
 		return nil
 	})
-	return errors.Join(pass, second(f.Flush(ctx)))
+	return errors.Join(pass, onlyError(f.Flush(ctx)))
 }
 
 func handles(all seqOf[int]) (hs []store.Handle[int]) {

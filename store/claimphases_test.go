@@ -19,9 +19,7 @@ var withoutContext = strings.Fields("Inbox Queues Discard Register RegisterStabl
 func claim(t tb, s *store.Store) *store.Claim {
 	t.Helper()
 	c, err := s.Claim(context.Background())
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	t.Cleanup(c.Release)
 	return c
 }
@@ -45,12 +43,9 @@ func TestClaim_LetsOthersOnlyLook(t *testing.T) {
 				other := claim(t, newStore(t, store.Options{}))
 				check(other.Context(t.Context()), looks, "the driver of another store")
 				inWrite, _ := fits(rows, name, []string{"Write"})
-				err := v.enter(c.Context(t.Context()), []string{"Write"}, func(ctx context.Context) {
+				noError(t, v.enter(c.Context(t.Context()), []string{"Write"}, func(ctx context.Context) {
 					check(ctx, inWrite && name != "Inbox" && name != "Rollback" && name != "Load", "inside a tick")
-				})
-				if err != nil {
-					t.Error(err)
-				}
+				}))
 				if v.writer = nil; name == "Close" {
 					return
 				}
@@ -74,9 +69,7 @@ func TestClaim_DriverRollsBackWhereTicksMayNot(t *testing.T) {
 	before := c.digest(t)
 	var saved store.Checkpoint
 	own := c.claim.Context(t.Context())
-	if err := c.Checkpoint(own, &saved); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, c.Checkpoint(own, &saved))
 	c.tick(t, input, nil) // in advance
 	waits := c.send(emplaceStem(c, 2))
 	if err := c.Rollback(own, &saved); err != nil || c.digest(t) != before {
@@ -86,9 +79,7 @@ func TestClaim_DriverRollsBackWhereTicksMayNot(t *testing.T) {
 		c.claim.Forget()
 		err := c.claim.Put(ctx, input, nil)
 		flushIn(t, c.Store, ctx)
-		if err := c.Rollback(ctx, &saved); !errors.Is(err, store.ErrPhase) {
-			t.Errorf("inside the tick: %v", err)
-		}
+		wantError(t, "inside the tick", c.Rollback(ctx, &saved), store.ErrPhase)
 		err = errors.Join(err, c.Rollback(c.claim.Context(ctx), &saved), c.claim.Put(ctx, input, calls))
 		flushIn(t, c.Store, ctx)
 		return err
@@ -111,9 +102,7 @@ func TestClaim_RefusedWhileCommandsWait(t *testing.T) {
 	c := newUnclaimed(t, store.Options{})
 	refused := func(why string) {
 		t.Helper()
-		if _, err := c.Claim(t.Context()); !errors.Is(err, store.ErrPhase) || !strings.Contains(err.Error(), why) {
-			t.Errorf("%v; it should say %q", err, why)
-		}
+		wantError(t, "", onlyError(c.Claim(t.Context())), store.ErrPhase, why)
 	}
 	c.stems.Emplace(queues(t, c.Store, 1)[0], stem{})
 	refused("1 commands wait for a flush")
@@ -146,9 +135,7 @@ func TestClaim_RefusesItemsWithoutBytes(t *testing.T) {
 	register(t, s, store.TableOptions[struct{ Of struct{ P *int } }]{Name: "pointers"})
 	register(t, s, store.TableOptions[struct{ Do func() }]{Name: "functions"})
 	_, err := s.Claim(t.Context())
-	if !errors.Is(err, store.ErrSnapshot) {
-		t.Fatal(err)
-	}
+	wantError(t, "", err, store.ErrSnapshot)
 	for _, says := range []string{`"pointers"`, ".Of.P of kind ptr", `"functions"`, ".Do of kind func"} {
 		expectSays(t, err, says)
 	}
@@ -157,23 +144,16 @@ func TestClaim_RefusesItemsWithoutBytes(t *testing.T) {
 
 func TestClaim_PutAndForgetNeedATick(t *testing.T) {
 	c := newClaimed(t, 1)
-	if err := c.claim.Put(t.Context(), nil, nil); !errors.Is(err, store.ErrPhase) {
-		t.Errorf("without the context of the claim: %v", err)
-	}
-	err := c.Each(c.claim.Context(t.Context()), 1, func(ctx context.Context, _ int, _ store.Queue) error {
+	wantError(t, "without the context of the claim", c.claim.Put(t.Context(), nil, nil), store.ErrPhase)
+	wantError(t, "inside a pass", c.Each(c.claim.Context(t.Context()), 1, func(ctx context.Context, _ int, _ store.Queue) error {
 		return c.claim.Put(c.claim.Context(ctx), nil, nil)
-	})
-	if !errors.Is(err, store.ErrPhase) {
-		t.Errorf("inside a pass: %v", err)
-	}
+	}), store.ErrPhase)
 	if says := panicOf(c.claim.Forget); !strings.Contains(says, "outside of a Write") {
 		t.Errorf("Forget panics with %q", says)
 	}
 	c.claim.Release()
 	c.claim.Release()
-	if err := c.claim.Put(t.Context(), nil, nil); !errors.Is(err, store.ErrPhase) {
-		t.Errorf("behind the release: %v", err)
-	}
+	wantError(t, "behind the release", c.claim.Put(t.Context(), nil, nil), store.ErrPhase)
 	input, calls := c.claim.Seal([]byte("head"), 1000)
 	if string(input) != "head" || calls.Len() != 0 {
 		t.Errorf("%q, %d calls", input, calls.Len())
@@ -191,9 +171,7 @@ func TestClaim_LeftCountsCommandsThatWait(t *testing.T) {
 	}
 	pass := func(record func(q store.Queue)) {
 		t.Helper()
-		if err := c.Each(own, 1, func(_ context.Context, _ int, q store.Queue) error { record(q); return nil }); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, c.Each(own, 1, func(_ context.Context, _ int, q store.Queue) error { record(q); return nil }))
 	}
 	left("", 0)
 	pass(func(q store.Queue) { q.Erase(compose(999, 1, 1)) })
@@ -203,18 +181,12 @@ func TestClaim_LeftCountsCommandsThatWait(t *testing.T) {
 	left("leaf", 1)
 	sent := c.send(emplaceStem(c, 1))
 	input, calls := c.claim.Seal(nil, 1000)
-	if err := c.claim.Put(own, input, calls); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, c.claim.Put(own, input, calls))
 	left("leaf", 2)
-	if err := c.claim.Put(own, input, nil); !errors.Is(err, store.ErrInput) {
-		t.Errorf("a second input: %v", err)
-	}
+	wantError(t, "a second input", c.claim.Put(own, input, nil), store.ErrInput)
 	flushIn(t, c.Store, own)
 	left("", 0)
-	if err := c.claim.Put(own, input, nil); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, c.claim.Put(own, input, nil))
 	left("stem", 1)
 	c.claim.Release() // drops it
 	if report := flush(t, c.Store); report.Total.Commands() != 0 {

@@ -17,23 +17,20 @@ func TestAfterClosePhasesAreErrClosedAndLookupsFindNothing(t *testing.T) {
 		h := resolve(t, table, p)
 		q := queues(t, s, 1)[0]
 		table.EmplaceItems(q, make([]item, 4), nil)
-		err := s.Each(t.Context(), 2, func(_ context.Context, task int, q store.Queue) error { table.Erase(q, h); return nil })
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, s.Each(t.Context(), 2, func(_ context.Context, task int, q store.Queue) error { table.Erase(q, h); return nil }))
 		if unapplied, err := s.Close(t.Context()); unapplied != 6 || err != nil {
 			t.Errorf("Close: %d commands, %v; want 6", unapplied, err)
 		}
 
 		calls := phases(s, table)
-		calls["Close"] = func(ctx context.Context) error { return second(s.Close(ctx)) }
-		calls["Register"] = func(context.Context) error { return second(store.Register(s, store.TableOptions[item]{Name: "late"})) }
-		calls["Queues"] = func(context.Context) error { return second(s.Queues(1)) }
+		calls["Close"] = func(ctx context.Context) error { return onlyError(s.Close(ctx)) }
+		calls["Register"] = func(context.Context) error {
+			return onlyError(store.Register(s, store.TableOptions[item]{Name: "late"}))
+		}
+		calls["Queues"] = func(context.Context) error { return onlyError(s.Queues(1)) }
 		calls["Discard"] = func(context.Context) error { return s.Discard() }
 		for what, call := range calls {
-			if err := call(t.Context()); !errors.Is(err, store.ErrClosed) {
-				t.Errorf("%s: %v", what, err)
-			}
+			wantError(t, what, call(t.Context()), store.ErrClosed)
 		}
 		if _, ok := table.Get(h); ok || table.Has(h) || s.Has(h.ID) || table.Len() != 0 {
 			t.Errorf("a lookup finds an item of %d", table.Len())
@@ -71,11 +68,9 @@ func TestCloseWaitsForOpenPhasesUnlessItsContextEnds(t *testing.T) {
 		})
 		flush(t, s)
 		release := hold(t, s)
-		closed := begin(func() error { return second(s.Close(context.Background())) })
+		closed := begin(func() error { return onlyError(s.Close(context.Background())) })
 		closed.waits(t, "Close")
 		release()
-		if err := closed.result(); err != nil {
-			t.Error(err)
-		}
+		noError(t, closed.result())
 	})
 }

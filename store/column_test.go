@@ -34,9 +34,7 @@ func newFleet(t tb, o store.Options) *fleet {
 func addColumn[C, T any](t tb, table *store.Table[T], o store.ColumnOptions[C]) *store.Column[T, C] {
 	t.Helper()
 	c, err := store.AddColumn(table, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	return c
 }
 
@@ -84,32 +82,23 @@ func TestAddColumnRefusesWhatItCannotKeep(t *testing.T) {
 	f := newFleet(t, store.Options{})
 	plain := register(t, f.Store, store.TableOptions[item]{Name: "plain"})
 	for says, err := range map[string]error{
-		"the name is taken":   second(store.AddColumn(f.items, store.ColumnOptions[int]{Name: "small"})),
-		"keeps no changes":    second(store.AddColumn(plain, store.ColumnOptions[int]{Name: "a", Changes: true})),
-		"ColumnOptions.Links": second(store.AddColumn(plain, store.ColumnOptions[[]store.ID]{Name: "a"})),
+		"the name is taken":   onlyError(store.AddColumn(f.items, store.ColumnOptions[int]{Name: "small"})),
+		"keeps no changes":    onlyError(store.AddColumn(plain, store.ColumnOptions[int]{Name: "a", Changes: true})),
+		"ColumnOptions.Links": onlyError(store.AddColumn(plain, store.ColumnOptions[[]store.ID]{Name: "a"})),
 	} {
 		if err == nil || !strings.Contains(err.Error(), says) {
 			t.Errorf("%v; want it to say %q", err, says)
 		}
 	}
-	err := f.Read(ctx, func(context.Context) error {
-		return second(store.AddColumn(f.items, store.ColumnOptions[int]{Name: "late"}))
-	})
-	if !errors.Is(err, store.ErrPhase) {
-		t.Errorf("inside a phase: %v", err)
-	}
+	wantError(t, "inside a phase", f.Read(ctx, func(context.Context) error {
+		return onlyError(store.AddColumn(f.items, store.ColumnOptions[int]{Name: "late"}))
+	}), store.ErrPhase)
 	if _, err := store.AddColumn(plain, store.ColumnOptions[int]{Name: "small"}); err != nil {
 		t.Errorf("another table may have a column of the name: %v", err)
 	}
-	if _, err := f.Close(ctx); err != nil {
-		t.Fatal(err)
-	}
-	if err := second(store.AddColumn(plain, store.ColumnOptions[int]{Name: "late"})); !errors.Is(err, store.ErrClosed) {
-		t.Errorf("on a closed store: %v", err)
-	}
+	noError(t, onlyError(f.Close(ctx)))
+	wantError(t, "on a closed store", onlyError(store.AddColumn(plain, store.ColumnOptions[int]{Name: "late"})), store.ErrClosed)
 }
-
-func second[V any](_ V, err error) error { return err }
 
 // State that is older than a column or sparse data is not restored.
 func TestRollback_RefusesStateOlderThanAColumn(t *testing.T) {
@@ -121,9 +110,7 @@ func TestRollback_RefusesStateOlderThanAColumn(t *testing.T) {
 		`optional data "b" was added to table "ships"`: func() { addSparse(t, table, store.ColumnOptions[int]{Name: "b"}) },
 	} {
 		var image, out bytes.Buffer
-		if err := errors.Join(s.Checkpoint(ctx, &before), s.Snapshot(ctx, &image)); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, errors.Join(s.Checkpoint(ctx, &before), s.Snapshot(ctx, &image)))
 		add()
 		if err := s.Rollback(ctx, &before); !errors.Is(err, store.ErrCheckpoint) || !strings.Contains(err.Error(), says) {
 			t.Errorf("Rollback: %v, want %q", err, says)
@@ -137,16 +124,12 @@ func TestRollback_RefusesStateOlderThanAColumn(t *testing.T) {
 	}
 	sum := digest(t, s)
 	addColumn(t, table, store.ColumnOptions[[]int]{Name: "c"})
-	if err := s.Checkpoint(ctx, &before); !errors.Is(err, store.ErrCheckpoint) || !strings.Contains(err.Error(), "ColumnOptions.Clone") {
-		t.Errorf("a column of slices: %v", err)
-	}
+	wantError(t, "a column of slices", s.Checkpoint(ctx, &before), store.ErrCheckpoint, "ColumnOptions.Clone")
 	if digest(t, s) != sum {
 		t.Error("columns change the digest of a table without items")
 	}
 	addColumn(t, table, store.ColumnOptions[*int]{Name: "d"})
-	if err := s.Snapshot(ctx, new(bytes.Buffer)); !errors.Is(err, store.ErrSnapshot) {
-		t.Errorf("a column of pointers is saved: %v", err)
-	}
+	wantError(t, "a column of pointers is saved", s.Snapshot(ctx, new(bytes.Buffer)), store.ErrSnapshot)
 }
 
 // A Clone of an element that panics leaves the state as it was.

@@ -2,7 +2,6 @@ package store_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -37,9 +36,7 @@ func TestAQueueCountsThePaddingOfALateSet(t *testing.T) {
 	if err := run(creates+32*n, false); err != nil {
 		t.Errorf("a late Set does not fit: %v", err)
 	}
-	if err := run(creates+32*n-1, false); !errors.Is(err, store.ErrQueueFull) {
-		t.Errorf("the padding is not counted: %v", err)
-	}
+	wantError(t, "the padding is not counted", run(creates+32*n-1, false), store.ErrQueueFull)
 }
 
 // Stale Sets are told by the names of columns first, whichever was added before.

@@ -86,14 +86,11 @@ func (c config) run(t tb, o store.Options, scenario func(r *trial)) outcome {
 		scenario(r)
 		return r.out
 	}
-	err := r.Team(r.ctx, func(ctx context.Context) error {
+	noError(t, r.Team(r.ctx, func(ctx context.Context) error {
 		r.ctx = ctx
 		scenario(r)
 		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))
 	return r.out
 }
 
@@ -122,22 +119,16 @@ func shuffler(seed uint64) func(n int) func(task int) int {
 func (r *trial) flush(names ...store.ID) *store.Report {
 	r.Helper()
 	report, err := r.Flush(r.ctx)
-	if err != nil {
-		r.Fatal(err)
-	}
+	noError(r, err)
 	r.note(report, names)
 	return report
 }
 
 func (r *trial) note(report *store.Report, names []store.ID) {
 	r.Helper()
-	if err := r.Verify(r.ctx); err != nil {
-		r.Fatal(err)
-	}
+	noError(r, r.Verify(r.ctx))
 	d, err := r.Digest(r.ctx)
-	if err != nil {
-		r.Fatal(err)
-	}
+	noError(r, err)
 	real := make([]store.ID, len(names))
 	for i, p := range names {
 		real[i], _ = r.Resolve(p)

@@ -2,7 +2,6 @@ package store_test
 
 import (
 	"context"
-	"errors"
 	"testing"
 
 	"handloom/internal/check"
@@ -21,9 +20,7 @@ func TestEraseAll_NeedsEmits(t *testing.T) {
 			return nil
 		})
 	}})
-	if _, err := frame.Run(t.Context()); !errors.Is(err, store.ErrUndeclared) {
-		t.Errorf("%v", err)
-	}
+	wantError(t, "", onlyError(frame.Run(t.Context())), store.ErrUndeclared)
 }
 
 func TestEraseAll_AllocatesNothing(t *testing.T) {

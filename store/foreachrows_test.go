@@ -28,7 +28,7 @@ func TestRowsOfAnotherTableOrPassAreRefused(t *testing.T) {
 			t.Errorf("%q; want it to say %q", said, what)
 		}
 	}
-	err := errors.Join(
+	noError(t, errors.Join(
 		other.ForEach(ctx, func(_ context.Context, c store.Chunk[item]) error {
 			said("not of table", func() { f.small.Rows(c) })
 			chunk = c
@@ -40,10 +40,7 @@ func TestRowsOfAnotherTableOrPassAreRefused(t *testing.T) {
 			said("with a chunk of table", func() { f.small.Wrote(c, 0) })
 			rows = c
 			return nil
-		}))
-	if err != nil {
-		t.Fatal(err)
-	}
+		})))
 	said("not of table", func() { f.small.Beside(zero) })
 	said("kept past its pass", func() { f.small.Rows(chunk) })
 	said("kept past its pass", func() { f.small.Write(rows) })
@@ -150,10 +147,7 @@ func TestExchange(t *testing.T) {
 				t.Errorf("%v, want %q", err, says)
 			}
 		}
-		err := table.ForEachRows(ctx, func(context.Context, store.RowsChunk[item]) error { return store.Exchange(ctx, cur, next) })
-		if !errors.Is(err, store.ErrPhase) {
-			t.Errorf("during a pass in the Write: %v", err)
-		}
+		wantError(t, "during a pass in the Write", table.ForEachRows(ctx, func(context.Context, store.RowsChunk[item]) error { return store.Exchange(ctx, cur, next) }), store.ErrPhase)
 		return errors.Join(store.Exchange(ctx, cur, next), store.Exchange(ctx, cur, cur))
 	})
 	exchange := func(ctx context.Context) error { return store.Exchange(ctx, cur, next) }
@@ -183,28 +177,22 @@ func TestForEachRows_GivesUpRowLists(t *testing.T) {
 			c := addColumn(t, table, store.ColumnOptions[byte]{Changes: true})
 			fill(t, s, table, n)
 			pass := func(all bool) {
-				err := table.ForEachRows(t.Context(), func(_ context.Context, r store.RowsChunk[item]) error {
+				noError(t, table.ForEachRows(t.Context(), func(_ context.Context, r store.RowsChunk[item]) error {
 					for i := range r.Items {
 						if all {
 							c.Wrote(r, i)
 						}
 					}
 					return nil
-				})
-				if err != nil {
-					t.Fatal(err)
-				}
+				}))
 			}
 			measure := func() (bytes int64) {
-				err := table.ForEachRows(t.Context(), func(_ context.Context, r store.RowsChunk[item]) error {
+				noError(t, table.ForEachRows(t.Context(), func(_ context.Context, r store.RowsChunk[item]) error {
 					if r.Index == 0 {
 						bytes = heap()
 					}
 					return nil
-				})
-				if err != nil {
-					t.Fatal(err)
-				}
+				}))
 				return bytes
 			}
 			pass(true)
@@ -218,16 +206,14 @@ func TestForEachRows_GivesUpRowLists(t *testing.T) {
 			}
 			pass(true)
 			if left < n {
-				if err := table.ForEach(t.Context(), func(_ context.Context, r store.Chunk[item]) error {
+				noError(t, table.ForEach(t.Context(), func(_ context.Context, r store.Chunk[item]) error {
 					for i := range r.Items {
 						if int(r.Handle(i).ID.Slot()) > left {
 							r.Erase(i)
 						}
 					}
 					return nil
-				}); err != nil {
-					t.Fatal(err)
-				}
+				}))
 			}
 			flush(t, s)
 			for range 200 {
@@ -255,14 +241,12 @@ func TestForEach_GivesUpRowLists(t *testing.T) {
 		s, table := newTable(t, store.Options{Workers: 1}, store.TableOptions[item]{Changes: true, ChunkItems: 4096})
 		fill(t, s, table, n)
 		forEach := func(do pass) {
-			if err := table.ForEach(t.Context(), func(_ context.Context, c store.Chunk[item]) error {
+			noError(t, table.ForEach(t.Context(), func(_ context.Context, c store.Chunk[item]) error {
 				for i := range c.Items {
 					do(&c, i)
 				}
 				return nil
-			}); err != nil {
-				t.Fatal(err)
-			}
+			}))
 		}
 		forEach(note)
 		forEach(func(c *store.Chunk[item], i int) {

@@ -18,9 +18,7 @@ func post(t tb, s *store.Store, table *store.Table[item], value uint64) {
 func flushIn(t tb, s *store.Store, ctx context.Context) *store.Report {
 	t.Helper()
 	report, err := s.Flush(ctx)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	return report
 }
 
@@ -72,13 +70,10 @@ func TestFrame_FirstFlushTakesTheInbox(t *testing.T) {
 // emplaceIn records a create in a pass of the phase that ctx carries.
 func emplaceIn(t tb, s *store.Store, ctx context.Context, table *store.Table[item], value uint64) (name store.Handle[item]) {
 	t.Helper()
-	err := s.Each(ctx, 1, func(_ context.Context, _ int, q store.Queue) error {
+	noError(t, s.Each(ctx, 1, func(_ context.Context, _ int, q store.Queue) error {
 		name = table.Emplace(q, item{Value: value})
 		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))
 	return name
 }
 
@@ -107,15 +102,11 @@ func TestRun_SealsTheInboxOnce(t *testing.T) {
 		store.System{Name: "look again", Reads: on(table), Run: look(1, 10, 101, 2)},
 	)
 	post(t, s, table, 10)
-	if _, err := frame.Run(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, onlyError(frame.Run(t.Context())))
 	holds(t, table, "after the run", 1, 10, 101, 2)
 	write(t, s, func(ctx context.Context, _ *store.Writer) error { // two runs are one frame then
 		for range 2 {
-			if _, err := frame.Run(ctx); err != nil {
-				t.Fatal(err)
-			}
+			noError(t, onlyError(frame.Run(ctx)))
 		}
 		return nil
 	})

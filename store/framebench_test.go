@@ -42,9 +42,7 @@ func BenchmarkFrame(b *testing.B) {
 				}
 				b.ReportAllocs()
 				for b.Loop() {
-					if err := s.Write(b.Context(), frame); err != nil {
-						b.Fatal(err)
-					}
+					noError(b, s.Write(b.Context(), frame))
 				}
 			})
 		}

@@ -43,13 +43,10 @@ func inFrame(t *testing.T, stable bool, f func(y *framed, hs []store.Handle[item
 // flush records and flushes.
 func (y *framed) flush(record func(q store.Queue)) *store.Report {
 	y.t.Helper()
-	err := y.s.Each(y.ctx, 1, func(_ context.Context, _ int, q store.Queue) error {
+	noError(y.t, y.s.Each(y.ctx, 1, func(_ context.Context, _ int, q store.Queue) error {
 		record(q)
 		return nil
-	})
-	if err != nil {
-		y.t.Fatal(err)
-	}
+	}))
 	return flushIn(y.t, y.s, y.ctx)
 }
 
@@ -128,9 +125,7 @@ func TestLists_OfAllFlushesOfAFrame(t *testing.T) {
 func (y *framed) insert(value uint64) store.Handle[item] {
 	y.t.Helper()
 	h, err := y.table.Insert(y.w, item{Value: value})
-	if err != nil {
-		y.t.Fatal(err)
-	}
+	noError(y.t, err)
 	return h
 }
 
@@ -179,9 +174,7 @@ func TestErased_KeepsValuesForAFrame(t *testing.T) {
 	s := newStore(t, store.Options{})
 	table := register(t, s, store.TableOptions[holder]{Changes: true})
 	record := func(ctx context.Context, f func(q store.Queue)) {
-		if err := s.Each(ctx, 1, func(_ context.Context, _ int, q store.Queue) error { f(q); return nil }); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, s.Each(ctx, 1, func(_ context.Context, _ int, q store.Queue) error { f(q); return nil }))
 		flushIn(t, s, ctx)
 	}
 	createAndErase := func(ctx context.Context, own *burden) {

@@ -105,13 +105,10 @@ func (g *grove) grow(t tb, seed uint64) {
 		return
 	}
 	byV := func(a, b *tree) int { return int(a.V) - int(b.V) }
-	err := g.Write(context.Background(), func(ctx context.Context, w *store.Writer) error {
+	noError(t, g.Write(context.Background(), func(ctx context.Context, w *store.Writer) error {
 		_, _, err := store.Defragment(ctx, g.trees, w, byV, 1+r.IntN(10))
 		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))
 }
 
 // A shardImage is the bytes of one shard of a snapshot.
@@ -283,9 +280,7 @@ func takes(t *testing.T, s *store.Store, b []byte) bool {
 		}
 		return false
 	}
-	if err := s.Verify(ctx); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, s.Verify(ctx))
 	return true
 }
 
@@ -346,9 +341,7 @@ func (g *grove) survives(t *testing.T, seed uint64, images [][]byte) bool {
 	}
 	if seed%4 == 0 {
 		g.grow(t, seed)
-		if err := g.Verify(context.Background()); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, g.Verify(context.Background()))
 	}
 	return true
 }

@@ -110,9 +110,7 @@ func TestGate_WaitEndsWithTheContext(t *testing.T) {
 		release := holdAlone(t, s)
 		for what, phase := range phases(s, table) {
 			ctx, cancel := context.WithTimeoutCause(context.Background(), time.Hour, late)
-			if err := phase(ctx); !errors.Is(err, late) {
-				t.Errorf("%s: %v", what, err)
-			}
+			wantError(t, what, phase(ctx), late)
 			cancel()
 		}
 		release()
@@ -172,14 +170,11 @@ func TestGate_QueuesAndDiscardPassReaders(t *testing.T) {
 		if err := errors.Join(first.result(), second.result()); err != nil || !slices.Equal(order, []string{"first", "second"}) {
 			t.Errorf("%v, %v", order, err)
 		}
-		err := s.Read(t.Context(), func(context.Context) error {
+		noError(t, s.Read(t.Context(), func(context.Context) error {
 			note("third")
 			record()
 			return nil
-		})
-		if err != nil {
-			t.Error(err)
-		}
+		}))
 		synctest.Wait()
 		release = holdAlone(t, s)
 		_, refused := s.Queues(1)
@@ -199,7 +194,7 @@ func TestContext_PhasesOfTwoStoresDoNotMix(t *testing.T) {
 		b, tableB := newTable(t, store.Options{}, store.TableOptions[item]{})
 		fill(t, a, tableA, 1)
 		fill(t, b, tableB, 1)
-		err := a.Read(t.Context(), func(ctx context.Context) error {
+		noError(t, a.Read(t.Context(), func(ctx context.Context) error {
 			for what, phase := range phases(b, tableB) {
 				if err := phase(ctx); err != nil {
 					t.Errorf("%s of another store inside a Read: %v", what, err)
@@ -209,14 +204,9 @@ func TestContext_PhasesOfTwoStoresDoNotMix(t *testing.T) {
 				if _, err := sum(ctx, tableA); err != nil {
 					t.Errorf("Reduce inside the Read, through a Write of another store: %v", err)
 				}
-				if _, err := a.Flush(ctx); !errors.Is(err, store.ErrPhase) {
-					t.Errorf("Flush inside the Read: %v", err)
-				}
+				wantError(t, "Flush inside the Read", onlyError(a.Flush(ctx)), store.ErrPhase)
 				return nil
 			})
-		})
-		if err != nil {
-			t.Error(err)
-		}
+		}))
 	})
 }

@@ -57,7 +57,7 @@ func (s *hooked) frame(ctx context.Context, y store.System) error {
 	if err != nil {
 		return err
 	}
-	return second(frame.Run(ctx))
+	return onlyError(frame.Run(ctx))
 }
 
 func (s *hooked) compare(a, b *item) int { s.call(); return int(b.Value) - int(a.Value) }
@@ -162,7 +162,7 @@ func TestChecked_NamesTheCallThatWouldWaitForItself(t *testing.T) {
 	outside := t.Context()
 	for phase, within := range inPhase {
 		for name, call := range map[string]func(s *hooked) error{
-			"Flush": func(s *hooked) error { return second(s.Flush(outside)) },
+			"Flush": func(s *hooked) error { return onlyError(s.Flush(outside)) },
 			"Write": func(s *hooked) error {
 				return s.Write(outside, func(context.Context, *store.Writer) error { return nil })
 			},
@@ -171,7 +171,7 @@ func TestChecked_NamesTheCallThatWouldWaitForItself(t *testing.T) {
 			},
 			"Read": func(s *hooked) error { return s.Read(outside, nothing) },
 			"Submit": func(s *hooked) error {
-				return second(s.Submit(outside, func(store.Queue) error { return nil }))
+				return onlyError(s.Submit(outside, func(store.Queue) error { return nil }))
 			},
 		} {
 			t.Run(name+" inside "+phase, func(t *testing.T) {
@@ -221,21 +221,17 @@ func TestChecked_NamesTheReadThatWouldWait(t *testing.T) {
 				return s.Write(context.Background(), func(context.Context, *store.Writer) error { return nil })
 			})
 			waiting.waits(t, "Write")
-			if err := s.Read(t.Context(), func(context.Context) error { return nil }); !errors.Is(err, store.ErrPhase) {
-				t.Errorf("the second Read: %v", err)
-			}
+			wantError(t, "the second Read", s.Read(t.Context(), func(context.Context) error { return nil }), store.ErrPhase)
 			return nil
 		})
-		if err := waiting.result(); err != nil {
-			t.Error(err)
-		}
+		noError(t, waiting.result())
 	})
 }
 
 func TestPhase_LetsCallsOfAnotherStore(t *testing.T) {
 	for phase, within := range inPhase {
 		s, other := newHooked(t), newStore(t, store.Options{})
-		err := within(t.Context(), s, func() error { return second(other.Flush(t.Context())) })
+		err := within(t.Context(), s, func() error { return onlyError(other.Flush(t.Context())) })
 		if err != nil {
 			t.Errorf("%s: %v", phase, err)
 		}
@@ -249,10 +245,7 @@ func TestChecked_RefusesSubmitInsideAfterFlush(t *testing.T) {
 	}
 	var s *store.Store
 	s, table := newTable(t, store.Options{AfterFlush: func(*store.Report) {
-		_, err := s.Submit(context.Background(), func(store.Queue) error { return errTask })
-		if !errors.Is(err, store.ErrPhase) {
-			t.Errorf("Submit: %v", err)
-		}
+		wantError(t, "Submit", onlyError(s.Submit(context.Background(), func(store.Queue) error { return errTask })), store.ErrPhase)
 		write(t, s, func(context.Context, *store.Writer) error { return nil })
 	}}, store.TableOptions[item]{})
 	fill(t, s, table, 1)

@@ -27,9 +27,7 @@ func parent(v *item) store.Handle[item] { return v.Parent }
 
 func groupBy[T, K any](t tb, g *store.Groups[T, K], of *store.Table[T], by *store.Table[K], key func(*T) store.Handle[K]) {
 	t.Helper()
-	if err := store.GroupBy(context.Background(), g, of, by, key); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, store.GroupBy(context.Background(), g, of, by, key))
 }
 
 // checkGroups compares groups with a map that is filled in the order of shards and
@@ -202,10 +200,7 @@ func (g *grouped) use(t tb) string {
 	t.Helper()
 	of := panicOf(func() { g.groups.Of(g.hs[0]) })
 	forEach := panicOf(func() {
-		err := g.groups.ForEach(context.Background(), func(context.Context, store.GroupChunk[shot, item]) error { return nil })
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, g.groups.ForEach(context.Background(), func(context.Context, store.GroupChunk[shot, item]) error { return nil }))
 	})
 	if strings.TrimPrefix(of, "store: Of") != strings.TrimPrefix(forEach, "store: ForEach") {
 		t.Errorf("Of panics with %q, ForEach with %q", of, forEach)
@@ -255,9 +250,7 @@ func TestGroups_AreOverAfterChanges(t *testing.T) {
 		checkGroups(t, &g.groups, g.shots, g.targets, targetOf)
 	}
 	g := newGrouped(t)
-	if _, err := g.Close(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, onlyError(g.Close(t.Context())))
 	err := g.groups.ForEach(t.Context(), func(context.Context, store.GroupChunk[shot, item]) error { return nil })
 	if !errors.Is(err, store.ErrClosed) || !strings.Contains(panicOf(func() { g.groups.Of(g.hs[0]) }), over) {
 		t.Errorf("after Close: %v", err)
@@ -299,7 +292,7 @@ func TestGroupBy_ReturnsThePanicOfTheLowestBlock(t *testing.T) {
 func TestMembersOutsideTheChunkPanic(t *testing.T) {
 	g := newGrouped(t)
 	var kept store.GroupChunk[shot, item]
-	err := g.groups.ForEach(t.Context(), func(_ context.Context, c store.GroupChunk[shot, item]) error {
+	noError(t, g.groups.ForEach(t.Context(), func(_ context.Context, c store.GroupChunk[shot, item]) error {
 		if panicOf(func() { c.Members(len(c.Owners)) }) == "" || panicOf(func() { c.Members(-1) }) == "" || panicOf(func() { c.Members(0).At(1) }) == "" {
 			t.Error("a row of another chunk has members")
 		}
@@ -307,10 +300,7 @@ func TestMembersOutsideTheChunkPanic(t *testing.T) {
 			kept = c
 		}
 		return nil
-	})
-	if err != nil {
-		t.Error(err)
-	}
+	}))
 	if got := panicOf(func() { kept.Chunk().Erase(0) }); !strings.Contains(got, "Erase of chunk 0") {
 		t.Error(got)
 	}

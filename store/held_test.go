@@ -76,7 +76,7 @@ func TestStore_HoldsNothingOfACallAfterIt(t *testing.T) {
 		})
 		reducing := func(err error, combine func(a, b *burden) *burden) func(context.Context, *burden) error {
 			return func(ctx context.Context, own *burden) error {
-				return second(store.Reduce(ctx, table, func(context.Context, store.Rows[item]) (*burden, error) { return own, err }, combine))
+				return onlyError(store.Reduce(ctx, table, func(context.Context, store.Rows[item]) (*burden, error) { return own, err }, combine))
 			}
 		}
 		first := func(a, _ *burden) *burden { return a }
@@ -101,10 +101,10 @@ func TestStore_HoldsNothingOfACallAfterIt(t *testing.T) {
 				return nil
 			},
 			"ReduceStable": func(ctx context.Context, own *burden) error {
-				return second(store.ReduceStable(ctx, stable, func(context.Context, store.StableRows[item]) (*burden, error) { return own, nil }, first))
+				return onlyError(store.ReduceStable(ctx, stable, func(context.Context, store.StableRows[item]) (*burden, error) { return own, nil }, first))
 			},
 			"Flush": func(ctx context.Context, own *burden) error {
-				return errors.Join(creating(ctx, own), second(s.Flush(ctx)))
+				return errors.Join(creating(ctx, own), onlyError(s.Flush(ctx)))
 			},
 			"Discard": func(ctx context.Context, own *burden) error { return errors.Join(creating(ctx, own), s.Discard()) },
 			"Inbox": func(_ context.Context, own *burden) error {
@@ -117,11 +117,11 @@ func TestStore_HoldsNothingOfACallAfterIt(t *testing.T) {
 				}
 				return err
 			},
-			"Schedule.Run": func(ctx context.Context, _ *burden) error { return second(frame.Run(ctx)) },
+			"Schedule.Run": func(ctx context.Context, _ *burden) error { return onlyError(frame.Run(ctx)) },
 			"a Run that fails": func(ctx context.Context, _ *burden) error {
 				fail = true
 				defer func() { fail = false }()
-				return second(frame.Run(ctx))
+				return onlyError(frame.Run(ctx))
 			},
 			"Checkpoint": func(ctx context.Context, _ *burden) error { return s.Checkpoint(ctx, &saved) },
 			"Rollback":   func(ctx context.Context, _ *burden) error { return s.Rollback(ctx, &old) },
@@ -135,7 +135,9 @@ func TestStore_HoldsNothingOfACallAfterIt(t *testing.T) {
 				holders.Clear(w)
 				return err
 			}),
-			"Digest and Verify": func(ctx context.Context, _ *burden) error { return errors.Join(second(s.Digest(ctx)), s.Verify(ctx)) },
+			"Digest and Verify": func(ctx context.Context, _ *burden) error {
+				return errors.Join(onlyError(s.Digest(ctx)), s.Verify(ctx))
+			},
 		}
 		check := func(what string, ctx context.Context) {
 			for name, f := range calls {
@@ -145,10 +147,7 @@ func TestStore_HoldsNothingOfACallAfterIt(t *testing.T) {
 			}
 		}
 		check("no team", ctx)
-		err := s.Team(ctx, func(ctx context.Context) error { check("a team", ctx); return nil })
-		if err != nil {
-			t.Error(err)
-		}
+		noError(t, s.Team(ctx, func(ctx context.Context) error { check("a team", ctx); return nil }))
 		runtime.KeepAlive(s)
 		runtime.KeepAlive(frame)
 		runtime.KeepAlive(&saved)
@@ -160,9 +159,7 @@ func TestStore_HoldsNothingOfACallAfterIt(t *testing.T) {
 func TestClose_HoldsNoItems(t *testing.T) {
 	bothKinds(t, func(t *testing.T, stable bool) {
 		s, err := store.New(store.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		table := registerKind(t, s, store.TableOptions[holder]{Changes: true}, stable)
 		_, held := heldBy(t, t.Context(), func(ctx context.Context, own *burden) error {
 			names := table.EmplaceItems(queues(t, s, 1)[0], []holder{{own}, {own}, {own}}, nil)

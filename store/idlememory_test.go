@@ -66,14 +66,10 @@ func TestMemoryIsGivenBackWhenNothingHappens(t *testing.T) {
 				_ = s.Inbox(func(q store.Queue) error { table.EmplaceItems(q, make([]item, n/8), nil); return nil })
 			}
 			flush(t, s)
-			if err := table.ForEach(t.Context(), func(_ context.Context, of chunk) error { c.last(table, of); return nil }); err != nil {
-				t.Fatal(err)
-			}
+			noError(t, table.ForEach(t.Context(), func(_ context.Context, of chunk) error { c.last(table, of); return nil }))
 			flush(t, s)
 			for range 130 {
-				if err := tick(t.Context(), s); err != nil {
-					t.Fatal(err)
-				}
+				noError(t, tick(t.Context(), s))
 				flush(t, s)
 			}
 			kept := float64(heap()-empty-s.Stats().Tables[0].Bytes)/n - float64(c.names)

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"runtime"
 	"slices"
-	"strings"
 	"testing"
 
 	"handloom/batch"
@@ -14,9 +13,7 @@ import (
 // send records with the queue of a call, which must be taken.
 func send(t tb, s *store.Store, record func(q store.Queue)) {
 	t.Helper()
-	if err := s.Inbox(func(q store.Queue) error { record(q); return nil }); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, s.Inbox(func(q store.Queue) error { record(q); return nil }))
 }
 
 // created are the values that the last flush created, in its order.
@@ -139,17 +136,14 @@ func TestInbox_QueueKeptPastItsCallPanics(t *testing.T) {
 func TestAClosedStoreTakesNoCall(t *testing.T) {
 	s, table := newInbox(t, store.Options{})
 	send(t, s, func(q store.Queue) { table.EmplaceItems(q, make([]item, 3), nil) })
-	err := s.Inbox(func(q store.Queue) error {
+	wantError(t, "the call during which the store was closed", s.Inbox(func(q store.Queue) error {
 		table.EmplaceItems(q, make([]item, 5), nil)
 		if unapplied, err := s.Close(t.Context()); unapplied != 3 || err != nil {
 			t.Errorf("Close: %d commands, %v", unapplied, err)
 		}
 		table.Emplace(q, item{}) // it does not know yet
 		return nil
-	})
-	if !errors.Is(err, store.ErrClosed) || !strings.Contains(err.Error(), "Inbox") {
-		t.Errorf("the call during which the store was closed: %v", err)
-	}
+	}), store.ErrClosed, "Inbox")
 	called := false
 	if err := s.Inbox(func(store.Queue) error { called = true; return nil }); !errors.Is(err, store.ErrClosed) || called {
 		t.Errorf("a call of a closed store: %v, called: %t", err, called)

@@ -73,13 +73,10 @@ func TestInbox_ThousandGoroutinesSendInOrder(t *testing.T) {
 			done = true
 		default:
 		}
-		err := s.Each(t.Context(), 3, func(_ context.Context, _ int, q store.Queue) error {
+		noError(t, s.Each(t.Context(), 3, func(_ context.Context, _ int, q store.Queue) error {
 			table.Emplace(q, item{Value: passValue})
 			return nil
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		}))
 		flush(t, s)
 		order = append(order, received(t, table)...)
 	}

@@ -97,9 +97,7 @@ func registerKind[T any](t tb, s *store.Store, o store.TableOptions[T], isStable
 func registerStable[T any](t tb, s *store.Store, o store.TableOptions[T]) *store.StableTable[T] {
 	t.Helper()
 	table, err := store.RegisterStable(s, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	return table
 }
 

@@ -42,9 +42,7 @@ func lentMapsKeepIdentity[M any, P lentMap[M]](t *testing.T, newTable func(s *st
 	write(t, s, func(_ context.Context, w *store.Writer) error {
 		of, next, other := P(maps(w)[0]), P(maps(w)[1]), P(others(w)[0])
 		h, err := of.Insert(7)
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		for name, from := range map[string]P{"zero map": new(M), "next shard": next, "other table": other} {
 			id := of.TypeID()
 			if p := panicOf(func() { from.CopyTo(of, nil) }); !strings.Contains(p, "belongs to a table") {
@@ -59,9 +57,7 @@ func lentMapsKeepIdentity[M any, P lentMap[M]](t *testing.T, newTable func(s *st
 		of.CopyTo(copied, nil)
 		for name, from := range map[string]P{"copy": copied, "clone": cloned} {
 			gone, err := of.Insert(8)
-			if err != nil {
-				t.Fatal(err)
-			}
+			noError(t, err)
 			if from.CopyTo(of, nil); !of.Has(h) || of.Has(gone) {
 				t.Errorf("%s: CopyTo back has item %t and the later one %t, want true and false", name, of.Has(h), of.Has(gone))
 			}
@@ -74,9 +70,7 @@ func lentMapsKeepIdentity[M any, P lentMap[M]](t *testing.T, newTable func(s *st
 	})
 	for _, name := range []string{"a zero map", "the other table's"} {
 		s, err := store.New(store.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		maps := newTable(s, store.TableOptions[uint64]{Name: "of"})
 		others := newTable(s, store.TableOptions[uint64]{Name: "other"})
 		p := panicOf(func() {

@@ -119,19 +119,17 @@ func TestAfterFlush_RefusesFlushes(t *testing.T) {
 	atOnce(t, func(t *testing.T) {
 		var again func() error
 		s := newStore(t, store.Options{AfterFlush: func(*store.Report) {
-			if err := again(); !errors.Is(err, store.ErrPhase) {
-				t.Errorf("a flush inside AfterFlush: %v", err)
-			}
+			wantError(t, "a flush inside AfterFlush", again(), store.ErrPhase)
 		}})
 		table := register(t, s, store.TableOptions[item]{})
 		frame := newSchedule(t, s, store.System{Name: "only", Emits: on(table), Run: emplace(s, table, 1)})
 		inside := t.Context() // of the Write, if there is one
 		flushes := map[string]func() error{
-			"Flush":       func() error { return second(s.Flush(inside)) },
-			"Flush alone": func() error { return second(s.Flush(t.Context())) },
-			"frame":       func() error { return second(frame.Run(inside)) },
+			"Flush":       func() error { return onlyError(s.Flush(inside)) },
+			"Flush alone": func() error { return onlyError(s.Flush(t.Context())) },
+			"frame":       func() error { return onlyError(frame.Run(inside)) },
 			"Write": func() error {
-				return s.Write(t.Context(), func(ctx context.Context, _ *store.Writer) error { return second(s.Flush(ctx)) })
+				return s.Write(t.Context(), func(ctx context.Context, _ *store.Writer) error { return onlyError(s.Flush(ctx)) })
 			},
 		}
 		one := func(ctx context.Context) (*store.Report, error) {

@@ -163,7 +163,7 @@ func TestALinksThatFailsLeavesStoreAndBatchAsTheyWere(t *testing.T) {
 							way.end(cancel)
 						}
 					}
-					err, returned := apart(func() error { return second(l.Flush(ctx)) })
+					err, returned := apart(func() error { return onlyError(l.Flush(ctx)) })
 					cancel()
 					if !way.fits(err, returned, workers) {
 						t.Errorf("call %d: %v, returned: %t", at, err, returned)

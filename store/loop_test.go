@@ -18,7 +18,7 @@ func played(t *testing.T, l *store.Loop, n int, takes func(tick uint64) time.Dur
 	synctest.Test(t, func(t *testing.T) {
 		begin := time.Now()
 		enough := errors.New("enough")
-		err := l.Run(t.Context(), func(_ context.Context, tick uint64) error {
+		wantError(t, "Run returned", l.Run(t.Context(), func(_ context.Context, tick uint64) error {
 			if int(tick) != len(began) {
 				t.Fatalf("tick %d is the %d. call", tick, len(began))
 			}
@@ -28,10 +28,7 @@ func played(t *testing.T, l *store.Loop, n int, takes func(tick uint64) time.Dur
 				return enough
 			}
 			return nil
-		})
-		if !errors.Is(err, enough) {
-			t.Errorf("Run returned %v", err)
-		}
+		}), enough)
 	})
 	return began
 }
@@ -113,9 +110,7 @@ func TestLoop_EndsWithItsContext(t *testing.T) {
 		if !errors.Is(err, closing) || ticks != 3 || time.Since(begin) != 249*time.Millisecond {
 			t.Errorf("%d ticks, then %v after %v", ticks, err, time.Since(begin))
 		}
-		if err := l.Run(ctx, func(context.Context, uint64) error { panic("a tick") }); !errors.Is(err, closing) {
-			t.Errorf("with a context that has ended: %v", err)
-		}
+		wantError(t, "with a context that has ended", l.Run(ctx, func(context.Context, uint64) error { panic("a tick") }), closing)
 	})
 }
 

@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"runtime"
 	"runtime/debug"
+	"slices"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -48,9 +50,7 @@ type item struct {
 func newStore(t tb, o store.Options) *store.Store {
 	t.Helper()
 	s, err := store.New(o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	stop := alarm()
 	t.Cleanup(func() {
 		defer stop()
@@ -81,12 +81,30 @@ func alarm() (stop func() bool) {
 	}).Stop
 }
 
-func register[T any](t tb, s *store.Store, o store.TableOptions[T]) *store.Table[T] {
+// noError ends the test if there is an error.
+func noError(t tb, err error) {
 	t.Helper()
-	table, err := store.Register(s, o)
 	if err != nil {
 		t.Fatal(err)
 	}
+}
+
+// wantError fails the test unless err is want and has the texts. what names the call.
+func wantError(t tb, what string, err, want error, texts ...string) {
+	t.Helper()
+	lacks := func(text string) bool { return !strings.Contains(err.Error(), text) }
+	if !errors.Is(err, want) || slices.ContainsFunc(texts, lacks) {
+		t.Errorf("%s: %v, want %v with %q", what, err, want, texts)
+	}
+}
+
+// onlyError returns the error of a call that returns a value, too.
+func onlyError[V any](_ V, err error) error { return err }
+
+func register[T any](t tb, s *store.Store, o store.TableOptions[T]) *store.Table[T] {
+	t.Helper()
+	table, err := store.Register(s, o)
+	noError(t, err)
 	return table
 }
 
@@ -101,18 +119,14 @@ func newTable(t tb, o store.Options, to store.TableOptions[item]) (*store.Store,
 func flush(t tb, s *store.Store) *store.Report {
 	t.Helper()
 	report, err := s.Flush(context.Background())
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	return report.Clone()
 }
 
 func digest(t tb, s *store.Store) uint64 {
 	t.Helper()
 	d, err := s.Digest(context.Background())
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	return d
 }
 
@@ -120,9 +134,7 @@ func digest(t tb, s *store.Store) uint64 {
 func queues(t tb, s *store.Store, n int) []store.Queue {
 	t.Helper()
 	qs, err := s.Queues(n)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	return qs
 }
 

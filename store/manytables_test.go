@@ -58,9 +58,7 @@ func TestFlush_LooksAtTablesWithWorkAlone(t *testing.T) {
 	}
 	c := newOfMany(t, 1000)
 	frame := func(ctx context.Context) {
-		if err := c.frame(ctx); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, c.frame(ctx))
 	}
 	tasks := 0
 	perturb(t, func(n int) func(int) int { tasks = max(tasks, n); return func(i int) int { return i } })

@@ -27,10 +27,7 @@ func TestARefusedCallSaysWhatToDo(t *testing.T) {
 		if call == nil {
 			t.Fatalf("no call of %s", c.what)
 		}
-		err := inside(s, table, c.inside, func(ctx context.Context) { expectSays(t, call(ctx), c.says) })
-		if err != nil {
-			t.Error(err)
-		}
+		noError(t, inside(s, table, c.inside, func(ctx context.Context) { expectSays(t, call(ctx), c.says) }))
 	}
 	err := s.Write(t.Context(), func(ctx context.Context, _ *store.Writer) error {
 		_, err := s.Close(ctx)
@@ -38,10 +35,8 @@ func TestARefusedCallSaysWhatToDo(t *testing.T) {
 	})
 	expectSays(t, err, "Close inside Write: not allowed in this phase; call it when Write has returned")
 
-	flushing, err := store.NewSchedule(s, store.System{Name: "flushing", Run: func(ctx context.Context) error { return second(s.Flush(ctx)) }})
-	if err != nil {
-		t.Fatal(err)
-	}
+	flushing, err := store.NewSchedule(s, store.System{Name: "flushing", Run: func(ctx context.Context) error { return onlyError(s.Flush(ctx)) }})
+	noError(t, err)
 	_, err = flushing.Run(t.Context())
 	expectSays(t, err, "the schedule flushes by itself, what systems name in Emits")
 
@@ -59,9 +54,7 @@ func TestARefusedCallSaysWhatToDo(t *testing.T) {
 	cancel()
 	expectSays(t, calls["ForEach"](ended), "store: ForEach did not begin, its context ended first: context canceled; inside a phase use the context that the phase gave")
 
-	if _, err := s.Close(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, onlyError(s.Close(t.Context())))
 	_, err = s.Queues(1)
 	expectSays(t, err, "store: Queues: store is closed")
 }

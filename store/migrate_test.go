@@ -88,22 +88,16 @@ func newLaterRealm(t tb) *laterRealm {
 func oldSnapshot(t tb) ([]byte, *realm) {
 	t.Helper()
 	b, err := os.ReadFile(filepath.Join("testdata", "world.snap"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	w := newRealm(t, 1)
-	if err := w.Load(context.Background(), bytes.NewReader(b)); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, w.Load(context.Background(), bytes.NewReader(b)))
 	return b, w
 }
 
 func TestASnapshotOfOlderTypesIsRead(t *testing.T) {
 	b, old := oldSnapshot(t)
 	w := newLaterRealm(t)
-	if err := w.Load(context.Background(), bytes.NewReader(b)); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, w.Load(context.Background(), bytes.NewReader(b)))
 	if w.units.Len() != old.units.Len() || w.plans.Len() != old.plans.Len() || w.units.Len() == 0 || w.plans.Len() == 0 {
 		t.Fatalf("%d units of %d, %d plans of %d", w.units.Len(), old.units.Len(), w.plans.Len(), old.plans.Len())
 	}
@@ -141,7 +135,7 @@ func TestASnapshotOfOlderTypesIsRead(t *testing.T) {
 func (w *laterRealm) goesOn(t tb) {
 	t.Helper()
 	ctx := context.Background()
-	err := w.units.ForEach(ctx, func(_ context.Context, c store.Chunk[laterUnit]) error {
+	noError(t, w.units.ForEach(ctx, func(_ context.Context, c store.Chunk[laterUnit]) error {
 		for i := range c.Items {
 			if i%5 == 0 {
 				c.Erase(i)
@@ -150,10 +144,7 @@ func (w *laterRealm) goesOn(t tb) {
 			}
 		}
 		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))
 	flush(t, w.Store)
 	byHeight := func(a, b *laterUnit) int { return cmp.Compare(a.Height, b.Height) }
 	write(t, w.Store, func(_ context.Context, x *store.Writer) error {
@@ -163,9 +154,7 @@ func (w *laterRealm) goesOn(t tb) {
 		}
 		return err
 	})
-	if err := w.Verify(ctx); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, w.Verify(ctx))
 }
 
 // A SchemaError names the table or the part that does not fit, and nothing is loaded.
@@ -220,9 +209,7 @@ func TestLoad_NamesWhatDoesNotFit(t *testing.T) {
 	registerStable(t, s, plans)
 	err := s.Load(context.Background(), bytes.NewReader(b))
 	for _, want := range []string{`table "plans"`, "store_test.laterPlan.Steps cannot be converted", `TableOptions.Migrate["` + planHash + `"]`, "\n\tSteps []int64\n", "\n\tSteps []int32\n"} {
-		if !errors.Is(err, store.ErrSchema) || !strings.Contains(err.Error(), want) {
-			t.Errorf("%v\nhas no %q", err, want)
-		}
+		wantError(t, "", err, store.ErrSchema, want)
 	}
 }
 
@@ -356,9 +343,7 @@ func TestLoad_DefragmentGoesOn(t *testing.T) {
 		for range columns {
 			addColumn(t, table, store.ColumnOptions[int]{Name: "other"})
 		}
-		if err := s.Load(t.Context(), bytes.NewReader(b)); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, s.Load(t.Context(), bytes.NewReader(b)))
 		if got := defragment(s, table, 1<<20); got != want || got == 0 {
 			t.Errorf("with %d columns more Defragment compares %d times, want %d", columns, got, want)
 		}
@@ -367,9 +352,7 @@ func TestLoad_DefragmentGoesOn(t *testing.T) {
 	b = image(t, s)
 	later := newStore(t, store.Options{})
 	items := register(t, later, store.TableOptions[laterItem]{Name: "items"})
-	if err := later.Load(t.Context(), bytes.NewReader(b)); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, later.Load(t.Context(), bytes.NewReader(b)))
 	write(t, later, func(ctx context.Context, w *store.Writer) error {
 		byValue := func(a, b *laterItem) int { return cmp.Compare(a.Value, b.Value) }
 		_, _, err := store.Defragment(ctx, items, w, byValue, 0)

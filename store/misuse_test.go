@@ -47,11 +47,9 @@ func TestContext_OfAnEndedPhaseIsErrPhase(t *testing.T) {
 			s, table := newTable(t, store.Options{Workers: 2}, store.TableOptions[item]{})
 			fill(t, s, table, 1)
 			var kept context.Context
-			if err := inside(s, table, kind, func(ctx context.Context) { kept = ctx }); err != nil {
-				t.Fatal(err)
-			}
+			noError(t, inside(s, table, kind, func(ctx context.Context) { kept = ctx }))
 			calls := phases(s, table)
-			calls["Close"] = func(ctx context.Context) error { return second(s.Close(ctx)) }
+			calls["Close"] = func(ctx context.Context) error { return onlyError(s.Close(ctx)) }
 			for what, call := range calls {
 				if err := call(kept); !errors.Is(err, store.ErrPhase) {
 					t.Errorf("%s with the context of a %s that has ended: %v", what, kind, err)
@@ -69,23 +67,21 @@ func TestFlush_OneWaitsAtATime(t *testing.T) {
 		s, table := newTable(t, store.Options{}, store.TableOptions[item]{})
 		waiting := func() *call {
 			table.Emplace(queues(t, s, 1)[0], item{})
-			return begin(func() error { return second(s.Flush(context.Background())) })
+			return begin(func() error { return onlyError(s.Flush(context.Background())) })
 		}
 		release := hold(t, s)
 		first := waiting()
 		synctest.Wait()
-		if _, err := s.Flush(t.Context()); !errors.Is(err, store.ErrPhase) {
-			t.Errorf("the second flush: %v", err)
-		}
+		wantError(t, "the second flush", onlyError(s.Flush(t.Context())), store.ErrPhase)
 		release()
 		if err := first.result(); err != nil || table.Len() != 1 {
 			t.Errorf("%v, %d items", err, table.Len())
 		}
 		table.Emplace(queues(t, s, 1)[0], item{})
 		write(t, s, func(ctx context.Context, _ *store.Writer) error {
-			first = begin(func() error { return second(s.Flush(context.Background())) })
+			first = begin(func() error { return onlyError(s.Flush(context.Background())) })
 			synctest.Wait()
-			return second(s.Flush(ctx))
+			return onlyError(s.Flush(ctx))
 		})
 		if err := first.result(); err != nil || table.Len() != 2 {
 			t.Errorf("%v, %d items", err, table.Len())
@@ -100,9 +96,7 @@ func TestReduce_InsideAPassReadsOtherTables(t *testing.T) {
 	fill(t, s, table, 1)
 	fill(t, s, other, 10)
 	check := func(ctx context.Context, depth string) {
-		if _, err := sum(ctx, table); !errors.Is(err, store.ErrPhase) {
-			t.Errorf("%s: %v", depth, err)
-		}
+		wantError(t, depth, onlyError(sum(ctx, table)), store.ErrPhase)
 		if got, err := sum(ctx, other); got != 45 || err != nil {
 			t.Errorf("%s over another table: %d, %v", depth, got, err)
 		}
@@ -127,9 +121,7 @@ func TestReduce_InsideAPassReadsOtherTables(t *testing.T) {
 	whole := s.Write(t.Context(), func(ctx context.Context, _ *store.Writer) error { return pass(ctx) })
 	system := store.System{Name: "only", Reads: on(other), Writes: on(table), Run: pass}
 	_, framed := newSchedule(t, s, system).Run(t.Context())
-	if err := errors.Join(alone, whole, framed); err != nil {
-		t.Error(err)
-	}
+	noError(t, errors.Join(alone, whole, framed))
 }
 
 // sum adds up the values of a table.
@@ -259,7 +251,7 @@ func TestWriter_UsedTooLateOrElsewherePanics(t *testing.T) {
 func TestAHandleOutsideItsChunkPanics(t *testing.T) {
 	s, table := newTable(t, store.Options{}, store.TableOptions[item]{ChunkItems: 2})
 	hs := fill(t, s, table, 4)
-	err := table.ForEach(t.Context(), func(_ context.Context, c store.Chunk[item]) error {
+	noError(t, table.ForEach(t.Context(), func(_ context.Context, c store.Chunk[item]) error {
 		if c.Handle(1) != hs[c.Index*2+1] || cap(c.Items) != 2 {
 			t.Errorf("chunk %d: %v, capacity %d", c.Index, c.Handle(1), cap(c.Items))
 		}
@@ -267,8 +259,5 @@ func TestAHandleOutsideItsChunkPanics(t *testing.T) {
 			t.Error("a row of another chunk has a handle")
 		}
 		return nil
-	})
-	if err != nil {
-		t.Error(err)
-	}
+	}))
 }

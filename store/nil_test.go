@@ -33,9 +33,7 @@ func TestNil_IsNamed(t *testing.T) {
 	squads, wrong2 := store.RegisterStable(s, store.TableOptions[uint]{Name: "squad"})
 	speeds, wrong3 := store.AddColumn(units, store.ColumnOptions[int8]{Name: "speed"})
 	burns, wrong4 := store.AddSparse(units, store.ColumnOptions[int16]{Name: "burn"})
-	if err := errors.Join(err, wrong, wrong2, wrong3, wrong4); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, errors.Join(err, wrong, wrong2, wrong3, wrong4))
 	run := func(context.Context) error { return nil }
 	call := func(store.Queue) error { return nil }
 	chunk := func(context.Context, store.Chunk[int]) error { return nil }
@@ -43,7 +41,7 @@ func TestNil_IsNamed(t *testing.T) {
 	stableRows := func(context.Context, store.StableRows[uint]) (int, error) { return 0, nil }
 	system := func(y store.System) func() error {
 		y.Name, y.Run = "move", run
-		return func() error { return second(store.NewSchedule(s, y)) }
+		return func() error { return onlyError(store.NewSchedule(s, y)) }
 	}
 	claim := &store.Claim{}
 	write := func(f func(ctx context.Context, w *store.Writer) error) func() error {
@@ -69,35 +67,35 @@ func TestNil_IsNamed(t *testing.T) {
 		"Read: zero store":           {func() error { return new(store.Store).Read(ctx, run) }, "store: Read of a nil or zero Store"},
 		"Write: function":            {func() error { return s.Write(ctx, nil) }, "store: Write with a nil function"},
 		"Each: function":             {func() error { return s.Each(ctx, 1, nil) }, "store: Each with a nil function"},
-		"Flush: store":               {func() error { return second(noStore.Flush(ctx)) }, "store: Flush of a nil or zero Store"},
-		"Flush: zero store":          {func() error { return second(new(store.Store).Flush(ctx)) }, "store: Flush of a nil or zero Store"},
-		"Close: store":               {func() error { return second(noStore.Close(ctx)) }, "store: Close of a nil or zero Store"},
+		"Flush: store":               {func() error { return onlyError(noStore.Flush(ctx)) }, "store: Flush of a nil or zero Store"},
+		"Flush: zero store":          {func() error { return onlyError(new(store.Store).Flush(ctx)) }, "store: Flush of a nil or zero Store"},
+		"Close: store":               {func() error { return onlyError(noStore.Close(ctx)) }, "store: Close of a nil or zero Store"},
 		"Verify: store":              {func() error { return noStore.Verify(ctx) }, "store: Digest or Verify of a nil or zero Store"},
 		"Team: context":              {func() error { return s.Team(none, run) }, "store: Team with a nil context"},
 		"Team: function":             {func() error { return s.Team(ctx, nil) }, "store: Team with a nil function"},
 		"Inbox: function":            {func() error { return s.Inbox(nil) }, "store: Inbox with a nil function"},
 		"Inbox: store":               {func() error { return noStore.Inbox(nil) }, "store: Inbox of a nil or zero Store"},
-		"Submit: function":           {func() error { return second(s.Submit(ctx, nil)) }, "store: Submit with a nil function"},
-		"Queues: store":              {func() error { return second(noStore.Queues(1)) }, "store: Queues of a nil or zero Store"},
+		"Submit: function":           {func() error { return onlyError(s.Submit(ctx, nil)) }, "store: Submit with a nil function"},
+		"Queues: store":              {func() error { return onlyError(noStore.Queues(1)) }, "store: Queues of a nil or zero Store"},
 		"Discard: zero store":        {func() error { return new(store.Store).Discard() }, "store: Discard of a nil or zero Store"},
 		"Checkpoint: nil":            {func() error { return s.Checkpoint(ctx, nil) }, "store: Checkpoint: no usable checkpoint: it is nil"},
 		"Rollback: nil":              {func() error { return s.Rollback(ctx, nil) }, "store: Rollback: no usable checkpoint: it is nil"},
-		"WriteTo: checkpoint":        {func() error { return second((*store.Checkpoint)(nil).WriteTo(new(bytes.Buffer))) }, "store: WriteTo with a nil Checkpoint"},
-		"WriteTo: writer":            {func() error { return second(into.WriteTo(nil)) }, "store: WriteTo with a nil io.Writer"},
+		"WriteTo: checkpoint":        {func() error { return onlyError((*store.Checkpoint)(nil).WriteTo(new(bytes.Buffer))) }, "store: WriteTo with a nil Checkpoint"},
+		"WriteTo: writer":            {func() error { return onlyError(into.WriteTo(nil)) }, "store: WriteTo with a nil io.Writer"},
 		"Snapshot: writer":           {func() error { return s.Snapshot(ctx, nil) }, "store: Snapshot with a nil io.Writer"},
 		"Load: reader":               {func() error { return s.Load(ctx, nil) }, "store: Load with a nil io.Reader"},
 		"ReadCheckpoint: reader":     {func() error { return s.ReadCheckpoint(ctx, nil, &into) }, "store: ReadCheckpoint with a nil io.Reader"},
 		"ReadCheckpoint: checkpoint": {func() error { return s.ReadCheckpoint(ctx, new(bytes.Buffer), nil) }, "store: ReadCheckpoint with a nil Checkpoint"},
-		"Claim: store":               {func() error { return second(noStore.Claim(ctx)) }, "store: Claim of a nil or zero Store"},
+		"Claim: store":               {func() error { return onlyError(noStore.Claim(ctx)) }, "store: Claim of a nil or zero Store"},
 		"Claim.Context: claim":       {func() error { claim.Context(ctx); return nil }, "store: Context of a nil or zero Store"},
-		"Claim.Submit: claim":        {func() error { return second(claim.Submit(ctx, call)) }, "store: Submit of a nil or zero Store"},
-		"Register: store":            {func() error { return second(store.Register(noStore, store.TableOptions[int]{})) }, "store: Register of a nil or zero Store"},
-		"Register: zero store":       {func() error { return second(store.Register(new(store.Store), store.TableOptions[int]{})) }, "store: Register of a nil or zero Store"},
-		"RegisterStable: store":      {func() error { return second(store.RegisterStable(noStore, store.TableOptions[int]{})) }, "store: Register of a nil or zero Store"},
-		"AddColumn: table":           {func() error { return second(store.AddColumn(noTable, store.ColumnOptions[int8]{})) }, "store: AddColumn with a nil table"},
-		"AddSparse: table":           {func() error { return second(store.AddSparse(noTable, store.ColumnOptions[int8]{})) }, "store: AddSparse with a nil table"},
-		"AddSparse: stable table":    {func() error { return second(store.AddSparse(noStable, store.ColumnOptions[int8]{})) }, "store: AddSparse with a nil table"},
-		"AddSparse: nil":             {func() error { return second(store.AddSparse(noTableOf, store.ColumnOptions[int8]{})) }, "store: AddSparse with a nil table"},
+		"Claim.Submit: claim":        {func() error { return onlyError(claim.Submit(ctx, call)) }, "store: Submit of a nil or zero Store"},
+		"Register: store":            {func() error { return onlyError(store.Register(noStore, store.TableOptions[int]{})) }, "store: Register of a nil or zero Store"},
+		"Register: zero store":       {func() error { return onlyError(store.Register(new(store.Store), store.TableOptions[int]{})) }, "store: Register of a nil or zero Store"},
+		"RegisterStable: store":      {func() error { return onlyError(store.RegisterStable(noStore, store.TableOptions[int]{})) }, "store: Register of a nil or zero Store"},
+		"AddColumn: table":           {func() error { return onlyError(store.AddColumn(noTable, store.ColumnOptions[int8]{})) }, "store: AddColumn with a nil table"},
+		"AddSparse: table":           {func() error { return onlyError(store.AddSparse(noTable, store.ColumnOptions[int8]{})) }, "store: AddSparse with a nil table"},
+		"AddSparse: stable table":    {func() error { return onlyError(store.AddSparse(noStable, store.ColumnOptions[int8]{})) }, "store: AddSparse with a nil table"},
+		"AddSparse: nil":             {func() error { return onlyError(store.AddSparse(noTableOf, store.ColumnOptions[int8]{})) }, "store: AddSparse with a nil table"},
 		"ForEach: function":          {func() error { return units.ForEach(ctx, nil) }, "store: ForEach with a nil function"},
 		"ForEach: table":             {func() error { return noTable.ForEach(ctx, chunk) }, "store: ForEach with a nil table"},
 		"ForEach: zero table":        {func() error { return new(store.Table[int]).ForEach(ctx, chunk) }, "store: ForEach of a nil or zero Store"},
@@ -112,11 +110,11 @@ func TestNil_IsNamed(t *testing.T) {
 		"GroupBy: owners":            {func() error { return store.GroupBy(ctx, &groups, units, nil, self) }, "store: GroupBy with a nil table"},
 		"GroupBy: key":               {func() error { return store.GroupBy(ctx, &groups, units, units, nil) }, "store: GroupBy with a nil key function"},
 		"Groups.ForEach":             {func() error { return groups.ForEach(ctx, nil) }, "store: ForEach with a nil function"},
-		"Reduce: table":              {func() error { return second(store.Reduce(ctx, nil, rows, addInt)) }, "store: Reduce with a nil table"},
-		"Reduce: function":           {func() error { return second(store.Reduce(ctx, units, nil, addInt)) }, "store: Reduce with a nil function"},
-		"Reduce: combine":            {func() error { return second(store.Reduce(ctx, units, rows, nil)) }, "store: Reduce with a nil combine function"},
-		"ReduceStable: combine":      {func() error { return second(store.ReduceStable(ctx, squads, stableRows, nil)) }, "store: Reduce with a nil combine function"},
-		"ReduceStable: table":        {func() error { return second(store.ReduceStable(ctx, noStable, stableRows, addInt)) }, "store: Reduce with a nil table"},
+		"Reduce: table":              {func() error { return onlyError(store.Reduce(ctx, nil, rows, addInt)) }, "store: Reduce with a nil table"},
+		"Reduce: function":           {func() error { return onlyError(store.Reduce(ctx, units, nil, addInt)) }, "store: Reduce with a nil function"},
+		"Reduce: combine":            {func() error { return onlyError(store.Reduce(ctx, units, rows, nil)) }, "store: Reduce with a nil combine function"},
+		"ReduceStable: combine":      {func() error { return onlyError(store.ReduceStable(ctx, squads, stableRows, nil)) }, "store: Reduce with a nil combine function"},
+		"ReduceStable: table":        {func() error { return onlyError(store.ReduceStable(ctx, noStable, stableRows, addInt)) }, "store: Reduce with a nil table"},
 		"Exchange: column":           {func() error { return store.Exchange(ctx, speeds, noColumn) }, "store: Exchange with a nil Column"},
 		"SortFunc: function":         {write(func(ctx context.Context, w *store.Writer) error { return store.SortFunc(ctx, units, w, nil) }), "store: SortFunc with a nil function"},
 		"SortFunc: context": {write(func(_ context.Context, w *store.Writer) error {
@@ -139,14 +137,14 @@ func TestNil_IsNamed(t *testing.T) {
 		"Erased: table":        {func() error { store.Erased(noTable); return nil }, "store: Erased with a nil table"},
 		"Written: table":       {func() error { store.Written(noTable); return nil }, "store: Written with a nil table"},
 		"Resolved: receipt":    {func() error { store.Resolved(nil, store.Handle[int]{}); return nil }, "store: Resolved with a nil Receipt"},
-		"NewSchedule: store":   {func() error { return second(store.NewSchedule(nil, store.System{Name: "move", Run: run})) }, "store: NewSchedule of a nil or zero Store"},
-		"NewSchedule: run":     {func() error { return second(store.NewSchedule(s, store.System{Name: "move"})) }, `"move"`},
+		"NewSchedule: store":   {func() error { return onlyError(store.NewSchedule(nil, store.System{Name: "move", Run: run})) }, "store: NewSchedule of a nil or zero Store"},
+		"NewSchedule: run":     {func() error { return onlyError(store.NewSchedule(s, store.System{Name: "move"})) }, `"move"`},
 		"Reads: table":         {system(store.System{Reads: []store.Resource{units, noTable}}), `system "move": Reads[1] is nil`},
 		"Reads: nil":           {system(store.System{Reads: []store.Resource{nil}}), `system "move": Reads[0] is nil`},
 		"Writes: stable table": {system(store.System{Writes: []store.Resource{noStable}}), `system "move": Writes[0] is nil`},
 		"Writes: column":       {system(store.System{Writes: []store.Resource{noColumn}}), `system "move": Writes[0] is nil`},
 		"Emits: sparse":        {system(store.System{Emits: []store.Resource{units, noSparse}}), `system "move": Emits[1] is nil`},
-		"Schedule.Run: nil":    {func() error { return second((*store.Schedule)(nil).Run(ctx)) }, "store: Run with a nil Schedule"},
+		"Schedule.Run: nil":    {func() error { return onlyError((*store.Schedule)(nil).Run(ctx)) }, "store: Run with a nil Schedule"},
 		"Loop.Run: context":    {func() error { return new(store.Loop).Run(none, func(context.Context, uint64) error { return nil }) }, "store: Loop.Run with a nil context"},
 		"Loop.Run: function":   {func() error { return new(store.Loop).Run(ctx, nil) }, "store: Loop.Run with a nil function"},
 	} {
@@ -165,9 +163,7 @@ func TestNil_IsNamed(t *testing.T) {
 			t.Errorf("%s with a nil context: %q", name, got)
 		}
 	}
-	if err := s.Each(ctx, 1, func(_ context.Context, _ int, q store.Queue) error { units.Emplace(q, 1); return nil }); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, s.Each(ctx, 1, func(_ context.Context, _ int, q store.Queue) error { units.Emplace(q, 1); return nil }))
 	if r, err := s.Flush(ctx); err != nil || r.Total.Created != 1 {
 		t.Fatalf("afterwards a flush created %v, %v", r, err)
 	}

@@ -35,9 +35,7 @@ func mixed(t tb, s *store.Store, shards, items int) *store.Table[item] {
 // write calls f inside a Write, which must succeed.
 func write(t tb, s *store.Store, f func(ctx context.Context, w *store.Writer) error) {
 	t.Helper()
-	if err := s.Write(context.Background(), f); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, s.Write(context.Background(), f))
 }
 
 // The parts of a budget add up to it; a call does no more than its part, and

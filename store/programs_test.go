@@ -134,20 +134,14 @@ func closeReplica(t tb, v *replica) {
 func playMatch(t *testing.T, o store.Options, all [][]intent, shuffle uint64, deliver func(v *replica)) uint64 {
 	t.Helper()
 	v, err := newReplica(o, players)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	defer closeReplica(t, v)
 	if shuffle > 0 {
-		if err := v.arena.Shuffle(shuffle); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, v.arena.Shuffle(shuffle))
 	}
 	for range len(all) + history {
 		deliver(v)
-		if err := v.tick(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, v.tick(t.Context()))
 		if wounds, intents := v.arena.wounds.Len(), len(v.log[v.next-1]); wounds > 0 || intents > players {
 			t.Fatalf("after tick %d %d wounds are left, and %d players sent %d intents", v.next-1, wounds, players, intents)
 		}

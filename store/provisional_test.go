@@ -3,7 +3,6 @@ package store_test
 import (
 	"bytes"
 	"context"
-	"errors"
 	"testing"
 
 	"handloom/batch"
@@ -27,9 +26,7 @@ func TestProvisionalHandlesResolveUntilTheNextFlushWithCommands(t *testing.T) {
 		{"an empty flush of a pass", func() { queues(t, s, 3); flush(t, s) }},
 		{"recording", func() { other.Emplace(queues(t, s, 1)[0], item{}) }},
 		{"a flush that fails", func() {
-			if _, err := s.Flush(ended{context.Background()}); !errors.Is(err, context.Canceled) {
-				t.Error(err)
-			}
+			wantError(t, "", onlyError(s.Flush(ended{context.Background()})), context.Canceled)
 		}},
 		{"discarding", func() { _ = s.Discard() }},
 	}
@@ -67,9 +64,7 @@ func TestProvisionalHandlesAreStaleForEver(t *testing.T) {
 		table.Erase(q, old)
 		table.Put(q, old, item{Value: 2})
 		if i > 0 && i < batches-20 {
-			if err := s.Discard(); err != nil {
-				t.Fatal(err)
-			}
+			noError(t, s.Discard())
 			continue
 		}
 		if report := flush(t, s); report.Total != (batch.Counts{Created: 1, Stale: 2}) {
@@ -95,13 +90,9 @@ func TestProvisional_StaleAfterLoadIntoAnotherStore(t *testing.T) {
 	old := table.Emplace(queues(t, first, 1)[0], item{Value: 1})
 	flush(t, first)
 	var saved bytes.Buffer
-	if err := first.Snapshot(ctx, &saved); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, first.Snapshot(ctx, &saved))
 	second, table := newTable(t, store.Options{}, store.TableOptions[item]{Name: "items", Shards: 2})
-	if err := second.Load(ctx, &saved); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, second.Load(ctx, &saved))
 	q := queues(t, second, 1)[0]
 	mine := table.Emplace(q, item{Value: 2})
 	table.Erase(q, old)

@@ -85,16 +85,12 @@ func (b *bounded) age(t *testing.T, r *rand.Rand, most int) {
 				_ = b.Discard()
 			}
 		}
-		if err := b.Rollback(t.Context(), &c); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, b.Rollback(t.Context(), &c))
 		for range []int{0, 1, 70, 140}[r.IntN(4)] {
 			flush(t, b.Store)
 		}
 		if r.IntN(3) == 0 {
-			if err := b.Load(t.Context(), bytes.NewReader(image(t, b.Store))); err != nil {
-				t.Fatal(err)
-			}
+			noError(t, b.Load(t.Context(), bytes.NewReader(image(t, b.Store))))
 		}
 	}
 }
@@ -160,8 +156,6 @@ func TestQueueLimit_IsExact(t *testing.T) {
 		if hs := table.EmplaceItems(q, make([]item, 1), nil); len(hs) > 0 || !h.ID.IsZero() || called || s.Pending().Commands > 0 {
 			t.Errorf("a full queue gives %v and %v, and calls the function: %t", hs, h, called)
 		}
-		if err := s.Discard(); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, s.Discard())
 	}
 }

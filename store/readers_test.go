@@ -54,13 +54,11 @@ func TestRead_ReadersAndAFrameLoopMakeProgress(t *testing.T) {
 				return nil
 			})
 			emplaceIn(t, s, ctx, table, 1)
-			return errors.Join(err, pass, second(s.Flush(ctx)))
+			return errors.Join(err, pass, onlyError(s.Flush(ctx)))
 		})
 		framed.Add(1)
 	}
-	if err := g.Wait(); err != nil {
-		t.Error(err)
-	}
+	noError(t, g.Wait())
 }
 
 func look(ctx context.Context, t *testing.T, s *store.Store, table *store.Table[item], hs []store.Handle[item]) error {

@@ -51,9 +51,7 @@ func (w *simulation) frame(t tb) string {
 		}
 		return nil
 	}))
-	if err := errors.Join(errs...); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, errors.Join(errs...))
 	outcome := "full"
 	if report, err := w.Flush(ctx); err == nil {
 		outcome = fmt.Sprint(report.Tables)

@@ -19,9 +19,7 @@ import (
 func newSchedule(t tb, s *store.Store, systems ...store.System) *store.Schedule {
 	t.Helper()
 	c, err := store.NewSchedule(s, systems...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	return c
 }
 
@@ -50,9 +48,7 @@ func TestCommandsComeInTheOrderOfSystems(t *testing.T) {
 		store.System{Name: "c", Emits: on(table), Run: put(3)},
 		store.System{Name: "d", Emits: on(table), Run: put(5)},
 	)
-	if err := s.Shuffle(3); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, s.Shuffle(3))
 	for range 20 {
 		report, err := c.Run(t.Context())
 		if err != nil || report.Total != (batch.Counts{Created: 4, Put: 1, Superseded: 3, Stale: 4}) {
@@ -92,9 +88,7 @@ func TestSystems_OfAWaveHavePassesAtTheSameTime(t *testing.T) {
 	)
 	for range 50 {
 		both.Add(2)
-		if _, err := c.Run(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, onlyError(c.Run(t.Context())))
 	}
 	if values(table)[0] != 50 || values(other)[0] != 50 {
 		t.Errorf("%v, %v", values(table), values(other))
@@ -127,9 +121,7 @@ func TestSystemsAndTheirPassesShareTheWorkers(t *testing.T) {
 		c := newSchedule(t, s, systems...)
 		frame := func(ctx context.Context) error { _, err := c.Run(ctx); return err }
 		for range 20 {
-			if err := errors.Join(frame(t.Context()), s.Team(t.Context(), frame)); err != nil {
-				t.Fatal(err)
-			}
+			noError(t, errors.Join(frame(t.Context()), s.Team(t.Context(), frame)))
 		}
 		if most.Load() > int64(workers) {
 			t.Errorf("%d tasks ran at the same time on %d workers", most.Load(), workers)
@@ -149,9 +141,7 @@ func TestSchedule_NamesItsTables(t *testing.T) {
 	if dot := c.DOT(); !strings.Contains(dot, `"sail" -> "dock" [label="ships"]`) {
 		t.Errorf("got\n%s", dot)
 	}
-	if _, err := c.Run(t.Context()); err != nil {
-		t.Error(err)
-	}
+	noError(t, onlyError(c.Run(t.Context())))
 	if timings := c.Timings(); len(timings) != 3 || timings[2].System != "blow" || timings[2].Runs != 1 {
 		t.Errorf("%+v", timings)
 	}
@@ -185,7 +175,7 @@ func TestRun_AllocatesAConstant(t *testing.T) {
 		passes := newSchedule(t, s, store.System{Name: "pass", Writes: on(table), Run: func(ctx context.Context) error {
 			return table.itemTable.(packedTable).ForEach(ctx, visit)
 		}})
-		err := s.Team(t.Context(), func(ctx context.Context) error {
+		noError(t, s.Team(t.Context(), func(ctx context.Context) error {
 			for c, most := range map[*store.Schedule]uint64{flushes: 9, passes: 3} { // the Run, systems, passes and flush
 				n := allocations(ctx, func(ctx context.Context) {
 					if _, err := c.Run(ctx); err != nil {
@@ -197,18 +187,13 @@ func TestRun_AllocatesAConstant(t *testing.T) {
 				}
 			}
 			return nil
-		})
-		if err != nil {
-			t.Error(err)
-		}
+		}))
 	}
 }
 
 func TestSystemsAreShuffledAsTasksAre(t *testing.T) {
 	s := newStore(t, store.Options{Workers: 1})
-	if err := s.Shuffle(8); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, s.Shuffle(8))
 	var order string
 	var systems []store.System
 	for _, name := range []string{"a", "b", "c", "d"} {
@@ -221,9 +206,7 @@ func TestSystemsAreShuffledAsTasksAre(t *testing.T) {
 	seen := map[string]bool{}
 	for range 100 {
 		order = ""
-		if _, err := c.Run(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, onlyError(c.Run(t.Context())))
 		seen[order] = true
 	}
 	if len(seen) < 12 {
@@ -251,7 +234,5 @@ func TestASystemThatIsAloneHasAllWorkers(t *testing.T) {
 			return nil
 		}))
 	})
-	if _, err := c.Run(t.Context()); err != nil {
-		t.Error(err)
-	}
+	noError(t, onlyError(c.Run(t.Context())))
 }

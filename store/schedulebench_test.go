@@ -15,9 +15,7 @@ import (
 func BenchmarkSchedule(b *testing.B) {
 	for _, perWave := range []int{1, 2, 5} {
 		s, err := store.New(store.Options{Workers: 2}) // newStore has a time limit
-		if err != nil {
-			b.Fatal(err)
-		}
+		noError(b, err)
 		var tables []store.Resource
 		for i := range perWave {
 			tables = append(tables, register(b, s, store.TableOptions[item]{Name: fmt.Sprint(i)}))
@@ -53,9 +51,7 @@ func BenchmarkSchedule(b *testing.B) {
 		} {
 			b.Run(fmt.Sprintf("op=schedule/systems=10/wave=%d/workers=2/%s", perWave, around), func(b *testing.B) {
 				b.ReportAllocs()
-				if err := run(b); err != nil {
-					b.Fatal(err)
-				}
+				noError(b, run(b))
 			})
 		}
 	}

@@ -95,9 +95,7 @@ func TestRun_FailureKeepsRecordingsOfOthers(t *testing.T) {
 		store.System{Name: "b", Run: func(context.Context) error { return errTask }},
 	)
 	table.Emplace(queues(t, s, 1)[0], item{Value: 2})
-	if _, err := c.Run(t.Context()); !errors.Is(err, errTask) {
-		t.Fatal(err)
-	}
+	wantError(t, "", onlyError(c.Run(t.Context())), errTask)
 	flush(t, s)
 	if got := values(table); !slices.Equal(got, []uint64{2}) {
 		t.Errorf("the items are %v", got)
@@ -111,18 +109,12 @@ func TestAFlushThatFailsEndsTheFrameAndKeepsTheBatch(t *testing.T) {
 		t, s, store.System{Name: "a", Emits: on(table), Run: emplace(s, table, 1)},
 		store.System{Name: "b", Reads: on(table), Run: func(context.Context) error { ran++; return nil }},
 	)
-	if _, err := c.Run(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, onlyError(c.Run(t.Context())))
 	if _, err := c.Run(t.Context()); !errors.Is(err, store.ErrFull) || ran != 1 {
 		t.Errorf("b ran %d times, %v", ran, err)
 	}
-	if _, err := s.Flush(t.Context()); !errors.Is(err, store.ErrFull) {
-		t.Errorf("the next flush: %v", err)
-	}
-	if err := s.Discard(); err != nil {
-		t.Fatal(err)
-	}
+	wantError(t, "the next flush", onlyError(s.Flush(t.Context())), store.ErrFull)
+	noError(t, s.Discard())
 	if report := flush(t, s); report.Total != (batch.Counts{}) {
 		t.Errorf("after Discard: %v", report)
 	}

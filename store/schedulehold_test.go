@@ -46,11 +46,11 @@ func TestAfterFlush_OpensNoPhaseInsideAnother(t *testing.T) {
 				}}, store.TableOptions[item]{})
 				frame := newSchedule(t, s, store.System{Name: "a", Emits: on(table), Run: emplace(s, table, 1)},
 					store.System{Name: "b", Reads: on(table), Emits: on(table), Run: emplace(s, table, 1)})
-				run := func(ctx context.Context) error { return second(frame.Run(ctx)) }
+				run := func(ctx context.Context) error { return onlyError(frame.Run(ctx)) }
 				if around == "Write" {
 					run = func(ctx context.Context) error {
 						emplaceIn(t, s, ctx, table, 1)
-						return second(s.Flush(ctx))
+						return onlyError(s.Flush(ctx))
 					}
 				}
 				var err error

@@ -77,18 +77,14 @@ func (h *herd) fault(format string, args ...any) {
 func runScheduleProgram(t *testing.T, seed uint64, workers int) []string {
 	random := rand.New(rand.NewPCG(seed, 0))
 	s, err := store.New(store.Options{Workers: workers})
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	h := &herd{Store: s, ages: make(map[uint64]uint64)}
 	h.table = register(t, s, store.TableOptions[creature]{
 		Name: "herd", Shards: 1 + random.IntN(3), ChunkItems: 1 + random.IntN(40), MinFree: random.IntN(3),
 	})
 	h.mail = register(t, s, store.TableOptions[creature]{Name: "mail"})
 	if random.IntN(2) == 0 {
-		if err := s.Shuffle(seed); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, s.Shuffle(seed))
 	}
 	h.do("fill", func(ctx context.Context) error { return h.insert(ctx, 60) })
 	for range 3 + random.IntN(4) {
@@ -367,7 +363,7 @@ func (h *herd) drawOther(t *testing.T, random *rand.Rand, depth int) func() {
 			}
 			return nil // another one waits
 		},
-		"Digest": func(ctx context.Context) error { return second(h.Digest(ctx)) },
+		"Digest": func(ctx context.Context) error { return onlyError(h.Digest(ctx)) },
 		"Claim": func(ctx context.Context) error {
 			c, err := h.Claim(ctx)
 			if err == nil {

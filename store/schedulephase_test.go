@@ -2,7 +2,6 @@ package store_test
 
 import (
 	"context"
-	"errors"
 	"testing"
 
 	"handloom/store"
@@ -23,16 +22,12 @@ func TestRun_RefusesContextsOfSystemsThatHaveEnded(t *testing.T) {
 			kept = ctx
 			return nil
 		})
-		if _, err := c.Run(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, onlyError(c.Run(t.Context())))
 		calls := phases(s, table)
-		calls["Close"] = func(ctx context.Context) error { return second(s.Close(ctx)) }
-		calls["Run"] = func(ctx context.Context) error { return second(c.Run(ctx)) }
+		calls["Close"] = func(ctx context.Context) error { return onlyError(s.Close(ctx)) }
+		calls["Run"] = func(ctx context.Context) error { return onlyError(c.Run(ctx)) }
 		for what, call := range calls {
-			if err := call(kept); !errors.Is(err, store.ErrPhase) {
-				t.Errorf("%s: %v", what, err)
-			}
+			wantError(t, what, call(kept), store.ErrPhase)
 		}
 		usable(t, s, table)
 	})
@@ -45,13 +40,9 @@ func TestTwoFramesOfAScheduleAtOnceAreErrPhase(t *testing.T) {
 		c := newSchedule(t, s, store.System{Name: "a", Run: nothing})
 		first := begin(func() error { _, err := c.Run(t.Context()); return err })
 		first.waits(t, "a frame while a Read is open")
-		if _, err := c.Run(t.Context()); !errors.Is(err, store.ErrPhase) {
-			t.Errorf("the second frame: %v", err)
-		}
+		wantError(t, "the second frame", onlyError(c.Run(t.Context())), store.ErrPhase)
 		release()
-		if err := first.result(); err != nil {
-			t.Error(err)
-		}
+		noError(t, first.result())
 	})
 }
 
@@ -64,15 +55,9 @@ func TestAFrameThatWaitsAtTheGateEndsWithItsContext(t *testing.T) {
 		frame := begin(func() error { _, err := c.Run(ctx); return err })
 		frame.waits(t, "a frame while a Read is open")
 		cancel()
-		if err := frame.result(); !errors.Is(err, context.Canceled) {
-			t.Error(err)
-		}
+		wantError(t, "", frame.result(), context.Canceled)
 		release()
-		if _, err := s.Close(t.Context()); err != nil {
-			t.Error(err)
-		}
-		if _, err := c.Run(t.Context()); !errors.Is(err, store.ErrClosed) {
-			t.Errorf("a frame of a closed store: %v", err)
-		}
+		noError(t, onlyError(s.Close(t.Context())))
+		wantError(t, "a frame of a closed store", onlyError(c.Run(t.Context())), store.ErrClosed)
 	})
 }

@@ -273,15 +273,11 @@ func TestEverySystemFindsWhatItWouldFindIfTheyRanOneByOne(t *testing.T) {
 			t.Skip("they wait for each other")
 		}
 		if rapid.Bool().Draw(t, "shuffle") {
-			if err := p.Shuffle(rapid.Uint64().Draw(t, "seed")); err != nil {
-				t.Fatal(err)
-			}
+			noError(t, p.Shuffle(rapid.Uint64().Draw(t, "seed")))
 		}
 		model := newSerialModel()
 		for p.frame = range 3 {
-			if _, err := c.Run(context.Background()); err != nil {
-				t.Fatal(err)
-			}
+			noError(t, onlyError(c.Run(context.Background())))
 			for _, i := range c.Order() {
 				if want := model.run(&systems[i], p.frame, i); fmt.Sprint(p.seen[i]) != fmt.Sprint(want) {
 					t.Fatalf("in frame %d system %d sees %v, one by one %v\n%s", p.frame, i, p.seen[i], want, c.Explain())

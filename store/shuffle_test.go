@@ -12,13 +12,10 @@ import (
 func orderOf(t *testing.T, s *store.Store, n int) []int {
 	t.Helper()
 	var order []int
-	err := s.Each(t.Context(), n, func(_ context.Context, task int, _ store.Queue) error {
+	noError(t, s.Each(t.Context(), n, func(_ context.Context, task int, _ store.Queue) error {
 		order = append(order, task)
 		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))
 	return order
 }
 
@@ -26,9 +23,7 @@ func TestShuffledTasksAllRunInAnOrderThatTheSeedDecides(t *testing.T) {
 	var orders [][]int
 	for _, seed := range []uint64{1, 1, 2} {
 		s := newStore(t, store.Options{Workers: 1})
-		if err := s.Shuffle(seed); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, s.Shuffle(seed))
 		first, second := orderOf(t, s, 40), orderOf(t, s, 40)
 		if slices.IsSorted(first) || slices.Equal(first, second) {
 			t.Errorf("seed %d: the orders are %v and %v", seed, first, second)

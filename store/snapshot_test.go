@@ -86,9 +86,7 @@ func (w *realm) tick(t tb, seed uint64) {
 			return nil
 		})
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	flush(t, w.Store)
 	r := rand.New(rand.NewPCG(seed, 7))
 	err = w.Write(ctx, func(ctx context.Context, x *store.Writer) error {
@@ -102,18 +100,14 @@ func (w *realm) tick(t tb, seed uint64) {
 		_, _, err := store.Defragment(ctx, w.units, x, byX, 1+r.IntN(60))
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 }
 
 // image returns the snapshot of a store.
 func image(t tb, s *store.Store) []byte {
 	t.Helper()
 	var b bytes.Buffer
-	if err := s.Snapshot(context.Background(), &b); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, s.Snapshot(context.Background(), &b))
 	return b.Bytes()
 }
 
@@ -143,15 +137,11 @@ func TestAStoreThatWasReadGoesOnAsTheOneThatWasWritten(t *testing.T) {
 		}
 
 		r := bytes.NewReader(append(b, "behind it"...))
-		if err := loaded.Load(ctx, r); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, loaded.Load(ctx, r))
 		if r.Len() != len("behind it") {
 			t.Errorf("%d bytes after the snapshot are left", r.Len())
 		}
-		if err := rolled.ReadCheckpoint(ctx, iotest.HalfReader(&written), &read); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, rolled.ReadCheckpoint(ctx, iotest.HalfReader(&written), &read))
 		if read.Tag() != (store.Tag{At: 5, Tick: seed, Program: "one"}) {
 			t.Errorf("the tag is %+v", read.Tag())
 		}
@@ -291,22 +281,16 @@ func TestASnapshotOfAnotherMachineIsRead(t *testing.T) {
 	}
 	b := image(t, w.Store)
 	if *updateSnapshot {
-		if err := os.WriteFile(path, b, 0o644); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, os.WriteFile(path, b, 0o644))
 		t.Logf("digest %#x", digest(t, w.Store))
 	}
 	golden, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	if !bytes.Equal(b, golden) {
 		t.Error("the same state is not the same bytes on this machine")
 	}
 	other := newRealm(t, 1)
-	if err := other.Load(context.Background(), bytes.NewReader(golden)); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, other.Load(context.Background(), bytes.NewReader(golden)))
 	if got := digest(t, other.Store); got != wantDigest {
 		t.Errorf("digest %#x, want %#x", got, uint64(wantDigest))
 	}

@@ -19,9 +19,7 @@ func TestInspect_ReturnsTablesColumnsAndTheTag(t *testing.T) {
 	tag := store.Tag{At: 9, Tick: 8, Chain: [16]byte{7}, Program: "one"}
 	saved.SetTag(tag)
 	var b bytes.Buffer
-	if _, err := saved.WriteTo(&b); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, onlyError(saved.WriteTo(&b)))
 	b.WriteString("after it")
 	info, err := snapshot.Inspect(&b)
 	if err != nil || b.String() != "after it" {

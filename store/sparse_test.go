@@ -17,9 +17,7 @@ import (
 func addSparse[C, T any](t tb, table store.TableOf[T], o store.ColumnOptions[C]) *store.Sparse[T, C] {
 	t.Helper()
 	s, err := store.AddSparse(table, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	return s
 }
 
@@ -34,21 +32,18 @@ func TestAddSparse_RefusesInvalidOptions(t *testing.T) {
 	addColumn(t, table, store.ColumnOptions[uint32]{Name: "speed"})
 	addSparse(t, table, store.ColumnOptions[uint32]{Name: "shield"})
 	for want, err := range map[string]error{
-		`"speed" to table "ship": the name is taken`:  second(store.AddSparse(table, store.ColumnOptions[int]{Name: "speed"})),
-		`"shield" to table "ship": the name is taken`: second(store.AddColumn(table, store.ColumnOptions[int]{Name: "shield"})),
-		"keeps no changes":                            second(store.AddSparse(table, store.ColumnOptions[int]{Changes: true})),
-		"declare it by ColumnOptions.Links":           second(store.AddSparse(table, store.ColumnOptions[[]store.ID]{})),
+		`"speed" to table "ship": the name is taken`:  onlyError(store.AddSparse(table, store.ColumnOptions[int]{Name: "speed"})),
+		`"shield" to table "ship": the name is taken`: onlyError(store.AddColumn(table, store.ColumnOptions[int]{Name: "shield"})),
+		"keeps no changes":                            onlyError(store.AddSparse(table, store.ColumnOptions[int]{Changes: true})),
+		"declare it by ColumnOptions.Links":           onlyError(store.AddSparse(table, store.ColumnOptions[[]store.ID]{})),
 	} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %q", err, want)
 		}
 	}
-	err := s.Read(t.Context(), func(context.Context) error {
-		return second(store.AddSparse(table, store.ColumnOptions[int]{}))
-	})
-	if !errors.Is(err, store.ErrPhase) {
-		t.Errorf("inside a Read: %v", err)
-	}
+	wantError(t, "inside a Read", s.Read(t.Context(), func(context.Context) error {
+		return onlyError(store.AddSparse(table, store.ColumnOptions[int]{}))
+	}), store.ErrPhase)
 }
 
 // A Set or Unset by the queue of a create wins over one by a queue with a lower key.
@@ -81,21 +76,15 @@ func TestASnapshotSaysWhatIsOptional(t *testing.T) {
 	shield.Set(queues(t, s, 1)[0], hs[1], 7)
 	flush(t, s)
 	var image bytes.Buffer
-	if err := s.Snapshot(t.Context(), &image); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, s.Snapshot(t.Context(), &image))
 	info, err := snapshot.Inspect(bytes.NewReader(image.Bytes()))
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	if want := []snapshot.ColumnInfo{{Name: "shield", Optional: true, Schema: "uint32"}}; !slices.Equal(info.Tables[0].Columns, want) {
 		t.Errorf("%v, want %v", info.Tables[0].Columns, want)
 	}
 	other, ships := newTable(t, store.Options{}, store.TableOptions[item]{Name: "ship"})
 	addColumn(t, ships, store.ColumnOptions[uint32]{Name: "shield"})
-	if err := other.Load(t.Context(), &image); !errors.Is(err, store.ErrSchema) {
-		t.Errorf("a column is loaded from optional data: %v", err)
-	}
+	wantError(t, "a column is loaded from optional data", other.Load(t.Context(), &image), store.ErrSchema)
 }
 
 // A system names the data that it writes, and is in nobody's way who looks at the items.
@@ -141,10 +130,7 @@ func TestSystemsNameOptionalData(t *testing.T) {
 		{Name: "wear", Writes: on(table), Run: wear},
 		{Name: "take", Emits: on(table), Run: take},
 	} {
-		_, err := newSchedule(t, s, y).Run(t.Context())
-		if !errors.Is(err, store.ErrUndeclared) || !strings.Contains(err.Error(), `optional data "ship.shield"`) {
-			t.Errorf("%s: %v", y.Name, err)
-		}
+		wantError(t, y.Name, onlyError(newSchedule(t, s, y).Run(t.Context())), store.ErrUndeclared, `optional data "ship.shield"`)
 	}
 }
 
@@ -199,10 +185,7 @@ func TestSet_AllocatesNothingInTheSteadyState(t *testing.T) {
 		}
 		ctx := t.Context()
 		frame := func() {
-			err := errors.Join(s.Each(ctx, 1, recordAll), second(s.Flush(ctx)), shield.ForEach(ctx, wear), second(s.Flush(ctx)))
-			if err != nil {
-				t.Fatal(err)
-			}
+			noError(t, errors.Join(s.Each(ctx, 1, recordAll), onlyError(s.Flush(ctx)), shield.ForEach(ctx, wear), onlyError(s.Flush(ctx))))
 		}
 		for range 200 {
 			frame()

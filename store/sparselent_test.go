@@ -71,9 +71,7 @@ func TestStatesAreReplacedWhileMapsAreGivenOut(t *testing.T) {
 		f := newLender(t, isStable)
 		var c store.Checkpoint
 		var image bytes.Buffer
-		if err := errors.Join(f.Checkpoint(t.Context(), &c), f.Snapshot(t.Context(), &image)); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, errors.Join(f.Checkpoint(t.Context(), &c), f.Snapshot(t.Context(), &image)))
 		sum := digest(t, f.Store)
 		for way, back := range map[string]func(ctx context.Context) error{
 			"Rollback": func(ctx context.Context) error { return f.Rollback(ctx, &c) },
@@ -167,16 +165,11 @@ func newLender(t *testing.T, isStable bool) *lender {
 
 func (f *lender) write(fn func(ctx context.Context, w *store.Writer)) {
 	f.t.Helper()
-	err := f.Write(f.t.Context(), func(ctx context.Context, w *store.Writer) error {
+	noError(f.t, f.Write(f.t.Context(), func(ctx context.Context, w *store.Writer) error {
 		fn(ctx, w)
 		return nil
-	})
-	if err != nil {
-		f.t.Fatal(err)
-	}
-	if err := f.Verify(f.t.Context()); err != nil {
-		f.t.Fatal(err)
-	}
+	}))
+	noError(f.t, f.Verify(f.t.Context()))
 }
 
 // lend has the maps given out, and returns what erases through them.

@@ -38,17 +38,14 @@ func fillStable(t tb, s *store.Store, table *store.StableTable[item], n int) []s
 func TestStableChunk_TasksMayStopEarly(t *testing.T) {
 	s, table := newStable(t, store.Options{Workers: 3}, store.TableOptions[item]{ChunkItems: 8})
 	fillStable(t, s, table, 100)
-	err := table.ForEach(t.Context(), func(_ context.Context, c store.StableChunk[item]) error {
+	noError(t, table.ForEach(t.Context(), func(_ context.Context, c store.StableChunk[item]) error {
 		for h := range c.All() {
 			table.Erase(c.Queue, h)
 			c.Queue.Erase(h.ID)
 			break
 		}
 		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))
 	if report := flush(t, s); report.Total != (batch.Counts{Erased: 13, Redundant: 13}) {
 		t.Error(report)
 	}
@@ -137,9 +134,7 @@ func TestStableTable_RefusesWritersOfOthers(t *testing.T) {
 func TestStableTable_FindsNothingAfterClose(t *testing.T) {
 	s, table := newStable(t, store.Options{}, store.TableOptions[item]{Shards: 3})
 	h := fillStable(t, s, table, 5)[4]
-	if _, err := s.Close(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, onlyError(s.Close(t.Context())))
 	if _, ok := table.Get(h); ok || table.Has(h) || s.Has(h.ID) || table.Len() != 0 {
 		t.Errorf("a lookup finds an item of %d", table.Len())
 	}
@@ -153,9 +148,7 @@ func TestStableTable_FindsNothingAfterClose(t *testing.T) {
 	_, reduced := sumStable(t.Context(), table)
 	_, late := store.RegisterStable(s, store.TableOptions[item]{Name: "late"})
 	for what, err := range map[string]error{"ForEach": err, "ReduceStable": reduced, "RegisterStable": late} {
-		if !errors.Is(err, store.ErrClosed) {
-			t.Errorf("%s: %v", what, err)
-		}
+		wantError(t, what, err, store.ErrClosed)
 	}
 }
 
@@ -202,9 +195,7 @@ func TestStableTable_AddressesAfterRollbackAndLoad(t *testing.T) {
 	before := maps.Collect(table.All())
 	var saved bytes.Buffer
 	var c store.Checkpoint
-	if err := errors.Join(s.Snapshot(t.Context(), &saved), s.Checkpoint(t.Context(), &c)); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, errors.Join(s.Snapshot(t.Context(), &saved), s.Checkpoint(t.Context(), &c)))
 	q := queues(t, s, 1)[0]
 	for h := range before {
 		if h.ID.Slot()%3 == 0 {
@@ -213,17 +204,13 @@ func TestStableTable_AddressesAfterRollbackAndLoad(t *testing.T) {
 		table.Emplace(q, item{Value: 1})
 	}
 	flush(t, s)
-	if err := s.Rollback(t.Context(), &c); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, s.Rollback(t.Context(), &c))
 	for h, v := range table.All() {
 		if before[h] != v && h.ID.Slot()%3 != 0 {
 			t.Errorf("after Rollback %v is at %p, before at %p", h, v, before[h])
 		}
 	}
-	if err := s.Load(t.Context(), &saved); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, s.Load(t.Context(), &saved))
 	after := maps.Collect(table.All())
 	if len(after) != n {
 		t.Errorf("%d items after Load, want %d", len(after), n)

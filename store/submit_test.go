@@ -104,9 +104,7 @@ func TestSubmit_ReturnsWhenItsFrameHasEnded(t *testing.T) {
 				return errTask
 			}},
 		)
-		if _, err := frame.Run(t.Context()); !errors.Is(err, errTask) {
-			t.Errorf("%v", err)
-		}
+		wantError(t, "", onlyError(frame.Run(t.Context())), errTask)
 		fourth.applied(t, table, 4, 5) // a frame that fails keeps what its flushes did
 		first.applied(t, table, 1, 1)  // for ever
 	})
@@ -119,20 +117,14 @@ func TestSubmit_ErrorTellsWhetherApplied(t *testing.T) {
 	for name, test := range map[string]func(t *testing.T, s *store.Store, table *store.Table[item]){
 		"Discard": func(t *testing.T, s *store.Store, table *store.Table[item]) {
 			call := submit(t, s, t.Context(), table, 1)
-			if err := s.Discard(); err != nil {
-				t.Fatal(err)
-			}
+			noError(t, s.Discard())
 			call.refused(t, store.ErrDiscarded, not)
 		},
 		"Discard behind a flush that failed": func(t *testing.T, s *store.Store, table *store.Table[item]) {
 			call := submit(t, s, t.Context(), table, 1)
-			if _, err := s.Flush(ended); !errors.Is(err, context.Canceled) {
-				t.Fatal(err)
-			}
+			wantError(t, "", onlyError(s.Flush(ended)), context.Canceled)
 			call.waits(t, "its flush failed, and keeps it")
-			if err := s.Discard(); err != nil {
-				t.Fatal(err)
-			}
+			noError(t, s.Discard())
 			call.refused(t, store.ErrDiscarded, not)
 		},
 		"Close": func(t *testing.T, s *store.Store, table *store.Table[item]) {
@@ -147,9 +139,7 @@ func TestSubmit_ErrorTellsWhetherApplied(t *testing.T) {
 			var before store.Checkpoint
 			checkpoint(t, s, &before)
 			call := submit(t, s, t.Context(), table, 1)
-			if err := s.Rollback(t.Context(), &before); err != nil {
-				t.Fatal(err)
-			}
+			noError(t, s.Rollback(t.Context(), &before))
 			call.refused(t, store.ErrRolledBack, not)
 		},
 		"Rollback in the frame": func(t *testing.T, s *store.Store, table *store.Table[item]) {
@@ -170,9 +160,7 @@ func TestSubmit_ErrorTellsWhetherApplied(t *testing.T) {
 			})
 			call.refused(t, store.ErrRolledBack, not)
 			kept.applied(t, table, 1, 1)
-			if err := s.Rollback(t.Context(), &before); err != nil {
-				t.Fatal(err)
-			}
+			noError(t, s.Rollback(t.Context(), &before))
 			if _, ok := store.Resolved(kept.receipt, kept.name); !ok {
 				t.Error("a receipt that was given is good no more")
 			}
@@ -234,22 +222,17 @@ func TestSubmit_ErrorTellsWhetherApplied(t *testing.T) {
 			}
 		},
 		"a queue that is full": func(t *testing.T, s *store.Store, table *store.Table[item]) {
-			_, err := s.Submit(t.Context(), func(q store.Queue) error {
+			wantError(t, "", onlyError(s.Submit(t.Context(), func(q store.Queue) error {
 				table.EmplaceItems(q, make([]item, 101), nil)
 				return nil
-			})
-			if !errors.Is(err, store.ErrQueueFull) || !strings.Contains(err.Error(), not) {
-				t.Errorf("%v", err)
-			}
+			})), store.ErrQueueFull, not)
 		},
 		"a store that breaks": func(t *testing.T, s *store.Store, table *store.Table[item]) {
 			submit(t, s, t.Context(), table, 1)
 			flush(t, s)
 			call := submit(t, s, t.Context(), table, 2)
 			breakFlush(t)
-			if _, err := s.Flush(t.Context()); !errors.Is(err, store.ErrBroken) {
-				t.Fatal(err)
-			}
+			wantError(t, "", onlyError(s.Flush(t.Context())), store.ErrBroken)
 			perturb(t, nil)
 			call.refused(t, store.ErrBroken, "any part may be applied")
 			submit(t, s, t.Context(), table, 1).refused(t, store.ErrBroken, not)
@@ -334,14 +317,14 @@ func TestSubmit_ThousandGoroutinesLoseNothing(t *testing.T) {
 		manySubmit(t, s, table, s.Submit, func(turn uint64) error {
 			switch turn % 3 {
 			case 0:
-				return second(s.Flush(t.Context()))
+				return onlyError(s.Flush(t.Context()))
 			case 1:
-				return second(frame.Run(t.Context()))
+				return onlyError(frame.Run(t.Context()))
 			}
 			return s.Write(t.Context(), func(ctx context.Context, w *store.Writer) error {
-				err := second(s.Flush(ctx))
+				err := onlyError(s.Flush(ctx))
 				w.EndFrame()
-				return errors.Join(err, second(s.Flush(ctx)))
+				return errors.Join(err, onlyError(s.Flush(ctx)))
 			})
 		})
 	})
@@ -401,9 +384,7 @@ func manySubmit(t *testing.T, s *store.Store, table *store.Table[item],
 		})
 	}
 	for turn := uint64(0); left.Load() > 0; turn++ {
-		if err := frame(turn); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, frame(turn))
 		runtime.Gosched()
 	}
 	wg.Wait()

@@ -40,7 +40,7 @@ func submitAll(t *testing.T, s *store.Store, calls ...func(q store.Queue)) []err
 	var all sync.WaitGroup
 	errs := make([]error, len(calls))
 	for i, call := range calls {
-		all.Go(func() { errs[i] = second(s.Submit(ctx, func(q store.Queue) error { call(q); return nil })) })
+		all.Go(func() { errs[i] = onlyError(s.Submit(ctx, func(q store.Queue) error { call(q); return nil })) })
 	}
 	all.Wait()
 	return errs
@@ -65,9 +65,7 @@ func TestSubmit_FailsAloneWhenItsCallDoesNotFit(t *testing.T) {
 	}
 	// Later calls are applied.
 	for _, call := range []func(q store.Queue){func(q store.Queue) { table.EraseAll(q) }, create} {
-		if err := submitAll(t, s, call)[0]; err != nil {
-			t.Error(err)
-		}
+		noError(t, submitAll(t, s, call)[0])
 	}
 }
 

@@ -19,7 +19,7 @@ func tidy(t *testing.T, s *store.Store, table *store.Table[item]) (comparisons i
 		comparisons++
 		return int(a.Value) - int(b.Value)
 	}
-	err := s.Write(t.Context(), func(_ context.Context, w *store.Writer) error {
+	noError(t, s.Write(t.Context(), func(_ context.Context, w *store.Writer) error {
 		for _, m := range store.Maps(table, w) {
 			if _, done := m.Defragment(byValue, 0); !done {
 				t.Error("Defragment without a bound is not done")
@@ -29,10 +29,7 @@ func tidy(t *testing.T, s *store.Store, table *store.Table[item]) (comparisons i
 			}
 		}
 		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))
 	return comparisons
 }
 
@@ -50,13 +47,10 @@ func ordered(t *testing.T, n int, fixedKeys bool) (*store.Store, *store.Table[it
 
 func forEach(t *testing.T, table *store.Table[item], f func(c store.Chunk[item])) {
 	t.Helper()
-	err := table.ForEach(t.Context(), func(_ context.Context, c store.Chunk[item]) error {
+	noError(t, table.ForEach(t.Context(), func(_ context.Context, c store.Chunk[item]) error {
 		f(c)
 		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))
 }
 
 const many = 2000
@@ -163,7 +157,7 @@ func TestStableChunk_PanicsAfterItsPass(t *testing.T) {
 		}
 	}
 	for pass := range 2 {
-		err := table.ForEach(t.Context(), func(_ context.Context, c store.StableChunk[item]) error {
+		noError(t, table.ForEach(t.Context(), func(_ context.Context, c store.StableChunk[item]) error {
 			switch {
 			case c.Index == 3 && pass == 0:
 				kept = c
@@ -171,10 +165,7 @@ func TestStableChunk_PanicsAfterItsPass(t *testing.T) {
 				refused("in the next pass")
 			}
 			return nil
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		}))
 		refused("after the pass")
 	}
 	write(t, s, func(_ context.Context, w *store.Writer) error {

@@ -54,9 +54,7 @@ func lookups(t *testing.T, s *store.Store) []lookup {
 	var kept store.Rows[item]
 	grouped := store.GroupBy(t.Context(), &groups, packed, owners, parent)
 	_, reduced := store.Reduce(t.Context(), packed, func(_ context.Context, r store.Rows[item]) (int, error) { kept = r; return 0, nil }, addInt)
-	if err := errors.Join(grouped, reduced); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, errors.Join(grouped, reduced))
 	type on = []store.Resource
 	return []lookup{
 		{"Table.Get", packed, nil, `Get of table "packed"`, func() { packed.Get(h) }},
@@ -178,23 +176,18 @@ func TestLookup_OutsideOfSystemsIsUnchecked(t *testing.T) {
 		return err
 	}}, store.System{Name: "b", If: func() bool { return table.Len() == 1 }, Run: nothing})
 	for range 2 {
-		if _, err := c.Run(t.Context()); err != nil {
-			t.Error(err)
-		}
+		noError(t, onlyError(c.Run(t.Context())))
 		table.Len()
 	}
 	// The workers of a team are no part of the system that they ran tasks of.
-	err := s.Team(t.Context(), func(ctx context.Context) error {
+	noError(t, s.Team(t.Context(), func(ctx context.Context) error {
 		pass := func(ctx context.Context) error {
 			return s.Each(ctx, 64, func(context.Context, int, store.Queue) error { runtime.Gosched(); return nil })
 		}
 		c := newSchedule(t, s, store.System{Name: "a", Run: pass})
 		_, err := c.Run(ctx)
 		return errors.Join(err, s.Each(ctx, 64, func(context.Context, int, store.Queue) error { table.Len(); return nil }))
-	})
-	if err != nil {
-		t.Error(err)
-	}
+	}))
 }
 
 // What profilers are told of a goroutine is as before when a system returns.

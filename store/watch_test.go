@@ -88,9 +88,7 @@ func inJSON(t *testing.T, v, back any) string {
 	if err == nil && back != nil {
 		err = json.Unmarshal(text, back)
 	}
-	if err != nil {
-		t.Error(err)
-	}
+	noError(t, err)
 	return string(text)
 }
 
@@ -190,9 +188,7 @@ func TestFlushed_IsTheSumOfAllReports(t *testing.T) {
 	q.Erase(compose(77, 1, 1)) // of no table
 	check(flush(t, s))
 	check(flush(t, s)) // which had no command
-	if err := s.Rollback(t.Context(), &before); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, s.Rollback(t.Context(), &before))
 	shots.Emplace(queues(t, s, 1)[0], item{})
 	check(flush(t, s)) // a rollback takes nothing from the sum
 }

@@ -24,9 +24,7 @@ type may struct {
 func whoMay(t *testing.T) (rows []may) {
 	t.Helper()
 	source, err := os.ReadFile("doc.go")
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	_, table, _ := strings.Cut(string(source), "// # Who may do what\n//\n")
 	table, _, _ = strings.Cut(table, "//\n// ")
 	for i, line := range slices.Collect(strings.Lines(table)) {
@@ -104,9 +102,7 @@ func newVisitor(t *testing.T) *visitor {
 	fill(t, s, v.other, 1)
 	checkpoint(t, s, &v.before)
 	v.image = image(t, s)
-	if err := store.GroupBy(t.Context(), &v.groups, v.other, v.other, parent); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, store.GroupBy(t.Context(), &v.groups, v.other, v.other, parent))
 	return v
 }
 
@@ -140,7 +136,7 @@ func (v *visitor) enter(ctx context.Context, phases []string, f func(ctx context
 		if err != nil {
 			return err
 		}
-		return second(frame.Run(ctx))
+		return onlyError(frame.Run(ctx))
 	}
 	panic("no phase is called " + phases[0])
 }
@@ -157,12 +153,12 @@ func (v *visitor) calls() map[string]func(ctx context.Context) error {
 		return v.ReadCheckpoint(ctx, bytes.NewReader(v.image), new(store.Checkpoint))
 	}
 	calls["ReduceStable"] = func(ctx context.Context) error {
-		return second(store.ReduceStable(ctx, v.stable, func(context.Context, store.StableRows[item]) (int, error) { return 0, nil }, addInt))
+		return onlyError(store.ReduceStable(ctx, v.stable, func(context.Context, store.StableRows[item]) (int, error) { return 0, nil }, addInt))
 	}
 	calls["Groups.ForEach"] = func(ctx context.Context) error {
 		return v.groups.ForEach(ctx, func(context.Context, store.GroupChunk[item, item]) error { return nil })
 	}
-	calls["Schedule.Run"] = func(ctx context.Context) error { return second(v.frame.Run(ctx)) }
+	calls["Schedule.Run"] = func(ctx context.Context) error { return onlyError(v.frame.Run(ctx)) }
 	calls["SortFunc"] = func(ctx context.Context) error { return store.SortFunc(ctx, v.other, v.writer, byNumber) }
 	calls["SortByKey"] = func(ctx context.Context) error { return store.SortByKey(ctx, v.other, v.writer, number) }
 	calls["Defragment"] = func(ctx context.Context) error {
@@ -175,15 +171,17 @@ func (v *visitor) calls() map[string]func(ctx context.Context) error {
 	calls["Exchange"] = func(ctx context.Context) error { return store.Exchange(ctx, v.now, v.next) }
 	calls["AddColumn"] = func(context.Context) error {
 		v.added++
-		return second(store.AddColumn(v.other, store.ColumnOptions[int]{Name: fmt.Sprint("late ", v.added)}))
+		return onlyError(store.AddColumn(v.other, store.ColumnOptions[int]{Name: fmt.Sprint("late ", v.added)}))
 	}
 	calls["AddSparse"] = func(context.Context) error {
 		v.added++
-		return second(store.AddSparse(v.stable, store.ColumnOptions[int]{Name: fmt.Sprint("late ", v.added)}))
+		return onlyError(store.AddSparse(v.stable, store.ColumnOptions[int]{Name: fmt.Sprint("late ", v.added)}))
 	}
 	calls["EndFrame"] = func(context.Context) error { v.writer.EndFrame(); return nil }
-	calls["Submit"] = func(ctx context.Context) error { return second(v.Submit(ctx, func(store.Queue) error { return nil })) }
-	calls["Close"] = func(ctx context.Context) error { return second(v.Close(ctx)) }
+	calls["Submit"] = func(ctx context.Context) error {
+		return onlyError(v.Submit(ctx, func(store.Queue) error { return nil }))
+	}
+	calls["Close"] = func(ctx context.Context) error { return onlyError(v.Close(ctx)) }
 	calls["Claim"] = func(ctx context.Context) error {
 		c, err := v.Claim(ctx)
 		if err == nil {
@@ -191,13 +189,13 @@ func (v *visitor) calls() map[string]func(ctx context.Context) error {
 		}
 		return err
 	}
-	calls["Queues"] = func(context.Context) error { return second(v.Queues(1)) }
+	calls["Queues"] = func(context.Context) error { return onlyError(v.Queues(1)) }
 	calls["Discard"] = func(context.Context) error { return v.Discard() }
 	calls["Register"] = func(context.Context) error {
-		return second(store.Register(v.Store, store.TableOptions[item]{Name: "late"}))
+		return onlyError(store.Register(v.Store, store.TableOptions[item]{Name: "late"}))
 	}
 	calls["RegisterStable"] = func(context.Context) error {
-		return second(store.RegisterStable(v.Store, store.TableOptions[item]{Name: "late"}))
+		return onlyError(store.RegisterStable(v.Store, store.TableOptions[item]{Name: "late"}))
 	}
 	calls["Shuffle"] = func(context.Context) error { return v.Shuffle(1) }
 	calls["Inbox"] = func(context.Context) error { return v.Inbox(func(store.Queue) error { return nil }) }
@@ -290,9 +288,7 @@ func checkCell(t *testing.T, rows []may, name string, phases []string) {
 		}
 	}
 	err := v.enter(t.Context(), phases, func(ctx context.Context) { check(ctx, fits, "alone") })
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	turns := phases[len(phases)-1] == "Write" || phases[len(phases)-1] == "system"
 	if _, reduces := map[string]bool{"Reduce": true, "ReduceStable": true, "Digest": true, "Verify": true}[name]; !turns && !reduces || !fits {
 		return
@@ -305,7 +301,5 @@ func checkCell(t *testing.T, rows []may, name string, phases []string) {
 			t.Error(err)
 		}
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 }

@@ -79,13 +79,11 @@ func TestWritten_ListsAllOfARun(t *testing.T) {
 			want []store.Handle[item]
 		}{
 			{"a pass outside a frame", func() error { return notePass(t.Context(), table, among(hs[2]), noChunk) }, hs[2:3]},
-			{"a Run, which has the pass before it", func() error { return second(both.Run(t.Context())) }, []store.Handle[item]{hs[0], hs[1], hs[2], hs[3], hs[5]}},
-			{"another Run", func() error { return second(one.Run(t.Context())) }, hs[1:2]},
-			{"a flush", func() error { table.Erase(queues(t, s, 1)[0], hs[0]); return second(s.Flush(t.Context())) }, nil},
+			{"a Run, which has the pass before it", func() error { return onlyError(both.Run(t.Context())) }, []store.Handle[item]{hs[0], hs[1], hs[2], hs[3], hs[5]}},
+			{"another Run", func() error { return onlyError(one.Run(t.Context())) }, hs[1:2]},
+			{"a flush", func() error { table.Erase(queues(t, s, 1)[0], hs[0]); return onlyError(s.Flush(t.Context())) }, nil},
 		} {
-			if err := c.do(); err != nil {
-				t.Fatal(err)
-			}
+			noError(t, c.do())
 			if got := writtenOf(table); !slices.Equal(got, c.want) {
 				t.Errorf("after %s %v are written, want %v", c.what, got, c.want)
 			}
@@ -107,9 +105,7 @@ func TestWritten_ListsNotesOfFailedPassesAndOfOwners(t *testing.T) {
 		}
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	err = table.ForEach(t.Context(), func(_ context.Context, c store.Chunk[item]) error {
 		c.Wrote(1)
 		return errTask
@@ -155,9 +151,7 @@ func TestNotesOutsideTheChunkOrPassPanic(t *testing.T) {
 			}
 			return nil
 		})
-		if err := errors.Join(err, err2); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, errors.Join(err, err2))
 		refuses(`Wrote of chunk 0 of table "store_test.item", which was kept past its pass`, func() { kept.Wrote(0) })
 		refuses("WroteAll of chunk 0", func() { kept.WroteAll() })
 		refuses("Wrote of chunk 0", func() { keptStable.Wrote(handleOf(compose(2, 1, 0))) })
