@@ -4,7 +4,7 @@
 // programs that use everything there is.
 //
 //	go run ./stress                         the embedded trace, then random programs
-//	go run ./stress -profile NAME           random programs: smoke, pr, nightly, misuse, long
+//	go run ./stress -profile NAME           random programs: smoke, pr, nightly, long
 //	go run ./stress -program FILE           one random program
 //	go run ./stress -canary all             faults put in on purpose
 //	go run ./stress replay TRACE            another trace

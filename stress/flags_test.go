@@ -35,7 +35,7 @@ func TestWrongUsageIsOneLine(t *testing.T) {
 		{"replay " + trace + " -html -", "stress replay: -html wants a file; see: go run ./stress replay -h"},
 		{"-html no/such", "stress: -html: stat no: no such file or directory"},
 		{"help bogus", `stress help: no help about ["bogus"]; want profile, replay, durable or inspect; see: go run ./stress help -h`},
-		{"-profile quick", `stress: no profile is called "quick"; want smoke, pr, nightly, misuse or long; see: go run ./stress -h`},
+		{"-profile quick", `stress: no profile is called "quick"; want smoke, pr, nightly or long; see: go run ./stress -h`},
 		{"-profile smoke -workers 1", "stress: flag provided but not defined: -workers; see: go run ./stress -h"},
 		{"-profile smoke FILE", `stress: "FILE" is too much; a program is played by -program FILE; see: go run ./stress -h`},
 		{"-duration 0s", "stress: -duration is 0s; want more than 0; see: go run ./stress -h"},

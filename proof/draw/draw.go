@@ -8,10 +8,9 @@ import (
 
 // Options say what may be drawn.
 type Options struct {
-	Steps    int      // about how many operations, commands included
-	Misuses  []string // kinds of misuse
-	Wide     bool     // handles have their full widths
-	Misusing bool     // every other step is misuse
+	Steps   int      // about how many operations, commands included
+	Misuses []string // kinds of misuse
+	Wide    bool     // handles have their full widths
 }
 
 // Script returns the program of a seed.

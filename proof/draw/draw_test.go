@@ -9,7 +9,7 @@ import (
 )
 
 func TestAProgramIsAFunctionOfItsSeed(t *testing.T) {
-	o := draw.Options{Steps: 300, Misuses: []string{"zero-queue"}}
+	o := draw.Options{Steps: 300, Misuses: []string{"write-in-read"}}
 	for seed := range uint64(20) {
 		a, b := draw.Script(seed, o), draw.Script(seed, o)
 		if !bytes.Equal(a.Text(), b.Text()) {
@@ -23,7 +23,7 @@ func TestAProgramIsAFunctionOfItsSeed(t *testing.T) {
 
 func TestProgramsReadBack(t *testing.T) {
 	for seed := range uint64(100) {
-		text := draw.Script(seed, draw.Options{Steps: 200, Misuses: []string{"zero-queue"}}).Text()
+		text := draw.Script(seed, draw.Options{Steps: 200, Misuses: []string{"write-in-read"}}).Text()
 		p, err := script.Parse(text, "drawn")
 		if err != nil {
 			t.Fatalf("seed %d: %v", seed, err)
@@ -41,7 +41,7 @@ func TestEveryOperationIsDrawn(t *testing.T) {
 		missing[op] = true
 	}
 	for seed := uint64(0); seed < 1000 && len(missing) > 0; seed++ {
-		p := draw.Script(seed, draw.Options{Steps: 300, Misuses: []string{"zero-queue"}})
+		p := draw.Script(seed, draw.Options{Steps: 300, Misuses: []string{"write-in-read"}})
 		script.Walk(p.Steps, func(s *script.Step) { delete(missing, s.Op) })
 	}
 	for op := range missing {

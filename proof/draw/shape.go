@@ -62,9 +62,9 @@ func (d *drawing) blocks() {
 	d.first().Item, d.first().Fixed = script.Linked, 0
 	d.inWrite(
 		script.Step{Op: script.InsertItems, N: 5000, Name: d.name(5000)},
-		script.Step{Op: script.Defragment},
-		script.Step{Op: script.SortFunc}.Set("by", 4),
-		script.Step{Op: script.Defragment},
+		script.Step{Op: script.DefragmentTable},
+		script.Step{Op: script.SortTable}.Set("by", 4),
+		script.Step{Op: script.DefragmentTable},
 		script.Step{Op: script.Clear},
 	)
 }
@@ -92,13 +92,13 @@ func (d *drawing) above() {
 	}
 }
 
-// nested opens phases inside phases, of tables that have items.
+// nested sums a table up inside a pass over another, of tables that have items.
 func (d *drawing) nested() {
-	d.program.Tables[1].Max, d.first().Fixed = 0, 1
+	d.program.Tables[1].Max = 0
 	for table := range 2 {
 		d.inWrite(script.Step{Op: script.Insert, Table: table, N: 1, Name: d.name(1)})
 	}
-	d.add(script.Step{Op: script.Misuse, Word: "reduce-in-reduce-in-foreach"})
+	d.add(script.Step{Op: script.ForEach, Body: []script.Step{{Op: script.ReduceInTask, Table: 1}}})
 }
 
 // renewed has the passes of a frame write what it created, and what was there before.
@@ -202,7 +202,7 @@ func (d *drawing) thinned() {
 	)
 	d.few(
 		script.Each, script.Flush, script.Write, script.Emplace, script.Erase, script.Set, script.Unset,
-		script.ForEachSparse, script.SortSparse, script.Remove, script.EraseNow, script.Swap,
+		script.ForEachSparse, script.SortSparse, script.SortTable, script.Remove, script.EraseNow,
 	)
 	t := &d.theme
 	t.busy, t.keys, t.links, t.weights[script.Each], t.weights[script.Flush] = 12, 1000, 0.2, 3, 3

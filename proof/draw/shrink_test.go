@@ -33,7 +33,7 @@ func fails(p *script.Script) bool {
 func TestShrink_KeepsTheFailureAlone(t *testing.T) {
 	shrunk := 0
 	for seed := uint64(0); shrunk < 5 && seed < 1000; seed++ {
-		p := draw.Script(seed, draw.Options{Steps: 400, Misuses: []string{"zero-queue"}})
+		p := draw.Script(seed, draw.Options{Steps: 400, Misuses: []string{"write-in-read"}})
 		if !fails(p) {
 			continue
 		}
@@ -58,7 +58,7 @@ func TestShrink_KeepsTheFailureAlone(t *testing.T) {
 
 func TestShrink_StopsWithItsContext(t *testing.T) {
 	for seed := uint64(0); ; seed++ {
-		p := draw.Script(seed, draw.Options{Steps: 400, Misuses: []string{"zero-queue"}})
+		p := draw.Script(seed, draw.Options{Steps: 400, Misuses: []string{"write-in-read"}})
 		if !fails(p) {
 			continue
 		}

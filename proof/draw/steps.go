@@ -31,12 +31,12 @@ func ops(f func(op script.Op) bool) []script.Op {
 // erases reports whether the operation erases what its references name, if that
 // lives, or what a task records does so.
 func erases(op script.Op) bool {
-	return strings.HasPrefix(op.String(), "erase") || op == script.TakeNow || op == script.Remove
+	return strings.HasPrefix(op.String(), "erase") || op == script.Remove
 }
 
 // runs reports whether the operation takes any number of references.
 func runs(op script.Op) bool {
-	return op == script.EraseItems || op == script.EraseItemsNow || op == script.SortAs
+	return op == script.EraseItems || op == script.EraseItemsNow
 }
 
 // args draw the arguments, by key.
@@ -61,8 +61,6 @@ var args = map[string]func(d *drawing, s *script.Step) int{
 	"by":      func(d *drawing, _ *script.Step) int { return d.of(0, 0, 0, 1, 2, 3) },
 	"budget":  func(d *drawing, _ *script.Step) int { return d.of(0, 1, 3, 10, 100) },
 	"i":       func(d *drawing, _ *script.Step) int { return d.IntN(8) },
-	"j":       func(d *drawing, _ *script.Step) int { return d.IntN(60) },
-	"reader":  func(d *drawing, _ *script.Step) int { return d.IntN(8) },
 	"fail":    func(d *drawing, _ *script.Step) int { return d.rarely(8, 1+d.IntN(2)) },
 	"cancel":  func(d *drawing, _ *script.Step) int { return d.rarely(25, 1) },
 	"panic":   func(d *drawing, s *script.Step) int { return d.rarely(6, 1+d.IntN(min(s.N+1, 10))) },
@@ -72,12 +70,7 @@ var args = map[string]func(d *drawing, s *script.Step) int{
 		}
 		return 1 + d.IntN(12)
 	},
-	"tasks": func(d *drawing, s *script.Step) int {
-		if s.Op == script.Schedule {
-			return 1 + d.IntN(6)
-		}
-		return d.IntN(d.theme.tasks + 1)
-	},
+	"tasks": func(d *drawing, _ *script.Step) int { return d.IntN(d.theme.tasks + 1) },
 }
 
 // rarely returns value once in n times, and otherwise 0.
@@ -90,10 +83,6 @@ func (d *drawing) rarely(n, value int) int {
 
 // step draws a step.
 func (d *drawing) step() {
-	if d.options.Misusing && d.IntN(2) == 0 {
-		d.addDrawn(script.Misuse)
-		return
-	}
 	if d.IntN(40) == 0 { // growth and decline take turns
 		d.theme.grow = d.Float64()
 	}
@@ -205,7 +194,7 @@ func (d *drawing) account(s *script.Step, makes bool) {
 // settled notes what a step does to the batch.
 func (d *drawing) settled(op script.Op) {
 	switch op {
-	case script.Flush, script.Schedule:
+	case script.Flush:
 		d.settle()
 	case script.Discard:
 		for _, k := range d.known {
@@ -218,7 +207,7 @@ func (d *drawing) settled(op script.Op) {
 func (d *drawing) bodyOf(s *script.Step) {
 	fails := s.Op == script.Each || s.Op == script.ForEach || s.Op == script.ForEachRows || s.Op == script.ForEachSparse
 	switch s.Op {
-	case script.Each, script.Queues, script.Schedule:
+	case script.Each, script.Queues:
 		s.Body = d.commands(s.Arg("tasks"), -1, fails)
 	case script.ForEach, script.ForEachRows, script.ForEachSparse:
 		s.Body = d.commands(d.IntN(6), s.Table, fails)

@@ -19,10 +19,10 @@ type frameChanges struct {
 	known    map[uint64]bool // that are created or replaced
 }
 
-// BeginFrame begins a frame that is not the beginning of a Write or Run: see BeginWrite.
+// BeginFrame begins a frame that is not the beginning of a Write: see BeginWrite.
 func (m *Exact) BeginFrame() { m.frame++ }
 
-// BeginWrite begins the frame of a Write or Run, to which everything belongs that passes
+// BeginWrite begins the frame of a Write, to which everything belongs that passes
 // wrote before it.
 func (m *Exact) BeginWrite() {
 	m.BeginFrame()

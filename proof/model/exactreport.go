@@ -5,32 +5,6 @@ import (
 	"slices"
 )
 
-// MergeReports returns the report of a frame that flushed twice.
-func MergeReports(a, b Report) Report {
-	r := Report{Epoch: b.Epoch, Total: a.Total, Tables: slices.Clone(a.Tables), Stale: slices.Concat(a.Stale, b.Stale), DroppedCalls: a.DroppedCalls + b.DroppedCalls}
-	r.Total.add(b.Total)
-	for _, t := range b.Tables {
-		at := slices.IndexFunc(r.Tables, func(of TableReport) bool { return of.Table == t.Table })
-		if at < 0 {
-			r.Tables = append(r.Tables, t)
-		} else {
-			r.Tables[at].add(t.Counts)
-		}
-	}
-	r.Columns = slices.Clone(a.Columns)
-	for _, c := range b.Columns {
-		at := slices.IndexFunc(r.Columns, func(of ColumnReport) bool { return of.ColumnOf == c.ColumnOf })
-		if at < 0 {
-			r.Columns = append(r.Columns, c)
-		} else {
-			r.Columns[at].add(c.Counts)
-		}
-	}
-	slices.SortStableFunc(r.Stale, compareSamples)
-	r.Stale = r.Stale[:min(len(r.Stale), 8)]
-	return r
-}
-
 // finish sums up.
 func (p *Plan) finish() Report {
 	r := &p.report

@@ -1,7 +1,6 @@
 package model
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 )
@@ -175,16 +174,6 @@ func (m *Map[V]) EraseWhere(f func(V) bool) int {
 	return len(set)
 }
 
-// EraseBackward erases the items for which f is true one by one, from the last
-// row to the first.
-func (m *Map[V]) EraseBackward(f func(V) bool) {
-	for _, id := range slices.Backward(m.Handles()) {
-		if f(*m.Get(id)) {
-			m.Erase(id)
-		}
-	}
-}
-
 // eraseSet removes a set of items: the gaps below the new length take the items
 // that stay at or above it, both ascending; the slots are freed in the order of
 // the rows they had.
@@ -231,59 +220,12 @@ func (m *Map[V]) Reset() {
 	}
 }
 
-// Sort orders the rows i to j-1 stably.
-func (m *Map[V]) Sort(i, j int, compare func(a, b V) int) {
-	m.arrange(i, j, func(a, b uint32) int { return compare(m.items[a], m.items[b]) })
-}
-
-// arrange orders the rows i to j-1 by their slots, and tells these.
-func (m *Map[V]) arrange(i, j int, compare func(a, b uint32) int) {
-	slices.SortStableFunc(m.rows[i:j], compare)
-	for row := i; row < j; row++ {
-		m.rowOf[m.rows[row]] = row
+// Sort orders the rows stably.
+func (m *Map[V]) Sort(compare func(a, b V) int) {
+	slices.SortStableFunc(m.rows, func(a, b uint32) int { return compare(m.items[a], m.items[b]) })
+	for row, n := range m.rows {
+		m.rowOf[n] = row
 	}
-}
-
-// SortAs moves the items that ids name to the first rows, in that order.
-func (m *Map[V]) SortAs(ids []uint64) {
-	rank := make(map[uint32]int)
-	for _, id := range ids {
-		n, ok := m.find(id)
-		if _, again := rank[n]; ok && !again {
-			rank[n] = len(rank) - len(ids)
-		}
-	}
-	m.arrange(0, len(m.rows), func(a, b uint32) int { return cmp.Compare(rank[a], rank[b]) })
-}
-
-// Partition moves the items for which f is true to the front, and returns how
-// many there are.
-func (m *Map[V]) Partition(f func(V) bool) int {
-	front := 0
-	rank := func(n uint32) int {
-		if f(m.items[n]) {
-			return 0
-		}
-		return 1
-	}
-	for _, n := range m.rows {
-		front += 1 - rank(n)
-	}
-	m.arrange(0, len(m.rows), func(a, b uint32) int { return cmp.Compare(rank(a), rank(b)) })
-	return front
-}
-
-// Swap exchanges the rows of two items, if both live.
-func (m *Map[V]) Swap(a, b uint64) bool {
-	x, okX := m.find(a)
-	y, okY := m.find(b)
-	if !okX || !okY {
-		return false
-	}
-	i, j := m.rowOf[x], m.rowOf[y]
-	m.place(i, y)
-	m.place(j, x)
-	return true
 }
 
 // Follow takes over the rows that a defragmentation left, which documents leave

@@ -49,7 +49,6 @@ var (
 	SortedBlocks            = state("sorted-in-blocks")
 	InboxBytes              = state("inbox-bytes")
 	AboveMax                = state("above-max")
-	NestedRefused           = state("nested-refused")
 	LateCall                = state("inbox-across-flush")
 	SharedLinks             = state("shared-links")
 	Refilled                = state("refilled")

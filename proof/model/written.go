@@ -14,8 +14,8 @@ const toCome = -1
 // items stands, as the number of a column, for the items themselves.
 const items = -1
 
-// Wrote says what a pass over a table noted as written; inFrame says that a Write or a
-// Run of a schedule is around it.
+// Wrote says what a pass over a table noted as written; inFrame says that a Write is
+// around it.
 func (m *Exact) Wrote(table int, ids []uint64, inFrame bool) {
 	m.WroteBeside(ColumnOf{table, items}, ids, inFrame)
 }

@@ -2,7 +2,6 @@ package runner
 
 import (
 	"context"
-	"errors"
 	"slices"
 	"strings"
 
@@ -206,44 +205,6 @@ func (p *executor) probeParts(table int, id uint64, lives bool) {
 		} else if _, ok := part.get(id); ok {
 			p.accepted(id, true)
 		}
-	}
-}
-
-// probePartAt sees that At of a column panics over a handle that names nothing.
-func (p *executor) probePartAt(table int, id uint64) {
-	_, part, ok := p.part(&script.Step{Op: script.ForEachRows, Table: table}, int(id%7))
-	if !ok {
-		return
-	}
-	defer func() {
-		err, _ := recover().(error)
-		var stale *store.StaleError
-		p.want(errors.As(err, &stale) && uint64(stale.Handle) == id, "At(%s) of a column panics with %v; want a StaleError", model.Text(id), err)
-	}()
-	part.(boundColumn).at(id)
-}
-
-// dumpParts compares what is dumped beside an item of a table.
-func (p *executor) dumpParts(table int, id uint64) {
-	parts, number := p.tables[table].parts(), 0
-	next := func() { // skips what the item has not
-		for number < len(parts) && p.exact.Element(model.ColumnOf{Table: table, Column: number}, id) == nil {
-			number++
-		}
-	}
-	for name, v := range p.store.DumpColumns(store.ID(id)) {
-		if next(); number == len(parts) {
-			p.fail(Model, "DumpColumns of %s yields %s as well", model.Text(id), name)
-			return
-		}
-		got, ok := parts[number].read(v)
-		if want := *p.exact.Element(model.ColumnOf{Table: table, Column: number}, id); !ok || name != columnName(number) || got != want {
-			p.fail(Model, "DumpColumns of %s has %q, %+v, %v; want %+v", model.Text(id), name, got, ok, want)
-		}
-		number++
-	}
-	if next(); number != len(parts) {
-		p.fail(Model, "DumpColumns of %s ends at column %d", model.Text(id), number)
 	}
 }
 

@@ -13,7 +13,6 @@ import (
 // of the models, handles are words.
 type bound interface {
 	keeps(i model.Item) model.Item
-	resource() store.Resource
 
 	emplace(q store.Queue, i model.Item) uint64
 	emplaceItems(q store.Queue, items []model.Item, share bool) []uint64
@@ -27,7 +26,6 @@ type bound interface {
 
 	get(id uint64) (model.Item, bool)
 	has(id uint64) bool
-	at(id uint64) // panics unless the item lives
 	Len() int
 	all() iter.Seq2[uint64, model.Item]
 	changes() model.Changes
@@ -46,7 +44,6 @@ type bound interface {
 	addPart(p *executor, optional bool, kind, name string, changes bool) error
 	parts() []boundPart
 
-	handle(id uint64) (uint64, bool)
 	Name() string
 }
 
@@ -85,9 +82,7 @@ type common[T any] interface {
 	Put(q store.Queue, h store.Handle[T], v T)
 	Resolve(p store.Handle[T]) (store.Handle[T], bool)
 	Has(h store.Handle[T]) bool
-	At(h store.Handle[T]) *T
 	Len() int
-	Handle(id store.ID) (store.Handle[T], bool)
 	All() iter.Seq2[store.Handle[T], *T]
 	Insert(w *store.Writer, v T) (store.Handle[T], error)
 	Remove(w *store.Writer, h store.Handle[T]) bool
@@ -171,7 +166,6 @@ func (b *binding[T]) get(id uint64) (model.Item, bool) {
 }
 
 func (b *binding[T]) has(id uint64) bool { return b.Has(handleOf[T](id)) }
-func (b *binding[T]) at(id uint64)       { b.At(handleOf[T](id)) }
 
 func (b *binding[T]) all() iter.Seq2[uint64, model.Item] {
 	return func(yield func(uint64, model.Item) bool) {
@@ -224,11 +218,6 @@ func (b *binding[T]) insert(w *store.Writer, i model.Item) (uint64, error) {
 }
 
 func (b *binding[T]) remove(w *store.Writer, id uint64) bool { return b.Remove(w, handleOf[T](id)) }
-
-func (b *binding[T]) handle(id uint64) (uint64, bool) {
-	h, ok := b.Handle(store.ID(id))
-	return uint64(h.ID), ok
-}
 
 // fold returns how a Reduce sums up the items of a chunk, once it has called f.
 func (b *binding[T]) fold(ctx context.Context, f func(ctx context.Context) error, items iter.Seq[*T]) (s model.Sum, err error) {

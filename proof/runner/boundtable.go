@@ -13,8 +13,6 @@ type packed[T any] struct {
 	table *store.Table[T]
 }
 
-func (b *packed[T]) resource() store.Resource { return b.table }
-
 func (b *packed[T]) forEach(ctx context.Context, f func(ctx context.Context, c chunk) error) error {
 	return b.table.ForEach(ctx, func(ctx context.Context, c store.Chunk[T]) error {
 		view := chunk{queue: c.Queue, index: c.Index, erase: c.Erase, wroteAll: c.WroteAll}
@@ -69,8 +67,6 @@ type stable[T any] struct {
 	binding[T]
 	table *store.StableTable[T]
 }
-
-func (b *stable[T]) resource() store.Resource { return b.table }
 
 func (b *stable[T]) forEach(ctx context.Context, f func(ctx context.Context, c chunk) error) error {
 	return b.table.ForEach(ctx, func(ctx context.Context, c store.StableChunk[T]) error {

@@ -18,7 +18,7 @@ type checkpoint struct {
 	exact    *model.Exact
 	abstract *model.Abstract
 	real     map[int]uint64 // by name: handles, but for provisional ones
-	sortedBy map[[2]int]int
+	sortedBy map[int]int
 	columns  int // of all tables, and optional data
 }
 

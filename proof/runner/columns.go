@@ -15,17 +15,14 @@ import (
 // elements are items of the models.
 type boundPart interface {
 	keeps(i model.Item) model.Item
-	resource() store.Resource
 	set(q store.Queue, id uint64, i model.Item)
 	get(id uint64) (model.Item, bool)
 	write(id uint64, key uint64)
-	read(any) (model.Item, bool) // what DumpColumns yields
 }
 
 // boundColumn is a boundPart that every item has.
 type boundColumn interface {
 	boundPart
-	at(id uint64) // panics unless the item lives
 	written() []uint64
 	exchange(ctx context.Context, with boundColumn) (ok bool, err error) // of columns of one type
 }
@@ -71,7 +68,6 @@ type component[T, C any] struct {
 }
 
 func (p *component[T, C]) keeps(i model.Item) model.Item { return p.kind.keeps(i) }
-func (p *component[T, C]) resource() store.Resource      { return p.partOf }
 
 func (p *component[T, C]) set(q store.Queue, id uint64, i model.Item) {
 	p.Set(q, handleOf[T](id), p.kind.make(i))
@@ -89,14 +85,6 @@ func (p *component[T, C]) write(id uint64, key uint64) {
 	if v, _ := p.Get(handleOf[T](id)); p.kind.key != nil {
 		*p.kind.key(v) = key
 	}
-}
-
-func (p *component[T, C]) read(v any) (model.Item, bool) {
-	element, ok := v.(*C)
-	if !ok {
-		return model.Item{}, false
-	}
-	return p.kind.read(element), true
 }
 
 // optional is a [store.Sparse] as a [boundSparse].
@@ -126,8 +114,6 @@ type columnDriver[T, C any] struct {
 	component[T, C]
 	of *store.Column[T, C]
 }
-
-func (c *columnDriver[T, C]) at(id uint64) { c.of.At(handleOf[T](id)) }
 
 func (c *columnDriver[T, C]) written() []uint64 { return idsOf(slices.Collect(c.of.Written())) }
 

@@ -14,11 +14,10 @@
 //	every flush    the report, what every create resolves to, all items of every
 //	               table in the order of rows, the figures, Verify
 //	               and some handles of the history, as they were and forged, of
-//	               histories that a rollback ended, of another store, and
-//	               provisional ones
+//	               histories that a rollback ended, and provisional ones
 //	every read     the digest is what it was (P1)
-//	at the end     every handle that was ever issued or recorded; Dump and the
-//	               digests of shards; Close; goroutines
+//	at the end     every handle that was ever issued or recorded; Close;
+//	               goroutines
 //
 // After every step that changes the store its digest and report are appended to
 // the marks of the result, so that runs under other configurations can be

@@ -20,8 +20,6 @@ type executor struct {
 	fuse    fuse // in the Links of rich items
 
 	store    *store.Store
-	another  *otherStore // once it is asked for
-	foreign  uint64      // the handle of an item of the other store
 	tables   []bound
 	modelled []model.Table
 	exact    *model.Exact
@@ -39,7 +37,7 @@ type executor struct {
 	pointers    bool                    // some items or elements have them
 	lent        map[int]bool            // tables whose maps the Write has
 	tracked     map[model.ColumnOf]bool // columns that keep changes
-	sortedBy    map[[2]int]int          // by table and shard: what Defragment was last asked for, plus 1
+	sortedBy    map[int]int             // by table: what Defragment was last asked for, plus 1
 
 	late    *call         // of the inbox, that is open
 	sealed  bool          // the inbox, in this frame
@@ -76,7 +74,7 @@ func Play(ctx context.Context, p *script.Script, c script.Config, begun func()) 
 }
 
 func newExecutor(p *script.Script, c script.Config) *executor {
-	pl := &executor{program: p, config: c, checkpoints: make(map[int]*checkpoint), sortedBy: make(map[[2]int]int), tracked: make(map[model.ColumnOf]bool)}
+	pl := &executor{program: p, config: c, checkpoints: make(map[int]*checkpoint), sortedBy: make(map[int]int), tracked: make(map[model.ColumnOf]bool)}
 	pl.disturb.init(c)
 	return pl
 }
@@ -179,8 +177,6 @@ func (p *executor) do(ctx context.Context, s *script.Step, w *store.Writer) {
 		p.checkpoint(ctx, s.Arg("as"))
 	case script.Rollback:
 		p.rollback(ctx, s.Arg("to"), s.Arg("saved") == 1)
-	case script.Schedule:
-		p.schedule(ctx, s, w != nil)
 	case script.AddColumn, script.AddSparse:
 		p.addPart(ctx, s)
 	case script.Misuse:

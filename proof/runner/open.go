@@ -1,8 +1,6 @@
 package runner
 
 import (
-	"context"
-	"slices"
 	"unsafe"
 
 	"handloom/internal/slotset"
@@ -51,54 +49,7 @@ func (p *executor) open() (err error) {
 		p.result.Seen.See(model.ManyTables)
 	}
 	p.nameAll()
-	p.foreign = uint64(lastFree(p.modelled))<<48 | 1<<32
 	return nil
-}
-
-// lastFree returns the highest typeId that no table has. Handles of two stores are
-// told apart by their typeIds alone, so that the other store has that one.
-func lastFree(tables []model.Table) int {
-	free := lastTypeID
-	for slices.ContainsFunc(tables, func(t model.Table) bool {
-		return int(t.TypeID) <= free && free < int(t.TypeID)+t.Shards
-	}) {
-		free--
-	}
-	return free
-}
-
-// otherStore is a second store, with one item in one table.
-type otherStore struct {
-	*store.Store
-	table *store.Table[word]
-}
-
-// other returns the second store. Few programs ask for it, and the higher a
-// typeId, the more memory a store has to clear.
-func (p *executor) other() *otherStore {
-	if p.another == nil {
-		o, id, err := openOther(int(p.foreign >> 48))
-		if p.another = o; err != nil || id != p.foreign {
-			p.fail(Model, "the item of another store has %s, %v; want %s", model.Text(id), err, model.Text(p.foreign))
-		}
-	}
-	return p.another
-}
-
-func openOther(typeID int) (o *otherStore, id uint64, err error) {
-	o = new(otherStore)
-	if o.Store, err = store.New(store.Options{Workers: 1}); err != nil {
-		return o, 0, err
-	}
-	if o.table, err = store.Register(o.Store, store.TableOptions[word]{Name: "elsewhere", TypeID: typeID}); err != nil {
-		return o, 0, err
-	}
-	err = o.Write(context.Background(), func(_ context.Context, w *store.Writer) error {
-		h, err := o.table.Insert(w, 1)
-		id = uint64(h.ID)
-		return err
-	})
-	return o, id, err
 }
 
 func (p *executor) register(t *script.Table) (bound, error) {

@@ -38,30 +38,9 @@ func byMasked(mask uint64) func(a, b model.Item) int {
 	return func(a, b model.Item) int { return cmp.Compare(a.Key&mask, b.Key&mask) }
 }
 
-// sort sorts, or with panic=k panics at the k-th comparison, and then every item
-// is where it was.
-func (y *writing) sort() {
-	compare, calls := order(y.s), 0
-	if y.throws(func() {
-		y.o.sortFunc(func(a, b model.Item) int {
-			if calls++; calls == y.s.Arg("panic") {
-				panic(errTask)
-			}
-			return compare(a, b)
-		})
-	}) {
-		return
-	}
-	if y.s.Arg("by")%len(orders) == len(orders)-1 && uint64(y.x.Len()) > 2*sortBlock {
-		y.see(model.SortedBlocks)
-	}
-	y.x.Sort(0, y.x.Len(), compare)
-}
-
 // sorted puts a shard of the model in order.
 func (y *writing) sorted(shard int, compare func(a, b model.Item) int) {
-	x := y.exact.Map(y.s.Table, shard)
-	x.Sort(0, x.Len(), compare)
+	y.exact.Map(y.s.Table, shard).Sort(compare)
 }
 
 // sortTable sorts all shards. With panic=k a comparison with a key that is k-1
@@ -90,6 +69,9 @@ func (y *writing) sortTable() {
 		switch rows := y.exact.Map(y.s.Table, shard).Handles(); {
 		case len(rows) < 2 || !slices.ContainsFunc(rows, func(id uint64) bool { return panics(*y.exact.Item(id)) }):
 			y.sorted(shard, compare)
+			if y.s.Arg("by")%len(orders) == len(orders)-1 && uint64(len(rows)) > 2*sortBlock {
+				y.see(model.SortedBlocks)
+			}
 		case lowest < 0:
 			lowest = shard
 		}
@@ -110,16 +92,6 @@ func (p *executor) checkSorted(err error, lowest int) {
 	}
 }
 
-// sortsBy notes what a shard is put in the order of, and has its map forget the
-// order it was put in if that is another one.
-func (y *writing) sortsBy(shard int, m orderedMap) {
-	at, by := y.at(shard), y.s.Arg("by")%len(orders)+1
-	if last := y.sortedBy[at]; last != 0 && last != by {
-		m.defragment(nil, 0)
-	}
-	y.sortedBy[at] = by
-}
-
 // checkBudget compares the work of a call of Defragment with its budget, of which
 // 0 is no bound.
 func (p *executor) checkBudget(compared, moves, budget int, done bool) {
@@ -130,45 +102,32 @@ func (p *executor) checkBudget(compared, moves, budget int, done bool) {
 	}
 }
 
-// defragment goes on with ordering a map. The comparison must be the same in
-// every call, or else the map is told to forget.
-func (y *writing) defragment() {
-	y.sortsBy(y.s.Shard, y.o)
-	budget, compared := y.s.Arg("budget"), 0
-	moves, done := y.o.defragment(func(a, b model.Item) int {
-		compared++
-		return order(y.s)(a, b)
-	}, budget)
-	y.checkBudget(compared, moves, budget, done)
-	y.followed(y.s.Shard, y.o, done)
-}
-
-// followed has the model take over the rows that a defragmentation left.
-func (y *writing) followed(shard int, m orderedMap, done bool) {
-	if err := y.exact.Map(y.s.Table, shard).Follow(m.rows(), done, order(y.s)); err != nil {
-		y.fail(Model, "shard %d: %v", shard, err)
-	}
-}
-
 // defragmentTable goes on with ordering all shards, which share the budget: each
-// has a part of at least 1.
+// has a part of at least 1. The comparison must be the same in every call, or else the
+// table is told to forget.
 func (y *writing) defragmentTable() {
-	maps := y.t.maps(y.w)
-	for shard, m := range maps {
-		y.sortsBy(shard, m.(orderedMap))
+	t := y.t.(orderedTable)
+	by := y.s.Arg("by")%len(orders) + 1
+	if last := y.sortedBy[y.s.Table]; last != 0 && last != by {
+		_, _, err := t.defragmentTable(y.ctx, y.w, nil, 0)
+		y.want(err == nil, "Defragment without a comparison: %v", err)
 	}
+	y.sortedBy[y.s.Table] = by
 	var compared atomic.Int64 // shards are worked on at the same time
-	budget := y.s.Arg("budget")
-	moves, done, err := y.t.(orderedTable).defragmentTable(y.ctx, y.w, func(a, b model.Item) int {
+	budget, compare := y.s.Arg("budget"), order(y.s)
+	moves, done, err := t.defragmentTable(y.ctx, y.w, func(a, b model.Item) int {
 		compared.Add(1)
-		return order(y.s)(a, b)
+		return compare(a, b)
 	}, budget)
 	if err != nil {
 		y.fail(Model, "Defragment of a table: %v", err)
 		return
 	}
+	maps := y.maps()
 	y.checkBudget(int(compared.Load()), moves, max(budget, min(budget, 1)*len(maps)), done)
 	for shard, m := range maps {
-		y.followed(shard, m.(orderedMap), done)
+		if err := y.exact.Map(y.s.Table, shard).Follow(m.rows(), done, compare); err != nil {
+			y.fail(Model, "shard %d: %v", shard, err)
+		}
 	}
 }

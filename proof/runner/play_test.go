@@ -64,10 +64,9 @@ flush
 misuse flush-in-read
 read %1 %100 %400+g %401^63
 write
-  sort c by=1
-  partition c every=3
-  defragment c by=0 budget=5
-  defragment c by=0
+  sort-table c by=1
+  defragment-table c by=0 budget=5
+  defragment-table c by=0
   clone c n=5
   shrink c
   reset a.1

@@ -1,7 +1,6 @@
 package runner
 
 import (
-	"errors"
 	"math/rand/v2"
 
 	"handloom/proof/model"
@@ -31,12 +30,12 @@ func (p *executor) probeSome() {
 }
 
 // probeOthers looks up handles that were never issued in this history: those of
-// one that a rollback ended, that of another store, and random bits.
+// one that a rollback ended, those that another store may issue, and random bits.
 func (p *executor) probeOthers(random *rand.Rand) {
 	for range min(probes/4, len(p.abandoned)) {
 		p.probe(p.abandoned[random.IntN(len(p.abandoned))])
 	}
-	p.probe(p.foreign)
+	p.probe(lastTypeID<<48 | 1<<32)
 	p.probe(0)
 	p.probe(random.Uint64())
 	p.probe(1<<64 - 1)
@@ -127,34 +126,4 @@ func (p *executor) probe(id uint64) {
 			p.fail(Model, "Has and Get differ over %s", model.Text(id))
 		}
 	}
-	if mix(id)%16 == 0 { // panics take their time, and so does text
-		p.probeText(id)
-		if !lives {
-			p.probeAt(id)
-			p.probePartAt(int(id%uint64(len(p.tables))), id)
-		}
-	}
-}
-
-// probeText writes a handle and reads it back, and asks tables whether it may be
-// one of theirs.
-func (p *executor) probeText(id uint64) {
-	text := store.ID(id).String()
-	if back, err := store.ParseID(text); err != nil || uint64(back) != id {
-		p.fail(Model, "%s is written %q, which reads as %s, %v", model.Text(id), text, model.Text(uint64(back)), err)
-	}
-	i := int(id % uint64(len(p.tables)))
-	if got, ok := p.tables[i].handle(id); ok != p.owns(i, id) || ok && got != id {
-		p.fail(Model, "table %s: Handle of %s is %s, %v", p.program.Tables[i].Name, model.Text(id), model.Text(got), ok)
-	}
-}
-
-// probeAt sees that At panics over a handle that names nothing.
-func (p *executor) probeAt(id uint64) {
-	defer func() {
-		err, _ := recover().(error)
-		var stale *store.StaleError
-		p.want(errors.As(err, &stale) && uint64(stale.Handle) == id, "At(%s) panics with %v; want a StaleError", model.Text(id), err)
-	}()
-	p.tables[id%uint64(len(p.tables))].at(id)
 }

@@ -7,7 +7,6 @@ import (
 
 	"handloom/proof/model"
 	"handloom/proof/script"
-	"handloom/store"
 )
 
 // opened returns a player that has done the steps of a program and not closed its
@@ -50,13 +49,10 @@ each tasks=1
   @0 emplace a %7
 `
 
-func TestHandlesOfEndedHistoriesAndOtherStoresAreKept(t *testing.T) {
+func TestHandlesOfEndedHistoriesAreKept(t *testing.T) {
 	p := opened(t, history)
 	if len(p.abandoned) != 2 || p.abstract.Issued()[len(p.abstract.Issued())-1] == p.abandoned[0] {
 		t.Errorf("abandoned are %s; issued are %s", list(p.abandoned), list(p.abstract.Issued()))
-	}
-	if !p.other().Has(store.ID(p.foreign)) || p.store.Has(store.ID(p.foreign)) {
-		t.Errorf("%#x is no item of the other store, or one of both", p.foreign)
 	}
 	if len(p.recorded) != 5 {
 		t.Errorf("recorded are %d creates; want 5", len(p.recorded))
@@ -112,10 +108,6 @@ func TestProbesNoticeWhatDiffers(t *testing.T) {
 			p.store.Flush(t.Context())
 			p.probeProvisional(7)
 		}, "%7 resolves to"},
-		"a typeId that a table lacks": {func(p *executor) {
-			p.modelled[0].Shards = 3
-			p.probeText(3<<48 | 1<<32)
-		}, "Handle of "},
 	} {
 		p := opened(t, history)
 		if p.probeAll(); p.failure != nil {

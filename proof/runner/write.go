@@ -68,7 +68,6 @@ type writing struct {
 	w   *store.Writer
 	t   bound
 	m   boundMap               // of the shard
-	o   orderedMap             // the same, of a packed table
 	x   *model.Map[model.Item] // what must become of it
 }
 
@@ -84,18 +83,11 @@ func init() { // what they call asks for them again
 		script.Reset:     (*writing).reset,
 		script.EraseNow:  (*writing).eachSingle,
 		script.Remove:    (*writing).eachSingle,
-		script.TakeNow:   (*writing).eachSingle,
 		script.SetNow:    (*writing).eachSingle,
-		script.CallNow:   (*writing).eachSingle,
 		script.EraseFunc: (*writing).eraseFunc,
-		script.EraseBackward: func(y *writing) {
-			y.m.eraseBackward(picking(y.s))
-			y.x.EraseBackward(picking(y.s))
-			y.gone(y.s.Shard, picking(y.s))
-		},
+
 		script.InsertItems:     (*writing).insertMany,
 		script.EmplaceItemsNow: (*writing).insertMany,
-		script.InsertFunc:      (*writing).insertMany,
 		script.EraseItemsNow:   (*writing).eraseMany,
 		script.ReserveNow:      func(y *writing) { y.sameDigest("room", func() { y.m.Reserve(y.s.Arg("n")) }) },
 		script.Shrink:          func(y *writing) { y.sameDigest("room", y.m.Shrink) },
@@ -103,31 +95,6 @@ func init() { // what they call asks for them again
 		script.Exchange:        (*writing).exchange,
 		script.WriteElement:    (*writing).writeElements,
 		script.SortSparse:      (*writing).sortSparse,
-		script.Look:            (*writing).look,
-
-		script.SortFunc: (*writing).sort,
-		script.SortByKey: func(y *writing) {
-			mask := keyMask(y.s)
-			y.o.sortByKey(func(i model.Item) uint64 { return i.Key & mask })
-			y.x.Sort(0, y.x.Len(), byMasked(mask))
-		},
-		script.SortRange: func(y *writing) {
-			i := min(y.s.Arg("i"), y.x.Len())
-			j := max(i, min(y.s.Arg("j"), y.x.Len()))
-			y.o.sortRange(i, j, order(y.s))
-			y.x.Sort(i, j, order(y.s))
-		},
-		script.SortAs: func(y *writing) { ids := y.ids(); y.o.sortAs(ids); y.x.SortAs(ids) },
-		script.Partition: func(y *writing) {
-			y.same("Partition", y.o.partition(picking(y.s)), y.x.Partition(picking(y.s)))
-		},
-		script.Swap: func(y *writing) {
-			if ids := y.ids(); len(ids) > 1 {
-				y.same("Swap", y.o.swap(ids[0], ids[1]), y.x.Swap(ids[0], ids[1]))
-			}
-		},
-		script.Defragment:  (*writing).defragment,
-		script.ForgetOrder: func(y *writing) { y.o.defragment(nil, 0); delete(y.sortedBy, y.at(y.s.Shard)) },
 
 		script.SortTable: (*writing).sortTable,
 		script.SortTableByKey: func(y *writing) {
@@ -148,7 +115,6 @@ func (p *executor) writeStep(ctx context.Context, s *script.Step, w *store.Write
 	y := &writing{executor: p, ctx: ctx, s: s, w: w, t: p.tables[s.Table]}
 	if s.Op.HasShard() {
 		y.m, y.x = y.maps()[s.Shard], p.exact.Map(s.Table, s.Shard)
-		y.o, _ = y.m.(orderedMap)
 	}
 	if _, ordered := y.t.(orderedTable); ordered || !s.Op.NeedsOrder() {
 		writeSteps[s.Op](y)
@@ -162,9 +128,6 @@ func (y *writing) maps() []boundMap {
 }
 
 func every(model.Item) bool { return true }
-
-// at is where the player keeps what it knows of a shard.
-func (y *writing) at(shard int) [2]int { return [2]int{y.s.Table, shard} }
 
 // gone tells the abstract model that the items of a shard, or of all, are erased for
 // which f is true.
@@ -208,7 +171,7 @@ func (y *writing) throws(f func()) bool {
 	return true
 }
 
-// picking is what a step erases, or moves to the front.
+// picking is what a step erases.
 func picking(s *script.Step) func(model.Item) bool {
 	every, rem := s.Arg("every"), s.Arg("rem")
 	return func(i model.Item) bool { return picks(every, rem, i.Key) }

@@ -1,8 +1,6 @@
 package runner
 
 import (
-	"slices"
-
 	"handloom/proof/model"
 	"handloom/proof/script"
 	"handloom/store"
@@ -12,7 +10,6 @@ import (
 
 func (y *writing) reset() {
 	y.m.Reset()
-	delete(y.sortedBy, y.at(y.s.Shard))
 	y.x.Reset()
 	y.gone(y.s.Shard, every)
 }
@@ -51,15 +48,10 @@ func (y *writing) insertMany() {
 		return items[i]
 	}
 	if y.throws(func() {
-		switch y.s.Op {
-		case script.InsertItems:
+		if y.s.Op == script.InsertItems {
 			ids, err = y.m.insertItems(items)
-		case script.EmplaceItemsNow:
+		} else {
 			ids, err = y.m.emplaceItems(len(items), fill)
-		default:
-			var id uint64
-			id, err = y.m.insertFunc(func(id uint64) model.Item { return fill(0, id) })
-			ids = []uint64{id}
 		}
 	}) {
 		return
@@ -122,15 +114,8 @@ func (y *writing) single(m boundMap, id uint64, own bool) {
 		if !y.lent[y.s.Table] {
 			y.exact.DropOptional(y.s.Table, id)
 		}
-	case script.TakeNow:
-		var taken model.Item
-		if taken, got = m.take(id); got && taken != item {
-			y.fail(Model, "Take(%s) is %+v; want %+v", model.Text(id), taken, item)
-		}
 	case script.SetNow:
 		m.set(id, uint64(y.s.Arg("v")))
-	case script.CallNow:
-		got = m.call(id, uint64(y.s.Arg("v")))
 	}
 	if got != lives {
 		y.accepted(id, got)
@@ -146,7 +131,7 @@ func (y *writing) single(m boundMap, id uint64, own bool) {
 }
 
 func erasing(op script.Op) bool {
-	return op == script.EraseNow || op == script.Remove || op == script.TakeNow
+	return op == script.EraseNow || op == script.Remove
 }
 
 // owns reports whether a handle has one of the table's typeIds.
@@ -183,41 +168,4 @@ func (y *writing) eraseFunc() {
 	}
 	y.same("EraseFunc", got, y.x.EraseWhere(f))
 	y.gone(y.s.Shard, f)
-}
-
-// look asks the map of a shard in every way what it holds.
-func (y *writing) look() {
-	rows := y.x.Handles()
-	for _, id := range rows {
-		want, _ := y.x.RowOf(id)
-		if row, ok := y.m.rowOf(id); !ok || row != want || y.m.handleAt(want) != id {
-			y.fail(Model, "%s is in row %d, %v, where %s is; want %d", model.Text(id), row, ok, model.Text(y.m.handleAt(want)), want)
-		}
-	}
-	for _, id := range y.ids() {
-		_, want := y.x.RowOf(id)
-		if got := y.m.has(id); got != want {
-			y.accepted(id, got)
-		}
-		if _, got := y.m.rowOf(id); got != want {
-			y.accepted(id, got)
-		}
-	}
-	if y.o != nil {
-		y.lookItems(rows)
-	}
-	slices.Reverse(rows)
-	y.sameHandles(y.m.backward(), rows, "Backward")
-	y.same("Stats", y.m.figures(), y.x.Figures())
-}
-
-// lookItems compares the items of a packed map with those of its rows.
-func (y *writing) lookItems(rows []uint64) {
-	items := y.o.items()
-	y.same("the length of Items", len(items), len(rows))
-	for i := range min(len(items), len(rows)) {
-		if want, _, _ := y.abstract.Find(rows[i]); items[i] != want {
-			y.fail(Model, "Items has %+v for %s; want %+v", items[i], model.Text(rows[i]), want)
-		}
-	}
 }

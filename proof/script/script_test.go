@@ -26,7 +26,8 @@ write fail=1
   insert t0 %1 %5 v=17
   insert-items hot %2*64 v=3
   erase-now t0 %1 %2
-  sort t0.3 by=1
+  reset t0.3
+  sort-table t0 by=1
   exchange t0 c=1
   write-element t0 %1 c=1 v=4
   sort-sparse hot

@@ -119,7 +119,7 @@ func (c *campaign) draw() (*script.Script, bool) {
 
 // Draw returns the program of a seed with its configurations.
 func (p Profile) Draw(seed uint64, revision string) *script.Script {
-	drawn := draw.Script(seed, draw.Options{Steps: p.Steps, Misuses: runner.Misuses(), Misusing: p.Misusing})
+	drawn := draw.Script(seed, draw.Options{Steps: p.Steps, Misuses: runner.Misuses()})
 	drawn.Revision = revision
 	drawn.Configs = draw.Configs(seed, p.Configs)
 	return drawn

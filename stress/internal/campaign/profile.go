@@ -13,7 +13,6 @@ type Profile struct {
 	Duration time.Duration // 0: until it is interrupted
 	Steps    int           // of a program, about
 	Configs  int           // of a seed
-	Misusing bool
 	Promises []model.Seen
 }
 
@@ -30,11 +29,6 @@ var Profiles = []Profile{
 	{
 		Name: "nightly", About: "random programs for 4 hours",
 		Duration: 4 * time.Hour, Steps: 1000, Configs: 8, Promises: model.AllSeen(),
-	},
-	{
-		Name: "misuse", About: "random programs for 20 seconds, half of all steps misuse",
-		Duration: 20 * time.Second, Steps: 100, Configs: 3, Misusing: true,
-		Promises: []model.Seen{model.MisuseRefused},
 	},
 	{
 		Name: "long", About: "random programs of 5,000 operations for 10 minutes",
