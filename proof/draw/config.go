@@ -31,14 +31,5 @@ func (d *drawing) config() script.Config {
 	if d.IntN(4) == 0 {
 		c.Delay = d.of(2, 20, 50)
 	}
-	if d.IntN(5) == 0 {
-		c.Collect = d.of(1, 10)
-	}
-	if d.IntN(6) == 0 {
-		c.Shift = d.of(5, 50, 300)
-	}
-	if d.IntN(8) == 0 {
-		c.Readers = d.of(1, 2, 4)
-	}
 	return c
 }

@@ -8,7 +8,7 @@ import (
 
 // shapes begin programs in states that random steps come to in one program of
 // thousands. Of consecutive seeds one in [shapeEvery] begins in each.
-var shapes = []func(d *drawing){(*drawing).rest, (*drawing).blocks, (*drawing).bytes, (*drawing).above, (*drawing).nested, (*drawing).renewed, (*drawing).framed, (*drawing).behind, (*drawing).thinned}
+var shapes = []func(d *drawing){(*drawing).rest, (*drawing).blocks, (*drawing).bytes, (*drawing).above, (*drawing).nested, (*drawing).renewed, (*drawing).framed, (*drawing).behind, (*drawing).thinned, (*drawing).crowded}
 
 const shapeEvery = 100
 
@@ -22,9 +22,6 @@ func (d *drawing) shape() {
 	for len(d.known) < 2 {
 		d.program.Tables = append(d.program.Tables, script.Table{Kind: script.Packed, Item: script.Word, Name: "t1"})
 		d.known = append(d.known, new(population))
-	}
-	for t := range d.program.Tables { // so that none stands where another needs room
-		d.program.Tables[t].TypeID = 0
 	}
 	d.first().Max, d.first().Shards, d.first().Kind = 0, 1, script.Packed
 	shapes[i](d)
@@ -71,10 +68,10 @@ func (d *drawing) blocks() {
 
 // bytes has the inbox take more bytes, batch by batch, than one batch may hold.
 func (d *drawing) bytes() {
-	d.first().Item = script.Big
-	d.program.Store.BatchBytes = 1 << 20
+	d.first().Item = script.Linked
+	d.program.Store.BatchBytes = 1 << 16
 	for range 30 {
-		d.add(script.Step{Op: script.Inbox, Body: []script.Step{{Op: script.EmplaceItems, N: 10, Name: d.name(10)}}})
+		d.add(script.Step{Op: script.Inbox, Body: []script.Step{{Op: script.EmplaceItems, N: 100, Name: d.name(100)}}})
 		d.add(script.Step{Op: script.Flush})
 		d.inWrite(script.Step{Op: script.Clear})
 	}
@@ -101,16 +98,28 @@ func (d *drawing) nested() {
 	d.add(script.Step{Op: script.ForEach, Body: []script.Step{{Op: script.ReduceInTask, Table: 1}}})
 }
 
-// renewed has the passes of a frame write what it created, and what was there before.
+// crowded has the inbox take calls that do not all fit the table.
+func (d *drawing) crowded() {
+	d.first().Max, d.first().Reserve = 4, 0
+	for _, n := range []int{3, 2, 1} {
+		d.add(script.Step{Op: script.Inbox, Body: []script.Step{{Op: script.EmplaceItems, N: n, Name: d.name(n)}}})
+	}
+	d.add(script.Step{Op: script.Flush})
+}
+
+// renewed has the passes of a frame write what it created, and what was there before, and
+// erases an item that holds pointers.
 func (d *drawing) renewed() {
-	d.first().Changes = 1
+	d.first().Changes, d.first().Item = 1, script.Rich
+	made := d.name(3)
 	emplace := script.Step{Op: script.EmplaceItems, N: 3, Name: d.name(3)}
 	d.inWrite(
-		script.Step{Op: script.InsertItems, N: 3, Name: d.name(3)},
+		script.Step{Op: script.InsertItems, N: 3, Name: made},
 		script.Step{Op: script.ForEach}.Set("wrote", 2),
 		recording(emplace),
 		script.Step{Op: script.Flush},
 		script.Step{Op: script.ForEach}.Set("wrote", 1),
+		script.Step{Op: script.Remove, Refs: []script.Ref{{N: made}}},
 	)
 }
 
@@ -154,11 +163,12 @@ func (d *drawing) few(ops ...script.Op) {
 }
 
 // behind goes back to a checkpoint from before a column, and exchanges columns of which one
-// is set meanwhile, in the second shard, and one item twice.
+// is set meanwhile, in the second shard, and one item twice. A sort leaves the first row
+// where it is.
 func (d *drawing) behind() {
-	d.first().Shards, d.first().Changes = 2, 1
-	made := d.name(2)
-	d.inWrite(script.Step{Op: script.InsertItems, Shard: 1, N: 2, Name: made})
+	d.first().Shards, d.first().Changes, d.first().Item = 2, 1, script.Word
+	made := d.name(4)
+	d.inWrite(script.Step{Op: script.InsertItems, Shard: 1, N: 4, Name: made})
 	d.add(script.Step{Op: script.Checkpoint})
 	for range 2 {
 		d.known[0].columns = append(d.known[0].columns, script.Word)
@@ -175,6 +185,7 @@ func (d *drawing) behind() {
 		script.Step{Op: script.Exchange}.Set("d", 1),
 		script.Step{Op: script.Flush},
 		script.Step{Op: script.Exchange}.Set("d", 1),
+		script.Step{Op: script.SortTableByKey},
 	)
 }
 

@@ -15,7 +15,7 @@ var (
 	inWrites = ops(func(op script.Op) bool { return op.InWrite() && !op.Alone() })
 	creating = ops(func(op script.Op) bool { makes, _ := op.Makes(); return op.InTask() && makes })
 	erasing  = ops(func(op script.Op) bool { return op.InTask() && erases(op) })
-	failing  = []script.Op{script.FailError, script.FailPanic, script.FailGoexit}
+	failing  = []script.Op{script.FailError, script.FailPanic}
 	neutral  = ops(func(op script.Op) bool {
 		return op.InTask() && !slices.Contains(slices.Concat(creating, erasing, failing), op)
 	})
@@ -109,7 +109,7 @@ func (d *drawing) make(op script.Op, chunk int) (script.Step, bool) {
 		}
 		s.Table = d.withParts(op, s.Table)
 	}
-	if op.NeedsOrder() && !d.packed(s.Table) || op == script.EraseRow && chunk < 0 || op == script.FailGoexit && d.writing {
+	if op.NeedsOrder() && !d.packed(s.Table) || op == script.EraseRow && chunk < 0 {
 		return s, false
 	}
 	adds := op == script.AddColumn || op == script.AddSparse

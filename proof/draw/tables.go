@@ -13,17 +13,9 @@ func (d *drawing) tables() {
 	if d.program.Seed%500 == 0 { // of consecutive seeds one comes soon
 		n = 1000
 	}
-	typeID := 0 // the store is to choose
-	if n <= 10 && d.IntN(4) == 0 {
-		typeID = d.of(1, 2, 63, 64, 1000, 32000)
-	}
 	for i := range n {
 		t := d.table(n)
 		t.Name = fmt.Sprintf("t%d", i)
-		if typeID > 0 { // some 64 apart, as the shards of the largest table are
-			t.TypeID = typeID
-			typeID += t.Shards + d.of(0, 0, 1, 64-t.Shards)
-		}
 		d.program.Tables = append(d.program.Tables, t)
 		d.known = append(d.known, new(population))
 	}
@@ -35,7 +27,7 @@ func (d *drawing) table(n int) script.Table {
 		Kind: script.Packed, Item: script.Items[d.IntN(len(script.Items))],
 		Shards: d.of(1, 1, 1, 2, 3, 4, 8, 64), Chunk: d.of(0, 1, 2, 5, 16, 64),
 	}
-	if d.IntN(3) == 0 || t.Item == script.Big && d.IntN(4) > 0 { // big ones take their time
+	if d.IntN(3) == 0 {
 		t.Item = script.Linked
 	}
 	if d.IntN(3) == 0 {
@@ -94,9 +86,6 @@ func (d *drawing) size(table int) int {
 		n = min(n, 3)
 	}
 	d.items += n
-	if d.program.Tables[table].Item == script.Big {
-		d.items += 7 * n
-	}
 	return n
 }
 

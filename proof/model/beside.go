@@ -33,12 +33,10 @@ func (b *beside[V]) set(n uint32, v V) {
 	b.elements[n] = v
 }
 
-// vacate ends an item at once: rows keep their order, and it is told whether one went.
-func (b *beside[V]) vacate(n uint32) bool {
-	rows := len(b.rows)
+// vacate ends an item at once: rows keep their order.
+func (b *beside[V]) vacate(n uint32) {
 	b.elements[n] = *new(V)
 	b.rows = slices.DeleteFunc(b.rows, func(of uint32) bool { return of == n })
-	return len(b.rows) < rows
 }
 
 // drop takes the rows of some items, whose places others take; see packed.

@@ -12,7 +12,7 @@ func (m *Exact) Copy() *Exact {
 func copyTables(tables []*table) []*table {
 	var all []*table
 	for _, t := range tables {
-		made := &table{Table: t.Table, used: t.used}
+		made := &table{Table: t.Table}
 		for _, s := range t.shards {
 			made.shards = append(made.shards, s.Clone())
 		}

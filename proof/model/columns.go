@@ -1,7 +1,5 @@
 package model
 
-import "slices"
-
 // ColumnOf names a column, or optional data: that of a table with a number.
 type ColumnOf struct{ Table, Column int }
 
@@ -24,23 +22,9 @@ func (m *Exact) Element(of ColumnOf, id uint64) *Item {
 
 // Exchange lets two columns of a table have each other's elements.
 func (m *Exact) Exchange(table, a, b int) {
-	if m.sets(ColumnOf{table, a}) || m.sets(ColumnOf{table, b}) {
-		m.seen.See(ExchangedOverSets)
-	}
 	for _, s := range m.tables[table].shards {
 		s.beside[a], s.beside[b] = s.beside[b], s.beside[a]
 	}
-}
-
-// sets reports whether commands that wait for a flush set elements of a column.
-func (m *Exact) sets(of ColumnOf) bool {
-	isSet := func(c Command) bool { return c.Kind == Set && c.Table == of.Table && c.Column == of.Column }
-	for _, p := range m.passes {
-		if slices.ContainsFunc(p.tasks, func(commands []Command) bool { return slices.ContainsFunc(commands, isSet) }) {
-			return true
-		}
-	}
-	return slices.ContainsFunc(m.calls, func(commands []Command) bool { return slices.ContainsFunc(commands, isSet) })
 }
 
 // elementOf names an element by the handle of its item.

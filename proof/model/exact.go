@@ -26,7 +26,6 @@ type Exact struct {
 type table struct {
 	Table
 	shards []*Map[Item]
-	used   uint64 // epoch of the last flush that had commands of it
 }
 
 func (t *table) live() int {

@@ -23,7 +23,6 @@ func (p *Plan) Apply() Report {
 	}
 	for i, t := range m.tables {
 		p.applyTable(i, t)
-		p.seeRested(i, t)
 	}
 	for i := range m.tables {
 		p.link(i)
@@ -33,21 +32,6 @@ func (p *Plan) Apply() Report {
 	}
 	m.finish()
 	return p.finish()
-}
-
-// restful is after how many flushes without it a table has certainly given up what
-// it keeps for them.
-const restful = 2 * 64
-
-// seeRested counts tables that have commands again.
-func (p *Plan) seeRested(i int, t *table) {
-	if p.counts[i] == nil {
-		return
-	}
-	if t.used > 0 && p.m.epoch > t.used+restful {
-		p.m.seen.See(Rested)
-	}
-	t.used = p.m.epoch
 }
 
 // applyTable does erases and creates; values come when all handles are known.
@@ -61,9 +45,6 @@ func (p *Plan) applyTable(i int, t *table) {
 	p.note(i, t)
 	if len(creates) > 0 {
 		p.of(i).Created += len(creates)
-		if p.emptied[i] && t.live() > 0 {
-			p.m.seen.See(Refilled)
-		}
 	}
 	take := deal(sizes, len(creates))
 	if slices.Max(take) != slices.Min(take) && slices.Max(sizes) == slices.Min(sizes) {

@@ -26,7 +26,6 @@ func (m *Exact) EndPass(number int, tasks [][]Command, failed, open bool) (full 
 		m.seen.See(QueueLimit)
 	}
 	dropped := failed || full && !open
-	m.seeSegments(tasks)
 	for task, commands := range tasks {
 		for i := range commands {
 			if e := m.note(&commands[i], number, task, dropped); e != nil && err == nil && !full { // a full queue forgets what it held
@@ -38,25 +37,6 @@ func (m *Exact) EndPass(number int, tasks [][]Command, failed, open bool) (full 
 		p.tasks = tasks
 	}
 	return full, err
-}
-
-// segment is how many creates of a queue and table are named before their names
-// need another segment.
-const segment = 1 << 14
-
-// seeSegments counts queues that named more creates of a table than a segment
-// has names.
-func (m *Exact) seeSegments(tasks [][]Command) {
-	for _, commands := range tasks {
-		named := make(map[int]int) // by table
-		for i := range commands {
-			if c := &commands[i]; c.Kind == Create && c.ID != 0 {
-				if named[c.Table]++; named[c.Table] == segment+1 {
-					m.seen.See(SecondSegment)
-				}
-			}
-		}
-	}
 }
 
 // overflows reports whether a task recorded more than a queue may hold.

@@ -341,9 +341,6 @@ func (p *Plan) limits() {
 	for i, t := range p.m.tables {
 		n := len(p.survivors(i))
 		if n == 0 {
-			if t.Max > 0 && p.counts[i] != nil && t.live() > t.Max {
-				p.m.seen.See(AboveMax)
-			}
 			continue
 		}
 		kept := 0

@@ -9,7 +9,6 @@ import (
 // item counts.
 type setting struct {
 	counts  Counts
-	own     map[*create]bool // creates that their own queue has set
 	creates map[*create]*Command
 	items   map[uint64]*Command // of those that lived before, by handle
 	order   []*Command          // all to those
@@ -17,7 +16,7 @@ type setting struct {
 
 func (p *Plan) settingOf(of ColumnOf) *setting {
 	if p.settings[of] == nil {
-		p.settings[of] = &setting{own: make(map[*create]bool), creates: make(map[*create]*Command), items: make(map[uint64]*Command)}
+		p.settings[of] = &setting{creates: make(map[*create]*Command), items: make(map[uint64]*Command)}
 	}
 	return p.settings[of]
 }
@@ -42,73 +41,36 @@ func (p *Plan) set(c *Command, table int, s Sample) {
 		return
 	case p.erased[sh][n]:
 		of.counts.Dropped++
-		p.m.seen.See(SetToErased)
-		if p.m.isOptional(c) {
-			p.m.seen.See(OptionalToErased)
-		}
 		return
 	}
-	if before := of.items[c.ID]; before != nil {
+	if of.items[c.ID] != nil {
 		of.counts.Superseded++
-		p.m.seen.See(SupersededSet)
-		if before.Kind != c.Kind {
-			p.m.seen.See(SetAndUnset)
-		}
 	}
 	of.items[c.ID], of.order = c, append(of.order, c)
 }
 
 func (p *Plan) setCreate(c *Command, of *setting, made *create) {
-	before := of.creates[made]
 	switch {
 	case p.cancelled[made]:
 		of.counts.Dropped++
-		p.m.seen.See(SetToErased)
-		if p.m.isOptional(c) {
-			p.m.seen.See(OptionalToCancelled)
-		}
-	case c.own && of.own[made]:
+	case of.creates[made] != nil:
 		of.counts.Superseded++
-	case before != nil:
-		of.counts.Superseded++
-		p.m.seen.See(SupersededSet)
-		if c.own || of.own[made] {
-			p.m.seen.See(SetByTwoQueues)
-		}
-		if before.Kind != c.Kind {
-			p.m.seen.See(SetAndUnset)
-		}
-	}
-	if c.own {
-		of.own[made] = true
-	} else {
-		p.m.seen.See(SetByOtherQueue)
 	}
 	of.creates[made] = c
-}
-
-// isOptional reports whether a command is about optional data.
-func (m *Exact) isOptional(c *Command) bool {
-	return m.tables[c.Table].shards[0].beside[c.Column].optional
 }
 
 // countSets counts the commands that are the last of their item.
 func (p *Plan) countSets() {
 	for of, s := range p.settings {
-		unsets := 0
 		for id, c := range s.items {
 			switch has := p.m.Element(of, id) != nil; {
 			case c.Kind == Set:
 				s.counts.Put++
 			case has:
 				s.counts.Erased++
-				unsets++
 			default:
 				s.counts.Redundant++
 			}
-		}
-		if unsets > many {
-			p.m.seen.See(ManyUnset)
 		}
 		for made, c := range s.creates {
 			switch {
@@ -117,14 +79,10 @@ func (p *Plan) countSets() {
 				s.counts.Put++
 			default:
 				s.counts.Redundant++
-				p.m.seen.See(CreateUnset)
 			}
 		}
 	}
 }
-
-// many rows are marked by more than one word of bits.
-const many = 64
 
 // dropOptional takes the rows of optional data whose items a batch erases, or takes it from.
 func (p *Plan) dropOptional(table int, sh *Map[Item]) {
@@ -132,7 +90,7 @@ func (p *Plan) dropOptional(table int, sh *Map[Item]) {
 		if !b.optional {
 			continue
 		}
-		s, before := p.settings[ColumnOf{table, number}], slices.Clone(b.rows)
+		s := p.settings[ColumnOf{table, number}]
 		b.drop(func(n uint32) bool {
 			unset := false
 			if s != nil {
@@ -141,9 +99,6 @@ func (p *Plan) dropOptional(table int, sh *Map[Item]) {
 			}
 			return unset || p.erased[sh][n]
 		})
-		if !slices.Equal(b.rows, before[:len(b.rows)]) {
-			p.m.seen.See(OptionalMoved)
-		}
 	}
 }
 

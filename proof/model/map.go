@@ -121,9 +121,7 @@ func (m *Map[V]) InsertItems(items []V) []uint64 {
 func (m *Map[V]) vacateItem(n uint32) {
 	m.items[n] = *new(V)
 	for _, b := range m.beside {
-		if b.vacate(n) {
-			m.Seen.See(OptionalErasedNow)
-		}
+		b.vacate(n)
 	}
 	m.vacate(n)
 }

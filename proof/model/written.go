@@ -39,12 +39,8 @@ func (m *Exact) wrote(of ColumnOf, ids []uint64, frame int) {
 		m.written[of] = w
 	}
 	w.frame = frame
-	created := m.createdIn(of.Table, frame)
 	for _, id := range ids {
 		w.items[id] = true
-		if created[id] {
-			m.seen.See(WroteCreated)
-		}
 	}
 }
 

@@ -46,15 +46,12 @@ func (p *executor) columnNamed(name string) model.ColumnOf {
 	return model.ColumnOf{Table: table, Column: columnNumber(column)}
 }
 
-// addPart adds a column, or optional data. Readers, which phases turn it away from, are
-// kept out meanwhile.
+// addPart adds a column, or optional data.
 func (p *executor) addPart(ctx context.Context, s *script.Step) {
 	t, optional := p.tables[s.Table], s.Op == script.AddSparse
 	tracked := !optional && s.Arg("changes") == 1 && p.program.Tables[s.Table].Changes == 1
 	number := len(t.parts())
-	p.readers.Lock()
 	err := t.addPart(p, optional, s.Word, columnName(number), tracked)
-	p.readers.Unlock()
 	if err != nil {
 		p.fail(Model, "%v: %v", s.Op, err)
 		return

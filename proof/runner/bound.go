@@ -30,8 +30,6 @@ type bound interface {
 	all() iter.Seq2[uint64, model.Item]
 	changes() model.Changes
 	written() []uint64
-	moved() (id uint64, moved bool)
-	mayMove()
 
 	forEach(ctx context.Context, f func(ctx context.Context, c chunk) error) error
 	reduce(ctx context.Context, f func(ctx context.Context) error) (model.Sum, error) // f is called for each chunk, unless nil
@@ -93,8 +91,6 @@ type common[T any] interface {
 type binding[T any] struct {
 	common[T]
 	kind[T]
-	stays  bool // where it is
-	places map[store.Handle[T]]*T
 	beside []boundPart
 }
 
@@ -176,26 +172,6 @@ func (b *binding[T]) all() iter.Seq2[uint64, model.Item] {
 		}
 	}
 }
-
-// moved returns an item that Get finds elsewhere than All, or that is not where it
-// was when it may not move.
-func (b *binding[T]) moved() (id uint64, moved bool) {
-	places := make(map[store.Handle[T]]*T)
-	for h, v := range b.All() {
-		before, known := b.places[h]
-		if got, _ := b.Get(h); got != v || known && before != v {
-			return uint64(h.ID), true
-		}
-		if b.stays {
-			places[h] = v
-		}
-	}
-	b.places = places
-	return 0, false
-}
-
-// mayMove forgets where items are.
-func (b *binding[T]) mayMove() { b.places = nil }
 
 func (b *binding[T]) changes() (c model.Changes) {
 	for h := range store.Created(b.common) {

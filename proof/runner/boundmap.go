@@ -25,9 +25,7 @@ type boundMap interface {
 	eraseItems(ids []uint64) int
 	eraseFunc(f func(model.Item) bool) int
 	set(id, key uint64)
-	vary(id uint64, field int) bool // false: there is no such field
 	has(id uint64) bool
-	copied() (boundMap, uint64, error) // with its digest, which must be that of the map
 	rows() []uint64
 }
 
@@ -79,14 +77,6 @@ func (b *mapBinding[T]) set(id, key uint64) {
 	}
 }
 
-func (b *mapBinding[T]) vary(id uint64, field int) bool {
-	v, ok := b.Get(handleOf[T](id))
-	if ok = ok && field < len(b.fields); ok {
-		b.fields[field](v)
-	}
-	return ok
-}
-
 func (b *mapBinding[T]) has(id uint64) bool { return b.Has(handleOf[T](id)) }
 
 func (b *mapBinding[T]) rows() []uint64 { return idsOf(slices.Collect(b.Handles())) }
@@ -101,17 +91,7 @@ func (b *packedMap[T]) set(id, key uint64) {
 	b.m.Touch(handleOf[T](id))
 }
 
-func (b *packedMap[T]) copied() (boundMap, uint64, error) {
-	c := b.m.Clone()
-	return &packedMap[T]{mapBinding[T]{c, b.kind}, c}, c.Digest(), c.Verify()
-}
-
 type stableMap[T any] struct {
 	mapBinding[T]
 	m *slotmap.Map[T]
-}
-
-func (b *stableMap[T]) copied() (boundMap, uint64, error) {
-	c := b.m.Clone()
-	return &stableMap[T]{mapBinding[T]{c, b.kind}, c}, c.Digest(), c.Verify()
 }

@@ -89,7 +89,6 @@ func (p *executor) rollback(ctx context.Context, to int, saved bool) {
 		unchanged := p.unchanged(ctx, "a rollback to before a column")
 		p.expect(p.store.Rollback(ctx, &c.of), store.ErrCheckpoint, "Rollback to a checkpoint from before a column")
 		unchanged()
-		p.see(model.BeforeColumn)
 		return
 	}
 	err := p.restore(ctx, &c.of, saved)
@@ -101,9 +100,6 @@ func (p *executor) rollback(ctx context.Context, to int, saved bool) {
 	p.exact.Rollback(c.exact)
 	p.abstract, p.sortedBy = c.abstract.Copy(), maps.Clone(c.sortedBy)
 	p.fresh, p.old = nil, nil
-	for _, t := range p.tables {
-		t.mayMove()
-	}
 	for name, v := range p.names {
 		v.id = v.provisional
 		if id, ok := c.real[name]; ok {

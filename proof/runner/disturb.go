@@ -13,8 +13,6 @@ type disturber struct {
 	config script.Config
 	steps  atomic.Uint64 // so far
 
-	collected atomic.Uint64 // garbage
-
 	// A flush to be cancelled: in its which-th step.
 	cancel func()
 	which  int
@@ -54,7 +52,7 @@ func (d *disturber) step(tasks int) func(task int) int {
 		}
 	}
 	c := &d.config
-	if cancel == nil && c.Shuffle == 0 && c.Yield+c.Delay+c.Collect+c.Shift == 0 {
+	if cancel == nil && c.Shuffle == 0 && c.Yield+c.Delay == 0 {
 		return nil
 	}
 	dice := mix(uint64(c.Shuffle)<<32 ^ number)
@@ -98,17 +96,7 @@ func (d *disturber) disturb(dice uint64) {
 	if dice = mix(dice); int(dice%1000) < c.Delay {
 		time.Sleep(time.Duration(dice >> 32 % 100_000))
 	}
-	if dice = mix(dice); int(dice%1000) < c.Collect && d.collected.Add(1) <= mostCollections {
-		runtime.GC()
-	}
-	if dice = mix(dice); int(dice%1000) < c.Shift {
-		runtime.GOMAXPROCS(1 + int(dice>>32%4))
-	}
 }
-
-// mostCollections is how often a play collects garbage: each takes as long as a
-// hundred operations.
-const mostCollections = 3
 
 // mix scrambles a number (SplitMix64).
 func mix(x uint64) uint64 {

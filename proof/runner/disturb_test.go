@@ -1,7 +1,6 @@
 package runner
 
 import (
-	"runtime"
 	"slices"
 	"testing"
 
@@ -39,36 +38,6 @@ func TestShuffledTasksAllRunAndInAnotherOrder(t *testing.T) {
 	}
 	if others < 50 {
 		t.Errorf("%d of 60 steps ran in another order", others)
-	}
-}
-
-func TestGOMAXPROCSChangesInsideAPhaseAndComesBack(t *testing.T) {
-	before := runtime.GOMAXPROCS(0)
-	var d disturber
-	d.init(script.Config{Shift: 1000, Procs: 5})
-	restore := d.procs()
-	if n := runtime.GOMAXPROCS(0); n != 5 {
-		t.Errorf("GOMAXPROCS is %d; want 5", n)
-	}
-	seen := make(map[int]bool)
-	for range 20 {
-		disturbed(&d, 3)
-		seen[runtime.GOMAXPROCS(0)] = true
-	}
-	restore()
-	if len(seen) < 3 || runtime.GOMAXPROCS(0) != before {
-		t.Errorf("GOMAXPROCS took on %v; at the end it is %d, and was %d", seen, runtime.GOMAXPROCS(0), before)
-	}
-}
-
-func TestCollectionsAreRun(t *testing.T) {
-	var d disturber
-	d.init(script.Config{Collect: 1000})
-	var before, after runtime.MemStats
-	runtime.ReadMemStats(&before)
-	disturbed(&d, 3)
-	if runtime.ReadMemStats(&after); after.NumGC < before.NumGC+3 {
-		t.Errorf("%d collections ran; want 3", after.NumGC-before.NumGC)
 	}
 }
 

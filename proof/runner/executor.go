@@ -39,11 +39,8 @@ type executor struct {
 	tracked     map[model.ColumnOf]bool // columns that keep changes
 	sortedBy    map[int]int             // by table: what Defragment was last asked for, plus 1
 
-	late    *call         // of the inbox, that is open
-	sealed  bool          // the inbox, in this frame
-	bytes   int           // that calls of the inbox recorded
-	reading chan struct{} // wakes a reader
-	readers sync.RWMutex  // held by readers that read
+	late   *call // of the inbox, that is open
+	sealed bool  // the inbox, in this frame
 
 	step   int // number of the step that runs
 	line   *script.Step
@@ -126,8 +123,6 @@ func (p *executor) failed() bool {
 
 // steps does all steps, and closes the store.
 func (p *executor) steps(ctx context.Context) {
-	stop := p.startReaders(ctx)
-	defer stop()
 	defer p.endLate()
 	p.mark(ctx, "")
 	for i := range p.program.Steps {
@@ -138,7 +133,6 @@ func (p *executor) steps(ctx context.Context) {
 	}
 	p.line = nil
 	p.endLate()
-	stop()
 	if !p.failed() && ctx.Err() == nil {
 		p.finish(ctx)
 	}
@@ -151,11 +145,10 @@ func (p *executor) do(ctx context.Context, s *script.Step, w *store.Writer) {
 	if !besides(s.Op) && w == nil {
 		p.endLate()
 	}
-	p.wakeReaders()
 	p.result.Operations++
 	switch s.Op {
 	case script.Each:
-		p.each(ctx, s, w != nil)
+		p.each(ctx, s)
 	case script.ForEach, script.ForEachRows, script.ForEachSparse:
 		p.forEach(ctx, s, w != nil)
 	case script.Queues:

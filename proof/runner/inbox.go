@@ -3,7 +3,6 @@ package runner
 import (
 	"context"
 	"errors"
-	"unsafe"
 
 	"handloom/proof/model"
 	"handloom/proof/script"
@@ -106,20 +105,6 @@ func (c *call) arrive() {
 		c.fail(Model, "Inbox: %v", c.err)
 	default:
 		c.running.record(true)
-		c.seeBytes(c.logs[0])
 	}
 	c.checkPending()
-}
-
-// seeBytes counts the inbox calls of a program that has a limit of bytes once
-// they recorded more than that, one batch after another.
-func (p *executor) seeBytes(log []model.Command) {
-	for i := range log {
-		if log[i].Kind == model.Create && p.program.Tables[log[i].Table].Item == script.Big {
-			p.bytes += int(unsafe.Sizeof(big{}))
-		}
-	}
-	if limit := p.program.Store.BatchBytes; limit > 0 && p.bytes > limit {
-		p.see(model.InboxBytes)
-	}
 }

@@ -35,11 +35,6 @@ type (
 		Set     map[uint64]struct{} // of the serial; of the values digests see nothing
 		Marks   map[uint64]*uint64  // likewise
 	}
-	// big is more than a page of memory, and of itself.
-	big struct {
-		Key, Serial uint64
-		Fill        [510]uint64
-	}
 )
 
 // kind is how items of one type are made and read.
@@ -51,8 +46,6 @@ type kind[T any] struct {
 	keeps func(model.Item) model.Item
 	// share has two items keep their links behind one slice.
 	share func(dst, src *T)
-	// fields change one field each, and nothing that copies share.
-	fields []func(*T)
 }
 
 func (k *kind[T]) makeAll(items []model.Item) []T {
@@ -86,11 +79,10 @@ func cloneRich(dst, src *rich) {
 	*dst = rich{src.Key, src.Text, slices.Clone(src.Numbers), slices.Clone(src.Links), maps.Clone(src.Set), maps.Clone(src.Marks)}
 }
 
-func keyAlone(i model.Item) model.Item     { return model.Item{Key: i.Key} }
-func keyAndSerial(i model.Item) model.Item { return model.Item{Key: i.Key, Serial: i.Serial} }
-func nothing(model.Item) model.Item        { return model.Item{} }
-func everything(i model.Item) model.Item   { return i }
-func garbled(i model.Item) model.Item      { return model.Item{Key: i.Key, Serial: ^i.Serial} }
+func keyAlone(i model.Item) model.Item   { return model.Item{Key: i.Key} }
+func nothing(model.Item) model.Item      { return model.Item{} }
+func everything(i model.Item) model.Item { return i }
+func garbled(i model.Item) model.Item    { return model.Item{Key: i.Key, Serial: ^i.Serial} }
 
 var emptyKind = kind[empty]{
 	make:  func(model.Item) empty { return empty{} },
@@ -99,11 +91,10 @@ var emptyKind = kind[empty]{
 }
 
 var wordKind = kind[word]{
-	make:   func(i model.Item) word { return word(i.Key) },
-	read:   func(w *word) model.Item { return model.Item{Key: uint64(*w)} },
-	key:    func(w *word) *uint64 { return (*uint64)(w) },
-	keeps:  keyAlone,
-	fields: []func(*word){func(w *word) { *w++ }},
+	make:  func(i model.Item) word { return word(i.Key) },
+	read:  func(w *word) model.Item { return model.Item{Key: uint64(*w)} },
+	key:   func(w *word) *uint64 { return (*uint64)(w) },
+	keeps: keyAlone,
 }
 
 var linkedKind = kind[linked]{
@@ -125,10 +116,6 @@ var linkedKind = kind[linked]{
 	},
 	key:   func(l *linked) *uint64 { return &l.Key },
 	keeps: everything,
-	fields: []func(*linked){
-		func(l *linked) { l.Key++ }, func(l *linked) { l.Parent.ID++ }, func(l *linked) { l.Small++ },
-		func(l *linked) { l.Others.Serial++ }, func(l *linked) { l.Others.Links[1]++ },
-	},
 }
 
 var richKind = kind[rich]{
@@ -158,32 +145,6 @@ var richKind = kind[rich]{
 	key:   func(r *rich) *uint64 { return &r.Key },
 	share: func(dst, src *rich) { dst.Links = src.Links },
 	keeps: everything,
-	fields: []func(*rich){
-		func(r *rich) { r.Key++ }, func(r *rich) { r.Text += "." }, func(r *rich) { r.Numbers = []uint64{^r.Numbers[0]} }, func(r *rich) { r.Links = []store.ID{1} },
-		func(r *rich) { r.Set = map[uint64]struct{}{^r.Key: {}} }, func(r *rich) { r.Marks = map[uint64]*uint64{^r.Key: nil} },
-	},
-}
-
-var bigKind = kind[big]{
-	make: func(i model.Item) big {
-		b := big{Key: i.Key, Serial: i.Serial}
-		for k := range b.Fill {
-			b.Fill[k] = i.Serial + uint64(k)
-		}
-		return b
-	},
-	read: func(b *big) model.Item {
-		i := model.Item{Key: b.Key, Serial: b.Serial}
-		for _, k := range []int{0, 1, len(b.Fill) / 2, len(b.Fill) - 1} {
-			if b.Fill[k] != b.Serial+uint64(k) {
-				return garbled(i)
-			}
-		}
-		return i
-	},
-	key:    func(b *big) *uint64 { return &b.Key },
-	keeps:  keyAndSerial,
-	fields: []func(*big){func(b *big) { b.Key++ }, func(b *big) { b.Serial++ }, func(b *big) { b.Fill[509]++ }},
 }
 
 // chunkRows is how many rows a chunk has by default: a multiple of 64, at least
@@ -191,7 +152,7 @@ var bigKind = kind[big]{
 func chunkRows(item string) int {
 	size := map[string]uintptr{
 		script.Empty: unsafe.Sizeof(empty{}), script.Word: unsafe.Sizeof(word(0)),
-		script.Linked: unsafe.Sizeof(linked{}), script.Rich: unsafe.Sizeof(rich{}), script.Big: unsafe.Sizeof(big{}),
+		script.Linked: unsafe.Sizeof(linked{}), script.Rich: unsafe.Sizeof(rich{}),
 	}[item]
 	return chunkRowsOf(size)
 }

@@ -134,9 +134,6 @@ func Check(prog *script.Script, name string) error {
 				"no misuse is called %q; want one of %s", s.Word, strings.Join(Misuses(), ", "))}
 		}
 	})
-	if _, err := typeIDs(prog.Tables); err != nil && fault == nil {
-		fault = &script.Error{File: name, Line: 1, Reason: err.Error()}
-	}
 	if len(prog.Tables) == 0 && fault == nil {
 		fault = &script.Error{File: name, Line: 1, Reason: "the program has no table"}
 	}

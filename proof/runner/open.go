@@ -1,8 +1,6 @@
 package runner
 
 import (
-	"unsafe"
-
 	"handloom/internal/slotset"
 	"handloom/proof/model"
 	"handloom/proof/script"
@@ -20,10 +18,7 @@ func (p *executor) open() (err error) {
 	if err != nil {
 		return err
 	}
-	first, err := typeIDs(p.program.Tables)
-	if err != nil {
-		return err
-	}
+	next := 1 // typeId
 	for i := range p.program.Tables {
 		t := &p.program.Tables[i]
 		made, err := p.register(t)
@@ -31,12 +26,13 @@ func (p *executor) open() (err error) {
 			return err
 		}
 		m := model.Table{
-			TypeID: uint16(first[i]), Shards: max(1, t.Shards), Stable: t.Kind == script.Stable,
+			TypeID: uint16(next), Shards: max(1, t.Shards), Stable: t.Kind == script.Stable,
 			MinFree: t.MinFree, Max: t.Max, Chunk: t.Chunk,
 		}
 		if m.Chunk == 0 {
 			m.Chunk = chunkRows(t.Item)
 		}
+		next += m.Shards
 		p.tables, p.modelled = append(p.tables, made), append(p.modelled, m)
 		p.pointers = p.pointers || t.Item == script.Rich
 	}
@@ -45,9 +41,6 @@ func (p *executor) open() (err error) {
 		QueueLimit: o.QueueLimit, BatchLimit: o.BatchLimit, InboxLimit: o.InboxLimit,
 	}, &p.result.Seen)
 	p.abstract = model.NewAbstract(p.modelled)
-	if len(p.tables) >= 1000 {
-		p.result.Seen.See(model.ManyTables)
-	}
 	p.nameAll()
 	return nil
 }
@@ -60,14 +53,12 @@ func (p *executor) register(t *script.Table) (bound, error) {
 		return registerAs(p, t, wordKind, store.TableOptions[word]{})
 	case script.Linked:
 		return registerAs(p, t, linkedKind, store.TableOptions[linked]{})
-	case script.Rich:
-		return registerAs(p, t, richKind, store.TableOptions[rich]{Links: richLinks(&p.fuse), Clone: cloneRich})
 	}
-	return registerAs(p, t, bigKind, store.TableOptions[big]{})
+	return registerAs(p, t, richKind, store.TableOptions[rich]{Links: richLinks(&p.fuse), Clone: cloneRich})
 }
 
 func registerAs[T any](p *executor, t *script.Table, k kind[T], o store.TableOptions[T]) (bound, error) {
-	o.Name, o.TypeID, o.Shards, o.Reserve, o.MaxItems = t.Name, t.TypeID, t.Shards, t.Reserve, t.Max
+	o.Name, o.Shards, o.Reserve, o.MaxItems = t.Name, t.Shards, t.Reserve, t.Max
 	o.MinFree, o.ChunkItems, o.FixedKeys, o.Changes = t.MinFree, t.Chunk, t.Fixed == 1, t.Changes == 1
 	if t.Kind == script.Stable {
 		o.FixedKeys = false
@@ -75,7 +66,7 @@ func registerAs[T any](p *executor, t *script.Table, k kind[T], o store.TableOpt
 		if err != nil {
 			return nil, err
 		}
-		return &stable[T]{binding[T]{common: made, kind: k, stays: unsafe.Sizeof(*new(T)) > 0}, made}, nil
+		return &stable[T]{binding[T]{common: made, kind: k}, made}, nil
 	}
 	made, err := store.Register(p.store, o)
 	if err != nil {

@@ -69,9 +69,6 @@ func (y *writing) sortTable() {
 		switch rows := y.exact.Map(y.s.Table, shard).Handles(); {
 		case len(rows) < 2 || !slices.ContainsFunc(rows, func(id uint64) bool { return panics(*y.exact.Item(id)) }):
 			y.sorted(shard, compare)
-			if y.s.Arg("by")%len(orders) == len(orders)-1 && uint64(len(rows)) > 2*sortBlock {
-				y.see(model.SortedBlocks)
-			}
 		case lowest < 0:
 			lowest = shard
 		}

@@ -53,7 +53,7 @@ func (p *executor) running(s *script.Step, tasks int) *running {
 }
 
 func fails(op script.Op) bool {
-	return op == script.FailError || op == script.FailPanic || op == script.FailGoexit
+	return op == script.FailError || op == script.FailPanic
 }
 
 // task is a task of the pass.
@@ -65,8 +65,6 @@ func (r *running) task(ctx context.Context, task int, q store.Queue) error {
 			return taskError(task)
 		case script.FailPanic:
 			panic(errTask)
-		case script.FailGoexit:
-			goexit()
 		}
 		r.command(ctx, c, task, q)
 	}
@@ -86,10 +84,10 @@ func (r *running) record(late bool) {
 }
 
 // each runs a pass of tasks.
-func (p *executor) each(ctx context.Context, s *script.Step, inWrite bool) {
+func (p *executor) each(ctx context.Context, s *script.Step) {
 	tasks := s.Arg("tasks")
 	r := p.running(s, tasks)
-	r.run(ctx, inWrite, func(ctx context.Context) error { return p.store.Each(ctx, tasks, r.task) })
+	r.run(ctx, func(ctx context.Context) error { return p.store.Each(ctx, tasks, r.task) })
 }
 
 // visit is a pass over chunks: of the items of a table, of a column beside them, or of
@@ -143,7 +141,7 @@ func (p *executor) forEach(ctx context.Context, s *script.Step, inWrite bool) {
 		every = s.Arg("wrote")
 	}
 	visits := make([]atomic.Int32, len(v.chunks))
-	ran := r.run(ctx, inWrite, func(ctx context.Context) error {
+	ran := r.run(ctx, func(ctx context.Context) error {
 		return v.pass(ctx, func(ctx context.Context, c chunk) error {
 			if !p.isChunk(&c, v.chunks) {
 				return nil

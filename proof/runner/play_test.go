@@ -45,8 +45,6 @@ flush
 each tasks=4
   @2 panic
   @3 error
-each tasks=2
-  @1 goexit
 flush
 each tasks=3
   @0 erase b %4
@@ -67,7 +65,6 @@ write
   sort-table c by=1
   defragment-table c by=0 budget=5
   defragment-table c by=0
-  clone c n=5
   shrink c
   reset a.1
   clear b

@@ -35,7 +35,7 @@ func (p *executor) probeOthers(random *rand.Rand) {
 	for range min(probes/4, len(p.abandoned)) {
 		p.probe(p.abandoned[random.IntN(len(p.abandoned))])
 	}
-	p.probe(lastTypeID<<48 | 1<<32)
+	p.probe(0x7fff<<48 | 1<<32)
 	p.probe(0)
 	p.probe(random.Uint64())
 	p.probe(1<<64 - 1)

@@ -91,7 +91,6 @@ func init() { // what they call asks for them again
 		script.EraseItemsNow:   (*writing).eraseMany,
 		script.ReserveNow:      func(y *writing) { y.sameDigest("room", func() { y.m.Reserve(y.s.Arg("n")) }) },
 		script.Shrink:          func(y *writing) { y.sameDigest("room", y.m.Shrink) },
-		script.Clone:           (*writing).clone,
 		script.Exchange:        (*writing).exchange,
 		script.WriteElement:    (*writing).writeElements,
 		script.SortSparse:      (*writing).sortSparse,

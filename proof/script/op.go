@@ -51,8 +51,8 @@ func define(name string, where where, takes takes, keys ...string) Op {
 // The operations. Those of the first group stand alone or, but for a few, inside
 // a write; those of the second inside a write; those of the third in a task.
 var (
-	Each            = define("each", alone|inWrite, body, "tasks", "cancel")
-	ForEach         = define("foreach", alone|inWrite, table|body, "add", "every", "rem", "touch", "cancel", "wrote", "beside")
+	Each            = define("each", alone|inWrite, body, "tasks")
+	ForEach         = define("foreach", alone|inWrite, table|body, "add", "every", "rem", "touch", "wrote", "beside")
 	Queues          = define("queues", alone, body, "tasks")
 	Inbox           = define("inbox", alone|inWrite, body, "fail", "late")
 	Flush           = define("flush", alone|inWrite, 0)
@@ -68,8 +68,8 @@ var (
 	Rollback        = define("rollback", alone|inWrite, 0, "to", "saved")
 	AddColumn       = define("add-column", alone, table|word, "changes")
 	AddSparse       = define("add-sparse", alone, table|word)
-	ForEachRows     = define("foreach-rows", alone|inWrite, table|body|column, "c", "d", "add", "every", "rem", "wrote", "cancel")
-	ForEachSparse   = define("foreach-sparse", alone|inWrite, table|body|sparse, "c", "add", "every", "rem", "cancel")
+	ForEachRows     = define("foreach-rows", alone|inWrite, table|body|column, "c", "d", "add", "every", "rem", "wrote")
+	ForEachSparse   = define("foreach-sparse", alone|inWrite, table|body|sparse, "c", "add", "every", "rem")
 	Misuse          = define("misuse", alone, word)
 
 	Insert          = define("insert", inWrite, table|name|refs, "v")
@@ -88,7 +88,6 @@ var (
 	DefragmentTable = define("defragment-table", inWrite, table|order, "by", "budget")
 	ReserveNow      = define("reserve", inWrite, table|shard, "n")
 	Shrink          = define("shrink", inWrite, table|shard)
-	Clone           = define("clone", inWrite, table|shard, "n")
 	EndFrame        = define("end-frame", inWrite, 0)
 	Exchange        = define("exchange", inWrite, table|column, "c", "d")
 	WriteElement    = define("write-element", inWrite, table|refs|column|sparse, "c", "v")
@@ -110,7 +109,6 @@ var (
 	ReduceInTask = define("reduce-in-task", inTask, table)
 	FailError    = define("error", inTask, 0)
 	FailPanic    = define("panic", inTask, 0)
-	FailGoexit   = define("goexit", inTask, 0)
 )
 
 // String returns the word that an operation is written as.

@@ -34,11 +34,10 @@ const (
 	Word   = "word"   // 8 bytes: the key
 	Linked = "linked" // key, serial and three links in fields, an array and a structure
 	Rich   = "rich"   // a string, a slice, and links behind a slice
-	Big    = "big"    // 4 KiB
 )
 
 // Items are the kinds of items.
-var Items = []string{Empty, Word, Linked, Rich, Big}
+var Items = []string{Empty, Word, Linked, Rich}
 
 // Elements returns the kinds of elements that columns and optional data of tables with such
 // items may have: few, because each costs a build beside each kind of items.
@@ -55,7 +54,6 @@ type Table struct {
 	Kind    string // packed or stable
 	Item    string
 	Shards  int // 0: 1
-	TypeID  int
 	Reserve int
 	Max     int // MaxItems
 	MinFree int
@@ -72,9 +70,6 @@ type Config struct {
 	Shuffle int // not 0: seeds the order in which tasks are claimed, and the rest
 	Yield   int // of 1,000 tasks, how many yield before they run
 	Delay   int // likewise: sleep up to 100 us
-	Collect int // likewise: run the collector
-	Shift   int // likewise: change GOMAXPROCS
-	Readers int // goroutines that read all the time
 }
 
 // Step is one operation.

@@ -85,7 +85,7 @@ func TestAFaultIsNamedByFileLineAndReason(t *testing.T) {
 		"handloom-stress 1\ntable a.b packed word":                      "f:2: \"a.b\" is no name of a table; want letters and digits, a letter first",
 		"handloom-stress 1\ntable a packed word chunk=x":                "f:2: chunk: \"x\" is no number from 0 to 1048576",
 		"handloom-stress 1\nconfig workers=1 workers=2":                 "f:2: workers is given twice",
-		"handloom-stress 1\nconfig speed=1":                             "f:2: no setting is called \"speed\"; want workers, procs, team, shuffle, yield, delay, collect, shift, readers",
+		"handloom-stress 1\nconfig speed=1":                             "f:2: no setting is called \"speed\"; want workers, procs, team, shuffle, yield, delay",
 		head + "jump":                                                   "f:4: no operation is called \"jump\"",
 		head + "end":                                                    "f:4: end ends no write",
 		head + "write":                                                  "f:4: the last write has no \"end\"",

@@ -23,7 +23,6 @@ func (s *Store) settings() []setting {
 func (t *Table) settings() []setting {
 	return []setting{
 		{"shards", &t.Shards, 64},
-		{"typeid", &t.TypeID, 32767},
 		{"reserve", &t.Reserve, 1 << 20},
 		{"max", &t.Max, 1 << 20},
 		{"minfree", &t.MinFree, 1 << 20},
@@ -41,9 +40,6 @@ func (c *Config) settings() []setting {
 		{"shuffle", &c.Shuffle, 1<<31 - 1},
 		{"yield", &c.Yield, 1000},
 		{"delay", &c.Delay, 1000},
-		{"collect", &c.Collect, 1000},
-		{"shift", &c.Shift, 1000},
-		{"readers", &c.Readers, 64},
 	}
 }
 

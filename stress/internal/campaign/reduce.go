@@ -48,9 +48,6 @@ func Shrink(ctx context.Context, f *Failure, how How) *Failure {
 // plainer makes a configuration plainer while the program fails.
 func plainer(f *Failure, i int, fails func(*script.Script) bool) {
 	for _, edit := range []func(c *script.Config){
-		func(c *script.Config) { c.Readers = 0 },
-		func(c *script.Config) { c.Shift = 0 },
-		func(c *script.Config) { c.Collect = 0 },
 		func(c *script.Config) { c.Delay = 0 },
 		func(c *script.Config) { c.Yield = 0 },
 		func(c *script.Config) { c.Team = 0 },
