@@ -17,44 +17,6 @@ type Pointee struct {
 
 type holder = handle.Of[*Pointee]
 
-func (s suite) WhatErasedItemsHeldIsCollected(t *testing.T) {
-	for name, erase := range map[string]func(m Map[*Pointee], hs []holder){
-		"Erase": func(m Map[*Pointee], hs []holder) {
-			for _, h := range hs {
-				m.Erase(h)
-			}
-		},
-		"Take": func(m Map[*Pointee], hs []holder) {
-			for _, h := range hs {
-				m.Take(h)
-			}
-		},
-		"EraseItems": func(m Map[*Pointee], hs []holder) { m.EraseItems(hs) },
-		"EraseFunc": func(m Map[*Pointee], hs []holder) {
-			m.EraseFunc(func(h holder, _ **Pointee) bool { return h.ID.Slot() < uint32(len(hs)) })
-		},
-		"Clear": func(m Map[*Pointee], _ []holder) { m.Clear() },
-		"Reset": func(m Map[*Pointee], _ []holder) { m.Reset() },
-	} {
-		t.Run(name, func(t *testing.T) {
-			m := newMap(t, s.Pointees, Options{Reserve: 16})
-			var hs []holder
-			var refs []weak.Pointer[Pointee]
-			for range 8 {
-				h, ref := InsertPointee(t, m)
-				hs, refs = append(hs, h), append(refs, ref)
-			}
-			_, kept := InsertPointee(t, m)
-			erase(m, hs)
-			ExpectCollected(t, refs)
-			if m.Len() == 1 && kept.Value() == nil {
-				t.Error("the Pointee of a live item is collected")
-			}
-			runtime.KeepAlive(m)
-		})
-	}
-}
-
 func (s suite) WhatAPanickingInsertHeldIsCollected(t *testing.T) {
 	m := newMap(t, s.Pointees, Options{Reserve: 16})
 	var refs []weak.Pointer[Pointee]

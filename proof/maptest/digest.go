@@ -78,21 +78,3 @@ func (s suite) TypeIDAndMinFreeAreInTheDigestAndOtherOptionsAreNot(t *testing.T)
 		t.Error("MaxItems or Reserve is in the digest")
 	}
 }
-
-func (s suite) ItemsOfEqualContentHaveEqualDigests(t *testing.T) {
-	digest := func(items ...Rich) uint64 {
-		m := newMap(t, s.Riches, Options{})
-		m.InsertItems(items, nil)
-		return m.Digest()
-	}
-	one := digest(Rich{"a", new(uint64), []uint64{1}})
-	if digest(Rich{"a", nil, []uint64{1}}) != one {
-		t.Error("a pointer is in the digest")
-	}
-	if digest(Rich{"b", nil, []uint64{1}}) == one || digest(Rich{"a", nil, []uint64{2}}) == one {
-		t.Error("a string or a slice is not in the digest")
-	}
-	if digest(Rich{Name: "ab"}, Rich{Name: "c"}) == digest(Rich{Name: "a"}, Rich{Name: "bc"}) {
-		t.Error("the border between items is not in the digest")
-	}
-}

@@ -1,11 +1,4 @@
 package maptest
 
-// Items with pointers, and large ones.
-type (
-	Rich struct {
-		Name string
-		Next *uint64
-		List []uint64
-	}
-	Page [512]uint64 // 4 KiB
-)
+// Page is a large item, of 4 KiB.
+type Page [512]uint64

@@ -168,12 +168,6 @@ func (s suite) NoRoomIsMadeBeyondTheLimits(t *testing.T) {
 	}
 }
 
-func (s suite) GrowthKeepsEveryHandle(t *testing.T) {
-	m := newMap(t, s.Numbers, Options{TypeID: 1})
-	hs := InsertN(t, m, 100_000)
-	ExpectNumbers(t, m, hs)
-}
-
 func (s suite) BulkInsertsOfNothing(t *testing.T) {
 	EachWidth(t, func(t *testing.T) {
 		m := newMap(t, s.Numbers, Options{MaxItems: 1})

@@ -108,8 +108,6 @@ type Maps struct {
 	ErrFull error  // of the package
 
 	Numbers  Maker[uint64]
-	Bytes    Maker[uint8]
-	Riches   Maker[Rich]
 	Pages    Maker[Page]
 	Pointees Maker[*Pointee]
 	Lists    Maker[[]uint64]

@@ -16,8 +16,6 @@ var underTest = maptest.Maps{
 	Packed:   true,
 	ErrFull:  handle.ErrFull,
 	Numbers:  maker[uint64](),
-	Bytes:    maker[uint8](),
-	Riches:   maker[maptest.Rich](),
 	Pages:    maker[maptest.Page](),
 	Pointees: maker[*maptest.Pointee](),
 	Lists:    maker[[]uint64](),

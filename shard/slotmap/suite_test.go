@@ -15,8 +15,6 @@ var underTest = maptest.Maps{
 	Name:     "slotmap",
 	ErrFull:  handle.ErrFull,
 	Numbers:  maker[uint64](),
-	Bytes:    maker[uint8](),
-	Riches:   maker[maptest.Rich](),
 	Pages:    maker[maptest.Page](),
 	Pointees: maker[*maptest.Pointee](),
 	Lists:    maker[[]uint64](),
