@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"log/slog"
 	"math"
 	"slices"
 	"strings"
@@ -87,16 +86,6 @@ func (c Counts) String() string {
 		fmt.Fprintf(&b, "%d %s", counter.value, strings.ReplaceAll(counter.name, "_", " "))
 	}
 	return cmp.Or(b.String(), "nothing")
-}
-
-// LogValue gives log/slog the counters that are not 0 as a group, under their
-// names in JSON.
-func (c Counts) LogValue() slog.Value {
-	var attrs []slog.Attr
-	for _, counter := range c.nonzero() {
-		attrs = append(attrs, slog.Int(counter.name, counter.value))
-	}
-	return slog.GroupValue(attrs...)
 }
 
 // inboxPass is the number that stands for the inbox in a [Sample]: it comes after

@@ -24,7 +24,6 @@ type (
 	//   - AppendText(b []byte) ([]byte, error): the text form after b; the error is always nil
 	//   - MarshalText() ([]byte, error): the text form; the error is always nil
 	//   - UnmarshalText(text []byte) error: sets it from the text form, or [handle.ErrSyntax]
-	//   - LogValue() slog.Value: the parts as a group, for log/slog
 	ID = handle.ID
 
 	// Handle is the handle of an item of type T, which the compiler keeps apart from

@@ -301,8 +301,8 @@
 // The store keeps no log and registers no metrics; it hands out values. A
 // [Report] says what became of every command of a flush, and Options.AfterFlush
 // is called with each; [Store.Stats] has the size of every table and may be asked
-// at any time, from any goroutine. Both print as text, read and write themselves
-// as JSON, and give log/slog what is not zero. The example Expvar publishes them.
+// at any time, from any goroutine. Both print as text, and read and write themselves
+// as JSON. The example Expvar publishes them.
 // [Store.Flushed] is the sum of all reports, for whoever asks now and then.
 //
 // Package storeweb shows any store over HTTP, its items included:

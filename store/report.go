@@ -2,7 +2,6 @@ package store
 
 import (
 	"fmt"
-	"log/slog"
 	"slices"
 	"time"
 
@@ -79,32 +78,3 @@ func (r *Report) String() string { return fmt.Sprintf("epoch %d: %v", r.Epoch, r
 // String returns one line with every counter that is not 0, such as
 // "particle: 3 created 1 erased".
 func (r TableReport) String() string { return r.Name + ": " + r.Counts.String() }
-
-// LogValue gives log/slog the epoch, the counters that are not 0, in total and
-// in a group per table and column, and both durations. A handler that logs later needs a
-// [Report.Clone].
-func (r *Report) LogValue() slog.Value {
-	attrs := append([]slog.Attr{slog.Uint64("epoch", r.Epoch)}, r.Total.LogValue().Group()...)
-	if r.DroppedCalls > 0 {
-		attrs = append(attrs, slog.Int("dropped_calls", r.DroppedCalls))
-	}
-	attrs = append(attrs, slog.Duration("plan", r.Plan), slog.Duration("apply", r.Apply))
-	attrs = append(attrs, lines("tables", r.Tables))
-	if len(r.Columns) > 0 {
-		attrs = append(attrs, lines("columns", r.Columns))
-	}
-	return slog.GroupValue(attrs...)
-}
-
-func lines(name string, of []TableReport) slog.Attr {
-	var all []slog.Attr
-	for _, t := range of {
-		all = append(all, slog.Attr{Key: t.Name, Value: t.Counts.LogValue()})
-	}
-	return slog.Attr{Key: name, Value: slog.GroupValue(all...)}
-}
-
-// LogValue gives log/slog the name and the counters that are not 0 as a group.
-func (r TableReport) LogValue() slog.Value {
-	return slog.GroupValue(append([]slog.Attr{slog.String("name", r.Name)}, r.Counts.LogValue().Group()...)...)
-}

@@ -2,7 +2,6 @@ package store
 
 import (
 	"fmt"
-	"log/slog"
 	"slices"
 	"strings"
 
@@ -145,27 +144,4 @@ func (s Stats) String() string {
 func (t TableStats) String() string {
 	return fmt.Sprintf("%s: %d live %d vacant %d depleted %d slots %d shards %s",
 		t.Name, t.Live, t.Vacant, t.Depleted, t.Slots, t.Shards, report.Bytes(t.Bytes))
-}
-
-// LogValue gives log/slog the epoch and a group per table with its figures that
-// are not 0.
-func (s Stats) LogValue() slog.Value {
-	var tables []slog.Attr
-	for _, t := range s.Tables {
-		tables = append(tables, slog.Attr{Key: t.Name, Value: slog.GroupValue(t.figures()...)})
-	}
-	return slog.GroupValue(slog.Uint64("epoch", s.Epoch), slog.Attr{Key: "tables", Value: slog.GroupValue(tables...)})
-}
-
-// LogValue gives log/slog the name and the figures that are not 0 as a group.
-func (t TableStats) LogValue() slog.Value {
-	return slog.GroupValue(append([]slog.Attr{slog.String("name", t.Name)}, t.figures()...)...)
-}
-
-func (t TableStats) figures() []slog.Attr {
-	all := []slog.Attr{
-		slog.Int("shards", t.Shards), slog.Int("live", t.Live), slog.Int("vacant", t.Vacant),
-		slog.Int("depleted", t.Depleted), slog.Int("slots", t.Slots), slog.Int64("bytes", t.Bytes),
-	}
-	return slices.DeleteFunc(all, func(a slog.Attr) bool { return a.Value.Int64() == 0 })
 }

@@ -1,10 +1,8 @@
 package store_test
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
-	"log/slog"
 	"reflect"
 	"slices"
 	"strings"
@@ -90,45 +88,6 @@ func inJSON(t *testing.T, v, back any) string {
 	}
 	noError(t, err)
 	return string(text)
-}
-
-// logged returns the line that log/slog writes of a value.
-func logged(v any) string {
-	var b bytes.Buffer
-	h := slog.NewTextHandler(&b, &slog.HandlerOptions{ReplaceAttr: func(groups []string, a slog.Attr) slog.Attr {
-		if len(groups) == 0 && (a.Key == slog.TimeKey || a.Key == slog.LevelKey || a.Key == slog.MessageKey) {
-			return slog.Attr{}
-		}
-		return a
-	}})
-	slog.New(h).Info("", "x", v)
-	return strings.TrimSpace(b.String())
-}
-
-func TestReport_LogsCountsThatAreNotZero(t *testing.T) {
-	_, report := busyReport(t)
-	stats := store.TableStats{Name: "ships", Shards: 2, Live: 990, Slots: 990, Bytes: 1 << 20}
-	for _, c := range []struct {
-		value any
-		want  string
-	}{
-		{report, "x.epoch=2 x.created=1 x.erased=10 x.put=1 x.superseded=1 x.dropped=1 x.redundant=3 x.stale=3 x.cancelled_out=2" +
-			" x.dangling=1 x.plan=41.2µs x.apply=7ms x.tables.ships.erased=10 x.tables.ships.put=1 x.tables.ships.superseded=1" +
-			" x.tables.ships.dropped=1 x.tables.ships.redundant=3 x.tables.ships.cancelled_out=2 x.tables.shots.created=1" +
-			" x.tables.shots.stale=1 x.tables.shots.dangling=1"},
-		{&store.Report{Epoch: 9}, "x.epoch=9 x.plan=0s x.apply=0s"},
-		{report.Tables[1], "x.name=shots x.created=1 x.stale=1 x.dangling=1"},
-		{report.Tables[1].Counts, "x.created=1 x.stale=1 x.dangling=1"},
-		{stats, "x.name=ships x.shards=2 x.live=990 x.slots=990 x.bytes=1048576"},
-		{
-			store.Stats{Epoch: 5, Tables: []store.TableStats{stats, {Name: "shots", Shards: 1}}},
-			"x.epoch=5 x.tables.ships.shards=2 x.tables.ships.live=990 x.tables.ships.slots=990 x.tables.ships.bytes=1048576 x.tables.shots.shards=1",
-		},
-	} {
-		if got := logged(c.value); got != c.want {
-			t.Errorf("%T is logged as\n%s\nwant\n%s", c.value, got, c.want)
-		}
-	}
 }
 
 func TestStats_String(t *testing.T) {

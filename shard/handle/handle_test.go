@@ -134,10 +134,3 @@ func TestNullAndProvisionalHandles(t *testing.T) {
 		t.Error("a typeId that is too large made a provisional handle")
 	}
 }
-
-func TestLogValueNamesTheParts(t *testing.T) {
-	got := handle.New(7, 3, 42).LogValue().String()
-	if want := "[type=7 slot=42 generation=3 provisional=false]"; got != want {
-		t.Errorf("LogValue = %s, want %s", got, want)
-	}
-}

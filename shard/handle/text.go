@@ -3,7 +3,6 @@ package handle
 import (
 	"errors"
 	"fmt"
-	"log/slog"
 	"strconv"
 	"strings"
 )
@@ -34,16 +33,6 @@ func (id *ID) UnmarshalText(text []byte) error {
 		*id = parsed
 	}
 	return err
-}
-
-// LogValue gives log/slog the parts of the handle as a group.
-func (id ID) LogValue() slog.Value {
-	return slog.GroupValue(
-		slog.Int("type", int(id.TypeID())),
-		slog.Uint64("slot", uint64(id.Slot())),
-		slog.Int("generation", int(id.Generation())),
-		slog.Bool("provisional", id.IsProvisional()),
-	)
 }
 
 func (id ID) appendTo(b []byte) []byte {
