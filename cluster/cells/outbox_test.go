@@ -208,6 +208,19 @@ func TestMessagesComeOnceAndInOrder(t *testing.T) {
 	}
 }
 
+// A cell that has more messages than were ever sent to it is not the one that it was.
+func TestPair_StopsAtACursorAhead(t *testing.T) {
+	a, other := newPost(t, cells.Options[int]{}), cells.NewID()
+	a.mustSend(t, other, 1, 2)
+	for _, cursor := range []uint64{2, 3} {
+		a.tell(t, func(q store.Queue) { a.out.Acked(q, other, cursor) })
+		a.mustSend(t, other)
+		if err := a.out.Pairs()[1].Err; errors.Is(err, cells.ErrGap) != (cursor == 3) {
+			t.Errorf("of 2 messages it has %d: %v", cursor, err)
+		}
+	}
+}
+
 func TestAFullOutboxFailsTheTick(t *testing.T) {
 	a := newPost(t, cells.Options[int]{Limit: 3})
 	a.mustSend(t, 7, 1, 2)

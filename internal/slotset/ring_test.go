@@ -181,6 +181,23 @@ func TestSet_LoadRefusesOrReadsTheBytes(t *testing.T) {
 	})
 }
 
+// The freelist of a snapshot ends where the snapshot says.
+func TestSet_LoadRefusesAFreelistThatEndsElsewhere(t *testing.T) {
+	var o owners
+	o.issue(5)
+	for _, slot := range []Slot{1, 3, 4} {
+		o.Vacate(slot)
+	}
+	b := encoding(&o.Set)
+	const back = 8 + 8 + 5*8 + 4 // after typeId, slots, words and front; its high bytes are 0
+	for end := range byte(7) {
+		b[back] = end
+		if _, err := readBack(&o.Set, b); (err == nil) != (end == 5) {
+			t.Errorf("back %d: %v", end, err)
+		}
+	}
+}
+
 // encoding returns what the digest of s is of.
 func encoding(s *Set) (saved []byte) {
 	tee := digest.NewTee(1<<20, func(piece []byte, _ bool) { saved = append(saved, piece...) })
