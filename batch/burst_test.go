@@ -221,21 +221,15 @@ func TestSteadyBatchesAllocateNothing(t *testing.T) {
 	expectMallocs(t, rounds+20, func() {
 		for i := range 4 {
 			q, err := a.Enter()
-			if err != nil {
-				t.Fatal(err)
-			}
+			noError(t, err)
 			c.tables[i%2].Emplace(q, value{})
 			c.tables[i%2].Put(q, someItem, value{})
 			c.tables[i%2].Erase(q, someItem)
 			q.Erase(1)
-			if err := a.AddCall(q, call); err != nil {
-				t.Fatal(err)
-			}
+			noError(t, a.AddCall(q, call))
 		}
 		input, _ = a.Seal(input[:0], 1<<20)
-		if err := c.PutInput(input, nil); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, c.PutInput(input, nil))
 		c.flush()
 	})
 }

@@ -18,9 +18,7 @@ func TestNameRows_ReplacesRowsByHandles(t *testing.T) {
 			*q.Rows() = append(*q.Rows(), 3, 5)
 			b.EraseRows(q, task)
 		}
-		if err := p.End(false); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, p.End(false))
 		for range 2 { // the second time there are none
 			b.ResolveRows(&b.Recorder, func(shard int, rows []uint32, ids []handle.ID) {
 				for i, row := range rows {

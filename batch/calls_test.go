@@ -66,9 +66,7 @@ func (d *droppable) enter() queue {
 		enter = d.arrivals.Enter
 	}
 	q, err := enter()
-	if err != nil {
-		d.t.Fatal(err)
-	}
+	noError(d.t, err)
 	return q
 }
 
@@ -90,9 +88,7 @@ func (d *droppable) record() {
 	for i := range queues { // none is empty
 		d.command(queues[i], recorders[i])
 	}
-	if err := p.End(false); err != nil {
-		d.t.Fatal(err)
-	}
+	noError(d.t, p.End(false))
 	for _, i := range d.r.Perm(len(queues) - 1) {
 		c, err := recorders[i+1], error(nil)
 		if d.encoded {
@@ -100,16 +96,12 @@ func (d *droppable) record() {
 		} else {
 			err = d.AddCall(queues[i+1], c.Call)
 		}
-		if err != nil {
-			d.t.Fatal(err)
-		}
+		noError(d.t, err)
 		d.calls = append(d.calls, c)
 	}
 	if d.encoded {
 		input, calls := d.arrivals.Seal(nil, 1<<30)
-		if err := d.PutInput(input, calls); err != nil {
-			d.t.Fatal(err)
-		}
+		noError(d.t, d.PutInput(input, calls))
 	}
 	d.Seal()
 }
@@ -478,9 +470,7 @@ func TestInboxCall_VisitsEveryValue(t *testing.T) {
 		b.arrive(t, q)
 		b.Seal()
 		calls, err := b.Calls()
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		for _, c := range calls {
 			c.Visit()
 		}
@@ -507,8 +497,6 @@ func TestKeepCalls_LeavesNoQueueUnlimited(t *testing.T) {
 	for range 4 {
 		q := b.enter(t)
 		b.EmplaceItems(q, make([]value, 11), nil)
-		if err := b.AddCall(q, nil); !errors.Is(err, batch.ErrQueueFull) {
-			t.Errorf("Arrive = %v after 11 commands, want ErrQueueFull", err)
-		}
+		wantError(t, b.AddCall(q, nil), batch.ErrQueueFull)
 	}
 }

@@ -12,19 +12,16 @@ import (
 	"handloom/batch"
 	"handloom/internal/items"
 	"handloom/shard/handle"
+	"pgregory.net/rapid"
 )
 
 // arrive has a call record and arrive.
 func arrive(t *testing.T, a *batch.EncodedInbox, f func(q queue)) {
 	t.Helper()
 	q, err := a.Enter()
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	f(q)
-	if err := a.AddCall(q, batch.NewCall(0)); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, a.AddCall(q, batch.NewCall(0)))
 }
 
 // putter takes inputs.
@@ -36,9 +33,7 @@ type putter interface {
 func putSealed(t *testing.T, b putter, a *batch.EncodedInbox) {
 	t.Helper()
 	input, calls := a.Seal(nil, 1<<30)
-	if err := b.PutInput(input, calls); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, b.PutInput(input, calls))
 }
 
 // Calls that were sealed count for the limit of the inbox no more, in whatever portions
@@ -68,9 +63,7 @@ func TestArrivals_SealMakesRoomForCalls(t *testing.T) {
 			continue
 		}
 		input, calls := a.Seal(nil, 60) // some of them
-		if err := b.PutInput(input, calls); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, b.PutInput(input, calls))
 		held -= b.Pending().Commands
 		b.Finish()
 	}
@@ -153,9 +146,7 @@ func TestWhatCouldNotBeReadBackDoesNotArrive(t *testing.T) {
 			v = nested{[]nested{v}}
 		}
 		q, err := a.Enter()
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		r.Emplace(q, nested{})
 		r.Emplace(q, v)
 		if err := a.AddCall(q, batch.NewCall(0)); (err != nil) != refused || refused && !strings.Contains(err.Error(), "cannot be read back") {
@@ -166,9 +157,7 @@ func TestWhatCouldNotBeReadBackDoesNotArrive(t *testing.T) {
 	if len(calls) != 1 {
 		t.Errorf("%d calls", len(calls))
 	}
-	if err := b.PutInput(input, nil); err != nil {
-		t.Error(err)
-	}
+	noError(t, b.PutInput(input, nil))
 }
 
 func TestACallHasABound(t *testing.T) {
@@ -178,9 +167,7 @@ func TestACallHasABound(t *testing.T) {
 	long := strings.Repeat("x", 32<<20)
 	for less, refused := range map[int]bool{0: true, 100: false} {
 		q, err := a.Enter()
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		r.Emplace(q, long[less:])
 		if err := a.AddCall(q, batch.NewCall(0)); errors.Is(err, batch.ErrQueueFull) != refused {
 			t.Errorf("%d bytes less than the most: %v", less, err)
@@ -192,43 +179,27 @@ func TestACallHasABound(t *testing.T) {
 func TestAnInboxIsGivenBack(t *testing.T) {
 	y := newYard(1)
 	own, err := y.Enter()
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	a := y.Claim(errReleased)
-	if _, err := y.Enter(); !errors.Is(err, errReleased) {
-		t.Errorf("a call of the inbox: %v", err)
-	}
+	wantError(t, errorOf(y.Enter()), errReleased)
 	y.tables[0].Emplace(own, value{})
-	if err := y.AddCall(own, nil); !errors.Is(err, errReleased) {
-		t.Errorf("a call that had begun: %v", err)
-	}
+	wantError(t, y.AddCall(own, nil), errReleased)
 	late, err := a.Enter()
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	y.tables[0].Emplace(late, value{})
 	waits := batch.NewCall(0)
 	q, err := a.Enter()
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	y.tables[0].Emplace(q, value{})
-	if err := a.AddCall(q, waits); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, a.AddCall(q, waits))
 	over := errors.New("over")
 	a.Release(over)
 	a.Release(nil)
 	if <-waits.Completed(); !errors.Is(waits.Err(), over) {
 		t.Errorf("a call that waited: %v", waits.Err())
 	}
-	if err := a.AddCall(late, batch.NewCall(0)); !errors.Is(err, over) {
-		t.Errorf("a call that was recording: %v", err)
-	}
-	if _, err := a.Enter(); !errors.Is(err, over) {
-		t.Errorf("a call that comes late: %v", err)
-	}
+	wantError(t, a.AddCall(late, batch.NewCall(0)), over)
+	wantError(t, errorOf(a.Enter()), over)
 	y.call(func(q queue) { y.tables[0].Emplace(q, value{}) })
 	if b := y.Claim(errReleased); b != nil {
 		t.Error("an inbox in which a call waits is claimed")
@@ -236,17 +207,11 @@ func TestAnInboxIsGivenBack(t *testing.T) {
 	y.flush()
 	b := y.Claim(errReleased)
 	a.Release(nil) // that of the former
-	if _, err := y.Enter(); !errors.Is(err, errReleased) {
-		t.Errorf("behind the second claim: %v", err)
-	}
+	wantError(t, errorOf(y.Enter()), errReleased)
 	y.Close(over)
-	if _, err := b.Enter(); !errors.Is(err, over) {
-		t.Errorf("behind Close: %v", err)
-	}
+	wantError(t, errorOf(b.Enter()), over)
 	b.Release(nil)
-	if _, err := y.Enter(); !errors.Is(err, over) {
-		t.Errorf("behind Close and Release: %v", err)
-	}
+	wantError(t, errorOf(y.Enter()), over)
 }
 
 // Names that are not of the call are stale, wherever they come from, and those of it
@@ -313,9 +278,7 @@ func TestNamesOfTheInputBeforeAreStale(t *testing.T) {
 		input, _ := a.Seal(nil, 1<<20)
 		return input
 	}
-	if err := b.PutInput(encoded(func(q queue) { r.Emplace(q, value{}) }), nil); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, b.PutInput(encoded(func(q queue) { r.Emplace(q, value{}) }), nil))
 	b.Drop(nil)
 	erase := encoded(func(q queue) { r.Erase(q, name{ID: some}) })
 	first := handle.FreeBit | handle.New(7, 0, 1) // create of a call
@@ -323,9 +286,7 @@ func TestNamesOfTheInputBeforeAreStale(t *testing.T) {
 	if !bytes.Contains(erase, as(some)) {
 		t.Fatalf("% x does not erase %v", erase, some)
 	}
-	if err := b.PutInput(bytes.Replace(erase, as(some), as(first), 1), nil); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, b.PutInput(bytes.Replace(erase, as(some), as(first), 1), nil))
 	b.Gather()
 	if got := r.Pending.Erases(0)[0].IDs[0]; got != handle.FreeBit|handle.New(7, 0, 0) {
 		t.Errorf("it erases %v", got)
@@ -373,5 +334,24 @@ func TestTheBytesOfAnInput(t *testing.T) {
 	}
 	if !slices.Equal(input, want) {
 		t.Errorf("the bytes are\n%v, not\n%v", input, want)
+	}
+}
+
+// noError ends the test if there is an error.
+func noError(t rapid.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// errorOf returns the error of a call with two results.
+func errorOf(_ any, err error) error { return err }
+
+// wantError fails the test unless the error is the wanted one.
+func wantError(t testing.TB, err, want error) {
+	t.Helper()
+	if !errors.Is(err, want) {
+		t.Errorf("got error %v, want %v", err, want)
 	}
 }

@@ -14,26 +14,16 @@ import (
 )
 
 // enter begins a call of the inbox, which must be allowed.
-func (b *bench) enter(t fataler) batch.Queue {
+func (b *bench) enter(t rapid.TB) batch.Queue {
 	t.Helper()
 	q, err := b.Enter()
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	return q
 }
 
-func (b *bench) arrive(t fataler, q batch.Queue) {
+func (b *bench) arrive(t rapid.TB, q batch.Queue) {
 	t.Helper()
-	if err := b.AddCall(q, nil); err != nil {
-		t.Fatal(err)
-	}
-}
-
-type fataler interface {
-	Helper()
-	Fatal(args ...any)
-	Fatalf(format string, args ...any)
+	noError(t, b.AddCall(q, nil))
 }
 
 // history is a random sequence of calls of the inbox, passes and flushes, with a
@@ -110,9 +100,7 @@ func (h *history) pass() {
 		c.keyed = true
 		h.next = slices.Insert(h.next, h.keyed(), c)
 	}
-	if err := p.End(false); err != nil {
-		h.Fatal(err)
-	}
+	noError(h, p.End(false))
 }
 
 // keyed returns how many of the creates that wait are not of the inbox.
@@ -250,9 +238,7 @@ func TestTheLimitOfTheInboxIsExact(t *testing.T) {
 		if more > 0 {
 			continue
 		}
-		if _, err := b.Enter(); !errors.Is(err, batch.ErrQueueFull) {
-			t.Errorf("a call of a full inbox: %v", err)
-		}
+		wantError(t, errorOf(b.Enter()), batch.ErrQueueFull)
 		q = open
 		b.arrive(t, q) // of a call that records nothing
 		b.commands()
@@ -278,9 +264,7 @@ func TestACallIsRefusedWhenTheBatchIsFull(t *testing.T) {
 			p := b.Begin(1)
 			b.Emplace(p.Queue(0), value{})
 			b.enter(t)
-			if err := p.End(false); err != nil {
-				t.Fatal(err)
-			}
+			noError(t, p.End(false))
 		}
 		if _, err := b.Enter(); !errors.Is(err, batch.ErrQueueFull) {
 			t.Errorf("%+v: a call of a full batch: %v", limits, err)

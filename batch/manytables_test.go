@@ -30,9 +30,7 @@ func TestACommandCostsTheSameBesideManyTables(t *testing.T) {
 				t.Fatalf("batch %d: commands to table %d look at another one", round, i)
 			}
 		}
-		if err := p.End(false); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, p.End(false))
 		if b.Pending(); !other.AddedUp() {
 			t.Errorf("batch %d: nothing is added up when somebody asks; the test sees nothing", round)
 		}

@@ -156,9 +156,7 @@ func TestNamesTakeMemoryForTheSegmentsOfTheirBatchAlone(t *testing.T) {
 		for task := range queues {
 			names = append(names, b.Emplace(p.Queue(task), value{}))
 		}
-		if err := p.End(round == 0); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, p.End(round == 0))
 	}
 	b.arrive(t, long)
 	c := b.commands()

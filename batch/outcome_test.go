@@ -1,7 +1,6 @@
 package batch_test
 
 import (
-	"errors"
 	"testing"
 
 	"handloom/batch"
@@ -30,16 +29,10 @@ func TestPendingCountsWhatIsRecordedAndNotWhatIsDropped(t *testing.T) {
 	p = b.Begin(2)
 	b.EmplaceItems(p.Queue(0), make([]value, 4), nil)
 	b.EmplaceItems(p.Queue(1), make([]value, 11), nil)
-	if err := b.Check(); !errors.Is(err, batch.ErrQueueFull) {
-		t.Errorf("Check: %v", err)
-	}
-	if err := p.End(false); !errors.Is(err, batch.ErrQueueFull) {
-		t.Errorf("End: %v", err)
-	}
+	wantError(t, b.Check(), batch.ErrQueueFull)
+	wantError(t, p.End(false), batch.ErrQueueFull)
 	expect("after a pass with a full queue", 5)
-	if err := b.Check(); err != nil {
-		t.Errorf("Check of what is left: %v", err)
-	}
+	noError(t, b.Check())
 	b.Finish()
 	expect("in a new batch", 0)
 }

@@ -25,9 +25,7 @@ func (b *bench) recordPasses(t *testing.T, s *batch.Sequence, passes, tasks int,
 			b.Emplace(p.Queue(task), value{N: first})
 			first++
 		}
-		if err := p.End(false); err != nil {
-			t.Error(err)
-		}
+		noError(t, p.End(false))
 	}
 }
 
@@ -106,9 +104,7 @@ func TestWhatASequenceDropsIsGoneAndItsQueuesPanic(t *testing.T) {
 	p := s.Begin(2)
 	dropped := b.Emplace(p.Queue(0), value{N: 99})
 	kept := p.Queue(0)
-	if err := p.End(false); err != nil {
-		t.Error(err)
-	}
+	noError(t, p.End(false))
 	s.Drop()
 	if panicOf(func() { b.Emplace(kept, value{}) }) == nil {
 		t.Error("a queue of a pass that was dropped records")
@@ -139,9 +135,7 @@ func TestASequenceReusesItsMemory(t *testing.T) {
 				names = b.EmplaceItems(p.Queue(task), items, names[:0])
 				b.EraseItems(p.Queue(task), names[:100])
 			}
-			if err := p.End(false); err != nil {
-				t.Fatal(err)
-			}
+			noError(t, p.End(false))
 			b.Join(s)
 		}
 		p := s.Begin(1)

@@ -22,9 +22,7 @@ func TestAStreamThatShrinksIsFoundOut(t *testing.T) {
 	stream, err := js.Stream(t.Context(), name)
 	noError(t, err)
 	noError(t, js.DeleteStream(t.Context(), name))
-	if _, err := js.CreateStream(t.Context(), stream.CachedInfo().Config); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, errorOf(js.CreateStream(t.Context(), stream.CachedInfo().Config)))
 	fill(t, openLog(t, s, 1, alone(t)), 10)
 
 	for _, l := range []*cluster.Log{owner, follower} {
@@ -67,7 +65,5 @@ func TestAnAnswerFromBeforeAnAppendIsNoSign(t *testing.T) {
 	}()
 	fill(t, l, 300)
 	close(done)
-	if err := <-asked; err != nil {
-		t.Error(err)
-	}
+	noError(t, <-asked)
 }

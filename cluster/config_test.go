@@ -108,17 +108,13 @@ func TestServersOfTheGuideGiveNodesTheirRights(t *testing.T) {
 		t.Errorf("%q, %v", b, err)
 	}
 	mustClose(t, r)
-	if err := l.Trim(t.Context(), 4); err != nil {
-		t.Error(err)
-	}
+	noError(t, l.Trim(t.Context(), 4))
 	begin := time.Now()
 	_, err = l.StepDown(t.Context())
 	for err != nil && time.Since(begin) < patience { // it stays while another server is behind
 		_, err = l.StepDown(t.Context())
 	}
-	if err != nil {
-		t.Error(err)
-	}
+	noError(t, err)
 	if cursor, err := askOneself(t, l, 7); err != nil || cursor != 3 {
 		t.Errorf("a message to the cell: %d, %v", cursor, err)
 	}

@@ -58,9 +58,7 @@ func TestAFeedIsKeptForWhoReadsOn(t *testing.T) {
 		s := new(stopped)
 		l.kept = &feed{s, c.seq, c.heard}
 		f, err := l.feed(ctx, 7)
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		if taken := f.messages == s; taken != c.taken || taken != (s.times == 0) || l.kept != nil {
 			t.Errorf("%+v: taken %t, stopped %d times, kept %v", c, taken, s.times, l.kept)
 		}
@@ -73,9 +71,7 @@ func TestAFeedIsKeptForWhoReadsOn(t *testing.T) {
 	if first.times != 1 || second.times != 0 || dead.times != 1 || l.kept.messages != second {
 		t.Errorf("stopped %d, %d and %d times; the second is to be kept", first.times, second.times, dead.times)
 	}
-	if err := l.Close(); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, l.Close())
 	l.keep(&feed{late, 7, time.Now()})
 	if second.times != 1 || late.times != 1 {
 		t.Errorf("closed: stopped %d and %d times", second.times, late.times)

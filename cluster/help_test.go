@@ -37,9 +37,7 @@ func startServers(t testing.TB, n int, change func(i int, o *server.Options)) *l
 	c, err := localnet.Start(ctx, t.TempDir(), n, change)
 	noError(t, err)
 	t.Cleanup(func() {
-		if err := c.Close(); err != nil {
-			t.Error(err)
-		}
+		noError(t, c.Close())
 	})
 	return c
 }
@@ -63,9 +61,7 @@ func noError(t testing.TB, err error) {
 
 func mustClose(t testing.TB, c interface{ Close() error }) {
 	t.Helper()
-	if err := c.Close(); err != nil {
-		t.Error(err)
-	}
+	noError(t, c.Close())
 }
 
 // alone are the options of a log on one server.
@@ -121,4 +117,15 @@ func readRecords(ctx context.Context, l *cluster.Log, after, last uint64, rec fu
 		return fmt.Errorf("Read behind %d, at %d of %d: %w", after, next-1, last, err)
 	}
 	return nil
+}
+
+// errorOf returns the error of a call with two results.
+func errorOf(_ any, err error) error { return err }
+
+// wantError fails the test unless the error is the wanted one.
+func wantError(t testing.TB, err, want error) {
+	t.Helper()
+	if !errors.Is(err, want) {
+		t.Errorf("got error %v, want %v", err, want)
+	}
 }

@@ -57,9 +57,7 @@ func wantLocked(t *testing.T, dir string) {
 	if !errors.Is(err, cluster.ErrLocked) || !strings.Contains(fmt.Sprint(err), dir) {
 		t.Errorf("Open: %v, want ErrLocked and the folder", err)
 	}
-	if err := cluster.Reseed(t.Context(), cluster.Embedded(dir), 1, withJournal(t)); !errors.Is(err, cluster.ErrLocked) {
-		t.Errorf("Reseed: %v, want ErrLocked", err)
-	}
+	wantError(t, cluster.Reseed(t.Context(), cluster.Embedded(dir), 1, withJournal(t)), cluster.ErrLocked)
 }
 
 func withJournal(t *testing.T) cluster.Options {

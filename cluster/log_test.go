@@ -41,9 +41,7 @@ func TestWhatStandsInItsPlaceSaysWhetherARecordIsAppended(t *testing.T) {
 	a, b := openLog(t, s, 1, alone(t)), openLog(t, s, 1, alone(t))
 	fill(t, a, 3)
 	fill(t, b, 4)
-	if _, err := a.Append(ctx, 3, []byte("another")); !errors.Is(err, cluster.ErrFenced) {
-		t.Errorf("Append where another record is: %v", err)
-	}
+	wantError(t, errorOf(a.Append(ctx, 3, []byte("another"))), cluster.ErrFenced)
 	if at, err := a.Append(ctx, 3, record(4)); at != 4 || err != nil {
 		t.Errorf("Append of what is there: %d, %v", at, err)
 	}
@@ -88,9 +86,7 @@ func TestARecordInPartsIsThereWholeOrNotAtAll(t *testing.T) {
 			t.Fatalf("Append behind half a record: %d, %v", at, err)
 		}
 	}
-	if err := <-reader; err != nil {
-		t.Error(err)
-	}
+	noError(t, <-reader)
 	for after := uint64(1); after < last; after += 3 {
 		wantRecords(t, openLog(t, s, 1, alone(t)), after, after+1, long)
 	}
@@ -179,9 +175,7 @@ func TestAMessageThatIsNoneOfTheLogIsCorrupt(t *testing.T) {
 		c := startServers(t, 1, nil)
 		l := openLog(t, cluster.URLs(c.URLs(0)), 1, alone(t))
 		fill(t, l, 5)
-		if _, err := operator(t, c).Publish(t.Context(), cluster.CellID(1).Subject(), []byte("hello")); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, errorOf(operator(t, c).Publish(t.Context(), cluster.CellID(1).Subject(), []byte("hello"))))
 		if last, err := read(l, 2); !errors.Is(err, cluster.ErrCorrupt) {
 			t.Errorf("read up to %d: %v", last, err)
 		}
@@ -225,9 +219,7 @@ func TestARecordThatIsTrimmedInPartIsTrimmed(t *testing.T) {
 	stream, err := operator(t, c).Stream(t.Context(), cluster.CellID(1).Stream())
 	noError(t, err)
 	noError(t, stream.Purge(t.Context(), jetstream.WithPurgeSequence(2)))
-	if err := l.Read(t.Context(), 0, func(uint64, []byte) error { return errEnough }); !errors.Is(err, cluster.ErrTrimmed) {
-		t.Errorf("Read: %v", err)
-	}
+	wantError(t, l.Read(t.Context(), 0, func(uint64, []byte) error { return errEnough }), cluster.ErrTrimmed)
 	wantRecords(t, l, 1, 2, long)
 }
 
@@ -242,9 +234,7 @@ func TestAppend_FailsWhileTheStreamIsFull(t *testing.T) {
 	room := func(bytes int64) {
 		config := stream.CachedInfo().Config
 		config.MaxBytes = bytes
-		if _, err := js.UpdateStream(t.Context(), config); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, errorOf(js.UpdateStream(t.Context(), config)))
 	}
 	room(int64(stream.CachedInfo().State.Bytes) + 1)
 	_, err = logtest.Append(t.Context(), l, 10, record(11))

@@ -87,9 +87,7 @@ func TestObjects_ListIsNotTakenWhenItLacksOne(t *testing.T) {
 	}
 	js, bucket := operator(t, c), cluster.CellID(1).Stream()
 	subject := "$O." + bucket + ".M." + base64.URLEncoding.EncodeToString([]byte("other"))
-	if _, err := js.Publish(t.Context(), subject, []byte("no description")); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, errorOf(js.Publish(t.Context(), subject, []byte("no description"))))
 	o, err := js.ObjectStore(t.Context(), bucket)
 	if err == nil {
 		_, err = o.PutString(t.Context(), "last", "state")

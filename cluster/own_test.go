@@ -67,9 +67,7 @@ func TestAStreamThatIsNotTheJournalsIsRefused(t *testing.T) {
 		{"shorter", func(t *testing.T, l *cluster.Log) { fill(t, l, 19) }, cluster.ErrBehind},
 		{"longer", func(t *testing.T, l *cluster.Log) { fill(t, l, 30) }, nil},
 		{"another", func(t *testing.T, l *cluster.Log) {
-			if _, err := logtest.Append(t.Context(), l, 0, []byte("another")); err != nil {
-				t.Fatal(err)
-			}
+			noError(t, errorOf(logtest.Append(t.Context(), l, 0, []byte("another"))))
 			fill(t, l, 30)
 		}, cluster.ErrOtherStream},
 	} {
@@ -128,12 +126,8 @@ func TestAStreamThatIsMadeAnewTakesNothingFromBefore(t *testing.T) {
 	noError(t, js.DeleteStream(t.Context(), cluster.CellID(1).Stream()))
 	noError(t, cluster.Reseed(t.Context(), s, 1, o))
 	l := openLog(t, s, 1, o)
-	if _, err := logtest.Append(t.Context(), l, 20, []byte("anew")); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := zombie.Append(t.Context(), 20, record(21)); !errors.Is(err, cluster.ErrFenced) {
-		t.Errorf("Append to a stream that was made anew: %v", err)
-	}
+	noError(t, errorOf(logtest.Append(t.Context(), l, 20, []byte("anew"))))
+	wantError(t, errorOf(zombie.Append(t.Context(), 20, record(21))), cluster.ErrFenced)
 }
 
 // A journal is trimmed with the stream, and what is left of it makes a stream, whose
@@ -152,9 +146,7 @@ func TestATrimmedJournalMakesAStream(t *testing.T) {
 			noError(t, l.Trim(t.Context(), saved[1]))
 		}
 	}
-	if err := j.Read(t.Context(), 0, func(uint64, []byte) error { return errEnough }); !errors.Is(err, journal.ErrTrimmed) {
-		t.Errorf("the journal is read from its first record: %v", err)
-	}
+	wantError(t, j.Read(t.Context(), 0, func(uint64, []byte) error { return errEnough }), journal.ErrTrimmed)
 	s := cluster.Embedded(t.TempDir())
 	noError(t, cluster.Reseed(t.Context(), s, 1, o))
 	wantRecords(t, openLog(t, s, 1, o), 300, 400, record)
@@ -231,9 +223,7 @@ func TestAJournalThatTakesNoMoreIsTold(t *testing.T) {
 	}
 	saveText(t, l, 12)
 	saveText(t, l, 14)
-	if err := l.Trim(t.Context(), 5); err != nil {
-		t.Errorf("Trim without the journal: %v", err)
-	}
+	noError(t, l.Trim(t.Context(), 5))
 }
 
 // reseededOther makes a stream of 20 records anew from another history of 20 records, and
@@ -243,9 +233,7 @@ func reseededOther(t *testing.T, c *localnet.Cluster, last uint64) {
 	o := alone(t)
 	o.Journal = openJournal(t, filepath.Join(t.TempDir(), "other"))
 	elsewhere := openLog(t, cluster.Embedded(t.TempDir()), 1, o)
-	if _, err := logtest.Append(t.Context(), elsewhere, 0, []byte("other")); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, errorOf(logtest.Append(t.Context(), elsewhere, 0, []byte("other"))))
 	fill(t, elsewhere, 20)
 	noError(t, operator(t, c).DeleteStream(t.Context(), cluster.CellID(1).Stream()))
 	s := cluster.URLs(c.URLs(0))

@@ -16,9 +16,7 @@ import (
 func openFilled(t *testing.T, n int) *Log {
 	t.Helper()
 	l, err := Open(t.Context(), Embedded(t.TempDir()), 1, Options{Snapshots: Folder(t.TempDir())})
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	t.Cleanup(func() { _ = l.Close() })
 	for at := range uint64(n) {
 		if _, err := logtest.Append(t.Context(), l, at, fmt.Append(nil, at)); err != nil {

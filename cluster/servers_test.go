@@ -47,9 +47,7 @@ func TestAReaderWaitsForServers(t *testing.T) {
 		}
 	}
 	for range 3 {
-		if err := <-read; err != nil {
-			t.Error(err)
-		}
+		noError(t, <-read)
 	}
 }
 
@@ -143,22 +141,16 @@ func TestBlobsAreKeptWholeOrNotAtAll(t *testing.T) {
 			want("b", "")
 			want("c", big)
 			broken := io.MultiReader(bytes.NewBufferString(big), iotest.ErrReader(errEnough))
-			if err := b.Put(ctx, "d", broken); !errors.Is(err, errEnough) {
-				t.Errorf("Put of what cannot be read: %v", err)
-			}
+			wantError(t, b.Put(ctx, "d", broken), errEnough)
 			if err := b.Put(ctx, "c", io.MultiReader(bytes.NewBufferString("x"), iotest.ErrReader(errEnough))); err == nil {
 				t.Error("Put of what cannot be read, in the place of another")
 			}
 			want("c", big)
 			for range 2 {
-				if err := b.Delete(ctx, "b"); err != nil {
-					t.Error(err)
-				}
+				noError(t, b.Delete(ctx, "b"))
 			}
 			names("a.snap", "c")
-			if _, err := b.Get(ctx, "b"); !errors.Is(err, fs.ErrNotExist) {
-				t.Errorf("Get of nothing: %v", err)
-			}
+			wantError(t, errorOf(b.Get(ctx, "b")), fs.ErrNotExist)
 		})
 	}
 }
@@ -178,21 +170,17 @@ func TestSnapshotsAreReadBack(t *testing.T) {
 	}
 	name := names[0]
 	noError(t, os.WriteFile(name, []byte("state 21"), 0o600))
-	if err := openLog(t, s, 1, o).Trim(t.Context(), 20); !errors.Is(err, cluster.ErrCorrupt) {
-		t.Errorf("Trim with a snapshot that is damaged: %v", err)
-	}
+	wantError(t, openLog(t, s, 1, o).Trim(t.Context(), 20), cluster.ErrCorrupt)
 	wantRecords(t, l, 0, 30, record)
 	noError(t, os.Remove(name))
 	if saved, err := l.Saved(t.Context()); err != nil || !slices.Equal(saved, []uint64{30}) {
 		t.Errorf("snapshots %v, %v", saved, err)
 	}
 	o.Snapshots = forgetful{cluster.Folder(dir)}
-	if err := openLog(t, s, 1, o).Save(t.Context(), 30, func(w io.Writer) error {
+	wantError(t, openLog(t, s, 1, o).Save(t.Context(), 30, func(w io.Writer) error {
 		_, err := io.WriteString(w, "state 30")
 		return err
-	}); !errors.Is(err, cluster.ErrCorrupt) {
-		t.Errorf("Save where blobs change what they keep: %v", err)
-	}
+	}), cluster.ErrCorrupt)
 }
 
 // forgetful blobs lose the last byte.

@@ -58,9 +58,7 @@ func TestSave_KeepsTwoGoodSnapshots(t *testing.T) {
 	if err := l.Trim(t.Context(), 20); err == nil {
 		t.Error("Trim through a record that the older good snapshot is before")
 	}
-	if err := l.Trim(t.Context(), 10); err != nil {
-		t.Errorf("Trim to the older of two good snapshots: %v", err)
-	}
+	noError(t, l.Trim(t.Context(), 10))
 	wantRecords(t, l, 10, 60, record)
 	saveText(t, l, 40)
 	wantSaved(t, l, 40, 30)
@@ -80,9 +78,7 @@ func TestSave_RemovesNothingWhileItCannotRead(t *testing.T) {
 		_, err := io.WriteString(w, "state 30")
 		return err
 	})
-	if !errors.Is(err, errEnough) {
-		t.Errorf("Save where snapshots cannot be read: %v", err)
-	}
+	wantError(t, err, errEnough)
 	wantSaved(t, l, 30, 20, 10)
 }
 
@@ -104,12 +100,8 @@ func TestReject_DropsOneSnapshot(t *testing.T) {
 	other := openLog(t, s, 1, o)
 	noError(t, l.Reject(t.Context(), 20))
 	wantSaved(t, l, 10)
-	if _, err := l.Load(t.Context(), 20); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("Load of a rejected snapshot: %v", err)
-	}
-	if err := l.Reject(t.Context(), 20); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("Reject of a rejected snapshot: %v", err)
-	}
+	wantError(t, errorOf(l.Load(t.Context(), 20)), fs.ErrNotExist)
+	wantError(t, l.Reject(t.Context(), 20), fs.ErrNotExist)
 	wantSaved(t, other, 20, 10) // which has not found anything wrong with it
 	saveText(t, other, 20)
 	wantSaved(t, l, 20, 10) // the one of another writer
@@ -137,9 +129,7 @@ func TestSave_LeavesOtherCellsAlone(t *testing.T) {
 	saveText(t, l, 30)
 	wantSaved(t, l, 30, 20)
 	wantSaved(t, other, 5)
-	if _, err := l.Load(t.Context(), 5); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("Load of another cell's snapshot: %v", err)
-	}
+	wantError(t, errorOf(l.Load(t.Context(), 5)), fs.ErrNotExist)
 }
 
 func TestAppend_RefusesARecordThatIsTooLong(t *testing.T) {
@@ -167,9 +157,7 @@ func TestSave_CountsNoneThatWasNotReadBack(t *testing.T) {
 	noError(t, err)
 	l := openLog(t, s, 1, o)
 	wantSaved(t, l, 10)
-	if _, err := l.Load(t.Context(), 20); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("Load of a snapshot that was not read back: %v", err)
-	}
+	wantError(t, errorOf(l.Load(t.Context(), 20)), fs.ErrNotExist)
 	saveText(t, l, 30)
 	wantSaved(t, l, 30, 10)
 	saveText(t, l, 40)
@@ -190,9 +178,7 @@ func TestSave_CountsTheGoodOneOfTwoWriters(t *testing.T) {
 	noError(t, os.WriteFile(names[0], []byte("damaged"), 0o600))
 	saveText(t, openLog(t, s, 1, o), 30)
 	wantSaved(t, l, 30, 20)
-	if err := openLog(t, s, 1, o).Trim(t.Context(), 20); err != nil {
-		t.Errorf("Trim: %v", err)
-	}
+	noError(t, openLog(t, s, 1, o).Trim(t.Context(), 20))
 }
 
 // The last record stays, whatever the snapshots: its number and sum are in no other place.

@@ -17,29 +17,21 @@ import (
 // waits for some time, and not until its context ends.
 func TestObjects_ReadEndsWhenServersDie(t *testing.T) {
 	c, err := localnet.Start(t.Context(), t.TempDir(), 1, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	defer func() {
 		if err := c.Close(); err != nil {
 			t.Error(err)
 		}
 	}()
 	l, err := Open(t.Context(), URLs(c.URLs(0)), 1, Options{Replicas: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	defer l.Close()
 	o := l.blobs.(objects)
 	o.stalled = time.Second
 	const size = 32 << 20 // a server sends some 2 MB ahead of a reader
-	if err := o.Put(t.Context(), "a.snap", bytes.NewReader(make([]byte, size))); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, o.Put(t.Context(), "a.snap", bytes.NewReader(make([]byte, size))))
 	r, err := o.Get(t.Context(), "a.snap")
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	if _, err := io.ReadFull(r, make([]byte, 1)); err != nil {
 		t.Fatal(err)
 	}
@@ -73,5 +65,13 @@ func TestObjects_DamagedOneIsCorrupt(t *testing.T) {
 	defer cancel()
 	if _, err := io.ReadAll(&object{damagedObject{}, cancel}); !errors.Is(err, ErrCorrupt) || !errors.Is(err, jetstream.ErrDigestMismatch) {
 		t.Errorf("%v, want ErrCorrupt", err)
+	}
+}
+
+// noError ends the test if there is an error.
+func noError(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

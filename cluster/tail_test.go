@@ -64,9 +64,7 @@ func TestARecordIsFoundWithTheSumBeforeIt(t *testing.T) {
 	var logs [2]*Log
 	for i := range logs {
 		l, err := Open(ctx, s, 1, o)
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		defer l.Close()
 		logs[i] = l
 	}

@@ -102,9 +102,7 @@ func startPost(t testing.TB, s cluster.Servers, blobs cluster.Blobs, c *counter)
 // kill ends a node as a kill would: its connection first.
 func (p *post) kill(t testing.TB) {
 	t.Helper()
-	if err := p.log.Close(); err != nil {
-		t.Error(err)
-	}
+	noError(t, p.log.Close())
 	p.stop()
 	p.ended.Wait()
 	if !errors.Is(p.err, context.Canceled) && !errors.Is(p.err, cluster.ErrClosed) {
@@ -178,9 +176,7 @@ func TestMessagesBetweenCellsArriveOnce(t *testing.T) {
 				case !p[i].world.Status().Owner:
 					continue
 				case share == 2:
-					if err := p[i].world.Handoff(t.Context(), "counter"); err != nil {
-						t.Error(err)
-					}
+					noError(t, p[i].world.Handoff(t.Context(), "counter"))
 				default:
 					p[i].kill(t)
 					open(2*cell + i)
@@ -215,21 +211,17 @@ func TestMessagesBetweenCellsArriveOnce(t *testing.T) {
 func TestATransportTellsThatNobodyIsThere(t *testing.T) {
 	l := openLog(t, cluster.Embedded(t.TempDir()), cells.NewID(), cluster.Options{Snapshots: cluster.Folder(t.TempDir())})
 	by := l.Transport()
-	if _, err := by.Ask(t.Context(), cells.NewID(), []byte("parcel")); !errors.Is(err, cells.ErrNobody) {
-		t.Errorf("Ask: %v; want ErrNobody", err)
-	}
+	wantError(t, errorOf(by.Ask(t.Context(), cells.NewID(), []byte("parcel"))), cells.ErrNobody)
 	own := cells.NewID()
 	ctx, stop := context.WithCancel(t.Context())
 	var ended sync.WaitGroup
 	ended.Go(func() {
-		if err := by.Serve(ctx, own, func(_ context.Context, parcel []byte) (uint64, error) {
+		wantError(t, by.Serve(ctx, own, func(_ context.Context, parcel []byte) (uint64, error) {
 			if string(parcel) != "parcel" {
 				return 0, errors.New("another one")
 			}
 			return 7, nil
-		}); !errors.Is(err, context.Canceled) {
-			t.Errorf("Serve: %v", err)
-		}
+		}), context.Canceled)
 	})
 	late := time.Now().Add(patience)
 	for {
@@ -243,9 +235,7 @@ func TestATransportTellsThatNobodyIsThere(t *testing.T) {
 	}
 	short, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
-	if _, err := by.Ask(short, own, []byte("letter")); !errors.Is(err, context.DeadlineExceeded) {
-		t.Errorf("an answer that is an error: %v; want none", err)
-	}
+	wantError(t, errorOf(by.Ask(short, own, []byte("letter"))), context.DeadlineExceeded)
 	stop()
 	ended.Wait()
 	ended.Go(func() {
@@ -253,8 +243,6 @@ func TestATransportTellsThatNobodyIsThere(t *testing.T) {
 			t.Errorf("Serve of a Log that is closed: %v", err)
 		}
 	})
-	if err := l.Close(); err != nil {
-		t.Error(err)
-	}
+	noError(t, l.Close())
 	ended.Wait()
 }

@@ -68,9 +68,7 @@ func TestTheFilesAreThoseThatAreServed(t *testing.T) {
 		t.Fatalf("exit code %d: %s", code, &stderr)
 	}
 	files, err := build(false)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	web := handler(files, nil)
 	for name, text := range files {
 		written, err := os.ReadFile(filepath.Join(folder, name))
@@ -98,9 +96,7 @@ func TestTheFilesAreThoseThatAreServed(t *testing.T) {
 // Every page can be read on a telephone and on a desk, by day and by night.
 func TestPagesInABrowser(t *testing.T) {
 	files, err := build(false)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	web := httptest.NewServer(handler(files, nil))
 	defer web.Close()
 	for _, width := range []int{400, 1280} {
@@ -125,9 +121,7 @@ func TestPagesInABrowser(t *testing.T) {
 // The search finds a section by keys alone.
 func TestTheSearchInABrowser(t *testing.T) {
 	files, err := build(false)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	web := httptest.NewServer(handler(files, nil))
 	defer web.Close()
 	b := browser.Open(t)
@@ -147,8 +141,6 @@ func TestTheSearchInABrowser(t *testing.T) {
 func readFile(t *testing.T, path string) []byte {
 	t.Helper()
 	b, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	return b
 }

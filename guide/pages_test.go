@@ -41,9 +41,7 @@ func TestPagesShowTheCodeOfTheirFiles(t *testing.T) {
 			t.Errorf("%s: %v", file, err)
 		case want == string(page):
 		case *update:
-			if err := os.WriteFile(file, []byte(want), 0o644); err != nil {
-				t.Fatal(err)
-			}
+			noError(t, os.WriteFile(file, []byte(want), 0o644))
 		default:
 			t.Errorf("%s shows other code than the files that it names; go test ./guide -update brings it up to date", file)
 		}
@@ -53,14 +51,10 @@ func TestPagesShowTheCodeOfTheirFiles(t *testing.T) {
 // An example whose last comment is not its output is compiled and never run.
 func TestEveryExampleIsRun(t *testing.T) {
 	files, err := filepath.Glob("example_*_test.go")
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	for _, file := range files {
 		f, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.ParseComments)
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		for _, e := range doc.Examples([]*ast.File{f}...) {
 			if e.Output == "" {
 				t.Errorf("%s: Example%s has no output", file, e.Name)
@@ -72,9 +66,7 @@ func TestEveryExampleIsRun(t *testing.T) {
 func read(t *testing.T) *site.Guide {
 	t.Helper()
 	g, err := site.Read(os.DirFS("."))
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	return g
 }
 
@@ -84,9 +76,7 @@ var inCode = regexp.MustCompile("`((?:batch|bench|cluster|guide|internal|journal
 // A file that a page names exists.
 func TestFilesThatPagesNameExist(t *testing.T) {
 	files, err := filepath.Glob("*.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	for _, file := range append(files, "../README.md", "../bench/README.md") {
 		page := readFile(t, file)
 		for _, m := range inCode.FindAllStringSubmatch(string(page), -1) {
@@ -108,9 +98,7 @@ func TestCommentsNamePages(t *testing.T) {
 	library, public := library(t)
 	for _, folder := range library {
 		files, err := filepath.Glob(filepath.Join("..", folder, "*.go"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		names := 0
 		for _, file := range files {
 			text := readFile(t, file)
@@ -161,9 +149,7 @@ func TestLinksLeadSomewhere(t *testing.T) {
 	}
 	readme := readFile(t, "../README.md")
 	front, err := site.Parse("../README.md", readme)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	for _, l := range front.Links {
 		if guide, ok := strings.CutPrefix(l.To, "guide/"); ok && guide != "" {
 			l.To = guide
@@ -188,9 +174,7 @@ func library(t *testing.T) (all, public []string) {
 	}
 	for dir := range strings.FieldsSeq(string(out)) {
 		folder, err := filepath.Rel(root, dir)
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		all = append(all, filepath.ToSlash(folder))
 	}
 	return all, slices.DeleteFunc(slices.Clone(all), func(f string) bool { return strings.HasPrefix(f, "internal/") })
@@ -214,13 +198,9 @@ var told = map[string]string{
 func TestEveryErrorAndPanicIsExplained(t *testing.T) {
 	library, public := library(t)
 	exported, err := source.Find("..", public...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	all, err := source.Find("..", library...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	g := read(t)
 	pages := make(map[string]*site.Page)
 	for _, p := range g.Pages {
@@ -277,5 +257,13 @@ func TestEveryErrorAndPanicIsExplained(t *testing.T) {
 		if !explained[message] {
 			t.Errorf("panics.md explains a message that the library does not have: %s", message)
 		}
+	}
+}
+
+// noError ends the test if there is an error.
+func noError(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

@@ -40,14 +40,10 @@ func TestThePlaygroundInABrowser(t *testing.T) {
 		t.Skip("compiles for the browser")
 	}
 	files, err := build(true)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	compile := sync.OnceValues(func() (map[string][]byte, error) { return compilePlay(t.Context()) })
 	compiled, err := compile() // before there is a browser, which has to be done within a minute
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	t.Logf("play.wasm has %d bytes, %d compressed", len(compiled["play.wasm"]), compressed(t, compiled["play.wasm"]))
 	web := httptest.NewServer(handler(files, compile))
 	defer web.Close()
@@ -81,9 +77,7 @@ func TestThePlaygroundInABrowser(t *testing.T) {
 		t.Logf("first picture after %.0f ms, then %.0f a second", took.First, took.Frames)
 		if *picture != "" {
 			b.Eval(`document.getElementById("pause").click() || true`, new(bool))
-			if err := os.WriteFile(*picture, upper(t, b), 0o644); err != nil {
-				t.Fatal(err)
-			}
+			noError(t, os.WriteFile(*picture, upper(t, b), 0o644))
 		}
 	})
 	t.Run("native", func(t *testing.T) { sameAsHere(t, openPlayground(t, web.URL)) })
@@ -104,9 +98,7 @@ func compressed(t *testing.T, b []byte) int {
 	var out bytes.Buffer
 	w := gzip.NewWriter(&out)
 	_, err := w.Write(b)
-	if err := errors.Join(err, w.Close()); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, errors.Join(err, w.Close()))
 	return out.Len()
 }
 
@@ -119,9 +111,7 @@ func upper(t *testing.T, b *browser.Browser) []byte {
 		return {left: Math.floor(main.left), right: Math.ceil(main.right), bottom: Math.ceil(document.getElementById("verdict").getBoundingClientRect().bottom + scrollY)};
 	})()`, &box)
 	whole, err := png.Decode(bytes.NewReader(b.Picture(false)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	part, ok := whole.(interface {
 		SubImage(r image.Rectangle) image.Image
 	})
@@ -130,9 +120,7 @@ func upper(t *testing.T, b *browser.Browser) []byte {
 	}
 	var out bytes.Buffer
 	encoder := png.Encoder{CompressionLevel: png.BestCompression}
-	if err := encoder.Encode(&out, part.SubImage(image.Rect(box.Left, 60, box.Right, box.Bottom+12))); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, encoder.Encode(&out, part.SubImage(image.Rect(box.Left, 60, box.Right, box.Bottom+12))))
 	return out.Bytes()
 }
 
@@ -207,9 +195,7 @@ func sameAsHere(t *testing.T, b *browser.Browser) {
 	t.Helper()
 	const motes, ticks = 1000, 600
 	h, err := swarm.NewHistory(t.Context(), motes)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	var start struct{ Tick int }
 	b.Eval(fmt.Sprintf(`(() => { paused = true; return handloom.start(%d); })()`, motes), &start)
 	for h.Now < ticks {
@@ -222,9 +208,7 @@ func sameAsHere(t *testing.T, b *browser.Browser) {
 			}
 			return out;
 		})()`, actsInBrowser, h.Now, h.Now+100), &there)
-		if err := compare(t.Context(), h, there); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, compare(t.Context(), h, there))
 	}
 	if h.Motes.Len() == motes {
 		t.Error("nobody was born or killed")

@@ -82,20 +82,12 @@ func TestAFailedSyncIsNotTriedAgain(t *testing.T) {
 			t.Errorf("call %d: %v", call, err)
 		}
 		calls := d.calls
-		if _, err := j.Append(context.Background(), 3, record(4)); !errors.Is(err, ErrBroken) {
-			t.Errorf("the next record: %v", err)
-		}
-		if err := save(j, 3, "state"); !errors.Is(err, ErrBroken) {
-			t.Errorf("a snapshot: %v", err)
-		}
-		if _, err := j.Tail(context.Background()); !errors.Is(err, ErrBroken) {
-			t.Errorf("Tail: %v", err)
-		}
+		wantError(t, errorOf(j.Append(context.Background(), 3, record(4))), ErrBroken)
+		wantError(t, save(j, 3, "state"), ErrBroken)
+		wantError(t, errorOf(j.Tail(context.Background())), ErrBroken)
 		if d.calls != calls {
 			t.Errorf("%d calls to a disk that failed", d.calls-calls)
 		}
-		if err := j.Close(); !errors.Is(err, ErrBroken) {
-			t.Errorf("Close: %v", err)
-		}
+		wantError(t, j.Close(), ErrBroken)
 	}
 }

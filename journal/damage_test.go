@@ -101,9 +101,7 @@ func TestOpen_UnitOfAnotherPlaceIsDamage(t *testing.T) {
 		for at := range uint64(3) {
 			rec := record(at + 1)
 			rec[0] ^= change
-			if _, err := j.Append(context.Background(), at, rec); err != nil {
-				t.Fatal(err)
-			}
+			noError(t, errorOf(j.Append(context.Background(), at, rec)))
 		}
 		mustClose(t, j)
 		return other.files[segments[0]].bytes
@@ -129,9 +127,7 @@ func TestOpen_UnitOfAnotherPlaceIsDamage(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			damaged := d.clone()
 			damage(damaged)
-			if _, err := Open("", small(damaged)); !errors.Is(err, ErrCorrupt) {
-				t.Errorf("Open: %v", err)
-			}
+			wantError(t, errorOf(Open("", small(damaged))), ErrCorrupt)
 		})
 	}
 }

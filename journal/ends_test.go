@@ -107,9 +107,7 @@ func TestOpen_MissingFilesAreCorrupt(t *testing.T) {
 func TestOpen_RejectedSnapshotIsATrace(t *testing.T) {
 	d := newCrashDisk()
 	d.files[fileName(7, rejectedExt)] = d.newFile(nil)
-	if _, err := Open("", small(d)); !errors.Is(err, ErrCorrupt) {
-		t.Errorf("Open: %v", err)
-	}
+	wantError(t, errorOf(Open("", small(d))), ErrCorrupt)
 }
 
 // Version 1 tells neither the size of a file nor its successor.
@@ -191,9 +189,7 @@ func TestWasCut_TellsRangeRecordsAndBytes(t *testing.T) {
 	j.onTimer()
 	start := j.end
 	for range 3 {
-		if _, err := j.Append(context.Background(), j.accepted(), []byte("twelve bytes")); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, errorOf(j.Append(context.Background(), j.accepted(), []byte("twelve bytes"))))
 	}
 	mustClose(t, j)
 	b := d.files[fileName(1, segmentExt)].bytes
@@ -242,7 +238,5 @@ func TestOpen_BytesPastTheTornUnitAreDamage(t *testing.T) {
 	clear(b[start : start+unitHead])
 	h := appendUnit(nil, 0x5a17, link{seq: units}, make([]byte, 64))[:unitHead]
 	copy(b[end:], h)
-	if _, err := Open("", small(damaged)); !errors.Is(err, ErrCorrupt) {
-		t.Errorf("a later header: %v", err)
-	}
+	wantError(t, errorOf(Open("", small(damaged))), ErrCorrupt)
 }

@@ -2,7 +2,6 @@ package journal
 
 import (
 	"context"
-	"errors"
 	"path/filepath"
 	"slices"
 	"testing"
@@ -39,9 +38,7 @@ func TestInspectReadsAllAndChangesNothing(t *testing.T) {
 	if last := found.Segments[len(segments)-1]; len(found.Segments) != len(segments) || last.Last != units || last.Used != end {
 		t.Errorf("the last segment is %+v; want %d records and %d bytes", last, units, end)
 	}
-	if _, err := inspect(d, func(uint64, []byte) error { return errEnough }); !errors.Is(err, errEnough) {
-		t.Errorf("Inspect = %v", err)
-	}
+	wantError(t, errorOf(inspect(d, func(uint64, []byte) error { return errEnough })), errEnough)
 	d = newCrashDisk()
 	mustClose(t, savedAt(t, d, 4, 7))
 	if found, _ := contents(t, d); !slices.Equal(found.Snapshots, []uint64{4, 7}) {

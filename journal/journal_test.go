@@ -18,9 +18,7 @@ func TestARecordMayBeEmptyOrLargerThanASegment(t *testing.T) {
 	ctx := context.Background()
 	recs := [][]byte{{}, bytes.Repeat([]byte("x"), 3*leastSegment), {}, bytes.Repeat([]byte("y"), leastSegment-segmentHead-unitHead-4), {1}}
 	for i, rec := range recs {
-		if _, err := j.Append(ctx, uint64(i), rec); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, errorOf(j.Append(ctx, uint64(i), rec)))
 	}
 	mustClose(t, j)
 	if j, err = Open(dir, Options{SegmentBytes: leastSegment}); err != nil {
@@ -102,12 +100,8 @@ func TestOneProcessHasTheFolder(t *testing.T) {
 	dir := t.TempDir()
 	j, err := Open(dir, Options{})
 	noError(t, err)
-	if _, err := Open(dir, Options{}); !errors.Is(err, ErrLocked) {
-		t.Errorf("a second Open: %v", err)
-	}
-	if _, err := Repair(context.Background(), dir, 1); !errors.Is(err, ErrLocked) {
-		t.Errorf("Repair of an open journal: %v", err)
-	}
+	wantError(t, errorOf(Open(dir, Options{})), ErrLocked)
+	wantError(t, errorOf(Repair(context.Background(), dir, 1)), ErrLocked)
 	mustClose(t, j)
 	j, err = Open(dir, Options{})
 	noError(t, err)
@@ -147,15 +141,11 @@ func TestReadFollows(t *testing.T) {
 			}
 		}
 		cancel()
-		if err := <-done; !errors.Is(err, context.Canceled) {
-			t.Errorf("Read = %v", err)
-		}
+		wantError(t, <-done, context.Canceled)
 		go func() { done <- j.Read(context.Background(), 100, func(uint64, []byte) error { return nil }) }()
 		synctest.Wait()
 		mustClose(t, j)
-		if err := <-done; !errors.Is(err, ErrBroken) {
-			t.Errorf("Read of a journal that was closed = %v", err)
-		}
+		wantError(t, <-done, ErrBroken)
 	})
 }
 
@@ -179,14 +169,12 @@ func TestRecordsWaitForTheirTimeAndAreWrittenAsOne(t *testing.T) {
 			t.Errorf("five records took %d calls; want one write and one sync", got)
 		}
 		wantRecords(t, j, 5)
-		if err := j.Read(context.Background(), 2, func(at uint64, _ []byte) error {
+		wantError(t, j.Read(context.Background(), 2, func(at uint64, _ []byte) error {
 			if at != 3 {
 				t.Errorf("the first record behind 2 is %d", at)
 			}
 			return errEnough
-		}); !errors.Is(err, errEnough) {
-			t.Error(err)
-		}
+		}), errEnough)
 		mustAppend(t, j, 6, 7)
 		mustClose(t, j)
 		j = mustOpen(t, o)
@@ -202,9 +190,7 @@ func TestEvery_BoundsWaitingBytes(t *testing.T) {
 	j := mustOpen(t, o)
 	rec := make([]byte, mostWaiting*2/3)
 	for at := range uint64(4) {
-		if _, err := j.Append(context.Background(), at, rec); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, errorOf(j.Append(context.Background(), at, rec)))
 		if written, _, _ := j.written(); written != at {
 			t.Errorf("%d of %d records are written, want all but one", written, at+1)
 		}
@@ -222,14 +208,10 @@ func TestEvery_WritesRefusedRecordsFirst(t *testing.T) {
 		o := small(d)
 		o.Sync = Every(time.Second)
 		j := mustOpen(t, o)
-		if _, err := j.Append(context.Background(), 0, bytes.Repeat([]byte("x"), leastSegment-100)); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, errorOf(j.Append(context.Background(), 0, bytes.Repeat([]byte("x"), leastSegment-100))))
 		time.Sleep(time.Second) // the first segment is full now, and another one prepared
 		synctest.Wait()
-		if _, err := j.Append(context.Background(), 1, make([]byte, 2*leastSegment)); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, errorOf(j.Append(context.Background(), 1, make([]byte, 2*leastSegment))))
 		setFull := func(is bool) {
 			j.mu.Lock()
 			defer j.mu.Unlock()
@@ -238,9 +220,7 @@ func TestEvery_WritesRefusedRecordsFirst(t *testing.T) {
 		setFull(true)
 		time.Sleep(time.Second)
 		synctest.Wait()
-		if _, err := j.Append(context.Background(), 2, []byte("z")); !errors.Is(err, ErrRefused) {
-			t.Errorf("Append while the disk is full: %v", err)
-		}
+		wantError(t, errorOf(j.Append(context.Background(), 2, []byte("z"))), ErrRefused)
 		setFull(false)
 		if at, err := j.Append(context.Background(), 2, []byte("z")); at != 3 || err != nil {
 			t.Errorf("Append after the disk has room again = %d, %v", at, err)
@@ -285,8 +265,17 @@ func TestAFileThatATrimLeftIsNoGap(t *testing.T) {
 	if n, err := readAll(t, j, 80); n != 20 || err != nil {
 		t.Errorf("read %d, %v", n, err)
 	}
-	if _, err := readAll(t, j, 0); !errors.Is(err, ErrCorrupt) {
-		t.Errorf("Read over the gap: %v", err)
-	}
+	wantError(t, errorOf(readAll(t, j, 0)), ErrCorrupt)
 	mustClose(t, j)
+}
+
+// errorOf returns the error of a call with two results.
+func errorOf(_ any, err error) error { return err }
+
+// wantError fails the test unless the error is the wanted one.
+func wantError(t testing.TB, err, want error) {
+	t.Helper()
+	if !errors.Is(err, want) {
+		t.Errorf("got error %v, want %v", err, want)
+	}
 }

@@ -270,9 +270,7 @@ func TestOpen_ClearsAgainWhatItCouldNot(t *testing.T) {
 	torn := newCrashDisk()
 	j := mustOpen(t, options(torn))
 	mustAppend(t, j, 1, 3)
-	if _, err := j.Append(context.Background(), 3, bytes.Repeat([]byte("x"), 2000)); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, errorOf(j.Append(context.Background(), 3, bytes.Repeat([]byte("x"), 2000))))
 	end := j.end
 	mustClose(t, j)
 	torn.files[fileName(1, segmentExt)].bytes[end-9] ^= 1

@@ -44,9 +44,7 @@ func TestLock_LossBreaksTheJournal(t *testing.T) {
 			if len(j.segments) > 1 {
 				t.Errorf("segments %d", j.segments)
 			}
-			if err := j.Close(); !errors.Is(err, ErrBroken) {
-				t.Errorf("Close: %v", err)
-			}
+			wantError(t, j.Close(), ErrBroken)
 		})
 	}
 }

@@ -38,9 +38,7 @@ func TestReject_DoesNotCountAsKept(t *testing.T) {
 	if _, err := j.Load(ctx, 60); !errors.Is(err, errNoSnapshot) || !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("Load of a rejected snapshot: %v", err)
 	}
-	if err := j.Trim(ctx, 40); !errors.Is(err, ErrRefused) {
-		t.Errorf("Trim with one good snapshot: %v", err)
-	}
+	wantError(t, j.Trim(ctx, 40), ErrRefused)
 	noError(t, save(j, 80, "state"))
 	wantSaved(t, j, 80, 40)
 	if d.files[fileName(60, rejectedExt)] == nil {

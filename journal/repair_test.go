@@ -87,9 +87,7 @@ func TestRepair_SurvivesAPowerFailure(t *testing.T) {
 		}
 		ended := whole.files[segments[i]].bytes
 		n := whole.clone()
-		if _, err := repair(ctx, n, from); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, errorOf(repair(ctx, n, from)))
 		check := func(d *crashDisk, what string) {
 			t.Helper()
 			isEnded := func(f *crashFile) bool { return slices.Equal(f.bytes, ended) }

@@ -40,22 +40,18 @@ func TestStraced_Program(t *testing.T) {
 	noError(t, j.Reject(context.Background(), at))
 	step("large")
 	piece := make([]byte, snapshotPiece)
-	if err := j.Save(context.Background(), at, func(w io.Writer) error {
+	noError(t, j.Save(context.Background(), at, func(w io.Writer) error {
 		for range 20 {
 			if _, err := w.Write(piece); err != nil {
 				return err
 			}
 		}
 		return nil
-	}); err != nil {
-		t.Fatal(err)
-	}
+	}))
 	step("close")
 	mustClose(t, j)
 	step("repair")
-	if _, err := Repair(context.Background(), dir, 2); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, errorOf(Repair(context.Background(), dir, 2)))
 	step("never")
 	o.Sync = Never
 	if j, err = Open(dir, o); err != nil {

@@ -57,9 +57,7 @@ func TestTrim_WaitsForNamesOfSnapshots(t *testing.T) {
 		mustClose(t, j)
 	}
 	d.failAt = d.calls + 1
-	if err := j.Trim(ctx, 60); !errors.Is(err, ErrRefused) {
-		t.Errorf("Trim while names cannot be synced: %v", err)
-	}
+	wantError(t, j.Trim(ctx, 60), ErrRefused)
 	mustClose(t, j)
 }
 

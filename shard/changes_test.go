@@ -43,9 +43,7 @@ func (m *frameModel) write(t *testing.T, r *rand.Rand, tab *table) {
 	}
 	values := make([]uint64, r.IntN(len(ids)+1))
 	inserted, err := w.InsertItems(items.From(values), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	for _, id := range inserted {
 		m.items[id] = 0
 	}

@@ -11,9 +11,7 @@ func TestVerify_FindsOptionalDataWithoutItem(t *testing.T) {
 	kinds(t, func(t *testing.T, stable bool) {
 		tab := newTable(t, stable)
 		ids := tab.fill(t, 10, 1)
-		if err := tab.State().Verify(); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, tab.State().Verify())
 		tab.Map.(written).EraseItems(ids[3:4]) // and not its data
 		if tab.State().Verify() == nil {
 			t.Error("Verify = nil, want an error")

@@ -37,15 +37,11 @@ func newTable(t testing.TB, stable bool) *table {
 	o := handle.Options{TypeID: 7}
 	if stable {
 		m, err := paged.New(paged.TypeFor[uint64](), o)
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		tab.Shard = shard.New(m, items.For[uint64]())
 	} else {
 		m, err := dense.New(items.For[uint64](), o)
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		tab.Shard = shard.New(m, items.For[uint64]())
 		tab.column.Init(&tab.recorder, items.For[uint32](), false, nil, nil)
 		tab.elements = m.AddColumn(&dense.Kind{Name: "element", Type: items.For[uint32]()})
@@ -94,9 +90,7 @@ func (tab *table) plan(t testing.TB) *batch.Commands {
 	tab.Begin(tab.frame, tab.written)
 	tab.Plan(c, 0)
 	c.FixSurvivors()
-	if err := tab.Deal(c, 0, c.Survivors()); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, tab.Deal(c, 0, c.Survivors()))
 	return c
 }
 
@@ -121,9 +115,7 @@ func (tab *table) flush(t testing.TB) (counts batch.Counts) {
 	tab.Report(&counts)
 	tab.recorder.Publish(!tab.frame)
 	tab.batch.Finish()
-	if err := tab.State().Verify(); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, tab.State().Verify())
 	return counts
 }
 
@@ -437,4 +429,12 @@ func TestCopy_ClonesOptionalValues(t *testing.T) {
 			}
 		}
 	})
+}
+
+// noError ends the test if there is an error.
+func noError(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
 }

@@ -14,16 +14,12 @@ import (
 // An edit that takes a patch its place shows here, not in the minutes of a run.
 func TestEveryFaultHasItsPlace(t *testing.T) {
 	known, err := knownFaults()
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	if len(known) < 24 {
 		t.Errorf("there are %d faults", len(known))
 	}
 	root, err := filepath.Abs("..")
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	if _, err := mutants.Overlay(known, root, t.TempDir()); err != nil {
 		t.Error(err)
 	}
@@ -44,9 +40,7 @@ func TestWordsStandForManyFaults(t *testing.T) {
 		t.Errorf("%d faults, %v", len(all), err)
 	}
 	rare, err := chooseFaults(rareFaults)
-	if err != nil {
-		t.Error(err)
-	}
+	noError(t, err)
 	known, err := knownFaults()
 	if err != nil || len(all)+len(rare) != len(known) {
 		t.Errorf("%d and %d of %d faults, %v", len(all), len(rare), len(known), err)
@@ -66,15 +60,11 @@ func TestAnUnknownCanaryIsWrongUsage(t *testing.T) {
 // A program that fails anyway proves nothing about a fault.
 func TestAFindingIsHeldAgainstABuildWithoutTheFault(t *testing.T) {
 	command, err := new(command).children()
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	h := harnessing{command: command}
 	for word, fails := range map[string]bool{runner.Misuses()[0]: false, runner.Crash: true} {
 		prog, err := loadProgram(mishap(t, word))
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		prog.Configs = defaultConfigs(prog.Seed)[:1]
 		if err := h.control(t.Context(), &campaign.Failure{Program: prog}); (err != nil) != fails {
 			t.Errorf("%s: %v", word, err)

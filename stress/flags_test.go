@@ -95,9 +95,7 @@ func TestHelpTeaches(t *testing.T) {
 	}
 	for _, topic := range []string{"stress", "profile", "replay", "durable", "inspect"} {
 		text, err := helpText(topic)
-		if err != nil {
-			t.Error(err)
-		}
+		noError(t, err)
 		for line := range strings.Lines(text) {
 			if len(line) > 101 {
 				t.Errorf("a line of the help is too long: %s", line)

@@ -148,14 +148,10 @@ func TestWhatGoesWrongIsAVerdictShrunkAndKept(t *testing.T) {
 func TestAProgramThatDoesNotEndIsAVerdict(t *testing.T) {
 	file := mishap(t, runner.Hang)
 	prog, err := loadProgram(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	prog.Configs = defaultConfigs(9)[:1]
 	command, err := new(command).children()
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	f, _, err := campaign.Again(t.Context(), prog, campaign.How{Command: command, Patience: 200 * time.Millisecond})
 	if err != nil || f == nil || f.Kind != runner.Liveness || !strings.Contains(f.What, "goroutine ") {
 		t.Errorf("%v, %v", f, err)

@@ -77,34 +77,24 @@ func record(t *testing.T, dir string, ticks int, open func()) {
 	synctest.Test(t, func(t *testing.T) { // for the time
 		ctx := context.Background()
 		s, err := store.New(store.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		numbers, err := store.Register(s, store.TableOptions[int64]{Name: "numbers"})
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		j, err := journal.Open(dir, journal.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		tick := func(_ context.Context, w *store.Writer, t world.Tick) error {
 			_, err := numbers.Insert(w, int64(t.Number))
 			return err
 		}
 		w, err := world.Open(ctx, s, j, world.Options{Program: "inspected", Tick: tick})
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		for range ticks {
 			if _, err := w.Step(ctx); err != nil {
 				t.Fatal(err)
 			}
 		}
 		open()
-		if err := errors.Join(w.Close(ctx), j.Close()); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, errors.Join(w.Close(ctx), j.Close()))
 	})
 }
 
@@ -165,9 +155,7 @@ func TestInspect_TellsFirstAndLastTerm(t *testing.T) {
 		record(t, dir, ticks, func() {})
 	}
 	l, err := look(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	if r := l.Records; r.Terms != [2]uint32{1, terms} || r.Ticks != [2]uint64{1, terms * ticks} || r.Epoch.Term != terms || r.Kinds["epoch"] != terms {
 		t.Errorf("got records %+v, want terms 1 to %d with %d ticks each", r, terms, ticks)
 	}
@@ -191,17 +179,13 @@ func TestInspectWithoutAFile(t *testing.T) {
 func TestInspect_CutOrTruncatedIsNotWhole(t *testing.T) {
 	dir := t.TempDir()
 	j, err := journal.Open(dir, journal.Options{SegmentBytes: 1 << 10})
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	for at := range uint64(5) {
 		if _, err := j.Append(context.Background(), at, []byte("record")); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := j.Close(); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, j.Close())
 	path := filepath.Join(dir, "0000000000000001.log")
 	whole := readFile(t, path)
 	// Four units of 48 bytes are past the header of 56.
@@ -225,12 +209,18 @@ func TestInspect_CutOrTruncatedIsNotWhole(t *testing.T) {
 			} else {
 				err = os.WriteFile(path, c.b, 0o600)
 			}
-			if err != nil {
-				t.Fatal(err)
-			}
+			noError(t, err)
 			if o := (command{}).stress(context.Background(), "inspect", dir); o.code != c.code || !strings.HasPrefix(o.lastLine(), c.want) {
 				t.Errorf("exit code %d, want %q\n%s%s", o.code, c.want, o.stdout, o.stderr)
 			}
 		})
+	}
+}
+
+// noError ends the test if there is an error.
+func noError(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

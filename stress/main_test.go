@@ -56,25 +56,19 @@ func stress(t *testing.T, args ...string) outcomeOf {
 func readFile(t testing.TB, path string) []byte {
 	t.Helper()
 	b, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	return b
 }
 
 func writeFile(t testing.TB, path string, b []byte) {
 	t.Helper()
-	if err := os.WriteFile(path, b, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.WriteFile(path, b, 0o600))
 }
 
 // begun returns a replay of name that has played nothing.
 func begun(t testing.TB, name string, workers []int, shards int) *replay {
 	t.Helper()
 	r, err := newReplay(name, workers, shards)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	return r
 }

@@ -42,9 +42,7 @@ func TestMalformedTracesEndWithTheLine(t *testing.T) {
 func TestNothingIsReplayedOfTheMalformedTick(t *testing.T) {
 	for _, tt := range malformed {
 		f, err := os.Open("testdata/" + tt.file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		defer f.Close()
 		r := begun(t, tt.file, []int{1, 2}, 1)
 		err = r.run(t.Context(), f)

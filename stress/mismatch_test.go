@@ -78,9 +78,7 @@ func TestChecksFindSpoiledState(t *testing.T) {
 				err = checkTick(r.model, r.players[0])
 			}
 		}
-		if err := r.run(t.Context(), bytes.NewReader(lines(someTicks))); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, r.run(t.Context(), bytes.NewReader(lines(someTicks))))
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("the check says %v; want %q", err, want)
 		}

@@ -55,9 +55,7 @@ func TestOutputThroughASymlinkKeepsTheLinkAndTheMode(t *testing.T) {
 	if err := os.Symlink(file, link); err != nil {
 		t.Skip(err)
 	}
-	if err := cli.WriteFile(link, []byte("new")); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, cli.WriteFile(link, []byte("new")))
 	text, err := os.ReadFile(file)
 	info, errInfo := os.Lstat(link)
 	mode, errMode := os.Stat(file)

@@ -33,9 +33,7 @@ func pageStructure(page []byte) string {
 func renderExample(t *testing.T, r runPage) []byte {
 	t.Helper()
 	var b bytes.Buffer
-	if err := renderPage(&b, r); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, renderPage(&b, r))
 	return b.Bytes()
 }
 

@@ -43,9 +43,7 @@ func inTeam(t *testing.T, workers int, fn func(ctx context.Context, team *team))
 		fn(ctx, teamOf(ctx))
 		return nil
 	})
-	if err != nil {
-		t.Errorf("WithTeam: %v", err)
-	}
+	noError(t, err)
 }
 
 // patience is how long a test may take. A busy machine must not reach it.

@@ -108,9 +108,7 @@ func TestContextEndedBeforeTheFirstTask(t *testing.T) {
 			if !errors.Is(err, cause) || err.Error() != "tasks: 0 of 9 tasks ran: shutdown" {
 				t.Errorf("got %v", err)
 			}
-			if err := Run(ctx, 0, nil, Options{Whole: whole}); err != nil {
-				t.Errorf("no tasks: %v", err)
-			}
+			noError(t, Run(ctx, 0, nil, Options{Whole: whole}))
 		}
 	})
 }
@@ -290,9 +288,7 @@ func TestGoexitOnTheCallerEndsItAfterEverythingIsReleased(t *testing.T) {
 		// The team, if there is one, is whole: two tasks that meet.
 		if workers > 1 {
 			m := newMeeting()
-			if err := Run(ctx, 2, func(int) error { m.wait(); return nil }, Options{Workers: workers}); err != nil {
-				t.Error(err)
-			}
+			noError(t, Run(ctx, 2, func(int) error { m.wait(); return nil }, Options{Workers: workers}))
 		}
 	})
 }
@@ -336,9 +332,7 @@ func TestEveryWorkerOfALargeTeamCanBeHad(t *testing.T) {
 			wg.Wait() // all of them at once
 			return nil
 		}, Options{Workers: workers})
-		if err != nil {
-			t.Error(err)
-		}
+		noError(t, err)
 	}
 	meet(t, t.Context())
 	inTeam(t, workers, func(ctx context.Context, _ *team) {
@@ -356,9 +350,7 @@ func TestZeroWorkersIsGOMAXPROCSNow(t *testing.T) {
 		return nil
 	}
 	weights := []int64{inlineBelow, 2 * inlineBelow, 3 * inlineBelow}
-	if err := Run(t.Context(), 3, fn, Options{Weights: weights}); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, Run(t.Context(), 3, fn, Options{Weights: weights}))
 	if !slices.Equal(order, []int{0, 1, 2}) {
 		t.Errorf("with GOMAXPROCS 1 tasks ran in the order %v", order)
 	}
@@ -367,9 +359,7 @@ func TestZeroWorkersIsGOMAXPROCSNow(t *testing.T) {
 		return // the platform has one thread, js for one
 	}
 	m := newMeeting()
-	if err := Run(t.Context(), 2, func(int) error { m.wait(); return nil }, Options{}); err != nil {
-		t.Error(err)
-	}
+	noError(t, Run(t.Context(), 2, func(int) error { m.wait(); return nil }, Options{}))
 }
 
 func TestMisuse(t *testing.T) {
@@ -403,4 +393,12 @@ func mustPanic(t *testing.T, message string, f func()) {
 		}
 	}()
 	f()
+}
+
+// noError ends the test if there is an error.
+func noError(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
 }

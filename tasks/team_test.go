@@ -45,9 +45,7 @@ func manyPhases(t *testing.T, workers, phases int) {
 				ran[task].Add(1)
 				return nil
 			}, Options{})
-			if err != nil {
-				t.Fatal(err)
-			}
+			noError(t, err)
 			for task := range ran {
 				if got := ran[task].Swap(0); (task < n && got != 1) || (task >= n && got != 0) {
 					t.Fatalf("phase %d of %d tasks: task %d ran %d times", phase, n, task, got)
@@ -418,17 +416,13 @@ func TestContextKeptAfterTheEndCarriesNoTeam(t *testing.T) {
 		t.Fatal("the team outlived its function")
 	}
 	m := newMeeting() // goroutines of its own
-	if err := Run(kept, 2, func(int) error { m.wait(); return nil }, Options{Workers: 2}); err != nil {
-		t.Error(err)
-	}
-	if err := WithTeam(kept, 2, func(ctx context.Context) error {
+	noError(t, Run(kept, 2, func(int) error { m.wait(); return nil }, Options{Workers: 2}))
+	noError(t, WithTeam(kept, 2, func(ctx context.Context) error {
 		if teamOf(ctx) == nil {
 			t.Error("no new team")
 		}
 		return nil
-	}); err != nil {
-		t.Error(err)
-	}
+	}))
 }
 
 // A Run that its function did not wait for may have the team while it ends.
@@ -517,9 +511,7 @@ func TestTeamSurvivesFailuresOfItsTasks(t *testing.T) {
 				t.Fatalf("cancel: %v", err)
 			}
 			cancel()
-			if err := Run(ctx, 9, func(int) error { return nil }, Options{}); err != nil {
-				t.Fatalf("a failure stayed: %v", err)
-			}
+			noError(t, Run(ctx, 9, func(int) error { return nil }, Options{}))
 		}
 	})
 }

@@ -103,9 +103,7 @@ func playAnyWay(ctx context.Context, t *testing.T, l *faulty, n int, kept, dies 
 		t.Errorf("the next tick is %d; want %d", tick.Number, want+1)
 	}
 	mustClose(t, again)
-	if _, err := world.AuditOf(t.Context(), l.Log); err != nil {
-		t.Error(err)
-	}
+	noError(t, errorOf(world.AuditOf(t.Context(), l.Log)))
 }
 
 // A log that takes nothing more ends the ticks; what was in flight is uncertain, and
@@ -120,9 +118,7 @@ func TestABrokenLogEndsTheTicks(t *testing.T) {
 			return 0, fmt.Errorf("the disk: %w", fs.ErrClosed)
 		}
 		s := submit(t.Context(), w, g.order(1))
-		if _, err := w.Step(t.Context()); !errors.Is(err, fs.ErrClosed) {
-			t.Errorf("Step: %v", err)
-		}
+		wantError(t, errorOf(w.Step(t.Context())), fs.ErrClosed)
 		synctest.Wait()
 		if !errors.Is(s.err, store.ErrUncertain) {
 			t.Errorf("Submit: done %t, %v", s.done, s.err)
@@ -134,18 +130,14 @@ func TestABrokenLogEndsTheTicks(t *testing.T) {
 		if err := w.Handoff(t.Context(), "second"); strings.Contains(err.Error(), "another world") || !strings.Contains(err.Error(), "the disk") {
 			t.Errorf("a later Handoff: %v", err)
 		}
-		if _, err := w.Step(t.Context()); !errors.Is(err, fs.ErrClosed) {
-			t.Errorf("a later Step: %v", err)
-		}
+		wantError(t, errorOf(w.Step(t.Context())), fs.ErrClosed)
 		err = w.Read(t.Context(), func(_ context.Context, tick world.Tick) error {
 			if tick.Number != 3 {
 				t.Errorf("Read shows tick %d", tick.Number)
 			}
 			return nil
 		})
-		if err != nil {
-			t.Error(err)
-		}
+		noError(t, err)
 		mustClose(t, w)
 	})
 }
@@ -193,9 +185,7 @@ func TestSubmit_NamesWhyTheLogTakesNothing(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		s := submit(ctx, w, g.order(1))
-		if _, err := w.Step(ctx); !errors.Is(err, errFull) {
-			t.Errorf("Step: %v", err)
-		}
+		wantError(t, errorOf(w.Step(ctx)), errFull)
 		synctest.Wait()
 		if !errors.Is(s.err, store.ErrUncertain) || !errors.Is(s.err, errFull) {
 			t.Errorf("Submit: done %t, %v", s.done, s.err)

@@ -49,23 +49,17 @@ func TestAHandoffIsLeftOpen(t *testing.T) {
 		waits := submit(t.Context(), w, g.order(1))
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
-		if err := w.Handoff(ctx, "second"); !errors.Is(err, context.DeadlineExceeded) {
-			t.Errorf("Handoff: %v", err)
-		}
+		wantError(t, w.Handoff(ctx, "second"), context.DeadlineExceeded)
 		l.append = nil
 		begin := time.Now()
 		ctx, cancel = context.WithTimeout(t.Context(), time.Millisecond)
 		defer cancel()
-		if _, err := w.Step(ctx); !errors.Is(err, context.DeadlineExceeded) {
-			t.Errorf("Step: %v", err)
-		}
+		wantError(t, errorOf(w.Step(ctx)), context.DeadlineExceeded)
 		synctest.Wait()
 		if !errors.Is(waits.err, world.ErrNotOwner) {
 			t.Errorf("Submit: done %t behind %v, %v", waits.done, time.Since(begin), waits.err)
 		}
-		if err := w.Handoff(t.Context(), "second"); err != nil {
-			t.Errorf("Handoff again: %v", err)
-		}
+		noError(t, w.Handoff(t.Context(), "second"))
 		if tail, _ := l.Tail(t.Context()); tail != 4 {
 			t.Errorf("%d records; want an epoch, 2 ticks and a handoff", tail)
 		}
@@ -75,9 +69,7 @@ func TestAHandoffIsLeftOpen(t *testing.T) {
 		go func() { handoff <- w.Handoff(context.Background(), "second") }()
 		synctest.Wait()
 		crash(t, w)
-		if err := <-handoff; !errors.Is(err, store.ErrClosed) {
-			t.Errorf("Handoff of a closed world: %v", err)
-		}
+		wantError(t, <-handoff, store.ErrClosed)
 	})
 }
 
@@ -141,9 +133,7 @@ func TestAClosedLogEndsAFollower(t *testing.T) {
 		f.tail = func(context.Context) (uint64, error) { return 0, fmt.Errorf("gone: %w", fs.ErrClosed) }
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
-		if err := v.Run(ctx); !errors.Is(err, fs.ErrClosed) {
-			t.Errorf("Run: %v", err)
-		}
+		wantError(t, v.Run(ctx), fs.ErrClosed)
 		mustClose(t, v)
 		mustClose(t, w)
 	})

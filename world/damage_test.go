@@ -112,9 +112,7 @@ func surviveDamage(t *testing.T, random *rand.Rand) {
 		l.bad[at] = true
 	}
 	again := newGame(t, store.Options{})
-	if _, err := world.Open(t.Context(), again.Store, l, again.options()); !errors.Is(err, world.ErrCorrupt) {
-		t.Errorf("Open with no good snapshot: %v", err)
-	}
+	wantError(t, errorOf(world.Open(t.Context(), again.Store, l, again.options())), world.ErrCorrupt)
 }
 
 // A damaged snapshot that Open has passed over does not take the place of a good one.

@@ -2,7 +2,6 @@ package world_test
 
 import (
 	"context"
-	"errors"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -83,9 +82,7 @@ func TestRun_EndsAfterTheAppendThatRuns(t *testing.T) {
 		go func() { done <- w.Run(ctx) }()
 		time.Sleep(200 * time.Millisecond) // into the append
 		stop()
-		if err := <-done; !errors.Is(err, context.Canceled) {
-			t.Errorf("Run: %v", err)
-		}
+		wantError(t, <-done, context.Canceled)
 		synctest.Wait()
 		if !s.done || s.err != nil || w.Status().Tick != 1 {
 			t.Errorf("Submit: done %t, %v; tick %d, want 1", s.done, s.err, w.Status().Tick)

@@ -47,9 +47,7 @@ func TestAFollowerThatDivergesHalts(t *testing.T) {
 		crash(t, w)
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
-		if err := v.Run(ctx); !errors.Is(err, world.ErrDiverged) {
-			t.Errorf("Run of a world that has halted: %v", err)
-		}
+		wantError(t, v.Run(ctx), world.ErrDiverged)
 		if s := v.Status(); s.Owner || s.Halted == "" {
 			t.Errorf("%v", s)
 		}
@@ -112,9 +110,7 @@ func TestAnEpochThatDiffersIsFound(t *testing.T) {
 		for err == nil && v.Status().Tick < 11 {
 			_, err = v.Step(t.Context())
 		}
-		if !errors.Is(err, world.ErrDiverged) {
-			t.Errorf("Step: %v", err)
-		}
+		wantError(t, err, world.ErrDiverged)
 		crash(t, w)
 		mustClose(t, v)
 	})
@@ -128,12 +124,8 @@ func TestARecoveryThatDivergesIsAnError(t *testing.T) {
 	crash(t, w)
 	h := newGame(t, store.Options{})
 	h.drifts(8)
-	if _, err := world.Open(t.Context(), h.Store, l, h.options()); !errors.Is(err, world.ErrDiverged) {
-		t.Errorf("Open: %v", err)
-	}
-	if err := h.Write(t.Context(), func(context.Context, *store.Writer) error { return nil }); err != nil {
-		t.Errorf("the store is still claimed: %v", err)
-	}
+	wantError(t, errorOf(world.Open(t.Context(), h.Store, l, h.options())), world.ErrDiverged)
+	noError(t, h.Write(t.Context(), func(context.Context, *store.Writer) error { return nil }))
 }
 
 // Shadow plays ticks twice and finds what differs between the two, on one machine.

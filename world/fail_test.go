@@ -64,12 +64,8 @@ func haltAndSkip(t *testing.T, fault func() error) {
 	if !waits.done || waits.err != nil {
 		t.Errorf("a call that records nothing: done %t, %v", waits.done, waits.err)
 	}
-	if _, err := w.Submit(t.Context(), g.order(5)); !errors.Is(err, world.ErrNotOwner) {
-		t.Errorf("a later Submit: %v", err)
-	}
-	if err := w.Export(t.Context(), new(strings.Builder)); !errors.Is(err, world.ErrTick) {
-		t.Errorf("Export: %v", err)
-	}
+	wantError(t, errorOf(w.Submit(t.Context(), g.order(5))), world.ErrNotOwner)
+	wantError(t, w.Export(t.Context(), new(strings.Builder)), world.ErrTick)
 	mustClose(t, w)
 	mustClose(t, v)
 	again := bad()

@@ -23,21 +23,13 @@ func golden(t *testing.T, name string, write func() []byte) []byte {
 	t.Helper()
 	file := filepath.Join("testdata", name+".hex")
 	if *update {
-		if err := os.MkdirAll("testdata", 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(file, append([]byte(hex.EncodeToString(write())), '\n'), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, os.MkdirAll("testdata", 0o755))
+		noError(t, os.WriteFile(file, append([]byte(hex.EncodeToString(write())), '\n'), 0o644))
 	}
 	text, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	b, err := hex.DecodeString(string(bytes.TrimSpace(text)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	return b
 }
 
@@ -81,17 +73,11 @@ func TestTrailer_IsAsInGoldenFile(t *testing.T) {
 		Handed: true, To: "game 2", Start: goldenEpoch(),
 	}}
 	s, err := store.New(store.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	i := snapshot{position: want}
-	if err := s.Checkpoint(t.Context(), &i.state); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, s.Checkpoint(t.Context(), &i.state))
 	var whole bytes.Buffer
-	if err := i.writeTo(&whole); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, i.writeTo(&whole))
 	if _, err := image.Inspect(&whole); err != nil {
 		t.Fatal(err)
 	}
@@ -118,13 +104,9 @@ func TestSealedInput_IsAsInGoldenFile(t *testing.T) {
 	open := func(t *testing.T) (*store.Store, *store.Table[goldenItem], *store.Claim) {
 		t.Helper()
 		s, err := store.New(store.Options{Workers: 1})
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		items, err := store.Register(s, store.TableOptions[goldenItem]{Name: "items"})
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		err = s.Write(t.Context(), func(_ context.Context, w *store.Writer) error {
 			for n := range int32(3) {
 				if _, err := items.Insert(w, goldenItem{N: n}); err != nil {
@@ -133,13 +115,9 @@ func TestSealedInput_IsAsInGoldenFile(t *testing.T) {
 			}
 			return nil
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		c, err := s.Claim(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		return s, items, c
 	}
 	b := golden(t, "input", func() (input []byte) {
@@ -175,9 +153,7 @@ func TestSealedInput_IsAsInGoldenFile(t *testing.T) {
 		_, err := s.Flush(ctx)
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	byN := make(map[int32]store.Handle[goldenItem])
 	for h, v := range items.All() {
 		byN[v.N] = h
@@ -191,5 +167,13 @@ func TestSealedInput_IsAsInGoldenFile(t *testing.T) {
 	}
 	if items.Len() != 4 {
 		t.Errorf("%d items, want 4", items.Len())
+	}
+}
+
+// noError ends the test if there is an error.
+func noError(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

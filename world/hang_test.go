@@ -52,9 +52,7 @@ func wantLate(t *testing.T, w *world.World, names string) {
 	if err := w.Close(ended); !errors.Is(err, context.Canceled) || !strings.Contains(err.Error(), names) {
 		t.Errorf("Close with a context that has ended: %v", err)
 	}
-	if _, err := w.Submit(t.Context(), func(store.Queue) error { return nil }); !errors.Is(err, store.ErrClosed) {
-		t.Errorf("Submit after Close: %v", err)
-	}
+	wantError(t, errorOf(w.Submit(t.Context(), func(store.Queue) error { return nil })), store.ErrClosed)
 	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 	defer cancel()
 	if err := w.Export(ctx, io.Discard); err != nil && !errors.Is(err, context.DeadlineExceeded) {
@@ -66,9 +64,7 @@ func wantLate(t *testing.T, w *world.World, names string) {
 func wantFree(t *testing.T, w *world.World, g *game) {
 	t.Helper()
 	synctest.Wait()
-	if _, err := g.Flush(t.Context()); err != nil {
-		t.Errorf("the store of the world that was closed: %v", err)
-	}
+	noError(t, errorOf(g.Flush(t.Context())))
 	mustClose(t, w)
 }
 
@@ -83,9 +79,7 @@ func TestClose_EndsWithItsContext(t *testing.T) {
 			<-h.hangs
 			wantLate(t, w, "a tick")
 			close(h.letGo)
-			if err := <-stepped; err != nil {
-				t.Errorf("Step: %v", err)
-			}
+			noError(t, <-stepped)
 			wantFree(t, w, g)
 			if s.err != nil || s.receipt.Tick() != 1 {
 				t.Errorf("the call of the tick: done %t, %v", s.done, s.err)
@@ -173,16 +167,10 @@ func TestHandoff_EndsWithItsContext(t *testing.T) {
 				begin(l, h)
 				ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 				defer cancel()
-				if err := w.Handoff(ctx, "second"); !errors.Is(err, context.DeadlineExceeded) {
-					t.Errorf("Handoff: %v", err)
-				}
-				if _, err := w.Step(ctx); !errors.Is(err, context.DeadlineExceeded) {
-					t.Errorf("Step: %v", err)
-				}
+				wantError(t, w.Handoff(ctx, "second"), context.DeadlineExceeded)
+				wantError(t, errorOf(w.Step(ctx)), context.DeadlineExceeded)
 				close(h.letGo)
-				if err := w.Handoff(t.Context(), "second"); err != nil {
-					t.Errorf("Handoff again: %v", err)
-				}
+				noError(t, w.Handoff(t.Context(), "second"))
 				if a := mustAudit(t, l); a.Kinds[len(a.Kinds)-1] != "handoff" || a.Ticks != 2 {
 					t.Errorf("the log has %v", a.Kinds)
 				}
@@ -234,9 +222,7 @@ func TestStep_EndsWithItsContextWhileASnapshotHangs(t *testing.T) {
 		<-h.hangs
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
-		if _, err := v.Step(ctx); !errors.Is(err, context.DeadlineExceeded) {
-			t.Errorf("Step: %v", err)
-		}
+		wantError(t, errorOf(v.Step(ctx)), context.DeadlineExceeded)
 		close(h.letGo)
 		for v.Status().Tick < 100 {
 			mustStep(t, v)

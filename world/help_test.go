@@ -367,3 +367,14 @@ func (f *faulty) Silence() time.Duration {
 	}
 	return f.Log.Silence()
 }
+
+// errorOf returns the error of a call with two results.
+func errorOf(_ any, err error) error { return err }
+
+// wantError fails the test unless the error is the wanted one.
+func wantError(t testing.TB, err, want error) {
+	t.Helper()
+	if !errors.Is(err, want) {
+		t.Errorf("got error %v, want %v", err, want)
+	}
+}

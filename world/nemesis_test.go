@@ -2,7 +2,6 @@ package world_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"testing"
@@ -65,9 +64,7 @@ func (n *node) open(t *testing.T) {
 func (n *node) kill(t *testing.T) {
 	t.Helper()
 	n.stop()
-	if err := <-n.ended; !errors.Is(err, context.Canceled) {
-		t.Errorf("Run: %v", err)
-	}
+	wantError(t, <-n.ended, context.Canceled)
 	crash(t, n.world)
 }
 

@@ -44,10 +44,6 @@ func TestNil_IsNamed(t *testing.T) {
 			f()
 		})
 	}
-	if _, err := w.Step(ctx); err != nil {
-		t.Errorf("Step afterwards: %v", err)
-	}
-	if err := w.Close(ctx); err != nil {
-		t.Errorf("Close afterwards: %v", err)
-	}
+	noError(t, errorOf(w.Step(ctx)))
+	noError(t, w.Close(ctx))
 }

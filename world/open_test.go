@@ -43,9 +43,7 @@ func TestTablesThatCannotBeComparedAreRefused(t *testing.T) {
 	}
 	s, err := store.New(store.Options{})
 	noError(t, err)
-	if _, err := store.Register(s, store.TableOptions[held]{Name: "held"}); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, errorOf(store.Register(s, store.TableOptions[held]{Name: "held"})))
 	_, err = world.Open(t.Context(), s, world.Memory(), world.Options{Tick: func(context.Context, *store.Writer, world.Tick) error { return nil }})
 	if !errors.Is(err, store.ErrSnapshot) || !strings.Contains(err.Error(), "Next") {
 		t.Errorf("Open: %v", err)
@@ -55,19 +53,11 @@ func TestTablesThatCannotBeComparedAreRefused(t *testing.T) {
 func TestOneWorldHasTheStore(t *testing.T) {
 	g := newGame(t, store.Options{})
 	w := mustOpen(t, g, world.Memory())
-	if _, err := world.Open(t.Context(), g.Store, world.Memory(), g.options()); !errors.Is(err, store.ErrPhase) {
-		t.Errorf("a second world: %v", err)
-	}
-	if err := g.Inbox(g.order(1)); !errors.Is(err, store.ErrPhase) {
-		t.Errorf("Inbox: %v", err)
-	}
-	if _, err := g.Flush(t.Context()); !errors.Is(err, store.ErrPhase) {
-		t.Errorf("Flush: %v", err)
-	}
+	wantError(t, errorOf(world.Open(t.Context(), g.Store, world.Memory(), g.options())), store.ErrPhase)
+	wantError(t, g.Inbox(g.order(1)), store.ErrPhase)
+	wantError(t, errorOf(g.Flush(t.Context())), store.ErrPhase)
 	mustClose(t, w)
-	if err := g.Inbox(g.order(1)); err != nil {
-		t.Errorf("Inbox behind Close: %v", err)
-	}
+	noError(t, g.Inbox(g.order(1)))
 }
 
 // Ticks of another program are refused also where the epoch record that tells lies
@@ -83,9 +73,7 @@ func TestTicksOfAnotherProgramAreRefused(t *testing.T) {
 				g := newGame(t, store.Options{QueueLimit: 1000})
 				w, err := world.Open(t.Context(), g.Store, l, g.options())
 				if name == "ticks" {
-					if !errors.Is(err, world.ErrProgram) {
-						t.Errorf("Open: %v", err)
-					}
+					wantError(t, err, world.ErrProgram)
 					return
 				}
 				noError(t, err)
@@ -119,9 +107,7 @@ func TestAHandoffToANewProgram(t *testing.T) {
 		third := newGame(t, store.Options{})
 		o := third.options()
 		o.Program = "third"
-		if _, err := world.Open(t.Context(), third.Store, l, o); !errors.Is(err, world.ErrProgram) {
-			t.Errorf("Open by a third program: %v", err)
-		}
+		wantError(t, errorOf(world.Open(t.Context(), third.Store, l, o)), world.ErrProgram)
 		if !errors.Is(s.err, world.ErrNotOwner) {
 			t.Errorf("a call that no tick has taken: done %t, %v", s.done, s.err)
 		}
@@ -137,9 +123,7 @@ func TestAHandoffToANewProgram(t *testing.T) {
 			for err == nil {
 				_, err = old.Step(t.Context())
 			}
-			if !errors.Is(err, world.ErrProgram) {
-				t.Errorf("the old program: %v", err)
-			}
+			wantError(t, err, world.ErrProgram)
 			mustClose(t, old)
 		}
 		wantSame(t, g, h)
@@ -256,15 +240,11 @@ func TestALogThatLostItsEndIsCorrupt(t *testing.T) {
 	mustClose(t, w) // with a snapshot
 	short := world.Memory()
 	for n, rec := range records(t, good)[:4] {
-		if _, err := short.Append(t.Context(), uint64(n), rec); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, errorOf(short.Append(t.Context(), uint64(n), rec)))
 	}
 	copySnapshot(t, good, short, 6)
 	g := newGame(t, store.Options{})
-	if _, err := world.Open(t.Context(), g.Store, short, g.options()); !errors.Is(err, world.ErrCorrupt) {
-		t.Errorf("Open: %v", err)
-	}
+	wantError(t, errorOf(world.Open(t.Context(), g.Store, short, g.options())), world.ErrCorrupt)
 }
 
 func flipped(rec []byte, at int) []byte {
@@ -296,9 +276,7 @@ func logOf(t *testing.T, of world.Log, recs [][]byte) world.Log {
 	t.Helper()
 	l := world.Memory()
 	for n, rec := range recs {
-		if _, err := l.Append(t.Context(), uint64(n), rec); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, errorOf(l.Append(t.Context(), uint64(n), rec)))
 	}
 	copySnapshot(t, of, l, 0)
 	return l
@@ -343,12 +321,8 @@ func exportAndReplay(t *testing.T) {
 			t.Errorf("Replay to tick %d comes to another state", upTo)
 		}
 		wantSame(t, g, h)
-		if _, err := h.Flush(t.Context()); err != nil {
-			t.Errorf("the store is still claimed: %v", err)
-		}
+		noError(t, errorOf(h.Flush(t.Context())))
 	}
 	h := newGame(t, store.Options{})
-	if err := world.Replay(t.Context(), h.Store, l, h.options(), 2); !errors.Is(err, world.ErrCorrupt) {
-		t.Errorf("Replay to a tick before all snapshots: %v", err)
-	}
+	wantError(t, world.Replay(t.Context(), h.Store, l, h.options(), 2), world.ErrCorrupt)
 }

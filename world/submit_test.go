@@ -19,21 +19,15 @@ func TestSubmitTellsThatNothingWasApplied(t *testing.T) {
 		g, h := newGame(t, store.Options{InboxLimit: 4}), newGame(t, store.Options{InboxLimit: 4})
 		w, v := mustOpen(t, g, l), mustOpen(t, h, l)
 		ctx := t.Context()
-		if _, err := w.Submit(ctx, func(store.Queue) error { return errGame }); !errors.Is(err, errGame) {
-			t.Errorf("fn fails: %v", err)
-		}
-		if _, err := v.Submit(ctx, h.order(1)); !errors.Is(err, world.ErrNotOwner) {
-			t.Errorf("of a follower: %v", err)
-		}
+		wantError(t, errorOf(w.Submit(ctx, func(store.Queue) error { return errGame })), errGame)
+		wantError(t, errorOf(v.Submit(ctx, h.order(1))), world.ErrNotOwner)
 		many := func(q store.Queue) error {
 			for range 5 {
 				g.camps.Emplace(q, camp{})
 			}
 			return nil
 		}
-		if _, err := w.Submit(ctx, many); !errors.Is(err, store.ErrQueueFull) {
-			t.Errorf("a call beyond the limit: %v", err)
-		}
+		wantError(t, errorOf(w.Submit(ctx, many)), store.ErrQueueFull)
 		var inTick, inApplied, inStep error
 		g.fault = func(world.Tick) error {
 			_, inStep = w.Step(ctx)
@@ -41,21 +35,15 @@ func TestSubmitTellsThatNothingWasApplied(t *testing.T) {
 		}
 		mustStep(t, w)
 		g.fault = nil
-		if !errors.Is(inStep, store.ErrPhase) {
-			t.Errorf("Step inside a tick: %v", inStep)
-		}
+		wantError(t, inStep, store.ErrPhase)
 		inTick, inApplied = inside(t)
 		if !errors.Is(inTick, store.ErrPhase) || !errors.Is(inApplied, store.ErrPhase) {
 			t.Errorf("inside a tick: %v; inside Applied: %v", inTick, inApplied)
 		}
 		mustClose(t, w)
 		mustClose(t, w)
-		if _, err := w.Submit(ctx, g.order(1)); !errors.Is(err, store.ErrClosed) {
-			t.Errorf("of a closed world: %v", err)
-		}
-		if _, err := w.Step(ctx); !errors.Is(err, store.ErrClosed) {
-			t.Errorf("Step of a closed world: %v", err)
-		}
+		wantError(t, errorOf(w.Submit(ctx, g.order(1))), store.ErrClosed)
+		wantError(t, errorOf(w.Step(ctx)), store.ErrClosed)
 		mustClose(t, v)
 	})
 }
@@ -71,18 +59,10 @@ func inside(t *testing.T) (tick, applied error) {
 	}
 	o.Applied = func(ctx context.Context, _ world.Outcome) {
 		_, applied = w.Submit(ctx, g.order(1))
-		if err := g.Write(ctx, func(context.Context, *store.Writer) error { return nil }); !errors.Is(err, store.ErrPhase) {
-			t.Errorf("Write inside Applied, which no log holds: %v", err)
-		}
-		if err := w.Handoff(ctx, ""); !errors.Is(err, store.ErrPhase) {
-			t.Errorf("Handoff inside Applied: %v", err)
-		}
-		if err := w.Close(ctx); !errors.Is(err, store.ErrPhase) {
-			t.Errorf("Close inside Applied: %v", err)
-		}
-		if _, err := w.Step(ctx); !errors.Is(err, store.ErrPhase) {
-			t.Errorf("Step inside Applied: %v", err)
-		}
+		wantError(t, g.Write(ctx, func(context.Context, *store.Writer) error { return nil }), store.ErrPhase)
+		wantError(t, w.Handoff(ctx, ""), store.ErrPhase)
+		wantError(t, w.Close(ctx), store.ErrPhase)
+		wantError(t, errorOf(w.Step(ctx)), store.ErrPhase)
 	}
 	w, err := world.Open(t.Context(), g.Store, world.Memory(), o)
 	noError(t, err)
@@ -172,9 +152,7 @@ func TestSubmitTellsThatItIsUncertain(t *testing.T) {
 		early := submit(ctx, w, g.order(1))
 		time.Sleep(2 * time.Second)
 		synctest.Wait()
-		if !errors.Is(early.err, store.ErrUncertain) {
-			t.Errorf("its context ended: %v", early.err)
-		}
+		wantError(t, early.err, store.ErrUncertain)
 		steps(t, w, 1)
 		if n := g.camps.Len(); n != 2 {
 			t.Errorf("the call is not applied: %d camps", n)
@@ -183,9 +161,7 @@ func TestSubmitTellsThatItIsUncertain(t *testing.T) {
 		l.append = func(context.Context, uint64, []byte) (uint64, error) { return 0, errLost }
 		ctx, cancel = context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
-		if _, err := w.Step(ctx); !errors.Is(err, context.DeadlineExceeded) {
-			t.Errorf("Step: %v", err)
-		}
+		wantError(t, errorOf(w.Step(ctx)), context.DeadlineExceeded)
 		waits := submit(t.Context(), w, g.order(3))
 		crash(t, w)
 		synctest.Wait()

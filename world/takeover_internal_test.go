@@ -12,13 +12,9 @@ import (
 // architecture and the version of Go.
 func TestEpoch_OthersAreRefused(t *testing.T) {
 	s, err := store.New(store.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	claim, err := s.Claim(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	defer claim.Release()
 	own := entry.TermStart{Program: "game", Arch: "amd64", Go: "go1.26.1", Hz: 60, Schema: entry.Chain{1}}
 	for name, c := range map[string]struct {

@@ -36,18 +36,14 @@ func run(t *testing.T, g *game, l world.Log) *running {
 func (r *running) end(t *testing.T) {
 	t.Helper()
 	r.stop()
-	if err := <-r.done; !errors.Is(err, context.Canceled) {
-		t.Errorf("Run: %v", err)
-	}
+	wantError(t, <-r.done, context.Canceled)
 	crash(t, r.World)
 }
 
 func mustAudit(t *testing.T, l world.Log) world.Audit {
 	t.Helper()
 	a, err := world.AuditOf(context.Background(), l)
-	if err != nil {
-		t.Error(err)
-	}
+	noError(t, err)
 	return a
 }
 
@@ -164,9 +160,7 @@ func TestSilenceAloneIsNoReason(t *testing.T) {
 		cut.tail = func(context.Context) (uint64, error) { return 0, errLost }
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
-		if err := v.Run(ctx); !errors.Is(err, context.DeadlineExceeded) {
-			t.Error(err)
-		}
+		wantError(t, v.Run(ctx), context.DeadlineExceeded)
 		if s := v.Status(); s.Owner || s.Term != 1 || s.Tick != 3 {
 			t.Errorf("%+v", s)
 		}
@@ -187,9 +181,7 @@ func TestAHandoffIsTakenUpAtOnce(t *testing.T) {
 			t.Errorf("after %v: %v", time.Since(begin), b.Status())
 		}
 		time.Sleep(time.Second)
-		if err := a.Handoff(t.Context(), "game"); !errors.Is(err, world.ErrNotOwner) {
-			t.Errorf("a second Handoff: %v", err)
-		}
+		wantError(t, a.Handoff(t.Context(), "game"), world.ErrNotOwner)
 		a.end(t)
 		b.end(t)
 		wantSame(t, a.game, b.game)
@@ -215,9 +207,7 @@ func TestHandoff_OthersOfTheProgramComeFirst(t *testing.T) {
 		for !v.Status().Owner {
 			mustStep(t, v)
 		}
-		if err := <-stepped; err != nil {
-			t.Errorf("Step: %v", err)
-		}
+		noError(t, <-stepped)
 		if s := w.Status(); s.Owner || s.Term != 2 {
 			t.Errorf("the world that handed off: %v", s)
 		}

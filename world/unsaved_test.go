@@ -77,9 +77,7 @@ func reportsUnsaved(t *testing.T, dir string) {
 	want := digest(t, g)
 	err = w.Close(t.Context())
 	wantUnsaved(t, "Close", err)
-	if !errors.Is(err, journal.ErrRefused) {
-		t.Errorf("Close: got %v, want journal.ErrRefused", err)
-	}
+	wantError(t, err, journal.ErrRefused)
 	mustCloseJournal(t, l)
 
 	l = openJournal(t, dir)

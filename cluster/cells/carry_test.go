@@ -39,9 +39,7 @@ func TestRun_SendsNothingToAStoppedPair(t *testing.T) {
 		if now := by.times.Load(); now != before {
 			t.Errorf("%d parcels were sent to a pair that is stopped", now-before)
 		}
-		if err := b.sender.kill(t); err != nil {
-			t.Error(err)
-		}
+		noError(t, b.sender.kill(t))
 	})
 }
 
@@ -56,9 +54,7 @@ func TestRun_AsksRarelyWhileNobodyAnswers(t *testing.T) {
 		if n := by.times.Load(); n < 590 || n > 620 {
 			t.Errorf("asked %d times in 600 s", n)
 		}
-		if err := b.sender.kill(t); err != nil {
-			t.Error(err)
-		}
+		noError(t, b.sender.kill(t))
 	})
 }
 
@@ -74,9 +70,7 @@ func TestRun_AsksAgainWithoutAnAnswer(t *testing.T) {
 		b.by = by
 		b.send()
 		until(t, "a second parcel", func() bool { return by.times.Load() > 1 })
-		if err := b.sender.kill(t); err != nil {
-			t.Error(err)
-		}
+		noError(t, b.sender.kill(t))
 	})
 }
 
@@ -97,9 +91,7 @@ func TestRun_AnswersTheCursorAfterTheParcel(t *testing.T) {
 				t.Errorf("tick %d: %d, %v, want %d", tick, cursor, err, 2*tick+2)
 			}
 		}
-		if err := b.hearer.kill(t); err != nil {
-			t.Error(err)
-		}
+		noError(t, b.hearer.kill(t))
 	})
 }
 
@@ -114,9 +106,7 @@ func TestRun_NeedsAnID(t *testing.T) {
 		if err := g.out.Run(ctx, w, cells.Local()); err == nil || !strings.Contains(err.Error(), "Init") {
 			t.Errorf("Run: %v, want the name of Init", err)
 		}
-		if err := w.Close(t.Context()); err != nil {
-			t.Error(err)
-		}
+		noError(t, w.Close(t.Context()))
 	})
 }
 

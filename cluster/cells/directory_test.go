@@ -134,13 +134,9 @@ func TestADirectoryAgainstAMap(t *testing.T) {
 			},
 			"reload": func(rt *rapid.T) {
 				var image bytes.Buffer
-				if err := r.Snapshot(context.Background(), &image); err != nil {
-					rt.Fatal(err)
-				}
+				noError(rt, r.Snapshot(context.Background(), &image))
 				again := newRegister(t)
-				if err := again.Load(context.Background(), &image); err != nil {
-					rt.Fatal(err)
-				}
+				noError(rt, again.Load(context.Background(), &image))
 				again.known, again.gone, again.until, again.tick = r.known, r.gone, r.until, r.tick
 				r = again
 			},
@@ -197,9 +193,7 @@ func (r *register) random(rt *rapid.T, names []string) {
 		}
 		return nil
 	})
-	if err != nil {
-		rt.Fatal(err)
-	}
+	noError(rt, err)
 	for _, name := range moved {
 		r.gone[name], r.until[name] = to, until
 	}
@@ -246,12 +240,10 @@ func TestASecondItemOfAKeyIsNotFound(t *testing.T) {
 	ctx := t.Context()
 	r := newRegister(t)
 	var old store.Handle[named]
-	if err := r.Write(ctx, func(_ context.Context, w *store.Writer) (err error) {
+	noError(t, r.Write(ctx, func(_ context.Context, w *store.Writer) (err error) {
 		old, err = r.items.Insert(w, named{Name: "old"})
 		return err
-	}); err != nil {
-		t.Fatal(err)
-	}
+	}))
 	find := func(name string, want store.Handle[named]) {
 		t.Helper()
 		if h, ok := r.names.Find(name); h != want || ok != !want.ID.IsZero() {
@@ -271,12 +263,10 @@ func TestASecondItemOfAKeyIsNotFound(t *testing.T) {
 	find("twin", store.Handle[named]{})
 	again := step(twins[1:], "twin")
 	find("twin", again[0])
-	if err := r.Write(ctx, func(_ context.Context, w *store.Writer) error {
+	noError(t, r.Write(ctx, func(_ context.Context, w *store.Writer) error {
 		r.items.Remove(w, again[0])
 		return nil
-	}); err != nil {
-		t.Fatal(err)
-	}
+	}))
 	find("twin", store.Handle[named]{})
 	find("twin", step(nil, "twin")[0]) // though nobody was told that the one before it went
 }

@@ -87,9 +87,7 @@ func (b *two) skipInput(tick uint64) {
 // end kills both.
 func (b *two) end() {
 	for _, n := range []*node{b.sender, b.hearer} {
-		if err := n.kill(b); err != nil {
-			b.Error(err)
-		}
+		noError(b, n.kill(b))
 	}
 }
 
@@ -301,9 +299,7 @@ func TestAParcelThatGoesAstrayIsNotTaken(t *testing.T) {
 		}
 		b.sender.carry(straight)
 		until(t, "all words", b.allHeard)
-		if err := wrong.kill(t); err != nil {
-			t.Error(err)
-		}
+		noError(t, wrong.kill(t))
 		b.end()
 	})
 }

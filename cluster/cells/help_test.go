@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"go.uber.org/goleak"
+	"pgregory.net/rapid"
 
 	"handloom/cluster/cells"
 	"handloom/store"
@@ -20,7 +21,7 @@ import (
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // noError ends the test if there is an error.
-func noError(t testing.TB, err error) {
+func noError(t rapid.TB, err error) {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)
@@ -208,12 +209,10 @@ func (n *node) kill(t testing.TB) error {
 // look reads the town of a node.
 func (n *node) look(t testing.TB, at func()) {
 	t.Helper()
-	if err := n.world.Read(context.Background(), func(context.Context, world.Tick) error {
+	noError(t, n.world.Read(context.Background(), func(context.Context, world.Tick) error {
 		at()
 		return nil
-	}); err != nil {
-		t.Fatal(err)
-	}
+	}))
 }
 
 // pair returns what a node knows of another cell.

@@ -11,9 +11,7 @@ import (
 // exchange theirs, so that clearing and filling in turns allocates nothing.
 func TestClearingAndFillingInTurnsAllocatesNothing(t *testing.T) {
 	d, err := New(items.For[uint64](), handle.Options{Reserve: 100})
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	values, handles := items.From(make([]uint64, 100)), make([]handle.ID, 0, 100)
 	bytes := int64(0)
 	if n := testing.AllocsPerRun(10, func() {
@@ -30,9 +28,7 @@ func TestClearingAndFillingInTurnsAllocatesNothing(t *testing.T) {
 	if want := int64(100 * (8 + 4 + 8 + 4)); bytes != want {
 		t.Errorf("%d bytes, want %d", bytes, want)
 	}
-	if err := d.Verify(); err != nil {
-		t.Error(err)
-	}
+	noError(t, d.Verify())
 }
 
 // What HasRoom says of the meta set that a Clear took is true, and what makes room makes
@@ -71,13 +67,19 @@ func full(t *testing.T) *Set {
 	if err == nil {
 		_, err = d.InsertItems(items.From(make([]uint64, 100)), nil)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	return d
 }
 
 func idsOf(d *Set) (ids []handle.ID) {
 	d.IDs(func(id handle.ID) bool { ids = append(ids, id); return true })
 	return ids
+}
+
+// noError ends the test if there is an error.
+func noError(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
 }

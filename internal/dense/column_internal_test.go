@@ -91,9 +91,7 @@ func TestColumnsAreCopiedByTheirKind(t *testing.T) {
 	m.CopyTo(to, Clones{Columns: []func(dst, src unsafe.Pointer){
 		func(dst, src unsafe.Pointer) { *(*int)(dst) = *(*int)(src) * 3 },
 	}})
-	if err := to.Verify(); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, to.Verify())
 	for row := range 20 {
 		if b, a := *(*int)(to.Columns()[0].At(row)), *(*int)(to.Columns()[1].At(row)); b != 0 || a != 3*row {
 			t.Errorf("row %d has %d and %d, want 0 and %d", row, b, a, 3*row)

@@ -215,15 +215,11 @@ func TestDense_LoadForgetsTheOrderOfMigratedKeys(t *testing.T) {
 		t.Fatal("not sorted")
 	}
 	old, err := digest.ParseSchema("int32")
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	how := digest.Of(reflect.TypeFor[int]()).From(old)
 	how.Item = func(_ digest.Fields, item unsafe.Pointer) error { *(*int)(item) *= -1; return nil }
 	back := Bind[int](new(Set))
-	if err := back.Init(handle.Options{}); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, back.Init(handle.Options{}))
 	in := decoder(encoding(m), 64)
 	in.Migrate(how)
 	if back.Load(in); in.Err() != nil {
@@ -249,9 +245,7 @@ func TestLoadItems_ReadsItemsOfMegabytes(t *testing.T) {
 	}
 	b := encoding(m)
 	back := Bind[large](new(Set))
-	if err := back.Init(handle.Options{}); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, back.Init(handle.Options{}))
 	in := decoder(b, 1<<20)
 	if back.Load(in); in.Err() != nil || !bytes.Equal(encoding(back), b) {
 		t.Errorf("Load: %v", in.Err())

@@ -22,9 +22,7 @@ func at(m *Set, row int) handle.Of[int] { return handle.Of[int]{ID: m.IDAt(row)}
 // place and what is still to come are in order together.
 func verifyOrder(t *testing.T, m *Set) {
 	t.Helper()
-	if err := m.Verify(); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, m.Verify())
 	o := m.ordering()
 	if o == nil {
 		return

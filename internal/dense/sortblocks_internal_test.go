@@ -37,9 +37,7 @@ func TestASortThatMovesWithinBlocksOnlyIsKnownToDefragment(t *testing.T) {
 			if sorted := slices.IsSortedFunc(Items[item](m), func(a, b item) int { return byKey(&a, &b) }); !done || !sorted {
 				t.Errorf("%d rows, sorted from row %d on: Defragment says done: %t, in order: %t", n, first, done, sorted)
 			}
-			if err := m.Verify(); err != nil {
-				t.Error(err)
-			}
+			noError(t, m.Verify())
 		}
 	}
 }

@@ -34,9 +34,7 @@ func TestSortByKeyIsAStableSortForAnyKeys(t *testing.T) {
 				all[i] = item{c.key(r), uint64(i)}
 			}
 			d, err := New(items.For[item](), handle.Options{})
-			if err != nil {
-				t.Fatal(err)
-			}
+			noError(t, err)
 			if _, err := d.InsertItems(items.From(all), nil); err != nil {
 				t.Fatal(err)
 			}

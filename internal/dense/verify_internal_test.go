@@ -35,9 +35,7 @@ func TestVerifyCitesTheInvariantThatIsBroken(t *testing.T) {
 	} {
 		// Slot 0 is depleted, slots 3 and 4 are vacant in this order.
 		m, err := New(items.For[uint64](), handle.Options{TypeID: 5, Reserve: 10})
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		for range 7 {
 			h, _ := Insert[uint64](m, 9)
 			Erase(m, h)
@@ -74,9 +72,7 @@ func TestRowsBehindTheLastHoldNoPointers(t *testing.T) {
 		}
 		Erase(pointers, handle.Of[*int]{ID: pointers.IDAt(1)})
 		Erase(numbers, handle.Of[int]{ID: numbers.IDAt(1)})
-		if err := pointers.Verify(); err != nil {
-			t.Error(err)
-		}
+		noError(t, pointers.Verify())
 		if err := left(pointers, row); err == nil || !strings.Contains(err.Error(), "S4:") {
 			t.Errorf("row %d: Verify says %v, want S4", row, err)
 		}

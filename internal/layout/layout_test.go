@@ -134,9 +134,7 @@ func TestTheLibraryIsAModuleWithoutServers(t *testing.T) {
 		}
 	}
 	mod, err := os.ReadFile("../../go.mod")
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	if strings.Contains(string(mod), "nats") || strings.Contains(string(mod), "cluster") {
 		t.Error("go.mod names the servers of the module in cluster")
 	}
@@ -144,9 +142,7 @@ func TestTheLibraryIsAModuleWithoutServers(t *testing.T) {
 
 func TestFoldersAreTheArchitecture(t *testing.T) {
 	entries, err := os.ReadDir("../..")
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	var folders []string
 	for _, e := range entries {
 		if e.IsDir() && !strings.HasPrefix(e.Name(), ".") {
@@ -164,19 +160,23 @@ func list(t *testing.T, args ...string) []pkg {
 	cmd := exec.Command("go", append([]string{"list", "-json=ImportPath,Imports,Standard"}, args...)...)
 	cmd.Dir = "../.."
 	out, err := cmd.Output()
-	if err != nil {
-		t.Fatalf("go list: %v", err)
-	}
+	noError(t, err)
 	var pkgs []pkg
 	for d := json.NewDecoder(strings.NewReader(string(out))); d.More(); {
 		var p pkg
-		if err := d.Decode(&p); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, d.Decode(&p))
 		pkgs = append(pkgs, p)
 	}
 	if len(pkgs) == 0 {
 		t.Fatal("go list found no package")
 	}
 	return pkgs
+}
+
+// noError ends the test if there is an error.
+func noError(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
 }

@@ -50,9 +50,7 @@ func publicNames(t *testing.T, dir string) (names, fields int) {
 	t.Helper()
 	for _, file := range sources(t, dir) {
 		parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.SkipObjectResolution)
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		for _, decl := range parsed.Decls {
 			switch d := decl.(type) {
 			case *ast.FuncDecl:
@@ -177,9 +175,7 @@ func TestEngine_IsImportedByItsRoomsAlone(t *testing.T) {
 		}
 		return err
 	})
-	if err != nil {
-		t.Error(err)
-	}
+	noError(t, err)
 }
 
 // mostPackages is the count of today: a merge lowers it.
@@ -210,9 +206,7 @@ func TestRooms_HoldAtMostTheirShare(t *testing.T) {
 		}
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	for room, n := range lines {
 		t.Logf("%-10s %5d code lines, %4.1f %%", room, n, 100*float64(n)/float64(all))
 		if 100*n > mostPercent*all {

@@ -15,14 +15,10 @@ func golden(t *testing.T, name, got string) {
 	t.Helper()
 	file := filepath.Join("testdata", name)
 	if *update {
-		if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, os.WriteFile(file, []byte(got), 0o644))
 	}
 	want, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatalf("%v; go test -update writes it", err)
-	}
+	noError(t, err)
 	if got != string(want) {
 		t.Errorf("%s: got\n%s\nwant\n%s", file, got, want)
 	}
@@ -44,9 +40,7 @@ func game(t *testing.T) *Schedule {
 		systems[i].Run = nothing
 	}
 	s, err := New(resourceName, systems...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	return s
 }
 

@@ -16,6 +16,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"pgregory.net/rapid"
+
 	"handloom/tasks"
 )
 
@@ -45,13 +47,9 @@ func TestNoMoreGoroutinesWorkThanTheTeamHas(t *testing.T) {
 		}
 		s := newSchedule(t, systems...)
 		for range 20 {
-			if err := s.Run(t.Context(), Run{Workers: workers}); err != nil {
-				t.Fatal(err)
-			}
+			noError(t, s.Run(t.Context(), Run{Workers: workers}))
 			inTeam(t, workers, func(ctx context.Context) {
-				if err := s.Run(ctx, Run{Workers: 2 * workers}); err != nil {
-					t.Fatal(err)
-				}
+				noError(t, s.Run(ctx, Run{Workers: 2 * workers}))
 			})
 		}
 		if most := a.most.Load(); most > int64(workers) {
@@ -69,9 +67,7 @@ func TestASystemWithAWaveOfItsOwnHasTheTeam(t *testing.T) {
 		}, tasks.Options{})
 	}
 	s := newSchedule(t, System{Name: "a", Run: both})
-	if err := s.Run(t.Context(), Run{Workers: 2}); err != nil {
-		t.Error(err)
-	}
+	noError(t, s.Run(t.Context(), Run{Workers: 2}))
 }
 
 func TestSystemsOfAWaveRunAtTheSameTimeAndTheirPassesInline(t *testing.T) {
@@ -87,9 +83,7 @@ func TestSystemsOfAWaveRunAtTheSameTimeAndTheirPassesInline(t *testing.T) {
 		}, tasks.Options{})
 	}
 	s := newSchedule(t, System{Name: "a", Run: system}, System{Name: "b", Run: system})
-	if err := s.Run(t.Context(), Run{Workers: 2}); err != nil {
-		t.Error(err)
-	}
+	noError(t, s.Run(t.Context(), Run{Workers: 2}))
 }
 
 func TestAShuffledWaveRunsAllAndReturnsTheErrorOfTheFirstRegistered(t *testing.T) {
@@ -161,9 +155,7 @@ func TestAFrameInATeamAllocatesNothing(t *testing.T) {
 	s := newSchedule(t, systems...)
 	inTeam(t, 2, func(ctx context.Context) {
 		frame := func() {
-			if err := s.Run(ctx, Run{Flush: nothing}); err != nil {
-				t.Fatal(err)
-			}
+			noError(t, s.Run(ctx, Run{Flush: nothing}))
 		}
 		frame()
 		var before, after runtime.MemStats
@@ -186,9 +178,7 @@ func TestTimingsAreOfTheLastRuns(t *testing.T) {
 			return nil
 		}}, System{Name: "rare", If: func() bool { return frame%100 == 0 }}, System{Name: "never", If: func() bool { return false }})
 		for frame = 1; frame <= 300; frame++ {
-			if err := s.Run(t.Context(), Run{Workers: 1}); err != nil {
-				t.Fatal(err)
-			}
+			noError(t, s.Run(t.Context(), Run{Workers: 1}))
 		}
 		ms := time.Millisecond // the last 128 took 173 to 300 ms
 		want := Timings{
@@ -215,9 +205,7 @@ func TestTimingsMayBeReadWhileAFrameRuns(t *testing.T) {
 		}
 	})
 	for range 100 {
-		if err := s.Run(t.Context(), Run{}); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, s.Run(t.Context(), Run{}))
 	}
 	wg.Wait()
 }
@@ -232,5 +220,13 @@ func TestATraceShowsTheSystems(t *testing.T) {
 	trace.Stop()
 	if err != nil || !bytes.Contains(b.Bytes(), []byte("steering-of-boids")) {
 		t.Errorf("a trace of %d bytes does not name the system; %v", b.Len(), err)
+	}
+}
+
+// noError ends the test if there is an error.
+func noError(t rapid.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

@@ -37,9 +37,7 @@ func inTeam(t *testing.T, workers int, fn func(ctx context.Context)) {
 		fn(ctx)
 		return nil
 	})
-	if err != nil {
-		t.Errorf("WithTeam: %v", err)
-	}
+	noError(t, err)
 }
 
 // numbered makes a schedule whose resources are called by their numbers.

@@ -196,9 +196,7 @@ func TestEverySystemSeesWhatItWouldSeeIfTheyRanOneByOne(t *testing.T) {
 				w.flush(s.Order())
 				return nil
 			}
-			if err := s.Run(context.Background(), f); err != nil {
-				t.Fatal(err)
-			}
+			noError(t, s.Run(context.Background(), f))
 			for i := range w.pending {
 				if len(w.pending[i]) > 0 {
 					t.Fatalf("what s%d recorded was not flushed", i)

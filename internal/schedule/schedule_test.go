@@ -34,9 +34,7 @@ func newSchedule(t testing.TB, systems ...System) *Schedule {
 		}
 	}
 	s, err := numbered(systems...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	return s
 }
 

@@ -81,9 +81,7 @@ func TestVacantSlotsAreIssuedInTheOrderInWhichTheyBecameVacant(t *testing.T) {
 			if len(o.ring) > max(smallestRing, 2*most) || !cleared && len(o.ring) > max(smallestRing, o.Slots()+o.Slots()/4) {
 				t.Fatalf("a ring of %d for %d slots, of which %d were vacant at once", len(o.ring), o.Slots(), most)
 			}
-			if err := o.verify(); err != nil {
-				t.Fatal(err)
-			}
+			noError(t, o.verify())
 		}
 	})
 }
@@ -148,12 +146,8 @@ func TestAFreelistSurvivesASnapshot(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		o := worn(t)
 		loaded, err := reload(&o.Set)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := loaded.Verify(func(Slot, Row) error { return nil }); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
+		noError(t, loaded.Verify(func(Slot, Row) error { return nil }))
 		var want, got digest.Hash
 		o.Digest(&want)
 		loaded.Digest(&got)
@@ -252,5 +246,13 @@ func TestTheRingIsMadeOnce(t *testing.T) {
 	again := &o.slots[0]
 	if o.slots = o.VacateAll(o.slots); &o.ring[0] != again || cap(o.slots) != 1000 || &o.slots[:1][0] != all {
 		t.Error("the arrays were not exchanged")
+	}
+}
+
+// noError ends the test if there is an error.
+func noError(t rapid.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

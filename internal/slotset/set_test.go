@@ -80,9 +80,7 @@ func worn(t *rapid.T) *owners {
 			}
 		}
 	}
-	if err := o.verify(); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, o.verify())
 	return &o
 }
 
@@ -136,9 +134,7 @@ func TestWhatIsForetoldIsWhatIssueDoes(t *testing.T) {
 		if state(&single.Set) != state(&o.Set) {
 			t.Fatal("issuing one by one leaves another state")
 		}
-		if err := o.verify(); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, o.verify())
 	})
 }
 
@@ -198,9 +194,7 @@ func TestVacateAllEqualsVacateOneByOne(t *testing.T) {
 			if state(&all.Set) != state(&single.Set) {
 				t.Fatalf("VacateAll leaves %v, Vacate %v", all.Words, single.Words)
 			}
-			if err := all.verify(); err != nil {
-				t.Fatal(err)
-			}
+			noError(t, all.verify())
 		})
 	}
 }

@@ -26,13 +26,9 @@ var parts = items.For[part]()
 func host(t *testing.T, n int) (*dense.Set, []handle.ID) {
 	t.Helper()
 	m, err := dense.New(items.For[int](), handle.Options{TypeID: 3})
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	ids, err := m.InsertItems(items.From(make([]int, n)), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	return m, ids
 }
 
@@ -95,9 +91,7 @@ func TestForgedDataIsRefusedOrWhole(t *testing.T) {
 		}
 		if d, err := load(m, b); err == nil {
 			taken++
-			if err := d.Verify(m); err != nil {
-				t.Fatalf("a forgery is taken: %v", err)
-			}
+			noError(t, d.Verify(m))
 		}
 	}
 	if taken == 0 {
@@ -137,5 +131,13 @@ func TestMarkedRowsGo(t *testing.T) {
 				t.Fatalf("%v has %v, want %d", id, v, n)
 			}
 		}
+	}
+}
+
+// noError ends the test if there is an error.
+func noError(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

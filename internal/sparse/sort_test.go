@@ -43,9 +43,7 @@ func TestLen_CountsItemsThatLive(t *testing.T) {
 	if n := d.Len(); n != 9 {
 		t.Errorf("after Return: Len = %d, want 9", n)
 	}
-	if err := d.Verify(m); err != nil {
-		t.Error(err)
-	}
+	noError(t, d.Verify(m))
 }
 
 // Drop leaves rows alone while the map is lent: Sweep keeps their order then.
@@ -152,7 +150,5 @@ func TestReserve_GrowsTheIndexWithTheSlots(t *testing.T) {
 	if !d.HasRoom(0, 1<<30) {
 		t.Error("HasRoom(0, 1<<30) = false, want true: no row needs an index")
 	}
-	if err := d.Verify(m); err != nil {
-		t.Error(err)
-	}
+	noError(t, d.Verify(m))
 }

@@ -26,19 +26,13 @@ func TestGolden_ProgramsKeepTheirMarks(t *testing.T) {
 	}
 	file := filepath.Join("testdata", "golden", "marks.txt")
 	golden, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	var lines strings.Builder
 	for _, name := range programs {
 		text, err := os.ReadFile(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		p, err := script.Parse(text, name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		var line string
 		for _, workers := range []int{8, 1} {
 			r := runner.Play(t.Context(), p, script.Config{Workers: workers}, nil)
@@ -55,8 +49,14 @@ func TestGolden_ProgramsKeepTheirMarks(t *testing.T) {
 		lines.WriteString(line)
 	}
 	if *update {
-		if err := os.WriteFile(file, []byte(lines.String()), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, os.WriteFile(file, []byte(lines.String()), 0o644))
+	}
+}
+
+// noError ends the test if there is an error.
+func noError(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

@@ -34,9 +34,7 @@ write
 end
 `
 	p, err := script.Parse([]byte(text), "test")
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	for _, c := range []script.Config{{Workers: 1}, {Workers: 4, Procs: 2, Shuffle: 3}} {
 		if r := runner.Play(t.Context(), p, c, nil); r.Failure != nil {
 			t.Errorf("%v: %v", c, r.Failure)

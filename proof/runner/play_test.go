@@ -73,9 +73,7 @@ end
 
 func TestAProgramPlays(t *testing.T) {
 	p, err := script.Parse([]byte(first), "first")
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	for _, c := range []script.Config{{Workers: 1}, {Workers: 4, Procs: 2, Shuffle: 3, Yield: 100}, {Workers: 3, Team: 1}} {
 		r := runner.Play(t.Context(), p, c, nil)
 		if r.Failure != nil {
@@ -89,9 +87,7 @@ func TestEveryMisuseIsRefused(t *testing.T) {
 	for _, word := range runner.Misuses() {
 		text := "handloom-stress 1\ntable a packed word\ndo\nwrite\ninsert-items a %1*5\nend\nmisuse " + word + "\neach tasks=1\n@0 erase a %1\nflush\n"
 		p, err := script.Parse([]byte(text), word)
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		if r := runner.Play(t.Context(), p, script.Config{Workers: 2}, nil); r.Failure != nil {
 			t.Errorf("%s: %v", word, r.Failure)
 		}

@@ -13,9 +13,7 @@ import (
 func played(t *testing.T, head, steps string) *runner.Result {
 	t.Helper()
 	p, err := script.Parse([]byte("handloom-stress 1\n"+head+"table t packed word\ntable u packed word\ntable w packed word changes=1\ndo\n"+steps), "test")
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	r := runner.Play(t.Context(), p, script.Config{Workers: 1}, nil)
 	if r.Failure != nil {
 		t.Fatalf("%v in\n%s", r.Failure, p.Text())

@@ -69,9 +69,7 @@ var reached = []targets.Target{
 func writtenPage(t *testing.T, r *results.Run, reached []targets.Target) string {
 	t.Helper()
 	var b bytes.Buffer
-	if err := r.WritePage(&b, reached); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, r.WritePage(&b, reached))
 	return b.String()
 }
 
@@ -133,9 +131,7 @@ func TestWritePage_DropsChartsWithoutValues(t *testing.T) {
 func TestWritePage_ReadsWellInABrowser(t *testing.T) {
 	b := browser.Open(t)
 	file := filepath.Join(t.TempDir(), "report.html")
-	if err := os.WriteFile(file, []byte(writtenPage(t, pageRun(), reached)), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.WriteFile(file, []byte(writtenPage(t, pageRun(), reached)), 0o644))
 	for _, width := range []int{1280, 400} {
 		for _, scheme := range []string{"dark", "light"} {
 			b.Scheme(scheme == "dark")
@@ -159,9 +155,7 @@ func keep(t *testing.T, name string, picture []byte) {
 	if *screenshots == "" {
 		return
 	}
-	if err := os.WriteFile(filepath.Join(*screenshots, name+".png"), picture, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.WriteFile(filepath.Join(*screenshots, name+".png"), picture, 0o644))
 }
 
 // What a real run measures has a place on the page.
@@ -174,10 +168,16 @@ func TestWritePage_RealRunHasCharts(t *testing.T) {
 		}
 	}
 	measured, err := measure.Options{Rounds: 1}.Run(context.Background(), cases)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	if text := writtenPage(t, &results.Run{Results: measured}, nil); !strings.Contains(text, "<title>How many times faster") {
 		t.Error("a run with two numbers of workers has no speed-up")
+	}
+}
+
+// noError ends the test if there is an error.
+func noError(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

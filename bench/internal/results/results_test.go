@@ -66,9 +66,7 @@ var forms = map[string]func(*results.Run, io.Writer) error{
 func written(t *testing.T, r *results.Run, form string) []byte {
 	t.Helper()
 	var b bytes.Buffer
-	if err := forms[form](r, &b); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, forms[form](r, &b))
 	return b.Bytes()
 }
 
@@ -77,14 +75,10 @@ func TestEveryFormIsAsItWas(t *testing.T) {
 		got := written(t, sample(), form)
 		file := filepath.Join("testdata", form)
 		if *update {
-			if err := os.WriteFile(file, got, 0o644); err != nil {
-				t.Fatal(err)
-			}
+			noError(t, os.WriteFile(file, got, 0o644))
 		}
 		want, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		if !bytes.Equal(got, want) {
 			t.Errorf("%s is\n%s\nwant\n%s", form, got, want)
 		}

@@ -101,9 +101,7 @@ func keep(t *testing.T, b *browser.Browser, width int, dark bool) {
 		return
 	}
 	name := map[bool]string{false: "light", true: "dark"}[dark]
-	if err := os.WriteFile(dir+"/arena-"+name+"-"+string(rune('0'+width/1000))+".png", b.Picture(false), 0o644); err != nil {
-		t.Error(err)
-	}
+	noError(t, os.WriteFile(dir+"/arena-"+name+"-"+string(rune('0'+width/1000))+".png", b.Picture(false), 0o644))
 }
 
 func TestWrongUsageIsToldFromFailure(t *testing.T) {

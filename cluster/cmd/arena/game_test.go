@@ -14,14 +14,12 @@ func play(t *testing.T, workers, players, ticks int) *arena {
 	t.Helper()
 	ctx := t.Context()
 	g, err := newArena(workers)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	tick := world.Tick{}
 	for range ticks {
 		tick.Number++
 		tick.Seed = tick.Number * 0x9e3779b97f4a7c15
-		if err := g.store.Inbox(func(q store.Queue) error {
+		noError(t, g.store.Inbox(func(q store.Queue) error {
 			for player := range uint64(players) {
 				o := orderOf(player, tick.Number)
 				for range 1 + tick.Number%2 {
@@ -29,12 +27,8 @@ func play(t *testing.T, workers, players, ticks int) *arena {
 				}
 			}
 			return nil
-		}); err != nil {
-			t.Fatal(err)
-		}
-		if err := g.store.Write(ctx, func(ctx context.Context, w *store.Writer) error { return g.tick(ctx, w, tick) }); err != nil {
-			t.Fatal(err)
-		}
+		}))
+		noError(t, g.store.Write(ctx, func(ctx context.Context, w *store.Writer) error { return g.tick(ctx, w, tick) }))
 	}
 	return g
 }
@@ -50,9 +44,7 @@ func TestArena_IsTheSameForAnyWorkers(t *testing.T) {
 	for _, workers := range []int{1, 2, 8} {
 		g := play(t, workers, players, ticks)
 		d, err := g.store.Digest(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		digests = append(digests, d)
 		var hits, deaths int32
 		for _, f := range g.fighters.All() {
@@ -73,9 +65,7 @@ func TestArena_IsTheSameForAnyWorkers(t *testing.T) {
 
 func TestArena_RefusesOrdersOutOfTurn(t *testing.T) {
 	g, err := newArena(1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	for _, numbers := range [][]uint64{{2}, {1, 1, 3, 2}, {2, 4}, {3}} {
 		_ = g.store.Inbox(func(q store.Queue) error {
 			for _, n := range numbers {
@@ -91,5 +81,13 @@ func TestArena_RefusesOrdersOutOfTurn(t *testing.T) {
 		if f.Player != 7 || f.Done != 3 {
 			t.Errorf("player %d has had %d orders carried out", f.Player, f.Done)
 		}
+	}
+}
+
+// noError ends the test if there is an error.
+func noError(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

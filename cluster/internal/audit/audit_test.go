@@ -84,13 +84,9 @@ func newHistory(t *testing.T, lens func(world.Log) world.Log) *history {
 		h.log = lens(h.log)
 	}
 	s, o, calls, err := open(1, func(p audit.Played) { h.auditor.Applied("node", p.Number, p.Digest) })
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	w, err := world.Open(t.Context(), s, h.log, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	h.call = func(key uint64) { h.make(t, w, calls, key, true) }
 	h.play = func(key uint64) { h.make(t, w, calls, key, false) }
 	for key := range uint64(keys) {
@@ -127,9 +123,7 @@ func (h *history) make(t *testing.T, w *world.World, calls *store.Table[call], k
 
 func (h *history) finish(t *testing.T) audit.Findings {
 	t.Helper()
-	if err := h.auditor.Finish(t.Context(), h.log, keeping, 3); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, h.auditor.Finish(t.Context(), h.log, keeping, 3))
 	return h.auditor.Findings()
 }
 
@@ -173,9 +167,7 @@ func (f *forged) Read(ctx context.Context, after uint64, each func(at uint64, re
 // see lets the auditor see all of the log as it is.
 func (h *history) see(t *testing.T) {
 	t.Helper()
-	if err := h.auditor.Check(t.Context(), h.log, keeping, 1); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, h.auditor.Check(t.Context(), h.log, keeping, 1))
 }
 
 const chainAt = 2 + 1 + 1 + 8 + 8 + 4 + 8 + 8 // in a record
@@ -354,4 +346,12 @@ type unreadable struct{ world.Log }
 
 func (unreadable) Read(context.Context, uint64, func(at uint64, rec []byte) error) error {
 	return errSeen
+}
+
+// noError ends the test if there is an error.
+func noError(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
 }

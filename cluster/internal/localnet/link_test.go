@@ -46,9 +46,7 @@ func (e *end) want(t *testing.T, line string) {
 func listen(t *testing.T) net.Listener {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	t.Cleanup(func() { l.Close() })
 	return l
 }
@@ -56,9 +54,7 @@ func listen(t *testing.T) net.Listener {
 func dial(t *testing.T, addr string) *end {
 	t.Helper()
 	c, err := net.Dial("tcp", addr)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	t.Cleanup(func() { c.Close() })
 	return newEnd(c)
 }
@@ -66,9 +62,7 @@ func dial(t *testing.T, addr string) *end {
 func accept(t *testing.T, l net.Listener) *end {
 	t.Helper()
 	c, err := l.Accept()
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	t.Cleanup(func() { c.Close() })
 	return newEnd(c)
 }
@@ -78,9 +72,7 @@ func newPair(t *testing.T) *pair {
 	n := localnet.NewNet()
 	t.Cleanup(n.Close)
 	link, err := n.Link("a", "b")
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	l := listen(t)
 	link.Serve(l.Addr().String())
 	a := dial(t, link.Addr())
@@ -166,4 +158,12 @@ func TestLink_DialNeedsBothDirections(t *testing.T) {
 	a.say(t, "early")
 	p.net.Heal()
 	accept(t, elsewhere).want(t, "early")
+}
+
+// noError ends the test if there is an error.
+func noError(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
 }

@@ -39,9 +39,7 @@ func TestTheSwarmIsDeterministic(t *testing.T) {
 func TestHistoryGoesBack(t *testing.T) {
 	ctx := t.Context()
 	h, err := NewHistory(ctx, 150)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	play := func(n int) {
 		t.Helper()
 		for range n {
@@ -63,9 +61,7 @@ func TestHistoryGoesBack(t *testing.T) {
 	if h.digests != was {
 		t.Error("played again with the same acts it came to other states")
 	}
-	if err := h.Back(ctx, 1, 290); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, h.Back(ctx, 1, 290))
 	if d, err := h.Play(ctx, 1, []Act{{X: 5, Y: 5}}); err != nil || d == was[290%len(was)] {
 		t.Error("another act comes to the same state", err)
 	}
@@ -81,9 +77,7 @@ func TestHistoryGoesBack(t *testing.T) {
 func TestHistory_BackComparesEveryTick(t *testing.T) {
 	ctx := t.Context()
 	h, err := NewHistory(ctx, 50)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	for range 2 * every {
 		if _, err := h.Play(ctx, 1, nil); err != nil {
 			t.Fatal(err)
@@ -102,8 +96,14 @@ func TestHistory_BackComparesEveryTick(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if err := h.Back(ctx, 1, 2*every); err != nil {
-			t.Errorf("equal states: %v", err)
-		}
+		noError(t, h.Back(ctx, 1, 2*every))
+	}
+}
+
+// noError ends the test if there is an error.
+func noError(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

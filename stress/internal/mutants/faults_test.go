@@ -27,9 +27,7 @@ something else.
 
 func TestAPatchChangesTheLinesItNames(t *testing.T) {
 	f, err := Parse("two", two)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	if f.About != "Two and four are something else." || f.Rare || f.Test != "" {
 		t.Errorf("%+v", f)
 	}
@@ -44,9 +42,7 @@ func TestAPatchChangesTheLinesItNames(t *testing.T) {
 
 func TestLinesThatAreNotThereOnceAreAnError(t *testing.T) {
 	f, err := Parse("two", two)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	for text, want := range map[string]string{
 		"one\n\ntwo\nfour\n":              `two.patch:5: the lines from "one" are in a/x.go 0 times, not once`,
 		"one\ntwo\none\ntwo\nfour\n":      `two.patch:5: the lines from "one" are in a/x.go 2 times, not once`,
@@ -107,9 +103,7 @@ func (t) six() int {
 func mustParse(t *testing.T, name, text string) *Fault {
 	t.Helper()
 	f, err := Parse(name, text)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	return f
 }
 
@@ -118,9 +112,7 @@ func TestOneFileHoldsManyFaultsBehindASwitch(t *testing.T) {
 	down := mustParse(t, "down", "Down.\n--- y.go\n@@\n-	*n++\n+	*n--\n@@\n-func Five() int { return 5 }\n+func Five() int { return 4 }\n")
 	none := mustParse(t, "none", "None.\n--- y.go\n@@\n-	*n++\n")
 	all, err := sources([]*Fault{down, none}, fstest.MapFS{"y.go": {Data: []byte(module)}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	want := strings.NewReplacer(
 		"int {", "int {\nif faultThatIsOn == \"down\" { return 4 \n}\n",
 		"count(n *int) {", `count(n *int) {
@@ -158,18 +150,12 @@ func TestAFaultChangesBodiesOfFunctionsAlone(t *testing.T) {
 func TestAnOverlayLeavesTheModuleAsItIs(t *testing.T) {
 	root, dir := t.TempDir(), t.TempDir()
 	original := filepath.Join(root, "y.go")
-	if err := os.WriteFile(original, []byte(module), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.WriteFile(original, []byte(module), 0o644))
 	seven := mustParse(t, "seven", "Seven.\n--- y.go\n@@\n-	return 6\n+	return 7\n")
 	file, err := Overlay([]*Fault{seven}, root, dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	text, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	var overlay struct{ Replace map[string]string }
 	if err := json.Unmarshal(text, &overlay); err != nil || len(overlay.Replace) != 2 {
 		t.Fatalf("%s: %v", text, err)
@@ -183,5 +169,13 @@ func TestAnOverlayLeavesTheModuleAsItIs(t *testing.T) {
 	}
 	if left, err := os.ReadFile(original); err != nil || string(left) != module {
 		t.Errorf("the original is %q, %v", left, err)
+	}
+}
+
+// noError ends the test if there is an error.
+func noError(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }
