@@ -43,9 +43,7 @@ func TestTheCommentOfAnAliasListsWhatTheTypeHas(t *testing.T) {
 		}
 		return false
 	})
-	if seen != len(aliased) {
-		t.Errorf("alias.go has %d aliases, the test %d", seen, len(aliased))
-	}
+	equal(t, "aliases of alias.go", seen, len(aliased))
 }
 
 var name = regexp.MustCompile(`^([A-Z]\w*)\b|, ([A-Z]\w*) \w+:`)

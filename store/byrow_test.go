@@ -37,9 +37,7 @@ func TestErasesOfAChunkAreOfTheItemsThatLieThere(t *testing.T) {
 			if !slices.Equal(outA, outB) {
 				t.Fatalf("%+v: %v, by handle %v", step, outA, outB)
 			}
-			if digest(t, a.Store) != digest(t, b.Store) {
-				t.Fatalf("%+v leaves another state than erases by handle", step)
-			}
+			equal(t, fmt.Sprintf("%+v: the digest, and the one by handle", step), digest(t, a.Store), digest(t, b.Store))
 		}
 	})
 }
@@ -252,16 +250,12 @@ func TestAQueueIsFullOfErasesOfItsChunk(t *testing.T) {
 			}
 			return nil
 		})
-		if errors.Is(err, store.ErrQueueFull) != twice {
-			t.Errorf("one more than the limit: %t; %v", twice, err)
-		}
+		equal(t, "one more than the limit: the queue is full", errors.Is(err, store.ErrQueueFull), twice)
 		if pending := s.Pending(); pending.Commands != 20 && !twice || pending.Commands != 0 && twice {
 			t.Errorf("one more than the limit: %t; %+v are pending", twice, pending)
 		}
 		flush(t, s)
-		if got := table.Has(hs[0]); got != twice {
-			t.Errorf("one more than the limit: %t; an item lives: %t", twice, got)
-		}
+		equal(t, "one more than the limit: an item lives", table.Has(hs[0]), twice)
 	}
 }
 
@@ -318,9 +312,7 @@ func TestWrite_NamesTheErasesOfItsTableAlone(t *testing.T) {
 			return nil
 		})
 	}
-	if report := flush(t, s); report.Total != (batch.Counts{Erased: 6}) {
-		t.Errorf("the flush counts %+v", report.Total)
-	}
+	wantFlush(t, s, batch.Counts{Erased: 6})
 	for i, name := range names {
 		if got, want := tables[i/8].Has(name), i%8 != 0 && i%8 != 1 && i%8 != 4; got != want {
 			t.Errorf("item %d of table %d lives: %t, want %t", i%8, i/8, got, want)

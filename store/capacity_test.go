@@ -178,9 +178,7 @@ func TestCapacityDecidesNoOutcome(t *testing.T) {
 		} {
 			before()
 			rollback(t, warm.Store, &start)
-			if got := warm.run(tasks); got != want {
-				t.Fatalf("in memory that was used before the digest is %x, in new memory %x", got, want)
-			}
+			equal(t, "digest in memory that was used before", warm.run(tasks), want)
 			rollback(t, warm.Store, &start)
 		}
 	})

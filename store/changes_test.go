@@ -106,9 +106,7 @@ func TestChangeLists_MayBeLeftEarly(t *testing.T) {
 				n++
 				break
 			}
-			if n != 1 {
-				t.Errorf("%s: %d items", name, n)
-			}
+			equal(t, name, n, 1)
 		}
 		noError(t, onlyError(s.Close(t.Context())))
 		if got := changesOf(table); !got.equal(changes{}) {

@@ -61,9 +61,7 @@ func TestRollback_DropsAllThatWasRecordedSince(t *testing.T) {
 			rollback(t, s, &c)
 			got := s.Stats()
 			got.Tables[0].Bytes = stats.Tables[0].Bytes // rooms stay
-			if fmt.Sprint(got) != fmt.Sprint(stats) {
-				t.Errorf("%+v, want %+v", got, stats)
-			}
+			equal(t, "Stats", fmt.Sprint(got), fmt.Sprint(stats))
 		}
 		refused(t, table, q, "kept past its flush")
 		if report := flush(t, s); report.Total != (batch.Counts{}) || s.Epoch() != 2 || table.Len() != 4 {
@@ -116,9 +114,7 @@ func TestItemsOfAStableTableAreAtTheirAddressesAfterARollback(t *testing.T) {
 					t.Fatalf("%v was at %p and is at %p", h, addresses[h], v)
 				}
 			}
-			if table.Len() != len(addresses) {
-				t.Fatalf("%d items of %d", table.Len(), len(addresses))
-			}
+			equal(t, "items", table.Len(), len(addresses))
 		}
 	}
 }

@@ -83,9 +83,7 @@ func TestCheckpoint_SharesNothingWithClonedItems(t *testing.T) {
 		}
 		for i := range 6 {
 			rollback(t, a.Store, &saved[i%2])
-			if digest(t, a.Store) != digests[i%2] {
-				t.Fatalf("changes in place changed checkpoint %d", i%2)
-			}
+			equal(t, "digest after changes in place", digest(t, a.Store), digests[i%2])
 			a.walk()
 			for _, v := range a.All() {
 				v.Path = shared
@@ -209,9 +207,7 @@ func failingClone(t *testing.T, stable bool, workers int, at int64, what string,
 	checkpoint(t, a.Store, &c) // shares nothing with what the store took
 	a.walk()
 	rollback(t, a.Store, &c)
-	if digest(t, a.Store) != before {
-		t.Fatalf("%s at %d: the next checkpoint holds another state", what, at)
-	}
+	equal(t, fmt.Sprintf("%s at %d: digest of the next checkpoint", what, at), digest(t, a.Store), before)
 }
 
 func TestWhatWasRolledBackIsCollected(t *testing.T) {

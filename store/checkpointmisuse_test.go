@@ -8,6 +8,7 @@ import (
 	"sync"
 	"testing"
 
+	"handloom/batch"
 	"handloom/store"
 )
 
@@ -37,9 +38,7 @@ func TestWhatNoStoreCanGoBackToIsErrCheckpointAndChangesNothing(t *testing.T) {
 		t.Errorf("to the other store the checkpoint is good no more: %v", err)
 	}
 	table.Emplace(q, item{}) // the batch goes on
-	if report := flush(t, s); report.Total.Created != 2 {
-		t.Errorf("%v", report)
-	}
+	wantFlush(t, s, batch.Counts{Created: 2})
 	resolve(t, table, p)
 }
 
@@ -62,13 +61,9 @@ func TestAnEndedContextStopsACheckpointOrRollbackBeforeItBegins(t *testing.T) {
 	if err := s.Rollback(cancelled, &c); !errors.Is(err, errTask) || digest(t, s) != before {
 		t.Errorf("Rollback: %v", err)
 	}
-	if report := flush(t, s); report.Total.Created != 1 {
-		t.Errorf("the batch is gone: %v", report)
-	}
+	wantFlush(t, s, batch.Counts{Created: 1})
 	rollback(t, s, &c)
-	if digest(t, s) != old {
-		t.Error("a Checkpoint that did not begin spoiled the one before")
-	}
+	equal(t, "digest after a Checkpoint that did not begin", digest(t, s), old)
 }
 
 func TestAWholeTickCanBeUndoneInsideAWrite(t *testing.T) {

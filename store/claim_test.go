@@ -313,14 +313,10 @@ func TestClaim_InputDoesWhatItsCallsWouldDo(t *testing.T) {
 			noError(t, errors.Join(sent.errs...))
 			for _, r := range replicas {
 				r.tick(t, slices.Clone(input), nil)
-				if r.digest(t) != owner.digest(t) {
-					t.Fatal("a replica differs from the owner")
-				}
+				equal(t, "digest of a replica", r.digest(t), owner.digest(t))
 			}
 			flush(t, plain.Store)
-			if plain.digest(t) != owner.digest(t) {
-				t.Fatal("the owner differs from a store that nobody has claimed")
-			}
+			equal(t, "digest of a store without a claim", plain.digest(t), owner.digest(t))
 		}
 	})
 }

@@ -66,9 +66,7 @@ func (f *forgetful) write(t *testing.T, tick func(ctx context.Context) error) {
 	noError(t, f.Write(f.claim.Context(t.Context()), func(ctx context.Context, _ *store.Writer) error {
 		f.claim.Forget()
 		for list, n := range f.lists() {
-			if n != 0 {
-				t.Errorf("%s has %d entries after Forget, want 0", list, n)
-			}
+			equal(t, "entries after Forget of "+list, n, 0)
 		}
 		return tick(ctx)
 	}))

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"handloom/batch"
 	"handloom/store"
 )
 
@@ -90,9 +91,7 @@ func TestClaim_DriverRollsBackWhereTicksMayNot(t *testing.T) {
 	calls.Done(1, nil)
 	sent.returned(t)
 	input, calls = c.claim.Seal(nil, 1000)
-	if calls.Len() != 1 {
-		t.Error("a rollback took what had arrived")
-	}
+	equal(t, "calls after the rollback", calls.Len(), 1)
 	c.tick(t, input, calls)
 	calls.Done(2, nil)
 	waits.returned(t)
@@ -118,15 +117,11 @@ func TestClaim_RefusedWhileCommandsWait(t *testing.T) {
 		t.Errorf("a call that was recording: %v", err)
 	}
 	refused("has claimed the store")
-	if p := c.Pending(); p.Commands != 0 {
-		t.Errorf("%v", p)
-	}
+	equal(t, "pending commands", c.Pending().Commands, 0)
 	c.claim.Release()
 	send(t, c.Store, func(q store.Queue) { c.stems.Emplace(q, stem{}) })
 	flush(t, c.Store)
-	if c.stems.Len() != 1 {
-		t.Errorf("%d stems", c.stems.Len())
-	}
+	equal(t, "stems", c.stems.Len(), 1)
 }
 
 // Items without bytes cannot arrive, nor be saved, and the claim reports it.
@@ -189,9 +184,7 @@ func TestClaim_LeftCountsCommandsThatWait(t *testing.T) {
 	noError(t, c.claim.Put(own, input, nil))
 	left("stem", 1)
 	c.claim.Release() // drops it
-	if report := flush(t, c.Store); report.Total.Commands() != 0 {
-		t.Errorf("%v", report)
-	}
+	wantFlush(t, c.Store, batch.Counts{})
 	calls.Done(1, nil)
 	sent.returned(t)
 }

@@ -68,9 +68,7 @@ func TestColumn_Lookups(t *testing.T) {
 				t.Errorf("the shield is dumped as %d", *v)
 			}
 		}
-		if got := strings.Join(names, " "); got != want {
-			t.Errorf("%v is dumped with %q, want %q", h, got, want)
-		}
+		equal(t, fmt.Sprintf("dump of %v", h), strings.Join(names, " "), want)
 	}
 	if _, err := f.Close(t.Context()); err != nil || shield.Has(hs[4]) || shield.Len() != 0 {
 		t.Errorf("after Close %d items have a shield; %v", shield.Len(), err)
@@ -125,9 +123,7 @@ func TestRollback_RefusesStateOlderThanAColumn(t *testing.T) {
 	sum := digest(t, s)
 	addColumn(t, table, store.ColumnOptions[[]int]{Name: "c"})
 	wantError(t, "a column of slices", s.Checkpoint(ctx, &before), store.ErrCheckpoint, "ColumnOptions.Clone")
-	if digest(t, s) != sum {
-		t.Error("columns change the digest of a table without items")
-	}
+	equal(t, "digest with columns and without items", digest(t, s), sum)
 	addColumn(t, table, store.ColumnOptions[*int]{Name: "d"})
 	wantError(t, "a column of pointers is saved", s.Snapshot(ctx, new(bytes.Buffer)), store.ErrSnapshot)
 }

@@ -53,7 +53,5 @@ func TestTheFirstStaleSetsAreTold(t *testing.T) {
 	for _, sample := range flush(t, s).Stale {
 		names = append(names, fmt.Sprint(sample.Column, sample.Sequence))
 	}
-	if got, want := strings.Join(names, " "), "a0 a1 z0 z1 z2 z3 z4 z5"; got != want {
-		t.Errorf("told are %s, want %s", got, want)
-	}
+	equal(t, "names", strings.Join(names, " "), "a0 a1 z0 z1 z2 z3 z4 z5")
 }

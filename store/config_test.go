@@ -170,9 +170,7 @@ func sameEverywhere(t *testing.T, o store.Options, scenario func(r *trial)) {
 	want := alone.run(t, o, scenario)
 	for _, c := range configs() {
 		t.Run(c.String(), func(t *testing.T) {
-			if difference := want.differs(c.run(t, o, scenario)); difference != "" {
-				t.Error(difference)
-			}
+			equal(t, "difference", want.differs(c.run(t, o, scenario)), "")
 		})
 	}
 }

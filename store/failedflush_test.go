@@ -3,6 +3,7 @@ package store_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math"
 	"sync/atomic"
 	"testing"
@@ -100,9 +101,7 @@ func TestAFailureWhileAFlushPlansChangesNothing(t *testing.T) {
 			t.Fatalf("Flush: %v", err)
 		}
 		perturb(t, nil)
-		if digest(t, s) != before {
-			t.Fatalf("a failure in task %d changed the state", task)
-		}
+		equal(t, fmt.Sprintf("digest after a failure in task %d", task), digest(t, s), before)
 	}
 	if report := flush(t, s); report.Total.Created != 501 || report.Total.Erased != 190 {
 		t.Error(report)

@@ -22,9 +22,7 @@ func usable(t *testing.T, s *store.Store, table *store.Table[item]) {
 		}
 	}
 	table.Emplace(queues(t, s, 1)[0], item{})
-	if report := flush(t, s); report.Total != (batch.Counts{Created: 1}) {
-		t.Errorf("the next flush: %v", report)
-	}
+	wantFlush(t, s, batch.Counts{Created: 1})
 }
 
 // phases are calls that open a phase and do nothing in it.
@@ -152,8 +150,6 @@ func TestAFunctionOfAPhaseThatPanicsOrExitsReleasesTheGate(t *testing.T) {
 			<-done
 		}
 	}
-	if table.Len() != 2 {
-		t.Errorf("%d items; what a Write did before it failed stays", table.Len())
-	}
+	equal(t, "items after a Write that failed", table.Len(), 2)
 	usable(t, s, table)
 }

@@ -81,9 +81,7 @@ wave 4
   read name
     reads ships, which write items writes
 `
-	if got := frame.Explain(); got != want {
-		t.Errorf("got\n%s", got)
-	}
+	equal(t, "Explain", frame.Explain(), want)
 	other := newFleet(t, store.Options{})
 	_, err := store.NewSchedule(f.Store, store.System{Name: "a", Reads: on(other.small), Run: nothing})
 	if err == nil || !strings.Contains(err.Error(), "of another store") {

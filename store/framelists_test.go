@@ -110,13 +110,9 @@ func TestLists_OfAllFlushesOfAFrame(t *testing.T) {
 		bothKinds(t, func(t *testing.T, stable bool) {
 			_, table := inFrame(t, stable, func(y *framed, hs []store.Handle[item]) {
 				do(y, hs)
-				if got := lists(y.table); got != want {
-					t.Errorf("inside the frame the lists are %v, want %v", got, want)
-				}
+				equal(t, "lists inside the frame", lists(y.table), want)
 			})
-			if got := lists(table); got != want {
-				t.Errorf("after the frame the lists are %v, want %v", got, want)
-			}
+			equal(t, "lists after the frame", lists(table), want)
 		})
 	}
 }
@@ -196,8 +192,6 @@ func TestErased_KeepsValuesForAFrame(t *testing.T) {
 		}, false},
 	} {
 		_, got := heldBy(t, t.Context(), func(ctx context.Context, own *burden) error { c.do(ctx, own); return nil })
-		if got != c.want {
-			t.Errorf("%s: reachable: %t, want %t", name, got, c.want)
-		}
+		equal(t, name+" is reachable", got, c.want)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"handloom/batch"
 	"handloom/store"
 )
 
@@ -182,9 +183,7 @@ func TestGate_QueuesAndDiscardPassReaders(t *testing.T) {
 			t.Errorf("beside a Write: Queues %v, Discard %v", refused, discard)
 		}
 		release()
-		if report := flush(t, s); report.Total.Created != 1 {
-			t.Error(report)
-		}
+		wantFlush(t, s, batch.Counts{Created: 1})
 	})
 }
 

@@ -48,9 +48,7 @@ func checkGroups[T, K any](t tb, g *store.Groups[T, K], of *store.Table[T], by *
 	names := func(m store.Members[T]) (hs []store.Handle[T]) {
 		for k := range m.Len() {
 			hs = append(hs, m.Handle(k))
-			if m.At(k) != of.At(hs[k]) {
-				t.Fatalf("member %d is not %v", k, hs[k])
-			}
+			equal(t, fmt.Sprintf("member %d, %v", k, hs[k]), m.At(k), of.At(hs[k]))
 		}
 		return hs
 	}
@@ -154,9 +152,7 @@ func TestGroups_OfManyOwners(t *testing.T) {
 	for h := range targets.All() {
 		m := g.Of(h)
 		for k := range m.Len() {
-			if *m.At(k) != h {
-				t.Fatalf("%v is among those of %v", *m.At(k), h)
-			}
+			equal(t, "owner", *m.At(k), h)
 		}
 		sum += m.Len()
 	}
@@ -202,9 +198,7 @@ func (g *grouped) use(t tb) string {
 	forEach := panicOf(func() {
 		noError(t, g.groups.ForEach(context.Background(), func(context.Context, store.GroupChunk[shot, item]) error { return nil }))
 	})
-	if strings.TrimPrefix(of, "store: Of") != strings.TrimPrefix(forEach, "store: ForEach") {
-		t.Errorf("Of panics with %q, ForEach with %q", of, forEach)
-	}
+	equal(t, "panic of Of", strings.TrimPrefix(of, "store: Of"), strings.TrimPrefix(forEach, "store: ForEach"))
 	return of
 }
 

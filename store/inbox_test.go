@@ -51,9 +51,7 @@ func TestCallsOfTheInboxComeAfterAllPassesAndInTheOrderTheyArrived(t *testing.T)
 	send(t, s, emplace(8))
 	emplace(2)(qs[0])
 	emplace(4)(queues(t, s, 1)[0])
-	if report := flush(t, s); report.Total != (batch.Counts{Created: 8, Put: 1, Superseded: 7}) {
-		t.Errorf("%v", report)
-	}
+	wantFlush(t, s, batch.Counts{Created: 8, Put: 1, Superseded: 7})
 	if got := created(packedTable{table}); !slices.Equal(got, []uint64{1, 2, 3, 4, 5, 6, 7, 8}) || table.At(h).Value != 8 {
 		t.Errorf("created %v; the put of %d won", got, table.At(h).Value)
 	}
@@ -65,9 +63,7 @@ func TestInbox_KeepsNothingOfACallThatFails(t *testing.T) {
 	before := digest(t, s)
 	for name, end := range map[string]func(record func(q store.Queue)){
 		"error": func(record func(q store.Queue)) {
-			if err := s.Inbox(func(q store.Queue) error { record(q); return errTask }); err != errTask {
-				t.Errorf("the error became %v", err)
-			}
+			equal(t, "error of the call", s.Inbox(func(q store.Queue) error { record(q); return errTask }), errTask)
 		},
 		"panic": func(record func(q store.Queue)) {
 			if got := panicOf(func() { _ = s.Inbox(func(q store.Queue) error { record(q); panic(errTask) }) }); got != errTask.Error() {
@@ -94,9 +90,7 @@ func TestInbox_KeepsNothingOfACallThatFails(t *testing.T) {
 			table.Erase(q, h)
 			q.Erase(compose(9000, 1, 1))
 		})
-		if got := s.Pending(); got != (store.Pending{}) {
-			t.Errorf("%s: %+v is pending", name, got)
-		}
+		equal(t, name+": pending", s.Pending(), store.Pending{})
 		q := queues(t, s, 1)[0]
 		table.Erase(q, table.Emplace(q, item{Parent: p}))
 		table.Erase(q, p)
@@ -124,9 +118,7 @@ func TestInbox_QueueKeptPastItsCallPanics(t *testing.T) {
 		for _, q := range kept {
 			refused(t, table, q, "the queue of a call of the inbox was kept past it")
 		}
-		if report := flush(t, s); report.Total != (batch.Counts{Created: want}) {
-			t.Errorf("%v", report)
-		}
+		wantFlush(t, s, batch.Counts{Created: want})
 		for range 5 { // others record with the memory that those had
 			post(t, s, table, 1)
 		}

@@ -2,6 +2,7 @@ package store_test
 
 import (
 	"context"
+	"fmt"
 	"iter"
 	"slices"
 	"testing"
@@ -28,18 +29,14 @@ func TestDigestTablesNamesEveryShardOnce(t *testing.T) {
 		}
 		for shard, d := range shards {
 			all.Uint64(d)
-			if got := s.DigestShard(want.TypeID + uint16(shard)); got != d {
-				t.Errorf("table %q, shard %d: %x, want %x", want.Name, shard, got, d)
-			}
+			equal(t, fmt.Sprintf("digest of table %q, shard %d", want.Name, shard), s.DigestShard(want.TypeID+uint16(shard)), d)
 		}
 	}
 	if all.Sum() != digest(t, s) || len(tables) != 2 {
 		t.Errorf("the digests of %d tables do not add up to the store's", len(tables))
 	}
 
-	if got := s.DigestShard(0) | s.DigestShard(6) | s.DigestShard(60_000); got != 0 {
-		t.Errorf("typeIds that no table has: %x", got)
-	}
+	equal(t, "digest of typeIds without a table", s.DigestShard(0)|s.DigestShard(6)|s.DigestShard(60_000), 0)
 
 	// A change of one item shows in its shard alone.
 	write(t, s, func(_ context.Context, w *store.Writer) error {

@@ -3,6 +3,7 @@ package store_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"runtime"
 	"testing"
 	"unsafe"
@@ -48,9 +49,7 @@ func TestQueueBytes_IsExact(t *testing.T) {
 			if more == 0 {
 				want = store.Pending{Commands: 2 * n, Bytes: 2 * n * c.bytes}
 			}
-			if got := s.Pending(); got != want {
-				t.Errorf("%s: %+v is pending, want %+v", what, got, want)
-			}
+			equal(t, what+": pending", s.Pending(), want)
 		}
 	}
 }
@@ -73,9 +72,7 @@ func TestPending_FillIsTheGreaterPart(t *testing.T) {
 		q := queues(t, s, 1)[0]
 		table.EraseItems(q, make([]store.Handle[item], 3))
 		table.Emplace(q, item{})
-		if got := s.Pending(); got != (store.Pending{Commands: 4, Bytes: bytes, Fill: c.want}) {
-			t.Errorf("%+v: %+v, want %v", c.o, got, c.want)
-		}
+		equal(t, fmt.Sprintf("%+v: pending", c.o), s.Pending(), store.Pending{Commands: 4, Bytes: bytes, Fill: c.want})
 	}
 }
 
@@ -108,9 +105,7 @@ func TestPassesBeginBesideGoroutinesThatRecord(t *testing.T) {
 	for _, c := range recorders {
 		_ = c.result()
 	}
-	if report := flush(t, s); report.Total != (batch.Counts{Created: 50, CancelledOut: 8000, Stale: 4000}) {
-		t.Errorf("%v", report)
-	}
+	wantFlush(t, s, batch.Counts{Created: 50, CancelledOut: 8000, Stale: 4000})
 }
 
 // The report is good until the next flush, and so no flush may come before the one

@@ -109,9 +109,7 @@ func (l *linked) checkUntouched(t *testing.T, what string, d uint64, pending sto
 	if got := digest(t, l.Store); got != d || l.Epoch() != 1 {
 		t.Errorf("%s: digest %x, epoch %d; want %x and 1", what, got, l.Epoch(), d)
 	}
-	if got := l.Pending(); got != pending {
-		t.Errorf("%s: %+v is pending, want %+v", what, got, pending)
-	}
+	equal(t, what+": pending", l.Pending(), pending)
 	if !slices.EqualFunc(l.slices, recorded, slices.Equal) {
 		t.Errorf("%s: recorded values were changed", what)
 	}

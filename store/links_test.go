@@ -1,6 +1,7 @@
 package store_test
 
 import (
+	"fmt"
 	"slices"
 	"testing"
 
@@ -105,9 +106,7 @@ func TestLinks_CalledOnceForEachValueThatStays(t *testing.T) {
 				t.Errorf("Links was called for the values %v", got)
 			}
 			for i, hs := range left {
-				if hs[0] != target {
-					t.Errorf("value %d stays nowhere, and its slice was changed from %v to %v", i, target, hs[0])
-				}
+				equal(t, fmt.Sprintf("handle in the slice of value %d, which stays nowhere", i), hs[0], target)
 			}
 			table.Erase(queues(t, s, 1)[0], resolve(t, table, target))
 			if flush(t, s); len(calls.take()) > 0 {
@@ -140,9 +139,7 @@ func TestLinks_MayVisitFields(t *testing.T) {
 		ends.Emplace(q, edges{First: target.ID, Last: [2]store.ID{gone.ID, target.ID}})
 		ends.Emplace(q, edges{First: gone.ID, Last: [2]store.ID{target.ID, gone.ID}})
 	}
-	if report := flush(t, s); report.Total != (batch.Counts{Created: 401, CancelledOut: 2, Dangling: 100 + 300}) {
-		t.Errorf("%v", report)
-	}
+	wantFlush(t, s, batch.Counts{Created: 401, CancelledOut: 2, Dangling: 100 + 300})
 	real := resolve(t, table, target).ID
 	for h, v := range whole.All() {
 		if *v != real && *v != 0 {

@@ -19,9 +19,7 @@ func played(t *testing.T, l *store.Loop, n int, takes func(tick uint64) time.Dur
 		begin := time.Now()
 		enough := errors.New("enough")
 		wantError(t, "Run returned", l.Run(t.Context(), func(_ context.Context, tick uint64) error {
-			if int(tick) != len(began) {
-				t.Fatalf("tick %d is the %d. call", tick, len(began))
-			}
+			equal(t, "tick", int(tick), len(began))
 			began = append(began, time.Since(begin))
 			time.Sleep(takes(tick))
 			if len(began) == n {

@@ -14,6 +14,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"handloom/batch"
 	"handloom/internal/check"
 	"handloom/internal/seam"
 	"handloom/store"
@@ -96,6 +97,20 @@ func wantError(t tb, what string, err, want error, texts ...string) {
 	if !errors.Is(err, want) || slices.ContainsFunc(texts, lacks) {
 		t.Errorf("%s: %v, want %v with %q", what, err, want, texts)
 	}
+}
+
+// equal fails the test unless got is want. what names the value.
+func equal[T comparable](t tb, what string, got, want T) {
+	t.Helper()
+	if got != want {
+		t.Errorf("%s: %v, want %v", what, got, want)
+	}
+}
+
+// wantFlush flushes and fails the test unless all tables together have the counts.
+func wantFlush(t tb, s *store.Store, want batch.Counts) {
+	t.Helper()
+	equal(t, "the flush", flush(t, s).Total, want)
 }
 
 // onlyError returns the error of a call that returns a value, too.

@@ -154,9 +154,7 @@ func TestWrite_NotesATableOnce(t *testing.T) {
 		write(t, s, func(_ context.Context, w *store.Writer) error {
 			for i, want := range []int{1, 0, 0} {
 				table.Clear(w)
-				if got := w.ForgetChanged(); got != want {
-					t.Errorf("change %d: %d tables are noted anew, want %d", i, got, want)
-				}
+				equal(t, fmt.Sprintf("change %d: tables noted anew", i), w.ForgetChanged(), want)
 			}
 			return nil
 		})

@@ -95,9 +95,7 @@ func TestAPanicInAPassSaysWhereAndHasTheStack(t *testing.T) {
 		}
 		expectSays(t, err, "task 0 panicked: ")
 		expectSays(t, err, " (in handloom/store_test.TestAPanicInAPassSaysWhereAndHasTheStack.func1, messages_test.go:")
-		if got := fmt.Sprintf("%+v", err); got != err.Error()+"\n\n"+string(panicked.Stack) {
-			t.Errorf("with the stack it is %s", got)
-		}
+		equal(t, "with the stack", fmt.Sprintf("%+v", err), err.Error()+"\n\n"+string(panicked.Stack))
 	}
 }
 

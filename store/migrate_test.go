@@ -238,9 +238,7 @@ func TestAMigrationThatFailsChangesNothing(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 		var panicked *store.PanicError
-		if errors.As(err, &panicked) != (name == "panics") {
-			t.Errorf("%s: %v", name, err)
-		}
+		equal(t, name+": the error is a panic", errors.As(err, &panicked), name == "panics")
 		var read store.Checkpoint
 		if err := s.ReadCheckpoint(context.Background(), bytes.NewReader(b), &read); err == nil {
 			t.Errorf("%s: it was read", name)
@@ -248,9 +246,7 @@ func TestAMigrationThatFailsChangesNothing(t *testing.T) {
 		if err := s.Rollback(context.Background(), &read); !errors.Is(err, store.ErrCheckpoint) {
 			t.Errorf("%s: a checkpoint that was read in part: %v", name, err)
 		}
-		if digest(t, s) != before {
-			t.Errorf("%s: the store has changed", name)
-		}
+		equal(t, name+": digest", digest(t, s), before)
 	}
 }
 

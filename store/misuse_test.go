@@ -173,9 +173,7 @@ func TestQueue_UsedTooLateOrElsewherePanics(t *testing.T) {
 			t.Errorf("%s with a queue of another store panics with %q", what, got)
 		}
 	}
-	if n := stranger.Pending().Commands; n != 0 {
-		t.Errorf("the other store has %d commands", n)
-	}
+	equal(t, "commands of the other store", stranger.Pending().Commands, 0)
 
 	var kept store.Queue
 	pass := func(err error) {
@@ -191,9 +189,7 @@ func TestQueue_UsedTooLateOrElsewherePanics(t *testing.T) {
 	refused(t, table, kept, "task 2 in pass 0 was kept past its pass")
 	pass(errTask)
 	refused(t, table, kept, "task 2 in pass 1 was kept past its pass")
-	if report := flush(t, s); report.Total != (batch.Counts{Created: 3}) {
-		t.Errorf("%v", report)
-	}
+	wantFlush(t, s, batch.Counts{Created: 3})
 	refused(t, table, kept, "task 2 in pass 1 was kept past its flush")
 
 	for _, end := range []func(){
@@ -243,9 +239,7 @@ func TestWriter_UsedTooLateOrElsewherePanics(t *testing.T) {
 		refuses(w, "the Writer of another store")
 		return nil
 	})
-	if table.Len() != 1 {
-		t.Errorf("%d items", table.Len())
-	}
+	equal(t, "items", table.Len(), 1)
 }
 
 func TestAHandleOutsideItsChunkPanics(t *testing.T) {

@@ -109,9 +109,7 @@ func TestDefragment_WithoutAComparisonForgets(t *testing.T) {
 		}
 		return nil
 	})
-	if digest(t, s) != blank {
-		t.Error("something is still known")
-	}
+	equal(t, "digest, with nothing known", digest(t, s), blank)
 }
 
 func TestAnOrderingWhoseCallbackPanicsIsAnErrorAndSortsTheOtherShards(t *testing.T) {
@@ -195,14 +193,10 @@ func TestOrderingWithAWriterThatDoesNotFitPanics(t *testing.T) {
 	})
 	write(t, s, func(ctx context.Context, w *store.Writer) error {
 		want := `store: Defragment of table "store_test.item" with a budget of -1; 0 is no bound`
-		if got := panicOf(func() { _, _, _ = store.Defragment(ctx, table, w, byValue, -1) }); got != want {
-			t.Errorf("it panics with %q", got)
-		}
+		equal(t, "panic", panicOf(func() { _, _, _ = store.Defragment(ctx, table, w, byValue, -1) }), want)
 		return nil
 	})
-	if digest(t, s) != before {
-		t.Error("the state has changed")
-	}
+	equal(t, "digest", digest(t, s), before)
 }
 
 // While shards are ordered nothing else runs in the Write, and afterwards

@@ -66,9 +66,7 @@ func TestCounts_OfCommandsToOneItem(t *testing.T) {
 					for i, do := range acts {
 						do(table, qs[ways>>i&1*2], h)
 					}
-					if report := flush(t, s); report.Total != want {
-						t.Fatalf("%s, created %t: %v, want %+v", p.name, created, report, want)
-					}
+					wantFlush(t, s, want)
 					if real, ok := table.Resolve(h); ok {
 						h = real
 					}

@@ -3,6 +3,7 @@ package store_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math/rand/v2"
 	"sync"
 	"testing"
@@ -172,8 +173,6 @@ func TestReplicasOfAnArenaAgreeHoweverLateTheirIntentsCome(t *testing.T) {
 	})
 	for _, workers := range oneToSixteen() {
 		got := playMatch(t, store.Options{Workers: workers}, all, uint64(workers%2), func(v *replica) { deliver(t, v, all, uint64(workers)) })
-		if got != want {
-			t.Errorf("with %d workers the arena ends as %x, not as %x", workers, got, want)
-		}
+		equal(t, fmt.Sprintf("digest with %d workers", workers), got, want)
 	}
 }

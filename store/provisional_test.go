@@ -3,6 +3,7 @@ package store_test
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"testing"
 
 	"handloom/batch"
@@ -67,15 +68,11 @@ func TestProvisionalHandlesAreStaleForEver(t *testing.T) {
 			noError(t, s.Discard())
 			continue
 		}
-		if report := flush(t, s); report.Total != (batch.Counts{Created: 1, Stale: 2}) {
-			t.Fatalf("after %d batches: %v", i, report)
-		}
+		wantFlush(t, s, batch.Counts{Created: 1, Stale: 2})
 		if h, ok := table.Resolve(old); ok {
 			t.Fatalf("after %d batches the name of the first resolves to %v", i, h)
 		}
-		if v := table.At(resolve(t, table, p)); v.Value != 1 {
-			t.Fatalf("after %d batches: %+v", i, v)
-		}
+		equal(t, fmt.Sprintf("value after %d batches", i), table.At(resolve(t, table, p)).Value, 1)
 		if i%2 == 0 {
 			rollback(t, s, &start)
 		}
@@ -103,7 +100,5 @@ func TestProvisional_StaleAfterLoadIntoAnotherStore(t *testing.T) {
 	if _, ok := table.Resolve(old); ok {
 		t.Errorf("%v of the store before resolves", old)
 	}
-	if v := table.At(resolve(t, table, mine)); v.Value != 2 {
-		t.Errorf("the create is %+v, want value 2", v)
-	}
+	equal(t, "value of the create", table.At(resolve(t, table, mine)).Value, 2)
 }

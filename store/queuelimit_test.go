@@ -2,6 +2,7 @@ package store_test
 
 import (
 	"bytes"
+	"fmt"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -148,9 +149,7 @@ func TestQueueLimit_IsExact(t *testing.T) {
 				t.Fatalf("%d commands are recorded, want 100", n)
 			}
 		}
-		if n != 100 {
-			t.Errorf("after %d other commands the null handle comes after %d, want 100", before, n)
-		}
+		equal(t, fmt.Sprintf("place of the null handle after %d other commands", before), n, 100)
 		called := false
 		h := store.EmplaceFunc(table, q, func(store.Handle[item], *item) { called = true })
 		if hs := table.EmplaceItems(q, make([]item, 1), nil); len(hs) > 0 || !h.ID.IsZero() || called || s.Pending().Commands > 0 {

@@ -3,6 +3,7 @@ package store_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"sync/atomic"
 	"testing"
 
@@ -70,9 +71,7 @@ func look(ctx context.Context, t *testing.T, s *store.Store, table *store.Table[
 		t.Errorf("Reduce adds up to %d, the %d items to %d, %v", got, table.Len(), total, err)
 	}
 	for _, h := range hs {
-		if table.Has(h) != s.Has(h.ID) {
-			t.Errorf("%v is there for one alone", h)
-		}
+		equal(t, fmt.Sprintf("Has of the table and the store, %v", h), table.Has(h), s.Has(h.ID))
 	}
 	return s.Verify(ctx)
 }

@@ -96,9 +96,7 @@ func TestRegister_RefusesHandlesBehindReferences(t *testing.T) {
 			expectSays(t, err, part)
 		}
 	}
-	if len(s.Stats().Tables) != 0 {
-		t.Error("the store has changed")
-	}
+	equal(t, "tables", len(s.Stats().Tables), 0)
 	type list struct {
 		Next *list
 		Data map[string][]int
@@ -112,9 +110,7 @@ func TestRegister_RefusesInterfacesWithoutLinks(t *testing.T) {
 	s := newStore(t, store.Options{})
 	_, err := store.Register(s, store.TableOptions[loose]{})
 	expectSays(t, err, "store_test.loose.Target is of type interface {}, which may hold a handle")
-	if len(s.Stats().Tables) != 0 {
-		t.Error("the store has changed")
-	}
+	equal(t, "tables", len(s.Stats().Tables), 0)
 	table := register(t, s, store.TableOptions[loose]{Links: func(v *loose, visit func(*store.ID)) {
 		if id, ok := v.Target.(*store.ID); ok {
 			visit(id)
@@ -125,9 +121,7 @@ func TestRegister_RefusesInterfacesWithoutLinks(t *testing.T) {
 	to := h.ID
 	table.Emplace(q, loose{&to})
 	flush(t, s)
-	if got := resolve(t, table, h); to != got.ID {
-		t.Errorf("behind the interface is %v, want %v", to, got)
-	}
+	equal(t, "handle behind the interface", to, resolve(t, table, h).ID)
 }
 
 func TestRegister_GivesTypeIDsInFreeRuns(t *testing.T) {
@@ -145,9 +139,7 @@ func TestRegister_GivesTypeIDsInFreeRuns(t *testing.T) {
 		{"g", 32704, 63, 32704},
 	} {
 		table := register(t, s, store.TableOptions[item]{Name: c.name, TypeID: c.typeID, Shards: c.shards})
-		if h := fill(t, s, table, 1)[0]; int(h.ID.TypeID()) != c.want {
-			t.Errorf("%s begins at typeId %d, want %d", c.name, h.ID.TypeID(), c.want)
-		}
+		equal(t, "first typeId of "+c.name, int(fill(t, s, table, 1)[0].ID.TypeID()), c.want)
 		for n := -1; n <= c.shards; n++ {
 			if _, ok := table.Handle(compose(uint16(c.want+n), 1, 0)); ok != (n >= 0 && n < c.shards) {
 				t.Errorf("%s has typeId %d: %t", c.name, c.want+n, ok)
@@ -158,9 +150,7 @@ func TestRegister_GivesTypeIDsInFreeRuns(t *testing.T) {
 
 func TestRegister_NamesATableAfterItsType(t *testing.T) {
 	s, table := newTable(t, store.Options{}, store.TableOptions[item]{})
-	if name := table.Name(); name != "store_test.item" {
-		t.Errorf("the table is called %q", name)
-	}
+	equal(t, "name", table.Name(), "store_test.item")
 	if _, err := store.Register(s, store.TableOptions[item]{}); err == nil || errors.Is(err, store.ErrPhase) {
 		t.Errorf("a second table of that name: %v", err)
 	}

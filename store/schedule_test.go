@@ -55,9 +55,7 @@ func TestCommandsComeInTheOrderOfSystems(t *testing.T) {
 			t.Fatal(report, err)
 		}
 		for i, sample := range report.Stale {
-			if sample.Pass != i {
-				t.Fatalf("the passes of the stale erases: %+v", report.Stale)
-			}
+			equal(t, "pass of a stale erase", sample.Pass, i)
 		}
 		all := values(table)
 		if last := all[len(all)-4:]; all[0] != 5 || !slices.Equal(last, []uint64{2, 3, 4, 5}) {
@@ -150,9 +148,7 @@ func TestSchedule_NamesItsTables(t *testing.T) {
 		t.Errorf("%+v", systems)
 	}
 	systems[0].Name = "drift" // a copy
-	if c.Systems()[0].Name != "sail" {
-		t.Error("the slice that Systems returned is the schedule's own")
-	}
+	equal(t, "name after a write to the slice that Systems returned", c.Systems()[0].Name, "sail")
 }
 
 // A frame keeps nothing, whether it has a flush or not.

@@ -138,13 +138,9 @@ func TestAStoreThatWasReadGoesOnAsTheOneThatWasWritten(t *testing.T) {
 
 		r := bytes.NewReader(append(b, "behind it"...))
 		noError(t, loaded.Load(ctx, r))
-		if r.Len() != len("behind it") {
-			t.Errorf("%d bytes after the snapshot are left", r.Len())
-		}
+		equal(t, "bytes left after the snapshot", r.Len(), len("behind it"))
 		noError(t, rolled.ReadCheckpoint(ctx, iotest.HalfReader(&written), &read))
-		if read.Tag() != (store.Tag{At: 5, Tick: seed, Program: "one"}) {
-			t.Errorf("the tag is %+v", read.Tag())
-		}
+		equal(t, "tag", read.Tag(), store.Tag{At: 5, Tick: seed, Program: "one"})
 		rollback(t, rolled.Store, &read)
 		for tick := range uint64(10) {
 			want := digest(t, live.Store)
@@ -190,9 +186,7 @@ func TestSnapshot_EveryCutAndFlipIsRefused(t *testing.T) {
 		flipped[n] ^= 1 << (n % 8)
 		refuses(flipped, "flipped at", n)
 	}
-	if digest(t, other.Store) != before {
-		t.Error("a snapshot that was refused has changed the store")
-	}
+	equal(t, "digest after a snapshot that was refused", digest(t, other.Store), before)
 }
 
 func TestLoad_RefusesOtherTables(t *testing.T) {
@@ -263,9 +257,7 @@ func TestLoad_JoinsAWrite(t *testing.T) {
 		w.units.Clear(x)
 		return w.Load(ctx, bytes.NewReader(b))
 	})
-	if digest(t, w.Store) != before {
-		t.Error("the state is not the loaded one")
-	}
+	equal(t, "digest", digest(t, w.Store), before)
 }
 
 var updateSnapshot = flag.Bool("update-snapshot", false, "write testdata/world.snap anew")
@@ -291,7 +283,5 @@ func TestASnapshotOfAnotherMachineIsRead(t *testing.T) {
 	}
 	other := newRealm(t, 1)
 	noError(t, other.Load(context.Background(), bytes.NewReader(golden)))
-	if got := digest(t, other.Store); got != wantDigest {
-		t.Errorf("digest %#x, want %#x", got, uint64(wantDigest))
-	}
+	equal(t, "digest", digest(t, other.Store), wantDigest)
 }

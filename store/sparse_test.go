@@ -60,9 +60,7 @@ func TestSet_QueueOfTheCreateWinsByItsKey(t *testing.T) {
 	shield.Set(q[1], set, 2)
 	shield.Unset(q[1], unset)
 	report := flush(t, s)
-	if got, want := fmt.Sprint(report.Columns), "[ship.speed: 1 put 1 superseded ship.shield: 1 put 2 superseded 1 redundant]"; got != want {
-		t.Errorf("got %v, want %v", got, want)
-	}
+	equal(t, "columns", fmt.Sprint(report.Columns), "[ship.speed: 1 put 1 superseded ship.shield: 1 put 2 superseded 1 redundant]")
 	set, unset = resolve(t, table, set), resolve(t, table, unset)
 	if v, ok := shield.Get(set); !ok || *v != 2 || *speed.At(set) != 2 || shield.Has(unset) {
 		t.Errorf("speed is %d, shield %v; the other has a shield: %t", *speed.At(set), v, shield.Has(unset))

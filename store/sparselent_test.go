@@ -36,14 +36,10 @@ func TestLookingDoesNotReorderOptionalData(t *testing.T) {
 					}
 				}
 			})
-			if f.shield.Len() != len(f.hs)-4 {
-				t.Errorf("%d have one", f.shield.Len())
-			}
+			equal(t, "items with a shield", f.shield.Len(), len(f.hs)-4)
 			return digest(t, f.Store)
 		}
-		if once, often := play(false), play(true); once != often {
-			t.Errorf("the digest is %x, and %x if somebody looked", once, often)
-		}
+		equal(t, "digest if somebody looked", play(true), play(false))
 	})
 }
 
@@ -55,13 +51,9 @@ func TestMapsThatAreGivenOutAgainAreSweptOnce(t *testing.T) {
 			for range 3 {
 				f.lend(w)
 			}
-			if n := f.Lent(); n != 1 {
-				t.Errorf("%d sweeps for one table", n)
-			}
+			equal(t, "sweeps for one table", f.Lent(), 1)
 		})
-		if n := f.Lent(); n != 0 {
-			t.Errorf("%d sweeps behind the Write", n)
-		}
+		equal(t, "sweeps after the Write", f.Lent(), 0)
 	})
 }
 
@@ -84,9 +76,7 @@ func TestStatesAreReplacedWhileMapsAreGivenOut(t *testing.T) {
 					t.Errorf("%s: %d have one; %v", way, f.shield.Len(), err)
 				}
 			})
-			if digest(t, f.Store) != sum {
-				t.Errorf("%s: the state is another one", way)
-			}
+			equal(t, way+": digest", digest(t, f.Store), sum)
 		}
 	})
 }
@@ -109,9 +99,7 @@ func TestSortAsTable_SweepsBeforeItSorts(t *testing.T) {
 			}
 			err := f.shield.ForEach(t.Context(), func(_ context.Context, c store.SparseChunk[item, int]) error {
 				for i, h := range c.Owners {
-					if f.hs[c.Items[i]] != h {
-						t.Errorf("%v has data of item %d", h, c.Items[i])
-					}
+					equal(t, "handle of the item that has the data", f.hs[c.Items[i]], h)
 				}
 				got = append(got, c.Owners...)
 				return nil

@@ -46,9 +46,7 @@ func TestStableChunk_TasksMayStopEarly(t *testing.T) {
 		}
 		return nil
 	}))
-	if report := flush(t, s); report.Total != (batch.Counts{Erased: 13, Redundant: 13}) {
-		t.Error(report)
-	}
+	wantFlush(t, s, batch.Counts{Erased: 13, Redundant: 13})
 	for _, v := range table.All() {
 		if v.Value%8 == 0 {
 			t.Errorf("the first item of a chunk, %d, is still there", v.Value)
@@ -172,9 +170,7 @@ func TestRegisterStable_RefusesInvalidOptions(t *testing.T) {
 	if _, err := store.RegisterStable(s, store.TableOptions[hidden]{}); err == nil || !strings.Contains(err.Error(), "hidden.Inner.Targets") {
 		t.Errorf("handles in a slice: %v", err)
 	}
-	if n := len(s.Stats().Tables); n != 1 {
-		t.Errorf("the store has %d tables", n)
-	}
+	equal(t, "tables", len(s.Stats().Tables), 1)
 	stable := registerStable(t, s, store.TableOptions[item]{Reserve: 100, Shards: 2})
 	write(t, s, func(_ context.Context, w *store.Writer) error {
 		for i, m := range store.StableMaps(stable, w) {
@@ -212,9 +208,7 @@ func TestStableTable_AddressesAfterRollbackAndLoad(t *testing.T) {
 	}
 	noError(t, s.Load(t.Context(), &saved))
 	after := maps.Collect(table.All())
-	if len(after) != n {
-		t.Errorf("%d items after Load, want %d", len(after), n)
-	}
+	equal(t, "items after Load", len(after), n)
 	for h, old := range before {
 		v := after[h]
 		if v == nil || v == old {

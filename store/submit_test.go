@@ -11,6 +11,7 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"handloom/batch"
 	"handloom/store"
 )
 
@@ -55,9 +56,7 @@ func (r *submitted) applied(t *testing.T, table *store.Table[item], value, epoch
 	if v, lives := table.Get(h); !ok || !lives || v.Value != value {
 		t.Errorf("%v resolves to %v, %t, of %v", r.name, h, ok, v)
 	}
-	if got := r.receipt.Epoch(); got != epoch {
-		t.Errorf("epoch %d, want %d", got, epoch)
-	}
+	equal(t, "epoch", r.receipt.Epoch(), epoch)
 }
 
 // refused checks that the call has returned with an error that says so.
@@ -196,15 +195,11 @@ func TestSubmit_ErrorTellsWhetherApplied(t *testing.T) {
 			if !errors.Is(call.err, errTask) {
 				t.Errorf("%v does not have the cause", call.err)
 			}
-			if report := flush(t, s); report.Total.Created != 1 {
-				t.Errorf("the call stays in the inbox, but the flush: %v", report.Total)
-			}
+			wantFlush(t, s, batch.Counts{Created: 1})
 		},
 		"a context that had ended": func(t *testing.T, s *store.Store, table *store.Table[item]) {
 			submit(t, s, ended, table, 1).refused(t, context.Canceled, not)
-			if n := s.Pending().Commands; n != 0 {
-				t.Errorf("%d commands are recorded", n)
-			}
+			equal(t, "recorded commands", s.Pending().Commands, 0)
 		},
 		"a function that fails": func(t *testing.T, s *store.Store, table *store.Table[item]) {
 			_, err := s.Submit(t.Context(), func(q store.Queue) error {
@@ -344,9 +339,7 @@ func TestSubmit_ThousandGoroutinesLoseNothing(t *testing.T) {
 			calls.Done(turn, nil)
 			return errors.Join(err, replica.play(input, nil))
 		})
-		if owner.digest(t) != replica.digest(t) {
-			t.Error("the replica differs")
-		}
+		equal(t, "digest of the replica", replica.digest(t), owner.digest(t))
 	})
 }
 
@@ -388,9 +381,7 @@ func manySubmit(t *testing.T, s *store.Store, table *store.Table[item],
 		runtime.Gosched()
 	}
 	wg.Wait()
-	if n := table.Len(); n != callers*calls {
-		t.Errorf("%d items live, want %d", n, callers*calls)
-	}
+	equal(t, "items", table.Len(), callers*calls)
 }
 
 func ExampleStore_Submit() {

@@ -163,9 +163,7 @@ func TestSubmit_FailsAloneWhenLinksPanics(t *testing.T) {
 			t.Errorf("call %d: %v", i, err)
 		}
 	}
-	if table.Len() != 5 {
-		t.Errorf("%d items", table.Len())
-	}
+	equal(t, "items", table.Len(), 5)
 }
 
 // The put of a dropped call leaves the value that another call recorded.

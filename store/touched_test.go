@@ -39,9 +39,7 @@ func ordered(t *testing.T, n int, fixedKeys bool) (*store.Store, *store.Table[it
 	s, table := newTable(t, store.Options{Workers: 4}, store.TableOptions[item]{Shards: 2, ChunkItems: 7, FixedKeys: fixedKeys})
 	hs := fill(t, s, table, n)
 	tidy(t, s, table)
-	if again := tidy(t, s, table); again != 0 {
-		t.Fatalf("an ordered table takes %d comparisons", again)
-	}
+	equal(t, "comparisons in an ordered table", tidy(t, s, table), 0)
 	return s, table, hs
 }
 
@@ -116,9 +114,7 @@ func TestAChunkUsedPastItsPassPanicsAndNotesNothing(t *testing.T) {
 		for what, use := range uses {
 			want := fmt.Sprintf("store: %s of chunk %d of table \"store_test.item\", which was kept past its pass; "+
 				"use the chunk that the current pass gives to its task", what, c.Index)
-			if got := panicOf(use); got != want {
-				t.Errorf("%s: %s panics with %q, want %q", when, what, got, want)
-			}
+			equal(t, when+": panic of "+what, panicOf(use), want)
 		}
 	}
 	keep(99)
@@ -136,9 +132,7 @@ func TestAChunkUsedPastItsPassPanicsAndNotesNothing(t *testing.T) {
 	_ = table.ForEach(t.Context(), func(context.Context, store.Chunk[item]) error { return errTask })
 	refused("after a pass that failed")
 	tidy(t, s, table)
-	if n := tidy(t, s, table); n != 0 {
-		t.Errorf("%d comparisons although nothing was touched", n)
-	}
+	equal(t, "comparisons with nothing touched", tidy(t, s, table), 0)
 }
 
 func TestStableChunk_PanicsAfterItsPass(t *testing.T) {

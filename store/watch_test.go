@@ -44,9 +44,7 @@ func TestReport_String(t *testing.T) {
 		&report.Tables[1]: "shots: 1 created 1 stale 1 dangling",
 		new(store.Report): "epoch 0: nothing",
 	} {
-		if got.String() != want {
-			t.Errorf("it reads %q, want %q", got, want)
-		}
+		equal(t, "the report", got.String(), want)
 	}
 }
 
@@ -101,15 +99,9 @@ func TestStats_String(t *testing.T) {
 		"particle       4  1,200      80         0  1,280  59.0 KiB",
 		"    shot       1      0       0         3      3       0 B",
 	}, "\n")
-	if got := stats.String(); got != want {
-		t.Errorf("they read\n%s\nwant\n%s", got, want)
-	}
-	if got, want := stats.Tables[0].String(), "particle: 1200 live 80 vacant 0 depleted 1280 slots 4 shards 59.0 KiB"; got != want {
-		t.Errorf("a table reads %q, want %q", got, want)
-	}
-	if got := fmt.Sprint(store.Stats{}); got != "epoch 0\ntable  shards  live  vacant  depleted  slots  memory" {
-		t.Errorf("a store without tables reads %q", got)
-	}
+	equal(t, "Stats", stats.String(), want)
+	equal(t, "a table", stats.Tables[0].String(), "particle: 1200 live 80 vacant 0 depleted 1280 slots 4 shards 59.0 KiB")
+	equal(t, "a store without tables", fmt.Sprint(store.Stats{}), "epoch 0\ntable  shards  live  vacant  depleted  slots  memory")
 }
 
 func TestFlushed_IsTheSumOfAllReports(t *testing.T) {
