@@ -38,9 +38,7 @@ type wreck struct {
 func harbour(t *testing.T) http.Handler {
 	t.Helper()
 	s, err := store.New(store.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	t.Cleanup(func() { _, _ = s.Close(context.Background()) })
 	vessels, err1 := store.Register(s, store.TableOptions[vessel]{Name: "vessel", Shards: 4, Clone: func(dst, src *vessel) { *dst = *src }})
 	wrecks, err2 := store.RegisterStable(s, store.TableOptions[wreck]{Name: "wreck"})
@@ -49,9 +47,7 @@ func harbour(t *testing.T) http.Handler {
 		t.Fatal(err1, err2, err3)
 	}
 	qs, err := s.Queues(1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	path := make([]int, 20)
 	for i := range 23_456 {
 		p := vessels.Emplace(qs[0], vessel{Name: fmt.Sprintf("vessel %d of the fleet", i), X: float32(i) / 7, Y: -float32(i) / 3, Hull: 1000 * i, Path: path[:i%20], Seen: time.Duration(i) * time.Millisecond})
@@ -78,13 +74,9 @@ func harbour(t *testing.T) http.Handler {
 		store.System{Name: "salvage", Reads: on{wrecks}, Writes: on{vessels}, If: func() bool { return true }, Run: work},
 		store.System{Name: "draw", Reads: on{vessels, wrecks, marks}, After: []string{"salvage"}, Run: work},
 	)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	for range 5 {
-		if _, err := frame.Run(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, onlyError(frame.Run(t.Context())))
 	}
 	h := Handler(s, frame).(*handler)
 	flushed, begin := s.Flushed(), time.Now().Add(-time.Minute)
@@ -156,9 +148,7 @@ func readsWell(t *testing.T, b *browser.Browser, name string, width int, dark bo
 		t.Errorf("%s: figures do not line up: %q", name, uneven)
 	}
 	if *screenshots != "" {
-		if err := os.WriteFile(filepath.Join(*screenshots, name+".png"), b.Picture(false), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, os.WriteFile(filepath.Join(*screenshots, name+".png"), b.Picture(false), 0o644))
 	}
 }
 

@@ -16,9 +16,7 @@ import (
 func addColumn[C, T any](t *testing.T, table *store.Table[T], name string) *store.Column[T, C] {
 	t.Helper()
 	c, err := store.AddColumn(table, store.ColumnOptions[C]{Name: name})
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	return c
 }
 
@@ -26,15 +24,11 @@ func TestColumnsAreShownBesideItems(t *testing.T) {
 	const evil = `<script>alert(1)</script>`
 	f := newFleet(t, 0)
 	more, err := store.Register(f.Store, store.TableOptions[uint64]{Name: "ship.more"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	fuel, mate := addColumn[float32](t, f.ships, "fuel"), addColumn[ship](t, f.ships, evil)
 	addColumn[struct{}](t, more, "tag")
 	q, err := f.Queues(1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	for i := range 120 {
 		h := f.ships.Emplace(q[0], ship{Hull: i})
 		fuel.Set(q[0], h, float32(i)+0.5)
@@ -44,9 +38,7 @@ func TestColumnsAreShownBesideItems(t *testing.T) {
 	}
 	more.Emplace(q[0], 77)
 	fuel.Set(q[0], store.Handle[ship]{}, 1)
-	if _, err := f.Flush(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, onlyError(f.Flush(t.Context())))
 	h := storeweb.Handler(f.Store)
 	for _, from := range []int{0, 50, 100} {
 		target := fmt.Sprintf("/?table=ship&from=%d", from)
@@ -111,21 +103,15 @@ func TestHandler_BoundsAPageAsAWhole(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s, err := store.New(store.Options{})
-			if err != nil {
-				t.Fatal(err)
-			}
+			noError(t, err)
 			table, err := store.Register(s, store.TableOptions[wide]{Name: "wide"})
-			if err != nil {
-				t.Fatal(err)
-			}
+			noError(t, err)
 			var columns []*store.Column[wide, wide]
 			for i := range 4 {
 				columns = append(columns, addColumn[wide](t, table, fmt.Sprint("c", i)))
 			}
 			q, err := s.Queues(1)
-			if err != nil {
-				t.Fatal(err)
-			}
+			noError(t, err)
 			value := *new(wide).fill(text)
 			for range 100 {
 				h := table.Emplace(q[0], value)
@@ -133,9 +119,7 @@ func TestHandler_BoundsAPageAsAWhole(t *testing.T) {
 					c.Set(q[0], h, value)
 				}
 			}
-			if _, err := s.Flush(t.Context()); err != nil {
-				t.Fatal(err)
-			}
+			noError(t, onlyError(s.Flush(t.Context())))
 			h := storeweb.Handler(s)
 			const target, most = "/?table=wide&from=0&count=100", 1 << 20
 			if body := page(t, h, target); len(body) > most || strings.Count(body, " title=\"") != 100*(32+4) {

@@ -50,13 +50,9 @@ func TestAHandlerWorksWhereverItIsMounted(t *testing.T) {
 func fetch(t *testing.T, server *httptest.Server, path string, status int) string {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), "GET", server.URL+path, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	answer, err := server.Client().Do(r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	defer answer.Body.Close()
 	var b bytes.Buffer
 	if _, err := b.ReadFrom(answer.Body); err != nil || answer.StatusCode != status {
@@ -67,9 +63,7 @@ func fetch(t *testing.T, server *httptest.Server, path string, status int) strin
 
 func TestThePagesSayWhatIsInTheStore(t *testing.T) {
 	f := newFleet(t, 1234)
-	if err := f.tick(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, f.tick(t.Context()))
 	h := storeweb.Handler(f.Store, f.frame)
 	for target, wants := range map[string][]string{
 		"/": {
@@ -96,9 +90,7 @@ func TestThePagesSayWhatIsInTheStore(t *testing.T) {
 
 func TestAStoreWithoutTablesHasAPage(t *testing.T) {
 	s, err := store.New(store.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	if body := page(t, storeweb.Handler(s), "/"); !strings.Contains(body, "The store has no tables.") || !strings.Contains(body, "0 items in 0 tables") {
 		t.Errorf("it shows\n%s", body)
 	}
@@ -173,27 +165,19 @@ func TestBadRequestsAreRefused(t *testing.T) {
 func TestNothingIsTakenForHTML(t *testing.T) {
 	const evil = `<script>alert("1")</script>' onclick=x &amp; ../?a=b#c`
 	s, err := store.New(store.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	type odd struct{ Text string }
 	table, err := store.Register(s, store.TableOptions[odd]{Name: evil})
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	err = s.Write(t.Context(), func(_ context.Context, w *store.Writer) error {
 		_, err := table.Insert(w, odd{"</td><script>" + evil})
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	frame, err := store.NewSchedule(s, store.System{
 		Name: evil, Writes: []store.Resource{table, store.Other(evil)}, Run: func(context.Context) error { return nil },
 	}, store.System{Name: "second", Reads: []store.Resource{store.Other(evil)}, Run: func(context.Context) error { return nil }})
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	h := storeweb.Handler(s, frame)
 	overview := page(t, h, "/")
 	link := regexp.MustCompile(`href="(\?table=[^"]*)"`).FindStringSubmatch(overview)
@@ -273,9 +257,7 @@ func TestFormatsAreChosenByTheRequest(t *testing.T) {
 
 func TestJSONHasTheSameFigures(t *testing.T) {
 	f := newFleet(t, 10)
-	if err := f.tick(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, f.tick(t.Context()))
 	h := storeweb.Handler(f.Store, f.frame)
 	a := read(t, h, "/", http.StatusOK).Store
 	if a.Stats.Epoch != 2 || !slices.Equal(a.Stats.Tables, f.Stats().Tables) || !a.Flushed.Equal(f.Flushed()) || a.Flushed.Epoch != 2 || a.Recent != nil || a.Heap == 0 {
@@ -308,9 +290,7 @@ func TestJSONHasTheSameFigures(t *testing.T) {
 
 func TestLinksLeadThroughAllItems(t *testing.T) {
 	f := newFleet(t, 237)
-	if err := f.tick(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, f.tick(t.Context()))
 	h := storeweb.Handler(f.Store)
 	handle := regexp.MustCompile(`<th scope="row">(\d+:\d+\.\d+)</th>`)
 	follow := func(target, name string) (handles []string, pages int) {

@@ -35,9 +35,7 @@ type fleet struct {
 func newFleet(t testing.TB, ships int) *fleet {
 	t.Helper()
 	s, err := store.New(store.Options{Workers: 2})
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	f := &fleet{Store: s}
 	if f.ships, err = store.Register(s, store.TableOptions[ship]{Name: "ship", Shards: 3}); err != nil {
 		t.Fatal(err)
@@ -51,9 +49,7 @@ func newFleet(t testing.TB, ships int) *fleet {
 		store.System{Name: "steer", Writes: on{f.ships}, Run: idle},
 		store.System{Name: "shoot", Reads: on{f.ships, f.shots}, Emits: on{f.shots}, Run: f.shoot},
 		store.System{Name: "hit", Reads: on{f.shots}, Writes: on{f.ships}, If: func() bool { return false }, Run: idle})
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	f.launch(t, ships)
 	t.Cleanup(func() { _, _ = s.Close(context.Background()) })
 	return f
@@ -63,15 +59,11 @@ func newFleet(t testing.TB, ships int) *fleet {
 func (f *fleet) launch(t testing.TB, n int) {
 	t.Helper()
 	qs, err := f.Queues(1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	for i := range n {
 		f.ships.Emplace(qs[0], ship{Name: "Argo", Hull: i})
 	}
-	if _, err := f.Flush(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, onlyError(f.Flush(t.Context())))
 }
 
 // shoot replaces all shots by as many others.
@@ -95,6 +87,17 @@ func (f *fleet) tick(ctx context.Context) error {
 		return err
 	})
 }
+
+// noError ends the test if there is an error.
+func noError(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// onlyError returns the error of a call that returns a value, too.
+func onlyError[V any](_ V, err error) error { return err }
 
 // ask sends one request to a handler and returns what it is answered.
 func ask(h http.Handler, method, target, accept string) *httptest.ResponseRecorder {

@@ -17,6 +17,17 @@ import (
 	"handloom/store"
 )
 
+// noError ends the test if there is an error.
+func noError(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// onlyError returns the error of a call that returns a value, too.
+func onlyError[V any](_ V, err error) error { return err }
+
 type inner struct {
 	A, b int8
 	_    [4]byte
@@ -156,9 +167,7 @@ func TestTheCopyOfAnItemIsBounded(t *testing.T) {
 // One request at a time is inside a Read, so that a tick waits for one at most.
 func TestOneRequestAtATimeIsInside(t *testing.T) {
 	s, err := store.New(store.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	h := Handler(s).(*handler)
 	var inside atomic.Int32
 	done := make(chan error)
@@ -174,9 +183,7 @@ func TestOneRequestAtATimeIsInside(t *testing.T) {
 		}()
 	}
 	for range requests {
-		if err := <-done; err != nil {
-			t.Error(err)
-		}
+		noError(t, <-done)
 	}
 }
 
@@ -220,21 +227,13 @@ func TestPointsAreBounded(t *testing.T) {
 // inside the Read, for the largest page of items and for the overview.
 func BenchmarkInside(b *testing.B) {
 	s, err := store.New(store.Options{})
-	if err != nil {
-		b.Fatal(err)
-	}
+	noError(b, err)
 	table, err := store.Register(s, store.TableOptions[all]{Name: "all", Links: func(*all, func(*store.ID)) {}})
-	if err != nil {
-		b.Fatal(err)
-	}
+	noError(b, err)
 	qs, err := s.Queues(1)
-	if err != nil {
-		b.Fatal(err)
-	}
+	noError(b, err)
 	table.EmplaceItems(qs[0], make([]all, 10_000), nil)
-	if _, err := s.Flush(b.Context()); err != nil {
-		b.Fatal(err)
-	}
+	noError(b, onlyError(s.Flush(b.Context())))
 	h := Handler(s).(*handler)
 	b.Run("page=items", func(b *testing.B) {
 		for b.Loop() {

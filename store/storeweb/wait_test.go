@@ -18,7 +18,7 @@ func TestABusyStoreIsSaidToBeBusy(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFleet(t, 10)
 		h := storeweb.Handler(f.Store)
-		err := f.Write(t.Context(), func(context.Context, *store.Writer) error {
+		noError(t, f.Write(t.Context(), func(context.Context, *store.Writer) error {
 			for target, figures := range map[string]bool{"/": true, "/?table=ship&from=0": false} {
 				begin := time.Now()
 				w := ask(h, "GET", target, asBrowser)
@@ -30,10 +30,7 @@ func TestABusyStoreIsSaidToBeBusy(t *testing.T) {
 				}
 			}
 			return nil
-		})
-		if err != nil {
-			t.Error(err)
-		}
+		}))
 		if a := read(t, h, "/", http.StatusOK); a.Error != "" {
 			t.Errorf("afterwards it says %q", a.Error)
 		}
@@ -65,7 +62,7 @@ func TestARequestThatIsGivenUpWaitsNoLonger(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFleet(t, 10)
 		h := storeweb.Handler(f.Store)
-		err := f.Write(t.Context(), func(context.Context, *store.Writer) error {
+		noError(t, f.Write(t.Context(), func(context.Context, *store.Writer) error {
 			ctx, cancel := context.WithTimeoutCause(t.Context(), 300*time.Millisecond, errors.New("enough"))
 			defer cancel()
 			begin := time.Now()
@@ -86,19 +83,14 @@ func TestARequestThatIsGivenUpWaitsNoLonger(t *testing.T) {
 				t.Errorf("it waited %v", waited)
 			}
 			return nil
-		})
-		if err != nil {
-			t.Error(err)
-		}
+		}))
 	})
 }
 
 func TestAClosedStoreIsGone(t *testing.T) {
 	f := newFleet(t, 10)
 	h := storeweb.Handler(f.Store, f.frame)
-	if _, err := f.Close(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, onlyError(f.Close(t.Context())))
 	if a := read(t, h, "/", http.StatusGone); a.Error != "the store is closed" || a.Store.Stats.Tables[0].Live != 10 {
 		t.Errorf("it says %+v", a)
 	}
@@ -113,17 +105,14 @@ func TestAClosedStoreIsGone(t *testing.T) {
 // A request that carries a phase, whoever thought of that, is an error and no wait.
 func TestARequestInsideAPhaseIsRefused(t *testing.T) {
 	f := newFleet(t, 10)
-	err := f.Write(t.Context(), func(ctx context.Context, _ *store.Writer) error {
+	noError(t, f.Write(t.Context(), func(ctx context.Context, _ *store.Writer) error {
 		w := httptest.NewRecorder()
 		storeweb.Handler(f.Store).ServeHTTP(w, httptest.NewRequest("GET", "/", nil).WithContext(ctx))
 		if w.Code != http.StatusInternalServerError || !strings.Contains(w.Body.String(), "not allowed in this phase") {
 			t.Errorf("%d\n%s", w.Code, w.Body)
 		}
 		return nil
-	})
-	if err != nil {
-		t.Error(err)
-	}
+	}))
 }
 
 func TestRatesAreOfWhatHappensBetweenRequests(t *testing.T) {
@@ -173,17 +162,11 @@ func TestALaterTableHasRates(t *testing.T) {
 		h := storeweb.Handler(f.Store)
 		read(t, h, "/", http.StatusOK)
 		late, err := store.Register(f.Store, store.TableOptions[int]{Name: "late"})
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		qs, err := f.Queues(1)
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		late.Emplace(qs[0], 1)
-		if _, err := f.Flush(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, onlyError(f.Flush(t.Context())))
 		time.Sleep(time.Second) // of the bubble
 		if a := read(t, h, "/", http.StatusOK).Store.Recent; a == nil || len(a.Flushed.Tables) != 3 || a.Flushed.Tables[2].Created != 1 {
 			t.Errorf("they are %+v", a)
@@ -200,17 +183,13 @@ func TestRatesGoOnBehindARollback(t *testing.T) {
 		f := newFleet(t, 10)
 		h := storeweb.Handler(f.Store)
 		var before store.Checkpoint
-		if err := f.Checkpoint(t.Context(), &before); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, f.Checkpoint(t.Context(), &before))
 		for range 5 {
 			f.launch(t, 10)
 		}
 		read(t, h, "/", http.StatusOK)
 		time.Sleep(time.Second) // of the bubble
-		if err := f.Rollback(t.Context(), &before); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, f.Rollback(t.Context(), &before))
 		f.launch(t, 3)
 		a := read(t, h, "/", http.StatusOK).Store
 		if a.Recent == nil || a.Recent.Flushes != 1 || a.Recent.Flushed.Total.Created != 3 || a.Stats.Epoch != 2 || a.Flushed.Epoch != 7 {
