@@ -48,7 +48,7 @@ func TestNothingThatWasAnsweredIsLostWhenNodesAreKilled(t *testing.T) {
 		t.Skip("takes a quarter of a minute")
 	}
 	out, errs := newLocked(), newLocked()
-	o := options{kill: true, limit: 12 * time.Second, players: 10, hz: 20, seed: 7, page: "127.0.0.1:0"}
+	o := options{kill: true, limit: 12 * time.Second, seed: 7, page: "127.0.0.1:0"}
 	if exit := run(t.Context(), o, out, errs); exit != 0 {
 		t.Fatalf("exit code %d\n%s%s", exit, out, errs)
 	}
@@ -65,7 +65,7 @@ func TestThePageShowsTheArenaAndKills(t *testing.T) {
 	out, errs := newLocked(), newLocked()
 	ended := make(chan int)
 	go func() {
-		ended <- run(ctx, options{players: 10, hz: 20, seed: 7, page: "127.0.0.1:0"}, out, errs)
+		ended <- run(ctx, options{seed: 7, page: "127.0.0.1:0"}, out, errs)
 	}()
 	defer func() {
 		end()
@@ -106,14 +106,14 @@ func keep(t *testing.T, b *browser.Browser, width int, dark bool) {
 
 func TestWrongUsageIsToldFromFailure(t *testing.T) {
 	for args, says := range map[string]string{
-		"-players 0": "-players is 0", "-hz 1000": "-hz is 1000", "-for -1s": "-for is -1s", "now": "too much", "-nemesis": "not defined",
+		"-for -1s": "-for is -1s", "now": "too much", "-nemesis": "not defined",
 	} {
 		if _, err := parse(strings.Fields(args)); err == nil || !strings.Contains(err.Error(), says) {
 			t.Errorf("%s: %v, and not %q", args, err, says)
 		}
 	}
 	errs := newLocked()
-	if exit := run(t.Context(), options{players: 1, hz: 20, page: "127.0.0.1:no"}, newLocked(), errs); exit != nemesis.ExitFailed {
+	if exit := run(t.Context(), options{page: "127.0.0.1:no"}, newLocked(), errs); exit != nemesis.ExitFailed {
 		t.Errorf("a page nowhere: exit code %d, %s", exit, errs)
 	}
 }

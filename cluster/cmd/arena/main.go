@@ -25,12 +25,10 @@ import (
 var usage string
 
 type options struct {
-	kill    bool
-	limit   time.Duration
-	players int
-	hz      int
-	seed    uint64
-	page    string
+	kill  bool
+	limit time.Duration
+	seed  uint64
+	page  string
 }
 
 func main() {
@@ -54,8 +52,6 @@ func parse(args []string) (o options, err error) {
 	f.SetOutput(io.Discard)
 	f.BoolVar(&o.kill, "kill", false, "")
 	f.DurationVar(&o.limit, "for", 0, "")
-	f.IntVar(&o.players, "players", 20, "")
-	f.IntVar(&o.hz, "hz", 30, "")
 	f.Uint64Var(&o.seed, "seed", rand.Uint64N(1e6), "")
 	f.StringVar(&o.page, "page", "127.0.0.1:0", "")
 	switch err := f.Parse(args); {
@@ -65,10 +61,6 @@ func parse(args []string) (o options, err error) {
 		return o, fmt.Errorf("%q is too much", f.Args())
 	case o.limit < 0:
 		return o, fmt.Errorf("-for is %v; want a time ahead", o.limit)
-	case o.players < 1 || o.players > 1000:
-		return o, fmt.Errorf("-players is %d; want 1 to 1000", o.players)
-	case o.hz < 1 || o.hz > 200:
-		return o, fmt.Errorf("-hz is %d; want 1 to 200", o.hz)
 	}
 	return o, nil
 }
@@ -84,10 +76,10 @@ func run(ctx context.Context, o options, out, errs io.Writer) int {
 	var p players
 	told, kill := lines{out: out}, make(chan int, 1)
 	n := nemesis.Options{
-		Duration: o.limit, Seed: o.seed, Hz: o.hz, Clients: o.players, Only: []string{}, Out: &told,
+		Duration: o.limit, Seed: o.seed, Hz: 30, Clients: 20, Only: []string{}, Out: &told,
 		Game: newGame, Client: p.play, Apart: true, Kill: kill,
 	}
-	command := fmt.Sprintf("go run ./cluster/cmd/arena -players %d -hz %d -seed %d", o.players, o.hz, o.seed)
+	command := fmt.Sprintf("go run ./cluster/cmd/arena -seed %d", o.seed)
 	if o.kill {
 		n.Only = []string{"kill-machine"}
 		command += " -kill"
@@ -100,7 +92,7 @@ func run(ctx context.Context, o options, out, errs io.Writer) int {
 	server := servePage(l, &page{r, &p, &told}, kill)
 	defer server.Close()
 	fmt.Fprintf(&told, "%s\npage: http://%s/\n", command, l.Addr())
-	_, v := r.Play(ctx, false)
+	_, v := r.Play(ctx)
 	fmt.Fprintf(out, "%d orders answered, %d times sent again\n", p.answered.Load(), p.again.Load())
 	return v.Exit
 }

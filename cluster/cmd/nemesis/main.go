@@ -6,7 +6,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
@@ -31,20 +30,15 @@ func main() {
 type command struct{ stdout, stderr io.Writer }
 
 func (p *command) run(ctx context.Context, args []string) int {
-	o := nemesis.Options{Duration: time.Minute, Seed: rand.Uint64N(1e6), Hz: 20, Clients: 8, Game: nemesis.Notes, Client: nemesis.LeaveNotes}
-	var only, jsonFile string
-	var keep bool
+	o := nemesis.Options{Duration: time.Minute, Seed: rand.Uint64N(1e6), Hz: 20, Clients: 8, Game: nemesis.Notes, Client: nemesis.LeaveNotes, Out: p.stdout}
+	var only string
 	flags := flag.NewFlagSet("nemesis", flag.ContinueOnError)
 	flags.SetOutput(io.Discard)
 	flags.DurationVar(&o.Duration, "duration", o.Duration, "")
 	flags.Uint64Var(&o.Seed, "seed", o.Seed, "")
-	flags.IntVar(&o.Hz, "hz", o.Hz, "")
-	flags.IntVar(&o.Clients, "clients", o.Clients, "")
 	flags.StringVar(&only, "only", "", "")
 	flags.StringVar(&o.Canary, "canary", "", "")
-	flags.StringVar(&jsonFile, "json", "", "")
 	flags.StringVar(&o.Dir, "dir", "", "")
-	flags.BoolVar(&keep, "keep", false, "")
 	err := flags.Parse(args)
 	if errors.Is(err, flag.ErrHelp) {
 		usage(p.stdout)
@@ -57,35 +51,21 @@ func (p *command) run(ctx context.Context, args []string) int {
 		fmt.Fprintf(p.stderr, "nemesis: %v; see -h\n", err)
 		return nemesis.ExitUsage
 	}
-	again := fmt.Sprintf("go run ./cluster/cmd/nemesis -duration %v -seed %d -hz %d -clients %d", o.Duration, o.Seed, o.Hz, o.Clients)
+	again := fmt.Sprintf("go run ./cluster/cmd/nemesis -duration %v -seed %d", o.Duration, o.Seed)
 	if only != "" {
 		again += " -only " + only
 	}
 	if o.Canary != "" {
 		again += " -canary " + o.Canary
 	}
-	text := p.stdout
-	if jsonFile == "-" {
-		text = p.stderr
-	}
-	fmt.Fprintln(text, again)
-	o.Out = text
+	fmt.Fprintln(p.stdout, again)
 	run, err := nemesis.New(o)
 	if err != nil {
-		return p.failed(err)
+		fmt.Fprintf(p.stderr, "nemesis: %v\n", err)
+		return nemesis.ExitFailed
 	}
-	r, v := run.Play(ctx, keep)
-	if jsonFile != "" {
-		if err := p.writeJSON(jsonFile, o, r, v); err != nil {
-			return p.failed(err)
-		}
-	}
+	_, v := run.Play(ctx)
 	return v.Exit
-}
-
-func (p *command) failed(err error) int {
-	fmt.Fprintf(p.stderr, "nemesis: %v\n", err)
-	return nemesis.ExitFailed
 }
 
 // check says what is wrong with the flags.
@@ -107,27 +87,8 @@ func check(o *nemesis.Options, rest []string, only string) error {
 		return fmt.Errorf("%q is too much", rest)
 	case o.Duration <= 0:
 		return fmt.Errorf("-duration is %v; want some time, such as 30m", o.Duration)
-	case o.Hz < 1 || o.Hz > 1000:
-		return fmt.Errorf("-hz is %d; want 1 to 1000", o.Hz)
-	case o.Clients < 1 || o.Clients > 1000:
-		return fmt.Errorf("-clients is %d; want 1 to 1000", o.Clients)
 	case o.Canary != "" && !known:
 		return fmt.Errorf("no fault is called %q; see -h", o.Canary)
 	}
 	return nil
-}
-
-func (p *command) writeJSON(file string, o nemesis.Options, r *nemesis.Result, v cli.Verdict) error {
-	b, err := json.MarshalIndent(map[string]any{
-		"verdict": v.Name, "exit": v.Exit, "reason": v.Reason, "seed": o.Seed, "hz": o.Hz, "result": r,
-	}, "", "  ")
-	if err != nil {
-		return err
-	}
-	b = append(b, '\n')
-	if file == "-" {
-		_, err = p.stdout.Write(b)
-		return err
-	}
-	return os.WriteFile(file, b, 0o600)
 }

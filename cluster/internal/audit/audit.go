@@ -45,21 +45,21 @@ type Auditor struct {
 // Findings are what was told, and what is wrong with it. All numbers behind Uncertain
 // must be 0.
 type Findings struct {
-	Records   int `json:"records"`
-	Ticks     int `json:"ticks"`
-	Terms     int `json:"terms"`
-	Told      int `json:"told"` // ticks that nodes applied, each counted once for each node
-	Acked     int `json:"acked"`
-	Refused   int `json:"refused"`
-	Uncertain int `json:"uncertain"`
+	Records   int
+	Ticks     int
+	Terms     int
+	Told      int // ticks that nodes applied, each counted once for each node
+	Acked     int
+	Refused   int
+	Uncertain int
 
-	Lost     int `json:"lost"`     // calls acknowledged and not in the log, and ticks applied and not in the log
-	Changed  int `json:"changed"`  // calls in another tick, or refused and there, or of nobody
-	Doubled  int `json:"doubled"`  // calls that are there twice
-	Diverged int `json:"diverged"` // ticks with two digests, and replays that came to no end
-	Broken   int `json:"broken"`   // records that do not follow, or are not what they were
+	Lost     int // calls acknowledged and not in the log, and ticks applied and not in the log
+	Changed  int // calls in another tick, or refused and there, or of nobody
+	Doubled  int // calls that are there twice
+	Diverged int // ticks with two digests, and replays that came to no end
+	Broken   int // records that do not follow, or are not what they were
 
-	Faults []string `json:"faults,omitempty"` // the first of them, in words
+	Faults []string // the first of them, in words
 }
 
 // Bad reports whether anything is wrong.

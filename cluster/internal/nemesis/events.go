@@ -17,51 +17,37 @@ type Kind struct {
 	Weight int              // how often it is in a deck
 	hold   [2]time.Duration // from what is done until it is healed, at least and at most
 	zombie bool             // the owner lives on, and does not know that it is none
-	class  class            // unless the stream leader is hit
 	do     func(e *event)
 }
-
-// A class is what an outage is held against.
-type class int
-
-const (
-	ownerLost class = iota
-	otherLost       // a follower, or a server that does not lead the stream
-	leaderLost
-	storm   // two terms within ten times the wait for a takeover, which then is longer
-	allLost // nothing can be appended until it is healed
-)
-
-var classNames = [...]string{"owner lost, stream leader lives", "another lost, stream leader lives", "stream leader lost", "two terms at once", "all nodes, or the quorum, lost"}
 
 const ms = time.Millisecond
 
 // kinds are all there are. Holds are longer than a takeover, where one is to take place.
 var kinds = []Kind{
-	{"kill-owner", "SIGKILL of the node that owns the log", 12, [2]time.Duration{500 * ms, 900 * ms}, false, ownerLost, func(e *event) { e.kill(e.owner) }},
-	{"kill-owner-twice", "and of the next one, as soon as it owns it", 1, [2]time.Duration{500 * ms, 1500 * ms}, false, storm, (*event).killTwice},
-	{"kill-follower", "SIGKILL of another node", 2, [2]time.Duration{0, 500 * ms}, false, otherLost, func(e *event) { e.kill(e.follower()) }},
-	{"kill-nodes", "SIGKILL of all nodes", 1, [2]time.Duration{0, 500 * ms}, false, allLost, func(e *event) { e.kill(e.fleet.nodes...) }},
-	{"kill-server", "SIGKILL of a server that does not lead the stream", 3, [2]time.Duration{0, 2000 * ms}, false, otherLost, func(e *event) { e.kill(e.other()) }},
-	{"kill-leader", "SIGKILL of the server that leads the stream", 2, [2]time.Duration{0, 3000 * ms}, false, leaderLost, func(e *event) { e.kill(e.leader) }},
-	{"kill-owner-leader", "SIGKILL of both at once", 2, [2]time.Duration{0, 3000 * ms}, false, leaderLost, func(e *event) { e.kill(e.owner, e.leader) }},
-	{"kill-servers", "SIGKILL of all servers", 1, [2]time.Duration{0, 500 * ms}, false, allLost, (*event).killServers},
-	{"kill-all", "SIGKILL of all servers and nodes", 1, [2]time.Duration{0, 500 * ms}, false, allLost, (*event).killAll},
-	{"end-leader", "orderly end, as by SIGTERM, of the server that leads the stream", 1, [2]time.Duration{0, 2000 * ms}, false, leaderLost, func(e *event) { e.end(e.leader) }},
-	{"lame-duck-leader", "lame duck mode of the server that leads the stream", 1, [2]time.Duration{0, 2000 * ms}, false, leaderLost, func(e *event) { e.end(e.leader, lameDuck) }},
-	{killMachine, "SIGKILL of a node and of the server with its number", 1, [2]time.Duration{1000 * ms, 1000 * ms}, false, ownerLost, (*event).killSomeMachine},
-	{"stop-owner", "SIGSTOP of the owner, which goes on as a zombie", 6, [2]time.Duration{100 * ms, 2500 * ms}, true, ownerLost, func(e *event) { e.pause(e.owner) }},
-	{"stop-follower", "SIGSTOP of another node", 1, [2]time.Duration{500 * ms, 2500 * ms}, false, otherLost, func(e *event) { e.pause(e.follower()) }},
-	{"stop-server", "SIGSTOP of a server that does not lead the stream", 2, [2]time.Duration{500 * ms, 4000 * ms}, false, otherLost, func(e *event) { e.pause(e.other()) }},
-	{"stop-leader", "SIGSTOP of the server that leads the stream", 1, [2]time.Duration{500 * ms, 12000 * ms}, false, leaderLost, func(e *event) { e.pause(e.leader) }},
-	{"cut-owner", "the owner is cut off from all servers", 3, [2]time.Duration{300 * ms, 3000 * ms}, true, ownerLost, func(e *event) { e.cutOff(e.owner, true, true) }},
-	{"cut-owner-answers", "what servers say does not reach the owner", 2, [2]time.Duration{300 * ms, 3000 * ms}, true, ownerLost, func(e *event) { e.cutOff(e.owner, false, true) }},
-	{"cut-server", "a server that does not lead the stream is cut off from the others", 2, [2]time.Duration{500 * ms, 5000 * ms}, false, otherLost, func(e *event) { e.cutOff(e.other(), true, true) }},
-	{"cut-leader", "the server that leads the stream is cut off from the others", 1, [2]time.Duration{500 * ms, 12000 * ms}, false, leaderLost, func(e *event) { e.cutOff(e.leader, true, true) }},
-	{"cut-leader-answers", "what the others say does not reach it", 1, [2]time.Duration{500 * ms, 12000 * ms}, false, leaderLost, func(e *event) { e.cutOff(e.leader, false, true) }},
-	{"cut-leader-one-way", "what it says does not reach the others", 1, [2]time.Duration{500 * ms, 16000 * ms}, false, leaderLost, func(e *event) { e.cutOff(e.leader, true, false) }},
-	{"split", "a server and the owner are cut off from all others", 1, [2]time.Duration{500 * ms, 8000 * ms}, true, leaderLost, (*event).split},
-	{"slow", "everything between the servers is late by some milliseconds", 2, [2]time.Duration{500 * ms, 2000 * ms}, false, otherLost, (*event).slow},
+	{"kill-owner", "SIGKILL of the node that owns the log", 12, [2]time.Duration{500 * ms, 900 * ms}, false, func(e *event) { e.kill(e.owner) }},
+	{"kill-owner-twice", "and of the next one, as soon as it owns it", 1, [2]time.Duration{500 * ms, 1500 * ms}, false, (*event).killTwice},
+	{"kill-follower", "SIGKILL of another node", 2, [2]time.Duration{0, 500 * ms}, false, func(e *event) { e.kill(e.follower()) }},
+	{"kill-nodes", "SIGKILL of all nodes", 1, [2]time.Duration{0, 500 * ms}, false, func(e *event) { e.kill(e.fleet.nodes...) }},
+	{"kill-server", "SIGKILL of a server that does not lead the stream", 3, [2]time.Duration{0, 2000 * ms}, false, func(e *event) { e.kill(e.other()) }},
+	{"kill-leader", "SIGKILL of the server that leads the stream", 2, [2]time.Duration{0, 3000 * ms}, false, func(e *event) { e.kill(e.leader) }},
+	{"kill-owner-leader", "SIGKILL of both at once", 2, [2]time.Duration{0, 3000 * ms}, false, func(e *event) { e.kill(e.owner, e.leader) }},
+	{"kill-servers", "SIGKILL of all servers", 1, [2]time.Duration{0, 500 * ms}, false, (*event).killServers},
+	{"kill-all", "SIGKILL of all servers and nodes", 1, [2]time.Duration{0, 500 * ms}, false, (*event).killAll},
+	{"end-leader", "orderly end, as by SIGTERM, of the server that leads the stream", 1, [2]time.Duration{0, 2000 * ms}, false, func(e *event) { e.end(e.leader) }},
+	{"lame-duck-leader", "lame duck mode of the server that leads the stream", 1, [2]time.Duration{0, 2000 * ms}, false, func(e *event) { e.end(e.leader, lameDuck) }},
+	{killMachine, "SIGKILL of a node and of the server with its number", 1, [2]time.Duration{1000 * ms, 1000 * ms}, false, (*event).killSomeMachine},
+	{"stop-owner", "SIGSTOP of the owner, which goes on as a zombie", 6, [2]time.Duration{100 * ms, 2500 * ms}, true, func(e *event) { e.pause(e.owner) }},
+	{"stop-follower", "SIGSTOP of another node", 1, [2]time.Duration{500 * ms, 2500 * ms}, false, func(e *event) { e.pause(e.follower()) }},
+	{"stop-server", "SIGSTOP of a server that does not lead the stream", 2, [2]time.Duration{500 * ms, 4000 * ms}, false, func(e *event) { e.pause(e.other()) }},
+	{"stop-leader", "SIGSTOP of the server that leads the stream", 1, [2]time.Duration{500 * ms, 12000 * ms}, false, func(e *event) { e.pause(e.leader) }},
+	{"cut-owner", "the owner is cut off from all servers", 3, [2]time.Duration{300 * ms, 3000 * ms}, true, func(e *event) { e.cutOff(e.owner, true, true) }},
+	{"cut-owner-answers", "what servers say does not reach the owner", 2, [2]time.Duration{300 * ms, 3000 * ms}, true, func(e *event) { e.cutOff(e.owner, false, true) }},
+	{"cut-server", "a server that does not lead the stream is cut off from the others", 2, [2]time.Duration{500 * ms, 5000 * ms}, false, func(e *event) { e.cutOff(e.other(), true, true) }},
+	{"cut-leader", "the server that leads the stream is cut off from the others", 1, [2]time.Duration{500 * ms, 12000 * ms}, false, func(e *event) { e.cutOff(e.leader, true, true) }},
+	{"cut-leader-answers", "what the others say does not reach it", 1, [2]time.Duration{500 * ms, 12000 * ms}, false, func(e *event) { e.cutOff(e.leader, false, true) }},
+	{"cut-leader-one-way", "what it says does not reach the others", 1, [2]time.Duration{500 * ms, 16000 * ms}, false, func(e *event) { e.cutOff(e.leader, true, false) }},
+	{"split", "a server and the owner are cut off from all others", 1, [2]time.Duration{500 * ms, 8000 * ms}, true, (*event).split},
+	{"slow", "everything between the servers is late by some milliseconds", 2, [2]time.Duration{500 * ms, 2000 * ms}, false, (*event).slow},
 }
 
 const killMachine = "kill-machine"
@@ -82,16 +68,15 @@ type event struct {
 
 // An Event is the record of an event.
 type Event struct {
-	At         time.Duration `json:"at_ns"` // since the run began
-	Name       string        `json:"event"`
-	Class      string        `json:"class"` // of the outage
-	Victims    []string      `json:"victims"`
-	Before     uint32        `json:"term_before"`
-	After      uint32        `json:"term_after"`
-	Outage     time.Duration `json:"outage_ns"`
-	Settled    time.Duration `json:"settled_ns"` // until the fleet was healthy
-	LeaderLost bool          `json:"leader_lost"`
-	Fenced     bool          `json:"fenced"` // a zombie found out
+	At         time.Duration // since the run began
+	Name       string
+	Victims    []string
+	Before     uint32
+	After      uint32
+	Outage     time.Duration
+	Settled    time.Duration // until the fleet was healthy
+	LeaderLost bool
+	Fenced     bool // a zombie found out
 }
 
 func (e *event) noteVictim(m *member) { e.Victims = append(e.Victims, m.name) }
@@ -315,19 +300,4 @@ func (e *event) killOpening() error {
 		m.kill()
 	}
 	return e.fleet.heal()
-}
-
-// outcome is the class that the outage counts for.
-func (e *event) outcome() class {
-	switch {
-	case e.kind.class < leaderLost && e.LeaderLost:
-		return leaderLost
-	case e.kind.class == ownerLost && !slices.Contains(e.Victims, e.owner.name):
-		return otherLost // by kill-machine
-	case e.kind.class == leaderLost && !e.LeaderLost && slices.Contains(e.Victims, e.owner.name):
-		return ownerLost
-	case e.kind.class == leaderLost && !e.LeaderLost:
-		return otherLost
-	}
-	return e.kind.class
 }

@@ -37,11 +37,11 @@ type Options struct {
 // A Result is what came of a run.
 type Result struct {
 	audit.Findings
-	Zombies int           `json:"zombies"` // that lost the log to another node, and lived on
-	Fenced  int           `json:"fenced"`  // of them: that found out
-	Checks  int           `json:"checks"`  // of the log, while the run went on
-	Took    time.Duration `json:"took_ns"`
-	Events  []Event       `json:"events"`
+	Zombies int // that lost the log to another node, and lived on
+	Fenced  int // of them: that found out
+	Checks  int // of the log, while the run went on
+	Took    time.Duration
+	Events  []Event
 }
 
 const checkEvery = 30 * time.Second
@@ -49,19 +49,21 @@ const checkEvery = 30 * time.Second
 // A Run is one run. Its methods except Do may be called by any goroutine.
 type Run struct {
 	Options
-	result  Result
-	begun   time.Time
-	random  *rand.Rand
-	deck    []Kind
-	fleet   *fleet
-	gaps    *gaps
-	auditor *audit.Auditor
-	checked time.Time
+	temporary bool // Dir
+	result    Result
+	begun     time.Time
+	random    *rand.Rand
+	deck      []Kind
+	fleet     *fleet
+	gaps      *gaps
+	auditor   *audit.Auditor
+	checked   time.Time
 }
 
 // New prepares a run, whose processes are those of this program. Only Do ends it.
 func New(o Options) (r *Run, err error) {
-	if o.Dir == "" {
+	temporary := o.Dir == ""
+	if temporary {
 		o.Dir, err = os.MkdirTemp("", "nemesis-")
 	} else if err = os.MkdirAll(o.Dir, 0o700); err == nil {
 		var names []os.DirEntry
@@ -72,7 +74,7 @@ func New(o Options) (r *Run, err error) {
 	if err != nil {
 		return nil, err
 	}
-	r = &Run{Options: o, begun: time.Now(), random: rand.New(rand.NewPCG(o.Seed, 0)), gaps: new(gaps), auditor: new(audit.Auditor)}
+	r = &Run{Options: o, temporary: temporary, begun: time.Now(), random: rand.New(rand.NewPCG(o.Seed, 0)), gaps: new(gaps), auditor: new(audit.Auditor)}
 	if r.fleet, err = newFleet(o, r.auditor, r.gaps); err != nil {
 		r.fleet.close()
 		return nil, err
@@ -241,7 +243,6 @@ func (f *fleet) healAll(ctx context.Context) error {
 
 // note tells what was seen of an event.
 func (r *Run) note(e *event) {
-	e.Class = classNames[e.outcome()]
 	r.result.Events = append(r.result.Events, e.Event)
 	more := ""
 	if e.kind.zombie && e.After > e.Before {

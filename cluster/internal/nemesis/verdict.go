@@ -40,16 +40,16 @@ func judge(ctx context.Context, r *Result, err error, canary string) cli.Verdict
 	return cli.NewVerdict("passed", ExitPassed, all)
 }
 
-// Play does the run, prints its result, and removes the folder of the run unless keep is true
-// or something is wrong.
-func (r *Run) Play(ctx context.Context, keep bool) (*Result, cli.Verdict) {
+// Play does the run, prints its result, and removes a temporary folder of the run unless
+// something is wrong.
+func (r *Run) Play(ctx context.Context) (*Result, cli.Verdict) {
 	result, err := r.Do(ctx)
 	v := judge(ctx, result, err, r.Canary)
 	result.Print(r.Out)
 	for _, f := range result.Faults {
 		fmt.Fprintln(r.Out, "fault:", f)
 	}
-	if keep || v.Exit == ExitLost || v.Exit == ExitStuck || v.Exit == ExitFailed {
+	if !r.temporary || v.Exit == ExitLost || v.Exit == ExitStuck || v.Exit == ExitFailed {
 		fmt.Fprintf(r.Out, "logs, journals and stores are in %s\n", r.Dir)
 	} else if err := os.RemoveAll(r.Dir); err != nil {
 		v = cli.NewVerdict("failed", ExitFailed, err.Error())
