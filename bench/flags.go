@@ -19,7 +19,6 @@ type settings struct {
 	targets    bool
 	build      bool
 	list       bool
-	json       bool
 	format     string
 	html       string
 	run        pattern
@@ -54,7 +53,6 @@ func parse(args []string) (*settings, error) {
 	flags.BoolVar(&s.targets, "targets", false, "")
 	flags.BoolVar(&s.build, "build", false, "")
 	flags.BoolVar(&s.list, "list", false, "")
-	flags.BoolVar(&s.json, "json", false, "")
 	flags.StringVar(&s.format, "format", s.format, "")
 	flags.StringVar(&s.html, "html", "", "")
 	flags.Var(&s.run, "run", "")
@@ -86,9 +84,9 @@ var conflicts = []struct {
 	beside []string
 	why    string
 }{
-	{"list", []string{"targets", "json", "format", "html", "count", "benchtime", "cpuprofile"}, "names are all that -list prints"},
+	{"list", []string{"targets", "format", "html", "count", "benchtime", "cpuprofile"}, "names are all that -list prints"},
 	{"targets", []string{"n", "format"}, "the targets say what is measured"},
-	{"build", []string{"targets", "list", "json", "format", "html", "run", "n", "cpu", "benchtime", "seed", "cpuprofile"}, "-build builds programs and prints a table"},
+	{"build", []string{"targets", "list", "format", "html", "run", "n", "cpu", "benchtime", "seed", "cpuprofile"}, "-build builds programs and prints a table"},
 }
 
 // conflict returns what is wrong with the flags together.
@@ -99,9 +97,6 @@ func (s *settings) conflict() error {
 				return fmt.Errorf("-%s and -%s do not go together: %s", c.flag, other, c.why)
 			}
 		}
-	}
-	if s.json && !s.targets {
-		return errors.New("-json needs -targets; benchstat reads -format go")
 	}
 	return nil
 }

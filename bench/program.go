@@ -102,8 +102,6 @@ func (p *command) cases() []measure.Case {
 			}
 		}
 		return chosen
-	case p.html != "":
-		return suite.Unique(append(o.Headline(), o.OverN()...))
 	}
 	return o.Headline()
 }

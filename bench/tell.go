@@ -41,9 +41,6 @@ func (p *command) print(r *results.Run) error {
 
 func (p *command) printTargets(r *results.Run) error {
 	reached := p.plan.Evaluate(r.Results)
-	if p.json {
-		return targets.WriteJSON(p.stdout, reached, r.Partial)
-	}
 	fmt.Fprintf(p.stdout, "%s\n%s\n\n", r.Command, r.Environment)
 	if err := targets.Write(p.stdout, reached); err != nil {
 		return err

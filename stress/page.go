@@ -102,7 +102,7 @@ func (r *runPage) speed() chart.Chart {
 	var last pagePoint
 	for _, p := range r.points {
 		if interval := p.At - last.At; interval > 0 {
-			rate.Points = append(rate.Points, chart.Point{X: float64(p.At), Y: chart.Value{At: float64(p.Done-last.Done) / interval.Seconds()}})
+			rate.Points = append(rate.Points, chart.Point{X: float64(p.At), Y: float64(p.Done-last.Done) / interval.Seconds()})
 		}
 		last = p
 	}

@@ -12,11 +12,10 @@ type Axis struct {
 // Scale is how values become positions.
 type Scale int
 
-// The scales. A logarithmic axis leaves out what is not above zero.
+// The scales. A logarithmic axis leaves out values that are not above zero.
 const (
 	Linear Scale = iota
 	Log10
-	Log2 // labels at powers of two, for workers and sizes
 )
 
 // scale maps the values lo to hi to the pixels from to to.

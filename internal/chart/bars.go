@@ -10,18 +10,10 @@ import (
 // length to begin at, it is a dot. A whisker is its interval.
 type Bars struct {
 	Title  string
-	Says   string   // what to take away, below the title
 	X      Axis     // of the values
 	Series []string // names; with one series there is no legend
 	Groups []Group
-	Limit  *Limit // nil: none
 	Note   string // small print below
-}
-
-// Limit is a value to compare with.
-type Limit struct {
-	Name string
-	At   float64
 }
 
 // Group is some rows that belong together.
@@ -31,12 +23,12 @@ type Group struct {
 }
 
 // Draw draws the figure.
-func (b Bars) Draw(narrow bool) string {
-	c := newCanvas(narrow)
-	c.title(b.Title, b.Says)
+func (b Bars) Draw() string {
+	c := newCanvas()
+	c.title(b.Title)
 	c.legend(b.keys(c))
 	c.y += 6
-	x, names := b.axis(c, narrow)
+	x, names := b.axis(c)
 	b.lines(c, x, names)
 	for _, g := range b.Groups {
 		b.group(c, g, x, names)
@@ -47,7 +39,7 @@ func (b Bars) Draw(narrow bool) string {
 	}
 	b.labels(c, x)
 	c.note(b.Note, slices.ContainsFunc(b.Groups, func(g Group) bool { return slices.ContainsFunc(g.Values, Value.guess) }))
-	return c.document(class(narrow), b.Title)
+	return c.document(b.Title)
 }
 
 func (b Bars) keys(c *canvas) []key {
@@ -63,9 +55,6 @@ func (b Bars) keys(c *canvas) []key {
 			}})
 		}
 	}
-	if b.Limit != nil {
-		keys = append(keys, key{b.Limit.Name, func(x, y float64) { c.stroke(horizontal(x, x+keyWidth, y), limit, 1.5, "3 3") }})
-	}
 	return keys
 }
 
@@ -77,11 +66,10 @@ func bar(x1, x2, y, height float64) string {
 	return fmt.Sprintf("M%s %sH%sv%sH%sz", px(x1), px(y), px(x2), px(height), px(x1))
 }
 
-// axis returns the axis of the values and the room for names at its left, which
-// is 0 where names stand above their rows.
-func (b Bars) axis(c *canvas, narrow bool) (x scale, names float64) {
+// axis returns the axis of the values and the room for names at its left.
+func (b Bars) axis(c *canvas) (x scale, names float64) {
 	var e extent
-	values, across := 0.0, 6
+	values := 0.0
 	for _, g := range b.Groups {
 		names = max(names, width(g.Name, c.font))
 		for _, v := range g.Values {
@@ -91,13 +79,8 @@ func (b Bars) axis(c *canvas, narrow bool) (x scale, names float64) {
 			}
 		}
 	}
-	if b.Limit != nil {
-		e.add(b.Limit.At, b.X.Scale)
-	}
-	if names = min(names, c.room()*0.4); narrow {
-		names, across = 0, 4
-	}
-	for want := across; ; want-- {
+	names = min(names, c.room()*0.4)
+	for want := 6; ; want-- {
 		x = newScale(b.X, e, want, true)
 		left, right := x.overhang(c.font)
 		x.from = margin + max(names+8+dot, left)
@@ -115,11 +98,8 @@ func barHeight(c *canvas) float64 { return c.font + 3 }
 // barsHeight is that of all rows of one group.
 func (b Bars) barsHeight(c *canvas) float64 { return float64(max(len(b.Series), 1)) * barHeight(c) }
 
-// height returns that of g, with its name beside or above it.
+// height returns the height of g, with its name at the left.
 func (b Bars) height(c *canvas, g Group, names float64) float64 {
-	if names == 0 {
-		return b.barsHeight(c) + c.line() + groupGap
-	}
 	return max(b.barsHeight(c), float64(len(wrap(g.Name, c.font, names)))*c.line()) + groupGap
 }
 
@@ -136,24 +116,16 @@ func (b Bars) lines(c *canvas, x scale, names float64) {
 	if b.X.Scale == Linear {
 		c.stroke(vertical(x.from, c.y, bottom), axis, 1, "")
 	}
-	if b.Limit != nil && b.X.Scale.shows(b.Limit.At) {
-		c.stroke(vertical(x.at(b.Limit.At), c.y, bottom), limit, 1.5, "3 3")
-	}
 }
 
 // group draws the rows of g, each with its value behind it.
 func (b Bars) group(c *canvas, g Group, x scale, names float64) {
 	height := b.height(c, g, names)
 	top := c.y + (height-b.barsHeight(c))/2
-	if names == 0 {
-		c.halo(margin, c.y+c.font*1.1, fit(g.Name, c.font, c.room()))
-		top = c.y + c.line() + groupGap/2
-	} else {
-		name := wrap(g.Name, c.font, names)
-		baseline := c.y + height/2 + c.font*0.35 - float64(len(name)-1)*c.line()/2
-		for i, line := range name {
-			c.text(x.from-8-dot, baseline+float64(i)*c.line(), "end", ink, line)
-		}
+	name := wrap(g.Name, c.font, names)
+	baseline := c.y + height/2 + c.font*0.35 - float64(len(name)-1)*c.line()/2
+	for i, line := range name {
+		c.text(x.from-8-dot, baseline+float64(i)*c.line(), "end", ink, line)
 	}
 	for i, v := range g.Values[:min(len(g.Values), len(b.Series))] {
 		if b.X.Scale.shows(v.At) {

@@ -14,18 +14,9 @@ type canvas struct {
 	y     float64 // below all that is drawn
 }
 
-const (
-	wideWidth   = 640
-	narrowWidth = 360
-	margin      = 10
-)
+const margin = 10
 
-func newCanvas(narrow bool) *canvas {
-	if narrow {
-		return &canvas{width: narrowWidth, font: 12, y: margin}
-	}
-	return &canvas{width: wideWidth, font: 13, y: margin}
-}
+func newCanvas() *canvas { return &canvas{width: 640, font: 13, y: margin} }
 
 // room returns the width between the margins.
 func (c *canvas) room() float64 { return c.width - 2*margin }
@@ -65,17 +56,13 @@ func horizontal(x1, x2, y float64) string { return "M" + px(x1) + " " + px(y) + 
 
 func vertical(x, y1, y2 float64) string { return "M" + px(x) + " " + px(y1) + "V" + px(y2) }
 
-// title writes a heading over as many lines as it needs, and what to take away.
-func (c *canvas) title(s, says string) {
+// title writes a heading over as many lines as it needs.
+func (c *canvas) title(s string) {
 	size := c.font + 2
 	for _, line := range wrap(s, size*1.08, c.room()) { // bold is wider
 		c.y += size * 1.3
 		fmt.Fprintf(c, `<text x="%s" y="%s" font-size="%s" font-weight="bold" fill="%s">%s</text>`+"\n",
 			px(margin), px(c.y-size*0.3), px(size), ink, escape(line))
-	}
-	for _, line := range wrap(says, c.font, c.room()) {
-		c.y += c.line()
-		c.text(margin, c.y-4, "start", ink, line)
 	}
 	c.y += 4
 }
@@ -119,10 +106,10 @@ func (c *canvas) legend(keys []key) {
 }
 
 // document returns the drawing. Its colours are those of [Style].
-func (c *canvas) document(class, title string) string {
+func (c *canvas) document(title string) string {
 	height := px(c.y + margin)
-	return fmt.Sprintf(`<svg xmlns="http://www.w3.org/2000/svg" class="%s" viewBox="0 0 %s %s" width="%s" height="%s" role="img" aria-label="%s" font-family="system-ui, -apple-system, 'Segoe UI', 'DejaVu Sans', Arial, sans-serif" font-size="%s">`+
+	return fmt.Sprintf(`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %s %s" width="%s" height="%s" role="img" aria-label="%s" font-family="system-ui, -apple-system, 'Segoe UI', 'DejaVu Sans', Arial, sans-serif" font-size="%s">`+
 		"\n<title>%s</title>\n"+`<rect width="%s" height="%s" fill="%s"/>`+"\n%s</svg>\n",
-		class, px(c.width), height, px(c.width), height, escape(title), px(c.font),
+		px(c.width), height, px(c.width), height, escape(title), px(c.font),
 		escape(title), px(c.width), height, paper, c.String())
 }

@@ -4,27 +4,18 @@ import _ "embed"
 
 // Chart is a figure that can be drawn.
 type Chart interface {
-	// Draw returns SVG for room of about 640 pixels, or, narrow, of about 360.
-	Draw(narrow bool) string
+	// Draw returns SVG.
+	Draw() string
 }
 
-// Figure returns c as part of a page that has [Style]: both drawings, of which
-// the one that fits is shown.
+// Figure returns c as part of a page that has [Style].
 func Figure(c Chart) string {
-	return `<figure class="chart">` + "\n" + c.Draw(false) + c.Draw(true) + "</figure>\n"
+	return `<figure class="chart">` + "\n" + c.Draw() + "</figure>\n"
 }
 
 // Style is the style sheet of a page with figures: the colours of both schemes,
-// and the rules that pages have in common. Figures ask for the room that they have,
-// not for the window, so that they may stand side by side.
+// and the rules that pages have in common. A figure that is wider than its room is
+// scrolled.
 //
 //go:embed page.css
 var Style string
-
-// class is the name that Style knows a drawing by.
-func class(narrow bool) string {
-	if narrow {
-		return "narrow"
-	}
-	return "wide"
-}

@@ -10,7 +10,6 @@ const (
 	faint = "var(--faint)"
 	grid  = "var(--grid)"
 	axis  = "var(--axis)"
-	limit = "var(--bad)"
 )
 
 // colors is the number of colours of series: --s0 to --s5.

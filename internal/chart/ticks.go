@@ -18,11 +18,8 @@ func newScale(a Axis, e extent, want int, lengths bool) scale {
 	if !e.some {
 		return scale{lo: 0, hi: 1}
 	}
-	switch a.Scale {
-	case Log10:
-		return logScale(a, e, want, 10)
-	case Log2:
-		return logScale(a, e, want, 2)
+	if a.Scale == Log10 {
+		return logScale(a, e, want)
 	}
 	if lengths || e.lo > 0 && e.lo < e.hi/4 {
 		e.lo, e.hi = min(e.lo, 0), max(e.hi, 0)
@@ -66,23 +63,19 @@ func (u Unit) step(raw float64) float64 {
 	return 10 * power
 }
 
-// logScale returns an axis with ticks at powers of base: fewer where they would
-// be more than want, and on a short one of ten also at 2 and 5 times a power.
-func logScale(a Axis, e extent, want int, base float64) scale {
-	low, high := floorLog(e.lo, base), -floorLog(1/e.hi, base)
+// logScale returns an axis with ticks at powers of ten: fewer where they would be more
+// than want, and on a short axis also at 2 and 5 times a power.
+func logScale(a Axis, e extent, want int) scale {
+	low, high := floorLog(e.lo), -floorLog(1/e.hi)
 	if low == high {
 		high++
 	}
-	lo, hi := math.Pow(base, float64(low)), math.Pow(base, float64(high))
-	var dense []float64
-	if base == 10 {
-		lo, hi = tighten(lo, hi, e)
-		dense = powers(lo, hi, low, high, 1, base, 1, 2, 5)
+	lo, hi := tighten(math.Pow(10, float64(low)), math.Pow(10, float64(high)), e)
+	values := powers(lo, hi, low, high, 1, 1, 2, 5)
+	if n := len(values); n == 0 || n > want {
+		values = powers(lo, hi, low, high, stride(high-low, want), 1)
 	}
-	if n := len(dense); n == 0 || n > want {
-		dense = powers(lo, hi, low, high, stride(high-low, want), base, 1)
-	}
-	return scale{kind: a.Scale, lo: lo, hi: hi, ticks: a.Unit.label(dense, 0)}
+	return scale{kind: a.Scale, lo: lo, hi: hi, ticks: a.Unit.label(values, 0)}
 }
 
 // stride returns a round number of powers between ticks, so that all powers come
@@ -96,14 +89,14 @@ func stride(powers, want int) int {
 	return powers/want + 1
 }
 
-// powers returns the multiples of powers of base, low to high in strides, that
-// lie on the axis.
-func powers(lo, hi float64, low, high, stride int, base float64, multiples ...float64) []float64 {
+// powers returns the multiples of powers of ten, low to high in strides, that lie on the
+// axis.
+func powers(lo, hi float64, low, high, stride int, multiples ...float64) []float64 {
 	var values []float64
 	first := int(math.Ceil(float64(low)/float64(stride))) * stride
 	for p := first; p <= high; p += stride {
 		for _, m := range multiples {
-			if v := m * math.Pow(base, float64(p)); v >= lo*(1-1e-9) && v <= hi*(1+1e-9) {
+			if v := m * math.Pow(10, float64(p)); v >= lo*(1-1e-9) && v <= hi*(1+1e-9) {
 				values = append(values, v)
 			}
 		}
@@ -111,11 +104,9 @@ func powers(lo, hi float64, low, high, stride int, base float64, multiples ...fl
 	return values
 }
 
-// floorLog returns the greatest p for which base to the p is at most v, with
-// some mercy for what rounding does to powers.
-func floorLog(v, base float64) int {
-	return int(math.Floor(math.Log(v)/math.Log(base) + 1e-9))
-}
+// floorLog returns the greatest p for which ten to the p is at most v, with some mercy
+// for the rounding of powers.
+func floorLog(v float64) int { return int(math.Floor(math.Log10(v) + 1e-9)) }
 
 // tighten moves the ends of a short axis inwards to 2 or 5 times a power of ten.
 func tighten(lo, hi float64, e extent) (float64, float64) {

@@ -36,15 +36,11 @@ func TestTicksAreRoundAndCarryTheUnit(t *testing.T) {
 		{Axis{Unit: Nanoseconds}, 0, 9 * 3600e9, 5, "0, 2 h, 4 h, 6 h, 8 h, 10 h"},
 		{Axis{Unit: Bytes}, 0, 300 << 20, 5, "0, 64 MiB, 128 MiB, 192 MiB, 256 MiB, 320 MiB"},
 		{Axis{Unit: Bytes}, 0, 5 << 29, 5, "0, 0.5 GiB, 1.0 GiB, 1.5 GiB, 2.0 GiB, 2.5 GiB"},
-		{Axis{Unit: Times}, 0.5, 1.9, 4, "0, 0.5x, 1.0x, 1.5x, 2.0x"},
 		{Axis{Scale: Log10}, 1000, 1e7, 9, "1k, 10k, 100k, 1M, 10M"},
 		{Axis{Scale: Log10}, 30, 400, 9, "20, 50, 100, 200, 500"},
 		{Axis{Scale: Log10}, 5, 5, 9, "2, 5"},
 		{Axis{Scale: Log10}, 1e-3, 1e12, 5, "0.001, 1, 1k, 1M, 1G, 1T"},
 		{Axis{Scale: Log10, Unit: Nanoseconds}, 0.28, 114, 9, "1 ns, 10 ns, 100 ns"},
-		{Axis{Scale: Log2}, 1, 64, 9, "1, 2, 4, 8, 16, 32, 64"},
-		{Axis{Scale: Log2}, 1, 64, 4, "1, 4, 16, 64"},
-		{Axis{Scale: Log2, Unit: Bytes}, 1 << 12, 1 << 20, 5, "4 KiB, 16 KiB, 64 KiB, 256 KiB, 1 MiB"},
 	}
 	for _, tt := range tests {
 		if got := labels(newScale(tt.axis, extent{tt.lo, tt.hi, true}, tt.want, true)); got != tt.labels {
@@ -67,7 +63,7 @@ func TestEveryAxisHoldsItsValuesAndFewDifferentTicks(t *testing.T) {
 		r := rand.New(rand.NewPCG(seed, 0))
 		value := func() float64 { return math.Pow(10, r.Float64()*16-3) }
 		var e extent
-		a := Axis{Unit: Unit(r.IntN(4)), Scale: Scale(r.IntN(3))}
+		a := Axis{Unit: Unit(r.IntN(3)), Scale: Scale(r.IntN(2))}
 		for range 1 + r.IntN(3) {
 			e.add(value(), a.Scale)
 		}
@@ -108,7 +104,6 @@ func TestValuesHaveThreeDigits(t *testing.T) {
 		{Nanoseconds, 150e9, "2.5 min"},
 		{Bytes, 1536, "1.5 KiB"},
 		{Bytes, 1000, "1000 B"},
-		{Times, 1.02, "1.02x"},
 	}
 	for _, tt := range tests {
 		if got := tt.unit.Format(tt.v); got != tt.want {

@@ -14,7 +14,6 @@ const (
 	Plain       Unit = iota // 1,500,000 is 1.5M
 	Nanoseconds             // 1,500,000 is 1.5 ms
 	Bytes                   // 1,572,864 is 1.5 MiB
-	Times                   // 1.5 is 1.5x
 )
 
 // prefix is a power that values are written in.
@@ -27,7 +26,6 @@ var prefixes = map[Unit][]prefix{
 	Plain:       {{1, ""}, {1e3, "k"}, {1e6, "M"}, {1e9, "G"}, {1e12, "T"}},
 	Nanoseconds: {{1, " ns"}, {1e3, " us"}, {1e6, " ms"}, {1e9, " s"}, {120e9, " min"}, {7200e9, " h"}},
 	Bytes:       {{1, " B"}, {1 << 10, " KiB"}, {1 << 20, " MiB"}, {1 << 30, " GiB"}, {1 << 40, " TiB"}},
-	Times:       {{1, "x"}, {1e3, "kx"}, {1e6, "Mx"}, {1e9, "Gx"}},
 }
 
 // prefix returns the greatest prefix that v fills. Minutes and hours begin at

@@ -42,7 +42,7 @@ func (o *overview) series(name string, of func(p *point) float64) chart.Series {
 	s := chart.Series{Name: name}
 	for i := range o.points {
 		p := &o.points[i]
-		s.Points = append(s.Points, chart.Point{X: float64(p.at.Sub(o.points[0].at) / time.Nanosecond), Y: chart.Value{At: of(p)}})
+		s.Points = append(s.Points, chart.Point{X: float64(p.at.Sub(o.points[0].at) / time.Nanosecond), Y: of(p)})
 	}
 	return s
 }
@@ -50,7 +50,7 @@ func (o *overview) series(name string, of func(p *point) float64) chart.Series {
 // changes reports whether any line is no level one.
 func changes(l chart.Lines) bool {
 	return slices.ContainsFunc(l.Series, func(s chart.Series) bool {
-		known := slices.DeleteFunc(slices.Clone(s.Points), func(p chart.Point) bool { return math.IsNaN(p.Y.At) })
+		known := slices.DeleteFunc(slices.Clone(s.Points), func(p chart.Point) bool { return math.IsNaN(p.Y) })
 		return slices.ContainsFunc(known, func(p chart.Point) bool { return p.Y != known[0].Y })
 	})
 }

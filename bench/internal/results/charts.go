@@ -1,7 +1,6 @@
 package results
 
 import (
-	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -18,11 +17,6 @@ func charts(r *Run) (charts []chart.Chart) {
 		d.containers(),
 		d.bars("Ordering and bulk operations: time per item", measure.PerItem, "insertitems", "eraseitems", "sort", "defragment"),
 		d.bars("Mixed load on 8 tasks: time per operation", measure.PerItem, "mixed"),
-		d.speedUp(),
-		d.overN("get", "Look up in random order: time per item over n"),
-		d.overN("insert", "Insert into reserved room: time per item over n"),
-		d.overN("erase", "Erase in random order: time per item over n"),
-		d.overN("iterate", "Iterate: time per item over n"),
 		d.bars("A full collection while the items live", "ms/gc", "gc"),
 		d.bars("Memory beyond the item, after growth", "B/item", "memory"),
 	} {
@@ -92,7 +86,7 @@ func (d chartData) containers() chart.Chart {
 	}
 	for _, o := range operations {
 		g := chart.Group{Name: o.name, Values: slices.Repeat([]chart.Value{{At: math.NaN()}}, len(colours))}
-		found := d.ofContainers(o.op)
+		found := d.where(func(r *measure.Result) bool { return r.Op == o.op && r.N == barsN && r.Size == barsSize })
 		for _, r := range found {
 			if i := slices.Index(colours, r.Impl); i >= 0 {
 				g.Values[i] = chartValue(r.Summary(), 1)
@@ -106,43 +100,6 @@ func (d chartData) containers() chart.Chart {
 		return nil
 	}
 	return b
-}
-
-// ofContainers returns the results of an operation that [chartData.containers] shows.
-func (d chartData) ofContainers(op string) []*measure.Result {
-	return d.where(func(r *measure.Result) bool { return r.Op == op && r.N == barsN && r.Size == barsSize })
-}
-
-// against says in how many operations nothing is faster than ours, as far as one
-// can tell, and how its time compares with a rival's.
-func (d chartData) against(ours, rival string) string {
-	unbeaten, all := 0, 0
-	low, high := math.Inf(1), math.Inf(-1)
-	for _, o := range operations {
-		found := d.ofContainers(o.op)
-		i := slices.IndexFunc(found, func(r *measure.Result) bool { return r.Impl == ours })
-		if i < 0 || !found[i].Summary().Known() {
-			continue
-		}
-		all++
-		if !slices.ContainsFunc(found, func(r *measure.Result) bool { return r.Summary().High < found[i].Summary().Low }) {
-			unbeaten++
-		}
-		for _, r := range found {
-			if r.Impl == rival {
-				ratio := RatioOf(r, found[i]).Median
-				low, high = min(low, ratio), max(high, ratio)
-			}
-		}
-	}
-	if all == 0 {
-		return ""
-	}
-	text := fmt.Sprintf("Nothing is faster than %s in %d of %d operations", ours, unbeaten, all)
-	if low <= high {
-		text += fmt.Sprintf("; %s takes %sx to %sx as long", rival, report.Digits(low), report.Digits(high))
-	}
-	return text + "."
 }
 
 // bars returns one bar for each implementation of the operations. Where there are
@@ -170,38 +127,12 @@ func (d chartData) bars(title string, unit measure.Unit, ops ...string) chart.Ch
 		}
 		if len(found) > 0 {
 			b.Note = note(found[0])
-			if len(ops) == 1 {
-				b.Says = extremes(alike(found))
-			}
 		}
 	}
 	if len(b.Groups) == 0 {
 		return nil
 	}
 	return b
-}
-
-// extremes says which result is lowest and how far the others are from it, where
-// one can tell.
-func extremes(found []*measure.Result) string {
-	byMedian := func(a, b *measure.Result) int { return cmp.Compare(a.Summary().Median, b.Summary().Median) }
-	found = slices.SortedFunc(slices.Values(found), byMedian)
-	lowest, highest := found[0], found[len(found)-1]
-	if !measure.Apart(lowest.Summary(), highest.Summary()) {
-		return ""
-	}
-	times := func(r *measure.Result) string {
-		ratio := RatioOf(r, lowest).Median
-		if math.IsInf(ratio, 0) || math.IsNaN(ratio) { // beside nothing at all
-			return "more"
-		}
-		return report.Digits(ratio) + "x as much"
-	}
-	text := fmt.Sprintf("Lowest: %s. The highest, %s, is %s", lowest.Impl, highest.Impl, times(highest))
-	if next := found[1]; next != highest && measure.Apart(lowest.Summary(), next.Summary()) {
-		text += fmt.Sprintf("; the next, %s, %s", next.Impl, times(next))
-	}
-	return text + "."
 }
 
 // note says what bars are of.

@@ -27,7 +27,7 @@ type pageView struct {
 	Style   template.CSS
 	Command string
 	Partial bool
-	Says    []string // what to take away
+	Says    string // how many targets are met
 	Facts   []pageFact
 	Charts  []template.HTML
 	Targets *pageTable
@@ -79,13 +79,10 @@ func (r *Run) WritePage(w io.Writer, reached []targets.Target) error {
 	for _, c := range charts(r) {
 		v.Charts = append(v.Charts, template.HTML(chart.Figure(c))) // escaped there
 	}
-	if text := newChartData(r).against("handlemap", "map"); text != "" {
-		v.Says = append(v.Says, text)
-	}
 	if len(reached) > 0 {
 		v.Targets = targetTable(reached)
 		met, promised := targets.Met(reached)
-		v.Says = append(v.Says, fmt.Sprintf("%d of %d targets are met here.", met, promised))
+		v.Says = fmt.Sprintf("%d of %d targets are met here.", met, promised)
 	}
 	return pageTemplate.Execute(w, v)
 }

@@ -117,7 +117,6 @@ var kinds = []struct {
 	{of(idleMemory), []int{1e5}, []int{32}, none},
 	{family.comparisons, []int{1e5, 1e6}, []int{8, 64}, none},
 	{family.growth, []int{1e7}, []int{8}, none},
-	{overN, []int{1e3, 1e4, 1e5, 1e6, 1e7}, []int{8}, none},
 }
 
 // of makes cases that there are for one type of items only: their loops are written
@@ -135,15 +134,6 @@ func allBut(ops ...string) func(Options, *measure.Case) bool {
 }
 
 func none(Options, *measure.Case) bool { return false }
-
-// overN returns the cases whose cost is followed over n.
-func overN(f family) []measure.Case {
-	ops := []string{"insert", "iterate", "get", "erase"}
-	impls := []string{"handlemap", "slotmap", "straight", "map"}
-	return slices.DeleteFunc(f.containers(), func(c measure.Case) bool {
-		return !slices.Contains(ops, c.Op) || !slices.Contains(impls, c.Impl)
-	})
-}
 
 // All returns every case, each once.
 func (o Options) All() []measure.Case {
@@ -164,12 +154,6 @@ func (o Options) Headline() []measure.Case {
 		})...)
 	}
 	return Unique(cases)
-}
-
-// OverN returns the cases that show how the cost of an item grows with n.
-func (o Options) OverN() []measure.Case {
-	k := kinds[len(kinds)-1]
-	return Unique(o.cases(k.make, k.n, k.sizes))
 }
 
 // cases returns what build makes for every n and size.

@@ -1,7 +1,6 @@
 package targets
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"math"
@@ -82,36 +81,4 @@ func count(n int) string {
 		return ""
 	}
 	return report.Count(n)
-}
-
-// entry is one target as JSON.
-type entry struct {
-	ID     string  `json:"id"`
-	N      int     `json:"n"`
-	Size   int     `json:"size"`
-	Value  float64 `json:"value"`
-	Target float64 `json:"target"`
-	Better string  `json:"better"`
-	Met    bool    `json:"met"`
-	Work   string  `json:"work"`
-}
-
-// WriteJSON writes the targets as one JSON document; partial says that some are
-// missing because the run was interrupted.
-func WriteJSON(w io.Writer, targets []Target, partial bool) error {
-	doc := struct {
-		Targets []entry `json:"targets"`
-		Partial bool    `json:"partial,omitempty"`
-	}{[]entry{}, partial}
-	for _, t := range targets {
-		if t.Promise {
-			doc.Targets = append(doc.Targets, entry{t.ID, t.N, t.Size, t.Value.Median, t.Limit, t.Better, t.Met, t.Work})
-		}
-	}
-	text, err := json.MarshalIndent(doc, "", "\t")
-	if err != nil {
-		return err
-	}
-	_, err = w.Write(append(text, '\n'))
-	return err
 }
