@@ -255,20 +255,6 @@ func TestMemoryTypes(t *testing.T) {
 	}
 }
 
-func TestPaddingContributesNothing(t *testing.T) {
-	items := make([]padded, 2)
-	for i := range items {
-		raw := unsafe.Slice((*byte)(unsafe.Pointer(&items[i])), unsafe.Sizeof(padded{}))
-		for j := range raw {
-			raw[j] = byte(i * 0xff)
-		}
-		items[i].A, items[i].B, items[i].C = 1, 2, 3
-	}
-	if digestOf(items[0]) != digestOf(items[1]) {
-		t.Error("two equal values with different padding have different digests")
-	}
-}
-
 type tree struct {
 	Name  string
 	Kids  []tree
@@ -281,20 +267,6 @@ type tree struct {
 type nest []nest
 
 type chain map[string]chain
-
-func TestItemsAreOneStream(t *testing.T) {
-	items := sampleEverything()
-	var whole, apart Hash
-	p := For[everything]()
-	p.Items(&whole, items)
-	for i := range items {
-		p.Items(&apart, items[i:i+1])
-	}
-	p.Items(&apart, nil)
-	if whole.Sum() != apart.Sum() {
-		t.Error("items hashed one by one differ from items hashed at once")
-	}
-}
 
 // drawType draws a type of every kind there is, with nesting up to depth.
 func drawType(t *rapid.T, depth int) reflect.Type {
