@@ -114,9 +114,7 @@ func steady(t *testing.T, s *store.Store, items int, stable bool) func(ctx conte
 	change := func(context.Context, *store.Writer) error { return nil }
 	return func(ctx context.Context) {
 		check := func(err error) {
-			if err != nil {
-				t.Error(err)
-			}
+			wantError(t, "", err, nil)
 		}
 		check(table.age(ctx))
 		check(s.Each(ctx, 4, launch))

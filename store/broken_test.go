@@ -2,7 +2,6 @@ package store_test
 
 import (
 	"context"
-	"errors"
 	"testing"
 
 	"handloom/store"
@@ -33,9 +32,7 @@ func TestAStoreThatFailedBeyondTheCommitPointAnswersErrBroken(t *testing.T) {
 		wantError(t, "Flush", onlyError(s.Flush(ctx)), store.ErrBroken)
 		perturb(t, nil)
 		for _, what := range joins["Write"] {
-			if err := phases(s, table)[what](ctx); !errors.Is(err, store.ErrBroken) {
-				t.Errorf("%s in the same Write: %v", what, err)
-			}
+			wantError(t, what+" in the same Write", phases(s, table)[what](ctx), store.ErrBroken)
 		}
 		return nil
 	}))
@@ -44,7 +41,5 @@ func TestAStoreThatFailedBeyondTheCommitPointAnswersErrBroken(t *testing.T) {
 	}
 	wantError(t, "Queues", onlyError(s.Queues(1)), store.ErrBroken)
 	wantError(t, "Discard", s.Discard(), store.ErrBroken)
-	if _, err := s.Close(t.Context()); err != nil {
-		t.Errorf("Close: %v", err)
-	}
+	wantError(t, "Close", onlyError(s.Close(t.Context())), nil)
 }

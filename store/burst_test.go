@@ -155,9 +155,7 @@ func TestBurst_MemoryIsGivenBack(t *testing.T) {
 			s := newSwollen(t, store.TableOptions[item]{Changes: true})
 			step := s.small()[by]
 			frame := func(ctx context.Context) {
-				if err := errors.Join(step(ctx), onlyError(s.Flush(ctx))); err != nil {
-					t.Error(err)
-				}
+				wantError(t, "", errors.Join(step(ctx), onlyError(s.Flush(ctx))), nil)
 			}
 			rest := func() {
 				for range 300 {

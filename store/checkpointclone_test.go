@@ -201,9 +201,7 @@ func failingClone(t *testing.T, stable bool, workers int, at int64, what string,
 			t.Errorf("%s at %d: %v moved", what, at, h)
 		}
 	}
-	if err := a.Rollback(t.Context(), &c); !errors.Is(err, store.ErrCheckpoint) {
-		t.Fatalf("%s at %d, then Rollback: %v", what, at, err)
-	}
+	wantError(t, fmt.Sprintf("%s at %d, then Rollback", what, at), a.Rollback(t.Context(), &c), store.ErrCheckpoint)
 	checkpoint(t, a.Store, &c) // shares nothing with what the store took
 	a.walk()
 	rollback(t, a.Store, &c)

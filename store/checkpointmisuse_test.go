@@ -34,9 +34,7 @@ func TestWhatNoStoreCanGoBackToIsErrCheckpointAndChangesNothing(t *testing.T) {
 	if digest(t, s) != before || s.Epoch() != 1 {
 		t.Error("the state has changed")
 	}
-	if err := stranger.Rollback(t.Context(), &foreign); err != nil {
-		t.Errorf("to the other store the checkpoint is good no more: %v", err)
-	}
+	wantError(t, "to the other store the checkpoint is good no more", stranger.Rollback(t.Context(), &foreign), nil)
 	table.Emplace(q, item{}) // the batch goes on
 	wantFlush(t, s, batch.Counts{Created: 2})
 	resolve(t, table, p)

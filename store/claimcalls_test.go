@@ -106,9 +106,7 @@ func TestClaim_ReportsOutcomeOfACall(t *testing.T) {
 		}, store.ErrUncertain, "store: Submit: it may be applied: the log is broken", true},
 		"Release": {func(t *testing.T, c *claimed) { c.claim.Release() }, store.ErrDiscarded, "nothing of the call is applied", false},
 		"Close": {func(t *testing.T, c *claimed) {
-			if _, err := c.Close(c.claim.Context(t.Context())); err != nil {
-				t.Error(err)
-			}
+			wantError(t, "", onlyError(c.Close(c.claim.Context(t.Context()))), nil)
 		}, store.ErrClosed, "store is closed", false},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -91,9 +91,7 @@ func TestAddColumnRefusesWhatItCannotKeep(t *testing.T) {
 	wantError(t, "inside a phase", f.Read(ctx, func(context.Context) error {
 		return onlyError(store.AddColumn(f.items, store.ColumnOptions[int]{Name: "late"}))
 	}), store.ErrPhase)
-	if _, err := store.AddColumn(plain, store.ColumnOptions[int]{Name: "small"}); err != nil {
-		t.Errorf("another table may have a column of the name: %v", err)
-	}
+	wantError(t, "another table may have a column of the name", onlyError(store.AddColumn(plain, store.ColumnOptions[int]{Name: "small"})), nil)
 	noError(t, onlyError(f.Close(ctx)))
 	wantError(t, "on a closed store", onlyError(store.AddColumn(plain, store.ColumnOptions[int]{Name: "late"})), store.ErrClosed)
 }
@@ -110,15 +108,11 @@ func TestRollback_RefusesStateOlderThanAColumn(t *testing.T) {
 		var image, out bytes.Buffer
 		noError(t, errors.Join(s.Checkpoint(ctx, &before), s.Snapshot(ctx, &image)))
 		add()
-		if err := s.Rollback(ctx, &before); !errors.Is(err, store.ErrCheckpoint) || !strings.Contains(err.Error(), says) {
-			t.Errorf("Rollback: %v, want %q", err, says)
-		}
+		wantError(t, "Rollback", s.Rollback(ctx, &before), store.ErrCheckpoint, says)
 		if _, err := before.WriteTo(&out); err != nil || !bytes.Equal(out.Bytes(), image.Bytes()) {
 			t.Errorf("the older checkpoint is written as something else: %v", err)
 		}
-		if err := errors.Join(s.Checkpoint(ctx, &before), s.Rollback(ctx, &before)); err != nil {
-			t.Errorf("used again: %v", err)
-		}
+		wantError(t, "used again", errors.Join(s.Checkpoint(ctx, &before), s.Rollback(ctx, &before)), nil)
 	}
 	sum := digest(t, s)
 	addColumn(t, table, store.ColumnOptions[[]int]{Name: "c"})

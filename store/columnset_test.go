@@ -30,12 +30,8 @@ func TestAQueueCountsThePaddingOfALateSet(t *testing.T) {
 		})
 	}
 	const creates = n * int64(unsafe.Sizeof(item{}))
-	if err := run(creates+32, true); err != nil {
-		t.Errorf("an early Set does not fit: %v", err)
-	}
-	if err := run(creates+32*n, false); err != nil {
-		t.Errorf("a late Set does not fit: %v", err)
-	}
+	wantError(t, "an early Set does not fit", run(creates+32, true), nil)
+	wantError(t, "a late Set does not fit", run(creates+32*n, false), nil)
 	wantError(t, "the padding is not counted", run(creates+32*n-1, false), store.ErrQueueFull)
 }
 

@@ -17,9 +17,7 @@ import (
 func usable(t *testing.T, s *store.Store, table *store.Table[item]) {
 	t.Helper()
 	for what, call := range phases(s, table) {
-		if err := call(t.Context()); err != nil {
-			t.Errorf("%s: %v", what, err)
-		}
+		wantError(t, what, call(t.Context()), nil)
 	}
 	table.Emplace(queues(t, s, 1)[0], item{})
 	wantFlush(t, s, batch.Counts{Created: 1})

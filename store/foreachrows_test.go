@@ -121,9 +121,7 @@ func TestUndeclaredColumnsAreFound(t *testing.T) {
 		c.declared.Name, c.declared.Run = "a", c.run
 		_, err := newSchedule(t, f.Store, c.declared).Run(t.Context())
 		if c.says == "" {
-			if err != nil {
-				t.Errorf("declared: %v", err)
-			}
+			wantError(t, "declared", err, nil)
 		} else if !errors.Is(err, store.ErrUndeclared) || !strings.Contains(err.Error(), c.says) {
 			t.Errorf("%v; want it to say %q", err, c.says)
 		}

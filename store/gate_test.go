@@ -73,9 +73,7 @@ func held(t *testing.T, phase func(wait func()) error) (release func()) {
 	return func() {
 		t.Helper()
 		close(stop)
-		if err := c.result(); err != nil {
-			t.Error(err)
-		}
+		wantError(t, "", c.result(), nil)
 	}
 }
 
@@ -95,9 +93,7 @@ func TestGate_ReadingPhasesShareIt(t *testing.T) {
 					c.waits(t, what+" beside a "+beside)
 				}
 				release()
-				if err := c.result(); err != nil {
-					t.Errorf("%s beside a %s: %v", what, beside, err)
-				}
+				wantError(t, what+" beside a "+beside, c.result(), nil)
 			}
 		}
 	})
@@ -148,9 +144,7 @@ func TestGate_QueuesAndDiscardPassReaders(t *testing.T) {
 		record := func() {
 			t.Helper()
 			table.Emplace(queues(t, s, 1)[0], item{})
-			if err := s.Discard(); err != nil {
-				t.Error(err)
-			}
+			wantError(t, "", s.Discard(), nil)
 			table.Emplace(queues(t, s, 1)[0], item{})
 		}
 		var order []string
@@ -195,14 +189,10 @@ func TestContext_PhasesOfTwoStoresDoNotMix(t *testing.T) {
 		fill(t, b, tableB, 1)
 		noError(t, a.Read(t.Context(), func(ctx context.Context) error {
 			for what, phase := range phases(b, tableB) {
-				if err := phase(ctx); err != nil {
-					t.Errorf("%s of another store inside a Read: %v", what, err)
-				}
+				wantError(t, what+" of another store inside a Read", phase(ctx), nil)
 			}
 			return b.Write(ctx, func(ctx context.Context, _ *store.Writer) error {
-				if _, err := sum(ctx, tableA); err != nil {
-					t.Errorf("Reduce inside the Read, through a Write of another store: %v", err)
-				}
+				wantError(t, "Reduce inside the Read, through a Write of another store", onlyError(sum(ctx, tableA)), nil)
 				wantError(t, "Flush inside the Read", onlyError(a.Flush(ctx)), store.ErrPhase)
 				return nil
 			})

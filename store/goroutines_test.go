@@ -199,9 +199,7 @@ func TestChecked_NamesTheCallThatWouldWaitForItself(t *testing.T) {
 					}
 				}
 				// Nothing of it stays.
-				if err := call(s); err != nil {
-					t.Errorf("after the phase: %v", err)
-				}
+				wantError(t, "after the phase", call(s), nil)
 			})
 		}
 	}
@@ -232,9 +230,7 @@ func TestPhase_LetsCallsOfAnotherStore(t *testing.T) {
 	for phase, within := range inPhase {
 		s, other := newHooked(t), newStore(t, store.Options{})
 		err := within(t.Context(), s, func() error { return onlyError(other.Flush(t.Context())) })
-		if err != nil {
-			t.Errorf("%s: %v", phase, err)
-		}
+		wantError(t, phase, err, nil)
 	}
 }
 

@@ -362,14 +362,10 @@ func TestInTheSteadyStateGroupByAllocatesNothing(t *testing.T) {
 		var sorts, folds uint64
 		err := s.Team(t.Context(), func(ctx context.Context) error {
 			sorts = allocations(ctx, func(ctx context.Context) {
-				if err := store.GroupBy(ctx, &g, shots, targets, targetOf); err != nil {
-					t.Error(err)
-				}
+				wantError(t, "", store.GroupBy(ctx, &g, shots, targets, targetOf), nil)
 			})
 			folds = allocations(ctx, func(ctx context.Context) {
-				if err := g.ForEach(ctx, fold); err != nil {
-					t.Error(err)
-				}
+				wantError(t, "", g.ForEach(ctx, fold), nil)
 				_ = s.Discard() // the queues of the pass are used again
 			})
 			return nil

@@ -72,15 +72,11 @@ func TestInbox_KeepsNothingOfACallThatFails(t *testing.T) {
 		},
 		"exit": func(record func(q store.Queue)) {
 			call := begin(func() error { return s.Inbox(func(q store.Queue) error { record(q); runtime.Goexit(); return nil }) })
-			if err := call.result(); err != nil {
-				t.Errorf("the call returned %v", err)
-			}
+			wantError(t, "the call returned", call.result(), nil)
 		},
 		"discarded": func(record func(q store.Queue)) {
 			send(t, s, record)
-			if err := s.Discard(); err != nil {
-				t.Error(err)
-			}
+			wantError(t, "", s.Discard(), nil)
 		},
 	} {
 		var p store.Handle[item]

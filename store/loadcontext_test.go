@@ -3,7 +3,7 @@ package store_test
 import (
 	"bytes"
 	"context"
-	"errors"
+	"fmt"
 	"io"
 	"strings"
 	"testing"
@@ -59,9 +59,7 @@ func TestLoad_AsksItsContextEveryMiB(t *testing.T) {
 			for _, at := range []int{1, 100, 1 << 20, 1<<20 + 100, 3 << 20, 5 << 20} {
 				ctx, end := context.WithCancel(t.Context())
 				r := &endingReader{r: bytes.NewReader(b), bytes: at, end: end}
-				if err := s.Load(ctx, r); !errors.Is(err, context.Canceled) {
-					t.Errorf("Load, whose context ends after %d bytes: %v", at, err)
-				}
+				wantError(t, fmt.Sprintf("Load, whose context ends after %d bytes", at), s.Load(ctx, r), context.Canceled)
 				if r.after > 1<<20 {
 					t.Errorf("Load, whose context ends after %d bytes, asks for %d more, want at most 1 MiB", at, r.after)
 				}

@@ -90,7 +90,8 @@ func noError(t tb, err error) {
 	}
 }
 
-// wantError fails the test unless err is want and has the texts. what names the call.
+// wantError fails the test unless err is want, nil for none, and has the texts. what names
+// the call. Goroutines may call it, because it does not end the test.
 func wantError(t tb, what string, err, want error, texts ...string) {
 	t.Helper()
 	lacks := func(text string) bool { return !strings.Contains(err.Error(), text) }

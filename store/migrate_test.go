@@ -243,9 +243,7 @@ func TestAMigrationThatFailsChangesNothing(t *testing.T) {
 		if err := s.ReadCheckpoint(context.Background(), bytes.NewReader(b), &read); err == nil {
 			t.Errorf("%s: it was read", name)
 		}
-		if err := s.Rollback(context.Background(), &read); !errors.Is(err, store.ErrCheckpoint) {
-			t.Errorf("%s: a checkpoint that was read in part: %v", name, err)
-		}
+		wantError(t, name+": a checkpoint that was read in part", s.Rollback(context.Background(), &read), store.ErrCheckpoint)
 		equal(t, name+": digest", digest(t, s), before)
 	}
 }
@@ -293,9 +291,7 @@ func TestLoad_TakesMoreItemsThanMaxItems(t *testing.T) {
 		t.Fatalf("Load: %d items, %v", few.Len(), err)
 	}
 	err := less.Write(ctx, func(_ context.Context, w *store.Writer) error {
-		if _, err := few.Insert(w, item{}); !errors.Is(err, store.ErrFull) {
-			t.Errorf("Insert: %v, want ErrFull", err)
-		}
+		wantError(t, "Insert", onlyError(few.Insert(w, item{})), store.ErrFull)
 		for h := range few.All() {
 			if few.Len() > 49 {
 				few.Remove(w, h)

@@ -51,9 +51,7 @@ func TestContext_OfAnEndedPhaseIsErrPhase(t *testing.T) {
 			calls := phases(s, table)
 			calls["Close"] = func(ctx context.Context) error { return onlyError(s.Close(ctx)) }
 			for what, call := range calls {
-				if err := call(kept); !errors.Is(err, store.ErrPhase) {
-					t.Errorf("%s with the context of a %s that has ended: %v", what, kind, err)
-				}
+				wantError(t, what+" with the context of an ended "+kind, call(kept), store.ErrPhase)
 			}
 			usable(t, s, table)
 		})
@@ -103,9 +101,7 @@ func TestReduce_InsideAPassReadsOtherTables(t *testing.T) {
 	}
 	nest := func(ctx context.Context, f func(ctx context.Context)) {
 		_, err := store.Reduce(ctx, other, func(ctx context.Context, _ store.Rows[item]) (int, error) { f(ctx); return 0, nil }, addInt)
-		if err != nil {
-			t.Error(err)
-		}
+		wantError(t, "", err, nil)
 	}
 	pass := func(ctx context.Context) error {
 		return table.ForEach(ctx, func(ctx context.Context, _ store.Chunk[item]) error {

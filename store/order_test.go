@@ -210,9 +210,7 @@ func TestAnOrderingHoldsItsWriteAlone(t *testing.T) {
 		err := store.SortFunc(outside, table, w, func(a, b *item) int {
 			if calls++; calls == 1 {
 				for what, call := range phases(s, table) {
-					if err := call(ctx); !errors.Is(err, store.ErrPhase) {
-						t.Errorf("%s inside SortFunc: %v", what, err)
-					}
+					wantError(t, what+" inside SortFunc", call(ctx), store.ErrPhase)
 				}
 				if got := panicOf(func() { table.Clear(w) }); !strings.Contains(got, "while a pass or flush runs") {
 					t.Errorf("Clear inside SortFunc panics with %q", got)

@@ -108,9 +108,7 @@ func deliver(t tb, v *replica, all [][]intent, seed uint64) {
 			arrives := tick + random.IntN(history+1)
 			if arrives == v.next || arrives+1 == v.next && random.IntN(4) == 0 && arrives < tick+history {
 				wg.Go(func() {
-					if err := v.send(i); err != nil {
-						t.Errorf("%v", err)
-					}
+					wantError(t, "", v.send(i), nil)
 				})
 			}
 		}
@@ -121,12 +119,8 @@ func deliver(t tb, v *replica, all [][]intent, seed uint64) {
 func closeReplica(t tb, v *replica) {
 	t.Helper()
 	for _, s := range []*store.Store{v.lobby, v.arena.Store} {
-		if err := s.Verify(context.Background()); err != nil {
-			t.Errorf("%v", err)
-		}
-		if _, err := s.Close(context.Background()); err != nil {
-			t.Errorf("%v", err)
-		}
+		wantError(t, "", s.Verify(context.Background()), nil)
+		wantError(t, "", onlyError(s.Close(context.Background())), nil)
 	}
 }
 
@@ -165,9 +159,7 @@ func TestReplicasOfAnArenaAgreeHoweverLateTheirIntentsCome(t *testing.T) {
 	want := playMatch(t, store.Options{Workers: 1}, all, 0, func(v *replica) {
 		if v.next < len(all) {
 			for _, i := range all[v.next] {
-				if err := v.send(i); err != nil {
-					t.Error(err)
-				}
+				wantError(t, "", v.send(i), nil)
 			}
 		}
 	})

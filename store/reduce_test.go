@@ -78,8 +78,6 @@ func TestAReduceInsideATaskRunsOnTheGoroutineOfTheTask(t *testing.T) {
 		inWrite := func(ctx context.Context) error {
 			return s.Write(ctx, func(ctx context.Context, _ *store.Writer) error { return pass(ctx) })
 		}
-		if err := errors.Join(pass(t.Context()), inRead(t.Context()), inWrite(t.Context())); err != nil {
-			t.Errorf("%s: %v", name, err)
-		}
+		wantError(t, name, errors.Join(pass(t.Context()), inRead(t.Context()), inWrite(t.Context())), nil)
 	}
 }

@@ -76,9 +76,7 @@ func TestAFailedFrameDropsWhatItRecordedSinceTheLastFlush(t *testing.T) {
 			table.Emplace(queues(t, s, 1)[0], item{Value: 50})
 			wantFlush(t, s, batch.Counts{Created: 1})
 			broken = false
-			if _, err := c.Run(t.Context()); err != nil {
-				t.Errorf("the next frame: %v", err)
-			}
+			wantError(t, "the next frame", onlyError(c.Run(t.Context())), nil)
 			if got := values(table); !slices.Equal(got, []uint64{20, 30}) {
 				t.Errorf("after it the items are %v", got)
 			}
@@ -156,9 +154,7 @@ func TestACheckedBuildFindsWhatASystemDoesNotDeclare(t *testing.T) {
 		before := s.Pending().Commands
 		_, err := newSchedule(t, s, c.system).Run(t.Context())
 		if !check.Cheap || c.want == "" {
-			if err != nil {
-				t.Errorf("%s: %v", c.want, err)
-			}
+			wantError(t, c.want, err, nil)
 			if waits := s.Pending().Commands > before; waits != (strings.Contains(c.want, "records") && c.system.Emits == nil) {
 				t.Errorf("%s: commands wait for the next flush: %t", c.want, waits)
 			}

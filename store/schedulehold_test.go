@@ -26,9 +26,7 @@ func TestAfterFlush_OpensNoPhaseInsideAnother(t *testing.T) {
 					defer stop()
 					for what, open := range phases(s, table) {
 						for _, ctx := range []context.Context{context.Background(), ctx} {
-							if err := open(ctx); !errors.Is(err, store.ErrPhase) {
-								t.Errorf("%s inside AfterFlush: %v", what, err)
-							}
+							wantError(t, what+" inside AfterFlush", open(ctx), store.ErrPhase)
 						}
 						if what != "Flush" {
 							foreign = append(foreign, begin(func() error { return open(context.Background()) }))
@@ -66,9 +64,7 @@ func TestAfterFlush_OpensNoPhaseInsideAnother(t *testing.T) {
 					t.Errorf("AfterFlush was called %d times; %v", reports, err)
 				}
 				for _, call := range foreign {
-					if err := call.result(); err != nil {
-						t.Errorf("another goroutine: %v", err)
-					}
+					wantError(t, "another goroutine", call.result(), nil)
 				}
 			})
 		})

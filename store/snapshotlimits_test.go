@@ -108,9 +108,7 @@ func TestSnapshot_NamesTheCureForAPointer(t *testing.T) {
 	register(t, s, store.TableOptions[pointing]{Name: "pointing"})
 	err := s.Snapshot(context.Background(), io.Discard)
 	for _, want := range []string{`"pointing"`, "pointing.Next of kind ptr", "by its handle"} {
-		if !errors.Is(err, store.ErrSnapshot) || !strings.Contains(err.Error(), want) {
-			t.Errorf("Snapshot: %v, want %q", err, want)
-		}
+		wantError(t, "Snapshot", err, store.ErrSnapshot, want)
 	}
 }
 
@@ -124,12 +122,8 @@ func TestLoad_NamesWhatIsNoSnapshot(t *testing.T) {
 		"HLSNAP":                                         io.ErrUnexpectedEOF.Error(),
 	} {
 		err := s.Load(context.Background(), strings.NewReader(text))
-		if !errors.Is(err, store.ErrSnapshot) || !strings.Contains(err.Error(), want) {
-			t.Errorf("%q: %v, want %q", text, err, want)
-		}
+		wantError(t, text, err, store.ErrSnapshot, want)
 	}
 	broken := errors.New("the disk is broken")
-	if err := s.Load(context.Background(), iotest.ErrReader(broken)); !errors.Is(err, broken) {
-		t.Errorf("Load: %v, want the error of the reader", err)
-	}
+	wantError(t, "Load", s.Load(context.Background(), iotest.ErrReader(broken)), broken)
 }

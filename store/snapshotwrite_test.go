@@ -116,9 +116,7 @@ func takesLittle(t *testing.T, s *store.Store, most uint64, mostCalls int) {
 			}
 			return len(b), nil
 		}))
-		if err != nil {
-			t.Error(err)
-		}
+		wantError(t, "", err, nil)
 	})
 	if grew > most || calls > mostCalls || calls == 0 {
 		t.Errorf("%d bytes were allocated and %d calls made", grew, calls)

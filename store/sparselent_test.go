@@ -31,9 +31,7 @@ func TestLookingDoesNotReorderOptionalData(t *testing.T) {
 					if !look {
 						continue
 					}
-					if err := f.Verify(ctx); err != nil {
-						t.Error(err)
-					}
+					wantError(t, "", f.Verify(ctx), nil)
 				}
 			})
 			equal(t, "items with a shield", f.shield.Len(), len(f.hs)-4)

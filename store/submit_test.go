@@ -274,9 +274,7 @@ func TestReceipt_KnowsOnlyItsOwnCreates(t *testing.T) {
 					q.Erase(names[call][7])
 					return nil
 				})
-				if err != nil {
-					t.Error(err)
-				}
+				wantError(t, "", err, nil)
 				results[call] = r
 			}()
 			synctest.Wait()

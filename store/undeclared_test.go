@@ -137,9 +137,7 @@ func TestLookup_UndeclaredIsFoundByCheckedBuilds(t *testing.T) {
 					} {
 						system := new(store.SystemError)
 						if !check.Cheap {
-							if err != nil {
-								t.Errorf("declared in %s: %v", where, err)
-							}
+							wantError(t, "declared in "+where, err, nil)
 						} else if !errors.Is(err, store.ErrUndeclared) || !errors.As(err, &system) || system.System != "x" || !strings.Contains(err.Error(), l.says) {
 							t.Errorf("declared in %s: %v; want ErrUndeclared that says %q", where, err, l.says)
 						}
@@ -148,9 +146,7 @@ func TestLookup_UndeclaredIsFoundByCheckedBuilds(t *testing.T) {
 						"Reads":  frame(store.System{Reads: append(on{l.of}, l.rest...)}),
 						"Writes": frame(store.System{Reads: l.rest, Writes: on{l.of}}),
 					} {
-						if err != nil {
-							t.Errorf("declared in %s: %v", where, err)
-						}
+						wantError(t, "declared in "+where, err, nil)
 					}
 				})
 			}

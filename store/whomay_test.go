@@ -297,9 +297,7 @@ func checkCell(t *testing.T, rows []may, name string, phases []string) {
 	v = newVisitor(t)
 	err = v.enter(t.Context(), phases, func(outer context.Context) {
 		err := v.enter(outer, []string{"Reduce"}, func(context.Context) { check(outer, atOnce || everywhere, "while a Reduce runs") })
-		if err != nil {
-			t.Error(err)
-		}
+		wantError(t, "", err, nil)
 	})
 	noError(t, err)
 }

@@ -175,9 +175,7 @@ func TestInTheSteadyStateNotesOfWritesAllocateNothing(t *testing.T) {
 			}
 			return nil
 		})
-		if err != nil {
-			t.Error(err)
-		}
+		wantError(t, "", err, nil)
 		if _, err = s.Flush(ctx); err != nil {
 			t.Error(err)
 		}
