@@ -79,7 +79,6 @@ type artifacts struct {
 	program string // the smallest; "": it could not be written
 	whole   string // as it was drawn
 	detail  string // what was found, in full
-	trace   string
 	again   string // the command line that shows the failure again; "": none does
 	chance  bool   // played once more it did not fail
 	faults  []error
@@ -119,7 +118,7 @@ func (a *artifacts) write(file string, text []byte) string {
 func (a *artifacts) text() string {
 	var b strings.Builder
 	for _, f := range []struct{ what, file string }{
-		{"program", a.program}, {"as it was drawn", a.whole}, {"what was found", a.detail}, {"flight recorder", a.trace},
+		{"program", a.program}, {"as it was drawn", a.whole}, {"what was found", a.detail},
 	} {
 		if f.file != "" {
 			fmt.Fprintf(&b, "%s: %s\n", f.what, f.file)

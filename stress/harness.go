@@ -71,7 +71,7 @@ func (p *command) campaign(ctx context.Context, h harnessing) int {
 	}
 	done := campaign.Run(ctx, campaign.Options{
 		Profile: profile, Seed: h.seed, Seeds: h.seeds, Duration: h.lasts(profile.Duration), Known: known,
-		How: h.how(""), Revision: cli.Revision(), Progress: f.tell,
+		How: h.how(), Revision: cli.Revision(), Progress: f.tell,
 	})
 	if h.seeds > 0 || h.duration > 0 {
 		profile.Promises = nil // they are of the whole profile
@@ -115,7 +115,7 @@ func (p *command) playProgram(ctx context.Context, h harnessing) int {
 	if err != nil {
 		return p.failed("", err)
 	}
-	failure, done, err := campaign.Again(ctx, prog, h.how(""))
+	failure, done, err := campaign.Again(ctx, prog, h.how())
 	done.Failure, done.Err = failure, err
 	verdict, exit, reason := done.Verdict(nil, ctx.Err() != nil)
 	if failure != nil {
@@ -136,13 +136,13 @@ func (p *command) explain(ctx context.Context, h harnessing, f *following, failu
 	if (h.shrink || h.program == "") && ctx.Err() == nil {
 		fmt.Fprintf(out, "\nshrinking %s operations for %v at most ...\n", report.Count(failure.Program.Len()), shrinkTime)
 		limited, cancel := context.WithTimeout(ctx, shrinkTime)
-		small = campaign.Shrink(limited, failure, h.how(""))
+		small = campaign.Shrink(limited, failure, h.how())
 		cancel()
 		fmt.Fprintf(out, "%s operations are left:\n\n%s\n", report.Count(small.Program.Len()), small.Program.Text())
 		fmt.Fprintf(out, "at %q\n%s\n\n", small.Line, firstLines(small.What, 12))
 	}
 	kept := keep(h, failure, small)
-	if err := p.record(ctx, h, small, &kept); err != nil {
+	if err := p.again(ctx, h, small, &kept); err != nil {
 		kept.faults = append(kept.faults, err)
 	}
 	for _, err := range kept.faults {
@@ -152,21 +152,14 @@ func (p *command) explain(ctx context.Context, h harnessing, f *following, failu
 	f.Failures = append(f.Failures, pageFailure{What: small.Error(), Replay: kept.again, Detail: string(small.Program.Text())})
 }
 
-// record plays the smallest program once more, under the flight recorder.
-func (p *command) record(ctx context.Context, h harnessing, small *campaign.Failure, kept *artifacts) error {
+// again plays the smallest program once more.
+func (p *command) again(ctx context.Context, h harnessing, small *campaign.Failure, kept *artifacts) error {
 	if kept.program == "" || small.Kind == runner.Race || ctx.Err() != nil {
 		return nil
 	}
-	file := strings.TrimSuffix(kept.program, programSuffix) + ".trace"
-	again, _, err := campaign.Again(ctx, small.Program, h.how(file))
-	if err != nil {
-		return err
-	}
-	if _, err := os.Stat(file); err == nil {
-		kept.trace = file
-	}
-	kept.chance = again == nil
-	return nil
+	again, _, err := campaign.Again(ctx, small.Program, h.how())
+	kept.chance = err == nil && again == nil
+	return err
 }
 
 func firstLines(s string, n int) string {

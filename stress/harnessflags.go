@@ -205,10 +205,9 @@ func goRun(flags []string) string {
 	return strings.Join(append(append([]string{"go", "run"}, flags...), "./stress"), " ")
 }
 
-// how says how programs are played again; trace is a file for the flight
-// recorder.
-func (h *harnessing) how(trace string) campaign.How {
-	return campaign.How{Command: h.command, Patience: patience(h.build), Trace: trace}
+// how says how programs are played again.
+func (h *harnessing) how() campaign.How {
+	return campaign.How{Command: h.command, Patience: patience(h.build)}
 }
 
 // patience returns the time that a program may take in a build with such flags. The race

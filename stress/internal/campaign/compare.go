@@ -25,7 +25,6 @@ func (p *pair) close() {
 type How struct {
 	Command  Command
 	Patience time.Duration // of a program under one configuration; 0: 30 s
-	Trace    string        // file for a flight-recorder trace
 }
 
 // patience is the time that a program may take by default.
@@ -42,7 +41,7 @@ func (p *pair) compare(ctx context.Context, prog *script.Script, how How, repeat
 	var first *runner.Result
 	for i, c := range configs {
 		result, err := p[min(i, 1)].play(ctx, request{
-			Program: text, Config: c.String(), Patience: cmp.Or(how.Patience, patience), Trace: how.Trace,
+			Program: text, Config: c.String(), Patience: cmp.Or(how.Patience, patience),
 		})
 		if err != nil {
 			return nil, err

@@ -10,8 +10,7 @@ import (
 type request struct {
 	Program  string        `json:"program"` // its text
 	Config   string        `json:"config"`
-	Patience time.Duration `json:"patience"`        // until the program counts as hung
-	Trace    string        `json:"trace,omitempty"` // file for a flight-recorder trace, written if the program fails
+	Patience time.Duration `json:"patience"` // until the program counts as hung
 }
 
 // response is what came of it.

@@ -24,7 +24,7 @@ func Again(ctx context.Context, p *script.Script, how How) (*Failure, *Outcome, 
 func Shrink(ctx context.Context, f *Failure, how How) *Failure {
 	with := newPair(how.Command)
 	defer with.close()
-	how.Patience, how.Trace = cmp.Or(how.Patience, patience)/6, ""
+	how.Patience = cmp.Or(how.Patience, patience) / 6
 	best := f
 	fails := func(p *script.Script) bool {
 		if _, err := script.Parse(p.Text(), "smaller"); err != nil {

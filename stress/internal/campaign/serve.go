@@ -10,7 +10,6 @@ import (
 	"os/signal"
 	"runtime"
 	"runtime/debug"
-	"runtime/trace"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -108,31 +107,5 @@ func playRequest(r request, begun func()) (*runner.Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	if r.Trace == "" {
-		return runner.Play(context.Background(), p, c, begun), nil
-	}
-	return recorded(r.Trace, func() *runner.Result { return runner.Play(context.Background(), p, c, begun) })
-}
-
-// recorded plays under the flight recorder, and writes what it holds if the
-// program fails.
-func recorded(file string, f func() *runner.Result) (*runner.Result, error) {
-	recorder := trace.NewFlightRecorder(trace.FlightRecorderConfig{MinAge: 10 * time.Second})
-	if err := recorder.Start(); err != nil {
-		return nil, err
-	}
-	defer recorder.Stop()
-	result := f()
-	if result.Failure == nil {
-		return result, nil
-	}
-	out, err := os.Create(file)
-	if err != nil {
-		return nil, err
-	}
-	if _, err := recorder.WriteTo(out); err != nil {
-		out.Close()
-		return nil, err
-	}
-	return result, out.Close()
+	return runner.Play(context.Background(), p, c, begun), nil
 }
