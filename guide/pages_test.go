@@ -48,6 +48,23 @@ func TestPagesShowTheCodeOfTheirFiles(t *testing.T) {
 	}
 }
 
+// The tables and the machine of benchmarks.md are parts of bench/README.md.
+func TestBenchmarks_ShowTheRunOfTheReadme(t *testing.T) {
+	readme, shown := string(readFile(t, "../bench/README.md")), 0
+	for line := range strings.Lines(string(readFile(t, "benchmarks.md"))) {
+		cells, isRow := strings.CutPrefix(line, "| ")
+		if !isRow && !strings.HasPrefix(line, "go1.") || strings.HasPrefix(cells, "---") || strings.HasPrefix(cells, "--:") {
+			continue
+		}
+		if shown++; isRow && !strings.Contains(readme, " | "+cells) || !isRow && !strings.Contains(readme, strings.TrimSpace(line)) {
+			t.Errorf("bench/README.md lacks %s", line)
+		}
+	}
+	if shown < 40 {
+		t.Errorf("got %d lines, want 40 or more", shown)
+	}
+}
+
 // An example whose last comment is not its output is compiled and never run.
 func TestEveryExampleIsRun(t *testing.T) {
 	files, err := filepath.Glob("example_*_test.go")

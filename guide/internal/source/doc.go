@@ -7,7 +7,6 @@
 //	```go store/example_test.go            the whole file, as a program with a main
 //	```go store/example_test.go#flush      the region with that name
 //	```text store/example_test.go#Example  the output of that example
-//	```text bench/README.md#get            a measurement of that page
 //	```text cluster/server.conf#rights     a region of a file that is not Go
 //
 // In the file a region lies between two comments. A region may have several pieces;

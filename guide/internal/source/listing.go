@@ -58,10 +58,7 @@ func source(language, from string, read func(file string) (string, error)) (code
 		return program(text), true, nil
 	}
 	take := Region
-	switch {
-	case strings.HasSuffix(file, ".md"):
-		take = figures
-	case strings.HasPrefix(region, "Example"):
+	if strings.HasPrefix(region, "Example") {
 		take = output
 	}
 	code, err = take(text, region)

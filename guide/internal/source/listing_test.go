@@ -36,7 +36,6 @@ func Example_a() {
 	// 	more
 }
 `,
-	"none.md": "# None\n",
 	"open.go": "// region left\n",
 	"in.go":   "// region a\n// region b\n// endregion\n",
 }
@@ -75,38 +74,6 @@ func TestABlockShowsWhatAnExamplePrints(t *testing.T) {
 	}
 }
 
-const measured = `# Costs
-
-| op | n | impl | median | unit | ± | beside the first |
-| --- | --: | --- | --: | --- | --: | --: |
-| set | 10 | map | 9 | ns | 1 % |  |
-| get | 10 | ours | 1.25 | ns | 1 % |  |
-|  |  | map | 12 | ns | 10 % | 9.60x slower |
-| clear | 10 | ours | 1 | ns | 1 % |  |
-
-| id | work | target |
-|---|---|---|
-| P1 | Get | <= 1x |
-| P2 | Set | <= 2x |
-
-go1.26 linux/amd64, a machine, revision 7, seed 1
-P1   10  get: of the other   0.5   <= 1.00  met
-P1  100  get: of the other   1.5   <= 1.00  missed
-`
-
-func TestABlockShowsWhatWasMeasured(t *testing.T) {
-	for name, want := range map[string]string{
-		"get":     "impl  median  unit     ±  beside the first\nours    1.25  ns     1 %\nmap       12  ns    10 %      9.60x slower\n",
-		"machine": "go1.26 linux/amd64, a machine\n",
-		"targets": "P1  Get\n     <= 1x\n     met 1 of 2\nP2  Set\n     <= 2x\n     not in this run\n",
-	} {
-		got, err := source.Fill("```text costs.md#"+name+"\n```\n", func(string) (string, error) { return measured, nil })
-		if want := "```text costs.md#" + name + "\n" + want + "```\n"; err != nil || got != want {
-			t.Errorf("%v\n%s\nwant\n%s", err, got, want)
-		}
-	}
-}
-
 func TestWhatIsWrongWithABlockIsSaid(t *testing.T) {
 	for page, want := range map[string]string{
 		"\n```go\nx := 1\n```\n":             "line 2: a block of Go names no file",
@@ -114,9 +81,6 @@ func TestWhatIsWrongWithABlockIsSaid(t *testing.T) {
 		"```go a_test.go#none\n```\n":        "a_test.go: there is no region none",
 		"```text a_test.go#Example_b\n```\n": "there is no Example_b with an output",
 		"```go open.go#left\n```\n":          "region left has no end",
-		"```text none.md#get\n```\n":         "no table has lines of get",
-		"```text none.md#targets\n```\n":     "no table has targets",
-		"```text none.md#machine\n```\n":     "no line tells the machine",
 		"```go in.go#a\n```\n":               "region b begins inside region a",
 		"```text\n":                          "has no end",
 	} {
