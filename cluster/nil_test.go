@@ -2,11 +2,11 @@ package cluster_test
 
 import (
 	"context"
-	"fmt"
 	"io"
 	"testing"
 
 	"handloom/cluster"
+	"handloom/proof/maptest"
 )
 
 // The argument is looked at before anything else, so that no Log has to be open.
@@ -31,13 +31,8 @@ func TestNil_IsNamed(t *testing.T) {
 		"cluster: Ask with a nil context":      func() { _, _ = mail.Ask(none, 1, nil) },
 		"cluster: Serve with a nil function":   func() { _ = mail.Serve(ctx, 1, nil) },
 	} {
-		t.Run(want, func(t *testing.T) {
-			defer func() {
-				if got := fmt.Sprint(recover()); got != want+"; give one" {
-					t.Errorf("panic with %q, want %q", got, want+"; give one")
-				}
-			}()
-			f()
-		})
+		if got := maptest.PanicOf(f); got != want+"; give one" {
+			t.Errorf("got panic %v, want %s; give one", got, want)
+		}
 	}
 }

@@ -2,11 +2,11 @@ package journal_test
 
 import (
 	"context"
-	"fmt"
 	"io"
 	"testing"
 
 	"handloom/journal"
+	"handloom/proof/maptest"
 )
 
 func TestNil_IsNamed(t *testing.T) {
@@ -26,14 +26,9 @@ func TestNil_IsNamed(t *testing.T) {
 		"journal: Trim with a nil context":   func() { _ = j.Trim(none, 0) },
 		"journal: Repair with a nil context": func() { _, _ = journal.Repair(none, dir, 1) },
 	} {
-		t.Run(want, func(t *testing.T) {
-			defer func() {
-				if got := fmt.Sprint(recover()); got != want+"; give one" {
-					t.Errorf("panic with %q, want %q", got, want+"; give one")
-				}
-			}()
-			f()
-		})
+		if got := maptest.PanicOf(f); got != want+"; give one" {
+			t.Errorf("got panic %v, want %s; give one", got, want)
+		}
 	}
 	if at, err := j.Append(ctx, 0, []byte("record")); at != 1 || err != nil {
 		t.Errorf("Append afterwards: %d, %v", at, err)

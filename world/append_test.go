@@ -120,9 +120,7 @@ func TestABrokenLogEndsTheTicks(t *testing.T) {
 		s := submit(t.Context(), w, g.order(1))
 		wantError(t, errorOf(w.Step(t.Context())), fs.ErrClosed)
 		synctest.Wait()
-		if !errors.Is(s.err, store.ErrUncertain) {
-			t.Errorf("Submit: done %t, %v", s.done, s.err)
-		}
+		wantError(t, s.err, store.ErrUncertain)
 		_, err := w.Submit(t.Context(), g.order(2))
 		if !errors.Is(err, world.ErrNotOwner) || strings.Contains(err.Error(), "another world") || !strings.Contains(err.Error(), "the disk") {
 			t.Errorf("a later Submit: %v", err)

@@ -56,8 +56,7 @@ func TestALogThatIsAwayForAMoment(t *testing.T) {
 			if saves >= 0 {
 				t.Errorf("%d refusals left", saves)
 			}
-			mustClose(t, v)
-			mustClose(t, w)
+			mustClose(t, v, w)
 		})
 	})
 }

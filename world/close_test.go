@@ -134,7 +134,6 @@ func TestAClosedLogEndsAFollower(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
 		wantError(t, v.Run(ctx), fs.ErrClosed)
-		mustClose(t, v)
-		mustClose(t, w)
+		mustClose(t, v, w)
 	})
 }

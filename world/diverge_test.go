@@ -78,8 +78,7 @@ func TestAnOwnerThatDivergesStopsTheOthers(t *testing.T) {
 		if d := (*world.DivergedError)(nil); !errors.As(err, &d) || d.Table != "camp" || d.Tick != 9 {
 			t.Errorf("Step: %v", err)
 		}
-		mustClose(t, u)
-		mustClose(t, v)
+		mustClose(t, u, v)
 	})
 }
 

@@ -62,12 +62,11 @@ func haltAndSkip(t *testing.T, fault func() error) {
 	synctest.Wait()
 	wantTickError(t, last.err)
 	if !waits.done || waits.err != nil {
-		t.Errorf("a call that records nothing: done %t, %v", waits.done, waits.err)
+		t.Errorf("Submit: done %t, %v", waits.done, waits.err)
 	}
 	wantError(t, errorOf(w.Submit(t.Context(), g.order(5))), world.ErrNotOwner)
 	wantError(t, w.Export(t.Context(), new(strings.Builder)), world.ErrTick)
-	mustClose(t, w)
-	mustClose(t, v)
+	mustClose(t, w, v)
 	again := bad()
 	_, err := world.Open(t.Context(), again.Store, l, again.options())
 	wantTickError(t, err)
@@ -187,9 +186,7 @@ func TestTick_ThatDoesNotEndHalts(t *testing.T) {
 				}()
 				<-ended
 				synctest.Wait()
-				if !errors.Is(s.err, world.ErrTick) {
-					t.Errorf("Submit: done %t, %v", s.done, s.err)
-				}
+				wantError(t, s.err, world.ErrTick)
 				if _, err := w.Step(t.Context()); !errors.Is(err, world.ErrTick) || !errors.Is(err, c.want) || !strings.Contains(err.Error(), c.text) {
 					t.Errorf("Step: %v", err)
 				}

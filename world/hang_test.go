@@ -228,7 +228,6 @@ func TestStep_EndsWithItsContextWhileASnapshotHangs(t *testing.T) {
 			mustStep(t, v)
 		}
 		wantSame(t, owner, follower)
-		mustClose(t, v)
-		mustClose(t, w)
+		mustClose(t, v, w)
 	})
 }

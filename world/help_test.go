@@ -284,17 +284,22 @@ func stepsSaving(t testing.TB, w *world.World, n int) {
 	}
 }
 
-func mustClose(t testing.TB, w *world.World) {
+// mustClose closes worlds, one after the other.
+func mustClose(t testing.TB, worlds ...*world.World) {
 	t.Helper()
-	noError(t, w.Close(context.Background()))
+	for _, w := range worlds {
+		noError(t, w.Close(context.Background()))
+	}
 }
 
-// crash closes a World without the snapshot that Close saves.
-func crash(t testing.TB, w *world.World) {
+// crash closes worlds, one after the other, without the snapshots that Close saves.
+func crash(t testing.TB, worlds ...*world.World) {
 	t.Helper()
 	ended, cancel := context.WithCancel(context.Background())
 	cancel()
-	noError(t, w.Close(ended))
+	for _, w := range worlds {
+		noError(t, w.Close(ended))
+	}
 }
 
 // A submission is a Submit that is under way.

@@ -2,9 +2,9 @@ package world_test
 
 import (
 	"context"
-	"fmt"
 	"testing"
 
+	"handloom/proof/maptest"
 	"handloom/store"
 	"handloom/world"
 )
@@ -35,14 +35,9 @@ func TestNil_IsNamed(t *testing.T) {
 		"world: Handoff with a nil context":   func() { _ = w.Handoff(none, "") },
 		"world: Close with a nil context":     func() { _ = w.Close(none) },
 	} {
-		t.Run(want, func(t *testing.T) {
-			defer func() {
-				if got := fmt.Sprint(recover()); got != want+"; give one" {
-					t.Errorf("panic with %q, want %q", got, want+"; give one")
-				}
-			}()
-			f()
-		})
+		if got := maptest.PanicOf(f); got != want+"; give one" {
+			t.Errorf("got panic %v, want %s; give one", got, want)
+		}
 	}
 	noError(t, errorOf(w.Step(ctx)))
 	noError(t, w.Close(ctx))

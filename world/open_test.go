@@ -63,7 +63,7 @@ func TestOneWorldHasTheStore(t *testing.T) {
 // Ticks of another program are refused also where the epoch record that tells lies
 // before the snapshot. A snapshot with none behind it is only a state.
 func TestTicksOfAnotherProgramAreRefused(t *testing.T) {
-	for name, end := range map[string]func(t testing.TB, w *world.World){"ticks": crash, "no ticks": mustClose} {
+	for name, end := range map[string]func(t testing.TB, worlds ...*world.World){"ticks": crash, "no ticks": mustClose} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				l := world.Memory()
@@ -108,9 +108,7 @@ func TestAHandoffToANewProgram(t *testing.T) {
 		o := third.options()
 		o.Program = "third"
 		wantError(t, errorOf(world.Open(t.Context(), third.Store, l, o)), world.ErrProgram)
-		if !errors.Is(s.err, world.ErrNotOwner) {
-			t.Errorf("a call that no tick has taken: done %t, %v", s.done, s.err)
-		}
+		wantError(t, s.err, world.ErrNotOwner)
 		second := func(o *world.Options) { o.Program = "second" }
 		next := newGame(t, store.Options{})
 		u := openWith(t, next, l, second)

@@ -161,8 +161,7 @@ func savesWhatWasCompared(t *testing.T, wrong uint64, digestTicks int) {
 	if !errors.Is(err, world.ErrDiverged) {
 		t.Errorf("wrong from tick %d: the follower is at %v: %v", wrong, v.Status(), err)
 	}
-	crash(t, v)
-	crash(t, w)
+	crash(t, v, w)
 	u := open(after)
 	got, err1 := after.Digest(t.Context())
 	want, err2 := g.Digest(t.Context())

@@ -48,8 +48,7 @@ func TestStatusReadsAsALineAndAsJSON(t *testing.T) {
 		if want := "status.owner=false status.term=1 status.tick=10"; !strings.Contains(log.String(), want) {
 			t.Errorf("it is logged as %s", log.String())
 		}
-		mustClose(t, w)
-		mustClose(t, v)
+		mustClose(t, w, v)
 	})
 }
 

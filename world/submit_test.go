@@ -40,8 +40,7 @@ func TestSubmitTellsThatNothingWasApplied(t *testing.T) {
 		if !errors.Is(inTick, store.ErrPhase) || !errors.Is(inApplied, store.ErrPhase) {
 			t.Errorf("inside a tick: %v; inside Applied: %v", inTick, inApplied)
 		}
-		mustClose(t, w)
-		mustClose(t, w)
+		mustClose(t, w, w)
 		wantError(t, errorOf(w.Submit(ctx, g.order(1))), store.ErrClosed)
 		wantError(t, errorOf(w.Step(ctx)), store.ErrClosed)
 		mustClose(t, v)
@@ -134,8 +133,7 @@ func TestStep_ContextThatEndsInATickEndsNoTick(t *testing.T) {
 		steps(t, w, 1)
 		steps(t, v, 1)
 		wantSame(t, g, h)
-		mustClose(t, v)
-		mustClose(t, w)
+		mustClose(t, v, w)
 	})
 }
 
@@ -165,9 +163,7 @@ func TestSubmitTellsThatItIsUncertain(t *testing.T) {
 		waits := submit(t.Context(), w, g.order(3))
 		crash(t, w)
 		synctest.Wait()
-		if !errors.Is(sealed.err, store.ErrUncertain) {
-			t.Errorf("sealed: done %t, %v", sealed.done, sealed.err)
-		}
+		wantError(t, sealed.err, store.ErrUncertain)
 		if !errors.Is(waits.err, store.ErrClosed) || errors.Is(waits.err, store.ErrUncertain) {
 			t.Errorf("not sealed: done %t, %v", waits.done, waits.err)
 		}
@@ -203,8 +199,7 @@ func TestATickTakesWhatWasSealedAlone(t *testing.T) {
 		}
 		wantSame(t, g, h)
 		wantTicks(t, h, 3)
-		mustClose(t, w)
-		mustClose(t, v)
+		mustClose(t, w, v)
 	})
 }
 

@@ -109,8 +109,7 @@ func pauseOwner(t *testing.T, trims bool) {
 		t.Error("the states differ")
 	}
 	wantSame(t, g, h)
-	mustClose(t, w)
-	mustClose(t, v)
+	mustClose(t, w, v)
 	if s := v.Status(); s.Term != 2 {
 		t.Errorf("%d terms", s.Term)
 	}
@@ -164,8 +163,7 @@ func TestSilenceAloneIsNoReason(t *testing.T) {
 		if s := v.Status(); s.Owner || s.Term != 1 || s.Tick != 3 {
 			t.Errorf("%+v", s)
 		}
-		mustClose(t, v)
-		mustClose(t, w)
+		mustClose(t, v, w)
 	})
 }
 
@@ -212,7 +210,6 @@ func TestHandoff_OthersOfTheProgramComeFirst(t *testing.T) {
 			t.Errorf("the world that handed off: %v", s)
 		}
 		wantSame(t, a, b)
-		mustClose(t, w)
-		mustClose(t, v)
+		mustClose(t, w, v)
 	})
 }

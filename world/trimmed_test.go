@@ -41,8 +41,7 @@ func TestAFollowerThatIsFarBehindSkipsAhead(t *testing.T) {
 			mustStep(t, v)
 		}
 		wantSame(t, owner, follower)
-		mustClose(t, v)
-		mustClose(t, w)
+		mustClose(t, v, w)
 	})
 }
 

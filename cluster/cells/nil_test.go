@@ -2,10 +2,10 @@ package cells_test
 
 import (
 	"context"
-	"fmt"
 	"testing"
 
 	"handloom/cluster/cells"
+	"handloom/proof/maptest"
 	"handloom/store"
 )
 
@@ -25,13 +25,8 @@ func TestNil_IsNamed(t *testing.T) {
 		"cells: Serve with a nil function": func() { _ = local.Serve(ctx, 1, nil) },
 		"cells: Ask with a nil context":    func() { _, _ = local.Ask(none, 1, nil) },
 	} {
-		t.Run(want, func(t *testing.T) {
-			defer func() {
-				if got := fmt.Sprint(recover()); got != want+"; give one" {
-					t.Errorf("panic with %q, want %q", got, want+"; give one")
-				}
-			}()
-			f()
-		})
+		if got := maptest.PanicOf(f); got != want+"; give one" {
+			t.Errorf("got panic %v, want %s; give one", got, want)
+		}
 	}
 }

@@ -38,9 +38,7 @@ func readAll(text string) ([]trace.Event, error) {
 func readerOf(t testing.TB, in io.Reader, name string) *trace.Reader {
 	t.Helper()
 	r, err := trace.NewReader(in, name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	return r
 }
 
@@ -51,9 +49,7 @@ func zipped(t testing.TB, text string) string {
 	if _, err := io.WriteString(w, text); err != nil {
 		t.Fatal(err)
 	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, w.Close())
 	return b.String()
 }
 
@@ -251,9 +247,7 @@ func TestReader_ReadsAllEvents(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		events := rapid.SliceOf(anyEvent()).Draw(t, "events")
 		got, err := readAll(rewrite(events))
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		if diff := cmp.Diff(append([]trace.Event{}, events...), withoutLines(got)); diff != "" {
 			t.Fatalf("events differ (-written +read):\n%s", diff)
 		}
@@ -269,4 +263,12 @@ func anyEvent() *rapid.Generator[trace.Event] {
 		}
 		return e
 	})
+}
+
+// noError ends the test if there is an error.
+func noError(t rapid.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
 }

@@ -17,9 +17,7 @@ func TestSample_IsSmallAndVaried(t *testing.T) {
 		if err == nil {
 			err = checker.CheckBatch(tick)
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		events += len(tick)
 		for _, e := range tick {
 			tables[e.Table] = true
@@ -32,9 +30,7 @@ func TestSample_IsSmallAndVaried(t *testing.T) {
 
 func TestSample_NamesNoMachine(t *testing.T) {
 	zip, err := gzip.NewReader(bytes.NewReader(trace.Sample))
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	text, err := io.ReadAll(zip)
 	if err != nil || zip.Name != "" || zip.Comment != "" {
 		t.Fatalf("%v, file name %q, comment %q", err, zip.Name, zip.Comment)

@@ -43,9 +43,7 @@ func TestTicksCutsBatchesAtT(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			got, err := keysOf("handloom-trace 1\n" + tt.text)
-			if err != nil {
-				t.Fatal(err)
-			}
+			noError(t, err)
 			if diff := cmp.Diff(tt.want, got); diff != "" {
 				t.Errorf("batches differ (-want +got):\n%s", diff)
 			}
