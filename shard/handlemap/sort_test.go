@@ -213,22 +213,6 @@ func TestASortThatPanicsMovesNothing(t *testing.T) {
 	}
 }
 
-// So many items are sorted in blocks.
-func TestDefragmentKnowsOfLargeSorts(t *testing.T) {
-	m, _ := cards(t, 10_000, 1<<30)
-	m.Defragment(byKey, 0)
-	m.SortFunc(func(a, b *card) int { return byKey(b, a) })
-	if _, done := m.Defragment(byKey, 0); !done || !slices.IsSortedFunc(m.Items(), func(a, b card) int { return byKey(&a, &b) }) {
-		t.Error("not in order")
-	}
-	count := 0
-	counting := func(a, b *card) int { count++; return byKey(a, b) }
-	m.SortFunc(byKey)
-	if _, done := m.Defragment(counting, 0); !done || count > 0 {
-		t.Errorf("%d comparisons after a sort that moved nothing", count)
-	}
-}
-
 func TestSortedItemsKeepWhatTheyPointAt(t *testing.T) {
 	m := newMap[*uint64](t, handle.Options{})
 	for i := range uint64(500) {

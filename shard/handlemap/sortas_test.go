@@ -1,7 +1,6 @@
 package handlemap_test
 
 import (
-	"math/rand/v2"
 	"slices"
 	"testing"
 	"unsafe"
@@ -78,36 +77,6 @@ func TestSwapExchangesRows(t *testing.T) {
 		before := m.Digest()
 		if m.Swap(hs[4], hs[0]) || m.Swap(hs[0], hs[4]) || m.Swap(number{}, number{}) || m.Digest() != before {
 			t.Error("Swap with a stale handle changes something")
-		}
-	})
-}
-
-// This sequence lost items in the container that the design comes from.
-func TestElevenItemsErasedInShuffledOrderReturn(t *testing.T) {
-	maptest.EachWidth(t, func(t *testing.T) {
-		r := rand.New(rand.NewPCG(7, 7))
-		for range 7 {
-			m := newMap[uint64](t, handle.Options{})
-			hs := maptest.InsertN(t, m, 11)
-			for round := range 6 {
-				for _, i := range r.Perm(11) {
-					if v, ok := m.Take(hs[i]); !ok || v != uint64(i) {
-						t.Fatalf("Take gives %d for %d", v, i)
-					}
-				}
-				for _, i := range r.Perm(11) {
-					hs[i] = maptest.Insert(t, m, uint64(i))
-				}
-				switch round % 3 {
-				case 0:
-					m.SortFunc(func(a, b *uint64) int { return int(*b) - int(*a) })
-				case 1:
-					m.SortByKey(func(v *uint64) uint64 { return *v * 5 % 11 })
-				case 2:
-					m.Defragment(func(a, b *uint64) int { return int(*a) - int(*b) }, r.IntN(40))
-				}
-				maptest.ExpectNumbers(t, m, hs)
-			}
 		}
 	})
 }
