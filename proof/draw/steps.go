@@ -62,15 +62,8 @@ var args = map[string]func(d *drawing, s *script.Step) int{
 	"budget":  func(d *drawing, _ *script.Step) int { return d.of(0, 1, 3, 10, 100) },
 	"i":       func(d *drawing, _ *script.Step) int { return d.IntN(8) },
 	"fail":    func(d *drawing, _ *script.Step) int { return d.rarely(8, 1+d.IntN(2)) },
-	"cancel":  func(d *drawing, _ *script.Step) int { return d.rarely(25, 1) },
-	"panic":   func(d *drawing, s *script.Step) int { return d.rarely(6, 1+d.IntN(min(s.N+1, 10))) },
-	"n": func(d *drawing, s *script.Step) int {
-		if s.Op == script.ReserveNow {
-			return d.size(s.Table)
-		}
-		return 1 + d.IntN(12)
-	},
-	"tasks": func(d *drawing, _ *script.Step) int { return d.IntN(d.theme.tasks + 1) },
+	"panic":   func(d *drawing, _ *script.Step) int { return d.rarely(6, 1) },
+	"tasks":   func(d *drawing, _ *script.Step) int { return d.IntN(d.theme.tasks + 1) },
 }
 
 // rarely returns value once in n times, and otherwise 0.

@@ -15,8 +15,6 @@ type Abstract struct {
 	batch  []Command           // of the passes that succeeded, in key order
 	late   [][]Command         // calls of the inbox, which come after them
 	sealed int                 // of late: those that the next flush applies
-
-	elements map[elementOf]Item // of columns; the others are zero
 }
 
 type living struct {
@@ -28,7 +26,7 @@ type living struct {
 func NewAbstract(tables []Table) *Abstract {
 	return &Abstract{
 		tables: tables, live: make(map[uint64]living), counts: make([]int, len(tables)),
-		ever: make(map[uint64]struct{}), elements: make(map[elementOf]Item),
+		ever: make(map[uint64]struct{}),
 	}
 }
 

@@ -31,7 +31,6 @@ func (a *Abstract) Flush(dropped map[int]bool, resolve func(table int, provision
 		}
 	}
 	values := a.commands(batch, creates)
-	elements := a.sets(batch, creates)
 	real, err := a.appear(order, creates, resolve)
 	if err != nil {
 		return err
@@ -44,16 +43,6 @@ func (a *Abstract) Flush(dropped map[int]bool, resolve func(table int, provision
 	}
 	for p, id := range real {
 		a.live[id] = living{creates[p].table, linked(creates[p].value, real)}
-	}
-	for e, c := range elements {
-		if isProvisional(e.id) {
-			e.id = real[e.id]
-		}
-		if _, lives := a.live[e.id]; lives && c.Kind == Set {
-			a.elements[e] = linked(c.Value, real)
-		} else {
-			delete(a.elements, e)
-		}
 	}
 	a.batch, a.late, a.sealed = nil, a.late[a.sealed:], 0
 	return nil
@@ -94,22 +83,6 @@ func (a *Abstract) commands(batch []Command, creates map[uint64]*pending) map[ui
 		}
 	}
 	return values
-}
-
-// sets returns the last Set or Unset of each element, by what it named: a living item of the
-// table, or a create of the batch.
-func (a *Abstract) sets(batch []Command, creates map[uint64]*pending) map[elementOf]Command {
-	last := make(map[elementOf]Command)
-	for _, c := range batch {
-		if c.Kind != Set && c.Kind != Unset {
-			continue
-		}
-		l, lives := a.live[c.ID]
-		if p := creates[c.ID]; lives && l.table == c.Table || p != nil && p.table == c.Table {
-			last[elementOf{c.ID, c.Column}] = c
-		}
-	}
-	return last
 }
 
 // appear asks the store what became of the creates.

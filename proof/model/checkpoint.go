@@ -41,6 +41,6 @@ func (m *Exact) Rollback(to *Exact) {
 func (a *Abstract) Copy() *Abstract {
 	return &Abstract{
 		tables: a.tables, live: maps.Clone(a.live), counts: append([]int(nil), a.counts...),
-		ever: maps.Clone(a.ever), issued: append([]uint64(nil), a.issued...), elements: maps.Clone(a.elements),
+		ever: maps.Clone(a.ever), issued: append([]uint64(nil), a.issued...),
 	}
 }

@@ -26,31 +26,3 @@ func (m *Exact) Exchange(table, a, b int) {
 		s.beside[a], s.beside[b] = s.beside[b], s.beside[a]
 	}
 }
-
-// elementOf names an element by the handle of its item.
-type elementOf struct {
-	id     uint64
-	column int
-}
-
-// Element returns the element of an item that lives, and whether something wrote it: of a
-// column it is zero otherwise.
-func (a *Abstract) Element(of ColumnOf, id uint64) (element Item, wrote bool) {
-	element, wrote = a.elements[elementOf{id, of.Column}]
-	return element, wrote
-}
-
-// SetElement replaces an element in place.
-func (a *Abstract) SetElement(of ColumnOf, id uint64, element Item) {
-	a.elements[elementOf{id, of.Column}] = element
-}
-
-// Exchange lets the living items of a table have one element for another.
-func (a *Abstract) Exchange(table, one, other int) {
-	for id, l := range a.live {
-		if l.table == table {
-			x, y := elementOf{id, one}, elementOf{id, other}
-			a.elements[x], a.elements[y] = a.elements[y], a.elements[x]
-		}
-	}
-}

@@ -39,7 +39,6 @@ var (
 	AboveFloor              = state("issued-above-floor")
 	CancelInPlan            = state("cancel-in-plan")
 	CancelTooLate           = state("cancel-too-late")
-	LinkPanic               = state("panic-in-links")
 	DefragmentPaused        = state("defragment-paused")
 	RolledBackOverDepletion = state("rollback-over-depletion")
 	RolledBackOverBatch     = state("rollback-over-batch")

@@ -64,15 +64,11 @@ func (p *executor) addPart(ctx context.Context, s *script.Step) {
 	p.mark(ctx, "column")
 }
 
-// changeElement changes the key of an element in both models.
+// changeElement changes the key of an element in the model.
 func (p *executor) changeElement(c model.ColumnOf, id uint64, f func(key *uint64)) {
-	exact := p.exact.Element(c, id)
-	element, _ := p.abstract.Element(c, id)
-	f(&exact.Key)
+	element := p.exact.Element(c, id)
 	f(&element.Key)
-	part := p.tables[c.Table].parts()[c.Column]
-	*exact = part.keeps(*exact)
-	p.abstract.SetElement(c, id, part.keeps(element))
+	*element = p.tables[c.Table].parts()[c.Column].keeps(*element)
 }
 
 // isChunk sees that a chunk is one of those of the model.
@@ -142,7 +138,6 @@ func (y *writing) exchange() {
 		return
 	}
 	y.exact.Exchange(y.s.Table, a.Column, b.Column)
-	y.abstract.Exchange(y.s.Table, a.Column, b.Column)
 }
 
 // writeElements writes elements in place.
@@ -182,9 +177,6 @@ func (p *executor) inspectParts(table int) {
 func (p *executor) checkElement(c model.ColumnOf, part boundPart, id uint64) bool {
 	got, ok := part.get(id)
 	data, optional := part.(boundSparse)
-	if want, has := p.abstract.Element(c, id); ok != (has || !optional) || got != want {
-		p.fail(Model, "column %d of %s is %+v, %v; want %+v, %v", c.Column, model.Text(id), got, ok, want, has)
-	}
 	if exact := p.exact.Element(c, id); ok != (exact != nil) || ok && *exact != got {
 		p.fail(Model, "column %d of %s is %+v, %v; want %+v", c.Column, model.Text(id), got, ok, exact)
 	}

@@ -14,10 +14,6 @@ import (
 type boundMap interface {
 	Clear()
 	Reset()
-	Reserve(n int)
-	Shrink()
-	Digest() uint64
-	Verify() error
 	Len() int
 	insertItems(items []model.Item) ([]uint64, error)
 	emplaceItems(n int, fill func(i int, id uint64) model.Item) ([]uint64, error)
@@ -41,10 +37,6 @@ type commonMap[T any] interface {
 	Handles() iter.Seq[store.Handle[T]]
 	Clear()
 	Reset()
-	Reserve(n int)
-	Shrink()
-	Digest() uint64
-	Verify() error
 	Len() int
 }
 

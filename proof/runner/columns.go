@@ -195,7 +195,7 @@ func (b *binding[T]) addPart(p *executor, isOptional bool, kind, name string, ch
 	case kind == script.Empty:
 		return addPartAs(words, isOptional, emptyKind, store.ColumnOptions[empty]{Name: name, Changes: changes})
 	}
-	return addPartAs(words, isOptional, richElements, store.ColumnOptions[rich]{Name: name, Changes: changes, Links: richLinks(&p.fuse), Clone: cloneRich})
+	return addPartAs(words, isOptional, richElements, store.ColumnOptions[rich]{Name: name, Changes: changes, Links: richLinks, Clone: cloneRich})
 }
 
 func (b *binding[T]) parts() []boundPart { return b.beside }

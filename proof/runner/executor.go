@@ -17,7 +17,6 @@ type executor struct {
 	program *script.Script
 	config  script.Config
 	disturb disturber
-	fuse    fuse // in the Links of rich items
 
 	store    *store.Store
 	tables   []bound
@@ -27,7 +26,6 @@ type executor struct {
 
 	names       map[int]*variable
 	order       map[*script.Step]int // of steps that stand in no task
-	after       []model.Report       // what AfterFlush was called with
 	fresh       []int                // names of creates since the batch began
 	old         []int                // some names of earlier batches
 	recorded    []int                // names of all creates of this history that a queue took
@@ -155,7 +153,7 @@ func (p *executor) do(ctx context.Context, s *script.Step, w *store.Writer) {
 		p.queues(s)
 	case script.Inbox:
 		p.inbox(s, w != nil)
-	case script.Flush, script.FlushCancelled, script.FlushCancelPlan, script.FlushCancelLate, script.FlushLinkPanic:
+	case script.Flush, script.FlushCancelled, script.FlushCancelPlan, script.FlushCancelLate:
 		p.flush(ctx, s, w != nil)
 		p.endLate()
 	case script.Discard:

@@ -8,13 +8,12 @@ import (
 	"strings"
 
 	"handloom/batch"
-	"handloom/internal/check"
 	"handloom/proof/model"
 	"handloom/proof/script"
 	"handloom/store"
 )
 
-func isFlush(op script.Op) bool { return op >= script.Flush && op <= script.FlushLinkPanic }
+func isFlush(op script.Op) bool { return op >= script.Flush && op <= script.FlushCancelLate }
 
 // flush flushes, in one of several ways, and compares what came of it.
 func (p *executor) flush(ctx context.Context, s *script.Step, inWrite bool) {
@@ -37,13 +36,9 @@ func (p *executor) flush(ctx context.Context, s *script.Step, inWrite bool) {
 		p.disturb.cancelIn(1, func() { cancel(errCancelled) })
 	case script.FlushCancelLate:
 		p.disturb.cancelIn(2, func() { cancel(errCancelled) })
-	case script.FlushLinkPanic:
-		p.fuse.light(max(1, s.Arg("n")))
 	}
 	report, err := p.store.Flush(ctx)
 	cancelled := p.disturb.cancelled()
-	burnt := s.Op == script.FlushLinkPanic && p.fuse.left.Load() <= 0
-	p.fuse.light(0)
 
 	switch {
 	case s.Op == script.FlushCancelled && errors.Is(err, errCancelled):
@@ -55,8 +50,6 @@ func (p *executor) flush(ctx context.Context, s *script.Step, inWrite bool) {
 		p.fail(Model, "Flush succeeds, whose context ended while it planned")
 	case err == nil && s.Op == script.FlushCancelled && !plan.IsEmpty:
 		p.fail(Model, "Flush succeeds, whose context ended before")
-	case err == nil && burnt && !check.Full: // a checked build shows Links live items as well, whose panics it leaves
-		p.fail(Model, "Flush succeeds, and Links panicked")
 	case err == nil:
 		p.flushed(outer, plan, report, cancelled)
 		if !inWrite { // Stats is of the last write as well, which has not ended
@@ -67,8 +60,6 @@ func (p *executor) flush(ctx context.Context, s *script.Step, inWrite bool) {
 	case plan.IsRefused:
 		p.expect(err, store.ErrFull, "Flush beyond a limit")
 		p.see(plan.Refused)
-	case burnt && p.isFuse(err):
-		p.see(model.LinkPanic)
 	default:
 		p.fail(Model, "Flush fails: %v", err)
 	}
@@ -78,11 +69,6 @@ func (p *executor) flush(ctx context.Context, s *script.Step, inWrite bool) {
 }
 
 var errCancelled = errors.New("the program cancels it")
-
-func (p *executor) isFuse(err error) bool {
-	var panicked *store.PanicError
-	return errors.As(err, &panicked) && panicked.Value == errFuse
-}
 
 // flushed compares what a flush did with both models.
 func (p *executor) flushed(ctx context.Context, plan *model.Plan, report *store.Report, cancelled bool) {
@@ -112,17 +98,8 @@ func (p *executor) flushed(ctx context.Context, plan *model.Plan, report *store.
 		p.probe(id)
 	}
 	p.checkChanges()
-	p.checkAfter(want)
 	p.inspect(ctx)
 	p.mark(ctx, summary(want))
-}
-
-// checkAfter sees that AfterFlush was called, once, with the report.
-func (p *executor) checkAfter(want model.Report) {
-	if n := len(p.after); n != 1 || !reportsEqual(p.after[0], want) {
-		p.fail(Model, "AfterFlush was called %d times, with %+v; want once, with %+v", n, p.after, want)
-	}
-	p.after = nil
 }
 
 // resolved is what the store says became of a create, asked in both ways.

@@ -13,7 +13,6 @@ func (p *executor) open() (err error) {
 	p.store, err = store.New(store.Options{
 		Workers: p.config.Workers, QueueLimit: o.QueueLimit, BatchLimit: o.BatchLimit, InboxLimit: o.InboxLimit,
 		BatchBytes: int64(o.BatchBytes),
-		AfterFlush: func(r *store.Report) { p.after = append(p.after, p.reported(r)) },
 	})
 	if err != nil {
 		return err
@@ -54,7 +53,7 @@ func (p *executor) register(t *script.Table) (bound, error) {
 	case script.Linked:
 		return registerAs(p, t, linkedKind, store.TableOptions[linked]{})
 	}
-	return registerAs(p, t, richKind, store.TableOptions[rich]{Links: richLinks(&p.fuse), Clone: cloneRich})
+	return registerAs(p, t, richKind, store.TableOptions[rich]{Links: richLinks, Clone: cloneRich})
 }
 
 func registerAs[T any](p *executor, t *script.Table, k kind[T], o store.TableOptions[T]) (bound, error) {

@@ -25,8 +25,6 @@ write
   erase-now b %103
   defragment-table a by=1 budget=7
   defragment-table a by=1
-  sort-table a panic=2
-  sort-table a by=1 cancel=1
   sort-table a
   sort-table-key a by=2
   sort-table b

@@ -2,15 +2,11 @@ package runner
 
 import (
 	"cmp"
-	"context"
-	"errors"
-	"slices"
 	"sync/atomic"
 	"unsafe"
 
 	"handloom/proof/model"
 	"handloom/proof/script"
-	"handloom/store"
 )
 
 // orders are the comparisons that programs sort by.
@@ -38,55 +34,19 @@ func byMasked(mask uint64) func(a, b model.Item) int {
 	return func(a, b model.Item) int { return cmp.Compare(a.Key&mask, b.Key&mask) }
 }
 
-// sorted puts a shard of the model in order.
-func (y *writing) sorted(shard int, compare func(a, b model.Item) int) {
-	y.exact.Map(y.s.Table, shard).Sort(compare)
-}
-
-// sortTable sorts all shards. With panic=k a comparison with a key that is k-1
-// modulo 8 panics, and the shards with such a key and another item keep their
-// order; with cancel=1 the context has ended, and all do.
-func (y *writing) sortTable() {
-	ctx, cancel := context.WithCancelCause(y.ctx)
-	defer cancel(nil)
-	if y.s.Arg("cancel") == 1 {
-		cancel(errCancelled)
-	}
-	panics := func(i model.Item) bool { return int(i.Key%8)+1 == y.s.Arg("panic") }
-	compare := order(y.s)
-	err := y.t.(orderedTable).sortTable(ctx, y.w, func(a, b model.Item) int {
-		if panics(a) || panics(b) {
-			panic(errTask)
-		}
-		return compare(a, b)
-	})
-	if y.s.Arg("cancel") == 1 {
-		y.expect(err, errCancelled, "SortFunc with a context that has ended")
-		return
-	}
-	lowest := -1
+// sorted puts the shards of the model in order.
+func (y *writing) sorted(compare func(a, b model.Item) int) {
 	for shard := range y.modelled[y.s.Table].Shards {
-		switch rows := y.exact.Map(y.s.Table, shard).Handles(); {
-		case len(rows) < 2 || !slices.ContainsFunc(rows, func(id uint64) bool { return panics(*y.exact.Item(id)) }):
-			y.sorted(shard, compare)
-		case lowest < 0:
-			lowest = shard
-		}
+		y.exact.Map(y.s.Table, shard).Sort(compare)
 	}
-	y.checkSorted(err, lowest)
 }
 
-// checkSorted compares the error of a sort of which the lowest shard to panic is
-// given; -1 is none.
-func (p *executor) checkSorted(err error, lowest int) {
-	var panicked *store.PanicError
-	switch {
-	case lowest < 0 && err != nil:
-		p.fail(Model, "SortFunc of a table: %v", err)
-	case lowest < 0:
-	case !errors.As(err, &panicked) || panicked.Task != lowest || panicked.Value != errTask:
-		p.fail(Model, "SortFunc of a table: %v; want the panic of shard %d", err, lowest)
-	}
+// sortTable sorts all shards.
+func (y *writing) sortTable() {
+	compare := order(y.s)
+	err := y.t.(orderedTable).sortTable(y.ctx, y.w, compare)
+	y.want(err == nil, "SortFunc of a table: %v", err)
+	y.sorted(compare)
 }
 
 // checkBudget compares the work of a call of Defragment with its budget, of which

@@ -65,7 +65,6 @@ write
   sort-table c by=1
   defragment-table c by=0 budget=5
   defragment-table c by=0
-  shrink c
   reset a.1
   clear b
 end

@@ -89,8 +89,6 @@ func init() { // what they call asks for them again
 		script.InsertItems:     (*writing).insertMany,
 		script.EmplaceItemsNow: (*writing).insertMany,
 		script.EraseItemsNow:   (*writing).eraseMany,
-		script.ReserveNow:      func(y *writing) { y.sameDigest("room", func() { y.m.Reserve(y.s.Arg("n")) }) },
-		script.Shrink:          func(y *writing) { y.sameDigest("room", y.m.Shrink) },
 		script.Exchange:        (*writing).exchange,
 		script.WriteElement:    (*writing).writeElements,
 		script.SortSparse:      (*writing).sortSparse,
@@ -100,9 +98,7 @@ func init() { // what they call asks for them again
 			mask := keyMask(y.s)
 			err := y.t.(orderedTable).sortTableByKey(y.ctx, y.w, func(i model.Item) uint64 { return i.Key & mask })
 			y.want(err == nil, "SortByKey of a table: %v", err)
-			for shard := range y.modelled[y.s.Table].Shards {
-				y.sorted(shard, byMasked(mask))
-			}
+			y.sorted(byMasked(mask))
 		},
 		script.DefragmentTable: (*writing).defragmentTable,
 	}
@@ -146,28 +142,6 @@ func (y *writing) ids() []uint64 {
 		ids = append(ids, t.id)
 	}
 	return ids
-}
-
-// sameDigest sees that something leaves the map as it is.
-func (y *writing) sameDigest(what string, f func()) {
-	before := y.m.Digest()
-	f()
-	if after := y.m.Digest(); after != before {
-		y.fail(Model, "%s changed, and the digest of the map was %016x and is %016x", what, before, after)
-	}
-}
-
-// throws reports whether f panics as the program asks for. Then the map is as it
-// was.
-func (y *writing) throws(f func()) bool {
-	before := y.m.Digest()
-	if y.guarded(func() error { f(); return nil }, errTask) == nil {
-		return false
-	}
-	if after := y.m.Digest(); after != before {
-		y.fail(Model, "a callback panicked, and the digest of the map was %016x and is %016x", before, after)
-	}
-	return true
 }
 
 // picking is what a step erases.

@@ -29,8 +29,7 @@ func (y *writing) insert() {
 	y.inserted([]uint64{id}, err, []uint64{want}, fits, []model.Item{item})
 }
 
-// insertMany inserts items in one call. With panic=k the callback panics at the
-// k-th, and then nothing is inserted.
+// insertMany inserts items in one call.
 func (y *writing) insertMany() {
 	items := make([]model.Item, y.s.N)
 	for i := range items {
@@ -42,19 +41,12 @@ func (y *writing) insertMany() {
 		if foreseen = append(foreseen, id); y.m.has(id) {
 			y.fail(Model, "%s is found before its item is filled in", model.Text(id))
 		}
-		if y.s.Arg("panic") == i+1 {
-			panic(errTask)
-		}
 		return items[i]
 	}
-	if y.throws(func() {
-		if y.s.Op == script.InsertItems {
-			ids, err = y.m.insertItems(items)
-		} else {
-			ids, err = y.m.emplaceItems(len(items), fill)
-		}
-	}) {
-		return
+	if y.s.Op == script.InsertItems {
+		ids, err = y.m.insertItems(items)
+	} else {
+		ids, err = y.m.emplaceItems(len(items), fill)
 	}
 	want := y.x.InsertItems(items)
 	y.inserted(ids, err, want, want != nil, items)
@@ -153,19 +145,9 @@ func (y *writing) eraseMany() {
 	y.same("EraseItems", [2]int{got, n}, [2]int{want, want})
 }
 
-// eraseFunc erases by a function, which panics at its k-th call with panic=k.
+// eraseFunc erases by a function.
 func (y *writing) eraseFunc() {
-	f, calls, got := picking(y.s), 0, 0
-	if y.throws(func() {
-		got = y.m.eraseFunc(func(i model.Item) bool {
-			if calls++; calls == y.s.Arg("panic") {
-				panic(errTask)
-			}
-			return f(i)
-		})
-	}) {
-		return
-	}
-	y.same("EraseFunc", got, y.x.EraseWhere(f))
+	f := picking(y.s)
+	y.same("EraseFunc", y.m.eraseFunc(f), y.x.EraseWhere(f))
 	y.gone(y.s.Shard, f)
 }

@@ -58,8 +58,7 @@ var (
 	Flush           = define("flush", alone|inWrite, 0)
 	FlushCancelled  = define("flush-cancelled", alone|inWrite, 0) // with a context that has ended
 	FlushCancelPlan = define("flush-cancel-plan", alone|inWrite, 0)
-	FlushCancelLate = define("flush-cancel-late", alone|inWrite, 0)     // cancelled in the second step of the flush
-	FlushLinkPanic  = define("flush-link-panic", alone|inWrite, 0, "n") // Links panics at its n-th call
+	FlushCancelLate = define("flush-cancel-late", alone|inWrite, 0) // cancelled in the second step of the flush
 	Discard         = define("discard", alone, 0)
 	Reduce          = define("reduce", alone|inWrite, table)
 	Read            = define("read", alone, refs)
@@ -74,20 +73,18 @@ var (
 
 	Insert          = define("insert", inWrite, table|name|refs, "v")
 	InsertItems     = define("insert-items", inWrite, table|shard|names, "v")
-	EmplaceItemsNow = define("emplace-items-now", inWrite, table|shard|names, "v", "panic")
+	EmplaceItemsNow = define("emplace-items-now", inWrite, table|shard|names, "v")
 	EraseNow        = define("erase-now", inWrite, table|refs)
 	Remove          = define("remove", inWrite, table|refs)
 	EraseItemsNow   = define("erase-items-now", inWrite, table|shard|refs)
-	EraseFunc       = define("erase-func", inWrite, table|shard, "every", "rem", "panic")
+	EraseFunc       = define("erase-func", inWrite, table|shard, "every", "rem")
 	Clear           = define("clear", inWrite, table)
 	ClearMap        = define("clear-map", inWrite, table|shard)
 	Reset           = define("reset", inWrite, table|shard)
 	SetNow          = define("set-now", inWrite, table|refs, "v")
-	SortTable       = define("sort-table", inWrite, table|order, "by", "panic", "cancel")
+	SortTable       = define("sort-table", inWrite, table|order, "by")
 	SortTableByKey  = define("sort-table-key", inWrite, table|order, "by")
 	DefragmentTable = define("defragment-table", inWrite, table|order, "by", "budget")
-	ReserveNow      = define("reserve", inWrite, table|shard, "n")
-	Shrink          = define("shrink", inWrite, table|shard)
 	EndFrame        = define("end-frame", inWrite, 0)
 	Exchange        = define("exchange", inWrite, table|column, "c", "d")
 	WriteElement    = define("write-element", inWrite, table|refs|column|sparse, "c", "v")

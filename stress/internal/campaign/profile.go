@@ -50,6 +50,6 @@ func Find(name string) (Profile, bool) {
 var common = []model.Seen{
 	model.Depletion, model.HoldBack, model.SlotLimit, model.ItemLimit, model.QueueLimit, model.StaleReused,
 	model.StaleDepleted, model.ForgedVacant, model.ForgedFree, model.ForeignHandle, model.ChunkFull, model.ChunkOneMore,
-	model.ManyChunks, model.UnevenDeal, model.AboveFloor, model.CancelInPlan, model.CancelTooLate, model.LinkPanic,
+	model.ManyChunks, model.UnevenDeal, model.AboveFloor, model.CancelInPlan, model.CancelTooLate,
 	model.DefragmentPaused, model.RolledBackOverDepletion, model.MisuseRefused,
 }
