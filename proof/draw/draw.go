@@ -95,12 +95,9 @@ func (d *drawing) choose() {
 		d.program.Narrow = script.Narrow{Generations: d.of(1, 1, 2, 2, 3, 7, 7, 30), Slots: d.of(0, 0, 4, 16, 16, 64)}
 	}
 	if d.IntN(8) == 0 {
-		d.program.Store.QueueLimit = d.of(1, 5, 20, 100)
-	}
-	if d.IntN(8) == 0 {
 		d.program.Store.InboxLimit = d.of(1, 5, 20)
 	}
-	if d.IntN(12) == 0 && d.program.Store.QueueLimit == 0 { // what a full queue adds to a batch is left open
+	if d.IntN(12) == 0 {
 		d.program.Store.BatchLimit = d.of(1, 20, 200)
 	}
 }

@@ -8,7 +8,7 @@ import (
 
 // shapes begin programs in states that random steps come to in one program of
 // thousands. Of consecutive seeds one in [shapeEvery] begins in each.
-var shapes = []func(d *drawing){(*drawing).rest, (*drawing).blocks, (*drawing).bytes, (*drawing).above, (*drawing).nested, (*drawing).renewed, (*drawing).framed, (*drawing).behind, (*drawing).thinned, (*drawing).crowded}
+var shapes = []func(d *drawing){(*drawing).rest, (*drawing).blocks, (*drawing).bytes, (*drawing).above, (*drawing).nested, (*drawing).renewed, (*drawing).framed, (*drawing).behind, (*drawing).thinned, (*drawing).crowded, (*drawing).padded}
 
 const shapeEvery = 100
 
@@ -105,6 +105,22 @@ func (d *drawing) crowded() {
 		d.add(script.Step{Op: script.Inbox, Body: []script.Step{{Op: script.EmplaceItems, N: n, Name: d.name(n)}}})
 	}
 	d.add(script.Step{Op: script.Flush})
+}
+
+// padded has one queue set the elements of all that it creates, and then of the first and
+// the last.
+func (d *drawing) padded() {
+	d.known[0].columns = append(d.known[0].columns, script.Word)
+	d.add(script.Step{Op: script.AddColumn, Word: script.Word})
+	for _, set := range [][]int{{0, 1, 2}, {0, 2}} {
+		made := d.name(3)
+		pass := recording(script.Step{Op: script.EmplaceItems, N: 3, Name: made})
+		for _, i := range set {
+			pass.Body = append(pass.Body, script.Step{Op: script.Set, Refs: []script.Ref{{N: made + i}}}.Set("v", 7))
+		}
+		d.add(pass)
+		d.add(script.Step{Op: script.Flush})
+	}
 }
 
 // renewed has the passes of a frame write what it created, and what was there before, and

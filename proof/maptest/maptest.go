@@ -6,8 +6,8 @@
 // Every exported method of suite is a test and says in its name what is promised.
 // Most run twice, with the full handle fields and with narrow ones. The tests show
 // the contract by example: forged handles, limits, callbacks that panic, copies,
-// memory, digests. The random programs of package proof/runner hold every operation
-// of both maps to two models.
+// memory, digests. The random programs of package proof/runner hold the inserts and
+// erases of both maps to two models.
 package maptest
 
 import (

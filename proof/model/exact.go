@@ -57,8 +57,7 @@ type create struct {
 type Widths struct {
 	LastGeneration uint16
 	Slots          uint64
-	QueueLimit     int // 0: none that a program could reach
-	BatchLimit     int
+	BatchLimit     int // 0: none that a program could reach
 	InboxLimit     int
 }
 

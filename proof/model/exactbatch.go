@@ -15,38 +15,22 @@ func (m *Exact) BeginPass() int {
 }
 
 // EndPass says what the tasks of a pass recorded, task by task, and whether it
-// failed otherwise; open says that its queues stay in use until the flush. It
-// reports whether a queue of it is full, so that it fails for that, and returns
-// what the store cannot have answered.
-func (m *Exact) EndPass(number int, tasks [][]Command, failed, open bool) (full bool, err error) {
+// failed; open says that its queues stay in use until the flush. It returns what
+// the store cannot have answered.
+func (m *Exact) EndPass(number int, tasks [][]Command, failed, open bool) (err error) {
 	p := m.passes[number]
 	p.open = open
-	full = m.overflows(tasks)
-	if full {
-		m.seen.See(QueueLimit)
-	}
-	dropped := failed || full && !open
 	for task, commands := range tasks {
 		for i := range commands {
-			if e := m.note(&commands[i], number, task, dropped); e != nil && err == nil && !full { // a full queue forgets what it held
+			if e := m.note(&commands[i], number, task, failed); e != nil && err == nil {
 				err = e
 			}
 		}
 	}
-	if !dropped {
+	if !failed {
 		p.tasks = tasks
 	}
-	return full, err
-}
-
-// overflows reports whether a task recorded more than a queue may hold.
-func (m *Exact) overflows(tasks [][]Command) bool {
-	for _, commands := range tasks {
-		if m.QueueLimit > 0 && records(commands) > m.QueueLimit {
-			return true
-		}
-	}
-	return false
+	return err
 }
 
 // records counts commands: completing a staged value is none.
@@ -149,39 +133,23 @@ func (m *Exact) InboxFull() bool {
 }
 
 // Arrive says what a call of the inbox recorded, and whether it failed. It
-// reports whether the call is more than a queue, or with those before it more
-// than the inbox may hold, so that nothing of it is kept.
+// reports whether the call is, with those before it, more than the inbox may hold,
+// so that nothing of it is kept.
 func (m *Exact) Arrive(commands []Command, failed bool) (full bool, err error) {
-	full = m.overflows([][]Command{commands})
+	full = m.InboxLimit > 0 && records(commands) > 0 && held(m.calls)+records(commands) > m.InboxLimit
 	if full {
-		m.seen.See(QueueLimit)
-	}
-	over := m.InboxLimit > 0 && records(commands) > 0 && held(m.calls)+records(commands) > m.InboxLimit
-	if over {
 		m.seen.See(InboxLimit)
 	}
 	m.attempts++
 	for i := range commands {
-		if e := m.note(&commands[i], inboxPass, m.attempts, failed || full || over); e != nil && err == nil && !full {
+		if e := m.note(&commands[i], inboxPass, m.attempts, failed || full); e != nil && err == nil {
 			err = e
 		}
 	}
-	full = full || over
 	if !failed && !full && records(commands) > 0 {
 		m.calls = append(m.calls, commands)
 	}
 	return full, err
-}
-
-// Full reports whether a queue that is still open holds more than it may, so
-// that no flush succeeds.
-func (m *Exact) Full() bool {
-	for _, p := range m.passes {
-		if p.open && m.overflows(p.tasks) {
-			return true
-		}
-	}
-	return false
 }
 
 // Discard drops the batch.

@@ -7,7 +7,6 @@ type Plan struct {
 	// Refused says why the flush must fail with ErrFull, if it must.
 	Refused   Seen
 	IsRefused bool
-	IsFull    bool // with ErrQueueFull
 	IsEmpty   bool // there is nothing to do
 
 	Dropped map[int]bool // calls of the inbox that do not fit, by number
@@ -64,9 +63,8 @@ func (m *Exact) planWithout(dropped map[int]bool) *Plan {
 		cancelled: make(map[*create]bool), put: make(map[*create]bool), putValue: make(map[*create]Value),
 		depleting: make(map[*Map[Item]]int), shared: make(map[int]bool), settings: make(map[ColumnOf]*setting),
 	}
-	p.IsFull = m.Full()
 	p.IsEmpty = m.recorded()+held(m.calls[:m.sealed]) == 0
-	if p.IsFull || p.IsEmpty {
+	if p.IsEmpty {
 		return p
 	}
 	p.drop()

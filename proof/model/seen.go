@@ -22,7 +22,6 @@ var (
 	SlotLimit               = state("slot-limit")
 	SlotLimitDepleting      = state("slot-limit-depleting")
 	ItemLimit               = state("item-limit")
-	QueueLimit              = state("queue-limit")
 	BatchLimit              = state("batch-limit")
 	InboxLimit              = state("inbox-limit")
 	StaleReused             = state("stale-on-reused-slot")

@@ -78,15 +78,10 @@ func (r *running) create(c *script.Step, task int, q store.Queue, at place) {
 		ids = t.emplaceItems(q, items, share)
 	case script.EmplaceFunc:
 		var id uint64
-		if id, cancelled = r.emplaceFunc(c, q, &values[0]); id != 0 {
-			ids = []uint64{id}
-		}
+		id, cancelled = r.emplaceFunc(c, q, &values[0])
+		ids = []uint64{id}
 	}
-	for i := range values {
-		id := uint64(0) // of a queue that is full
-		if i < len(ids) {
-			id = ids[i]
-		}
+	for i, id := range ids {
 		r.bind(c.Name+i, id)
 		r.note(task, model.Command{Kind: model.Create, Table: c.Table, ID: id, Name: c.Name + i, Value: values[i]})
 	}

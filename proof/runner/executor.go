@@ -28,7 +28,7 @@ type executor struct {
 	order       map[*script.Step]int // of steps that stand in no task
 	fresh       []int                // names of creates since the batch began
 	old         []int                // some names of earlier batches
-	recorded    []int                // names of all creates of this history that a queue took
+	recorded    []int                // names of all creates of this history that a pass or call recorded
 	abandoned   []uint64             // handles of histories that a rollback ended
 	checkpoints map[int]*checkpoint
 	columns     int                     // of all tables, and optional data

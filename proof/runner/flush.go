@@ -23,7 +23,7 @@ func (p *executor) flush(ctx context.Context, s *script.Step, inWrite bool) {
 	p.seal()
 	plan := p.exact.Plan()
 	unchanged := func() {}
-	if s.Op != script.Flush || plan.IsFull || plan.IsRefused || plan.IsEmpty {
+	if s.Op != script.Flush || plan.IsRefused || plan.IsEmpty {
 		unchanged = p.unchanged(ctx, "a flush that applied nothing")
 	}
 	outer := ctx
@@ -42,8 +42,6 @@ func (p *executor) flush(ctx context.Context, s *script.Step, inWrite bool) {
 
 	switch {
 	case s.Op == script.FlushCancelled && errors.Is(err, errCancelled):
-	case plan.IsFull:
-		p.expect(err, store.ErrQueueFull, "Flush of a queue that is full")
 	case err == nil && plan.IsRefused:
 		p.fail(Limit, "Flush succeeds beyond a limit (%v)", plan.Refused)
 	case err == nil && s.Op == script.FlushCancelPlan && cancelled:

@@ -120,7 +120,7 @@ func (p *executor) lonePass(ctx context.Context, f func(ctx context.Context) err
 	if full && errors.Is(err, store.ErrQueueFull) {
 		return errUntried
 	}
-	_, wrong := p.exact.EndPass(p.exact.BeginPass(), nil, false, false)
+	wrong := p.exact.EndPass(p.exact.BeginPass(), nil, false, false)
 	return errors.Join(err, inner, wrong)
 }
 

@@ -11,7 +11,7 @@ import (
 func (p *executor) open() (err error) {
 	o := p.program.Store
 	p.store, err = store.New(store.Options{
-		Workers: p.config.Workers, QueueLimit: o.QueueLimit, BatchLimit: o.BatchLimit, InboxLimit: o.InboxLimit,
+		Workers: p.config.Workers, BatchLimit: o.BatchLimit, InboxLimit: o.InboxLimit,
 		BatchBytes: int64(o.BatchBytes),
 	})
 	if err != nil {
@@ -37,7 +37,7 @@ func (p *executor) open() (err error) {
 	}
 	p.exact = model.NewExact(p.modelled, model.Widths{
 		LastGeneration: slotset.LastGeneration(), Slots: uint64(slotset.SlotLimit()),
-		QueueLimit: o.QueueLimit, BatchLimit: o.BatchLimit, InboxLimit: o.InboxLimit,
+		BatchLimit: o.BatchLimit, InboxLimit: o.InboxLimit,
 	}, &p.result.Seen)
 	p.abstract = model.NewAbstract(p.modelled)
 	p.nameAll()

@@ -292,7 +292,7 @@ func (p *executor) queues(s *script.Step) {
 		})
 	}
 	running.Wait()
-	if _, wrong := p.exact.EndPass(number, r.logs, false, true); wrong != nil {
+	if wrong := p.exact.EndPass(number, r.logs, false, true); wrong != nil {
 		p.fail(Model, "%v", wrong)
 	}
 	r.record(false)

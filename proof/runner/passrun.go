@@ -25,14 +25,14 @@ func (r *running) run(ctx context.Context, pass func(context.Context) error) boo
 	number := r.exact.BeginPass()
 	failed := r.failed < len(r.bodies)
 	err := pass(ctx)
-	overflow, wrong := r.exact.EndPass(number, r.logs, failed, false)
+	wrong := r.exact.EndPass(number, r.logs, failed, false)
 	r.want(wrong == nil, "%v", wrong)
 	if failed {
 		r.checkFailed(err)
 	} else {
-		r.checkEnded(err, overflow)
-	}
-	if !failed && !overflow {
+		if err != nil {
+			r.unexpected(err, "no error")
+		}
 		r.record(false)
 	}
 	r.checkPending()
@@ -52,16 +52,6 @@ func (p *executor) refused(err error) bool {
 		p.fail(Model, "the pass is refused: %v", err)
 	}
 	return full || err != nil
-}
-
-// checkEnded compares the error of a pass whose tasks do not fail.
-func (r *running) checkEnded(err error, overflow bool) {
-	switch {
-	case overflow && !errors.Is(err, store.ErrQueueFull):
-		r.fail(Limit, "a queue is full, and the pass returns %v", err)
-	case !overflow && err != nil:
-		r.unexpected(err, "no error")
-	}
 }
 
 // checkFailed compares the error of a pass with what its lowest task to fail did.

@@ -57,9 +57,6 @@ func (p *executor) probeRecorded(random *rand.Rand) {
 
 func (p *executor) probeProvisional(name int) {
 	v := p.names[name]
-	if v.provisional == 0 { // a queue that was full did not take it
-		return
-	}
 	if p.store.Has(store.ID(v.provisional)) || p.tables[v.table].has(v.provisional) {
 		p.fail(Forged, "the provisional handle of %%%d is found", name)
 	}

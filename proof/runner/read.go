@@ -60,7 +60,7 @@ func (p *executor) finish(ctx context.Context) {
 	}
 	want := p.exact.Pending()
 	unapplied, err := p.store.Close(ctx)
-	if err != nil || unapplied != want && !p.exact.Full() { // of a full queue the count means nothing
+	if err != nil || unapplied != want {
 		p.fail(Model, "Close: %d commands, %v; want %d", unapplied, err, want)
 	}
 	for _, id := range p.abstract.Issued() {

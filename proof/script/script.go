@@ -19,7 +19,6 @@ type Narrow struct {
 
 // Store are the options of the store.
 type Store struct {
-	QueueLimit int
 	BatchLimit int
 	InboxLimit int
 	BatchBytes int // more than any batch of the program has: models count no bytes

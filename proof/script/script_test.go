@@ -13,7 +13,7 @@ const sample = `handloom-stress 1
 seed 42
 revision abc1234
 narrow generations=7 slots=16
-store queue=100
+store batch=100
 table t0 packed linked shards=4 chunk=16
 table hot stable word max=12 minfree=3
 config workers=4 procs=2 shuffle=9 yield=10

@@ -48,7 +48,7 @@ func Find(name string) (Profile, bool) {
 
 // common are the states that a short campaign comes to on any machine.
 var common = []model.Seen{
-	model.Depletion, model.HoldBack, model.SlotLimit, model.ItemLimit, model.QueueLimit, model.StaleReused,
+	model.Depletion, model.HoldBack, model.SlotLimit, model.ItemLimit, model.StaleReused,
 	model.StaleDepleted, model.ForgedVacant, model.ForgedFree, model.ForeignHandle, model.ChunkFull, model.ChunkOneMore,
 	model.ManyChunks, model.UnevenDeal, model.AboveFloor, model.CancelInPlan, model.CancelTooLate,
 	model.DefragmentPaused, model.RolledBackOverDepletion, model.MisuseRefused,
