@@ -11,13 +11,11 @@ import (
 	"fmt"
 	"html/template"
 	"io"
-	"maps"
 	"mime"
 	"net"
 	"net/http"
 	"os"
 	"path"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -43,8 +41,6 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	flags := flag.NewFlagSet("guide", flag.ContinueOnError)
 	flags.SetOutput(io.Discard)
 	addr := flags.String("addr", "localhost:8040", "")
-	out := flags.String("out", "", "")
-	play := flags.Bool("play", true, "")
 	switch err := flags.Parse(args); {
 	case errors.Is(err, flag.ErrHelp):
 		fmt.Fprint(stdout, usage)
@@ -56,39 +52,20 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		fmt.Fprintf(stderr, "guide: %v; -h lists the flags\n", err)
 		return exitBad
 	}
-	files, err := build(*play)
-	compile := sync.OnceValues(func() (map[string][]byte, error) { return compilePlay(ctx) })
-	switch {
-	case err != nil:
-	case *out == "":
+	files, err := build()
+	if err == nil {
+		compile := sync.OnceValues(func() (map[string][]byte, error) { return compilePlay(ctx) })
 		err = serve(ctx, *addr, handler(files, compile), stdout)
-	case *play:
-		var compiled map[string][]byte
-		if compiled, err = compile(); err == nil {
-			maps.Copy(files, compiled)
-			err = write(*out, files)
-		}
-	default:
-		err = write(*out, files)
 	}
-	switch {
-	case err != nil:
+	if err != nil {
 		fmt.Fprintln(stderr, "guide:", err)
 		return exitBad
-	case ctx.Err() != nil:
-		return cli.Exit(ctx)
 	}
-	if *out != "" {
-		fmt.Fprintln(stdout, "open", filepath.Join(*out, "index.html"))
-	}
-	return 0
+	return cli.Exit(ctx)
 }
 
-// build returns the files of the site, with the page of the playground or without.
-func build(play bool) (map[string][]byte, error) {
-	if !play {
-		return site.Build(pages)
-	}
+// build returns the files of the site.
+func build() (map[string][]byte, error) {
 	page, err := playFiles.ReadFile("playground/play.html")
 	if err != nil {
 		return nil, err
@@ -106,21 +83,6 @@ func build(play bool) (map[string][]byte, error) {
 		files["frame.css"] = []byte(chart.FrameStyle)
 	}
 	return files, err
-}
-
-// write writes the files of the site into a folder, which it makes.
-func write(folder string, files map[string][]byte) error {
-	for name, text := range files {
-		file := filepath.Join(folder, filepath.FromSlash(name))
-		err := os.MkdirAll(filepath.Dir(file), 0o755)
-		if err == nil {
-			err = os.WriteFile(file, text, 0o644)
-		}
-		if err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // serve shows the site at addr until ctx ends.
@@ -148,7 +110,7 @@ func handler(files map[string][]byte, compile func() (map[string][]byte, error))
 			name = "index.html"
 		}
 		text, ok := files[name]
-		if _, play := files["play.html"]; !ok && play && slices.Contains(compiledFiles, name) {
+		if !ok && slices.Contains(compiledFiles, name) {
 			compiled, err := compile()
 			if err != nil {
 				http.Error(w, err.Error(), http.StatusInternalServerError)

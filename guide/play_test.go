@@ -39,7 +39,7 @@ func TestThePlaygroundInABrowser(t *testing.T) {
 	if testing.Short() {
 		t.Skip("compiles for the browser")
 	}
-	files, err := build(true)
+	files, err := build()
 	noError(t, err)
 	compile := sync.OnceValues(func() (map[string][]byte, error) { return compilePlay(t.Context()) })
 	compiled, err := compile() // before there is a browser, which has to be done within a minute
