@@ -45,8 +45,8 @@ func (p *command) replay(ctx context.Context, command string, args []string) int
 }
 
 // play runs the replay, with progress.
-func (p *command) play(ctx context.Context, r *replay, f *following, src *source) cli.Verdict {
-	r.onTick = func(r *replay) { f.tick(r, src) }
+func (p *command) play(ctx context.Context, r *replay, f *following, src source) cli.Verdict {
+	r.onTick = func(r *replay) { f.tick(r) }
 	err := r.run(ctx, src)
 	f.progress.Clear()
 	f.addPoint(r.events)
@@ -62,16 +62,14 @@ func (p *command) play(ctx context.Context, r *replay, f *following, src *source
 const pointEvery = 100 * time.Millisecond
 
 // tick shows how far the replay is.
-func (f *following) tick(r *replay, src *source) {
+func (f *following) tick(r *replay) {
 	if time.Since(f.begun)-f.last >= pointEvery {
 		f.addPoint(r.events)
 	}
 	f.progress.Show(func(since time.Duration) string {
 		line := fmt.Sprintf("tick %s, %s live items, %s events, %s", report.Count(r.model.tick),
 			report.Count(r.model.len()), report.Count(r.events), report.Rate(r.events-f.done, since))
-		if f.done = r.events; src.size > 0 {
-			line += fmt.Sprintf(", %d %% read", 100*src.read/src.size)
-		}
+		f.done = r.events
 		return line
 	})
 }

@@ -31,11 +31,10 @@ type looked struct {
 }
 
 type lookedSnapshot struct {
-	File   string
-	Bytes  int64
-	Behind int // bytes, of package world
-	Info   image.Info
-	Fault  string // "": it is whole
+	File  string
+	Bytes int64 // without those of package world at its end
+	Info  image.Info
+	Fault string // "": it is whole
 }
 
 // lookedRecords are the records of a journal, as far as they are those of a world.
@@ -118,10 +117,13 @@ func (l *looked) snapshot(path string) error {
 		return err
 	}
 	defer f.Close()
-	counted := &counting{r: f}
-	info, err := image.Inspect(counted)
-	s := lookedSnapshot{File: filepath.Base(path), Info: info}
-	if s.Bytes = counted.n; err == nil {
+	stat, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	info, err := image.Inspect(f)
+	s := lookedSnapshot{File: filepath.Base(path), Info: info, Bytes: stat.Size()}
+	if err == nil {
 		err = s.end(f)
 	}
 	if err != nil {
@@ -138,25 +140,13 @@ func (l *looked) snapshot(path string) error {
 // end reads what is behind the snapshot: nothing, or what a world puts there.
 func (s *lookedSnapshot) end(r io.Reader) error {
 	b, err := io.ReadAll(r)
-	if s.Behind = len(b); s.Behind == 0 {
+	if s.Bytes -= int64(len(b)); len(b) == 0 {
 		return err
 	}
 	if err := new(logentry.Trailer).Decode(b); err != nil {
-		return fmt.Errorf("%w: %d bytes are behind it, and %w", store.ErrSnapshot, s.Behind, err)
+		return fmt.Errorf("%w: %d bytes are behind it, and %w", store.ErrSnapshot, len(b), err)
 	}
 	return err
-}
-
-// counting counts what is read.
-type counting struct {
-	r io.Reader
-	n int64
-}
-
-func (c *counting) Read(b []byte) (int, error) {
-	n, err := c.r.Read(b)
-	c.n += int64(n)
-	return n, err
 }
 
 // journal looks into the files of a journal.

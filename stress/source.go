@@ -8,38 +8,22 @@ import (
 	"handloom/internal/trace"
 )
 
-// source is an open trace and how much of it has been read.
+// source is an open trace.
 type source struct {
-	io.Reader
-	io.Closer
+	io.ReadCloser
 	name string
-	size int64 // 0: not known
-	read int64
 }
 
-func (s *source) Read(b []byte) (int, error) {
-	n, err := s.Reader.Read(b)
-	s.read += int64(n)
-	return n, err
-}
-
-// open opens what the file of settings means.
-func (p *command) open(file string) (*source, error) {
+// open opens the trace that settings name.
+func (p *command) open(file string) (source, error) {
 	switch file {
 	case "":
-		return &source{Reader: bytes.NewReader(trace.Sample), Closer: io.NopCloser(nil), name: "embedded trace", size: int64(len(trace.Sample))}, nil
+		return source{io.NopCloser(bytes.NewReader(trace.Sample)), "embedded trace"}, nil
 	case "-":
-		return &source{Reader: p.stdin, Closer: io.NopCloser(nil), name: "stdin"}, nil
+		return source{io.NopCloser(p.stdin), "stdin"}, nil
 	}
 	f, err := os.Open(file)
-	if err != nil {
-		return nil, err
-	}
-	s := &source{Reader: f, Closer: f, name: file}
-	if info, err := f.Stat(); err == nil && info.Mode().IsRegular() {
-		s.size = info.Size()
-	}
-	return s, nil
+	return source{f, file}, err
 }
 
 // sameFile reports whether both names lead to one file.

@@ -8,7 +8,7 @@ import "fmt"
 type Checker struct {
 	name string
 	live [MaxTable + 1]map[uint64]int // by table: key to the line that created it
-	err  *Error
+	err  error
 }
 
 // NewChecker returns a Checker to which nothing is alive. The name is what
@@ -24,10 +24,7 @@ func (c *Checker) Check(e Event) error {
 			c.err = &Error{File: c.name, Line: e.Line, Reason: reason}
 		}
 	}
-	if c.err != nil {
-		return c.err
-	}
-	return nil
+	return c.err
 }
 
 // CheckBatch checks events in their order and returns the first error. Give it
