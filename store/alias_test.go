@@ -38,9 +38,7 @@ func TestTheCommentOfAnAliasListsWhatTheTypeHas(t *testing.T) {
 			return false
 		}
 		seen++
-		if got, want := listedIn(spec.Doc.Text()), members(of); !slices.Equal(got, want) {
-			t.Errorf("the comment of %s lists\n%q, the type has\n%q", spec.Name, got, want)
-		}
+		equalLists(t, "list in the comment of "+spec.Name.Name, listedIn(spec.Doc.Text()), members(of)...)
 		return false
 	})
 	equal(t, "aliases of alias.go", seen, len(aliased))

@@ -168,13 +168,7 @@ func TestATickAllocatesThePhaseOfItsPassAlone(t *testing.T) {
 }
 
 func TestASteadyFrameAllocatesOneObjectPerPhase(t *testing.T) {
-	if check.Full {
-		t.Skip("a checked build allocates")
-	}
-	if raceDetector {
-		t.Log("the race detector empties pools at random; nothing to measure")
-		return
-	}
+	plainBuild(t)
 	bothKinds(t, func(t *testing.T, stable bool) {
 		for _, items := range []int{500, 20_000} {
 			t.Run(fmt.Sprintf("workers=1/items=%d", items), func(t *testing.T) {
@@ -201,13 +195,7 @@ func checkSteady(t *testing.T, ctx context.Context, frame func(context.Context))
 }
 
 func TestWithoutATeamAFrameAllocatesAConstantMore(t *testing.T) {
-	if check.Full {
-		t.Skip("a checked build allocates")
-	}
-	if raceDetector {
-		t.Log("the race detector empties pools at random; nothing to measure")
-		return
-	}
+	plainBuild(t)
 	bothKinds(t, func(t *testing.T, stable bool) {
 		var counts []uint64
 		for _, items := range []int{2_000, 20_000} {

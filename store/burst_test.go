@@ -196,9 +196,7 @@ func TestBurst_OfATableThatRests(t *testing.T) {
 
 // A table that has work now and then keeps the memory for it.
 func TestTable_WithWorkNowAndThenAllocatesNothing(t *testing.T) {
-	if check.Full || raceDetector {
-		t.Skip("checks allocate, and the race detector empties pools at random")
-	}
+	plainBuild(t)
 	s := newSwollen(t, store.TableOptions[item]{})
 	small, flushes := s.small()["a pass"], 0
 	items := make([]item, 1000)

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"handloom/batch"
 	"handloom/store"
 )
 

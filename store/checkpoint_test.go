@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"handloom/batch"
-	"handloom/internal/check"
 	"handloom/store"
 )
 
@@ -139,13 +138,7 @@ func TestATableRegisteredWhenCheckpointsExistIsInLaterOnes(t *testing.T) {
 }
 
 func TestSteadyCheckpointsAndRollbacksAllocateNothingThatGrows(t *testing.T) {
-	if check.Full {
-		t.Skip("a checked build allocates")
-	}
-	if raceDetector {
-		t.Log("the race detector empties pools at random; nothing to measure")
-		return
-	}
+	plainBuild(t)
 	bothKinds(t, func(t *testing.T, stable bool) {
 		for _, items := range []int{500, 20_000} {
 			s := newStore(t, store.Options{Workers: 1})

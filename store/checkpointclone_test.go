@@ -7,7 +7,6 @@ import (
 	"iter"
 	"maps"
 	"runtime"
-	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -89,9 +88,7 @@ func TestCheckpoint_SharesNothingWithClonedItems(t *testing.T) {
 				v.Path = shared
 			}
 		}
-		if !slices.Equal(shared, []int{5, 5, 5, 5}) {
-			t.Errorf("the shared path is %v", shared)
-		}
+		equalLists(t, "the shared path", shared, 5, 5, 5, 5)
 	})
 }
 

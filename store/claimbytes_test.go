@@ -271,7 +271,5 @@ func TestClaim_OwnerAppliesTheBytesToo(t *testing.T) {
 			v.Children[i] = last // that no other item may see
 		}
 	}
-	if !slices.Equal(shared, []store.ID{1, 2, 3}) {
-		t.Errorf("the memory of the caller is %v", shared)
-	}
+	equalLists(t, "the memory of the caller", shared, 1, 2, 3)
 }

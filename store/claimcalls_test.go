@@ -197,9 +197,7 @@ func TestClaim_EndedContextIsUncertain(t *testing.T) {
 	c.tick(t, input, calls)
 	calls.Done(1, nil)
 	for h, v := range c.stems.All() {
-		if !slices.Equal(v.Children, []store.ID{h.ID, 7}) {
-			t.Errorf("%v has children %v", h, v.Children)
-		}
+		equalLists(t, fmt.Sprintf("children of %v", h), v.Children, h.ID, 7)
 	}
 }
 

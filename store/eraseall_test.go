@@ -24,9 +24,7 @@ func TestEraseAll_NeedsEmits(t *testing.T) {
 }
 
 func TestEraseAll_AllocatesNothing(t *testing.T) {
-	if check.Full || raceDetector {
-		t.Skip("checks allocate, and so does the race detector")
-	}
+	plainBuild(t)
 	s, table := newTable(t, store.Options{Workers: 1}, store.TableOptions[item]{})
 	values := make([]item, 1000)
 	names := make([]store.Handle[item], 0, 1000)

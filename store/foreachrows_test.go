@@ -160,9 +160,7 @@ func TestExchange(t *testing.T) {
 // Row lists of Wrote are given up after passes that need much less. They are measured
 // inside a pass, which holds them: the pool gives up all that it keeps at a collection.
 func TestForEachRows_GivesUpRowLists(t *testing.T) {
-	if check.Full || raceDetector {
-		t.Skip("other builds keep more")
-	}
+	plainBuild(t)
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1)) // pools keep memory by processor
 	defer debug.SetGCPercent(debug.SetGCPercent(-1))
 	for name, left := range map[string]int{"same items": 400_000, "fewer items": 1000} {
@@ -227,9 +225,7 @@ func TestForEachRows_GivesUpRowLists(t *testing.T) {
 
 // Row lists of chunks are released after passes that need much less.
 func TestForEach_GivesUpRowLists(t *testing.T) {
-	if check.Full || raceDetector {
-		t.Skip("other builds keep more")
-	}
+	plainBuild(t)
 	const n = 400_000
 	type pass func(*store.Chunk[item], int)
 	used := func(t *testing.T, note pass, left int) int64 {

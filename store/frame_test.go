@@ -2,7 +2,6 @@ package store_test
 
 import (
 	"context"
-	"slices"
 	"testing"
 
 	"handloom/store"
@@ -33,9 +32,7 @@ func valuesOf(table *store.Table[item]) (values []uint64) {
 // holds checks which values the items have, by row.
 func holds(t tb, table *store.Table[item], when string, want ...uint64) {
 	t.Helper()
-	if got := valuesOf(table); !slices.Equal(got, want) {
-		t.Errorf("%s the table holds %v, want %v", when, got, want)
-	}
+	equalLists(t, when, valuesOf(table), want...)
 }
 
 func TestFrame_FirstFlushTakesTheInbox(t *testing.T) {

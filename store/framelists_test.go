@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"testing"
 
-	"handloom/internal/check"
 	"handloom/store"
 )
 
@@ -128,9 +127,7 @@ func (y *framed) insert(value uint64) store.Handle[item] {
 // The names and lists of flushes of a frame that grow and shrink are in memory that is
 // used again.
 func TestFrame_OfSeveralFlushesAllocatesNothing(t *testing.T) {
-	if check.Full || raceDetector {
-		t.Skip("checks allocate, and so does the race detector")
-	}
+	plainBuild(t)
 	s, table := newTable(t, store.Options{Workers: 1}, store.TableOptions[item]{Changes: true})
 	values := make([]item, 300)
 	var hs []store.Handle[item]

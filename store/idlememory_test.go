@@ -5,16 +5,13 @@ import (
 	"runtime"
 	"testing"
 
-	"handloom/internal/check"
 	"handloom/store"
 )
 
 // Memory that flushes and passes needed is given back also when nothing happens any more:
 // what stays are the items, and what the last frame with commands lets a program ask for.
 func TestMemoryIsGivenBackWhenNothingHappens(t *testing.T) {
-	if check.Full || raceDetector {
-		t.Skip("other builds keep more")
-	}
+	plainBuild(t)
 	const n, handleBytes, itemBytes = 100_000, 8, 32
 	type chunk = store.Chunk[item]
 	put := func(table *store.Table[item], c chunk) {

@@ -2,7 +2,6 @@ package store_test
 
 import (
 	"fmt"
-	"slices"
 	"testing"
 
 	"handloom/batch"
@@ -102,9 +101,7 @@ func TestLinks_CalledOnceForEachValueThatStays(t *testing.T) {
 			target, left := staying(t, s, table)
 			calls.take() // of the items that were there before
 			flush(t, s)
-			if got := calls.take(); !slices.Equal(got, []uint64{1, 2, 3, 4, 5}) {
-				t.Errorf("Links was called for the values %v", got)
-			}
+			equalLists(t, "values that Links was called for", calls.take(), 1, 2, 3, 4, 5)
 			for i, hs := range left {
 				equal(t, fmt.Sprintf("handle in the slice of value %d, which stays nowhere", i), hs[0], target)
 			}

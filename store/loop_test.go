@@ -88,9 +88,7 @@ func TestLoop_OutlastsAStallOfYears(t *testing.T) {
 	l := store.Loop{Hz: 100_000}
 	began := played(t, &l, 4, stall(10*year))
 	step := 10 * time.Microsecond
-	if want := []time.Duration{0, step, 10*year + step, 10*year + 2*step}; !slices.Equal(began, want) {
-		t.Errorf("ticks began at %v, want %v", began, want)
-	}
+	equalLists(t, "begins of ticks", began, 0, step, 10*year+step, 10*year+2*step)
 }
 
 func TestLoop_EndsWithItsContext(t *testing.T) {

@@ -108,6 +108,23 @@ func equal[T comparable](t tb, what string, got, want T) {
 	}
 }
 
+// equalLists fails the test unless got has the elements of want. what names the list.
+func equalLists[E comparable](t tb, what string, got []E, want ...E) {
+	t.Helper()
+	if !slices.Equal(got, want) {
+		t.Errorf("%s: %v, want %v", what, got, want)
+	}
+}
+
+// plainBuild skips the test in a build whose checks, or whose race detector, allocate or
+// empty pools.
+func plainBuild(t *testing.T) {
+	t.Helper()
+	if check.Full || raceDetector {
+		t.Skip("this build allocates more, or empties pools")
+	}
+}
+
 // wantFlush flushes and fails the test unless all tables together have the counts.
 func wantFlush(t tb, s *store.Store, want batch.Counts) {
 	t.Helper()

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"runtime"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -70,16 +69,12 @@ func TestAFailedFrameDropsWhatItRecordedSinceTheLastFlush(t *testing.T) {
 			})
 			wg.Wait()
 			// The flush before age had the items recorded until then.
-			if got := values(table); !slices.Equal(got, []uint64{1, 41, 11}) {
-				t.Errorf("the items are %v", got)
-			}
+			equalLists(t, "items", values(table), 1, 41, 11)
 			table.Emplace(queues(t, s, 1)[0], item{Value: 50})
 			wantFlush(t, s, batch.Counts{Created: 1})
 			broken = false
 			wantError(t, "the next frame", onlyError(c.Run(t.Context())), nil)
-			if got := values(table); !slices.Equal(got, []uint64{20, 30}) {
-				t.Errorf("after it the items are %v", got)
-			}
+			equalLists(t, "items", values(table), 20, 30)
 		})
 	}
 }
@@ -93,9 +88,7 @@ func TestRun_FailureKeepsRecordingsOfOthers(t *testing.T) {
 	table.Emplace(queues(t, s, 1)[0], item{Value: 2})
 	wantError(t, "", onlyError(c.Run(t.Context())), errTask)
 	flush(t, s)
-	if got := values(table); !slices.Equal(got, []uint64{2}) {
-		t.Errorf("the items are %v", got)
-	}
+	equalLists(t, "items", values(table), 2)
 }
 
 func TestAFlushThatFailsEndsTheFrameAndKeepsTheBatch(t *testing.T) {

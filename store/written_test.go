@@ -84,9 +84,7 @@ func TestWritten_ListsAllOfARun(t *testing.T) {
 			{"a flush", func() error { table.Erase(queues(t, s, 1)[0], hs[0]); return onlyError(s.Flush(t.Context())) }, nil},
 		} {
 			noError(t, c.do())
-			if got := writtenOf(table); !slices.Equal(got, c.want) {
-				t.Errorf("after %s %v are written, want %v", c.what, got, c.want)
-			}
+			equalLists(t, "written after "+c.what, writtenOf(table), c.want...)
 		}
 	})
 }
@@ -160,9 +158,7 @@ func TestNotesOutsideTheChunkOrPassPanic(t *testing.T) {
 }
 
 func TestInTheSteadyStateNotesOfWritesAllocateNothing(t *testing.T) {
-	if check.Full || raceDetector {
-		t.Skip("checked builds allocate, and so does the race detector")
-	}
+	plainBuild(t)
 	s, table := newTable(t, store.Options{Workers: 1}, store.TableOptions[item]{Shards: 2, ChunkItems: 64, Changes: true})
 	fill(t, s, table, 20_000)
 	pass := func(ctx context.Context) {
