@@ -19,10 +19,7 @@ type settings struct {
 	html    string // report; "": none
 }
 
-const (
-	maxWorkers = 1024
-	maxPlayers = 32
-)
+const maxWorkers = 1024
 
 // parseReplay reads the command line behind the command, which is "" or
 // "replay".
@@ -42,8 +39,6 @@ func parseReplay(command string, args []string) (settings, error) {
 		return s, fmt.Errorf("want one TRACE, not %d; the embedded trace is replayed without the command", len(files))
 	case slices.Max(s.workers) > maxWorkers:
 		return s, fmt.Errorf("-workers has %d; want 1 to %d", slices.Max(s.workers), maxWorkers)
-	case len(s.workers) > maxPlayers:
-		return s, fmt.Errorf("-workers has %d numbers; want at most %d", len(s.workers), maxPlayers)
 	case s.shards < 1 || s.shards > store.MaxShards:
 		return s, fmt.Errorf("-shards is %d; want 1 to %d", s.shards, store.MaxShards)
 	}

@@ -33,10 +33,6 @@ func (b Bars) Draw() string {
 	for _, g := range b.Groups {
 		b.group(c, g, x, names)
 	}
-	if len(b.Groups) == 0 {
-		c.y += c.line()
-		c.text((x.from+x.to)/2, c.y-4, "middle", faint, "no values yet")
-	}
 	b.labels(c, x)
 	c.note(b.Note, slices.ContainsFunc(b.Groups, func(g Group) bool { return slices.ContainsFunc(g.Values, Value.guess) }))
 	return c.document(b.Title)
@@ -109,7 +105,6 @@ func (b Bars) lines(c *canvas, x scale, names float64) {
 	for _, g := range b.Groups {
 		bottom += b.height(c, g, names)
 	}
-	bottom = max(bottom, c.y+c.line())
 	for _, t := range x.ticks {
 		c.stroke(vertical(x.at(t.value), c.y, bottom+4), grid, 1, "")
 	}

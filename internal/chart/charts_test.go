@@ -39,7 +39,6 @@ var charts = map[string]chart.Chart{
 		Groups: []chart.Group{{"handlemap", []chart.Value{{At: 12}}}, {"slotmap", values(13)}, {"map", []chart.Value{guess(18)}}},
 	},
 	"empty-lines": chart.Lines{Title: "Nothing", X: chart.Axis{Unit: chart.Nanoseconds}, Y: chart.Axis{Title: "heap", Unit: chart.Bytes}, Series: []chart.Series{{Name: "heap"}}},
-	"empty-bars":  chart.Bars{Title: "Nothing", Series: []string{"x"}},
 }
 
 // measured returns v with an interval of 10 % around it.
