@@ -1,7 +1,9 @@
 package cluster
 
 import (
+	"context"
 	"errors"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -71,5 +73,30 @@ func TestFolder_ReportsWhatIsNotSynced(t *testing.T) {
 				t.Errorf("left: %q, %v", left, err)
 			}
 		}
+	}
+}
+
+// onRead is an empty reader that calls a function.
+type onRead func()
+
+func (f onRead) Read([]byte) (int, error) {
+	f()
+	return 0, io.EOF
+}
+
+func TestFolder_NamesNoPutThatEnds(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	f := Folder(t.TempDir())
+	list := func() {
+		if names, err := f.List(t.Context()); err != nil || names != nil {
+			t.Errorf("names %q, %v, want none", names, err)
+		}
+	}
+	err := f.Put(ctx, "a.snap", onRead(func() {
+		list()
+		cancel()
+	}))
+	if list(); !errors.Is(err, context.Canceled) {
+		t.Errorf("Put: %v", err)
 	}
 }

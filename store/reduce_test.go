@@ -41,6 +41,25 @@ func TestReduceReturnsTheErrorOfTheLowestChunk(t *testing.T) {
 	}
 }
 
+// A Reduce over fewer chunks than the one before combines its own results alone.
+func TestReduce_CombinesEachChunkOnce(t *testing.T) {
+	s, table := newTable(t, store.Options{}, store.TableOptions[item]{ChunkItems: 1})
+	hs := fill(t, s, table, 30)
+	for n := 30; n > 0; n -= 5 {
+		combined := 1
+		got, err := store.Reduce(t.Context(), table, func(context.Context, store.Rows[item]) (int, error) { return 1, nil },
+			func(a, b int) int { combined++; return a + b })
+		if err != nil || got != n || combined != n {
+			t.Errorf("of %d chunks, got %d combined, sum %d, %v", n, combined, got, err)
+		}
+		q := queues(t, s, 1)[0]
+		for _, h := range hs[n-5 : n] {
+			table.Erase(q, h)
+		}
+		flush(t, s)
+	}
+}
+
 // The workers are busy with the pass, which a Reduce in one of its tasks is part of,
 // however deep.
 func TestAReduceInsideATaskRunsOnTheGoroutineOfTheTask(t *testing.T) {

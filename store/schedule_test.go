@@ -64,6 +64,30 @@ func TestCommandsComeInTheOrderOfSystems(t *testing.T) {
 	}
 }
 
+// The report of a Run adds up each column of its flushes by itself.
+func TestRun_ReportsColumnsApart(t *testing.T) {
+	s, table := newTable(t, store.Options{Workers: 1}, store.TableOptions[item]{Name: "ship"})
+	h := fill(t, s, table, 1)[0]
+	x := addColumn(t, table, store.ColumnOptions[int]{Name: "x"})
+	y := addSparse(t, table, store.ColumnOptions[int]{Name: "y"})
+	set := func(number int) func(ctx context.Context) error {
+		return func(ctx context.Context) error {
+			return s.Each(ctx, 1, func(_ context.Context, _ int, q store.Queue) error {
+				if y.Set(q, h, number); number > 0 {
+					x.Set(q, h, number)
+				}
+				return nil
+			})
+		}
+	}
+	report, err := newSchedule(t, s,
+		store.System{Name: "first", Emits: on(y), Run: set(0)},
+		store.System{Name: "second", Reads: on(y), Emits: on(x, y), Run: set(1)},
+	).Run(t.Context())
+	noError(t, err)
+	equal(t, "columns", fmt.Sprint(report.Columns), "[ship.x: 1 put ship.y: 2 put]")
+}
+
 func TestSystems_OfAWaveHavePassesAtTheSameTime(t *testing.T) {
 	s, table := newTable(t, store.Options{Workers: 2}, store.TableOptions[item]{})
 	other := register(t, s, store.TableOptions[item]{Name: "other"})

@@ -79,6 +79,23 @@ func TestStatesAreReplacedWhileMapsAreGivenOut(t *testing.T) {
 	})
 }
 
+// Clear leaves no sparse data, whether maps are given out or not.
+func TestClear_DropsSparseData(t *testing.T) {
+	bothKinds(t, func(t *testing.T, stable bool) {
+		for _, lent := range []bool{false, true} {
+			f := newLender(t, stable)
+			f.write(func(_ context.Context, w *store.Writer) {
+				if lent {
+					f.lend(w)
+				}
+				f.items.Clear(w)
+				equal(t, "items with a shield", f.shield.Len(), 0)
+			})
+			noError(t, f.Verify(t.Context()))
+		}
+	})
+}
+
 // SortAsTable drops the data of items erased through maps, and orders the rest.
 func TestSortAsTable_SweepsBeforeItSorts(t *testing.T) {
 	bothKinds(t, func(t *testing.T, stable bool) {

@@ -108,7 +108,12 @@ func TestFlushed_IsTheSumOfAllReports(t *testing.T) {
 	s := newStore(t, store.Options{})
 	ships := register(t, s, store.TableOptions[item]{Name: "ships", Shards: 2, TypeID: 7})
 	shots := register(t, s, store.TableOptions[item]{Name: "shots", TypeID: 3})
-	want := &store.Report{Tables: []store.TableReport{{Name: "ships"}, {Name: "shots"}}}
+	addColumn(t, ships, store.ColumnOptions[int]{Name: "crew"})
+	speed := addColumn(t, ships, store.ColumnOptions[int]{Name: "speed"})
+	want := &store.Report{
+		Tables:  []store.TableReport{{Name: "ships"}, {Name: "shots"}},
+		Columns: []store.TableReport{{Name: "ships.crew"}, {Name: "ships.speed"}},
+	}
 	check := func(flushed *store.Report) {
 		t.Helper()
 		if flushed.Total.Commands() > 0 {
@@ -121,6 +126,10 @@ func TestFlushed_IsTheSumOfAllReports(t *testing.T) {
 			at := slices.IndexFunc(want.Tables, func(r store.TableReport) bool { return r.Name == of.Name })
 			want.Tables[at].Add(of.Counts)
 		}
+		for _, of := range flushed.Columns {
+			at := slices.IndexFunc(want.Columns, func(r store.TableReport) bool { return r.Name == of.Name })
+			want.Columns[at].Add(of.Counts)
+		}
 		got := s.Flushed()
 		if !reflect.DeepEqual(got, want) {
 			t.Errorf("the sum is\n%+v, want\n%+v", got, want)
@@ -130,6 +139,7 @@ func TestFlushed_IsTheSumOfAllReports(t *testing.T) {
 	check(&store.Report{})
 	q := queues(t, s, 1)[0]
 	hs := ships.EmplaceItems(q, make([]item, 9), nil)
+	speed.Set(q, hs[0], 7)
 	shots.Emplace(q, item{})
 	check(flush(t, s))
 	var before store.Checkpoint
