@@ -2,6 +2,7 @@ package dense
 
 import (
 	"testing"
+	"unsafe"
 
 	"handloom/internal/items"
 	"handloom/shard/handle"
@@ -72,7 +73,7 @@ func full(t *testing.T) *Set {
 }
 
 func idsOf(d *Set) (ids []handle.ID) {
-	d.IDs(func(id handle.ID) bool { ids = append(ids, id); return true })
+	d.All(func(id handle.ID, _ unsafe.Pointer) bool { ids = append(ids, id); return true })
 	return ids
 }
 

@@ -54,18 +54,6 @@ func Erase[T any](d *Set, h handle.Of[T]) bool {
 	return true
 }
 
-// Take removes the item that h names, as [Erase] does, and returns it.
-func Take[T any](d *Set, h handle.Of[T]) (T, bool) {
-	d.guard("Take")
-	var v T
-	item, ok := Find[T](d, h.ID)
-	if ok {
-		v = *item
-		Erase(d, h)
-	}
-	return v, ok
-}
-
 // EraseItems removes the items that ids name and returns how many there were; see
 // handlemap.Map.EraseItems.
 func (d *Set) EraseItems(ids []handle.ID) int {

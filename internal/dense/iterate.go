@@ -35,13 +35,3 @@ func All[T any](d *Set) iter.Seq2[handle.Of[T], *T] {
 		}
 	}
 }
-
-// IDs iterates over the handles in dense order.
-func (d *Set) IDs(yield func(handle.ID) bool) {
-	words := d.set.Words
-	for _, slot := range d.meta {
-		if !yield(words[slot]&slotset.UpperHalf | handle.ID(slot)) {
-			return
-		}
-	}
-}

@@ -94,16 +94,3 @@ func (d *Set) From(n int, yield func(id handle.ID, item unsafe.Pointer) bool) {
 		}
 	}
 }
-
-// Call calls f with the item that h names and reports whether there is one. f may
-// look things up but not change the map; a change panics.
-func Call[T any](d *Set, h handle.Of[T], f func(*T)) bool {
-	item, ok := Find[T](d, h.ID)
-	if !ok {
-		return false
-	}
-	d.busy++
-	defer func() { d.busy-- }()
-	f(item)
-	return true
-}

@@ -23,19 +23,6 @@ func Erase[T any](s *Set, h handle.Of[T]) bool {
 	return ok
 }
 
-// Take removes the item that h names, as [Erase] does, and returns it.
-func Take[T any](s *Set, h handle.Of[T]) (T, bool) {
-	s.guard("Take")
-	var v T
-	item, ok := Find[T](s, h.ID)
-	if !ok {
-		return v, false
-	}
-	v = *item
-	eraseSlot[T](s, slotset.Slot(h.ID.Slot()))
-	return v, true
-}
-
 // EraseItems removes the items that ids name and returns how many there were; see
 // slotmap.Map.EraseItems.
 func (s *Set) EraseItems(ids []handle.ID) int {

@@ -41,19 +41,6 @@ func (s *Set) held(id handle.ID) handle.ID {
 	return *s.word(slotset.Slot(id.Slot()))&slotset.UpperHalf | handle.ID(id.Slot())
 }
 
-// Call calls f with the item that h names and reports whether there is one. f may
-// look things up but not change the map; a change panics.
-func Call[T any](s *Set, h handle.Of[T], f func(*T)) bool {
-	item, ok := Find[T](s, h.ID)
-	if !ok {
-		return false
-	}
-	s.busy++
-	defer func() { s.busy-- }()
-	f(item)
-	return true
-}
-
 // Item returns the address of the item that id names, or nil.
 func (s *Set) Item(id handle.ID) unsafe.Pointer {
 	if s.Has(id) {

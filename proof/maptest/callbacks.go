@@ -36,9 +36,6 @@ func (s suite) callbacks() map[string]caller {
 				}
 			})
 		},
-		"Call": func(m Map[uint64], body func()) {
-			m.Call(m.HandleAt(1), func(*uint64) { body() })
-		},
 		"EraseFunc": func(m Map[uint64], body func()) {
 			m.EraseFunc(func(_ number, v *uint64) bool {
 				if *v == 2 {
@@ -63,7 +60,6 @@ func (s suite) mutators() map[string]mutator {
 		"InsertItems":  func(m Map[uint64]) { m.InsertItems([]uint64{1}, nil) },
 		"EmplaceItems": func(m Map[uint64]) { m.EmplaceItems(1, func(int, number, *uint64) {}, nil) },
 		"Erase":        func(m Map[uint64]) { m.Erase(m.HandleAt(0)) },
-		"Take":         func(m Map[uint64]) { m.Take(m.HandleAt(0)) },
 		"EraseItems":   func(m Map[uint64]) { m.EraseItems([]number{m.HandleAt(0), m.HandleAt(1)}) },
 		"EraseFunc":    func(m Map[uint64]) { m.EraseFunc(func(number, *uint64) bool { return true }) },
 		"EraseMarked":  func(m Map[uint64]) { m.Core().EraseMarked(&marks) },
@@ -146,14 +142,6 @@ func (s suite) LookingUpFromACallbackIsFine(t *testing.T) {
 		call(m, func() {
 			called = true
 			ExpectNumbers(t, m, hs)
-			m.Call(hs[0], func(v *uint64) { // nested
-				if PanicOf(func() { m.Clear() }) == nil {
-					t.Error("Clear from a nested callback does not panic")
-				}
-			})
-			if PanicOf(func() { m.Clear() }) == nil {
-				t.Error("Clear after a nested callback does not panic")
-			}
 			if n := len(itemsOf(m)); n != 5 {
 				t.Errorf("%s shows its callback %d items", name, n)
 			}

@@ -59,13 +59,14 @@ func (s suite) ACopyOfAnUnusedMapKnowsItsLimits(t *testing.T) {
 }
 
 func (s suite) CopyingFromOrToAMapInItsCallbackPanics(t *testing.T) {
-	m, hs := Worn(t, s.Numbers)
+	m, _ := Worn(t, s.Numbers)
 	other := newMap(t, s.Numbers, Options{})
 	before := m.Digest()
-	m.Call(hs[0], func(*uint64) {
+	m.EraseFunc(func(number, *uint64) bool {
 		if PanicOf(func() { m.CopiedTo(other, nil) }) == nil || PanicOf(func() { other.CopiedTo(m, nil) }) == nil {
 			t.Error("CopyTo does not panic")
 		}
+		return false
 	})
 	if m.Digest() != before || other.Len() != 0 {
 		t.Error("something was copied")
@@ -153,7 +154,7 @@ func (s suite) CloneIsCalledForEachItemInOrder(t *testing.T) {
 		c := newMap(t, s.Numbers, Options{})
 		InsertN(t, c, held) // row i holds the number i
 		var seen, found, want []uint64
-		for h := range m.Handles() {
+		for h := range m.All() {
 			if row, _ := m.RowOf(h); row < held {
 				want = append(want, uint64(row))
 			} else {

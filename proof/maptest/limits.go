@@ -192,7 +192,6 @@ func (s suite) ItemsToFillInAreZero(t *testing.T) {
 				m.Erase(h)
 			}
 		},
-		"Take":       func(m Map[uint64], hs []number) { m.Take(hs[len(hs)-1]) },
 		"EraseItems": func(m Map[uint64], hs []number) { m.EraseItems(hs) },
 		"EraseFunc":  func(m Map[uint64], _ []number) { m.EraseFunc(func(number, *uint64) bool { return true }) },
 		"Clear":      func(m Map[uint64], _ []number) { m.Clear() },

@@ -38,16 +38,13 @@ type Map[T any] interface {
 	Get(h handle.Of[T]) (*T, bool)
 	Has(h handle.Of[T]) bool
 	At(h handle.Of[T]) *T
-	Call(h handle.Of[T], f func(*T)) bool
 	RowOf(h handle.Of[T]) (int, bool)
 	HandleAt(row int) handle.Of[T]
 
 	All() iter.Seq2[handle.Of[T], *T]
 	Backward() iter.Seq2[handle.Of[T], *T]
-	Handles() iter.Seq[handle.Of[T]]
 
 	Erase(h handle.Of[T]) bool
-	Take(h handle.Of[T]) (T, bool)
 	EraseItems(hs []handle.Of[T]) int
 	EraseFunc(f func(h handle.Of[T], v *T) bool) int
 	Clear()

@@ -129,18 +129,12 @@ func ExpectNothing[T any](t testing.TB, m Map[T], what string, h handle.Of[T]) {
 	if row, ok := m.RowOf(h); ok {
 		t.Errorf("%s %v: RowOf finds row %d", what, h, row)
 	}
-	if m.Call(h, func(*T) { t.Errorf("%s %v: Call calls", what, h) }) {
-		t.Errorf("%s %v: Call finds an item", what, h)
-	}
 	var marks slotset.Bitset
 	if got := m.Core().Mark(&marks, h.ID); got != slotset.Stale || marks.Len() != 0 || m.Core().IsMarked(&marks, h.ID) {
 		t.Errorf("%s %v: Mark says %v", what, h, got)
 	}
 	if m.Erase(h) {
 		t.Errorf("%s %v: Erase erases", what, h)
-	}
-	if _, ok := m.Take(h); ok {
-		t.Errorf("%s %v: Take takes", what, h)
 	}
 	if n := m.EraseItems([]handle.Of[T]{h}) + m.EraseItems([]handle.Of[T]{h, h}); n != 0 {
 		t.Errorf("%s %v: EraseItems erases %d items", what, h, n)

@@ -2,7 +2,6 @@ package runner
 
 import (
 	"iter"
-	"slices"
 
 	"handloom/proof/model"
 	"handloom/shard/handlemap"
@@ -34,7 +33,7 @@ type commonMap[T any] interface {
 	Erase(h store.Handle[T]) bool
 	EraseItems(hs []store.Handle[T]) int
 	EraseFunc(f func(h store.Handle[T], v *T) bool) int
-	Handles() iter.Seq[store.Handle[T]]
+	All() iter.Seq2[store.Handle[T], *T]
 	Clear()
 	Reset()
 	Len() int
@@ -71,7 +70,12 @@ func (b *mapBinding[T]) set(id, key uint64) {
 
 func (b *mapBinding[T]) has(id uint64) bool { return b.Has(handleOf[T](id)) }
 
-func (b *mapBinding[T]) rows() []uint64 { return idsOf(slices.Collect(b.Handles())) }
+func (b *mapBinding[T]) rows() (ids []uint64) {
+	for h := range b.All() {
+		ids = append(ids, uint64(h.ID))
+	}
+	return ids
+}
 
 type packedMap[T any] struct {
 	mapBinding[T]

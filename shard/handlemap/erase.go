@@ -14,9 +14,6 @@ import (
 // [Map.Get] are no longer good.
 func (m *Map[T]) Erase(h handle.Of[T]) bool { return dense.Erase(&m.dense, h) }
 
-// Take removes the item that h names, as [Map.Erase] does, and returns it.
-func (m *Map[T]) Take(h handle.Of[T]) (T, bool) { return dense.Take(&m.dense, h) }
-
 // EraseItems removes the items that hs name and returns how many there were.
 // Duplicates count once; stale, foreign and null handles not at all.
 //

@@ -30,15 +30,3 @@ func (m *Map[T]) Backward() iter.Seq2[handle.Of[T], *T] {
 		}
 	}
 }
-
-// Handles iterates over the handles in dense order. The map must not change
-// meanwhile.
-func (m *Map[T]) Handles() iter.Seq[handle.Of[T]] {
-	return func(yield func(handle.Of[T]) bool) {
-		for id := range m.dense.IDs {
-			if !yield(handle.Of[T]{ID: id}) {
-				return
-			}
-		}
-	}
-}

@@ -37,10 +37,6 @@ func (m *Map[T]) At(h handle.Of[T]) *T {
 	return item
 }
 
-// Call calls f with the item that h names and reports whether there is one. f
-// may look things up but not change the map; a change panics.
-func (m *Map[T]) Call(h handle.Of[T], f func(*T)) bool { return dense.Call(&m.dense, h, f) }
-
 // RowOf returns the row of the item that h names, and whether there is one. It
 // takes O(1) time. Erasing and reordering change rows.
 func (m *Map[T]) RowOf(h handle.Of[T]) (int, bool) { return m.dense.RowOf(h.ID) }

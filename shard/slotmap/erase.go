@@ -13,9 +13,6 @@ import (
 // is issued again.
 func (m *Map[T]) Erase(h handle.Of[T]) bool { return paged.Erase(m.bound(), h) }
 
-// Take removes the item that h names, as [Map.Erase] does, and returns it.
-func (m *Map[T]) Take(h handle.Of[T]) (T, bool) { return paged.Take(m.bound(), h) }
-
 // EraseItems removes the items that hs name and returns how many there were.
 // Duplicates count once; stale, foreign and null handles not at all.
 //

@@ -23,15 +23,3 @@ func (m *Map[T]) Range(lo, hi int) iter.Seq2[handle.Of[T], *T] {
 // Backward iterates over handles and items in descending order of rows. Any
 // item may be erased meanwhile; items inserted meanwhile are visited or not.
 func (m *Map[T]) Backward() iter.Seq2[handle.Of[T], *T] { return paged.Backward[T](&m.stable) }
-
-// Handles iterates over the handles in ascending order of rows, as [Map.All]
-// does.
-func (m *Map[T]) Handles() iter.Seq[handle.Of[T]] {
-	return func(yield func(handle.Of[T]) bool) {
-		for h := range m.All() {
-			if !yield(h) {
-				return
-			}
-		}
-	}
-}

@@ -30,10 +30,6 @@ func (m *Map[T]) At(h handle.Of[T]) *T {
 	return item
 }
 
-// Call calls f with the item that h names and reports whether there is one. f
-// may look things up but not change the map; a change panics.
-func (m *Map[T]) Call(h handle.Of[T], f func(*T)) bool { return paged.Call(&m.stable, h, f) }
-
 // RowOf returns the row of the item that h names, which is its slot, and
 // whether there is one. It takes O(1) time. A row never changes.
 func (m *Map[T]) RowOf(h handle.Of[T]) (int, bool) {
