@@ -20,6 +20,7 @@ func TestDrawingsAreAsTheyWere(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			path := filepath.Join("testdata", name+".html")
 			got := chart.Figure(charts[name])
+			checkTexts(t, name, charts[name])
 			if *update {
 				if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
 					t.Fatal(err)

@@ -104,12 +104,6 @@ func checkTexts(t *testing.T, name string, c chart.Chart) {
 	}
 }
 
-func TestTextsKeepApart(t *testing.T) {
-	for name, c := range charts {
-		checkTexts(t, name, c)
-	}
-}
-
 func TestTextsOfRandomChartsKeepApart(t *testing.T) {
 	for seed := range uint64(400) {
 		r := rand.New(rand.NewPCG(seed, 1))
