@@ -8,18 +8,10 @@ import (
 	"handloom/store/storetest"
 )
 
-// reopen returns what Reopen fails a test with, or nothing.
+// reopen returns the message of Reopen, empty if the test does not fail.
 func reopen(t *testing.T, o storetest.Options, f setup) string {
 	t.Helper()
-	r := &recorder{TB: t}
-	storetest.Reopen(r, o, f)
-	if len(r.messages) > 1 {
-		t.Errorf("Reopen fails the test %d times", len(r.messages))
-	}
-	if len(r.messages) == 0 {
-		return ""
-	}
-	return r.messages[0]
+	return message(t, storetest.Reopen, o, f)
 }
 
 func TestAProgramThatKeepsNothingBesideItsStoreCanBeReopened(t *testing.T) {

@@ -39,13 +39,18 @@ func (r *recorder) Errorf(format string, args ...any) {
 	r.messages = append(r.messages, fmt.Sprintf(format, args...))
 }
 
-// run returns what Run fails a test with, or nothing.
+// run returns the message of Run, empty if the test does not fail.
 func run(t *testing.T, o storetest.Options, f setup) string {
 	t.Helper()
+	return message(t, storetest.Run, o, f)
+}
+
+func message(t *testing.T, call func(t testing.TB, o storetest.Options, f setup), o storetest.Options, f setup) string {
+	t.Helper()
 	r := &recorder{TB: t}
-	storetest.Run(r, o, f)
+	call(r, o, f)
 	if len(r.messages) > 1 {
-		t.Errorf("Run fails the test %d times", len(r.messages))
+		t.Errorf("the test fails %d times", len(r.messages))
 	}
 	return strings.Join(r.messages, "\n")
 }

@@ -37,12 +37,10 @@ func newFleet(t testing.TB, ships int) *fleet {
 	s, err := store.New(store.Options{Workers: 2})
 	noError(t, err)
 	f := &fleet{Store: s}
-	if f.ships, err = store.Register(s, store.TableOptions[ship]{Name: "ship", Shards: 3}); err != nil {
-		t.Fatal(err)
-	}
-	if f.shots, err = store.RegisterStable(s, store.TableOptions[shot]{Name: "shot"}); err != nil {
-		t.Fatal(err)
-	}
+	f.ships, err = store.Register(s, store.TableOptions[ship]{Name: "ship", Shards: 3})
+	noError(t, err)
+	f.shots, err = store.RegisterStable(s, store.TableOptions[shot]{Name: "shot"})
+	noError(t, err)
 	type on = []store.Resource
 	idle := func(context.Context) error { return nil }
 	f.frame, err = store.NewSchedule(s,
