@@ -66,7 +66,7 @@ func TestAFlushWhoseContextEndsAppliesAllOrNothing(t *testing.T) {
 					r.Errorf("ended after %d asks: %v, epoch %d", asks, err, r.Epoch())
 				}
 				// The batch is still there, and is applied once.
-				if report := r.flush(); report.Total.Created != 501 || report.Total.Erased != 190 || table.Len() != 1311 {
+				if report := flushIn(r, r.Store, r.ctx); report.Total.Created != 501 || report.Total.Erased != 190 || table.Len() != 1311 {
 					r.Errorf("after %d asks the second flush says %v, %d items", asks, report, table.Len())
 				}
 			})
