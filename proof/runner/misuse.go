@@ -56,7 +56,7 @@ func (p *executor) inWrite(ctx context.Context, f func(ctx context.Context) erro
 
 func init() {
 	for name, phase := range phases {
-		for _, word := range strings.Fields(phase.refuses) {
+		for word := range strings.FieldsSeq(phase.refuses) {
 			misuses[word+"-in-"+name] = func(p *executor, ctx context.Context) error {
 				return phase.enter(p, ctx, func(ctx context.Context) error { return refused(calls[word](p, ctx)) })
 			}
