@@ -91,16 +91,3 @@ func benchmarkPhase(b *testing.B, ctx context.Context, length, gap time.Duration
 		b.ReportMetric(float64(took[len(took)*9/10])/float64(length), "p90-ratio")
 	}
 }
-
-// BenchmarkInline measures what Run costs beside the tasks it does not share.
-func BenchmarkInline(b *testing.B) {
-	for _, n := range []int{1, 1000} {
-		b.Run(fmt.Sprintf("op=inline/n=%d", n), func(b *testing.B) {
-			fn := func(int) error { return nil }
-			b.ReportAllocs()
-			for b.Loop() {
-				_ = Run(b.Context(), n, fn, Options{Workers: 1})
-			}
-		})
-	}
-}

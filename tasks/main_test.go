@@ -110,7 +110,21 @@ func (c counts) checkOnce(t *testing.T) {
 	t.Helper()
 	for task := range c {
 		if ran := c[task].Load(); ran != 1 {
-			t.Fatalf("task %d of %d ran %d times", task, len(c), ran)
+			t.Errorf("task %d of %d ran %d times", task, len(c), ran)
+			return
 		}
 	}
 }
+
+// runOnce runs n tasks, and fails the test unless each ran once, however Run ends.
+func runOnce(t *testing.T, ctx context.Context, n int, fn func(task int) error, o Options) error {
+	t.Helper()
+	ran := make(counts, n)
+	defer ran.checkOnce(t)
+	return Run(ctx, n, func(task int) error {
+		ran[task].Add(1)
+		return fn(task)
+	}, o)
+}
+
+func nothing(int) error { return nil }

@@ -21,7 +21,6 @@ func TestWorkerAtOrAboveTheLimitClaimsNothing(t *testing.T) {
 // the next phase, of as many tasks, in which it may not.
 func TestClaimFailsWhenThePhaseChangedSinceTheLook(t *testing.T) {
 	var p phase
-	nothing := func(int) error { return nil }
 	p.begin(work{n: 2, fn: nothing}, 3)
 	changed := false
 	setHook(t, func(seam.Point, int) {

@@ -20,15 +20,7 @@ func TestEachTaskRunsExactlyOnce(t *testing.T) {
 				for i := range weights {
 					weights[i] = int64(i%5) * inlineBelow
 				}
-				ran := make(counts, n)
-				err := Run(ctx, n, func(task int) error {
-					ran[task].Add(1)
-					return nil
-				}, Options{Workers: workers, Weights: weights})
-				if err != nil {
-					t.Fatalf("%d tasks: %v", n, err)
-				}
-				ran.checkOnce(t)
+				noError(t, runOnce(t, ctx, n, nothing, Options{Workers: workers, Weights: weights}))
 			}
 		}
 	})
@@ -38,10 +30,8 @@ func TestErrorOfTheLowestTaskWinsAThousandTimes(t *testing.T) {
 	first, second := errors.New("task 3"), errors.New("task 5")
 	everyForm(t, func(t *testing.T, ctx context.Context, workers int) {
 		for range 1000 {
-			ran := make(counts, 8)
 			var secondFailed atomic.Bool
-			err := Run(ctx, 8, func(task int) error {
-				ran[task].Add(1)
+			err := runOnce(t, ctx, 8, func(task int) error {
 				switch task {
 				case 3:
 					// Give the other one the chance to be first in time.
@@ -58,7 +48,6 @@ func TestErrorOfTheLowestTaskWinsAThousandTimes(t *testing.T) {
 			if err != first {
 				t.Fatalf("got %v, want the error of the lowest task, unchanged", err)
 			}
-			ran.checkOnce(t)
 		}
 	})
 }
@@ -66,31 +55,21 @@ func TestErrorOfTheLowestTaskWinsAThousandTimes(t *testing.T) {
 func TestPanicBecomesAnErrorAndStopsNoOtherTask(t *testing.T) {
 	cause := errors.New("broken")
 	everyForm(t, func(t *testing.T, ctx context.Context, workers int) {
-		ran := make(counts, 100)
-		err := Run(ctx, len(ran), func(task int) error {
-			ran[task].Add(1)
+		err := runOnce(t, ctx, 100, func(task int) error {
 			if task%10 == 7 {
 				panic(fmt.Errorf("task %d: %w", task, cause))
 			}
 			return nil
 		}, Options{Workers: workers})
-		ran.checkOnce(t)
-
 		var p *PanicError
-		if !errors.As(err, &p) {
-			t.Fatalf("got %v, want a *PanicError", err)
-		}
-		if p.Task != 7 || !errors.Is(err, cause) {
-			t.Errorf("task %d panicked with %v", p.Task, p.Value)
+		if !errors.As(err, &p) || p.Task != 7 || !errors.Is(err, cause) {
+			t.Fatalf("got %v, want the *PanicError of task 7", err)
 		}
 		if !strings.Contains(string(p.Stack), "run_test.go") {
 			t.Errorf("the stack does not lead to the panic:\n%s", p.Stack)
 		}
 		if got, want := err.Error(), "tasks: task 7 panicked: task 7: broken (in handloom/tasks.TestPanicBecomesAnErrorAndStopsNoOtherTask.func1.1, run_test.go:"; !strings.HasPrefix(got, want) {
 			t.Errorf("message %q, want %q", got, want)
-		}
-		if got, want := fmt.Sprintf("%+v", err), err.Error()+"\n\n"+string(p.Stack); got != want {
-			t.Errorf("with the stack it is %q, want %q", got, want)
 		}
 	})
 }
@@ -144,10 +123,8 @@ func TestContextEndedWithWholeOrInTheLastTaskChangesNothing(t *testing.T) {
 		const n = 50
 		for _, whole := range []bool{true, false} {
 			ctx, cancel := context.WithCancel(ctx)
-			ran := make(counts, n)
 			var finished atomic.Int32
-			err := Run(ctx, n, func(task int) error {
-				ran[task].Add(1)
+			err := runOnce(t, ctx, n, func(task int) error {
 				// Without Whole: when all others are done, so that nothing
 				// is left to claim.
 				if finished.Add(1) == n || whole {
@@ -158,7 +135,6 @@ func TestContextEndedWithWholeOrInTheLastTaskChangesNothing(t *testing.T) {
 			if err != nil {
 				t.Errorf("whole %v: all tasks ran, but %v", whole, err)
 			}
-			ran.checkOnce(t)
 		}
 	})
 }
@@ -197,12 +173,9 @@ func TestGoexitOnAWorkerNamesTheTaskAndStopsNoOther(t *testing.T) {
 
 func goexitOnWorker(t *testing.T, ctx context.Context, workers int) {
 	t.Helper()
-	const n = 100
 	caller, m := goroutine(), newMeeting()
-	ran := make(counts, n)
 	var exited atomic.Int32
-	err := Run(ctx, n, func(task int) error {
-		ran[task].Add(1)
+	err := runOnce(t, ctx, 100, func(task int) error {
 		if task < 2 {
 			m.wait()
 			if goroutine() != caller {
@@ -212,67 +185,30 @@ func goexitOnWorker(t *testing.T, ctx context.Context, workers int) {
 		}
 		return nil
 	}, Options{Workers: workers})
-	ran.checkOnce(t)
 	// With more than two workers neither of the two tasks need be on the
 	// caller; the lower one is named then.
-	if want := "tasks: task 0: task called runtime.Goexit"; workers == 2 {
-		want = fmt.Sprintf("tasks: task %d: task called runtime.Goexit", exited.Load())
-		if err == nil || err.Error() != want {
-			t.Fatalf("got %v, want %v", err, want)
-		}
-	}
-	if !errors.Is(err, ErrGoexit) {
-		t.Fatalf("got %v, want ErrGoexit", err)
+	want := fmt.Sprintf("tasks: task %d: task called runtime.Goexit", exited.Load())
+	if !errors.Is(err, ErrGoexit) || workers == 2 && err.Error() != want {
+		t.Fatalf("got %v, want ErrGoexit of task %d", err, exited.Load())
 	}
 }
 
-// A panic in a deferred call is recovered, but the goroutine goes on ending.
-func TestPanicInADeferredCallOfGoexitStopsNoOtherTask(t *testing.T) {
+// Some tasks return, some leave, and some leave with a panic in a deferred call: it is
+// recovered, but the goroutine goes on ending.
+func TestGoexit_EndsTheCallerAfterEverythingIsReleased(t *testing.T) {
 	everyForm(t, func(t *testing.T, ctx context.Context, workers int) {
-		ran := make(counts, 300)
-		returned, done := false, make(chan struct{})
-		go func() {
-			defer close(done)
-			_ = Run(ctx, len(ran), func(task int) error {
-				ran[task].Add(1)
-				defer func() {
-					if task%3 > 0 {
-						panic("while Goexit unwinds")
-					}
-				}()
-				runtime.Goexit()
-				return nil
-			}, Options{Workers: workers})
-			returned = true
-		}()
-		<-done
-		ran.checkOnce(t)
-		if returned && workers == 1 {
-			t.Error("Run returned to a goroutine that called Goexit")
-		}
-		if team := teamOf(ctx); team != nil && team.busy.Load() {
-			t.Error("the team is still busy")
-		}
-	})
-}
-
-func TestGoexitOnTheCallerEndsItAfterEverythingIsReleased(t *testing.T) {
-	everyForm(t, func(t *testing.T, ctx context.Context, workers int) {
-		const n = 100
-		ran := make(counts, n)
 		ended := make(chan bool)
 		go func() {
 			returned := false
 			defer func() { ended <- returned }()
-			caller, left := goroutine(), sync.Once{}
-			_ = Run(ctx, n, func(task int) error {
-				ran[task].Add(1)
-				if goroutine() == caller {
-					left.Do(runtime.Goexit)
-				} else if workers > 1 {
-					for i := 0; i < 100 && task < n/2; i++ {
-						runtime.Gosched() // leave some to the caller
+			_ = runOnce(t, ctx, 300, func(task int) error {
+				defer func() {
+					if task%3 == 2 {
+						panic("while Goexit unwinds")
 					}
+				}()
+				if task%3 > 0 {
+					runtime.Goexit()
 				}
 				return nil
 			}, Options{Workers: workers})
@@ -281,7 +217,6 @@ func TestGoexitOnTheCallerEndsItAfterEverythingIsReleased(t *testing.T) {
 		if <-ended && workers == 1 {
 			t.Error("Run returned to a goroutine that called Goexit")
 		}
-		ran.checkOnce(t)
 		if team := teamOf(ctx); team != nil && team.busy.Load() {
 			t.Error("the team is still busy")
 		}
@@ -364,19 +299,20 @@ func TestZeroWorkersIsGOMAXPROCSNow(t *testing.T) {
 
 func TestMisuse(t *testing.T) {
 	fn := func(int) error { t.Error("a task ran"); return nil }
-	if err := Run(t.Context(), 3, fn, Options{Workers: -1}); err == nil || !strings.Contains(err.Error(), "-1 workers") {
-		t.Errorf("negative workers: %v", err)
-	}
-	err := WithTeam(t.Context(), -1, func(context.Context) error { t.Error("called"); return nil })
-	if err == nil || !strings.Contains(err.Error(), "-1 workers") {
-		t.Errorf("negative team: %v", err)
+	none, inTeam := context.Context(nil), func(context.Context) error { return fn(0) }
+	for what, err := range map[string]error{
+		"Run":      Run(t.Context(), 3, fn, Options{Workers: -1}),
+		"WithTeam": WithTeam(t.Context(), -1, inTeam),
+	} {
+		if err == nil || !strings.Contains(err.Error(), "-1 workers") {
+			t.Errorf("%s with negative workers: %v", what, err)
+		}
 	}
 	mustPanic(t, "n = -1", func() { _ = Run(t.Context(), -1, fn, Options{}) })
 	mustPanic(t, "2 weights for 3", func() { _ = Run(t.Context(), 3, fn, Options{Weights: make([]int64, 2)}) })
-	none := context.Context(nil)
 	mustPanic(t, "tasks: Run with a nil context; give one", func() { _ = Run(none, 1, fn, Options{}) })
 	mustPanic(t, "tasks: Run with a nil function; give one", func() { _ = Run(t.Context(), 2, nil, Options{}) })
-	mustPanic(t, "tasks: WithTeam with a nil context; give one", func() { _ = WithTeam(none, 1, func(context.Context) error { return nil }) })
+	mustPanic(t, "tasks: WithTeam with a nil context; give one", func() { _ = WithTeam(none, 1, inTeam) })
 	mustPanic(t, "tasks: WithTeam with a nil function; give one", func() { _ = WithTeam(t.Context(), 1, nil) })
 	if math.MaxInt > math.MaxUint32 {
 		n := math.MaxInt

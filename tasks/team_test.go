@@ -14,99 +14,76 @@ import (
 	"handloom/internal/seam"
 )
 
-func TestTeamRunsEveryTaskOfEveryPhaseOnce(t *testing.T) {
-	manyPhases(t, 2, repeats(200_000))
-	manyPhases(t, 64, repeats(5_000))
+func TestTeam_RunsEveryTaskOfEveryPhaseOnce(t *testing.T) {
+	for _, c := range []struct {
+		name             string
+		workers, callers int
+		phases, tasks    int
+		hook             func(at seam.Point, worker int)
+	}{
+		{"two workers", 2, 1, 200_000, 9, nil},
+		{"many workers", 64, 1, 5_000, 9, nil},
+		// A caller that pauses too lets the workers end phases by themselves.
+		{"two workers, delayed", 2, 1, 50_000, 9, pauses(8)},
+		{"five workers, delayed", 5, 1, 20_000, 9, pauses(8)},
+		// Callers take turns at a team larger than the machine, and pause where a phase
+		// is easiest to mistake for the next one.
+		{"callers", 16, 3, 20_000, 40, func(at seam.Point, _ int) {
+			if at == seam.BeforeEnd || rand.IntN(16) == 0 {
+				runtime.Gosched()
+			}
+		}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			setHook(t, c.hook)
+			inTeam(t, c.workers, func(ctx context.Context, _ *team) {
+				var callers sync.WaitGroup
+				for range c.callers {
+					callers.Go(func() { manyPhases(t, ctx, repeats(c.phases), c.tasks) })
+				}
+				callers.Wait()
+			})
+		})
+	}
 }
 
-func TestTeamRunsEveryTaskOnceWhateverDelaysItsWorkers(t *testing.T) {
-	setHook(t, func(at seam.Point, worker int) {
-		// A caller that pauses too lets the workers end phases by themselves.
-		for range rand.IntN(8) {
+// pauses delays a worker by fewer than most turns of the others.
+func pauses(most int) func(seam.Point, int) {
+	return func(seam.Point, int) {
+		for range rand.IntN(most) {
 			runtime.Gosched()
 		}
-	})
-	manyPhases(t, 2, repeats(50_000))
-	manyPhases(t, 5, repeats(20_000))
+	}
 }
 
-func manyPhases(t *testing.T, workers, phases int) {
-	t.Helper()
-	inTeam(t, workers, func(ctx context.Context, team *team) {
-		var ran [9]atomic.Int64
-		var now atomic.Int64
-		for phase := range int64(phases) {
-			n := int(phase % int64(len(ran)+1))
-			now.Store(phase)
-			err := Run(ctx, n, func(task int) error {
-				if now.Load() != phase {
-					t.Errorf("a task of phase %d ran in phase %d", phase, now.Load())
-				}
-				ran[task].Add(1)
-				return nil
-			}, Options{})
-			noError(t, err)
-			for task := range ran {
-				if got := ran[task].Swap(0); (task < n && got != 1) || (task >= n && got != 0) {
-					t.Fatalf("phase %d of %d tasks: task %d ran %d times", phase, n, task, got)
-				}
+// manyPhases runs phases of up to most tasks. Where there is a task 7, it fails.
+func manyPhases(t *testing.T, ctx context.Context, phases, most int) {
+	failed := errors.New("failed")
+	ran := make(counts, most)
+	var now atomic.Int64
+	for phase := range int64(phases) {
+		n := int(phase % int64(most+1))
+		now.Store(phase)
+		err := Run(ctx, n, func(task int) error {
+			if now.Load() != phase {
+				t.Errorf("a task of phase %d ran in phase %d", phase, now.Load())
 			}
-		}
-	})
-}
-
-// The worker is held between reading the phase word and its claim until the
-// phase is over and the next one has begun, whose word then differs.
-func TestWorkerDelayedPastTheEndOfItsPhaseRunsNothingOfIt(t *testing.T) {
-	held, release := make(chan struct{}), make(chan struct{})
-	var once sync.Once
-	setHook(t, func(at seam.Point, worker int) {
-		if at == seam.BeforeClaim && worker == 1 {
-			once.Do(func() {
-				close(held)
-				<-release
-			})
-		}
-	})
-	inTeam(t, 2, func(ctx context.Context, team *team) {
-		var over atomic.Bool
-		ran := make(counts, 5)
-		err := Run(ctx, len(ran), func(task int) error {
-			if over.Load() {
-				t.Error("a task of a phase that was over")
-			}
-			<-held // the worker has seen this phase
-			ran[task].Add(1)
-			return nil
-		}, Options{})
-		over.Store(true)
-		if err != nil {
-			t.Error(err)
-		}
-		ran.checkOnce(t)
-
-		// The same number of tasks, so that only the number of the phase
-		// tells the words apart.
-		next := make(counts, len(ran))
-		caller, m := goroutine(), newMeeting()
-		err = Run(ctx, len(next), func(task int) error {
-			next[task].Add(1)
-			if task == 0 {
-				if goroutine() != caller {
-					t.Error("the held worker has the first claim")
-				}
-				close(release)
-			}
-			if task < 2 {
-				m.wait() // so the worker claims task 1 of this phase
+			if ran[task].Add(1); task == 7 {
+				return failed
 			}
 			return nil
 		}, Options{})
-		if err != nil {
-			t.Error(err)
+		if (err == failed) != (n > 7) || err != nil && err != failed {
+			t.Errorf("phase %d of %d tasks: %v", phase, n, err)
+			return
 		}
-		next.checkOnce(t)
-	})
+		for task := range ran {
+			if got := ran[task].Swap(0); (task < n && got != 1) || (task >= n && got != 0) {
+				t.Errorf("phase %d of %d tasks: task %d ran %d times", phase, n, task, got)
+				return
+			}
+		}
+	}
 }
 
 // The team's only other worker is held on its way to parking: it has said
@@ -134,9 +111,7 @@ func TestNoWakeUpIsLostBetweenSayingAndParking(t *testing.T) {
 			}
 			return nil
 		}, Options{})
-		if err != nil {
-			t.Error(err)
-		}
+		noError(t, err)
 	})
 }
 
@@ -149,11 +124,7 @@ func TestPhaseDoesNotWaitForAWorkerThatSleeps(t *testing.T) {
 	})
 	inTeam(t, 4, func(ctx context.Context, _ *team) {
 		for n := range 100 {
-			ran := make(counts, n)
-			if err := Run(ctx, n, func(task int) error { ran[task].Add(1); return nil }, Options{}); err != nil {
-				t.Error(err)
-			}
-			ran.checkOnce(t)
+			noError(t, runOnce(t, ctx, n, nothing, Options{}))
 		}
 		close(release)
 	})
@@ -237,7 +208,7 @@ func TestLittleWorkWakesNobody(t *testing.T) {
 			synctest.Wait() // the worker has parked
 			phases := func(weights ...int64) uint64 {
 				before := team.phase.word.Load() >> 32
-				_ = Run(ctx, len(weights), func(int) error { return nil }, Options{Weights: weights})
+				_ = Run(ctx, len(weights), nothing, Options{Weights: weights})
 				synctest.Wait()
 				return team.phase.word.Load()>>32 - before
 			}
@@ -295,8 +266,8 @@ func TestTeamWithOneProcessor(t *testing.T) {
 		if team.spinners != 0 {
 			t.Errorf("%d workers may spin", team.spinners)
 		}
+		manyPhases(t, ctx, repeats(20_000), 9)
 	})
-	manyPhases(t, 4, repeats(20_000))
 }
 
 // Who found the team free now would write to the phase that is still there.
@@ -314,59 +285,11 @@ func TestTheTeamIsBusyUntilThePhaseHasEnded(t *testing.T) {
 	inTeam(t, 3, func(ctx context.Context, its *team) {
 		had = its
 		for range 10 {
-			if err := Run(ctx, 40, func(int) error { return nil }, Options{}); err != nil {
-				t.Error(err)
-			}
+			noError(t, Run(ctx, 40, nothing, Options{}))
 		}
 	})
 	if ends != 10 {
 		t.Errorf("%d phases have ended, want 10", ends)
-	}
-}
-
-// Callers take turns at a team larger than the machine, and pause where a phase
-// is easiest to mistake for the next one.
-func TestATeamUnderManyCallersRunsEachTaskOnce(t *testing.T) {
-	setHook(t, func(at seam.Point, _ int) {
-		if at == seam.BeforeEnd || rand.IntN(16) == 0 {
-			runtime.Gosched()
-		}
-	})
-	inTeam(t, 16, func(ctx context.Context, _ *team) {
-		var callers sync.WaitGroup
-		for caller := range 3 {
-			callers.Go(func() { manyRounds(t, ctx, repeats(20_000), caller == 1) })
-		}
-		callers.Wait()
-	})
-}
-
-// manyRounds runs 40 tasks again and again. When it fails, a task does, in every
-// second round.
-func manyRounds(t *testing.T, ctx context.Context, rounds int, fails bool) {
-	failed := errors.New("failed")
-	ran := make(counts, 40)
-	for round := range rounds {
-		var want error
-		if fails && round%2 == 0 {
-			want = failed
-		}
-		err := Run(ctx, len(ran), func(task int) error {
-			if ran[task].Add(1); task == 7 {
-				return want
-			}
-			return nil
-		}, Options{})
-		if err != want {
-			t.Errorf("round %d: %v, want %v", round, err, want)
-			return
-		}
-		for task := range ran {
-			if n := ran[task].Swap(0); n != 1 {
-				t.Errorf("round %d: task %d ran %d times", round, task, n)
-				return
-			}
-		}
 	}
 }
 
@@ -384,9 +307,7 @@ func TestRunInsideATaskRunsInline(t *testing.T) {
 				return nil
 			}, Options{})
 		}, Options{})
-		if err != nil {
-			t.Error(err)
-		}
+		noError(t, err)
 		ran.checkOnce(t)
 	})
 }
@@ -429,18 +350,16 @@ func TestContextKeptAfterTheEndCarriesNoTeam(t *testing.T) {
 func TestTeamThatEndsDuringARunLosesNoTask(t *testing.T) {
 	for range repeats(2000) {
 		done := make(chan struct{})
-		ran := make(counts, 20)
 		inTeam(t, 3, func(ctx context.Context, _ *team) {
 			begun := make(chan struct{})
 			go func() {
 				defer close(done)
 				close(begun)
-				_ = Run(ctx, len(ran), func(task int) error { ran[task].Add(1); return nil }, Options{Workers: 3})
+				_ = runOnce(t, ctx, 20, nothing, Options{Workers: 3})
 			}()
 			<-begun
 		})
 		<-done
-		ran.checkOnce(t)
 	}
 }
 
@@ -511,7 +430,7 @@ func TestTeamSurvivesFailuresOfItsTasks(t *testing.T) {
 				t.Fatalf("cancel: %v", err)
 			}
 			cancel()
-			noError(t, Run(ctx, 9, func(int) error { return nil }, Options{}))
+			noError(t, Run(ctx, 9, nothing, Options{}))
 		}
 	})
 }
@@ -523,13 +442,12 @@ func TestSteadyStateAllocatesNothing(t *testing.T) {
 	for i := range weights {
 		weights[i] = int64(i) * inlineBelow
 	}
-	fn := func(int) error { return nil }
 	check := func(ctx context.Context, name string, n int, o Options) {
 		t.Helper()
 		var before, after runtime.MemStats
 		for _, stats := range []*runtime.MemStats{&before, &after} {
 			for range phases {
-				_ = Run(ctx, n, fn, o)
+				_ = Run(ctx, n, nothing, o)
 			}
 			runtime.ReadMemStats(stats)
 		}
