@@ -78,14 +78,11 @@ func TestRun_AsksAgainWithoutAnAnswer(t *testing.T) {
 func TestRun_AnswersTheCursorAfterTheParcel(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newTwo(t)
+		from := newPost(t, cells.Options[word]{})
+		b.ids[0] = from.own
 		b.hear(b.by)
-		from := newTown(t, 1, cells.Options[word]{})
-		begin(t, from.Store, from.out, b.ids[0])
 		for tick := range uint64(3) {
-			play(t, from.Store, from.out.Tick, nil, recording(from.Store, func(q store.Queue) {
-				from.out.Send(q, b.ids[1], word{N: tick})
-				from.out.Send(q, b.ids[1], word{N: tick})
-			}))
+			from.mustSend(t, b.ids[1], word{N: tick}, word{N: tick})
 			synctest.Wait() // until the hearer serves
 			if cursor, err := b.by.Ask(t.Context(), b.ids[1], from.out.Pack(b.ids[1], 2*tick)); cursor != 2*tick+2 || err != nil {
 				t.Errorf("tick %d: %d, %v, want %d", tick, cursor, err, 2*tick+2)
@@ -131,9 +128,7 @@ type convoy struct{ Items []store.ID }
 
 // A message may name items that are made in the same tick, behind a slice.
 func TestSend_ResolvesHandlesBehindLinks(t *testing.T) {
-	s, err := store.New(store.Options{})
-	noError(t, err)
-	out, err := cells.New(s, cells.Options[convoy]{
+	p := newOutbox(t, cells.Options[convoy]{
 		Clone: func(dst, src *convoy) { dst.Items = slices.Clone(src.Items) },
 		Links: func(m *convoy, visit func(id *store.ID)) {
 			for i := range m.Items {
@@ -141,25 +136,21 @@ func TestSend_ResolvesHandlesBehindLinks(t *testing.T) {
 			}
 		},
 	})
+	roads, err := store.Register(p.Store, store.TableOptions[road]{Name: "road"})
 	noError(t, err)
-	roads, err := store.Register(s, store.TableOptions[road]{Name: "road"})
-	noError(t, err)
-	begin(t, s, out, 1)
-	play(t, s, out.Tick, nil, recording(s, func(q store.Queue) {
-		out.Send(q, 1, convoy{[]store.ID{roads.Emplace(q, road{Left: 1}).ID, roads.Emplace(q, road{Left: 2}).ID}})
-	}))
-	submit(t, s, out, out.Pack(1, 0))
+	p.begin(t)
+	noError(t, errorOf(p.tick(func(q store.Queue) {
+		p.out.Send(q, p.own, convoy{[]store.ID{roads.Emplace(q, road{Left: 1}).ID, roads.Emplace(q, road{Left: 2}).ID}})
+	})))
+	p.submit(t, p.out.Pack(p.own, 0))
 	var left []int
-	play(t, s, out.Tick, nil, func(context.Context) error {
-		for _, m := range out.Received() {
-			for _, id := range m.Items {
-				if r, ok := roads.Get(store.Handle[road]{ID: id}); ok {
-					left = append(left, r.Left)
-				}
+	for _, m := range p.mustSend(t, p.own) {
+		for _, id := range m.Items {
+			if r, ok := roads.Get(store.Handle[road]{ID: id}); ok {
+				left = append(left, r.Left)
 			}
 		}
-		return nil
-	})
+	}
 	if !slices.Equal(left, []int{1, 2}) {
 		t.Errorf("the message names roads %v, want [1 2]", left)
 	}

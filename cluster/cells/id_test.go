@@ -1,7 +1,6 @@
 package cells_test
 
 import (
-	"context"
 	"testing"
 	"unsafe"
 
@@ -51,31 +50,20 @@ func TestIDsAreDrawnAndReadBack(t *testing.T) {
 
 // A Ref to an item that the same task records is good when the message is shipped.
 func TestAProvisionalHandleInAMessageIsMadeReal(t *testing.T) {
-	s, err := store.New(store.Options{})
+	p := newOutbox(t, cells.Options[cells.Ref[ship]]{})
+	ships, err := store.Register(p.Store, store.TableOptions[ship]{})
 	noError(t, err)
-	out, err := cells.New(s, cells.Options[cells.Ref[ship]]{})
-	noError(t, err)
-	ships, err := store.Register(s, store.TableOptions[ship]{})
-	noError(t, err)
-	own := cells.NewID()
-	play(t, s, out.Tick, func(w *store.Writer) {
-		noError(t, out.Init(w, own))
-	}, func(ctx context.Context) error {
-		return s.Each(ctx, 1, func(_ context.Context, _ int, q store.Queue) error {
-			out.Send(q, own, cells.Ref[ship]{Cell: own, Handle: ships.Emplace(q, ship{3})})
-			return nil
-		})
-	})
-	submit(t, s, out, out.Pack(own, 0))
-	play(t, s, out.Tick, nil, func(context.Context) error {
-		for _, r := range out.Received() {
-			h, ok := r.In(own)
-			if v, found := ships.Get(h); !ok || !found || v.Hull != 3 {
-				t.Errorf("%v names nothing", r)
-			}
-			return nil
-		}
-		t.Error("nothing was received")
-		return nil
-	})
+	p.begin(t)
+	noError(t, errorOf(p.tick(func(q store.Queue) {
+		p.out.Send(q, p.own, cells.Ref[ship]{Cell: p.own, Handle: ships.Emplace(q, ship{3})})
+	})))
+	p.submit(t, p.out.Pack(p.own, 0))
+	received := p.mustSend(t, p.own)
+	if len(received) != 1 {
+		t.Fatalf("%d messages were received, want 1", len(received))
+	}
+	h, ok := received[0].In(p.own)
+	if v, found := ships.Get(h); !ok || !found || v.Hull != 3 {
+		t.Errorf("%v names nothing", received[0])
+	}
 }

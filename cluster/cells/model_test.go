@@ -34,7 +34,7 @@ func TestAgainstAListOfWhatWasSent(t *testing.T) {
 
 type mail struct {
 	*testing.T
-	cells    [2]*post
+	cells    [2]*post[int]
 	sent     [2][]int // by sender
 	received [2][]int // of that sender, by the other one
 	parcels  [2][][]byte
@@ -79,7 +79,7 @@ func (m *mail) deliver(r *rapid.T) {
 	}
 	to := m.cells[1-from]
 	for _, parcel := range rapid.SliceOfN(rapid.SampledFrom(m.parcels[from]), 1, 3).Draw(r, "parcels") {
-		submit(m, to.Store, to.out, parcel)
+		to.submit(m, parcel)
 	}
 	m.tick(1 - from)
 	m.cursors[from] = append(m.cursors[from], to.out.Cursor(m.cells[from].own))
@@ -136,13 +136,18 @@ func (m *mail) finish(r *rapid.T) {
 			if parcel == nil {
 				break
 			}
-			submit(m, to.Store, to.out, parcel)
+			to.submit(m, parcel)
 			m.tick(1 - from)
 		}
 		p.tell(m, func(q store.Queue) { p.out.Acked(q, to.own, to.out.Cursor(p.own)) })
 		m.tick(from)
 		if n := len(m.received[from]); n != len(m.sent[from]) || p.out.Room() != 40 {
 			r.Fatalf("of %d messages %d were received; there is room for %d", len(m.sent[from]), n, p.out.Room())
+		}
+		for _, table := range to.Stats().Tables {
+			if table.Name == "message arrived" && table.Live != 0 {
+				r.Fatalf("%d messages that were received are kept", table.Live)
+			}
 		}
 	}
 	m.check(r)

@@ -15,106 +15,97 @@ import (
 	"handloom/world"
 )
 
-type ticks = func(ctx context.Context, w *store.Writer, t world.Tick) error
-
-// play plays a tick on a store that no world has.
-func play(t testing.TB, s *store.Store, around func(ticks) ticks, before func(w *store.Writer), in func(ctx context.Context) error) {
-	t.Helper()
-	noError(t, tryPlay(s, around, before, in))
-}
-
-func tryPlay(s *store.Store, around func(ticks) ticks, before func(w *store.Writer), in func(ctx context.Context) error) error {
-	return s.Write(context.Background(), func(ctx context.Context, w *store.Writer) error {
-		if before != nil {
-			before(w)
-		}
-		return around(func(ctx context.Context, _ *store.Writer, _ world.Tick) error { return in(ctx) })(ctx, w, world.Tick{})
-	})
-}
-
-// recording returns a tick that records commands.
-func recording(s *store.Store, record func(q store.Queue)) func(ctx context.Context) error {
-	return func(ctx context.Context) error {
-		return s.Each(ctx, 1, func(_ context.Context, _ int, q store.Queue) error {
-			record(q)
-			return nil
-		})
-	}
-}
-
-// begin begins a cell.
-func begin[M any](t testing.TB, s *store.Store, out *cells.Outbox[M], own cells.ID) {
-	t.Helper()
-	noError(t, s.Write(t.Context(), func(_ context.Context, w *store.Writer) error { return out.Init(w, own) }))
-}
-
-// newParcel returns the parcel of a town with three words for the town to.
-func newParcel(t testing.TB) (to *town, parcel []byte) {
-	t.Helper()
-	a, b := newTown(t, 1, cells.Options[word]{}), newTown(t, 1, cells.Options[word]{})
-	begin(t, a.Store, a.out, 1)
-	begin(t, b.Store, b.out, 2)
-	play(t, a.Store, a.out.Tick, nil, recording(a.Store, func(q store.Queue) {
-		for n := range uint64(3) {
-			a.out.Send(q, 2, word{N: n, Text: "hello"})
-		}
-	}))
-	return b, a.out.Pack(2, 0)
-}
-
-// submit has the next tick be given a parcel.
-func submit[M any](t testing.TB, s *store.Store, out *cells.Outbox[M], parcel []byte) {
-	t.Helper()
-	record, err := out.Open(parcel)
-	noError(t, err)
-	noError(t, s.Inbox(record))
-}
-
-// A post is a store with an outbox of numbers.
-type post struct {
-	*store.Store
-	out *cells.Outbox[int]
-	own cells.ID
-}
-
-func newPost(t testing.TB, o cells.Options[int]) *post {
+func newStore(t testing.TB) *store.Store {
 	t.Helper()
 	s, err := store.New(store.Options{})
 	noError(t, err)
-	p := &post{Store: s, own: cells.NewID()}
-	if p.out, err = cells.New(s, o); err != nil {
-		t.Fatal(err)
-	}
-	begin(t, s, p.out, p.own)
+	return s
+}
+
+// A post is a store with an outbox that no world has.
+type post[M any] struct {
+	*store.Store
+	out *cells.Outbox[M]
+	own cells.ID
+}
+
+// newPost returns a post that is a cell.
+func newPost[M any](t testing.TB, o cells.Options[M]) *post[M] {
+	t.Helper()
+	p := newOutbox(t, o)
+	p.begin(t)
 	return p
 }
 
-// send plays a tick that sends numbers, and returns what it received.
-func (p *post) send(to cells.ID, numbers ...int) (received []int, err error) {
-	err = tryPlay(p.Store, p.out.Tick, nil, func(ctx context.Context) error {
-		for _, m := range p.out.Received() {
-			received = append(received, *m)
-		}
-		return p.Each(ctx, 1, func(_ context.Context, _ int, q store.Queue) error {
-			for _, n := range numbers {
-				p.out.Send(q, to, n)
+func newOutbox[M any](t testing.TB, o cells.Options[M]) *post[M] {
+	t.Helper()
+	p := &post[M]{Store: newStore(t), own: cells.NewID()}
+	var err error
+	p.out, err = cells.New(p.Store, o)
+	noError(t, err)
+	return p
+}
+
+func (p *post[M]) begin(t testing.TB) {
+	t.Helper()
+	noError(t, p.init(p.own))
+}
+
+func (p *post[M]) init(own cells.ID) error {
+	return p.Write(context.Background(), func(_ context.Context, w *store.Writer) error { return p.out.Init(w, own) })
+}
+
+// tick plays a tick that records commands, and returns what it received.
+func (p *post[M]) tick(record func(q store.Queue)) (received []M, err error) {
+	err = p.Write(context.Background(), func(ctx context.Context, w *store.Writer) error {
+		return p.out.Tick(func(ctx context.Context, _ *store.Writer, _ world.Tick) error {
+			for _, m := range p.out.Received() {
+				received = append(received, *m)
 			}
-			return nil
-		})
+			return p.Each(ctx, 1, func(_ context.Context, _ int, q store.Queue) error {
+				record(q)
+				return nil
+			})
+		})(ctx, w, world.Tick{})
 	})
 	return received, err
 }
 
-func (p *post) mustSend(t testing.TB, to cells.ID, numbers ...int) []int {
+// send plays a tick that sends messages, and returns what it received.
+func (p *post[M]) send(to cells.ID, messages ...M) (received []M, err error) {
+	return p.tick(func(q store.Queue) {
+		for _, m := range messages {
+			p.out.Send(q, to, m)
+		}
+	})
+}
+
+func (p *post[M]) mustSend(t testing.TB, to cells.ID, messages ...M) []M {
 	t.Helper()
-	received, err := p.send(to, numbers...)
+	received, err := p.send(to, messages...)
 	noError(t, err)
 	return received
 }
 
-func (p *post) tell(t testing.TB, record func(q store.Queue)) {
+func (p *post[M]) tell(t testing.TB, record func(q store.Queue)) {
 	t.Helper()
 	noError(t, p.Inbox(func(q store.Queue) error { record(q); return nil }))
+}
+
+// submit has the next tick be given a parcel.
+func (p *post[M]) submit(t testing.TB, parcel []byte) {
+	t.Helper()
+	record, err := p.out.Open(parcel)
+	noError(t, err)
+	noError(t, p.Inbox(record))
+}
+
+// newParcel returns the parcel of a post with three words for the post to.
+func newParcel(t testing.TB) (to *post[word], parcel []byte) {
+	t.Helper()
+	a, b := newPost(t, cells.Options[word]{}), newPost(t, cells.Options[word]{})
+	a.mustSend(t, b.own, word{Text: "hello"}, word{N: 1, Text: "hello"}, word{N: 2, Text: "hello"})
+	return b, a.out.Pack(b.own, 0)
 }
 
 // Whatever the number of workers, and their order, the messages of a tick have the same
@@ -169,54 +160,20 @@ func arrive(s *store.Store, out *cells.Outbox[int], from cells.ID, frame int) {
 	})
 }
 
-func TestMessagesComeOnceAndInOrder(t *testing.T) {
-	a, b := newPost(t, cells.Options[int]{}), newPost(t, cells.Options[int]{})
-	a.mustSend(t, b.own, 10, 11)
-	first := a.out.Pack(b.own, 0)
-	a.mustSend(t, b.own, 12, 13)
-	all, early := a.out.Pack(b.own, 0), a.out.Pack(b.own, 2)
-	for _, parcel := range [][]byte{early, first, first, early, all, first} {
-		submit(t, b.Store, b.out, parcel)
-	}
-	if got := b.mustSend(t, a.own); fmt.Sprint(got) != "[10 11 12 13]" {
-		t.Errorf("received in one tick: %v", got)
-	}
-	submit(t, b.Store, b.out, all)
-	if got := b.mustSend(t, a.own); len(got) != 0 || b.out.Cursor(a.own) != 4 {
-		t.Errorf("received again: %v", got)
-	}
-	for _, table := range b.Stats().Tables {
-		if table.Name == "message arrived" && table.Live != 0 {
-			t.Errorf("%d messages are kept", table.Live)
-		}
-	}
+func TestCursor_ErasesEachMessageOnce(t *testing.T) {
+	a, other := newPost(t, cells.Options[int]{}), cells.NewID()
+	a.mustSend(t, other, 10, 11, 12, 13)
 	for _, c := range []struct {
 		known        uint64
 		left, erased int
 	}{{3, 1, 3}, {1, 1, 3}, {4, 0, 1}} {
 		a.tell(t, func(q store.Queue) {
-			a.out.Acked(q, b.own, c.known)
-			a.out.Acked(q, b.own, 0) // one that was under way for long
+			a.out.Acked(q, other, c.known)
+			a.out.Acked(q, other, 0) // one that was under way for long
 		})
-		a.mustSend(t, b.own)
-		if left := 65_536 - a.out.Room(); left != c.left || a.out.Erased() != c.erased {
-			t.Errorf("behind the cursor %d, %d messages wait, and %d were erased", c.known, left, a.out.Erased())
-		}
-	}
-	if a.out.Pack(b.own, 4) != nil {
-		t.Error("there is a message behind the last one")
-	}
-}
-
-// A cell that has more messages than were ever sent to it is not the one that it was.
-func TestPair_StopsAtACursorAhead(t *testing.T) {
-	a, other := newPost(t, cells.Options[int]{}), cells.NewID()
-	a.mustSend(t, other, 1, 2)
-	for _, cursor := range []uint64{2, 3} {
-		a.tell(t, func(q store.Queue) { a.out.Acked(q, other, cursor) })
 		a.mustSend(t, other)
-		if err := a.out.Pairs()[1].Err; errors.Is(err, cells.ErrGap) != (cursor == 3) {
-			t.Errorf("of 2 messages it has %d: %v", cursor, err)
+		if left := 65_536 - a.out.Room(); left != c.left || a.out.Erased() != c.erased {
+			t.Errorf("after the cursor %d, %d messages wait, and %d were erased", c.known, left, a.out.Erased())
 		}
 	}
 }
@@ -245,7 +202,7 @@ func TestACellThatIsGoneIsAbandoned(t *testing.T) {
 	if room := a.out.Room(); room != 1 || a.out.Pack(other, 0) == nil {
 		t.Errorf("there is room for %d, want 1", room)
 	}
-	submit(t, back.Store, back.out, a.out.Pack(back.own, 2))
+	back.submit(t, a.out.Pack(back.own, 2))
 	if got := back.mustSend(t, a.own); len(got) > 0 || back.out.Cursor(a.own) != 0 {
 		t.Errorf("received: %v, and what was before it was not", got)
 	}
@@ -262,7 +219,7 @@ func TestASkipIsOfItsMessagesAlone(t *testing.T) {
 		n := 4*i + 11
 		b.tell(t, func(q store.Queue) { b.out.Skip(q, a.own, c.first, c.last) })
 		a.mustSend(t, b.own, n, n+1, n+2, n+3)
-		submit(t, b.Store, b.out, a.out.Pack(b.own, 0))
+		b.submit(t, a.out.Pack(b.own, 0))
 		if got := b.mustSend(t, a.own); fmt.Sprint(got) != c.want {
 			t.Errorf("messages %d to %d are skipped: received %v, want %v", c.first, c.last, got, c.want)
 		}
@@ -271,52 +228,42 @@ func TestASkipIsOfItsMessagesAlone(t *testing.T) {
 
 // A checkpoint of messages that are cloned has their numbers, and the cells they are for.
 func TestAClonedMessageIsTheSame(t *testing.T) {
-	s, err := store.New(store.Options{})
-	noError(t, err)
-	out, err := cells.New(s, cells.Options[[]int]{Clone: func(dst, src *[]int) { *dst = slices.Clone(*src) }})
-	noError(t, err)
-	begin(t, s, out, 1)
-	play(t, s, out.Tick, nil, recording(s, func(q store.Queue) {
-		out.Send(q, 2, []int{3, 4})
-	}))
-	before := digest(t, s)
+	p := newPost(t, cells.Options[[]int]{Clone: func(dst, src *[]int) { *dst = slices.Clone(*src) }})
+	p.mustSend(t, 2, []int{3, 4})
+	before := digest(t, p.Store)
 	var c store.Checkpoint
-	noError(t, s.Checkpoint(t.Context(), &c))
-	noError(t, s.Rollback(t.Context(), &c))
-	if digest(t, s) != before {
-		t.Error("the state behind a rollback is another one")
+	noError(t, p.Checkpoint(t.Context(), &c))
+	noError(t, p.Rollback(t.Context(), &c))
+	if digest(t, p.Store) != before {
+		t.Error("the state after a rollback is another one")
 	}
 }
 
 func TestWhatIsWrongIsSaid(t *testing.T) {
-	s, err := store.New(store.Options{})
-	noError(t, err)
-	if _, err := cells.New(s, cells.Options[int]{Limit: -1}); err == nil {
-		t.Error("an outbox with a limit of -1")
-	}
-	out, err := cells.New(s, cells.Options[int]{})
-	noError(t, err)
-	if _, err := cells.New(s, cells.Options[int]{}); err == nil {
-		t.Error("two outboxes of one name")
-	}
-	if _, err := cells.New(s, cells.Options[func()]{Name: "orders", Links: func(*func(), func(*store.ID)) {}}); err == nil {
-		t.Error("an outbox of functions")
-	}
-	idle := func(context.Context) error { return nil }
-	if err := tryPlay(s, out.Tick, nil, idle); err == nil || !strings.Contains(err.Error(), "Init") {
-		t.Errorf("a tick without an ID: %v", err)
-	}
-	for _, own := range []cells.ID{0, 5, 6} {
-		err := s.Write(t.Context(), func(_ context.Context, w *store.Writer) error { return out.Init(w, own) })
-		if (err == nil) != (own == 5) {
-			t.Errorf("Init as %v: %v", own, err)
+	p := newOutbox(t, cells.Options[int]{})
+	_, negative := cells.New(p.Store, cells.Options[int]{Limit: -1})
+	_, twice := cells.New(p.Store, cells.Options[int]{})
+	_, functions := cells.New(p.Store, cells.Options[func()]{Name: "orders", Links: func(*func(), func(*store.ID)) {}})
+	_, idle := p.send(7)
+	none := p.init(0)
+	p.begin(t)
+	_, nowhere := p.send(0, 1)
+	for _, c := range []struct {
+		what  string
+		err   error
+		names string
+	}{
+		{"a limit of -1", negative, ""},
+		{"two outboxes of one name", twice, ""},
+		{"an outbox of functions", functions, ""},
+		{"a tick without an ID", idle, "Init"},
+		{"the ID 0", none, ""},
+		{"a second ID", p.init(6), ""},
+		{"Send to no cell", nowhere, "NewID"},
+	} {
+		if c.err == nil || !strings.Contains(c.err.Error(), c.names) {
+			t.Errorf("%s: %v, want an error with %q", c.what, c.err, c.names)
 		}
-	}
-	err = tryPlay(s, out.Tick, nil, recording(s, func(q store.Queue) {
-		out.Send(q, 0, 1)
-	}))
-	if panicked := new(store.PanicError); !errors.As(err, &panicked) || !strings.Contains(fmt.Sprint(panicked.Value), "NewID") {
-		t.Errorf("Send to no cell: %v", err)
 	}
 }
 
@@ -366,10 +313,11 @@ func TestBadParcelsAreRefused(t *testing.T) {
 	if _, err := b.out.Open(append(good, 0)); err == nil {
 		t.Error("a byte is left, and it is taken for a parcel")
 	}
-	if _, err := newPost(t, cells.Options[int]{}).out.Open(good); err == nil || !strings.Contains(err.Error(), "another outbox, or type") {
-		t.Errorf("messages of another type: %v", err)
-	}
-	if _, err := newTown(t, 1, cells.Options[word]{Name: "whisper"}).out.Open(good); err == nil || !strings.Contains(err.Error(), "another outbox, or type") {
-		t.Errorf("messages of another outbox: %v", err)
+	_, number := newPost(t, cells.Options[int]{}).out.Open(good)
+	_, whisper := newPost(t, cells.Options[word]{Name: "whisper"}).out.Open(good)
+	for what, err := range map[string]error{"type": number, "outbox": whisper} {
+		if err == nil || !strings.Contains(err.Error(), "another outbox, or type") {
+			t.Errorf("messages of another %s: %v", what, err)
+		}
 	}
 }

@@ -10,47 +10,31 @@ import (
 	"time"
 
 	"handloom/cluster/cells"
-	"handloom/store"
 	"handloom/world"
 )
-
-// newBytes returns a store with an outbox of bytes, which are cloned.
-func newBytes(t testing.TB, own cells.ID) (*store.Store, *cells.Outbox[[]byte]) {
-	t.Helper()
-	s, err := store.New(store.Options{})
-	noError(t, err)
-	out, err := cells.New(s, cells.Options[[]byte]{Clone: func(dst, src *[]byte) { *dst = bytes.Clone(*src) }})
-	noError(t, err)
-	begin(t, s, out, own)
-	return s, out
-}
 
 // wantShipped sends messages of these sizes, a tick each every so often, and fails the test
 // unless parcels bring all of them, in order.
 func wantShipped(t *testing.T, sizes []int) (parcels int) {
 	t.Helper()
-	a, from := newBytes(t, 1)
-	b, to := newBytes(t, 2)
-	message := func(i int) []byte { return bytes.Repeat([]byte{byte(i), byte(i >> 8)}, sizes[i]/2) }
-	play(t, a, from.Tick, nil, recording(a, func(q store.Queue) {
-		for i := range sizes {
-			from.Send(q, 2, message(i))
-		}
-	}))
+	o := cells.Options[[]byte]{Clone: func(dst, src *[]byte) { *dst = bytes.Clone(*src) }}
+	from, to := newPost(t, o), newPost(t, o)
+	var messages [][]byte
+	for i, size := range sizes {
+		messages = append(messages, bytes.Repeat([]byte{byte(i), byte(i >> 8)}, size/2))
+	}
+	from.mustSend(t, to.own, messages...)
 	got := 0
-	for parcel := from.Pack(2, 0); parcel != nil; parcel = from.Pack(2, uint64(got)) {
+	for parcel := from.out.Pack(to.own, 0); parcel != nil; parcel = from.out.Pack(to.own, uint64(got)) {
 		parcels++
-		submit(t, b, to, parcel)
+		to.submit(t, parcel)
 		before := got
-		play(t, b, to.Tick, nil, func(context.Context) error {
-			for _, m := range to.Received() {
-				if got >= len(sizes) || !bytes.Equal(*m, message(got)) {
-					t.Fatalf("message %d of %d is another one", got+1, len(sizes))
-				}
-				got++
+		for _, m := range to.mustSend(t, from.own) {
+			if got >= len(sizes) || !bytes.Equal(m, messages[got]) {
+				t.Fatalf("message %d of %d is another one", got+1, len(sizes))
 			}
-			return nil
-		})
+			got++
+		}
 		const head = 45
 		if n := got - before; n == 0 || n > 4096 || n > 1 && len(parcel) > 256<<10 || len(parcel) <= head {
 			t.Fatalf("a parcel of %d bytes has %d messages", len(parcel), n)
