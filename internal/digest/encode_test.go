@@ -19,20 +19,12 @@ func encode(v reflect.Value) []byte {
 			return []byte{1}
 		}
 		return []byte{0}
-	case reflect.Int8:
-		return []byte{byte(v.Int())}
-	case reflect.Int16:
-		return le.AppendUint16(nil, uint16(v.Int()))
-	case reflect.Int32:
-		return le.AppendUint32(nil, uint32(v.Int()))
+	case reflect.Int8, reflect.Int16, reflect.Int32: // the low bytes come first
+		return le.AppendUint64(nil, uint64(v.Int()))[:v.Type().Size()]
 	case reflect.Int, reflect.Int64:
 		return le.AppendUint64(nil, uint64(v.Int()))
-	case reflect.Uint8:
-		return []byte{byte(v.Uint())}
-	case reflect.Uint16:
-		return le.AppendUint16(nil, uint16(v.Uint()))
-	case reflect.Uint32:
-		return le.AppendUint32(nil, uint32(v.Uint()))
+	case reflect.Uint8, reflect.Uint16, reflect.Uint32:
+		return le.AppendUint64(nil, v.Uint())[:v.Type().Size()]
 	case reflect.Uint, reflect.Uint64, reflect.Uintptr:
 		return le.AppendUint64(nil, v.Uint())
 	case reflect.Float32:

@@ -48,11 +48,7 @@ func (p *Codec) sum(base unsafe.Pointer, n int) uint64 {
 
 // checkItems compares the memory path, the walking path and the slow encoder
 // on the slice of any type in items.
-func checkItems(t interface {
-	Helper()
-	Errorf(format string, args ...any)
-}, items reflect.Value,
-) {
+func checkItems(t rapid.TB, items reflect.Value) {
 	t.Helper()
 	base, n := items.UnsafePointer(), items.Len()
 	want := encodeElements(items)
@@ -270,15 +266,14 @@ type chain map[string]chain
 
 // drawType draws a type of every kind there is, with nesting up to depth.
 func drawType(t *rapid.T, depth int) reflect.Type {
-	scalars := []reflect.Type{
-		reflect.TypeFor[bool](), reflect.TypeFor[int](), reflect.TypeFor[int8](), reflect.TypeFor[int16](),
-		reflect.TypeFor[int32](), reflect.TypeFor[int64](), reflect.TypeFor[uint](), reflect.TypeFor[uint8](),
-		reflect.TypeFor[uint16](), reflect.TypeFor[uint32](), reflect.TypeFor[uint64](), reflect.TypeFor[uintptr](),
-		reflect.TypeFor[float32](), reflect.TypeFor[float64](), reflect.TypeFor[complex64](),
-		reflect.TypeFor[complex128](), reflect.TypeFor[point](), reflect.TypeFor[unit](),
-	}
+	scalars := append(
+		[]reflect.Type{
+			reflect.TypeFor[int](), reflect.TypeFor[uint](), reflect.TypeFor[uintptr](), reflect.TypeFor[float64](),
+			reflect.TypeFor[complex64](), reflect.TypeFor[point](), reflect.TypeFor[unit](),
+		}, randomBasics...,
+	)
 	others := []reflect.Type{
-		reflect.TypeFor[string](), reflect.TypeFor[any](), reflect.TypeFor[*int](), reflect.TypeFor[func()](),
+		reflect.TypeFor[any](), reflect.TypeFor[*int](), reflect.TypeFor[func()](),
 		reflect.TypeFor[padded](), reflect.TypeFor[map[string]int16](), reflect.TypeFor[struct{}](),
 	}
 	kind := rapid.IntRange(0, 9).Draw(t, "kind")
