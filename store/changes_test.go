@@ -2,9 +2,9 @@ package store_test
 
 import (
 	"context"
+	"fmt"
 	"runtime"
 	"slices"
-	"strings"
 	"testing"
 	"weak"
 
@@ -125,9 +125,7 @@ func TestChangeLists_PanicUnlessKept(t *testing.T) {
 			"Written":  func() { store.Written(table) },
 		} {
 			want := name + ` of table "plain", which keeps no changes; register it with TableOptions.Changes`
-			if got := panicOf(list); !strings.Contains(got, want) {
-				t.Errorf("%s panics with %q", name, got)
-			}
+			wantIn(t, name, panicOf(list), want)
 		}
 	})
 }
@@ -168,9 +166,7 @@ func TestErased_ForgetsValuesWithTheirList(t *testing.T) {
 				flush(t, s)
 				runtime.GC()
 				for i, data := range erased {
-					if reachable := data.Value() != nil; reachable != step.left(i) {
-						t.Errorf("changes kept: %t, after %s value %d is reachable: %t", keeps, step.what, i, reachable)
-					}
+					equal(t, fmt.Sprintf("changes %t, after %s value %d is reachable", keeps, step.what, i), data.Value() != nil, step.left(i))
 				}
 			}
 			runtime.KeepAlive(s)

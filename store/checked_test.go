@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 	"testing"
 
 	"handloom/batch"
@@ -42,9 +41,7 @@ func leakyTable(t *testing.T) (*store.Store, *store.Table[leaky], []store.Handle
 func says(t *testing.T, message string, words ...string) {
 	t.Helper()
 	for _, word := range words {
-		if !strings.Contains(message, word) {
-			t.Errorf("%q does not say %q", message, word)
-		}
+		wantIn(t, "the panic", message, word)
 	}
 }
 

@@ -132,9 +132,8 @@ func TestATableRegisteredWhenCheckpointsExistIsInLaterOnes(t *testing.T) {
 	checkpoint(t, s, &c)
 	fill(t, s, late, 5)
 	rollback(t, s, &c)
-	if digest(t, s) != before || late.Len() != 5 {
-		t.Errorf("the later table has %d items", late.Len())
-	}
+	equal(t, "digest", digest(t, s), before)
+	equal(t, "late.Len", late.Len(), 5)
 }
 
 func TestSteadyCheckpointsAndRollbacksAllocateNothingThatGrows(t *testing.T) {

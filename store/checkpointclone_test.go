@@ -131,9 +131,8 @@ func TestWithoutCloneTheErrorNamesEveryTableAndItsField(t *testing.T) {
 			t.Errorf("%s: %v", what, err)
 		}
 	}
-	if digest(t, s) != before || table.Len() != 6 {
-		t.Error("the state has changed")
-	}
+	equal(t, "digest", digest(t, s), before)
+	equal(t, "table.Len", table.Len(), 6)
 }
 
 // faulty is a clone of agents that fails on the n-th call from now on.

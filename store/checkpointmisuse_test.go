@@ -31,9 +31,8 @@ func TestWhatNoStoreCanGoBackToIsErrCheckpointAndChangesNothing(t *testing.T) {
 	} {
 		wantError(t, "", call(), store.ErrCheckpoint, says)
 	}
-	if digest(t, s) != before || s.Epoch() != 1 {
-		t.Error("the state has changed")
-	}
+	equal(t, "digest", digest(t, s), before)
+	equal(t, "s.Epoch", s.Epoch(), 1)
 	wantError(t, "to the other store the checkpoint is good no more", stranger.Rollback(t.Context(), &foreign), nil)
 	table.Emplace(q, item{}) // the batch goes on
 	wantFlush(t, s, batch.Counts{Created: 2})
@@ -87,15 +86,13 @@ func TestAWholeTickCanBeUndoneInsideAWrite(t *testing.T) {
 			if err := errors.Join(err, err2, s.Rollback(ctx, &c)); err != nil {
 				return err
 			}
-			if maps[0].Len()+maps[1].Len() != 50 || s.Stats().Tables[0].Live != 50 {
-				t.Error("the maps are not those of the checkpoint")
-			}
+			equal(t, "the items of the maps", maps[0].Len()+maps[1].Len(), 50)
+			equal(t, "Live", s.Stats().Tables[0].Live, 50)
 		}
 		return nil
 	})
-	if err != nil || digest(t, s) != before {
-		t.Errorf("%v", err)
-	}
+	wantError(t, "the call", err, nil)
+	equal(t, "digest", digest(t, s), before)
 }
 
 // What go vet takes for a lock it does not let be copied.

@@ -63,9 +63,8 @@ func TestClaim_ReceiptKnowsTickAndCreates(t *testing.T) {
 	calls.Done(43, errTask)
 	sent.returned(t)
 	r := sent.receipts[1]
-	if r.Tick() != 42 || r.Epoch() != before+1 {
-		t.Errorf("tick %d, epoch %d", r.Tick(), r.Epoch())
-	}
+	equal(t, "r.Tick", r.Tick(), 42)
+	equal(t, "r.Epoch", r.Epoch(), before+1)
 	h, ok := store.Resolved(r, kept)
 	if !ok || c.stems.At(h).Value != 2 {
 		t.Fatalf("%v, %t", h, ok)
@@ -188,9 +187,7 @@ func TestClaim_EndedContextIsUncertain(t *testing.T) {
 	if !errors.Is(err, store.ErrUncertain) || !errors.Is(err, errTask) {
 		t.Fatal(err)
 	}
-	if children[0] != name.ID {
-		t.Error("the memory of the caller was changed")
-	}
+	equal(t, "the first child of the caller", children[0], name.ID)
 	clear(children)
 	input, calls := c.claim.Seal(nil, 1000)
 	clear(children)
@@ -244,9 +241,7 @@ func TestClaim_FirstFlushOfATickTakesTheInput(t *testing.T) {
 		}
 		flushIn(t, c.Store, ctx)
 		w.EndFrame()
-		if report := flushIn(t, c.Store, ctx); report.Total.Commands() != 0 {
-			t.Errorf("the second flush: %v", report)
-		}
+		equal(t, "the second flush", flushIn(t, c.Store, ctx).Total.Commands(), 0)
 		return nil
 	}))
 	var values []int

@@ -143,16 +143,13 @@ func TestClaim_PutAndForgetNeedATick(t *testing.T) {
 	wantError(t, "inside a pass", c.Each(c.claim.Context(t.Context()), 1, func(ctx context.Context, _ int, _ store.Queue) error {
 		return c.claim.Put(c.claim.Context(ctx), nil, nil)
 	}), store.ErrPhase)
-	if says := panicOf(c.claim.Forget); !strings.Contains(says, "outside of a Write") {
-		t.Errorf("Forget panics with %q", says)
-	}
+	wantIn(t, "the panic of Forget", panicOf(c.claim.Forget), "outside of a Write")
 	c.claim.Release()
 	c.claim.Release()
 	wantError(t, "behind the release", c.claim.Put(t.Context(), nil, nil), store.ErrPhase)
 	input, calls := c.claim.Seal([]byte("head"), 1000)
-	if string(input) != "head" || calls.Len() != 0 {
-		t.Errorf("%q, %d calls", input, calls.Len())
-	}
+	equal(t, "the input", string(input), "head")
+	equal(t, "calls.Len", calls.Len(), 0)
 }
 
 func TestClaim_LeftCountsCommandsThatWait(t *testing.T) {

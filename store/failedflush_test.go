@@ -57,9 +57,8 @@ func TestAFlushWhoseContextEndsAppliesAllOrNothing(t *testing.T) {
 				report, err := r.Flush(ctx)
 				ran[err == nil]++
 				if err == nil {
-					if report.Epoch != 2 || table.Len() != 1000+501-190 {
-						r.Errorf("ended after %d asks: %v and %d items", asks, report, table.Len())
-					}
+					equal(r, "report.Epoch", report.Epoch, 2)
+					equal(r, "table.Len", table.Len(), 1000+501-190)
 					return
 				}
 				if !errors.Is(err, context.Canceled) || digest(r, r.Store) != before || r.Epoch() != 1 {
@@ -116,7 +115,6 @@ func TestChunkItemsOfAnySizeWork(t *testing.T) {
 		chunks.Add(1)
 		return nil
 	})
-	if err != nil || chunks.Load() != 2 {
-		t.Errorf("%d chunks, %v; want one per shard", chunks.Load(), err)
-	}
+	wantError(t, "the call", err, nil)
+	equal(t, "chunks.Load", chunks.Load(), 2)
 }

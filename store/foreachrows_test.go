@@ -24,9 +24,7 @@ func TestRowsOfAnotherTableOrPassAreRefused(t *testing.T) {
 	var zero store.Rows[item]
 	said := func(what string, f func()) {
 		t.Helper()
-		if said := panicOf(f); !strings.Contains(said, what) {
-			t.Errorf("%q; want it to say %q", said, what)
-		}
+		wantIn(t, "the panic", panicOf(f), what)
 	}
 	noError(t, errors.Join(
 		other.ForEach(ctx, func(_ context.Context, c store.Chunk[item]) error {
@@ -84,9 +82,7 @@ wave 4
 	equal(t, "Explain", frame.Explain(), want)
 	other := newFleet(t, store.Options{})
 	_, err := store.NewSchedule(f.Store, store.System{Name: "a", Reads: on(other.small), Run: nothing})
-	if err == nil || !strings.Contains(err.Error(), "of another store") {
-		t.Errorf("a column of another store: %v", err)
-	}
+	wantText(t, "a column of another store", err, "of another store")
 }
 
 // What a system does to a column without saying so is found by checked builds.
@@ -122,8 +118,8 @@ func TestUndeclaredColumnsAreFound(t *testing.T) {
 		_, err := newSchedule(t, f.Store, c.declared).Run(t.Context())
 		if c.says == "" {
 			wantError(t, "declared", err, nil)
-		} else if !errors.Is(err, store.ErrUndeclared) || !strings.Contains(err.Error(), c.says) {
-			t.Errorf("%v; want it to say %q", err, c.says)
+		} else {
+			wantError(t, "the call", err, store.ErrUndeclared, c.says)
 		}
 	}
 }
@@ -139,9 +135,7 @@ func TestExchange(t *testing.T) {
 	cloned := addColumn(t, table, store.ColumnOptions[int]{Name: "cloned", Clone: func(dst, src *int) { *dst = *src }})
 	write(t, s, func(ctx context.Context, _ *store.Writer) error {
 		for says, column := range map[string]*store.Column[item, int]{"two tables": far, "Clone": cloned} {
-			if err := store.Exchange(ctx, cur, column); err == nil || !strings.Contains(err.Error(), says) {
-				t.Errorf("%v, want %q", err, says)
-			}
+			wantText(t, "Exchange", store.Exchange(ctx, cur, column), says)
 		}
 		wantError(t, "during a pass in the Write", table.ForEachRows(ctx, func(context.Context, store.RowsChunk[item]) error { return store.Exchange(ctx, cur, next) }), store.ErrPhase)
 		return errors.Join(store.Exchange(ctx, cur, next), store.Exchange(ctx, cur, cur))

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"runtime"
 	"slices"
@@ -251,9 +250,7 @@ func TestLoad_MemoryIsBoundedByTheBytesRead(t *testing.T) {
 					return err
 				}
 				err := bounded("Load", func() error { return s.Load(context.Background(), bytes.NewReader(b)) })
-				if !errors.Is(err, store.ErrSnapshot) {
-					t.Errorf("Load: %.300v", err)
-				}
+				wantError(t, "Load", err, store.ErrSnapshot)
 				_ = bounded("Inspect", func() error { _, err := snapshot.Inspect(bytes.NewReader(b)); return err })
 			})
 		}

@@ -122,9 +122,8 @@ func TestPass_RunsNoTaskAfterItsContextEnded(t *testing.T) {
 		t.Helper()
 		each := s.Each(ctx, 4, func(context.Context, int, store.Queue) error { t.Error("a task of Each ran"); return nil })
 		forEach := table.ForEach(ctx, func(context.Context, store.Chunk[item]) error { t.Error("a task of ForEach ran"); return nil })
-		if !errors.Is(each, context.Canceled) || !errors.Is(forEach, context.Canceled) {
-			t.Errorf("Each: %v, ForEach: %v", each, forEach)
-		}
+		wantError(t, "Each", each, context.Canceled)
+		wantError(t, "ForEach", forEach, context.Canceled)
 	}
 	cancelled, cancel := context.WithCancel(t.Context())
 	cancel()

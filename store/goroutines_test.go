@@ -189,14 +189,10 @@ func TestChecked_NamesTheCallThatWouldWaitForItself(t *testing.T) {
 						t.Error(got)
 					}
 				case says == "Flush inside Flush": // at the same time, in every build
-					if !errors.Is(got, store.ErrPhase) {
-						t.Errorf("the error is %v", got)
-					}
+					wantError(t, "the error", got, store.ErrPhase)
 				default:
 					says, _, _ = strings.Cut(says, " (")
-					if !errors.Is(got, store.ErrPhase) || !strings.Contains(got.Error(), says+", with a context from outside") {
-						t.Errorf("the error is %v", got)
-					}
+					wantError(t, "the error", got, store.ErrPhase, says+", with a context from outside")
 				}
 				// Nothing of it stays.
 				wantError(t, "after the phase", call(s), nil)

@@ -154,9 +154,8 @@ func TestGroups_OfManyOwners(t *testing.T) {
 		}
 		sum += m.Len()
 	}
-	if sum != 3000 || g.Len() != 3000 {
-		t.Errorf("%d members, %d in all; want 3000", sum, g.Len())
-	}
+	equal(t, "the members", sum, 3000)
+	equal(t, "g.Len", g.Len(), 3000)
 }
 
 // grouped is two tables of a store, and their groups.
@@ -293,9 +292,7 @@ func TestMembersOutsideTheChunkPanic(t *testing.T) {
 		}
 		return nil
 	}))
-	if got := panicOf(func() { kept.Chunk().Erase(0) }); !strings.Contains(got, "Erase of chunk 0") {
-		t.Error(got)
-	}
+	wantIn(t, "Erase", panicOf(func() { kept.Chunk().Erase(0) }), "Erase of chunk 0")
 	if got := panicOf(func() { kept.Members(0) }); check.Cheap && !strings.Contains(got, "Members of chunk 0") {
 		t.Error(got)
 	}

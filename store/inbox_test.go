@@ -66,9 +66,7 @@ func TestInbox_KeepsNothingOfACallThatFails(t *testing.T) {
 			equal(t, "error of the call", s.Inbox(func(q store.Queue) error { record(q); return errTask }), errTask)
 		},
 		"panic": func(record func(q store.Queue)) {
-			if got := panicOf(func() { _ = s.Inbox(func(q store.Queue) error { record(q); panic(errTask) }) }); got != errTask.Error() {
-				t.Errorf("the panic became %q", got)
-			}
+			equal(t, "the panic", panicOf(func() { _ = s.Inbox(func(q store.Queue) error { record(q); panic(errTask) }) }), errTask.Error())
 		},
 		"exit": func(record func(q store.Queue)) {
 			call := begin(func() error { return s.Inbox(func(q store.Queue) error { record(q); runtime.Goexit(); return nil }) })

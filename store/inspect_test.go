@@ -32,9 +32,8 @@ func TestDigestTablesNamesEveryShardOnce(t *testing.T) {
 			equal(t, fmt.Sprintf("digest of table %q, shard %d", want.Name, shard), s.DigestShard(want.TypeID+uint16(shard)), d)
 		}
 	}
-	if all.Sum() != digest(t, s) || len(tables) != 2 {
-		t.Errorf("the digests of %d tables do not add up to the store's", len(tables))
-	}
+	equal(t, "all.Sum", all.Sum(), digest(t, s))
+	equal(t, "len(tables)", len(tables), 2)
 
 	equal(t, "digest of typeIds without a table", s.DigestShard(0)|s.DigestShard(6)|s.DigestShard(60_000), 0)
 
@@ -45,9 +44,7 @@ func TestDigestTablesNamesEveryShardOnce(t *testing.T) {
 	})
 	for i, after := range s.DigestTables() {
 		for shard, d := range after.Shards {
-			if changed := d != tables[i].Shards[shard]; changed != (i == 0 && shard == 3) {
-				t.Errorf("table %s, shard %d: changed is %v", after.Name, shard, changed)
-			}
+			equal(t, fmt.Sprintf("table %s, shard %d changed", after.Name, shard), d != tables[i].Shards[shard], i == 0 && shard == 3)
 		}
 	}
 }

@@ -45,9 +45,7 @@ func lentMapsKeepIdentity[M any, P lentMap[M]](t *testing.T, newTable func(s *st
 		noError(t, err)
 		for name, from := range map[string]P{"zero map": new(M), "next shard": next, "other table": other} {
 			id := of.TypeID()
-			if p := panicOf(func() { from.CopyTo(of, nil) }); !strings.Contains(p, "belongs to a table") {
-				t.Errorf("%s: CopyTo panics with %q, want that the map belongs to a table", name, p)
-			}
+			wantIn(t, name, panicOf(func() { from.CopyTo(of, nil) }), "belongs to a table")
 			if of.TypeID() != id || !of.Has(h) {
 				t.Errorf("%s: the map has typeId %d and item %t, want %d and true", name, of.TypeID(), of.Has(h), id)
 			}
@@ -63,9 +61,8 @@ func lentMapsKeepIdentity[M any, P lentMap[M]](t *testing.T, newTable func(s *st
 			}
 		}
 		// Free-standing maps take everything, typeId included.
-		if other.CopyTo(copied, nil); copied.TypeID() != other.TypeID() {
-			t.Errorf("a free-standing copy has typeId %d, want %d", copied.TypeID(), other.TypeID())
-		}
+		other.CopyTo(copied, nil)
+		equal(t, "copied.TypeID()", copied.TypeID(), other.TypeID())
 		return nil
 	})
 	for _, name := range []string{"a zero map", "the other table's"} {

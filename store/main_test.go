@@ -100,6 +100,20 @@ func wantError(t tb, what string, err, want error, texts ...string) {
 	}
 }
 
+// wantIn fails the test unless got has the text want. what names the value.
+func wantIn(t tb, what, got, want string) {
+	t.Helper()
+	if !strings.Contains(got, want) {
+		t.Errorf("%s: %q, want %q in it", what, got, want)
+	}
+}
+
+// wantText fails the test unless err is an error that says the text. what names the call.
+func wantText(t tb, what string, err error, text string) {
+	t.Helper()
+	wantIn(t, what, fmt.Sprint(err), text)
+}
+
 // equal fails the test unless got is want. what names the value.
 func equal[T comparable](t tb, what string, got, want T) {
 	t.Helper()

@@ -61,9 +61,7 @@ func TestARefusedCallSaysWhatToDo(t *testing.T) {
 
 func expectSays(t *testing.T, err error, says string) {
 	t.Helper()
-	if err == nil || !strings.Contains(err.Error(), says) {
-		t.Errorf("%v; want it to say %q", err, says)
-	}
+	wantText(t, "the call", err, says)
 }
 
 func TestAtSaysWhatIsWrongWithTheHandle(t *testing.T) {
@@ -74,9 +72,7 @@ func TestAtSaysWhatIsWrongWithTheHandle(t *testing.T) {
 		"the null handle names no item; use Get where a handle may be null":         {},
 		"names no item: there is no such slot; use Get where a handle may be stale": {ID: 1<<48 | 1<<32},
 	} {
-		if got := panicOf(func() { table.At(h) }); !strings.Contains(got, says) {
-			t.Errorf("At(%v) panics with %q; want it to say %q", h, got, says)
-		}
+		wantIn(t, fmt.Sprintf("At(%v)", h), panicOf(func() { table.At(h) }), says)
 	}
 }
 

@@ -196,9 +196,8 @@ func TestLoad_NamesWhatDoesNotFit(t *testing.T) {
 		c.add(table)
 		before := digest(t, s)
 		err := s.Load(context.Background(), bytes.NewReader(c.b))
-		if !errors.Is(err, store.ErrSchema) || !strings.Contains(err.Error(), want) || digest(t, s) != before {
-			t.Errorf("%v; want %s", err, want)
-		}
+		wantError(t, "the call", err, store.ErrSchema, want)
+		equal(t, "digest", digest(t, s), before)
 	}
 
 	b, _ := oldSnapshot(t)
@@ -300,9 +299,8 @@ func TestLoad_TakesMoreItemsThanMaxItems(t *testing.T) {
 		_, err := few.Insert(w, item{})
 		return err
 	})
-	if err != nil || few.Len() != 50 {
-		t.Errorf("%d items, %v", few.Len(), err)
-	}
+	wantError(t, "the call", err, nil)
+	equal(t, "few.Len", few.Len(), 50)
 }
 
 // A Defragment goes on after a Load, also where columns are others. Where items are others

@@ -147,9 +147,7 @@ func recordings(table *store.Table[item], q store.Queue) map[string]func() {
 func refused(t *testing.T, table *store.Table[item], q store.Queue, message string) {
 	t.Helper()
 	for what, record := range recordings(table, q) {
-		if got := panicOf(record); !strings.Contains(got, message) {
-			t.Errorf("%s panics with %q; want it to say %q", what, got, message)
-		}
+		wantIn(t, what, panicOf(record), message)
 	}
 }
 
@@ -165,9 +163,7 @@ func TestQueue_UsedTooLateOrElsewherePanics(t *testing.T) {
 		if what == "Queue.Erase" {
 			continue // it names no table of ours
 		}
-		if got := panicOf(record); !strings.Contains(got, "task 0 in pass 0 belongs to another store") {
-			t.Errorf("%s with a queue of another store panics with %q", what, got)
-		}
+		wantIn(t, what+" with a queue of another store", panicOf(record), "task 0 in pass 0 belongs to another store")
 	}
 	equal(t, "commands of the other store", stranger.Pending().Commands, 0)
 
@@ -242,9 +238,8 @@ func TestAHandleOutsideItsChunkPanics(t *testing.T) {
 	s, table := newTable(t, store.Options{}, store.TableOptions[item]{ChunkItems: 2})
 	hs := fill(t, s, table, 4)
 	noError(t, table.ForEach(t.Context(), func(_ context.Context, c store.Chunk[item]) error {
-		if c.Handle(1) != hs[c.Index*2+1] || cap(c.Items) != 2 {
-			t.Errorf("chunk %d: %v, capacity %d", c.Index, c.Handle(1), cap(c.Items))
-		}
+		equal(t, "c.Handle(1)", c.Handle(1), hs[c.Index*2+1])
+		equal(t, "cap(c.Items)", cap(c.Items), 2)
 		if panicOf(func() { c.Handle(2) }) == "" || panicOf(func() { c.Erase(-1) }) == "" {
 			t.Error("a row of another chunk has a handle")
 		}

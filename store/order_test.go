@@ -172,9 +172,7 @@ func TestOrderingWithAWriterThatDoesNotFitPanics(t *testing.T) {
 	expect := func(panics map[string]string, want string) {
 		t.Helper()
 		for name, got := range panics {
-			if !strings.Contains(got, "store: "+name+" "+want) {
-				t.Errorf("%s panics with %q; want %q in it", name, got, want)
-			}
+			wantIn(t, name, got, "store: "+name+" "+want)
 		}
 	}
 	var kept *store.Writer
@@ -212,9 +210,7 @@ func TestAnOrderingHoldsItsWriteAlone(t *testing.T) {
 				for what, call := range phases(s, table) {
 					wantError(t, what+" inside SortFunc", call(ctx), store.ErrPhase)
 				}
-				if got := panicOf(func() { table.Clear(w) }); !strings.Contains(got, "while a pass or flush runs") {
-					t.Errorf("Clear inside SortFunc panics with %q", got)
-				}
+				wantIn(t, "Clear inside SortFunc", panicOf(func() { table.Clear(w) }), "while a pass or flush runs")
 			}
 			return byValue(a, b)
 		})

@@ -71,9 +71,7 @@ func TestAReduceInsideATaskRunsOnTheGoroutineOfTheTask(t *testing.T) {
 	within = func(ctx context.Context, depth int) error {
 		task := check.Goroutine()
 		_, err := store.Reduce(ctx, table, func(ctx context.Context, r store.Rows[item]) (int, error) {
-			if runs := check.Goroutine(); runs != task {
-				t.Errorf("at depth %d the task of goroutine %d is helped by goroutine %d", depth, task, runs)
-			}
+			equal(t, "the goroutine of the task", check.Goroutine(), task)
 			runtime.Gosched()
 			if depth < 2 && r.Index == 0 {
 				return 0, within(ctx, depth+1)

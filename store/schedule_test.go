@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"runtime"
 	"slices"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -147,9 +146,8 @@ func TestSystems_OfAWaveHavePassesAtTheSameTime(t *testing.T) {
 		both.Add(2)
 		noError(t, onlyError(c.Run(t.Context())))
 	}
-	if values(table)[0] != 50 || values(other)[0] != 50 {
-		t.Errorf("%v, %v", values(table), values(other))
-	}
+	equal(t, "values(table)[0]", values(table)[0], 50)
+	equal(t, "values(other)[0]", values(other)[0], 50)
 }
 
 func TestSystemsAndTheirPassesShareTheWorkers(t *testing.T) {
@@ -195,9 +193,7 @@ func TestSchedule_NamesItsTables(t *testing.T) {
 		store.System{Name: "dock", Reads: on(table), Writes: on(stable), Run: nothing},
 		store.System{Name: "blow", Reads: on(store.Other("wind")), Emits: on(stable), Run: nothing},
 	)
-	if dot := c.DOT(); !strings.Contains(dot, `"sail" -> "dock" [label="ships"]`) {
-		t.Errorf("got\n%s", dot)
-	}
+	wantIn(t, "DOT", c.DOT(), `"sail" -> "dock" [label="ships"]`)
 	noError(t, onlyError(c.Run(t.Context())))
 	if timings := c.Timings(); len(timings) != 3 || timings[2].System != "blow" || timings[2].Runs != 1 {
 		t.Errorf("%+v", timings)

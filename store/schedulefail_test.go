@@ -148,15 +148,12 @@ func TestACheckedBuildFindsWhatASystemDoesNotDeclare(t *testing.T) {
 		_, err := newSchedule(t, s, c.system).Run(t.Context())
 		if !check.Cheap || c.want == "" {
 			wantError(t, c.want, err, nil)
-			if waits := s.Pending().Commands > before; waits != (strings.Contains(c.want, "records") && c.system.Emits == nil) {
-				t.Errorf("%s: commands wait for the next flush: %t", c.want, waits)
-			}
+			equal(t, c.want+": commands wait", s.Pending().Commands > before, strings.Contains(c.want, "records") && c.system.Emits == nil)
 			flush(t, s)
 			continue
 		}
-		if !errors.Is(err, store.ErrUndeclared) || !strings.Contains(err.Error(), c.want) || s.Pending().Commands != before {
-			t.Errorf("%v, with %d commands pending; want %s", err, s.Pending().Commands, c.want)
-		}
+		wantError(t, "the call", err, store.ErrUndeclared, c.want)
+		equal(t, "s.Pending().Commands", s.Pending().Commands, before)
 	}
 }
 

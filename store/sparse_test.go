@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
 
@@ -37,9 +36,7 @@ func TestAddSparse_RefusesInvalidOptions(t *testing.T) {
 		"keeps no changes":                            onlyError(store.AddSparse(table, store.ColumnOptions[int]{Changes: true})),
 		"declare it by ColumnOptions.Links":           onlyError(store.AddSparse(table, store.ColumnOptions[[]store.ID]{})),
 	} {
-		if err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%v, want %q", err, want)
-		}
+		wantText(t, "the call", err, want)
 	}
 	wantError(t, "inside a Read", s.Read(t.Context(), func(context.Context) error {
 		return onlyError(store.AddSparse(table, store.ColumnOptions[int]{}))
@@ -77,9 +74,7 @@ func TestASnapshotSaysWhatIsOptional(t *testing.T) {
 	noError(t, s.Snapshot(t.Context(), &image))
 	info, err := snapshot.Inspect(bytes.NewReader(image.Bytes()))
 	noError(t, err)
-	if want := []snapshot.ColumnInfo{{Name: "shield", Optional: true, Schema: "uint32"}}; !slices.Equal(info.Tables[0].Columns, want) {
-		t.Errorf("%v, want %v", info.Tables[0].Columns, want)
-	}
+	equalLists(t, "info.Tables[0].Columns", info.Tables[0].Columns, snapshot.ColumnInfo{Name: "shield", Optional: true, Schema: "uint32"})
 	other, ships := newTable(t, store.Options{}, store.TableOptions[item]{Name: "ship"})
 	addColumn(t, ships, store.ColumnOptions[uint32]{Name: "shield"})
 	wantError(t, "a column is loaded from optional data", other.Load(t.Context(), &image), store.ErrSchema)
@@ -192,8 +187,7 @@ func TestSet_AllocatesNothingInTheSteadyState(t *testing.T) {
 		if n := testing.AllocsPerRun(50, frame); n > 2*phases+3 {
 			t.Errorf("%v allocations in a frame", n)
 		}
-		if shield.Len() != 125 || tag.Len() != 125 {
-			t.Errorf("%d items have a shield and %d a tag, want 125", shield.Len(), tag.Len())
-		}
+		equal(t, "shield.Len", shield.Len(), 125)
+		equal(t, "tag.Len", tag.Len(), 125)
 	})
 }

@@ -117,13 +117,9 @@ func TestStableTable_RefusesWritersOfOthers(t *testing.T) {
 		"Clear":  func(w *store.Writer) { table.Clear(w) },
 		"Maps":   func(w *store.Writer) { store.StableMaps(table, w) },
 	} {
-		if got := panicOf(func() { change(kept) }); !strings.Contains(got, what+" with a Writer whose Write has ended") {
-			t.Errorf("%s panics with %q", what, got)
-		}
+		wantIn(t, what, panicOf(func() { change(kept) }), what+" with a Writer whose Write has ended")
 		write(t, newStore(t, store.Options{}), func(_ context.Context, w *store.Writer) error {
-			if got := panicOf(func() { change(w) }); !strings.Contains(got, what+" with the Writer of another store") {
-				t.Errorf("%s panics with %q", what, got)
-			}
+			wantIn(t, what, panicOf(func() { change(w) }), what+" with the Writer of another store")
 			return nil
 		})
 	}

@@ -192,9 +192,7 @@ func TestSubmit_ErrorTellsWhetherApplied(t *testing.T) {
 			call := submit(t, s, ctx, table, 1)
 			cancel(errTask)
 			call.refused(t, store.ErrUncertain, "may be applied")
-			if !errors.Is(call.err, errTask) {
-				t.Errorf("%v does not have the cause", call.err)
-			}
+			wantError(t, "the call", call.err, errTask)
 			wantFlush(t, s, batch.Counts{Created: 1})
 		},
 		"a context that had ended": func(t *testing.T, s *store.Store, table *store.Table[item]) {
@@ -206,15 +204,13 @@ func TestSubmit_ErrorTellsWhetherApplied(t *testing.T) {
 				table.Emplace(q, item{})
 				return errTask
 			})
-			if !errors.Is(err, errTask) || !strings.Contains(err.Error(), not) || s.Pending().Commands != 0 {
-				t.Errorf("%v", err)
-			}
+			wantError(t, "the call", err, errTask, not)
+			equal(t, "s.Pending().Commands", s.Pending().Commands, 0)
 		},
 		"a function that panics": func(t *testing.T, s *store.Store, table *store.Table[item]) {
 			got := panicOf(func() { _, _ = s.Submit(t.Context(), func(store.Queue) error { panic("on purpose") }) })
-			if got != "on purpose" || s.Pending().Commands != 0 {
-				t.Errorf("it panics with %q", got)
-			}
+			equal(t, "the panic", got, "on purpose")
+			equal(t, "s.Pending().Commands", s.Pending().Commands, 0)
 		},
 		"a queue that is full": func(t *testing.T, s *store.Store, table *store.Table[item]) {
 			wantError(t, "", onlyError(s.Submit(t.Context(), func(q store.Queue) error {

@@ -60,9 +60,8 @@ func TestSubmit_FailsAloneWhenItsCallDoesNotFit(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if full != 1 || table.Len() != 2 {
-		t.Errorf("%d calls are ErrFull of 3, %d items", full, table.Len())
-	}
+	equal(t, "full", full, 1)
+	equal(t, "table.Len", table.Len(), 2)
 	// Later calls are applied.
 	for _, call := range []func(q store.Queue){func(q store.Queue) { table.EraseAll(q) }, create} {
 		noError(t, submitAll(t, s, call)[0])
@@ -188,7 +187,6 @@ func TestFlush_KeepsValuesThatDroppedCallsReplaced(t *testing.T) {
 	if v, _ := some.Get(h); table.At(h).Value != 7 || *col.At(h) != 7 || v == nil || *v != 7 {
 		t.Errorf("%+v, %d, %v, want 7", *table.At(h), *col.At(h), v)
 	}
-	if r.DroppedCalls != 1 || r.Total.Dropped != 5 {
-		t.Errorf("%d calls dropped: %v", r.DroppedCalls, r)
-	}
+	equal(t, "r.DroppedCalls", r.DroppedCalls, 1)
+	equal(t, "r.Total.Dropped", r.Total.Dropped, 5)
 }
