@@ -40,9 +40,7 @@ func TestAStreamThatShrinksIsFoundOut(t *testing.T) {
 	wantRecords(t, again, 0, 10, record)
 	wantRecords(t, again, 4, 5, record)
 	fill(t, again, 12)
-	if at, err := again.Tail(context.Background()); at != 12 || err != nil {
-		t.Errorf("record %d, %v", at, err)
-	}
+	wantNumber(t, "Tail", 12)(again.Tail(context.Background()))
 }
 
 // What is appended while a leader answers is no sign of a stream that is too short.

@@ -19,8 +19,8 @@ import (
 	"time"
 
 	"github.com/nats-io/nats-server/v2/server"
-	"github.com/nats-io/nats.go"
 
+	"github.com/nats-io/nats.go"
 	"handloom/cluster"
 	"handloom/cluster/cells"
 	"handloom/cluster/internal/localnet"
@@ -115,9 +115,7 @@ func TestServersOfTheGuideGiveNodesTheirRights(t *testing.T) {
 		_, err = l.StepDown(t.Context())
 	}
 	noError(t, err)
-	if cursor, err := askOneself(t, l, 7); err != nil || cursor != 3 {
-		t.Errorf("a message to the cell: %d, %v", cursor, err)
-	}
+	wantNumber(t, "a message to the cell", 3)(askOneself(t, l, 7))
 	if err := enters(t, as("cell-7", "seven"), 8); err == nil {
 		t.Error("the nodes of cell 7 have rights in cell 8")
 	}

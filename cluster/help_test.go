@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -122,10 +124,29 @@ func readRecords(ctx context.Context, l *cluster.Log, after, last uint64, rec fu
 // errorOf returns the error of a call with two results.
 func errorOf(_ any, err error) error { return err }
 
-// wantError fails the test unless the error is the wanted one.
-func wantError(t testing.TB, err, want error) {
+// wantError fails the test unless the error is the wanted one, and has the texts.
+func wantError(t testing.TB, err, want error, texts ...string) {
 	t.Helper()
-	if !errors.Is(err, want) {
-		t.Errorf("got error %v, want %v", err, want)
+	lacks := func(text string) bool { return !strings.Contains(err.Error(), text) }
+	if !errors.Is(err, want) || slices.ContainsFunc(texts, lacks) {
+		t.Errorf("got error %v, want %v with %q", err, want, texts)
+	}
+}
+
+// wantText fails the test unless err is an error with the text. what names the call.
+func wantText(t testing.TB, what string, err error, text string) {
+	t.Helper()
+	if err == nil || !strings.Contains(err.Error(), text) {
+		t.Errorf("%s: %v, want an error with %q", what, err, text)
+	}
+}
+
+// wantNumber returns a check of the results of a call, which what names.
+func wantNumber(t testing.TB, what string, want uint64) func(got uint64, err error) {
+	return func(got uint64, err error) {
+		t.Helper()
+		if got != want || err != nil {
+			t.Errorf("%s: %d, %v, want %d", what, got, err, want)
+		}
 	}
 }

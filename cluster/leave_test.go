@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go"
-
 	"handloom/cluster"
 	"handloom/cluster/internal/localnet"
 )

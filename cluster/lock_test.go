@@ -2,10 +2,7 @@ package cluster_test
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"os"
-	"strings"
 	"testing"
 	"time"
 
@@ -54,9 +51,7 @@ func wantLocked(t *testing.T, dir string) {
 	if err == nil {
 		mustClose(t, l)
 	}
-	if !errors.Is(err, cluster.ErrLocked) || !strings.Contains(fmt.Sprint(err), dir) {
-		t.Errorf("Open: %v, want ErrLocked and the folder", err)
-	}
+	wantError(t, err, cluster.ErrLocked, dir)
 	wantError(t, cluster.Reseed(t.Context(), cluster.Embedded(dir), 1, withJournal(t)), cluster.ErrLocked)
 }
 
@@ -94,9 +89,7 @@ func TestEmbedded_LocksItsFolder(t *testing.T) {
 	t.Run("a server that does not start", func(t *testing.T) {
 		dir := t.TempDir()
 		noError(t, os.WriteFile(dir+"/jetstream", nil, 0o600))
-		if _, err := cluster.Open(t.Context(), cluster.Embedded(dir), 1, alone(t)); err == nil || !strings.Contains(err.Error(), "is not a directory") {
-			t.Fatalf("Open with a file in the place of a folder: %v, want the reason", err)
-		}
+		wantText(t, "Open with a file in the place of a folder", errorOf(cluster.Open(t.Context(), cluster.Embedded(dir), 1, alone(t))), "is not a directory")
 		noError(t, os.Remove(dir+"/jetstream"))
 		fill(t, openLog(t, cluster.Embedded(dir), 1, alone(t)), 3)
 	})

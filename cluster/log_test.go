@@ -42,12 +42,8 @@ func TestWhatStandsInItsPlaceSaysWhetherARecordIsAppended(t *testing.T) {
 	fill(t, a, 3)
 	fill(t, b, 4)
 	wantError(t, errorOf(a.Append(ctx, 3, []byte("another"))), cluster.ErrFenced)
-	if at, err := a.Append(ctx, 3, record(4)); at != 4 || err != nil {
-		t.Errorf("Append of what is there: %d, %v", at, err)
-	}
-	if at, err := a.Append(ctx, 1, record(2)); at != 2 || err != nil {
-		t.Errorf("Append of what is there, and other records behind it: %d, %v", at, err)
-	}
+	wantNumber(t, "Append of what is there", 4)(a.Append(ctx, 3, record(4)))
+	wantNumber(t, "Append of what is there, and other records behind it", 2)(a.Append(ctx, 1, record(2)))
 	fill(t, a, 5)
 	if _, err := b.Append(ctx, 6, record(7)); err == nil || errors.Is(err, cluster.ErrFenced) {
 		t.Errorf("Append behind a record that is to come: %v", err)
@@ -78,9 +74,7 @@ func TestARecordInPartsIsThereWholeOrNotAtAll(t *testing.T) {
 		if n%5 == 3 || n == last {
 			dead := bytes.Repeat([]byte("dead"), 700<<10)
 			noError(t, other.PublishParts(ctx, dead, 1+int(n/5)%3))
-			if at, err := l.Tail(ctx); at != n-1 || err != nil {
-				t.Errorf("Tail with half a record behind record %d: %d, %v", n-1, at, err)
-			}
+			wantNumber(t, "Tail with half a record", n-1)(l.Tail(ctx))
 		}
 		if at, err := l.Append(ctx, n-1, long(n)); at != n || err != nil {
 			t.Fatalf("Append behind half a record: %d, %v", at, err)
@@ -136,9 +130,7 @@ func TestAStreamThatMayLoseRecordsIsRefused(t *testing.T) {
 	}
 	o := alone(t)
 	o.Replicas = 3
-	if _, err := cluster.Open(t.Context(), s, 0, o); !errors.Is(err, cluster.ErrSettings) || !strings.Contains(err.Error(), "num_replicas is 1") {
-		t.Errorf("a stream on one server instead of three: %v", err)
-	}
+	wantError(t, errorOf(cluster.Open(t.Context(), s, 0, o)), cluster.ErrSettings, "num_replicas is 1")
 }
 
 func TestOptionsThatMakeNoSenseAreRefused(t *testing.T) {
@@ -149,9 +141,7 @@ func TestOptionsThatMakeNoSenseAreRefused(t *testing.T) {
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
-	if _, err := cluster.Open(ctx, cluster.URLs([]string{"nats://127.0.0.1:1"}), 1, cluster.Options{}); err == nil || !strings.Contains(err.Error(), "no server answers") {
-		t.Errorf("a server that is not there: %v", err)
-	}
+	wantText(t, "a server that is not there", errorOf(cluster.Open(ctx, cluster.URLs([]string{"nats://127.0.0.1:1"}), 1, cluster.Options{})), "no server answers")
 }
 
 func TestAMessageThatIsNoneOfTheLogIsCorrupt(t *testing.T) {
@@ -196,9 +186,7 @@ func TestRecordsThatAreTrimmedAreToldToBe(t *testing.T) {
 	noError(t, l.Trim(t.Context(), 20))
 	for _, l := range []*cluster.Log{l, other, openLog(t, s, 1, o)} {
 		for _, after := range []uint64{0, 7, 19} {
-			if err := l.Read(t.Context(), after, func(uint64, []byte) error { return errEnough }); !errors.Is(err, cluster.ErrTrimmed) {
-				t.Errorf("Read behind %d: %v", after, err)
-			}
+			wantError(t, l.Read(t.Context(), after, func(uint64, []byte) error { return errEnough }), cluster.ErrTrimmed)
 		}
 		wantRecords(t, l, 20, 30, record)
 		wantRecords(t, l, 29, 30, record)

@@ -7,7 +7,6 @@ import (
 	"io"
 	"io/fs"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
@@ -49,9 +48,7 @@ func journals(t *testing.T) (a, b *journal.Journal, s cluster.Servers) {
 	follower := openLog(t, s, 1, o)
 	wantRecords(t, follower, 0, 20, record)
 	for _, l := range []*cluster.Log{owner, follower} {
-		if at, err := l.Journaled(); at != 20 || err != nil {
-			t.Errorf("the journal has record %d, %v", at, err)
-		}
+		wantNumber(t, "the journal", 20)(l.Journaled())
 		mustClose(t, l)
 	}
 	return a, b, s
@@ -107,9 +104,7 @@ func wantReseeded(t *testing.T, s cluster.Servers, a, b *journal.Journal) {
 	fill(t, l, 25)
 	o.Journal = b
 	wantRecords(t, openLog(t, s, 1, o), 0, 25, record)
-	if err := cluster.Reseed(t.Context(), s, 1, o); err == nil || !strings.Contains(err.Error(), "has all that the journal has") {
-		t.Errorf("a stream that nothing is wrong with is made anew: %v", err)
-	}
+	wantText(t, "a stream that nothing is wrong with is made anew", cluster.Reseed(t.Context(), s, 1, o), "has all that the journal has")
 	wantRecords(t, l, 24, 25, record)
 }
 
@@ -167,9 +162,7 @@ func TestAJournalThatSnapshotsAreAheadOfMakesNoStream(t *testing.T) {
 	fill(t, owner, 30)
 	saveText(t, owner, 30)
 	noError(t, operator(t, c).DeleteStream(t.Context(), cluster.CellID(1).Stream()))
-	if err := cluster.Reseed(t.Context(), s, 1, o); err == nil || !strings.Contains(err.Error(), "snapshot of record 30") {
-		t.Errorf("Reseed from a journal of 20 records: %v", err)
-	}
+	wantText(t, "Reseed from a journal of 20 records", cluster.Reseed(t.Context(), s, 1, o), "snapshot of record 30")
 	names, err := o.Snapshots.List(t.Context())
 	for _, name := range names {
 		err = errors.Join(err, o.Snapshots.Delete(t.Context(), name))
@@ -193,9 +186,7 @@ func TestAJournalMayLackRecords(t *testing.T) {
 		o.Journal = []*journal.Journal{b, openJournal(t, filepath.Join(t.TempDir(), "c"))}[i]
 		l := openLog(t, s, 1, o)
 		wantRecords(t, l, after, 60, record)
-		if at, err := l.Journaled(); at != 60 || err != nil {
-			t.Errorf("read behind record %d: the journal has record %d, %v", after, at, err)
-		}
+		wantNumber(t, "the journal", 60)(l.Journaled())
 		if err := l.Trim(t.Context(), 50); err != nil {
 			t.Errorf("read behind record %d: %v", after, err)
 		}
@@ -204,9 +195,7 @@ func TestAJournalMayLackRecords(t *testing.T) {
 	mustClose(t, l)
 	o.Journal = a
 	openLog(t, s, 1, o)
-	if saved, err := a.Saved(t.Context()); err != nil || !slices.Equal(saved, []uint64{50, 40}) {
-		t.Errorf("the journal is trimmed through the older one of %v, %v", saved, err)
-	}
+	wantSaved(t, a, 50, 40) // the journal is trimmed through the older one
 }
 
 // A journal whose disk is full keeps nobody from going on, and says so.
@@ -282,9 +271,7 @@ func TestReseed_StopsNodesOfTheOldHistory(t *testing.T) {
 						t.Fatalf("%v, want ErrOtherStream, for good", err)
 					}
 				}
-				if at, err := openLog(t, s, 1, alone(t)).Tail(t.Context()); at != test.last || err != nil {
-					t.Errorf("the new stream ends with record %d, %v, want %d", at, err, test.last)
-				}
+				wantNumber(t, "the end of the new stream", test.last)(openLog(t, s, 1, alone(t)).Tail(t.Context()))
 			})
 		}
 	}
@@ -340,9 +327,7 @@ func TestLog_NamesTheCutOfItsJournal(t *testing.T) {
 		t.Errorf("cut %q, want record 20", got)
 	}
 	wantRecords(t, l, 0, 20, record)
-	if at, err := l.Journaled(); at != 20 || err != nil {
-		t.Errorf("the journal has record %d, %v, want 20", at, err)
-	}
+	wantNumber(t, "the journal", 20)(l.Journaled())
 	if got := openLog(t, s, 1, alone(t)).CutText(); got != "" {
 		t.Errorf("no journal: cut %q", got)
 	}

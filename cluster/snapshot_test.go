@@ -29,7 +29,11 @@ func damage(t *testing.T, dir, record string) {
 	}
 }
 
-func wantSaved(t *testing.T, l *cluster.Log, want ...uint64) {
+type saver interface {
+	Saved(ctx context.Context) ([]uint64, error)
+}
+
+func wantSaved(t *testing.T, l saver, want ...uint64) {
 	t.Helper()
 	if saved, err := l.Saved(t.Context()); err != nil || !slices.Equal(saved, want) {
 		t.Errorf("snapshots %v, %v, want %v", saved, err, want)
@@ -136,12 +140,8 @@ func TestAppend_RefusesARecordThatIsTooLong(t *testing.T) {
 	l := openLog(t, cluster.Embedded(t.TempDir()), 1, alone(t))
 	fill(t, l, 3)
 	const most = 64 << 20
-	if _, err := l.Append(t.Context(), 3, make([]byte, most+1)); err == nil || !strings.Contains(err.Error(), "67108865") {
-		t.Errorf("Append of 64 MiB and a byte: %v, want its length", err)
-	}
-	if at, err := l.Tail(t.Context()); at != 3 || err != nil {
-		t.Errorf("Tail: %d, %v, want 3", at, err)
-	}
+	wantText(t, "Append of 64 MiB and a byte", errorOf(l.Append(t.Context(), 3, make([]byte, most+1))), "67108865")
+	wantNumber(t, "Tail", 3)(l.Tail(t.Context()))
 }
 
 // A snapshot whose writer died before it was read back does not count, and is removed with
@@ -191,9 +191,7 @@ func TestTrim_KeepsTheLastRecord(t *testing.T) {
 	noError(t, l.Trim(t.Context(), 20))
 	l = openLog(t, s, 1, o)
 	wantRecords(t, l, 19, 20, record)
-	if at, err := l.Tail(t.Context()); at != 20 || err != nil {
-		t.Errorf("Tail: %d, %v, want 20", at, err)
-	}
+	wantNumber(t, "Tail", 20)(l.Tail(t.Context()))
 	fill(t, l, 25)
 	wantRecords(t, l, 19, 25, record)
 }

@@ -239,9 +239,7 @@ func TestATransportTellsThatNobodyIsThere(t *testing.T) {
 	stop()
 	ended.Wait()
 	ended.Go(func() {
-		if err := by.Serve(t.Context(), own, func(context.Context, []byte) (uint64, error) { return 0, nil }); !errors.Is(err, cluster.ErrClosed) {
-			t.Errorf("Serve of a Log that is closed: %v", err)
-		}
+		wantError(t, by.Serve(t.Context(), own, func(context.Context, []byte) (uint64, error) { return 0, nil }), cluster.ErrClosed)
 	})
 	noError(t, l.Close())
 	ended.Wait()

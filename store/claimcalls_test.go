@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
 
@@ -74,11 +73,8 @@ func TestClaim_ReceiptKnowsTickAndCreates(t *testing.T) {
 			t.Fatalf("leaf %d: %v, %t", i, l, ok)
 		}
 	}
-	_, dead := store.Resolved(r, cancelled)
-	_, foreign := store.Resolved(sent.receipts[0], kept)
-	if dead || foreign {
-		t.Errorf("a cancelled create resolves: %t, a name of another call: %t", dead, foreign)
-	}
+	equal(t, "a cancelled create resolves", found(store.Resolved(r, cancelled)), false)
+	equal(t, "a name of another call resolves", found(store.Resolved(sent.receipts[0], kept)), false)
 }
 
 // encodedStem returns how long a call is that creates a stem, and an input of it.
@@ -139,18 +135,13 @@ func TestClaim_SubmitReportsWhyACallIsRefused(t *testing.T) {
 	c.send(func(store.Queue) error { return errTask }).fails(t, errTask, not)
 	c.send(record(11)).fails(t, store.ErrQueueFull, not)
 	for what, ctx := range map[string]context.Context{"the driver": c.claim.Context(t.Context()), "an ended call": ended{t.Context()}} {
-		if _, err := c.claim.Submit(ctx, record(1)); err == nil || !strings.Contains(err.Error(), not) {
-			t.Errorf("with the context of %s: %v", what, err)
-		}
+		wantText(t, "with the context of "+what, onlyError(c.claim.Submit(ctx, record(1))), not)
 	}
 	err := c.Read(t.Context(), func(ctx context.Context) error { return onlyError(c.claim.Submit(ctx, record(1))) })
 	wantError(t, "inside a Read", err, store.ErrPhase)
 	c.send(record(0)).returned(t) // at once
-	if says := panicOf(func() {
-		_, _ = c.claim.Submit(t.Context(), func(store.Queue) error { panic("the call") })
-	}); says != "the call" {
-		t.Errorf("%q", says)
-	}
+	says := panicOf(func() { _, _ = c.claim.Submit(t.Context(), func(store.Queue) error { panic("the call") }) })
+	equal(t, "the panic", says, "the call")
 
 	first := c.send(record(10), record(10))
 	c.send(record(6)).fails(t, store.ErrQueueFull, "exceed the limit 25 of the inbox")
@@ -166,9 +157,8 @@ func TestClaim_SubmitReportsWhyACallIsRefused(t *testing.T) {
 		pass := c.Each(ctx, 1, func(_ context.Context, _ int, q store.Queue) error { return record(1)(q) })
 		return errors.Join(err, pass, onlyError(c.Flush(ctx)))
 	})
-	if err != nil || c.stems.Len() != 26 {
-		t.Errorf("%d stems: %v", c.stems.Len(), err)
-	}
+	wantError(t, "the tick", err, nil)
+	equal(t, "stems", c.stems.Len(), 26)
 	first.returned(t)
 	last.returned(t)
 }
@@ -248,9 +238,7 @@ func TestClaim_FirstFlushOfATickTakesTheInput(t *testing.T) {
 	for _, v := range store.Created(c.stems) {
 		values = append(values, v.Value)
 	}
-	if !slices.Equal(values, []int{0, 1}) { // after what passes recorded
-		t.Errorf("%v", values)
-	}
+	equalLists(t, "the creates, after what passes recorded", values, 0, 1)
 	calls.Done(1, nil)
 	input, calls = c.claim.Seal(nil, 1000)
 	c.tick(t, input, calls)

@@ -9,6 +9,20 @@ import (
 	"handloom/store"
 )
 
+// findsNothing fails the test if a lookup in the table of a closed store finds an item.
+func findsNothing(t tb, s *store.Store, table itemTable, h store.Handle[item]) {
+	t.Helper()
+	if found(table.Get(h)) || table.Has(h) || s.Has(h.ID) || table.Len() != 0 {
+		t.Errorf("a lookup finds an item of %d", table.Len())
+	}
+	if panicOf(func() { table.At(h) }) == "" {
+		t.Errorf("At finds an item")
+	}
+	for h := range table.All() {
+		t.Errorf("All finds %v", h)
+	}
+}
+
 func TestAfterClosePhasesAreErrClosedAndLookupsFindNothing(t *testing.T) {
 	atOnce(t, func(t *testing.T) {
 		s, table := newTable(t, store.Options{}, store.TableOptions[item]{Shards: 3})
@@ -32,21 +46,8 @@ func TestAfterClosePhasesAreErrClosedAndLookupsFindNothing(t *testing.T) {
 		for what, call := range calls {
 			wantError(t, what, call(t.Context()), store.ErrClosed)
 		}
-		if _, ok := table.Get(h); ok || table.Has(h) || s.Has(h.ID) || table.Len() != 0 {
-			t.Errorf("a lookup finds an item of %d", table.Len())
-		}
-		if panicOf(func() { table.At(h) }) == "" {
-			t.Error("At finds an item")
-		}
-		for h := range table.All() {
-			t.Errorf("All finds %v", h)
-		}
-		if h, ok := table.Resolve(p); ok {
-			t.Errorf("a name resolves to %v", h)
-		}
-		if h, ok := s.Resolve(p.ID); ok {
-			t.Errorf("a name resolves to %v", h)
-		}
+		findsNothing(t, s, packedTable{table}, h)
+		equal(t, "a name resolves", found(table.Resolve(p)) || found(s.Resolve(p.ID)), false)
 		if got := s.Stats(); got.Epoch != 1 || got.Tables[0].Live != 5 {
 			t.Errorf("Stats are no longer those of the last flush: %+v", got)
 		}

@@ -7,13 +7,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"iter"
 	"maps"
 	"net/http"
 	"net/http/httptest"
 	"slices"
-	"strings"
 	"sync"
 	"sync/atomic"
 
@@ -62,14 +60,12 @@ type arena struct {
 
 func newArena(s *store.Store, players int) (*arena, error) {
 	a := &arena{Store: s}
-	var err error
-	if a.fighters, err = store.Register(s, store.TableOptions[fighter]{Name: "fighter", ChunkItems: 2, Changes: true}); err != nil {
-		return nil, err
-	}
-	if a.bullets, err = store.Register(s, store.TableOptions[bullet]{Name: "bullet", Shards: 2, ChunkItems: 8, Changes: true}); err != nil {
-		return nil, err
-	}
-	if a.wounds, err = store.Register(s, store.TableOptions[wound]{Name: "wound", ChunkItems: 4}); err != nil {
+	var errs [3]error
+	a.fighters, errs[0] = store.Register(s, store.TableOptions[fighter]{Name: "fighter", ChunkItems: 2, Changes: true})
+	a.bullets, errs[1] = store.Register(s, store.TableOptions[bullet]{Name: "bullet", Shards: 2, ChunkItems: 8, Changes: true})
+	a.wounds, errs[2] = store.Register(s, store.TableOptions[wound]{Name: "wound", ChunkItems: 4})
+	err := errors.Join(errs[:]...)
+	if err != nil {
 		return nil, err
 	}
 	type on = []store.Resource
@@ -200,7 +196,7 @@ const (
 	ahead = 30 // ticks it may be early
 )
 
-// server runs an arena for players who come, act and go over HTTP, and tells those who
+// server runs an arena for players who join and act over HTTP, and tells those who
 // follow it what each tick changed.
 type server struct {
 	*arena
@@ -286,14 +282,12 @@ func (v *server) due(w *store.Writer) (intents []intent) {
 	return intents
 }
 
-// handler serves players, those who look on, and whoever runs the server.
+// handler serves players, those who follow, and whoever runs the server.
 func (v *server) handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /join", v.join)
 	mux.HandleFunc("POST /act", v.act)
-	mux.HandleFunc("POST /leave", v.leave)
 	mux.HandleFunc("GET /follow", v.follow)
-	mux.HandleFunc("GET /{$}", v.show)
 	mux.Handle("/debug/store/", storeweb.Handler(v.Store, v.frame))
 	return mux
 }
@@ -333,44 +327,9 @@ func (v *server) act(w http.ResponseWriter, r *http.Request) {
 	w.WriteHeader(http.StatusAccepted)
 }
 
-// leave has the player's fighter erased. To leave twice is no fault.
-func (v *server) leave(w http.ResponseWriter, r *http.Request) {
-	var by store.Handle[fighter]
-	if err := by.UnmarshalText([]byte(r.FormValue("by"))); err != nil {
-		http.Error(w, err.Error(), http.StatusBadRequest)
-		return
-	}
-	err := v.send(r.Context(), func(q store.Queue) error {
-		v.fighters.Erase(q, by)
-		return nil
-	})
-	if err != nil {
-		refuse(w, err)
-		return
-	}
-	w.WriteHeader(http.StatusAccepted)
-}
-
 // refuse says that the store takes nothing: it is full, or closed, or the player has gone.
 func refuse(w http.ResponseWriter, err error) {
 	http.Error(w, err.Error(), http.StatusServiceUnavailable)
-}
-
-// show shows the arena as it is between two ticks.
-func (v *server) show(w http.ResponseWriter, r *http.Request) {
-	var b strings.Builder
-	err := v.Read(r.Context(), func(context.Context) error {
-		fmt.Fprintf(&b, "tick %d\n", v.now)
-		for _, f := range v.fighters.All() {
-			fmt.Fprintf(&b, "player %d: at %d, hull %d, %d deaths\n", f.Player, f.X, f.Hull, f.Deaths)
-		}
-		return nil
-	})
-	if err != nil {
-		refuse(w, err)
-		return
-	}
-	_, _ = io.WriteString(w, b.String())
 }
 
 // delta is what a tick changed: a line of JSON for those who follow.
@@ -532,7 +491,7 @@ func differs[T comparable](name string, t *store.Table[T], items map[store.Handl
 	return nil
 }
 
-// A game server over HTTP: players join, act and leave while ticks run, each of them one
+// A game server over HTTP: players join and act while ticks run, each of them one
 // Write and one frame; damage is items; late orders are carried out late or lost; and a
 // client that is told what each tick created, replaced, wrote in place and erased has
 // the same arena, without anybody who compares.

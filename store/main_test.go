@@ -148,6 +148,9 @@ func wantFlush(t tb, s *store.Store, want batch.Counts) {
 // onlyError returns the error of a call that returns a value, too.
 func onlyError[V any](_ V, err error) error { return err }
 
+// found tells whether a lookup finds something.
+func found[V any](_ V, ok bool) bool { return ok }
+
 func register[T any](t tb, s *store.Store, o store.TableOptions[T]) *store.Table[T] {
 	t.Helper()
 	table, err := store.Register(s, o)

@@ -14,9 +14,7 @@ func TestProvisionalHandlesResolveUntilTheNextFlushWithCommands(t *testing.T) {
 	s, table := newTable(t, store.Options{}, store.TableOptions[item]{})
 	other := register(t, s, store.TableOptions[item]{Name: "other"})
 	p := table.Emplace(queues(t, s, 1)[0], item{})
-	if _, ok := table.Resolve(p); ok {
-		t.Error("it resolves before the flush")
-	}
+	equal(t, "it resolves before the flush", found(table.Resolve(p)), false)
 	flush(t, s)
 	h := resolve(t, table, p)
 	steps := []struct {
@@ -33,21 +31,12 @@ func TestProvisionalHandlesResolveUntilTheNextFlushWithCommands(t *testing.T) {
 	}
 	for _, step := range steps {
 		step.do()
-		if again, ok := table.Resolve(p); again != h || !ok {
-			t.Errorf("after %s: %v, %t; want %v", step.what, again, ok, h)
-		}
-		if again, ok := s.Resolve(p.ID); again != h.ID || !ok {
-			t.Errorf("after %s, untyped: %v, %t; want %v", step.what, again, ok, h)
-		}
+		untyped, _ := s.Resolve(p.ID)
+		equalLists(t, "the names after "+step.what, []store.ID{resolve(t, table, p).ID, untyped}, h.ID, h.ID)
 	}
 	other.Emplace(queues(t, s, 1)[0], item{}) // nothing for the table of p
 	flush(t, s)
-	if again, ok := table.Resolve(p); ok {
-		t.Errorf("after a flush with commands: %v", again)
-	}
-	if again, ok := s.Resolve(p.ID); ok {
-		t.Errorf("after a flush with commands: %v", again)
-	}
+	equal(t, "it resolves after a flush with commands", found(table.Resolve(p)) || found(s.Resolve(p.ID)), false)
 }
 
 // However many batches come and go between, flushed, discarded or rolled back:
@@ -69,9 +58,7 @@ func TestProvisionalHandlesAreStaleForEver(t *testing.T) {
 			continue
 		}
 		wantFlush(t, s, batch.Counts{Created: 1, Stale: 2})
-		if h, ok := table.Resolve(old); ok {
-			t.Fatalf("after %d batches the name of the first resolves to %v", i, h)
-		}
+		equal(t, "the name of the first create resolves", found(table.Resolve(old)), false)
 		equal(t, fmt.Sprintf("value after %d batches", i), table.At(resolve(t, table, p)).Value, 1)
 		if i%2 == 0 {
 			rollback(t, s, &start)
@@ -94,11 +81,7 @@ func TestProvisional_StaleAfterLoadIntoAnotherStore(t *testing.T) {
 	mine := table.Emplace(q, item{Value: 2})
 	table.Erase(q, old)
 	table.Put(q, old, item{Value: 3})
-	if report := flush(t, second); report.Total.Created != 1 || report.Total.Stale != 2 {
-		t.Errorf("%v, want 1 created 2 stale", report)
-	}
-	if _, ok := table.Resolve(old); ok {
-		t.Errorf("%v of the store before resolves", old)
-	}
+	wantFlush(t, second, batch.Counts{Created: 1, Stale: 2})
+	equal(t, "the name of the store before resolves", found(table.Resolve(old)), false)
 	equal(t, "value of the create", table.At(resolve(t, table, mine)).Value, 2)
 }

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"maps"
-	"strings"
 	"testing"
 
 	"handloom/batch"
@@ -129,15 +128,7 @@ func TestStableTable_FindsNothingAfterClose(t *testing.T) {
 	s, table := newStable(t, store.Options{}, store.TableOptions[item]{Shards: 3})
 	h := fillStable(t, s, table, 5)[4]
 	noError(t, onlyError(s.Close(t.Context())))
-	if _, ok := table.Get(h); ok || table.Has(h) || s.Has(h.ID) || table.Len() != 0 {
-		t.Errorf("a lookup finds an item of %d", table.Len())
-	}
-	if panicOf(func() { table.At(h) }) == "" {
-		t.Error("At finds an item")
-	}
-	for h := range table.All() {
-		t.Errorf("All yields %v", h)
-	}
+	findsNothing(t, s, stableTable{table}, h)
 	err := table.ForEach(t.Context(), func(context.Context, store.StableChunk[item]) error { return nil })
 	_, reduced := sumStable(t.Context(), table)
 	_, late := store.RegisterStable(s, store.TableOptions[item]{Name: "late"})
@@ -159,20 +150,15 @@ func TestRegisterStable_RefusesInvalidOptions(t *testing.T) {
 		"MaxItems -1":  {MaxItems: -1},
 		"32767 to 327": {TypeID: 32767, Shards: 2},
 	} {
-		if _, err := store.RegisterStable(s, o); err == nil || !strings.Contains(err.Error(), part) {
-			t.Errorf("the error does not mention %s: %v", part, err)
-		}
+		wantText(t, "RegisterStable", onlyError(store.RegisterStable(s, o)), part)
 	}
-	if _, err := store.RegisterStable(s, store.TableOptions[hidden]{}); err == nil || !strings.Contains(err.Error(), "hidden.Inner.Targets") {
-		t.Errorf("handles in a slice: %v", err)
-	}
+	wantText(t, "handles in a slice", onlyError(store.RegisterStable(s, store.TableOptions[hidden]{})), "hidden.Inner.Targets")
 	equal(t, "tables", len(s.Stats().Tables), 1)
 	stable := registerStable(t, s, store.TableOptions[item]{Reserve: 100, Shards: 2})
 	write(t, s, func(_ context.Context, w *store.Writer) error {
 		for i, m := range store.StableMaps(stable, w) {
-			if m.Cap() < 50 || m.TypeID() != uint16(1+i) {
-				t.Errorf("map %d has typeId %d and capacity %d", i, m.TypeID(), m.Cap())
-			}
+			equal(t, "the typeId of the map", m.TypeID(), uint16(1+i))
+			equal(t, "the map has room", m.Cap() >= 50, true)
 		}
 		return nil
 	})
@@ -211,8 +197,6 @@ func TestStableTable_AddressesAfterRollbackAndLoad(t *testing.T) {
 			t.Fatalf("after Load %v is at %p, before at %p", h, v, old)
 		}
 		old.Value += 1000
-		if want := old.Value - 1000; v.Value != want {
-			t.Errorf("%v is %d after a write to the old address, want %d", h, v.Value, want)
-		}
+		equal(t, "the item after a write to the old address", v.Value, old.Value-1000)
 	}
 }

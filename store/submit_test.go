@@ -245,9 +245,7 @@ func TestSubmit_OfNothingReturnsAtOnce(t *testing.T) {
 	if err != nil || r.Epoch() != 1 {
 		t.Fatalf("%v, %v", r, err)
 	}
-	if h, ok := r.Resolve(0); ok {
-		t.Errorf("null resolves to %v", h)
-	}
+	equal(t, "null resolves", found(r.Resolve(0)), false)
 }
 
 // A receipt knows the creates of its own call, whatever the tables and however many, and

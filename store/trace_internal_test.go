@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
-	"io"
 	"runtime/trace"
 	"testing"
 )
@@ -109,23 +107,5 @@ func TestTrace_RegionsAllocateNothingWithoutIt(t *testing.T) {
 	})
 	if n != 0 {
 		t.Errorf("they allocate %v objects", n)
-	}
-}
-
-func BenchmarkRegion(b *testing.B) {
-	p := &phase{Context: b.Context(), store: new(Store), op: opForEach}
-	for _, taken := range []bool{false, true} {
-		b.Run(fmt.Sprintf("op=trace/taken=%t", taken), func(b *testing.B) {
-			if taken {
-				if err := trace.Start(io.Discard); err != nil {
-					b.Skip(err)
-				}
-				defer trace.Stop()
-			}
-			b.ReportAllocs()
-			for b.Loop() {
-				p.trace("ships").end()
-			}
-		})
 	}
 }

@@ -35,9 +35,7 @@ func TestAHandlerWorksWhereverItIsMounted(t *testing.T) {
 	links := regexp.MustCompile(`href="([^"]*)"`)
 	for _, path := range []string{"/debug/store", "/debug/store/", "/debug/store/deeper/down", "/debug/store/../store/", "/one", "/strip/", "/of/argo/"} {
 		body := fetch(t, server, path, http.StatusOK)
-		if !strings.Contains(body, "<h1>Store</h1>") {
-			t.Errorf("%s shows no store", path)
-		}
+		says(t, path, body, "<h1>Store</h1>")
 		for _, link := range links.FindAllStringSubmatch(body, -1) {
 			if !strings.HasPrefix(link[1], "?") {
 				t.Errorf("on %s a link leads to %s", path, link[1])
@@ -77,11 +75,7 @@ func TestThePagesSayWhatIsInTheStore(t *testing.T) {
 		"/?table=shot&from=0":            {"Items 1 to 50 of 100.", "<th>X</th><th>Y</th>"},
 	} {
 		body := page(t, h, target)
-		for _, want := range wants {
-			if !strings.Contains(body, want) {
-				t.Errorf("%s does not say %q", target, want)
-			}
-		}
+		says(t, target, body, wants...)
 		if target != "/?table=ship&from=1000&count=3" && strings.Contains(body, "Argo") {
 			t.Errorf("%s shows items that nobody asked for", target)
 		}
@@ -91,9 +85,7 @@ func TestThePagesSayWhatIsInTheStore(t *testing.T) {
 func TestAStoreWithoutTablesHasAPage(t *testing.T) {
 	s, err := store.New(store.Options{})
 	noError(t, err)
-	if body := page(t, storeweb.Handler(s), "/"); !strings.Contains(body, "The store has no tables.") || !strings.Contains(body, "0 items in 0 tables") {
-		t.Errorf("it shows\n%s", body)
-	}
+	says(t, "the page", page(t, storeweb.Handler(s), "/"), "The store has no tables.", "0 items in 0 tables")
 	if a := read(t, storeweb.Handler(s), "/", http.StatusOK); a.Store == nil || len(a.Store.Stats.Tables) > 0 {
 		t.Errorf("it says %+v", a)
 	}

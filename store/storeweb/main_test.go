@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"testing"
 
 	"handloom/batch"
@@ -121,6 +122,16 @@ func page(t *testing.T, h http.Handler, target string) string {
 		t.Fatalf("%s: %d\n%s", target, w.Code, w.Body)
 	}
 	return w.Body.String()
+}
+
+// says fails the test unless a body, which what names, has the texts.
+func says(t *testing.T, what, body string, texts ...string) {
+	t.Helper()
+	for _, text := range texts {
+		if !strings.Contains(body, text) {
+			t.Errorf("%s does not say %q:\n%s", what, text, body)
+		}
+	}
 }
 
 // answer is what programs read.

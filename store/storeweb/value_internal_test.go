@@ -223,30 +223,6 @@ func TestPointsAreBounded(t *testing.T) {
 	}
 }
 
-// BenchmarkInside measures what a tick waits for: the part of a request that is
-// inside the Read, for the largest page of items and for the overview.
-func BenchmarkInside(b *testing.B) {
-	s, err := store.New(store.Options{})
-	noError(b, err)
-	table, err := store.Register(s, store.TableOptions[all]{Name: "all", Links: func(*all, func(*store.ID)) {}})
-	noError(b, err)
-	qs, err := s.Queues(1)
-	noError(b, err)
-	table.EmplaceItems(qs[0], make([]all, 10_000), nil)
-	noError(b, onlyError(s.Flush(b.Context())))
-	h := Handler(s).(*handler)
-	b.Run("page=items", func(b *testing.B) {
-		for b.Loop() {
-			h.items(request{table: "all", from: 5000, count: maxCount})
-		}
-	})
-	b.Run("page=overview", func(b *testing.B) {
-		for b.Loop() {
-			_, _ = s.Stats(), s.Flushed()
-		}
-	})
-}
-
 // The charts and rates are of what happened between two requests, and per second.
 func TestHistory_IsOfTheTimeBetweenRequests(t *testing.T) {
 	counts := func(n int) batch.Counts {

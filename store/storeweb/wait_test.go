@@ -97,9 +97,7 @@ func TestAClosedStoreIsGone(t *testing.T) {
 	if a := read(t, h, "/?table=ship&from=0", http.StatusGone); a.Error != "the store is closed" || a.Table != nil {
 		t.Errorf("of a table it says %+v", a)
 	}
-	if body := ask(h, "GET", "/", asBrowser).Body.String(); !strings.Contains(body, "the store is closed. The figures are those of the last flush") {
-		t.Errorf("it shows\n%s", body)
-	}
+	says(t, "the page", ask(h, "GET", "/", asBrowser).Body.String(), "the store is closed. The figures are those of the last flush")
 }
 
 // A request that carries a phase, whoever thought of that, is an error and no wait.
@@ -119,39 +117,30 @@ func TestRatesAreOfWhatHappensBetweenRequests(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFleet(t, 10)
 		h := storeweb.Handler(f.Store)
-		wait := func(d time.Duration) {
-			time.Sleep(d) // of the bubble
-		}
 		if a := read(t, h, "/", http.StatusOK); a.Store.Recent != nil {
 			t.Errorf("the first request knows %+v", a.Store.Recent)
 		}
-		wait(500 * time.Millisecond)
+		time.Sleep(500 * time.Millisecond)
 		f.launch(t, 30)
 		if a := read(t, h, "/", http.StatusOK); a.Store.Recent != nil {
 			t.Errorf("a request half a second later knows %+v", a.Store.Recent)
 		}
-		wait(1500 * time.Millisecond)
+		time.Sleep(1500 * time.Millisecond)
 		f.launch(t, 10)
 		a := read(t, h, "/", http.StatusOK).Store.Recent
 		if a == nil || a.Seconds != 2 || a.Flushes != 2 || a.Flushed.Total.Created != 40 || a.Flushed.Tables[0].Created != 40 || a.Flushed.Tables[1].Created != 0 {
 			t.Errorf("two seconds later they are %+v", a)
 		}
-		wait(100 * time.Millisecond) // and one who comes soon afterwards hears about the same time
+		time.Sleep(100 * time.Millisecond) // and one who comes soon afterwards hears about the same time
 		if a := read(t, h, "/", http.StatusOK).Store.Recent; a == nil || a.Seconds != 2.1 || a.Flushes != 2 {
 			t.Errorf("soon afterwards they are %+v", a)
 		}
-		wait(1900 * time.Millisecond)
-		if body := page(t, h, "/"); !strings.Contains(body, "In the last 2.00 s: no flush.") || !strings.Contains(body, "<td>0/s</td>") {
-			t.Errorf("without a flush it shows\n%s", body)
-		}
-		wait(4 * time.Second)
+		time.Sleep(1900 * time.Millisecond)
+		says(t, "a page without a flush", page(t, h, "/"), "In the last 2.00 s: no flush.", "<td>0/s</td>")
+		time.Sleep(4 * time.Second)
 		f.launch(t, 8)
-		body := page(t, h, "/")
-		for _, want := range []string{"In the last 4.00 s: flushes 0.25/s, created 2/s, erased 0/s; a flush takes ", "<td>58</td><td>2/s</td><td>0/s</td>", "Commands applied", "Live items"} {
-			if !strings.Contains(body, want) {
-				t.Errorf("it does not say %q:\n%s", want, body)
-			}
-		}
+		says(t, "a page after a flush", page(t, h, "/"), "In the last 4.00 s: flushes 0.25/s, created 2/s, erased 0/s; a flush takes ",
+			"<td>58</td><td>2/s</td><td>0/s</td>", "Commands applied", "Live items")
 	})
 }
 
@@ -171,9 +160,7 @@ func TestALaterTableHasRates(t *testing.T) {
 		if a := read(t, h, "/", http.StatusOK).Store.Recent; a == nil || len(a.Flushed.Tables) != 3 || a.Flushed.Tables[2].Created != 1 {
 			t.Errorf("they are %+v", a)
 		}
-		if body := page(t, h, "/?table=late&from=0"); !strings.Contains(body, "<th>value</th>") || !strings.Contains(body, `<td title="1">1</td>`) {
-			t.Errorf("the items are\n%s", body)
-		}
+		says(t, "the page of the items", page(t, h, "/?table=late&from=0"), "<th>value</th>", `<td title="1">1</td>`)
 	})
 }
 
