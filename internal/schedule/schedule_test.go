@@ -59,6 +59,7 @@ func shape(s *Schedule) string {
 
 func on(r ...Resource) []Resource { return r }
 
+// The model of waves states the rest.
 func TestWavesFollowFromWhatSystemsDeclare(t *testing.T) {
 	for _, c := range []struct {
 		name, want string
@@ -67,22 +68,6 @@ func TestWavesFollowFromWhatSystemsDeclare(t *testing.T) {
 		{
 			"readers share a wave", "a+b",
 			[]System{{Name: "a", Reads: on(position)}, {Name: "b", Reads: on(position)}},
-		},
-		{
-			"a writer is behind readers", "a+b c",
-			[]System{{Name: "a", Reads: on(position)}, {Name: "b", Reads: on(position)}, {Name: "c", Writes: on(position)}},
-		},
-		{
-			"writers are one behind the other", "a b c",
-			[]System{{Name: "a", Writes: on(position)}, {Name: "b", Writes: on(position)}, {Name: "c", Writes: on(position)}},
-		},
-		{
-			"an emitter shares the wave of those who touch what it emits", "a+b+c |",
-			[]System{{Name: "a", Reads: on(particle)}, {Name: "b", Writes: on(event)}, {Name: "c", Emits: on(particle, event)}},
-		},
-		{
-			"a reader sees what was emitted before", "a | b",
-			[]System{{Name: "a", Emits: on(particle)}, {Name: "b", Reads: on(particle)}},
 		},
 		{
 			"who emits and does not look needs no flush", "a+c | b",
@@ -125,10 +110,6 @@ func TestWavesFollowFromWhatSystemsDeclare(t *testing.T) {
 				{Name: "b", Reads: on(velocity), Emits: on(event)},
 				{Name: "x"},
 			},
-		},
-		{
-			"after", "b a+c",
-			[]System{{Name: "a", After: []string{"b"}}, {Name: "b"}, {Name: "c", After: []string{"b"}}},
 		},
 	} {
 		if got := shape(newSchedule(t, c.systems...)); got != c.want {
@@ -235,8 +216,10 @@ func recorded(t *testing.T, ctx context.Context, f Run, systems ...System) (even
 	return events, err
 }
 
-func TestRun_StopsWhereItFails(t *testing.T) {
+func TestRun_TakesWhatHoldsUpToTheFailure(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
+	alarmed := false
+	alarm := func(context.Context) error { alarmed = true; return nil }
 	emits, reads := System{Name: "a", Emits: on(particle)}, System{Name: "b", Reads: on(particle)}
 	for _, c := range []struct {
 		name, want, err string
@@ -244,8 +227,16 @@ func TestRun_StopsWhereItFails(t *testing.T) {
 		systems         []System
 	}{
 		{"nothing fails", "a flush b", "", Run{}, []System{emits, reads}},
+		{"condition before its wave", "watch flee flush", "", Run{Workers: 1}, []System{
+			{Name: "watch", Writes: on(position), Run: alarm},
+			{Name: "flee", Writes: on(position), Emits: on(event), If: func() bool { return alarmed }},
+			{Name: "rest", Reads: on(position, event), If: func() bool { return !alarmed }},
+		}},
+		{"condition moves no flush", "flush b", "", Run{}, []System{
+			{Name: "a", Emits: on(particle), If: func() bool { return false }}, reads,
+		}},
 		{"flush", "a", "flush before wave 2", Run{Flush: fails}, []System{emits, reads}},
-		{"condition", "", "panicked", Run{}, []System{{Name: "a"}, {Name: "b", If: func() bool { panic(1) }}}},
+		{"condition panics", "", "panicked", Run{}, []System{{Name: "a"}, {Name: "b", If: func() bool { panic(1) }}}},
 		{"context ends in a wave", "a b", "context canceled", Run{Workers: 1}, []System{
 			{Name: "a", Run: func(context.Context) error { cancel(); return nil }}, {Name: "b"}, {Name: "c", After: []string{"b"}},
 		}},
@@ -256,27 +247,6 @@ func TestRun_StopsWhereItFails(t *testing.T) {
 				t.Errorf("%v ran, then %v, want %s, then %q", got, err, c.want, c.err)
 			}
 		})
-	}
-}
-
-func TestAConditionIsAskedBeforeItsWaveAndMovesNothing(t *testing.T) {
-	alarmed := false
-	systems := []System{
-		{Name: "watch", Writes: on(position), Run: func(context.Context) error {
-			alarmed = true
-			return nil
-		}},
-		{Name: "flee", Writes: on(position), Emits: on(event), If: func() bool { return alarmed }},
-		{Name: "rest", Reads: on(position, event), If: func() bool { return !alarmed }},
-	}
-	got, err := recorded(t, t.Context(), Run{Workers: 1}, systems...)
-	if want := []string{"watch", "flee", "flush"}; err != nil || !slices.Equal(got, want) {
-		t.Errorf("%v, %v, want %v", got, err, want)
-	}
-	never := System{Name: "a", Emits: on(event), If: func() bool { return false }}
-	got, err = recorded(t, t.Context(), Run{}, never, System{Name: "b", Reads: on(event)})
-	if want := []string{"flush", "b"}; err != nil || !slices.Equal(got, want) {
-		t.Errorf("%v, %v, want %v", got, err, want)
 	}
 }
 
