@@ -176,6 +176,11 @@ func TestCursor_ErasesEachMessageOnce(t *testing.T) {
 			t.Errorf("after the cursor %d, %d messages wait, and %d were erased", c.known, left, a.out.Erased())
 		}
 	}
+	a.tell(t, func(q store.Queue) { a.out.Acked(q, other, 5) }) // of 4 messages
+	a.mustSend(t, other)
+	if err := a.out.Pairs()[1].Err; !errors.Is(err, cells.ErrGap) {
+		t.Errorf("after a cursor ahead of the messages: %v, want ErrGap", err)
+	}
 }
 
 func TestAFullOutboxFailsTheTick(t *testing.T) {

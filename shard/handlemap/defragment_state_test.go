@@ -6,44 +6,8 @@ import (
 
 	"handloom/proof/maptest"
 
-	"handloom/shard/handle"
 	"handloom/shard/handlemap"
 )
-
-// What Defragment knows decides what later calls do, so two maps that differ in
-// it alone are in different states.
-func TestWhatDefragmentKnowsIsInTheDigest(t *testing.T) {
-	fresh, _ := large(t, 100)
-	m := fresh.Clone()
-	seen := map[uint64]bool{fresh.Digest(): true}
-	digests := 1
-	for done := false; !done; {
-		_, done = m.Defragment(ascend, 1)
-		seen[m.Digest()] = true
-		digests++
-	}
-	for row := 7; row < 100; row += 10 {
-		*m.At(m.HandleAt(row)) = uint64(row) * 37 % 100
-		m.Touch(m.HandleAt(row))
-		seen[m.Digest()] = true
-		digests++
-	}
-	for done := false; !done; {
-		_, done = m.Defragment(ascend, 1)
-		seen[m.Digest()] = true
-		digests++
-	}
-	if len(seen) != digests {
-		t.Errorf("%d digests of %d states", len(seen), digests)
-	}
-	m.Defragment(nil, 0)
-	sorted := newMap[uint64](t, handle.Options{})
-	items := slices.Clone(m.Items())
-	hs, _ := sorted.InsertItems(items, nil)
-	if len(hs) != m.Len() || seen[m.Digest()] {
-		t.Error("what was forgotten is in the digest")
-	}
-}
 
 func TestForgettingAndEmptyingLeaveNoTraceInTheDigest(t *testing.T) {
 	for name, drop := range map[string]func(m *handlemap.Map[uint64]){

@@ -66,25 +66,6 @@ func ExampleMap_Insert() {
 	// container is full: 1 items and 1 more exceed MaxItems 1
 }
 
-func ExampleMap_Get() {
-	var m handlemap.Map[ship]
-	h, _ := m.Insert(ship{"Argo", 40})
-	if s, ok := m.Get(h); ok {
-		s.Hull--
-	}
-	fmt.Println(m.At(h).Hull)
-	// Output: 39
-}
-
-func ExampleMap_Erase() {
-	var m handlemap.Map[string]
-	a, _ := m.Insert("a")
-	m.Insert("b")
-	m.Insert("c")
-	fmt.Println(m.Erase(a), m.Erase(a), m.Items()) // the last row fills the gap
-	// Output: true false [c b]
-}
-
 func ExampleMap_At() {
 	var m handlemap.Map[string]
 	a, _ := m.Insert("a")

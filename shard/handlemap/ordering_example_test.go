@@ -43,14 +43,6 @@ func ExampleMap_Defragment() {
 	// still the hero: hero
 }
 
-func ExampleMap_SortFunc() {
-	var m handlemap.Map[ship]
-	hs, _ := m.InsertItems([]ship{{"Endeavour", 50}, {"Argo", 40}, {"Beagle", 50}}, nil)
-	m.SortFunc(func(a, b *ship) int { return cmp.Compare(a.Hull, b.Hull) })
-	fmt.Println(m.Items(), m.At(hs[0]).Name)
-	// Output: [{Argo 40} {Endeavour 50} {Beagle 50}] Endeavour
-}
-
 func ExampleMap_SortByKey() {
 	var m handlemap.Map[ship]
 	m.InsertItems([]ship{{"Endeavour", 50}, {"Argo", 40}, {"Beagle", 30}}, nil)

@@ -47,14 +47,6 @@ func ExampleMap_InsertFunc() {
 	// Output: true
 }
 
-func ExampleMap_Erase() {
-	var m slotmap.Map[string]
-	a, _ := m.Insert("a")
-	m.Insert("b")
-	fmt.Println(m.Erase(a), m.Erase(a), m.Len(), m.Rows()) // the row stays
-	// Output: true false 1 2
-}
-
 func ExampleMap_Range() {
 	var m slotmap.Map[int]
 	hs, _ := m.InsertItems([]int{1, 2, 3, 4, 5, 6}, nil)
@@ -71,15 +63,4 @@ func ExampleMap_Range() {
 	// 0 1
 	// 2 7
 	// 4 11
-}
-
-func ExampleMap_Shrink() {
-	var m slotmap.Map[int64]
-	hs, _ := m.InsertItems(make([]int64, 1_000_000), nil)
-	last := hs[999_999]
-	before := m.Stats().Bytes
-	m.EraseItems(hs[:999_999])
-	m.Shrink()
-	fmt.Println(m.Has(last), m.Stats().Bytes < before*8/10)
-	// Output: true true
 }
