@@ -116,7 +116,8 @@ func (m *frameModel) compare(t *testing.T, tab *table) {
 }
 
 // A frame lists each item that its flushes erased or replaced once, and no item that they
-// created, also when the map is written between them.
+// created, also when the map is written between them. TrimKeepChanges keeps the lists, and
+// Trim does not.
 func TestChanges_ListWhatAPlainModelLists(t *testing.T) {
 	kinds(t, func(t *testing.T, stable bool) {
 		for seed := range uint64(100) {
@@ -124,15 +125,28 @@ func TestChanges_ListWhatAPlainModelLists(t *testing.T) {
 				r := rand.New(rand.NewPCG(seed, 5))
 				tab, m := newTable(t, stable), &frameModel{items: map[handle.ID]uint64{}}
 				m.begin()
+				trimmed := false
 				for range 30 {
 					tab.written = r.IntN(3) == 0
 					if tab.written {
 						m.write(t, r, tab)
 					}
-					if tab.frame = r.IntN(4) > 0; !tab.frame {
+					if tab.frame = r.IntN(4) > 0 && !trimmed; !tab.frame {
 						m.begin()
 					}
+					trimmed = false
 					m.flush(t, r, tab)
+					switch r.IntN(8) {
+					case 0:
+						tab.TrimKeepChanges()
+						m.compare(t, tab)
+					case 1:
+						tab.Trim()
+						trimmed = true
+						if erased, _ := tab.ErasedItems(); len(erased)+len(tab.ReplacedItems()) > 0 {
+							t.Fatalf("after Trim, %v and %v are listed", erased, tab.ReplacedItems())
+						}
+					}
 				}
 			})
 		}

@@ -52,25 +52,6 @@ func TestDealFollowsItsFormula(t *testing.T) {
 	})
 }
 
-func TestDealExamples(t *testing.T) {
-	for _, c := range []struct {
-		sizes []int
-		n     int
-		want  []int
-	}{
-		{[]int{5}, 7, []int{7}},
-		{[]int{0, 0, 0}, 7, []int{3, 2, 2}},
-		{[]int{4, 0, 0}, 3, []int{0, 2, 1}},
-		{[]int{4, 0, 0}, 9, []int{1, 4, 4}},
-		{[]int{2, 2, 9}, 0, []int{0, 0, 0}},
-		{[]int{9, 2, 3}, 2, []int{0, 2, 0}},
-	} {
-		if got := deal(c.sizes, c.n); !slices.Equal(got, c.want) {
-			t.Errorf("of %d items shards of %v take %v, want %v", c.n, c.sizes, got, c.want)
-		}
-	}
-}
-
 func TestDealTakesNoTimeThatGrowsWithItems(t *testing.T) {
 	const first, items = math.MaxInt / 8, math.MaxInt / 4 // sizes that no loop over items would get through
 	take := deal([]int{first, 0, 1 << 20}, items)

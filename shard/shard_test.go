@@ -138,82 +138,6 @@ func (tab *table) fill(t testing.TB, n, gap int) []handle.ID {
 	return ids
 }
 
-// A batch whose plan was canceled is planned again with the same result.
-func TestCancel_KeepsTheBatch(t *testing.T) {
-	kinds(t, func(t *testing.T, stable bool) {
-		play := func(cancels int) (uint64, batch.Counts) {
-			tab := newTable(t, stable)
-			ids := tab.fill(t, 200, 3)
-			q := tab.queue()
-			tab.recorder.EraseItems(q, ids[30:90])
-			for i, id := range ids[60:160] {
-				switch i % 3 {
-				case 0:
-					tab.setExtra(q, id, uint64(i))
-				case 1:
-					tab.extras.Unset(q, id)
-				}
-			}
-			for range 5 {
-				tab.setExtra(q, batch.Emplace(&tab.recorder, q, 1).ID, 5)
-			}
-			for range cancels {
-				tab.plan(t)
-				tab.cancel()
-			}
-			counts := tab.flush(t)
-			return tab.State().Digest(), counts
-		}
-		sum, counts := play(0)
-		if again, got := play(3); again != sum || got != counts {
-			t.Errorf("Digest = %x, %v after 3 canceled plans, want %x, %v", again, got, sum, counts)
-		}
-	})
-}
-
-// TrimKeepChanges keeps the lists of the last flush, and Trim does not.
-func TestRestButChanges_KeepsTheLists(t *testing.T) {
-	kinds(t, func(t *testing.T, stable bool) {
-		tab := newTable(t, stable)
-		ids := tab.fill(t, 10, 1)
-		q := tab.queue()
-		tab.recorder.EraseItems(q, ids[:3])
-		batch.PutItem(&tab.recorder, q, handle.Of[uint64]{ID: ids[5]}, 1)
-		tab.flush(t)
-		tab.TrimKeepChanges()
-		if erased, values := tab.ErasedItems(); len(erased) != 3 || !slices.Equal(*items.As[uint64](&values), []uint64{0, 1, 2}) {
-			t.Errorf("ErasedItems = %v, %v, want 3 items of 0 to 2", erased, *items.As[uint64](&values))
-		}
-		if put := tab.ReplacedItems(); !slices.Equal(put, ids[5:6]) {
-			t.Errorf("ReplacedItems = %v, want %v", put, ids[5:6])
-		}
-		tab.Trim()
-		if erased, _ := tab.ErasedItems(); len(erased)+len(tab.ReplacedItems()) > 0 {
-			t.Errorf("after Rest, %v and %v are listed", erased, tab.ReplacedItems())
-		}
-	})
-}
-
-// The memory of optional data is in the figures of the shard and of its state.
-func TestStats_CountsTheMemoryOfOptionalData(t *testing.T) {
-	kinds(t, func(t *testing.T, stable bool) {
-		tab := newTable(t, stable)
-		tab.fill(t, 500, 1)
-		least := int64(500 * (8 + 4 + 4)) // values, owners, index
-		if tab.data.Bytes() < least {
-			t.Fatalf("Bytes of the data = %d, want %d at least", tab.data.Bytes(), least)
-		}
-		want := tab.Map.Stats()
-		want.Bytes += tab.data.Bytes()
-		if got := tab.Stats(); got != want {
-			t.Errorf("Stats of the shard = %+v, want %+v", got, want)
-		}
-		if got := tab.State().Stats(); got != want {
-			t.Errorf("Stats of the state = %+v, want %+v", got, want)
-		}
-	})
-}
-
 // A state that takes over another one has its items and optional data, pages without
 // memory included, and goes on as that would have.
 func TestBecome_GoesOnAsTheOther(t *testing.T) {
@@ -253,12 +177,12 @@ type entry struct {
 }
 
 // Random batches, canceled and repeated, with rests between them, do to a shard what they
-// do to a map of items.
+// do to a map of items, and to another shard that cancels none.
 func TestShard_DoesWhatAModelDoes(t *testing.T) {
 	kinds(t, func(t *testing.T, stable bool) {
 		for seed := range uint64(30) {
 			r := rand.New(rand.NewPCG(seed, 1))
-			tab, model := newTable(t, stable), make(map[handle.ID]entry)
+			tab, straight, model := newTable(t, stable), newTable(t, stable), make(map[handle.ID]entry)
 			for range 20 {
 				if r.IntN(5) == 0 { // a batch that is canceled and dropped
 					tab.randomBatch(r, maps.Clone(model), stable)
@@ -266,12 +190,16 @@ func TestShard_DoesWhatAModelDoes(t *testing.T) {
 					tab.cancel()
 					tab.batch.Drop(nil)
 				}
-				created, set := tab.randomBatch(r, model, stable)
+				again := r.Uint64()
+				straight.randomBatch(rand.New(rand.NewPCG(again, 2)), maps.Clone(model), stable)
+				created, set := tab.randomBatch(rand.New(rand.NewPCG(again, 2)), model, stable)
 				for range r.IntN(3) {
 					tab.plan(t)
 					tab.cancel()
 				}
-				tab.flush(t)
+				if got, want := tab.flush(t), straight.flush(t); got != want || tab.State().Digest() != straight.State().Digest() {
+					t.Fatalf("seed %d: a flush counts %v, want %v, or leaves another state", seed, got, want)
+				}
 				for name, v := range created {
 					id, ok := tab.recorder.Resolve(name)
 					if !ok || id.IsZero() {
@@ -403,8 +331,13 @@ func (tab *table) compare(t *testing.T, model map[handle.ID]entry) {
 			have++
 		}
 	}
-	if n := tab.data.Len(); n != have {
-		t.Fatalf("%d items have optional values, want %d", n, have)
+	if n := tab.data.Len(); n != have || tab.data.Bytes() < int64(have*(8+4+4)) { // values, owners, index
+		t.Fatalf("%d items have optional values in %d bytes, want %d", n, tab.data.Bytes(), have)
+	}
+	stats := tab.Map.Stats()
+	stats.Bytes += tab.data.Bytes()
+	if got, state := tab.Stats(), tab.State().Stats(); got != stats || state != stats {
+		t.Fatalf("Stats of the shard = %+v, of its state = %+v, want %+v", got, state, stats)
 	}
 }
 
