@@ -54,10 +54,8 @@ func playThree(t *testing.T, dir string, seed uint64, newGame func(t testing.TB,
 			}
 		}
 		synctest.Wait()
-		for i, s := range both {
-			if !s.done || s.err != nil || s.receipt.Tick() != tick {
-				t.Fatalf("call %d of tick %d: done %t, %v", i, tick, s.done, s.err)
-			}
+		for _, s := range both {
+			wantApplied(t, s, tick)
 		}
 		wantSame(t, owner, follower)
 		wantSame(t, owner, local)

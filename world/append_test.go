@@ -29,27 +29,25 @@ func TestAnAppendMayEndInAnyWay(t *testing.T) {
 		{"not kept, and the answer is lost", false, false},
 	} {
 		for n := range 6 {
-			t.Run(fmt.Sprint(c.name, "/", n), func(t *testing.T) {
-				synctest.Test(t, func(t *testing.T) {
-					shared := keeping{world.Memory()}
-					ctx, die := context.WithCancel(t.Context())
-					defer die()
-					left := n + 1 // the epoch comes first
-					l := &faulty{Log: shared}
-					l.append = func(ctx context.Context, prev uint64, rec []byte) (at uint64, err error) {
-						if left--; left != 0 {
-							return shared.Append(ctx, prev, rec)
-						}
-						if c.kept {
-							_, err = shared.Append(ctx, prev, rec)
-						}
-						if c.dies {
-							die()
-						}
-						return 0, errors.Join(err, errLost)
+			inBubble(t, fmt.Sprint(c.name, "/", n), func(t *testing.T) {
+				shared := keeping{world.Memory()}
+				ctx, die := context.WithCancel(t.Context())
+				defer die()
+				left := n + 1 // the epoch comes first
+				l := &faulty{Log: shared}
+				l.append = func(ctx context.Context, prev uint64, rec []byte) (at uint64, err error) {
+					if left--; left != 0 {
+						return shared.Append(ctx, prev, rec)
 					}
-					playAnyWay(ctx, t, l, n, c.kept, c.dies)
-				})
+					if c.kept {
+						_, err = shared.Append(ctx, prev, rec)
+					}
+					if c.dies {
+						die()
+					}
+					return 0, errors.Join(err, errLost)
+				}
+				playAnyWay(ctx, t, l, n, c.kept, c.dies)
 			})
 		}
 	}
@@ -78,9 +76,7 @@ func playAnyWay(ctx context.Context, t *testing.T, l *faulty, n int, kept, dies 
 			break
 		}
 		synctest.Wait()
-		if !s.done || s.err != nil || s.receipt.Tick() != uint64(tick) {
-			t.Fatalf("call of tick %d: done %t, %v", tick, s.done, s.err)
-		}
+		wantApplied(t, s, uint64(tick))
 	}
 	if dies != (err != nil) {
 		t.Fatalf("the last step: %v", err)
@@ -91,8 +87,7 @@ func playAnyWay(ctx context.Context, t *testing.T, l *faulty, n int, kept, dies 
 	if dies && !errors.Is(last.err, store.ErrUncertain) {
 		t.Errorf("the call of the tick with which the process died: done %t, %v", last.done, last.err)
 	}
-	fresh := newGame(t, store.Options{Workers: 2})
-	again := mustOpen(t, fresh, l.Log)
+	fresh, again := newWorld(t, store.Options{Workers: 2}, l.Log)
 	wantSame(t, g, fresh)
 	want := uint64(len(calls))
 	if dies && !kept {
@@ -111,8 +106,7 @@ func playAnyWay(ctx context.Context, t *testing.T, l *faulty, n int, kept, dies 
 func TestABrokenLogEndsTheTicks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := &faulty{Log: world.Memory()}
-		g := newGame(t, store.Options{})
-		w := mustOpen(t, g, l)
+		g, w := newWorld(t, store.Options{}, l)
 		steps(t, w, 3)
 		l.append = func(context.Context, uint64, []byte) (uint64, error) {
 			return 0, fmt.Errorf("the disk: %w", fs.ErrClosed)
@@ -146,8 +140,7 @@ func TestALogThatRefusesIsAskedAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		shared := world.Memory()
 		l := &faulty{Log: shared}
-		g := newGame(t, store.Options{})
-		w := mustOpen(t, g, l)
+		g, w := newWorld(t, store.Options{}, l)
 		refusals := 5
 		l.append = func(ctx context.Context, prev uint64, rec []byte) (uint64, error) {
 			if refusals--; refusals >= 0 {
@@ -162,9 +155,7 @@ func TestALogThatRefusesIsAskedAgain(t *testing.T) {
 		s := submit(t.Context(), w, g.order(1))
 		steps(t, w, 1)
 		synctest.Wait()
-		if !s.done || s.err != nil {
-			t.Errorf("Submit: done %t, %v", s.done, s.err)
-		}
+		wantApplied(t, s, 1)
 		if st := w.Status(); st.Refused != 5 || st.AppendErr != "" || st.Tick != 1 {
 			t.Errorf("status %+v", st)
 		}
@@ -177,11 +168,9 @@ func TestSubmit_NamesWhyTheLogTakesNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		errFull := errors.New("the disk is full")
 		l := &faulty{Log: world.Memory()}
-		g := newGame(t, store.Options{})
-		w := mustOpen(t, g, l)
+		g, w := newWorld(t, store.Options{}, l)
 		l.append = func(context.Context, uint64, []byte) (uint64, error) { return 0, errFull }
-		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
-		defer cancel()
+		ctx := within(t, time.Second)
 		s := submit(ctx, w, g.order(1))
 		wantError(t, errorOf(w.Step(ctx)), errFull)
 		synctest.Wait()

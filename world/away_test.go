@@ -27,37 +27,33 @@ var errElection = errors.New("there is no leader")
 
 // A log on other machines may be away for a moment. Nothing is given up for that.
 func TestALogThatIsAwayForAMoment(t *testing.T) {
-	t.Run("Open", func(t *testing.T) {
-		synctest.Test(t, func(t *testing.T) {
-			shared := world.Memory()
-			w := mustOpen(t, newGame(t, store.Options{}), shared)
-			steps(t, w, 10)
-			mustClose(t, w)
-			tails, saves := 12, 12
-			l := &faulty{Log: shared, tail: refusing(&tails, errElection, shared.Tail), saved: refusing(&saves, errElection, shared.Saved)}
-			v := mustOpen(t, newGame(t, store.Options{}), l)
-			if s := v.Status(); s.Tick != 10 || tails >= 0 || saves >= 0 {
-				t.Errorf("%v, with %d and %d refusals left", s, tails, saves)
-			}
-			mustClose(t, v)
-		})
+	inBubble(t, "Open", func(t *testing.T) {
+		shared := world.Memory()
+		w := mustOpen(t, newGame(t, store.Options{}), shared)
+		steps(t, w, 10)
+		mustClose(t, w)
+		tails, saves := 12, 12
+		l := &faulty{Log: shared, tail: refusing(&tails, errElection, shared.Tail), saved: refusing(&saves, errElection, shared.Saved)}
+		v := mustOpen(t, newGame(t, store.Options{}), l)
+		if s := v.Status(); s.Tick != 10 || tails >= 0 || saves >= 0 {
+			t.Errorf("%v, with %d and %d refusals left", s, tails, saves)
+		}
+		mustClose(t, v)
 	})
-	t.Run("behind", func(t *testing.T) {
-		synctest.Test(t, func(t *testing.T) {
-			shared := world.Memory()
-			l := &faulty{Log: shared}
-			w, v := mustOpen(t, newGame(t, store.Options{}), shared), mustOpen(t, newGame(t, store.Options{}), l)
-			stepsSaving(t, w, 100)
-			saves := 12
-			l.saved = refusing(&saves, errElection, shared.Saved)
-			for v.Status().Tick < 100 {
-				mustStep(t, v)
-			}
-			if saves >= 0 {
-				t.Errorf("%d refusals left", saves)
-			}
-			mustClose(t, v, w)
-		})
+	inBubble(t, "behind", func(t *testing.T) {
+		shared := world.Memory()
+		l := &faulty{Log: shared}
+		w, v := mustOpen(t, newGame(t, store.Options{}), shared), mustOpen(t, newGame(t, store.Options{}), l)
+		stepsSaving(t, w, 100)
+		saves := 12
+		l.saved = refusing(&saves, errElection, shared.Saved)
+		for v.Status().Tick < 100 {
+			mustStep(t, v)
+		}
+		if saves >= 0 {
+			t.Errorf("%d refusals left", saves)
+		}
+		mustClose(t, v, w)
 	})
 }
 

@@ -17,8 +17,7 @@ func clockBy(t *testing.T, dir string, later time.Duration, n int) (seen []world
 	synctest.Test(t, func(t *testing.T) {
 		time.Sleep(later)
 		j := openJournal(t, dir)
-		g := newGame(t, alone)
-		w := mustOpen(t, g, j)
+		g, w := newWorld(t, alone, j)
 		if replayed := len(g.seen); replayed > 0 {
 			g.seen = g.seen[replayed-1:]
 		}

@@ -41,19 +41,16 @@ func TestCloseSavesWhatWasNotSaved(t *testing.T) {
 func TestAHandoffIsLeftOpen(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := &faulty{Log: world.Memory()}
-		g := newGame(t, store.Options{})
-		w := mustOpen(t, g, l)
+		g, w := newWorld(t, store.Options{}, l)
 		steps(t, w, 2)
 		lost := func(context.Context, uint64, []byte) (uint64, error) { return 0, errLost }
 		l.append = lost
 		waits := submit(t.Context(), w, g.order(1))
-		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
-		defer cancel()
+		ctx := within(t, time.Second)
 		wantError(t, w.Handoff(ctx, "second"), context.DeadlineExceeded)
 		l.append = nil
 		begin := time.Now()
-		ctx, cancel = context.WithTimeout(t.Context(), time.Millisecond)
-		defer cancel()
+		ctx = within(t, time.Millisecond)
 		wantError(t, errorOf(w.Step(ctx)), context.DeadlineExceeded)
 		synctest.Wait()
 		if !errors.Is(waits.err, world.ErrNotOwner) {
@@ -103,8 +100,7 @@ func TestAHandoffOfALargeStateIsNotTakenBack(t *testing.T) {
 func TestAPhaseOfTheStoreDrivesNoTick(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := world.Memory()
-		g := newGame(t, store.Options{})
-		w := mustOpen(t, g, l)
+		g, w := newWorld(t, store.Options{}, l)
 		s := submit(t.Context(), w, g.order(1))
 		err := w.Read(t.Context(), func(ctx context.Context, _ world.Tick) error {
 			_, err := w.Step(ctx)
@@ -115,9 +111,7 @@ func TestAPhaseOfTheStoreDrivesNoTick(t *testing.T) {
 		}
 		steps(t, w, 1)
 		synctest.Wait()
-		if s.err != nil || s.receipt.Tick() != 1 {
-			t.Errorf("Submit: done %t, %v", s.done, s.err)
-		}
+		wantApplied(t, s, 1)
 		mustClose(t, w)
 	})
 }
@@ -131,8 +125,7 @@ func TestAClosedLogEndsAFollower(t *testing.T) {
 		f := &faulty{Log: l}
 		v := mustOpen(t, newGame(t, store.Options{}), f)
 		f.tail = func(context.Context) (uint64, error) { return 0, fmt.Errorf("gone: %w", fs.ErrClosed) }
-		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-		defer cancel()
+		ctx := within(t, time.Minute)
 		wantError(t, v.Run(ctx), fs.ErrClosed)
 		mustClose(t, v, w)
 	})

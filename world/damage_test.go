@@ -78,16 +78,13 @@ func (l rejecting) Reject(ctx context.Context, at uint64) error {
 // whichever it is and whether or not the world has read it since.
 func TestSnapshot_OneDamagedIsSurvived(t *testing.T) {
 	for seed := range uint64(30) {
-		t.Run(fmt.Sprint("seed=", seed), func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) { surviveDamage(t, rand.New(rand.NewPCG(seed, 9))) })
-		})
+		inBubble(t, fmt.Sprint("seed=", seed), func(t *testing.T) { surviveDamage(t, rand.New(rand.NewPCG(seed, 9))) })
 	}
 }
 
 func surviveDamage(t *testing.T, random *rand.Rand) {
 	l := rejecting{newRotten()}
-	g := newGame(t, store.Options{})
-	w := mustOpen(t, g, l)
+	g, w := newWorld(t, store.Options{}, l)
 	var newest uint64 // when one was damaged last
 	for range 25 {
 		stepsSaving(t, w, 1+random.IntN(5))
@@ -119,8 +116,7 @@ func surviveDamage(t *testing.T, random *rand.Rand) {
 func TestSnapshot_DamagedIsNotKept(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "log")
 	j := openJournal(t, dir)
-	g := newGame(t, store.Options{})
-	w := mustOpen(t, g, j)
+	g, w := newWorld(t, store.Options{}, j)
 	for range 2 {
 		steps(t, w, 5)
 		mustClose(t, w) // with a snapshot
@@ -176,26 +172,24 @@ func TestSnapshot_OlderIsReadBeforeTrim(t *testing.T) {
 		"it cannot be read":                     func(l *rotten, at uint64) { l.lost[at] = true },
 		"it is damaged, and the log keeps that": func(l *rotten, at uint64) { l.bad[at] = true },
 	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				l := newRotten()
-				w := mustOpen(t, newGame(t, store.Options{}), l)
-				stepsSaving(t, w, 16) // to the snapshots of ticks 7 and 14
-				saved, trimmed := l.saved(t), l.trimmed
-				if len(saved) != 2 || trimmed == 0 {
-					t.Fatalf("snapshots %v, %d trims", saved, trimmed)
-				}
-				spoil(l, saved[0])
-				stepsSaving(t, w, 7)
-				if s := w.Status(); l.trimmed != trimmed || !strings.Contains(s.SaveErr, fmt.Sprintf("snapshot of record %d", saved[0])) {
-					t.Errorf("%d trims; %v", l.trimmed-trimmed, s)
-				}
-				stepsSaving(t, w, 7)
-				if s := w.Status(); l.trimmed != trimmed+1 || s.SaveErr != "" {
-					t.Errorf("after another snapshot: %d trims; %v", l.trimmed-trimmed, s)
-				}
-				mustClose(t, w)
-			})
+		inBubble(t, name, func(t *testing.T) {
+			l := newRotten()
+			w := mustOpen(t, newGame(t, store.Options{}), l)
+			stepsSaving(t, w, 16) // to the snapshots of ticks 7 and 14
+			saved, trimmed := l.saved(t), l.trimmed
+			if len(saved) != 2 || trimmed == 0 {
+				t.Fatalf("snapshots %v, %d trims", saved, trimmed)
+			}
+			spoil(l, saved[0])
+			stepsSaving(t, w, 7)
+			if s := w.Status(); l.trimmed != trimmed || !strings.Contains(s.SaveErr, fmt.Sprintf("snapshot of record %d", saved[0])) {
+				t.Errorf("%d trims; %v", l.trimmed-trimmed, s)
+			}
+			stepsSaving(t, w, 7)
+			if s := w.Status(); l.trimmed != trimmed+1 || s.SaveErr != "" {
+				t.Errorf("after another snapshot: %d trims; %v", l.trimmed-trimmed, s)
+			}
+			mustClose(t, w)
 		})
 	}
 }

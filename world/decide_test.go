@@ -37,8 +37,7 @@ func (l *silent) Read(ctx context.Context, after uint64, each func(at uint64, re
 func TestAppend_SnapshotBeforeItDecidesNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := &silent{Log: world.Memory()}
-		g := newGame(t, alone)
-		w := mustOpen(t, g, l)
+		g, w := newWorld(t, alone, l)
 		steps(t, w, 7)
 		synctest.Wait() // the snapshot is of the last record
 		if saved, err := l.Saved(t.Context()); err != nil || saved[0] != w.Status().At {
@@ -48,9 +47,7 @@ func TestAppend_SnapshotBeforeItDecidesNothing(t *testing.T) {
 		s := submit(t.Context(), w, g.order(1))
 		steps(t, w, 1)
 		synctest.Wait()
-		if !s.done || s.err != nil {
-			t.Errorf("Submit: done %t, %v", s.done, s.err)
-		}
+		wantApplied(t, s, 8)
 		if s := w.Status(); s.Overtaken != 0 || s.Term != 1 {
 			t.Errorf("%d records overtaken, term %d; want 0, 1", s.Overtaken, s.Term)
 		}
@@ -73,8 +70,7 @@ func TestRun_EndsAfterTheAppendThatRuns(t *testing.T) {
 			}
 			return shared.Append(ctx, prev, rec)
 		}}
-		g := newGame(t, alone)
-		w := mustOpen(t, g, l)
+		g, w := newWorld(t, alone, l)
 		slow = true
 		ctx, stop := context.WithCancel(t.Context())
 		done := make(chan error, 1)

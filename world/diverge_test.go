@@ -45,8 +45,7 @@ func TestAFollowerThatDivergesHalts(t *testing.T) {
 			t.Errorf("Step: %v", err)
 		}
 		crash(t, w)
-		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-		defer cancel()
+		ctx := within(t, time.Minute)
 		wantError(t, v.Run(ctx), world.ErrDiverged)
 		if s := v.Status(); s.Owner || s.Halted == "" {
 			t.Errorf("%v", s)
@@ -117,8 +116,7 @@ func TestAnEpochThatDiffersIsFound(t *testing.T) {
 
 func TestARecoveryThatDivergesIsAnError(t *testing.T) {
 	l := world.Memory()
-	g := newGame(t, store.Options{})
-	w := mustOpen(t, g, l)
+	_, w := newWorld(t, store.Options{}, l)
 	steps(t, w, 13)
 	crash(t, w)
 	h := newGame(t, store.Options{})
@@ -136,9 +134,7 @@ func TestShadowFindsWhatIsNoFunctionOfTheState(t *testing.T) {
 			s := submit(t.Context(), w, g.order(n))
 			steps(t, w, 1)
 			synctest.Wait()
-			if !s.done || s.err != nil || s.receipt.Tick() != uint64(n+1) {
-				t.Fatalf("call %d: done %t, %v", n, s.done, s.err)
-			}
+			wantApplied(t, s, uint64(n+1))
 		}
 		wantTicks(t, g, 20)
 		played := 0

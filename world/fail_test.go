@@ -22,9 +22,7 @@ func TestATickThatFailsHaltsEveryWorld(t *testing.T) {
 		"error": func() error { return errGame },
 		"panic": func() error { panic(errGame) },
 	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) { haltAndSkip(t, fault) })
-		})
+		inBubble(t, name, func(t *testing.T) { haltAndSkip(t, fault) })
 	}
 }
 
@@ -94,8 +92,7 @@ func haltAndSkip(t *testing.T, fault func() error) {
 // What a tick that failed has left is not exported, though the call came before it failed.
 func TestWhatAFailedTickLeftIsNotExported(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		g := newGame(t, store.Options{})
-		w := mustOpen(t, g, world.Memory())
+		g, w := newWorld(t, store.Options{}, world.Memory())
 		exported := make(chan error, 1)
 		g.fault = func(world.Tick) error {
 			go func() { exported <- w.Export(context.Background(), io.Discard) }()
@@ -131,8 +128,7 @@ func TestATickThatDoesNotFailIsNotSkipped(t *testing.T) {
 		noError(t, world.SkipInput(t.Context(), l, 5))
 		steps(t, w, 3) // it was overtaken by that record, and takes over
 		crash(t, w)
-		h := newGame(t, store.Options{})
-		v := mustOpen(t, h, l)
+		h, v := newWorld(t, store.Options{}, l)
 		wantSame(t, g, h)
 		wantTicks(t, h, 8)
 		mustClose(t, v)
@@ -162,36 +158,34 @@ func TestTick_ThatDoesNotEndHalts(t *testing.T) {
 		{"nothing is flushed", nil, world.ErrTick, ""},
 		{"the goroutine ends", exit, store.ErrGoexit, ""},
 	} {
-		t.Run(c.name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				g := newGame(t, store.Options{})
-				w := openWith(t, g, world.Memory(), func(o *world.Options) {
-					o.Tick = func(ctx context.Context, w *store.Writer, tick world.Tick) error {
-						if tick.Number == 3 && c.end == nil {
-							return nil
-						}
-						err := g.tick(ctx, w, tick)
-						if err == nil && tick.Number == 3 {
-							err = c.end(g, ctx)
-						}
-						return err
+		inBubble(t, c.name, func(t *testing.T) {
+			g := newGame(t, store.Options{})
+			w := openWith(t, g, world.Memory(), func(o *world.Options) {
+				o.Tick = func(ctx context.Context, w *store.Writer, tick world.Tick) error {
+					if tick.Number == 3 && c.end == nil {
+						return nil
 					}
-				})
-				steps(t, w, 2)
-				s := submit(t.Context(), w, g.order(1))
-				ended := make(chan struct{})
-				go func() {
-					defer close(ended)
-					_, _ = w.Step(t.Context())
-				}()
-				<-ended
-				synctest.Wait()
-				wantError(t, s.err, world.ErrTick)
-				if _, err := w.Step(t.Context()); !errors.Is(err, world.ErrTick) || !errors.Is(err, c.want) || !strings.Contains(err.Error(), c.text) {
-					t.Errorf("Step: %v", err)
+					err := g.tick(ctx, w, tick)
+					if err == nil && tick.Number == 3 {
+						err = c.end(g, ctx)
+					}
+					return err
 				}
-				mustClose(t, w)
 			})
+			steps(t, w, 2)
+			s := submit(t.Context(), w, g.order(1))
+			ended := make(chan struct{})
+			go func() {
+				defer close(ended)
+				_, _ = w.Step(t.Context())
+			}()
+			<-ended
+			synctest.Wait()
+			wantError(t, s.err, world.ErrTick)
+			if _, err := w.Step(t.Context()); !errors.Is(err, world.ErrTick) || !errors.Is(err, c.want) || !strings.Contains(err.Error(), c.text) {
+				t.Errorf("Step: %v", err)
+			}
+			mustClose(t, w)
 		})
 	}
 }

@@ -53,8 +53,7 @@ func wantLate(t *testing.T, w *world.World, names string) {
 		t.Errorf("Close with a context that has ended: %v", err)
 	}
 	wantError(t, errorOf(w.Submit(t.Context(), func(store.Queue) error { return nil })), store.ErrClosed)
-	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
-	defer cancel()
+	ctx := within(t, time.Second)
 	if err := w.Export(ctx, io.Discard); err != nil && !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("Export: %v", err)
 	}
@@ -69,40 +68,32 @@ func wantFree(t *testing.T, w *world.World, g *game) {
 }
 
 func TestClose_EndsWithItsContext(t *testing.T) {
-	t.Run("a tick blocks", func(t *testing.T) {
-		synctest.Test(t, func(t *testing.T) {
-			h, g := newHang(), newGame(t, alone)
-			g.fault = func(world.Tick) error { h.here(); return nil }
-			w := mustOpen(t, g, world.Memory())
-			s := submit(t.Context(), w, g.order(1))
-			stepped := stepAside(t, w)
-			<-h.hangs
-			wantLate(t, w, "a tick")
-			close(h.letGo)
-			noError(t, <-stepped)
-			wantFree(t, w, g)
-			if s.err != nil || s.receipt.Tick() != 1 {
-				t.Errorf("the call of the tick: done %t, %v", s.done, s.err)
-			}
-		})
+	inBubble(t, "a tick blocks", func(t *testing.T) {
+		h, g := newHang(), newGame(t, alone)
+		g.fault = func(world.Tick) error { h.here(); return nil }
+		w := mustOpen(t, g, world.Memory())
+		s := submit(t.Context(), w, g.order(1))
+		stepped := stepAside(t, w)
+		<-h.hangs
+		wantLate(t, w, "a tick")
+		close(h.letGo)
+		noError(t, <-stepped)
+		wantFree(t, w, g)
+		wantApplied(t, s, 1)
 	})
 	for name, kept := range map[string]bool{"an append hangs": true, "an append hangs and fails": false} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) { closeWhileAnAppendHangs(t, kept) })
-		})
+		inBubble(t, name, func(t *testing.T) { closeWhileAnAppendHangs(t, kept) })
 	}
 	for name, ticks := range map[string]int{"a snapshot hangs": 2, "a snapshot of a tick hangs": 8} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				h, g := newHang(), newGame(t, alone)
-				l := &faulty{Log: world.Memory()}
-				w := mustOpen(t, g, l)
-				l.save = h.save(l.Log)
-				steps(t, w, ticks)
-				wantLate(t, w, "a snapshot")
-				close(h.letGo)
-				wantFree(t, w, g)
-			})
+		inBubble(t, name, func(t *testing.T) {
+			h, g := newHang(), newGame(t, alone)
+			l := &faulty{Log: world.Memory()}
+			w := mustOpen(t, g, l)
+			l.save = h.save(l.Log)
+			steps(t, w, ticks)
+			wantLate(t, w, "a snapshot")
+			close(h.letGo)
+			wantFree(t, w, g)
 		})
 	}
 }
@@ -158,24 +149,21 @@ func TestHandoff_EndsWithItsContext(t *testing.T) {
 		"a snapshot hangs": func(l *faulty, h *hang) { l.save = h.save(l.Log) },
 	}
 	for name, begin := range hangs {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				h, g := newHang(), newGame(t, alone)
-				l := &faulty{Log: world.Memory()}
-				w := mustOpen(t, g, l)
-				steps(t, w, 2)
-				begin(l, h)
-				ctx, cancel := context.WithTimeout(t.Context(), time.Second)
-				defer cancel()
-				wantError(t, w.Handoff(ctx, "second"), context.DeadlineExceeded)
-				wantError(t, errorOf(w.Step(ctx)), context.DeadlineExceeded)
-				close(h.letGo)
-				noError(t, w.Handoff(t.Context(), "second"))
-				if a := mustAudit(t, l); a.Kinds[len(a.Kinds)-1] != "handoff" || a.Ticks != 2 {
-					t.Errorf("the log has %v", a.Kinds)
-				}
-				mustClose(t, w)
-			})
+		inBubble(t, name, func(t *testing.T) {
+			h, g := newHang(), newGame(t, alone)
+			l := &faulty{Log: world.Memory()}
+			w := mustOpen(t, g, l)
+			steps(t, w, 2)
+			begin(l, h)
+			ctx := within(t, time.Second)
+			wantError(t, w.Handoff(ctx, "second"), context.DeadlineExceeded)
+			wantError(t, errorOf(w.Step(ctx)), context.DeadlineExceeded)
+			close(h.letGo)
+			noError(t, w.Handoff(t.Context(), "second"))
+			if a := mustAudit(t, l); a.Kinds[len(a.Kinds)-1] != "handoff" || a.Ticks != 2 {
+				t.Errorf("the log has %v", a.Kinds)
+			}
+			mustClose(t, w)
 		})
 	}
 }
@@ -220,8 +208,7 @@ func TestStep_EndsWithItsContextWhileASnapshotHangs(t *testing.T) {
 			synctest.Wait()
 		}
 		<-h.hangs
-		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
-		defer cancel()
+		ctx := within(t, time.Second)
 		wantError(t, errorOf(v.Step(ctx)), context.DeadlineExceeded)
 		close(h.letGo)
 		for v.Status().Tick < 100 {

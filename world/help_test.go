@@ -250,6 +250,13 @@ func mustOpen(t testing.TB, g *game, l world.Log) *world.World {
 	return openWith(t, g, l, func(*world.Options) {})
 }
 
+// newWorld opens a world on a game of its own.
+func newWorld(t testing.TB, o store.Options, l world.Log) (*game, *world.World) {
+	t.Helper()
+	g := newGame(t, o)
+	return g, mustOpen(t, g, l)
+}
+
 // openWith opens a world with some other options.
 func openWith(t testing.TB, g *game, l world.Log, change func(o *world.Options)) *world.World {
 	t.Helper()
@@ -318,6 +325,26 @@ func submit(ctx context.Context, w *world.World, fn func(q store.Queue) error) *
 	}()
 	synctest.Wait()
 	return s
+}
+
+// wantApplied fails the test unless the call is applied by the tick.
+func wantApplied(t *testing.T, s *submission, tick uint64) {
+	t.Helper()
+	if !s.done || s.err != nil || s.receipt.Tick() != tick {
+		t.Fatalf("Submit: done %t, %v, want tick %d", s.done, s.err, tick)
+	}
+}
+
+// within returns a context that ends after d.
+func within(t *testing.T, d time.Duration) context.Context {
+	ctx, cancel := context.WithTimeout(t.Context(), d)
+	t.Cleanup(cancel)
+	return ctx
+}
+
+// inBubble runs a case in a bubble of synctest.
+func inBubble(t *testing.T, name string, fn func(t *testing.T)) {
+	t.Run(name, func(t *testing.T) { synctest.Test(t, fn) })
 }
 
 // A faulty log answers as the test wants, and as Log where that says nothing.

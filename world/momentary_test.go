@@ -7,7 +7,6 @@ import (
 	"slices"
 	"syscall"
 	"testing"
-	"testing/synctest"
 
 	"handloom/store"
 	"handloom/world"
@@ -68,16 +67,13 @@ func TestSnapshot_IsNotRejectedForAnErrorOfTheSystem(t *testing.T) {
 		"connection that ends": after(600, io.ErrUnexpectedEOF),
 		"last byte":            after(1<<40, syscall.EIO),
 	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) { failForAMoment(t, failing) })
-		})
+		inBubble(t, name, func(t *testing.T) { failForAMoment(t, failing) })
 	}
 }
 
 func failForAMoment(t *testing.T, failing func(r io.ReadCloser) (io.ReadCloser, error)) {
 	l := &momentary{Log: world.Memory()}
-	g := newGame(t, store.Options{})
-	w := mustOpen(t, g, l)
+	g, w := newWorld(t, store.Options{}, l)
 	stepsSaving(t, w, 16)
 	l.failing = failing
 	stepsSaving(t, w, 7) // to a save, before which the newest snapshot is read

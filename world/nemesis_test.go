@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"handloom/proof/logtest"
@@ -18,9 +17,7 @@ import (
 // told not to be applied is not, and the uncertain ones are there once or not.
 func TestNothingIsLostAndNothingIsDoneTwice(t *testing.T) {
 	for seed := range uint64(8) {
-		t.Run(fmt.Sprint("seed=", seed), func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) { playNemesis(t, seed) })
-		})
+		inBubble(t, fmt.Sprint("seed=", seed), func(t *testing.T) { playNemesis(t, seed) })
 	}
 }
 

@@ -51,8 +51,7 @@ func TestTablesThatCannotBeComparedAreRefused(t *testing.T) {
 }
 
 func TestOneWorldHasTheStore(t *testing.T) {
-	g := newGame(t, store.Options{})
-	w := mustOpen(t, g, world.Memory())
+	g, w := newWorld(t, store.Options{}, world.Memory())
 	wantError(t, errorOf(world.Open(t.Context(), g.Store, world.Memory(), g.options())), store.ErrPhase)
 	wantError(t, g.Inbox(g.order(1)), store.ErrPhase)
 	wantError(t, errorOf(g.Flush(t.Context())), store.ErrPhase)
@@ -64,24 +63,22 @@ func TestOneWorldHasTheStore(t *testing.T) {
 // before the snapshot. A snapshot with none behind it is only a state.
 func TestTicksOfAnotherProgramAreRefused(t *testing.T) {
 	for name, end := range map[string]func(t testing.TB, worlds ...*world.World){"ticks": crash, "no ticks": mustClose} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				l := world.Memory()
-				w := mustOpen(t, newGame(t, store.Options{}), l)
-				stepsSaving(t, w, 9)
-				end(t, w)
-				g := newGame(t, store.Options{QueueLimit: 1000})
-				w, err := world.Open(t.Context(), g.Store, l, g.options())
-				if name == "ticks" {
-					wantError(t, err, world.ErrProgram)
-					return
-				}
-				noError(t, err)
-				if tick := mustStep(t, w); tick.Number != 10 {
-					t.Errorf("tick %d", tick.Number)
-				}
-				mustClose(t, w)
-			})
+		inBubble(t, name, func(t *testing.T) {
+			l := world.Memory()
+			w := mustOpen(t, newGame(t, store.Options{}), l)
+			stepsSaving(t, w, 9)
+			end(t, w)
+			g := newGame(t, store.Options{QueueLimit: 1000})
+			w, err := world.Open(t.Context(), g.Store, l, g.options())
+			if name == "ticks" {
+				wantError(t, err, world.ErrProgram)
+				return
+			}
+			noError(t, err)
+			if tick := mustStep(t, w); tick.Number != 10 {
+				t.Errorf("tick %d", tick.Number)
+			}
+			mustClose(t, w)
 		})
 	}
 }

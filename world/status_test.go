@@ -54,8 +54,7 @@ func TestStatusReadsAsALineAndAsJSON(t *testing.T) {
 
 // Readers see a whole tick, and which.
 func TestReadersSeeWholeTicks(t *testing.T) {
-	g := newGame(t, store.Options{})
-	w := mustOpen(t, g, world.Memory())
+	g, w := newWorld(t, store.Options{}, world.Memory())
 	ctx, cancel := context.WithCancel(context.Background())
 	read := make(chan struct{})
 	go func() {
@@ -107,12 +106,10 @@ func TestRunPlaysTicksAtTheirRate(t *testing.T) {
 func TestAppliedIsToldOfEveryTick(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := world.Memory()
-		g := newGame(t, store.Options{})
-		w := mustOpen(t, g, l)
+		g, w := newWorld(t, store.Options{}, l)
 		steps(t, w, 3)
 		crash(t, w)
-		h := newGame(t, store.Options{})
-		v := mustOpen(t, h, l)
+		h, v := newWorld(t, store.Options{}, l)
 		steps(t, v, 1)
 		for i, o := range h.seen {
 			if o.Number != uint64(i+1) || o.Replay != (i < 3) || o.Owner != (i == 3) {

@@ -87,25 +87,23 @@ func TestSubmit_ReturnsWhenTheWorldHaltsMeanwhile(t *testing.T) {
 			return errors.Join(w.Close(context.Background()), errGame)
 		},
 	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				g, l := newGame(t, store.Options{}), &faulty{Log: world.Memory()}
-				w := mustOpen(t, g, l)
-				s := submit(t.Context(), w, func(q store.Queue) error {
-					g.camps.Emplace(q, camp{})
-					if err := halt(w, g, l); err == nil {
-						t.Error("the world has not halted")
-					}
-					return nil
-				})
-				if !s.done || s.err == nil {
-					t.Errorf("Submit: done %t, %v", s.done, s.err)
+		inBubble(t, name, func(t *testing.T) {
+			g, l := newGame(t, store.Options{}), &faulty{Log: world.Memory()}
+			w := mustOpen(t, g, l)
+			s := submit(t.Context(), w, func(q store.Queue) error {
+				g.camps.Emplace(q, camp{})
+				if err := halt(w, g, l); err == nil {
+					t.Error("the world has not halted")
 				}
-				mustClose(t, w)
-				if n := g.camps.Len(); n != 1 {
-					t.Errorf("%d camps, want 1", n)
-				}
+				return nil
 			})
+			if !s.done || s.err == nil {
+				t.Errorf("Submit: done %t, %v", s.done, s.err)
+			}
+			mustClose(t, w)
+			if n := g.camps.Len(); n != 1 {
+				t.Errorf("%d camps, want 1", n)
+			}
 		})
 	}
 }
@@ -143,10 +141,8 @@ func TestSubmitTellsThatItIsUncertain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		shared := world.Memory()
 		l := &faulty{Log: shared}
-		g := newGame(t, store.Options{})
-		w := mustOpen(t, g, l)
-		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
-		defer cancel()
+		g, w := newWorld(t, store.Options{}, l)
+		ctx := within(t, time.Second)
 		early := submit(ctx, w, g.order(1))
 		time.Sleep(2 * time.Second)
 		synctest.Wait()
@@ -157,8 +153,7 @@ func TestSubmitTellsThatItIsUncertain(t *testing.T) {
 		}
 		sealed := submit(t.Context(), w, g.order(2))
 		l.append = func(context.Context, uint64, []byte) (uint64, error) { return 0, errLost }
-		ctx, cancel = context.WithTimeout(t.Context(), time.Second)
-		defer cancel()
+		ctx = within(t, time.Second)
 		wantError(t, errorOf(w.Step(ctx)), context.DeadlineExceeded)
 		waits := submit(t.Context(), w, g.order(3))
 		crash(t, w)
@@ -194,9 +189,7 @@ func TestATickTakesWhatWasSealedAlone(t *testing.T) {
 			steps(t, v, 1)
 		}
 		synctest.Wait()
-		if late.err != nil || late.receipt.Tick() != 3 {
-			t.Errorf("the call is of tick %d: %v", late.receipt.Tick(), late.err)
-		}
+		wantApplied(t, late, 3)
 		wantSame(t, g, h)
 		wantTicks(t, h, 3)
 		mustClose(t, w, v)
@@ -215,9 +208,7 @@ func TestInputBeyondItsBytesWaits(t *testing.T) {
 		steps(t, w, 3)
 		synctest.Wait()
 		for n, s := range calls {
-			if s.err != nil || s.receipt.Tick() != uint64(n+1) {
-				t.Errorf("call %d: done %t, %v", n, s.done, s.err)
-			}
+			wantApplied(t, s, uint64(n+1))
 		}
 		mustClose(t, w)
 	})

@@ -58,9 +58,7 @@ func (keeping) Trim(context.Context, uint64) error { return nil }
 // cannot know whether its record was taken, and continues from a snapshot.
 func TestAnOwnerThatWasPausedFollows(t *testing.T) {
 	for name, trims := range map[string]bool{"the log keeps all": false, "the log is trimmed": true} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) { pauseOwner(t, trims) })
-		})
+		inBubble(t, name, func(t *testing.T) { pauseOwner(t, trims) })
 	}
 }
 
@@ -157,8 +155,7 @@ func TestSilenceAloneIsNoReason(t *testing.T) {
 		v := mustOpen(t, newGame(t, store.Options{}), cut)
 		steps(t, w, 3)
 		cut.tail = func(context.Context) (uint64, error) { return 0, errLost }
-		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-		defer cancel()
+		ctx := within(t, time.Minute)
 		wantError(t, v.Run(ctx), context.DeadlineExceeded)
 		if s := v.Status(); s.Owner || s.Term != 1 || s.Tick != 3 {
 			t.Errorf("%+v", s)

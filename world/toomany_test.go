@@ -115,9 +115,7 @@ func (l *lobby) admit(visits []*visit) (fits []bool) {
 
 func TestWorld_FailsTheCallThatDoesNotFitAlone(t *testing.T) {
 	for _, workers := range []int{1, 2, 8} {
-		t.Run(fmt.Sprintf("workers=%d", workers), func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) { fillLobby(t, workers) })
-		})
+		inBubble(t, fmt.Sprintf("workers=%d", workers), func(t *testing.T) { fillLobby(t, workers) })
 	}
 }
 

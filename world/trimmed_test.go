@@ -32,8 +32,7 @@ func TestAFollowerThatIsFarBehindSkipsAhead(t *testing.T) {
 			}
 		}})
 		stepsSaving(t, w, 100)
-		ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
-		defer cancel()
+		ctx := within(t, 100*time.Millisecond)
 		if _, err := v.Step(ctx); !errors.Is(err, context.DeadlineExceeded) {
 			t.Fatalf("a Step that ends while a snapshot is loaded: %v", err)
 		}
