@@ -33,6 +33,18 @@ func golden(t *testing.T, name string, write func() []byte) []byte {
 	return b
 }
 
+// wantGolden fails the test unless a golden file is read as want, and has what was written.
+func wantGolden(t *testing.T, name string, written []byte, got interface{ Decode(b []byte) error }, want any) {
+	t.Helper()
+	b := golden(t, name, func() []byte { return written })
+	if err := got.Decode(b); err != nil || !reflect.DeepEqual(got, want) {
+		t.Errorf("read as %+v, %v; want %+v", got, err, want)
+	}
+	if !bytes.Equal(written, b) {
+		t.Errorf("written as %x, want %x", written, b)
+	}
+}
+
 func goldenEpoch() entry.TermStart {
 	return entry.TermStart{Program: "game 1", Hz: 60, Arch: "amd64", Go: "go1.26.1", Schema: entry.Chain{1, 2, 3}}
 }
@@ -53,15 +65,7 @@ func TestRecord_IsAsInGoldenFiles(t *testing.T) {
 			case entry.KindHandoff:
 				want.To = "game 2"
 			}
-			written := append(want.Append(nil), want.Input...)
-			b := golden(t, "record-"+k.String(), func() []byte { return written })
-			var got entry.Record
-			if err := got.Decode(b); err != nil || !reflect.DeepEqual(got, want) {
-				t.Errorf("read as %+v, %v; want %+v", got, err, want)
-			}
-			if !bytes.Equal(written, b) {
-				t.Errorf("written as %x, want %x", written, b)
-			}
+			wantGolden(t, "record-"+k.String(), append(want.Append(nil), want.Input...), new(entry.Record), &want)
 		})
 	}
 }
@@ -81,15 +85,7 @@ func TestTrailer_IsAsInGoldenFile(t *testing.T) {
 	if _, err := image.Inspect(&whole); err != nil {
 		t.Fatal(err)
 	}
-	written := whole.Bytes()
-	b := golden(t, "trailer", func() []byte { return written })
-	var got position
-	if err := got.Decode(b); err != nil || !reflect.DeepEqual(got, want) {
-		t.Errorf("read as %+v, %v; want %+v", got, err, want)
-	}
-	if !bytes.Equal(written, b) {
-		t.Errorf("written as %x, want %x", written, b)
-	}
+	wantGolden(t, "trailer", whole.Bytes(), new(position), &want)
 }
 
 type goldenItem struct {

@@ -73,7 +73,7 @@ func TestSnapshot_IsNotRejectedForAnErrorOfTheSystem(t *testing.T) {
 
 func failForAMoment(t *testing.T, failing func(r io.ReadCloser) (io.ReadCloser, error)) {
 	l := &momentary{Log: world.Memory()}
-	g, w := newWorld(t, store.Options{}, l)
+	_, w := newWorld(t, store.Options{}, l)
 	stepsSaving(t, w, 16)
 	l.failing = failing
 	stepsSaving(t, w, 7) // to a save, before which the newest snapshot is read
@@ -88,7 +88,7 @@ func failForAMoment(t *testing.T, failing func(r io.ReadCloser) (io.ReadCloser, 
 		l.failing = nil
 		return failing(r)
 	}
-	g = newGame(t, store.Options{})
+	g := newGame(t, store.Options{})
 	w = mustOpen(t, g, l)
 	if s := w.Status(); s.PassedOver != 1 {
 		t.Errorf("%d snapshots passed over, want 1", s.PassedOver)

@@ -79,29 +79,32 @@ func TestReaderGivesEventsWithTheirLines(t *testing.T) {
 	}
 }
 
+const h = "handloom-trace 1\n"
+
+// What no trace is, and what a Reader says to it.
+var faulty = []struct{ name, text, want string }{
+	{"empty file", "", `1: the file is empty; its first line should be "handloom-trace 1"`},
+	{"no header", "C 1 2\n", `1: the first line is "C 1 2"; it should be "handloom-trace 1"`},
+	{"one byte", "\x1f", `1: the first line is "\x1f"; it should be "handloom-trace 1"`},
+	{"other version", "handloom-trace 2\n", `1: trace version "2" is not known here; want version 1`},
+	{"line in CR LF", h + "C 1 2\r\n", "2: the line ends in CR LF; lines of a trace end in LF alone"},
+	{"unknown letter", h + "\nX 1 2\n", `3: unknown event "X"; want T, C, U or E`},
+	{"tick with a field", h + "T 1\n", `2: T stands alone, but "1" follows it`},
+	{"no fields", h + "C\n", "2: C without table and key; want C <table> <key>"},
+	{"no key", h + "E 1 # 2\n", "2: E without key; want E <table> <key>"},
+	{"extra field", h + "U 1 2 3\n", `2: extra field "3" after the key`},
+	{"table too high", h + "C 1024 2\n", `2: table "1024" is out of range 0..1023`},
+	{"table not decimal", h + "C 0x1 2\n", `2: table "0x1" is not an unsigned decimal number`},
+	{"key with sign", h + "C 1 -2\n", `2: key "-2" is not an unsigned decimal number`},
+	{"key too high", h + "C 1 18446744073709551616\n", `2: key "18446744073709551616" is out of range 0..18446744073709551615`},
+	{"leading zero", h + "C 1 02\n", `2: key "02" has a leading zero; a number has one spelling`},
+	{"long line", h + "#" + strings.Repeat("x", trace.MaxLine) + "\n", "2: the line is longer than 4096 bytes"},
+	{"very long line", h + "#" + strings.Repeat("x", 1<<20), "2: the line is longer than 4096 bytes"},
+	{"long text in message", h + strings.Repeat("x", 50), `2: unknown event "` + strings.Repeat("x", 40) + `"...; want T, C, U or E`},
+}
+
 func TestReaderNamesFileLineAndReason(t *testing.T) {
-	const h = "handloom-trace 1\n"
-	tests := []struct{ name, text, want string }{
-		{"empty file", "", `1: the file is empty; its first line should be "handloom-trace 1"`},
-		{"no header", "C 1 2\n", `1: the first line is "C 1 2"; it should be "handloom-trace 1"`},
-		{"one byte", "\x1f", `1: the first line is "\x1f"; it should be "handloom-trace 1"`},
-		{"other version", "handloom-trace 2\n", `1: trace version "2" is not known here; want version 1`},
-		{"line in CR LF", h + "C 1 2\r\n", "2: the line ends in CR LF; lines of a trace end in LF alone"},
-		{"unknown letter", h + "\nX 1 2\n", `3: unknown event "X"; want T, C, U or E`},
-		{"tick with a field", h + "T 1\n", `2: T stands alone, but "1" follows it`},
-		{"no fields", h + "C\n", "2: C without table and key; want C <table> <key>"},
-		{"no key", h + "E 1 # 2\n", "2: E without key; want E <table> <key>"},
-		{"extra field", h + "U 1 2 3\n", `2: extra field "3" after the key`},
-		{"table too high", h + "C 1024 2\n", `2: table "1024" is out of range 0..1023`},
-		{"table not decimal", h + "C 0x1 2\n", `2: table "0x1" is not an unsigned decimal number`},
-		{"key with sign", h + "C 1 -2\n", `2: key "-2" is not an unsigned decimal number`},
-		{"key too high", h + "C 1 18446744073709551616\n", `2: key "18446744073709551616" is out of range 0..18446744073709551615`},
-		{"leading zero", h + "C 1 02\n", `2: key "02" has a leading zero; a number has one spelling`},
-		{"long line", h + "#" + strings.Repeat("x", trace.MaxLine) + "\n", "2: the line is longer than 4096 bytes"},
-		{"very long line", h + "#" + strings.Repeat("x", 1<<20), "2: the line is longer than 4096 bytes"},
-		{"long text in message", h + strings.Repeat("x", 50), `2: unknown event "` + strings.Repeat("x", 40) + `"...; want T, C, U or E`},
-	}
-	for _, tt := range tests {
+	for _, tt := range faulty {
 		t.Run(tt.name, func(t *testing.T) {
 			_, err := readAll(tt.text)
 			var fault *trace.Error
