@@ -482,8 +482,7 @@ func TestInboxCall_VisitsEveryValue(t *testing.T) {
 
 // The memory of a divided input serves calls of the inbox, with their limits.
 func TestKeepCalls_LeavesNoQueueUnlimited(t *testing.T) {
-	b := &bench{Batch: batch.New(batch.Limits{QueueCommands: 10})}
-	b.Init(b.Batch, 7, 1, items.For[value]())
+	b := newLimited(batch.Limits{QueueCommands: 10}, 1)
 	a := b.Claim(errReleased)
 	for range 3 {
 		arrive(t, a, func(q queue) { b.Emplace(q, value{}) })

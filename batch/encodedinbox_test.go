@@ -39,8 +39,7 @@ func putSealed(t *testing.T, b putter, a *batch.EncodedInbox) {
 // Calls that were sealed count for the limit of the inbox no more, in whatever portions
 // they are sealed.
 func TestArrivals_SealMakesRoomForCalls(t *testing.T) {
-	b := &bench{Batch: batch.New(batch.Limits{InboxCommands: 20})}
-	b.Init(b.Batch, 7, 1, items.For[value]())
+	b := newLimited(batch.Limits{InboxCommands: 20}, 1)
 	a := b.Claim(errReleased)
 	held := 0
 	for round := range 300 {

@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"handloom/batch"
-	"handloom/internal/items"
 	"handloom/shard/handle"
 
 	"pgregory.net/rapid"
@@ -217,8 +216,7 @@ func TestManyGoroutinesNameWithoutClash(t *testing.T) {
 // batch that a flush has sealed wait until it succeeds.
 func TestTheLimitOfTheInboxIsExact(t *testing.T) {
 	for _, more := range []int{0, 1} {
-		b := &bench{Batch: batch.New(batch.Limits{InboxCommands: 10})}
-		b.Init(b.Batch, 7, 1, items.For[value]())
+		b := newLimited(batch.Limits{InboxCommands: 10}, 1)
 		for i := range 4 {
 			q := b.enter(t)
 			b.EmplaceItems(q, make([]value, 2), nil)
@@ -252,8 +250,7 @@ func TestTheLimitOfTheInboxIsExact(t *testing.T) {
 // A call is allowed while the batch has room, as a pass is.
 func TestACallIsRefusedWhenTheBatchIsFull(t *testing.T) {
 	for _, limits := range []batch.Limits{{BatchCommands: 3}, {BatchBytes: 3 * 16}} {
-		b := &bench{Batch: batch.New(limits)}
-		b.Init(b.Batch, 7, 1, items.For[value]())
+		b := newLimited(limits, 1)
 		for i := range 3 {
 			if i == 1 {
 				q := b.enter(t)

@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"handloom/batch"
-	"handloom/internal/items"
 	"handloom/shard/handle"
 )
 
@@ -33,8 +32,7 @@ func TestTheLimitOfAQueueIsExact(t *testing.T) {
 	for what, kind := range kinds {
 		for _, limits := range []batch.Limits{{QueueCommands: limit}, {QueueBytes: limit * kind.bytes}} {
 			for _, batches := range [][]int{{limit + 1}, {10 * limit}, {limit, limit, limit + 1, limit}} {
-				b := &bench{Batch: batch.New(limits)}
-				b.Init(b.Batch, 7, 1, items.For[value]())
+				b := newLimited(limits, 1)
 				for _, n := range batches {
 					p := b.Begin(1)
 					for range n {
@@ -58,8 +56,7 @@ func TestWhatAFlushAppliedCountsForTheBatchNoMore(t *testing.T) {
 		"commands": {BatchCommands: 3},
 		"bytes":    {BatchBytes: bytes},
 	} {
-		b := &bench{Batch: batch.New(limits)}
-		b.Init(b.Batch, 7, 1, items.For[value]())
+		b := newLimited(limits, 1)
 		for round := range 20 {
 			p := b.Begin(1)
 			b.Erase(p.Queue(0), name{})

@@ -23,13 +23,7 @@ func TestNamesThatWereMadeUpAreStale(t *testing.T) {
 		"not provisional":   p.ID &^ handle.FreeBit,
 		"the free bit only": handle.FreeBit,
 	} {
-		var counts batch.Counts
-		if c.Cancel(id, &counts) || c.Replace(id, unsafe.Pointer(new(value)), &counts) || counts != (batch.Counts{Stale: 2}) {
-			t.Errorf("%s: %+v, want 2 stale", what, counts)
-		}
-		if _, ok := c.Resolve(id); ok {
-			t.Errorf("%s resolves", what)
-		}
+		t.Run(what, func(t *testing.T) { expectStale(t, c, name{ID: id}) })
 	}
 	if b.plan(c); c.Survivors() != 1 {
 		t.Errorf("%d creates are left of 1", c.Survivors())

@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"handloom/batch"
-	"handloom/internal/items"
 )
 
 // values returns what the batch creates, in its order.
@@ -75,8 +74,7 @@ func TestSequencesGetTheirKeysInTheOrderOfJoin(t *testing.T) {
 // What is not joined counts for nothing: neither for the batch nor for its
 // limit.
 func TestASequenceCountsOnceItIsJoined(t *testing.T) {
-	b := &bench{Batch: batch.New(batch.Limits{BatchCommands: 5})}
-	b.Init(b.Batch, 7, 1, items.For[value]())
+	b := newLimited(batch.Limits{BatchCommands: 5}, 1)
 	s := b.NewSequence()
 	b.recordPasses(t, s, 2, 3, 0)
 	if n := b.Pending().Commands; n != 0 || b.Started() || b.Admit() != nil {

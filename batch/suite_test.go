@@ -27,9 +27,14 @@ type bench struct {
 }
 
 func newBench(limit, shards int) *bench {
-	b := &bench{Batch: batch.New(batch.Limits{QueueCommands: limit})}
-	b.Init(b.Batch, 7, shards, items.For[value]())
+	b := newLimited(batch.Limits{QueueCommands: limit}, shards)
 	b.BeginSegments(0)
+	return b
+}
+
+func newLimited(limits batch.Limits, shards int) *bench {
+	b := &bench{Batch: batch.New(limits)}
+	b.Init(b.Batch, 7, shards, items.For[value]())
 	return b
 }
 

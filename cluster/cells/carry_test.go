@@ -27,8 +27,7 @@ func (a *asked) Ask(ctx context.Context, _ cells.ID, _ []byte) (uint64, error) {
 }
 
 func TestRun_SendsNothingToAStoppedPair(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		b := newTwo(t)
+	withTwo(t, func(t *testing.T, b *two) {
 		by := &asked{Transport: b.by, answer: func(context.Context) (uint64, error) { return words + 1, nil }}
 		b.by = by
 		b.send()
@@ -39,14 +38,12 @@ func TestRun_SendsNothingToAStoppedPair(t *testing.T) {
 		if now := by.times.Load(); now != before {
 			t.Errorf("%d parcels were sent to a pair that is stopped", now-before)
 		}
-		noError(t, b.sender.kill(t))
 	})
 }
 
 // A cell that does not answer is asked more and more rarely, up to once a second.
 func TestRun_AsksRarelyWhileNobodyAnswers(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		b := newTwo(t)
+	withTwo(t, func(t *testing.T, b *two) {
 		by := &asked{Transport: b.by, answer: func(context.Context) (uint64, error) { return 0, errLost }}
 		b.by = by
 		b.send()
@@ -54,14 +51,12 @@ func TestRun_AsksRarelyWhileNobodyAnswers(t *testing.T) {
 		if n := by.times.Load(); n < 590 || n > 620 {
 			t.Errorf("asked %d times in 600 s", n)
 		}
-		noError(t, b.sender.kill(t))
 	})
 }
 
 // An answer that never comes is not waited for.
 func TestRun_AsksAgainWithoutAnAnswer(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		b := newTwo(t)
+	withTwo(t, func(t *testing.T, b *two) {
 		straight := b.by
 		by := &asked{Transport: straight, answer: func(ctx context.Context) (uint64, error) {
 			<-ctx.Done()
@@ -70,14 +65,12 @@ func TestRun_AsksAgainWithoutAnAnswer(t *testing.T) {
 		b.by = by
 		b.send()
 		until(t, "a second parcel", func() bool { return by.times.Load() > 1 })
-		noError(t, b.sender.kill(t))
 	})
 }
 
 // The answer to a parcel is the cursor after it, so that the sender need not ask again.
 func TestRun_AnswersTheCursorAfterTheParcel(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		b := newTwo(t)
+	withTwo(t, func(t *testing.T, b *two) {
 		from := newPost(t, cells.Options[word]{})
 		b.ids[0] = from.own
 		b.hear(b.by)
@@ -88,7 +81,6 @@ func TestRun_AnswersTheCursorAfterTheParcel(t *testing.T) {
 				t.Errorf("tick %d: %d, %v, want %d", tick, cursor, err, 2*tick+2)
 			}
 		}
-		noError(t, b.hearer.kill(t))
 	})
 }
 

@@ -6,7 +6,6 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"handloom/cluster/cells"
@@ -132,8 +131,7 @@ func (s *stuck) Append(ctx context.Context, prev uint64, rec []byte) (uint64, er
 // The answer to a parcel that is known goes through the log too: a node that cannot append
 // may have lost the log, and its cursor may be old.
 func TestParcel_ThatIsKnownGoesThroughTheLog(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		b := newTwo(t)
+	withTwo(t, func(t *testing.T, b *two) {
 		by := &keeping{Transport: b.by}
 		b.by = by
 		l := &stuck{Log: b.logs[1]}
@@ -152,6 +150,5 @@ func TestParcel_ThatIsKnownGoesThroughTheLog(t *testing.T) {
 		}
 		noError(t, ctx.Err())
 		l.is.Store(false)
-		b.end()
 	})
 }
