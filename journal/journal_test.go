@@ -253,15 +253,10 @@ func save(j *Journal, at uint64, text string) error {
 // may.
 func TestAFileThatATrimLeftIsNoGap(t *testing.T) {
 	d := newCrashDisk()
-	j := mustOpen(t, small(d))
-	mustAppend(t, j, 1, 100)
-	for _, at := range []uint64{80, 90} {
-		noError(t, save(j, at, "state"))
-	}
-	mustClose(t, j)
+	mustClose(t, savedAt(t, d, 80, 90))
 	names, _ := d.list()
 	delete(d.files, fileName(numbered(names, segmentExt)[1], segmentExt))
-	j = mustOpen(t, small(d))
+	j := mustOpen(t, small(d))
 	if n, err := readAll(t, j, 80); n != 20 || err != nil {
 		t.Errorf("read %d, %v", n, err)
 	}
