@@ -117,11 +117,10 @@ func callsOf(n int, err error) func(t tb, s swollen) {
 
 // small are the batches after which the heap has to shrink.
 func (s swollen) small() map[string]func(ctx context.Context) error {
-	call := func(q store.Queue) error {
+	call := callOf(func(q store.Queue) {
 		s.table.Erase(q, s.table.Emplace(q, item{}))
 		s.table.Put(q, store.Handle[item]{}, item{})
-		return nil
-	}
+	})
 	task := func(_ context.Context, _ int, q store.Queue) error { return call(q) }
 	return map[string]func(ctx context.Context) error{
 		"a pass": func(ctx context.Context) error { return s.Each(ctx, 1, task) },
@@ -201,11 +200,10 @@ func TestTable_WithWorkNowAndThenAllocatesNothing(t *testing.T) {
 	small, flushes := s.small()["a pass"], 0
 	items := make([]item, 1000)
 	names := make([]store.Handle[item], 0, len(items))
-	now := func(_ context.Context, _ int, q store.Queue) error {
+	now := taskOf(func(q store.Queue) {
 		names = s.other.EmplaceItems(q, items, names[:0])
 		s.other.EraseItems(q, names)
-		return nil
-	}
+	})
 	frame := func(ctx context.Context) {
 		err := small(ctx)
 		if flushes++; flushes%20 == 0 {
@@ -230,10 +228,7 @@ func TestBurst_OfASystemThatRests(t *testing.T) {
 	}
 	s := newSwollen(t, store.TableOptions[item]{})
 	runs := false
-	burst := func(_ context.Context, _ int, q store.Queue) error {
-		s.table.EraseItems(q, s.table.EmplaceItems(q, make([]item, burstItems), nil))
-		return nil
-	}
+	burst := taskOf(func(q store.Queue) { s.table.EraseItems(q, s.table.EmplaceItems(q, make([]item, burstItems), nil)) })
 	c := newSchedule(
 		t, s.Store,
 		store.System{Name: "rests", Emits: on(s.table), If: func() bool { return runs }, Run: func(ctx context.Context) error {
@@ -268,12 +263,11 @@ func TestBurst_OfTouchedRows(t *testing.T) {
 // touch runs a pass that touches some rows of each chunk, and flushes.
 func (s swollen) touch(t *testing.T, rows int) {
 	t.Helper()
-	noError(t, s.table.ForEach(t.Context(), func(_ context.Context, c store.Chunk[item]) error {
+	noError(t, s.table.ForEach(t.Context(), chunkOf(func(c store.Chunk[item]) {
 		for i := range min(rows, len(c.Items)) {
 			c.Touch(i)
 		}
-		return nil
-	}))
+	})))
 	flush(t, s.Store) // or the queues of all passes are kept for it
 }
 
@@ -302,13 +296,12 @@ func TestBurst_OfPassesOverManyChunks(t *testing.T) {
 // measured.
 func (s swollen) empty(t tb) {
 	t.Helper()
-	write(t, s.Store, func(_ context.Context, w *store.Writer) error {
+	write(t, s.Store, writeOf(func(w *store.Writer) {
 		s.table.Clear(w)
 		m := store.Maps(s.table, w)[0]
 		m.Reset()
 		m.Shrink()
-		return nil
-	})
+	}))
 }
 
 // Producers that outrun flushes are refused when a limit is reached, and what
@@ -329,10 +322,7 @@ func TestLimits_BoundMemoryWhenProducersOutrunFlushes(t *testing.T) {
 				default:
 				}
 				measured.RLock()
-				err := s.Inbox(func(q store.Queue) error {
-					table.EraseItems(q, table.EmplaceItems(q, batch, nil))
-					return nil
-				})
+				err := s.Inbox(callOf(func(q store.Queue) { table.EraseItems(q, table.EmplaceItems(q, batch, nil)) }))
 				measured.RUnlock()
 				if errors.Is(err, store.ErrQueueFull) {
 					refused.Add(1)
@@ -350,10 +340,7 @@ func TestLimits_BoundMemoryWhenProducersOutrunFlushes(t *testing.T) {
 	for flushes := 0; flushes < 20; {
 		// The frame loop records as long as it is let, and then waits until the
 		// producers were refused, too.
-		err := s.Each(t.Context(), 2, func(_ context.Context, _ int, q store.Queue) error {
-			table.EraseItems(q, table.EmplaceItems(q, make([]item, 10), nil))
-			return nil
-		})
+		err := s.Each(t.Context(), 2, taskOf(func(q store.Queue) { table.EraseItems(q, table.EmplaceItems(q, make([]item, 10), nil)) }))
 		if err == nil || refused.Load() == 0 {
 			runtime.Gosched()
 			continue

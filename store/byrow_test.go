@@ -238,15 +238,14 @@ func TestAQueueIsFullOfErasesOfItsChunk(t *testing.T) {
 	for _, twice := range []bool{false, true} {
 		s, table := newTable(t, store.Options{QueueLimit: 20}, store.TableOptions[item]{ChunkItems: 20})
 		hs := fill(t, s, table, 20)
-		err := table.ForEach(t.Context(), func(_ context.Context, c store.Chunk[item]) error {
+		err := table.ForEach(t.Context(), chunkOf(func(c store.Chunk[item]) {
 			for i := range c.Items {
 				c.Erase(i)
 			}
 			if twice {
 				c.Erase(3)
 			}
-			return nil
-		})
+		}))
 		equal(t, "one more than the limit: the queue is full", errors.Is(err, store.ErrQueueFull), twice)
 		if pending := s.Pending(); pending.Commands != 20 && !twice || pending.Commands != 0 && twice {
 			t.Errorf("one more than the limit: %t; %+v are pending", twice, pending)
@@ -299,15 +298,14 @@ func TestWrite_NamesTheErasesOfItsTableAlone(t *testing.T) {
 		noError(t, y.pass(t.Context(), eraseWanted{kind: "items", divisor: 4}))
 	}
 	for _, table := range tables { // each moves rows of its own
-		write(t, s, func(_ context.Context, w *store.Writer) error {
+		write(t, s, writeOf(func(w *store.Writer) {
 			for h, v := range table.All() {
 				if v.Value == 1 {
 					table.Remove(w, h)
 					break
 				}
 			}
-			return nil
-		})
+		}))
 	}
 	wantFlush(t, s, batch.Counts{Erased: 6})
 	for i, name := range names {

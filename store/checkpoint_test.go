@@ -42,10 +42,7 @@ func TestRollback_DropsAllThatWasRecordedSince(t *testing.T) {
 		flush(t, s)
 		q = queues(t, s, 1)[0]
 		pending := table.Emplace(q, item{})
-		noError(t, s.Inbox(func(q store.Queue) error {
-			table.Emplace(q, item{})
-			return nil
-		}))
+		noError(t, s.Inbox(callOf(func(q store.Queue) { table.Emplace(q, item{}) })))
 		resolve(t, table, flushed[0])
 		if inWrite {
 			write(t, s, func(ctx context.Context, w *store.Writer) error {
@@ -99,12 +96,11 @@ func TestItemsOfAStableTableAreAtTheirAddressesAfterARollback(t *testing.T) {
 				}
 			}
 			flush(t, s)
-			write(t, s, func(_ context.Context, w *store.Writer) error {
+			write(t, s, writeOf(func(w *store.Writer) {
 				for _, m := range store.StableMaps(table, w) {
 					m.Shrink()
 				}
-				return nil
-			})
+			}))
 			rollback(t, s, &c)
 			for h, v := range table.All() {
 				if addresses[h] != v {

@@ -50,14 +50,12 @@ func TestAnEndedContextStopsACheckpointOrRollbackBeforeItBegins(t *testing.T) {
 	table.Emplace(queues(t, s, 1)[0], item{})
 	ctx := ended{t.Context()} // found out inside the gate
 	wantError(t, "Checkpoint", s.Checkpoint(ctx, &c), context.Canceled)
-	if err := s.Rollback(ctx, &c); !errors.Is(err, context.Canceled) || digest(t, s) != before {
-		t.Errorf("Rollback: %v", err)
-	}
+	wantError(t, "Rollback", s.Rollback(ctx, &c), context.Canceled)
+	equal(t, "digest", digest(t, s), before)
 	cancelled, cancel := context.WithCancelCause(t.Context())
 	cancel(errTask)
-	if err := s.Rollback(cancelled, &c); !errors.Is(err, errTask) || digest(t, s) != before {
-		t.Errorf("Rollback: %v", err)
-	}
+	wantError(t, "Rollback", s.Rollback(cancelled, &c), errTask)
+	equal(t, "digest", digest(t, s), before)
 	wantFlush(t, s, batch.Counts{Created: 1})
 	rollback(t, s, &c)
 	equal(t, "digest after a Checkpoint that did not begin", digest(t, s), old)

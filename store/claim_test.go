@@ -295,15 +295,9 @@ func TestClaim_InputDoesWhatItsCallsWouldDo(t *testing.T) {
 			recorded := make([]names, len(calls))
 			for i, call := range calls {
 				recorded[i] = owner.names()
-				functions = append(functions, func(q store.Queue) error {
-					owner.record(q, call, &recorded[i], scratch)
-					return nil
-				})
+				functions = append(functions, callOf(func(q store.Queue) { owner.record(q, call, &recorded[i], scratch) }))
 				n := plain.names()
-				noError(t, plain.Inbox(func(q store.Queue) error {
-					plain.record(q, call, &n, nil)
-					return nil
-				}))
+				noError(t, plain.Inbox(callOf(func(q store.Queue) { plain.record(q, call, &n, nil) })))
 			}
 			sent := owner.send(functions...)
 			input, sealed := owner.claim.Seal(nil, 1<<30)

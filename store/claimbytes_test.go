@@ -249,12 +249,11 @@ func FuzzPut(f *testing.F) {
 func TestClaim_OwnerAppliesTheBytesToo(t *testing.T) {
 	c := newClaimed(t, 1)
 	shared := []store.ID{1, 2, 3}
-	sent := c.send(func(q store.Queue) error {
+	sent := c.send(callOf(func(q store.Queue) {
 		c.stems.Emplace(q, stem{Children: shared})
 		c.stems.Emplace(q, stem{Children: shared[:2]})
 		c.stems.Emplace(q, stem{Children: shared[:0], Counts: map[uint8]int32{}})
-		return nil
-	})
+	}))
 	input, calls := c.claim.Seal(nil, 1000)
 	c.tick(t, input, calls)
 	calls.Done(1, nil)

@@ -11,10 +11,7 @@ import (
 )
 
 func emplaceStem(c *claimed, value int) func(q store.Queue) error {
-	return func(q store.Queue) error {
-		c.stems.Emplace(q, stem{Value: value})
-		return nil
-	}
+	return callOf(func(q store.Queue) { c.stems.Emplace(q, stem{Value: value}) })
 }
 
 // returned checks that all calls have been applied.
@@ -42,7 +39,7 @@ func TestClaim_ReceiptKnowsTickAndCreates(t *testing.T) {
 	var leaves []store.Handle[leaf]
 	sent := c.send(
 		emplaceStem(c, 1),
-		func(q store.Queue) error {
+		callOf(func(q store.Queue) {
 			kept = c.stems.Emplace(q, stem{Value: 2})
 			cancelled = c.stems.Emplace(q, stem{Value: 3})
 			c.stems.Erase(q, cancelled)
@@ -51,8 +48,7 @@ func TestClaim_ReceiptKnowsTickAndCreates(t *testing.T) {
 				all[i] = leaf{Of: kept, Weight: float64(i)}
 			}
 			leaves = c.leaves.EmplaceItems(q, all, nil)
-			return nil
-		},
+		}),
 		func(q store.Queue) error { c.leaves.Erase(q, leaves[0]); return nil }, // of another call: stale
 	)
 	input, calls := c.claim.Seal(nil, 1<<30)
@@ -126,10 +122,7 @@ func TestClaim_SubmitReportsWhyACallIsRefused(t *testing.T) {
 	c := newUnclaimed(t, store.Options{QueueLimit: 10, InboxLimit: 25, BatchLimit: 1})
 	c.hold(t)
 	record := func(n int) func(q store.Queue) error {
-		return func(q store.Queue) error {
-			c.stems.EmplaceItems(q, make([]stem, n), nil)
-			return nil
-		}
+		return callOf(func(q store.Queue) { c.stems.EmplaceItems(q, make([]stem, n), nil) })
 	}
 	const not = "nothing of the call is applied"
 	c.send(func(store.Queue) error { return errTask }).fails(t, errTask, not)
@@ -168,12 +161,11 @@ func TestClaim_EndedContextIsUncertain(t *testing.T) {
 	children := []store.ID{0, 7}
 	ctx, end := context.WithCancelCause(t.Context())
 	var name store.Handle[stem]
-	_, err := c.claim.Submit(ctx, func(q store.Queue) error {
+	_, err := c.claim.Submit(ctx, callOf(func(q store.Queue) {
 		name = c.stems.Emplace(q, stem{Children: children, Name: "kept"})
 		children[0] = name.ID
 		end(errTask)
-		return nil
-	})
+	}))
 	if !errors.Is(err, store.ErrUncertain) || !errors.Is(err, errTask) {
 		t.Fatal(err)
 	}
@@ -197,10 +189,7 @@ func TestClaim_KeepsInputOfAFailedFlush(t *testing.T) {
 		if err := c.Put(ctx, input, calls); err != nil {
 			return err
 		}
-		if err := s.Each(ctx, 1, func(_ context.Context, _ int, q store.Queue) error {
-			table.EmplaceItems(q, make([]item, 4), nil)
-			return nil
-		}); err != nil {
+		if err := s.Each(ctx, 1, taskOf(func(q store.Queue) { table.EmplaceItems(q, make([]item, 4), nil) })); err != nil {
 			return err
 		}
 		for range 2 {

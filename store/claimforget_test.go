@@ -74,7 +74,7 @@ func (f *forgetful) write(t *testing.T, tick func(ctx context.Context) error) {
 
 // change erases, puts and sets items of both tables, adds some, and flushes.
 func (f *forgetful) change(ctx context.Context) error {
-	pass := f.Each(ctx, 1, func(_ context.Context, _ int, q store.Queue) error {
+	pass := f.Each(ctx, 1, taskOf(func(q store.Queue) {
 		for i, h := range handles(f.table.All()) {
 			switch i {
 			case 0:
@@ -97,8 +97,7 @@ func (f *forgetful) change(ctx context.Context) error {
 			f.name = f.table.Emplace(q, n)
 			f.stable.Emplace(q, n)
 		}
-		return nil
-	})
+	}))
 	return errors.Join(pass, onlyError(f.Flush(ctx)))
 }
 

@@ -15,7 +15,7 @@ type made []store.ID
 // make returns a call that creates items of the tables in an order, and notes their names.
 // Values are numbered by their place in the call.
 func (m *made) make(c *claimed, order []int) func(q store.Queue) error {
-	return func(q store.Queue) error {
+	return callOf(func(q store.Queue) {
 		for i, table := range order {
 			switch table {
 			case 0:
@@ -26,8 +26,7 @@ func (m *made) make(c *claimed, order []int) func(q store.Queue) error {
 				*m = append(*m, c.marks.Emplace(q, mark{}).ID)
 			}
 		}
-		return nil
-	}
+	})
 }
 
 // want fails the test unless the receipt resolves each name to its own item.

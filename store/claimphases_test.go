@@ -109,11 +109,10 @@ func TestClaim_RefusedWhileCommandsWait(t *testing.T) {
 	send(t, c.Store, func(q store.Queue) { c.stems.EraseAll(q) })
 	refused("1 commands wait for a flush")
 	flush(t, c.Store)
-	if err := c.Inbox(func(q store.Queue) error { // begun before, and over behind
+	if err := c.Inbox(callOf(func(q store.Queue) { // begun before, and over behind
 		c.hold(t)
 		c.stems.Emplace(q, stem{})
-		return nil
-	}); !errors.Is(err, store.ErrPhase) {
+	})); !errors.Is(err, store.ErrPhase) {
 		t.Errorf("a call that was recording: %v", err)
 	}
 	refused("has claimed the store")

@@ -132,11 +132,10 @@ func TestAFunctionOfAPhaseThatPanicsOrExitsReleasesTheGate(t *testing.T) {
 		for _, phase := range []func() error{
 			func() error { return s.Read(t.Context(), func(context.Context) error { end(); return nil }) },
 			func() error {
-				return s.Write(t.Context(), func(_ context.Context, w *store.Writer) error {
+				return s.Write(t.Context(), writeOf(func(w *store.Writer) {
 					_, _ = table.Insert(w, item{})
 					end()
-					return nil
-				})
+				}))
 			},
 		} {
 			done := make(chan struct{})

@@ -27,11 +27,10 @@ func TestRowsOfAnotherTableOrPassAreRefused(t *testing.T) {
 		wantIn(t, "the panic", panicOf(f), what)
 	}
 	noError(t, errors.Join(
-		other.ForEach(ctx, func(_ context.Context, c store.Chunk[item]) error {
+		other.ForEach(ctx, chunkOf(func(c store.Chunk[item]) {
 			said("not of table", func() { f.small.Rows(c) })
 			chunk = c
-			return nil
-		}),
+		})),
 		other.ForEachRows(ctx, func(_ context.Context, c store.RowsChunk[item]) error {
 			said("not of table", func() { f.small.Write(c) })
 			said("not of table", func() { f.small.Beside(c.Rows()) })
@@ -227,12 +226,11 @@ func TestForEach_GivesUpRowLists(t *testing.T) {
 		s, table := newTable(t, store.Options{Workers: 1}, store.TableOptions[item]{Changes: true, ChunkItems: 4096})
 		fill(t, s, table, n)
 		forEach := func(do pass) {
-			noError(t, table.ForEach(t.Context(), func(_ context.Context, c store.Chunk[item]) error {
+			noError(t, table.ForEach(t.Context(), chunkOf(func(c store.Chunk[item]) {
 				for i := range c.Items {
 					do(&c, i)
 				}
-				return nil
-			}))
+			})))
 		}
 		forEach(note)
 		forEach(func(c *store.Chunk[item], i int) {

@@ -88,9 +88,8 @@ func TestInbox_KeepsNothingOfACallThatFails(t *testing.T) {
 		q := queues(t, s, 1)[0]
 		table.Erase(q, table.Emplace(q, item{Parent: p}))
 		table.Erase(q, p)
-		if report := flush(t, s); report.Total != (batch.Counts{CancelledOut: 2, Stale: 1}) || digest(t, s) != before {
-			t.Errorf("%s: %v", name, report)
-		}
+		wantFlush(t, s, batch.Counts{CancelledOut: 2, Stale: 1})
+		equal(t, "digest after "+name, digest(t, s), before)
 	}
 }
 
@@ -122,14 +121,13 @@ func TestInbox_QueueKeptPastItsCallPanics(t *testing.T) {
 func TestAClosedStoreTakesNoCall(t *testing.T) {
 	s, table := newInbox(t, store.Options{})
 	send(t, s, func(q store.Queue) { table.EmplaceItems(q, make([]item, 3), nil) })
-	wantError(t, "the call during which the store was closed", s.Inbox(func(q store.Queue) error {
+	wantError(t, "the call during which the store was closed", s.Inbox(callOf(func(q store.Queue) {
 		table.EmplaceItems(q, make([]item, 5), nil)
 		if unapplied, err := s.Close(t.Context()); unapplied != 3 || err != nil {
 			t.Errorf("Close: %d commands, %v", unapplied, err)
 		}
 		table.Emplace(q, item{}) // it does not know yet
-		return nil
-	}), store.ErrClosed, "Inbox")
+	})), store.ErrClosed, "Inbox")
 	called := false
 	if err := s.Inbox(func(store.Queue) error { called = true; return nil }); !errors.Is(err, store.ErrClosed) || called {
 		t.Errorf("a call of a closed store: %v, called: %t", err, called)

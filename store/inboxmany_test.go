@@ -1,7 +1,6 @@
 package store_test
 
 import (
-	"context"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -73,10 +72,7 @@ func TestInbox_ThousandGoroutinesSendInOrder(t *testing.T) {
 			done = true
 		default:
 		}
-		noError(t, s.Each(t.Context(), 3, func(_ context.Context, _ int, q store.Queue) error {
-			table.Emplace(q, item{Value: passValue})
-			return nil
-		}))
+		noError(t, s.Each(t.Context(), 3, taskOf(func(q store.Queue) { table.Emplace(q, item{Value: passValue}) })))
 		flush(t, s)
 		order = append(order, received(t, table)...)
 	}

@@ -1,7 +1,6 @@
 package store_test
 
 import (
-	"context"
 	"fmt"
 	"iter"
 	"slices"
@@ -38,10 +37,7 @@ func TestDigestTablesNamesEveryShardOnce(t *testing.T) {
 	equal(t, "digest of typeIds without a table", s.DigestShard(0)|s.DigestShard(6)|s.DigestShard(60_000), 0)
 
 	// A change of one item shows in its shard alone.
-	write(t, s, func(_ context.Context, w *store.Writer) error {
-		store.Maps(ships, w)[3].Items()[7].Value++
-		return nil
-	})
+	write(t, s, writeOf(func(w *store.Writer) { store.Maps(ships, w)[3].Items()[7].Value++ }))
 	for i, after := range s.DigestTables() {
 		for shard, d := range after.Shards {
 			equal(t, fmt.Sprintf("table %s, shard %d changed", after.Name, shard), d != tables[i].Shards[shard], i == 0 && shard == 3)

@@ -39,7 +39,7 @@ func lentMapsKeepIdentity[M any, P lentMap[M]](t *testing.T, newTable func(s *st
 	s := newStore(t, store.Options{})
 	maps := newTable(s, store.TableOptions[uint64]{Name: "of", Shards: 2, MinFree: 1, MaxItems: 3})
 	others := newTable(s, store.TableOptions[uint64]{Name: "other", MinFree: 1})
-	write(t, s, func(_ context.Context, w *store.Writer) error {
+	write(t, s, writeOf(func(w *store.Writer) {
 		of, next, other := P(maps(w)[0]), P(maps(w)[1]), P(others(w)[0])
 		h, err := of.Insert(7)
 		noError(t, err)
@@ -63,22 +63,20 @@ func lentMapsKeepIdentity[M any, P lentMap[M]](t *testing.T, newTable func(s *st
 		// Free-standing maps take everything, typeId included.
 		other.CopyTo(copied, nil)
 		equal(t, "copied.TypeID()", copied.TypeID(), other.TypeID())
-		return nil
-	})
+	}))
 	for _, name := range []string{"a zero map", "the other table's"} {
 		s, err := store.New(store.Options{})
 		noError(t, err)
 		maps := newTable(s, store.TableOptions[uint64]{Name: "of"})
 		others := newTable(s, store.TableOptions[uint64]{Name: "other"})
 		p := panicOf(func() {
-			_ = s.Write(context.Background(), func(_ context.Context, w *store.Writer) error {
+			_ = s.Write(context.Background(), writeOf(func(w *store.Writer) {
 				from := new(M)
 				if name != "a zero map" {
 					from = others(w)[0]
 				}
 				*maps(w)[0] = *from
-				return nil
-			})
+			}))
 		})
 		if !strings.Contains(p, `table "of"`) || !strings.Contains(p, "CopyTo") {
 			t.Errorf("a Write that assigns %s panics with %q, want the table and CopyTo", name, p)

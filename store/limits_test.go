@@ -31,12 +31,11 @@ func TestQueueBytes_IsExact(t *testing.T) {
 	} {
 		for _, more := range []int64{0, 1} {
 			s, table := newTable(t, store.Options{QueueBytes: n*c.bytes - more}, store.TableOptions[item]{})
-			record := func(q store.Queue) error {
+			record := callOf(func(q store.Queue) {
 				for range n {
 					c.record(table, q)
 				}
-				return nil
-			}
+			})
 			full := func(op string, err error) {
 				t.Helper()
 				if errors.Is(err, store.ErrQueueFull) != (more > 0) || (err == nil) == (more > 0) {

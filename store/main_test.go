@@ -188,6 +188,36 @@ func queues(t tb, s *store.Store, n int) []store.Queue {
 	return qs
 }
 
+// taskOf, callOf, chunkOf and writeOf make what a pass, an inbox or a Write runs from what
+// cannot fail.
+func taskOf(f func(q store.Queue)) func(context.Context, int, store.Queue) error {
+	return func(_ context.Context, _ int, q store.Queue) error {
+		f(q)
+		return nil
+	}
+}
+
+func callOf(f func(q store.Queue)) func(store.Queue) error {
+	return func(q store.Queue) error {
+		f(q)
+		return nil
+	}
+}
+
+func chunkOf(f func(c store.Chunk[item])) func(context.Context, store.Chunk[item]) error {
+	return func(_ context.Context, c store.Chunk[item]) error {
+		f(c)
+		return nil
+	}
+}
+
+func writeOf(f func(w *store.Writer)) func(context.Context, *store.Writer) error {
+	return func(_ context.Context, w *store.Writer) error {
+		f(w)
+		return nil
+	}
+}
+
 // fill creates items with the values from 0 to n-1 and returns their handles.
 func fill(t tb, s *store.Store, table *store.Table[item], n int) []store.Handle[item] {
 	t.Helper()

@@ -151,12 +151,11 @@ func TestTick_LooksAtEachTableAFewTimes(t *testing.T) {
 func TestWrite_NotesATableOnce(t *testing.T) {
 	s, table := newTable(t, store.Options{}, store.TableOptions[item]{})
 	for range 2 {
-		write(t, s, func(_ context.Context, w *store.Writer) error {
+		write(t, s, writeOf(func(w *store.Writer) {
 			for i, want := range []int{1, 0, 0} {
 				table.Clear(w)
 				equal(t, fmt.Sprintf("change %d: tables noted anew", i), w.ForgetChanged(), want)
 			}
-			return nil
-		})
+		}))
 	}
 }

@@ -227,22 +227,18 @@ func TestWriter_UsedTooLateOrElsewherePanics(t *testing.T) {
 		})
 	})
 	refuses(kept, "a Writer whose Write has ended")
-	write(t, newStore(t, store.Options{}), func(_ context.Context, w *store.Writer) error {
-		refuses(w, "the Writer of another store")
-		return nil
-	})
+	write(t, newStore(t, store.Options{}), writeOf(func(w *store.Writer) { refuses(w, "the Writer of another store") }))
 	equal(t, "items", table.Len(), 1)
 }
 
 func TestAHandleOutsideItsChunkPanics(t *testing.T) {
 	s, table := newTable(t, store.Options{}, store.TableOptions[item]{ChunkItems: 2})
 	hs := fill(t, s, table, 4)
-	noError(t, table.ForEach(t.Context(), func(_ context.Context, c store.Chunk[item]) error {
+	noError(t, table.ForEach(t.Context(), chunkOf(func(c store.Chunk[item]) {
 		equal(t, "c.Handle(1)", c.Handle(1), hs[c.Index*2+1])
 		equal(t, "cap(c.Items)", cap(c.Items), 2)
 		if panicOf(func() { c.Handle(2) }) == "" || panicOf(func() { c.Erase(-1) }) == "" {
 			t.Error("a row of another chunk has a handle")
 		}
-		return nil
-	}))
+	})))
 }

@@ -44,13 +44,12 @@ func TestDefragment_GoesOnUntilEveryShardIsInOrder(t *testing.T) {
 	byHand := 0
 	s := newStore(t, store.Options{})
 	table := mixed(t, s, 3, 90)
-	write(t, s, func(_ context.Context, w *store.Writer) error {
+	write(t, s, writeOf(func(w *store.Writer) {
 		for _, m := range store.Maps(table, w) {
 			moves, _ := m.Defragment(byValue, 0)
 			byHand += moves
 		}
-		return nil
-	})
+	}))
 	for _, budget := range []int{0, 1, 2, 3, 4, 7, 50, 1000} {
 		s := newStore(t, store.Options{Workers: 1})
 		table := mixed(t, s, 3, 90)

@@ -32,12 +32,11 @@ func TestCommandsComeInTheOrderOfSystems(t *testing.T) {
 	stale := compose(1, 7, 1)
 	put := func(value uint64) func(ctx context.Context) error {
 		return func(ctx context.Context) error {
-			return s.Each(ctx, 1, func(_ context.Context, _ int, q store.Queue) error {
+			return s.Each(ctx, 1, taskOf(func(q store.Queue) {
 				table.Put(q, h, item{Value: value})
 				table.Emplace(q, item{Value: value})
 				q.Erase(stale)
-				return nil
-			})
+			}))
 		}
 	}
 	c := newSchedule(
@@ -71,12 +70,11 @@ func TestRun_ReportsColumnsApart(t *testing.T) {
 	y := addSparse(t, table, store.ColumnOptions[int]{Name: "y"})
 	set := func(number int) func(ctx context.Context) error {
 		return func(ctx context.Context) error {
-			return s.Each(ctx, 1, func(_ context.Context, _ int, q store.Queue) error {
+			return s.Each(ctx, 1, taskOf(func(q store.Queue) {
 				if y.Set(q, h, number); number > 0 {
 					x.Set(q, h, number)
 				}
-				return nil
-			})
+			}))
 		}
 	}
 	report, err := newSchedule(t, s,
@@ -96,12 +94,11 @@ func TestRun_ReportAddsItsFlushes(t *testing.T) {
 	h := fill(t, s, table, 1)[0]
 	record := func(n int, into *store.Table[item]) func(ctx context.Context) error {
 		return func(ctx context.Context) error {
-			return s.Each(ctx, 1, func(_ context.Context, _ int, q store.Queue) error {
+			return s.Each(ctx, 1, taskOf(func(q store.Queue) {
 				into.EmplaceItems(q, make([]item, n), nil)
 				column.Set(q, h, uint64(n))
 				table.Erase(q, store.Handle[item]{ID: compose(1, 7, uint32(n))})
-				return nil
-			})
+			}))
 		}
 	}
 	report, err := newSchedule(
@@ -130,12 +127,11 @@ func TestSystems_OfAWaveHavePassesAtTheSameTime(t *testing.T) {
 	var both sync.WaitGroup
 	age := func(table *store.Table[item]) func(ctx context.Context) error {
 		return func(ctx context.Context) error {
-			return table.ForEach(ctx, func(_ context.Context, c store.Chunk[item]) error {
+			return table.ForEach(ctx, chunkOf(func(c store.Chunk[item]) {
 				c.Items[0].Value++
 				both.Done()
 				both.Wait() // for the pass of the other system, or the test hangs
-				return nil
-			})
+			}))
 		}
 	}
 	c := newSchedule(

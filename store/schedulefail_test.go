@@ -16,10 +16,7 @@ import (
 // emplace is the Run of a system that creates one item with a value.
 func emplace(s *store.Store, table *store.Table[item], value uint64) func(context.Context) error {
 	return func(ctx context.Context) error {
-		return s.Each(ctx, 1, func(_ context.Context, _ int, q store.Queue) error {
-			table.Emplace(q, item{Value: value})
-			return nil
-		})
+		return s.Each(ctx, 1, taskOf(func(q store.Queue) { table.Emplace(q, item{Value: value}) }))
 	}
 }
 
@@ -44,13 +41,12 @@ func TestAFailedFrameDropsWhatItRecordedSinceTheLastFlush(t *testing.T) {
 				t, s,
 				store.System{Name: "first", Emits: on(table), Run: emplace(s, table, 10)},
 				store.System{Name: "age", Writes: on(table), Emits: on(table), Run: func(ctx context.Context) error {
-					return table.ForEach(ctx, func(_ context.Context, c store.Chunk[item]) error {
+					return table.ForEach(ctx, chunkOf(func(c store.Chunk[item]) {
 						for i := range c.Items {
 							c.Items[i].Value++ // stays
 							c.Erase(i)         // does not
 						}
-						return nil
-					})
+					}))
 				}},
 				store.System{Name: "second", Emits: on(table), After: []string{"age"}, Run: emplace(s, table, 20)},
 				store.System{Name: "fail", After: []string{"age"}, If: func() bool { return broken }, Run: how},
@@ -130,17 +126,13 @@ func TestACheckedBuildFindsWhatASystemDoesNotDeclare(t *testing.T) {
 		{`"x" records into table "ships"`, store.System{Writes: on(table), Emits: on(other), Run: emplace(s, table, 1)}},
 		{"", store.System{Emits: on(table), Run: emplace(s, table, 1)}},
 		{`"x" records into table "ships"`, store.System{Reads: on(table), Run: func(ctx context.Context) error {
-			return s.Each(ctx, 1, func(_ context.Context, _ int, q store.Queue) error {
-				q.Erase(h.ID)
-				return nil
-			})
+			return s.Each(ctx, 1, taskOf(func(q store.Queue) { q.Erase(h.ID) }))
 		}}},
 		{`"x" records into table "shots"`, store.System{Writes: on(table), Emits: on(table), Run: func(ctx context.Context) error {
-			return table.ForEach(ctx, func(_ context.Context, c store.Chunk[item]) error {
+			return table.ForEach(ctx, chunkOf(func(c store.Chunk[item]) {
 				c.Erase(0)
 				other.Put(c.Queue, h, item{})
-				return nil
-			})
+			}))
 		}}},
 	} {
 		c.system.Name = "x"

@@ -225,14 +225,13 @@ func (y *randomSystem) run(ctx context.Context) error {
 			return nil
 		})
 	case "put":
-		return y.of.Each(ctx, 1, func(_ context.Context, _ int, q store.Queue) error {
+		return y.of.Each(ctx, 1, taskOf(func(q store.Queue) {
 			for name, v := range table.All() {
 				if y.which.has(v.Key) {
 					table.Put(q, name, creature{Key: v.Key, Age: v.Age + 1})
 				}
 			}
-			return nil
-		})
+		}))
 	case "age":
 		return table.ForEach(ctx, func(_ context.Context, c store.Chunk[creature]) error {
 			for i := range c.Items {

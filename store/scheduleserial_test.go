@@ -302,10 +302,7 @@ func TestOfTwoSystemsThatPutThePutOfTheLaterOneWins(t *testing.T) {
 		h := fill(t, s, table, 1)[0]
 		put := func(value uint64) func(ctx context.Context) error {
 			return func(ctx context.Context) error {
-				return s.Each(ctx, 1, func(_ context.Context, _ int, q store.Queue) error {
-					table.Put(q, h, item{Value: value})
-					return nil
-				})
+				return s.Each(ctx, 1, taskOf(func(q store.Queue) { table.Put(q, h, item{Value: value}) }))
 			}
 		}
 		systems := []store.System{

@@ -107,20 +107,16 @@ func TestStableTable_Lookups(t *testing.T) {
 func TestStableTable_RefusesWritersOfOthers(t *testing.T) {
 	s, table := newStable(t, store.Options{}, store.TableOptions[item]{Shards: 2})
 	var kept *store.Writer
-	write(t, s, func(_ context.Context, w *store.Writer) error {
-		kept = w
-		return nil
-	})
+	write(t, s, writeOf(func(w *store.Writer) { kept = w }))
 	for what, change := range map[string]func(w *store.Writer){
 		"Insert": func(w *store.Writer) { _, _ = table.Insert(w, item{}) },
 		"Clear":  func(w *store.Writer) { table.Clear(w) },
 		"Maps":   func(w *store.Writer) { store.StableMaps(table, w) },
 	} {
 		wantIn(t, what, panicOf(func() { change(kept) }), what+" with a Writer whose Write has ended")
-		write(t, newStore(t, store.Options{}), func(_ context.Context, w *store.Writer) error {
+		write(t, newStore(t, store.Options{}), writeOf(func(w *store.Writer) {
 			wantIn(t, what, panicOf(func() { change(w) }), what+" with the Writer of another store")
-			return nil
-		})
+		}))
 	}
 }
 
@@ -155,13 +151,12 @@ func TestRegisterStable_RefusesInvalidOptions(t *testing.T) {
 	wantText(t, "handles in a slice", onlyError(store.RegisterStable(s, store.TableOptions[hidden]{})), "hidden.Inner.Targets")
 	equal(t, "tables", len(s.Stats().Tables), 1)
 	stable := registerStable(t, s, store.TableOptions[item]{Reserve: 100, Shards: 2})
-	write(t, s, func(_ context.Context, w *store.Writer) error {
+	write(t, s, writeOf(func(w *store.Writer) {
 		for i, m := range store.StableMaps(stable, w) {
 			equal(t, "the typeId of the map", m.TypeID(), uint16(1+i))
 			equal(t, "the map has room", m.Cap() >= 50, true)
 		}
-		return nil
-	})
+	}))
 }
 
 // Rollback keeps the address of each item that lives before and after it; Load makes new

@@ -28,10 +28,7 @@ func submit(t *testing.T, s *store.Store, ctx context.Context, table *store.Tabl
 	t.Helper()
 	r := new(submitted)
 	go func() {
-		r.receipt, r.err = s.Submit(ctx, func(q store.Queue) error {
-			r.name = table.Emplace(q, item{Value: value})
-			return nil
-		})
+		r.receipt, r.err = s.Submit(ctx, callOf(func(q store.Queue) { r.name = table.Emplace(q, item{Value: value}) }))
 		r.done.Store(true)
 	}()
 	synctest.Wait()
@@ -213,10 +210,7 @@ func TestSubmit_ErrorTellsWhetherApplied(t *testing.T) {
 			equal(t, "s.Pending().Commands", s.Pending().Commands, 0)
 		},
 		"a queue that is full": func(t *testing.T, s *store.Store, table *store.Table[item]) {
-			wantError(t, "", onlyError(s.Submit(t.Context(), func(q store.Queue) error {
-				table.EmplaceItems(q, make([]item, 101), nil)
-				return nil
-			})), store.ErrQueueFull, not)
+			wantError(t, "", onlyError(s.Submit(t.Context(), callOf(func(q store.Queue) { table.EmplaceItems(q, make([]item, 101), nil) }))), store.ErrQueueFull, not)
 		},
 		"a store that breaks": func(t *testing.T, s *store.Store, table *store.Table[item]) {
 			submit(t, s, t.Context(), table, 1)
@@ -258,7 +252,7 @@ func TestReceipt_KnowsOnlyItsOwnCreates(t *testing.T) {
 		results := make([]*store.Receipt, 2)
 		for call := range 2 {
 			go func() {
-				r, err := s.Submit(t.Context(), func(q store.Queue) error {
+				r, err := s.Submit(t.Context(), callOf(func(q store.Queue) {
 					for i := range 40_000 { // three segments
 						names[call] = append(names[call], table.Emplace(q, item{}).ID)
 						if i%1000 == 0 {
@@ -266,8 +260,7 @@ func TestReceipt_KnowsOnlyItsOwnCreates(t *testing.T) {
 						}
 					}
 					q.Erase(names[call][7])
-					return nil
-				})
+				}))
 				wantError(t, "", err, nil)
 				results[call] = r
 			}()
@@ -350,10 +343,7 @@ func manySubmit(t *testing.T, s *store.Store, table *store.Table[item],
 			for call := range calls {
 				var name store.Handle[item]
 				want := uint64(caller*calls + call)
-				r, err := submit(context.Background(), func(q store.Queue) error {
-					name = table.Emplace(q, item{Value: want})
-					return nil
-				})
+				r, err := submit(context.Background(), callOf(func(q store.Queue) { name = table.Emplace(q, item{Value: want}) }))
 				if err != nil {
 					t.Error(err)
 					return

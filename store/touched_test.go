@@ -19,7 +19,7 @@ func tidy(t *testing.T, s *store.Store, table *store.Table[item]) (comparisons i
 		comparisons++
 		return int(a.Value) - int(b.Value)
 	}
-	noError(t, s.Write(t.Context(), func(_ context.Context, w *store.Writer) error {
+	noError(t, s.Write(t.Context(), writeOf(func(w *store.Writer) {
 		for _, m := range store.Maps(table, w) {
 			if _, done := m.Defragment(byValue, 0); !done {
 				t.Error("Defragment without a bound is not done")
@@ -28,8 +28,7 @@ func tidy(t *testing.T, s *store.Store, table *store.Table[item]) (comparisons i
 				t.Error("Defragment says done, and the map is out of order")
 			}
 		}
-		return nil
-	}))
+	})))
 	return comparisons
 }
 
@@ -45,10 +44,7 @@ func ordered(t *testing.T, n int, fixedKeys bool) (*store.Store, *store.Table[it
 
 func forEach(t *testing.T, table *store.Table[item], f func(c store.Chunk[item])) {
 	t.Helper()
-	noError(t, table.ForEach(t.Context(), func(_ context.Context, c store.Chunk[item]) error {
-		f(c)
-		return nil
-	}))
+	noError(t, table.ForEach(t.Context(), chunkOf(f)))
 }
 
 const many = 2000
@@ -162,9 +158,6 @@ func TestStableChunk_PanicsAfterItsPass(t *testing.T) {
 		}))
 		refused("after the pass")
 	}
-	write(t, s, func(_ context.Context, w *store.Writer) error {
-		store.StableMaps(table, w)[0].Reset()
-		return nil
-	})
+	write(t, s, writeOf(func(w *store.Writer) { store.StableMaps(table, w)[0].Reset() }))
 	refused("with its rows gone")
 }

@@ -215,23 +215,13 @@ func TestWritten_IsFreedAtRest(t *testing.T) {
 				}
 				written = func() int { return len(slices.Collect(column.Written())) }
 			}
-			rest()
-			before := heap()
-			if err := pass(); err != nil || written() != n {
-				t.Errorf("%d are written, want %d; %v", written(), n, err)
-			}
-			table.Put(queues(t, s, 1)[0], store.Handle[item]{}, item{}) // the table is idle from here on
-			flush(t, s)
-			if swell := heap() - before; swell < n*2 {
-				t.Errorf("the heap grew by %d KiB, want %d KiB at least", swell>>10, n*2>>10)
-			}
-			rest()
-			if left := heap() - before; left > 64<<10 || written() != 0 {
-				t.Errorf("at rest %d are written and %d KiB are left, want none and 64 KiB at most", written(), left>>10)
-			}
-			if err := pass(); err != nil || written() != n {
-				t.Errorf("after the rest %d are written, want %d; %v", written(), n, err)
-			}
+			givesBack(t, what, 2, rest, func() {
+				wantError(t, "the pass", pass(), nil)
+				equal(t, "written", written(), n)
+				table.Put(queues(t, s, 1)[0], store.Handle[item]{}, item{}) // the table is idle from here on
+				flush(t, s)
+			})
+			equal(t, "written at rest", written(), 0)
 		})
 	}
 }
