@@ -14,6 +14,10 @@ func TestLiveAgainstAMap(t *testing.T) {
 		model := map[int]bool{}
 		// Neighbours, ends of words and ends of pages.
 		row := rapid.OneOf(rapid.IntRange(0, 200), rapid.SampledFrom([]int{63, 64, 4095, 4096, 8191, 8192}), rapid.IntRange(0, 20_000))
+		rows := func(t *rapid.T) (lo, hi int) {
+			lo = row.Draw(t, "lo")
+			return lo, lo + rapid.SampledFrom([]int{0, 1, 3, 63, 64, 65, 200, 4096}).Draw(t, "rows")
+		}
 		t.Repeat(map[string]func(*rapid.T){
 			"": func(t *rapid.T) {
 				var rows []int
@@ -39,6 +43,44 @@ func TestLiveAgainstAMap(t *testing.T) {
 				if i := row.Draw(t, "i"); i < l.Cap() {
 					l.Remove(Row(i))
 					delete(model, i)
+				}
+			},
+			"AddRange": func(t *rapid.T) {
+				lo, hi := rows(t)
+				l.Grow(hi)
+				l.AddRange(lo, hi)
+				for ; lo < hi; lo++ {
+					model[lo] = true
+				}
+			},
+			"RemoveRange": func(t *rapid.T) {
+				lo, hi := rows(t)
+				l.Grow(hi)
+				l.RemoveRange(lo, hi)
+				for ; lo < hi; lo++ {
+					delete(model, lo)
+				}
+			},
+			"Run": func(t *rapid.T) {
+				lo, hi := rows(t)
+				if l.Grow(hi); !model[lo] && rapid.Bool().Draw(t, "within") {
+					l.AddRange(lo, hi) // and the run goes on beyond hi
+					l.Grow(hi + 1)
+					l.Add(Row(hi))
+					for i := lo; i <= hi; i++ {
+						model[i] = true
+					}
+				}
+				first, end := l.Run(lo, hi)
+				for lo < hi && !model[lo] {
+					lo++
+				}
+				stop := lo
+				for stop < hi && model[stop] {
+					stop++
+				}
+				if first != lo || end != stop {
+					t.Fatalf("the run is from %d to %d, want %d to %d", first, end, lo, stop)
 				}
 			},
 			"Has": func(t *rapid.T) {

@@ -113,6 +113,7 @@ func TestWhatIsForetoldIsWhatIssueDoes(t *testing.T) {
 			t.Fatal("Preview changed the set")
 		}
 		single := o.clone()
+		single.Grow(slots + rapid.IntRange(0, fresh).Draw(t, "room"))
 		row := len(o.slots)
 		ids := o.issue(n)
 		if !slices.Equal(ids, preview) {
