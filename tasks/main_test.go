@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"runtime"
 	"runtime/debug"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -87,20 +88,14 @@ func stack() []byte {
 	return buf[:runtime.Stack(buf, false)]
 }
 
-// meeting lets two tasks wait for each other, which puts them on different
-// goroutines.
-type meeting struct {
-	came  atomic.Int32
-	ready chan struct{}
-}
-
-func newMeeting() *meeting { return &meeting{ready: make(chan struct{})} }
-
-func (m *meeting) wait() {
-	if m.came.Add(1) == 2 {
-		close(m.ready)
+// meeting lets n tasks wait for each other, which puts them on different goroutines.
+func meeting(n int) (wait func()) {
+	var all sync.WaitGroup
+	all.Add(n)
+	return func() {
+		all.Done()
+		all.Wait()
 	}
-	<-m.ready
 }
 
 // counts counts how often each task ran.

@@ -8,7 +8,6 @@ import (
 	"runtime"
 	"slices"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"testing"
 )
@@ -94,8 +93,8 @@ func TestContextEndedBeforeTheFirstTask(t *testing.T) {
 
 func TestContextEndedBetweenTasksStopsTheClaiming(t *testing.T) {
 	const n = 10_000
-	everyForm(t, func(t *testing.T, ctx context.Context, workers int) {
-		ctx, cancel := context.WithCancel(ctx)
+	everyForm(t, func(t *testing.T, whole context.Context, workers int) {
+		ctx, cancel := context.WithCancel(whole)
 		var ran atomic.Int32
 		err := Run(ctx, n, func(int) error {
 			switch k := ran.Add(1); {
@@ -115,6 +114,7 @@ func TestContextEndedBetweenTasksStopsTheClaiming(t *testing.T) {
 		if got := int(ran.Load()); got >= 10+workers {
 			t.Errorf("%d tasks ran, the 10th canceled, %d workers", got, workers)
 		}
+		noError(t, runOnce(t, whole, 9, nothing, Options{Workers: workers}))
 	})
 }
 
@@ -173,11 +173,11 @@ func TestGoexitOnAWorkerNamesTheTaskAndStopsNoOther(t *testing.T) {
 
 func goexitOnWorker(t *testing.T, ctx context.Context, workers int) {
 	t.Helper()
-	caller, m := goroutine(), newMeeting()
+	caller, m := goroutine(), meeting(2)
 	var exited atomic.Int32
 	err := runOnce(t, ctx, 100, func(task int) error {
 		if task < 2 {
-			m.wait()
+			m()
 			if goroutine() != caller {
 				exited.Store(int32(task))
 				runtime.Goexit()
@@ -222,8 +222,8 @@ func TestGoexit_EndsTheCallerAfterEverythingIsReleased(t *testing.T) {
 		}
 		// The team, if there is one, is whole: two tasks that meet.
 		if workers > 1 {
-			m := newMeeting()
-			noError(t, Run(ctx, 2, func(int) error { m.wait(); return nil }, Options{Workers: workers}))
+			m := meeting(2)
+			noError(t, Run(ctx, 2, func(int) error { m(); return nil }, Options{Workers: workers}))
 		}
 	})
 }
@@ -260,14 +260,8 @@ func TestNoMoreWorkersThanAskedFor(t *testing.T) {
 func TestEveryWorkerOfALargeTeamCanBeHad(t *testing.T) {
 	const workers = 64
 	meet := func(t *testing.T, ctx context.Context) {
-		var wg sync.WaitGroup
-		wg.Add(workers)
-		err := Run(ctx, workers, func(int) error {
-			wg.Done()
-			wg.Wait() // all of them at once
-			return nil
-		}, Options{Workers: workers})
-		noError(t, err)
+		m := meeting(workers) // all of them at once
+		noError(t, Run(ctx, workers, func(int) error { m(); return nil }, Options{Workers: workers}))
 	}
 	meet(t, t.Context())
 	inTeam(t, workers, func(ctx context.Context, _ *team) {
@@ -293,8 +287,8 @@ func TestZeroWorkersIsGOMAXPROCSNow(t *testing.T) {
 	if runtime.GOMAXPROCS(0) == 1 {
 		return // the platform has one thread, js for one
 	}
-	m := newMeeting()
-	noError(t, Run(t.Context(), 2, func(int) error { m.wait(); return nil }, Options{}))
+	m := meeting(2)
+	noError(t, Run(t.Context(), 2, func(int) error { m(); return nil }, Options{}))
 }
 
 func TestMisuse(t *testing.T) {

@@ -89,9 +89,7 @@ func playThree(t *testing.T, dir string, seed uint64, newGame func(t testing.TB,
 			t.Errorf("Replay to tick %d: digest %x, want %x", upTo, got, owner.digests[upTo])
 		}
 	}
-	for _, w := range []*world.World{first, second, third} {
-		mustClose(t, w)
-	}
+	mustClose(t, first, second, third)
 	mustCloseJournal(t, j)
 }
 

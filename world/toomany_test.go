@@ -177,7 +177,5 @@ func fillLobby(t *testing.T, workers int) {
 			t.Errorf("digest %x, %v, want %x", got, err, want)
 		}
 	}
-	for _, w := range []*world.World{third, second, first} {
-		mustClose(t, w)
-	}
+	mustClose(t, third, second, first)
 }

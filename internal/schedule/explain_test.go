@@ -44,12 +44,10 @@ func game(t *testing.T) *Schedule {
 	return s
 }
 
-func TestExplainSaysWhatKeptEachSystemBack(t *testing.T) {
-	golden(t, "game.txt", game(t).Explain())
-}
-
-func TestDOTDrawsIt(t *testing.T) {
-	golden(t, "game.dot", game(t).DOT())
+func TestExplainAndDOT_SayWhatKeptEachSystemBack(t *testing.T) {
+	s := game(t)
+	golden(t, "game.txt", s.Explain())
+	golden(t, "game.dot", s.DOT())
 }
 
 // An emitter that waits for another one waits for no flush.

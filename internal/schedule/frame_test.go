@@ -59,10 +59,10 @@ func TestNoMoreGoroutinesWorkThanTheTeamHas(t *testing.T) {
 }
 
 func TestASystemWithAWaveOfItsOwnHasTheTeam(t *testing.T) {
-	meet := newMeeting()
+	meet := meeting(2)
 	both := func(ctx context.Context) error {
 		return tasks.Run(ctx, 2, func(int) error {
-			meet.wait() // they run at the same time, or the test hangs
+			meet() // they run at the same time, or the test hangs
 			return nil
 		}, tasks.Options{})
 	}
@@ -71,9 +71,9 @@ func TestASystemWithAWaveOfItsOwnHasTheTeam(t *testing.T) {
 }
 
 func TestSystemsOfAWaveRunAtTheSameTimeAndTheirPassesInline(t *testing.T) {
-	meet := newMeeting()
+	meet := meeting(2)
 	system := func(ctx context.Context) error {
-		meet.wait()
+		meet()
 		home := goroutine()
 		return tasks.Run(ctx, 50, func(int) error {
 			if goroutine() != home {
@@ -107,11 +107,11 @@ func TestAShuffledWaveRunsAllAndReturnsTheErrorOfTheFirstRegistered(t *testing.T
 }
 
 func TestGoexitOfASystemNamesItOrEndsTheCaller(t *testing.T) {
-	meet := newMeeting()
+	meet := meeting(2)
 	var s *Schedule
 	var caller atomic.Pointer[string]
 	leave := func(context.Context) error {
-		meet.wait()
+		meet()
 		if goroutine() != *caller.Load() {
 			runtime.Goexit()
 		}

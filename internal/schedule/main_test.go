@@ -5,7 +5,7 @@ import (
 	"context"
 	"fmt"
 	"runtime"
-	"sync/atomic"
+	"sync"
 	"testing"
 
 	"go.uber.org/goleak"
@@ -45,20 +45,14 @@ func numbered(systems ...System) (*Schedule, error) {
 	return New(func(r Resource) string { return fmt.Sprintf("resource %d", r) }, systems...)
 }
 
-// meeting lets two tasks wait for each other, which puts them on different
-// goroutines.
-type meeting struct {
-	came  atomic.Int32
-	ready chan struct{}
-}
-
-func newMeeting() *meeting { return &meeting{ready: make(chan struct{})} }
-
-func (m *meeting) wait() {
-	if m.came.Add(1) == 2 {
-		close(m.ready)
+// meeting lets n tasks wait for each other, which puts them on different goroutines.
+func meeting(n int) (wait func()) {
+	var all sync.WaitGroup
+	all.Add(n)
+	return func() {
+		all.Done()
+		all.Wait()
 	}
-	<-m.ready
 }
 
 // goroutine identifies the calling goroutine.
