@@ -136,14 +136,16 @@ func TestATickThatDoesNotFailIsNotSkipped(t *testing.T) {
 	})
 }
 
+// leave leaves two commands.
+func leave(g *game, ctx context.Context) error {
+	return g.Each(ctx, 2, func(_ context.Context, _ int, q store.Queue) error {
+		g.hits.Emplace(q, hit{})
+		return nil
+	})
+}
+
 // A tick that leaves its input or commands, or ends its goroutine, halts its world.
 func TestTick_ThatDoesNotEndHalts(t *testing.T) {
-	leave := func(g *game, ctx context.Context) error {
-		return g.Each(ctx, 2, func(_ context.Context, _ int, q store.Queue) error {
-			g.hits.Emplace(q, hit{})
-			return nil
-		})
-	}
 	exit := func(*game, context.Context) error {
 		runtime.Goexit()
 		return nil
@@ -192,13 +194,8 @@ func TestTick_ThatDoesNotEndHalts(t *testing.T) {
 
 func TestInitMustComeToAnEnd(t *testing.T) {
 	for name, init := range map[string]func(g *game, ctx context.Context) error{
-		"error": func(*game, context.Context) error { return errGame },
-		"commands are left": func(g *game, ctx context.Context) error {
-			return g.Each(ctx, 1, func(_ context.Context, _ int, q store.Queue) error {
-				g.hits.Emplace(q, hit{})
-				return nil
-			})
-		},
+		"error":             func(*game, context.Context) error { return errGame },
+		"commands are left": leave,
 	} {
 		t.Run(name, func(t *testing.T) {
 			g, l := newGame(t, store.Options{}), world.Memory()

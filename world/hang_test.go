@@ -36,6 +36,16 @@ func (h *hang) save(l world.Log) func(ctx context.Context, at uint64, write func
 	}
 }
 
+// append returns the Append of a log, which hangs, and then fails if there is an error.
+func (h *hang) append(l world.Log, err error) func(ctx context.Context, prev uint64, rec []byte) (uint64, error) {
+	return func(ctx context.Context, prev uint64, rec []byte) (uint64, error) {
+		if h.here(); err != nil {
+			return 0, err
+		}
+		return l.Append(context.WithoutCancel(ctx), prev, rec)
+	}
+}
+
 // wantLate closes a world that something keeps: Close ends with its deadline, and names
 // the work that it waits for.
 func wantLate(t *testing.T, w *world.World, names string) {
@@ -113,13 +123,7 @@ func closeWhileAnAppendHangs(t *testing.T, kept bool) {
 	l := &faulty{Log: world.Memory()}
 	w := mustOpen(t, g, l)
 	steps(t, w, 2)
-	l.append = func(ctx context.Context, prev uint64, rec []byte) (uint64, error) {
-		h.here()
-		if !kept {
-			return 0, errLost
-		}
-		return l.Log.Append(context.WithoutCancel(ctx), prev, rec)
-	}
+	l.append = h.append(l.Log, map[bool]error{false: errLost}[kept])
 	sealed := submit(t.Context(), w, g.order(1))
 	stepped := stepAside(t, w)
 	<-h.hangs
@@ -140,12 +144,7 @@ func closeWhileAnAppendHangs(t *testing.T, kept bool) {
 
 func TestHandoff_EndsWithItsContext(t *testing.T) {
 	hangs := map[string]func(l *faulty, h *hang){
-		"an append hangs": func(l *faulty, h *hang) {
-			l.append = func(ctx context.Context, prev uint64, rec []byte) (uint64, error) {
-				h.here()
-				return l.Log.Append(context.WithoutCancel(ctx), prev, rec)
-			}
-		},
+		"an append hangs":  func(l *faulty, h *hang) { l.append = h.append(l.Log, nil) },
 		"a snapshot hangs": func(l *faulty, h *hang) { l.save = h.save(l.Log) },
 	}
 	for name, begin := range hangs {
