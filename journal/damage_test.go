@@ -25,9 +25,9 @@ func fifty(t *testing.T) (d *crashDisk, segments []string, end int64) {
 // outcomes counts what Open and Read made of damaged bytes.
 type outcomes struct{ refused, cut, whole int }
 
-// open opens a damaged journal, after Inspect, which has to find the same. It is refused
-// (and some of these are repaired),
-// or its last record is cut, or the damage is where nothing is.
+// open opens a damaged journal, after Inspect, which has to find the same. It is refused,
+// and some of these are repaired, or its last record is cut, or the damage is where nothing
+// is.
 func (o *outcomes) open(t *testing.T, d *crashDisk) {
 	t.Helper()
 	found, err := inspect(d, func(uint64, []byte) error { return nil })

@@ -6,15 +6,11 @@ import (
 
 	"handloom/cluster/cells"
 	"handloom/proof/maptest"
-	"handloom/store"
 )
 
 func TestNil_IsNamed(t *testing.T) {
 	ctx, none := context.Background(), context.Context(nil)
-	s, err := store.New(store.Options{})
-	noError(t, err)
-	out, err := cells.New(s, cells.Options[int]{})
-	noError(t, err)
+	out := newOutbox(t, cells.Options[int]{}).out
 	local := cells.Local()
 	for want, f := range map[string]func(){
 		"cells: New with a nil Store":      func() { _, _ = cells.New(nil, cells.Options[int]{}) },

@@ -50,12 +50,16 @@ func load(t *testing.T, b []byte) (*paged.Set, error) {
 	return s, in.Err()
 }
 
-// disturb does something to s that r decides.
-func disturb(s *paged.Set, r *rand.Rand) {
-	var ids []handle.ID
+func idsOf(s *paged.Set) (ids []handle.ID) {
 	for id := range s.All {
 		ids = append(ids, id)
 	}
+	return ids
+}
+
+// disturb does something to s that r decides.
+func disturb(s *paged.Set, r *rand.Rand) {
+	ids := idsOf(s)
 	some := func(n int) (chosen []handle.ID) {
 		for range min(n, len(ids)) {
 			chosen = append(chosen, ids[r.IntN(len(ids))])
@@ -119,14 +123,7 @@ func TestAForgedMapIsRefusedOrIsAMap(t *testing.T) {
 		disturb(s, r)
 	}
 	s.InsertItems(items.From(make([]item, 50)), nil)
-	s.EraseItems(func() (ids []handle.ID) {
-		for id := range s.All {
-			if ids = append(ids, id); len(ids) == s.Len()-40 {
-				break
-			}
-		}
-		return ids
-	}())
+	s.EraseItems(idsOf(s)[:s.Len()-40])
 	image := encoding(s)
 	refused, loaded := 0, 0
 	for range 2000 {

@@ -40,13 +40,6 @@ func Example() {
 	// 7:0.2 Endeavour 50
 }
 
-func ExampleMap() {
-	var m handlemap.Map[string] // ready to use, with typeId 0
-	h, err := m.Insert("first")
-	fmt.Println(h, err, *m.At(h))
-	// Output: 0:0.1 <nil> first
-}
-
 func ExampleNew() {
 	_, err := handlemap.New[ship](handle.Options{TypeID: 32768, MaxItems: 5, Reserve: 6})
 	fmt.Println(err)
@@ -116,13 +109,4 @@ func ExampleMap_Backward() {
 	}
 	fmt.Println(m.Items())
 	// Output: [4 2]
-}
-
-func ExampleMap_Clone() {
-	var m handlemap.Map[string]
-	h, _ := m.Insert("mine")
-	c := m.Clone()
-	*c.At(h) = "yours"
-	fmt.Println(*m.At(h), *c.At(h))
-	// Output: mine yours
 }
