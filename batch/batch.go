@@ -54,6 +54,9 @@ func (b *Batch) eraseList(typeID uint16) int {
 func (b *Batch) addTable(r *Recorder, first uint16, n int) (ordinal, list int) {
 	ordinal, list = len(b.tables), len(b.byList)
 	b.tables = append(b.tables, r)
+	if n == 0 {
+		return ordinal, list
+	}
 	byType := *b.byType.Load()
 	if int(first) < len(byType) {
 		byType = slices.Clone(byType)

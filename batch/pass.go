@@ -16,7 +16,8 @@ type Pass struct {
 	buffers []buffer // by task; kept from batch to batch
 	tasks   int      // buffers in use
 	open    bool
-	joined  bool // what it holds counts for the batch
+	joined  bool   // what it holds counts for the batch
+	seed    uint64 // of random numbers; 0: none
 	peak    highwater.Mark
 }
 
@@ -24,9 +25,14 @@ func (p *Pass) begin(b *Batch, n, number int) {
 	if n > len(p.buffers) {
 		p.buffers = append(p.buffers, make([]buffer, n-len(p.buffers))...)
 	}
-	p.batch, p.tasks, p.open, p.joined = b, n, true, false
+	p.batch, p.tasks, p.open, p.joined, p.seed = b, n, true, false, 0
 	for task := range p.buffers[:n] {
-		p.buffers[task].begin(b, b.serial, number, task)
+		buf := &p.buffers[task]
+		buf.begin(b, b.serial, number, task)
+		buf.owner = p
+		if buf.random != nil {
+			buf.random.seed = 0
+		}
 	}
 }
 

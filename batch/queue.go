@@ -52,8 +52,10 @@ type buffer struct {
 	pass      int
 	task      int
 	state     state
-	holds     bool // something, of this use
-	unlimited bool // no limit refuses what is recorded
+	holds     bool    // something, of this use
+	unlimited bool    // no limit refuses what is recorded
+	owner     *Pass   // nil: the inbox
+	random    *random // nil: never used
 
 	sets          []*Sets        // by attachment: of this use, or nil
 	spareErases   [][]handle.ID  // by list: kept from use to use, the whole arrays of erases

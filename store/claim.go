@@ -285,6 +285,9 @@ func (c *Claim) Schema() string {
 	o := &c.store.options
 	fmt.Fprintf(&b, "queues of %d commands, %d bytes; batches of %d commands, %d bytes\n",
 		cmp.Or(o.QueueLimit, defaultQueueLimit), o.QueueBytes, o.BatchLimit, o.BatchBytes)
+	if o.Seed != 0 {
+		fmt.Fprintf(&b, "random numbers of seed %d\n", o.Seed)
+	}
 	for _, t := range c.store.tables {
 		fmt.Fprintf(&b, "table %q: %v; MaxItems %d, MinFree %d, ChunkItems %d, Links %t, Changes %t, FixedKeys %t\n",
 			t.name, t.newCopy().image(), t.maxItems, t.minFree, t.chunk, t.visitor != nil, t.tracked, t.touched.fixedKeys)

@@ -97,10 +97,10 @@ func (s *Store) DigestTables() []TableDigest {
 // DigestShard returns the hash of one shard, which its typeId names, or 0 if no table has
 // it. It costs what the shard has; who may call it is as for DigestTables.
 func (s *Store) DigestShard(typeID uint16) uint64 {
-	if int(typeID) >= len(s.byType) || s.byType[typeID] == nil {
+	t := s.tableAt(int(typeID))
+	if t == nil {
 		return 0
 	}
-	t := s.byType[typeID]
 	if check.Cheap {
 		t.lookup("DigestShard")
 	}
@@ -116,10 +116,10 @@ func (s *Store) DigestShard(typeID uint16) uint64 {
 // item; a program that knows its types uses [Table.All].
 func (s *Store) Dump(typeID uint16) iter.Seq2[ID, any] {
 	return func(yield func(ID, any) bool) {
-		if int(typeID) >= len(s.byType) || s.byType[typeID] == nil {
+		t := s.tableAt(int(typeID))
+		if t == nil {
 			return
 		}
-		t := s.byType[typeID]
 		if check.Cheap {
 			t.lookup("Dump")
 		}

@@ -128,10 +128,16 @@ func (c *Checkpoint) read(ctx context.Context, s *Store, tables []emptyTable, r 
 		c.tables = append(c.tables, t.savedTable)
 	}
 	c.epoch, c.tag = head.Epoch, Tag(head.Tag)
+	if err := setMissing(tables, order); err != nil {
+		return err
+	}
 	var whole digest.Hash
 	for i, from := range order {
 		for shard, m := range c.tables[from.table].shards {
 			sum, err := loadShard(in.Shard(i, shard), m, &from.how)
+			if err == nil {
+				err = tables[from.table].table.mayBe(m.Map)
+			}
 			if err != nil {
 				return readError(ctx, &SnapshotError{Table: tables[from.table].image.Name, Shard: shard, Frame: in.Blocks(), Err: err})
 			}

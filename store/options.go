@@ -88,6 +88,7 @@ type options struct {
 	links   shard.LinkVisitor             // nil: none
 	clone   func(dst, src unsafe.Pointer) // likewise
 	migrate map[string]func(old Fields, v unsafe.Pointer) error
+	initial items.Slice // one item, which a [Value] holds at first; none: this is a table
 }
 
 func untypedOptions[T any](o TableOptions[T]) options {
@@ -168,8 +169,8 @@ func (s *Store) isFree(first, n int) bool { return s.lastTaken(first, n) == 0 }
 
 // lastTaken returns the last of n typeIds that a table has, or 0.
 func (s *Store) lastTaken(first, n int) int {
-	for id := min(first+n, len(s.byType)) - 1; id >= first; id-- {
-		if s.byType[id] != nil {
+	for id := first + n - 1; id >= first; id-- {
+		if s.tableAt(id) != nil {
 			return id
 		}
 	}
@@ -179,11 +180,18 @@ func (s *Store) lastTaken(first, n int) int {
 // add makes a table part of the store.
 func (s *Store) add(t *table, name string) {
 	first, shards := t.first, len(t.order)
-	for end := int(first) + shards; len(s.byType) < end; {
-		s.byType = append(s.byType, nil)
-	}
-	for i := range shards {
-		s.byType[int(first)+i] = t
+	if t.isValue() {
+		for top := handle.MaxTypeID - int(first); len(s.values) <= top; {
+			s.values = append(s.values, nil)
+		}
+		s.values[handle.MaxTypeID-int(first)] = t
+	} else {
+		for end := int(first) + shards; len(s.byType) < end; {
+			s.byType = append(s.byType, nil)
+		}
+		for i := range shards {
+			s.byType[int(first)+i] = t
+		}
 	}
 	for s.firstFree = max(1, s.firstFree); s.firstFree < len(s.byType) && s.byType[s.firstFree] != nil; {
 		s.firstFree++

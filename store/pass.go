@@ -97,10 +97,10 @@ func (s *Store) Queues(n int) ([]Queue, error) {
 	if err := s.unclaimed(opQueues); err != nil {
 		return nil, err
 	}
-	pass, err := s.begin(nil, n)
-	if err != nil {
+	if err := s.admit(); err != nil {
 		return nil, fmt.Errorf("store: Queues: %w", err)
 	}
+	pass := s.batch.Begin(n)
 	queues := make([]Queue, n)
 	for i := range queues {
 		queues[i] = Queue(pass.Queue(i))

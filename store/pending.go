@@ -24,14 +24,25 @@ func (s *Store) Pending() Pending {
 
 // begin starts a pass of n queues, unless the batch is at its limit. y is the
 // system that it is a pass of, or nil.
-func (s *Store) begin(y *system, n int) (*batch.Pass, error) {
-	if s.options.BatchLimit > 0 || s.options.BatchBytes > 0 {
-		if err := s.batch.Admit(); err != nil {
-			return nil, err
-		}
+func (s *Store) begin(y *system, n int) (p *batch.Pass, err error) {
+	if err := s.admit(); err != nil {
+		return nil, err
 	}
 	if y != nil {
-		return y.queues.Begin(n), nil
+		p = y.queues.Begin(n)
+	} else {
+		p = s.batch.Begin(n)
 	}
-	return s.batch.Begin(n), nil
+	if s.random != nil {
+		p.Seed(s.random.pass(y))
+	}
+	return p, nil
+}
+
+// admit returns an error when the batch is at its limit.
+func (s *Store) admit() error {
+	if s.options.BatchLimit > 0 || s.options.BatchBytes > 0 {
+		return s.batch.Admit()
+	}
+	return nil
 }

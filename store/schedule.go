@@ -41,7 +41,7 @@ type System struct {
 }
 
 // Resource is what systems can be in each other's way over: a [*Table], a
-// [*StableTable], a [*Column], a [*Sparse], or an [Other]. Who reads or writes a column or
+// [*StableTable], a [*Column], a [*Sparse], a [*Value], or an [Other]. Who reads or writes a column or
 // optional data reads its table as well, without naming it; who records a Set or an Unset
 // emits to the column or the data alone.
 type Resource interface {
@@ -120,6 +120,7 @@ type system struct {
 	store  *Store
 	queues *batch.Sequence
 	each   eachPass
+	passes uint64 // of random numbers: passes begun in this Run
 
 	// In checked builds:
 	label  check.Label  // of its goroutines
@@ -181,7 +182,7 @@ func (y *System) faults(s *Store) (errs []error) {
 		}
 	}
 	for _, r := range y.Emits {
-		if !isNil(r) && r.resource().table == nil {
+		if !isNil(r) && (r.resource().table == nil || r.resource().table.isValue()) {
 			errs = append(errs, fmt.Errorf("system %q emits to %q, which is no table, so that no flush would apply it; use Writes", y.Name, r.Name()))
 		}
 	}

@@ -58,6 +58,9 @@ func (c *Schedule) Run(ctx context.Context) (*Report, error) {
 	} else {
 		p.frame = p.outer.frame
 	}
+	if s.random != nil {
+		s.random.run(c)
+	}
 	c.report.begin(s.Epoch())
 	defer c.drop() // nothing is left of a frame that succeeds; Goexit may end the caller
 	f := schedule.Run{Workers: s.options.Workers, Flush: c.flush}

@@ -35,6 +35,10 @@ type Options struct {
 	BatchBytes int64 // likewise for their values and handles
 	InboxLimit int   // commands that may wait in the inbox; 0: 1,048,576
 
+	// Seed gives the tasks of passes random numbers, [Queue.Rand], and makes how far they
+	// are a part of the state, so that digests differ from those of a store without. 0: none.
+	Seed uint64
+
 	// AfterFlush is called after each flush that had commands, by the goroutine
 	// that flushed, with the report that Flush is about to return. A flush inside it
 	// is [ErrPhase]. After a Flush that nothing is around it may open phases. Inside a
@@ -71,7 +75,8 @@ type Store struct {
 	writes  uint64   // calls of Write, kept under the gate
 	written []uint64 // by ordinal: the call of Write that changed the table last
 	lent    []*table // whose maps the Write that runs gave out
-	byType  []*table // by typeId; nil: no table has it
+	byType  []*table // by typeId; nil: no table has it, or a value
+	values  []*table // by [handle.MaxTypeID] less the typeId; nil: no value has it
 	names   map[string]*table
 
 	firstFree int                   // a table has every typeId below
@@ -81,6 +86,7 @@ type Store struct {
 	flush    flush
 	receipts receipts
 	each     eachPass
+	random   *random                        // nil: no Seed
 	shuffle  func(n int) func(task int) int // see [Store.Shuffle]; nil: not
 
 	statsLock sync.Mutex
@@ -105,6 +111,9 @@ func New(o Options) (*Store, error) {
 	}
 	s.flush.init(s)
 	s.each.init(s)
+	if o.Seed != 0 {
+		s.random = newRandom(s, o.Seed)
+	}
 	return s, nil
 }
 
@@ -163,8 +172,16 @@ func (s *Store) Resolve(id ID) (ID, bool) {
 
 // owner returns the table that has the typeId of id, or nil.
 func (s *Store) owner(id handle.ID) *table {
-	if typeID := int(id.TypeID()); typeID < len(s.byType) {
+	return s.tableAt(int(id.TypeID()))
+}
+
+// tableAt returns the table, or that of the value, which has the typeId, or nil.
+func (s *Store) tableAt(typeID int) *table {
+	if typeID < len(s.byType) && s.byType[typeID] != nil {
 		return s.byType[typeID]
+	}
+	if top := handle.MaxTypeID - typeID; uint(top) < uint(len(s.values)) {
+		return s.values[top]
 	}
 	return nil
 }

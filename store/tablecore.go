@@ -37,6 +37,8 @@ type table struct {
 	copying  copying           // of items, for checkpoints
 	lookups  lookups           // where the typed shell finds the maps
 	migrate  map[string]func(old Fields, v unsafe.Pointer) error
+	initial  items.Slice   // one item, which a [Value] holds at first; none: this is a table
+	value    handle.ID     // of that item
 	parts    []*component  // what lies beside the items, in the order in which it was added
 	columns  []*column     // of parts
 	sparse   []*sparseData // likewise
@@ -98,17 +100,17 @@ func fill[E any](all []E, v E) {
 // register adds the table, of either kind, to s: it checks the options, makes a
 // shard for each typeId, and leaves s unchanged if anything fails. cells is nil
 // for a packed table.
-func (t *table) register(s *Store, o options, of *items.Type, cells *paged.Type) error {
-	s.made("Register")
+func (t *table) register(s *Store, verb string, o options, of *items.Type, cells *paged.Type) error {
+	s.made(verb)
 	if !s.gate.tryAcquire(false) {
-		return fmt.Errorf("store: Register: %w: a phase is open; register before the first one or between two", ErrPhase)
+		return fmt.Errorf("store: %s: %w: a phase is open; register before the first one or between two", verb, ErrPhase)
 	}
 	defer s.gate.release(false)
 	if s.closed {
-		return fmt.Errorf("store: Register: %w", ErrClosed)
+		return fmt.Errorf("store: %s: %w", verb, ErrClosed)
 	}
 	if s.claim.Load() != nil {
-		return fmt.Errorf("store: Register: %w", errClaimed)
+		return fmt.Errorf("store: %s: %w", verb, errClaimed)
 	}
 	if o.Name == "" {
 		o.Name = of.Reflect.String()
@@ -118,7 +120,7 @@ func (t *table) register(s *Store, o options, of *items.Type, cells *paged.Type)
 	}
 	t.typ, t.lookups.cells = of, cells
 	if err := t.init(s, o); err != nil {
-		return prefixed(fmt.Sprintf("store: Register table %q", o.Name), err)
+		return prefixed(fmt.Sprintf("store: %s %q", verb, o.Name), err)
 	}
 	s.add(t, o.Name)
 	return nil
@@ -164,7 +166,14 @@ func (t *table) init(s *Store, o options) error {
 			t.order[i].Track()
 		}
 	}
-	t.recorder.Init(s.batch, t.first, o.Shards, t.typ)
+	routed := o.Shards
+	if t.initial = o.initial; t.isValue() {
+		routed = 0 // an erase without a type does not reach it
+		if err := t.setInitial(t.order[0].Map); err != nil {
+			return err
+		}
+	}
+	t.recorder.Init(s.batch, t.first, routed, t.typ)
 	t.recorder.Links(t.fields, t.visitor)
 	t.flushing.init(s, o.Shards)
 	t.touched.init(t, o.FixedKeys)

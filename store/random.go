@@ -1,0 +1,71 @@
+package store
+
+import (
+	"math/rand/v2"
+
+	"handloom/batch"
+	"handloom/internal/digest"
+	"handloom/internal/items"
+	"handloom/internal/paged"
+)
+
+// Rand returns the random numbers of the task, which follow from [Options.Seed], the state
+// and the place of the task in the program: they are equal for any number of workers, on
+// every replica, and again after a [Store.Rollback] or [Store.Load]. A second call goes on
+// with them. It takes some 30 ns the first time in a task, and allocates nothing in the
+// steady state.
+//
+// Their seed is made of Options.Seed, the turn, and the number of the task. Each pass outside
+// of a schedule and each Run is a turn, also one that fails or has no tasks; in a Run the
+// name of the system and the number of its pass in that Run are part of the seed, so that a
+// further system changes nothing for the others.
+//
+// It panics without Seed, and for the queues of [Store.Inbox], [Store.Submit] and
+// [Store.Queues], which are no tasks of a pass.
+func (q Queue) Rand() *rand.Rand { return batch.Queue(q).Rand() }
+
+// random says where the random numbers of the next pass begin. It is part of the state.
+type random struct {
+	value table
+	maps  [MaxShards]*paged.Set
+}
+
+// turns is what is kept of them.
+type turns struct{ Seed, Turn uint64 }
+
+// newRandom adds the value to s, which has no tables yet.
+func newRandom(s *Store, seed uint64) *random {
+	r := new(random)
+	initial := items.From([]turns{{Seed: seed}})
+	if err := r.value.addValue(s, &r.maps, columnOptions{name: "store.Rand"}, randomValue, initial, items.For[turns](), paged.TypeFor[turns]()); err != nil {
+		panic(err) // nothing has the name or the typeId
+	}
+	return r
+}
+
+// pass returns the seed of a pass that begins, of a system or of none. Systems of a wave
+// ask at the same time.
+func (r *random) pass(y *system) uint64 {
+	at := (*turns)(r.value.one())
+	var h digest.Hash
+	if y == nil {
+		at.Turn++
+		h.Uint64(at.Seed)
+		h.Uint64(at.Turn)
+		return h.Sum()
+	}
+	y.passes++
+	h.Uint64(at.Seed)
+	h.Uint64(at.Turn)
+	h.Uint64(y.passes)
+	h.String(y.Name)
+	return h.Sum()
+}
+
+// run begins the turn of a Run.
+func (r *random) run(c *Schedule) {
+	(*turns)(r.value.one()).Turn++
+	for _, y := range c.systems {
+		y.passes = 0
+	}
+}

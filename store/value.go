@@ -1,0 +1,117 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+	"unsafe"
+
+	"handloom/internal/check"
+	"handloom/internal/items"
+	"handloom/internal/paged"
+	"handloom/shard"
+	"handloom/shard/handle"
+)
+
+// Value is state of type T that a store has once: a score, the weather, the number of a
+// round. It is part of digests, checkpoints, snapshots and rollbacks, as the items of tables
+// are. [AddValue] makes one.
+//
+// A system names it in Reads or Writes. No commands are recorded for it, and nothing erases
+// it: it is written in place, in a Write, in a system with it in Writes, or in a pass of one
+// task that nothing runs beside.
+type Value[T any] struct {
+	core table
+	maps [MaxShards]*paged.Set
+}
+
+// AddValue adds a value to s, which is zero at first. Of o, Name is the one in snapshots and
+// reports, unique among tables and values; Clone and Links are as for tables. Changes is no
+// option of a value. A snapshot that does not have the value leaves it zero.
+//
+// It takes a typeId from the highest downwards, so that handles of tables are what they
+// were. It panics, with every fault named, when a phase is open, the store is claimed or
+// closed, or an option is wrong.
+func AddValue[T any](s *Store, o ColumnOptions[T]) *Value[T] {
+	v := new(Value[T])
+	all := untypedColumn(o)
+	if err := v.core.addValue(s, &v.maps, all, lastValue, items.From(make([]T, 1)), items.For[T](), paged.TypeFor[T]()); err != nil {
+		panic(err)
+	}
+	return v
+}
+
+// TypeIds of values, from the highest downwards. That of the random numbers is its own, so
+// that a store that gets them has its other values where they were.
+const (
+	randomValue = handle.MaxTypeID
+	lastValue   = randomValue - 1
+)
+
+// addValue makes t the table of a value, of the highest free typeId up to highest.
+func (t *table) addValue(s *Store, maps *[MaxShards]*paged.Set, o columnOptions, highest int, initial items.Slice, of *items.Type, cells *paged.Type) error {
+	s.made("AddValue")
+	if o.changes {
+		return errors.New("store: AddValue: a value keeps no changes; leave Changes out")
+	}
+	for highest > 0 && s.tableAt(highest) != nil {
+		highest--
+	}
+	t.lookups.stable = maps
+	return t.register(s, "AddValue", options{Name: o.name, TypeID: highest, links: o.links, clone: o.clone, initial: initial}, of, cells)
+}
+
+// setInitial makes m, which was never used, the map of a value. All such maps issue the
+// same handle.
+func (t *table) setInitial(m shard.Map) error {
+	ids, err := m.InsertItems(t.initial, nil)
+	if err == nil {
+		t.value = ids[0]
+	}
+	return err
+}
+
+// setMissing gives values that a snapshot does not have the item that they had at first.
+func setMissing(tables []emptyTable, order []source) error {
+	found := make([]bool, len(tables))
+	for _, from := range order {
+		found[from.table] = true
+	}
+	for i, t := range tables {
+		if t.table.isValue() && !found[i] {
+			if err := t.table.setInitial(t.shards[0].Map); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// isValue reports whether the table is that of a value.
+func (t *table) isValue() bool { return t.initial.Len() > 0 }
+
+// one returns the item of a value, or nil when the store is closed.
+func (t *table) one() unsafe.Pointer { return t.order[0].Map.Item(t.value) }
+
+// mayBe returns an error when m, which was read, cannot be a map of the table.
+func (t *table) mayBe(m shard.Map) error {
+	if t.isValue() && (m.Len() != 1 || !m.Has(t.value)) {
+		return fmt.Errorf("a value of %d items, want the one that it has at first", m.Len())
+	}
+	return nil
+}
+
+func (v *Value[T]) resource() resource { return resource{table: &v.core} }
+func (v *Value[T]) isNil() bool        { return v == nil }
+
+// Name returns the name of the value.
+func (v *Value[T]) Name() string { return v.core.name }
+
+// Get returns a pointer to the value, and nil after the store was closed. It takes O(1)
+// time. Who may call it is as for [Table.Get]; the pointer is good until a
+// [Store.Load].
+func (v *Value[T]) Get() *T {
+	if check.Cheap {
+		v.core.lookup("Get")
+	}
+	return (*T)(v.core.one())
+}
