@@ -2,9 +2,8 @@ package batch
 
 import (
 	"fmt"
+	"math/bits"
 	"math/rand/v2"
-
-	"handloom/internal/digest"
 )
 
 // random is the source of random numbers of a queue. Its memory is kept from use to use.
@@ -14,9 +13,25 @@ type random struct {
 	rand *rand.Rand // of pcg
 }
 
-// Seed gives the queues of the pass random numbers, which follow from seed and the task
-// alone. Passes of other seeds have other numbers.
-func (p *Pass) Seed(seed uint64) { p.seed = max(seed, 1) }
+// Seed gives the queues of the pass random numbers, which follow from the words and the task
+// alone.
+func (p *Pass) Seed(words ...uint64) {
+	p.seed = 0
+	for _, w := range words {
+		p.seed = mix(p.seed, w)
+	}
+	p.seed = max(p.seed, 1)
+}
+
+// mix returns a number in which each bit depends on each of a and b. It is the output
+// function of SplitMix64 (Steele, Lea, Flood: Fast Splittable Pseudorandom Number
+// Generators, 2014).
+func mix(a, b uint64) uint64 {
+	v := bits.RotateLeft64(a, 32) + b + 0x9e3779b97f4a7c15
+	v = (v ^ v>>30) * 0xbf58476d1ce4e5b9
+	v = (v ^ v>>27) * 0x94d049bb133111eb
+	return v ^ v>>31
+}
 
 // Rand returns the random numbers of the queue; a second call goes on with them. It panics
 // when the pass has no seed, and when the queue was kept past its pass.
@@ -40,12 +55,8 @@ func (q Queue) Rand() *rand.Rand {
 	}
 	if r.seed != buf.owner.seed {
 		r.seed = buf.owner.seed
-		var h digest.Hash
-		h.Uint64(r.seed)
-		h.Uint64(uint64(buf.task))
-		high := h.Sum()
-		h.Uint64(high)
-		r.pcg.Seed(high, h.Sum())
+		high := mix(r.seed, uint64(buf.task))
+		r.pcg.Seed(high, mix(high, r.seed))
 	}
 	return r.rand
 }

@@ -34,7 +34,7 @@ func (s *Store) begin(y *system, n int) (p *batch.Pass, err error) {
 		p = s.batch.Begin(n)
 	}
 	if s.random != nil {
-		p.Seed(s.random.pass(y))
+		s.random.pass(y, p)
 	}
 	return p, nil
 }

@@ -43,22 +43,23 @@ func newRandom(s *Store, seed uint64) *random {
 	return r
 }
 
-// pass returns the seed of a pass that begins, of a system or of none. Systems of a wave
-// ask at the same time.
-func (r *random) pass(y *system) uint64 {
+// pass seeds a pass that begins, of a system or of none. Systems of a wave call it at the
+// same time.
+func (r *random) pass(y *system, p *batch.Pass) {
 	at := (*turns)(r.value.one())
-	var h digest.Hash
 	if y == nil {
 		at.Turn++
-		h.Uint64(at.Seed)
-		h.Uint64(at.Turn)
-		return h.Sum()
+		p.Seed(at.Seed, at.Turn)
+		return
 	}
 	y.passes++
-	h.Uint64(at.Seed)
-	h.Uint64(at.Turn)
-	h.Uint64(y.passes)
-	h.String(y.Name)
+	p.Seed(at.Seed, at.Turn, y.nameHash, y.passes)
+}
+
+// nameHash tells the systems of a Run apart.
+func nameHash(name string) uint64 {
+	var h digest.Hash
+	h.String(name)
 	return h.Sum()
 }
 

@@ -120,7 +120,9 @@ type system struct {
 	store  *Store
 	queues *batch.Sequence
 	each   eachPass
-	passes uint64 // of random numbers: passes begun in this Run
+
+	nameHash uint64 // for random numbers
+	passes   uint64 // likewise: begun in this Run
 
 	// In checked builds:
 	label  check.Label  // of its goroutines
@@ -142,7 +144,7 @@ func NewSchedule(s *Store, systems ...System) (*Schedule, error) {
 	all := make([]*system, len(systems))
 	for i, given := range systems {
 		errs = append(errs, given.faults(s)...)
-		y := &system{System: given, store: s, queues: s.batch.NewSequence(), label: check.NewLabel("system", given.Name)}
+		y := &system{System: given, store: s, queues: s.batch.NewSequence(), label: check.NewLabel("system", given.Name), nameHash: nameHash(given.Name)}
 		y.each.init(s)
 		y.looks()
 		all[i] = y

@@ -1,0 +1,244 @@
+package store_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"handloom/store"
+)
+
+// gambler is a store with a table and a schedule whose tasks draw, and what they drew.
+type gambler struct {
+	s     *store.Store
+	table *store.Table[item]
+	frame *store.Schedule
+	drawn []string
+}
+
+func newGambler(t tb, o store.Options, further ...store.System) *gambler {
+	t.Helper()
+	if o.Seed == 0 {
+		o.Seed = 42
+	}
+	s, table := newTable(t, o, store.TableOptions[item]{ChunkItems: 4, Shards: 2})
+	g := &gambler{s: s, table: table}
+	fill(t, s, table, 30)
+	draw := func(ctx context.Context) error { return g.passes(ctx) }
+	systems := append(slices.Clip(further),
+		store.System{Name: "first", Writes: []store.Resource{table}, Run: draw},
+		store.System{Name: "second", Writes: []store.Resource{table}, Run: draw})
+	var err error
+	if g.frame, err = store.NewSchedule(s, systems...); err != nil {
+		t.Fatal(err)
+	}
+	return g
+}
+
+// passes draws in two passes over the table.
+func (g *gambler) passes(ctx context.Context) error {
+	for range 2 {
+		if err := g.table.ForEach(ctx, func(_ context.Context, c store.Chunk[item]) error {
+			for i := range c.Items {
+				c.Items[i].Value = c.Queue.Rand().Uint64()
+			}
+			return nil
+		}); err != nil {
+			return err
+		}
+		for _, v := range g.table.All() {
+			g.drawn = append(g.drawn, fmt.Sprintf("%x", v.Value))
+		}
+	}
+	return nil
+}
+
+// turn does all that draws: passes alone, a frame, a pass that fails.
+func (g *gambler) turn(t tb) {
+	t.Helper()
+	ctx := context.Background()
+	if err := g.passes(ctx); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := g.frame.Run(ctx); err != nil {
+		t.Fatal(err)
+	}
+	if err := g.s.Each(ctx, 3, func(context.Context, int, store.Queue) error { return errors.New("no") }); err == nil {
+		t.Fatal("a pass that fails returns no error")
+	}
+}
+
+func TestRand_IsTheSameForAnyNumberOfWorkers(t *testing.T) {
+	var want []string
+	for _, workers := range []int{1, 2, 3, 8} {
+		g := newGambler(t, store.Options{Workers: workers})
+		g.s.Shuffle(uint64(workers))
+		for range 3 {
+			g.turn(t)
+		}
+		if want == nil {
+			want = g.drawn
+		}
+		if !slices.Equal(g.drawn, want) {
+			t.Errorf("%d workers draw other numbers than 1", workers)
+		}
+	}
+	seen := slices.Sorted(slices.Values(want))
+	if n := len(slices.Compact(seen)); n != len(want) {
+		t.Errorf("of %d numbers %d are different, want all: passes, turns, systems and tasks have numbers of their own", len(want), n)
+	}
+}
+
+func TestRand_FollowsTheState(t *testing.T) {
+	g := newGambler(t, store.Options{})
+	g.turn(t)
+	var c store.Checkpoint
+	checkpoint(t, g.s, &c)
+	saved := image(t, g.s)
+	g.drawn = nil
+	g.turn(t)
+	want := g.drawn
+
+	for range 2 {
+		rollback(t, g.s, &c)
+		g.drawn = nil
+		if g.turn(t); !slices.Equal(g.drawn, want) {
+			t.Error("after a Rollback: got other numbers than the first time")
+		}
+	}
+	other := newGambler(t, store.Options{Seed: 7})
+	if other.turn(t); slices.Equal(other.drawn, want) {
+		t.Error("two seeds have the same numbers")
+	}
+	if err := other.s.Load(t.Context(), bytes.NewReader(saved)); err != nil {
+		t.Fatal(err)
+	}
+	other.drawn = nil
+	if other.turn(t); !slices.Equal(other.drawn, want) {
+		t.Error("after a Load: got other numbers than the store that was saved, want its seed and turn")
+	}
+	if a, b := digest(t, g.s), digest(t, other.s); a != b {
+		t.Errorf("digests after the same turns: %x and %x", a, b)
+	}
+}
+
+// A snapshot of a store without Seed leaves the numbers where they begin.
+func TestRand_BeginsAfterASnapshotWithoutSeed(t *testing.T) {
+	plain, _ := newTable(t, store.Options{}, store.TableOptions[item]{ChunkItems: 4, Shards: 2})
+	saved := image(t, plain)
+	draw := func(s *store.Store) (v uint64) {
+		if err := s.Each(t.Context(), 1, func(_ context.Context, _ int, q store.Queue) error {
+			v = q.Rand().Uint64()
+			return nil
+		}); err != nil {
+			t.Fatal(err)
+		}
+		return v
+	}
+	g := newGambler(t, store.Options{})
+	g.turn(t)
+	if err := g.s.Load(t.Context(), bytes.NewReader(saved)); err != nil {
+		t.Fatal(err)
+	}
+	got := draw(g.s)
+	fresh, _ := newTable(t, store.Options{Seed: 42}, store.TableOptions[item]{})
+	if want := draw(fresh); got != want {
+		t.Errorf("the first number: got %x, want %x of a new store", got, want)
+	}
+}
+
+func TestRand_OfASystemDoesNotDependOnOthers(t *testing.T) {
+	numbers := func(further ...store.System) []string {
+		g := newGambler(t, store.Options{}, further...)
+		for range 2 {
+			if _, err := g.frame.Run(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		return g.drawn
+	}
+	runs := 0
+	neighbour := store.System{Name: "neighbour", Run: func(context.Context) error { runs++; return nil }}
+	if !slices.Equal(numbers(), numbers(neighbour)) || runs != 2 {
+		t.Errorf("systems draw other numbers beside another one, which ran %d times", runs)
+	}
+}
+
+func TestRand_GoesOnInATask(t *testing.T) {
+	s := newStore(t, store.Options{Seed: 1})
+	if err := s.Each(t.Context(), 1, func(_ context.Context, _ int, q store.Queue) error {
+		if a, b := q.Rand().Uint64(), q.Rand().Uint64(); a == b {
+			t.Errorf("the second call draws %x again", a)
+		}
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Programs count on these numbers as they do on digests.
+func TestRand_HasTheNumbersOfOld(t *testing.T) {
+	g := newGambler(t, store.Options{Seed: 42})
+	g.turn(t)
+	got := strings.Join([]string{g.drawn[0], g.drawn[1], g.drawn[4], g.drawn[30], g.drawn[60], g.drawn[90], g.drawn[len(g.drawn)-1]}, " ")
+	const want = "2a047bb08c25e58 3483f54435ba3ddb c8b24b03190bdb59 a611a1e6d3457f17 96b46118732293b6 9f27c03be08fb8cc 8a65e9a6d49b1015"
+	if got != want {
+		t.Errorf("got %s\nwant %s", got, want)
+	}
+}
+
+func TestRand_SaysWhatIsWrong(t *testing.T) {
+	seeded, plain := newStore(t, store.Options{Seed: 1}), newStore(t, store.Options{})
+	var kept store.Queue
+	each := func(s *store.Store) {
+		if err := s.Each(t.Context(), 1, func(_ context.Context, _ int, q store.Queue) error {
+			if kept = q; s == plain {
+				q.Rand()
+			}
+			return nil
+		}); err != nil {
+			panic(err)
+		}
+	}
+	each(seeded)
+	inbox := func() {
+		_ = seeded.Inbox(func(q store.Queue) error { q.Rand(); return nil })
+	}
+	for name, test := range map[string]struct {
+		f    func()
+		want string
+	}{
+		"no Seed":              {func() { each(plain) }, "Options.Seed"},
+		"kept":                 {func() { kept.Rand() }, "kept past its pass"},
+		"the zero Queue":       {func() { store.Queue{}.Rand() }, "zero Queue"},
+		"the inbox":            {inbox, "input"},
+		"a queue of one's own": {func() { queues(t, seeded, 1)[0].Rand() }, "draw in a pass"},
+	} {
+		if got := panicOf(test.f); !strings.Contains(got, test.want) {
+			t.Errorf("%s: got %q, want %q in it", name, got, test.want)
+		}
+	}
+}
+
+func TestRand_AllocatesNothing(t *testing.T) {
+	s := newStore(t, store.Options{Seed: 1, Workers: 1})
+	pass := func() {
+		_ = s.Each(context.Background(), 4, func(_ context.Context, _ int, q store.Queue) error {
+			q.Rand().Uint64()
+			return nil
+		})
+		_ = s.Discard()
+	}
+	pass()
+	plain := testing.AllocsPerRun(50, func() {
+		_ = s.Each(context.Background(), 4, func(context.Context, int, store.Queue) error { return nil })
+		_ = s.Discard()
+	})
+	if got := testing.AllocsPerRun(50, pass); got > plain {
+		t.Errorf("a pass whose tasks draw: got %v allocations, want %v as without", got, plain)
+	}
+}
