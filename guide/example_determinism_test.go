@@ -2,7 +2,8 @@ package main_test
 
 import (
 	"context"
-	"math/rand/v2"
+	"fmt"
+	"slices"
 	"testing"
 
 	"handloom/store"
@@ -47,25 +48,71 @@ func setup(s *store.Store) (frame func(ctx context.Context, tick int) error, err
 
 // region random
 
-// random returns the source of random numbers of a chunk.
-func random(tick uint64, table, chunk int) *rand.Rand {
-	return rand.New(rand.NewPCG(tick, uint64(table)<<32|uint64(chunk)))
+func walk(ctx context.Context, walkers *store.Table[walker]) error {
+	return walkers.ForEach(ctx, func(_ context.Context, c store.Chunk[walker]) error {
+		r := c.Queue.Rand()
+		for i := range c.Items {
+			c.Items[i].Pos += r.Float64() - 0.5
+		}
+		return nil
+	})
 }
 
 // endregion
 
-func TestRandom_DiffersByTickTableAndChunk(t *testing.T) {
-	seen := make(map[uint64]bool)
-	for i := range 8 * 2 * 4 {
-		tick, table, chunk := uint64(i/8), i/4%2, i%4
-		r, again := random(tick, table, chunk), random(tick, table, chunk)
-		for range 4 {
-			n := r.Uint64()
-			if seen[n] || again.Uint64() != n {
-				t.Fatalf("tick %d, table %d, chunk %d: number %d was drawn before, or differs the next time", tick, table, chunk, n)
-			}
-			seen[n] = true
+type walker struct{ Pos float64 }
+
+func TestWalk_DiffersByTickAndTable(t *testing.T) {
+	ctx := t.Context()
+	s, err := store.New(store.Options{Seed: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var tables [2]*store.Table[walker]
+	for i := range tables {
+		if tables[i], err = store.Register(s, store.TableOptions[walker]{Name: fmt.Sprint("walkers ", i)}); err != nil {
+			t.Fatal(err)
 		}
+		if err := s.Write(ctx, func(_ context.Context, w *store.Writer) error {
+			for range 3000 {
+				if _, err := tables[i].Insert(w, walker{}); err != nil {
+					return err
+				}
+			}
+			return nil
+		}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	tick := func() (steps []float64) {
+		for _, walkers := range tables {
+			for _, v := range walkers.All() {
+				v.Pos = 0
+			}
+			if err := walk(ctx, walkers); err != nil {
+				t.Fatal(err)
+			}
+			for _, v := range walkers.All() {
+				steps = append(steps, v.Pos)
+			}
+		}
+		return steps
+	}
+	var before store.Checkpoint
+	if err := s.Checkpoint(ctx, &before); err != nil {
+		t.Fatal(err)
+	}
+	first := tick()
+	all := append(slices.Clone(first), tick()...)
+	slices.Sort(all)
+	if n := len(slices.Compact(all)); n != 12000 {
+		t.Errorf("two ticks of two tables of 3000 walkers: got %d different steps, want 12000", n)
+	}
+	if err := s.Rollback(ctx, &before); err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(tick(), first) {
+		t.Error("after a Rollback the first tick has other steps")
 	}
 }
 

@@ -201,10 +201,8 @@
 // are chosen by lowest task. [Store.Digest] hashes the whole state, but for what
 // pointers lead to, so that two runs can be compared after every flush.
 //
-// What a program adds must be deterministic too: seed random numbers from the number
-// of the tick, the table and [Chunk.Index], sum floating-point numbers with [Reduce],
-// write no item but the chunk's own. The number of the tick is part of the state or
-// of the input; [Store.Epoch] is not one, because not every tick advances it.
+// What a program adds must be deterministic too: draw random numbers from [Queue.Rand],
+// sum floating-point numbers with [Reduce], write no item but the chunk's own.
 //
 // # Who keeps what over which phase
 //

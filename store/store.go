@@ -140,7 +140,7 @@ func (o Options) validate() error {
 
 // Epoch returns how many flushes with commands the store has seen. It may be
 // called from any goroutine. A tick without commands does not advance it, so it is no
-// seed of random numbers: take the number of the tick, from an item or from the input.
+// number of the tick, and no seed of random numbers: [Queue.Rand] has those.
 func (s *Store) Epoch() uint64 { return s.epoch.Load() }
 
 // Team keeps the workers of passes and flushes warm while fn runs: they are
