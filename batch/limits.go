@@ -2,7 +2,6 @@ package batch
 
 import (
 	"fmt"
-	"math"
 	"slices"
 	"sync/atomic"
 )
@@ -54,19 +53,6 @@ func (l Load) within(commands int, bytes int64) bool {
 	return (commands == 0 || l.Commands <= commands) && (bytes == 0 || l.Bytes <= bytes)
 }
 
-// Fill is the part of the limits that the amount is, the greater of the two: 1
-// is all of it.
-func (l Load) Fill(commands int, bytes int64) float64 {
-	fill := 0.0
-	if commands > 0 {
-		fill = float64(l.Commands) / float64(commands)
-	}
-	if bytes > 0 {
-		fill = math.Max(fill, float64(l.Bytes)/float64(bytes))
-	}
-	return fill
-}
-
 // ofQueue names the limits of a queue, for messages.
 func (l Limits) ofQueue() string {
 	if l.QueueBytes == 0 {
@@ -80,7 +66,7 @@ func (l Limits) ofBatch() bool { return l.BatchCommands > 0 || l.BatchBytes > 0 
 
 // admit returns an error when a batch of the given load is at its limit.
 func (l Limits) admit(load Load) error {
-	if load.Fill(l.BatchCommands, l.BatchBytes) < 1 {
+	if (l.BatchCommands == 0 || load.Commands < l.BatchCommands) && (l.BatchBytes == 0 || load.Bytes < l.BatchBytes) {
 		return nil
 	}
 	return fmt.Errorf("%w: the batch holds %d commands of %d bytes; its limits are %d and %d (0: none); flush first",

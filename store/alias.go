@@ -11,17 +11,16 @@ import (
 // go doc shows no methods and fields of an alias, so each comment lists them.
 type (
 	// ID is an untyped handle: 64 bits that name one item, comparable and good as a
-	// map key. The zero value is the null handle, which names nothing. Its
-	// text form works in JSON, also as a key, and [ParseID] reads it.
+	// map key. The zero value is the null handle, which names nothing. As numbers, IDs are in
+	// the order of provisional bit, typeId, generation and slot. The text form works in JSON,
+	// also as a key, and [ParseID] reads it.
 	//
 	//   - TypeID() uint16: the number of the shard that issued it, 0 to 32767
 	//   - Slot() uint32: the position in the shard; it never moves while the item lives
 	//   - Generation() uint16: how often the slot had been issued, 1 to 65535
 	//   - IsZero() bool: whether it is the null handle
 	//   - IsProvisional() bool: whether it names an item that is recorded and not yet flushed
-	//   - Compare(other ID) int: order by provisional bit, typeId, generation and slot
 	//   - String() string: the text form, type:slot.generation, such as "7:42.3" or "~7:42.3"
-	//   - AppendText(b []byte) ([]byte, error): the text form after b; the error is always nil
 	//   - MarshalText() ([]byte, error): the text form; the error is always nil
 	//   - UnmarshalText(text []byte) error: sets it from the text form, or [handle.ErrSyntax]
 	ID = handle.ID

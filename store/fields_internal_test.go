@@ -19,8 +19,8 @@ func TestWhatMayHoldAHandleWhereAFlushDoesNotLookIsNamed(t *testing.T) {
 		".Keys[key] is of type interface {}":          reflect.TypeFor[struct{ Keys map[any]int }](),
 		".Read[] is of type encoding.TextUnmarshaler": reflect.TypeFor[struct{ Read *encoding.TextUnmarshaler }](),
 		".Mail[] is a handle behind a channel":        reflect.TypeFor[struct{ Mail chan ID }](),
-		".Order is of type interface { Compare(handle.ID) int }": reflect.TypeFor[struct {
-			Order interface{ Compare(other ID) int }
+		".Order is of type interface { Slot() uint32 }": reflect.TypeFor[struct {
+			Order interface{ Slot() uint32 }
 		}](),
 		"interface {} is of type interface {}": reflect.TypeFor[any](),
 	} {
@@ -42,7 +42,7 @@ func TestInterfacesThatHoldNoHandleAreTaken(t *testing.T) {
 			fmt.Stringer
 			io.Reader
 		}](),
-		reflect.TypeFor[interface{ Compare(other *int) int }](),
+		reflect.TypeFor[interface{ Slot() int }](),
 		reflect.TypeFor[interface{ String() []byte }](),
 	} {
 		if offsets, err := handleFields(of, false, "TableOptions.Links"); err != nil || len(offsets) > 0 {

@@ -3,7 +3,6 @@ package store_test
 import (
 	"context"
 	"errors"
-	"fmt"
 	"runtime"
 	"testing"
 	"unsafe"
@@ -54,26 +53,6 @@ func TestQueueBytes_IsExact(t *testing.T) {
 }
 
 func nothingToDo(context.Context, int, store.Queue) error { return nil }
-
-func TestPending_FillIsTheGreaterPart(t *testing.T) {
-	const bytes = 24 + itemBytes
-	for _, c := range []struct {
-		o    store.Options
-		want float64
-	}{
-		{store.Options{}, 0},
-		{store.Options{BatchLimit: 10}, 0.4},
-		{store.Options{BatchBytes: 4 * bytes}, 0.25},
-		{store.Options{BatchLimit: 10, BatchBytes: 4 * bytes}, 0.4},
-		{store.Options{BatchLimit: 100, BatchBytes: 4 * bytes}, 0.25},
-	} {
-		s, table := newTable(t, c.o, store.TableOptions[item]{})
-		q := queues(t, s, 1)[0]
-		table.EraseItems(q, make([]store.Handle[item], 3))
-		table.Emplace(q, item{})
-		equal(t, fmt.Sprintf("%+v: pending", c.o), s.Pending(), store.Pending{Commands: 4, Bytes: bytes, Fill: c.want})
-	}
-}
 
 // Goroutines may record into the queues of Queues while passes begin. How much
 // they have recorded is timing, and counts only once they are done.

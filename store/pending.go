@@ -6,9 +6,6 @@ import "handloom/batch"
 type Pending struct {
 	Commands int   `json:"commands"`
 	Bytes    int64 `json:"bytes"` // of their values and handles
-	// Fill is the part used of what Options allow a batch, 1 being all of it; a
-	// frame loop flushes before it gets there. It is 0 without such limits.
-	Fill float64 `json:"fill"`
 }
 
 // Pending returns what waits for a flush, calls of the inbox included. It is
@@ -16,10 +13,7 @@ type Pending struct {
 // queue, and for each table that one of them recorded for.
 func (s *Store) Pending() Pending {
 	load := s.batch.Pending()
-	return Pending{
-		Commands: load.Commands, Bytes: load.Bytes,
-		Fill: load.Fill(s.options.BatchLimit, s.options.BatchBytes),
-	}
+	return Pending{Commands: load.Commands, Bytes: load.Bytes}
 }
 
 // begin starts a pass of n queues, unless the batch is at its limit. y is the

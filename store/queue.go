@@ -23,9 +23,6 @@ type Queue batch.Queue
 // whose typeId belongs to no table is counted as stale.
 func (q Queue) Erase(id ID) { batch.Queue(q).Erase(id) }
 
-// String names the queue by its task and pass, for messages.
-func (q Queue) String() string { return batch.Queue(q).String() }
-
 // Emplace records that v is to be created and returns its provisional handle at
 // once. The handle may be stored in values recorded for the same flush and used
 // with Erase and Put of the same batch; after the flush [Table.Resolve] gives

@@ -245,9 +245,6 @@ func (c *Schedule) Systems() []System { return slices.Clone(c.given) }
 // what kept it out of the wave before; the flush points, and why they are there.
 func (c *Schedule) Explain() string { return c.plan.Explain() }
 
-// DOT describes the schedule as a graph for Graphviz.
-func (c *Schedule) DOT() string { return c.plan.DOT() }
-
 // Timings returns how long the systems took in the last frames, in the order
 // they were given to NewSchedule. It may be called from any goroutine at any
 // time. The durations decide nothing.

@@ -189,7 +189,7 @@ func TestSchedule_NamesItsTables(t *testing.T) {
 		store.System{Name: "dock", Reads: on(table), Writes: on(stable), Run: nothing},
 		store.System{Name: "blow", Reads: on(store.Other("wind")), Emits: on(stable), Run: nothing},
 	)
-	wantIn(t, "DOT", c.DOT(), `"sail" -> "dock" [label="ships"]`)
+	wantIn(t, "Explain", c.Explain(), "ships, which sail writes")
 	noError(t, onlyError(c.Run(t.Context())))
 	if timings := c.Timings(); len(timings) != 3 || timings[2].System != "blow" || timings[2].Runs != 1 {
 		t.Errorf("%+v", timings)

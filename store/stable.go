@@ -27,7 +27,7 @@ type StableTable[T any] struct {
 func RegisterStable[T any](s *Store, o TableOptions[T]) (*StableTable[T], error) {
 	t := new(StableTable[T])
 	t.core.lookups.stable = &t.maps
-	if err := t.core.register(s, "Register table", untypedOptions(o), items.For[T](), paged.TypeFor[T]()); err != nil {
+	if err := t.core.register(s, "Register", untypedOptions(o), items.For[T](), paged.TypeFor[T]()); err != nil {
 		return nil, err
 	}
 	t.core.pass.init(&t.core, t.task)

@@ -138,10 +138,3 @@ func (s Stats) String() string {
 	_, _ = out.WriteTo(&b) // a Builder takes everything
 	return strings.TrimSuffix(b.String(), "\n")
 }
-
-// String returns one line, such as
-// "particle: 1200 live 80 vacant 0 depleted 1280 slots 4 shards 59.0 KiB".
-func (t TableStats) String() string {
-	return fmt.Sprintf("%s: %d live %d vacant %d depleted %d slots %d shards %s",
-		t.Name, t.Live, t.Vacant, t.Depleted, t.Slots, t.Shards, report.Bytes(t.Bytes))
-}

@@ -27,7 +27,7 @@ type Table[T any] struct {
 func Register[T any](s *Store, o TableOptions[T]) (*Table[T], error) {
 	t := new(Table[T])
 	t.core.lookups.packed = &t.maps
-	if err := t.core.register(s, "Register table", untypedOptions(o), items.For[T](), nil); err != nil {
+	if err := t.core.register(s, "Register", untypedOptions(o), items.For[T](), nil); err != nil {
 		return nil, err
 	}
 	t.core.pass.init(&t.core, t.task)

@@ -120,7 +120,11 @@ func (t *table) register(s *Store, verb string, o options, of *items.Type, cells
 	}
 	t.typ, t.lookups.cells = of, cells
 	if err := t.init(s, o); err != nil {
-		return prefixed(fmt.Sprintf("store: %s %q", verb, o.Name), err)
+		what := "table "
+		if o.initial.Len() > 0 {
+			what = ""
+		}
+		return prefixed(fmt.Sprintf("store: %s %s%q", verb, what, o.Name), err)
 	}
 	s.add(t, o.Name)
 	return nil

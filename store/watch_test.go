@@ -98,7 +98,6 @@ func TestStats_String(t *testing.T) {
 		"    shot       1      0       0         3      3       0 B",
 	}, "\n")
 	equal(t, "Stats", stats.String(), want)
-	equal(t, "a table", stats.Tables[0].String(), "particle: 1200 live 80 vacant 0 depleted 1280 slots 4 shards 59.0 KiB")
 	equal(t, "a store without tables", fmt.Sprint(store.Stats{}), "epoch 0\ntable  shards  live  vacant  depleted  slots  memory")
 }
 

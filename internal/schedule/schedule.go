@@ -58,8 +58,8 @@ type Schedule struct {
 // resources, unknown names in After and systems that wait for each other are
 // errors; all are reported at once.
 //
-// name tells what a resource is called in errors, [Schedule.Explain] and
-// [Schedule.DOT], and is called by these alone.
+// name returns the name of a resource for errors and [Schedule.Explain], and is called by
+// these alone.
 func New(name func(Resource) string, systems ...System) (*Schedule, error) {
 	if len(systems) == 0 {
 		return nil, errors.New("a schedule of no systems does nothing; give at least one")

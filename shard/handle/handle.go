@@ -1,7 +1,5 @@
 package handle
 
-import "cmp"
-
 // MaxTypeID is the highest typeId that fits a handle.
 const MaxTypeID = 1<<15 - 1
 
@@ -40,7 +38,3 @@ func (id ID) IsZero() bool { return id == 0 }
 // IsProvisional reports whether id names an item that is recorded but not yet
 // flushed. Such a handle resolves in no lookup.
 func (id ID) IsProvisional() bool { return id&FreeBit != 0 }
-
-// Compare orders handles by free bit, typeId, generation and slot: -1 when id
-// comes first, 0 when both are equal, 1 otherwise.
-func (id ID) Compare(other ID) int { return cmp.Compare(id, other) }

@@ -18,9 +18,6 @@ func (id ID) String() string {
 	return string(id.appendTo(buf[:0]))
 }
 
-// AppendText appends the text form to b. The error is always nil.
-func (id ID) AppendText(b []byte) ([]byte, error) { return id.appendTo(b), nil }
-
 // MarshalText returns the text form, so that handles work in JSON, also as map
 // keys. The error is always nil.
 func (id ID) MarshalText() ([]byte, error) { return id.appendTo(nil), nil }
