@@ -178,49 +178,47 @@ func TestACaseMayAskForFewerRounds(t *testing.T) {
 	}
 }
 
-// The time of the tests that sleep is virtual, and so exact on any machine.
-func TestPreparingIsNotTimed(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		prepared, bodies := 0, 0
-		w := &measure.Work{
-			Items:   2,
-			Prepare: func() { prepared++; time.Sleep(2 * time.Millisecond) },
-			Body: func() {
-				if bodies++; prepared != bodies {
-					t.Fatalf("body %d came after %d preparations", bodies, prepared)
-				}
-				time.Sleep(100 * time.Microsecond)
-			},
-		}
-		s := w.Sample(measure.PerItem, 450*time.Microsecond)
-		if want := (measure.Sample{Value: 50_000, Bodies: 5, Took: 500 * time.Microsecond}); s != want || bodies != 6 {
-			t.Errorf("the sample is %+v of %d bodies; want %+v, without the preparations and the body that warms up", s, bodies, want)
-		}
-	})
-}
-
-func TestShortBodiesAreTimedTogether(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		bodies := 0
-		w := &measure.Work{Body: func() { bodies++; time.Sleep(100 * time.Nanosecond) }}
-		s := w.Sample(measure.PerOp, 200*time.Microsecond)
+// The time of the sleeps is virtual, and so exact on any machine.
+func TestSample_TimesBodiesAlone(t *testing.T) {
+	for name, tt := range map[string]struct {
+		body, prepare, benchtime time.Duration
+		items, bodies            int // bodies: also the ones that are not timed
+		unit                     measure.Unit
+		want                     measure.Sample
+	}{
+		"preparing": {
+			body: 100 * time.Microsecond, prepare: 2 * time.Millisecond, benchtime: 450 * time.Microsecond,
+			items: 2, bodies: 1 + 5, unit: measure.PerItem, want: measure.Sample{Value: 50_000, Bodies: 5, Took: 500 * time.Microsecond},
+		},
 		// 256 bodies are the first power of two that takes 20 us, 8 times that is
 		// enough; doubling up to it took 511.
-		if want := (measure.Sample{Value: 100, Bodies: 2048, Took: 204_800}); s != want || bodies != 2048+511 {
-			t.Errorf("the sample is %+v of %d bodies; want %+v", s, bodies, want)
-		}
-	})
-}
-
-func TestALongBodyNeedsNoSecondOne(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		bodies := 0
-		w := &measure.Work{Body: func() { bodies++; time.Sleep(25 * time.Millisecond) }}
-		s := w.Sample(measure.PerOp, time.Millisecond)
-		if want := (measure.Sample{Value: 25e6, Bodies: 1, Took: 25 * time.Millisecond}); s != want || bodies != 1 {
-			t.Errorf("there were %d bodies, and the sample is %+v; want %+v", bodies, s, want)
-		}
-	})
+		"short bodies together": {
+			body: 100 * time.Nanosecond, benchtime: 200 * time.Microsecond,
+			bodies: 511 + 2048, unit: measure.PerOp, want: measure.Sample{Value: 100, Bodies: 2048, Took: 204_800},
+		},
+		"long body once": {
+			body: 25 * time.Millisecond, benchtime: time.Millisecond,
+			bodies: 1, unit: measure.PerOp, want: measure.Sample{Value: 25e6, Bodies: 1, Took: 25 * time.Millisecond},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				prepared, bodies := 0, 0
+				w := &measure.Work{Items: tt.items, Body: func() { bodies++; time.Sleep(tt.body) }}
+				if tt.prepare > 0 {
+					w.Prepare = func() {
+						if prepared++; prepared != bodies+1 {
+							t.Fatalf("preparation %d came after %d bodies", prepared, bodies)
+						}
+						time.Sleep(tt.prepare)
+					}
+				}
+				if s := w.Sample(tt.unit, tt.benchtime); s != tt.want || bodies != tt.bodies || tt.prepare > 0 && prepared != bodies {
+					t.Errorf("got sample %+v of %d bodies, want %+v of %d", s, bodies, tt.want, tt.bodies)
+				}
+			})
+		})
+	}
 }
 
 func TestBodiesRunWithinWhatTheyNeed(t *testing.T) {
