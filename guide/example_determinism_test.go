@@ -64,34 +64,28 @@ type walker struct{ Pos float64 }
 
 func TestWalk_DiffersByTickAndTable(t *testing.T) {
 	ctx := t.Context()
-	s, err := store.New(store.Options{Seed: 1})
-	if err != nil {
-		t.Fatal(err)
+	noError := func(err error) {
+		if err != nil {
+			t.Fatal(err)
+		}
 	}
+	s, err := store.New(store.Options{Seed: 1})
+	noError(err)
 	var tables [2]*store.Table[walker]
 	for i := range tables {
-		if tables[i], err = store.Register(s, store.TableOptions[walker]{Name: fmt.Sprint("walkers ", i)}); err != nil {
-			t.Fatal(err)
-		}
-		if err := s.Write(ctx, func(_ context.Context, w *store.Writer) error {
-			for range 3000 {
-				if _, err := tables[i].Insert(w, walker{}); err != nil {
-					return err
-				}
-			}
-			return nil
-		}); err != nil {
-			t.Fatal(err)
-		}
+		tables[i], err = store.Register(s, store.TableOptions[walker]{Name: fmt.Sprint("walkers ", i)})
+		noError(err)
+		noError(s.Write(ctx, func(_ context.Context, w *store.Writer) error {
+			_, err := store.Maps(tables[i], w)[0].InsertItems(make([]walker, 3000), nil)
+			return err
+		}))
 	}
 	tick := func() (steps []float64) {
 		for _, walkers := range tables {
 			for _, v := range walkers.All() {
 				v.Pos = 0
 			}
-			if err := walk(ctx, walkers); err != nil {
-				t.Fatal(err)
-			}
+			noError(walk(ctx, walkers))
 			for _, v := range walkers.All() {
 				steps = append(steps, v.Pos)
 			}
@@ -99,18 +93,14 @@ func TestWalk_DiffersByTickAndTable(t *testing.T) {
 		return steps
 	}
 	var before store.Checkpoint
-	if err := s.Checkpoint(ctx, &before); err != nil {
-		t.Fatal(err)
-	}
+	noError(s.Checkpoint(ctx, &before))
 	first := tick()
 	all := append(slices.Clone(first), tick()...)
 	slices.Sort(all)
 	if n := len(slices.Compact(all)); n != 12000 {
 		t.Errorf("two ticks of two tables of 3000 walkers: got %d different steps, want 12000", n)
 	}
-	if err := s.Rollback(ctx, &before); err != nil {
-		t.Fatal(err)
-	}
+	noError(s.Rollback(ctx, &before))
 	if !slices.Equal(tick(), first) {
 		t.Error("after a Rollback the first tick has other steps")
 	}

@@ -3,7 +3,6 @@ package store_test
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -32,22 +31,18 @@ func newGambler(t tb, o store.Options, further ...store.System) *gambler {
 	systems := append(slices.Clip(further),
 		store.System{Name: "first", Writes: []store.Resource{table}, Run: draw},
 		store.System{Name: "second", Writes: []store.Resource{table}, Run: draw})
-	var err error
-	if g.frame, err = store.NewSchedule(s, systems...); err != nil {
-		t.Fatal(err)
-	}
+	g.frame = newSchedule(t, s, systems...)
 	return g
 }
 
 // passes draws in two passes over the table.
 func (g *gambler) passes(ctx context.Context) error {
 	for range 2 {
-		if err := g.table.ForEach(ctx, func(_ context.Context, c store.Chunk[item]) error {
+		if err := g.table.ForEach(ctx, chunkOf(func(c store.Chunk[item]) {
 			for i := range c.Items {
 				c.Items[i].Value = c.Queue.Rand().Uint64()
 			}
-			return nil
-		}); err != nil {
+		})); err != nil {
 			return err
 		}
 		for _, v := range g.table.All() {
@@ -61,15 +56,9 @@ func (g *gambler) passes(ctx context.Context) error {
 func (g *gambler) turn(t tb) {
 	t.Helper()
 	ctx := context.Background()
-	if err := g.passes(ctx); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := g.frame.Run(ctx); err != nil {
-		t.Fatal(err)
-	}
-	if err := g.s.Each(ctx, 3, func(context.Context, int, store.Queue) error { return errors.New("no") }); err == nil {
-		t.Fatal("a pass that fails returns no error")
-	}
+	noError(t, g.passes(ctx))
+	noError(t, onlyError(g.frame.Run(ctx)))
+	wantError(t, "a pass that fails", g.s.Each(ctx, 3, func(context.Context, int, store.Queue) error { return errTask }), errTask)
 }
 
 func TestRand_IsTheSameForAnyNumberOfWorkers(t *testing.T) {
@@ -114,16 +103,12 @@ func TestRand_FollowsTheState(t *testing.T) {
 	if other.turn(t); slices.Equal(other.drawn, want) {
 		t.Error("two seeds have the same numbers")
 	}
-	if err := other.s.Load(t.Context(), bytes.NewReader(saved)); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, other.s.Load(t.Context(), bytes.NewReader(saved)))
 	other.drawn = nil
 	if other.turn(t); !slices.Equal(other.drawn, want) {
 		t.Error("after a Load: got other numbers than the store that was saved, want its seed and turn")
 	}
-	if a, b := digest(t, g.s), digest(t, other.s); a != b {
-		t.Errorf("digests after the same turns: %x and %x", a, b)
-	}
+	equal(t, "the digest after the same turns", digest(t, other.s), digest(t, g.s))
 }
 
 // A snapshot of a store without Seed leaves the numbers where they begin.
@@ -131,33 +116,22 @@ func TestRand_BeginsAfterASnapshotWithoutSeed(t *testing.T) {
 	plain, _ := newTable(t, store.Options{}, store.TableOptions[item]{ChunkItems: 4, Shards: 2})
 	saved := image(t, plain)
 	draw := func(s *store.Store) (v uint64) {
-		if err := s.Each(t.Context(), 1, func(_ context.Context, _ int, q store.Queue) error {
-			v = q.Rand().Uint64()
-			return nil
-		}); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, s.Each(t.Context(), 1, taskOf(func(q store.Queue) { v = q.Rand().Uint64() })))
 		return v
 	}
 	g := newGambler(t, store.Options{})
 	g.turn(t)
-	if err := g.s.Load(t.Context(), bytes.NewReader(saved)); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, g.s.Load(t.Context(), bytes.NewReader(saved)))
 	got := draw(g.s)
 	fresh, _ := newTable(t, store.Options{Seed: 42}, store.TableOptions[item]{})
-	if want := draw(fresh); got != want {
-		t.Errorf("the first number: got %x, want %x of a new store", got, want)
-	}
+	equal(t, "the first number", got, draw(fresh))
 }
 
 func TestRand_OfASystemDoesNotDependOnOthers(t *testing.T) {
 	numbers := func(further ...store.System) []string {
 		g := newGambler(t, store.Options{}, further...)
 		for range 2 {
-			if _, err := g.frame.Run(t.Context()); err != nil {
-				t.Fatal(err)
-			}
+			noError(t, onlyError(g.frame.Run(t.Context())))
 		}
 		return g.drawn
 	}
@@ -170,14 +144,11 @@ func TestRand_OfASystemDoesNotDependOnOthers(t *testing.T) {
 
 func TestRand_GoesOnInATask(t *testing.T) {
 	s := newStore(t, store.Options{Seed: 1})
-	if err := s.Each(t.Context(), 1, func(_ context.Context, _ int, q store.Queue) error {
+	noError(t, s.Each(t.Context(), 1, taskOf(func(q store.Queue) {
 		if a, b := q.Rand().Uint64(), q.Rand().Uint64(); a == b {
 			t.Errorf("the second call draws %x again", a)
 		}
-		return nil
-	}); err != nil {
-		t.Fatal(err)
-	}
+	})))
 }
 
 // Programs count on these numbers as they do on digests.
@@ -186,28 +157,23 @@ func TestRand_HasTheNumbersOfOld(t *testing.T) {
 	g.turn(t)
 	got := strings.Join([]string{g.drawn[0], g.drawn[1], g.drawn[4], g.drawn[30], g.drawn[60], g.drawn[90], g.drawn[len(g.drawn)-1]}, " ")
 	const want = "2a047bb08c25e58 3483f54435ba3ddb c8b24b03190bdb59 a611a1e6d3457f17 96b46118732293b6 9f27c03be08fb8cc 8a65e9a6d49b1015"
-	if got != want {
-		t.Errorf("got %s\nwant %s", got, want)
-	}
+	equal(t, "numbers", got, want)
 }
 
 func TestRand_SaysWhatIsWrong(t *testing.T) {
 	seeded, plain := newStore(t, store.Options{Seed: 1}), newStore(t, store.Options{})
 	var kept store.Queue
 	each := func(s *store.Store) {
-		if err := s.Each(t.Context(), 1, func(_ context.Context, _ int, q store.Queue) error {
+		if err := s.Each(t.Context(), 1, taskOf(func(q store.Queue) {
 			if kept = q; s == plain {
 				q.Rand()
 			}
-			return nil
-		}); err != nil {
+		})); err != nil {
 			panic(err)
 		}
 	}
 	each(seeded)
-	inbox := func() {
-		_ = seeded.Inbox(func(q store.Queue) error { q.Rand(); return nil })
-	}
+	inbox := func() { _ = seeded.Inbox(callOf(func(q store.Queue) { q.Rand() })) }
 	for name, test := range map[string]struct {
 		f    func()
 		want string
@@ -218,9 +184,7 @@ func TestRand_SaysWhatIsWrong(t *testing.T) {
 		"the inbox":            {inbox, "input"},
 		"a queue of one's own": {func() { queues(t, seeded, 1)[0].Rand() }, "draw in a pass"},
 	} {
-		if got := panicOf(test.f); !strings.Contains(got, test.want) {
-			t.Errorf("%s: got %q, want %q in it", name, got, test.want)
-		}
+		wantIn(t, name, panicOf(test.f), test.want)
 	}
 }
 

@@ -3,8 +3,6 @@ package store_test
 import (
 	"bytes"
 	"context"
-	"errors"
-	"strings"
 	"testing"
 
 	"handloom/internal/check"
@@ -26,9 +24,7 @@ func TestValue_IsPartOfTheState(t *testing.T) {
 	ctx := t.Context()
 	s, table := newTable(t, store.Options{}, store.TableOptions[item]{})
 	v := newValue(t, s, "score")
-	if got := *v.Get(); got != (score{}) {
-		t.Errorf("at first: got %v, want zero", got)
-	}
+	equal(t, "at first", *v.Get(), score{})
 	fill(t, s, table, 3)
 	empty := digest(t, s)
 	var c store.Checkpoint
@@ -45,32 +41,21 @@ func TestValue_IsPartOfTheState(t *testing.T) {
 	if got := digest(t, s); got != empty || *v.Get() != (score{}) || v.Get() != at {
 		t.Errorf("after Rollback: got %v at %p, digest %x, want zero at %p, %x", *v.Get(), v.Get(), got, at, empty)
 	}
-	if err := s.Load(ctx, bytes.NewReader(saved)); err != nil {
-		t.Fatal(err)
-	}
-	if got := digest(t, s); got != changed || v.Get().Goals != 7 {
-		t.Errorf("after Load: got %v, digest %x, want 7 goals, %x", *v.Get(), got, changed)
-	}
-	var names []string
-	for _, of := range s.DigestTables() {
-		names = append(names, of.Name)
-		if of.Name == "score" && s.DigestShard(of.TypeID) != of.Shards[0] {
-			t.Errorf("DigestShard(%d) is not that of the value", of.TypeID)
-		}
-	}
-	if got := strings.Join(names, " "); !strings.HasSuffix(got, "score") {
-		t.Errorf("DigestTables: got %q, want the value last", got)
-	}
+	noError(t, s.Load(ctx, bytes.NewReader(saved)))
+	equal(t, "after Load", *v.Get(), score{Goals: 7})
+	equal(t, "the digest after Load", digest(t, s), changed)
+	of := s.DigestTables()[1]
+	equal(t, "the last of DigestTables", of.Name, "score")
+	equal(t, "DigestShard", s.DigestShard(of.TypeID), of.Shards[0])
+
+	handles := 0
 	for id := range s.DumpTable("score", 0) {
-		t.Run("is erased by nothing", func(t *testing.T) {
-			if err := s.Each(ctx, 1, func(_ context.Context, _ int, q store.Queue) error { q.Erase(id); return nil }); err != nil {
-				t.Fatal(err)
-			}
-			if r := flush(t, s); r.Total.Stale != 1 || v.Get() == nil {
-				t.Errorf("an erase of its handle: got %v, want a stale one", r.Total)
-			}
-		})
+		handles++
+		noError(t, s.Each(ctx, 1, taskOf(func(q store.Queue) { q.Erase(id) })))
 	}
+	equal(t, "handles of the value", handles, 1)
+	equal(t, "erases of it that are stale", flush(t, s).Total.Stale, 1)
+	equal(t, "after the erase", *v.Get(), score{Goals: 7})
 }
 
 func TestValue_IsLoadedByName(t *testing.T) {
@@ -83,37 +68,22 @@ func TestValue_IsLoadedByName(t *testing.T) {
 	register(t, newer, store.TableOptions[item]{Name: "item"})
 	v := newValue(t, newer, "score")
 	v.Get().Goals = 7
-	if err := newer.Load(ctx, bytes.NewReader(older)); err != nil {
-		t.Fatal(err)
-	}
-	if got := v.Get(); got == nil || *got != (score{}) {
-		t.Errorf("a snapshot without the value: got %v, want zero", got)
-	}
-	if err := newer.Verify(ctx); err != nil {
-		t.Error(err)
-	}
+	noError(t, newer.Load(ctx, bytes.NewReader(older)))
+	equal(t, "after a snapshot without the value", *v.Get(), score{})
+	noError(t, newer.Verify(ctx))
 
 	for _, items := range []int{0, 2} { // no value has so many
 		forged := newStore(t, store.Options{})
 		register(t, forged, store.TableOptions[item]{Name: "item"})
-		table, err := store.RegisterStable(forged, store.TableOptions[score]{Name: "score", TypeID: 32766})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := forged.Write(ctx, func(_ context.Context, w *store.Writer) error {
+		table := registerStable(t, forged, store.TableOptions[score]{Name: "score", TypeID: 32766})
+		noError(t, forged.Write(ctx, writeOf(func(w *store.Writer) {
 			for range items {
-				if _, err := table.Insert(w, score{}); err != nil {
-					return err
-				}
+				noError(t, onlyError(table.Insert(w, score{})))
 			}
-			return nil
-		}); err != nil {
-			t.Fatal(err)
-		}
+		})))
 		v.Get().Goals = 7
-		if err := newer.Load(ctx, bytes.NewReader(image(t, forged))); !errors.Is(err, store.ErrSnapshot) || v.Get().Goals != 7 {
-			t.Errorf("a value of %d items: got %v, want ErrSnapshot and nothing changed", items, err)
-		}
+		wantError(t, "Load of a value of two items, or none", newer.Load(ctx, bytes.NewReader(image(t, forged))), store.ErrSnapshot)
+		equal(t, "after a Load that failed", *v.Get(), score{Goals: 7})
 	}
 }
 
@@ -126,12 +96,7 @@ func TestValue_LeavesHandlesOfTablesAlone(t *testing.T) {
 		table := register(t, s, store.TableOptions[item]{Shards: 3})
 		return fill(t, s, table, 10)
 	}
-	plain, beside := handles(0), handles(5)
-	for i := range plain {
-		if plain[i] != beside[i] {
-			t.Errorf("item %d beside values: got %v, want %v", i, beside[i], plain[i])
-		}
-	}
+	equalLists(t, "handles beside values", handles(5), handles(0)...)
 }
 
 func TestAddValue_NamesWhatIsWrong(t *testing.T) {
@@ -151,58 +116,37 @@ func TestAddValue_NamesWhatIsWrong(t *testing.T) {
 			_ = s.Read(t.Context(), func(context.Context) error { newValue(t, s, "x"); return nil })
 		}, "phase"},
 	} {
-		if got := panicOf(test.add); !strings.Contains(got, test.want) {
-			t.Errorf("%s: got %q, want %q in it", name, got, test.want)
-		}
+		wantIn(t, name, panicOf(test.add), test.want)
 	}
 	_, err := store.NewSchedule(s, store.System{
 		Name: "emits", Emits: []store.Resource{table, newValue(t, s, "more")}, Run: func(context.Context) error { return nil },
 	})
-	if err == nil || !strings.Contains(err.Error(), `emits to "more"`) {
-		t.Errorf("a system that emits to a value: got %v", err)
-	}
+	wantText(t, "a system that emits to a value", err, `emits to "more"`)
 }
 
 func TestValue_IsAResource(t *testing.T) {
 	s := newStore(t, store.Options{Workers: 4})
 	v := newValue(t, s, "score")
-	on := func(r ...store.Resource) []store.Resource { return r }
 	double := func(context.Context) error { v.Get().Goals *= 2; return nil }
 	add := func(context.Context) error { v.Get().Goals++; return nil }
-	frame, err := store.NewSchedule(s,
+	frame := newSchedule(
+		t, s,
 		store.System{Name: "add", Writes: on(v), Run: add},
 		store.System{Name: "double", Writes: on(v), Run: double},
 	)
-	if err != nil {
-		t.Fatal(err)
-	}
 	for range 5 {
-		if _, err := frame.Run(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, onlyError(frame.Run(t.Context())))
 	}
-	if got := v.Get().Goals; got != 62 {
-		t.Errorf("five frames of one after the other: got %d, want 62", got)
-	}
-	if !check.Cheap {
-		return
-	}
-	undeclared, err := store.NewSchedule(s, store.System{Name: "looks", Run: double})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := undeclared.Run(t.Context()); !errors.Is(err, store.ErrUndeclared) {
-		t.Errorf("Get in a system that does not declare the value: got %v, want ErrUndeclared", err)
+	equal(t, "after five frames of one after the other", v.Get().Goals, 62)
+	if check.Cheap {
+		undeclared := newSchedule(t, s, store.System{Name: "looks", Run: double})
+		wantError(t, "Get without a declaration", onlyError(undeclared.Run(t.Context())), store.ErrUndeclared)
 	}
 }
 
 func TestValue_IsGoneWithItsStore(t *testing.T) {
 	s := newStore(t, store.Options{})
 	v := newValue(t, s, "score")
-	if _, err := s.Close(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	if got := v.Get(); got != nil {
-		t.Errorf("Get of a closed store: got %v, want nil", got)
-	}
+	noError(t, onlyError(s.Close(t.Context())))
+	equal(t, "Get of a closed store", v.Get(), nil)
 }
