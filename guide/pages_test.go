@@ -21,25 +21,27 @@ import (
 
 var update = flag.Bool("update", false, "write the code of the pages anew")
 
-// fromRoot reads a file by its path in the repository.
-func fromRoot(file string) (string, error) {
-	text, err := os.ReadFile(filepath.Join("..", filepath.FromSlash(file)))
-	return string(text), err
-}
-
-// Pages show what is in the files that they name, the README in the root as well.
-func TestPagesShowTheCodeOfTheirFiles(t *testing.T) {
+// pageFiles returns the paths of the pages and of the README in the root.
+func pageFiles(t *testing.T) []string {
+	t.Helper()
 	files, err := filepath.Glob("*.md")
 	if err != nil || len(files) == 0 {
 		t.Fatal(files, err)
 	}
-	for _, file := range append(files, "../README.md") {
-		page := readFile(t, file)
-		want, err := source.Fill(string(page), fromRoot)
+	return append(files, "../README.md")
+}
+
+func TestPagesShowTheCodeOfTheirFiles(t *testing.T) {
+	for _, file := range pageFiles(t) {
+		page := string(readFile(t, file))
+		want, err := source.Fill(page, func(file string) (string, error) {
+			text, err := os.ReadFile(filepath.Join("..", filepath.FromSlash(file)))
+			return string(text), err
+		})
 		switch {
 		case err != nil:
 			t.Errorf("%s: %v", file, err)
-		case want == string(page):
+		case want == page:
 		case *update:
 			noError(t, os.WriteFile(file, []byte(want), 0o644))
 		default:
@@ -92,11 +94,8 @@ var inCode = regexp.MustCompile("`((?:batch|bench|cluster|guide|internal|journal
 
 // A file that a page names exists.
 func TestFilesThatPagesNameExist(t *testing.T) {
-	files, err := filepath.Glob("*.md")
-	noError(t, err)
-	for _, file := range append(files, "../README.md", "../bench/README.md") {
-		page := readFile(t, file)
-		for _, m := range inCode.FindAllStringSubmatch(string(page), -1) {
+	for _, file := range append(pageFiles(t), "../bench/README.md") {
+		for _, m := range inCode.FindAllStringSubmatch(string(readFile(t, file)), -1) {
 			here, _ := filepath.Glob(filepath.Join(filepath.Dir(file), filepath.FromSlash(m[1])))
 			fromRoot, err := filepath.Glob(filepath.Join("..", filepath.FromSlash(m[1])))
 			if err != nil || len(here)+len(fromRoot) == 0 {
@@ -118,8 +117,7 @@ func TestCommentsNamePages(t *testing.T) {
 		noError(t, err)
 		names := 0
 		for _, file := range files {
-			text := readFile(t, file)
-			for _, m := range named.FindAllSubmatch(text, -1) {
+			for _, m := range named.FindAllSubmatch(readFile(t, file), -1) {
 				names++
 				if _, err := os.Stat(string(m[1])); err != nil {
 					t.Errorf("%s names a page that there is not: %v", file, err)
@@ -164,8 +162,7 @@ func TestLinksLeadSomewhere(t *testing.T) {
 			check(p.File, l)
 		}
 	}
-	readme := readFile(t, "../README.md")
-	front, err := site.Parse("../README.md", readme)
+	front, err := site.Parse("../README.md", readFile(t, "../README.md"))
 	noError(t, err)
 	for _, l := range front.Links {
 		if guide, ok := strings.CutPrefix(l.To, "guide/"); ok && guide != "" {

@@ -51,25 +51,19 @@ misuse write-in-read
 flush
 `
 
-func TestTextIsTheInverseOfParse(t *testing.T) {
-	p, err := script.Parse([]byte(sample), "sample")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got := string(p.Text()); got != sample {
-		t.Errorf("the text is\n%s\nwant\n%s", got, sample)
-	}
-}
-
-func TestCommentsAndEmptyLinesSayNothing(t *testing.T) {
+func TestText_IsTheInverseOfParse(t *testing.T) {
 	first, rest, _ := strings.Cut(sample, "\n")
-	text := first + "\n\n# 1\n" + strings.ReplaceAll(rest, "\n", " # said\n\n")
-	p, err := script.Parse([]byte(text), "sample")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got := string(p.Text()); got != sample {
-		t.Errorf("the text is\n%s", got)
+	for name, text := range map[string]string{
+		"as it is":             sample,
+		"with comments, blank": first + "\n\n# 1\n" + strings.ReplaceAll(rest, "\n", " # said\n\n"),
+	} {
+		p, err := script.Parse([]byte(text), "sample")
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		if got := string(p.Text()); got != sample {
+			t.Errorf("%s: the text is\n%s\nwant\n%s", name, got, sample)
+		}
 	}
 }
 

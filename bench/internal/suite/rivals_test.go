@@ -47,57 +47,53 @@ func TestRivalsHoldWhatTheMixedLoadSays(t *testing.T) {
 // found looks every entry of the directory up.
 func found(r rival) map[uint32]uint64 {
 	of := make(map[uint32]uint64)
-	note := func(entry int, v item8, ok bool) {
-		if ok {
-			of[uint32(entry)] = v.v
-		}
-	}
-	switch r := r.(type) {
-	case *tableRival:
+	if r, ok := r.(*tableRival); ok {
 		for i, h := range r.directory {
 			if v, ok := r.table.Get(h); ok {
-				note(i, *v, ok)
+				of[uint32(i)] = v.v
 			}
 		}
-	case *shared:
-		switch m := r.sharedMap.(type) {
-		case *syncMap:
-			for i, key := range m.directory {
-				if v, ok := m.m.Load(key); ok {
-					note(i, v.(item8), ok)
-				}
+		return of
+	}
+	var keys directory
+	var get func(key uint64) (item8, bool)
+	switch m := r.(*shared).sharedMap.(type) {
+	case *syncMap:
+		keys, get = m.directory, func(key uint64) (item8, bool) {
+			v, _ := m.m.Load(key)
+			item, ok := v.(item8)
+			return item, ok
+		}
+	case *xsyncMap:
+		keys, get = m.directory, m.m.Load
+	case *lockedMap:
+		keys, get = m.directory, func(key uint64) (item8, bool) { return lookedUp(m.m, key) }
+	case *shardedMap:
+		keys, get = m.directory, func(key uint64) (v item8, ok bool) {
+			for s := 0; s < len(m.shards) && !ok; s++ {
+				v, ok = lookedUp(m.shards[s].m, key)
 			}
-		case *xsyncMap:
-			for i, key := range m.directory {
-				v, ok := m.m.Load(key)
-				note(i, v, ok)
+			return v, ok
+		}
+	case *lockedStraight:
+		keys, get = m.directory, func(key uint64) (v item8, ok bool) {
+			if p, ok := m.m.get(key); ok {
+				return *p, ok
 			}
-		case *lockedMap:
-			for i, key := range m.directory {
-				v, ok := m.m[key]
-				note(i, v, ok)
-			}
-		case *shardedMap:
-			for i, key := range m.directory {
-				for s := range m.shards {
-					if v, ok := m.shards[s].m[key]; ok {
-						note(i, v, ok)
-					}
-				}
-			}
-		case *lockedStraight:
-			noteStraight(note, m.m, m.directory)
+			return v, false
+		}
+	}
+	for i, key := range keys {
+		if v, ok := get(key); ok {
+			of[uint32(i)] = v.v
 		}
 	}
 	return of
 }
 
-func noteStraight(note func(int, item8, bool), m *straight[item8], d directory) {
-	for i, key := range d {
-		if v, ok := m.get(key); ok {
-			note(i, *v, ok)
-		}
-	}
+func lookedUp(m map[uint64]item8, key uint64) (v item8, ok bool) {
+	v, ok = m[key]
+	return v, ok
 }
 
 // What the load promises, which is why tasks need no lock for the directory.

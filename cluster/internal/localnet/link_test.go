@@ -27,7 +27,12 @@ type end struct {
 	lines *bufio.Scanner
 }
 
-func newEnd(c net.Conn) *end { return &end{c, bufio.NewScanner(c)} }
+func newEnd(t *testing.T, c net.Conn, err error) *end {
+	t.Helper()
+	noError(t, err)
+	t.Cleanup(func() { c.Close() })
+	return &end{c, bufio.NewScanner(c)}
+}
 
 func (e *end) say(t *testing.T, line string) {
 	t.Helper()
@@ -54,17 +59,13 @@ func listen(t *testing.T) net.Listener {
 func dial(t *testing.T, addr string) *end {
 	t.Helper()
 	c, err := net.Dial("tcp", addr)
-	noError(t, err)
-	t.Cleanup(func() { c.Close() })
-	return newEnd(c)
+	return newEnd(t, c, err)
 }
 
 func accept(t *testing.T, l net.Listener) *end {
 	t.Helper()
 	c, err := l.Accept()
-	noError(t, err)
-	t.Cleanup(func() { c.Close() })
-	return newEnd(c)
+	return newEnd(t, c, err)
 }
 
 func newPair(t *testing.T) *pair {

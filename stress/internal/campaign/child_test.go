@@ -34,36 +34,25 @@ func TestAProgramThatCannotBeStartedIsAnError(t *testing.T) {
 	c.close()
 }
 
-// A program that does not even tell that it hangs, hangs.
-func TestAProcessThatDoesNotAnswerDoesNotEnd(t *testing.T) {
-	p, err := (Command{Path: "testdata/shell.sh", Env: []string{"SCRIPT=exec sleep 60"}}).start()
-	if err != nil {
-		t.Skip(err) // no shell here
-	}
-	_, cause := p.ask(request{Patience: 50*time.Millisecond - grace})
-	r, err := p.verdict(cause, p.end(false))
-	if err != nil || r.Failure.Kind != runner.Liveness {
-		t.Errorf("%+v, %v; want %s", r, err, runner.Liveness)
-	}
-}
-
 // A program that ends without an answer, and says nothing, was ended by others;
-// one that says why has crashed.
+// one that says why has crashed; one that does not even tell that it hangs, hangs.
 func TestWhatAnEndedProcessMeans(t *testing.T) {
 	for _, tt := range []struct {
-		script string
-		kind   runner.Kind // "": an error
+		script   string
+		patience time.Duration
+		kind     runner.Kind // "": an error
 	}{
-		{"kill -KILL $$", ""},
-		{"echo fatal >&2; exit 2", runner.Invariant},
-		{"exit 66", runner.Race},
-		{"echo WARNING: DATA RACE >&2; exit 1", runner.Race},
+		{"exec sleep 60", 50*time.Millisecond - grace, runner.Liveness},
+		{"kill -KILL $$", grace, ""},
+		{"echo fatal >&2; exit 2", grace, runner.Invariant},
+		{"exit 66", grace, runner.Race},
+		{"echo WARNING: DATA RACE >&2; exit 1", grace, runner.Race},
 	} {
 		p, err := (Command{Path: "testdata/shell.sh", Env: []string{"SCRIPT=" + tt.script}}).start()
 		if err != nil {
 			t.Skip(err) // no shell here
 		}
-		_, cause := p.ask(request{Patience: grace})
+		_, cause := p.ask(request{Patience: tt.patience})
 		r, err := p.verdict(cause, p.end(false))
 		switch {
 		case tt.kind == "" && err == nil:
