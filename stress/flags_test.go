@@ -78,25 +78,15 @@ func TestFlagsComeBeforeAndBehindTheFile(t *testing.T) {
 }
 
 func TestHelpTeaches(t *testing.T) {
-	tests := []struct{ args, want string }{
-		{"-h", "stress"},
-		{"replay -h", "replay"},
-		{"help -h", "stress"},
-		{"help replay", "replay"},
-		{"-profile pr -h", "profile"},
-		{"-durable x -h", "durable"},
-		{"inspect -h", "inspect"},
-	}
-	for _, tt := range tests {
-		want, err := helpText(tt.want)
-		if got := stress(t, strings.Fields(tt.args)...); err != nil || got.code != 0 || got.stdout != want || got.stderr != "" {
-			t.Errorf("%s: exit code %d, %q, %v", tt.args, got.code, got.stderr, err)
+	for args, topic := range map[string]string{
+		"-h": "stress", "help -h": "stress", "-profile pr -h": "profile", "replay -h": "replay",
+		"help replay": "replay", "-durable x -h": "durable", "inspect -h": "inspect",
+	} {
+		want, err := helpText(topic)
+		if got := stress(t, strings.Fields(args)...); err != nil || got.code != 0 || got.stdout != want || got.stderr != "" {
+			t.Errorf("%s: exit code %d, %q, %v", args, got.code, got.stderr, err)
 		}
-	}
-	for _, topic := range []string{"stress", "profile", "replay", "durable", "inspect"} {
-		text, err := helpText(topic)
-		noError(t, err)
-		for line := range strings.Lines(text) {
+		for line := range strings.Lines(want) {
 			if len(line) > 101 {
 				t.Errorf("a line of the help is too long: %s", line)
 			}

@@ -64,14 +64,18 @@ func TestARegressionComesToTheStateItIsNamedAfter(t *testing.T) {
 	}
 }
 
+// A run of the same seeds counts the same.
 func TestTheFirstLineRepeatsARun(t *testing.T) {
-	first, _, _ := strings.Cut(stress(t, "-seed", "7", "-seeds", "2").stdout, "\n")
-	if want := goRun(cli.BuildFlags()) + " -profile smoke -seed 7 -seeds 2"; first != want {
-		t.Errorf("the first line is %q; want %q", first, want)
+	run := stress(t, "-seed", "7", "-seeds", "2")
+	first, _, _ := strings.Cut(run.stdout, "\n")
+	if want := goRun(cli.BuildFlags()) + " -profile smoke -seed 7 -seeds 2"; run.code != 0 || first != want {
+		t.Errorf("exit code %d, the first line is %q; want %q", run.code, first, want)
 	}
 	again := stress(t, strings.Fields(strings.TrimPrefix(first, goRun(cli.BuildFlags())))...)
-	if line, _, _ := strings.Cut(again.stdout, "\n"); line != first || again.code != 0 {
-		t.Errorf("exit code %d, first line %q", again.code, line)
+	_, states, counted := strings.Cut(run.stdout, "rare states: ")
+	_, statesAgain, _ := strings.Cut(again.stdout, "rare states: ")
+	if line, _, _ := strings.Cut(again.stdout, "\n"); line != first || again.code != 0 || !counted || states != statesAgain || run.lastLine() != again.lastLine() {
+		t.Errorf("exit code %d\n%s\nand then\n%s", again.code, run.stdout, again.stdout)
 	}
 }
 
@@ -83,20 +87,6 @@ func TestASeedOfZeroIsKept(t *testing.T) {
 	}
 	if h, err := parseHarness([]string{"-seeds", "1"}); err != nil || h.seed == 0 {
 		t.Errorf("without -seed: %d, %v", h.seed, err)
-	}
-}
-
-func TestTheSameSeedsCountTheSame(t *testing.T) {
-	first, again := stress(t, "-seed", "3", "-seeds", "3"), stress(t, "-seed", "3", "-seeds", "3")
-	if first.code != 0 || !strings.Contains(first.stdout, "rare states: ") || first.lastLine() != again.lastLine() {
-		t.Errorf("%s\nand then\n%s", first.stdout, again.stdout)
-	}
-	states := func(r outcomeOf) string {
-		_, line, _ := strings.Cut(r.stdout, "rare states: ")
-		return line
-	}
-	if states(first) != states(again) {
-		t.Errorf("%s\nand then\n%s", states(first), states(again))
 	}
 }
 

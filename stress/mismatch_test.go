@@ -15,7 +15,6 @@ const someTicks = "C 0 1 C 0 2 T U 0 1 C 1 1 T E 0 2 U 1 1 T U 0 1 T"
 // Every player but one misses an event, or all do: the first is found by
 // comparing digests, the second by the model alone.
 func TestMissedEventsAreMismatches(t *testing.T) {
-	kinds := []trace.Kind{trace.Create, trace.Update, trace.Erase}
 	tests := []struct {
 		kind  trace.Kind
 		lost  string // to all
@@ -25,11 +24,11 @@ func TestMissedEventsAreMismatches(t *testing.T) {
 		{trace.Update, `tick 2: workers 1: table 0: the flush reports nothing of it; want .*put:1.*`, 2},
 		{trace.Erase, `tick 3: workers 1: table 0: the flush reports nothing of it; want .*erased:1.*`, 3},
 	}
-	for i, tt := range tests {
+	for _, tt := range tests {
 		for _, all := range []bool{false, true} {
 			p := command{stdin: bytes.NewReader(lines(someTicks))}
 			p.fault = func(workers, tick int, e trace.Event) bool {
-				return tick > 1 && e.Kind == kinds[i] && (all || workers == 4)
+				return tick > 1 && e.Kind == tt.kind && (all || workers == 4)
 			}
 			want := tt.lost
 			if !all {
