@@ -162,9 +162,7 @@ func TestATickAllocatesThePhaseOfItsPassAlone(t *testing.T) {
 		noError(t, s.Each(ctx, 1, record))
 		noError(t, onlyError(s.Flush(ctx)))
 	})
-	if n > frameCount+slack {
-		t.Errorf("%d ticks allocate %d objects", frameCount, n)
-	}
+	atMost(t, "objects", n, frameCount+slack)
 }
 
 func TestASteadyFrameAllocatesOneObjectPerPhase(t *testing.T) {
@@ -189,9 +187,7 @@ func TestASteadyFrameAllocatesOneObjectPerPhase(t *testing.T) {
 
 func checkSteady(t *testing.T, ctx context.Context, frame func(context.Context)) {
 	t.Helper()
-	if n := allocations(ctx, frame); n > frameCount*phasesInFrame+slack {
-		t.Errorf("%d frames of %d phases allocate %d objects", frameCount, phasesInFrame, n)
-	}
+	atMost(t, "objects", allocations(ctx, frame), frameCount*phasesInFrame+slack)
 }
 
 func TestWithoutATeamAFrameAllocatesAConstantMore(t *testing.T) {

@@ -3,6 +3,7 @@ package store_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"runtime"
 	"sync"
 	"sync/atomic"
@@ -135,13 +136,9 @@ func givesBack(t *testing.T, what string, times int, rest, burst func()) {
 	before := heap()
 	for wake := range times {
 		burst()
-		if swell := heap() - before; swell < 300<<10 {
-			t.Errorf("%s %d: the heap grew by %d KiB, which shows nothing", what, wake, swell>>10)
-		}
+		atLeast(t, fmt.Sprintf("%s %d: bytes of growth", what, wake), heap()-before, 300<<10)
 		rest()
-		if left := heap() - before; left > 64<<10 {
-			t.Errorf("%s %d: %d KiB are left after the rest", what, wake, left>>10)
-		}
+		atMost(t, fmt.Sprintf("%s %d: bytes after the rest", what, wake), heap()-before, 64<<10)
 	}
 }
 
@@ -216,9 +213,7 @@ func TestTable_WithWorkNowAndThenAllocatesNothing(t *testing.T) {
 	for range 200 {
 		frame(t.Context())
 	}
-	if n := allocations(t.Context(), frame); n > 2*frameCount+20+slack {
-		t.Errorf("%d frames, of which some have work for the table, allocate %d objects", frameCount, n)
-	}
+	atMost(t, "objects", allocations(t.Context(), frame), 2*frameCount+20+slack)
 }
 
 // A system that its condition keeps from running gives back the memory of its queues.
@@ -349,12 +344,8 @@ func TestLimits_BoundMemoryWhenProducersOutrunFlushes(t *testing.T) {
 		measured.Lock()
 		most = max(most, heap()-before)
 		measured.Unlock()
-		if pending := s.Pending().Commands; pending > 3*limit {
-			t.Errorf("%d commands are pending", pending)
-		}
-		if n := flush(t, s).Total.Commands(); n < limit {
-			t.Errorf("%d commands were flushed", n)
-		}
+		atMost(t, "pending commands", s.Pending().Commands, 3*limit)
+		atLeast(t, "flushed commands", flush(t, s).Total.Commands(), limit)
 		flushes++
 		refused.Store(0)
 	}

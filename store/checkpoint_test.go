@@ -46,9 +46,7 @@ func TestRollback_DropsAllThatWasRecordedSince(t *testing.T) {
 		resolve(t, table, flushed[0])
 		if inWrite {
 			write(t, s, func(ctx context.Context, w *store.Writer) error {
-				if err := s.Rollback(ctx, &c); err != nil {
-					return err
-				}
+				noError(t, s.Rollback(ctx, &c))
 				h, err := table.Insert(w, item{}) // the Writer goes on
 				table.Remove(w, h)
 				return err
@@ -142,9 +140,7 @@ func TestSteadyCheckpointsAndRollbacksAllocateNothingThatGrows(t *testing.T) {
 				frame(ctx)
 				wantError(t, "", s.Rollback(ctx, &c), nil)
 			})
-			if n > frameCount*(phasesInFrame+2)+slack {
-				t.Errorf("%d rounds over %d items allocate %d objects", frameCount, items, n)
-			}
+			atMost(t, "objects", n, frameCount*(phasesInFrame+2)+slack)
 		}
 	})
 }

@@ -67,9 +67,7 @@ func TestAWholeTickCanBeUndoneInsideAWrite(t *testing.T) {
 	before := digest(t, s)
 	var c store.Checkpoint
 	err := s.Write(t.Context(), func(ctx context.Context, w *store.Writer) error {
-		if err := s.Checkpoint(ctx, &c); err != nil {
-			return err
-		}
+		noError(t, s.Checkpoint(ctx, &c))
 		maps := store.Maps(table, w)
 		for range 3 {
 			err := table.ForEach(ctx, func(_ context.Context, c store.Chunk[item]) error {

@@ -91,9 +91,7 @@ func TestClaim_RefusesDamagedInputs(t *testing.T) {
 			t.Fatalf("the first %d bytes of %d are taken", n, len(input))
 		}
 	}
-	if !try(append(slices.Clone(input), 0)) {
-		t.Error("a byte more is taken")
-	}
+	equal(t, "a byte more is refused", try(append(slices.Clone(input), 0)), true)
 	step := 1
 	if check.Cheap {
 		step = 13
@@ -106,16 +104,12 @@ func TestClaim_RefusesDamagedInputs(t *testing.T) {
 			taken++
 		}
 	}
-	if taken == 0 {
-		t.Error("not one flip is another input: the flips do not come to the items")
-	}
+	atLeast(t, "flips that are another input", taken, 1)
 	r := rand.New(rand.NewPCG(3, 4))
 	for range 3000 / step {
 		try(forgedInput(r, input))
 	}
-	if try(input) {
-		t.Error("the sample itself is refused")
-	}
+	equal(t, "the sample itself is refused", try(input), false)
 }
 
 // forgedInput changes some bytes, or takes, repeats or adds some.
@@ -165,9 +159,7 @@ func TestClaim_InputCannotHoldMoreThanItsBytes(t *testing.T) {
 		"a name that is longer than b": append([]byte{1, 1, 1, 1, 1}, bytes.Repeat([]byte{0xff}, 60)...),
 	} {
 		c := newClaimed(t, 1)
-		if !c.takes(t, b) {
-			t.Errorf("%s is taken", what)
-		}
+		equal(t, what+" is refused", c.takes(t, b), true)
 	}
 	c := newClaimed(t, 1)
 	for what, b := range map[string][]byte{
@@ -175,9 +167,7 @@ func TestClaim_InputCannotHoldMoreThanItsBytes(t *testing.T) {
 		"erase all": {1, 1, 5, 1, 0},
 		"a mark":    {1, 1, 1, 3, 1, 0, 0},
 	} {
-		if c.takes(t, b) {
-			t.Errorf("%s is refused", what)
-		}
+		equal(t, what+" is refused", c.takes(t, b), false)
 	}
 }
 
@@ -216,9 +206,9 @@ func TestClaim_PanicOfLinksIsTheErrorOfPut(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 	_, n := c.Left()
-	if _, calls := c.Seal(nil, 100); n > 0 || calls.Len() > 0 {
-		t.Errorf("%d commands are kept, %d calls arrived", n, calls.Len())
-	}
+	equal(t, "commands that are kept", n, 0)
+	_, calls := c.Seal(nil, 100)
+	equal(t, "calls that arrived", calls.Len(), 0)
 }
 
 func FuzzPut(f *testing.F) {
@@ -238,9 +228,8 @@ func FuzzPut(f *testing.F) {
 		}
 		noError(t, c.Verify(t.Context()))
 		again := prepared(t, before)
-		if again.takes(t, b) || again.digest(t) != c.digest(t) {
-			t.Error("it does another thing the second time")
-		}
+		equal(t, "refused the second time", again.takes(t, b), false)
+		equal(t, "digest the second time", again.digest(t), c.digest(t))
 	})
 }
 

@@ -186,12 +186,8 @@ func TestClaim_KeepsInputOfAFailedFlush(t *testing.T) {
 	s, table := newTable(t, store.Options{}, store.TableOptions[item]{MaxItems: 3})
 	c, input, calls, errs := sealedCreates(t, s, table, 4)
 	noError(t, s.Write(c.Context(t.Context()), func(ctx context.Context, w *store.Writer) error {
-		if err := c.Put(ctx, input, calls); err != nil {
-			return err
-		}
-		if err := s.Each(ctx, 1, taskOf(func(q store.Queue) { table.EmplaceItems(q, make([]item, 4), nil) })); err != nil {
-			return err
-		}
+		noError(t, c.Put(ctx, input, calls))
+		noError(t, s.Each(ctx, 1, taskOf(func(q store.Queue) { table.EmplaceItems(q, make([]item, 4), nil) })))
 		for range 2 {
 			wantError(t, "", onlyError(s.Flush(ctx)), store.ErrFull)
 		}
@@ -212,12 +208,8 @@ func TestClaim_FirstFlushOfATickTakesTheInput(t *testing.T) {
 	one, _ := encodedStem(t)
 	input, calls := c.claim.Seal(nil, one)
 	noError(t, c.Write(c.claim.Context(t.Context()), func(ctx context.Context, w *store.Writer) error {
-		if err := c.claim.Put(ctx, input, calls); err != nil {
-			return err
-		}
-		if err := c.Each(ctx, 1, func(_ context.Context, _ int, q store.Queue) error { return emplaceStem(c, 0)(q) }); err != nil {
-			return err
-		}
+		noError(t, c.claim.Put(ctx, input, calls))
+		noError(t, c.Each(ctx, 1, func(_ context.Context, _ int, q store.Queue) error { return emplaceStem(c, 0)(q) }))
 		flushIn(t, c.Store, ctx)
 		w.EndFrame()
 		equal(t, "the second flush", flushIn(t, c.Store, ctx).Total.Commands(), 0)

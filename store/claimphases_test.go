@@ -73,9 +73,8 @@ func TestClaim_DriverRollsBackWhereTicksMayNot(t *testing.T) {
 	noError(t, c.Checkpoint(own, &saved))
 	c.tick(t, input, nil) // in advance
 	waits := c.send(emplaceStem(c, 2))
-	if err := c.Rollback(own, &saved); err != nil || c.digest(t) != before {
-		t.Fatalf("between ticks: %v", err)
-	}
+	noError(t, c.Rollback(own, &saved))
+	equal(t, "between ticks: digest", c.digest(t), before)
 	err := c.Write(own, func(ctx context.Context, w *store.Writer) error {
 		c.claim.Forget()
 		err := c.claim.Put(ctx, input, nil)
@@ -85,9 +84,8 @@ func TestClaim_DriverRollsBackWhereTicksMayNot(t *testing.T) {
 		flushIn(t, c.Store, ctx)
 		return err
 	})
-	if err != nil || c.stems.Len() != 1 {
-		t.Fatalf("%d stems: %v", c.stems.Len(), err)
-	}
+	noError(t, err)
+	equal(t, "stems", c.stems.Len(), 1)
 	calls.Done(1, nil)
 	sent.returned(t)
 	input, calls = c.claim.Seal(nil, 1000)
@@ -232,9 +230,7 @@ func TestSchema_TellsTablesApart(t *testing.T) {
 		column(store.ColumnOptions[int]{Changes: true, Links: links}),
 		optional(store.ColumnOptions[int]{Links: links}),
 	}
-	if n := len(slices.Compact(slices.Sorted(slices.Values(texts)))); n != len(texts) {
-		t.Errorf("%d schemas differ, want %d: %q", n, len(texts), texts)
-	}
+	equal(t, "schemas that differ", len(slices.Compact(slices.Sorted(slices.Values(texts)))), len(texts))
 	for _, text := range []string{tracked, bare, sparse} {
 		const last = "; MaxItems 0, MinFree 0, ChunkItems 2048, Links false, Changes true, FixedKeys false\n"
 		if !strings.HasSuffix(text, last) {

@@ -29,9 +29,8 @@ func TestClaim_ReadsBackWhatItTakes(t *testing.T) {
 		c := claim(t, s)
 		sent := (&claimed{Store: s, claim: c}).send(func(q store.Queue) error { table.Emplace(q, v); return nil })
 		input, calls := c.Seal(nil, 1<<20)
-		if err := c.Put(c.Context(t.Context()), input, calls); err != nil || calls.Len() != 1 {
-			t.Errorf("%s: %d calls, Put: %v", name, calls.Len(), err)
-		}
+		wantError(t, name, c.Put(c.Context(t.Context()), input, calls), nil)
+		equal(t, name+": calls", calls.Len(), 1)
 		calls.Done(1, nil)
 		sent.returned(t)
 	}
@@ -70,8 +69,6 @@ func refusesType[V any](t *testing.T) {
 				t.Errorf("%s of %s: %v, want ErrSnapshot that names table and field", op, part, err)
 			}
 		}
-		if b.Len() > 0 {
-			t.Errorf("Snapshot of %s: %d bytes written, want 0", part, b.Len())
-		}
+		equal(t, "bytes of a snapshot of "+part, b.Len(), 0)
 	}
 }

@@ -241,9 +241,7 @@ func TestLoad_MemoryIsBoundedByTheBytesRead(t *testing.T) {
 				s, b := forge(t, n)
 				bounded := func(what string, read func() error) (err error) {
 					grew, most := allocated(func() { err = read() }), 32*uint64(len(b))+1<<20
-					if grew > most {
-						t.Errorf("%s: %d bytes allocated for %d, want at most %d", what, grew, len(b), most)
-					}
+					atMost(t, what+": allocated bytes", grew, most)
 					if err != nil && len(err.Error()) > 64<<10 {
 						t.Errorf("%s: an error text of %d bytes", what, len(err.Error()))
 					}

@@ -266,9 +266,7 @@ func takes(t *testing.T, s *store.Store, b []byte) bool {
 	err := s.Load(ctx, bytes.NewReader(b))
 	if most := uint64(32*len(b) + 1<<20); heapBytes()-before > most {
 		// The runtime counts in bulk. All is counted when the world is stopped.
-		if grew := allocated(func() { _ = s.Load(ctx, bytes.NewReader(b)) }); grew > most {
-			t.Fatalf("%d bytes allocated for %d, want at most %d", grew, len(b), most)
-		}
+		atMost(t, "allocated bytes", allocated(func() { _ = s.Load(ctx, bytes.NewReader(b)) }), most)
 	}
 	_, inspectErr := snapshot.Inspect(bytes.NewReader(b))
 	if inspectErr != nil && (err == nil || !errors.Is(inspectErr, store.ErrSnapshot)) {

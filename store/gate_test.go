@@ -3,7 +3,6 @@ package store_test
 import (
 	"context"
 	"errors"
-	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -161,9 +160,8 @@ func TestGate_QueuesAndDiscardPassReaders(t *testing.T) {
 		second := note("second")
 		record()
 		release()
-		if err := errors.Join(first.result(), second.result()); err != nil || !slices.Equal(order, []string{"first", "second"}) {
-			t.Errorf("%v, %v", order, err)
-		}
+		wantError(t, "both calls", errors.Join(first.result(), second.result()), nil)
+		equalLists(t, "order", order, "first", "second")
 		noError(t, s.Read(t.Context(), func(context.Context) error {
 			note("third")
 			record()
@@ -172,9 +170,8 @@ func TestGate_QueuesAndDiscardPassReaders(t *testing.T) {
 		synctest.Wait()
 		release = holdAlone(t, s)
 		_, refused := s.Queues(1)
-		if discard := s.Discard(); !errors.Is(refused, store.ErrPhase) || !errors.Is(discard, store.ErrPhase) {
-			t.Errorf("beside a Write: Queues %v, Discard %v", refused, discard)
-		}
+		wantError(t, "beside a Write", refused, store.ErrPhase)
+		wantError(t, "beside a Write", s.Discard(), store.ErrPhase)
 		release()
 		wantFlush(t, s, batch.Counts{Created: 1})
 	})

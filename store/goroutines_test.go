@@ -180,9 +180,8 @@ func TestChecked_NamesTheCallThatWouldWaitForItself(t *testing.T) {
 				defer cancel()
 				var got error
 				called := 0
-				if err := within(ctx, s, func() error { called++; got = call(s); return nil }); err != nil || called != 1 {
-					t.Fatalf("it was called %d times: %v", called, err)
-				}
+				noError(t, within(ctx, s, func() error { called++; got = call(s); return nil }))
+				equal(t, "calls", called, 1)
 				switch says := name + " inside " + phase; {
 				case name == "Read" && (phase == "Read" || strings.HasPrefix(phase, "Reduce") && phase != "Reduce (in a task)"): // they hold the gate together
 					if got != nil {

@@ -69,9 +69,8 @@ func checkGroups[T, K any](t tb, g *store.Groups[T, K], of *store.Table[T], by *
 		}
 		return nil
 	})
-	if err != nil || int(visited.Load()) != by.Len() {
-		t.Fatalf("%d owners were visited, %v; want %d", visited.Load(), err, by.Len())
-	}
+	noError(t, err)
+	equal(t, "visited owners", int(visited.Load()), by.Len())
 }
 
 func TestGroupsAreThoseOfAPlainMap(t *testing.T) {
@@ -243,18 +242,16 @@ func TestGroups_AreOverAfterChanges(t *testing.T) {
 	g := newGrouped(t)
 	noError(t, onlyError(g.Close(t.Context())))
 	err := g.groups.ForEach(t.Context(), func(context.Context, store.GroupChunk[shot, item]) error { return nil })
-	if !errors.Is(err, store.ErrClosed) || !strings.Contains(panicOf(func() { g.groups.Of(g.hs[0]) }), over) {
-		t.Errorf("after Close: %v", err)
-	}
+	wantError(t, "after Close", err, store.ErrClosed)
+	wantIn(t, "Of after Close", panicOf(func() { g.groups.Of(g.hs[0]) }), over)
 }
 
 func TestGroupBy_OfTwoStoresPanics(t *testing.T) {
 	g := newGrouped(t)
 	_, stranger := newTable(t, store.Options{}, store.TableOptions[item]{Name: "stranger"})
 	got := panicOf(func() { _ = store.GroupBy(t.Context(), &g.groups, g.shots, stranger, targetOf) })
-	if !strings.Contains(got, `by table "stranger" of another store; both tables have to be of one`) || g.use(t) != "" {
-		t.Error(got)
-	}
+	wantIn(t, "GroupBy", got, `by table "stranger" of another store; both tables have to be of one`)
+	equal(t, "use after it", g.use(t), "")
 }
 
 // A table may be grouped by itself. Of keys that panic the one of the lowest block is returned.

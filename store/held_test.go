@@ -172,9 +172,7 @@ func TestClose_HoldsNoItems(t *testing.T) {
 			_, err := s.Close(ctx)
 			return err
 		})
-		if held {
-			t.Error("what an item held is held by the closed store")
-		}
+		equal(t, "what an item held is held by the closed store", held, false)
 		runtime.KeepAlive(table)
 	})
 }

@@ -70,9 +70,7 @@ func TestMemoryIsGivenBackWhenNothingHappens(t *testing.T) {
 				flush(t, s)
 			}
 			kept := float64(heap()-empty-s.Stats().Tables[0].Bytes)/n - float64(c.names)
-			if kept > 2 {
-				t.Errorf("%s, then 130 times a %s that does nothing: %.1f bytes an item are kept beyond names and lists", what, how, kept)
-			}
+			atMost(t, what+", then "+how+": bytes an item beyond names and lists", kept, 2)
 			runtime.KeepAlive(table)
 		}
 	}

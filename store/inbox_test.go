@@ -1,9 +1,7 @@
 package store_test
 
 import (
-	"errors"
 	"runtime"
-	"slices"
 	"testing"
 
 	"handloom/batch"
@@ -52,9 +50,8 @@ func TestCallsOfTheInboxComeAfterAllPassesAndInTheOrderTheyArrived(t *testing.T)
 	emplace(2)(qs[0])
 	emplace(4)(queues(t, s, 1)[0])
 	wantFlush(t, s, batch.Counts{Created: 8, Put: 1, Superseded: 7})
-	if got := created(packedTable{table}); !slices.Equal(got, []uint64{1, 2, 3, 4, 5, 6, 7, 8}) || table.At(h).Value != 8 {
-		t.Errorf("created %v; the put of %d won", got, table.At(h).Value)
-	}
+	equalLists(t, "created", created(packedTable{table}), 1, 2, 3, 4, 5, 6, 7, 8)
+	equal(t, "the put that won", table.At(h).Value, 8)
 }
 
 func TestInbox_KeepsNothingOfACallThatFails(t *testing.T) {
@@ -129,7 +126,6 @@ func TestAClosedStoreTakesNoCall(t *testing.T) {
 		table.Emplace(q, item{}) // it does not know yet
 	})), store.ErrClosed, "Inbox")
 	called := false
-	if err := s.Inbox(func(store.Queue) error { called = true; return nil }); !errors.Is(err, store.ErrClosed) || called {
-		t.Errorf("a call of a closed store: %v, called: %t", err, called)
-	}
+	wantError(t, "a call of a closed store", s.Inbox(func(store.Queue) error { called = true; return nil }), store.ErrClosed)
+	equal(t, "a closed store calls", called, false)
 }

@@ -1,6 +1,7 @@
 package store_test
 
 import (
+	"fmt"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -79,15 +80,12 @@ func TestInbox_ThousandGoroutinesSendInOrder(t *testing.T) {
 	latest := int64(0) // of the beginnings so far
 	for _, caller := range order {
 		a := times[caller]
-		if latest > a.ended {
-			t.Fatalf("caller %d ended at %d and comes after one that began at %d", caller, a.ended, latest)
-		}
+		atMost(t, fmt.Sprintf("latest begin before the end of caller %d", caller), latest, a.ended)
 		latest = max(latest, a.begun)
 	}
 	slices.Sort(order)
-	if n := len(slices.Compact(order)); n != callers || len(order) != callers {
-		t.Errorf("%d calls of %d callers were applied, want %d", len(order), n, callers)
-	}
+	equal(t, "callers", len(slices.Compact(order)), callers)
+	equal(t, "calls", len(order), callers)
 }
 
 // elsewhere reports failures of goroutines other than the test's own.

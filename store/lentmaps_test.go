@@ -2,7 +2,6 @@ package store_test
 
 import (
 	"context"
-	"strings"
 	"testing"
 
 	"handloom/shard/handlemap"
@@ -46,9 +45,8 @@ func lentMapsKeepIdentity[M any, P lentMap[M]](t *testing.T, newTable func(s *st
 		for name, from := range map[string]P{"zero map": new(M), "next shard": next, "other table": other} {
 			id := of.TypeID()
 			wantIn(t, name, panicOf(func() { from.CopyTo(of, nil) }), "belongs to a table")
-			if of.TypeID() != id || !of.Has(h) {
-				t.Errorf("%s: the map has typeId %d and item %t, want %d and true", name, of.TypeID(), of.Has(h), id)
-			}
+			equal(t, name+": TypeID", of.TypeID(), id)
+			equal(t, name+": Has", of.Has(h), true)
 		}
 		// There and back, as documented, into a copy and into a zero map.
 		copied, cloned := P(new(M)), P(of.Clone())
@@ -78,8 +76,7 @@ func lentMapsKeepIdentity[M any, P lentMap[M]](t *testing.T, newTable func(s *st
 				*maps(w)[0] = *from
 			}))
 		})
-		if !strings.Contains(p, `table "of"`) || !strings.Contains(p, "CopyTo") {
-			t.Errorf("a Write that assigns %s panics with %q, want the table and CopyTo", name, p)
-		}
+		wantIn(t, "a Write that assigns "+name, p, `table "of"`)
+		wantIn(t, "a Write that assigns "+name, p, "CopyTo")
 	}
 }

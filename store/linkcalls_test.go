@@ -106,9 +106,8 @@ func (l *linked) record(t tb, live []store.Handle[node]) {
 // changed: recorded slices hold what they held.
 func (l *linked) checkUntouched(t *testing.T, what string, d uint64, pending store.Pending, recorded [][]store.Handle[node]) {
 	t.Helper()
-	if got := digest(t, l.Store); got != d || l.Epoch() != 1 {
-		t.Errorf("%s: digest %x, epoch %d; want %x and 1", what, got, l.Epoch(), d)
-	}
+	equal(t, what+": digest", digest(t, l.Store), d)
+	equal(t, what+": epoch", l.Epoch(), 1)
 	equal(t, what+": pending", l.Pending(), pending)
 	if !slices.EqualFunc(l.slices, recorded, slices.Equal) {
 		t.Errorf("%s: recorded values were changed", what)

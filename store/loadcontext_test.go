@@ -60,9 +60,7 @@ func TestLoad_AsksItsContextEveryMiB(t *testing.T) {
 				ctx, end := context.WithCancel(t.Context())
 				r := &endingReader{r: bytes.NewReader(b), bytes: at, end: end}
 				wantError(t, fmt.Sprintf("Load, whose context ends after %d bytes", at), s.Load(ctx, r), context.Canceled)
-				if r.after > 1<<20 {
-					t.Errorf("Load, whose context ends after %d bytes, asks for %d more, want at most 1 MiB", at, r.after)
-				}
+				atMost(t, "bytes asked for after the context ended", r.after, 1<<20)
 			}
 		})
 	}

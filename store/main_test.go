@@ -2,6 +2,7 @@ package store_test
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"flag"
@@ -119,6 +120,22 @@ func equal[T comparable](t tb, what string, got, want T) {
 	t.Helper()
 	if got != want {
 		t.Errorf("%s: %v, want %v", what, got, want)
+	}
+}
+
+// atMost fails the test if got is more than most. what names the value.
+func atMost[T cmp.Ordered](t tb, what string, got, most T) {
+	t.Helper()
+	if got > most {
+		t.Errorf("%s: %v, want at most %v", what, got, most)
+	}
+}
+
+// atLeast fails the test if got is less than least. what names the value.
+func atLeast[T cmp.Ordered](t tb, what string, got, least T) {
+	t.Helper()
+	if got < least {
+		t.Errorf("%s: %v, want at least %v", what, got, least)
 	}
 }
 

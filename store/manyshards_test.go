@@ -84,7 +84,5 @@ func TestBurst_OfShardsThatRest(t *testing.T) {
 	for range 200 {
 		tick()
 	}
-	if more := heap() - before; more > 32<<10 {
-		t.Errorf("%d bytes more than before", more)
-	}
+	atMost(t, "bytes more than before", heap()-before, 32<<10)
 }

@@ -114,21 +114,16 @@ func TestASnapshotOfOlderTypesIsRead(t *testing.T) {
 			t.Fatalf("plan %v is %+v, and was %+v", h, is, was)
 		}
 		for i, n := range was.Steps {
-			if is.Steps[i] != int32(n) {
-				t.Fatalf("plan %v is %+v, and was %+v", h, is, was)
-			}
+			equal(t, "step", is.Steps[i], int32(n))
 		}
 		for key, odds := range was.Odds {
-			if is.Odds[uint32(key)] != odds {
-				t.Fatalf("plan %v is %+v, and was %+v", h, is, was)
-			}
+			equal(t, "odds", is.Odds[uint32(key)], odds)
 		}
 	}
 	w.goesOn(t)
 	again := newLaterRealm(t)
-	if err := again.Load(context.Background(), bytes.NewReader(image(t, w.Store))); err != nil || digest(t, again.Store) != digest(t, w.Store) {
-		t.Errorf("written and read as what it is: %v", err)
-	}
+	wantError(t, "written and read as what it is", again.Load(context.Background(), bytes.NewReader(image(t, w.Store))), nil)
+	equal(t, "digest when read again", digest(t, again.Store), digest(t, w.Store))
 }
 
 // goesOn changes the realm by every kind of command and sorts it.
@@ -149,9 +144,7 @@ func (w *laterRealm) goesOn(t tb) {
 	byHeight := func(a, b *laterUnit) int { return cmp.Compare(a.Height, b.Height) }
 	write(t, w.Store, func(_ context.Context, x *store.Writer) error {
 		_, done, err := store.Defragment(ctx, w.units, x, byHeight, 0)
-		if err == nil && !done {
-			t.Errorf("Defragment without a bound has not ended")
-		}
+		equal(t, "Defragment without a bound is done", done, true)
 		return err
 	})
 	noError(t, w.Verify(ctx))
@@ -207,9 +200,8 @@ func TestLoad_NamesWhatDoesNotFit(t *testing.T) {
 	register(t, s, laterUnits())
 	registerStable(t, s, plans)
 	err := s.Load(context.Background(), bytes.NewReader(b))
-	for _, want := range []string{`table "plans"`, "store_test.laterPlan.Steps cannot be converted", `TableOptions.Migrate["` + planHash + `"]`, "\n\tSteps []int64\n", "\n\tSteps []int32\n"} {
-		wantError(t, "", err, store.ErrSchema, want)
-	}
+	wantError(t, "Load", err, store.ErrSchema, `table "plans"`, "store_test.laterPlan.Steps cannot be converted",
+		`TableOptions.Migrate["`+planHash+`"]`, "\n\tSteps []int64\n", "\n\tSteps []int32\n")
 }
 
 func TestAMigrationThatFailsChangesNothing(t *testing.T) {
@@ -239,9 +231,7 @@ func TestAMigrationThatFailsChangesNothing(t *testing.T) {
 		var panicked *store.PanicError
 		equal(t, name+": the error is a panic", errors.As(err, &panicked), name == "panics")
 		var read store.Checkpoint
-		if err := s.ReadCheckpoint(context.Background(), bytes.NewReader(b), &read); err == nil {
-			t.Errorf("%s: it was read", name)
-		}
+		equal(t, name+": it is read", s.ReadCheckpoint(context.Background(), bytes.NewReader(b), &read) == nil, false)
 		wantError(t, name+": a checkpoint that was read in part", s.Rollback(context.Background(), &read), store.ErrCheckpoint)
 		equal(t, name+": digest", digest(t, s), before)
 	}
@@ -268,9 +258,7 @@ func TestLoad_RefusesAMigrateMapWithoutTheHash(t *testing.T) {
 			register(t, s, units)
 			registerStable(t, s, laterPlans())
 			err := s.Load(context.Background(), bytes.NewReader(b))
-			if (err == nil) != c.fits {
-				t.Fatalf("Load: %v, want an error: %t", err, !c.fits)
-			}
+			equal(t, "Load succeeds", err == nil, c.fits)
 			for _, want := range []string{unitHash, "ef83e3b0001c8d64", "laterUnit.Y"} {
 				if err != nil && (!errors.Is(err, store.ErrSchema) || !strings.Contains(err.Error(), want)) {
 					t.Errorf("Load: %v, want ErrSchema with %q", err, want)
@@ -286,9 +274,8 @@ func TestLoad_TakesMoreItemsThanMaxItems(t *testing.T) {
 	s, table := newTable(t, store.Options{}, store.TableOptions[item]{Name: "items"})
 	fill(t, s, table, 100)
 	less, few := newTable(t, store.Options{}, store.TableOptions[item]{Name: "items", MaxItems: 50})
-	if err := less.Load(ctx, bytes.NewReader(image(t, s))); err != nil || few.Len() != 100 {
-		t.Fatalf("Load: %d items, %v", few.Len(), err)
-	}
+	noError(t, less.Load(ctx, bytes.NewReader(image(t, s))))
+	equal(t, "loaded items", few.Len(), 100)
 	err := less.Write(ctx, func(_ context.Context, w *store.Writer) error {
 		wantError(t, "Insert", onlyError(few.Insert(w, item{})), store.ErrFull)
 		for h := range few.All() {
@@ -300,7 +287,7 @@ func TestLoad_TakesMoreItemsThanMaxItems(t *testing.T) {
 		return err
 	})
 	wantError(t, "the call", err, nil)
-	equal(t, "few.Len", few.Len(), 50)
+	equal(t, "items", few.Len(), 50)
 }
 
 // A Defragment goes on after a Load, also where columns are others. Where items are others
@@ -428,9 +415,8 @@ func TestLoad_TakesOlderForgeriesOrRefusesThem(t *testing.T) {
 				}
 				taken++
 				before := digest(t, stores[i])
-				if err := stores[i].Load(t.Context(), bytes.NewReader(image(t, stores[i]))); err != nil || digest(t, stores[i]) != before {
-					t.Fatalf("saved and loaded: %v", err)
-				}
+				noError(t, stores[i].Load(t.Context(), bytes.NewReader(image(t, stores[i]))))
+				equal(t, "digest when saved and loaded", digest(t, stores[i]), before)
 			}
 			t.Logf("%d of %d were taken", taken, n)
 			if taken < n/50 || taken > n*9/10 {

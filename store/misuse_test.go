@@ -72,18 +72,16 @@ func TestFlush_OneWaitsAtATime(t *testing.T) {
 		synctest.Wait()
 		wantError(t, "the second flush", onlyError(s.Flush(t.Context())), store.ErrPhase)
 		release()
-		if err := first.result(); err != nil || table.Len() != 1 {
-			t.Errorf("%v, %d items", err, table.Len())
-		}
+		wantError(t, "first", first.result(), nil)
+		equal(t, "items", table.Len(), 1)
 		table.Emplace(queues(t, s, 1)[0], item{})
 		write(t, s, func(ctx context.Context, _ *store.Writer) error {
 			first = begin(func() error { return onlyError(s.Flush(context.Background())) })
 			synctest.Wait()
 			return onlyError(s.Flush(ctx))
 		})
-		if err := first.result(); err != nil || table.Len() != 2 {
-			t.Errorf("%v, %d items", err, table.Len())
-		}
+		wantError(t, "first", first.result(), nil)
+		equal(t, "items", table.Len(), 2)
 	})
 }
 

@@ -93,9 +93,8 @@ func TestDefragment_WithoutAComparisonForgets(t *testing.T) {
 		if _, done, err := store.Defragment(ended, table, w, byValue, 0); done || !errors.Is(err, errTask) {
 			t.Errorf("with a context that has ended: %v, %v", done, err)
 		}
-		if d, _ := s.Digest(ctx); d != blank {
-			t.Error("with a context that has ended the state changes")
-		}
+		d, _ := s.Digest(ctx)
+		equal(t, "digest with a context that has ended", d, blank)
 		same := func(a, b *item) int { return 0 }
 		if moves, done, err := store.Defragment(ctx, table, w, same, 0); moves != 0 || !done || err != nil {
 			t.Errorf("Defragment of equal items: %d moves, %v, %v", moves, done, err)
@@ -139,9 +138,7 @@ func TestAnOrderingWhoseCallbackPanicsIsAnErrorAndSortsTheOtherShards(t *testing
 					t.Errorf("%d workers, %s: %v", workers, name, err)
 				}
 			}
-			if done {
-				t.Error("done, with a comparison that panics")
-			}
+			equal(t, "done with a comparison that panics", done, false)
 			for shard, m := range store.Maps(table, w) {
 				inOrder := slices.IsSortedFunc(m.Items(), func(a, b item) int { return byValue(&a, &b) })
 				if bad := shard == 1 || shard == 2; bad && !slices.Equal(m.Items(), before[shard-1]) || !bad && !inOrder {

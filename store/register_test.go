@@ -66,9 +66,7 @@ func TestRegister_ReportsAllFaultsAtOnce(t *testing.T) {
 			expectSays(t, err, part)
 		}
 	}
-	if n := strings.Count(all.Error(), `store: Register table "a": `); n != 7 {
-		t.Errorf("the error has %d lines, want 7: %v", n, all)
-	}
+	equal(t, "lines of the error", strings.Count(all.Error(), `store: Register table "a": `), 7)
 }
 
 type hidden struct {

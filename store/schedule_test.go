@@ -49,9 +49,8 @@ func TestCommandsComeInTheOrderOfSystems(t *testing.T) {
 	noError(t, s.Shuffle(3))
 	for range 20 {
 		report, err := c.Run(t.Context())
-		if err != nil || report.Total != (batch.Counts{Created: 4, Put: 1, Superseded: 3, Stale: 4}) {
-			t.Fatal(report, err)
-		}
+		noError(t, err)
+		equal(t, "report.Total", report.Total, batch.Counts{Created: 4, Put: 1, Superseded: 3, Stale: 4})
 		for i, sample := range report.Stale {
 			equal(t, "pass of a stale erase", sample.Pass, i)
 		}
@@ -174,9 +173,7 @@ func TestSystemsAndTheirPassesShareTheWorkers(t *testing.T) {
 		for range 20 {
 			noError(t, errors.Join(frame(t.Context()), s.Team(t.Context(), frame)))
 		}
-		if most.Load() > int64(workers) {
-			t.Errorf("%d tasks ran at the same time on %d workers", most.Load(), workers)
-		}
+		atMost(t, "tasks at the same time", most.Load(), int64(workers))
 	}
 }
 
@@ -227,9 +224,7 @@ func TestRun_AllocatesAConstant(t *testing.T) {
 				n := allocations(ctx, func(ctx context.Context) {
 					wantError(t, "", onlyError(c.Run(ctx)), nil)
 				})
-				if n > frameCount*most+slack {
-					t.Errorf("%d items: %d frames allocate %d objects, want %d each", items, frameCount, n, most)
-				}
+				atMost(t, fmt.Sprintf("objects of %d items", items), n, frameCount*most+slack)
 			}
 			return nil
 		}))
@@ -254,9 +249,7 @@ func TestSystemsAreShuffledAsTasksAre(t *testing.T) {
 		noError(t, onlyError(c.Run(t.Context())))
 		seen[order] = true
 	}
-	if len(seen) < 12 {
-		t.Errorf("100 frames ran the systems in %d orders of 24", len(seen))
-	}
+	atLeast(t, "orders of 24 in 100 frames", len(seen), 12)
 }
 
 func TestASystemThatIsAloneHasAllWorkers(t *testing.T) {

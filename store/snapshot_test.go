@@ -278,9 +278,7 @@ func TestASnapshotOfAnotherMachineIsRead(t *testing.T) {
 	}
 	golden, err := os.ReadFile(path)
 	noError(t, err)
-	if !bytes.Equal(b, golden) {
-		t.Error("the same state is not the same bytes on this machine")
-	}
+	equal(t, "the same state is the same bytes on this machine", bytes.Equal(b, golden), true)
 	other := newRealm(t, 1)
 	noError(t, other.Load(context.Background(), bytes.NewReader(golden)))
 	equal(t, "digest", digest(t, other.Store), wantDigest)

@@ -22,9 +22,8 @@ func TestInspect_ReturnsTablesColumnsAndTheTag(t *testing.T) {
 	noError(t, onlyError(saved.WriteTo(&b)))
 	b.WriteString("after it")
 	info, err := snapshot.Inspect(&b)
-	if err != nil || b.String() != "after it" {
-		t.Fatalf("%v, and %q is left", err, b.String())
-	}
+	noError(t, err)
+	equal(t, "the rest", b.String(), "after it")
 	if store.Tag(info.Tag) != tag || info.Epoch != w.Epoch() || info.Digest != digest(t, w.Store) || len(info.Tables) != 2 {
 		t.Errorf("%+v", info)
 	}

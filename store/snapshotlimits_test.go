@@ -56,9 +56,7 @@ func TestSnapshot_FailsWhereLoadWould(t *testing.T) {
 			_, writeErr := saved.WriteTo(&written)
 			for _, err := range []error{err, writeErr} {
 				var at *store.SnapshotError
-				if (err == nil) != c.fits {
-					t.Fatalf("error %v, want one: %t", err, !c.fits)
-				}
+				equal(t, "it succeeds", err == nil, c.fits)
 				if err != nil && (!errors.Is(err, store.ErrSnapshot) || !errors.As(err, &at) || at.Table != "items") {
 					t.Errorf("error %v, want ErrSnapshot that names the table", err)
 				}
@@ -66,9 +64,8 @@ func TestSnapshot_FailsWhereLoadWould(t *testing.T) {
 			if !c.fits {
 				return
 			}
-			if err := read.Load(ctx, &b); err != nil || digest(t, read) != digest(t, s) {
-				t.Errorf("Load: %v", err)
-			}
+			wantError(t, "Load", read.Load(ctx, &b), nil)
+			equal(t, "digest after Load", digest(t, read), digest(t, s))
 		})
 	}
 }
@@ -107,9 +104,7 @@ func TestSnapshot_NamesTheCureForAPointer(t *testing.T) {
 	s := newStore(t, store.Options{})
 	register(t, s, store.TableOptions[pointing]{Name: "pointing"})
 	err := s.Snapshot(context.Background(), io.Discard)
-	for _, want := range []string{`"pointing"`, "pointing.Next of kind ptr", "by its handle"} {
-		wantError(t, "Snapshot", err, store.ErrSnapshot, want)
-	}
+	wantError(t, "Snapshot", err, store.ErrSnapshot, `"pointing"`, "pointing.Next of kind ptr", "by its handle")
 }
 
 // The message of a file that is something else says so.

@@ -58,9 +58,8 @@ func TestSnapshot_OfLargeShards(t *testing.T) {
 	b := image(t, s)
 	t.Run("blocks", func(t *testing.T) {
 		info, err := snapshot.Inspect(bytes.NewReader(b))
-		if err != nil || info.Digest != digest(t, s) {
-			t.Fatalf("the digest is %x, %v", info.Digest, err)
-		}
+		noError(t, err)
+		equal(t, "digest", info.Digest, digest(t, s))
 		full, last := 0, blockBytes
 		for at := headOf(b); at < len(b); {
 			length := int(binary.LittleEndian.Uint32(b[at:]))
@@ -75,9 +74,7 @@ func TestSnapshot_OfLargeShards(t *testing.T) {
 			}
 			at += 16 + length
 		}
-		if full < 10 {
-			t.Errorf("%d blocks are full", full)
-		}
+		atLeast(t, "full blocks", full, 10)
 	})
 	t.Run("slow writer", func(t *testing.T) {
 		var c store.Checkpoint
@@ -86,9 +83,7 @@ func TestSnapshot_OfLargeShards(t *testing.T) {
 		if n, err := c.WriteTo(&slow); err != nil || n != int64(len(b)) || !bytes.Equal(slow.Bytes(), b) {
 			t.Errorf("a slow writer gets other bytes: %d, %v", n, err)
 		}
-		if slow.most > blockBytes+1<<17 {
-			t.Errorf("a call has %d bytes", slow.most)
-		}
+		atMost(t, "bytes of a call", slow.most, blockBytes+1<<17)
 	})
 	t.Run("memory", func(t *testing.T) { takesLittle(t, s, 8<<20, 500) }) // a call for each page of 32 KiB, at most
 	t.Run("writer fails", func(t *testing.T) { failsToWrite(t, s, packed) })

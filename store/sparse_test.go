@@ -184,9 +184,7 @@ func TestSet_AllocatesNothingInTheSteadyState(t *testing.T) {
 			frame()
 		}
 		const phases = 4 // each allocates itself
-		if n := testing.AllocsPerRun(50, frame); n > 2*phases+3 {
-			t.Errorf("%v allocations in a frame", n)
-		}
+		atMost(t, "allocations in a frame", testing.AllocsPerRun(50, frame), 2*phases+3)
 		equal(t, "shield.Len", shield.Len(), 125)
 		equal(t, "tag.Len", tag.Len(), 125)
 	})

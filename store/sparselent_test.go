@@ -70,9 +70,8 @@ func TestStatesAreReplacedWhileMapsAreGivenOut(t *testing.T) {
 			f.write(func(ctx context.Context, w *store.Writer) {
 				f.lend(w)(f.hs[0])
 				f.items.Remove(w, f.hs[1])
-				if err := back(ctx); err != nil || f.shield.Len() != len(f.hs) {
-					t.Errorf("%s: %d have one; %v", way, f.shield.Len(), err)
-				}
+				wantError(t, way, back(ctx), nil)
+				equal(t, way+": those with a shield", f.shield.Len(), len(f.hs))
 			})
 			equal(t, way+": digest", digest(t, f.Store), sum)
 		}

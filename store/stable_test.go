@@ -76,16 +76,15 @@ func TestStableTable_Lookups(t *testing.T) {
 			}
 		}
 		for _, typeID := range []uint16{60, uint16(61 + shards)} {
-			if _, ok := table.Handle(compose(typeID, 1, 0)); ok {
+			if found(table.Handle(compose(typeID, 1, 0))) {
 				t.Errorf("%d shards: Handle takes typeId %d", shards, typeID)
 			}
 		}
 		func() {
 			defer func() {
 				stale, ok := recover().(*store.StaleError)
-				if !ok || stale.Handle != hs[1].ID {
-					t.Errorf("At panics with %v", stale)
-				}
+				equal(t, "At panics with it", ok, true)
+				equal(t, "handle in the panic", stale.Handle, hs[1].ID)
 			}()
 			table.At(hs[1])
 		}()

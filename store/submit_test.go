@@ -145,9 +145,7 @@ func TestSubmit_ErrorTellsWhetherApplied(t *testing.T) {
 			var call *submitted
 			write(t, s, func(ctx context.Context, w *store.Writer) error {
 				flushIn(t, s, ctx)
-				if err := s.Checkpoint(ctx, &between); err != nil {
-					return err
-				}
+				noError(t, s.Checkpoint(ctx, &between))
 				w.EndFrame()
 				call = submit(t, s, t.Context(), table, 2)
 				flushIn(t, s, ctx)
@@ -157,22 +155,16 @@ func TestSubmit_ErrorTellsWhetherApplied(t *testing.T) {
 			call.refused(t, store.ErrRolledBack, not)
 			kept.applied(t, table, 1, 1)
 			noError(t, s.Rollback(t.Context(), &before))
-			if _, ok := store.Resolved(kept.receipt, kept.name); !ok {
-				t.Error("a receipt that was given is good no more")
-			}
+			equal(t, "a receipt that was given is good", found(store.Resolved(kept.receipt, kept.name)), true)
 		},
 		"Rollback there and back": func(t *testing.T, s *store.Store, table *store.Table[item]) {
 			var before, behind store.Checkpoint
 			var kept, gone *submitted
 			write(t, s, func(ctx context.Context, w *store.Writer) error {
 				kept = submit(t, s, t.Context(), table, 1)
-				if err := s.Checkpoint(ctx, &before); err != nil {
-					return err
-				}
+				noError(t, s.Checkpoint(ctx, &before))
 				flushIn(t, s, ctx)
-				if err := errors.Join(s.Checkpoint(ctx, &behind), s.Rollback(ctx, &before)); err != nil {
-					return err
-				}
+				noError(t, errors.Join(s.Checkpoint(ctx, &behind), s.Rollback(ctx, &before)))
 				kept.waits(t, "the frame goes on")
 				return s.Rollback(ctx, &behind)
 			})
@@ -236,9 +228,8 @@ func TestSubmit_OfNothingReturnsAtOnce(t *testing.T) {
 	s, table := newTable(t, store.Options{}, store.TableOptions[item]{})
 	fill(t, s, table, 1)
 	r, err := s.Submit(t.Context(), func(store.Queue) error { return nil })
-	if err != nil || r.Epoch() != 1 {
-		t.Fatalf("%v, %v", r, err)
-	}
+	noError(t, err)
+	equal(t, "epoch", r.Epoch(), 1)
 	equal(t, "null resolves", found(r.Resolve(0)), false)
 }
 
@@ -276,9 +267,7 @@ func TestReceipt_KnowsOnlyItsOwnCreates(t *testing.T) {
 				}
 			}
 			for _, name := range append(names[1-call], 0, compose(1, 1, 0), names[call][0]&^(1<<14-1)+20_000<<14) {
-				if h, ok := r.Resolve(name); ok {
-					t.Fatalf("call %d: %v, which is not its own, resolves to %v", call, name, h)
-				}
+				equal(t, "a name of another call resolves", found(r.Resolve(name)), false)
 			}
 		}
 	})

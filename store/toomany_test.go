@@ -3,6 +3,7 @@ package store_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"sync"
 	"testing"
 	"time"
@@ -61,7 +62,7 @@ func TestSubmit_FailsAloneWhenItsCallDoesNotFit(t *testing.T) {
 		}
 	}
 	equal(t, "full", full, 1)
-	equal(t, "table.Len", table.Len(), 2)
+	equal(t, "items", table.Len(), 2)
 	// Later calls are applied.
 	for _, call := range []func(q store.Queue){func(q store.Queue) { table.EraseAll(q) }, create} {
 		noError(t, submitAll(t, s, call)[0])
@@ -116,9 +117,8 @@ func TestClaim_DropsTheCallThatDoesNotFit(t *testing.T) {
 		})
 		calls.Done(1, err)
 		if version > 0 {
-			if !errors.Is(err, store.ErrFull) || table.Len() != 0 {
-				t.Errorf("version %d: %v, %d items", version, err, table.Len())
-			}
+			wantError(t, fmt.Sprintf("version %d", version), err, store.ErrFull)
+			equal(t, "items", table.Len(), 0)
 			continue
 		}
 		for i, full := range []bool{false, true, false} {

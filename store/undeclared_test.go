@@ -197,8 +197,7 @@ func TestSystem_LeavesLabelsOfTheCaller(t *testing.T) {
 	c := newSchedule(t, s, store.System{Name: "a", Run: nothing})
 	pprof.Do(t.Context(), pprof.Labels("mine", "kept"), func(ctx context.Context) {
 		_, err := c.Run(ctx)
-		if all := labels(); err != nil || !strings.Contains(all, `"mine":"kept"`) {
-			t.Errorf("%v, %s", err, all)
-		}
+		wantError(t, "the call", err, nil)
+		wantIn(t, "labels", labels(), `"mine":"kept"`)
 	})
 }
