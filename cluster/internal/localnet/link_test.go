@@ -27,12 +27,7 @@ type end struct {
 	lines *bufio.Scanner
 }
 
-func newEnd(t *testing.T, c net.Conn, err error) *end {
-	t.Helper()
-	noError(t, err)
-	t.Cleanup(func() { c.Close() })
-	return &end{c, bufio.NewScanner(c)}
-}
+func newEnd(c net.Conn) *end { return &end{c, bufio.NewScanner(c)} }
 
 func (e *end) say(t *testing.T, line string) {
 	t.Helper()
@@ -59,13 +54,17 @@ func listen(t *testing.T) net.Listener {
 func dial(t *testing.T, addr string) *end {
 	t.Helper()
 	c, err := net.Dial("tcp", addr)
-	return newEnd(t, c, err)
+	noError(t, err)
+	t.Cleanup(func() { c.Close() })
+	return newEnd(c)
 }
 
 func accept(t *testing.T, l net.Listener) *end {
 	t.Helper()
 	c, err := l.Accept()
-	return newEnd(t, c, err)
+	noError(t, err)
+	t.Cleanup(func() { c.Close() })
+	return newEnd(c)
 }
 
 func newPair(t *testing.T) *pair {
