@@ -127,10 +127,7 @@ func TestClaim_RefusesItemsWithoutBytes(t *testing.T) {
 	register(t, s, store.TableOptions[struct{ Of struct{ P *int } }]{Name: "pointers"})
 	register(t, s, store.TableOptions[struct{ Do func() }]{Name: "functions"})
 	_, err := s.Claim(t.Context())
-	wantError(t, "", err, store.ErrSnapshot)
-	for _, says := range []string{`"pointers"`, ".Of.P of kind ptr", `"functions"`, ".Do of kind func"} {
-		expectSays(t, err, says)
-	}
+	wantError(t, "Claim", err, store.ErrSnapshot, `"pointers"`, ".Of.P of kind ptr", `"functions"`, ".Do of kind func")
 	flush(t, s)
 }
 

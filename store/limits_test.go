@@ -164,7 +164,6 @@ func TestAfterFlush_CalledOnceForEachFlush(t *testing.T) {
 		flush(t, s)
 	}
 	table.EmplaceItems(queues(t, s, 1)[0], make([]item, 2), nil)
-	if _, err := s.Flush(t.Context()); !errors.Is(err, store.ErrFull) || len(reports) != 2 {
-		t.Errorf("%v, %d calls of AfterFlush", err, len(reports))
-	}
+	wantError(t, "Flush", onlyError(s.Flush(t.Context())), store.ErrFull)
+	equal(t, "calls of AfterFlush", len(reports), 2)
 }

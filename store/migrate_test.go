@@ -419,9 +419,8 @@ func TestLoad_TakesOlderForgeriesOrRefusesThem(t *testing.T) {
 				equal(t, "digest when saved and loaded", digest(t, stores[i]), before)
 			}
 			t.Logf("%d of %d were taken", taken, n)
-			if taken < n/50 || taken > n*9/10 {
-				t.Errorf("%d of %d were taken", taken, n)
-			}
+			atLeast(t, "taken", taken, n/50)
+			atMost(t, "taken", taken, n*9/10)
 		})
 	}
 }

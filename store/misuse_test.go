@@ -3,7 +3,6 @@ package store_test
 import (
 	"context"
 	"errors"
-	"strings"
 	"testing"
 	"testing/synctest"
 
@@ -209,9 +208,9 @@ func TestWriter_UsedTooLateOrElsewherePanics(t *testing.T) {
 			if w == nil && what == "EndFrame" || message == "the Writer of another store" && what == "EndFrame" {
 				continue
 			}
-			if got := panicOf(change); !strings.Contains(got, what+" ") || !strings.Contains(got, message) {
-				t.Errorf("%s panics with %q; want it to say %q", what, got, message)
-			}
+			got := panicOf(change)
+			wantIn(t, what, got, what+" ")
+			wantIn(t, what, got, message)
 		}
 	}
 	refuses(nil, "a Writer that no Write gave")

@@ -141,9 +141,8 @@ func playMatch(t *testing.T, o store.Options, all [][]intent, shuffle uint64, de
 			t.Fatalf("after tick %d %d wounds are left, and %d players sent %d intents", v.next-1, wounds, players, intents)
 		}
 	}
-	if v.lost > 0 || len(v.log) > history {
-		t.Errorf("%d intents were lost, and the log keeps %d ticks", v.lost, len(v.log))
-	}
+	equal(t, "lost intents", v.lost, 0)
+	atMost(t, "ticks that the log keeps", len(v.log), history)
 	deaths := 0
 	for _, f := range v.arena.fighters.All() {
 		deaths += f.Deaths

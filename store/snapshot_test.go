@@ -11,7 +11,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"testing"
 	"testing/iotest"
 
@@ -231,14 +230,8 @@ func TestLoad_RefusesOtherTables(t *testing.T) {
 		s := newStore(t, store.Options{})
 		c.register(s)
 		err := s.Load(context.Background(), bytes.NewReader(b))
-		if !errors.Is(err, store.ErrSnapshot) || errors.Is(err, store.ErrSchema) == (name == "another MinFree") {
-			t.Errorf("%s: %v", name, err)
-		}
-		for _, want := range c.want {
-			if err != nil && !strings.Contains(err.Error(), want) {
-				t.Errorf("%s: %v, want %q", name, err, want)
-			}
-		}
+		equal(t, name+": ErrSchema", errors.Is(err, store.ErrSchema), name != "another MinFree")
+		wantError(t, name, err, store.ErrSnapshot, c.want...)
 	}
 	// A table more is empty.
 	bigger := newRealm(t, 1)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"maps"
 	"testing"
 
@@ -76,9 +77,7 @@ func TestStableTable_Lookups(t *testing.T) {
 			}
 		}
 		for _, typeID := range []uint16{60, uint16(61 + shards)} {
-			if found(table.Handle(compose(typeID, 1, 0))) {
-				t.Errorf("%d shards: Handle takes typeId %d", shards, typeID)
-			}
+			equal(t, fmt.Sprintf("%d shards: Handle takes typeId %d", shards, typeID), found(table.Handle(compose(typeID, 1, 0))), false)
 		}
 		func() {
 			defer func() {

@@ -21,12 +21,9 @@ func tidy(t *testing.T, s *store.Store, table *store.Table[item]) (comparisons i
 	}
 	noError(t, s.Write(t.Context(), writeOf(func(w *store.Writer) {
 		for _, m := range store.Maps(table, w) {
-			if _, done := m.Defragment(byValue, 0); !done {
-				t.Error("Defragment without a bound is not done")
-			}
-			if !slices.IsSortedFunc(m.Items(), func(a, b item) int { return int(a.Value) - int(b.Value) }) {
-				t.Error("Defragment says done, and the map is out of order")
-			}
+			equal(t, "Defragment without a bound is done", found(m.Defragment(byValue, 0)), true)
+			inOrder := slices.IsSortedFunc(m.Items(), func(a, b item) int { return int(a.Value) - int(b.Value) })
+			equal(t, "after Defragment the map is in order", inOrder, true)
 		}
 	})))
 	return comparisons
