@@ -6,15 +6,14 @@ import (
 	"math/rand/v2"
 )
 
-// random is the source of random numbers of a queue. Its memory is kept from use to use.
+// random is the source of random numbers of a queue. Later uses of the queue reuse it.
 type random struct {
 	seed uint64 // of the pass that it is for; 0: not begun
 	pcg  rand.PCG
 	rand *rand.Rand // of pcg
 }
 
-// Seed gives the queues of the pass random numbers, which follow from the words and the task
-// alone.
+// Seed gives the queues of the pass random numbers that depend only on the words and the task.
 func (p *Pass) Seed(words ...uint64) {
 	p.seed = 0
 	for _, w := range words {
@@ -33,7 +32,7 @@ func mix(a, b uint64) uint64 {
 	return v ^ v>>31
 }
 
-// Rand returns the random numbers of the queue; a second call goes on with them. It panics
+// Rand returns the random numbers of the queue; a second call returns the same source. It panics
 // when the pass has no seed, and when the queue was kept past its pass.
 func (q Queue) Rand() *rand.Rand {
 	if q.buf == nil {

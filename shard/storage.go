@@ -13,8 +13,8 @@ import (
 	"handloom/shard/handle"
 )
 
-// Map is the storage of a shard, by handles and values without their type. Lookups of
-// users do not go through it.
+// Map is the storage of a shard: its steps take handles and values without their type.
+// Lookups of users do not go through it.
 type Map interface {
 	TypeID() uint16
 	IsPinned() bool // it is a table's, and no other map was assigned to it
@@ -27,14 +27,6 @@ type Map interface {
 	From(n int, yield func(id handle.ID, item unsafe.Pointer) bool) // All, without the first n
 	Clear()
 	Stats() handle.Stats
-	Digest() uint64
-
-	flushing
-}
-
-// flushing is the part of a Map that a Shard alone calls: the steps of a flush, and the
-// durable format.
-type flushing interface {
 	Has(id handle.ID) bool
 	PutItems(ids []handle.ID, values items.Slice)
 	InsertItems(values items.Slice, dst []handle.ID) ([]handle.ID, error)
@@ -50,6 +42,7 @@ type flushing interface {
 	EraseMarked(marks *slotset.Bitset) int
 
 	Verify() error
+	Digest() uint64
 	DigestTo(h *digest.Hash)
 	Load(in *digest.Decoder) // the inverse of DigestTo, for a map never used
 }

@@ -9,11 +9,10 @@ import (
 	"handloom/internal/paged"
 )
 
-// Rand returns the random numbers of the task, which follow from [Options.Seed], the state
-// and the place of the task in the program: they are equal for any number of workers, on
-// every replica, and again after a [Store.Rollback] or [Store.Load]. A second call goes on
-// with them. It takes some 30 ns the first time in a task, and allocates nothing in the
-// steady state.
+// Rand returns the random numbers of the task. They depend on [Options.Seed], the state and
+// the place of the task in the program: they are equal for any number of workers, on every
+// replica, and again after a [Store.Rollback] or [Store.Load]. A second call returns the same
+// source, which continues. Rand takes O(1) time and allocates nothing in the steady state.
 //
 // Their seed is made of Options.Seed, the turn, and the number of the task. Each pass outside
 // of a schedule and each Run is a turn, also one that fails or has no tasks; in a Run the
@@ -24,13 +23,13 @@ import (
 // [Store.Queues], which are no tasks of a pass.
 func (q Queue) Rand() *rand.Rand { return batch.Queue(q).Rand() }
 
-// random says where the random numbers of the next pass begin. It is part of the state.
+// random holds the seed of the random numbers of the next pass, as a part of the state.
 type random struct {
 	value table
 	maps  [MaxShards]*paged.Set
 }
 
-// turns is what is kept of them.
+// turns is the item of the value.
 type turns struct{ Seed, Turn uint64 }
 
 // newRandom adds the value to s, which has no tables yet.

@@ -12,13 +12,11 @@ import (
 	"handloom/shard/handle"
 )
 
-// Value is state of type T that a store has once: a score, the weather, the number of a
-// round. It is part of digests, checkpoints, snapshots and rollbacks, as the items of tables
-// are. [AddValue] makes one.
+// Value is state of type T that a store has once, such as a score or the number of a round.
+// Digests, checkpoints, snapshots and rollbacks include it. [AddValue] makes one.
 //
-// A system names it in Reads or Writes. No commands are recorded for it, and nothing erases
-// it: it is written in place, in a Write, in a system with it in Writes, or in a pass of one
-// task that nothing runs beside.
+// A system names it in Reads or Writes. It takes no commands. A Write, or a system with the
+// value in Writes, changes it in place.
 type Value[T any] struct {
 	core table
 	maps [MaxShards]*paged.Set
@@ -28,8 +26,8 @@ type Value[T any] struct {
 // reports, unique among tables and values; Clone and Links are as for tables. Changes is no
 // option of a value. A snapshot that does not have the value leaves it zero.
 //
-// It takes a typeId from the highest downwards, so that handles of tables are what they
-// were. It panics, with every fault named, when a phase is open, the store is claimed or
+// It takes the highest free typeId, so that the handles of tables do not change; a snapshot
+// loads only where the typeId is the same. It panics, with every fault named, when a phase is open, the store is claimed or
 // closed, or an option is wrong.
 func AddValue[T any](s *Store, o ColumnOptions[T]) *Value[T] {
 	v := new(Value[T])
@@ -40,14 +38,14 @@ func AddValue[T any](s *Store, o ColumnOptions[T]) *Value[T] {
 	return v
 }
 
-// TypeIds of values, from the highest downwards. That of the random numbers is its own, so
-// that a store that gets them has its other values where they were.
+// TypeIds of values, in descending order. The random numbers have a fixed one, so that
+// Options.Seed does not change the typeIds of other values.
 const (
 	randomValue = handle.MaxTypeID
 	lastValue   = randomValue - 1
 )
 
-// addValue makes t the table of a value, of the highest free typeId up to highest.
+// addValue makes t the table of a value, with the highest free typeId up to highest.
 func (t *table) addValue(s *Store, maps *[MaxShards]*paged.Set, o columnOptions, highest int, initial items.Slice, of *items.Type, cells *paged.Type) error {
 	s.made("AddValue")
 	if o.changes {
@@ -86,7 +84,7 @@ func setMissing(tables []emptyTable, order []source) error {
 	return nil
 }
 
-// isValue reports whether the table is that of a value.
+// isValue reports whether the table holds a value.
 func (t *table) isValue() bool { return t.initial.Len() > 0 }
 
 // one returns the item of a value, or nil when the store is closed.
@@ -107,8 +105,7 @@ func (v *Value[T]) isNil() bool        { return v == nil }
 func (v *Value[T]) Name() string { return v.core.name }
 
 // Get returns a pointer to the value, and nil after the store was closed. It takes O(1)
-// time. Who may call it is as for [Table.Get]; the pointer is good until a
-// [Store.Load].
+// time. The pointer is good until a [Store.Load]. The rules of [Table.Get] for callers hold.
 func (v *Value[T]) Get() *T {
 	if check.Cheap {
 		v.core.lookup("Get")
