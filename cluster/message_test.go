@@ -3,7 +3,12 @@ package cluster
 import (
 	"bytes"
 	"errors"
+	"slices"
 	"testing"
+	"testing/synctest"
+	"time"
+
+	"handloom/journal"
 )
 
 // deliver takes messages as the first of a log and returns what comes of them.
@@ -111,5 +116,44 @@ func TestAReaderKnowsTheRecordItWasAt(t *testing.T) {
 	r := reader{log: l, last: place{at: 3, sum: chain{1}}, known: true, each: func(uint64, []byte) error { return errFound }}
 	if err := r.read(t.Context()); !errors.Is(err, ErrOtherStream) || r.failed != nil {
 		t.Errorf("behind another record than the third: %v, %v", err, r.failed)
+	}
+}
+
+func TestJudge_WaitsUntilALeaderKnows(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := reader{log: &Log{doubt: beyondTime}}
+		for range 2 {
+			if err := r.judge(errBeyond); err != nil {
+				t.Errorf("a stream that is found too short: %v, want no error yet", err)
+			}
+			time.Sleep(beyondTime / 2)
+		}
+		if err := r.judge(errBeyond); !errors.Is(err, ErrBehind) {
+			t.Errorf("a stream that stays too short: %v, want ErrBehind", err)
+		}
+	})
+}
+
+// A journal that lacks records keeps all that come after the trimmed one.
+func TestTrim_OfAJournalThatLacksRecords(t *testing.T) {
+	ctx := t.Context()
+	j, err := journal.Open(t.TempDir(), journal.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer j.Close()
+	for n := range uint64(10) {
+		if _, err := j.Append(ctx, n, []byte{byte(n)}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	o := own{journal: j, at: 10, last: place{at: 20}}
+	for _, through := range []uint64{14, 15} {
+		if err := o.trim(ctx, through); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if saved, err := j.Saved(ctx); err != nil || !slices.Equal(saved, []uint64{5, 4}) {
+		t.Errorf("the journal keeps what follows its records %v, %v; want 5 and 4, which are 15 and 14 of the log", saved, err)
 	}
 }
