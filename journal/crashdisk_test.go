@@ -8,6 +8,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 	"syscall"
 )
 
@@ -16,6 +17,7 @@ import (
 // be, sector by sector and name by name. A sync that fails marks its sectors clean,
 // as on Linux: they are read back, but no later sync writes them.
 type crashDisk struct {
+	mu     sync.Mutex            // for calls, which readers make beside a writer
 	files  map[string]*crashFile // as the running system sees them
 	kept   map[string]*crashFile // as of the last sync of the names
 	names  []nameChange          // since
@@ -88,6 +90,8 @@ func (d *crashDisk) take() error {
 }
 
 func (d *crashDisk) list() ([]string, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
 	var names []string
 	for _, name := range slices.Sorted(maps.Keys(d.files)) {
 		if !strings.Contains(name, "/") {
@@ -107,6 +111,8 @@ func (d *crashDisk) set(name string, f *crashFile) {
 }
 
 func (d *crashDisk) create(name string) (file, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
 	if err := d.take(); err != nil {
 		return nil, err
 	}
@@ -123,6 +129,8 @@ func (d *crashDisk) make(name string) (file, error) {
 }
 
 func (d *crashDisk) open(name string) (file, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
 	if err := d.take(); err != nil {
 		return nil, err
 	}
@@ -133,6 +141,8 @@ func (d *crashDisk) open(name string) (file, error) {
 }
 
 func (d *crashDisk) rename(from, to string) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
 	if err := d.change(changesName); err != nil {
 		return err
 	}
@@ -146,6 +156,8 @@ func (d *crashDisk) rename(from, to string) error {
 }
 
 func (d *crashDisk) remove(name string) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
 	if d.files[name] == nil {
 		return nil
 	}
@@ -157,6 +169,8 @@ func (d *crashDisk) remove(name string) error {
 }
 
 func (d *crashDisk) mkdir(name string) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
 	for have := range d.files {
 		if strings.HasPrefix(have, name+"/") {
 			return fs.ErrExist
@@ -166,6 +180,8 @@ func (d *crashDisk) mkdir(name string) error {
 }
 
 func (d *crashDisk) sync(folder string) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
 	if err := d.change(syncs); err != nil {
 		return err
 	}
@@ -185,6 +201,8 @@ func (d *crashDisk) sync(folder string) error {
 }
 
 func (d *crashDisk) lock() (file, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
 	if d.locked {
 		return nil, ErrLocked
 	}
@@ -198,6 +216,8 @@ func (d *crashDisk) lock() (file, error) {
 }
 
 func (d *crashDisk) held() error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
 	if d.lost {
 		return errLockLost
 	}
@@ -207,11 +227,15 @@ func (d *crashDisk) held() error {
 type locker struct{ *crashFile }
 
 func (l locker) Close() error {
+	l.disk.mu.Lock()
+	defer l.disk.mu.Unlock()
 	l.disk.locked = false
 	return nil
 }
 
 func (f *crashFile) ReadAt(b []byte, offset int64) (int, error) {
+	f.disk.mu.Lock()
+	defer f.disk.mu.Unlock()
 	if offset >= int64(len(f.bytes)) {
 		return 0, io.EOF
 	}
@@ -223,6 +247,8 @@ func (f *crashFile) ReadAt(b []byte, offset int64) (int, error) {
 }
 
 func (f *crashFile) WriteAt(b []byte, offset int64) (int, error) {
+	f.disk.mu.Lock()
+	defer f.disk.mu.Unlock()
 	if err := f.disk.change(changesFile); err != nil {
 		return 0, err
 	}
@@ -241,10 +267,17 @@ func grown(b []byte, n int) []byte {
 	return b
 }
 
-func (f *crashFile) Close() error         { return nil }
-func (f *crashFile) size() (int64, error) { return int64(len(f.bytes)), nil }
+func (f *crashFile) Close() error { return nil }
+
+func (f *crashFile) size() (int64, error) {
+	f.disk.mu.Lock()
+	defer f.disk.mu.Unlock()
+	return int64(len(f.bytes)), nil
+}
 
 func (f *crashFile) sync() error {
+	f.disk.mu.Lock()
+	defer f.disk.mu.Unlock()
 	err := f.disk.change(syncs)
 	if err == nil {
 		f.kept = f.written(func(int) bool { return true })
