@@ -110,6 +110,14 @@ func Example_spawn() {
 	fmt.Println("is it there:", asteroids.Has(h))
 	// endregion
 
+	// region func
+	err = store.EraseFunc(ctx, asteroids, func(a *Asteroid) bool { return a.X > 2 })
+	if err != nil {
+		fmt.Println(err)
+	}
+	fmt.Println(s.Flush(ctx))
+	// endregion
+
 	// region now
 	err = s.Write(ctx, func(_ context.Context, w *store.Writer) error {
 		h, err := asteroids.Insert(w, Asteroid{Size: 3})
@@ -145,8 +153,9 @@ func Example_spawn() {
 	// 1:6.1 true 9
 	// epoch 4: 1 erased 1 redundant <nil>
 	// is it there: false
+	// epoch 5: 2 erased <nil>
 	// at once: 3
-	// epoch 5: 1 created 6 erased <nil>
+	// epoch 6: 1 created 4 erased <nil>
 }
 
 // What a handle is good for.

@@ -247,7 +247,7 @@
 //	Insert Remove Clear Maps            Write                         likewise
 //	EndFrame
 //	ForEach Each GroupBy Groups.ForEach no phase, Write, system       one at a time
-//	ForEachRows
+//	ForEachRows EraseFunc
 //	Exchange                            Write, system                 one at a time
 //	Reduce ReduceStable                 no phase, Read, task          any
 //	                                    Write, system                 one at a time

@@ -36,6 +36,9 @@ func phases(s *store.Store, table *store.Table[item]) map[string]func(context.Co
 		"ForEach": func(ctx context.Context) error {
 			return table.ForEach(ctx, func(context.Context, store.Chunk[item]) error { return nil })
 		},
+		"EraseFunc": func(ctx context.Context) error {
+			return store.EraseFunc(ctx, table, func(*item) bool { return false })
+		},
 		"GroupBy": func(ctx context.Context) error {
 			return store.GroupBy(ctx, new(store.Groups[item, item]), table, table, parent)
 		},

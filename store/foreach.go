@@ -2,14 +2,15 @@ package store
 
 import (
 	"context"
+	"iter"
 
 	"handloom/internal/check"
 	"handloom/internal/dense"
 )
 
 // Chunk is a run of rows of a table given to one task, and good until that
-// returns. Its methods panic when the pass has ended, Handle in checked builds and
-// under the race detector alone.
+// returns. Its methods panic when the pass has ended, All and Handle in checked
+// builds and under the race detector alone.
 type Chunk[T any] struct {
 	Items []T   // the task may write them; capacity equals length
 	Queue Queue // the task's own
@@ -22,6 +23,27 @@ type Chunk[T any] struct {
 	items  *dense.Set
 	row    uint32 // of Items[0] in the map
 	serial uint32 // of the pass
+}
+
+// All iterates over the indexes and the addresses of Items.
+//
+//	for i, ship := range c.All() {
+//		if ship.Hull <= 0 {
+//			c.Erase(i)
+//		}
+//	}
+func (c *Chunk[T]) All() iter.Seq2[int, *T] {
+	if check.Cheap && c.serial != c.table.pass.serial {
+		panic(savedChunk{"All", c.Index, c.table.name})
+	}
+	items := c.Items
+	return func(yield func(int, *T) bool) {
+		for i := range items {
+			if !yield(i, &items[i]) {
+				return
+			}
+		}
+	}
 }
 
 // Handle returns the handle of Items[i].

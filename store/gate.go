@@ -19,6 +19,7 @@ const (
 	opForEach
 	opForEachRows
 	opEach
+	opEraseFunc
 	opGroupBy
 	opFlush
 	opCheckpoint
@@ -43,10 +44,10 @@ const (
 //
 //	outer                joined by
 //	Read                 Reduce, Digest, Verify
-//	Write                these, and ForEach, ForEachRows, Each, GroupBy, Exchange, Flush,
-//	                     Checkpoint, Rollback, Run, the orderings of tables, Claim.Put
+//	Write                these, and ForEach, ForEachRows, Each, EraseFunc, GroupBy, Exchange,
+//	                     Flush, Checkpoint, Rollback, Run, the orderings of tables, Claim.Put
 //	Run                  its own flushes
-//	system of a Run      ForEach, ForEachRows, Each, GroupBy, Reduce, Exchange
+//	system of a Run      ForEach, ForEachRows, Each, EraseFunc, GroupBy, Reduce, Exchange
 //	task of a pass       Reduce, which runs inline
 //	anything else        nothing
 var operations = [...]struct {
@@ -62,6 +63,7 @@ var operations = [...]struct {
 	opForEachRows: {name: "ForEachRows", givesContext: true, joins: []operation{opWrite, opSystem}},
 	opExchange:    {name: "Exchange", joins: []operation{opWrite, opSystem}},
 	opEach:        {name: "Each", givesContext: true, joins: []operation{opWrite, opSystem}},
+	opEraseFunc:   {name: "EraseFunc", joins: []operation{opWrite, opSystem}},
 	opGroupBy:     {name: "GroupBy", joins: []operation{opWrite, opSystem}},
 	opFlush:       {name: "Flush", joins: []operation{opWrite, opRun}},
 	opCheckpoint:  {name: "Checkpoint", joins: []operation{opWrite}},
@@ -99,7 +101,7 @@ func (o operation) advice(outer operation) string {
 	case opForEach, opForEachRows, opEach, opReduce:
 		joined = "only Reduce joins a task"
 	case opSystem:
-		joined = "only ForEach, ForEachRows, Each, GroupBy, Reduce and Exchange join a system"
+		joined = "only ForEach, ForEachRows, Each, EraseFunc, GroupBy, Reduce and Exchange join a system"
 	}
 	switch {
 	case o == opRead:

@@ -48,7 +48,13 @@ type packed[T any] struct{ *store.Table[T] }
 
 func (t packed[T]) visit(ctx context.Context, f func(int, store.Queue, seqOf[T]) error) error {
 	return t.ForEach(ctx, func(_ context.Context, c store.Chunk[T]) error {
-		return f(c.Index, c.Queue, each(c.Items, c.Handle))
+		return f(c.Index, c.Queue, func(yield func(store.Handle[T], *T) bool) {
+			for i, v := range c.All() {
+				if !yield(c.Handle(i), v) {
+					return
+				}
+			}
+		})
 	})
 }
 

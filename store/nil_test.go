@@ -105,6 +105,8 @@ func TestNil_IsNamed(t *testing.T) {
 		"ForEach: no sparse":         {func() error { return noSparse.ForEach(ctx, nil) }, "store: ForEach with a nil Sparse"},
 		"ForEachRows":                {func() error { return units.ForEachRows(ctx, nil) }, "store: ForEachRows with a nil function"},
 		"ForEachRows: table":         {func() error { return noTable.ForEachRows(ctx, nil) }, "store: ForEachRows with a nil table"},
+		"EraseFunc: table":           {func() error { return store.EraseFunc(ctx, noTableOf, func(*int) bool { return true }) }, "store: EraseFunc with a nil table"},
+		"EraseFunc: function":        {func() error { return store.EraseFunc(ctx, squads, nil) }, "store: EraseFunc with a nil function"},
 		"GroupBy: groups":            {func() error { return store.GroupBy(ctx, nil, units, units, self) }, "store: GroupBy with a nil Groups"},
 		"GroupBy: table":             {func() error { return store.GroupBy(ctx, &groups, nil, units, self) }, "store: GroupBy with a nil table"},
 		"GroupBy: owners":            {func() error { return store.GroupBy(ctx, &groups, units, nil, self) }, "store: GroupBy with a nil table"},

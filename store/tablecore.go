@@ -50,6 +50,7 @@ type table struct {
 	touched    touched
 	written    written
 	rowsPasses sync.Pool // of *rowsPass: memory for the next
+	erasings   sync.Pool // of *erasing, likewise
 	reducers   sync.Map  // by result type, a *reduction that is nil: the *sync.Pool of them
 }
 

@@ -102,7 +102,7 @@ func TestAChunkUsedPastItsPassPanicsAndNotesNothing(t *testing.T) {
 		c := kept // what is given to a goroutine of one's own, say
 		uses := map[string]func(){"Touch": func() { c.Touch(5) }, "Erase": func() { c.Erase(5) }}
 		if check.Cheap {
-			uses["Handle"] = func() { c.Handle(5) }
+			uses["Handle"], uses["All"] = func() { c.Handle(5) }, func() { c.All() }
 		}
 		for what, use := range uses {
 			want := fmt.Sprintf("store: %s of chunk %d of table \"store_test.item\", which was kept past its pass; "+

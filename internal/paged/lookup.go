@@ -70,6 +70,15 @@ func (s *Set) IDAt(row int) handle.ID {
 	return *s.word(slotset.Slot(row))
 }
 
+// At returns the address of the item at row, 0 to Rows()-1, or nil when the row has none,
+// in O(1) time.
+func (s *Set) At(row int) unsafe.Pointer {
+	if !s.live.Has(slotset.Row(row)) {
+		return nil
+	}
+	return s.item(slotset.Slot(row))
+}
+
 // All calls yield for every handle and item, in ascending order of rows, until it
 // says false.
 func (s *Set) All(yield func(id handle.ID, item unsafe.Pointer) bool) { s.From(0, yield) }

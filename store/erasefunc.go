@@ -1,0 +1,151 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"unsafe"
+
+	"handloom/batch"
+	"handloom/internal/check"
+	"handloom/internal/paged"
+)
+
+// EraseFunc records the erases of all items of t for which dead returns true, in parallel.
+// The next flush applies them.
+//
+//	err := store.EraseFunc(ctx, shots, func(s *Shot) bool { return s.Left <= 0 })
+//
+// It takes O(rows) time. dead only reads, and several goroutines call it at once. When it
+// panics, EraseFunc returns the [*PanicError] of the lowest chunk, and nothing is recorded.
+// The gate treats EraseFunc as [Table.ForEach]. A system that calls it names t in Reads and
+// Emits.
+func EraseFunc[T any](ctx context.Context, t TableOf[T], dead func(v *T) bool) error {
+	core := tableOf("EraseFunc", t)
+	check.Given(dead != nil, "store: EraseFunc", "function")
+	return core.eraseFunc(ctx, *(*func(*untyped) bool)(unsafe.Pointer(&dead))) // see untyped
+}
+
+// erasing is the state of a pass that reads the items of a table and records erases. Several
+// of one table may run at the same time, so that the table keeps only the memory.
+type erasing struct {
+	table  *table
+	phase  *phase
+	queues *batch.Pass
+	chunks chunking
+	n      int // chunks
+	dead   func(*untyped) bool
+	erase  func(int) error // eraseChunk, bound once
+}
+
+func (t *table) eraseFunc(ctx context.Context, dead func(*untyped) bool) error {
+	p, err := t.beginErasing(ctx, opEraseFunc)
+	if err != nil {
+		return err
+	}
+	defer p.leave()
+	p.dead = dead
+	return p.record()
+}
+
+// beginErasing begins the pass. When it succeeds, [erasing.record] and [erasing.leave] follow.
+func (t *table) beginErasing(ctx context.Context, op operation) (*erasing, error) {
+	ph, err := t.store.enter(ctx, op)
+	if err != nil {
+		return nil, err
+	}
+	if check.Cheap {
+		err = ph.mayRead(t)
+	}
+	p := t.takeErasing()
+	if err == nil {
+		p.n = t.cut(&p.chunks)
+		if p.queues, err = t.store.begin(ph.systemOf(), p.n); err != nil {
+			err = fmt.Errorf("store: %v of table %q: %w", op, t.name, err)
+		}
+	}
+	if p.phase = ph; err != nil {
+		p.leave()
+		return nil, err
+	}
+	return p, nil
+}
+
+func (t *table) takeErasing() *erasing {
+	p, ok := t.erasings.Get().(*erasing)
+	if !ok {
+		p = &erasing{table: t}
+		p.erase = p.eraseChunk
+	}
+	return p
+}
+
+// record runs the tasks of the pass.
+func (p *erasing) record() error {
+	defer p.phase.trace(p.table.name).end()
+	err := p.table.store.runPass(p.phase, p.queues, p.n, p.erase)
+	p.table.nameIfChanged(p.phase, p.queues)
+	return err
+}
+
+func (p *erasing) leave() {
+	p.phase.leave()
+	p.phase, p.queues, p.dead = nil, nil, nil
+	p.table.erasings.Put(p)
+}
+
+// find returns the rows of a chunk.
+func (p *erasing) find(chunk int) (shard, lo, hi int) {
+	shard, lo, hi = p.chunks.find(chunk)
+	return shard, lo, min(hi, p.table.order[shard].Map.Rows())
+}
+
+// eraseChunk is the task of a chunk.
+func (p *erasing) eraseChunk(chunk int) error {
+	shard, lo, hi := p.find(chunk)
+	items, q := p.table.rowItems(shard), p.queues.Queue(chunk)
+	for row := lo; row < hi; row++ {
+		if v, ok := items.at(row); ok && p.dead(v) {
+			p.table.eraseRow(q, shard, row)
+		}
+	}
+	if items.stable == nil {
+		p.table.eraseRows(q, shard)
+	}
+	return nil
+}
+
+// eraseRow records the erase of the item at a row. In a packed table [table.eraseRows]
+// follows.
+func (t *table) eraseRow(q batch.Queue, shard, row int) {
+	if t.lookups.packed == nil {
+		t.recorder.Erase(q, t.order[shard].Map.IDAt(row))
+		return
+	}
+	rows := q.Rows()
+	*rows = append(*rows, uint32(row))
+}
+
+// rowItems are the items of a shard by row, for passes that do not know their type.
+type rowItems struct {
+	stable *paged.Set // nil: a packed table
+	first  unsafe.Pointer
+	size   uintptr
+}
+
+func (t *table) rowItems(shard int) rowItems {
+	if t.lookups.packed == nil {
+		return rowItems{stable: t.order[shard].Map.(*paged.Set)}
+	}
+	m := t.packed(shard)
+	all := m.Range(0, m.Len())
+	return rowItems{first: all.Data(), size: t.typ.Size}
+}
+
+// at returns the item at a row, and whether the row has one.
+func (r *rowItems) at(row int) (v *untyped, ok bool) {
+	if r.stable != nil {
+		v = (*untyped)(r.stable.At(row))
+		return v, v != nil
+	}
+	return (*untyped)(unsafe.Add(r.first, uintptr(row)*r.size)), true
+}

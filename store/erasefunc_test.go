@@ -1,0 +1,138 @@
+package store_test
+
+import (
+	"context"
+	"errors"
+	"sync/atomic"
+	"testing"
+
+	"handloom/internal/check"
+	"handloom/store"
+
+	"pgregory.net/rapid"
+)
+
+// drawTable registers a table of items of any kind, in shards and chunks of any size.
+func drawTable(t *rapid.T, s *store.Store, name string) itemTable {
+	return registerKind(t, s, store.TableOptions[item]{
+		Name:   name,
+		Shards: rapid.IntRange(1, 5).Draw(t, name+" shards"), ChunkItems: rapid.IntRange(0, 7).Draw(t, name+" chunk"),
+	}, rapid.Bool().Draw(t, name+" is stable"))
+}
+
+// drawStore returns a store of any number of workers, which runs tasks in any order.
+func drawStore(t *rapid.T) *store.Store {
+	s := newStore(t, store.Options{Workers: rapid.IntRange(1, 8).Draw(t, "workers")})
+	noError(t, s.Shuffle(rapid.Uint64Range(0, 3).Draw(t, "order")))
+	return s
+}
+
+// itemsOf returns the items of a table by handle.
+func itemsOf(table itemTable) map[store.Handle[item]]item {
+	all := make(map[store.Handle[item]]item)
+	for h, v := range table.All() {
+		all[h] = *v
+	}
+	return all
+}
+
+// wantItems fails the test unless the table has these items.
+func wantItems(t tb, table itemTable, want map[store.Handle[item]]item) {
+	t.Helper()
+	got := itemsOf(table)
+	for h, v := range got {
+		if w, ok := want[h]; !ok || v != w {
+			t.Errorf("item %v: %v, want %v, %t", h, v, w, ok)
+		}
+	}
+	equal(t, "items", len(got), len(want))
+}
+
+func TestEraseFunc_ErasesWhatAMapDeletes(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		s := drawStore(t)
+		table := drawTable(t, s, "items")
+		for range rapid.IntRange(1, 4).Draw(t, "frames") {
+			q := queues(t, s, 1)[0]
+			for range rapid.IntRange(0, 60).Draw(t, "items") {
+				table.Emplace(q, item{Value: rapid.Uint64Range(0, 9).Draw(t, "value")})
+			}
+			flush(t, s)
+			want, most := itemsOf(table), rapid.Uint64Range(0, 10).Draw(t, "most")
+			removed := rapid.Bool().Draw(t, "removes before and after the pass")
+			noError(t, s.Write(context.Background(), func(ctx context.Context, w *store.Writer) error {
+				remove := func() {
+					for h, v := range table.All() {
+						if removed && v.Value%3 == 0 {
+							table.Remove(w, h)
+							delete(want, h)
+							break
+						}
+					}
+				}
+				remove()
+				var calls atomic.Int64
+				err := store.EraseFunc(ctx, table, func(v *item) bool { calls.Add(1); return v.Value >= most })
+				equal(t, "calls", int(calls.Load()), len(want))
+				wantItems(t, table, want)
+				remove()
+				for h, v := range want {
+					if v.Value >= most {
+						delete(want, h)
+					}
+				}
+				return errors.Join(err, onlyError(s.Flush(ctx)))
+			}))
+			wantItems(t, table, want)
+		}
+	})
+}
+
+func TestEraseFunc_RecordsNothingAfterAPanic(t *testing.T) {
+	bothKinds(t, func(t *testing.T, stable bool) {
+		s := newStore(t, store.Options{Workers: 4})
+		table := registerKind(t, s, store.TableOptions[item]{ChunkItems: 10}, stable)
+		q := queues(t, s, 1)[0]
+		for i := range 100 {
+			table.Emplace(q, item{Value: uint64(i)})
+		}
+		flush(t, s)
+		err := store.EraseFunc(t.Context(), table, func(v *item) bool {
+			if v.Value >= 35 {
+				panic(v.Value)
+			}
+			return true
+		})
+		var p *store.PanicError
+		if !errors.As(err, &p) || p.Task != 3 || p.Value != uint64(35) {
+			t.Errorf("%v, want the panic of task 3 with 35", err)
+		}
+		equal(t, "pending commands", s.Pending().Commands, 0)
+	})
+}
+
+func TestEraseFunc_NeedsReadsAndEmits(t *testing.T) {
+	if !check.Cheap {
+		t.Skip("a normal build does not look")
+	}
+	s, table := newTable(t, store.Options{}, store.TableOptions[item]{})
+	fill(t, s, table, 1)
+	for _, c := range []struct {
+		y    store.System
+		want string
+	}{
+		{store.System{Reads: on(table), Emits: on(table)}, ""},
+		{store.System{Reads: on(table)}, "Emits"},
+		{store.System{Emits: on(table)}, "Reads"},
+	} {
+		c.y.Name, c.y.Run = "it", func(ctx context.Context) error {
+			return store.EraseFunc(ctx, table, func(*item) bool { return true })
+		}
+		if _, err := newSchedule(t, s, c.y).Run(t.Context()); c.want == "" {
+			noError(t, err)
+			fill(t, s, table, 1)
+		} else {
+			wantError(t, "without "+c.want, err, store.ErrUndeclared, c.want)
+		}
+	}
+}
