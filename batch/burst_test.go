@@ -44,7 +44,7 @@ func (y *yard) flush() {
 	}
 	for i, used := range y.used { // as tables of a store that were idle
 		if !used {
-			y.tables[i].Trim()
+			y.tables[i].Trim(false)
 		}
 	}
 	clear(y.used)

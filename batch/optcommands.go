@@ -84,12 +84,6 @@ func (c *Commands) count(given bool, n int, counts *Counts) {
 	}
 }
 
-// IsCreate reports whether id is a provisional handle of this batch.
-func (c *Commands) IsCreate(id handle.ID) bool {
-	_, _, ok := c.locate(id)
-	return ok
-}
-
 // CountGiven returns how many of the surviving creates from the lo-th to before the hi-th
 // begin with a value of an optional attachment.
 func (c *Commands) CountGiven(attachment, lo, hi int) (n int) {

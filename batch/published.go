@@ -63,13 +63,14 @@ func (r *Recorder) Reset() {
 	r.published.forget()
 }
 
-// Trim gives up the memory that commands keep from one flush to the next. Nothing
-// resolves any more.
-func (r *Recorder) Trim() { r.Pending, r.published = new(Commands), published{} }
-
-// TrimKeepHandles does what Trim does, but provisional handles still resolve.
-func (r *Recorder) TrimKeepHandles() {
+// Trim gives up the memory that commands keep from one flush to the next. Provisional
+// handles still resolve with keepHandles, and no more without.
+func (r *Recorder) Trim(keepHandles bool) {
 	r.Pending, r.published.spare = new(Commands), nil
+	if !keepHandles {
+		r.published = published{}
+		return
+	}
 	for _, c := range r.published.flushes {
 		*c = Commands{recorder: c.recorder, order: c.order, createIndex: c.createIndex, created: c.created}
 	}

@@ -44,10 +44,10 @@ func expectResolves(t *testing.T, r *Recorder, when string, names map[handle.ID]
 }
 
 // The provisional handles of all flushes of a frame resolve, for any number of tasks, until
-// the first flush of the next frame, also after TrimKeepHandles. After Trim and Reset none
+// the first flush of the next frame, also after a Trim that keeps them. After another Trim and Reset none
 // does.
 func TestResolve_KnowsTheFlushesOfTheFrame(t *testing.T) {
-	for name, forget := range map[string]func(r *Recorder){"Trim": (*Recorder).Trim, "Reset": (*Recorder).Reset} {
+	for name, forget := range map[string]func(r *Recorder){"Trim": func(r *Recorder) { r.Trim(false) }, "Reset": (*Recorder).Reset} {
 		t.Run(name, func(t *testing.T) {
 			b := New(Limits{})
 			var r Recorder
@@ -65,8 +65,8 @@ func TestResolve_KnowsTheFlushesOfTheFrame(t *testing.T) {
 					t.Errorf("%d flushes are published, want %d", n, flushes)
 				}
 				for range 2 {
-					r.TrimKeepHandles()
-					expectResolves(t, &r, "after TrimKeepHandles", names, true)
+					r.Trim(true)
+					expectResolves(t, &r, "after Trim that keeps them", names, true)
 				}
 				last = names
 			}

@@ -116,8 +116,8 @@ func (m *frameModel) compare(t *testing.T, tab *table) {
 }
 
 // A frame lists each item that its flushes erased or replaced once, and no item that they
-// created, also when the map is written between them. TrimKeepChanges keeps the lists, and
-// Trim does not.
+// created, also when the map is written between them. Trim(true) keeps the lists, and
+// Trim(false) does not.
 func TestChanges_ListWhatAPlainModelLists(t *testing.T) {
 	kinds(t, func(t *testing.T, stable bool) {
 		for seed := range uint64(100) {
@@ -138,10 +138,10 @@ func TestChanges_ListWhatAPlainModelLists(t *testing.T) {
 					m.flush(t, r, tab)
 					switch r.IntN(8) {
 					case 0:
-						tab.TrimKeepChanges()
+						tab.Trim(true)
 						m.compare(t, tab)
 					case 1:
-						tab.Trim()
+						tab.Trim(false)
 						trimmed = true
 						if erased, _ := tab.ErasedItems(); len(erased)+len(tab.ReplacedItems()) > 0 {
 							t.Fatalf("after Trim, %v and %v are listed", erased, tab.ReplacedItems())

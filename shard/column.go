@@ -21,11 +21,13 @@ type columnShard struct {
 	onSet   func(id handle.ID, item unsafe.Pointer) bool // nil: nobody asks
 }
 
-// AddColumn tells the shard of the next column of its map: the attachment of the table
-// that has the number. onSet, unless it is nil, is called by each flush for the items that
-// lived before and whose element it sets, in ascending order of rows.
-func (s *Shard) AddColumn(c *dense.Column, number int, onSet func(id handle.ID, item unsafe.Pointer) bool) {
-	s.columns = append(s.columns, &columnShard{Column: c, number: number, onSet: onSet})
+// AddColumn adds the next column of its map to the shard: the attachment of the table
+// that has the number. fields and visitor say where handles lie in an element, as for
+// [New]. onSet, unless it is nil, is called by each flush for the items that lived before
+// and whose element it sets, in ascending order of rows.
+func (s *Shard) AddColumn(c *dense.Column, number int, fields []uintptr, visitor LinkVisitor, onSet func(id handle.ID, item unsafe.Pointer) bool) {
+	of := links{fields: fields, visitor: visitor, size: c.Kind.Type.Size}
+	s.columns = append(s.columns, &columnShard{Column: c, number: number, links: of, onSet: onSet})
 }
 
 // planSets finds out what the Sets of a column do.
@@ -97,12 +99,10 @@ func (s *Shard) applySets(c *batch.Commands, col *columnShard, index int) {
 	col.setting.Clear()
 }
 
-// FindLinksColumn is [Shard.FindLinks] for a column.
-func (s *Shard) FindLinksColumn(c *batch.Commands, i, index int, visitor LinkVisitor) {
-	col := s.columns[i]
+func (s *Shard) findInColumn(c *batch.Commands, col *columnShard, index int) {
 	t := col.Kind.Type
 	l := &col.links
-	find := l.begin(t.Size, visitor)
+	find := l.begin()
 	c.Staged(col.number, s.lo, s.hi, func(_ int, values items.Slice) {
 		for i := range values.Len() {
 			find(values.Pointer(i, t.Size))
@@ -121,24 +121,17 @@ func (s *Shard) FindLinksColumn(c *batch.Commands, i, index int, visitor LinkVis
 	l.end()
 }
 
-// LinkColumn is [Shard.Link] for a column.
-func (s *Shard) LinkColumn(c *batch.Commands, i, index int, fields []uintptr, resolve func(handle.ID) handle.ID) {
-	col := s.columns[i]
-	visit := func(element unsafe.Pointer) {
-		for _, offset := range fields {
-			makeReal((*handle.ID)(unsafe.Add(element, offset)), resolve, &col.counts)
-		}
-	}
+func (s *Shard) linkColumn(c *batch.Commands, col *columnShard, index int, resolve func(handle.ID) handle.ID) {
 	first := s.Map.Rows() - (s.hi - s.lo)
 	c.Staged(col.number, s.lo, s.hi, func(offset int, values items.Slice) {
 		for i := range values.Len() {
-			visit(col.At(first + offset + i))
+			col.links.makeReal(col.At(first+offset+i), resolve, &col.counts)
 		}
 	})
 	for _, sets := range c.Sets(col.number) {
 		for _, id := range sets.Puts(index).IDs {
 			if row, ok := s.Map.RowOf(id); ok { // not if it was set and erased
-				visit(col.At(row))
+				col.links.makeReal(col.At(row), resolve, &col.counts)
 			}
 		}
 	}

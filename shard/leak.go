@@ -4,47 +4,57 @@ import (
 	"fmt"
 	"unsafe"
 
+	"handloom/batch"
 	"handloom/shard/handle"
 )
 
-// Leak returns an error that names the first item, by row, that holds a
-// provisional handle: in one of the fields, given by their offsets, or where
-// visitor, unless it is nil, leads. It takes O(Rows()) time and is for checked
-// builds.
-func (s *Shard) Leak(fields []uintptr, visitor LinkVisitor) error {
-	if len(fields) == 0 && visitor == nil {
-		return nil
-	}
-	for id, v := range s.Map.All {
-		if err := leak("item", id, v, fields, visitor); err != nil {
-			return err
+// Leak returns the first item, by row, then element of a column, then sparse value, that
+// holds a provisional handle: its attachment, or [batch.ToTable] for an item, and an error
+// that names it. err is nil if there is none. It takes O(Rows()) time for each of them
+// whose values have handles, and is for checked builds.
+func (s *Shard) Leak() (attachment int, err error) {
+	if l := &s.links; l.exist() {
+		for id, v := range s.Map.All {
+			if err := l.leak("item", id, v); err != nil {
+				return batch.ToTable, err
+			}
 		}
 	}
-	return nil
+	for _, col := range s.columns {
+		if !col.links.exist() {
+			continue
+		}
+		for row := range s.Map.Rows() {
+			if err := col.links.leak("the element of", s.Map.IDAt(row), col.At(row)); err != nil {
+				return col.number, err
+			}
+		}
+	}
+	for _, d := range s.data {
+		if !d.links.exist() {
+			continue
+		}
+		for row, id := range d.Owners(0, d.Rows()) {
+			if err := d.links.leak("what is set of", id, d.At(row)); err != nil {
+				return d.number, err
+			}
+		}
+	}
+	return 0, nil
 }
 
-// LeakColumn is [Shard.Leak] for a column.
-func (s *Shard) LeakColumn(i int, fields []uintptr, visitor LinkVisitor) error {
-	if len(fields) == 0 && visitor == nil {
-		return nil
-	}
-	for row := range s.Map.Rows() {
-		if err := leak("the element of", s.Map.IDAt(row), s.columns[i].At(row), fields, visitor); err != nil {
-			return err
-		}
-	}
-	return nil
-}
+// exist reports whether values have handles.
+func (l *links) exist() bool { return len(l.fields) > 0 || l.visitor != nil }
 
 // leak returns an error if the value at v, of the item that id names, holds a provisional
 // handle.
-func leak(what string, id handle.ID, v unsafe.Pointer, fields []uintptr, visitor LinkVisitor) error {
-	for _, offset := range fields {
+func (l *links) leak(what string, id handle.ID, v unsafe.Pointer) error {
+	for _, offset := range l.fields {
 		if held := *(*handle.ID)(unsafe.Add(v, offset)); held.IsProvisional() {
 			return fmt.Errorf("%s %v holds %v at offset %d", what, id, held, offset)
 		}
 	}
-	if leaked := behind(v, visitor); !leaked.IsZero() {
+	if leaked := behind(v, l.visitor); !leaked.IsZero() {
 		return fmt.Errorf("%s %v holds %v behind a reference", what, id, leaked)
 	}
 	return nil

@@ -15,20 +15,24 @@ import (
 // maps and pointers: it calls visit with the address of each.
 type LinkVisitor func(v unsafe.Pointer, visit func(*handle.ID))
 
-// links are the provisional handles behind references in staged values, by
-// address. The values are copied into the map, but what they refer to is not, so
-// that the addresses stay good beyond the commit point.
+// links are the places of handles in values of one type and, during a flush, the
+// addresses of provisional handles behind references in staged values. The flush copies
+// the values into the map, but not the memory that they refer to, so that the addresses
+// stay good beyond the commit point.
 type links struct {
+	fields  []uintptr   // offsets of handles within a value
+	visitor LinkVisitor // of handles behind references; nil: there are none
+	size    uintptr     // of a value
+
 	found  []*handle.ID
 	peak   highwater.Mark
 	marked slotset.Bitset // scratch: items whose last put was seen
 
 	visit func(*handle.ID) // note, bound once
 	value unsafe.Pointer   // the value that is visited
-	size  uintptr          // of it
 }
 
-// note is told of a handle of the value.
+// note keeps the address of a handle behind a reference of the value.
 func (l *links) note(id *handle.ID) {
 	inside := uintptr(unsafe.Pointer(id))-uintptr(l.value) < l.size
 	if id.IsProvisional() && !inside { // what lies inside is copied; Link finds it in the map
@@ -36,16 +40,15 @@ func (l *links) note(id *handle.ID) {
 	}
 }
 
-// begin begins to visit values of so many bytes, and returns what visits one.
-func (l *links) begin(size uintptr, visitor LinkVisitor) (find func(value unsafe.Pointer)) {
+// begin begins to visit values, and returns the function that visits one.
+func (l *links) begin() (find func(value unsafe.Pointer)) {
 	l.clear()
 	if l.visit == nil {
 		l.visit = l.note
 	}
-	l.size = size
 	return func(value unsafe.Pointer) {
 		l.value = value
-		visitor(value, l.visit)
+		l.visitor(value, l.visit)
 	}
 }
 
@@ -65,9 +68,25 @@ func (l *links) clear() {
 // FindLinks collects the addresses of provisional handles behind references, in
 // the values that the planned batch leaves in the shard. It runs code of the
 // user, which may panic; nothing has changed then.
-func (s *Shard) FindLinks(c *batch.Commands, index int, visitor LinkVisitor) {
+func (s *Shard) FindLinks(c *batch.Commands, index int) {
+	if s.links.visitor != nil {
+		s.findInItems(c, index)
+	}
+	for _, col := range s.columns {
+		if col.links.visitor != nil {
+			s.findInColumn(c, col, index)
+		}
+	}
+	for _, d := range s.data {
+		if d.links.visitor != nil {
+			s.findInData(c, d, index)
+		}
+	}
+}
+
+func (s *Shard) findInItems(c *batch.Commands, index int) {
 	l := &s.links
-	find := l.begin(s.typ.Size, visitor)
+	find := l.begin()
 	c.Runs(s.lo, s.hi, func(values items.Slice, _ []handle.ID) {
 		for i := range values.Len() {
 			find(values.Pointer(i, s.typ.Size))
@@ -105,15 +124,28 @@ func (l *links) patch(resolve func(handle.ID) handle.ID, counts *batch.Counts) {
 	l.clear()
 }
 
-// Link makes the provisional handles real in every value that the batch created
-// or put: fields are their offsets within T, and resolve is as for Patch. It
-// counts those that stay null.
-func (s *Shard) Link(c *batch.Commands, index int, fields []uintptr, resolve func(handle.ID) handle.ID) {
+// Link makes the provisional handles in the fields of every value real that the batch
+// created, put or set: resolve is as for Patch. It counts the handles that stay null.
+func (s *Shard) Link(c *batch.Commands, index int, resolve func(handle.ID) handle.ID) {
+	if len(s.links.fields) > 0 {
+		s.linkItems(c, index, resolve)
+	}
+	for _, col := range s.columns {
+		if len(col.links.fields) > 0 {
+			s.linkColumn(c, col, index, resolve)
+		}
+	}
+	for _, d := range s.data {
+		if len(d.links.fields) > 0 {
+			s.linkData(c, d, resolve)
+		}
+	}
+}
+
+func (s *Shard) linkItems(c *batch.Commands, index int, resolve func(handle.ID) handle.ID) {
 	visit := func(id handle.ID) {
 		if item := s.Map.Item(id); item != nil { // not if it was put and erased
-			for _, offset := range fields {
-				makeReal((*handle.ID)(unsafe.Add(item, offset)), resolve, &s.counts)
-			}
+			s.links.makeReal(item, resolve, &s.counts)
 		}
 	}
 	c.Runs(s.lo, s.hi, func(_ items.Slice, created []handle.ID) {
@@ -125,6 +157,13 @@ func (s *Shard) Link(c *batch.Commands, index int, fields []uintptr, resolve fun
 		for _, id := range puts.IDs {
 			visit(id)
 		}
+	}
+}
+
+// makeReal makes the handles in the fields of the value at v real.
+func (l *links) makeReal(v unsafe.Pointer, resolve func(handle.ID) handle.ID, counts *batch.Counts) {
+	for _, offset := range l.fields {
+		makeReal((*handle.ID)(unsafe.Add(v, offset)), resolve, counts)
 	}
 }
 

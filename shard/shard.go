@@ -33,8 +33,11 @@ type Shard struct {
 	all          []*sparse.Map // of data
 }
 
-// New returns the shard that owns a map of items of a type.
-func New(m Map, t *items.Type) *Shard { return &Shard{Map: m, typ: t} }
+// New returns the shard that owns a map of items of a type. Handles lie in an item at the
+// offsets of fields, and behind references where visitor, unless it is nil, finds them.
+func New(m Map, t *items.Type, fields []uintptr, visitor LinkVisitor) *Shard {
+	return &Shard{Map: m, typ: t, links: links{fields: fields, visitor: visitor, size: t.Size}}
+}
 
 // Begin begins a flush, of which nothing is planned yet. It is told whether the flush is of
 // the frame that the lists of changes are of, and whether anything else than flushes may
@@ -261,25 +264,22 @@ func (s *Shard) Cancel() {
 	}
 }
 
-// Trim gives up the memory that flushes keep from one to the next, and forgets
-// what the last one changed. The map stays as it is.
-func (s *Shard) Trim() {
-	columns, all := s.columns, s.data
-	*s = Shard{Map: s.Map, typ: s.typ, changes: changes{tracked: s.changes.tracked}}
+// Trim gives up the memory that flushes keep from one to the next, and, unless
+// keepChanges, the lists of changes of the last frame. The map stays as it is.
+func (s *Shard) Trim(keepChanges bool) {
+	columns, all, kept := s.columns, s.data, changes{tracked: s.changes.tracked}
+	if keepChanges {
+		kept = s.changes
+	}
+	*s = *New(s.Map, s.typ, s.links.fields, s.links.visitor)
+	s.changes = kept
 	for _, col := range columns {
-		s.AddColumn(col.Column, col.number, col.onSet)
+		s.AddColumn(col.Column, col.number, col.links.fields, col.links.visitor, col.onSet)
 	}
 	for _, d := range all {
 		d.Trim()
-		s.AddSparse(d.Map, d.name, d.number)
+		s.AddSparse(d.Map, d.name, d.number, d.links.fields, d.links.visitor)
 	}
-}
-
-// TrimKeepChanges does what Trim does, but keeps the change lists of the last flush.
-func (s *Shard) TrimKeepChanges() {
-	changes := s.changes
-	s.Trim()
-	s.changes = changes
 }
 
 // Report adds what the planned or applied batch does to the shard to counts, and returns

@@ -38,20 +38,20 @@ func newTable(t testing.TB, stable bool) *table {
 	if stable {
 		m, err := paged.New(paged.TypeFor[uint64](), o)
 		noError(t, err)
-		tab.Shard = shard.New(m, items.For[uint64]())
+		tab.Shard = shard.New(m, items.For[uint64](), nil, nil)
 	} else {
 		m, err := dense.New(items.For[uint64](), o)
 		noError(t, err)
-		tab.Shard = shard.New(m, items.For[uint64]())
+		tab.Shard = shard.New(m, items.For[uint64](), nil, nil)
 		tab.column.Init(&tab.recorder, items.For[uint32](), false, nil, nil)
 		tab.elements = m.AddColumn(&dense.Kind{Name: "element", Type: items.For[uint32]()})
-		tab.AddColumn(tab.elements, tab.column.Index(), func(id handle.ID, _ unsafe.Pointer) bool {
+		tab.AddColumn(tab.elements, tab.column.Index(), nil, nil, func(id handle.ID, _ unsafe.Pointer) bool {
 			tab.set = append(tab.set, id)
 			return true
 		})
 	}
 	tab.extras.Init(&tab.recorder, items.For[*uint64](), true, nil, nil)
-	tab.AddSparse(tab.data, "extra", tab.extras.Index())
+	tab.AddSparse(tab.data, "extra", tab.extras.Index(), nil, nil)
 	tab.Track()
 	return tab
 }
@@ -216,9 +216,9 @@ func TestShard_DoesWhatAModelDoes(t *testing.T) {
 				tab.compare(t, model)
 				switch r.IntN(4) {
 				case 0:
-					tab.Trim()
+					tab.Trim(false)
 				case 1:
-					tab.TrimKeepChanges()
+					tab.Trim(true)
 				}
 			}
 		}
@@ -336,7 +336,7 @@ func (tab *table) compare(t *testing.T, model map[handle.ID]entry) {
 	}
 	stats := tab.Map.Stats()
 	stats.Bytes += tab.data.Bytes()
-	if got, state := tab.Stats(), tab.State().Stats(); got != stats || state != stats {
+	if got, state := tab.State().Stats(), tab.State().Stats(); got != stats || state != stats {
 		t.Fatalf("Stats of the shard = %+v, of its state = %+v, want %+v", got, state, stats)
 	}
 }

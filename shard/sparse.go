@@ -36,10 +36,11 @@ type command struct {
 	sequence uint32
 }
 
-// AddSparse tells the shard of what some of its items have: the attachment of the table
-// that has the number.
-func (s *Shard) AddSparse(d *sparse.Map, name string, number int) {
-	of := &sparseShard{Map: d, name: name, number: number}
+// AddSparse adds the data that some of its items have to the shard: the attachment of the
+// table that has the number. fields and visitor say where handles lie in a value, as for
+// [New].
+func (s *Shard) AddSparse(d *sparse.Map, name string, number int, fields []uintptr, visitor LinkVisitor) {
+	of := &sparseShard{Map: d, name: name, number: number, links: links{fields: fields, visitor: visitor, size: d.Type.Size}}
 	of.onErased = func(id handle.ID, _ unsafe.Pointer) bool {
 		of.drop(id)
 		return true
@@ -140,7 +141,7 @@ func (s *Shard) sampleData(c *batch.Commands, d *sparseShard, index int) {
 	sampled := make(map[batch.Kind]int)
 	for _, sets := range c.Sets(d.number) {
 		for sequence, id := range sets.Puts(index).IDs {
-			if id.IsProvisional() && c.IsCreate(id) || s.Map.Has(id) {
+			if _, ok := c.Resolve(id); ok || s.Map.Has(id) {
 				continue
 			}
 			kind := batch.Set
@@ -195,11 +196,9 @@ func (s *Shard) ComponentCounts(number int) batch.Counts {
 	return batch.Counts{}
 }
 
-// FindLinksSparse is [Shard.FindLinks] for data.
-func (s *Shard) FindLinksSparse(c *batch.Commands, i, index int, visitor LinkVisitor) {
-	d := s.data[i]
+func (s *Shard) findInData(c *batch.Commands, d *sparseShard, index int) {
 	l := &d.links
-	find := l.begin(d.Type.Size, visitor)
+	find := l.begin()
 	c.Given(d.number, s.lo, s.hi, func(_ handle.ID, v unsafe.Pointer) { find(v) })
 	all := c.Sets(d.number)
 	for _, of := range d.last {
@@ -208,31 +207,13 @@ func (s *Shard) FindLinksSparse(c *batch.Commands, i, index int, visitor LinkVis
 	l.end()
 }
 
-// LinkSparse is [Shard.Link] for data.
-func (s *Shard) LinkSparse(c *batch.Commands, i int, fields []uintptr, resolve func(handle.ID) handle.ID) {
-	d := s.data[i]
+func (s *Shard) linkData(c *batch.Commands, d *sparseShard, resolve func(handle.ID) handle.ID) {
 	visit := func(id handle.ID) {
 		row, _ := d.Row(id)
-		for _, offset := range fields {
-			makeReal((*handle.ID)(unsafe.Add(d.At(row), offset)), resolve, &d.counts)
-		}
+		d.links.makeReal(d.At(row), resolve, &d.counts)
 	}
 	c.Given(d.number, s.lo, s.hi, func(id handle.ID, _ unsafe.Pointer) { visit(id) })
 	for _, of := range d.last {
 		visit(of.id)
 	}
-}
-
-// LeakSparse is [Shard.Leak] for data.
-func (s *Shard) LeakSparse(i int, fields []uintptr, visitor LinkVisitor) error {
-	if len(fields) == 0 && visitor == nil {
-		return nil
-	}
-	d := s.data[i]
-	for row, id := range d.Owners(0, d.Rows()) {
-		if err := leak("what is set of", id, d.At(row), fields, visitor); err != nil {
-			return err
-		}
-	}
-	return nil
 }

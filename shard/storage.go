@@ -172,22 +172,8 @@ func (s State) Verify() error {
 // Stats returns the figures of the map, with the memory that the data takes.
 func (s State) Stats() handle.Stats {
 	of := s.Map.Stats()
-	of.Bytes += bytesOf(s.data)
-	return of
-}
-
-// Stats returns those of the shard's state.
-func (s *Shard) Stats() handle.Stats {
-	of := s.Map.Stats()
-	if len(s.all) > 0 {
-		of.Bytes += bytesOf(s.all)
+	for _, d := range s.data {
+		of.Bytes += d.Bytes()
 	}
 	return of
-}
-
-func bytesOf(data []*sparse.Map) (n int64) {
-	for _, d := range data {
-		n += d.Bytes()
-	}
-	return n
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 
+	"handloom/batch"
 	"handloom/internal/check"
 	"handloom/internal/digest"
 )
@@ -42,20 +43,16 @@ func (s *Store) leaks() error {
 	return nil
 }
 
-func (t *table) leak() (err error) {
+func (t *table) leak() error {
 	for _, sh := range t.order {
-		if err := sh.Leak(t.fields, t.visitor); err != nil {
+		attachment, err := sh.Leak()
+		switch {
+		case err == nil:
+		case attachment == batch.ToTable:
 			return fmt.Errorf("table %q: %w: %w; store it in values given to Emplace and Put", t.name, ErrLeak, err)
-		}
-		for _, c := range t.columns {
-			if err := sh.LeakColumn(c.index, c.fields, c.visitor); err != nil {
-				return fmt.Errorf("column %q: %w: %w; store it in values given to Set", c.fullName, ErrLeak, err)
-			}
-		}
-		for i, c := range t.sparse {
-			if err := sh.LeakSparse(i, c.fields, c.visitor); err != nil {
-				return fmt.Errorf("optional data %q: %w: %w; store it in values given to Set", c.fullName, ErrLeak, err)
-			}
+		default:
+			p := t.parts[attachment]
+			return fmt.Errorf("%s %q: %w: %w; store it in values given to Set", p.what, p.fullName, ErrLeak, err)
 		}
 	}
 	return nil

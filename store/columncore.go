@@ -32,7 +32,7 @@ func (c *column) add(t *table, o columnOptions, of *items.Type) error {
 		for i, sh := range t.order {
 			shard := t.packed(i).AddColumn(c.kind)
 			c.shards[(int(t.first)+i)%MaxShards] = shard
-			sh.AddColumn(shard, c.number, c.onSet(i))
+			sh.AddColumn(shard, c.number, c.fields, c.visitor, c.onSet(i))
 		}
 		t.columns = append(t.columns, c)
 		t.copying.addColumn(t.name, c.name, of, o.clone)

@@ -176,9 +176,9 @@ func (f *flush) init(s *Store) {
 	}
 	f.plans = each("plan", func(w *shardWork) { w.Plan(w.commands, w.index) }, planCost)
 	f.makesRoom = each("make room", func(w *shardWork) { w.MakeRoom() }, roomCost)
-	f.findsLinks = each("find links", (*shardWork).findLinks, linkCost)
+	f.findsLinks = each("find links", func(w *shardWork) { w.FindLinks(w.commands, w.index) }, linkCost)
 	f.applies = each("apply", func(w *shardWork) { w.Apply(w.commands, w.index) }, applyCost)
-	f.resolve = each("link", (*shardWork).link, linkCost)
+	f.resolve = each("link", func(w *shardWork) { w.Link(w.commands, w.index, w.table.flushing.real) }, linkCost)
 }
 
 func (f *flush) flush(p *phase, of *frame) (*Report, error) {

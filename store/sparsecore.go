@@ -27,7 +27,7 @@ func (c *sparseData) add(t *table, o columnOptions, of *items.Type) error {
 		for i, sh := range t.order {
 			data := sparse.New(of)
 			c.shards[(int(t.first)+i)%MaxShards] = data
-			sh.AddSparse(data, c.name, c.number)
+			sh.AddSparse(data, c.name, c.number, c.fields, c.visitor)
 		}
 		c.pass.chunk = options{}.chunkRows(of.Size + unsafe.Sizeof(ID(0)))
 		c.pass.task = c.pass.run

@@ -110,7 +110,7 @@ func (t *table) recount(shards batch.Shards) {
 	sum := &f.sum
 	for ; shards != 0; shards = shards.Rest() {
 		of := &f.shards[shards.First()]
-		now := t.order[shards.First()].Stats()
+		now := t.order[shards.First()].State().Stats()
 		sum.Live += now.Live - of.Live
 		sum.Vacant += now.Vacant - of.Vacant
 		sum.Depleted += now.Depleted - of.Depleted

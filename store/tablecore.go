@@ -166,7 +166,7 @@ func (t *table) init(s *Store, o options) error {
 		if err != nil {
 			return err
 		}
-		t.order = append(t.order, shard.New(m, t.typ))
+		t.order = append(t.order, shard.New(m, t.typ, fields, o.links))
 		if o.Changes {
 			t.order[i].Track()
 		}
@@ -241,7 +241,7 @@ func (t *table) close() {
 		c.forget()
 	}
 	for i, sh := range t.order {
-		t.order[i] = shard.New(shard.EmptyLike(shard.State{Map: sh.Map}).Map, t.typ)
+		t.order[i] = shard.New(shard.EmptyLike(shard.State{Map: sh.Map}).Map, t.typ, nil, nil)
 	}
 	t.recorder.Reset()
 }

@@ -166,40 +166,6 @@ func (t *table) tooMany(items, more int) error {
 	return fmt.Errorf("table %q: %w: %d items and %d more exceed MaxItems %d", t.name, ErrFull, items, more, t.maxItems)
 }
 
-func (w *shardWork) link() {
-	t := w.table
-	if len(t.fields) > 0 {
-		w.Link(w.commands, w.index, t.fields, t.flushing.real)
-	}
-	for _, c := range t.columns {
-		if len(c.fields) > 0 {
-			w.LinkColumn(w.commands, c.index, w.index, c.fields, t.flushing.real)
-		}
-	}
-	for i, c := range t.sparse {
-		if len(c.fields) > 0 {
-			w.LinkSparse(w.commands, i, c.fields, t.flushing.real)
-		}
-	}
-}
-
-func (w *shardWork) findLinks() {
-	t := w.table
-	if t.visitor != nil {
-		w.FindLinks(w.commands, w.index, t.visitor)
-	}
-	for _, c := range t.columns {
-		if c.visitor != nil {
-			w.FindLinksColumn(w.commands, c.index, w.index, c.visitor)
-		}
-	}
-	for i, c := range t.sparse {
-		if c.visitor != nil {
-			w.FindLinksSparse(w.commands, i, w.index, c.visitor)
-		}
-	}
-}
-
 func (w shardWork) patch() {
 	if t := w.table; t.visits {
 		w.Patch(t.flushing.real)

@@ -66,7 +66,7 @@ func (t *table) trimIfIdle() (rests bool) {
 }
 
 func (t *table) trimFlushes() {
-	t.recorder.Trim()
+	t.recorder.Trim(false)
 	t.trimShards(t.flushing.warm)
 }
 
@@ -89,10 +89,10 @@ func (t *table) trimWhenIdle(first bool) (rests bool) {
 	switch {
 	case first && last:
 		f.used, f.recent = false, 0
-		t.recorder.TrimKeepHandles()
+		t.recorder.Trim(true)
 		t.trimShards(f.warm &^ f.listed)
 		for i := range f.listed.All {
-			t.order[i].TrimKeepChanges()
+			t.order[i].Trim(true)
 		}
 	case first:
 		t.trimFlushes()
@@ -103,7 +103,7 @@ func (t *table) trimWhenIdle(first bool) (rests bool) {
 
 func (t *table) trimShards(shards batch.Shards) {
 	for i := range shards.All {
-		t.order[i].Trim()
+		t.order[i].Trim(false)
 	}
 	t.flushing.warm &^= shards
 }
