@@ -82,8 +82,8 @@ func inspectSegment(found *logfiles.Contents, c, before *cursor, last bool, newe
 	for end := c.records(&s, each); ; {
 		var cut *Cut
 		cut, err = c.ending(end, last, newest)
-		found.Cut = (*logfiles.Cut)(cut)
-		if err == nil && found.Cut == nil || err != nil && !errors.Is(err, ErrCorrupt) {
+		found.Cut = cut.text()
+		if err == nil && cut == nil || err != nil && !errors.Is(err, ErrCorrupt) {
 			break
 		}
 		// Units may have been written between the two reads.

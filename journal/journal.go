@@ -63,8 +63,9 @@ func (j *Journal) WasCut() (Cut, bool) {
 
 // CutText returns [Journal.WasCut] as a text, empty if Open cut nothing. It is for
 // programs that do not know the type Cut, such as package world.
-func (j *Journal) CutText() string {
-	c := j.cut
+func (j *Journal) CutText() string { return j.cut.text() }
+
+func (c *Cut) text() string {
 	if c == nil {
 		return ""
 	}

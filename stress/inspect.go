@@ -25,7 +25,7 @@ type looked struct {
 	Reason   string
 	Snapshot []lookedSnapshot // newest last
 	Segments []logfiles.Segment
-	Cut      *logfiles.Cut
+	Cut      string // of the journal; "": none
 	Records  *lookedRecords
 	Damage   []string
 }
@@ -99,10 +99,8 @@ func look(path string) (*looked, error) {
 		return nil, err
 	}
 	l.Reason = fmt.Sprintf("snapshots %d, files of records %d: all checksums and digests are right", len(l.Snapshot), len(l.Segments))
-	if c := l.Cut; c != nil {
-		l.Verdict = "cut"
-		l.Reason = fmt.Sprintf("records from %s on, %s at most, are not whole: %s, bytes %s to %s, %s not zero",
-			grouped(c.At), grouped(c.Records), c.File, grouped(c.Offset), grouped(c.End), grouped(c.NonZero))
+	if l.Cut != "" {
+		l.Verdict, l.Reason = "cut", "the last unit is not whole: "+l.Cut
 	}
 	if len(l.Damage) > 0 {
 		l.Verdict, l.ExitCode, l.Reason = "damaged", exitDamaged, l.Damage[0]

@@ -196,7 +196,7 @@ func TestInspect_CutOrTruncatedIsNotWhole(t *testing.T) {
 		code int
 		want string
 	}{
-		"cut":              {torn, 0, "verdict: cut (exit code 0): records from 5 on, 1 at most, are not whole: 0000000000000001.log, bytes 248 to "},
+		"cut":              {torn, 0, "verdict: cut (exit code 0): the last unit is not whole: record 5: at most 1 cut: 0000000000000001.log, bytes 248 to "},
 		"ends at a unit":   {whole[:248], 11, "verdict: damaged (exit code 11): journal: corrupt: 0000000000000001.log, record 5, byte 248: the file has 248 bytes, want 1024"},
 		"ends in zeros":    {whole[:600], 11, "verdict: damaged (exit code 11): journal: corrupt: 0000000000000001.log, record 6, byte 296: the file has 600 bytes, want 1024"},
 		"is missing":       {nil, 11, "verdict: damaged (exit code 11): journal: corrupt: 0000000000000001.log, record 1, byte 0: the file is missing"},

@@ -24,7 +24,7 @@ func (l *looked) writeTo(w io.Writer, schema bool) {
 	for _, d := range l.Damage {
 		fmt.Fprintln(w, "damage:", d)
 	}
-	if l.Cut != nil {
+	if l.Cut != "" {
 		fmt.Fprintln(w, "cut: the last write did not end, or is in progress, or was damaged after it; Open clears it")
 	}
 	fmt.Fprintln(w, cli.NewVerdict(l.Verdict, l.ExitCode, l.Reason))

@@ -17,7 +17,7 @@ var Inspect func(dir string, each func(at uint64, rec []byte) error) (Contents, 
 type Contents struct {
 	Segments  []Segment
 	Snapshots []uint64 // positions, ascending
-	Cut       *Cut     // the unit that Open would cut, or one being written; nil: none
+	Cut       string   // text of the unit that Open would cut, or of one being written; "": none
 	Damage    error    // the first journal.ErrCorrupt; the files after it were not read
 }
 
@@ -28,14 +28,4 @@ type Segment struct {
 	Units       int
 	Bytes       int64 // of the file
 	Used        int64 // to the end of the last unit
-}
-
-// Cut has the fields of journal.Cut.
-type Cut struct {
-	File    string
-	At      uint64
-	Records uint64
-	Offset  int64
-	End     int64
-	NonZero int64
 }

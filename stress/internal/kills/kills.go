@@ -252,9 +252,9 @@ func (r *Result) replay(o Options) error {
 
 // judgeFiles looks at what the files of the journal have at the end. Kills of a process
 // damage none, and the last child leaves nothing to be cut off.
-func (r *Result) judgeFiles(damage error, cut *logfiles.Cut) {
-	if damage != nil || cut != nil {
-		r.fault(new(int), "the journal: damage %v, cut %+v", damage, cut)
+func (r *Result) judgeFiles(damage error, cut string) {
+	if damage != nil || cut != "" {
+		r.fault(new(int), "the journal: damage %v, cut %q", damage, cut)
 	}
 }
 

@@ -11,7 +11,6 @@ import (
 
 	"go.uber.org/goleak"
 
-	"handloom/internal/logfiles"
 	"handloom/journal"
 )
 
@@ -83,9 +82,9 @@ func TestResult_CountsEveryVerdict(t *testing.T) {
 		})
 	}
 	for _, damage := range []error{nil, journal.ErrCorrupt} {
-		for _, cut := range []*logfiles.Cut{nil, {}} {
+		for _, cut := range []string{"", "record 3"} {
 			r := new(Result)
-			if r.judgeFiles(damage, cut); r.Bad() != (damage != nil || cut != nil) {
+			if r.judgeFiles(damage, cut); r.Bad() != (damage != nil || cut != "") {
 				t.Errorf("damage %v, cut %v: bad is %v", damage, cut, r.Bad())
 			}
 		}
