@@ -127,6 +127,20 @@ func (c *Column[T, C]) Write(k RowsChunk[T]) []C {
 	return *items.As[C](&all)
 }
 
+// Member returns a pointer to the element of member k of m, to be read, in O(1) time and
+// without a look-up of a handle. It panics when m is not of the column's table. Who may call
+// it is as for [Groups.Of].
+func (c *Column[T, C]) Member(m Members[T], k int) *C {
+	if check.Cheap {
+		c.core.lookup("Member")
+	}
+	ref := m.refs[k]
+	if m.maps.packed != c.core.table.lookups.packed {
+		panic(wrongMembers{c.core.name, c.core.table.name})
+	}
+	return (*C)(c.core.shards[ref>>32&(MaxShards-1)].At(int(uint32(ref))))
+}
+
 // Set records that v is to be the element of the item that h names; h may be
 // provisional, of the same batch. The last by (key, sequence) wins, and each flush
 // applies it behind puts, which leave elements alone, and before erases: a Set of an item

@@ -77,6 +77,14 @@ func (c *column) run(method string, m *dense.Set, row, n int) items.Slice {
 	return c.of(m).Range(row, row+n)
 }
 
+// wrongMembers is what Member panics with for members of another table. It is a value and
+// no call, so that Member inlines.
+type wrongMembers struct{ column, table string }
+
+func (w wrongMembers) Error() string {
+	return fmt.Sprintf("store: Member of column %q with members that are not of table %q; use groups of that table", w.column, w.table)
+}
+
 // mustWrite and mustRead panic, in checked builds, with what the pass of a phase is to
 // return when its system does not name the column.
 func (c *column) mustWrite(p *phase) {

@@ -231,7 +231,7 @@
 //	call                                inside                        from
 //	Get Has At All Len Resolve          Read, pass, Reduce, Write,    any goroutine of that phase
 //	Created Erased Replaced Written Of  system
-//	Dump DumpTable DumpColumns
+//	Member Dump DumpTable DumpColumns
 //	DigestTables
 //	DigestShard
 //	                                    no phase, System.If           the goroutine that flushes

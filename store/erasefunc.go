@@ -104,7 +104,7 @@ func (p *erasing) eraseChunk(chunk int) error {
 	shard, lo, hi := p.find(chunk)
 	items, q := p.table.rowItems(shard), p.queues.Queue(chunk)
 	for row := lo; row < hi; row++ {
-		if v, ok := items.at(row); ok && p.dead(v) {
+		if v := items.at(row); v != nil && p.dead(v) {
 			p.table.eraseRow(q, shard, row)
 		}
 	}
@@ -141,11 +141,10 @@ func (t *table) rowItems(shard int) rowItems {
 	return rowItems{first: all.Data(), size: t.typ.Size}
 }
 
-// at returns the item at a row, and whether the row has one.
-func (r *rowItems) at(row int) (v *untyped, ok bool) {
+// at returns the item at a row, or nil when the row has none.
+func (r *rowItems) at(row int) *untyped {
 	if r.stable != nil {
-		v = (*untyped)(r.stable.At(row))
-		return v, v != nil
+		return (*untyped)(r.stable.At(row))
 	}
-	return (*untyped)(unsafe.Add(r.first, uintptr(row)*r.size)), true
+	return (*untyped)(unsafe.Add(r.first, uintptr(row)*r.size))
 }

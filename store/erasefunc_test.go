@@ -12,9 +12,9 @@ import (
 	"pgregory.net/rapid"
 )
 
-// drawTable registers a table of items of any kind, in shards and chunks of any size.
-func drawTable(t *rapid.T, s *store.Store, name string) itemTable {
-	return registerKind(t, s, store.TableOptions[item]{
+// drawTable registers a table of any kind, in shards and chunks of any size.
+func drawTable[T any](t *rapid.T, s *store.Store, name string) anyTable[T] {
+	return registerKind(t, s, store.TableOptions[T]{
 		Name:   name,
 		Shards: rapid.IntRange(1, 5).Draw(t, name+" shards"), ChunkItems: rapid.IntRange(0, 7).Draw(t, name+" chunk"),
 	}, rapid.Bool().Draw(t, name+" is stable"))
@@ -51,7 +51,7 @@ func wantItems(t tb, table itemTable, want map[store.Handle[item]]item) {
 func TestEraseFunc_ErasesWhatAMapDeletes(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := drawStore(t)
-		table := drawTable(t, s, "items")
+		table := drawTable[item](t, s, "items")
 		for range rapid.IntRange(1, 4).Draw(t, "frames") {
 			q := queues(t, s, 1)[0]
 			for range rapid.IntRange(0, 60).Draw(t, "items") {

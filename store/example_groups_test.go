@@ -94,9 +94,8 @@ func ExampleGroups_Of() {
 	err := store.GroupBy(ctx, &children, nodes, nodes, func(n *node) store.Handle[node] { return n.Parent })
 	fmt.Println(children.Stale(), "root,", err)
 	for h, n := range nodes.All() {
-		of := children.Of(h)
-		for k := range of.Len() {
-			fmt.Println(n.Name, "has", of.At(k).Name, of.Handle(k))
+		for h, child := range children.Of(h).All() {
+			fmt.Println(n.Name, "has", child.Name, h)
 		}
 	}
 	// endregion

@@ -123,17 +123,17 @@ func (t *Table[T]) ForEach(ctx context.Context, f func(ctx context.Context, c Ch
 }
 
 func (t *Table[T]) task(index int) error {
-	return t.core.pass.erase(index, t.visit(t.core.pass.ctx, chunkOf(t, index)))
+	return t.core.pass.erase(index, t.visit(t.core.pass.ctx, chunkOf[T](&t.core, index)))
 }
 
 // chunkOf returns a chunk of the ForEach that runs.
-func chunkOf[T any](t *Table[T], index int) Chunk[T] {
-	p := &t.core.pass
+func chunkOf[T any](t *table, index int) Chunk[T] {
+	p := &t.pass
 	shard, lo, hi := p.find(index)
-	m, q := t.mapOf(shard), p.queues.Queue(index)
+	m, q := t.packed(shard), p.queues.Queue(index)
 	return Chunk[T]{
 		Items: dense.Range[T](m, lo, hi), Queue: Queue(q), Index: index,
-		table: &t.core, erased: q.Rows(), notes: &t.core.touched.chunks[index], wrote: t.core.written.notesOf(index), items: m, row: uint32(lo),
+		table: t, erased: q.Rows(), notes: &t.touched.chunks[index], wrote: t.written.notesOf(index), items: m, row: uint32(lo),
 		serial: p.serial,
 	}
 }

@@ -30,10 +30,11 @@ type grouping struct {
 	versions  [2]uint64 // of the two when they were grouped
 	state     groupState
 	stale     int
+	vacant    int // rows without an item
 
-	read    func(shard, lo, hi int, into []uint64) // the keys of rows, by the shell
-	members []uint64                               // references to rows, by owner
-	ends    []int                                  // by owner: of its members; one more 0 before them
+	key     func(*untyped) Handle[untyped] // of the GroupBy that runs
+	members []uint64                       // references to rows, by owner
+	ends    []int                          // by owner: of its members; one more 0 before them
 
 	owners  int
 	bases   [MaxShards]int // by typeId & 63: owners in the shards before
@@ -100,14 +101,16 @@ func (g *grouping) leave() {
 	g.phase = phase{}
 }
 
-func (g *grouping) group(p *phase) error {
+func (g *grouping) group(p *phase, key func(*untyped) Handle[untyped]) error {
+	g.key = key
+	defer func() { g.key = nil }()
 	defer p.trace(g.table.name).end()
 	if check.Full {
 		defer g.table.store.watch(p)()
 	}
 	g.cut()
 	if err := g.sort(p); err != nil {
-		g.members, g.stale = g.members[:0], 0
+		g.members, g.stale, g.vacant = g.members[:0], 0, 0
 		return fmt.Errorf("store: GroupBy of table %q by table %q: %w", g.table.name, g.of.name, err)
 	}
 	g.versions, g.state = g.now(), grouped
@@ -134,6 +137,9 @@ func (g *grouping) good(method string) {
 func (g *grouping) enterForEach(ctx context.Context) (*phase, error) {
 	if g.state == notGrouped {
 		g.good("ForEach") // panics
+	}
+	if g.of.lookups.packed == nil {
+		return nil, fmt.Errorf("store: ForEach of Groups by stable table %q: owners have to be in a Table; call Of in a ForEach over the table", g.of.name)
 	}
 	p, err := g.of.enterForEach(ctx)
 	if err != nil {
@@ -170,7 +176,7 @@ func (g *grouping) refs(id ID) []uint64 {
 		g.table.lookup("Of")
 	}
 	tag := id >> 48 & (MaxShards - 1)
-	row, ok := g.of.lookups.packed[tag].RowOf(id)
+	row, ok := g.of.lookups.rowOf(id)
 	if !ok {
 		return nil
 	}
@@ -179,7 +185,10 @@ func (g *grouping) refs(id ID) []uint64 {
 }
 
 // len returns how many rows have an owner.
-func (g *grouping) len() int { return len(g.members) - g.stale }
+func (g *grouping) len() int { return len(g.members) - g.stale - g.vacant }
+
+// maps returns the maps of the members.
+func (g *grouping) maps() lookups { return g.table.lookups }
 
 // cut divides the rows into blocks and the owners into buckets, and obtains the
 // memory.
@@ -202,6 +211,7 @@ func (g *grouping) cut() {
 			n += hi - lo
 		}
 	}
+	g.vacant = n - g.table.len()
 	g.members = highwater.Room(&g.ofMembers, g.members, n)
 	g.pairs = highwater.Room(&g.ofPairs, g.pairs, n)
 	g.ends = highwater.Room(&g.ofEnds, g.ends, g.owners+1)
@@ -228,7 +238,7 @@ func (g *grouping) sort(ctx context.Context) error {
 		g.cost = append(g.cost, int64(n*gatherCost+1<<g.shift))
 		at += n
 	}
-	g.stale = g.count(g.buckets)
+	g.stale = g.count(g.buckets) - g.vacant
 	g.ends[0] = 0
 	return s.run(ctx, g.buckets, g.onBucket, g.cost)
 }
@@ -270,14 +280,33 @@ func (g *grouping) scatter(task int) error {
 	return nil
 }
 
+// read reads the keys of rows; a row without an item has the null handle.
+func (g *grouping) read(shard, lo, hi int, into []uint64) {
+	key, items := g.key, g.table.rowItems(shard)
+	for row := lo; row < hi; row++ {
+		id := ID(0)
+		if v := items.at(row); v != nil {
+			id = key(v).ID
+		}
+		into[row-lo] = uint64(id)
+	}
+}
+
 // find puts the number of the owner in place of each key, and counts the owners by
 // bucket.
 func (g *grouping) find(keys []uint64, counts []uint32) {
-	maps, shift := g.of.lookups.packed, g.shift&63
+	packed, stable, shift := g.of.lookups.packed, g.of.lookups.stable, g.shift&63
 	none := uint64(g.buckets) << shift
 	for i, key := range keys {
 		owner, tag := none, key>>48&(MaxShards-1)
-		if row, ok := maps[tag].RowOf(ID(key)); ok {
+		var row int
+		var ok bool
+		if packed != nil {
+			row, ok = packed[tag].RowOf(ID(key))
+		} else {
+			row, ok = stable[tag].RowOf(ID(key))
+		}
+		if ok {
 			owner = uint64(g.bases[tag] + row)
 		}
 		keys[i] = owner

@@ -2,9 +2,11 @@ package store
 
 import (
 	"context"
+	"iter"
 
 	"handloom/internal/check"
 	"handloom/internal/dense"
+	"handloom/internal/paged"
 )
 
 // Groups are the items of a table by the item of another that owns each, as
@@ -20,9 +22,6 @@ import (
 type Groups[T, K any] struct {
 	_     noCopy
 	core  grouping
-	table *Table[T]
-	of    *Table[K]
-	key   func(*T) Handle[K]                                  // of the GroupBy that runs
 	visit func(ctx context.Context, c GroupChunk[T, K]) error // of the ForEach that runs
 	task  func(int) error                                     // run, bound once
 }
@@ -57,30 +56,21 @@ type Groups[T, K any] struct {
 // GroupBy. GroupBy holds the store alone, or joins the Write or system whose context
 // it is given, as a ForEach does; the system names both tables in its Reads.
 //
-// Two tables of different stores panic. A [StableTable] can be neither of the two:
-// its items do not lie in one slice, which owners and members are found by.
-func GroupBy[T, K any](ctx context.Context, g *Groups[T, K], t *Table[T], of *Table[K], key func(*T) Handle[K]) error {
+// Both tables may be stable; [Groups.ForEach] needs owners in a [Table]. Two tables of
+// different stores panic.
+func GroupBy[T, K any](ctx context.Context, g *Groups[T, K], t TableOf[T], of TableOf[K], key func(*T) Handle[K]) error {
 	check.Given(g != nil, "store: GroupBy", "Groups")
-	check.Given(t != nil && of != nil, "store: GroupBy", "table")
+	members, owners := tableOf("GroupBy", t), tableOf("GroupBy", of)
 	check.Given(key != nil, "store: GroupBy", "key function")
 	if g.task == nil {
-		g.task, g.core.read = g.run, g.keys
+		g.task = g.run
 	}
-	p, err := g.core.enter(ctx, &t.core, &of.core)
+	p, err := g.core.enter(ctx, members, owners)
 	if err != nil {
 		return err
 	}
-	g.table, g.of, g.key = t, of, key
-	defer func() { g.key = nil; g.core.leave() }()
-	return g.core.group(p)
-}
-
-// keys is the typed step of the sorting.
-func (g *Groups[T, K]) keys(shard, lo, hi int, into []uint64) {
-	key, items := g.key, dense.Range[T](g.table.mapOf(shard), lo, hi)
-	for i := range items {
-		into[i] = uint64(key(&items[i]).ID)
-	}
+	defer g.core.leave()
+	return g.core.group(p, untypedKey(key))
 }
 
 // Len returns how many items have an owner, and Stale how many have none.
@@ -93,7 +83,7 @@ func (g *Groups[T, K]) Stale() int { return g.core.stale }
 // Of returns the items whose owner is h; none if h names no item. It takes O(1)
 // time. Who may call it is as for [Table.Get].
 func (g *Groups[T, K]) Of(h Handle[K]) Members[T] {
-	return Members[T]{refs: g.core.refs(h.ID), maps: &g.table.maps}
+	return Members[T]{refs: g.core.refs(h.ID), maps: g.core.maps()}
 }
 
 // ForEach runs f for every chunk of owners, in parallel: it is a [Table.ForEach]
@@ -102,7 +92,8 @@ func (g *Groups[T, K]) Of(h Handle[K]) Members[T] {
 // and the table of the members in its Reads.
 //
 // Members are read, no more. Where both tables are one they are items that other
-// tasks own: of those, read what no task writes.
+// tasks own: of those, read what no task writes. Owners in a [StableTable] are an error:
+// a [StableTable.ForEach] with [Groups.Of] does the same.
 func (g *Groups[T, K]) ForEach(ctx context.Context, f func(ctx context.Context, c GroupChunk[T, K]) error) error {
 	check.Given(f != nil, "store: ForEach", "function")
 	p, err := g.core.enterForEach(ctx)
@@ -110,16 +101,16 @@ func (g *Groups[T, K]) ForEach(ctx context.Context, f func(ctx context.Context, 
 		return err
 	}
 	g.visit = f
-	defer func() { g.visit = nil; g.of.core.leaveForEach(p) }()
-	return g.of.core.forEach(p, g.task)
+	defer func() { g.visit = nil; g.core.of.leaveForEach(p) }()
+	return g.core.of.forEach(p, g.task)
 }
 
 func (g *Groups[T, K]) run(index int) error {
-	p := &g.of.core.pass
-	owners := chunkOf(g.of, index)
+	p := &g.core.of.pass
+	owners := chunkOf[K](g.core.of, index)
 	return p.erase(index, g.visit(p.ctx, GroupChunk[T, K]{
 		Owners: owners.Items, Queue: owners.Queue, Index: index,
-		owners: owners, ends: g.core.endsOf(index), refs: g.core.members, maps: &g.table.maps,
+		owners: owners, ends: g.core.endsOf(index), refs: g.core.members, maps: g.core.maps(),
 	}))
 }
 
@@ -132,7 +123,7 @@ type GroupChunk[T, K any] struct {
 	owners Chunk[K]
 	ends   []int // of the members of the owner before, and of each
 	refs   []uint64
-	maps   *[MaxShards]*dense.Set
+	maps   lookups
 }
 
 // Members returns the items of Owners[i].
@@ -147,24 +138,34 @@ func (c *GroupChunk[T, K]) Members(i int) Members[T] {
 // Handle, Erase, Touch, Wrote.
 func (c *GroupChunk[T, K]) Chunk() *Chunk[K] { return &c.owners }
 
-// Members are the items that have one owner, to be read: by row, in the order of
-// shards and rows. They are good as long as the [Groups] they are of.
+// Members are the items that have one owner, to be read, in the order of shards and rows.
+// They are good as long as their [Groups].
 type Members[T any] struct {
 	refs []uint64
-	maps *[MaxShards]*dense.Set
+	maps lookups
 }
 
-// Len returns how many there are.
+// Len returns the number of members.
 func (m Members[T]) Len() int { return len(m.refs) }
 
-// At returns the k-th.
+// At returns a pointer to the member k, in O(1) time. It is cut to the inliner's budget.
 func (m Members[T]) At(k int) *T {
 	ref := m.refs[k]
-	return &(*(*[]T)(dense.Array[dense.Inline](m.maps[ref>>32&(MaxShards-1)])))[uint32(ref)]
+	tag := ref >> 32 & (MaxShards - 1)
+	if m.maps.packed == nil {
+		return paged.At[T](m.maps.stable[tag], ID(ref))
+	}
+	return &(*(*[]T)(dense.Array[dense.Inline](m.maps.packed[tag])))[uint32(ref)]
 }
 
-// Handle returns the handle of the k-th.
-func (m Members[T]) Handle(k int) Handle[T] {
-	ref := m.refs[k]
-	return Handle[T]{ID: m.maps[ref>>32&(MaxShards-1)].IDAt(int(uint32(ref)))}
+// All iterates over the handles and the addresses of the members. Where handles are not
+// needed, a loop over [Members.At] is faster.
+func (m Members[T]) All() iter.Seq2[Handle[T], *T] {
+	return func(yield func(Handle[T], *T) bool) {
+		for k, ref := range m.refs {
+			if !yield(Handle[T]{ID: m.maps.idOf(ref)}, m.At(k)) {
+				return
+			}
+		}
+	}
 }

@@ -25,15 +25,25 @@ func targetOf(v *shot) store.Handle[item] { return v.Target }
 
 func parent(v *item) store.Handle[item] { return v.Parent }
 
-func groupBy[T, K any](t tb, g *store.Groups[T, K], of *store.Table[T], by *store.Table[K], key func(*T) store.Handle[K]) {
+func groupBy[T, K any](t tb, g *store.Groups[T, K], of store.TableOf[T], by store.TableOf[K], key func(*T) store.Handle[K]) {
 	t.Helper()
 	noError(t, store.GroupBy(context.Background(), g, of, by, key))
 }
 
+// groupTable is a table of either kind.
+type groupTable[T any] interface {
+	store.TableOf[T]
+	Len() int
+	Has(h store.Handle[T]) bool
+	At(h store.Handle[T]) *T
+	All() seqOf[T]
+}
+
 // checkGroups compares groups with a map that is filled in the order of shards and
 // rows.
-func checkGroups[T, K any](t tb, g *store.Groups[T, K], of *store.Table[T], by *store.Table[K], key func(*T) store.Handle[K]) {
+func checkGroups[T, K any](t tb, g *store.Groups[T, K], of groupTable[T], by groupTable[K], key func(*T) store.Handle[K]) {
 	t.Helper()
+	ctx := context.Background()
 	want, stale := make(map[store.Handle[K]][]store.Handle[T]), 0
 	for h, v := range of.All() {
 		if owner := key(v); by.Has(owner) {
@@ -46,17 +56,20 @@ func checkGroups[T, K any](t tb, g *store.Groups[T, K], of *store.Table[T], by *
 		t.Fatalf("%d items have an owner, %d have none; want %d and %d", g.Len(), g.Stale(), of.Len()-stale, stale)
 	}
 	names := func(m store.Members[T]) (hs []store.Handle[T]) {
-		for k := range m.Len() {
-			hs = append(hs, m.Handle(k))
-			equal(t, fmt.Sprintf("member %d, %v", k, hs[k]), m.At(k), of.At(hs[k]))
+		for h, v := range m.All() {
+			if k := len(hs); v != of.At(h) || v != m.At(k) {
+				t.Errorf("member %d, %v: %p by All, %p by At, want %p", k, h, v, m.At(k), of.At(h))
+			}
+			hs = append(hs, h)
 		}
+		equal(t, "Len of members", m.Len(), len(hs))
 		return hs
 	}
 	for h := range by.All() {
 		equalLists(t, fmt.Sprintf("group of %v", h), names(g.Of(h)), want[h]...)
 	}
 	var visited atomic.Int64
-	err := g.ForEach(context.Background(), func(_ context.Context, c store.GroupChunk[T, K]) error {
+	err := g.ForEach(ctx, func(_ context.Context, c store.GroupChunk[T, K]) error {
 		for i := range c.Owners {
 			h := c.Chunk().Handle(i)
 			if got := names(c.Members(i)); !slices.Equal(got, want[h]) {
@@ -69,23 +82,24 @@ func checkGroups[T, K any](t tb, g *store.Groups[T, K], of *store.Table[T], by *
 		}
 		return nil
 	})
+	if _, isStable := by.(stable[K]); isStable {
+		wantText(t, "ForEach of stable owners", err, "call Of in a ForEach over the table")
+		return
+	}
 	noError(t, err)
 	equal(t, "visited owners", int(visited.Load()), by.Len())
 }
 
 func TestGroupsAreThoseOfAPlainMap(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		s := newStore(t, store.Options{Workers: rapid.SampledFrom([]int{1, 2, 8}).Draw(t, "workers")})
-		options := func(name string) store.TableOptions[item] {
-			return store.TableOptions[item]{
-				Name:   name,
-				Shards: rapid.IntRange(1, 5).Draw(t, name+" shards"), ChunkItems: rapid.IntRange(0, 7).Draw(t, name+" chunk"),
-			}
+		s := drawStore(t)
+		targets, shots := drawTable[item](t, s, "targets"), drawTable[shot](t, s, "shots")
+		q := queues(t, s, 1)[0]
+		hs := targets.EmplaceItems(q, make([]item, rapid.IntRange(0, 40).Draw(t, "targets")), nil)
+		flush(t, s)
+		for i, p := range hs {
+			hs[i] = resolve(t, targets, p)
 		}
-		o := options("shots")
-		targets := register(t, s, options("targets"))
-		shots := register(t, s, store.TableOptions[shot]{Shards: o.Shards, ChunkItems: o.ChunkItems})
-		hs := fill(t, s, targets, rapid.IntRange(0, 40).Draw(t, "targets"))
 		var g store.Groups[shot, item]
 		for range rapid.IntRange(1, 4).Draw(t, "flushes") {
 			q := queues(t, s, 1)[0]
@@ -244,6 +258,27 @@ func TestGroups_AreOverAfterChanges(t *testing.T) {
 	err := g.groups.ForEach(t.Context(), func(context.Context, store.GroupChunk[shot, item]) error { return nil })
 	wantError(t, "after Close", err, store.ErrClosed)
 	wantIn(t, "Of after Close", panicOf(func() { g.groups.Of(g.hs[0]) }), over)
+}
+
+func TestColumn_MemberIsTheElementByHandle(t *testing.T) {
+	s, table := newTable(t, store.Options{}, store.TableOptions[item]{Shards: 3})
+	column := addColumn(t, table, store.ColumnOptions[int]{})
+	other := addColumn(t, register(t, s, store.TableOptions[item]{Name: "other"}), store.ColumnOptions[int]{})
+	hs := fill(t, s, table, 100)
+	for i, h := range hs {
+		table.At(h).Parent = hs[i/10]
+	}
+	var g store.Groups[item, item]
+	groupBy(t, &g, table, table, parent)
+	for _, h := range hs[:10] {
+		m, k := g.Of(h), 0
+		for child := range m.All() {
+			equal(t, "element", column.Member(m, k), column.At(child))
+			k++
+		}
+		equal(t, "members", k, 10)
+		wantIn(t, "members of another table", panicOf(func() { other.Member(m, 0) }), `not of table "other"`)
+	}
 }
 
 func TestGroupBy_OfTwoStoresPanics(t *testing.T) {

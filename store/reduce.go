@@ -47,6 +47,11 @@ func Reduce[T, R any](ctx context.Context, t *Table[T], f func(ctx context.Conte
 // Reduce is compiled for each result R, and not for each T as well.
 type untyped struct{}
 
+// untypedKey returns key for the steps that do not know its types.
+func untypedKey[T, K any](key func(*T) Handle[K]) func(*untyped) Handle[untyped] {
+	return *(*func(*untyped) Handle[untyped])(unsafe.Pointer(&key))
+}
+
 func (t *table) rows(shard, lo, hi, index int) Rows[untyped] {
 	m := t.packed(shard)
 	items := m.Range(lo, hi)

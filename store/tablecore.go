@@ -63,6 +63,25 @@ type lookups struct {
 	cells  *paged.Type // of the items, for stable
 }
 
+// rowOf returns the row of the item that id names, and whether there is one.
+func (l *lookups) rowOf(id ID) (int, bool) {
+	tag := id >> 48 & (MaxShards - 1)
+	if l.packed != nil {
+		return l.packed[tag].RowOf(id)
+	}
+	return l.stable[tag].RowOf(id)
+}
+
+// idOf returns the handle of the item at a row, of which groups have a reference: typeId & 63
+// above the row.
+func (l *lookups) idOf(ref uint64) ID {
+	tag, row := ref>>32&(MaxShards-1), int(uint32(ref))
+	if l.packed != nil {
+		return l.packed[tag].IDAt(row)
+	}
+	return l.stable[tag].IDAt(row)
+}
+
 // makeMap makes the map of a shard and puts it where lookups find it.
 func (l *lookups) makeMap(t *items.Type, o handle.Options) (shard.Map, error) {
 	if l.packed != nil {

@@ -55,6 +55,7 @@ func lookups(t *testing.T, s *store.Store) []lookup {
 	grouped := store.GroupBy(t.Context(), &groups, packed, owners, parent)
 	_, reduced := store.Reduce(t.Context(), packed, func(_ context.Context, r store.Rows[item]) (int, error) { kept = r; return 0, nil }, addInt)
 	noError(t, errors.Join(grouped, reduced))
+	members := groups.Of(o)
 	type on = []store.Resource
 	return []lookup{
 		{"Table.Get", packed, nil, `Get of table "packed"`, func() { packed.Get(h) }},
@@ -85,6 +86,7 @@ func lookups(t *testing.T, s *store.Store) []lookup {
 		{"Store.DumpColumns, data", optional, on{stable}, `DumpColumns of optional data "stable.optional"`, func() { visit2(s.DumpColumns(g.ID)) }},
 		{"Store.DigestTables", stable, on{packed, owners}, `DigestTables of table "stable"`, func() { s.DigestTables() }},
 		{"Store.DigestShard", packed, nil, `DigestShard of table "packed"`, func() { s.DigestShard(h.ID.TypeID()) }},
+		{"Column.Member", column, on{packed}, `Member of column "packed.column"`, func() { column.Member(members, 0) }},
 		{"Groups.Of of owners", owners, on{packed}, `Of of table "owners"`, func() { groups.Of(o) }},
 		{"Groups.Of of members", packed, on{owners}, `Of of table "packed"`, func() { groups.Of(o) }},
 	}

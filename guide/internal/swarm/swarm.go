@@ -198,8 +198,7 @@ func (w *Swarm) gather(ctx context.Context) error {
 			motes := c.Members(i)
 			sum := Square{N: int32(motes.Len())}
 			for k := range motes.Len() {
-				h := motes.Handle(k)
-				place, course := w.Places.At(h), w.Courses.At(h)
+				place, course := w.Places.Member(motes, k), w.Courses.Member(motes, k)
 				sum.Place.X += place.X / Unit
 				sum.Place.Y += place.Y / Unit
 				sum.Course.X += course.X
@@ -246,7 +245,7 @@ func (w *Swarm) steer(ctx context.Context) error {
 				v.X += pull * (q.Place.X/q.N - p.X/Unit) / side
 				v.Y += pull * (q.Place.Y/q.N - p.Y/Unit) / side
 				others := w.near.Of(m.Square)
-				away := apart(p, *w.Places.At(others.Handle(int(random(&seed, q.N)))))
+				away := apart(p, *w.Places.Member(others, int(random(&seed, q.N))))
 				v.X += away.X
 				v.Y += away.Y
 			}
