@@ -135,12 +135,26 @@ type phase struct {
 // phaseKey finds the phase of one store in a context, among those of others.
 type phaseKey struct{ store *Store }
 
-// Value makes the phase findable.
+// Value makes the phase findable, and gives the context of a system its labels.
 func (p *phase) Value(key any) any {
 	if k, ok := key.(phaseKey); ok && k.store == p.store {
 		return p
 	}
+	if p.system != nil {
+		if value := p.system.labels.Value(key); value != nil {
+			return value
+		}
+	}
 	return p.Context.Value(key)
+}
+
+// GoroutineLabels returns the labels of the system that the phase is inside of, or nil.
+// The workers of package tasks ask for them.
+func (p *phase) GoroutineLabels() *check.Labels {
+	if y := p.systemOf(); y != nil {
+		return y.labels
+	}
+	return nil
 }
 
 // phaseOf returns the phase of s that ctx carries, or nil.

@@ -17,8 +17,12 @@ import (
 // build (tag handloom_check, or the race detector) a pass that does more than
 // its system says is [ErrUndeclared], and so is a look-up on any goroutine of the
 // system: the goroutine that calls Run, those of its tasks, and those that these
-// start. The labels of a goroutine for profiles tell them apart, so that a goroutine
-// with labels of its own is not checked.
+// start.
+//
+// In every build these goroutines have one label for profiles: the key "system" with
+// Name. The context of Run carries it, too, in place of the labels of the caller. After
+// Run the goroutine has the labels of the context of the frame. The checks know
+// goroutines by this label, so that a goroutine with other labels is not checked.
 type System struct {
 	Name string // unique in the schedule
 
@@ -124,8 +128,9 @@ type system struct {
 	nameHash uint64 // for random numbers
 	passes   uint64 // likewise: begun in this Run
 
+	labels *check.Labels // of its goroutines
+
 	// In checked builds:
-	label  check.Label  // of its goroutines
 	tables []*table     // that it reads or writes, or parts of
 	parts  []*component // that it reads or writes
 }
@@ -144,7 +149,7 @@ func NewSchedule(s *Store, systems ...System) (*Schedule, error) {
 	all := make([]*system, len(systems))
 	for i, given := range systems {
 		errs = append(errs, given.faults(s)...)
-		y := &system{System: given, store: s, queues: s.batch.NewSequence(), label: check.NewLabel("system", given.Name), nameHash: nameHash(given.Name)}
+		y := &system{System: given, store: s, queues: s.batch.NewSequence(), labels: check.NewLabels("system", given.Name), nameHash: nameHash(given.Name)}
 		y.each.init(s)
 		y.looks()
 		all[i] = y

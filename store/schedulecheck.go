@@ -52,7 +52,7 @@ func (s *Store) currentSystem() *system {
 	}
 	if running := s.systems.Load(); running != nil {
 		for _, y := range *running {
-			if y.label == label {
+			if y.labels.Label() == label {
 				return y
 			}
 		}
@@ -98,18 +98,6 @@ func (y *system) looks() {
 		if of.table != nil {
 			y.tables = append(y.tables, of.table)
 		}
-	}
-}
-
-// labelled returns a task that has the label of the system that its pass is of, if any.
-func (p *phase) labelled(task func(int) error) func(int) error {
-	y := p.systemOf()
-	if y == nil {
-		return task
-	}
-	return func(n int) error {
-		defer y.label.Enter()()
-		return task(n)
 	}
 }
 

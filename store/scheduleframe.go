@@ -133,9 +133,7 @@ func (y *system) run(ctx context.Context) error {
 		y.store.goroutines.enter(p)
 		defer y.store.goroutines.leave()
 	}
-	if check.Cheap {
-		defer y.label.Enter()()
-	}
+	defer y.labels.Enter().Restore(ctx)
 	return y.Run(p)
 }
 

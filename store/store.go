@@ -192,9 +192,6 @@ func (s *Store) run(ctx context.Context, n int, task func(int) error, cost []int
 	if check.Full {
 		task = s.goroutines.around(s.phaseOf(ctx), task)
 	}
-	if check.Cheap {
-		task = s.phaseOf(ctx).labelled(task)
-	}
 	if instead := s.order(n); instead != nil {
 		return s.runInOrder(ctx, n, task, instead)
 	}
@@ -230,9 +227,6 @@ func (s *Store) runReading(p *phase, n int, task func(int) error) error {
 	}
 	if check.Full {
 		task = s.goroutines.around(p, task)
-	}
-	if check.Cheap {
-		task = p.labelled(task)
 	}
 	return tasks.Run(p, n, task, tasks.Options{Workers: workers})
 }

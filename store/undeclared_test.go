@@ -5,9 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"regexp"
 	"runtime"
 	"runtime/pprof"
+	"strconv"
 	"strings"
+	"sync"
 	"testing"
 
 	"handloom/internal/check"
@@ -101,6 +104,11 @@ var places = []struct {
 	{"task", func(ctx context.Context, s *store.Store, look func()) error {
 		return s.Each(ctx, 3, func(context.Context, int, store.Queue) error { look(); return nil })
 	}},
+	{"after labels of other code", func(ctx context.Context, _ *store.Store, look func()) error {
+		pprof.Do(ctx, pprof.Labels("key", "other"), func(context.Context) {})
+		look()
+		return nil
+	}},
 	{"goroutine", func(_ context.Context, _ *store.Store, look func()) error { return onGoroutine(look) }},
 	{"goroutine of a task", func(ctx context.Context, s *store.Store, look func()) error {
 		return s.Each(ctx, 3, func(context.Context, int, store.Queue) error { return onGoroutine(look) })
@@ -129,8 +137,12 @@ func TestLookup_UndeclaredIsFoundByCheckedBuilds(t *testing.T) {
 				frame := func(y store.System) error {
 					y.Name = "x"
 					y.Run = func(ctx context.Context) error { return place.run(ctx, s, l.call) }
-					_, err := newSchedule(t, s, y).Run(t.Context())
-					return err
+					c := newSchedule(t, s, y)
+					run := func(ctx context.Context) error { return onlyError(c.Run(ctx)) }
+					if workers == 8 {
+						return s.Team(t.Context(), run)
+					}
+					return run(t.Context())
 				}
 				t.Run(fmt.Sprintf("%s/%s/workers=%d", l.name, place.name, workers), func(t *testing.T) {
 					for where, err := range map[string]error{
@@ -188,18 +200,51 @@ func TestLookup_OutsideOfSystemsIsUnchecked(t *testing.T) {
 	}))
 }
 
-// What profilers are told of a goroutine is as before when a system returns.
-func TestSystem_LeavesLabelsOfTheCaller(t *testing.T) {
-	s, _ := newTable(t, store.Options{Workers: 1}, store.TableOptions[item]{})
-	labels := func() string {
-		var b strings.Builder
-		_ = pprof.Lookup("goroutine").WriteTo(&b, 1)
-		return b.String()
+// goroutines returns the number of goroutines by the value of their label "system".
+func goroutines() string {
+	var b strings.Builder
+	_ = pprof.Lookup("goroutine").WriteTo(&b, 1)
+	numbers := map[string]int{}
+	for _, group := range regexp.MustCompile(`(?m)^(\d+) @.*\n# labels: {.*"system":"(\w+)"`).FindAllStringSubmatch(b.String(), -1) {
+		n, _ := strconv.Atoi(group[1])
+		numbers[group[2]] += n
 	}
-	c := newSchedule(t, s, store.System{Name: "a", Run: nothing})
-	pprof.Do(t.Context(), pprof.Labels("mine", "kept"), func(ctx context.Context) {
-		_, err := c.Run(ctx)
-		wantError(t, "the call", err, nil)
-		wantIn(t, "labels", labels(), `"mine":"kept"`)
-	})
+	return fmt.Sprint(numbers)
+}
+
+// Each worker runs one of the two tasks, or systems, that meet. Afterwards the goroutines
+// have the labels of the caller.
+func TestSystem_LabelsItsGoroutines(t *testing.T) {
+	s, table := newTable(t, store.Options{Workers: 2}, store.TableOptions[item]{})
+	var seen []string
+	var met sync.WaitGroup
+	var once sync.Once
+	meet := func(undeclared bool) {
+		met.Done()
+		met.Wait()
+		once.Do(func() { seen = append(seen, goroutines()) })
+		if found := panicOf(func() { table.Len() }) != ""; found != (check.Cheap && undeclared) {
+			t.Errorf("%s: the look-up panics, got %v, want %v", seen[len(seen)-1], found, !found)
+		}
+	}
+	expect := func() { once = sync.Once{}; met.Add(2) }
+	pass := func(ctx context.Context, undeclared bool) error {
+		expect()
+		return s.Each(ctx, 2, func(context.Context, int, store.Queue) error { meet(undeclared); return nil })
+	}
+	tasks := func(ctx context.Context) error {
+		name, _ := pprof.Label(ctx, "system")
+		seen = append(seen, name)
+		return pass(ctx, true)
+	}
+	both := func(context.Context) error { meet(true); return nil }
+	c := newSchedule(t, s, store.System{Name: "a", Run: tasks}, store.System{Name: "b", After: []string{"a"}, Run: tasks},
+		store.System{Name: "c", After: []string{"b"}, If: func() bool { expect(); return true }, Run: both},
+		store.System{Name: "d", After: []string{"b"}, Run: both})
+	frame := func(ctx context.Context) error { return errors.Join(onlyError(c.Run(ctx)), pass(ctx, false)) }
+	for _, run := range []func(context.Context) error{frame, func(ctx context.Context) error { return s.Team(ctx, frame) }} {
+		seen = nil
+		pprof.Do(t.Context(), pprof.Labels("system", "none"), func(ctx context.Context) { noError(t, run(ctx)) })
+		equalLists(t, "goroutines", seen, "a", "map[a:2]", "b", "map[b:2]", "map[c:1 d:1]", "map[none:2]")
+	}
 }

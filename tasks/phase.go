@@ -1,8 +1,11 @@
 package tasks
 
 import (
+	"context"
+	"runtime/pprof"
 	"sync/atomic"
 
+	"handloom/internal/check"
 	"handloom/internal/seam"
 )
 
@@ -30,6 +33,8 @@ type phase struct {
 	parts   []span   // to pick from
 	skipped atomic.Int64
 	failure failure
+
+	team context.Context // that the team began with; nil: none
 }
 
 // begin opens the next phase. Nobody may hold a claim of the one before.
@@ -71,6 +76,8 @@ type workerPhase struct {
 	worker  int
 	task    int // the task claimed and not yet returned from, or idle
 	claimed int // tasks claimed and not yet settled
+
+	labels *check.Labels // of its goroutine; nil: those of the team
 }
 
 // drain runs tasks until none is left to claim. A worker that Goexit ends leaves
@@ -100,6 +107,9 @@ func (p *phase) stretch(h *workerPhase) (more bool) {
 		}
 	}()
 	for p.takeNext(h) {
+		if p.labels != h.labels && h.worker > 0 {
+			p.setLabels(h)
+		}
 		if p.canceled() {
 			p.abandon(h)
 			return false
@@ -110,6 +120,15 @@ func (p *phase) stretch(h *workerPhase) (more bool) {
 		h.task = idle
 	}
 	return false
+}
+
+// setLabels gives the labels of the phase to the goroutine of a worker of a team.
+func (p *phase) setLabels(h *workerPhase) {
+	if h.labels = p.labels; h.labels != nil {
+		h.labels.Set()
+	} else {
+		pprof.SetGoroutineLabels(p.team)
+	}
 }
 
 // takeNext takes one task for the worker and reports whether one was left.

@@ -83,6 +83,9 @@ func Run(ctx context.Context, n int, fn func(task int) error, o Options) error {
 	case t == nil:
 		return w.fresh(min(workers, n))
 	case t.busy.CompareAndSwap(false, true):
+		if l, ok := ctx.(labeled); ok {
+			w.labels = l.GoroutineLabels()
+		}
 		return t.run(w.work, workers)
 	default:
 		// Another Run has the team: one at the same time, or the one whose
@@ -96,9 +99,15 @@ type work struct {
 	ctx     context.Context
 	n       int
 	fn      func(task int) error
-	weights []int64 // nil: no preference
-	watch   bool    // whether the end of ctx stops the claiming
+	weights []int64       // nil: no preference
+	watch   bool          // whether the end of ctx stops the claiming
+	labels  *check.Labels // of the workers of a team; nil: those of the team
 }
+
+// labeled is a context that says which labels for profiles the workers of a team have
+// while they run tasks of it; nil: those of the team. The caller has them already, and
+// goroutines without a team inherit them.
+type labeled interface{ GoroutineLabels() *check.Labels }
 
 // canceled reports whether no further task may start.
 func (w *work) canceled() bool {

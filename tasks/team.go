@@ -43,7 +43,7 @@ func WithTeam(ctx context.Context, workers int, fn func(ctx context.Context) err
 	if workers == 0 {
 		workers = runtime.GOMAXPROCS(0)
 	}
-	t := newTeam(workers)
+	t := newTeam(ctx, workers)
 	defer t.close()
 	return fn(context.WithValue(ctx, teamKey{}, t))
 }
@@ -83,12 +83,13 @@ type team struct {
 // callerParks is more than any number of tasks.
 const callerParks = 1 << 40
 
-func newTeam(workers int) *team {
+func newTeam(ctx context.Context, workers int) *team {
 	t := &team{
 		settled:  make(chan struct{}, 1),
 		spinners: runtime.GOMAXPROCS(0) - 1,
 		workers:  make([]worker, workers),
 	}
+	t.phase.team = ctx
 	for i := range t.workers {
 		w := &t.workers[i]
 		w.workerPhase = workerPhase{worker: i, task: idle}

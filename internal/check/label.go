@@ -1,9 +1,36 @@
 package check
 
-// Enter gives the label to the calling goroutine and returns a function that gives back
-// the label that it had before. It does nothing unless [Cheap] is set.
-func (l Label) Enter() (leave func()) {
-	before := CurrentLabel()
-	l.set()
-	return before.set
+import (
+	"context"
+	"runtime/pprof"
+)
+
+// Labels are the labels for profiles of goroutines that do work of one kind. Goroutines
+// inherit them from the goroutine that starts them.
+type Labels struct {
+	ctx   context.Context // carries them
+	label Label
+}
+
+// NewLabels returns labels that profiles show as key and value. No two calls return the
+// same labels.
+func NewLabels(key, value string) *Labels {
+	ctx := pprof.WithLabels(context.Background(), pprof.Labels(key, value))
+	return &Labels{ctx, labelOf(ctx)}
+}
+
+// Value returns the value of key in a context that carries the labels.
+func (l *Labels) Value(key any) any { return l.ctx.Value(key) }
+
+// Set gives the labels to the calling goroutine.
+func (l *Labels) Set() { pprof.SetGoroutineLabels(l.ctx) }
+
+// Label identifies the labels in checked builds.
+func (l *Labels) Label() Label { return l.label }
+
+// Enter gives the labels to the calling goroutine. [Label.Restore] of the result ends that.
+func (l *Labels) Enter() (before Label) {
+	before = CurrentLabel()
+	l.Set()
+	return before
 }

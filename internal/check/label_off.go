@@ -2,13 +2,18 @@
 
 package check
 
+import (
+	"context"
+	"runtime/pprof"
+)
+
 // Label is nothing in a build without checks.
 type Label struct{}
-
-// NewLabel returns the zero Label in a build without checks.
-func NewLabel(string, string) Label { return Label{} }
 
 // CurrentLabel returns the zero Label in a build without checks.
 func CurrentLabel() Label { return Label{} }
 
-func (Label) set() {}
+func labelOf(context.Context) Label { return Label{} }
+
+// Restore gives the labels of ctx to the calling goroutine, as [pprof.Do] does.
+func (Label) Restore(ctx context.Context) { pprof.SetGoroutineLabels(ctx) }

@@ -7,37 +7,49 @@ import (
 	"testing"
 )
 
-func TestLabel_IsInheritedAndGivenBack(t *testing.T) {
+func TestLabels_AreInheritedAndRestored(t *testing.T) {
 	if !Cheap {
-		t.Skip("a normal build has no labels")
+		t.Skip("a normal build cannot read labels")
 	}
 	var none Label
-	a, b := NewLabel("key", "same"), NewLabel("key", "same")
-	if a == none || b == none || a == b || CurrentLabel() != none {
-		t.Fatalf("labels %v and %v are equal or zero, or left to the goroutine, which has %v", a, b, CurrentLabel())
+	a, b := NewLabels("key", "same"), NewLabels("key", "same")
+	if a.Label() == none || b.Label() == none || a.Label() == b.Label() || CurrentLabel() != none {
+		t.Fatalf("labels, got %v, %v and %v, want two labels and none", a.Label(), b.Label(), CurrentLabel())
 	}
-	leave := a.Enter()
+	wants := func(what string, l Label) {
+		t.Helper()
+		if got := CurrentLabel(); got != l {
+			t.Errorf("%s: label, got %v, want %v", what, got, l)
+		}
+	}
+	before := a.Enter()
 	var all sync.WaitGroup
 	all.Go(func() {
-		if CurrentLabel() != a {
-			t.Error("a goroutine has another label than the goroutine that started it")
-		}
-		defer b.Enter()()
-		if CurrentLabel() != b {
-			t.Error("Enter gave no label")
-		}
+		wants("a goroutine of a", a.Label())
+		defer b.Enter().Restore(t.Context())
+		wants("Enter", b.Label())
 	})
 	all.Wait()
-	if CurrentLabel() != a {
-		t.Error("the label changed with that of another goroutine")
-	}
-	pprof.Do(context.Background(), pprof.Labels("key", "other"), func(context.Context) {
-		if CurrentLabel() == a {
-			t.Error("labels of other code leave the label")
+	wants("after a goroutine", a.Label())
+	pprof.Do(carrier{t.Context(), a}, pprof.Labels("key", "other"), func(context.Context) {
+		if CurrentLabel() == a.Label() {
+			t.Error("labels of other code, got those of a")
 		}
 	})
-	leave()
-	if CurrentLabel() != none {
-		t.Error("the label outlives leave")
+	wants("after labels of other code", a.Label())
+	before.Restore(t.Context())
+	wants("after Restore", none)
+}
+
+// carrier is a context with labels.
+type carrier struct {
+	context.Context
+	labels *Labels
+}
+
+func (c carrier) Value(key any) any {
+	if v := c.labels.Value(key); v != nil {
+		return v
 	}
+	return c.Context.Value(key)
 }
