@@ -79,10 +79,11 @@ type run struct {
 }
 
 // Gather hands each table, as [Recorder.Pending], what the queues hold for it, queues
-// in key order and the calls that [Batch.Seal] sealed behind them. It returns the
+// in key order and the calls that [Batch.Seal] sealed behind them. Of the tables with the
+// ordinals in emptied it erases all items as well, like [Recorder.EraseAll]. It returns the
 // ordinals of the tables that have commands, good until the next call, and whether
 // there is any command, if only to typeIds that no table has.
-func (b *Batch) Gather() (tables []int, found bool) {
+func (b *Batch) Gather(emptied ...int) (tables []int, found bool) {
 	b.gathered = b.gathered[:0]
 	b.dropped.calls, b.dropped.unknownErases = 0, 0
 	for buf := range b.buffers {
@@ -110,6 +111,10 @@ func (b *Batch) Gather() (tables []int, found bool) {
 			b.pending(b.tables[ordinal]).addAll()
 		}
 		found = found || !buf.empty()
+	}
+	for _, ordinal := range emptied {
+		b.pending(b.tables[ordinal]).addAll()
+		found = true
 	}
 	for _, ordinal := range b.gathered {
 		r := b.tables[ordinal]

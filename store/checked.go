@@ -66,7 +66,7 @@ func (f *flush) byAll() (more int) {
 			more += t.len() - 1
 		}
 	}
-	return more
+	return more + len(f.ended)
 }
 
 // verifyCounts panics when a flush left a broken invariant behind, or lost a command

@@ -291,6 +291,9 @@ func (c *Claim) Schema() string {
 	for _, t := range c.store.tables {
 		fmt.Fprintf(&b, "table %q: %v; MaxItems %d, MinFree %d, ChunkItems %d, Links %t, Changes %t, FixedKeys %t\n",
 			t.name, t.newCopy().image(), t.maxItems, t.minFree, t.chunk, t.visitor != nil, t.tracked, t.touched.fixedKeys)
+		if t.events { // others have no line, as in the first logs
+			fmt.Fprintf(&b, "table %q: Events\n", t.name)
+		}
 		for _, c := range t.columns {
 			if c.tracked || c.visitor != nil { // others have no line, as in the first logs
 				fmt.Fprintf(&b, "column %q of table %q: Links %t, Changes %t\n", c.name, t.name, c.visitor != nil, c.tracked)

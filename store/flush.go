@@ -25,7 +25,8 @@ import (
 // commands changes nothing and does not advance the epoch. The report is good until
 // the next flush.
 //
-// A Flush that no Write is around is a frame. Calls of the inbox are applied by the
+// A Flush that no Write is around is a frame, and erases events that no schedule reads;
+// see [TableOptions]. Calls of the inbox are applied by the
 // first flush of a frame, even if that finds nothing; see [Store.Inbox].
 //
 // When it succeeds and there were commands, Options.AfterFlush is called with
@@ -37,6 +38,9 @@ func (s *Store) Flush(ctx context.Context) (*Report, error) {
 	p, err := s.enterFlush(ctx)
 	if err != nil {
 		return nil, err
+	}
+	if p.outer == nil {
+		s.flush.endUnread()
 	}
 	return s.flushIn(p)
 }
@@ -96,6 +100,7 @@ func (s *Store) enterFlush(ctx context.Context) (*phase, error) {
 }
 
 func (s *Store) leaveFlush(p *phase) {
+	s.flush.ended = s.flush.ended[:0]
 	p.leave()
 	if p.outer == nil {
 		p.Context = nil
@@ -113,6 +118,7 @@ type flush struct {
 	singleFrame frame                 // of a flush that is a frame by itself
 	phase       phase                 // of a flush that joins nothing; nothing of the caller's is given it, so that it serves again
 
+	ended   []int    // ordinals of the tables whose events end
 	tables  []*table // with commands in the batch
 	links   bool     // one of them has fields that hold handles
 	visits  bool     // one of them has a Links function
@@ -185,7 +191,7 @@ func (f *flush) flush(p *phase, of *frame) (*Report, error) {
 	s := f.store
 	of.seal(s)
 	f.frame = of.number
-	if !s.batch.Started() {
+	if !s.batch.Started() && len(f.ended) == 0 {
 		return f.nothing(), nil
 	}
 	if err := s.batch.Check(); err != nil {
@@ -243,7 +249,7 @@ func (f *flush) nothing() *Report {
 // reports whether there is any command, if only to typeIds that no table has.
 func (f *flush) collect(inWrite bool) (found bool) {
 	f.reset()
-	ordinals, found := f.store.batch.Gather()
+	ordinals, found := f.store.batch.Gather(f.ended...)
 	f.links, f.visits, f.room = false, false, false
 	for _, ordinal := range ordinals {
 		t := f.store.tables[ordinal]

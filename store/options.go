@@ -13,8 +13,23 @@ import (
 // MaxShards is how many shards a table may have.
 const MaxShards = 64
 
-// TableOptions configure a table of items of type T. The zero TableOptions are
-// good.
+// TableOptions configure a table of items of type T, of either kind. The zero TableOptions
+// are good.
+//
+// Items of a table with Events end in a flush, which counts them as erased: all that live
+// when the flush begins, as with [Table.EraseAll]. It follows from the systems of schedules:
+//
+//   - Where systems of a [Schedule] read or write the table, it is the first flush of each
+//     Run after the wave of the last such system, whether its If let it run or not. Events
+//     that are emitted later live until that flush of the next Run, so that each reader finds
+//     each event once. NewSchedule adds a flush at the end where none follows that wave. A second
+//     schedule must not read or write the table.
+//   - Otherwise it is each [Store.Flush] that no Write is around, and in a Run that no Write
+//     is around the first flush after the wave of the first system that emits to the table.
+//     The program finds the events between Runs.
+//
+// A Run that fails before the flush, and a flush that fails, end nothing. No state but the
+// items takes part, so that checkpoints, snapshots and replicas agree.
 //
 // The guide's page is guide/size-a-table.md.
 type TableOptions[T any] struct {
@@ -26,6 +41,7 @@ type TableOptions[T any] struct {
 	MinFree    int    // vacant slots each shard holds back, so that a slot rests for at least as many erases
 	ChunkItems int    // rows of a chunk, 1 where each item takes long; 0: a multiple of 64, at least 1,024 rows and 64 KiB
 	Changes    bool   // keeps what each frame did to the table; see [Created] and [Written]
+	Events     bool   // items end without a command; see below
 	FixedKeys  bool   // ForEach changes no key that Defragment sorts by, unless Chunk.Touch says so
 
 	// Links calls visit with the address of each handle behind a slice, map,
@@ -83,7 +99,7 @@ type TableOptions[T any] struct {
 type options struct {
 	Name                                                   string
 	Shards, TypeID, Reserve, MaxItems, MinFree, ChunkItems int
-	Changes, FixedKeys                                     bool
+	Changes, Events, FixedKeys                             bool
 
 	links   shard.LinkVisitor             // nil: none
 	clone   func(dst, src unsafe.Pointer) // likewise
@@ -94,7 +110,7 @@ type options struct {
 func untypedOptions[T any](o TableOptions[T]) options {
 	all := options{
 		Name: o.Name, Shards: o.Shards, TypeID: o.TypeID, Reserve: o.Reserve, MaxItems: o.MaxItems, MinFree: o.MinFree,
-		ChunkItems: o.ChunkItems, Changes: o.Changes, FixedKeys: o.FixedKeys, migrate: items.ByName(o.Migrate),
+		ChunkItems: o.ChunkItems, Changes: o.Changes, Events: o.Events, FixedKeys: o.FixedKeys, migrate: items.ByName(o.Migrate),
 	}
 	if o.Links != nil {
 		all.links = func(v unsafe.Pointer, visit func(*handle.ID)) { o.Links((*T)(v), visit) }
@@ -197,6 +213,9 @@ func (s *Store) add(t *table, name string) {
 		s.firstFree++
 	}
 	s.tables = append(s.tables, t)
+	if t.events {
+		s.events = append(s.events, t)
+	}
 	s.written = append(s.written, 0)
 	s.names[name] = t
 	t.count()

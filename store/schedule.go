@@ -93,6 +93,9 @@ func (Other) isNil() bool        { return false }
 //	touches   emits    beside it or later
 //	emits     emits    beside it or later
 //
+// Items of tables with Events end after the last system that touches them; see
+// [TableOptions].
+//
 // Which systems share a wave and where the flushes are is computed once, from what
 // systems declare and the order they are given in, never from sizes, times or workers.
 //
@@ -115,7 +118,8 @@ type Schedule struct {
 	frame     frame
 	report    Report                                  // of the frame
 	spare     struct{ tables, columns []TableReport } // memory for the next
-	flush     func(ctx context.Context) error         // bound once
+
+	flush func(ctx context.Context, ends []schedule.Resource) error // bound once
 }
 
 // system is a system of a schedule, and the state of what it runs.
@@ -139,10 +143,12 @@ type system struct {
 // of s. Of two systems that conflict, the one given first runs first.
 //
 // No systems, names that are empty or used twice, systems without Run, tables of
-// another store, unknown names in After and systems that wait for each other are
-// errors; all are reported at once.
+// another store, tables with Events that another schedule reads, unknown names in After
+// and systems that wait for each other are errors; all are reported at once.
 func NewSchedule(s *Store, systems ...System) (*Schedule, error) {
 	s.made("NewSchedule")
+	s.planning.Lock()
+	defer s.planning.Unlock()
 	c := &Schedule{store: s, given: slices.Clone(systems)}
 	var errs []error
 	plain := make([]schedule.System, len(systems))
@@ -160,6 +166,7 @@ func NewSchedule(s *Store, systems ...System) (*Schedule, error) {
 		if given.Run != nil {
 			plain[i].Run = y.run
 		}
+		errs = append(errs, c.eventFaults(&plain[i])...)
 	}
 	var err error
 	c.plan, err = schedule.New(func(r schedule.Resource) string { return c.resources[r].name }, plain...)
@@ -169,6 +176,7 @@ func NewSchedule(s *Store, systems ...System) (*Schedule, error) {
 	for _, i := range c.plan.Order() {
 		c.systems = append(c.systems, all[i])
 	}
+	c.planEnds()
 	c.bind()
 	return c, nil
 }
@@ -204,7 +212,7 @@ func (c *Schedule) numbers(resources []Resource) []schedule.Resource {
 			continue
 		}
 		of := r.resource()
-		numbers = append(numbers, c.number(named{of, of.name(r)}))
+		numbers = append(numbers, c.number(named{resource: of, name: of.name(r)}))
 	}
 	return numbers
 }
@@ -212,7 +220,8 @@ func (c *Schedule) numbers(resources []Resource) []schedule.Resource {
 // named is a resource and the name it goes by.
 type named struct {
 	resource
-	name string
+	name    string
+	touched bool // a table with Events, which a system reads or writes
 }
 
 func (c *Schedule) number(r named) schedule.Resource {
@@ -236,7 +245,7 @@ func (c *Schedule) reads(y *System) []schedule.Resource {
 		}
 		t := r.resource().table
 		if !contains(y.Reads, t) && !contains(y.Writes, t) {
-			numbers = append(numbers, c.number(named{resource{table: t}, t.name}))
+			numbers = append(numbers, c.number(named{resource: resource{table: t}, name: t.name}))
 		}
 	}
 	return numbers

@@ -76,12 +76,13 @@ func (c *Schedule) Run(ctx context.Context) (*Report, error) {
 
 func (c *Schedule) bind() {
 	s := c.store
-	c.flush = func(ctx context.Context) error {
+	c.flush = func(ctx context.Context, ends []schedule.Resource) error {
 		p, err := s.enterFlush(ctx)
 		if err != nil {
 			return err
 		}
 		c.join()
+		c.endEvents(p, ends)
 		r, err := s.flushIn(p)
 		if err == nil {
 			c.add(r)

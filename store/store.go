@@ -72,6 +72,7 @@ type Store struct {
 	systems    atomic.Pointer[[]*system] // checked builds: those of schedules that run; the list is not written
 
 	tables  []*table // by ordinal
+	events  []*table // those with Events
 	writes  uint64   // calls of Write, kept under the gate
 	written []uint64 // by ordinal: the call of Write that changed the table last
 	lent    []*table // whose maps the Write that runs gave out
@@ -89,6 +90,7 @@ type Store struct {
 	random   *random                        // nil: no Seed
 	shuffle  func(n int) func(task int) int // see [Store.Shuffle]; nil: not
 
+	planning  sync.Mutex // by NewSchedule
 	statsLock sync.Mutex
 	stats     Stats
 	flushed   Report // the sum of all

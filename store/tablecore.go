@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"unsafe"
 
 	"handloom/batch"
@@ -33,6 +34,8 @@ type table struct {
 	links    bool              // items, or what lies beside them, have fields that hold handles
 	visits   bool              // a flush calls a Links function, of the items or of what lies beside them
 	tracked  bool              // keeps change lists
+	events   bool              // items end without a command
+	isRead   atomic.Bool       // by a schedule, which ends the events
 	version  uint64            // of its rows: higher whenever items came, went or moved
 	copying  copying           // of items, for checkpoints
 	lookups  lookups           // where the typed shell finds the maps
@@ -173,7 +176,7 @@ func (t *table) init(s *Store, o options) error {
 	}
 	t.store, t.name, t.ordinal, t.first = s, o.Name, len(s.tables), uint16(o.TypeID)
 	t.maxItems, t.minFree, t.chunk, t.fields = o.MaxItems, o.MinFree, o.chunkRows(t.typ.Size), fields
-	t.visitor, t.tracked, t.migrate = o.links, o.Changes, o.migrate
+	t.visitor, t.tracked, t.events, t.migrate = o.links, o.Changes, o.Events, o.migrate
 	t.links, t.visits = len(fields) > 0, o.links != nil
 	t.lookups.forget(t.typ, t.first)
 	t.copying.init(o.Name, t.typ, o.clone)

@@ -26,6 +26,8 @@
 // the earliest wave that this allows. A flush is placed before each wave in which a
 // system touches what an earlier wave has emitted since the flush before, and at
 // the end if anything was emitted after the last. Emitting alone asks for no flush.
+// [Schedule.End] adds one at the end, if no other follows the last system that touches the
+// resource.
 // All of it depends on what systems declare and on the order of registration, never
 // on sizes, times or workers.
 //

@@ -28,11 +28,14 @@ func (s *Schedule) Explain() string {
 }
 
 func (s *Schedule) explainFlush(b *strings.Builder, wave int) {
-	for i, c := range s.flushes[wave] {
-		if i == 0 {
-			b.WriteString("flush\n")
-		}
+	if len(s.flushes[wave])+len(s.ends[wave]) > 0 {
+		b.WriteString("flush\n")
+	}
+	for _, c := range s.flushes[wave] {
 		fmt.Fprintf(b, "    %s\n", s.flushBecause(c))
+	}
+	for _, r := range s.ends[wave] {
+		fmt.Fprintf(b, "    %s ends\n", s.name(r))
 	}
 }
 

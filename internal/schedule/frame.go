@@ -70,13 +70,14 @@ func (f *frame) end() {
 
 // flush flushes before a wave, if there is a flush point.
 func (f *frame) flush(wave int) error {
-	if f.Flush == nil || len(f.schedule.flushes[wave]) == 0 {
+	ends := f.schedule.ends[wave]
+	if f.Flush == nil || len(f.schedule.flushes[wave])+len(ends) == 0 {
 		return nil
 	}
 	if err := f.stopped(); err != nil {
 		return err
 	}
-	return f.Flush(f.ctx)
+	return f.Flush(f.ctx, ends)
 }
 
 // stopped returns an error when the context has ended.

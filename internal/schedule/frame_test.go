@@ -155,7 +155,7 @@ func TestAFrameInATeamAllocatesNothing(t *testing.T) {
 	s := newSchedule(t, systems...)
 	inTeam(t, 2, func(ctx context.Context) {
 		frame := func() {
-			noError(t, s.Run(ctx, Run{Flush: nothing}))
+			noError(t, s.Run(ctx, Run{Flush: func(context.Context, []Resource) error { return nil }}))
 		}
 		frame()
 		var before, after runtime.MemStats

@@ -192,7 +192,7 @@ func TestEverySystemSeesWhatItWouldSeeIfTheyRanOneByOne(t *testing.T) {
 		random := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 0))
 		for _, f := range []Run{{Workers: 1}, {Workers: 1, Shuffle: random.Perm}, {Workers: 3, Shuffle: random.Perm}} {
 			w = newWorld(len(systems))
-			f.Flush = func(context.Context) error {
+			f.Flush = func(context.Context, []Resource) error {
 				w.flush(s.Order())
 				return nil
 			}
@@ -205,6 +205,47 @@ func TestEverySystemSeesWhatItWouldSeeIfTheyRanOneByOne(t *testing.T) {
 			if fmt.Sprint(w) != fmt.Sprint(want) {
 				t.Fatalf("with %d workers:\n%v\none by one:\n%v\n%s", f.Workers, w, want, s.Explain())
 			}
+		}
+	})
+}
+
+func TestEnd_ComesOnceInAFrame(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		systems := drawnSystems(t)
+		flushes, ended := 0, -1
+		before := make([]int, len(systems)) // flushes before each system
+		for i := range systems {
+			systems[i].Run = func(context.Context) error { before[i] = flushes; return nil }
+		}
+		s, err := numbered(systems...)
+		if err != nil {
+			t.Skip("not possible")
+		}
+		touched := slices.ContainsFunc(systems, func(y System) bool { return y.touches(0) })
+		if got := s.End(0); got != touched {
+			t.Fatalf("End: got %t, want %t", got, touched)
+		}
+		noError(t, s.Run(context.Background(), Run{Workers: 1, Flush: func(_ context.Context, ends []Resource) error {
+			flushes++
+			if len(ends) > 0 {
+				if ended >= 0 {
+					t.Fatal("two flushes end the resource")
+				}
+				ended = flushes
+			}
+			return nil
+		}}))
+		want := -1
+		for i, y := range systems {
+			switch {
+			case y.touches(0):
+				want = max(want, before[i]+1)
+			case !touched && slices.Contains(y.Emits, 0) && (want < 0 || before[i]+1 < want):
+				want = before[i] + 1
+			}
+		}
+		if ended != want {
+			t.Fatalf("flush %d ends the resource, want %d\n%s", ended, want, s.Explain())
 		}
 	})
 }

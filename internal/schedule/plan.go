@@ -4,11 +4,12 @@ import "slices"
 
 // plan is what a schedule does in every frame.
 type plan struct {
-	reasons [][]reason // by system: for whom it waits
-	serial  []int      // the systems in serial order
-	wave    []int      // by system: the index of its wave
-	waves   [][]int    // the systems of each, as registered
-	flushes [][]cause  // by wave: why there is a flush before it; the last: at the end
+	reasons [][]reason   // by system: for whom it waits
+	serial  []int        // the systems in serial order
+	wave    []int        // by system: the index of its wave
+	waves   [][]int      // the systems of each, as registered
+	flushes [][]cause    // by wave: why there is a flush before it; the last: at the end
+	ends    [][]Resource // by wave: that end in the flush before it, likewise
 }
 
 // newPlan computes the plan of systems without faults. Systems that wait for
@@ -75,7 +76,7 @@ const nobody = -1
 // emitted after the last.
 func (p *plan) placeFlushes(all []accesses) {
 	var pending []cause // what was emitted, and by whom
-	p.flushes = make([][]cause, len(p.waves)+1)
+	p.flushes, p.ends = make([][]cause, len(p.waves)+1), make([][]Resource, len(p.waves)+1)
 	for w, systems := range p.waves {
 		p.flushes[w] = touching(pending, systems, all)
 		if p.flushes[w] != nil {

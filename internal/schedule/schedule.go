@@ -79,6 +79,33 @@ func New(name func(Resource) string, systems ...System) (*Schedule, error) {
 // in serial order: the one in which they would run one by one.
 func (s *Schedule) Order() []int { return slices.Clone(s.serial) }
 
+// End has a resource end in each frame, when nobody touches it any more: at the first flush
+// point after the last wave that does, and at the end of the frame if there is none. A
+// resource that systems only emit to ends at the first flush point after the first wave that
+// does; End reports whether systems touch it.
+func (s *Schedule) End(r Resource) (touched bool) {
+	at := -1
+	for w, systems := range s.waves {
+		for _, i := range systems {
+			to := accessesOf(&s.systems[i]).to(r)
+			switch touches := to&(reads|writes) != 0; {
+			case touches:
+				at, touched = w, true
+			case at < 0 && to == emits:
+				at = w
+			}
+		}
+	}
+	if at < 0 {
+		return false
+	}
+	for at++; at < len(s.waves) && len(s.flushes[at]) == 0; {
+		at++
+	}
+	s.ends[at] = append(s.ends[at], r)
+	return touched
+}
+
 // A SystemError is the error of a system, or of its condition.
 type SystemError struct {
 	System string
@@ -108,8 +135,8 @@ type Run struct {
 	Workers int
 
 	// Flush is called at each flush point, on the goroutine of Run while no
-	// system runs. nil: nothing is done.
-	Flush func(ctx context.Context) error
+	// system runs, with the resources that end there. nil: nothing is done.
+	Flush func(ctx context.Context, ends []Resource) error
 
 	// Shuffle is for tests. If it is not nil, the n systems of a wave are begun
 	// in the order it returns, a permutation of 0 to n-1; the method Perm of a

@@ -203,7 +203,7 @@ func recorded(t *testing.T, ctx context.Context, f Run, systems ...System) (even
 		}
 	}
 	if f.Flush == nil {
-		f.Flush = func(context.Context) error {
+		f.Flush = func(context.Context, []Resource) error {
 			note <- "flush"
 			return nil
 		}
@@ -235,7 +235,7 @@ func TestRun_TakesWhatHoldsUpToTheFailure(t *testing.T) {
 		{"condition moves no flush", "flush b", "", Run{}, []System{
 			{Name: "a", Emits: on(particle), If: func() bool { return false }}, reads,
 		}},
-		{"flush", "a", "flush before wave 2", Run{Flush: fails}, []System{emits, reads}},
+		{"flush", "a", "flush before wave 2", Run{Flush: flushFails}, []System{emits, reads}},
 		{"condition panics", "", "panicked", Run{}, []System{{Name: "a"}, {Name: "b", If: func() bool { panic(1) }}}},
 		{"context ends in a wave", "a b", "context canceled", Run{Workers: 1}, []System{
 			{Name: "a", Run: func(context.Context) error { cancel(); return nil }}, {Name: "b"}, {Name: "c", After: []string{"b"}},
@@ -253,6 +253,8 @@ func TestRun_TakesWhatHoldsUpToTheFailure(t *testing.T) {
 var errSystem = errors.New("the system fails")
 
 func fails(context.Context) error { return errSystem }
+
+func flushFails(context.Context, []Resource) error { return errSystem }
 
 func TestAfterAFailureTheWaveEndsAndNothingLaterRuns(t *testing.T) {
 	everyForm(t, func(t *testing.T, ctx context.Context, workers int) {
@@ -297,7 +299,7 @@ func TestEveryKindOfFailureNamesItsSystem(t *testing.T) {
 			cancel(errors.New("enough"))
 		}
 		s.Name = "x"
-		_, err := recorded(t, ctx, Run{Flush: fails}, s)
+		_, err := recorded(t, ctx, Run{Flush: flushFails}, s)
 		if err == nil || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("the error is\n%v, want\n%s", err, want)
 		}

@@ -1,0 +1,261 @@
+package store_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"handloom/batch"
+	"handloom/store"
+)
+
+// events is a table of events of either kind.
+type events interface {
+	store.TableOf[item]
+	Emplace(q store.Queue, v item) store.Handle[item]
+	All() iter.Seq2[store.Handle[item], *item]
+}
+
+// feed is a store whose random systems emit events and read them, and a model of it.
+type feed struct {
+	*store.Store
+	table   events
+	frame   *store.Schedule
+	systems []feedSystem
+	read    bool // by a system
+	step    uint64
+	live    []uint64
+}
+
+// feedSystem is a system, and what is to happen in the next Run.
+type feedSystem struct {
+	reads, emits, runs, fails bool
+	emitted, found            []uint64
+}
+
+func newFeed(t tb, seed uint64, workers int) *feed {
+	t.Helper()
+	random := rand.New(rand.NewPCG(seed, 0))
+	s := newStore(t, store.Options{Workers: workers})
+	noError(t, s.Shuffle(seed))
+	f := &feed{Store: s}
+	o := store.TableOptions[item]{Name: "event", Shards: 1 + random.IntN(3), Events: true, Changes: random.IntN(2) == 0}
+	if random.IntN(3) == 0 {
+		f.table = registerStable(t, s, o)
+	} else {
+		f.table = register(t, s, o)
+	}
+	noise := register(t, s, store.TableOptions[item]{Name: "noise"})
+	f.systems = make([]feedSystem, 1+random.IntN(6))
+	var all []store.System
+	for i := range f.systems {
+		y := &f.systems[i]
+		y.reads, y.emits = random.IntN(2) == 0, random.IntN(2) == 0
+		system := store.System{Name: fmt.Sprint(i), If: func() bool { return y.runs }, Run: func(ctx context.Context) error { return f.run(ctx, y) }}
+		if y.reads && random.IntN(3) == 0 {
+			system.Writes = on(f.table)
+		} else if y.reads {
+			system.Reads = on(f.table)
+		}
+		if y.emits {
+			system.Emits = on(f.table)
+		}
+		switch random.IntN(4) { // more flushes
+		case 0:
+			system.Reads = append(system.Reads, noise)
+		case 1:
+			system.Emits = append(system.Emits, noise)
+		}
+		f.read = f.read || y.reads
+		all = append(all, system)
+	}
+	f.frame = newSchedule(t, s, all...)
+	return f
+}
+
+func keysOf(of events) (keys []uint64) {
+	for _, v := range of.All() {
+		keys = append(keys, v.Value)
+	}
+	slices.Sort(keys)
+	return keys
+}
+
+func (f *feed) run(ctx context.Context, y *feedSystem) error {
+	if y.reads {
+		y.found = keysOf(f.table)
+	}
+	return f.Each(ctx, len(y.emitted), func(_ context.Context, task int, q store.Queue) error {
+		f.table.Emplace(q, item{Value: y.emitted[task]})
+		if y.fails {
+			return errTask
+		}
+		return nil
+	})
+}
+
+// drawRun draws what systems do in the next Run, and returns what those that read are to
+// find. Events that are emitted before a system that reads, in the order of systems, end
+// in the Run, and others in the next one. Without readers all that live before a Run that
+// is alone end in it.
+func (f *feed) drawRun(random *rand.Rand, alone bool) (want [][]uint64) {
+	want = make([][]uint64, len(f.systems))
+	last := -1
+	for i, y := range f.systems {
+		if y.reads {
+			last = i
+		}
+	}
+	lives := slices.Clone(f.live)
+	if f.read || alone {
+		f.live = nil
+	}
+	for i := range f.systems {
+		y := &f.systems[i]
+		y.emitted, y.found, y.runs, y.fails = nil, nil, random.IntN(3) > 0, false
+		if y.reads && y.runs {
+			want[i] = slices.Sorted(slices.Values(lives))
+		}
+		for n := range random.Uint64N(4) {
+			if y.emits && y.runs {
+				y.emitted = append(y.emitted, f.step<<16|uint64(i)<<8|n)
+			}
+		}
+		if lives = append(lives, y.emitted...); i >= last {
+			f.live = append(f.live, y.emitted...)
+		}
+	}
+	return want
+}
+
+// A seed decides what happens, and workers change nothing of it.
+func TestEvents_MatchTheirModel(t *testing.T) {
+	for seed := range uint64(150) {
+		var want []uint64
+		for _, workers := range []int{1, 2, 8} {
+			got := playFeed(t, seed, workers)
+			if want == nil {
+				want = got
+			}
+			equalLists(t, fmt.Sprintf("seed %d, %d workers: digests", seed, workers), got, want...)
+		}
+	}
+}
+
+func playFeed(t *testing.T, seed uint64, workers int) (digests []uint64) {
+	ctx, random := t.Context(), rand.New(rand.NewPCG(seed, 1))
+	f := newFeed(t, seed, workers)
+	check := func(what string, got, want []uint64) {
+		t.Helper()
+		if slices.Sort(want); !slices.Equal(got, want) {
+			t.Fatalf("seed %d, step %d, %s: got events %x, want %x\n%s", seed, f.step, what, got, want, f.frame.Explain())
+		}
+	}
+	for f.step = range 12 {
+		kept := slices.Clone(f.live)
+		var before store.Checkpoint
+		checkpoint(t, f.Store, &before)
+		switch kind := random.IntN(8); kind {
+		case 0:
+			flush(t, f.Store)
+			if !f.read {
+				f.live = nil
+			}
+		case 1: // a snapshot has all that counts
+			saved, other := image(t, f.Store), newFeed(t, seed, workers)
+			noError(t, other.Load(ctx, bytes.NewReader(saved)))
+			other.step, other.live, f = f.step, f.live, other
+		case 2: // a Run that fails is taken back
+			f.drawRun(random, true)
+			f.live = kept
+			y := &f.systems[random.IntN(len(f.systems))]
+			y.fails = true
+			if _, err := f.frame.Run(ctx); err != nil && !errors.Is(err, errTask) {
+				t.Fatal(err)
+			}
+			rollback(t, f.Store, &before)
+		default:
+			want := f.drawRun(random, kind > 3)
+			run := func(ctx context.Context) error { return onlyError(f.frame.Run(ctx)) }
+			if kind > 3 {
+				noError(t, run(ctx))
+			} else {
+				write(t, f.Store, func(ctx context.Context, _ *store.Writer) error { return run(ctx) })
+			}
+			for i := range f.systems {
+				check(fmt.Sprint("system ", i), f.systems[i].found, want[i])
+			}
+		}
+		check("after it", keysOf(f.table), f.live)
+		digests = append(digests, digest(t, f.Store))
+	}
+	return digests
+}
+
+// They count as erased, by no command that limits admit, and a flush of nothing else is one
+// with commands.
+func TestEvents_CountAsErased(t *testing.T) {
+	s, table := newTable(t, store.Options{QueueLimit: 3, BatchLimit: 4}, store.TableOptions[item]{Events: true, MaxItems: 3})
+	emit := func(n int) {
+		noError(t, s.Each(t.Context(), 1, taskOf(func(q store.Queue) { table.EmplaceItems(q, make([]item, n), nil) })))
+	}
+	emit(3)
+	wantFlush(t, s, batch.Counts{Created: 3})
+	emit(2)
+	wantFlush(t, s, batch.Counts{Created: 2, Erased: 3})
+	noError(t, s.Each(t.Context(), 1, taskOf(table.EraseAll)))
+	wantFlush(t, s, batch.Counts{Erased: 2, Redundant: 1})
+	epoch := s.Epoch()
+	wantFlush(t, s, batch.Counts{})
+	equal(t, "the epoch after a flush of nothing", s.Epoch(), epoch)
+	emit(1)
+	flush(t, s)
+	wantFlush(t, s, batch.Counts{Erased: 1})
+	equal(t, "the epoch after a flush of events alone", s.Epoch(), epoch+2)
+}
+
+func TestEvents_LiveOnAfterAFlushThatFails(t *testing.T) {
+	s, table := newTable(t, store.Options{}, store.TableOptions[item]{Events: true})
+	small := register(t, s, store.TableOptions[item]{Name: "small", MaxItems: 1})
+	fill(t, s, table, 3)
+	noError(t, s.Each(t.Context(), 1, taskOf(func(q store.Queue) { small.EmplaceItems(q, make([]item, 2), nil) })))
+	wantError(t, "Flush", onlyError(s.Flush(t.Context())), store.ErrFull)
+	equal(t, "events", table.Len(), 3)
+	noError(t, s.Discard())
+	write(t, s, func(ctx context.Context, _ *store.Writer) error { return onlyError(s.Flush(ctx)) })
+	equal(t, "events after a Flush in a Write", table.Len(), 3)
+	flush(t, s)
+	equal(t, "events after a Flush", table.Len(), 0)
+}
+
+// A call of the inbox may fill the room that the events leave.
+func TestEvents_MakeRoomForCalls(t *testing.T) {
+	s, table := newTable(t, store.Options{}, store.TableOptions[item]{Events: true, MaxItems: 2})
+	fill(t, s, table, 2)
+	for range 2 {
+		noError(t, s.Inbox(callOf(func(q store.Queue) { table.EmplaceItems(q, make([]item, 2), nil) })))
+	}
+	r := flush(t, s)
+	equal(t, "dropped calls", r.DroppedCalls, 1)
+	equal(t, "events", table.Len(), 2)
+}
+
+func TestEvents_EndInOneSchedule(t *testing.T) {
+	s, table := newTable(t, store.Options{}, store.TableOptions[item]{Name: "event", Events: true})
+	column := addColumn(t, table, store.ColumnOptions[int]{Name: "c"})
+	_, err := store.NewSchedule(s, store.System{Name: "reads", Reads: on(table)})
+	wantText(t, "a system without Run", err, "Run is nil")
+	c := newSchedule(t, s, store.System{Name: "reads", Reads: on(table), Run: nothing}, store.System{Name: "last", Run: nothing})
+	equal(t, "Explain", c.Explain(), "wave 1\n  reads\n  last\nflush\n    event ends\n")
+	for _, system := range []store.System{{Reads: on(table)}, {Writes: on(table)}, {Reads: on(column)}} {
+		system.Name, system.Run = "second", nothing
+		_, err := store.NewSchedule(s, system)
+		wantText(t, "a second schedule", err, `system "second": another schedule reads or writes table "event", and ends its events; name it in one schedule`)
+	}
+	newSchedule(t, s, store.System{Name: "emits", Emits: on(table), Run: nothing})
+}
