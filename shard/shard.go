@@ -27,7 +27,7 @@ type Shard struct {
 	samples      []batch.Sample
 	lo, hi       int // the surviving creates dealt to the shard
 	links        links
-	changes      changes
+	tracking     tracking
 	columns      []*columnShard
 	data         []*sparseShard
 	all          []*sparse.Map // of data
@@ -39,10 +39,8 @@ func New(m Map, t *items.Type, fields []uintptr, visitor LinkVisitor) *Shard {
 	return &Shard{Map: m, typ: t, links: links{fields: fields, visitor: visitor, size: t.Size}}
 }
 
-// Begin begins a flush, of which nothing is planned yet. It is told whether the flush is of
-// the frame that the lists of changes are of, and whether anything else than flushes may
-// have changed the map in it.
-func (s *Shard) Begin(frame, meddled bool) {
+// Begin begins a flush, of which nothing is planned yet.
+func (s *Shard) Begin() {
 	s.counts, s.samples = batch.Counts{}, s.samples[:0]
 	s.lo, s.hi = 0, 0
 	for _, col := range s.columns {
@@ -50,9 +48,6 @@ func (s *Shard) Begin(frame, meddled bool) {
 	}
 	for _, d := range s.data {
 		d.begin()
-	}
-	if s.changes.tracked {
-		s.changes.resume(frame, meddled)
 	}
 }
 
@@ -178,9 +173,6 @@ func (s *Shard) Deal(c *batch.Commands, lo, hi int) error {
 	s.lo, s.hi = lo, hi
 	s.counts.Created = hi - lo
 	s.dealData(c)
-	if s.changes.tracked {
-		s.changes.expect(s.erasing.Len(), s.putting.Len())
-	}
 	return s.Fits(hi - lo)
 }
 
@@ -189,17 +181,13 @@ func (s *Shard) Dealt() int { return s.hi - s.lo }
 
 // NeedsMemory reports whether the planned batch needs an array to grow.
 func (s *Shard) NeedsMemory() bool {
-	return !s.Map.HasRoom(s.hi-s.lo) || s.changes.tracked && !s.changes.hasRoom() ||
-		len(s.data) > 0 && slices.ContainsFunc(s.data, (*sparseShard).needsMemory)
+	return !s.Map.HasRoom(s.hi-s.lo) || len(s.data) > 0 && slices.ContainsFunc(s.data, (*sparseShard).needsMemory)
 }
 
 // MakeRoom obtains the memory for the planned batch. Capacity is no part of the
 // state, so that a flush that fails later has changed nothing.
 func (s *Shard) MakeRoom() {
 	s.Map.ReserveMore(s.hi - s.lo)
-	if s.changes.tracked {
-		s.changes.makeRoom(s.typ)
-	}
 	for _, d := range s.data {
 		d.Reserve(d.added+d.given, d.slots)
 	}
@@ -208,8 +196,8 @@ func (s *Shard) MakeRoom() {
 // Apply changes the map as planned: puts, Sets, erases, creates. Nothing in it can
 // fail and no code of the user runs.
 func (s *Shard) Apply(c *batch.Commands, index int) {
-	if s.changes.tracked {
-		s.changes.record(s.Map, s.typ, &s.erasing, &s.putting)
+	if s.tracking.listener != nil {
+		s.tracking.begin(s)
 	}
 	if s.putting.Len() > 0 {
 		s.applyPuts(c, index)
@@ -229,8 +217,8 @@ func (s *Shard) Apply(c *batch.Commands, index int) {
 		if _, err := s.Map.InsertItems(values, created[:0]); err != nil {
 			panic(err) // planned wrongly: the store stops answering
 		}
-		if s.changes.tracked {
-			s.changes.created = append(s.changes.created, created) // which stay as long as the lists
+		if s.tracking.listener != nil {
+			s.tracking.listener.Created(created)
 		}
 	})
 	for _, col := range s.columns {
@@ -264,15 +252,11 @@ func (s *Shard) Cancel() {
 	}
 }
 
-// Trim gives up the memory that flushes keep from one to the next, and, unless
-// keepChanges, the lists of changes of the last frame. The map stays as it is.
-func (s *Shard) Trim(keepChanges bool) {
-	columns, all, kept := s.columns, s.data, changes{tracked: s.changes.tracked}
-	if keepChanges {
-		kept = s.changes
-	}
+// Trim gives up the memory that flushes keep from one to the next. The map stays as it is.
+func (s *Shard) Trim() {
+	columns, all, tracking := s.columns, s.data, s.tracking
 	*s = *New(s.Map, s.typ, s.links.fields, s.links.visitor)
-	s.changes = kept
+	s.tracking = tracking
 	for _, col := range columns {
 		s.AddColumn(col.Column, col.number, col.links.fields, col.links.visitor, col.onSet)
 	}

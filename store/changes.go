@@ -3,77 +3,43 @@ package store
 import (
 	"fmt"
 	"iter"
+	"unsafe"
 
+	"handloom/batch"
 	"handloom/internal/check"
+	"handloom/internal/highwater"
 	"handloom/internal/items"
+	"handloom/internal/slotset"
 )
 
 // Created iterates over the items of t that the last frame created, or the one that runs
-// has so far: flush by flush, each in the order of recording, by queue key and then by
-// sequence. What a spatial index, a network layer or a renderer has to add is here,
-// what it has to remove in Erased, and what it has to look at again in Replaced.
+// has so far: those of flushes in the order of recording, by queue key and then by
+// sequence, and those of [Table.Insert] in their order between the flushes. What a spatial
+// index, a network layer or a renderer has to add is here, what it has to remove in
+// [Erased], and what it has to look at again in [Written].
 //
-// The three say what the flushes of a frame came to. An item that it created and erased
-// is in none of them; one that it created and replaced is in Created alone; one that it
-// replaced, once or often, and erased is in Erased alone. What a Write did at once, by
-// Insert, Remove, Clear or Maps, is in none, and what it removed so is in Created and
-// Replaced no more.
+// The three lists are net over the frame. An item that it created and erased is in none,
+// one that it created and wrote is in Created alone, and one that it wrote and erased is in
+// Erased alone. Insert, Remove and Clear of a Write count; what it does through maps ([Maps])
+// is not listed, and what it removes so is in no list any more.
 //
-// They are good until the first flush with commands of the next frame, and empty when
-// the frame had none for the table, or a Rollback took it back. They are read like the
-// items themselves, and panic unless the table was registered with Changes. Created
-// costs a few words per flush; the other two cost a copy of the erased items and of the
-// handles, and in the flushes of a frame behind its first a visit to what that changed
-// before.
+// The lists are of the last frame that flushed, if only nothing, or changed a table with
+// Changes at once; a [Store.Rollback] or [Store.Load] empties them. They are read like the
+// items themselves, and panic unless the table was registered with Changes. Created costs
+// some words a flush and 8 bytes an insert, Erased a copy of each erased item. The flushes of
+// a frame after its first, and Remove, look up what the frame created before.
 //
 // The guide's page is guide/changes.md.
 func Created[T any](t TableOf[T]) iter.Seq2[Handle[T], *T] {
 	of := tableOf("Created", t)
-	if !of.changed("Created") {
-		return nothing
-	}
+	of.mustTrack("Created")
 	return func(yield func(Handle[T], *T) bool) {
-		for _, c := range of.recorder.Published() {
-			if !living(of, c.Created(), yield) {
-				return
-			}
+		if check.Cheap {
+			of.lookup("Created")
 		}
-	}
-}
-
-// Replaced iterates over the items of t that the last frame put a value to, by typeId,
-// then flush by flush and in the order that their rows had before. Items that the frame
-// created are not among them, and none is there twice. See [Created].
-func Replaced[T any](t TableOf[T]) iter.Seq2[Handle[T], *T] {
-	of := tableOf("Replaced", t)
-	if !of.changed("Replaced") {
-		return nothing
-	}
-	return func(yield func(Handle[T], *T) bool) {
-		for _, sh := range of.order {
-			if !living(of, sh.ReplacedItems(), yield) {
-				return
-			}
-		}
-	}
-}
-
-// Erased iterates over the items of t that the last frame erased, with the handles they
-// had and the values they had when they were erased, by typeId, then flush by flush and
-// in the order of their rows. Puts of the same batch to them were dropped, those of
-// flushes before are in the values. Items that the frame created are not among them. See
-// [Created].
-func Erased[T any](t TableOf[T]) iter.Seq2[Handle[T], *T] {
-	of := tableOf("Erased", t)
-	if !of.changed("Erased") {
-		return nothing
-	}
-	return func(yield func(Handle[T], *T) bool) {
-		for _, sh := range of.order {
-			ids, values := sh.ErasedItems()
-			erased := *items.As[T](&values)
-			for i, id := range ids {
-				if !yield(Handle[T]{ID: id}, &erased[i]) {
+		for _, ids := range of.changes.created {
+			for _, id := range ids { // null: a create that was cancelled
+				if item := of.item(id); item != nil && !yield(Handle[T]{ID: id}, (*T)(item)) {
 					return
 				}
 			}
@@ -81,26 +47,28 @@ func Erased[T any](t TableOf[T]) iter.Seq2[Handle[T], *T] {
 	}
 }
 
-func nothing[H, V any](func(H, V) bool) {}
-
-// living yields the items that ids name, null handles left out, until it is told to stop.
-func living[T any](t *table, ids []ID, yield func(Handle[T], *T) bool) (goOn bool) {
-	for _, id := range ids {
-		if item := t.item(id); item != nil && !yield(Handle[T]{ID: id}, (*T)(item)) {
-			return false
+// Erased iterates over the items of t that the last frame erased, with the handles they
+// had and the values they had when they were erased, by typeId, then in the order in which
+// they went, and of one flush or Clear in the order of their rows. Puts of the same batch to
+// them were dropped, those of flushes before are in the values. Items that the frame created
+// are not among them. See [Created].
+func Erased[T any](t TableOf[T]) iter.Seq2[Handle[T], *T] {
+	of := tableOf("Erased", t)
+	of.mustTrack("Erased")
+	return func(yield func(Handle[T], *T) bool) {
+		if check.Cheap {
+			of.lookup("Erased")
+		}
+		for i := range of.changes.shards {
+			gone := &of.changes.shards[i].erased
+			values := *items.As[T](&gone.values)
+			for i, id := range gone.ids {
+				if !yield(Handle[T]{ID: id}, &values[i]) {
+					return
+				}
+			}
 		}
 	}
-	return true
-}
-
-// changed reports whether the last frame had commands for the table, whose changes the
-// table must keep.
-func (t *table) changed(method string) bool {
-	t.mustTrack(method)
-	if check.Cheap {
-		t.lookup(method)
-	}
-	return t.inFrame(t.store.flush.last) && len(t.recorder.Published()) > 0
 }
 
 func (t *table) mustTrack(method string) {
@@ -109,10 +77,217 @@ func (t *table) mustTrack(method string) {
 	}
 }
 
-// forgetChanges empties the lists.
-func (t *table) forgetChanges() {
-	for i := range t.flushing.listed.All {
-		t.order[i].ForgetChanges()
+// changes are the items that a frame created and erased in a table.
+type changes struct {
+	isListed bool         // the table is among flush.listed
+	touched  batch.Shards // that list something
+	created  [][]ID       // runs; ids of flushes are those of the batch
+	inserts  bool         // the last run is of Insert, which adds to it
+	spare    []ID         // memory for inserts
+	peak     highwater.Mark
+	shards   []shardChanges
+}
+
+// shardChanges are those of a shard. It is the listener of flushes.
+type shardChanges struct {
+	table  *table
+	index  int
+	runs   [][]ID          // created by flushes
+	marked int             // runs that made has
+	made   slotset.Handles // created, by Insert or in marked runs
+	erased keptItems
+}
+
+// keptItems are items that are gone.
+type keptItems struct {
+	ids    []ID
+	values items.Slice
+	peak   highwater.Mark
+}
+
+// reserve makes room for n more.
+func (k *keptItems) reserve(t *items.Type, n int) {
+	if n += len(k.ids); n > k.values.Cap() {
+		k.ids = append(make([]ID, 0, n), k.ids...)
+		k.values = t.Grown(k.values, n).Resize(len(k.ids))
 	}
-	t.flushing.listed = 0
+}
+
+func (k *keptItems) add(t *items.Type, id ID, item unsafe.Pointer) {
+	n := len(k.ids)
+	if n == k.values.Cap() {
+		k.reserve(t, max(8, n))
+	}
+	k.ids, k.values = append(k.ids, id), k.values.Resize(n+1)
+	t.Set(k.values.Pointer(n, t.Size), item)
+}
+
+const fewChanges = 64 // kept anyway
+
+// forget drops the items and keeps memory for as many as recent frames had.
+func (k *keptItems) forget(t *items.Type) {
+	if cap(k.ids) > k.peak.Note(len(k.ids), fewChanges) {
+		k.ids, k.values = nil, items.Slice{}
+		return
+	}
+	t.Clear(k.values)
+	k.ids, k.values = k.ids[:0], k.values.Resize(0)
+}
+
+func (c *changes) init(t *table) {
+	c.shards = make([]shardChanges, len(t.order))
+	for i := range c.shards {
+		c.shards[i].table, c.shards[i].index = t, i
+		t.order[i].Track(&c.shards[i])
+	}
+}
+
+// Erasing, Erased, Replaced and Created are called by flushes.
+func (c *shardChanges) Erasing(n int) { c.erased.reserve(c.table.typ, n) }
+
+func (c *shardChanges) Erased(id ID, item unsafe.Pointer) bool {
+	if !c.wasCreated(id) {
+		c.erased.add(c.table.typ, id, item)
+	}
+	return true
+}
+
+func (c *shardChanges) Replaced(id ID, _ unsafe.Pointer) bool {
+	c.table.written.add(c.index, id)
+	return true
+}
+
+func (c *shardChanges) Created(ids []ID) { c.runs = append(c.runs, ids) }
+
+// wasCreated reports whether the frame created the item.
+func (c *shardChanges) wasCreated(id ID) bool {
+	if c.marked < len(c.runs) {
+		c.made.Grow(c.table.order[c.index].Map.Stats().Slots)
+		for ; c.marked < len(c.runs); c.marked++ {
+			for _, id := range c.runs[c.marked] {
+				c.made.Add(id)
+			}
+		}
+	}
+	return c.made.Has(id)
+}
+
+// all calls add for each item that the frame created.
+func (c *shardChanges) all(typeID uint16, add func(ID) bool) {
+	c.made.All(typeID, add)
+	for _, ids := range c.runs[c.marked:] {
+		for _, id := range ids {
+			add(id)
+		}
+	}
+}
+
+func (c *shardChanges) forget() {
+	clear(c.runs)
+	c.runs, c.marked = c.runs[:0], 0
+	c.made.Clear()
+	c.erased.forget(c.table.typ)
+}
+
+// flushed lists what a flush created, and the shards that it changed.
+func (c *changes) flushed(ids []ID, shards batch.Shards) {
+	c.touched |= shards
+	if len(ids) > 0 {
+		c.created, c.inserts = append(c.created, ids), false
+	}
+}
+
+// inserted lists an item that Insert created in a shard.
+func (t *table) inserted(w *Writer, shard int, id ID) {
+	c := t.listAtOnce(w)
+	if !c.inserts {
+		c.created, c.inserts, c.spare = append(c.created, c.spare), true, nil
+	}
+	last := &c.created[len(c.created)-1]
+	*last = append(*last, id)
+	c.touched.Add(shard)
+	made := &c.shards[shard].made
+	made.Grow(int(id.Slot()) + 1)
+	made.Add(id)
+}
+
+// removing lists an item that Remove erases next.
+func (t *table) removing(w *Writer, id ID) {
+	if item := t.item(id); item != nil {
+		shard := int(id.TypeID() - t.first)
+		c := t.listAtOnce(w)
+		c.touched.Add(shard)
+		c.shards[shard].Erased(id, item)
+	}
+}
+
+// clearing lists all items, which Clear erases next.
+func (t *table) clearing(w *Writer) {
+	c := t.listAtOnce(w)
+	for i, sh := range t.order {
+		if n := sh.Map.Len(); n > 0 {
+			c.touched.Add(i)
+			c.shards[i].Erasing(n)
+			sh.Map.All(c.shards[i].Erased)
+		}
+	}
+}
+
+// listAtOnce returns the lists of the table, in a Write that changes it at once.
+func (t *table) listAtOnce(w *Writer) *changes {
+	f := &t.store.flush
+	f.beginLists(w.phase.frame.number)
+	f.list(t)
+	return &t.changes
+}
+
+// beginLists ends the lists of other frames than that of the number.
+func (f *flush) beginLists(number uint64) {
+	if f.lists != number {
+		f.lists = number
+		f.forgetLists()
+	}
+}
+
+// list notes that a table lists something from now on.
+func (f *flush) list(t *table) {
+	if !t.changes.isListed {
+		t.changes.isListed = true
+		f.listed = append(f.listed, t)
+		f.awake.add(t)
+	}
+}
+
+// forgetLists empties the lists of all tables.
+func (f *flush) forgetLists() {
+	for _, t := range f.listed {
+		t.changes.forget()
+	}
+	clear(f.listed)
+	f.listed = f.listed[:0]
+}
+
+func (c *changes) forget() {
+	if c.inserts {
+		c.spare = highwater.Trim(&c.peak, c.created[len(c.created)-1])
+	}
+	clear(c.created)
+	c.created, c.inserts, c.isListed = c.created[:0], false, false
+	for i := range c.touched.All {
+		c.shards[i].forget()
+	}
+	c.touched = 0
+}
+
+// trim gives up the memory for lists of some shards, unless they list something.
+func (c *changes) trim(shards batch.Shards) {
+	if c.shards == nil {
+		return
+	}
+	for i := range (shards &^ c.touched).All {
+		c.shards[i] = shardChanges{table: c.shards[i].table, index: i}
+	}
+	if !c.isListed {
+		c.created, c.spare = nil, nil
+	}
 }

@@ -25,14 +25,14 @@ func listed(seq itemSeq) (list []change) {
 }
 
 // changes are the three lists of a table.
-type changes struct{ created, erased, replaced []change }
+type changes struct{ created, erased, written []change }
 
 func changesOf(table itemTable) changes {
-	return changes{listed(store.Created(table)), listed(store.Erased(table)), listed(store.Replaced(table))}
+	return changes{listed(store.Created(table)), listed(store.Erased(table)), listed(store.Written(table))}
 }
 
 func (c changes) equal(o changes) bool {
-	return slices.Equal(c.created, o.created) && slices.Equal(c.erased, o.erased) && slices.Equal(c.replaced, o.replaced)
+	return slices.Equal(c.created, o.created) && slices.Equal(c.erased, o.erased) && slices.Equal(c.written, o.written)
 }
 
 // tracked is a table that keeps changes, with a flush that made some.
@@ -52,46 +52,66 @@ func tracked(t *testing.T, stable bool) (*store.Store, itemTable, changes) {
 	table.Put(q, hs[8], item{Value: 8})
 	flush(t, s)
 	lists := changesOf(table)
-	if len(lists.created) != 4 || len(lists.erased) != 3 || len(lists.replaced) != 2 {
+	if len(lists.created) != 4 || len(lists.erased) != 3 || len(lists.written) != 2 {
 		t.Fatalf("lists %v", lists)
 	}
 	return s, table, lists
 }
 
-func TestChangeListsAreGoodUntilTheNextFlushWithCommands(t *testing.T) {
+// Lists end with the next frame that flushes or changes a tracked table at once, and with
+// no other.
+func TestLists_AreOfTheLastFrame(t *testing.T) {
 	bothKinds(t, func(t *testing.T, stable bool) {
-		s, table, lists := tracked(t, stable)
-		other := registerKind(t, s, store.TableOptions[item]{Name: "other"}, stable)
-		for _, step := range []struct {
-			what string
-			do   func()
+		for what, c := range map[string]struct {
+			ends bool
+			do   func(s *store.Store, table, other, plain itemTable, lists changes)
 		}{
-			{"an empty flush", func() { flush(t, s) }},
-			{"an empty flush of a pass", func() { queues(t, s, 2); flush(t, s) }},
-			{"a flush that fails", func() {
-				q := queues(t, s, 1)[0]
-				table.EmplaceItems(q, make([]item, 100), nil)
-				table.EraseItems(q, []store.Handle[item]{handleOf(lists.created[0].id), handleOf(lists.replaced[0].id)})
-				table.Put(q, handleOf(lists.replaced[1].id), item{Value: 1})
-				wantError(t, "", onlyError(s.Flush(endAfter(2))), context.Canceled)
+			"flush":           {true, func(s *store.Store, _, _, _ itemTable, _ changes) { flush(t, s) }},
+			"flush of a pass": {true, func(s *store.Store, _, _, _ itemTable, _ changes) { queues(t, s, 2); flush(t, s) }},
+			"Run without work": {true, func(s *store.Store, _, _, _ itemTable, _ changes) {
+				noError(t, onlyError(newSchedule(t, s, store.System{Name: "idle", Run: func(context.Context) error { return nil }}).Run(t.Context())))
 			}},
-			{"discarding", func() { _ = s.Discard() }},
+			"commands for another table": {true, func(s *store.Store, _, _, plain itemTable, _ changes) {
+				plain.Emplace(queues(t, s, 1)[0], item{})
+				flush(t, s)
+			}},
+			"commands without effect": {true, func(s *store.Store, table, _, _ itemTable, _ changes) {
+				q := queues(t, s, 1)[0]
+				table.Erase(q, table.Emplace(q, item{}))
+				flush(t, s)
+			}},
+			"Insert into another": {true, func(s *store.Store, _, other, _ itemTable, _ changes) {
+				write(t, s, writeOf(func(w *store.Writer) { noError(t, onlyError(other.Insert(w, item{}))) }))
+			}},
+			"Rollback": {true, func(s *store.Store, _, _, _ itemTable, _ changes) {
+				var c store.Checkpoint
+				checkpoint(t, s, &c)
+				rollback(t, s, &c)
+			}},
+			"Write that changes no tracked table": {false, func(s *store.Store, table, _, plain itemTable, lists changes) {
+				write(t, s, writeOf(func(w *store.Writer) {
+					noError(t, onlyError(plain.Insert(w, item{})))
+					equal(t, "Remove of an erased item", table.Remove(w, handleOf(lists.erased[0].id)), false)
+				}))
+			}},
+			"flush that fails": {false, func(s *store.Store, table, _, _ itemTable, lists changes) {
+				q := queues(t, s, 1)[0]
+				table.EmplaceItems(q, make([]item, 10_000), nil)
+				table.EraseItems(q, []store.Handle[item]{handleOf(lists.created[0].id), handleOf(lists.written[0].id)})
+				table.Put(q, handleOf(lists.written[1].id), item{Value: 1})
+				wantError(t, "", onlyError(s.Flush(endAfter(2))), context.Canceled)
+				_ = s.Discard()
+			}},
 		} {
-			step.do()
-			if got := changesOf(table); !got.equal(lists) {
-				t.Errorf("after %s: %v, want %v", step.what, got, lists)
+			s, table, lists := tracked(t, stable)
+			other := registerKind(t, s, store.TableOptions[item]{Name: "other", Changes: true}, stable)
+			plain := registerKind(t, s, store.TableOptions[item]{Name: "plain"}, stable)
+			c.do(s, table, other, plain, lists)
+			if c.ends {
+				lists = changes{}
 			}
-		}
-		for what, record := range map[string]func(q store.Queue){
-			"commands for another table": func(q store.Queue) { other.Emplace(q, item{}) },
-			"commands without an effect": func(q store.Queue) { table.Erase(q, table.Emplace(q, item{})) },
-		} {
-			s, table, _ = tracked(t, stable)
-			other = registerKind(t, s, store.TableOptions[item]{Name: "other"}, stable)
-			record(queues(t, s, 1)[0])
-			flush(t, s)
-			if got := changesOf(table); !got.equal(changes{}) {
-				t.Errorf("after a flush with %s: %v", what, got)
+			if got := changesOf(table); !got.equal(lists) {
+				t.Errorf("after %s: %v, want %v", what, got, lists)
 			}
 		}
 	})
@@ -100,7 +120,7 @@ func TestChangeListsAreGoodUntilTheNextFlushWithCommands(t *testing.T) {
 func TestChangeLists_MayBeLeftEarly(t *testing.T) {
 	bothKinds(t, func(t *testing.T, stable bool) {
 		s, table, _ := tracked(t, stable)
-		for name, list := range map[string]itemSeq{"Created": store.Created(table), "Erased": store.Erased(table), "Replaced": store.Replaced(table)} {
+		for name, list := range map[string]itemSeq{"Created": store.Created(table), "Erased": store.Erased(table), "Written": store.Written(table)} {
 			n := 0
 			for range list {
 				n++
@@ -119,10 +139,9 @@ func TestChangeLists_PanicUnlessKept(t *testing.T) {
 	bothKinds(t, func(t *testing.T, stable bool) {
 		table := registerKind(t, newStore(t, store.Options{}), store.TableOptions[item]{Name: "plain"}, stable)
 		for name, list := range map[string]func(){
-			"Created":  func() { store.Created(table) },
-			"Erased":   func() { store.Erased(table) },
-			"Replaced": func() { store.Replaced(table) },
-			"Written":  func() { store.Written(table) },
+			"Created": func() { store.Created(table) },
+			"Erased":  func() { store.Erased(table) },
+			"Written": func() { store.Written(table) },
 		} {
 			want := name + ` of table "plain", which keeps no changes; register it with TableOptions.Changes`
 			wantIn(t, name, panicOf(list), want)

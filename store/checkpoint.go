@@ -117,8 +117,8 @@ func (s *Store) rolledBack(epoch uint64, calls []uint64) {
 	s.receipts.rollBack(calls)
 	for _, t := range s.tables {
 		t.version++
-		t.forgetFrame()
 	}
+	s.forgetFrame()
 	s.epoch.Store(epoch)
 	s.publishAll(s.tables)
 }

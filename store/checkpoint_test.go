@@ -62,7 +62,7 @@ func TestRollback_DropsAllThatWasRecordedSince(t *testing.T) {
 			t.Errorf("after the rollback a flush reports %v at epoch %d, with %d items", report, s.Epoch(), table.Len())
 		}
 		for range 2 { // the second time at the epoch of the lists
-			for what, list := range map[string]itemSeq{"created": store.Created(table), "replaced": store.Replaced(table), "erased": store.Erased(table)} {
+			for what, list := range map[string]itemSeq{"created": store.Created(table), "written": store.Written(table), "erased": store.Erased(table)} {
 				for h, v := range list {
 					t.Errorf("at epoch %d %v with %+v counts as %s", s.Epoch(), h, v, what)
 				}

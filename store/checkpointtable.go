@@ -76,15 +76,17 @@ func (c *savedTable) renew() {
 }
 
 // forgetFrame empties all that a program can see of the last frame. A table that had no
-// commands in that frame resolves and lists nothing.
-func (t *table) forgetFrame() {
-	if t.inFrame(t.store.flush.last) {
-		t.recorder.Reset()
-		t.forgetChanges()
-	}
-	t.written.clear()
-	for _, c := range t.columns {
-		c.written.clear()
+// commands in that frame resolves nothing.
+func (s *Store) forgetFrame() {
+	s.flush.forgetLists()
+	for _, t := range s.tables {
+		if t.inFrame(s.flush.last) {
+			t.recorder.Reset()
+		}
+		t.written.clear()
+		for _, c := range t.columns {
+			c.written.clear()
+		}
 	}
 }
 

@@ -308,8 +308,8 @@ func (c *Claim) Schema() string {
 	return b.String()
 }
 
-// Forget empties all that a program can see of the last frame: Created, Erased, Replaced
-// and Written of tables, and Written of columns. Its provisional handles resolve no more.
+// Forget empties all that a program can see of the last frame: Created, Erased and Written
+// of tables, and Written of columns. Its provisional handles resolve no more.
 // A snapshot has none of that. A tick that read it would come to another state when it is
 // run again from a snapshot.
 //
@@ -320,9 +320,7 @@ func (c *Claim) Forget() {
 	if !s.gate.heldExclusive() {
 		panic("store: Forget outside of a Write; readers may look at what it forgets, so call it inside, before the tick")
 	}
-	for _, t := range s.tables {
-		t.forgetFrame()
-	}
+	s.forgetFrame()
 }
 
 // Left returns how many commands wait for a flush, the input that was Put included, and

@@ -207,18 +207,18 @@ func TestClaim_FirstFlushOfATickTakesTheInput(t *testing.T) {
 	sent := c.send(emplaceStem(c, 1), emplaceStem(c, 2))
 	one, _ := encodedStem(t)
 	input, calls := c.claim.Seal(nil, one)
+	var values []int
 	noError(t, c.Write(c.claim.Context(t.Context()), func(ctx context.Context, w *store.Writer) error {
 		noError(t, c.claim.Put(ctx, input, calls))
 		noError(t, c.Each(ctx, 1, func(_ context.Context, _ int, q store.Queue) error { return emplaceStem(c, 0)(q) }))
 		flushIn(t, c.Store, ctx)
+		for _, v := range store.Created(c.stems) {
+			values = append(values, v.Value)
+		}
 		w.EndFrame()
 		equal(t, "the second flush", flushIn(t, c.Store, ctx).Total.Commands(), 0)
 		return nil
 	}))
-	var values []int
-	for _, v := range store.Created(c.stems) {
-		values = append(values, v.Value)
-	}
 	equalLists(t, "the creates, after what passes recorded", values, 0, 1)
 	calls.Done(1, nil)
 	input, calls = c.claim.Seal(nil, 1000)

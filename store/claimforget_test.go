@@ -35,9 +35,8 @@ func (f *forgetful) lists() map[string]int {
 	n := map[string]int{
 		"Created of table": pairs(store.Created(f.table)), "Created of stable": pairs(store.Created(f.stable)),
 		"Erased of table": pairs(store.Erased(f.table)), "Erased of stable": pairs(store.Erased(f.stable)),
-		"Replaced of table": pairs(store.Replaced(f.table)), "Replaced of stable": pairs(store.Replaced(f.stable)),
-		"Written of table": singles(store.Written(f.table)), "Written of stable": singles(store.Written(f.stable)),
-		"Written of set": singles(f.set.Written()), "Written of wrote": singles(f.wrote.Written()),
+		"Written of table": pairs(store.Written(f.table)), "Written of stable": pairs(store.Written(f.stable)),
+		"Written of set": pairs(f.set.Written()), "Written of wrote": pairs(f.wrote.Written()),
 		"Resolve": 0,
 	}
 	if _, ok := f.table.Resolve(f.name); ok {
@@ -47,13 +46,6 @@ func (f *forgetful) lists() map[string]int {
 }
 
 func pairs[K, V any](all iter.Seq2[K, V]) (n int) {
-	for range all {
-		n++
-	}
-	return n
-}
-
-func singles[V any](all iter.Seq[V]) (n int) {
 	for range all {
 		n++
 	}

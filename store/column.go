@@ -172,17 +172,17 @@ func (c *Column[T, C]) Wrote(k RowsChunk[T], i int) {
 }
 
 // Written iterates over the items whose elements the last frame wrote, or the one that
-// runs has so far: those of which [Column.Wrote] says so, and those that lived before
-// and have a new one by [Column.Set]. What else there is to say of it, [Written] says,
-// which is the same for items. It panics unless the column was added with Changes.
-// [Exchange] leaves the lists of both columns as they are.
-func (c *Column[T, C]) Written() iter.Seq[Handle[T]] {
+// runs has so far, with these elements: those of which [Column.Wrote] says so, and those
+// that lived before and have a new one by [Column.Set]. What else there is to say of it,
+// [Written] says, which is the same for items. It panics unless the column was added with
+// Changes. [Exchange] leaves the lists of both columns as they are.
+func (c *Column[T, C]) Written() iter.Seq2[Handle[T], *C] {
 	c.core.mustTrack()
-	return func(yield func(Handle[T]) bool) {
+	return func(yield func(Handle[T], *C) bool) {
 		if check.Cheap {
 			c.core.lookup("Written")
 		}
-		c.core.written.all(func(id ID) bool { return yield(Handle[T]{ID: id}) })
+		c.core.written.all(func(id ID) bool { return yield(Handle[T]{ID: id}, (*C)(c.core.item(id))) })
 	}
 }
 

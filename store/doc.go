@@ -154,12 +154,12 @@
 //
 // # Following what changes
 //
-// A network layer, an editor or an index asks what a frame did to a table that was
-// registered with Changes, and compares nothing: [Created], [Erased], [Replaced], and
-// [Written] for what passes wrote in place, which their tasks say by [Chunk.Wrote].
+// A network layer, an editor or an index asks what the last frame did to a table that was
+// registered with Changes, and compares nothing: [Created], [Erased], and [Written], which
+// has puts and what passes wrote in place. Their tasks note that by [Chunk.Wrote].
 //
-//	for h := range store.Written(ships) {
-//		send(h, ships.At(h))
+//	for h, ship := range store.Written(ships) {
+//		send(h, ship)
 //	}
 //
 // The example Written keeps a client's copy equal in this way.
@@ -216,7 +216,7 @@
 //	pointer from Staged, EmplaceFunc         the task or call returns
 //	provisional handle, in commands          the batch is flushed or dropped; then it is stale
 //	provisional handle, by Resolve           the next frame flushes something, or a Rollback or Load
-//	Created, Erased, Replaced, Written       likewise
+//	Created, Erased, Written                 a later frame flushes, if only nothing, or changes such a table at once
 //	Receipt of Submit                        for ever
 //	Report of Flush                          the next flush; of Run: the next one; Report.Clone: for ever
 //	Writer, and maps from Maps               its Write ends
@@ -230,8 +230,8 @@
 //
 //	call                                inside                        from
 //	Get Has At All Len Resolve          Read, pass, Reduce, Write,    any goroutine of that phase
-//	Created Erased Replaced Written Of  system
-//	Member Dump DumpTable DumpColumns
+//	Created Erased Written Of Member    system
+//	Dump DumpTable DumpColumns
 //	DigestTables
 //	DigestShard
 //	                                    no phase, System.If           the goroutine that flushes

@@ -339,11 +339,10 @@ type delta struct {
 	Bullets  changed[bullet]
 }
 
-// changed is what a tick did to the items of one table. One that it changed in more
-// than one way is in more than one list, each time with the value that it has in the end.
+// changed is what a tick did to the items of one table.
 type changed[T any] struct {
-	Created, Replaced, Written []named[T]
-	Erased                     []store.Handle[T]
+	Created, Written []named[T]
+	Erased           []store.Handle[T]
 }
 
 // named is an item and its handle.
@@ -352,18 +351,14 @@ type named[T any] struct {
 	Value  T
 }
 
-// deltaOf asks the store what the frame did; nobody has to compare. A frame that did
-// nothing leaves the lists of the one before, and to be told them again does no harm.
+// deltaOf asks the store what the frame did; nobody has to compare.
 func deltaOf(v *server) delta {
 	return delta{Tick: v.now, Fighters: changedIn(v.fighters), Bullets: changedIn(v.bullets)}
 }
 
 func changedIn[T any](t *store.Table[T]) (c changed[T]) {
 	c.Created = list(store.Created(t))
-	c.Replaced = list(store.Replaced(t))
-	for h := range store.Written(t) {
-		c.Written = append(c.Written, named[T]{h, *t.At(h)})
-	}
+	c.Written = list(store.Written(t))
 	for h := range store.Erased(t) {
 		c.Erased = append(c.Erased, h)
 	}
@@ -463,7 +458,7 @@ func (c changed[T]) applyTo(items map[store.Handle[T]]T) map[store.Handle[T]]T {
 	if items == nil {
 		items = make(map[store.Handle[T]]T)
 	}
-	for _, of := range [][]named[T]{c.Created, c.Replaced, c.Written} {
+	for _, of := range [][]named[T]{c.Created, c.Written} {
 		for _, n := range of {
 			items[n.Handle] = n.Value
 		}

@@ -21,23 +21,17 @@ type news struct {
 }
 
 // newsOf asks what the last frame did. Nothing is compared, and nothing is looked at
-// that did not change. told is the epoch of the news before.
-func newsOf(s *store.Store, walkers *store.Table[walker], told *uint64) news {
+// that did not change.
+func newsOf(walkers *store.Table[walker]) news {
 	d := news{Now: make(map[store.ID]walker)}
-	if now := s.Epoch(); now != *told { // else these three are those of a frame before
-		*told = now
-		for h := range store.Erased(walkers) {
-			d.Gone = append(d.Gone, h.ID)
-		}
-		for h, v := range store.Created(walkers) {
-			d.Now[h.ID] = *v
-		}
-		for h, v := range store.Replaced(walkers) {
-			d.Now[h.ID] = *v
-		}
+	for h := range store.Erased(walkers) {
+		d.Gone = append(d.Gone, h.ID)
 	}
-	for h := range store.Written(walkers) {
-		d.Now[h.ID] = *walkers.At(h)
+	for h, v := range store.Created(walkers) {
+		d.Now[h.ID] = *v
+	}
+	for h, v := range store.Written(walkers) {
+		d.Now[h.ID] = *v
 	}
 	return d
 }
@@ -62,7 +56,7 @@ func (c onlooker) apply(message []byte) error {
 // endregion
 
 // A network layer keeps a client's copy equal by what it is told of each frame: items
-// that were created, replaced, erased, and written in place.
+// that were created, erased, and written, by puts and in place.
 func ExampleWritten() {
 	ctx := context.Background()
 	s, _ := store.New(store.Options{})
@@ -107,12 +101,12 @@ func ExampleWritten() {
 		store.System{Name: "rest", Reads: on{walkers}, Emits: on{walkers}, Run: rest, If: func() bool { return tick < 5 }},
 	)
 
-	client, told := onlooker{}, uint64(0)
+	client := onlooker{}
 	for tick = range 6 { // in the last one nothing is recorded
 		if _, err := frame.Run(ctx); err != nil {
 			fmt.Println(err)
 		}
-		message, _ := json.Marshal(newsOf(s, walkers, &told))
+		message, _ := json.Marshal(newsOf(walkers))
 		if err := client.apply(message); err != nil {
 			fmt.Println(err)
 		}

@@ -118,24 +118,24 @@ type flush struct {
 	singleFrame frame                 // of a flush that is a frame by itself
 	phase       phase                 // of a flush that joins nothing; nothing of the caller's is given it, so that it serves again
 
-	ended   []int    // ordinals of the tables whose events end
-	tables  []*table // with commands in the batch
-	links   bool     // one of them has fields that hold handles
-	visits  bool     // one of them has a Links function
-	room    bool     // a shard needs memory
-	work    []shardWork
-	cost    []int64         // of a step, by work, in nanoseconds
-	number  uint64          // of the last flush with commands, counted along what was done: no rollback takes it back
-	frame   uint64          // number of the one that the flush is of
-	last    uint64          // number of that of the last flush with commands
-	early   []*written      // lists that are of the frame of the next flush
-	tracked []*table        // with commands in that frame, whose changes are kept
-	lapsed  []*table        // likewise, of the frame before
-	awake   active          // tables that keep memory for flushes
-	ctx     context.Context // for regions of traces
-	shield  uncancelled     // of the context, beyond the commit point
-	report  Report
-	empty   Report
+	ended  []int    // ordinals of the tables whose events end
+	tables []*table // with commands in the batch
+	links  bool     // one of them has fields that hold handles
+	visits bool     // one of them has a Links function
+	room   bool     // a shard needs memory
+	work   []shardWork
+	cost   []int64         // of a step, by work, in nanoseconds
+	number uint64          // of the last flush with commands, counted along what was done: no rollback takes it back
+	frame  uint64          // number of the one that the flush is of
+	last   uint64          // number of that of the last flush with commands
+	early  []*written      // lists that are of the frame of the next flush
+	lists  uint64          // number of the frame that the lists of changes are of
+	listed []*table        // that list something
+	awake  active          // tables that keep memory for flushes
+	ctx    context.Context // for regions of traces
+	shield uncancelled     // of the context, beyond the commit point
+	report Report
+	empty  Report
 
 	// The steps, and what visits stale commands, bound once.
 	unrouted                                       func(batch.Sample)
@@ -240,6 +240,7 @@ func (f *flush) flush(p *phase, of *frame) (*Report, error) {
 
 // nothing is the report of a flush without commands.
 func (f *flush) nothing() *Report {
+	f.beginLists(f.frame)
 	f.awake.nothing(f.store.batch)
 	f.empty = Report{Epoch: f.store.Epoch()}
 	return &f.empty
@@ -360,7 +361,12 @@ func (f *flush) costs(each cost) []int64 {
 func (f *flush) commit(ctx context.Context) error {
 	f.shield.Context = ctx
 	defer func() { f.shield.Context = nil }()
+	f.beginLists(f.frame)
 	for _, t := range f.tables {
+		if t.tracked {
+			f.list(t)
+			t.written.begins(f.frame)
+		}
 		if len(t.columns) > 0 {
 			t.beginSets(f.frame)
 		}
@@ -399,31 +405,13 @@ func (f *flush) publish(of *frame) {
 	calls, unrouted := s.batch.Dropped()
 	r.DroppedCalls = calls
 	r.Total.Dropped += unrouted
-	if f.last != f.frame {
-		f.tracked, f.lapsed = f.lapsed, f.tracked
-	}
 	for _, t := range f.tables {
-		if t.tracked && !t.inFrame(f.frame) { // its lists begin in this flush
-			f.tracked = append(f.tracked, t)
-		}
 		t.publish(f.frame, r)
 	}
 	r.Stale = batch.KeepLowest(r.Stale)
-	f.dropExpired()
 	f.last = f.frame
 	s.batch.Finish()
 	f.awake.rest()
-}
-
-// dropExpired empties the lists of tables that only the frame before had commands for.
-func (f *flush) dropExpired() {
-	for _, t := range f.lapsed {
-		if !t.inFrame(f.frame) {
-			t.forgetChanges()
-		}
-	}
-	clear(f.lapsed)
-	f.lapsed = f.lapsed[:0]
 }
 
 // resolvePending returns the real handle for a provisional one in a recorded value, or

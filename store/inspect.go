@@ -15,7 +15,7 @@ import (
 //
 // Stores with equal digests answer every future sequence of calls equally, but for
 // a chance of one in 2^64, as far as digests see. The digest does not include the
-// change lists of the last frame ([Created], [Erased], [Replaced], [Written]) or the
+// change lists of the last frame ([Created], [Erased], [Written]) or the
 // names of its creates. A Rollback empties these lists, and [Table.Resolve] of these
 // names reports false, but the digest is the same.
 //

@@ -135,7 +135,6 @@ func TestNil_IsNamed(t *testing.T) {
 		"StableMaps: table":    {write(func(_ context.Context, w *store.Writer) error { store.StableMaps(noStable, w); return nil }), "store: StableMaps with a nil table"},
 		"Created: table":       {func() error { store.Created(noTable); return nil }, "store: Created with a nil table"},
 		"Created: nil":         {func() error { store.Created(noTableOf); return nil }, "store: Created with a nil table"},
-		"Replaced: table":      {func() error { store.Replaced(noTable); return nil }, "store: Replaced with a nil table"},
 		"Erased: table":        {func() error { store.Erased(noTable); return nil }, "store: Erased with a nil table"},
 		"Written: table":       {func() error { store.Written(noTable); return nil }, "store: Written with a nil table"},
 		"Resolved: receipt":    {func() error { store.Resolved(nil, store.Handle[int]{}); return nil }, "store: Resolved with a nil Receipt"},

@@ -71,6 +71,7 @@ func (c *Schedule) Run(ctx context.Context) (*Report, error) {
 		return nil, err
 	}
 	c.keep()
+	s.flush.beginLists(p.frame.number) // no flush has, unless systems emit something
 	return &c.report, nil
 }
 

@@ -52,6 +52,7 @@ type table struct {
 	pass       pass
 	touched    touched
 	written    written
+	changes    changes
 	rowsPasses sync.Pool // of *rowsPass: memory for the next
 	erasings   sync.Pool // of *erasing, likewise
 	reducers   sync.Map  // by result type, a *reduction that is nil: the *sync.Pool of them
@@ -189,9 +190,6 @@ func (t *table) init(s *Store, o options) error {
 			return err
 		}
 		t.order = append(t.order, shard.New(m, t.typ, fields, o.links))
-		if o.Changes {
-			t.order[i].Track()
-		}
 	}
 	routed := o.Shards
 	if t.initial = o.initial; t.isValue() {
@@ -206,6 +204,7 @@ func (t *table) init(s *Store, o options) error {
 	t.touched.init(t, o.FixedKeys)
 	if t.tracked {
 		t.written.init(t)
+		t.changes.init(t)
 	}
 	return nil
 }
@@ -266,4 +265,6 @@ func (t *table) close() {
 		t.order[i] = shard.New(shard.EmptyLike(shard.State{Map: sh.Map}).Map, t.typ, nil, nil)
 	}
 	t.recorder.Reset()
+	t.changes.forget()
+	t.changes.trim(batch.AllShards(len(t.order)))
 }

@@ -20,9 +20,7 @@ type tableFlush struct {
 	warm batch.Shards // that keep memory for flushes
 
 	shards    batch.Shards // that the flush which runs changes
-	listed    batch.Shards // whose lists of changes hold something; of none unless the table keeps some
-	sameFrame bool         // the flush is of the frame that the lists are of
-	dirty     bool         // a Write may have changed the table since the flush before
+	sameFrame bool         // the flush is of the frame of the table's flush before
 
 	take []int       // creates dealt, by shard
 	real func(ID) ID // [Store.resolvePending], bound once
@@ -36,21 +34,19 @@ func (f *tableFlush) init(s *Store, shards int) {
 // begin finds out which shards of the table the commands of the batch name.
 func (t *table) begin(frame uint64, inWrite bool) {
 	f := &t.flushing
-	f.sameFrame, f.dirty = t.inFrame(frame), t.markDirty(inWrite)
-	if f.dirty || t.figures.version != t.version {
+	f.sameFrame = t.inFrame(frame)
+	if t.markDirty(inWrite) || t.figures.version != t.version {
 		t.count()
 	}
 	f.shards = t.recorder.Pending.Shards()
-	if shards := f.shards | f.listed; shards != 0 {
-		t.beginShards(shards)
-	}
+	t.beginShards(f.shards)
 }
 
 func (t *table) beginShards(shards batch.Shards) {
 	t.flushing.recent |= shards
 	t.flushing.warm |= shards
 	for ; shards != 0; shards = shards.Rest() {
-		t.order[shards.First()].Begin(t.flushing.sameFrame, t.flushing.dirty)
+		t.order[shards.First()].Begin()
 	}
 }
 
@@ -214,22 +210,10 @@ func (t *table) publish(frame uint64, r *Report) {
 	}
 	t.recorder.Publish(!f.sameFrame)
 	if t.tracked {
-		t.list()
+		all := t.recorder.Published()
+		t.changes.flushed(all[len(all)-1].Created(), f.shards)
 	}
 	f.frame, f.writes = frame, t.store.written[t.ordinal]
 	t.version++
 	t.recount(f.shards)
-}
-
-// list notes whose lists of changes hold something from now on. Those of the frame before
-// are over, where the flush has not emptied them itself.
-func (t *table) list() {
-	f := &t.flushing
-	if !f.sameFrame {
-		for i := range (f.listed &^ f.shards).All {
-			t.order[i].ForgetChanges()
-		}
-		f.listed = 0
-	}
-	f.listed |= f.shards
 }

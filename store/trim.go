@@ -56,7 +56,7 @@ func (t *table) wake() (slept bool) {
 func (t *table) trimIfIdle() (rests bool) {
 	f := &t.flushing
 	if f.used || t.inFrame(t.store.flush.last) {
-		t.trimShards(f.warm &^ f.recent &^ f.listed)
+		t.trimShards(f.warm &^ f.recent)
 		f.used, f.recent = false, 0
 		return false
 	}
@@ -90,10 +90,7 @@ func (t *table) trimWhenIdle(first bool) (rests bool) {
 	case first && last:
 		f.used, f.recent = false, 0
 		t.recorder.Trim(true)
-		t.trimShards(f.warm &^ f.listed)
-		for i := range f.listed.All {
-			t.order[i].Trim(true)
-		}
+		t.trimShards(f.warm)
 	case first:
 		t.trimFlushes()
 	}
@@ -103,7 +100,8 @@ func (t *table) trimWhenIdle(first bool) (rests bool) {
 
 func (t *table) trimShards(shards batch.Shards) {
 	for i := range shards.All {
-		t.order[i].Trim(false)
+		t.order[i].Trim()
 	}
+	t.changes.trim(shards)
 	t.flushing.warm &^= shards
 }

@@ -26,12 +26,7 @@ type lookup struct {
 	call func()
 }
 
-// visit walks over all that a sequence has.
-func visit[V any](all iter.Seq[V]) {
-	for range all {
-	}
-}
-
+// visit2 walks over all that a sequence has.
 func visit2[K, V any](all iter.Seq2[K, V]) {
 	for range all {
 	}
@@ -72,13 +67,12 @@ func lookups(t *testing.T, s *store.Store) []lookup {
 		{"StableTable.All", stable, nil, `All of table "stable"`, func() { visit2(stable.All()) }},
 		{"StableTable.Len", stable, nil, `Len of table "stable"`, func() { stable.Len() }},
 		{"Created", packed, nil, `Created of table "packed"`, func() { visit2(store.Created(packed)) }},
-		{"Replaced", packed, nil, `Replaced of table "packed"`, func() { visit2(store.Replaced(packed)) }},
 		{"Erased", stable, nil, `Erased of table "stable"`, func() { visit2(store.Erased(stable)) }},
-		{"Written", packed, nil, `Written of table "packed"`, func() { visit(store.Written(packed)) }},
+		{"Written", packed, nil, `Written of table "packed"`, func() { visit2(store.Written(packed)) }},
 		{"Column.Get", column, on{packed}, `Get of column "packed.column"`, func() { column.Get(h) }},
 		{"Column.At", column, on{packed}, `At of column "packed.column"`, func() { column.At(h) }},
 		{"Column.Beside", column, on{packed}, `Beside of column "packed.column"`, func() { column.Beside(kept) }},
-		{"Column.Written", column, on{packed}, `Written of column "packed.column"`, func() { visit(column.Written()) }},
+		{"Column.Written", column, on{packed}, `Written of column "packed.column"`, func() { visit2(column.Written()) }},
 		{"Sparse.Get", optional, on{stable}, `Get of optional data "stable.optional"`, func() { optional.Get(g) }},
 		{"Sparse.Has", optional, on{stable}, `Has of optional data "stable.optional"`, func() { optional.Has(g) }},
 		{"Sparse.Len", optional, on{stable}, `Len of optional data "stable.optional"`, func() { optional.Len() }},

@@ -86,6 +86,9 @@ func (t *Table[T]) Insert(w *Writer, v T) (Handle[T], error) {
 		return Handle[T]{}, err
 	}
 	h, err := dense.Insert(t.mapOf(shard), v)
+	if t.core.tracked && err == nil {
+		t.core.inserted(w, shard, h.ID)
+	}
 	return h, t.core.named(err)
 }
 
@@ -96,6 +99,9 @@ func (t *StableTable[T]) Insert(w *Writer, v T) (Handle[T], error) {
 		return Handle[T]{}, err
 	}
 	h, err := paged.Insert(t.mapOf(shard), v)
+	if t.core.tracked && err == nil {
+		t.core.inserted(w, shard, h.ID)
+	}
 	return h, t.core.named(err)
 }
 
@@ -131,21 +137,26 @@ func (t *table) named(err error) error {
 // pointers into the shard no good. It panics when w is not in its Write; anywhere
 // else record [Table.Erase].
 func (t *Table[T]) Remove(w *Writer, h Handle[T]) bool {
-	w.use(&t.core, "Remove")
-	if t.core.sparse != nil {
-		t.core.drop(h.ID)
-	}
+	t.core.remove(w, h.ID)
 	return dense.Erase(t.maps[h.ID>>48&(MaxShards-1)], h)
 }
 
 // Remove erases the item that h names and reports whether there was one; see
 // [Table.Remove]. It takes O(1) time and moves no item.
 func (t *StableTable[T]) Remove(w *Writer, h Handle[T]) bool {
-	w.use(&t.core, "Remove")
-	if t.core.sparse != nil {
-		t.core.drop(h.ID)
-	}
+	t.core.remove(w, h.ID)
 	return paged.Erase(t.maps[h.ID>>48&(MaxShards-1)], h)
+}
+
+// remove does what the table does before it erases an item at once.
+func (t *table) remove(w *Writer, id ID) {
+	w.use(t, "Remove")
+	if t.tracked {
+		t.removing(w, id)
+	}
+	if t.sparse != nil {
+		t.drop(id)
+	}
 }
 
 // Clear erases every item, as [handlemap.Map.Clear] does for each shard. It
@@ -157,6 +168,9 @@ func (t *StableTable[T]) Clear(w *Writer) { t.core.clear(w) }
 
 func (t *table) clear(w *Writer) {
 	w.use(t, "Clear")
+	if t.tracked && t.len() > 0 {
+		t.clearing(w)
+	}
 	for i, sh := range t.order {
 		sh.Map.Clear()
 		for _, c := range t.sparse {

@@ -10,35 +10,34 @@ import (
 	"handloom/internal/slotset"
 )
 
-// Written iterates over the items of t that the last frame wrote in place, or the one
-// that runs has so far: those of which [Chunk.Wrote] or [Chunk.WroteAll] says so. They
-// come by typeId and then in the order of rows, each once. Items that the frame created
-// are left out, for [Created] has them; those that it erased are gone. Items that it also
-// put a value to are in [Replaced] as well.
+// Written iterates over the items of t that lived before the last frame, or the one that
+// runs, and that it has written so far: those that flushes put a value to, and those that
+// passes wrote in place, of which [Chunk.Wrote] or [Chunk.WroteAll] says so. They come by
+// typeId and then in the order of rows, each once. [Created] has those that the frame
+// created, and [Erased] those that it erased.
 //
 // What a pass writes outside of every Write and Run belongs to the next Write, Run or
 // flush, whichever comes first.
 //
-// The list is good until the first flush with commands of the next frame, or until that
-// writes items of t: one that does neither leaves it as it is. A Rollback empties it. It
-// is read like the items themselves, and Written panics unless t was registered with
-// Changes. A row that is noted costs some nanoseconds, most of them when its pass is over,
-// and two bytes and a bit for its slot; walking over k of n items takes O(k + n/64) time
-// and n/8 bytes.
-func Written[T any](t TableOf[T]) iter.Seq[Handle[T]] {
+// Of which frame the list is, [Created] says. It is ahead of the other lists in a frame that
+// notes items of t before it flushes. It is read like the items themselves, and Written
+// panics unless t was registered with Changes. A row that is noted costs some nanoseconds,
+// most of them when its pass is over, and two bytes and a bit for its slot; walking over k of
+// n items takes O(k + n/64) time and n/8 bytes.
+func Written[T any](t TableOf[T]) iter.Seq2[Handle[T], *T] {
 	of := tableOf("Written", t)
 	of.mustTrack("Written")
-	return func(yield func(Handle[T]) bool) {
+	return func(yield func(Handle[T], *T) bool) {
 		if check.Cheap {
 			of.lookup("Written")
 		}
-		of.written.all(func(id ID) bool { return yield(Handle[T]{ID: id}) })
+		of.written.all(func(id ID) bool { return yield(Handle[T]{ID: id}, (*T)(of.item(id))) })
 	}
 }
 
-// written is what the tasks of passes say they wrote, for tables that keep changes. Each
-// task notes rows in a list of its own, and when the pass is over they are kept by slot,
-// so that no flush has to move them.
+// written are the items that puts or passes wrote, for tables that keep changes. Each task
+// of a pass notes rows in a list of its own, and when the pass is over they are kept by
+// slot, so that no flush has to move them.
 type written struct {
 	table  *table
 	frame  uint64            // that wrote the items, or frameToCome; 0: none
@@ -134,7 +133,7 @@ func (w *written) rest() {
 }
 
 // isOver reports whether the items are of a past frame.
-func (w *written) isOver() bool { return w.frame < w.table.store.flush.last || w.frame == 0 }
+func (w *written) isOver() bool { return w.frame < w.table.store.flush.lists || w.frame == 0 }
 
 // adopt makes what was written for a frame to come that of a frame: of a Write or Run
 // that begins, or of a flush.
@@ -166,13 +165,12 @@ func (w *written) all(yield func(ID) bool) {
 			}
 		}
 		found.Grow(m.Rows())
-		if w.frame == t.store.flush.last && t.inFrame(w.frame) {
+		if w.frame == t.store.flush.lists {
 			created.Grow(m.Rows())
-			for _, ids := range t.order[shard].CreatedItems() {
-				for _, id := range ids {
-					add(&created, id)
-				}
-			}
+			t.changes.shards[shard].all(m.TypeID(), func(id ID) bool {
+				add(&created, id)
+				return true
+			})
 		}
 		set.All(m.TypeID(), func(id ID) bool {
 			add(&found, id)

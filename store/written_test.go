@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"slices"
 	"strings"
 	"testing"
@@ -53,7 +54,15 @@ func among(hs ...store.Handle[item]) func(store.Handle[item]) bool {
 	return func(h store.Handle[item]) bool { return slices.Contains(hs, h) }
 }
 
-func writtenOf(table itemTable) []store.Handle[item] { return slices.Collect(store.Written(table)) }
+func writtenOf(table itemTable) []store.Handle[item] { return handlesIn(store.Written(table)) }
+
+// handlesIn returns the handles of a list.
+func handlesIn[T, C any](list iter.Seq2[store.Handle[T], *C]) (hs []store.Handle[T]) {
+	for h := range list {
+		hs = append(hs, h)
+	}
+	return hs
+}
 
 // The systems of a Run write in one frame, which ends with the first flush of the next.
 func TestWritten_ListsAllOfARun(t *testing.T) {
@@ -211,7 +220,7 @@ func TestWritten_IsFreedAtRest(t *testing.T) {
 						return nil
 					})
 				}
-				written = func() int { return len(slices.Collect(column.Written())) }
+				written = func() int { return len(handlesIn(column.Written())) }
 			}
 			givesBack(t, what, 2, rest, func() {
 				wantError(t, "the pass", pass(), nil)

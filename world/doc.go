@@ -36,7 +36,7 @@
 // A tick is a function of the state and its input. It draws from Tick.Seed and tells the
 // time by Tick.Time, and looks at no clock, no other random numbers, no order of a map,
 // no Go variable that a tick before wrote. It reads neither the durations of a report, nor
-// Stats, nor Flushed: no snapshot has them. Lists of changes (Created, Erased, Replaced,
+// Stats, nor Flushed: no snapshot has them. Lists of changes (Created, Erased,
 // Written) are empty when it begins. It flushes what it records. Package store sees to the
 // rest: any number of workers comes to the same state.
 //

@@ -33,6 +33,12 @@ func (s *Handles) Add(id handle.ID) {
 	s.generations[slot] = id.Generation()
 }
 
+// Has reports whether the set has a handle; any may be asked for.
+func (s *Handles) Has(id handle.ID) bool {
+	slot := id.Slot()
+	return s.slots.Has(int(slot)) && s.generations[slot] == id.Generation()
+}
+
 // Len returns how many handles the set has.
 func (s *Handles) Len() int { return s.slots.Count() }
 

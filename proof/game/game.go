@@ -148,16 +148,13 @@ func (g *Game) read() {
 }
 
 func addLists[T any](p *past, list uint64, t store.TableOf[T]) {
-	for i, items := range []iter.Seq2[store.Handle[T], *T]{store.Created(t), store.Replaced(t), store.Erased(t)} {
-		for h := range items {
-			p.add(list+uint64(i), h.ID)
-		}
+	for i, items := range []iter.Seq2[store.Handle[T], *T]{store.Created(t), store.Written(t), store.Erased(t)} {
+		addList(p, list+uint64(i), items)
 	}
-	addList(p, list+3, store.Written(t))
 }
 
-func addList[T any](p *past, list uint64, handles iter.Seq[store.Handle[T]]) {
-	for h := range handles {
+func addList[T, C any](p *past, list uint64, items iter.Seq2[store.Handle[T], *C]) {
+	for h := range items {
 		p.add(list, h.ID)
 	}
 }

@@ -2,21 +2,18 @@ package model
 
 import "slices"
 
-// Changes is what the flushes of a frame came to in one table.
+// Changes are the items of one table that a frame created and erased.
 type Changes struct {
-	Created  []uint64 // flush by flush, in the order of recording
-	Replaced []uint64 // by typeId, and then flush by flush and by row before
-	Erased   []uint64 // likewise
-	Values   []Item   // of Erased, before
+	Created []uint64 // flush by flush, in the order of recording; inserts between flushes
+	Erased  []uint64 // by typeId, and then in the order in which they went
+	Values  []Item   // of Erased, before
 }
 
 // frameChanges are the changes of a table as they come about.
 type frameChanges struct {
-	created  []uint64
-	replaced [][]uint64 // by shard
-	erased   [][]uint64
-	values   [][]Item
-	known    map[uint64]bool // that are created or replaced
+	created []uint64
+	erased  [][]uint64 // by shard
+	values  [][]Item
 }
 
 // BeginFrame begins a frame that is not the beginning of a Write: see BeginWrite.
@@ -29,25 +26,29 @@ func (m *Exact) BeginWrite() {
 	m.adopt()
 }
 
+// beginLists ends the change lists of other frames.
+func (m *Exact) beginLists() {
+	if m.listed != m.frame {
+		m.listed, m.changes = m.frame, make(map[int]*frameChanges)
+	}
+}
+
 func (m *Exact) changesOf(table int) *frameChanges {
 	if m.changes[table] == nil {
 		n := len(m.tables[table].shards)
-		m.changes[table] = &frameChanges{nil, make([][]uint64, n), make([][]uint64, n), make([][]Item, n), make(map[uint64]bool)}
+		m.changes[table] = &frameChanges{nil, make([][]uint64, n), make([][]Item, n)}
 	}
 	return m.changes[table]
 }
 
-func (c *frameChanges) create(id uint64) {
-	c.created = append(c.created, id)
-	c.known[id] = true
-}
-
-// replace notes a put, once, and none to what the frame created.
-func (c *frameChanges) replace(shard int, id uint64) {
-	if !c.known[id] {
-		c.replaced[shard] = append(c.replaced[shard], id)
-		c.known[id] = true
+// changesAtOnce returns the lists of a table that a Write changes at once, or nil if it
+// keeps none.
+func (m *Exact) changesAtOnce(table int) *frameChanges {
+	if !m.tables[table].Changes {
+		return nil
 	}
+	m.beginLists()
+	return m.changesOf(table)
 }
 
 // erase notes an erase, unless the frame created the item.
@@ -57,18 +58,15 @@ func (c *frameChanges) erase(shard int, id uint64, item Item) {
 	}
 }
 
-// Changes returns what the last frame that flushed something, or the one that runs,
-// did to a table. What it erased since, in whatever way, it neither created nor
-// replaced.
+// Changes returns what the frame that the lists are of did to a table. What it erased
+// since, in whatever way, it did not create.
 func (m *Exact) Changes(table int) Changes {
 	c := m.changes[table]
 	if c == nil {
 		return Changes{}
 	}
-	ended := func(id uint64) bool { return !m.Lives(id) }
 	return Changes{
-		Created:  slices.DeleteFunc(slices.Clone(c.created), ended),
-		Replaced: slices.DeleteFunc(slices.Concat(c.replaced...), ended),
-		Erased:   slices.Concat(c.erased...), Values: slices.Concat(c.values...),
+		Created: slices.DeleteFunc(slices.Clone(c.created), func(id uint64) bool { return !m.Lives(id) }),
+		Erased:  slices.Concat(c.erased...), Values: slices.Concat(c.values...),
 	}
 }

@@ -107,6 +107,7 @@ type Table struct {
 	MinFree int
 	Max     int // MaxItems; 0: none
 	Chunk   int // rows of a chunk
+	Changes bool
 }
 
 // has reports whether one of the table's typeIds is in the handle.

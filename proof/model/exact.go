@@ -12,6 +12,7 @@ type Exact struct {
 	epoch    uint64
 	frame    int                   // number
 	flushed  int                   // frame of the last flush with commands
+	listed   int                   // frame that the change lists are of
 	changes  map[int]*frameChanges // of that frame, by table
 	written  map[ColumnOf]*written // of tables, and of their columns
 	serial   int                   // of the batch

@@ -7,6 +7,7 @@ import "slices"
 func (p *Plan) Apply() Report {
 	m := p.m
 	m.adopt()
+	m.beginLists()
 	if p.IsEmpty {
 		m.finish()
 		return Report{Epoch: m.epoch}
@@ -18,9 +19,7 @@ func (p *Plan) Apply() Report {
 	for made := range p.lost {
 		made.dropped = true
 	}
-	if m.flushed != m.frame {
-		m.flushed, m.changes = m.frame, make(map[int]*frameChanges)
-	}
+	m.flushed = m.frame
 	for i, t := range m.tables {
 		p.applyTable(i, t)
 	}
@@ -61,19 +60,21 @@ func (p *Plan) applyTable(i int, t *table) {
 	}
 }
 
-// note takes down what is about to be erased and replaced.
+// note takes down what is about to be erased and written.
 func (p *Plan) note(i int, t *table) {
 	c := p.m.changesOf(i)
+	var written []uint64
 	for k, s := range t.shards {
 		for _, n := range s.order(0, s.Rows()) {
 			id := s.Handle(n)
 			if _, put := p.values[s][n]; p.erased[s][n] {
 				c.erase(k, id, s.items[n])
 			} else if put {
-				c.replace(k, id)
+				written = append(written, id)
 			}
 		}
 	}
+	p.m.wrote(ColumnOf{i, items}, written, p.m.frame)
 }
 
 // link writes the values, with real handles in the place of provisional ones.
@@ -81,7 +82,7 @@ func (p *Plan) link(i int) {
 	t := p.m.tables[i]
 	changes := p.m.changesOf(i)
 	for _, c := range p.survivors(i) {
-		changes.create(c.real)
+		changes.created = append(changes.created, c.real)
 		*p.m.Item(c.real) = p.linked(p.of(i), p.putValue[c])
 	}
 	for _, s := range t.shards {

@@ -20,6 +20,9 @@ func (m *Exact) Insert(table int, item Item) (uint64, bool) {
 	if handles == nil {
 		return 0, false
 	}
+	if c := m.changesAtOnce(table); c != nil {
+		c.created = append(c.created, handles[0])
+	}
 	return handles[0], true
 }
 
@@ -28,16 +31,33 @@ func (m *Exact) Erase(table int, id uint64) bool {
 	return m.tables[table].has(id) && m.Lives(id) && m.holder(id).Erase(id)
 }
 
-// DropOptional takes what an item has of optional data before its table erases it.
-func (m *Exact) DropOptional(table int, id uint64) {
-	if m.tables[table].has(id) {
+// Remove does what a table does before it erases an item: it lists the item, and takes what
+// that has of optional data, unless its maps are given out.
+func (m *Exact) Remove(table int, id uint64, lent bool) {
+	t := m.tables[table]
+	if !t.has(id) || !m.Lives(id) {
+		return
+	}
+	if c := m.changesAtOnce(table); c != nil {
+		c.erase(int(typeIDOf(id)-t.TypeID), id, *m.Item(id))
+	}
+	if !lent {
 		m.holder(id).dropOne(id)
 	}
 }
 
 // Clear erases every item of a table.
 func (m *Exact) Clear(table int) {
-	for _, s := range m.tables[table].shards {
+	c := (*frameChanges)(nil)
+	if m.tables[table].live() > 0 {
+		c = m.changesAtOnce(table)
+	}
+	for i, s := range m.tables[table].shards {
+		for _, id := range s.Handles() {
+			if c != nil {
+				c.erase(i, id, *m.Item(id))
+			}
+		}
 		s.Clear()
 	}
 }

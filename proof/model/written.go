@@ -2,7 +2,7 @@ package model
 
 import "slices"
 
-// written is what passes said of a table that they wrote.
+// written are the items of a table that puts wrote, and passes as they said.
 type written struct {
 	frame int             // toCome: the next; 0: none
 	items map[uint64]bool // handles
@@ -44,11 +44,10 @@ func (m *Exact) wrote(of ColumnOf, ids []uint64, frame int) {
 	}
 }
 
-// createdIn returns what a frame created in a table, if it is the last that flushed
-// something.
+// createdIn returns what a frame created in a table, if the lists are of it.
 func (m *Exact) createdIn(table, frame int) map[uint64]bool {
 	created := make(map[uint64]bool)
-	if c := m.changes[table]; c != nil && frame == m.flushed {
+	if c := m.changes[table]; c != nil && frame == m.listed {
 		for _, id := range c.created {
 			created[id] = true
 		}
@@ -66,13 +65,13 @@ func (m *Exact) adopt() {
 }
 
 // Written returns the items of a table that Written must list: those of the last frame
-// that wrote some, unless a later one flushed something, but for what it created.
+// that wrote some, unless the lists are of a later one, except for what it created.
 func (m *Exact) Written(table int) []uint64 { return m.WrittenBeside(ColumnOf{table, items}) }
 
 // WrittenBeside returns the items that Written of a column must list.
 func (m *Exact) WrittenBeside(of ColumnOf) []uint64 {
 	w := m.written[of]
-	if w == nil || w.frame != toCome && w.frame < m.flushed {
+	if w == nil || w.frame != toCome && w.frame < m.listed {
 		return nil
 	}
 	created := m.createdIn(of.Table, w.frame)

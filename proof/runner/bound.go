@@ -3,7 +3,6 @@ package runner
 import (
 	"context"
 	"iter"
-	"slices"
 
 	"handloom/proof/model"
 	"handloom/store"
@@ -177,16 +176,24 @@ func (b *binding[T]) changes() (c model.Changes) {
 	for h := range store.Created(b.common) {
 		c.Created = append(c.Created, uint64(h.ID))
 	}
-	for h := range store.Replaced(b.common) {
-		c.Replaced = append(c.Replaced, uint64(h.ID))
-	}
 	for h, v := range store.Erased(b.common) {
 		c.Erased, c.Values = append(c.Erased, uint64(h.ID)), append(c.Values, b.read(v))
 	}
 	return c
 }
 
-func (b *binding[T]) written() []uint64 { return idsOf(slices.Collect(store.Written(b.common))) }
+func (b *binding[T]) written() []uint64 { return listed(store.Written(b.common), b.Get) }
+
+// listed returns the handles of a list, 0 for one whose pointer does not lead to its value.
+func listed[T, C any](list iter.Seq2[store.Handle[T], *C], get func(store.Handle[T]) (*C, bool)) (ids []uint64) {
+	for h, v := range list {
+		if at, _ := get(h); at != v {
+			h.ID = 0
+		}
+		ids = append(ids, uint64(h.ID))
+	}
+	return ids
+}
 
 func (b *binding[T]) insert(w *store.Writer, i model.Item) (uint64, error) {
 	h, err := b.Insert(w, b.make(i))

@@ -3,7 +3,6 @@ package runner
 import (
 	"context"
 	"fmt"
-	"slices"
 	"unsafe"
 
 	"handloom/proof/model"
@@ -115,7 +114,7 @@ type columnDriver[T, C any] struct {
 	of *store.Column[T, C]
 }
 
-func (c *columnDriver[T, C]) written() []uint64 { return idsOf(slices.Collect(c.of.Written())) }
+func (c *columnDriver[T, C]) written() []uint64 { return listed(c.of.Written(), c.of.Get) }
 
 func (c *columnDriver[T, C]) exchange(ctx context.Context, with boundColumn) (ok bool, err error) {
 	other, ok := with.(*columnDriver[T, C])

@@ -81,6 +81,7 @@ func (p *executor) flushed(ctx context.Context, plan *model.Plan, report *store.
 		return
 	}
 	if plan.IsEmpty {
+		p.checkChanges()
 		return
 	}
 	err := p.abstract.Flush(plan.Dropped, p.resolved)

@@ -26,7 +26,7 @@ func (p *executor) open() (err error) {
 		}
 		m := model.Table{
 			TypeID: uint16(next), Shards: max(1, t.Shards), Stable: t.Kind == script.Stable,
-			MinFree: t.MinFree, Max: t.Max, Chunk: t.Chunk,
+			MinFree: t.MinFree, Max: t.Max, Chunk: t.Chunk, Changes: t.Changes == 1,
 		}
 		if m.Chunk == 0 {
 			m.Chunk = chunkRows(t.Item)

@@ -41,6 +41,7 @@ func (p *executor) write(ctx context.Context, s *script.Step) {
 		p.fail(Model, "Write: %v", err)
 	}
 	if !p.failed() {
+		p.checkChanges()
 		p.inspect(ctx)
 		p.inspectFigures()
 		p.mark(ctx, "write")
