@@ -1,6 +1,7 @@
 package batch
 
 import (
+	"context"
 	"fmt"
 
 	"handloom/internal/highwater"
@@ -12,6 +13,8 @@ type Key struct{ Pass, Task int }
 
 // Pass is a numbered set of queues, one per task.
 type Pass struct {
+	Context context.Context // of the tasks; nil: the queues are for no tasks
+
 	batch   *Batch
 	buffers []buffer // by task; kept from batch to batch
 	tasks   int      // buffers in use
@@ -29,7 +32,7 @@ func (p *Pass) begin(b *Batch, n, number int) {
 	for task := range p.buffers[:n] {
 		buf := &p.buffers[task]
 		buf.begin(b, b.serial, number, task)
-		buf.owner = p
+		buf.owner, buf.failed = p, nil
 		if buf.random != nil {
 			buf.random.seed = 0
 		}
@@ -46,7 +49,7 @@ func (p *Pass) Queue(task int) Queue {
 // returns the error of the lowest such task.
 func (p *Pass) End(failed bool) error {
 	err := p.full()
-	p.open = false
+	p.open, p.Context = false, nil
 	for task := range p.buffers[:p.tasks] {
 		if failed || err != nil {
 			p.buffers[task].reset()

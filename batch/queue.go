@@ -56,6 +56,7 @@ type buffer struct {
 	unlimited bool    // no limit refuses what is recorded
 	owner     *Pass   // nil: the inbox
 	random    *random // nil: never used
+	failed    error   // of the task
 
 	sets          []*Sets        // by attachment: of this use, or nil
 	spareErases   [][]handle.ID  // by list: kept from use to use, the whole arrays of erases

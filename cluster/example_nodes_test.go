@@ -49,11 +49,10 @@ func join(ctx context.Context, s cluster.Servers, dir string) (n *Node, err erro
 			if _, err := herd.Flush(ctx); err != nil { // the input
 				return err
 			}
-			return n.sheep.ForEach(ctx, func(_ context.Context, c store.Chunk[Sheep]) error {
+			return n.sheep.ForEach(ctx, func(c store.Chunk[Sheep]) {
 				for i := range c.Items {
 					c.Items[i].X += c.Items[i].Step
 				}
-				return nil
 			})
 		},
 	})

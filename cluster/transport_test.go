@@ -60,12 +60,11 @@ func (c *counter) tick(ctx context.Context, _ *store.Writer, _ world.Tick) error
 				n.Wrong++
 			}
 		}
-		err := c.Each(ctx, 1, func(_ context.Context, _ int, q store.Queue) error {
+		err := c.Each(ctx, 1, func(_ int, q store.Queue) {
 			for range min(perTick, numbers-n.Sent) {
 				n.Sent++
 				c.out.Send(q, c.other, n.Sent)
 			}
-			return nil
 		})
 		if err != nil {
 			return err

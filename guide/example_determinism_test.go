@@ -19,7 +19,7 @@ func setup(s *store.Store) (frame func(ctx context.Context, tick int) error, err
 		return nil, err
 	}
 	return func(ctx context.Context, tick int) error {
-		if err := asteroids.ForEach(ctx, func(_ context.Context, c store.Chunk[Asteroid]) error {
+		if err := asteroids.ForEach(ctx, func(c store.Chunk[Asteroid]) {
 			for i := range c.Items {
 				a := &c.Items[i]
 				a.X += a.VX
@@ -27,15 +27,13 @@ func setup(s *store.Store) (frame func(ctx context.Context, tick int) error, err
 					c.Erase(i)
 				}
 			}
-			return nil
 		}); err != nil {
 			return err
 		}
-		if err := s.Each(ctx, 4, func(_ context.Context, task int, q store.Queue) error {
+		if err := s.Each(ctx, 4, func(task int, q store.Queue) {
 			for i := range 20 {
 				asteroids.Emplace(q, Asteroid{VX: 1 + (tick+task+i)%7})
 			}
-			return nil
 		}); err != nil {
 			return err
 		}
@@ -49,12 +47,11 @@ func setup(s *store.Store) (frame func(ctx context.Context, tick int) error, err
 // region random
 
 func walk(ctx context.Context, walkers *store.Table[walker]) error {
-	return walkers.ForEach(ctx, func(_ context.Context, c store.Chunk[walker]) error {
+	return walkers.ForEach(ctx, func(c store.Chunk[walker]) {
 		r := c.Queue.Rand()
 		for i := range c.Items {
 			c.Items[i].Pos += r.Float64() - 0.5
 		}
-		return nil
 	})
 }
 

@@ -31,9 +31,8 @@ func Example_ecs() {
 	// endregion
 
 	// region spawn
-	err = s.Each(ctx, 1, func(_ context.Context, _ int, q store.Queue) error {
+	err = s.Each(ctx, 1, func(_ int, q store.Queue) {
 		movers.Emplace(q, Mover{VX: 1, VY: 2})
-		return nil
 	})
 	if err != nil {
 		fmt.Println(err)
@@ -44,7 +43,7 @@ func Example_ecs() {
 	// endregion
 
 	// region move
-	err = movers.ForEach(ctx, func(_ context.Context, c store.Chunk[Mover]) error {
+	err = movers.ForEach(ctx, func(c store.Chunk[Mover]) {
 		for i := range c.Items {
 			m := &c.Items[i]
 			m.X += m.VX
@@ -53,7 +52,6 @@ func Example_ecs() {
 				c.Erase(i)
 			}
 		}
-		return nil
 	})
 	// endregion
 	for h, m := range movers.All() {

@@ -30,13 +30,12 @@ func Example_events() {
 	frame, err := store.NewSchedule(
 		s,
 		store.System{Name: "shoot", Reads: on{asteroids}, Emits: on{hits}, Run: func(ctx context.Context) error {
-			return s.Each(ctx, 2, func(_ context.Context, gun int, q store.Queue) error {
+			return s.Each(ctx, 2, func(gun int, q store.Queue) {
 				for h, a := range asteroids.All() {
 					if a.X >= gun {
 						hits.Emplace(q, Hit{Target: h, Damage: 1 + gun})
 					}
 				}
-				return nil
 			})
 		}},
 		store.System{Name: "suffer", Reads: on{hits}, Writes: on{asteroids}, Emits: on{hits}, Run: func(ctx context.Context) error {
@@ -45,9 +44,8 @@ func Example_events() {
 					a.Size -= hit.Damage
 				}
 			}
-			return s.Each(ctx, 1, func(_ context.Context, _ int, q store.Queue) error {
+			return s.Each(ctx, 1, func(_ int, q store.Queue) {
 				hits.EraseAll(q)
-				return nil
 			})
 		}},
 	)

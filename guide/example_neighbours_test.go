@@ -81,7 +81,7 @@ func (f *flock) tick(ctx context.Context) error {
 		return err
 	}
 	// Read Now of anybody, write Next of one's own.
-	err = f.boids.ForEach(ctx, func(_ context.Context, c store.Chunk[Boid]) error {
+	err = f.boids.ForEach(ctx, func(c store.Chunk[Boid]) {
 		for i := range c.Items {
 			b := &c.Items[i]
 			middle := f.middle(b.Square)
@@ -89,18 +89,16 @@ func (f *flock) tick(ctx context.Context) error {
 				b.Next[d] = b.Now[d] + 0.1*(middle[d]-b.Now[d])
 			}
 		}
-		return nil
 	})
 	if err != nil {
 		return err
 	}
 	// And now that nobody reads: Next is Now.
-	return f.boids.ForEach(ctx, func(_ context.Context, c store.Chunk[Boid]) error {
+	return f.boids.ForEach(ctx, func(c store.Chunk[Boid]) {
 		for i := range c.Items {
 			b := &c.Items[i]
 			b.Now, b.Square = b.Next, f.squareAt(b.Next)
 		}
-		return nil
 	})
 }
 

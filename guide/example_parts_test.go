@@ -51,14 +51,13 @@ func Example_parts() {
 	// endregion
 
 	// region create
-	err = s.Each(ctx, 1, func(_ context.Context, _ int, q store.Queue) error {
+	err = s.Each(ctx, 1, func(_ int, q store.Queue) {
 		for i, name := range []string{"Ada", "Bo", "Cy", "Dee"} {
 			h := units.Emplace(q, Unit{Name: name, HP: 10})
 			if i == 0 {
 				elite.Set(q, h, Elite{})
 			}
 		}
-		return nil
 	})
 	if err != nil {
 		fmt.Println(err)
@@ -70,23 +69,21 @@ func Example_parts() {
 	// A dragon sets fire to all but Dee, and a priest shields whom it is there for. Each
 	// records its own part for the same units in the same tick.
 	breathe := func(ctx context.Context) error {
-		return s.Each(ctx, 1, func(_ context.Context, _ int, q store.Queue) error {
+		return s.Each(ctx, 1, func(_ int, q store.Queue) {
 			for h, unit := range units.All() {
 				if unit.Name != "Dee" {
 					burning.Set(q, h, Burning{Left: 2})
 				}
 			}
-			return nil
 		})
 	}
 	bless := func(ctx context.Context) error {
-		return s.Each(ctx, 1, func(_ context.Context, _ int, q store.Queue) error {
+		return s.Each(ctx, 1, func(_ int, q store.Queue) {
 			for h, unit := range units.All() {
 				if elite.Has(h) || unit.Name == "Bo" {
 					shielded.Set(q, h, Shielded{Strength: 3})
 				}
 			}
-			return nil
 		})
 	}
 	// endregion
@@ -94,7 +91,7 @@ func Example_parts() {
 	// region visit
 	// Fire goes out by itself. The pass visits the units that burn, and nobody else.
 	burn := func(ctx context.Context) error {
-		return burning.ForEach(ctx, func(_ context.Context, c store.SparseChunk[Unit, Burning]) error {
+		return burning.ForEach(ctx, func(c store.SparseChunk[Unit, Burning]) {
 			for i, h := range c.Owners {
 				damage := 4
 				if shield, ok := shielded.Get(h); ok {
@@ -107,7 +104,6 @@ func Example_parts() {
 					burning.Unset(c.Queue, h)
 				}
 			}
-			return nil
 		})
 	}
 	// endregion

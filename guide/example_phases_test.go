@@ -15,9 +15,8 @@ func Example_phases() {
 
 	// region join
 	err := s.Write(ctx, func(ctx context.Context, w *store.Writer) error { // this ctx carries the phase
-		if err := asteroids.ForEach(ctx, func(_ context.Context, c store.Chunk[Asteroid]) error {
+		if err := asteroids.ForEach(ctx, func(c store.Chunk[Asteroid]) {
 			c.Erase(0)
-			return nil
 		}); err != nil {
 			return err
 		}
@@ -38,27 +37,26 @@ func Example_phases() {
 	// endregion
 
 	// region refused
-	err = asteroids.ForEach(ctx, func(ctx context.Context, _ store.Chunk[Asteroid]) error {
-		_, err := s.Flush(ctx)
-		return err
+	err = asteroids.ForEach(ctx, func(c store.Chunk[Asteroid]) {
+		_, err := s.Flush(c.Queue.Context())
+		c.Queue.Fail(err)
 	})
 	fmt.Println(errors.Is(err, store.ErrPhase))
 	fmt.Println(err)
 	// endregion
 
 	// region failed
-	err = asteroids.ForEach(ctx, func(_ context.Context, c store.Chunk[Asteroid]) error {
+	err = asteroids.ForEach(ctx, func(c store.Chunk[Asteroid]) {
 		c.Erase(0)
-		return errors.New("no fuel")
+		c.Queue.Fail(errors.New("no fuel"))
 	})
 	fmt.Println(err)
 	fmt.Println(s.Flush(ctx)) // what the pass recorded is dropped
 	// endregion
 
 	// region panicked
-	err = asteroids.ForEach(ctx, func(_ context.Context, c store.Chunk[Asteroid]) error {
+	err = asteroids.ForEach(ctx, func(c store.Chunk[Asteroid]) {
 		c.Items[len(c.Items)].Size = 1
-		return nil
 	})
 	var panicked *store.PanicError
 	if errors.As(err, &panicked) {
@@ -88,9 +86,8 @@ func Example_flush() {
 	if err != nil {
 		fmt.Println(err)
 	}
-	err = s.Each(ctx, 3, func(_ context.Context, task int, q store.Queue) error {
+	err = s.Each(ctx, 3, func(task int, q store.Queue) {
 		asteroids.Emplace(q, Asteroid{X: task})
-		return nil
 	})
 	if err != nil {
 		fmt.Println(err)
@@ -107,11 +104,10 @@ func Example_flush() {
 	}); err != nil {
 		fmt.Println(err)
 	}
-	err = s.Each(ctx, 3, func(_ context.Context, task int, q store.Queue) error {
+	err = s.Each(ctx, 3, func(task int, q store.Queue) {
 		for h := range asteroids.All() {
 			asteroids.Put(q, h, Asteroid{X: task})
 		}
-		return nil
 	})
 	if err != nil {
 		fmt.Println(err)

@@ -55,13 +55,12 @@ func (g *game) tick(ctx context.Context, _ uint64) error {
 		if _, err := g.Flush(ctx); err != nil {
 			return err
 		}
-		return g.players.ForEach(ctx, func(_ context.Context, c store.Chunk[Player]) error {
+		return g.players.ForEach(ctx, func(c store.Chunk[Player]) {
 			inputs := g.inputs.Rows(c)
 			for i := range c.Items {
 				c.Items[i].X += inputs[i].Move
 				inputs[i] = Input{} // it counts once
 			}
-			return nil
 		})
 	})
 }

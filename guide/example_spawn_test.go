@@ -27,11 +27,10 @@ func newField(n int) (*store.Store, *store.Table[Asteroid]) {
 		panic(err)
 	}
 	ctx := context.Background()
-	if err := s.Each(ctx, 1, func(_ context.Context, _ int, q store.Queue) error {
+	if err := s.Each(ctx, 1, func(_ int, q store.Queue) {
 		for x := range n {
 			asteroids.Emplace(q, Asteroid{X: x, Size: 2})
 		}
-		return nil
 	}); err != nil {
 		panic(err)
 	}
@@ -47,11 +46,10 @@ func Example_spawn() {
 	s, asteroids := newField(0)
 
 	// region create
-	err := s.Each(ctx, 1, func(_ context.Context, task int, q store.Queue) error {
+	err := s.Each(ctx, 1, func(task int, q store.Queue) {
 		for x := range 4 {
 			asteroids.Emplace(q, Asteroid{X: x, Size: 2})
 		}
-		return nil
 	})
 	if err != nil {
 		fmt.Println(err)
@@ -63,7 +61,7 @@ func Example_spawn() {
 	// endregion
 
 	// region split
-	err = asteroids.ForEach(ctx, func(_ context.Context, c store.Chunk[Asteroid]) error {
+	err = asteroids.ForEach(ctx, func(c store.Chunk[Asteroid]) {
 		for i := range c.Items {
 			a := &c.Items[i]
 			a.X += a.VX
@@ -73,7 +71,6 @@ func Example_spawn() {
 				asteroids.Emplace(c.Queue, Asteroid{X: a.X, VX: +1, Size: a.Size - 1})
 			}
 		}
-		return nil
 	})
 	if err != nil {
 		fmt.Println(err)
@@ -83,9 +80,8 @@ func Example_spawn() {
 
 	// region name
 	var name store.Handle[Asteroid] // of the batch: provisional
-	err = s.Each(ctx, 1, func(_ context.Context, _ int, q store.Queue) error {
+	err = s.Each(ctx, 1, func(_ int, q store.Queue) {
 		name = asteroids.Emplace(q, Asteroid{Size: 9})
-		return nil
 	})
 	if err != nil {
 		fmt.Println(err)
@@ -98,10 +94,9 @@ func Example_spawn() {
 	// endregion
 
 	// region kill
-	err = s.Each(ctx, 1, func(_ context.Context, _ int, q store.Queue) error {
+	err = s.Each(ctx, 1, func(_ int, q store.Queue) {
 		asteroids.Erase(q, h)
 		asteroids.Erase(q, h) // once or twice is the same
-		return nil
 	})
 	if err != nil {
 		fmt.Println(err)
@@ -134,10 +129,9 @@ func Example_spawn() {
 	// endregion
 
 	// region all
-	err = s.Each(ctx, 1, func(_ context.Context, _ int, q store.Queue) error {
+	err = s.Each(ctx, 1, func(_ int, q store.Queue) {
 		asteroids.EraseAll(q)
 		asteroids.Emplace(q, Asteroid{Size: 1}) // of this batch: it stays
-		return nil
 	})
 	if err != nil {
 		fmt.Println(err)

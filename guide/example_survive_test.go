@@ -30,11 +30,10 @@ func openField(ctx context.Context, l world.Log, program string) (*world.World, 
 			if _, err := s.Flush(ctx); err != nil { // the input
 				return err
 			}
-			return asteroids.ForEach(ctx, func(_ context.Context, c store.Chunk[Asteroid]) error {
+			return asteroids.ForEach(ctx, func(c store.Chunk[Asteroid]) {
 				for i := range c.Items {
 					c.Items[i].X += c.Items[i].VX
 				}
-				return nil
 			})
 		},
 	})

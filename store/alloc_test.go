@@ -32,7 +32,7 @@ func addFloat(a, b float64) float64 { return a + b }
 
 func workPacked(t tb, s *store.Store, o store.TableOptions[item]) worked {
 	table := register(t, s, o)
-	age := func(_ context.Context, c store.Chunk[item]) error {
+	age := func(c store.Chunk[item]) {
 		for i := range c.Items {
 			switch v := &c.Items[i]; {
 			case i%4 == 0:
@@ -42,10 +42,9 @@ func workPacked(t tb, s *store.Store, o store.TableOptions[item]) worked {
 				table.Put(c.Queue, c.Handle(i), item{Value: v.Value + 1, Links: v.Links})
 			}
 		}
-		return nil
 	}
-	count := func(_ context.Context, r store.Rows[item]) (int, error) { return len(r.Items), nil }
-	mean := func(_ context.Context, r store.Rows[item]) (float64, error) { return float64(r.Items[0].Value), nil }
+	count := func(r store.Rows[item]) int { return len(r.Items) }
+	mean := func(r store.Rows[item]) float64 { return float64(r.Items[0].Value) }
 	return worked{
 		itemTable: packedTable{table},
 		age:       func(ctx context.Context) error { return table.ForEach(ctx, age) },
@@ -56,7 +55,7 @@ func workPacked(t tb, s *store.Store, o store.TableOptions[item]) worked {
 
 func workStable(t tb, s *store.Store, o store.TableOptions[item]) worked {
 	table := registerStable(t, s, o)
-	age := func(_ context.Context, c store.StableChunk[item]) error {
+	age := func(c store.StableChunk[item]) {
 		for h, v := range c.All() {
 			switch h.ID.Slot() % 4 {
 			case 0:
@@ -66,25 +65,24 @@ func workStable(t tb, s *store.Store, o store.TableOptions[item]) worked {
 				table.Put(c.Queue, h, item{Value: v.Value + 1, Links: v.Links})
 			}
 		}
-		return nil
 	}
-	count := func(_ context.Context, r store.StableRows[item]) (n int, err error) {
+	count := func(r store.StableChunk[item]) (n int) {
 		for range r.All() {
 			n++
 		}
-		return n, nil
+		return n
 	}
-	mean := func(_ context.Context, r store.StableRows[item]) (sum float64, err error) {
+	mean := func(r store.StableChunk[item]) (sum float64) {
 		for _, v := range r.All() {
 			sum += float64(v.Value)
 		}
-		return sum, nil
+		return sum
 	}
 	return worked{
 		itemTable: stableTable{table},
 		age:       func(ctx context.Context) error { return table.ForEach(ctx, age) },
-		count:     func(ctx context.Context) error { _, err := store.ReduceStable(ctx, table, count, addInt); return err },
-		mean:      func(ctx context.Context) error { _, err := store.ReduceStable(ctx, table, mean, addFloat); return err },
+		count:     func(ctx context.Context) error { _, err := store.Reduce(ctx, table, count, addInt); return err },
+		mean:      func(ctx context.Context) error { _, err := store.Reduce(ctx, table, mean, addFloat); return err },
 	}
 }
 
@@ -101,14 +99,13 @@ func steady(t *testing.T, s *store.Store, items int, stable bool) func(ctx conte
 	stale := compose(1, 60000, 0)
 	names := make([]store.Handle[item], 0, items)
 	values := make([]item, items/8)
-	launch := func(_ context.Context, task int, q store.Queue) error {
+	launch := func(task int, q store.Queue) {
 		if task == 0 {
 			names = table.EmplaceItems(q, values, names[:0])
 			table.EraseItems(q, names)
 			q.Erase(stale)
 			table.Erase(q, handleOf(stale))
 		}
-		return nil
 	}
 	look := func(context.Context) error { return nil }
 	change := func(context.Context, *store.Writer) error { return nil }
@@ -152,11 +149,10 @@ func TestATickAllocatesThePhaseOfItsPassAlone(t *testing.T) {
 	for i := range of {
 		of[i] = register(t, s, store.TableOptions[item]{Name: fmt.Sprint(i)})
 	}
-	record := func(_ context.Context, _ int, q store.Queue) error {
+	record := func(_ int, q store.Queue) {
 		for _, table := range of {
 			table.Erase(q, table.Emplace(q, item{}))
 		}
-		return nil
 	}
 	n := allocations(t.Context(), func(ctx context.Context) {
 		noError(t, s.Each(ctx, 1, record))

@@ -122,7 +122,7 @@ func (s swollen) small() map[string]func(ctx context.Context) error {
 		s.table.Erase(q, s.table.Emplace(q, item{}))
 		s.table.Put(q, store.Handle[item]{}, item{})
 	})
-	task := func(_ context.Context, _ int, q store.Queue) error { return call(q) }
+	task := func(_ int, q store.Queue) { q.Fail(call(q)) }
 	return map[string]func(ctx context.Context) error{
 		"a pass": func(ctx context.Context) error { return s.Each(ctx, 1, task) },
 		"a call": func(context.Context) error { return s.Inbox(call) },
@@ -258,11 +258,11 @@ func TestBurst_OfTouchedRows(t *testing.T) {
 // touch runs a pass that touches some rows of each chunk, and flushes.
 func (s swollen) touch(t *testing.T, rows int) {
 	t.Helper()
-	noError(t, s.table.ForEach(t.Context(), chunkOf(func(c store.Chunk[item]) {
+	noError(t, s.table.ForEach(t.Context(), func(c store.Chunk[item]) {
 		for i := range min(rows, len(c.Items)) {
 			c.Touch(i)
 		}
-	})))
+	}))
 	flush(t, s.Store) // or the queues of all passes are kept for it
 }
 

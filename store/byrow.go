@@ -13,9 +13,10 @@ import (
 // place, and so does each pass that ends within the Write behind that: of what it changes
 // further, through maps that it was lent perhaps, the table is not told.
 
-// erase records the erases of the task of a chunk, unless that failed, and returns its
+// endTask records the erases of the task of a chunk, unless that failed, and returns its
 // error.
-func (p *pass) erase(chunk int, err error) error {
+func (p *pass) endTask(chunk int) error {
+	err := p.queues.Failed(chunk)
 	if err == nil {
 		shard, _, _ := p.chunks.find(chunk)
 		p.table.eraseRows(p.queues.Queue(chunk), shard)

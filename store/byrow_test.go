@@ -171,19 +171,19 @@ func (w *twin) pass(ctx context.Context, e eraseWanted) error {
 	}
 	switch e.kind {
 	case "items":
-		return w.table.ForEach(ctx, func(_ context.Context, c store.Chunk[item]) error {
-			return task(c.Queue, c.Items, c.Handle, c.Erase)
+		return w.table.ForEach(ctx, func(c store.Chunk[item]) {
+			c.Queue.Fail(task(c.Queue, c.Items, c.Handle, c.Erase))
 		})
 	case "rows":
-		return w.table.ForEachRows(ctx, func(_ context.Context, c store.RowsChunk[item]) error {
-			return task(c.Queue, c.Items, c.Handle, c.Erase)
+		return w.table.ForEachRows(ctx, func(c store.Rows[item]) {
+			c.Queue.Fail(task(c.Queue, c.Items, c.Handle, c.Erase))
 		})
 	}
 	if err := store.GroupBy(ctx, &w.groups, w.table, w.table, parent); err != nil {
 		return err
 	}
-	return w.groups.ForEach(ctx, func(_ context.Context, c store.GroupChunk[item, item]) error {
-		return task(c.Queue, c.Owners, c.Chunk().Handle, c.Chunk().Erase)
+	return w.groups.ForEach(ctx, func(c store.GroupChunk[item, item]) {
+		c.Queue.Fail(task(c.Queue, c.Owners, c.Chunk().Handle, c.Chunk().Erase))
 	})
 }
 
@@ -238,14 +238,14 @@ func TestAQueueIsFullOfErasesOfItsChunk(t *testing.T) {
 	for _, twice := range []bool{false, true} {
 		s, table := newTable(t, store.Options{QueueLimit: 20}, store.TableOptions[item]{ChunkItems: 20})
 		hs := fill(t, s, table, 20)
-		err := table.ForEach(t.Context(), chunkOf(func(c store.Chunk[item]) {
+		err := table.ForEach(t.Context(), func(c store.Chunk[item]) {
 			for i := range c.Items {
 				c.Erase(i)
 			}
 			if twice {
 				c.Erase(3)
 			}
-		}))
+		})
 		equal(t, "one more than the limit: the queue is full", errors.Is(err, store.ErrQueueFull), twice)
 		if pending := s.Pending(); pending.Commands != 20 && !twice || pending.Commands != 0 && twice {
 			t.Errorf("one more than the limit: %t; %+v are pending", twice, pending)

@@ -52,10 +52,9 @@ func TestACheckedFlushFindsProvisionalHandlesInLiveItems(t *testing.T) {
 	} {
 		s, table, hs := leakyTable(t)
 		var p store.Handle[leaky]
-		err := table.ForEach(t.Context(), func(_ context.Context, c store.Chunk[leaky]) error {
+		err := table.ForEach(t.Context(), func(c store.Chunk[leaky]) {
 			p = table.Emplace(c.Queue, leaky{})
 			write(&c.Items[3], p)
-			return nil
 		})
 		noError(t, err)
 		_, err = s.Flush(t.Context())
@@ -81,20 +80,18 @@ func TestACheckedPhaseNoticesWritesToWhatItMustNotWrite(t *testing.T) {
 	for phase, run := range map[string]func() error{
 		"Read": func() error { return s.Read(ctx, func(context.Context) error { return write() }) },
 		"Each": func() error {
-			return s.Each(ctx, 1, func(context.Context, int, store.Queue) error { return write() })
+			return s.Each(ctx, 1, func(_ int, q store.Queue) { q.Fail(write()) })
 		},
 		"ForEach": func() error {
-			return other.ForEach(ctx, func(context.Context, store.Chunk[item]) error { return write() })
+			return other.ForEach(ctx, func(c store.Chunk[item]) { c.Queue.Fail(write()) })
 		},
 		"Reduce": func() error {
-			_, err := store.Reduce(ctx, table, func(context.Context, store.Rows[leaky]) (int, error) { return 0, write() },
-				func(a, _ int) int { return a })
-			return err
+			return onlyError(store.Reduce(ctx, table, func(store.Rows[leaky]) int { _ = write(); return 0 }, addInt))
 		},
 	} {
 		says(t, panicOf(func() { _ = run() }), "P1", `table "leaky"`, phase)
 	}
-	err := table.ForEach(ctx, func(context.Context, store.Chunk[leaky]) error { return write() })
+	err := table.ForEach(ctx, func(c store.Chunk[leaky]) { c.Queue.Fail(write()) })
 	wantError(t, "a pass over the table itself", err, nil)
 }
 

@@ -70,10 +70,10 @@ func TestAWholeTickCanBeUndoneInsideAWrite(t *testing.T) {
 		noError(t, s.Checkpoint(ctx, &c))
 		maps := store.Maps(table, w)
 		for range 3 {
-			err := table.ForEach(ctx, func(_ context.Context, c store.Chunk[item]) error {
+			err := table.ForEach(ctx, func(c store.Chunk[item]) {
 				c.Erase(0)
 				table.Emplace(c.Queue, c.Items[0])
-				return s.Rollback(ctx, new(store.Checkpoint)) // a second pass at the same time
+				c.Queue.Fail(s.Rollback(ctx, new(store.Checkpoint))) // a second pass at the same time
 			})
 			wantError(t, "Rollback beside a pass", err, store.ErrPhase)
 			_, err = table.Insert(w, item{})

@@ -53,7 +53,7 @@ func (p *pass) begin(ph *phase) (err error) {
 		}
 	}
 	p.n = t.cut(&p.chunks)
-	if p.queues, err = t.store.begin(ph.systemOf(), p.n); err != nil {
+	if p.queues, err = t.store.begin(ph, p.n); err != nil {
 		return fmt.Errorf("store: ForEach of table %q: %w", t.name, err)
 	}
 	p.ctx = ph

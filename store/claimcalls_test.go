@@ -147,7 +147,7 @@ func TestClaim_SubmitReportsWhyACallIsRefused(t *testing.T) {
 		input, calls := c.claim.Seal(nil, 1<<20)
 		defer calls.Done(1, nil)
 		err := c.claim.Put(ctx, input, calls)
-		pass := c.Each(ctx, 1, func(_ context.Context, _ int, q store.Queue) error { return record(1)(q) })
+		pass := c.Each(ctx, 1, func(_ int, q store.Queue) { q.Fail(record(1)(q)) })
 		return errors.Join(err, pass, onlyError(c.Flush(ctx)))
 	})
 	wantError(t, "the tick", err, nil)
@@ -210,7 +210,7 @@ func TestClaim_FirstFlushOfATickTakesTheInput(t *testing.T) {
 	var values []int
 	noError(t, c.Write(c.claim.Context(t.Context()), func(ctx context.Context, w *store.Writer) error {
 		noError(t, c.claim.Put(ctx, input, calls))
-		noError(t, c.Each(ctx, 1, func(_ context.Context, _ int, q store.Queue) error { return emplaceStem(c, 0)(q) }))
+		noError(t, c.Each(ctx, 1, func(_ int, q store.Queue) { q.Fail(emplaceStem(c, 0)(q)) }))
 		flushIn(t, c.Store, ctx)
 		for _, v := range store.Created(c.stems) {
 			values = append(values, v.Value)

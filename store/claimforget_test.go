@@ -102,14 +102,13 @@ func handles(all seqOf[int]) (hs []store.Handle[int]) {
 
 // inPlace writes all items and elements in place.
 func (f *forgetful) inPlace(ctx context.Context) error {
-	elements := f.table.ForEachRows(ctx, func(_ context.Context, c store.RowsChunk[int]) error {
+	elements := f.table.ForEachRows(ctx, func(c store.Rows[int]) {
 		for i := range c.Items {
 			f.wrote.Wrote(c, i)
 		}
-		return nil
 	})
-	packed := f.table.ForEach(ctx, func(_ context.Context, c store.Chunk[int]) error { c.WroteAll(); return nil })
-	stable := f.stable.ForEach(ctx, func(_ context.Context, c store.StableChunk[int]) error { c.WroteAll(); return nil })
+	packed := f.table.ForEach(ctx, func(c store.Chunk[int]) { c.WroteAll() })
+	stable := f.stable.ForEach(ctx, func(c store.StableChunk[int]) { c.WroteAll() })
 	return errors.Join(elements, packed, stable)
 }
 

@@ -12,7 +12,7 @@ import (
 )
 
 // lookers are the calls of the table "Who may do what" that a claim leaves to others.
-var lookers = strings.Fields("Read Reduce ReduceStable Digest Verify Snapshot ReadCheckpoint Shuffle Stats Flushed Epoch Timings")
+var lookers = strings.Fields("Read Reduce Digest Verify Snapshot ReadCheckpoint Shuffle Stats Flushed Epoch Timings")
 
 // withoutContext are the calls that no context tells the driver's from others'.
 var withoutContext = strings.Fields("Inbox Queues Discard Register RegisterStable AddColumn AddSparse")
@@ -134,8 +134,8 @@ func TestClaim_RefusesItemsWithoutBytes(t *testing.T) {
 func TestClaim_PutAndForgetNeedATick(t *testing.T) {
 	c := newClaimed(t, 1)
 	wantError(t, "without the context of the claim", c.claim.Put(t.Context(), nil, nil), store.ErrPhase)
-	wantError(t, "inside a pass", c.Each(c.claim.Context(t.Context()), 1, func(ctx context.Context, _ int, _ store.Queue) error {
-		return c.claim.Put(c.claim.Context(ctx), nil, nil)
+	wantError(t, "inside a pass", c.Each(c.claim.Context(t.Context()), 1, func(_ int, q store.Queue) {
+		q.Fail(c.claim.Put(c.claim.Context(q.Context()), nil, nil))
 	}), store.ErrPhase)
 	wantIn(t, "the panic of Forget", panicOf(c.claim.Forget), "outside of a Write")
 	c.claim.Release()
@@ -157,7 +157,7 @@ func TestClaim_LeftCountsCommandsThatWait(t *testing.T) {
 	}
 	pass := func(record func(q store.Queue)) {
 		t.Helper()
-		noError(t, c.Each(own, 1, func(_ context.Context, _ int, q store.Queue) error { record(q); return nil }))
+		noError(t, c.Each(own, 1, func(_ int, q store.Queue) { record(q) }))
 	}
 	left("", 0)
 	pass(func(q store.Queue) { q.Erase(compose(999, 1, 1)) })

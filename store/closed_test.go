@@ -31,7 +31,7 @@ func TestAfterClosePhasesAreErrClosedAndLookupsFindNothing(t *testing.T) {
 		h := resolve(t, table, p)
 		q := queues(t, s, 1)[0]
 		table.EmplaceItems(q, make([]item, 4), nil)
-		noError(t, s.Each(t.Context(), 2, func(_ context.Context, task int, q store.Queue) error { table.Erase(q, h); return nil }))
+		noError(t, s.Each(t.Context(), 2, func(task int, q store.Queue) { table.Erase(q, h) }))
 		if unapplied, err := s.Close(t.Context()); unapplied != 6 || err != nil {
 			t.Errorf("Close: %d commands, %v; want 6", unapplied, err)
 		}

@@ -101,14 +101,13 @@ func (c *Column[T, C]) Rows(k Chunk[T]) []C {
 	return *items.As[C](&all)
 }
 
-// Beside returns the elements of the items of r, by the same indexes, to be read: in
-// [Reduce], or beside the rows that [RowsChunk.Rows] gives. It panics when r is not of the
+// Beside returns the elements of the items of r, by the same indexes, to be read. It panics when r is not of the
 // column's table.
 func (c *Column[T, C]) Beside(r Rows[T]) []C {
 	if check.Cheap {
 		c.core.lookup("Beside")
 	}
-	all := c.core.run("Beside", r.items, r.row, len(r.Items))
+	all := c.core.run("Beside", r.items, int(r.row), len(r.Items))
 	return *items.As[C](&all)
 }
 
@@ -116,10 +115,8 @@ func (c *Column[T, C]) Beside(r Rows[T]) []C {
 // same indexes. They are the task's own, to read and write; capacity equals length. A
 // system names the column in its Writes. It panics when k is not a chunk of the column's
 // table, or the pass has ended.
-func (c *Column[T, C]) Write(k RowsChunk[T]) []C {
-	if k.serial != k.pass.serial {
-		panic(savedChunk{"Write", k.Index, k.pass.name})
-	}
+func (c *Column[T, C]) Write(k Rows[T]) []C {
+	k.pass.mustRun("Write", k.Index, k.serial)
 	if check.Cheap {
 		c.core.mustWrite(k.pass.phase)
 	}
@@ -161,10 +158,8 @@ func (c *Column[T, C]) Set(q Queue, h Handle[T], v C) {
 // Wrote notes that the task has written the element of Items[i] of its chunk, so that
 // [Column.Written] lists the item. In a column that was added without Changes it costs a
 // branch.
-func (c *Column[T, C]) Wrote(k RowsChunk[T], i int) {
-	if k.serial != k.pass.serial {
-		panic(savedChunk{"Wrote", k.Index, k.pass.name})
-	}
+func (c *Column[T, C]) Wrote(k Rows[T], i int) {
+	k.pass.mustRun("Wrote", k.Index, k.serial)
 	_ = k.Items[i]
 	if c.core.tracked {
 		c.core.wrote(k.pass, k.Index, int(k.row)+i)

@@ -38,7 +38,7 @@
 //
 // # A pass and its queues
 //
-//	err = ships.ForEach(ctx, func(ctx context.Context, c store.Chunk[Ship]) error {
+//	err = ships.ForEach(ctx, func(c store.Chunk[Ship]) {
 //		for i := range c.Items {
 //			ship := &c.Items[i]
 //			ship.Pos += ship.Vel
@@ -47,7 +47,6 @@
 //				wrecks.Emplace(c.Queue, Wreck{Pos: ship.Pos})
 //			}
 //		}
-//		return nil
 //	})
 //
 // A pass divides work into tasks, here one per chunk of rows. A task changes the
@@ -102,12 +101,11 @@
 //	pos, err := store.AddColumn(boids, store.ColumnOptions[Pos]{Name: "pos"})
 //	vel, err := store.AddColumn(boids, store.ColumnOptions[Vel]{Name: "vel"})
 //
-//	err = boids.ForEachRows(ctx, func(_ context.Context, c store.RowsChunk[Boid]) error {
-//		p, v := pos.Write(c), vel.Beside(c.Rows())
+//	err = boids.ForEachRows(ctx, func(r store.Rows[Boid]) {
+//		p, v := pos.Write(r), vel.Beside(r)
 //		for i := range p {
 //			p[i].X += v[i].X
 //		}
-//		return nil
 //	})
 //
 // A pass over one field reads the whole items that it lies in. A [Column] is that field
@@ -210,7 +208,7 @@
 //	pointer from Get, At, All, Chunk.Items   the phase ends; in a StableTable: the item is erased, or a Load
 //	element of a Column, by Get, At          the phase ends, or an Exchange of the column
 //	slice from Rows, Write, Beside           the task ends
-//	Chunk, Rows, RowsChunk, GroupChunk       the task ends
+//	Chunk, Rows, GroupChunk                  the task ends
 //	Groups                                   the next flush or reorder of one of its two tables
 //	Queue                                    its task or call returns; of Queues: the next flush or Discard
 //	pointer from Staged, EmplaceFunc         the task or call returns
@@ -249,7 +247,7 @@
 //	ForEach Each GroupBy Groups.ForEach no phase, Write, system       one at a time
 //	ForEachRows EraseFunc
 //	Exchange                            Write, system                 one at a time
-//	Reduce ReduceStable                 no phase, Read, task          any
+//	Reduce                              no phase, Read, task          any
 //	                                    Write, system                 one at a time
 //	Digest Verify Snapshot              no phase, Read                any
 //	ReadCheckpoint

@@ -15,9 +15,8 @@ func TestEraseAll_NeedsEmits(t *testing.T) {
 	}
 	s, table := newTable(t, store.Options{}, store.TableOptions[item]{})
 	frame := newSchedule(t, s, store.System{Name: "it", Reads: on(table), Run: func(ctx context.Context) error {
-		return s.Each(ctx, 1, func(_ context.Context, _ int, q store.Queue) error {
+		return s.Each(ctx, 1, func(_ int, q store.Queue) {
 			table.EraseAll(q)
-			return nil
 		})
 	}})
 	wantError(t, "", onlyError(frame.Run(t.Context())), store.ErrUndeclared)
@@ -30,9 +29,8 @@ func TestEraseAll_AllocatesNothing(t *testing.T) {
 	names := make([]store.Handle[item], 0, 1000)
 	tick := func(record func(q store.Queue)) func() {
 		return func() {
-			_ = s.Each(context.Background(), 1, func(_ context.Context, _ int, q store.Queue) error {
+			_ = s.Each(context.Background(), 1, func(_ int, q store.Queue) {
 				record(q)
-				return nil
 			})
 			_, _ = s.Flush(context.Background())
 		}

@@ -59,7 +59,7 @@ func (t *table) beginErasing(ctx context.Context, op operation) (*erasing, error
 	p := t.takeErasing()
 	if err == nil {
 		p.n = t.cut(&p.chunks)
-		if p.queues, err = t.store.begin(ph.systemOf(), p.n); err != nil {
+		if p.queues, err = t.store.begin(ph, p.n); err != nil {
 			err = fmt.Errorf("store: %v of table %q: %w", op, t.name, err)
 		}
 	}

@@ -90,12 +90,12 @@ func (f *feed) run(ctx context.Context, y *feedSystem) error {
 	if y.reads {
 		y.found = keysOf(f.table)
 	}
-	return f.Each(ctx, len(y.emitted), func(_ context.Context, task int, q store.Queue) error {
+	return f.Each(ctx, len(y.emitted), func(task int, q store.Queue) {
 		f.table.Emplace(q, item{Value: y.emitted[task]})
 		if y.fails {
-			return errTask
+			q.Fail(errTask)
+			return
 		}
-		return nil
 	})
 }
 

@@ -98,7 +98,7 @@ func (a *arena) play(ctx context.Context, w *store.Writer, intents []intent) err
 }
 
 func (a *arena) fly(ctx context.Context) error {
-	return a.bullets.ForEach(ctx, func(_ context.Context, c store.Chunk[bullet]) error {
+	return a.bullets.ForEach(ctx, func(c store.Chunk[bullet]) {
 		for i := range c.Items {
 			b := &c.Items[i]
 			b.X += b.DX
@@ -107,14 +107,13 @@ func (a *arena) fly(ctx context.Context) error {
 			}
 		}
 		c.WroteAll()
-		return nil
 	})
 }
 
 func byPlayer(i intent, player int) int { return cmp.Compare(i.Player, player) }
 
 func (a *arena) steer(ctx context.Context) error {
-	return a.fighters.ForEach(ctx, func(_ context.Context, c store.Chunk[fighter]) error {
+	return a.fighters.ForEach(ctx, func(c store.Chunk[fighter]) {
 		for i := range c.Items {
 			f := &c.Items[i]
 			at, found := slices.BinarySearchFunc(a.intents, f.Player, byPlayer)
@@ -130,12 +129,11 @@ func (a *arena) steer(ctx context.Context) error {
 				a.bullets.Emplace(c.Queue, bullet{Owner: c.Handle(i), X: f.X, DX: 2 * f.Facing, Life: 12})
 			}
 		}
-		return nil
 	})
 }
 
 func (a *arena) hit(ctx context.Context) error {
-	return a.bullets.ForEach(ctx, func(_ context.Context, c store.Chunk[bullet]) error {
+	return a.bullets.ForEach(ctx, func(c store.Chunk[bullet]) {
 		for i, b := range c.Items {
 			for h, f := range a.fighters.All() {
 				if h != b.Owner && max(f.X-b.X, b.X-f.X) <= 1 {
@@ -144,18 +142,17 @@ func (a *arena) hit(ctx context.Context) error {
 				}
 			}
 		}
-		return nil
 	})
 }
 
 func (a *arena) suffer(ctx context.Context) error {
 	type amounts = map[store.Handle[fighter]]int
-	sum, err := store.Reduce(ctx, a.wounds, func(_ context.Context, r store.Rows[wound]) (amounts, error) {
+	sum, err := store.Reduce(ctx, a.wounds, func(r store.Rows[wound]) amounts {
 		sum := make(amounts)
 		for _, w := range r.Items {
 			sum[w.Target] += w.Amount
 		}
-		return sum, nil
+		return sum
 	}, func(x, y amounts) amounts {
 		for h, amount := range maps.All(y) { // whole numbers: the order does not matter
 			x[h] += amount
@@ -165,7 +162,7 @@ func (a *arena) suffer(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return a.fighters.ForEach(ctx, func(_ context.Context, c store.Chunk[fighter]) error {
+	return a.fighters.ForEach(ctx, func(c store.Chunk[fighter]) {
 		for i := range c.Items {
 			f, amount := &c.Items[i], sum[c.Handle(i)]
 			if amount == 0 {
@@ -179,7 +176,6 @@ func (a *arena) suffer(ctx context.Context) error {
 				a.fighters.Put(c.Queue, c.Handle(i), next)
 			}
 		}
-		return nil
 	})
 }
 

@@ -15,13 +15,12 @@ func ExampleStore_Rollback() {
 	ships, _ := store.Register(s, store.TableOptions[Ship]{Name: "ship"})
 	// region tick
 	tick := func(input int) {
-		_ = ships.ForEach(ctx, func(_ context.Context, c store.Chunk[Ship]) error {
+		_ = ships.ForEach(ctx, func(c store.Chunk[Ship]) {
 			for i := range c.Items {
 				if c.Items[i].Hull -= input; c.Items[i].Hull <= 0 {
 					c.Erase(i)
 				}
 			}
-			return nil
 		})
 		_, _ = s.Flush(ctx)
 	}

@@ -61,26 +61,24 @@ func newFire(s *store.Store) (*fire, error) {
 
 // move reads one column and writes another, 16 bytes for each ember.
 func (f *fire) move(ctx context.Context) error {
-	return f.embers.ForEachRows(ctx, func(_ context.Context, c store.RowsChunk[ember]) error {
-		p, v := f.places.Write(c), f.speeds.Beside(c.Rows())
+	return f.embers.ForEachRows(ctx, func(c store.Rows[ember]) {
+		p, v := f.places.Write(c), f.speeds.Beside(c)
 		for i := range p {
 			p[i].X += v[i].X
 			p[i].Y += v[i].Y
 		}
-		return nil
 	})
 }
 
 // cool writes a third column, at the same time.
 func (f *fire) cool(ctx context.Context) error {
-	return f.embers.ForEachRows(ctx, func(_ context.Context, c store.RowsChunk[ember]) error {
+	return f.embers.ForEachRows(ctx, func(c store.Rows[ember]) {
 		heat := f.heats.Write(c)
 		for i := range heat {
 			if heat[i] -= 10; heat[i] <= 0 {
 				c.Erase(i)
 			}
 		}
-		return nil
 	})
 }
 
@@ -91,13 +89,12 @@ func (f *fire) cool(ctx context.Context) error {
 // throw records embers and their elements; places begin at zero.
 func (f *fire) throw(s *store.Store) func(ctx context.Context) error {
 	return func(ctx context.Context) error {
-		return s.Each(ctx, 3, func(_ context.Context, task int, q store.Queue) error {
+		return s.Each(ctx, 3, func(task int, q store.Queue) {
 			for i := range 4 {
 				e := f.embers.Emplace(q, ember{Source: task})
 				f.speeds.Set(q, e, speed{X: float32(task - 1), Y: float32(i + 1)})
 				f.heats.Set(q, e, float32(10*(i+1)))
 			}
-			return nil
 		})
 	}
 }
@@ -123,11 +120,11 @@ func Example_columns() {
 			panic(err)
 		}
 		// region reduce
-		top, err := store.Reduce(ctx, f.embers, func(_ context.Context, r store.Rows[ember]) (top float32, err error) {
+		top, err := store.Reduce(ctx, f.embers, func(r store.Rows[ember]) (top float32) {
 			for _, p := range f.places.Beside(r) {
 				top = max(top, p.Y)
 			}
-			return top, nil
+			return top
 		}, func(a, b float32) float32 { return max(a, b) })
 		// endregion
 		if err != nil {

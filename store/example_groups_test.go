@@ -39,7 +39,7 @@ func ExampleGroupBy() {
 	err := store.GroupBy(ctx, &hits, blows, ships, func(b *blow) store.Handle[Ship] { return b.Target })
 	fmt.Println(hits.Len(), "hits and", hits.Stale(), "miss,", err)
 
-	err = hits.ForEach(ctx, func(_ context.Context, c store.GroupChunk[blow, Ship]) error {
+	err = hits.ForEach(ctx, func(c store.GroupChunk[blow, Ship]) {
 		for i := range c.Owners {
 			ship, hits := &c.Owners[i], c.Members(i)
 			for k := range hits.Len() {
@@ -49,7 +49,6 @@ func ExampleGroupBy() {
 				c.Chunk().Erase(i)
 			}
 		}
-		return nil
 	})
 	// endregion
 	for h, ship := range ships.All() {

@@ -67,8 +67,8 @@ func (l *life) place(row, column int) store.Handle[cell] {
 // step reads now of neighbours anywhere and writes next of its own cells alone: no task
 // reads what another writes.
 func (l *life) step(ctx context.Context) error {
-	err := l.cells.ForEachRows(ctx, func(_ context.Context, c store.RowsChunk[cell]) error {
-		now, next := l.now.Beside(c.Rows()), l.next.Write(c)
+	err := l.cells.ForEachRows(ctx, func(c store.Rows[cell]) {
+		now, next := l.now.Beside(c), l.next.Write(c)
 		for i := range c.Items {
 			living := 0
 			for _, h := range c.Items[i].Near {
@@ -78,7 +78,6 @@ func (l *life) step(ctx context.Context) error {
 			}
 			next[i] = living == 3 || living == 2 && now[i]
 		}
-		return nil
 	})
 	if err != nil {
 		return err

@@ -67,30 +67,28 @@ func (f *fountain) add(ctx context.Context, s *store.Store, nozzles ...nozzle) e
 }
 
 func (f *fountain) move(ctx context.Context) error {
-	return f.sparks.ForEach(ctx, func(_ context.Context, c store.Chunk[spark]) error {
+	return f.sparks.ForEach(ctx, func(c store.Chunk[spark]) {
 		for i := range c.Items {
 			p := &c.Items[i]
 			p.VY -= 0.1
 			p.X += p.VX
 			p.Y += p.VY
 		}
-		return nil
 	})
 }
 
 func (f *fountain) expire(ctx context.Context) error {
-	return f.sparks.ForEach(ctx, func(_ context.Context, c store.Chunk[spark]) error {
+	return f.sparks.ForEach(ctx, func(c store.Chunk[spark]) {
 		for i := range c.Items {
 			if c.Items[i].Life--; c.Items[i].Life == 0 {
 				c.Erase(i)
 			}
 		}
-		return nil
 	})
 }
 
 func (f *fountain) emit(ctx context.Context) error {
-	return f.nozzles.ForEach(ctx, func(_ context.Context, c store.Chunk[nozzle]) error {
+	return f.nozzles.ForEach(ctx, func(c store.Chunk[nozzle]) {
 		for i := range c.Items {
 			n := &c.Items[i]
 			for range n.Rate {
@@ -98,18 +96,17 @@ func (f *fountain) emit(ctx context.Context) error {
 				f.sparks.Emplace(c.Queue, p)
 			}
 		}
-		return nil
 	})
 }
 
 // height is the mean height of the sparks. The sum is the same for any number of
 // workers, rounding included.
 func (f *fountain) height(ctx context.Context) (float64, error) {
-	sum, err := store.Reduce(ctx, f.sparks, func(_ context.Context, r store.Rows[spark]) (sum float64, err error) {
+	sum, err := store.Reduce(ctx, f.sparks, func(r store.Rows[spark]) (sum float64) {
 		for i := range r.Items {
 			sum += r.Items[i].Y
 		}
-		return sum, nil
+		return sum
 	}, func(a, b float64) float64 { return a + b })
 	return sum / float64(max(1, f.sparks.Len())), err
 }

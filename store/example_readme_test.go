@@ -18,18 +18,17 @@ func Example() {
 	particles, _ := store.Register(s, store.TableOptions[Particle]{Name: "particle", Shards: 4})
 
 	// A pass of three tasks: each records into a queue of its own.
-	err := s.Each(ctx, 3, func(ctx context.Context, task int, q store.Queue) error {
+	err := s.Each(ctx, 3, func(task int, q store.Queue) {
 		for i := range 1000 {
 			particles.Emplace(q, Particle{Vel: float32(task), Life: 1 + i%5})
 		}
-		return nil
 	})
 	fmt.Println(err)
 	fmt.Println(s.Flush(ctx)) // now they exist, in the same order on any machine
 
 	for range 3 { // ticks
 		// A pass over all particles: a chunk's rows are its task's alone.
-		_ = particles.ForEach(ctx, func(ctx context.Context, c store.Chunk[Particle]) error {
+		_ = particles.ForEach(ctx, func(c store.Chunk[Particle]) {
 			for i := range c.Items {
 				p := &c.Items[i]
 				p.Pos += p.Vel
@@ -37,7 +36,6 @@ func Example() {
 					c.Erase(i)
 				}
 			}
-			return nil
 		})
 		fmt.Println(s.Flush(ctx))
 	}

@@ -107,7 +107,7 @@ func byDepth(a, b *part) int { return cmp.Compare(a.Depth, b.Depth) }
 // live turns the parts of a chunk, lets those fall whose parent is gone, and lets
 // buds grow: into a part, and a leaf on that part. The leaf's parent is a
 // provisional handle, which the flush makes real.
-func (g *scene) live(_ context.Context, c store.Chunk[part]) error {
+func (g *scene) live(c store.Chunk[part]) {
 	for i := range c.Items {
 		p := &c.Items[i]
 		p.Local.Quarters = (p.Local.Quarters + p.Spin) & 3
@@ -120,7 +120,6 @@ func (g *scene) live(_ context.Context, c store.Chunk[part]) error {
 			p.Bud = 0
 		}
 	}
-	return nil
 }
 
 // endregion

@@ -43,14 +43,13 @@ func ExampleRegisterStable() {
 	last, _ = ships.Resolve(last)
 	pointer := ships.At(last)
 
-	err = ships.ForEach(ctx, func(_ context.Context, c store.StableChunk[Ship]) error {
+	err = ships.ForEach(ctx, func(c store.StableChunk[Ship]) {
 		for h, ship := range c.All() {
 			if ship.Hull == 1 || ship.Hull == 2 {
 				ships.Erase(c.Queue, h)
 			}
 		}
 		ships.Emplace(c.Queue, Ship{Name: "new"})
-		return nil
 	})
 	fmt.Println(err)
 	fmt.Println(s.Flush(ctx))
@@ -76,10 +75,9 @@ func ExampleStore_Each() {
 	s, _ := store.New(store.Options{})
 	ships, _ := store.Register(s, store.TableOptions[Ship]{})
 
-	err := s.Each(ctx, 2, func(_ context.Context, task int, q store.Queue) error {
+	err := s.Each(ctx, 2, func(task int, q store.Queue) {
 		leader := ships.Emplace(q, Ship{Name: fmt.Sprint("leader ", task)})
 		ships.Emplace(q, Ship{Name: fmt.Sprint("wingman ", task), Target: leader})
-		return nil
 	})
 	fmt.Println(err)
 	fmt.Println(s.Flush(ctx))
@@ -105,14 +103,13 @@ func ExampleTable_ForEach() {
 	}
 	_, _ = s.Flush(ctx)
 
-	err := ships.ForEach(ctx, func(_ context.Context, c store.Chunk[Ship]) error {
+	err := ships.ForEach(ctx, func(c store.Chunk[Ship]) {
 		for i := range c.Items {
 			c.Items[i].Hull--
 			if c.Items[i].Hull < 0 {
 				c.Erase(i)
 			}
 		}
-		return nil
 	})
 	fmt.Println(err)
 	fmt.Println(s.Flush(ctx))
@@ -158,11 +155,11 @@ func ExampleReduce() {
 	}
 	_, _ = s.Flush(ctx)
 
-	sum, err := store.Reduce(ctx, ships, func(_ context.Context, r store.Rows[Ship]) (sum int, err error) {
+	sum, err := store.Reduce(ctx, ships, func(r store.Rows[Ship]) (sum int) {
 		for i := range r.Items {
 			sum += r.Items[i].Hull
 		}
-		return sum, nil
+		return sum
 	}, func(a, b int) int { return a + b })
 	fmt.Println(sum, err)
 	// Output: 5050 <nil>
@@ -179,11 +176,10 @@ func ExampleStore_Write() {
 		if err != nil {
 			return err
 		}
-		return ships.ForEach(ctx, func(_ context.Context, c store.Chunk[Ship]) error {
+		return ships.ForEach(ctx, func(c store.Chunk[Ship]) {
 			for i := range c.Items {
 				c.Items[i].Hull = 100
 			}
-			return nil
 		})
 	})
 	fmt.Println(err)
@@ -228,9 +224,8 @@ func ExampleStore_Team() {
 
 	err := s.Team(ctx, func(ctx context.Context) error {
 		for range 3 {
-			err := s.Each(ctx, 10, func(_ context.Context, _ int, q store.Queue) error {
+			err := s.Each(ctx, 10, func(_ int, q store.Queue) {
 				ships.Emplace(q, Ship{})
-				return nil
 			})
 			if err != nil {
 				return err

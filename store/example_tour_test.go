@@ -25,12 +25,11 @@ func Example_tour() {
 	// Emplace gives a name at once. The flush makes it real wherever it was
 	// stored in recorded values; Resolve tells the real one.
 	var red store.Handle[Squad]
-	_ = s.Each(ctx, 1, func(ctx context.Context, _ int, q store.Queue) error {
+	_ = s.Each(ctx, 1, func(_ int, q store.Queue) {
 		red = squads.Emplace(q, Squad{Name: "red"})
 		for hull := range 3 {
 			units.Emplace(q, Unit{Squad: red, Hull: 1 + hull})
 		}
-		return nil
 	})
 	fmt.Println(s.Flush(ctx))
 	red, _ = squads.Resolve(red)
@@ -41,21 +40,20 @@ func Example_tour() {
 	frame, _ := store.NewSchedule(
 		s,
 		store.System{Name: "burn", Writes: on{units}, Emits: on{units}, Run: func(ctx context.Context) error {
-			return units.ForEach(ctx, func(ctx context.Context, c store.Chunk[Unit]) error {
+			return units.ForEach(ctx, func(c store.Chunk[Unit]) {
 				for i := range c.Items {
 					if c.Items[i].Hull--; c.Items[i].Hull == 0 {
 						c.Erase(i)
 					}
 				}
-				return nil
 			})
 		}},
 		store.System{Name: "count", Reads: on{units, squads}, Run: func(ctx context.Context) error {
-			hull, err := store.Reduce(ctx, units, func(_ context.Context, r store.Rows[Unit]) (sum int, _ error) {
+			hull, err := store.Reduce(ctx, units, func(r store.Rows[Unit]) (sum int) {
 				for _, u := range r.Items {
 					sum += u.Hull
 				}
-				return sum, nil
+				return sum
 			}, func(a, b int) int { return a + b })
 			fmt.Println(units.Len(), "units of squad", squads.At(red).Name, "with hull", hull)
 			return err

@@ -65,7 +65,7 @@ func ExampleWritten() {
 
 	// Whoever moves is written in place, and falls off the edge at 4.
 	walk := func(ctx context.Context) error {
-		return walkers.ForEach(ctx, func(_ context.Context, c store.Chunk[walker]) error {
+		return walkers.ForEach(ctx, func(c store.Chunk[walker]) {
 			for i := range c.Items {
 				v := &c.Items[i]
 				if v.Speed == 0 {
@@ -77,20 +77,18 @@ func ExampleWritten() {
 					c.Erase(i)
 				}
 			}
-			return nil
 		})
 	}
 	// endregion
 	// Who stands at 2 gets a rest, and another one comes.
 	rest := func(ctx context.Context) error {
-		return s.Each(ctx, 1, func(_ context.Context, _ int, q store.Queue) error {
+		return s.Each(ctx, 1, func(_ int, q store.Queue) {
 			for h, v := range walkers.All() {
 				if v.X == 2 && v.Speed > 0 {
 					walkers.Put(q, h, walker{X: 2})
 				}
 			}
 			walkers.Emplace(q, walker{Speed: 1 + walkers.Len()%2*2})
-			return nil
 		})
 	}
 	tick := 0

@@ -31,10 +31,10 @@ func phases(s *store.Store, table *store.Table[item]) map[string]func(context.Co
 			return s.Write(ctx, func(context.Context, *store.Writer) error { return nil })
 		},
 		"Each": func(ctx context.Context) error {
-			return s.Each(ctx, 2, func(context.Context, int, store.Queue) error { return nil })
+			return s.Each(ctx, 2, func(int, store.Queue) {})
 		},
 		"ForEach": func(ctx context.Context) error {
-			return table.ForEach(ctx, func(context.Context, store.Chunk[item]) error { return nil })
+			return table.ForEach(ctx, func(store.Chunk[item]) {})
 		},
 		"EraseFunc": func(ctx context.Context) error {
 			return store.EraseFunc(ctx, table, func(*item) bool { return false })
@@ -43,7 +43,7 @@ func phases(s *store.Store, table *store.Table[item]) map[string]func(context.Co
 			return store.GroupBy(ctx, new(store.Groups[item, item]), table, table, parent)
 		},
 		"Reduce": func(ctx context.Context) error {
-			_, err := store.Reduce(ctx, table, func(context.Context, store.Rows[item]) (int, error) { return 1, nil },
+			_, err := store.Reduce(ctx, table, func(store.Rows[item]) int { return 1 },
 				func(a, b int) int { return a + b })
 			return err
 		},
@@ -73,17 +73,17 @@ func TestPass_ReturnsFailureOfTheLowestTask(t *testing.T) {
 			var fails func(task int) error
 			passes := map[string]func() error{
 				"Each": func() error {
-					return s.Each(t.Context(), 20, func(_ context.Context, task int, q store.Queue) error {
+					return s.Each(t.Context(), 20, func(task int, q store.Queue) {
 						ran.Add(1)
 						table.Emplace(q, item{})
-						return fails(task)
+						q.Fail(fails(task))
 					})
 				},
 				"ForEach": func() error {
-					return table.ForEach(t.Context(), func(_ context.Context, c store.Chunk[item]) error {
+					return table.ForEach(t.Context(), func(c store.Chunk[item]) {
 						ran.Add(1)
 						c.Erase(0)
-						return fails(c.Index)
+						c.Queue.Fail(fails(c.Index))
 					})
 				},
 			}

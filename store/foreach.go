@@ -103,14 +103,14 @@ func (c *Chunk[T]) WroteAll() {
 // size alone, never on the number of workers.
 //
 // All chunks are visited, whatever happens in one of them; then the error of the
-// lowest is returned, a panic as a [*PanicError], and everything the pass
+// lowest that failed is returned, by [Queue.Fail] or with a panic as a [*PanicError], and everything the pass
 // recorded is dropped, while items written in place stay written. ForEach looks
 // at ctx once, before the first chunk.
 //
 // A pass holds the store alone, or joins the Write or system whose context it is
 // given. A system that calls ForEach names the table in its Writes, even if f
 // only looks. Inside a task only Reduce joins, over other tables.
-func (t *Table[T]) ForEach(ctx context.Context, f func(ctx context.Context, c Chunk[T]) error) error {
+func (t *Table[T]) ForEach(ctx context.Context, f func(c Chunk[T])) error {
 	check.Given(t != nil, "store: ForEach", "table")
 	check.Given(f != nil, "store: ForEach", "function")
 	p, err := t.core.enterForEach(ctx)
@@ -123,7 +123,8 @@ func (t *Table[T]) ForEach(ctx context.Context, f func(ctx context.Context, c Ch
 }
 
 func (t *Table[T]) task(index int) error {
-	return t.core.pass.erase(index, t.visit(t.core.pass.ctx, chunkOf[T](&t.core, index)))
+	t.visit(chunkOf[T](&t.core, index))
+	return t.core.pass.endTask(index)
 }
 
 // chunkOf returns a chunk of the ForEach that runs.

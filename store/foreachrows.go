@@ -8,65 +8,26 @@ import (
 
 	"handloom/batch"
 	"handloom/internal/check"
-	"handloom/internal/dense"
 	"handloom/internal/highwater"
 )
-
-// RowsChunk is a run of rows of a table given to one task that reads the items, and
-// good until that returns. What it writes are elements of columns: [Column.Write].
-type RowsChunk[T any] struct {
-	Items []T   // not to be written
-	Queue Queue // the task's own
-	Index int   // of the chunk in the pass; depends on row counts alone
-
-	pass   *rowsPass
-	erased *[]uint32 // rows that are to be erased
-	items  *dense.Set
-	row    uint32 // of Items[0] in the map
-	serial uint32 // of the pass
-}
-
-// Rows returns the rows of the chunk, for [Column.Beside].
-func (c *RowsChunk[T]) Rows() Rows[T] {
-	return Rows[T]{Items: c.Items, Index: c.Index, items: c.items, row: int(c.row)}
-}
-
-// Handle returns the handle of Items[i].
-func (c *RowsChunk[T]) Handle(i int) Handle[T] {
-	if check.Cheap && c.serial != c.pass.serial {
-		panic(savedChunk{"Handle", c.Index, c.pass.name})
-	}
-	_ = c.Items[i]
-	return Handle[T]{ID: c.items.IDAt(int(c.row) + i)}
-}
-
-// Erase records that Items[i] is to be erased.
-func (c *RowsChunk[T]) Erase(i int) {
-	if c.serial != c.pass.serial {
-		panic(savedChunk{"Erase", c.Index, c.pass.name})
-	}
-	_ = c.Items[i]
-	*c.erased = append(*c.erased, c.row+uint32(i))
-}
 
 // ForEachRows runs f for every chunk of the table, in parallel, as [Table.ForEach] does,
 // but over items that are only read: what f writes are its own elements of columns. So a
 // system that calls it names the columns that it writes, and not the table; systems that
 // write different columns run at the same time, each with a ForEachRows of its own.
 //
-//	err := boids.ForEachRows(ctx, func(_ context.Context, c store.RowsChunk[Boid]) error {
-//		p, v := pos.Write(c), vel.Beside(c.Rows())
+//	err := boids.ForEachRows(ctx, func(r store.Rows[Boid]) {
+//		p, v := pos.Write(r), vel.Beside(r)
 //		for i := range p {
 //			p[i].X += v[i].X
 //		}
-//		return nil
 //	})
 //
 // Chunks are those of a ForEach, whatever columns there are.
-func (t *Table[T]) ForEachRows(ctx context.Context, f func(ctx context.Context, c RowsChunk[T]) error) error {
+func (t *Table[T]) ForEachRows(ctx context.Context, f func(r Rows[T])) error {
 	check.Given(t != nil, "store: ForEachRows", "table")
 	check.Given(f != nil, "store: ForEachRows", "function")
-	return t.core.forEachRows(ctx, *(*func(context.Context, RowsChunk[untyped]) error)(unsafe.Pointer(&f))) // see untyped
+	return t.core.forEachRows(ctx, *(*func(Rows[untyped]))(unsafe.Pointer(&f))) // see untyped
 }
 
 // rowsPass is the state of a ForEachRows that runs. Several of one table may run at the
@@ -75,7 +36,7 @@ type rowsPass struct {
 	table  *table
 	name   string // of the table
 	phase  *phase
-	f      func(context.Context, RowsChunk[untyped]) error
+	f      func(Rows[untyped])
 	queues *batch.Pass
 	chunks chunking
 	wrote  []columnWrites // by chunk
@@ -96,7 +57,7 @@ type wroteColumn struct {
 	peak   highwater.Mark
 }
 
-func (t *table) forEachRows(ctx context.Context, f func(context.Context, RowsChunk[untyped]) error) error {
+func (t *table) forEachRows(ctx context.Context, f func(Rows[untyped])) error {
 	ph, err := t.store.enter(ctx, opForEachRows)
 	if err != nil {
 		return err
@@ -112,7 +73,7 @@ func (t *table) forEachRows(ctx context.Context, f func(context.Context, RowsChu
 	p := t.takeRowsPass()
 	defer p.release()
 	n := t.cut(&p.chunks)
-	if p.queues, err = t.store.begin(ph.systemOf(), n); err != nil {
+	if p.queues, err = t.store.begin(ph, n); err != nil {
 		return fmt.Errorf("store: ForEachRows of table %q: %w", t.name, err)
 	}
 	p.phase, p.f = ph, f
@@ -144,10 +105,11 @@ func (p *rowsPass) run(index int) error {
 	shard, lo, hi := p.chunks.find(index)
 	m := p.table.packed(shard)
 	items, q := m.Range(lo, min(hi, m.Len())), p.queues.Queue(index)
-	err := p.f(p.phase, RowsChunk[untyped]{
+	p.f(Rows[untyped]{
 		Items: *(*[]untyped)(unsafe.Pointer(&items)), Queue: Queue(q), Index: index,
 		pass: p, erased: q.Rows(), items: m, row: uint32(lo), serial: p.serial,
 	})
+	err := p.queues.Failed(index)
 	if err == nil {
 		p.table.eraseRows(q, shard)
 	}

@@ -20,23 +20,22 @@ func TestRowsOfAnotherTableOrPassAreRefused(t *testing.T) {
 	fill(t, f.Store, f.items, 3)
 	fill(t, f.Store, other, 3)
 	var chunk store.Chunk[item]
-	var rows store.RowsChunk[item]
+	var rows store.Rows[item]
 	var zero store.Rows[item]
 	said := func(what string, f func()) {
 		t.Helper()
 		wantIn(t, "the panic", panicOf(f), what)
 	}
 	noError(t, errors.Join(
-		other.ForEach(ctx, chunkOf(func(c store.Chunk[item]) {
+		other.ForEach(ctx, func(c store.Chunk[item]) {
 			said("not of table", func() { f.small.Rows(c) })
 			chunk = c
-		})),
-		other.ForEachRows(ctx, func(_ context.Context, c store.RowsChunk[item]) error {
+		}),
+		other.ForEachRows(ctx, func(c store.Rows[item]) {
 			said("not of table", func() { f.small.Write(c) })
-			said("not of table", func() { f.small.Beside(c.Rows()) })
+			said("not of table", func() { f.small.Beside(c) })
 			said("with a chunk of table", func() { f.small.Wrote(c, 0) })
 			rows = c
-			return nil
 		})))
 	said("not of table", func() { f.small.Beside(zero) })
 	said("kept past its pass", func() { f.small.Rows(chunk) })
@@ -91,9 +90,9 @@ func TestUndeclaredColumnsAreFound(t *testing.T) {
 	}
 	f := newFleet(t, store.Options{Workers: 1})
 	fill(t, f.Store, f.items, 10)
-	rows := func(visit func(c store.RowsChunk[item])) func(context.Context) error {
+	rows := func(visit func(c store.Rows[item])) func(context.Context) error {
 		return func(ctx context.Context) error {
-			return f.items.ForEachRows(ctx, func(_ context.Context, c store.RowsChunk[item]) error { visit(c); return nil })
+			return f.items.ForEachRows(ctx, func(c store.Rows[item]) { visit(c) })
 		}
 	}
 	for _, c := range []struct {
@@ -101,14 +100,14 @@ func TestUndeclaredColumnsAreFound(t *testing.T) {
 		declared store.System
 		run      func(context.Context) error
 	}{
-		{`writes column "ships.small"`, store.System{Reads: on(f.small)}, rows(func(c store.RowsChunk[item]) { f.small.Write(c) })},
-		{`sets column "ships.small"`, store.System{Reads: on(f.items), Emits: on(f.items, f.large)}, rows(func(c store.RowsChunk[item]) { f.small.Set(c.Queue, c.Handle(0), 1) })},
-		{`records into table "ships"`, store.System{Reads: on(f.items), Emits: on(f.small)}, rows(func(c store.RowsChunk[item]) { c.Erase(0) })},
-		{`reduces table "ships"`, store.System{}, rows(func(store.RowsChunk[item]) {})},
+		{`writes column "ships.small"`, store.System{Reads: on(f.small)}, rows(func(c store.Rows[item]) { f.small.Write(c) })},
+		{`sets column "ships.small"`, store.System{Reads: on(f.items), Emits: on(f.items, f.large)}, rows(func(c store.Rows[item]) { f.small.Set(c.Queue, c.Handle(0), 1) })},
+		{`records into table "ships"`, store.System{Reads: on(f.items), Emits: on(f.small)}, rows(func(c store.Rows[item]) { c.Erase(0) })},
+		{`reduces table "ships"`, store.System{}, rows(func(store.Rows[item]) {})},
 		{`reads column "ships.small"`, store.System{Writes: on(f.items)}, func(ctx context.Context) error {
-			return f.items.ForEach(ctx, func(_ context.Context, c store.Chunk[item]) error { f.small.Rows(c); return nil })
+			return f.items.ForEach(ctx, func(c store.Chunk[item]) { f.small.Rows(c) })
 		}},
-		{"", store.System{Writes: on(f.small), Emits: on(f.large)}, rows(func(c store.RowsChunk[item]) {
+		{"", store.System{Writes: on(f.small), Emits: on(f.large)}, rows(func(c store.Rows[item]) {
 			f.small.Write(c)
 			f.large.Set(c.Queue, c.Handle(0), [12]uint64{})
 		})},
@@ -136,7 +135,7 @@ func TestExchange(t *testing.T) {
 		for says, column := range map[string]*store.Column[item, int]{"two tables": far, "Clone": cloned} {
 			wantText(t, "Exchange", store.Exchange(ctx, cur, column), says)
 		}
-		wantError(t, "during a pass in the Write", table.ForEachRows(ctx, func(context.Context, store.RowsChunk[item]) error { return store.Exchange(ctx, cur, next) }), store.ErrPhase)
+		wantError(t, "during a pass in the Write", table.ForEachRows(ctx, func(r store.Rows[item]) { r.Queue.Fail(store.Exchange(ctx, cur, next)) }), store.ErrPhase)
 		return errors.Join(store.Exchange(ctx, cur, next), store.Exchange(ctx, cur, cur))
 	})
 	exchange := func(ctx context.Context) error { return store.Exchange(ctx, cur, next) }
@@ -164,21 +163,19 @@ func TestForEachRows_GivesUpRowLists(t *testing.T) {
 			c := addColumn(t, table, store.ColumnOptions[byte]{Changes: true})
 			fill(t, s, table, n)
 			pass := func(all bool) {
-				noError(t, table.ForEachRows(t.Context(), func(_ context.Context, r store.RowsChunk[item]) error {
+				noError(t, table.ForEachRows(t.Context(), func(r store.Rows[item]) {
 					for i := range r.Items {
 						if all {
 							c.Wrote(r, i)
 						}
 					}
-					return nil
 				}))
 			}
 			measure := func() (bytes int64) {
-				noError(t, table.ForEachRows(t.Context(), func(_ context.Context, r store.RowsChunk[item]) error {
+				noError(t, table.ForEachRows(t.Context(), func(r store.Rows[item]) {
 					if r.Index == 0 {
 						bytes = heap()
 					}
-					return nil
 				}))
 				return bytes
 			}
@@ -191,13 +188,12 @@ func TestForEachRows_GivesUpRowLists(t *testing.T) {
 			atLeast(t, "bytes of lists after a pass that wrote", with-without, many)
 			pass(true)
 			if left < n {
-				noError(t, table.ForEach(t.Context(), func(_ context.Context, r store.Chunk[item]) error {
+				noError(t, table.ForEach(t.Context(), func(r store.Chunk[item]) {
 					for i := range r.Items {
 						if int(r.Handle(i).ID.Slot()) > left {
 							r.Erase(i)
 						}
 					}
-					return nil
 				}))
 			}
 			flush(t, s)
@@ -222,11 +218,11 @@ func TestForEach_GivesUpRowLists(t *testing.T) {
 		s, table := newTable(t, store.Options{Workers: 1}, store.TableOptions[item]{Changes: true, ChunkItems: 4096})
 		fill(t, s, table, n)
 		forEach := func(do pass) {
-			noError(t, table.ForEach(t.Context(), chunkOf(func(c store.Chunk[item]) {
+			noError(t, table.ForEach(t.Context(), func(c store.Chunk[item]) {
 				for i := range c.Items {
 					do(&c, i)
 				}
-			})))
+			}))
 		}
 		forEach(note)
 		forEach(func(c *store.Chunk[item], i int) {

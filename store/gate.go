@@ -305,16 +305,6 @@ func (p *phase) inline() bool {
 	return p.outer != nil && p.outer.op != opRead && !p.outer.takesTurns()
 }
 
-// writesTable reports whether a pass that this phase is inside of writes t.
-func (p *phase) writesTable(t *table) bool {
-	for ; p != nil; p = p.outer {
-		if p.writes == t {
-			return true
-		}
-	}
-	return false
-}
-
 // Read holds a read-only phase open while fn runs. Any number of reads hold the
 // gate together; lookups and iteration are safe inside, from any goroutine that
 // fn starts and waits for. Only Reduce, Digest and Verify join it, through the

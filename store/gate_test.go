@@ -119,8 +119,8 @@ func TestPass_RunsNoTaskAfterItsContextEnded(t *testing.T) {
 	fill(t, s, table, 4)
 	check := func(ctx context.Context) {
 		t.Helper()
-		each := s.Each(ctx, 4, func(context.Context, int, store.Queue) error { t.Error("a task of Each ran"); return nil })
-		forEach := table.ForEach(ctx, func(context.Context, store.Chunk[item]) error { t.Error("a task of ForEach ran"); return nil })
+		each := s.Each(ctx, 4, func(int, store.Queue) { t.Error("a task of Each ran") })
+		forEach := table.ForEach(ctx, func(store.Chunk[item]) { t.Error("a task of ForEach ran") })
 		wantError(t, "Each", each, context.Canceled)
 		wantError(t, "ForEach", forEach, context.Canceled)
 	}

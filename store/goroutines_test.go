@@ -73,46 +73,47 @@ var inPhase = map[string]func(ctx context.Context, s *hooked, f func() error) er
 	},
 	"Write (behind a pass)": func(ctx context.Context, s *hooked, f func() error) error {
 		return s.Write(ctx, func(ctx context.Context, _ *store.Writer) error {
-			err := s.Each(ctx, 3, func(context.Context, int, store.Queue) error { return nil })
+			err := s.Each(ctx, 3, func(int, store.Queue) {})
 			return errors.Join(err, f())
 		})
 	},
 	"Each": func(ctx context.Context, s *hooked, f func() error) error {
-		return s.Each(ctx, 3, func(_ context.Context, task int, _ store.Queue) error {
+		return s.Each(ctx, 3, func(task int, q store.Queue) {
 			if task < 2 {
-				return nil
+				return
 			}
-			return f()
+			q.Fail(f())
 		})
 	},
 	"ForEach": func(ctx context.Context, s *hooked, f func() error) error {
-		return s.table.ForEach(ctx, func(_ context.Context, c store.Chunk[item]) error {
+		return s.table.ForEach(ctx, func(c store.Chunk[item]) {
 			if c.Index != 1 {
-				return nil
+				return
 			}
-			return f()
+			c.Queue.Fail(f())
 		})
 	},
 	"Reduce": func(ctx context.Context, s *hooked, f func() error) error {
-		_, err := store.Reduce(ctx, s.table, func(_ context.Context, r store.Rows[item]) (int, error) {
-			if r.Index != 1 {
-				return 0, nil
+		var failed error
+		_, err := store.Reduce(ctx, s.table, func(r store.Rows[item]) int {
+			if r.Index == 1 {
+				failed = f()
 			}
-			return 0, f()
+			return 0
 		}, addInt)
-		return err
+		return errors.Join(err, failed)
 	},
 	"Reduce (combine)": func(ctx context.Context, s *hooked, f func() error) error {
 		s.set(f)
-		_, err := store.Reduce(ctx, s.table, func(context.Context, store.Rows[item]) (int, error) { return 0, nil },
+		_, err := store.Reduce(ctx, s.table, func(store.Rows[item]) int { return 0 },
 			func(int, int) int { s.call(); return 0 })
 		return err
 	},
 	"Reduce (in a task)": func(ctx context.Context, s *hooked, f func() error) error {
-		return s.Each(ctx, 1, func(ctx context.Context, _ int, _ store.Queue) error {
+		return s.Each(ctx, 1, func(_ int, q store.Queue) {
 			s.set(f)
-			_, err := store.Reduce(ctx, s.table, func(context.Context, store.Rows[item]) (int, error) { s.call(); return 0, nil }, addInt)
-			return err
+			_, err := store.Reduce(q.Context(), s.table, func(store.Rows[item]) int { s.call(); return 0 }, addInt)
+			q.Fail(err)
 		})
 	},
 	"a system": func(ctx context.Context, s *hooked, f func() error) error {
@@ -122,7 +123,7 @@ var inPhase = map[string]func(ctx context.Context, s *hooked, f func() error) er
 		return s.frame(ctx, store.System{Name: "it", If: func() bool { return f() != nil }, Run: nothing})
 	},
 	"Flush": func(ctx context.Context, s *hooked, f func() error) error {
-		err := s.Each(ctx, 1, func(_ context.Context, _ int, q store.Queue) error { s.table.Emplace(q, item{}); return nil })
+		err := s.Each(ctx, 1, func(_ int, q store.Queue) { s.table.Emplace(q, item{}) })
 		s.set(f) // for Links
 		_, err2 := s.Flush(ctx)
 		return errors.Join(err, err2)
@@ -167,7 +168,7 @@ func TestChecked_NamesTheCallThatWouldWaitForItself(t *testing.T) {
 				return s.Write(outside, func(context.Context, *store.Writer) error { return nil })
 			},
 			"ForEach": func(s *hooked) error {
-				return s.table.ForEach(outside, func(context.Context, store.Chunk[item]) error { return nil })
+				return s.table.ForEach(outside, func(store.Chunk[item]) {})
 			},
 			"Read": func(s *hooked) error { return s.Read(outside, nothing) },
 			"Submit": func(s *hooked) error {

@@ -22,8 +22,8 @@ import (
 type Groups[T, K any] struct {
 	_     noCopy
 	core  grouping
-	visit func(ctx context.Context, c GroupChunk[T, K]) error // of the ForEach that runs
-	task  func(int) error                                     // run, bound once
+	visit func(c GroupChunk[T, K]) // of the ForEach that runs
+	task  func(int) error          // run, bound once
 }
 
 // GroupBy sorts the items of t by the item of another table that key names, into
@@ -33,14 +33,13 @@ type Groups[T, K any] struct {
 //
 //	var hits store.Groups[Hit, Ship] // kept from tick to tick
 //	err := store.GroupBy(ctx, &hits, shots, ships, func(h *Hit) store.Handle[Ship] { return h.Target })
-//	err = hits.ForEach(ctx, func(ctx context.Context, c store.GroupChunk[Hit, Ship]) error {
+//	err = hits.ForEach(ctx, func(c store.GroupChunk[Hit, Ship]) {
 //		for i := range c.Owners {
 //			m := c.Members(i)
 //			for k := range m.Len() {
 //				c.Owners[i].Hull -= m.At(k).Damage
 //			}
 //		}
-//		return nil
 //	})
 //
 // It counts instead of comparing, in O(t.Len() + of.Len()) time, in parallel, into
@@ -94,7 +93,7 @@ func (g *Groups[T, K]) Of(h Handle[K]) Members[T] {
 // Members are read, no more. Where both tables are one they are items that other
 // tasks own: of those, read what no task writes. Owners in a [StableTable] are an error:
 // a [StableTable.ForEach] with [Groups.Of] does the same.
-func (g *Groups[T, K]) ForEach(ctx context.Context, f func(ctx context.Context, c GroupChunk[T, K]) error) error {
+func (g *Groups[T, K]) ForEach(ctx context.Context, f func(c GroupChunk[T, K])) error {
 	check.Given(f != nil, "store: ForEach", "function")
 	p, err := g.core.enterForEach(ctx)
 	if err != nil {
@@ -108,10 +107,11 @@ func (g *Groups[T, K]) ForEach(ctx context.Context, f func(ctx context.Context, 
 func (g *Groups[T, K]) run(index int) error {
 	p := &g.core.of.pass
 	owners := chunkOf[K](g.core.of, index)
-	return p.erase(index, g.visit(p.ctx, GroupChunk[T, K]{
+	g.visit(GroupChunk[T, K]{
 		Owners: owners.Items, Queue: owners.Queue, Index: index,
 		owners: owners, ends: g.core.endsOf(index), refs: g.core.members, maps: g.core.maps(),
-	}))
+	})
+	return p.endTask(index)
 }
 
 // GroupChunk is a run of owners given to one task, and good until that returns.

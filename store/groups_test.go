@@ -69,18 +69,19 @@ func checkGroups[T, K any](t tb, g *store.Groups[T, K], of groupTable[T], by gro
 		equalLists(t, fmt.Sprintf("group of %v", h), names(g.Of(h)), want[h]...)
 	}
 	var visited atomic.Int64
-	err := g.ForEach(ctx, func(_ context.Context, c store.GroupChunk[T, K]) error {
+	err := g.ForEach(ctx, func(c store.GroupChunk[T, K]) {
 		for i := range c.Owners {
 			h := c.Chunk().Handle(i)
 			if got := names(c.Members(i)); !slices.Equal(got, want[h]) {
-				return fmt.Errorf("owner %d of chunk %d, %v, has %v; want %v", i, c.Index, h, got, want[h])
+				c.Queue.Fail(fmt.Errorf("owner %d of chunk %d, %v, has %v; want %v", i, c.Index, h, got, want[h]))
+				return
 			}
 			if by.At(h) != &c.Owners[i] || c.Chunk().Index != c.Index || cap(c.Owners) != len(c.Owners) {
-				return fmt.Errorf("owner %d of chunk %d is not %v", i, c.Index, h)
+				c.Queue.Fail(fmt.Errorf("owner %d of chunk %d is not %v", i, c.Index, h))
+				return
 			}
 			visited.Add(1)
 		}
-		return nil
 	})
 	if _, isStable := by.(stable[K]); isStable {
 		wantText(t, "ForEach of stable owners", err, "call Of in a ForEach over the table")
@@ -206,7 +207,7 @@ func (g *grouped) use(t tb) string {
 	t.Helper()
 	of := panicOf(func() { g.groups.Of(g.hs[0]) })
 	forEach := panicOf(func() {
-		noError(t, g.groups.ForEach(context.Background(), func(context.Context, store.GroupChunk[shot, item]) error { return nil }))
+		noError(t, g.groups.ForEach(context.Background(), func(store.GroupChunk[shot, item]) {}))
 	})
 	equal(t, "panic of Of", strings.TrimPrefix(of, "store: Of"), strings.TrimPrefix(forEach, "store: ForEach"))
 	return of
@@ -255,7 +256,7 @@ func TestGroups_AreOverAfterChanges(t *testing.T) {
 	}
 	g := newGrouped(t)
 	noError(t, onlyError(g.Close(t.Context())))
-	err := g.groups.ForEach(t.Context(), func(context.Context, store.GroupChunk[shot, item]) error { return nil })
+	err := g.groups.ForEach(t.Context(), func(store.GroupChunk[shot, item]) {})
 	wantError(t, "after Close", err, store.ErrClosed)
 	wantIn(t, "Of after Close", panicOf(func() { g.groups.Of(g.hs[0]) }), over)
 }
@@ -315,14 +316,13 @@ func TestGroupBy_ReturnsThePanicOfTheLowestBlock(t *testing.T) {
 func TestMembersOutsideTheChunkPanic(t *testing.T) {
 	g := newGrouped(t)
 	var kept store.GroupChunk[shot, item]
-	noError(t, g.groups.ForEach(t.Context(), func(_ context.Context, c store.GroupChunk[shot, item]) error {
+	noError(t, g.groups.ForEach(t.Context(), func(c store.GroupChunk[shot, item]) {
 		if panicOf(func() { c.Members(len(c.Owners)) }) == "" || panicOf(func() { c.Members(-1) }) == "" || panicOf(func() { c.Members(0).At(1) }) == "" {
 			t.Error("a row of another chunk has members")
 		}
 		if c.Index == 0 {
 			kept = c
 		}
-		return nil
 	}))
 	wantIn(t, "Erase", panicOf(func() { kept.Chunk().Erase(0) }), "Erase of chunk 0")
 	if got := panicOf(func() { kept.Members(0) }); check.Cheap && !strings.Contains(got, "Members of chunk 0") {
@@ -350,7 +350,7 @@ func TestACheckedSystemDeclaresWhatItGroups(t *testing.T) {
 			if err := store.GroupBy(ctx, &g.groups, g.shots, g.targets, targetOf); err != nil {
 				return err
 			}
-			return g.groups.ForEach(ctx, func(context.Context, store.GroupChunk[shot, item]) error { return nil })
+			return g.groups.ForEach(ctx, func(store.GroupChunk[shot, item]) {})
 		}})
 		_, err := frame.Run(t.Context())
 		if c.want == "" && err != nil || c.want != "" && (!errors.Is(err, store.ErrUndeclared) || !strings.Contains(err.Error(), c.want)) {
@@ -371,14 +371,13 @@ func TestInTheSteadyStateGroupByAllocatesNothing(t *testing.T) {
 		}
 		flush(t, s)
 		var g store.Groups[shot, item]
-		fold := func(_ context.Context, c store.GroupChunk[shot, item]) error {
+		fold := func(c store.GroupChunk[shot, item]) {
 			for i := range c.Owners {
 				m := c.Members(i)
 				for k := range m.Len() {
 					c.Owners[i].Value += m.At(k).Damage
 				}
 			}
-			return nil
 		}
 		var sorts, folds uint64
 		err := s.Team(t.Context(), func(ctx context.Context) error {

@@ -65,7 +65,7 @@ func TestStore_HoldsNothingOfACallAfterIt(t *testing.T) {
 		}
 		recording := func(record func(q store.Queue, own *burden) error) func(context.Context, *burden) error {
 			return func(ctx context.Context, own *burden) error {
-				return s.Each(ctx, 4, func(_ context.Context, _ int, q store.Queue) error { return record(q, own) })
+				return s.Each(ctx, 4, func(_ int, q store.Queue) { q.Fail(record(q, own)) })
 			}
 		}
 		creating := recording(func(q store.Queue, own *burden) error {
@@ -74,13 +74,13 @@ func TestStore_HoldsNothingOfACallAfterIt(t *testing.T) {
 			holders.Erase(q, p)
 			return nil
 		})
-		reducing := func(err error, combine func(a, b *burden) *burden) func(context.Context, *burden) error {
+		reducing := func(combine func(a, b *burden) *burden) func(context.Context, *burden) error {
 			return func(ctx context.Context, own *burden) error {
-				return onlyError(store.Reduce(ctx, table, func(context.Context, store.Rows[item]) (*burden, error) { return own, err }, combine))
+				return onlyError(store.Reduce(ctx, table, func(store.Rows[item]) *burden { return own }, combine))
 			}
 		}
 		first := func(a, _ *burden) *burden { return a }
-		panics := reducing(nil, func(_, _ *burden) *burden { panic("a fault of the test") })
+		panics := reducing(func(_, _ *burden) *burden { panic("a fault of the test") })
 		calls := map[string]func(ctx context.Context, own *burden) error{
 			"Read": func(ctx context.Context, own *burden) error {
 				return s.Read(ctx, func(context.Context) error { _ = *own; return nil })
@@ -89,19 +89,21 @@ func TestStore_HoldsNothingOfACallAfterIt(t *testing.T) {
 			"Each":               recording(func(_ store.Queue, own *burden) error { _ = *own; return nil }),
 			"an Each that fails": recording(func(q store.Queue, own *burden) error { holders.Emplace(q, holder{own}); return errTask }),
 			"ForEach": func(ctx context.Context, own *burden) error {
-				return table.ForEach(ctx, func(context.Context, store.Chunk[item]) error { _ = *own; return nil })
+				return table.ForEach(ctx, func(store.Chunk[item]) { _ = *own })
 			},
 			"ForEach of a stable table": func(ctx context.Context, own *burden) error {
-				return stable.ForEach(ctx, func(context.Context, store.StableChunk[item]) error { _ = *own; return nil })
+				return stable.ForEach(ctx, func(store.StableChunk[item]) { _ = *own })
 			},
-			"Reduce":              reducing(nil, first),
-			"a Reduce that fails": reducing(errTask, first),
+			"Reduce": reducing(first),
+			"a Reduce that fails": func(ctx context.Context, own *burden) error {
+				return onlyError(store.Reduce(ctx, table, func(store.Rows[item]) *burden { _ = *own; panic(errTask) }, first))
+			},
 			"a Reduce whose combine panics": func(ctx context.Context, own *burden) error {
 				_ = panicOf(func() { _ = panics(ctx, own) })
 				return nil
 			},
-			"ReduceStable": func(ctx context.Context, own *burden) error {
-				return onlyError(store.ReduceStable(ctx, stable, func(context.Context, store.StableRows[item]) (*burden, error) { return own, nil }, first))
+			"Reduce of a stable table": func(ctx context.Context, own *burden) error {
+				return onlyError(store.Reduce(ctx, stable, func(store.StableChunk[item]) *burden { return own }, first))
 			},
 			"Flush": func(ctx context.Context, own *burden) error {
 				return errors.Join(creating(ctx, own), onlyError(s.Flush(ctx)))

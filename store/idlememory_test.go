@@ -47,7 +47,7 @@ func TestMemoryIsGivenBackWhenNothingHappens(t *testing.T) {
 		for how, tick := range map[string]func(ctx context.Context, s *store.Store) error{
 			"flush": func(context.Context, *store.Store) error { return nil },
 			"pass": func(ctx context.Context, s *store.Store) error {
-				return s.Each(ctx, 8, func(context.Context, int, store.Queue) error { return nil })
+				return s.Each(ctx, 8, func(int, store.Queue) {})
 			},
 			"call of the inbox": func(_ context.Context, s *store.Store) error {
 				return s.Inbox(func(store.Queue) error { return nil })
@@ -63,7 +63,7 @@ func TestMemoryIsGivenBackWhenNothingHappens(t *testing.T) {
 				_ = s.Inbox(func(q store.Queue) error { table.EmplaceItems(q, make([]item, n/8), nil); return nil })
 			}
 			flush(t, s)
-			noError(t, table.ForEach(t.Context(), func(_ context.Context, of chunk) error { c.last(table, of); return nil }))
+			noError(t, table.ForEach(t.Context(), func(of chunk) { c.last(table, of) }))
 			flush(t, s)
 			for range 130 {
 				noError(t, tick(t.Context(), s))

@@ -31,7 +31,7 @@ type anyTable[T any] interface {
 
 	// visit is ForEach, and fold is Reduce to a sum.
 	visit(ctx context.Context, f func(chunk int, q store.Queue, items seqOf[T]) error) error
-	fold(ctx context.Context, f func(chunk int, items seqOf[T]) (uint64, error)) (uint64, error)
+	fold(ctx context.Context, f func(chunk int, items seqOf[T]) uint64) (uint64, error)
 }
 
 // seqOf is what iterates over the items of a table.
@@ -47,19 +47,19 @@ type (
 type packed[T any] struct{ *store.Table[T] }
 
 func (t packed[T]) visit(ctx context.Context, f func(int, store.Queue, seqOf[T]) error) error {
-	return t.ForEach(ctx, func(_ context.Context, c store.Chunk[T]) error {
-		return f(c.Index, c.Queue, func(yield func(store.Handle[T], *T) bool) {
+	return t.ForEach(ctx, func(c store.Chunk[T]) {
+		c.Queue.Fail(f(c.Index, c.Queue, func(yield func(store.Handle[T], *T) bool) {
 			for i, v := range c.All() {
 				if !yield(c.Handle(i), v) {
 					return
 				}
 			}
-		})
+		}))
 	})
 }
 
-func (t packed[T]) fold(ctx context.Context, f func(int, seqOf[T]) (uint64, error)) (uint64, error) {
-	return store.Reduce(ctx, t.Table, func(_ context.Context, r store.Rows[T]) (uint64, error) {
+func (t packed[T]) fold(ctx context.Context, f func(int, seqOf[T]) uint64) (uint64, error) {
+	return store.Reduce(ctx, t.Table, func(r store.Rows[T]) uint64 {
 		return f(r.Index, each(r.Items, r.Handle))
 	}, add)
 }
@@ -78,13 +78,13 @@ func each[T any](items []T, handle func(i int) store.Handle[T]) seqOf[T] {
 type stable[T any] struct{ *store.StableTable[T] }
 
 func (t stable[T]) visit(ctx context.Context, f func(int, store.Queue, seqOf[T]) error) error {
-	return t.ForEach(ctx, func(_ context.Context, c store.StableChunk[T]) error {
-		return f(c.Index, c.Queue, c.All())
+	return t.ForEach(ctx, func(c store.StableChunk[T]) {
+		c.Queue.Fail(f(c.Index, c.Queue, c.All()))
 	})
 }
 
-func (t stable[T]) fold(ctx context.Context, f func(int, seqOf[T]) (uint64, error)) (uint64, error) {
-	return store.ReduceStable(ctx, t.StableTable, func(_ context.Context, r store.StableRows[T]) (uint64, error) {
+func (t stable[T]) fold(ctx context.Context, f func(int, seqOf[T]) uint64) (uint64, error) {
+	return store.Reduce(ctx, t.StableTable, func(r store.StableChunk[T]) uint64 {
 		return f(r.Index, r.All())
 	}, add)
 }

@@ -41,7 +41,7 @@ func TestQueueBytes_IsExact(t *testing.T) {
 					t.Errorf("%s, %d bytes too few, %s: %v", what, more, op, err)
 				}
 			}
-			full("Each", s.Each(t.Context(), 1, func(_ context.Context, _ int, q store.Queue) error { return record(q) }))
+			full("Each", s.Each(t.Context(), 1, func(_ int, q store.Queue) { q.Fail(record(q)) }))
 			full("Inbox", s.Inbox(record))
 			want := store.Pending{}
 			if more == 0 {
@@ -52,7 +52,7 @@ func TestQueueBytes_IsExact(t *testing.T) {
 	}
 }
 
-func nothingToDo(context.Context, int, store.Queue) error { return nil }
+func nothingToDo(int, store.Queue) {}
 
 // Goroutines may record into the queues of Queues while passes begin. How much
 // they have recorded is timing, and counts only once they are done.
@@ -70,11 +70,10 @@ func TestPassesBeginBesideGoroutinesThatRecord(t *testing.T) {
 		}))
 	}
 	for pass := range 100 {
-		err := s.Each(t.Context(), 2, func(_ context.Context, task int, q store.Queue) error {
+		err := s.Each(t.Context(), 2, func(task int, q store.Queue) {
 			if pass%4 == task {
 				table.Emplace(q, item{})
 			}
-			return nil
 		})
 		if (err == nil) != (pass < 98) { // by then they hold 50 commands
 			t.Errorf("pass %d: %v", pass, err)

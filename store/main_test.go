@@ -205,25 +205,15 @@ func queues(t tb, s *store.Store, n int) []store.Queue {
 	return qs
 }
 
-// taskOf, callOf, chunkOf and writeOf make what a pass, an inbox or a Write runs from what
+// taskOf, callOf and writeOf make what a pass, an inbox or a Write runs from what
 // cannot fail.
-func taskOf(f func(q store.Queue)) func(context.Context, int, store.Queue) error {
-	return func(_ context.Context, _ int, q store.Queue) error {
-		f(q)
-		return nil
-	}
+func taskOf(f func(q store.Queue)) func(int, store.Queue) {
+	return func(_ int, q store.Queue) { f(q) }
 }
 
 func callOf(f func(q store.Queue)) func(store.Queue) error {
 	return func(q store.Queue) error {
 		f(q)
-		return nil
-	}
-}
-
-func chunkOf(f func(c store.Chunk[item])) func(context.Context, store.Chunk[item]) error {
-	return func(_ context.Context, c store.Chunk[item]) error {
-		f(c)
 		return nil
 	}
 }

@@ -15,7 +15,7 @@ type ofMany struct {
 	*store.Store
 	working []itemTable
 	names   [3]store.Handle[item]
-	task    func(ctx context.Context, task int, q store.Queue) error // record, bound once
+	task    func(task int, q store.Queue) // record, bound once
 }
 
 func newOfMany(t *testing.T, tables int) *ofMany {
@@ -33,7 +33,7 @@ func newOfMany(t *testing.T, tables int) *ofMany {
 	return c
 }
 
-func (c *ofMany) record(_ context.Context, _ int, q store.Queue) error {
+func (c *ofMany) record(_ int, q store.Queue) {
 	for i, table := range c.working {
 		if h, ok := table.Resolve(c.names[i]); ok {
 			table.Erase(q, h)
@@ -41,7 +41,6 @@ func (c *ofMany) record(_ context.Context, _ int, q store.Queue) error {
 		c.names[i] = table.Emplace(q, item{Value: 7, Parent: c.names[i]})
 		table.Put(q, c.names[i], item{Value: 8})
 	}
-	return nil
 }
 
 func (c *ofMany) frame(ctx context.Context) error {
@@ -104,11 +103,10 @@ func newEveryTable(t *testing.T, tables int) *everyTable {
 	return c
 }
 
-func (c *everyTable) record(_ context.Context, _ int, q store.Queue) error {
+func (c *everyTable) record(_ int, q store.Queue) {
 	for _, table := range c.tables {
 		table.Erase(q, table.Emplace(q, item{}))
 	}
-	return nil
 }
 
 func (c *everyTable) tick(t *testing.T) {

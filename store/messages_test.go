@@ -45,7 +45,7 @@ func TestARefusedCallSaysWhatToDo(t *testing.T) {
 		}
 		return nil
 	}
-	err = s.Each(t.Context(), 1, func(_ context.Context, _ int, q store.Queue) error { return record(q, 3) })
+	err = s.Each(t.Context(), 1, func(_ int, q store.Queue) { q.Fail(record(q, 3)) })
 	expectSays(t, err, "store: Each: queue is full: task 0 recorded more than 2 commands; record in more tasks, or raise the limit")
 	expectSays(t, s.Inbox(func(q store.Queue) error { return record(q, 3) }), "record in more calls, or raise the limit")
 
@@ -80,9 +80,8 @@ func TestAPanicInAPassSaysWhereAndHasTheStack(t *testing.T) {
 	for _, workers := range []int{1, 4} {
 		s, table := newTable(t, store.Options{Workers: workers}, store.TableOptions[item]{ChunkItems: 1})
 		fill(t, s, table, 5)
-		err := table.ForEach(t.Context(), func(context.Context, store.Chunk[item]) error {
+		err := table.ForEach(t.Context(), func(store.Chunk[item]) {
 			table.At(handleOf(compose(1, 9, 0)))
-			return nil
 		})
 		var panicked *store.PanicError
 		if !errors.As(err, &panicked) {

@@ -130,7 +130,7 @@ func TestASnapshotOfOlderTypesIsRead(t *testing.T) {
 func (w *laterRealm) goesOn(t tb) {
 	t.Helper()
 	ctx := context.Background()
-	noError(t, w.units.ForEach(ctx, func(_ context.Context, c store.Chunk[laterUnit]) error {
+	noError(t, w.units.ForEach(ctx, func(c store.Chunk[laterUnit]) {
 		for i := range c.Items {
 			if i%5 == 0 {
 				c.Erase(i)
@@ -138,7 +138,6 @@ func (w *laterRealm) goesOn(t tb) {
 				w.units.Emplace(c.Queue, laterUnit{Plan: w.plans.Emplace(c.Queue, laterPlan{Title: "new"})})
 			}
 		}
-		return nil
 	}))
 	flush(t, w.Store)
 	byHeight := func(a, b *laterUnit) int { return cmp.Compare(a.Height, b.Height) }

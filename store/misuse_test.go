@@ -17,7 +17,6 @@ var joins = map[string][]string{
 	"Write":   {"Reduce", "Digest", "Verify", "ForEach", "Each", "EraseFunc", "GroupBy", "Flush", "Checkpoint", "Rollback"},
 	"ForEach": {"Reduce"},
 	"Each":    {"Reduce"},
-	"Reduce":  {"Reduce"},
 }
 
 // inside calls f once inside a phase of a kind.
@@ -29,13 +28,9 @@ func inside(s *store.Store, table *store.Table[item], kind string, f func(ctx co
 	case "Write":
 		return s.Write(ctx, func(ctx context.Context, _ *store.Writer) error { f(ctx); return nil })
 	case "ForEach":
-		return table.ForEach(ctx, func(ctx context.Context, _ store.Chunk[item]) error { f(ctx); return nil })
-	case "Each":
-		return s.Each(ctx, 1, func(ctx context.Context, _ int, _ store.Queue) error { f(ctx); return nil })
+		return table.ForEach(ctx, func(c store.Chunk[item]) { f(c.Queue.Context()) })
 	default:
-		_, err := store.Reduce(ctx, table, func(ctx context.Context, _ store.Rows[item]) (int, error) { f(ctx); return 0, nil },
-			func(a, b int) int { return a + b })
-		return err
+		return s.Each(ctx, 1, func(_ int, q store.Queue) { f(q.Context()) })
 	}
 }
 
@@ -97,17 +92,16 @@ func TestReduce_InsideAPassReadsOtherTables(t *testing.T) {
 		}
 	}
 	nest := func(ctx context.Context, f func(ctx context.Context)) {
-		_, err := store.Reduce(ctx, other, func(ctx context.Context, _ store.Rows[item]) (int, error) { f(ctx); return 0, nil }, addInt)
+		_, err := store.Reduce(ctx, other, func(_ store.Rows[item]) int { f(ctx); return 0 }, addInt)
 		wantError(t, "", err, nil)
 	}
 	pass := func(ctx context.Context) error {
-		return table.ForEach(ctx, func(ctx context.Context, _ store.Chunk[item]) error {
-			check(ctx, "in the pass")
-			nest(ctx, func(ctx context.Context) {
+		return table.ForEach(ctx, func(c store.Chunk[item]) {
+			check(c.Queue.Context(), "in the pass")
+			nest(c.Queue.Context(), func(ctx context.Context) {
 				check(ctx, "in one Reduce")
 				nest(ctx, func(ctx context.Context) { check(ctx, "in two") })
 			})
-			return nil
 		})
 	}
 	alone := pass(t.Context())
@@ -119,11 +113,11 @@ func TestReduce_InsideAPassReadsOtherTables(t *testing.T) {
 
 // sum adds up the values of a table.
 func sum(ctx context.Context, table *store.Table[item]) (uint64, error) {
-	return store.Reduce(ctx, table, func(_ context.Context, r store.Rows[item]) (n uint64, err error) {
+	return store.Reduce(ctx, table, func(r store.Rows[item]) (n uint64) {
 		for i := range r.Items {
 			n += r.Items[i].Value
 		}
-		return n, nil
+		return n
 	}, func(a, b uint64) uint64 { return a + b })
 }
 
@@ -166,12 +160,12 @@ func TestQueue_UsedTooLateOrElsewherePanics(t *testing.T) {
 
 	var kept store.Queue
 	pass := func(err error) {
-		_ = s.Each(t.Context(), 3, func(_ context.Context, task int, q store.Queue) error {
+		_ = s.Each(t.Context(), 3, func(task int, q store.Queue) {
 			table.Emplace(q, item{})
 			if task == 2 {
 				kept = q
 			}
-			return err
+			q.Fail(err)
 		})
 	}
 	pass(nil)
@@ -218,9 +212,8 @@ func TestWriter_UsedTooLateOrElsewherePanics(t *testing.T) {
 	var kept *store.Writer
 	write(t, s, func(ctx context.Context, w *store.Writer) error {
 		kept = w
-		return s.Each(ctx, 1, func(context.Context, int, store.Queue) error {
+		return s.Each(ctx, 1, func(int, store.Queue) {
 			refuses(w, "while a pass or flush runs in the same Write")
-			return nil
 		})
 	})
 	refuses(kept, "a Writer whose Write has ended")
@@ -231,11 +224,11 @@ func TestWriter_UsedTooLateOrElsewherePanics(t *testing.T) {
 func TestAHandleOutsideItsChunkPanics(t *testing.T) {
 	s, table := newTable(t, store.Options{}, store.TableOptions[item]{ChunkItems: 2})
 	hs := fill(t, s, table, 4)
-	noError(t, table.ForEach(t.Context(), chunkOf(func(c store.Chunk[item]) {
+	noError(t, table.ForEach(t.Context(), func(c store.Chunk[item]) {
 		equal(t, "c.Handle(1)", c.Handle(1), hs[c.Index*2+1])
 		equal(t, "cap(c.Items)", cap(c.Items), 2)
 		if panicOf(func() { c.Handle(2) }) == "" || panicOf(func() { c.Erase(-1) }) == "" {
 			t.Error("a row of another chunk has a handle")
 		}
-	})))
+	}))
 }

@@ -36,9 +36,9 @@ func TestNil_IsNamed(t *testing.T) {
 	noError(t, errors.Join(err, wrong, wrong2, wrong3, wrong4))
 	run := func(context.Context) error { return nil }
 	call := func(store.Queue) error { return nil }
-	chunk := func(context.Context, store.Chunk[int]) error { return nil }
-	rows := func(context.Context, store.Rows[int]) (int, error) { return 0, nil }
-	stableRows := func(context.Context, store.StableRows[uint]) (int, error) { return 0, nil }
+	chunk := func(store.Chunk[int]) {}
+	rows := func(store.Rows[int]) int { return 0 }
+	stableRows := func(store.StableChunk[uint]) int { return 0 }
 	system := func(y store.System) func() error {
 		y.Name, y.Run = "move", run
 		return func() error { return onlyError(store.NewSchedule(s, y)) }
@@ -62,63 +62,63 @@ func TestNil_IsNamed(t *testing.T) {
 		call func() error
 		want string
 	}{
-		"Read: function":             {func() error { return s.Read(ctx, nil) }, "store: Read with a nil function"},
-		"Read: store":                {func() error { return noStore.Read(ctx, run) }, "store: Read of a nil or zero Store"},
-		"Read: zero store":           {func() error { return new(store.Store).Read(ctx, run) }, "store: Read of a nil or zero Store"},
-		"Write: function":            {func() error { return s.Write(ctx, nil) }, "store: Write with a nil function"},
-		"Each: function":             {func() error { return s.Each(ctx, 1, nil) }, "store: Each with a nil function"},
-		"Flush: store":               {func() error { return onlyError(noStore.Flush(ctx)) }, "store: Flush of a nil or zero Store"},
-		"Flush: zero store":          {func() error { return onlyError(new(store.Store).Flush(ctx)) }, "store: Flush of a nil or zero Store"},
-		"Close: store":               {func() error { return onlyError(noStore.Close(ctx)) }, "store: Close of a nil or zero Store"},
-		"Verify: store":              {func() error { return noStore.Verify(ctx) }, "store: Digest or Verify of a nil or zero Store"},
-		"Team: context":              {func() error { return s.Team(none, run) }, "store: Team with a nil context"},
-		"Team: function":             {func() error { return s.Team(ctx, nil) }, "store: Team with a nil function"},
-		"Inbox: function":            {func() error { return s.Inbox(nil) }, "store: Inbox with a nil function"},
-		"Inbox: store":               {func() error { return noStore.Inbox(nil) }, "store: Inbox of a nil or zero Store"},
-		"Submit: function":           {func() error { return onlyError(s.Submit(ctx, nil)) }, "store: Submit with a nil function"},
-		"Queues: store":              {func() error { return onlyError(noStore.Queues(1)) }, "store: Queues of a nil or zero Store"},
-		"Discard: zero store":        {func() error { return new(store.Store).Discard() }, "store: Discard of a nil or zero Store"},
-		"Checkpoint: nil":            {func() error { return s.Checkpoint(ctx, nil) }, "store: Checkpoint: no usable checkpoint: it is nil"},
-		"Rollback: nil":              {func() error { return s.Rollback(ctx, nil) }, "store: Rollback: no usable checkpoint: it is nil"},
-		"WriteTo: checkpoint":        {func() error { return onlyError((*store.Checkpoint)(nil).WriteTo(new(bytes.Buffer))) }, "store: WriteTo with a nil Checkpoint"},
-		"WriteTo: writer":            {func() error { return onlyError(into.WriteTo(nil)) }, "store: WriteTo with a nil io.Writer"},
-		"Snapshot: writer":           {func() error { return s.Snapshot(ctx, nil) }, "store: Snapshot with a nil io.Writer"},
-		"Load: reader":               {func() error { return s.Load(ctx, nil) }, "store: Load with a nil io.Reader"},
-		"ReadCheckpoint: reader":     {func() error { return s.ReadCheckpoint(ctx, nil, &into) }, "store: ReadCheckpoint with a nil io.Reader"},
-		"ReadCheckpoint: checkpoint": {func() error { return s.ReadCheckpoint(ctx, new(bytes.Buffer), nil) }, "store: ReadCheckpoint with a nil Checkpoint"},
-		"Claim: store":               {func() error { return onlyError(noStore.Claim(ctx)) }, "store: Claim of a nil or zero Store"},
-		"Claim.Context: claim":       {func() error { claim.Context(ctx); return nil }, "store: Context of a nil or zero Store"},
-		"Claim.Submit: claim":        {func() error { return onlyError(claim.Submit(ctx, call)) }, "store: Submit of a nil or zero Store"},
-		"Register: store":            {func() error { return onlyError(store.Register(noStore, store.TableOptions[int]{})) }, "store: Register of a nil or zero Store"},
-		"Register: zero store":       {func() error { return onlyError(store.Register(new(store.Store), store.TableOptions[int]{})) }, "store: Register of a nil or zero Store"},
-		"RegisterStable: store":      {func() error { return onlyError(store.RegisterStable(noStore, store.TableOptions[int]{})) }, "store: Register of a nil or zero Store"},
-		"AddColumn: table":           {func() error { return onlyError(store.AddColumn(noTable, store.ColumnOptions[int8]{})) }, "store: AddColumn with a nil table"},
-		"AddSparse: table":           {func() error { return onlyError(store.AddSparse(noTable, store.ColumnOptions[int8]{})) }, "store: AddSparse with a nil table"},
-		"AddSparse: stable table":    {func() error { return onlyError(store.AddSparse(noStable, store.ColumnOptions[int8]{})) }, "store: AddSparse with a nil table"},
-		"AddSparse: nil":             {func() error { return onlyError(store.AddSparse(noTableOf, store.ColumnOptions[int8]{})) }, "store: AddSparse with a nil table"},
-		"ForEach: function":          {func() error { return units.ForEach(ctx, nil) }, "store: ForEach with a nil function"},
-		"ForEach: table":             {func() error { return noTable.ForEach(ctx, chunk) }, "store: ForEach with a nil table"},
-		"ForEach: zero table":        {func() error { return new(store.Table[int]).ForEach(ctx, chunk) }, "store: ForEach of a nil or zero Store"},
-		"ForEach: stable":            {func() error { return squads.ForEach(ctx, nil) }, "store: ForEach with a nil function"},
-		"ForEach: no stable":         {func() error { return noStable.ForEach(ctx, nil) }, "store: ForEach with a nil table"},
-		"ForEach: sparse":            {func() error { return burns.ForEach(ctx, nil) }, "store: ForEach with a nil function"},
-		"ForEach: no sparse":         {func() error { return noSparse.ForEach(ctx, nil) }, "store: ForEach with a nil Sparse"},
-		"ForEachRows":                {func() error { return units.ForEachRows(ctx, nil) }, "store: ForEachRows with a nil function"},
-		"ForEachRows: table":         {func() error { return noTable.ForEachRows(ctx, nil) }, "store: ForEachRows with a nil table"},
-		"EraseFunc: table":           {func() error { return store.EraseFunc(ctx, noTableOf, func(*int) bool { return true }) }, "store: EraseFunc with a nil table"},
-		"EraseFunc: function":        {func() error { return store.EraseFunc(ctx, squads, nil) }, "store: EraseFunc with a nil function"},
-		"GroupBy: groups":            {func() error { return store.GroupBy(ctx, nil, units, units, self) }, "store: GroupBy with a nil Groups"},
-		"GroupBy: table":             {func() error { return store.GroupBy(ctx, &groups, nil, units, self) }, "store: GroupBy with a nil table"},
-		"GroupBy: owners":            {func() error { return store.GroupBy(ctx, &groups, units, nil, self) }, "store: GroupBy with a nil table"},
-		"GroupBy: key":               {func() error { return store.GroupBy(ctx, &groups, units, units, nil) }, "store: GroupBy with a nil key function"},
-		"Groups.ForEach":             {func() error { return groups.ForEach(ctx, nil) }, "store: ForEach with a nil function"},
-		"Reduce: table":              {func() error { return onlyError(store.Reduce(ctx, nil, rows, addInt)) }, "store: Reduce with a nil table"},
-		"Reduce: function":           {func() error { return onlyError(store.Reduce(ctx, units, nil, addInt)) }, "store: Reduce with a nil function"},
-		"Reduce: combine":            {func() error { return onlyError(store.Reduce(ctx, units, rows, nil)) }, "store: Reduce with a nil combine function"},
-		"ReduceStable: combine":      {func() error { return onlyError(store.ReduceStable(ctx, squads, stableRows, nil)) }, "store: Reduce with a nil combine function"},
-		"ReduceStable: table":        {func() error { return onlyError(store.ReduceStable(ctx, noStable, stableRows, addInt)) }, "store: Reduce with a nil table"},
-		"Exchange: column":           {func() error { return store.Exchange(ctx, speeds, noColumn) }, "store: Exchange with a nil Column"},
-		"SortFunc: function":         {write(func(ctx context.Context, w *store.Writer) error { return store.SortFunc(ctx, units, w, nil) }), "store: SortFunc with a nil function"},
+		"Read: function":                    {func() error { return s.Read(ctx, nil) }, "store: Read with a nil function"},
+		"Read: store":                       {func() error { return noStore.Read(ctx, run) }, "store: Read of a nil or zero Store"},
+		"Read: zero store":                  {func() error { return new(store.Store).Read(ctx, run) }, "store: Read of a nil or zero Store"},
+		"Write: function":                   {func() error { return s.Write(ctx, nil) }, "store: Write with a nil function"},
+		"Each: function":                    {func() error { return s.Each(ctx, 1, nil) }, "store: Each with a nil function"},
+		"Flush: store":                      {func() error { return onlyError(noStore.Flush(ctx)) }, "store: Flush of a nil or zero Store"},
+		"Flush: zero store":                 {func() error { return onlyError(new(store.Store).Flush(ctx)) }, "store: Flush of a nil or zero Store"},
+		"Close: store":                      {func() error { return onlyError(noStore.Close(ctx)) }, "store: Close of a nil or zero Store"},
+		"Verify: store":                     {func() error { return noStore.Verify(ctx) }, "store: Digest or Verify of a nil or zero Store"},
+		"Team: context":                     {func() error { return s.Team(none, run) }, "store: Team with a nil context"},
+		"Team: function":                    {func() error { return s.Team(ctx, nil) }, "store: Team with a nil function"},
+		"Inbox: function":                   {func() error { return s.Inbox(nil) }, "store: Inbox with a nil function"},
+		"Inbox: store":                      {func() error { return noStore.Inbox(nil) }, "store: Inbox of a nil or zero Store"},
+		"Submit: function":                  {func() error { return onlyError(s.Submit(ctx, nil)) }, "store: Submit with a nil function"},
+		"Queues: store":                     {func() error { return onlyError(noStore.Queues(1)) }, "store: Queues of a nil or zero Store"},
+		"Discard: zero store":               {func() error { return new(store.Store).Discard() }, "store: Discard of a nil or zero Store"},
+		"Checkpoint: nil":                   {func() error { return s.Checkpoint(ctx, nil) }, "store: Checkpoint: no usable checkpoint: it is nil"},
+		"Rollback: nil":                     {func() error { return s.Rollback(ctx, nil) }, "store: Rollback: no usable checkpoint: it is nil"},
+		"WriteTo: checkpoint":               {func() error { return onlyError((*store.Checkpoint)(nil).WriteTo(new(bytes.Buffer))) }, "store: WriteTo with a nil Checkpoint"},
+		"WriteTo: writer":                   {func() error { return onlyError(into.WriteTo(nil)) }, "store: WriteTo with a nil io.Writer"},
+		"Snapshot: writer":                  {func() error { return s.Snapshot(ctx, nil) }, "store: Snapshot with a nil io.Writer"},
+		"Load: reader":                      {func() error { return s.Load(ctx, nil) }, "store: Load with a nil io.Reader"},
+		"ReadCheckpoint: reader":            {func() error { return s.ReadCheckpoint(ctx, nil, &into) }, "store: ReadCheckpoint with a nil io.Reader"},
+		"ReadCheckpoint: checkpoint":        {func() error { return s.ReadCheckpoint(ctx, new(bytes.Buffer), nil) }, "store: ReadCheckpoint with a nil Checkpoint"},
+		"Claim: store":                      {func() error { return onlyError(noStore.Claim(ctx)) }, "store: Claim of a nil or zero Store"},
+		"Claim.Context: claim":              {func() error { claim.Context(ctx); return nil }, "store: Context of a nil or zero Store"},
+		"Claim.Submit: claim":               {func() error { return onlyError(claim.Submit(ctx, call)) }, "store: Submit of a nil or zero Store"},
+		"Register: store":                   {func() error { return onlyError(store.Register(noStore, store.TableOptions[int]{})) }, "store: Register of a nil or zero Store"},
+		"Register: zero store":              {func() error { return onlyError(store.Register(new(store.Store), store.TableOptions[int]{})) }, "store: Register of a nil or zero Store"},
+		"RegisterStable: store":             {func() error { return onlyError(store.RegisterStable(noStore, store.TableOptions[int]{})) }, "store: Register of a nil or zero Store"},
+		"AddColumn: table":                  {func() error { return onlyError(store.AddColumn(noTable, store.ColumnOptions[int8]{})) }, "store: AddColumn with a nil table"},
+		"AddSparse: table":                  {func() error { return onlyError(store.AddSparse(noTable, store.ColumnOptions[int8]{})) }, "store: AddSparse with a nil table"},
+		"AddSparse: stable table":           {func() error { return onlyError(store.AddSparse(noStable, store.ColumnOptions[int8]{})) }, "store: AddSparse with a nil table"},
+		"AddSparse: nil":                    {func() error { return onlyError(store.AddSparse(noTableOf, store.ColumnOptions[int8]{})) }, "store: AddSparse with a nil table"},
+		"ForEach: function":                 {func() error { return units.ForEach(ctx, nil) }, "store: ForEach with a nil function"},
+		"ForEach: table":                    {func() error { return noTable.ForEach(ctx, chunk) }, "store: ForEach with a nil table"},
+		"ForEach: zero table":               {func() error { return new(store.Table[int]).ForEach(ctx, chunk) }, "store: ForEach of a nil or zero Store"},
+		"ForEach: stable":                   {func() error { return squads.ForEach(ctx, nil) }, "store: ForEach with a nil function"},
+		"ForEach: no stable":                {func() error { return noStable.ForEach(ctx, nil) }, "store: ForEach with a nil table"},
+		"ForEach: sparse":                   {func() error { return burns.ForEach(ctx, nil) }, "store: ForEach with a nil function"},
+		"ForEach: no sparse":                {func() error { return noSparse.ForEach(ctx, nil) }, "store: ForEach with a nil Sparse"},
+		"ForEachRows":                       {func() error { return units.ForEachRows(ctx, nil) }, "store: ForEachRows with a nil function"},
+		"ForEachRows: table":                {func() error { return noTable.ForEachRows(ctx, nil) }, "store: ForEachRows with a nil table"},
+		"EraseFunc: table":                  {func() error { return store.EraseFunc(ctx, noTableOf, func(*int) bool { return true }) }, "store: EraseFunc with a nil table"},
+		"EraseFunc: function":               {func() error { return store.EraseFunc(ctx, squads, nil) }, "store: EraseFunc with a nil function"},
+		"GroupBy: groups":                   {func() error { return store.GroupBy(ctx, nil, units, units, self) }, "store: GroupBy with a nil Groups"},
+		"GroupBy: table":                    {func() error { return store.GroupBy(ctx, &groups, nil, units, self) }, "store: GroupBy with a nil table"},
+		"GroupBy: owners":                   {func() error { return store.GroupBy(ctx, &groups, units, nil, self) }, "store: GroupBy with a nil table"},
+		"GroupBy: key":                      {func() error { return store.GroupBy(ctx, &groups, units, units, nil) }, "store: GroupBy with a nil key function"},
+		"Groups.ForEach":                    {func() error { return groups.ForEach(ctx, nil) }, "store: ForEach with a nil function"},
+		"Reduce: table":                     {func() error { return onlyError(store.Reduce(ctx, nil, rows, addInt)) }, "store: Reduce with a nil table"},
+		"Reduce: function":                  {func() error { return onlyError(store.Reduce(ctx, units, nil, addInt)) }, "store: Reduce with a nil function"},
+		"Reduce: combine":                   {func() error { return onlyError(store.Reduce(ctx, units, rows, nil)) }, "store: Reduce with a nil combine function"},
+		"Reduce of a stable table: combine": {func() error { return onlyError(store.Reduce(ctx, squads, stableRows, nil)) }, "store: Reduce with a nil combine function"},
+		"Reduce of a stable table: table":   {func() error { return onlyError(store.Reduce(ctx, noStable, stableRows, addInt)) }, "store: Reduce with a nil table"},
+		"Exchange: column":                  {func() error { return store.Exchange(ctx, speeds, noColumn) }, "store: Exchange with a nil Column"},
+		"SortFunc: function":                {write(func(ctx context.Context, w *store.Writer) error { return store.SortFunc(ctx, units, w, nil) }), "store: SortFunc with a nil function"},
 		"SortFunc: context": {write(func(_ context.Context, w *store.Writer) error {
 			return store.SortFunc(none, units, w, func(a, b *int) int { return *a - *b })
 		}), "store: SortFunc with a nil context"},
@@ -162,7 +162,7 @@ func TestNil_IsNamed(t *testing.T) {
 		}
 		wantIn(t, name+" with a nil context", complaint(func() error { return call(none) }), " with a nil context")
 	}
-	noError(t, s.Each(ctx, 1, func(_ context.Context, _ int, q store.Queue) error { units.Emplace(q, 1); return nil }))
+	noError(t, s.Each(ctx, 1, func(_ int, q store.Queue) { units.Emplace(q, 1) }))
 	if r, err := s.Flush(ctx); err != nil || r.Total.Created != 1 {
 		t.Fatalf("afterwards a flush created %v, %v", r, err)
 	}

@@ -10,13 +10,13 @@ import (
 
 // Each runs f for the tasks 0 to n-1 of a pass, in parallel, each with a queue
 // of its own. All tasks run, whatever happens in one of them; then the error of
-// the lowest task is returned, a panic as a [*PanicError], and everything the
-// pass recorded is dropped. Each looks at ctx once, before the first task, so
+// the lowest task that failed is returned, by [Queue.Fail] or with a panic as a
+// [*PanicError], and everything the pass recorded is dropped. Each looks at ctx once, before the first task, so
 // that a pass runs whole or not at all.
 //
 // A pass holds the store alone, or joins the Write whose context it is given.
 // Inside a task only Reduce joins. A negative n panics.
-func (s *Store) Each(ctx context.Context, n int, f func(ctx context.Context, task int, q Queue) error) error {
+func (s *Store) Each(ctx context.Context, n int, f func(task int, q Queue)) error {
 	if n < 0 {
 		panic(fmt.Sprintf("store: Each of %d tasks; n must not be negative", n))
 	}
@@ -31,11 +31,11 @@ func (s *Store) Each(ctx context.Context, n int, f func(ctx context.Context, tas
 	if y != nil {
 		e = &y.each // those of other systems may run at the same time
 	}
-	queues, err := s.begin(y, n)
+	queues, err := s.begin(p, n)
 	if err != nil {
 		return fmt.Errorf("store: Each: %w", err)
 	}
-	e.ctx, e.f, e.queues = p, f, queues
+	e.f, e.queues = f, queues
 	defer e.release()
 	return s.runPass(p, e.queues, n, e.task)
 }
@@ -43,17 +43,19 @@ func (s *Store) Each(ctx context.Context, n int, f func(ctx context.Context, tas
 // eachPass is the state of the pass of Each that runs; the store keeps it, so
 // that a pass allocates nothing but its phase.
 type eachPass struct {
-	ctx    context.Context
-	f      func(context.Context, int, Queue) error
+	f      func(int, Queue)
 	queues *batch.Pass
 	task   func(int) error // run, bound once
 }
 
 func (e *eachPass) init(*Store) { e.task = e.run }
 
-func (e *eachPass) run(task int) error { return e.f(e.ctx, task, Queue(e.queues.Queue(task))) }
+func (e *eachPass) run(task int) error {
+	e.f(task, Queue(e.queues.Queue(task)))
+	return e.queues.Failed(task)
+}
 
-func (e *eachPass) release() { e.ctx, e.f, e.queues = nil, nil, nil }
+func (e *eachPass) release() { e.f, e.queues = nil, nil }
 
 // runPass runs the tasks of a pass and closes its queues, dropping what they
 // hold unless every task succeeded. That is done too when the caller's goroutine

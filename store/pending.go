@@ -18,15 +18,17 @@ func (s *Store) Pending() Pending {
 
 // begin starts a pass of n queues, unless the batch is at its limit. y is the
 // system that it is a pass of, or nil.
-func (s *Store) begin(y *system, n int) (p *batch.Pass, err error) {
+func (s *Store) begin(ph *phase, n int) (p *batch.Pass, err error) {
 	if err := s.admit(); err != nil {
 		return nil, err
 	}
+	y := ph.systemOf()
 	if y != nil {
 		p = y.queues.Begin(n)
 	} else {
 		p = s.batch.Begin(n)
 	}
+	p.Context = ph
 	if s.random != nil {
 		s.random.pass(y, p)
 	}

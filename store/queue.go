@@ -1,6 +1,8 @@
 package store
 
 import (
+	"context"
+
 	"handloom/batch"
 	"handloom/internal/check"
 	"handloom/internal/items"
@@ -17,6 +19,16 @@ import (
 //
 // The guide's page is guide/spawn-and-kill.md.
 type Queue batch.Queue
+
+// Fail notes that the task of the queue has failed with err, for its pass to return; the
+// task runs until it returns. Of several errors of a task the first counts, and a nil err
+// changes nothing. A panic of the same task comes before. Fail panics for the queues of
+// [Store.Inbox], [Store.Submit] and [Store.Queues], and when the pass has ended.
+func (q Queue) Fail(err error) { batch.Queue(q).Fail(err) }
+
+// Context returns the context of the pass, with which a task calls [Reduce], and what else
+// takes one. It panics as [Queue.Fail] does.
+func (q Queue) Context() context.Context { return batch.Queue(q).Context() }
 
 // Erase records that the item id names is to be erased, whichever table of the
 // store it is in; a provisional handle of this batch cancels the create. A handle

@@ -38,11 +38,11 @@ func newGambler(t tb, o store.Options, further ...store.System) *gambler {
 // passes draws in two passes over the table.
 func (g *gambler) passes(ctx context.Context) error {
 	for range 2 {
-		if err := g.table.ForEach(ctx, chunkOf(func(c store.Chunk[item]) {
+		if err := g.table.ForEach(ctx, func(c store.Chunk[item]) {
 			for i := range c.Items {
 				c.Items[i].Value = c.Queue.Rand().Uint64()
 			}
-		})); err != nil {
+		}); err != nil {
 			return err
 		}
 		for _, v := range g.table.All() {
@@ -58,7 +58,7 @@ func (g *gambler) turn(t tb) {
 	ctx := context.Background()
 	noError(t, g.passes(ctx))
 	noError(t, onlyError(g.frame.Run(ctx)))
-	wantError(t, "a pass that fails", g.s.Each(ctx, 3, func(context.Context, int, store.Queue) error { return errTask }), errTask)
+	wantError(t, "a pass that fails", g.s.Each(ctx, 3, func(_ int, q store.Queue) { q.Fail(errTask) }), errTask)
 }
 
 func TestRand_IsTheSameForAnyNumberOfWorkers(t *testing.T) {
@@ -191,15 +191,14 @@ func TestRand_SaysWhatIsWrong(t *testing.T) {
 func TestRand_AllocatesNothing(t *testing.T) {
 	s := newStore(t, store.Options{Seed: 1, Workers: 1})
 	pass := func() {
-		_ = s.Each(context.Background(), 4, func(_ context.Context, _ int, q store.Queue) error {
+		_ = s.Each(context.Background(), 4, func(_ int, q store.Queue) {
 			q.Rand().Uint64()
-			return nil
 		})
 		_ = s.Discard()
 	}
 	pass()
 	plain := testing.AllocsPerRun(50, func() {
-		_ = s.Each(context.Background(), 4, func(context.Context, int, store.Queue) error { return nil })
+		_ = s.Each(context.Background(), 4, func(int, store.Queue) {})
 		_ = s.Discard()
 	})
 	if got := testing.AllocsPerRun(50, pass); got > plain {

@@ -44,7 +44,7 @@ func TestRead_ReadersAndAFrameLoopMakeProgress(t *testing.T) {
 	for behind() {
 		write(t, s, func(ctx context.Context, w *store.Writer) error {
 			_, err := table.Insert(w, item{})
-			pass := table.ForEach(ctx, chunkOf(func(c store.Chunk[item]) {
+			pass := table.ForEach(ctx, func(c store.Chunk[item]) {
 				for i := range c.Items {
 					c.Items[i].Value++
 					if i == int(framed.Load())%16 {
@@ -52,7 +52,7 @@ func TestRead_ReadersAndAFrameLoopMakeProgress(t *testing.T) {
 						table.Emplace(c.Queue, c.Items[i])
 					}
 				}
-			}))
+			})
 			emplaceIn(t, s, ctx, table, 1)
 			return errors.Join(err, pass, onlyError(s.Flush(ctx)))
 		})

@@ -16,26 +16,29 @@ func TestReduceStopsBetweenChunksWhenItsContextEnds(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	cause := errors.New("enough")
 	ran := 0
-	got, err := store.Reduce(ctx, table, func(context.Context, store.Rows[item]) (int, error) {
+	got, err := store.Reduce(ctx, table, func(store.Rows[item]) int {
 		if ran++; ran == 3 {
 			cancel(cause)
 		}
-		return 1, nil
+		return 1
 	}, func(a, b int) int { return a + b })
 	if got != 0 || !errors.Is(err, cause) || ran != 3 {
 		t.Errorf("%d, %v after %d chunks", got, err, ran)
 	}
 }
 
-func TestReduceReturnsTheErrorOfTheLowestChunk(t *testing.T) {
+func TestReduce_ReturnsThePanicOfTheLowestChunk(t *testing.T) {
 	s, table := newTable(t, store.Options{Workers: 4}, store.TableOptions[item]{ChunkItems: 1})
 	fill(t, s, table, 10)
-	failures := []error{2: errors.New("two"), 3: errors.New("three"), 9: errors.New("nine")}
+	failures := []any{2: "two", 3: "three", 9: "nine"}
 	for range 100 {
-		got, err := store.Reduce(t.Context(), table, func(_ context.Context, r store.Rows[item]) (int, error) {
-			return 1, failures[r.Index]
-		}, func(a, b int) int { return a + b })
-		if got != 0 || err == nil || err.Error() != "two" {
+		got, err := store.Reduce(t.Context(), table, func(r store.Rows[item]) int {
+			if r.Index < len(failures) && failures[r.Index] != nil {
+				panic(failures[r.Index])
+			}
+			return 1
+		}, addInt)
+		if p, ok := errors.AsType[*store.PanicError](err); got != 0 || !ok || p.Value != "two" {
 			t.Fatalf("%d, %v", got, err)
 		}
 	}
@@ -47,7 +50,7 @@ func TestReduce_CombinesEachChunkOnce(t *testing.T) {
 	hs := fill(t, s, table, 30)
 	for n := 30; n > 0; n -= 5 {
 		combined := 1
-		got, err := store.Reduce(t.Context(), table, func(context.Context, store.Rows[item]) (int, error) { return 1, nil },
+		got, err := store.Reduce(t.Context(), table, func(store.Rows[item]) int { return 1 },
 			func(a, b int) int { combined++; return a + b })
 		if err != nil || got != n || combined != n {
 			t.Errorf("of %d chunks, got %d combined, sum %d, %v", n, combined, got, err)
@@ -67,34 +70,28 @@ func TestAReduceInsideATaskRunsOnTheGoroutineOfTheTask(t *testing.T) {
 	other := register(t, s, store.TableOptions[item]{Name: "other", ChunkItems: 1})
 	fill(t, s, table, 30)
 	fill(t, s, other, 2)
-	var within func(ctx context.Context, depth int) error
-	within = func(ctx context.Context, depth int) error {
+	var within func(q store.Queue, depth int)
+	within = func(q store.Queue, depth int) {
 		task := check.Goroutine()
-		_, err := store.Reduce(ctx, table, func(ctx context.Context, r store.Rows[item]) (int, error) {
+		q.Fail(onlyError(store.Reduce(q.Context(), table, func(r store.Rows[item]) int {
 			equal(t, "the goroutine of the task", check.Goroutine(), task)
 			runtime.Gosched()
 			if depth < 2 && r.Index == 0 {
-				return 0, within(ctx, depth+1)
+				within(q, depth+1)
 			}
-			return 0, nil
-		}, addInt)
-		return err
+			return 0
+		}, addInt)))
 	}
 	inEach := func(ctx context.Context) error {
-		return s.Each(ctx, 2, func(ctx context.Context, _ int, _ store.Queue) error { return within(ctx, 0) })
+		return s.Each(ctx, 2, func(_ int, q store.Queue) { within(q, 0) })
 	}
 	inForEach := func(ctx context.Context) error {
-		return other.ForEach(ctx, func(ctx context.Context, _ store.Chunk[item]) error { return within(ctx, 0) })
+		return other.ForEach(ctx, func(c store.Chunk[item]) { within(c.Queue, 0) })
 	}
-	inReduce := func(ctx context.Context) error {
-		_, err := store.Reduce(ctx, other, func(ctx context.Context, _ store.Rows[item]) (int, error) { return 0, within(ctx, 0) }, addInt)
-		return err
-	}
-	for name, pass := range map[string]func(ctx context.Context) error{"Each": inEach, "ForEach": inForEach, "Reduce": inReduce} {
-		inRead := func(ctx context.Context) error { return s.Read(ctx, inReduce) }
+	for name, pass := range map[string]func(ctx context.Context) error{"Each": inEach, "ForEach": inForEach} {
 		inWrite := func(ctx context.Context) error {
 			return s.Write(ctx, func(ctx context.Context, _ *store.Writer) error { return pass(ctx) })
 		}
-		wantError(t, name, errors.Join(pass(t.Context()), inRead(t.Context()), inWrite(t.Context())), nil)
+		wantError(t, name, errors.Join(pass(t.Context()), inWrite(t.Context())), nil)
 	}
 }

@@ -44,12 +44,11 @@ func (w *simulation) frame(t tb) string {
 			return nil
 		}))
 	}
-	errs = append(errs, w.Each(ctx, 4, func(_ context.Context, task int, q store.Queue) error {
+	errs = append(errs, w.Each(ctx, 4, func(task int, q store.Queue) {
 		r := w.random(9, task)
 		for range r.IntN(12) {
 			w.tables[r.IntN(2)].Emplace(q, item{Value: r.Uint64N(50)})
 		}
-		return nil
 	}))
 	noError(t, errors.Join(errs...))
 	outcome := "full"

@@ -71,6 +71,14 @@ func (r resource) name(of Resource) string {
 	return of.Name()
 }
 
+// String names a table or a part of one for messages.
+func (r resource) String() string {
+	if r.part != nil {
+		return fmt.Sprintf("%s %q", r.part.what, r.part.fullName)
+	}
+	return fmt.Sprintf("table %q", r.table.name)
+}
+
 // Other is a resource that is no table, told from others by its name: a search
 // tree, a window, a random number generator. Nothing is emitted to it, because
 // no flush applies that.

@@ -126,11 +126,11 @@ func TestSystems_OfAWaveHavePassesAtTheSameTime(t *testing.T) {
 	var both sync.WaitGroup
 	age := func(table *store.Table[item]) func(ctx context.Context) error {
 		return func(ctx context.Context) error {
-			return table.ForEach(ctx, chunkOf(func(c store.Chunk[item]) {
+			return table.ForEach(ctx, func(c store.Chunk[item]) {
 				c.Items[0].Value++
 				both.Done()
 				both.Wait() // for the pass of the other system, or the test hangs
-			}))
+			})
 		}
 	}
 	c := newSchedule(
@@ -154,13 +154,12 @@ func TestSystemsAndTheirPassesShareTheWorkers(t *testing.T) {
 			table := register(t, s, store.TableOptions[item]{Name: fmt.Sprint(i), ChunkItems: 1})
 			fill(t, s, table, 10)
 			run := func(ctx context.Context) error {
-				return table.ForEach(ctx, func(context.Context, store.Chunk[item]) error {
+				return table.ForEach(ctx, func(store.Chunk[item]) {
 					n := now.Add(1)
 					for m := most.Load(); n > m && !most.CompareAndSwap(m, n); m = most.Load() {
 					}
 					runtime.Gosched()
 					now.Add(-1)
-					return nil
 				})
 			}
 			systems = append(systems, store.System{Name: fmt.Sprint("beside", i), Writes: on(table), Run: run})
@@ -215,7 +214,7 @@ func TestRun_AllocatesAConstant(t *testing.T) {
 			store.System{Name: "mean", Reads: on(table), Run: table.mean},
 			store.System{Name: "idle", Writes: on(table), Run: nothing},
 		)
-		visit := func(context.Context, store.Chunk[item]) error { return nil }
+		visit := func(store.Chunk[item]) {}
 		passes := newSchedule(t, s, store.System{Name: "pass", Writes: on(table), Run: func(ctx context.Context) error {
 			return table.itemTable.(packedTable).ForEach(ctx, visit)
 		}})
@@ -263,13 +262,12 @@ func TestASystemThatIsAloneHasAllWorkers(t *testing.T) {
 	reading.Add(2)
 	writing.Add(2)
 	c := onlySystem(t, s, table, func(ctx context.Context) error {
-		_, err := store.Reduce(ctx, table, func(context.Context, store.Rows[item]) (int, error) {
+		_, err := store.Reduce(ctx, table, func(store.Rows[item]) int {
 			meet(&reading)
-			return 0, nil
+			return 0
 		}, addInt)
-		return errors.Join(err, table.ForEach(ctx, func(context.Context, store.Chunk[item]) error {
+		return errors.Join(err, table.ForEach(ctx, func(store.Chunk[item]) {
 			meet(&writing)
-			return nil
 		}))
 	})
 	noError(t, onlyError(c.Run(t.Context())))

@@ -41,12 +41,12 @@ func TestAFailedFrameDropsWhatItRecordedSinceTheLastFlush(t *testing.T) {
 				t, s,
 				store.System{Name: "first", Emits: on(table), Run: emplace(s, table, 10)},
 				store.System{Name: "age", Writes: on(table), Emits: on(table), Run: func(ctx context.Context) error {
-					return table.ForEach(ctx, chunkOf(func(c store.Chunk[item]) {
+					return table.ForEach(ctx, func(c store.Chunk[item]) {
 						for i := range c.Items {
 							c.Items[i].Value++ // stays
 							c.Erase(i)         // does not
 						}
-					}))
+					})
 				}},
 				store.System{Name: "second", Emits: on(table), After: []string{"age"}, Run: emplace(s, table, 20)},
 				store.System{Name: "fail", After: []string{"age"}, If: func() bool { return broken }, Run: how},
@@ -107,7 +107,7 @@ func TestACheckedBuildFindsWhatASystemDoesNotDeclare(t *testing.T) {
 	s, table := newTable(t, store.Options{}, store.TableOptions[item]{Name: "ships"})
 	other := register(t, s, store.TableOptions[item]{Name: "shots"})
 	h := fill(t, s, table, 3)[0]
-	skip := func(context.Context, store.Chunk[item]) error { return nil }
+	skip := func(store.Chunk[item]) {}
 	reduce := func(ctx context.Context) error { _, err := sum(ctx, table); return err }
 	for _, c := range []struct {
 		want   string // empty: it is allowed
@@ -121,7 +121,7 @@ func TestACheckedBuildFindsWhatASystemDoesNotDeclare(t *testing.T) {
 		{"", store.System{Writes: on(table), Run: reduce}},
 		{"", store.System{Reads: on(table), Run: reduce}},
 		{`"x" reduces table "ships"`, store.System{Writes: on(other), Run: func(ctx context.Context) error {
-			return s.Each(ctx, 1, func(ctx context.Context, _ int, _ store.Queue) error { return reduce(ctx) })
+			return s.Each(ctx, 1, func(_ int, q store.Queue) { q.Fail(reduce(q.Context())) })
 		}}},
 		{`"x" records into table "ships"`, store.System{Writes: on(table), Emits: on(other), Run: emplace(s, table, 1)}},
 		{"", store.System{Emits: on(table), Run: emplace(s, table, 1)}},
@@ -129,10 +129,10 @@ func TestACheckedBuildFindsWhatASystemDoesNotDeclare(t *testing.T) {
 			return s.Each(ctx, 1, taskOf(func(q store.Queue) { q.Erase(h.ID) }))
 		}}},
 		{`"x" records into table "shots"`, store.System{Writes: on(table), Emits: on(table), Run: func(ctx context.Context) error {
-			return table.ForEach(ctx, chunkOf(func(c store.Chunk[item]) {
+			return table.ForEach(ctx, func(c store.Chunk[item]) {
 				c.Erase(0)
 				other.Put(c.Queue, h, item{})
-			}))
+			})
 		}}},
 	} {
 		c.system.Name = "x"

@@ -220,9 +220,8 @@ func (y *randomSystem) run(ctx context.Context) error {
 	}
 	switch y.kind {
 	case "create":
-		return y.of.Each(ctx, int(y.makes), func(_ context.Context, task int, q store.Queue) error {
+		return y.of.Each(ctx, int(y.makes), func(task int, q store.Queue) {
 			table.Emplace(q, creature{Key: y.base + uint64(task)})
-			return nil
 		})
 	case "put":
 		return y.of.Each(ctx, 1, taskOf(func(q store.Queue) {
@@ -233,25 +232,24 @@ func (y *randomSystem) run(ctx context.Context) error {
 			}
 		}))
 	case "age":
-		return table.ForEach(ctx, func(_ context.Context, c store.Chunk[creature]) error {
+		return table.ForEach(ctx, func(c store.Chunk[creature]) {
 			for i := range c.Items {
 				if y.which.has(c.Items[i].Key) {
 					c.Items[i].Age++
 				}
 			}
-			return nil
 		})
 	case "erase items":
-		return table.ForEach(ctx, func(_ context.Context, c store.Chunk[creature]) error { return erase(c.Items, c.Erase) })
+		return table.ForEach(ctx, func(c store.Chunk[creature]) { c.Queue.Fail(erase(c.Items, c.Erase)) })
 	case "erase rows":
-		return table.ForEachRows(ctx, func(_ context.Context, c store.RowsChunk[creature]) error { return erase(c.Items, c.Erase) })
+		return table.ForEachRows(ctx, func(c store.Rows[creature]) { c.Queue.Fail(erase(c.Items, c.Erase)) })
 	case "erase groups":
 		err := store.GroupBy(ctx, &y.group, table, table, func(v *creature) store.Handle[creature] { return v.Parent })
 		if err != nil {
 			return err
 		}
-		return y.group.ForEach(ctx, func(_ context.Context, c store.GroupChunk[creature, creature]) error {
-			return erase(c.Owners, c.Chunk().Erase)
+		return y.group.ForEach(ctx, func(c store.GroupChunk[creature, creature]) {
+			c.Queue.Fail(erase(c.Owners, c.Chunk().Erase))
 		})
 	}
 	return nil

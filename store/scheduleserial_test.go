@@ -220,11 +220,10 @@ func (p *serialPlay) run(ctx context.Context, y *serialSystem, number int) error
 	}
 	p.seen[number] = seen
 	for _, table := range y.written() {
-		err := p.tables[table].ForEach(ctx, func(_ context.Context, c store.Chunk[keyed]) error {
+		err := p.tables[table].ForEach(ctx, func(c store.Chunk[keyed]) {
 			for i := range c.Items {
 				c.Items[i].Value = grown(number, seen.mood(), c.Items[i].Value)
 			}
-			return nil
 		})
 		if err != nil {
 			return err
@@ -233,13 +232,13 @@ func (p *serialPlay) run(ctx context.Context, y *serialSystem, number int) error
 	if len(y.emits) == 0 {
 		return nil
 	}
-	return p.Each(ctx, 1+len(y.acts), func(_ context.Context, i int, q store.Queue) error {
+	return p.Each(ctx, 1+len(y.acts), func(i int, q store.Queue) {
 		i--
 		if i < 0 {
 			for _, table := range y.emits {
 				p.tables[table].Put(q, p.first[table][0], keyed{0, replaced(number, i, seen.mood())})
 			}
-			return nil
+			return
 		}
 		act := y.acts[i]
 		at := y.emits[act.emits%len(y.emits)]
@@ -260,7 +259,6 @@ func (p *serialPlay) run(ctx context.Context, y *serialSystem, number int) error
 				}
 			}
 		}
-		return nil
 	})
 }
 

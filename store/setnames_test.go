@@ -1,7 +1,6 @@
 package store_test
 
 import (
-	"context"
 	"testing"
 
 	"handloom/internal/check"
@@ -18,7 +17,7 @@ func TestSetsOfCreatesOfOtherQueuesAllocateNothingInTheSteadyState(t *testing.T)
 	s, table := newTable(t, store.Options{Workers: 1}, store.TableOptions[item]{})
 	a, b := addColumn(t, table, store.ColumnOptions[uint64]{Name: "a"}), addColumn(t, table, store.ColumnOptions[string]{Name: "b"})
 	var made []store.Handle[item]
-	create := func(_ context.Context, _ int, q store.Queue) error {
+	create := func(_ int, q store.Queue) {
 		made = made[:0]
 		for i := range 300 {
 			h := table.Emplace(q, item{})
@@ -27,19 +26,17 @@ func TestSetsOfCreatesOfOtherQueuesAllocateNothingInTheSteadyState(t *testing.T)
 			}
 			made = append(made, h)
 		}
-		return nil
 	}
-	set := func(_ context.Context, _ int, q store.Queue) error {
+	set := func(_ int, q store.Queue) {
 		for i, h := range made {
 			a.Set(q, h, uint64(i))
 			b.Set(q, h, "b")
 		}
 		table.EraseAll(q)
-		return nil
 	}
 	var err error
 	frame := func() {
-		for _, task := range []func(context.Context, int, store.Queue) error{create, set} {
+		for _, task := range []func(int, store.Queue){create, set} {
 			if err == nil {
 				err = s.Each(ctx, 1, task)
 			}

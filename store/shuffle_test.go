@@ -1,7 +1,6 @@
 package store_test
 
 import (
-	"context"
 	"slices"
 	"testing"
 
@@ -12,9 +11,8 @@ import (
 func orderOf(t *testing.T, s *store.Store, n int) []int {
 	t.Helper()
 	var order []int
-	noError(t, s.Each(t.Context(), n, func(_ context.Context, task int, _ store.Queue) error {
+	noError(t, s.Each(t.Context(), n, func(task int, _ store.Queue) {
 		order = append(order, task)
-		return nil
 	}))
 	return order
 }

@@ -61,7 +61,7 @@ func clonePlan(dst, src *plan) {
 func (w *realm) tick(t tb, seed uint64) {
 	t.Helper()
 	ctx := context.Background()
-	err := w.Each(ctx, 4, func(ctx context.Context, task int, q store.Queue) error {
+	err := w.Each(ctx, 4, func(task int, q store.Queue) {
 		r := rand.New(rand.NewPCG(seed, uint64(task)))
 		for range r.IntN(30) {
 			p := plan{Name: fmt.Sprint("plan ", r.IntN(100)), Steps: make([]int, r.IntN(4))}
@@ -70,10 +70,9 @@ func (w *realm) tick(t tb, seed uint64) {
 			}
 			w.units.Emplace(q, unit{X: r.Int32N(50), Alive: r.IntN(2) == 0, Plan: w.plans.Emplace(q, p)})
 		}
-		return nil
 	})
 	if err == nil {
-		err = w.units.ForEach(ctx, func(_ context.Context, c store.Chunk[unit]) error {
+		err = w.units.ForEach(ctx, func(c store.Chunk[unit]) {
 			r := rand.New(rand.NewPCG(seed, uint64(100+c.Index)))
 			for i := range c.Items {
 				c.Items[i].Y++
@@ -82,7 +81,6 @@ func (w *realm) tick(t tb, seed uint64) {
 					w.plans.Erase(c.Queue, c.Items[i].Plan)
 				}
 			}
-			return nil
 		})
 	}
 	noError(t, err)

@@ -113,16 +113,15 @@ type SparseChunk[T, C any] struct {
 // table, so that its system names the data in Writes and not the table. Rows are in the
 // order in which they came, with others in the gaps that went: see [Sparse.SortAsTable].
 //
-//	err := burning.ForEach(ctx, func(_ context.Context, c store.SparseChunk[Unit, Burning]) error {
+//	err := burning.ForEach(ctx, func(c store.SparseChunk[Unit, Burning]) {
 //		for i := range c.Items {
 //			if c.Items[i].Left--; c.Items[i].Left == 0 {
 //				burning.Unset(c.Queue, c.Owners[i])
 //			}
 //		}
-//		return nil
 //	})
-func (s *Sparse[T, C]) ForEach(ctx context.Context, f func(ctx context.Context, c SparseChunk[T, C]) error) error {
+func (s *Sparse[T, C]) ForEach(ctx context.Context, f func(c SparseChunk[T, C])) error {
 	check.Given(s != nil, "store: ForEach", "Sparse")
 	check.Given(f != nil, "store: ForEach", "function")
-	return s.core.forEach(ctx, *(*func(context.Context, SparseChunk[untyped, untyped]) error)(unsafe.Pointer(&f))) // see untyped
+	return s.core.forEach(ctx, *(*func(SparseChunk[untyped, untyped]))(unsafe.Pointer(&f))) // see untyped
 }

@@ -88,19 +88,17 @@ func TestSystemsNameOptionalData(t *testing.T) {
 	shield.Set(queues(t, s, 1)[0], hs[1], 7)
 	flush(t, s)
 	wear := func(ctx context.Context) error {
-		return shield.ForEach(ctx, func(_ context.Context, c store.SparseChunk[item, int]) error {
+		return shield.ForEach(ctx, func(c store.SparseChunk[item, int]) {
 			c.Items[0]--
-			return nil
 		})
 	}
 	look := func(ctx context.Context) error {
-		_, err := store.Reduce(ctx, table, func(context.Context, store.Rows[item]) (int, error) { return 0, nil }, addInt)
+		_, err := store.Reduce(ctx, table, func(store.Rows[item]) int { return 0 }, addInt)
 		return err
 	}
 	take := func(ctx context.Context) error {
-		return s.Each(ctx, 1, func(_ context.Context, _ int, q store.Queue) error {
+		return s.Each(ctx, 1, func(_ int, q store.Queue) {
 			shield.Unset(q, hs[0])
-			return nil
 		})
 	}
 	frame := newSchedule(
@@ -146,7 +144,7 @@ func TestSet_AllocatesNothingInTheSteadyState(t *testing.T) {
 		for i, p := range kept {
 			kept[i] = resolve[item](t, table, p)
 		}
-		recordAll := func(_ context.Context, _ int, q store.Queue) error {
+		recordAll := func(_ int, q store.Queue) {
 			for i, h := range kept {
 				switch i % 4 {
 				case 0:
@@ -165,16 +163,14 @@ func TestSet_AllocatesNothingInTheSteadyState(t *testing.T) {
 				tag.Unset(q, h)
 				name(q, h, "b")
 			}
-			return nil
 		}
-		wear := func(_ context.Context, c store.SparseChunk[item, pal]) error {
+		wear := func(c store.SparseChunk[item, pal]) {
 			for i := range c.Items {
 				c.Items[i].N++
 				if c.Items[i].Mate == c.Owners[i] {
 					table.Erase(c.Queue, c.Owners[i])
 				}
 			}
-			return nil
 		}
 		ctx := t.Context()
 		frame := func() {

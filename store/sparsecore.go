@@ -145,14 +145,13 @@ func (t *table) assigned() bool {
 type sparsePass struct {
 	data   *sparseData
 	chunk  int // rows
-	phase  *phase
-	f      func(context.Context, SparseChunk[untyped, untyped]) error
+	f      func(SparseChunk[untyped, untyped])
 	queues *batch.Pass
 	chunks chunking
 	task   func(int) error // run, bound once
 }
 
-func (c *sparseData) forEach(ctx context.Context, f func(context.Context, SparseChunk[untyped, untyped]) error) error {
+func (c *sparseData) forEach(ctx context.Context, f func(SparseChunk[untyped, untyped])) error {
 	s := c.table.store
 	ph, err := s.enter(ctx, opForEach)
 	if err != nil {
@@ -167,22 +166,34 @@ func (c *sparseData) forEach(ctx context.Context, f func(context.Context, Sparse
 	}
 	ph.writesSparse = c
 	p := &c.pass
-	n := p.chunks.cut(p.chunk, len(c.table.order), func(shard int) int { return c.of(shard).Rows() })
-	if p.queues, err = s.begin(ph.systemOf(), n); err != nil {
+	n := c.cut(&p.chunks)
+	if p.queues, err = s.begin(ph, n); err != nil {
 		return fmt.Errorf("store: ForEach of optional data %q: %w", c.fullName, err)
 	}
-	p.phase, p.f = ph, f
-	defer func() { p.phase, p.f, p.queues = nil, nil, nil }()
+	p.f = f
+	defer func() { p.f, p.queues = nil, nil }()
 	return s.runPass(ph, p.queues, n, p.task)
 }
 
 func (p *sparsePass) run(index int) error {
 	shard, lo, hi := p.chunks.find(index)
-	data := p.data.of(shard)
+	chunk := p.data.rows(shard, lo, hi, index)
+	chunk.Queue = Queue(p.queues.Queue(index))
+	p.f(chunk)
+	return p.queues.Failed(index)
+}
+
+// cut finds the chunks of a pass over the rows.
+func (c *sparseData) cut(chunks *chunking) int {
+	return chunks.cut(c.pass.chunk, len(c.table.order), func(shard int) int { return c.of(shard).Rows() })
+}
+
+// rows returns a run of rows, to be read unless it is given a queue.
+func (c *sparseData) rows(shard, lo, hi, index int) SparseChunk[untyped, untyped] {
+	data := c.of(shard)
 	hi = min(hi, data.Rows())
 	values, owners := data.Range(lo, hi), data.Owners(lo, hi)
-	return p.f(p.phase, SparseChunk[untyped, untyped]{
-		Items: *(*[]untyped)(unsafe.Pointer(&values)), Owners: *(*[]Handle[untyped])(unsafe.Pointer(&owners)),
-		Queue: Queue(p.queues.Queue(index)), Index: index,
-	})
+	return SparseChunk[untyped, untyped]{
+		Items: *(*[]untyped)(unsafe.Pointer(&values)), Owners: *(*[]Handle[untyped])(unsafe.Pointer(&owners)), Index: index,
+	}
 }

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"fmt"
 	"iter"
 	"unsafe"
 
@@ -20,7 +21,7 @@ import (
 type StableTable[T any] struct {
 	maps  [MaxShards]*paged.Set // by typeId & 63; unused entries point at an empty map
 	core  table
-	visit func(ctx context.Context, c StableChunk[T]) error // of the ForEach that runs
+	visit func(c StableChunk[T]) // of the ForEach that runs
 }
 
 // RegisterStable adds a table whose items never move to s; see [Register].
@@ -128,26 +129,16 @@ func (t *StableTable[T]) mapOf(shard int) *paged.Set {
 	return t.maps[(int(t.core.first)+shard)%MaxShards]
 }
 
-// StableRows is a run of rows of a stable *table given to one task that only
-// reads. Rows without an item are stepped over.
-type StableRows[T any] struct {
-	Index int // of the run; depends on row counts alone
+// StableChunk is a run of rows of a stable table given to one task, and good until that
+// returns. In a ForEach the task may write the items; in a [Reduce] it reads them, and
+// Wrote and WroteAll panic. Rows without an item are stepped over.
+type StableChunk[T any] struct {
+	Queue Queue // the task's own; in a Reduce the zero Queue
+	Index int   // of the chunk; depends on row counts alone
 
 	items  *paged.Set
 	lo, hi int
-}
-
-// All iterates over the handles and items of the run, in the order of slots.
-func (r *StableRows[T]) All() iter.Seq2[Handle[T], *T] { return paged.Range[T](r.items, r.lo, r.hi) }
-
-// StableChunk is a run of rows of a stable *table given to one task, which may
-// write the items. Rows without an item are stepped over.
-type StableChunk[T any] struct {
-	Queue Queue // the task's own
-	Index int   // of the chunk; depends on row counts alone
-
-	rows   StableRows[T]
-	table  *table
+	table  *table // nil: a Reduce
 	wrote  *notes // nil: the table keeps no changes
 	serial uint32 // of the pass
 }
@@ -155,19 +146,17 @@ type StableChunk[T any] struct {
 // All iterates over the handles and items of the chunk, in the order of slots. It
 // panics when the pass has ended.
 func (c *StableChunk[T]) All() iter.Seq2[Handle[T], *T] {
-	if c.serial != c.table.pass.serial {
+	if c.table != nil && c.serial != c.table.pass.serial {
 		panic(savedChunk{"All", c.Index, c.table.name})
 	}
-	return c.rows.All()
+	return paged.Range[T](c.items, c.lo, c.hi)
 }
 
 // Wrote notes that the task has written the item that h names, which has to be one of
 // the chunk; see [Chunk.Wrote].
 func (c *StableChunk[T]) Wrote(h Handle[T]) {
-	if c.serial != c.table.pass.serial {
-		panic(savedChunk{"Wrote", c.Index, c.table.name})
-	}
-	if row := int(h.ID.Slot()); row < c.rows.lo || row >= c.rows.hi || !c.rows.items.Has(h.ID) {
+	c.mustRun("Wrote")
+	if row := int(h.ID.Slot()); row < c.lo || row >= c.hi || !c.items.Has(h.ID) {
 		panic(notInChunk{h.ID, c.Index, c.table.name})
 	}
 	if c.wrote != nil {
@@ -177,17 +166,25 @@ func (c *StableChunk[T]) Wrote(h Handle[T]) {
 
 // WroteAll notes that the task has written all items of the chunk; see [Chunk.Wrote].
 func (c *StableChunk[T]) WroteAll() {
-	if c.serial != c.table.pass.serial {
-		panic(savedChunk{"WroteAll", c.Index, c.table.name})
-	}
+	c.mustRun("WroteAll")
 	if c.wrote != nil {
 		c.wrote.all = true
 	}
 }
 
+// mustRun panics unless the chunk is of a ForEach that runs.
+func (c *StableChunk[T]) mustRun(method string) {
+	switch {
+	case c.table == nil:
+		panic(fmt.Sprintf("store: %s with a chunk of a Reduce, which only reads; call it in a ForEach", method))
+	case c.serial != c.table.pass.serial:
+		panic(savedChunk{method, c.Index, c.table.name})
+	}
+}
+
 // ForEach runs f for every chunk of the table, in parallel; see [Table.ForEach].
 // Chunks are cut by rows, the empty ones included.
-func (t *StableTable[T]) ForEach(ctx context.Context, f func(ctx context.Context, c StableChunk[T]) error) error {
+func (t *StableTable[T]) ForEach(ctx context.Context, f func(c StableChunk[T])) error {
 	check.Given(t != nil, "store: ForEach", "table")
 	check.Given(f != nil, "store: ForEach", "function")
 	p, err := t.core.enterForEach(ctx)
@@ -202,18 +199,9 @@ func (t *StableTable[T]) ForEach(ctx context.Context, f func(ctx context.Context
 func (t *StableTable[T]) task(index int) error {
 	p := &t.core.pass
 	shard, lo, hi := p.find(index)
-	return t.visit(p.ctx, StableChunk[T]{Queue: Queue(p.queues.Queue(index)), Index: index, rows: StableRows[T](t.core.stableRows(shard, lo, hi, index)), table: &t.core, wrote: t.core.written.notesOf(index), serial: p.serial})
-}
-
-// ReduceStable computes one partial result per chunk of t with f, in parallel,
-// and combines them in chunk order; see [Reduce].
-func ReduceStable[T, R any](ctx context.Context, t *StableTable[T], f func(ctx context.Context, r StableRows[T]) (R, error), combine func(a, b R) R) (R, error) {
-	check.Given(t != nil, "store: Reduce", "table")
-	check.Given(f != nil, "store: Reduce", "function")
-	check.Given(combine != nil, "store: Reduce", "combine function")
-	return reduce(ctx, &t.core, (*table).stableRows, *(*func(context.Context, StableRows[untyped]) (R, error))(unsafe.Pointer(&f)), combine)
-}
-
-func (t *table) stableRows(shard, lo, hi, index int) StableRows[untyped] {
-	return StableRows[untyped]{Index: index, items: t.order[shard].Map.(*paged.Set), lo: lo, hi: hi}
+	t.visit(StableChunk[T]{
+		Queue: Queue(p.queues.Queue(index)), Index: index, items: t.mapOf(shard), lo: lo, hi: hi,
+		table: &t.core, wrote: t.core.written.notesOf(index), serial: p.serial,
+	})
+	return p.endTask(index)
 }

@@ -38,13 +38,12 @@ func fillStable(t tb, s *store.Store, table *store.StableTable[item], n int) []s
 func TestStableChunk_TasksMayStopEarly(t *testing.T) {
 	s, table := newStable(t, store.Options{Workers: 3}, store.TableOptions[item]{ChunkItems: 8})
 	fillStable(t, s, table, 100)
-	noError(t, table.ForEach(t.Context(), func(_ context.Context, c store.StableChunk[item]) error {
+	noError(t, table.ForEach(t.Context(), func(c store.StableChunk[item]) {
 		for h := range c.All() {
 			table.Erase(c.Queue, h)
 			c.Queue.Erase(h.ID)
 			break
 		}
-		return nil
 	}))
 	wantFlush(t, s, batch.Counts{Erased: 13, Redundant: 13})
 	for _, v := range table.All() {
@@ -55,11 +54,11 @@ func TestStableChunk_TasksMayStopEarly(t *testing.T) {
 }
 
 func sumStable(ctx context.Context, table *store.StableTable[item]) (uint64, error) {
-	return stableTable{table}.fold(ctx, func(_ int, items itemSeq) (sum uint64, err error) {
+	return stableTable{table}.fold(ctx, func(_ int, items itemSeq) (sum uint64) {
 		for _, v := range items {
 			sum += v.Value
 		}
-		return sum, nil
+		return sum
 	})
 }
 
@@ -123,10 +122,10 @@ func TestStableTable_FindsNothingAfterClose(t *testing.T) {
 	h := fillStable(t, s, table, 5)[4]
 	noError(t, onlyError(s.Close(t.Context())))
 	findsNothing(t, s, stableTable{table}, h)
-	err := table.ForEach(t.Context(), func(context.Context, store.StableChunk[item]) error { return nil })
+	err := table.ForEach(t.Context(), func(store.StableChunk[item]) {})
 	_, reduced := sumStable(t.Context(), table)
 	_, late := store.RegisterStable(s, store.TableOptions[item]{Name: "late"})
-	for what, err := range map[string]error{"ForEach": err, "ReduceStable": reduced, "RegisterStable": late} {
+	for what, err := range map[string]error{"ForEach": err, "Reduce": reduced, "RegisterStable": late} {
 		wantError(t, what, err, store.ErrClosed)
 	}
 }

@@ -1,7 +1,6 @@
 package store
 
 import (
-	"context"
 	"iter"
 
 	"handloom/internal/check"
@@ -16,7 +15,7 @@ import (
 type Table[T any] struct {
 	maps  [MaxShards]*dense.Set // by typeId & 63; unused entries point at an empty map
 	core  table
-	visit func(ctx context.Context, c Chunk[T]) error // of the ForEach that runs
+	visit func(c Chunk[T]) // of the ForEach that runs
 }
 
 // Register adds a table of items of type T to s. It asks the gate and fails

@@ -1,7 +1,6 @@
 package store_test
 
 import (
-	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -41,7 +40,7 @@ func ordered(t *testing.T, n int, fixedKeys bool) (*store.Store, *store.Table[it
 
 func forEach(t *testing.T, table *store.Table[item], f func(c store.Chunk[item])) {
 	t.Helper()
-	noError(t, table.ForEach(t.Context(), chunkOf(f)))
+	noError(t, table.ForEach(t.Context(), f))
 }
 
 const many = 2000
@@ -122,7 +121,7 @@ func TestAChunkUsedPastItsPassPanicsAndNotesNothing(t *testing.T) {
 	refused("with its rows gone")
 	forEach(t, table, func(store.Chunk[item]) {}) // with fewer chunks
 	keep(1)
-	_ = table.ForEach(t.Context(), func(context.Context, store.Chunk[item]) error { return errTask })
+	_ = table.ForEach(t.Context(), func(c store.Chunk[item]) { c.Queue.Fail(errTask) })
 	refused("after a pass that failed")
 	tidy(t, s, table)
 	equal(t, "comparisons with nothing touched", tidy(t, s, table), 0)
@@ -144,14 +143,13 @@ func TestStableChunk_PanicsAfterItsPass(t *testing.T) {
 		}
 	}
 	for pass := range 2 {
-		noError(t, table.ForEach(t.Context(), func(_ context.Context, c store.StableChunk[item]) error {
+		noError(t, table.ForEach(t.Context(), func(c store.StableChunk[item]) {
 			switch {
 			case c.Index == 3 && pass == 0:
 				kept = c
 			case c.Index == 3:
 				refused("in the next pass")
 			}
-			return nil
 		}))
 		refused("after the pass")
 	}

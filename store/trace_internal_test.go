@@ -53,19 +53,18 @@ func TestTrace_ShowsPhasesAndShards(t *testing.T) {
 			_, _, failed := Defragment(ctx, table, w, func(a, b *int) int { return *a - *b }, 0)
 			return errors.Join(err, failed)
 		})
-		forEach := table.ForEach(ctx, func(_ context.Context, c Chunk[int]) error {
+		forEach := table.ForEach(ctx, func(c Chunk[int]) {
 			c.Erase(0)
 			table.EmplaceItems(c.Queue, []int{2, 2, 2}, nil)
-			return nil
 		})
 		verify := s.Verify(ctx)
 		_, flush := s.Flush(ctx)
 		read := s.Read(ctx, func(ctx context.Context) error {
-			_, err := Reduce(ctx, table, func(_ context.Context, r Rows[int]) (int, error) { return len(r.Items), nil },
+			_, err := Reduce(ctx, table, func(r Rows[int]) int { return len(r.Items) },
 				func(a, b int) int { return a + b })
 			return err
 		})
-		each := s.Each(ctx, 1, func(context.Context, int, Queue) error { return nil })
+		each := s.Each(ctx, 1, func(int, Queue) {})
 		if err := errors.Join(write, forEach, verify, flush, read, each); err != nil {
 			t.Error(err)
 		}

@@ -51,7 +51,7 @@ func lookups(t *testing.T, s *store.Store) []lookup {
 	var groups store.Groups[item, item]
 	var kept store.Rows[item]
 	grouped := store.GroupBy(t.Context(), &groups, packed, owners, parent)
-	_, reduced := store.Reduce(t.Context(), packed, func(_ context.Context, r store.Rows[item]) (int, error) { kept = r; return 0, nil }, addInt)
+	_, reduced := store.Reduce(t.Context(), packed, func(r store.Rows[item]) int { kept = r; return 0 }, addInt)
 	noError(t, errors.Join(grouped, reduced))
 	members := groups.Of(o)
 	type on = []store.Resource
@@ -96,7 +96,7 @@ var places = []struct {
 }{
 	{"Run", func(_ context.Context, _ *store.Store, look func()) error { look(); return nil }},
 	{"task", func(ctx context.Context, s *store.Store, look func()) error {
-		return s.Each(ctx, 3, func(context.Context, int, store.Queue) error { look(); return nil })
+		return s.Each(ctx, 3, func(int, store.Queue) { look() })
 	}},
 	{"after labels of other code", func(ctx context.Context, _ *store.Store, look func()) error {
 		pprof.Do(ctx, pprof.Labels("key", "other"), func(context.Context) {})
@@ -105,7 +105,7 @@ var places = []struct {
 	}},
 	{"goroutine", func(_ context.Context, _ *store.Store, look func()) error { return onGoroutine(look) }},
 	{"goroutine of a task", func(ctx context.Context, s *store.Store, look func()) error {
-		return s.Each(ctx, 3, func(context.Context, int, store.Queue) error { return onGoroutine(look) })
+		return s.Each(ctx, 3, func(_ int, q store.Queue) { q.Fail(onGoroutine(look)) })
 	}},
 }
 
@@ -186,11 +186,11 @@ func TestLookup_OutsideOfSystemsIsUnchecked(t *testing.T) {
 	// The workers of a team are no part of the system that they ran tasks of.
 	noError(t, s.Team(t.Context(), func(ctx context.Context) error {
 		pass := func(ctx context.Context) error {
-			return s.Each(ctx, 64, func(context.Context, int, store.Queue) error { runtime.Gosched(); return nil })
+			return s.Each(ctx, 64, func(int, store.Queue) { runtime.Gosched() })
 		}
 		c := newSchedule(t, s, store.System{Name: "a", Run: pass})
 		_, err := c.Run(ctx)
-		return errors.Join(err, s.Each(ctx, 64, func(context.Context, int, store.Queue) error { table.Len(); return nil }))
+		return errors.Join(err, s.Each(ctx, 64, func(int, store.Queue) { table.Len() }))
 	}))
 }
 
@@ -224,7 +224,7 @@ func TestSystem_LabelsItsGoroutines(t *testing.T) {
 	expect := func() { once = sync.Once{}; met.Add(2) }
 	pass := func(ctx context.Context, undeclared bool) error {
 		expect()
-		return s.Each(ctx, 2, func(context.Context, int, store.Queue) error { meet(undeclared); return nil })
+		return s.Each(ctx, 2, func(int, store.Queue) { meet(undeclared) })
 	}
 	tasks := func(ctx context.Context) error {
 		name, _ := pprof.Label(ctx, "system")

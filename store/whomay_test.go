@@ -61,7 +61,7 @@ func phrases(text string) []string {
 // is the innermost, and whether while another one runs there.
 func fits(rows []may, call string, phases []string) (fits, atOnce bool) {
 	means := map[string][]string{
-		"pass": {"ForEach", "Each"}, "task": {"ForEach", "Each", "Reduce"}, "no phase open at all": {"no phase"},
+		"pass": {"ForEach", "Each"}, "task": {"ForEach", "Each"}, "no phase open at all": {"no phase"},
 	}
 	innermost := phases[len(phases)-1]
 	for _, row := range rows {
@@ -124,12 +124,13 @@ func (v *visitor) enter(ctx context.Context, phases []string, f func(ctx context
 			return next(ctx)
 		})
 	case "ForEach":
-		return v.outer.ForEach(ctx, func(ctx context.Context, _ store.Chunk[item]) error { return next(ctx) })
+		return v.outer.ForEach(ctx, func(c store.Chunk[item]) { c.Queue.Fail(next(c.Queue.Context())) })
 	case "Each":
-		return v.Each(ctx, 1, func(ctx context.Context, _ int, _ store.Queue) error { return next(ctx) })
+		return v.Each(ctx, 1, func(_ int, q store.Queue) { q.Fail(next(q.Context())) })
 	case "Reduce":
-		_, err := store.Reduce(ctx, v.other, func(ctx context.Context, _ store.Rows[item]) (int, error) { return 0, next(ctx) }, addInt)
-		return err
+		var failed error
+		_, err := store.Reduce(ctx, v.other, func(store.Rows[item]) int { failed = next(ctx); return 0 }, addInt)
+		return errors.Join(err, failed)
 	case "system":
 		all := on(v.outer, v.other, v.stable, v.now, v.next)
 		frame, err := store.NewSchedule(v.Store, store.System{Name: "it", Writes: all, Emits: all, Run: next})
@@ -152,11 +153,8 @@ func (v *visitor) calls() map[string]func(ctx context.Context) error {
 	calls["ReadCheckpoint"] = func(ctx context.Context) error {
 		return v.ReadCheckpoint(ctx, bytes.NewReader(v.image), new(store.Checkpoint))
 	}
-	calls["ReduceStable"] = func(ctx context.Context) error {
-		return onlyError(store.ReduceStable(ctx, v.stable, func(context.Context, store.StableRows[item]) (int, error) { return 0, nil }, addInt))
-	}
 	calls["Groups.ForEach"] = func(ctx context.Context) error {
-		return v.groups.ForEach(ctx, func(context.Context, store.GroupChunk[item, item]) error { return nil })
+		return v.groups.ForEach(ctx, func(store.GroupChunk[item, item]) {})
 	}
 	calls["Schedule.Run"] = func(ctx context.Context) error { return onlyError(v.frame.Run(ctx)) }
 	calls["SortFunc"] = func(ctx context.Context) error { return store.SortFunc(ctx, v.other, v.writer, byNumber) }
@@ -166,7 +164,7 @@ func (v *visitor) calls() map[string]func(ctx context.Context) error {
 		return err
 	}
 	calls["ForEachRows"] = func(ctx context.Context) error {
-		return v.other.ForEachRows(ctx, func(context.Context, store.RowsChunk[item]) error { return nil })
+		return v.other.ForEachRows(ctx, func(store.Rows[item]) {})
 	}
 	calls["Exchange"] = func(ctx context.Context) error { return store.Exchange(ctx, v.now, v.next) }
 	calls["AddColumn"] = func(context.Context) error {
@@ -248,23 +246,14 @@ func TestPhases_EveryCellOfWhoMayDoWhat(t *testing.T) {
 		{"Write"},
 		{"ForEach"},
 		{"Each"},
-		{"Reduce"},
 		{"system"},
-		{"Read", "Reduce"},
-		{"Read", "Reduce", "Reduce"},
-		{"Reduce", "Reduce"},
 		{"Write", "ForEach"},
 		{"Write", "Each"},
-		{"Write", "Reduce"},
 		{"Write", "system"},
-		{"ForEach", "Reduce"},
-		{"Each", "Reduce", "Reduce"},
 		{"system", "ForEach"},
 		{"system", "Each"},
-		{"system", "Reduce"},
-		{"Write", "ForEach", "Reduce"},
 		{"Write", "system", "ForEach"},
-		{"Write", "system", "Each", "Reduce"},
+		{"Write", "system", "Each"},
 	} {
 		for name := range calls {
 			t.Run(name+" in "+strings.Join(phases, ", "), func(t *testing.T) {
@@ -290,7 +279,7 @@ func checkCell(t *testing.T, rows []may, name string, phases []string) {
 	err := v.enter(t.Context(), phases, func(ctx context.Context) { check(ctx, fits, "alone") })
 	noError(t, err)
 	turns := phases[len(phases)-1] == "Write" || phases[len(phases)-1] == "system"
-	if _, reduces := map[string]bool{"Reduce": true, "ReduceStable": true, "Digest": true, "Verify": true}[name]; !turns && !reduces || !fits {
+	if _, reduces := map[string]bool{"Reduce": true, "Digest": true, "Verify": true}[name]; !turns && !reduces || !fits {
 		return
 	}
 	everywhere := slices.Contains([]string{"Inbox", "Stats", "Flushed", "Epoch", "Timings"}, name)

@@ -18,7 +18,7 @@ import (
 func notePass(ctx context.Context, table itemTable, pick func(h store.Handle[item]) bool, all func(chunk int) bool) error {
 	switch t := table.(type) {
 	case packedTable:
-		return t.ForEach(ctx, func(_ context.Context, c store.Chunk[item]) error {
+		return t.ForEach(ctx, func(c store.Chunk[item]) {
 			for i := range c.Items {
 				if pick(c.Handle(i)) {
 					c.Items[i].Value++
@@ -28,10 +28,9 @@ func notePass(ctx context.Context, table itemTable, pick func(h store.Handle[ite
 			if all(c.Index) {
 				c.WroteAll()
 			}
-			return nil
 		})
 	case stableTable:
-		return t.ForEach(ctx, func(_ context.Context, c store.StableChunk[item]) error {
+		return t.ForEach(ctx, func(c store.StableChunk[item]) {
 			for h, v := range c.All() {
 				if pick(h) {
 					v.Value++
@@ -41,7 +40,6 @@ func notePass(ctx context.Context, table itemTable, pick func(h store.Handle[ite
 			if all(c.Index) {
 				c.WroteAll()
 			}
-			return nil
 		})
 	}
 	panic("no such table")
@@ -104,18 +102,17 @@ func TestWritten_ListsNotesOfFailedPassesAndOfOwners(t *testing.T) {
 	table.At(hs[0]).Parent = hs[2]
 	var g store.Groups[item, item]
 	groupBy(t, &g, table, table, parent)
-	err := g.ForEach(t.Context(), func(_ context.Context, c store.GroupChunk[item, item]) error {
+	err := g.ForEach(t.Context(), func(c store.GroupChunk[item, item]) {
 		for i := range c.Owners {
 			if c.Members(i).Len() > 0 {
 				c.Chunk().Wrote(i)
 			}
 		}
-		return nil
 	})
 	noError(t, err)
-	err = table.ForEach(t.Context(), func(_ context.Context, c store.Chunk[item]) error {
+	err = table.ForEach(t.Context(), func(c store.Chunk[item]) {
 		c.Wrote(1)
-		return errTask
+		c.Queue.Fail(errTask)
 	})
 	want := []store.Handle[item]{hs[1], hs[2], hs[3], hs[5]}
 	if got := writtenOf(packedTable{table}); !errors.Is(err, errTask) || !slices.Equal(got, want) {
@@ -140,23 +137,21 @@ func TestNotesOutsideTheChunkOrPassPanic(t *testing.T) {
 		}
 		var kept store.Chunk[item]
 		var keptStable store.StableChunk[item]
-		err := packed.ForEach(t.Context(), func(_ context.Context, c store.Chunk[item]) error {
+		err := packed.ForEach(t.Context(), func(c store.Chunk[item]) {
 			refuses("out of range", func() { c.Wrote(2) })
 			refuses("out of range", func() { c.Wrote(-1) })
 			refuses("", func() { c.Touch(2) })
 			if c.Index == 0 {
 				kept = c
 			}
-			return nil
 		})
-		err2 := stable.ForEach(t.Context(), func(_ context.Context, c store.StableChunk[item]) error {
+		err2 := stable.ForEach(t.Context(), func(c store.StableChunk[item]) {
 			for _, id := range []store.ID{compose(2, 1, uint32(2-2*c.Index)), compose(2, 2, uint32(2*c.Index)), compose(1, 1, uint32(2*c.Index)), 0} {
 				refuses(fmt.Sprintf("Wrote of %v, which is not in chunk %d of table \"stable\"", id, c.Index), func() { c.Wrote(handleOf(id)) })
 			}
 			if c.Index == 0 {
 				keptStable = c
 			}
-			return nil
 		})
 		noError(t, errors.Join(err, err2))
 		refuses(`Wrote of chunk 0 of table "store_test.item", which was kept past its pass`, func() { kept.Wrote(0) })
@@ -171,14 +166,13 @@ func TestInTheSteadyStateNotesOfWritesAllocateNothing(t *testing.T) {
 	s, table := newTable(t, store.Options{Workers: 1}, store.TableOptions[item]{Shards: 2, ChunkItems: 64, Changes: true})
 	fill(t, s, table, 20_000)
 	pass := func(ctx context.Context) {
-		err := table.ForEach(ctx, func(_ context.Context, c store.Chunk[item]) error {
+		err := table.ForEach(ctx, func(c store.Chunk[item]) {
 			for i := 0; i < len(c.Items); i += 3 {
 				c.Wrote(i)
 			}
 			if c.Index%5 == 0 {
 				c.WroteAll()
 			}
-			return nil
 		})
 		wantError(t, "", err, nil)
 		if _, err = s.Flush(ctx); err != nil {
@@ -213,11 +207,10 @@ func TestWritten_IsFreedAtRest(t *testing.T) {
 			written := func() int { return len(writtenOf(packedTable{table})) }
 			if what == "column" {
 				pass = func() error {
-					return table.ForEachRows(t.Context(), func(_ context.Context, c store.RowsChunk[item]) error {
+					return table.ForEachRows(t.Context(), func(c store.Rows[item]) {
 						for i := range column.Write(c) {
 							column.Wrote(c, i)
 						}
-						return nil
 					})
 				}
 				written = func() int { return len(handlesIn(column.Written())) }

@@ -84,8 +84,8 @@ func (p *player) phases(ctx context.Context, events *[tasks][]trace.Event) error
 			return err
 		}
 	}
-	err := p.store.Each(ctx, tasks, func(_ context.Context, task int, q store.Queue) error {
-		return p.record(&p.parts[task], events[task], q)
+	err := p.store.Each(ctx, tasks, func(task int, q store.Queue) {
+		q.Fail(p.record(&p.parts[task], events[task], q))
 	})
 	if err != nil {
 		return err
@@ -117,15 +117,14 @@ func (p *player) flush(ctx context.Context) error {
 }
 
 // age counts the pass in every item, in place.
-func age(_ context.Context, c store.Chunk[item]) error {
+func age(c store.Chunk[item]) {
 	for i := range c.Items {
 		c.Items[i].Age++
 	}
-	return nil
 }
 
 // add sums up a chunk.
-func add(_ context.Context, r store.Rows[item]) (sums, error) {
+func add(r store.Rows[item]) sums {
 	s := sums{Items: uint64(len(r.Items))}
 	for i := range r.Items {
 		it := &r.Items[i]
@@ -133,7 +132,7 @@ func add(_ context.Context, r store.Rows[item]) (sums, error) {
 		s.Versions += uint64(it.Version)
 		s.Ages += uint64(it.Age)
 	}
-	return s, nil
+	return s
 }
 
 // lookup returns the item that the player holds under a name.

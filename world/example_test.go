@@ -23,11 +23,10 @@ func (f *fleet) tick(ctx context.Context, _ *store.Writer, _ world.Tick) error {
 	if _, err := f.Flush(ctx); err != nil {
 		return err
 	}
-	return f.ships.ForEach(ctx, func(_ context.Context, c store.Chunk[Ship]) error {
+	return f.ships.ForEach(ctx, func(c store.Chunk[Ship]) {
 		for i := range c.Items {
 			c.Items[i].X += c.Items[i].DX
 		}
-		return nil
 	})
 }
 

@@ -143,7 +143,7 @@ func (g *game) obey(ctx context.Context) error {
 			c.Born++
 		}
 	}
-	return g.Each(ctx, 1, func(_ context.Context, _ int, q store.Queue) error {
+	return g.Each(ctx, 1, func(_ int, q store.Queue) {
 		for _, o := range g.orders.All() {
 			if o.Kill {
 				g.camps.Erase(q, o.Camp)
@@ -151,12 +151,11 @@ func (g *game) obey(ctx context.Context) error {
 			}
 			g.units.Emplace(q, unit{Hull: o.Hull, Camp: o.Camp, Name: o.Name})
 		}
-		return nil
 	})
 }
 
 func (g *game) live(ctx context.Context, salt uint64) error {
-	return g.units.ForEach(ctx, func(_ context.Context, c store.Chunk[unit]) error {
+	return g.units.ForEach(ctx, func(c store.Chunk[unit]) {
 		for i := range c.Items {
 			u, h := &c.Items[i], c.Handle(i)
 			u.Pos = (u.Pos+salt+uint64(h.ID))*0x9e3779b97f4a7c15 ^ u.Pos>>29
@@ -170,7 +169,6 @@ func (g *game) live(ctx context.Context, salt uint64) error {
 				g.hits.Emplace(c.Queue, hit{On: u.Foe, Damage: 1})
 			}
 		}
-		return nil
 	})
 }
 

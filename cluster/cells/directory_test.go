@@ -57,12 +57,11 @@ func (r *register) play(t rapid.TB, erase []store.Handle[named], create []string
 	noError(t, r.Write(context.Background(), func(ctx context.Context, w *store.Writer) error {
 		return r.names.Tick(func(ctx context.Context, w *store.Writer, _ world.Tick) error {
 			var ps []store.Handle[named]
-			err := r.Each(ctx, 1, func(_ context.Context, _ int, q store.Queue) error {
+			err := r.Each(ctx, 1, func(_ int, q store.Queue) {
 				r.items.EraseItems(q, erase)
 				for _, name := range create {
 					ps = append(ps, r.items.Emplace(q, named{Name: name}))
 				}
-				return nil
 			})
 			if err != nil {
 				return err
@@ -207,14 +206,13 @@ func TestADirectoryIsTheSameForAnyNumberOfWorkers(t *testing.T) {
 		return func(ctx context.Context, frame int) error {
 			return s.Write(ctx, func(ctx context.Context, w *store.Writer) error {
 				return r.names.Tick(func(ctx context.Context, w *store.Writer, t world.Tick) error {
-					return s.Each(ctx, 20, func(_ context.Context, task int, q store.Queue) error {
+					return s.Each(ctx, 20, func(task int, q store.Queue) {
 						name := fmt.Sprint(task * (frame%3 + 1) % 30)
 						if h, ok := r.names.Find(name); ok {
 							r.items.Erase(q, h)
 						} else {
 							r.items.Emplace(q, named{name, task})
 						}
-						return nil
 					})
 				})(ctx, w, world.Tick{Number: uint64(frame)})
 			})

@@ -63,16 +63,15 @@ func found(ctx context.Context, own, east cells.ID, players ...Player) (*land, *
 // region tick
 // tick lets come who has come, lets all walk, and lets go who has crossed the border.
 func (l *land) tick(ctx context.Context, w *store.Writer, t world.Tick) error {
-	err := l.Each(ctx, 1, func(_ context.Context, _ int, q store.Queue) error {
+	err := l.Each(ctx, 1, func(_ int, q store.Queue) {
 		for _, p := range l.moves.Received() {
 			l.players.Emplace(q, *p)
 		}
-		return nil
 	})
 	if err != nil {
 		return err
 	}
-	err = l.players.ForEach(ctx, func(_ context.Context, c store.Chunk[Player]) error {
+	err = l.players.ForEach(ctx, func(c store.Chunk[Player]) {
 		for i := range c.Items {
 			p := &c.Items[i]
 			p.X += p.DX
@@ -81,7 +80,6 @@ func (l *land) tick(ctx context.Context, w *store.Writer, t world.Tick) error {
 				l.moves.Send(c.Queue, l.east, *p)
 			}
 		}
-		return nil
 	})
 	if err != nil {
 		return err

@@ -125,11 +125,10 @@ func (g *town) live(ctx context.Context, w *store.Writer, t world.Tick) error {
 	for h, r := range g.roads.All() {
 		n := min(r.Left, r.PerTick, room)
 		const tasks = 8
-		err := g.Each(ctx, tasks, func(_ context.Context, task int, q store.Queue) error {
+		err := g.Each(ctx, tasks, func(task int, q store.Queue) {
 			for i := task * n / tasks; i < (task+1)*n/tasks; i++ {
 				g.out.Send(q, r.To, word{r.Next + uint64(i), cells.Ref[road]{Cell: g.out.Own(), Handle: h}, "hello"})
 			}
-			return nil
 		})
 		if err != nil {
 			return err

@@ -62,9 +62,8 @@ func (p *post[M]) tick(record func(q store.Queue)) (received []M, err error) {
 			for _, m := range p.out.Received() {
 				received = append(received, *m)
 			}
-			return p.Each(ctx, 1, func(_ context.Context, _ int, q store.Queue) error {
+			return p.Each(ctx, 1, func(_ int, q store.Queue) {
 				record(q)
-				return nil
 			})
 		})(ctx, w, world.Tick{})
 	})
@@ -130,7 +129,7 @@ func TestNumbersAreTheSameForAnyNumberOfWorkers(t *testing.T) {
 					for from, m := range out.Received() {
 						sum = sum*31 + *m + int(from)
 					}
-					return s.Each(ctx, 40, func(_ context.Context, task int, q store.Queue) error {
+					return s.Each(ctx, 40, func(task int, q store.Queue) {
 						for i := range task % 5 {
 							to := other
 							if (task+i)%3 == 0 {
@@ -138,7 +137,6 @@ func TestNumbersAreTheSameForAnyNumberOfWorkers(t *testing.T) {
 							}
 							out.Send(q, to, sum+frame*1000+task*10+i)
 						}
-						return nil
 					})
 				})(ctx, w, world.Tick{})
 			})
@@ -276,9 +274,8 @@ func TestATickThatEndsItsFrameIsTold(t *testing.T) {
 	a := newPost(t, cells.Options[int]{})
 	err := a.Write(t.Context(), func(ctx context.Context, w *store.Writer) error {
 		send := func(ctx context.Context) error {
-			err := a.Each(ctx, 1, func(_ context.Context, _ int, q store.Queue) error {
+			err := a.Each(ctx, 1, func(_ int, q store.Queue) {
 				a.out.Send(q, 9, 1)
-				return nil
 			})
 			if err == nil {
 				_, err = a.Flush(ctx)

@@ -21,8 +21,8 @@ var (
 // Limits of exported names, fields and interface methods included. They are the counts
 // of today: a removal lowers them, and a new name replaces an old one.
 const (
-	mostProgramNames = 645
-	mostEngineNames  = 250
+	mostProgramNames = 639
+	mostEngineNames  = 254
 )
 
 func TestPublicNames_StayWithinLimits(t *testing.T) {

@@ -169,7 +169,7 @@ const passTasks = 4
 
 // emplace makes new units with their plans, and gives some a weight.
 func (g *Game) emplace(ctx context.Context, t world.Tick) error {
-	return g.Each(ctx, passTasks, func(_ context.Context, task int, q store.Queue) error {
+	return g.Each(ctx, passTasks, func(task int, q store.Queue) {
 		r := rand.New(rand.NewPCG(t.Seed, uint64(task)))
 		for range r.IntN(20) {
 			p := plan{Name: fmt.Sprint("plan ", r.IntN(100)), Steps: make([]int32, r.IntN(6))}
@@ -178,13 +178,12 @@ func (g *Game) emplace(ctx context.Context, t world.Tick) error {
 				g.weight.Set(q, u, r.Int32N(90))
 			}
 		}
-		return nil
 	})
 }
 
 // live moves units, and erases, replaces or marks some.
 func (g *Game) live(ctx context.Context, t world.Tick) error {
-	return g.units.ForEach(ctx, func(_ context.Context, c store.Chunk[unit]) error {
+	return g.units.ForEach(ctx, func(c store.Chunk[unit]) {
 		r := rand.New(rand.NewPCG(t.Seed, uint64(100+c.Index)))
 		for i := range c.Items {
 			u := &c.Items[i]
@@ -201,14 +200,13 @@ func (g *Game) live(ctx context.Context, t world.Tick) error {
 				g.marked.Set(c.Queue, c.Handle(i), mark{By: c.Handle(0), Name: "live"})
 			}
 		}
-		return nil
 	})
 }
 
 // weigh writes elements of the column in place, drops some marks, and writes the others in
 // place.
 func (g *Game) weigh(ctx context.Context, t world.Tick) error {
-	err := g.units.ForEachRows(ctx, func(_ context.Context, c store.RowsChunk[unit]) error {
+	err := g.units.ForEachRows(ctx, func(c store.Rows[unit]) {
 		r := rand.New(rand.NewPCG(t.Seed, uint64(1000+c.Index)))
 		weight := g.weight.Write(c)
 		for i := range weight {
@@ -217,12 +215,11 @@ func (g *Game) weigh(ctx context.Context, t world.Tick) error {
 				g.weight.Wrote(c, i)
 			}
 		}
-		return nil
 	})
 	if err != nil {
 		return err
 	}
-	return g.marked.ForEach(ctx, func(_ context.Context, c store.SparseChunk[unit, mark]) error {
+	return g.marked.ForEach(ctx, func(c store.SparseChunk[unit, mark]) {
 		r := rand.New(rand.NewPCG(t.Seed, uint64(2000+c.Index)))
 		for i := range c.Items {
 			if r.IntN(3) == 0 {
@@ -231,13 +228,12 @@ func (g *Game) weigh(ctx context.Context, t world.Tick) error {
 				c.Items[i].Name += "."
 			}
 		}
-		return nil
 	})
 }
 
 // replan writes plans in place, and replaces, locks or unlocks some.
 func (g *Game) replan(ctx context.Context, t world.Tick) error {
-	return g.plans.ForEach(ctx, func(_ context.Context, c store.StableChunk[plan]) error {
+	return g.plans.ForEach(ctx, func(c store.StableChunk[plan]) {
 		r := rand.New(rand.NewPCG(t.Seed, uint64(3000+c.Index)))
 		for h, p := range c.All() {
 			switch r.IntN(8) {
@@ -252,13 +248,12 @@ func (g *Game) replan(ctx context.Context, t world.Tick) error {
 				g.locked.Unset(c.Queue, h)
 			}
 		}
-		return nil
 	})
 }
 
 // remember dates the notes of this tick, erases old ones, and adds the tick to the past.
 func (g *Game) remember(ctx context.Context, t world.Tick) error {
-	err := g.Notes.ForEach(ctx, func(_ context.Context, c store.Chunk[Note]) error {
+	err := g.Notes.ForEach(ctx, func(c store.Chunk[Note]) {
 		for i := range c.Items {
 			if n := &c.Items[i]; n.Tick == 0 {
 				n.Tick = t.Number
@@ -266,7 +261,6 @@ func (g *Game) remember(ctx context.Context, t world.Tick) error {
 				c.Erase(i)
 			}
 		}
-		return nil
 	})
 	for _, p := range g.past.All() {
 		p.Sum = (p.Sum ^ t.Seed) * 0x9e3779b97f4a7c15

@@ -30,8 +30,8 @@ type bound interface {
 	changes() model.Changes
 	written() []uint64
 
-	forEach(ctx context.Context, f func(ctx context.Context, c chunk) error) error
-	reduce(ctx context.Context, f func(ctx context.Context) error) (model.Sum, error) // f is called for each chunk, unless nil
+	forEach(ctx context.Context, f func(c chunk)) error
+	reduce(ctx context.Context, f func()) (model.Sum, error) // f is called for each chunk, unless nil
 
 	insert(w *store.Writer, i model.Item) (uint64, error)
 	remove(w *store.Writer, id uint64) bool
@@ -50,7 +50,7 @@ type orderedTable interface {
 	sortTable(ctx context.Context, w *store.Writer, compare func(a, b model.Item) int) error
 	sortTableByKey(ctx context.Context, w *store.Writer, key func(model.Item) uint64) error
 	defragmentTable(ctx context.Context, w *store.Writer, compare func(a, b model.Item) int, budget int) (moves int, done bool, err error)
-	forEachRows(ctx context.Context, f func(ctx context.Context, c chunk) error) error
+	forEachRows(ctx context.Context, f func(c chunk)) error
 }
 
 // chunk is a task's chunk of a table.
@@ -203,14 +203,14 @@ func (b *binding[T]) insert(w *store.Writer, i model.Item) (uint64, error) {
 func (b *binding[T]) remove(w *store.Writer, id uint64) bool { return b.Remove(w, handleOf[T](id)) }
 
 // fold returns how a Reduce sums up the items of a chunk, once it has called f.
-func (b *binding[T]) fold(ctx context.Context, f func(ctx context.Context) error, items iter.Seq[*T]) (s model.Sum, err error) {
+func (b *binding[T]) fold(f func(), items iter.Seq[*T]) (s model.Sum) {
 	if f != nil {
-		err = f(ctx)
+		f()
 	}
 	for v := range items {
 		s = model.FoldItem(s, b.read(v).Key)
 	}
-	return s, err
+	return s
 }
 
 // changeKey changes the key of an item in place and reports whether it did.

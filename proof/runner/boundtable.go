@@ -13,8 +13,8 @@ type packed[T any] struct {
 	table *store.Table[T]
 }
 
-func (b *packed[T]) forEach(ctx context.Context, f func(ctx context.Context, c chunk) error) error {
-	return b.table.ForEach(ctx, func(ctx context.Context, c store.Chunk[T]) error {
+func (b *packed[T]) forEach(ctx context.Context, f func(c chunk)) error {
+	return b.table.ForEach(ctx, func(c store.Chunk[T]) {
 		view := chunk{queue: c.Queue, index: c.Index, erase: c.Erase, wroteAll: c.WroteAll}
 		view.wrote = func(_, i int) { c.Wrote(i) }
 		view.own = func(number int) elements { return b.column(number).rows(c) }
@@ -28,13 +28,13 @@ func (b *packed[T]) forEach(ctx context.Context, f func(ctx context.Context, c c
 				}
 			}
 		}
-		return f(ctx, view)
+		f(view)
 	})
 }
 
-func (b *packed[T]) reduce(ctx context.Context, f func(ctx context.Context) error) (model.Sum, error) {
-	return store.Reduce(ctx, b.table, func(ctx context.Context, r store.Rows[T]) (model.Sum, error) {
-		return b.fold(ctx, f, func(yield func(*T) bool) {
+func (b *packed[T]) reduce(ctx context.Context, f func()) (model.Sum, error) {
+	return store.Reduce(ctx, b.table, func(r store.Rows[T]) model.Sum {
+		return b.fold(f, func(yield func(*T) bool) {
 			for i := range r.Items {
 				yield(&r.Items[i])
 			}
@@ -68,8 +68,8 @@ type stable[T any] struct {
 	table *store.StableTable[T]
 }
 
-func (b *stable[T]) forEach(ctx context.Context, f func(ctx context.Context, c chunk) error) error {
-	return b.table.ForEach(ctx, func(ctx context.Context, c store.StableChunk[T]) error {
+func (b *stable[T]) forEach(ctx context.Context, f func(c chunk)) error {
+	return b.table.ForEach(ctx, func(c store.StableChunk[T]) {
 		view := chunk{queue: c.Queue, index: c.Index, wroteAll: c.WroteAll}
 		for h := range c.All() {
 			view.handles = append(view.handles, uint64(h.ID))
@@ -80,13 +80,13 @@ func (b *stable[T]) forEach(ctx context.Context, f func(ctx context.Context, c c
 				b.changeKey(v, change)
 			}
 		}
-		return f(ctx, view)
+		f(view)
 	})
 }
 
-func (b *stable[T]) reduce(ctx context.Context, f func(ctx context.Context) error) (model.Sum, error) {
-	return store.ReduceStable(ctx, b.table, func(ctx context.Context, r store.StableRows[T]) (model.Sum, error) {
-		return b.fold(ctx, f, func(yield func(*T) bool) {
+func (b *stable[T]) reduce(ctx context.Context, f func()) (model.Sum, error) {
+	return store.Reduce(ctx, b.table, func(r store.StableChunk[T]) model.Sum {
+		return b.fold(f, func(yield func(*T) bool) {
 			for _, v := range r.All() {
 				yield(v)
 			}

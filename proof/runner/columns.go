@@ -33,7 +33,7 @@ type boundSparse interface {
 	has(id uint64) bool
 	Len() int
 	chunkRows() int
-	forEach(ctx context.Context, f func(ctx context.Context, c chunk) error) error
+	forEach(ctx context.Context, f func(c chunk)) error
 	SortAsTable(w *store.Writer)
 }
 
@@ -48,9 +48,9 @@ type elements interface {
 type columnOf[T any] interface {
 	boundColumn
 	rows(k store.Chunk[T]) elements
-	own(k store.RowsChunk[T]) elements
-	beside(k store.RowsChunk[T]) elements
-	wrote(k store.RowsChunk[T], row int)
+	own(k store.Rows[T]) elements
+	beside(k store.Rows[T]) elements
+	wrote(k store.Rows[T], row int)
 }
 
 // partOf is what a [store.Column] and a [store.Sparse] have in common.
@@ -100,9 +100,9 @@ func (o *optional[T, C]) chunkRows() int {
 	return chunkRowsOf(unsafe.Sizeof(*new(C)) + unsafe.Sizeof(store.ID(0)))
 }
 
-func (o *optional[T, C]) forEach(ctx context.Context, f func(ctx context.Context, c chunk) error) error {
-	return o.ForEach(ctx, func(ctx context.Context, c store.SparseChunk[T, C]) error {
-		return f(ctx, chunk{queue: c.Queue, index: c.Index, handles: idsOf(c.Owners), own: func(int) elements {
+func (o *optional[T, C]) forEach(ctx context.Context, f func(c chunk)) error {
+	return o.ForEach(ctx, func(c store.SparseChunk[T, C]) {
+		f(chunk{queue: c.Queue, index: c.Index, handles: idsOf(c.Owners), own: func(int) elements {
 			return &elementsOf[C]{c.Items, &o.kind}
 		}})
 	})
@@ -128,15 +128,15 @@ func (c *columnDriver[T, C]) rows(k store.Chunk[T]) elements {
 	return &elementsOf[C]{c.of.Rows(k), &c.kind}
 }
 
-func (c *columnDriver[T, C]) own(k store.RowsChunk[T]) elements {
+func (c *columnDriver[T, C]) own(k store.Rows[T]) elements {
 	return &elementsOf[C]{c.of.Write(k), &c.kind}
 }
 
-func (c *columnDriver[T, C]) beside(k store.RowsChunk[T]) elements {
-	return &elementsOf[C]{c.of.Beside(k.Rows()), &c.kind}
+func (c *columnDriver[T, C]) beside(k store.Rows[T]) elements {
+	return &elementsOf[C]{c.of.Beside(k), &c.kind}
 }
 
-func (c *columnDriver[T, C]) wrote(k store.RowsChunk[T], row int) { c.of.Wrote(k, row) }
+func (c *columnDriver[T, C]) wrote(k store.Rows[T], row int) { c.of.Wrote(k, row) }
 
 type elementsOf[C any] struct {
 	all []C
@@ -202,8 +202,8 @@ func (b *binding[T]) parts() []boundPart { return b.beside }
 // column returns the component that is a column.
 func (b *packed[T]) column(number int) columnOf[T] { return b.beside[number].(columnOf[T]) }
 
-func (b *packed[T]) forEachRows(ctx context.Context, f func(ctx context.Context, c chunk) error) error {
-	return b.table.ForEachRows(ctx, func(ctx context.Context, c store.RowsChunk[T]) error {
+func (b *packed[T]) forEachRows(ctx context.Context, f func(c chunk)) error {
+	return b.table.ForEachRows(ctx, func(c store.Rows[T]) {
 		view := chunk{
 			queue: c.Queue, index: c.Index, erase: c.Erase,
 			own:    func(number int) elements { return b.column(number).own(c) },
@@ -213,6 +213,6 @@ func (b *packed[T]) forEachRows(ctx context.Context, f func(ctx context.Context,
 		for i := range c.Items {
 			view.handles = append(view.handles, uint64(c.Handle(i).ID))
 		}
-		return f(ctx, view)
+		f(view)
 	})
 }

@@ -170,11 +170,10 @@ func (r *running) erasing(c *script.Step, task int, q store.Queue, targets []tar
 // reduceInTask sums up a table inside a task, which is refused for the table
 // that the pass writes, also from within.
 func (r *running) reduceInTask(ctx context.Context, table int) {
-	got, err := r.tables[table].reduce(ctx, func(ctx context.Context) error {
-		if r.writes < 0 {
-			return nil
+	got, err := r.tables[table].reduce(ctx, func() {
+		if r.writes >= 0 {
+			r.expect(second(r.tables[r.writes].reduce(ctx, nil)), store.ErrPhase, "Reduce within a Reduce, over the table that the pass writes")
 		}
-		return refused(second(r.tables[r.writes].reduce(ctx, nil)))
 	})
 	if table == r.writes {
 		r.expect(err, store.ErrPhase, "Reduce over the table that the pass writes")

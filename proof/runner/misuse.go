@@ -92,11 +92,11 @@ func (p *executor) misuse(ctx context.Context, word string) {
 	unchanged()
 }
 
-func noWrite(context.Context, *store.Writer) error   { return nil }
-func noTask(context.Context, int, store.Queue) error { return nil }
-func noRead(context.Context) error                   { return nil }
-func noChunk(context.Context, chunk) error           { return nil }
-func second[T any](_ T, err error) error             { return err }
+func noWrite(context.Context, *store.Writer) error { return nil }
+func noTask(int, store.Queue)                      {}
+func noRead(context.Context) error                 { return nil }
+func noChunk(chunk)                                {}
+func second[T any](_ T, err error) error           { return err }
 
 // refused returns nil for an error that wraps ErrPhase.
 func refused(err error) error { return wraps(err, store.ErrPhase) }
@@ -113,9 +113,8 @@ func wraps(err, want error) error {
 func (p *executor) lonePass(ctx context.Context, f func(ctx context.Context) error) error {
 	var inner error
 	full := p.exact.BatchFull()
-	err := p.store.Each(ctx, 1, func(ctx context.Context, _ int, _ store.Queue) error {
-		inner = f(ctx)
-		return nil
+	err := p.store.Each(ctx, 1, func(_ int, q store.Queue) {
+		inner = f(q.Context())
 	})
 	if full && errors.Is(err, store.ErrQueueFull) {
 		return errUntried

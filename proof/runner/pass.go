@@ -57,18 +57,18 @@ func fails(op script.Op) bool {
 }
 
 // task is a task of the pass.
-func (r *running) task(ctx context.Context, task int, q store.Queue) error {
+func (r *running) task(task int, q store.Queue) {
 	for _, c := range r.bodies[task] {
 		r.places[task].at++
 		switch c.Op {
 		case script.FailError:
-			return taskError(task)
+			q.Fail(taskError(task))
+			return
 		case script.FailPanic:
 			panic(errTask)
 		}
-		r.command(ctx, c, task, q)
+		r.command(q.Context(), c, task, q)
 	}
-	return nil
 }
 
 // record gives what the tasks recorded to the models.
@@ -94,7 +94,7 @@ func (p *executor) each(ctx context.Context, s *script.Step) {
 // optional data.
 type visit struct {
 	chunks  []model.Chunk
-	pass    func(ctx context.Context, f func(ctx context.Context, c chunk) error) error
+	pass    func(ctx context.Context, f func(c chunk)) error
 	isItems bool           // the pass writes the items
 	column  model.ColumnOf // it writes, or adds to; -1: none
 	source  model.ColumnOf // whose elements it adds to those of column; -1: none
@@ -142,9 +142,9 @@ func (p *executor) forEach(ctx context.Context, s *script.Step, inWrite bool) {
 	}
 	visits := make([]atomic.Int32, len(v.chunks))
 	ran := r.run(ctx, func(ctx context.Context) error {
-		return v.pass(ctx, func(ctx context.Context, c chunk) error {
+		return v.pass(ctx, func(c chunk) {
 			if !p.isChunk(&c, v.chunks) {
-				return nil
+				return
 			}
 			visits[c.index].Add(1)
 			if v.isItems {
@@ -156,7 +156,7 @@ func (p *executor) forEach(ctx context.Context, s *script.Step, inWrite bool) {
 			if c.erase == nil {
 				r.erase[c.index] = func(row int) { p.tables[s.Table].erase(c.queue, c.handles[row]) }
 			}
-			return r.task(ctx, c.index, c.queue)
+			r.task(c.index, c.queue)
 		})
 	})
 	if !ran {

@@ -22,10 +22,9 @@ func ExampleRun() {
 	storetest.Run(printer{}, storetest.Options{Frames: 10}, func(s *store.Store) (func(context.Context, int) error, error) {
 		ships, err := store.Register(s, store.TableOptions[ship]{Name: "ship"})
 		return func(ctx context.Context, tick int) error {
-			err := s.Each(ctx, 1, func(_ context.Context, _ int, q store.Queue) error {
+			err := s.Each(ctx, 1, func(_ int, q store.Queue) {
 				launched++
 				ships.Emplace(q, ship{Hull: launched})
-				return nil
 			})
 			if err != nil {
 				return err

@@ -62,9 +62,8 @@ func TestWhatNoSnapshotHasIsFound(t *testing.T) {
 				if _, err := f.Flush(ctx); err != nil {
 					return err
 				}
-				return f.Each(ctx, 1, func(_ context.Context, _ int, q store.Queue) error {
+				return f.Each(ctx, 1, func(_ int, q store.Queue) {
 					f.ships.Emplace(q, ship{})
-					return nil
 				})
 			},
 			[]string{"tick 1, at its end: flushes with commands are 1 with 1 worker, 0 with 1 worker, loaded from a snapshot", hint},

@@ -112,7 +112,7 @@ func game(s *store.Store) (frame, error) {
 	}
 	shots, err := store.RegisterStable(s, store.TableOptions[int]{Name: "shot", Shards: 2})
 	return func(ctx context.Context, tick int) error {
-		err := f.ships.ForEach(ctx, func(_ context.Context, c store.Chunk[ship]) error {
+		err := f.ships.ForEach(ctx, func(c store.Chunk[ship]) {
 			for i := range c.Items {
 				if c.Items[i].Hull += tick; c.Items[i].Hull%7 == 3 {
 					c.Erase(i)
@@ -121,7 +121,6 @@ func game(s *store.Store) (frame, error) {
 					shots.Emplace(c.Queue, tick)
 				}
 			}
-			return nil
 		})
 		if err != nil {
 			return err
@@ -130,13 +129,12 @@ func game(s *store.Store) (frame, error) {
 			return err
 		}
 		return s.Write(ctx, func(ctx context.Context, w *store.Writer) error {
-			err := s.Each(ctx, 4, func(_ context.Context, task int, q store.Queue) error {
+			err := s.Each(ctx, 4, func(task int, q store.Queue) {
 				for h, v := range shots.All() {
 					if *v%4 == task && *v+2 < tick {
 						shots.Erase(q, h)
 					}
 				}
-				return nil
 			})
 			_, flushed := s.Flush(ctx)
 			sorted := store.SortByKey(ctx, f.ships, w, func(v *ship) uint64 { return uint64(v.Hull) % 16 })
@@ -185,11 +183,10 @@ func arrivals(s *store.Store) (frame, error) {
 		}
 		var lock sync.Mutex
 		var found []int
-		err := f.ships.ForEach(ctx, func(_ context.Context, c store.Chunk[ship]) error {
+		err := f.ships.ForEach(ctx, func(c store.Chunk[ship]) {
 			lock.Lock()
 			defer lock.Unlock()
 			found = append(found, c.Index)
-			return nil
 		})
 		if err != nil {
 			return err
@@ -227,11 +224,10 @@ func TestWorkDividedByTheNumberOfWorkersIsFound(t *testing.T) {
 			if tick < 5 {
 				return nil
 			}
-			err := f.Each(ctx, n, func(_ context.Context, task int, q store.Queue) error {
+			err := f.Each(ctx, n, func(task int, q store.Queue) {
 				for i := range 12 / n {
 					f.ships.Emplace(q, ship{Hull: 100*task + i})
 				}
-				return nil
 			})
 			if err != nil {
 				return err

@@ -54,11 +54,10 @@ func TestTheMessageSaysWhatDiffers(t *testing.T) {
 	}{
 		"an item written in place": {
 			func(ctx context.Context, _ *store.Store, f fleet, number int) error {
-				return f.ships.ForEach(ctx, func(_ context.Context, c store.Chunk[ship]) error {
+				return f.ships.ForEach(ctx, func(c store.Chunk[ship]) {
 					if c.Index == 2 {
 						c.Items[1].Leader.ID += store.ID(number)
 					}
-					return nil
 				})
 			},
 			[]string{
@@ -152,9 +151,8 @@ func TestTheMessageSaysWhatDiffers(t *testing.T) {
 				if err := f.create(ctx, 1, func(int) ship { return ship{Hull: number} }); err != nil || number == 0 {
 					return err
 				}
-				return f.ships.ForEach(ctx, func(_ context.Context, c store.Chunk[ship]) error {
+				return f.ships.ForEach(ctx, func(c store.Chunk[ship]) {
 					c.Items[0].Hull = -1
-					return nil
 				})
 			},
 			[]string{

@@ -58,16 +58,15 @@ func harbour(t *testing.T) http.Handler {
 	}
 	type on = []store.Resource
 	work := func(ctx context.Context) error {
-		return s.Each(ctx, 1, func(context.Context, int, store.Queue) error { return nil })
+		return s.Each(ctx, 1, func(int, store.Queue) {})
 	}
 	frame, err := store.NewSchedule(s,
 		store.System{Name: "input", Writes: on{store.Other("keyboard")}, Run: work},
 		store.System{Name: "steer", Reads: on{store.Other("keyboard")}, Writes: on{vessels}, Emits: on{wrecks}, Run: func(ctx context.Context) error {
-			return vessels.ForEach(ctx, func(_ context.Context, c store.Chunk[vessel]) error {
+			return vessels.ForEach(ctx, func(c store.Chunk[vessel]) {
 				for i := range c.Items {
 					c.Items[i].X += float32(math.Sin(float64(c.Items[i].Y)))
 				}
-				return nil
 			})
 		}},
 		store.System{Name: "mark", Writes: on{marks}, Run: work},

@@ -333,13 +333,12 @@ func TestRequestsSeeWholeTicks(t *testing.T) {
 	}
 	tick := func(ctx context.Context, _ *store.Writer) error {
 		for flush := range 2 {
-			err := f.Each(ctx, 1, func(_ context.Context, _ int, q store.Queue) error {
+			err := f.Each(ctx, 1, func(_ int, q store.Queue) {
 				if flush == 0 {
 					f.ships.EraseAll(q)
 				} else {
 					f.ships.EmplaceItems(q, make([]ship, 100), nil)
 				}
-				return nil
 			})
 			if err == nil {
 				_, err = f.Flush(ctx)

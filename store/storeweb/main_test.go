@@ -67,7 +67,7 @@ func (f *fleet) launch(t testing.TB, n int) {
 
 // shoot replaces all shots by as many others.
 func (f *fleet) shoot(ctx context.Context) error {
-	return f.Each(ctx, 2, func(_ context.Context, task int, q store.Queue) error {
+	return f.Each(ctx, 2, func(task int, q store.Queue) {
 		for h := range f.shots.All() {
 			if h.ID.Slot()%2 == uint32(task) {
 				f.shots.Erase(q, h)
@@ -76,7 +76,6 @@ func (f *fleet) shoot(ctx context.Context) error {
 		for i := range 50 {
 			f.shots.Emplace(q, shot{X: float32(i)})
 		}
-		return nil
 	})
 }
 

@@ -96,25 +96,24 @@ func newBesideTable[T item](n int) besideTable[T] {
 	t := must(store.Register(st, store.TableOptions[T]{Shards: shards, Reserve: n}))
 	b := besideTable[T]{st, t, addWords(t, "x"), addWords(t, "v")}
 	emplace(st, t, values[T](n))
-	check(t.ForEachRows(context.Background(), func(_ context.Context, c store.RowsChunk[T]) error {
+	check(t.ForEachRows(context.Background(), func(c store.Rows[T]) {
 		x, v := b.x.Write(c), b.v.Write(c)
 		for i := range x {
 			x[i], v[i] = *first(&c.Items[i]), 1
 		}
-		return nil
 	}))
 	return b
 }
 
 // added returns the number of rows to whose word the first body has added one.
 func (b besideTable[T]) added() int {
-	return must(store.Reduce(context.Background(), b.table, func(_ context.Context, r store.Rows[T]) (n int, err error) {
+	return must(store.Reduce(context.Background(), b.table, func(r store.Rows[T]) (n int) {
 		for i, x := range b.x.Beside(r) {
 			if x == *first(&r.Items[i])+1 {
 				n++
 			}
 		}
-		return n, nil
+		return n
 	}, func(a, b int) int { return a + b }))
 }
 
@@ -135,24 +134,23 @@ func addWords[T item](t *store.Table[T], name string) *store.Column[T, uint64] {
 func plus(a, b uint64) uint64 { return a + b }
 
 func (b besideTable[T]) sum(ctx context.Context) {
-	sink += must(store.Reduce(ctx, b.table, func(_ context.Context, r store.Rows[T]) (uint64, error) {
-		return sumOf(b.x.Beside(r)), nil
+	sink += must(store.Reduce(ctx, b.table, func(r store.Rows[T]) uint64 {
+		return sumOf(b.x.Beside(r))
 	}, plus))
 }
 
 func (b besideTable[T]) sumField(ctx context.Context) {
-	sink += must(store.Reduce(ctx, b.table, func(_ context.Context, r store.Rows[T]) (sum uint64, err error) {
+	sink += must(store.Reduce(ctx, b.table, func(r store.Rows[T]) (sum uint64) {
 		for i := range r.Items {
 			sum += *first(&r.Items[i])
 		}
-		return sum, nil
+		return sum
 	}, plus))
 }
 
 func (b besideTable[T]) add(ctx context.Context) {
-	check(b.table.ForEachRows(ctx, func(_ context.Context, c store.RowsChunk[T]) error {
-		addTo(b.x.Write(c), b.v.Beside(c.Rows()))
-		return nil
+	check(b.table.ForEachRows(ctx, func(c store.Rows[T]) {
+		addTo(b.x.Write(c), b.v.Beside(c))
 	}))
 }
 
@@ -230,9 +228,8 @@ func (s set[T]) creates(st *store.Store, empty func(w *store.Writer), record fun
 				empty(w)
 				return nil
 			}))
-			check(st.Each(ctx, 1, func(_ context.Context, _ int, q store.Queue) error {
+			check(st.Each(ctx, 1, func(_ int, q store.Queue) {
 				record(q)
-				return nil
 			}))
 		},
 		Body:  func() { f.flush(ctx, st) },

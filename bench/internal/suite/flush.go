@@ -36,12 +36,11 @@ func (s set[T]) flush(on *common[fullTable[T]], workers int) *measure.Work {
 		Within: within(workers, &ctx), Close: on.close,
 		Prepare: func() {
 			live = drawLive(r, t, live, len(created))
-			check(st.Each(ctx, queues, func(_ context.Context, task int, q store.Queue) error {
+			check(st.Each(ctx, queues, func(task int, q store.Queue) {
 				t.EraseItems(q, part(live[:len(created)], task))
 				for _, v := range part(created, task) {
 					t.Emplace(q, v)
 				}
-				return nil
 			}))
 		},
 		Body:  func() { f.flush(ctx, st) },

@@ -67,14 +67,13 @@ func (s set[T]) frame(y system, workers int) *measure.Work {
 	var ctx context.Context
 	var names []store.Handle[item32]
 	number, r := uint64(0), s.random()
-	pass := func(_ context.Context, c store.Chunk[item32]) error {
+	pass := func(c store.Chunk[item32]) {
 		for i := range c.Items {
 			if v := &c.Items[i]; y.move(v, number) {
 				c.Erase(i)
 				t.Emplace(c.Queue, item32{v: v.v + 1, y: 1})
 			}
 		}
-		return nil
 	}
 	return &measure.Work{
 		Within: within(workers, &ctx),

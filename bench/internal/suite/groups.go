@@ -83,14 +83,13 @@ func (a arena) sort(ctx context.Context) {
 	check(store.GroupBy(ctx, a.groups, a.hits, a.targets, targetOf))
 }
 
-func addMembers(_ context.Context, c store.GroupChunk[hit, item32]) error {
+func addMembers(c store.GroupChunk[hit, item32]) {
 	for i := range c.Owners {
 		m := c.Members(i)
 		for k := range m.Len() {
 			c.Owners[i].v += m.At(k).amount
 		}
 	}
-	return nil
 }
 
 // loop adds each hit to its target.

@@ -26,15 +26,14 @@ func keptWhenIdle(n int) float64 {
 		return nil
 	}))
 	must(st.Flush(ctx))
-	check(t.ForEach(ctx, func(_ context.Context, c store.Chunk[item32]) error {
+	check(t.ForEach(ctx, func(c store.Chunk[item32]) {
 		for i := range c.Items {
 			t.Put(c.Queue, c.Handle(i), item32{v: 1})
 		}
-		return nil
 	}))
 	must(st.Flush(ctx))
 	for range idleTicks {
-		check(st.Each(ctx, shards, func(context.Context, int, store.Queue) error { return nil }))
+		check(st.Each(ctx, shards, func(int, store.Queue) {}))
 		must(st.Flush(ctx))
 	}
 	kept := heapInUse() - before - st.Stats().Tables[0].Bytes

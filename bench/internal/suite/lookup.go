@@ -101,9 +101,8 @@ func (s set[T]) fill(st *store.Store, t emplacer[T]) []store.Handle[T] {
 // emplace adds the items to the table and returns their handles in order.
 func emplace[T any](st *store.Store, t emplacer[T], items []T) (hs []store.Handle[T]) {
 	ctx := context.Background()
-	check(st.Each(ctx, 1, func(_ context.Context, _ int, q store.Queue) error {
+	check(st.Each(ctx, 1, func(_ int, q store.Queue) {
 		hs = t.EmplaceItems(q, items, nil)
-		return nil
 	}))
 	must(st.Flush(ctx))
 	for i, p := range hs {

@@ -79,7 +79,7 @@ func (r *tableRival) tick(ctx context.Context, f *frame) {
 	check(r.store.Each(ctx, queues, r.takeOver))
 }
 
-func (r *tableRival) record(_ context.Context, task int, q store.Queue) error {
+func (r *tableRival) record(task int, q store.Queue) {
 	t, directory := r.table, r.directory
 	var sum uint64
 	for _, s := range r.frame.steps[task] {
@@ -95,12 +95,10 @@ func (r *tableRival) record(_ context.Context, task int, q store.Queue) error {
 		}
 	}
 	keep(sum)
-	return nil
 }
 
-func (r *tableRival) takeOver(_ context.Context, task int, _ store.Queue) error {
+func (r *tableRival) takeOver(task int, _ store.Queue) {
 	for _, entry := range r.frame.inserted[task] {
 		r.directory[entry], _ = r.table.Resolve(r.directory[entry])
 	}
-	return nil
 }

@@ -21,9 +21,8 @@ func (s set[T]) passes() []measure.Case {
 		return &measure.Work{
 			Items: s.n, Within: within(workers, &ctx), Close: on.close,
 			Body: func() {
-				check(t.ForEach(ctx, func(_ context.Context, c store.Chunk[T]) error {
+				check(t.ForEach(ctx, func(c store.Chunk[T]) {
 					simulate(c.Items)
-					return nil
 				}))
 			},
 			Count: func() (n int) {
@@ -91,7 +90,7 @@ func (s set[T]) emptyPasses() []measure.Case {
 			Prepare: func() { must(st.Flush(ctx)) },
 			Body: func() {
 				for range passes {
-					check(t.ForEach(ctx, func(context.Context, store.Chunk[T]) error { return nil }))
+					check(t.ForEach(ctx, func(store.Chunk[T]) {}))
 				}
 			},
 		}

@@ -46,9 +46,8 @@ func recording(s set[item32], f recorded) *measure.Work {
 		names[i] = store.Handle[item32]{ID: handle.New(uint16(1+i%shards), 1, uint32(i/shards))}
 	}
 	ctx := context.Background()
-	task := func(_ context.Context, _ int, q store.Queue) error {
+	task := func(_ int, q store.Queue) {
 		f(t, q, names)
-		return nil
 	}
 	return &measure.Work{
 		Items:   s.n,

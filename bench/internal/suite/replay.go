@@ -112,7 +112,7 @@ func (r *replay) run() {
 	}
 }
 
-func (r *replay) record(_ context.Context, task int, q store.Queue) error {
+func (r *replay) record(task int, q store.Queue) {
 	for _, e := range r.tasks[r.tick][task] {
 		t := r.tables[e.table]
 		switch h := &r.directory[e.entry]; e.kind {
@@ -124,7 +124,6 @@ func (r *replay) record(_ context.Context, task int, q store.Queue) error {
 			t.Erase(q, *h)
 		}
 	}
-	return nil
 }
 
 func (r *replay) takeOver() {

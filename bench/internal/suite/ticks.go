@@ -161,14 +161,13 @@ func (s set[T]) smallFlush(tables, recorders, workers int) *measure.Work {
 			for i, t := range all {
 				live[i] = drawLive(r, t, live[i], each)
 			}
-			check(st.Each(ctx, recorders, func(_ context.Context, task int, q store.Queue) error {
+			check(st.Each(ctx, recorders, func(task int, q store.Queue) {
 				for i, t := range all {
 					for _, h := range live[i][each*task/recorders : each*(task+1)/recorders] {
 						t.Erase(q, h)
 						t.Emplace(q, itemOf[T](1))
 					}
 				}
-				return nil
 			}))
 		},
 		Body:  func() { f.flush(ctx, st) },
@@ -180,9 +179,8 @@ func (s set[T]) smallFlush(tables, recorders, workers int) *measure.Work {
 func (s set[T]) ticks(st *store.Store, workers int, record func(q store.Queue)) *measure.Work {
 	var ctx context.Context
 	var f flushing
-	task := func(_ context.Context, _ int, q store.Queue) error {
+	task := func(_ int, q store.Queue) {
 		record(q)
-		return nil
 	}
 	return &measure.Work{
 		Items: ticksInBody, Within: within(workers, &ctx),

@@ -163,7 +163,7 @@ func (g *arena) carryOut(w *store.Writer, h store.Handle[fighter], f *fighter, o
 }
 
 func (g *arena) fly(ctx context.Context) error {
-	return g.bullets.ForEach(ctx, func(_ context.Context, c store.Chunk[bullet]) error {
+	return g.bullets.ForEach(ctx, func(c store.Chunk[bullet]) {
 		for i := range c.Items {
 			b := &c.Items[i]
 			b.X, b.Y = b.Heading.move(b.X, b.Y, bulletStep)
@@ -171,12 +171,11 @@ func (g *arena) fly(ctx context.Context) error {
 				c.Erase(i)
 			}
 		}
-		return nil
 	})
 }
 
 func (g *arena) hit(ctx context.Context) error {
-	return g.bullets.ForEachRows(ctx, func(_ context.Context, c store.RowsChunk[bullet]) error {
+	return g.bullets.ForEachRows(ctx, func(c store.Rows[bullet]) {
 		for i, b := range c.Items {
 			for h, f := range g.fighters.All() {
 				if h != b.Owner && near(f.X-b.X, width) && near(f.Y-b.Y, height) {
@@ -186,7 +185,6 @@ func (g *arena) hit(ctx context.Context) error {
 				}
 			}
 		}
-		return nil
 	})
 }
 
@@ -202,11 +200,10 @@ func (g *arena) suffer(ctx context.Context) error {
 	group := func(key func(*wound) store.Handle[fighter], count func(f *fighter, n int32)) error {
 		return errors.Join(
 			store.GroupBy(ctx, &g.suffered, g.wounds, g.fighters, key),
-			g.suffered.ForEach(ctx, func(_ context.Context, c store.GroupChunk[wound, fighter]) error {
+			g.suffered.ForEach(ctx, func(c store.GroupChunk[wound, fighter]) {
 				for i := range c.Owners {
 					count(&c.Owners[i], int32(c.Members(i).Len()))
 				}
-				return nil
 			}),
 		)
 	}

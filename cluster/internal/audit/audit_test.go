@@ -37,13 +37,12 @@ func open(workers int, applied func(audit.Played)) (*store.Store, world.Options,
 			if _, err := s.Flush(ctx); err != nil {
 				return err
 			}
-			return calls.ForEach(ctx, func(_ context.Context, c store.Chunk[call]) error {
+			return calls.ForEach(ctx, func(c store.Chunk[call]) {
 				for i := range c.Items {
 					if c.Items[i].Tick == 0 {
 						c.Items[i].Tick = t.Number
 					}
 				}
-				return nil
 			})
 		},
 		Applied: func(ctx context.Context, o world.Outcome) {

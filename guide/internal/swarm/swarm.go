@@ -135,12 +135,11 @@ func (w *Swarm) begin(ctx context.Context, n int) error {
 	if err != nil {
 		return err
 	}
-	err = w.Store.Each(ctx, 1, func(_ context.Context, _ int, q store.Queue) error {
+	err = w.Store.Each(ctx, 1, func(_ int, q store.Queue) {
 		for i := range n {
 			h := w.born(q, uint32(i)*2654435761+1)
 			w.Lives.Set(q, h, 1+int32(i)%600) // so that not all die at once
 		}
-		return nil
 	})
 	if err != nil {
 		return err
@@ -193,7 +192,7 @@ func (w *Swarm) Tick(ctx context.Context, workers, tick int, acts []Act) error {
 // gather sums up, for each square, the motes in it.
 func (w *Swarm) gather(ctx context.Context) error {
 	err := store.GroupBy(ctx, &w.near, w.Motes, w.squares, func(m *Mote) store.Handle[Square] { return m.Square })
-	return errors.Join(err, w.near.ForEach(ctx, func(_ context.Context, c store.GroupChunk[Mote, Square]) error {
+	return errors.Join(err, w.near.ForEach(ctx, func(c store.GroupChunk[Mote, Square]) {
 		for i := range c.Owners {
 			motes := c.Members(i)
 			sum := Square{N: int32(motes.Len())}
@@ -206,18 +205,16 @@ func (w *Swarm) gather(ctx context.Context) error {
 			}
 			c.Owners[i] = sum
 		}
-		return nil
 	}))
 }
 
 // age takes a tick off every life.
 func (w *Swarm) age(ctx context.Context) error {
-	return w.Motes.ForEachRows(ctx, func(_ context.Context, c store.RowsChunk[Mote]) error {
+	return w.Motes.ForEachRows(ctx, func(c store.Rows[Mote]) {
 		lives := w.Lives.Write(c)
 		for i := range lives {
 			lives[i]--
 		}
-		return nil
 	})
 }
 
@@ -229,8 +226,8 @@ const crowd = 48
 // writes where its own motes will be.
 func (w *Swarm) steer(ctx context.Context) error {
 	tick := uint32(w.tick) * 2654435761
-	return w.Motes.ForEachRows(ctx, func(_ context.Context, c store.RowsChunk[Mote]) error {
-		places, courses, next := w.Places.Beside(c.Rows()), w.Courses.Write(c), w.next.Write(c)
+	return w.Motes.ForEachRows(ctx, func(c store.Rows[Mote]) {
+		places, courses, next := w.Places.Beside(c), w.Courses.Write(c), w.next.Write(c)
 		for i := range c.Items {
 			m := &c.Items[i]
 			seed := (m.Seed ^ tick) | 1
@@ -254,7 +251,6 @@ func (w *Swarm) steer(ctx context.Context) error {
 			courses[i] = v
 			next[i] = Vector{wrap(p.X+v.X, Width*Unit), wrap(p.Y+v.Y, Height*Unit)}
 		}
-		return nil
 	})
 }
 
@@ -275,12 +271,11 @@ func (w *Swarm) turn(ctx context.Context) error { return store.Exchange(ctx, w.P
 
 // settle has each mote name the square that it is in.
 func (w *Swarm) settle(ctx context.Context) error {
-	return w.Motes.ForEach(ctx, func(_ context.Context, c store.Chunk[Mote]) error {
+	return w.Motes.ForEach(ctx, func(c store.Chunk[Mote]) {
 		places := w.Places.Rows(c)
 		for i := range c.Items {
 			c.Items[i].Square = w.squareAt(places[i])
 		}
-		return nil
 	})
 }
 
@@ -290,8 +285,8 @@ func wrap(v, n int32) int32 { return (v + n) % n }
 
 // live has motes die of age, each for another one, or of a person's hand.
 func (w *Swarm) live(ctx context.Context) error {
-	return w.Motes.ForEachRows(ctx, func(_ context.Context, c store.RowsChunk[Mote]) error {
-		places, lives := w.Places.Beside(c.Rows()), w.Lives.Beside(c.Rows())
+	return w.Motes.ForEachRows(ctx, func(c store.Rows[Mote]) {
+		places, lives := w.Places.Beside(c), w.Lives.Beside(c)
 		for i := range c.Items {
 			if lives[i] <= 0 {
 				c.Erase(i)
@@ -300,7 +295,6 @@ func (w *Swarm) live(ctx context.Context) error {
 				c.Erase(i)
 			}
 		}
-		return nil
 	})
 }
 
@@ -313,7 +307,7 @@ const (
 
 // hand records what a person had born, and erased by handle.
 func (w *Swarm) hand(ctx context.Context) error {
-	return w.Store.Each(ctx, len(w.acts), func(_ context.Context, task int, q store.Queue) error {
+	return w.Store.Each(ctx, len(w.acts), func(task int, q store.Queue) {
 		switch a := w.acts[task]; {
 		case !a.Erase.ID.IsZero():
 			w.Motes.Erase(q, a.Erase)
@@ -323,7 +317,6 @@ func (w *Swarm) hand(ctx context.Context) error {
 				w.bornAt(q, at, (uint32(w.tick)*7919+uint32(i)*104729+uint32(task)*31)|1)
 			}
 		}
-		return nil
 	})
 }
 

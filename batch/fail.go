@@ -1,0 +1,34 @@
+package batch
+
+import (
+	"context"
+	"fmt"
+)
+
+// Fail notes that the task failed with err; the first error stays. A nil err changes
+// nothing. Fail panics when the queue was kept past its pass, or is for no task.
+func (q Queue) Fail(err error) {
+	p := q.pass("Fail")
+	if err != nil && q.buf.failed == nil && p.Context != nil {
+		q.buf.failed = err
+	}
+}
+
+// Context returns the context of the pass. It panics as Fail does.
+func (q Queue) Context() context.Context { return q.pass("Context").Context }
+
+// pass returns the pass whose task has the queue.
+func (q Queue) pass(call string) *Pass {
+	if q.buf == nil {
+		panic(fmt.Sprintf("store: %s of the zero Queue; use the queue that a pass gives to its task", call))
+	}
+	q.usable(q.buf.batch)
+	p := q.buf.owner
+	if p == nil || p.Context == nil {
+		panic(fmt.Sprintf("store: %s of %v, which is for no task of a pass; a function of the inbox returns its error, and has the context of its caller", call, q))
+	}
+	return p
+}
+
+// Failed returns the error with which a task failed.
+func (p *Pass) Failed(task int) error { return p.buffers[task].failed }

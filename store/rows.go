@@ -1,0 +1,50 @@
+package store
+
+import (
+	"fmt"
+
+	"handloom/internal/check"
+	"handloom/internal/dense"
+)
+
+// Rows is a run of rows of a table given to one task that reads the items, in
+// [Table.ForEachRows] or [Reduce], and good until the task returns. In a ForEachRows the
+// task writes elements of columns with [Column.Write], and records with Queue and Erase;
+// in a Reduce these panic.
+type Rows[T any] struct {
+	Items []T   // not to be written
+	Queue Queue // the task's own; in a Reduce the zero Queue
+	Index int   // of the run in the pass; depends on row counts alone
+
+	pass   *rowsPass // nil: a Reduce
+	erased *[]uint32 // rows that are to be erased
+	items  *dense.Set
+	row    uint32 // of Items[0] in the map
+	serial uint32 // of the pass
+}
+
+// Handle returns the handle of Items[i].
+func (r *Rows[T]) Handle(i int) Handle[T] {
+	if check.Cheap && r.pass != nil && r.serial != r.pass.serial {
+		panic(savedChunk{"Handle", r.Index, r.pass.name})
+	}
+	_ = r.Items[i]
+	return Handle[T]{ID: r.items.IDAt(int(r.row) + i)}
+}
+
+// Erase records that Items[i] is to be erased.
+func (r *Rows[T]) Erase(i int) {
+	r.pass.mustRun("Erase", r.Index, r.serial)
+	_ = r.Items[i]
+	*r.erased = append(*r.erased, r.row+uint32(i))
+}
+
+// mustRun panics unless rows are those of a pass that runs.
+func (p *rowsPass) mustRun(method string, index int, serial uint32) {
+	switch {
+	case p == nil:
+		panic(fmt.Sprintf("store: %s with Rows of a Reduce, which only reads; call it in a ForEachRows", method))
+	case p.serial != serial:
+		panic(savedChunk{method, index, p.name})
+	}
+}
