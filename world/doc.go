@@ -71,6 +71,10 @@
 // waits twice as long, up to 5 s. On a log with a lock, as a journal is, there is one
 // world, which owns it from Open on.
 //
+// A world with Options.Observe follows for as long as it is open. It appends, saves and
+// trims nothing, so a server for viewers, or a machine that is too slow to own the log, has
+// no effect on the others. If it diverges, it halts alone.
+//
 // Followers save the snapshots, for copying the state is a pause, and the owner does when
 // none of them has.
 //

@@ -23,6 +23,8 @@ import (
 // Write and what else changes it are [store.ErrPhase]. A log serves one World of a
 // process: two Worlds on one journal take the log from each other.
 //
+// A World with Options.Observe follows, and never owns the log.
+//
 // A log that others may own, and that does not answer, is asked again for 30 s, which is
 // longer than elections take. Open fails with what Run fails with, with [store.ErrSnapshot] for a table that cannot
 // be saved, naming the field, and with [store.ErrCheckpoint] for one that cannot be
@@ -54,6 +56,9 @@ func newWorld(ctx context.Context, s *store.Store, l Log, o Options) (*World, er
 		return nil, fmt.Errorf("world: %w", err)
 	}
 	w := &World{store: s, claim: c, log: l, o: o, incarnation: random(), lock: make(chan struct{}, 1)}
+	if o.Observe {
+		w.log = observed{l}
+	}
 	w.life, w.end = context.WithCancelCause(context.Background())
 	w.ticks, w.dies = context.WithCancelCause(context.Background())
 	w.shards, w.epoch = shardsOf(s), w.ownTermStart()
@@ -118,6 +123,9 @@ func (w *World) begin(ctx context.Context) error {
 	}
 	if tail > 0 || len(saved) > 0 {
 		return nil
+	}
+	if w.o.Observe {
+		return errNoState
 	}
 	if w.o.Init != nil {
 		if err := w.store.Write(w.claim.Context(ctx), w.o.Init); err != nil {

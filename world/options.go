@@ -41,6 +41,11 @@ type Options struct {
 	// pause, unless DigestTicks are about half as many or more. 0: 600.
 	SnapshotTicks int
 
+	// Observe keeps the World from owning the log: it applies the records of other worlds,
+	// and calls only Read, Tail, Saved and Load of the log. Submit and Handoff return
+	// [ErrNotOwner]. Open of an empty log returns [io/fs.ErrNotExist].
+	Observe bool
+
 	// Shadow is the part of the ticks, 0 to 1, that the owner plays twice, going back
 	// in between, to find out whether they come to the same state.
 	Shadow float64

@@ -227,6 +227,9 @@ func (s *saver) restart(tick uint64) { s.tick, s.held = tick, false }
 // A follower keeps its copy back until the owner has told the digest of every shard behind
 // it: had it saved a state that is another one, whoever recovers would begin with that.
 func (w *World) saveIfDue(ctx context.Context, owner bool) {
+	if w.o.Observe {
+		return
+	}
 	s, h := &w.saver, w.at()
 	due, kept, never := w.saveDue(owner)
 	if never {

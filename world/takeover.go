@@ -40,6 +40,8 @@ func (w *World) failoverDelay(ctx context.Context) (time.Duration, error) {
 	defer w.pass()
 	h, wait := w.at(), w.wait
 	switch {
+	case w.o.Observe:
+		return endless, nil
 	case w.pending != nil:
 		return 0, nil // a term that it wanted to begin
 	case h.Handed && (h.To != w.o.Program || h.Owner == w.incarnation):

@@ -1,0 +1,137 @@
+package world_test
+
+import (
+	"context"
+	"io"
+	"io/fs"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"handloom/world"
+)
+
+// readOnly is the log of an observing world: other calls than Read, Tail, Saved and Load
+// fail the test.
+type readOnly struct {
+	world.Log
+	t *testing.T
+}
+
+func (l readOnly) Append(context.Context, uint64, []byte) (uint64, error) { return 0, l.called() }
+
+func (l readOnly) Save(context.Context, uint64, func(io.Writer) error) error { return l.called() }
+
+func (l readOnly) Trim(context.Context, uint64) error { return l.called() }
+
+func (l readOnly) Reject(context.Context, uint64) error { return l.called() }
+
+func (l readOnly) Silence() time.Duration {
+	l.t.Error("Silence is called")
+	return 0
+}
+
+func (l readOnly) called() error {
+	l.t.Error("a call changes the log")
+	return fs.ErrInvalid
+}
+
+func observe(t *testing.T, l world.Log) (*game, *world.World) {
+	t.Helper()
+	g := newGame(t, alone)
+	return g, openWith(t, g, readOnly{l, t}, func(o *world.Options) { o.Observe, o.SnapshotTicks = true, 12 })
+}
+
+// An observing world comes to all states of the others, whoever owns the log, and reads
+// on where the log is trimmed. When no other world is left, it waits.
+func TestObserve_FollowsAndChangesNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := &faulty{Log: world.Memory()}
+		g, h := newGame(t, alone), newGame(t, alone)
+		rarely := func(o *world.Options) { o.SnapshotTicks = 1000 }
+		w, v := openWith(t, g, l, rarely), openWith(t, h, l, rarely)
+		seen, u := observe(t, l)
+		late := 0
+		l.load = func(ctx context.Context, at uint64) (io.ReadCloser, error) {
+			late++
+			return l.Log.Load(ctx, at)
+		}
+		want := func(tick uint64) {
+			t.Helper()
+			for u.Status().Tick < tick {
+				noError(t, errorOf(u.Step(within(t, time.Hour))))
+			}
+			if s := u.Status(); s.Owner || s.Tick != tick || s.Refused > 0 || s.SaveErr != "" {
+				t.Fatalf("want tick %d, got %v", tick, s)
+			}
+			wantSame(t, g, seen)
+			wantSame(t, h, seen)
+		}
+		idle := func() {
+			t.Helper()
+			tail, _ := l.Tail(t.Context())
+			wantError(t, errorOf(u.Step(within(t, time.Hour))), context.DeadlineExceeded)
+			if now, _ := l.Tail(t.Context()); now != tail || u.Status().Refused > 0 {
+				t.Fatalf("the tail is %d, and was %d; %v", now, tail, u.Status())
+			}
+		}
+		for n := range 20 {
+			sent := submit(t.Context(), w, g.order(n))
+			stepsSaving(t, w, 1)
+			wantApplied(t, sent, uint64(n+1))
+			stepsSaving(t, v, 1)
+			want(uint64(n + 1))
+			wantError(t, errorOf(u.Submit(t.Context(), seen.order(n))), world.ErrNotOwner)
+			wantError(t, u.Handoff(t.Context(), "game"), world.ErrNotOwner)
+		}
+		wantTicks(t, seen, 20)
+		noError(t, w.Handoff(t.Context(), "game"))
+		crash(t, w)
+		stepsSaving(t, v, 3)
+		want(23)
+		noError(t, v.Handoff(t.Context(), "game"))
+		crash(t, v)
+		idle()
+		again, x := newWorld(t, alone, l)
+		late = 0
+		stepsSaving(t, x, 60) // more than the log keeps
+		mustStep(t, u)
+		want(83)
+		if late == 0 {
+			t.Error("it loads no snapshot")
+		}
+		wantSame(t, again, seen)
+		crash(t, x)
+		idle()
+		mustClose(t, u)
+	})
+}
+
+func TestObserve_DivergedHaltsAlone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := keeping{world.Memory()}
+		_, w := newWorld(t, alone, l)
+		_, v := newWorld(t, alone, l)
+		seen, u := observe(t, l)
+		seen.drifts(9)
+		steps(t, w, 20)
+		wantError(t, u.Run(within(t, time.Hour)), world.ErrDiverged)
+		steps(t, w, 5)
+		crash(t, w)
+		steps(t, v, 30)
+		if s := v.Status(); !s.Owner || s.Tick != 30 {
+			t.Errorf("the node next to it: %v", s)
+		}
+		mustClose(t, u, v)
+		if a := mustAudit(t, l); a.Terms != 2 {
+			t.Errorf("%d terms", a.Terms)
+		}
+	})
+}
+
+func TestObserve_EmptyLogIsRefused(t *testing.T) {
+	g := newGame(t, alone)
+	o := g.options()
+	o.Observe = true
+	wantError(t, errorOf(world.Open(t.Context(), g.Store, readOnly{world.Memory(), t}, o)), fs.ErrNotExist)
+}
