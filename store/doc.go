@@ -139,8 +139,8 @@
 // [Schedule]: steer and shoot run at the same time, then what shoot recorded is
 // flushed, because hit reads it, and then hit runs. Of two systems that conflict
 // the one given first runs first. [Schedule.Explain] tells why each is where it
-// is. A [Loop] runs frames at a fixed rate, and [Store.Team] keeps workers awake
-// between them.
+// is. A [Loop] runs frames at a fixed rate, or counts the frames that are due where an
+// engine owns the loop, and [Store.Team] keeps workers awake between them.
 //
 // A ForEach counts as a write, even if its function only looks: its tasks may.
 // A system that only reads a table uses [Reduce], or, to record something,

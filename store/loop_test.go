@@ -3,10 +3,14 @@ package store_test
 import (
 	"context"
 	"errors"
+	"fmt"
+	"math"
 	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"pgregory.net/rapid"
 
 	"handloom/store"
 )
@@ -80,6 +84,15 @@ func TestLoop_CatchesUpToItsLimit(t *testing.T) {
 			t.Errorf("MaxCatchUp %d: ticks began at %v and %d were dropped, want %v and %d",
 				c.catchUp, began, l.Dropped(), c.began, c.dropped)
 		}
+		// An engine that is late for as long runs as many ticks at once.
+		l, at := store.Loop{Hz: 10, MaxCatchUp: c.catchUp}, time.Unix(1, 0)
+		var steps []time.Duration
+		for _, d := range milliseconds(0, 99, 100, 450, 449, 500, 600, 700, 800) {
+			ticks, _ := l.Steps(at.Add(d))
+			steps = append(steps, slices.Repeat([]time.Duration{d}, ticks)...)
+		}
+		equalLists(t, "steps", steps[:7], c.began...)
+		equal(t, "dropped", l.Dropped(), c.dropped)
 	}
 }
 
@@ -89,6 +102,36 @@ func TestLoop_OutlastsAStallOfYears(t *testing.T) {
 	began := played(t, &l, 4, stall(10*year))
 	step := 10 * time.Microsecond
 	equalLists(t, "begins of ticks", began, 0, step, 10*year+step, 10*year+2*step)
+}
+
+func TestLoop_StepsCountTheTicksThatAreDue(t *testing.T) {
+	rapid.Check(t, func(r *rapid.T) {
+		l := store.Loop{Hz: rapid.IntRange(1, 200).Draw(r, "Hz"), MaxCatchUp: rapid.IntRange(0, 4).Draw(r, "MaxCatchUp")}
+		began, passed, ran := time.Unix(rapid.Int64Range(0, 1e9).Draw(r, "began"), 7), time.Duration(0), 0
+		period := float64(time.Second) / float64(l.Hz)
+		for range 50 {
+			ticks, alpha := l.Steps(began.Add(passed))
+			ran += ticks
+			due := int(int64(passed)*int64(l.Hz)/int64(time.Second)) + 1
+			part := float64(passed)/period - float64(due-1)
+			if ticks < 0 || ticks > 1+l.MaxCatchUp || ran+int(l.Dropped()) != due || alpha < 0 || alpha >= 1 || math.Abs(alpha-part) > 1e-6 {
+				r.Fatalf("after %v: %d ticks and %v, %d run, %d dropped, want %d together and %v", passed, ticks, alpha, ran, l.Dropped(), due, part)
+			}
+			passed += time.Duration(rapid.Int64Range(0, int64(3*period)).Draw(r, "pause"))
+		}
+	})
+	l := store.Loop{Hz: 100_000}
+	at := time.Unix(0, 0)
+	_, _ = l.Steps(at)
+	for i, c := range []struct {
+		now   time.Time
+		ticks int
+		alpha float64
+	}{{at.Add(-time.Hour), 0, 0}, {at.AddDate(200, 0, 0), 1, 0}, {at, 0, 0}, {at.AddDate(200, 0, 0).Add(5 * time.Microsecond), 0, 0.5}} {
+		ticks, alpha := l.Steps(c.now)
+		equal(t, fmt.Sprint("ticks of call ", i), ticks, c.ticks)
+		equal(t, fmt.Sprint("alpha of call ", i), alpha, c.alpha)
+	}
 }
 
 func TestLoop_EndsWithItsContext(t *testing.T) {
@@ -117,4 +160,5 @@ func TestLoop_RefusesBadOptions(t *testing.T) {
 	if err == nil || err.Error() != want {
 		t.Errorf("the error is\n%v\nwant\n%s", err, want)
 	}
+	equal(t, "panic of Steps", panicOf(func() { l.Steps(time.Now()) }), want)
 }
