@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"unsafe"
 
+	"handloom/internal/hook"
 	"handloom/shard/handle"
 )
 
@@ -304,7 +305,7 @@ func (p *input) divide() error {
 		p.single = append(p.single, buf)
 		d.q = Queue{buf: buf, serial: buf.serial}
 		if !d.readCall() {
-			return fmt.Errorf("%w: call %d: %w", ErrInput, d.call, d.in.Err())
+			return fmt.Errorf("%w: call %d: %w", hook.ErrInput, d.call, d.in.Err())
 		}
 		buf.close()
 	}

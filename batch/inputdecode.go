@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"handloom/internal/digest"
+	"handloom/internal/hook"
 	"handloom/shard/handle"
 )
 
@@ -46,16 +47,13 @@ type decodedRun struct {
 	first, next int
 }
 
-// ErrInput says that bytes are no input of the batch.
-var ErrInput = errors.New("no input of such a store")
-
 // PutInput records the calls of an input, which becomes part of the batch. calls are those
 // that became it, or none. When it fails nothing has changed. It runs the visitors of
 // tables, on what it has read.
 func (b *Batch) PutInput(encoded []byte, calls []*Call) error {
 	p := &b.input
 	if p.waits {
-		return fmt.Errorf("%w: the one before was not flushed", ErrInput)
+		return fmt.Errorf("%w: the one before was not flushed", hook.ErrInput)
 	}
 	if len(encoded) == 0 && len(calls) == 0 {
 		return nil
@@ -77,7 +75,7 @@ func (b *Batch) PutInput(encoded []byte, calls []*Call) error {
 	}()
 	p.encoded = encoded
 	if p.read(); p.in.Err() != nil {
-		return fmt.Errorf("%w: call %d: %w", ErrInput, p.call, p.in.Err())
+		return fmt.Errorf("%w: call %d: %w", hook.ErrInput, p.call, p.in.Err())
 	}
 	p.in.Reset(nil)
 	p.buf.close()

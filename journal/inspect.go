@@ -5,13 +5,13 @@ import (
 	"errors"
 	"os"
 
-	"handloom/internal/logfiles"
+	"handloom/internal/hook"
 )
 
-func init() { logfiles.Inspect = inspectFolder }
+func init() { hook.InspectJournal = inspectFolder }
 
-// inspectFolder is [logfiles.Inspect].
-func inspectFolder(dir string, each func(at uint64, rec []byte) error) (logfiles.Contents, error) {
+// inspectFolder is [hook.InspectJournal].
+func inspectFolder(dir string, each func(at uint64, rec []byte) error) (hook.Contents, error) {
 	return inspect(onlyRead{newFolder(dir)}, each)
 }
 
@@ -28,7 +28,7 @@ func (d onlyRead) list() ([]string, error) {
 
 func (d onlyRead) open(name string) (file, error) { return d.openFile(name, os.O_RDONLY) }
 
-func inspect(d disk, each func(at uint64, rec []byte) error) (found logfiles.Contents, err error) {
+func inspect(d disk, each func(at uint64, rec []byte) error) (found hook.Contents, err error) {
 	newest := inspectLock(d) // first: a segment may be begun meanwhile
 	names, err := d.list()
 	if err != nil {
@@ -73,11 +73,11 @@ func inspectLock(d disk) (newest uint64) {
 
 // inspectSegment adds the segment of c to found. It continues the segment of before,
 // except the first. newest is the segment that the lock file names.
-func inspectSegment(found *logfiles.Contents, c, before *cursor, last bool, newest uint64, each func(at uint64, rec []byte) error) error {
+func inspectSegment(found *hook.Contents, c, before *cursor, last bool, newest uint64, each func(at uint64, rec []byte) error) error {
 	if err := c.joins(before); err != nil {
 		return err
 	}
-	s := logfiles.Segment{File: c.name(), First: c.first(), Bytes: c.have}
+	s := hook.Segment{File: c.name(), First: c.first(), Bytes: c.have}
 	var err error
 	for end := c.records(&s, each); ; {
 		var cut *Cut
@@ -110,7 +110,7 @@ func (c *cursor) ending(end error, last bool, newest uint64) (*Cut, error) {
 }
 
 // records calls each with the records of the segment, and returns what ended that.
-func (c *cursor) records(s *logfiles.Segment, each func(at uint64, rec []byte) error) error {
+func (c *cursor) records(s *hook.Segment, each func(at uint64, rec []byte) error) error {
 	for {
 		at := c.at.seq
 		payload, err := c.next()

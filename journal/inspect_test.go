@@ -6,11 +6,11 @@ import (
 	"slices"
 	"testing"
 
-	"handloom/internal/logfiles"
+	"handloom/internal/hook"
 )
 
 // contents are what Inspect finds on d, and the records.
-func contents(t *testing.T, d disk) (logfiles.Contents, uint64) {
+func contents(t *testing.T, d disk) (hook.Contents, uint64) {
 	t.Helper()
 	n := uint64(0)
 	found, err := inspect(d, func(at uint64, rec []byte) error {
@@ -44,7 +44,7 @@ func TestInspectReadsAllAndChangesNothing(t *testing.T) {
 	if found, _ := contents(t, d); !slices.Equal(found.Snapshots, []uint64{4, 7}) {
 		t.Errorf("snapshots %v, want [4 7]", found.Snapshots)
 	}
-	if _, err := logfiles.Inspect(filepath.Join(t.TempDir(), "none"), func(uint64, []byte) error { return nil }); err == nil {
+	if _, err := hook.InspectJournal(filepath.Join(t.TempDir(), "none"), func(uint64, []byte) error { return nil }); err == nil {
 		t.Error("a folder that is not there is inspected")
 	}
 }
@@ -72,7 +72,7 @@ func TestInspect_WhileRecordsAreAppended(t *testing.T) {
 		}
 		before, _ := j.Tail(context.Background())
 		n := uint64(0)
-		found, err := logfiles.Inspect(dir, func(at uint64, rec []byte) error {
+		found, err := hook.InspectJournal(dir, func(at uint64, rec []byte) error {
 			if n++; at != n || string(rec) != string(record(at)) {
 				t.Fatalf("record %d is %q", at, rec)
 			}

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"testing"
 
+	"handloom/internal/hook"
 	"handloom/store"
 
 	"pgregory.net/rapid"
@@ -44,7 +45,7 @@ type claimed struct {
 	tags   *store.Column[stem, struct{}]
 	badges *store.Sparse[stem, bond]
 	dry    *store.Sparse[leaf, struct{}]
-	claim  *store.Claim
+	claim  storeClaim
 }
 
 func newClaimed(t tb, workers int) *claimed {
@@ -86,12 +87,12 @@ func (c *claimed) hold(t tb) {
 }
 
 // tick plays a tick with an input, which must succeed.
-func (c *claimed) tick(t tb, input []byte, calls *store.Calls) {
+func (c *claimed) tick(t tb, input []byte, calls hook.Calls) {
 	t.Helper()
 	noError(t, c.play(input, calls))
 }
 
-func (c *claimed) play(input []byte, calls *store.Calls) error {
+func (c *claimed) play(input []byte, calls hook.Calls) error {
 	return c.Write(c.claim.Context(context.Background()), func(ctx context.Context, _ *store.Writer) error {
 		c.claim.Forget()
 		if err := c.claim.Put(ctx, input, calls); err != nil {

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"handloom/internal/check"
+	"handloom/internal/hook"
 	"handloom/store"
 )
 
@@ -54,7 +55,7 @@ func (c *claimed) takes(t tb, input []byte) (refused bool) {
 		t.Fatalf("%d bytes were allocated for %d", grew, len(input))
 	}
 	if err != nil {
-		wantError(t, "", err, store.ErrInput)
+		wantError(t, "", err, hook.ErrInput)
 		if table, n := c.claim.Left(); n > 0 {
 			t.Fatalf("%d commands are kept for %q of %v", n, table, err)
 		}
@@ -183,7 +184,7 @@ func TestClaim_RefusesCallsOfAnotherInput(t *testing.T) {
 		"no input":      func() error { return c.claim.Put(own, nil, callsOfFirst) },
 		"two inputs":    func() error { return c.claim.Put(own, append(slices.Clone(first), second...), callsOfFirst) },
 	} {
-		wantError(t, what, f(), store.ErrInput)
+		wantError(t, what, f(), hook.ErrInput)
 	}
 	c.tick(t, first, callsOfFirst)
 	c.tick(t, second, callsOfSecond)

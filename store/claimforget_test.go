@@ -12,7 +12,7 @@ import (
 // A forgetful store has a list of each kind that a frame leaves.
 type forgetful struct {
 	*store.Store
-	claim  *store.Claim
+	claim  storeClaim
 	table  *store.Table[int]
 	stable *store.StableTable[int]
 	set    *store.Column[int, int] // written by Set

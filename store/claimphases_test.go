@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"handloom/batch"
+	"handloom/internal/hook"
 	"handloom/store"
 )
 
@@ -17,9 +18,15 @@ var lookers = strings.Fields("Read Reduce Digest Verify Snapshot ReadCheckpoint 
 // withoutContext are the calls that no context tells the driver's from others'.
 var withoutContext = strings.Fields("Inbox Queues Discard Register RegisterStable AddColumn AddSparse")
 
-func claim(t tb, s *store.Store) *store.Claim {
+type storeClaim = hook.Claim[store.Queue, *store.Receipt]
+
+func openClaim(ctx context.Context, s *store.Store) (storeClaim, error) {
+	return hook.OpenClaim[store.Queue, *store.Receipt](ctx, s)
+}
+
+func claim(t tb, s *store.Store) storeClaim {
 	t.Helper()
-	c, err := s.Claim(context.Background())
+	c, err := openClaim(context.Background(), s)
 	noError(t, err)
 	t.Cleanup(c.Release)
 	return c
@@ -99,7 +106,7 @@ func TestClaim_RefusedWhileCommandsWait(t *testing.T) {
 	c := newUnclaimed(t, store.Options{})
 	refused := func(why string) {
 		t.Helper()
-		wantError(t, "", onlyError(c.Claim(t.Context())), store.ErrPhase, why)
+		wantError(t, "", onlyError(openClaim(t.Context(), c.Store)), store.ErrPhase, why)
 	}
 	c.stems.Emplace(queues(t, c.Store, 1)[0], stem{})
 	refused("1 commands wait for a flush")
@@ -126,7 +133,7 @@ func TestClaim_RefusesItemsWithoutBytes(t *testing.T) {
 	s, _ := newTable(t, store.Options{}, store.TableOptions[item]{})
 	register(t, s, store.TableOptions[struct{ Of struct{ P *int } }]{Name: "pointers"})
 	register(t, s, store.TableOptions[struct{ Do func() }]{Name: "functions"})
-	_, err := s.Claim(t.Context())
+	_, err := openClaim(t.Context(), s)
 	wantError(t, "Claim", err, store.ErrSnapshot, `"pointers"`, ".Of.P of kind ptr", `"functions"`, ".Do of kind func")
 	flush(t, s)
 }
@@ -169,7 +176,7 @@ func TestClaim_LeftCountsCommandsThatWait(t *testing.T) {
 	input, calls := c.claim.Seal(nil, 1000)
 	noError(t, c.claim.Put(own, input, calls))
 	left("leaf", 2)
-	wantError(t, "a second input", c.claim.Put(own, input, nil), store.ErrInput)
+	wantError(t, "a second input", c.claim.Put(own, input, nil), hook.ErrInput)
 	flushIn(t, c.Store, own)
 	left("", 0)
 	noError(t, c.claim.Put(own, input, nil))

@@ -61,7 +61,7 @@ func refusesType[V any](t *testing.T) {
 	} {
 		s := newStore(t, store.Options{Workers: 1})
 		add(s)
-		_, claimErr := s.Claim(t.Context())
+		_, claimErr := openClaim(t.Context(), s)
 		var b bytes.Buffer
 		for op, err := range map[string]error{"Claim": claimErr, "Snapshot": s.Snapshot(t.Context(), &b)} {
 			var at *store.SnapshotError

@@ -22,7 +22,7 @@
 //   - frame: the outermost of [Store.Write], [Schedule.Run] and [Store.Flush]. What it
 //     did is one thing to the outside, however many flushes it had.
 //   - system: a step of a [Schedule] that says what it reads, writes and emits.
-//   - claim: the sole right to change a store, of a driver that logs what it applies.
+//   - claim: the sole right of a world, of package world, to change its store.
 //   - wave: those systems of a run that run at the same time.
 //
 // # A table and its handles
@@ -185,7 +185,7 @@
 // maps can.
 //
 // What is not to be lost between two snapshots is logged before it is applied: package
-// world does that, by [Store.Claim], which gives it the sole right to change the store.
+// world does that. It has the sole right to change its store.
 //
 // The examples Tour, Particles, SceneGraph, ArenaServer and Netcode are whole programs;
 // go doc does not print them, but they are the files example_*_test.go.
@@ -229,9 +229,8 @@
 //	call                                inside                        from
 //	Get Has At All Len Resolve          Read, pass, Reduce, Write,    any goroutine of that phase
 //	Created Erased Written Of Member    system
-//	Dump DumpTable DumpColumns
+//	DumpTable DumpColumns
 //	DigestTables
-//	DigestShard
 //	                                    no phase, System.If           the goroutine that flushes
 //	Emplace Erase EraseAll Put Set      pass, call of the inbox       the goroutine that owns the queue
 //	Staged Unset
@@ -255,7 +254,7 @@
 //	Flush Schedule.Run                  no phase, Write               one at a time
 //	Checkpoint Rollback Load            no phase, Write               one at a time
 //	SortFunc SortByKey Defragment       Write                         one at a time
-//	Write Read Close Submit Claim       no phase                      any
+//	Write Read Close Submit             no phase                      any
 //	Queues Discard Pending              no phase, Read, Reduce        the goroutine that flushes
 //	Register RegisterStable AddColumn   no phase open at all          any
 //	AddSparse
@@ -267,8 +266,8 @@
 // it is, is [ErrPhase]; without a phase they wait for each other at the gate, but for
 // a second Flush, or Run of one schedule, which is [ErrPhase] too.
 //
-// While a driver holds a [Claim], phases of others that are not shared, and the calls of
-// the inbox, are [ErrPhase] as well.
+// While package world drives the store, phases of others that are not shared, and the
+// calls of the inbox, are [ErrPhase] as well.
 //
 // "Inside" means through the context that the phase gave to its function: that
 // is how a call joins. A call that does not fit is [ErrPhase] at once; a call
@@ -312,7 +311,7 @@
 // Whether a program computes the same for any number of workers, and where it
 // first does not, package storetest finds out. It compares [Store.DigestTables]
 // after every flush, on stores whose tasks run in shuffled order ([Store.Shuffle]),
-// and looks at items with [Store.Dump].
+// and looks at items with [Store.DumpTable].
 //
 // # How it is built
 //

@@ -45,7 +45,7 @@ const (
 //	outer                joined by
 //	Read                 Reduce, Digest, Verify
 //	Write                these, and ForEach, ForEachRows, Each, EraseFunc, GroupBy, Exchange,
-//	                     Flush, Checkpoint, Rollback, Run, the orderings of tables, Claim.Put
+//	                     Flush, Checkpoint, Rollback, Run, the orderings of tables, Put of a claim
 //	Run                  its own flushes
 //	system of a Run      ForEach, ForEachRows, Each, EraseFunc, GroupBy, Reduce, Exchange
 //	task of a pass       Reduce, which runs inline

@@ -94,44 +94,15 @@ func (s *Store) DigestTables() []TableDigest {
 	return digests
 }
 
-// DigestShard returns the hash of one shard, which its typeId names, or 0 if no table has
-// it. It costs what the shard has; who may call it is as for DigestTables.
-func (s *Store) DigestShard(typeID uint16) uint64 {
-	t := s.tableAt(int(typeID))
-	if t == nil {
-		return 0
-	}
-	if check.Cheap {
-		t.lookup("DigestShard")
-	}
-	return t.digest(int(typeID - t.first))
-}
-
-// Dump iterates over the handles and items of one shard, which its typeId names,
-// in the order in which the shard holds them. An item of type T is given as a *T
-// that must not be written to. A typeId that no table has yields nothing. Nothing
-// structural may change meanwhile; who may call Dump is as for DigestTables.
+// DumpTable iterates over the handles and items of the table with that name, shard by
+// shard and in the order in which each shard holds them, without the first n. An item of
+// type T is given as a *T that must not be written to. A name that no table has yields
+// nothing. It reaches the first item in O(shards) time, in a stable table in O(slots/64),
+// and costs an indirect call per item. Nothing structural may change meanwhile; who may
+// call DumpTable is as for DigestTables.
 //
-// It serves tools that look at stores of any kind, and costs an indirect call per
-// item; a program that knows its types uses [Table.All].
-func (s *Store) Dump(typeID uint16) iter.Seq2[ID, any] {
-	return func(yield func(ID, any) bool) {
-		t := s.tableAt(int(typeID))
-		if t == nil {
-			return
-		}
-		if check.Cheap {
-			t.lookup("Dump")
-		}
-		first := t.first
-		t.dump(int(typeID-first), 0, yield)
-	}
-}
-
-// DumpTable iterates over the handles and items of the table with that name as
-// [Store.Dump] does, shard by shard, without the first n. It reaches the first one
-// that it yields in O(shards) time, in a stable table in O(slots/64). A name that no
-// table has yields nothing. It serves tools that show a part of a table.
+// It serves tools that look at stores of any kind; a program that knows its types uses
+// [Table.All].
 func (s *Store) DumpTable(name string, n int) iter.Seq2[ID, any] {
 	return func(yield func(ID, any) bool) {
 		t := s.names[name]
@@ -157,7 +128,7 @@ func (s *Store) DumpTable(name string, n int) iter.Seq2[ID, any] {
 // DumpColumns iterates over the columns and the optional data of the table that id is of,
 // in the order in which they were added: names, and the elements of the item that id
 // names, each as a *C that must not be written to. What the item has not is left out, and
-// if there is no such item it yields nothing. Who may call it is as for Dump.
+// if there is no such item it yields nothing. Who may call it is as for DumpTable.
 func (s *Store) DumpColumns(id ID) iter.Seq2[string, any] {
 	return func(yield func(string, any) bool) {
 		t := s.owner(id)

@@ -35,7 +35,6 @@ func TestNil_IsNamed(t *testing.T) {
 	burns, wrong4 := store.AddSparse(units, store.ColumnOptions[int16]{Name: "burn"})
 	noError(t, errors.Join(err, wrong, wrong2, wrong3, wrong4))
 	run := func(context.Context) error { return nil }
-	call := func(store.Queue) error { return nil }
 	chunk := func(store.Chunk[int]) {}
 	rows := func(store.Rows[int]) int { return 0 }
 	stableRows := func(store.StableChunk[uint]) int { return 0 }
@@ -43,7 +42,6 @@ func TestNil_IsNamed(t *testing.T) {
 		y.Name, y.Run = "move", run
 		return func() error { return onlyError(store.NewSchedule(s, y)) }
 	}
-	claim := &store.Claim{}
 	write := func(f func(ctx context.Context, w *store.Writer) error) func() error {
 		return func() error { return s.Write(ctx, f) }
 	}
@@ -86,9 +84,7 @@ func TestNil_IsNamed(t *testing.T) {
 		"Load: reader":                      {func() error { return s.Load(ctx, nil) }, "store: Load with a nil io.Reader"},
 		"ReadCheckpoint: reader":            {func() error { return s.ReadCheckpoint(ctx, nil, &into) }, "store: ReadCheckpoint with a nil io.Reader"},
 		"ReadCheckpoint: checkpoint":        {func() error { return s.ReadCheckpoint(ctx, new(bytes.Buffer), nil) }, "store: ReadCheckpoint with a nil Checkpoint"},
-		"Claim: store":                      {func() error { return onlyError(noStore.Claim(ctx)) }, "store: Claim of a nil or zero Store"},
-		"Claim.Context: claim":              {func() error { claim.Context(ctx); return nil }, "store: Context of a nil or zero Store"},
-		"Claim.Submit: claim":               {func() error { return onlyError(claim.Submit(ctx, call)) }, "store: Submit of a nil or zero Store"},
+		"Claim: store":                      {func() error { return onlyError(openClaim(ctx, noStore)) }, "store: Claim of a nil or zero Store"},
 		"Register: store":                   {func() error { return onlyError(store.Register(noStore, store.TableOptions[int]{})) }, "store: Register of a nil or zero Store"},
 		"Register: zero store":              {func() error { return onlyError(store.Register(new(store.Store), store.TableOptions[int]{})) }, "store: Register of a nil or zero Store"},
 		"RegisterStable: store":             {func() error { return onlyError(store.RegisterStable(noStore, store.TableOptions[int]{})) }, "store: Register of a nil or zero Store"},

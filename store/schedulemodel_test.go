@@ -362,7 +362,7 @@ func (h *herd) drawOther(t *testing.T, random *rand.Rand, depth int) func() {
 		},
 		"Digest": func(ctx context.Context) error { return onlyError(h.Digest(ctx)) },
 		"Claim": func(ctx context.Context) error {
-			c, err := h.Claim(ctx)
+			c, err := openClaim(ctx, h.Store)
 			if err == nil {
 				c.Release()
 			}

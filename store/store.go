@@ -83,7 +83,7 @@ type Store struct {
 	firstFree int                   // a table has every typeId below
 	parts     map[string]*component // by full name
 
-	claim    atomic.Pointer[Claim] // nil: nobody has claimed the store
+	claim    atomic.Pointer[claim] // nil: nobody has claimed the store
 	flush    flush
 	receipts receipts
 	each     eachPass

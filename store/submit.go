@@ -25,7 +25,7 @@ var (
 	ErrUncertain = errors.New("it may be applied")
 )
 
-// Receipt says what became of a call of [Store.Submit] or [Claim.Submit]. It is the caller's own, good
+// Receipt says what became of a call of [Store.Submit]. It is the caller's own, good
 // for ever and for any goroutine.
 //
 // The guide's page is guide/server.md.
@@ -37,8 +37,8 @@ type Receipt struct {
 // the call recorded nothing.
 func (r *Receipt) Epoch() uint64 { return r.call.Epoch }
 
-// Tick returns the number of the tick that applied the call, if a driver did; see
-// [Calls.Done].
+// Tick returns the number of the tick of package world that applied the call, 0 without
+// one.
 func (r *Receipt) Tick() uint64 { return r.call.Tick }
 
 // Resolve returns the handle of the item that the provisional handle id was recorded

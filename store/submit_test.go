@@ -12,6 +12,7 @@ import (
 	"testing/synctest"
 
 	"handloom/batch"
+	"handloom/internal/hook"
 	"handloom/store"
 )
 
@@ -307,7 +308,7 @@ func TestSubmit_ThousandGoroutinesLoseNothing(t *testing.T) {
 		owner, replica := &stores[0], &stores[1]
 		var input []byte
 		manySubmit(t, owner.Store, tables[0], owner.claim.Submit, func(turn uint64) error {
-			var calls *store.Calls
+			var calls hook.Calls
 			input, calls = owner.claim.Seal(input[:0], 4<<10)
 			err := owner.play(input, calls)
 			calls.Done(turn, nil)

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"handloom/internal/hook"
 	"handloom/store"
 )
 
@@ -71,7 +72,7 @@ func TestSubmit_FailsAloneWhenItsCallDoesNotFit(t *testing.T) {
 
 // sealedCreates claims a store and seals calls of Submit, each of so many creates. The
 // channels get what the calls return.
-func sealedCreates(t *testing.T, s *store.Store, table *store.Table[item], counts ...int) (*store.Claim, []byte, *store.Calls, []chan error) {
+func sealedCreates(t *testing.T, s *store.Store, table *store.Table[item], counts ...int) (storeClaim, []byte, hook.Calls, []chan error) {
 	t.Helper()
 	c := claim(t, s)
 	var errs []chan error

@@ -10,9 +10,9 @@ import (
 	"time"
 
 	logentry "handloom/internal/entry"
+	"handloom/internal/hook"
 	"handloom/internal/image"
-	"handloom/internal/logfiles"
-	_ "handloom/journal" // sets logfiles.Inspect
+	_ "handloom/journal" // sets hook.InspectJournal
 	"handloom/store"
 	"handloom/stress/internal/campaign"
 )
@@ -24,7 +24,7 @@ type looked struct {
 	ExitCode int
 	Reason   string
 	Snapshot []lookedSnapshot // newest last
-	Segments []logfiles.Segment
+	Segments []hook.Segment
 	Cut      string // of the journal; "": none
 	Records  *lookedRecords
 	Damage   []string
@@ -150,7 +150,7 @@ func (s *lookedSnapshot) end(r io.Reader) error {
 // journal looks into the files of a journal.
 func (l *looked) journal() error {
 	records := lookedRecords{Kinds: map[string]int{}}
-	found, err := logfiles.Inspect(l.Path, records.add)
+	found, err := hook.InspectJournal(l.Path, records.add)
 	if err != nil {
 		return err
 	}

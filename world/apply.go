@@ -7,14 +7,15 @@ import (
 	"time"
 
 	"handloom/internal/entry"
+	"handloom/internal/hook"
 	"handloom/store"
 )
 
 // An origin says where a record that is applied comes from.
 type origin struct {
-	own    bool         // this World appended it
-	replay bool         // it had been applied before
-	calls  *store.Calls // that are in it, if any wait for it here
+	own    bool       // this World appended it
+	replay bool       // it had been applied before
+	calls  hook.Calls // that are in it, if any wait for it here
 }
 
 // apply makes the record at this position part of the state. Whoever appended it, it
@@ -22,7 +23,7 @@ type origin struct {
 func (w *World) apply(ctx context.Context, at uint64, b []byte, from origin) error {
 	h, r := w.at(), entry.Record{}
 	if err := w.check(&r, &h, at, b, from); err != nil {
-		from.calls.Done(0, fmt.Errorf("%w: %w", store.ErrUncertain, err))
+		hook.Done(from.calls, 0, fmt.Errorf("%w: %w", store.ErrUncertain, err))
 		return w.halt(err)
 	}
 	h.at, h.chain, h.Cell = at, h.chain.Next(b), r.Cell
@@ -111,7 +112,7 @@ func (w *World) applyTick(ctx context.Context, r *entry.Record, h position, from
 		w.setPosition(h)
 		return nil
 	})
-	from.calls.Done(r.Tick, told(err))
+	hook.Done(from.calls, r.Tick, told(err))
 	if err != nil {
 		return w.halt(err)
 	}

@@ -45,7 +45,7 @@ func (w *World) digests(of []shardName) []entry.ShardDigest {
 
 // digest is that of a shard, and of the store's epoch.
 func (w *World) digest(typeID uint16) uint64 {
-	return w.store.DigestShard(typeID) ^ entry.Mix(w.store.Epoch())
+	return w.claim.DigestShard(typeID) ^ entry.Mix(w.store.Epoch())
 }
 
 // compare says in which shard the state differs from another one behind the same tick,

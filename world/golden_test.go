@@ -12,6 +12,7 @@ import (
 	"testing/synctest"
 
 	"handloom/internal/entry"
+	"handloom/internal/hook"
 	"handloom/internal/image"
 	"handloom/store"
 )
@@ -97,7 +98,7 @@ type goldenItem struct {
 // A sealed input does what the golden file says: two creates, of which one names the other,
 // a Put and an Erase.
 func TestSealedInput_IsAsInGoldenFile(t *testing.T) {
-	open := func(t *testing.T) (*store.Store, *store.Table[goldenItem], *store.Claim) {
+	open := func(t *testing.T) (*store.Store, *store.Table[goldenItem], hook.Claim[store.Queue, *store.Receipt]) {
 		t.Helper()
 		s, err := store.New(store.Options{Workers: 1})
 		noError(t, err)
@@ -112,7 +113,7 @@ func TestSealedInput_IsAsInGoldenFile(t *testing.T) {
 			return nil
 		})
 		noError(t, err)
-		c, err := s.Claim(t.Context())
+		c, err := hook.OpenClaim[store.Queue, *store.Receipt](t.Context(), s)
 		noError(t, err)
 		return s, items, c
 	}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"handloom/internal/check"
+	"handloom/internal/hook"
 	"handloom/store"
 )
 
@@ -51,7 +52,7 @@ func newWorld(ctx context.Context, s *store.Store, l Log, o Options) (*World, er
 	if err != nil {
 		return nil, err
 	}
-	c, err := s.Claim(ctx)
+	c, err := hook.OpenClaim[store.Queue, *store.Receipt](ctx, s)
 	if err != nil {
 		return nil, fmt.Errorf("world: %w", err)
 	}

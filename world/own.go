@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"handloom/internal/entry"
+	"handloom/internal/hook"
 	"handloom/store"
 )
 
@@ -19,7 +20,7 @@ var errFenced = fmt.Errorf("world: %w", ErrNotOwner)
 type pending struct {
 	prev  uint64
 	bytes []byte
-	calls *store.Calls // of a tick
+	calls hook.Calls // of a tick
 }
 
 // leaderTick seals a tick, appends it and, when it is in the log, applies it. A record
@@ -107,7 +108,7 @@ func (w *World) complete(ctx context.Context) error {
 // dropPending gives up the pending record, for err.
 func (w *World) dropPending(err error) {
 	if w.pending != nil {
-		w.pending.calls.Done(0, err)
+		hook.Done(w.pending.calls, 0, err)
 	}
 	w.pending = nil
 }

@@ -7,6 +7,7 @@ import (
 	"runtime/debug"
 
 	"handloom/internal/entry"
+	"handloom/internal/hook"
 	"handloom/store"
 )
 
@@ -70,10 +71,10 @@ func (p *played) dryRun(ctx context.Context, writer *store.Writer) (entry.StateD
 
 // once plays the tick, which begins and ends clean: what the last flush left is
 // forgotten, and its own first flush takes the input and nothing else.
-func (p *played) once(ctx context.Context, writer *store.Writer, calls *store.Calls) error {
+func (p *played) once(ctx context.Context, writer *store.Writer, calls hook.Calls) error {
 	failed := func(err error) error { return &TickError{Tick: p.position.tick, At: p.position.at, Err: err} }
 	p.claim.Forget()
-	if err := p.claim.Put(ctx, p.input, calls); errors.Is(err, store.ErrInput) {
+	if err := p.claim.Put(ctx, p.input, calls); errors.Is(err, hook.ErrInput) {
 		return corrupt(p.position.at, "%w", err)
 	} else if err != nil {
 		return failed(err)
@@ -95,7 +96,7 @@ func (p *played) call(ctx context.Context, writer *store.Writer) (err error) {
 			err = &store.PanicError{Value: v, Stack: debug.Stack()}
 		} else if !returned { // nobody comes behind this to tell
 			gone := &TickError{Tick: p.position.tick, At: p.position.at, Err: store.ErrGoexit}
-			p.from.calls.Done(p.position.tick, gone)
+			hook.Done(p.from.calls, p.position.tick, gone)
 			_ = p.halt(gone)
 		}
 	}()

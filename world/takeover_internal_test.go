@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"handloom/internal/entry"
+	"handloom/internal/hook"
 	"handloom/store"
 )
 
@@ -13,7 +14,7 @@ import (
 func TestEpoch_OthersAreRefused(t *testing.T) {
 	s, err := store.New(store.Options{})
 	noError(t, err)
-	claim, err := s.Claim(t.Context())
+	claim, err := hook.OpenClaim[store.Queue, *store.Receipt](t.Context(), s)
 	noError(t, err)
 	defer claim.Release()
 	own := entry.TermStart{Program: "game", Arch: "amd64", Go: "go1.26.1", Hz: 60, Schema: entry.Chain{1}}

@@ -11,6 +11,7 @@ import (
 
 	"handloom/internal/check"
 	"handloom/internal/entry"
+	"handloom/internal/hook"
 	"handloom/store"
 )
 
@@ -18,7 +19,7 @@ import (
 // time; every other method may be called by any.
 type World struct {
 	store       *store.Store
-	claim       *store.Claim
+	claim       hook.Claim[store.Queue, *store.Receipt]
 	log         Log
 	o           Options
 	incarnation uint64

@@ -21,8 +21,8 @@ var (
 // Limits of exported names, fields and interface methods included. They are the counts
 // of today: a removal lowers them, and a new name replaces an old one.
 const (
-	mostProgramNames = 640
-	mostEngineNames  = 254
+	mostProgramNames = 625
+	mostEngineNames  = 253
 )
 
 func TestPublicNames_StayWithinLimits(t *testing.T) {

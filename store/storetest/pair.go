@@ -43,7 +43,7 @@ func (p pair) tables(x, y []store.TableDigest) string {
 	case a != first.in(x) || b != first.in(y):
 		where += "; at the end of the frame"
 	}
-	return where + p.items(dump(p[0].store, first.typeID), dump(p[1].store, first.typeID))
+	return where + p.items(first.dump(p[0].store, x), first.dump(p[1].store, x))
 }
 
 // shape lists tables and their typeIds.
@@ -107,14 +107,17 @@ type element struct {
 	value  any // a pointer to it
 }
 
-func dump(s *store.Store, typeID uint16) []row {
-	var rows []row
-	for id, item := range s.Dump(typeID) {
-		of := row{id: id, item: item}
-		for name, value := range s.DumpColumns(id) {
-			of.columns = append(of.columns, element{name, value})
+// dump returns the rows of the shard in a store with such tables.
+func (s shard) dump(of *store.Store, tables []store.TableDigest) (rows []row) {
+	for id, item := range of.DumpTable(tables[s.table].Name, 0) {
+		if id.TypeID() != s.typeID {
+			continue
 		}
-		rows = append(rows, of)
+		r := row{id: id, item: item}
+		for name, value := range of.DumpColumns(id) {
+			r.columns = append(r.columns, element{name, value})
+		}
+		rows = append(rows, r)
 	}
 	return rows
 }

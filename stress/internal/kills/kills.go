@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"handloom/internal/logfiles"
+	"handloom/internal/hook"
 	"handloom/journal"
 	"handloom/proof/game"
 	"handloom/proof/process"
@@ -211,7 +211,7 @@ func (l *listener) odd(text string) bool {
 
 // replay looks at the journal that is left, as no child did.
 func (r *Result) replay(o Options) error {
-	found, err := logfiles.Inspect(o.Dir, func(uint64, []byte) error { return nil })
+	found, err := hook.InspectJournal(o.Dir, func(uint64, []byte) error { return nil })
 	if err != nil {
 		return err
 	}

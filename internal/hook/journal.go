@@ -1,0 +1,32 @@
+// Package hook has entrances of the library for other packages of the module, without
+// public names. A package sets its variables in init, and they are nil in programs that do
+// not import it.
+//
+//	journal   [InspectJournal]   for the program stress, which inspects folders
+//	store     [OpenClaim]        for package world, which drives a store
+package hook
+
+// InspectJournal reads all of the journal in dir and changes nothing, also while the journal is
+// open, and calls each with every record, in order, until it fails:
+// InspectJournal returns that error. rec is valid during the call.
+//
+// It reads records that a recovery would not, from before the snapshots that are kept,
+// and reports damage in them like any other.
+var InspectJournal func(dir string, each func(at uint64, rec []byte) error) (Contents, error)
+
+// Contents is the result of [InspectJournal].
+type Contents struct {
+	Segments  []Segment
+	Snapshots []uint64 // positions, ascending
+	Cut       string   // text of the unit that Open would cut, or of one being written; "": none
+	Damage    error    // the first journal.ErrCorrupt; the files after it were not read
+}
+
+// A Segment is a file of records.
+type Segment struct {
+	File        string
+	First, Last uint64 // records; Last is before First if there are none
+	Units       int
+	Bytes       int64 // of the file
+	Used        int64 // to the end of the last unit
+}
