@@ -95,6 +95,8 @@
 // order for any number of workers. It pays where workers are many, where a target
 // records something for what hit it, and where events are walked over more than
 // once. The children of a parent are found in the same way.
+// [EraseOrphans] erases all items below a parent that is gone, and [EraseFunc] those that
+// a function chooses.
 //
 // # Columns
 //
@@ -244,7 +246,7 @@
 //	Insert Remove Clear Maps            Write                         likewise
 //	EndFrame
 //	ForEach Each GroupBy Groups.ForEach no phase, Write, system       one at a time
-//	ForEachRows EraseFunc
+//	ForEachRows EraseFunc EraseOrphans
 //	Exchange                            Write, system                 one at a time
 //	Reduce                              no phase, Read, task          any
 //	                                    Write, system                 one at a time

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"unsafe"
@@ -33,37 +34,40 @@ type erasing struct {
 	queues *batch.Pass
 	chunks chunking
 	n      int // chunks
+	region region
 	dead   func(*untyped) bool
 	erase  func(int) error // eraseChunk, bound once
 }
 
 func (t *table) eraseFunc(ctx context.Context, dead func(*untyped) bool) error {
-	p, err := t.beginErasing(ctx, opEraseFunc)
+	p, err := t.beginErasing(ctx, opEraseFunc, t)
 	if err != nil {
 		return err
 	}
 	defer p.leave()
 	p.dead = dead
-	return p.record()
+	return p.record(p.erase)
 }
 
-// beginErasing begins the pass. When it succeeds, [erasing.record] and [erasing.leave] follow.
-func (t *table) beginErasing(ctx context.Context, op operation) (*erasing, error) {
+// beginErasing begins the pass, which reads t and another table. When it succeeds,
+// [erasing.record] and [erasing.leave] follow.
+func (t *table) beginErasing(ctx context.Context, op operation, other *table) (*erasing, error) {
 	ph, err := t.store.enter(ctx, op)
 	if err != nil {
 		return nil, err
 	}
 	if check.Cheap {
-		err = ph.mayRead(t)
+		err = cmp.Or(ph.mayRead(t), ph.mayRead(other))
 	}
 	p := t.takeErasing()
+	p.phase, p.region = ph, ph.trace(t.name)
 	if err == nil {
 		p.n = t.cut(&p.chunks)
 		if p.queues, err = t.store.begin(ph, p.n); err != nil {
 			err = fmt.Errorf("store: %v of table %q: %w", op, t.name, err)
 		}
 	}
-	if p.phase = ph; err != nil {
+	if err != nil {
 		p.leave()
 		return nil, err
 	}
@@ -80,14 +84,14 @@ func (t *table) takeErasing() *erasing {
 }
 
 // record runs the tasks of the pass.
-func (p *erasing) record() error {
-	defer p.phase.trace(p.table.name).end()
-	err := p.table.store.runPass(p.phase, p.queues, p.n, p.erase)
+func (p *erasing) record(task func(int) error) error {
+	err := p.table.store.runPass(p.phase, p.queues, p.n, task)
 	p.table.nameIfChanged(p.phase, p.queues)
 	return err
 }
 
 func (p *erasing) leave() {
+	p.region.end()
 	p.phase.leave()
 	p.phase, p.queues, p.dead = nil, nil, nil
 	p.table.erasings.Put(p)
@@ -108,14 +112,11 @@ func (p *erasing) eraseChunk(chunk int) error {
 			p.table.eraseRow(q, shard, row)
 		}
 	}
-	if items.stable == nil {
-		p.table.eraseRows(q, shard)
-	}
+	p.table.endRows(q, shard)
 	return nil
 }
 
-// eraseRow records the erase of the item at a row. In a packed table [table.eraseRows]
-// follows.
+// eraseRow records the erase of the item at a row. [table.endRows] follows.
 func (t *table) eraseRow(q batch.Queue, shard, row int) {
 	if t.lookups.packed == nil {
 		t.recorder.Erase(q, t.order[shard].Map.IDAt(row))
@@ -123,6 +124,13 @@ func (t *table) eraseRow(q batch.Queue, shard, row int) {
 	}
 	rows := q.Rows()
 	*rows = append(*rows, uint32(row))
+}
+
+// endRows ends the erases of the task of a chunk.
+func (t *table) endRows(q batch.Queue, shard int) {
+	if t.lookups.packed != nil {
+		t.eraseRows(q, shard)
+	}
 }
 
 // rowItems are the items of a shard by row, for passes that do not know their type.

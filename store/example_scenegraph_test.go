@@ -64,13 +64,22 @@ func (g *scene) add(ctx context.Context, parent store.Handle[part], p part) (h s
 	return h, err
 }
 
-// cut takes a part off. What hangs on it falls off in the ticks that follow.
+// region cut
+
+// cut takes a part off, and all that hangs on it, before anybody else looks.
 func (g *scene) cut(ctx context.Context, h store.Handle[part]) error {
-	return g.store.Write(ctx, func(_ context.Context, w *store.Writer) error {
-		store.Maps(g.parts, w)[0].Erase(h)
-		return nil
+	return g.store.Write(ctx, func(ctx context.Context, w *store.Writer) error {
+		g.parts.Remove(w, h)
+		err := store.EraseOrphans(ctx, g.parts, g.parts, func(p *part) store.Handle[part] { return p.Parent })
+		if err != nil {
+			return err
+		}
+		_, err = g.store.Flush(ctx)
+		return err
 	})
 }
+
+// endregion
 
 // region tick
 
@@ -104,17 +113,13 @@ func byDepth(a, b *part) int { return cmp.Compare(a.Depth, b.Depth) }
 
 // region live
 
-// live turns the parts of a chunk, lets those fall whose parent is gone, and lets
-// buds grow: into a part, and a leaf on that part. The leaf's parent is a
-// provisional handle, which the flush makes real.
+// live turns the parts of a chunk, and lets buds grow: into a part, and a leaf on that
+// part. The leaf's parent is a provisional handle, which the flush makes real.
 func (g *scene) live(c store.Chunk[part]) {
 	for i := range c.Items {
 		p := &c.Items[i]
 		p.Local.Quarters = (p.Local.Quarters + p.Spin) & 3
-		switch {
-		case !p.Parent.ID.IsZero() && !g.parts.Has(p.Parent):
-			c.Erase(i)
-		case p.Bud != 0:
+		if p.Bud != 0 {
 			twig := g.parts.Emplace(c.Queue, part{Name: p.Bud, Parent: c.Handle(i), Depth: p.Depth + 1, Local: pose{X: 1}})
 			g.parts.Emplace(c.Queue, part{Name: p.Bud + 1, Parent: twig, Depth: p.Depth + 2, Local: pose{X: 1}})
 			p.Bud = 0
@@ -164,7 +169,7 @@ func Example_sceneGraph() {
 	// 0 moves: b(0,0) a(-10,0) l(0,-7) h(-15,0) t(-1,-7) u(-2,-7)
 	// 0 moves: b(0,0) a(0,-10) l(7,0) h(0,-15) t(7,-1) u(7,-2) f(-1,-15)
 	// 0 moves: b(0,0) a(10,0) l(0,7) h(15,0) t(1,7) u(2,7) f(16,0)
-	// 4 moves: b(0,0) l(-7,0) t(-7,1) f(16,0) u(-7,2)
+	// 2 moves: b(0,0) l(-7,0) t(-7,1) u(-7,2)
 	// 0 moves: b(0,0) l(0,-7) t(-1,-7) u(-2,-7)
 	// 0 moves: b(0,0) l(7,0) t(7,-1) u(7,-2)
 }

@@ -39,6 +39,9 @@ func phases(s *store.Store, table *store.Table[item]) map[string]func(context.Co
 		"EraseFunc": func(ctx context.Context) error {
 			return store.EraseFunc(ctx, table, func(*item) bool { return false })
 		},
+		"EraseOrphans": func(ctx context.Context) error {
+			return store.EraseOrphans(ctx, table, table, func(*item) store.Handle[item] { return store.Handle[item]{} })
+		},
 		"GroupBy": func(ctx context.Context) error {
 			return store.GroupBy(ctx, new(store.Groups[item, item]), table, table, parent)
 		},

@@ -20,6 +20,7 @@ const (
 	opForEachRows
 	opEach
 	opEraseFunc
+	opOrphans
 	opGroupBy
 	opFlush
 	opCheckpoint
@@ -44,10 +45,12 @@ const (
 //
 //	outer                joined by
 //	Read                 Reduce, Digest, Verify
-//	Write                these, and ForEach, ForEachRows, Each, EraseFunc, GroupBy, Exchange,
-//	                     Flush, Checkpoint, Rollback, Run, the orderings of tables, Put of a claim
+//	Write                these, and ForEach, ForEachRows, Each, EraseFunc, EraseOrphans,
+//	                     GroupBy, Exchange, Flush, Checkpoint, Rollback, Run, the
+//	                     orderings of tables, Put of a claim
 //	Run                  its own flushes
-//	system of a Run      ForEach, ForEachRows, Each, EraseFunc, GroupBy, Reduce, Exchange
+//	system of a Run      ForEach, ForEachRows, Each, EraseFunc, EraseOrphans, GroupBy,
+//	                     Reduce, Exchange
 //	task of a pass       Reduce, which runs inline
 //	anything else        nothing
 var operations = [...]struct {
@@ -64,6 +67,7 @@ var operations = [...]struct {
 	opExchange:    {name: "Exchange", joins: []operation{opWrite, opSystem}},
 	opEach:        {name: "Each", givesContext: true, joins: []operation{opWrite, opSystem}},
 	opEraseFunc:   {name: "EraseFunc", joins: []operation{opWrite, opSystem}},
+	opOrphans:     {name: "EraseOrphans", joins: []operation{opWrite, opSystem}},
 	opGroupBy:     {name: "GroupBy", joins: []operation{opWrite, opSystem}},
 	opFlush:       {name: "Flush", joins: []operation{opWrite, opRun}},
 	opCheckpoint:  {name: "Checkpoint", joins: []operation{opWrite}},
@@ -101,7 +105,7 @@ func (o operation) advice(outer operation) string {
 	case opForEach, opForEachRows, opEach, opReduce:
 		joined = "only Reduce joins a task"
 	case opSystem:
-		joined = "only ForEach, ForEachRows, Each, EraseFunc, GroupBy, Reduce and Exchange join a system"
+		joined = "only ForEach, ForEachRows, Each, EraseFunc, EraseOrphans, GroupBy, Reduce and Exchange join a system"
 	}
 	switch {
 	case o == opRead:

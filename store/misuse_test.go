@@ -14,7 +14,7 @@ import (
 // is ErrPhase.
 var joins = map[string][]string{
 	"Read":    {"Reduce", "Digest", "Verify"},
-	"Write":   {"Reduce", "Digest", "Verify", "ForEach", "Each", "EraseFunc", "GroupBy", "Flush", "Checkpoint", "Rollback"},
+	"Write":   {"Reduce", "Digest", "Verify", "ForEach", "Each", "EraseFunc", "EraseOrphans", "GroupBy", "Flush", "Checkpoint", "Rollback"},
 	"ForEach": {"Reduce"},
 	"Each":    {"Reduce"},
 }

@@ -103,6 +103,8 @@ func TestNil_IsNamed(t *testing.T) {
 		"ForEachRows: table":                {func() error { return noTable.ForEachRows(ctx, nil) }, "store: ForEachRows with a nil table"},
 		"EraseFunc: table":                  {func() error { return store.EraseFunc(ctx, noTableOf, func(*int) bool { return true }) }, "store: EraseFunc with a nil table"},
 		"EraseFunc: function":               {func() error { return store.EraseFunc(ctx, squads, nil) }, "store: EraseFunc with a nil function"},
+		"EraseOrphans: table":               {func() error { return store.EraseOrphans(ctx, units, noTableOf, self) }, "store: EraseOrphans with a nil table"},
+		"EraseOrphans: key":                 {func() error { return store.EraseOrphans[int, int](ctx, units, units, nil) }, "store: EraseOrphans with a nil key function"},
 		"GroupBy: groups":                   {func() error { return store.GroupBy(ctx, nil, units, units, self) }, "store: GroupBy with a nil Groups"},
 		"GroupBy: table":                    {func() error { return store.GroupBy(ctx, &groups, nil, units, self) }, "store: GroupBy with a nil table"},
 		"GroupBy: owners":                   {func() error { return store.GroupBy(ctx, &groups, units, nil, self) }, "store: GroupBy with a nil table"},

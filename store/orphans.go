@@ -1,0 +1,211 @@
+package store
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+
+	"handloom/internal/check"
+)
+
+// EraseOrphans records the erases of all items of t whose key names an item of the other
+// table that is gone. When both are one table, it records the erases of all items below
+// them as well, however deep. Null keys name nothing, and their items stay; so do items
+// whose keys name each other in a circle.
+//
+//	_, err := s.Flush(ctx) // erases parents
+//	err = store.EraseOrphans(ctx, parts, parts, func(p *Part) store.Handle[Part] { return p.Parent })
+//	_, err = s.Flush(ctx) // erases their descendants, in the same frame of a Write
+//
+// It runs in parallel and records the same erases for any number of workers. Between two
+// tables it takes O(rows) time. In one table it takes O(rows * log(depth)) time and 16 bytes
+// a row, which it keeps for the next call, and O(rows) time when no parent is gone.
+//
+// key only reads the item, and several goroutines call it at once. When it panics,
+// EraseOrphans returns the [*PanicError] of the lowest chunk, and nothing is recorded. Two
+// tables of different stores panic. The gate treats EraseOrphans as [Table.ForEach]. A
+// system that calls it names both tables in Reads, and t in Emits; the schedule puts the
+// flush that erases the parents before it.
+func EraseOrphans[T, K any](ctx context.Context, t TableOf[T], of TableOf[K], key func(v *T) Handle[K]) error {
+	children, parents := tableOf("EraseOrphans", t), tableOf("EraseOrphans", of)
+	check.Given(key != nil, "store: EraseOrphans", "key function")
+	return children.eraseOrphans(ctx, parents, untypedKey(key))
+}
+
+func (t *table) eraseOrphans(ctx context.Context, parents *table, key func(*untyped) Handle[untyped]) error {
+	if t.store != parents.store {
+		panic(fmt.Sprintf("store: EraseOrphans of table %q by table %q of another store; both tables have to be of one", t.name, parents.name))
+	}
+	p, err := t.beginErasing(ctx, opOrphans, parents)
+	if err != nil {
+		return err
+	}
+	defer p.leave()
+	if t != parents {
+		p.dead = func(v *untyped) bool {
+			id := key(v).ID
+			_, lives := parents.lookups.rowOf(id)
+			return id != 0 && !lives
+		}
+		return p.record(p.erase)
+	}
+	l := lineages.Get().(*lineage)
+	defer l.release()
+	l.pass, l.key = p, key
+	if err := l.find(); err != nil {
+		return fmt.Errorf("store: EraseOrphans of table %q: %w", t.name, err)
+	}
+	return p.record(l.erase)
+}
+
+// lineage is the search for the items of one table that have a gone ancestor. Every row has
+// a link up: to its parent at first, and then in each round to the parent of the row it
+// links to, so that links double in length until they end.
+//
+//	links     a <- b <- c <- d     a: gone
+//	round 1   gone  a    b    c    of each row: its parent
+//	round 2   gone gone  a    b    twice as far
+//	round 3   gone gone gone  a    four times
+//
+// A round reads the links of the round before and writes others, one task for each row, so
+// that the outcome does not depend on the order of tasks.
+type lineage struct {
+	pass     *erasing
+	key      func(*untyped) Handle[untyped]
+	bases    [MaxShards]int // by typeId & 63: rows in the shards before
+	up, next []int          // by row: another row, or where the links end
+	counts   []lineCount    // by chunk
+
+	look, double, erase func(int) error // lookUp, doubleLinks and eraseGone, bound once
+}
+
+// Ends of links.
+const (
+	endsWell = -1 // at an item without a parent, or at no item
+	endsGone = -2 // at a parent that is gone
+)
+
+// lineCount counts the links of a chunk that end at a gone parent, and those that do not end.
+type lineCount struct{ gone, open int }
+
+// lineages keeps the memory of searches.
+var lineages = sync.Pool{New: func() any {
+	l := new(lineage)
+	l.look, l.double, l.erase = l.lookUp, l.doubleLinks, l.eraseGone
+	return l
+}}
+
+func (l *lineage) release() {
+	l.pass, l.key = nil, nil
+	lineages.Put(l)
+}
+
+// find computes where the links of all rows end. A link that does not end leads into a
+// circle.
+func (l *lineage) find() (err error) {
+	failed := true
+	defer func() {
+		if failed {
+			err = cmp.Or(err, l.pass.queues.End(true))
+		}
+	}()
+	t, rows := l.pass.table, 0
+	if check.Full {
+		defer t.store.watch(l.pass.phase)()
+	}
+	for i, sh := range t.order {
+		l.bases[(int(t.first)+i)%MaxShards] = rows
+		rows += sh.Map.Rows()
+	}
+	l.up, l.next = resized(l.up, rows), resized(l.next, rows)
+	l.counts = resized(l.counts, l.pass.n)
+	if err := t.store.run(l.pass.phase, l.pass.n, l.look, nil); err != nil {
+		return err
+	}
+	for gone, open := l.count(); gone > 0 && open > 0; {
+		if err := t.store.run(l.pass.phase, l.pass.n, l.double, nil); err != nil {
+			return err
+		}
+		l.up, l.next = l.next, l.up
+		before := open
+		if gone, open = l.count(); open == before {
+			break // only circles are left
+		}
+	}
+	failed = false
+	return nil
+}
+
+// resized returns s with n elements of any value.
+func resized[E any](s []E, n int) []E { return slices.Grow(s[:0], n)[:n] }
+
+func (l *lineage) count() (gone, open int) {
+	for _, c := range l.counts {
+		gone, open = gone+c.gone, open+c.open
+	}
+	return gone, open
+}
+
+// lookUp is the first step for one chunk: it links rows to those of their parents.
+func (l *lineage) lookUp(chunk int) error {
+	t := l.pass.table
+	shard, lo, hi := l.pass.find(chunk)
+	items, base := t.rowItems(shard), l.bases[(int(t.first)+shard)%MaxShards]
+	count := lineCount{}
+	for row := lo; row < hi; row++ {
+		id := ID(0)
+		if v := items.at(row); v != nil {
+			id = l.key(v).ID
+		}
+		end := endsWell
+		if parent, ok := t.lookups.rowOf(id); ok {
+			end = l.bases[id>>48&(MaxShards-1)] + parent
+			count.open++
+		} else if id != 0 {
+			end = endsGone
+			count.gone++
+		}
+		l.up[base+row] = end
+	}
+	l.counts[chunk] = count
+	return nil
+}
+
+// doubleLinks is a round for one chunk.
+func (l *lineage) doubleLinks(chunk int) error {
+	shard, lo, hi := l.pass.find(chunk)
+	base := l.bases[(int(l.pass.table.first)+shard)%MaxShards]
+	count := lineCount{}
+	next := l.next[base+lo : base+hi]
+	for i, end := range l.up[base+lo : base+hi] {
+		if end >= 0 {
+			end = l.up[end]
+		}
+		if next[i] = end; end >= 0 {
+			count.open++
+		} else if end == endsGone {
+			count.gone++
+		}
+	}
+	l.counts[chunk] = count
+	return nil
+}
+
+// eraseGone records the erases of one chunk.
+func (l *lineage) eraseGone(chunk int) error {
+	if l.counts[chunk].gone == 0 {
+		return nil
+	}
+	t, q := l.pass.table, l.pass.queues.Queue(chunk)
+	shard, lo, hi := l.pass.find(chunk)
+	base := l.bases[(int(t.first)+shard)%MaxShards]
+	for row := lo; row < hi; row++ {
+		if l.up[base+row] == endsGone {
+			t.eraseRow(q, shard, row)
+		}
+	}
+	t.endRows(q, shard)
+	return nil
+}

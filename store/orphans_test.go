@@ -1,0 +1,156 @@
+package store_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"handloom/store"
+
+	"pgregory.net/rapid"
+)
+
+// isOrphan follows the keys of an item: a circle of keys ends at no gone item.
+func isOrphan(table itemTable, h store.Handle[item], path map[store.Handle[item]]bool) bool {
+	next := table.At(h).Parent
+	if next.ID.IsZero() || path[next] {
+		return false
+	}
+	path[next] = true
+	return !table.Has(next) || isOrphan(table, next, path)
+}
+
+func TestEraseOrphans_ErasesAllBelowWhatIsGone(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		s := drawStore(t)
+		table := drawTable[item](t, s, "parts")
+		stranger := register(t, s, store.TableOptions[item]{Name: "stranger"})
+		keys := append(fill(t, s, stranger, 1), store.Handle[item]{}, store.Handle[item]{})
+		for range rapid.IntRange(1, 4).Draw(t, "frames") {
+			q := queues(t, s, 1)[0]
+			for range rapid.IntRange(0, 40).Draw(t, "new") {
+				// Most have an item that was drawn lately as the parent: trees are deep.
+				at := max(0, len(keys)-1-rapid.IntRange(0, 9).Draw(t, "parent"))
+				keys = append(keys, table.Emplace(q, item{Parent: keys[at]}))
+			}
+			flush(t, s)
+			for i, h := range keys {
+				if r, ok := table.Resolve(h); ok {
+					keys[i] = r
+				}
+			}
+			for _, v := range table.All() {
+				if rapid.IntRange(0, 19).Draw(t, "rewired") == 0 {
+					v.Parent = rapid.SampledFrom(keys).Draw(t, "to") // maybe a circle
+				}
+			}
+			noError(t, s.Write(context.Background(), func(ctx context.Context, w *store.Writer) error {
+				q := func(_ int, q store.Queue) {
+					for h := range table.All() {
+						if rapid.IntRange(0, 9).Draw(t, "erased") == 0 {
+							table.Erase(q, h)
+						}
+					}
+				}
+				if err := errors.Join(s.Each(ctx, 1, q), onlyError(s.Flush(ctx))); err != nil {
+					return err
+				}
+				want := itemsOf(table)
+				for h := range table.All() {
+					if isOrphan(table, h, map[store.Handle[item]]bool{}) {
+						delete(want, h)
+					}
+				}
+				before := table.Len()
+				err := store.EraseOrphans(ctx, table, table, parent)
+				equal(t, "recorded erases", s.Pending().Commands, before-len(want))
+				err = errors.Join(err, onlyError(s.Flush(ctx)))
+				wantItems(t, table, want)
+				return errors.Join(err, store.EraseOrphans(ctx, table, table, parent))
+			}))
+			equal(t, "erases of a second call", s.Pending().Commands, 0)
+		}
+	})
+}
+
+func TestEraseOrphans_BetweenTwoTablesErasesChildrenAlone(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		s := drawStore(t)
+		targets, shots := drawTable[item](t, s, "targets"), drawTable[shot](t, s, "shots")
+		q := queues(t, s, 1)[0]
+		keys := []store.Handle[item]{{}}
+		for range rapid.IntRange(0, 30).Draw(t, "targets") {
+			keys = append(keys, targets.Emplace(q, item{Parent: keys[len(keys)/2]}))
+		}
+		for range rapid.IntRange(0, 60).Draw(t, "shots") {
+			shots.Emplace(q, shot{Target: rapid.SampledFrom(keys).Draw(t, "target")})
+		}
+		flush(t, s)
+		q = queues(t, s, 1)[0]
+		for h := range targets.All() {
+			if rapid.Bool().Draw(t, "erased") {
+				targets.Erase(q, h)
+			}
+		}
+		flush(t, s)
+		parents, left := targets.Len(), 0
+		for _, v := range shots.All() {
+			if v.Target.ID.IsZero() || targets.Has(v.Target) {
+				left++
+			}
+		}
+		noError(t, store.EraseOrphans(context.Background(), shots, targets, targetOf))
+		flush(t, s)
+		equal(t, "shots", shots.Len(), left)
+		equal(t, "targets", targets.Len(), parents)
+		for h, v := range shots.All() {
+			if !v.Target.ID.IsZero() && !targets.Has(v.Target) {
+				t.Errorf("%v has a target that is gone", h)
+			}
+		}
+	})
+}
+
+// A chain takes a round for each doubling of its length, and all of it falls in one call.
+func TestEraseOrphans_ErasesALongChain(t *testing.T) {
+	s, table := newTable(t, store.Options{Workers: 4}, store.TableOptions[item]{Shards: 3, ChunkItems: 100})
+	hs := fill(t, s, table, 5000)
+	for i, h := range hs[1:] {
+		table.At(h).Parent = hs[i]
+	}
+	table.At(hs[4000]).Parent = hs[4999] // from here on a circle
+	q := queues(t, s, 1)[0]
+	table.Erase(q, hs[1000])
+	flush(t, s)
+	noError(t, store.EraseOrphans(t.Context(), table, table, parent))
+	flush(t, s)
+	for i, h := range hs {
+		if want := i < 1000 || i >= 4000; table.Has(h) != want {
+			t.Fatalf("item %d lives: %t, want %t", i, !want, want)
+		}
+	}
+}
+
+func TestEraseOrphans_RecordsNothingAfterAnError(t *testing.T) {
+	s, table := newTable(t, store.Options{Workers: 4}, store.TableOptions[item]{ChunkItems: 10})
+	_, stranger := newTable(t, store.Options{}, store.TableOptions[item]{})
+	for i, h := range fill(t, s, table, 100) {
+		table.At(h).Parent = handleOf(compose(1, 1, uint32(1000+i)))
+	}
+	for _, of := range []*store.Table[item]{table, register(t, s, store.TableOptions[item]{Name: "other"})} {
+		err := store.EraseOrphans(t.Context(), table, of, func(v *item) store.Handle[item] {
+			if v.Value >= 35 {
+				panic(v.Value)
+			}
+			return v.Parent
+		})
+		var p *store.PanicError
+		if !errors.As(err, &p) || p.Task != 3 || p.Value != uint64(35) {
+			t.Errorf("%v, want the panic of task 3 with 35", err)
+		}
+		wantError(t, "a context that has ended", store.EraseOrphans(ended{t.Context()}, table, of, parent), context.Canceled)
+	}
+	wantIn(t, "tables of two stores", panicOf(func() { _ = store.EraseOrphans(t.Context(), table, stranger, parent) }), "of another store")
+	equal(t, "pending commands", s.Pending().Commands, 0)
+	usable(t, s, table)
+}
