@@ -17,7 +17,7 @@ import (
 
 	"handloom/cluster"
 	"handloom/cluster/internal/localnet"
-	"handloom/proof/logtest"
+	kit "handloom/proof/game"
 )
 
 func TestMain(m *testing.M) {
@@ -90,7 +90,7 @@ func fill(t testing.TB, l *cluster.Log, n uint64) {
 	t.Helper()
 	at, err := l.Tail(t.Context())
 	for ; err == nil && at < n; at++ {
-		_, err = logtest.Append(t.Context(), l, at, record(at+1))
+		_, err = kit.Append(t.Context(), l, at, record(at+1))
 	}
 	noError(t, err)
 }

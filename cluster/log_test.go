@@ -12,8 +12,9 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"handloom/cluster"
-	"handloom/proof/logtest"
+	kit "handloom/proof/game"
 	"handloom/world"
+	"handloom/world/logtest"
 )
 
 func TestALogKeepsItsWord(t *testing.T) {
@@ -200,7 +201,7 @@ func TestARecordThatIsTrimmedInPartIsTrimmed(t *testing.T) {
 	c := startServers(t, 1, nil)
 	l := openLog(t, cluster.URLs(c.URLs(0)), 1, alone(t))
 	for n := uint64(1); n <= 2; n++ {
-		if _, err := logtest.Append(t.Context(), l, n-1, long(n)); err != nil { // the first is of two parts
+		if _, err := kit.Append(t.Context(), l, n-1, long(n)); err != nil { // the first is of two parts
 			t.Fatal(err)
 		}
 	}
@@ -225,7 +226,7 @@ func TestAppend_FailsWhileTheStreamIsFull(t *testing.T) {
 		noError(t, errorOf(js.UpdateStream(t.Context(), config)))
 	}
 	room(int64(stream.CachedInfo().State.Bytes) + 1)
-	_, err = logtest.Append(t.Context(), l, 10, record(11))
+	_, err = kit.Append(t.Context(), l, 10, record(11))
 	if err == nil || errors.Is(err, cluster.ErrFenced) || errors.Is(err, fs.ErrClosed) || !strings.Contains(err.Error(), "maximum bytes") {
 		t.Errorf("Append to a full stream: %v", err)
 	}

@@ -13,7 +13,7 @@ import (
 	"handloom/cluster"
 	"handloom/cluster/internal/localnet"
 	"handloom/journal"
-	"handloom/proof/logtest"
+	kit "handloom/proof/game"
 )
 
 func openJournal(t testing.TB, dir string) *journal.Journal {
@@ -64,7 +64,7 @@ func TestAStreamThatIsNotTheJournalsIsRefused(t *testing.T) {
 		{"shorter", func(t *testing.T, l *cluster.Log) { fill(t, l, 19) }, cluster.ErrBehind},
 		{"longer", func(t *testing.T, l *cluster.Log) { fill(t, l, 30) }, nil},
 		{"another", func(t *testing.T, l *cluster.Log) {
-			noError(t, errorOf(logtest.Append(t.Context(), l, 0, []byte("another"))))
+			noError(t, errorOf(kit.Append(t.Context(), l, 0, []byte("another"))))
 			fill(t, l, 30)
 		}, cluster.ErrOtherStream},
 	} {
@@ -121,7 +121,7 @@ func TestAStreamThatIsMadeAnewTakesNothingFromBefore(t *testing.T) {
 	noError(t, js.DeleteStream(t.Context(), cluster.CellID(1).Stream()))
 	noError(t, cluster.Reseed(t.Context(), s, 1, o))
 	l := openLog(t, s, 1, o)
-	noError(t, errorOf(logtest.Append(t.Context(), l, 20, []byte("anew"))))
+	noError(t, errorOf(kit.Append(t.Context(), l, 20, []byte("anew"))))
 	wantError(t, errorOf(zombie.Append(t.Context(), 20, record(21))), cluster.ErrFenced)
 }
 
@@ -222,7 +222,7 @@ func reseededOther(t *testing.T, c *localnet.Cluster, last uint64) {
 	o := alone(t)
 	o.Journal = openJournal(t, filepath.Join(t.TempDir(), "other"))
 	elsewhere := openLog(t, cluster.Embedded(t.TempDir()), 1, o)
-	noError(t, errorOf(logtest.Append(t.Context(), elsewhere, 0, []byte("other"))))
+	noError(t, errorOf(kit.Append(t.Context(), elsewhere, 0, []byte("other"))))
 	fill(t, elsewhere, 20)
 	noError(t, operator(t, c).DeleteStream(t.Context(), cluster.CellID(1).Stream()))
 	s := cluster.URLs(c.URLs(0))
@@ -319,7 +319,7 @@ func TestLog_NamesTheCutOfItsJournal(t *testing.T) {
 	}
 	mustClose(t, l)
 	mustClose(t, j)
-	logtest.TearJournal(t, dir)
+	noError(t, kit.TearJournal(dir))
 
 	o.Journal = openJournal(t, dir)
 	l = openLog(t, s, 1, o)

@@ -9,7 +9,7 @@ import (
 
 	"github.com/nats-io/nats.go/jetstream"
 
-	"handloom/proof/logtest"
+	kit "handloom/proof/game"
 )
 
 // openFilled opens a log of its own with n records of one number each, until the test ends.
@@ -19,7 +19,7 @@ func openFilled(t *testing.T, n int) *Log {
 	noError(t, err)
 	t.Cleanup(func() { _ = l.Close() })
 	for at := range uint64(n) {
-		if _, err := logtest.Append(t.Context(), l, at, fmt.Append(nil, at)); err != nil {
+		if _, err := kit.Append(t.Context(), l, at, fmt.Append(nil, at)); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -6,9 +6,10 @@ import (
 	"time"
 )
 
-// Log is what a [World] needs: an ordered log with one writer at a time, and a place
-// for snapshots. Positions rise; 0 is before the first record. [Memory] is one, and a
-// Journal of package journal, which knows nothing of this package, is another.
+// Log is an ordered log with one writer at a time, and a place for snapshots. Positions
+// are 1, 2, 3 and so on; 0 is before the first record. [Memory] is one, and a Journal of
+// package journal, which knows nothing of this package, is another. Package logtest tests
+// others.
 //
 // Its methods are called by several goroutines.
 type Log interface {
@@ -46,8 +47,9 @@ type Log interface {
 	// given up.
 	Load(ctx context.Context, at uint64) (io.ReadCloser, error)
 
-	// Trim lets the log forget records at or before through. A World has read the
-	// snapshot of that position before.
+	// Trim lets the log forget records at or before through. It fails unless two
+	// snapshots are of that position or later ones. A World has read the snapshot of that
+	// position before.
 	Trim(ctx context.Context, through uint64) error
 }
 

@@ -2,12 +2,13 @@ package world_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"testing"
 	"time"
 
-	"handloom/proof/logtest"
+	kit "handloom/proof/game"
 	"handloom/store"
 	"handloom/world"
 )
@@ -25,7 +26,7 @@ type mark struct{ Key int }
 
 // A node is a place where a world runs, is killed, and is opened again.
 type node struct {
-	log   *logtest.Moody
+	log   *kit.Moody
 	world *world.World
 	marks *store.Table[mark]
 	stop  context.CancelFunc
@@ -71,11 +72,11 @@ func playNemesis(t *testing.T, seed uint64) {
 	lock := make(chan struct{}, 1) // of nodes; a mutex would keep time from passing
 	nodes := make([]*node, 3)
 	for i := range nodes {
-		nodes[i] = &node{log: &logtest.Moody{Log: shared}}
+		nodes[i] = &node{log: &kit.Moody{Log: shared}}
 		nodes[i].open(t)
 	}
 	ctx, finish := context.WithCancel(context.Background())
-	said := make(chan logtest.Outcomes)
+	said := make(chan outcomes)
 	for client := range 3 {
 		go func() { said <- submitMarks(ctx, nodes, lock, client) }()
 	}
@@ -96,9 +97,9 @@ func playNemesis(t *testing.T, seed uint64) {
 		}
 	}
 	finish()
-	var all logtest.Outcomes
+	var all outcomes
 	for range 3 {
-		all.Add(<-said)
+		all.add(<-said)
 	}
 	time.Sleep(10 * time.Second)
 	for _, n := range nodes {
@@ -108,7 +109,7 @@ func playNemesis(t *testing.T, seed uint64) {
 }
 
 // submitMarks submits marks one after another, each with a key of its own.
-func submitMarks(ctx context.Context, nodes []*node, lock chan struct{}, client int) (o logtest.Outcomes) {
+func submitMarks(ctx context.Context, nodes []*node, lock chan struct{}, client int) (o outcomes) {
 	for key := client; ctx.Err() == nil; key += 3 {
 		lock <- struct{}{}
 		n := nodes[key/3%len(nodes)]
@@ -120,14 +121,14 @@ func submitMarks(ctx context.Context, nodes []*node, lock chan struct{}, client 
 			return nil
 		})
 		cancel()
-		if o.Note(key, err) {
+		if o.note(key, err) {
 			time.Sleep(5 * time.Millisecond)
 		}
 	}
 	return o
 }
 
-func wantMarks(t *testing.T, l world.Log, o logtest.Outcomes) {
+func wantMarks(t *testing.T, l world.Log, o outcomes) {
 	t.Helper()
 	s, marks, options := marking(t)
 	noError(t, world.Replay(t.Context(), s, l, options, 1<<40))
@@ -135,10 +136,46 @@ func wantMarks(t *testing.T, l world.Log, o logtest.Outcomes) {
 	for _, m := range marks.All() {
 		times[m.Key]++
 	}
-	o.Want(t, times)
+	o.want(t, times)
 	a := mustAudit(t, l)
-	t.Logf("%d terms, %d ticks; %d calls applied, %d not, %d uncertain", a.Terms, a.Ticks, len(o.Applied), len(o.Not), len(o.Uncertain))
-	if a.Terms < 2 || len(o.Applied) < 100 {
-		t.Errorf("nothing much happened: %d terms, %d calls applied", a.Terms, len(o.Applied))
+	t.Logf("%d terms, %d ticks; %d calls applied, %d not, %d uncertain", a.Terms, a.Ticks, len(o.applied), len(o.not), len(o.uncertain))
+	if a.Terms < 2 || len(o.applied) < 100 {
+		t.Errorf("nothing much happened: %d terms, %d calls applied", a.Terms, len(o.applied))
+	}
+}
+
+// outcomes are the keys of calls by the result of their Submit.
+type outcomes struct{ applied, not, uncertain []int }
+
+// note notes the error of a Submit, and reports whether it refused the call.
+func (o *outcomes) note(key int, err error) (refused bool) {
+	switch {
+	case err == nil:
+		o.applied = append(o.applied, key)
+	case errors.Is(err, store.ErrUncertain):
+		o.uncertain = append(o.uncertain, key)
+	default:
+		o.not = append(o.not, key)
+		return true
+	}
+	return false
+}
+
+// add adds the calls of another client.
+func (o *outcomes) add(p outcomes) {
+	o.applied, o.not, o.uncertain = append(o.applied, p.applied...), append(o.not, p.not...), append(o.uncertain, p.uncertain...)
+}
+
+// want fails the test unless each call was applied as often as Submit reported; times are
+// the items of each key to which the log leads.
+func (o *outcomes) want(t *testing.T, times map[int]int) {
+	t.Helper()
+	for outcome, keys := range map[string][]int{"applied": o.applied, "not applied": o.not, "uncertain": o.uncertain} {
+		for _, key := range keys {
+			n := times[key]
+			if n > 1 || outcome == "applied" && n != 1 || outcome == "not applied" && n != 0 {
+				t.Errorf("call %d was applied %d times, and Submit reported %s", key, n, outcome)
+			}
+		}
 	}
 }

@@ -11,7 +11,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"handloom/proof/logtest"
+	kit "handloom/proof/game"
 	"handloom/store"
 	"handloom/world"
 )
@@ -139,7 +139,7 @@ func TestStatus_HasTheCutOfItsJournal(t *testing.T) {
 	at := w.Status().At
 	crash(t, w)
 	mustCloseJournal(t, j)
-	logtest.TearJournal(t, dir)
+	noError(t, kit.TearJournal(dir))
 
 	j = openJournal(t, dir)
 	w = mustOpen(t, newGame(t, store.Options{}), j)

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"handloom/cluster/cells"
-	"handloom/proof/logtest"
+	kit "handloom/proof/game"
 	"handloom/world"
 )
 
@@ -24,7 +24,7 @@ type war struct {
 	ids    [2]cells.ID
 	logs   [2]*whole
 	nodes  [4]*node // two of the one, two of the other
-	moods  [4]*logtest.Moody
+	moods  [4]*kit.Moody
 	way    *rough
 	words  int // each way
 	fault  func(g *town, tick uint64) error
@@ -39,7 +39,7 @@ func newWar(seed uint64, words int) *war {
 		w.ids[i], w.logs[i] = cells.NewID(), &whole{Log: world.Memory()}
 	}
 	for i := range w.moods {
-		w.moods[i] = &logtest.Moody{Log: w.logs[i/2]}
+		w.moods[i] = &kit.Moody{Log: w.logs[i/2]}
 	}
 	return w
 }
