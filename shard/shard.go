@@ -225,7 +225,7 @@ func (s *Shard) Apply(c *batch.Commands, index int) {
 		c.Staged(col.number, s.lo, s.hi, func(offset int, values items.Slice) { col.Fill(first+offset, values) })
 	}
 	for _, d := range s.data {
-		c.Given(d.number, s.lo, s.hi, d.Set)
+		c.Given(d.number, s.lo, s.hi, d.give)
 	}
 }
 
@@ -262,7 +262,7 @@ func (s *Shard) Trim() {
 	}
 	for _, d := range all {
 		d.Trim()
-		s.AddSparse(d.Map, d.name, d.number, d.links.fields, d.links.visitor)
+		s.AddSparse(d.Map, d.name, d.number, d.links.fields, d.links.visitor, d.changed)
 	}
 }
 

@@ -55,7 +55,7 @@ func newTable(t testing.TB, stable bool) *table {
 		})
 	}
 	tab.extras.Init(&tab.recorder, items.For[*uint64](), true, nil, nil)
-	tab.AddSparse(tab.data, "extra", tab.extras.Index(), nil, nil)
+	tab.AddSparse(tab.data, "extra", tab.extras.Index(), nil, nil, nil)
 	return tab
 }
 

@@ -1,6 +1,7 @@
 package shard
 
 import (
+	"slices"
 	"unsafe"
 
 	"handloom/batch"
@@ -27,6 +28,10 @@ type sparseShard struct {
 	links    links
 
 	onErased func(id handle.ID, item unsafe.Pointer) bool // bound once
+
+	changed   func(id handle.ID, before unsafe.Pointer, has bool) // nil: nobody asks
+	unset     []handle.ID                                         // that lose their value, from the last on
+	unsetPeak highwater.Mark
 }
 
 // command is a Set: the item, the queue by number, and the sequence in that.
@@ -38,9 +43,10 @@ type command struct {
 
 // AddSparse adds the data that some of its items have to the shard: the attachment of the
 // table that has the number. fields and visitor say where handles lie in a value, as for
-// [New].
-func (s *Shard) AddSparse(d *sparse.Map, name string, number int, fields []uintptr, visitor LinkVisitor) {
-	of := &sparseShard{Map: d, name: name, number: number, links: links{fields: fields, visitor: visitor, size: d.Type.Size}}
+// [New]. changed, unless it is nil, is called by each flush before an item gets a value or
+// loses it, with the value so far, nil if there is none, and not for items that are erased.
+func (s *Shard) AddSparse(d *sparse.Map, name string, number int, fields []uintptr, visitor LinkVisitor, changed func(id handle.ID, before unsafe.Pointer, has bool)) {
+	of := &sparseShard{Map: d, name: name, number: number, changed: changed, links: links{fields: fields, visitor: visitor, size: d.Type.Size}}
 	of.onErased = func(id handle.ID, _ unsafe.Pointer) bool {
 		of.drop(id)
 		return true
@@ -53,6 +59,7 @@ func (s *Shard) AddSparse(d *sparse.Map, name string, number int, fields []uintp
 func (d *sparseShard) begin() {
 	d.counts, d.added, d.given = batch.Counts{}, 0, 0
 	d.last = highwater.Trim(&d.lastPeak, d.last)
+	d.unset = highwater.Trim(&d.unsetPeak, d.unset)
 }
 
 // planData finds out what Sets and Unsets do, and what goes with erased items: the last
@@ -102,6 +109,9 @@ func (s *Shard) planItem(d *sparseShard, of command, unset bool) {
 	case unset && has:
 		d.counts.Erased++
 		d.drop(of.id)
+		if d.changed != nil {
+			d.unset = append(d.unset, of.id)
+		}
 	case unset:
 		d.counts.Redundant++
 	default:
@@ -171,6 +181,9 @@ func (d *sparseShard) needsMemory() bool { return !d.HasRoom(d.added+d.given, d.
 // applyData does what was planned for items that lived before: rows that go first, and
 // then Sets in the order of keys.
 func (s *Shard) applyData(c *batch.Commands, d *sparseShard, index int) {
+	if d.changed != nil {
+		d.report()
+	}
 	d.DropMarked(&d.dropping)
 	d.dropping.Clear()
 	all, size := c.Sets(d.number), d.Type.Size
@@ -178,6 +191,31 @@ func (s *Shard) applyData(c *batch.Commands, d *sparseShard, index int) {
 		of := &d.last[i]
 		d.Set(of.id, all[of.queue].Puts(index).Values.Pointer(int(of.sequence), size))
 	}
+}
+
+// report reports the planned changes of items that lived before.
+func (d *sparseShard) report() {
+	before := func(id handle.ID) unsafe.Pointer {
+		if row, ok := d.Row(id); ok {
+			return d.At(row)
+		}
+		return nil
+	}
+	for _, id := range slices.Backward(d.unset) {
+		d.changed(id, before(id), false)
+	}
+	for i := len(d.last) - 1; i >= 0; i-- {
+		id := d.last[i].id
+		d.changed(id, before(id), true)
+	}
+}
+
+// give gives a new item a value.
+func (d *sparseShard) give(id handle.ID, v unsafe.Pointer) {
+	if d.changed != nil {
+		d.changed(id, nil, true)
+	}
+	d.Set(id, v)
 }
 
 // ComponentCounts returns what the planned or applied batch does to the column or data that is

@@ -187,6 +187,11 @@ func (c *shardChanges) forget() {
 	c.runs, c.marked = c.runs[:0], 0
 	c.made.Clear()
 	c.erased.forget(c.table.typ)
+	for _, p := range c.table.sparse {
+		if p.tracked {
+			p.changes[c.index].forget()
+		}
+	}
 }
 
 // flushed lists what a flush created, and the shards that it changed.
@@ -285,7 +290,13 @@ func (c *changes) trim(shards batch.Shards) {
 		return
 	}
 	for i := range (shards &^ c.touched).All {
-		c.shards[i] = shardChanges{table: c.shards[i].table, index: i}
+		t := c.shards[i].table
+		c.shards[i] = shardChanges{table: t, index: i}
+		for _, p := range t.sparse {
+			if p.tracked {
+				p.changes[i] = sparseChanges{data: p, index: i}
+			}
+		}
 	}
 	if !c.isListed {
 		c.created, c.spare = nil, nil

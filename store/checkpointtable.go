@@ -84,8 +84,8 @@ func (s *Store) forgetFrame() {
 			t.recorder.Reset()
 		}
 		t.written.clear()
-		for _, c := range t.columns {
-			c.written.clear()
+		for _, p := range t.parts {
+			p.written.clear()
 		}
 	}
 }

@@ -211,6 +211,9 @@ func (c *claim) Schema() string {
 			if c.visitor != nil {
 				fmt.Fprintf(&b, "optional data %q of table %q: Links true\n", c.name, t.name)
 			}
+			if c.tracked {
+				fmt.Fprintf(&b, "optional data %q of table %q: Changes true\n", c.name, t.name)
+			}
 		}
 	}
 	return b.String()

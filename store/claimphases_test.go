@@ -233,6 +233,8 @@ func TestSchema_TellsTablesApart(t *testing.T) {
 		column(store.ColumnOptions[int]{Links: links}),
 		column(store.ColumnOptions[int]{Changes: true, Links: links}),
 		optional(store.ColumnOptions[int]{Links: links}),
+		optional(store.ColumnOptions[int]{Changes: true}),
+		optional(store.ColumnOptions[int]{Changes: true, Links: links}),
 	}
 	equal(t, "schemas that differ", len(slices.Compact(slices.Sorted(slices.Values(texts)))), len(texts))
 	for _, text := range []string{tracked, bare, sparse} {

@@ -30,7 +30,7 @@ type Column[T, C any] struct {
 // good.
 type ColumnOptions[C any] struct {
 	Name    string // unique in the table; "": the name of C
-	Changes bool   // keeps what each frame wrote, for [Column.Written]; the table needs Changes, too
+	Changes bool   // keeps what each frame did, for [Column.Written] and the lists of [Sparse]; the table needs Changes, too
 
 	// Clone and Links are for elements what they are for items in [TableOptions].
 	Clone func(dst, src *C)
@@ -172,7 +172,7 @@ func (c *Column[T, C]) Wrote(k Rows[T], i int) {
 // [Written] says, which is the same for items. It panics unless the column was added with
 // Changes. [Exchange] leaves the lists of both columns as they are.
 func (c *Column[T, C]) Written() iter.Seq2[Handle[T], *C] {
-	c.core.mustTrack()
+	c.core.mustTrack("Written")
 	return func(yield func(Handle[T], *C) bool) {
 		if check.Cheap {
 			c.core.lookup("Written")

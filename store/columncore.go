@@ -14,20 +14,17 @@ import (
 // column is all of a [Column] but what a user's code calls with elements.
 type column struct {
 	component
-	index   int // among the columns of the table
-	kind    *dense.Kind
-	shards  [MaxShards]*dense.Column // by typeId & 63 of the table; unused entries are of an empty map
-	tracked bool                     // keeps what frames wrote
-	written written
+	index  int // among the columns of the table
+	kind   *dense.Kind
+	shards [MaxShards]*dense.Column // by typeId & 63 of the table; unused entries are of an empty map
 }
 
 // add adds the column to the table, or leaves both as they are if anything fails.
 func (c *column) add(t *table, o columnOptions, of *items.Type) error {
 	c.what, c.element = isColumn, c.item
 	return c.component.add(t, "AddColumn", o, of, func() {
-		c.index, c.tracked = len(t.columns), o.changes
+		c.index = len(t.columns)
 		c.kind = &dense.Kind{Name: c.name, Type: of}
-		c.written.init(t)
 		c.forget()
 		for i, sh := range t.order {
 			shard := t.packed(i).AddColumn(c.kind)
@@ -56,11 +53,11 @@ func (c *column) onSet(shard int) func(id ID, item unsafe.Pointer) bool {
 	}
 }
 
-// beginSets is told the frame of a flush that sets elements.
+// beginSets begins the lists of what a flush of the frame sets beside the items.
 func (t *table) beginSets(frame uint64) {
-	for _, c := range t.columns {
-		if c.tracked && len(c.sets()) > 0 {
-			c.written.begins(frame)
+	for _, p := range t.parts {
+		if p.tracked && len(p.sets()) > 0 {
+			p.written.begins(frame)
 		}
 	}
 }
@@ -96,13 +93,6 @@ func (c *column) mustWrite(p *phase) {
 func (c *column) mustRead(ctx context.Context) {
 	if err := c.table.store.phaseOf(ctx).mayReadComponent(&c.component, "reads"); err != nil {
 		panic(err)
-	}
-}
-
-// mustTrack panics unless the column keeps what frames wrote.
-func (c *column) mustTrack() {
-	if !c.tracked {
-		panic(fmt.Sprintf("store: Written of column %q, which keeps no changes; add it with ColumnOptions.Changes", c.fullName))
 	}
 }
 

@@ -26,6 +26,9 @@ type component struct {
 	element  func(id ID) unsafe.Pointer
 
 	recorder batch.SetLog
+
+	tracked bool // keeps what frames changed
+	written written
 }
 
 // What parts are.
@@ -71,11 +74,14 @@ func (p *component) add(t *table, verb string, o columnOptions, of *items.Type, 
 		o.name = of.Reflect.String()
 	}
 	fields, err := handleFields(of.Reflect, o.links != nil, "ColumnOptions.Links")
-	if err := errors.Join(err, o.validate(t, p.what)); err != nil {
+	if err := errors.Join(err, o.validate(t)); err != nil {
 		return prefixed(fmt.Sprintf("store: %s %q to table %q", verb, o.name, t.name), err)
 	}
 	p.table, p.number, p.name, p.fullName = t, len(t.parts), o.name, t.name+"."+o.name
-	p.typ, p.fields, p.visitor = of, fields, o.links
+	p.typ, p.fields, p.visitor, p.tracked = of, fields, o.links, o.changes
+	if p.tracked {
+		p.written.init(t, nil)
+	}
 	p.recorder.Init(&t.recorder, of, p.what == isOptional, fields, o.links)
 	t.parts = append(t.parts, p)
 	t.links, t.visits = t.links || len(fields) > 0, t.visits || o.links != nil
@@ -89,17 +95,14 @@ func (p *component) add(t *table, verb string, o columnOptions, of *items.Type, 
 	return nil
 }
 
-func (o columnOptions) validate(t *table, what string) error {
+func (o columnOptions) validate(t *table) error {
 	var errs []error
 	if t.component(o.name) != nil {
 		errs = append(errs, errors.New("the name is taken; give each column and all optional data of a table a Name of its own"))
 	} else if other := t.store.parts[t.name+"."+o.name]; other != nil {
 		errs = append(errs, fmt.Errorf("%s %q of table %q has the same name in reports; give this one another", other.what, other.name, other.table.name))
 	}
-	switch {
-	case o.changes && what == isOptional:
-		errs = append(errs, errors.New("optional data keeps no changes; leave Changes out"))
-	case o.changes && !t.tracked:
+	if o.changes && !t.tracked {
 		errs = append(errs, errors.New("the table keeps no changes; register it with Changes as well"))
 	}
 	return errors.Join(errs...)
@@ -130,6 +133,13 @@ func (p *component) lookup(method string) {
 	}
 	if y := s.currentSystem(); y != nil && !y.readsPart(p) {
 		panic(y.undeclaredComponent("calls "+method+" of", p, "Reads"))
+	}
+}
+
+// mustTrack panics unless the component keeps what frames changed.
+func (p *component) mustTrack(method string) {
+	if !p.tracked {
+		panic(fmt.Sprintf("store: %s of %s %q, which keeps no changes; add it with ColumnOptions.Changes", method, p.what, p.fullName))
 	}
 }
 

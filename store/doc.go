@@ -118,8 +118,9 @@
 //
 // Elements are zero for new items. What few items have is no column but a [Sparse], which
 // [AddSparse] adds to a table of either kind: rows of its own, found by the handle of the
-// item and gone with it. [Sparse.Set] and [Sparse.Unset] are recorded, and [Sparse.ForEach]
-// visits those that have it.
+// item and gone with it. [Sparse.Set] and [Sparse.Unset] are recorded, [Sparse.Put] and
+// [Sparse.Remove] of a Write take effect at once, and [Sparse.ForEach] visits the items that
+// have it.
 //
 // A task may read elements that no task of the pass writes. Where each element follows
 // from those of its neighbours there are two columns: a pass reads one and writes the
@@ -244,7 +245,7 @@
 //	                                    system                        one goroutine, columns it writes, while no pass of it runs
 //	                                    Write                         one goroutine, while no pass or flush runs
 //	Insert Remove Clear Maps            Write                         likewise
-//	EndFrame
+//	Sparse.Put EndFrame
 //	ForEach Each GroupBy Groups.ForEach no phase, Write, system       one at a time
 //	ForEachRows EraseFunc EraseOrphans
 //	Exchange                            Write, system                 one at a time

@@ -366,8 +366,6 @@ func (f *flush) commit(ctx context.Context) error {
 		if t.tracked {
 			f.list(t)
 			t.written.begins(f.frame)
-		}
-		if len(t.columns) > 0 {
 			t.beginSets(f.frame)
 		}
 	}

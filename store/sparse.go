@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"iter"
 	"unsafe"
 
 	"handloom/batch"
@@ -22,14 +23,13 @@ type Sparse[T, C any] struct {
 	core sparseData
 }
 
-// AddSparse adds data of type C that few items of t have. No item has any, until
-// [Sparse.Set] says otherwise.
+// AddSparse adds data of type C that few items of t have. No item has any before
+// [Sparse.Set] or [Sparse.Put].
 //
 //	shields, err := store.AddSparse(ships, store.ColumnOptions[Shield]{Name: "shield"})
 //
 // It takes O(shards) time. Who may call it, what it ends and its errors are as for
-// [AddColumn]; the name is unique among the columns of the table as well, and Changes an
-// error.
+// [AddColumn]; the name is unique among the columns of the table as well.
 func AddSparse[C, T any](t TableOf[T], o ColumnOptions[C]) (*Sparse[T, C], error) {
 	c := new(Sparse[T, C])
 	if err := c.core.add(tableOf("AddSparse", t), untypedColumn(o), items.For[C]()); err != nil {
@@ -72,6 +72,39 @@ func (s *Sparse[T, C]) Get(h Handle[T]) (*C, bool) {
 	return sparse.Find[C](s.core.shards[h.ID>>48&(MaxShards-1)], h.ID)
 }
 
+// All iterates over the items that have the data, with what they have: by typeId and row.
+// Nothing structural may change meanwhile.
+func (s *Sparse[T, C]) All() iter.Seq2[Handle[T], *C] {
+	return func(yield func(Handle[T], *C) bool) {
+		if check.Cheap {
+			s.core.lookup("All")
+		}
+		for shard := range s.core.table.order {
+			data := s.core.of(shard)
+			for _, id := range data.Owners(0, data.Rows()) {
+				if v, ok := sparse.Find[C](data, id); ok && !yield(Handle[T]{ID: id}, v) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// Put gives the item that h names v at once, and reports whether there is such an item. It
+// takes O(1) time, once [Maps] or [StableMaps] gave out the maps of the table O(rows).
+// Pointers to what items have are no longer good. It panics when w is not in its Write.
+func (s *Sparse[T, C]) Put(w *Writer, h Handle[T], v C) bool {
+	place := (*C)(s.core.put(w, h.ID))
+	if place != nil {
+		*place = v
+	}
+	return place != nil
+}
+
+// Remove takes what the item that h names has, at once, and reports whether it had any. The
+// last row of the shard takes its place. In everything else it is like [Sparse.Put].
+func (s *Sparse[T, C]) Remove(w *Writer, h Handle[T]) bool { return s.core.remove(w, h.ID) }
+
 // Set records that the item that h names is to have v; h may be provisional, of the same
 // batch. Sets and Unsets are one sequence, of which the last by (key, sequence) wins for
 // each item. A flush applies it behind puts, which leave the data alone, and before
@@ -106,6 +139,24 @@ type SparseChunk[T, C any] struct {
 	Owners []Handle[T] // the item that has Items[i]; not to be written
 	Queue  Queue       // the task's own
 	Index  int         // of the chunk in the pass; depends on row counts alone
+
+	pass   *sparsePass // nil: of a Reduce
+	wrote  *notes      // nil: the data keeps no changes
+	row    int         // of Items[0]
+	serial uint32      // of the pass
+}
+
+// Wrote notes that the task has written Items[i], so that [Sparse.Written] lists it. In data
+// that was added without Changes it costs a branch. It panics when the pass has ended.
+func (c *SparseChunk[T, C]) Wrote(i int) {
+	mayWriteChunk("Wrote", c.pass != nil)
+	if c.serial != c.pass.serial {
+		panic(savedChunk{"Wrote", c.Index, c.pass.data.fullName})
+	}
+	_ = c.Items[i]
+	if c.wrote != nil {
+		c.wrote.rows = append(c.wrote.rows, c.row+i)
+	}
 }
 
 // ForEach runs f for every chunk of the rows, in parallel, as [Table.ForEach] does for

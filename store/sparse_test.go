@@ -33,7 +33,7 @@ func TestAddSparse_RefusesInvalidOptions(t *testing.T) {
 	for want, err := range map[string]error{
 		`"speed" to table "ship": the name is taken`:  onlyError(store.AddSparse(table, store.ColumnOptions[int]{Name: "speed"})),
 		`"shield" to table "ship": the name is taken`: onlyError(store.AddColumn(table, store.ColumnOptions[int]{Name: "shield"})),
-		"keeps no changes":                            onlyError(store.AddSparse(table, store.ColumnOptions[int]{Changes: true})),
+		"the table keeps no changes":                  onlyError(store.AddSparse(table, store.ColumnOptions[int]{Changes: true})),
 		"declare it by ColumnOptions.Links":           onlyError(store.AddSparse(table, store.ColumnOptions[[]store.ID]{})),
 	} {
 		wantText(t, "the call", err, want)

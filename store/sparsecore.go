@@ -15,8 +15,9 @@ import (
 // sparseData is all of a [Sparse] but what a user's code calls with values.
 type sparseData struct {
 	component
-	shards [MaxShards]*sparse.Map // by typeId & 63 of the table; unused entries are empty
-	pass   sparsePass
+	shards  [MaxShards]*sparse.Map // by typeId & 63 of the table; unused entries are empty
+	pass    sparsePass
+	changes []sparseChanges // by shard; none unless it keeps some
 }
 
 // add adds the data to the table, or leaves both as they are if anything fails.
@@ -24,10 +25,11 @@ func (c *sparseData) add(t *table, o columnOptions, of *items.Type) error {
 	c.what, c.element = isOptional, c.item
 	return c.component.add(t, "AddSparse", o, of, func() {
 		c.forget()
+		c.changes = c.newChanges()
 		for i, sh := range t.order {
 			data := sparse.New(of)
 			c.shards[(int(t.first)+i)%MaxShards] = data
-			sh.AddSparse(data, c.name, c.number, c.fields, c.visitor)
+			sh.AddSparse(data, c.name, c.number, c.fields, c.visitor, c.onChange(i))
 		}
 		c.pass.chunk = options{}.chunkRows(of.Size + unsafe.Sizeof(ID(0)))
 		c.pass.task = c.pass.run
@@ -35,6 +37,17 @@ func (c *sparseData) add(t *table, o columnOptions, of *items.Type) error {
 		t.sparse = append(t.sparse, c)
 		t.copying.addSparse(t.name, c.name, of, o.clone)
 	})
+}
+
+// newChanges returns empty lists, if the data keeps some.
+func (c *sparseData) newChanges() (all []sparseChanges) {
+	if c.tracked {
+		c.written.sparse = c
+		for i := range c.table.order {
+			all = append(all, sparseChanges{data: c, index: i})
+		}
+	}
+	return all
 }
 
 // forget empties the lookups: they find nothing.
@@ -64,6 +77,52 @@ func (c *sparseData) item(id ID) unsafe.Pointer {
 	}
 	row, _ := data.Row(id)
 	return data.At(row)
+}
+
+// put returns the place of the value that the item that id names gets at once, or nil if
+// there is no such item.
+func (c *sparseData) put(w *Writer, id ID) unsafe.Pointer {
+	t := c.table
+	w.useComponent(t, "Put")
+	if !t.has(id) {
+		return nil
+	}
+	shard := int(id.TypeID() - t.first)
+	data := c.of(shard)
+	data.Sweep()
+	var place unsafe.Pointer
+	if row, ok := data.Row(id); ok {
+		place = data.At(row)
+	}
+	if c.tracked {
+		c.changeAtOnce(w, shard, id, place, true)
+	}
+	if place == nil {
+		data.Reserve(1, t.order[shard].Map.Stats().Slots)
+		place = data.Append(id)
+	}
+	return place
+}
+
+// remove takes what the item that id names has, and reports whether that was something.
+func (c *sparseData) remove(w *Writer, id ID) bool {
+	t := c.table
+	w.useComponent(t, "Remove")
+	if !t.has(id) {
+		return false
+	}
+	shard := int(id.TypeID() - t.first)
+	data := c.of(shard)
+	data.Sweep()
+	row, ok := data.Row(id)
+	if !ok {
+		return false
+	}
+	if c.tracked {
+		c.changeAtOnce(w, shard, id, data.At(row), false)
+	}
+	data.Remove(id)
+	return true
 }
 
 func (c *sparseData) sortAsTable(w *Writer) {
@@ -148,6 +207,7 @@ type sparsePass struct {
 	f      func(SparseChunk[untyped, untyped])
 	queues *batch.Pass
 	chunks chunking
+	serial uint32
 	task   func(int) error // run, bound once
 }
 
@@ -171,7 +231,14 @@ func (c *sparseData) forEach(ctx context.Context, f func(SparseChunk[untyped, un
 		return fmt.Errorf("store: ForEach of optional data %q: %w", c.fullName, err)
 	}
 	p.f = f
-	defer func() { p.f, p.queues = nil, nil }()
+	defer func() {
+		p.f, p.queues = nil, nil
+		p.serial++
+	}()
+	if c.tracked {
+		c.written.begin(n)
+		defer c.written.finish(ph, n)
+	}
 	return s.runPass(ph, p.queues, n, p.task)
 }
 
@@ -179,6 +246,10 @@ func (p *sparsePass) run(index int) error {
 	shard, lo, hi := p.chunks.find(index)
 	chunk := p.data.rows(shard, lo, hi, index)
 	chunk.Queue = Queue(p.queues.Queue(index))
+	chunk.pass, chunk.row, chunk.serial = p, lo, p.serial
+	if p.data.tracked {
+		chunk.wrote = p.data.written.notesOf(index)
+	}
 	p.f(chunk)
 	return p.queues.Failed(index)
 }

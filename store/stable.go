@@ -172,12 +172,17 @@ func (c *StableChunk[T]) WroteAll() {
 	}
 }
 
+// mayWriteChunk panics unless the chunk is of a ForEach.
+func mayWriteChunk(method string, ofForEach bool) {
+	if !ofForEach {
+		panic(fmt.Sprintf("store: %s with a chunk of a Reduce, which only reads; call it in a ForEach", method))
+	}
+}
+
 // mustRun panics unless the chunk is of a ForEach that runs.
 func (c *StableChunk[T]) mustRun(method string) {
-	switch {
-	case c.table == nil:
-		panic(fmt.Sprintf("store: %s with a chunk of a Reduce, which only reads; call it in a ForEach", method))
-	case c.serial != c.table.pass.serial:
+	mayWriteChunk(method, c.table != nil)
+	if c.serial != c.table.pass.serial {
 		panic(savedChunk{method, c.Index, c.table.name})
 	}
 }

@@ -203,7 +203,7 @@ func (t *table) init(s *Store, o options) error {
 	t.flushing.init(s, o.Shards)
 	t.touched.init(t, o.FixedKeys)
 	if t.tracked {
-		t.written.init(t)
+		t.written.init(t, nil)
 		t.changes.init(t)
 	}
 	return nil

@@ -74,11 +74,13 @@ func (t *table) trimFlushes() {
 // reports whether it did.
 func (t *table) trimPasses() (rests bool) {
 	t.written.rest()
-	for _, c := range t.columns {
-		c.written.rest()
+	rests = t.touched.rest()
+	rests = t.written.chunkNotes.rest() && rests
+	for _, p := range t.parts {
+		p.written.rest()
+		rests = p.written.chunkNotes.rest() && rests
 	}
-	touched, written := t.touched.rest(), t.written.chunkNotes.rest()
-	return touched && written
+	return rests
 }
 
 // trimWhenIdle gives up all of that, but what the last frame lets a program ask for.

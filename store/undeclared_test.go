@@ -39,7 +39,7 @@ func lookups(t *testing.T, s *store.Store) []lookup {
 	stable := registerStable(t, s, store.TableOptions[item]{Name: "stable", Changes: true})
 	owners := register(t, s, store.TableOptions[item]{Name: "owners"})
 	column := addColumn(t, packed, store.ColumnOptions[int]{Name: "column", Changes: true})
-	optional := addSparse(t, stable, store.ColumnOptions[int]{Name: "optional"})
+	optional := addSparse(t, stable, store.ColumnOptions[int]{Name: "optional", Changes: true})
 
 	q := queues(t, s, 1)[0]
 	h, g, o := packed.Emplace(q, item{}), stable.Emplace(q, item{}), owners.Emplace(q, item{})
@@ -75,6 +75,10 @@ func lookups(t *testing.T, s *store.Store) []lookup {
 		{"Column.Written", column, on{packed}, `Written of column "packed.column"`, func() { visit2(column.Written()) }},
 		{"Sparse.Get", optional, on{stable}, `Get of optional data "stable.optional"`, func() { optional.Get(g) }},
 		{"Sparse.Has", optional, on{stable}, `Has of optional data "stable.optional"`, func() { optional.Has(g) }},
+		{"Sparse.All", optional, on{stable}, `All of optional data "stable.optional"`, func() { visit2(optional.All()) }},
+		{"Sparse.Created", optional, on{stable}, `Created of optional data "stable.optional"`, func() { visit2(optional.Created()) }},
+		{"Sparse.Erased", optional, on{stable}, `Erased of optional data "stable.optional"`, func() { visit2(optional.Erased()) }},
+		{"Sparse.Written", optional, on{stable}, `Written of optional data "stable.optional"`, func() { visit2(optional.Written()) }},
 		{"Sparse.Len", optional, on{stable}, `Len of optional data "stable.optional"`, func() { optional.Len() }},
 		{"Store.Has", packed, nil, `Has of table "packed"`, func() { s.Has(h.ID) }},
 		{"Store.DumpTable", stable, nil, `DumpTable of table "stable"`, func() { visit2(s.DumpTable("stable", 0)) }},

@@ -52,12 +52,17 @@ func (s *Store) Write(ctx context.Context, fn func(ctx context.Context, w *Write
 // use panics unless w is inside a Write of the table's store that no pass or
 // flush is running in; it notes that t changes.
 func (w *Writer) use(t *table, operation string) {
+	w.useComponent(t, operation)
+	t.version++
+}
+
+// useComponent is use for what lies beside the items of t: rows stay as they are.
+func (w *Writer) useComponent(t *table, operation string) {
 	w.check(operation)
 	s := t.store
 	if w.phase.store != s {
 		panic(fmt.Sprintf("store: %s with the Writer of another store; use the one that this store's Write gave to its function", operation))
 	}
-	t.version++
 	if written := &s.written[t.ordinal]; *written != s.writes {
 		*written = s.writes
 		w.changed = append(w.changed, t)

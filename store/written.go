@@ -40,6 +40,7 @@ func Written[T any](t TableOf[T]) iter.Seq2[Handle[T], *T] {
 // slot, so that no flush has to move them.
 type written struct {
 	table  *table
+	sparse *sparseData       // whose rows passes note; nil: those of the table
 	frame  uint64            // that wrote the items, or frameToCome; 0: none
 	shards []slotset.Handles // of the items
 	chunkNotes
@@ -48,8 +49,8 @@ type written struct {
 // frameToCome stands for the frame that passes are of which none is around.
 const frameToCome = math.MaxUint64
 
-func (w *written) init(t *table) {
-	w.table, w.shards = t, make([]slotset.Handles, len(t.order))
+func (w *written) init(t *table, c *sparseData) {
+	w.table, w.sparse, w.shards = t, c, make([]slotset.Handles, len(t.order))
 }
 
 // notesOf returns where the task of a chunk notes rows, or nil.
@@ -103,6 +104,13 @@ func (w *written) clear() {
 }
 
 func (w *written) keep(chunk int, notes *notes) {
+	if w.sparse != nil {
+		shard, _, _ := w.sparse.pass.chunks.find(chunk)
+		for _, row := range notes.rows {
+			w.add(shard, w.sparse.of(shard).Owners(row, row+1)[0])
+		}
+		return
+	}
 	shard, lo, hi := w.table.pass.find(chunk)
 	m, set := w.table.order[shard].Map, &w.shards[shard]
 	set.Grow(m.Stats().Slots)
@@ -126,9 +134,9 @@ func (w *written) add(shard int, id ID) {
 // rest gives up the memory for items of past frames.
 func (w *written) rest() {
 	if w.table != nil && w.isOver() {
-		t := w.table
+		t, c := w.table, w.sparse
 		*w = written{}
-		w.init(t)
+		w.init(t, c)
 	}
 }
 
@@ -167,7 +175,7 @@ func (w *written) all(yield func(ID) bool) {
 		found.Grow(m.Rows())
 		if w.frame == t.store.flush.lists {
 			created.Grow(m.Rows())
-			t.changes.shards[shard].all(m.TypeID(), func(id ID) bool {
+			w.created(shard, m.TypeID(), func(id ID) bool {
 				add(&created, id)
 				return true
 			})
@@ -184,6 +192,15 @@ func (w *written) all(yield func(ID) bool) {
 			}
 		}
 	}
+}
+
+// created calls add for each item that the frame created, or gave the data.
+func (w *written) created(shard int, typeID uint16, add func(ID) bool) {
+	if w.sparse != nil {
+		w.sparse.changes[shard].made.All(typeID, add)
+		return
+	}
+	w.table.changes.shards[shard].all(typeID, add)
 }
 
 // frameNumber returns the number of the frame that the phase is in.

@@ -155,8 +155,16 @@ func (d *Map) Set(id handle.ID, v unsafe.Pointer) {
 // Drop takes what the item that id names, which is erased next, has, if it has any. The
 // last row takes the place of its row; where items may go without a word, so does this one.
 func (d *Map) Drop(id handle.ID) {
+	if d.lent == nil {
+		d.Remove(id)
+	}
+}
+
+// Remove takes what an item has, if it has any. The last row takes the place of its row. It
+// is not called between DeferSweep and Return, except directly after a Sweep.
+func (d *Map) Remove(id handle.ID) {
 	row, ok := d.Row(id)
-	if !ok || d.lent != nil {
+	if !ok {
 		return
 	}
 	last := len(d.owners) - 1
