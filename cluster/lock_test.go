@@ -30,7 +30,7 @@ func openEmbedded(dir string) (exit int) {
 func startEmbedded(t *testing.T, dir string) *process.Process {
 	t.Helper()
 	said := make(chan string, 4)
-	p, err := process.Start([]string{os.Args[0], lockArg, dir}, func(line string) { said <- line })
+	p, err := process.Start([]string{os.Args[0], lockArg, dir}, nil, func(line string) { said <- line })
 	noError(t, err)
 	t.Cleanup(p.Kill)
 	select {

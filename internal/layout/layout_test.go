@@ -48,7 +48,7 @@ var mayImport = map[string][]string{
 	"internal/trace":            {},
 	"internal/layout":           {},
 	"internal/chart":            {},
-	"stress/internal/campaign":  {"internal/report", "proof/draw", "proof/model", "proof/runner", "proof/script"},
+	"stress/internal/campaign":  {"internal/report", "proof/draw", "proof/model", "proof/process", "proof/runner", "proof/script"},
 	"stress/internal/kills":     {"internal/hook", "journal", "world", "proof/game", "proof/process"},
 	"stress/internal/mutants":   {},
 	"proof/script":              {},

@@ -1,5 +1,5 @@
-// Package process starts children that tell what they do, a line at a time, and that may be
-// killed at any moment.
+// Package process starts children that report what they do, a line at a time, and that may
+// be killed at any moment.
 package process
 
 import (
@@ -8,23 +8,23 @@ import (
 	"io"
 	"os"
 	"os/exec"
-	"strings"
 	"time"
 )
 
 // A Process is a child that was started. Its methods are for one goroutine.
 type Process struct {
 	cmd  *exec.Cmd
-	in   io.Closer
-	errs strings.Builder
+	in   io.WriteCloser
+	errs tail
 	gone chan struct{} // closed when it has ended and all that it said was heard
 }
 
-// Start starts a child, each line of which hear is given, one after another by one goroutine.
-// The thread that it is called by must live as long as the run: where the system can, a
-// child dies with it.
-func Start(command []string, hear func(line string)) (*Process, error) {
+// Start starts a child, with more variables in its environment. One goroutine gives hear
+// the lines of the child, one after another, of up to 16 MiB. The thread that it is called
+// by must live as long as the run: where the system can, a child dies with it.
+func Start(command, env []string, hear func(line string)) (*Process, error) {
 	p := &Process{cmd: exec.Command(command[0], command[1:]...), gone: make(chan struct{})}
+	p.cmd.Env = append(os.Environ(), env...)
 	p.cmd.Stderr = &p.errs
 	p.cmd.SysProcAttr = attributes()
 	in, err := p.cmd.StdinPipe()
@@ -41,13 +41,17 @@ func Start(command []string, hear func(line string)) (*Process, error) {
 	p.in = in
 	go func() {
 		defer close(p.gone)
-		for lines := bufio.NewScanner(out); lines.Scan(); {
+		lines := bufio.NewScanner(out)
+		for lines.Buffer(nil, 16<<20); lines.Scan(); {
 			hear(lines.Text())
 		}
 		_ = p.cmd.Wait()
 	}()
 	return p, nil
 }
+
+// Write writes to the standard input of the child.
+func (p *Process) Write(b []byte) (int, error) { return p.in.Write(b) }
 
 // Signal sends a signal, unless the child has ended.
 func (p *Process) Signal(s os.Signal) { _ = p.cmd.Process.Signal(s) }
@@ -80,8 +84,32 @@ func (p *Process) End() error {
 // Gone is closed when the child has ended and all that it had said is heard.
 func (p *Process) Gone() <-chan struct{} { return p.gone }
 
-// Killed reports whether a signal has ended the child, which is gone.
-func (p *Process) Killed() bool { return p.cmd.ProcessState.ExitCode() < 0 }
+// State returns the state in which the child, which is gone, has ended.
+func (p *Process) State() *os.ProcessState { return p.cmd.ProcessState }
 
-// Errors returns what the child, which is gone, wrote to its standard error.
+// Errors returns the first and the last of the standard error of the child, which is gone.
 func (p *Process) Errors() string { return p.errs.String() }
+
+// tail keeps the first and the last of what is written to it.
+type tail struct {
+	text []byte
+	cut  bool
+}
+
+const tailBytes = 64 << 10
+
+func (t *tail) Write(b []byte) (int, error) {
+	t.text = append(t.text, b...)
+	if len(t.text) > 2*tailBytes {
+		t.text = append(t.text[:tailBytes:tailBytes], t.text[len(t.text)-tailBytes:]...)
+		t.cut = true
+	}
+	return len(b), nil
+}
+
+func (t *tail) String() string {
+	if t.cut {
+		return string(t.text[:tailBytes]) + "\n...\n" + string(t.text[tailBytes:])
+	}
+	return string(t.text)
+}

@@ -51,7 +51,7 @@ func (m *member) start() error {
 	if err != nil {
 		return err
 	}
-	p, err := process.Start(slices.Concat([]string{path, ChildCommand}, m.words), m.hear)
+	p, err := process.Start(slices.Concat([]string{path, ChildCommand}, m.words), nil, m.hear)
 	if err != nil {
 		return fmt.Errorf("%s: %w", m.name, err)
 	}

@@ -1,19 +1,17 @@
 package campaign
 
 import (
-	"bufio"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"os"
-	"os/exec"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"time"
 
+	"handloom/proof/process"
 	"handloom/proof/runner"
 )
 
@@ -32,15 +30,13 @@ const grace = 10 * time.Second
 type child struct {
 	Command Command
 
-	running *process
+	running *playing
 }
 
-type process struct {
-	cmd     *exec.Cmd
-	in      io.WriteCloser
-	answers *json.Decoder
-	errors  tail
-	silent  atomic.Bool // it said nothing for so long that it was killed
+type playing struct {
+	*process.Process
+	answers chan string
+	silent  atomic.Bool // it gave no answer for so long that it was killed
 }
 
 // play has a program played. A crash, a race and a program that does not end are
@@ -58,18 +54,17 @@ func (c *child) play(ctx context.Context, r request) (*runner.Result, error) {
 		c.running = p
 	}
 	p := c.running
-	dying := context.AfterFunc(ctx, func() { p.cmd.Process.Kill() })
+	dying := context.AfterFunc(ctx, func() { p.Signal(os.Kill) })
 	answer, err := p.ask(r)
 	if !dying() {
 		c.running = nil
-		p.end(true)
+		p.Kill()
 		return nil, context.Cause(ctx)
 	}
 	if err != nil || answer.Ended {
 		c.running = nil
-		ended := p.end(false)
-		if err != nil {
-			return p.verdict(err, ended)
+		if _ = p.End(); err != nil {
+			return p.verdict(err)
 		}
 	}
 	if answer.Error != "" {
@@ -81,99 +76,61 @@ func (c *child) play(ctx context.Context, r request) (*runner.Result, error) {
 // close ends the process and waits for it.
 func (c *child) close() {
 	if c.running != nil {
-		c.running.end(true)
+		c.running.Kill()
 		c.running = nil
 	}
 }
 
-func (c Command) start() (*process, error) {
-	p := &process{cmd: exec.Command(c.Path, "child")}
-	p.cmd.Env = append(os.Environ(), c.Env...)
-	p.cmd.Stderr = &p.errors
-	in, err := p.cmd.StdinPipe()
-	if err != nil {
-		return nil, err
-	}
-	out, err := p.cmd.StdoutPipe()
-	if err != nil {
-		return nil, err
-	}
-	if err := p.cmd.Start(); err != nil {
-		return nil, err
-	}
-	p.in, p.answers = in, json.NewDecoder(bufio.NewReaderSize(out, 1<<16))
-	return p, nil
+func (c Command) start() (*playing, error) {
+	p := &playing{answers: make(chan string, 1)}
+	var err error
+	p.Process, err = process.Start([]string{c.Path, "child"}, c.Env, func(line string) {
+		select {
+		case p.answers <- line:
+		default: // nobody asked
+		}
+	})
+	return p, err
 }
 
 // ask sends a request and waits for the answer.
-func (p *process) ask(r request) (response, error) {
+func (p *playing) ask(r request) (answer response, err error) {
 	// A child that does not even tell that it hangs is killed, which ends the
 	// reading.
 	kill := time.AfterFunc(r.Patience+grace, func() {
 		p.silent.Store(true)
-		p.cmd.Process.Kill()
+		p.Signal(os.Kill)
 	})
 	defer kill.Stop()
-	var answer response
-	if err := json.NewEncoder(p.in).Encode(r); err != nil {
+	if err := json.NewEncoder(p).Encode(r); err != nil {
 		return answer, err
 	}
-	return answer, p.answers.Decode(&answer)
-}
-
-// end closes the input of the process and waits for it to end.
-func (p *process) end(kill bool) error {
-	p.in.Close()
-	if kill {
-		p.cmd.Process.Kill()
+	var line string
+	select {
+	case line = <-p.answers:
+	case <-p.Gone():
+		select {
+		case line = <-p.answers: // its last words
+		default:
+			return answer, io.EOF
+		}
 	}
-	return p.cmd.Wait()
+	return answer, json.Unmarshal([]byte(line), &answer)
 }
 
 // verdict says what the end of a process without an answer means.
-func (p *process) verdict(cause, ended error) (*runner.Result, error) {
-	text := p.errors.String()
-	var exit *exec.ExitError
-	if !errors.As(ended, &exit) {
-		return nil, fmt.Errorf("a child gave no answer: %w; %v", cause, ended)
-	}
-	f := &runner.Failure{Kind: runner.Invariant, What: fmt.Sprintf("the process crashed: %v\n%s", exit, text)}
-	switch {
-	case exit.ExitCode() == ExitRace || strings.Contains(text, "WARNING: DATA RACE"):
+func (p *playing) verdict(cause error) (*runner.Result, error) {
+	text, state := p.Errors(), p.State()
+	f := &runner.Failure{Kind: runner.Invariant, What: fmt.Sprintf("the process crashed: %v\n%s", state, text)}
+	switch code := state.ExitCode(); {
+	case code == 0:
+		return nil, fmt.Errorf("a child gave no answer: %w", cause)
+	case code == ExitRace || strings.Contains(text, "WARNING: DATA RACE"):
 		f.Kind, f.What = runner.Race, "a data race\n"+text
 	case p.silent.Load():
 		f.Kind, f.What = runner.Liveness, "the process did not answer, nor tell where it hangs\n"+text
-	case text == "" && exit.ExitCode() < 0:
-		return nil, fmt.Errorf("a child was ended from outside: %v", exit)
+	case text == "" && code < 0:
+		return nil, fmt.Errorf("a child was ended from outside: %v", state)
 	}
 	return &runner.Result{Failure: f}, nil
-}
-
-// tail keeps the first and the last of what is written to it.
-type tail struct {
-	lock sync.Mutex
-	text []byte
-	cut  bool
-}
-
-const tailBytes = 64 << 10
-
-func (t *tail) Write(b []byte) (int, error) {
-	t.lock.Lock()
-	defer t.lock.Unlock()
-	t.text = append(t.text, b...)
-	if len(t.text) > 2*tailBytes {
-		t.text = append(t.text[:tailBytes:tailBytes], t.text[len(t.text)-tailBytes:]...)
-		t.cut = true
-	}
-	return len(b), nil
-}
-
-func (t *tail) String() string {
-	t.lock.Lock()
-	defer t.lock.Unlock()
-	if t.cut {
-		return string(t.text[:tailBytes]) + "\n...\n" + string(t.text[tailBytes:])
-	}
-	return string(t.text)
 }

@@ -1,30 +1,14 @@
 package campaign
 
 import (
+	"errors"
 	"os/exec"
-	"strings"
 	"testing"
 	"time"
 
 	"handloom/proof/draw"
 	"handloom/proof/runner"
 )
-
-func TestTheFirstAndTheLastOfALongTextAreKept(t *testing.T) {
-	var text tail
-	for range 10 {
-		for _, part := range []string{strings.Repeat("x", tailBytes/3), "\n"} {
-			if n, err := text.Write([]byte(part)); n != len(part) || err != nil {
-				t.Fatal(n, err)
-			}
-		}
-	}
-	text.Write([]byte("the last"))
-	got := text.String()
-	if !strings.HasPrefix(got, "xxx") || !strings.HasSuffix(got, "the last") || !strings.Contains(got, "\n...\n") || len(got) > 3*tailBytes {
-		t.Errorf("%d bytes, ending in %q", len(got), got[len(got)-20:])
-	}
-}
 
 func TestAProgramThatCannotBeStartedIsAnError(t *testing.T) {
 	c := child{Command: Command{Path: "no/such/program"}}
@@ -53,7 +37,7 @@ func TestWhatAnEndedProcessMeans(t *testing.T) {
 			t.Skip(err) // no shell here
 		}
 		_, cause := p.ask(request{Patience: tt.patience})
-		r, err := p.verdict(cause, p.end(false))
+		r, err := p.verdict(errors.Join(cause, p.End()))
 		switch {
 		case tt.kind == "" && err == nil:
 			t.Errorf("%s: %+v; want an error", tt.script, r.Failure)

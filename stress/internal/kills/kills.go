@@ -114,7 +114,7 @@ func (r *Result) child(o Options, n int, random *rand.Rand, last bool) error {
 		close(enough)
 	}
 	words := []string{ChildCommand, o.Dir, fmt.Sprint(n), fmt.Sprint(workers[n%len(workers)])}
-	p, err := process.Start(slices.Concat(o.Command, words), func(line string) {
+	p, err := process.Start(slices.Concat(o.Command, words), nil, func(line string) {
 		if heard.failed == "" {
 			heard.line(line)
 		}
@@ -134,7 +134,7 @@ func (r *Result) child(o Options, n int, random *rand.Rand, last bool) error {
 	} else {
 		time.Sleep(moment)
 		p.Kill()
-		if p.Killed() {
+		if p.State().ExitCode() < 0 { // and not by itself
 			if r.Kills++; !heard.open {
 				r.InOpen++
 			}
