@@ -5,9 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"reflect"
 	"regexp"
 	"runtime"
 	"runtime/pprof"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -194,6 +196,33 @@ func TestLookup_OutsideOfSystemsIsUnchecked(t *testing.T) {
 		_, err := c.Run(ctx)
 		return errors.Join(err, s.Each(ctx, 64, func(int, store.Queue) { table.Len() }))
 	}))
+}
+
+// Methods that return something and take no context, queue or Writer are look-ups.
+func TestLookup_EveryKindIsTested(t *testing.T) {
+	tested := map[string]bool{
+		"Value.Get": true, // by TestValue
+		// Rows and Write belong to the chunk of a pass, which the pass checks. The rest looks at
+		// no item that a flush changes.
+		"Column.Rows": true, "Column.Write": true, "Table.Handle": true, "StableTable.Handle": true,
+		"Table.Resolve": true, "StableTable.Resolve": true,
+	}
+	for _, l := range lookups(t, newStore(t, store.Options{})) {
+		tested[l.name] = true
+	}
+	others := []reflect.Type{reflect.TypeFor[context.Context](), reflect.TypeFor[store.Queue](), reflect.TypeFor[*store.Writer]()}
+	for _, typ := range []reflect.Type{
+		reflect.TypeFor[*store.Table[item]](), reflect.TypeFor[*store.StableTable[item]](),
+		reflect.TypeFor[*store.Column[item, int]](), reflect.TypeFor[*store.Sparse[item, int]](), reflect.TypeFor[*store.Value[int]](),
+	} {
+		of, _, _ := strings.Cut(typ.Elem().Name(), "[")
+		for m := range typ.Methods() {
+			takes := slices.ContainsFunc(others, func(o reflect.Type) bool { return slices.Contains(slices.Collect(m.Type.Ins()), o) })
+			if !takes && m.Type.NumOut() > 0 && m.Name != "Name" && !tested[of+"."+m.Name] {
+				t.Errorf("%s.%s is not among the look-ups of this test", of, m.Name)
+			}
+		}
+	}
 }
 
 // goroutines returns the number of goroutines by the value of their label "system".
