@@ -97,6 +97,9 @@ func (d *drawing) choose() {
 	if d.IntN(8) == 0 {
 		d.program.Store.InboxLimit = d.of(1, 5, 20)
 	}
+	if d.IntN(3) == 0 {
+		d.program.Store.Seed = 1 + d.IntN(1000)
+	}
 	if d.IntN(12) == 0 {
 		d.program.Store.BatchLimit = d.of(1, 20, 200)
 	}

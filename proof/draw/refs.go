@@ -78,7 +78,7 @@ func (d *drawing) forge(r *script.Ref) {
 
 // elsewhere is the handle of an item of another store, if its typeId is the last
 // one there is.
-const elsewhere = 0x7fff<<48 | 1<<32
+const elsewhere = 0x7ffe<<48 | 1<<32
 
 func (d *drawing) bits() uint64 {
 	switch d.IntN(5) {

@@ -13,7 +13,7 @@ import (
 func (r *running) command(ctx context.Context, c *script.Step, task int, q store.Queue) {
 	at := r.places[task]
 	switch c.Op {
-	case script.Emplace, script.EmplaceItems, script.EmplaceFunc:
+	case script.Emplace, script.EmplaceItems, script.EmplaceFunc, script.EmplaceDrawn:
 		r.create(c, task, q, at)
 	case script.Staged:
 		r.staged(c, task, q, at)
@@ -63,7 +63,11 @@ func (r *running) create(c *script.Step, task int, q store.Queue, at place) {
 	values := make([]model.Value, c.N)
 	items := make([]model.Item, c.N)
 	for i := range values {
-		values[i] = kept(t, value(r.made(c, i), links))
+		item := r.made(c, i)
+		if c.Op == script.EmplaceDrawn && r.draws() {
+			item.Key = uint64(q.Rand().Uint32())
+		}
+		values[i] = kept(t, value(t.keeps(item), links))
 		if share {
 			values[i].Share = c.Name
 		}
@@ -72,7 +76,7 @@ func (r *running) create(c *script.Step, task int, q store.Queue, at place) {
 	var ids []uint64
 	cancelled := false
 	switch c.Op {
-	case script.Emplace:
+	case script.Emplace, script.EmplaceDrawn:
 		ids = []uint64{t.emplace(q, items[0])}
 	case script.EmplaceItems:
 		ids = t.emplaceItems(q, items, share)
@@ -88,6 +92,11 @@ func (r *running) create(c *script.Step, task int, q store.Queue, at place) {
 	if cancelled {
 		r.note(task, model.Command{Kind: model.Erase, Table: c.Table, ID: ids[0], Name: c.Name})
 	}
+}
+
+// draws reports whether the tasks of the step have random numbers.
+func (r *running) draws() bool {
+	return r.program.Store.Seed > 0 && r.step.Op != script.Queues && r.step.Op != script.Inbox
 }
 
 // keeper is a table, or what lies beside one.

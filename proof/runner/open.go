@@ -12,7 +12,7 @@ func (p *executor) open() (err error) {
 	o := p.program.Store
 	p.store, err = store.New(store.Options{
 		Workers: p.config.Workers, BatchLimit: o.BatchLimit, InboxLimit: o.InboxLimit,
-		BatchBytes: int64(o.BatchBytes),
+		BatchBytes: int64(o.BatchBytes), Seed: uint64(o.Seed),
 	})
 	if err != nil {
 		return err

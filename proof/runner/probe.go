@@ -35,7 +35,7 @@ func (p *executor) probeOthers(random *rand.Rand) {
 	for range min(probes/4, len(p.abandoned)) {
 		p.probe(p.abandoned[random.IntN(len(p.abandoned))])
 	}
-	p.probe(0x7fff<<48 | 1<<32)
+	p.probe(0x7ffe<<48 | 1<<32) // above it is the item of the random numbers, if there are any
 	p.probe(0)
 	p.probe(random.Uint64())
 	p.probe(1<<64 - 1)
@@ -96,7 +96,7 @@ func (p *executor) probeForged(id uint64, random *rand.Rand) {
 	p.probe(id - 1<<32)
 	p.probe(id + 1<<32)
 	p.probe(id | 1<<32 - 1)
-	p.probe(id&^(0x7fff<<48) | random.Uint64N(1<<15)<<48)
+	p.probe(id&^(0x7fff<<48) | random.Uint64N(1<<15-1)<<48)
 }
 
 // probe looks a handle up in every way. Any bits will do.

@@ -21,6 +21,7 @@ type Narrow struct {
 type Store struct {
 	BatchLimit int
 	InboxLimit int
+	Seed       int // of the random numbers that tasks draw; 0: none
 	BatchBytes int // more than any batch of the program has: models count no bytes
 }
 

@@ -17,7 +17,7 @@ func (n *Narrow) settings() []setting {
 }
 
 func (s *Store) settings() []setting {
-	return []setting{{"batch", &s.BatchLimit, 1<<31 - 1}, {"inbox", &s.InboxLimit, 1<<31 - 1}, {"bytes", &s.BatchBytes, 1<<31 - 1}}
+	return []setting{{"batch", &s.BatchLimit, 1<<31 - 1}, {"inbox", &s.InboxLimit, 1<<31 - 1}, {"bytes", &s.BatchBytes, 1<<31 - 1}, {"seed", &s.Seed, 1<<31 - 1}}
 }
 
 func (t *Table) settings() []setting {
