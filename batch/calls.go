@@ -20,9 +20,9 @@ func (b *Batch) HasCalls() bool {
 	return len(b.inbox.sealed) > 0 || b.input.waits && !b.input.whole
 }
 
-// Calls returns the calls that a flush may drop, in their order. Those of an input are
-// decoded once more, each into a queue of its own. It runs the visitors of tables, which
-// may panic.
+// Calls returns the calls that a flush may drop and has not dropped, in their order. The
+// calls of an input are decoded once more, each into a queue of its own. Calls runs the
+// visitors of tables, which may panic.
 func (b *Batch) Calls() ([]InboxCall, error) {
 	if b.input.waits && !b.input.whole && len(b.input.single) == 0 {
 		if err := b.input.divide(); err != nil {
@@ -30,11 +30,12 @@ func (b *Batch) Calls() ([]InboxCall, error) {
 		}
 	}
 	var calls []InboxCall
-	for _, buf := range b.inbox.sealed {
-		calls = append(calls, InboxCall{b, buf})
-	}
-	for _, buf := range b.input.single {
-		calls = append(calls, InboxCall{b, buf})
+	for _, queues := range [][]*buffer{b.inbox.sealed, b.input.single} {
+		for _, buf := range queues {
+			if buf.state != dropped {
+				calls = append(calls, InboxCall{b, buf})
+			}
+		}
 	}
 	return calls, nil
 }
@@ -60,9 +61,6 @@ func (b *Batch) Dropped() (calls, unrouted int) { return b.dropped.calls, b.drop
 // Drop has the flush leave out the call, and its Submit return why.
 func (c InboxCall) Drop(why error) { c.buf.state, c.buf.why = dropped, why }
 
-// IsDropped reports whether Drop was called.
-func (c InboxCall) IsDropped() bool { return c.buf.state == dropped }
-
 // Erases calls visit with the ordinal of the table, the shard and the handles of each
 // list of erases, and with the shard -1 for each erase of all items.
 func (c InboxCall) Erases(visit func(ordinal, shard int, ids []handle.ID)) {
@@ -75,28 +73,37 @@ func (c InboxCall) Erases(visit func(ordinal, shard int, ids []handle.ID)) {
 	}
 }
 
-// Visit runs the visitors of tables on all values of the call.
-func (c InboxCall) Visit() {
-	ignore := func(*handle.ID) {}
+// Values calls visit with the ordinal of the table, the handle and the value of each create
+// and each put of the call: the creates of a table in sequence, then the puts, those to one
+// shard in sequence.
+func (c InboxCall) Values(visit func(ordinal int, id handle.ID, v unsafe.Pointer, put bool)) {
 	for _, t := range c.buf.touched {
 		r := c.batch.tables[t.ordinal]
-		if r.links.visitor == nil {
-			continue
-		}
 		t.column.seal()
 		for i := range t.column.segments[:t.column.used] {
-			values := &t.column.segments[i].values
-			for at := range values.Len() {
-				r.links.visitor(values.Pointer(at, r.typ.Size), ignore)
+			s := &t.column.segments[i]
+			name := r.name(s.number)
+			for at := range s.values.Len() {
+				visit(t.ordinal, name+handle.ID(at), s.values.Pointer(at, r.typ.Size), false)
 			}
 		}
 		for shard := range t.column.put.All {
-			values := &t.column.puts[shard].Values
-			for at := range values.Len() {
-				r.links.visitor(values.Pointer(at, r.typ.Size), ignore)
+			puts := &t.column.puts[shard]
+			for at, id := range puts.IDs {
+				visit(t.ordinal, id, puts.Values.Pointer(at, r.typ.Size), true)
 			}
 		}
 	}
+}
+
+// Visit runs the visitors of tables on all values of the call.
+func (c InboxCall) Visit() {
+	ignore := func(*handle.ID) {}
+	c.Values(func(ordinal int, _ handle.ID, v unsafe.Pointer, _ bool) {
+		if visitor := c.batch.tables[ordinal].links.visitor; visitor != nil {
+			visitor(v, ignore)
+		}
+	})
 	for _, s := range c.buf.attached {
 		if visitor := s.of.links.visitor; visitor != nil {
 			s.each(func(v unsafe.Pointer) { visitor(v, ignore) })
@@ -177,15 +184,16 @@ type createsOf struct {
 	n    int
 }
 
-// NewAdmission begins an admission. The batch was gathered and planned while its calls were
-// withheld.
-func (b *Batch) NewAdmission() *Admission {
+// NewAdmission begins an admission, while the calls are withheld and before the rest of the
+// batch is gathered and planned, and calls visit with each queue of the rest.
+func (b *Batch) NewAdmission(visit func(queue InboxCall)) *Admission {
 	a := &Admission{
 		batch: b, survivors: make(map[int]int), creates: make(map[handle.ID]int),
 		erased: make(map[handle.ID]bool), bySegment: make(map[handle.ID][]handle.ID), more: make(map[int]int), own: make(map[int]int),
 	}
 	for buf := range b.buffers {
 		a.erase(buf, func(*Recorder, handle.ID) {})
+		visit(InboxCall{b, buf})
 	}
 	return a
 }

@@ -29,6 +29,7 @@ type Input struct{ Move int }
 type game struct {
 	*store.Store
 	players *store.Table[Player]
+	names   *store.Index[string, Player]
 	inputs  *store.Column[Player, Input]
 }
 
@@ -41,8 +42,9 @@ func newGame() (*game, error) {
 	if err != nil {
 		return nil, err
 	}
+	names := store.AddIndex(players, "name", func(p *Player) (string, bool) { return p.Name, p.Name != "" })
 	inputs, err := store.AddColumn(players, store.ColumnOptions[Input]{Name: "input"})
-	return &game{s, players, inputs}, err
+	return &game{s, players, names, inputs}, err
 }
 
 // endregion
@@ -76,6 +78,10 @@ func (g *game) join(w http.ResponseWriter, r *http.Request) {
 		name = g.players.Emplace(q, Player{Name: r.FormValue("name")})
 		return nil
 	})
+	if errors.Is(err, store.ErrDuplicate) {
+		http.Error(w, "that name is taken", http.StatusConflict)
+		return
+	}
 	if err != nil {
 		http.Error(w, err.Error(), http.StatusServiceUnavailable)
 		return
@@ -146,6 +152,25 @@ func (g *game) show(w http.ResponseWriter, r *http.Request) {
 
 // endregion
 
+// region find
+
+// find answers with the handle of the player of that name.
+func (g *game) find(w http.ResponseWriter, r *http.Request) {
+	err := g.Read(r.Context(), func(context.Context) error {
+		if h, ok := g.names.Find(r.FormValue("name")); ok {
+			fmt.Fprint(w, h)
+		} else {
+			http.Error(w, "nobody has that name", http.StatusNotFound)
+		}
+		return nil
+	})
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusServiceUnavailable)
+	}
+}
+
+// endregion
+
 // region handler
 
 func (g *game) handler() http.Handler {
@@ -153,6 +178,7 @@ func (g *game) handler() http.Handler {
 	mux.HandleFunc("POST /join", g.join)
 	mux.HandleFunc("POST /leave", g.leave)
 	mux.HandleFunc("POST /act", g.act)
+	mux.HandleFunc("GET /find", g.find)
 	mux.HandleFunc("GET /{$}", g.show)
 	return mux
 }
@@ -187,6 +213,8 @@ func Example_server() {
 	}
 	fmt.Println(ask(http.Post(web.URL+"/join?name=Ada", "", nil)))
 	fmt.Println(ask(http.Post(web.URL+"/join?name=Bob", "", nil)))
+	fmt.Println(ask(http.Post(web.URL+"/join?name=Bob", "", nil)))
+	fmt.Println(ask(http.Get(web.URL + "/find?name=Bob")))
 	fmt.Println(ask(http.Post(web.URL+"/leave?player=1:0.1", "", nil)))
 	fmt.Println(ask(http.Post(web.URL+"/leave?player=7:0.1", "", nil)))
 	fmt.Println(ask(http.Post(web.URL+"/act?player=1:1.1&move=5", "", nil)))
@@ -197,6 +225,9 @@ func Example_server() {
 	fmt.Println(g.players.Len(), "players")
 	// Output:
 	// 1:0.1 200 <nil>
+	// 1:1.1 200 <nil>
+	// that name is taken
+	//  409 <nil>
 	// 1:1.1 200 <nil>
 	//  200 <nil>
 	// that is no player's handle

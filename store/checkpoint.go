@@ -117,6 +117,7 @@ func (s *Store) rolledBack(epoch uint64, calls []uint64) {
 	s.receipts.rollBack(calls)
 	for _, t := range s.tables {
 		t.version++
+		_ = t.reindex() // the items had these keys before, or were checked when they were read
 	}
 	s.forgetFrame()
 	s.epoch.Store(epoch)

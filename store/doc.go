@@ -126,6 +126,17 @@
 // from those of its neighbours there are two columns: a pass reads one and writes the
 // other, and then they are exchanged ([Exchange]). The example Life does so.
 //
+// # An index by key
+//
+//	names := store.AddIndex(players, "name", func(p *Player) (string, bool) { return p.Name, true })
+//
+//	h, ok := names.Find("Ada")
+//
+// An [Index] finds an item by a key that at most one item of the table has. Every change of the
+// table keeps it right, [Store.Load] and [Store.Rollback] rebuild it, and digests and
+// snapshots do not include it. A flush that would give two items one key fails with
+// [ErrDuplicate]; a call of [Store.Submit] that would do so is dropped alone.
+//
 // # A schedule
 //
 //	type on = []store.Resource
@@ -230,7 +241,7 @@
 // # Who may do what
 //
 //	call                                inside                        from
-//	Get Has At All Len Resolve          Read, pass, Reduce, Write,    any goroutine of that phase
+//	Get Has At All Len Resolve Find     Read, pass, Reduce, Write,    any goroutine of that phase
 //	Created Erased Written Of Member    system
 //	DumpTable DumpColumns
 //	DigestTables

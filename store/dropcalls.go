@@ -12,8 +12,9 @@ import (
 )
 
 // prepareWithout prepares a flush without the calls of the inbox that made prepare fail:
-// each that does not fit, in the order of the calls, and each on whose values Links
-// panics. It fails when the calls are not the cause. Which calls it drops depends on the state and the batch alone.
+// each that does not fit or claims a key that is taken, in the order of the calls, and each
+// on whose values Links or the key function of an index panics. It fails when the calls are
+// not the cause. The state and the batch alone decide which calls it drops.
 func (f *flush) prepareWithout(p *phase, err error) error {
 	prepared := false
 	defer func() {
@@ -35,22 +36,19 @@ func (f *flush) prepareWithout(p *phase, err error) error {
 
 // dropCalls drops calls that made prepare fail, and reports whether there are any.
 func (f *flush) dropCalls(p *phase, failed error) (more bool, err error) {
-	full, panicked := errors.Is(failed, ErrFull), isPanic(failed)
-	if !full && !(panicked && f.visits) {
+	refused, panicked := isRefused(failed), isPanic(failed)
+	if !refused && !(panicked && (f.visits || f.keyed)) {
 		return false, nil
 	}
 	var calls []batch.InboxCall
 	if err := f.guard(p, func() (err error) { calls, err = f.store.batch.Calls(); return err }); err != nil {
 		return false, err
 	}
-	if full {
+	if refused {
 		return f.dropWhatDoesNotFit(p, calls)
 	}
 	for _, c := range calls {
-		if c.IsDropped() {
-			continue
-		}
-		switch err := f.guard(p, func() error { c.Visit(); return nil }); {
+		switch err := f.guard(p, func() error { c.Visit(); f.store.visitKeys(c); return nil }); {
 		case isPanic(err):
 			c.Drop(err)
 			more = true
@@ -66,32 +64,42 @@ func (f *flush) guard(ctx context.Context, do func() error) error {
 	return f.store.run(ctx, 1, func(int) error { return do() }, nil)
 }
 
+// isRefused reports whether an item is one too many, or its key is taken.
+func isRefused(err error) bool { return errors.Is(err, ErrFull) || errors.Is(err, ErrDuplicate) }
+
 func isPanic(err error) bool {
 	var p *PanicError
 	return errors.As(err, &p)
 }
 
-// dropWhatDoesNotFit plans the flush without calls, adds each call that fits, in their
-// order, and drops the others. When the passes alone do not fit it drops none.
+// dropWhatDoesNotFit plans the flush without calls, adds each call that fits and claims no
+// key that is taken, in their order, and drops the others. When the passes alone do not fit,
+// or claim such a key, it drops none.
 func (f *flush) dropWhatDoesNotFit(p *phase, calls []batch.InboxCall) (more bool, err error) {
 	b := f.store.batch
 	b.Withhold(true)
 	defer b.Withhold(false)
 	defer f.cancel()
+	a := admission{flush: f, phase: p, store: f.store, keys: f.store.newKeyTrials()}
+	var queues []batch.InboxCall
+	a.creates = b.NewAdmission(func(queue batch.InboxCall) { queues = append(queues, queue) })
+	failed := a.tryKeys(queues...) // before the plan, which changes values
 	f.collect(p.outer != nil)
-	switch err := f.plan(p); {
-	case errors.Is(err, ErrFull):
+	switch err := cmp.Or(failed, f.plan(p)); {
+	case isRefused(err):
 		return false, nil
 	case err != nil:
 		return false, err
 	}
-	a := admission{store: f.store, creates: b.NewAdmission()}
+	for _, t := range f.tables {
+		t.cancelKeys() // a has the keys of the passes
+	}
 	defer a.cancel()
 	for _, c := range calls {
-		if c.IsDropped() {
-			continue
-		}
 		if err := a.try(c); err != nil {
+			if !isRefused(err) && !isPanic(err) {
+				return false, err
+			}
 			c.Drop(err)
 			more = true
 		}
@@ -101,11 +109,14 @@ func (f *flush) dropWhatDoesNotFit(p *phase, calls []batch.InboxCall) (more bool
 
 // admission is what the batch comes to with the calls that were kept so far.
 type admission struct {
+	flush   *flush
+	phase   *phase
 	store   *Store
 	creates *batch.Admission
-	marked  []marking // of the call that is tried
-	tables  []*table  // that it changes; some twice
-	touched []*table  // by any call
+	keys    *keyTrials // nil: there is no index
+	marked  []marking  // of the call that is tried
+	tables  []*table   // that it changes; some twice
+	touched []*table   // by any call
 }
 
 // marking is an item that a call erases, and nothing before it.
@@ -113,6 +124,21 @@ type marking struct {
 	shard     *shard.Shard
 	id        ID
 	depleting bool
+}
+
+// tryKeys adds the keys of a call, or of queues of passes, or returns why it cannot: a key is
+// taken, a key function panics, or the context has ended.
+func (a *admission) tryKeys(all ...batch.InboxCall) error {
+	if a.keys == nil {
+		return nil
+	}
+	err := a.flush.guard(a.phase, func() error { return a.keys.try(all...) })
+	if err != nil {
+		a.keys.undo()
+	} else {
+		a.keys.keep()
+	}
+	return err
 }
 
 // try adds a call, or returns why it does not fit.
@@ -132,16 +158,28 @@ func (a *admission) try(c batch.InboxCall) error {
 			}
 		}
 	})
+	err := a.fit()
+	if err == nil {
+		err = a.tryKeys(c)
+	}
+	if err != nil {
+		for _, m := range a.marked {
+			m.shard.UnplanErase(m.id, m.depleting)
+		}
+		a.creates.Undo()
+		return err
+	}
+	a.creates.Keep()
+	return nil
+}
+
+// fit reports whether the tables have room for the call that is tried.
+func (a *admission) fit() error {
 	for _, t := range a.tables {
 		if err := t.fits(a.creates.Survivors(t.ordinal)); err != nil {
-			for _, m := range a.marked {
-				m.shard.UnplanErase(m.id, m.depleting)
-			}
-			a.creates.Undo()
 			return err
 		}
 	}
-	a.creates.Keep()
 	return nil
 }
 

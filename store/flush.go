@@ -19,9 +19,10 @@ import (
 // after it is the same for any number of workers.
 //
 // It applies everything or nothing. When it fails, with ctx ended before the
-// commit point, [ErrFull], [ErrQueueFull] or the [*PanicError] of a Links
-// function, state and batch are as before; Discard drops the batch. A call of the inbox
-// that does not fit fails alone; see [Store.Inbox]. A batch without
+// commit point, [ErrFull], [ErrDuplicate], [ErrQueueFull] or the [*PanicError] of a Links
+// function or the key function of an [Index], state and batch are as before; Discard drops
+// the batch. A call of the inbox that does not fit, or whose key is taken, fails alone; see
+// [Store.Inbox]. A batch without
 // commands changes nothing and does not advance the epoch. The report is good until
 // the next flush.
 //
@@ -122,6 +123,7 @@ type flush struct {
 	tables []*table // with commands in the batch
 	links  bool     // one of them has fields that hold handles
 	visits bool     // one of them has a Links function
+	keyed  bool     // one of them has an index
 	room   bool     // a shard needs memory
 	work   []shardWork
 	cost   []int64         // of a step, by work, in nanoseconds
@@ -251,11 +253,11 @@ func (f *flush) nothing() *Report {
 func (f *flush) collect(inWrite bool) (found bool) {
 	f.reset()
 	ordinals, found := f.store.batch.Gather(f.ended...)
-	f.links, f.visits, f.room = false, false, false
+	f.links, f.visits, f.keyed, f.room = false, false, false, false
 	for _, ordinal := range ordinals {
 		t := f.store.tables[ordinal]
 		f.tables = append(f.tables, t)
-		f.links, f.visits = f.links || t.links, f.visits || t.visits
+		f.links, f.visits, f.keyed = f.links || t.links, f.visits || t.visits, f.keyed || t.indexes != nil
 		f.awake.add(t)
 		t.begin(f.frame, inWrite)
 	}
@@ -332,6 +334,11 @@ func (f *flush) plan(ctx context.Context) error {
 	if more {
 		f.divide()
 	}
+	if f.keyed {
+		if err := f.guard(ctx, f.planKeys); err != nil {
+			return err
+		}
+	}
 	if f.room {
 		return f.run(ctx, &f.makesRoom)
 	}
@@ -381,6 +388,9 @@ func (f *flush) commit(ctx context.Context) error {
 		for _, w := range f.work {
 			w.patch()
 		}
+	}
+	if f.keyed {
+		f.applyKeys()
 	}
 	return nil
 }

@@ -19,10 +19,12 @@ import (
 // A call that does not fit MaxItems or the slots of a table fails alone. When the whole
 // batch fits, nothing is dropped. Otherwise the flush takes the commands of all passes and
 // adds the calls one after another, in their order: a call that does not fit with those
-// before it is dropped whole. So is a call with a value on which Links panics. The
-// decision depends on the state and the batch alone. [Report].DroppedCalls is the number
+// before it is dropped whole. So is a call that claims a key of an [Index] which is taken, or
+// with a value on which Links or a key function panics. The decision depends on the state
+// and the batch alone. [Report].DroppedCalls is the number
 // of dropped calls, and each of their commands counts as dropped; names of their creates
-// are stale. The flush fails with [ErrFull] only if the passes alone do not fit.
+// are stale. The flush fails with [ErrFull] or [ErrDuplicate] only if it would with the
+// passes alone.
 //
 // Inbox may be called from any goroutine at any time (a network reader, say),
 // also while a phase is open, and waits for nothing. When fn returns an error or

@@ -22,7 +22,8 @@ import (
 // have is zero, one that the table does not have is passed over, and fields of elements
 // are matched as those of items; likewise optional data. Nothing behind the snapshot is read.
 //
-// It fails with [ErrSnapshot], of which [ErrSchema] is one, with the error of r,
+// It fails with [ErrSnapshot], of which [ErrSchema] is one, and with [ErrDuplicate] as well
+// if two items have one key of an [Index]; with the error of r,
 // or with the cause of ctx when that ends; c is empty then. Whatever r gives, it
 // does not panic, takes time in proportion to the bytes, and allocates no more than a
 // small multiple of what was read, which is larger for items that take much more memory
@@ -146,6 +147,11 @@ func (c *Checkpoint) read(ctx context.Context, s *Store, tables []emptyTable, r 
 	}
 	if err := in.End(whole.Sum()); err != nil {
 		return readError(ctx, &SnapshotError{Frame: in.Blocks(), Err: err})
+	}
+	for _, t := range c.tables {
+		if err := t.checkKeys(ctx); err != nil {
+			return readError(ctx, &SnapshotError{Table: t.table.name, Frame: in.Blocks(), Err: err})
+		}
 	}
 	c.whole = true
 	return nil

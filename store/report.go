@@ -20,7 +20,8 @@ type Report struct {
 	Columns []TableReport  `json:"columns,omitempty"`       // of the columns that had Sets, by typeId and then as added
 	Stale   []batch.Sample `json:"stale_samples,omitempty"` // the first 8 stale commands by typeId, kind, column, key and sequence
 
-	// DroppedCalls is the number of calls of the inbox that did not fit; see [Store.Inbox].
+	// DroppedCalls is the number of calls of the inbox that did not fit, or whose key was
+	// taken; see [Store.Inbox].
 	DroppedCalls int `json:"dropped_calls,omitempty"`
 
 	Plan  time.Duration `json:"plan_ns"`  // until the commit point

@@ -159,8 +159,8 @@ func (t *table) lend() {
 	}
 }
 
-// sweep drops the optional data of items that went without a word: what joins the Write
-// finds none of it.
+// sweep drops the optional data of items that went without a word, and rebuilds indexes: a
+// phase that joins the Write finds the items as they are.
 func (s *Store) sweep() {
 	for _, t := range s.lent {
 		for _, c := range t.sparse {
@@ -168,10 +168,12 @@ func (s *Store) sweep() {
 				c.of(i).Sweep()
 			}
 		}
+		_ = t.reindex()
 	}
 }
 
-// endLending ends what lend began, with the Write. It panics if the Write assigned a map.
+// endLending ends what lend began, with the Write. It panics if the Write assigned a map, or
+// gave two items one key.
 func (s *Store) endLending() {
 	defer func() {
 		clear(s.lent)
@@ -185,6 +187,9 @@ func (s *Store) endLending() {
 			for i := range t.order {
 				c.of(i).Return()
 			}
+		}
+		if err := t.reindex(); err != nil {
+			panic(fmt.Sprintf("store: a Write left two items of table %q with one key, by its maps: %v; erase one of them, or use Insert, which finds out", t.name, err))
 		}
 	}
 }

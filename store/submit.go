@@ -66,8 +66,8 @@ func Resolved[T any](r *Receipt, p Handle[T]) (Handle[T], bool) {
 // handloom_check makes that ErrPhase, too, unless the context has a deadline.
 //
 // A flush that fails keeps the call, which waits on. All errors but two say that nothing
-// of the call is applied, nor will be: that of f, ErrPhase, [ErrQueueFull], [ErrFull] or
-// the [*PanicError] of a Links function for a call that the flush dropped (see
+// of the call is applied, nor will be: that of f, ErrPhase, [ErrQueueFull], [ErrFull],
+// [ErrDuplicate] or the [*PanicError] of a Links or key function for a call that the flush dropped (see
 // [Store.Inbox]), [ErrClosed]
 // also when the store is closed meanwhile, [ErrDiscarded], [ErrRolledBack], and the cause
 // of ctx when that had ended before. [ErrUncertain] says that ctx ended while the call

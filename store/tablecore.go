@@ -45,6 +45,7 @@ type table struct {
 	parts    []*component  // what lies beside the items, in the order in which it was added
 	columns  []*column     // of parts
 	sparse   []*sparseData // likewise
+	indexes  []keyIndex    // in the order in which they were added
 
 	recorder   batch.Recorder
 	flushing   tableFlush
@@ -237,6 +238,9 @@ func (t *table) verify(shard int) error {
 	if err := t.order[shard].State().Verify(); err != nil {
 		return fmt.Errorf("store: table %q: %w", t.name, err)
 	}
+	if shard == 0 && t.indexes != nil {
+		return t.verifyKeys()
+	}
 	return nil
 }
 
@@ -260,6 +264,9 @@ func (t *table) close() {
 	}
 	for _, c := range t.sparse {
 		c.forget()
+	}
+	for _, x := range t.indexes {
+		x.clear()
 	}
 	for i, sh := range t.order {
 		t.order[i] = shard.New(shard.EmptyLike(shard.State{Map: sh.Map}).Map, t.typ, nil, nil)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"handloom/batch"
+	"handloom/internal/slotset"
 	"handloom/shard"
 )
 
@@ -21,6 +22,8 @@ type tableFlush struct {
 
 	shards    batch.Shards // that the flush which runs changes
 	sameFrame bool         // the flush is of the frame of the table's flush before
+
+	rowsKeyed slotset.Bitset // of a shard, whose keys the flush has taken note of
 
 	take []int       // creates dealt, by shard
 	real func(ID) ID // [Store.resolvePending], bound once
@@ -178,6 +181,9 @@ func (t *table) resolvePending(id ID) ID {
 func (t *table) cancel() {
 	for i := range t.flushing.shards.All {
 		t.order[i].Cancel()
+	}
+	if t.indexes != nil {
+		t.cancelKeys()
 	}
 	t.recorder.Pending.Reset()
 }

@@ -206,7 +206,7 @@ func (v *visitor) calls() map[string]func(ctx context.Context) error {
 
 // unrefused are calls of the table that nothing refuses, in a normal build or
 // because no phase is asked: those of queues and writers have tests of their own.
-var unrefused = strings.Fields(`Get Has At All Len Resolve Created Erased Written Of Member DumpTable DumpColumns DigestTables Pending
+var unrefused = strings.Fields(`Get Has At All Len Resolve Find Created Erased Written Of Member DumpTable DumpColumns DigestTables Pending
 	Emplace Erase EraseAll Put Set Unset Staged write items elements in place Insert Remove Clear Maps Sparse.Put`)
 
 // attempt makes a call; a Writer that is used in the wrong place panics.

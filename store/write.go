@@ -83,16 +83,27 @@ func (w *Writer) check(operation string) {
 }
 
 // Insert adds v to the shard with the fewest items, the first of those by
-// typeId, and returns its handle. It fails with [ErrFull], and then nothing has
-// changed. It takes O(shards) time and panics when w is not in its Write.
+// typeId, and returns its handle. It fails with [ErrFull], or with [ErrDuplicate] if an
+// [Index] has the key of v, and then nothing has changed. It takes O(shards) time and panics
+// when w is not in its Write.
 func (t *Table[T]) Insert(w *Writer, v T) (Handle[T], error) {
 	shard, err := t.core.insertInto(w)
 	if err != nil {
 		return Handle[T]{}, err
 	}
+	if t.core.indexes != nil {
+		value := new(T) // v would be on the heap in every call
+		*value = v
+		if err := t.core.mayAdd(unsafe.Pointer(value)); err != nil {
+			return Handle[T]{}, err
+		}
+	}
 	h, err := dense.Insert(t.mapOf(shard), v)
 	if t.core.tracked && err == nil {
 		t.core.inserted(w, shard, h.ID)
+	}
+	if t.core.indexes != nil && err == nil {
+		t.core.added(h.ID)
 	}
 	return h, t.core.named(err)
 }
@@ -103,9 +114,19 @@ func (t *StableTable[T]) Insert(w *Writer, v T) (Handle[T], error) {
 	if err != nil {
 		return Handle[T]{}, err
 	}
+	if t.core.indexes != nil {
+		value := new(T) // v would be on the heap in every call
+		*value = v
+		if err := t.core.mayAdd(unsafe.Pointer(value)); err != nil {
+			return Handle[T]{}, err
+		}
+	}
 	h, err := paged.Insert(t.mapOf(shard), v)
 	if t.core.tracked && err == nil {
 		t.core.inserted(w, shard, h.ID)
+	}
+	if t.core.indexes != nil && err == nil {
+		t.core.added(h.ID)
 	}
 	return h, t.core.named(err)
 }
@@ -162,6 +183,9 @@ func (t *table) remove(w *Writer, id ID) {
 	if t.sparse != nil {
 		t.drop(id)
 	}
+	if t.indexes != nil {
+		t.removed(id)
+	}
 }
 
 // Clear erases every item, as [handlemap.Map.Clear] does for each shard. It
@@ -181,6 +205,9 @@ func (t *table) clear(w *Writer) {
 		for _, c := range t.sparse {
 			c.of(i).Clear()
 		}
+	}
+	for _, x := range t.indexes {
+		x.clear()
 	}
 }
 

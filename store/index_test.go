@@ -1,0 +1,526 @@
+package store_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"handloom/internal/check"
+	"handloom/store"
+)
+
+// twoKeys has two keys, of which 0 is none.
+type twoKeys struct {
+	Keys [2]uint8
+	N    uint64
+}
+
+func keyOf(i int) func(v *twoKeys) (uint8, bool) {
+	return func(v *twoKeys) (uint8, bool) { return v.Keys[i], v.Keys[i] != 0 }
+}
+
+// keyModel is a store of twoKeys items with two indexes, and the items that it should hold.
+type keyModel struct {
+	*store.Store
+	table anyTable[twoKeys]
+	byKey [2]*store.Index[uint8, twoKeys]
+	r     *rand.Rand
+
+	events bool                              // end with each flush
+	live   map[store.Handle[twoKeys]]twoKeys // the oracle
+	known  []store.Handle[twoKeys]           // that name, or have twoKeys, an item
+}
+
+const (
+	mostTwoKeys = 14
+	mostKeys    = 20
+)
+
+func newKeyModel(t tb, o store.Options, isStable bool, seed uint64) *keyModel {
+	t.Helper()
+	m := &keyModel{events: seed%4 == 3, Store: newStore(t, o), live: make(map[store.Handle[twoKeys]]twoKeys), r: rand.New(rand.NewPCG(seed, 0))}
+	m.table = registerKind(t, m.Store, store.TableOptions[twoKeys]{Name: "twoKeys", Shards: 3, MaxItems: mostTwoKeys, Events: m.events}, isStable)
+	for i := range m.byKey {
+		m.byKey[i] = store.AddIndex(m.table, fmt.Sprint("key ", i), keyOf(i))
+	}
+	return m
+}
+
+func (m *keyModel) item() twoKeys {
+	return twoKeys{[2]uint8{uint8(m.r.IntN(mostKeys)), uint8(m.r.IntN(2) * m.r.IntN(mostKeys))}, m.r.Uint64()}
+}
+
+// verdict returns whether items have no key twice, and are not too many if some are created.
+func verdict(live map[store.Handle[twoKeys]]twoKeys, creates bool) error {
+	if creates && len(live) > mostTwoKeys {
+		return store.ErrFull
+	}
+	var seen [2][mostKeys]bool
+	for _, v := range live {
+		for i, k := range v.Keys {
+			if k != 0 && seen[i][k] {
+				return store.ErrDuplicate
+			}
+			seen[i][k] = true
+		}
+	}
+	return nil
+}
+
+// keyOrder is a recorded command: a create if of is the handle that it returned.
+type keyOrder struct {
+	erase, all, create bool
+	of                 store.Handle[twoKeys]
+	v                  twoKeys
+}
+
+// record records random commands into a queue, for items and creates that are known.
+func (m *keyModel) record(q store.Queue, names *[]store.Handle[twoKeys], orders *[]keyOrder) {
+	for range m.r.IntN(6) {
+		o := keyOrder{v: m.item()}
+		if all := slices.Concat(m.known, *names); len(all) > 0 {
+			o.of = all[m.r.IntN(len(all))]
+		}
+		switch n := m.r.IntN(20); {
+		case n < 9:
+			o.create, o.of = true, m.table.Emplace(q, o.v)
+			*names = append(*names, o.of)
+		case n < 15:
+			m.table.Put(q, o.of, o.v)
+		case n < 19:
+			o.erase = true
+			m.table.Erase(q, o.of)
+		default:
+			o.all = true
+			m.table.EraseAll(q)
+		}
+		*orders = append(*orders, o)
+	}
+}
+
+// play returns the items after queues, with the provisional handles of creates.
+func (m *keyModel) play(queues [][]keyOrder) (map[store.Handle[twoKeys]]twoKeys, error) {
+	live, creates := maps.Clone(m.live), false
+	all := slices.Concat(queues...)
+	if m.events || slices.ContainsFunc(all, func(o keyOrder) bool { return o.all }) {
+		clear(live)
+	}
+	for _, o := range all {
+		if o.create {
+			live[o.of] = o.v
+		}
+	}
+	for _, o := range all {
+		if o.erase {
+			delete(live, o.of)
+		}
+	}
+	for _, o := range all {
+		if _, ok := live[o.of]; ok && !o.erase && !o.all && !o.create {
+			live[o.of] = o.v
+		}
+		creates = creates || o.create && hasKey(live, o.of)
+	}
+	return live, verdict(live, creates)
+}
+
+func hasKey[K comparable, V any](m map[K]V, k K) bool { _, ok := m[k]; return ok }
+
+// flush flushes what passes and calls of the inbox recorded, and compares. It returns the
+// number of calls that were dropped, and whether the flush failed.
+func (m *keyModel) flush(t tb, ctx context.Context, passes, calls [][]keyOrder) (dropped int, failed bool) {
+	t.Helper()
+	kept := slices.Concat(passes, calls)
+	live, want := m.play(kept)
+	if want != nil {
+		kept = passes
+		if live, want = m.play(kept); want == nil {
+			for _, call := range calls {
+				if after, err := m.play(append(slices.Clip(kept), call)); err == nil {
+					kept, live = append(slices.Clip(kept), call), after
+				} else {
+					dropped++
+				}
+			}
+		}
+	}
+	r, err := m.Flush(ctx)
+	if want != nil {
+		if !errors.Is(err, store.ErrDuplicate) && !errors.Is(err, store.ErrFull) {
+			t.Fatalf("Flush: %v, want %v", err, want)
+		}
+		return 0, true
+	}
+	noError(t, err)
+	equal(t, "dropped calls", r.DroppedCalls, dropped)
+	clear(m.live)
+	for _, o := range slices.Concat(slices.Concat(passes, calls)...) {
+		if !o.create {
+			continue
+		}
+		h, ok := m.table.Resolve(o.of)
+		if v, lives := live[o.of]; ok != lives {
+			t.Fatalf("Resolve of the create of %v: %t, want %t", o.v, ok, lives)
+		} else if ok {
+			delete(live, o.of)
+			m.live[h], m.known = v, append(m.known, h)
+		}
+	}
+	maps.Copy(m.live, live)
+	return dropped, false
+}
+
+// tick records passes and calls and flushes them, in a Write or not.
+func (m *keyModel) tick(t tb, ctx context.Context, inWrite bool) (dropped int, failed bool) {
+	t.Helper()
+	var names []store.Handle[twoKeys]
+	passes, calls := make([][]keyOrder, 2+m.r.IntN(3)), make([][]keyOrder, 0, 8)
+	call := func() {
+		send(t, m.Store, func(q store.Queue) {
+			var outer, inner []keyOrder
+			m.record(q, &names, &outer)
+			if m.r.IntN(4) == 0 { // a call that arrives before this one, and knows its creates
+				send(t, m.Store, func(q store.Queue) { m.record(q, &names, &inner) })
+				calls = append(calls, inner)
+			}
+			m.record(q, &names, &outer)
+			calls = append(calls, outer)
+		})
+	}
+	dead := func(v *twoKeys) bool { return v.N%16 == 0 }
+	noError(t, store.EraseFunc(ctx, m.table, dead))
+	for h, v := range m.live {
+		if dead(&v) {
+			passes[0] = append(passes[0], keyOrder{erase: true, of: h})
+		}
+	}
+	if inWrite {
+		for i := range passes[1:] {
+			noError(t, m.Each(ctx, 1, taskOf(func(q store.Queue) { m.record(q, &names, &passes[1+i]) })))
+		}
+	} else {
+		qs := queues(t, m.Store, len(passes)-1)
+		for _, i := range m.r.Perm(len(qs)) {
+			m.record(qs[i], &names, &passes[1+i])
+			if m.r.IntN(3) == 0 {
+				call()
+			}
+		}
+		for range m.r.IntN(3) {
+			call()
+		}
+	}
+	calls = slices.DeleteFunc(calls, func(c []keyOrder) bool { return len(c) == 0 })
+	return m.flush(t, ctx, passes, calls)
+}
+
+// change changes items at once.
+func (m *keyModel) change(t tb, ctx context.Context, w *store.Writer) {
+	t.Helper()
+	for range m.r.IntN(5) {
+		v := m.item()
+		live := maps.Clone(m.live)
+		live[store.Handle[twoKeys]{}] = v
+		switch want := verdict(live, true); m.r.IntN(8) {
+		case 0:
+			m.table.Clear(w)
+			clear(m.live)
+		case 1, 2:
+			if len(m.known) > 0 {
+				h := m.known[m.r.IntN(len(m.known))]
+				equal(t, "Remove", m.table.Remove(w, h), hasKey(m.live, h))
+				delete(m.live, h)
+			}
+		case 3:
+			if want == nil {
+				m.insertByMap(t, ctx, w, v)
+			}
+		default:
+			h, err := m.table.Insert(w, v)
+			if (err == nil) != (want == nil) || err != nil && !errors.Is(err, store.ErrDuplicate) && !errors.Is(err, store.ErrFull) {
+				t.Fatalf("Insert: %v, want %v", err, want)
+			}
+			if err == nil {
+				m.live[h], m.known = v, append(m.known, h)
+			}
+			m.compare(t, false)
+		}
+	}
+}
+
+// insertByMap inserts an item into a lent map, and erases another one.
+func (m *keyModel) insertByMap(t tb, ctx context.Context, w *store.Writer, v twoKeys) {
+	t.Helper()
+	var erase func(h store.Handle[twoKeys]) bool
+	var h store.Handle[twoKeys]
+	var err error
+	if of, ok := m.table.(packed[twoKeys]); ok {
+		lent := store.Maps(of.Table, w)[1]
+		h, err = lent.Insert(v)
+		erase = lent.Erase
+	} else {
+		lent := store.StableMaps(m.table.(stable[twoKeys]).StableTable, w)[1]
+		h, err = lent.Insert(v)
+		erase = lent.Erase
+	}
+	noError(t, err)
+	m.live[h], m.known = v, append(m.known, h)
+	if gone := m.known[m.r.IntN(len(m.known))]; erase(gone) {
+		delete(m.live, gone)
+	}
+	noError(t, m.Verify(ctx)) // the indexes follow
+}
+
+// compare compares the table and, unless maps are lent, each look-up.
+func (m *keyModel) compare(t tb, all bool) {
+	t.Helper()
+	got := make(map[store.Handle[twoKeys]]twoKeys)
+	for h, v := range m.table.All() {
+		got[h] = *v
+	}
+	if !maps.Equal(got, m.live) {
+		t.Fatalf("items: %v, want %v", got, m.live)
+	}
+	for i, x := range m.byKey {
+		for k := range uint8(mostKeys) {
+			var want store.Handle[twoKeys]
+			for h, v := range m.live {
+				if k != 0 && v.Keys[i] == k {
+					want = h
+				}
+			}
+			if h, ok := x.Find(k); ok != !want.ID.IsZero() && all || ok && h != want {
+				t.Fatalf("key %d of index %d: got %v, %t, want %v", k, i, h, ok, want)
+			}
+		}
+	}
+}
+
+// A plain map says which items there are, which calls are dropped, and which flush fails: also
+// where queues and calls name creates of each other, in Writes, and after Rollback and Load.
+func TestIndex_FollowsThePlainModel(t *testing.T) {
+	bothKinds(t, func(t *testing.T, isStable bool) {
+		programs, all, bad := uint64(60), 0, 0
+		if testing.Short() {
+			programs = 10
+		}
+		for seed := range programs {
+			var digests []uint64
+			for _, workers := range []int{1, 2, 8} {
+				t.Run(fmt.Sprintf("seed=%d/workers=%d", seed, workers), func(t *testing.T) {
+					m := newKeyModel(t, store.Options{Workers: workers}, isStable, seed)
+					dropped, failed := m.playAll(t)
+					all, bad = all+dropped, bad+failed
+					digests = append(digests, digest(t, m.Store))
+				})
+			}
+			if len(slices.Compact(digests)) > 1 {
+				t.Fatalf("seed %d: digests differ between workers", seed)
+			}
+		}
+		atLeast(t, "calls dropped", all, int(programs))
+		atLeast(t, "flushes failed", bad, int(programs))
+	})
+}
+
+// playAll plays a random program, and returns how many calls were dropped and flushes failed.
+func (m *keyModel) playAll(t *testing.T) (dropped, failed int) {
+	ctx := t.Context()
+	var saved store.Checkpoint
+	var old, written map[store.Handle[twoKeys]]twoKeys
+	var file []byte
+	for range 25 {
+		fails := false
+		tick := func(ctx context.Context, inWrite bool) {
+			n, bad := m.tick(t, ctx, inWrite)
+			dropped, fails = dropped+n, fails || bad
+		}
+		switch n := m.r.IntN(12); {
+		case n < 6 || m.events && n < 9:
+			tick(ctx, false)
+		case n < 9:
+			write(t, m.Store, func(ctx context.Context, w *store.Writer) error {
+				m.change(t, ctx, w)
+				tick(ctx, true)
+				m.change(t, ctx, w)
+				return nil
+			})
+		case n < 10:
+			checkpoint(t, m.Store, &saved)
+			old = maps.Clone(m.live)
+			file, written = image(t, m.Store), old
+		case n < 11 && old != nil:
+			rollback(t, m.Store, &saved)
+			m.live = maps.Clone(old)
+		case file != nil:
+			noError(t, m.Load(ctx, bytes.NewReader(file)))
+			m.live = maps.Clone(written)
+		}
+		if fails {
+			failed++
+			noError(t, m.Discard())
+		}
+		m.compare(t, true)
+		noError(t, m.Verify(ctx))
+	}
+	return dropped, failed
+}
+
+func newTwoKeys(t tb) (*store.Store, *store.Table[twoKeys], *store.Index[uint8, twoKeys]) {
+	t.Helper()
+	s := newStore(t, store.Options{})
+	table := register(t, s, store.TableOptions[twoKeys]{Name: "twoKeys", Links: func(v *twoKeys, _ func(*store.ID)) {}})
+	return s, table, store.AddIndex(table, "key", keyOf(0))
+}
+
+func TestSubmit_FailsAloneWhenItsKeyIsTaken(t *testing.T) {
+	s, table, x := newTwoKeys(t)
+	serve(t, s)
+	create := func(k uint8) func(q store.Queue) {
+		return func(q store.Queue) { table.Emplace(q, twoKeys{Keys: [2]uint8{k}}) }
+	}
+	taken := 0
+	for _, err := range submitAll(t, s, create(1), create(1), create(2), create(1)) {
+		if err != nil {
+			taken++
+			wantError(t, "Submit", err, store.ErrDuplicate, `table "twoKeys": index "key"`, "key 1", "nothing of the call is applied")
+		}
+	}
+	equal(t, "calls with a key that is taken", taken, 2)
+	equal(t, "items", table.Len(), 2)
+	equal(t, "an item with key 1", found(x.Find(1)), true)
+}
+
+type (
+	hashed interface{ hashed() } // or not
+	noHash []int
+	aHash  uint8
+)
+
+func (noHash) hashed() {}
+func (aHash) hashed()  {}
+
+func TestSubmit_FailsAloneWhenAKeyFunctionPanics(t *testing.T) {
+	s := newStore(t, store.Options{})
+	table := register(t, s, store.TableOptions[twoKeys]{})
+	x := store.AddIndex(table, "key", func(v *twoKeys) (hashed, bool) {
+		if v.N == 7 {
+			panic("a bad one")
+		}
+		return map[bool]hashed{true: noHash{}, false: aHash(v.Keys[0])}[v.N == 8], true
+	})
+	serve(t, s)
+	calls := make([]func(q store.Queue), 10)
+	for i := range calls {
+		calls[i] = func(q store.Queue) { table.Emplace(q, twoKeys{Keys: [2]uint8{uint8(i / 2)}, N: uint64(i)}) }
+	}
+	panics, taken := 0, 0
+	for _, err := range submitAll(t, s, calls...) {
+		var panicked *store.PanicError
+		if errors.As(err, &panicked) {
+			panics++
+		} else if errors.Is(err, store.ErrDuplicate) {
+			taken++
+		}
+	}
+	equal(t, "panics", panics, 2)
+	equal(t, "keys that are taken", taken, 3)
+	equal(t, "an item with key 3", found(x.Find(aHash(3))), true)
+}
+
+// An index is no part of the state, and a key changed in place is a mistake that is found.
+func TestIndex_FindsNothingWrongAfterAKeyChangedInPlace(t *testing.T) {
+	s, table, x := newTwoKeys(t)
+	var h store.Handle[twoKeys]
+	write(t, s, writeOf(func(w *store.Writer) {
+		h, _ = table.Insert(w, twoKeys{Keys: [2]uint8{1}})
+		table.At(h).Keys[0] = 2
+	}))
+	equal(t, "the key before", found(x.Find(1)), false)
+	equal(t, "the key after", found(x.Find(2)), false)
+	wantText(t, "Verify", s.Verify(t.Context()), fmt.Sprintf(`index "key": item %v in row 0 of shard 0 has key 2`, h))
+	noError(t, s.Each(t.Context(), 1, taskOf(func(q store.Queue) { table.Emplace(q, twoKeys{Keys: [2]uint8{1}}) })))
+	if check.Full {
+		wantIn(t, "a flush of a checked build", panicOf(func() { _, _ = s.Flush(t.Context()) }), fmt.Sprintf("item %v in row 0", h))
+	} else {
+		flush(t, s) // nobody has key 1
+	}
+	write(t, s, writeOf(func(w *store.Writer) { table.Clear(w) }))
+}
+
+func TestLoad_FailsIfTwoItemsHaveOneKey(t *testing.T) {
+	without := newStore(t, store.Options{})
+	table := register(t, without, store.TableOptions[twoKeys]{Name: "twoKeys"})
+	write(t, without, writeOf(func(w *store.Writer) {
+		for range 2 {
+			noError(t, onlyError(table.Insert(w, twoKeys{Keys: [2]uint8{9}})))
+		}
+	}))
+	s, _, x := newTwoKeys(t)
+	before := digest(t, s)
+	for _, err := range []error{s.Load(t.Context(), bytes.NewReader(image(t, without))), s.ReadCheckpoint(t.Context(), bytes.NewReader(image(t, without)), new(store.Checkpoint))} {
+		wantError(t, "a snapshot with two items of one key", err, store.ErrDuplicate, `table "twoKeys"`, "key 9")
+		wantError(t, "a snapshot with two items of one key", err, store.ErrSnapshot)
+	}
+	equal(t, "digest", digest(t, s), before)
+	equal(t, "an item with key 9", found(x.Find(9)), false)
+}
+
+func TestMaps_PanicIfTwoItemsHaveOneKeyAtTheEnd(t *testing.T) {
+	s, table, _ := newTwoKeys(t)
+	wantIn(t, "the Write", panicOf(func() {
+		_ = s.Write(t.Context(), writeOf(func(w *store.Writer) {
+			for range 2 {
+				_, _ = store.Maps(table, w)[0].Insert(twoKeys{Keys: [2]uint8{9}})
+			}
+		}))
+	}), "use Insert")
+	write(t, s, writeOf(func(w *store.Writer) { table.Clear(w) }))
+}
+
+func TestAddIndex_NamesWhatIsWrong(t *testing.T) {
+	s, table, x := newTwoKeys(t)
+	key := keyOf(0)
+	for name, test := range map[string]struct {
+		add  func()
+		want string
+	}{
+		"a name that is taken": {func() { store.AddIndex(table, "key", key) }, `AddIndex "key" to table "twoKeys": the name is taken`},
+		"no name":              {func() { store.AddIndex(table, "", key) }, "the name is empty"},
+		"no table":             {func() { store.AddIndex((*store.Table[twoKeys])(nil), "x", key) }, "AddIndex with a nil table"},
+		"no function":          {func() { store.AddIndex[uint8](table, "x", nil) }, "AddIndex with a nil key function"},
+		"a handle as key": {func() {
+			store.AddIndex(table, "x", func(*twoKeys) (k struct{ Of store.Handle[item] }, ok bool) { return k, ok })
+		}, "use AddSparse or GroupBy"},
+		"inside a phase": {func() {
+			_ = s.Read(t.Context(), func(context.Context) error { store.AddIndex(table, "x", key); return nil })
+		}, "phase"},
+	} {
+		wantIn(t, name, panicOf(test.add), test.want)
+	}
+	flush(t, s)
+	wantIn(t, "after the first frame", panicOf(func() { store.AddIndex(table, "x", key) }), "right after Register")
+	if check.Cheap {
+		undeclared := newSchedule(t, s, store.System{Name: "looks", Run: func(context.Context) error { x.Find(1); return nil }})
+		wantError(t, "Find without a declaration", onlyError(undeclared.Run(t.Context())), store.ErrUndeclared)
+	}
+	noError(t, onlyError(s.Close(t.Context())))
+	equal(t, "Find in a closed store", found(x.Find(1)), false)
+}
+
+// A key that is not equal to itself is no key.
+func TestIndex_TakesNaNForNoKey(t *testing.T) {
+	s := newStore(t, store.Options{})
+	table := register(t, s, store.TableOptions[float64]{})
+	store.AddIndex(table, "value", func(v *float64) (float64, bool) { return *v, true })
+	nan := math.NaN()
+	send(t, s, func(q store.Queue) { table.EmplaceItems(q, []float64{nan, nan, 1}, nil) })
+	equal(t, "items created", flush(t, s).Total.Created, 3)
+	noError(t, s.Verify(t.Context()))
+}
