@@ -17,12 +17,12 @@ type Hit struct {
 
 // endregion
 
-// Events onto targets: items of their own, brought to their targets and erased.
+// Events onto targets: items of their own, which end when they were read.
 func Example_events() {
 	ctx := context.Background()
 	s, asteroids := newField(3)
 	// region schedule
-	hits, err := store.Register(s, store.TableOptions[Hit]{Name: "hit"})
+	hits, err := store.Register(s, store.TableOptions[Hit]{Name: "hit", Events: true})
 	if err != nil {
 		fmt.Println(err)
 	}
@@ -38,15 +38,9 @@ func Example_events() {
 				}
 			})
 		}},
-		store.System{Name: "suffer", Reads: on{hits}, Writes: on{asteroids}, Emits: on{hits}, Run: func(ctx context.Context) error {
-			for _, hit := range hits.All() { // one walk: a plain loop
-				if a, ok := asteroids.Get(hit.Target); ok {
-					a.Size -= hit.Damage
-				}
-			}
-			return s.Each(ctx, 1, func(_ int, q store.Queue) {
-				hits.EraseAll(q)
-			})
+		store.System{Name: "suffer", Reads: on{hits}, Writes: on{asteroids}, Run: func(ctx context.Context) error {
+			return store.Fold(ctx, hits, asteroids, func(h *Hit) store.Handle[Asteroid] { return h.Target },
+				func(a *Asteroid, h *Hit) { a.Size -= h.Damage })
 		}},
 	)
 	if err != nil {

@@ -48,7 +48,7 @@ func (t *table) enterForEach(ctx context.Context) (*phase, error) {
 func (p *pass) begin(ph *phase) (err error) {
 	t := p.table
 	if check.Cheap {
-		if err := ph.mayWrite(t); err != nil {
+		if err := ph.mayWrite("runs ForEach over", t); err != nil {
 			return err
 		}
 	}

@@ -79,21 +79,16 @@
 // in place; record a Put there, or write the item after the flush.
 //
 // Many changes to one item, ten bullets that hit one target, are not puts. They
-// are events, and events are items: emplace them into a table of their own, flush,
-// bring each to its target, and record that all are erased ([Table.EraseAll]). One
-// walk over them is a plain loop, in a Write, or in a system that writes the targets
-// and runs no pass meanwhile:
+// are events, and events are items: emplace them into a table of their own, with
+// [TableOptions].Events, so that they end after the last system that reads them. [Fold] brings
+// each to its target, in one order for any number of workers:
 //
-//	for _, hit := range hits.All() {
-//		if ship, ok := ships.Get(hit.Target); ok {
-//			ship.Hull -= hit.Damage
-//		}
-//	}
+//	err := store.Fold(ctx, hits, ships, func(h *Hit) store.Handle[Ship] { return h.Target },
+//		func(s *Ship, h *Hit) { s.Hull -= h.Damage })
 //
 // [GroupBy] sorts them by target first, in parallel: then each task of
-// [Groups.ForEach] has targets of its own to write, and finds what hit them, in one
-// order for any number of workers. It pays where workers are many, where a target
-// records something for what hit it, and where events are walked over more than
+// [Groups.ForEach] has targets of its own to write, and finds what hit them. It pays where a
+// target records something for what hit it, and where events are walked over more than
 // once. The children of a parent are found in the same way.
 // [EraseOrphans] erases all items below a parent that is gone, and [EraseFunc] those that
 // a function chooses.
@@ -259,6 +254,7 @@
 //	Sparse.Put EndFrame
 //	ForEach Each GroupBy Groups.ForEach no phase, Write, system       one at a time
 //	ForEachRows EraseFunc EraseOrphans
+//	Fold
 //	Exchange                            Write, system                 one at a time
 //	Reduce                              no phase, Read, task          any
 //	                                    Write, system                 one at a time

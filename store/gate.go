@@ -22,6 +22,7 @@ const (
 	opEraseFunc
 	opOrphans
 	opGroupBy
+	opFold
 	opFlush
 	opCheckpoint
 	opRollback
@@ -46,11 +47,11 @@ const (
 //	outer                joined by
 //	Read                 Reduce, Digest, Verify
 //	Write                these, and ForEach, ForEachRows, Each, EraseFunc, EraseOrphans,
-//	                     GroupBy, Exchange, Flush, Checkpoint, Rollback, Run, the
+//	                     GroupBy, Fold, Exchange, Flush, Checkpoint, Rollback, Run, the
 //	                     orderings of tables, Put of a claim
 //	Run                  its own flushes
 //	system of a Run      ForEach, ForEachRows, Each, EraseFunc, EraseOrphans, GroupBy,
-//	                     Reduce, Exchange
+//	                     Fold, Reduce, Exchange
 //	task of a pass       Reduce, which runs inline
 //	anything else        nothing
 var operations = [...]struct {
@@ -69,6 +70,7 @@ var operations = [...]struct {
 	opEraseFunc:   {name: "EraseFunc", joins: []operation{opWrite, opSystem}},
 	opOrphans:     {name: "EraseOrphans", joins: []operation{opWrite, opSystem}},
 	opGroupBy:     {name: "GroupBy", joins: []operation{opWrite, opSystem}},
+	opFold:        {name: "Fold", joins: []operation{opWrite, opSystem}},
 	opFlush:       {name: "Flush", joins: []operation{opWrite, opRun}},
 	opCheckpoint:  {name: "Checkpoint", joins: []operation{opWrite}},
 	opRollback:    {name: "Rollback", joins: []operation{opWrite}},
@@ -105,7 +107,7 @@ func (o operation) advice(outer operation) string {
 	case opForEach, opForEachRows, opEach, opReduce:
 		joined = "only Reduce joins a task"
 	case opSystem:
-		joined = "only ForEach, ForEachRows, Each, EraseFunc, EraseOrphans, GroupBy, Reduce and Exchange join a system"
+		joined = "only ForEach, ForEachRows, Each, EraseFunc, EraseOrphans, GroupBy, Fold, Reduce and Exchange join a system"
 	}
 	switch {
 	case o == opRead:

@@ -44,10 +44,8 @@ type Groups[T, K any] struct {
 //
 // It counts instead of comparing, in O(t.Len() + of.Len()) time, in parallel, into
 // memory of g that is used again: in the steady state it allocates nothing
-// (op=groupby). For one pass over events a plain loop is the answer on one worker:
-// in a [Store.Write], or in a system that writes the target and runs no pass, get
-// the target of each event and change it. GroupBy pays with more workers, or where
-// members are visited more than once.
+// (op=groupby). For one pass over events that records nothing [Fold] costs less. GroupBy
+// pays where owners record something, or members are visited more than once.
 //
 // key may look at the item alone, and is called by several goroutines at once. When
 // it panics, GroupBy returns the [*PanicError] of the lowest block of rows, and when

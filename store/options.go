@@ -21,8 +21,9 @@ const MaxShards = 64
 //
 //   - Where systems of a [Schedule] read or write the table, it is the first flush of each
 //     Run after the wave of the last such system, whether its If let it run or not. Events
-//     that are emitted later live until that flush of the next Run, so that each reader finds
-//     each event once. NewSchedule adds a flush at the end where none follows that wave. A second
+//     that are emitted later live until that flush of the next Run. So the last system finds
+//     each event once, and one that comes before the emitter finds none if another comes
+//     after it. NewSchedule adds a flush at the end where none follows that wave. A second
 //     schedule must not read or write the table.
 //   - Otherwise it is each [Store.Flush] that no Write is around, and in a Run that no Write
 //     is around the first flush after the wave of the first system that emits to the table.
@@ -41,7 +42,7 @@ type TableOptions[T any] struct {
 	MinFree    int    // vacant slots each shard holds back, so that a slot rests for at least as many erases
 	ChunkItems int    // rows of a chunk, 1 where each item takes long; 0: a multiple of 64, at least 1,024 rows and 64 KiB
 	Changes    bool   // keeps what each frame did to the table; see [Created] and [Written]
-	Events     bool   // items end without a command; see below
+	Events     bool   // items end without a command, as said above
 	FixedKeys  bool   // ForEach changes no key that Defragment sorts by, unless Chunk.Touch says so
 
 	// Links calls visit with the address of each handle behind a slice, map,

@@ -102,9 +102,9 @@ func (y *system) looks() {
 }
 
 // mayWrite is asked, in checked builds, by a pass that may write items in place.
-func (p *phase) mayWrite(t *table) error {
+func (p *phase) mayWrite(does string, t *table) error {
 	if y := p.systemOf(); y != nil && !contains(y.Writes, t) {
-		return y.undeclared("runs ForEach over", t, "Writes, or use Reduce")
+		return y.undeclared(does, t, "Writes, or use Reduce")
 	}
 	return nil
 }

@@ -56,6 +56,7 @@ type table struct {
 	changes    changes
 	rowsPasses sync.Pool // of *rowsPass: memory for the next
 	erasings   sync.Pool // of *erasing, likewise
+	folds      sync.Pool // of *folding, likewise
 	reducers   sync.Map  // by result type, a *reduction that is nil: the *sync.Pool of them
 }
 

@@ -166,6 +166,9 @@ func (v *visitor) calls() map[string]func(ctx context.Context) error {
 	calls["ForEachRows"] = func(ctx context.Context) error {
 		return v.other.ForEachRows(ctx, func(store.Rows[item]) {})
 	}
+	calls["Fold"] = func(ctx context.Context) error {
+		return store.Fold(ctx, v.other, v.stable, parent, func(*item, *item) {})
+	}
 	calls["Exchange"] = func(ctx context.Context) error { return store.Exchange(ctx, v.now, v.next) }
 	calls["AddColumn"] = func(context.Context) error {
 		v.added++

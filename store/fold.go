@@ -1,0 +1,364 @@
+package store
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"runtime/debug"
+
+	"handloom/internal/check"
+	"handloom/internal/dense"
+	"handloom/internal/paged"
+	"handloom/tasks"
+)
+
+// Fold calls f for each item of events whose key names an item of targets: damage onto
+// ships, messages onto their receivers. The calls for one target come from one goroutine, in
+// the order of shards and rows of its events; calls for different targets may come at the
+// same time. f may write the target, and read what nobody writes meanwhile. Events whose
+// key names nothing are passed over.
+//
+//	err := store.Fold(ctx, hits, ships, func(h *Hit) store.Handle[Ship] { return h.Target },
+//		func(s *Ship, h *Hit) { s.Hull -= h.Damage })
+//
+// Fold takes O(events.Len()) time. With one or two workers, or few events, it is a plain loop; more
+// workers share the targets. The result is the same. key may look at the event alone; it may
+// be called twice for an event. Neither may record; for that there is [Groups.ForEach].
+//
+// The targets that f is called for count as written; see [Written]. To [TableOptions].FixedKeys
+// Fold is a ForEach over the targets.
+//
+// An event for which key or f panics or calls runtime.Goexit stops no other: then the error
+// of the first such event is returned, a panic as a [*PanicError] whose Task is the number of
+// the event in that order, and what was written stays. Fold looks at ctx once, before the
+// first event.
+//
+// Fold holds the store alone, or joins the Write or system whose context it is given. The
+// system names the events in its Reads and the targets in its Writes. Fold panics if the
+// tables are one, or of different stores.
+func Fold[E, T any](ctx context.Context, events *Table[E], targets TableOf[T], key func(e *E) Handle[T], f func(t *T, e *E)) error {
+	check.Given(events != nil, "store: Fold", "table")
+	onto := tableOf("Fold", targets)
+	check.Given(key != nil, "store: Fold", "key function")
+	check.Given(f != nil, "store: Fold", "function")
+	p, err := onto.enterFold(ctx, &events.core)
+	if err != nil {
+		return err
+	}
+	defer p.leave()
+	x := &folder[E, T]{events, &onto.lookups, key, f}
+	return onto.fold(p, &events.core, foldSteps{x.route, x.apply})
+}
+
+// folder is the typed part of a Fold.
+type folder[E, T any] struct {
+	events  *Table[E]
+	targets *lookups
+	key     func(*E) Handle[T]
+	f       func(*T, *E)
+}
+
+// route finds the bucket of each event of a block.
+func (x *folder[E, T]) route(g *folding, k *foldTask) {
+	items := dense.Range[E](x.events.mapOf(k.shard), k.lo, k.hi)
+	for ; k.done < len(items); k.done++ {
+		k.buckets[k.done] = g.bucketOf(x.key(&items[k.done]).ID)
+	}
+}
+
+// apply calls f for the events of a block: those in rows, or all.
+func (x *folder[E, T]) apply(g *folding, k *foldTask) {
+	items := dense.Range[E](x.events.mapOf(k.shard), k.lo, k.hi)
+	for ; k.done < k.n; k.done++ {
+		e := &items[k.row()]
+		id := x.key(e).ID
+		var t *T
+		if x.targets.packed != nil {
+			t, _ = dense.Find[T](x.targets.packed[id>>48&(MaxShards-1)], id)
+		} else {
+			t, _ = paged.Find[T](x.targets.stable[id>>48&(MaxShards-1)], id)
+		}
+		if t == nil {
+			continue
+		}
+		if g.tracked {
+			k.wrote = append(k.wrote, id)
+		}
+		x.f(t, e)
+	}
+}
+
+// foldSteps are the typed steps of a Fold.
+type foldSteps struct{ route, apply func(g *folding, k *foldTask) }
+
+// folding is a Fold without its types. Where workers share it, it has two parallel steps.
+//
+//	scatter   a block of events: sorts them by bucket of targets
+//	gather    a bucket of targets: folds its events, block by block
+//
+// Both keep the order of rows, and a target is in one bucket, so that f finds the same as in
+// one loop over all events.
+type folding struct {
+	foldSteps
+	tracked  bool
+	first    uint16 // typeId of the targets
+	shards   int    // of the targets
+	perShard int    // buckets of each
+	shift    int    // a bucket has 1<<shift slots
+	blocks   []block
+	tasks    []foldTask // blocks, and behind them buckets
+	rows     []uint32   // by block and bucket: of events, within the block
+	buckets  []uint8    // of events
+	ends     []uint32   // by block: of each bucket in rows, events without a target last
+
+	all, onBlock, onBucket func(int) error // bound once
+}
+
+// foldTask is the state of a task.
+type foldTask struct {
+	block
+	rows    []uint32 // nil: all events of the block
+	buckets []uint8
+	n, done int // events
+
+	failed int // number of the first event that failed
+	err    error
+	wrote  []ID     // targets
+	_      [64]byte // neighbours are written by different workers
+}
+
+const (
+	foldBuckets = 64      // at most, unless there are more shards
+	foldAlone   = 1 << 13 // events that a plain loop folds
+)
+
+// enterFold begins the phase of a Fold onto the table.
+func (t *table) enterFold(ctx context.Context, events *table) (*phase, error) {
+	switch {
+	case t == events:
+		panic(fmt.Sprintf("store: Fold of table %q onto itself; events and targets have to be two tables", t.name))
+	case t.store != events.store:
+		panic(fmt.Sprintf("store: Fold of table %q onto table %q of another store; both tables have to be of one", events.name, t.name))
+	}
+	p, err := t.store.enter(ctx, opFold)
+	if err != nil {
+		return nil, err
+	}
+	if check.Cheap {
+		if err := errors.Join(p.mayRead(events), p.mayWrite("runs Fold onto", t)); err != nil {
+			p.leave()
+			return nil, err
+		}
+	}
+	p.writes = t
+	return p, nil
+}
+
+func (t *table) fold(p *phase, events *table, steps foldSteps) error {
+	defer p.trace(t.name).end()
+	if check.Full {
+		defer t.store.watch(p)()
+	}
+	g, ok := t.folds.Get().(*folding)
+	if !ok {
+		g = new(folding)
+		g.all, g.onBlock, g.onBucket = g.loop, g.scatter, g.gather
+	}
+	g.foldSteps, g.tracked = steps, t.tracked
+	defer func() {
+		t.noteFold(p, g)
+		g.foldSteps = foldSteps{}
+		t.folds.Put(g)
+	}()
+	g.cut(events)
+	var err error
+	workers := cmp.Or(t.store.options.Workers, runtime.GOMAXPROCS(0))
+	if workers <= 2 || events.len() <= foldAlone {
+		g.begin(len(g.blocks))
+		err = t.store.run(p, 1, g.all, nil)
+	} else {
+		g.divide(t, events, workers)
+		if err = t.store.run(p, len(g.blocks), g.onBlock, nil); err == nil || g.failure() != nil {
+			err = t.store.run(&uncancelled{p}, len(g.tasks)-len(g.blocks), g.onBucket, nil)
+		}
+	}
+	if failed := g.failure(); failed != nil {
+		err = failed
+	}
+	if err != nil {
+		return fmt.Errorf("store: Fold of table %q onto table %q: %w", events.name, t.name, err)
+	}
+	return nil
+}
+
+// noteFold notes the targets, whether the Fold failed or not.
+func (t *table) noteFold(p *phase, g *folding) {
+	if t.lookups.packed != nil && len(g.blocks) > 0 {
+		t.touched.finish(0)
+	}
+	for i := range g.tasks {
+		k := &g.tasks[i]
+		if len(k.wrote) > 0 {
+			t.written.begins(p.frameNumber())
+		}
+		for _, id := range k.wrote {
+			t.written.add(int(id.TypeID()-t.first), id)
+		}
+		k.wrote = k.wrote[:0]
+	}
+}
+
+// cut divides the events into blocks.
+func (g *folding) cut(events *table) {
+	n := 0
+	g.blocks = g.blocks[:0]
+	for shard, sh := range events.order {
+		rows := sh.Map.Rows()
+		for lo := 0; lo < rows; lo += blockRows {
+			hi := min(lo+blockRows, rows)
+			g.blocks = append(g.blocks, block{shard, lo, hi, n})
+			n += hi - lo
+		}
+	}
+}
+
+// begin makes n tasks.
+func (g *folding) begin(n int) {
+	g.tasks = append(g.tasks[:0], make([]foldTask, n)...)
+}
+
+// divide divides the targets into buckets, and obtains the memory.
+func (g *folding) divide(t, events *table, workers int) {
+	slots := 0
+	for _, sh := range t.order {
+		slots = max(slots, sh.Map.Stats().Slots)
+	}
+	g.first, g.shards = t.first, len(t.order)
+	g.perShard = max(1, min(foldBuckets, 4*workers)/g.shards)
+	for g.shift = 0; slots>>g.shift >= g.perShard; {
+		g.shift++
+	}
+	n, buckets := events.len(), g.shards*g.perShard
+	g.begin(len(g.blocks) + buckets)
+	g.rows, g.buckets = append(g.rows[:0], make([]uint32, n)...), append(g.buckets[:0], make([]uint8, n)...)
+	g.ends = append(g.ends[:0], make([]uint32, len(g.blocks)*(buckets+1))...)
+}
+
+// bucketOf returns the bucket of a target, or one more than all buckets.
+func (g *folding) bucketOf(id ID) uint8 {
+	shard, at := int(id.TypeID())-int(g.first), int(id.Slot())>>g.shift
+	if uint(shard) < uint(g.shards) && at < g.perShard {
+		return uint8(shard*g.perShard + at)
+	}
+	return uint8(g.shards * g.perShard)
+}
+
+// loop folds all events.
+func (g *folding) loop(int) error {
+	for i, b := range g.blocks {
+		g.each(&g.tasks[i], g.apply, b, nil, b.hi-b.lo)
+	}
+	return nil
+}
+
+// scatter is the first step for one block.
+func (g *folding) scatter(task int) error {
+	b, k := g.blocks[task], &g.tasks[task]
+	n, buckets := b.hi-b.lo, g.shards*g.perShard+1
+	k.buckets = g.buckets[b.at:][:n]
+	for i := range k.buckets {
+		k.buckets[i] = uint8(buckets - 1) // of events whose key fails
+	}
+	g.each(k, g.route, b, nil, n)
+	next := g.ends[task*buckets:][:buckets]
+	for _, bucket := range k.buckets {
+		next[bucket]++
+	}
+	at := uint32(0)
+	for bucket, n := range next {
+		next[bucket] = at
+		at += n
+	}
+	rows := g.rows[b.at:][:n]
+	for i, bucket := range k.buckets {
+		rows[next[bucket]] = uint32(i)
+		next[bucket]++
+	}
+	return nil
+}
+
+// gather is the second step for one bucket.
+func (g *folding) gather(bucket int) error {
+	k, buckets := &g.tasks[len(g.blocks)+bucket], g.shards*g.perShard+1
+	for i, b := range g.blocks {
+		ends := g.ends[i*buckets:][:buckets]
+		lo := uint32(0)
+		if bucket > 0 {
+			lo = ends[bucket-1]
+		}
+		if rows := g.rows[b.at:][lo:ends[bucket]]; len(rows) > 0 {
+			g.each(k, g.apply, b, rows, len(rows))
+		}
+	}
+	return nil
+}
+
+// each does a step for n events of a block, without those that fail.
+func (g *folding) each(k *foldTask, do func(*folding, *foldTask), b block, rows []uint32, n int) {
+	k.block, k.rows, k.n, k.done = b, rows, n, 0
+	for k.done < n {
+		g.some(k, do)
+	}
+}
+
+// some does a step for the events up to the first that fails.
+func (g *folding) some(k *foldTask, do func(*folding, *foldTask)) {
+	returned := false
+	defer func() {
+		if returned {
+			return
+		}
+		v := recover()
+		k.fail(v)
+		for k.done++; v == nil && k.done < k.n; { // Goexit ends the goroutine
+			g.some(k, do)
+		}
+	}()
+	do(g, k)
+	returned = true
+}
+
+// row returns the row of the event that is next, within the block.
+func (k *foldTask) row() int {
+	if k.rows == nil {
+		return k.done
+	}
+	return int(k.rows[k.done])
+}
+
+// fail notes that the event which is next has panicked with v or, without it, called Goexit.
+func (k *foldTask) fail(v any) {
+	if k.err != nil {
+		return
+	}
+	k.failed = k.at + k.row()
+	if k.err = fmt.Errorf("event %d: %w", k.failed, tasks.ErrGoexit); v != nil {
+		k.err = &PanicError{Task: k.failed, Value: v, Stack: debug.Stack()}
+	}
+}
+
+// failure returns the error of the first event that failed, or nil.
+func (g *folding) failure() error {
+	var first *foldTask
+	for i := range g.tasks {
+		if k := &g.tasks[i]; k.err != nil && (first == nil || k.failed < first.failed) {
+			first = k
+		}
+	}
+	if first == nil {
+		return nil
+	}
+	return first.err
+}

@@ -1,0 +1,174 @@
+package store_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"handloom/internal/check"
+	"handloom/store"
+)
+
+// The model of a Fold is a loop over all events. From the third seed on f panics for some,
+// and later key, too.
+func TestFold_MatchesALoop(t *testing.T) {
+	for seed := range uint64(6) {
+		for _, events := range []int{0, 100, 20_000} { // a plain loop, and several blocks
+			var want uint64
+			for _, workers := range []int{1, 3, 8} {
+				got := playFold(t, seed, events, workers)
+				if workers == 1 {
+					want = got
+				}
+				equal(t, fmt.Sprintf("seed %d, %d events, %d workers: digest", seed, events, workers), got, want)
+			}
+		}
+	}
+}
+
+func playFold(t *testing.T, seed uint64, events, workers int) uint64 {
+	random := rand.New(rand.NewPCG(seed, uint64(events)))
+	s := newStore(t, store.Options{Workers: workers})
+	noError(t, s.Shuffle(seed))
+	o := store.TableOptions[item]{Name: "target", Shards: 1 + random.IntN(5), Changes: true}
+	var targets interface {
+		store.TableOf[item]
+		EmplaceItems(q store.Queue, values []item, dst []store.Handle[item]) []store.Handle[item]
+		EraseItems(q store.Queue, hs []store.Handle[item])
+		Resolve(p store.Handle[item]) (store.Handle[item], bool)
+	}
+	if targets = register(t, s, o); seed%2 > 0 {
+		o.Name = "stable"
+		targets = registerStable(t, s, o)
+	}
+	shots := register(t, s, store.TableOptions[shot]{Shards: 1 + random.IntN(3)})
+	hs := targets.EmplaceItems(queues(t, s, 1)[0], make([]item, 1+random.IntN(300)), nil)
+	flush(t, s)
+	for i, p := range hs {
+		hs[i], _ = targets.Resolve(p)
+	}
+	q := queues(t, s, 1)[0]
+	targets.EraseItems(q, hs[:len(hs)/4])
+	hs = append(hs, store.Handle[item]{}, handleOf(compose(60, 1, 0)), handleOf(compose(1, 1, 1<<30)), targets.EmplaceItems(q, make([]item, 1), nil)[0])
+	for i := range events {
+		shots.Emplace(q, shot{Target: hs[random.IntN(len(hs))], Damage: uint64(i)})
+	}
+	flush(t, s)
+
+	want, number, failed, wrote := map[store.Handle[item]]uint64{}, 0, -1, map[store.Handle[item]]bool{}
+	fails := func(damage uint64) bool { return seed >= 2 && damage%97 == 5 }
+	keyFails := func(damage uint64) bool { return seed >= 4 && damage%89 == 7 }
+	for _, e := range shots.All() {
+		lives := found(targets.Get(e.Target))
+		if lives && !keyFails(e.Damage) {
+			wrote[e.Target] = true
+		}
+		switch {
+		case keyFails(e.Damage), lives && fails(e.Damage):
+			if failed < 0 {
+				failed = number
+			}
+		case lives:
+			want[e.Target] = want[e.Target]*31 + e.Damage
+		}
+		number++
+	}
+	err := store.Fold(t.Context(), shots, targets, func(e *shot) store.Handle[item] {
+		if keyFails(e.Damage) {
+			panic("key")
+		}
+		return e.Target
+	}, func(v *item, e *shot) {
+		if fails(e.Damage) {
+			panic("f")
+		}
+		v.Value = v.Value*31 + e.Damage
+	})
+	var p *store.PanicError
+	if got := -1; errors.As(err, &p) {
+		got = p.Task
+		equal(t, "first event that fails", got, failed)
+	} else if err != nil || failed >= 0 {
+		t.Fatalf("seed %d: got %v, want a panic of event %d", seed, err, failed)
+	}
+	for _, h := range hs {
+		if v, ok := targets.Get(h); ok {
+			equal(t, "value", v.Value, want[h])
+		}
+	}
+	flush(t, s)
+	listed := 0
+	for h := range store.Written(targets) {
+		if listed++; !wrote[h] {
+			t.Fatalf("seed %d: Written has %v, which no event names", seed, h)
+		}
+	}
+	equal(t, "items in Written", listed, len(wrote))
+	return digest(t, s)
+}
+
+func TestFold_SaysWhatIsWrong(t *testing.T) {
+	g := newGrouped(t)
+	_, stranger := newTable(t, store.Options{}, store.TableOptions[item]{Name: "stranger"})
+	add := func(v *item, e *shot) { v.Value += e.Damage }
+	wantIn(t, "of two stores", panicOf(func() { _ = store.Fold(t.Context(), g.shots, stranger, targetOf, add) }), `onto table "stranger" of another store`)
+	wantIn(t, "one table", panicOf(func() { _ = store.Fold(t.Context(), g.other, g.other, parent, func(*item, *item) {}) }), "onto itself")
+	wantIn(t, "no events", panicOf(func() { _ = store.Fold(t.Context(), nil, g.targets, targetOf, add) }), "store: Fold with a nil table")
+	wantIn(t, "no targets", panicOf(func() { _ = store.Fold(t.Context(), g.shots, nil, targetOf, add) }), "store: Fold with a nil table")
+	wantIn(t, "no key", panicOf(func() { _ = store.Fold(t.Context(), g.shots, g.targets, nil, add) }), "store: Fold with a nil key function")
+	wantIn(t, "no function", panicOf(func() { _ = store.Fold(t.Context(), g.shots, g.targets, targetOf, nil) }), "store: Fold with a nil function")
+	wantError(t, "in a Read", g.Read(t.Context(), func(ctx context.Context) error { return store.Fold(ctx, g.shots, g.targets, targetOf, add) }), store.ErrPhase)
+	wantError(t, "a context that has ended", store.Fold(ended{t.Context()}, g.shots, g.targets, targetOf, add), context.Canceled)
+	usable(t, g.Store, g.targets)
+}
+
+// A system names the events in Reads and the targets in Writes.
+func TestFold_JoinsASystem(t *testing.T) {
+	for _, c := range []struct{ reads, writes, missing bool }{{true, true, false}, {false, true, true}, {true, false, true}} {
+		g := newGrouped(t)
+		y := store.System{Name: "it", Run: func(ctx context.Context) error {
+			return store.Fold(ctx, g.shots, g.targets, targetOf, func(v *item, _ *shot) { v.Value += 100 })
+		}}
+		if c.reads {
+			y.Reads = on(g.shots)
+		}
+		if c.writes {
+			y.Writes = on(g.targets)
+		}
+		err := onlyError(newSchedule(t, g.Store, y).Run(t.Context()))
+		switch {
+		case c.missing && check.Cheap:
+			wantError(t, "undeclared", err, store.ErrUndeclared)
+		case !c.missing:
+			noError(t, err)
+			equal(t, "value", g.targets.At(g.hs[3]).Value, 103)
+		}
+	}
+}
+
+// FixedKeys holds for Fold as for ForEach.
+func TestFold_TouchesTheOrder(t *testing.T) {
+	for _, fixed := range []bool{false, true} {
+		s, table := newTable(t, store.Options{}, store.TableOptions[item]{FixedKeys: fixed})
+		shots := register(t, s, store.TableOptions[shot]{})
+		hs := fill(t, s, table, 40)
+		noError(t, s.Each(t.Context(), 1, taskOf(func(q store.Queue) { shots.Emplace(q, shot{Target: hs[0], Damage: 100}) })))
+		flush(t, s)
+		order := func() (first uint64) {
+			write(t, s, func(ctx context.Context, w *store.Writer) error {
+				_, _, err := store.Defragment(ctx, table, w, byValue, 0)
+				return err
+			})
+			return values(table)[0]
+		}
+		equal(t, "first before", order(), 0)
+		noError(t, store.Fold(t.Context(), shots, table, targetOf, func(v *item, e *shot) { v.Value += e.Damage }))
+		want := uint64(1)
+		if fixed {
+			want = 100
+		}
+		equal(t, "first after", order(), want)
+	}
+}
