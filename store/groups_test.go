@@ -145,9 +145,6 @@ func TestGroupsOfManyRows(t *testing.T) {
 
 // So many owners are in larger buckets.
 func TestGroups_OfManyOwners(t *testing.T) {
-	if testing.Short() {
-		t.Skip("takes half a million items")
-	}
 	s := newStore(t, store.Options{Workers: 2})
 	targets := register(t, s, store.TableOptions[uint64]{Shards: 2})
 	shots := register(t, s, store.TableOptions[store.Handle[uint64]]{})

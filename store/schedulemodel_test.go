@@ -29,7 +29,7 @@ var (
 func TestSchedule_MatchesItsModel(t *testing.T) {
 	first, programs := *scheduleSeed, uint64(60)
 	if testing.Short() {
-		programs = 10
+		programs = 20
 	}
 	begin := time.Now()
 	for seed := first; seed < first+programs || time.Since(begin) < *schedulesFor; seed++ {

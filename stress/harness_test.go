@@ -21,11 +21,7 @@ import (
 const smokeTime = 3 * time.Second
 
 func TestSmoke(t *testing.T) {
-	duration := smokeTime
-	if testing.Short() {
-		duration /= 3
-	}
-	got := stress(t, "-profile", "smoke", "-duration", duration.String(), "-artifacts", t.TempDir())
+	got := stress(t, "-profile", "smoke", "-duration", smokeTime.String(), "-artifacts", t.TempDir())
 	if got.code != campaign.ExitPassed || !strings.HasPrefix(got.lastLine(), "verdict: passed (exit code 0): programs ") {
 		t.Errorf("exit code %d\n%s", got.code, got.stdout)
 	}
@@ -171,6 +167,9 @@ func TestAnInterruptedCampaignReports(t *testing.T) {
 
 // What the smoke run follows is the replay of the embedded trace.
 func TestTheMainJobEndsWithRandomPrograms(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it replays the whole trace on one worker")
+	}
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	out := &cancelling{at: []byte("profile smoke: "), cancel: cancel}

@@ -10,7 +10,11 @@ import (
 // The numbers of workers are replayed one after another, so that this test does
 // not rely on how a replay compares its players.
 func TestDigestsAreEqualForAnyNumberOfWorkersAfterEveryTick(t *testing.T) {
-	for seed := range uint64(6) {
+	seeds := uint64(6)
+	if testing.Short() {
+		seeds = 2
+	}
+	for seed := range seeds {
 		text := generate(t, seed, 60)
 		digests := make(map[int][]uint64)
 		for _, workers := range []int{1, 2, 4, 8} {
@@ -30,7 +34,11 @@ func TestDigestsAreEqualForAnyNumberOfWorkersAfterEveryTick(t *testing.T) {
 }
 
 func TestShardsChangeNoLiveSet(t *testing.T) {
-	for seed := range uint64(4) {
+	seeds := uint64(4)
+	if testing.Short() {
+		seeds = 1
+	}
+	for seed := range seeds {
 		text := generate(t, seed, 60)
 		sets := make(map[int][][]item)
 		for _, shards := range []int{1, 3, 8} {

@@ -18,9 +18,13 @@ var _ world.Log = (*journal.Journal)(nil)
 // memory, where an owner runs some ticks twice, as a follower, for Replay, and on a journal
 // that is closed, or dies, now and then.
 func TestThreeWorldsAgree(t *testing.T) {
+	seeds := uint64(2)
+	if testing.Short() {
+		seeds = 1
+	}
 	for name, newGame := range map[string]func(t testing.TB, o store.Options) *game{"game": newGame, "herd": newHerd} {
 		for _, workers := range []int{1, 2, 8} {
-			for seed := range uint64(2) {
+			for seed := range seeds {
 				t.Run(fmt.Sprintf("%s/workers=%d/seed=%d", name, workers, seed), func(t *testing.T) {
 					dir := filepath.Join(t.TempDir(), "log")
 					synctest.Test(t, func(t *testing.T) {
