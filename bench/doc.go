@@ -10,9 +10,8 @@
 //
 //	internal/measure   runs cases in turn and keeps every sample
 //	internal/suite     the cases: Handloom's containers and store, and its rivals
-//	internal/results   forms of output, and reading them again
+//	internal/results   forms of output: text, and a page with charts
 //	internal/buildcost what builds of generated programs cost
 //	internal/targets   the contract P1 to P38 as data
-//	internal/page      the report as a page with charts
 //	bench              flags, progress, exit codes
 package main

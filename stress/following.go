@@ -34,7 +34,7 @@ func (p *command) follow(html string, r runPage) (*following, error) {
 // addPoint adds a point to the chart of the report.
 func (f *following) addPoint(done int) {
 	f.last = time.Since(f.begun)
-	f.runPage.addPoint(pagePoint{At: f.last, Done: done})
+	f.runPage.addPoint(f.last, done)
 }
 
 // tell shows a line of progress, with the operations since the line before.

@@ -33,7 +33,7 @@ type runPage struct {
 	Totals   []fact
 	Elapsed  time.Duration
 
-	points []pagePoint
+	points []chart.Point // X: nanoseconds since the start, Y: operations so far
 }
 
 // fact is a named figure for people.
@@ -46,23 +46,17 @@ type pageFailure struct {
 	Detail string // any number of lines
 }
 
-// pagePoint is the progress of a run at one time.
-type pagePoint struct {
-	At   time.Duration // since the start
-	Done int           // operations so far
-}
-
 const maxPoints = 600 // half the width of a chart in pixels
 
 // addPoint adds a point. At 600 points every other point is dropped first.
-func (r *runPage) addPoint(p pagePoint) {
+func (r *runPage) addPoint(at time.Duration, done int) {
 	if len(r.points) == maxPoints {
 		for i := range maxPoints / 2 {
 			r.points[i] = r.points[2*i+1]
 		}
 		r.points = r.points[:maxPoints/2]
 	}
-	r.points = append(r.points, p)
+	r.points = append(r.points, chart.Point{X: float64(at), Y: float64(done)})
 }
 
 // pageView is a run with the texts of the template.
@@ -79,7 +73,7 @@ func renderPage(out io.Writer, r runPage) error {
 	v.Facts = append(append([]fact{}, r.Facts...), fact{"time", report.Duration(r.Elapsed)}, fact{"Go", runtime.Version()},
 		fact{"platform", runtime.GOOS + "/" + runtime.GOARCH}, fact{"GOMAXPROCS", fmt.Sprint(runtime.GOMAXPROCS(0))})
 	if n := len(r.points); n > 0 {
-		done := r.points[n-1].Done
+		done := int(r.points[n-1].Y)
 		v.Says = fmt.Sprintf("%s %s in %s, %s.", report.Count(done), r.Unit, report.Duration(r.Elapsed), report.Rate(done, r.Elapsed))
 		v.Speed = template.HTML(chart.Figure(r.speed())) // escaped there
 	}
@@ -99,10 +93,10 @@ func pageMood(exitCode int) string {
 // speed returns the chart of the points.
 func (r *runPage) speed() chart.Chart {
 	var rate chart.Series
-	var last pagePoint
+	var last chart.Point
 	for _, p := range r.points {
-		if interval := p.At - last.At; interval > 0 {
-			rate.Points = append(rate.Points, chart.Point{X: float64(p.At), Y: float64(p.Done-last.Done) / interval.Seconds()})
+		if seconds := (p.X - last.X) / 1e9; seconds > 0 {
+			rate.Points = append(rate.Points, chart.Point{X: p.X, Y: (p.Y - last.Y) / seconds})
 		}
 		last = p
 	}

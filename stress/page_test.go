@@ -45,7 +45,7 @@ func examplePage(n int) runPage {
 		Verdict: "verdict: passed (exit code 0): programs 419", Elapsed: time.Duration(n) * time.Second,
 	}
 	for i := range n {
-		r.addPoint(pagePoint{At: time.Duration(i+1) * time.Second, Done: 30_000*(i+1) + 1000*(i%7)})
+		r.addPoint(time.Duration(i+1)*time.Second, 30_000*(i+1)+1000*(i%7))
 	}
 	return r
 }
@@ -99,7 +99,7 @@ func TestRenderPage_EscapesAllText(t *testing.T) {
 		Title: evil, Command: evil, Unit: evil, Verdict: evil, Facts: []fact{{evil, evil}}, Totals: []fact{{evil, evil}},
 		Failures: []pageFailure{{evil, evil, evil}},
 	}
-	r.addPoint(pagePoint{At: 1, Done: 1})
+	r.addPoint(1, 1)
 	text := string(renderExample(t, r))
 	if strings.Contains(text, "<script") || strings.Contains(text, "</svg></style>") || strings.Contains(text, "\x00") {
 		t.Errorf("a text is not escaped:\n%s", pageStructure([]byte(text)))
@@ -112,12 +112,12 @@ func TestRenderPage_EscapesAllText(t *testing.T) {
 func TestRunPage_KeepsFewPoints(t *testing.T) {
 	r := examplePage(10 * maxPoints)
 	last := r.points[len(r.points)-1]
-	if len(r.points) > maxPoints || last.At != 10*maxPoints*time.Second {
-		t.Errorf("got %d points, the last at %v", len(r.points), last.At)
+	if len(r.points) > maxPoints || last.X != 10*maxPoints*float64(time.Second) {
+		t.Errorf("got %d points, the last at %v", len(r.points), last.X)
 	}
 	for i, p := range r.points[1:] {
-		if p.At <= r.points[i].At {
-			t.Errorf("point %d is at %v, its predecessor at %v", i+1, p.At, r.points[i].At)
+		if p.X <= r.points[i].X {
+			t.Errorf("point %d is at %v, its predecessor at %v", i+1, p.X, r.points[i].X)
 		}
 	}
 }

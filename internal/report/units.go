@@ -19,6 +19,14 @@ func Count(n int) string {
 	return digits
 }
 
+// CountOrEmpty returns Count of n, or "" for 0: a cell of a table without such a number.
+func CountOrEmpty(n int) string {
+	if n == 0 {
+		return ""
+	}
+	return Count(n)
+}
+
 // Rate returns how many times per second something happened that happened n
 // times in d, in three digits: 870/s, 3.20M/s. Of no time at all it is "-".
 func Rate(n int, d time.Duration) string {

@@ -33,9 +33,6 @@ func (m *Map[V]) Clone() *Map[V] {
 	return c
 }
 
-// Len returns how many items there are.
-func (m *Map[V]) Len() int { return m.live }
-
 // Rows is how many rows a pass steps through: in a stable map a row is a slot,
 // whatever became of its item.
 func (m *Map[V]) Rows() int {

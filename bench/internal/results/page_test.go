@@ -55,8 +55,8 @@ func pageRun() *results.Run {
 }
 
 var reached = []targets.Target{
-	{ID: "P1", Work: "InsertItems, warm: of the bulk loop by hand", N: 100_000, Size: 8, Value: measure.Summary{Median: 1.03, Low: 1.02, High: 1.04}, Limit: 1.15, Better: "lower", Met: true, Promise: true},
-	{ID: "P17", Work: "longest insert, growing to 10M: the packed map's, of the stable map's", N: 10_000_000, Size: 8, Value: measure.Summary{Median: 321, Low: 300, High: 340}, Limit: 500, Better: "higher", Promise: true},
+	{ID: "P1", Work: "InsertItems, warm: of the bulk loop by hand", N: 100_000, Size: 8, Value: measure.Summary{Median: 1.03, Low: 1.02, High: 1.04}, Limit: 1.15, Met: true, Promise: true},
+	{ID: "P17", Work: "longest insert, growing to 10M: the packed map's, of the stable map's", N: 10_000_000, Size: 8, Value: measure.Summary{Median: 321, Low: 300, High: 340}, Limit: 500, Higher: true, Promise: true},
 }
 
 func writtenPage(t *testing.T, r *results.Run, reached []targets.Target) string {

@@ -19,9 +19,9 @@ func (r *Run) Rows() (groups [][][]string) {
 	for _, group := range r.Groups() {
 		var rows [][]string
 		for i, result := range group {
-			row := []string{"", "", "", count(result.Workers), result.Impl, "", string(result.Unit), "", ""}
+			row := []string{"", "", "", report.CountOrEmpty(result.Workers), result.Impl, "", string(result.Unit), "", ""}
 			if i == 0 {
-				row[0], row[1], row[2] = result.Op, count(result.N), count(result.Size)
+				row[0], row[1], row[2] = result.Op, report.CountOrEmpty(result.N), report.CountOrEmpty(result.Size)
 			}
 			s := result.Summary()
 			row[5], row[7] = report.Digits(s.Median), report.Share(s.Noise())
@@ -79,14 +79,6 @@ func (r Ratio) words(unit measure.Unit) string {
 		return fmt.Sprintf("%sx  %6s", report.Digits(r.Median), more)
 	}
 	return fmt.Sprintf("%sx  %6s", report.Digits(1/r.Median), less)
-}
-
-// count returns a number for a cell; 0 is one that a case does not have.
-func count(n int) string {
-	if n == 0 {
-		return ""
-	}
-	return report.Count(n)
 }
 
 // WriteTable writes the environment and the results for people.

@@ -1,21 +1,31 @@
 package suite
 
-// goMap is a map of items. Its keys are counted and never used again, as
-// handles are.
-type goMap[T item] struct {
+// keyed is a map by keys that are counted and never used again, as handles are.
+type keyed[T item, V any] struct {
 	load[T]
 	names[uint64]
-	m    map[uint64]T
+	m    map[uint64]V
 	keys uint64 // given out so far
 }
 
-func (c *goMap[T]) fresh(reserve bool) {
-	c.m = make(map[uint64]T)
+func (c *keyed[T, V]) fresh(reserve bool) {
+	c.m = make(map[uint64]V)
 	if reserve {
-		c.m = make(map[uint64]T, len(c.values))
+		c.m = make(map[uint64]V, len(c.values))
 	}
 	c.reset(len(c.values))
 }
+
+func (c *keyed[T, V]) erase() {
+	for _, k := range c.shuffled {
+		delete(c.m, k)
+	}
+}
+
+func (c *keyed[T, V]) clear() { clear(c.m) }
+
+// goMap is a map of items.
+type goMap[T item] struct{ keyed[T, T] }
 
 func (c *goMap[T]) insert() {
 	for i, v := range c.values {
@@ -50,17 +60,9 @@ func getMap[T item](m map[uint64]T, keys []uint64) {
 	sink += sum
 }
 
-func (c *goMap[T]) erase() {
-	for _, k := range c.shuffled {
-		delete(c.m, k)
-	}
-}
-
 func (c *goMap[T]) churn() {
 	for _, i := range c.order {
 		delete(c.m, c.inOrder[i])
 		c.inOrder[i] = c.add(c.values[i])
 	}
 }
-
-func (c *goMap[T]) clear() { clear(c.m) }

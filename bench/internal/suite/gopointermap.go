@@ -1,21 +1,7 @@
 package suite
 
-// goPointerMap is a map of pointers to items, each allocated by itself. Its keys
-// are those of [goMap].
-type goPointerMap[T item] struct {
-	load[T]
-	names[uint64]
-	m    map[uint64]*T
-	keys uint64 // given out so far
-}
-
-func (c *goPointerMap[T]) fresh(reserve bool) {
-	c.m = make(map[uint64]*T)
-	if reserve {
-		c.m = make(map[uint64]*T, len(c.values))
-	}
-	c.reset(len(c.values))
-}
+// goPointerMap is a map of pointers to items, each allocated by itself.
+type goPointerMap[T item] struct{ keyed[T, *T] }
 
 func (c *goPointerMap[T]) insert() {
 	for i, v := range c.values {
@@ -52,17 +38,9 @@ func getPointerMap[T item](m map[uint64]*T, keys []uint64) {
 	sink += sum
 }
 
-func (c *goPointerMap[T]) erase() {
-	for _, k := range c.shuffled {
-		delete(c.m, k)
-	}
-}
-
 func (c *goPointerMap[T]) churn() {
 	for _, i := range c.order {
 		delete(c.m, c.inOrder[i])
 		c.inOrder[i] = c.add(c.values[i])
 	}
 }
-
-func (c *goPointerMap[T]) clear() { clear(c.m) }

@@ -15,7 +15,7 @@ type Target struct {
 	N, Size int
 	Value   measure.Summary
 	Limit   float64
-	Better  string // lower or higher
+	Higher  bool // is better
 	Met     bool
 	Promise bool // false: reported for comparison, with no limit
 }
@@ -87,7 +87,7 @@ func (p *Plan) Evaluate(results []measure.Result) (targets []Target) {
 		s := measure.Summarize(values)
 		targets = append(targets, Target{
 			ID: c.id, Work: c.work, N: c.n, Size: c.size, Value: s,
-			Limit: c.limit.value, Better: c.limit.better(),
+			Limit: c.limit.value, Higher: c.limit.higher,
 			Met: c.limit.met(s.Median), Promise: !c.limit.none,
 		})
 	}

@@ -112,11 +112,11 @@ func TestAValueIsTheMedianOfTheRatiosOfRounds(t *testing.T) {
 	set(results, "op=get/impl=straight/n=100000/size=8", 2, 2, 2, 20, 20, 20)
 	set(results, "op=get/impl=map/n=100000/size=8", 12, 12, 12, 120, 120, 120)
 	straight := evaluate(t, p, results, "P5", "straight", 100_000, 8)
-	if straight.Value.Median != 1.5 || straight.Value.High != 1.5 || straight.Met || straight.Better != "lower" || straight.Limit != 1 {
+	if straight.Value.Median != 1.5 || straight.Value.High != 1.5 || straight.Met || straight.Higher || straight.Limit != 1 {
 		t.Errorf("beside straight Go the target is %+v; want 1.5, missed", straight)
 	}
 	gomap := evaluate(t, p, results, "P5", "map[uint64]T", 100_000, 8)
-	if gomap.Value.Median != 4 || !gomap.Met || gomap.Better != "higher" || gomap.Limit != 4 {
+	if gomap.Value.Median != 4 || !gomap.Met || !gomap.Higher || gomap.Limit != 4 {
 		t.Errorf("beside the map the target is %+v; want 4, met", gomap)
 	}
 	if other := evaluate(t, p, results, "P5", "straight", 1_000_000, 8); other.Value.Median != 1 || !other.Met {

@@ -69,10 +69,3 @@ func (l limit) met(v float64) bool {
 	}
 	return v <= l.value
 }
-
-func (l limit) better() string {
-	if l.higher {
-		return "higher"
-	}
-	return "lower"
-}

@@ -15,7 +15,7 @@ var Head = []string{"id", "n", "size", "work", "value", "±", "target", ""}
 // Row returns the cells of the target.
 func (t Target) Row() []string {
 	return []string{
-		t.ID, count(t.N), count(t.Size), t.Work,
+		t.ID, report.CountOrEmpty(t.N), report.CountOrEmpty(t.Size), t.Work,
 		digits(t.Value.Median), report.Share(t.Value.Noise()), t.limit(), t.verdict(),
 	}
 }
@@ -62,7 +62,7 @@ func (t Target) limit() string {
 	switch {
 	case !t.Promise:
 		return ""
-	case t.Better == "higher":
+	case t.Higher:
 		return ">= " + digits(t.Limit)
 	}
 	return "<= " + digits(t.Limit)
@@ -74,11 +74,4 @@ func digits(v float64) string {
 		return strconv.FormatFloat(v, 'f', 3, 64)
 	}
 	return report.Digits(v)
-}
-
-func count(n int) string {
-	if n == 0 {
-		return ""
-	}
-	return report.Count(n)
 }

@@ -30,7 +30,7 @@ func renderCode(w util.BufWriter, source []byte, n ast.Node, entering bool) (ast
 		return ast.WalkContinue, nil
 	}
 	b := n.(*ast.FencedCodeBlock)
-	text := code(b, source)
+	text := string(b.Lines().Value(source))
 	shown := html.EscapeString(text)
 	from, class := "", "code"
 	language, file := info(b, source)

@@ -76,7 +76,7 @@ func Parse(file string, source []byte) (*Page, error) {
 		case *ast.Image:
 			p.Links = append(p.Links, Link{To: string(n.Destination), Under: under})
 		case *ast.FencedCodeBlock:
-			p.Blocks = append(p.Blocks, Block{string(n.Language(source)), code(n, source)})
+			p.Blocks = append(p.Blocks, Block{string(n.Language(source)), string(n.Lines().Value(source))})
 		case *ast.HTMLBlock, *ast.RawHTML:
 			return ast.WalkStop, fmt.Errorf("there is HTML in it")
 		}
@@ -129,7 +129,7 @@ func words(n ast.Node, source []byte) string {
 			}
 		case *ast.FencedCodeBlock:
 			if entering {
-				b.WriteString(code(n, source))
+				b.Write(n.Lines().Value(source))
 			}
 		default:
 			if n.Type() == ast.TypeBlock {
@@ -139,16 +139,6 @@ func words(n ast.Node, source []byte) string {
 		return ast.WalkContinue, nil
 	})
 	return strings.Join(strings.Fields(b.String()), " ")
-}
-
-// code returns the lines of a block.
-func code(n ast.Node, source []byte) string {
-	var b strings.Builder
-	for i := range n.Lines().Len() {
-		line := n.Lines().At(i)
-		b.Write(line.Value(source))
-	}
-	return b.String()
 }
 
 func (p *Page) html() (string, error) {
